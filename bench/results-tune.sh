@@ -158,10 +158,10 @@ carried() {
     NR == 1 { next }
     { k = $1 "," $3 "," $4; if (!(k in n)) keys[++m] = k; n[k]++; first[k] += log($5); best[k] += log($6); rank[k] += $7; if ($5 + 0 > worst[k]) worst[k] = $5 + 0 }
     END {
-      lacks["case"] = "the case"; lacks["kind"] = "its kind"; lacks["machine"] = "its machine"
+      lacks["kind"] = "its kind"; lacks["machine"] = "its machine"
       name["model"] = "the model, nothing learnt"; name["line"] = "a line on 11 features"
-      split("zen5-avx512 zen3-avx2 zen3-sse2", machines, " "); split("case kind machine", held, " "); split("model line", ways, " ")
-      for (a = 1; a <= 3; a++) for (b = 1; b <= 3; b++) for (c = 1; c <= 2; c++) {
+      split("zen5-avx512 zen3-avx2 zen3-sse2", machines, " "); split("kind machine", held, " "); split("model line", ways, " ")
+      for (a = 1; a <= 3; a++) for (b = 1; b <= 2; b++) for (c = 1; c <= 2; c++) {
         k = machines[a] "," held[b] "," ways[c]
         if (n[k] && (b == 1 || c > 1))
           printf "| %s | %s | %s | %d | %.1f | %d | %.2f | %.2f |\n", machines[a], c == 1 ? "-" : lacks[held[b]], name[ways[c]], n[k], exp(first[k] / n[k]), worst[k], exp(best[k] / n[k]), rank[k] / n[k]
@@ -175,7 +175,7 @@ cat <<T
 How fast are single operators, and how much does tuning gain? \`bench/results-tune.sh\` writes this page from [docs/results](results); the commands that
 measure stand [below](#how-to-repeat). The machine is an AMD EPYC (Zen 5), 2 cores, gcc 12.2, PyTorch 2.15 with oneDNN and MKL (told to take its kernels for AVX-512). All
 is float32 on one core: processor time, medians of 5 or 7 rounds in turns, beside other work. Every kernel is first held against PyTorch in float64 (1e-5 of
-the norm). Each row of the files keeps its date, load and commit.
+the norm).
 
 ## Operators
 
@@ -272,8 +272,8 @@ $(cat bench/operators/mi-lstm/said.md)
 
 Does what was measured of some operators help with others? Each case is held out in turn (\`bench/operators/carried.py\`, [figures](results/tune-carried.csv)). From the rest a
 line is fitted to how far times are off the prediction, and the kernels held out are put in its order. *Near*: the place of the first within 5 % of the best
-(geometric mean, worst). *First*: the first one's time over the best. *Correlation*: Spearman's, of order and times. The lessons *lack* the case, its kind, or
-its machine.
+(geometric mean, worst). *First*: the first one's time over the best. *Correlation*: Spearman's, of order and times. The lessons *lack* the
+case's whole kind, or its machine.
 
 | Machine | lack | by | cases | near | worst | first | correlation |
 |---|---|---|--:|--:|--:|--:|--:|
