@@ -13,14 +13,14 @@ How fast is the search, what does it make of TileFlow's templates, and how does 
 T
 echo "## Evaluations per second"
 echo
-echo "\`build/bench/bench_search\` searches one shape of the two-op chain by each strategy. *Per second* is by the clock of a shared machine;"
-echo "*per second of a core* is by processor time. \`random\`, \`exhaustive\` and part of \`ga\` evaluate in batches ([RESULTS-rate.md](RESULTS-rate.md))."
+echo "\`build/bench/bench_search\` searches one shape of the two-op chain: mappings evaluated in each second of a core. \`random\`, \`exhaustive\` and part of \`ga\` evaluate in batches ([RESULTS-rate.md](RESULTS-rate.md))."
 echo
 stamped search-bench
 echo
-echo "| strategy | threads | per second | per second of a core |"
-echo "|---|--:|--:|--:|"
-awk -F, 'NR > 1 { printf "| %s | %d | %d | %d |\n", $2, $3, $4, $5 }' $in/search-bench.csv
+echo "| strategy | one thread | two threads |"
+echo "|---|--:|--:|"
+awk -F, 'NR > 1 { if (!($2 in seen)) { seen[$2]; name[++n] = $2 } rate[$2, $3] = $5 }
+  END { for (i = 1; i <= n; i++) printf "| %s | %d | %d |\n", name[i], rate[name[i], 1], rate[name[i], 2] }' $in/search-bench.csv
 cat <<'T'
 
 ## TileFlow's templates

@@ -129,29 +129,6 @@ kinds() {
     }' "$results/$1"
 }
 
-# tuned_over_time: of each kernel of MI-LSTM how often a step runs it, and what it took random and taught; the last row is geometric means, and sums of the time
-tuned_over_time() {
-  awk -F, 'FNR == 1 { file++; next }
-    file == 1 { runs[$1] = $2; cases[++n] = $1; next }
-    file == 2 { if (!($1 in least) || $4 + 0 < least[$1]) least[$1] = $4 + 0; us[$1, $3] = $4 + 0; if ($3 + 1 > kernels[$1]) kernels[$1] = $3 + 1; next }
-    {
-      if (!($2 in known)) { known[$2]; names[++w] = $2 }
-      i = $1 SUBSEP $2; need[i] += ($3 - last[i]) * (1 - near[i] / $6); last[i] = $3; near[i] = $5
-    }
-    END {
-      printf "| Kernel | runs | kernels | near | best, us |"; for (j = 1; j <= w; j++) printf " %s |", names[j]
-      printf "\n|---|--:|--:|--:|--:|"; for (j = 1; j <= w; j++) printf "--:|"
-      for (i = 1; i <= n; i++) {
-        c = cases[i]; close_ = 0; whole += runs[c] * least[c]
-        for (k = 0; k < kernels[c]; k++) close_ += us[c, k] <= 1.05 * least[c]
-        printf "\n| %s | %d | %d | %d | %.4g |", c, runs[c], kernels[c], close_, least[c]
-        for (j = 1; j <= w; j++) { x = need[c, names[j]]; sum[j] += log(x); printf " %.1f |", x }
-      }
-      printf "\n| mean, and a step | | | | %.0f |", whole; for (j = 1; j <= w; j++) printf " %.1f |", exp(sum[j] / n)
-      print ""
-    }' bench/operators/mi-lstm/runs.csv "$results/tune-mi-lstm.csv" "$results/tune-mi-lstm-runs.csv"
-}
-
 # carried: means over the held-out cases, for each machine, way and what its lessons lack
 carried() {
   awk -F, '
@@ -172,8 +149,8 @@ carried() {
 cat <<T
 # What tuning finds, and operators beside PyTorch and oneDNN
 
-How fast are single operators, and how much does tuning gain? \`bench/results-tune.sh\` writes this page from [docs/results](results); the commands that
-measure stand [below](#how-to-repeat). The machine is an AMD EPYC (Zen 5), 2 cores, gcc 12.2, PyTorch 2.15 with oneDNN and MKL (told to take its kernels for AVX-512). All
+How fast are single operators, and how much does tuning gain? \`bench/results-tune.sh\` writes this page from [docs/results](results), and
+\`bench/operators/measure.sh build/tileflow PART...\` measures. The machine is an AMD EPYC (Zen 5), 2 cores, gcc 12.2, PyTorch 2.15 with oneDNN and MKL (told to take its kernels for AVX-512). All
 is float32 on one core: processor time, medians of 5 or 7 rounds in turns, beside other work. Every kernel is first held against PyTorch in float64 (1e-5 of
 the norm).
 
@@ -260,11 +237,11 @@ $(cat bench/operators/strategies.md)
 
 The thesis's figure 4.13 has the time of MI-LSTM's training step over hours of tuning. Here are five kinds of kernel that its step runs 19 times, 40 % of its
 cycles by the model (\`bench/operators/mi-lstm\`). Sixty schedules of each are recorded as above (Zen 3, AVX2) and tuned in turns, ten seeds of each strategy. A kernel is
-taken to cost 1.1 processor seconds to compile, test and time. The columns of strategies are kernels measured.
+taken to cost 1.1 processor seconds to compile, test and time.
 
 ![MI-LSTM's step while its kernels are tuned](img/tune/mi-lstm.svg)
 
-$(tuned_over_time)
+$(means 'MI-LSTM, AVX2=tune-mi-lstm-runs.csv')
 
 $(cat bench/operators/mi-lstm/said.md)
 
@@ -280,22 +257,4 @@ case's whole kind, or its machine.
 $(carried)
 
 $(cat bench/operators/carried.md)
-
-## How to repeat
-
-\`\`\`sh
-python3 bench/operators/run.py build/tileflow docs/results/operators.csv            # a quarter of an hour
-python3 bench/operators/run.py build/tileflow docs/results/operators-tuned.csv --tune 6 --strategy cga,sa-q,random,model --by docs/results/tune-by.csv # hours
-python3 bench/operators/tables.py record build/tests/tune_ways docs/results/tune-tables.csv    # half an hour of compilers
-python3 bench/operators/tables.py replay build/tests/tune_ways docs/results/tune-tables.csv docs/results/tune-tables-runs.csv --seeds 10
-for isa in avx2 sse2; do # needs numpy
-  python3 bench/operators/tables.py record build/tests/tune_ways docs/results/tune-tables-\$isa.csv --isa \$isa --core 1
-  python3 bench/operators/tables.py replay build/tests/tune_ways docs/results/tune-tables-\$isa.csv docs/results/tune-tables-\$isa-runs.csv --isa \$isa --seeds 10
-done
-python3 bench/operators/tables.py record build/tests/tune_ways docs/results/tune-mi-lstm.csv --isa avx2 --core 1 --of bench/operators/mi-lstm
-python3 bench/operators/tables.py replay build/tests/tune_ways docs/results/tune-mi-lstm.csv docs/results/tune-mi-lstm-runs.csv --isa avx2 --of bench/operators/mi-lstm --lessons docs/results/tune-tables-avx2.csv
-python3 bench/operators/carried.py build/tests/tune_ways docs/results/tune-carried.csv avx512=docs/results/tune-tables.csv avx2=docs/results/tune-tables-avx2.csv sse2=docs/results/tune-tables-sse2.csv # needs numpy
-python3 bench/operators/overlap.py build/tileflow docs/results/tune-overlap.csv --trials 4 --stages-of docs/results/tune-stages.csv gmm-3 dep-6 grp-3 cap-1
-python3 bench/operators/live.py build/tileflow docs/results/tune-live.csv gmm-4 dep-6 grp-3  # ten minutes
-\`\`\`
 T

@@ -27,7 +27,7 @@ NR == 1 { next }
   n++; all[$6]++; op[$1]++; by[$1, $6]++
   float[$4]++; float_by[$4, $6]++
   if ($6 == "equal") way[$5]++
-  if ($6 == "refused") { k = kind($7); why[k]++; if (++of[$1, k] > most[$1]) { most[$1] = of[$1, k]; said[$1] = k } }
+  if ($6 == "refused") { why[kind($7)]++ }
   if ($6 == "disputed") disputed = disputed (disputed ? ", " : "") "`" $2 "`"
 }
 function row(name, f) {
@@ -53,16 +53,13 @@ END {
   close(sort)
   printf "| %d | others, one or two each |\n", rest
   print "\n## Operator by operator\n"
+  list = "sort -f | awk \047{ printf \"%s%s\", s, $0; s = \", \" } END { print \"\" }\047"
   for (o in op) if (by[o, "equal"] == op[o]) { whole++; tests += op[o] }
   printf "All %d tests of %d operators are equal. Below are the others.\n", tests, whole
-  print "\nSome tests are equal; *expanded* is an operator\047s own expansion, as a graph of others:\n"
-  print "| operator | tests | equal | refused | the most common reason |\n|---|--:|--:|--:|---|"
-  sort = "sort -f"
-  for (o in op) if (by[o, "equal"] && by[o, "equal"] < op[o]) printf "| %s | %d | %d | %d | %s |\n", o, op[o], by[o, "equal"], by[o, "refused"], said[o] | sort
-  close(sort)
-  none = ""
-  sort = "sort -f | awk \047{ printf \"%s%s\", s, $0; s = \", \" } END { print \"\" }\047"
+  print "\nSome tests of these are refused (how many, of how many there are); *expanded* is an operator\047s own expansion, as a graph of others:\n"
+  for (o in op) if (by[o, "refused"] && by[o, "equal"]) printf "%s (%d of %d)\n", o, by[o, "refused"], op[o] | list
+  close(list)
   print "\nNo test of these is equal (in brackets how many there are), mostly as the operator is not known:\n"
-  for (o in op) if (!by[o, "equal"]) print o " (" op[o] ")" | sort
-  close(sort)
+  for (o in op) if (!by[o, "equal"]) print o " (" op[o] ")" | list
+  close(list)
 }' $rows
