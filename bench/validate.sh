@@ -97,7 +97,7 @@ its figures.
 
 ![predicted over measured cycles](img/validation/rtl.svg)
 
-*Limits.* This is one core, one simulator and one kind of workload, in one order of loops. Two facts are inferred from these very runs, so the first row predicts no
+*Limits.* This is one core, one simulator and one kind of workload, in one order of loops, and it is not run here. Two facts are inferred from these very runs, so the first row predicts no
 unseen data; the second does.
 
 - *The DRAM's ports*, inferred. The data's description says that loads and stores share 4 words a cycle (second row). $sooner of the 66 runs end
