@@ -104,7 +104,7 @@ these very runs, so the first row predicts no unseen data; the second does.
 - *The DRAM's ports*, inferred. The data's description says that loads and stores share 4 words a cycle (second row). $sooner of the 66 runs end
   sooner than that allows, and none sooner than the loads alone allow. So rtl-core.yaml has a port each way (first row).
 - *56 cycles for each product besides*, inferred ([NPU.md](NPU.md)), in the first row alone. Without them it is 1.46 % and 8.4 %.
-- *A stationary block takes 8 cycles to load*: 256 words through the buffer's port of 32. Small tiles of L pay it often (SEMANTICS D18).
+- *A stationary block takes 8 cycles to load*: 256 words through the buffer's port of 32. Small tiles of L pay it often (DECISIONS 18).
 - *Between buffer and registers* the RTL moves more than the products need, on all 66 rows. It reads partial sums that nobody wrote, M L of C and M N of
   E. It passes over C once between the products, M L words up and M L down. Without these its words are ours (\`unit.test_rtl\`).
   Up these are 2 M L + M N + 4 M L K / 16 - (M L + M N) - M L. Down they are M L + 2 M L K / 16 - M L.
