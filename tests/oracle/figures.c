@@ -60,7 +60,7 @@ void find_moves(oracle *o) {
     }
 }
 
-/* ---- words held (DECISIONS 12) ------------------------------------------------------------------ */
+/* ---- words held (SEMANTICS D12) ----------------------------------------------------------------- */
 
 static int64_t bits(const oracle *o, int z, int64_t n) { return n * o->wl->tensors[z].word_bits; }
 
