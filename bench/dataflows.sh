@@ -95,12 +95,12 @@ head_of() { # architecture
 cat <<'TEXT'
 # The named dataflows, compared
 
-How do the dataflows of the thesis's table 3.8 compare on one shape? Each is a tile tree written by hand, for G1 or C3; none was searched. Its
-file says how it works. `bench/dataflows.sh build/tileflow > docs/RESULTS-dataflows.md` writes this page; do not edit it.
+How do the dataflows of the thesis's table 3.8 compare on one shape? Each is a tile tree written by hand, for G1 or C3; none is searched.
+`bench/dataflows.sh build/tileflow > docs/RESULTS-dataflows.md` writes this page; do not edit it.
 
 - *DRAM words* are read from and written to DRAM. *By hand* is the same from a formula in the script, which knows nothing of the tool.
 - *Saved* and *speed-up* are against layerwise.
-- *L1 words* and *L2 words* are all accesses (fill, read, update, drain) of all instances, in millions. *L1 peak* is what one instance must hold.
+- *L1 words* and *L2 words* are all accesses of all instances. *L1 peak* is what one instance must hold.
 TEXT
 
 echo
@@ -140,33 +140,15 @@ convolutions Edge edge $conv_tiles
 convolutions Cloud cloud $conv_quarters
 cat <<'TEXT'
 
-## Beside what the thesis reports
+## Beside the thesis
 
-The thesis (3.6.5.3) gives means over all shapes of table 3.5, with tiles found by search. So only the order and the reasons compare, not the
-figures. [RESULTS-search.md](RESULTS-search.md) has our means.
-
-| Edge, attention | speed-up | DRAM words saved | L1 of FLAT-HGran |
-|---|---:|---:|---:|
-| Uni-pipe | 1.62 | 90.4 % | |
-| FLAT-HGran | 3.59 | 90.4 % | 100 % |
-| FLAT-RGran | 2.89 | 81.5 % | 28.4 % |
-| Chimera | 2.91 | 75.1 % | 14.8 % |
-| TileFlow | 6.65 | 87.1 % | |
-
-- *Same*: every fused dataflow beats layerwise, because the ten passes over S, D, E, P leave DRAM. Uni-pipe is the slowest of them: it uses
-  one core of four. FLAT-RGran and Chimera need a fraction of FLAT-HGran's L1. The pipeline of all three stages is the fastest on Edge.
-- *Different*: our speed-ups over layerwise are larger. Our layerwise runs at the DRAM's rate, and our fused trees save 95 % of its words, not
-  75 to 90 %. K and V stay in L1 while rows pass; TileFlow fetches them again for every tile (`shared/data/tileflow/SEMANTICS.md`, 2).
-- *Cloud, attention* (thesis: Uni-pipe 1.37, all others 12.63): here, too, DRAM bounds all but Uni-pipe. The others differ by the exposed first
-  load and last store, which are most of FLAT-HGran: its only step is the whole run.
-- *Cloud, convolution chains* (thesis: Fused-Layer 1.01, TileFlow 1.59; Fused-Layer saves 73.0 % of DRAM words): with 256 x 256 PEs in each of
-  64 sub-cores compute never bounds C3, so time follows DRAM words.
+[RESULTS-search.md](RESULTS-search.md#the-thesiss-figures-from-our-runs) has means over all shapes beside the thesis's (3.6.5.3), and why they differ. One shape has the
+same order: every fused dataflow beats layerwise, as the ten passes over S, D, E, P leave DRAM. Uni-pipe, which uses one core of four, is the slowest of them, and the pipeline
+of all three stages is the fastest on Edge. FLAT-RGran and Chimera need a fraction of FLAT-HGran's L1 (the thesis: 28.4 % and 14.8 %).
 
 ## Limits
 
-- *FlashAttention*: the cycles include rescaling O on the vector units, 2.36 M points or 6144 cycles on Edge (column *rescaling* of the
-  report).
-- *First load and last store*: nothing hides them, nor the work of the last step. By hand the second convolution of layerwise takes 21367 cycles
-  on Edge, of which the DRAM port is busy 20343; `tree` says the same.
+- *FlashAttention*: the cycles include rescaling O on the vector units (column *rescaling* of the report).
+- Nothing hides the first load, the last store and the work of the last step.
 TEXT
 exit $bad

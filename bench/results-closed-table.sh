@@ -6,8 +6,8 @@ cat <<'HEAD'
 
 How far from the optimum is the thesis's closed form, and how fast is it? `tileflow solve --method closed`
 ([HOWTO-solve.md](HOWTO-solve.md)) solves every shape of the thesis's tables 3.5 and 3.6 on Edge and Cloud, for latency and for traffic.
-Times are the least of three runs on one thread by the clock; the machine ran other programs too, so they are upper bounds.
-`bench/results-closed.sh` writes this page from [results/closed.csv](results/closed.csv), which has a row for each shape.
+Times are the least of three runs on one thread by the clock, beside other work. `bench/results-closed.sh` writes this page from
+[results/closed.csv](results/closed.csv), which has a row for each shape.
 
 HEAD
 awk -F, '
@@ -59,13 +59,9 @@ cat <<'TAIL'
 
 ## What limits it
 
-- **No Pipe.** The exact solver's best attention on Edge runs the products beside the vector unit. The thesis's formula for the words held knows
-  Seq and sums only.
-- **Traffic is not time.** The formulas minimise DRAM traffic. Where compute hides it (all GEMM chains on Edge), three things decide: the first
-  load, how well factors of the lengths fill the arrays, and the ports of L0. The closed form takes the fullest spatial unrolling and does not
-  look further.
-- **Multiples.** Tiles are multiples of the meshes, and inner tiles divide outer ones. Lengths such as 7 or 14 rows leave few choices, and the
-  ratio to the real optimum may pass the limit of Eq. 3.19.
-- **Formula against model.** Where halos overlap or borders clip, the formula counts full boxes and the model counts what is loaded. Partial
-  sums that come back count twice in the model.
+- **No Pipe.** The best attention on Edge runs the products beside the vector unit; the thesis's formula for the words held knows Seq and sums only.
+- **Traffic is not time.** Where compute hides DRAM traffic (all GEMM chains on Edge), the first load, the fit of factors to the arrays and the ports of L0 decide. The
+  closed form takes the fullest spatial unrolling and does not look further.
+- **Multiples.** Inner tiles divide outer ones, which leaves few choices for lengths such as 7 or 14 rows.
+- **Formula against model.** Where halos overlap or borders clip, the formula counts full boxes. Partial sums that come back count twice in the model.
 TAIL

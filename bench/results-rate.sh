@@ -54,8 +54,8 @@ page() {
   cat <<'T'
 # Evaluations a second: one by one, and in batches
 
-How many mappings a second does the model evaluate? Processor time of one thread, the two ways in turns in one run; of five runs (Xeon: three)
-the one with the median gain. `bench/results-rate.sh` writes this page from [results/rate.csv](results/rate.csv), which also has dates and loads.
+How many mappings a second does the model evaluate? Processor time of one thread, the two ways in turns; of five runs (Xeon: three)
+the one with the median gain. `bench/results-rate.sh` writes this page from [results/rate.csv](results/rate.csv).
 
 | Tree | one by one | `tf_model_eval_batch` | times | processor |
 |---|--:|--:|--:|---|
@@ -74,11 +74,10 @@ T
 
 ## One evaluation by itself
 
-Problems are drawn with lengths up to a thousand and up to a million, at most 40 loops, on the edge machine. `search --strategy random` draws
-their mappings, whose trip counts hardly ever divide. Times are microseconds of processor time with the model prepared for one mapping
-([results/rate-each.csv](results/rate-each.csv), `bench_each`). *By sums*: mappings that closed sums count. *Read*: reading the mapping and
-checking its rules. Where scopes nest,
-and what is needed and what is made are not the same function of the steps, steps are compared one by one.
+Problems are drawn with lengths up to a thousand and up to a million, on the edge machine. `search --strategy random` draws their mappings, whose trip counts hardly
+ever divide. Times are microseconds of processor time with the model prepared for one mapping ([results/rate-each.csv](results/rate-each.csv), `bench_each`). *By sums*:
+mappings that closed sums count. *Read*: reading the mapping and checking its rules, step by step where scopes nest and what is needed and what is made are
+different functions of the steps.
 
 | Kind | lengths up to | mappings | by sums | median | 99th | worst | read, median | 99th | worst |
 |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|

@@ -4,16 +4,12 @@ cat <<'HEAD'
 # Proved optima, and what is left open
 
 How many mappings are proved optimal, and how close does a search come? Values are latency in cycles by our model, for the shapes of the
-thesis's tables 3.5 and 3.6. `bench/results-search.sh` writes this page from [results/solve.csv](results/solve.csv), which has a row for each
-shape and the run that it is of.
+thesis's tables 3.5 and 3.6. `bench/results-search.sh` writes this page from [results/solve.csv](results/solve.csv).
 
-- *Exact* is `tileflow solve` with two threads. It stops after the processor time that two free cores give in 10 s (chains) or 35 s (attention).
-  Its seconds are half of the processor time.
-- *Proved*: no mapping of the space of [HOWTO-solve.md](HOWTO-solve.md) is better. In these runs that holds, too, where the mapping that was found
-  lies outside of the space.
-- *Gap* is the value over the proved bound, less one. The bound is that of the space, for C6 that of all mappings.
-- *Search* is GA + MCTS: 300,000 mappings, seed 1, two threads, the same on every machine. Its space has bypasses and counts that do not divide;
-  the exact solver's has not.
+- *Exact* is `tileflow solve` with two threads. It stops after the processor time that two free cores give in 10 s (chains) or 35 s (attention);
+  its seconds are half of that time.
+- *Proved*: no mapping of the space of [HOWTO-solve.md](HOWTO-solve.md) is better. *Gap* is the value over the proved bound, less one. For C6 the bound is that of all mappings.
+- *Search* is GA + MCTS: 300,000 mappings, seed 1, the same on every machine. Its space has bypasses and counts that do not divide; the exact solver's has not.
 - *Best known* is the best of these and the closed form.
 
 HEAD
@@ -62,13 +58,9 @@ cat <<'TAIL'
 
 ## What limits it
 
-- **Padded convolutions.** C1 to C5 have padded inputs, which are counted and proved like others; the open ones ran out of time. C6 has a padded
-  intermediate. Its bound is that of all mappings, so its gap says more of the bound than of the mapping.
-- **The search is better** in places, where a mapping bypasses memories or has counts that do not divide. The solver starts from a search's mapping;
-  if that lies outside of the space, it is what must be beaten, and is printed.
-- **Attention on Edge** is where the search loses. Seven ops must fit each other, and five of them, in a Seq on the vector unit, must change
-  together. 300,000 mappings of one seed are few for it.
-- **Attention, exact**: the solver's shapes fuse all seven ops or none. Vector ops use 64 of the 96 lanes per core of Edge, because trip counts
-  divide, and 3 divides none of the lengths.
-- **Memory and time** include the heads of all shapes and the search that gives the first mapping.
+- **Convolutions**: the open ones ran out of time. C6 has a padded intermediate, so its gap says more of the bound than of the mapping.
+- **The search is better** where a mapping bypasses memories or has counts that do not divide. If the solver's first mapping lies outside of its space, it is printed
+  unless it is beaten.
+- **Attention on Edge** is where the search loses: five ops in a Seq on the vector unit must change together, and 300,000 mappings are few for it.
+- **Attention, exact**: the shapes fuse all seven ops or none. Vector ops use 64 of Edge's 96 lanes per core, because trip counts divide.
 TAIL

@@ -15,8 +15,7 @@ cat <<'TEXT'
 ## The seed dsa-compute-schedule
 
 The seed counts the elements that its schedules load, an output's among them. Its convolution has 2048 to 512 channels, 1 x 1, 56 x 56, one SRAM of
-1,536 KiB, float32. Ours are the same schedules as [tile trees](../workloads/dataflows/dsa). *Words* are read from DRAM and written to it;
-`unit.test_dsa` holds them.
+1,536 KiB, float32. Ours are the same schedules as [tile trees](../workloads/dataflows/dsa). *Words* are read from DRAM and written to it; `unit.test_dsa` holds them.
 
 | schedule | seed's count | words | words, if it fitted | SRAM | |
 |---|--:|--:|--:|--:|---|
@@ -35,17 +34,11 @@ row demo6 conv-conv 722,528 "two convolutions apart, 8 bits; the flag counts the
 row demo6-1 conv-conv 206,432 "fused, 8 bits; the flag again; the first is made 4 times" dsa-sram-8-bits
 cat <<'TEXT'
 
-- **What the flag hides.** From demo3-2 on the seed marks a tile `reuse` after its first load, *to keep repeated loads out of the statistics*. But the
-  tiles that follow hold other elements. Of demo3-3 and demo5-2 it counts the first of 128 tiles of 16 input channels only:
-  (words - outputs) / 128 + outputs is its 4,825,088 and 8,036,352 exactly. In fact demo3-3 loads the image 64 times, and demo2 is the better one.
-- **Segments.** demo2's 179,651,584 is 23 times the image, 28 times the weights and once the outputs, the last two of 528 = 22 x 24 output channels. So
-  the last of its 22 segments is as wide as the others, and an empty one that loads the image follows. Of demo3-2's 9,586,432, 8,012,800 are then
-  weights, outputs and 23 first tiles of the image. The seed does not show the rest.
-- **Two convolutions.** The seed gives no shape for demos 6 and 6-1. Both of its counts follow from 93 shapes up to 256 x 256. Ours has the roundest
-  numbers: 1 x 1, 3 to 32 to 64 channels, 224 x 224. The counts are all weights (2,144) and the first tile only of all else, of 16 channels where they are made
-  and 48 rows. That is 32,256 of the image, 172,032 and 344,064 of the intermediate as made and as read, and 172,032 of the output. Fused,
-  the intermediate is 0. The tiles fit 1,536 KiB only with elements of 8 bits, so the seed's check counts elements.
-- **Order.** The seed's figures fall from demo1 over demo2 and demo3-2 to demo3-3. The words fall from demo1 over demo1-kept and demo3-3 to demo2.
+- **What the flag hides.** From demo3-2 on the seed marks a tile `reuse` after its first load, but the tiles that follow hold other elements. Of demo3-3 and demo5-2 it
+  counts the first of 128 tiles of 16 input channels: (words - outputs) / 128 + outputs is its figure exactly. In fact demo2 is the better one.
+- **Segments.** In demo2 the last of 22 segments is as wide as the others, and an empty one that loads the image follows.
+- **Two convolutions.** The seed gives no shape for demos 6 and 6-1. Both counts follow from 93 shapes; ours has the roundest numbers (1 x 1, 3 to 32 to 64 channels,
+  224 x 224).
 - **Fusion.** By the seed's figures its fused sum moves 3.8 times less than the two ops apart. In words it moves 1.9 times more, as image and bias pass
-  once for every 8 output channels; fused by rows it moves 9.9 times less. Its fused convolutions move 3.5 times less than apart, in words 3.0 times.
+  once for every 8 output channels; fused by rows it moves 9.9 times less. Its fused convolutions move 3.0 times less (the seed: 3.5).
 TEXT

@@ -11,11 +11,11 @@ actual='^actual (read|fill|update)$'
 cat <<TEXT
 ## Published runs of Timeloop, with energies
 
-$(awk -F, '$4 == "cycles"' $csv | wc -l) runs of Timeloop 4 with Accelergy, as their authors published them
-([timeloop-accelergy-exercises](https://github.com/Accelergy-Project/timeloop-accelergy-exercises), commit 2d55108; not part of this repository): what Timeloop's front
-end wrote (\`parsed-processed-input.yaml\`), the mapper's \`.map.yaml\`, and the tables of energies and areas, each read as it is
-(\`bench/validate-exercises.py TILEFLOW FOLDER\`, [timeloop-exercises.csv](results/timeloop-exercises.csv)); \`unit.test_import\` reads a file of the same form.
-$(awk -F, '$4 ~ /^actual/ { print $1 }' $csv | sort -u | wc -l) of them are of sparse data (Sparseloop), with densities, formats, gating and skipping: their *actual* counters, cycles and energies are of what zeros leave.
+$(awk -F, '$4 == "cycles"' $csv | wc -l) runs of Timeloop 4 with Accelergy are read as their authors published them
+([timeloop-accelergy-exercises](https://github.com/Accelergy-Project/timeloop-accelergy-exercises), commit 2d55108; not part of this repository):
+\`parsed-processed-input.yaml\`, \`.map.yaml\`, and the tables of energies and areas. \`bench/validate-exercises.py TILEFLOW FOLDER\` writes
+[timeloop-exercises.csv](results/timeloop-exercises.csv), with each figure and why it differs. \`unit.test_import\` reads a file of the same form.
+$(awk -F, '$4 ~ /^actual/ { print $1 }' $csv | sort -u | wc -l) runs are of sparse data (Sparseloop): their *actual* figures are of what zeros leave.
 
 | figures | all | equal | differ, explained | unexplained |
 |---|--:|--:|--:|--:|
@@ -28,14 +28,13 @@ Why they differ:
 
 - *windows*: an input whose window moves in two ranks at once, or by steps that overlap: Timeloop counts whole tiles.
 - *partial sums*: fills of an output below a network that reduces: Timeloop fills every instance, one copy is enough.
-- *rounded*, *whole cycles*: Timeloop rounds what it expects of each counter to a whole number: of 27 points at a density of 0.43, 12 for 11.61.
-- *begun*: reads of a result. Of the updates that are left, those that begin an element read nothing: 64 updates of 64 elements read 21.2 of them (expected). Timeloop takes the share of the updates that is left, 56.
+- *rounded*, *whole cycles*: Timeloop rounds what it expects to a whole number: of 27 points at a density of 0.43, 12 for 11.61.
+- *begun*: updates that begin an element read nothing. 64 updates of 64 elements read 21.2 of them (expected). Timeloop takes the share of the updates that is left, 56.
 - *long runs*: a run of zeros that is longer than an entry of a run length can tell takes a word of its own. Timeloop leaves it out.
-- *lines* (of an energy): Timeloop takes whole lines of several words, also an estimate of those in which compressed tiles lie; where zeros are left out, words take their share of a line here.
-  All that is left of such a memory's energy is put here. By hand it was derived in two of three runs; of 03.2.1's outermost memory some 3.5 pJ of 59 were not.
+- *lines* (of an energy): Timeloop takes whole lines of several words; where zeros are left out, words take their share of a line here. What is left of such a memory's
+  energy is put here: of 03.2.1's outermost memory some 3.5 pJ of 59 are not derived.
 
-What leaks, whole accesses of several words, and words read to be written further out (here of no energy, as in Timeloop) are in the imported file, as
-\`leakage\`, \`access\` and \`energy: {drain: ..}\` ([FORMATS.md](FORMATS.md)): so a component's energy is Timeloop's wherever its counters are.
+A component's energy is Timeloop's wherever its counters are: \`leakage\`, \`access\` and \`energy: {drain: ..}\` ([FORMATS.md](FORMATS.md)) are in the imported file.
 
 | run | cycles | ours | counters equal | energy, uJ | ours | ours / theirs |
 |---|--:|--:|--:|--:|--:|--:|
@@ -51,24 +50,4 @@ awk -F, 'NR > 1 {
       r = order[i]
       printf "| %s | %d | %.10g | %d of %d | %.4g | %.4g | %.3f |\n", r, theirs[r], ours[r], equal[r], all[r], pj[r] / 1e6, here[r] / 1e6, here[r] / pj[r]
     }
-  }' $csv
-cat <<'TEXT'
-
-The counters that differ, in words over all instances:
-
-| run | memory | data space | counter | Timeloop | ours | |
-|---|---|---|---|--:|--:|---|
-TEXT
-awk -F, 'NR > 1 && $4 ~ /^(actual )?(read|fill|update)$/ && $7 != "equal" { printf "| %s | %s | %s | %s | %d | %.10g | %s |\n", $1, $2, $3, $4, $5, $6, $7 }' $csv
-cat <<'TEXT'
-
-The components whose energy differs, and what it differs by, in pJ (*counters*: those of the table above):
-
-| run | component | Timeloop | ours | ours / theirs | differs by |
-|---|---|--:|--:|--:|---|
-TEXT
-awk -F, 'NR > 1 && $4 == "energy" && $2 != "all" && $7 != "equal" {
-    why = $7
-    gsub(/counts/, "counters", why)
-    printf "| %s | %s | %.6g | %.6g | %.3f | %s |\n", $1, $2, $5, $6, $6 / $5, why
   }' $csv

@@ -29,10 +29,9 @@ row() { echo "| $2 | $(n "$1" 1) | $(n "$1" 0) | $3 |"; }
 cat <<TEXT
 ## Counts of TileFlow
 
-TileFlow's own files ([tests/data/tileflow](../tests/data/tileflow)) are imported as they are: every mapping of its attention and fused-CNN folders on
-every architecture there, as YAML and as loop nests. Compared are reads, fills and updates of every tensor in every memory. Its figures are those of
-one instance, and are multiplied by the instances in use. They are 3 cases for which it prints its counters, and 216 random attention mappings, 10 of
-which it gives no figures for. \`unit.test_tileflow\` holds them; [tileflow.csv](results/tileflow.csv).
+TileFlow's own files ([tests/data/tileflow](../tests/data/tileflow)) are imported as they are: 3 cases for which it prints its counters, and 216 random attention mappings,
+10 of which it gives no figures for. Compared are reads, fills and updates of every tensor in every memory, its figures of one instance times the instances in use.
+\`unit.test_tileflow\` holds them; [tileflow.csv](results/tileflow.csv).
 
 | counters | 3 printed cases | 206 mappings | why |
 |---|--:|--:|---|
@@ -62,12 +61,10 @@ cat <<TEXT
 ![DRAM words, ours over TileFlow's](img/validation/tileflow.svg)
 
 Without C no tensor moves more DRAM words in ours, in any mapping; nor does C where it stays on chip. In 53 mappings C is produced in one set of
-L1 instances and read in another, since the spatial loops of the two branches differ. TileFlow then counts none of the words, or a few between
-neighbours. By SEMANTICS.md C cannot stay in L1 (\`keep\`: the spatial loops that select the instance are alike). The importer says so, and C
-passes through DRAM. That makes 42 mappings larger in sum.
+L1 instances and read in another. TileFlow then counts none of the words, or a few between neighbours; here C cannot stay in L1 and passes through DRAM, which makes 42
+mappings larger in sum.
 
-Cycles, ours over TileFlow's, are no part of the comparison. Both overlap all there is, but here drains take the read port, and each child of a Seq
-overlaps its own loads only:
+Cycles, ours over TileFlow's, differ by rule: here drains take the read port, and each child of a Seq overlaps its own loads only.
 
 | dataflow | least | median | most |
 |---|--:|--:|--:|
@@ -78,12 +75,4 @@ awk -F, '$4 == "Cycle" && !/^(04|08|tut)/ { d = $1; sub(/-[0-9]+$/, "", d); prin
 cat <<TEXT
 
 Its own mapping of the 66 products of the RTL, imported with the factors of each run, moves the RTL's DRAM words on all 66.
-
-The three printed cases, TileFlow / ours, in words over all instances; TileFlow prints six digits, so 1048580 there is 1048576 here. Tensors
-whose three counters agree in all digits are left out:
-
-| case | memory | tensor | read | fill | update |
-|---|---|---|--:|--:|--:|
 TEXT
-awk -F, '/^(04|08|tut)/ && $2 { v[$4] = $5 == $6 ? $5 : $5 " / " $6; differ += $5 != $6 }
-  /^(04|08|tut)/ && $4 == "Update" { if (differ) printf "| %s | %s | %s | %s | %s | %s |\n", $1, $2, $3, v["Read"], v["Fill"], v["Update"]; differ = 0 }' "$scratch/all.csv"

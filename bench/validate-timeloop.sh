@@ -45,6 +45,5 @@ of every data space in every memory, with Timeloop 3.0.3 ([timeloop.csv](results
 
 ![our counters over Timeloop's](img/validation/timeloop.svg)
 
-[tests/data/import](../tests/data/import) has one mapping in the formats of 0.3 and of 0.4 (equal counters), constraints and Accelergy's tables.
 Each of the 75 mappings survives export and import ($(printf '%s' '`unit.test_export`')).
 TEXT

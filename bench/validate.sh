@@ -83,9 +83,8 @@ its figures.
 
 ## Cycles of real RTL
 
-66 fused pairs of matrix products were simulated in RTL, on one core of the accelerator of thesis section 3.6.5.1. The figures are published with
-TileFlow ([tests/data/rtl](../tests/data/rtl/README.md)). The model predicts them on [rtl-core.yaml](../arch-specs/rtl-core.yaml); no constant is fitted.
-Every row is in [rtl.csv](results/rtl.csv).
+66 fused pairs of matrix products are simulated in RTL, on one core of the accelerator of thesis section 3.6.5.1; the figures are published with TileFlow
+([tests/data/rtl](../tests/data/rtl/README.md)). The model predicts them on [rtl-core.yaml](../arch-specs/rtl-core.yaml), row by row in [rtl.csv](results/rtl.csv).
 
 **DRAM words**, read and written, equal the RTL's on $((66 - bad)) of 66 rows. **Cycles**:
 
@@ -98,16 +97,14 @@ Every row is in [rtl.csv](results/rtl.csv).
 
 ![predicted over measured cycles](img/validation/rtl.svg)
 
-*Limits.* This is one core, one simulator and one kind of workload, in one order of loops. The RTL was not run here. Two facts are inferred from
-these very runs, so the first row predicts no unseen data; the second does.
+*Limits.* This is one core, one simulator and one kind of workload, in one order of loops, and it is not run here. Two facts are inferred from these very runs, so the first row predicts no
+unseen data; the second does.
 
 - *The DRAM's ports*, inferred. The data's description says that loads and stores share 4 words a cycle (second row). $sooner of the 66 runs end
   sooner than that allows, and none sooner than the loads alone allow. So rtl-core.yaml has a port each way (first row).
 - *56 cycles for each product besides*, inferred ([NPU.md](NPU.md)), in the first row alone. Without them it is 1.46 % and 8.4 %.
-- *A stationary block takes 8 cycles to load*: 256 words through the buffer's port of 32. Small tiles of L pay it often (DECISIONS 18).
-- *Between buffer and registers* the RTL moves more than the products need, on all 66 rows. It reads partial sums that nobody wrote, M L of C and M N of
-  E. It passes over C once between the products, M L words up and M L down. Without these its words are ours (\`unit.test_rtl\`).
-  Up these are 2 M L + M N + 4 M L K / 16 - (M L + M N) - M L. Down they are M L + 2 M L K / 16 - M L.
+- *Between buffer and registers* the RTL moves more on all 66 rows: it reads partial sums that nobody wrote, and passes over C once between the products. Without these
+  its words are ours (\`unit.test_rtl\`).
 - *The graph-based estimate* lets every operand pass once. It misses that B and D pass again for every tile of M.
 
 TEXT

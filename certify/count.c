@@ -1,4 +1,4 @@
-/* What one mapping of one op costs, counted from the definition (docs/SEMANTICS.md sections 3 to 6, DECISIONS 15, 18).
+/* What one mapping of one op costs, counted from the definition (docs/SEMANTICS.md sections 3 to 6, D15, D18).
  *
  * All loops stand on one path.  A cut is a place among them; what lies inside it is a block, and the loops of a dim
  * outside of it number that dim's blocks 0, 1, ... as digits number integers: block c begins at c times the block's

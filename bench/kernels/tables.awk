@@ -1,5 +1,5 @@
-# Markdown from files of bench/kernels/run.sh.  mode=table: one file, a contestant a row; its cases stand in the file.
-# mode=summary: several files, a group a row; goals: "GROUP=text" by semicolons; titles alike.
+# Markdown from files of bench/kernels/run.sh; their cases stand in the files.
+# mode=summary: several files, a group a row; goals: "GROUP=text" by semicolons; titles alike.  mode=ways: the same, a contestant a row, a group a column.
 # mode=readme: the same in the README's columns, with the case that comes off worst.  mode=shapes: of two files, float32 and bfloat16, each case
 # beside the best of PyTorch's ways.
 function group_of(file) { sub(/.*cpu-/, "", file); sub(/\.csv$/, "", file); return file }
@@ -29,43 +29,45 @@ function mean_best(g, pattern,   i, k, s, least) {
     if ((least = best(g, name[g, i], pattern)) != "") { k++; s += log(least) }
   return k ? exp(s / k) : ""
 }
-# The case of which a contestant is the least slower, or the most: its number, 0 where there is none.
-function extreme(g, who, sign,   i, v, at) {
+# The case whose fastest contestant is the least slower, as text.
+function worst(g,   i, v, least, at) {
   for (i = 1; i <= cases[g]; i++) {
-    v = slower[g, name[g, i], who]
-    if (v > 0 && (!at || sign * v > sign * slower[g, name[g, at], who])) at = i
+    v = best(g, name[g, i], ".")
+    if (least == "" || v < least) { least = v; at = name[g, i] }
   }
-  return at
-}
-function named(g, who, at) { return at ? times(slower[g, name[g, at], who]) " (" name[g, at] ")" : "-" }
-function table(g,   j, who) {
-  print "| Contestant | times as long as ours, mean | least | most | share of the peak |\n|---|--:|--:|--:|--:|"
-  for (j = 1; j <= n_who[g]; j++) if (ours(who = whose[g, j])) printf "| %s | | | | %s |\n", who, percent(mean("share", g, who))
-  for (j = 1; j <= n_who[g]; j++) if (!ours(who = whose[g, j]))
-    printf "| %s | %s | %s | %s | %s |\n", who, times(mean("slower", g, who)), named(g, who, extreme(g, who, -1)), named(g, who, extreme(g, who, 1)), percent(mean("share", g, who))
+  return times(least) " (" at ")"
 }
 function summary(   k, g, t) {
-  print "| Cases | number | our share of peak | packed | oneDNN | its best | libxsmm | its best | OpenBLAS | PyTorch, best | best of all, case by case | goal |"
-  print "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|"
+  print "| Cases | number | our share of peak | packed | oneDNN | libxsmm | OpenBLAS | PyTorch | best of all | least | goal |"
+  print "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|"
   for (k = 1; k <= groups; k++) {
     g = order[k]
     t = g
     sub(/-cores$/, "", t)
-    printf "| %s | %d | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", title[t], cases[g], percent(mean("share", g, "tileflow")), percent(mean("share", g, "tileflow packed")), times(mean("slower", g, "oneDNN")),
-      times(mean_best(g, "^oneDNN")), times(mean("slower", g, "libxsmm rows")), times(mean_best(g, "^libxsmm")), times(mean("slower", g, "openblas")),
-      times(mean_best(g, "^torch")), times(mean_best(g, "^(oneDNN|libxsmm|openblas|torch)")), goal[g]
+    printf "| %s | %d | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", title[t], cases[g], percent(mean("share", g, "tileflow")), percent(mean("share", g, "tileflow packed")),
+      times(mean_best(g, "^oneDNN")), times(mean_best(g, "^libxsmm")), times(mean_best(g, "^openblas")), times(mean_best(g, "^torch")),
+      times(mean_best(g, "^(oneDNN|libxsmm|openblas|torch)")), worst(g), goal[g]
   }
 }
-function readme(   k, g, i, v, least, at) {
+# A column a group: the mean of each contestant.
+function ways(   k, j, n, row, done, listed) {
+  printf "| Way |"
+  for (k = 1; k <= groups; k++) printf " %s |", title[order[k]]
+  printf "\n|---|"
+  for (k = 1; k <= groups; k++) printf "--:|"
+  for (k = 1; k <= groups; k++) for (j = 1; j <= n_who[order[k]]; j++)
+    if (!ours(row = whose[order[k], j]) && !(row in done)) { done[row]; listed[++n] = row }
+  for (j = 1; j <= n; j++) {
+    printf "\n| %s |", listed[j]
+    for (k = 1; k <= groups; k++) printf " %s |", times(mean("slower", order[k], listed[j]))
+  }
+  print ""
+}
+function readme(   k, g) {
   for (k = 1; k <= groups; k++) {
     g = order[k]
-    least = ""
-    for (i = 1; i <= cases[g]; i++) {
-      v = best(g, name[g, i], ".")
-      if (least == "" || v < least) { least = v; at = name[g, i] }
-    }
-    printf "| %s | %d | %s | %s | %s | %s | %s | %s (%s) |\n", title[g], cases[g], times(mean_best(g, "^oneDNN")), times(mean_best(g, "^libxsmm")),
-      times(mean_best(g, "^openblas")), times(mean_best(g, "^torch")), times(mean_best(g, "^(oneDNN|libxsmm|openblas|torch)")), times(least), at
+    printf "| %s | %d | %s | %s | %s | %s | %s | %s |\n", title[g], cases[g], times(mean_best(g, "^oneDNN")), times(mean_best(g, "^libxsmm")),
+      times(mean_best(g, "^openblas")), times(mean_best(g, "^torch")), times(mean_best(g, "^(oneDNN|libxsmm|openblas|torch)")), worst(g)
   }
 }
 function shapes(   i, c) {
@@ -89,8 +91,8 @@ FNR == 1 { g = group_of(FILENAME); order[++groups] = g; next }
   seconds[g, $1, $2] = $3; flops[g, $1, $2] = $4; share[g, $1, $2] = $5; slower[g, $1, $2] = $6
 }
 END {
-  if (mode == "table") table(g)
-  else if (mode == "readme") readme()
+  if (mode == "readme") readme()
+  else if (mode == "ways") ways()
   else if (mode == "shapes") shapes()
   else summary()
 }

@@ -45,11 +45,16 @@ function done(  i, first, best, planned, took) {
   first = chosen
   judge(ours, time, "ours"); judge(kernel, time, "kernel"); judge(sum, time, "sum"); judge(thesis, time, "thesis"); judge(early, late, "half")
   layers[type]++; agree[type] += lanes[first] == lanes[best]
-  if (library) { beside[type] += log(library / least[first]); n_beside[type]++ }
-  printf "| %s | %s | %s | %s | %.3f | %.3f | %.2f | %.2f |\n", layer, type, name[lanes[first]], name[lanes[best]], 1e3 * took["last"], 1e3 * took["channels"], time[best] / time[first], library / least[first]
+  ratio = time[best] / time[first]
+  gain[type] += log(ratio)
+  if (!(type in worst) || ratio < worst[type]) { worst[type] = ratio; whose[type] = layer }
+  rows_over[type] += log(took["last"] / took["channels"])
+  if (!library) return
+  ratio = library / least[first]
+  beside[type] += log(ratio); n_beside[type]++
+  if (ratio < 0.995) lost[type] = lost[type] (lost[type] == "" ? "" : ", ") layer sprintf(" %.2f", ratio)
 }
 NR == 1 {
-  name["last"] = "row"; name["channels"] = "channels"
   next
 }
 {
@@ -64,10 +69,10 @@ BEGIN {
 }
 END {
   done()
-  printf "\n"
   for (t = 1; t <= 2; t++) {
     type = t == 1 ? "int8" : "bf16"
-    printf "- %s: the mapping that wins is the first choice in **%d of %d**; oneDNN takes %.2f times as long as the first choice in the geometric mean.\n", type, agree[type], layers[type], exp(beside[type] / n_beside[type])
+    printf "| %s | %d of %d | %.2f | %.2f (%s) | %.2f | %.2f | %s |\n", type, agree[type], layers[type], exp(gain[type] / layers[type]), worst[type], whose[type],
+      exp(rows_over[type] / layers[type]), exp(beside[type] / n_beside[type]), lost[type]
   }
   n_ways = split("ours kernel sum thesis half", way, " ")
   printf "\n| Ranking of the candidates of a layer | ours | the kernel alone | the kernel and the model | Eq. 5.6-5.8 | half of the rounds | thesis, of its model on a V100 |\n|---|--:|--:|--:|--:|--:|--:|\n"
@@ -78,22 +83,17 @@ END {
 }' docs/results/instructions.csv
 cat <<'TEXT'
 
-- *Ours* is what `emit` ranks convolutions of these types by: the kernel's cycles (`codegen/target/cpu/pass/cost.c`) and the time in which its
-  words arrive, by bytes, each once if the next cache holds all (`tf_emit_value`).
+- *Ours* is what `emit` ranks convolutions of these types by: the kernel's cycles, and the time in which its words arrive.
 - *The kernel and the model* adds the model's cycles. These are for float32 words and units, two and four times too many, and hide the kernel's.
 - *Eq. 5.6-5.8* charge the latency for each call. It is the longest term for any schedule here, so they tell none from another.
-- *Half of the rounds* is no estimate but the noise: it orders candidates by the median of the first 30 rounds, beside that of the last 30.
+- *Half of the rounds* is the noise: the median of the first 30 rounds beside that of the last 30.
 
-**Which mapping.** Windows, and rows shorter than the lanes, take channels. So does bfloat16 throughout. Layers of 1 x 1 in int8 take rows, if they
-have up to 64 channels and their rows fill the lanes (`rows_fill_lanes` of `channels.c`): there is nothing to copy and no sum to transpose. 18 drawn
-layers support the limit. With 80 to 368 channels (14 layers) channels take 0.54 to 0.94 of the time of rows. With 76 they take 1.12, with 48 channels 1.18,
-and 1.2 (twice) where rows of sums lie 4 KiB apart. In int8, rows and channels of C2 and C4 take the same time within 8 %.
+**Which mapping.** Windows, rows shorter than the lanes, and bfloat16 throughout take channels. Layers of 1 x 1 in int8 take rows if they have up to 64 channels and
+their rows fill the lanes: there is nothing to copy and no sum to transpose.
 
 **Limits.** Pairs reach the thesis's 85.69 %; the recall is below its 91.4 %.
 
-- Candidates are drawn as in the thesis, whatever they cost. Among those within 1.5 times a layer's fastest many differ by a few per cent.
-- C2 and C4 in bfloat16 were measured in a run of their own. Rows of C2 are expected to take 0.83 of the channels' time and take 1.25: the cost of
-  transposing is too high for short sums. So of its best 8 candidates one is found.
-- No estimate knows unrolling, nor kernels of 25,000 lines, where joined rows are printed tile by tile (C9: 1.2 to 1.4 times as slow as others of
-  that cost).
+- Among candidates within 1.5 times a layer's fastest many differ by a few per cent.
+- C2 in bfloat16: rows are expected to be faster than channels and are slower, as the cost of transposing is too high for short sums.
+- No estimate knows unrolling, nor kernels of 25,000 lines (C9: 1.2 to 1.4 times as slow as others of that cost).
 TEXT

@@ -1,4 +1,4 @@
-# Markdown from docs/results/cpu-apart.csv, cpu-beside.csv and cpu-whose.csv: what enters caches unfused, and beside libraries.
+# Markdown from docs/results/cpu-apart.csv, cpu-beside.csv and cpu-whose.csv: what enters caches unfused, and beside libraries; chains one by one stand in the files.
 #   awk -F, -f bench/movement/beside.awk docs/results/cpu-apart.csv docs/results/cpu-beside.csv docs/results/cpu-whose.csv
 # of y on x: slope, squared correlation, 1 - (squares off the line y = x) / (squares off the mean), largest difference
 function fit(x, y, n,   i, mx, my, xx, xy, yy, off, r) {
@@ -27,7 +27,6 @@ function alike(   n, g, w) {
   }
   fit(x, y, n); line("chains, both: the tensors, L1 of one set", n)
 }
-function thousands(n) { return sprintf("%.0f", n / 1000) }
 function hits(who, l,   g, sum) {
   for (g = 1; g <= chains; g++) sum += 100 * (1 - words[chain[g], who, l] / words[chain[g], who, l - 1])
   return sum / chains
@@ -39,7 +38,6 @@ function geometric(who, l,   g, sum) {
 FNR == 1 { next }
 FILENAME == ARGV[1] { tiles++; said[tiles] = $7; found[tiles] = $8; next }
 FILENAME == ARGV[2] {
-  touched[$1, $2] = $3
   for (l = 1; l <= 3; l++) { words[$1, $2, l] = $(3 + l); model[$1, $2, l] = $(6 + l) }
   if (!($1 in order)) { order[$1] = ++chains; chain[chains] = $1 }
   next
@@ -50,17 +48,7 @@ FILENAME == ARGV[2] {
 END {
   split("fused,parts,openblas,onednn", names, ","); shown["fused"] = "fused"; shown["parts"] = "ours, apart"
   shown["openblas"] = "OpenBLAS"; shown["onednn"] = "oneDNN"
-  print "| chain | | references hit L1 | lines that miss L1 hit L2 | that miss L2 hit L3 | thousand words into L1 | into L2 | into L3 | by the model: L1 | L2 | L3 |"
-  print "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
-  for (g = 1; g <= chains; g++) for (w = 1; w <= 4; w++) {
-    c = chain[g]; v = names[w]
-    printf "| %s | %s | %.2f %% | %.1f %% | %.1f %% |", c, shown[v], 100 * (1 - words[c, v, 1] / 16 / touched[c, v]),
-      100 * (1 - words[c, v, 2] / words[c, v, 1]), 100 * (1 - words[c, v, 3] / words[c, v, 2])
-    for (l = 1; l <= 3; l++) printf " %s |", thousands(words[c, v, l])
-    for (l = 1; l <= 3; l++) printf " %s |", model[c, v, l] == "" ? "" : thousands(model[c, v, l])
-    print ""
-  }
-  print "\nFigures a and b, what misses the cache before and hits this one, means; and c, words over those of our fused kernel, geometric means:\n"
+  print "Figures a and b, of what misses the cache before the share that hits this one, means; and c, words over those of our fused kernel, geometric means:\n"
   print "| | hits L2 | hits L3 | words into L1 | into L2 | into L3 |\n|---|--:|--:|--:|--:|--:|"
   for (w = 1; w <= 4; w++) {
     printf "| %s | %.1f %% | %.1f %% |", shown[names[w]], hits(names[w], 2), hits(names[w], 3)
@@ -69,20 +57,17 @@ END {
   }
   head()
   if (tiles) { fit(said, found, tiles); line("the first cache, tiles unfused", tiles) }
-  for (w = 1; w <= 2; w++) for (l = 1; l <= 3; l++) beside(shown[names[w]] ": L" l, names[w], names[w], l, l)
+  for (w = 1; w <= 2; w++) beside(shown[names[w]], names[w], names[w], 1, 3)
   beside("both, all three", "fused parts", "fused parts", 1, 3)
   alike()
   for (w = 3; w <= 4; w++) beside(shown[names[w]] ": L3, by the model of ours, apart", names[w], "parts", 3, 3)
-  print "\nWhose words those are that enter L1 beyond what the model says, in shares of what it says:\n"
-  print "| chain, fused | all | A | B | C | D | E | other |\n|---|--:|--:|--:|--:|--:|--:|--:|"
-  tensors = split("A B C D E other", tensor, " ")
   for (g = 1; g <= chains; g++) {
     c = chain[g]
-    printf "| %s | %.2f %% |", c, 100 * (all[c, "fused"] / known[c, "fused"] - 1)
-    for (t = 1; t <= tensors; t++) printf " %.2f %% |", 100 * over[c, "fused", tensor[t]] / known[c, "fused"]
-    print ""
+    by = 100 * (all[c, "fused"] / known[c, "fused"] - 1)
+    if (g == 1 || by < least) least = by
+    if (g == 1 || by > most) { most = by; which = c; streams = 100 * (over[c, "fused", "A"] + over[c, "fused", "E"]) / known[c, "fused"] }
     by = 100 * (all[c, "parts"] / known[c, "parts"] - 1)
-    if (by > most) most = by
+    if (by > apart) apart = by
   }
-  printf "| ours, apart, the most | %.2f %% | | | | | | |\n", most
+  printf "\nInto L1 fused kernels bring %.2f to %.2f %% more than the model says (%s; A and E %.2f %% of it), products apart %.2f %% at most.\n", least, most, which, streams, apart
 }

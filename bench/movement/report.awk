@@ -26,10 +26,10 @@ function fit(x, y, n,   i, mx, my, xx, xy, yy, off) {
   correlation = xx * yy ? xy / sqrt(xx * yy) : 0
 }
 function spearman(x, y, n) { ranks(x, rx, n); ranks(y, ry, n); fit(rx, ry, n); return correlation }
-function take(kind, order, near,   i) {
+function take(kind, near,   i) {
   n = 0; least = 1e30; most = worst = 0
   for (i = 1; i <= rows; i++) {
-    if (kind != "" && kinds[i] != kind || order != "" && orders[i] != order) continue
+    if (kind != "" && kinds[i] != kind) continue
     if (near && shares[i] < near) continue
     n++; said[n] = predicted[i]; found[n] = measured[i]; cycles[n] = guessed[i]; took[n] = 1 / shares[i]
     if (took[n] < least) least = took[n]
@@ -37,29 +37,29 @@ function take(kind, order, near,   i) {
     if (said[n] > 0) { r = found[n] / said[n]; r = r > 1 ? r - 1 : 1 - r; if (r > worst) worst = r }
   }
 }
-function movement(title, kind, order) {
-  take(kind, order, 0)
+function movement(title, kind) {
+  take(kind, 0)
   if (n < 3) return
   fit(said, found, n)
   printf "| %s | %d | %.4f | %.3f | %.4f | %.1f %% |\n", title, n, squared, slope, equal, 100 * worst
 }
-function times(title, kind, order, near) {
-  take(kind, order, near)
+function times(title, kind, near) {
+  take(kind, near)
   if (n < 3) return
   printf "| %s | %d | %.2f to %.2f | %.3f |\n", title, n, least, most, spearman(cycles, took, n)
 }
 NR == 1 { next }
 {
-  rows++; kinds[rows] = $1; orders[rows] = $2; predicted[rows] = $8; measured[rows] = $9; guessed[rows] = $11; shares[rows] = $13
+  rows++; kinds[rows] = $1; predicted[rows] = $8; measured[rows] = $9; guessed[rows] = $11; shares[rows] = $13
 }
 END {
   print "| Tiles | number | R2 | slope | R2 of y = x | worst |"
   print "|---|--:|--:|--:|--:|--:|"
-  movement("order m l k n", "fits", "ml"); movement("order l m k n", "fits", "lm"); movement("both", "fits", "")
-  movement("tight, both orders", "tight", "")
+  movement("both orders", "fits")
+  movement("tight, both orders", "tight")
   print ""
   print "| Tiles | number | time, in that of the peak | Spearman |"
   print "|---|--:|--:|--:|"
-  times("order m l k n", "fits", "ml", 0); times("order l m k n", "fits", "lm", 0); times("both", "fits", "", 0)
-  times("all, with the tight ones", "", "", 0); times("of all, those at 80 % of the peak or above", "", "", 0.8); times("90 % or above", "", "", 0.9)
+  times("both orders", "fits", 0)
+  times("all, with the tight ones", "", 0); times("of all, those at 80 % of the peak or above", "", 0.8); times("90 % or above", "", 0.9)
 }

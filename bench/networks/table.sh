@@ -20,17 +20,17 @@ table() {
       ours = of("tileflow_ms")
       if (!n) {
         printf "%s:\n\n", threads == 1 ? "One thread" : "Two threads"
-        print "| Network | Groups (kernels) | Plan, s | Predicted | tileflow | onnxruntime | OpenVINO |" (one ? " PyTorch eager | `torch.compile` |" : "") " Best / ours | Measured / predicted |" (one ? " MiB held: tileflow, onnxruntime, OpenVINO |" : "")
-        print "|---|--:|--:|--:|--:|--:|--:|" (one ? "--:|--:|" : "") "--:|--:|" (one ? "--:|" : "")
+        print "| Network | Plan, s | Predicted | tileflow | onnxruntime | OpenVINO |" (one ? " PyTorch eager | `torch.compile` |" : "") " Best / ours | Measured / predicted |" (one ? " MiB held: tileflow, onnxruntime, OpenVINO |" : "")
+        print "|---|--:|--:|--:|--:|--:|" (one ? "--:|--:|" : "") "--:|--:|" (one ? "--:|" : "")
       }
-      printf "| %s | %s (%s) | %.1f | %.3g | %.3g | %s | %s |", of("network"), of("groups"), of("kernels"), of("plan_s"), of("predicted_ms"), ours, digits(of("ort_ms")), digits(of("openvino_ms"))
+      printf "| %s | %.1f | %.3g | %.3g | %s | %s |", of("network"), of("plan_s"), of("predicted_ms"), ours, digits(of("ort_ms")), digits(of("openvino_ms"))
       if (one) printf " %s | %s |", digits(of("eager_ms")), digits(of("compile_ms"))
       printf " %.2f | %.2f |", best / ours, ours / of("predicted_ms")
       if (one) printf " %s, %s, %s |", whole(of("tileflow_mib")), whole(of("ort_mib")), whole(of("openvino_mib"))
       print ""
       sum += log(best / ours); n++
     }
-    END { if (n) printf "| geometric mean of %d | | | | | | |%s %.2f | |%s\n\n", n, one ? " | |" : "", exp(sum / n), one ? " |" : "" }' "$rows"
+    END { if (n) printf "| geometric mean of %d | | | | | |%s %.2f | |%s\n\n", n, one ? " | |" : "", exp(sum / n), one ? " |" : "" }' "$rows"
 }
 table 1
 table 2

@@ -27,7 +27,7 @@ NR == 1 { next }
   n++; all[$6]++; op[$1]++; by[$1, $6]++
   float[$4]++; float_by[$4, $6]++
   if ($6 == "equal") way[$5]++
-  if ($6 == "refused") { k = kind($7); why[k]++; if (++of[$1, k] > most[$1]) { most[$1] = of[$1, k]; said[$1] = k } }
+  if ($6 == "refused") { why[kind($7)]++ }
   if ($6 == "disputed") disputed = disputed (disputed ? ", " : "") "`" $2 "`"
 }
 function row(name, f) {
@@ -38,34 +38,28 @@ function row(name, f) {
 END {
   print "# ONNX\047s own node tests\n"
   print "How many of ONNX\047s node tests does the importer compute rightly? `bench/onnx/run.sh` generates the tests of onnx 1.23.2, imports each model, and"
-  print "evaluates the text of the workload alone (`bench/onnx/workload.py`), in float64, or in float32 where it quantises. A result is equal within the test\047s own"
-  print "tolerance, at least 1e-4, or that of float16 and bfloat16 in graphs that have them, since all is computed in float32. A model that is refused as it is is tried"
-  print "again with its integer inputs as numbers of the model, then with all inputs but the first, as exporters write them. `bench/onnx/page.sh` writes this page from"
-  print "[results/onnx-nodes.csv](results/onnx-nodes.csv), a row for each test.\n"
+  print "evaluates the text of the workload alone (`bench/onnx/workload.py`). A result is equal within the test\047s own tolerance, at least 1e-4, or that of float16"
+  print "and bfloat16 in graphs that have them. A refused model is tried again with its integer inputs as numbers of the model, then with all inputs but the"
+  print "first, as exporters write them. `bench/onnx/page.sh` writes this page from [results/onnx-nodes.csv](results/onnx-nodes.csv), a row for each test.\n"
   print "| tests | number | equal | refused | disputed | differ | crash |\n|---|--:|--:|--:|--:|--:|--:|"
   row("all", ""); row("with a float32 or float64 input", "yes"); row("others", "no")
   printf "\nOf the equal ones %d are so as they are, %d with numbers of the model.", way["as is"], way["constants"]
-  print "\n\n*Disputed*: the result is not the test\047s, but that of onnxruntime 1.32. They are"
-  print disputed ". Where a scale"
-  print "does not make a whole number of elements, the test takes the fraction for their number in `align_corners`.\n"
+  print "\n\n*Disputed*: the result is not the test\047s, but that of onnxruntime 1.32. Where a scale does not make a whole number of elements, these tests take the"
+  print "fraction for their number in `align_corners`:"
+  print disputed ".\n"
   print "## Why tests are refused\n\n| tests | reason |\n|--:|---|"
   sort = "sort -t\\| -k2,2nr -k3,3"
   for (k in why) if (why[k] > 2) printf "| %d | %s |\n", why[k], k | sort; else rest += why[k]
   close(sort)
   printf "| %d | others, one or two each |\n", rest
   print "\n## Operator by operator\n"
-  print "All tests are equal (in brackets how many):\n"
-  sort = "sort -f | awk \047{ printf \"%s%s\", s, $0; s = \", \" } END { print \"\" }\047"
-  for (o in op) if (by[o, "equal"] == op[o]) print o " (" op[o] ")" | sort
-  close(sort)
-  print "\nSome tests are equal; *expanded* is an operator\047s own expansion, as a graph of others:\n"
-  print "| operator | tests | equal | refused | the most common reason |\n|---|--:|--:|--:|---|"
-  sort = "sort -f"
-  for (o in op) if (by[o, "equal"] && by[o, "equal"] < op[o]) printf "| %s | %d | %d | %d | %s |\n", o, op[o], by[o, "equal"], by[o, "refused"], said[o] | sort
-  close(sort)
-  none = ""
-  sort = "sort -f | awk \047{ printf \"%s%s\", s, $0; s = \", \" } END { print \"\" }\047"
-  print "\nNo test is equal, most of them as the operator is not known:\n"
-  for (o in op) if (!by[o, "equal"]) print o " (" op[o] ")" | sort
-  close(sort)
+  list = "sort -f | awk \047{ printf \"%s%s\", s, $0; s = \", \" } END { print \"\" }\047"
+  for (o in op) if (by[o, "equal"] == op[o]) { whole++; tests += op[o] }
+  printf "All %d tests of %d operators are equal. Below are the others.\n", tests, whole
+  print "\nSome tests of these are refused (how many, of how many there are); *expanded* is an operator\047s own expansion, as a graph of others:\n"
+  for (o in op) if (by[o, "refused"] && by[o, "equal"]) printf "%s (%d of %d)\n", o, by[o, "refused"], op[o] | list
+  close(list)
+  print "\nNo test of these is equal (in brackets how many there are), mostly as the operator is not known:\n"
+  for (o in op) if (!by[o, "equal"]) print o " (" op[o] ")" | list
+  close(list)
 }' $rows

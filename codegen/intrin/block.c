@@ -229,6 +229,18 @@ static bool print_amx(FILE *out, tf_micro *u, const block *b) {
   return true;
 }
 
+static bool print_outer(FILE *out, tf_micro *u, const block *b) {
+  const int side = b->kernel->lanes;
+  int across[2];
+  tf_sme_across(b->kernel, b->n, across);
+  for (int i = 0; i < 2; i++) {
+    const tf_tile t = {.kernel = b->kernel, .lanes = side, .rows = side, .across = across[i], .unroll = 1};
+    if (across[i] && !tf_micro_tile(out, u, t)) return false;
+  }
+  tf_sme_block(out, b->kernel, b->name, (int64_t[2]){b->m, b->n});
+  return true;
+}
+
 static int64_t tiles_of(const tf_micro *u, const block *b, int64_t panels, int64_t size, int64_t more) {
   int64_t ignored, rest, wide = 0, narrow = 0;
   if (more) cut_rows(u, b, (int)size + 1, &ignored, &rest, &wide);
@@ -238,7 +250,7 @@ static int64_t tiles_of(const tf_micro *u, const block *b, int64_t panels, int64
 
 static bool print_block(FILE *out, tf_micro *u, const block *b) {
   if (b->kernel->form == TF_MICRO_TILES) return print_amx(out, u, b);
-  if (b->kernel->form == TF_MICRO_OUTER) return tf_sme_block(out, u, b->kernel, b->name, (int64_t[2]){b->m, b->n});
+  if (b->kernel->form == TF_MICRO_OUTER) return print_outer(out, u, b);
   const ir_kernel *kernel = &b->kernel->kernel;
   int lanes = b->lanes, part = (int)(b->n % lanes);
   int64_t vectors = (b->n + lanes - 1) / lanes, panels = tf_micro_panels(u->isa->registers, vectors, u->across), size,

@@ -128,16 +128,18 @@ static void columns(FILE *out, const tf_micro_kernel *k, int across, int64_t fro
           (long long)from, (long long)to, across * side, name, k->kernel.group, ir_bytes(k->kernel.b), (long long)to);
 }
 
-bool tf_sme_block(FILE *out, tf_micro *u, const tf_micro_kernel *k, const char *name, const int64_t size[2]) {
+void tf_sme_across(const tf_micro_kernel *k, int64_t n, int across[2]) {
+  const int64_t wide = n / (MOST_TILES * k->lanes) * (MOST_TILES * k->lanes);
+  across[0] = wide ? MOST_TILES : 0;
+  across[1] = (int)((n - wide + k->lanes - 1) / k->lanes);
+}
+
+void tf_sme_block(FILE *out, const tf_micro_kernel *k, const char *name, const int64_t size[2]) {
   const ir_kernel *i = &k->kernel;
   const int side = k->lanes, bytes = ir_bytes(i->a);
   const int64_t m = size[0], n = size[1], wide = n / (MOST_TILES * side) * (MOST_TILES * side);
-  const int rest = (int)((n - wide + side - 1) / side);
-  if (wide &&
-      !tf_micro_tile(out, u, (tf_tile){.kernel = k, .lanes = side, .rows = side, .across = MOST_TILES, .unroll = 1}))
-    return false;
-  if (rest && !tf_micro_tile(out, u, (tf_tile){.kernel = k, .lanes = side, .rows = side, .across = rest, .unroll = 1}))
-    return false;
+  int across[2];
+  tf_sme_across(k, n, across);
   fprintf(
       out,
       "\n/* c (%lld x %lld) = or += a b */\nstatic void %s(int64_t k, const %s *a, int64_t a_m, int64_t a_k,\n"
@@ -149,8 +151,7 @@ bool tf_sme_block(FILE *out, tf_micro *u, const tf_micro_kernel *k, const char *
       "      words_of_rows(steps, (const unsigned char *)(a + i * a_m + p * a_k), a_m * %d, a_k * %d, rows, words);\n",
       (long long)m, (long long)n, name, tf_micro_type(i->a), tf_micro_type(i->b), tf_micro_type(i->c), PART, side,
       (long long)m, side, (long long)m, side, (long long)m, side, PART, PART, PART, bytes, bytes);
-  if (wide) columns(out, k, MOST_TILES, 0, wide);
-  if (rest) columns(out, k, rest, wide, n);
+  if (across[0]) columns(out, k, across[0], 0, wide);
+  if (across[1]) columns(out, k, across[1], wide, n);
   fputs("    }\n  }\n}\n", out);
-  return true;
 }

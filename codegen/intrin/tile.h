@@ -54,9 +54,11 @@ void tf_amx_text(FILE *out);
 void tf_amx_print(FILE *out, const tf_tile *t);
 void tf_amx_block(FILE *out, const tf_micro_kernel *k, const char *name, int64_t m, int64_t n, bool rounds);
 
-/* sme.c: the same for SME: the text that the kernel needs; the function of a row of t->across tiles; and a block of
- * size[0] rows by size[1], with its tiles (false: out of memory). */
+/* sme.c: the same for SME: the text that the kernel needs; the function of a row of t->across tiles; how many tiles its
+ * rows have in a block of n columns (the full ones, the last one; 0: none); and the loops over them of a block of
+ * size[0] rows by size[1]. */
 void tf_sme_text(FILE *out, const tf_micro_kernel *k);
 void tf_sme_print(FILE *out, const tf_tile *t);
-bool tf_sme_block(FILE *out, tf_micro *u, const tf_micro_kernel *k, const char *name, const int64_t size[2]);
+void tf_sme_across(const tf_micro_kernel *k, int64_t n, int across[2]);
+void tf_sme_block(FILE *out, const tf_micro_kernel *k, const char *name, const int64_t size[2]);
 #endif

@@ -1,5 +1,5 @@
 /* Retention: from one run of a scope to the next, the home keeps what both need of an intermediate, and its producer
- * computes the rest (DECISIONS 10, 21).  What is held is found at run time: IR_KEEP compares boxes. */
+ * computes the rest (SEMANTICS D10, D21).  What is held is found at run time: IR_KEEP compares boxes. */
 #include <string.h>
 
 #include "codegen/lower/lower.h"

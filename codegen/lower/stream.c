@@ -1,4 +1,4 @@
-/* Streaming reductions (online softmax; DECISIONS 11): a running maximum is kept from step to step; when it rises,
+/* Streaming reductions (online softmax; SEMANTICS D11): a running maximum is kept from step to step; when it rises,
  * sums computed with the previous one are corrected, and the division by a sum waits for the last step. */
 #include "codegen/lower/lower.h"
 #include "model/flow/online.h"

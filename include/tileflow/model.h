@@ -23,7 +23,7 @@ typedef struct {
   int64_t points;      /* executed, recomputation included */
   int64_t recomputed;  /* of these, beyond one production of the whole output */
   int64_t corrections; /* in addition: points by which streaming rescales or divides running results, on the unit that
-                          runs exp, mul and div (DECISIONS 11) */
+                          runs exp, mul and div (SEMANTICS D11) */
   int64_t units;       /* most units in use at once */
   int unit;            /* index into arch->units */
   double cycles;

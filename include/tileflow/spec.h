@@ -132,7 +132,7 @@ typedef struct {
   KEY(CYCLES, "network.hop-latency", double, hop_latency, , 0, "",                                                     \
       "time of a hop, charged with `latency`; with a topology")                                                        \
   KEY(CYCLES, "latency", double, latency, , 0, "",                                                                     \
-      "time of one transfer, charged where nothing hides it ([DECISIONS.md](DECISIONS.md) 15)")                        \
+      "time of one transfer, charged where nothing hides it ([SEMANTICS.md](SEMANTICS.md) D15)")                       \
   KEY(CYCLES, "issue", double, issue, , 0, "", "time to issue one transfer, charged likewise")                         \
   KEY(FLAG, "double-buffered", bool, double_buffered, , false, "",                                                     \
       "tiles take twice their words: one half is used while the other is filled")                                      \

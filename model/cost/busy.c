@@ -1,4 +1,4 @@
-/* What passes the ports of one instance of a memory, the busiest (docs/SEMANTICS.md section 5; DECISIONS 15).
+/* What passes the ports of one instance of a memory, the busiest (docs/SEMANTICS.md section 5, D15).
  *
  * That is the first instance, at which all spatial loops stand at 0, where no border clips, nothing is retained, and
  * spatial loops move all reads of a tensor, and all ops below them, alike: a later one has a part of its boxes,

@@ -1,6 +1,6 @@
 /* The words that pass each leg of a Tile in the busiest instance, by class of steps.  With double buffering a transfer
- * is hidden behind the step beside it, so that the maximum of both counts class by class (docs/SEMANTICS.md section 5;
- * DECISIONS 18). */
+ * is hidden behind the step beside it, so that the maximum of both counts class by class (docs/SEMANTICS.md section 5,
+ * D18). */
 #include "model/cost/state.h"
 
 /* Adds a share of what slice i moves to the ports of its class of steps. */

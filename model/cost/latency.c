@@ -1,5 +1,5 @@
-/* Latency of every node over all its executions (docs/SEMANTICS.md section 5; thesis Eq. 3.22; DECISIONS 15, 18,
- * 19). */
+/* Latency of every node over all its executions (docs/SEMANTICS.md section 5, D15, D18, D19;
+ * thesis Eq. 3.22). */
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -98,7 +98,7 @@ static double first_load(struct tf_model *m, int f, int before) {
 
 /* Double buffering: during a step the next step's words are loaded and the previous step's are stored.  The maximum of
  * work and transfer, class by class, plus the first load and the last store, which no step of the Tile hides
- * (DECISIONS 18). */
+ * (SEMANTICS D18). */
 static double stepwise(struct tf_model *m, int n, double child, int before) {
   const tf_view *v = &m->views->node[n];
   const double *steps = &m->class_steps[v->row];

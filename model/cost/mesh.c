@@ -1,5 +1,5 @@
-/* Instances used: whether the loops, and the children that run at once, fit every mesh (docs/SEMANTICS.md section 4;
- * thesis Eq. 3.12; DECISIONS 13). */
+/* Instances used: whether the loops, and the children that run at once, fit every mesh (docs/SEMANTICS.md section 4,
+ * D13; thesis Eq. 3.12). */
 #include "base/checked.h"
 #include "model/cost/state.h"
 

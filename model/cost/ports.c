@@ -1,5 +1,5 @@
 /* The words that pass the ports of the busiest instance of every memory because of each node and those below it, and
- * the instances in use (DECISIONS 15).  From these also how busy each level is over the whole run. */
+ * the instances in use (SEMANTICS D15).  From these also how busy each level is over the whole run. */
 #include <string.h>
 
 #include "model/cost/state.h"

@@ -1,4 +1,4 @@
-/* Words held (docs/SEMANTICS.md section 4; thesis Eq. 3.12, 3.13; DECISIONS 12).  Instances used: mesh.c. */
+/* Words held (docs/SEMANTICS.md section 4, D12; thesis Eq. 3.12, 3.13).  Instances used: mesh.c. */
 #include "base/checked.h"
 #include "model/cost/zeros.h"
 

@@ -177,7 +177,7 @@ struct tf_model tf_each_model(const struct tf_model *m, int k);
 void tf_each_cells(struct tf_model *m);
 /* Removes from the moves and points what streaming leaves out of the steps. */
 void tf_put_off(struct tf_model *m);
-/* Adds streaming's corrections: points on their units, and their words (DECISIONS 11). */
+/* Adds streaming's corrections: points on their units, and their words (SEMANTICS D11). */
 bool tf_count_stream(struct tf_model *m);
 /* Adds the words of the corrections to what their scopes cause; needs in_use. */
 void tf_stream_ports(struct tf_model *m);

@@ -1,4 +1,4 @@
-/* The extra work of streaming reductions (online softmax; DECISIONS 11): running maxima and sums are corrected once
+/* The extra work of streaming reductions (online softmax; SEMANTICS D11): running maxima and sums are corrected once
  * per run of the scope that streams them, and the division is deferred to the last run. */
 #include <string.h>
 

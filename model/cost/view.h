@@ -103,7 +103,7 @@ static inline uint64_t tf_still_of(const tf_plan *p, const tf_views *w, int i, i
   return below < 0 ? 0 : tf_path_spatial(p, below);
 }
 
-/* Whether the children of Para or Pipe scope n work in one instance of memory `level` (DECISIONS 12). */
+/* Whether the children of Para or Pipe scope n work in one instance of memory `level` (SEMANTICS D12). */
 static inline bool tf_shared_instance(const tf_views *w, int n, int level) {
   return w->shared[n * w->n_memories + level];
 }

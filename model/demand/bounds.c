@@ -124,7 +124,7 @@ static tf_least least_share(const bounded *b, int o) {
 }
 
 /* What a unit's pipeline takes until the first result of an op is there: of each op once, whatever the mapping
- * (DECISIONS 15). */
+ * (SEMANTICS D15). */
 static double fill_of(const tf_arch *a, int u) { return a->overlap == TF_OVERLAP_PERFECT ? 0 : a->units[u].pipeline; }
 
 /* The least of the units that can run the kinds. */

@@ -1,4 +1,4 @@
-/* What streams make of the ops of a tree (online softmax; docs/DECISIONS.md, 11).  A running sum is final only after
+/* What streams make of the ops of a tree (online softmax; docs/SEMANTICS.md, D11).  A running sum is final only after
  * the last step, and values that hold it hold it as a factor.  So within the steps it counts as 1, is not read, and
  * each streamed sum of such values is divided by it at the end. */
 #ifndef MODEL_FLOW_ONLINE_H

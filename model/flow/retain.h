@@ -1,7 +1,7 @@
 /* What a scope that retains intermediates computes in one run, given the settings of its loops.  A run is reached by
  * the innermost of the loops above the scope that is not at its start; the run before has that loop one step back and
  * those inside it at their end.  So what is computed is a function of the settings alone, and settings fall into
- * classes (docs/SEMANTICS.md section 1, DECISIONS 10). */
+ * classes (docs/SEMANTICS.md section 1, D10). */
 #ifndef MODEL_FLOW_RETAIN_H
 #define MODEL_FLOW_RETAIN_H
 #include "model/flow/range.h"

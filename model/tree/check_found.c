@@ -1,4 +1,4 @@
-/* Readers outside a nested scope must find what they read, at every step (docs/DECISIONS.md, 9).  Where the ops that
+/* Readers outside a nested scope must find what they read, at every step (docs/SEMANTICS.md, D9).  Where the ops that
  * split a dim do so by the same steps, and all reads move by these steps or stand still, what is made and what is
  * needed move towards each other or apart, or alike: the first step, the last whole one, the last one, which may be
  * shorter, and those after it, which are empty, tell of all.  Elsewhere, and where boxes are clipped, every step is

@@ -429,7 +429,7 @@ bool tf_check_keep_moves(const tf_checker *c) {
 
 /* ---- retain ------------------------------------------------------------------------------
  * What a retaining scope leaves unmade must not be missed: of the ops that serve a retained tensor, those whose results
- * others read, too (docs/DECISIONS.md 9, 21). */
+ * others read, too (docs/SEMANTICS.md D9, D21). */
 typedef struct {
   const tf_checker *c;
   bool *retained; /* [tensor] */

@@ -1,4 +1,4 @@
-/* Within one production no element is made twice (docs/DECISIONS.md, 9): what two settings of the loops between an
+/* Within one production no element is made twice (docs/SEMANTICS.md, D9): what two settings of the loops between an
  * intermediate's home scope and its producer need of it has nothing in common.  check_range.c compares the first two
  * steps of each loop.  That is not all where some loops' steps add up to the same shift, where reads move unlike, and
  * where the first step reads padding: then settings are compared one by one. */

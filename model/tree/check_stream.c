@@ -1,5 +1,5 @@
 /* stream: what is named must be streamable, over loops that allow it, and every value that depends on running results
- * must be corrected by the rewriting (docs/DECISIONS.md, 11). */
+ * must be corrected by the rewriting (docs/SEMANTICS.md, D11). */
 #include <inttypes.h>
 
 #include "model/spec/dims.h"

@@ -60,7 +60,7 @@ void find_moves(oracle *o) {
     }
 }
 
-/* ---- words held (DECISIONS 12) ------------------------------------------------------------------ */
+/* ---- words held (SEMANTICS D12) ----------------------------------------------------------------- */
 
 static int64_t twice(const oracle *o, int level) {
   return o->arch->memories[level].double_buffered || (o->part && o->part->double_buffered) ? 2 : 1;

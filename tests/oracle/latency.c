@@ -1,4 +1,4 @@
-/* Time, from what the walk saw: docs/DECISIONS.md 11, 15, 18 and 19, sentence by sentence.
+/* Time, from what the walk saw: docs/SEMANTICS.md D11, D15, D18 and D19, sentence by sentence.
  * Where the text leaves a choice it is marked "Choice:". */
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* What streaming leaves out of the steps (DECISIONS 11), found by trying numbers: which power of a running sum a value
+/* What streaming leaves out of the steps (SEMANTICS D11), found by trying numbers: which power of a running sum a value
  * holds, whether an op without it is one of its operands or a number, and which sums are divided at the end. */
 #include <math.h>
 

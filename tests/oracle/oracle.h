@@ -1,4 +1,4 @@
-/* The brute-force walk of an execution, written from docs/SEMANTICS.md and docs/DECISIONS.md: it steps
+/* The brute-force walk of an execution, written from docs/SEMANTICS.md: it steps
  * through every iteration of every loop in every instance and keeps the set of elements that each
  * memory instance holds.  It shares no code with model/; it takes only parsed trees from the library.
  * Slow and obvious on purpose, for extents of a few elements. */
@@ -32,7 +32,7 @@ typedef enum {
   N_EVENTS
 } event;
 
-/* Corrections of a streamed reduction (DECISIONS 11). */
+/* Corrections of a streamed reduction (SEMANTICS D11). */
 typedef enum { FIX_EXP, FIX_MUL, FIX_DIV, N_FIXES } fix;
 
 /* lo .. lo + len - 1; len <= 0: empty. */
@@ -224,7 +224,7 @@ int server(const oracle *o, int n, int z, int level); /* innermost level outside
 bool makes(const oracle *o, int n, int z);            /* the op that makes z is below n */
 int lowest_common(const oracle *o, int a, int b);
 int stream_scope(const oracle *o, int op); /* scope that streams op's output; -1 */
-/* The scope below which an entry of m-tile n for z, at the digits set, follows a sibling's (DECISIONS 18); -1 */
+/* The scope below which an entry of m-tile n for z, at the digits set, follows a sibling's (SEMANTICS D18); -1 */
 int follows(const oracle *o, int n, int z);
 /* Loops on the path to n, outer to inner, own loops of Tiles strictly above n. */
 typedef struct {
@@ -288,7 +288,7 @@ int leaf_server(const oracle *o, int op, int z); /* memory that serves the op's 
  */
 int64_t home_bits(oracle *o, int level);
 int64_t home_room(oracle *o, int z);
-bool share_instance(const oracle *o, int scope, int level); /* whether children share one (DECISIONS 12) */
+bool share_instance(const oracle *o, int scope, int level); /* whether children share one (SEMANTICS D12) */
 /* mean: what passes a port is that of the mean instance, not of the busiest. */
 void find_latency(oracle *o, bool mean);
 /* Whether that may be: borders clip, a scope retains, a tensor is read by two indices, or ops split a spatial loop's

@@ -1,4 +1,4 @@
-/* Whether everything has room: docs/DECISIONS.md 13, sentence by sentence, and capacities. */
+/* Whether everything has room: docs/SEMANTICS.md D13, sentence by sentence, and capacities. */
 #include <stdlib.h>
 
 #include "tests/oracle/oracle.h"

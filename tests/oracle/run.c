@@ -213,7 +213,7 @@ static bool in_box(const oracle *o, int z, const box *b, const set *s) {
 }
 
 /* What a point of intermediate z makes is at home from now on, in the instance of its memory; what one reads must be
- * there, in the same production (SEMANTICS 2, DECISIONS 9). */
+ * there, in the same production (SEMANTICS section 2, D9). */
 static void at_home(oracle *o, int n, int op, int z, bool makes_it, const set *point) {
   const int scope = home_scope(o, z), tile = mtile(o, n, home_level(o, z));
   if (scope < 0) return;
@@ -307,7 +307,7 @@ static bool goes_on(oracle *o, int scope, int z) {
   return o->masked >= 0 && happened_before(o, scope, again, n_again);
 }
 
-/* The box around `need` less `have`: what a retained intermediate's producer makes (DECISIONS 10). */
+/* The box around `need` less `have`: what a retained intermediate's producer makes (SEMANTICS D10). */
 static box lacking(const oracle *o, int z, const box *need, const box *have) {
   set a, b;
   box all = {.empty = true};
@@ -505,7 +505,7 @@ static void run_loops(oracle *o, int n, int k) {
   o->digit[n][k] = 0;
 }
 
-/* The class of this step of node n (DECISIONS 18). */
+/* The class of this step of node n (SEMANTICS D18). */
 static void note_step(oracle *o, int n) {
   place path[MAX_PATH];
   int len = path_to(o, n, path), class = 0;

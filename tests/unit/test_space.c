@@ -16,7 +16,7 @@
 
 typedef struct {
   int walks, dead, refused, capacity, fanout, illegal;
-  int unlawful; /* rows that the model counts and the rules of trees refuse: made again, or not found (DECISIONS 9) */
+  int unlawful; /* rows that the model counts and the rules of trees refuse: made again, or not found (SEMANTICS D9) */
 } tally;
 
 static void count_violations(const tf_result *r, tally *n) {

@@ -1,4 +1,4 @@
-/* Streamed reductions (online softmax; DECISIONS 11): where a running maximum rises from one run of its scope to the
+/* Streamed reductions (online softmax; SEMANTICS D11): where a running maximum rises from one run of its scope to the
  * next, the sums made with the previous one are multiplied by exp(before - after); the division by a sum waits for the
  * last run. */
 #include "codegen/target/npu/pass/pass.h"
