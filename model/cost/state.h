@@ -100,6 +100,7 @@ struct tf_model {
   int64_t *steps;     /* [n_nodes] moments */
   int64_t *width;     /* [n_nodes] the most instances of the path's spatial loops in use at once */
   bool first_busiest; /* the busiest instance counts: the first, or what `each` says (busy.c); else the mean one */
+  struct tf_peers *peers; /* peers.h; NULL: no memory takes words from its neighbours, or nothing has been walked */
   tf_each *each;      /* NULL: the first instance is the busiest, or the mean one counts */
   bool by_steps;      /* whether cells are needed: the architecture overlaps step by step */
   int64_t *rank_len;  /* [views->n_ranks] largest extents of m-tile slices */

@@ -34,7 +34,8 @@ const char *const gen_feature_name[GEN_N] = {"spatial loops",
                                              "energies given",
                                              "energy per hop",
                                              "outermost bounded",
-                                             "homes"};
+                                             "homes",
+                                             "peers"};
 
 void page_say(page *p, const char *fmt, ...) {
   va_list ap;

@@ -48,11 +48,13 @@ typedef enum {
   GEN_HOPS,
   GEN_OUTER_CAPACITY,
   GEN_HOME,
+  GEN_PEERS,
   GEN_N
 } gen_feature;
 
 /* Writes an architecture and a workload (gen_input.c), one with padding, a mask, drawn freely, or a softmax spelled in
- * any way if `asked` has GEN_PAD, GEN_MASK, GEN_FREE or GEN_SPELLED; the workload's kind. */
+ * any way if `asked` has GEN_PAD, GEN_MASK, GEN_FREE or GEN_SPELLED; a machine whose memories take words from their
+ * neighbours if it has GEN_PEERS; the workload's kind. */
 const char *gen_input(tf_rng *g, page *p, unsigned *features, unsigned asked);
 /* Writes a workload with a mask (gen_masked.c); its kind. */
 const char *gen_masked(tf_rng *g, page *p);
@@ -68,7 +70,7 @@ void gen_free(tf_rng *g, page *p);
 void gen_divided(tf_rng *g, page *p);
 /* Writes the case of that seed: first the architecture and the workload, then the mapping.  *features: bits
  * 1 << gen_feature, GEN_PAD, GEN_MASK, GEN_FREE or GEN_SPELLED alone before: such a workload, GEN_HOME: inputs and
- * outputs live in memories further in; *kind: the workload's.
+ * outputs live in memories further in, GEN_PEERS: neighbours hand words on; *kind: the workload's.
  * False if the workload itself was refused (a bug of the generator). */
 bool gen_case(uint64_t seed, page *p, unsigned *features, const char **kind);
 extern const char *const gen_feature_name[GEN_N];

@@ -32,17 +32,32 @@ static void units(tf_rng *g, page *p, int n, unsigned *features) {
   }
 }
 
+/* A network whose instances take words from each other, most of the time. */
+static void peers(tf_rng *g, page *p) {
+  static const char *const figures[] = {"width: 0.5", "energy-per-hop: 2.5 pJ", "hop-latency: 3",
+                                        "multicast: false", "reduce: false"};
+  page_say(p, ", mesh: [%d, %d], network: {topology: %s", rng_between(g, 1, 4), rng_between(g, 1, 3),
+           rng_chance(g, 3) ? "torus" : "mesh");
+  for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+    if (rng_chance(g, 3)) page_say(p, ", %s", figures[i]);
+  page_say(p, ", peers: %s}", rng_chance(g, 5) ? "false" : "true");
+}
+
 static void machine(tf_rng *g, page *p, unsigned *features) {
+  const bool handing = *features >> GEN_PEERS & 1;
   int n = rng_chance(g, 16) ? 1 : rng_between(g, 2, 4);
-  bool flat = rng_chance(g, 3);
+  bool flat = !handing && rng_chance(g, 3);
   *features |= flat ? 1u << GEN_FLAT : 0;
   page_say(p, "architecture:%s\n  memories:\n", draw_some(g, DRAW_ARCH, "\n  ", ""));
-  for (int i = 0; i < n; i++)
-    page_say(p, "  - {name: L%d%s}\n", i,
+  for (int i = 0; i < n; i++) {
+    page_say(p, "  - {name: L%d%s", i,
              draw_some(g, DRAW_MEMORY, ", ",
-                       !i     ? " mesh network "
-                       : flat ? " mesh "
-                              : ""));
+                       !i || handing ? " mesh network "
+                       : flat        ? " mesh "
+                                     : ""));
+    if (i && handing) peers(g, p);
+    page_say(p, "}\n");
+  }
   units(g, p, n, features);
 }
 
@@ -200,7 +215,8 @@ static const char *written(tf_rng *g, page *p, unsigned *features) {
 }
 
 const char *gen_input(tf_rng *g, page *p, unsigned *features, unsigned asked) {
-  *features |= asked & 1u << GEN_MASK;
+  *features |= asked & (1u << GEN_MASK | 1u << GEN_PEERS);
+  asked &= ~(1u << GEN_PEERS);
   if (asked & 1u << GEN_SPELLED && rng_chance(g, 2)) *features |= 1u << GEN_MASK;
   machine(g, p, features);
   if (asked & 1u << GEN_MASK) return gen_masked(g, p);

@@ -1,9 +1,9 @@
 /* The model against the brute-force walk on random cases.
  *   oracle_test [--cases N] [--seed S] [--one SEED] [--file YAML...] [--save DIR] [--coverage] [--padded] [--masked]
- *               [--free] [--spelled] [--divided] [--left-out] [--walk]
+ *               [--free] [--spelled] [--divided] [--left-out] [--walk] [--peers]
  * --padded, --masked, --free, --spelled: only cases with padding, with masks, of workloads drawn freely, of a softmax
  * spelled in any way; --divided: with indices that divide, of which the oracle follows the text; --left-out: of masked
- * ones only those count in which a step was left out; --walk: the model walks (model/cost/exact), also where sums would
+ * ones only those count in which a step was left out; --peers: with memories that take words from their neighbours; --walk: the model walks (model/cost/exact), also where sums would
  * count.  --file: cases that are kept, of which each must be counted and walked. A case that differs is printed as the
  * YAML that `tileflow eval` reads, and saved if asked. */
 #include <inttypes.h>
@@ -154,6 +154,8 @@ int main(int argc, char **argv) {
       s.features |= 1u << GEN_PAD;
     else if (!strcmp(argv[i], "--homes"))
       s.features |= 1u << GEN_HOME;
+    else if (!strcmp(argv[i], "--peers"))
+      s.features |= 1u << GEN_PEERS;
     else if (!strcmp(argv[i], "--masked"))
       s.features |= 1u << GEN_MASK, s.masked = true;
     else if (!strcmp(argv[i], "--spelled"))
