@@ -241,6 +241,17 @@ void hand_over(oracle *o, int level, int z, const where *from, const where *to) 
   take(o, level, &w, link, (double)o->wl->tensors[z].word_bits / o->arch->memories[level].word_bits);
 }
 
+/* Whether the loops above some node are too many for a torus: how long it is to fit them all is left to the model. */
+static bool too_long(const oracle *o, int level) {
+  const tf_memory *mem = &o->arch->memories[level];
+  bool any = false;
+  for (int n = 0; n < o->tree->n_nodes && mem->topology == TF_TORUS; n++) {
+    const where w = place_of(o, n);
+    any |= w.side[level][0] > mem->mesh[0] || w.side[level][1] > mem->mesh[1];
+  }
+  return any;
+}
+
 void find_own_ways(oracle *o, int n, int z, const arrival *list, int count) {
   const int level = o->tree->nodes[n].level;
   o->flows.n = 0;
@@ -250,6 +261,7 @@ void find_own_ways(oracle *o, int n, int z, const arrival *list, int count) {
   }
   for (int l = level - 1; l > server(o, n, z, level); l--)
     o->networks[l].uneven |= o->flows.n > 0;
+  o->networks[level].uneven |= too_long(o, level);
   route(o, n, z, false, false);
 }
 
