@@ -130,7 +130,10 @@ static const char *const event_name[N_EVENTS] = {[SAW_PORTS] = "a port that make
                                                  [SAW_FOLLOWS] = "words after a sibling's",
                                                  [SAW_IDLE] = "an idle step",
                                                  [SAW_FIXES] = "corrections",
-                                                 [SAW_LEFT_OUT] = "a step left out"};
+                                                 [SAW_LEFT_OUT] = "a step left out",
+                                                 [SAW_HELD] = "what a neighbour held",
+                                                 [SAW_NEEDED] = "what a neighbour needs, too",
+                                                 [SAW_ROUND] = "a neighbour round a torus"};
 
 static void print_coverage(const session *s) {
   for (int i = 0; i < s->n_kinds; i++)

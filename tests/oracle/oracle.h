@@ -29,6 +29,9 @@ typedef enum {
   SAW_IDLE,
   SAW_FIXES,
   SAW_LEFT_OUT,
+  SAW_HELD,
+  SAW_NEEDED,
+  SAW_ROUND,
   N_EVENTS
 } event;
 

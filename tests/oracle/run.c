@@ -202,14 +202,18 @@ static bool takes_from_peers(const oracle *o, int n, int z) {
 
 /* Who hands element i to the k-th: the first neighbour, by lower x, higher x, lower y, higher y, that held it before;
  * one of lower x or y, not round a torus, also if it needs it now.  -1: nobody. */
-static int giver(const oracle *o, int level, const neighbour *all, int n, int k, int i) {
+static int giver(oracle *o, int level, const neighbour *all, int n, int k, int i) {
   int best = -1, turn = 4;
+  event saw = SAW_HELD;
   for (int j = 0; j < n; j++) {
     beside_by by;
     if (!beside(o, level, &all[k].at, &all[j].at, &by) || by.turn >= turn) continue;
     const bool gets = all[j].needs && all[j].want.in[i] && by.turn % 2 == 0 && !by.round;
-    if (all[j].had.in[i] || gets) best = j, turn = by.turn;
+    if (!all[j].had.in[i] && !gets) continue;
+    saw = by.round ? SAW_ROUND : all[j].had.in[i] ? SAW_HELD : SAW_NEEDED;
+    best = j, turn = by.turn;
   }
+  o->saw[saw] |= best >= 0;
   return best;
 }
 
