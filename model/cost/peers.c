@@ -40,8 +40,8 @@ tf_peers *tf_peers_new(const struct tf_model *m) {
   if (k && places <= TF_PEERS_MOST) {
     k->arena = a;
     k->n = (size_t)places;
-    k->came = TF_ARRAY(a, double, k->n * TF_N_WHENCE + 1);
-    k->link = TF_ARRAY(a, double, k->n * TF_N_BESIDE + 1);
+    k->came = TF_ARRAY(a, double, k->n *TF_N_WHENCE + 1);
+    k->link = TF_ARRAY(a, double, k->n *TF_N_BESIDE + 1);
     if (k->came && k->link) return k;
   }
   tf_arena_free(a);

@@ -6,7 +6,15 @@
 #include "model/cost/state.h"
 
 /* Whence a word comes: the neighbour of lower or higher x or y, or further out. */
-typedef enum { TF_LESS_X, TF_MORE_X, TF_LESS_Y, TF_MORE_Y, TF_N_BESIDE, TF_FROM_ABOVE = TF_N_BESIDE, TF_N_WHENCE } tf_whence;
+typedef enum {
+  TF_LESS_X,
+  TF_MORE_X,
+  TF_LESS_Y,
+  TF_MORE_Y,
+  TF_N_BESIDE,
+  TF_FROM_ABOVE = TF_N_BESIDE,
+  TF_N_WHENCE
+} tf_whence;
 
 /* The networks that feed one memory, those of all instances of the memory above. */
 typedef struct {
@@ -17,9 +25,9 @@ typedef struct {
 typedef struct tf_peers {
   tf_arena *arena;
   tf_peer_level level[TF_NET_LEVELS];
-  size_t n;     /* places */
-  double *came; /* [place * TF_N_WHENCE + whence] bits */
-  double *link; /* [place * TF_N_BESIDE + whence] words on the link that comes from there */
+  size_t n;                 /* places */
+  double *came;             /* [place * TF_N_WHENCE + whence] bits */
+  double *link;             /* [place * TF_N_BESIDE + whence] words on the link that comes from there */
   struct tf_handed *handed; /* [place] exact/hand.h */
 } tf_peers;
 

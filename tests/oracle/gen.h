@@ -62,6 +62,11 @@ const char *gen_masked(tf_rng *g, page *p);
 const char *gen_many(tf_rng *g, page *p);
 void gen_many_mapping(tf_rng *g, page *p, const tf_arch *arch, const tf_workload *wl);
 extern const char gen_many_name[];
+/* Writes a workload whose window slides, and a mapping of it in which neighbours need what others held; the workload's
+ * kind (gen_peers.c). */
+const char *gen_peers(tf_rng *g, page *p);
+void gen_peers_mapping(tf_rng *g, page *p, const tf_arch *arch, const tf_workload *wl);
+extern const char gen_peers_name[];
 /* Writes a workload with padding (gen_padded.c). */
 void gen_padded(tf_rng *g, page *p);
 /* Writes a workload of any ops and indices (gen_free.c). */

@@ -34,9 +34,9 @@ static void units(tf_rng *g, page *p, int n, unsigned *features) {
 
 /* A network whose instances take words from each other, most of the time. */
 static void peers(tf_rng *g, page *p) {
-  static const char *const figures[] = {"width: 0.5", "energy-per-hop: 2.5 pJ", "hop-latency: 3",
-                                        "multicast: false", "reduce: false"};
-  page_say(p, ", mesh: [%d, %d], network: {topology: %s", rng_between(g, 1, 4), rng_between(g, 1, 3),
+  static const char *const figures[] = {"width: 0.5", "energy-per-hop: 2.5 pJ", "hop-latency: 3", "multicast: false",
+                                        "reduce: false"};
+  page_say(p, ", mesh: [%d, %d], network: {topology: %s", rng_between(g, 1, 5), rng_between(g, 1, 3),
            rng_chance(g, 3) ? "torus" : "mesh");
   for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
     if (rng_chance(g, 3)) page_say(p, ", %s", figures[i]);
@@ -238,6 +238,7 @@ const char *gen_input(tf_rng *g, page *p, unsigned *features, unsigned asked) {
   }
   if (!asked && rng_chance(g, MANY)) return gen_many(g, p);
   int i = rng_between(g, 0, N_WORKLOADS + DRAWN + SPELLED - 1);
+  if (*features >> GEN_PEERS & 1 && rng_chance(g, 3)) return gen_peers(g, p);
   if (i >= N_WORKLOADS + DRAWN) return written(g, p, features);
   if (i >= N_WORKLOADS) {
     *features |= 1u << GEN_PAD;

@@ -3,9 +3,10 @@
  *               [--free] [--spelled] [--divided] [--left-out] [--walk] [--peers]
  * --padded, --masked, --free, --spelled: only cases with padding, with masks, of workloads drawn freely, of a softmax
  * spelled in any way; --divided: with indices that divide, of which the oracle follows the text; --left-out: of masked
- * ones only those count in which a step was left out; --peers: with memories that take words from their neighbours; --walk: the model walks (model/cost/exact), also where sums would
- * count.  --file: cases that are kept, of which each must be counted and walked. A case that differs is printed as the
- * YAML that `tileflow eval` reads, and saved if asked. */
+ * ones only those count in which a step was left out; --peers: with memories that take words from their neighbours;
+ * --walk: the model walks (model/cost/exact), also where sums would count.  --file: cases that are kept, of which each
+ * must be counted and walked. A case that differs is printed as the YAML that `tileflow eval` reads, and saved if
+ * asked. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -257,7 +257,8 @@ void find_own_ways(oracle *o, int n, int z, const arrival *list, int count) {
   o->flows.n = 0;
   for (int i = 0; i < count; i++) {
     if (o->flows.n == MAX_FLOWS) abort();
-    if (list[i].all) o->flows.list[o->flows.n++] = (flow){.group = i, .all = (double)list[i].all, .place = list[i].place};
+    if (list[i].all)
+      o->flows.list[o->flows.n++] = (flow){.group = i, .all = (double)list[i].all, .place = list[i].place};
   }
   for (int l = level - 1; l > server(o, n, z, level); l--)
     o->networks[l].uneven |= o->flows.n > 0;

@@ -276,8 +276,8 @@ int64_t count_set(const oracle *o, int z, const set *s);
 /* ---- networks (network.c) ------------------------------------------------------------------------ */
 /* What enters m-tile n for z at one moment goes through the networks. */
 void find_links(oracle *o, int n, int z, const arrival *list, int count);
-/* Whether instance b stands beside a, on the side of lower or higher x, lower or higher y (turn 0 .. 3), or on that side
- * round a torus. */
+/* Whether instance b stands beside a, on the side of lower or higher x, lower or higher y (turn 0 .. 3), or on that
+ * side round a torus. */
 typedef struct {
   int turn;
   bool round;
