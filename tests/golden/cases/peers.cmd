@@ -9,3 +9,4 @@ tileflow diff $OUT/alone.yaml examples/halo.yaml | sed -n '/words/,/^$/p'
 sed '/^mapping/,$d' examples/halo.yaml >$OUT/open.yaml
 (cd $OUT && tileflow solve open.yaml 2>&1)
 tileflow best $OUT/open.yaml --evals 2000 | sed -n 1,12p
+tileflow export examples/halo.yaml --to timeloop -o "$OUT/t" 2>&1 | grep peers
