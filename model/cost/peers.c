@@ -21,7 +21,7 @@ static void used_by(const struct tf_model *m, int n, int level, int64_t side[2])
     side[a] = used[a] > side[a] ? used[a] : side[a];
 }
 
-tf_peers *tf_peers_new(const struct tf_model *m) {
+tf_peers *tf_peers_new(const struct tf_model *m, bool *starved) {
   const tf_arch *arch = m->plan->arch;
   tf_arena *a = tf_arena_new();
   tf_peers *k = a ? TF_NEW(a, tf_peers) : NULL;
@@ -42,8 +42,10 @@ tf_peers *tf_peers_new(const struct tf_model *m) {
     k->n = (size_t)places;
     k->came = TF_ARRAY(a, double, k->n *TF_N_WHENCE + 1);
     k->link = TF_ARRAY(a, double, k->n *TF_N_BESIDE + 1);
-    if (k->came && k->link) return k;
+    k->handed = TF_ARRAY(a, tf_handed, k->n + 1);
+    if (k->came && k->link && k->handed) return k;
   }
+  *starved |= !k || k->arena != NULL; /* else they are too many */
   tf_arena_free(a);
   return NULL;
 }

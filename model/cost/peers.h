@@ -16,6 +16,14 @@ typedef enum {
   TF_N_WHENCE
 } tf_whence;
 
+/* One instance at one moment: whether and what it needs; its new words, those of them that it takes from further out,
+ * and those that it hands on. */
+typedef struct tf_handed {
+  bool needs;
+  tf_ival box[TF_MAX_RANK];
+  int64_t load, rest, sent;
+} tf_handed;
+
 /* The networks that feed one memory, those of all instances of the memory above. */
 typedef struct {
   int64_t side[2], networks;
@@ -25,16 +33,16 @@ typedef struct {
 typedef struct tf_peers {
   tf_arena *arena;
   tf_peer_level level[TF_NET_LEVELS];
-  size_t n;                 /* places */
-  double *came;             /* [place * TF_N_WHENCE + whence] bits */
-  double *link;             /* [place * TF_N_BESIDE + whence] words on the link that comes from there */
-  struct tf_handed *handed; /* [place] exact/hand.h */
+  size_t n;          /* places */
+  double *came;      /* [place * TF_N_WHENCE + whence] bits */
+  double *link;      /* [place * TF_N_BESIDE + whence] words on the link that comes from there */
+  tf_handed *handed; /* [index of the instance] at the moment at hand */
 } tf_peers;
 
 enum { TF_PEERS_MOST = 1 << 20 }; /* places */
 
-/* NULL: out of memory, or more places than that. */
-tf_peers *tf_peers_new(const struct tf_model *m);
+/* NULL: out of memory, which *starved says, or more places than that. */
+tf_peers *tf_peers_new(const struct tf_model *m, bool *starved);
 void tf_peers_free(tf_peers *k);
 void tf_peers_clear(tf_peers *k);
 /* The place of the instance of memory `level` that the loops above node n select. */

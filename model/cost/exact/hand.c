@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "model/cost/peers.h"
 #include "model/tree/infer.h"
 
 /* ---- boxes ---------------------------------------------------------------------------------------- */

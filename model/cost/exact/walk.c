@@ -9,7 +9,6 @@
 
 #include "model/cost/exact/hand.h"
 #include "model/cost/exact/leap.h"
-#include "model/cost/peers.h"
 #include "model/flow/plan_class.h"
 #include "model/flow/range_memo.h"
 #include "model/flow/retain.h"
@@ -303,6 +302,7 @@ static bool enter_beside(tf_walker *e, int i, tf_move *v, tf_flow *busy) {
   tf_walker_first(e, s->node);
   do {
     const tf_handed *h = &e->handed[tf_store_index(e->st, s->node, e->cur)];
+    tf_walker_force_made(e);
     if (h->needs || h->sent) enter_handed(e, i, h, v, busy);
   } while (tf_walker_next(e, s->node) && (e->ok &= --e->budget >= 0));
   return any;
@@ -735,11 +735,10 @@ bool tf_walk(struct tf_model *m) {
   tf_peers_free(m->peers);
   m->peers = NULL;
   if (m->views->peers && m->walk_max > 0) {
-    m->peers = tf_peers_new(m);
+    m->peers = tf_peers_new(m, &m->starved);
     if (!m->peers) return false;
-    m->peers->handed = TF_ARRAY(m->peers->arena, tf_handed, m->peers->n);
   }
-  if ((!m->peers || m->peers->handed) && walk_twice(m)) return true;
+  if (walk_twice(m)) return true;
   tf_peers_free(m->peers);
   m->peers = NULL;
   return false;
