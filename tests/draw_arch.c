@@ -168,6 +168,7 @@ static const struct {
             {DRAW_NETWORK, "topology", 4, topology},
             {DRAW_NETWORK, "width", 4, rate},
             {DRAW_NETWORK, "hop-latency", 4, cycles},
+            {DRAW_NETWORK, "peers", -1, truth}, /* asks for a mesh or a torus */
             {DRAW_BANDWIDTH, "read", 8, rate},
             {DRAW_BANDWIDTH, "write", 8, rate},
             {DRAW_ENERGY, "read", 12, picojoules},

@@ -25,8 +25,14 @@ static void put_after_loop(const cli_session *s, const tf_why_row *r, const char
   cli_printf(out, "%s", after);
 }
 
+/* Whether the node's words go out: the op that makes the tensor is below it. */
+static bool goes_out(const cli_session *s, const tf_why_row *r) {
+  const int maker = s->spec->workload->tensors[r->tensor].producer;
+  return maker >= 0 && s->tree->op_node[maker] >= r->node && s->tree->op_node[maker] < s->tree->nodes[r->node].end;
+}
+
 void cli_cause(const cli_session *s, const tf_why_row *r, cli_text *out) {
-  const bool makes = r->words.drain > 0;
+  const bool makes = goes_out(s, r);
   const unsigned line = s->tree->nodes[r->node].at.line;
   switch (r->cause) {
   case TF_WHY_FIRST: cli_printf(out, "needed once"); break;
@@ -72,7 +78,7 @@ static void put_edge(const cli_session *s, const tf_why_row *r, cli_table *t) {
   for (int i = 0; i < s->why.n; i++)
     if (same_edge(&s->why.rows[i], r)) all += (double)cli_cause_words(&s->why.rows[i]);
   cli_cell(t, "%s", s->spec->workload->tensors[r->tensor].name);
-  cli_cell(t, "%s %s %s", above, r->words.drain ? "<-" : "->", own);
+  cli_cell(t, "%s %s %s", above, goes_out(s, r) ? "<-" : "->", own);
   cli_cell(t, "%s", cli_times(all, (double)r->size).s);
 }
 

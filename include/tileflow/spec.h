@@ -131,6 +131,8 @@ typedef struct {
       "words per cycle of each of its links, in each direction; with a topology")                                      \
   KEY(CYCLES, "network.hop-latency", double, hop_latency, , 0, "",                                                     \
       "time of a hop, charged with `latency`; with a topology")                                                        \
+  KEY(FLAG, "network.peers", bool, peers, , false, "",                                                                 \
+      "instances take inputs from a neighbour that has them, instead of the memory above; with `mesh` or `torus`")     \
   KEY(CYCLES, "latency", double, latency, , 0, "",                                                                     \
       "time of one transfer, charged where nothing hides it ([SEMANTICS.md](SEMANTICS.md) D15)")                       \
   KEY(CYCLES, "issue", double, issue, , 0, "", "time to issue one transfer, charged likewise")                         \

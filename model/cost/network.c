@@ -10,31 +10,11 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "model/cost/state.h"
+#include "model/cost/peers.h"
 
 enum { MOST_OVER = 1 << 12 }; /* instances of a mapping that does not fit whose ways are counted */
 
 /* ---- one side ------------------------------------------------------------------------------------- */
-
-/* Where the i-th of the settings of the loops that share (or of the others) stands. */
-static int64_t place_of(const tf_net_line *l, bool shared, int64_t i) {
-  int64_t at = 0, stride = 1;
-  for (int j = l->n - 1; j >= 0; j--) {
-    if (l->shared[j] == shared) {
-      at += i % l->trip[j] * stride;
-      i /= l->trip[j];
-    }
-    stride = tf_sat_mul(stride, l->trip[j]);
-  }
-  return at;
-}
-
-static int64_t settings_of(const tf_net_line *l, bool shared) {
-  int64_t n = 1;
-  for (int j = 0; j < l->n; j++)
-    if (l->shared[j] == shared) n = tf_sat_mul(n, l->trip[j]);
-  return n;
-}
 
 /* Levels of links of a binary tree with so many leaves. */
 static int depth_of(int64_t leaves) {
@@ -79,13 +59,13 @@ static void add_reach(tf_net_way *to, const reach *r, double share) {
 }
 
 tf_net_side tf_net_along(const tf_net_line *l) {
-  const int64_t apart = settings_of(l, false), shared = settings_of(l, true);
+  const int64_t apart = tf_net_settings(l, false), shared = tf_net_settings(l, true);
   tf_net_side s = {.apart = (double)apart, .shared = (double)shared};
   for (int64_t i = 0; i < apart; i++) {
     reach all = {0};
     for (int64_t k = 0; k < shared; k++) {
       reach one = {0};
-      const int64_t at = place_of(l, false, i) + place_of(l, true, k);
+      const int64_t at = tf_net_place(l, false, i) + tf_net_place(l, true, k);
       go_to(&all, l, at);
       go_to(&one, l, at);
       add_reach(&s.alone, &one, 1 / (s.apart * s.shared));
@@ -97,7 +77,7 @@ tf_net_side tf_net_along(const tf_net_line *l) {
 }
 
 int64_t tf_net_farthest(const tf_net_line *l) {
-  const int64_t last = tf_sat_mul(settings_of(l, false), settings_of(l, true)) - 1;
+  const int64_t last = tf_sat_mul(tf_net_settings(l, false), tf_net_settings(l, true)) - 1;
   if (l->topology == TF_TREE) return depth_of(l->side);
   return l->topology == TF_TORUS && last > l->side / 2 ? l->side / 2 : last;
 }
@@ -150,7 +130,7 @@ static void lines_of(const struct tf_model *m, int slice, int level, tf_net_line
   }
   for (int a = 0; a < 2;
        a++) { /* a mapping that does not fit is counted on a network that it does fit, if that is small */
-    const int64_t used = tf_sat_mul(settings_of(&side[a], false), settings_of(&side[a], true));
+    const int64_t used = tf_sat_mul(tf_net_settings(&side[a], false), tf_net_settings(&side[a], true));
     if (used > side[a].side && used > MOST_OVER)
       side[a].n = 0;
     else
@@ -182,11 +162,25 @@ static void add_route(load *to, const tf_net_route *r, double words, double netw
     (back ? to->back : to->out)[i] += words / networks * r->cross[i];
 }
 
+/* Adds what slice i moves through the network to memory l, where links are added up one by one: words out, out to the
+ * first, and back. */
+static void pass_exactly(struct tf_model *m, int i, int l, const tf_net_line side[2], const double words[3]) {
+  const tf_memory *mem = &m->plan->arch->memories[l];
+  const double wide = (double)m->plan->wl->tensors[m->plan->slices[i].tensor].word_bits / mem->word_bits;
+  const bool handed = tf_hands(m, i);
+  if (handed && l == m->plan->slices[i].level) return; /* as the walk has noted */
+  if (words[0] + words[1] > 0)
+    tf_peers_pass(m, i, l, side, (tf_peer_words){wide * words[0], wide * words[1], mem->multicast && !handed, false});
+  if (words[2] > 0) tf_peers_pass(m, i, l, side, (tf_peer_words){wide * words[2], 0, mem->reduce, true});
+}
+
 /* Adds what slice i moves through the networks from the memory that serves it down to its own. */
-static void pass(const struct tf_model *m, int i, load *of) {
+static void pass(struct tf_model *m, int i, load *of) {
   const tf_slice *s = &m->plan->slices[i];
   const tf_move *v = &m->moves[i];
-  double out = s->makes ? 0 : (double)v->fill, first = s->makes ? (double)v->fill : 0, back = (double)v->drain;
+  const bool handed = m->peers && tf_hands(m, i);
+  double out = s->makes ? 0 : (double)(handed ? v->read : v->fill), first = s->makes ? (double)v->fill : 0;
+  double back = handed ? 0 : (double)v->drain;
   if (!v->fill && !v->drain) return;
   for (int l = s->level; l > s->above; l--) {
     const tf_memory *mem = &m->plan->arch->memories[l];
@@ -195,9 +189,14 @@ static void pass(const struct tf_model *m, int i, load *of) {
     const tf_net_routes r = tf_net_across(side);
     const double wide = (double)m->plan->wl->tensors[s->tensor].word_bits / mem->word_bits;
     const double networks = networks_at(m, i, l, false);
-    if (mem->multicast) out /= r.shared;
+    const bool merges = mem->multicast && !handed;
+    if (merges) out /= r.shared;
     if (mem->reduce) back /= r.shared;
-    add_route(&of[l], mem->multicast ? &r.all : &r.alone, wide * out, networks, false);
+    if (m->peers && mem->peers) {
+      pass_exactly(m, i, l, side, (const double[]){out, first, back});
+      continue;
+    }
+    add_route(&of[l], merges ? &r.all : &r.alone, wide * out, networks, false);
     add_route(&of[l], &r.first, wide * first, networks_at(m, i, l, true), false);
     add_route(&of[l], mem->reduce ? &r.all : &r.alone, wide * back, networks, !r.one_way);
   }
@@ -222,8 +221,10 @@ void tf_networks(struct tf_model *m) {
   for (int l = 0; l < a->n_memories; l++) {
     if (a->memories[l].topology == TF_NO_TOPOLOGY) continue;
     m->res.levels[l].network = m->views->net_name[l];
-    m->res.levels[l].hops = of[l].hops;
-    m->res.levels[l].link_cycles = busiest(&of[l]) / a->memories[l].link_bw;
+    double hops = of[l].hops, most = busiest(&of[l]);
+    if (m->peers && a->memories[l].peers) tf_peers_links(m, l, &hops, &most);
+    m->res.levels[l].hops = hops;
+    m->res.levels[l].link_cycles = most / a->memories[l].link_bw;
   }
 }
 

@@ -1,6 +1,7 @@
 /* What passes the links of networks (docs/SEMANTICS.md section 5). */
 #ifndef MODEL_COST_NETWORK_H
 #define MODEL_COST_NETWORK_H
+#include "base/checked.h"
 #include "tileflow/spec.h"
 
 enum { TF_NET_LOOPS = 64, TF_NET_LEVELS = 16 /* most memories of an architecture */ };
@@ -26,6 +27,26 @@ typedef struct {
   tf_net_way alone, all, first;
   double apart, shared;
 } tf_net_side;
+/* Settings of the loops that share, or of the others; where the i-th of them stands. */
+static inline int64_t tf_net_settings(const tf_net_line *l, bool shared) {
+  int64_t n = 1;
+  for (int j = 0; j < l->n; j++)
+    if (l->shared[j] == shared) n = tf_sat_mul(n, l->trip[j]);
+  return n;
+}
+
+static inline int64_t tf_net_place(const tf_net_line *l, bool shared, int64_t i) {
+  int64_t at = 0, stride = 1;
+  for (int j = l->n - 1; j >= 0; j--) {
+    if (l->shared[j] == shared) {
+      at += i % l->trip[j] * stride;
+      i /= l->trip[j];
+    }
+    stride = tf_sat_mul(stride, l->trip[j]);
+  }
+  return at;
+}
+
 tf_net_side tf_net_along(const tf_net_line *l);
 /* The most hops to any of its instances in use. */
 int64_t tf_net_farthest(const tf_net_line *l);

@@ -96,16 +96,17 @@ struct tf_model {
   tf_ports *aside;     /* [views->n_passes] of its children that run at once in instances of their own, the busiest */
   int64_t *in_use;     /* [views->n_passes] instances in use at once; 0: no own ones */
   tf_correction
-      *corrections;   /* [2 * op] in every run of the scope that streams op, [2 * op + 1] its deferred divisions */
-  int64_t *steps;     /* [n_nodes] moments */
-  int64_t *width;     /* [n_nodes] the most instances of the path's spatial loops in use at once */
-  bool first_busiest; /* the busiest instance counts: the first, or what `each` says (busy.c); else the mean one */
-  tf_each *each;      /* NULL: the first instance is the busiest, or the mean one counts */
-  bool by_steps;      /* whether cells are needed: the architecture overlaps step by step */
-  int64_t *rank_len;  /* [views->n_ranks] largest extents of m-tile slices */
-  int64_t *box;       /* [n_tile_slices] their words; saturating */
-  int64_t *at_once;   /* [node] the most bits that an m-tile holds at one moment; -1: its slices are largest at the same
-                         moment */
+      *corrections;       /* [2 * op] in every run of the scope that streams op, [2 * op + 1] its deferred divisions */
+  int64_t *steps;         /* [n_nodes] moments */
+  int64_t *width;         /* [n_nodes] the most instances of the path's spatial loops in use at once */
+  bool first_busiest;     /* the busiest instance counts: the first, or what `each` says (busy.c); else the mean one */
+  struct tf_peers *peers; /* peers.h; NULL: no memory takes words from its neighbours, or nothing has been walked */
+  tf_each *each;          /* NULL: the first instance is the busiest, or the mean one counts */
+  bool by_steps;          /* whether cells are needed: the architecture overlaps step by step */
+  int64_t *rank_len;      /* [views->n_ranks] largest extents of m-tile slices */
+  int64_t *box;           /* [n_tile_slices] their words; saturating */
+  int64_t *at_once; /* [node] the most bits that an m-tile holds at one moment; -1: its slices are largest at the same
+                       moment */
   int64_t *home_digit;          /* [n_loops] settings, while rooms are found (home.c) */
   const tf_slice **home_slices; /* [n_at_home] those of one tensor */
   int64_t *home_words; /* [n_tensors] slice of one iteration of the home scope; inputs and outputs: the whole tensor */

@@ -80,6 +80,7 @@ static bool fill_names(tf_arena *a, const tf_plan *p, tf_views *w) {
   for (int l = 0; l < arch->n_memories; l++) {
     label(w->net_name[l], arch->memories[l].name, " network");
     w->networks |= arch->memories[l].topology != TF_NO_TOPOLOGY;
+    w->peers |= arch->memories[l].peers;
   }
   for (int u = 0; u < arch->n_units; u++)
     label(w->unit_name[u], arch->units[u].name, " compute");

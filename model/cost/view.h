@@ -55,6 +55,7 @@ typedef struct tf_views {
   double *own;   /* [n_slices] words of its own level's word width per word of the tensor; what its format keeps */
   double *up;    /* [n_slices] the same for the serving level */
   double *ratio; /* [level * n_tensors + tensor] */
+  bool peers;    /* some memory takes words from its neighbours */
   bool networks; /* some network has a topology; then: */
   uint64_t
       *shares; /* [n_tile_slices] spatial loops above the slice's node whose steps need the same box, in one transfer */

@@ -7,6 +7,7 @@
 #include "model/cost/exact/walk.h"
 #include "model/cost/general/general.h"
 #include "model/cost/network.h"
+#include "model/cost/peers.h"
 #include "model/cost/quick/even.h"
 #include "model/cost/quick/uneven.h"
 #include "model/cost/zeros.h"
@@ -110,6 +111,7 @@ tf_model *tf_model_new(const tf_tree *tree, tf_diags *d) {
 void tf_model_free(tf_model *m) {
   if (!m) return;
   tf_each_free(m->each);
+  tf_peers_free(m->peers);
   tf_arena_free(m->arena);
 }
 
@@ -156,7 +158,9 @@ static void clear(tf_model *m, tf_result *out) {
   memset(m->res.counts, 0, (size_t)(p->arch->n_memories * p->wl->n_tensors) * sizeof(tf_counts));
   memset(m->res.nodes, 0, (size_t)p->tree->n_nodes * sizeof(tf_node_result));
   tf_each_free(m->each);
+  tf_peers_free(m->peers);
   m->each = NULL;
+  m->peers = NULL;
   *out = (tf_result){.feasible = true,
                      .counts = m->res.counts,
                      .levels = m->res.levels,
@@ -270,7 +274,7 @@ static bool misfits(tf_model *m, tf_result *out) {
 static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
   clear(m, out);
   memcpy(m->ev.trip, trips ? trips : m->own_trip, (size_t)m->plan->n_loops * sizeof *trips);
-  m->ev.irregular = m->plan->irregular || m->to_walk;
+  m->ev.irregular = m->plan->irregular || m->to_walk || m->views->peers;
   m->ev.work = 0;
   m->gave_up = m->estimated = false;
   m->walked = 0;

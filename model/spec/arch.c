@@ -21,6 +21,17 @@ static bool check_outermost(tf_arch_reader *r, const tf_ynode **v, const tf_memo
   return ok;
 }
 
+/* Neighbours are those of a mesh or a torus. */
+static bool check_peers(tf_arch_reader *r, const tf_ynode **v, const tf_memory *m) {
+  const tf_ynode *topology = given(&tf_memory_table, v, "network.topology");
+  if (!m->peers || m->topology == TF_MESH || m->topology == TF_TORUS) return true;
+  if (topology && m->topology == TF_NO_TOPOLOGY) return true; /* reported already */
+  tf_fail(r->base->diags, given(&tf_memory_table, v, "network.peers")->at, topology ? TF_E_RANGE : TF_E_MISSING,
+          "'peers' needs 'topology: mesh' or 'torus', whose instances have neighbours");
+  if (topology) tf_note(r->base->diags, topology->at, "the network is a %s", tf_topology_key(m->topology));
+  return false;
+}
+
 static bool read_memory(tf_arch_reader *r, const tf_ynode *node, int level) {
   tf_memory *m = &r->arch->memories[level];
   const tf_ynode *v[TF_MOST_KEYS];
@@ -35,7 +46,7 @@ static bool read_memory(tf_arch_reader *r, const tf_ynode *node, int level) {
   }
   for (int i = 0; i < level && m->name && ok; i++)
     ok = tf_check_new_name(r, m->name, m->at, r->arch->memories[i].name, r->arch->memories[i].at);
-  ok = tf_keys_read(r, &tf_memory_table, v, m->at, m) && ok;
+  ok = tf_keys_read(r, &tf_memory_table, v, m->at, m) && check_peers(r, v, m) && ok;
   return (level > 0 || check_outermost(r, v, m)) && ok;
 }
 

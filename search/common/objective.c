@@ -31,6 +31,13 @@ tf_figures tf_figures_of(const tf_arch *arch, const tf_workload *wl, const tf_re
                       .held_words = tf_result_held(arch, r)};
 }
 
+bool tf_has_peers(const tf_arch *a) {
+  bool any = false;
+  for (int l = 0; l < a->n_memories; l++)
+    any |= a->memories[l].peers;
+  return any;
+}
+
 /* For TF_COUNT_LONG of a masked workload, settings and steps of a few ops: about a second each.  A step takes as long
  * as it has ops, and ranges that one follows from the other. */
 enum { LONG_MOST = 1 << 20, FEW_OPS = 4 };

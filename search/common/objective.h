@@ -3,6 +3,8 @@
 #define SEARCH_COMMON_OBJECTIVE_H
 #include "tileflow/search.h"
 
+/* Whether some memory takes words from its neighbours: then every evaluation walks. */
+bool tf_has_peers(const tf_arch *a);
 tf_figures tf_figures_of(const tf_arch *arch, const tf_workload *wl, const tf_result *r);
 typedef enum {
   TF_COUNT_ALL,   /* steps that a mask leaves out count, too (tf_model_all_points); nothing is walked */

@@ -35,7 +35,8 @@ const char *const gen_feature_name[GEN_N] = {"spatial loops",
                                              "energy per hop",
                                              "outermost bounded",
                                              "homes",
-                                             "parts"};
+                                             "parts",
+                                             "peers"};
 
 void page_say(page *p, const char *fmt, ...) {
   va_list ap;
@@ -155,7 +156,8 @@ static void tile(maker *k, int indent, int level, bool first, const int *ops, in
     *k->features |= len % trip ? 1u << GEN_PARTIAL : 0;
     for (int o = 0; o < n; o++)
       if (leads_in(k, ops[o], ops, n)) k->len[ops[o]][d] = up(k->len[ops[o]][d], trip);
-    if (trip > 1 && trip <= 4 && rng_chance(k->g, 3)) {
+    const bool handing = *k->features >> GEN_PEERS & 1;
+    if (trip > 1 && trip <= (handing ? 6 : 4) && rng_chance(k->g, handing ? 2 : 3)) {
       size_t at = strlen(spatial);
       snprintf(spatial + at, sizeof spatial - at, " %s=%d@%c", k->wl->dims[d].name, (int)trip,
                rng_chance(k->g, 2) ? 'x' : 'y');
@@ -372,7 +374,7 @@ bool gen_case(uint64_t seed, page *p, unsigned *features, const char **kind) {
   *kind = gen_input(&g, p, features, asked & ~(1u << GEN_HOME));
   tf_diags *d = tf_diags_new();
   tf_spec *spec = read_page(p, d);
-  homes = homes && spec && spec->arch && spec->workload && *kind != gen_many_name;
+  homes = homes && spec && spec->arch && spec->workload && *kind != gen_many_name && *kind != gen_peers_name;
   if (homes) {
     draw_homes(&g, p, spec->arch, spec->workload);
     tf_spec_free(spec);
@@ -394,6 +396,9 @@ bool gen_case(uint64_t seed, page *p, unsigned *features, const char **kind) {
     if (*kind == gen_many_name) {
       page_say(p, "mapping: |\n");
       gen_many_mapping(&g, p, spec->arch, spec->workload);
+    } else if (*kind == gen_peers_name) {
+      page_say(p, "mapping: |\n");
+      gen_peers_mapping(&g, p, spec->arch, spec->workload);
     } else {
       mapping(&k);
     }

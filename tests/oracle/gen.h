@@ -49,11 +49,13 @@ typedef enum {
   GEN_OUTER_CAPACITY,
   GEN_HOME,
   GEN_PARTS,
+  GEN_PEERS,
   GEN_N
 } gen_feature;
 
 /* Writes an architecture and a workload (gen_input.c), one with padding, a mask, drawn freely, or a softmax spelled in
- * any way if `asked` has GEN_PAD, GEN_MASK, GEN_FREE or GEN_SPELLED; the workload's kind. */
+ * any way if `asked` has GEN_PAD, GEN_MASK, GEN_FREE or GEN_SPELLED; a machine whose memories take words from their
+ * neighbours if it has GEN_PEERS; the workload's kind. */
 const char *gen_input(tf_rng *g, page *p, unsigned *features, unsigned asked);
 /* Writes a workload with a mask (gen_masked.c); its kind. */
 const char *gen_masked(tf_rng *g, page *p);
@@ -61,6 +63,11 @@ const char *gen_masked(tf_rng *g, page *p);
 const char *gen_many(tf_rng *g, page *p);
 void gen_many_mapping(tf_rng *g, page *p, const tf_arch *arch, const tf_workload *wl);
 extern const char gen_many_name[];
+/* Writes a workload whose window slides, and a mapping of it in which neighbours need what others held; the workload's
+ * kind (gen_peers.c). */
+const char *gen_peers(tf_rng *g, page *p);
+void gen_peers_mapping(tf_rng *g, page *p, const tf_arch *arch, const tf_workload *wl);
+extern const char gen_peers_name[];
 /* Writes a workload with padding (gen_padded.c). */
 void gen_padded(tf_rng *g, page *p);
 /* Writes a workload of any ops and indices (gen_free.c). */
@@ -69,7 +76,8 @@ void gen_free(tf_rng *g, page *p);
 void gen_divided(tf_rng *g, page *p);
 /* Writes the case of that seed: first the architecture and the workload, then the mapping.  *features: bits
  * 1 << gen_feature, GEN_PAD, GEN_MASK, GEN_FREE or GEN_SPELLED alone before: such a workload, GEN_HOME: inputs and
- * outputs live in memories further in, GEN_PARTS: memories have parts; *kind: the workload's.
+ * outputs live in memories further in, GEN_PARTS: memories have parts, GEN_PEERS: neighbours hand words on; *kind: the
+ * workload's.
  * False if the workload itself was refused (a bug of the generator). */
 bool gen_case(uint64_t seed, page *p, unsigned *features, const char **kind);
 extern const char *const gen_feature_name[GEN_N];

@@ -32,21 +32,35 @@ static void units(tf_rng *g, page *p, int n, unsigned *features) {
   }
 }
 
+/* A network whose instances take words from each other, most of the time. */
+static void peers(tf_rng *g, page *p) {
+  static const char *const figures[] = {"width: 0.5", "energy-per-hop: 2.5 pJ", "hop-latency: 3", "multicast: false",
+                                        "reduce: false"};
+  page_say(p, ", mesh: [%d, %d], network: {topology: %s", rng_between(g, 1, 5), rng_between(g, 1, 3),
+           rng_chance(g, 3) ? "torus" : "mesh");
+  for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+    if (rng_chance(g, 3)) page_say(p, ", %s", figures[i]);
+  page_say(p, ", peers: %s}", rng_chance(g, 5) ? "false" : "true");
+}
+
 static void machine(tf_rng *g, page *p, unsigned *features) {
-  const bool parts = *features >> GEN_PARTS & 1;
+  const bool parts = *features >> GEN_PARTS & 1, handing = *features >> GEN_PEERS & 1;
   int n = rng_chance(g, 16) ? 1 : rng_between(g, 2, 4);
-  bool flat = rng_chance(g, 3);
+  bool flat = !handing && rng_chance(g, 3);
   *features |= flat ? 1u << GEN_FLAT : 0;
   page_say(p, "architecture:%s\n  memories:\n", draw_some(g, DRAW_ARCH, "\n  ", ""));
   for (int i = 0; i < n; i++) {
     const bool some = parts && i && !rng_chance(g, 4);
     page_say(p, "  - {name: L%d%s", i,
              draw_some(g, DRAW_MEMORY, ", ",
-                       !i             ? " mesh network "
-                       : flat && some ? " mesh capacity "
-                       : flat         ? " mesh "
-                       : some         ? " capacity "
-                                      : ""));
+                       !i                ? " mesh network "
+                       : handing && some ? " mesh network capacity "
+                       : handing         ? " mesh network "
+                       : flat && some    ? " mesh capacity "
+                       : flat            ? " mesh "
+                       : some            ? " capacity "
+                                         : ""));
+    if (i && handing) peers(g, p);
     page_say(p, "%s%s}\n", some ? ", parts: " : "", some ? draw_value(g, DRAW_MEMORY, "parts") : "");
   }
   units(g, p, n, features);
@@ -206,7 +220,8 @@ static const char *written(tf_rng *g, page *p, unsigned *features) {
 }
 
 const char *gen_input(tf_rng *g, page *p, unsigned *features, unsigned asked) {
-  *features |= asked & (1u << GEN_MASK | 1u << GEN_PARTS);
+  *features |= asked & (1u << GEN_MASK | 1u << GEN_PARTS | 1u << GEN_PEERS);
+  asked &= ~(1u << GEN_PEERS);
   if (asked & 1u << GEN_SPELLED && rng_chance(g, 2)) *features |= 1u << GEN_MASK;
   machine(g, p, features);
   if (asked & 1u << GEN_MASK) return gen_masked(g, p);
@@ -228,6 +243,7 @@ const char *gen_input(tf_rng *g, page *p, unsigned *features, unsigned asked) {
   }
   if (!asked && rng_chance(g, MANY)) return gen_many(g, p);
   int i = rng_between(g, 0, N_WORKLOADS + DRAWN + SPELLED - 1);
+  if (*features >> GEN_PEERS & 1 && rng_chance(g, 3)) return gen_peers(g, p);
   if (i >= N_WORKLOADS + DRAWN) return written(g, p, features);
   if (i >= N_WORKLOADS) {
     *features |= 1u << GEN_PAD;

@@ -1,11 +1,12 @@
 /* The model against the brute-force walk on random cases.
  *   oracle_test [--cases N] [--seed S] [--one SEED] [--file YAML...] [--save DIR] [--coverage] [--padded] [--masked]
- *               [--free] [--spelled] [--divided] [--left-out] [--walk]
+ *               [--free] [--spelled] [--divided] [--left-out] [--walk] [--peers]
  * --padded, --masked, --free, --spelled: only cases with padding, with masks, of workloads drawn freely, of a softmax
  * spelled in any way; --divided: with indices that divide, of which the oracle follows the text; --left-out: of masked
- * ones only those count in which a step was left out; --walk: the model walks (model/cost/exact), also where sums would
- * count.  --file: cases that are kept, of which each must be counted and walked. A case that differs is printed as the
- * YAML that `tileflow eval` reads, and saved if asked. */
+ * ones only those count in which a step was left out; --peers: with memories that take words from their neighbours;
+ * --walk: the model walks (model/cost/exact), also where sums would count.  --file: cases that are kept, of which each
+ * must be counted and walked. A case that differs is printed as the YAML that `tileflow eval` reads, and saved if
+ * asked. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -130,7 +131,10 @@ static const char *const event_name[N_EVENTS] = {[SAW_PORTS] = "a port that make
                                                  [SAW_FOLLOWS] = "words after a sibling's",
                                                  [SAW_IDLE] = "an idle step",
                                                  [SAW_FIXES] = "corrections",
-                                                 [SAW_LEFT_OUT] = "a step left out"};
+                                                 [SAW_LEFT_OUT] = "a step left out",
+                                                 [SAW_HELD] = "what a neighbour held",
+                                                 [SAW_NEEDED] = "what a neighbour needs, too",
+                                                 [SAW_ROUND] = "a neighbour round a torus"};
 
 static void print_coverage(const session *s) {
   for (int i = 0; i < s->n_kinds; i++)
@@ -156,6 +160,8 @@ int main(int argc, char **argv) {
       s.features |= 1u << GEN_HOME;
     else if (!strcmp(argv[i], "--parts"))
       s.features |= 1u << GEN_PARTS;
+    else if (!strcmp(argv[i], "--peers"))
+      s.features |= 1u << GEN_PEERS;
     else if (!strcmp(argv[i], "--masked"))
       s.features |= 1u << GEN_MASK, s.masked = true;
     else if (!strcmp(argv[i], "--spelled"))

@@ -66,8 +66,18 @@ static uint64_t link_of(uint64_t net, int64_t from, int64_t to, int what) {
   return mix(mix(mix(net, (uint64_t)from + 1), (uint64_t)to + 1), (uint64_t)what);
 }
 
-/* Along one side from 0 to `at`; what: names the side, its row or column, and the direction. */
-static void along(oracle *o, int level, const where *to, int side, double amount, way *w, int what) {
+/* Links of row y, and of column x, are named so. */
+static int row_of(int64_t y) { return 2 * (int)y; }
+static int column_of(int64_t x) { return 1 + 2 * (int)x; }
+
+/* The link between two instances of row or column `what`, outwards or back. */
+static uint64_t between(uint64_t net, int64_t in, int64_t out, int what, bool up) {
+  return up ? link_of(net, out, in, what) : link_of(net, in, out, what);
+}
+
+/* Along one side from 0 to `at`, or back. */
+static void along(oracle *o, int level, const where *to, int side, double amount, way *w, bool up) {
+  const int what = side ? column_of(to->at[level][0]) : row_of(0);
   const tf_memory *mem = &o->arch->memories[level];
   const int64_t n = to->side[level][side], at = to->at[level][side];
   const uint64_t net = to->net[level];
@@ -76,12 +86,12 @@ static void along(oracle *o, int level, const where *to, int side, double amount
     while (1LL << depth < n)
       depth++;
     for (int64_t leaf = (1LL << depth) + at; leaf > 1; leaf /= 2)
-      take(o, level, w, link_of(net, leaf / 2, leaf, what), amount);
+      take(o, level, w, between(net, leaf / 2, leaf, what, up), amount);
     return;
   }
   const bool back = mem->topology == TF_TORUS && at > n / 2;
   for (int64_t x = 0; x != at; x = back ? (x + n - 1) % n : x + 1)
-    take(o, level, w, link_of(net, x, back ? (x + n - 1) % n : x + 1, what), amount);
+    take(o, level, w, between(net, x, back ? (x + n - 1) % n : x + 1, what, up), amount);
 }
 
 static void go(oracle *o, const where *to, int level, double amount, way *w, bool up) {
@@ -98,7 +108,7 @@ static void go(oracle *o, const where *to, int level, double amount, way *w, boo
     take(o, level, w, link_of(net, at[0], at[1], 2 + up), amount);
   } else {
     along(o, level, to, 0, amount, w, up);
-    along(o, level, to, 1, amount, w, 2 + up + 2 * (int)at[0]);
+    along(o, level, to, 1, amount, w, up);
   }
 }
 
@@ -203,6 +213,57 @@ void find_links(oracle *o, int n, int z, const arrival *list, int count) {
     }
     route(o, n, z, up, one);
   }
+}
+
+/* ---- what neighbours hand on ------------------------------------------------------------------------- */
+
+bool beside(const oracle *o, int level, const where *a, const where *b, beside_by *by) {
+  const tf_memory *mem = &o->arch->memories[level];
+  if (a->net[level] != b->net[level]) return false;
+  for (int s = 0; s < 2; s++) {
+    const int64_t n = a->side[level][s], step = b->at[level][s] - a->at[level][s];
+    if (a->at[level][!s] != b->at[level][!s] || !step) continue;
+    const bool round = mem->topology == TF_TORUS && n > 2 && (step == n - 1 || step == 1 - n);
+    if (step != 1 && step != -1 && !round) return false;
+    const bool less = round ? step > 0 : step < 0;
+    *by = (beside_by){.turn = 2 * s + !less, .round = round};
+    return true;
+  }
+  return false;
+}
+
+void hand_over(oracle *o, int level, int z, const where *from, const where *to) {
+  const int64_t *a = from->at[level], *b = to->at[level];
+  const bool x = a[0] != b[0];
+  const uint64_t link = link_of(to->net[level], x ? a[0] : a[1], x ? b[0] : b[1], x ? row_of(a[1]) : column_of(a[0]));
+  static way w;
+  w.n = 0;
+  take(o, level, &w, link, (double)o->wl->tensors[z].word_bits / o->arch->memories[level].word_bits);
+}
+
+/* Whether the loops above some node are too many for a torus: how long it is to fit them all is left to the model. */
+static bool too_long(const oracle *o, int level) {
+  const tf_memory *mem = &o->arch->memories[level];
+  bool any = false;
+  for (int n = 0; n < o->tree->n_nodes && mem->topology == TF_TORUS; n++) {
+    const where w = place_of(o, n);
+    any |= w.side[level][0] > mem->mesh[0] || w.side[level][1] > mem->mesh[1];
+  }
+  return any;
+}
+
+void find_own_ways(oracle *o, int n, int z, const arrival *list, int count) {
+  const int level = o->tree->nodes[n].level;
+  o->flows.n = 0;
+  for (int i = 0; i < count; i++) {
+    if (o->flows.n == MAX_FLOWS) abort();
+    if (list[i].all)
+      o->flows.list[o->flows.n++] = (flow){.group = i, .all = (double)list[i].all, .place = list[i].place};
+  }
+  for (int l = level - 1; l > server(o, n, z, level); l--)
+    o->networks[l].uneven |= o->flows.n > 0;
+  o->networks[level].uneven |= too_long(o, level);
+  route(o, n, z, false, false);
 }
 
 /* ---- what follows ----------------------------------------------------------------------------------- */

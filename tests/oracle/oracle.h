@@ -29,6 +29,9 @@ typedef enum {
   SAW_IDLE,
   SAW_FIXES,
   SAW_LEFT_OUT,
+  SAW_HELD,
+  SAW_NEEDED,
+  SAW_ROUND,
   N_EVENTS
 } event;
 
@@ -276,6 +279,17 @@ int64_t count_set(const oracle *o, int z, const set *s);
 /* ---- networks (network.c) ------------------------------------------------------------------------ */
 /* What enters m-tile n for z at one moment goes through the networks. */
 void find_links(oracle *o, int n, int z, const arrival *list, int count);
+/* Whether instance b stands beside a, on the side of lower or higher x, lower or higher y (turn 0 .. 3), or on that
+ * side round a torus. */
+typedef struct {
+  int turn;
+  bool round;
+} beside_by;
+bool beside(const oracle *o, int level, const where *a, const where *b, beside_by *by);
+/* One word takes the link between neighbours. */
+void hand_over(oracle *o, int level, int z, const where *from, const where *to);
+/* The words of each instance, which it shares with no other, go through the networks. */
+void find_own_ways(oracle *o, int n, int z, const arrival *list, int count);
 where place_of(const oracle *o, int n);       /* of the instance at hand of m-tile n, in all networks on its way */
 double link_time(const oracle *o, int level); /* of the busiest link of any network of the level */
 double network_wait(oracle *o, int n);        /* time that hops add to a transfer of m-tile n */

@@ -186,6 +186,98 @@ static __attribute__((noinline)) void enter(oracle *o, int n, int z) {
   free(m.list);
 }
 
+/* ---- words that neighbours hand on --------------------------------------------------------------------- */
+
+/* One instance of an m-tile: what it needs and held before, and who hands on what. */
+typedef struct {
+  where at;
+  bool needs;
+  set want, had;
+  int64_t all, sent, rest;
+} neighbour;
+
+static bool takes_from_peers(const oracle *o, int n, int z) {
+  return o->arch->memories[o->tree->nodes[n].level].peers && !makes(o, n, z);
+}
+
+/* Who hands element i to the k-th: the first neighbour, by lower x, higher x, lower y, higher y, that held it before;
+ * one of lower x or y, not round a torus, also if it needs it now.  -1: nobody. */
+static int giver(oracle *o, int level, const neighbour *all, int n, int k, int i) {
+  int best = -1, turn = 4;
+  event saw = SAW_HELD;
+  for (int j = 0; j < n; j++) {
+    beside_by by;
+    if (!beside(o, level, &all[k].at, &all[j].at, &by) || by.turn >= turn) continue;
+    const bool gets = all[j].needs && all[j].want.in[i] && by.turn % 2 == 0 && !by.round;
+    if (!all[j].had.in[i] && !gets) continue;
+    saw = by.round ? SAW_ROUND : all[j].had.in[i] ? SAW_HELD : SAW_NEEDED;
+    best = j, turn = by.turn;
+  }
+  o->saw[saw] |= best >= 0;
+  return best;
+}
+
+/* What each needs, and what it held. */
+static int list_instances(oracle *o, int n, int z, shelf *s, neighbour *all) {
+  int count = 0;
+  first_instance(o, n);
+  do {
+    neighbour *k = &all[count++];
+    const copy *c = copy_at(s, instance_key(o, n), true);
+    if (count == MAX_FLOWS) abort();
+    memset(k, 0, sizeof *k);
+    k->at = place_of(o, n);
+    k->had = c->what;
+    k->needs = touched_now(o, n, z);
+    if (!k->needs) continue;
+    const box b = slice(o, n, z);
+    fill_set(o, z, &b, &k->want);
+  } while (next_instance(o, n));
+  return count;
+}
+
+/* One moment of m-tile n for tensor z, where the instances of its memory take words from each other. */
+static void enter_beside(oracle *o, int n, int z) {
+  shelf *s = shelf_of(o, n, z);
+  neighbour *all = calloc(MAX_FLOWS, sizeof *all);
+  bool any = false;
+  if (!all || o->log) abort();
+  check_layout(o, s, n);
+  const int count = list_instances(o, n, z, s, all);
+  for (int k = 0; k < count; k++) {
+    any |= all[k].needs;
+    for (int i = 0; i < size_of(o, z) && all[k].needs; i++) {
+      if (!all[k].want.in[i] || all[k].had.in[i]) continue;
+      const int from = giver(o, s->level, all, count, k, i);
+      all[k].all++;
+      if (from >= 0) {
+        all[from].sent++;
+        hand_over(o, s->level, z, &all[from].at, &all[k].at);
+      } else {
+        all[k].rest++;
+      }
+    }
+  }
+  int k = 0;
+  first_instance(o, n);
+  do {
+    const neighbour *own = &all[k];
+    o->arrivals[k++] = (arrival){.all = own->rest, .place = own->at};
+    if (own->all || own->sent)
+      charge(o, n, z, s->level, server(o, n, z, s->level),
+             (words){.fill = own->all, .drain = own->sent, .read = own->rest});
+    if (!own->needs) continue;
+    const box b = slice(o, n, z);
+    copy *c = copy_at(s, instance_key(o, n), true);
+    c->what = own->want;
+    c->node = n;
+    note_size(o, n, z, &b);
+  } while (next_instance(o, n));
+  if (any) s->latest = n;
+  find_own_ways(o, n, z, o->arrivals, count);
+  free(all);
+}
+
 /* The sum of what one instance of m-tile n holds now, in bits. */
 static void weigh(oracle *o, int n) {
   first_instance(o, n);
@@ -547,7 +639,7 @@ static void run_node(oracle *o, int n) {
   note_step(o, n);
   o->width[n] = at_once > o->width[n] ? at_once : o->width[n];
   for (int z = 0; z < o->wl->n_tensors; z++)
-    if (holds(o, n, z)) enter(o, n, z);
+    if (holds(o, n, z)) takes_from_peers(o, n, z) ? enter_beside(o, n, z) : enter(o, n, z);
   if (t->kind == TF_TILE && mtile(o, n, t->level) == n) weigh(o, n);
   if (t->kind == TF_OP)
     run_op(o, n);

@@ -5,7 +5,7 @@
 
 #include "base/rng.h"
 #include "model/cost/network.h"
-#include "tests/unit/check.h"
+#include "tests/unit/case.h"
 
 static bool near(double a, double b) { return fabs(a - b) <= 1e-9 * (1 + fabs(b)); }
 
@@ -183,7 +183,60 @@ static void check_one_hop(void) {
   CHECK(near(r.alone.hops, 1) && near(r.alone.cross[0], 1) && near(r.alone.cross[1], 1.0 / 6));
 }
 
+/* ---- neighbours ------------------------------------------------------------------------------------- */
+
+/* Words of I and W, as the head of an example works them out: read of the outer memory, fill of the inner one, handed
+ * on; words x hops, and those of the busiest link. */
+typedef struct {
+  const char *path;
+  int64_t read[2], fill[2], handed[2];
+  double hops, busiest;
+  int64_t alone[2]; /* read without peers */
+} example;
+
+static int tensor_of(const tf_workload *wl, const char *name) {
+  int z = 0;
+  while (strcmp(wl->tensors[z].name, name) != 0)
+    z++;
+  return z;
+}
+
+static void check_example(const example *x, bool peers) {
+  size_t len;
+  char *text = case_file(x->path, &len), *key = strstr(text, ", peers: true");
+  test_case e = {0};
+  if (!CHECK(key != NULL)) return;
+  if (!peers) memset(key, ' ', strlen(", peers: true"));
+  case_read(&e, text);
+  if (CHECK(case_evaluate(&e))) {
+    const int n = e.spec->workload->n_tensors;
+    for (int k = 0; k < 2; k++) {
+      const int z = tensor_of(e.spec->workload, k ? "W" : "I");
+      CHECK_I64(e.r.counts[z].read, peers ? x->read[k] : x->alone[k]);
+      CHECK_I64(e.r.counts[n + z].fill, x->fill[k]);
+      CHECK_I64(e.r.counts[n + z].drain, peers ? x->handed[k] : 0);
+    }
+    if (peers) CHECK(near(e.r.levels[1].hops, x->hops));
+    if (peers) CHECK(near(e.r.levels[1].link_cycles * e.spec->arch->memories[1].link_bw, x->busiest));
+    CHECK(e.r.cycles >= e.r.levels[1].link_cycles);
+  }
+  case_drop(&e);
+  free(text);
+}
+
+static void check_examples(void) {
+  static const example all[] = {
+      {"examples/systolic-row.yaml", {18, 3}, {48, 48}, {30, 45}, 345, 20, {48, 3}},
+      {"examples/halo.yaml", {100, 9}, {144, 36}, {44, 27}, 215, 61, {144, 9}},
+  };
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    check_example(&all[i], true);
+    check_example(&all[i], false);
+  }
+}
+
 int main(void) {
+  check_examples();
   check_accelforge();
   check_walks();
   check_one_hop();

@@ -177,7 +177,7 @@ static bool cut_alike(const struct tf_model *m, tf_kinds *all, int l) {
 
 static bool unlike(const struct tf_model *m) {
   const tf_plan *p = m->plan;
-  return p->n_retains || p->clips || p->cuts || (m->note && !m->noted);
+  return p->n_retains || p->clips || p->cuts || m->views->peers || (m->note && !m->noted);
 }
 
 /* Until nothing is cut any more. */

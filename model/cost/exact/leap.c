@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "model/cost/peers.h"
 #include "model/flow/skip.h"
 #include "model/spec/dims.h"
 
@@ -57,7 +58,7 @@ typedef struct {
   size_t n;
 } reals;
 
-enum { N_INTS = 3, N_REALS = 9 };
+enum { N_INTS = 3, N_REALS = 10 };
 
 typedef struct tf_leaps {
   tf_arena *arena;
@@ -84,7 +85,8 @@ struct tf_leaps *tf_leaps_new(tf_arena *a, const tf_walker *e) {
                             {m->class_steps, (size_t)m->views->n_rows},
                             {m->treated_flow, 2 * (size_t)p->wl->n_ops}},
                   .loops = TF_ARRAY(a, loop, (size_t)p->n_loops + 1)};
-  s->reals[5] = s->reals[6] = s->reals[7] = s->reals[8] = (reals){&m->flows->fill, 0};
+  s->reals[5] = s->reals[6] = s->reals[7] = s->reals[8] = s->reals[9] = (reals){&m->flows->fill, 0};
+  if (m->peers) s->reals[9] = (reals){m->peers->came, m->peers->n * TF_N_WHENCE};
   if (m->each) {
     const size_t n = (size_t)m->each->n;
     s->reals[5] = (reals){&m->each->flows->fill, 4 * n * (size_t)p->n_slices};

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/cost/exact/hand.h"
 #include "model/cost/exact/leap.h"
 #include "model/flow/plan_class.h"
 #include "model/flow/range_memo.h"
@@ -265,25 +266,74 @@ static void enter_instance(tf_walker *e, int i, const tf_ival *box, tf_move *v, 
   note_size(e, i, box);
 }
 
-/* Counts one moment of m-tile slice i, in all instances at once. */
-static void enter(tf_walker *e, int i) {
+/* What enters the instance that is set, where neighbours hand words on: each instance is of its own kind. */
+static void enter_handed(tf_walker *e, int i, const tf_handed *h, tf_move *v, tf_flow *busy) {
+  const tf_slice *s = &e->p->slices[i];
+  const tf_move one = {.fill = h->load, .drain = h->sent, .read = h->rest};
+  const kind_move once = {one, one, one};
+  add_move(v, &one);
+  add_flow(e, i, &once, busy);
+  add_each(e, i, &once);
+  if (first_of_all(e, s->node)) e->first = h->load;
+  e->more |= h->load > e->first || h->sent;
+  if (e->m->note) e->m->note(e->m, i, &one);
+  if (!h->needs) return;
+  tf_held *held = tf_store_at(e->st, i, tf_store_index(e->st, s->node, e->cur));
+  held->owner = i;
+  held->touched = e->st->now;
+  memcpy(held->box, h->box, sizeof held->box);
+  note_size(e, i, h->box);
+}
+
+/* All instances of slice i at one moment, where neighbours hand words on: what each needs, who has it, what enters. */
+static bool enter_beside(tf_walker *e, int i, tf_move *v, tf_flow *busy) {
+  const tf_slice *s = &e->p->slices[i];
+  bool any = false;
+  tf_walker_first(e, s->node);
+  do {
+    tf_handed *h = &e->handed[tf_store_index(e->st, s->node, e->cur)];
+    *h = (tf_handed){.load = 0};
+    tf_walker_force_made(e);
+    h->needs = touched_box(e, s, h->box);
+    any |= h->needs;
+  } while (tf_walker_next(e, s->node) && (e->ok &= --e->budget >= 0));
+  if (!any || !e->ok) return any;
+  tf_hand_on(e, i);
+  tf_walker_first(e, s->node);
+  do {
+    const tf_handed *h = &e->handed[tf_store_index(e->st, s->node, e->cur)];
+    tf_walker_force_made(e);
+    if (h->needs || h->sent) enter_handed(e, i, h, v, busy);
+  } while (tf_walker_next(e, s->node) && (e->ok &= --e->budget >= 0));
+  return any;
+}
+
+/* The same of other slices: one instance of each kind. */
+static bool enter_kinds(tf_walker *e, int i, tf_move *v, tf_flow *busy) {
   const tf_slice *s = &e->p->slices[i];
   bool any = false;
   tf_ival box[TF_MAX_RANK];
-  tf_move v = {0, 0, 0, 0};
-  tf_flow busy = {0, 0, 0, 0};
-  e->first = 0;
-  e->m->entry_class = class_of(e, s);
   tf_store_clear_rows(e->st);
-  tf_store_layout(e->st, e->ev, &e->m->scratch, i);
   tf_walker_first(e, s->node);
   do {
     tf_walker_force_made(e);
     if (touched_box(e, s, box)) {
-      enter_instance(e, i, box, &v, &busy);
+      enter_instance(e, i, box, v, busy);
       any = true;
     }
   } while (tf_walker_next(e, s->node) && (e->ok &= --e->budget >= 0));
+  return any;
+}
+
+/* Counts one moment of m-tile slice i, in all instances at once. */
+static void enter(tf_walker *e, int i) {
+  const tf_slice *s = &e->p->slices[i];
+  tf_move v = {0, 0, 0, 0};
+  tf_flow busy = {0, 0, 0, 0};
+  e->first = 0;
+  e->m->entry_class = class_of(e, s);
+  tf_store_layout(e->st, e->ev, &e->m->scratch, i);
+  const bool any = e->handed && tf_hands(e->m, i) ? enter_beside(e, i, &v, &busy) : enter_kinds(e, i, &v, &busy);
   add_move(&e->m->moves[i], &v);
   tf_flow_add(&e->m->flows[i], &busy);
   const tf_pclass *class = &s->classes[e->m->entry_class];
@@ -552,6 +602,7 @@ static void reset(struct tf_model *m) {
   memset(m->scratch.cur, 0, (size_t)p->n_loops * sizeof *m->scratch.cur);
   memset(m->cells, 0, (size_t)m->views->n_cells * sizeof *m->cells);
   memset(m->class_steps, 0, (size_t)m->views->n_rows * sizeof *m->class_steps);
+  if (m->peers) tf_peers_clear(m->peers);
   for (int o = 0; o < p->wl->n_ops; o++)
     m->res.ops[o] = (tf_op_result){.unit = p->unit[o]};
   for (int z = 0; z < p->wl->n_tensors; z++)
@@ -615,6 +666,7 @@ enum { FEW_OPS = 3 }; /* up to so many have so few ways that following them all 
 /* *rows: the most kinds of instance that act at once, if a later one has loaded more than the first. */
 static bool walk(struct tf_model *m, int64_t *rows) {
   tf_walker e = {.m = m, .p = m->plan, .ev = &m->ev, .cur = m->scratch.cur, .budget = m->walk_max, .ok = true};
+  e.handed = m->peers ? m->peers->handed : NULL;
   /* A store is large: none is made where nothing may be walked, or one moment of all instances would be too much. */
   if (m->walk_max <= 0) return false;
   tf_arena *kinds = tf_arena_new();
@@ -669,7 +721,7 @@ static bool walk(struct tf_model *m, int64_t *rows) {
   return e.ok;
 }
 
-bool tf_walk(struct tf_model *m) {
+static bool walk_twice(struct tf_model *m) {
   int64_t rows = 0;
   const size_t row = (size_t)m->plan->n_slices + (size_t)m->views->n_cells;
   const bool ok = walk(m, &rows);
@@ -677,4 +729,17 @@ bool tf_walk(struct tf_model *m) {
   m->each = tf_each_new(m, (int)rows);
   m->starved |= !m->each;
   return m->each && walk(m, &rows);
+}
+
+bool tf_walk(struct tf_model *m) {
+  tf_peers_free(m->peers);
+  m->peers = NULL;
+  if (m->views->peers && m->walk_max > 0) {
+    m->peers = tf_peers_new(m, &m->starved);
+    if (!m->peers) return false;
+  }
+  if (walk_twice(m)) return true;
+  tf_peers_free(m->peers);
+  m->peers = NULL;
+  return false;
 }

@@ -16,7 +16,9 @@ typedef struct {
   struct tf_leaps *leaps; /* leap.h; NULL: every iteration is walked */
   int64_t budget;
   int64_t first; /* words that the first instance of the moment at hand loads */
-  bool more;     /* a later one has loaded more at some moment */
+  bool more;     /* a later one has loaded more at some moment, or some have taken words from others */
+  struct tf_handed
+      *handed;   /* model/cost/peers.h, by instance of the node at hand; NULL: no memory takes words from neighbours */
   bool left_out; /* the mask skips the current step: only its points are counted */
   bool ok;
 } tf_walker;

@@ -111,6 +111,7 @@ static void lose_memory(ex_case *x, tf_page *p, int i) {
   if (m->latency > 0 || m->issue > 0) lose(x, p, m->at, "latency and issue of '%.60s'", m->name);
   if (m->access > 1 && ex_block(x, i) == 1) lose(x, p, m->at, "access of '%.60s'", m->name);
   if (m->topology != TF_NO_TOPOLOGY) lose(x, p, m->at, "topology of the network of '%.60s'", m->name);
+  if (m->peers) lose(x, p, m->at, "peers of the network of '%.60s'", m->name);
   if (m->hop_pj > 0) lose(x, p, m->at, "energy-per-hop of '%.60s'", m->name);
 }
 

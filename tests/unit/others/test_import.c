@@ -94,6 +94,39 @@ static void check_cases(void) {
   CHECK_I64(t.links, 3);
 }
 
+/* case061 with neighbours that hand its input on: what Timeloop reads of the buffer, which does not hand on itself.  Of
+ * the 13,824 words that enter register files, 7,680 come from there and 6,144 from neighbours; Timeloop counts half of
+ * these. */
+static void check_peers(void) {
+  static const char rf[] = "  - name: RF\n";
+  size_t len;
+  char *text = case_file("tests/data/timeloop/case061.yaml", &len), *with = NULL;
+  test_case e = {.d = tf_diags_new()};
+  tf_text foreign = {"case061", text, len};
+  char *native = tf_import_timeloop(&foreign, 1, e.d), *at = native ? strstr(native, rf) : NULL;
+  if (CHECK(at != NULL)) {
+    FILE *f = case_text(&with);
+    fprintf(f, "%.*s    network: {topology: mesh, peers: true}\n%s", (int)(at - native + (long)strlen(rf)), native,
+            at + strlen(rf));
+    fclose(f);
+    case_read(&e, with);
+    bool output;
+    if (CHECK(case_evaluate(&e))) {
+      const run r = {.c = e};
+      CHECK_I64(e.r.counts[find(&r, "GLB", "I", &output)].read, 7680);
+      CHECK_I64(e.r.counts[find(&r, "GLB", "I", &output)].fill, 2880);
+      CHECK_I64(e.r.counts[find(&r, "GLB", "W", &output)].read, 3456);
+      CHECK_I64(e.r.counts[find(&r, "RF", "I", &output)].fill, 7680 + 2 * (10752 - 7680));
+      CHECK_I64(e.r.counts[find(&r, "RF", "I", &output)].drain, 2 * (10752 - 7680));
+      CHECK_I64(e.r.counts[find(&r, "RF", "I", &output)].read, 165888);
+    }
+  }
+  case_drop(&e);
+  free(with);
+  free(native);
+  free(text);
+}
+
 /* The parts that the cases lack: bypass, a remainder, words in a permutation, a stride of the instance. */
 static void check_directives(void) {
   static const char text[] =
@@ -356,6 +389,7 @@ int main(void) {
   check_instances();
   check_operands();
   check_cases();
+  check_peers();
   check_dialects();
   check_directives();
   return check_report();
