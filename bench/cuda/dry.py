@@ -2,7 +2,7 @@
 """bench/cuda.sh's hour without a GPU: three planted hangs and a wrong kernel, and whether all cases with goals have their rows in the time.
 
     bench/cuda/dry.py TILEFLOW OUT.csv [--for SECONDS] [--folder DIR]      a row for each contestant of each case, and when it came
-    bench/cuda/dry.py --table OUT.csv                                      what it comes to, as docs/CUDA.md has it
+    bench/cuda/dry.py --table OUT.csv                                      what it comes to
 
 Small kernels are compiled as C++ and run by the emulator; in the text of one a sum is doubled, and the test of another never ends.  Cases with goals
 go through run.py's race, its limits of time and its workers, which it kills.  In place of the device a worker waits: a second to draw inputs and check,

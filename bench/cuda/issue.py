@@ -2,7 +2,7 @@
 """Instructions that a warp issues in the busiest loop of a kernel, counted in machine code, beside those that the target's cost expects: without a GPU.
 
     bench/cuda/issue.py TILEFLOW OUT.csv [--isa sm_80|sm_90a] [--folder DIR] [--again] [CASE...]     CASE: patterns, 'attention-*'
-    bench/cuda/issue.py --table OUT.csv                                                    what it comes to, as docs/CUDA.md has it
+    bench/cuda/issue.py --table OUT.csv                                                    what it comes to, as a table
 
 Cases: products of 2048, 4096 and 8192, bf16 and float8, gated MLP, attention of widths 64 and 128, causal or not, decoding; and sass.py's convolutions.
 A row for each kernel (part) with products: `expected` and `expected_tensor` are what a warp issues in a step of its innermost loop with most products, by

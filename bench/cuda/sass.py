@@ -3,7 +3,7 @@
 and MobileNet-V2's of 1 x 1, in bfloat16 for sm_80 (planned for an A100) and sm_90a (an H100).
 
     bench/cuda/sass.py TILEFLOW OUT.csv [--isa sm_80|sm_90a] [--again] [--folder DIR] [CASE...]     CASE: patterns, 'c2d-*'
-    bench/cuda/sass.py --table OUT.csv                                              what it comes to, as docs/CUDA.md has it
+    bench/cuda/sass.py --table OUT.csv                                              what it comes to, as a table
 
 Each case has a row: the expected time and the unit that bounds it; registers and spilled bytes, from ptxas; instructions of tensor cores, loads of matrices
 and copies in machine code, beside those that kernel.cu predicts; barriers of memory in loops; and the instructions of its busiest loop, for each

@@ -5,8 +5,8 @@
 #include <math.h>
 
 /* Registers of a thread, fitted to what ptxas of nvcc 13.0 says for sm_80 of 205 kernels: the thesis's chains and
- * attention, layers of workloads/models and random workloads, in bf16, tf32, int8 and float32 (docs/CUDA.md says how
- * near it comes to others).  Figures that the fit took to be nothing are left out. */
+ * attention, layers of workloads/models and random workloads, in bf16, tf32, int8 and float32 (bench/cuda/sass.py
+ * says how near it comes to others).  Figures that the fit took to be nothing are left out. */
 static const double
     /* A product, besides fragments and what is in flight; */
     PRODUCT = 11.2,
