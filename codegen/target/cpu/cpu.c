@@ -26,16 +26,6 @@ static const low_pass passes[] = {
     {NULL, NULL},
 };
 
-ir_machine tf_cpu_machine(const tf_micro_isa *isa, ir_type data, const tf_workload *wl) {
-  ir_machine machine = tf_micro_machine(isa, data);
-  bool ranged = false;
-  for (int z = 0; z < wl->n_tensors; z++)
-    ranged |= wl->tensors[z].ranged;
-  if (ir_reads_unsigned(wl)) tf_micro_no_sign(isa, &machine);
-  if (ranged && data == IR_I8) tf_micro_in_fours(isa, &machine);
-  return machine;
-}
-
 static bool machine_of(const tf_emit_options *o, ir_machine *machine, tf_diags *d) {
   const tf_micro_isa *isas[TF_MICRO_MOST_ISAS];
   ir_type data;

@@ -345,18 +345,6 @@ static void keep(lowering *w, ir_stmt *nest, const cpu_product *p) {
   if (cpu_panels_of(p) >= 0) w->p->notes[w->p->n_notes++] = &pack->note;
 }
 
-const ir_kernel *low_suited(const lowering *w, const tf_op *op, int a, const ir_kernel *kernel) {
-  if (kernel != w->p->machine.whole) return kernel;
-  const tf_workload *wl = w->plan->wl;
-  ir_operand of[2];
-  for (int i = 0; i < 2; i++) {
-    const int z = op->reads[i].tensor;
-    of[i] = ir_operand_of(wl, z, w->p->buffers[w->p->buffer_of[z]].type);
-  }
-  const ir_kernel *fours = tf_micro_fours(&w->p->machine, &of[a], &of[1 - a]);
-  return fours ? fours : kernel;
-}
-
 void low_product(lowering *w, ir_stmt *nest) {
   static const ir_kernel plain = {"f32", IR_F32, IR_F32, IR_F32, 1, 1, 1, 1, IR_F32, false};
   const tf_op *op = &w->plan->wl->ops[nest->op];
