@@ -215,13 +215,14 @@ static bool of_seven_bits(const ox_net *g, const ox_tensor *t) {
   const Onnx__TensorProto *data = t->source.data;
   ox_reading from;
   int64_t n = 1;
-  if (t->op >= 0 || !data || data->data_type != OX_T_INT8 || data->data_location == 1 || !ox_has_numbers(g, data))
-    return false;
+  if (t->op >= 0 || t->bits != 8 || t->no_sign || t->source.fold || (!data && !t->source.number)) return false;
   for (int r = 0; r < t->rank; r++)
     n *= t->shape[r]; /* of a tensor in the file: as many elements as bytes */
-  if (!ox_open_numbers(g, data, n, &from)) return false;
+  if (data && (data->data_type != OX_T_INT8 || data->data_location == 1 || !ox_has_numbers(g, data) ||
+               !ox_open_numbers(g, data, n, &from)))
+    return false;
   for (int64_t i = 0; i < n; i++)
-    if (fabs(ox_next_number(&from)) > 64) return false;
+    if (fabs(data ? ox_next_number(&from) : t->source.number[i]) > 64) return false;
   return true;
 }
 
@@ -247,7 +248,7 @@ static void tensor_row(const ox_net *g, int z, bool *any, tf_page *p) {
   if (shaped) list(p, padded ? ", shape" : "shape", t->shape, t->rank);
   if (t->bits) tf_page_add(p, padded || shaped ? ", word-bits: %d" : "word-bits: %d", t->bits);
   if (t->bits && t->no_sign && t->op < 0 && !t->view_of) tf_page_add(p, ", unsigned: true");
-  if (t->bits == 8 && of_seven_bits(g, t)) tf_page_add(p, ", range: [-64, 64]");
+  if (of_seven_bits(g, t)) tf_page_add(p, ", range: [-64, 64]");
   tf_page_add(p, "}\n");
 }
 
