@@ -175,6 +175,7 @@ static bool copy_tensor(cutter *c, int t) {
   z->producer = from->producer < 0 || from->view_of ? -1 : op_inside(c, from->producer);
   z->view_of = 0;
   z->held = ir_held_as(c->from, c->tensor[t]);
+  ir_say_range(c->from, c->tensor[t], z);
   z->consumers = TF_ARRAY(c->a, int, (size_t)from->n_consumers);
   if (!z->consumers) return no_memory(c);
   z->n_consumers = 0;

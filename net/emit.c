@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/locale.h"
+#include "codegen/target/cpu/cpu.h"
 #include "codegen/target/cpu/print/live.h"
 #include "codegen/target/target.h"
 
@@ -21,8 +22,7 @@ static bool packs_some(const net_kernel *k) {
 
 /* The program of group i's kernel, o as it is emitted. */
 static ir_program *lower(const net_emission *e, int i, const tf_emit_options *o) {
-  ir_machine machine = tf_micro_machine(e->isa, e->data);
-  if (ir_reads_unsigned(e->plan->groups[i].tree->workload)) tf_micro_no_sign(e->isa, &machine);
+  ir_machine machine = tf_cpu_machine(e->isa, e->data, e->plan->groups[i].tree->workload);
   machine.choices = o->choices;
   machine.changes = o->changes;
   return low_lower(e->plan->groups[i].tree, &tf_target_cpu.lower, &machine, e->d);

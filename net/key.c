@@ -26,6 +26,8 @@ static void put_tensor(row *r, const tf_tensor *z) {
   append_all(r, z->pad, z->rank);
   append(r, z->word_bits);
   append(r, (int64_t)z->held);
+  append(r, z->ranged ? z->least : INT64_MIN);
+  append(r, z->ranged ? z->most : INT64_MAX);
 }
 
 static void put_ref(row *r, const tf_workload *wl, const tf_ref *ref) {

@@ -101,6 +101,9 @@ static json_t *level(const cli_session *s, int l) {
     set_counts(one, c);
     json_object_set_new(one, "peak_words", json_integer(c->peak));
     json_object_set_new(one, "word_bits", json_integer(wl->tensors[z].word_bits));
+    if (wl->tensors[z].ranged)
+      json_object_set_new(one, "range",
+                          json_pack("[I, I]", (json_int_t)wl->tensors[z].least, (json_int_t)wl->tensors[z].most));
     json_object_set_new(tensors, wl->tensors[z].name, one);
   }
   json_t *capacity = m->capacity_words < 0 ? json_null() : json_integer(m->capacity_words);

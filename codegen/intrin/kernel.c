@@ -120,6 +120,80 @@ void tf_micro_no_sign(const tf_micro_isa *isa, ir_machine *machine) {
   if (machine->whole && machine->whole->a != IR_I16) machine->whole = pairs ? &pairs->kernel : NULL;
 }
 
+/* ---- fours of bytes within ranges ------------------------------------------------------------------------------- */
+
+/* Without VNNI, AVX2 multiplies fours of bytes, one operand without a sign, by vpmaddubsw, which adds two products as
+ * int16 and saturates, and vpmaddwd by ones.  That is no instruction for arch-specs/instructions: it computes c += x b
+ * only while no two products leave an int16.  x: of a, which is broadcast. */
+#define FOURS(NAME, A, B, LIFTS, PLUS, OTHER)                                                                          \
+  {                                                                                                                    \
+    {NAME, A, B, IR_I32, 4, 1, 8, 4, IR_F32, LIFTS}, 8,                                                                \
+        .form = TF_MICRO_VECTORS, .prefix = NAME, .sums = "ivec",                                                      \
+        .call =                                                                                                        \
+            "_mm256_add_epi32(c, _mm256_madd_epi16(_mm256_maddubs_epi16(" PLUS ", " OTHER "), _mm256_set1_epi16(1)))", \
+        .operand = {                                                                                                   \
+          "x",                                                                                                         \
+          "b",                                                                                                         \
+          "c"                                                                                                          \
+        }                                                                                                              \
+  }
+#define FIRST(NAME, A, B, LIFTS) FOURS(NAME, A, B, LIFTS, "x", "b")
+#define SECOND(NAME, A, B) FOURS(NAME, A, B, false, "b", "x")
+/* Which operand the instruction takes as one without a sign: a, or the other. */
+static const tf_micro_kernel by_first[] = {FIRST("fours_ui", IR_U8, IR_I8, false),
+                                           FIRST("fours_pi", IR_I8, IR_I8, false), /* never below 0 */
+                                           FIRST("fours_li", IR_I8, IR_I8, true)}, /* 128 is added to it */
+    by_second[] = {SECOND("fours_iu", IR_I8, IR_U8), SECOND("fours_ip", IR_I8, IR_I8)};
+enum { N_FIRST = sizeof by_first / sizeof *by_first, N_SECOND = sizeof by_second / sizeof *by_second };
+
+static bool is_fours(const ir_kernel *k) {
+  bool is = false;
+  for (int i = 0; i < N_FIRST; i++)
+    is |= k == &by_first[i].kernel;
+  for (int i = 0; i < N_SECOND; i++)
+    is |= k == &by_second[i].kernel;
+  return is;
+}
+
+/* Whether the kernel is for such operands: any two products, of numbers from 0 to the most of the one, lifted or not,
+ * by those of the other, add up to an int16.  All of the sum is an int32 as ir_fits_whole says, for the types as they
+ * are; what lifting adds may wrap around, and is taken off again. */
+static bool is_exact(const ir_kernel *k, const ir_operand *plus, const ir_operand *other) {
+  const int64_t most = plus->most + (k->lifts ? -INT8_MIN : 0);
+  return (k->lifts || plus->least >= 0) && 2 * most * other->most <= INT16_MAX && 2 * most * other->least >= INT16_MIN;
+}
+
+const ir_kernel *tf_micro_fours(const ir_machine *m, const ir_operand *a, const ir_operand *b) {
+  const ir_kernel *found = NULL;
+  for (int i = 0; i < N_FIRST && m->fours && !found; i++) {
+    const ir_kernel *k = &by_first[i].kernel;
+    if (k->a == a->type && k->b == b->type && is_exact(k, a, b)) found = k;
+    if (i < N_SECOND && !found) { /* before those that lift */
+      k = &by_second[i].kernel;
+      if (k->a == a->type && k->b == b->type && is_exact(k, b, a)) found = k;
+    }
+  }
+  return found;
+}
+
+void tf_micro_in_fours(const tf_micro_isa *isa, ir_machine *machine) {
+  machine->fours = isa->words && isa->words->fours_of_bytes && machine->whole && machine->whole->a == IR_I16;
+}
+
+const char *tf_micro_beside(const ir_kernel *kernel, ir_type from) {
+  return is_fours(kernel) ? "fours_beside" : from == IR_U8 ? "uint8_beside" : "int8_beside";
+}
+
+/* Behind the text of pairs, which has the registers. */
+static void fours_text(FILE *out, const tf_micro_words *w) {
+  for (int i = 0; i < N_FIRST + N_SECOND; i++) {
+    const tf_micro_kernel *k = i < N_FIRST ? &by_first[i] : &by_second[i - N_FIRST];
+    take_text(out, k, w);
+    add_text(out, k);
+  }
+  fputs(w->fours_of_bytes, out);
+}
+
 static void kernel_text(FILE *out, const tf_micro_kernel *k, const tf_micro_words *w) {
   const bool tiles = tf_micro_in_tiles(k), ints = k->kernel.c == IR_I32, rounds = k->kernel.leaves == IR_BF16;
   if (k->text) {
@@ -144,6 +218,7 @@ void tf_micro_kernel_text(FILE *out, const tf_micro_isa *isa, const ir_machine *
   if (in_tiles) in_tiles->form == TF_MICRO_OUTER ? tf_sme_text(out, in_tiles) : tf_amx_text(out);
   for (int i = 0; i < 2; i++)
     if (both[i]) kernel_text(out, tf_micro_kernel_of(both[i]), isa->words);
+  if (t->fours) fours_text(out, isa->words);
 }
 
 /* Steps take turns on some registers, so that they do not wait for each other. */

@@ -84,6 +84,12 @@ const char *tf_micro_type(ir_type t);
 ir_machine tf_micro_machine(const tf_micro_isa *isa, ir_type data);
 /* Its products of integers take bytes without a sign, too (NULL: by no kernel). */
 void tf_micro_no_sign(const tf_micro_isa *isa, ir_machine *machine);
+/* Its products of bytes may be by fours, where these are exact. */
+void tf_micro_in_fours(const tf_micro_isa *isa, ir_machine *machine);
+/* The kernel of fours that is exact for such operands a and b; NULL: there is none. */
+const ir_kernel *tf_micro_fours(const ir_machine *machine, const ir_operand *a, const ir_operand *b);
+/* The function of the kernel's that puts rows of bytes of that type side by side. */
+const char *tf_micro_beside(const ir_kernel *kernel, ir_type from);
 const tf_micro_kernel *tf_micro_kernel_find(const char *name); /* NULL: none */
 /* The row that contains the kernel, in the table or elsewhere. */
 const tf_micro_kernel *tf_micro_kernel_of(const ir_kernel *kernel);

@@ -196,8 +196,37 @@ static const char twos_avx2[] =
     "    _mm256_storeu_si256((void *)(to + 2 * i + 16), _mm256_permute2x128_si256(low, high, 0x31));\n"
     "  }\n";
 
+/* Sixteen columns of four rows at a time. */
+static const char fours_avx2[] =
+    "static inline void fours_beside(void *to, const void *r0, const void *r1, const void *r2, const void *r3, int64_t "
+    "n, int8_t lift) {\n"
+    "  uint8_t *at = to;\n"
+    "  const uint8_t *x0 = r0, *x1 = r1, *x2 = r2, *x3 = r3;\n"
+    "  const __m128i by = _mm_set1_epi8(lift);\n"
+    "  const int64_t whole = n / 16 * 16;\n"
+    "  int64_t i = 0;\n"
+    "  for (; i < whole; i += 16) {\n"
+    "    const __m128i a = _mm_loadu_si128((const void *)(x0 + i)), b = _mm_loadu_si128((const void *)(x1 + i)),\n"
+    "        c = _mm_loadu_si128((const void *)(x2 + i)), d = _mm_loadu_si128((const void *)(x3 + i));\n"
+    "    const __m128i low = _mm_xor_si128(_mm_unpacklo_epi8(a, b), by), more = _mm_xor_si128(_mm_unpacklo_epi8(c, d), "
+    "by),\n"
+    "        high = _mm_xor_si128(_mm_unpackhi_epi8(a, b), by), most = _mm_xor_si128(_mm_unpackhi_epi8(c, d), by);\n"
+    "    _mm_storeu_si128((void *)(at + 4 * i), _mm_unpacklo_epi16(low, more));\n"
+    "    _mm_storeu_si128((void *)(at + 4 * i + 16), _mm_unpackhi_epi16(low, more));\n"
+    "    _mm_storeu_si128((void *)(at + 4 * i + 32), _mm_unpacklo_epi16(high, most));\n"
+    "    _mm_storeu_si128((void *)(at + 4 * i + 48), _mm_unpackhi_epi16(high, most));\n"
+    "  }\n"
+    "  for (; i < n; i++) {\n"
+    "    at[4 * i] = (uint8_t)(x0[i] ^ (uint8_t)lift);\n"
+    "    at[4 * i + 1] = (uint8_t)(x1[i] ^ (uint8_t)lift);\n"
+    "    at[4 * i + 2] = (uint8_t)(x2[i] ^ (uint8_t)lift);\n"
+    "    at[4 * i + 3] = (uint8_t)(x3[i] ^ (uint8_t)lift);\n"
+    "  }\n"
+    "}\n";
+
 const tf_micro_words tf_words_sse = {X86("__m128i", "_mm", "si128", IVEC_SSE)};
-const tf_micro_words tf_words_avx2 = {X86("__m256i", "_mm256", "si256", IVEC_AVX2), .twos = twos_avx2};
+const tf_micro_words tf_words_avx2 = {X86("__m256i", "_mm256", "si256", IVEC_AVX2), .twos = twos_avx2,
+                                      .fours_of_bytes = fours_avx2};
 const tf_micro_words tf_words_avx512 = {X86("__m512i", "_mm512", "si512", IVEC_AVX512), .twos = twos_avx2,
                                         .fours = fours_avx512};
 const tf_micro_words tf_words_bf16 = {X86("__m512i", "_mm512", "si512", IVEC_AVX512),

@@ -16,7 +16,9 @@ struct tf_micro_words {
   const char *twos;  /* `int8_beside` of rows as pairs of words, of bytes of epi%1$s (i8, u8), but for the last ones: it
                         declares how many, i; NULL: element by element */
   const char *fours; /* `int8_beside` of rows as fours of bytes, each xor `lift`; NULL: element by element */
-  const char *leave; /* sums in AMX tiles stored as bfloat16 */
+  const char *fours_of_bytes; /* `fours_beside` of rows as fours of bytes, with a sign or not, each xor `lift`, for
+                                 kernels that are exact within ranges; NULL: there are none */
+  const char *leave;          /* sums in AMX tiles stored as bfloat16 */
 };
 extern const tf_micro_words tf_words_sse, tf_words_avx2, tf_words_avx512, tf_words_bf16, tf_words_neon;
 #endif

@@ -10,13 +10,20 @@ typedef struct {
   bool whole;
 } span;
 
+typedef struct {
+  bool known;
+  tf_held_as as;
+  span of; /* its elements */
+} held_fact;
+
 /* How tensors are held is asked of what makes them, and so on: of each once. */
 typedef struct {
   const tf_workload *wl;
-  unsigned char *known; /* [n_tensors] 1 + how it is held; 0: not known yet; NULL: nothing was asked for */
+  held_fact *fact; /* [n_tensors]; NULL: nothing was asked for */
 } asking;
 
-static tf_held_as held_as(asking *a, int z);
+static held_fact fact_of(asking *a, int z);
+static tf_held_as held_as(asking *a, int z) { return fact_of(a, z).as; }
 static ir_type type_held(asking *a, int z);
 
 static const span any = {-INFINITY, INFINITY, false}, of_signed = {-128, 127, true}, of_unsigned = {0, 255, true};
@@ -64,7 +71,13 @@ static bool is_none(const tf_op *op, int i) {
 static span span_of(asking *a, const tf_op *op, int i) {
   const tf_expr *e = &op->expr[i];
   if (e->what == TF_X_NUMBER) return (span){e->number, e->number, isfinite(e->number) && e->number == rint(e->number)};
-  if (e->what == TF_X_READ) return of_held(held_as(a, op->reads[e->ref].tensor));
+  if (e->what == TF_X_READ) {
+    const tf_tensor *t = &a->wl->tensors[op->reads[e->ref].tensor];
+    span s = fact_of(a, op->reads[e->ref].tensor).of;
+    for (int r = 0; r < t->rank; r++) /* zeros stand beyond its borders */
+      if (t->pad[r] > 0) s.least = fmin(s.least, 0), s.most = fmax(s.most, 0);
+    return s;
+  }
   if (e->what != TF_X_CALL) return any;
   if (e->call == TF_K_SELECT) {
     const int yes = e->arg[1], no = e->arg[2];
@@ -103,25 +116,40 @@ static bool sums_bytes(asking *a, const tf_op *op) {
 }
 
 /* Of a tensor that an op makes. */
-static tf_held_as made_as(asking *a, int z) {
+static tf_held_as made_as(asking *a, int z, span *of) {
   const tf_tensor *t = &a->wl->tensors[z];
   const tf_op *op = &a->wl->ops[t->producer];
   if (sums_bytes(a, op)) return TF_HELD_SUMS;
   if (t->word_bits > 8 || op->reduce == TF_REDUCE_ADD || op->reduce == TF_REDUCE_MUL) return TF_HELD_WIDE;
   const span s = span_of(a, op, op->n_expr - 1);
   if (!s.whole) return TF_HELD_WIDE;
+  *of = s;
   return s.least >= -128 && s.most <= 127 ? TF_HELD_SIGNED
          : s.least >= 0 && s.most <= 255  ? TF_HELD_UNSIGNED
                                           : TF_HELD_WIDE;
 }
 
-static tf_held_as held_as(asking *a, int z) {
+static held_fact held_within(const tf_tensor *t, tf_held_as as, span of) {
+  const span all = of_held(as);
+  of.whole = all.whole;
+  of.least = fmax(of.least, fmax(all.least, t->ranged ? (double)t->least : -INFINITY));
+  of.most = fmin(of.most, fmin(all.most, t->ranged ? (double)t->most : INFINITY));
+  return (held_fact){true, as, of};
+}
+
+static held_fact fact_of(asking *a, int z) {
   const tf_tensor *t = &a->wl->tensors[z];
-  if (t->held) return t->held;
-  if (t->producer < 0) return t->word_bits > 8 ? TF_HELD_WIDE : t->no_sign ? TF_HELD_UNSIGNED : TF_HELD_SIGNED;
-  if (!a->known && !(a->known = calloc((size_t)a->wl->n_tensors, 1))) return TF_HELD_WIDE;
-  if (!a->known[z]) a->known[z] = (unsigned char)(1 + made_as(a, z));
-  return (tf_held_as)(a->known[z] - 1);
+  if (t->held) return held_within(t, t->held, any);
+  if (t->producer < 0)
+    return held_within(t, t->word_bits > 8 ? TF_HELD_WIDE : t->no_sign ? TF_HELD_UNSIGNED : TF_HELD_SIGNED, any);
+  if (!a->fact && !(a->fact = calloc((size_t)a->wl->n_tensors, sizeof *a->fact)))
+    return held_within(t, TF_HELD_WIDE, any);
+  if (!a->fact[z].known) {
+    span of = any;
+    const tf_held_as as = made_as(a, z, &of);
+    a->fact[z] = held_within(t, as, as == TF_HELD_WIDE ? any : of);
+  }
+  return a->fact[z];
 }
 
 static ir_type type_held(asking *a, int z) {
@@ -133,14 +161,14 @@ static ir_type type_held(asking *a, int z) {
 tf_held_as ir_held_as(const tf_workload *wl, int z) {
   asking a = {wl, NULL};
   const tf_held_as h = held_as(&a, z);
-  free(a.known);
+  free(a.fact);
   return h;
 }
 
 ir_type ir_type_held(const tf_workload *wl, int z) {
   asking a = {wl, NULL};
   const ir_type t = type_held(&a, z);
-  free(a.known);
+  free(a.fact);
   return t;
 }
 
@@ -149,4 +177,23 @@ bool ir_reads_unsigned(const tf_workload *wl) {
   for (int z = 0; z < wl->n_tensors && !some; z++)
     some = wl->tensors[z].producer < 0 && ir_held_as(wl, z) == TF_HELD_UNSIGNED;
   return some;
+}
+
+void ir_say_range(const tf_workload *wl, int z, tf_tensor *said) {
+  asking a = {wl, NULL};
+  const held_fact f = fact_of(&a, z);
+  const span all = of_held(f.as);
+  free(a.fact);
+  if ((f.as != TF_HELD_SIGNED && f.as != TF_HELD_UNSIGNED) || (f.of.least <= all.least && f.of.most >= all.most))
+    return;
+  said->ranged = true;
+  said->least = (int64_t)ceil(f.of.least), said->most = (int64_t)floor(f.of.most);
+}
+
+ir_operand ir_operand_of(const tf_workload *wl, int z, ir_type type) {
+  const tf_tensor *t = &wl->tensors[z];
+  ir_operand o = {type, type == IR_U8 ? 0 : INT8_MIN, type == IR_U8 ? UINT8_MAX : INT8_MAX};
+  if (t->ranged && t->least > o.least) o.least = t->least < 0 ? t->least : 0;
+  if (t->ranged && t->most < o.most) o.most = t->most > 0 ? t->most : 0;
+  return o;
 }

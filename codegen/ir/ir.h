@@ -408,6 +408,10 @@ bool ir_run(const ir_program *p, double *const *data, const ir_counts *counts);
 tf_held_as ir_held_as(const tf_workload *wl, int z);
 ir_type ir_type_held(const tf_workload *wl, int z);
 bool ir_reads_unsigned(const tf_workload *wl);
+/* Says of a tensor of bytes, where they are known to be of fewer numbers than their type has, which. */
+void ir_say_range(const tf_workload *wl, int z, tf_tensor *said);
+/* The tensor as an operand, held as that type: what the type has, within what the workload promises. */
+ir_operand ir_operand_of(const tf_workload *wl, int z, ir_type type);
 /* Whether the op sums products of two tensors; and whether sums of such bytes stay within -most and most, or within an
  * int32. */
 bool ir_is_product(const tf_op *op);

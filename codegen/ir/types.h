@@ -53,11 +53,19 @@ static inline bool ir_is_inside(const ir_border *b, int64_t i, int64_t w) {
   return b->size == 0 || (x >= 0 && x < b->size);
 }
 
+/* An operand of a product: its type, and between which numbers its elements are, or the zeros that stand in for what is
+ * not there. */
+typedef struct {
+  ir_type type;
+  int64_t least, most;
+} ir_operand;
+
 /* What the instruction set offers. */
 typedef struct {
   ir_type data;           /* of the inputs: IR_F32, IR_BF16, IR_F16 (outputs, too), IR_F8 or IR_I8 */
   const ir_kernel *real;  /* for products in float32 or of narrower floats; NULL: plain float32 */
   const ir_kernel *whole; /* for products of IR_I8 by IR_I8 */
+  bool fours;             /* there may be kernels of bytes that are exact for operands within ranges (tf_micro_fours) */
   const ir_kernel *plain; /* for products in float32, whatever the data; NULL: none beside `real` */
   /* For products whose lanes run along channels: float32 a vector, number of vectors; 0: it has none. */
   int lanes, registers;

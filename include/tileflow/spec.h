@@ -363,6 +363,8 @@ typedef struct {
   int word_bits;
   bool no_sign;    /* of an input of at most 8 bits: whole numbers from 0 on, not int8 */
   tf_held_as held; /* of a group's, as the network has it (net/cut.c) */
+  bool ranged;     /* no element is below `least` or above `most`: promised by the workload, or known (net/cut.c) */
+  int64_t least, most;
   int producer;    /* op index, -1: workload input */
   int n_consumers; /* ops that read it, each once, in op order; 0: workload output */
   int *consumers;

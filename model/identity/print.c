@@ -134,6 +134,7 @@ void tf_workload_print(FILE *out, const tf_workload *wl) {
     fprintf(out, "tensor %s %d%s", t->name, t->word_bits, t->no_sign ? " unsigned" : "");
     for (int r = 0; r < t->rank; r++)
       fprintf(out, " %lld+%lld/%lld", (long long)t->lo[r], (long long)t->extent[r], (long long)t->pad[r]);
+    if (t->ranged) fprintf(out, " range %lld..%lld", (long long)t->least, (long long)t->most);
     if (t->view_of) fprintf(out, " view %d", t->view_of);
     if (t->density.fall == TF_FALL_UNIFORM) fprintf(out, " density %.17g", t->density.share);
     if (t->density.fall == TF_FALL_BLOCKS)

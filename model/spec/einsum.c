@@ -115,6 +115,71 @@ static int append_call(element *e, const tf_lex *at, tf_kind kind, int n_args, c
   return append(e, at, call);
 }
 
+/* What other languages have as one function, and how it is written here.  Of a matrix: m its rows, n along them. */
+static const struct {
+  const char *names[4], *how;
+} spelled[] = {
+    {{"softmax"}, "X[m] max= S[m,n]; E[m,n] = exp(S[m,n] - X[m]); Z[m] += E[m,n]; P[m,n] = E[m,n] / Z[m]"},
+    {{"logsoftmax", "log_softmax"},
+     "X[m] max= S[m,n]; D[m,n] = S[m,n] - X[m]; E[m,n] = exp(D[m,n]); Z[m] += E[m,n]; P[m,n] = D[m,n] - log(Z[m])"},
+    {{"logsumexp"}, "X[m] max= S[m,n]; E[m,n] = exp(S[m,n] - X[m]); Z[m] += E[m,n]; L[m] = X[m] + log(Z[m])"},
+    {{"layernorm", "layer_norm"},
+     "S[m] += X[m,n]; D[m,n] = X[m,n] - S[m] / N; V[m] += D[m,n] * D[m,n]; Y[m,n] = D[m,n] / sqrt(V[m] / N + 1e-5), N "
+     "the extent of n"},
+    {{"rmsnorm", "rms_norm"}, "V[m] += X[m,n] * X[m,n]; Y[m,n] = X[m,n] / sqrt(V[m] / N + 1e-5), N the extent of n"},
+    {{"mean", "avg", "average"}, "S[m] += X[m,n]; A[m] = S[m] / N, N the extent of n"},
+    {{"variance", "var"},
+     "S[m] += X[m,n]; D[m,n] = X[m,n] - S[m] / N; Q[m] += D[m,n] * D[m,n]; V[m] = Q[m] / N, N the extent of n"},
+    {{"sum", "reduce_sum"}, "S[m] += X[m,n]"},
+    {{"prod", "product"}, "P[m] *= X[m,n]"},
+    {{"amax", "reduce_max", "maxpool"}, "M[m] max= X[m,n]"},
+    {{"amin", "reduce_min"}, "M[m] min= X[m,n]"},
+    {{"matmul", "dot", "gemm", "mm"}, "C[m,n] += A[m,k] * B[k,n]"},
+    {{"conv", "conv2d"}, "O[k,p,q] += I[c,p+r,q+s] * W[k,c,r,s]"},
+    {{"transpose"}, "T[n,m] = X[m,n]"},
+    {{"pow", "square"}, "X[m] * X[m], or exp(b * log(X[m])) for any power b of numbers above 0"},
+    {{"rsqrt"}, "1 / sqrt(X[m])"},
+    {{"clip", "clamp"}, "min(max(X[m], low), high)"},
+    {{"sign"}, "(X[m] > 0) - (X[m] < 0)"},
+    {{"where", "if", "cond"}, "select(X[m] > 0, X[m], Y[m])"},
+    {{"swish"}, "silu(X[m])"},
+    {{"softplus"}, "max(X[m], 0) + log(1 + exp(-abs(X[m])))"},
+    {{"leaky_relu", "leakyrelu"}, "max(X[m], 0) + 0.01 * min(X[m], 0)"},
+    {{"elu"}, "select(X[m] > 0, X[m], exp(min(X[m], 0)) - 1)"},
+    {{"relu6"}, "min(max(X[m], 0), 6)"},
+    {{"hardswish", "hard_swish"}, "X[m] * min(max(X[m] + 3, 0), 6) / 6"},
+};
+
+/* Whether the text is the name, of small letters, in any case. */
+static bool is_spelled(const char *name, const char *text, size_t len) {
+  size_t i = 0;
+  while (i < len && name[i] && (name[i] == text[i] || (text[i] >= 'A' && text[i] <= 'Z' && name[i] - text[i] == 32)))
+    i++;
+  return i == len && !name[i];
+}
+
+/* How a function that is none here is written; NULL: nobody knows. */
+static const char *spelling(const char *text, size_t len) {
+  for (size_t i = 0; i < sizeof spelled / sizeof *spelled; i++)
+    for (int k = 0; k < 4 && spelled[i].names[k]; k++)
+      if (is_spelled(spelled[i].names[k], text, len)) return spelled[i].how;
+  return NULL;
+}
+
+static void fail_function(const element *e, const tf_lex *name) {
+  const char *text = tf_lex_text(name), *how = spelling(text, name->tok.len);
+  tf_near near = tf_near_start(text, name->tok.len);
+  char hint[80];
+  for (int i = 0; i < TF_N_KINDS; i++)
+    if (tf_kind_arity((tf_kind)i)) tf_near_offer(&near, tf_kind_key((tf_kind)i));
+  if (how)
+    tf_fail(e->x->diags, tf_lex_at(name), TF_E_NAME, "no function '%.*s'; it is written: %s", shown(name->tok.len),
+            text, how);
+  else
+    tf_fail(e->x->diags, tf_lex_at(name), TF_E_NAME, "no function '%.*s'%s", shown(name->tok.len), text,
+            tf_near_text(&near, hint, sizeof hint));
+}
+
 /* NAME(args), the '(' standing next. */
 static int parse_call(element *e, const tf_lex *name) {
   const char *text = tf_lex_text(name);
@@ -122,12 +187,7 @@ static int parse_call(element *e, const tf_lex *name) {
   const tf_lex *at = name;
   if (kind >= 0) arity = tf_kind_arity((tf_kind)kind);
   if (arity == 0) {
-    tf_near near = tf_near_start(text, name->tok.len);
-    char hint[80];
-    for (int i = 0; i < TF_N_KINDS; i++)
-      if (tf_kind_arity((tf_kind)i)) tf_near_offer(&near, tf_kind_key((tf_kind)i));
-    tf_fail(e->x->diags, tf_lex_at(at), TF_E_NAME, "no function '%.*s'%s", shown(name->tok.len), text,
-            tf_near_text(&near, hint, sizeof hint));
+    fail_function(e, name);
     return -1;
   }
   tf_lex_next(e->x);

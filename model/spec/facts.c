@@ -128,6 +128,19 @@ static bool read_density(tf_wl_reader *w, const tf_ynode *node, tf_density *out)
   return ok;
 }
 
+/* `range: [least, most]`, whole numbers. */
+static bool read_range(tf_wl_reader *w, const tf_ynode *list, int64_t of[2]) {
+  if (list->n != 2)
+    return tf_fail(w->base->diags, list->at, TF_E_RANK, "'range' is a list of %zu, must be of 2: [least, most]",
+                   list->n);
+  bool ok = true;
+  for (int i = 0; i < 2; i++)
+    ok = tf_read_int(w->base, list->items[i], "range", -INT32_MAX, INT32_MAX, &of[i]) && ok;
+  if (!ok || of[0] <= of[1]) return ok;
+  return tf_fail(w->base->diags, list->at, TF_E_RANGE, "'range' begins with %lld, above %lld: [least, most]",
+                 (long long)of[0], (long long)of[1]);
+}
+
 static bool read_row(tf_wl_reader *w, const tf_ynode *key, const tf_ynode *value, const tf_ynode **v, int64_t *bits,
                      int64_t *pad, int64_t *shape) {
   bool no_sign;
@@ -137,6 +150,8 @@ static bool read_row(tf_wl_reader *w, const tf_ynode *key, const tf_ynode *value
   if (v[T_NO_SIGN]) ok = tf_read_bool(w->base, v[T_NO_SIGN], "unsigned", &no_sign) && ok;
   if (v[T_PAD]) ok = read_list(w, v[T_PAD], "pad", 0, pad) && ok;
   if (v[T_SHAPE]) ok = read_list(w, v[T_SHAPE], "shape", 1, shape) && ok;
+  int64_t range[2];
+  if (v[T_RANGE]) ok = read_range(w, v[T_RANGE], range) && ok;
   tf_density density = {0};
   if (v[T_DENSITY]) ok = read_density(w, v[T_DENSITY], &density) && ok;
   return ok;
@@ -244,6 +259,22 @@ static void check_pad(tf_wl_reader *w, const tf_ynode *node, const tf_tensor *t,
   tf_note(w->base->diags, t->at, "made here");
 }
 
+/* What elements of that width cannot be is no promise, but a mistake. */
+static void apply_range(tf_wl_reader *w, const tf_ynode *list, tf_tensor *t) {
+  int64_t of[2];
+  if (!read_range(w, list, of)) return;
+  const bool bytes = t->word_bits <= 8 && !tf_is_made(t);
+  const int64_t first = t->no_sign ? 0 : -((int64_t)1 << (t->word_bits - 1)),
+                last = ((int64_t)1 << (t->word_bits - !t->no_sign)) - 1;
+  t->ranged = true, t->least = of[0], t->most = of[1];
+  for (int i = 0; i < 2 && bytes; i++) {
+    if (of[i] >= first && of[i] <= last) continue;
+    fail(w);
+    tf_fail(w->base->diags, list->items[i]->at, TF_E_RANGE, "'range' has %lld: elements of %d bits%s are %lld to %lld",
+            (long long)of[i], t->word_bits, t->no_sign ? " that are unsigned" : "", (long long)first, (long long)last);
+  }
+}
+
 static void apply_row(tf_wl_reader *w, const tf_ynode *key, const tf_ynode *value, bool *shaped) {
   const tf_ynode *v[N_T];
   int no = find_named(w, key);
@@ -253,6 +284,7 @@ static void apply_row(tf_wl_reader *w, const tf_ynode *key, const tf_ynode *valu
   if (!read_row(w, key, value, v, &bits, pad, shape)) return;
   t->word_bits = (int)bits;
   if (v[T_NO_SIGN]) tf_read_bool(w->base, v[T_NO_SIGN], "unsigned", &t->no_sign);
+  if (v[T_RANGE]) apply_range(w, v[T_RANGE], t);
   if (v[T_DENSITY]) apply_density(w, v[T_DENSITY], no);
   if (v[T_PAD] && same_rank(w, v[T_PAD], t))
     for (int r = 0; r < t->rank; r++) {

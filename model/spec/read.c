@@ -270,6 +270,22 @@ static void check_choices(tf_diags *d, const tf_arch *a, const tf_workload *wl) 
   }
 }
 
+/* A section inside of another one, as YAML takes it where it is indented too far.  Its params are unknown then: nothing
+ * else is said of what it stands in. */
+static bool stands_inside(tf_diags *d, const tf_ynode *section, int of) {
+  bool some = false;
+  for (size_t i = 0; section->kind == TF_Y_MAP && i < section->n; i++)
+    for (int s = 0; s < N_S; s++) {
+      const tf_ynode *key = section->pairs[i].key;
+      if (!tf_ynode_is(key, sections[s].key)) continue;
+      tf_fail(d, key->at, TF_E_KEY,
+              "'%s' is a section of its own: it stands beside '%s', not in it (indent it as '%s:')", sections[s].key,
+              sections[of].key, sections[of].key);
+      some = true;
+    }
+  return some;
+}
+
 /* params first: every other section may use them; architecture before workload: its
  * word-bits are the default of tensors. */
 static bool read_sections(tf_reader *r, sections_read *all, const tf_setting *set, size_t n_set, tf_spec *spec) {
@@ -280,9 +296,10 @@ static bool read_sections(tf_reader *r, sections_read *all, const tf_setting *se
     all->params.of[i] = all->key[of[i]] ? all->key[of[i]]->at.file : 0;
   if (!tf_params_read(r, &all->params, set, n_set)) return false;
   r->file = all->params.of[TF_OF_ARCH];
-  if (s[S_ARCH]) spec->arch = tf_read_arch(r, s[S_ARCH]);
+  if (s[S_ARCH] && !stands_inside(r->diags, s[S_ARCH], S_ARCH)) spec->arch = tf_read_arch(r, s[S_ARCH]);
   r->file = all->params.of[TF_OF_WORKLOAD];
-  if (s[S_WORKLOAD]) spec->workload = tf_read_workload(r, s[S_WORKLOAD], spec->arch);
+  if (s[S_WORKLOAD] && !stands_inside(r->diags, s[S_WORKLOAD], S_WORKLOAD))
+    spec->workload = tf_read_workload(r, s[S_WORKLOAD], spec->arch);
   r->file = all->params.of[TF_OF_INSTR];
   if (s[S_INSTR]) spec->instrs = tf_read_instrs(r, s[S_INSTR], spec->arch, &spec->n_instrs);
   if (s[S_MAPPING]) read_mapping(r->diags, s[S_MAPPING], spec);

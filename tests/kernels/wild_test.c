@@ -1,7 +1,8 @@
 /* Random kernels on numbers of all kinds: -inf for masks, infinities, what is not a number, huge and subnormal ones,
  * scores far apart.  Emitted for each instruction set, compiled (NEON by a cross compiler, run by an emulator), and
  * held, element by element, against the workload's meaning in double. wild_test [--cases N] [--seed S] [--one SEED]
- * [--keep] [--isa NAME] [--dtype NAME] */
+ * [--keep] [--isa NAME] [--dtype NAME] [--sanitize]: kernels of this computer are compiled with sanitizers of addresses
+ * and of undefined behaviour. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdio.h>
@@ -18,13 +19,14 @@ enum { SETS = 12 }; /* of data, for each kernel */
 
 typedef struct {
   long kernels, wrong, refused, finite, infinite, nan, unknown;
-  bool keep;
+  bool keep, sanitize;
   const char *isa, *dtype;
 } session;
 
 typedef struct {
   const tf_workload *wl;
   bool half; /* inputs and outputs are bfloat16 */
+  bool sanitize;
   const char *dir, *isa;
   bounded_rounding by;
 } setting;
@@ -167,12 +169,14 @@ static const char *emulator(const char *isa) {
 static bool compile_and_run(const setting *t, uint64_t seed) {
   const bool clang = draw_lot(seed, "clang", 2) && have("clang");
   const char *arm = emulator(t->isa), *cc = arm ? "aarch64-linux-gnu-gcc -static" : clang ? "clang" : "cc";
-  char command[900];
+  const char *seen = t->sanitize && !arm ? " -fsanitize=address,undefined -fno-sanitize-recover=all" : "";
+  char command[1000];
   snprintf(command, sizeof command,
            "cd %s && make -s 'CC=%s' OPENMP=-fopenmp-simd 'CFLAGS=-O%d -Wall -Wextra -Wpedantic -Wno-pass-failed "
-           "-Werror' libkernel.a >said 2>&1 && "
-           "%s -O1 -o wild wild.c libkernel.a -lm && %s ./wild <in >out || { cat said; false; }",
-           t->dir, cc, 2 + (int)draw_lot(seed, "level", 2), cc, arm ? arm : "");
+           "-Werror%s' libkernel.a >said 2>&1 && "
+           "%s -O1%s -o wild wild.c libkernel.a -lm && ASAN_OPTIONS=detect_leaks=0 %s ./wild <in >out || { cat said; "
+           "false; }",
+           t->dir, cc, 2 + (int)draw_lot(seed, "level", 2), seen, cc, seen, arm ? arm : "");
   return system(command) == 0;
 }
 
@@ -248,6 +252,7 @@ static bool emitted_right(session *s, const drawn *c, uint64_t seed) {
   const bool half = !strcmp(with.dtype, "bf16");
   setting t = {c->spec->workload,
                half,
+               s->sanitize,
                dir,
                o.isa,
                {4e-7, half ? 8e-3 : 0,
@@ -295,6 +300,7 @@ int main(int argc, char **argv) {
   for (int i = 1; i < argc; i++) {
     const char *value = i + 1 < argc ? argv[i + 1] : "";
     if (!strcmp(argv[i], "--keep")) s.keep = true;
+    if (!strcmp(argv[i], "--sanitize")) s.sanitize = true;
     if (!strcmp(argv[i], "--isa")) s.isa = value;
     if (!strcmp(argv[i], "--dtype")) s.dtype = value;
   }

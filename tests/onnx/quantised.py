@@ -155,7 +155,30 @@ def conv_integer(rng):
     return [helper.make_node("ConvInteger", inputs, ["y"], **named)], {"x": whole(rng, "u8", *x)}, weights, 10
 
 
-KINDS = [quantize, quantize, dequantize, there_and_back, dynamic, qlinear_matmul, qlinear_matmul, qlinear_conv, qlinear_conv,
+def conv_in_steps(rng):
+    """A convolution of numbers of steps, whose zero is any, and whose scales are powers of two: exact in float32.  Some have so many
+    channels that a border of zeros is laid around bytes."""
+    named, x, w, m = window(rng)
+    if rng.random() < 0.4 and "pads" in named:
+        named["pads"] = [0, 0, 0, 0]
+    elif rng.random() < 0.6:
+        m = int(rng.integers(23, 60))
+        named["group"], named["kernel_shape"], named["strides"], w = 1, [3, 3], [1, 1], (m, x[1], 3, 3)
+    kind = str(rng.choice(["u8", "u8", "i8"]))
+    weights = {"xs": np.float32(0.25), "xz": whole(rng, kind), "w": second(rng, "u8", "i8", *w), "ws": np.float32(2) ** rng.integers(-3, 1, m),
+               "wz": np.zeros(m, np.int8), "ys": np.float32(64), "yz": whole(rng, "u8")}
+    weights["ws"] = weights["ws"].astype(np.float32)
+    nodes = [helper.make_node("DequantizeLinear", ["x", "xs", "xz"], ["xd"]), helper.make_node("DequantizeLinear", ["w", "ws", "wz"], ["wd"], axis=0)]
+    inputs = ["xd", "wd"]
+    if rng.random() < 0.6:
+        weights["b"], weights["bs"] = rng.integers(-5000, 5000, m).astype(np.int32), (weights["xs"] * weights["ws"]).astype(np.float32)
+        nodes.append(helper.make_node("DequantizeLinear", ["b", "bs"], ["bd"], axis=0))
+        inputs.append("bd")
+    nodes += [helper.make_node("Conv", inputs, ["c"], **named), helper.make_node("QuantizeLinear", ["c", "ys", "yz"], ["y"])]
+    return nodes, {"x": whole(rng, kind, *x)}, weights, 13
+
+
+KINDS = [conv_in_steps, quantize, quantize, dequantize, there_and_back, dynamic, qlinear_matmul, qlinear_matmul, qlinear_conv, qlinear_conv,
          matmul_integer, conv_integer]
 
 

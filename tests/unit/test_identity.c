@@ -99,11 +99,8 @@ static const char plain[] = "architecture:\n  memories: [{name: L0}]\n  compute:
 /* Two values of each key of a tensor, in a workload of A[m,k], which is read at m + k. */
 static const struct {
   const char *key, *one, *other;
-} tensor_values[] = {{"word-bits", "8", "16"},
-                     {"unsigned", "true", "false"},
-                     {"pad", "[1]", "[0]"},
-                     {"shape", "[9]", "[12]"},
-                     {"density", "0.5", "0.25"}};
+} tensor_values[] = {{"word-bits", "8", "16"}, {"unsigned", "true", "false"}, {"range", "[0, 7]", "[0, 8]"},
+                     {"pad", "[1]", "[0]"},    {"shape", "[9]", "[12]"},      {"density", "0.5", "0.25"}};
 
 static uint64_t with_tensor(const char *key, const char *value) {
   char text[400];

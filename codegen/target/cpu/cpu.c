@@ -1,7 +1,6 @@
 /* The CPU target: memories are caches, which fill themselves; instances are threads; products go to micro-kernels. */
 #include "codegen/target/cpu/cpu.h"
 
-#include "codegen/intrin/micro.h"
 #include "codegen/target/cpu/pass/cost.h"
 #include "codegen/target/cpu/pass/pass.h"
 
@@ -40,7 +39,8 @@ static double cycles_of(const tf_tree *tree, const tf_emit_options *o, tf_diags 
   const tf_micro_isa *isas[TF_MICRO_MOST_ISAS];
   ir_machine machine;
   if (!machine_of(o, &machine, d) || !tf_micro_isas(o, isas, d)) return -1;
-  if (ir_reads_unsigned(tree->workload)) tf_micro_no_sign(isas[0], &machine);
+  machine = tf_cpu_machine(isas[0], machine.data, tree->workload);
+  machine.choices = o->choices;
   ir_program *p = low_lower(tree, &tf_target_cpu.lower, &machine, d);
   const double cycles = p ? tf_cost(p, isas[0]) : -1;
   if (p && cycles < 0) tf_out_of_memory(d);

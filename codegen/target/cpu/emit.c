@@ -104,8 +104,7 @@ static bool name_all(tf_emitted *e, const char *name, tf_diags *d) {
 static bool print_kernel(const tf_target *t, tf_emitted *e, const tf_tree *tree, c_package *k, const tf_micro_isa *isa,
                          ir_type data, tf_diags *d) {
   char entry[160], parts[NAME] = "parts.h", kernel[NAME] = "kernel.c";
-  ir_machine machine = tf_micro_machine(isa, data);
-  if (ir_reads_unsigned(tree->workload)) tf_micro_no_sign(isa, &machine);
+  ir_machine machine = tf_cpu_machine(isa, data, tree->workload);
   machine.choices = k->o->choices;
   machine.changes = k->o->changes;
   if (k->n_isas) {

@@ -475,16 +475,103 @@ static bool has_steps_of_sums(const ox_net *g, const Onnx__NodeProto *bias, cons
   return same;
 }
 
+/* Of the convolution: pads of all axes, as Pad has them; false: there are none. */
+static bool borders_of(ox_net *g, int rank, int64_t all[2 * OX_RANK]) {
+  size_t n = 0;
+  const int64_t *pads = ox_ints(g, "pads", &n);
+  const int axes = rank - 2;
+  bool some = false;
+  memset(all, 0, 2 * OX_RANK * sizeof *all);
+  for (int k = 0; pads && k < axes && n == 2 * (size_t)axes; k++)
+    all[2 + k] = pads[k], all[rank + 2 + k] = pads[axes + k], some |= pads[k] || pads[axes + k];
+  return some;
+}
+
+/* Whether each element of x meets so many weights that a copy of it with a border of zeros is worth while. */
+static bool meets_many(ox_net *g, const ox_value *w) {
+  enum { MANY = 200 };
+  size_t n = 0;
+  const int64_t *by = ox_ints(g, "strides", &n);
+  double meets = (double)ox_size(w) / (double)ox_extent(w, 1);
+  for (size_t k = 0; by && k < n; k++)
+    meets /= (double)by[k];
+  return meets >= MANY;
+}
+
+/* What the zero of x comes to in the sums of a convolution, for each of its channels, as `zero`: the zero times the sum
+ * of the channel's weights.  False in *can, where these are not whole numbers in the file, or sums of the integers as
+ * they are might pass 2^24, beyond which float32 does not hold all. */
+static bool sum_of_zeros(ox_net *g, bool *can) {
+  const ox_value *x = ox_input(g, 0), *w = ox_input(g, 3), *z = is_nothing(g, 2) ? NULL : ox_input(g, 2);
+  ox_reading from;
+  *can = false;
+  if (!x || !w || !z || !z->number || ox_size(z) != 1 || !is_nothing(g, 5)) return true;
+  const Onnx__TensorProto *data = w->tensor < 0 ? w->data : ox_is_whole(g, w) ? g->tensor[w->tensor].source.data : NULL;
+  const int64_t channels = ox_extent(w, 0), each = ox_size(w) / channels, shape[OX_RANK] = {1, channels, 1, 1, 1};
+  const int bits = ox_type_bits(x->type) + ox_type_bits(w->type) - (ox_type_kind_of(w->type) == OX_SIGNED_KIND);
+  int64_t pads[2 * OX_RANK];
+  if (w->rank > 5 || w->rank < 3 || (borders_of(g, w->rank, pads) && !meets_many(g, w))) return true;
+  if (ox_int(g, "group", 1) != 1 || (double)each * ldexp(1, bits) > 0x1p24 || !data || data->data_location == 1 ||
+      !ox_has_numbers(g, data) || !ox_open_numbers(g, data, ox_size(w), &from))
+    return true;
+  double *sum = ox_numbers_room(g, channels);
+  if (!sum) return true;
+  for (int64_t k = 0; k < channels; k++) {
+    sum[k] = 0;
+    for (int64_t i = 0; i < each; i++)
+      sum[k] += ox_next_number(&from);
+    sum[k] *= z->number[0];
+  }
+  *can = true;
+  return ox_let(g, "zero", w->rank, shape, sum, OX_T_FLOAT);
+}
+
+/* What a part of the node makes is integers of x's type. */
+static void keep_type(ox_net *g, const char *part, const ox_value *x) {
+  const ox_value *v = ox_made(g, part);
+  if (!v || v->tensor < 0) return;
+  g->tensor[v->tensor].bits = ox_type_bits(x->type);
+  g->tensor[v->tensor].no_sign = ox_type_kind_of(x->type) == OX_UNSIGNED_KIND;
+}
+
+/* x.w with a border of its zeros. */
+static bool border_of_zeros(ox_net *g, int rank, const int64_t *pads) {
+  const ox_value *x = ox_input(g, 0);
+  if (!x || !ox_run(g, "x.0 = Reshape($2, [1])") || !ox_run(g, "x.z = Cast(x.0) to=%d", OX_T_FLOAT) ||
+      !ox_run(g, "x = Pad(x.w, %s, x.z) mode=constant", ox_list(g, 2 * rank, pads)))
+    return false;
+  keep_type(g, "x.zeros", x), keep_type(g, "x", x);
+  return true;
+}
+
+/* Sums of x as it stands in the file, so that it stays bytes: its border is as many of its zeros, and what these come
+ * to is taken off. */
+static bool sum_with_zeros(ox_net *g, int rank, bool bias) {
+  int64_t pads[2 * OX_RANK];
+  const bool bordered = borders_of(g, rank, pads);
+  return ox_run(g, "x.w = Cast($0) to=%d", OX_T_FLOAT) && ox_run(g, "w = Cast($3) to=%d", OX_T_FLOAT) &&
+         (bordered ? border_of_zeros(g, rank, pads) : ox_run(g, "x = Identity(x.w)")) &&
+         ox_run(g, "y.q = Conv(x, w) auto_pad=NOTSET %s %s %s", same_list(g, "kernel_shape"), same_list(g, "strides"),
+                same_list(g, "dilations")) &&
+         ox_run(g, "%s = Sub(y.q, zero)", bias ? "y.0" : "y") &&
+         (!bias || (ox_run(g, "b.w = Reshape(bias, %s)", ox_ones(g, rank, 1, -1)) && ox_run(g, "y = Add(y.0, b.w)")));
+}
+
 /* The node at hand as one of integers: x, its scale and zero, w, its scale and zero, a bias or none; its attributes
  * stay. */
 static bool run_in_steps(ox_net *g, bool windows, int rank, bool bias) {
   const char *shape = windows ? ox_ones(g, rank, 1, -1) : "[-1]";
   const int64_t turned = ox_int(g, "transB", 0);
-  if (!less_zero(g, 0, 2, "x", OX_T_FLOAT, NULL) || !less_zero(g, 3, 5, "w", OX_T_FLOAT, NULL)) return false;
+  const char *how = ox_word(g, "auto_pad", "NOTSET");
+  bool zeros = false;
+  if (windows && how && !strcmp(how, "NOTSET") && rank > 2 && !sum_of_zeros(g, &zeros)) return false;
+  if (!zeros && (!less_zero(g, 0, 2, "x", OX_T_FLOAT, NULL) || !less_zero(g, 3, 5, "w", OX_T_FLOAT, NULL)))
+    return false;
   if (bias && !ox_run(g, "bias = Cast($6) to=%d", OX_T_FLOAT)) return false;
-  if (windows ? !sum_windows(g, bias ? ", bias" : "")
-              : !ox_run(g, "%s = Gemm(x, w) transB=%lld", bias ? "y.0" : "y", (long long)turned) ||
-                    (bias && !ox_run(g, "y = Add(y.0, bias)")))
+  if (zeros     ? !sum_with_zeros(g, rank, bias)
+      : windows ? !sum_windows(g, bias ? ", bias" : "")
+                : !ox_run(g, "%s = Gemm(x, w) transB=%lld", bias ? "y.0" : "y", (long long)turned) ||
+                      (bias && !ox_run(g, "y = Add(y.0, bias)")))
     return false;
   keep_bits(g, "w", 3, 5);
   const ox_value *s = ox_input(g, 4);

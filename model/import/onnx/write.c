@@ -208,6 +208,24 @@ static void list(tf_page *p, const char *key, const int64_t *x, int n) {
   tf_page_add(p, "]");
 }
 
+/* Whether they are weights of int8 that use seven bits, as quantisers are told to write them for processors that add
+ * two products as 16 bits: from -64 to 64.  Nearer ends would tell layers apart that are the same but for their
+ * numbers. */
+static bool of_seven_bits(const ox_net *g, const ox_tensor *t) {
+  const Onnx__TensorProto *data = t->source.data;
+  ox_reading from;
+  int64_t n = 1;
+  if (t->op >= 0 || t->bits != 8 || t->no_sign || t->source.fold || (!data && !t->source.number)) return false;
+  for (int r = 0; r < t->rank; r++)
+    n *= t->shape[r]; /* of a tensor in the file: as many elements as bytes */
+  if (data && (data->data_type != OX_T_INT8 || data->data_location == 1 || !ox_has_numbers(g, data) ||
+               !ox_open_numbers(g, data, n, &from)))
+    return false;
+  for (int64_t i = 0; i < n; i++)
+    if (fabs(data ? ox_next_number(&from) : t->source.number[i]) > 64) return false;
+  return true;
+}
+
 static void tensor_row(const ox_net *g, int z, bool *any, tf_page *p) {
   const ox_tensor *t = &g->tensor[z];
   int64_t least[OX_RANK], most[OX_RANK];
@@ -230,6 +248,7 @@ static void tensor_row(const ox_net *g, int z, bool *any, tf_page *p) {
   if (shaped) list(p, padded ? ", shape" : "shape", t->shape, t->rank);
   if (t->bits) tf_page_add(p, padded || shaped ? ", word-bits: %d" : "word-bits: %d", t->bits);
   if (t->bits && t->no_sign && t->op < 0 && !t->view_of) tf_page_add(p, ", unsigned: true");
+  if (of_seven_bits(g, t)) tf_page_add(p, ", range: [-64, 64]");
   tf_page_add(p, "}\n");
 }
 

@@ -26,6 +26,7 @@
   X(PAD, "pad", TF_Y_LIST, false, "numbers", "how far outside it may be read, as zero: a number for each rank")        \
   X(SHAPE, "shape", TF_Y_LIST, false, "numbers", "its extents, where they are not what the reads span")                \
   X(VIEW, "view", TF_Y_SCALAR, false, "symbol", "the tensor of which these are the words, in other coordinates")       \
+  X(RANGE, "range", TF_Y_LIST, false, "numbers", "the least and the greatest number that its elements may be")         \
   X(DENSITY, "density", TF_Y_SCALAR | TF_Y_MAP, false, "density",                                                      \
     "the share of elements that are not zero, or n of every m along a dim")
 #define TF_DENSITY_KEYS(X)                                                                                             \

@@ -32,7 +32,7 @@ static void end_with(const char *why) {
   _exit(1);
 }
 
-static size_t width(int type) { return type == BFLOAT16 ? 2 : type == INT8 ? 1 : 4; }
+static size_t width(int type) { return type == BFLOAT16 ? 2 : type == INT8 || type == UINT8 ? 1 : 4; }
 static size_t bytes_of(int t) { return tensors[t].words * width(tensors[t].type); }
 
 /* Bytes with others before and behind that nobody may write. */
@@ -55,6 +55,7 @@ static double element(const char *p, int type, size_t i) {
   float f;
   int32_t whole;
   if (type == INT8) return (double)((const signed char *)p)[i];
+  if (type == UINT8) return (double)((const unsigned char *)p)[i];
   memcpy(&bits, p + i * width(type), width(type));
   if (type == INT32) {
     memcpy(&whole, &bits, sizeof whole);
@@ -74,6 +75,8 @@ static void put(char *p, int type, size_t i, double v) {
     memcpy(p + 2 * i, &half, sizeof half);
   } else if (type == INT8) {
     ((signed char *)p)[i] = (signed char)v;
+  } else if (type == UINT8) {
+    ((unsigned char *)p)[i] = (unsigned char)(v < 0 ? v + 256 : v);
   } else {
     memcpy(p + 4 * i, &bits, sizeof bits);
   }
@@ -84,7 +87,7 @@ static void set(kernel_args *args, int t, const char *p) { memcpy((char *)args +
 static void draw(char *const *data) {
   for (int t = 0; t < N; t++)
     for (size_t i = 0; !tensors[t].written && i < tensors[t].words; i++)
-      put(data[t], tensors[t].type, i, number((unsigned long long)i, (unsigned)t + 1));
+      put(data[t], tensors[t].type, i, number((unsigned long long)i, (unsigned)tensors[t].number));
 }
 
 /* Calls the version: outputs in `out`, panels laid out beforehand if packs. */

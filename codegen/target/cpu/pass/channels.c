@@ -269,9 +269,14 @@ bool low_channels(lowering *w, const ir_stmt *nest, cpu_product *product) {
   p.a = in_first ? 0 : 1;
   p.b = 1 - p.a;
   p.k = op->n_out_dims;
-  if (w->plan->wl->tensors[op->reads[p.b].tensor].producer >= 0 || !rows_of(w, op, &p) ||
-      !channels_of(w, nest->op, &p) || !groups_of(w, nest, &p) || rows_fill_lanes(w, nest, &p))
+  if (w->plan->wl->tensors[op->reads[p.b].tensor].producer >= 0 || !rows_of(w, op, &p) || !channels_of(w, nest->op, &p))
     return false;
+  p.kernel = low_suited(w, op, p.a, product->kernel);
+  if (!groups_of(w, nest, &p)) {
+    p.kernel = product->kernel;
+    if (!groups_of(w, nest, &p)) return false;
+  }
+  if (rows_fill_lanes(w, nest, &p)) return false;
   const ir_range *m = &nest->range[p.m];
   if (!m->exact && !m->rest) return false;
   p.channels.joined = joins(w, nest, &p);

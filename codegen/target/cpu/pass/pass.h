@@ -21,6 +21,9 @@ int64_t low_line_bytes(const tf_arch *a); /* of the caches; at least 1 */
 bool low_close_by(const lowering *w, int op);
 /* Makes the nest a product if it is one. */
 void low_product(lowering *w, ir_stmt *nest);
+/* suited.c: the kernel for the op's product, of which read `a` is broadcast: `kernel`, or one that is exact for the
+ * ranges of its bytes. */
+const ir_kernel *low_suited(const lowering *w, const tf_op *op, int a, const ir_kernel *kernel);
 /* Scratch of products; private to each thread if the lowering is inside a parallel loop. */
 int low_scratch(lowering *w, ir_type type, int64_t words, const char *name, const char *id);
 /* The box that the nest reads, borders included, as slab and pack of p. */

@@ -361,6 +361,7 @@ void low_product(lowering *w, ir_stmt *nest) {
   if (in_first == in_second) return;
   p.b = in_first ? 0 : 1;
   p.a = 1 - p.b;
+  p.kernel = low_suited(w, op, p.a, p.kernel);
   p.stride = stride_of(&f, &p);
   p.m = rows_of(&f, &p);
   if (widens(&f, &p)) p.kernel = w->p->machine.plain;

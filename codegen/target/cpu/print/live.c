@@ -78,7 +78,7 @@ static void print_entry(FILE *out, const c_package *k) {
 }
 
 static const char *kind(ir_type t) {
-  return t == IR_BF16 ? "BFLOAT16" : t == IR_I8 ? "INT8" : t == IR_I32 ? "INT32" : "FLOAT32";
+  return t == IR_BF16 ? "BFLOAT16" : t == IR_I8 ? "INT8" : t == IR_U8 ? "UINT8" : t == IR_I32 ? "INT32" : "FLOAT32";
 }
 
 static void print_tensors(FILE *out, const c_package *k) {
@@ -88,14 +88,16 @@ static void print_tensors(FILE *out, const c_package *k) {
         "<stdint.h>\n\n",
         out);
   c_numbers(out, wl, k->p->machine.data);
-  fputs("enum { FLOAT32, BFLOAT16, INT8, INT32 };\nstatic const struct {\n  const char *name;\n"
-        "  size_t at, words; /* at: of the pointer, in the arguments */\n  int type, written;\n} tensors[] = {\n",
+  fputs("enum { FLOAT32, BFLOAT16, INT8, UINT8, INT32 };\nstatic const struct {\n  const char *name;\n"
+        "  size_t at, words; /* at: of the pointer, in the arguments */\n  int type, written, number; /* by which "
+        "number() knows it */\n} tensors[] = {\n",
         out);
   for (int z = 0; z < wl->n_tensors; z++) {
     const tf_tensor *t = &wl->tensors[z];
     if (!c_is_argument(t)) continue;
     fprintf(out, "    {\"%s\", offsetof(%s_args, ", t->name, k->name), c_field(out, t->name);
-    fprintf(out, "), %" PRId64 ", %s, %d},\n", tf_tensor_words(t), kind(c_argument_type(k->p, z)), !c_is_input(t));
+    fprintf(out, "), %" PRId64 ", %s, %d, %d},\n", tf_tensor_words(t), kind(c_argument_type(k->p, z)), !c_is_input(t),
+            z);
   }
   fprintf(out,
           "};\n\n/* Each of two versions may be so far from the sum in double that test.c makes: relative to the norm. "

@@ -113,7 +113,8 @@ static void group_row_beside(c_printer *c, const tf_op *op, const cpu_product *p
   fprintf(c->out, "const int64_t d_%s = o_%s, d_%s = o_%s + p;\n", n, n, k, k);
   c_line(c, "const "), fprintf(c->out, "%s *const from = &", c_type(type)), c_place(c, op, p->b);
   fputs(";\n", c->out);
-  c_line(c, type == IR_U8 ? "uint8_beside(row" : ints ? "int8_beside(row" : "bf16_pairs_of_bf16(row");
+  c_indent(c);
+  fprintf(c->out, "%s(row", ints ? tf_micro_beside(p->kernel, type) : "bf16_pairs_of_bf16");
   for (int e = 0; e < p->kernel->group; e++)
     fprintf(c->out, ", from + %d * (", e), c_step(c, op, p->b, op->dims[p->k]), fputc(')', c->out);
   fputs(ints ? ", n_n, 0);\n" : ", n_n);\n", c->out);
@@ -465,7 +466,7 @@ static void fill_groups(c_printer *c, const ir_buffer *b, const cpu_product *p, 
     return;
   }
   c_indent(c);
-  fprintf(c->out, "%s_beside(row + %d * (from - first)", b->type == IR_U8 ? "uint8" : "int8", group);
+  fprintf(c->out, "%s(row + %d * (from - first)", tf_micro_beside(p->kernel, b->type), group);
   for (int e = 0; e < group; e++)
     fprintf(c->out, ", x_%d", e);
   fprintf(c->out, ", to - from, %d);\n", zero);

@@ -195,6 +195,26 @@ static const char *numbers(uint32_t kinds, ir_type data, bool exact) {
                          : "v == 0 ? -128 : v == 100 ? 127 : v - 50";
 }
 
+static bool any_ranged(const tf_workload *wl) {
+  bool any = false;
+  for (int z = 0; z < wl->n_tensors; z++)
+    any |= wl->tensors[z].ranged;
+  return any;
+}
+
+/* Of tensors that the workload promises to be within a range: half of the numbers are its ends. */
+static void ranged_text(FILE *out, const tf_workload *wl) {
+  fputs("  switch (tensor) {\n", out);
+  for (int z = 0; z < wl->n_tensors; z++) {
+    const tf_tensor *t = &wl->tensors[z];
+    if (t->ranged)
+      fprintf(out,
+              "  case %d: return v < 25 ? %" PRId64 " : v < 50 ? %" PRId64 " : %" PRId64 " + fmod(v, %" PRId64 ");\n",
+              z, t->least, t->most, t->least, t->most - t->least + 1);
+  }
+  fputs("  default: break;\n  }\n", out);
+}
+
 /* The function number(i, tensor), for what the ops make of them; exact: as of `numbers`. */
 static void number_text(FILE *out, const tf_workload *wl, ir_type data, bool exact) {
   uint32_t kinds = 0;
@@ -206,6 +226,7 @@ static void number_text(FILE *out, const tf_workload *wl, ir_type data, bool exa
         "  u = (u ^ u >> 31) * 0x9e3779b97f4a7c15ULL;\n"
         "  double v = (double)((u ^ u >> 29) % 101);\n",
         out);
+  if (any_ranged(wl)) ranged_text(out, wl);
   fprintf(out, "  return %s;\n}\n\n", numbers(kinds, data, exact));
 }
 
@@ -311,8 +332,9 @@ static void declare(FILE *out, const c_package *k) {
             "  for (long long i = 0; i < %" PRId64
             "; i++) {\n    %s v = %s%s(float)number((unsigned long long)i, %d)%s;\n"
             "    r_%s[i] = %sv%s;\n    k_%s[i / %" PRId64 " * %" PRId64 " + i %% %" PRId64 "] = v;\n  }\n",
-            tf_tensor_words(t), c_type(type), narrow_of(type), hidden, z, behind(type), t->name, wide_of(type),
-            behind(type), t->name, last, t->rank > 1 ? last + gap_of(k, t) : last, last);
+            tf_tensor_words(t), c_type(type), t->ranged && type == IR_U8 ? "(uint8_t)" : narrow_of(type), hidden, z,
+            behind(type), t->name, wide_of(type), behind(type), t->name, last, t->rank > 1 ? last + gap_of(k, t) : last,
+            last);
   }
   for (int z = 0; z < wl->n_tensors; z++)
     if (wl->tensors[z].view_of)
@@ -498,6 +520,19 @@ static const char no_isa[] =
     "    puts(\"not run: this computer has not the instruction set, or gives no leave to use its tiles\");\n"
     "    return 2;\n";
 
+/* What the workload promises of what its ops make, held against what they make of these numbers. */
+static void hold_ranges(FILE *out, const tf_workload *wl) {
+  for (int z = 0; z < wl->n_tensors; z++) {
+    const tf_tensor *t = &wl->tensors[z];
+    if (!t->ranged || c_is_input(t) || t->view_of) continue;
+    fprintf(out,
+            "  for (long long i = 0; i < %" PRId64 "; i++)\n    if (r_%s[i] < %" PRId64 " || r_%s[i] > %" PRId64
+            ") {\n      printf(\"%s is promised to be %" PRId64 " to %" PRId64
+            ", and is %%g at %%lld\\n\", r_%s[i], i);\n      return 1;\n    }\n",
+            tf_tensor_words(t), t->name, t->least, t->name, t->most, t->name, t->least, t->most, t->name);
+  }
+}
+
 void c_test_c(FILE *out, const c_package *k) {
   const tf_workload *wl = workload(k);
   fputs("/* Holds the kernel against ", out), c_plain_text(out, wl->name),
@@ -507,6 +542,7 @@ void c_test_c(FILE *out, const c_package *k) {
   fprintf(out, "int main(void) {\n  %s_args args;\n  int bad = 0;\n  memset(&args, 0, sizeof args);\n", k->name);
   declare(out, k);
   c_reference_ops(out, wl, halves_of(k));
+  hold_ranges(out, wl);
   fprintf(out,
           "  size_t bytes = %s_workspace();\n  void *workspace = room(bytes, 1);\n  memset(workspace, 0xff, bytes);\n"
           "  bad = %s(&args, workspace, bytes);\n"
