@@ -15,4 +15,7 @@ struct tf_leaps *tf_leaps_new(tf_arena *a, const tf_walker *e);
 /* Tells that iteration i of temporal loop l has been walked.  Returns the last iteration that has been counted: i, or a
  * later one, as far as the walk may leap.  Clears e->ok where a counter overflows. */
 int64_t tf_leap_after(tf_walker *e, int l, int64_t i);
+
+/* Tells that tile slice i is about to enter this box, and what it finds in its place. */
+void tf_leap_met(tf_walker *e, int i, const tf_held *found, const tf_ival *box);
 #endif
