@@ -62,7 +62,8 @@ static int64_t ends(const tf_summing *e, int k, bool border) {
 static bool one_by_one(tf_summing *e, int k) {
   if ((e->each | e->apart) >> k & 1) return true;
   if (e->ev->plan->path[e->s->node].temporal >> k & 1)
-    return uneven_each(e, k) || (e->h && k >= e->n_above && e->unlike && e->each & ~(~UINT64_C(0) << e->n_above));
+    return uneven_each(e, k) ||
+           (e->h && k >= e->n_above && (e->unlike || e->ev->plan->clips) && e->each & ~(~UINT64_C(0) << e->n_above));
   return uneven_before(e, k) || tf_before_differs(e, k);
 }
 
@@ -440,7 +441,7 @@ static bool sum_comp(tf_summing *e, enum tf_over over) {
   if (e->comp->retain >= 0) {
     e->h = &ev->plan->retains[e->comp->retain];
     e->n_above = ev->plan->path[e->h->scope].n;
-    e->unlike = ev->plan->clips || tf_retain_uneven(ev, e->h, e->w->zero);
+    e->unlike = tf_retain_uneven(ev, e->h, e->w->zero);
   }
   e->turn = -1;
   set_masks(e, over);

@@ -47,7 +47,7 @@ static bool more_room(tf_boxes *w, int n) {
  * of runs that are not alike are soon more than the walk has kinds of steps. */
 static bool seen_row(tf_summing *e, const int64_t *row, int n) {
   tf_boxes *w = e->w->boxes;
-  const int most = e->unlike && !e->ev->plan->clips ? TF_LEAF_UNLIKE : TF_LEAF_MAX;
+  const int most = e->unlike ? TF_LEAF_UNLIKE : TF_LEAF_MAX;
   if (w->room && *slot_of(w, row, n) > w->past) return true;
   if (w->n >= most) {
     e->ev->irregular = true;
