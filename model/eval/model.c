@@ -215,7 +215,6 @@ static bool count(tf_model *m) {
   m->ev.irregular |= tf_touches_part(&m->ev, &m->scratch);
   m->ev.irregular |= tf_leaders_part(&m->ev, &m->scratch);
   m->ev.irregular |= m->plan->skips && !m->all_points && tf_skip_uneven(&m->ev);
-  m->ev.irregular |= m->plan->n_retains && tf_retain_uneven(&m->ev, m->scratch.zero);
   if (!m->ev.irregular && (!tf_count_all(m) || !tf_count_treated(m))) return false;
   if (!m->ev.irregular) tf_home_sizes(m);
   if (!m->ev.irregular) tf_sizes(m);

@@ -165,14 +165,10 @@ bool tf_retain_cut(const tf_eval *ev, int n, const int64_t *zero) {
   return false;
 }
 
-bool tf_retain_uneven(const tf_eval *ev, const int64_t *zero) {
-  const tf_plan *p = ev->plan;
-  for (int i = 0; i < p->n_retains; i++) {
-    const tf_path *path = &p->path[p->retains[i].scope];
-    for (int k = 0; k < path->n; k++)
-      if (ev->trip[path->loops[k]] > 1 && p->loops[path->loops[k]].op >= 0 && !(path->temporal >> k & 1) &&
-          tf_retain_cut(ev, p->retains[i].scope, zero))
-        return true;
-  }
-  return false;
+bool tf_retain_uneven(const tf_eval *ev, const tf_retain *h, const int64_t *zero) {
+  const tf_path *path = &ev->plan->path[h->scope];
+  bool spreads = false;
+  for (uint64_t left = tf_path_spatial(ev->plan, h->scope); left; left &= left - 1)
+    spreads |= ev->trip[path->loops[__builtin_ctzll(left)]] > 1;
+  return spreads && tf_retain_cut(ev, h->scope, zero);
 }

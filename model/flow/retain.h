@@ -31,9 +31,9 @@ bool tf_retain_plan(tf_arena *a, tf_plan *p);
 /* Whether some loop above node n does not divide evenly what it splits.  Needs steps and a setting of zeros. */
 bool tf_retain_cut(const tf_eval *ev, int n, const int64_t *zero);
 
-/* Whether instances of some retaining scope run out of step: a spatial loop above it splits a dim that does not divide
- * evenly.  Needs steps and a setting of zeros. */
-bool tf_retain_uneven(const tf_eval *ev, const int64_t *zero);
+/* Whether instances may compute ranges of different lengths in one run of the scope: spatial loops stand above it, and
+ * some loop there does not divide evenly what it splits.  Needs steps and a setting of zeros. */
+bool tf_retain_uneven(const tf_eval *ev, const tf_retain *h, const int64_t *zero);
 
 /* The box that is computed if `need` is needed and `held` (NULL: nothing) is there. */
 void tf_retain_box(int rank, const tf_ival *need, bool empty, const tf_ival *held, tf_ival *made);

@@ -501,6 +501,31 @@ static void check_far(void) {
   case_drop(&e);
 }
 
+/* Ops that share loops with different steps, of hundreds of thousands of rows: one ends long before the other. */
+static void check_unlike_steps(void) {
+  static const char *const text =
+      "architecture:\n  memories:\n  - {name: D}\n  - {name: B}\n  - {name: R, mesh: [4, 1]}\n"
+      "  compute:\n  - {name: u, ops: [mac]}\n"
+      "workload:\n  name: w\n  dims: {m: %d, n: 7, k: %d, o: 5}\n"
+      "  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n  - E[m,o] += A[m,k] * F[k,o]\n"
+      "mapping: |\n  D for m=%d k=%d\n    %s\n      B for n=7\n        R for m=2 k=3\n          op C\n"
+      "      B for m=2 spatial k=2@x\n        R for m=3 k=4 o=5\n          op E\n";
+  static const char *const scope[] = {"Para", "Seq", "Shar"};
+  for (int i = 0; i < 3; i++) {
+    page few = {.len = 0}, many = {.len = 0};
+    say(&few, text, 61, 83, 31, 28, scope[i]);
+    say(&many, text, 799999, 599999, 400000, 200000, scope[i]);
+    test_case a = evaluate(few.text, BY_WALK), b = evaluate(few.text, BY_STEPS), c = evaluate(many.text, FREELY);
+    CHECK(a.ok && b.ok && same_run(&a, &b, true));
+    CHECK(c.ok && c.model->walked > 0 && c.model->walked < 5000);
+    CHECK(c.ok && c.r.ops[0].points == INT64_C(599999) * 7 * 799999);
+    CHECK(c.ok && c.r.ops[1].points == INT64_C(599999) * 5 * 799999);
+    case_drop(&a);
+    case_drop(&b);
+    case_drop(&c);
+  }
+}
+
 /* Trip counts that do not cover the extents are refused, and no overflow. */
 static void check_cover(void) {
   static const char *const paths[] = {"examples/matmul.yaml"};
@@ -527,6 +552,7 @@ int main(int argc, char **argv) {
   check_cover();
   check_busiest();
   check_far();
+  check_unlike_steps();
   for (uint64_t seed = 1; seed <= cases; seed++)
     twin(seed, &t);
   if (argc > 1)

@@ -32,7 +32,8 @@ typedef struct {
 
 /* A temporal loop. */
 typedef struct {
-  bool asked, may;       /* whether it may leap at all, once asked */
+  bool asked, may;       /* whether iterations move all alike, once asked; for these ops: */
+  bool *idle;            /* [n_ops] those that have no points left at the loop's settings from now on */
   int64_t *slice, *home; /* shifts, as tf_store_shift has them */
   int n_borders, n_masked;
   border *borders;
@@ -44,6 +45,7 @@ typedef struct {
   int fails;       /* since the last leap */
   int64_t *held, *ints;
   double *reals;
+  uint32_t *met; /* [n_pairs] */
   int n_noted, room;
   tf_counts *noted; /* [room] */
 } loop;
@@ -65,9 +67,40 @@ typedef struct tf_leaps {
   size_t words, n_ints, n_reals;
   ints ints[N_INTS]; /* counters that add up; of ops besides their points, skipped and not */
   reals reals[N_REALS];
+  bool unlike; /* some loop moves ops by different steps */
+  bool *idle;  /* [n_ops] those at hand */
+  /* Two slices of one bank that a loop may move unlike.  What met says: along which ranks the first has lain beyond
+   * what it found of the other (bit 2 r: above, 2 r + 1: below), whenever it was entered; in `now`, since it was last
+   * added to that of the loops. */
+  int n_pairs, *pair; /* [slice * n_tile_slices + found] number of the pair; -1: none */
+  uint32_t *now;
   loop *loops;    /* [n_loops] */
   int64_t *saved; /* [n_loops * (1 + n_ops)] trip counts and steps, while loops are free */
 } tf_leaps;
+
+/* Whether some loop moves ops by different steps. */
+static bool unlike_steps(const tf_walker *e) {
+  const tf_plan *p = e->p;
+  bool unlike = false;
+  for (int l = 0; l < p->n_loops; l++)
+    for (int k = 1; k < p->loops[l].n_leader && e->ev->trip[l] > 1; k++)
+      unlike |=
+          e->ev->step[p->loops[l].leaders[k] * p->n_loops + l] != e->ev->step[p->loops[l].leaders[0] * p->n_loops + l];
+  return unlike;
+}
+
+/* Fills pair; false: out of memory. */
+static bool find_pairs(tf_leaps *s, const tf_walker *e) {
+  const int n = e->p->n_tile_slices, *bank = e->st->bank_of;
+  if (!s->unlike) return true;
+  s->pair = TF_ARRAY(s->arena, int, (size_t)n *(size_t)n + 1);
+  for (int i = 0; i < n && s->pair; i++)
+    for (int j = 0; j < n; j++)
+      s->pair[i * n + j] = i != j && bank[i] == bank[j] ? s->n_pairs++ : -1;
+  s->now = TF_ARRAY(s->arena, uint32_t, (size_t)s->n_pairs + 1);
+  if (s->now) memset(s->now, 0xff, (size_t)s->n_pairs * sizeof *s->now);
+  return s->pair && s->now;
+}
 
 struct tf_leaps *tf_leaps_new(tf_arena *a, const tf_walker *e) {
   const tf_plan *p = e->p;
@@ -100,7 +133,10 @@ struct tf_leaps *tf_leaps_new(tf_arena *a, const tf_walker *e) {
   for (int i = 0; i < N_REALS; i++)
     s->n_reals += s->reals[i].n;
   s->saved = TF_ARRAY(a, int64_t, (size_t)p->n_loops * (1 + (size_t)p->wl->n_ops) + 1);
-  return s->loops && s->saved && s->words <= MOST_WORDS ? s : NULL;
+  s->idle = TF_ARRAY(a, bool, (size_t)p->wl->n_ops);
+  s->unlike = unlike_steps(e);
+  if (!find_pairs(s, e)) return NULL;
+  return s->loops && s->saved && s->idle && s->words <= MOST_WORDS ? s : NULL;
 }
 
 /* ---- shifts --------------------------------------------------------------------------------------------------- */
@@ -108,6 +144,7 @@ struct tf_leaps *tf_leaps_new(tf_arena *a, const tf_walker *e) {
 /* How far an iteration of loop l moves ranges. */
 typedef struct {
   const tf_walker *e;
+  const bool *idle; /* [op] it reads and makes nothing */
   int l, asked;
   bool agree; /* all that make up one range move alike */
 } question;
@@ -137,6 +174,7 @@ static int64_t demand_shift(question *q, int o, int r, int n) {
   int64_t shift = 0;
   bool any = false;
   TF_EACH_READ (p->facts, o, n, at) {
+    if (q->idle[at.op]) continue;
     const int64_t its = index_shift(q, at.op, &p->wl->ops[at.op].reads[at.ref].index[r], n);
     q->agree &= !any || its == shift;
     shift = its, any = true;
@@ -162,21 +200,40 @@ static int64_t touch_shift(question *q, tf_touch t, int r, int n) {
   return t.ref < 0 ? dim_shift(q, t.op, op->dims[r], n) : index_shift(q, t.op, &op->reads[t.ref].index[r], n);
 }
 
-/* Shifts of the slices below node n; those of one tensor must agree, as each finds what another one left. */
+/* Whether an op below node n that touches the slice has points. */
+static bool touched(const question *q, const tf_slice *s, int n) {
+  bool any = false;
+  for (int t = 0; t < s->n_touch && tf_plan_above(q->e->p, n, s->node); t++)
+    any |= !q->idle[s->touch[t].op];
+  return any;
+}
+
+/* Shifts of slice i; its touches must agree. */
+static void slice_shift(question *q, int i, int64_t *of) {
+  const tf_slice *s = &q->e->p->slices[i];
+  for (int r = 0; r < q->e->p->wl->tensors[s->tensor].rank; r++) {
+    bool any = false;
+    for (int t = 0; t < s->n_touch; t++) {
+      if (q->idle[s->touch[t].op]) continue;
+      const int64_t shift = touch_shift(q, s->touch[t], r, s->node);
+      q->agree &= !any || shift == of[r];
+      of[r] = shift, any = true;
+    }
+  }
+}
+
+/* Shifts of the slices below node n; those of one bank must agree, as each finds what another one left, but for pairs
+ * that are looked at when they meet. */
 static void slice_shifts(question *q, loop *f, int n) {
   const tf_plan *p = q->e->p;
+  const int *bank = q->e->st->bank_of;
   for (int i = 0; i < p->n_tile_slices && q->agree; i++) {
-    const tf_slice *s = &p->slices[i];
-    if (!tf_plan_above(p, n, s->node)) continue;
     int64_t *of = f->slice + (size_t)i * TF_MAX_RANK;
-    for (int r = 0; r < p->wl->tensors[s->tensor].rank; r++)
-      for (int t = 0; t < s->n_touch; t++) {
-        const int64_t shift = touch_shift(q, s->touch[t], r, s->node);
-        q->agree &= t == 0 || shift == of[r];
-        of[r] = shift;
-      }
-    for (int j = 0; j < i && q->agree; j++)
-      if (p->slices[j].tensor == s->tensor && tf_plan_above(p, n, p->slices[j].node))
+    memset(of, 0, TF_MAX_RANK * sizeof *of);
+    if (!touched(q, &p->slices[i], n)) continue;
+    slice_shift(q, i, of);
+    for (int j = 0; j < i && q->agree && !q->e->leaps->n_pairs; j++)
+      if (bank[j] == bank[i] && touched(q, &p->slices[j], n))
         q->agree = !memcmp(of, f->slice + (size_t)j * TF_MAX_RANK, TF_MAX_RANK * sizeof *of);
   }
 }
@@ -185,7 +242,7 @@ static void slice_shifts(question *q, loop *f, int n) {
 static void op_shifts(question *q, int n) {
   const tf_plan *p = q->e->p;
   for (int o = 0; o < p->wl->n_ops; o++)
-    for (int d = 0; d < p->wl->ops[o].n_dims && tf_plan_above(p, n, p->tree->op_node[o]); d++)
+    for (int d = 0; d < p->wl->ops[o].n_dims && !q->idle[o] && tf_plan_above(p, n, p->tree->op_node[o]); d++)
       dim_shift(q, o, p->wl->ops[o].dims[d], p->tree->op_node[o]);
 }
 
@@ -197,19 +254,16 @@ static void home_shifts(question *q, loop *f, int n) {
         f->home[(size_t)z * TF_MAX_RANK + (size_t)r] = demand_shift(q, p->wl->tensors[z].producer, r, p->home_scope[z]);
 }
 
-/* Fills f->borders; f->borders NULL: only counts them. */
 static void find_borders(question *q, loop *f, int n) {
   const tf_plan *p = q->e->p;
   f->n_borders = 0;
   for (int o = 0; o < p->wl->n_ops; o++)
-    for (int k = 0; k < p->wl->ops[o].n_reads && tf_plan_above(p, n, p->tree->op_node[o]); k++) {
+    for (int k = 0; k < p->wl->ops[o].n_reads && !q->idle[o] && tf_plan_above(p, n, p->tree->op_node[o]); k++) {
       const tf_ref *ref = &p->wl->ops[o].reads[k];
       for (int r = 0; r < p->wl->tensors[ref->tensor].rank; r++) {
         const border b = {
             o, k, r, p->wl->tensors[ref->tensor].pad[r] ? index_shift(q, o, &ref->index[r], p->tree->op_node[o]) : 0};
-        if (!b.shift) continue;
-        if (f->borders) f->borders[f->n_borders] = b;
-        f->n_borders++;
+        if (b.shift) f->borders[f->n_borders++] = b;
       }
     }
 }
@@ -261,32 +315,82 @@ static void find_masked(question *q, loop *f, int n) {
   }
 }
 
-/* Finds out whether loop l may leap. */
-static void ask(const tf_walker *e, int l, loop *f) {
+/* Ranks that ops read of padded tensors. */
+static size_t most_borders(const tf_workload *wl) {
+  size_t n = 0;
+  for (int o = 0; o < wl->n_ops; o++)
+    for (int k = 0; k < wl->ops[o].n_reads; k++)
+      for (int r = 0; r < wl->tensors[wl->ops[o].reads[k].tensor].rank; r++)
+        n += wl->tensors[wl->ops[o].reads[k].tensor].pad[r] > 0;
+  return n;
+}
+
+/* Room for what is known of a loop. */
+static bool room(const tf_walker *e, loop *f) {
   const tf_plan *p = e->p;
   tf_arena *a = e->leaps->arena;
-  const int n = p->loops[l].node, child = p->tree->nodes[n].children[0];
-  question q = {e, l, 0, true};
-  f->asked = true;
+  f->idle = TF_ARRAY(a, bool, (size_t)p->wl->n_ops);
   f->slice = TF_ARRAY(a, int64_t, (size_t)(p->n_tile_slices + 1) * TF_MAX_RANK);
   f->home = TF_ARRAY(a, int64_t, (size_t)p->wl->n_tensors * TF_MAX_RANK);
   f->held = TF_ARRAY(a, int64_t, e->leaps->words);
   f->ints = TF_ARRAY(a, int64_t, e->leaps->n_ints);
   f->reals = TF_ARRAY(a, double, e->leaps->n_reals);
+  f->met = TF_ARRAY(a, uint32_t, (size_t)e->leaps->n_pairs + 1);
+  f->borders = TF_ARRAY(a, border, most_borders(p->wl) + 1);
   f->masked = TF_ARRAY(a, masked, (size_t)p->tree->n_nodes);
-  if (!f->slice || !f->home || !f->held || !f->ints || !f->reals || !f->masked) return;
+  return f->idle && f->slice && f->home && f->held && f->ints && f->reals && f->met && f->borders && f->masked;
+}
+
+/* Finds out whether loop l may leap while these ops are idle. */
+static void ask(const tf_walker *e, int l, loop *f) {
+  const int child = e->p->tree->nodes[e->p->loops[l].node].children[0];
+  question q = {e, f->idle, l, 0, true};
+  f->n_masked = 0;
+  f->outer = 0;
   slice_shifts(&q, f, child);
   home_shifts(&q, f, child);
   op_shifts(&q, child);
   find_borders(&q, f, child);
-  if (f->n_borders) {
-    f->borders = TF_ARRAY(a, border, (size_t)f->n_borders);
-    q.agree &= f->borders != NULL;
-    if (q.agree) find_borders(&q, f, child);
-  }
   find_masked(&q, f, child);
   find_outers(&q, f, child);
   f->may = q.agree;
+}
+
+/* Whether all that read op o's output below node n are idle, and some do. */
+static bool unread(const tf_walker *e, int o, int n, const bool *idle) {
+  bool any = false;
+  TF_EACH_READ (e->p->facts, o, n, at) {
+    if (!idle[at.op]) return false;
+    any = true;
+  }
+  return any;
+}
+
+/* Fills e->leaps->idle: ops that loop l splits, of which all instances are past their end, and what is made for these
+ * alone.  Where masks or what is kept leave out points, too, nothing is said to be idle. */
+static void find_idle(const tf_walker *e, int l, const loop *f) {
+  const tf_plan *p = e->p;
+  const tf_ploop *pl = &p->loops[l];
+  const int child = p->tree->nodes[pl->node].children[0], n_ops = p->wl->n_ops;
+  const int64_t *before = f->ints + e->leaps->n_ints - 2 * (size_t)n_ops;
+  bool *idle = e->leaps->idle;
+  memset(idle, 0, (size_t)n_ops * sizeof *idle);
+  if (p->skips || p->n_retains) return;
+  for (int k = 0; k < pl->n_leader; k++)
+    idle[pl->leaders[k]] = e->m->res.ops[pl->leaders[k]].points == before[2 * pl->leaders[k]];
+  for (int i = n_ops - 1; i >= 0; i--)
+    idle[p->wl->topo[i]] |= unread(e, p->wl->topo[i], child, idle);
+}
+
+/* Whether loop l may leap after the iteration that has been walked since counters were kept. */
+static bool may_leap(const tf_walker *e, int l, loop *f) {
+  const size_t bytes = (size_t)e->p->wl->n_ops * sizeof *f->idle;
+  find_idle(e, l, f);
+  if (f->asked && !memcmp(f->idle, e->leaps->idle, bytes)) return f->may;
+  memcpy(f->idle, e->leaps->idle, bytes);
+  f->asked = true;
+  ask(e, l, f);
+  return f->may;
 }
 
 /* ---- what is cut off ------------------------------------------------------------------------------------------ */
@@ -408,6 +512,64 @@ static void keep_noted(tf_walker *e, loop *f) {
     f->noted[k] = *noted(e, k);
 }
 
+/* Adds what has met since to what all loops know. */
+static void add_met(const tf_walker *e) {
+  tf_leaps *s = e->leaps;
+  if (!s->n_pairs) return;
+  for (int l = 0; l < e->p->n_loops; l++)
+    for (int k = 0; k < s->n_pairs && s->loops[l].met; k++)
+      s->loops[l].met[k] &= s->now[k];
+  memset(s->now, 0xff, (size_t)s->n_pairs * sizeof *s->now);
+}
+
+/* Of a pair that has met, the ranks and sides along which it stays apart while loop f moves one as `a` says, and what
+ * it found as `b`. */
+static uint32_t stays_apart(uint32_t met, const int64_t *a, const int64_t *b) {
+  uint32_t apart = 0;
+  for (int r = 0; r < TF_MAX_RANK; r++)
+    apart |= (a[r] >= b[r] ? UINT32_C(1) : 0) << 2 * r | (a[r] <= b[r] ? UINT32_C(2) : 0) << 2 * r;
+  return met & apart;
+}
+
+/* Whether all pairs that have met since counters were kept are moved alike, or stay apart. */
+static bool none_meet(const tf_walker *e, const loop *f) {
+  const tf_leaps *s = e->leaps;
+  const int n = e->p->n_tile_slices;
+  bool ok = true;
+  for (int i = 0; i < n && s->n_pairs; i++)
+    for (int j = 0; j < n && ok; j++) {
+      const int64_t *a = f->slice + (size_t)i * TF_MAX_RANK, *b = f->slice + (size_t)j * TF_MAX_RANK;
+      const int k = s->pair[i * n + j];
+      if (k >= 0 && f->met[k] != UINT32_MAX && memcmp(a, b, TF_MAX_RANK * sizeof *a) != 0)
+        ok = stays_apart(f->met[k], a, b) != 0;
+    }
+  return ok;
+}
+
+/* Loop f has leapt: pairs that have met in it have met further on, too. */
+static void meet_again(const tf_walker *e, const loop *f) {
+  const tf_leaps *s = e->leaps;
+  const int n = e->p->n_tile_slices;
+  for (int i = 0; i < n && s->n_pairs; i++)
+    for (int j = 0; j < n; j++) {
+      const int k = s->pair[i * n + j];
+      if (k >= 0 && f->met[k] != UINT32_MAX)
+        s->now[k] &= stays_apart(f->met[k], f->slice + (size_t)i * TF_MAX_RANK, f->slice + (size_t)j * TF_MAX_RANK);
+    }
+}
+
+void tf_leap_met(tf_walker *e, int i, const tf_held *found, const tf_ival *box) {
+  tf_leaps *s = e->leaps;
+  uint32_t apart = 0;
+  if (!s || !s->n_pairs || found->owner < 0 || found->owner == i) return;
+  for (int r = 0; r < e->p->wl->tensors[e->p->slices[i].tensor].rank; r++) {
+    const tf_ival *old = &found->box[r];
+    if (box[r].lo >= old->lo + old->len) apart |= UINT32_C(1) << 2 * r;
+    if (box[r].lo + box[r].len <= old->lo) apart |= UINT32_C(2) << 2 * r;
+  }
+  s->now[s->pair[i * e->p->n_tile_slices + found->owner]] &= apart;
+}
+
 static void keep(tf_walker *e, loop *f, int64_t i) {
   const tf_leaps *s = e->leaps;
   int64_t *to = f->ints;
@@ -420,6 +582,8 @@ static void keep(tf_walker *e, loop *f, int64_t i) {
   for (int o = 0; o < e->p->wl->n_ops; o++)
     *to++ = e->m->res.ops[o].points, *to++ = e->m->res.ops[o].skipped;
   keep_noted(e, f);
+  add_met(e);
+  memset(f->met, 0xff, (size_t)s->n_pairs * sizeof *f->met);
   f->kept_at = i;
   f->since = ++e->st->now;
   e->budget -= (int64_t)(s->words / WORDS_A_STEP);
@@ -481,16 +645,18 @@ static void note_was(const tf_walker *e, int l, int64_t i, int64_t last) {
 int64_t tf_leap_after(tf_walker *e, int l, int64_t i) {
   if (!e->leaps || !e->ok || e->ev->trip[l] < MIN_TRIP) return i;
   loop *f = &e->leaps->loops[l];
+  if (!f->masked && !room(e, f)) return i;
   if (i == 0) f->fails = 0, f->kept_at = -1;
-  if (!f->asked) ask(e, l, f);
-  if (!f->may || i + 1 == e->ev->trip[l]) return i;
+  if (i + 1 == e->ev->trip[l] || (f->asked && !f->may && !e->leaps->unlike)) return i;
   if (f->kept_at == i - 1 && i > 0) {
     const tf_store_shift by = {f->slice, f->home};
-    const int64_t last = alike_until(e, l, f, i);
-    if (last > i && all_begun(e, f) && tf_store_moved(e->st, f->held, f->since, by)) {
+    const int64_t last = may_leap(e, l, f) ? alike_until(e, l, f, i) : i;
+    add_met(e);
+    if (last > i && none_meet(e, f) && all_begun(e, f) && tf_store_moved(e->st, f->held, f->since, by)) {
       e->ok = count_again(e, f, last - i);
       tf_store_move(e->st, f->since, by, last - i);
       note_was(e, l, i, last);
+      meet_again(e, f);
       f->fails = 0;
       return last;
     }

@@ -260,6 +260,7 @@ static void enter_instance(tf_walker *e, int i, const tf_ival *box, tf_move *v, 
   else
     e->more |= words > e->first;
   if (e->m->note) e->m->note(e->m, i, &once.all);
+  tf_leap_met(e, i, held, box);
   held->owner = i;
   held->touched = e->st->now;
   memcpy(held->box, box, sizeof held->box);

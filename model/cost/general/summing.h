@@ -38,6 +38,7 @@ typedef struct {
   int turn;       /* the loop whose step begins this run of the scope; -1: the first run */
   uint64_t start; /* loops of the scope inside that one, at their first setting */
   int64_t fine;   /* settings at the start of a loop that are visited one by one */
+  bool unlike;    /* instances may compute ranges of different lengths in one run */
   bool armed;     /* the loops above the scope are set, and what the run computes is known */
   bool back;      /* the entry before belongs to an earlier run; then the settings there */
   bool dropped;   /* what the entry before left has been dropped */

@@ -63,7 +63,7 @@ static bool one_by_one(tf_summing *e, int k) {
   if ((e->each | e->apart) >> k & 1) return true;
   if (e->ev->plan->path[e->s->node].temporal >> k & 1)
     return uneven_each(e, k) ||
-           (e->h && k >= e->n_above && e->ev->plan->clips && e->each & ~(~UINT64_C(0) << e->n_above));
+           (e->h && k >= e->n_above && (e->unlike || e->ev->plan->clips) && e->each & ~(~UINT64_C(0) << e->n_above));
   return uneven_before(e, k) || tf_before_differs(e, k);
 }
 
@@ -385,6 +385,8 @@ static void set_each_above(tf_summing *e, uint64_t group, bool steps) {
   for (int i = 0; i < e->comp->n_part; i++)
     if (may_coincide(e, group & ~unmoved & e->comp->part[i].loops))
       e->each |= group & e->comp->loops & ~unmoved & e->comp->part[i].loops;
+  if (e->unlike) /* what is left to compute may be the same */
+    e->each |= group & above & e->comp->loops;
   if (e->each & above) /* what they compute may be divided along any rank */
     e->each |= group & e->comp->loops & ~unmoved;
 }
@@ -439,6 +441,7 @@ static bool sum_comp(tf_summing *e, enum tf_over over) {
   if (e->comp->retain >= 0) {
     e->h = &ev->plan->retains[e->comp->retain];
     e->n_above = ev->plan->path[e->h->scope].n;
+    e->unlike = tf_retain_uneven(ev, e->h, e->w->zero);
   }
   e->turn = -1;
   set_masks(e, over);

@@ -26,7 +26,7 @@ typedef struct tf_boxes {
   int64_t *slot; /* `past` + 1 + the row's number; up to `past`: free */
   int64_t past;  /* rows of earlier counts */
 } tf_boxes;
-enum { TF_LEAF_MAX = 1 << 15, TF_LEAF_FEW = 64, TF_LEAF_WORDS = 4 + 4 * TF_MAX_RANK };
+enum { TF_LEAF_MAX = 1 << 15, TF_LEAF_UNLIKE = 1 << 11, TF_LEAF_FEW = 64, TF_LEAF_WORDS = 4 + 4 * TF_MAX_RANK };
 
 /* Sums over components of one slice in one evaluation: classes of entries, and instances and groups, differ in few of
  * them. */

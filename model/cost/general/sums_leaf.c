@@ -43,11 +43,13 @@ static bool more_room(tf_boxes *w, int n) {
   return true;
 }
 
-/* Adds a row, the box of one instance and what it found, and returns whether it was there already. */
+/* Adds a row, the box of one instance and what it found, and returns whether it was there already.  Boxes of all steps
+ * of runs that are not alike are soon more than the walk has kinds of steps. */
 static bool seen_row(tf_summing *e, const int64_t *row, int n) {
   tf_boxes *w = e->w->boxes;
+  const int most = e->unlike ? TF_LEAF_UNLIKE : TF_LEAF_MAX;
   if (w->room && *slot_of(w, row, n) > w->past) return true;
-  if (w->n == TF_LEAF_MAX) {
+  if (w->n >= most) {
     e->ev->irregular = true;
     return false;
   }
@@ -82,7 +84,7 @@ static void add_once(tf_summing *e, int64_t mult, tf_words v, int64_t *row, int 
   for (int i = 0; i < n && !v.kept; i += 4)
     row[i + 2] = row[i + 3] = 0; /* only in a single rank may part of a box be found */
   row[n] = free_key(e);
-  row[n + 1] = 0;
+  row[n + 1] = v.kept ? 2 : 0;
   if (seen_row(e, row, n + 2)) return;
   for (int i = 0; i < n; i += 4)
     row[i + 2] = row[i + 3] = 0;
