@@ -722,6 +722,7 @@ static bool walk(struct tf_model *m, int64_t *rows) {
   return e.ok;
 }
 
+/* Once more, where what instances move must be kept apart. */
 static bool walk_twice(struct tf_model *m) {
   int64_t rows = 0;
   const size_t row = (size_t)m->plan->n_slices + (size_t)m->views->n_cells;
