@@ -5,8 +5,9 @@
  *   the checks need every range at every node, before there is a plan
  *   model/flow/range.c        the interval of one dim at one node, at any setting; and the loops on which it depends
  *   model/cost/quick/range.c  products of trip counts, built once per tree, so that an evaluation only multiplies
- * unit.test_range checks that the three agree on random mappings.  Lowering (codegen/lower) applies the rules to
- * expressions of the IR, whose kernels are run (kernels.*). */
+ * unit.test_range checks that the three agree on random mappings.  search/space/probe.c writes the first down once a
+ * tree, at the start of all loops, and unit.test_space compares it with that.  Lowering (codegen/lower) applies the
+ * rules to expressions of the IR, whose kernels are run (kernels.*). */
 #ifndef MODEL_TREE_INFER_H
 #define MODEL_TREE_INFER_H
 #include "model/spec/dims.h"

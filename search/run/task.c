@@ -9,6 +9,7 @@
 #include "search/common/complete.h"
 #include "search/common/exportable.h"
 #include "search/common/objective.h"
+#include "search/run/repeat.h"
 #include "search/run/variants.h"
 
 enum {
@@ -45,6 +46,7 @@ typedef struct {
   double guide;         /* guiding cost of the best by the objective, to break ties */
   tf_tree *leader;      /* that best as a tree; NULL: there is none, or its steps were counted otherwise since */
   int refused;          /* best mappings that the rules refused */
+  tf_repeats *repeats;  /* NULL: what counts change with each evaluation, or each is wanted */
   int64_t look;         /* the clock is looked at from so many evaluations on */
   int64_t spent, quota; /* evaluations, long ones counted several times; over: the task must stop */
   bool over;
@@ -214,16 +216,37 @@ static int32_t *hints_for(const work *w) {
   return hint;
 }
 
-/* Evaluates trip counts, and charges the quota for it: steps that are walked count as evaluations, too. */
+/* Evaluates trip counts, and says what that is charged, besides the steps that are walked. */
+static tf_outcome outcome_at(work *w, const int64_t *trips) {
+  const int refused = w->refused;
+  tf_outcome o = {.cost = evaluate(w, trips)};
+  charge_walk(w, w->model);
+  o.there = !tf_model_walked(w->model);
+  o.refused = w->refused > refused;
+  o.effort = tf_model_effort(w->model);
+  o.spent = tf_model_quick(w->model) || !w->t->strategy->evals_per_shape ? 1 : SLOW_COUNTS;
+  return o;
+}
+
+/* The same, or what is known of them: they change nothing a second time. */
+static tf_outcome recalled(work *w, const int64_t *trips) {
+  tf_outcome *o = tf_repeats_find(w->repeats, trips);
+  if (o->there)
+    w->refused += o->refused;
+  else
+    *o = outcome_at(w, trips);
+  return *o;
+}
+
+/* The cost of trip counts; charges the quota for it. */
 static double cost_at(work *w, const int64_t *trips) {
   tf_task *t = w->t;
   t->evals++;
-  double cost = evaluate(w, trips);
-  charge_walk(w, w->model);
-  t->effort += tf_model_effort(w->model);
-  w->spent += tf_model_quick(w->model) || !t->strategy->evals_per_shape ? 1 : SLOW_COUNTS;
+  const tf_outcome o = w->repeats ? recalled(w, trips) : outcome_at(w, trips);
+  t->effort += o.effort;
+  w->spent += o.spent;
   w->over = t->effort_quota && t->effort >= t->effort_quota;
-  return cost;
+  return o.cost;
 }
 
 /* Whether another evaluation is allowed. */
@@ -320,6 +343,7 @@ static void search(work *w) {
     int64_t most = (int64_t)t->strategy->evals_per_shape << (visits < t->growth ? visits : t->growth);
     if (most < w->quota) w->quota = most;
   }
+  if (!w->masked && !t->opts->variants && !in->deaf) w->repeats = tf_repeats_new(w->arena, t->n_loops, w->quota);
   int asks = w->quota > 1 << 24 ? 1 << 24 : (int)w->quota;
   void *state = hint ? in->make(w->arena, space, hint, asks, rng) : NULL;
   t->failed = !state;

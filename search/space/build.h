@@ -44,6 +44,10 @@ void tf_trips_complete(const tf_space *s, int32_t *row);
 void tf_trips_vary(tf_space *s, tf_rng *rng, const uint32_t *order, int32_t *row);
 /* Prepares what cover.c needs; call it once all decisions are there. */
 void tf_space_cover(tf_space_build *b);
+/* Evaluates the rule at a partial choice, with loops at their start: decisions before `from` as chosen, then written
+ * counts, open ones as 1; lengths of ops that are known before it keep what is left to split as their rest.  Fills
+ * `steps` and `bound`.  False where a product passes 2^62. */
+bool tf_trips_probe(tf_trips *t, int from);
 /* Infers, by the rule of cover, the lengths that are due before decision i. */
 void tf_trips_measure(tf_trips *t, int i);
 /* Gives decision i its count, and notes whether only the rule of cover can tell that the loops to come cover every

@@ -8,6 +8,7 @@
 
 #include "model/spec/dims.h"
 #include "search/space/build.h"
+#include "search/space/probe.h"
 
 static int32_t ceil_div(int32_t a, int32_t b) {
   return b <= 1 ? a : b >= a ? 1 : (int32_t)((uint32_t)(a + b - 1) / (uint32_t)b);
@@ -79,20 +80,30 @@ void tf_space_cover(tf_space_build *b) {
   t->probe = tf_arena_array(t->arena, (size_t)t->n_loops + 1, sizeof *t->probe);
   t->product = tf_arena_array(t->arena, (size_t)t->n_slots + 1, sizeof *t->product);
   t->tried = tf_arena_array(t->arena, (size_t)t->n_slots + 1, sizeof *t->tried);
-  b->bad |= !t->cover || !t->rest || !t->probe || !t->product || !t->tried;
+  t->steps = tf_arena_array(t->arena, (size_t)t->n_slots + 1, sizeof *t->steps);
+  t->bound = tf_arena_array(t->arena, (size_t)t->n_slots + 1, sizeof *t->bound);
+  b->bad |= !t->cover || !t->rest || !t->probe || !t->product || !t->tried || !t->steps || !t->bound;
   for (int i = 0; i < t->space.n && !b->bad; i++)
     t->at[i].watched = is_watched(f, b->node[i]);
   for (int o = 0; o < f->wl->n_ops; o++)
     t->tail |= t->known[o] == INT32_MAX;
   if (!b->bad) t->odd = needs_rule(b);
+  if (!b->bad) t->fast = tf_probe_new(b);
 }
 
 /* ---- during a walk ------------------------------------------------------------------------------ */
-/* Evaluates the rule at a partial choice: decisions before `from` as chosen, then written counts, open ones as 1.
- * Lengths of ops that are known before it keep what is left to split as their rest.  False where a product passes
- * 2^62. */
-static bool begin_probe(tf_trips *t, int from) {
+/* The same by the rule of cover itself. */
+static void walk_tree(tf_trips *t) {
+  tf_cover_begin(t->cover, t->probe, t->rest);
+  for (int s = 0; s < t->n_slots; s++) {
+    t->steps[s] = t->cover->reach[s].steps;
+    t->bound[s] = t->cover->reach[s].bound;
+  }
+}
+
+bool tf_trips_probe(tf_trips *t, int from) {
   const tf_facts *f = t->facts;
+  double most = 1;
   for (int o = 0; o < f->wl->n_ops; o++)
     for (int s = f->dim_from[o]; s < f->dim_from[o] + f->wl->ops[o].n_dims; s++)
       t->rest[s] = t->known[o] < from ? t->len[s] : 1;
@@ -104,19 +115,25 @@ static bool begin_probe(tf_trips *t, int from) {
     for (int k = 0; k < d->n_slots; k++) {
       int64_t *rest = &t->rest[d->slots[k]];
       if (d->trip && i >= from) *rest = ceil_div((int32_t)*rest, d->trip);
-      if ((t->product[d->slots[k]] *= (double)t->probe[d->loop]) > 0x1p62) return false;
+      t->product[d->slots[k]] *= (double)t->probe[d->loop];
     }
   }
-  tf_cover_begin(t->cover, t->probe, t->rest);
+  for (int s = 0; s < t->n_slots; s++)
+    most = t->product[s] > most ? t->product[s] : most;
+  if (most > 0x1p62) return false;
+  if (t->fast && tf_probe_can(t->fast, most))
+    tf_probe_run(t->fast, t);
+  else
+    walk_tree(t);
   return true;
 }
 
 void tf_trips_measure(tf_trips *t, int i) {
   const tf_facts *f = t->facts;
-  if (!begin_probe(t, i)) return;
+  if (!tf_trips_probe(t, i)) return;
   for (int o = 0; o < f->wl->n_ops; o++)
     for (int s = f->dim_from[o]; t->known[o] == i && s < f->dim_from[o] + f->wl->ops[o].n_dims; s++)
-      t->len[s] = (int32_t)t->cover->reach[s].bound;
+      t->len[s] = (int32_t)t->bound[s];
 }
 
 /* Whether the count divides what is left of each of its lengths. */
@@ -144,11 +161,11 @@ void tf_trips_choose(tf_trips *t, int i, int32_t trip) {
 /* Whether the ranges that are known are still covered once decision i is taken. */
 static bool still_covers(tf_trips *t, int i) {
   const tf_facts *f = t->facts;
-  bool ok = begin_probe(t, i + 1);
+  bool ok = tf_trips_probe(t, i + 1);
   for (int o = 0; o < f->wl->n_ops && ok; o++)
     for (int s = f->dim_from[o]; (t->known[o] <= i || i + 1 == t->space.n) && s < f->dim_from[o] + f->wl->ops[o].n_dims;
          s++)
-      ok &= t->cover->reach[s].bound <= t->cover->reach[s].steps;
+      ok &= t->bound[s] <= t->steps[s];
   return ok;
 }
 

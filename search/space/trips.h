@@ -99,15 +99,18 @@ typedef struct tf_trips {
   /* for the rule of cover (cover.c) */
   const struct tf_facts *facts;
   struct tf_cover *cover;
-  int *known;      /* [op] the decision before which its ranges are inferred; -1: known from the start */
-  bool *bare;      /* [n_slots] no loop divides the length */
-  bool tail;       /* some op's range is known only after the last decision */
-  bool odd;        /* ranges are inferred by the rule of cover itself, not by `infer` */
-  int64_t *rest;   /* [n_slots] */
-  int64_t *probe;  /* [n_loops] */
-  double *product; /* [n_slots] */
-  int32_t *tried;  /* [n_slots] */
-  bool doubtful;   /* whether the choice taken last covers is not known yet: the next domain asks */
+  int *known;            /* [op] the decision before which its ranges are inferred; -1: known from the start */
+  bool *bare;            /* [n_slots] no loop divides the length */
+  bool tail;             /* some op's range is known only after the last decision */
+  bool odd;              /* ranges are inferred by the rule of cover itself, not by `infer` */
+  int64_t *rest;         /* [n_slots] */
+  int64_t *probe;        /* [n_loops] */
+  int64_t *steps;        /* [n_slots] of each dim the product of its op's counts and its rest: what loops cover */
+  int64_t *bound;        /* [n_slots] what they have to: the longest range, or a bound on it */
+  struct tf_probe *fast; /* says both; NULL: the tree is walked for them */
+  double *product;       /* [n_slots] */
+  int32_t *tried;        /* [n_slots] */
+  bool doubtful;         /* whether the choice taken last covers is not known yet: the next domain asks */
 } tf_trips;
 
 /* NULL with an error in d if an extent or the tree is too large to search.  Borrows the tree. */

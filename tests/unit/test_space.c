@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "model/tree/cover.h"
 #include "search/common/complete.h"
+#include "search/space/build.h"
 #include "search/space/shape.h"
 #include "search/space/trips.h"
 #include "tests/oracle/gen.h"
@@ -15,7 +17,7 @@
 #include "tileflow/search.h"
 
 typedef struct {
-  int walks, dead, refused, capacity, fanout, illegal;
+  int walks, dead, refused, capacity, fanout, illegal, probed;
   int unlawful; /* rows that the model counts and the rules of trees refuse: made again, or not found (SEMANTICS D9) */
 } tally;
 
@@ -39,6 +41,17 @@ static void tell_refused(const tf_trips *t, const tf_tree *tree, tally *n) {
   free(text);
 }
 
+/* The rule of cover as the space asks it, before decision i, beside a walk down the tree. */
+static void compare_probe(tf_trips *t, int i, tally *n) {
+  if (!tf_trips_probe(t, i)) return;
+  tf_cover_begin(t->cover, t->probe, t->rest);
+  for (int s = 0; s < t->n_slots; s++) {
+    CHECK_I64(t->steps[s], t->cover->reach[s].steps);
+    CHECK_I64(t->bound[s], t->cover->reach[s].bound);
+  }
+  n->probed += t->fast != NULL;
+}
+
 static void walk(tf_tree *tree, tf_rng *rng, tally *n) {
   tf_diags *d = tf_diags_new();
   tf_trips *t = tf_trips_new(tree, d);
@@ -52,8 +65,10 @@ static void walk(tf_tree *tree, tf_rng *rng, tally *n) {
     for (; i < t->space.n; i++) {
       int count = tf_space_domain(&t->space, i, domain);
       if (!count) break;
+      if (tf_rng_below(rng, 4) == 0) compare_probe(t, i, n);
       tf_trips_take(t, i, domain[tf_rng_below(rng, (uint32_t)count)]);
     }
+    if (i == t->space.n) compare_probe(t, i, n);
     n->walks++;
     n->dead += i < t->space.n;
     if (i < t->space.n) continue;
@@ -185,6 +200,7 @@ static void try_drawn(uint64_t first, int cases, bool show) {
   CHECK_I64(given.refused, 0);
   CHECK(n.unlawful * 50 <= n.walks);
   CHECK(n.dead * 50 <= n.walks && n.walks > 10 * cases);
+  CHECK(n.probed > n.walks);
 }
 
 /* ---- as many ops as the formats allow ------------------------------------------------------------- */
@@ -232,6 +248,24 @@ static void try_long_chain(void) {
   CHECK_I64(ops, OPS);
   tf_tree_free(t);
   tf_search_free(found);
+  case_drop(&e);
+}
+
+/* Several reads of one tensor, by ops with loops of their own and by one op: the loops above do not move all of them
+ * alike. */
+static void try_readers(bool show) {
+  test_case e = {0};
+  tally n = {0};
+  case_read(&e, "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n  memories:\n  - {name: D, bandwidth: 4}\n"
+                "  - {name: B, capacity: 4096}\n  - {name: L, capacity: 512, mesh: [4, 2]}\n"
+                "  compute:\n  - {name: u, ops: [mac, add, mul, div], below: L}\n"
+                "workload:\n  name: w\n  dims: {m: 29, l: 53, k: 7, n: 31, p: 23, q: 19, r: 3}\n  ops:\n"
+                "  - T[m,l] += A[m,k] * B[k,l]\n  - Z[m] += T[m,l]\n  - O[m,n] += T[m,l] * V[l,n] / Z[m]\n"
+                "  - H[m,p] = T[m,p] + T[m,2*p]\n  - G[m,q] += T[m,q+r] * T[m,q+2*r]\n");
+  if (CHECK(e.spec)) try_shapes(e.spec, 60, 5, false, &n);
+  if (show) tell("readers", &n);
+  CHECK_I64(n.refused, 0);
+  CHECK(n.probed > n.walks);
   case_drop(&e);
 }
 
@@ -291,6 +325,7 @@ int main(int argc, char **argv) {
   try_files("arch-specs/cloud.yaml", "workloads/conv-chain-relu/c3.yaml", 10, show);
   try_files("arch-specs/edge.yaml", "workloads/resnet-bottleneck.yaml", 10, show);
   try_files("arch-specs/eyeriss.yaml", "workloads/depthwise-separable.yaml", 10, show);
+  try_readers(show);
   try_long_chain();
   try_shares();
   return check_report();

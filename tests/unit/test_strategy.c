@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "search/run/repeat.h"
 #include "search/space/shape.h"
 #include "search/space/trips.h"
 #include "search/strategy/strategy.h"
@@ -255,7 +256,31 @@ static void test_rows(void) {
   CHECK(tf_strategy_named("toy") == NULL);
 }
 
+/* ---- what has been evaluated -------------------------------------------------------------------- */
+/* What is recalled is of these very trip counts, however often others took its place. */
+static void test_repeats(void) {
+  enum { LOOPS = 3, LONGEST = 7 };
+  tf_arena *a = tf_arena_new();
+  tf_repeats *r = tf_repeats_new(a, LOOPS, 10);
+  tf_rng rng = tf_rng_new(1, 1);
+  int again = 0, wrong = 0;
+  if (!CHECK(r)) return;
+  for (int k = 0; k < 4000; k++) {
+    int64_t row[LOOPS], of = 0;
+    for (int l = 0; l < LOOPS; l++)
+      of = of * LONGEST + (row[l] = tf_rng_below(&rng, LONGEST));
+    tf_outcome *o = tf_repeats_find(r, row);
+    again += o->there;
+    wrong += o->there && o->cost != (double)of;
+    *o = (tf_outcome){.there = k % 8 != 0, .cost = (double)of};
+  }
+  CHECK_I64(wrong, 0);
+  CHECK(again > 100 && again < 2000);
+  tf_arena_free(a);
+}
+
 int main(void) {
+  test_repeats();
   test_all_of_it();
   test_nothing();
   test_the_best();

@@ -1,0 +1,288 @@
+/* The rule of cover (model/tree/cover.h) with every loop at its start, as a program that is written once a tree.  It
+ * says what tf_cover_begin says, of the same rules (model/tree/infer.h), for walks through trip counts, which ask it of
+ * every count that does not divide: no tree is walked, and what no answer depends on is left out.  unit.test_space
+ * compares the two. */
+#include "search/space/probe.h"
+
+#include <string.h>
+
+#include "model/spec/dims.h"
+#include "model/tree/range.h"
+
+/* An index that is read, and the lengths that its terms are over. */
+typedef struct {
+  const tf_index *x;
+  const int *slots;
+} index_read;
+
+/* A loop that splits a length: its number, and its position among those on the way down. */
+typedef struct {
+  int loop, at;
+} splitter;
+
+typedef struct {
+  enum { SPLIT, COPY, HULL, TELL } kind;
+  int slot; /* the range that it sets; TELL: the first of `n` that are final */
+  int from; /* COPY: the range that is taken; SPLIT: where `inner` has the steps further in */
+  int n;    /* of reads, loops (outer ones first), or ranges */
+  int depth;   /* loops above the node */
+  bool traced; /* later steps ask how far each loop moves the range */
+  const index_read *reads;
+  const splitter *loops;
+} step;
+
+struct tf_probe {
+  int n_steps, n_slots, room, depth;
+  step *steps;
+  int *inner_from; /* [decision] where its slots begin in `inner` */
+  int64_t *inner;  /* [decision, slot] product of the counts of decisions after it, and of the rest */
+  tf_ival *begin;  /* [slot] full ranges */
+  tf_ival *now;    /* [slot] */
+  bool *mixed;     /* [slot] as in tf_shift */
+  int64_t *by;     /* [slot][depth] by how many elements a loop moves it; 0: by none, or not traced */
+  int64_t *other;  /* [depth] */
+  double moves;    /* times products of counts: no shift is larger */
+};
+
+static void *array(tf_space_build *b, size_t n, size_t size) {
+  void *p = tf_arena_array(b->t->arena, n ? n : 1, size);
+  b->bad |= !p;
+  return p;
+}
+
+/* ---- written once a tree ---------------------------------------------------------------------------- */
+static void add(tf_space_build *b, tf_probe *p, step s) {
+  if (p->n_steps == p->room) {
+    const int room = p->room ? 2 * p->room : 64;
+    step *more = array(b, (size_t)room, sizeof *more);
+    if (b->bad) return;
+    if (p->n_steps) memcpy(more, p->steps, (size_t)p->n_steps * sizeof *more);
+    p->steps = more;
+    p->room = room;
+  }
+  p->steps[p->n_steps++] = s;
+}
+
+/* The slots of an index of op o. */
+static const int *slots_of(tf_space_build *b, tf_probe *p, int o, const tf_index *x) {
+  int *slots = array(b, (size_t)x->n_terms, sizeof *slots);
+  double moves = 0;
+  for (int j = 0; j < x->n_terms && !b->bad; j++) {
+    slots[j] = tf_slot_of(b->f, o, x->terms[j].dim);
+    moves += x->terms[j].coef < 0 ? -(double)x->terms[j].coef : (double)x->terms[j].coef;
+  }
+  if (moves > 1) p->moves *= moves;
+  return slots;
+}
+
+/* The hull of what the ops below node n read of rank k of op o's output. */
+static void add_hull(tf_space_build *b, tf_probe *p, int o, int k, int n) {
+  const tf_facts *f = b->f;
+  step s = {.kind = HULL, .slot = f->dim_from[o] + k};
+  TF_EACH_READ (f, o, n, at)
+    s.n++;
+  index_read *reads = array(b, (size_t)s.n, sizeof *reads);
+  int i = 0;
+  TF_EACH_READ (f, o, n, at) {
+    const tf_index *x = &f->wl->ops[at.op].reads[at.ref].index[k];
+    if (!b->bad) reads[i++] = (index_read){x, slots_of(b, p, at.op, x)};
+  }
+  s.reads = reads;
+  s.depth = p->depth;
+  add(b, p, s);
+}
+
+/* The ranges of op o, which does not lead at node n. */
+static void add_inferred(tf_space_build *b, tf_probe *p, int o, int n) {
+  const tf_facts *f = b->f;
+  for (int i = 0; i < f->wl->ops[o].n_dims && !b->bad; i++) {
+    const int dim = f->wl->ops[o].dims[i], slot = f->dim_from[o] + i;
+    const tf_range_from source = tf_range_source(f, o, dim, n);
+    const int of = source.rule == TF_BY_LEADER ? tf_slot_of(f, source.of, dim) : -1;
+    if (source.rule == TF_BY_READERS) add_hull(b, p, o, i, n);
+    if (of >= 0) add(b, p, (step){.kind = COPY, .slot = slot, .from = of, .depth = p->depth});
+  }
+}
+
+/* Where `inner` has what the loops below Tile n split of a slot; -1: no loop of the Tile splits it. */
+static int inner_of(const tf_space_build *b, const tf_probe *p, int n, int slot) {
+  const tf_trips *t = b->t;
+  int of = -1;
+  for (int i = b->after_node[n]; i < t->space.n && b->node[i] == n; i++)
+    for (int k = 0; k < t->at[i].n_slots; k++)
+      if (t->at[i].slots[k] == slot) of = p->inner_from[i] + k;
+  return of;
+}
+
+/* What the loops of Tile n split of op o, which leads there. */
+static void add_splits(tf_space_build *b, tf_probe *p, int o, int n) {
+  const tf_facts *f = b->f;
+  const tf_node *node = &f->tree->nodes[n];
+  for (int i = 0; i < f->wl->ops[o].n_dims && !b->bad; i++) {
+    step s = {.kind = SPLIT, .slot = f->dim_from[o] + i};
+    s.from = inner_of(b, p, n, s.slot);
+    splitter *loops = s.from < 0 ? NULL : array(b, (size_t)node->n_loops, sizeof *loops);
+    for (int k = 0; loops && k < node->n_loops; k++)
+      if (node->loops[k].dim == f->wl->ops[o].dims[i])
+        loops[s.n++] = (splitter){f->loop_from[n] + k, p->depth + k};
+    s.loops = loops;
+    if (loops) add(b, p, s);
+  }
+}
+
+/* As tf_ranges_walk: consumers first. */
+static void add_node(tf_space_build *b, tf_probe *p, int n) {
+  const tf_facts *f = b->f;
+  for (int k = f->leaf_end[n] - 1; k >= f->leaf_from[n] && !b->bad; k--) {
+    const int o = f->leaf_op[k];
+    if (!tf_leads(f, o, n)) add_inferred(b, p, o, n);
+    if (f->lead[o] == n) add(b, p, (step){.kind = TELL, .slot = f->dim_from[o], .n = f->wl->ops[o].n_dims});
+  }
+  for (int k = f->leaf_from[n]; f->tree->nodes[n].kind == TF_TILE && k < f->leaf_end[n] && !b->bad; k++)
+    if (tf_leads(f, f->leaf_op[k], n)) add_splits(b, p, f->leaf_op[k], n);
+}
+
+/* Leaves out steps on which no answer depends, from the last one back, and finds whose shifts are asked for. */
+static void prune(tf_space_build *b, tf_probe *p) {
+  bool *need = array(b, (size_t)p->n_slots, sizeof *need), *trace = array(b, (size_t)p->n_slots, sizeof *trace);
+  int left = p->n_steps;
+  for (int i = p->n_steps - 1; i >= 0 && !b->bad; i--) {
+    step s = p->steps[i];
+    for (int k = 0; s.kind == TELL && k < s.n; k++)
+      need[s.slot + k] = true;
+    if (s.kind != TELL) {
+      if (!need[s.slot]) continue;
+      s.traced = trace[s.slot] || (s.kind == HULL && s.n > 1);
+    }
+    if (s.kind == HULL || s.kind == COPY) need[s.slot] = trace[s.slot] = false;
+    if (s.kind == COPY) need[s.from] = true, trace[s.from] |= s.traced;
+    for (int r = 0; s.kind == HULL && r < s.n; r++)
+      for (int j = 0; j < s.reads[r].x->n_terms; j++)
+        need[s.reads[r].slots[j]] = true, trace[s.reads[r].slots[j]] |= s.traced;
+    p->steps[--left] = s;
+  }
+  p->steps += left;
+  p->n_steps -= left;
+}
+
+/* Numbers the slots of decisions; the depth of every node.  Returns the most loops above one. */
+static int number(tf_space_build *b, tf_probe *p, int *depth) {
+  const tf_tree *tree = b->f->tree;
+  int n_inner = 0, most = 0;
+  p->inner_from = array(b, (size_t)b->t->space.n, sizeof *p->inner_from);
+  for (int i = 0; i < b->t->space.n && !b->bad; n_inner += b->t->at[i++].n_slots)
+    p->inner_from[i] = n_inner;
+  p->inner = array(b, (size_t)n_inner, sizeof *p->inner);
+  for (int n = 0; n < tree->n_nodes && !b->bad; n++) {
+    const int up = tree->nodes[n].parent;
+    depth[n] = up < 0 ? 0 : depth[up] + (tree->nodes[up].kind == TF_TILE ? tree->nodes[up].n_loops : 0);
+    const int below = depth[n] + tree->nodes[n].n_loops;
+    most = below > most ? below : most;
+  }
+  return most;
+}
+
+tf_probe *tf_probe_new(tf_space_build *b) {
+  const tf_facts *f = b->f;
+  tf_probe *p = array(b, 1, sizeof *p);
+  int *depth = array(b, (size_t)f->tree->n_nodes, sizeof *depth);
+  if (b->bad) return NULL;
+  *p = (tf_probe){.n_slots = f->n_dims, .moves = 1};
+  const int most = number(b, p, depth);
+  if (most > TF_SHIFT_LOOPS) return NULL;
+  p->begin = array(b, (size_t)p->n_slots, sizeof *p->begin);
+  p->now = array(b, (size_t)p->n_slots, sizeof *p->now);
+  p->mixed = array(b, (size_t)p->n_slots, sizeof *p->mixed);
+  p->by = array(b, (size_t)p->n_slots * (size_t)most, sizeof *p->by);
+  p->other = array(b, (size_t)most, sizeof *p->other);
+  for (int o = 0; o < f->wl->n_ops && !b->bad; o++)
+    for (int i = 0; i < f->wl->ops[o].n_dims; i++)
+      p->begin[f->dim_from[o] + i] = (tf_ival){0, f->wl->dims[f->wl->ops[o].dims[i]].extent};
+  for (int n = 0; n < f->tree->n_nodes && !b->bad; n++) {
+    p->depth = depth[n];
+    add_node(b, p, n);
+  }
+  prune(b, p);
+  p->depth = most;
+  return b->bad ? NULL : p;
+}
+
+/* ---- run ---------------------------------------------------------------------------------------------- */
+bool tf_probe_can(const tf_probe *p, double product) { return product * p->moves <= 0x1p62; }
+
+static void split(tf_probe *p, const step *s, const int64_t *trips) {
+  const int64_t inner = p->inner[s->from];
+  int64_t steps = inner;
+  for (int k = s->n - 1; k >= 0; k--) {
+    const int64_t trip = trips[s->loops[k].loop];
+    if (s->traced) p->by[s->slot * p->depth + s->loops[k].at] = trip > 1 ? steps : 0;
+    steps *= trip;
+  }
+  if (steps != inner && p->now[s->slot].len > inner) p->now[s->slot].len = inner;
+}
+
+static void copy(tf_probe *p, const step *s) {
+  p->now[s->slot] = p->now[s->from];
+  p->mixed[s->slot] = p->mixed[s->from];
+  if (s->traced)
+    memcpy(&p->by[s->slot * p->depth], &p->by[s->from * p->depth], (size_t)s->depth * sizeof *p->by);
+}
+
+/* How far each loop moves the read. */
+static void shift_of(const tf_probe *p, const index_read *r, int depth, int64_t *by) {
+  for (int at = 0; at < depth; at++)
+    by[at] = 0;
+  for (int j = 0; j < r->x->n_terms; j++) {
+    const int64_t coef = r->x->terms[j].coef, *own = &p->by[r->slots[j] * p->depth];
+    for (int at = 0; at < depth; at++)
+      by[at] += coef * own[at];
+  }
+}
+
+static void hull(tf_probe *p, const step *s) {
+  tf_ival v = {0, 0};
+  int64_t *by = &p->by[s->slot * p->depth];
+  bool mixed = false;
+  for (int k = 0; k < s->n; k++) {
+    const index_read *r = &s->reads[k];
+    tf_ival one = {r->x->c, 1};
+    for (int j = 0; j < r->x->n_terms; j++) {
+      one = tf_index_plus(one, r->x->terms[j].coef, p->now[r->slots[j]]);
+      mixed |= p->mixed[r->slots[j]];
+    }
+    v = tf_hull(v, one);
+    if (s->traced) shift_of(p, r, s->depth, k ? p->other : by);
+    if (k) mixed |= memcmp(by, p->other, (size_t)s->depth * sizeof *by) != 0;
+  }
+  p->now[s->slot] = v;
+  p->mixed[s->slot] = mixed;
+}
+
+static void tell(const tf_probe *p, const step *s, int64_t *bound) {
+  for (int slot = s->slot; slot < s->slot + s->n; slot++) {
+    const int64_t len = p->now[slot].len, extent = p->begin[slot].len;
+    bound[slot] = p->mixed[slot] || len > extent ? extent : len;
+  }
+}
+
+void tf_probe_run(tf_probe *p, tf_trips *t) {
+  for (int s = 0; s < p->n_slots; s++)
+    t->steps[s] = t->rest[s];
+  for (int i = t->space.n - 1; i >= 0; i--) {
+    const tf_decision *d = &t->at[i];
+    for (int k = 0; k < d->n_slots; k++) {
+      p->inner[p->inner_from[i] + k] = t->steps[d->slots[k]];
+      t->steps[d->slots[k]] *= t->probe[d->loop];
+    }
+  }
+  memcpy(p->now, p->begin, (size_t)p->n_slots * sizeof *p->now);
+  memset(p->mixed, 0, (size_t)p->n_slots * sizeof *p->mixed);
+  for (const step *s = p->steps; s < p->steps + p->n_steps; s++) {
+    switch (s->kind) {
+    case SPLIT: split(p, s, t->probe); break;
+    case COPY: copy(p, s); break;
+    case HULL: hull(p, s); break;
+    case TELL: tell(p, s, t->bound); break;
+    }
+  }
+}
