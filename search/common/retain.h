@@ -8,6 +8,7 @@ typedef struct {
   tf_objective by;
   const char *exportable; /* as in tf_search_opts */
   double goal;            /* polish.h: where it is met nothing better is looked for */
+  uint64_t seed;          /* polish.h: of its random moves */
   int64_t evals, effort;  /* spent so far */
   bool failed;            /* memory ran out */
 } tf_trying;

@@ -109,7 +109,7 @@ static void take_better(tf_solve_result *r, tf_found *f) {
 static bool move_after(const tf_solve_opts *o, int64_t most, double seconds, tf_solve_result *r, tf_diags *d) {
   tf_budget left = o->budget;
   tf_watch watch;
-  tf_trying q = {.by = o->objective, .goal = r->bound * TF_X_NEAR, .exportable = o->exportable};
+  tf_trying q = {.by = o->objective, .goal = r->bound * TF_X_NEAR, .seed = SEED_AFTER, .exportable = o->exportable};
   tf_found f;
   left.time_limit = seconds;
   if (r->value <= r->bound * TF_X_NEAR || (o->budget.time_limit > 0 && seconds <= 0)) return true;

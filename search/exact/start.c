@@ -15,7 +15,7 @@ enum { MOST = 300000, SEARCH_PART = 3, FORMULAS_PART = 8, OTHERS_PART = 24, MOST
 /* Phases (search/space/phases.h) take this much, where each way has EACH_PHASE evaluations. */
 enum { PHASES_PART = 2, MOST_PHASES = 200000, EACH_PHASE = 64 };
 /* Moves from the best of all these (search/run/polish.h). */
-enum { MOVES_PART = 16, MOST_MOVES = 5000 };
+enum { MOVES_PART = 16, MOST_MOVES = 5000, SEED_MOVES = 100 };
 /* Of the budget's time, where it has a limit. */
 enum { TIME_PART = 4, TIME_PART_OTHERS = 32 };
 
@@ -106,15 +106,23 @@ static bool by_formulas(const tf_x_start *s, tf_objective by, so_far *now) {
   return best;
 }
 
-/* Moves from a tree of that value, for so many seconds (0: no limit). */
-static bool better_by_moves(const tf_x_start *s, const tf_tree *tree, double value, int64_t most, double seconds,
-                            so_far *now, tf_found *f) {
-  tf_trying q = {.by = s->o->objective, .goal = s->floor * TF_X_NEAR, .exportable = s->o->exportable};
+/* What moves from a tree may take. */
+typedef struct {
+  int64_t evals;
+  double seconds; /* 0: no limit */
+  uint64_t seed;
+} pace;
+
+/* Moves from a tree of that value. */
+static bool better_by_moves(const tf_x_start *s, const tf_tree *tree, double value, const pace *may, so_far *now,
+                            tf_found *f) {
+  tf_trying q = {
+      .by = s->o->objective, .goal = s->floor * TF_X_NEAR, .seed = may->seed, .exportable = s->o->exportable};
   tf_budget budget = s->o->budget;
   tf_watch watch;
-  budget.time_limit = seconds;
+  budget.time_limit = may->seconds;
   tf_watch_begin(&watch, &budget);
-  const bool better = !tf_watch_over(now->watch) && tf_polished(tree, value, most, &watch, &q, f);
+  const bool better = !tf_watch_over(now->watch) && tf_polished(tree, value, may->evals, &watch, &q, f);
   now->spent += q.evals;
   return better;
 }
@@ -176,10 +184,11 @@ static void complete(const tf_x_start *s, way *w, const tf_tree *open, const sha
 }
 
 /* The best of a way, step by step better. */
-static void move_on(const tf_x_start *s, way *w, int64_t most, double until, so_far *now) {
+static void move_on(const tf_x_start *s, way *w, const share *part, so_far *now) {
   tf_found f;
-  const double seconds = s->o->budget.time_limit > 0 ? until - tf_watch_seconds(now->watch) : 0;
-  if (!w->best || seconds < 0 || !better_by_moves(s, w->best, w->value, most, seconds, now, &f)) return;
+  const bool timed = s->o->budget.time_limit > 0;
+  const pace may = {part->evals, timed ? part->until - tf_watch_seconds(now->watch) : 0, part->seed};
+  if (!w->best || (timed && may.seconds <= 0) || !better_by_moves(s, w->best, w->value, &may, now, &f)) return;
   tf_tree_free(w->best);
   w->best = f.tree;
   w->value = f.value;
@@ -198,7 +207,8 @@ static void improve(const tf_x_start *s, way *w, share part, so_far *now) {
     complete(s, w, own, &part, now);
     tf_tree_free(own);
   }
-  move_on(s, w, third, part.until, now);
+  part.evals = third;
+  move_on(s, w, &part, now);
   tf_tree_free(open);
 }
 
@@ -234,9 +244,8 @@ static bool by_phases(const tf_x_start *s, so_far *now) {
 static bool by_moves(const tf_x_start *s, so_far *now) {
   tf_found f;
   if (!now->tree || now->best <= s->floor * TF_X_NEAR) return false;
-  return better_by_moves(s, now->tree, now->best, part_of(s, MOVES_PART, MOST_MOVES),
-                         s->o->budget.time_limit / MOVES_PART, now, &f) &&
-         take(s, &f.tree, &f.figures, now);
+  const pace may = {part_of(s, MOVES_PART, MOST_MOVES), s->o->budget.time_limit / MOVES_PART, SEED_MOVES};
+  return better_by_moves(s, now->tree, now->best, &may, now, &f) && take(s, &f.tree, &f.figures, now);
 }
 
 int64_t tf_x_start_with(const tf_x_start *s, tf_watch *watch) {

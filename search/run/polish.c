@@ -274,7 +274,7 @@ bool tf_polished(const tf_tree *tree, double value, int64_t most, tf_watch *watc
                .effort = q->effort + EFFORT_EACH * most,
                .watch = watch,
                .l.t = tree,
-               .rng = tf_rng_new(1, 0)};
+               .rng = tf_rng_new(q->seed, 0)};
   *out = (tf_found){.value = value};
   moves_of(&d.l);
   descend(&d, out);
