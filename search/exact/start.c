@@ -72,10 +72,14 @@ static bool take_front(const tf_x_start *s, tf_search_result *r, so_far *now) {
          take(s, &r->pareto[best].tree, &f, now);
 }
 
+/* Where there are phases, the searches leave more to them. */
+static bool in_phases(const tf_x_start *s) { return tf_phases_ways(s->arch, s->wl) > 0; }
+static int others_part(const tf_x_start *s) { return in_phases(s) ? 4 * OTHERS_PART : OTHERS_PART; }
+
 /* These add to what is spent, and return true where nothing better is left to find. */
 static bool by_search(const tf_x_start *s, tf_objective by, so_far *now) {
   const bool own = by == s->o->objective;
-  const int64_t evals = own ? part_of(s, SEARCH_PART + 1, MOST) : part_of(s, OTHERS_PART * 4, MOST_OTHERS);
+  const int64_t evals = own ? part_of(s, SEARCH_PART + in_phases(s), MOST) : part_of(s, others_part(s), MOST_OTHERS);
   const tf_search_opts o = {.objective = by,
                             .exportable = s->o->exportable,
                             .budget = budget_of(s, evals, own ? TIME_PART : TIME_PART_OTHERS),
@@ -96,7 +100,7 @@ static bool by_formulas(const tf_x_start *s, tf_objective by, so_far *now) {
   const tf_solve_opts o = {
       .objective = by,
       .exportable = s->o->exportable,
-      .budget = budget_of(s, part_of(s, own ? FORMULAS_PART : OTHERS_PART * 4, 0), own ? TIME_PART : TIME_PART_OTHERS)};
+      .budget = budget_of(s, part_of(s, own ? FORMULAS_PART : others_part(s), 0), own ? TIME_PART : TIME_PART_OTHERS)};
   tf_diags *d = tf_diags_new();
   tf_solve_result *r = d ? tf_solve_closed(s->arch, s->wl, &o, d) : NULL;
   now->spent += r ? r->evals : 0;
