@@ -10,8 +10,7 @@
 /* Of one mapping: steps that a walk, and settings that sums may take; intermediates that are tried one by one. */
 enum { WALK_MOST = 4096, SUMS_MOST = 1 << 15, SINGLES = 8 };
 
-/* Evaluates the tree, all points of it; marks (NULL: not asked) what its ops make more than once. */
-static bool figures_of(const tf_tree *t, tf_retaining *q, tf_figures *f, bool *again) {
+bool tf_tried(const tf_tree *t, tf_trying *q, tf_figures *f, bool *again) {
   tf_diags *d = tf_diags_new(); /* a tree that has no model is none to take */
   tf_model *m = d ? tf_model_new(t, d) : NULL;
   tf_result r;
@@ -49,19 +48,19 @@ static bool may_retain(const tf_tree *t, int z) {
 }
 
 /* Marks what may be retained and is made more than once; returns how many that is. */
-static int find(const tf_tree *t, tf_retaining *q, bool *at) {
+static int find(const tf_tree *t, tf_trying *q, bool *at) {
   int n = 0, left = 0;
   tf_figures f;
   for (int z = 0; z < t->workload->n_tensors; z++)
     n += may_retain(t, z);
-  if (!n || !figures_of(t, q, &f, at)) return 0;
+  if (!n || !tf_tried(t, q, &f, at)) return 0;
   for (int z = 0; z < t->workload->n_tensors; z++)
     left += at[z] = at[z] && may_retain(t, z);
   return left;
 }
 
 /* The tree with these intermediates retained (only >= 0: of these one alone).  NULL: a rule refuses it. */
-static tf_tree *retain(const tf_tree *t, const bool *at, int only, tf_retaining *q) {
+static tf_tree *retain(const tf_tree *t, const bool *at, int only, tf_trying *q) {
   tf_build *b = tf_build_new(t->arch, t->workload, NULL);
   for (int n = 0; b && n < t->n_nodes; n++) {
     tf_build_node(b, &t->nodes[n]);
@@ -76,9 +75,9 @@ static tf_tree *retain(const tf_tree *t, const bool *at, int only, tf_retaining 
 }
 
 /* Takes the tree where it is better than what is known. */
-static void offer(tf_tree *t, double *value, tf_retaining *q, tf_found *best) {
+static void offer(tf_tree *t, double *value, tf_trying *q, tf_found *best) {
   tf_figures f;
-  if (t && tf_can_export(q->exportable, t) && figures_of(t, q, &f, NULL) && tf_objective_value(q->by, &f) < *value) {
+  if (t && tf_can_export(q->exportable, t) && tf_tried(t, q, &f, NULL) && tf_objective_value(q->by, &f) < *value) {
     tf_tree_free(best->tree);
     *best = (tf_found){.tree = t, .value = *value = tf_objective_value(q->by, &f), .figures = f};
   } else {
@@ -86,7 +85,7 @@ static void offer(tf_tree *t, double *value, tf_retaining *q, tf_found *best) {
   }
 }
 
-bool tf_retained(const tf_tree *tree, double value, tf_retaining *q, tf_found *out) {
+bool tf_retained(const tf_tree *tree, double value, tf_trying *q, tf_found *out) {
   const tf_workload *wl = tree->workload;
   bool *at = calloc((size_t)wl->n_tensors + 1, sizeof *at);
   double least = value * (1 - 1e-12);

@@ -8,11 +8,13 @@
 #include "search/common/objective.h"
 #include "search/exact/floor.h"
 #include "search/exact/start.h"
+#include "search/run/polish.h"
 #include "tileflow/tree.h"
 
 enum { TIE_LEAST = 100000, TIE_MOST = 2000000 }; /* evaluations for the second objective */
 enum { TIE_ROOM = 256 };                         /* fewer do not pay */
 enum { SEED_AFTER = 2 };                         /* of the search after */
+enum { MOVES_PART = 2, MOVES_MOST = 100000 };    /* of what it may take: moves from what it found */
 
 /* Whether the search after takes over before all of the space was tried. */
 static bool unfinished(const tf_solve_opts *o, const tf_solve_result *r) {
@@ -90,13 +92,42 @@ static bool bound_by_workload(const tf_arch *arch, const tf_workload *wl, const 
 }
 
 /* ---- the search after --------------------------------------------------------------------------------- */
+/* Takes a better mapping, which need not lie in the space. */
+static void take_better(tf_solve_result *r, tf_found *f) {
+  tf_tree_free(r->tree);
+  r->tree = f->tree;
+  f->tree = NULL;
+  r->value = f->value;
+  r->figures = f->figures;
+  r->proved = r->space_proved = r->value <= r->bound * (1 + 1e-12);
+  if (r->proved) r->space_bound = r->trips_bound = r->bypass_bound = r->bound;
+  r->all_trips |= r->proved;
+  r->bypasses |= r->proved;
+}
+
+/* Moves from the best, once the search has ended far from the bound. */
+static bool move_after(const tf_solve_opts *o, int64_t most, double seconds, tf_solve_result *r, tf_diags *d) {
+  tf_budget left = o->budget;
+  tf_watch watch;
+  tf_trying q = {.by = o->objective, .goal = r->bound * TF_X_NEAR, .seed = SEED_AFTER, .exportable = o->exportable};
+  tf_found f;
+  left.time_limit = seconds;
+  if (r->value <= r->bound * TF_X_NEAR || (o->budget.time_limit > 0 && seconds <= 0)) return true;
+  tf_watch_begin(&watch, &left);
+  if (tf_polished(r->tree, r->value, most, &watch, &q, &f)) take_better(r, &f);
+  r->evals += q.evals;
+  r->seconds += tf_watch_seconds(&watch);
+  return !q.failed || tf_out_of_memory(d);
+}
+
 /* What is left of the budget goes to a search of all mappings, unless what was found is near the bound: no search finds
  * much there. */
 static bool search_after(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_solve_result *r,
                          tf_diags *d) {
   const tf_budget *all = &o->budget;
   const int64_t left = all->max_evals ? all->max_evals - r->evals : INT64_MAX;
-  const int64_t most = left < o->after || all->time_limit > 0 ? left : o->after;
+  const int64_t whole = left < o->after || all->time_limit > 0 ? left : o->after;
+  const int64_t moves = whole / MOVES_PART < MOVES_MOST ? whole / MOVES_PART : MOVES_MOST, most = whole - moves;
   const double seconds = all->time_limit - r->seconds;
   const bool over = r->stopped_by == TF_STOP_INTERRUPT || (all->time_limit > 0 && seconds <= 0) || most <= 0;
   if (!r->tree || r->value <= r->bound * TF_X_NEAR || over) return true;
@@ -116,21 +147,11 @@ static bool search_after(const tf_arch *arch, const tf_workload *wl, const tf_so
   tf_search_result *g = tf_search_run(arch, wl, NULL, &so, d);
   if (!g) return false;
   if (unfinished(o, r)) r->stopped_by = g->stopped_by;
-  if (g->n_best && g->best[0].value < r->value * (1 - 1e-12)) {
-    tf_tree_free(r->tree);
-    r->tree = g->best[0].tree;
-    g->best[0].tree = NULL;
-    r->value = g->best[0].value;
-    r->figures = g->best[0].figures;
-    r->proved = r->space_proved = r->value <= r->bound * (1 + 1e-12);
-    if (r->proved) r->space_bound = r->trips_bound = r->bypass_bound = r->bound;
-    r->all_trips |= r->proved;
-    r->bypasses |= r->proved;
-  }
+  if (g->n_best && g->best[0].value < r->value * (1 - 1e-12)) take_better(r, &g->best[0]);
   r->evals += g->evals;
   r->seconds += g->seconds;
   tf_search_free(g);
-  return true;
+  return move_after(o, moves, all->time_limit > 0 ? all->time_limit - r->seconds : 0, r, d);
 }
 
 static tf_solve_result *solve(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_diags *d) {

@@ -5,6 +5,7 @@
 
 #include "model/tree/build.h"
 #include "search/common/objective.h"
+#include "search/run/polish.h"
 #include "search/space/phases.h"
 #include "tileflow/tree.h"
 
@@ -12,7 +13,9 @@
  * an eighth.  Those for each of the other three objectives take less, so that half of it is left for the proof. */
 enum { MOST = 300000, SEARCH_PART = 3, FORMULAS_PART = 8, OTHERS_PART = 24, MOST_OTHERS = 40000 };
 /* Phases (search/space/phases.h) take this much, where each way has EACH_PHASE evaluations. */
-enum { PHASES_PART = 4, MOST_PHASES = 200000, EACH_PHASE = 64 };
+enum { PHASES_PART = 2, MOST_PHASES = 200000, EACH_PHASE = 64 };
+/* Moves from the best of all these (search/run/polish.h). */
+enum { MOVES_PART = 16, MOST_MOVES = 5000, SEED_MOVES = 100 };
 /* Of the budget's time, where it has a limit. */
 enum { TIME_PART = 4, TIME_PART_OTHERS = 32 };
 
@@ -20,7 +23,8 @@ enum { TIME_PART = 4, TIME_PART_OTHERS = 32 };
 typedef struct {
   tf_watch *watch;
   int64_t spent;
-  double best; /* value of the objective asked for */
+  double best;   /* value of the objective asked for */
+  tf_tree *tree; /* the mapping of that value; NULL: none, or memory ran out */
 } so_far;
 
 /* A part of the evaluations that are asked for, `most` at most; 0: no limit. */
@@ -45,7 +49,11 @@ static tf_budget budget_of(const tf_x_start *s, int64_t evals, int time_part) {
  * there is. */
 static bool take(const tf_x_start *s, tf_tree **tree, const tf_figures *f, so_far *now) {
   const double value = tf_objective_value(s->o->objective, f);
-  if (*tree) now->best = fmin(now->best, value);
+  if (*tree && value < now->best) {
+    tf_tree_free(now->tree);
+    now->best = value;
+    now->tree = tf_tree_copy(*tree, s->arch, s->wl, NULL);
+  }
   const bool best = *tree && s->take(s->ctx, tree, value, f);
   tf_tree_free(*tree);
   *tree = NULL;
@@ -64,10 +72,14 @@ static bool take_front(const tf_x_start *s, tf_search_result *r, so_far *now) {
          take(s, &r->pareto[best].tree, &f, now);
 }
 
+/* Where there are phases, the searches leave more to them. */
+static bool in_phases(const tf_x_start *s) { return tf_phases_ways(s->arch, s->wl) > 0; }
+static int others_part(const tf_x_start *s) { return in_phases(s) ? 4 * OTHERS_PART : OTHERS_PART; }
+
 /* These add to what is spent, and return true where nothing better is left to find. */
 static bool by_search(const tf_x_start *s, tf_objective by, so_far *now) {
   const bool own = by == s->o->objective;
-  const int64_t evals = own ? part_of(s, SEARCH_PART, MOST) : part_of(s, OTHERS_PART, MOST_OTHERS);
+  const int64_t evals = own ? part_of(s, SEARCH_PART + in_phases(s), MOST) : part_of(s, others_part(s), MOST_OTHERS);
   const tf_search_opts o = {.objective = by,
                             .exportable = s->o->exportable,
                             .budget = budget_of(s, evals, own ? TIME_PART : TIME_PART_OTHERS),
@@ -88,7 +100,7 @@ static bool by_formulas(const tf_x_start *s, tf_objective by, so_far *now) {
   const tf_solve_opts o = {
       .objective = by,
       .exportable = s->o->exportable,
-      .budget = budget_of(s, part_of(s, own ? FORMULAS_PART : OTHERS_PART, 0), own ? TIME_PART : TIME_PART_OTHERS)};
+      .budget = budget_of(s, part_of(s, own ? FORMULAS_PART : others_part(s), 0), own ? TIME_PART : TIME_PART_OTHERS)};
   tf_diags *d = tf_diags_new();
   tf_solve_result *r = d ? tf_solve_closed(s->arch, s->wl, &o, d) : NULL;
   now->spent += r ? r->evals : 0;
@@ -96,6 +108,27 @@ static bool by_formulas(const tf_x_start *s, tf_objective by, so_far *now) {
   tf_solve_free(r);
   tf_diags_free(d);
   return best;
+}
+
+/* What moves from a tree may take. */
+typedef struct {
+  int64_t evals;
+  double seconds; /* 0: no limit */
+  uint64_t seed;
+} pace;
+
+/* Moves from a tree of that value. */
+static bool better_by_moves(const tf_x_start *s, const tf_tree *tree, double value, const pace *may, so_far *now,
+                            tf_found *f) {
+  tf_trying q = {
+      .by = s->o->objective, .goal = s->floor * TF_X_NEAR, .seed = may->seed, .exportable = s->o->exportable};
+  tf_budget budget = s->o->budget;
+  tf_watch watch;
+  budget.time_limit = may->seconds;
+  tf_watch_begin(&watch, &budget);
+  const bool better = !tf_watch_over(now->watch) && tf_polished(tree, value, may->evals, &watch, &q, f);
+  now->spent += q.evals;
+  return better;
 }
 
 /* ---- phases ------------------------------------------------------------------------------------------ */
@@ -154,11 +187,23 @@ static void complete(const tf_x_start *s, way *w, const tf_tree *open, const sha
   tf_diags_free(d);
 }
 
-/* All trip counts anew; then, for a third of the evaluations, those of each op by itself. */
+/* The best of a way, step by step better. */
+static void move_on(const tf_x_start *s, way *w, const share *part, so_far *now) {
+  tf_found f;
+  const bool timed = s->o->budget.time_limit > 0;
+  const pace may = {part->evals, timed ? part->until - tf_watch_seconds(now->watch) : 0, part->seed};
+  if (!w->best || (timed && may.seconds <= 0) || !better_by_moves(s, w->best, w->value, &may, now, &f)) return;
+  tf_tree_free(w->best);
+  w->best = f.tree;
+  w->value = f.value;
+  w->figures = f.figures;
+}
+
+/* All trip counts anew; then, for a third of the evaluations, those of each op by itself, and for a third moves. */
 static void improve(const tf_x_start *s, way *w, share part, so_far *now) {
   tf_tree *open = tf_phases_tree(s->arch, s->wl, w->way);
-  const int64_t each = part.evals / 3 / s->wl->n_ops;
-  part.evals -= each * s->wl->n_ops;
+  const int64_t third = part.evals / 3, each = third / s->wl->n_ops;
+  part.evals = third;
   complete(s, w, open, &part, now);
   part.evals = each;
   for (int o = 0; o < s->wl->n_ops && open && w->best && each; o++) {
@@ -166,6 +211,8 @@ static void improve(const tf_x_start *s, way *w, share part, so_far *now) {
     complete(s, w, own, &part, now);
     tf_tree_free(own);
   }
+  part.evals = third;
+  move_on(s, w, &part, now);
   tf_tree_free(open);
 }
 
@@ -197,12 +244,21 @@ static bool by_phases(const tf_x_start *s, so_far *now) {
   return best;
 }
 
+/* The best so far, step by step better. */
+static bool by_moves(const tf_x_start *s, so_far *now) {
+  tf_found f;
+  if (!now->tree || now->best <= s->floor * TF_X_NEAR) return false;
+  const pace may = {part_of(s, MOVES_PART, MOST_MOVES), s->o->budget.time_limit / MOVES_PART, SEED_MOVES};
+  return better_by_moves(s, now->tree, now->best, &may, now, &f) && take(s, &f.tree, &f.figures, now);
+}
+
 int64_t tf_x_start_with(const tf_x_start *s, tf_watch *watch) {
   const tf_objective own = s->o->objective;
-  so_far now = {watch, 0, INFINITY};
-  bool best = by_search(s, own, &now) || by_formulas(s, own, &now) || by_phases(s, &now);
+  so_far now = {watch, 0, INFINITY, NULL};
+  bool best = by_search(s, own, &now) || by_formulas(s, own, &now) || by_phases(s, &now) || by_moves(s, &now);
   for (int by = 0; by < TF_N_OBJECTIVES && !best; by++)
     if (by != (int)own && !tf_watch_over(watch))
       best = by_search(s, (tf_objective)by, &now) || by_formulas(s, (tf_objective)by, &now);
+  tf_tree_free(now.tree);
   return now.spent;
 }

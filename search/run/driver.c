@@ -250,7 +250,7 @@ static void retain_best(driver *v) {
   tf_search_result *r = v->res;
   const int64_t left = left_of(v);
   if (left <= 0 || !r->n_best || r->best[0].value >= v->tried) return;
-  tf_retaining q = {.by = v->o->objective, .exportable = v->o->exportable};
+  tf_trying q = {.by = v->o->objective, .exportable = v->o->exportable};
   tf_found f;
   const bool better = tf_retained(r->best[0].tree, r->best[0].value, &q, &f);
   r->evals += q.evals < left ? q.evals : left;

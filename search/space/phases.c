@@ -38,8 +38,18 @@ static bool find_parts(phases *p) {
     if (u != before) p->part[p->n_parts++] = k;
     before = u;
   }
+  if (p->n_parts == 1 && wl->n_ops <= PARTS) /* all on one kind: each op by itself */
+    for (p->n_parts = 0; p->n_parts < wl->n_ops; p->n_parts++)
+      p->part[p->n_parts] = p->n_parts;
   p->part[p->n_parts] = wl->n_ops;
   return p->n_parts > 1;
+}
+
+/* Whether parts that run together take turns on the same units. */
+static bool takes_turns(const phases *p, int first) {
+  const tf_workload *wl = p->wl;
+  const int k = p->part[first];
+  return tf_ops_unit(p->arch, wl, wl->topo[k]) == tf_ops_unit(p->arch, wl, wl->topo[p->part[first + 1]]);
 }
 
 /* The dims that all ops from one to before another share: loops over them may stand above all, and repeat nothing. */
@@ -136,7 +146,7 @@ static void put_together(const phases *p, int first, int end, int parent, bool a
     if (l && makes_end(p, last) && p->past) tf_build_bypass(p->out, (tf_named){.tensor = last->out});
     open_loops(p, l ? shared & ~p->apart : shared, TF_TEMPORAL);
   }
-  const int pipe = end - first > 1 ? tf_build_scope(p->out, parent, TF_PIPE) : parent;
+  const int pipe = end - first > 1 ? tf_build_scope(p->out, parent, takes_turns(p, first) ? TF_SEQ : TF_PIPE) : parent;
   for (int i = first; i < end; i++) {
     const int seq = p->part[i + 1] - p->part[i] > 1 ? tf_build_scope(p->out, pipe, TF_SEQ) : pipe;
     for (int k = p->part[i]; k < p->part[i + 1]; k++)

@@ -63,13 +63,14 @@ static void check_completions(const tf_spec *s) {
 }
 
 /* g10 on edge.yaml has at least 4096 cycles of products.  Searches of all mappings found 5320 in 200,000 evaluations:
- * with keys and values in one Tile nothing hides their first load.  In phases the values' hides behind the scores. */
+ * with keys and values in one Tile nothing hides their first load.  In phases the values' hides behind the scores, and
+ * moves find that a quarter of the widths is enough for the first step of these: 4599. */
 static void check_found(const tf_spec *s) {
   tf_diags *d = tf_diags_new();
   const tf_solve_opts o = {.budget.threads = 1, .budget.max_evals = 60000, .objective = TF_LATENCY};
   tf_solve_result *r = tf_solve_exact(s->arch, s->workload, &o, d);
   if (CHECK(r && r->tree)) {
-    CHECK(r->value < 5200);
+    CHECK(r->value < 4700);
     CHECK(r->value >= r->bound);
     CHECK(r->evals <= o.budget.max_evals);
   }
@@ -115,7 +116,27 @@ static void check_names(void) {
           "B[t])', 'G[t] += F[t,q]', 'B[t] max= A[t,q]'"));
 }
 
-/* None: one kind of unit; a single op. */
+/* On one kind of unit each op is a part, and parts that run together take turns. */
+static void check_chain(void) {
+  tf_spec *s = edge_with("workloads/gemm-chain/g1.yaml");
+  if (!CHECK(s != NULL)) return;
+  CHECK_I64(tf_phases_ways(s->arch, s->workload), 4);
+  for (int k = 0; k < 4; k++) {
+    tf_tree *t = tf_phases_tree(s->arch, s->workload, k);
+    char *text = t ? tf_tree_text(t) : NULL;
+    if (CHECK(text != NULL)) {
+      CHECK_I64(count(text, "Seq"), 1);
+      CHECK_I64(count(text, "Pipe"), 0);
+      CHECK_I64(count(text, "keep"), k > 1);
+    }
+    free(text);
+    tf_tree_free(t);
+  }
+  check_completions(s);
+  tf_spec_free(s);
+}
+
+/* None: a single op. */
 static void check_none(const char *workload) {
   tf_spec *s = edge_with(workload);
   if (CHECK(s != NULL)) CHECK_I64(tf_phases_ways(s->arch, s->workload), 0);
@@ -132,6 +153,6 @@ int main(void) {
   tf_spec_free(s);
   check_names();
   check_none("workloads/gemm.yaml");
-  check_none("workloads/gemm-chain/g1.yaml");
+  check_chain();
   return check_report();
 }

@@ -1,0 +1,298 @@
+#include "search/run/polish.h"
+
+#include <stdlib.h>
+
+#include "base/grow.h"
+#include "base/rng.h"
+#include "model/tree/build.h"
+#include "search/common/exportable.h"
+#include "search/common/objective.h"
+
+/* Loops that one move changes; trip counts that are tried for one of two loops; a loop that its Tile does not have yet,
+ * outside of all others or inside. */
+enum { PUTS = 12, TRIPS = 24, OUTSIDE = -1, INSIDE = -2 };
+enum { EFFORT_EACH = 8 }; /* most effort of an evaluation, on average */
+/* Moves at once where none alone makes it better, tries for them, and how much worse each may make it. */
+enum { KICKS = 3, KICK_TRIES = 200, KICK_MOST = 2 };
+
+/* A loop gets another trip count: an index into its Tile's loops, or OUTSIDE, INSIDE. */
+typedef struct {
+  int node, loop, dim;
+  int64_t trip;
+} put;
+
+typedef struct {
+  enum { LOOPS, SWAP, BYPASS, SCOPE } kind;
+  int n_puts;
+  put puts[PUTS];
+  int node, what; /* SWAP: loops `what` and the next; BYPASS: the tensor; SCOPE: the kind */
+} move;
+
+typedef struct {
+  const tf_tree *t;
+  int n;
+  move *moves;
+  bool failed;
+} list;
+
+static void add(list *l, move m) {
+  if (TF_GROW(l->moves, l->n))
+    l->moves[l->n++] = m;
+  else
+    l->failed = true;
+}
+
+/* ---- a move made ---------------------------------------------------------------------------------------- */
+static void build_loops(tf_build *b, const tf_node *at, int n, const move *m) {
+  for (int i = 0; i < m->n_puts; i++)
+    if (m->puts[i].node == n && m->puts[i].loop == OUTSIDE)
+      tf_build_loop(b, (tf_loop){.dim = m->puts[i].dim, .trip = m->puts[i].trip});
+  for (int k = 0; k < at->n_loops; k++) {
+    const bool first = m->kind == SWAP && m->node == n && m->what == k;
+    const bool second = m->kind == SWAP && m->node == n && m->what + 1 == k;
+    tf_loop l = at->loops[first ? k + 1 : second ? k - 1 : k];
+    for (int i = 0; i < m->n_puts; i++)
+      if (m->puts[i].node == n && m->puts[i].loop == k) l.trip = m->puts[i].trip;
+    if (l.trip != 1) tf_build_loop(b, l);
+  }
+  for (int i = 0; i < m->n_puts; i++)
+    if (m->puts[i].node == n && m->puts[i].loop == INSIDE)
+      tf_build_loop(b, (tf_loop){.dim = m->puts[i].dim, .trip = m->puts[i].trip});
+}
+
+/* The node with the tensor among those that bypass it, or without. */
+static void build_toggled(tf_build *b, const tf_node *at, int z) {
+  tf_node like = *at;
+  bool had = false;
+  like.n_bypass = 0;
+  tf_build_node(b, &like);
+  for (int k = 0; k < at->n_bypass; k++) {
+    had |= at->bypass[k].tensor == z;
+    if (at->bypass[k].tensor != z) tf_build_bypass(b, at->bypass[k]);
+  }
+  if (!had) tf_build_bypass(b, (tf_named){.tensor = z});
+}
+
+/* NULL: a rule refuses it, or memory ran out. */
+static tf_tree *made(const tf_tree *t, const move *m, bool *failed) {
+  tf_build *b = tf_build_new(t->arch, t->workload, NULL);
+  for (int n = 0; b && n < t->n_nodes; n++) {
+    tf_node like = t->nodes[n];
+    if (m->kind == SCOPE && m->node == n) like.scope = (tf_scope)m->what;
+    if (m->kind == BYPASS && m->node == n)
+      build_toggled(b, &t->nodes[n], m->what);
+    else
+      tf_build_node(b, &like);
+    if (like.kind == TF_TILE) build_loops(b, &t->nodes[n], n, m);
+  }
+  *failed |= !b || !tf_build_whole(b);
+  return tf_build_tree(b);
+}
+
+/* ---- the moves there are --------------------------------------------------------------------------------- */
+static int64_t ceil_of(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/* Two loops of one dim whose counts make `all` together: other ways to share it, each the first time. */
+static void share(list *l, put a, put b, int64_t all) {
+  int64_t tried[TRIPS];
+  int n = 0;
+  for (int64_t k = 1; k * k <= all && n + 4 <= TRIPS; k++)
+    if (all % k == 0) tried[n++] = k, tried[n++] = all / k;
+  tried[n++] = a.trip + 1;
+  tried[n++] = a.trip - 1;
+  for (int i = 0; i < n; i++) {
+    const int64_t other = tried[i] > 0 ? ceil_of(all, tried[i]) : 0;
+    if (!other || tried[i] == a.trip || (a.loop < 0 && tried[i] == 1) || (b.loop < 0 && other == 1)) continue;
+    move m = {.kind = LOOPS, .n_puts = 2, .puts = {a, b}};
+    m.puts[0].trip = tried[i];
+    m.puts[1].trip = other;
+    add(l, m);
+  }
+}
+
+static int temporal(const tf_node *at, int dim) {
+  for (int k = 0; k < at->n_temporal; k++)
+    if (at->loops[k].dim == dim) return k;
+  return -1;
+}
+
+/* The loop of node n with others of the same dim in node `other`, or with one that it gets. */
+static void pair(list *l, int n, int k, int other) {
+  const tf_node *to = &l->t->nodes[other];
+  const tf_loop *from = &l->t->nodes[n].loops[k];
+  const put a = {n, k, from->dim, from->trip};
+  for (int i = 0; i < to->n_loops; i++)
+    if (to->loops[i].dim == from->dim && (other < n || i > k || other > n))
+      share(l, a, (put){other, i, from->dim, to->loops[i].trip}, from->trip * to->loops[i].trip);
+  if (temporal(to, from->dim) >= 0) return;
+  share(l, a, (put){other, OUTSIDE, from->dim, 1}, from->trip);
+  share(l, a, (put){other, INSIDE, from->dim, 1}, from->trip);
+}
+
+/* Loops of the Tile with its own, and with those of Tiles around it up to a scope, both ways. */
+static void pairs(list *l, int n) {
+  for (int up = n; up >= 0 && l->t->nodes[up].kind == TF_TILE; up = l->t->nodes[up].parent) {
+    for (int k = 0; k < l->t->nodes[n].n_loops; k++)
+      pair(l, n, k, up);
+    for (int k = 0; up != n && k < l->t->nodes[up].n_loops; k++)
+      if (temporal(&l->t->nodes[n], l->t->nodes[up].loops[k].dim) < 0) pair(l, up, k, n);
+  }
+}
+
+static bool has_dim(const tf_tree *t, int n, int dim) {
+  for (int i = n; i < t->nodes[n].end; i++)
+    for (int d = 0; t->nodes[i].kind == TF_OP && d < t->workload->ops[t->nodes[i].op].n_dims; d++)
+      if (t->workload->ops[t->nodes[i].op].dims[d] == dim) return true;
+  return false;
+}
+
+/* Takes a factor to the first Tiles below that have the dim (or, up, out of these).  False: one cannot. */
+static bool below(const tf_tree *t, int n, put what, bool up, move *m) {
+  const tf_node *at = &t->nodes[n];
+  bool ok = at->kind != TF_OP;
+  if (at->kind == TF_TILE && has_dim(t, n, what.dim)) {
+    const int k = temporal(at, what.dim);
+    const int64_t trip = k < 0 ? 1 : at->loops[k].trip;
+    if (m->n_puts == PUTS || (up && trip % what.trip)) return false;
+    m->puts[m->n_puts++] = (put){n, k < 0 ? INSIDE : k, what.dim, up ? trip / what.trip : trip * what.trip};
+  }
+  for (int c = 0; at->kind == TF_SCOPE && c < at->n_children && ok; c++)
+    ok = below(t, at->children[c], what, up, m);
+  return ok;
+}
+
+/* Factors between the Tile and all Tiles that are first below the scope that it has. */
+static void through(list *l, int n) {
+  static const int64_t factors[] = {2, 3, 4, 5, 7, 8, 16};
+  const tf_node *at = &l->t->nodes[n];
+  if (at->n_children != 1 || l->t->nodes[at->children[0]].kind != TF_SCOPE) return;
+  for (int dim = 0; dim < l->t->workload->n_dims; dim++)
+    for (size_t f = 0; f < 2 * sizeof factors / sizeof *factors; f++) {
+      const int64_t by = factors[f / 2];
+      const bool up = f % 2;
+      const int k = temporal(at, dim);
+      const int64_t trip = k < 0 ? 1 : at->loops[k].trip;
+      move m = {.kind = LOOPS};
+      if (!up && trip % by) continue;
+      m.puts[m.n_puts++] = (put){n, k < 0 ? OUTSIDE : k, dim, up ? trip * by : trip / by};
+      if (below(l->t, at->children[0], (put){.dim = dim, .trip = by}, up, &m) && m.n_puts > 1) add(l, m);
+    }
+}
+
+static bool touches(const tf_tree *t, int n, int z) {
+  for (int i = n; i < t->nodes[n].end; i++) {
+    if (t->nodes[i].kind != TF_OP) continue;
+    const tf_op *op = &t->workload->ops[t->nodes[i].op];
+    if (op->out == z) return true;
+    for (int r = 0; r < op->n_reads; r++)
+      if (op->reads[r].tensor == z) return true;
+  }
+  return false;
+}
+
+static void moves_of(list *l) {
+  l->n = 0;
+  for (int n = 0; n < l->t->n_nodes; n++) {
+    const tf_node *at = &l->t->nodes[n];
+    for (int s = 0; at->kind == TF_SCOPE && s < TF_N_SCOPES; s++)
+      if (s != (int)at->scope) add(l, (move){.kind = SCOPE, .node = n, .what = s});
+    if (at->kind != TF_TILE) continue;
+    pairs(l, n);
+    through(l, n);
+    for (int k = 0; k + 1 < at->n_temporal; k++)
+      add(l, (move){.kind = SWAP, .node = n, .what = k});
+    for (int z = 0; at->level > 0 && z < l->t->workload->n_tensors; z++)
+      if (touches(l->t, n, z)) add(l, (move){.kind = BYPASS, .node = n, .what = z});
+  }
+}
+
+/* ---- the descent ------------------------------------------------------------------------------------------ */
+/* What may be spent, and on what. */
+typedef struct {
+  tf_trying *q;
+  int64_t evals, effort; /* where q's end */
+  tf_watch *watch;
+  tf_rng rng;
+  list l;
+} descent;
+
+static bool over(const descent *d) {
+  return d->l.failed || d->q->evals >= d->evals || d->q->effort >= d->effort || (d->watch && tf_watch_over(d->watch));
+}
+
+/* The tree of a move, and its value; NULL: there is none. */
+static tf_tree *tried(descent *d, const move *m, tf_found *f) {
+  tf_tree *t = made(d->l.t, m, &d->l.failed);
+  if (t && tf_can_export(d->q->exportable, t) && tf_tried(t, d->q, &f->figures, NULL)) {
+    f->value = tf_objective_value(d->q->by, &f->figures);
+    return t;
+  }
+  tf_tree_free(t);
+  return NULL;
+}
+
+static void take(descent *d, tf_tree *t, tf_found *f, tf_found *at) {
+  tf_tree_free(at->tree);
+  *at = *f;
+  d->l.t = at->tree = t;
+  moves_of(&d->l);
+}
+
+/* Makes moves that make it better, one after another, until none does.  `at`: where it stands; its tree is NULL as long
+ * as that is the list's own. */
+static void descend(descent *d, tf_found *at) {
+  for (int i = 0, idle = 0; idle < d->l.n && !over(d); i++, idle++) {
+    tf_found f = {0};
+    i %= d->l.n;
+    tf_tree *t = tried(d, &d->l.moves[i], &f);
+    if (t && f.value < at->value * (1 - 1e-12)) {
+      take(d, t, &f, at);
+      idle = -1;
+    } else {
+      tf_tree_free(t);
+    }
+  }
+}
+
+/* Makes a few moves whatever they cost. */
+static void kick(descent *d, tf_found *at) {
+  for (int left = KICKS, tries = 0; left > 0 && tries < KICK_TRIES && d->l.n && !over(d); tries++) {
+    tf_found f = {0};
+    tf_tree *t = tried(d, &d->l.moves[tf_rng_below(&d->rng, (uint32_t)d->l.n)], &f);
+    if (t && f.value < at->value * KICK_MOST) {
+      take(d, t, &f, at);
+      left--;
+    } else {
+      tf_tree_free(t);
+    }
+  }
+}
+
+bool tf_polished(const tf_tree *tree, double value, int64_t most, tf_watch *watch, tf_trying *q, tf_found *out) {
+  descent d = {.q = q,
+               .evals = q->evals + most,
+               .effort = q->effort + EFFORT_EACH * most,
+               .watch = watch,
+               .l.t = tree,
+               .rng = tf_rng_new(q->seed, 0)};
+  *out = (tf_found){.value = value};
+  moves_of(&d.l);
+  descend(&d, out);
+  for (int64_t before = -1; !over(&d) && q->evals > before && out->value > q->goal * (1 + 1e-12);) {
+    tf_found at = {.value = out->value};
+    before = q->evals;
+    d.l.t = out->tree ? out->tree : tree;
+    moves_of(&d.l);
+    kick(&d, &at);
+    descend(&d, &at);
+    if (at.tree && at.value < out->value * (1 - 1e-12)) {
+      tf_tree_free(out->tree);
+      *out = at;
+    } else {
+      tf_tree_free(at.tree);
+    }
+  }
+  q->failed |= d.l.failed;
+  free(d.l.moves);
+  return out->tree;
+}
