@@ -22,9 +22,9 @@ typedef struct {
 
 typedef struct {
   enum { SPLIT, COPY, HULL, TELL } kind;
-  int slot; /* the range that it sets; TELL: the first of `n` that are final */
-  int from; /* COPY: the range that is taken; SPLIT: where `inner` has the steps further in */
-  int n;    /* of reads, loops (outer ones first), or ranges */
+  int slot;    /* the range that it sets; TELL: the first of `n` that are final */
+  int from;    /* COPY: the range that is taken; SPLIT: where `inner` has the steps further in */
+  int n;       /* of reads, loops (outer ones first), or ranges */
   int depth;   /* loops above the node */
   bool traced; /* later steps ask how far each loop moves the range */
   const index_read *reads;
@@ -123,8 +123,7 @@ static void add_splits(tf_space_build *b, tf_probe *p, int o, int n) {
     s.from = inner_of(b, p, n, s.slot);
     splitter *loops = s.from < 0 ? NULL : array(b, (size_t)node->n_loops, sizeof *loops);
     for (int k = 0; loops && k < node->n_loops; k++)
-      if (node->loops[k].dim == f->wl->ops[o].dims[i])
-        loops[s.n++] = (splitter){f->loop_from[n] + k, p->depth + k};
+      if (node->loops[k].dim == f->wl->ops[o].dims[i]) loops[s.n++] = (splitter){f->loop_from[n] + k, p->depth + k};
     s.loops = loops;
     if (loops) add(b, p, s);
   }
@@ -224,8 +223,7 @@ static void split(tf_probe *p, const step *s, const int64_t *trips) {
 static void copy(tf_probe *p, const step *s) {
   p->now[s->slot] = p->now[s->from];
   p->mixed[s->slot] = p->mixed[s->from];
-  if (s->traced)
-    memcpy(&p->by[s->slot * p->depth], &p->by[s->from * p->depth], (size_t)s->depth * sizeof *p->by);
+  if (s->traced) memcpy(&p->by[s->slot * p->depth], &p->by[s->from * p->depth], (size_t)s->depth * sizeof *p->by);
 }
 
 /* How far each loop moves the read. */

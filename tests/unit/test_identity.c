@@ -30,7 +30,8 @@ static void machine(page *p, draw_part part, const char *key, const char *value)
   give_rest(p, part, key, DRAW_ARCH, " clock ", value);
   say(p, ", memories: [{name: L0}, {name: K}, {name: %s", part == DRAW_MEMORY && !strcmp(key, "name") ? value : "L1");
   give_rest(p, part, key, DRAW_MEMORY, " name ", value);
-  if (part == DRAW_NETWORK) say(p, ", network: {%s: %s}", key, value);
+  if (part == DRAW_NETWORK) /* neighbours are a mesh's */
+    say(p, ", network: {%s%s: %s}", strcmp(key, "peers") ? "" : "topology: mesh, ", key, value);
   if (part == DRAW_BANDWIDTH) say(p, ", bandwidth: {%s: %s}", key, value);
   if (part == DRAW_ENERGY) {
     const bool read = !strcmp(key, "read");
