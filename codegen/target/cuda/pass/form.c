@@ -12,12 +12,12 @@
  * time. */
 enum { MOST_OPS = 64, MOST_CUTS = 4, MOST_DIMS = 64, MOST_LEVELS = 16, SUM = 64, REG_SUM = 16 };
 
-/* Rows and columns of a block, keys of a step; box: rows are points of several dims together.  Where walking a mapping
- * takes long, no more than the first few are tried.  Rows of three warpgroups (192) are for some groups alone
- * (may_have). */
+/* Rows and columns of a block, keys of a step; box: rows are points of several dims together; whole: blocks have all of
+ * their rows and columns, and the last ones what is left.  Where walking a mapping takes long, no more than the first
+ * few are tried.  Rows of three warpgroups (192) are for some groups alone (may_have). */
 typedef struct {
   int64_t rows, columns, keys;
-  bool box;
+  bool box, whole;
 } size;
 static const size sizes[] = {
     {.rows = 128, .columns = 128, .keys = 128}, {.rows = 192, .columns = 128, .keys = 128},
@@ -30,9 +30,10 @@ static const size sizes[] = {
     {.rows = 128, .columns = 32, .keys = 32},
 };
 enum { N_SIZES = sizeof sizes / sizeof *sizes, N_FORMS = 2 * N_SIZES };
-static size size_at(int i) {
+static size size_at(int i, bool whole) {
   size s = sizes[i % N_SIZES];
   s.box = i >= N_SIZES;
+  s.whole = whole;
   return s;
 }
 /* How many blocks share a sum (split.c), where there would be fewer blocks than multiprocessors, and then are twice as
@@ -209,13 +210,17 @@ static int keys_of(const former *f, int group) {
   return -1;
 }
 
-/* How much of a dim blocks of that size have: they are alike, if no more than twice as many need be, for the model
- * counts blocks that differ step by step. */
+/* How much of a dim blocks of that size have: they are alike, if no more than twice as many need be. */
 static int64_t even(int64_t extent, int64_t most) {
   const int64_t least = (extent + most - 1) / most;
   for (int64_t n = least; n <= 2 * least && n <= extent; n++)
     if (extent % n == 0) return extent / n;
   return most;
+}
+
+/* The same of rows or columns: of the size at hand. */
+static int64_t block_of(const former *f, int64_t extent, int64_t most) {
+  return f->size.whole && most < extent ? most : even(extent, most);
 }
 
 /* Words of a block's row of what the op makes, or (ref) reads: dims that blocks share out have one setting. */
@@ -270,7 +275,7 @@ static void find_box(former *f, const tf_op *op, cu_box *b) {
     if (b->side[i] > b->side[longest]) longest = i;
   }
   f->row = b->dim[longest], f->column = b->column;
-  if (f->block[f->column]) f->block[f->column] = even(f->wl->dims[f->column].extent, f->size.columns);
+  if (f->block[f->column]) f->block[f->column] = block_of(f, f->wl->dims[f->column].extent, f->size.columns);
   f->keys = -1;
 }
 
@@ -321,9 +326,9 @@ static bool find_blocks(former *f, int group) {
       if (f->windows) rows = fill_rows(f, op, rows);
     }
   if (f->row >= 0 && f->block[f->row])
-    f->block[f->row] = rows > CU_GROUP_ROWS ? rows : even(f->wl->dims[f->row].extent, rows);
+    f->block[f->row] = rows > CU_GROUP_ROWS ? rows : block_of(f, f->wl->dims[f->row].extent, rows);
   if (f->column >= 0 && f->column != f->row && f->block[f->column])
-    f->block[f->column] = even(f->wl->dims[f->column].extent, f->size.columns);
+    f->block[f->column] = block_of(f, f->wl->dims[f->column].extent, f->size.columns);
   f->keys = keys_of(f, group);
   if (f->keys >= 0 && f->wl->dims[f->keys].extent > f->size.keys)
     f->block[f->keys] = even(f->wl->dims[f->keys].extent, f->size.keys);
@@ -403,10 +408,12 @@ static int axis_of_shares(const former *f) {
   return f->shares <= mesh[1] && (mesh[1] <= mesh[0] || f->shares > mesh[0]);
 }
 
-/* Blocks of a dim that may go side by side.  Of three warpgroups' rows the last are fewer: they are steps of one loop,
- * as of two a step might have none. */
-static int64_t count_beside(const former *f, int d, const int64_t *count) {
-  return d == f->row && f->size.rows > CU_GROUP_ROWS && f->wl->dims[d].extent % f->block[d] ? 1 : count[d];
+/* Blocks of a dim that go side by side along an axis that has `room`.  Where the last has less than the others all go
+ * beside each other or none do, as a loop within a loop might have none; of three warpgroups' rows none. */
+static int64_t beside(const former *f, int d, const int64_t *count, int64_t room) {
+  if (!f->block[d] || f->wl->dims[d].extent % f->block[d] == 0) return divisor(count[d], room);
+  const bool three = d == f->row && f->size.rows > CU_GROUP_ROWS;
+  return !three && count[d] <= room ? count[d] : 1;
 }
 
 /* The dim of which most blocks, at most `room`, go side by side along an axis; of two that are alike the one that the
@@ -414,8 +421,7 @@ static int64_t count_beside(const former *f, int d, const int64_t *count) {
 static int longest_to_spread(const former *f, const int64_t *count, int64_t room, const int64_t *other) {
   int best = -1;
   for (int d = 0; d < f->wl->n_dims; d++) {
-    const int64_t n = divisor(count_beside(f, d, count), room),
-                  most = best < 0 ? 0 : divisor(count_beside(f, best, count), room);
+    const int64_t n = beside(f, d, count, room), most = best < 0 ? 0 : beside(f, best, count, room);
     if (n > most || (n == most && other[d] <= 1 && other[best] > 1)) best = d;
   }
   return best;
@@ -433,7 +439,7 @@ static int tiles_above(former *f, int group, int parent) {
     for (int d = 0; d < f->wl->n_dims; d++)
       spread[axis][d] = 1;
     const int best = longest_to_spread(f, count, room, axis ? spread[0] : spread[1]);
-    if (best >= 0) spread[axis][best] = divisor(count_beside(f, best, count), room), count[best] /= spread[axis][best];
+    if (best >= 0) spread[axis][best] = beside(f, best, count, room), count[best] /= spread[axis][best];
     if (axis == axis_of) spread[axis][sum] = f->shares, f->block[sum] = f->wl->dims[sum].extent / f->shares;
   }
   parent = tf_build_tile(f->out, parent, 0);
@@ -623,21 +629,25 @@ static bool may_have(former *f, int group) {
   return narrow;
 }
 
-/* The sizes that differ for a group, whose dims may be shorter; their number. */
-static int sizes_of(former *f, int group, int which[N_FORMS]) {
-  int64_t seen[N_FORMS][MOST_DIMS] = {{0}};
+/* The sizes that differ for a group, whose dims may be shorter; their number.  anew: whether blocks are others than
+ * without `whole`. */
+static int sizes_of(former *f, int group, bool whole, size which[N_FORMS], bool anew[N_FORMS]) {
+  int64_t seen[N_FORMS][MOST_DIMS] = {{0}}, plain[MOST_DIMS] = {0};
   cu_box box;
   const bool boxed = boxed_of(f, group, &box) != NULL;
   int n = 0;
   for (int i = 0; i < (boxed ? N_FORMS : N_SIZES); i++) {
-    f->size = size_at(i);
-    if (!find_blocks(f, group)) return 0;
+    for (int k = 0; k <= whole; k++) {
+      f->size = size_at(i, k);
+      if (!find_blocks(f, group)) return 0;
+      for (int d = 0; d < f->wl->n_dims; d++)
+        (k == whole ? seen[n] : plain)[d] = length_of(f, d);
+    }
     bool new = may_have(f, group);
-    for (int d = 0; d < f->wl->n_dims; d++)
-      seen[n][d] = length_of(f, d);
     for (int k = 0; k < n; k++)
       new &= memcmp(seen[k], seen[n], sizeof *seen) != 0;
-    if (new) which[n++] = i;
+    anew[n] = whole && memcmp(plain, seen[n], sizeof plain) != 0;
+    if (new) which[n++] = f->size;
   }
   return n;
 }
@@ -649,15 +659,19 @@ static int first_product(const former *f) {
   return 0;
 }
 
-/* The k-th of the cut's, or the next that can be built; NULL: *k is less by as many as there are.  Of two groups all
- * pairs of sizes are tried, of more those of the first with a product for all; first without split sums. */
-static tf_tree *of_cut(former *f, int *k) {
+/* The k-th of the cut's with such blocks, or the next that can be built; NULL: *k is less by as many as there are.  Of
+ * two groups all pairs of sizes are tried, of more those of the first with a product for all; first without split sums.
+ */
+static tf_tree *of_blocks(former *f, bool whole, int *k) {
   const int groups = f->group[f->n - 1] + 1;
-  int first[N_FORMS], other[N_FORMS] = {0};
-  const int n = sizes_of(f, groups > 2 ? first_product(f) : 0, first), m = groups == 2 ? sizes_of(f, 1, other) : 1;
+  size first[N_FORMS], other[N_FORMS];
+  bool anew[N_FORMS], beside[N_FORMS] = {false};
+  const int n = sizes_of(f, groups > 2 ? first_product(f) : 0, whole, first, anew),
+            m = groups == 2 ? sizes_of(f, 1, whole, other, beside) : 1;
   for (int i = 0; i < n * m * (1 + N_SHARES); i++) {
     const int at = i % (n * m), share = i / (n * m);
-    const size one = size_at(first[at / m]), two = groups == 2 ? size_at(other[at % m]) : one;
+    const size one = first[at / m], two = groups == 2 ? other[at % m] : one;
+    if (whole && !anew[at / m] && !beside[at % m]) continue;
     if (share && !may_share(f, groups - 1, two, shares[share - 1])) continue;
     if (*k > 0) {
       --*k;
@@ -667,6 +681,11 @@ static tf_tree *of_cut(former *f, int *k) {
     if (t) return t;
   }
   return NULL;
+}
+
+static tf_tree *of_cut(former *f, int *k) {
+  tf_tree *t = of_blocks(f, false, k);
+  return t ? t : of_blocks(f, true, k);
 }
 
 /* Whether tensor cores multiply windows, if there are some: those of the plain units are searched. */
