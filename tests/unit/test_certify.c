@@ -197,7 +197,8 @@ int main(int argc, char **argv) { /* test_certify CASES SEED: others */
   for (int i = 0; i < cases; i++)
     try_problem(&g, &n);
   CHECK(n.mappings >= cases && n.proofs * 4 >= cases); /* else most were of no kind that has certificates */
-  CHECK(n.believed * 20 <= n.signed_anew);             /* a change may leave a proof of something else that is true */
+  CHECK(n.believed * 20 <=
+        n.signed_anew + 10); /* a change may leave a proof of something else that is true: one of few */
   printf("%d mappings, %d proofs, %d files changed; of %d signed anew %d pass; %lld boxes\n", (int)n.mappings, n.proofs,
          n.changed, n.signed_anew, n.believed, (long long)n.boxes);
   return check_report();
