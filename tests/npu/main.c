@@ -1,8 +1,7 @@
 /* Random workloads emitted for the NPU and run in its simulator: outputs equal the workload's own, words of each path
  * the model's, flags are all needed (each left out is found) and cost no time beside what they order.
  *   npu_test [--cases N] [--from SEED] [--one SEED]
- *   npu_test --plans [N]  workloads without a mapping: what the planner finds is emitted and right; N: the first ones
- * alone */
+ *   npu_test --plans [N]  workloads (the first N) without a mapping: what the planner finds is emitted and right */
 #include <stdlib.h>
 
 #include "base/rng.h"
@@ -726,9 +725,9 @@ static int plans(size_t most) {
   odd_case();
   for (size_t i = 0; i < n && i < most; i++)
     settled += plan_case(workloads[i]);
-  printf("%d plans with other tiles than the search's\n", settled);
   given_case();
   if (most < n) return check_report();
+  printf("%d of %zu plans with other tiles than the search's\n", settled, n);
   CHECK(settled > 0);
   apart_case();
   convs_fused_case();
