@@ -665,13 +665,13 @@ static int first_product(const former *f) {
 static tf_tree *of_blocks(former *f, bool whole, int *k) {
   const int groups = f->group[f->n - 1] + 1;
   size first[N_FORMS], other[N_FORMS];
-  bool anew[N_FORMS], beside[N_FORMS] = {false};
+  bool anew[N_FORMS], other_anew[N_FORMS] = {false};
   const int n = sizes_of(f, groups > 2 ? first_product(f) : 0, whole, first, anew),
-            m = groups == 2 ? sizes_of(f, 1, whole, other, beside) : 1;
+            m = groups == 2 ? sizes_of(f, 1, whole, other, other_anew) : 1;
   for (int i = 0; i < n * m * (1 + N_SHARES); i++) {
     const int at = i % (n * m), share = i / (n * m);
     const size one = first[at / m], two = groups == 2 ? other[at % m] : one;
-    if (whole && !anew[at / m] && !beside[at % m]) continue;
+    if (whole && !anew[at / m] && !other_anew[at % m]) continue;
     if (share && !may_share(f, groups - 1, two, shares[share - 1])) continue;
     if (*k > 0) {
       --*k;
