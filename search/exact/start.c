@@ -25,6 +25,7 @@ typedef struct {
   int64_t spent;
   double best;   /* value of the objective asked for */
   tf_tree *tree; /* the mapping of that value; NULL: none, or memory ran out */
+  bool phases;   /* there are some: the searches leave more to them */
 } so_far;
 
 /* A part of the evaluations that are asked for, `most` at most; 0: no limit. */
@@ -72,14 +73,12 @@ static bool take_front(const tf_x_start *s, tf_search_result *r, so_far *now) {
          take(s, &r->pareto[best].tree, &f, now);
 }
 
-/* Where there are phases, the searches leave more to them. */
-static bool in_phases(const tf_x_start *s) { return tf_phases_ways(s->arch, s->wl) > 0; }
-static int others_part(const tf_x_start *s) { return in_phases(s) ? 4 * OTHERS_PART : OTHERS_PART; }
+static int others_part(const so_far *now) { return now->phases ? 4 * OTHERS_PART : OTHERS_PART; }
 
 /* These add to what is spent, and return true where nothing better is left to find. */
 static bool by_search(const tf_x_start *s, tf_objective by, so_far *now) {
   const bool own = by == s->o->objective;
-  const int64_t evals = own ? part_of(s, SEARCH_PART + in_phases(s), MOST) : part_of(s, others_part(s), MOST_OTHERS);
+  const int64_t evals = own ? part_of(s, SEARCH_PART + now->phases, MOST) : part_of(s, others_part(now), MOST_OTHERS);
   const tf_search_opts o = {.objective = by,
                             .exportable = s->o->exportable,
                             .budget = budget_of(s, evals, own ? TIME_PART : TIME_PART_OTHERS),
@@ -97,10 +96,10 @@ static bool by_search(const tf_x_start *s, tf_objective by, so_far *now) {
 
 static bool by_formulas(const tf_x_start *s, tf_objective by, so_far *now) {
   const bool own = by == s->o->objective;
-  const tf_solve_opts o = {
-      .objective = by,
-      .exportable = s->o->exportable,
-      .budget = budget_of(s, part_of(s, own ? FORMULAS_PART : others_part(s), 0), own ? TIME_PART : TIME_PART_OTHERS)};
+  const tf_solve_opts o = {.objective = by,
+                           .exportable = s->o->exportable,
+                           .budget = budget_of(s, part_of(s, own ? FORMULAS_PART : others_part(now), 0),
+                                               own ? TIME_PART : TIME_PART_OTHERS)};
   tf_diags *d = tf_diags_new();
   tf_solve_result *r = d ? tf_solve_closed(s->arch, s->wl, &o, d) : NULL;
   now->spent += r ? r->evals : 0;
@@ -254,7 +253,7 @@ static bool by_moves(const tf_x_start *s, so_far *now) {
 
 int64_t tf_x_start_with(const tf_x_start *s, tf_watch *watch) {
   const tf_objective own = s->o->objective;
-  so_far now = {watch, 0, INFINITY, NULL};
+  so_far now = {.watch = watch, .best = INFINITY, .phases = tf_phases_ways(s->arch, s->wl) > 0};
   bool best = by_search(s, own, &now) || by_formulas(s, own, &now) || by_phases(s, &now) || by_moves(s, &now);
   for (int by = 0; by < TF_N_OBJECTIVES && !best; by++)
     if (by != (int)own && !tf_watch_over(watch))
