@@ -45,11 +45,11 @@ section() {
 }
 
 echo "# Emitted kernels beside the libraries"
-printf '\nHow fast are emitted kernels beside libraries? `bench/results-cpu.sh build/tileflow [GROUP...]` measures and writes this page. '
+printf '\n`bench/results-cpu.sh build/tileflow [GROUP...]` measures and writes this page. '
 cat $results/cpu-machine.txt
 echo
 cat $said/head.md
-printf '## Where we stand\n\nOne core. Each library is in the best of its ways for each case; *best of all* is the fastest library case by case, and *least* names the worst case.\n\n'
+printf '## Where we stand\n\nOne core. Each library takes the best of its ways case by case; *least* names the worst case.\n\n'
 # shellcheck disable=SC2086 # groups
 table summary $beside $torch
 echo
@@ -64,8 +64,6 @@ cores=$(for g in $beside; do if has "$g-cores"; then echo "$g-cores"; fi; done)
 section "All cores" $said/cores.md $cores
 # shellcheck disable=SC2086
 table summary $cores
-printf '\n## On another processor, by others\n\n'
-cat $said/others.md
 section "Does the time hang on the data?" $said/data.md data
 awk -F, '
   NR > 1 && $2 != "tileflow" { n++; if (!at || $6 + 0 > most) { most = $6 + 0; at = $1 " at " $2 } if (n == 1 || $6 + 0 < least) least = $6 + 0 }

@@ -149,19 +149,15 @@ carried() {
 cat <<T
 # What tuning finds, and operators beside PyTorch and oneDNN
 
-How fast are single operators, and how much does tuning gain? \`bench/results-tune.sh\` writes this page from [docs/results](results), and
-\`bench/operators/measure.sh build/tileflow PART...\` measures. The machine is an AMD EPYC (Zen 5), 2 cores, gcc 12.2, PyTorch 2.15 with oneDNN and MKL (told to take its kernels for AVX-512). All
-is float32 on one core: processor time, medians of 5 or 7 rounds in turns, beside other work. Every kernel is first held against PyTorch in float64 (1e-5 of
-the norm).
+\`bench/results-tune.sh\` writes this page from [docs/results](results); \`bench/operators/measure.sh build/tileflow PART...\` measures. Machine: AMD EPYC
+(Zen 5), 2 cores, gcc 12.2, PyTorch 2.15 with oneDNN and MKL (AVX-512 kernels). float32 on one core, processor time, medians of 5 or 7 interleaved rounds;
+kernels are first held against PyTorch in float64 (1e-5 of the norm).
 
 ## Operators
 
-Kernels are the model's first choice, which \`tileflow emit\` writes without measuring. Figures are geometric means of the library's time over ours (above 1: we are
-faster; [case by case](results/operators.csv)).
-
-- *As given*: the better of PyTorch's ways, arrays as the workload has them. *Best*: everyone in the best of its ways, libraries with images channels last and
-  weights in oneDNN's layout beforehand, ours with packed weights where the kernel has them. *Least*: the worst case by *best*.
-- *Of the bound*: the time of the multiply-adds on registers alone, over ours. *At most*: the best library's time over that of the bound.
+Kernels are the model's first choice, which \`tileflow emit\` writes. Figures are geometric means of the library's time over ours (above 1: ours is faster; [case by
+case](results/operators.csv)). *As given*: PyTorch's fastest way, arrays as the workload has them. *Best*: everyone in the best of its ways, layouts beforehand;
+*least*: its worst case. *Of the bound*: the time of the multiply-adds on registers, over ours. *At most*: the best library's time over that of the bound.
 
 | Kind | cases | as given | best | least | of the bound | at most |
 |---|--:|--:|--:|---|--:|--:|
@@ -176,8 +172,7 @@ $(cat bench/operators/limits.md)
 Four strategies with 6 or 8 trials each share a store; then the fastest kernel of the store is timed beside the others in turns.
 $(table tuned operators-tuned.csv) The kernels are older than those of the table above ([figures](results/operators-tuned.csv), [by strategy](results/tune-by.csv)).
 
-*First over best*: how much faster the best of each strategy is than the first choice. *Within 5 %*: of the best that any of the four found. *Kernels* are
-different ones, the first choice among them.
+*First over best*: speed-up of the strategy's best over the first choice. *Within 5 %*: of the best that any of the four found.
 
 | Strategy | cases | trials | kernels | first over best | within 5 % | drawn that did not fit |
 |---|--:|--:|--:|--:|--:|--:|
@@ -187,20 +182,18 @@ $(cat bench/operators/tuned.md)
 
 ## Tuning while a network runs
 
-Does it pay to overlap tuning, compiling and running (thesis 4.6.3)? The stages of four small operators (gmm-3, dep-6, grp-3, cap-1) are
-measured ([figures](results/tune-stages.csv)); \`bench/operators/overlap.py\` lays them out in time, with one worker who tunes, one who compiles, one who runs.
-*Static*: one after another. *Compiled*: iterations wait only while a kernel is compiled. *Overlapped*: nobody waits.
+The stages of four small operators (gmm-3, dep-6, grp-3, cap-1) are measured ([figures](results/tune-stages.csv)); \`bench/operators/overlap.py\` lays
+them out in time (thesis 4.6.3). *Static*: one after another. *Compiled*: iterations wait only while a kernel is compiled. *Overlapped*: nobody waits.
 
 ![Iterations over time](img/tune/overlap.svg)
 
-Iterations begin after $(begins overlapped) overlapped, $(begins compiled) compiled, and $(begins static) static. Overlapped gains little over compiled: one compilation for each kernel that is
-faster than the one before.
+Iterations begin after $(begins overlapped) overlapped, $(begins compiled) compiled, and $(begins static) static.
 
 ## Kernels that are replaced as a program runs
 
-The same three ways with a program that runs ([HOWTO-tune](HOWTO-tune.md#while-a-program-runs)). It calls the kernel of \`emit --live\`, one for SSE2 at first, and \`tune --serve\` looks for faster ones; 60 s in
-all. *Static*: the search alone for half of the time. *Turns*: two seconds of search, two of the program. *Near*: when the program first has a version within 5 % of its
-fastest. *Called*: of the most calls that any way makes. The last columns are the longest call of a half second with a new version, and else.
+A program calls the kernel of \`emit --live\`, at first one for SSE2, while \`tune --serve\` looks for faster ones ([HOWTO-tune](HOWTO-tune.md#while-a-program-runs)), 60 s in
+all. *Static*: search alone for half of the time. *Turns*: two seconds each. *Near*: first version within 5 % of the fastest. *Called*: of the most
+calls that any way makes.
 
 $(cat bench/operators/live.md)
 
@@ -210,14 +203,13 @@ $(live)
 
 ## Strategies
 
-How many kernels must a strategy measure until one is within 5 % of the best? Spaces are compiled, checked and timed once (\`bench/operators/tables.py\`), and
-strategies look for kernels in these tables: ten seeds each, without the first choice. A seed that never has one counts as 100. \`taught\` is given the
-table's kernels of all other kinds. The goal is half of random's.
+Kernels that a strategy measures until one is within 5 % of the best, without the first choice, ten seeds (never: 100). Spaces are measured once
+(\`bench/operators/tables.py\`), and strategies search these tables. \`taught\` learns from all other kinds. Goal: half of random's.
 
 - *Whole*: every schedule of eight spaces, AVX-512 ([schedules](results/tune-tables.csv), [runs](results/tune-tables-runs.csv)).
 - *Sampled*: sixty schedules of each of 31 spaces, drawn at random, on another AMD EPYC (Zen 3) with AVX2
   ([schedules](results/tune-tables-avx2.csv), [runs](results/tune-tables-avx2-runs.csv)), and of eight with SSE2 ([schedules](results/tune-tables-sse2.csv),
-  [runs](results/tune-tables-sse2-runs.csv)). A step of a strategy leads to the row that has most of what it changes.
+  [runs](results/tune-tables-sse2-runs.csv)).
 
 Kernels that random measures, and the share of that which the others do (geometric means):
 
@@ -235,9 +227,8 @@ $(cat bench/operators/strategies.md)
 
 ## MI-LSTM over time
 
-The thesis's figure 4.13 has the time of MI-LSTM's training step over hours of tuning. Here are five kinds of kernel that its step runs 19 times, 40 % of its
-cycles by the model (\`bench/operators/mi-lstm\`). Sixty schedules of each are recorded as above (Zen 3, AVX2) and tuned in turns, ten seeds of each strategy. A kernel is
-taken to cost 1.1 processor seconds to compile, test and time.
+As the thesis's figure 4.13: five kinds of kernel that MI-LSTM's training step runs 19 times, 40 % of its predicted cycles (\`bench/operators/mi-lstm\`). Sixty
+schedules of each (Zen 3, AVX2) are tuned in turns, ten seeds, at 1.1 processor seconds a kernel.
 
 ![MI-LSTM's step while its kernels are tuned](img/tune/mi-lstm.svg)
 
@@ -247,10 +238,9 @@ $(cat bench/operators/mi-lstm/said.md)
 
 ## What other operators teach
 
-Does what was measured of some operators help with others? Each case is held out in turn (\`bench/operators/carried.py\`, [figures](results/tune-carried.csv)). From the rest a
-line is fitted to how far times are off the prediction, and the kernels held out are put in its order. *Near*: the place of the first within 5 % of the best
-(geometric mean, worst). *First*: the first one's time over the best. *Correlation*: Spearman's, of order and times. The lessons *lack* the
-case's whole kind, or its machine.
+Each case is held out in turn (\`bench/operators/carried.py\`, [figures](results/tune-carried.csv)). A line fitted to the others' errors orders its
+kernels. *Near*: place of the first within 5 % of the best (geometric mean, worst). *First*: the first one's time over the best. *Correlation*: Spearman's.
+The lessons *lack* the case's kind, or its machine.
 
 | Machine | lack | by | cases | near | worst | first | correlation |
 |---|---|---|--:|--:|--:|--:|--:|

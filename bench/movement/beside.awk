@@ -48,7 +48,7 @@ FILENAME == ARGV[2] {
 END {
   split("fused,parts,openblas,onednn", names, ","); shown["fused"] = "fused"; shown["parts"] = "ours, apart"
   shown["openblas"] = "OpenBLAS"; shown["onednn"] = "oneDNN"
-  print "Figures a and b, of what misses the cache before the share that hits this one, means; and c, words over those of our fused kernel, geometric means:\n"
+  print "Hits are shares of what misses the cache before, means; words are over those of our fused kernel, geometric means:\n"
   print "| | hits L2 | hits L3 | words into L1 | into L2 | into L3 |\n|---|--:|--:|--:|--:|--:|"
   for (w = 1; w <= 4; w++) {
     printf "| %s | %.1f %% | %.1f %% |", shown[names[w]], hits(names[w], 2), hits(names[w], 3)
