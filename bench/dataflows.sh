@@ -95,12 +95,9 @@ head_of() { # architecture
 cat <<'TEXT'
 # The named dataflows, compared
 
-How do the dataflows of the thesis's table 3.8 compare on one shape? Each is a tile tree written by hand, for G1 or C3; none is searched.
-`bench/dataflows.sh build/tileflow > docs/RESULTS-dataflows.md` writes this page; do not edit it.
-
-- *DRAM words* are read from and written to DRAM. *By hand* is the same from a formula in the script, which knows nothing of the tool.
-- *Saved* and *speed-up* are against layerwise.
-- *L1 words* and *L2 words* are all accesses of all instances. *L1 peak* is what one instance must hold.
+The dataflows of the thesis's table 3.8 on one shape, as tile trees written by hand. `bench/dataflows.sh build/tileflow > docs/RESULTS-dataflows.md` writes
+this page. *By hand* is DRAM words by a formula in the script; *saved* and *speed-up* are against layerwise; *L1 words* and *L2 words* are accesses of all
+instances, *L1 peak* is of one.
 TEXT
 
 echo
@@ -140,15 +137,11 @@ convolutions Edge edge $conv_tiles
 convolutions Cloud cloud $conv_quarters
 cat <<'TEXT'
 
-## Beside the thesis
-
-[RESULTS-search.md](RESULTS-search.md#the-thesiss-figures-from-our-runs) has means over all shapes beside the thesis's (3.6.5.3), and why they differ. One shape has the
-same order: every fused dataflow beats layerwise, as the ten passes over S, D, E, P leave DRAM. Uni-pipe, which uses one core of four, is the slowest of them, and the pipeline
-of all three stages is the fastest on Edge. FLAT-RGran and Chimera need a fraction of FLAT-HGran's L1 (the thesis: 28.4 % and 14.8 %).
+[RESULTS-search.md](RESULTS-search.md#the-thesiss-figures-from-our-runs) has means over all shapes beside the thesis's. FLAT-RGran and Chimera need a fraction
+of FLAT-HGran's L1 (the thesis: 28.4 % and 14.8 %).
 
 ## Limits
 
-- *FlashAttention*: the cycles include rescaling O on the vector units (column *rescaling* of the report).
-- Nothing hides the first load, the last store and the work of the last step.
+FlashAttention's cycles include rescaling O on the vector units. Nothing hides the first load, the last store and the work of the last step.
 TEXT
 exit $bad

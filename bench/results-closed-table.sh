@@ -4,10 +4,8 @@
 cat <<'HEAD'
 # The closed form, and how far it is from the optimum
 
-How far from the optimum is the thesis's closed form, and how fast is it? `tileflow solve --method closed`
-([HOWTO-solve.md](HOWTO-solve.md)) solves every shape of the thesis's tables 3.5 and 3.6 on Edge and Cloud, for latency and for traffic.
-Times are the least of three runs on one thread by the clock, beside other work. `bench/results-closed.sh` writes this page from
-[results/closed.csv](results/closed.csv), which has a row for each shape.
+`tileflow solve --method closed` ([HOWTO-solve.md](HOWTO-solve.md)) on every shape of the thesis's tables 3.5 and 3.6. Times are the least of three runs
+on one thread. `bench/results-closed.sh` writes this page from [results/closed.csv](results/closed.csv), a row for each shape.
 
 HEAD
 awk -F, '
@@ -59,9 +57,8 @@ cat <<'TAIL'
 
 ## What limits it
 
-- **No Pipe.** The best attention on Edge runs the products beside the vector unit; the thesis's formula for the words held knows Seq and sums only.
-- **Traffic is not time.** Where compute hides DRAM traffic (all GEMM chains on Edge), the first load, the fit of factors to the arrays and the ports of L0 decide. The
-  closed form takes the fullest spatial unrolling and does not look further.
-- **Multiples.** Inner tiles divide outer ones, which leaves few choices for lengths such as 7 or 14 rows.
-- **Formula against model.** Where halos overlap or borders clip, the formula counts full boxes. Partial sums that come back count twice in the model.
+- **No Pipe.** The best attention on Edge runs the products beside the vector unit; the thesis's formula knows Seq and sums only.
+- **Traffic is not time.** Where compute hides traffic, the first load, the fit of factors to the arrays and the ports of L0 decide.
+- **Multiples.** Inner tiles divide outer ones, which leaves few choices for lengths such as 7 or 14.
+- **Formula against model.** The formula counts full boxes where halos overlap or borders clip. The model counts partial sums that come back twice.
 TAIL

@@ -7,7 +7,7 @@ in=docs/results
 cat <<'T'
 # The search: rate, templates, convergence
 
-How fast is the search, what does it make of TileFlow's templates, and how does it converge? [RESULTS-search.md](RESULTS-search.md) has it beside proved optima.
+[RESULTS-search.md](RESULTS-search.md) has the search beside proved optima.
 `bench/results-search-ga.sh` writes this page from [results](results) (`search-*.csv`).
 
 T
@@ -40,15 +40,13 @@ Limits: *times better* is the search and the counting together. TileFlow charges
 
 ## Convergence
 
-300,000 mappings of each strategy, with seed 1. This is one run each, so curves that lie close do not rank the strategies.
+300,000 mappings of each strategy, with seed 1. One run each: curves that lie close do not rank the strategies.
 
 ![best cycles over mappings evaluated, gemm-chain/g1](img/search/convergence-gemm-chain-g1.svg)
 
 ![best cycles over mappings evaluated, attention/g1](img/search/convergence-attention-g1.svg)
 
 ![best cycles over mappings evaluated, conv-chain/c3](img/search/convergence-conv-chain-c3.svg)
-
-As in the thesis's figure 3.14, most is gained in the first part of the search.
 
 T
 stamped search-convergence

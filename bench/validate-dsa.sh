@@ -14,8 +14,8 @@ row() { # mapping workload, the seed's figure, a remark, the machine if not dsa-
 cat <<'TEXT'
 ## The seed dsa-compute-schedule
 
-The seed counts the elements that its schedules load, an output's among them. Its convolution has 2048 to 512 channels, 1 x 1, 56 x 56, one SRAM of
-1,536 KiB, float32. Ours are the same schedules as [tile trees](../workloads/dataflows/dsa). *Words* are read from DRAM and written to it; `unit.test_dsa` holds them.
+The seed counts the elements that its schedules load, an output's among them. Convolution: 2048 to 512 channels, 1 x 1, 56 x 56, one SRAM of
+1,536 KiB, float32. Ours are [tile trees](../workloads/dataflows/dsa) (`unit.test_dsa`). *Words* are read from DRAM and written to it.
 
 | schedule | seed's count | words | words, if it fitted | SRAM | |
 |---|--:|--:|--:|--:|---|
@@ -34,11 +34,10 @@ row demo6 conv-conv 722,528 "two convolutions apart, 8 bits; the flag counts the
 row demo6-1 conv-conv 206,432 "fused, 8 bits; the flag again; the first is made 4 times" dsa-sram-8-bits
 cat <<'TEXT'
 
-- **What the flag hides.** From demo3-2 on the seed marks a tile `reuse` after its first load, but the tiles that follow hold other elements. Of demo3-3 and demo5-2 it
-  counts the first of 128 tiles of 16 input channels: (words - outputs) / 128 + outputs is its figure exactly. In fact demo2 is the better one.
-- **Segments.** In demo2 the last of 22 segments is as wide as the others, and an empty one that loads the image follows.
-- **Two convolutions.** The seed gives no shape for demos 6 and 6-1. Both counts follow from 93 shapes; ours has the roundest numbers (1 x 1, 3 to 32 to 64 channels,
-  224 x 224).
-- **Fusion.** By the seed's figures its fused sum moves 3.8 times less than the two ops apart. In words it moves 1.9 times more, as image and bias pass
-  once for every 8 output channels; fused by rows it moves 9.9 times less. Its fused convolutions move 3.0 times less (the seed: 3.5).
+- **The flag.** From demo3-2 on the seed marks a tile `reuse` after its first load, but later tiles hold other elements: of demo3-3 and demo5-2 its figure is exactly
+  (words - outputs) / 128 + outputs. demo2 is the better one.
+- **Segments.** In demo2 an empty segment that loads the image follows the last of 22.
+- **Two convolutions.** The seed gives no shape for demos 6 and 6-1; ours is the roundest of 93 that fit (1 x 1, 3 to 32 to 64 channels, 224 x 224).
+- **Fusion.** The seed's fused sum moves 1.9 times more words than the two ops apart (by its figures 3.8 times less); fused by rows, 9.9 times less. Its fused
+  convolutions move 3.0 times less (the seed: 3.5).
 TEXT

@@ -11,10 +11,9 @@ actual='^actual (read|fill|update)$'
 cat <<TEXT
 ## Published runs of Timeloop, with energies
 
-$(awk -F, '$4 == "cycles"' $csv | wc -l) runs of Timeloop 4 with Accelergy are read as their authors published them
-([timeloop-accelergy-exercises](https://github.com/Accelergy-Project/timeloop-accelergy-exercises), commit 2d55108; not part of this repository):
-\`parsed-processed-input.yaml\`, \`.map.yaml\`, and the tables of energies and areas. \`bench/validate-exercises.py TILEFLOW FOLDER\` writes
-[timeloop-exercises.csv](results/timeloop-exercises.csv), with each figure and why it differs. \`unit.test_import\` reads a file of the same form.
+$(awk -F, '$4 == "cycles"' $csv | wc -l) runs of Timeloop 4 with Accelergy, as their authors published them
+([timeloop-accelergy-exercises](https://github.com/Accelergy-Project/timeloop-accelergy-exercises), commit 2d55108; not part of this repository).
+\`bench/validate-exercises.py TILEFLOW FOLDER\` writes [timeloop-exercises.csv](results/timeloop-exercises.csv), with each figure and why it differs.
 $(awk -F, '$4 ~ /^actual/ { print $1 }' $csv | sort -u | wc -l) runs are of sparse data (Sparseloop): their *actual* figures are of what zeros leave.
 
 | figures | all | equal | differ, explained | unexplained |
@@ -29,12 +28,10 @@ Why they differ:
 - *windows*: an input whose window moves in two ranks at once, or by steps that overlap: Timeloop counts whole tiles.
 - *partial sums*: fills of an output below a network that reduces: Timeloop fills every instance, one copy is enough.
 - *rounded*, *whole cycles*: Timeloop rounds what it expects to a whole number: of 27 points at a density of 0.43, 12 for 11.61.
-- *begun*: updates that begin an element read nothing. 64 updates of 64 elements read 21.2 of them (expected). Timeloop takes the share of the updates that is left, 56.
-- *long runs*: a run of zeros that is longer than an entry of a run length can tell takes a word of its own. Timeloop leaves it out.
-- *lines* (of an energy): Timeloop takes whole lines of several words; where zeros are left out, words take their share of a line here. What is left of such a memory's
-  energy is put here: of 03.2.1's outermost memory some 3.5 pJ of 59 are not derived.
-
-A component's energy is Timeloop's wherever its counters are: \`leakage\`, \`access\` and \`energy: {drain: ..}\` ([FORMATS.md](FORMATS.md)) are in the imported file.
+- *begun*: updates that begin an element read nothing; Timeloop takes their share of the updates left.
+- *long runs*: a run of zeros longer than an entry can tell takes a word of its own, which Timeloop leaves out.
+- *lines* (of an energy): Timeloop takes whole lines of several words; where zeros are left out, words take their share of a line here. 3.5 pJ of 59 of 03.2.1's outermost
+  memory are not derived.
 
 | run | cycles | ours | counters equal | energy, uJ | ours | ours / theirs |
 |---|--:|--:|--:|--:|--:|--:|

@@ -29,9 +29,9 @@ row() { echo "| $2 | $(n "$1" 1) | $(n "$1" 0) | $3 |"; }
 cat <<TEXT
 ## Counts of TileFlow
 
-TileFlow's own files ([tests/data/tileflow](../tests/data/tileflow)) are imported as they are: 3 cases for which it prints its counters, and 216 random attention mappings,
-10 of which it gives no figures for. Compared are reads, fills and updates of every tensor in every memory, its figures of one instance times the instances in use.
-\`unit.test_tileflow\` holds them; [tileflow.csv](results/tileflow.csv).
+TileFlow's own files ([tests/data/tileflow](../tests/data/tileflow)): 3 cases for which it prints its counters, and 216 random attention mappings,
+10 of which it gives no figures for. Reads, fills and updates of every tensor in every memory are compared, its figures times the instances in use
+(\`unit.test_tileflow\`; [tileflow.csv](results/tileflow.csv)).
 
 | counters | 3 printed cases | 206 mappings | why |
 |---|--:|--:|---|
@@ -60,8 +60,8 @@ cat <<TEXT
 
 ![DRAM words, ours over TileFlow's](img/validation/tileflow.svg)
 
-Without C no tensor moves more DRAM words in ours, in any mapping; nor does C where it stays on chip. In 53 mappings C is produced in one set of
-L1 instances and read in another. TileFlow then counts none of the words, or a few between neighbours; here C cannot stay in L1 and passes through DRAM, which makes 42
+Without C no tensor moves more DRAM words in ours; nor does C where it stays on chip. In 53 mappings C is produced in one set of
+L1 instances and read in another: TileFlow counts none of these words, or a few between neighbours; here C passes through DRAM, which makes 42
 mappings larger in sum.
 
 Cycles, ours over TileFlow's, differ by rule: here drains take the read port, and each child of a Seq overlaps its own loads only.

@@ -30,8 +30,8 @@ n() { grep -c ",$1\$" $csv; }
 cat <<TEXT
 ## Counts of Timeloop
 
-75 mappings in Timeloop's own files are imported as they are ([tests/data/timeloop](../tests/data/timeloop)). Compared are reads, fills and updates
-of every data space in every memory, with Timeloop 3.0.3 ([timeloop.csv](results/timeloop.csv)). \`unit.test_import\` holds them.
+75 mappings in Timeloop's own files ([tests/data/timeloop](../tests/data/timeloop)): reads, fills and updates
+of every data space in every memory, beside Timeloop 3.0.3 ([timeloop.csv](results/timeloop.csv)). \`unit.test_import\` holds them.
 
 | counters | | |
 |---|--:|---|

@@ -78,13 +78,12 @@ summary() { # column
   cat <<TEXT
 # Held against the world
 
-Do the model's counts and cycles agree with what others measured or counted? Each section is one source. \`bench/validate.sh\` writes this page and
-its figures.
+One section for each source. \`bench/validate.sh\` writes this page and its figures.
 
 ## Cycles of real RTL
 
-66 fused pairs of matrix products are simulated in RTL, on one core of the accelerator of thesis section 3.6.5.1; the figures are published with TileFlow
-([tests/data/rtl](../tests/data/rtl/README.md)). The model predicts them on [rtl-core.yaml](../arch-specs/rtl-core.yaml), row by row in [rtl.csv](results/rtl.csv).
+66 fused pairs of matrix products, simulated in RTL on one core of the accelerator of thesis section 3.6.5.1, published with TileFlow
+([tests/data/rtl](../tests/data/rtl/README.md)), predicted on [rtl-core.yaml](../arch-specs/rtl-core.yaml) ([rtl.csv](results/rtl.csv)).
 
 **DRAM words**, read and written, equal the RTL's on $((66 - bad)) of 66 rows. **Cycles**:
 
@@ -97,15 +96,14 @@ its figures.
 
 ![predicted over measured cycles](img/validation/rtl.svg)
 
-*Limits.* This is one core, one simulator and one kind of workload, in one order of loops, and it is not run here. Two facts are inferred from these very runs, so the first row predicts no
-unseen data; the second does.
+*Limits.* One core, one simulator, one kind of workload, one order of loops; not run here. The first row predicts no unseen data, as two facts are inferred from these runs:
 
-- *The DRAM's ports*, inferred. The data's description says that loads and stores share 4 words a cycle (second row). $sooner of the 66 runs end
-  sooner than that allows, and none sooner than the loads alone allow. So rtl-core.yaml has a port each way (first row).
-- *56 cycles for each product besides*, inferred ([NPU.md](NPU.md)), in the first row alone. Without them it is 1.46 % and 8.4 %.
-- *Between buffer and registers* the RTL moves more on all 66 rows: it reads partial sums that nobody wrote, and passes over C once between the products. Without these
-  its words are ours (\`unit.test_rtl\`).
-- *The graph-based estimate* lets every operand pass once. It misses that B and D pass again for every tile of M.
+- *The DRAM's ports*. By the data's description loads and stores share 4 words a cycle (second row), but $sooner of the 66 runs end
+  sooner than that allows. So rtl-core.yaml has a port each way.
+- *56 cycles for each product besides* ([NPU.md](NPU.md)), in the first row alone. Without them it is 1.46 % and 8.4 %.
+
+*Between buffer and registers* the RTL moves more on all 66 rows: it reads partial sums that nobody wrote, and passes over C once between the products. Without these
+its words are ours (\`unit.test_rtl\`).
 
 TEXT
   cat "$scratch/timeloop.md"
@@ -119,17 +117,16 @@ TEXT
 
 ## Counts of the execution itself
 
-\`oracle.main\` compares every counter with a brute-force walk that shares no code with the model ([ARCHITECTURE](ARCHITECTURE.md)). Every run of
-CI walks 2,000 random cases, \`oracle.padded\` 400 with padding and \`oracle.masked\` 80 with masks. \`unit.test_below\` holds mappings that
-searches meet beside every bound. The table adds up longer runs with seeds of their own (\`bench/results-oracle.sh\`,
-[oracle.csv](results/oracle.csv)). For mappings beside bounds, *compared* counts single checks.
+\`oracle.main\` compares every counter with a brute-force walk that shares no code with the model: in every run of CI 2,000 random cases, \`oracle.padded\` 400 with
+padding, \`oracle.masked\` 80 with masks. \`unit.test_below\` holds mappings that searches meet beside every bound. The table adds up longer runs
+(\`bench/results-oracle.sh\`, [oracle.csv](results/oracle.csv)); for bounds, *compared* counts single checks.
 
 | what | runs | cases | compared | differed |
 |---|--:|--:|--:|--:|
 $(awk -F, 'NR > 1 { if (!($1 in n)) order[++m] = $1; n[$1]++; cases[$1] += $3; same[$1] += $4; differ[$1] += $5 }
   END { for (i = 1; i <= m; i++) { k = order[i]; printf "| %s | %d | %d | %d | %d |\n", k, n[k], cases[k], same[k], differ[k] } }' docs/results/oracle.csv)
 
-Cases that differed stand in \`tests/oracle/found\` as tests, and the model counts them as the walk does today.
+Cases that differed are tests today (\`tests/oracle/found\`).
 TEXT
 } >"$scratch/page.md"
 mv "$scratch/page.md" docs/VALIDATION.md

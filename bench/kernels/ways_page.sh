@@ -83,17 +83,13 @@ END {
 }' docs/results/instructions.csv
 cat <<'TEXT'
 
-- *Ours* is what `emit` ranks convolutions of these types by: the kernel's cycles, and the time in which its words arrive.
-- *The kernel and the model* adds the model's cycles. These are for float32 words and units, two and four times too many, and hide the kernel's.
-- *Eq. 5.6-5.8* charge the latency for each call. It is the longest term for any schedule here, so they tell none from another.
+- *Ours* is what `emit` ranks these convolutions by: the kernel's cycles, and the time in which its words arrive.
+- *The kernel and the model* adds the model's cycles, which are for float32 words and units.
+- *Eq. 5.6-5.8* charge the latency for each call, the longest term for any schedule here.
 - *Half of the rounds* is the noise: the median of the first 30 rounds beside that of the last 30.
 
-**Which mapping.** Windows, rows shorter than the lanes, and bfloat16 throughout take channels. Layers of 1 x 1 in int8 take rows if they have up to 64 channels and
-their rows fill the lanes: there is nothing to copy and no sum to transpose.
+Windows, rows shorter than the lanes, and bfloat16 take channels. Layers of 1 x 1 in int8 with up to 64 channels take rows that fill the lanes.
 
-**Limits.** Pairs reach the thesis's 85.69 %; the recall is below its 91.4 %.
-
-- Among candidates within 1.5 times a layer's fastest many differ by a few per cent.
-- C2 in bfloat16: rows are expected to be faster than channels and are slower, as the cost of transposing is too high for short sums.
-- No estimate knows unrolling, nor kernels of 25,000 lines (C9: 1.2 to 1.4 times as slow as others of that cost).
+**Limits.** The recall is below the thesis's. C2 in bfloat16 is expected to be faster by rows than it is. No estimate knows unrolling, nor kernels of 25,000 lines
+(C9).
 TEXT

@@ -37,15 +37,13 @@ function row(name, f) {
 }
 END {
   print "# ONNX\047s own node tests\n"
-  print "How many of ONNX\047s node tests does the importer compute rightly? `bench/onnx/run.sh` generates the tests of onnx 1.23.2, imports each model, and"
-  print "evaluates the text of the workload alone (`bench/onnx/workload.py`). A result is equal within the test\047s own tolerance, at least 1e-4, or that of float16"
-  print "and bfloat16 in graphs that have them. A refused model is tried again with its integer inputs as numbers of the model, then with all inputs but the"
-  print "first, as exporters write them. `bench/onnx/page.sh` writes this page from [results/onnx-nodes.csv](results/onnx-nodes.csv), a row for each test.\n"
+  print "`bench/onnx/run.sh` generates the tests of onnx 1.23.2, imports each model, and evaluates the workload\047s text alone (`bench/onnx/workload.py`). Equal is within the"
+  print "test\047s tolerance, at least 1e-4 (float16 and bfloat16: theirs). A refused model is tried again with its integer inputs as numbers of the model, then with all"
+  print "inputs but the first. `bench/onnx/page.sh` writes this page from [results/onnx-nodes.csv](results/onnx-nodes.csv).\n"
   print "| tests | number | equal | refused | disputed | differ | crash |\n|---|--:|--:|--:|--:|--:|--:|"
   row("all", ""); row("with a float32 or float64 input", "yes"); row("others", "no")
   printf "\nOf the equal ones %d are so as they are, %d with numbers of the model.", way["as is"], way["constants"]
-  print "\n\n*Disputed*: the result is not the test\047s, but that of onnxruntime 1.32. Where a scale does not make a whole number of elements, these tests take the"
-  print "fraction for their number in `align_corners`:"
+  print "\n\n*Disputed*: the result is onnxruntime 1.32\047s, not the test\047s, which takes a fraction for a number of elements in `align_corners`:"
   print disputed ".\n"
   print "## Why tests are refused\n\n| tests | reason |\n|--:|---|"
   sort = "sort -t\\| -k2,2nr -k3,3"
