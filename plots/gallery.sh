@@ -16,8 +16,7 @@ page=$out.md
 cat >"$page" <<'END'
 # A gallery
 
-Every picture stands below the commands that draw it, as a paper would print it: one column is 85 mm wide, two are 178. [HOWTO-plot.md](HOWTO-plot.md) says what each kind reads and shows.
-`plots/gallery.sh` runs the commands and writes this page.
+Pictures below the commands that draw them ([HOWTO-plot.md](HOWTO-plot.md)); `plots/gallery.sh` writes this page.
 
 END
 
@@ -49,7 +48,7 @@ picture tree "The tree of FLAT" 'tileflow tree arch-specs/edge.yaml workloads/at
 picture tree-pipe "The tree of TileFlow's dataflow" 'tileflow tree arch-specs/edge.yaml workloads/attention/g1.yaml workloads/dataflows/edge/attention-tileflow.yaml \
   --svg tree-pipe.svg'
 
-section "When: timelines" "A row for each memory's loads and stores and for each kind of unit. What works in a row at the same time shares its height: in the first, S and O have half of the matrix unit each."
+section "When: timelines" "A row for each memory's loads and stores and for each kind of unit."
 picture timeline-pipe "TileFlow's dataflow over time" 'tileflow plot tileflow.csv --as timeline --width two --title "Attention, TileFlow" -o timeline-pipe.svg'
 picture timeline-flash "FlashAttention over time" 'tileflow plot flash-attention.csv --as timeline --width two --title "Attention, FlashAttention" -o timeline-flash.svg'
 picture timeline-layers "Layer by layer over time, in one column" 'tileflow plot layerwise.csv --as timeline --title "Attention, layer by layer" -o timeline-layers.svg'
@@ -62,7 +61,7 @@ section "Where the limit is: rooflines" "A roof for each memory, with its ridge,
 picture roofline "FLAT and layer by layer under the roofs" 'tileflow plot flat-rgran.json layerwise.json --as roofline -o roofline.svg'
 picture roofline-four "Four dataflows under the roofs" 'tileflow plot layerwise.json flat-rgran.json flash-attention.json tileflow.json --as roofline --width two -o roofline-four.svg'
 
-section "Side by side: bars" "Cycles of each resource, energy by component, and words by memory and tensor; these are marks, for a bar on a logarithmic axis has no length."
+section "Side by side: bars" "Cycles of each resource, energy by component, words by memory and tensor."
 picture bars-cycles "Busy cycles" 'tileflow plot layerwise.json flat-rgran.json tileflow.json --as bars -o bars-cycles.svg'
 picture bars-energy "Energy by component" 'tileflow plot layerwise.json flat-rgran.json flash-attention.json tileflow.json --as bars --y energy --width two -o bars-energy.svg'
 picture bars-words "Words by memory and tensor" 'tileflow plot layerwise.json flat-rgran.json tileflow.json --as bars --y words --width two -o bars-words.svg'
