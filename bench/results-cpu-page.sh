@@ -10,8 +10,6 @@ titles="chains=Two products (G1 to G12);softmax=Attention (G1 to G12);exponent=P
 conv-relu=Two convolutions, ReLU between;yolo=Layers of YOLO, batch 1;resnet=Layers of ResNet-18, batch 16;bf16=Two products, bfloat16;\
 bf16-softmax=Attention, bfloat16;int8=Two products, int8;int8-softmax=Attention from int8;int8-product=One product, int8;\
 torch=Two products and attention;torch-bf16=The same, bfloat16;models=Shapes of current models;models-bf16=The same shapes, bfloat16"
-goals="chains=oneDNN 1.06, libxsmm 1.00;softmax=oneDNN 1.25, libxsmm 1.00;exponent=best library 0.97;conv=oneDNN 1.05, none below 0.97;\
-conv-relu=oneDNN 1.05, none below 0.97;bf16=oneDNN 1.3 with AMX;bf16-softmax=oneDNN 2 with AMX"
 
 has() { [ -s "$results/cpu-$1.csv" ]; }
 files() { for g; do if has "$g"; then echo "$results/cpu-$g.csv"; fi; done; }
@@ -34,7 +32,7 @@ when() {
 table() {
   mode=$1 && shift
   # shellcheck disable=SC2046 # files
-  awk -v titles="$titles" -v goals="$goals" -v mode="$mode" -f bench/kernels/tables.awk $(files "$@")
+  awk -v titles="$titles" -v mode="$mode" -f bench/kernels/tables.awk $(files "$@")
 }
 # section TITLE TEXT GROUP...: heading, where the figures are, text
 section() {

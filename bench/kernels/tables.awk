@@ -1,5 +1,5 @@
 # Markdown from files of bench/kernels/run.sh; their cases stand in the files.
-# mode=summary: several files, a group a row; goals: "GROUP=text" by semicolons; titles alike.  mode=ways: the same, a contestant a row, a group a column.
+# mode=summary: several files, a group a row; titles: "GROUP=text" by semicolons.  mode=ways: the same, a contestant a row, a group a column.
 # mode=readme: the same in the README's columns, with the case that comes off worst.  mode=shapes: of two files, float32 and bfloat16, each case
 # beside the best of PyTorch's ways.
 function group_of(file) { sub(/.*cpu-/, "", file); sub(/\.csv$/, "", file); return file }
@@ -38,15 +38,15 @@ function worst(g,   i, v, least, at) {
   return times(least) " (" at ")"
 }
 function summary(   k, g, t) {
-  print "| Cases | number | our share of peak | packed | oneDNN | libxsmm | OpenBLAS | PyTorch | best of all | least | goal |"
-  print "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|"
+  print "| Cases | number | our share of peak | packed | oneDNN | libxsmm | OpenBLAS | PyTorch | best of all | least |"
+  print "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
   for (k = 1; k <= groups; k++) {
     g = order[k]
     t = g
     sub(/-cores$/, "", t)
-    printf "| %s | %d | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", title[t], cases[g], percent(mean("share", g, "tileflow")), percent(mean("share", g, "tileflow packed")),
+    printf "| %s | %d | %s | %s | %s | %s | %s | %s | %s | %s |\n", title[t], cases[g], percent(mean("share", g, "tileflow")), percent(mean("share", g, "tileflow packed")),
       times(mean_best(g, "^oneDNN")), times(mean_best(g, "^libxsmm")), times(mean_best(g, "^openblas")), times(mean_best(g, "^torch")),
-      times(mean_best(g, "^(oneDNN|libxsmm|openblas|torch)")), worst(g), goal[g]
+      times(mean_best(g, "^(oneDNN|libxsmm|openblas|torch)")), worst(g)
   }
 }
 # A column a group: the mean of each contestant.
@@ -80,8 +80,6 @@ BEGIN {
   FS = ","
   m = split(titles, part, ";")
   for (i = 1; i <= m; i++) { split(part[i], pair, "="); title[pair[1]] = pair[2] }
-  m = split(goals, part, ";")
-  for (i = 1; i <= m; i++) { split(part[i], pair, "="); goal[pair[1]] = pair[2] }
 }
 FNR == 1 { g = group_of(FILENAME); order[++groups] = g; next }
 {
