@@ -3,7 +3,6 @@
 set -u
 cd "$(dirname "$0")/.." || exit 2
 results=docs/results
-said=bench/kernels/page
 beside="chains softmax exponent conv conv-relu yolo resnet bf16 bf16-softmax int8 int8-softmax int8-product"
 torch="torch torch-bf16 models models-bf16"
 titles="chains=Two products (G1 to G12);softmax=Attention (G1 to G12);exponent=Product, exp, product;conv=Two convolutions (C1 to C8);\
@@ -34,61 +33,157 @@ table() {
   # shellcheck disable=SC2046 # files
   awk -v titles="$titles" -v mode="$mode" -f bench/kernels/tables.awk $(files "$@")
 }
-# section TITLE TEXT GROUP...: heading, where the figures are, text
+# section TITLE GROUP... <TEXT: heading, where the figures are, text
 section() {
   printf '\n## %s\n\n' "$1"
-  text=$2 && shift 2
+  shift
   when "$@"
-  cat "$text"
+  cat
 }
 
 echo "# Emitted kernels beside the libraries"
 printf '\n`bench/results-cpu.sh build/tileflow [GROUP...]` measures and writes this page. '
 cat $results/cpu-machine.txt
 echo
-cat $said/head.md
+cat <<'TEXT'
+
+Kernels are of the mapping that `tileflow emit` plans on `tileflow import --host`, untuned. A figure is the library's time over ours (above 1: ours is
+faster): median of 21 interleaved rounds, geometric mean of the cases. On one core it is processor time. Results are checked first (1e-5 of the norm;
+bfloat16 1e-2). The peak is that of multiply-adds on registers, of the operands' type.
+
+TEXT
 printf '## Where we stand\n\nOne core. Each library takes the best of its ways case by case; *least* names the worst case.\n\n'
 # shellcheck disable=SC2086 # groups
 table summary $beside $torch
 echo
 when $beside
-cat $said/ways.md
+cat <<'TEXT'
+Each way by itself, as the geometric mean of its cases:
+
+| Way | Means |
+|---|---|
+| packed | weights (of a chain: second operands) are laid out beforehand, ours too where it has such a row; without the word, packing counts |
+| blocked | all tensors in the library's layout; ours stay in NCHW |
+| oneDNN | one primitive an op, ReLU and exp as post-ops; *heads*: a call for each head |
+| openblas | two calls, our code between; convolutions as im2col |
+| libxsmm rows | both products on 64 rows in the cache, our softmax between; *blocked*: its convolution layers |
+| uint8 | first operand unsigned, which spares a correction; ours is int8. After the first int8 product all continue in float32 |
+| gcc -O3 | the plain loop nest |
+
+TEXT
 table ways $beside
-cat $said/limits.md
-section "Beside PyTorch, way by way" $said/torch.md $torch
+cat <<'TEXT'
+
+Limits:
+
+- **Attention**: exp takes seven operations of the multipliers for each vector of scores; the share of the peak counts them as nothing.
+- **Convolutions**: a tile is transposed to NCHW when stored, about 200 cycles for 14 elements x 32 channels.
+- **Weights used rarely** (YOLO-C14, C15): packing them takes nearly as long as the product, so compare *packed*.
+- **One product of int8**: ours corrects for negative numbers in each tile; oneDNN on uint8 does not.
+- Work that an image's border cuts off counts for the share of the peak, which can pass 100 %.
+TEXT
+section "Beside PyTorch, way by way" $torch <<'TEXT'
+`bench/kernels/torch.sh` and `models.sh` run in one process with PyTorch, in each of its ways: eager, fused attention, joined products, transposed or
+frozen weights, channels_last, `torch.compile`. MKL is told to take its AVX-512 kernels. Of causal attention the half that is looked at counts as
+work. Single shapes are in [README](../README.md#emitted-kernels).
+
+TEXT
 table ways torch torch-bf16
 cores=$(for g in $beside; do if has "$g-cores"; then echo "$g-cores"; fi; done)
 # shellcheck disable=SC2086 # groups
-section "All cores" $said/cores.md $cores
+section "All cores" $cores <<'TEXT'
+Wall time, OpenMP on two cores. OpenBLAS and libxsmm's products are spread by batches, else by rows; layers of oneDNN and libxsmm use their own threads.
+Called from several threads, libxsmm's products take two to eight times their share, so its figures for products and attention say nothing.
+
+TEXT
 # shellcheck disable=SC2086
 table summary $cores
-section "Does the time hang on the data?" $said/data.md data
+section "Does the time hang on the data?" data <<'TEXT'
+`bench/kernels/data.sh` runs attention (plain, with an added mask, streamed) and softmax on each instruction set, with scores of deviation 1, 8 and 24 and
+half or nine in ten masked. Goal: 1.10 at most.
+
+TEXT
 awk -F, '
   NR > 1 && $2 != "tileflow" { n++; if (!at || $6 + 0 > most) { most = $6 + 0; at = $1 " at " $2 } if (n == 1 || $6 + 0 < least) least = $6 + 0 }
   END { printf "Of %d ratios the largest is %.2f (%s), the least %.2f.\n", n, most, at, least }' $results/cpu-data.csv
 printf '\n## Convolutions drawn at random\n\n'
-cat $said/convs.md
+cat <<'TEXT'
+`bench/convolutions/run.py build/tileflow docs/results/cpu-convs.csv --random 40 --dtype f32` (and `bf16`) draws convolutions: batch 1 to 5, 1 to 7
+groups, odd channels, windows to 7 x 7, strides and dilations to 3, uneven padding. Processor time on one core, medians of 5 rounds
+([figures](results/cpu-convs.csv)). *Laid out*: oneDNN within PyTorch 2.15, weights and images in its layouts beforehand; ours stay in NCHW.
+
+TEXT
 awk -F, -f bench/convolutions/table.awk $results/cpu-convs.csv
 echo
-cat $said/convs-limits.md
-section "The model's first choice and the best of those timed" $said/chosen.md chosen
+cat <<'TEXT'
+Libraries are faster at 3 output channels in bfloat16, and at groups of 8 or of 24 to 50 channels with 1 x 1 windows. Rows with 13 output channels,
+four groups of 8, or 5 x 5 windows are of older, slower kernels.
+TEXT
+section "The model's first choice and the best of those timed" chosen <<'TEXT'
+`emit --measure 50` (`bench/kernels/chosen.sh`) times the best-predicted mappings of 100,000 evaluations on one core. The figure is the fastest kernel's
+time over that of the first choice, which `emit` takes (median of 11 ratios). Goal: 0.95 at least.
+
+TEXT
 awk -F, '
   $1 != "case" && NF == 6 { n++; s += log($6); if (n == 1 || $6 < low) low = $6; if ($6 > high) high = $6; first += $5 == 1; if ($5 > rank) rank = $5 }
   END {
     printf "Over %d workloads the geometric mean is %.2f, the least %.2f, the most %.2f.\n", n, exp(s / n), low, high
     printf "The fastest of those timed is the first choice in %d of them, and number %d of the model'"'"'s order at most.\n", first, rank
   }' $results/cpu-chosen.csv
-section "What planning takes" $said/planning.md planning
+section "What planning takes" planning <<'TEXT'
+Processor time of `emit` from workload to kernel files (`bench/kernels/planning.sh`), float32, the least of three. Goal: 0.5 s.
+
+TEXT
 sort -t, -k 2 -g $results/cpu-planning.csv | awk -F, '
   $1 != "workload" { n++; took[n] = $2; if ($2 > 0.5) over = over (over == "" ? "" : ", ") sprintf("%s takes %.2f s", $1, $2) }
   END { printf "Of %d workloads the median takes %.2f s; %s.\n", n, took[int((n + 1) / 2)], over }'
 printf '\n## Prediction against measurement (thesis Fig. 3.11 d and e)\n\n'
-cat bench/movement/movement.md
+cat <<'TEXT'
+`bench/movement/run.sh` emits two products of 288 x 288 matrices for AVX2: two loop orders, tiles that fill more than a tenth of the cache. Cachegrind
+counts the lines that enter a first cache of 48 KiB; `tileflow eval` predicts the words ([core.yaml](../bench/movement/core.yaml),
+[figures](results/cpu-movement.csv)). *Tight* tiles fit only without room for a streamed tile twice.
+
+![words that enter the first cache and time, predicted against measured](img/cpu/movement.svg)
+
+Time is on one core, over that of the multiply-adds at the peak, predicted with `overlap: none`. R2 and slope are of measured on predicted; *worst* is
+the largest difference of one tile.
+
+TEXT
 awk -F, -f bench/movement/report.awk $results/cpu-movement.csv
-cat bench/movement/limits.md
-section "What enters the caches, unfused and beside libraries (thesis Fig. 3.11 a to c, f)" bench/movement/beside.md apart beside whose
+cat <<'TEXT'
+
+Some tight tiles move up to twice the predicted words. Among tiles close to the peak, ranks follow effects that no count of words knows. `overlap: none`
+was chosen after a pilot of 70 other tiles.
+TEXT
+section "What enters the caches, unfused and beside libraries (thesis Fig. 3.11 a to c, f)" apart beside whose <<'TEXT'
+All run under Cachegrind with caches of 48 KiB, 512 KiB and 1 MiB ([three.yaml](../bench/movement/three.yaml)).
+
+- *Unfused tiles* (`bench/movement/apart.sh`): 30 tiles of the products above, one product after the other.
+- *Beside libraries* (`beside.sh`): chains G1 to G12, batches that make C larger than the last cache. *Fused* and *ours, apart* are kernels of the tiles
+  with the fewest predicted words into L1. Libraries take their AVX2 kernels.
+- *L1 of one set* (`whose.sh`): our loads and stores go to a fully associative first cache.
+
+![words into each cache, over those of the fused kernel](img/cpu/beside-words.svg)
+![hits in L2](img/cpu/beside-l2.svg)
+![hits in L3](img/cpu/beside-l3.svg)
+![words into the first cache, unfused](img/cpu/movement-apart.svg)
+
+TEXT
 awk -F, -f bench/movement/beside.awk $results/cpu-apart.csv $results/cpu-beside.csv $results/cpu-whose.csv
-cat bench/movement/beside-limits.md
-section "The seed's story" bench/story/story.md story
+cat <<'TEXT'
+
+Fused kernels bring 71 to 75 % fewer words from DRAM than the libraries (the thesis: 75 % fewer than PyTorch), within 0.4 % of the model; into L1 50 to
+73 % fewer (the thesis: 46 % more). In G6 and G9 fusing costs a fifth to two fifths more words into L1 than apart. The model does not
+know conflicts in sets: A and E lose lines while B and D stream past them. With one set of the same size it is exact.
+TEXT
+section "The seed's story" story <<'TEXT'
+F = exp(A B) E, 1024 x 2048 x 1024 x 3072, on one core is rewritten step by step (`bench/story/run.sh`), each step timed and predicted on the caches of
+`arch-specs/host-template.yaml` at 2.6 GHz; compare gains, not times. The first four steps are compiled for scalars, the others for vectors. *Packed*
+copies each tile of B and E; `tileflow emit` writes the last two.
+
+TEXT
 awk -F, -f bench/story/report.awk $results/cpu-story.csv
-cat bench/story/limits.md
+cat <<'TEXT'
+
+The model counts words, so it misses what scalar code waits for: strided columns (*reordered*), short rows (*tiled*), and set conflicts before *packed*.
+TEXT
