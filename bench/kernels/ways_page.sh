@@ -3,6 +3,24 @@
 #   bench/kernels/ways_page.sh >docs/RESULTS-instructions.md
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+cat <<'TEXT'
+# Mappings onto instructions, measured
+
+Layers of ResNet-18 (thesis table 5.4), one image, one core of an AMD Zen 5: int8 with `vpdpbusd`, bfloat16 with `vdpbf16ps`. The generator maps a convolution onto
+`Dst[i1] += Src1[r1] * Src2[i1, r1]` ([HOWTO-instruction.md](HOWTO-instruction.md)) in two ways:
+
+- *row*: lanes `i1` are columns `q` of the output, `r1` input channels `c`, one window position after the other;
+- *channels*: lanes are output channels `k`, and all of `c`, `r`, `s` is one sum (`codegen/target/cpu/pass/channels.c`).
+
+Candidates of each way are the planner's choice and eight random schedules, in random turns: medians of 61 rounds, processor time, weights packed beforehand.
+Outputs equal oneDNN's (int8 exactly, bfloat16 within 1 %). `bench/kernels/ways.sh` measures ([figures](results/instructions.csv)).
+
+*First right*: layers where the fastest way is that of `emit`'s first choice. *Best over first*: time of the fastest candidate over the first choice's. *Rows over
+channels*: of the planner's two. *oneDNN over ours*: by the fastest of 61 rounds, oneDNN in its own layouts. *Slower*: the layers below 1.
+
+| type | first right | best over first, mean | least | rows over channels | oneDNN over ours, mean | slower than oneDNN |
+|---|--:|--:|--:|--:|--:|---|
+TEXT
 awk -F, '
 function order(a, b) { return (a > b) - (a < b) }
 # Of n values, whether the i-th is among the least `most`; ties by number.
@@ -63,9 +81,6 @@ NR == 1 {
   if ($5 == "oneDNN") { library = $11; next }
   n++
   lanes[n] = $4; how[n] = $5; ours[n] = $6; kernel[n] = $8; sum[n] = $7 + $8; thesis[n] = $9; time[n] = $10; least[n] = $11; early[n] = $12; late[n] = $13
-}
-BEGIN {
-  while ((getline line < "bench/kernels/ways_page.md") > 0) print line
 }
 END {
   done()
