@@ -58,9 +58,7 @@ cat <<'TAIL'
 
 ## What limits it
 
-- **Convolutions**: the open ones ran out of time. C6 has a padded intermediate, so its gap says more of the bound than of the mapping.
-- **The search is better** where a mapping bypasses memories or has counts that do not divide. If the solver's first mapping lies outside of its space, it is printed
-  unless it is beaten.
-- **Attention on Edge** is where the search loses: five ops in a Seq on the vector unit must change together, and 300,000 mappings are few for it.
-- **Attention, exact**: the shapes fuse all seven ops or none. Vector ops use 64 of Edge's 96 lanes per core, because trip counts divide.
+- **Convolutions**: the open ones ran out of time. C6 has a padded intermediate, so its gap says more of the bound.
+- **The search is better** where a mapping bypasses memories or has counts that do not divide.
+- **Attention on Edge**: five ops in a Seq must change together, and 300,000 mappings are few for it. Exact shapes fuse all seven ops or none, with 64 of 96 lanes per core.
 TAIL

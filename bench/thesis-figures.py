@@ -168,7 +168,7 @@ def stamp(what, load):
 TEXT = """
 ## The thesis's figures, from our runs
 
-What do the thesis's figures 3.14 to 3.17 look like with our model and search? The dataflows of [workloads/dataflows](../workloads/dataflows)
+The dataflows of [workloads/dataflows](../workloads/dataflows)
 have every trip count open. The search completes them for each shape of tables 3.5 and 3.6, with {edge[attention]} mappings on Edge and {cloud[attention]} on Cloud
 (convolution chains {edge[conv-chain]} and {cloud[conv-chain]}), seed 1. `found` has no template. A dataflow that is missing for a shape has no mapping that fits among
 these. `bench/thesis-figures.py` writes this section from [results/thesis-dataflows.csv](results/thesis-dataflows.csv) and
@@ -181,8 +181,6 @@ these. `bench/thesis-figures.py` writes this section from [results/thesis-datafl
 ![3.14 b: convergence, the whole space, Edge](img/search/thesis-3-14-b.svg)
 
 ![3.14 c: convergence, the whole space, Cloud](img/search/thesis-3-14-c.svg)
-
-Figure 3.14 shows convergence for Bert-Small: a) trip counts of one dataflow, b) and c) order, resources and tiles.
 
 ![3.15: attention on Edge, cycles](img/search/thesis-3-15-cycles.svg)
 
@@ -211,14 +209,11 @@ found. *Thesis*: what 3.6.5.2 and 3.6.5.3 report.
 WHY = """
 Why ours differ:
 
-- *DRAM words*: fused dataflows save more here, and so gain more over layerwise, which DRAM bounds. K and V stay in a core while rows pass; TileFlow fetches
-  them again for each tile.
-- *Cloud*: DRAM bounds FLAT-RGran, Chimera and TileFlow alike, as in the thesis. FLAT-HGran tiles by heads alone, and a core has one or two steps, so nothing hides
-  the first load and the last store. Uni-pipe uses one core of four.
-- *On-chip words* rise with fusion in the thesis (2.01 to 6.45 times for TileFlow). Here layerwise, too, passes every intermediate through the chip for each op that
-  uses it. `found` minimises cycles and may move more.
-- *Convolution chains on Cloud*: ours are bound by DRAM, so saved words are saved time; in the thesis Fused-Layer gains nothing.
-- *Found* is one search. Where it is slower than a template, that many mappings are too few.
+- *DRAM words*: K and V stay in a core while rows pass; TileFlow fetches them again for each tile.
+- *Cloud*: FLAT-HGran tiles by heads alone, so nothing hides the first load and the last store. Uni-pipe uses one core of four.
+- *On-chip words* rise with fusion in the thesis (2.01 to 6.45 times for TileFlow). Here layerwise, too, passes every intermediate through the chip.
+- *Convolution chains on Cloud*: ours are bound by DRAM; in the thesis Fused-Layer gains nothing.
+- *Found* is one search, and may be slower than a template.
 """
 
 
