@@ -172,12 +172,12 @@ TEXT
 awk -F, -f bench/movement/beside.awk $results/cpu-apart.csv $results/cpu-beside.csv $results/cpu-whose.csv
 cat <<'TEXT'
 
-Fused kernels bring 71 to 75 % fewer words from DRAM than the libraries (the thesis: 75 % fewer than PyTorch), within 0.4 % of the model; into L1 50 to
+Fused kernels bring 71 to 75 % fewer words from DRAM than the libraries (the thesis: 75 % fewer than PyTorch), within 0.4 % of the model. Into L1 they bring 50 to
 73 % fewer (the thesis: 46 % more). In G6 and G9 fusing costs a fifth to two fifths more words into L1 than apart. The model does not
 know conflicts in sets: A and E lose lines while B and D stream past them. With one set of the same size it is exact.
 TEXT
 section "The seed's story" story <<'TEXT'
-F = exp(A B) E, 1024 x 2048 x 1024 x 3072, on one core is rewritten step by step (`bench/story/run.sh`), each step timed and predicted on the caches of
+F = exp(A B) E, 1024 x 2048 x 1024 x 3072, on one core is rewritten step by step (`bench/story/run.sh`). Each step is timed, and predicted on the caches of
 `arch-specs/host-template.yaml` at 2.6 GHz; compare gains, not times. The first four steps are compiled for scalars, the others for vectors. *Packed*
 copies each tile of B and E; `tileflow emit` writes the last two.
 

@@ -128,9 +128,9 @@ carried() {
 cat <<T
 # What tuning finds, and operators beside PyTorch and oneDNN
 
-\`bench/results-tune.sh\` writes this page from [docs/results](results); \`bench/operators/measure.sh build/tileflow PART...\` measures. Machine: AMD EPYC
-(Zen 5), 2 cores, gcc 12.2, PyTorch 2.15 with oneDNN and MKL (AVX-512 kernels). float32 on one core, processor time, medians of 5 or 7 interleaved rounds;
-kernels are first held against PyTorch in float64 (1e-5 of the norm).
+\`bench/results-tune.sh\` writes this page from [docs/results](results); \`bench/operators/measure.sh build/tileflow PART...\` measures. The machine is an AMD EPYC
+(Zen 5), 2 cores, gcc 12.2, PyTorch 2.15 with oneDNN and MKL (AVX-512 kernels). All is float32 on one core, processor time, medians of 5 or 7 rounds in turns.
+Kernels are first held against PyTorch in float64 (1e-5 of the norm).
 
 ## Operators
 
@@ -152,8 +152,8 @@ Limits: GRP and DIL cannot reach the goal of 1.5, as *at most* says. T3D with a 
 Four strategies with 6 or 8 trials each share a store; then the fastest kernel of the store is timed beside the others in turns.
 $(table tuned operators-tuned.csv) The kernels are older than those of the table above ([figures](results/operators-tuned.csv), [by strategy](results/tune-by.csv)).
 
-So few trials favour random schedules: neighbours of a good schedule are often the same kernel, which is not measured again. First choices are behind in orders of loops over short rows (sho-1), cuts of a nest that the generator does not try (dil-11), ops in turn over a matrix in the last-level cache (BCM), and passes
-over long rows (VAR).
+So few trials favour random schedules: neighbours of a good schedule are often the same kernel, which is not measured again. First choices are behind in orders of loops over short rows (sho-1) and cuts of a nest that the generator does not try (dil-11). So they are in ops in turn over
+a matrix in the last-level cache (BCM), and in passes over long rows (VAR).
 
 ## Tuning while a network runs
 
@@ -166,8 +166,7 @@ Iterations begin after $(begins overlapped) overlapped, $(begins compiled) compi
 
 ## Kernels that are replaced as a program runs
 
-A program calls the kernel of \`emit --live\`, at first one for SSE2, while \`tune --serve\` looks for faster ones ([HOWTO-tune](HOWTO-tune.md#while-a-program-runs)), 60 s in all, for gmm-4, dep-6 and grp-3 on two shared cores, each way once ([figures](results/tune-live.csv)). Overlapped, the first call comes after
-half a second (search alone for half of the time: 30 s), the first version within 5 % of the fastest after $(near overlapped) s, and the longest call that takes a version over is of $(longest overlapped) ms.
+A program calls the kernel of \`emit --live\`, at first one for SSE2, while \`tune --serve\` looks for faster ones ([HOWTO-tune](HOWTO-tune.md#while-a-program-runs)), 60 s in all. Cases are gmm-4, dep-6 and grp-3 on two shared cores, each way once ([figures](results/tune-live.csv)). Overlapped, the first call comes after half a second; after a search alone for half of the time, 30 s. The first version within 5 % of the fastest comes after $(near overlapped) s. The longest call that takes a version over is of $(longest overlapped) ms.
 
 ## Strategies
 

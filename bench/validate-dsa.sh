@@ -34,7 +34,7 @@ row demo6 conv-conv 722,528 "two convolutions apart, 8 bits; the flag counts the
 row demo6-1 conv-conv 206,432 "fused, 8 bits; the flag again; the first is made 4 times" dsa-sram-8-bits
 cat <<'TEXT'
 
-- **The flag.** From demo3-2 on the seed marks a tile `reuse` after its first load, but later tiles hold other elements: of demo3-3 and demo5-2 its figure is exactly
+- **The flag.** From demo3-2 on the seed marks a tile `reuse` after its first load, but later tiles hold other elements. Of demo3-3 and demo5-2 its figure is exactly
   (words - outputs) / 128 + outputs. demo2 is the better one.
 - **Segments.** In demo2 an empty segment that loads the image follows the last of 22.
 - **Two convolutions.** The seed gives no shape for demos 6 and 6-1; ours is the roundest of 93 that fit (1 x 1, 3 to 32 to 64 channels, 224 x 224).
