@@ -24,6 +24,11 @@ diff -r beside alone || fail "two folders of one plan"
 sed -n '/^plan/,$p' p.yaml >one && sed -n '/^plan/,$p' again.yaml >two
 diff one two || fail "read and written it is another"
 
+earlier=$root/tests/data/earlier
+"$tool" plan "$earlier"/net.yaml "$earlier"/plan-1.yaml -o later.yaml --quiet || fail "the plan of an earlier version is not read"
+sed -n '/^plan/,/^  files/p' "$earlier"/plan-1.yaml >one && sed -n '/^plan/,/^  files/p' later.yaml >two
+diff one two || fail "the plan of an earlier version is read as another"
+
 sed -i 's/n: 8/n: 16/' net.yaml
 "$tool" emit p.yaml --target cpu -o changed >said 2>&1 && fail "a changed network was taken"
 [ -e changed ] && fail "a folder of a changed network"

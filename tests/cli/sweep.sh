@@ -96,6 +96,15 @@ expect 2 "is a store of a newer version: format 9" sweep sweep.yaml -o newer.tfd
 expect 2 "is a store of a newer version: format 9" results newer.tfdb
 cp whole.tfdb alien.tfdb && printf '\000\000\000\001' | dd of=alien.tfdb bs=1 seek=68 conv=notrunc 2>/dev/null
 expect 2 "is a database, but no store of a sweep" sweep sweep.yaml -o alien.tfdb
+# earlier: it is read as it stands, and raised when the sweep goes on
+earlier=$root/tests/data/earlier
+cp "$earlier"/sweep-1.tfdb "$earlier"/*.yaml .
+"$tool" results sweep-1.tfdb >said && cmp said "$earlier"/sweep-1.txt || fail "results of a store of format 1"
+cmp -s sweep-1.tfdb "$earlier"/sweep-1.tfdb || fail "a store was changed by reading it"
+expect 0 "16 found" sweep sweep.yaml -o sweep-1.tfdb
+[ "$(od -An -tu1 -j 60 -N 4 sweep-1.tfdb | tr -d ' ')" = 0002 ] || fail "a store was not raised"
+cp "$root"/examples/edge-family.yaml "$root"/examples/matmul-*.yaml .
+cp sweep.before sweep.yaml
 head -c 20000 whole.tfdb >cut.tfdb
 expect 2 "error[E_STORE]: is damaged" sweep sweep.yaml -o cut.tfdb
 expect 2 "error[E_STORE]: is damaged" results cut.tfdb

@@ -7,7 +7,7 @@
 #include <sqlite3.h>
 
 #include "base/db/db.h"
-#include "tests/unit/check.h"
+#include "tests/unit/case.h"
 #include "tileflow/tileflow.h"
 #include "tune/learn/net.h"
 #include "tune/learn/ridge.h"
@@ -377,6 +377,32 @@ static void test_refused(const tf_spec *s, const char *store, const char *text) 
   check_refused(s, text, "is no store of a tuning, or is damaged", __LINE__);
 }
 
+/* A store that an earlier version wrote (tests/data/earlier), read as it stands and after it was raised. */
+static void check_earlier(const char *name, double first, const char *copy) {
+  size_t n;
+  char path[64], *bytes;
+  snprintf(path, sizeof path, "tests/data/earlier/%s", name);
+  bytes = case_file(path, &n);
+  FILE *f = fopen(copy, "wb");
+  CHECK(f && n > 0 && fwrite(bytes, 1, n, f) == n);
+  if (f) fclose(f);
+  free(bytes);
+  for (int k = 0; k < 2; k++) {
+    tf_diags *d = tf_diags_new();
+    tf_arena *a = tf_arena_new();
+    int trials = 0;
+    tf_trial *trial = NULL;
+    tune_store *s = tune_store_open(copy, k, d);
+    if (CHECK(s && tune_store_trials(s, 1, a, &trials, &trial, d)) && CHECK_I64(trials, 4))
+      CHECK(trial[0].timing.seconds == first && strstr(trial[0].mapping, "L3 spatial m=2@x"));
+    CHECK(tf_diags_errors(d) == 0);
+    tune_store_close(s);
+    tf_arena_free(a);
+    tf_diags_free(d);
+  }
+  unlink(copy);
+}
+
 /* ---- what learns ------------------------------------------------------------------------------- */
 static void test_net(void) {
   tf_arena *a = tf_arena_new();
@@ -665,6 +691,8 @@ int main(void) {
   test_refused(s, store, text);
   unlink(store);
   unlink(text);
+  check_earlier("tune-1.db", 8.01e-07, store);
+  check_earlier("tune-2.db", 7.91e-07, store);
   rmdir(dir);
   tf_spec_free(s);
   tf_diags_free(d);

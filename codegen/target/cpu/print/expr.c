@@ -35,6 +35,21 @@ static void call(c_printer *c, const char *name, const ir_expr *e) {
   fputc(')', c->out);
 }
 
+/* name(mask, rank, steps, box): where what a mask leaves of the box ends (seen.c). */
+static void seen(c_printer *c, const ir_expr *e) {
+  const ir_buffer *b = &c->p->buffers[e->arg[0].off];
+  fprintf(c->out, "%s(%s, %d, (const int64_t[]){", c_seen_name(b->type), b->id, b->rank);
+  for (int r = 0; r < b->rank; r++)
+    fputs(r ? ", " : "", c->out), c_stride(c, b, r);
+  fputs("}, (const int64_t[]){", c->out);
+  for (int i = 1; i < e->n; i++) {
+    const ir_atom at = e->arg[i];
+    fputs(i > 1 ? ", " : "", c->out);
+    c_atom(c->out, c->p, (ir_atom){at.var, at.off - b->base[(i - 1) / 2].off});
+  }
+  fputs("})", c->out);
+}
+
 void c_let(c_printer *c, const ir_stmt *s) {
   c_indent(c);
   fprintf(c->out, "const int64_t %s = ", c->p->var_name[s->let.var]);
@@ -43,7 +58,7 @@ void c_let(c_printer *c, const ir_stmt *s) {
   case IR_MIN: call(c, "least", &s->let.expr); break;
   case IR_MAX: call(c, "most", &s->let.expr); break;
   case IR_PICK: call(c, "pick", &s->let.expr); break;
-  case IR_SEEN: c_seen(c, &s->let.expr); break;
+  case IR_SEEN: seen(c, &s->let.expr); break;
   case IR_MOD:
   case IR_DIV:
     fputc('(', c->out), c_atom(c->out, c->p, s->let.expr.arg[0]);

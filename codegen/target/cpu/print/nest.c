@@ -106,6 +106,24 @@ void c_nest(c_printer *c, const ir_stmt *s, int open) {
   c_close(c, 1);
 }
 
+void c_together(c_printer *c, const ir_stmt *s) {
+  if (cpu_of(s)->ahead) return; /* the product behind it says it */
+  const ir_stmt *const *all = (const ir_stmt *const *)s->body.s;
+  const int open = s->together.n_common;
+  for (int k = 0; k < open; k++)
+    c_loop(c, &c->wl->ops[all[0]->op], all[0], k);
+  for (int i = 0, n; i < s->body.n; i += n) {
+    n = 1;
+    if (c_is_nothing(c, all[i])) continue;
+    const int joined = c_joined(c, all + i, s->body.n - i, open);
+    if (joined)
+      n = joined, c_row(c, all + i, n, open);
+    else
+      c_nest(c, all[i], open);
+  }
+  c_close(c, open);
+}
+
 /* ---- streams ------------------------------------------------------------------------------------------ */
 
 /* Whether neighbours along the output's last dim have the same element of the buffer. */

@@ -57,8 +57,8 @@ struct c_printer {
   bool failed;                                   /* out of memory */
 };
 
-/* seen.c: the value of an IR_SEEN; and the functions for those of the body, one for each type of masks. */
-void c_seen(c_printer *c, const ir_expr *e);
+/* seen.c: the name of the function that an IR_SEEN calls; and those that the body calls, one for each type of masks. */
+const char *c_seen_name(ir_type mask);
 void c_seen_text(FILE *out, const ir_program *p, const ir_body *b);
 
 /* expr.c */

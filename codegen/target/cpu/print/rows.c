@@ -490,36 +490,19 @@ bool c_is_nothing(const c_printer *c, const ir_stmt *s) {
   return place_of(c->p, op->reads[from->ref].tensor) == place_of(c->p, op->out);
 }
 
-/* Whether the ops of a row are printed as vectors. */
-static bool as_vectors(const c_printer *c, const ir_stmt *const *all, int n, int open) {
-  bool worth = sums(c, all, n);
-  for (int i = 0; i < n; i++) {
-    if (c->wl->ops[all[i]->op].reduce == TF_ASSIGN && !can_be_vectors(c, all[i], open)) return false;
-    worth |= c_is_vector_row(c, all[i], open);
-  }
-  return worth;
+int c_joined(const c_printer *c, const ir_stmt *const *all, int n, int open) {
+  int k = 1;
+  if (!is_row_map(c, all[0], open)) return 0;
+  while (k < n && !c_is_nothing(c, all[k]) && joins_row(c, all, k, all[k], open))
+    k++;
+  return k;
 }
 
-void c_together(c_printer *c, const ir_stmt *s) {
-  if (cpu_of(s)->ahead) return; /* the product behind it says it */
-  const ir_stmt *head = s->body.s[0];
-  const ir_stmt *const *all = (const ir_stmt *const *)s->body.s;
-  for (int k = 0; k < s->together.n_common; k++)
-    c_loop(c, &c->wl->ops[head->op], head, k);
-  for (int i = 0, n; i < s->body.n; i += n) {
-    for (n = 1; is_row_map(c, all[i], s->together.n_common) && i + n < s->body.n && !c_is_nothing(c, all[i + n]);)
-      if (joins_row(c, all + i, n, all[i + n], s->together.n_common))
-        n++;
-      else
-        break;
-    if (c_is_nothing(c, all[i]))
-      n = 1;
-    else if (!is_row_map(c, all[i], s->together.n_common))
-      c_nest(c, all[i], s->together.n_common);
-    else if (as_vectors(c, all + i, n, s->together.n_common))
-      c_row_vectors(c, all + i, n, s->together.n_common);
-    else
-      c_row_maps(c, all + i, n, s->together.n_common);
+void c_row(c_printer *c, const ir_stmt *const *all, int n, int open) {
+  bool vectors = true, worth = sums(c, all, n);
+  for (int i = 0; i < n; i++) {
+    vectors &= c->wl->ops[all[i]->op].reduce != TF_ASSIGN || can_be_vectors(c, all[i], open);
+    worth |= c_is_vector_row(c, all[i], open);
   }
-  c_close(c, s->together.n_common);
+  (vectors && worth ? c_row_vectors : c_row_maps)(c, all, n, open);
 }

@@ -10,6 +10,10 @@ void c_rows_close(c_printer *c, const ir_stmt *const *all, int n);
 /* n ops of one row, maps or one sum down columns, element by element; what the row does not move is taken before it:
  * where it is chosen by a condition, compilers would leave the row scalar. */
 void c_row_maps(c_printer *c, const ir_stmt *const *all, int n, int open);
+/* How many of the n ops, from the first on, are printed as one row; 0: the first is no map of a row.  Prints them, as
+ * vectors where that gains. */
+int c_joined(const c_printer *c, const ir_stmt *const *all, int n, int open);
+void c_row(c_printer *c, const ir_stmt *const *all, int n, int open);
 /* What the row does not move, before its loop; the value at a vector; and the sum in `all` taken into the output. */
 void c_take_steady(c_printer *c, const tf_op *op, const ir_stmt *s, int dim, bool vectors);
 void c_rows_value(c_printer *c, const ir_stmt *s, int dim, bool part);

@@ -1,26 +1,9 @@
 /* Where what a mask leaves of a box ends: asked of its data while the kernel runs. */
-#include <inttypes.h>
-
 #include "codegen/target/cpu/print/print.h"
 
 enum { RANK_MOST = 16 }; /* as an input's */
 
-static const char *word_of(ir_type mask) { return mask == IR_BF16 ? "bf16" : "f32"; }
-
-/* name(mask, rank, steps, box) */
-void c_seen(c_printer *c, const ir_expr *e) {
-  const ir_buffer *b = &c->p->buffers[e->arg[0].off];
-  fprintf(c->out, "%s_seen(%s, %d, (const int64_t[]){", word_of(b->type), b->id, b->rank);
-  for (int r = 0; r < b->rank; r++)
-    fputs(r ? ", " : "", c->out), c_stride(c, b, r);
-  fputs("}, (const int64_t[]){", c->out);
-  for (int i = 1; i < e->n; i++) {
-    const ir_atom at = e->arg[i];
-    fputs(i > 1 ? ", " : "", c->out);
-    c_atom(c->out, c->p, (ir_atom){at.var, at.off - b->base[(i - 1) / 2].off});
-  }
-  fputs("})", c->out);
-}
+const char *c_seen_name(ir_type mask) { return mask == IR_BF16 ? "bf16_seen" : "f32_seen"; }
 
 /* Rows are looked through from their end, a piece at a time, down to the end found so far: what counts at the end of
  * the first row is enough. */
@@ -28,11 +11,11 @@ static void function(FILE *out, ir_type mask) {
   const char *const none = mask == IR_BF16 ? "0xff80" : "-INFINITY", *const type = tf_micro_type(mask);
   fprintf(out,
           "/* The end of what a mask leaves of a box (from, to; from, to; ..): behind it all of each row is -inf. */\n"
-          "static int64_t %s_seen(const %s *mask, int rank, const int64_t *step, const int64_t *box) {\n"
+          "static int64_t %s(const %s *mask, int rank, const int64_t *step, const int64_t *box) {\n"
           "  const int64_t to = box[2 * rank - 1];\n"
           "  int64_t at[%d], end = box[2 * rank - 2];\n"
           "  for (int r = 0; r < rank; r++) at[r] = box[2 * r];\n",
-          word_of(mask), type, RANK_MOST);
+          c_seen_name(mask), type, RANK_MOST);
   fprintf(out,
           "  for (int r = 0; r >= 0 && end < to;) {\n"
           "    const %s *row = mask;\n"

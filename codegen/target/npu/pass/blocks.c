@@ -16,18 +16,6 @@ void npu_operand_dims(const npu_build *b, npu_bank *k) {
     if (k->role ? npu_read_has(b->p->wl, op, k->role - 1, op->dims[i]) : i < op->n_out_dims) k->dims[k->rank++] = i;
 }
 
-npu_tile npu_tile_of(const npu_build *b, const npu_bank *k, const tf_ival *box) {
-  const npu_cube *c = &b->t.machine.cube;
-  npu_tile t = {1, 1, 1, k->role == 2 ? c->n : c->m, k->role ? c->k : c->n, 0, 0};
-  for (int i = 0; i < k->rank; i++) {
-    const npu_side side = side_of(b, k, i);
-    *(side == NPU_BATCH ? &t.batch : side == NPU_ROW ? &t.rows : &t.columns) *= box[i].len;
-  }
-  t.line = (t.columns + t.wide - 1) / t.wide * t.high * t.wide;
-  t.words = (t.rows + t.high - 1) / t.high * t.line;
-  return t;
-}
-
 /* ---- moving ------------------------------------------------------------------------------------------------ */
 /* A rectangle of a matrix: a row dim and a column dim of the operand go on from `point`, the others stand. */
 typedef struct {

@@ -118,3 +118,26 @@ void npu_move(npu_build *b, npu_bank *from, npu_bank *to, const tf_ival *box) {
   move_direct(b, from, &b->bank[turned], box);
   move_direct(b, &b->bank[turned], to, box);
 }
+
+/* ---- storing results --------------------------------------------------------------------------------------- */
+npu_bank *npu_bank_above(npu_build *b, const tf_slice *s) {
+  const int k = npu_bank_of(b, s->tensor, b->t.memory_of[s->above], s->above);
+  return k < 0 ? NULL : &b->bank[k];
+}
+
+static void drain(npu_build *b, npu_bank *k) {
+  const int at = (int)(k - b->bank);
+  npu_bank *to = npu_bank_above(b, &b->p->slices[k->owner]);
+  if (!to) return;
+  npu_move(b, &b->bank[at], to, b->bank[at].box);
+  b->bank[at].dirty = false;
+  to->dirty = to->owner >= 0;
+}
+
+void npu_flush(npu_build *b, int tensor, int level) {
+  for (int l = b->t.deep; l >= level; l--)
+    for (int i = 0; i < b->n_banks && b->ok; i++)
+      if (b->bank[i].dirty && b->bank[i].turn == b->turn && b->bank[i].level == l &&
+          (tensor < 0 || b->bank[i].tensor == tensor))
+        drain(b, &b->bank[i]);
+}

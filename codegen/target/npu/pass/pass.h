@@ -147,15 +147,17 @@ const double *npu_clock_queues(const npu_clock *c);
 bool npu_walk(npu_build *b);
 /* facts.c: level of the innermost tile of op o: the cube's or the vector unit's. */
 int npu_level_of(const npu_build *b, int o);
-/* Stores what banks of the turn and the tensor (-1: of all) hold at that level or further in, the innermost first. */
-void npu_flush(npu_build *b, int tensor, int level);
+
+/* origin.c: whether the scope runs for the first, for the last time of those over which op o is streamed. */
+bool npu_stream_begins(const npu_build *b, int o);
+bool npu_stream_ends(const npu_build *b, int o);
+/* Where sums of op o over its i-th dim begin: at 0, or where the stream does, if a mask leaves out what is before. */
+int64_t npu_origin(const npu_build *b, int o, int i);
+/* Whether a sum continues: some reduced dim is not at its beginning. */
+bool npu_goes_on(const npu_build *b, int op, const tf_ival *range);
 
 /* stream.c: whether the streams of scope n can be made; else the reason is reported. */
 bool npu_stream_check(npu_build *b, int n);
-/* Whether the scope runs for the first time of those over which op o is streamed. */
-bool npu_stream_begins(const npu_build *b, int o);
-/* Where sums of op o over its i-th dim begin: at 0, or where the stream does, if a mask leaves out what is before. */
-int64_t npu_origin(const npu_build *b, int o, int i);
 /* Before and after the child of scope n has run: what its running maximum and sums need. */
 void npu_stream_before(npu_build *b, int n, int child);
 void npu_stream_after(npu_build *b, int n, int child);
@@ -180,9 +182,6 @@ void npu_bank_open(npu_build *b, npu_bank *k, const tf_ival *box);
 void npu_banks_empty(npu_build *b);
 /* Strides and bytes of rows of its extents. */
 void npu_bank_lay_out(const npu_build *b, npu_bank *k);
-/* Places all banks, after a dry walk; values within expressions in part, where they do not fit at once.  False: not
- * even these do, which is reported. */
-bool npu_banks_place(npu_build *b);
 /* Byte of element x; bytes of the slot's begin. */
 int64_t npu_bank_at(const npu_bank *k, const int64_t *x);
 static inline int64_t npu_slot_at(const npu_bank *k) { return k->at + k->slot * k->bytes; }
@@ -191,8 +190,16 @@ bool npu_bank_runs(const npu_bank *k, int r, tf_ival v);
 bool npu_bank_whole(const npu_bank *k, const tf_ival *box);
 npu_operand npu_operand_at(const npu_build *b, const npu_bank *k, int64_t at);
 
+/* place.c: places all banks, after a dry walk; values within expressions in part, where they do not fit at once. False:
+ * not even these do, which is reported. */
+bool npu_banks_place(npu_build *b);
+
 /* move.c: moves the box from one bank to another, by one path or two. */
 void npu_move(npu_build *b, npu_bank *from, npu_bank *to, const tf_ival *box);
+/* Where the slice comes from and goes to; NULL: too many banks. */
+npu_bank *npu_bank_above(npu_build *b, const tf_slice *s);
+/* Stores what banks of the turn and the tensor (-1: of all) hold at that level or further in, the innermost first. */
+void npu_flush(npu_build *b, int tensor, int level);
 /* Fills the box with zeros, in the vector unit's memory and for its op. */
 void npu_zero(npu_build *b, const npu_bank *k, int op, const tf_ival *box);
 /* A copy to which dims are then added, element by element (a window without border) if an end is not aligned; NULL:
@@ -203,7 +210,7 @@ bool npu_aligned(const npu_build *b, const npu_operand *o);
 /* Appends a dim of more than one element, or merges it with the last one. */
 void npu_dim_add(npu_build *b, npu_instr *i, npu_dim d);
 
-/* blocks.c: a tile of a product's operand as blocks: `batch` matrices of rows x columns, one after the other. */
+/* sides.c: a tile of a product's operand as blocks: `batch` matrices of rows x columns, one after the other. */
 typedef struct {
   int64_t batch, rows, columns; /* of the tile */
   int64_t high, wide, line;     /* of a block; elements from one line of blocks to the next */
@@ -215,14 +222,12 @@ bool npu_read_has(const tf_workload *wl, const tf_op *op, int read, int dim);
 /* The role of the op's dim (a position; -1: a constant) in the operand: one of several matrices, row, or column. */
 typedef enum { NPU_BATCH, NPU_ROW, NPU_COLUMN } npu_side;
 npu_side npu_side_of(const tf_workload *wl, const tf_op *op, int role, int dim);
-/* Fills rank and dims of the bank from its op and role. */
+/* blocks.c: fills rank and dims of the bank from its op and role. */
 void npu_operand_dims(const npu_build *b, npu_bank *k);
 
 /* sides.c, product.c: whether the op is a product of matrices, those of convolutions among them; it is done for the
  * ranges of its dims. */
 bool npu_is_product(const tf_op *op, const tf_workload *wl);
-/* Whether a sum continues: some reduced dim is not at its beginning. */
-bool npu_goes_on(const npu_build *b, int op, const tf_ival *range);
 void npu_product(npu_build *b, int op, const tf_ival *range, npu_bank *const bank[3]);
 /* The operand's block or blocks, between the cube's memory and rows elsewhere. */
 void npu_move_blocks(npu_build *b, npu_bank *blocks, npu_bank *rows, const tf_ival *box, bool out);

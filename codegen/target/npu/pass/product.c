@@ -12,15 +12,6 @@ static bool all_plain(const tf_op *op, const tf_workload *wl) {
   return plain;
 }
 
-/* Whether a sum goes on: some dim that is reduced is not where it begins. */
-bool npu_goes_on(const npu_build *b, int o, const tf_ival *range) {
-  const tf_op *op = &b->p->wl->ops[o];
-  bool on = false;
-  for (int k = op->n_out_dims; k < op->n_dims; k++)
-    on |= range[k].lo != npu_origin(b, o, k);
-  return on;
-}
-
 static npu_instr *add_mad(npu_build *b, int op) {
   if (b->dry || !b->ok) return NULL;
   npu_instr *i = b->steps-- > 0 ? npu_add(b->out, NPU_MAD) : NULL;

@@ -38,3 +38,15 @@ bool npu_is_shared(const tf_workload *wl, int dim) {
   }
   return all;
 }
+
+npu_tile npu_tile_of(const npu_build *b, const npu_bank *k, const tf_ival *box) {
+  const npu_cube *c = &b->t.machine.cube;
+  npu_tile t = {1, 1, 1, k->role == 2 ? c->n : c->m, k->role ? c->k : c->n, 0, 0};
+  for (int i = 0; i < k->rank; i++) {
+    const npu_side side = npu_side_of(b->p->wl, &b->p->wl->ops[k->op], k->role, k->dims[i]);
+    *(side == NPU_BATCH ? &t.batch : side == NPU_ROW ? &t.rows : &t.columns) *= box[i].len;
+  }
+  t.line = (t.columns + t.wide - 1) / t.wide * t.high * t.wide;
+  t.words = (t.rows + t.high - 1) / t.high * t.line;
+  return t;
+}

@@ -3,7 +3,6 @@
  * last run. */
 #include "codegen/target/npu/pass/pass.h"
 #include "model/flow/online.h"
-#include "model/flow/skip.h"
 
 static int named_op(const npu_build *b, int n, int i) {
   return b->p->wl->tensors[b->p->tree->nodes[n].stream[i].tensor].producer;
@@ -44,41 +43,6 @@ bool npu_stream_check(npu_build *b, int n) {
       npu_stop(b, t->stream[i].at, "'%.40s' cannot be corrected by the running maximum of its scope", ops[o].name);
   }
   return b->ok;
-}
-
-/* The range of the dim that op o reduces step by step, in this run of its scope. */
-static tf_ival step_of(const npu_build *b, int o) {
-  const tf_op *op = &b->p->wl->ops[o];
-  return tf_dim_range(&b->ev, o, op->dims[op->n_out_dims], b->p->stream_scope[o], b->cur);
-}
-
-/* The mask that leaves out runs of op o's scope; NULL. */
-static const tf_mask *mask_of(const npu_build *b, int o) {
-  const tf_skips *k = b->p->skips;
-  const tf_op *op = &b->p->wl->ops[o];
-  return k && k->node[b->p->stream_scope[o]].may && k->mask.l == op->dims[op->n_out_dims] ? &k->mask : NULL;
-}
-
-/* A band is convex: the run before this one is left out if what it ends with lies before the band of all rows. */
-bool npu_stream_begins(const npu_build *b, int o) {
-  const tf_mask *m = mask_of(b, o);
-  const int64_t from = step_of(b, o).lo;
-  return from == 0 || (m && from - 1 - tf_dim_range(&b->ev, o, m->q, b->p->stream_scope[o], b->cur).lo < m->lo);
-}
-
-static bool ends(const npu_build *b, int o) {
-  const tf_mask *m = mask_of(b, o);
-  const tf_op *op = &b->p->wl->ops[o];
-  const tf_ival step = step_of(b, o);
-  if (step.lo + step.len >= b->p->wl->dims[op->dims[op->n_out_dims]].extent) return true;
-  if (!m) return false;
-  const tf_ival q = tf_dim_range(&b->ev, o, m->q, b->p->stream_scope[o], b->cur);
-  return step.lo + step.len - (q.lo + q.len - 1) > m->hi;
-}
-
-int64_t npu_origin(const npu_build *b, int o, int i) {
-  const bool streamed = b->p->stream_scope[o] >= 0 && i == b->p->wl->ops[o].n_out_dims;
-  return streamed && npu_stream_begins(b, o) ? step_of(b, o).lo : 0;
 }
 
 /* ---- places ------------------------------------------------------------------------------------------------------ */
@@ -209,6 +173,6 @@ void npu_stream_after(npu_build *b, int n, int child) {
   if (x >= 0 && below(b, child, x) && !npu_stream_begins(b, x)) correct(b, n, x);
   for (int i = 0; i < t->n_stream && b->ok; i++) {
     const int o = named_op(b, n, i), z = b->p->online->divided_by[o];
-    if (z >= 0 && below(b, child, o) && ends(b, o)) divide(b, o, z);
+    if (z >= 0 && below(b, child, o) && npu_stream_ends(b, o)) divide(b, o, z);
   }
 }

@@ -40,29 +40,6 @@ static int alone(const npu_build *b, int n) {
   return nodes[n].kind == TF_OP ? nodes[n].op : -1;
 }
 
-/* ---- storing results --------------------------------------------------------------------------------------- */
-static npu_bank *above(npu_build *b, const tf_slice *s) {
-  const int k = npu_bank_of(b, s->tensor, b->t.memory_of[s->above], s->above);
-  return k < 0 ? NULL : &b->bank[k];
-}
-
-static void drain(npu_build *b, npu_bank *k) {
-  const int at = (int)(k - b->bank);
-  npu_bank *to = above(b, &b->p->slices[k->owner]);
-  if (!to) return;
-  npu_move(b, &b->bank[at], to, b->bank[at].box);
-  b->bank[at].dirty = false;
-  to->dirty = to->owner >= 0;
-}
-
-void npu_flush(npu_build *b, int tensor, int level) {
-  for (int l = b->t.deep; l >= level; l--)
-    for (int i = 0; i < b->n_banks && b->ok; i++)
-      if (b->bank[i].dirty && b->bank[i].turn == b->turn && b->bank[i].level == l &&
-          (tensor < 0 || b->bank[i].tensor == tensor))
-        drain(b, &b->bank[i]);
-}
-
 /* ---- entering a tile ------------------------------------------------------------------------------------------ */
 static int64_t volume(const tf_ival *box, int rank) {
   int64_t v = 1;
@@ -112,7 +89,7 @@ static bool overlaps(const npu_bank *k, const tf_ival *box) {
 }
 
 static void enter_input(npu_build *b, npu_bank *k, const tf_slice *s, const entry *e) {
-  npu_bank *from = above(b, s);
+  npu_bank *from = npu_bank_above(b, s);
   if (!from) return;
   if (!k->blocks && overlaps(k, e->wide)) {
     tf_ival old[TF_MAX_RANK];
@@ -135,7 +112,7 @@ static void enter_result(npu_build *b, npu_bank *k, const tf_slice *s, const tf_
     on |= tf_dim_range(&b->ev, z->producer, op->dims[d], s->node, b->cur).lo != npu_origin(b, z->producer, d);
   if (overlaps(k, box))
     npu_stop(b, op->at, "tiles of '%.40s' that overlap: keep it in a memory that holds both", z->name);
-  npu_bank *from = on ? above(b, s) : NULL;
+  npu_bank *from = on ? npu_bank_above(b, s) : NULL;
   npu_bank_open(b, k, box);
   if (from) npu_move(b, from, k, box);
   k->dirty = true;
