@@ -116,6 +116,10 @@ struct tf_model {
   struct tf_most *most;     /* general/most.h; NULL: no borders, or not created yet */
   struct tf_even *even;     /* what the quick count needs; NULL: it never applies */
   struct tf_uneven *uneven; /* what it needs where tiles may be partial; NULL: not created yet */
+  bool partly;              /* closed sums have counted, in this evaluation, the nodes and slices that these say; what
+                               is left is for the general count: */
+  bool *told_node;          /* [n_nodes] */
+  bool *told;               /* [n_slices + n_ops] slices, and streamed outputs */
   bool quick;               /* whether the last evaluation was a quick one */
   bool partial;             /* and some of its tiles may have been partial */
   int64_t walked;           /* steps that the last evaluation walked; 0: none */
@@ -148,6 +152,8 @@ struct tf_model {
 tf_move tf_move_of(const tf_slice *s, const tf_memory *mem, tf_entry e);
 /* Fills class_steps of the Tiles with entries by multiplying trip counts, which is right where nothing is idle. */
 void tf_class_steps(struct tf_model *m);
+/* The same for node n. */
+void tf_node_class_steps(struct tf_model *m, int n);
 /* Adds what slice i moves in class c of its entries to the cells of its Tile; needs class_steps. */
 void tf_cells_add(struct tf_model *m, int i, int c, const tf_flow *v);
 /* Adds what slice i moves to a row of its Tile, which begins at `cell`. */

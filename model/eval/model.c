@@ -58,6 +58,8 @@ static bool alloc_state(struct tf_model *m) {
   m->ev.work_most = SUM_MOST;
   m->ev.trip = TF_ARRAY(a, int64_t, loops);
   m->ev.step = TF_ARRAY(a, int64_t, loops * (size_t)p->wl->n_ops);
+  m->told_node = TF_ARRAY(a, bool, nodes);
+  m->told = TF_ARRAY(a, bool, (size_t)(p->n_slices + p->wl->n_ops));
   m->moves = TF_ARRAY(a, tf_move, (size_t)p->n_slices + 1);
   m->flows = TF_ARRAY(a, tf_flow, (size_t)p->n_slices + 1);
   m->steps = TF_ARRAY(a, int64_t, nodes);
@@ -69,7 +71,7 @@ static bool alloc_state(struct tf_model *m) {
   m->res.nodes = TF_ARRAY(a, tf_node_result, nodes);
   return m->cells && m->box && m->at_once && m->heads && m->hidden && m->class_steps && m->below && m->aside &&
          m->in_use && m->corrections && m->own_trip && m->rank_len && m->home_digit && m->home_slices &&
-         m->home_words && m->treated && m->treated_flow && m->ev.trip && m->ev.step && m->moves && m->flows &&
+         m->home_words && m->treated && m->treated_flow && m->ev.trip && m->ev.step && m->told_node && m->told && m->moves && m->flows &&
          m->steps && m->width && m->rects && m->res.counts && m->res.levels && m->res.units && m->res.ops &&
          m->res.nodes;
 }
@@ -87,8 +89,6 @@ static bool alloc_parts(struct tf_model *m) {
 
 static bool alloc_even(struct tf_model *m) {
   bool oom;
-  if (m->plan->n_retains) /* what is computed differs from run to run */
-    return true;
   m->even = tf_even_new(m->arena, m->plan, &oom);
   return !oom && (!m->even || tf_even_room(m->arena, m));
 }
@@ -198,7 +198,7 @@ static bool count_whole(tf_model *m) {
 
 /* The same where the walk gave up. */
 static bool estimate(tf_model *m) {
-  if (!m->gave_up || !m->estimates || !m->even) return false;
+  if (!m->gave_up || !m->estimates || !m->even || m->plan->n_retains) return false;
   m->gave_up = !count_whole(m);
   return !m->gave_up;
 }
@@ -209,13 +209,21 @@ static bool count_partial(tf_model *m) {
   return tf_uneven_count(m);
 }
 
+/* Sums over classes of what closed sums have not counted.  closed: in scopes that retain they may count a part. */
+static bool sum_classes(tf_model *m, bool closed) {
+  if (m->plan->n_retains && closed) tf_uneven_nodes(m);
+  if (!tf_count_nodes(m)) return false;
+  if (m->plan->n_retains && m->partly) tf_uneven_slices(m);
+  return tf_count_slices(m) && tf_count_treated(m);
+}
+
 /* Counts trip counts that do not divide evenly: by sums over classes, or by a walk where these do not apply. */
-static bool count(tf_model *m) {
+static bool count(tf_model *m, bool closed) {
   m->ev.irregular |= m->plan->cuts && tf_border_empties(m);
   m->ev.irregular |= tf_touches_part(&m->ev, &m->scratch);
   m->ev.irregular |= tf_leaders_part(&m->ev, &m->scratch);
   m->ev.irregular |= m->plan->skips && !m->all_points && tf_skip_uneven(&m->ev);
-  if (!m->ev.irregular && (!tf_count_all(m) || !tf_count_treated(m))) return false;
+  if (!m->ev.irregular && !sum_classes(m, closed)) return false;
   if (!m->ev.irregular) tf_home_sizes(m);
   if (!m->ev.irregular) tf_sizes(m);
   if (!m->ev.irregular) return true;
@@ -282,13 +290,17 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
    * move all alike */
   m->first_busiest = !m->open && !m->plan->clips && !m->plan->n_retains && m->even;
   const bool even = m->even && !m->to_sum && (!m->plan->skips || m->all_points);
-  if (even && misfits(m, out)) return true;
-  bool ok = m->quick = even && !m->ev.irregular && (tf_even_count(m) || count_partial(m));
+  const bool all = even && !m->plan->n_retains; /* the closed sums may count all */
+  m->partly = false;
+  if (all && misfits(m, out)) return true;
+  bool ok = m->quick = all && !m->ev.irregular && (tf_even_count(m) || count_partial(m));
   if (!ok) {
     out->overflow = !tf_general_ready(m) || !tf_eval_steps(&m->ev);
     if (out->overflow || !covered(m)) return false;
-    m->first_busiest = m->first_busiest && tf_even_alike(m);
-    ok = count(m);
+    const bool busiest = m->first_busiest;
+    m->first_busiest = busiest && tf_even_alike(m);
+    m->partly &= m->first_busiest == busiest; /* what has been counted is that of the busiest instance */
+    ok = count(m, even);
   }
   if (m->open) drop_open(m);
   tf_put_off(m);

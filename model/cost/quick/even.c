@@ -1,5 +1,6 @@
 /* Gathers what count.c needs about slices: which loops move which ranks. */
 #include "model/cost/quick/make.h"
+#include "model/flow/retain.h"
 
 /* The loop at path position pos, with the ranks of slice v that it moves (appended at *pool). */
 static tf_even_loop loop_at(const tf_even_maker *k, const tf_path *path, int pos, const tf_even_slice *v,
@@ -38,6 +39,9 @@ bool tf_even_only_split(const tf_even *e, int range) {
 static uint64_t add_ranks(tf_even_maker *k, const tf_slice *s, tf_even_slice *v) {
   const tf_path *path = &k->p->path[s->node];
   uint64_t moves = 0;
+  v->by_run = tf_retain_matters(k->p, s, NULL);
+  for (int c = 0; c < s->n_class; c++)
+    v->by_run |= tf_retain_matters(k->p, s, &s->classes[c]);
   v->n_rank = k->p->wl->tensors[s->tensor].rank;
   v->range = TF_ARRAY(k->a, int, (size_t)v->n_rank);
   v->padded = TF_ARRAY(k->a, int, (size_t)v->n_rank);
@@ -49,9 +53,10 @@ static uint64_t add_ranks(tf_even_maker *k, const tf_slice *s, tf_even_slice *v)
     const tf_even_range *range = &k->e->ranges[v->range[r]];
     moves |= range->moves;
     if (range->from < range->to) v->padded[v->n_padded++] = r;
-    for (uint64_t left = range->mixed; left; left &= left - 1)
+    v->by_run |= range->by_run;
+    for (uint64_t left = v->by_run ? 0 : range->mixed; left; left &= left - 1)
       TF_EVEN_PUSH(k, fixed, path->loops[__builtin_ctzll(left)]);
-    if (!tf_even_only_split(k->e, v->range[r])) merge_pairs(k, path, range->moves & s->merge);
+    if (!v->by_run && !tf_even_only_split(k->e, v->range[r])) merge_pairs(k, path, range->moves & s->merge);
   }
   return moves;
 }
@@ -101,6 +106,7 @@ static void align(tf_even_maker *k, int i) {
     const tf_pclass *cl = &p->slices[i].classes[c];
     if (cl->prev < 0 || cl->common < 0) continue;
     const tf_even_slice *v = &k->e->slices[i], *q = &k->e->slices[cl->prev];
+    if (v->by_run || q->by_run) continue;
     const tf_path *path = &p->path[cl->common];
     for (int pos = 0; pos < path->n; pos++) {
       bool outer = p->loops[path->loops[pos]].axis != TF_TEMPORAL || cl->carry < 0 || pos <= cl->carry;
@@ -177,7 +183,7 @@ static void gather(tf_even_maker *k) {
   }
   for (int i = 0; i < p->n_tile_slices && k->ok; i++)
     align(k, i);
-  add_homes(k);
+  if (!p->n_retains) add_homes(k);
 }
 
 tf_even *tf_even_new(tf_arena *a, const tf_plan *p, bool *oom) {

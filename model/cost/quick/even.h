@@ -27,6 +27,7 @@ typedef struct {
   bool made; /* with padding: it is what an op computes, which must not be split differently from step to step */
   uint64_t moves, mixed; /* mixed: moved differently by different reads */
   uint64_t depends;      /* positions on which its place or its length depends */
+  bool by_run;           /* it follows from what runs of a retaining scope compute; its length is not known */
   int visits;            /* ranges from which it follows, itself too, each as often as there are ways; saturating */
   int64_t *shift;
 } tf_even_range;
@@ -53,6 +54,7 @@ typedef struct {
 } tf_even_loop;
 
 typedef struct {
+  bool by_run; /* a rank follows from what runs of a retaining scope compute, or such runs bring or drop the slice */
   int n_rank;
   int *range; /* [n_rank] */
   int n_temporal, n_spatial;

@@ -37,6 +37,7 @@ static int whole(tf_even_maker *k, int d) {
 static bool same_range(const tf_even *e, int a, int b) {
   const tf_even_range *x = &e->ranges[a], *y = &e->ranges[b];
   if (a == b) return true;
+  if (x->by_run || y->by_run) return false;
   if (x->what != y->what || x->what == TF_HULL) return false;
   if (x->what == TF_WHOLE) return x->len == y->len;
   return x->product == y->product && x->chain == y->chain && x->moves == y->moves && same_range(e, x->base, y->base);
@@ -80,6 +81,7 @@ static void add_covers(tf_even_maker *k) {
     for (int i = 0; i < p->wl->ops[o].n_dims && k->ok; i++, c++) {
       int d = p->wl->ops[o].dims[i], range = up < 0 ? whole(k, d) : tf_even_range_at(k, o, d, up);
       k->e->covers[c].range = range;
+      if (k->e->ranges[range].by_run) k->e->covers[c].product = 0; /* others tell */
       chain(k, o, d, range);
     }
   }
@@ -127,6 +129,7 @@ static int part(tf_even_maker *k, int base, int prod, int of, uint64_t loops) {
                      .moves = b->moves | loops,
                      .mixed = b->mixed,
                      .depends = b->depends | loops,
+                     .by_run = b->by_run,
                      .visits = visits(b->visits, 1)};
   if (!shift_room(k, &r)) return 0;
   for (uint64_t left = r.moves; left; left &= left - 1) {
@@ -164,6 +167,7 @@ static void hull_shifts(tf_even_maker *k, const tf_even_read *reads, int n, tf_e
       r->moves |= of->moves;
       r->mixed |= of->mixed;
       r->depends |= of->depends;
+      r->by_run |= of->by_run;
       r->visits = visits(r->visits, of->visits);
     }
   if (!shift_room(k, r)) return;
@@ -216,6 +220,8 @@ static int demanded(tf_even_maker *k, int o, int rank, int n) {
   const tf_workload *wl = k->p->wl;
   tf_even_read reads[TF_EVEN_READS];
   int n_reads = 0;
+  if (k->p->retained[wl->ops[o].out] && n == k->p->home_scope[wl->ops[o].out])
+    return TF_EVEN_PUSH(k, ranges, (tf_even_range){.len = 1, .visits = 1, .by_run = true});
   TF_EACH_READ (k->p->facts, o, n, at) {
     k->ok &= n_reads < TF_EVEN_READS;
     if (!k->ok) return 0;

@@ -175,32 +175,42 @@ static bool covers(const struct tf_model *m, const piece *x) {
   return may;
 }
 
+/* The words that slice i moves. */
 static bool count_tile(struct tf_model *m, int i) {
   const piece x = piece_of(m, i);
   const tf_memory *mem = &m->plan->arch->memories[x.s->level];
   tf_entry sum[TF_N_SIDES] = {{0, 0, 0}}, e[TF_N_SIDES];
-  if (!small(m, &x) || covers(m, &x) || results_meet(m, &x)) return false;
+  if (x.u->left || !small(m, &x) || covers(m, &x) || results_meet(m, &x)) return false;
   for (int c = 0; c < x.s->n_class; c++) {
     if (!count_class(m, &x, c, x.s->makes ? mem->reduce : mem->multicast, e)) return false;
-    const tf_flow flow = tf_flow_of(m, i, e);
-    tf_cells_add(m, i, c, &flow);
+    m->uneven->flows[c] = tf_flow_of(m, i, e);
     for (int k = 0; k < TF_N_SIDES; k++) {
       sum[k].all += e[k].all;
       sum[k].groups += e[k].groups;
     }
   }
   if (!count_first(m, &x, sum)) return false;
+  for (int c = 0; c < x.s->n_class && m->by_steps; c++)
+    tf_cells_add(m, i, c, &m->uneven->flows[c]);
   m->moves[i] = tf_move_of(x.s, mem, sum[TF_ALL]);
   m->flows[i] = tf_flow_of(m, i, sum);
+  return true;
+}
+
+static bool size_tile(struct tf_model *m, int i) {
   fill_box(m, i);
   return !m->plan->clips || clip_box(m, i);
 }
+
+/* Whether the mean over the instances stands for what the busiest one moves. */
+static bool mean_counts(const struct tf_model *m) { return m->plan->clips || m->plan->n_retains; }
 
 static bool count_leaf(struct tf_model *m, int i, const tf_unit *unit) {
   const piece x = piece_of(m, i);
   const bool joins = x.s->makes ? unit->reduce : unit->multicast;
   const uint64_t same = joins ? x.u->same : 0, still = x.u->still[TF_SERVING], once = x.u->same | x.u->again;
   tf_uneven_sums sums = {.n = 0};
+  if (x.u->left) return false;
   const int all = ask_of(m, &x, same, joins, &sums), one = ask_of(m, &x, same | still, joins, &sums);
   int first = all, of_one = one;
   if (x.s->makes) first = ask(m, &x, once, &sums), of_one = ask(m, &x, once | still, &sums);
@@ -212,22 +222,25 @@ static bool count_leaf(struct tf_model *m, int i, const tf_unit *unit) {
     m->moves[i] = (tf_move){.read = words - sums.of[first].box, .update = words};
     m->flows[i] = (tf_flow){.read = (double)(in_one - sums.of[of_one].box), .update = (double)in_one};
   }
-  if (m->plan->clips) m->flows[i] = tf_mean_flow(m, i, &m->moves[i]); /* where the border lies, instances differ */
+  if (mean_counts(m)) m->flows[i] = tf_mean_flow(m, i, &m->moves[i]); /* where the border lies, instances differ */
   return true;
 }
 
+/* What op o moves, and its points; with what is written. */
 static bool count_op(struct tf_model *m, int o) {
   const tf_plan *p = m->plan;
-  const int n_reads = p->wl->ops[o].n_reads;
-  const piece out = piece_of(m, p->op_slice[o] + n_reads);
+  const int out = p->op_slice[o] + p->wl->ops[o].n_reads;
+  const piece x = piece_of(m, out);
   tf_op_result *r = &m->res.ops[o];
   tf_uneven_sums sum = {.n = 1};
-  for (int i = 0; i <= n_reads; i++)
-    if (!count_leaf(m, p->op_slice[o] + i, &p->arch->units[p->unit[o]])) return false;
-  if (!sum_all(m, &out, &sum)) return false;
+  bool all = true;
+  for (int i = p->op_slice[o]; i <= out; i++)
+    all &= m->told[i] = count_leaf(m, i, &p->arch->units[p->unit[o]]);
+  if (!m->told[out]) return false;
+  if (!sum_all(m, &x, &sum)) return m->told[out] = false;
   *r = (tf_op_result){.unit = p->unit[o], .units = m->width[p->tree->op_node[o]], .points = sum.of[0].box};
   r->recomputed = r->points > p->space[o] ? r->points - p->space[o] : 0;
-  return true;
+  return all;
 }
 
 static bool count_treated(struct tf_model *m, int o) {
@@ -236,36 +249,33 @@ static bool count_treated(struct tf_model *m, int o) {
   tf_uneven_sums sums = {.n = 0};
   const int at[4] = {ask(m, &x, 0, &sums), ask(m, &x, once, &sums), ask(m, &x, still, &sums),
                      ask(m, &x, still | once, &sums)};
-  if (!small(m, &x) || results_meet(m, &x) || !sum_all(m, &x, &sums)) return false;
+  if (x.u->left || !small(m, &x) || results_meet(m, &x) || !sum_all(m, &x, &sums)) return false;
   for (int k = 0; k < 2; k++) {
     m->treated[2 * o + k] = sums.of[at[k]].box;
     m->treated_flow[2 * o + k] = (double)sums.of[at[2 + k]].box;
   }
-  if (m->plan->clips) tf_treated_share(m, o);
+  if (mean_counts(m)) tf_treated_share(m, o);
   return true;
 }
 
-static bool count_nodes(struct tf_model *m) {
-  for (int n = 0; n < m->plan->tree->n_nodes; n++)
-    if (!count_steps(m, n, false, -1, &m->steps[n]) || !count_steps(m, n, true, -1, &m->width[n])) return false;
-  return true;
-}
-
-/* The steps in which each row of a Tile with entries carries. */
-static bool count_rows(struct tf_model *m) {
-  for (int n = 0; n < m->plan->tree->n_nodes; n++) {
-    const tf_view *v = &m->views->node[n];
-    const tf_path *path = &m->plan->path[n];
-    if (!v->n_slices) continue;
-    for (int k = path->n - 1, j = 0; k >= 0; k--) {
-      int64_t steps = 0;
-      if (!(path->temporal >> k & 1)) continue;
-      if (m->ev.trip[path->loops[k]] > 1 && !count_steps(m, n, false, k, &steps)) return false;
-      m->class_steps[v->row + j++] = (double)steps;
-    }
-    m->class_steps[v->row + v->n_rows - 1] = 1;
+/* The steps in which each row of Tile n, if it has entries, carries. */
+static bool count_rows(struct tf_model *m, int n) {
+  const tf_view *v = &m->views->node[n];
+  const tf_path *path = &m->plan->path[n];
+  if (!v->n_slices) return true;
+  for (int k = path->n - 1, j = 0; k >= 0; k--) {
+    int64_t steps = 0;
+    if (!(path->temporal >> k & 1)) continue;
+    if (m->ev.trip[path->loops[k]] > 1 && !count_steps(m, n, false, k, &steps)) return false;
+    m->class_steps[v->row + j++] = (double)steps;
   }
+  m->class_steps[v->row + v->n_rows - 1] = 1;
   return true;
+}
+
+static bool count_node(struct tf_model *m, int n) {
+  return !m->uneven->node[n].left && count_steps(m, n, false, -1, &m->steps[n]) &&
+         count_steps(m, n, true, -1, &m->width[n]) && (!m->by_steps || count_rows(m, n));
 }
 
 /* Begins an evaluation: finds which loops take more than one step. */
@@ -302,19 +312,36 @@ bool tf_quick_sizes(struct tf_model *m) {
   return true;
 }
 
-bool tf_uneven_count(struct tf_model *m) {
+bool tf_uneven_nodes(struct tf_model *m) {
   const tf_plan *p = m->plan;
-  if (!applies(m)) return false;
+  bool all = true;
+  m->partly = applies(m);
+  if (!m->partly) return false;
   m->clipped = -1;
   m->partial = true;
   begin(m);
   memset(m->cells, 0, (size_t)m->views->n_cells * sizeof *m->cells);
-  bool ok = count_nodes(m) && (!m->by_steps || count_rows(m));
-  for (int i = 0; i < p->n_tile_slices && ok; i++)
-    ok = count_tile(m, i);
-  for (int o = 0; o < p->wl->n_ops && ok; o++)
-    ok = count_op(m, o) && (p->stream[o].node < 0 || count_treated(m, o));
-  for (int z = 0; z < p->wl->n_tensors && ok; z++)
+  memset(m->told, 0, (size_t)(p->n_slices + p->wl->n_ops) * sizeof *m->told);
+  for (int n = 0; n < p->tree->n_nodes; n++)
+    all &= m->told_node[n] = count_node(m, n);
+  return all;
+}
+
+bool tf_uneven_slices(struct tf_model *m) {
+  const tf_plan *p = m->plan;
+  bool all = true;
+  for (int i = 0; i < p->n_tile_slices; i++)
+    all &= (m->told[i] = count_tile(m, i)) && size_tile(m, i);
+  for (int o = 0; o < p->wl->n_ops; o++) {
+    all &= count_op(m, o);
+    if (p->stream[o].node >= 0) all &= m->told[p->n_slices + o] = count_treated(m, o);
+  }
+  for (int z = 0; z < p->wl->n_tensors && all; z++)
     if (p->home_scope[z] >= 0) tf_even_home_uneven(m, z);
-  return ok;
+  return all;
+}
+
+bool tf_uneven_count(struct tf_model *m) {
+  if (!tf_uneven_nodes(m)) return m->partly = false;
+  return tf_uneven_slices(m);
 }

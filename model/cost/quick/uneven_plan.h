@@ -2,6 +2,7 @@
 #ifndef MODEL_COST_QUICK_UNEVEN_PLAN_H
 #define MODEL_COST_QUICK_UNEVEN_PLAN_H
 #include "model/cost/quick/uneven.h"
+#include "model/cost/state.h"
 #include "model/flow/range.h"
 
 enum {
@@ -61,11 +62,13 @@ typedef struct {
 } tf_chain_group;
 
 typedef struct {
+  bool left; /* borders clip one of them in a way that is not summed over */
   int n;
   tf_chain_group *of;
 } tf_chain_groups;
 
 typedef struct {
+  bool left; /* to the general count: it follows from what runs of a retaining scope compute */
   int n;
   tf_path_chain *chain;
   int *on;          /* [even->n_chains] number of the chain on this path; -1: it has no loop there */
@@ -74,6 +77,7 @@ typedef struct {
 } tf_uneven_node;
 
 typedef struct {
+  bool left;            /* to the general count */
   uint64_t same, again; /* positions that do not move the box: spatial ones that share, temporal ones in a production */
   uint64_t still[TF_N_SIDES];
   uint64_t join;            /* positions of spatial loops that share, of different chains that move one rank */
@@ -82,10 +86,11 @@ typedef struct {
 } tf_uneven_slice;
 
 struct tf_uneven {
-  bool applies;           /* the tree has neither ranges that borders clip nor retained parts */
+  bool applies;           /* the tree has no ranges that borders clip */
   int64_t evaluation;     /* number of the current one */
   tf_uneven_node *node;   /* [n_nodes] */
   tf_uneven_slice *slice; /* [n_slices + n_ops]: slices, then streamed outputs */
+  tf_flow *flows;         /* [most classes of a slice] of the slice at hand */
 };
 
 /* Makes room in a memo where there is none yet; false when memory runs out. */
