@@ -128,6 +128,10 @@ struct tf_model {
   bool gave_up;             /* the last evaluation needed a walk, and did not do it */
   tf_sizing sizing;         /* what bits held are those of */
   const tf_mem_part *part;  /* and of the part of a memory; NULL: of all of it */
+  bool means;               /* the mean instance counts */
+  struct tf_model *bare;    /* of the tree without `retain` (model/eval/bare.h); NULL: not created yet, or no use */
+  bool bare_made, as_bare;  /* as_bare: the last evaluation was that model's */
+  bool *holding;            /* [n_loops] of `bare`: steps of the loop find something of what is retained */
   bool all_points;          /* count steps that a mask would skip like others */
   struct tf_zeros *zeros;   /* zeros.h; NULL: zeros save nothing */
   struct tf_tape *lanes;    /* quick/lanes.h; NULL: not created yet, or not applicable */
@@ -148,6 +152,8 @@ struct tf_model {
   int entry_class; /* during `note`: the class of the entry among slice i's classes */
 };
 
+/* The model that has made the last evaluation. */
+static inline const struct tf_model *tf_evaluated(const struct tf_model *m) { return m->as_bare ? m->bare : m; }
 /* What slice s, in memory mem, moves for the words that enter. */
 tf_move tf_move_of(const tf_slice *s, const tf_memory *mem, tf_entry e);
 /* Fills class_steps of the Tiles with entries by multiplying trip counts, which is right where nothing is idle. */

@@ -11,6 +11,7 @@
 #include "model/cost/quick/even.h"
 #include "model/cost/quick/uneven.h"
 #include "model/cost/zeros.h"
+#include "model/eval/bare.h"
 #include "model/flow/layout.h"
 #include "model/flow/retain.h"
 #include "model/flow/skip.h"
@@ -93,8 +94,7 @@ static bool alloc_even(struct tf_model *m) {
   return !oom && (!m->even || tf_even_room(m->arena, m));
 }
 
-tf_model *tf_model_new(const tf_tree *tree, tf_diags *d) {
-  TF_IN_C_LOCALE;
+tf_model *tf_model_make(const tf_tree *tree) {
   tf_arena *a = tf_arena_new();
   tf_model *m = a ? TF_NEW(a, tf_model) : NULL;
   if (m) {
@@ -103,6 +103,13 @@ tf_model *tf_model_new(const tf_tree *tree, tf_diags *d) {
   }
   if (m && m->plan && alloc_state(m) && alloc_parts(m) && alloc_even(m) && tf_zeros_new(m)) return m;
   tf_arena_free(a);
+  return NULL;
+}
+
+tf_model *tf_model_new(const tf_tree *tree, tf_diags *d) {
+  TF_IN_C_LOCALE;
+  tf_model *m = tf_model_make(tree);
+  if (m) return m;
   tf_fail(d, tree->nodes[0].at, TF_E_LIMIT,
           "the mapping is too large: more than %d loops above one node, or out of memory", TF_MAX_PATH);
   return NULL;
@@ -112,6 +119,7 @@ void tf_model_free(tf_model *m) {
   if (!m) return;
   tf_each_free(m->each);
   tf_peers_free(m->peers);
+  tf_model_free(m->bare);
   tf_arena_free(m->arena);
 }
 
@@ -233,20 +241,24 @@ static bool count(tf_model *m, bool closed) {
 }
 
 int64_t tf_model_effort(const tf_model *m) {
+  m = tf_evaluated(m);
   if (m->quick) return m->partial ? PARTIAL : 1;
   return GENERAL_FIXED + m->ev.work / VISITS_A_QUICK + m->walked / WALKED_A_QUICK;
 }
 
-int64_t tf_model_walked(const tf_model *m) { return m->walked; }
+int64_t tf_model_walked(const tf_model *m) { return tf_evaluated(m)->walked; }
 
-bool tf_model_quick(const tf_model *m) { return m->quick; }
+bool tf_model_quick(const tf_model *m) { return tf_evaluated(m)->quick; }
 
-bool tf_model_gave_up(const tf_model *m) { return m->gave_up; }
+bool tf_model_gave_up(const tf_model *m) { return tf_evaluated(m)->gave_up; }
 
 void tf_model_to_walk(tf_model *m) { m->to_walk = true; }
 
 void tf_model_all_points(tf_model *m) { m->all_points = true; }
-bool tf_model_starved(const tf_model *m) { return m->starved || tf_arena_failed(m->arena); }
+bool tf_model_starved(const tf_model *m) {
+  m = tf_evaluated(m);
+  return m->starved || tf_arena_failed(m->arena);
+}
 
 void tf_model_walk_limit(tf_model *m, int64_t steps) { m->walk_max = steps; }
 
@@ -288,7 +300,7 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
   m->ev.masked_too = m->all_points;
   /* of a partial mapping the mean instance counts, as it may in what completes it; where the quick count applies, loops
    * move all alike */
-  m->first_busiest = !m->open && !m->plan->clips && !m->plan->n_retains && m->even;
+  m->first_busiest = !m->open && !m->means && !m->plan->clips && !m->plan->n_retains && m->even;
   const bool even = m->even && !m->to_sum && (!m->plan->skips || m->all_points);
   const bool all = even && !m->plan->n_retains; /* the closed sums may count all */
   m->partly = false;
@@ -321,16 +333,20 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
 }
 
 bool tf_model_eval(tf_model *m, const int64_t *trips, tf_result *out) {
+  struct tf_model *bare = tf_bare_of(m, trips);
   m->open = NULL;
-  return evaluate(m, trips, out);
+  m->as_bare = bare != NULL;
+  return bare ? evaluate(bare, trips, out) : evaluate(m, trips, out);
 }
 
 double tf_model_first_load(const tf_model *m, int n) {
+  m = tf_evaluated(m);
   int first = m->heads[n].first;
   return m->by_steps && first >= 0 ? m->heads[first].load : 0;
 }
 
 bool tf_model_partial(tf_model *m, const int64_t *trips, const tf_open *open, tf_result *out) {
   m->open = open;
+  m->as_bare = false;
   return evaluate(m, trips, out);
 }
