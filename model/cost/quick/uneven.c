@@ -280,14 +280,32 @@ static bool count_node(struct tf_model *m, int n) {
          count_steps(m, n, true, -1, &m->width[n]) && (!m->by_steps || count_rows(m, n));
 }
 
+/* Finds the loops of a chain that take more than one step. */
+static void begin_chain(const struct tf_model *m, const tf_path *path, tf_path_chain *c) {
+  c->len = m->len[m->even->chains[c->chain].base];
+  int64_t rest = c->len - 1;
+  c->n_turn = 0;
+  for (int i = 0; i < c->n; i++) {
+    const int l = path->loops[c->pos[i]];
+    const int64_t trip = m->ev.trip[l], step = m->value[m->even->step[l]];
+    if (trip <= 1) continue;
+    const int64_t bound = rest / step;
+    rest -= bound * step;
+    c->turn[c->n_turn++] = (tf_turn){UINT64_C(1) << c->pos[i], trip, step, bound};
+  }
+}
+
 /* Begins an evaluation: finds which loops take more than one step. */
 static void begin(struct tf_model *m) {
   m->uneven->evaluation++;
   for (int n = 0; n < m->plan->tree->n_nodes; n++) {
-    const tf_path *path = &m->plan->path[n];
-    m->uneven->node[n].turning = 0;
-    for (int k = 0; k < path->n; k++)
-      m->uneven->node[n].turning |= (uint64_t)(m->ev.trip[path->loops[k]] > 1) << k;
+    tf_uneven_node *u = &m->uneven->node[n];
+    u->turning = 0;
+    for (int c = 0; c < u->n; c++) {
+      begin_chain(m, &m->plan->path[n], &u->chain[c]);
+      for (int i = 0; i < u->chain[c].n_turn; i++)
+        u->turning |= u->chain[c].turn[i].bit;
+    }
   }
 }
 

@@ -8,34 +8,23 @@ typedef struct {
   int64_t below, ends, full, last;
 } kinds;
 
-/* A loop's trip count, and how far it moves. */
-static int64_t trip_at(const tf_plain_sum *x, int pos) { return x->m->ev.trip[x->path->loops[pos]]; }
-static int64_t step_at(const tf_plain_sum *x, int pos) { return x->m->value[x->m->even->step[x->path->loops[pos]]]; }
-
-/* Of the chain's loops with more than one step the outermost; NULL: none. */
-static const unsigned char *first_of(const tf_plain_sum *x, const tf_path_chain *of) {
-  for (int i = 0; i < of->n; i++)
-    if (x->n->turning >> of->pos[i] & 1) return &of->pos[i];
-  return NULL;
-}
-
 /* The settings of a chain that splits a range of this length. */
 static kinds kinds_of(const tf_plain_sum *x, const tf_path_chain *of, int64_t len) {
-  const unsigned char *at = first_of(x, of), *const end = of->pos + of->n;
-  if (!at) return (kinds){0, 1, len, len};
-  const bool even = trip_at(x, *at) * step_at(x, *at) == len;
+  const tf_turn *t = of->turn, *const end = t + of->n_turn;
+  if (t == end) return (kinds){0, 1, len, len};
+  const uint64_t carry = x->carry < 0 ? 0 : UINT64_C(1) << x->carry;
+  const bool even = t->trip * t->step == len, longest = len == of->len;
   kinds k = {even, !even, len, 0};
   int64_t rest = len - 1;
-  for (; at < end; at++) {
-    if (!(x->n->turning >> *at & 1)) continue;
-    const int64_t n = x->zero >> *at & 1 ? 1 : trip_at(x, *at), first = *at == x->carry, step = step_at(x, *at);
+  for (; t < end; t++) {
+    const int64_t n = x->zero & t->bit ? 1 : t->trip, first = t->bit == carry;
     k.below *= n - first;
-    k.full = step;
+    k.full = t->step;
     if (!k.ends) continue;
-    const int64_t bound = rest / step, most = bound < n ? bound : n;
+    const int64_t bound = longest ? t->bound : rest / t->step, most = bound < n ? bound : n;
     if (most > first) k.below += most - first;
     k.ends = bound >= first && bound < n;
-    rest -= bound * step;
+    rest -= bound * t->step;
   }
   k.last = rest + 1;
   return k;
@@ -54,18 +43,16 @@ static int64_t sum_from(const tf_plain_sum *x, int i, int64_t len) {
 static bool divides(const tf_plain_sum *x, int64_t len) {
   for (int i = 0; i < x->g->n_plain; i++) {
     const tf_path_chain *of = &x->n->chain[x->g->plain[i]];
-    const unsigned char *at = first_of(x, of);
-    if (!at) continue;
-    if (trip_at(x, *at) * step_at(x, *at) != len) return false;
-    for (; at < of->pos + of->n; at++)
-      if (x->n->turning >> *at & 1) len = step_at(x, *at);
+    if (!of->n_turn) continue;
+    if (of->turn[0].trip * of->turn[0].step != len) return false;
+    len = of->turn[of->n_turn - 1].step;
   }
   return true;
 }
 
 bool tf_uneven_plain(const tf_plain_sum *x, bool finds, int64_t *all, int64_t *kept) {
   const tf_path_chain *first = &x->n->chain[x->g->plain[0]];
-  const int64_t len = x->m->len[x->m->even->chains[first->chain].base];
+  const int64_t len = first->len;
   if (!(x->g->positions & x->n->turning)) { /* one setting */
     *all = *kept = x->g->n_rank ? len : 1;
     return true;

@@ -39,8 +39,10 @@ static bool add_chains(const maker *k, int id) {
     const int c = k->e->chain_of[path->loops[pos]];
     if (n->on[c] < 0) {
       n->on[c] = n->n;
-      n->chain[n->n] = (tf_path_chain){.chain = c, .pos = TF_ARRAY(k->a, unsigned char, (size_t)path->n)};
-      if (!n->chain[n->n++].pos) return false;
+      n->chain[n->n] = (tf_path_chain){.chain = c,
+                                       .pos = TF_ARRAY(k->a, unsigned char, (size_t)path->n),
+                                       .turn = TF_ARRAY(k->a, tf_turn, (size_t)path->n)};
+      if (!n->chain[n->n].pos || !n->chain[n->n++].turn) return false;
     }
     tf_path_chain *s = &n->chain[n->on[c]];
     s->pos[s->n++] = (unsigned char)pos;

@@ -14,12 +14,23 @@ enum {
   TF_PLAIN_CHAINS = 4
 };
 
+/* A loop that takes more than one step in the current evaluation. */
+typedef struct {
+  uint64_t bit; /* of its position */
+  int64_t trip, step;
+  int64_t bound; /* its digit of the last element of the longest range that enters the chain */
+} tf_turn;
+
 /* A chain on the path of a node. */
 typedef struct {
   int chain;          /* of even->chains */
   int n;              /* its loops on that path */
   unsigned char *pos; /* their positions, from the outside */
   uint32_t needs;     /* chains of the path on which the range depends that it splits; not itself */
+  /* in the current evaluation: */
+  int n_turn;
+  tf_turn *turn; /* [n_turn], from the outside */
+  int64_t len;   /* the longest range that enters it */
 } tf_path_chain;
 
 /* A sum that was found before, at a setting of the trip counts on which it depends. */
