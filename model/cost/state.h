@@ -122,6 +122,7 @@ struct tf_model {
   bool *told;               /* [n_slices + n_ops] slices, and streamed outputs */
   bool quick;               /* whether the last evaluation was a quick one */
   bool partial;             /* and some of its tiles may have been partial */
+  bool apart;               /* at its trip counts, ops that share a loop advance by different steps */
   int64_t walked;           /* steps that the last evaluation walked; 0: none */
   bool estimated;           /* in the last evaluation tiles were taken to be whole */
   bool starved;             /* an allocation outside the arena failed */

@@ -169,6 +169,7 @@ static bool add_room(tf_even_maker *k) {
   k->e->stream = TF_ARRAY(k->a, tf_even_slice, ops);
   k->e->home = TF_ARRAY(k->a, tf_even_home, ranks + 1);
   k->e->home_at = TF_ARRAY(k->a, int, (size_t)p->wl->n_tensors);
+  k->e->op_step = k->chain;
   return k->at && k->whole && k->chain && k->e->step && k->e->slices && k->e->stream && k->e->home && k->e->home_at;
 }
 

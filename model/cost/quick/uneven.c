@@ -47,6 +47,10 @@ static bool count_steps(struct tf_model *m, int n, bool width, int carry, int64_
   tf_uneven_sums sum = {.n = 1};
   w.zero = width ? path->temporal : ~path->temporal;
   if (carry >= 0) w.zero |= ~UINT64_C(0) << carry << 1;
+  if (m->uneven->node[n].mixed) {
+    *out = tf_uneven_mixed(m, n, w.zero, carry);
+    return true;
+  }
   if (!tf_uneven_sum_up(m, &w, &sum)) return false;
   *out = sum.of[0].box;
   return true;
@@ -281,13 +285,12 @@ static bool count_node(struct tf_model *m, int n) {
 }
 
 /* Finds the loops of a chain that take more than one step. */
-static void begin_chain(const struct tf_model *m, const tf_path *path, tf_path_chain *c) {
+static void begin_chain(const struct tf_model *m, const tf_path *path, const int64_t *steps, tf_path_chain *c) {
   c->len = m->len[m->even->chains[c->chain].base];
   int64_t rest = c->len - 1;
   c->n_turn = 0;
   for (int i = 0; i < c->n; i++) {
-    const int l = path->loops[c->pos[i]];
-    const int64_t trip = m->ev.trip[l], step = m->value[m->even->step[l]];
+    const int64_t trip = m->ev.trip[path->loops[c->pos[i]]], step = steps[c->pos[i]];
     if (trip <= 1) continue;
     const int64_t bound = rest / step;
     rest -= bound * step;
@@ -302,7 +305,7 @@ static void begin(struct tf_model *m) {
     tf_uneven_node *u = &m->uneven->node[n];
     u->turning = 0;
     for (int c = 0; c < u->n; c++) {
-      begin_chain(m, &m->plan->path[n], &u->chain[c]);
+      begin_chain(m, &m->plan->path[n], u->step, &u->chain[c]);
       for (int i = 0; i < u->chain[c].n_turn; i++)
         u->turning |= u->chain[c].turn[i].bit;
     }
@@ -312,14 +315,14 @@ static void begin(struct tf_model *m) {
 /* Whether it applies to the trip counts; fills what follows from these alone. */
 static bool applies(struct tf_model *m) {
   if (!m->uneven) m->uneven = tf_uneven_new(m->arena, m->plan, m->views, m->even);
-  return m->uneven && m->uneven->applies && tf_even_values(m, true) && tf_even_together(m);
+  return m->uneven && m->uneven->applies && tf_even_values(m, true) && tf_even_together(m) && tf_uneven_steps(m);
 }
 
 bool tf_quick_sizes(struct tf_model *m) {
   const tf_plan *p = m->plan;
   if (p->clips || p->cuts) return false;
   m->partial = !tf_even_values(m, false);
-  if (m->partial && !applies(m)) return false;
+  if (m->partial && (!applies(m) || m->apart)) return false;
   for (int i = 0; i < p->n_tile_slices; i++) {
     double words = 1;
     for (int r = 0; r < m->even->slices[i].n_rank; r++)

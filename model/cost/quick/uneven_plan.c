@@ -32,7 +32,8 @@ static bool add_chains(const maker *k, int id) {
   tf_uneven_node *n = &k->u->node[id];
   n->on = TF_ARRAY(k->a, int, (size_t)k->e->n_chains + 1);
   n->chain = TF_ARRAY(k->a, tf_path_chain, (size_t)path->n + 1);
-  if (!n->on || !n->chain) return false;
+  n->step = TF_ARRAY(k->a, int64_t, (size_t)path->n + 1);
+  if (!n->on || !n->chain || !n->step) return false;
   for (int c = 0; c < k->e->n_chains; c++)
     n->on[c] = -1;
   for (int pos = 0; pos < path->n; pos++) {

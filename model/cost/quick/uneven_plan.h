@@ -84,6 +84,8 @@ typedef struct {
   tf_path_chain *chain;
   int *on;          /* [even->n_chains] number of the chain on this path; -1: it has no loop there */
   uint64_t turning; /* positions of loops with more than one step in the current evaluation */
+  int64_t *step;    /* [path] how far they move the ops below, in elements */
+  bool mixed;       /* ops below advance by different steps */
   tf_chain_groups steps;
 } tf_uneven_node;
 
@@ -106,6 +108,13 @@ struct tf_uneven {
 
 /* Makes room in a memo where there is none yet; false when memory runs out. */
 bool tf_sums_room(tf_arena *a, tf_sums_kept *k);
+/* ---- uneven_apart.c ------------------------------------------------------------------------------------------ */
+
+/* Fills the steps of every node, and which are mixed.  False where only a walk tells. */
+bool tf_uneven_steps(struct tf_model *m);
+/* Moments at a mixed node at which the loops at `zero` are at their first, and the one at `carry` (-1: none) is not. */
+int64_t tf_uneven_mixed(const struct tf_model *m, int n, uint64_t zero, int carry);
+
 /* Chains of the path on which a range depends. */
 uint32_t tf_uneven_chains(const tf_even *e, const tf_uneven_node *n, int range);
 #endif

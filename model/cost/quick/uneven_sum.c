@@ -50,7 +50,7 @@ typedef struct {
 static int64_t trip_at(const summing *j, const tf_path *path, int pos) { return j->m->ev.trip[path->loops[pos]]; }
 
 static int64_t step_at(const summing *j, const tf_path *path, int pos) {
-  return j->m->value[j->e->step[path->loops[pos]]];
+  return (path == j->path ? j->n : j->from)->step[pos];
 }
 
 /* ---- ranges at the digits so far ---------------------------------------------------------------------------- */
