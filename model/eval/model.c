@@ -219,10 +219,10 @@ static bool count_partial(tf_model *m) {
 
 /* Sums over classes of what closed sums have not counted.  closed: in scopes that retain they may count a part. */
 static bool sum_classes(tf_model *m, bool closed) {
-  if (m->plan->n_retains && closed) tf_uneven_nodes(m);
-  if (!tf_count_nodes(m)) return false;
-  if (m->plan->n_retains && m->partly) tf_uneven_slices(m);
-  return tf_count_slices(m) && tf_count_treated(m);
+  const bool nodes = m->plan->n_retains && closed && tf_uneven_nodes(m);
+  if (!nodes && !tf_count_nodes(m)) return false;
+  if (m->plan->n_retains && m->partly) m->quick = tf_uneven_slices(m) && nodes && !m->plan->clips;
+  return m->quick || (tf_count_slices(m) && tf_count_treated(m));
 }
 
 /* Counts trip counts that do not divide evenly: by sums over classes, or by a walk where these do not apply. */

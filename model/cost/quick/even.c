@@ -35,6 +35,14 @@ bool tf_even_only_split(const tf_even *e, int range) {
   return r->what == TF_WHOLE;
 }
 
+/* Condition: a loop must have one step for slice v to be counted. */
+static void fix(tf_even_maker *k, const tf_even_slice *v, int loop) {
+  if (v->by_run)
+    TF_EVEN_PUSH(k, singles, (tf_even_single){(int)(v - k->e->slices), loop});
+  else
+    TF_EVEN_PUSH(k, fixed, loop);
+}
+
 /* The ranges of the slice's ranks; returns the positions that move any of them. */
 static uint64_t add_ranks(tf_even_maker *k, const tf_slice *s, tf_even_slice *v) {
   const tf_path *path = &k->p->path[s->node];
@@ -54,8 +62,8 @@ static uint64_t add_ranks(tf_even_maker *k, const tf_slice *s, tf_even_slice *v)
     moves |= range->moves;
     if (range->from < range->to) v->padded[v->n_padded++] = r;
     v->by_run |= range->by_run;
-    for (uint64_t left = v->by_run ? 0 : range->mixed; left; left &= left - 1)
-      TF_EVEN_PUSH(k, fixed, path->loops[__builtin_ctzll(left)]);
+    for (uint64_t left = range->mixed; left; left &= left - 1)
+      fix(k, v, path->loops[__builtin_ctzll(left)]);
     if (!v->by_run && !tf_even_only_split(k->e, v->range[r])) merge_pairs(k, path, range->moves & s->merge);
   }
   return moves;
@@ -106,13 +114,12 @@ static void align(tf_even_maker *k, int i) {
     const tf_pclass *cl = &p->slices[i].classes[c];
     if (cl->prev < 0 || cl->common < 0) continue;
     const tf_even_slice *v = &k->e->slices[i], *q = &k->e->slices[cl->prev];
-    if (v->by_run || q->by_run) continue;
     const tf_path *path = &p->path[cl->common];
     for (int pos = 0; pos < path->n; pos++) {
       bool outer = p->loops[path->loops[pos]].axis != TF_TEMPORAL || cl->carry < 0 || pos <= cl->carry;
       for (int r = 0; r < v->n_rank && outer; r++)
         if (tf_even_shift_of(&k->e->ranges[v->range[r]], pos) != tf_even_shift_of(&k->e->ranges[q->range[r]], pos))
-          TF_EVEN_PUSH(k, fixed, path->loops[pos]);
+          if (v->by_run || !q->by_run) fix(k, v, path->loops[pos]);
     }
   }
 }
@@ -184,7 +191,7 @@ static void gather(tf_even_maker *k) {
   }
   for (int i = 0; i < p->n_tile_slices && k->ok; i++)
     align(k, i);
-  if (!p->n_retains) add_homes(k);
+  add_homes(k);
 }
 
 tf_even *tf_even_new(tf_arena *a, const tf_plan *p, bool *oom) {

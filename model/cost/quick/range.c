@@ -81,7 +81,6 @@ static void add_covers(tf_even_maker *k) {
     for (int i = 0; i < p->wl->ops[o].n_dims && k->ok; i++, c++) {
       int d = p->wl->ops[o].dims[i], range = up < 0 ? whole(k, d) : tf_even_range_at(k, o, d, up);
       k->e->covers[c].range = range;
-      if (k->e->ranges[range].by_run) k->e->covers[c].product = 0; /* others tell */
       chain(k, o, d, range);
     }
   }
@@ -216,12 +215,18 @@ static int hull(tf_even_maker *k, const tf_even_read *reads, int n, const rank_o
   return TF_EVEN_PUSH(k, ranges, r);
 }
 
+/* The range of what a run of a retaining scope needs, and computes where nothing of it is held. */
+static int run_range(tf_even_maker *k, int range) {
+  if (!k->ok) return 0;
+  tf_even_range r = k->e->ranges[range];
+  r.by_run = true;
+  return TF_EVEN_PUSH(k, ranges, r);
+}
+
 static int demanded(tf_even_maker *k, int o, int rank, int n) {
   const tf_workload *wl = k->p->wl;
   tf_even_read reads[TF_EVEN_READS];
   int n_reads = 0;
-  if (k->p->retained[wl->ops[o].out] && n == k->p->home_scope[wl->ops[o].out])
-    return TF_EVEN_PUSH(k, ranges, (tf_even_range){.len = 1, .visits = 1, .by_run = true});
   TF_EACH_READ (k->p->facts, o, n, at) {
     k->ok &= n_reads < TF_EVEN_READS;
     if (!k->ok) return 0;
@@ -229,7 +234,8 @@ static int demanded(tf_even_maker *k, int o, int rank, int n) {
   }
   k->ok &= n_reads > 0;
   rank_of of = {.z = &wl->tensors[wl->ops[o].out], .rank = rank, .node = n, .made = true};
-  return k->ok ? hull(k, reads, n_reads, &of) : 0;
+  const int range = k->ok ? hull(k, reads, n_reads, &of) : 0;
+  return k->p->retained[wl->ops[o].out] && n == k->p->home_scope[wl->ops[o].out] ? run_range(k, range) : range;
 }
 
 /* The range of dim d of op o, which leads at n. */

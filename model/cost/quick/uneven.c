@@ -16,9 +16,13 @@ static piece piece_of(const struct tf_model *m, int i) {
   return (piece){&m->plan->slices[i], &m->even->slices[i], &m->uneven->slice[i]};
 }
 
+/* Loops that stand at their first where what follows from runs of scope `run` (-1: none) is made. */
+static uint64_t still_of(const struct tf_model *m, int run) { return run < 0 ? 0 : m->uneven->still[run]; }
+
 /* Over all settings. */
 static bool sum_all(struct tf_model *m, const piece *x, tf_uneven_sums *sums) {
-  const tf_uneven_sum w = {.v = x->v, .groups = &x->u->self, .node = x->s->node, .carry = -1};
+  const tf_uneven_sum w = {
+      .v = x->v, .groups = &x->u->self, .node = x->s->node, .zero = still_of(m, x->u->run), .carry = -1};
   return tf_uneven_sum_up(m, &w, sums);
 }
 
@@ -29,6 +33,7 @@ static bool sum_class(struct tf_model *m, const piece *x, int class, bool keeps,
   const tf_path *path = &p->path[x->s->node];
   tf_uneven_sum w = {.v = x->v, .groups = &x->u->self, .node = x->s->node, .carry = c->carry};
   if (c->zero_from < path->n) w.zero = path->temporal & ~UINT64_C(0) << c->zero_from;
+  w.zero |= still_of(m, x->u->run);
   if (keeps) {
     w.q = &m->even->slices[c->prev];
     w.from = p->slices[c->prev].node;
@@ -45,7 +50,7 @@ static bool count_steps(struct tf_model *m, int n, bool width, int carry, int64_
   const tf_path *path = &m->plan->path[n];
   tf_uneven_sum w = {.v = &none, .groups = &m->uneven->node[n].steps, .node = n, .carry = carry};
   tf_uneven_sums sum = {.n = 1};
-  w.zero = width ? path->temporal : ~path->temporal;
+  w.zero = (width ? path->temporal : ~path->temporal) | still_of(m, m->uneven->node[n].run);
   if (carry >= 0) w.zero |= ~UINT64_C(0) << carry << 1;
   if (m->uneven->node[n].mixed) {
     *out = tf_uneven_mixed(m, n, w.zero, carry);
@@ -108,6 +113,13 @@ static wanted ask_entry(const struct tf_model *m, const piece *x, int side, bool
 
 static int64_t entered(const tf_uneven_sums *sums, int i) { return i < 0 ? 0 : sums->of[i].box - sums->of[i].kept; }
 
+/* Whether children of a retaining scope that are made in its runs drop what class c would find: they have points in the
+ * runs in which slice x itself is made; in others where a loop steps that needs another tile. */
+static bool drops(const struct tf_model *m, const piece *x, const tf_pclass *c) {
+  if (!(c->if_idle[0] | c->if_idle[1])) return false;
+  return x->u->run >= 0 || !(still_of(m, x->u->needs) >> c->carry & 1);
+}
+
 /* What enters a slice in class c of its entries, on each side. */
 static bool count_class(struct tf_model *m, const piece *x, int c, bool joins, tf_entry *e) {
   const int carry = x->s->classes[c].carry;
@@ -115,9 +127,11 @@ static bool count_class(struct tf_model *m, const piece *x, int c, bool joins, t
   wanted w[TF_N_SIDES];
   memset(e, 0, TF_N_SIDES * sizeof *e);
   if (carry >= 0 && m->ev.trip[m->plan->path[x->s->node].loops[carry]] <= 1) return true;
+  if (carry >= 0 && still_of(m, x->u->run) >> carry & 1) return true; /* nothing is made, so nothing enters */
   for (int k = 0; k < TF_N_SIDES; k++)
     w[k] = ask_entry(m, x, k, joins, carry < 0 || !(x->u->again >> carry & 1), &sums);
-  if (!sum_class(m, x, c, tf_even_survives(m, x->v, &x->s->classes[c]), &sums)) return false;
+  const bool keeps = !drops(m, x, &x->s->classes[c]) && tf_even_survives(m, x->v, &x->s->classes[c]);
+  if (!sum_class(m, x, c, keeps, &sums)) return false;
   for (int k = 0; k < TF_N_SIDES; k++)
     e[k] = (tf_entry){entered(&sums, w[k].all), entered(&sums, w[k].groups), entered(&sums, w[k].first)};
   return true;
@@ -184,7 +198,7 @@ static bool count_tile(struct tf_model *m, int i) {
   const piece x = piece_of(m, i);
   const tf_memory *mem = &m->plan->arch->memories[x.s->level];
   tf_entry sum[TF_N_SIDES] = {{0, 0, 0}}, e[TF_N_SIDES];
-  if (x.u->left || !small(m, &x) || covers(m, &x) || results_meet(m, &x)) return false;
+  if (x.u->off || !small(m, &x) || covers(m, &x) || results_meet(m, &x)) return false;
   for (int c = 0; c < x.s->n_class; c++) {
     if (!count_class(m, &x, c, x.s->makes ? mem->reduce : mem->multicast, e)) return false;
     m->uneven->flows[c] = tf_flow_of(m, i, e);
@@ -216,7 +230,7 @@ static bool count_leaf(struct tf_model *m, int i, const tf_unit *unit) {
   const bool joins = x.s->makes ? unit->reduce : unit->multicast;
   const uint64_t same = joins ? x.u->same : 0, still = x.u->still[TF_SERVING], once = x.u->same | x.u->again;
   tf_uneven_sums sums = {.n = 0};
-  if (x.u->left) return false;
+  if (x.u->off) return false;
   const int all = ask_of(m, &x, same, joins, &sums), one = ask_of(m, &x, same | still, joins, &sums);
   int first = all, of_one = one;
   if (x.s->makes) first = ask(m, &x, once, &sums), of_one = ask(m, &x, once | still, &sums);
@@ -255,7 +269,7 @@ static bool count_treated(struct tf_model *m, int o) {
   tf_uneven_sums sums = {.n = 0};
   const int at[4] = {ask(m, &x, 0, &sums), ask(m, &x, once, &sums), ask(m, &x, still, &sums),
                      ask(m, &x, still | once, &sums)};
-  if (x.u->left || !small(m, &x) || results_meet(m, &x) || !sum_all(m, &x, &sums)) return false;
+  if (x.u->off || !small(m, &x) || results_meet(m, &x) || !sum_all(m, &x, &sums)) return false;
   for (int k = 0; k < 2; k++) {
     m->treated[2 * o + k] = sums.of[at[k]].box;
     m->treated_flow[2 * o + k] = (double)sums.of[at[2 + k]].box;
@@ -280,7 +294,8 @@ static bool count_rows(struct tf_model *m, int n) {
 }
 
 static bool count_node(struct tf_model *m, int n) {
-  return !m->uneven->node[n].left && count_steps(m, n, false, -1, &m->steps[n]) &&
+  const tf_uneven_node *u = &m->uneven->node[n];
+  return !u->left && (u->run < 0 || m->uneven->tells[u->run]) && count_steps(m, n, false, -1, &m->steps[n]) &&
          count_steps(m, n, true, -1, &m->width[n]) && (!m->by_steps || count_rows(m, n));
 }
 
@@ -343,6 +358,7 @@ bool tf_uneven_nodes(struct tf_model *m) {
   m->clipped = -1;
   m->partial = true;
   begin(m);
+  tf_run_begin(m);
   memset(m->cells, 0, (size_t)m->views->n_cells * sizeof *m->cells);
   memset(m->told, 0, (size_t)(p->n_slices + p->wl->n_ops) * sizeof *m->told);
   for (int n = 0; n < p->tree->n_nodes; n++)

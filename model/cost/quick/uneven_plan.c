@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "model/cost/quick/uneven_clip.h"
-#include "model/flow/retain.h"
 
 uint32_t tf_uneven_chains(const tf_even *e, const tf_uneven_node *n, int range) {
   const uint64_t on = e->ranges[range].depends;
@@ -225,9 +224,7 @@ static bool add_slice(const maker *k, int i, const tf_even_slice *v) {
   const tf_slice *s = tf_slice_at(p, i);
   tf_uneven_slice *out = &k->u->slice[i];
   uint64_t moves = 0;
-  out->left = v->by_run || k->u->node[s->node].left;
-  for (int c = 0; c < s->n_class; c++)
-    out->left |= s->classes[c].prev >= 0 && k->e->slices[s->classes[c].prev].by_run;
+  out->left = !tf_run_tells(p, k->e, i, out) || k->u->node[s->node].left;
   out->sibling = TF_ARRAY(k->a, tf_chain_groups, (size_t)s->n_class + 1);
   if (out->left) return out->sibling != NULL;
   for (int r = 0; r < v->n_rank; r++) {
@@ -253,10 +250,9 @@ static bool add_slice(const maker *k, int i, const tf_even_slice *v) {
   return true;
 }
 
-/* Whether the steps of node n follow from what runs of a retaining scope compute. */
+/* Whether a range that is split above node n follows from what runs of a retaining scope compute. */
 static bool by_run(const maker *k, int n) {
-  const tf_slice at = {.node = n, .level = -1, .tensor = -1};
-  bool any = tf_retain_matters(k->p, &at, NULL);
+  bool any = false;
   for (int c = 0; c < k->u->node[n].n; c++)
     any |= k->e->ranges[k->e->chains[k->u->node[n].chain[c].chain].base].by_run;
   return any;
@@ -266,7 +262,8 @@ static bool add_all(const maker *k) {
   const tf_plan *p = k->p;
   for (int i = 0; i < p->tree->n_nodes && k->u->applies; i++) {
     tf_chain_groups *steps = &k->u->node[i].steps;
-    k->u->node[i].left = by_run(k, i);
+    k->u->node[i].run = tf_run_of_node(p, i);
+    k->u->node[i].left = k->u->node[i].run < 0 && by_run(k, i);
     if (k->u->node[i].left) continue;
     if (!make_groups(k, i, NULL, 0, NULL, 0, steps)) return false;
     for (int g = 0; g < steps->n; g++)
@@ -290,7 +287,9 @@ tf_uneven *tf_uneven_new(tf_arena *a, const tf_plan *p, const tf_views *w, const
   for (int i = 0; i < p->n_tile_slices; i++)
     most = p->slices[i].n_class > most ? p->slices[i].n_class : most;
   u->flows = TF_ARRAY(a, tf_flow, (size_t)most + 1);
-  if (!u->node || !u->slice || !u->flows) return NULL;
+  u->tells = TF_ARRAY(a, bool, (size_t)p->n_retains + 1);
+  u->still = TF_ARRAY(a, uint64_t, (size_t)p->n_retains + 1);
+  if (!u->node || !u->slice || !u->flows || !u->tells || !u->still) return NULL;
   const maker k = {a, p, w, e, u};
   u->applies = !p->cuts;
   for (int i = 0; i < e->n_ranges; i++)

@@ -80,6 +80,7 @@ typedef struct {
 
 typedef struct {
   bool left; /* to the general count: it follows from what runs of a retaining scope compute */
+  int run;   /* that scope, where all ops below are made in its runs (of plan->retains); -1: they are not */
   int n;
   tf_path_chain *chain;
   int *on;          /* [even->n_chains] number of the chain on this path; -1: it has no loop there */
@@ -91,6 +92,8 @@ typedef struct {
 
 typedef struct {
   bool left;            /* to the general count */
+  bool off;             /* in the current evaluation, too */
+  int run, needs;       /* as of a node; and the scope whose runs must be told, too (uneven_run.c); -1: none */
   uint64_t same, again; /* positions that do not move the box: spatial ones that share, temporal ones in a production */
   uint64_t still[TF_N_SIDES];
   uint64_t join;            /* positions of spatial loops that share, of different chains that move one rank */
@@ -103,11 +106,22 @@ struct tf_uneven {
   int64_t evaluation;     /* number of the current one */
   tf_uneven_node *node;   /* [n_nodes] */
   tf_uneven_slice *slice; /* [n_slices + n_ops]: slices, then streamed outputs */
+  bool *tells;            /* [n_retains] each run computes all that is needed, or nothing: */
+  uint64_t *still;        /* [n_retains] all, where the loops at these positions are at their first; else nothing */
   tf_flow *flows;         /* [most classes of a slice] of the slice at hand */
 };
 
 /* Makes room in a memo where there is none yet; false when memory runs out. */
 bool tf_sums_room(tf_arena *a, tf_sums_kept *k);
+/* ---- uneven_run.c -------------------------------------------------------------------------------------------- */
+
+/* The retaining scope in whose runs all ops below the node are made; -1: none. */
+int tf_run_of_node(const tf_plan *p, int n);
+/* Fills run and needs of slice i.  False: only the general count tells what enters it. */
+bool tf_run_tells(const tf_plan *p, const tf_even *e, int i, tf_uneven_slice *out);
+/* Finds what runs compute in this evaluation, and which slices are off. */
+void tf_run_begin(struct tf_model *m);
+
 /* ---- uneven_apart.c ------------------------------------------------------------------------------------------ */
 
 /* Fills the steps of every node, and which are mixed.  False where only a walk tells. */
