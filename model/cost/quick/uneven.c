@@ -26,14 +26,15 @@ static bool sum_all(struct tf_model *m, const piece *x, tf_uneven_sums *sums) {
   return tf_uneven_sum_up(m, &w, sums);
 }
 
-/* Over the entries in a class.  keeps: what was before is there. */
-static bool sum_class(struct tf_model *m, const piece *x, int class, bool keeps, tf_uneven_sums *sums) {
+/* Over the entries in a class.  keeps: what was before is there.  run: only those in runs of that scope that make
+ * something; -1: all. */
+static bool sum_class(struct tf_model *m, const piece *x, int class, bool keeps, int run, tf_uneven_sums *sums) {
   const tf_plan *p = m->plan;
   const tf_pclass *c = &x->s->classes[class];
   const tf_path *path = &p->path[x->s->node];
   tf_uneven_sum w = {.v = x->v, .groups = &x->u->self, .node = x->s->node, .carry = c->carry};
   if (c->zero_from < path->n) w.zero = path->temporal & ~UINT64_C(0) << c->zero_from;
-  w.zero |= still_of(m, x->u->run);
+  w.zero |= still_of(m, run);
   if (keeps) {
     w.q = &m->even->slices[c->prev];
     w.from = p->slices[c->prev].node;
@@ -111,6 +112,17 @@ static wanted ask_entry(const struct tf_model *m, const piece *x, int side, bool
   return w;
 }
 
+/* Over the entries in a class, of which some runs of a scope alone bring what is found. */
+static bool sum_found(struct tf_model *m, const piece *x, int class, bool keeps, tf_uneven_sums *sums) {
+  const int run = keeps ? tf_run_found(m->plan, x->s, &x->s->classes[class]) : -1;
+  tf_uneven_sums found = *sums;
+  if (run < 0) return sum_class(m, x, class, keeps, x->u->run, sums);
+  if (!sum_class(m, x, class, false, -1, sums) || !sum_class(m, x, class, true, run, &found)) return false;
+  for (int k = 0; k < sums->n; k++)
+    sums->of[k].kept = found.of[k].kept;
+  return true;
+}
+
 static int64_t entered(const tf_uneven_sums *sums, int i) { return i < 0 ? 0 : sums->of[i].box - sums->of[i].kept; }
 
 /* Whether children of a retaining scope that are made in its runs drop what class c would find: they have points in the
@@ -131,7 +143,7 @@ static bool count_class(struct tf_model *m, const piece *x, int c, bool joins, t
   for (int k = 0; k < TF_N_SIDES; k++)
     w[k] = ask_entry(m, x, k, joins, carry < 0 || !(x->u->again >> carry & 1), &sums);
   const bool keeps = !drops(m, x, &x->s->classes[c]) && tf_even_survives(m, x->v, &x->s->classes[c]);
-  if (!sum_class(m, x, c, keeps, &sums)) return false;
+  if (!sum_found(m, x, c, keeps, &sums)) return false;
   for (int k = 0; k < TF_N_SIDES; k++)
     e[k] = (tf_entry){entered(&sums, w[k].all), entered(&sums, w[k].groups), entered(&sums, w[k].first)};
   return true;

@@ -39,6 +39,13 @@ static bool finds(const tf_plan *p, const tf_even *e, const tf_uneven_slice *u, 
   return made == u->run || (made == -1 && p->retain_at[q->node] == u->run);
 }
 
+int tf_run_found(const tf_plan *p, const tf_slice *s, const tf_pclass *c) {
+  if (c->prev < 0 || c->common < 0 || c->carry >= 0 || made_in(p, s) != -1 || c->if_idle[0] | c->if_idle[1]) return -1;
+  const tf_slice *q = &p->slices[c->prev];
+  const int made = made_in(p, q);
+  return made >= 0 && q->makes && p->home_scope[s->tensor] == p->retains[made].scope ? made : -1;
+}
+
 bool tf_run_tells(const tf_plan *p, const tf_even *e, int i, tf_uneven_slice *out) {
   const tf_slice *s = tf_slice_at(p, i);
   const int made = made_in(p, s);
@@ -48,6 +55,10 @@ bool tf_run_tells(const tf_plan *p, const tf_even *e, int i, tf_uneven_slice *ou
   for (int c = 0; c < s->n_class; c++) {
     const tf_pclass *k = &s->classes[c];
     if (k->prev < 0) continue;
+    if (tf_run_found(p, s, k) >= 0) {
+      out->needs = tf_run_found(p, s, k);
+      continue;
+    }
     if (!finds(p, e, out, k->prev)) return false;
     if (made >= 0 || !(k->if_idle[0] | k->if_idle[1])) continue;
     out->needs = p->retain_at[s->node];
@@ -72,17 +83,32 @@ static uint64_t renewing(const struct tf_model *m, int o, uint64_t *moves) {
   return all;
 }
 
-/* Whether all settings of the chain of the loop at a position happen, in all instances. */
-static bool all_happen(const struct tf_model *m, const tf_path *path, int pos) {
+/* Whether every instance takes several steps of the chain of a loop inside position k, however the loops outside of k
+ * stand: all of its settings happen, or none of its loops is spatial or stands outside. */
+static bool goes_round(const struct tf_model *m, const tf_path *path, int chain, int k) {
   const tf_even *e = m->even;
-  const int chain = e->chain_of[path->loops[pos]];
   const tf_even_range *base = &e->ranges[e->chains[chain].base];
-  for (int k = 0; k < path->n; k++) {
-    const int l = path->loops[k];
-    if (e->chain_of[l] == chain && m->ev.trip[l] > 1)
-      return base->what == TF_WHOLE && !base->by_run && m->ev.trip[l] * m->value[e->step[l]] == base->len;
+  int first = -1;
+  bool plain = true;
+  for (int i = 0; i < path->n; i++) {
+    const int l = path->loops[i];
+    if (m->ev.trip[l] <= 1) continue;
+    plain &= e->ranges[e->chains[e->chain_of[l]].base].what == TF_WHOLE; /* then chains know nothing of each other */
+    if (e->chain_of[l] != chain) continue;
+    plain &= path->temporal >> i & 1;
+    if (first < 0) first = i;
   }
-  return false;
+  if (first < 0 || base->what != TF_WHOLE || base->by_run) return false;
+  const int64_t step = m->value[e->step[path->loops[first]]];
+  return m->ev.trip[path->loops[first]] * step == base->len || (plain && first > k && base->len > step);
+}
+
+/* Whether loops that cut stand inside position k, so that a step of the loop there finds another tile than the first. */
+static bool cuts_inside(const struct tf_model *m, const tf_path *path, uint64_t renews, int k) {
+  bool any = false;
+  for (uint64_t left = renews & ~UINT64_C(0) << k << 1; left && !any; left &= left - 1)
+    any = goes_round(m, path, m->even->chain_of[path->loops[__builtin_ctzll(left)]], k);
+  return any;
 }
 
 /* The loops above the scope at whose first step alone its retained results are made.  False: runs may compute parts. */
@@ -101,9 +127,11 @@ static bool find_still(const struct tf_model *m, const tf_retain *h, uint64_t *s
   *still = turning & ~renews;
   if (!renews) return true;
   const int last = 63 - __builtin_clzll(renews);
-  const uint64_t outer = *still & ((UINT64_C(1) << last) - 1); /* their steps find other tiles, as loops inside start over */
-  *still &= ~outer;
-  return !outer || all_happen(m, path, last);
+  bool cut = true;
+  for (uint64_t outer = *still & ((UINT64_C(1) << last) - 1); outer && cut; outer &= outer - 1)
+    cut = cuts_inside(m, path, renews, __builtin_ctzll(outer));
+  *still &= ~((UINT64_C(1) << last) - 1);
+  return cut;
 }
 
 void tf_run_begin(struct tf_model *m) {
