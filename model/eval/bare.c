@@ -1,7 +1,7 @@
 /* A run of a scope that retains computes what is needed and not held (docs/SEMANTICS.md, D10).  A loop above the scope
- * that cuts a range into tiles needs another tile at each step, of which nothing is held; and a Seq further out may drop
- * all that is.  If that is true of all loops above that take more than one step, every run computes all that is needed,
- * as it would if nothing were retained. */
+ * that cuts a range into tiles needs another tile at each step, of which nothing is held; and a Seq further out may
+ * drop all that is.  If that is true of all loops above that take more than one step, every run computes all that is
+ * needed, as it would if nothing were retained. */
 #include "model/eval/bare.h"
 
 #include <string.h>

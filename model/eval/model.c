@@ -72,9 +72,9 @@ static bool alloc_state(struct tf_model *m) {
   m->res.nodes = TF_ARRAY(a, tf_node_result, nodes);
   return m->cells && m->box && m->at_once && m->heads && m->hidden && m->class_steps && m->below && m->aside &&
          m->in_use && m->corrections && m->own_trip && m->rank_len && m->home_digit && m->home_slices &&
-         m->home_words && m->treated && m->treated_flow && m->ev.trip && m->ev.step && m->told_node && m->told && m->moves && m->flows &&
-         m->steps && m->width && m->rects && m->res.counts && m->res.levels && m->res.units && m->res.ops &&
-         m->res.nodes;
+         m->home_words && m->treated && m->treated_flow && m->ev.trip && m->ev.step && m->told_node && m->told &&
+         m->moves && m->flows && m->steps && m->width && m->rects && m->res.counts && m->res.levels && m->res.units &&
+         m->res.ops && m->res.nodes;
 }
 
 static bool alloc_parts(struct tf_model *m) {

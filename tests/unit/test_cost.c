@@ -384,8 +384,8 @@ static bool same_cause(const tf_why_row *a, const tf_why_row *b) {
          a->cause == b->cause && a->at == b->at && a->slot == b->slot && !memcmp(&a->words, &b->words, sizeof a->words);
 }
 
-/* Causes found by sums and by the walk are the same, word for word; false after saying where they are not.  Where nothing
- * that is retained is found, they are those of the tree without `retain`. */
+/* Causes found by sums and by the walk are the same, word for word; false after saying where they are not.  Where
+ * nothing that is retained is found, they are those of the tree without `retain`. */
 static bool same_causes(const test_case *a, const test_case *b) {
   tf_why x = {0}, y = {0};
   tf_result again;
@@ -510,7 +510,8 @@ static void check_far(void) {
 /* Mappings whose closed sums must tell what the walk tells. */
 static void check_closed(void) {
   static const char *const machine =
-      "architecture:\n  overlap: %s\n  memories:\n  - {name: D, bandwidth: 3}\n  - {name: B, mesh: [3, 1], bandwidth: 2}\n"
+      "architecture:\n  overlap: %s\n  memories:\n  - {name: D, bandwidth: 3}\n  - {name: B, mesh: [3, 1], bandwidth: "
+      "2}\n"
       "  - {name: R, mesh: [4, 1]}\n  compute:\n  - {name: u, ops: [mac, max, exp, div, sub, add]}\n%s";
   static const char *const closed[] = {
       /* what is retained is found by none: each step needs another tile */
@@ -522,7 +523,8 @@ static void check_closed(void) {
       /* by all but the first of the inner steps, which need nothing anew */
       "workload:\n  name: w\n  dims: {m: 23, l: 17, k: 11, n: 13}\n  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n"
       "  - E[m,n] += C[m,l] * F[l,n]\nmapping: |\n  D for m=4 l=3 n=3\n    Pipe retain C\n      B for k=3 m=2 l=3\n"
-      "        R for m=4 k=4 l=2\n          op C\n      B for n=2\n        R for n=3 spatial m=4@x\n          R for m=2 l=6\n"
+      "        R for m=4 k=4 l=2\n          op C\n      B for n=2\n        R for n=3 spatial m=4@x\n          R for "
+      "m=2 l=6\n"
       "            op E\n",
       "workload:\n  name: w\n  dims: {m: 24, l: 17, k: 11, n: 13}\n  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n"
       "  - E[m,n] += C[m,l] * F[l,n]\nmapping: |\n  D for l=3 n=2 m=4 n=2 spatial n=3@x\n    B\n      Pipe retain C\n"
@@ -532,8 +534,10 @@ static void check_closed(void) {
       "  - E[m,o] += A[m,k] * F[k,o]\nmapping: |\n  D for m=31 k=28\n    Para\n      B for n=7\n        R for m=2 k=3\n"
       "          op C\n      B for m=2 spatial k=2@x\n        R for m=3 k=4 o=5\n          op E\n",
       "workload:\n  name: w\n  dims: {m: 19, n: 7, k: 31, o: 5}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n"
-      "  - E[m,o] += G[m,k] * F[k,o]\n  - H[m] += I[m,k] * J[k]\nmapping: |\n  D for m=3 k=2 m=2\n    D for k=4\n      Pipe\n"
-      "        B for n=7\n          R for m=4 k=4\n            op C\n        B spatial m=2@x\n          R for m=3 k=5 o=5\n"
+      "  - E[m,o] += G[m,k] * F[k,o]\n  - H[m] += I[m,k] * J[k]\nmapping: |\n  D for m=3 k=2 m=2\n    D for k=4\n      "
+      "Pipe\n"
+      "        B for n=7\n          R for m=4 k=4\n            op C\n        B spatial m=2@x\n          R for m=3 k=5 "
+      "o=5\n"
       "            op E\n        B for k=7 spatial m=3@x\n          R for m=3\n            op H\n"};
   static const char *const overlap[] = {"perfect", "none", "double-buffer"};
   for (size_t i = 0; i < 3 * sizeof closed / sizeof *closed; i++) {

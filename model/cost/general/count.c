@@ -178,8 +178,7 @@ static bool count_op(struct tf_model *m, int o) {
   const int of_out = m->plan->op_slice[o] + op->n_reads;
   if (!told(m, of_out)) *r = (tf_op_result){.unit = m->plan->unit[o]};
   for (int i = 0; i <= op->n_reads; i++)
-    if (!told(m, m->plan->op_slice[o] + i) &&
-        !count_leaf(m, m->plan->op_slice[o] + i, &m->plan->arch->units[r->unit]))
+    if (!told(m, m->plan->op_slice[o] + i) && !count_leaf(m, m->plan->op_slice[o] + i, &m->plan->arch->units[r->unit]))
       return false;
   if (told(m, of_out)) return true;
   const tf_slice *out = &m->plan->slices[of_out];
@@ -226,7 +225,8 @@ static bool busy_steps(struct tf_model *m, int n, int row, double *out) {
   return true;
 }
 
-/* The steps of each class.  tf_node_class_steps has them where nothing is idle; Tiles with idle steps are summed here. */
+/* The steps of each class.  tf_node_class_steps has them where nothing is idle; Tiles with idle steps are summed here.
+ */
 static bool class_steps(struct tf_model *m) {
   for (int n = 0; n < m->plan->tree->n_nodes; n++) {
     const tf_view *v = &m->views->node[n];

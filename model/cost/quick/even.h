@@ -117,13 +117,13 @@ typedef struct tf_even {
   tf_even_pair *pairs;
   tf_even_other *others;
   tf_even_single *singles; /* of slices to which runs of a retaining scope matter */
-  int *fixed;            /* loops whose trip count must be 1 */
-  int *step;             /* [n_loops] number of the product: how far an iteration moves its dim, in elements */
-  int *op_step;          /* [op * n_loops + loop] the same for each op that the loop splits */
-  tf_even_slice *slices; /* [n_slices] */
-  tf_even_slice *stream; /* [n_ops] outputs that streaming corrects; n_rank -1: none */
-  tf_even_home *home;    /* [home_at[z] + rank] intermediate z at its home scope */
-  int *home_at;          /* [n_tensors] -1: an input or output */
+  int *fixed;              /* loops whose trip count must be 1 */
+  int *step;               /* [n_loops] number of the product: how far an iteration moves its dim, in elements */
+  int *op_step;            /* [op * n_loops + loop] the same for each op that the loop splits */
+  tf_even_slice *slices;   /* [n_slices] */
+  tf_even_slice *stream;   /* [n_ops] outputs that streaming corrects; n_rank -1: none */
+  tf_even_home *home;      /* [home_at[z] + rank] intermediate z at its home scope */
+  int *home_at;            /* [n_tensors] -1: an input or output */
 } tf_even;
 
 struct tf_model;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "model/cost/quick/uneven_sum.h"
+#include "model/cost/quick/uneven_plan.h"
 
 /* A slice, and what is known of it once a tree. */
 typedef struct {
@@ -233,9 +233,7 @@ static bool size_tile(struct tf_model *m, int i) {
 }
 
 /* Whether the mean over the instances stands for what the busiest one moves. */
-static bool mean_counts(const struct tf_model *m) {
-  return m->plan->clips || m->plan->n_retains || m->means;
-}
+static bool mean_counts(const struct tf_model *m) { return m->plan->clips || m->plan->n_retains || m->means; }
 
 static bool count_leaf(struct tf_model *m, int i, const tf_unit *unit) {
   const piece x = piece_of(m, i);

@@ -1,6 +1,6 @@
-/* Ops that share loops and advance by different steps: each has a bound of its own (uneven_sum.c), and in a step that is
- * beyond it the op's branch of the tree has nothing to do.  Branches whose tiles know nothing of each other are counted
- * one by one, each by its op's steps; above them, what counts are the moments at which some op goes on. */
+/* Ops that share loops and advance by different steps: each has a bound of its own (uneven_sum.c), and in a step that
+ * is beyond it the op's branch of the tree has nothing to do.  Branches whose tiles know nothing of each other are
+ * counted one by one, each by its op's steps; above them, what counts are the moments at which some op goes on. */
 #include "model/cost/quick/uneven_plan.h"
 
 enum { MOST_APART = 4 };
@@ -33,8 +33,8 @@ static bool node_steps(struct tf_model *m, int n) {
     const int64_t step = step_of(m, n, k, &u->mixed);
     bool any = false; /* ops elsewhere move it by other steps */
     for (int i = 0; i < m->even->n_equals; i++)
-      any |= m->even->equals[i].loop == path->loops[k] &&
-             m->value[m->even->equals[i].a] != m->value[m->even->equals[i].b];
+      any |=
+          m->even->equals[i].loop == path->loops[k] && m->value[m->even->equals[i].a] != m->value[m->even->equals[i].b];
     all &= step > 0 || !any;
     if (step) u->step[k] = step;
   }
@@ -62,8 +62,8 @@ static int apart_below(const struct tf_model *m, int n, int *ops) {
   return count;
 }
 
-/* Whether the moments of mixed node n are told by the bounds of its ops, whole extents, and nothing there depends on who
- * goes on: no Tile holds what both use, and no scope drops what one holds where the other goes on. */
+/* Whether the moments of mixed node n are told by the bounds of its ops, whole extents, and nothing there depends on
+ * who goes on: no Tile holds what both use, and no scope drops what one holds where the other goes on. */
 static bool may_mix(const struct tf_model *m, int n) {
   const tf_plan *p = m->plan;
   const tf_uneven_node *u = &m->uneven->node[n];

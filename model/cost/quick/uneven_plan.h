@@ -1,4 +1,5 @@
-/* Internal to the count of uneven loops: which chains of loops must be summed over together, for every slice. */
+/* Internal to the count of uneven loops: which chains of loops must be summed over together, for every slice; one sum
+ * over the settings of the loops above it. */
 #ifndef MODEL_COST_QUICK_UNEVEN_PLAN_H
 #define MODEL_COST_QUICK_UNEVEN_PLAN_H
 #include "model/cost/quick/uneven.h"
@@ -67,7 +68,7 @@ typedef struct {
   unsigned char rank[TF_MAX_RANK];
   bool clipped; /* borders clip its one rank at some setting */
   int n_plain; /* > 0: the chains are these, each splits what the one before leaves, and the group's one rank, if it has
-                  any, is what the last one leaves (uneven_plain.c) */
+                  any, is what the last one leaves */
   unsigned char plain[TF_PLAIN_CHAINS];
   tf_sums_kept *kept; /* shared by all slices of the node with the same chains and ranges */
 } tf_chain_group;
@@ -113,14 +114,49 @@ struct tf_uneven {
 
 /* Makes room in a memo where there is none yet; false when memory runs out. */
 bool tf_sums_room(tf_arena *a, tf_sums_kept *k);
+/* ---- uneven_sum.c -------------------------------------------------------------------------------------------- */
+
+/* What is summed over: settings of the loops on the path of a slice. */
+typedef struct {
+  const tf_even_slice *v; /* without ranks: settings are counted */
+  const tf_chain_groups *groups;
+  int node;
+  uint64_t zero; /* positions: temporal loops at their first, spatial ones of which only the first instance counts */
+  int carry;     /* the loop that has stepped, -1: none; those inside it are among `zero` */
+  /* what left the content that is found there; NULL: nothing did */
+  const tf_even_slice *q;
+  int from;     /* its node */
+  bool sibling; /* it is another m-tile's; then: */
+  int n_common; /* positions up to here are common to both paths */
+} tf_uneven_sum;
+
+/* Sums of the boxes, and of what is found of them, with more positions at their first setting.  join: positions of
+ * spatial loops of which several bring the same box; it counts once. */
+typedef struct {
+  uint64_t zero, join;
+  int64_t box, kept;
+} tf_uneven_total;
+
+enum { TF_UNEVEN_SUMS = 9 };
+
+typedef struct {
+  int n;
+  tf_uneven_total of[TF_UNEVEN_SUMS];
+} tf_uneven_sums;
+
+/* Fills all sums.  False: only the general count can tell. */
+bool tf_uneven_sum_up(struct tf_model *m, const tf_uneven_sum *what, tf_uneven_sums *sums);
+/* The longest that borders leave of the one rank of a group of w.  False: only the general count can tell. */
+bool tf_uneven_longest(struct tf_model *m, const tf_uneven_sum *w, const tf_chain_group *g, int64_t *len);
+
 /* ---- uneven_run.c -------------------------------------------------------------------------------------------- */
 
 /* The retaining scope in whose runs all ops below the node are made; -1: none. */
 int tf_run_of_node(const tf_plan *p, int n);
 /* Fills run and needs of slice i.  False: only the general count tells what enters it. */
 bool tf_run_tells(const tf_plan *p, const tf_even *e, int i, tf_uneven_slice *out);
-/* The retaining scope in whose runs a child has made what slice s finds in class c of its entries, in the same run; what
- * a run leaves is not found in one that makes nothing.  -1: it is not so. */
+/* The retaining scope in whose runs a child has made what slice s finds in class c of its entries, in the same run;
+ * what a run leaves is not found in one that makes nothing.  -1: it is not so. */
 int tf_run_found(const tf_plan *p, const tf_slice *s, const tf_pclass *c);
 /* Finds what runs compute in this evaluation, and which slices are off. */
 void tf_run_begin(struct tf_model *m);

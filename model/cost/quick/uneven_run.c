@@ -1,8 +1,8 @@
 /* Scopes that retain, where each run of them computes all that it needs, or nothing.  A run computes what is needed and
- * not held (docs/SEMANTICS.md, D10).  Of the loops above the scope, one that cuts a range into tiles needs another tile at
- * each step, of which nothing is held.  One that moves nothing needs the same again: inside the last loop that cuts, all
- * of it is held at each of its steps but the first.  So the ops that make it run where those inner loops are at their
- * first step, and nowhere else: their sums have these loops fixed there. */
+ * not held (docs/SEMANTICS.md, D10).  Of the loops above the scope, one that cuts a range into tiles needs another tile
+ * at each step, of which nothing is held.  One that moves nothing needs the same again: inside the last loop that cuts,
+ * all of it is held at each of its steps but the first.  So the ops that make it run where those inner loops are at
+ * their first step, and nowhere else: their sums have these loops fixed there. */
 #include "model/cost/quick/uneven_plan.h"
 #include "model/flow/retain.h"
 
@@ -103,7 +103,8 @@ static bool goes_round(const struct tf_model *m, const tf_path *path, int chain,
   return m->ev.trip[path->loops[first]] * step == base->len || (plain && first > k && base->len > step);
 }
 
-/* Whether loops that cut stand inside position k, so that a step of the loop there finds another tile than the first. */
+/* Whether loops that cut stand inside position k, so that a step of the loop there finds another tile than the first.
+ */
 static bool cuts_inside(const struct tf_model *m, const tf_path *path, uint64_t renews, int k) {
   bool any = false;
   for (uint64_t left = renews & ~UINT64_C(0) << k << 1; left && !any; left &= left - 1)
