@@ -85,19 +85,21 @@ void tf_each_cells(struct tf_model *m) {
       leg_cells(m, &m->views->node[n], l);
 }
 
-void tf_class_steps(struct tf_model *m) {
-  const tf_plan *p = m->plan;
-  for (int n = 0; n < p->tree->n_nodes; n++) {
-    const tf_view *v = &m->views->node[n];
-    double *steps = &m->class_steps[v->row], all = 1;
-    if (!v->n_slices) continue;
-    for (int j = v->n_rows - 2; j >= 0; j--) {
-      double trip = (double)m->ev.trip[v->row_loop[j]];
-      steps[j] = (trip - 1) * all;
-      all *= trip;
-    }
-    steps[v->n_rows - 1] = 1;
+void tf_node_class_steps(struct tf_model *m, int n) {
+  const tf_view *v = &m->views->node[n];
+  double *steps = &m->class_steps[v->row], all = 1;
+  if (!v->n_slices) return;
+  for (int j = v->n_rows - 2; j >= 0; j--) {
+    double trip = (double)m->ev.trip[v->row_loop[j]];
+    steps[j] = (trip - 1) * all;
+    all *= trip;
   }
+  steps[v->n_rows - 1] = 1;
+}
+
+void tf_class_steps(struct tf_model *m) {
+  for (int n = 0; n < m->plan->tree->n_nodes; n++)
+    tf_node_class_steps(m, n);
 }
 
 tf_move tf_move_of(const tf_slice *s, const tf_memory *mem, tf_entry e) {

@@ -116,14 +116,23 @@ struct tf_model {
   struct tf_most *most;     /* general/most.h; NULL: no borders, or not created yet */
   struct tf_even *even;     /* what the quick count needs; NULL: it never applies */
   struct tf_uneven *uneven; /* what it needs where tiles may be partial; NULL: not created yet */
+  bool partly;              /* closed sums have counted, in this evaluation, the nodes and slices that these say; what
+                               is left is for the general count: */
+  bool *told_node;          /* [n_nodes] */
+  bool *told;               /* [n_slices + n_ops] slices, and streamed outputs */
   bool quick;               /* whether the last evaluation was a quick one */
   bool partial;             /* and some of its tiles may have been partial */
+  bool apart;               /* at its trip counts, ops that share a loop advance by different steps */
   int64_t walked;           /* steps that the last evaluation walked; 0: none */
   bool estimated;           /* in the last evaluation tiles were taken to be whole */
   bool starved;             /* an allocation outside the arena failed */
   bool gave_up;             /* the last evaluation needed a walk, and did not do it */
   tf_sizing sizing;         /* what bits held are those of */
   const tf_mem_part *part;  /* and of the part of a memory; NULL: of all of it */
+  bool means;               /* the mean instance counts */
+  struct tf_model *bare;    /* of the tree without `retain` (model/eval/bare.h); NULL: not created yet, or no use */
+  bool bare_made, as_bare;  /* as_bare: the last evaluation was that model's */
+  bool *holding;            /* [n_loops] of `bare`: steps of the loop find something of what is retained */
   bool all_points;          /* count steps that a mask would skip like others */
   struct tf_zeros *zeros;   /* zeros.h; NULL: zeros save nothing */
   struct tf_tape *lanes;    /* quick/lanes.h; NULL: not created yet, or not applicable */
@@ -144,10 +153,14 @@ struct tf_model {
   int entry_class; /* during `note`: the class of the entry among slice i's classes */
 };
 
+/* The model that has made the last evaluation. */
+static inline const struct tf_model *tf_evaluated(const struct tf_model *m) { return m->as_bare ? m->bare : m; }
 /* What slice s, in memory mem, moves for the words that enter. */
 tf_move tf_move_of(const tf_slice *s, const tf_memory *mem, tf_entry e);
 /* Fills class_steps of the Tiles with entries by multiplying trip counts, which is right where nothing is idle. */
 void tf_class_steps(struct tf_model *m);
+/* The same for node n. */
+void tf_node_class_steps(struct tf_model *m, int n);
 /* Adds what slice i moves in class c of its entries to the cells of its Tile; needs class_steps. */
 void tf_cells_add(struct tf_model *m, int i, int c, const tf_flow *v);
 /* Adds what slice i moves to a row of its Tile, which begins at `cell`. */

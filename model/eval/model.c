@@ -11,6 +11,7 @@
 #include "model/cost/quick/even.h"
 #include "model/cost/quick/uneven.h"
 #include "model/cost/zeros.h"
+#include "model/eval/bare.h"
 #include "model/flow/layout.h"
 #include "model/flow/retain.h"
 #include "model/flow/skip.h"
@@ -58,6 +59,8 @@ static bool alloc_state(struct tf_model *m) {
   m->ev.work_most = SUM_MOST;
   m->ev.trip = TF_ARRAY(a, int64_t, loops);
   m->ev.step = TF_ARRAY(a, int64_t, loops * (size_t)p->wl->n_ops);
+  m->told_node = TF_ARRAY(a, bool, nodes);
+  m->told = TF_ARRAY(a, bool, (size_t)(p->n_slices + p->wl->n_ops));
   m->moves = TF_ARRAY(a, tf_move, (size_t)p->n_slices + 1);
   m->flows = TF_ARRAY(a, tf_flow, (size_t)p->n_slices + 1);
   m->steps = TF_ARRAY(a, int64_t, nodes);
@@ -69,9 +72,9 @@ static bool alloc_state(struct tf_model *m) {
   m->res.nodes = TF_ARRAY(a, tf_node_result, nodes);
   return m->cells && m->box && m->at_once && m->heads && m->hidden && m->class_steps && m->below && m->aside &&
          m->in_use && m->corrections && m->own_trip && m->rank_len && m->home_digit && m->home_slices &&
-         m->home_words && m->treated && m->treated_flow && m->ev.trip && m->ev.step && m->moves && m->flows &&
-         m->steps && m->width && m->rects && m->res.counts && m->res.levels && m->res.units && m->res.ops &&
-         m->res.nodes;
+         m->home_words && m->treated && m->treated_flow && m->ev.trip && m->ev.step && m->told_node && m->told &&
+         m->moves && m->flows && m->steps && m->width && m->rects && m->res.counts && m->res.levels && m->res.units &&
+         m->res.ops && m->res.nodes;
 }
 
 static bool alloc_parts(struct tf_model *m) {
@@ -87,14 +90,11 @@ static bool alloc_parts(struct tf_model *m) {
 
 static bool alloc_even(struct tf_model *m) {
   bool oom;
-  if (m->plan->n_retains) /* what is computed differs from run to run */
-    return true;
   m->even = tf_even_new(m->arena, m->plan, &oom);
   return !oom && (!m->even || tf_even_room(m->arena, m));
 }
 
-tf_model *tf_model_new(const tf_tree *tree, tf_diags *d) {
-  TF_IN_C_LOCALE;
+tf_model *tf_model_make(const tf_tree *tree) {
   tf_arena *a = tf_arena_new();
   tf_model *m = a ? TF_NEW(a, tf_model) : NULL;
   if (m) {
@@ -103,6 +103,13 @@ tf_model *tf_model_new(const tf_tree *tree, tf_diags *d) {
   }
   if (m && m->plan && alloc_state(m) && alloc_parts(m) && alloc_even(m) && tf_zeros_new(m)) return m;
   tf_arena_free(a);
+  return NULL;
+}
+
+tf_model *tf_model_new(const tf_tree *tree, tf_diags *d) {
+  TF_IN_C_LOCALE;
+  tf_model *m = tf_model_make(tree);
+  if (m) return m;
   tf_fail(d, tree->nodes[0].at, TF_E_LIMIT,
           "the mapping is too large: more than %d loops above one node, or out of memory", TF_MAX_PATH);
   return NULL;
@@ -112,6 +119,7 @@ void tf_model_free(tf_model *m) {
   if (!m) return;
   tf_each_free(m->each);
   tf_peers_free(m->peers);
+  tf_model_free(m->bare);
   tf_arena_free(m->arena);
 }
 
@@ -198,7 +206,7 @@ static bool count_whole(tf_model *m) {
 
 /* The same where the walk gave up. */
 static bool estimate(tf_model *m) {
-  if (!m->gave_up || !m->estimates || !m->even) return false;
+  if (!m->gave_up || !m->estimates || !m->even || m->plan->n_retains) return false;
   m->gave_up = !count_whole(m);
   return !m->gave_up;
 }
@@ -209,13 +217,21 @@ static bool count_partial(tf_model *m) {
   return tf_uneven_count(m);
 }
 
+/* Sums over classes of what closed sums have not counted.  closed: in scopes that retain they may count a part. */
+static bool sum_classes(tf_model *m, bool closed) {
+  const bool nodes = m->plan->n_retains && closed && tf_uneven_nodes(m);
+  if (!nodes && !tf_count_nodes(m)) return false;
+  if (m->plan->n_retains && m->partly) m->quick = tf_uneven_slices(m) && nodes && !m->plan->clips;
+  return m->quick || (tf_count_slices(m) && tf_count_treated(m));
+}
+
 /* Counts trip counts that do not divide evenly: by sums over classes, or by a walk where these do not apply. */
-static bool count(tf_model *m) {
+static bool count(tf_model *m, bool closed) {
   m->ev.irregular |= m->plan->cuts && tf_border_empties(m);
   m->ev.irregular |= tf_touches_part(&m->ev, &m->scratch);
   m->ev.irregular |= tf_leaders_part(&m->ev, &m->scratch);
   m->ev.irregular |= m->plan->skips && !m->all_points && tf_skip_uneven(&m->ev);
-  if (!m->ev.irregular && (!tf_count_all(m) || !tf_count_treated(m))) return false;
+  if (!m->ev.irregular && !sum_classes(m, closed)) return false;
   if (!m->ev.irregular) tf_home_sizes(m);
   if (!m->ev.irregular) tf_sizes(m);
   if (!m->ev.irregular) return true;
@@ -225,20 +241,24 @@ static bool count(tf_model *m) {
 }
 
 int64_t tf_model_effort(const tf_model *m) {
+  m = tf_evaluated(m);
   if (m->quick) return m->partial ? PARTIAL : 1;
   return GENERAL_FIXED + m->ev.work / VISITS_A_QUICK + m->walked / WALKED_A_QUICK;
 }
 
-int64_t tf_model_walked(const tf_model *m) { return m->walked; }
+int64_t tf_model_walked(const tf_model *m) { return tf_evaluated(m)->walked; }
 
-bool tf_model_quick(const tf_model *m) { return m->quick; }
+bool tf_model_quick(const tf_model *m) { return tf_evaluated(m)->quick; }
 
-bool tf_model_gave_up(const tf_model *m) { return m->gave_up; }
+bool tf_model_gave_up(const tf_model *m) { return tf_evaluated(m)->gave_up; }
 
 void tf_model_to_walk(tf_model *m) { m->to_walk = true; }
 
 void tf_model_all_points(tf_model *m) { m->all_points = true; }
-bool tf_model_starved(const tf_model *m) { return m->starved || tf_arena_failed(m->arena); }
+bool tf_model_starved(const tf_model *m) {
+  m = tf_evaluated(m);
+  return m->starved || tf_arena_failed(m->arena);
+}
 
 void tf_model_walk_limit(tf_model *m, int64_t steps) { m->walk_max = steps; }
 
@@ -280,15 +300,19 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
   m->ev.masked_too = m->all_points;
   /* of a partial mapping the mean instance counts, as it may in what completes it; where the quick count applies, loops
    * move all alike */
-  m->first_busiest = !m->open && !m->plan->clips && !m->plan->n_retains && m->even;
+  m->first_busiest = !m->open && !m->means && !m->plan->clips && !m->plan->n_retains && m->even;
   const bool even = m->even && !m->to_sum && (!m->plan->skips || m->all_points);
-  if (even && misfits(m, out)) return true;
-  bool ok = m->quick = even && !m->ev.irregular && (tf_even_count(m) || count_partial(m));
+  const bool all = even && !m->plan->n_retains; /* the closed sums may count all */
+  m->partly = false;
+  if (all && misfits(m, out)) return true;
+  bool ok = m->quick = all && !m->ev.irregular && (tf_even_count(m) || count_partial(m));
   if (!ok) {
     out->overflow = !tf_general_ready(m) || !tf_eval_steps(&m->ev);
     if (out->overflow || !covered(m)) return false;
-    m->first_busiest = m->first_busiest && tf_even_alike(m);
-    ok = count(m);
+    const bool busiest = m->first_busiest;
+    m->first_busiest = busiest && tf_even_alike(m);
+    m->partly &= m->first_busiest == busiest; /* what has been counted is that of the busiest instance */
+    ok = count(m, even);
   }
   if (m->open) drop_open(m);
   tf_put_off(m);
@@ -309,16 +333,20 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
 }
 
 bool tf_model_eval(tf_model *m, const int64_t *trips, tf_result *out) {
+  struct tf_model *bare = tf_bare_of(m, trips);
   m->open = NULL;
-  return evaluate(m, trips, out);
+  m->as_bare = bare != NULL;
+  return bare ? evaluate(bare, trips, out) : evaluate(m, trips, out);
 }
 
 double tf_model_first_load(const tf_model *m, int n) {
+  m = tf_evaluated(m);
   int first = m->heads[n].first;
   return m->by_steps && first >= 0 ? m->heads[first].load : 0;
 }
 
 bool tf_model_partial(tf_model *m, const int64_t *trips, const tf_open *open, tf_result *out) {
   m->open = open;
+  m->as_bare = false;
   return evaluate(m, trips, out);
 }

@@ -321,7 +321,9 @@ tf_trace *tf_trace_of(tf_model *m, int64_t most, tf_diags *d) {
     tf_fail(d, at, TF_E_OVERFLOW, "the mapping cannot be counted");
     return NULL;
   }
-  tracer t = {.m = m, .out = calloc(1, sizeof *t.out), .cur = calloc((size_t)m->plan->n_loops + 1, sizeof *t.cur)};
+  tracer t = {.m = m->as_bare ? m->bare : m,
+              .out = calloc(1, sizeof *t.out),
+              .cur = calloc((size_t)m->plan->n_loops + 1, sizeof *t.cur)};
   t.failed = !t.out || !t.cur;
   if (!t.failed) {
     t.out->most = most;

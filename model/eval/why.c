@@ -356,7 +356,7 @@ static void drop_empty(why_log *w) {
 
 bool tf_why_of(tf_model *m, tf_why *out) {
   why_log w;
-  bool ok = begin(&w, m) && collect(&w);
+  bool ok = begin(&w, m->as_bare ? m->bare : m) && collect(&w);
   drop_empty(&w);
   if (w.n) qsort(w.rows, (size_t)w.n, sizeof *w.rows, by_place);
   free(w.slice);

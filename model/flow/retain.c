@@ -172,3 +172,19 @@ bool tf_retain_uneven(const tf_eval *ev, const tf_retain *h, const int64_t *zero
     spreads |= ev->trip[path->loops[__builtin_ctzll(left)]] > 1;
   return spreads && tf_retain_cut(ev, h->scope, zero);
 }
+
+/* Whether the range of some op of s depends on what runs of the retaining scope above it compute. */
+static bool depends_on_runs(const tf_plan *p, const tf_slice *s) {
+  for (int i = 0; i < s->n_touch; i++)
+    if (p->made_in[s->touch[i].op] >= 0) return true;
+  bool all = s->n_touch == 0;
+  for (int i = s->node; i < p->tree->nodes[s->node].end; i++)
+    if (p->tree->nodes[i].kind == TF_OP) all &= p->made_in[p->tree->nodes[i].op] >= 0;
+  return all;
+}
+
+bool tf_retain_matters(const tf_plan *p, const tf_slice *s, const tf_pclass *c) {
+  if (p->retain_at[s->node] < 0) return false;
+  return depends_on_runs(p, s) ||
+         (c && (c->if_idle[0] || c->if_idle[1] || (c->prev >= 0 && depends_on_runs(p, &p->slices[c->prev]))));
+}

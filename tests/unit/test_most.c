@@ -176,7 +176,7 @@ static void compare(tf_rng *g, tally *sum) {
   for (int i = 0; ok && i < 2; i++) {
     m[i] = tf_model_new(t, d);
     if (i == SUMS) m[i]->to_sum = true;
-    if (i == WALK) m[i]->plan->irregular = true;
+    if (i == WALK) m[i]->to_walk = true;
     tf_model_walk_limit(m[i], i == WALK ? WALK_MOST : 0);
     ok = tf_model_eval(m[i], NULL, &r);
     CHECK(tf_model_gave_up(m[i]) == (!ok && r.overflow)); /* nothing here passes 2^63 */

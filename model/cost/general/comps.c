@@ -50,22 +50,10 @@ static uint64_t prev_mask(const tf_plan *p, const tf_pclass *c, int r, uint64_t 
   return mask & shared;
 }
 
-/* Whether the range of some op of s depends on what runs of the retaining scope above it compute. */
-static bool depends_on_runs(const tf_plan *p, const tf_slice *s) {
-  for (int i = 0; i < s->n_touch; i++)
-    if (p->made_in[s->touch[i].op] >= 0) return true;
-  bool all = s->n_touch == 0;
-  for (int i = s->node; i < p->tree->nodes[s->node].end; i++)
-    if (p->tree->nodes[i].kind == TF_OP) all &= p->made_in[p->tree->nodes[i].op] >= 0;
-  return all;
-}
-
 /* Where runs of a retaining scope matter, all loops above it form one component. */
 static int join_retain(const tf_plan *p, const tf_slice *s, const tf_pclass *c, tf_comp *list, int n) {
-  int h = p->retain_at[s->node];
-  if (h < 0 || !(depends_on_runs(p, s) ||
-                 (c && (c->if_idle[0] || c->if_idle[1] || (c->prev >= 0 && depends_on_runs(p, &p->slices[c->prev]))))))
-    return n;
+  if (!tf_retain_matters(p, s, c)) return n;
+  const int h = p->retain_at[s->node];
   const tf_retain *r = &p->retains[h];
   return join(list, n, (tf_comp){.loops = r->moves | p->path[r->scope].temporal, .retain = h});
 }

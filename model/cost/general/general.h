@@ -6,9 +6,9 @@
 
 /* Creates what only the general count and the walk need, once.  False: out of memory. */
 bool tf_general_ready(struct tf_model *m);
-/* Fill moves, cells, op points; steps, widths.  False on overflow. */
-bool tf_count_all(struct tf_model *m);
-/* Fills treated.  False on overflow. */
+/* Fill steps and widths; then moves, cells, op points; treated.  What m->partly says is there.  False on overflow. */
+bool tf_count_nodes(struct tf_model *m);
+bool tf_count_slices(struct tf_model *m);
 bool tf_count_treated(struct tf_model *m);
 /* Whether several instances may share what a slice moves. */
 bool tf_count_shares(const tf_eval *ev, const tf_slice *s);

@@ -25,18 +25,19 @@ static bool products(struct tf_model *m) {
 }
 
 /* Whether the trip counts meet the conditions: loops that must have one step do, of pairs at least one does (joined: or
- * what they share is found slice by slice), and ops that share a loop advance alike. */
-static bool loops_allow(const struct tf_model *m, bool joined) {
+ * what they share is found slice by slice), and ops that share a loop advance alike (joined: or m->apart). */
+static bool loops_allow(struct tf_model *m, bool joined) {
   const tf_even *e = m->even;
   const int64_t *trip = m->ev.trip;
   bool ok = true;
+  m->apart = false;
   for (int i = 0; i < e->n_fixed; i++)
     ok &= trip[e->fixed[i]] == 1;
   for (int i = 0; i < e->n_pairs; i++)
     ok &= joined || trip[e->pairs[i].one] == 1 || trip[e->pairs[i].other] == 1;
   for (int i = 0; i < e->n_equals; i++)
-    ok &= trip[e->equals[i].loop] == 1 || m->value[e->equals[i].a] == m->value[e->equals[i].b];
-  return ok;
+    m->apart |= trip[e->equals[i].loop] > 1 && m->value[e->equals[i].a] != m->value[e->equals[i].b];
+  return ok && (joined || !m->apart);
 }
 
 bool tf_even_together(const struct tf_model *m) {

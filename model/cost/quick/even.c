@@ -1,5 +1,6 @@
 /* Gathers what count.c needs about slices: which loops move which ranks. */
 #include "model/cost/quick/make.h"
+#include "model/flow/retain.h"
 
 /* The loop at path position pos, with the ranks of slice v that it moves (appended at *pool). */
 static tf_even_loop loop_at(const tf_even_maker *k, const tf_path *path, int pos, const tf_even_slice *v,
@@ -34,10 +35,21 @@ bool tf_even_only_split(const tf_even *e, int range) {
   return r->what == TF_WHOLE;
 }
 
+/* Condition: a loop must have one step for slice v to be counted. */
+static void fix(tf_even_maker *k, const tf_even_slice *v, int loop) {
+  if (v->by_run)
+    TF_EVEN_PUSH(k, singles, (tf_even_single){(int)(v - k->e->slices), loop});
+  else
+    TF_EVEN_PUSH(k, fixed, loop);
+}
+
 /* The ranges of the slice's ranks; returns the positions that move any of them. */
 static uint64_t add_ranks(tf_even_maker *k, const tf_slice *s, tf_even_slice *v) {
   const tf_path *path = &k->p->path[s->node];
   uint64_t moves = 0;
+  v->by_run = tf_retain_matters(k->p, s, NULL);
+  for (int c = 0; c < s->n_class; c++)
+    v->by_run |= tf_retain_matters(k->p, s, &s->classes[c]);
   v->n_rank = k->p->wl->tensors[s->tensor].rank;
   v->range = TF_ARRAY(k->a, int, (size_t)v->n_rank);
   v->padded = TF_ARRAY(k->a, int, (size_t)v->n_rank);
@@ -49,9 +61,10 @@ static uint64_t add_ranks(tf_even_maker *k, const tf_slice *s, tf_even_slice *v)
     const tf_even_range *range = &k->e->ranges[v->range[r]];
     moves |= range->moves;
     if (range->from < range->to) v->padded[v->n_padded++] = r;
+    v->by_run |= range->by_run;
     for (uint64_t left = range->mixed; left; left &= left - 1)
-      TF_EVEN_PUSH(k, fixed, path->loops[__builtin_ctzll(left)]);
-    if (!tf_even_only_split(k->e, v->range[r])) merge_pairs(k, path, range->moves & s->merge);
+      fix(k, v, path->loops[__builtin_ctzll(left)]);
+    if (!v->by_run && !tf_even_only_split(k->e, v->range[r])) merge_pairs(k, path, range->moves & s->merge);
   }
   return moves;
 }
@@ -106,7 +119,7 @@ static void align(tf_even_maker *k, int i) {
       bool outer = p->loops[path->loops[pos]].axis != TF_TEMPORAL || cl->carry < 0 || pos <= cl->carry;
       for (int r = 0; r < v->n_rank && outer; r++)
         if (tf_even_shift_of(&k->e->ranges[v->range[r]], pos) != tf_even_shift_of(&k->e->ranges[q->range[r]], pos))
-          TF_EVEN_PUSH(k, fixed, path->loops[pos]);
+          if (v->by_run || !q->by_run) fix(k, v, path->loops[pos]);
     }
   }
 }
@@ -163,6 +176,7 @@ static bool add_room(tf_even_maker *k) {
   k->e->stream = TF_ARRAY(k->a, tf_even_slice, ops);
   k->e->home = TF_ARRAY(k->a, tf_even_home, ranks + 1);
   k->e->home_at = TF_ARRAY(k->a, int, (size_t)p->wl->n_tensors);
+  k->e->op_step = k->chain;
   return k->at && k->whole && k->chain && k->e->step && k->e->slices && k->e->stream && k->e->home && k->e->home_at;
 }
 

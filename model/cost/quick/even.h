@@ -27,6 +27,7 @@ typedef struct {
   bool made; /* with padding: it is what an op computes, which must not be split differently from step to step */
   uint64_t moves, mixed; /* mixed: moved differently by different reads */
   uint64_t depends;      /* positions on which its place or its length depends */
+  bool by_run;           /* it follows from what runs of a retaining scope compute, and is that where all is needed */
   int visits;            /* ranges from which it follows, itself too, each as often as there are ways; saturating */
   int64_t *shift;
 } tf_even_range;
@@ -53,6 +54,7 @@ typedef struct {
 } tf_even_loop;
 
 typedef struct {
+  bool by_run; /* a rank follows from what runs of a retaining scope compute, or such runs bring or drop the slice */
   int n_rank;
   int *range; /* [n_rank] */
   int n_temporal, n_spatial;
@@ -73,6 +75,10 @@ typedef struct {
 typedef struct {
   int loop, a, b;
 } tf_even_equal;
+/* A condition for slice i: `loop` must have trip count 1. */
+typedef struct {
+  int slice, loop;
+} tf_even_single;
 /* A condition: one of two loops must have trip count 1. */
 typedef struct {
   int one, other;
@@ -101,7 +107,7 @@ typedef struct tf_even {
   int n_chains;
   tf_even_chain *chains;
   int *chain_of; /* [n_loops] number of the loop's chain */
-  int n_products, n_ranges, n_reads, n_terms, n_covers, n_equals, n_pairs, n_fixed, n_others;
+  int n_products, n_ranges, n_reads, n_terms, n_covers, n_equals, n_pairs, n_fixed, n_others, n_singles;
   tf_product *products;
   tf_even_range *ranges;
   tf_even_read *reads;
@@ -110,12 +116,14 @@ typedef struct tf_even {
   tf_even_equal *equals;
   tf_even_pair *pairs;
   tf_even_other *others;
-  int *fixed;            /* loops whose trip count must be 1 */
-  int *step;             /* [n_loops] number of the product: how far an iteration moves its dim, in elements */
-  tf_even_slice *slices; /* [n_slices] */
-  tf_even_slice *stream; /* [n_ops] outputs that streaming corrects; n_rank -1: none */
-  tf_even_home *home;    /* [home_at[z] + rank] intermediate z at its home scope */
-  int *home_at;          /* [n_tensors] -1: an input or output */
+  tf_even_single *singles; /* of slices to which runs of a retaining scope matter */
+  int *fixed;              /* loops whose trip count must be 1 */
+  int *step;               /* [n_loops] number of the product: how far an iteration moves its dim, in elements */
+  int *op_step;            /* [op * n_loops + loop] the same for each op that the loop splits */
+  tf_even_slice *slices;   /* [n_slices] */
+  tf_even_slice *stream;   /* [n_ops] outputs that streaming corrects; n_rank -1: none */
+  tf_even_home *home;      /* [home_at[z] + rank] intermediate z at its home scope */
+  int *home_at;            /* [n_tensors] -1: an input or output */
 } tf_even;
 
 struct tf_model;

@@ -37,6 +37,7 @@ static int whole(tf_even_maker *k, int d) {
 static bool same_range(const tf_even *e, int a, int b) {
   const tf_even_range *x = &e->ranges[a], *y = &e->ranges[b];
   if (a == b) return true;
+  if (x->by_run || y->by_run) return false;
   if (x->what != y->what || x->what == TF_HULL) return false;
   if (x->what == TF_WHOLE) return x->len == y->len;
   return x->product == y->product && x->chain == y->chain && x->moves == y->moves && same_range(e, x->base, y->base);
@@ -127,6 +128,7 @@ static int part(tf_even_maker *k, int base, int prod, int of, uint64_t loops) {
                      .moves = b->moves | loops,
                      .mixed = b->mixed,
                      .depends = b->depends | loops,
+                     .by_run = b->by_run,
                      .visits = visits(b->visits, 1)};
   if (!shift_room(k, &r)) return 0;
   for (uint64_t left = r.moves; left; left &= left - 1) {
@@ -164,6 +166,7 @@ static void hull_shifts(tf_even_maker *k, const tf_even_read *reads, int n, tf_e
       r->moves |= of->moves;
       r->mixed |= of->mixed;
       r->depends |= of->depends;
+      r->by_run |= of->by_run;
       r->visits = visits(r->visits, of->visits);
     }
   if (!shift_room(k, r)) return;
@@ -212,6 +215,14 @@ static int hull(tf_even_maker *k, const tf_even_read *reads, int n, const rank_o
   return TF_EVEN_PUSH(k, ranges, r);
 }
 
+/* The range of what a run of a retaining scope needs, and computes where nothing of it is held. */
+static int run_range(tf_even_maker *k, int range) {
+  if (!k->ok) return 0;
+  tf_even_range r = k->e->ranges[range];
+  r.by_run = true;
+  return TF_EVEN_PUSH(k, ranges, r);
+}
+
 static int demanded(tf_even_maker *k, int o, int rank, int n) {
   const tf_workload *wl = k->p->wl;
   tf_even_read reads[TF_EVEN_READS];
@@ -223,7 +234,8 @@ static int demanded(tf_even_maker *k, int o, int rank, int n) {
   }
   k->ok &= n_reads > 0;
   rank_of of = {.z = &wl->tensors[wl->ops[o].out], .rank = rank, .node = n, .made = true};
-  return k->ok ? hull(k, reads, n_reads, &of) : 0;
+  const int range = k->ok ? hull(k, reads, n_reads, &of) : 0;
+  return k->p->retained[wl->ops[o].out] && n == k->p->home_scope[wl->ops[o].out] ? run_range(k, range) : range;
 }
 
 /* The range of dim d of op o, which leads at n. */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "model/cost/quick/uneven_sum.h"
+#include "model/cost/quick/uneven_plan.h"
 
 /* A slice, and what is known of it once a tree. */
 typedef struct {
@@ -16,19 +16,25 @@ static piece piece_of(const struct tf_model *m, int i) {
   return (piece){&m->plan->slices[i], &m->even->slices[i], &m->uneven->slice[i]};
 }
 
+/* Loops that stand at their first where what follows from runs of scope `run` (-1: none) is made. */
+static uint64_t still_of(const struct tf_model *m, int run) { return run < 0 ? 0 : m->uneven->still[run]; }
+
 /* Over all settings. */
 static bool sum_all(struct tf_model *m, const piece *x, tf_uneven_sums *sums) {
-  const tf_uneven_sum w = {.v = x->v, .groups = &x->u->self, .node = x->s->node, .carry = -1};
+  const tf_uneven_sum w = {
+      .v = x->v, .groups = &x->u->self, .node = x->s->node, .zero = still_of(m, x->u->run), .carry = -1};
   return tf_uneven_sum_up(m, &w, sums);
 }
 
-/* Over the entries in a class.  keeps: what was before is there. */
-static bool sum_class(struct tf_model *m, const piece *x, int class, bool keeps, tf_uneven_sums *sums) {
+/* Over the entries in a class.  keeps: what was before is there.  run: only those in runs of that scope that make
+ * something; -1: all. */
+static bool sum_class(struct tf_model *m, const piece *x, int class, bool keeps, int run, tf_uneven_sums *sums) {
   const tf_plan *p = m->plan;
   const tf_pclass *c = &x->s->classes[class];
   const tf_path *path = &p->path[x->s->node];
   tf_uneven_sum w = {.v = x->v, .groups = &x->u->self, .node = x->s->node, .carry = c->carry};
   if (c->zero_from < path->n) w.zero = path->temporal & ~UINT64_C(0) << c->zero_from;
+  w.zero |= still_of(m, run);
   if (keeps) {
     w.q = &m->even->slices[c->prev];
     w.from = p->slices[c->prev].node;
@@ -45,8 +51,12 @@ static bool count_steps(struct tf_model *m, int n, bool width, int carry, int64_
   const tf_path *path = &m->plan->path[n];
   tf_uneven_sum w = {.v = &none, .groups = &m->uneven->node[n].steps, .node = n, .carry = carry};
   tf_uneven_sums sum = {.n = 1};
-  w.zero = width ? path->temporal : ~path->temporal;
+  w.zero = (width ? path->temporal : ~path->temporal) | still_of(m, m->uneven->node[n].run);
   if (carry >= 0) w.zero |= ~UINT64_C(0) << carry << 1;
+  if (m->uneven->node[n].mixed) {
+    *out = tf_uneven_mixed(m, n, w.zero, carry);
+    return true;
+  }
   if (!tf_uneven_sum_up(m, &w, &sum)) return false;
   *out = sum.of[0].box;
   return true;
@@ -102,7 +112,25 @@ static wanted ask_entry(const struct tf_model *m, const piece *x, int side, bool
   return w;
 }
 
+/* Over the entries in a class, of which some runs of a scope alone bring what is found. */
+static bool sum_found(struct tf_model *m, const piece *x, int class, bool keeps, tf_uneven_sums *sums) {
+  const int run = keeps ? tf_run_found(m->plan, x->s, &x->s->classes[class]) : -1;
+  tf_uneven_sums found = *sums;
+  if (run < 0) return sum_class(m, x, class, keeps, x->u->run, sums);
+  if (!sum_class(m, x, class, false, -1, sums) || !sum_class(m, x, class, true, run, &found)) return false;
+  for (int k = 0; k < sums->n; k++)
+    sums->of[k].kept = found.of[k].kept;
+  return true;
+}
+
 static int64_t entered(const tf_uneven_sums *sums, int i) { return i < 0 ? 0 : sums->of[i].box - sums->of[i].kept; }
+
+/* Whether children of a retaining scope that are made in its runs drop what class c would find: they have points in the
+ * runs in which slice x itself is made; in others where a loop steps that needs another tile. */
+static bool drops(const struct tf_model *m, const piece *x, const tf_pclass *c) {
+  if (!(c->if_idle[0] | c->if_idle[1])) return false;
+  return x->u->run >= 0 || !(still_of(m, x->u->needs) >> c->carry & 1);
+}
 
 /* What enters a slice in class c of its entries, on each side. */
 static bool count_class(struct tf_model *m, const piece *x, int c, bool joins, tf_entry *e) {
@@ -111,9 +139,11 @@ static bool count_class(struct tf_model *m, const piece *x, int c, bool joins, t
   wanted w[TF_N_SIDES];
   memset(e, 0, TF_N_SIDES * sizeof *e);
   if (carry >= 0 && m->ev.trip[m->plan->path[x->s->node].loops[carry]] <= 1) return true;
+  if (carry >= 0 && still_of(m, x->u->run) >> carry & 1) return true; /* nothing is made, so nothing enters */
   for (int k = 0; k < TF_N_SIDES; k++)
     w[k] = ask_entry(m, x, k, joins, carry < 0 || !(x->u->again >> carry & 1), &sums);
-  if (!sum_class(m, x, c, tf_even_survives(m, x->v, &x->s->classes[c]), &sums)) return false;
+  const bool keeps = !drops(m, x, &x->s->classes[c]) && tf_even_survives(m, x->v, &x->s->classes[c]);
+  if (!sum_found(m, x, c, keeps, &sums)) return false;
   for (int k = 0; k < TF_N_SIDES; k++)
     e[k] = (tf_entry){entered(&sums, w[k].all), entered(&sums, w[k].groups), entered(&sums, w[k].first)};
   return true;
@@ -175,32 +205,42 @@ static bool covers(const struct tf_model *m, const piece *x) {
   return may;
 }
 
+/* The words that slice i moves. */
 static bool count_tile(struct tf_model *m, int i) {
   const piece x = piece_of(m, i);
   const tf_memory *mem = &m->plan->arch->memories[x.s->level];
   tf_entry sum[TF_N_SIDES] = {{0, 0, 0}}, e[TF_N_SIDES];
-  if (!small(m, &x) || covers(m, &x) || results_meet(m, &x)) return false;
+  if (x.u->off || !small(m, &x) || covers(m, &x) || results_meet(m, &x)) return false;
   for (int c = 0; c < x.s->n_class; c++) {
     if (!count_class(m, &x, c, x.s->makes ? mem->reduce : mem->multicast, e)) return false;
-    const tf_flow flow = tf_flow_of(m, i, e);
-    tf_cells_add(m, i, c, &flow);
+    m->uneven->flows[c] = tf_flow_of(m, i, e);
     for (int k = 0; k < TF_N_SIDES; k++) {
       sum[k].all += e[k].all;
       sum[k].groups += e[k].groups;
     }
   }
   if (!count_first(m, &x, sum)) return false;
+  for (int c = 0; c < x.s->n_class && m->by_steps; c++)
+    tf_cells_add(m, i, c, &m->uneven->flows[c]);
   m->moves[i] = tf_move_of(x.s, mem, sum[TF_ALL]);
   m->flows[i] = tf_flow_of(m, i, sum);
+  return true;
+}
+
+static bool size_tile(struct tf_model *m, int i) {
   fill_box(m, i);
   return !m->plan->clips || clip_box(m, i);
 }
+
+/* Whether the mean over the instances stands for what the busiest one moves. */
+static bool mean_counts(const struct tf_model *m) { return m->plan->clips || m->plan->n_retains || m->means; }
 
 static bool count_leaf(struct tf_model *m, int i, const tf_unit *unit) {
   const piece x = piece_of(m, i);
   const bool joins = x.s->makes ? unit->reduce : unit->multicast;
   const uint64_t same = joins ? x.u->same : 0, still = x.u->still[TF_SERVING], once = x.u->same | x.u->again;
   tf_uneven_sums sums = {.n = 0};
+  if (x.u->off) return false;
   const int all = ask_of(m, &x, same, joins, &sums), one = ask_of(m, &x, same | still, joins, &sums);
   int first = all, of_one = one;
   if (x.s->makes) first = ask(m, &x, once, &sums), of_one = ask(m, &x, once | still, &sums);
@@ -212,22 +252,25 @@ static bool count_leaf(struct tf_model *m, int i, const tf_unit *unit) {
     m->moves[i] = (tf_move){.read = words - sums.of[first].box, .update = words};
     m->flows[i] = (tf_flow){.read = (double)(in_one - sums.of[of_one].box), .update = (double)in_one};
   }
-  if (m->plan->clips) m->flows[i] = tf_mean_flow(m, i, &m->moves[i]); /* where the border lies, instances differ */
+  if (mean_counts(m)) m->flows[i] = tf_mean_flow(m, i, &m->moves[i]); /* where the border lies, instances differ */
   return true;
 }
 
+/* What op o moves, and its points; with what is written. */
 static bool count_op(struct tf_model *m, int o) {
   const tf_plan *p = m->plan;
-  const int n_reads = p->wl->ops[o].n_reads;
-  const piece out = piece_of(m, p->op_slice[o] + n_reads);
+  const int out = p->op_slice[o] + p->wl->ops[o].n_reads;
+  const piece x = piece_of(m, out);
   tf_op_result *r = &m->res.ops[o];
   tf_uneven_sums sum = {.n = 1};
-  for (int i = 0; i <= n_reads; i++)
-    if (!count_leaf(m, p->op_slice[o] + i, &p->arch->units[p->unit[o]])) return false;
-  if (!sum_all(m, &out, &sum)) return false;
+  bool all = true;
+  for (int i = p->op_slice[o]; i <= out; i++)
+    all &= m->told[i] = count_leaf(m, i, &p->arch->units[p->unit[o]]);
+  if (!m->told[out]) return false;
+  if (!sum_all(m, &x, &sum)) return m->told[out] = false;
   *r = (tf_op_result){.unit = p->unit[o], .units = m->width[p->tree->op_node[o]], .points = sum.of[0].box};
   r->recomputed = r->points > p->space[o] ? r->points - p->space[o] : 0;
-  return true;
+  return all;
 }
 
 static bool count_treated(struct tf_model *m, int o) {
@@ -236,60 +279,75 @@ static bool count_treated(struct tf_model *m, int o) {
   tf_uneven_sums sums = {.n = 0};
   const int at[4] = {ask(m, &x, 0, &sums), ask(m, &x, once, &sums), ask(m, &x, still, &sums),
                      ask(m, &x, still | once, &sums)};
-  if (!small(m, &x) || results_meet(m, &x) || !sum_all(m, &x, &sums)) return false;
+  if (x.u->off || !small(m, &x) || results_meet(m, &x) || !sum_all(m, &x, &sums)) return false;
   for (int k = 0; k < 2; k++) {
     m->treated[2 * o + k] = sums.of[at[k]].box;
     m->treated_flow[2 * o + k] = (double)sums.of[at[2 + k]].box;
   }
-  if (m->plan->clips) tf_treated_share(m, o);
+  if (mean_counts(m)) tf_treated_share(m, o);
   return true;
 }
 
-static bool count_nodes(struct tf_model *m) {
-  for (int n = 0; n < m->plan->tree->n_nodes; n++)
-    if (!count_steps(m, n, false, -1, &m->steps[n]) || !count_steps(m, n, true, -1, &m->width[n])) return false;
-  return true;
-}
-
-/* The steps in which each row of a Tile with entries carries. */
-static bool count_rows(struct tf_model *m) {
-  for (int n = 0; n < m->plan->tree->n_nodes; n++) {
-    const tf_view *v = &m->views->node[n];
-    const tf_path *path = &m->plan->path[n];
-    if (!v->n_slices) continue;
-    for (int k = path->n - 1, j = 0; k >= 0; k--) {
-      int64_t steps = 0;
-      if (!(path->temporal >> k & 1)) continue;
-      if (m->ev.trip[path->loops[k]] > 1 && !count_steps(m, n, false, k, &steps)) return false;
-      m->class_steps[v->row + j++] = (double)steps;
-    }
-    m->class_steps[v->row + v->n_rows - 1] = 1;
+/* The steps in which each row of Tile n, if it has entries, carries. */
+static bool count_rows(struct tf_model *m, int n) {
+  const tf_view *v = &m->views->node[n];
+  const tf_path *path = &m->plan->path[n];
+  if (!v->n_slices) return true;
+  for (int k = path->n - 1, j = 0; k >= 0; k--) {
+    int64_t steps = 0;
+    if (!(path->temporal >> k & 1)) continue;
+    if (m->ev.trip[path->loops[k]] > 1 && !count_steps(m, n, false, k, &steps)) return false;
+    m->class_steps[v->row + j++] = (double)steps;
   }
+  m->class_steps[v->row + v->n_rows - 1] = 1;
   return true;
+}
+
+static bool count_node(struct tf_model *m, int n) {
+  const tf_uneven_node *u = &m->uneven->node[n];
+  return !u->left && (u->run < 0 || m->uneven->tells[u->run]) && count_steps(m, n, false, -1, &m->steps[n]) &&
+         count_steps(m, n, true, -1, &m->width[n]) && (!m->by_steps || count_rows(m, n));
+}
+
+/* Finds the loops of a chain that take more than one step. */
+static void begin_chain(const struct tf_model *m, const tf_path *path, const int64_t *steps, tf_path_chain *c) {
+  c->len = m->len[m->even->chains[c->chain].base];
+  int64_t rest = c->len - 1;
+  c->n_turn = 0;
+  for (int i = 0; i < c->n; i++) {
+    const int64_t trip = m->ev.trip[path->loops[c->pos[i]]], step = steps[c->pos[i]];
+    if (trip <= 1) continue;
+    const int64_t bound = rest / step;
+    rest -= bound * step;
+    c->turn[c->n_turn++] = (tf_turn){UINT64_C(1) << c->pos[i], trip, step, bound};
+  }
 }
 
 /* Begins an evaluation: finds which loops take more than one step. */
 static void begin(struct tf_model *m) {
   m->uneven->evaluation++;
   for (int n = 0; n < m->plan->tree->n_nodes; n++) {
-    const tf_path *path = &m->plan->path[n];
-    m->uneven->node[n].turning = 0;
-    for (int k = 0; k < path->n; k++)
-      m->uneven->node[n].turning |= (uint64_t)(m->ev.trip[path->loops[k]] > 1) << k;
+    tf_uneven_node *u = &m->uneven->node[n];
+    u->turning = 0;
+    for (int c = 0; c < u->n; c++) {
+      begin_chain(m, &m->plan->path[n], u->step, &u->chain[c]);
+      for (int i = 0; i < u->chain[c].n_turn; i++)
+        u->turning |= u->chain[c].turn[i].bit;
+    }
   }
 }
 
 /* Whether it applies to the trip counts; fills what follows from these alone. */
 static bool applies(struct tf_model *m) {
   if (!m->uneven) m->uneven = tf_uneven_new(m->arena, m->plan, m->views, m->even);
-  return m->uneven && m->uneven->applies && tf_even_values(m, true) && tf_even_together(m);
+  return m->uneven && m->uneven->applies && tf_even_values(m, true) && tf_even_together(m) && tf_uneven_steps(m);
 }
 
 bool tf_quick_sizes(struct tf_model *m) {
   const tf_plan *p = m->plan;
   if (p->clips || p->cuts) return false;
   m->partial = !tf_even_values(m, false);
-  if (m->partial && !applies(m)) return false;
+  if (m->partial && (!applies(m) || m->apart)) return false;
   for (int i = 0; i < p->n_tile_slices; i++) {
     double words = 1;
     for (int r = 0; r < m->even->slices[i].n_rank; r++)
@@ -302,19 +360,37 @@ bool tf_quick_sizes(struct tf_model *m) {
   return true;
 }
 
-bool tf_uneven_count(struct tf_model *m) {
+bool tf_uneven_nodes(struct tf_model *m) {
   const tf_plan *p = m->plan;
-  if (!applies(m)) return false;
+  bool all = true;
+  m->partly = applies(m);
+  if (!m->partly) return false;
   m->clipped = -1;
   m->partial = true;
   begin(m);
+  tf_run_begin(m);
   memset(m->cells, 0, (size_t)m->views->n_cells * sizeof *m->cells);
-  bool ok = count_nodes(m) && (!m->by_steps || count_rows(m));
-  for (int i = 0; i < p->n_tile_slices && ok; i++)
-    ok = count_tile(m, i);
-  for (int o = 0; o < p->wl->n_ops && ok; o++)
-    ok = count_op(m, o) && (p->stream[o].node < 0 || count_treated(m, o));
-  for (int z = 0; z < p->wl->n_tensors && ok; z++)
+  memset(m->told, 0, (size_t)(p->n_slices + p->wl->n_ops) * sizeof *m->told);
+  for (int n = 0; n < p->tree->n_nodes; n++)
+    all &= m->told_node[n] = count_node(m, n);
+  return all;
+}
+
+bool tf_uneven_slices(struct tf_model *m) {
+  const tf_plan *p = m->plan;
+  bool all = true;
+  for (int i = 0; i < p->n_tile_slices; i++)
+    all &= (m->told[i] = count_tile(m, i)) && size_tile(m, i);
+  for (int o = 0; o < p->wl->n_ops; o++) {
+    all &= count_op(m, o);
+    if (p->stream[o].node >= 0) all &= m->told[p->n_slices + o] = count_treated(m, o);
+  }
+  for (int z = 0; z < p->wl->n_tensors && all; z++)
     if (p->home_scope[z] >= 0) tf_even_home_uneven(m, z);
-  return ok;
+  return all;
+}
+
+bool tf_uneven_count(struct tf_model *m) {
+  if (!tf_uneven_nodes(m)) return m->partly = false;
+  return tf_uneven_slices(m);
 }

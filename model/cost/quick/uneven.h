@@ -11,9 +11,13 @@ struct tf_model;
 
 /* What does not depend on trip counts; NULL when memory runs out. */
 tf_uneven *tf_uneven_new(tf_arena *a, const tf_plan *p, const tf_views *w, const tf_even *e);
-/* Fills what tf_even_count fills.  False where it does not apply to these trip counts (tensors with borders, retained
- * parts, siblings of which one leaves instances idle that the other uses), or they do not cover the ranges. */
+/* Fills what tf_even_count fills.  False where it does not apply to these trip counts (siblings of which one leaves
+ * instances idle that the other uses), or they do not cover the ranges; then it has counted what m->partly says. */
 bool tf_uneven_count(struct tf_model *m);
+/* The same in two steps, for trees of which the closed sums count a part: scopes that retain.  First the steps and
+ * instances of nodes, if m->partly; true: of all.  Once other nodes have theirs, too, slices; true: all of them. */
+bool tf_uneven_nodes(struct tf_model *m);
+bool tf_uneven_slices(struct tf_model *m);
 /* Fills the sizes that tf_even_count or tf_uneven_count fill, and nothing else.  False where the quick count does not
  * apply to these trip counts, or does not tell sizes alone. */
 bool tf_quick_sizes(struct tf_model *m);

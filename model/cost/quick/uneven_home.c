@@ -1,8 +1,7 @@
 /* What an intermediate leaves at home where loops bring several slices of it, of which the last may be shorter, into
  * one instance: what general/sizes.c says, by the ranges of even.h. */
 #include "base/checked.h"
-#include "model/cost/quick/uneven.h"
-#include "model/cost/state.h"
+#include "model/cost/quick/uneven_plan.h"
 #include "model/flow/range.h"
 #include "model/tree/infer.h"
 
@@ -11,12 +10,15 @@ typedef struct {
   const tf_even *e;
   const tf_even_home *home;   /* [n_rank] */
   const tf_path *path;        /* of the home scope */
+  const tf_uneven_node *n;    /* of the home scope, if m->apart */
   int64_t digit[TF_MAX_PATH]; /* 0 for all loops but those that bring */
   int n_rank;
   tf_ival all[TF_MAX_RANK]; /* what is left so far */
 } leavings;
 
-static int64_t step_at(const leavings *g, int pos) { return g->m->value[g->e->step[g->path->loops[pos]]]; }
+static int64_t step_at(const leavings *g, int pos) {
+  return g->m->apart ? g->n->step[pos] : g->m->value[g->e->step[g->path->loops[pos]]];
+}
 
 /* Range v once the loops of a chain at these positions have split it. */
 static tf_ival split(const leavings *g, tf_ival v, int chain, uint64_t positions) {
@@ -85,6 +87,7 @@ void tf_uneven_home(struct tf_model *m, int z) {
                 .e = m->even,
                 .home = &m->even->home[m->even->home_at[z]],
                 .path = &p->path[p->home_scope[z]],
+                .n = m->apart ? &m->uneven->node[p->home_scope[z]] : NULL,
                 .n_rank = t->rank};
   uint64_t brings = 0;
   for (int pos = 0; pos < g.path->n; pos++)

@@ -31,15 +31,18 @@ static bool add_chains(const maker *k, int id) {
   tf_uneven_node *n = &k->u->node[id];
   n->on = TF_ARRAY(k->a, int, (size_t)k->e->n_chains + 1);
   n->chain = TF_ARRAY(k->a, tf_path_chain, (size_t)path->n + 1);
-  if (!n->on || !n->chain) return false;
+  n->step = TF_ARRAY(k->a, int64_t, (size_t)path->n + 1);
+  if (!n->on || !n->chain || !n->step) return false;
   for (int c = 0; c < k->e->n_chains; c++)
     n->on[c] = -1;
   for (int pos = 0; pos < path->n; pos++) {
     const int c = k->e->chain_of[path->loops[pos]];
     if (n->on[c] < 0) {
       n->on[c] = n->n;
-      n->chain[n->n] = (tf_path_chain){.chain = c, .pos = TF_ARRAY(k->a, unsigned char, (size_t)path->n)};
-      if (!n->chain[n->n++].pos) return false;
+      n->chain[n->n] = (tf_path_chain){.chain = c,
+                                       .pos = TF_ARRAY(k->a, unsigned char, (size_t)path->n),
+                                       .turn = TF_ARRAY(k->a, tf_turn, (size_t)path->n)};
+      if (!n->chain[n->n].pos || !n->chain[n->n++].turn) return false;
     }
     tf_path_chain *s = &n->chain[n->on[c]];
     s->pos[s->n++] = (unsigned char)pos;
@@ -111,14 +114,14 @@ static void find_plain(const maker *k, const tf_uneven_node *n, const tf_even_sl
 }
 
 /* Whether borders clip ranks of the group; such a group is summed over only where it has no other rank, and one read of
- * it. */
-static bool clips(const maker *k, const tf_even_slice *v, const tf_chain_group *g) {
+ * it; else its slice is left. */
+static bool clips(const maker *k, const tf_even_slice *v, const tf_chain_group *g, bool *left) {
   bool any = false;
   for (int i = 0; i < g->n_rank; i++) {
     const tf_even_range *r = &k->e->ranges[v->range[g->rank[i]]];
     if (!tf_uneven_reaches(k->e, r)) continue;
     any = true;
-    k->u->applies &= g->n_rank == 1 && r->n == 1;
+    *left |= g->n_rank != 1 || r->n != 1;
   }
   return any;
 }
@@ -150,7 +153,7 @@ static bool make_groups(const maker *k, int node, const tf_even_slice *v, int fr
     for (uint32_t left = out->of[g].now; left; left &= left - 1)
       for (int i = 0; i < n->chain[__builtin_ctz(left)].n; i++)
         out->of[g].positions |= UINT64_C(1) << n->chain[__builtin_ctz(left)].pos[i];
-    out->of[g].clipped = clips(k, v, &out->of[g]);
+    out->of[g].clipped = clips(k, v, &out->of[g], &out->left);
     if (!q) find_plain(k, n, v, &out->of[g]);
   }
   return true;
@@ -221,6 +224,9 @@ static bool add_slice(const maker *k, int i, const tf_even_slice *v) {
   const tf_slice *s = tf_slice_at(p, i);
   tf_uneven_slice *out = &k->u->slice[i];
   uint64_t moves = 0;
+  out->left = !tf_run_tells(p, k->e, i, out) || k->u->node[s->node].left;
+  out->sibling = TF_ARRAY(k->a, tf_chain_groups, (size_t)s->n_class + 1);
+  if (out->left) return out->sibling != NULL;
   for (int r = 0; r < v->n_rank; r++) {
     moves |= k->e->ranges[v->range[r]].moves;
     if (!tf_even_only_split(k->e, v->range[r])) out->join |= joining(k, s, v->range[r]);
@@ -229,24 +235,36 @@ static bool add_slice(const maker *k, int i, const tf_even_slice *v) {
   out->again = s->inside & p->path[s->node].temporal & ~moves;
   for (int side = 0; side < TF_N_SIDES; side++)
     out->still[side] = tf_still_of(p, k->w, i, side);
-  if (!make_groups(k, s->node, v, 0, NULL, 0, &out->self)) return false;
-  out->sibling = TF_ARRAY(k->a, tf_chain_groups, (size_t)s->n_class + 1);
-  for (int c = 0; out->sibling && c < s->n_class; c++) {
+  if (!out->sibling || !make_groups(k, s->node, v, 0, NULL, 0, &out->self)) return false;
+  out->left = out->self.left;
+  for (int c = 0; c < s->n_class; c++) {
     const int prev = s->classes[c].prev, common = s->classes[c].common;
     if (prev < 0 || common < 0) continue;
     const int from = p->slices[prev].node;
     if (!make_groups(k, s->node, v, from, &k->e->slices[prev], p->path[common].n, &out->sibling[c])) return false;
+    out->left |= out->sibling[c].left || k->u->node[from].left;
     for (int g = 0; g < out->sibling[c].n; g++) /* which loops stand for each other depends on all of them */
       if (!(out->sibling[c].of[g].kept = kept_new(k, p->path[s->node].n + p->path[from].n, TF_SUMS_SIBLING)))
         return false;
   }
-  return out->sibling != NULL;
+  return true;
+}
+
+/* Whether a range that is split above node n follows from what runs of a retaining scope compute. */
+static bool by_run(const maker *k, int n) {
+  bool any = false;
+  for (int c = 0; c < k->u->node[n].n; c++)
+    any |= k->e->ranges[k->e->chains[k->u->node[n].chain[c].chain].base].by_run;
+  return any;
 }
 
 static bool add_all(const maker *k) {
   const tf_plan *p = k->p;
   for (int i = 0; i < p->tree->n_nodes && k->u->applies; i++) {
     tf_chain_groups *steps = &k->u->node[i].steps;
+    k->u->node[i].run = tf_run_of_node(p, i);
+    k->u->node[i].left = k->u->node[i].run < 0 && by_run(k, i);
+    if (k->u->node[i].left) continue;
     if (!make_groups(k, i, NULL, 0, NULL, 0, steps)) return false;
     for (int g = 0; g < steps->n; g++)
       if (!(steps->of[g].kept = kept_new(k, __builtin_popcountll(steps->of[g].positions), TF_SUMS_OWN))) return false;
@@ -265,9 +283,15 @@ tf_uneven *tf_uneven_new(tf_arena *a, const tf_plan *p, const tf_views *w, const
   if (!u) return NULL;
   u->node = TF_ARRAY(a, tf_uneven_node, (size_t)p->tree->n_nodes);
   u->slice = TF_ARRAY(a, tf_uneven_slice, (size_t)(p->n_slices + p->wl->n_ops));
-  if (!u->node || !u->slice) return NULL;
+  int most = 0;
+  for (int i = 0; i < p->n_tile_slices; i++)
+    most = p->slices[i].n_class > most ? p->slices[i].n_class : most;
+  u->flows = TF_ARRAY(a, tf_flow, (size_t)most + 1);
+  u->tells = TF_ARRAY(a, bool, (size_t)p->n_retains + 1);
+  u->still = TF_ARRAY(a, uint64_t, (size_t)p->n_retains + 1);
+  if (!u->node || !u->slice || !u->flows || !u->tells || !u->still) return NULL;
   const maker k = {a, p, w, e, u};
-  u->applies = !p->cuts && !p->n_retains;
+  u->applies = !p->cuts;
   for (int i = 0; i < e->n_ranges; i++)
     u->applies &= e->ranges[i].visits <= MOST_VISITS;
   for (int i = 0; i < p->tree->n_nodes; i++)

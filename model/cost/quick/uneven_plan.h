@@ -1,7 +1,9 @@
-/* Internal to the count of uneven loops: which chains of loops must be summed over together, for every slice. */
+/* Internal to the count of uneven loops: which chains of loops must be summed over together, for every slice; one sum
+ * over the settings of the loops above it. */
 #ifndef MODEL_COST_QUICK_UNEVEN_PLAN_H
 #define MODEL_COST_QUICK_UNEVEN_PLAN_H
 #include "model/cost/quick/uneven.h"
+#include "model/cost/state.h"
 #include "model/flow/range.h"
 
 enum {
@@ -13,12 +15,23 @@ enum {
   TF_PLAIN_CHAINS = 4
 };
 
+/* A loop that takes more than one step in the current evaluation. */
+typedef struct {
+  uint64_t bit; /* of its position */
+  int64_t trip, step;
+  int64_t bound; /* its digit of the last element of the longest range that enters the chain */
+} tf_turn;
+
 /* A chain on the path of a node. */
 typedef struct {
   int chain;          /* of even->chains */
   int n;              /* its loops on that path */
   unsigned char *pos; /* their positions, from the outside */
   uint32_t needs;     /* chains of the path on which the range depends that it splits; not itself */
+  /* in the current evaluation: */
+  int n_turn;
+  tf_turn *turn; /* [n_turn], from the outside */
+  int64_t len;   /* the longest range that enters it */
 } tf_path_chain;
 
 /* A sum that was found before, at a setting of the trip counts on which it depends. */
@@ -55,25 +68,33 @@ typedef struct {
   unsigned char rank[TF_MAX_RANK];
   bool clipped; /* borders clip its one rank at some setting */
   int n_plain; /* > 0: the chains are these, each splits what the one before leaves, and the group's one rank, if it has
-                  any, is what the last one leaves (uneven_plain.c) */
+                  any, is what the last one leaves */
   unsigned char plain[TF_PLAIN_CHAINS];
   tf_sums_kept *kept; /* shared by all slices of the node with the same chains and ranges */
 } tf_chain_group;
 
 typedef struct {
+  bool left; /* borders clip one of them in a way that is not summed over */
   int n;
   tf_chain_group *of;
 } tf_chain_groups;
 
 typedef struct {
+  bool left; /* to the general count: it follows from what runs of a retaining scope compute */
+  int run;   /* that scope, where all ops below are made in its runs (of plan->retains); -1: they are not */
   int n;
   tf_path_chain *chain;
   int *on;          /* [even->n_chains] number of the chain on this path; -1: it has no loop there */
   uint64_t turning; /* positions of loops with more than one step in the current evaluation */
+  int64_t *step;    /* [path] how far they move the ops below, in elements */
+  bool mixed;       /* ops below advance by different steps */
   tf_chain_groups steps;
 } tf_uneven_node;
 
 typedef struct {
+  bool left;            /* to the general count */
+  bool off;             /* in the current evaluation, too */
+  int run, needs;       /* as of a node; and the scope whose runs must be told, too (uneven_run.c); -1: none */
   uint64_t same, again; /* positions that do not move the box: spatial ones that share, temporal ones in a production */
   uint64_t still[TF_N_SIDES];
   uint64_t join;            /* positions of spatial loops that share, of different chains that move one rank */
@@ -82,14 +103,71 @@ typedef struct {
 } tf_uneven_slice;
 
 struct tf_uneven {
-  bool applies;           /* the tree has neither ranges that borders clip nor retained parts */
+  bool applies;           /* the tree has no ranges that borders clip */
   int64_t evaluation;     /* number of the current one */
   tf_uneven_node *node;   /* [n_nodes] */
   tf_uneven_slice *slice; /* [n_slices + n_ops]: slices, then streamed outputs */
+  bool *tells;            /* [n_retains] each run computes all that is needed, or nothing: */
+  uint64_t *still;        /* [n_retains] all, where the loops at these positions are at their first; else nothing */
+  tf_flow *flows;         /* [most classes of a slice] of the slice at hand */
 };
 
 /* Makes room in a memo where there is none yet; false when memory runs out. */
 bool tf_sums_room(tf_arena *a, tf_sums_kept *k);
+/* ---- uneven_sum.c -------------------------------------------------------------------------------------------- */
+
+/* What is summed over: settings of the loops on the path of a slice. */
+typedef struct {
+  const tf_even_slice *v; /* without ranks: settings are counted */
+  const tf_chain_groups *groups;
+  int node;
+  uint64_t zero; /* positions: temporal loops at their first, spatial ones of which only the first instance counts */
+  int carry;     /* the loop that has stepped, -1: none; those inside it are among `zero` */
+  /* what left the content that is found there; NULL: nothing did */
+  const tf_even_slice *q;
+  int from;     /* its node */
+  bool sibling; /* it is another m-tile's; then: */
+  int n_common; /* positions up to here are common to both paths */
+} tf_uneven_sum;
+
+/* Sums of the boxes, and of what is found of them, with more positions at their first setting.  join: positions of
+ * spatial loops of which several bring the same box; it counts once. */
+typedef struct {
+  uint64_t zero, join;
+  int64_t box, kept;
+} tf_uneven_total;
+
+enum { TF_UNEVEN_SUMS = 9 };
+
+typedef struct {
+  int n;
+  tf_uneven_total of[TF_UNEVEN_SUMS];
+} tf_uneven_sums;
+
+/* Fills all sums.  False: only the general count can tell. */
+bool tf_uneven_sum_up(struct tf_model *m, const tf_uneven_sum *what, tf_uneven_sums *sums);
+/* The longest that borders leave of the one rank of a group of w.  False: only the general count can tell. */
+bool tf_uneven_longest(struct tf_model *m, const tf_uneven_sum *w, const tf_chain_group *g, int64_t *len);
+
+/* ---- uneven_run.c -------------------------------------------------------------------------------------------- */
+
+/* The retaining scope in whose runs all ops below the node are made; -1: none. */
+int tf_run_of_node(const tf_plan *p, int n);
+/* Fills run and needs of slice i.  False: only the general count tells what enters it. */
+bool tf_run_tells(const tf_plan *p, const tf_even *e, int i, tf_uneven_slice *out);
+/* The retaining scope in whose runs a child has made what slice s finds in class c of its entries, in the same run;
+ * what a run leaves is not found in one that makes nothing.  -1: it is not so. */
+int tf_run_found(const tf_plan *p, const tf_slice *s, const tf_pclass *c);
+/* Finds what runs compute in this evaluation, and which slices are off. */
+void tf_run_begin(struct tf_model *m);
+
+/* ---- uneven_apart.c ------------------------------------------------------------------------------------------ */
+
+/* Fills the steps of every node, and which are mixed.  False where only a walk tells. */
+bool tf_uneven_steps(struct tf_model *m);
+/* Moments at a mixed node at which the loops at `zero` are at their first, and the one at `carry` (-1: none) is not. */
+int64_t tf_uneven_mixed(const struct tf_model *m, int n, uint64_t zero, int carry);
+
 /* Chains of the path on which a range depends. */
 uint32_t tf_uneven_chains(const tf_even *e, const tf_uneven_node *n, int range);
 #endif

@@ -6,7 +6,7 @@
  * In one instance, the entry before has the same digits but for those of the loop that carries, which is one back, and
  * of the temporal loops inside it, which are at their last: at the greatest number with which that instance took part.
  * Where a digit of the instance is above the bound's, that number is one less than what the bound has there. */
-#include "model/cost/quick/uneven_sum.h"
+#include "model/cost/quick/uneven_plan.h"
 
 #include <string.h>
 
@@ -50,7 +50,7 @@ typedef struct {
 static int64_t trip_at(const summing *j, const tf_path *path, int pos) { return j->m->ev.trip[path->loops[pos]]; }
 
 static int64_t step_at(const summing *j, const tf_path *path, int pos) {
-  return j->m->value[j->e->step[path->loops[pos]]];
+  return (path == j->path ? j->n : j->from)->step[pos];
 }
 
 /* ---- ranges at the digits so far ---------------------------------------------------------------------------- */
@@ -447,11 +447,94 @@ static void choose_all(summing *j) {
   choose(j, &d, j->g->positions & j->n->turning, 1);
 }
 
+/* ---- plain groups ---------------------------------------------------------------------------------------------- */
+
+/* Sums over chains of which each splits just what the one before leaves, so that tiles have nothing in common: the
+ * settings of a chain whose digits are below the bound's (uneven_sum.c) all have a full tile, and one, whose digits are
+ * the bound's, has what is left. */
+
+/* A sum over a plain group, as its fields in tf_uneven_sum say. */
+typedef struct {
+  struct tf_model *m;
+  const tf_uneven_node *n;
+  const tf_path *path;
+  const tf_chain_group *g;
+  uint64_t zero;
+  int carry;
+} plain_sum;
+
+/* A chain's settings: so many with a full tile, and `ends` (0 or 1) with the last. */
+typedef struct {
+  int64_t below, ends, full, last;
+} kinds;
+
+/* The settings of a chain that splits a range of this length. */
+static kinds kinds_of(const plain_sum *x, const tf_path_chain *of, int64_t len) {
+  const tf_turn *t = of->turn, *const end = t + of->n_turn;
+  if (t == end) return (kinds){0, 1, len, len};
+  const uint64_t carry = x->carry < 0 ? 0 : UINT64_C(1) << x->carry;
+  const bool even = t->trip * t->step == len, longest = len == of->len;
+  kinds k = {even, !even, len, 0};
+  int64_t rest = len - 1;
+  for (; t < end; t++) {
+    const int64_t n = x->zero & t->bit ? 1 : t->trip, first = t->bit == carry;
+    k.below *= n - first;
+    k.full = t->step;
+    if (!k.ends) continue;
+    const int64_t bound = longest ? t->bound : rest / t->step, most = bound < n ? bound : n;
+    if (most > first) k.below += most - first;
+    k.ends = bound >= first && bound < n;
+    rest -= bound * t->step;
+  }
+  k.last = rest + 1;
+  return k;
+}
+
+/* The sum over chain i and those inside it, where what enters chain i is so long. */
+static int64_t sum_from(const plain_sum *x, int i, int64_t len) {
+  if (i == x->g->n_plain) return x->g->n_rank ? len : 1;
+  const kinds k = kinds_of(x, &x->n->chain[x->g->plain[i]], len);
+  int64_t sum = k.below ? k.below * sum_from(x, i + 1, k.full) : 0;
+  if (k.ends) sum += sum_from(x, i + 1, k.last);
+  return sum;
+}
+
+/* Whether every chain divides what it splits. */
+static bool divides(const plain_sum *x, int64_t len) {
+  for (int i = 0; i < x->g->n_plain; i++) {
+    const tf_path_chain *of = &x->n->chain[x->g->plain[i]];
+    if (!of->n_turn) continue;
+    if (of->turn[0].trip * of->turn[0].step != len) return false;
+    len = of->turn[of->n_turn - 1].step;
+  }
+  return true;
+}
+
+/* The sum of the boxes of such a group, and with `finds` of what the slice itself has left of them at the entry before.
+ * False: its digits must be chosen one by one. */
+static bool sum_plain(const plain_sum *x, bool finds, int64_t *all, int64_t *kept) {
+  const tf_path_chain *first = &x->n->chain[x->g->plain[0]];
+  const int64_t len = first->len;
+  if (!(x->g->positions & x->n->turning)) { /* one setting */
+    *all = *kept = x->g->n_rank ? len : 1;
+    return true;
+  }
+  const uint64_t on = x->carry < 0 ? 0 : x->g->positions & x->n->turning;
+  const bool steps = x->carry >= 0 && on >> x->carry & 1; /* one of its loops carries: the tile is another */
+  const bool back = on & x->path->temporal & ~UINT64_C(0) << (x->carry < 0 ? 0 : x->carry) << 1;
+  if (finds && !steps && back && !divides(x, len)) return false; /* some were at the same tile before */
+  *all = sum_from(x, 0, len);
+  *kept = steps || back ? 0 : *all;
+  return true;
+}
+
+/* ---- groups ---------------------------------------------------------------------------------------------------- */
+
 /* The sum over the current group. */
 static void sum_group(summing *j) {
   bool known;
-  const tf_plain_sum plain = {.m = j->m, .n = j->n, .path = j->path, .g = j->g, .zero = j->w.zero, .carry = j->w.carry};
-  if (j->g->n_plain && tf_uneven_plain(&plain, j->finds, &j->all, &j->kept)) return;
+  const plain_sum plain = {.m = j->m, .n = j->n, .path = j->path, .g = j->g, .zero = j->w.zero, .carry = j->w.carry};
+  if (j->g->n_plain && sum_plain(&plain, j->finds, &j->all, &j->kept)) return;
   if (!tf_sums_room(j->m->arena, j->g->kept)) {
     j->gave_up = true;
     return;

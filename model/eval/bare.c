@@ -1,0 +1,80 @@
+/* A run of a scope that retains computes what is needed and not held (docs/SEMANTICS.md, D10).  A loop above the scope
+ * that cuts a range into tiles needs another tile at each step, of which nothing is held; and a Seq further out may
+ * drop all that is.  If that is true of all loops above that take more than one step, every run computes all that is
+ * needed, as it would if nothing were retained. */
+#include "model/eval/bare.h"
+
+#include <string.h>
+
+#include "model/cost/quick/even.h"
+#include "model/flow/retain.h"
+#include "tileflow/model.h"
+
+/* The tree without `retain`. */
+static tf_tree *strip(tf_arena *a, const tf_tree *tree) {
+  tf_tree *t = TF_NEW(a, tf_tree);
+  if (!t) return NULL;
+  *t = *tree;
+  t->nodes = TF_ARRAY(a, tf_node, (size_t)tree->n_nodes);
+  if (!t->nodes) return NULL;
+  memcpy(t->nodes, tree->nodes, (size_t)tree->n_nodes * sizeof *t->nodes);
+  for (int n = 0; n < t->n_nodes; n++)
+    t->nodes[n].n_retain = 0;
+  return t;
+}
+
+/* Positions of the loops above op o's home scope at whose steps nothing of what is needed next is held. */
+static uint64_t renewed_by(const struct tf_model *bare, const tf_retain *h, int o) {
+  const tf_even *e = bare->even;
+  const int z = bare->plan->wl->ops[o].out;
+  uint64_t all = h->drops;
+  for (int r = 0; e && r < bare->plan->wl->tensors[z].rank; r++) {
+    const int range = e->home[e->home_at[z] + r].range;
+    if (e->ranges[range].what == TF_PART && tf_even_only_split(e, range)) all |= e->ranges[range].depends;
+  }
+  return all;
+}
+
+/* Loops above the scopes at whose steps some of what is needed next may be held. */
+static bool find_holding(struct tf_model *m) {
+  const tf_plan *p = m->plan;
+  m->holding = TF_ARRAY(m->arena, bool, (size_t)p->n_loops + 1);
+  for (int k = 0; m->holding && k < p->n_retains; k++) {
+    const tf_retain *h = &p->retains[k];
+    const tf_path *path = &p->path[h->scope];
+    for (int i = 0; i < h->n_ops; i++)
+      for (uint64_t left = path->temporal & ~renewed_by(m->bare, h, h->ops[i]); left; left &= left - 1)
+        m->holding[path->loops[__builtin_ctzll(left)]] = true;
+  }
+  return m->holding != NULL;
+}
+
+/* Creates the model, once.  More ops in a scope than a plan notes are left alone, and so are masks, whose steps are
+ * left out only where nothing is retained. */
+static void make(struct tf_model *m) {
+  const tf_plan *p = m->plan;
+  const tf_tree *t = strip(m->arena, p->tree);
+  m->bare_made = true;
+  for (int k = 0; k < p->n_retains; k++)
+    if (p->retains[k].n_ops >= TF_MAX_RETAIN) return;
+  m->bare = t ? tf_model_make(t) : NULL;
+  if (!m->bare) return;
+  m->bare->means = true; /* where something is retained, the mean instance counts (SEMANTICS.md, section 5) */
+  if (!m->bare->plan->skips && find_holding(m)) return;
+  tf_model_free(m->bare);
+  m->bare = NULL;
+}
+
+struct tf_model *tf_bare_of(struct tf_model *m, const int64_t *trips) {
+  if (!m->plan->n_retains || m->to_walk || m->to_sum || m->note) return NULL;
+  if (!m->bare_made) make(m);
+  if (!m->bare) return NULL;
+  for (int l = 0; l < m->plan->n_loops; l++)
+    if (m->holding[l] && (trips ? trips : m->own_trip)[l] > 1) return NULL;
+  m->bare->walk_max = m->walk_max;
+  m->bare->estimates = m->estimates;
+  m->bare->fits_first = m->fits_first;
+  m->bare->all_points = m->all_points;
+  m->bare->ev.work_most = m->ev.work_most;
+  return m->bare;
+}
