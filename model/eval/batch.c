@@ -22,7 +22,7 @@ static void fill(const tf_tape *t, const int64_t *rows, int n, int n_loops) {
       t->slots[l].i[i] = rows[(i < n ? i : n - 1) * n_loops + l];
 }
 
-uint32_t tf_model_glance(tf_model *m, const int64_t *trips, int n, tf_brief *out) {
+uint32_t tf_model_glance(tf_model *m, const int64_t *trips, int n, tf_glance *out) {
   if (m->plan->skips && !m->all_points) return 0;
   if (!m->lanes_made) m->lanes = tf_lanes_new(m);
   m->lanes_made = true;
@@ -37,22 +37,27 @@ uint32_t tf_model_glance(tf_model *m, const int64_t *trips, int n, tf_brief *out
   for (int i = 0; i < n; i++) {
     if (!of[TF_LANE_COUNTS]->i[i]) continue;
     counted |= UINT32_C(1) << i;
-    out[i] = (tf_brief){.counted = true,
-                        .feasible = of[TF_LANE_FITS]->i[i] != 0,
-                        .cycles = of[TF_LANE_CYCLES]->d[i],
-                        .energy_pj = of[TF_LANE_ENERGY]->d[i],
-                        .traffic_words = of[TF_LANE_TRAFFIC]->d[i],
-                        .held_words = of[TF_LANE_HELD]->d[i]};
+    out[i].nodes = of[TF_LANE_NODES]->d[i];
+    out[i].brief = (tf_brief){.counted = true,
+                              .feasible = of[TF_LANE_FITS]->i[i] != 0,
+                              .cycles = of[TF_LANE_CYCLES]->d[i],
+                              .energy_pj = of[TF_LANE_ENERGY]->d[i],
+                              .traffic_words = of[TF_LANE_TRAFFIC]->d[i],
+                              .held_words = of[TF_LANE_HELD]->d[i]};
   }
   return counted;
 }
 
 void tf_model_eval_batch(tf_model *m, const int64_t *trips, int64_t n, tf_brief *out) {
+  tf_glance glance[TF_LANES];
   for (int64_t i = 0; i < n; i += TF_LANES) {
     int left = (int)(n - i < TF_LANES ? n - i : TF_LANES);
     const int64_t *rows = &trips[i * m->plan->n_loops];
-    uint32_t counted = tf_model_glance(m, rows, left, &out[i]);
+    uint32_t counted = tf_model_glance(m, rows, left, glance);
     for (int k = 0; k < left; k++)
-      if (!(counted >> k & 1)) one(m, &rows[k * m->plan->n_loops], &out[i + k]);
+      if (counted >> k & 1)
+        out[i + k] = glance[k].brief;
+      else
+        one(m, &rows[k * m->plan->n_loops], &out[i + k]);
   }
 }

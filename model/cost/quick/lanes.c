@@ -412,6 +412,7 @@ static bool room(tf_lanes *w, tf_arena *a) {
   w->len = TF_ARRAY(a, int, (size_t)m->even->n_ranges + 1);
   w->outer = TF_ARRAY(a, int, loops);
   w->steps = TF_ARRAY(a, int, nodes);
+  w->cycles = TF_ARRAY(a, int, nodes);
   w->width = TF_ARRAY(a, int, nodes);
   w->class_steps = TF_ARRAY(a, int, (size_t)m->views->n_rows + 1);
   w->box = TF_ARRAY(a, int, (size_t)w->p->n_tile_slices + 1);
@@ -426,7 +427,7 @@ static bool room(tf_lanes *w, tf_arena *a) {
   w->hidden = TF_ARRAY(a, tf_lane_ports, (size_t)m->views->n_legs + 1);
   w->heads = TF_ARRAY(a, tf_lane_head, nodes);
   w->met = TF_ARRAY(a, tf_lane_met, w->p->n_at_home ? (size_t)(w->p->wl->n_ops * w->p->wl->n_dims) * nodes : 1);
-  return w->value && w->lo && w->len && w->outer && w->steps && w->width && w->class_steps && w->box && w->rank_len &&
+  return w->value && w->lo && w->len && w->outer && w->steps && w->cycles && w->width && w->class_steps && w->box && w->rank_len &&
          w->home_words && w->need && w->in_use && w->moves && w->flows && w->cells && w->below && w->hidden &&
          w->heads && w->met;
 }
@@ -443,6 +444,7 @@ static tf_tape *write_out(tf_lanes *w) {
   out[TF_LANE_ENERGY] = tf_lanes_energy(w, out[TF_LANE_CYCLES]);
   out[TF_LANE_TRAFFIC] = tf_lanes_traffic(w);
   out[TF_LANE_HELD] = tf_lanes_held(w);
+  out[TF_LANE_NODES] = tf_lanes_nodes(w, out[TF_LANE_CYCLES]);
   out[TF_LANE_COUNTS] = w->counts; /* last, as each of the others may rule a row out */
   out[TF_LANE_FITS] = w->fits;
   return w->failed ? NULL : tf_tape_new(w->m->arena, w->s, out, TF_LANE_OUT);

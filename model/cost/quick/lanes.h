@@ -8,8 +8,8 @@
 #include "model/cost/state.h"
 
 /* The results of the program: whether the quick count applies to the row (if not, the others mean nothing), whether it
- * fits, and the figures of a tf_brief. */
-enum { TF_LANE_COUNTS, TF_LANE_FITS, TF_LANE_CYCLES, TF_LANE_ENERGY, TF_LANE_TRAFFIC, TF_LANE_HELD, TF_LANE_OUT };
+ * fits, the figures of a tf_brief, and the sum of the nodes' cycles of a tf_glance. */
+enum { TF_LANE_COUNTS, TF_LANE_FITS, TF_LANE_CYCLES, TF_LANE_ENERGY, TF_LANE_TRAFFIC, TF_LANE_HELD, TF_LANE_NODES, TF_LANE_OUT };
 
 /* Input l is the trip count of loop l.  NULL for trees that must be counted row by row (padded tensors, streamed
  * reductions, Para and Pipe), or when memory runs out. */
@@ -39,7 +39,7 @@ typedef struct {
   const struct tf_model *m;
   const tf_plan *p;
   tf_scribe *s;
-  int *value, *lo, *len, *outer, *steps, *width, *class_steps, *box, *rank_len, *home_words, *in_use, *need;
+  int *value, *lo, *len, *outer, *steps, *width, *class_steps, *box, *rank_len, *home_words, *in_use, *need, *cycles;
   tf_lane_move *moves, *flows; /* flows: reals */
   tf_lane_ports *cells, *below, *hidden;
   tf_lane_head *heads;
@@ -82,5 +82,6 @@ void tf_lanes_fits(tf_lanes *w);
 int tf_lanes_cycles(tf_lanes *w);
 int tf_lanes_energy(tf_lanes *w, int cycles);
 int tf_lanes_traffic(tf_lanes *w);
+int tf_lanes_nodes(tf_lanes *w, int cycles);
 int tf_lanes_held(tf_lanes *w);
 #endif

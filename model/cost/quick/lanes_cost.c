@@ -397,14 +397,22 @@ static int in_order(tf_lanes *w, int n, int before) {
 static int node_time(tf_lanes *w, int n, int before) {
   const tf_node *t = &w->p->tree->nodes[n];
   w->heads[n] = (tf_lane_head){-1, -1, w->zero};
-  if (t->kind == TF_OP) return op_time(w, n);
-  return t->kind == TF_TILE ? tile_time(w, n, before) : in_order(w, n, before);
+  return w->cycles[n] = t->kind == TF_OP     ? op_time(w, n)
+                        : t->kind == TF_TILE ? tile_time(w, n, before)
+                                             : in_order(w, n, before);
 }
 
 int tf_lanes_cycles(tf_lanes *w) {
   instances(w);
   ports(w);
   return node_time(w, 0, -1);
+}
+
+int tf_lanes_nodes(tf_lanes *w, int cycles) {
+  int sum = w->zero;
+  for (int n = 0; n < w->p->tree->n_nodes; n++)
+    sum = tf_l(w, FA, sum, tf_l_sel(w, tf_l(w, TF_T_BELOW, w->cycles[n], cycles), w->cycles[n], cycles));
+  return sum;
 }
 
 /* ---- energy ---------------------------------------------------------------------------------------- */
