@@ -245,9 +245,10 @@ typedef struct {
 /* Evaluates trip counts, and says what that is charged, besides the steps that are walked. */
 static tf_outcome outcome_at(work *w, row at) {
   const int refused = w->refused;
-  tf_outcome o = {.there = true, .effort = 1, .spent = 1};
+  tf_outcome o = {.there = true, .spent = 1};
   if (at.glance && at.glance->brief.feasible) {
     o.cost = judge(w, at.trips, figures_of(w, &at.glance->brief), at.glance->nodes);
+    o.effort = at.glance->effort;
   } else {
     o.cost = evaluate(w, at.trips);
     charge_walk(w, w->model);
@@ -303,7 +304,7 @@ static void evaluate_rows(work *w) {
       continue;
     }
     w->t->evals++;
-    w->t->effort++;
+    w->t->effort += glance[i].effort;
     w->spent++;
     w->over = w->t->effort_quota && w->t->effort >= w->t->effort_quota;
   }

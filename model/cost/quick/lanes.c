@@ -64,17 +64,20 @@ static void hull(tf_lanes *w, int i) {
   w->len[i] = tf_l(w, S, end, lo);
 }
 
+void tf_lanes_range(tf_lanes *w, int i) {
+  const tf_even_range *r = &w->m->even->ranges[i];
+  if (r->what == TF_HULL) {
+    hull(w, i);
+    return;
+  }
+  w->lo[i] = r->what == TF_WHOLE ? tf_l_int(w, 0) : w->lo[r->base];
+  w->len[i] = r->what == TF_WHOLE ? tf_l_int(w, r->len) : w->value[r->product];
+}
+
 static void ranges(tf_lanes *w) {
   const tf_even *e = w->m->even;
-  for (int i = 0; i < e->n_ranges; i++) {
-    const tf_even_range *r = &e->ranges[i];
-    if (r->what == TF_HULL) {
-      hull(w, i);
-      continue;
-    }
-    w->lo[i] = r->what == TF_WHOLE ? tf_l_int(w, 0) : w->lo[r->base];
-    w->len[i] = r->what == TF_WHOLE ? tf_l_int(w, r->len) : w->value[r->product];
-  }
+  for (int i = 0; i < e->n_ranges; i++)
+    tf_lanes_range(w, i);
   for (int i = 0; i < e->n_covers; i++)
     tf_l_must(w, tf_l(w, TF_T_EQ, w->value[e->covers[i].product], w->len[e->covers[i].range]));
 }
@@ -204,7 +207,7 @@ static int alike_at(tf_lanes *w, const void *of, int i, int j) {
 }
 
 /* Whether the loops with more than one step below the common scope (path length n) are alike, one by one. */
-static int same_layout(tf_lanes *w, const tf_even_slice *v, const tf_even_slice *q, int n) {
+int tf_lanes_same_layout(tf_lanes *w, const tf_even_slice *v, const tf_even_slice *q, int n) {
   const layout both[2] = {layout_of(v, n), layout_of(q, n)};
   return tf_lanes_paired(w, &both[0].list, &both[1].list, alike_at, both);
 }
@@ -216,7 +219,7 @@ static int found(tf_lanes *w, const tf_pclass *c, const piece *x, const int *by)
   for (int i = 0; i < c->n_spread; i++)
     stays = tf_l(w, TF_T_AND, stays, tf_l(w, TF_T_EQ, c->spread[i], tf_l_int(w, 1)));
   if (c->common >= 0) {
-    int same = same_layout(w, x->v, &w->m->even->slices[c->prev], w->p->path[c->common].n);
+    int same = tf_lanes_same_layout(w, x->v, &w->m->even->slices[c->prev], w->p->path[c->common].n);
     stays = tf_l(w, TF_T_AND, stays, same);
     words = kept_of(w, c, x);
   }
@@ -279,14 +282,18 @@ static void put_outer(tf_lanes *w, int i, int from, const tf_lane_move *v) {
     add_words(w, i, j, v, tf_l(w, TF_T_FDIV, steps[j], all));
 }
 
-static void count_class(tf_lanes *w, int i, int c, const piece *x, entered e) {
+void tf_lanes_put(tf_lanes *w, int i, int c, const tf_lane_move *v) {
   const tf_pclass *class = &w->p->slices[i].classes[c];
   if (!w->m->by_steps) return;
-  const tf_lane_move v = first_move(w, x, e);
   if (class->carry < 0 && class->zero_from > 0)
-    put_outer(w, i, c, &v);
+    put_outer(w, i, c, v);
   else
-    add_words(w, i, class->carry < 0 ? w->m->views->node[w->p->slices[i].node].n_rows - 1 : c, &v, -1);
+    add_words(w, i, class->carry < 0 ? w->m->views->node[w->p->slices[i].node].n_rows - 1 : c, v, -1);
+}
+
+static void count_class(tf_lanes *w, int i, int c, const piece *x, entered e) {
+  const tf_lane_move v = first_move(w, x, e);
+  tf_lanes_put(w, i, c, &v);
 }
 
 static void count_tile(tf_lanes *w, int i) {
@@ -345,7 +352,7 @@ static int cut(tf_lanes *w, int len, int trip, int step) {
   return tf_l_sel(w, tf_l(w, TF_T_GT, trip, one), part, len);
 }
 
-static void count_home(tf_lanes *w, int z) {
+void tf_lanes_home(tf_lanes *w, int z) {
   const tf_even_home *h = &w->m->even->home[w->m->even->home_at[z]];
   int words = tf_l_int(w, 1), all = tf_l_real(w, 1);
   for (int r = 0; r < w->p->wl->tensors[z].rank; r++) {
@@ -363,14 +370,17 @@ static void count_home(tf_lanes *w, int z) {
   w->home_words[z] = words;
 }
 
-static void count(tf_lanes *w) {
-  const tf_plan *p = w->p;
+static void values(tf_lanes *w) {
   const tf_even *e = w->m->even;
   w->value[0] = tf_l_int(w, 1);
   for (int i = 1; i < e->n_products; i++)
     w->value[i] = tf_l(w, M, w->value[e->products[i].next], e->products[i].loop);
   loops_allow(w);
   paths_small(w);
+}
+
+static void count(tf_lanes *w) {
+  const tf_plan *p = w->p;
   ranges(w);
   moments(w);
   if (w->m->by_steps) class_steps(w);
@@ -379,9 +389,11 @@ static void count(tf_lanes *w) {
   for (int o = 0; o < p->wl->n_ops; o++)
     for (int i = 0; i <= p->wl->ops[o].n_reads; i++)
       count_leaf(w, p->op_slice[o] + i, &p->arch->units[p->unit[o]]);
+  for (int o = 0; o < p->wl->n_ops; o++)
+    w->points[o] = tf_l(w, M, w->steps[p->tree->op_node[o]], w->width[p->tree->op_node[o]]);
   for (int z = 0; z < p->wl->n_tensors; z++)
     if (p->home_scope[z] >= 0)
-      count_home(w, z);
+      tf_lanes_home(w, z);
     else if (p->home_level[z] > 0)
       w->home_words[z] = tf_lanes_at_home(w, z);
     else
@@ -413,6 +425,7 @@ static bool room(tf_lanes *w, tf_arena *a) {
   w->outer = TF_ARRAY(a, int, loops);
   w->steps = TF_ARRAY(a, int, nodes);
   w->cycles = TF_ARRAY(a, int, nodes);
+  w->points = TF_ARRAY(a, int, (size_t)w->p->wl->n_ops);
   w->width = TF_ARRAY(a, int, nodes);
   w->class_steps = TF_ARRAY(a, int, (size_t)m->views->n_rows + 1);
   w->box = TF_ARRAY(a, int, (size_t)w->p->n_tile_slices + 1);
@@ -427,18 +440,23 @@ static bool room(tf_lanes *w, tf_arena *a) {
   w->hidden = TF_ARRAY(a, tf_lane_ports, (size_t)m->views->n_legs + 1);
   w->heads = TF_ARRAY(a, tf_lane_head, nodes);
   w->met = TF_ARRAY(a, tf_lane_met, w->p->n_at_home ? (size_t)(w->p->wl->n_ops * w->p->wl->n_dims) * nodes : 1);
-  return w->value && w->lo && w->len && w->outer && w->steps && w->cycles && w->width && w->class_steps && w->box && w->rank_len &&
+  return w->value && w->lo && w->len && w->outer && w->steps && w->cycles && w->points && w->width && w->class_steps && w->box && w->rank_len &&
          w->home_words && w->need && w->in_use && w->moves && w->flows && w->cells && w->below && w->hidden &&
          w->heads && w->met;
 }
 
-static tf_tape *write_out(tf_lanes *w) {
+static tf_tape *write_out(tf_lanes *w, bool uneven) {
   int out[TF_LANE_OUT];
   w->zero = tf_l_real(w, 0);
   w->counts = w->fits = tf_l_int(w, 1);
   for (int i = 0; i < w->m->views->n_cells; i++)
     w->cells[i] = (tf_lane_ports){w->zero, w->zero};
-  count(w);
+  values(w);
+  if (uneven)
+    tf_lanes_uneven(w);
+  else
+    count(w);
+  if (w->failed) return NULL;
   tf_lanes_fits(w);
   out[TF_LANE_CYCLES] = tf_lanes_cycles(w);
   out[TF_LANE_ENERGY] = tf_lanes_energy(w, out[TF_LANE_CYCLES]);
@@ -450,11 +468,11 @@ static tf_tape *write_out(tf_lanes *w) {
   return w->failed ? NULL : tf_tape_new(w->m->arena, w->s, out, TF_LANE_OUT);
 }
 
-tf_tape *tf_lanes_new(const struct tf_model *m) {
-  if (!applies(m)) return NULL;
+tf_tape *tf_lanes_new(const struct tf_model *m, bool uneven) {
+  if (!applies(m) || (uneven && !tf_lanes_uneven_apply(m))) return NULL;
   tf_lanes w = {.m = m, .p = m->plan, .s = tf_scribe_new(m->plan->n_loops), .arena = tf_arena_new()};
   tf_arena *a = w.arena;
-  tf_tape *t = w.s && a && room(&w, a) ? write_out(&w) : NULL;
+  tf_tape *t = w.s && a && room(&w, a) ? write_out(&w, uneven) : NULL;
   tf_arena_free(a);
   tf_scribe_free(w.s);
   return t;

@@ -12,8 +12,9 @@
 enum { TF_LANE_COUNTS, TF_LANE_FITS, TF_LANE_CYCLES, TF_LANE_ENERGY, TF_LANE_TRAFFIC, TF_LANE_HELD, TF_LANE_NODES, TF_LANE_OUT };
 
 /* Input l is the trip count of loop l.  NULL for trees that must be counted row by row (padded tensors, streamed
- * reductions, Para and Pipe), or when memory runs out. */
-tf_tape *tf_lanes_new(const struct tf_model *m);
+ * reductions, Para and Pipe), or when memory runs out.  uneven: for rows that leave remainders, if m->uneven is there;
+ * such a program is several times as long. */
+tf_tape *tf_lanes_new(const struct tf_model *m, bool uneven);
 
 /* ---- inside ---------------------------------------------------------------------------------- */
 
@@ -39,7 +40,7 @@ typedef struct {
   const struct tf_model *m;
   const tf_plan *p;
   tf_scribe *s;
-  int *value, *lo, *len, *outer, *steps, *width, *class_steps, *box, *rank_len, *home_words, *in_use, *need, *cycles;
+  int *value, *lo, *len, *outer, *steps, *width, *class_steps, *box, *rank_len, *home_words, *in_use, *need, *cycles, *points;
   tf_lane_move *moves, *flows; /* flows: reals */
   tf_lane_ports *cells, *below, *hidden;
   tf_lane_head *heads;
@@ -76,6 +77,16 @@ int tf_lanes_paired(tf_lanes *w, const tf_lane_loops *a, const tf_lane_loops *b,
 /* Words that each instance of its home has of input or output z, which lives in an inner memory: home.c, value for
  * value (lanes_home.c). */
 int tf_lanes_at_home(tf_lanes *w, int z);
+
+/* Range i where loops divide, its value being known of those before it; a home; what a slice moves in class c of its
+ * entries, added to the cells of its Tile; whether the loops of both slices below position n are alike (lanes.c). */
+void tf_lanes_range(tf_lanes *w, int i);
+void tf_lanes_home(tf_lanes *w, int z);
+void tf_lanes_put(tf_lanes *w, int i, int c, const tf_lane_move *v);
+int tf_lanes_same_layout(tf_lanes *w, const tf_even_slice *v, const tf_even_slice *q, int n);
+/* The counts where loops leave a remainder, and whether the tree is of a kind that has them (lanes_uneven.c). */
+bool tf_lanes_uneven_apply(const struct tf_model *m);
+void tf_lanes_uneven(tf_lanes *w);
 
 /* Writes counts (lanes.c), what does not fit, cycles and energy (lanes_cost.c); each needs the one before. */
 void tf_lanes_fits(tf_lanes *w);

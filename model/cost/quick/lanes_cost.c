@@ -248,16 +248,12 @@ static int busiest(tf_lanes *w, int n, bool all, int first) {
 
 /* ---- latency --------------------------------------------------------------------------------------- */
 
-static int points_of(tf_lanes *w, int o) {
-  int n = w->p->tree->op_node[o];
-  return tf_l(w, M, w->steps[n], w->width[n]);
-}
 
 static int op_time(tf_lanes *w, int n) {
   int o = w->p->tree->nodes[n].op;
   const tf_unit *unit = &w->p->arch->units[w->p->unit[o]];
   int pace = tf_l(w, FM, tf_l_to(w, w->width[n]), tf_l_real(w, unit->rate));
-  int work = tf_l(w, FD, tf_l_to(w, points_of(w, o)), pace);
+  int work = tf_l(w, FD, tf_l_to(w, tf_l(w, M, w->steps[n], w->width[n])), pace);
   if (w->m->zeros) work = tf_l(w, FM, work, tf_l_real(w, tf_zeros_work(w->m, o, TF_LEFT_TIME)));
   int t = more(w, work, busiest(w, n, true, -1));
   return w->p->arch->overlap == TF_OVERLAP_PERFECT ? t : tf_l(w, FA, t, tf_l_real(w, unit->pipeline));
@@ -565,7 +561,7 @@ static int level_energy_left(tf_lanes *w, int level) {
 /* Points of op o that take energy from `points`. */
 static int points_left(tf_lanes *w, int o, int points) {
   const double void_share = 1 - tf_zeros_work(w->m, o, TF_LEFT_ENERGY);
-  return tf_l(w, FS, points, tf_l(w, FM, tf_l_to(w, points_of(w, o)), tf_l_real(w, void_share)));
+  return tf_l(w, FS, points, tf_l(w, FM, tf_l_to(w, w->points[o]), tf_l_real(w, void_share)));
 }
 
 int tf_lanes_energy(tf_lanes *w, int cycles) {
@@ -576,7 +572,7 @@ int tf_lanes_energy(tf_lanes *w, int cycles) {
   for (int u = 0; u < a->n_units; u++) {
     int points = tf_l_int(w, 0);
     for (int o = 0; o < w->p->wl->n_ops; o++)
-      if (w->p->unit[o] == u) points = tf_l(w, A, points, points_of(w, o));
+      if (w->p->unit[o] == u) points = tf_l(w, A, points, w->points[o]);
     int left = tf_l_to(w, points);
     for (int o = 0; o < w->p->wl->n_ops && w->m->zeros; o++)
       if (w->p->unit[o] == u) left = points_left(w, o, left);
