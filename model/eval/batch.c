@@ -27,7 +27,7 @@ static uint32_t run(const tf_tape *t, const int64_t *trips, int n_loops, uint32_
   for (int i = 0; i < TF_LANES; i++)
     for (int l = 0; l < n_loops; l++)
       t->slots[l].i[i] = trips[at[i < n ? i : n - 1] * n_loops + l];
-  tf_tape_run(t);
+  tf_tape_run(t, n);
   const tf_lane *of[TF_LANE_OUT];
   for (int k = 0; k < TF_LANE_OUT; k++)
     of[k] = &t->slots[t->out[k]];

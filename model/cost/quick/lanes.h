@@ -35,6 +35,9 @@ typedef struct {
   int lo, len, *by; /* [n_loops] */
 } tf_lane_met;
 
+typedef struct tf_lane_sum tf_lane_sum;
+enum { TF_LANE_SUMS = 1024 };
+
 /* A program being written; lists as in struct tf_model. */
 typedef struct {
   const struct tf_model *m;
@@ -45,6 +48,7 @@ typedef struct {
   tf_lane_ports *cells, *below, *hidden;
   tf_lane_head *heads;
   tf_lane_met *met;        /* [(op * n_dims + dim) * n_nodes + node] of ranges; by NULL: not found yet */
+  tf_lane_sum *sums;       /* [TF_LANE_SUMS] (lanes_uneven.c) */
   tf_arena *arena;         /* while it is written */
   int counts, fits, zero;  /* zero: of the reals */
   bool kept;               /* bits are those that formats keep */

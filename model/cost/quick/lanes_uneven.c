@@ -149,25 +149,58 @@ typedef struct {
   int box, kept;
 } total;
 
-static total sum_group(tf_lanes *w, const wanted *k, const tf_chain_group *g) {
-  const tf_even *e = w->m->even;
+/* A sum that has been written already. */
+struct tf_lane_sum {
+  int node, range, carry, box, kept; /* kept -1: not asked for */
+  uint32_t now;
+  uint64_t zero, back;
+};
+
+/* What is known of the sum of a group that is written as `k` says; NULL: there is no room. */
+static tf_lane_sum *known_sum(tf_lanes *w, tf_lane_sum k) {
+  uint64_t h = k.zero ^ k.back << 13 ^ (uint64_t)k.now << 32;
+  h = (h ^ (uint64_t)(k.node * 64 + k.range)) * UINT64_C(0x9e3779b97f4a7c15);
+  h = (h ^ (uint64_t)k.carry) * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+  for (int i = 0; i < TF_LANE_SUMS; i++, h++) {
+    tf_lane_sum *at = &w->sums[h % TF_LANE_SUMS];
+    if (at->node == k.node && at->range == k.range && at->carry == k.carry && at->now == k.now && at->zero == k.zero &&
+        at->back == k.back)
+      return at;
+    if (at->node) continue;
+    *at = k;
+    return at;
+  }
+  return NULL;
+}
+
+/* Over chains; only those of a group with a rank may find something else than all. */
+static total sum_chains(tf_lanes *w, const wanted *k, const tf_chain_group *g) {
   const int range = g->n_rank ? k->v->range[g->rank[0]] : -1;
-  sums x = {.w = w, .path = &w->p->path[k->node], .ranked = g->n_rank, .zero = k->zero, .carry = k->carry};
-  if (!g->now) {
-    total t = {tf_l_int(w, 1), 0};
-    for (int r = 0; r < g->n_rank; r++)
-      t.box = tf_l(w, M, t.box, w->len[k->v->range[g->rank[r]]]);
-    return (total){t.box, t.box};
-  }
-  if (!list_chains(&x, &w->m->uneven->node[k->node], g, range)) {
-    w->failed = true;
-    return (total){0, 0};
-  }
-  const int len = w->len[e->chains[x.chain[0]->chain].base];
+  const bool carries = k->carry >= 0 && g->positions >> k->carry & 1;
+  sums x = {.w = w, .path = &w->p->path[k->node], .ranked = g->n_rank, .carry = carries ? k->carry : -1};
+  x.zero = k->zero & g->positions;
   if (k->carry >= 0) x.back = g->positions & x.path->temporal & ~UINT64_C(0) << k->carry << 1;
-  const total t = {sum_from(&x, 0, len), tf_l_int(w, 0)};
-  if (!k->finds || (g->n_rank && k->carry >= 0 && g->positions >> k->carry & 1)) return t;
-  return (total){t.box, g->n_rank && x.back ? stay_from(&x, 0, len) : t.box};
+  tf_lane_sum *known = known_sum(w, (tf_lane_sum){k->node + 1, range, x.carry, -1, -1, g->now, x.zero, x.back});
+  const bool stays = k->finds && g->n_rank && !carries && x.back;
+  if (!known || known->box < 0 || (stays && known->kept < 0)) {
+    if (!known || !list_chains(&x, &w->m->uneven->node[k->node], g, range)) {
+      w->failed = true;
+      return (total){0, 0};
+    }
+    const int len = w->len[w->m->even->chains[x.chain[0]->chain].base];
+    known->box = sum_from(&x, 0, len);
+    if (stays) known->kept = stay_from(&x, 0, len);
+  }
+  if (!k->finds || !g->n_rank) return (total){known->box, known->box};
+  return (total){known->box, carries ? tf_l_int(w, 0) : stays ? known->kept : known->box};
+}
+
+static total sum_group(tf_lanes *w, const wanted *k, const tf_chain_group *g) {
+  if (g->now) return sum_chains(w, k, g);
+  int box = tf_l_int(w, 1);
+  for (int r = 0; r < g->n_rank; r++)
+    box = tf_l(w, M, box, w->len[k->v->range[g->rank[r]]]);
+  return (total){box, box};
 }
 
 static total sum_up(tf_lanes *w, const wanted *k) {
@@ -373,6 +406,9 @@ bool tf_lanes_uneven_apply(const struct tf_model *m) {
 
 void tf_lanes_uneven(tf_lanes *w) {
   const tf_plan *p = w->p;
+  w->sums = TF_ARRAY(w->arena, tf_lane_sum, TF_LANE_SUMS);
+  w->failed = !w->sums;
+  if (w->failed) return;
   ranges(w);
   count_nodes(w);
   for (int i = 0; i < p->n_tile_slices && !w->failed; i++)
