@@ -1,4 +1,6 @@
 /* Evaluates many rows of trip counts of one tree: in lanes where the quick count applies, else one by one. */
+#include <string.h>
+
 #include "model/cost/quick/lanes.h"
 #include "model/cost/quick/uneven.h"
 #include "model/eval/hooks.h"
@@ -55,14 +57,31 @@ static const tf_tape *uneven_lanes(tf_model *m) {
   return m->uneven_lanes;
 }
 
-uint32_t tf_model_glance(tf_model *m, const int64_t *trips, int n, tf_glance *out) {
-  if (m->plan->skips && !m->all_points) return 0;
-  if (!m->lanes_made) m->lanes = tf_lanes_new(m, false);
-  m->lanes_made = true;
+/* Whether what runs at once stands beside each other on every mesh. */
+static bool placed(tf_model *m, const int64_t *row) {
+  tf_result r = {.feasible = true};
+  memcpy(m->ev.trip, row, (size_t)m->plan->n_loops * sizeof *row);
+  tf_meshes_check(m, &r);
+  return r.feasible;
+}
+
+static uint32_t counted(tf_model *m, const int64_t *trips, int n, tf_glance *out) {
   const uint32_t all = ~UINT32_C(0) >> (TF_LANES - n);
   const uint32_t even = m->lanes ? run(m->lanes, trips, m->plan->n_loops, all, 1, out) : 0;
   const tf_tape *uneven = m->lanes && even != all ? uneven_lanes(m) : NULL;
   return uneven ? even | run(uneven, trips, m->plan->n_loops, all & ~even, TF_EFFORT_PARTIAL, out) : even;
+}
+
+uint32_t tf_model_glance(tf_model *m, const int64_t *trips, int n, tf_glance *out) {
+  if (m->plan->skips && !m->all_points) return 0;
+  if (!m->lanes_made) m->lanes = tf_lanes_new(m, false);
+  m->lanes_made = true;
+  const uint32_t seen = counted(m, trips, n, out);
+  for (uint32_t left = m->views->splits ? seen : 0; left; left &= left - 1) {
+    const int i = __builtin_ctz(left);
+    out[i].brief.feasible = out[i].brief.feasible && placed(m, &trips[i * m->plan->n_loops]);
+  }
+  return seen;
 }
 
 void tf_model_eval_batch(tf_model *m, const int64_t *trips, int64_t n, tf_brief *out) {

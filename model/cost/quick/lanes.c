@@ -405,8 +405,9 @@ static void count(tf_lanes *w) {
 /* Whether the tree is of a kind that can be counted in lanes. */
 static bool applies(const struct tf_model *m) {
   const tf_plan *p = m->plan;
-  if (!m->even || p->n_retains || m->views->splits || m->views->networks || p->n_slices > 64) return false;
+  if (!m->even || p->n_retains || m->views->networks || p->n_slices > 64) return false;
   if (m->zeros && m->zeros->any_turns) return false;
+  if (m->views->splits && p->n_at_home) return false;
   for (int i = 0; i < m->even->n_ranges; i++)
     if (m->even->ranges[i].what == TF_HULL && m->even->ranges[i].from != m->even->ranges[i].to) return false;
   for (int o = 0; o < p->wl->n_ops; o++)
@@ -437,11 +438,12 @@ static bool room(tf_lanes *w, tf_arena *a) {
   w->flows = TF_ARRAY(a, tf_lane_move, (size_t)w->p->n_slices + 1);
   w->cells = TF_ARRAY(a, tf_lane_ports, (size_t)m->views->n_cells + 1);
   w->below = TF_ARRAY(a, tf_lane_ports, (size_t)m->views->n_passes + 1);
+  w->aside = TF_ARRAY(a, tf_lane_ports, (size_t)m->views->n_passes + 1);
   w->hidden = TF_ARRAY(a, tf_lane_ports, (size_t)m->views->n_legs + 1);
   w->heads = TF_ARRAY(a, tf_lane_head, nodes);
   w->met = TF_ARRAY(a, tf_lane_met, w->p->n_at_home ? (size_t)(w->p->wl->n_ops * w->p->wl->n_dims) * nodes : 1);
   return w->value && w->lo && w->len && w->outer && w->steps && w->cycles && w->points && w->width && w->class_steps && w->box && w->rank_len &&
-         w->home_words && w->need && w->in_use && w->moves && w->flows && w->cells && w->below && w->hidden &&
+         w->home_words && w->need && w->in_use && w->moves && w->flows && w->cells && w->below && w->aside && w->hidden &&
          w->heads && w->met;
 }
 

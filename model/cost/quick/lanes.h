@@ -8,11 +8,11 @@
 #include "model/cost/state.h"
 
 /* The results of the program: whether the quick count applies to the row (if not, the others mean nothing), whether it
- * fits, the figures of a tf_brief, and the sum of the nodes' cycles of a tf_glance. */
+ * fits (of a tree with Para or Pipe the memories alone), the figures of a tf_brief, and the sum of the nodes' cycles of a tf_glance. */
 enum { TF_LANE_COUNTS, TF_LANE_FITS, TF_LANE_CYCLES, TF_LANE_ENERGY, TF_LANE_TRAFFIC, TF_LANE_HELD, TF_LANE_NODES, TF_LANE_OUT };
 
 /* Input l is the trip count of loop l.  NULL for trees that must be counted row by row (padded tensors, streamed
- * reductions, Para and Pipe), or when memory runs out.  uneven: for rows that leave remainders, if m->uneven is there;
+ * reductions), or when memory runs out.  uneven: for rows that leave remainders, if m->uneven is there;
  * such a program is several times as long. */
 tf_tape *tf_lanes_new(const struct tf_model *m, bool uneven);
 
@@ -45,7 +45,7 @@ typedef struct {
   tf_scribe *s;
   int *value, *lo, *len, *outer, *steps, *width, *class_steps, *box, *rank_len, *home_words, *in_use, *need, *cycles, *points;
   tf_lane_move *moves, *flows; /* flows: reals */
-  tf_lane_ports *cells, *below, *hidden;
+  tf_lane_ports *cells, *below, *aside, *hidden;
   tf_lane_head *heads;
   tf_lane_met *met;        /* [(op * n_dims + dim) * n_nodes + node] of ranges; by NULL: not found yet */
   tf_lane_sum *sums;       /* [TF_LANE_SUMS] (lanes_uneven.c) */
