@@ -36,7 +36,8 @@ typedef struct {
 } tf_lane_met;
 
 typedef struct tf_lane_sum tf_lane_sum;
-enum { TF_LANE_SUMS = 1024 };
+typedef struct tf_lane_kinds tf_lane_kinds;
+enum { TF_LANE_SUMS = 1024, TF_LANE_KINDS = 512 };
 
 /* A program being written; lists as in struct tf_model. */
 typedef struct {
@@ -49,6 +50,7 @@ typedef struct {
   tf_lane_head *heads;
   tf_lane_met *met;        /* [(op * n_dims + dim) * n_nodes + node] of ranges; by NULL: not found yet */
   tf_lane_sum *sums;       /* [TF_LANE_SUMS] (lanes_uneven.c) */
+  tf_lane_kinds *kinds;    /* [TF_LANE_KINDS] */
   tf_arena *arena;         /* while it is written */
   int counts, fits, zero;  /* zero: of the reals */
   bool kept;               /* bits are those that formats keep */

@@ -23,27 +23,54 @@ typedef struct {
   int below, ends, full, last;
 } kinds;
 
+/* Those of a chain that splits a value `len`; they are asked for again and again. */
+struct tf_lane_kinds {
+  const tf_path_chain *of; /* NULL: free */
+  int len, carry;
+  uint64_t zero;
+  kinds k;
+};
+
 static int trip_at(const sums *x, int pos) { return x->path->loops[pos]; }
 static int step_at(const sums *x, int pos) { return x->w->value[x->w->m->even->step[x->path->loops[pos]]]; }
 
 /* Settings whose tile begins before `len`, in the mixed radix of the loops (see uneven_sum.c). */
-static kinds kinds_of(const sums *x, const tf_path_chain *of, int len) {
-  tf_lanes *w = x->w;
+static kinds write_kinds(tf_lanes *w, const tf_path *path, const tf_lane_kinds *x) {
   const int one = tf_l_int(w, 1), none = tf_l_int(w, 0);
-  kinds k = {none, one, len, len};
-  int rest = tf_l(w, S, len, one);
-  for (int i = 0; i < of->n; i++) {
-    const int pos = of->pos[i], n = x->zero >> pos & 1 ? one : trip_at(x, pos), step = step_at(x, pos);
-    const int bound = tf_l(w, TF_T_DIV, rest, step), first = tf_l_int(w, pos == x->carry);
-    const int under = tf_l(w, TF_T_MAX, tf_l(w, S, tf_l(w, TF_T_MIN, bound, n), first), none);
-    k.below = tf_l(w, A, tf_l(w, M, k.below, tf_l(w, S, n, first)), tf_l(w, M, k.ends, under));
+  kinds k = {none, one, x->len, x->len};
+  int rest = tf_l(w, S, x->len, one);
+  for (int i = 0; i < x->of->n; i++) {
+    const int pos = x->of->pos[i], trip = path->loops[pos], step = w->value[w->m->even->step[trip]];
+    const int n = x->zero >> pos & 1 ? one : trip, bound = tf_l(w, TF_T_DIV, rest, step);
+    int under = tf_l(w, TF_T_MIN, bound, n), most = n;
+    k.full = step;
+    if (pos == x->carry) {
+      under = tf_l(w, TF_T_MAX, tf_l(w, S, under, one), none);
+      most = tf_l(w, S, n, one);
+    }
+    k.below = tf_l(w, A, tf_l(w, M, k.below, most), tf_l(w, M, k.ends, under));
     k.ends = tf_l(w, TF_T_AND, k.ends, tf_l(w, TF_T_GT, n, bound));
     if (pos == x->carry) k.ends = tf_l(w, TF_T_AND, k.ends, tf_l(w, TF_T_GT, bound, none));
     rest = tf_l(w, S, rest, tf_l(w, M, bound, step));
-    k.full = step;
   }
   k.last = tf_l(w, A, rest, one);
   return k;
+}
+
+static kinds kinds_of(const sums *x, const tf_path_chain *of, int len) {
+  tf_lane_kinds k = {of, len, -1, 0, {0, 0, 0, 0}};
+  for (int i = 0; i < of->n; i++) {
+    k.zero |= x->zero & UINT64_C(1) << of->pos[i];
+    if (of->pos[i] == x->carry) k.carry = x->carry;
+  }
+  uint64_t h = ((uint64_t)(uintptr_t)of >> 4) * 31 + (uint64_t)len;
+  h = ((h ^ k.zero) * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)k.carry) * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+  tf_lane_kinds *at = &x->w->kinds[h % TF_LANE_KINDS]; /* a later one replaces an earlier one */
+  if (at->of != of || at->len != len || at->carry != k.carry || at->zero != k.zero) {
+    k.k = write_kinds(x->w, x->path, &k);
+    *at = k;
+  }
+  return at->k;
 }
 
 static int weigh(tf_lanes *w, int below, int full, int ends, int last) {
@@ -407,7 +434,8 @@ bool tf_lanes_uneven_apply(const struct tf_model *m) {
 void tf_lanes_uneven(tf_lanes *w) {
   const tf_plan *p = w->p;
   w->sums = TF_ARRAY(w->arena, tf_lane_sum, TF_LANE_SUMS);
-  w->failed = !w->sums;
+  w->kinds = TF_ARRAY(w->arena, tf_lane_kinds, TF_LANE_KINDS);
+  w->failed = !w->sums || !w->kinds;
   if (w->failed) return;
   ranges(w);
   count_nodes(w);

@@ -254,10 +254,11 @@ static bool fill_constants(const tf_scribe *s, tf_arena *a, tf_tape *t, const pl
 
 tf_tape *tf_tape_new(tf_arena *a, tf_scribe *s, const int *values, int n) {
   tf_tape *t = TF_NEW(a, tf_tape);
-  int *room = calloc(3 * MOST, sizeof *room);
+  const size_t most = (size_t)s->n + 1;
+  int *room = calloc(3 * most, sizeof *room);
   bool ok = t && room && !s->full;
   if (ok) {
-    places p = {room, room + MOST, room + 2 * MOST, 0};
+    places p = {room, room + most, room + 2 * most, 0};
     last_uses(s, values, n, &p);
     t->n_slots = s->n_inputs;
     t->steps = TF_ARRAY(a, tf_tape_step, (size_t)s->n);
