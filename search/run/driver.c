@@ -47,6 +47,7 @@ typedef struct {
   void *outer;     /* state of the strategy over shapes */
   tf_task tasks[BATCH];
   tf_memory_of_search memory;
+  tf_prepared_list kept;
   tf_log log;
   FILE *file;
   tf_watch watch;
@@ -265,6 +266,8 @@ static bool batch(driver *v, int threads, int n, tf_diags *d) {
   int64_t before = v->res->evals;
   for (int i = 0; i < n; i++) {
     if (check_logged(v, &v->tasks[i], d)) tell(v, &v->tasks[i]);
+    tf_prepared_keep(&v->kept, v->tasks[i].prepared);
+    v->tasks[i].prepared = NULL;
     tf_task_clear(&v->tasks[i]);
   }
   if (v->retain && !v->failed) retain_best(v);
@@ -362,6 +365,7 @@ static bool alloc(driver *v) {
                    .shapes = v->shapes,
                    .opts = v->o,
                    .memory = &v->memory,
+                   .kept = &v->kept,
                    .sofar = v->res,
                    .watch = &v->watch};
     t->genes = TF_ARRAY(v->arena, int32_t, genes);
@@ -458,6 +462,7 @@ tf_search_result *tf_search_drive(const tf_arch *arch, const tf_workload *wl, co
   if (!out) tf_search_free(v->res);
   tf_log_free(&v->log);
   tf_memory_clear(&v->memory);
+  tf_prepared_clear(&v->kept);
   for (int i = 0; v->starts && i <= o->n_starts; i++)
     tf_start_clear(&v->starts[i]);
   free(v->starts);

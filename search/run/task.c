@@ -47,6 +47,7 @@ typedef struct {
   int64_t *unknown;   /* [n_loops] what may be best of all mappings that took too long to count, see count_unknown */
   double unknown_all; /* its value with all points; INFINITY: none */
   const tf_known *known;
+  tf_prepared *own;     /* what was kept of the shape; NULL: nothing was */
   double guide;         /* guiding cost of the best by the objective, to break ties */
   tf_tree *leader;      /* that best as a tree; NULL: there is none, or its steps were counted otherwise since */
   int refused;          /* best mappings that the rules refused */
@@ -548,6 +549,33 @@ static void set_offers(work *w) {
   w->trips->even = t->even;
 }
 
+/* Takes what an earlier task of the same shape has prepared. */
+static void take_kept(work *w) {
+  w->own = tf_prepared_take(w->t->kept, w->t->shape);
+  if (!w->own) return;
+  tf_tree_free(w->tree);
+  w->tree = w->own->tree;
+  w->trips = w->own->trips;
+  w->model = w->own->model;
+}
+
+/* Hands it on, if the shape is one that is asked for again; else frees it. */
+static void hand_on(work *w) {
+  tf_task *t = w->t;
+  tf_prepared *p = w->own;
+  const bool whole = w->tree && w->trips && w->model && !t->failed;
+  if (whole && !p && w->known) p = calloc(1, sizeof *p);
+  if (p) *p = (tf_prepared){t->shape, p->uses + 1, w->tree, w->trips, w->model};
+  if (p && whole) {
+    t->prepared = p;
+    return;
+  }
+  free(p);
+  tf_model_free(w->model);
+  tf_trips_free(w->trips);
+  tf_tree_free(w->tree);
+}
+
 static bool prepare(work *w) {
   tf_task *t = w->t;
   w->tree = tf_shapes_tree(t->shapes, t->genes, &t->reads);
@@ -564,8 +592,9 @@ static bool prepare(work *w) {
   }
   tf_diags *d = tf_diags_new();
   w->arena = tf_arena_new();
-  w->trips = d ? tf_trips_new(w->tree, d) : NULL;
-  w->model = w->trips && !t->logged ? tf_model_new(w->tree, d) : NULL;
+  if (w->known && !t->logged) take_kept(w);
+  if (!w->trips && d) w->trips = tf_trips_new(w->tree, d);
+  if (!w->model && w->trips && !t->logged) w->model = tf_model_new(w->tree, d);
   if (w->model) tf_model_all_points(w->model);
   if (w->model && t->opts->whole_tiles) tf_model_whole_tiles(w->model);
   if (w->model) tf_model_fits_first(w->model);
@@ -592,12 +621,10 @@ void tf_task_run(tf_task *t) {
       search(&w);
     finish(&w);
   }
-  tf_model_free(w.model);
+  hand_on(&w);
   tf_model_free(w.masked);
   tf_tree_free(w.leader);
-  tf_trips_free(w.trips);
   tf_arena_free(w.arena);
-  tf_tree_free(w.tree);
 }
 
 void tf_task_clear(tf_task *t) {
@@ -607,6 +634,8 @@ void tf_task_clear(tf_task *t) {
     t->best[by] = (tf_task_best){0};
   }
   tf_variants_clear(t);
+  tf_prepared_free(t->prepared);
+  t->prepared = NULL;
   free(t->hints);
   t->hints = NULL;
   t->n_hints = 0;

@@ -2,6 +2,7 @@
 #ifndef SEARCH_RUN_TASK_H
 #define SEARCH_RUN_TASK_H
 #include "search/common/watch.h"
+#include "search/run/prepared.h"
 #include "search/space/shape.h"
 #include "search/space/trips.h"
 #include "search/strategy/strategy.h"
@@ -79,6 +80,7 @@ typedef struct {
   const tf_shapes *shapes;
   const tf_search_opts *opts;
   const tf_memory_of_search *memory;
+  tf_prepared_list *kept; /* shapes that are prepared */
   const tf_search_result *sofar; /* what the tasks before have found; changes only between batches */
   int64_t walk_limit;
   double share; /* tf_demand_share of the workload */
@@ -111,7 +113,8 @@ typedef struct {
   tf_tree *open;  /* whose completions they are; NULL: there are none */
   tf_hint *hints; /* malloc'd: the trip counts of best[TF_BY_OBJECTIVE] by decision */
   int n_hints;
-  bool failed; /* memory ran out */
+  tf_prepared *prepared; /* to be kept; NULL: nothing is */
+  bool failed;           /* memory ran out */
 } tf_task;
 
 void tf_task_run(tf_task *t);
