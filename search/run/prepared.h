@@ -7,7 +7,8 @@
 #include "search/space/trips.h"
 #include "tileflow/model.h"
 
-enum { TF_PREPARED = 128 }; /* kept at most */
+enum { TF_PREPARED = 64, TF_PREPARED_ALIKE = 4 }; /* shapes that are kept at most, and how often each: tasks that run at
+                                                    once may be of one shape */
 
 typedef struct {
   uint64_t shape;
@@ -19,12 +20,12 @@ typedef struct {
 
 typedef struct {
   uint64_t shape[TF_PREPARED]; /* what is at each place; changes only between batches of tasks */
-  _Atomic(tf_prepared *) at[TF_PREPARED];
+  _Atomic(tf_prepared *) at[TF_PREPARED][TF_PREPARED_ALIKE];
 } tf_prepared_list;
 
 /* Takes what is kept of the shape, for any thread; NULL: nothing is. */
 tf_prepared *tf_prepared_take(tf_prepared_list *l, uint64_t shape);
-/* Between batches: keeps it, in place of another; NULL is allowed. */
+/* Between batches: keeps it, in place of those of another shape; NULL is allowed. */
 void tf_prepared_keep(tf_prepared_list *l, tf_prepared *p);
 void tf_prepared_free(tf_prepared *p);
 void tf_prepared_clear(tf_prepared_list *l);

@@ -344,8 +344,8 @@ static void count_leaf(tf_lanes *w, int i, const tf_unit *unit) {
   w->flows[i] = (tf_lane_move){w->zero, w->zero, tf_l(w, TF_T_FSUB, one, fresh), one};
 }
 
-/* tf_cut: the part of a length that one spatial loop gives to an instance. */
-static int cut(tf_lanes *w, int len, int trip, int step) {
+int tf_lanes_cut(tf_lanes *w, int len, int trip) {
+  const int step = step_of(w, trip);
   int one = tf_l_int(w, 1), all = tf_l(w, M, trip, step);
   int before = tf_l(w, M, tf_l(w, M, tf_l(w, TF_T_DIV, tf_l(w, S, len, one), all), trip), step);
   int part = tf_l(w, A, before, tf_l(w, TF_T_MIN, step, tf_l(w, S, len, before)));
@@ -358,7 +358,7 @@ void tf_lanes_home(tf_lanes *w, int z) {
   for (int r = 0; r < w->p->wl->tensors[z].rank; r++) {
     int len = w->len[h[r].range];
     for (int i = 0; i < h[r].n; i++)
-      len = cut(w, len, h[r].cut[i], step_of(w, h[r].cut[i]));
+      len = tf_lanes_cut(w, len, h[r].cut[i]);
     for (int i = 0; i < h[r].n_more; i++) {
       int more = tf_l(w, M, last_step(w, h[r].more[i]), step_of(w, h[r].more[i]));
       len = tf_l(w, A, len, tf_l(w, M, more, tf_l_int(w, h[r].by[i])));

@@ -4,6 +4,8 @@
 #include "model/cost/quick/lanes.h"
 #include "model/cost/quick/uneven_plan.h"
 
+enum { MOST_BRING = 6 }; /* loops that bring slices into one home */
+
 static const tf_tape_op A = TF_T_ADD, S = TF_T_SUB, M = TF_T_MUL;
 
 /* What is summed over: chains of one path, from the outside.  Positions in `zero` are at their first setting, the one
@@ -414,13 +416,123 @@ static void ranges(tf_lanes *w) {
     if (e->chains[e->chain_of[l]].apart) tf_l_must(w, tf_l(w, TF_T_EQ, l, one));
 }
 
-/* What one instance leaves at home, where loops bring a single slice. */
+/* ---- homes: uneven_home.c ------------------------------------------------------------------------------ */
+
+typedef struct {
+  int lo, len;
+} span;
+
+/* What loops bring into one instance of intermediate z's home. */
+typedef struct {
+  tf_lanes *w;
+  const tf_path *path;    /* of the home scope */
+  int digit[TF_MAX_PATH]; /* 0 for all loops but those that bring */
+  int n_rank, range[TF_MAX_RANK];
+  span all[TF_MAX_RANK]; /* what is left so far */
+  bool any;
+} leavings;
+
+/* A range once the loops of a chain at these positions have split it; a length of 0: there is nothing left. */
+static span split(const leavings *g, span v, int chain, uint64_t positions) {
+  tf_lanes *w = g->w;
+  for (; positions; positions &= positions - 1) {
+    const int pos = __builtin_ctzll(positions), loop = g->path->loops[pos];
+    if (w->m->even->chain_of[loop] != chain) continue;
+    const int step = w->value[w->m->even->step[loop]], off = tf_l(w, M, g->digit[pos], step);
+    const int rest = tf_l(w, TF_T_MAX, tf_l(w, S, v.len, off), tf_l_int(w, 0));
+    v = (span){tf_l(w, A, v.lo, off), tf_l(w, TF_T_MIN, rest, step)};
+  }
+  return v;
+}
+
+static span span_of(const leavings *g, int range) {
+  const tf_even_range *r = &g->w->m->even->ranges[named(g->w->m->even, range)];
+  if (r->what == TF_WHOLE) return (span){tf_l_int(g->w, 0), tf_l_int(g->w, r->len)};
+  if (r->what == TF_PART) return split(g, span_of(g, r->base), r->chain, r->moves);
+  g->w->failed = true;
+  return (span){0, 0};
+}
+
+/* The last step that the loop at a position takes, given the digits of those outside it. */
+static int last_of(const leavings *g, int pos) {
+  tf_lanes *w = g->w;
+  const int loop = g->path->loops[pos], chain = w->m->even->chain_of[loop];
+  const int step = w->value[w->m->even->step[loop]], one = tf_l_int(w, 1);
+  const span v = split(g, span_of(g, w->m->even->chains[chain].base), chain, (UINT64_C(1) << pos) - 1);
+  const int n = tf_l(w, TF_T_DIV, tf_l(w, A, v.len, tf_l(w, S, step, one)), step);
+  return tf_l(w, S, tf_l(w, TF_T_MIN, tf_l(w, TF_T_MAX, n, one), loop), one);
+}
+
+static void add_left(leavings *g) {
+  tf_lanes *w = g->w;
+  span box[TF_MAX_RANK];
+  int there = tf_l_int(w, 1);
+  for (int r = 0; r < g->n_rank; r++) {
+    box[r] = span_of(g, g->range[r]);
+    there = tf_l(w, TF_T_AND, there, tf_l(w, TF_T_GT, box[r].len, tf_l_int(w, 0)));
+  }
+  if (!g->any) tf_l_must(w, there);
+  for (int r = 0; r < g->n_rank; r++) {
+    const span was = g->any ? g->all[r] : box[r];
+    const int lo = tf_l(w, TF_T_MIN, was.lo, box[r].lo);
+    const int end = tf_l(w, TF_T_MAX, tf_l(w, A, was.lo, was.len), tf_l(w, A, box[r].lo, box[r].len));
+    g->all[r] = (span){tf_l_sel(w, there, lo, was.lo), tf_l_sel(w, there, tf_l(w, S, end, lo), was.len)};
+  }
+  g->any = true;
+}
+
+/* Joins what the first and the last instance of each of the loops at these positions leave. */
+static void add_brought(leavings *g, uint64_t left) {
+  if (!left) {
+    add_left(g);
+    return;
+  }
+  const int pos = __builtin_ctzll(left), last = last_of(g, pos);
+  add_brought(g, left & (left - 1));
+  g->digit[pos] = last;
+  add_brought(g, left & (left - 1));
+  g->digit[pos] = tf_l_int(g->w, 0);
+}
+
+/* Words of z at home where loops bring several slices of it. */
+static int brought(tf_lanes *w, int z) {
+  const tf_tensor *t = &w->p->wl->tensors[z];
+  const tf_even_home *h = &w->m->even->home[w->m->even->home_at[z]];
+  leavings g = {.w = w, .path = &w->p->path[w->p->home_scope[z]], .n_rank = t->rank};
+  uint64_t brings = 0;
+  for (int pos = 0; pos < g.path->n; pos++) {
+    g.digit[pos] = tf_l_int(w, 0);
+    if (tf_plan_brings(w->p, z, g.path->loops[pos])) brings |= UINT64_C(1) << pos;
+  }
+  for (int r = 0; r < t->rank; r++)
+    g.range[r] = h[r].range;
+  if (__builtin_popcountll(brings) > MOST_BRING) {
+    w->failed = true;
+    return 0;
+  }
+  add_brought(&g, brings);
+  int words = tf_l_int(w, 1), all = tf_l_real(w, 1);
+  for (int r = 0; r < t->rank && !w->failed; r++) {
+    int len = g.all[r].len;
+    for (int i = 0; i < h[r].n; i++)
+      len = tf_lanes_cut(w, len, h[r].cut[i]);
+    len = tf_l(w, TF_T_MIN, len, tf_l_int(w, t->extent[r]));
+    words = tf_l(w, M, words, len);
+    all = tf_l(w, TF_T_FMUL, all, tf_l_to(w, len));
+  }
+  tf_l_small(w, all);
+  return words;
+}
+
 static void count_home(tf_lanes *w, int z) {
   const tf_even_home *h = &w->m->even->home[w->m->even->home_at[z]];
+  int brings = tf_l_int(w, 0);
+  bool may = false;
   for (int r = 0; r < w->p->wl->tensors[z].rank; r++)
-    for (int i = 0; i < h[r].n_more; i++)
-      tf_l_must(w, tf_l(w, TF_T_EQ, h[r].more[i], tf_l_int(w, 1)));
+    for (int i = 0; i < h[r].n_more; i++, may = true)
+      brings = tf_l(w, TF_T_OR, brings, tf_l(w, TF_T_GT, h[r].more[i], tf_l_int(w, 1)));
   tf_lanes_home(w, z);
+  if (may) w->home_words[z] = tf_l_sel(w, brings, brought(w, z), w->home_words[z]);
 }
 
 bool tf_lanes_uneven_apply(const struct tf_model *m) {
