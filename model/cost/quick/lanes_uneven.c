@@ -278,13 +278,16 @@ typedef struct {
 typedef struct {
   wanted of;
   int stays; /* whether what was before is there; -1: never */
+  int n;     /* sums written so far, by the positions that are at their first besides */
+  uint64_t zero[3 * TF_N_SIDES];
+  int words[3 * TF_N_SIDES];
 } class;
 
 static class class_of(tf_lanes *w, const piece *x, int c) {
   const tf_pclass *k = &x->s->classes[c];
   const tf_path *path = &w->p->path[x->s->node];
   const int one = tf_l_int(w, 1);
-  class out = {{x->s->node, &x->u->self, x->v, 0, k->carry, k->prev >= 0 && k->common < 0}, -1};
+  class out = {.of = {x->s->node, &x->u->self, x->v, 0, k->carry, k->prev >= 0 && k->common < 0}, .stays = -1};
   if (k->zero_from < path->n) out.of.zero = path->temporal & ~UINT64_C(0) << k->zero_from;
   if (k->prev < 0) return out;
   int stays = one;
@@ -299,15 +302,19 @@ static class class_of(tf_lanes *w, const piece *x, int c) {
   return out;
 }
 
-static int entered(tf_lanes *w, const class *k, uint64_t zero) {
+static int entered(tf_lanes *w, class *k, uint64_t zero) {
   wanted of = k->of;
   of.zero |= zero;
+  for (int i = 0; i < k->n; i++)
+    if (k->zero[i] == of.zero) return k->words[i];
   const total t = sum_up(w, &of);
-  return k->stays < 0 ? t.box : tf_l(w, S, t.box, tf_l_sel(w, k->stays, t.kept, tf_l_int(w, 0)));
+  k->zero[k->n] = of.zero;
+  k->words[k->n] = k->stays < 0 ? t.box : tf_l(w, S, t.box, tf_l_sel(w, k->stays, t.kept, tf_l_int(w, 0)));
+  return k->words[k->n++];
 }
 
 /* joins: on the side of the serving memory those that share a transfer count once. */
-static entry enter(tf_lanes *w, const piece *x, int c, const class *k, int side) {
+static entry enter(tf_lanes *w, const piece *x, int c, class *k, int side) {
   const tf_memory *mem = &w->p->arch->memories[x->s->level];
   const bool joins = x->s->makes ? mem->reduce : mem->multicast;
   const int carry = x->s->classes[c].carry, none = tf_l_int(w, 0);
@@ -341,7 +348,7 @@ static void count_tile(tf_lanes *w, int i) {
   entry sum[TF_N_SIDES] = {{none, none, none}, {none, none, none}, {none, none, none}}, e[TF_N_SIDES];
   small(w, &x);
   for (int c = 0; c < x.s->n_class && !w->failed; c++) {
-    const class k = class_of(w, &x, c);
+    class k = class_of(w, &x, c);
     for (int side = 0; side < TF_N_SIDES; side++) {
       e[side] = enter(w, &x, c, &k, side);
       sum[side].all = tf_l(w, A, sum[side].all, e[side].all);
