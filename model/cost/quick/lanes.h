@@ -37,7 +37,7 @@ typedef struct {
 
 typedef struct tf_lane_sum tf_lane_sum;
 typedef struct tf_lane_kinds tf_lane_kinds;
-enum { TF_LANE_SUMS = 1024, TF_LANE_KINDS = 512 };
+enum { TF_LANE_SUMS = 1024, TF_LANE_KINDS = 1024 };
 
 /* A program being written; lists as in struct tf_model. */
 typedef struct {

@@ -27,7 +27,7 @@ typedef struct {
 
 /* Those of a chain that splits a value `len`; they are asked for again and again. */
 struct tf_lane_kinds {
-  const tf_path_chain *of; /* NULL: free */
+  int end; /* 1 + the innermost of its loops, which tells the others; 0: free */
   int len, carry;
   uint64_t zero;
   kinds k;
@@ -37,12 +37,13 @@ static int trip_at(const sums *x, int pos) { return x->path->loops[pos]; }
 static int step_at(const sums *x, int pos) { return x->w->value[x->w->m->even->step[x->path->loops[pos]]]; }
 
 /* Settings whose tile begins before `len`, in the mixed radix of the loops (see uneven_sum.c). */
-static kinds write_kinds(tf_lanes *w, const tf_path *path, const tf_lane_kinds *x) {
+static kinds write_kinds(const sums *s, const tf_path_chain *of, const tf_lane_kinds *x) {
+  tf_lanes *w = s->w;
   const int one = tf_l_int(w, 1), none = tf_l_int(w, 0);
   kinds k = {none, one, x->len, x->len};
   int rest = tf_l(w, S, x->len, one);
-  for (int i = 0; i < x->of->n; i++) {
-    const int pos = x->of->pos[i], trip = path->loops[pos], step = w->value[w->m->even->step[trip]];
+  for (int i = 0; i < of->n; i++) {
+    const int pos = of->pos[i], trip = trip_at(s, pos), step = step_at(s, pos);
     const int n = x->zero >> pos & 1 ? one : trip, bound = tf_l(w, TF_T_DIV, rest, step);
     int under = tf_l(w, TF_T_MIN, bound, n), most = n;
     k.full = step;
@@ -60,16 +61,16 @@ static kinds write_kinds(tf_lanes *w, const tf_path *path, const tf_lane_kinds *
 }
 
 static kinds kinds_of(const sums *x, const tf_path_chain *of, int len) {
-  tf_lane_kinds k = {of, len, -1, 0, {0, 0, 0, 0}};
+  tf_lane_kinds k = {1 + trip_at(x, of->pos[of->n - 1]), len, -1, 0, {0, 0, 0, 0}};
   for (int i = 0; i < of->n; i++) {
     k.zero |= x->zero & UINT64_C(1) << of->pos[i];
     if (of->pos[i] == x->carry) k.carry = x->carry;
   }
-  uint64_t h = ((uint64_t)(uintptr_t)of >> 4) * 31 + (uint64_t)len;
+  uint64_t h = (uint64_t)k.end * 4093 + (uint64_t)len;
   h = ((h ^ k.zero) * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)k.carry) * UINT64_C(0x9e3779b97f4a7c15) >> 32;
   tf_lane_kinds *at = &x->w->kinds[h % TF_LANE_KINDS]; /* a later one replaces an earlier one */
-  if (at->of != of || at->len != len || at->carry != k.carry || at->zero != k.zero) {
-    k.k = write_kinds(x->w, x->path, &k);
+  if (at->end != k.end || at->len != len || at->carry != k.carry || at->zero != k.zero) {
+    k.k = write_kinds(x, of, &k);
     *at = k;
   }
   return at->k;
