@@ -19,6 +19,7 @@
 
 enum {
   BATCH = 16,        /* tasks; the same for any number of threads, so that results do not depend on it */
+  MANY_BATCHES = 32, /* so many must be left where shapes are visited for longer than a short search does */
   EFFORT_LEFT = 256, /* stop when less than one part in so many of the effort is left: not worth another batch */
   KEEP = 8,
   IDLE_MOST = 400,    /* batches in a row without an evaluation after which nothing can be left */
@@ -77,7 +78,7 @@ static int64_t most_of(const driver *v, int64_t left) {
   int64_t most = v->strategy->evals_per_shape;
   if (most == 0) return INT64_MAX;
   if (v->tasks[0].share < 1) most <<= TF_MASKED_VISITS;
-  for (int i = 0; i < v->growth && most * 2 * BATCH <= left; i++)
+  for (int i = 0; i < v->growth && most * 2 * BATCH * (i < TF_GROWTH_FEW ? 1 : MANY_BATCHES) <= left; i++)
     most *= 2;
   return most;
 }
