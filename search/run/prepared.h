@@ -7,8 +7,11 @@
 #include "search/space/trips.h"
 #include "tileflow/model.h"
 
-enum { TF_PREPARED = 64, TF_PREPARED_ALIKE = 4 }; /* shapes that are kept at most, and how often each: tasks that run at
-                                                    once may be of one shape */
+enum {
+  TF_PREPARED = 64,
+  TF_PREPARED_ALIKE = 4
+}; /* shapes that are kept at most, and how often each: tasks that run at
+     once may be of one shape */
 
 typedef struct {
   uint64_t shape;

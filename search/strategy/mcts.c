@@ -52,7 +52,7 @@ static void *make(tf_arena *a, tf_space *t, const int32_t *hint, int n_asks, tf_
   s->room = n_asks > 0 && n_asks < MOST_NODES / 8 ? 8 * n_asks + FIRST_NODES : MOST_NODES;
   s->nodes = TF_ARRAY(a, node, (size_t)s->room);
   const size_t depth = (size_t)t->n + 1;
-  int *paths = TF_ARRAY(a, int, TF_ASKS_MOST * depth);
+  int *paths = TF_ARRAY(a, int, TF_ASKS_MOST *depth);
   for (int k = 0; paths && k < TF_ASKS_MOST; k++)
     s->asks[k].path = &paths[(size_t)k * depth];
   s->best_choice = TF_ARRAY(a, int32_t, (size_t)t->n + 1);
@@ -182,8 +182,8 @@ static void mark_done(mcts *s) {
   }
 }
 
-/* A walk counts as a visit from when it is made, though its cost is told later (a virtual loss), so that those asked for
- * until then go elsewhere. */
+/* A walk counts as a visit from when it is made, though its cost is told later (a virtual loss), so that those asked
+ * for until then go elsewhere. */
 static void visit(mcts *s) {
   for (int k = 0; k < s->n_path; k++)
     s->nodes[s->path[k]].visits++;

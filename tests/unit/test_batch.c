@@ -187,7 +187,8 @@ static void row_of(tf_rng *g, const tf_model *m, bool ragged, int64_t *row) {
     }
   }
   if (pick(g, 0, 9) == 0) row[pick(g, 0, p->n_loops - 1)] = pick(g, 1, 5);
-  for (int k = ragged ? pick(g, 1, 3) : 0; k > 0; k--) { /* a count that divides no more, mostly one that still covers */
+  for (int k = ragged ? pick(g, 1, 3) : 0; k > 0;
+       k--) { /* a count that divides no more, mostly one that still covers */
     int64_t *trip = &row[pick(g, 0, p->n_loops - 1)];
     *trip += *trip > 1 || pick(g, 0, 4) == 0 ? pick(g, 0, 3) : 0;
   }

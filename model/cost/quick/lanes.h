@@ -8,8 +8,18 @@
 #include "model/cost/state.h"
 
 /* The results of the program: whether the quick count applies to the row (if not, the others mean nothing), whether it
- * fits (of a tree with Para or Pipe the memories alone), the figures of a tf_brief, and the sum of the nodes' cycles of a tf_glance. */
-enum { TF_LANE_COUNTS, TF_LANE_FITS, TF_LANE_CYCLES, TF_LANE_ENERGY, TF_LANE_TRAFFIC, TF_LANE_HELD, TF_LANE_NODES, TF_LANE_OUT };
+ * fits (of a tree with Para or Pipe the memories alone), the figures of a tf_brief, and the sum of the nodes' cycles of
+ * a tf_glance. */
+enum {
+  TF_LANE_COUNTS,
+  TF_LANE_FITS,
+  TF_LANE_CYCLES,
+  TF_LANE_ENERGY,
+  TF_LANE_TRAFFIC,
+  TF_LANE_HELD,
+  TF_LANE_NODES,
+  TF_LANE_OUT
+};
 
 /* Input l is the trip count of loop l.  NULL for trees that must be counted row by row (padded tensors, streamed
  * reductions), or when memory runs out.  uneven: for rows that leave remainders, if m->uneven is there;
@@ -44,7 +54,8 @@ typedef struct {
   const struct tf_model *m;
   const tf_plan *p;
   tf_scribe *s;
-  int *value, *lo, *len, *outer, *steps, *width, *class_steps, *box, *rank_len, *home_words, *in_use, *need, *cycles, *points;
+  int *value, *lo, *len, *outer, *steps, *width, *class_steps, *box, *rank_len, *home_words, *in_use, *need, *cycles,
+      *points;
   tf_lane_move *moves, *flows; /* flows: reals */
   tf_lane_ports *cells, *below, *aside, *hidden;
   tf_lane_head *heads;
@@ -77,11 +88,11 @@ typedef struct {
 /* Whether loop i of one list and loop j of the other are alike. */
 typedef int tf_lane_alike(tf_lanes *w, const void *of, int i, int j);
 /* Whether the loops of both lists are alike, one by one: for each tail of one list and each of the other, from the
- * ends (lanes_home.c). */
+ * ends (lanes.c). */
 int tf_lanes_paired(tf_lanes *w, const tf_lane_loops *a, const tf_lane_loops *b, tf_lane_alike *same, const void *of);
 
 /* Words that each instance of its home has of input or output z, which lives in an inner memory: home.c, value for
- * value (lanes_home.c). */
+ * value (lanes.c). */
 int tf_lanes_at_home(tf_lanes *w, int z);
 
 /* Range i where loops divide, its value being known of those before it; a home; what a slice moves in class c of its

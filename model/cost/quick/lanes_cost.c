@@ -263,7 +263,6 @@ static int busiest(tf_lanes *w, int n, bool all, int first) {
 
 /* ---- latency --------------------------------------------------------------------------------------- */
 
-
 static int op_time(tf_lanes *w, int n) {
   int o = w->p->tree->nodes[n].op;
   const tf_unit *unit = &w->p->arch->units[w->p->unit[o]];
@@ -422,8 +421,8 @@ static int at_once(tf_lanes *w, int n) {
 static int node_time(tf_lanes *w, int n, int before) {
   const tf_node *t = &w->p->tree->nodes[n];
   w->heads[n] = (tf_lane_head){-1, -1, w->zero};
-  w->cycles[n] = t->kind == TF_OP      ? op_time(w, n)
-                 : t->kind == TF_TILE  ? tile_time(w, n, before)
+  w->cycles[n] = t->kind == TF_OP     ? op_time(w, n)
+                 : t->kind == TF_TILE ? tile_time(w, n, before)
                  : tf_plan_at_once(t) ? at_once(w, n)
                                       : in_order(w, n, before);
   return w->cycles[n];

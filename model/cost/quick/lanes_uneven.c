@@ -92,8 +92,8 @@ static int back_step(const sums *x, const tf_path_chain *of) {
   int step = tf_l_int(x->w, 0);
   for (int i = 0; i < of->n; i++)
     if (x->back >> of->pos[i] & 1)
-      step = tf_l_sel(x->w, tf_l(x->w, TF_T_GT, trip_at(x, of->pos[i]), tf_l_int(x->w, 1)), step_at(x, of->pos[i]),
-                      step);
+      step =
+          tf_l_sel(x->w, tf_l(x->w, TF_T_GT, trip_at(x, of->pos[i]), tf_l_int(x->w, 1)), step_at(x, of->pos[i]), step);
   return step;
 }
 

@@ -4,8 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 1 << 15, FIRST = 1 << 10, PLACES = 4 }; /* values: the most, and room for these to begin with; places of
-                                                         the hash table for each */
+enum {
+  MOST = 1 << 15,
+  FIRST = 1 << 10,
+  PLACES = 4
+}; /* values: the most, and room for these to begin with; places of
+      the hash table for each */
 
 typedef struct {
   tf_tape_op op;
@@ -69,7 +73,6 @@ tf_scribe *tf_scribe_new(int n_inputs) {
   s->n_inputs = n_inputs;
   return s;
 }
-
 
 static int put(tf_scribe *s, value v) {
   for (uint64_t k = hash_of(&v);; k++) {
@@ -148,7 +151,7 @@ static inline __attribute__((always_inline)) void step(tf_lane *slots, const tf_
   tf_lane *restrict d = &slots[t->d];
   const tf_lane *a = &slots[t->a], *b = &slots[t->b], *c = &slots[t->c];
 #define EACH(at, ...)                                                                                                  \
-  for (int i = 0; i < lanes; i++)                                                                                        \
+  for (int i = 0; i < lanes; i++)                                                                                      \
     d->at[i] = __VA_ARGS__;                                                                                            \
   break
   switch (t->op) {
