@@ -137,6 +137,8 @@ struct tf_model {
   struct tf_zeros *zeros;   /* zeros.h; NULL: zeros save nothing */
   struct tf_tape *lanes;    /* quick/lanes.h; NULL: not created yet, or not applicable */
   bool lanes_made;
+  struct tf_tape *uneven_lanes; /* the same for rows that leave remainders */
+  bool uneven_lanes_made;
   const tf_open *open;       /* the undecided part; NULL: none */
   int64_t *value, *lo, *len; /* values of even's products and ranges */
   int64_t *outer;            /* [n_loops] moments of the loops outside the loop */

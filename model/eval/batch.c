@@ -1,5 +1,8 @@
 /* Evaluates many rows of trip counts of one tree: in lanes where the quick count applies, else one by one. */
+#include <string.h>
+
 #include "model/cost/quick/lanes.h"
+#include "model/cost/quick/uneven.h"
 #include "model/eval/hooks.h"
 
 _Static_assert((int)TF_GLANCE_ROWS == (int)TF_LANES, "a glance fills the lanes");
@@ -15,44 +18,82 @@ static void one(tf_model *m, const int64_t *row, tf_brief *out) {
   out->held_words = tf_result_held(m->plan->arch, &r);
 }
 
-/* Fills the input lanes; unused lanes repeat the last row. */
-static void fill(const tf_tape *t, const int64_t *rows, int n, int n_loops) {
+/* Runs the program on those of the rows whose bits are set; unused lanes repeat the last one.  Fills what it finds of
+ * those that it counts, and returns their bits. */
+static uint32_t run(const tf_tape *t, const int64_t *trips, int n_loops, uint32_t rows, int64_t effort,
+                    tf_glance *out) {
+  int at[TF_LANES], n = 0;
+  uint32_t counted = 0;
+  for (; rows; rows &= rows - 1)
+    at[n++] = __builtin_ctz(rows);
   for (int i = 0; i < TF_LANES; i++)
     for (int l = 0; l < n_loops; l++)
-      t->slots[l].i[i] = rows[(i < n ? i : n - 1) * n_loops + l];
-}
-
-uint32_t tf_model_glance(tf_model *m, const int64_t *trips, int n, tf_brief *out) {
-  if (m->plan->skips && !m->all_points) return 0;
-  if (!m->lanes_made) m->lanes = tf_lanes_new(m);
-  m->lanes_made = true;
-  const tf_tape *t = m->lanes;
-  if (!t) return 0;
-  fill(t, trips, n, m->plan->n_loops);
-  tf_tape_run(t);
+      t->slots[l].i[i] = trips[at[i < n ? i : n - 1] * n_loops + l];
+  tf_tape_run(t, n);
   const tf_lane *of[TF_LANE_OUT];
   for (int k = 0; k < TF_LANE_OUT; k++)
     of[k] = &t->slots[t->out[k]];
-  uint32_t counted = 0;
   for (int i = 0; i < n; i++) {
     if (!of[TF_LANE_COUNTS]->i[i]) continue;
-    counted |= UINT32_C(1) << i;
-    out[i] = (tf_brief){.counted = true,
-                        .feasible = of[TF_LANE_FITS]->i[i] != 0,
-                        .cycles = of[TF_LANE_CYCLES]->d[i],
-                        .energy_pj = of[TF_LANE_ENERGY]->d[i],
-                        .traffic_words = of[TF_LANE_TRAFFIC]->d[i],
-                        .held_words = of[TF_LANE_HELD]->d[i]};
+    counted |= UINT32_C(1) << at[i];
+    out[at[i]] = (tf_glance){.brief = {.counted = true,
+                                       .feasible = of[TF_LANE_FITS]->i[i] != 0,
+                                       .cycles = of[TF_LANE_CYCLES]->d[i],
+                                       .energy_pj = of[TF_LANE_ENERGY]->d[i],
+                                       .traffic_words = of[TF_LANE_TRAFFIC]->d[i],
+                                       .held_words = of[TF_LANE_HELD]->d[i]},
+                             .nodes = of[TF_LANE_NODES]->d[i],
+                             .effort = effort};
   }
   return counted;
 }
 
+/* The program for rows that leave remainders; NULL: there is none. */
+static const tf_tape *uneven_lanes(tf_model *m) {
+  if (m->uneven_lanes_made || m->fills) return m->fills ? NULL : m->uneven_lanes;
+  if (!m->uneven) m->uneven = tf_uneven_new(m->arena, m->plan, m->views, m->even);
+  m->uneven_lanes = tf_lanes_new(m, true);
+  m->uneven_lanes_made = true;
+  return m->uneven_lanes;
+}
+
+/* Whether what runs at once stands beside each other on every mesh. */
+static bool placed(tf_model *m, const int64_t *row) {
+  tf_result r = {.feasible = true};
+  memcpy(m->ev.trip, row, (size_t)m->plan->n_loops * sizeof *row);
+  tf_meshes_check(m, &r);
+  return r.feasible;
+}
+
+static uint32_t counted(tf_model *m, const int64_t *trips, int n, tf_glance *out) {
+  const uint32_t all = ~UINT32_C(0) >> (TF_LANES - n);
+  const uint32_t even = m->lanes ? run(m->lanes, trips, m->plan->n_loops, all, 1, out) : 0;
+  const tf_tape *uneven = m->lanes && even != all ? uneven_lanes(m) : NULL;
+  return uneven ? even | run(uneven, trips, m->plan->n_loops, all & ~even, TF_EFFORT_PARTIAL, out) : even;
+}
+
+uint32_t tf_model_glance(tf_model *m, const int64_t *trips, int n, tf_glance *out) {
+  if (m->plan->skips && !m->all_points) return 0;
+  if (!m->lanes_made) m->lanes = tf_lanes_new(m, false);
+  m->lanes_made = true;
+  const uint32_t seen = counted(m, trips, n, out);
+  for (uint32_t left = m->views->splits ? seen : 0; left; left &= left - 1) {
+    const int i = __builtin_ctz(left);
+    out[i].brief.feasible = out[i].brief.feasible && placed(m, &trips[i * m->plan->n_loops]);
+  }
+  return seen;
+}
+
 void tf_model_eval_batch(tf_model *m, const int64_t *trips, int64_t n, tf_brief *out) {
+  tf_glance glance[TF_LANES];
   for (int64_t i = 0; i < n; i += TF_LANES) {
     int left = (int)(n - i < TF_LANES ? n - i : TF_LANES);
     const int64_t *rows = &trips[i * m->plan->n_loops];
-    uint32_t counted = tf_model_glance(m, rows, left, &out[i]);
+    uint32_t counted = tf_model_glance(m, rows, left, glance);
     for (int k = 0; k < left; k++)
-      if (!(counted >> k & 1)) one(m, &rows[k * m->plan->n_loops], &out[i + k]);
+      if (counted >> k & 1)
+        out[i + k] = glance[k].brief;
+      else
+        one(m, &rows[k * m->plan->n_loops], &out[i + k]);
   }
 }

@@ -7,6 +7,7 @@
 /* The cost of the last evaluation in units of a quick one: 1 for a quick one, 4 where its tiles may be partial; for
  * others a fixed part, and a share for every setting visited.  Independent of the machine. */
 int64_t tf_model_effort(const tf_model *m);
+enum { TF_EFFORT_PARTIAL = 4 };
 
 /* Steps that the last evaluation walked; 0: it did not walk.  And what these count as in a budget of evaluations,
  * beside the evaluation itself: one for each TF_WALKED_AN_EVAL. */
@@ -27,11 +28,18 @@ void tf_model_whole_tiles(tf_model *m);
  * and the violations alone. */
 void tf_model_fits_first(tf_model *m);
 
+/* What a glance finds of one row. */
+typedef struct {
+  tf_brief brief;
+  double nodes;   /* sum of the cycles of all nodes, of none more than those of the whole */
+  int64_t effort; /* as tf_model_effort */
+} tf_glance;
+
 /* Evaluates up to TF_GLANCE_ROWS rows of trip counts at once.  Bit i of the result: the quick count applies to row i,
- * and out[i] is what tf_model_eval finds for it (its effort is 1); other elements of out are unchanged.  The first
+ * and out[i] is what tf_model_eval finds for it; other elements of out are unchanged.  The first
  * call for a model prepares it, and allocates.  Returns 0 for trees that tf_model_eval_batch evaluates row by row. */
 enum { TF_GLANCE_ROWS = 32 };
-uint32_t tf_model_glance(tf_model *m, const int64_t *trips, int n, tf_brief *out);
+uint32_t tf_model_glance(tf_model *m, const int64_t *trips, int n, tf_glance *out);
 
 /* Evaluates a partial mapping: as tf_model_eval, for what all mappings have in common that agree with trips[] in the
  * loops of closed nodes, and in the product of the loops of each dim below these.  Cycles, energy, counts and points

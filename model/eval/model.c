@@ -20,7 +20,7 @@
 /* Cost of an evaluation in units of a quick one without partial tiles (3 us): of a quick one with them, at half of what
  * it takes, so that budgets in these units still reach enough mappings of ranges that nothing divides; of the general
  * count a fixed part, and one for each so many settings visited, or steps walked. */
-enum { PARTIAL = 4, GENERAL_FIXED = 10, VISITS_A_QUICK = 48, WALKED_A_QUICK = 1 };
+enum { PARTIAL = TF_EFFORT_PARTIAL, GENERAL_FIXED = 10, VISITS_A_QUICK = 48, WALKED_A_QUICK = 1 };
 
 /* Settings that the sums of one evaluation visit at most: a minute.  The walk, which is left then, gives up too. */
 #define SUM_MOST (INT64_C(1) << 28)

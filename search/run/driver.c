@@ -19,6 +19,7 @@
 
 enum {
   BATCH = 16,        /* tasks; the same for any number of threads, so that results do not depend on it */
+  MANY_BATCHES = 32, /* so many must be left where shapes are visited for longer than a short search does */
   EFFORT_LEFT = 256, /* stop when less than one part in so many of the effort is left: not worth another batch */
   KEEP = 8,
   IDLE_MOST = 400,    /* batches in a row without an evaluation after which nothing can be left */
@@ -47,6 +48,7 @@ typedef struct {
   void *outer;     /* state of the strategy over shapes */
   tf_task tasks[BATCH];
   tf_memory_of_search memory;
+  tf_prepared_list kept;
   tf_log log;
   FILE *file;
   tf_watch watch;
@@ -76,7 +78,7 @@ static int64_t most_of(const driver *v, int64_t left) {
   int64_t most = v->strategy->evals_per_shape;
   if (most == 0) return INT64_MAX;
   if (v->tasks[0].share < 1) most <<= TF_MASKED_VISITS;
-  for (int i = 0; i < v->growth && most * 2 * BATCH <= left; i++)
+  for (int i = 0; i < v->growth && most * 2 * BATCH * (i < TF_GROWTH_FEW ? 1 : MANY_BATCHES) <= left; i++)
     most *= 2;
   return most;
 }
@@ -265,6 +267,8 @@ static bool batch(driver *v, int threads, int n, tf_diags *d) {
   int64_t before = v->res->evals;
   for (int i = 0; i < n; i++) {
     if (check_logged(v, &v->tasks[i], d)) tell(v, &v->tasks[i]);
+    tf_prepared_keep(&v->kept, v->tasks[i].prepared);
+    v->tasks[i].prepared = NULL;
     tf_task_clear(&v->tasks[i]);
   }
   if (v->retain && !v->failed) retain_best(v);
@@ -362,6 +366,7 @@ static bool alloc(driver *v) {
                    .shapes = v->shapes,
                    .opts = v->o,
                    .memory = &v->memory,
+                   .kept = &v->kept,
                    .sofar = v->res,
                    .watch = &v->watch};
     t->genes = TF_ARRAY(v->arena, int32_t, genes);
@@ -458,6 +463,7 @@ tf_search_result *tf_search_drive(const tf_arch *arch, const tf_workload *wl, co
   if (!out) tf_search_free(v->res);
   tf_log_free(&v->log);
   tf_memory_clear(&v->memory);
+  tf_prepared_clear(&v->kept);
   for (int i = 0; v->starts && i <= o->n_starts; i++)
     tf_start_clear(&v->starts[i]);
   free(v->starts);

@@ -22,6 +22,10 @@ enum {
   CREDIT = 128,            /* of a task to begin with, for counts with masks */
   EARNED = 8,              /* by each evaluation */
   DEBT = 1024,             /* for mappings better than the best; all in units of tf_model_effort */
+  AT_ONCE = 32,            /* rows that a strategy that learns is asked for before it is told, see explore_together */
+  LEARNT_A_ROW = 2,        /* so many costs told allow it to be asked for one more */
+  GLANCE_LEAST = 2,        /* rows */
+  GLANCE_LEARNING = 40,    /* as GLANCE_FROM, of such a strategy */
   GLANCE_FROM = 1000,      /* with fewer evaluations left than this, preparing the model for batches does not pay */
 };
 
@@ -43,6 +47,7 @@ typedef struct {
   int64_t *unknown;   /* [n_loops] what may be best of all mappings that took too long to count, see count_unknown */
   double unknown_all; /* its value with all points; INFINITY: none */
   const tf_known *known;
+  tf_prepared *own;     /* what was kept of the shape; NULL: nothing was */
   double guide;         /* guiding cost of the best by the objective, to break ties */
   tf_tree *leader;      /* that best as a tree; NULL: there is none, or its steps were counted otherwise since */
   int refused;          /* best mappings that the rules refused */
@@ -52,6 +57,7 @@ typedef struct {
   bool over;
   int64_t *rows; /* trip counts asked for and not evaluated yet, [n_rows][n_loops]; NULL: each is evaluated at once */
   int n_rows;    /* 0 .. TF_GLANCE_ROWS */
+  bool glances;  /* rows asked for together are evaluated in lanes */
 } work;
 
 /* The cost of a mapping that does not fit: grows with the logarithm of need over capacity. */
@@ -105,15 +111,21 @@ static bool offer(work *w, const int64_t *trips, const tf_figures *f, double cos
 }
 
 /* The guiding cost: what strategies are told.  For latency it is the objective plus a small share for the times of all
- * nodes: where one part of the tree dominates the time, improvements of the others still show.  Once the goal is met,
- * and only ties can be won, less energy counts, but less than the objective. */
-static double guide_of(const work *w, const tf_result *r, const tf_figures *f) {
-  double sum = 0, cost = tf_objective_value(w->t->opts->objective, f);
+ * nodes (nodes: their sum, none longer than the whole): where one part of the tree dominates the time, improvements of
+ * the others still show.  Once the goal is met, and only ties can be won, less energy counts, but less than the
+ * objective. */
+static double guide_of(const work *w, double nodes, const tf_figures *f) {
+  double cost = tf_objective_value(w->t->opts->objective, f);
   if (w->t->goal_energy > 0) cost *= pow(f->energy_pj / w->t->goal_energy, TIES);
-  if (w->t->opts->objective != TF_LATENCY || r->cycles <= 0) return cost;
+  if (w->t->opts->objective != TF_LATENCY || f->cycles <= 0) return cost;
+  return cost * (1 + BESIDE * nodes / (w->tree->n_nodes * f->cycles));
+}
+
+static double nodes_of(const work *w, const tf_result *r) {
+  double sum = 0;
   for (int n = 0; n < w->tree->n_nodes; n++)
     sum += r->nodes[n].cycles < r->cycles ? r->nodes[n].cycles : r->cycles;
-  return cost * (1 + BESIDE * sum / (w->tree->n_nodes * r->cycles));
+  return sum;
 }
 
 /* Whether a mapping that has these figures with all points counted may be kept, or told, once its mask is counted. */
@@ -166,17 +178,26 @@ static double count_mask(work *w, const int64_t *trips, double all, tf_figures *
   return value;
 }
 
-static double evaluate(work *w, const int64_t *trips) {
-  tf_result r;
-  if (!tf_model_eval(w->model, trips, &r)) return TF_COST_BAD * 1e9;
-  if (!r.feasible) return misfit_cost(&r);
-  tf_figures f = tf_figures_of(w->tree->arch, w->tree->workload, &r);
+/* Of a mapping that fits, with these figures. */
+static double judge(work *w, const int64_t *trips, tf_figures f, double nodes) {
   double cost = tf_objective_value(w->t->opts->objective, &f);
-  double guide = guide_of(w, &r, &f);
+  double guide = guide_of(w, nodes, &f);
   if (w->masked) cost = count_mask(w, trips, cost, &f);
   if (!offer(w, trips, &f, cost, guide)) return TF_COST_BAD * 1e9;
   if (guide < w->t->cost) w->t->cost = guide;
   return guide;
+}
+
+static double evaluate(work *w, const int64_t *trips) {
+  tf_result r;
+  if (!tf_model_eval(w->model, trips, &r)) return TF_COST_BAD * 1e9;
+  if (!r.feasible) return misfit_cost(&r);
+  return judge(w, trips, tf_figures_of(w->tree->arch, w->tree->workload, &r), nodes_of(w, &r));
+}
+
+static tf_figures figures_of(const work *w, const tf_brief *b) {
+  return (tf_figures){b->cycles, b->energy_pj, b->energy_pj * (b->cycles / w->tree->arch->clock_hz), b->traffic_words,
+                      b->held_words};
 }
 
 /* ---- what to begin with ----------------------------------------------------------------------- */
@@ -216,33 +237,45 @@ static int32_t *hints_for(const work *w) {
   return hint;
 }
 
+/* A row of trip counts; glance: what the lanes say of it, NULL: nothing. */
+typedef struct {
+  const int64_t *trips;
+  const tf_glance *glance;
+} row;
+
 /* Evaluates trip counts, and says what that is charged, besides the steps that are walked. */
-static tf_outcome outcome_at(work *w, const int64_t *trips) {
+static tf_outcome outcome_at(work *w, row at) {
   const int refused = w->refused;
-  tf_outcome o = {.cost = evaluate(w, trips)};
-  charge_walk(w, w->model);
-  o.there = !tf_model_walked(w->model);
+  tf_outcome o = {.there = true, .spent = 1};
+  if (at.glance && at.glance->brief.feasible) {
+    o.cost = judge(w, at.trips, figures_of(w, &at.glance->brief), at.glance->nodes);
+    o.effort = at.glance->effort;
+  } else {
+    o.cost = evaluate(w, at.trips);
+    charge_walk(w, w->model);
+    o.there = !tf_model_walked(w->model);
+    o.effort = tf_model_effort(w->model);
+    o.spent = tf_model_quick(w->model) || !w->t->strategy->evals_per_shape ? 1 : SLOW_COUNTS;
+  }
   o.refused = w->refused > refused;
-  o.effort = tf_model_effort(w->model);
-  o.spent = tf_model_quick(w->model) || !w->t->strategy->evals_per_shape ? 1 : SLOW_COUNTS;
   return o;
 }
 
 /* The same, or what is known of them: they change nothing a second time. */
-static tf_outcome recalled(work *w, const int64_t *trips) {
-  tf_outcome *o = tf_repeats_find(w->repeats, trips);
+static tf_outcome recalled(work *w, row at) {
+  tf_outcome *o = tf_repeats_find(w->repeats, at.trips);
   if (o->there)
     w->refused += o->refused;
   else
-    *o = outcome_at(w, trips);
+    *o = outcome_at(w, at);
   return *o;
 }
 
 /* The cost of trip counts; charges the quota for it. */
-static double cost_at(work *w, const int64_t *trips) {
+static double cost_at(work *w, row at) {
   tf_task *t = w->t;
   t->evals++;
-  const tf_outcome o = w->repeats ? recalled(w, trips) : outcome_at(w, trips);
+  const tf_outcome o = w->repeats ? recalled(w, at) : outcome_at(w, at);
   t->effort += o.effort;
   w->spent += o.spent;
   w->over = t->effort_quota && t->effort >= t->effort_quota;
@@ -255,25 +288,24 @@ static bool has_left(const work *w) { return !w->over && w->spent < w->quota && 
 /* ---- batches of evaluations --------------------------------------------------------------------- */
 /* Whether evaluate() would only count a row with these figures, and keep nothing of it. */
 static bool changes_nothing(const work *w, const tf_brief *b) {
-  if (!b->feasible) return true;
-  tf_figures f = {b->cycles, b->energy_pj, b->energy_pj * (b->cycles / w->tree->arch->clock_hz), b->traffic_words,
-                  b->held_words};
-  return !may_lead(w, &f);
+  const tf_figures f = figures_of(w, b);
+  return !b->feasible || !may_lead(w, &f);
 }
 
 /* Evaluates the rows asked for, in order, while the budget lasts.  One batch call finds the figures of all at once;
  * rows whose figures change nothing are done with, the others are evaluated one by one. */
 static void evaluate_rows(work *w) {
-  tf_brief brief[TF_GLANCE_ROWS];
+  tf_glance glance[TF_GLANCE_ROWS];
   int n_loops = w->trips->n_loops;
-  uint32_t known = w->n_rows ? tf_model_glance(w->model, w->rows, w->n_rows, brief) : 0;
+  uint32_t known = w->n_rows ? tf_model_glance(w->model, w->rows, w->n_rows, glance) : 0;
   for (int i = 0; i < w->n_rows && has_left(w); i++) {
-    if (!(known >> i & 1) || !changes_nothing(w, &brief[i])) {
-      cost_at(w, &w->rows[i * n_loops]);
+    const bool sees = known >> i & 1;
+    if (!sees || !changes_nothing(w, &glance[i].brief)) {
+      cost_at(w, (row){&w->rows[i * n_loops], sees ? &glance[i] : NULL});
       continue;
     }
     w->t->evals++;
-    w->t->effort++;
+    w->t->effort += glance[i].effort;
     w->spent++;
     w->over = w->t->effort_quota && w->t->effort >= w->t->effort_quota;
   }
@@ -285,7 +317,7 @@ static void evaluate_rows(work *w) {
 static double cost_of(void *ctx) {
   work *w = ctx;
   int n_loops = w->trips->n_loops;
-  if (!w->rows) return cost_at(w, w->trips->trips);
+  if (!w->rows) return cost_at(w, (row){w->trips->trips, NULL});
   memcpy(&w->rows[w->n_rows++ * n_loops], w->trips->trips, (size_t)n_loops * sizeof *w->rows);
   if (w->n_rows == TF_GLANCE_ROWS) evaluate_rows(w);
   return 0;
@@ -303,12 +335,62 @@ static bool may_go_on(void *ctx) {
   return !t->cut;
 }
 
+/* Rows that a strategy has asked for before it is told their costs, in order. */
+typedef struct {
+  int n;
+  int64_t *trips;  /* [TF_ASKS_MOST][n_loops] */
+  int32_t *chosen; /* [TF_ASKS_MOST][n] */
+} asked;
+
+/* Asks for so many rows at most.  False: the space is exhausted. */
+static bool ask_rows(work *w, const tf_way *in, void *state, int most, asked *rows) {
+  const tf_trips *s = w->trips;
+  uint64_t like;
+  for (rows->n = 0; rows->n < most; rows->n++) {
+    if (!in->ask(state, &like)) return false;
+    memcpy(&rows->trips[rows->n * s->n_loops], s->trips, (size_t)s->n_loops * sizeof *rows->trips);
+    memcpy(&rows->chosen[rows->n * s->space.n], s->space.chosen, (size_t)s->space.n * sizeof *rows->chosen);
+  }
+  return true;
+}
+
+/* Evaluates them while the budget lasts, and tells. */
+static void tell_rows(work *w, const tf_way *in, void *state, const asked *rows) {
+  tf_glance glance[TF_GLANCE_ROWS];
+  const bool glances = w->glances && rows->n >= GLANCE_LEAST;
+  const uint32_t known = glances ? tf_model_glance(w->model, rows->trips, rows->n, glance) : 0;
+  for (int i = 0; i < rows->n && has_left(w); i++) {
+    const row at = {&rows->trips[i * w->trips->n_loops], known >> i & 1 ? &glance[i] : NULL};
+    in->tell(state, &(tf_told){.row = &rows->chosen[i * w->trips->space.n], .cost = cost_at(w, at)});
+  }
+}
+
+/* As tf_explore, but asks for several rows before it tells: the more, the more the strategy knows already, so that few
+ * are chosen blindly. */
+static bool explore_together(work *w, const tf_way *in, void *state) {
+  const size_t n_loops = (size_t)w->trips->n_loops, n = (size_t)w->trips->space.n;
+  asked rows = {0, TF_ARRAY(w->arena, int64_t, TF_ASKS_MOST * n_loops + 1),
+                TF_ARRAY(w->arena, int32_t, TF_ASKS_MOST * n + 1)};
+  bool left = rows.trips && rows.chosen;
+  w->t->failed |= !left;
+  w->glances = w->quota - w->spent >= GLANCE_LEARNING;
+  for (int64_t from = w->t->evals; left && may_go_on(w);) {
+    const int64_t learnt = 1 + (w->t->evals - from) / LEARNT_A_ROW, quota = w->quota - w->spent;
+    int64_t most = learnt < AT_ONCE ? learnt : AT_ONCE;
+    if (most > quota) most = quota;
+    left = ask_rows(w, in, state, (int)most, &rows);
+    tell_rows(w, in, state, &rows);
+  }
+  return !left;
+}
+
 /* Tries the mapping that the task begins with, then what the strategy asks for.  True: the space is exhausted. */
 static bool explore(work *w, const tf_way *in, void *state) {
-  if (has_start(w) && !w->known) cost_at(w, w->t->begin);
+  if (has_start(w) && !w->known) cost_at(w, (row){w->t->begin, NULL});
   if (in->deaf && w->quota - w->spent >= GLANCE_FROM)
     w->rows = TF_ARRAY(w->arena, int64_t, TF_GLANCE_ROWS * (size_t)w->trips->n_loops);
-  bool all = tf_explore(in, state, &w->trips->space, may_go_on);
+  const bool learns = in->batches && !in->deaf;
+  bool all = learns ? explore_together(w, in, state) : tf_explore(in, state, &w->trips->space, may_go_on);
   if (!w->t->cut) evaluate_rows(w);
   return all && !w->t->cut && has_left(w);
 }
@@ -467,6 +549,33 @@ static void set_offers(work *w) {
   w->trips->even = t->even;
 }
 
+/* Takes what an earlier task of the same shape has prepared. */
+static void take_kept(work *w) {
+  w->own = tf_prepared_take(w->t->kept, w->t->shape);
+  if (!w->own) return;
+  tf_tree_free(w->tree);
+  w->tree = w->own->tree;
+  w->trips = w->own->trips;
+  w->model = w->own->model;
+}
+
+/* Hands it on, if the shape is one that is asked for again; else frees it. */
+static void hand_on(work *w) {
+  tf_task *t = w->t;
+  tf_prepared *p = w->own;
+  const bool whole = w->tree && w->trips && w->model && !t->failed;
+  if (whole && !p && w->known) p = calloc(1, sizeof *p);
+  if (p) *p = (tf_prepared){t->shape, p->uses + 1, w->tree, w->trips, w->model};
+  if (p && whole) {
+    t->prepared = p;
+    return;
+  }
+  free(p);
+  tf_model_free(w->model);
+  tf_trips_free(w->trips);
+  tf_tree_free(w->tree);
+}
+
 static bool prepare(work *w) {
   tf_task *t = w->t;
   w->tree = tf_shapes_tree(t->shapes, t->genes, &t->reads);
@@ -483,8 +592,9 @@ static bool prepare(work *w) {
   }
   tf_diags *d = tf_diags_new();
   w->arena = tf_arena_new();
-  w->trips = d ? tf_trips_new(w->tree, d) : NULL;
-  w->model = w->trips && !t->logged ? tf_model_new(w->tree, d) : NULL;
+  if (w->known && !t->logged) take_kept(w);
+  if (!w->trips && d) w->trips = tf_trips_new(w->tree, d);
+  if (!w->model && w->trips && !t->logged) w->model = tf_model_new(w->tree, d);
   if (w->model) tf_model_all_points(w->model);
   if (w->model && t->opts->whole_tiles) tf_model_whole_tiles(w->model);
   if (w->model) tf_model_fits_first(w->model);
@@ -511,12 +621,10 @@ void tf_task_run(tf_task *t) {
       search(&w);
     finish(&w);
   }
-  tf_model_free(w.model);
+  hand_on(&w);
   tf_model_free(w.masked);
   tf_tree_free(w.leader);
-  tf_trips_free(w.trips);
   tf_arena_free(w.arena);
-  tf_tree_free(w.tree);
 }
 
 void tf_task_clear(tf_task *t) {
@@ -526,6 +634,8 @@ void tf_task_clear(tf_task *t) {
     t->best[by] = (tf_task_best){0};
   }
   tf_variants_clear(t);
+  tf_prepared_free(t->prepared);
+  t->prepared = NULL;
   free(t->hints);
   t->hints = NULL;
   t->n_hints = 0;

@@ -2,16 +2,17 @@
 #ifndef SEARCH_RUN_TASK_H
 #define SEARCH_RUN_TASK_H
 #include "search/common/watch.h"
+#include "search/run/prepared.h"
 #include "search/space/shape.h"
 #include "search/space/trips.h"
 #include "search/strategy/strategy.h"
 #include "tileflow/model.h"
 #include "tileflow/search.h"
 
-/* How often the quota of a shape may double, once per visit.  Where the shape is given, its trip counts are the whole
- * search.  With a mask a shape begins as at its third visit: each task ends with a walk, which few evaluations do not
- * pay. */
-enum { TF_GROWTH = 3, TF_GROWTH_GIVEN = 12, TF_MASKED_VISITS = 2 };
+/* How often the quota of a shape may double, once per visit; where few evaluations are left, more shapes are of more
+ * use than more rows of one.  Where the shape is given, its trip counts are the whole search.  With a mask a shape
+ * begins as at its third visit: each task ends with a walk, which few evaluations do not pay. */
+enum { TF_GROWTH = 6, TF_GROWTH_FEW = 3, TF_GROWTH_GIVEN = 12, TF_MASKED_VISITS = 2 };
 /* The best of a task by the objective, and by each figure of the archive. */
 enum { TF_BY_OBJECTIVE, TF_BY_CYCLES, TF_BY_ENERGY, TF_BY_TRAFFIC, TF_BY_HELD, TF_N_BY };
 
@@ -79,6 +80,7 @@ typedef struct {
   const tf_shapes *shapes;
   const tf_search_opts *opts;
   const tf_memory_of_search *memory;
+  tf_prepared_list *kept;        /* shapes that are prepared */
   const tf_search_result *sofar; /* what the tasks before have found; changes only between batches */
   int64_t walk_limit;
   double share; /* tf_demand_share of the workload */
@@ -111,7 +113,8 @@ typedef struct {
   tf_tree *open;  /* whose completions they are; NULL: there are none */
   tf_hint *hints; /* malloc'd: the trip counts of best[TF_BY_OBJECTIVE] by decision */
   int n_hints;
-  bool failed; /* memory ran out */
+  tf_prepared *prepared; /* to be kept; NULL: nothing is */
+  bool failed;           /* memory ran out */
 } tf_task;
 
 void tf_task_run(tf_task *t);

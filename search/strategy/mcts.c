@@ -16,6 +16,11 @@ enum {
   KNOWN = 138 /* the logarithm of a cost: below that of TF_COST_BAD */
 };
 
+/* A candidate asked for whose cost is not told yet. */
+typedef struct {
+  int *path, n_path; /* nodes of its walk */
+} pending;
+
 typedef struct {
   int32_t first;  /* first child; the others follow it.  0: not expanded */
   int32_t choice; /* the choice that leads here */
@@ -30,8 +35,9 @@ typedef struct {
   tf_rng rng;
   node *nodes;
   int n_nodes, room;
-  int *path, n_path;    /* nodes of the current walk, whose cost is not told yet */
-  bool whole;           /* the walk ended inside the tree: its last node is a complete candidate */
+  pending asks[TF_ASKS_MOST]; /* in order, from `first` on around */
+  int first, n_asks;
+  int *path, n_path;    /* nodes of the current walk */
   int32_t *best_choice; /* [n] of the best candidate, at first the hint; wishes */
   int32_t *want;        /* [n] of a neighbour of the best */
   uint32_t asked;
@@ -45,10 +51,13 @@ static void *make(tf_arena *a, tf_space *t, const int32_t *hint, int n_asks, tf_
   s->rng = rng;
   s->room = n_asks > 0 && n_asks < MOST_NODES / 8 ? 8 * n_asks + FIRST_NODES : MOST_NODES;
   s->nodes = TF_ARRAY(a, node, (size_t)s->room);
-  s->path = TF_ARRAY(a, int, (size_t)t->n + 1);
+  const size_t depth = (size_t)t->n + 1;
+  int *paths = TF_ARRAY(a, int, TF_ASKS_MOST *depth);
+  for (int k = 0; paths && k < TF_ASKS_MOST; k++)
+    s->asks[k].path = &paths[(size_t)k * depth];
   s->best_choice = TF_ARRAY(a, int32_t, (size_t)t->n + 1);
   s->want = TF_ARRAY(a, int32_t, (size_t)t->n + 1);
-  if (!s->nodes || !s->path || !s->best_choice || !s->want) return NULL;
+  if (!s->nodes || !paths || !s->best_choice || !s->want) return NULL;
   for (int i = 0; i < t->n; i++)
     s->best_choice[i] = hint ? hint[i] : TF_ANY;
   if (t->kind->complete) t->kind->complete(t, s->best_choice);
@@ -153,7 +162,6 @@ static bool local_search(mcts *s, int steps) {
     tf_space_vary(s->space, &s->rng, NULL, s->want);
   s->space->kind->begin(s->space);
   s->n_path = 0;
-  s->whole = false;
   for (int i = 0; i < s->space->n; i++) {
     int n = tf_space_domain(s->space, i, domain);
     if (n == 0) return false;
@@ -174,10 +182,16 @@ static void mark_done(mcts *s) {
   }
 }
 
-static void count(mcts *s, float cost) {
-  for (int k = 0; k < s->n_path; k++) {
-    node *p = &s->nodes[s->path[k]];
-    p->visits++;
+/* A walk counts as a visit from when it is made, though its cost is told later (a virtual loss), so that those asked
+ * for until then go elsewhere. */
+static void visit(mcts *s) {
+  for (int k = 0; k < s->n_path; k++)
+    s->nodes[s->path[k]].visits++;
+}
+
+static void learn(mcts *s, const pending *of, float cost) {
+  for (int k = 0; k < of->n_path; k++) {
+    node *p = &s->nodes[of->path[k]];
     if (cost < p->best) p->best = cost;
   }
 }
@@ -205,36 +219,48 @@ static bool descend(mcts *s) {
     }
   }
   if (s->nodes[at].done) return false;
-  s->whole = i == s->space->n;
-  return s->whole || walk_to_end(s, i);
+  if (i < s->space->n) return walk_to_end(s, i);
+  s->nodes[at].done = true; /* a complete candidate */
+  mark_done(s);
+  return true;
 }
 
-static bool ask(void *state, uint64_t *like) {
-  mcts *s = state;
-  *like = 0;
+/* Takes a candidate; its walk is in `path`. */
+static bool choose(mcts *s) {
   bool beside = s->space->n > 0 && !s->nodes[0].done && (s->asked++ == 0 || (s->best < KNOWN && s->asked % 2));
   if (beside && local_search(s, s->asked == 1 ? 0 : 1 + (int)(tf_rng_u32(&s->rng) % 3 / 2))) return true;
   for (int k = 0; k < RESTARTS && !s->nodes[0].done; k++) {
     if (descend(s)) return true;
     mark_done(s);
-    count(s, FLT_MAX);
+    visit(s);
   }
   return false;
 }
 
+static bool ask(void *state, uint64_t *like) {
+  mcts *s = state;
+  pending *next = &s->asks[(s->first + s->n_asks) % TF_ASKS_MOST];
+  *like = 0;
+  s->path = next->path;
+  if (!choose(s)) return false;
+  visit(s);
+  next->n_path = s->n_path;
+  s->n_asks++;
+  return true;
+}
+
 static void tell(void *state, const tf_told *t) {
   mcts *s = state;
+  const pending *of = &s->asks[s->first];
   float c = t->cost > 0 ? (float)log(t->cost) : 0;
   if (c <= s->best) { /* an equal cost is accepted, so that the search can drift where another part of the tree
                          dominates the time */
     s->best = c;
     memcpy(s->best_choice, t->row, (size_t)s->space->n * sizeof *s->best_choice);
   }
-  count(s, c);
-  if (s->whole) {
-    s->nodes[s->path[s->n_path - 1]].done = true;
-    mark_done(s);
-  }
+  learn(s, of, c);
+  s->first = (s->first + 1) % TF_ASKS_MOST;
+  s->n_asks--;
 }
 
-const tf_way tf_way_mcts = {make, ask, tell, .batches = false};
+const tf_way tf_way_mcts = {make, ask, tell, .batches = true};

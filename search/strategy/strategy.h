@@ -17,6 +17,8 @@ typedef struct {
   double cost;           /* best cost found for it */
 } tf_told;
 
+enum { TF_ASKS_MOST = 32 };
+
 /* A way to explore a space. */
 typedef struct {
   /* Its state in the arena; NULL if memory ran out.  hint: a promising row of wishes, NULL: none; n_asks: how often it
@@ -26,7 +28,7 @@ typedef struct {
    * are a good start for this one; 0: none.  False: the space is exhausted. */
   bool (*ask)(void *state, uint64_t *like);
   void (*tell)(void *state, const tf_told *t);
-  bool batches; /* may be asked several times before it is told */
+  bool batches; /* may be asked TF_ASKS_MOST times before it is told, in the same order */
   bool deaf;    /* ignores what it is told: costs need not be known before the next ask */
 } tf_way;
 

@@ -1,6 +1,7 @@
 /* The quick count as a branch-free program: count.c and cells.c, value for value. */
 #include "model/cost/quick/lanes.h"
 #include "model/cost/zeros.h"
+#include "model/tree/infer.h"
 
 static const tf_tape_op A = TF_T_ADD, S = TF_T_SUB, M = TF_T_MUL;
 
@@ -64,17 +65,20 @@ static void hull(tf_lanes *w, int i) {
   w->len[i] = tf_l(w, S, end, lo);
 }
 
+void tf_lanes_range(tf_lanes *w, int i) {
+  const tf_even_range *r = &w->m->even->ranges[i];
+  if (r->what == TF_HULL) {
+    hull(w, i);
+    return;
+  }
+  w->lo[i] = r->what == TF_WHOLE ? tf_l_int(w, 0) : w->lo[r->base];
+  w->len[i] = r->what == TF_WHOLE ? tf_l_int(w, r->len) : w->value[r->product];
+}
+
 static void ranges(tf_lanes *w) {
   const tf_even *e = w->m->even;
-  for (int i = 0; i < e->n_ranges; i++) {
-    const tf_even_range *r = &e->ranges[i];
-    if (r->what == TF_HULL) {
-      hull(w, i);
-      continue;
-    }
-    w->lo[i] = r->what == TF_WHOLE ? tf_l_int(w, 0) : w->lo[r->base];
-    w->len[i] = r->what == TF_WHOLE ? tf_l_int(w, r->len) : w->value[r->product];
-  }
+  for (int i = 0; i < e->n_ranges; i++)
+    tf_lanes_range(w, i);
   for (int i = 0; i < e->n_covers; i++)
     tf_l_must(w, tf_l(w, TF_T_EQ, w->value[e->covers[i].product], w->len[e->covers[i].range]));
 }
@@ -204,7 +208,7 @@ static int alike_at(tf_lanes *w, const void *of, int i, int j) {
 }
 
 /* Whether the loops with more than one step below the common scope (path length n) are alike, one by one. */
-static int same_layout(tf_lanes *w, const tf_even_slice *v, const tf_even_slice *q, int n) {
+int tf_lanes_same_layout(tf_lanes *w, const tf_even_slice *v, const tf_even_slice *q, int n) {
   const layout both[2] = {layout_of(v, n), layout_of(q, n)};
   return tf_lanes_paired(w, &both[0].list, &both[1].list, alike_at, both);
 }
@@ -216,7 +220,7 @@ static int found(tf_lanes *w, const tf_pclass *c, const piece *x, const int *by)
   for (int i = 0; i < c->n_spread; i++)
     stays = tf_l(w, TF_T_AND, stays, tf_l(w, TF_T_EQ, c->spread[i], tf_l_int(w, 1)));
   if (c->common >= 0) {
-    int same = same_layout(w, x->v, &w->m->even->slices[c->prev], w->p->path[c->common].n);
+    int same = tf_lanes_same_layout(w, x->v, &w->m->even->slices[c->prev], w->p->path[c->common].n);
     stays = tf_l(w, TF_T_AND, stays, same);
     words = kept_of(w, c, x);
   }
@@ -279,14 +283,18 @@ static void put_outer(tf_lanes *w, int i, int from, const tf_lane_move *v) {
     add_words(w, i, j, v, tf_l(w, TF_T_FDIV, steps[j], all));
 }
 
-static void count_class(tf_lanes *w, int i, int c, const piece *x, entered e) {
+void tf_lanes_put(tf_lanes *w, int i, int c, const tf_lane_move *v) {
   const tf_pclass *class = &w->p->slices[i].classes[c];
   if (!w->m->by_steps) return;
-  const tf_lane_move v = first_move(w, x, e);
   if (class->carry < 0 && class->zero_from > 0)
-    put_outer(w, i, c, &v);
+    put_outer(w, i, c, v);
   else
-    add_words(w, i, class->carry < 0 ? w->m->views->node[w->p->slices[i].node].n_rows - 1 : c, &v, -1);
+    add_words(w, i, class->carry < 0 ? w->m->views->node[w->p->slices[i].node].n_rows - 1 : c, v, -1);
+}
+
+static void count_class(tf_lanes *w, int i, int c, const piece *x, entered e) {
+  const tf_lane_move v = first_move(w, x, e);
+  tf_lanes_put(w, i, c, &v);
 }
 
 static void count_tile(tf_lanes *w, int i) {
@@ -337,21 +345,21 @@ static void count_leaf(tf_lanes *w, int i, const tf_unit *unit) {
   w->flows[i] = (tf_lane_move){w->zero, w->zero, tf_l(w, TF_T_FSUB, one, fresh), one};
 }
 
-/* tf_cut: the part of a length that one spatial loop gives to an instance. */
-static int cut(tf_lanes *w, int len, int trip, int step) {
+int tf_lanes_cut(tf_lanes *w, int len, int trip) {
+  const int step = step_of(w, trip);
   int one = tf_l_int(w, 1), all = tf_l(w, M, trip, step);
   int before = tf_l(w, M, tf_l(w, M, tf_l(w, TF_T_DIV, tf_l(w, S, len, one), all), trip), step);
   int part = tf_l(w, A, before, tf_l(w, TF_T_MIN, step, tf_l(w, S, len, before)));
   return tf_l_sel(w, tf_l(w, TF_T_GT, trip, one), part, len);
 }
 
-static void count_home(tf_lanes *w, int z) {
+void tf_lanes_home(tf_lanes *w, int z) {
   const tf_even_home *h = &w->m->even->home[w->m->even->home_at[z]];
   int words = tf_l_int(w, 1), all = tf_l_real(w, 1);
   for (int r = 0; r < w->p->wl->tensors[z].rank; r++) {
     int len = w->len[h[r].range];
     for (int i = 0; i < h[r].n; i++)
-      len = cut(w, len, h[r].cut[i], step_of(w, h[r].cut[i]));
+      len = tf_lanes_cut(w, len, h[r].cut[i]);
     for (int i = 0; i < h[r].n_more; i++) {
       int more = tf_l(w, M, last_step(w, h[r].more[i]), step_of(w, h[r].more[i]));
       len = tf_l(w, A, len, tf_l(w, M, more, tf_l_int(w, h[r].by[i])));
@@ -363,14 +371,17 @@ static void count_home(tf_lanes *w, int z) {
   w->home_words[z] = words;
 }
 
-static void count(tf_lanes *w) {
-  const tf_plan *p = w->p;
+static void values(tf_lanes *w) {
   const tf_even *e = w->m->even;
   w->value[0] = tf_l_int(w, 1);
   for (int i = 1; i < e->n_products; i++)
     w->value[i] = tf_l(w, M, w->value[e->products[i].next], e->products[i].loop);
   loops_allow(w);
   paths_small(w);
+}
+
+static void count(tf_lanes *w) {
+  const tf_plan *p = w->p;
   ranges(w);
   moments(w);
   if (w->m->by_steps) class_steps(w);
@@ -379,13 +390,240 @@ static void count(tf_lanes *w) {
   for (int o = 0; o < p->wl->n_ops; o++)
     for (int i = 0; i <= p->wl->ops[o].n_reads; i++)
       count_leaf(w, p->op_slice[o] + i, &p->arch->units[p->unit[o]]);
+  for (int o = 0; o < p->wl->n_ops; o++)
+    w->points[o] = tf_l(w, M, w->steps[p->tree->op_node[o]], w->width[p->tree->op_node[o]]);
   for (int z = 0; z < p->wl->n_tensors; z++)
     if (p->home_scope[z] >= 0)
-      count_home(w, z);
+      tf_lanes_home(w, z);
     else if (p->home_level[z] > 0)
       w->home_words[z] = tf_lanes_at_home(w, z);
     else
       w->home_words[z] = tf_l_int(w, tf_whole_words(&p->wl->tensors[z]));
+}
+
+/* ---- room for inputs and outputs that live in an inner memory ------------------------------------------
+ * home.c, value for value.  Where chains divide evenly, a loop's steps shift what is met alike, and all instances meet
+ * as much. */
+
+/* Two lists of loops, of which those with one step count for nothing. */
+int tf_lanes_paired(tf_lanes *w, const tf_lane_loops *a, const tf_lane_loops *b, tf_lane_alike *same, const void *of) {
+  int row[TF_MAX_PATH + 1] = {0}, one = tf_l_int(w, 1), none = tf_l_int(w, 0);
+  for (int i = a->n; i >= 0; i--) {
+    bool end = i == a->n;
+    int turns_i = end ? none : tf_l(w, TF_T_GT, a->loop[i], one), corner = none;
+    for (int j = b->n; j >= 0; j--) {
+      bool end_j = j == b->n;
+      int turns_j = end_j ? none : tf_l(w, TF_T_GT, b->loop[j], one);
+      int below = end ? none : row[j], beside = end_j ? none : row[j + 1], both = none;
+      if (!end && !end_j) both = tf_l(w, TF_T_AND, same(w, of, i, j), corner);
+      int rest = end_j ? none : tf_l_sel(w, turns_j, end ? none : both, beside);
+      corner = below;
+      row[j] = end && end_j ? one : end ? rest : tf_l_sel(w, turns_i, rest, below);
+    }
+  }
+  return row[0];
+}
+
+enum { MOST_CORNERS = 8 }; /* as in home.c: spatial loops of which all corners are looked at */
+
+typedef tf_lane_met met;
+
+static met met_new(tf_lanes *w, int lo, int len) {
+  met v = {lo, len, TF_ARRAY(w->arena, int, (size_t)w->p->n_loops + 1)};
+  w->failed |= !v.by;
+  for (int l = 0; l < w->p->n_loops && v.by; l++)
+    v.by[l] = tf_l_int(w, 0);
+  return v;
+}
+
+static met met_of(tf_lanes *w, int o, int d, int n);
+
+/* An index of op o on entry to node n. */
+static met index_of(tf_lanes *w, int o, const tf_index *ix, int n) {
+  const int one = tf_l_int(w, 1);
+  met v = met_new(w, tf_l_int(w, ix->c), one);
+  for (int i = 0; i < ix->n_terms && !w->failed; i++) {
+    const int64_t coef = ix->terms[i].coef;
+    const met d = met_of(w, o, ix->terms[i].dim, n);
+    if (w->failed) break;
+    const int k = tf_l_int(w, coef), reach = tf_l(w, M, tf_l_int(w, coef < 0 ? -coef : coef), tf_l(w, S, d.len, one));
+    v.lo = tf_l(w, A, v.lo, tf_l(w, M, k, d.lo));
+    if (coef < 0) v.lo = tf_l(w, S, v.lo, reach);
+    v.len = tf_l(w, A, v.len, reach);
+    for (int l = 0; l < w->p->n_loops; l++)
+      v.by[l] = tf_l(w, A, v.by[l], tf_l(w, M, k, d.by[l]));
+  }
+  return v;
+}
+
+/* Joins b to a, which has `n` parts so far.  Parts that a loop moves apart are left to the count row by row. */
+static met join(tf_lanes *w, met a, met b, int n) {
+  if (!n || w->failed) return b;
+  const int end = tf_l(w, TF_T_MAX, tf_l(w, A, a.lo, a.len), tf_l(w, A, b.lo, b.len));
+  for (int l = 0; l < w->p->n_loops; l++)
+    tf_l_must(w, tf_l(w, TF_T_OR, tf_l(w, TF_T_EQ, a.by[l], b.by[l]), tf_l(w, TF_T_EQ, l, tf_l_int(w, 1))));
+  a.lo = tf_l(w, TF_T_MIN, a.lo, b.lo);
+  a.len = tf_l(w, S, end, a.lo);
+  return a;
+}
+
+/* The range of op o, which leads at n.  Where what enters moves from run to run, any instance may meet any part. */
+static met led(tf_lanes *w, int o, int d, int n) {
+  const tf_plan *p = w->p;
+  const tf_path *path = &p->path[n], *enters = &p->path[p->lead[o]];
+  const int up = p->tree->nodes[p->lead[o]].parent, one = tf_l_int(w, 1), none = tf_l_int(w, 0);
+  int wanders = none;
+  for (uint64_t at = p->base[o * p->wl->n_dims + d] & enters->temporal; at; at &= at - 1)
+    wanders = tf_l(w, TF_T_OR, wanders, tf_l(w, TF_T_GT, enters->loops[__builtin_ctzll(at)], one));
+  met v = met_new(w, none, tf_l_int(w, p->wl->dims[d].extent));
+  const met base = up < 0 || w->failed ? v : met_of(w, o, d, up);
+  if (w->failed) return v;
+  v.lo = base.lo;
+  v.len = base.len;
+  for (int l = 0; l < p->n_loops; l++)
+    v.by[l] = base.by[l];
+  for (int k = enters->n; k < path->n; k++) {
+    const int l = path->loops[k];
+    if (p->loops[l].dim != d || p->loops[l].axis == TF_TEMPORAL) continue;
+    v.by[l] = tf_l_sel(w, wanders, none, w->value[w->m->even->step[l]]);
+    v.len = tf_l(w, S, v.len, tf_l(w, M, tf_l(w, S, l, one), v.by[l]));
+  }
+  return v;
+}
+
+/* What the readers of op o below node n read of its output rank r. */
+static met demanded(tf_lanes *w, int o, int r, int n) {
+  met v = {0};
+  int parts = 0;
+  TF_EACH_READ (w->p->facts, o, n, at)
+    v = join(w, v, index_of(w, at.op, &w->p->wl->ops[at.op].reads[at.ref].index[r], n), parts++);
+  return parts ? v : met_new(w, tf_l_int(w, 0), tf_l_int(w, 0));
+}
+
+static met met_found(tf_lanes *w, int o, int d, int n) {
+  const tf_range_from from = tf_range_source(w->p->facts, o, d, n);
+  switch (from.rule) {
+  case TF_BY_LOOPS: return led(w, o, d, n);
+  case TF_BY_READERS: return demanded(w, o, from.of, n);
+  case TF_BY_LEADER: return met_of(w, from.of, d, n);
+  case TF_BY_EXTENT: break;
+  }
+  return met_new(w, tf_l_int(w, 0), tf_l_int(w, w->p->wl->dims[d].extent));
+}
+
+/* The range of dim d of op o on entry to node n. */
+static met met_of(tf_lanes *w, int o, int d, int n) {
+  met *at = &w->met[(o * w->p->wl->n_dims + d) * w->p->tree->n_nodes + n];
+  if (!at->by) *at = met_found(w, o, d, n);
+  return *at;
+}
+
+static met slice_of(tf_lanes *w, const tf_slice *s, int r) {
+  met v = {0};
+  for (int i = 0; i < s->n_touch && !w->failed; i++) {
+    const tf_touch t = s->touch[i];
+    const tf_op *op = &w->p->wl->ops[t.op];
+    v = join(w, v,
+             t.ref < 0 ? met_of(w, t.op, op->dims[r], s->node) : index_of(w, t.op, &op->reads[t.ref].index[r], s->node),
+             i);
+  }
+  return v;
+}
+
+/* ---- room ---------------------------------------------------------------------------------------------- */
+
+/* What is met at an m-tile along one rank, and the spatial loops above that. */
+typedef struct {
+  met met;
+  tf_lane_loops loops;
+} meeting;
+
+static tf_lane_loops spatial_above(const tf_plan *p, int n) {
+  tf_lane_loops all = {0};
+  for (int i = 0; i < p->path[n].n; i++)
+    if (!(p->path[n].temporal >> i & 1)) all.loop[all.n++] = p->path[n].loops[i];
+  return all;
+}
+
+static int same_step(tf_lanes *w, const void *of, int i, int j) {
+  const meeting *both = of;
+  const int k = both[0].loops.loop[i], l = both[1].loops.loop[j];
+  const tf_ploop *x = &w->p->loops[k], *y = &w->p->loops[l];
+  if (x->axis != y->axis || w->p->tree->nodes[x->node].level != w->p->tree->nodes[y->node].level) return tf_l_int(w, 0);
+  return tf_l(w, TF_T_AND, tf_l(w, TF_T_EQ, k, l), tf_l(w, TF_T_EQ, both[0].met.by[k], both[1].met.by[l]));
+}
+
+/* Whether all instances meet the same. */
+static int stands_still(tf_lanes *w, const meeting *a) {
+  int still = tf_l_int(w, 1);
+  for (int i = 0; i < a->loops.n; i++) {
+    const int l = a->loops.loop[i], one = tf_l(w, TF_T_EQ, l, tf_l_int(w, 1));
+    still = tf_l(w, TF_T_AND, still, tf_l(w, TF_T_OR, one, tf_l(w, TF_T_EQ, a->met.by[l], tf_l_int(w, 0))));
+  }
+  return still;
+}
+
+/* Whether each instance meets the same at both of two m-tiles. */
+static int met_alike(tf_lanes *w, const meeting *both) {
+  const int first = tf_l(w, TF_T_AND, tf_l(w, TF_T_EQ, both[0].met.lo, both[1].met.lo),
+                         tf_l(w, TF_T_EQ, both[0].met.len, both[1].met.len));
+  const int each = tf_lanes_paired(w, &both[0].loops, &both[1].loops, same_step, both);
+  const int still = tf_l(w, TF_T_AND, stands_still(w, &both[0]), stands_still(w, &both[1]));
+  return tf_l(w, TF_T_AND, first, tf_l(w, TF_T_OR, each, still));
+}
+
+/* Requires that not more loops than home.c goes through have steps. */
+static void few_corners(tf_lanes *w, const tf_lane_loops *loops) {
+  int n = tf_l_int(w, 0);
+  for (int i = 0; i < loops->n; i++)
+    n = tf_l(w, A, n, tf_l(w, TF_T_GT, loops->loop[i], tf_l_int(w, 1)));
+  if (loops->n > MOST_CORNERS) tf_l_must(w, tf_l(w, TF_T_GT, tf_l_int(w, MOST_CORNERS + 1), n));
+}
+
+/* What all m-tiles meet together, wherever: the same for all trip counts. */
+static int64_t everywhere(tf_lanes *w, int z, int r) {
+  const tf_plan *p = w->p;
+  tf_eval ev = w->m->ev;
+  tf_ival all = {0, 0};
+  int64_t *digit = TF_ARRAY(w->arena, int64_t, (size_t)p->n_loops + 1);
+  w->failed |= !digit;
+  ev.ever = TF_EVER_ANYWHERE;
+  ev.noclip = true;
+  ev.exact = ev.whole = ev.demand = false;
+  ev.made = NULL;
+  for (int i = 0; i < p->n_at_home && digit; i++)
+    if (p->at_home[i].tensor == z) all = tf_hull(all, tf_slice_rank(&ev, &p->at_home[i], r, digit));
+  return all.len;
+}
+
+/* The length along rank r that all instances set aside. */
+static int side_of(tf_lanes *w, int z, int r) {
+  const tf_plan *p = w->p;
+  meeting both[2]; /* the first m-tile, and the one at hand */
+  int most = tf_l_int(w, 0), all_alike = tf_l_int(w, 1), n = 0;
+  for (int i = 0; i < p->n_at_home && !w->failed; i++) {
+    const tf_slice *s = &p->at_home[i];
+    if (s->tensor != z) continue;
+    both[n > 0] = (meeting){slice_of(w, s, r), spatial_above(p, s->node)};
+    w->failed |= !both[n > 0].met.by;
+    if (w->failed) break;
+    few_corners(w, &both[n > 0].loops);
+    most = tf_l(w, TF_T_MAX, most, both[n > 0].met.len);
+    if (n++) all_alike = tf_l(w, TF_T_AND, all_alike, met_alike(w, both));
+  }
+  return tf_l_sel(w, all_alike, most, tf_l_int(w, everywhere(w, z, r)));
+}
+
+int tf_lanes_at_home(tf_lanes *w, int z) {
+  const tf_tensor *t = &w->p->wl->tensors[z];
+  int words = tf_l_int(w, 1), all = tf_l_real(w, 1);
+  for (int r = 0; r < t->rank && !w->failed; r++) {
+    const int side = tf_l(w, TF_T_MIN, side_of(w, z, r), tf_l_int(w, t->extent[r]));
+    words = tf_l(w, M, words, side);
+    all = tf_l(w, TF_T_FMUL, all, tf_l_to(w, side));
+  }
+  tf_l_small(w, all);
+  return words;
 }
 
 /* ---- conditions and results --------------------------------------------------------------------- */
@@ -393,8 +631,9 @@ static void count(tf_lanes *w) {
 /* Whether the tree is of a kind that can be counted in lanes. */
 static bool applies(const struct tf_model *m) {
   const tf_plan *p = m->plan;
-  if (!m->even || p->n_retains || m->views->splits || m->views->networks || p->n_slices > 64) return false;
+  if (!m->even || p->n_retains || m->views->networks || p->n_slices > 64) return false;
   if (m->zeros && m->zeros->any_turns) return false;
+  if (m->views->splits && p->n_at_home) return false;
   for (int i = 0; i < m->even->n_ranges; i++)
     if (m->even->ranges[i].what == TF_HULL && m->even->ranges[i].from != m->even->ranges[i].to) return false;
   for (int o = 0; o < p->wl->n_ops; o++)
@@ -412,6 +651,8 @@ static bool room(tf_lanes *w, tf_arena *a) {
   w->len = TF_ARRAY(a, int, (size_t)m->even->n_ranges + 1);
   w->outer = TF_ARRAY(a, int, loops);
   w->steps = TF_ARRAY(a, int, nodes);
+  w->cycles = TF_ARRAY(a, int, nodes);
+  w->points = TF_ARRAY(a, int, (size_t)w->p->wl->n_ops);
   w->width = TF_ARRAY(a, int, nodes);
   w->class_steps = TF_ARRAY(a, int, (size_t)m->views->n_rows + 1);
   w->box = TF_ARRAY(a, int, (size_t)w->p->n_tile_slices + 1);
@@ -423,36 +664,43 @@ static bool room(tf_lanes *w, tf_arena *a) {
   w->flows = TF_ARRAY(a, tf_lane_move, (size_t)w->p->n_slices + 1);
   w->cells = TF_ARRAY(a, tf_lane_ports, (size_t)m->views->n_cells + 1);
   w->below = TF_ARRAY(a, tf_lane_ports, (size_t)m->views->n_passes + 1);
+  w->aside = TF_ARRAY(a, tf_lane_ports, (size_t)m->views->n_passes + 1);
   w->hidden = TF_ARRAY(a, tf_lane_ports, (size_t)m->views->n_legs + 1);
   w->heads = TF_ARRAY(a, tf_lane_head, nodes);
   w->met = TF_ARRAY(a, tf_lane_met, w->p->n_at_home ? (size_t)(w->p->wl->n_ops * w->p->wl->n_dims) * nodes : 1);
-  return w->value && w->lo && w->len && w->outer && w->steps && w->width && w->class_steps && w->box && w->rank_len &&
-         w->home_words && w->need && w->in_use && w->moves && w->flows && w->cells && w->below && w->hidden &&
-         w->heads && w->met;
+  return w->value && w->lo && w->len && w->outer && w->steps && w->cycles && w->points && w->width && w->class_steps &&
+         w->box && w->rank_len && w->home_words && w->need && w->in_use && w->moves && w->flows && w->cells &&
+         w->below && w->aside && w->hidden && w->heads && w->met;
 }
 
-static tf_tape *write_out(tf_lanes *w) {
+static tf_tape *write_out(tf_lanes *w, bool uneven) {
   int out[TF_LANE_OUT];
   w->zero = tf_l_real(w, 0);
   w->counts = w->fits = tf_l_int(w, 1);
   for (int i = 0; i < w->m->views->n_cells; i++)
     w->cells[i] = (tf_lane_ports){w->zero, w->zero};
-  count(w);
+  values(w);
+  if (uneven)
+    tf_lanes_uneven(w);
+  else
+    count(w);
+  if (w->failed) return NULL;
   tf_lanes_fits(w);
   out[TF_LANE_CYCLES] = tf_lanes_cycles(w);
   out[TF_LANE_ENERGY] = tf_lanes_energy(w, out[TF_LANE_CYCLES]);
   out[TF_LANE_TRAFFIC] = tf_lanes_traffic(w);
   out[TF_LANE_HELD] = tf_lanes_held(w);
+  out[TF_LANE_NODES] = tf_lanes_nodes(w, out[TF_LANE_CYCLES]);
   out[TF_LANE_COUNTS] = w->counts; /* last, as each of the others may rule a row out */
   out[TF_LANE_FITS] = w->fits;
   return w->failed ? NULL : tf_tape_new(w->m->arena, w->s, out, TF_LANE_OUT);
 }
 
-tf_tape *tf_lanes_new(const struct tf_model *m) {
-  if (!applies(m)) return NULL;
+tf_tape *tf_lanes_new(const struct tf_model *m, bool uneven) {
+  if (!applies(m) || (uneven && !tf_lanes_uneven_apply(m))) return NULL;
   tf_lanes w = {.m = m, .p = m->plan, .s = tf_scribe_new(m->plan->n_loops), .arena = tf_arena_new()};
   tf_arena *a = w.arena;
-  tf_tape *t = w.s && a && room(&w, a) ? write_out(&w) : NULL;
+  tf_tape *t = w.s && a && room(&w, a) ? write_out(&w, uneven) : NULL;
   tf_arena_free(a);
   tf_scribe_free(w.s);
   return t;

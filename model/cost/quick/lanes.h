@@ -8,12 +8,23 @@
 #include "model/cost/state.h"
 
 /* The results of the program: whether the quick count applies to the row (if not, the others mean nothing), whether it
- * fits, and the figures of a tf_brief. */
-enum { TF_LANE_COUNTS, TF_LANE_FITS, TF_LANE_CYCLES, TF_LANE_ENERGY, TF_LANE_TRAFFIC, TF_LANE_HELD, TF_LANE_OUT };
+ * fits (of a tree with Para or Pipe the memories alone), the figures of a tf_brief, and the sum of the nodes' cycles of
+ * a tf_glance. */
+enum {
+  TF_LANE_COUNTS,
+  TF_LANE_FITS,
+  TF_LANE_CYCLES,
+  TF_LANE_ENERGY,
+  TF_LANE_TRAFFIC,
+  TF_LANE_HELD,
+  TF_LANE_NODES,
+  TF_LANE_OUT
+};
 
 /* Input l is the trip count of loop l.  NULL for trees that must be counted row by row (padded tensors, streamed
- * reductions, Para and Pipe), or when memory runs out. */
-tf_tape *tf_lanes_new(const struct tf_model *m);
+ * reductions), or when memory runs out.  uneven: for rows that leave remainders, if m->uneven is there;
+ * such a program is several times as long. */
+tf_tape *tf_lanes_new(const struct tf_model *m, bool uneven);
 
 /* ---- inside ---------------------------------------------------------------------------------- */
 
@@ -34,16 +45,23 @@ typedef struct {
   int lo, len, *by; /* [n_loops] */
 } tf_lane_met;
 
+typedef struct tf_lane_sum tf_lane_sum;
+typedef struct tf_lane_kinds tf_lane_kinds;
+enum { TF_LANE_SUMS = 1024, TF_LANE_KINDS = 1024 };
+
 /* A program being written; lists as in struct tf_model. */
 typedef struct {
   const struct tf_model *m;
   const tf_plan *p;
   tf_scribe *s;
-  int *value, *lo, *len, *outer, *steps, *width, *class_steps, *box, *rank_len, *home_words, *in_use, *need;
+  int *value, *lo, *len, *outer, *steps, *width, *class_steps, *box, *rank_len, *home_words, *in_use, *need, *cycles,
+      *points;
   tf_lane_move *moves, *flows; /* flows: reals */
-  tf_lane_ports *cells, *below, *hidden;
+  tf_lane_ports *cells, *below, *aside, *hidden;
   tf_lane_head *heads;
   tf_lane_met *met;        /* [(op * n_dims + dim) * n_nodes + node] of ranges; by NULL: not found yet */
+  tf_lane_sum *sums;       /* [TF_LANE_SUMS] (lanes_uneven.c) */
+  tf_lane_kinds *kinds;    /* [TF_LANE_KINDS] */
   tf_arena *arena;         /* while it is written */
   int counts, fits, zero;  /* zero: of the reals */
   bool kept;               /* bits are those that formats keep */
@@ -70,17 +88,30 @@ typedef struct {
 /* Whether loop i of one list and loop j of the other are alike. */
 typedef int tf_lane_alike(tf_lanes *w, const void *of, int i, int j);
 /* Whether the loops of both lists are alike, one by one: for each tail of one list and each of the other, from the
- * ends (lanes_home.c). */
+ * ends (lanes.c). */
 int tf_lanes_paired(tf_lanes *w, const tf_lane_loops *a, const tf_lane_loops *b, tf_lane_alike *same, const void *of);
 
 /* Words that each instance of its home has of input or output z, which lives in an inner memory: home.c, value for
- * value (lanes_home.c). */
+ * value (lanes.c). */
 int tf_lanes_at_home(tf_lanes *w, int z);
+
+/* Range i where loops divide, its value being known of those before it; a home; what a slice moves in class c of its
+ * entries, added to the cells of its Tile; whether the loops of both slices below position n are alike (lanes.c). */
+void tf_lanes_range(tf_lanes *w, int i);
+void tf_lanes_home(tf_lanes *w, int z);
+/* tf_cut: the part of a length that one spatial loop gives to an instance. */
+int tf_lanes_cut(tf_lanes *w, int len, int loop);
+void tf_lanes_put(tf_lanes *w, int i, int c, const tf_lane_move *v);
+int tf_lanes_same_layout(tf_lanes *w, const tf_even_slice *v, const tf_even_slice *q, int n);
+/* The counts where loops leave a remainder, and whether the tree is of a kind that has them (lanes_uneven.c). */
+bool tf_lanes_uneven_apply(const struct tf_model *m);
+void tf_lanes_uneven(tf_lanes *w);
 
 /* Writes counts (lanes.c), what does not fit, cycles and energy (lanes_cost.c); each needs the one before. */
 void tf_lanes_fits(tf_lanes *w);
 int tf_lanes_cycles(tf_lanes *w);
 int tf_lanes_energy(tf_lanes *w, int cycles);
 int tf_lanes_traffic(tf_lanes *w);
+int tf_lanes_nodes(tf_lanes *w, int cycles);
 int tf_lanes_held(tf_lanes *w);
 #endif

@@ -1,5 +1,5 @@
 /* What does not fit, cycles and energy as a branch-free program: resource.c, ports.c, latency.c and energy.c, value
- * for value. Of the scopes only those that run their children in order. */
+ * for value.  Not whether what runs at once stands beside each other on a mesh: that is found row by row. */
 #include "model/cost/access.h"
 #include "model/cost/quick/lanes.h"
 #include "model/cost/zeros.h"
@@ -92,8 +92,9 @@ static int need(tf_lanes *w, int n, int level) {
     return tf_l(w, A, homes(w, n, level, true), tf_l(w, M, total, twice));
   }
   const tf_scope_held words = node->kind == TF_SCOPE ? tf_scope_at(node->scope)->words : TF_HELD_MAX;
+  const bool sums = words == TF_HELD_UNION || (words == TF_HELD_SUM && tf_shared_instance(w->m->views, n, level));
   for (int c = 0; c < node->n_children; c++)
-    total = tf_l(w, words != TF_HELD_MAX ? A : TF_T_MAX, total, need(w, node->children[c], level));
+    total = tf_l(w, sums ? A : TF_T_MAX, total, need(w, node->children[c], level));
   for (int z = 0; z < w->p->wl->n_tensors && words == TF_HELD_UNION; z++)
     total = tf_l(w, TF_T_SUB, total, tf_l(w, M, bits_of(w, level, z, twice_of(w, node, level, z)), twice));
   return node->kind == TF_SCOPE ? tf_l(w, A, total, homes(w, n, level, false)) : total;
@@ -153,7 +154,7 @@ static void mesh(tf_lanes *w, const tf_mesh *k) {
 void tf_lanes_fits(tf_lanes *w) {
   for (int l = 0; l < w->p->arch->n_memories; l++)
     capacities(w, l);
-  for (int i = 0; i < w->m->views->n_meshes; i++)
+  for (int i = 0; i < w->m->views->n_meshes && !w->m->views->splits; i++)
     mesh(w, &w->m->views->meshes[i]);
 }
 
@@ -175,7 +176,7 @@ static void instances(tf_lanes *w) {
   for (int i = 0; i < v->n_passes; i++) {
     const tf_pass *k = &v->passes[i];
     if (k->from >= 0) w->in_use[i] = w->width[k->from];
-    if (k->up >= 0) w->in_use[k->up] = tf_l(w, TF_T_MAX, w->in_use[k->up], w->in_use[i]);
+    if (k->up >= 0) w->in_use[k->up] = tf_l(w, k->beside ? A : TF_T_MAX, w->in_use[k->up], w->in_use[i]);
   }
 }
 
@@ -196,11 +197,22 @@ static void take_zeros(tf_lanes *w) {
   }
 }
 
+static tf_lane_ports both(tf_lanes *w, tf_lane_ports a, tf_lane_ports b) {
+  return (tf_lane_ports){tf_l(w, FA, a.read, b.read), tf_l(w, FA, a.write, b.write)};
+}
+
+/* The busier of two instances at once: of each port, or of the one that reads and writes share. */
+static tf_lane_ports busier(tf_lanes *w, const tf_memory *mem, tf_lane_ports a, tf_lane_ports b) {
+  if (!mem->one_port) return (tf_lane_ports){more(w, a.read, b.read), more(w, a.write, b.write)};
+  const int first = tf_l(w, TF_T_BELOW, tf_l(w, FA, b.read, b.write), tf_l(w, FA, a.read, a.write));
+  return (tf_lane_ports){tf_l_sel(w, first, a.read, b.read), tf_l_sel(w, first, a.write, b.write)};
+}
+
 static void ports(tf_lanes *w) {
   const tf_views *v = w->m->views;
   take_zeros(w);
   for (int i = 0; i < v->n_passes; i++)
-    w->below[i] = (tf_lane_ports){w->zero, w->zero};
+    w->below[i] = w->aside[i] = (tf_lane_ports){w->zero, w->zero};
   for (int i = 0; i < w->p->n_slices; i++) {
     tf_lane_ports *up = &w->below[v->up_pass[i]];
     add_real(w, &up->read, w->flows[i].read, v->up[i]);
@@ -212,9 +224,12 @@ static void ports(tf_lanes *w) {
   }
   for (int i = 0; i < v->n_passes; i++) {
     const tf_pass *k = &v->passes[i];
+    w->below[i] = both(w, w->below[i], w->aside[i]);
     if (k->up < 0) continue;
-    w->below[k->up].read = tf_l(w, FA, w->below[k->up].read, w->below[i].read);
-    w->below[k->up].write = tf_l(w, FA, w->below[k->up].write, w->below[i].write);
+    if (k->beside)
+      w->aside[k->up] = busier(w, &w->p->arch->memories[k->level], w->aside[k->up], w->below[i]);
+    else
+      w->below[k->up] = both(w, w->below[k->up], w->below[i]);
   }
 }
 
@@ -248,16 +263,11 @@ static int busiest(tf_lanes *w, int n, bool all, int first) {
 
 /* ---- latency --------------------------------------------------------------------------------------- */
 
-static int points_of(tf_lanes *w, int o) {
-  int n = w->p->tree->op_node[o];
-  return tf_l(w, M, w->steps[n], w->width[n]);
-}
-
 static int op_time(tf_lanes *w, int n) {
   int o = w->p->tree->nodes[n].op;
   const tf_unit *unit = &w->p->arch->units[w->p->unit[o]];
   int pace = tf_l(w, FM, tf_l_to(w, w->width[n]), tf_l_real(w, unit->rate));
-  int work = tf_l(w, FD, tf_l_to(w, points_of(w, o)), pace);
+  int work = tf_l(w, FD, tf_l_to(w, tf_l(w, M, w->steps[n], w->width[n])), pace);
   if (w->m->zeros) work = tf_l(w, FM, work, tf_l_real(w, tf_zeros_work(w->m, o, TF_LEFT_TIME)));
   int t = more(w, work, busiest(w, n, true, -1));
   return w->p->arch->overlap == TF_OVERLAP_PERFECT ? t : tf_l(w, FA, t, tf_l_real(w, unit->pipeline));
@@ -394,17 +404,41 @@ static int in_order(tf_lanes *w, int n, int before) {
   return all;
 }
 
+static int at_once(tf_lanes *w, int n) {
+  const tf_node *t = &w->p->tree->nodes[n];
+  int sum = w->zero, most = w->zero;
+  for (int c = 0; c < t->n_children; c++) {
+    const int k = node_time(w, t->children[c], -1);
+    sum = tf_l(w, FA, sum, k);
+    most = more(w, k, most);
+  }
+  int time = most;
+  if (tf_scope_at(t->scope)->time == TF_TAKES_STAGES)
+    time = tf_l(w, FA, most, tf_l(w, FD, tf_l(w, FS, sum, most), tf_l_to(w, w->steps[n])));
+  return more(w, time, busiest(w, n, false, -1));
+}
+
 static int node_time(tf_lanes *w, int n, int before) {
   const tf_node *t = &w->p->tree->nodes[n];
   w->heads[n] = (tf_lane_head){-1, -1, w->zero};
-  if (t->kind == TF_OP) return op_time(w, n);
-  return t->kind == TF_TILE ? tile_time(w, n, before) : in_order(w, n, before);
+  w->cycles[n] = t->kind == TF_OP     ? op_time(w, n)
+                 : t->kind == TF_TILE ? tile_time(w, n, before)
+                 : tf_plan_at_once(t) ? at_once(w, n)
+                                      : in_order(w, n, before);
+  return w->cycles[n];
 }
 
 int tf_lanes_cycles(tf_lanes *w) {
   instances(w);
   ports(w);
   return node_time(w, 0, -1);
+}
+
+int tf_lanes_nodes(tf_lanes *w, int cycles) {
+  int sum = w->zero;
+  for (int n = 0; n < w->p->tree->n_nodes; n++)
+    sum = tf_l(w, FA, sum, tf_l_sel(w, tf_l(w, TF_T_BELOW, w->cycles[n], cycles), w->cycles[n], cycles));
+  return sum;
 }
 
 /* ---- energy ---------------------------------------------------------------------------------------- */
@@ -433,12 +467,14 @@ static int used_at(tf_lanes *w, int level) {
   return level && pass >= 0 ? tf_l(w, TF_T_MAX, w->in_use[pass], one) : one;
 }
 
-/* Units of a kind in use at once. */
-static int units_used(tf_lanes *w, int u) {
-  int most = tf_l_int(w, 0);
-  for (int o = 0; o < w->p->wl->n_ops; o++)
-    if (w->p->unit[o] == u) most = tf_l(w, TF_T_MAX, most, w->width[w->p->tree->op_node[o]]);
-  return most;
+/* Units of a kind in use at once below node n. */
+static int units_used(tf_lanes *w, int n, int u) {
+  const tf_node *t = &w->p->tree->nodes[n];
+  int all = tf_l_int(w, 0);
+  if (t->kind == TF_OP) return w->p->unit[t->op] == u ? w->width[n] : all;
+  for (int c = 0; c < t->n_children; c++)
+    all = tf_l(w, tf_plan_at_once(t) ? A : TF_T_MAX, all, units_used(w, t->children[c], u));
+  return all;
 }
 
 static bool leaks(const tf_arch *a) {
@@ -460,7 +496,7 @@ static int leakage(tf_lanes *w) {
                                    : tf_l_real(w, tf_memory_leakage(a, l, 0)));
   for (int u = 0; u < a->n_units; u++)
     pj = tf_l(w, FA, pj,
-              a->units[u].gated ? tf_l(w, FM, tf_l_to(w, units_used(w, u)), tf_l_real(w, a->units[u].leak_pj))
+              a->units[u].gated ? tf_l(w, FM, tf_l_to(w, units_used(w, 0, u)), tf_l_real(w, a->units[u].leak_pj))
                                 : tf_l_real(w, tf_unit_leakage(a, u, 0)));
   return pj;
 }
@@ -557,7 +593,7 @@ static int level_energy_left(tf_lanes *w, int level) {
 /* Points of op o that take energy from `points`. */
 static int points_left(tf_lanes *w, int o, int points) {
   const double void_share = 1 - tf_zeros_work(w->m, o, TF_LEFT_ENERGY);
-  return tf_l(w, FS, points, tf_l(w, FM, tf_l_to(w, points_of(w, o)), tf_l_real(w, void_share)));
+  return tf_l(w, FS, points, tf_l(w, FM, tf_l_to(w, w->points[o]), tf_l_real(w, void_share)));
 }
 
 int tf_lanes_energy(tf_lanes *w, int cycles) {
@@ -568,7 +604,7 @@ int tf_lanes_energy(tf_lanes *w, int cycles) {
   for (int u = 0; u < a->n_units; u++) {
     int points = tf_l_int(w, 0);
     for (int o = 0; o < w->p->wl->n_ops; o++)
-      if (w->p->unit[o] == u) points = tf_l(w, A, points, points_of(w, o));
+      if (w->p->unit[o] == u) points = tf_l(w, A, points, w->points[o]);
     int left = tf_l_to(w, points);
     for (int o = 0; o < w->p->wl->n_ops && w->m->zeros; o++)
       if (w->p->unit[o] == u) left = points_left(w, o, left);

@@ -4,7 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 1 << 15, TABLE = 1 << 17 }; /* most values; size of the hash table for finding equal ones */
+enum {
+  MOST = 1 << 15,
+  FIRST = 1 << 10,
+  PLACES = 4
+}; /* values: the most, and room for these to begin with; places of
+      the hash table for each */
 
 typedef struct {
   tf_tape_op op;
@@ -13,35 +18,72 @@ typedef struct {
 } value;
 
 struct tf_scribe {
-  int n, n_inputs;
-  bool full;
-  value v[MOST];
-  int at[TABLE]; /* value + 1; 0: empty */
+  int n, n_inputs, room;
+  bool full; /* there are too many values, or memory has run out */
+  value *v;  /* [room] */
+  int *at;   /* [PLACES * room] hash table for finding equal ones: value + 1; 0: empty */
 };
+
+static uint64_t hash_of(const value *v) {
+  uint64_t h = (uint64_t)v->bits;
+  const int part[] = {(int)v->op, v->a, v->b, v->c};
+  for (int i = 0; i < 4; i++)
+    h = (h ^ (uint64_t)(uint32_t)part[i]) * UINT64_C(0x9e3779b97f4a7c15) + (h >> 29);
+  return h >> 40;
+}
+
+/* Makes room for twice as many values; false: these would be too many, or memory has run out. */
+static bool grow(tf_scribe *s) {
+  const int room = s->room ? 2 * s->room : FIRST;
+  value *v = room <= MOST ? realloc(s->v, (size_t)room * sizeof *v) : NULL;
+  if (!v) return false;
+  s->v = v;
+  int *at = calloc((size_t)room * PLACES, sizeof *at);
+  if (!at) return false;
+  for (int i = s->n_inputs; i < s->n; i++) {
+    uint64_t k = hash_of(&v[i]);
+    while (at[k % (uint64_t)(room * PLACES)])
+      k++;
+    at[k % (uint64_t)(room * PLACES)] = i + 1;
+  }
+  free(s->at);
+  s->at = at;
+  s->room = room;
+  return true;
+}
+
+void tf_scribe_free(tf_scribe *s) {
+  if (!s) return;
+  free(s->v);
+  free(s->at);
+  free(s);
+}
 
 tf_scribe *tf_scribe_new(int n_inputs) {
   tf_scribe *s = n_inputs < MOST / 2 ? calloc(1, sizeof *s) : NULL;
-  if (!s) return NULL;
+  bool ok = s && grow(s);
+  while (ok && s->room <= n_inputs)
+    ok = grow(s);
+  if (!ok) {
+    tf_scribe_free(s);
+    return NULL;
+  }
   for (s->n = 0; s->n < n_inputs; s->n++)
-    s->v[s->n].op = TF_T_INPUT;
+    s->v[s->n] = (value){.op = TF_T_INPUT};
   s->n_inputs = n_inputs;
   return s;
 }
 
-void tf_scribe_free(tf_scribe *s) { free(s); }
-
 static int put(tf_scribe *s, value v) {
-  uint64_t h = (uint64_t)v.bits;
-  const int part[] = {(int)v.op, v.a, v.b, v.c};
-  for (int i = 0; i < 4; i++)
-    h = (h ^ (uint64_t)(uint32_t)part[i]) * UINT64_C(0x9e3779b97f4a7c15) + (h >> 29);
-  uint64_t k = h >> 40;
-  for (;; k++) {
-    int *at = &s->at[k % TABLE];
-    const value *w = &s->v[*at - (*at > 0)];
-    if (*at && w->op == v.op && w->a == v.a && w->b == v.b && w->c == v.c && w->bits == v.bits) return *at - 1;
-    if (*at) continue;
-    if (s->n == MOST) {
+  for (uint64_t k = hash_of(&v);; k++) {
+    int *at = &s->at[k % (uint64_t)(s->room * PLACES)];
+    if (*at) {
+      const value *w = &s->v[*at - 1];
+      if (w->op == v.op && w->a == v.a && w->b == v.b && w->c == v.c && w->bits == v.bits) return *at - 1;
+      continue;
+    }
+    if (s->n == s->room) {
+      if (!s->full && grow(s)) return put(s, v);
       s->full = true;
       return 0;
     }
@@ -104,13 +146,12 @@ static bool has(tf_tape_op op, int which) {
   return which == 0 || (which == 1 && op != TF_T_TO) || (which == 2 && op == TF_T_SEL);
 }
 
-/* Executes one step on the lanes of its operands. */
-static inline __attribute__((always_inline)) void step(tf_lane *slots, const tf_tape_step *t) {
-  enum { N = TF_LANES };
+/* Executes one step on the first lanes of its operands. */
+static inline __attribute__((always_inline)) void step(tf_lane *slots, const tf_tape_step *t, const int lanes) {
   tf_lane *restrict d = &slots[t->d];
   const tf_lane *a = &slots[t->a], *b = &slots[t->b], *c = &slots[t->c];
 #define EACH(at, ...)                                                                                                  \
-  for (int i = 0; i < N; i++)                                                                                          \
+  for (int i = 0; i < lanes; i++)                                                                                      \
     d->at[i] = __VA_ARGS__;                                                                                            \
   break
   switch (t->op) {
@@ -118,7 +159,7 @@ static inline __attribute__((always_inline)) void step(tf_lane *slots, const tf_
   case TF_T_SUB: EACH(i, (int64_t)((uint64_t)a->i[i] - (uint64_t)b->i[i]));
   case TF_T_MUL: EACH(i, (int64_t)((uint64_t)a->i[i] * (uint64_t)b->i[i]));
   case TF_T_DIV:
-    for (int i = 0; i < N; i++) {
+    for (int i = 0; i < lanes; i++) {
       double q = (double)a->i[i] / (double)b->i[i];
       d->i[i] = (int64_t)(q < 0x1p62 && q > -0x1p62 ? q : 0);
     }
@@ -145,11 +186,10 @@ static inline __attribute__((always_inline)) void step(tf_lane *slots, const tf_
 /* Constant folding: the value of a step whose operands are all constants. */
 static int worked_out(tf_scribe *s, tf_tape_op op, const int *of) {
   tf_lane at[4];
-  memset(at, 0, sizeof at);
+  at[3].i[0] = 0;
   for (int k = 0; k < 3; k++)
-    for (int i = 0; i < TF_LANES && has(op, k); i++)
-      at[k].i[i] = s->v[of[k]].bits;
-  step(at, &(tf_tape_step){op, 3, 0, 1, 2});
+    at[k].i[0] = has(op, k) ? s->v[of[k]].bits : 0;
+  step(at, &(tf_tape_step){op, 3, 0, 1, 2}, 1);
   bool real = op >= TF_T_FADD || op == TF_T_TO || (op == TF_T_SEL && s->v[of[0]].op == TF_T_REAL);
   return real ? tf_tape_real(s, at[3].d[0]) : tf_tape_int(s, at[3].i[0]);
 }
@@ -217,10 +257,11 @@ static bool fill_constants(const tf_scribe *s, tf_arena *a, tf_tape *t, const pl
 
 tf_tape *tf_tape_new(tf_arena *a, tf_scribe *s, const int *values, int n) {
   tf_tape *t = TF_NEW(a, tf_tape);
-  int *room = calloc(3 * MOST, sizeof *room);
+  const size_t most = (size_t)s->n + 1;
+  int *room = calloc(3 * most, sizeof *room);
   bool ok = t && room && !s->full;
   if (ok) {
-    places p = {room, room + MOST, room + 2 * MOST, 0};
+    places p = {room, room + most, room + 2 * most, 0};
     last_uses(s, values, n, &p);
     t->n_slots = s->n_inputs;
     t->steps = TF_ARRAY(a, tf_tape_step, (size_t)s->n);
@@ -238,31 +279,42 @@ tf_tape *tf_tape_new(tf_arena *a, tf_scribe *s, const int *values, int n) {
   return ok ? t : NULL;
 }
 
-/* The same loops, compiled for each vector length of the processor. */
-static inline __attribute__((always_inline)) void run(const tf_tape *t) {
+/* The same loops, compiled for each vector length of the processor, and for as many lanes as are needed. */
+static inline __attribute__((always_inline)) void run(const tf_tape *t, const int lanes) {
   for (int i = 0; i < t->n_steps; i++)
-    step(t->slots, &t->steps[i]);
+    step(t->slots, &t->steps[i], lanes);
 }
 
-static void run_any(const tf_tape *t) { run(t); }
+static inline __attribute__((always_inline)) void run_for(const tf_tape *t, int rows) {
+  if (rows <= TF_LANES / 4)
+    run(t, TF_LANES / 4);
+  else if (rows <= TF_LANES / 2)
+    run(t, TF_LANES / 2);
+  else
+    run(t, TF_LANES);
+}
+
+static void run_any(const tf_tape *t, int rows) { run_for(t, rows); }
 
 #ifdef __x86_64__
-__attribute__((target("avx512f,avx512dq,avx512vl,avx512bw"))) static void run_512(const tf_tape *t) { run(t); }
+__attribute__((target("avx512f,avx512dq,avx512vl,avx512bw"))) static void run_512(const tf_tape *t, int rows) {
+  run_for(t, rows);
+}
 
-__attribute__((target("avx2"))) static void run_256(const tf_tape *t) { run(t); }
+__attribute__((target("avx2"))) static void run_256(const tf_tape *t, int rows) { run_for(t, rows); }
 #endif
 
-void tf_tape_run(const tf_tape *t) {
+void tf_tape_run(const tf_tape *t, int rows) {
 #ifdef __x86_64__
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
       __builtin_cpu_supports("avx512bw")) {
-    run_512(t);
+    run_512(t, rows);
     return;
   }
   if (__builtin_cpu_supports("avx2")) {
-    run_256(t);
+    run_256(t, rows);
     return;
   }
 #endif
-  run_any(t);
+  run_any(t, rows);
 }

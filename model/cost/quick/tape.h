@@ -66,6 +66,6 @@ int tf_tape_make(tf_scribe *s, tf_tape_op op, int a, int b, int c);
 bool tf_tape_is(const tf_scribe *s, int value, int64_t constant);
 /* The program for n results, in the arena; NULL when memory runs out or it is too long. */
 tf_tape *tf_tape_new(tf_arena *a, tf_scribe *s, const int *values, int n);
-/* Runs it on the input slots. */
-void tf_tape_run(const tf_tape *t);
+/* Runs it on the first so many lanes of the input slots, or on more.  All lanes must have inputs. */
+void tf_tape_run(const tf_tape *t, int rows);
 #endif
