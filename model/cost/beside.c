@@ -83,9 +83,7 @@ static tf_whence whence(const struct tf_model *m, int i, const tf_beside *b, con
   const bool from_x = like(m, i, s, b->x, b->moving, false);
   *sent = like(m, i, s, b->x, b->moving, true);
   *sent += !from_x && like(m, i, s, b->y, b->moving, true);
-  return from_x                                      ? TF_LESS_X
-         : like(m, i, s, b->y, b->moving, false) ? TF_LESS_Y
-                                                     : TF_FROM_ABOVE;
+  return from_x ? TF_LESS_X : like(m, i, s, b->y, b->moving, false) ? TF_LESS_Y : TF_FROM_ABOVE;
 }
 
 /* ---- rows: what each instance moves ---------------------------------------------------------------- */

@@ -25,7 +25,7 @@ enum {
   IDLE_GIVEN = 32,    /* the same where the shape is given: only trip counts are drawn anew */
   IDLE_RANDOM = 64,   /* the same, after which every other row is random, see ask_random */
   WALK_GIVEN = 20000, /* steps that an exact walk may take where the given tree retains, or neighbours hand words on:
-                         such trees are always walked */
+                         such trees are walked, but for closed forms */
   TIES_LEAST = 32768, /* evaluations once the goal is met, as of several mappings that meet it one is best */
   START_ONE_IN = 32,  /* one task in so many searches a start again, after the first visit of each */
   RETAIN_ONE_IN = 8,  /* and one in so many the best found, where it retains what was made more than once */
