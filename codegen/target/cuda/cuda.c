@@ -44,12 +44,6 @@ static double cycles_of(const tf_tree *tree, const tf_emit_options *o, tf_diags 
   return machine_of(o, &machine, d) ? cu_cycles(tree, &tf_target_cuda.lower, &machine, d) : -1;
 }
 
-/* What a block has of its own is gone when it ends, and nobody else writes it. */
-static bool reaches(const tf_arch *arch, int level) {
-  const int home = cu_home(arch);
-  return !home || level < home;
-}
-
 const tf_target tf_target_cuda = {
     .name = "cuda",
     .what = "CUDA C++: products on tensor cores, or in float32",
@@ -59,7 +53,7 @@ const tf_target tf_target_cuda = {
     .form = cu_form,
     .cycles = cycles_of,
     .whole = true,
-    .reaches = reaches,
+    .reaches = cu_reaches,
     .able = TF_EMIT_NETWORKS,
     .isas = "sm_80, sm_90a and wmma",
     .owns = owns,

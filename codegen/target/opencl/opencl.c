@@ -48,8 +48,6 @@ static tf_tree *form(const tf_arch *arch, const tf_workload *wl, int k) {
   return windows ? NULL : cu_form(arch, wl, k);
 }
 
-static bool reaches(const tf_arch *arch, int level) { return tf_target_cuda.reaches(arch, level); }
-
 const tf_target tf_target_opencl = {
     .name = "opencl",
     .what = "OpenCL C: CUDA's kernels in float32, or by dot products of int8, for any device",
@@ -59,7 +57,7 @@ const tf_target tf_target_opencl = {
     .form = form,
     .cycles = cycles_of,
     .whole = true,
-    .reaches = reaches,
+    .reaches = cu_reaches,
     .isas = "dot and plain",
     .owns = owns,
     .run = ir_run,
