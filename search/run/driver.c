@@ -24,8 +24,8 @@ enum {
   IDLE_MOST = 400,    /* batches in a row without an evaluation after which nothing can be left */
   IDLE_GIVEN = 32,    /* the same where the shape is given: only trip counts are drawn anew */
   IDLE_RANDOM = 64,   /* the same, after which every other row is random, see ask_random */
-  WALK_GIVEN = 20000, /* steps that an exact walk may take where the given tree retains, or neighbours hand words on:
-                         such trees are walked, but for closed forms */
+  WALK_GIVEN = 20000, /* steps that an exact walk may take where the given tree retains, or neighbours hand words on in
+                         it: closed forms may not tell; where all trees are tried, walks would leave time for few */
   TIES_LEAST = 32768, /* evaluations once the goal is met, as of several mappings that meet it one is best */
   START_ONE_IN = 32,  /* one task in so many searches a start again, after the first visit of each */
   RETAIN_ONE_IN = 8,  /* and one in so many the best found, where it retains what was made more than once */
@@ -374,7 +374,7 @@ static bool alloc(driver *v) {
 static void set_limits(driver *v, const tf_arch *arch, const tf_workload *wl, const tf_tree *given) {
   const bool masked = tf_workload_masked(wl);
   const double share = !v->o->all_points && masked ? tf_demand_share(wl) : 1;
-  v->walk_limit = retains(given) || tf_has_peers(arch) ? WALK_GIVEN : 0;
+  v->walk_limit = retains(given) || (given && tf_has_peers(arch)) ? WALK_GIVEN : 0;
   v->growth = given ? TF_GROWTH_GIVEN : TF_GROWTH;
   v->retain = !given && !masked && !v->o->whole_tiles && left_of(v) >= RETAIN_FROM;
   for (int i = 0; i < BATCH; i++)
