@@ -7,7 +7,7 @@
 
 #include "certify/exact.h"
 
-enum { MEMORIES = 6, DIMS = 6, TENSORS = 6, LOOPS = 128, TILES = 32, NAME = 64 };
+enum { MEMORIES = 6, DIMS = 6, TENSORS = 6, LOOPS = 128, TILES = 32, NAME = 64, PARTS = 3 };
 
 /* Says why the certificate is none, with the line at hand, and ends with status 1. */
 __attribute__((format(printf, 1, 2), noreturn)) void refuse(const char *why, ...);
@@ -15,6 +15,14 @@ __attribute__((format(printf, 1, 2), noreturn)) void refuse(const char *why, ...
 /* ---- the problem ---------------------------------------------------------------------------------- */
 typedef enum { LATENCY, ENERGY, EDP, TRAFFIC } objective;
 typedef enum { PERFECT, DOUBLE_BUFFER, NO_OVERLAP } overlap;
+
+/* A part of a memory, for tensors of a role alone. */
+enum { LEFT, RIGHT, RESULT, ROLES };
+typedef struct {
+  int64_t bits, capacity; /* the least width of an element in it; words of the memory */
+  bool twice;
+  unsigned holds; /* bit: role */
+} mem_part;
 
 /* What stands below a memory: instances of the next one, or units. */
 typedef struct {
@@ -25,6 +33,8 @@ typedef struct {
   int64_t bits, capacity; /* capacity: words of one instance; -1: no limit */
   ratio read, write;      /* words a cycle */
   bool one_port, twice;   /* twice: tiles take double their words */
+  int n_parts;
+  mem_part part[PARTS];
   ratio read_pj, write_pj, hop_pj, latency, issue;
   /* of a unit */
   ratio rate, pipeline, pj;
@@ -51,6 +61,13 @@ typedef struct {
 
 /* What stands below memory l. */
 static inline const resource *below(const problem *p, int l) { return l + 1 < p->n ? &p->memory[l + 1] : &p->unit; }
+
+/* Whether a memory's part holds tensor z; NULL: all of the memory, which holds any.  The first input is the left one,
+ * the second the right one. */
+bool is_for(const problem *p, const mem_part *k, int z);
+
+/* Whether words with these bits are too many for the memory or a part of it; twice: as tiles may be. */
+bool overflows(const resource *m, const mem_part *k, wide bits, bool twice);
 
 static inline bool indexes(const tensor *z, int d) { return z->dims >> d & 1; }
 

@@ -300,23 +300,52 @@ static wide traffic_of(const state *s) {
 }
 
 /* ---- what fits ------------------------------------------------------------------------------------------------- */
+/* The role of the z-th tensor: the output, or the first or second input; -1: a later one. */
+static int role_of(const problem *p, int z) {
+  int before = 0;
+  if (p->tensor[z].made) return RESULT;
+  for (int i = 0; i < z; i++)
+    before += !p->tensor[i].made;
+  return before == 0 ? LEFT : before == 1 ? RIGHT : -1;
+}
+
+bool is_for(const problem *p, const mem_part *k, int z) {
+  const int role = role_of(p, z);
+  return !k || (role >= 0 && (k->holds >> role & 1));
+}
+
+bool overflows(const resource *m, const mem_part *k, wide bits, bool twice) {
+  const int64_t capacity = k ? k->capacity : m->capacity;
+  if (twice && (m->twice || (k && k->twice))) bits = plus(bits, bits);
+  return capacity >= 0 && ceiling(bits, m->bits) > capacity;
+}
+
+/* Bits of what memory l holds in one instance; of a part of it. */
+static wide bits_held(const state *s, int l, const mem_part *k) {
+  const problem *p = s->p;
+  wide bits = 0;
+  for (int z = 0; z < p->n_tensors; z++) {
+    wide held = k && k->bits > p->tensor[z].bits ? k->bits : p->tensor[z].bits;
+    if (!holds(s, l, z) || !is_for(p, k, z)) continue;
+    for (int d = 0; d < p->n_dims; d++) {
+      wide length = l ? 1 : p->extent[d];
+      for (int i = l ? s->cut_of[l] : s->m->n_loops; i < s->m->n_loops; i++)
+        if (s->m->loop[i].dim == d) length = least(times(length, s->m->loop[i].trip), p->extent[d]);
+      if (indexes(&p->tensor[z], d)) held = times(held, length);
+    }
+    bits = plus(bits, held);
+  }
+  return bits;
+}
+
 static const char *too_much(const state *s) {
   const problem *p = s->p;
   for (int l = 0; l < p->n; l++) {
-    wide bits = 0;
-    if (p->memory[l].capacity < 0 || (l && s->cut_of[l] < 0)) continue;
-    for (int z = 0; z < p->n_tensors; z++) {
-      wide held = p->tensor[z].bits;
-      for (int d = 0; d < p->n_dims; d++) {
-        wide length = l ? 1 : p->extent[d];
-        for (int k = l ? s->cut_of[l] : s->m->n_loops; k < s->m->n_loops; k++)
-          if (s->m->loop[k].dim == d) length = least(times(length, s->m->loop[k].trip), p->extent[d]);
-        if (indexes(&p->tensor[z], d)) held = times(held, length);
-      }
-      if (holds(s, l, z)) bits = plus(bits, held);
-    }
-    if (ceiling(bits * (p->memory[l].twice && l ? 2 : 1), p->memory[l].bits) > p->memory[l].capacity)
-      return "a memory overflows";
+    const resource *m = &p->memory[l];
+    if (l && s->cut_of[l] < 0) continue;
+    if (overflows(m, NULL, bits_held(s, l, NULL), l > 0)) return "a memory overflows";
+    for (int i = 0; i < m->n_parts; i++)
+      if (overflows(m, &m->part[i], bits_held(s, l, &m->part[i]), l > 0)) return "a part of a memory overflows";
   }
   for (int l = 0; l < p->n; l++)
     for (int a = 0; a < 2; a++) {

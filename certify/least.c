@@ -89,13 +89,26 @@ static wide block_of(const view *v, const tensor *z, const wide *length) {
   return n;
 }
 
+/* Bits of the shortest blocks that memory l surely holds; of a part of it. */
+static wide surely(const view *v, int l, const mem_part *k) {
+  const problem *p = v->p;
+  wide bits = 0;
+  for (int z = 0; z < p->n_tensors; z++) {
+    const int64_t width = k && k->bits > p->tensor[z].bits ? k->bits : p->tensor[z].bits;
+    if (surely_held(v->b, l, z) && is_for(p, k, z))
+      bits = plus(bits, times(block_of(v, &p->tensor[z], v->block_lo[l]), width));
+  }
+  return bits;
+}
+
 bool too_large(const problem *p, const box *b, int l) {
   view v;
-  wide bits = 0;
-  if (!look(&v, p, b) || p->memory[l].capacity < 0) return false;
-  for (int z = 0; z < p->n_tensors; z++)
-    if (surely_held(b, l, z)) bits = plus(bits, times(block_of(&v, &p->tensor[z], v.block_lo[l]), p->tensor[z].bits));
-  return ceiling(p->memory[l].twice ? 2 * bits : bits, p->memory[l].bits) > p->memory[l].capacity;
+  const resource *m = &p->memory[l];
+  if (!look(&v, p, b)) return false;
+  bool large = overflows(m, NULL, surely(&v, l, NULL), true);
+  for (int i = 0; i < m->n_parts; i++)
+    large |= overflows(m, &m->part[i], surely(&v, l, &m->part[i]), true);
+  return large;
 }
 
 /* ---- words that enter a memory --------------------------------------------------------------------------------- */

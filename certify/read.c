@@ -196,6 +196,24 @@ static void read_memory(problem *p) {
   }
 }
 
+static void read_part(problem *p) {
+  static const char *const roles[] = {"left", "right", "result"};
+  if (p->n == 0) refuse("a part of no memory");
+  resource *m = &p->memory[p->n - 1];
+  if (m->n_parts == PARTS) refuse("more than %d parts", PARTS);
+  mem_part *k = &m->part[m->n_parts++];
+  char name[NAME];
+  copy_name(name, must_word("a name"));
+  k->bits = whole(value_of("bits"), 1, 1 << 16);
+  k->capacity = whole(value_of("capacity"), 0, INT64_MAX);
+  k->twice = yes("twice");
+  must_be(must_word("holds"), "holds");
+  for (const char *w; (w = word());)
+    k->holds |= 1u << choice(w, roles, ROLES);
+  for (int i = 0; i + 1 < m->n_parts; i++)
+    if (m->part[i].holds & k->holds) refuse("two parts hold the same");
+}
+
 static void read_unit(problem *p) {
   read_resource(&p->unit);
   if (timed(p)) p->unit.rate = rate("rate");
@@ -296,8 +314,11 @@ const char *read_problem(problem *p, mapping *m) {
   int outputs = 0;
   const char *w;
   read_head(p);
-  while (strcmp(w = line("the memories"), "memory") == 0)
-    read_memory(p), end_of_line();
+  for (; strcmp(w = line("the memories"), "unit") != 0; end_of_line())
+    if (strcmp(w, "part") == 0)
+      read_part(p);
+    else
+      must_be(w, "memory"), read_memory(p);
   must_be(w, "unit");
   read_unit(p);
   end_of_line();

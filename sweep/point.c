@@ -100,11 +100,14 @@ static void keep_error(work *w) {
   w->out->row.message = keep(w, msg);
 }
 
-/* Evaluates w->tree.  `own`: the mapping was found here, and is stored. */
-static void evaluate(work *w, const char *own) {
+enum { OTHERS_WALK = 20000 }; /* steps that an exact walk may take of another machine's mapping: there are many */
+
+/* Evaluates w->tree.  `own`: the mapping was found here, or on another machine, and is stored. */
+static void evaluate(work *w, const char *own, bool other) {
   tf_sweep_row *row = &w->out->row;
   tf_model *m = tf_model_new(w->tree, w->d);
   tf_result r;
+  if (m && other) tf_model_walk_limit(m, OTHERS_WALK);
   bool counted = m && tf_model_eval(m, NULL, &r);
   if (!m) {
     keep_error(w);
@@ -141,7 +144,7 @@ static void adopt(work *w, tf_tree **found) {
   w->tree = *found;
   *found = NULL;
   char *text = tf_tree_text(w->tree);
-  evaluate(w, text);
+  evaluate(w, text, false);
   free(text);
 }
 
@@ -160,7 +163,7 @@ static void by_eval(work *w) {
     w->out->row.message = "some of the mapping is open: eval needs all of it";
   } else {
     w->out->row.evals = 1;
-    evaluate(w, NULL);
+    evaluate(w, NULL, false);
   }
 }
 
@@ -322,7 +325,7 @@ bool sweep_point_other(const tf_sweep *s, const tf_spec *spec, const tf_sweep_ro
     memcpy(out->row.bounds, r->bounds, sizeof r->bounds);
     out->row.evals = r->evals;
     out->row.took = r->took;
-    evaluate(&w, mapping);
+    evaluate(&w, mapping, true);
   }
   const bool found = w.tree && out->row.state == TF_POINT_FOUND;
   tf_tree_free(w.tree);

@@ -54,15 +54,23 @@ bool tf_emit_owns_isa(const char *target, const char *isa) {
   return t && t->owns && t->owns(isa);
 }
 
-/* A kernel has its inputs and outputs from who calls it, in one memory. */
-static bool one_home(const tf_tree *tree, tf_diags *d) {
-  if (!tf_arch_homes(tree->arch, tree->workload)) return true;
-  return tf_fail(d, tree->workload->at, TF_E_LIMIT,
-                 "no kernel is made where 'home' gives inputs or outputs to an inner memory: leave it out");
+/* Whether the kernel's caller can put each input, and find each output, where it lives. */
+static bool within_reach(const tf_target *t, const tf_tree *tree, tf_diags *d) {
+  for (int z = 0; t->reaches && z < tree->workload->n_tensors; z++) {
+    const tf_tensor *x = &tree->workload->tensors[z];
+    const int level = x->producer < 0 || x->n_consumers == 0 ? tf_arch_home(tree->arch, x) : 0;
+    if (level > 0 && !t->reaches(tree->arch, level))
+      return tf_fail(
+          d, x->at, TF_E_LIMIT,
+          "'%.40s' lives in '%.40s', where no caller of a kernel for %s can put or find it: leave its 'home' "
+          "out",
+          x->name, tree->arch->memories[level].name, t->name);
+  }
+  return true;
 }
 
 tf_emitted *tf_target_emit(const tf_target *t, const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
-  if (!one_home(tree, d)) return NULL;
+  if (!within_reach(t, tree, d)) return NULL;
   if (t->print) return t->print(t, tree, o, d);
   tf_fail(d, (tf_loc){0}, TF_E_NAME, "target '%.40s' has no kernels, only loops", t->name);
   return NULL;
@@ -70,7 +78,7 @@ tf_emitted *tf_target_emit(const tf_target *t, const tf_tree *tree, const tf_emi
 
 char *tf_target_ir(const tf_target *t, const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
   ir_machine machine = {.data = IR_F32};
-  if (!one_home(tree, d)) return NULL;
+  if (!within_reach(t, tree, d)) return NULL;
   if (o && !t->machine(o, &machine, d)) return NULL;
   ir_program *p = low_lower(tree, &t->lower, &machine, d);
   char *text = NULL;
@@ -104,7 +112,7 @@ double tf_emit_cycles(const tf_tree *tree, const char *target, const tf_emit_opt
   TF_IN_C_LOCALE;
   const tf_target *t = find_target(target, d);
   if (t && !t->cycles && t->ranked_as) t = find_target(t->ranked_as, d);
-  return t && t->cycles && one_home(tree, d) ? t->cycles(tree, o, d) : -1;
+  return t && t->cycles && within_reach(t, tree, d) ? t->cycles(tree, o, d) : -1;
 }
 
 /* Whether some index of what the op reads moves with several dims. */

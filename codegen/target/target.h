@@ -23,6 +23,9 @@ struct tf_target {
   bool (*fits)(const tf_tree *tree, tf_diags *d);
   /* As tf_emit_settled; NULL: a mapping found stays as it is. */
   tf_tree *(*settle)(const tf_tree *tree, char **settled, tf_diags *d);
+  /* Whether a kernel finds inputs, and leaves outputs, in memory `level`; NULL: it may be any, as all are one address
+   * space to it. */
+  bool (*reaches)(const tf_arch *arch, int level);
   /* As tf_emit_suits; NULL: any does. */
   bool (*suits)(const tf_arch *arch, tf_diags *d);
   /* Bits of tf_emit_ability. */

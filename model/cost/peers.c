@@ -26,7 +26,10 @@ tf_peers *tf_peers_new(const struct tf_model *m, bool *starved) {
   tf_arena *a = tf_arena_new();
   tf_peers *k = a ? TF_NEW(a, tf_peers) : NULL;
   int64_t networks = 1, places = 0;
-  for (int l = 1; k && l < arch->n_memories; l++) {
+  int last = arch->n_memories - 1; /* of the memories with neighbours, further in than which none asks for a place */
+  while (last > 0 && !arch->memories[last].peers)
+    last--;
+  for (int l = 1; k && l <= last; l++) {
     tf_peer_level *at = &k->level[l];
     const bool torus = arch->memories[l].topology == TF_TORUS;
     *at = (tf_peer_level){.side = {1, 1}, .networks = networks, .first = (size_t)places};

@@ -55,6 +55,28 @@ static inline bool tf_hands(const struct tf_model *m, int i) {
   return !s->leaf && !s->makes && m->plan->arch->memories[s->level].peers;
 }
 
+/* ---- beside.c: where all instances do alike */
+
+/* Positions of a slice's path: of loops that fill its network along X and Y, and that move its box.  Of `all` instances
+ * of a network `apart` take their words from further out. */
+typedef struct {
+  uint64_t x, y, moving;
+  int64_t apart, all;
+} tf_beside;
+tf_beside tf_beside_of(const struct tf_model *m, int i, uint64_t moving);
+/* Makes peers and each, with a row for each instance; needs width.  False: too many, or out of memory. */
+bool tf_beside_new(struct tf_model *m);
+void tf_beside_drop(struct tf_model *m);
+/* Adds what the first instance moves of slice i to the rows: in class c of its entries, and over the run (m->flows).
+ * b: it is handed on, and `drain` is what of the fill goes to neighbours; NULL: it is not. */
+void tf_beside_cells(struct tf_model *m, int i, int c, const tf_beside *b, const tf_flow *v);
+void tf_beside_flows(struct tf_model *m, int i, const tf_beside *b);
+/* Notes whence these words, that each instance loads over the run, come to each. */
+void tf_beside_come(struct tf_model *m, int i, const tf_beside *b, int64_t words);
+void tf_beside_end(struct tf_model *m);
+
+/* ---- links */
+
 /* Words of slice i that pass the network to memory `level`, spread evenly: those for all that share them at once (or,
  * not merged, for each of them), and those for the first of them. */
 typedef struct {

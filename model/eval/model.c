@@ -214,7 +214,7 @@ static bool estimate(tf_model *m) {
 /* Counts where some tiles may be partial. */
 static bool count_partial(tf_model *m) {
   if (m->fills) return tf_even_values(m, true) && count_whole(m);
-  return tf_uneven_count(m);
+  return !m->views->peers && tf_uneven_count(m);
 }
 
 /* Sums over classes of what closed sums have not counted.  closed: in scopes that retain they may count a part. */
@@ -293,7 +293,7 @@ static bool misfits(tf_model *m, tf_result *out) {
 static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
   clear(m, out);
   memcpy(m->ev.trip, trips ? trips : m->own_trip, (size_t)m->plan->n_loops * sizeof *trips);
-  m->ev.irregular = m->plan->irregular || m->to_walk || m->views->peers;
+  m->ev.irregular = m->plan->irregular || m->to_walk;
   m->ev.work = 0;
   m->gave_up = m->estimated = false;
   m->walked = 0;
@@ -301,11 +301,13 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
   /* of a partial mapping the mean instance counts, as it may in what completes it; where the quick count applies, loops
    * move all alike */
   m->first_busiest = !m->open && !m->means && !m->plan->clips && !m->plan->n_retains && m->even;
-  const bool even = m->even && !m->to_sum && (!m->plan->skips || m->all_points);
+  const bool even =
+      m->even && !m->to_sum && (!m->plan->skips || m->all_points) && (!m->views->peers || tf_general_ready(m));
   const bool all = even && !m->plan->n_retains; /* the closed sums may count all */
   m->partly = false;
   if (all && misfits(m, out)) return true;
   bool ok = m->quick = all && !m->ev.irregular && (tf_even_count(m) || count_partial(m));
+  m->ev.irregular |= m->views->peers; /* otherwise what neighbours hand on is walked */
   if (!ok) {
     out->overflow = !tf_general_ready(m) || !tf_eval_steps(&m->ev);
     if (out->overflow || !covered(m)) return false;

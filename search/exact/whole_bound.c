@@ -114,14 +114,28 @@ static double box_of(const scope *c, const tf_whole_tensor *z, const double *len
   return words;
 }
 
-/* Whether the shortest lengths of the box fit the Tile's memory. */
-static bool fits(const scope *c, int l) {
+/* Words that the Tile's memory, or a part of it, takes for the shortest lengths of the box.  The op's tensors are its
+ * output, then what it reads. */
+static double held(const scope *c, int l, const tf_mem_part *part) {
+  static const int role[] = {TF_ROLE_RESULT, TF_ROLE_LEFT, TF_ROLE_RIGHT};
   const tf_memory *mem = &c->op->arch->memories[l];
   double bits = 0;
-  for (int z = 0; z < c->op->n_tensors; z++)
-    if (holds(c, l, z)) bits += box_of(c, &c->op->tensor[z], c->reach_lo[l]) * c->op->tensor[z].bits;
-  if (mem->double_buffered) bits *= 2;
-  return mem->capacity_words < 0 || ceil(bits / mem->word_bits) <= (double)mem->capacity_words;
+  for (int z = 0; z < c->op->n_tensors; z++) {
+    const double width = c->op->tensor[z].bits;
+    if (!holds(c, l, z) || (part && tf_part_for(mem, z < TF_N_ROLES ? role[z] : -1) != part)) continue;
+    bits += box_of(c, &c->op->tensor[z], c->reach_lo[l]) * (part && part->word_bits > width ? part->word_bits : width);
+  }
+  if (mem->double_buffered || (part && part->double_buffered)) bits *= 2;
+  return ceil(bits / mem->word_bits);
+}
+
+/* Whether they fit. */
+static bool fits(const scope *c, int l) {
+  const tf_memory *mem = &c->op->arch->memories[l];
+  bool fit = mem->capacity_words < 0 || held(c, l, NULL) <= (double)mem->capacity_words;
+  for (int i = 0; i < mem->parts.n && fit; i++)
+    fit = held(c, l, &mem->parts.list[i]) <= (double)mem->parts.list[i].capacity_words;
+  return fit;
 }
 
 /* ---- words -------------------------------------------------------------------------------------- */

@@ -29,7 +29,7 @@ static bool is_beyond(const tf_arch *a, const tf_workload *wl) {
   bool beyond = tf_sparse_applies(a, wl) || tf_arch_homes(a, wl);
   for (int l = 0; l < a->n_memories; l++) {
     const tf_memory *mem = &a->memories[l];
-    beyond |= mem->parts.n > 0 || !tf_plain_access(mem) || mem->leak_pj > 0 || mem->topology != TF_NO_TOPOLOGY;
+    beyond |= !tf_plain_access(mem) || mem->leak_pj > 0 || mem->topology != TF_NO_TOPOLOGY;
   }
   for (int u = 0; u < a->n_units; u++)
     beyond |= a->units[u].leak_pj > 0;
@@ -42,10 +42,8 @@ static tf_x_template *space_of(const tf_arch *arch, const tf_workload *wl, tf_ob
   const tf_x_shape alone = {.kind = TF_SEQ};
   if (is_beyond(arch, wl)) {
     tf_fail(d, wl->at, TF_E_LIMIT,
-            "no certificate states leakage, whole accesses, energies of drains, parts of memories, networks with a "
-            "topology, "
-            "homes or zeros: "
-            "this machine or workload has some");
+            "no certificate states leakage, whole accesses, energies of drains, networks with a topology, homes or "
+            "zeros: this machine or workload has some");
     return NULL;
   }
   tf_x_template *t = wl->n_ops == 1 ? tf_x_template_new(arch, wl, &alone, d) : NULL;

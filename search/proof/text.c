@@ -31,6 +31,15 @@ static void put_number(const char *key, double v, tf_p_text *out) {
 static bool timed(tf_objective o) { return o == TF_LATENCY || o == TF_EDP; }
 static bool powered(tf_objective o) { return o == TF_ENERGY || o == TF_EDP; }
 
+static void put_part(const tf_mem_part *p, tf_p_text *out) {
+  static const char *const role[] = {[TF_ROLE_LEFT] = "left", [TF_ROLE_RIGHT] = "right", [TF_ROLE_RESULT] = "result"};
+  tf_p_say(out, "part %s bits %d capacity %lld twice %s holds", p->name, p->word_bits > 1 ? p->word_bits : 1,
+           (long long)p->capacity_words, yes(p->double_buffered));
+  for (int r = 0; r < TF_N_ROLES; r++)
+    if (p->roles >> r & 1) tf_p_say(out, " %s", role[r]);
+  tf_p_say(out, "\n");
+}
+
 static void put_memory(const tf_memory *m, tf_objective o, tf_p_text *out) {
   tf_p_say(out, "memory %s mesh %lld %lld multicast %s reduce %s bits %d capacity ", m->name, (long long)m->mesh[0],
            (long long)m->mesh[1], yes(m->multicast), yes(m->reduce), m->word_bits);
@@ -52,6 +61,8 @@ static void put_memory(const tf_memory *m, tf_objective o, tf_p_text *out) {
     put_number("hop-pj", m->hop_pj, out);
   }
   tf_p_say(out, "\n");
+  for (int i = 0; i < m->parts.n; i++)
+    put_part(&m->parts.list[i], out);
 }
 
 static void put_unit(const tf_unit *u, tf_objective o, tf_p_text *out) {

@@ -11,6 +11,7 @@
 #include "search/common/exportable.h"
 #include "search/common/identity.h"
 #include "search/common/objective.h"
+#include "search/common/ops.h"
 #include "search/common/retain.h"
 #include "search/run/driver.h"
 #include "search/run/log.h"
@@ -25,8 +26,8 @@ enum {
   IDLE_MOST = 400,    /* batches in a row without an evaluation after which nothing can be left */
   IDLE_GIVEN = 32,    /* the same where the shape is given: only trip counts are drawn anew */
   IDLE_RANDOM = 64,   /* the same, after which every other row is random, see ask_random */
-  WALK_GIVEN = 20000, /* steps that an exact walk may take where the given tree retains, or neighbours hand words on:
-                         such trees are always walked */
+  WALK_GIVEN = 20000, /* steps that an exact walk may take where the given tree retains, or neighbours may hand on parts
+                         of boxes: closed forms do not tell */
   TIES_LEAST = 32768, /* evaluations once the goal is met, as of several mappings that meet it one is best */
   START_ONE_IN = 32,  /* one task in so many searches a start again, after the first visit of each */
   RETAIN_ONE_IN = 8,  /* and one in so many the best found, where it retains what was made more than once */
@@ -376,10 +377,18 @@ static bool alloc(driver *v) {
   return ok;
 }
 
+/* Whether neighbours may hand on what no closed form tells: parts of windows, or anything in a given tree. */
+static bool walks_peers(const tf_arch *arch, const tf_workload *wl, bool given) {
+  bool windows = given;
+  for (int d = 0; d < wl->n_dims && tf_has_peers(arch); d++)
+    windows |= tf_ops_window(wl, d);
+  return windows && tf_has_peers(arch);
+}
+
 static void set_limits(driver *v, const tf_arch *arch, const tf_workload *wl, const tf_tree *given) {
   const bool masked = tf_workload_masked(wl);
   const double share = !v->o->all_points && masked ? tf_demand_share(wl) : 1;
-  v->walk_limit = retains(given) || tf_has_peers(arch) ? WALK_GIVEN : 0;
+  v->walk_limit = retains(given) || walks_peers(arch, wl, given) ? WALK_GIVEN : 0;
   v->growth = given ? TF_GROWTH_GIVEN : TF_GROWTH;
   v->retain = !given && !masked && !v->o->whole_tiles && left_of(v) >= RETAIN_FROM;
   for (int i = 0; i < BATCH; i++)

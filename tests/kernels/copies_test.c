@@ -252,6 +252,8 @@ static void one_staged(void *ctx, uint64_t seed) {
   compare(ctx, seed, &by);
 }
 
+static void one_staged_home(void *ctx, uint64_t seed) { one_staged(ctx, seed | DRAW_HOMES); }
+
 static int named(const tf_workload *wl, const char *name) {
   for (int z = 0; z < wl->n_tensors; z++)
     if (!strcmp(wl->tensors[z].name, name)) return z;
@@ -305,17 +307,21 @@ static bool bad(const session *s, const char *what, long cases, int64_t sought) 
 int main(int argc, char **argv) {
   const draw_plan plan = draw_options(argc, argv, 2000);
   const draw_plan few = {.cases = plan.only ? 0 : plan.cases / 50, .seed = plan.seed};
+  const draw_plan homes = {.cases = plan.only ? 0 : plan.cases / 4, .seed = plan.seed};
   const draw_plan chains = {.cases = few.cases / 3, .seed = plan.seed};
   const long cases = plan.only ? 1 : plan.cases;
-  session points = {.show = plan.show}, tiles = points, products = {0};
+  session points = {.show = plan.show}, tiles = points, at_home = points, products = {0};
   draw_each(&plan, one, &points);
   draw_each(&chains, one_conv, &points);
   draw_each(&plan, one_staged, &tiles);
+  draw_each(&homes, one_staged_home, &at_home);
   draw_each(&few, one_product, &products);
   bool wrong = bad(&points, "points", cases, points.retaining);
   printf("; %ld keep words\n", points.retaining);
   wrong |= bad(&tiles, "tiles", cases, tiles.ahead);
   printf("; %" PRId64 " words copied, %" PRId64 " of them ahead\n", tiles.copied, tiles.ahead);
+  wrong |= bad(&at_home, "tiles with homes", homes.cases, at_home.copied);
+  printf("; %" PRId64 " words copied\n", at_home.copied);
   wrong |= bad(&products, "products", cases, 1);
   putchar('\n');
   return wrong || (points.equal == 0 && tiles.equal == 0);

@@ -62,7 +62,10 @@ void draw(drawn *c, uint64_t seed) {
     draw_window(&c->text, seed);
   else if (seed & DRAW_SPACE)
     draw_space(&c->text, seed);
-  else if (features = seed & DRAW_DIVIDED ? 1u << GEN_DIVIDED : 0, !gen_case(seed, &c->text, &features, &kind))
+  else if (features = seed & DRAW_DIVIDED ? 1u << GEN_DIVIDED
+                      : seed & DRAW_HOMES ? 1u << GEN_HOME
+                                          : 0,
+           !gen_case(seed, &c->text, &features, &kind))
     abort();
   tf_text t = {"case", c->text.text, c->text.len};
   c->spec = tf_spec_read_texts(&t, 1, NULL, 0, c->diags);

@@ -24,6 +24,7 @@ typedef struct {
 #define DRAW_SPACE (UINT64_C(1) << 54)
 #define DRAW_SPELLED (UINT64_C(1) << 53)
 #define DRAW_DIVIDED (UINT64_C(1) << 52)
+#define DRAW_HOMES (UINT64_C(1) << 51)
 
 /* A line of an architecture: pages so small that rows of sums are whole pages long, and spaced out. */
 #define DRAW_SMALL_PAGES "  core: {line: 16 B, page: 64 B}\n"

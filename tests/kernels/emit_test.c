@@ -7,7 +7,8 @@
  * --text: each case is emitted for every instruction set, those that this computer cannot run among them, and nothing
  * is compiled: what the builds with asserts and sanitizers are to see of the generator.
  * --panels: products of two inputs alone, of which the second may be laid out once for many calls.
- * --spelled: softmaxes spelled in any way alone.  --divided: indices with / and % alone.
+ * --spelled: softmaxes spelled in any way alone.  --divided: indices with / and % alone.  --homes: inputs and outputs
+ * that live in inner memories, for the most part.
  * --pinned: of the seed the workload and the mapping alone: the generator's own choices, compiled by cc with
  * sanitizers.
  * --tcc: by hand, many at once: the portable kernel by tcc, which compiles in no time and optimizes nothing.
@@ -26,7 +27,7 @@
 
 typedef struct {
   long equal, wrong, refused, packed, blocked, prefetches, ahead, windows, merged, places, few, streams, once, offered;
-  bool keep, clang, gcc, cpp, xsmm, shown, text, plain, panels, spelled, divided, tcc, pinned;
+  bool keep, clang, gcc, cpp, xsmm, shown, text, plain, panels, spelled, divided, homes, tcc, pinned;
   const char *isa, *dtype; /* NULL: drawn */
   uint64_t seed;
   hostile *names; /* NULL: as they are drawn */
@@ -259,6 +260,7 @@ static uint64_t kind_of(const session *s, uint64_t lot) {
   if (s->spelled || draw_lot(lot, "spelled", 5) == 0) return DRAW_SPELLED;
   if (s->text && draw_lot(lot, "wild", 8) == 0) return DRAW_WILD;
   if (draw_lot(lot, "divided", 10) == 0) return DRAW_DIVIDED;
+  if (s->homes || draw_lot(lot, "homes", 12) == 0) return DRAW_HOMES;
   const uint64_t kind = sevenths[draw_lot(lot, "kind", 7)];
   return kind ? kind : others[draw_lot(lot, "other kind", sizeof others / sizeof *others)];
 }
@@ -281,6 +283,7 @@ int main(int argc, char **argv) {
     if (!strcmp(argv[i], "--panels")) s.panels = true;
     if (!strcmp(argv[i], "--spelled")) s.spelled = true;
     if (!strcmp(argv[i], "--divided")) s.divided = true;
+    if (!strcmp(argv[i], "--homes")) s.homes = true;
     if (!strcmp(argv[i], "--pinned")) s.pinned = true;
     if (!strcmp(argv[i], "--tcc")) s.tcc = true, s.xsmm = false;
     if (!strcmp(argv[i], "--avx512")) s.plain = true;

@@ -76,6 +76,8 @@ static void one_spelled(void *ctx, uint64_t seed) { one(ctx, seed | DRAW_SPELLED
 
 static void one_divided(void *ctx, uint64_t seed) { one(ctx, seed | DRAW_DIVIDED); }
 
+static void one_homes(void *ctx, uint64_t seed) { one(ctx, seed | DRAW_HOMES); }
+
 static void one_few(void *ctx, uint64_t seed) { one(ctx, seed | DRAW_FEW); }
 
 /* Rows of sums that are a page long, and that a product takes as one: no gaps may be put between them. */
@@ -119,6 +121,7 @@ int main(int argc, char **argv) {
   const draw_plan spelled = {.cases = plan.only ? 0 : plan.cases / 10, .seed = plan.seed};
   draw_each(&spelled, one_spelled, &s);
   draw_each(&spelled, one_divided, &s);
+  draw_each(&spelled, one_homes, &s);
   const draw_plan forks = {.cases = plan.only ? 0 : plan.cases * 5, .seed = plan.seed}; /* most are refused */
   draw_each(&forks, one_fork, &s);
   printf("lowering: %ld cases equal, %ld wrong; %ld mappings refused by the tree's rules, %ld that emit refuses\n",

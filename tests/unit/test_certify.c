@@ -166,12 +166,66 @@ static void plain(const tf_spec *s) {
     s->arch->units[u].leak_pj = 0;
 }
 
+/* Gives some inner memories parts, each for operands of its own. */
+static void give_parts(tf_rng *g, const tf_spec *s) {
+  static const char *const name[] = {"a", "b", "c"};
+  for (int l = 1; l < s->arch->n_memories; l++) {
+    tf_memory *mem = &s->arch->memories[l];
+    const int64_t room = mem->capacity_words < 0 ? 4096 : mem->capacity_words;
+    if (pick(g, 0, 1)) continue;
+    mem->parts.n = pick(g, 1, TF_N_ROLES);
+    for (int i = 0; i < mem->parts.n; i++)
+      mem->parts.list[i] = (tf_mem_part){.name = name[i],
+                                         .capacity_words = room * pick(g, 2, 10) / 10 + 1,
+                                         .double_buffered = pick(g, 0, 3) == 0,
+                                         .word_bits = pick(g, 0, 2) ? 0 : 32};
+    for (int r = 0; r < TF_N_ROLES; r++) /* some in none */
+      if (pick(g, 0, 5)) mem->parts.list[pick(g, 0, mem->parts.n - 1)].roles |= 1u << r;
+  }
+}
+
+/* A mapping that fills the parts of a memory to the last word: their lines in its certificate, and changes of each with
+ * which it would not fit. */
+static void check_parts(void) {
+  static const char text[] =
+      "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n  memories:\n  - {name: GM, bandwidth: 16}\n"
+      "  - name: L0\n    bandwidth: 64\n    parts:\n    - {name: L0A, holds: [left], capacity: 128}\n"
+      "    - {name: L0B, holds: [right], capacity: 256, double-buffered: true}\n"
+      "    - {name: L0C, holds: [result], capacity: 512, word-bits: 32}\n  compute:\n"
+      "  - {name: u, ops: [mac], below: L0}\nworkload:\n  name: w\n  dims: {m: 32, n: 16, k: 8}\n"
+      "  ops: [\"C[m,n] += A[m,k] * B[k,n]\"]\nmapping: |\n  GM for m=2\n    L0 for m=16 n=16 k=8\n      op C\n";
+  static const char *const was[] = {"capacity 128 ", "capacity 256 ", "capacity 512 ", "bits 1 ",
+                                    "bits 32 ",      "twice no h",    "holds left",    "holds right"},
+                           *const is[] = {"capacity 127 ", "capacity 255 ", "capacity 511 ", "bits 17 ",
+                                          "bits 33 ",      "twice yes h",   "holds result",  "holds left"};
+  tf_text in = {"parts", text, strlen(text)};
+  tf_diags *d = tf_diags_new();
+  tf_spec *s = tf_spec_read_texts(&in, 1, NULL, 0, d);
+  tf_tree *t = s ? tf_tree_parse(s->mapping_text, s->mapping_at, s->arch, s->workload, d) : NULL;
+  const tf_certificate_opts opts = {.objective = TF_LATENCY, .budget = {.max_evals = 20000}};
+  tf_certificate c = {0};
+  CHECK(t && tf_certify(t, &opts, &c, d) && passes(c.text, false));
+  for (size_t i = 0; c.text && i < sizeof was / sizeof *was; i++) {
+    const char *part = strstr(c.text, "\npart "), *at = part ? strstr(part, was[i]) : NULL;
+    char *copy = calloc(1, strlen(c.text) + 64);
+    if (!CHECK(copy && at)) exit(1);
+    sprintf(copy, "%.*s%s%s", (int)(at - c.text), c.text, is[i], at + strlen(was[i]));
+    sign(copy);
+    CHECK(!passes(copy, false));
+    free(copy);
+  }
+  tf_certificate_free(&c);
+  tf_tree_free(t);
+  tf_spec_free(s);
+  tf_diags_free(d);
+}
+
 static void try_problem(tf_rng *g, seen *n) {
   enum { MAPPINGS = 4 };
   static page p;
   tf_diags *d = tf_diags_new();
   tf_spec *s = draw_problem(g, &p, d);
-  if (s) plain(s);
+  if (s) plain(s), give_parts(g, s);
   const tf_x_shape alone = {.kind = TF_SEQ};
   tf_x_template *t = s ? tf_x_template_new(s->arch, s->workload, &alone, d) : NULL;
   const tf_objective o = (tf_objective)pick(g, 0, TF_N_OBJECTIVES - 1);
@@ -193,6 +247,7 @@ int main(int argc, char **argv) { /* test_certify CASES SEED: others */
   const int cases = argc > 2 ? atoi(argv[1]) : 10;
   tf_rng g = tf_rng_new(argc > 2 ? (uint64_t)atoll(argv[2]) : 1, 37);
   seen n = {0};
+  check_parts();
   signal(SIGPIPE, SIG_IGN); /* the checker reads up to the line that is wrong */
   for (int i = 0; i < cases; i++)
     try_problem(&g, &n);

@@ -5,6 +5,7 @@
 
 #include "base/rng.h"
 #include "model/cost/network.h"
+#include "model/eval/hooks.h"
 #include "tests/unit/case.h"
 
 static bool near(double a, double b) { return fabs(a - b) <= 1e-9 * (1 + fabs(b)); }
@@ -235,8 +236,75 @@ static void check_examples(void) {
   }
 }
 
+/* A product on cores that hand inputs on: how transfers overlap, the topology, trip counts. */
+static const char alike[] =
+    "architecture:\n  name: a\n  clock: 1 GHz\n  overlap: %s\n  memories:\n  - {name: D, bandwidth: 8}\n"
+    "  - {name: C, mesh: [4, 8], bandwidth: {read: 3, write: 2}, energy: {read: 1 pJ, write: 2 pJ, drain: 3 pJ},\n"
+    "     network: {topology: %s, width: 2, energy-per-hop: 1 pJ, peers: true}}\n"
+    "  - {name: R, mesh: [4, 4], bandwidth: 1}\n  compute:\n  - {name: u, ops: [mac], below: R}\nworkload:\n"
+    "  name: w\n  dims: {m: 48, n: 24, k: 12}\n  ops:\n  - \"T[m,n] += A[m,k] * B[k,n]\"\nmapping: |\n"
+    "  D for m=%d n=%d spatial m=%d@x n=%d@x m=%d@y k=%d@y\n    C for k=%d n=%d spatial m=%d@x n=%d@y\n"
+    "      R for m=%d n=%d k=%d\n        op T\n";
+
+/* A divisor of what is left, which it takes. */
+static int divisor(tf_rng *g, int *left, int most) {
+  int d = 1;
+  for (int k = 2; k <= most; k++)
+    if (*left % k == 0 && tf_rng_below(g, 2)) d = k;
+  *left /= d;
+  return d;
+}
+
+static void check_same(const tf_workload *wl, const tf_arch *arch, const tf_result *a, const tf_result *b) {
+  for (int i = 0; i < arch->n_memories * wl->n_tensors; i++)
+    CHECK(!memcmp(&a->counts[i], &b->counts[i], sizeof a->counts[i]));
+  for (int l = 0; l < arch->n_memories; l++) {
+    CHECK(near(a->levels[l].hops, b->levels[l].hops));
+    CHECK(near(a->levels[l].link_cycles, b->levels[l].link_cycles));
+    CHECK(near(a->levels[l].cycles, b->levels[l].cycles));
+  }
+  CHECK(near(a->cycles, b->cycles) && near(a->energy_pj, b->energy_pj));
+}
+
+/* The closed form of what neighbours hand on is the walk's, word by word; *many: inputs that were handed on. */
+static void check_closed_form(tf_rng *g, int *many) {
+  static const char *const overlap[] = {"perfect", "double-buffer", "none"};
+  int m = 48, n = 24, k = 12, t[13];
+  const char *how = overlap[tf_rng_below(g, 3)], *topology = tf_rng_below(g, 2) ? "mesh" : "torus";
+  int *const of[] = {&m, &n, &m, &n, &m, &k, &k, &n, &m, &n};
+  static const int most[] = {6, 4, 2, 2, 4, 2, 6, 4, 4, 4};
+  for (int i = 0; i < 10; i++)
+    t[i] = divisor(g, of[i], most[i]);
+  char text[2048];
+  snprintf(text, sizeof text, alike, how, topology, t[0], t[1], t[2], t[3], t[4], t[5], t[6], t[7], t[8], t[9], m, n,
+           k);
+  test_case e = {0};
+  case_read(&e, text);
+  tf_model *twin = CHECK(case_evaluate(&e)) ? tf_model_new(e.tree, e.d) : NULL;
+  tf_result r;
+  if (CHECK(twin != NULL)) {
+    tf_model_to_walk(twin);
+    CHECK(tf_model_quick(e.model) && tf_model_eval(twin, NULL, &r) && !tf_model_quick(twin));
+    check_same(e.spec->workload, e.spec->arch, &e.r, &r);
+    for (int z = 0; z < e.spec->workload->n_tensors; z++)
+      *many += !strchr("T", *e.spec->workload->tensors[z].name) && e.r.counts[e.spec->workload->n_tensors + z].drain;
+  }
+  tf_model_free(twin);
+  case_drop(&e);
+}
+
+static void check_closed_forms(void) {
+  enum { CASES = 300 };
+  tf_rng g = tf_rng_new(20261129, 3);
+  int many = 0;
+  for (int i = 0; i < CASES; i++)
+    check_closed_form(&g, &many);
+  CHECK(many > CASES / 2);
+}
+
 int main(void) {
   check_examples();
+  check_closed_forms();
   check_accelforge();
   check_walks();
   check_one_hop();

@@ -53,6 +53,7 @@ const tf_target tf_target_cuda = {
     .form = cu_form,
     .cycles = cycles_of,
     .whole = true,
+    .reaches = cu_reaches,
     .able = TF_EMIT_NETWORKS,
     .isas = "sm_80, sm_90a and wmma",
     .owns = owns,

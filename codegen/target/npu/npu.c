@@ -32,6 +32,15 @@ static bool suits(const tf_arch *arch, tf_diags *d) {
   return npu_target_of(arch, &t, d);
 }
 
+/* Programs find tensors in the outermost memory; caches that cores share are no places of their own. */
+static bool reaches(const tf_arch *arch, int level) {
+  npu_target t;
+  tf_diags *d = tf_diags_new();
+  const bool known = d && npu_target_of(arch, &t, d);
+  tf_diags_free(d);
+  return !known || t.memory_of[level] == 0;
+}
+
 const tf_target tf_target_npu = {
     .name = "npu",
     .what = "programs of the NPU's simulator",
@@ -42,6 +51,7 @@ const tf_target tf_target_npu = {
     .whole = true,
     .fits = npu_fits,
     .settle = npu_settle,
+    .reaches = reaches,
     .suits = suits,
     .able = TF_EMIT_NETWORKS,
     .print = tf_npu_print,

@@ -57,6 +57,7 @@ const tf_target tf_target_opencl = {
     .form = form,
     .cycles = cycles_of,
     .whole = true,
+    .reaches = cu_reaches,
     .isas = "dot and plain",
     .owns = owns,
     .run = ir_run,

@@ -177,7 +177,17 @@ static bool cut_alike(const struct tf_model *m, tf_kinds *all, int l) {
 
 static bool unlike(const struct tf_model *m) {
   const tf_plan *p = m->plan;
-  return p->n_retains || p->clips || p->cuts || m->views->peers || (m->note && !m->noted);
+  return p->n_retains || p->clips || p->cuts || (m->note && !m->noted);
+}
+
+/* Whether the loop fills a network whose instances hand words on, or tells such networks apart: each of these instances
+ * has its place, and neighbours of its own.  What stands further in does as it does without. */
+static bool has_places(const struct tf_model *m, int l) {
+  const tf_plan *p = m->plan;
+  bool has = false;
+  for (int k = p->tree->nodes[p->loops[l].node].level + 1; k < p->arch->n_memories; k++)
+    has |= p->arch->memories[k].peers;
+  return has;
 }
 
 /* Until nothing is cut any more. */
@@ -199,7 +209,7 @@ tf_kinds *tf_kinds_new(tf_arena *a, const struct tf_model *m) {
   lengths *at = TF_ARRAY(a, lengths, (size_t)p->tree->n_nodes);
   if (!all || !at) return NULL;
   for (int l = 0; l < p->n_loops; l++)
-    all[l] = (tf_kinds){p->loops[l].axis == TF_TEMPORAL || unlike(m), 1, {0, m->ev.trip[l]}};
+    all[l] = (tf_kinds){p->loops[l].axis == TF_TEMPORAL || unlike(m) || has_places(m, l), 1, {0, m->ev.trip[l]}};
   for (int d = 0; d < p->wl->n_dims && !unlike(m); d++) {
     if (indices_plain(p->wl, d) && cut_dim(m, all, d, at)) continue;
     for (int l = 0; l < p->n_loops; l++)

@@ -53,7 +53,9 @@ static bool add_banks(tf_store *s) {
     }
     if (s->bank_of[i] >= 0) continue;
     s->bank_of[i] = s->n_banks;
-    if (!new_bank(s, &s->banks[s->n_banks++], a->tensor, most)) return false;
+    tf_bank *bank = &s->banks[s->n_banks++];
+    if (!new_bank(s, bank, a->tensor, most)) return false;
+    bank->beside = p->arch->memories[a->level].peers;
   }
   return true;
 }
@@ -233,11 +235,26 @@ void tf_store_keep(const tf_store *s, int64_t *kept) {
   }
 }
 
+/* Whether an iteration moves all copies of bank b alike. */
+static bool all_alike(const tf_store *s, int b, int64_t since, tf_store_shift by) {
+  static const int64_t still[TF_MAX_RANK] = {0};
+  const tf_bank *bank = bank_at(s, b);
+  const int64_t *first = NULL;
+  for (int k = 0; k < bank->n; k++) {
+    const tf_held *held = &bank->at[k];
+    if (held->owner < 0) continue;
+    const int64_t *shift = held->touched >= since ? shift_of(s, b, held, by) : still;
+    if (!first) first = shift;
+    if (memcmp(first, shift, TF_MAX_RANK * sizeof *shift) != 0) return false;
+  }
+  return true;
+}
+
 bool tf_store_moved(const tf_store *s, const int64_t *kept, int64_t since, tf_store_shift by) {
   for (int b = 0; b < n_banks(s); b++) {
     const tf_bank *bank = bank_at(s, b);
     const int rank = s->plan->wl->tensors[bank->tensor].rank;
-    if (*kept++ != bank->last) return false;
+    if (*kept++ != bank->last || (bank->beside && !all_alike(s, b, since, by))) return false;
     for (int k = 0; k < bank->n; k++, kept += 1 + 2 * rank) {
       const tf_held *held = &bank->at[k];
       if (held->owner != kept[0]) return false;

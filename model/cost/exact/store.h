@@ -15,6 +15,7 @@ typedef struct {
 
 typedef struct {
   int tensor, last, n; /* last: the slice entered last; -1: none */
+  bool beside;         /* instances take what their neighbours hold */
   tf_held *at;
 } tf_bank;
 
@@ -76,7 +77,8 @@ typedef struct {
 size_t tf_store_words(const tf_store *s);
 /* Writes down what is held. */
 void tf_store_keep(const tf_store *s, int64_t *kept);
-/* Whether what is held is what was kept, with all that was touched since `since` moved by one iteration. */
+/* Whether what is held is what was kept, with all that was touched since `since` moved by one iteration; what
+ * neighbours take from each other all alike, as they compare it. */
 bool tf_store_moved(const tf_store *s, const int64_t *kept, int64_t since, tf_store_shift by);
 /* Moves what was touched since `since` by so many iterations. */
 void tf_store_move(tf_store *s, int64_t since, tf_store_shift by, int64_t times);

@@ -1,6 +1,7 @@
 /* Counts of one setting of trip counts that divides evenly: see even.h. */
 #include <string.h>
 
+#include "model/cost/peers.h"
 #include "model/cost/quick/clip.h"
 #include "model/cost/quick/uneven.h"
 
@@ -313,14 +314,51 @@ static tf_flow flow_of(const struct tf_model *m, int i, const tf_piece *x, const
   return tf_mean_flow(m, i, &all);
 }
 
+/* What neighbours hand on of a slice. */
+typedef struct {
+  bool any;
+  tf_beside of;
+} handed;
+
+/* Whether the closed form of what neighbours hand on (beside.c) applies to slice i: a loop over neighbours that moves
+ * its box moves a rank whose places loops alone tell apart, and nobody else leaves the tensor in the memory. */
+static bool find_handed(const struct tf_model *m, int i, handed *h) {
+  const tf_plan *p = m->plan;
+  const tf_slice *s = &p->slices[i];
+  const tf_even_slice *v = &m->even->slices[i];
+  uint64_t moving = 0;
+  *h = (handed){.any = m->each && tf_hands(m, i)};
+  if (!h->any) return true;
+  for (int j = 0; j < p->n_tile_slices; j++)
+    if (j != i && p->slices[j].tensor == s->tensor && p->slices[j].level == s->level) return false;
+  for (int k = 0; k < v->n_spatial; k++) {
+    const tf_even_loop *l = &v->spatial[k];
+    bool plain = l->n == 0 || m->ev.trip[l->loop] == 1;
+    for (int r = 0; r < l->n; r++)
+      plain |= tf_even_only_split(m->even, v->range[l->shift[r].rank]);
+    if (!plain && p->tree->nodes[p->loops[l->loop].node].level == s->level - 1) return false;
+    moving |= l->n ? UINT64_C(1) << l->pos : 0;
+  }
+  h->of = tf_beside_of(m, i, moving);
+  return true;
+}
+
+/* Where neighbours hand words on, what the first instance and its server move. */
+static tf_flow with_handed(const tf_piece *x, const handed *h, tf_flow v) {
+  if (h->any) v.read = v.fill * (double)(x->served / h->of.all * h->of.apart);
+  return v;
+}
+
 /* Counts class c: `once` words enter in each of its steps. */
-static void count_class(struct tf_model *m, int i, int c, const tf_piece *x, entered e) {
+static void count_class(struct tf_model *m, int i, int c, const tf_piece *x, const handed *h, entered e) {
   const tf_slice *s = &m->plan->slices[i];
   if (!m->by_steps) return;
   const tf_move first = first_move(s, &m->plan->arch->memories[s->level], x, e);
-  const tf_flow v = flow_of(m, i, x, &first);
+  const tf_flow v = with_handed(x, h, flow_of(m, i, x, &first));
   const tf_view *view = &m->views->node[s->node];
-  if (s->classes[c].carry >= 0)
+  if (m->each)
+    tf_beside_cells(m, i, c, h->any ? &h->of : NULL, &v);
+  else if (s->classes[c].carry >= 0)
     tf_cell_add(m->views, i, &m->cells[view->cell + c * view->n_legs], &v, 1);
   else
     tf_cells_add(m, i, c, &v);
@@ -332,11 +370,26 @@ static int64_t found(const struct tf_model *m, const tf_pclass *c, const tf_piec
   return c->common < 0 ? kept(x, by) : kept_of(m, c, x);
 }
 
+/* Over the run: what all move, and the busiest. */
+static void count_run(struct tf_model *m, int i, const tf_piece *x, const handed *h, entered sum) {
+  const tf_slice *s = &m->plan->slices[i];
+  const tf_move first = first_move(s, &m->plan->arch->memories[s->level], x, sum);
+  m->moves[i] = all_moves(s, x, &first);
+  m->flows[i] = with_handed(x, h, flow_of(m, i, x, &first));
+  if (h->any) {
+    m->moves[i].read = x->servers * (x->served / h->of.all * h->of.apart) * sum.words;
+    m->moves[i].drain = m->moves[i].fill - m->moves[i].read;
+    tf_beside_come(m, i, &h->of, sum.words);
+  }
+  if (m->each) tf_beside_flows(m, i, h->any ? &h->of : NULL);
+}
+
 static bool count_tile(struct tf_model *m, int i) {
   const tf_slice *s = &m->plan->slices[i];
   tf_piece x;
+  handed h;
   fill_piece(m, s, &m->even->slices[i], &x);
-  if (!x.small) return false;
+  if (!x.small || !find_handed(m, i, &h)) return false;
   tf_clipped how = x.v->n_padded ? tf_clip_tile(m, i, &x) : TF_UNCLIPPED;
   if (how != TF_UNCLIPPED) return how == TF_COUNTED;
   int64_t by[TF_MAX_RANK], again = s->makes ? tf_even_turns(m, x.v->again, x.v->n_again) : 1;
@@ -354,19 +407,17 @@ static bool count_tile(struct tf_model *m, int i) {
     tf_even_advance(m, l, trip, by);
     if (!words) continue;
     entered e = {words, repeats ? 0 : again > 1 ? words / again : words};
-    count_class(m, i, c, &x, e);
+    count_class(m, i, c, &x, &h, e);
     sum.words += e.words;
     sum.fresh += e.fresh;
   }
   int64_t times = s->classes[c].zero_from == 0 ? 1 : m->steps[s->classes[c].top];
   int64_t words = (x.box - found(m, &s->classes[c], &x, by)) * times;
   entered e = {words, words / again};
-  count_class(m, i, c, &x, e);
+  count_class(m, i, c, &x, &h, e);
   sum.words += e.words;
   sum.fresh += e.fresh;
-  const tf_move first = first_move(s, &m->plan->arch->memories[s->level], &x, sum);
-  m->moves[i] = all_moves(s, &x, &first);
-  m->flows[i] = flow_of(m, i, &x, &first);
+  count_run(m, i, &x, &h, sum);
   m->box[i] = x.box;
   memcpy(&m->rank_len[m->views->rank_at[i]], x.len, (size_t)x.v->n_rank * sizeof x.len[0]);
   return true;
@@ -390,6 +441,7 @@ static bool count_leaf(struct tf_model *m, int i, const tf_unit *unit) {
   const tf_move one = {.read = words - fresh, .update = s->makes ? words : 0};
   m->moves[i] = (tf_move){.read = one.read * x.servers, .update = one.update * x.servers};
   m->flows[i] = (tf_flow){.read = (double)one.read, .update = (double)one.update}; /* all move as much */
+  if (m->each) tf_beside_flows(m, i, NULL);
   return true;
 }
 
@@ -444,7 +496,7 @@ void tf_even_home_uneven(struct tf_model *m, int z) {
 bool tf_even_count(struct tf_model *m) {
   const tf_plan *p = m->plan;
   if (!tf_even_values(m, false) || !moments(m)) return false;
-  bool ok = true;
+  bool ok = !m->views->peers || (m->first_busiest && tf_beside_new(m));
   m->clipped = -1;
   m->partial = false;
   memset(m->cells, 0, (size_t)m->views->n_cells * sizeof *m->cells);
@@ -455,5 +507,7 @@ bool tf_even_count(struct tf_model *m) {
     ok = count_op(m, o) && (p->stream[o].node < 0 || count_treated(m, o));
   for (int z = 0; z < p->wl->n_tensors && ok; z++)
     if (p->home_scope[z] >= 0) count_home(m, z);
+  if (m->each && ok) tf_beside_end(m);
+  if (m->each && !ok) tf_beside_drop(m);
   return ok;
 }

@@ -108,4 +108,9 @@ int cu_home(const tf_arch *a) {
   return 0;
 }
 
+bool cu_reaches(const tf_arch *a, int level) {
+  const int home = cu_home(a);
+  return !home || level < home;
+}
+
 int cu_group_columns(const ir_program *p) { return cu_has_short_sums(p) ? CU_GROUP_COLUMNS / 2 : CU_GROUP_COLUMNS; }

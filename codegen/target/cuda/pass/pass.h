@@ -107,6 +107,8 @@ int64_t cu_bytes(const ir_buffer *b);
 
 /* multiply.c: the memory that each block has for itself; 0: there is none. */
 int cu_home(const tf_arch *a);
+/* Whether a kernel finds inputs, and leaves outputs, there: what a block has of its own is gone when it ends. */
+bool cu_reaches(const tf_arch *a, int level);
 /* shape.c: bytes of shared memory that a block may have. */
 int64_t cu_shared_bytes(const ir_program *p);
 /* Whether one nest may take the rest of op's own loops: what it makes is a few tiles. */
