@@ -115,9 +115,13 @@ static void check_found(void) {
   } else {
     case_complain(e.d);
   }
-  tf_diags *d = tf_diags_new();
-  CHECK(tf_certifiable(one.spec->arch, one.spec->workload, d) && !tf_certifiable(e.spec->arch, e.spec->workload, d));
-  tf_diags_free(d);
+  const tf_certificate_opts proof = {.objective = TF_TRAFFIC, .budget = {.threads = 1}};
+  tf_certificate c = {0};
+  if (CHECK(with && with->tree && tf_certify(with->tree, &proof, &c, e.d))) {
+    CHECK_NEAR(c.value, with->value, 1e-9);
+    CHECK(c.bound <= c.value * (1 + 1e-9) && without && c.bound > without->value);
+  }
+  tf_certificate_free(&c);
   tf_best_free(best);
   tf_solve_free(with);
   tf_solve_free(without);
