@@ -8,16 +8,17 @@
 
 #include "model/cost/quick/even.h"
 #include "model/flow/retain.h"
-#include "tileflow/model.h"
 
-/* The tree without `retain`. */
-static tf_tree *strip(tf_arena *a, const tf_tree *tree) {
-  tf_tree *t = TF_NEW(a, tf_tree);
+tf_tree *tf_bare_tree(const struct tf_model *m) {
+  const tf_plan *p = m->plan;
+  for (int k = 0; k < p->n_retains; k++)
+    if (p->retains[k].n_ops >= TF_MAX_RETAIN) return NULL; /* there may be more than a plan notes */
+  tf_tree *t = TF_NEW(m->arena, tf_tree);
   if (!t) return NULL;
-  *t = *tree;
-  t->nodes = TF_ARRAY(a, tf_node, (size_t)tree->n_nodes);
+  *t = *p->tree;
+  t->nodes = TF_ARRAY(m->arena, tf_node, (size_t)t->n_nodes);
   if (!t->nodes) return NULL;
-  memcpy(t->nodes, tree->nodes, (size_t)tree->n_nodes * sizeof *t->nodes);
+  memcpy(t->nodes, p->tree->nodes, (size_t)t->n_nodes * sizeof *t->nodes);
   for (int n = 0; n < t->n_nodes; n++)
     t->nodes[n].n_retain = 0;
   return t;
@@ -49,32 +50,18 @@ static bool find_holding(struct tf_model *m) {
   return m->holding != NULL;
 }
 
-/* Creates the model, once.  More ops in a scope than a plan notes are left alone, and so are masks, whose steps are
- * left out only where nothing is retained. */
-static void make(struct tf_model *m) {
-  const tf_plan *p = m->plan;
-  const tf_tree *t = strip(m->arena, p->tree);
-  m->bare_made = true;
-  for (int k = 0; k < p->n_retains; k++)
-    if (p->retains[k].n_ops >= TF_MAX_RETAIN) return;
-  m->bare = t ? tf_model_make(t) : NULL;
-  if (!m->bare) return;
+bool tf_bare_prepare(struct tf_model *m) {
   m->bare->means = true; /* where something is retained, the mean instance counts (SEMANTICS.md, section 5) */
-  if (!m->bare->plan->skips && find_holding(m)) return;
-  tf_model_free(m->bare);
-  m->bare = NULL;
+  return !m->bare->plan->skips && find_holding(m);
 }
 
-struct tf_model *tf_bare_of(struct tf_model *m, const int64_t *trips) {
-  if (!m->plan->n_retains || m->to_walk || m->to_sum || m->note) return NULL;
-  if (!m->bare_made) make(m);
-  if (!m->bare) return NULL;
+bool tf_bare_counts(struct tf_model *m, const int64_t *trips) {
   for (int l = 0; l < m->plan->n_loops; l++)
-    if (m->holding[l] && (trips ? trips : m->own_trip)[l] > 1) return NULL;
+    if (m->holding[l] && (trips ? trips : m->own_trip)[l] > 1) return false;
   m->bare->walk_max = m->walk_max;
   m->bare->estimates = m->estimates;
   m->bare->fits_first = m->fits_first;
   m->bare->all_points = m->all_points;
   m->bare->ev.work_most = m->ev.work_most;
-  return m->bare;
+  return true;
 }

@@ -3,9 +3,11 @@
 #define MODEL_EVAL_BARE_H
 #include "model/cost/state.h"
 
-/* The model of the tree without `retain`, if at these trip counts (NULL: the tree's own) it counts the same; else
- * NULL. */
-struct tf_model *tf_bare_of(struct tf_model *m, const int64_t *trips);
-/* A model of the tree; NULL: it is too large, or memory ran out. */
-struct tf_model *tf_model_make(const tf_tree *tree);
+/* The tree without `retain`, in the model's arena; NULL: it is of no use, or memory ran out. */
+tf_tree *tf_bare_tree(const struct tf_model *m);
+/* Prepares m->bare, which is new.  False: it is of no use (a mask's steps are left out only where nothing is retained),
+ * or memory ran out. */
+bool tf_bare_prepare(struct tf_model *m);
+/* Whether m->bare counts the same at these trip counts (NULL: the tree's own); passes m's options on to it. */
+bool tf_bare_counts(struct tf_model *m, const int64_t *trips);
 #endif

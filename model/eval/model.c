@@ -94,7 +94,8 @@ static bool alloc_even(struct tf_model *m) {
   return !oom && (!m->even || tf_even_room(m->arena, m));
 }
 
-tf_model *tf_model_make(const tf_tree *tree) {
+/* NULL: the tree is too large, or memory ran out. */
+static tf_model *make(const tf_tree *tree) {
   tf_arena *a = tf_arena_new();
   tf_model *m = a ? TF_NEW(a, tf_model) : NULL;
   if (m) {
@@ -108,7 +109,7 @@ tf_model *tf_model_make(const tf_tree *tree) {
 
 tf_model *tf_model_new(const tf_tree *tree, tf_diags *d) {
   TF_IN_C_LOCALE;
-  tf_model *m = tf_model_make(tree);
+  tf_model *m = make(tree);
   if (m) return m;
   tf_fail(d, tree->nodes[0].at, TF_E_LIMIT,
           "the mapping is too large: more than %d loops above one node, or out of memory", TF_MAX_PATH);
@@ -334,8 +335,23 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
   return !out->overflow;
 }
 
+/* The model of the tree without `retain`, if it counts the same at these trip counts; NULL: it does not. */
+static tf_model *bare_of(tf_model *m, const int64_t *trips) {
+  if (!m->plan->n_retains || m->to_walk || m->to_sum || m->note) return NULL;
+  if (!m->bare_made) {
+    const tf_tree *t = tf_bare_tree(m);
+    m->bare_made = true;
+    m->bare = t ? make(t) : NULL;
+    if (m->bare && !tf_bare_prepare(m)) {
+      tf_model_free(m->bare);
+      m->bare = NULL;
+    }
+  }
+  return m->bare && tf_bare_counts(m, trips) ? m->bare : NULL;
+}
+
 bool tf_model_eval(tf_model *m, const int64_t *trips, tf_result *out) {
-  struct tf_model *bare = tf_bare_of(m, trips);
+  struct tf_model *bare = bare_of(m, trips);
   m->open = NULL;
   m->as_bare = bare != NULL;
   return bare ? evaluate(bare, trips, out) : evaluate(m, trips, out);
