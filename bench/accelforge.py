@@ -256,7 +256,8 @@ def row(tool, problem, objective, evals, limit):
     with open("work.yaml", "w") as f:
         f.write(workload(*PROBLEMS[problem]))
     for uneven in ("uneven", "even"):
-        status, there, there_mb = timed([sys.executable, os.path.realpath(__file__), "--theirs", problem, objective, uneven], limit)
+        status, there, there_mb = timed([sys.executable, os.path.realpath(__file__), "--theirs", problem, objective, uneven],
+                                        limit if uneven == "uneven" else 10 * limit)
         if status == 0:
             break
     if status:
@@ -265,7 +266,7 @@ def row(tool, problem, objective, evals, limit):
         found = json.load(f)
     command = [tool, "best", "arch.yaml", "work.yaml", "--objective", objective, "--threads", "1", "--evals", evals, "--quiet", "--force",
                "--json", "best.json"]
-    status, here, here_mb = timed(command, limit)
+    status, here, here_mb = timed(command, 10 * limit)
     if status:
         sys.exit(open("out.txt").read())
     with open("best.json") as f:
