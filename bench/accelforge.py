@@ -142,11 +142,12 @@ def leaves(node):
 class Writer:
     """Loops above the innermost tensor that the buffer holds are DRAM's; what is below is the buffer's.  AccelForge may hold a tensor
     further out than that.  `wide`: loops that index such a tensor are the buffer's, too, as the buffer holds all of a Tile's tensors at
-    one place here: as few words move, and more are held.  Else they stay DRAM's: more words move."""
+    one place here: as few words move, and more are held.  Else they stay DRAM's: more words move.  `scopes`: the outermost one's kind, and
+    that of the others."""
 
-    def __init__(self, problem, scope, wide):
+    def __init__(self, problem, scopes, wide):
         dims, ops = PROBLEMS[problem]
-        self.dims, self.scope, self.wide = dims, scope, wide
+        self.dims, self.scopes, self.wide = dims, scopes, wide
         self.ops = {parts(op)[0][0]: parts(op) for op in ops}
         self.lines = []
 
@@ -180,7 +181,7 @@ class Writer:
         self.tile("Buffer", buffer, depth + bool(dram))
         self.lines.append("  " * (depth + 1 + bool(dram)) + f"op {op}")
 
-    def walk(self, nodes, sizes, held, depth):
+    def walk(self, nodes, sizes, held, depth, nested=False):
         """`held`: what stands above in the buffer and is no home; loops above a scope are DRAM's."""
         sizes, above, kept = dict(sizes), [], []
         for n in nodes:
@@ -194,7 +195,7 @@ class Writer:
                 stands = [{"at": "Buffer", "tensors": held}] * bool(held) + above
                 self.leaf(n["op"], [a if "dim" in a else self.no_homes(a) for a in stands], depth)
             elif n.get("kind") == "Nested":
-                self.walk(n["nodes"], sizes, held, depth)
+                self.walk(n["nodes"], sizes, held, depth, nested)
                 return
             elif "nodes" in n:
                 stored = [t for a in above if "at" in a for t in a["tensors"]]
@@ -205,9 +206,9 @@ class Writer:
                 if loops:
                     self.tile("DRAM", loops, depth)
                     depth += 1
-                self.lines.append("  " * depth + self.scope + (" keep " + " ".join(f"{t}@Buffer" for t in kept) if kept else ""))
+                self.lines.append("  " * depth + self.scopes[nested] + (" keep " + " ".join(f"{t}@Buffer" for t in kept) if kept else ""))
                 for c in n["nodes"]:
-                    self.walk(c["nodes"], sizes, held + stored, depth + 1)
+                    self.walk(c["nodes"], sizes, held + stored, depth + 1, True)
 
     def text(self, root):
         self.homes = set()  # what scopes keep
@@ -231,9 +232,10 @@ def counted(tool, problem, objective, found):
     """The least that `eval` says of the ways to write AccelForge's mapping: children in turn have the memory to themselves, or what is
     in it stays.  A way in which a thousandth more words move than AccelForge says is not its mapping."""
     best = None
-    for scope, wide in (("Seq", True), ("Shar", True), ("Seq", False), ("Shar", False)):
+    scopes = ("Seq", "Seq"), ("Shar", "Shar"), ("Seq", "Shar")
+    for kinds, wide in ((k, w) for k in scopes for w in (True, False)):
         with open("theirs.yaml", "w") as f:
-            f.write(Writer(problem, scope, wide).text(found["tree"]))
+            f.write(Writer(problem, kinds, wide).text(found["tree"]))
         run = subprocess.run([tool, "eval", "arch.yaml", "work.yaml", "theirs.yaml", "--quiet", "--json", "-"], capture_output=True,
                              text=True)
         report = json.loads(run.stdout) if run.returncode == 0 else None
@@ -273,8 +275,8 @@ def row(tool, problem, objective, evals, limit):
         best = json.load(f)
     return {"problem": problem, "objective": objective, "their_loops": uneven, "theirs": found["value"],
             "theirs_here": counted(tool, problem, objective, found), "ours": figure(best, objective), "bound": best["search"]["bound"],
-            "proved": best["search"]["proved"], "their_seconds": round(there, 2), "our_seconds": round(here, 2), "their_mb": round(there_mb),
-            "our_mb": round(here_mb)}
+            "proved": best["search"]["proved"], "their_seconds": round(there, 2), "our_seconds": round(here, 2),
+            "their_mb": round(there_mb), "our_mb": round(here_mb)}
 
 
 def main():
