@@ -156,13 +156,25 @@ static void put_op(sorter *s, int o) {
   s->out->ops[s->n_ops++] = o;
 }
 
-/* Puts an op behind the producers of what it reads. */
+/* Of the producers of what an op reads, those not met yet, the one of the fewest words; -1: none. */
+static int least_producer(const sorter *s, const tf_op *op) {
+  int least = -1;
+  int64_t words = 0;
+  for (int k = 0; k < op->n_reads; k++) {
+    const tf_tensor *z = &s->wl->tensors[op->reads[k].tensor];
+    if (z->producer < 0 || s->op_met[z->producer] || (least >= 0 && tf_tensor_words(z) >= words)) continue;
+    least = z->producer, words = tf_tensor_words(z);
+  }
+  return least;
+}
+
+/* Puts an op behind the producers of what it reads, that of the most words last: where ops that follow each other are
+ * fused, they save the most. */
 static void visit(sorter *s, int o) {
   const tf_op *op = &s->wl->ops[o];
-  if (s->op_met[o]) return;
   s->op_met[o] = true;
-  for (int k = 0; k < op->n_reads; k++)
-    if (s->wl->tensors[op->reads[k].tensor].producer >= 0) visit(s, s->wl->tensors[op->reads[k].tensor].producer);
+  for (int p = least_producer(s, op); p >= 0; p = least_producer(s, op))
+    visit(s, p);
   put_op(s, o);
 }
 

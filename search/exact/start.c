@@ -6,6 +6,7 @@
 #include "model/tree/build.h"
 #include "search/common/objective.h"
 #include "search/run/polish.h"
+#include "search/space/pairs.h"
 #include "search/space/phases.h"
 #include "tileflow/tree.h"
 
@@ -14,6 +15,8 @@
 enum { MOST = 300000, SEARCH_PART = 3, FORMULAS_PART = 8, OTHERS_PART = 24, MOST_OTHERS = 40000 };
 /* Phases (search/space/phases.h) take this much, where each way has EACH_PHASE evaluations. */
 enum { PHASES_PART = 2, MOST_PHASES = 200000, EACH_PHASE = 64 };
+/* Where there are none, ops next to each other are fused (search/space/pairs.h). */
+enum { PAIRS_PART = 4, MOST_PAIRS = 50000, EACH_PAIR = 128 };
 /* Moves from the best of all these (search/run/polish.h). */
 enum { MOVES_PART = 16, MOST_MOVES = 5000, SEED_MOVES = 100 };
 /* Of the budget's time, where it has a limit. */
@@ -243,6 +246,25 @@ static bool by_phases(const tf_x_start *s, so_far *now) {
   return best;
 }
 
+/* ---- pairs ------------------------------------------------------------------------------------------- */
+/* Fuses two ops of the best mapping so far that follow each other, where that is better, and goes on from there. */
+static bool by_pairs(const tf_x_start *s, so_far *now) {
+  const int n = s->wl->n_ops - 1;
+  const share part = {.evals = n > 1 ? part_of(s, PAIRS_PART, MOST_PAIRS) / 2 / n : 0, .seed = SEED_MOVES};
+  bool best = false;
+  if (part.evals < EACH_PAIR || now->phases) return false;
+  for (int node = 1; now->tree && node < now->tree->n_nodes && !best; node = now->tree->nodes[node].end) {
+    way w = {.value = INFINITY};
+    share mine = part;
+    mine.until = tf_watch_seconds(now->watch) + s->o->budget.time_limit / PAIRS_PART / n;
+    tf_tree *open = now->best > s->floor * TF_X_NEAR ? tf_pairs_fused(now->tree, node) : NULL;
+    if (open) complete(s, &w, open, &mine, now), move_on(s, &w, &mine, now);
+    tf_tree_free(open);
+    if (w.best) best = take(s, &w.best, &w.figures, now);
+  }
+  return best;
+}
+
 /* The best so far, step by step better. */
 static bool by_moves(const tf_x_start *s, so_far *now) {
   tf_found f;
@@ -254,7 +276,8 @@ static bool by_moves(const tf_x_start *s, so_far *now) {
 int64_t tf_x_start_with(const tf_x_start *s, tf_watch *watch) {
   const tf_objective own = s->o->objective;
   so_far now = {.watch = watch, .best = INFINITY, .phases = tf_phases_ways(s->arch, s->wl) > 0};
-  bool best = by_search(s, own, &now) || by_formulas(s, own, &now) || by_phases(s, &now) || by_moves(s, &now);
+  bool best = by_search(s, own, &now) || by_formulas(s, own, &now) || by_phases(s, &now) || by_pairs(s, &now) ||
+              by_moves(s, &now);
   for (int by = 0; by < TF_N_OBJECTIVES && !best; by++)
     if (by != (int)own && !tf_watch_over(watch))
       best = by_search(s, (tf_objective)by, &now) || by_formulas(s, (tf_objective)by, &now);

@@ -1,6 +1,7 @@
 /* Trees of phases (search/space/phases.h): which there are of an attention, that each obeys the rules and has
  * completions that the model counts, no faster than the bound; and that the solver finds by them what it does not find
- * without. */
+ * without.  Pairs that are fused (search/space/pairs.h) likewise. */
+#include "search/space/pairs.h"
 #include "search/space/phases.h"
 
 #include <string.h>
@@ -143,6 +144,68 @@ static void check_none(const char *workload) {
   tf_spec_free(s);
 }
 
+/* Five products, of which the last two are scores and what they weigh. */
+static tf_spec *products(void) {
+  static const char text[] =
+      "architecture: {name: a, overlap: perfect, memories: [{name: D, bandwidth: 8}, {name: B, capacity: 4096}], "
+      "compute: [{name: u, ops: [mac], below: B, mesh: [8, 8]}]}\nworkload: {name: w, dims: {m: 256, l: 256, a: 32, c: "
+      "64}, ops: ['Q[m,a] += I[m,c] * X[c,a]', 'K[l,a] += I[l,c] * Y[c,a]', 'V[l,a] += I[l,c] * W[c,a]', 'S[m,l] += "
+      "Q[m,a] * K[l,a]', 'O[m,a] += S[m,l] * V[l,a]']}\n";
+  const tf_text t = {"text", text, strlen(text)};
+  tf_diags *d = tf_diags_new();
+  tf_spec *s = tf_spec_read_texts(&t, 1, NULL, 0, d);
+  tf_diags_free(d);
+  return s;
+}
+
+/* What stands below the pair is kept where it is made, and the loops of the others stay.  No pair: Q and V, V and K, of
+ * which the second does not read the first; the last; what is fused already. */
+static void check_pairs(void) {
+  static const char text[] =
+      "Seq\n  D for m=16 c=64\n    B for m=16 a=32\n      op Q\n  D for l=16 c=64\n    B for l=16 "
+      "a=32\n      op V\n  D for l=16 c=64\n    B for l=16 a=32\n      op K\n  D for m=16 "
+      "l=256\n    B for m=16 a=32\n      op S\n  D for m=16 l=256\n    B for m=16 a=32\n      op O\n";
+  static const int child[5] = {1, 4, 7, 10, 13};
+  tf_spec *s = products();
+  tf_diags *d = tf_diags_new();
+  tf_tree *apart = s ? tf_tree_parse(text, (tf_loc){0}, s->arch, s->workload, d) : NULL;
+  CHECK(apart && !tf_phases_ways(s->arch, s->workload));
+  for (int k = 0; k < 5 && apart; k++) {
+    tf_tree *t = tf_pairs_fused(apart, child[k]);
+    char *fused = t ? tf_tree_text(t) : NULL;
+    if (CHECK((k == 2 || k == 3) == (fused != NULL)) && fused) {
+      CHECK_I64(count(fused, k == 3 ? "Shar keep S@B" : "Shar keep K@B"), 1);
+      CHECK_I64(count(fused, "op "), 5);
+      CHECK_I64(count(fused, "D for m=16 c=64"), 1);
+      CHECK_I64(count(fused, "l=256"), k == 2 ? 1 : 0);
+      CHECK(!tf_pairs_fused(t, child[k]));
+    }
+    free(fused);
+    tf_tree_free(t);
+  }
+  tf_tree_free(apart);
+  tf_diags_free(d);
+  tf_spec_free(s);
+}
+
+/* Fused, scores never pass DRAM.  Apart, no mapping moves fewer than 243,712 words, 2 * 65,536 of scores. */
+static void check_pairs_found(void) {
+  tf_spec *s = products();
+  tf_diags *d = tf_diags_new();
+  const tf_solve_opts o = {.budget.threads = 1, .budget.max_evals = 20000, .objective = TF_TRAFFIC};
+  tf_solve_result *r = s ? tf_solve_exact(s->arch, s->workload, &o, d) : NULL;
+  if (CHECK(r && r->tree)) {
+    char *text = tf_tree_text(r->tree);
+    CHECK(text && count(text, "keep S@B") == 1);
+    CHECK(r->value < 243712);
+    CHECK(r->value >= r->bound && r->evals <= o.budget.max_evals);
+    free(text);
+  }
+  tf_solve_free(r);
+  tf_spec_free(s);
+  tf_diags_free(d);
+}
+
 int main(void) {
   tf_spec *s = edge_with("workloads/attention/g10.yaml");
   if (CHECK(s != NULL)) {
@@ -154,5 +217,7 @@ int main(void) {
   check_names();
   check_none("workloads/gemm.yaml");
   check_chain();
+  check_pairs();
+  check_pairs_found();
   return check_report();
 }
