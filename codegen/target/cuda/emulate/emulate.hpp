@@ -22,7 +22,18 @@ struct dim3 {
 };
 typedef int cudaError_t;
 typedef void *cudaStream_t;
-enum { cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorUnknown = 999 };
+enum {
+  cudaSuccess = 0,
+  cudaErrorInvalidValue = 1,
+  cudaErrorMemoryAllocation = 2,
+  cudaErrorInsufficientDriver = 35,
+  cudaErrorInvalidDeviceFunction = 98,
+  cudaErrorNoDevice = 100,
+  cudaErrorNoKernelImageForDevice = 209,
+  cudaErrorInvalidPtx = 218,
+  cudaErrorUnsupportedPtxVersion = 222,
+  cudaErrorLaunchOutOfResources = 701
+};
 enum { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
 enum { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost };
 
@@ -772,7 +783,14 @@ static inline cudaError_t cudaFree(void *p) {
 static inline cudaError_t cudaMemcpy(void *to, const void *from, size_t n, int) {
   return memcpy(to, from, n), cudaSuccess;
 }
-static inline cudaError_t cudaGetLastError() { return cudaSuccess; }
+/* As a device that fails would say: TILEFLOW_BEFORE, before a start; TILEFLOW_AFTER, behind one. */
+static inline cudaError_t emulation_error(const char *name) {
+  const char *number = getenv(name);
+  return number ? atoi(number) : cudaSuccess;
+}
+static inline cudaError_t cudaPeekAtLastError() { return emulation_error("TILEFLOW_BEFORE"); }
+static inline cudaError_t cudaGetLastError() { return emulation_error("TILEFLOW_AFTER"); }
+static inline cudaError_t cudaGetDevice(int *device) { return *device = 0, cudaSuccess; }
 static inline cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
 static inline cudaError_t cudaGetDeviceCount(int *n) { return *n = 1, cudaSuccess; }
 template <class F> static inline cudaError_t cudaFuncSetAttribute(F, int, int) { return cudaSuccess; }
