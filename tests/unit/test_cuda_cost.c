@@ -36,14 +36,16 @@ static void check_resident(void) {
 
 enum { MULTIPROCESSORS = 8 };
 
-static const char *const arch =
-    "architecture:\n  name: gpu\n  clock: 1 GHz\n  memories:\n  - {name: HBM, bandwidth: 64}\n"
-    "  - {name: SMEM, capacity: 4 MiB, bandwidth: 64, mesh: [4, 2]}\n  compute:\n"
-    "  - {name: u, ops: [mac, add], below: SMEM, mesh: [16, 16]}\n";
+/* wide: one block gets as much of the memory's rate as all do else. */
+#define ARCH(rate)                                                                                                     \
+  "architecture:\n  name: gpu\n  clock: 1 GHz\n  memories:\n  - {name: HBM, bandwidth: " rate "}\n"                    \
+  "  - {name: SMEM, capacity: 4 MiB, bandwidth: 64, mesh: [4, 2]}\n  compute:\n"                                       \
+  "  - {name: u, ops: [mac, add], below: SMEM, mesh: [16, 16]}\n"
+static const char *const arch = ARCH("64"), *const wide = ARCH("512");
 
 /* Cost, and blocks that a multiprocessor has at a time of the first part.  No unit is busy for longer than that. */
-static double cost_of(const char *workload, const char *dtype, int *at_once) {
-  test_case e = case_of(arch, workload);
+static double cost_of(const char *machine_of, const char *workload, const char *dtype, int *at_once) {
+  test_case e = case_of(machine_of, workload);
   ir_machine machine;
   case_prepare(&e);
   const tf_emit_options o = {.dtype = dtype};
@@ -72,7 +74,7 @@ static double product(int blocks, int k, const char *dtype, int *at_once) {
            "workload:\n  name: p\n  dims: {b: %d, m: 64, n: 64, k: %d}\n  ops:\n  - C[b,m,n] += A[b,m,k] * B[b,k,n]\n"
            "mapping: |\n  HBM for b=%d\n    SMEM for m=64 n=64 k=%d\n      op C\n",
            blocks, k, blocks, k);
-  return cost_of(text, dtype, at_once);
+  return cost_of(arch, text, dtype, at_once);
 }
 
 /* Blocks are dealt out in turn, as many at once as there is room; a wave takes what its fullest multiprocessor takes,
@@ -110,7 +112,7 @@ static double row_sums(int n, int k) {
            "workload:\n  name: p\n  dims: {m: 8, n: %d, k: %d}\n  ops:\n  - \"C[m,n] += A[m,n,k]\"\n"
            "mapping: |\n  HBM\n    SMEM for m=8 n=%d k=%d\n      op C\n",
            n, k, n, k);
-  return cost_of(text, "f32", NULL);
+  return cost_of(wide, text, "f32", NULL);
 }
 
 /* Up to 8 columns a warp's lanes share each sum; of 16 every thread sums alone, and waits for each of its points. */
@@ -251,7 +253,74 @@ static void check_step(int steps) {
   case_drop(&e);
 }
 
+/* ---- few blocks, few warps ---- */
+
+/* Attention of 8 heads, four queries each, in blocks of a head and steps of 128 keys: one warp does what is for its
+ * rows, so that a step takes no less than five cycles an instruction, and begins two products. */
+static void check_few_rows(void) {
+  static const char *const few =
+      "architecture:\n  name: gpu\n  clock: 1 GHz\n  word-bits: 16\n  memories:\n  - {name: HBM, bandwidth: 65536}\n"
+      "  - {name: SMEM, capacity: 227 KiB, bandwidth: 64, mesh: [4, 2]}\n  compute:\n"
+      "  - {name: u, ops: [mac, add, sub, div, exp, max, select], below: SMEM, mesh: [16, 16]}\n";
+  static const char *const text =
+      "workload:\n  name: p\n  dims: {h: 8, m: 4, l: 4096, a: 64, n: 64}\n  ops:\n"
+      "  - \"S[h,m,l] += Q[h,m,a] * K[h,l,a]\"\n  - \"X[h,m] max= S[h,m,l]\"\n"
+      "  - \"E[h,m,l] = exp(S[h,m,l] - X[h,m])\"\n  - \"Z[h,m] += E[h,m,l]\"\n"
+      "  - \"P[h,m,l] = E[h,m,l] / Z[h,m]\"\n  - \"O[h,m,n] += P[h,m,l] * V[h,l,n]\"\nmapping: |\n"
+      "  HBM for h=8 l=32\n    Seq keep S@SMEM X@SMEM E@SMEM Z@SMEM P@SMEM stream X Z O\n"
+      "      SMEM for m=4 l=128 a=64\n        op S\n      SMEM for m=4 l=128\n        op X\n"
+      "      SMEM for m=4 l=128\n        op E\n      SMEM for m=4 l=128\n        op Z\n"
+      "      SMEM for m=4 l=128\n        op P\n      SMEM for m=4 l=128 n=64\n        op O\n";
+  test_case e = case_of(few, text);
+  ir_machine machine;
+  case_prepare(&e);
+  ir_program *p = e.tree && tf_target_cuda.machine(&(tf_emit_options){.dtype = "bf16"}, &machine, e.d)
+                      ? low_lower(e.tree, &tf_target_cuda.lower, &machine, e.d)
+                      : NULL;
+  CHECK(p && p->body.n == 1 && p->body.s[0]->loop.trip == 8);
+  if (p) {
+    enum { STEPS = 32, CYCLES = 5, BEGUN = 22, MULTIPLIED = 2 * (128 / 16) * (64 / 8) };
+    const cu_step step = cu_step_of(p, p->body.s[0]);
+    CHECK_NEAR(step.multiplied, MULTIPLIED, 1e-9);
+    CHECK(step.issued > MULTIPLIED + 2 * BEGUN);
+    CHECK(cu_times(p).cycles >= STEPS * CYCLES * step.issued);
+  } else {
+    case_complain(e.d);
+  }
+  ir_free(p);
+  case_drop(&e);
+}
+
+/* Blocks on two thirds of the multiprocessors get all of the memory's rate, and fewer as much less as they are. */
+static void check_readers(void) {
+  double of[MULTIPROCESSORS + 1] = {0};
+  for (int blocks = 2; blocks <= MULTIPROCESSORS; blocks++) {
+    char text[512];
+    snprintf(
+        text, sizeof text,
+        "workload:\n  name: p\n  dims: {b: %d, m: 64, n: 64, k: 512}\n  ops:\n  - C[b,m,n] += A[b,m,k] * B[b,k,n]\n"
+        "mapping: |\n  HBM for b=%d\n    SMEM for m=64 n=64 k=512\n      op C\n",
+        blocks, blocks);
+    test_case e = case_of(arch, text);
+    ir_machine machine;
+    case_prepare(&e);
+    ir_program *p = e.tree && tf_target_cuda.machine(&(tf_emit_options){.dtype = "bf16"}, &machine, e.d)
+                        ? low_lower(e.tree, &tf_target_cuda.lower, &machine, e.d)
+                        : NULL;
+    CHECK(p && p->body.n == 1 && p->body.s[0]->loop.trip == blocks);
+    if (p) of[blocks] = cu_times(p).unit[TF_TIME_MEMORY] / blocks;
+    ir_free(p);
+    case_drop(&e);
+  }
+  for (int blocks = 2; blocks <= MULTIPROCESSORS; blocks++) {
+    const double rate = 3.0 * blocks < 2.0 * MULTIPROCESSORS ? 1.5 * blocks / MULTIPROCESSORS : 1;
+    CHECK_NEAR(of[blocks] * rate, of[MULTIPROCESSORS], 1e-9);
+  }
+}
+
 int main(void) {
+  check_few_rows();
+  check_readers();
   check_step(1);
   check_step(4);
   check_step(16);

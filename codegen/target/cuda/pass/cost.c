@@ -32,6 +32,15 @@ static const double issue_cycles = 5, copy_begin = 60, copy_piece = 4;
  * lane; for a step, and for what is done once a block where no loop is within it. */
 static const double matrix_place = 3, matrix_counted = 5, tile_begin = 55, tile_piece = 3, tile_pixel = 46,
                     save_pair = 18, row_meets = 5, loop_step = 20, block_step = 50;
+/* Where some warps alone do what is for few rows: to begin a product, whose places begin with the warp's keys; for a
+ * multiplication on sm_90 whose rows' lower half is zero, which ptxas copies anew. */
+static const double product_begin = 22, row_half = 1.5;
+/* For a place in a ring of tiles whose number is no power of two: a division. */
+static const double ring_divided = 10;
+/* From this share of the multiprocessors on they get the outermost memory's whole rate; fewer get less, in proportion.
+ * Not measured: it gives a product of 64 x 4096 x 4096 in 64 blocks on an H100 the 17 to 22 us that are expected of it
+ * by who knows such kernels. */
+static const double reader_share = 2.0 / 3;
 /* The same of warpgroups: for a product with its descriptors; for two points that go to a tile that leaves; for a step
  * of the ring, and for each loop around it whose first step is looked for; once a block. */
 static const double multiply_described = 5, group_pair = 2, ring_step = 53, ring_fresh = 3, group_block = 120;
@@ -69,6 +78,7 @@ typedef struct {
   double slots;  /* those that machine code has, of such a warp; and in all, by whole blocks of warps */
   double all_slots;
   double share;        /* of the block's warps, who do it */
+  bool few;            /* some of it is of few warps, who have nobody beside them */
   double multiplied;   /* of these, those of tensor cores */
   int loops;           /* with products in their steps, so far */
   cu_step step;        /* of the one with most products among the innermost */
@@ -120,6 +130,9 @@ static void issue(block *b, const ir_stmt *s, double m, double n, double steps) 
   /* sm_90's code goes round the zeros where others choose them */
   if ((b->groups ? cu_has_short_sums(b->p) : !b->p->machine.groups) && s->nest.n_fresh) all += sums;
   if (cu_has_short_sums(b->p)) all += sums * (b->groups ? 1 : steps);
+  if (b->share < 1) all += product_begin;
+  if (b->p->machine.groups && s->range[f->m].most <= 8 && b->p->buffers[s->nest.from[f->a]].space == CU_FRAGMENT)
+    all += row_half * steps * n / 8;
   if (b->groups) all += ring_fresh * (s->nest.n_fresh > 1 ? s->nest.n_fresh - 1 : 0);
   slots(b, b->times * all);
 }
@@ -333,16 +346,27 @@ static void some(block *b, const ir_stmt *s, bool region) {
   const double warps = region && s->guard.steps ? (double)s->guard.steps : CU_WARPS;
   b->lanes *= warps / CU_WARPS;
   b->share *= warps / CU_WARPS;
+  b->few |= region && warps < schedulers;
   body(b, &s->body, region);
   b->share /= warps / CU_WARPS;
   if (warps < schedulers) b->waits += (busy(b) - before) * (schedulers / warps - 1);
   b->lanes = all;
 }
 
+/* A place in a ring. */
+static void let(block *b, const ir_stmt *s) {
+  const ir_expr *e = &s->let.expr;
+  if (e->fn != IR_MOD || b->groups || b->times <= 1) return;
+  const int64_t by = e->arg[1].off;
+  if (by & (by - 1)) slots(b, b->times * ring_divided);
+}
+
 static void body(block *b, const ir_body *list, bool region) {
   for (int i = 0; i < list->n; i++) {
     const ir_stmt *s = list->s[i];
-    if (s->kind == IR_FOR)
+    if (s->kind == IR_LET)
+      let(b, s);
+    else if (s->kind == IR_FOR)
       loop(b, s, region);
     else if (s->kind == IR_COPY)
       copy(b, s);
@@ -402,7 +426,7 @@ static double issued_by(const block *b, double warps) {
 static double together(const block *b, double blocks, double spilled) {
   const double all = busy(b) * spilled;
   const double ports = b->shared > b->copied ? b->shared : b->copied;
-  const double alone = b->issued * issue_cycles * spilled;
+  const double alone = (b->few ? fmax(b->slots, b->issued) : b->issued) * issue_cycles * spilled;
   const double one = (all > alone ? all : alone) + b->waits + b->mp->latency,
                sum = blocks * ((ports > all ? ports : all) + both_share * (ports > all ? all : ports));
   return fmax(fmax(sum, one), blocks * issued_by(b, CU_WARPS));
@@ -463,6 +487,7 @@ static void walk(block *b, const ir_stmt *s, bool fullest) {
   b->tensor = b->plain = b->special = b->shared = b->copied = b->waits = b->parts = b->issued = 0;
   b->slots = b->all_slots = b->multiplied = 0;
   b->share = 1;
+  b->few = false;
   b->loops = 0;
   b->step = (cu_step){0};
   b->steps = b->depth = 0;
@@ -561,7 +586,8 @@ static void part(block *b, const ir_stmt *s, tf_times *t) {
   open_part(b, s);
   double wave = (double)b->multiprocessors;
   const double took = b->groups ? of_groups(b, s, blocks) : of_waves(b, s, blocks, &wave), l2 = of_l2(b, blocks);
-  const double memory = delivers(&b->p->tree->arch->memories[0], of_memory(b, s, wave));
+  const double readers = fmin(blocks / (double)b->multiprocessors / reader_share, 1);
+  const double memory = delivers(&b->p->tree->arch->memories[0], of_memory(b, s, wave)) / readers;
   const double outside = l2 > memory ? l2 : memory;
   const double each = ceil(blocks / (double)b->multiprocessors), here = each * b->copied;
   const double share = !b->groups ? b->mp->share : has_turns(&s->body) ? 1 : group_share;
