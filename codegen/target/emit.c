@@ -54,6 +54,11 @@ bool tf_emit_owns_isa(const char *target, const char *isa) {
   return t && t->owns && t->owns(isa);
 }
 
+const char *tf_emit_isa_unused(const char *target, const char *isa, const char *dtype) {
+  const tf_target *t = known_target(target);
+  return t && isa && t->unused && t->owns && t->owns(isa) ? t->unused(isa, dtype) : NULL;
+}
+
 /* A kernel has its inputs and outputs from who calls it, in one memory. */
 static bool one_home(const tf_tree *tree, tf_diags *d) {
   if (!tf_arch_homes(tree->arch, tree->workload)) return true;
