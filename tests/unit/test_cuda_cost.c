@@ -1,5 +1,8 @@
 /* The cost of the CUDA target: blocks of a multiprocessor and waves against dealing blocks out one by one; what may
  * only grow; lanes that share a sum; tiles that blocks of a wave share; steps that a mask leaves nothing of. */
+#include <math.h>
+#include <string.h>
+
 #include "codegen/lower/lower.h"
 #include "codegen/target/cuda/cuda.h"
 #include "codegen/target/cuda/pass/pass.h"
@@ -318,7 +321,54 @@ static void check_readers(void) {
   }
 }
 
+/* ---- rows that do not begin on 16 bytes ---- */
+
+static const ir_stmt *find_copy(const ir_program *p, const ir_body *b, const char *tensor) {
+  const ir_stmt *found = NULL;
+  for (int i = 0; i < b->n && !found; i++) {
+    const ir_stmt *s = b->s[i];
+    if (s->kind == IR_COPY && !strcmp(p->tree->workload->tensors[p->buffers[s->copy.from].tensor].name, tensor))
+      found = s;
+    if (!found) found = find_copy(p, &s->body, tensor);
+  }
+  return found;
+}
+
+/* Rows of B of n elements each, in blocks of 64 columns: the power of two on which all of them begin, one by one; and
+ * that nothing is cheaper than rows on 16 bytes, nor words than what is put together. */
+static void check_rows(const char *dtype, int bytes) {
+  double cost[17] = {0};
+  for (int n = 65; n <= 97; n++) {
+    char text[512];
+    snprintf(text, sizeof text,
+             "workload:\n  name: p\n  dims: {m: 128, n: %d, k: 4096}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n"
+             "mapping: |\n  HBM for m=2 n=2\n    SMEM for m=64 n=64 k=4096\n      op C\n",
+             n);
+    test_case e = case_of(arch, text);
+    ir_machine machine;
+    case_prepare(&e);
+    ir_program *p = e.tree && tf_target_cuda.machine(&(tf_emit_options){.dtype = dtype}, &machine, e.d)
+                        ? low_lower(e.tree, &tf_target_cuda.lower, &machine, e.d)
+                        : NULL;
+    const ir_stmt *b = p ? find_copy(p, &p->body, "B") : NULL;
+    CHECK(b != NULL);
+    int want = 16;
+    for (int row = 0; row < 16; row++)
+      for (int column = 0; column < n; column += 64)
+        while ((row * n + column) * bytes % want)
+          want /= 2;
+    if (b) CHECK_I64(cu_row_begins(p, b), want);
+    if (b && n > 96 - 16 && n <= 96) cost[want] = fmax(cost[want], cu_times(p).cycles);
+    ir_free(p);
+    case_drop(&e);
+  }
+  for (int i = 1; i < 16; i *= 2)
+    if (cost[i] > 0) CHECK(cost[i] > cost[16] && (i >= 4 || cost[4] <= 0 || cost[i] > cost[4]));
+}
+
 int main(void) {
+  check_rows("bf16", 2);
+  check_rows("tf32", 4);
   check_few_rows();
   check_readers();
   check_step(1);

@@ -453,6 +453,7 @@ static inline void __syncthreads() { emulation::stop(emulation::AT_BARRIER); }
 
 static inline void copy_async(float *to, const float *from) { emulation::send(to, from, 4, 4); }
 static inline void copy_16(void *to, const void *from, int bytes) { emulation::send(to, from, bytes, 16); }
+static inline void copy_4(void *to, const void *from, int bytes) { emulation::send(to, from, bytes, 4); }
 static inline void copy_end() { emulation::fibers[emulation::now].groups++; }
 template <int left> static inline void copy_wait() {
   emulation::fiber &f = emulation::fibers[emulation::now];

@@ -37,6 +37,10 @@ static const double matrix_place = 3, matrix_counted = 5, tile_begin = 55, tile_
 static const double product_begin = 22, row_half = 1.5;
 /* For a place in a ring of tiles whose number is no power of two: a division. */
 static const double ring_divided = 10;
+/* Of a piece whose row does not begin on 16 bytes: by four words; or, where half of the rows begin on a half of a word,
+ * by shifted ones, too, as a warp has rows of both kinds (counted in products of 4094^3 and 4095 x 4093 x 4091 for
+ * sm_80); element by element.  Passes of the memory of blocks, of which a warp's words each use a quarter. */
+static const double piece_words = 15, piece_shifted = 35, piece_elements = 9, words_passes = 4, shifted_passes = 9;
 /* From this share of the multiprocessors on they get the outermost memory's whole rate; fewer get less, in proportion.
  * Not measured: it gives a product of 64 x 4096 x 4096 in 64 blocks on an H100 the 17 to 22 us that are expected of it
  * by who knows such kernels. */
@@ -287,6 +291,23 @@ static void tile(block *b, const ir_buffer *to, double pieces) {
   if (!b->groups) slots(b, b->times * (tile_begin + (tile_piece + (to->stack ? tile_pixel : 0)) * pieces));
 }
 
+/* What pieces of rows cost more that do not begin on 16 bytes; those that are not words come by registers, and are
+ * waited for. */
+static void misaligned(block *b, const ir_stmt *s, double pieces) {
+  const ir_buffer *to = &b->p->buffers[s->copy.to];
+  const int64_t begins = cu_row_begins(b->p, s), size = ir_bytes(to->type);
+  if (begins >= 16 || !to->matrix) return;
+  const double each = begins >= 4 ? piece_words
+                      : size == 2 ? piece_shifted
+                                  : piece_words + piece_elements * 16 / (double)size,
+               passes = begins >= 4 ? words_passes : shifted_passes, all = CU_WARPS * CU_LANES;
+  slots(b, b->times * each * pieces);
+  b->issued += b->times * each * pieces;
+  b->plain += b->times * each * pieces * all / b->mp->plain;
+  b->shared += b->times * passes * pieces * 16 * all / b->mp->banks;
+  if (begins < 4) b->waits += b->times * b->mp->latency;
+}
+
 static void copy(block *b, const ir_stmt *s) {
   const ir_buffer *to = &b->p->buffers[s->copy.to];
   const double bytes = (double)(ir_bytes(to->type) * cu_copied(b->p, s));
@@ -296,7 +317,7 @@ static void copy(block *b, const ir_stmt *s) {
   if (to->across || (to->stack && to->columns < to->rank - 1))
     put_together(b, s);
   else
-    tile(b, to, bytes / 16 / (CU_WARPS * CU_LANES));
+    tile(b, to, bytes / 16 / (CU_WARPS * CU_LANES)), misaligned(b, s, bytes / 16 / (CU_WARPS * CU_LANES));
   if (b->groups) b->shared += b->times * bytes / b->mp->banks;
   if (to->slots == 1) b->waits += b->times * b->mp->latency;
   if (b->groups && b->times > b->steps && to->slots > 1) b->steps = b->times, b->depth = (double)to->slots;
