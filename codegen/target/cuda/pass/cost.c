@@ -63,16 +63,17 @@ typedef struct {
   const tf_multiprocessor *mp;
   double rate; /* multiply-adds a cycle of a multiprocessor's tensor cores */
   int64_t multiprocessors;
-  double times;         /* how often control comes by in a block */
-  double last;          /* and in the last step of the loop around */
-  double lanes;         /* threads that have a step of the loops around */
-  bool groups;          /* it is of warpgroups */
-  bool *same;           /* [n_buffers] tiles of which each block of a cluster brings half */
-  bool each;            /* a lane has points of its own; else a warp's lanes share each sum */
-  const ir_stmt *warps; /* the loop over them around, of a region; NULL */
-  const ir_stmt *mask;  /* that compares in some of a loop's steps alone; NULL */
-  double cut;           /* what share of them that is */
-  bool fullest;         /* of blocks that a mask leaves more or less of, that with most; else the mean */
+  double times;          /* how often control comes by in a block */
+  double last;           /* and in the last step of the loop around */
+  double lanes;          /* threads that have a step of the loops around */
+  bool groups;           /* it is of warpgroups */
+  bool *same;            /* [n_buffers] tiles of which each block of a cluster brings half */
+  bool each;             /* a lane has points of its own; else a warp's lanes share each sum */
+  const ir_stmt *warps;  /* the loop over them around, of a region; NULL */
+  const ir_stmt *around; /* the innermost serial loop; NULL */
+  const ir_stmt *mask;   /* that compares in some of a loop's steps alone; NULL */
+  double cut;            /* what share of them that is */
+  bool fullest;          /* of blocks that a mask leaves more or less of, that with most; else the mean */
   int n_copies;
   double copy_bytes[MOST_COPIES]; /* of each copy, in the order of the text */
   /* of a block, in cycles */
@@ -131,8 +132,10 @@ static void issue(block *b, const ir_stmt *s, double m, double n, double steps) 
     all *= multiply_described;
   else
     all += loads(b, s, f->a, m, steps) + loads(b, s, f->b, n, steps);
-  /* sm_90's code goes round the zeros where others choose them */
-  if ((b->groups ? cu_has_short_sums(b->p) : !b->p->machine.groups) && s->nest.n_fresh) all += sums;
+  /* sm_90's code goes round the zeros where others choose them, unless they are before the loop */
+  if ((b->groups ? cu_has_short_sums(b->p) : !b->p->machine.groups && !cu_begins_before(b->p, b->around, s)) &&
+      s->nest.n_fresh)
+    all += sums;
   if (cu_has_short_sums(b->p)) all += sums * (b->groups ? 1 : steps);
   if (b->share < 1) all += product_begin;
   if (b->p->machine.groups && s->range[f->m].most <= 8 && b->p->buffers[s->nest.from[f->a]].space == CU_FRAGMENT)
@@ -338,6 +341,7 @@ static void loop(block *b, const ir_stmt *s, bool region) {
   const block before = *b;
   const bool thread = s->loop.map == IR_WARP || s->loop.map == IR_LANE, here = region || cu_is_region(b->p, s);
   if (here && !region) b->warps = s;
+  if (s->loop.map == IR_SERIAL) b->around = s;
   if (s->loop.map == IR_SERIAL) b->last = b->times, b->times *= (double)s->loop.trip;
   if ((b->groups || cu_of(s)->skips) && b->warps && s->loop.map == IR_SERIAL) {
     const cu_left left = cu_steps_left(b->p, b->warps, s);
@@ -356,6 +360,7 @@ static void loop(block *b, const ir_stmt *s, bool region) {
   b->lanes = before.lanes;
   b->each = before.each;
   b->warps = before.warps;
+  b->around = before.around;
 }
 
 static double busy(const block *b) { return b->tensor / b->mp->share + b->plain + b->special; }
@@ -374,12 +379,15 @@ static void some(block *b, const ir_stmt *s, bool region) {
   b->lanes = all;
 }
 
-/* A place in a ring. */
+/* The place in a ring of tiles that are read; the next one to be filled has another. */
 static void let(block *b, const ir_stmt *s) {
   const ir_expr *e = &s->let.expr;
   if (e->fn != IR_MOD || b->groups || b->times <= 1) return;
   const int64_t by = e->arg[1].off;
-  if (by & (by - 1)) slots(b, b->times * ring_divided);
+  bool is = false;
+  for (int k = 0; k < b->p->n_buffers; k++)
+    is |= b->p->buffers[k].role == IR_COPIED && b->p->buffers[k].slot.var == s->let.var;
+  if (is && by & (by - 1)) slots(b, b->times * 2 * ring_divided);
 }
 
 static void body(block *b, const ir_body *list, bool region) {
@@ -501,7 +509,7 @@ static cu_pipe pipe_of(const block *b, const ir_stmt *s, double blocks) {
 static void walk(block *b, const ir_stmt *s, bool fullest) {
   b->times = b->last = b->lanes = 1;
   b->each = true;
-  b->warps = b->mask = NULL;
+  b->warps = b->mask = b->around = NULL;
   b->fullest = fullest;
   b->n_copies = 0;
   memset(b->copy_bytes, 0, sizeof b->copy_bytes);

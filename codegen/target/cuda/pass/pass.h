@@ -282,6 +282,9 @@ void low_cuda_tile(lowering *w);
  * which has rows of it; then, when it is in pieces, product by product. */
 void low_cuda_tensor_rows(lowering *w);
 void low_cuda_tensor(lowering *w);
+/* skip.c: whether the sums of a product of fragments begin in the first step of the loop alone, so that they can be
+ * zero before it. */
+bool cu_begins_before(const ir_program *p, const ir_stmt *loop, const ir_stmt *s);
 /* stage.c: arguments that sums read again and again come to shared memory, a piece of the sum after the other, the next
  * one while one is worked on. */
 void low_cuda_stage(lowering *w);

@@ -70,7 +70,8 @@ bool cu_steps_are_left_out(const ir_body *b);
  * own place. */
 bool cu_steps_masked(c_printer *c, const ir_stmt *s);
 void cu_leave_out(c_printer *c, const ir_stmt *s);
-/* mma.c: a product of fragments. */
+/* mma.c: a product of fragments; its sums become zero. */
+void cu_fragment_begin(c_printer *c, const ir_stmt *s);
 void cu_fragment_product(c_printer *c, const ir_stmt *s);
 /* tile.c: a matrix comes to shared memory. */
 void cu_tile_copy(c_printer *c, const ir_stmt *s);

@@ -153,8 +153,18 @@ static void blocks_of(c_printer *c, const ir_stmt *s, const char *var) {
   if (turned) c_indent(c), fprintf(c->out, "  const int64_t %s = %" PRId64 " - rank;\n", var, s->loop.trip - 1);
 }
 
+/* Sums of products at or below the list that begin in the loop's first step: choosing a zero or what they are, in each
+ * step, would be an instruction a sum. */
+static void begin_sums(c_printer *c, const ir_stmt *loop, const ir_body *b) {
+  for (int i = 0; i < b->n; i++) {
+    if (b->s[i]->kind == IR_IF) begin_sums(c, loop, &b->s[i]->body);
+    if (cu_begins_before(c->p, loop, b->s[i])) cu_fragment_begin(c, b->s[i]);
+  }
+}
+
 static void loop(c_printer *c, const ir_stmt *s) {
   const char *var = c->p->var_name[s->loop.var];
+  if (c->own && s->loop.map == IR_SERIAL) begin_sums(c, s, &s->body);
   c_indent(c);
   if (s->loop.map == IR_WARP || s->loop.map == IR_LANE) {
     const char *thread = s->loop.map == IR_WARP ? c->say->row : c->say->lane;
@@ -180,11 +190,13 @@ static void loop(c_printer *c, const ir_stmt *s) {
     fprintf(c->out, "for (int64_t %s = 0; %s < %" PRId64 "; %s++) {\n", var, var, s->loop.trip, var);
   }
   const bool region = cu_is_region(c->p, s), outside = c->skips;
+  const ir_stmt *around = c->around;
   c->skips = outside || cu_of(s)->skips;
+  if (s->loop.map == IR_SERIAL) c->around = c->own ? s : NULL;
   if (region) c->own = cu_fragment_element;
   c->lanes = !region && shares_points(s);
   opened_body(c, s);
-  c->skips = outside;
+  c->skips = outside, c->around = around;
   if (region) c->own = NULL;
   c->lanes = false;
   if (s->loop.map == IR_WARP) c_line(c, c->say->barrier);
