@@ -45,7 +45,7 @@ enum { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost };
 inline dim3 blockIdx, gridDim, blockDim, threadIdx;
 
 namespace emulation {
-enum { LANES = 32, MOST_SHARED = 227 << 10, STACK = 64 << 10 };
+enum { LANES = 32, MOST_SHARED = 227 << 10, STACK = 64 << 10, UNSET = 16 << 10 };
 struct copy {
   unsigned char *to;
   const unsigned char *from;
@@ -354,6 +354,7 @@ static inline void run_block(dim3 threads) {
     fiber &f = fibers[i];
     f.n_copies = 0, f.groups = 0, f.done = false;
     f.thread = dim3((unsigned)i % threads.x, (unsigned)i / threads.x);
+    memset(f.stack + STACK - UNSET, 0xff, UNSET); /* whoever reads what nobody set finds what is not a number */
     getcontext(&f.at);
     f.at.uc_stack.ss_sp = f.stack;
     f.at.uc_stack.ss_size = STACK;
