@@ -161,9 +161,9 @@ static void branched(FILE *out, const net_emission *e) {
       out,
       "enum { GROUPS = %d, BRANCHES = %d };\n\n"
       "static int wait_for(cudaStream_t on, cudaEvent_t event) {\n"
-      "  return cudaStreamWaitEvent(on, event, 0) == cudaSuccess ? " C_NAME "_done : " C_NAME "_no_isa;\n}\n\n"
+      "  return cudaStreamWaitEvent(on, event, 0) == cudaSuccess ? " C_NAME "_done : FAILED;\n}\n\n"
       "static int mark(cudaEvent_t event, cudaStream_t on) {\n"
-      "  return cudaEventRecord(event, on) == cudaSuccess ? " C_NAME "_done : " C_NAME "_no_isa;\n}\n\n"
+      "  return cudaEventRecord(event, on) == cudaSuccess ? " C_NAME "_done : FAILED;\n}\n\n"
       "/* Groups in streams, of which each is a branch; events: that behind each group, then those of branches. */\n"
       "static int run_branches(const " C_NAME "_args *args, const places *p, cudaStream_t *on, cudaEvent_t *behind) "
       "{\n"
@@ -197,10 +197,10 @@ static const char capturing[] =
     "  if (all) cudaGraphDestroy(all);\n"
     "  for (int i = 0; i < GROUPS + BRANCHES; i++)\n    if (behind[i]) cudaEventDestroy(behind[i]);\n"
     "  for (int b = 0; b < BRANCHES; b++)\n    if (on[b]) cudaStreamDestroy(on[b]);\n"
-    "  if (graph) *graph = ok ? (void *)made : NULL;\n  return ok || status ? status : " C_NAME "_no_isa;\n}\n\n"
+    "  if (graph) *graph = ok ? (void *)made : NULL;\n  return ok || status ? status : FAILED;\n}\n\n"
     "int " C_NAME "_graph_start(void *graph, void *stream) {\n  if (!graph) return BAD_ARGUMENT;\n"
-    "  return cudaGraphLaunch((cudaGraphExec_t)graph, (cudaStream_t)stream) == cudaSuccess ? " C_NAME "_done : " C_NAME
-    "_no_isa;\n}\n\n"
+    "  return cudaGraphLaunch((cudaGraphExec_t)graph, (cudaStream_t)stream) == cudaSuccess ? " C_NAME
+    "_done : FAILED;\n}\n\n"
     "void " C_NAME
     "_graph_free(void *graph) {\n  if (graph) cudaGraphExecDestroy((cudaGraphExec_t)graph);\n}\n#endif\n";
 
@@ -220,7 +220,7 @@ static void print_calls(FILE *out, const net_emission *e) {
   for (int i = 0; i < e->plan->n; i++)
     if (net_has_kernel(e, i)) fprintf(out, "#include \"g%d.h\"\n#include \"g%d_device.h\"\n", i + 1, i + 1);
   net_say_arena(out, e);
-  fputs("#define BAD_ARGUMENT " C_NAME "_bad_argument\n", out);
+  fputs("#define BAD_ARGUMENT " C_NAME "_bad_argument\n#define FAILED ((int)" C_NAME "_failed)\n", out);
   for (int i = 0; i < e->plan->n; i++)
     call(out, e, i);
   sizes(out, e);
@@ -238,11 +238,12 @@ static void print_device_header(FILE *out, const net_emission *e) {
       "#ifndef TILEFLOW_" C_NAME "_DEVICE_H\n#define TILEFLOW_" C_NAME "_DEVICE_H\n#include \"kernel.h\"\n\n"
       "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
       "/* Bytes of device memory that a call needs: what passes between kernels, and what the largest has besides. */\n"
-      "size_t " C_NAME "_device_workspace(void);\n"
+      "size_t " C_NAME "_device_workspace(void);\n",
+      out);
+  fputs(
       "/* Starts the kernels in the stream (a cudaStream_t), one behind the other, and returns at once; pointers of "
       "args and\n"
-      " * workspace are the device's.  " C_NAME "_no_isa: one could not be started.  May be captured in a CUDA graph. "
-      "*/\n"
+      " * workspace are the device's.  The first that cannot be started ends it.  May be captured in a CUDA graph. */\n"
       "int " C_NAME "_device(const " C_NAME "_args *args, void *workspace, size_t bytes, void *stream);\n\n"
       "/* The same as a graph (a cudaGraphExec_t), for these pointers, in which kernels that touch nothing of each "
       "other "
@@ -317,6 +318,7 @@ static void print_readme(FILE *out, const net_emission *e) {
 
 static void print_header(FILE *out, const net_emission *e) {
   c_kernel_h_begin(out, &e->package);
+  cu_codes(out);
   net_declare_weights(out);
   c_kernel_h_end(out);
 }
@@ -368,6 +370,8 @@ static bool begin(net_emission *e) {
   e->whole.platform = tf_target_cuda.lower.platform;
   set_within(e);
   e->package = (c_package){.p = &e->whole,
+                           .lacking = CU_NO_DEVICE,
+                           .absent = cu_absent,
                            .o = e->o,
                            .isa = e->isa,
                            .source = tf_micro_source_find(NULL),

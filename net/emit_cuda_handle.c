@@ -86,7 +86,7 @@ static const char moving[] =
     "    ok = cudaMemcpy(piece, (const element *)there + at, some * sizeof *piece, cudaMemcpyDeviceToHost) == "
     "cudaSuccess;\n"
     "    for (size_t i = 0; i < some && ok; i++) to[at + i] = wide_element(piece[i]);\n"
-    "  }\n  free(piece);\n  return ok ? " C_NAME "_done : " C_NAME "_no_isa;\n}\n";
+    "  }\n  free(piece);\n  return ok ? " C_NAME "_done : FAILED;\n}\n";
 
 static const char starting[] =
     "\nconst " C_NAME "_args *" C_NAME "_arrays(const " C_NAME "_there *n) { return &n->args; }\n\n"
@@ -101,7 +101,7 @@ static const char starting[] =
 
 static void make(FILE *out, const net_emission *e) {
   fputs("\nint " C_NAME "_make(" C_NAME "_there **made) {\n  if (!made) return BAD_ARGUMENT;\n  *made = NULL;\n"
-        "  void *none = NULL;\n  if (!find_device(&none)) return " C_NAME "_no_isa;\n"
+        "  void *none = NULL;\n  if (!find_device(&none)) return NO_DEVICE;\n"
         "  " C_NAME "_there *const n = (" C_NAME "_there *)calloc(1, sizeof *n);\n  if (!n) return " C_NAME
         "_no_memory;\n"
         "  bool ok = true;\n  " C_NAME "_dense(&n->args);\n"
@@ -123,7 +123,7 @@ static void move(FILE *out, const net_emission *e, bool inputs) {
           "\nint " C_NAME "_%s(" C_NAME "_there *n, const " C_NAME "_floats *%s) {\n  if (!n || !%s) return "
           "BAD_ARGUMENT;\n  int status = %s;\n",
           inputs ? "put" : "get", inputs ? "from" : "to", inputs ? "from" : "to",
-          inputs ? C_NAME "_done" : "cudaDeviceSynchronize() == cudaSuccess ? " C_NAME "_done : " C_NAME "_no_isa");
+          inputs ? C_NAME "_done" : "cudaDeviceSynchronize() == cudaSuccess ? " C_NAME "_done : FAILED");
   for (int z = 0; z < e->wl->n_tensors; z++) {
     const tf_tensor *t = &e->wl->tensors[z];
     if (!c_is_argument(t) || c_is_input(t) != inputs) continue;
@@ -219,7 +219,8 @@ void net_cuda_test_handle(FILE *out, const net_emission *e) {
     fprintf(out, ", %" PRId64 ");\n", tf_tensor_words(t));
   }
   fputs("  int status = " C_NAME "(&a, NULL, 0), bad = 0;\n"
-        "  if (status == " C_NAME "_no_isa) return puts(\"not run: no CUDA device, or not this one\"), 2;\n"
+        "  if (status == " C_NAME "_no_isa || status == " C_NAME
+        "_no_device) return puts(\"not run: no CUDA device, or not this one\"), 2;\n"
         "  " C_NAME "_there *n = NULL;\n  if (status || " C_NAME "_make(&n) || " C_NAME "_put(n, &f)) return 2;\n"
         "  const " C_NAME "_floats none = {0};\n"
         "  for (int turn = 0; turn < 3 && !bad; turn++) { /* kernel after kernel; inputs stay; as a graph */\n"

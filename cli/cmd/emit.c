@@ -394,6 +394,7 @@ static cli_status run(const void *options) {
   emit_options own = *(const emit_options *)options;
   emit_options *o = &own;
   char target[16];
+  if (!o->in.quiet) cli_note_unused_isa(o->target, o->isa, o->dtype);
   if (is_network(o, target, sizeof target)) return run_network(o);
   cli_session s;
   job r = {.o = o};

@@ -229,6 +229,8 @@ static void check(void *options, tf_diags *d) {
 static cli_status run(const void *options) {
   tf_diags *d = cli_diags();
   if (!d) return CLI_FAILED;
+  const plan_options *o = options;
+  if (o->target && !o->in.quiet) cli_note_unused_isa(o->target, o->isa, o->dtype);
   const cli_status status = plan(options, d);
   if (status == CLI_BAD_INPUT) cli_complain(d);
   tf_diags_free(d);

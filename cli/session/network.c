@@ -52,6 +52,11 @@ cli_text cli_network_targets(void) {
   return all;
 }
 
+void cli_note_unused_isa(const char *target, const char *isa, const char *dtype) {
+  const char *why = tf_emit_isa_unused(target, isa, dtype);
+  if (why) fprintf(stderr, "note: %s\n", why);
+}
+
 /* The files that a plan names, followed by the plan; free `files` and `named`. */
 typedef struct {
   cli_input in;

@@ -54,6 +54,11 @@ bool tf_emit_owns_isa(const char *target, const char *isa) {
   return t && t->owns && t->owns(isa);
 }
 
+const char *tf_emit_isa_unused(const char *target, const char *isa, const char *dtype) {
+  const tf_target *t = known_target(target);
+  return t && isa && t->unused && t->owns && t->owns(isa) ? t->unused(isa, dtype) : NULL;
+}
+
 /* Whether the kernel's caller can put each input, and find each output, where it lives. */
 static bool within_reach(const tf_target *t, const tf_tree *tree, tf_diags *d) {
   for (int z = 0; t->reaches && z < tree->workload->n_tensors; z++) {

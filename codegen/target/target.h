@@ -33,6 +33,8 @@ struct tf_target {
   /* Instruction sets of its own, as messages list them, and whether a name is one of them; NULL: it has none. */
   const char *isas;
   bool (*owns)(const char *isa);
+  /* As tf_emit_isa_unused, of one of its own; NULL: each changes what is printed. */
+  const char *(*unused)(const char *isa, const char *dtype);
   /* Runs a program lowered for it, as ir_run. */
   bool (*run)(const ir_program *p, double *const *data, const ir_counts *counts);
 };

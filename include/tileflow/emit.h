@@ -207,6 +207,9 @@ TF_API bool tf_emit_able(const char *target, tf_emit_ability what);
 /* Instruction sets that are the target's own, as a sentence lists them (NULL: none), and whether a name is of one. */
 TF_API const char *tf_emit_isas(const char *target);
 TF_API bool tf_emit_owns_isa(const char *target, const char *isa);
+/* Why an instruction set of the target's own changes nothing for data of that type (NULL: f32); NULL: it does change
+ * something, or is none of its own. */
+TF_API const char *tf_emit_isa_unused(const char *target, const char *isa, const char *dtype);
 
 /* The loop IR of a target (NULL: cpu) as text; for cpu: what tf_emit_cpu prints for o's isa (of several the best) and
  * dtype.  o NULL: float32 without vectors.  Malloc'd, the caller frees.  NULL as above; E_NAME: no such target. */

@@ -1,5 +1,5 @@
 /* Boxes of rows: how many there are against all boxes, tried one by one; what they are for known layers; and what a
- * block's copies bring of them, element by element. */
+ * block's copies bring of them, element by element; what leaves by boxes. */
 #include "codegen/target/cuda/box/box.h"
 
 #include "codegen/lower/lower.h"
@@ -143,7 +143,43 @@ static void check_digits(void) {
     }
 }
 
+static int count_boxed(const ir_body *b) {
+  int n = 0;
+  for (int i = 0; i < b->n; i++)
+    n += (b->s[i]->kind == IR_SAVE && cu_of(b->s[i])->boxed) + count_boxed(&b->s[i]->body);
+  return n;
+}
+
+/* What two products are put together to leaves by boxes where it lies between two kernels, of which the second reads it
+ * by boxes; not where its rows are no multiples of 16 bytes. */
+static void check_leaves(int inner, int want) {
+  char text[1024];
+  snprintf(text, sizeof text,
+           "workload:\n  name: gated\n  dims: {m: 256, k: 128, l: %d, n: 128}\n  ops:\n"
+           "  - U[m,l] += X[m,k] * W[k,l]\n  - V[m,l] += X[m,k] * Z[k,l]\n  - G[m,l] = U[m,l] + V[m,l]\n"
+           "  - Y[m,n] += G[m,l] * W2[l,n]\n"
+           "mapping: |\n  HBM\n    Seq\n      HBM for m=2\n        Seq keep U@SMEM V@SMEM\n"
+           "          SMEM for m=128 l=%d k=128\n            op U\n"
+           "          SMEM for m=128 l=%d k=128\n            op V\n"
+           "          SMEM for m=128 l=%d\n            op G\n"
+           "      HBM for m=2\n        SMEM for m=128 n=128 l=%d\n          op Y\n",
+           inner, inner, inner, inner, inner);
+  test_case e = case_of(arch, text);
+  ir_machine machine;
+  case_prepare(&e);
+  ir_program *p = e.tree && tf_target_cuda.machine(&(tf_emit_options){.dtype = "bf16", .isa = "sm_90a"}, &machine, e.d)
+                      ? low_lower(e.tree, &tf_target_cuda.lower, &machine, e.d)
+                      : NULL;
+  CHECK(p != NULL);
+  if (!p) case_complain(e.d);
+  if (p) CHECK_I64(count_boxed(&p->body), want);
+  ir_free(p);
+  case_drop(&e);
+}
+
 int main(void) {
+  check_leaves(128, 2);
+  check_leaves(124, 0);
   check_digits();
   check_fewest();
   check_known();

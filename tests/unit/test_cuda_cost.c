@@ -1,5 +1,8 @@
 /* The cost of the CUDA target: blocks of a multiprocessor and waves against dealing blocks out one by one; what may
  * only grow; lanes that share a sum; tiles that blocks of a wave share; steps that a mask leaves nothing of. */
+#include <math.h>
+#include <string.h>
+
 #include "codegen/lower/lower.h"
 #include "codegen/target/cuda/cuda.h"
 #include "codegen/target/cuda/pass/pass.h"
@@ -36,14 +39,16 @@ static void check_resident(void) {
 
 enum { MULTIPROCESSORS = 8 };
 
-static const char *const arch =
-    "architecture:\n  name: gpu\n  clock: 1 GHz\n  memories:\n  - {name: HBM, bandwidth: 64}\n"
-    "  - {name: SMEM, capacity: 4 MiB, bandwidth: 64, mesh: [4, 2]}\n  compute:\n"
-    "  - {name: u, ops: [mac, add], below: SMEM, mesh: [16, 16]}\n";
+/* wide: one block gets as much of the memory's rate as all do else. */
+#define ARCH(rate)                                                                                                     \
+  "architecture:\n  name: gpu\n  clock: 1 GHz\n  memories:\n  - {name: HBM, bandwidth: " rate "}\n"                    \
+  "  - {name: SMEM, capacity: 4 MiB, bandwidth: 64, mesh: [4, 2]}\n  compute:\n"                                       \
+  "  - {name: u, ops: [mac, add], below: SMEM, mesh: [16, 16]}\n"
+static const char *const arch = ARCH("64"), *const wide = ARCH("512");
 
 /* Cost, and blocks that a multiprocessor has at a time of the first part.  No unit is busy for longer than that. */
-static double cost_of(const char *workload, const char *dtype, int *at_once) {
-  test_case e = case_of(arch, workload);
+static double cost_of(const char *machine_of, const char *workload, const char *dtype, int *at_once) {
+  test_case e = case_of(machine_of, workload);
   ir_machine machine;
   case_prepare(&e);
   const tf_emit_options o = {.dtype = dtype};
@@ -72,7 +77,7 @@ static double product(int blocks, int k, const char *dtype, int *at_once) {
            "workload:\n  name: p\n  dims: {b: %d, m: 64, n: 64, k: %d}\n  ops:\n  - C[b,m,n] += A[b,m,k] * B[b,k,n]\n"
            "mapping: |\n  HBM for b=%d\n    SMEM for m=64 n=64 k=%d\n      op C\n",
            blocks, k, blocks, k);
-  return cost_of(text, dtype, at_once);
+  return cost_of(arch, text, dtype, at_once);
 }
 
 /* Blocks are dealt out in turn, as many at once as there is room; a wave takes what its fullest multiprocessor takes,
@@ -110,7 +115,7 @@ static double row_sums(int n, int k) {
            "workload:\n  name: p\n  dims: {m: 8, n: %d, k: %d}\n  ops:\n  - \"C[m,n] += A[m,n,k]\"\n"
            "mapping: |\n  HBM\n    SMEM for m=8 n=%d k=%d\n      op C\n",
            n, k, n, k);
-  return cost_of(text, "f32", NULL);
+  return cost_of(wide, text, "f32", NULL);
 }
 
 /* Up to 8 columns a warp's lanes share each sum; of 16 every thread sums alone, and waits for each of its points. */
@@ -217,10 +222,9 @@ static void check_masks(void) {
 /* ---- what a warp issues ---- */
 
 /* Of a product of 128 x 128 in steps of 64 by mma.sync: as count.c counts products and loads, whose places are 3
- * instructions for each of the step's four pieces of A's rows and of 16 of B's columns, a warp's 32; for each of a
- * lane's 64 sums the choice of where it begins; two tiles of four pieces a thread.  The number of steps changes nothing
- * but that a single one is no loop, and has no such choice: then it is all of the block, which stores two sums at a
- * time. */
+ * instructions for each of the step's four pieces of A's rows and of 16 of B's columns, a warp's 32; two tiles of
+ * four pieces a thread.  Sums begin before the loop.  The number of steps changes nothing but that a single one is no
+ * loop: then it is all of the block, which stores two sums at a time. */
 static void check_step(int steps) {
   char text[512];
   snprintf(text, sizeof text,
@@ -239,7 +243,7 @@ static void check_step(int steps) {
     const cu_counts n = cu_count(p, p->body.s[0]);
     enum { WARPS = 8, POINTS = 16 * 8 * 16, SUMS = 128 * 128 / (8 * 32), PIECES = 128 * 64 * 2 / 16 / (8 * 32) };
     const int steps_of_a = 64 / 16, columns_of_b = 32 / 16;
-    const double once = steps > 1 ? SUMS + 20 : SUMS / 2 * 18 + 50;
+    const double once = steps > 1 ? 20 : SUMS / 2 * 18 + 50;
     CHECK_I64(n.loaded, steps_of_a * (64 / 16 + columns_of_b));
     CHECK_NEAR(step.multiplied * WARPS * POINTS, 128 * 128 * 64, 1e-9);
     CHECK_NEAR(step.multiplied, (double)n.multiplied, 1e-9);
@@ -251,7 +255,121 @@ static void check_step(int steps) {
   case_drop(&e);
 }
 
+/* ---- few blocks, few warps ---- */
+
+/* Attention of 8 heads, four queries each, in blocks of a head and steps of 128 keys: one warp does what is for its
+ * rows, so that a step takes no less than five cycles an instruction, and begins two products. */
+static void check_few_rows(void) {
+  static const char *const few =
+      "architecture:\n  name: gpu\n  clock: 1 GHz\n  word-bits: 16\n  memories:\n  - {name: HBM, bandwidth: 65536}\n"
+      "  - {name: SMEM, capacity: 227 KiB, bandwidth: 64, mesh: [4, 2]}\n  compute:\n"
+      "  - {name: u, ops: [mac, add, sub, div, exp, max, select], below: SMEM, mesh: [16, 16]}\n";
+  static const char *const text =
+      "workload:\n  name: p\n  dims: {h: 8, m: 4, l: 4096, a: 64, n: 64}\n  ops:\n"
+      "  - \"S[h,m,l] += Q[h,m,a] * K[h,l,a]\"\n  - \"X[h,m] max= S[h,m,l]\"\n"
+      "  - \"E[h,m,l] = exp(S[h,m,l] - X[h,m])\"\n  - \"Z[h,m] += E[h,m,l]\"\n"
+      "  - \"P[h,m,l] = E[h,m,l] / Z[h,m]\"\n  - \"O[h,m,n] += P[h,m,l] * V[h,l,n]\"\nmapping: |\n"
+      "  HBM for h=8 l=32\n    Seq keep S@SMEM X@SMEM E@SMEM Z@SMEM P@SMEM stream X Z O\n"
+      "      SMEM for m=4 l=128 a=64\n        op S\n      SMEM for m=4 l=128\n        op X\n"
+      "      SMEM for m=4 l=128\n        op E\n      SMEM for m=4 l=128\n        op Z\n"
+      "      SMEM for m=4 l=128\n        op P\n      SMEM for m=4 l=128 n=64\n        op O\n";
+  test_case e = case_of(few, text);
+  ir_machine machine;
+  case_prepare(&e);
+  ir_program *p = e.tree && tf_target_cuda.machine(&(tf_emit_options){.dtype = "bf16"}, &machine, e.d)
+                      ? low_lower(e.tree, &tf_target_cuda.lower, &machine, e.d)
+                      : NULL;
+  CHECK(p && p->body.n == 1 && p->body.s[0]->loop.trip == 8);
+  if (p) {
+    enum { STEPS = 32, CYCLES = 5, BEGUN = 22, MULTIPLIED = 2 * (128 / 16) * (64 / 8) };
+    const cu_step step = cu_step_of(p, p->body.s[0]);
+    CHECK_NEAR(step.multiplied, MULTIPLIED, 1e-9);
+    CHECK(step.issued > MULTIPLIED + 2 * BEGUN);
+    CHECK(cu_times(p).cycles >= STEPS * CYCLES * step.issued);
+  } else {
+    case_complain(e.d);
+  }
+  ir_free(p);
+  case_drop(&e);
+}
+
+/* Blocks on two thirds of the multiprocessors get all of the memory's rate, and fewer as much less as they are. */
+static void check_readers(void) {
+  double of[MULTIPROCESSORS + 1] = {0};
+  for (int blocks = 2; blocks <= MULTIPROCESSORS; blocks++) {
+    char text[512];
+    snprintf(
+        text, sizeof text,
+        "workload:\n  name: p\n  dims: {b: %d, m: 64, n: 64, k: 512}\n  ops:\n  - C[b,m,n] += A[b,m,k] * B[b,k,n]\n"
+        "mapping: |\n  HBM for b=%d\n    SMEM for m=64 n=64 k=512\n      op C\n",
+        blocks, blocks);
+    test_case e = case_of(arch, text);
+    ir_machine machine;
+    case_prepare(&e);
+    ir_program *p = e.tree && tf_target_cuda.machine(&(tf_emit_options){.dtype = "bf16"}, &machine, e.d)
+                        ? low_lower(e.tree, &tf_target_cuda.lower, &machine, e.d)
+                        : NULL;
+    CHECK(p && p->body.n == 1 && p->body.s[0]->loop.trip == blocks);
+    if (p) of[blocks] = cu_times(p).unit[TF_TIME_MEMORY] / blocks;
+    ir_free(p);
+    case_drop(&e);
+  }
+  for (int blocks = 2; blocks <= MULTIPROCESSORS; blocks++) {
+    const double rate = 3.0 * blocks < 2.0 * MULTIPROCESSORS ? 1.5 * blocks / MULTIPROCESSORS : 1;
+    CHECK_NEAR(of[blocks] * rate, of[MULTIPROCESSORS], 1e-9);
+  }
+}
+
+/* ---- rows that do not begin on 16 bytes ---- */
+
+static const ir_stmt *find_copy(const ir_program *p, const ir_body *b, const char *tensor) {
+  const ir_stmt *found = NULL;
+  for (int i = 0; i < b->n && !found; i++) {
+    const ir_stmt *s = b->s[i];
+    if (s->kind == IR_COPY && !strcmp(p->tree->workload->tensors[p->buffers[s->copy.from].tensor].name, tensor))
+      found = s;
+    if (!found) found = find_copy(p, &s->body, tensor);
+  }
+  return found;
+}
+
+/* Rows of B of n elements each, in blocks of 64 columns: the power of two on which all of them begin, one by one; and
+ * that nothing is cheaper than rows on 16 bytes, nor words than what is put together. */
+static void check_rows(const char *dtype, int bytes) {
+  double cost[17] = {0};
+  for (int n = 65; n <= 97; n++) {
+    char text[512];
+    snprintf(text, sizeof text,
+             "workload:\n  name: p\n  dims: {m: 128, n: %d, k: 4096}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n"
+             "mapping: |\n  HBM for m=2 n=2\n    SMEM for m=64 n=64 k=4096\n      op C\n",
+             n);
+    test_case e = case_of(arch, text);
+    ir_machine machine;
+    case_prepare(&e);
+    ir_program *p = e.tree && tf_target_cuda.machine(&(tf_emit_options){.dtype = dtype}, &machine, e.d)
+                        ? low_lower(e.tree, &tf_target_cuda.lower, &machine, e.d)
+                        : NULL;
+    const ir_stmt *b = p ? find_copy(p, &p->body, "B") : NULL;
+    CHECK(b != NULL);
+    int want = 16;
+    for (int row = 0; row < 16; row++)
+      for (int column = 0; column < n; column += 64)
+        while ((row * n + column) * bytes % want)
+          want /= 2;
+    if (b) CHECK_I64(cu_row_begins(p, b), want);
+    if (b && n > 96 - 16 && n <= 96) cost[want] = fmax(cost[want], cu_times(p).cycles);
+    ir_free(p);
+    case_drop(&e);
+  }
+  for (int i = 1; i < 16; i *= 2)
+    if (cost[i] > 0) CHECK(cost[i] > cost[16] && (i >= 4 || cost[4] <= 0 || cost[i] > cost[4]));
+}
+
 int main(void) {
+  check_rows("bf16", 2);
+  check_rows("tf32", 4);
+  check_few_rows();
+  check_readers();
   check_step(1);
   check_step(4);
   check_step(16);

@@ -137,6 +137,10 @@ static void check_table(const session *s) {
   }
   CHECK(tf_emit_able("cpu", TF_EMIT_HERE) && tf_emit_able(NULL, TF_EMIT_TUNED) && !tf_emit_able("cuda", TF_EMIT_HERE));
   CHECK(!tf_emit_able("toy", TF_EMIT_HERE) && !tf_emit_isas("cpu") && !tf_emit_isas("toy"));
+  CHECK(tf_emit_isa_unused("cuda", "sm_90a", NULL) && tf_emit_isa_unused("hints", "sm_90a", "int8"));
+  CHECK(!tf_emit_isa_unused("cuda", "sm_90a", "bf16") && !tf_emit_isa_unused("cuda", "sm_90a", "f8"));
+  CHECK(!tf_emit_isa_unused("cuda", "sm_80", NULL) && !tf_emit_isa_unused("cuda", NULL, NULL));
+  CHECK(!tf_emit_isa_unused("cpu", "sm_90a", NULL) && !tf_emit_isa_unused("opencl", "plain", NULL));
   CHECK(tf_emit_owns_isa("cuda", "sm_80") && !tf_emit_owns_isa("cuda", "avx2") && !tf_emit_owns_isa("npu", "sm_80"));
   tf_emitted *e = tf_emit(s->tree, NULL, &o, s->d);
   CHECK(e && e->n > 0);

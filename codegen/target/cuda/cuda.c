@@ -39,6 +39,13 @@ static bool machine_of(const tf_emit_options *o, ir_machine *machine, tf_diags *
 
 static bool owns(const char *isa) { return !strncmp(isa, "sm_", 3) || !strcmp(isa, "wmma"); }
 
+const char *tf_cuda_unused(const char *isa, const char *dtype) {
+  ir_machine machine;
+  if (strcmp(isa, "sm_90a") != 0 || !cu_machine(dtype, false, &machine) || ir_is_coded(machine.data)) return NULL;
+  return dtype ? "sm_90a's warpgroups multiply bf16, f16 and f8 alone: the kernel is that of sm_80"
+               : "without --dtype data are float32, which sm_90a's warpgroups do not multiply: --dtype bf16, f16 or f8";
+}
+
 static double cycles_of(const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
   ir_machine machine;
   return machine_of(o, &machine, d) ? cu_cycles(tree, &tf_target_cuda.lower, &machine, d) : -1;
@@ -57,5 +64,6 @@ const tf_target tf_target_cuda = {
     .able = TF_EMIT_NETWORKS,
     .isas = "sm_80, sm_90a and wmma",
     .owns = owns,
+    .unused = tf_cuda_unused,
     .run = ir_run,
 };

@@ -10,6 +10,8 @@ extern const low_pass tf_cuda_passes[];
     .platform = &low_cuda_platform, .depth = 1, .narrow = low_cuda_narrow, .close_by = low_cuda_close_by,              \
     .passes = tf_cuda_passes                                                                                           \
   }
+/* cuda.c: its row's `unused`. */
+const char *tf_cuda_unused(const char *isa, const char *dtype);
 /* emit.c */
 tf_emitted *tf_cuda_print(const tf_target *t, const tf_tree *tree, const tf_emit_options *o, tf_diags *d);
 /* emulate/emulate.hpp, as text (CMakeLists.txt makes it). */

@@ -2,9 +2,17 @@
 #include "codegen/target/cuda/cuda.h"
 #include "codegen/target/cuda/print/cuda.h"
 
-static bool kernel_h(FILE *out, cu_package *p) { return c_kernel_h(out, &p->k), true; }
+static bool kernel_h(FILE *out, cu_package *p) {
+  c_kernel_h_begin(out, &p->k);
+  cu_codes(out);
+  c_kernel_h_end(out);
+  return true;
+}
 static bool device_h(FILE *out, cu_package *p) { return cu_device_h(out, &p->k), true; }
-static bool test_c(FILE *out, cu_package *p) { return c_test_c(out, &p->k), true; }
+static bool test_c(FILE *out, cu_package *p) {
+  p->k.lacking = CU_NO_DEVICE, p->k.absent = cu_absent;
+  return c_test_c(out, &p->k), true;
+}
 static bool bench_cu(FILE *out, cu_package *p) { return cu_bench(out, &p->k), true; }
 static bool makefile(FILE *out, cu_package *p) { return cu_makefile(out, &p->k), true; }
 static bool cmake(FILE *out, cu_package *p) { return cu_cmake(out, &p->k), true; }

@@ -57,5 +57,6 @@ const tf_target tf_target_hints = {
     .whole = true,
     .able = TF_EMIT_READ,
     .owns = owns,
+    .unused = tf_cuda_unused,
     .run = ir_run,
 };

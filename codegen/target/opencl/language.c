@@ -82,6 +82,7 @@ static void end(c_printer *c, int64_t shared) { (void)c, (void)shared; /* the ho
 static const char starting[] = "  return start_all(args, (cl_mem)workspace, (cl_command_queue)queue);\n}\n";
 
 static const char arrays[] =
+    "#define NO_DEVICE " C_NAME "_no_isa\n#define FAILED " C_NAME "_no_isa\n\n"
     "static bool find_device(void **queue) { return (*queue = " C_NAME "_device_queue()) != NULL; }\n\n"
     "static bool finish(void *queue) { return clFinish((cl_command_queue)queue) == CL_SUCCESS; }\n\n"
     "/* A buffer with what stands in the host's array, if there is one. */\n"

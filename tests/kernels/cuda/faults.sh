@@ -47,7 +47,7 @@ fault product 'a step of the sum left out' "$main s/tk < 4/tk < 3/"
 fault product 'the wrong half of columns' 's/fa\[tm\], fb + 2/fa[tm], fb + 0/'
 fault product 'sums in the wrong place' 's/\[tn + 1\], fa/[tn + 0], fa/'
 fault product 'sums that do not start' "$main {/zero_fragments/d;}"
-fault product 'sums that start in each piece' 's/if (fresh) {/if (1) {/'
+fault product 'sums that start in each piece' "$main s/^ *for (int tk = 0;/zero_fragments<(int)(sizeof C_sums \/ 4)>(\&C_sums[0][0][0]);\n&/"
 fault product 'two warps do the same columns' 's/\(columns_[0-9]* = (\)i_m_1)/\1i_m_1 \& 6)/'
 fault product 'slots that overlap' 's/\* 1024 + spot/* 512 + spot/'
 fault product 'half of the threads copy rows' 's/row = thread \/ 16,/row = thread \/ 32,/'

@@ -193,3 +193,56 @@ int main(void) {
 C
 gcc -I"$work/nn" -c -o "$work/ask.o" "$work/ask.c" && g++ -o "$work/ask" "$work/ask.o" "$work/nn/emulate-kernel.o" -lm
 "$work/ask" >"$work/said" 2>&1 || { echo "FAIL: strides that boxes cannot take"; cat "$work/said"; exit 1; }
+
+# Tensor maps are kept for calls with the same arrays, and made anew for others; no workspace where none is needed; a code for each cause.
+cat >"$work/nn/calls.cc" <<'C'
+#include "kernel.cu"
+
+static kernel_args there(const uint16_t *a, const uint16_t *b) {
+  kernel_args args = {};
+  void *p[3];
+  kernel_dense(&args);
+  for (int i = 0; i < 3; i++) cudaMalloc(&p[i], 200 * 136 * 2);
+  memcpy(p[0], a, 200 * 136 * 2), memcpy(p[1], b, 136 * 136 * 2), memset(p[2], 0, 200 * 136 * 2);
+  args.A = (uint16_t *)p[0], args.B = (uint16_t *)p[1], args.C = (uint16_t *)p[2];
+  return args;
+}
+
+static int call(const kernel_args *args) { return kernel_device(args, NULL, 0, NULL); }
+
+int main() {
+  static uint16_t a[200 * 136], b[136 * 136], c[200 * 136], zero[200 * 136];
+  for (int i = 0; i < 200 * 136; i++) a[i] = (uint16_t)(0x3f80 + i % 7 * 16), b[i % (136 * 136)] = (uint16_t)(0x3f80 + i % 5 * 16);
+  kernel_args host = {}, one = there(a, b), two = there(a, b);
+  kernel_dense(&host);
+  host.A = a, host.B = b, host.C = c;
+  if (kernel_device_workspace() != 0 || kernel(&host, NULL, 0) != kernel_done) return 1;
+  while (place_of(&two, sizeof two) == place_of(&one, sizeof one)) two = there(a, b); /* else either would make room for the other */
+  kernel_args three = there(a, b);
+  while (place_of(&three, sizeof three) != place_of(&one, sizeof one)) three = there(a, b); /* these do */
+  const int before = emulation::maps_made;
+  const kernel_args *const calls[] = {&one, &one, &two, &one, &three, &three, &one, &two};
+  const int made[] = {2, 2, 4, 4, 6, 6, 8, 8};
+  for (int i = 0; i < 8; i++) {
+    memset(calls[i]->C, 0, sizeof c);
+    if (call(calls[i]) != kernel_done || memcmp(calls[i]->C, c, sizeof c) != 0) return printf("call %d is wrong\n", i), 1;
+    if (emulation::maps_made - before != made[i]) return printf("call %d: %d maps\n", i, emulation::maps_made - before), 1;
+  }
+  static const struct {
+    const char *error;
+    int code;
+  } causes[] = {{"1", kernel_bad_argument}, {"2", kernel_no_memory}, {"35", kernel_no_device}, {"98", kernel_no_isa}, {"100", kernel_no_device}, {"209", kernel_no_isa}, {"218", kernel_no_isa}, {"222", kernel_no_isa}, {"701", kernel_no_room}, {"719", kernel_failed}};
+  for (const auto &each : causes) {
+    setenv("TILEFLOW_AFTER", each.error, 1);
+    const int code = call(&one);
+    if (code != each.code) return printf("error %s: %d\n", each.error, code), 1;
+  }
+  unsetenv("TILEFLOW_AFTER");
+  setenv("TILEFLOW_BEFORE", "719", 1);
+  memset(one.C, 0, sizeof c);
+  const int code = call(&one);
+  return code != kernel_failed_before || memcmp(one.C, zero, sizeof c) != 0;
+}
+C
+g++ -std=c++17 -w -DTILEFLOW_EMULATE -I"$work/nn" -o "$work/calls" "$work/nn/calls.cc" -lm && "$work/calls" >"$work/said" 2>&1 ||
+  { echo "FAIL: repeated calls and codes"; cat "$work/said"; exit 1; }

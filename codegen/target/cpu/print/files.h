@@ -17,6 +17,7 @@ typedef struct {
   const tf_micro_isa *const *isas;
   const char *within;   /* relative to the norm: tolerance for outputs; NULL: 1e-5, or what their type has */
   const char *absent;   /* of a test that cannot run: statements of C that say why; NULL: the instruction set */
+  const char *lacking;  /* a code that a call returns where there is no device, besides no_isa; NULL: there is none */
   bool eights;          /* rows whose length is a multiple of 8 may have strides that are: the test tries both */
   bool on_threads;      /* NAME_on takes the number of threads of a call: the test compares one with two, bit for bit */
   bool tiles;           /* a kernel uses AMX tiles */

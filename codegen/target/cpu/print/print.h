@@ -52,6 +52,7 @@ struct c_printer {
   bool lanes;                                    /* the lanes of a warp share each sum (cuda) */
   bool of_groups;                                /* a part of warpgroups is printed */
   bool skips;                                    /* a loop of which steps are left out (cuda) */
+  const ir_stmt *around;                         /* the innermost serial loop of a region (cuda); NULL */
   const struct cu_language *say;                 /* how a GPU's language spells what differs (cuda, opencl) */
   int flag;                                      /* of the flags around (cuda), the innermost; 0: there is none */
   bool failed;                                   /* out of memory */

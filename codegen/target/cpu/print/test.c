@@ -537,7 +537,8 @@ void c_test_c(FILE *out, const c_package *k) {
   const tf_workload *wl = workload(k);
   fputs("/* Holds the kernel against ", out), c_plain_text(out, wl->name),
       fputs(" evaluated plainly in double. */\n", out);
-  head(out, wl, k->p->machine.data, k->absent ? "#include \"kernel_device.h\"\n\n" : "#include \"kernel.h\"\n\n",
+  head(out, wl, k->p->machine.data,
+       k->absent && !k->lacking ? "#include \"kernel_device.h\"\n\n" : "#include \"kernel.h\"\n\n",
        halves_of(k) != C_NONE_IN_HALF, false);
   fprintf(out, "int main(void) {\n  %s_args args;\n  int bad = 0;\n  memset(&args, 0, sizeof args);\n", k->name);
   declare(out, k);
@@ -546,12 +547,12 @@ void c_test_c(FILE *out, const c_package *k) {
   fprintf(out,
           "  size_t bytes = %s_workspace();\n  void *workspace = room(bytes, 1);\n  memset(workspace, 0xff, bytes);\n"
           "  bad = %s(&args, workspace, bytes);\n"
-          "  if (bad == %s_no_isa || bad == %s_no_tiles) {\n%s  }\n"
+          "  if (bad == %s_no_isa || bad == %s%s) {\n%s  }\n"
           "  if (bad != %s_done) return 2;\n"
           "  if (%s(&args, workspace, bytes - 1) != %s_small_workspace || %s(NULL, NULL, 0) != %s_bad_argument) return "
           "2;\n",
-          k->name, k->name, k->name, k->name, k->absent ? k->absent : no_isa, k->name, k->name, k->name, k->name,
-          k->name);
+          k->name, k->name, k->name, k->name, k->lacking ? k->lacking : "_no_tiles", k->absent ? k->absent : no_isa,
+          k->name, k->name, k->name, k->name, k->name);
   if (c_packs(k)) packed_again(out, k);
   if (k->on_threads) threads_again(out, k);
   if (k->n_isas) each_isa(out, k);

@@ -14,7 +14,6 @@ typedef int cudaDeviceAttr;
 enum { cudaDevAttrMultiProcessorCount = 16 };
 /* Few, so that each block of a persistent grid has several tiles. */
 static inline cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr, int) { return *value = 2, cudaSuccess; }
-static inline cudaError_t cudaGetDevice(int *device) { return *device = 0, cudaSuccess; }
 
 enum CUtensorMapDataType { CU_TENSOR_MAP_DATA_TYPE_UINT8, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 };
 /* A tensor as boxes are taken from it: innermost rank first; bytes of an element; steps in bytes, of all ranks but the
@@ -335,6 +334,7 @@ static inline void forget_gone() {
 
 /* ---- products of a warpgroup ---- */
 
+static int maps_made; /* in all calls */
 static CUtensorMapDataType data_type; /* what products multiply: halves, or bytes of float8 */
 static inline int element_bytes() { return data_type == CU_TENSOR_MAP_DATA_TYPE_UINT8 ? 1 : 2; }
 static inline int step_of() { return 32 / element_bytes(); } /* elements of the sum at a time */
@@ -720,7 +720,7 @@ static void begin_cluster(size_t n) {
 }
 
 static inline void say_rings() {
-  if (getenv("TILEFLOW_WORDS")) printf("rings: %lld tiles came, at most %d at a time\n", tiles_brought, tiles_at_most);
+  if (getenv("TILEFLOW_WORDS")) printf("rings: %lld tiles came, at most %d at a time\n", tiles_brought, tiles_at_most), printf("maps: %d made\n", maps_made);
   tiles_brought = tiles_at_most = 0;
 }
 
@@ -752,7 +752,7 @@ static inline void group_together(const char *what, void *operands, void (*act)(
   ((void)(stream), emulation::start_roles((size_t)(blocks), threads, bytes, 1, [&] { part(__VA_ARGS__); }))
 #define START_CLUSTERS(part, blocks, threads, bytes, stream, ...)                                                      \
   ((void)(stream), emulation::start_roles((size_t)(blocks), threads, bytes, 2, [&] { part(__VA_ARGS__); }), cudaSuccess)
-template <class P> static inline int blocks_of_clusters(P, int blocks, dim3, size_t) { return blocks / 2 * 2; }
+template <class P> static inline cudaError_t blocks_of_clusters(P, int *blocks, dim3, size_t) { return *blocks = *blocks / 2 * 2, cudaSuccess; }
 
 static inline uint32_t shared_at(const void *at) {
   if (!emulation::is_shared(at, 1)) emulation::fail("an operand where no shared memory is");
@@ -895,11 +895,11 @@ static inline void want_registers(int n, bool more) {
 template <int n> static inline void registers_fewer() { emulation::want_registers(n, false); }
 template <int n> static inline void registers_more() { emulation::want_registers(n, true); }
 
-/* As the driver does: false where it would refuse. */
+/* As the driver does: cudaErrorInvalidValue where it would refuse. */
 /* Of a box in steps the driver is told all that it spans, and takes one element of each step, the last one, too, where
  * that is cut short; along the first rank there are no steps. */
-static inline bool map_make(tensor_map *m, CUtensorMapDataType type, const void *base, int rank, const int64_t *extent,
-                            const int64_t *step, const int *box, const int *each = NULL) {
+static inline cudaError_t map_make(tensor_map *m, CUtensorMapDataType type, const void *base, int rank, const int64_t *extent,
+                                   const int64_t *step, const int *box, const int *each = NULL) {
   emulation::data_type = type;
   const int bytes = emulation::element_bytes();
   bool ok = (uintptr_t)base % 16 == 0 && rank >= 1 && rank <= 5 && box[0] * bytes <= 128 && box[0] * bytes % 16 == 0;
@@ -908,12 +908,13 @@ static inline bool map_make(tensor_map *m, CUtensorMapDataType type, const void 
   m->base = (unsigned char *)(uintptr_t)base, m->rank = rank;
   for (int r = 0; r < rank; r++) {
     m->each[r] = each && r ? each[r] : 1;
-    if (m->each[r] < 1 || m->each[r] > 8) return false;
+    if (m->each[r] < 1 || m->each[r] > 8) return cudaErrorInvalidValue;
     m->extent[r] = extent[r], m->step[r] = r ? step[r] * bytes : bytes;
     m->box[r] = (box[r] + m->each[r] - 1) / m->each[r];
     ok = ok && extent[r] > 0 && extent[r] <= INT64_C(1) << 32 && box[r] > 0 && box[r] <= 256;
     ok = ok && (!r || (m->step[r] % 16 == 0 && m->step[r] > 0 && m->step[r] < INT64_C(1) << 40));
   }
-  return ok;
+  emulation::maps_made++;
+  return ok ? cudaSuccess : cudaErrorInvalidValue;
 }
 #endif

@@ -17,6 +17,7 @@ typedef struct {
   bool skips;  /* FOR: steps that a mask leaves nothing of, of as many rows from that one on, need not be run ... */
   int64_t rows;
   int first, end; /* ... variables that say which are: whoever runs fewer sets them to others than 0 and all */
+  int since;      /* ... and one that is 0 in the first of them alone */
 } cu_note;
 extern const cu_note cu_no_note; /* nothing; and whose notes are CUDA's */
 

@@ -32,6 +32,19 @@ static const double issue_cycles = 5, copy_begin = 60, copy_piece = 4;
  * lane; for a step, and for what is done once a block where no loop is within it. */
 static const double matrix_place = 3, matrix_counted = 5, tile_begin = 55, tile_piece = 3, tile_pixel = 46,
                     save_pair = 18, row_meets = 5, loop_step = 20, block_step = 50;
+/* Where some warps alone do what is for few rows: to begin a product, whose places begin with the warp's keys; for a
+ * multiplication on sm_90 whose rows' lower half is zero, which ptxas copies anew. */
+static const double product_begin = 22, row_half = 1.5;
+/* For a place in a ring of tiles whose number is no power of two: a division. */
+static const double ring_divided = 10;
+/* Of a piece whose row does not begin on 16 bytes: by four words; or, where half of the rows begin on a half of a word,
+ * by shifted ones, too, as a warp has rows of both kinds (counted in products of 4094^3 and 4095 x 4093 x 4091 for
+ * sm_80); element by element.  Passes of the memory of blocks, of which a warp's words each use a quarter. */
+static const double piece_words = 15, piece_shifted = 35, piece_elements = 9, words_passes = 4, shifted_passes = 9;
+/* From this share of the multiprocessors on they get the outermost memory's whole rate; fewer get less, in proportion.
+ * Not measured: it gives a product of 64 x 4096 x 4096 in 64 blocks on an H100 the 17 to 22 us that are expected of it
+ * by who knows such kernels. */
+static const double reader_share = 2.0 / 3;
 /* The same of warpgroups: for a product with its descriptors; for two points that go to a tile that leaves; for a step
  * of the ring, and for each loop around it whose first step is looked for; once a block. */
 static const double multiply_described = 5, group_pair = 2, ring_step = 53, ring_fresh = 3, group_block = 120;
@@ -50,16 +63,17 @@ typedef struct {
   const tf_multiprocessor *mp;
   double rate; /* multiply-adds a cycle of a multiprocessor's tensor cores */
   int64_t multiprocessors;
-  double times;         /* how often control comes by in a block */
-  double last;          /* and in the last step of the loop around */
-  double lanes;         /* threads that have a step of the loops around */
-  bool groups;          /* it is of warpgroups */
-  bool *same;           /* [n_buffers] tiles of which each block of a cluster brings half */
-  bool each;            /* a lane has points of its own; else a warp's lanes share each sum */
-  const ir_stmt *warps; /* the loop over them around, of a region; NULL */
-  const ir_stmt *mask;  /* that compares in some of a loop's steps alone; NULL */
-  double cut;           /* what share of them that is */
-  bool fullest;         /* of blocks that a mask leaves more or less of, that with most; else the mean */
+  double times;          /* how often control comes by in a block */
+  double last;           /* and in the last step of the loop around */
+  double lanes;          /* threads that have a step of the loops around */
+  bool groups;           /* it is of warpgroups */
+  bool *same;            /* [n_buffers] tiles of which each block of a cluster brings half */
+  bool each;             /* a lane has points of its own; else a warp's lanes share each sum */
+  const ir_stmt *warps;  /* the loop over them around, of a region; NULL */
+  const ir_stmt *around; /* the innermost serial loop; NULL */
+  const ir_stmt *mask;   /* that compares in some of a loop's steps alone; NULL */
+  double cut;            /* what share of them that is */
+  bool fullest;          /* of blocks that a mask leaves more or less of, that with most; else the mean */
   int n_copies;
   double copy_bytes[MOST_COPIES]; /* of each copy, in the order of the text */
   /* of a block, in cycles */
@@ -69,6 +83,7 @@ typedef struct {
   double slots;  /* those that machine code has, of such a warp; and in all, by whole blocks of warps */
   double all_slots;
   double share;        /* of the block's warps, who do it */
+  bool few;            /* some of it is of few warps, who have nobody beside them */
   double multiplied;   /* of these, those of tensor cores */
   int loops;           /* with products in their steps, so far */
   cu_step step;        /* of the one with most products among the innermost */
@@ -117,9 +132,14 @@ static void issue(block *b, const ir_stmt *s, double m, double n, double steps) 
     all *= multiply_described;
   else
     all += loads(b, s, f->a, m, steps) + loads(b, s, f->b, n, steps);
-  /* sm_90's code goes round the zeros where others choose them */
-  if ((b->groups ? cu_has_short_sums(b->p) : !b->p->machine.groups) && s->nest.n_fresh) all += sums;
+  /* sm_90's code goes round the zeros where others choose them, unless they are before the loop */
+  if ((b->groups ? cu_has_short_sums(b->p) : !b->p->machine.groups && !cu_begins_before(b->p, b->around, s)) &&
+      s->nest.n_fresh)
+    all += sums;
   if (cu_has_short_sums(b->p)) all += sums * (b->groups ? 1 : steps);
+  if (b->share < 1) all += product_begin;
+  if (b->p->machine.groups && s->range[f->m].most <= 8 && b->p->buffers[s->nest.from[f->a]].space == CU_FRAGMENT)
+    all += row_half * steps * n / 8;
   if (b->groups) all += ring_fresh * (s->nest.n_fresh > 1 ? s->nest.n_fresh - 1 : 0);
   slots(b, b->times * all);
 }
@@ -274,6 +294,23 @@ static void tile(block *b, const ir_buffer *to, double pieces) {
   if (!b->groups) slots(b, b->times * (tile_begin + (tile_piece + (to->stack ? tile_pixel : 0)) * pieces));
 }
 
+/* What pieces of rows cost more that do not begin on 16 bytes; those that are not words come by registers, and are
+ * waited for. */
+static void misaligned(block *b, const ir_stmt *s, double pieces) {
+  const ir_buffer *to = &b->p->buffers[s->copy.to];
+  const int64_t begins = cu_row_begins(b->p, s), size = ir_bytes(to->type);
+  if (begins >= 16 || !to->matrix) return;
+  const double each = begins >= 4 ? piece_words
+                      : size == 2 ? piece_shifted
+                                  : piece_words + piece_elements * 16 / (double)size,
+               passes = begins >= 4 ? words_passes : shifted_passes, all = CU_WARPS * CU_LANES;
+  slots(b, b->times * each * pieces);
+  b->issued += b->times * each * pieces;
+  b->plain += b->times * each * pieces * all / b->mp->plain;
+  b->shared += b->times * passes * pieces * 16 * all / b->mp->banks;
+  if (begins < 4) b->waits += b->times * b->mp->latency;
+}
+
 static void copy(block *b, const ir_stmt *s) {
   const ir_buffer *to = &b->p->buffers[s->copy.to];
   const double bytes = (double)(ir_bytes(to->type) * cu_copied(b->p, s));
@@ -283,7 +320,7 @@ static void copy(block *b, const ir_stmt *s) {
   if (to->across || (to->stack && to->columns < to->rank - 1))
     put_together(b, s);
   else
-    tile(b, to, bytes / 16 / (CU_WARPS * CU_LANES));
+    tile(b, to, bytes / 16 / (CU_WARPS * CU_LANES)), misaligned(b, s, bytes / 16 / (CU_WARPS * CU_LANES));
   if (b->groups) b->shared += b->times * bytes / b->mp->banks;
   if (to->slots == 1) b->waits += b->times * b->mp->latency;
   if (b->groups && b->times > b->steps && to->slots > 1) b->steps = b->times, b->depth = (double)to->slots;
@@ -304,6 +341,7 @@ static void loop(block *b, const ir_stmt *s, bool region) {
   const block before = *b;
   const bool thread = s->loop.map == IR_WARP || s->loop.map == IR_LANE, here = region || cu_is_region(b->p, s);
   if (here && !region) b->warps = s;
+  if (s->loop.map == IR_SERIAL) b->around = s;
   if (s->loop.map == IR_SERIAL) b->last = b->times, b->times *= (double)s->loop.trip;
   if ((b->groups || cu_of(s)->skips) && b->warps && s->loop.map == IR_SERIAL) {
     const cu_left left = cu_steps_left(b->p, b->warps, s);
@@ -322,6 +360,7 @@ static void loop(block *b, const ir_stmt *s, bool region) {
   b->lanes = before.lanes;
   b->each = before.each;
   b->warps = before.warps;
+  b->around = before.around;
 }
 
 static double busy(const block *b) { return b->tensor / b->mp->share + b->plain + b->special; }
@@ -333,16 +372,30 @@ static void some(block *b, const ir_stmt *s, bool region) {
   const double warps = region && s->guard.steps ? (double)s->guard.steps : CU_WARPS;
   b->lanes *= warps / CU_WARPS;
   b->share *= warps / CU_WARPS;
+  b->few |= region && warps < schedulers;
   body(b, &s->body, region);
   b->share /= warps / CU_WARPS;
   if (warps < schedulers) b->waits += (busy(b) - before) * (schedulers / warps - 1);
   b->lanes = all;
 }
 
+/* The place in a ring of tiles that are read; the next one to be filled has another. */
+static void let(block *b, const ir_stmt *s) {
+  const ir_expr *e = &s->let.expr;
+  if (e->fn != IR_MOD || b->groups || b->times <= 1) return;
+  const int64_t by = e->arg[1].off;
+  bool is = false;
+  for (int k = 0; k < b->p->n_buffers; k++)
+    is |= b->p->buffers[k].role == IR_COPIED && b->p->buffers[k].slot.var == s->let.var;
+  if (is && by & (by - 1)) slots(b, b->times * 2 * ring_divided);
+}
+
 static void body(block *b, const ir_body *list, bool region) {
   for (int i = 0; i < list->n; i++) {
     const ir_stmt *s = list->s[i];
-    if (s->kind == IR_FOR)
+    if (s->kind == IR_LET)
+      let(b, s);
+    else if (s->kind == IR_FOR)
       loop(b, s, region);
     else if (s->kind == IR_COPY)
       copy(b, s);
@@ -402,7 +455,7 @@ static double issued_by(const block *b, double warps) {
 static double together(const block *b, double blocks, double spilled) {
   const double all = busy(b) * spilled;
   const double ports = b->shared > b->copied ? b->shared : b->copied;
-  const double alone = b->issued * issue_cycles * spilled;
+  const double alone = (b->few ? fmax(b->slots, b->issued) : b->issued) * issue_cycles * spilled;
   const double one = (all > alone ? all : alone) + b->waits + b->mp->latency,
                sum = blocks * ((ports > all ? ports : all) + both_share * (ports > all ? all : ports));
   return fmax(fmax(sum, one), blocks * issued_by(b, CU_WARPS));
@@ -456,13 +509,14 @@ static cu_pipe pipe_of(const block *b, const ir_stmt *s, double blocks) {
 static void walk(block *b, const ir_stmt *s, bool fullest) {
   b->times = b->last = b->lanes = 1;
   b->each = true;
-  b->warps = b->mask = NULL;
+  b->warps = b->mask = b->around = NULL;
   b->fullest = fullest;
   b->n_copies = 0;
   memset(b->copy_bytes, 0, sizeof b->copy_bytes);
   b->tensor = b->plain = b->special = b->shared = b->copied = b->waits = b->parts = b->issued = 0;
   b->slots = b->all_slots = b->multiplied = 0;
   b->share = 1;
+  b->few = false;
   b->loops = 0;
   b->step = (cu_step){0};
   b->steps = b->depth = 0;
@@ -561,7 +615,8 @@ static void part(block *b, const ir_stmt *s, tf_times *t) {
   open_part(b, s);
   double wave = (double)b->multiprocessors;
   const double took = b->groups ? of_groups(b, s, blocks) : of_waves(b, s, blocks, &wave), l2 = of_l2(b, blocks);
-  const double memory = delivers(&b->p->tree->arch->memories[0], of_memory(b, s, wave));
+  const double readers = fmin(blocks / (double)b->multiprocessors / reader_share, 1);
+  const double memory = delivers(&b->p->tree->arch->memories[0], of_memory(b, s, wave)) / readers;
   const double outside = l2 > memory ? l2 : memory;
   const double each = ceil(blocks / (double)b->multiprocessors), here = each * b->copied;
   const double share = !b->groups ? b->mp->share : has_turns(&s->body) ? 1 : group_share;

@@ -73,6 +73,18 @@ int cu_lengths_of(const ir_program *p, const ir_stmt *s, const cu_tile *t) {
   return !full ? CU_SOME : known ? CU_FULL : CU_FULL | CU_SOME;
 }
 
+int64_t cu_row_begins(const ir_program *p, const ir_stmt *s) {
+  const ir_buffer *to = &p->buffers[s->copy.to], *from = &p->buffers[s->copy.from];
+  const tf_tensor *z = &p->tree->workload->tensors[from->tensor];
+  const int last = from->rank - 1;
+  const ir_range *r = &s->range[last];
+  int64_t row = from->role == IR_ARGUMENT ? z->extent[last] : from->extent[last] + from->gap;
+  if (from->rank < 2 || to->columns != last) return 16;
+  row |= r->lo.var < 0 ? r->lo.off : r->most; /* pieces of a row are as long as most are */
+  row *= ir_bytes(from->type);
+  return row % 16 ? row & -row : 16;
+}
+
 /* A tile's pieces of 16 bytes, one a thread at a time, for full tiles and others; other copies go by elements, in
  * loops. */
 static void copy(const ir_program *p, const ir_stmt *s, cu_counts *n) {
@@ -84,7 +96,8 @@ static void copy(const ir_program *p, const ir_stmt *s, cu_counts *n) {
   const cu_tile t = cu_tile_of(to);
   if (to->across || (to->stack && to->columns < to->rank - 1)) return; /* put together an element at a time */
   const bool twice = !to->stack && cu_is_by_rows(&t) && cu_lengths_of(p, s, &t) == (CU_FULL | CU_SOME);
-  n->copied += up(t.rows * t.pieces, (int64_t)CU_WARPS * CU_LANES) * (twice ? 2 : 1);
+  enum { WORDS = 2 * 4 }; /* where rows do not begin on 16 bytes */
+  n->copied += up(t.rows * t.pieces, (int64_t)CU_WARPS * CU_LANES) * ((twice ? 2 : 1) + WORDS);
 }
 
 static void body(const ir_program *p, const ir_body *b, cu_counts *n) {

@@ -99,6 +99,8 @@ typedef struct {
 cu_tile cu_tile_of(const ir_buffer *b);
 /* count.c: whether each thread copies a piece of some of its rows, in as many turns; else pieces in turn. */
 bool cu_is_by_rows(const cu_tile *t);
+/* count.c: bytes, at most 16, on which all rows of a tile begin in memory, if arrays have no gaps and begin on 16. */
+int64_t cu_row_begins(const ir_program *p, const ir_stmt *s);
 /* Whether a copy fills the tile, or some of it, or either. */
 enum { CU_FULL = 1, CU_SOME = 2 };
 int cu_lengths_of(const ir_program *p, const ir_stmt *s, const cu_tile *t);
@@ -282,6 +284,9 @@ void low_cuda_tile(lowering *w);
  * which has rows of it; then, when it is in pieces, product by product. */
 void low_cuda_tensor_rows(lowering *w);
 void low_cuda_tensor(lowering *w);
+/* skip.c: whether the sums of a product of fragments begin in the first step of the loop alone, so that they can be
+ * zero before it. */
+bool cu_begins_before(const ir_program *p, const ir_stmt *loop, const ir_stmt *s);
 /* stage.c: arguments that sums read again and again come to shared memory, a piece of the sum after the other, the next
  * one while one is worked on. */
 void low_cuda_stage(lowering *w);

@@ -148,6 +148,51 @@ void cu_skip_steps(const cu_region *g, lowering *w, const ir_stmt *loop, ir_stmt
   cu_note *note = low_failed(w) ? NULL : cu_edit(w->p, again);
   if (!note) return;
   note->skips = true, note->row = g->m.lo, note->rows = g->m.most;
-  note->first = ends->first.var, note->end = ends->end.var;
+  note->first = ends->first.var, note->end = ends->end.var, note->since = ends->since.var;
   know_ends(w, loop, &again->body, ends->since, ends->left);
+}
+
+/* Whether the value hangs on nothing but the loop's step. */
+static bool is_of_step(const ir_stmt *loop, ir_atom a) {
+  if (a.var < 0 || a.var == loop->loop.var) return true;
+  for (int i = 0; i < loop->body.n; i++) {
+    const ir_stmt *s = loop->body.s[i];
+    if (s->kind != IR_LET || s->let.var != a.var) continue;
+    bool ok = s->let.expr.fn == IR_SUM || s->let.expr.fn == IR_DIV || s->let.expr.fn == IR_MOD;
+    for (int k = 0; k < s->let.expr.n && ok; k++)
+      ok = is_of_step(loop, s->let.expr.arg[k]);
+    return ok;
+  }
+  return false;
+}
+
+/* Whether all of what says that the sum starts is 0 in the loop's first step and in no other: steps that are several
+ * loops' in one are counted. */
+static bool is_first_of_all(const ir_stmt *loop, const ir_stmt *s) {
+  enum { MOST = 512 };
+  bool ok = loop->loop.trip <= MOST;
+  for (int i = 0; i < s->nest.n_fresh && ok; i++)
+    ok = is_of_step(loop, s->nest.fresh[i]);
+  for (int64_t step = 0; step < loop->loop.trip && ok; step++) {
+    cu_values v = {.n = 0};
+    bool zero = true;
+    ok = cu_set(&v, loop->loop.var, step);
+    for (int i = 0; i < loop->body.n && ok; i++)
+      if (loop->body.s[i]->kind == IR_LET && is_of_step(loop, (ir_atom){loop->body.s[i]->let.var, 0}))
+        ok = cu_let(&v, loop->body.s[i]);
+    for (int i = 0; i < s->nest.n_fresh; i++)
+      zero &= cu_value(&v, s->nest.fresh[i]) == 0;
+    ok = ok && zero == (step == 0);
+  }
+  return ok;
+}
+
+bool cu_begins_before(const ir_program *p, const ir_stmt *loop, const ir_stmt *s) {
+  if (!loop || loop->loop.map != IR_SERIAL || loop->loop.trip < 2 || s->kind != IR_NEST || !cu_of(s)->fragments ||
+      cu_is_wmma(p) || !s->nest.n_fresh)
+    return false;
+  const ir_atom fresh = s->nest.fresh[0];
+  if (s->nest.n_fresh == 1 && is_first(loop, fresh)) return true;
+  if (cu_of(loop)->skips) return s->nest.n_fresh == 1 && fresh.off == 0 && fresh.var == cu_of(loop)->since;
+  return is_first_of_all(loop, s);
 }

@@ -65,11 +65,22 @@ static int box_for(lowering *w, const ir_stmt *s, const char *what) {
   return at;
 }
 
-/* Whether the nest computes elements of an array in halves from what stands at its points: an activation, a bias. */
+/* Whether several kernels touch the buffer, so that it stands in global memory. */
+static bool is_between_kernels(const ir_program *p, int buffer) {
+  int parts = 0;
+  for (int i = 0; i < p->body.n; i++)
+    parts += cu_touches(p, &p->body.s[i], 1, buffer) > 0;
+  return parts > 1 && p->buffers[buffer].slots == 1;
+}
+
+/* Whether the nest computes elements of an array in halves from what stands at its points, an activation or a bias: an
+ * argument, or what lies between kernels. */
 static bool is_map_of_array(const lowering *w, const ir_stmt *s) {
   if (s->kind != IR_NEST || w->plan->wl->ops[s->op].reduce != TF_ASSIGN) return false;
-  const ir_buffer *to = &w->p->buffers[w->p->buffer_of[w->plan->wl->ops[s->op].out]];
-  return to->role == IR_ARGUMENT && ir_is_half(to->type) && times_made(&w->p->body, s->op) == 1;
+  const int at = w->p->buffer_of[w->plan->wl->ops[s->op].out];
+  const ir_buffer *to = &w->p->buffers[at];
+  return ir_is_half(to->type) && (to->role == IR_ARGUMENT || is_between_kernels(w->p, at)) &&
+         times_made(&w->p->body, s->op) == 1;
 }
 
 /* Appends the statements; what such nests make stays in registers first, and a save behind each says where it goes:
@@ -124,6 +135,7 @@ static bool put_groups(lowering *w, ir_stmt *s, int first, bool saves, cu_region
 
 /* Blocks all of whose work warpgroups can do; of others that have products it is noted why not. */
 static void groups(lowering *w) {
+  cu_name_reads(w, &w->p->body); /* a save takes the place of what others read */
   for (int i = 0; i < w->p->body.n && !low_failed(w); i++) {
     ir_stmt *s = w->p->body.s[i];
     cu_region g = {0};

@@ -28,10 +28,11 @@ typedef struct cu_language {
   void (*blocks)(c_printer *c, const char *var, int64_t trip); /* opens what a block does for its steps of so many */
   void (*end)(c_printer *c, int64_t shared); /* what starts the parts, with so many bytes for each block */
   /* Of the host: what a queue is called; the end of the entry for arrays on the device; and find_device, finish, bring,
-   * take and leave, by which the other entry brings arrays there and back. */
+   * take and leave, by which the other entry brings arrays there and back, with the codes NO_DEVICE and FAILED. */
   const char *queue, *starting, *arrays;
   bool flags;    /* barriers stand in no conditions: flags say where what is between them is left out */
   bool emulated; /* the emulation is told what arrays are called */
+  bool may_lack; /* a workspace of no bytes may be NULL */
 } cu_language;
 
 /* A file of the folder: code must not contain the kernel's name as a word; kernel.h has only fields. */
@@ -69,7 +70,8 @@ bool cu_steps_are_left_out(const ir_body *b);
  * own place. */
 bool cu_steps_masked(c_printer *c, const ir_stmt *s);
 void cu_leave_out(c_printer *c, const ir_stmt *s);
-/* mma.c: a product of fragments. */
+/* mma.c: a product of fragments; its sums become zero. */
+void cu_fragment_begin(c_printer *c, const ir_stmt *s);
 void cu_fragment_product(c_printer *c, const ir_stmt *s);
 /* tile.c: a matrix comes to shared memory. */
 void cu_tile_copy(c_printer *c, const ir_stmt *s);
@@ -81,6 +83,10 @@ void cu_entries(FILE *out, const c_package *k, const cu_language *say, const cu_
 /* The entry for arrays of the host, which calls that for arrays on the device; arrays: of a cu_language. */
 void cu_host_entry(FILE *out, const c_package *k, const char *arrays);
 extern const char cu_arrays[]; /* kernel.c: CUDA's */
+void cu_codes(FILE *out);      /* what CUDA's calls return besides the codes of all kernels */
+/* Of a test's package: the code that there is no device, and what is said then. */
+#define CU_NO_DEVICE "_no_device"
+extern const char cu_absent[];
 /* files.c */
 void cu_bench(FILE *out, const c_package *k); /* bench.c */
 double cu_flops(const tf_workload *wl);

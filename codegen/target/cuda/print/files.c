@@ -14,13 +14,15 @@ void cu_device_h(FILE *out, const c_package *k) {
           " * takes the host's arrays and copies them there and back, and needs no workspace worth the name. */\n"
           "#ifndef TILEFLOW_%s_DEVICE_H\n#define TILEFLOW_%s_DEVICE_H\n#include \"kernel.h\"\n\n"
           "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
-          "/* Bytes of device memory that a call needs. */\nsize_t %s_device_workspace(void);\n"
+          "/* Bytes of device memory that a call needs; 0: the workspace may be NULL. */\nsize_t "
+          "%s_device_workspace(void);\n",
+          n, n, n, n);
+  fprintf(out,
           "/* Starts the kernel in the stream (a cudaStream_t) and returns at once; pointers of args and workspace are "
-          "the device's.\n * %s_no_isa: it could not be started.%s */\n"
+          "the device's.%s */\n"
           "int %s_device(const %s_args *args, void *workspace, size_t bytes, void *stream);\n\n"
           "#ifdef __cplusplus\n}\n#endif\n#endif\n",
-          n, n, n, n, n,
-          cu_has_groups(k->p) ? "  bad_argument: what is no multiple of 16 bytes among addresses and strides, too."
+          cu_has_groups(k->p) ? "\n * bad_argument: what is no multiple of 16 bytes among addresses and strides, too."
                               : "",
           n, n);
 }

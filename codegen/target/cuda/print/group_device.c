@@ -64,13 +64,15 @@ static const char clusters[] =
     "  pair->val.clusterDim.x = 2, pair->val.clusterDim.y = 1, pair->val.clusterDim.z = 1;\n"
     "  config.gridDim = dim3((unsigned)blocks), config.blockDim = threads, config.dynamicSmemBytes = bytes;\n"
     "  config.stream = stream, config.attrs = pair, config.numAttrs = 1;\n  return config;\n}\n"
-    "/* Blocks that run at a time, in clusters; 0: none can. */\n"
-    "static int blocks_of_clusters(const void *part, int blocks, dim3 threads, size_t bytes) {\n"
+    "/* Blocks that run at a time, in clusters, of so many. */\n"
+    "static cudaError_t blocks_of_clusters(const void *part, int *blocks, dim3 threads, size_t bytes) {\n"
     "  cudaLaunchAttribute pair;\n  int most = 0;\n"
-    "  const cudaLaunchConfig_t config = clusters_of(&pair, blocks / 2 * 2 ? blocks / 2 * 2 : 2, threads, bytes, "
+    "  const cudaLaunchConfig_t config = clusters_of(&pair, *blocks / 2 * 2 ? *blocks / 2 * 2 : 2, threads, bytes, "
     "NULL);\n"
-    "  if (cudaOccupancyMaxActiveClusters(&most, part, &config) != cudaSuccess) return 0;\n"
-    "  return blocks / 2 < most ? blocks / 2 * 2 : 2 * most;\n}\n"
+    "  const cudaError_t bad = cudaOccupancyMaxActiveClusters(&most, part, &config);\n"
+    "  if (bad != cudaSuccess) return bad;\n"
+    "  *blocks = *blocks / 2 < most ? *blocks / 2 * 2 : 2 * most;\n"
+    "  return *blocks ? cudaSuccess : cudaErrorLaunchOutOfResources;\n}\n"
     "template <class... P, class... A>\n"
     "static cudaError_t start_clusters(void (*part)(P...), int blocks, dim3 threads, size_t bytes, cudaStream_t "
     "stream, A... "
@@ -119,38 +121,48 @@ static const char products[] =
     "more);\n"
     "template <int n, int turned_b> DEVICE void multiply_rows(float *d, const uint32_t *a, uint64_t b, bool more);\n";
 
+static const char host_finds[] =
+    "/* The driver's function that makes tensor maps, which a thread looks for once. */\n"
+    "typedef CUresult (*map_encode)(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *, const "
+    "cuuint64_t *,\n"
+    "                               const cuuint32_t *, const cuuint32_t *, CUtensorMapInterleave, "
+    "CUtensorMapSwizzle,\n"
+    "                               CUtensorMapL2promotion, CUtensorMapFloatOOBfill);\n"
+    "static cudaError_t map_find_encode(map_encode *encode) {\n"
+    "  static thread_local void *entry = NULL;\n"
+    "  if (!entry) {\n    cudaDriverEntryPointQueryResult found;\n"
+    "#if CUDART_VERSION >= 12050\n"
+    "    const cudaError_t bad =\n        cudaGetDriverEntryPointByVersion(\"cuTensorMapEncodeTiled\", &entry, 12000, "
+    "cudaEnableDefault, &found);\n"
+    "#else /* takes the toolkit's own version */\n"
+    "    const cudaError_t bad = cudaGetDriverEntryPoint(\"cuTensorMapEncodeTiled\", &entry, cudaEnableDefault, "
+    "&found);\n"
+    "#endif\n"
+    "    if (bad != cudaSuccess) return entry = NULL, bad;\n"
+    "    if (found != cudaDriverEntryPointSuccess) return entry = NULL, cudaErrorInsufficientDriver;\n  }\n"
+    "  *encode = (map_encode)entry;\n  return cudaSuccess;\n}\n";
 /* each: of boxes in steps, elements from one that they take to the next along each rank. */
 static const char host_begins[] =
-    "/* False where the driver refuses: addresses and steps must be multiples of 16 bytes. */\n"
-    "static bool map_make(tensor_map *m, CUtensorMapDataType type, const void *base, int rank, const int64_t *extent,\n"
-    "                     const int64_t *step, const int *box";
+    "/* cudaErrorInvalidValue where the driver refuses: addresses and steps must be multiples of 16 bytes. */\n"
+    "static cudaError_t map_make(tensor_map *m, CUtensorMapDataType type, const void *base, int rank, const int64_t "
+    "*extent,\n"
+    "                            const int64_t *step, const int *box";
 static const char host_each[] = ", const int *each = NULL";
 static const char host[] =
     ") {\n"
     "  const int bytes = type == CU_TENSOR_MAP_DATA_TYPE_UINT8 ? 1 : 2;\n"
-    "  typedef CUresult (*encode)(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *, const "
-    "cuuint64_t *,\n"
-    "                             const cuuint32_t *, const cuuint32_t *, CUtensorMapInterleave, CUtensorMapSwizzle,\n"
-    "                             CUtensorMapL2promotion, CUtensorMapFloatOOBfill);\n"
-    "  void *entry = NULL;\n  cudaDriverEntryPointQueryResult found;\n"
     "  cuuint64_t extents[5], steps[5];\n  cuuint32_t boxes[5], ones[5] = {1, 1, 1, 1, 1};\n"
-    "  cudaError_t looked;\n"
-    "#if CUDART_VERSION >= 12050\n"
-    "  looked = cudaGetDriverEntryPointByVersion(\"cuTensorMapEncodeTiled\", &entry, 12000, cudaEnableDefault, "
-    "&found);\n"
-    "#else /* takes the toolkit's own version */\n"
-    "  looked = cudaGetDriverEntryPoint(\"cuTensorMapEncodeTiled\", &entry, cudaEnableDefault, &found);\n"
-    "#endif\n"
-    "  if (looked != cudaSuccess || found != cudaDriverEntryPointSuccess) return false;\n"
+    "  map_encode encode = NULL;\n  const cudaError_t bad = map_find_encode(&encode);\n"
+    "  if (bad != cudaSuccess) return bad;\n"
     "  for (int r = 0; r < rank; r++) {\n    extents[r] = (cuuint64_t)extent[r], boxes[r] = (cuuint32_t)box[r];\n"
-    "    if (r && (step[r] <= 0 || step[r] * bytes % 16)) return false;\n"
+    "    if (r && (step[r] <= 0 || step[r] * bytes % 16)) return cudaErrorInvalidValue;\n"
     "    if (r) steps[r - 1] = (cuuint64_t)step[r] * (cuuint64_t)bytes;\n  }\n";
 static const char host_steps[] = "  for (int r = 1; r < rank && each; r++) ones[r] = (cuuint32_t)each[r];\n";
 static const char host_ends[] =
-    "  return ((encode)entry)(m, type, (cuuint32_t)rank,\n"
-    "                         (void *)(uintptr_t)base, extents, steps, boxes, ones, CU_TENSOR_MAP_INTERLEAVE_NONE,\n"
-    "                         CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,\n"
-    "                         CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;\n}\n";
+    "  const CUresult made = encode(m, type, (cuuint32_t)rank, (void *)(uintptr_t)base, extents, steps, boxes, ones,\n"
+    "                               CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,\n"
+    "                               CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);\n"
+    "  return made == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;\n}\n";
 
 /* What means the same everywhere. */
 static const char both[] =
@@ -162,6 +174,15 @@ static const char both[] =
     "  const uint32_t low = ((shared_at(at) & 0x3ffff) >> 4 | (uint32_t)(leading >> 4) << 16) + (uint32_t)(along >> "
     "4);\n"
     "  return (uint64_t)low | (uint64_t)(step >> 4) << 32 | (uint64_t)1 << 62;\n}\n";
+
+/* Of the host: where the maps of a call's arrays are kept. */
+static const char kept[] =
+    "enum { MAPS_KEPT = 32 };\n"
+    "static unsigned place_of(const void *args, size_t bytes) {\n  uint64_t h = UINT64_C(14695981039346656037), word;\n"
+    "  for (size_t i = 0; i + sizeof word <= bytes; i += sizeof word) {\n"
+    "    memcpy(&word, (const char *)args + i, sizeof word);\n"
+    "    h = (h ^ word) * UINT64_C(1099511628211), h ^= h >> 32;\n  }\n"
+    "  return (unsigned)(h % MAPS_KEPT);\n}\n";
 
 /* Of halves alone: outputs of other types do not leave by boxes. */
 static const char both_halves[] =
@@ -314,9 +335,9 @@ void cu_groups_device(FILE *out, const ir_program *p) {
   for (int n = 0; n <= CU_GROUP_COLUMNS / 16; n++)
     for (int i = 0; i < 8; i++)
       if (u.seen[n][i >> 2][i >> 1 & 1][i & 1]) product(out, cu_mma_of(p), 16 * n, i >> 2, i >> 1 & 1, i & 1);
-  fputs(host_begins, out), fputs(u.steps ? host_each : "", out), fputs(host, out);
+  fputs(host_finds, out), fputs(host_begins, out), fputs(u.steps ? host_each : "", out), fputs(host, out);
   fputs(u.steps ? host_steps : "", out), fputs(host_ends, out);
   fputs("#endif\n", out);
-  fputs(both, out);
+  fputs(kept, out), fputs(both, out);
   if (cu_mma_of(p)->turns) fputs(both_halves, out);
 }

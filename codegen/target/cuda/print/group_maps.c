@@ -88,7 +88,7 @@ static void make(const maps *m, const char *name, int number, int buffer, box_ro
   const ir_buffer *b = &m->p->buffers[buffer];
   fputs("  {\n", m->out);
   say(m, b, &rows);
-  fprintf(m->out, "    if (!map_make(&maps.%s_%d, CU_TENSOR_MAP_DATA_TYPE_%s, ", name, number,
+  fprintf(m->out, "    const cudaError_t bad = map_make(&maps->%s_%d, CU_TENSOR_MAP_DATA_TYPE_%s, ", name, number,
           b->type == IR_F16  ? "FLOAT16"
           : b->type == IR_F8 ? "UINT8"
                              : "BFLOAT16");
@@ -96,45 +96,74 @@ static void make(const maps *m, const char *name, int number, int buffer, box_ro
     fputs("args->", m->out), c_field(m->out, m->p->tree->workload->tensors[b->tensor].name);
   else
     fprintf(m->out, "workspace + %" PRId64, m->offset[buffer]);
-  fprintf(m->out, ", %d, extent, step, box%s)) return cudaErrorInvalidValue;\n  }\n", b->rank,
+  fprintf(m->out, ", %d, extent, step, box%s);\n    if (bad != cudaSuccess) return bad;\n  }\n", b->rank,
           rows.in_steps ? ", each" : "");
+}
+
+/* What is asked of each device once a thread: how many blocks run at a time, with so much shared memory. */
+static void ask_device(const maps *m, const cu_groups *g) {
+  const int n = g->number;
+  fprintf(m->out,
+          "  static thread_local int known = -1, blocks = 0;\n  int device = 0;\n"
+          "  cudaError_t bad = cudaGetDevice(&device);\n  if (bad != cudaSuccess) return bad;\n"
+          "  if (device != known) {\n    known = -1;\n"
+          "    bad = cudaDeviceGetAttribute(&blocks, cudaDevAttrMultiProcessorCount, device);\n"
+          "    if (bad == cudaSuccess) bad = ask_shared(part%d, %" PRId64 ");\n"
+          "    if (bad != cudaSuccess) return bad;\n"
+          "    if (blocks > %" PRId64 ") blocks = %" PRId64 ";\n",
+          n, g->shared, g->part->loop.trip, g->part->loop.trip);
+  if (g->same)
+    fprintf(m->out,
+            "    bad = blocks_of_clusters((const void *)part%d, &blocks, threads, %" PRId64
+            ");\n    if (bad != cudaSuccess) return bad;\n",
+            n, g->shared);
+  fputs("    known = device;\n  }\n", m->out);
+}
+
+static void make_all(const maps *m, const cu_groups *g, const char *name) {
+  fprintf(m->out,
+          "static cudaError_t make_maps%d(maps%d *maps, const %s_args *args, unsigned char *workspace) {\n"
+          "  (void)args, (void)workspace;\n",
+          g->number, g->number, name);
+  for (int i = 0; i < g->n; i++)
+    for (int k = 0; k < g->ring[i].n_copies; k++) {
+      const ir_stmt *s = g->ring[i].copy[k];
+      const bool common = g->same && g->same[s->copy.to];
+      make(m, "of", s->copy.to, s->copy.from, of_tile(&m->p->buffers[s->copy.to], common ? CU_CLUSTER : 1));
+    }
+  if (g->leaving.save) {
+    const ir_stmt *s = g->leaving.save;
+    make(m, "out", s->save.to, s->save.to, of_rows(&m->p->buffers[s->save.from], g->in_turns));
+  }
+  fputs("  return cudaSuccess;\n}\n\n", m->out);
 }
 
 void cu_groups_start(FILE *out, const ir_program *p, const cu_groups *g, const int64_t *offset, const char *name) {
   const maps m = {out, p, offset};
   const int n = g->number;
+  make_all(&m, g, name);
   fprintf(out,
+          "/* Keeps the maps of the last calls of the thread, for others with the same arrays. */\n"
           "static cudaError_t start_part%d(const %s_args *args, unsigned char *workspace, cudaStream_t stream) {\n"
-          "  const dim3 threads(%d, %d);\n  maps%d maps;\n  int device = 0, blocks = 0;\n",
-          n, name, CU_LANES, cu_groups_threads(g) / CU_LANES, n);
-  for (int i = 0; i < g->n; i++)
-    for (int k = 0; k < g->ring[i].n_copies; k++) {
-      const ir_stmt *s = g->ring[i].copy[k];
-      const ir_buffer *to = &p->buffers[s->copy.to];
-      const bool common = g->same && g->same[s->copy.to];
-      make(&m, "of", s->copy.to, s->copy.from, of_tile(to, common ? CU_CLUSTER : 1));
-    }
-  if (g->leaving.save) {
-    const ir_stmt *s = g->leaving.save;
-    make(&m, "out", s->save.to, s->save.to, of_rows(&p->buffers[s->save.from], g->in_turns));
-  }
+          "  const dim3 threads(%d, %d);\n",
+          n, name, CU_LANES, cu_groups_threads(g) / CU_LANES);
+  ask_device(&m, g);
   fprintf(out,
-          "  if (cudaGetDevice(&device) != cudaSuccess ||\n"
-          "      cudaDeviceGetAttribute(&blocks, cudaDevAttrMultiProcessorCount, device) != cudaSuccess)\n"
-          "    return cudaErrorUnknown;\n"
-          "  if (blocks > %" PRId64 ") blocks = %" PRId64 ";\n"
-          "  if (cudaFuncSetAttribute(part%d, cudaFuncAttributeMaxDynamicSharedMemorySize, %" PRId64
-          ") != cudaSuccess)\n    return cudaErrorUnknown;\n",
-          g->part->loop.trip, g->part->loop.trip, n, g->shared);
+          "  static thread_local struct {\n    maps%d maps;\n    %s_args args;\n    unsigned char *workspace;\n    "
+          "bool there;\n  } kept[MAPS_KEPT];\n"
+          "  auto &at = kept[place_of(args, sizeof *args)];\n"
+          "  if (!at.there || at.workspace != workspace || memcmp(&at.args, args, sizeof *args) != 0) {\n"
+          "    at.there = false;\n    bad = make_maps%d(&at.maps, args, workspace);\n"
+          "    if (bad != cudaSuccess) return bad;\n"
+          "    at.args = *args, at.workspace = workspace, at.there = true;\n  }\n",
+          n, name, n);
   if (g->same)
     fprintf(out,
-            "  blocks = blocks_of_clusters((const void *)part%d, blocks, threads, %" PRId64
-            ");\n  if (!blocks) return cudaErrorUnknown;\n"
-            "  return START_CLUSTERS(part%d, blocks, threads, %" PRId64 ", stream, *args, workspace, maps);\n}\n",
-            n, g->shared, n, g->shared);
+            "  return START_CLUSTERS(part%d, blocks, threads, %" PRId64 ", stream, *args, workspace, at.maps);\n}\n", n,
+            g->shared);
   else
     fprintf(out,
             "  START_ROLES(part%d, blocks, threads, %" PRId64
-            ", stream, *args, workspace, maps);\n  return cudaGetLastError();\n}\n",
+            ", stream, *args, workspace, at.maps);\n  return cudaGetLastError();\n}\n",
             n, g->shared);
 }

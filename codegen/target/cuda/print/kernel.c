@@ -153,8 +153,18 @@ static void blocks_of(c_printer *c, const ir_stmt *s, const char *var) {
   if (turned) c_indent(c), fprintf(c->out, "  const int64_t %s = %" PRId64 " - rank;\n", var, s->loop.trip - 1);
 }
 
+/* Sums of products at or below the list that begin in the loop's first step: choosing a zero or what they are, in each
+ * step, would be an instruction a sum. */
+static void begin_sums(c_printer *c, const ir_stmt *loop, const ir_body *b) {
+  for (int i = 0; i < b->n; i++) {
+    if (b->s[i]->kind == IR_IF) begin_sums(c, loop, &b->s[i]->body);
+    if (cu_begins_before(c->p, loop, b->s[i])) cu_fragment_begin(c, b->s[i]);
+  }
+}
+
 static void loop(c_printer *c, const ir_stmt *s) {
   const char *var = c->p->var_name[s->loop.var];
+  if (c->own && s->loop.map == IR_SERIAL) begin_sums(c, s, &s->body);
   c_indent(c);
   if (s->loop.map == IR_WARP || s->loop.map == IR_LANE) {
     const char *thread = s->loop.map == IR_WARP ? c->say->row : c->say->lane;
@@ -180,11 +190,13 @@ static void loop(c_printer *c, const ir_stmt *s) {
     fprintf(c->out, "for (int64_t %s = 0; %s < %" PRId64 "; %s++) {\n", var, var, s->loop.trip, var);
   }
   const bool region = cu_is_region(c->p, s), outside = c->skips;
+  const ir_stmt *around = c->around;
   c->skips = outside || cu_of(s)->skips;
+  if (s->loop.map == IR_SERIAL) c->around = c->own ? s : NULL;
   if (region) c->own = cu_fragment_element;
   c->lanes = !region && shares_points(s);
   opened_body(c, s);
-  c->skips = outside;
+  c->skips = outside, c->around = around;
   if (region) c->own = NULL;
   c->lanes = false;
   if (s->loop.map == IR_WARP) c_line(c, c->say->barrier);
@@ -346,13 +358,28 @@ static void kernels(c_printer *c, cu_room *room) {
 
 int64_t cu_blocks(const ir_stmt *part) { return part->loop.trip < CU_MOST_BLOCKS ? part->loop.trip : CU_MOST_BLOCKS; }
 
+/* Asks each device once a thread for shared memory. */
+static void ask_all(c_printer *c, int64_t shared) {
+  fputs("  static thread_local int known = -1;\n  int device = 0;\n  bad = cudaGetDevice(&device);\n"
+        "  if (bad != cudaSuccess) return bad;\n  if (device != known) {\n    known = -1;\n",
+        c->out);
+  for (int i = 0, n = 0; i < c->p->body.n; i++) {
+    if (c->p->body.s[i]->kind == IR_LET) continue;
+    if (!cu_is_groups(c->p->body.s[i]))
+      fprintf(c->out, "    bad = ask_shared(part%d, %" PRId64 ");\n    if (bad != cudaSuccess) return bad;\n", n,
+              shared);
+    n++;
+  }
+  fputs("    known = device;\n  }\n", c->out);
+}
+
 /* Starts all of them, one behind the other; parts that are not of warpgroups with so many bytes of shared memory. */
 static void launch(c_printer *c, int64_t shared) {
   fprintf(c->out,
-          "\n/* Shared memory above 48 KiB must be asked for. */\n"
-          "static cudaError_t start_all(const %s_args *args, unsigned char *workspace, cudaStream_t stream) {\n"
+          "\nstatic cudaError_t start_all(const %s_args *args, unsigned char *workspace, cudaStream_t stream) {\n"
           "  const dim3 threads(%d, %d);\n  (void)threads;\n%s",
-          c->name, CU_LANES, CU_ROWS, cu_has_groups(c->p) ? "  cudaError_t bad;\n" : "");
+          c->name, CU_LANES, CU_ROWS, cu_has_groups(c->p) || shared > 48 * 1024 ? "  cudaError_t bad;\n" : "");
+  if (shared > 48 * 1024) ask_all(c, shared);
   for (int i = 0, n = 0; i < c->p->body.n; i++) {
     const ir_stmt *s = c->p->body.s[i];
     if (s->kind == IR_LET) continue;
@@ -361,11 +388,6 @@ static void launch(c_printer *c, int64_t shared) {
       continue;
     }
     const int64_t blocks = cu_blocks(s);
-    if (shared > 48 * 1024)
-      fprintf(c->out,
-              "  if (cudaFuncSetAttribute(part%d, cudaFuncAttributeMaxDynamicSharedMemorySize, %" PRId64
-              ") != cudaSuccess)\n    return cudaErrorUnknown;\n",
-              n, shared);
     fprintf(c->out, "  START(part%d, %" PRId64 ", threads, %" PRId64 ", stream, *args, workspace);\n", n++, blocks,
             shared);
   }
@@ -390,6 +412,12 @@ static void blocks(c_printer *c, const char *var, int64_t trip) {
   fprintf(c->out, "for (int64_t %s = blockIdx.x; %s < %" PRId64 "; %s += gridDim.x) {\n", var, var, trip, var);
 }
 
+static const char asking[] =
+    "/* Shared memory above 48 KiB must be asked for. */\n"
+    "template <class P> static inline cudaError_t ask_shared(P *part, int bytes) {\n"
+    "  const cudaError_t bad = cudaFuncSetAttribute(part, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);\n"
+    "  return bad == cudaErrorInvalidValue ? cudaErrorLaunchOutOfResources : bad; /* the device has less */\n}\n";
+
 /* The emulation comes first: whoever compiles many kernels may have it compiled beforehand. */
 static void head(c_printer *c) {
   const bool groups = cu_has_groups(c->p);
@@ -402,6 +430,7 @@ static void head(c_printer *c) {
           "#define THREADS %d\n#define THREAD ((int)(threadIdx.y * %d + threadIdx.x))\n"
           "#define LANE ((int)threadIdx.x)\n",
           CU_WARPS * CU_LANES, CU_LANES);
+  fputs(asking, c->out);
   cu_device(c->out, c->p);
   cu_groups_device(c->out, c->p);
   cu_functions(c->out, c->wl, c->p->machine.data);
@@ -434,12 +463,37 @@ bool cu_parts(FILE *out, cu_package *of, const cu_language *say) {
   return ok && !c.failed;
 }
 
-static const char starting[] = "  unsigned char *from = (unsigned char *)(((uintptr_t)workspace + 127) / 128 * 128);\n"
-                               "  const cudaError_t bad = start_all(args, from, (cudaStream_t)stream);\n"
-                               "  if (bad == cudaErrorInvalidValue) return BAD_ARGUMENT;\n"
-                               "  return bad == cudaSuccess ? " C_NAME "_done : " C_NAME "_no_isa;\n}\n";
+static const char starting[] =
+    "  if (cudaPeekAtLastError() != cudaSuccess) return " C_NAME "_failed_before;\n"
+    "  unsigned char *from = (unsigned char *)(((uintptr_t)workspace + 127) / 128 * 128);\n"
+    "  const cudaError_t bad = start_all(args, from, (cudaStream_t)stream);\n"
+    "  if (bad != cudaSuccess) (void)cudaGetLastError(); /* it is told here */\n"
+    "  switch (bad) {\n"
+    "  case cudaSuccess: return " C_NAME "_done;\n"
+    "  case cudaErrorInvalidValue: return BAD_ARGUMENT;\n"
+    "  case cudaErrorMemoryAllocation: return " C_NAME "_no_memory;\n"
+    "  case cudaErrorNoDevice:\n  case cudaErrorInsufficientDriver: return " C_NAME "_no_device;\n"
+    "  case cudaErrorInvalidDeviceFunction:\n  case cudaErrorNoKernelImageForDevice:\n"
+    "  case cudaErrorInvalidPtx:\n  case cudaErrorUnsupportedPtxVersion: return " C_NAME "_no_isa;\n"
+    "  case cudaErrorLaunchOutOfResources: return " C_NAME "_no_room;\n"
+    "  default: return " C_NAME "_failed;\n  }\n}\n";
+
+const char cu_absent[] = "    puts(\"not run: no CUDA device, or one that cannot run this code\");\n    return 2;\n";
+
+void cu_codes(FILE *out) {
+  fputs("/* What calls return besides. */\nenum {\n"
+        "  " C_NAME "_no_device = -6, /* there is none, or no driver, or one that is too old */\n"
+        "  " C_NAME "_no_room = -7,   /* the device has less shared memory or fewer registers than a block needs */\n"
+        "  " C_NAME
+        "_failed_before = -8, /* an error of an earlier call of CUDA's stands (cudaPeekAtLastError): nothing "
+        "was started */\n"
+        "  " C_NAME "_failed = -9     /* any other error of CUDA's: of a start, of a copy, or while the device "
+        "computed */\n};\n\n",
+        out);
+}
 
 const char cu_arrays[] =
+    "#define NO_DEVICE " C_NAME "_no_device\n#define FAILED ((int)" C_NAME "_failed)\n\n"
     "static bool find_device(void **) {\n  int devices = 0;\n"
     "  return cudaGetDeviceCount(&devices) == cudaSuccess && devices;\n}\n\n"
     "static bool finish(void *) { return cudaDeviceSynchronize() == cudaSuccess; }\n\n"
@@ -447,6 +501,7 @@ const char cu_arrays[] =
     "static void *bring(bool *ok, void *, const void *here, size_t bytes) {\n  void *there = NULL;\n"
     "  *ok = *ok && cudaMalloc(&there, bytes) == cudaSuccess;\n"
     "  if (here) *ok = *ok && cudaMemcpy(there, here, bytes, cudaMemcpyHostToDevice) == cudaSuccess;\n"
+    "  if (!*ok) (void)cudaGetLastError(); /* it is told by the caller */\n"
     "  return there;\n}\n\n"
     "static bool take(void *, void *here, const void *there, size_t bytes) {\n"
     "  return cudaMemcpy(here, there, bytes, cudaMemcpyDeviceToHost) == cudaSuccess;\n}\n\n"
@@ -465,7 +520,8 @@ static const cu_language cuda = {.row = "threadIdx.y",
                                  .queue = "stream",
                                  .starting = starting,
                                  .arrays = cu_arrays,
-                                 .emulated = true};
+                                 .emulated = true,
+                                 .may_lack = true};
 
 bool cu_kernel(FILE *out, cu_package *p) {
   if (!cu_parts(out, p, &cuda)) return false;

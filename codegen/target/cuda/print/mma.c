@@ -304,16 +304,24 @@ static void wmma_product(c_printer *c, const product *t) {
   c_close(c, 1 + opened);
 }
 
+void cu_fragment_begin(c_printer *c, const ir_stmt *s) {
+  const ir_buffer *out = c_buffer(c, &c->wl->ops[s->op], -1);
+  c_indent(c);
+  fprintf(c->out, "zero_fragments<%" PRId64 ">(&%s[0][0][0]);\n", ir_matrix_rows(out) * out->extent[out->columns] / 32,
+          out->id);
+}
+
 void cu_fragment_product(c_printer *c, const ir_stmt *s) {
   const product t = {s, &c->wl->ops[s->op], cu_of(s)->fragments, c_buffer(c, &c->wl->ops[s->op], -1), cu_mma_of(c->p)};
   const int64_t mt = ir_matrix_rows(t.out) / 16, nt = t.out->extent[t.out->columns] / 8;
-  c_fresh_flag(c, s);
+  const bool begun = cu_begins_before(c->p, c->around, s);
+  if (!begun) c_fresh_flag(c, s);
   if (t.mma->wmma) {
     wmma_product(c, &t);
     return;
   }
   c_line(c, "const int lane = lane_here();\n");
-  zero(c, &t, mt, nt);
+  if (!begun) zero(c, &t, mt, nt);
   const int opened = open_single(c, &t);
   const int64_t steps = (cu_sum_length(c->p, s) + step_of(&t) - 1) / step_of(&t), some = cu_steps_at_a_time(c->p, s);
   c_indent(c);

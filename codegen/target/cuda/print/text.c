@@ -89,14 +89,17 @@ static void release(FILE *out, const tf_tensor *t) {
 /* Of arrays that are on the device. */
 static void device_entry(FILE *out, const c_package *k, const cu_language *say, const cu_room *room) {
   const tf_workload *wl = k->p->tree->workload;
+  const int64_t all = room->common + room->blocks * room->each;
+  const bool none = say->may_lack && all == 0;
+  fputs("\n#define BAD_ARGUMENT " C_NAME "_bad_argument\n\nsize_t " C_NAME "_device_workspace(void) { return ", out);
+  fprintf(out, none ? "0" : "(size_t)(INT64_C(%" PRId64 ") + 256)", all);
   fprintf(out,
-          "\n#define BAD_ARGUMENT " C_NAME "_bad_argument\n\n"
-          "size_t " C_NAME "_device_workspace(void) { return (size_t)(INT64_C(%" PRId64 ") + 256); }\n\n"
-          "int " C_NAME "_device(const " C_NAME "_args *args, void *workspace, size_t bytes, void *%s) {\n"
-          "  if (!args || !workspace) return BAD_ARGUMENT;\n",
-          room->common + room->blocks * room->each, say->queue);
+          "; }\n\nint " C_NAME "_device(const " C_NAME "_args *args, void *workspace, size_t bytes, void *%s) {\n"
+          "  if (!args%s) return BAD_ARGUMENT;\n",
+          say->queue, none ? "" : " || !workspace");
   each_argument(out, wl, ask_null);
-  fputs("  if (bytes < " C_NAME "_device_workspace()) return " C_NAME "_small_workspace;\n", out);
+  fputs(none ? "  (void)bytes;\n" : "  if (bytes < " C_NAME "_device_workspace()) return " C_NAME "_small_workspace;\n",
+        out);
   if (say->emulated) each_argument(out, wl, name);
   fputs(say->starting, out);
 }
@@ -110,18 +113,19 @@ void cu_host_entry(FILE *out, const c_package *k, const char *arrays) {
           arrays);
   each_argument(out, wl, ask_null);
   fputs("  if (workspace && bytes < " C_NAME "_workspace()) return " C_NAME "_small_workspace;\n"
-        "  void *queue = NULL;\n  if (!find_device(&queue)) return " C_NAME "_no_isa;\n"
+        "  void *queue = NULL;\n  if (!find_device(&queue)) return NO_DEVICE;\n"
         "  bool ok = true;\n  " C_NAME "_args there = *args;\n"
-        "  void *const room = bring(&ok, queue, NULL, " C_NAME "_device_workspace());\n",
+        "  const size_t needed = " C_NAME "_device_workspace();\n"
+        "  void *const room = needed ? bring(&ok, queue, NULL, needed) : NULL;\n",
         out);
   for (int z = 0; z < wl->n_tensors; z++)
     if (c_is_argument(&wl->tensors[z])) send(out, k, z);
-  fputs("  int status = ok ? " C_NAME "_device(&there, room, " C_NAME "_device_workspace(), queue) : " C_NAME
+  fputs("  int status = ok ? " C_NAME "_device(&there, room, needed, queue) : " C_NAME
         "_no_memory;\n  ok = ok && status == " C_NAME "_done && finish(queue);\n",
         out);
   each_argument(out, wl, fetch);
   each_argument(out, wl, release);
-  fputs("  leave(room);\n  return ok || status != " C_NAME "_done ? status : " C_NAME "_no_isa;\n}\n", out);
+  fputs("  leave(room);\n  return ok || status != " C_NAME "_done ? status : FAILED;\n}\n", out);
 }
 
 void cu_entries(FILE *out, const c_package *k, const cu_language *say, const cu_room *room) {
