@@ -65,10 +65,11 @@ static void print_ranges(const cli_session *s, cli_text *out) {
   const tf_workload *wl = s->spec->workload;
   for (int z = 0; z < wl->n_tensors; z++)
     if (wl->tensors[z].ranged)
-      cli_printf(out,
-                 "Tensor %s is promised to stay within %lld .. %lld (range): no figure here hangs on it, kernels of bytes "
-                 "rely on it.\n",
-                 wl->tensors[z].name, (long long)wl->tensors[z].least, (long long)wl->tensors[z].most);
+      cli_printf(
+          out,
+          "Tensor %s is promised to stay within %lld .. %lld (range): no figure here hangs on it, kernels of bytes "
+          "rely on it.\n",
+          wl->tensors[z].name, (long long)wl->tensors[z].least, (long long)wl->tensors[z].most);
 }
 
 static void print_slopes(const cli_session *s, const cli_slopes *p, cli_text *out) {
@@ -153,9 +154,8 @@ static json_t *ranges_json(const tf_workload *wl) {
   json_t *out = json_object();
   for (int z = 0; z < wl->n_tensors; z++)
     if (wl->tensors[z].ranged)
-      json_object_set_new(
-          out, wl->tensors[z].name,
-          json_pack("[I, I]", (json_int_t)wl->tensors[z].least, (json_int_t)wl->tensors[z].most));
+      json_object_set_new(out, wl->tensors[z].name,
+                          json_pack("[I, I]", (json_int_t)wl->tensors[z].least, (json_int_t)wl->tensors[z].most));
   return out;
 }
 
