@@ -72,8 +72,7 @@ bool net_meet(void *costs, const int *ops, int n, int *id, double *least) {
     if (!add(c, g, hash)) return false;
     *id = c->n - 1;
   }
-  if (n > 1 && net_has_kernels(c) && (!net_least_of_kernels(c, *id, ops, n) || !net_note_set(c, ops, n, *id)))
-    return false;
+  if (n > 1 && net_has_kernels(c) && !net_least_of_kernels(c, *id, ops, n)) return false;
   *least = c->at[*id].least;
   return !net_stopped(c);
 }
@@ -175,7 +174,6 @@ bool net_cost_of(void *costs, int id, double *cost) {
     *cost = INFINITY; /* an equal one may come when there is time */
     return !net_stopped(c);
   }
-  if (!x->known && net_loses(c, x)) x->known = true, x->value = INFINITY;
   if (!x->known && net_has_kernels(c) && !net_kernel_of(c, id)) return false;
   if (!x->known) {
     by_formulas(c, x);
@@ -208,6 +206,5 @@ void net_costs_free(net_costs *c) {
   }
   free(c->at);
   free(c->alone);
-  free(c->sets);
   free(c->fresh);
 }

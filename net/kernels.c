@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/grow.h"
 #include "base/threads.h"
 #include "net/net.h"
 #include "search/common/objective.h"
@@ -18,9 +17,6 @@ enum { CUT_EVALS = 200, LATE_EVALS = 20 }; /* mappings tried of a group while th
 #define KEPT 0.6
 /* And what it competes with are the kernels of its ops: so much of them, as a rival (planner/rank.c has a multiple). */
 #define APART 0.4
-/* A group costs so many times what its ops do alone before others that it is a part of are taken to lose, too.  Less
- * would miss a product whose bias alone is in its way, but not with the map behind: searches in a cut are short. */
-#define LOSES 2
 
 bool net_for_kernels(const net_costs *c) { return c->o->isa || c->o->target; }
 bool net_has_kernels(const net_costs *c) { return net_for_kernels(c) && c->o->objective == TF_LATENCY; }
@@ -100,8 +96,7 @@ void net_plan_ahead(void *costs, const int *id, int n) {
   int fresh[NET_MOST_AT_ONCE], n_fresh = 0;
   for (int i = 0; i < n; i++) {
     net_cost *x = &c->at[id[i]];
-    if (x->known || x->planned || net_loses(c, x)) continue;
-    fresh[n_fresh++] = id[i];
+    if (!x->known && !x->planned) fresh[n_fresh++] = id[i];
     x->planned = true;
   }
   batch b = {c, fresh, CUT_EVALS};
@@ -147,83 +142,38 @@ bool net_kernel_of(net_costs *c, int id) {
   return true;
 }
 
-/* What the op is as a group of its own.  NULL: no memory, stopped. */
-static const struct net_alone *alone_of(net_costs *c, int op) {
+/* Cycles of the op's kernel where it is a group of its own. */
+static bool kernel_alone(net_costs *c, int op, double *cycles) {
   int id = -1;
   double least, cost;
   if (!c->alone) {
-    c->alone = calloc((size_t)c->wl->n_ops, sizeof *c->alone);
-    if (!c->alone) return tf_out_of_memory(c->d), NULL;
-    for (int k = 0; k < c->wl->n_ops; k++)
-      c->alone[c->wl->topo[k]].place = k;
+    c->alone = malloc(sizeof *c->alone * (size_t)c->wl->n_ops);
+    if (!c->alone) return tf_out_of_memory(c->d);
+    for (int o = 0; o < c->wl->n_ops; o++)
+      c->alone[o] = -1;
   }
-  struct net_alone *a = &c->alone[op];
-  if (a->known) return a;
-  if (!net_meet(c, &op, 1, &id, &least)) return NULL;
-  if (id >= 0 && !net_cost_of(c, id, &cost)) return NULL;
-  if (id >= 0) a->kernel = c->at[id].kernel, a->value = c->at[id].value;
-  a->known = true;
-  return a;
+  if (c->alone[op] < 0) {
+    if (!net_meet(c, &op, 1, &id, &least)) return false;
+    if (id >= 0 && !net_cost_of(c, id, &cost)) return false;
+    c->alone[op] = id >= 0 ? c->at[id].kernel : 0;
+  }
+  *cycles = c->alone[op];
+  return true;
 }
 
 bool net_least_of_kernels(net_costs *c, int id, const int *ops, int n) {
-  double all = 0, most = 0, apart = 0;
+  double all = 0, most = 0;
   if (c->at[id].expected) return true;
   for (int i = 0; i < n; i++) {
-    const struct net_alone *one = alone_of(c, ops[i]);
-    if (!one) return false;
-    all += one->kernel;
-    most = fmax(most, one->kernel);
-    apart += one->value;
+    double one = 0;
+    if (!kernel_alone(c, ops[i], &one)) return false;
+    all += one;
+    most = fmax(most, one);
   }
   net_cost *x = &c->at[id];
   const bool whole = tf_emit_cycles_whole(c->o->target);
   x->least = fmax(x->least, whole ? KEPT * most : all + GAIN * (all - most));
   x->rival = whole ? APART * all : x->least;
-  x->apart = apart;
   x->expected = true;
   return true;
-}
-
-/* ---- groups within groups ---------------------------------------------------------------------------------- */
-static int *bucket_of(const net_costs *c, int from, uint64_t ops) {
-  const uint64_t h = (uint64_t)from * 0x9e3779b97f4a7c15u ^ ops * 0xff51afd7ed558ccdu;
-  return (int *)&c->set_bucket[(h ^ h >> 32) % NET_BUCKETS];
-}
-
-static int id_of(const net_costs *c, int from, uint64_t ops) {
-  int i = *bucket_of(c, from, ops) - 1;
-  while (i >= 0 && (c->sets[i].from != from || c->sets[i].ops != ops))
-    i = c->sets[i].next - 1;
-  return i < 0 ? -1 : c->sets[i].id;
-}
-
-bool net_note_set(net_costs *c, const int *ops, int n, int id) {
-  const int from = c->alone[ops[0]].place;
-  uint64_t set = 0;
-  for (int i = 0; i < n; i++) {
-    const int at = c->alone[ops[i]].place - from;
-    if (at < 0 || at > 63) return true; /* windows are no longer than that */
-    set |= UINT64_C(1) << at;
-  }
-  net_cost *x = &c->at[id];
-  if (!x->ops) x->from = from, x->ops = set;
-  if (id_of(c, from, set) >= 0) return true;
-  if (!TF_GROW(c->sets, c->n_sets)) return tf_out_of_memory(c->d);
-  int *first = bucket_of(c, from, set);
-  c->sets[c->n_sets] = (net_set){.from = from, .id = id, .next = *first, .ops = set};
-  *first = ++c->n_sets;
-  return true;
-}
-
-bool net_loses(const net_costs *c, const net_cost *x) {
-  enum { MOST = 12 }; /* ops of a group of which all parts are looked at */
-  if (!x->ops || __builtin_popcountll(x->ops) > MOST || tf_emit_cycles_whole(c->o->target)) return false;
-  bool loses = false;
-  for (uint64_t part = (x->ops - 1) & x->ops; part && !loses; part = (part - 1) & x->ops) {
-    const int first = __builtin_ctzll(part), id = id_of(c, x->from + first, part >> first);
-    const net_cost *y = id < 0 ? NULL : &c->at[id];
-    loses = y && y->known && isfinite(y->value) && y->value > LOSES * y->apart;
-  }
-  return loses;
 }

@@ -86,7 +86,6 @@ typedef struct {
   double least;  /* lower bound on the objective; with kernels, of groups of several ops, an expectation above it */
   double kernel; /* cycles of the kernel without memories, where kernels are planned */
   double rival;  /* then: cycles of which a multiple is too many for it to be worth more than a first search */
-  double apart;  /* then: what its ops cost as groups of their own */
   bool expected; /* least has been raised to that expectation */
   bool known;    /* mapped, as far as this goes */
   bool planned;  /* the planner's mapping for the cut has been looked for, in so many evaluations */
@@ -95,17 +94,9 @@ typedef struct {
   tf_tree *tree; /* the best so far; NULL: none */
   double value;  /* INFINITY without a mapping */
   double cycles; /* of that mapping, by the model */
-  int from;      /* one of the sets of ops that are such a group: the place of its first op in the order, and */
-  uint64_t ops;  /* bit k: the op at from + k */
   uint64_t hash;
   int next; /* in the same bucket */
 } net_cost;
-
-/* A set of several ops, as above, and which group it is. */
-typedef struct {
-  int from, id, next;
-  uint64_t ops;
-} net_set;
 
 enum { NET_BUCKETS = 1 << 12 };
 
@@ -122,14 +113,7 @@ typedef struct {
   double until;           /* what is done now may last until then, at most to the deadline; INFINITY as that */
   bool late;              /* a time was over, and some search was not made */
   int *fresh;             /* pace.c: [n_ops + 1] kinds of single ops among the first of the order; NULL: no deadline */
-  struct net_alone {
-    double kernel, value; /* cycles of the kernel; what it costs */
-    int place;            /* in the order */
-    bool known;
-  } * alone; /* [n_ops] of each op as a group of its own; NULL: none is known yet */
-  int n_sets;
-  net_set *sets;
-  int set_bucket[NET_BUCKETS]; /* number of the first + 1 */
+  double *alone;          /* [n_ops] cycles of the kernel of each op as a group of its own; negative: not known yet */
 } net_costs;
 
 bool net_meet(void *costs, const int *ops, int n, int *id, double *least);
@@ -180,11 +164,6 @@ bool net_improve_all(net_costs *c, const int *id, int n, int64_t evals);
 /* The same for the cut of each op alone, on which it hangs what groups are expected to cost.  False: no memory,
  * stopped. */
 bool net_plan_alone(net_costs *c);
-/* Notes that the ops are group id.  False: no memory. */
-bool net_note_set(net_costs *c, const int *ops, int n, int id);
-/* Whether some of the group's ops are a group that is known to cost a multiple of its ops alone: what that one loses,
- * this one does, too, so that it is not worth planning.  No proof, like the expectation below. */
-bool net_loses(const net_costs *c, const net_cost *x);
 /* How many groups are planned at once: none beside another where time is shared out among them. */
 int net_at_once(const net_costs *c);
 /* Raises the least cost of the group to what it is expected to cost: the kernels of its ops, each alone, as fusing ops
