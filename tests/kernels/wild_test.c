@@ -275,13 +275,17 @@ static bool right(session *s, const setting *t, const tf_emitted *e, uint64_t se
   return ok;
 }
 
+/* Not SME, of whose sums of bytes (smopa) qemu 7.2 leaves out half (sme_emulation.h). */
 static bool can_run_bytes(const char *isa) {
   const bool emulated = emulator(isa) && have("qemu-aarch64") && have("aarch64-linux-gnu-gcc");
-  return tf_emit_runs(isa) || emulated;
+  return tf_emit_runs(isa) || (emulated && strcmp(isa, "sme") != 0);
 }
 
 /* Of float32 the same kernels as without. */
-static bool can_run(const char *isa) { return !strstr(isa, "vnni") && can_run_bytes(isa); }
+static bool can_run(const char *isa) {
+  const bool emulated = emulator(isa) && have("qemu-aarch64") && have("aarch64-linux-gnu-gcc");
+  return !strstr(isa, "vnni") && (tf_emit_runs(isa) || emulated);
+}
 
 /* Four in five of what has bytes are kernels of bytes; of the others, those of units that multiply bfloat16, and one in
  * five. */
