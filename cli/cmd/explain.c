@@ -60,6 +60,18 @@ static void print_room(const cli_session *s, cli_text *out) {
                  cli_real(tf_bounds_units(a, u)).s, a->units[u].name, cli_count(s->result.units[u].units).s);
 }
 
+/* What the workload promises of its numbers: no figure hangs on it, but kernels of bytes rely on it. */
+static void print_ranges(const cli_session *s, cli_text *out) {
+  const tf_workload *wl = s->spec->workload;
+  for (int z = 0; z < wl->n_tensors; z++)
+    if (wl->tensors[z].ranged)
+      cli_printf(
+          out,
+          "Tensor %s is promised to stay within %lld .. %lld (range): no figure here hangs on it, kernels of bytes "
+          "rely on it.\n",
+          wl->tensors[z].name, (long long)wl->tensors[z].least, (long long)wl->tensors[z].most);
+}
+
 static void print_slopes(const cli_session *s, const cli_slopes *p, cli_text *out) {
   cli_printf(out, "\nEach 10 %% faster, and taking no time at all, changes the cycles by:\n");
   for (int i = 0; i < p->n; i++) {
@@ -83,6 +95,7 @@ static void explain_text(const cli_session *s, const cli_slopes *p, cli_text *ou
   cli_put_busy(s, out);
   cli_put_steepest(s, p, out);
   print_room(s, out);
+  print_ranges(s, out);
   cli_put_goal(s, p, out);
   print_slopes(s, p, out);
   cli_report_why(s, out);
@@ -137,6 +150,15 @@ static json_t *together_json(const cli_session *s, const cli_slopes *p) {
   return json_pack("{s:o, s:o, s:o}", "of", of, "factor", real(p->together_factor), "cycles", real(p->together_cycles));
 }
 
+static json_t *ranges_json(const tf_workload *wl) {
+  json_t *out = json_object();
+  for (int z = 0; z < wl->n_tensors; z++)
+    if (wl->tensors[z].ranged)
+      json_object_set_new(out, wl->tensors[z].name,
+                          json_pack("[I, I]", (json_int_t)wl->tensors[z].least, (json_int_t)wl->tensors[z].most));
+  return out;
+}
+
 static void explain_json(const cli_session *s, const cli_slopes *p, cli_text *out) {
   json_t *why = json_array();
   for (int i = 0; i < s->why.n; i++) {
@@ -155,6 +177,9 @@ static void explain_json(const cli_session *s, const cli_slopes *p, cli_text *ou
                         busy_json(s), "knobs", knobs_json(s, p), "params", params_json(p), "why", why);
   if (o && tf_workload_masked(s->spec->workload)) json_object_set_new(o, "skipped", json_integer(s->result.skipped));
   if (o && p->n_together) json_object_set_new(o, "together", together_json(s, p));
+  json_t *ranges = ranges_json(s->spec->workload);
+  if (o && json_object_size(ranges)) json_object_set(o, "ranges", ranges);
+  json_decref(ranges);
   cli_put_json(o, JSON_INDENT(2) | JSON_REAL_PRECISION(15), out);
 }
 

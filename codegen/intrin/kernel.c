@@ -180,6 +180,11 @@ void tf_micro_in_fours(const tf_micro_isa *isa, ir_machine *machine) {
   machine->fours = isa->words && isa->words->fours_of_bytes && machine->whole && machine->whole->a == IR_I16;
 }
 
+double tf_micro_group_time(const ir_kernel *kernel) {
+  const double three_for_two = 1.58; /* instructions; measured from registers, Zen 3 (1.58) and Zen 5 (1.57 to 1.58) */
+  return is_fours(kernel) ? three_for_two : 1;
+}
+
 const char *tf_micro_beside(const ir_kernel *kernel, ir_type from) {
   return is_fours(kernel) ? "fours_beside" : from == IR_U8 ? "uint8_beside" : "int8_beside";
 }

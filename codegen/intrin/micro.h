@@ -88,6 +88,8 @@ void tf_micro_no_sign(const tf_micro_isa *isa, ir_machine *machine);
 void tf_micro_in_fours(const tf_micro_isa *isa, ir_machine *machine);
 /* The kernel of fours that is exact for such operands a and b; NULL: there is none. */
 const ir_kernel *tf_micro_fours(const ir_machine *machine, const ir_operand *a, const ir_operand *b);
+/* How long a group of the kernel's k takes, in groups of the kernels that the cost of a core was measured with. */
+double tf_micro_group_time(const ir_kernel *kernel);
 /* The function of the kernel's that puts rows of bytes of that type side by side. */
 const char *tf_micro_beside(const ir_kernel *kernel, ir_type from);
 const tf_micro_kernel *tf_micro_kernel_find(const char *name); /* NULL: none */

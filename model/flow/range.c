@@ -196,8 +196,42 @@ static tf_ival found_range(const tf_eval *ev, int o, int d, int n, const int64_t
   return (tf_ival){0, p->wl->dims[d].extent};
 }
 
+/* The entry of a range that may be kept; NULL: it may not, or there is no room. */
+static tf_range_kept *kept_at(const tf_eval *ev, int o, int d, int n) {
+  const tf_plan *p = ev->plan;
+  tf_range_keep *keep = ev->keep;
+  if (!keep || !keep->room || ev->exact || ev->demand || ev->ever || ev->made) return NULL;
+  int *at = &keep->at[(n * p->wl->n_ops + o) * p->wl->n_dims + d];
+  if (*at) return keep->kept[*at - 1].n < 0 ? NULL : &keep->kept[*at - 1];
+  if (keep->n == keep->room) return NULL;
+  tf_range_kept *k = &keep->kept[keep->n];
+  *at = ++keep->n;
+  for (uint64_t left = dim_mask(p, o, d, n); left; left &= left - 1) {
+    if (k->n == TF_KEEP_LOOPS) k->n = -1;
+    if (k->n < 0) return NULL;
+    k->loop[k->n++] = p->path[n].loops[__builtin_ctzll(left)];
+  }
+  return k;
+}
+
+static tf_ival kept_range(const tf_eval *ev, int o, int d, int n, const int64_t *dg) {
+  tf_range_kept *k = kept_at(ev, o, d, n);
+  if (!k) return found_range(ev, o, d, n, dg);
+  bool holds = k->since == ev->keep->now && k->noclip == ev->noclip && k->whole == ev->whole;
+  for (int i = 0; holds && i < k->n; i++)
+    holds = dg[k->loop[i]] == k->digit[i];
+  if (holds) return k->range;
+  k->range = found_range(ev, o, d, n, dg);
+  k->since = ev->keep->now;
+  k->noclip = ev->noclip;
+  k->whole = ev->whole;
+  for (int i = 0; i < k->n; i++)
+    k->digit[i] = dg[k->loop[i]];
+  return k->range;
+}
+
 static tf_ival dim_range(const tf_eval *ev, int o, int d, int n, const int64_t *dg) {
-  if (!ev->plan->memo) return found_range(ev, o, d, n, dg);
+  if (!ev->plan->memo) return kept_range(ev, o, d, n, dg);
   bool known;
   tf_range_found *f = tf_memo_find(ev->plan, o, d, n, &known);
   if (known) return f->range;
@@ -354,6 +388,7 @@ static bool op_steps(tf_eval *ev, int o) {
 
 bool tf_eval_steps(tf_eval *ev) {
   const tf_plan *p = ev->plan;
+  tf_keep_forget(ev);
   for (int o = 0; o < p->wl->n_ops; o++)
     if (!op_steps(ev, o)) return false;
   for (int l = 0; l < p->n_loops; l++) {

@@ -27,6 +27,7 @@ typedef struct {
   bool masked_too;              /* option: count steps that a mask would skip */
   const struct tf_kinds *kinds; /* [loop] settings of spatial loops that are alike (kinds.h); NULL: not known */
   signed char **skip_memo;      /* [node] answers of tf_skip_out by its loops' settings (skip.h); NULL: none are kept */
+  struct tf_range_keep *keep;   /* ranges found in this evaluation (range_memo.h); NULL: none are kept */
   bool ragged;                  /* found: settings that were counted together differ, and must be counted one by one */
   tf_ival *
       *made; /* [op] what a retained op computes in this run of its home scope, per output dim; NULL: not applied */

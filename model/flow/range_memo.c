@@ -1,7 +1,7 @@
 /* A direct-mapped table of answers, by depth, op and dim; a new question invalidates all answers. */
 #include "model/flow/range_memo.h"
 
-enum { FEW_WAYS = 32, MOST_FOUND = 1 << 20 };
+enum { FEW_WAYS = 32, MOST_FOUND = 1 << 20, MOST_KEPT = 512, MOST_PLACES = 1 << 16 };
 
 /* Whether there are many paths from some op to the outputs. */
 static bool has_many_ways(const tf_workload *wl, int *ways) {
@@ -80,4 +80,15 @@ tf_range_found *tf_memo_find(const tf_plan *p, int op, int dim, int node, bool *
   const uint64_t since = p->memo->held ? p->memo->since[p->depth[node]] : p->memo->question;
   *known = f->question >= since && f->op_dim == (int)op_dim && f->node == node;
   return f;
+}
+
+tf_range_keep *tf_keep_new(tf_arena *a, const tf_plan *p) {
+  const size_t places = (size_t)p->tree->n_nodes * (size_t)p->wl->n_ops * (size_t)p->wl->n_dims;
+  tf_range_keep *k = TF_NEW(a, tf_range_keep);
+  if (!k) return NULL;
+  k->room = places > MOST_PLACES ? 0 : places < MOST_KEPT ? (int)places : MOST_KEPT;
+  k->now = 1;
+  k->at = TF_ARRAY(a, int, k->room ? places : 1);
+  k->kept = TF_ARRAY(a, tf_range_kept, (size_t)k->room + 1);
+  return k->at && k->kept ? k : NULL;
 }

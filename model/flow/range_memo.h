@@ -45,6 +45,31 @@ void tf_memo_resume(const tf_plan *p);
 /* From now on each question begins anew. */
 void tf_memo_release(const tf_plan *p);
 
+/* Ranges that hold from one question to the next, for as long as the loops on which they depend stand where they did:
+ * sums step the loops further in, and most ranges stay.  For questions about what loops leave now, without retention
+ * and without a memo; a new one (tf_keep_forget) for each evaluation, as they depend on its trip counts. */
+enum { TF_KEEP_LOOPS = 6 };
+typedef struct {
+  uint64_t since; /* the evaluation in which it was found; 0: never */
+  tf_ival range;
+  int64_t digit[TF_KEEP_LOOPS];
+  int loop[TF_KEEP_LOOPS], n; /* on which it depends; n < 0: on too many */
+  bool noclip, whole;         /* the options then */
+} tf_range_kept;
+
+typedef struct tf_range_keep {
+  uint64_t now; /* number of the evaluation */
+  int n, room;
+  int *at; /* [(node * n_ops + op) * n_dims + dim] number of the entry + 1; 0: none */
+  tf_range_kept *kept;
+} tf_range_keep;
+
+/* NULL: out of memory. */
+tf_range_keep *tf_keep_new(tf_arena *a, const tf_plan *p);
+static inline void tf_keep_forget(const tf_eval *ev) {
+  if (ev->keep) ev->keep->now++;
+}
+
 /* The entry for an answer; *known: whether it is valid.  Only with a memo. */
 tf_range_found *tf_memo_find(const tf_plan *p, int op, int dim, int node, bool *known);
 /* Marks the entry as valid; the caller has written the answer. */

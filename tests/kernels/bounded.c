@@ -171,6 +171,8 @@ static bounded total(rounding by, const sum *s) {
   if (s->nan || (s->up && s->down)) return (bounded){NAN, 0};
   const bool up = s->up || s->large_up, down = s->down || s->large_down;
   if (s->unknown || s->size + s->e > FLT_MAX * 0.99 || (up && down)) return unknown;
+  if ((up || down) && !s->up && !s->down && s->size > 0)
+    return unknown; /* a product that is too large, taken in unrounded, may be brought back by the others */
   if (up || down) return (bounded){up ? INFINITY : -INFINITY, 0};
   return as_float32(s->v, s->e + by->step * s->size * (1 + (double)s->n / 8) + by->tiny * (double)s->n);
 }

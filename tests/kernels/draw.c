@@ -62,6 +62,8 @@ void draw(drawn *c, uint64_t seed) {
     draw_window(&c->text, seed);
   else if (seed & DRAW_SPACE)
     draw_space(&c->text, seed);
+  else if (seed >> 48 & ((1 << DRAW_N_NAMED) - 1))
+    draw_named(&c->text, seed);
   else if (features = seed & DRAW_DIVIDED ? 1u << GEN_DIVIDED
                       : seed & DRAW_HOMES ? 1u << GEN_HOME
                                           : 0,

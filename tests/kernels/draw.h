@@ -24,7 +24,10 @@ typedef struct {
 #define DRAW_SPACE (UINT64_C(1) << 54)
 #define DRAW_SPELLED (UINT64_C(1) << 53)
 #define DRAW_DIVIDED (UINT64_C(1) << 52)
-#define DRAW_HOMES (UINT64_C(1) << 51)
+#define DRAW_HOMES (UINT64_C(1) << 47)
+/* Experts, scans, heads cut from one tensor, tensors of bytes. */
+enum { DRAW_EXPERTS, DRAW_SCANS, DRAW_HEADS, DRAW_BYTES, DRAW_N_NAMED };
+#define DRAW_NAMED(kind) (UINT64_C(1) << (48 + (kind)))
 
 /* A line of an architecture: pages so small that rows of sums are whole pages long, and spaced out. */
 #define DRAW_SMALL_PAGES "  core: {line: 16 B, page: 64 B}\n"
@@ -37,6 +40,8 @@ void draw_rows(page *p, uint64_t seed);
 void draw_window(page *p, uint64_t seed);
 /* draw_wild.c: what hangs on infinities, on what is not a number, and on the ends of the range. */
 void draw_wild(page *p, uint64_t seed);
+/* draw_wild.c: a case of the kind that the seed names. */
+void draw_named(page *p, uint64_t seed);
 /* draw_forks.c: an intermediate that is read inside and outside of a nested scope. */
 void draw_forks(page *p, uint64_t seed);
 /* draw_stream.c: attention whose keys are streamed below loops that come back to them. */

@@ -1,6 +1,8 @@
 /* Workloads whose meaning hangs on numbers at the ends of their range: softmax in steps behind a mask, maxima and
- * minima, quotients of what a row has in common. */
+ * minima, quotients of what a row has in common; and of kinds that have a name. */
+#include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "tests/kernels/draw.h"
 
@@ -116,6 +118,277 @@ static void quotients(page *p, tf_rng *g) {
            "mapping: |\n  L0\n    L1\n      Seq\n        L2 for m=%d l=%d\n          op D\n        L2 for m=%d l=%d\n  "
            "        op Q\n        L2 for m=%d l=%d n=%d\n          op O\n",
            m, l, m, l, m, l, n);
+}
+
+/* ---- experts, scans, heads cut from one tensor, bytes -------------------------------------------------------- */
+
+/* Ops in the order in which they are written: of each its tensor and the letters of its dims. */
+typedef struct {
+  page *p;
+  tf_rng *g;
+  int extent[26], n;
+  struct {
+    char name[12], dims[8];
+  } op[24];
+} work;
+
+static void extent(work *w, char dim, int from, int to) { w->extent[dim - 'a'] = rng_between(w->g, from, to); }
+
+static void begin(work *w, const char *tensors) {
+  page_say(w->p, "workload:\n  name: w\n  dims: {");
+  for (int d = 0, any = 0; d < 26; d++)
+    if (w->extent[d]) page_say(w->p, "%s%c: %d", any++ ? ", " : "", 'a' + d, w->extent[d]);
+  page_say(w->p, "}\n%s  ops:\n", tensors);
+}
+
+/* An op; its text may have numbers to be filled in. */
+static void op(work *w, const char *name, const char *dims, const char *fmt, ...) TF_PRINTF(4, 5);
+static void op(work *w, const char *name, const char *dims, const char *fmt, ...) {
+  char line[200];
+  va_list args;
+  va_start(args, fmt);
+  vsnprintf(line, sizeof line, fmt, args);
+  va_end(args);
+  page_say(w->p, "  - \"%s\"\n", line);
+  snprintf(w->op[w->n].name, sizeof w->op->name, "%s", name);
+  snprintf(w->op[w->n++].dims, sizeof w->op->dims, "%s", dims);
+}
+
+/* One op after the other, each with its loops in an order drawn for it, below steps over a dim that all of them have
+ * (0: there is none). */
+static void mapped(work *w, char shared) {
+  int trips = 1, left = 1;
+  if (shared) {
+    left = rng_between(w->g, 1, w->extent[shared - 'a']);
+    trips = parts(w->extent[shared - 'a'], left);
+  }
+  page_say(w->p, "mapping: |\n  L0");
+  if (trips > 1) page_say(w->p, " for %c=%d", shared, trips);
+  page_say(w->p, "\n    L1\n%s", w->n > 1 ? "      Seq\n" : "");
+  for (int i = 0; i < w->n; i++) {
+    const char *dims = w->op[i].dims;
+    const int n = (int)strlen(dims), turn = (int)tf_rng_below(w->g, (uint32_t)n);
+    page_say(w->p, "        L2 for");
+    for (int k = 0; k < n; k++) {
+      const char d = dims[(k + turn) % n];
+      page_say(w->p, " %c=%d", d, d == shared ? left : w->extent[d - 'a']);
+    }
+    page_say(w->p, "\n          op %s\n", w->op[i].name);
+  }
+}
+
+/* A softmax of in over `last`, of which out is made; rows have the other letters. */
+static void softmax(work *w, const char *in, const char *out, const char *rows, char last) {
+  char all[8];
+  char at[16] = "";
+  snprintf(all, sizeof all, "%s%c", rows, last);
+  for (size_t i = 0; rows[i]; i++)
+    snprintf(at + strlen(at), sizeof at - strlen(at), "%s%c", i ? "," : "", rows[i]);
+  op(w, "SX", all, "SX[%s] max= %s[%s,%c]", at, in, at, last);
+  op(w, "SE", all, "SE[%s,%c] = exp(%s[%s,%c] - SX[%s])", at, last, in, at, last, at);
+  op(w, "SZ", all, "SZ[%s] += SE[%s,%c]", at, at, last);
+  op(w, out, all, "%s[%s,%c] = SE[%s,%c] / SZ[%s]", out, at, last, at, last, at);
+}
+
+/* The share of each expert in a token: of the router's softmax, of its logistic function, or given; some are left out.
+ */
+static void gates(work *w) {
+  const int how = rng_between(w->g, 0, 3);
+  if (how < 3) op(w, "L", "tek", rng_chance(w->g, 2) ? "L[t,e] += X[t,k] * R[k,e]" : "L[t,e] += X[t,k] * R[e,k]");
+  if (how == 0) softmax(w, "L", "G", "t", 'e');
+  if (how == 1) op(w, "G", "te", "G[t,e] = sigmoid(L[t,e]) * (L[t,e] > C[e])");
+  if (how == 2) op(w, "G", "te", "G[t,e] = select(L[t,e] > C[e], L[t,e], 0)");
+  if (how == 3) op(w, "G", "te", "G[t,e] = select(T[t,e] == e, 1, B[t,e])");
+}
+
+/* Experts: every token by every one of them, weighted by its gates before the second product or behind it. */
+static void experts(page *p, tf_rng *g) {
+  work w = {.p = p, .g = g};
+  const bool gathered = rng_chance(g, 3), gated = rng_chance(g, 2), behind = rng_chance(g, 2);
+  extent(&w, 't', 1, 13), extent(&w, 'e', 1, 6), extent(&w, 'k', 1, 20), extent(&w, 'n', 1, 24), extent(&w, 'o', 1, 20);
+  begin(&w, "");
+  gates(&w);
+  const char *x = gathered ? "D[e,t,k]" : "X[t,k]", *by = rng_chance(g, 2) ? "W[e,k,n]" : "W[e,n,k]";
+  op(&w, "H", "etnk", "H[e,t,n] += %s * %s", x, by);
+  if (gated) op(&w, "U", "etnk", "U[e,t,n] += %s * V[e,k,n]", x);
+  op(&w, "S", "etn", gated ? "S[e,t,n] = silu(H[e,t,n]) * U[e,t,n]" : "S[e,t,n] = relu(H[e,t,n] + b[e,n])");
+  if (behind) {
+    op(&w, "F", "etno", "F[e,t,o] += S[e,t,n] * Q[e,n,o]");
+    op(&w, "Y", "teo", "Y[t,o] += F[e,t,o] * G[t,e]");
+  } else {
+    op(&w, "P", "etn", "P[e,t,n] = S[e,t,n] * G[t,e]");
+    op(&w, "Y", "teno", rng_chance(g, 2) ? "Y[t,o] += P[e,t,n] * Q[e,n,o]" : "Y[t,o] += P[e,t,n] * Q[e,o,n]");
+  }
+  mapped(&w, rng_chance(g, 3) ? 0 : 't');
+}
+
+/* Sums and maxima of all rows up to one, and what reads them. */
+static void prefixes(work *w) {
+  static const char *const sums[] = {
+      "T[m,n] += X[r,n] * (r <= m)",
+      "T[m,n] += select(r <= m, X[r,n], 0)",
+      "T[m,n] += X[r,n] * (r < m)",
+      "T[m,n] += select(r >= m, X[r,n], 0)",
+      "T[m,n] max= select(r <= m, X[r,n], -inf)",
+      "T[m,n] += select(r <= m and m - r < 3, X[r,n] * A[r], 0)",
+  };
+  extent(w, 'm', 1, 24), extent(w, 'n', 1, 40), extent(w, 'o', 1, 20);
+  w->extent['r' - 'a'] = w->extent['m' - 'a'];
+  const bool product = rng_chance(w->g, 2);
+  if (!product) w->extent['o' - 'a'] = 0;
+  begin(w, "");
+  op(w, "T", "mnr", "%s", sums[tf_rng_below(w->g, sizeof sums / sizeof *sums)]);
+  if (product)
+    op(w, "Y", "mno", "Y[m,o] += T[m,n] * W[n,o]");
+  else if (rng_chance(w->g, 2))
+    op(w, "Y", "mn", "Y[m,n] = T[m,n] / (m + 1)");
+}
+
+/* A chunk of a selective scan: steps before by a product under a mask, decayed. */
+static void chunk(work *w) {
+  extent(w, 'h', 1, 3), extent(w, 'm', 1, 24), extent(w, 's', 1, 12), extent(w, 'n', 1, 20);
+  w->extent['l' - 'a'] = w->extent['m' - 'a'];
+  begin(w, "");
+  op(w, "S", "mls", "S[m,l] += C[m,s] * B[l,s]");
+  op(w, "T", "hml",
+     rng_chance(w->g, 2) ? "T[h,m,l] = select(l <= m, S[m,l] * D[h,m,l], 0)"
+                         : "T[h,m,l] = select(l <= m, S[m,l] * exp(A[h,m] - A[h,l]), 0)");
+  op(w, "Y", "hmln", "Y[h,m,n] += T[h,m,l] * X[h,l,n]");
+}
+
+/* A recurrence, its steps written out: h = a h + x, element by element; or gates of a product of the state. */
+static void recurrence(work *w) {
+  const int steps = rng_between(w->g, 2, 5);
+  const bool gated = rng_chance(w->g, 2);
+  char was[12] = "H0", now[12], gate[12];
+  extent(w, 'b', 1, 5), extent(w, 'n', 1, 24);
+  if (gated) w->extent['k' - 'a'] = w->extent['n' - 'a'];
+  begin(w, "");
+  for (int t = 0; t < steps; t++) {
+    snprintf(now, sizeof now, "H%d", t + 1);
+    snprintf(gate, sizeof gate, "G%d", t + 1);
+    if (gated) op(w, gate, "bnk", "%s[b,n] += %s[b,k] * U[k,n]", gate, was);
+    if (gated)
+      op(w, now, "bn", "%s[b,n] = tanh(%s[b,n] + X[%d,b,n])", now, gate, t);
+    else
+      op(w, now, "bn", "%s[b,n] = A[%d,n] * %s[b,n] + X[%d,b,n]", now, t, was, t);
+    snprintf(was, sizeof was, "%s", now);
+  }
+}
+
+static void scans(page *p, tf_rng *g) {
+  work w = {.p = p, .g = g};
+  const int which = rng_between(g, 0, 2);
+  if (which == 0)
+    prefixes(&w);
+  else if (which == 1)
+    chunk(&w);
+  else
+    recurrence(&w);
+  mapped(&w, rng_chance(g, 3) ? 0 : which < 2 ? 'm' : 'b');
+}
+
+/* Where heads of queries, keys and values begin in one tensor, and how far apart heads are. */
+typedef struct {
+  int wide, heads, shares, apart, key, value;
+} cut;
+
+static cut cut_of(tf_rng *g) {
+  cut c = {.wide = rng_between(g, 1, 9), .heads = rng_between(g, 1, 4), .shares = rng_between(g, 1, 3)};
+  if (rng_chance(g, 2)) { /* queries, keys and values of a head side by side */
+    c.shares = 1;
+    c.apart = 3 * c.wide;
+    c.key = c.wide;
+  } else {
+    c.apart = c.wide;
+    c.key = c.wide * c.heads * c.shares;
+  }
+  c.value = c.key + (c.apart > c.wide ? c.wide : c.wide * c.heads);
+  return c;
+}
+
+/* Attention whose heads are cut from one tensor; `shares` heads of queries have the same keys. */
+static void heads(page *p, tf_rng *g) {
+  work w = {.p = p, .g = g};
+  const cut c = cut_of(g);
+  const char *turned = rng_chance(g, 4) ? "T" : "";
+  char query[40], key[40], value[40];
+  extent(&w, 'm', 1, 24);
+  w.extent['l' - 'a'] = w.extent['m' - 'a'];
+  w.extent['h' - 'a'] = c.heads, w.extent['r' - 'a'] = c.shares, w.extent['a' - 'a'] = w.extent['n' - 'a'] = c.wide;
+  begin(&w, "");
+  snprintf(query, sizeof query, "%d * h + %d * r + a", c.apart * c.shares, c.wide);
+  snprintf(key, sizeof key, "%d * h + a + %d", c.apart, c.key);
+  snprintf(value, sizeof value, "%d * h + n + %d", c.apart, c.value);
+  if (*turned)
+    op(&w, "S", "hrmla", "S[h,r,m,l] += A[%s,m] * A[%s,l]", query, key);
+  else
+    op(&w, "S", "hrmla", "S[h,r,m,l] += A[m,%s] * A[l,%s]", query, key);
+  const int mask = rng_between(g, 0, 2);
+  op(&w, "M", "hrml",
+     mask == 0   ? "M[h,r,m,l] = select(l <= m, S[h,r,m,l] * 0.25, -inf)"
+     : mask == 1 ? "M[h,r,m,l] = S[h,r,m,l] * 0.25 + B[m,l]"
+                 : "M[h,r,m,l] = S[h,r,m,l] * 0.25");
+  softmax(&w, "M", "P", "hrm", 'l');
+  const char *out = rng_chance(g, 2) ? "O[m,h,r,n]" : "O[h,r,m,n]";
+  if (*turned)
+    op(&w, "O", "mhrnl", "%s += P[h,r,m,l] * A[%s,l]", out, value);
+  else
+    op(&w, "O", "mhrnl", "%s += P[h,r,m,l] * A[l,%s]", out, value);
+  mapped(&w, rng_chance(g, 3) ? 0 : 'm');
+}
+
+/* What a tensor of bytes holds; ends at random. */
+static void bytes(page *p, tf_rng *g, const char *name, bool output, const char *more) {
+  const bool no_sign = !output && rng_chance(g, 2);
+  page_say(p, "    %s: {word-bits: 8%s%s", name, no_sign ? ", unsigned: true" : "", more);
+  if (!output && rng_chance(g, 2)) {
+    const int a = rng_between(g, no_sign ? 0 : -128, no_sign ? 255 : 127), b = rng_between(g, a, no_sign ? 255 : 127);
+    page_say(p, ", range: [%d, %d]", a, b);
+  }
+  page_say(p, "}\n");
+}
+
+/* Products of bytes, and windows, and maps; what comes out are sums, numbers or bytes. */
+static void quantised(page *p, tf_rng *g) {
+  work w = {.p = p, .g = g};
+  static const struct {
+    const char *sum, *dims, *at, *pad, *row;
+  } sums[] = {
+      {"S[m,n] += A[m,k] * B[k,n]", "mnk", "m,n", "", "n"},
+      {"S[m,n] += A[m,k] * B[n,k]", "mnk", "m,n", "", "n"},
+      {"S[m,n] += (A[m,k] - 3) * B[k,n]", "mnk", "m,n", "", "n"},
+      {"S[f,y,x] += A[c,y+r-1,x+s-1] * B[f,c,r,s]", "fyxcrs", "f,y,x", ", pad: [0, 1, 1]", "f"},
+      {"S[f,y,x] += A[f,y+r-1,x+s-1] * B[f,r,s]", "fyxrs", "f,y,x", ", pad: [0, 1, 1]", "f"},
+      {"S[f,y,x] += A[c,2*y,2*x] * B[f,c]", "fyxc", "f,y,x", "", "f"},
+      {"S[f,y,x] = A[f,y,x] * B[f,y,x]", "fyx", "f,y,x", "", "f"},
+  };
+  const int i = rng_between(g, 0, 6), how = rng_between(g, 0, 3);
+  for (const char *d = sums[i].dims; *d; d++)
+    extent(&w, *d, *d == 'r' || *d == 's' ? 3 : 1, *d == 'r' || *d == 's' ? 3 : *d == 'y' || *d == 'x' ? 9 : 40);
+  page tensors = {.len = 0};
+  page_say(&tensors, "  tensors:\n");
+  bytes(&tensors, g, "A", false, sums[i].pad);
+  bytes(&tensors, g, "B", false, "");
+  if (how < 2) bytes(&tensors, g, "Y", true, "");
+  begin(&w, tensors.text);
+  const int out = i < 3 ? 2 : 3;
+  char dims[4] = "";
+  snprintf(dims, sizeof dims, "%.*s", out, sums[i].dims);
+  op(&w, "S", sums[i].dims, "%s", sums[i].sum);
+  const char *at = sums[i].at, *row = sums[i].row;
+  if (how == 0) op(&w, "Y", dims, "Y[%s] = min(max(round(S[%s] * (u[%s] * 0.0021)) + 3, -128), 127)", at, at, row);
+  if (how == 1) op(&w, "Y", dims, "Y[%s] = min(max(round(relu(S[%s] + u[%s]) * 0.00137), 0), 255)", at, at, row);
+  if (how == 2) op(&w, "Y", dims, "Y[%s] = S[%s] * u[%s]", at, at, row);
+  mapped(&w, i > 2 && rng_chance(g, 3) ? 0 : dims[0]);
+}
+
+void draw_named(page *p, uint64_t seed) {
+  static void (*const kinds[])(page * p, tf_rng * g) = {experts, scans, heads, quantised};
+  tf_rng g = tf_rng_new(seed, 43);
+  head(p);
+  for (int i = 0; i < DRAW_N_NAMED; i++)
+    if (seed & DRAW_NAMED(i)) kinds[i](p, &g);
 }
 
 void draw_wild(page *p, uint64_t seed) {

@@ -1,8 +1,8 @@
 /* Random kernels on numbers of all kinds: -inf for masks, infinities, what is not a number, huge and subnormal ones,
  * scores far apart.  Emitted for each instruction set, compiled (NEON by a cross compiler, run by an emulator), and
  * held, element by element, against the workload's meaning in double. wild_test [--cases N] [--seed S] [--one SEED]
- * [--keep] [--isa NAME] [--dtype NAME] [--sanitize]: kernels of this computer are compiled with sanitizers of addresses
- * and of undefined behaviour. */
+ * [--keep] [--isa NAME] [--dtype NAME] [--kind NAME] [--sanitize]: kernels of this computer are compiled with
+ * sanitizers of addresses and of undefined behaviour. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdio.h>
@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "codegen/ir/ir.h"
 #include "tests/kernels/bounded.h"
 #include "tests/kernels/draw.h"
 #include "tests/kernels/whole.h"
@@ -18,14 +19,15 @@
 enum { SETS = 12 }; /* of data, for each kernel */
 
 typedef struct {
-  long kernels, wrong, refused, finite, infinite, nan, unknown;
+  long kernels, wrong, shown, refused, finite, infinite, nan, unknown, right[8]; /* by kind */
   bool keep, sanitize;
   const char *isa, *dtype;
 } session;
 
 typedef struct {
   const tf_workload *wl;
-  bool half; /* inputs and outputs are bfloat16 */
+  ir_type
+      data; /* of inputs and outputs; IR_I8: of those that are bytes, and the others are what kernels hold them as */
   bool sanitize;
   const char *dir, *isa;
   bounded_rounding by;
@@ -39,6 +41,13 @@ static bool have(const char *what) {
 
 static bool is_input(const tf_tensor *z) { return z->producer < 0; }
 static bool is_output(const tf_tensor *z) { return z->producer >= 0 && z->n_consumers == 0; }
+
+static ir_type type_of(const setting *t, int z) { return t->data == IR_I8 ? ir_type_held(t->wl, z) : t->data; }
+
+static int64_t bytes_of(const setting *t, int z) {
+  const ir_type type = type_of(t, z);
+  return whole_words(&t->wl->tensors[z]) * ir_bytes(type);
+}
 
 /* ---- data ------------------------------------------------------------------------------------------------- */
 
@@ -70,9 +79,26 @@ static float as_bf16(float v) {
   return v;
 }
 
+/* Whole numbers of a tensor of bytes, within what the workload promises; one in three at an end. */
+static void fill_bytes(const tf_tensor *x, tf_rng *g, bounded *data) {
+  const int64_t least = x->ranged    ? x->least
+                        : x->no_sign ? 0
+                                     : INT8_MIN,
+                most = x->ranged ? x->most : least + UINT8_MAX;
+  for (int64_t i = 0; i < whole_words(x); i++) {
+    const int64_t any = least + (int64_t)tf_rng_below(g, (uint32_t)(most - least + 1));
+    const uint32_t where = tf_rng_below(g, 6);
+    data[i] = (bounded){(double)(where == 0 ? least : where == 1 ? most : any), 0};
+  }
+}
+
 /* Half of the inputs are plain, so that not all is lost to what the others have. */
 static void fill(const setting *t, int z, tf_rng *g, bounded *data) {
   const tf_tensor *x = &t->wl->tensors[z];
+  if (x->word_bits <= 8) {
+    fill_bytes(x, g, data);
+    return;
+  }
   const int64_t n = whole_words(x), row = x->extent[x->rank - 1], lead = (int64_t)tf_rng_below(g, (uint32_t)row + 1);
   const draw_kind kind = tf_rng_below(g, 2) ? NEAR : (draw_kind)tf_rng_below(g, DRAWS);
   const draw_kind one = tf_rng_below(g, 4) == 0 ? MASK : kind; /* a row by itself */
@@ -80,31 +106,39 @@ static void fill(const setting *t, int z, tf_rng *g, bounded *data) {
   for (int64_t i = 0; i < n; i++) {
     const bool masked = i / row == which && one == MASK;
     const float v = (float)number(g, masked ? MASK : kind, i, row, masked ? row : lead);
-    data[i] = (bounded){t->half ? as_bf16(v) : v, 0};
+    data[i] = (bounded){t->data == IR_BF16 ? as_bf16(v) : v, 0};
     if (fabs(data[i].v) < t->by.tiny)
       data[i].e = fabs(data[i].v); /* units that multiply bfloat16 take subnormal numbers as 0 */
   }
 }
 
-static bool write_words(const setting *t, FILE *f, const bounded *data, int64_t n) {
-  for (int64_t i = 0; i < n; i++) {
+static bool write_words(const setting *t, FILE *f, int z, const bounded *data) {
+  const ir_type type = type_of(t, z);
+  for (int64_t i = 0; i < whole_words(&t->wl->tensors[z]); i++) {
     const float v = (float)data[i].v;
     uint32_t u;
     memcpy(&u, &v, sizeof u);
     const uint16_t half = (uint16_t)(isnan(v) ? 0x7fc0 : u >> 16);
-    if (fwrite(t->half ? (const void *)&half : &v, t->half ? sizeof half : sizeof v, 1, f) != 1) return false;
+    const unsigned char byte = ir_is_byte(type) ? (unsigned char)(int)v : 0;
+    const void *at = ir_is_byte(type) ? (const void *)&byte : type == IR_BF16 ? (const void *)&half : &v;
+    if (fwrite(at, (size_t)ir_bytes(type), 1, f) != 1) return false;
   }
   return true;
 }
 
-static bool read_word(const setting *t, FILE *f, double *v) {
-  uint32_t u = 0;
+static bool read_word(ir_type type, FILE *f, double *v) {
+  unsigned char byte[4] = {0};
+  int32_t whole;
+  uint32_t u;
   uint16_t half;
   float w;
-  if (fread(t->half ? (void *)&half : &u, t->half ? sizeof half : sizeof u, 1, f) != 1) return false;
-  if (t->half) u = (uint32_t)half << 16;
+  if (fread(byte, (size_t)ir_bytes(type), 1, f) != 1) return false;
+  memcpy(&u, byte, sizeof u);
+  memcpy(&half, byte, sizeof half);
+  memcpy(&whole, byte, sizeof whole);
+  if (type == IR_BF16) u = (uint32_t)half << 16;
   memcpy(&w, &u, sizeof w);
-  *v = w;
+  *v = type == IR_U8 ? byte[0] : type == IR_I8 ? (signed char)byte[0] : type == IR_I32 ? whole : (double)w;
   return true;
 }
 
@@ -123,7 +157,7 @@ static void program(FILE *f, const setting *t) {
       const tf_tensor *x = &t->wl->tensors[z];
       if (!(out ? is_output(x) : is_input(x))) continue;
       fprintf(f, "  if (!(at[%d] = malloc(%lld))) return 2;\n  memcpy((char *)&args + %d, &at[%d], 8);\n", z,
-              (long long)whole_words(x) * (t->half ? 2 : 4), 8 * word, z);
+              (long long)bytes_of(t, z), 8 * word, z);
       word += x->rank > 1 ? x->rank : 1;
     }
   fprintf(f, "  for (int set = 0; set < %d; set++) {\n", SETS);
@@ -132,7 +166,7 @@ static void program(FILE *f, const setting *t) {
       const tf_tensor *x = &t->wl->tensors[z];
       if (!(out ? is_output(x) : is_input(x))) continue;
       fprintf(f, "    if (!%s(at[%d], %lld, 1, %s)) return 3;\n", out ? "fwrite" : "fread", z,
-              (long long)whole_words(x) * (t->half ? 2 : 4), out ? "stdout" : "stdin");
+              (long long)bytes_of(t, z), out ? "stdout" : "stdin");
     }
     if (!out)
       fputs("    memset(work, 0xff, kernel_workspace());\n    if (kernel(&args, work, kernel_workspace()) != "
@@ -198,11 +232,14 @@ static bool hold_set(session *s, const setting *t, int set, bounded **data, FILE
   bounded_run(t->wl, &t->by, data);
   for (int z = 0; z < t->wl->n_tensors; z++) {
     const tf_tensor *x = &t->wl->tensors[z];
+    const ir_type type = is_output(x) ? type_of(t, z) : IR_F32;
     for (int64_t i = 0; is_output(x) && i < whole_words(x); i++) {
       double v;
-      if (!read_word(t, out, &v)) return false;
+      if (!read_word(type, out, &v)) return false;
       count(s, data[z][i]);
-      if (!bounded_holds(data[z][i], v) && wrong++ < 3)
+      const bool holds =
+          type == IR_I32 ? data[z][i].v == v : bounded_holds(data[z][i], v); /* sums of bytes are exact */
+      if (!holds && wrong++ < 3)
         printf("# set %d, %s[%lld]: %.9g, should be %.9g within %.3g\n", set, x->name, (long long)i, v, data[z][i].v,
                data[z][i].e);
     }
@@ -219,7 +256,7 @@ static bool each_set(session *s, const setting *t, uint64_t seed, bounded **data
     for (int z = 0; z < t->wl->n_tensors && ok; z++) {
       if (!is_input(&t->wl->tensors[z])) continue;
       fill(t, z, &g, data[z]);
-      ok = held || write_words(t, f, data[z], whole_words(&t->wl->tensors[z]));
+      ok = held || write_words(t, f, z, data[z]);
     }
     if (held && ok) ok = hold_set(s, t, set, data, f);
   }
@@ -238,28 +275,37 @@ static bool right(session *s, const setting *t, const tf_emitted *e, uint64_t se
   return ok;
 }
 
+/* Not SME, of whose sums of bytes (smopa) qemu 7.2 leaves out half (sme_emulation.h). */
+static bool can_run_bytes(const char *isa) {
+  const bool emulated = emulator(isa) && have("qemu-aarch64") && have("aarch64-linux-gnu-gcc");
+  return tf_emit_runs(isa) || (emulated && strcmp(isa, "sme") != 0);
+}
+
+/* Of float32 the same kernels as without. */
 static bool can_run(const char *isa) {
   const bool emulated = emulator(isa) && have("qemu-aarch64") && have("aarch64-linux-gnu-gcc");
   return !strstr(isa, "vnni") && (tf_emit_runs(isa) || emulated);
 }
 
+/* Four in five of what has bytes are kernels of bytes; of the others, those of units that multiply bfloat16, and one in
+ * five. */
+static const char *type_for(const session *s, const char *isa, bool bytes, uint64_t seed) {
+  const bool units = !strcmp(isa, "avx512_bf16") || !strcmp(isa, "amx") || !strcmp(isa, "sme");
+  if (s->dtype) return s->dtype;
+  if (bytes && draw_lot(seed, "bytes", 5)) return "int8";
+  return units || draw_lot(seed, "type", 5) == 0 ? "bf16" : "f32";
+}
+
 static bool emitted_right(session *s, const drawn *c, uint64_t seed) {
   char dir[] = "/tmp/tf_wild_XXXXXX", command[64];
-  const tf_emit_options o = {.isa = s->isa ? s->isa : draw_isa(seed, can_run, NULL)};
-  tf_emit_options with = o;
-  const bool units = !strcmp(o.isa, "avx512_bf16") || !strcmp(o.isa, "amx") || !strcmp(o.isa, "sme");
-  with.dtype = s->dtype ? s->dtype : units || draw_lot(seed, "type", 5) == 0 ? "bf16" : "f32";
-  const bool half = !strcmp(with.dtype, "bf16");
-  setting t = {c->spec->workload,
-               half,
-               s->sanitize,
-               dir,
-               o.isa,
-               {4e-7, half ? 8e-3 : 0,
-                units  ? 1.3e-38
-                : half ? 1e-40
-                       : 3e-45,
-                false, false}};
+  const bool bytes = seed & DRAW_NAMED(DRAW_BYTES);
+  tf_emit_options with = {.isa = s->isa ? s->isa : draw_isa(seed, bytes ? can_run_bytes : can_run, NULL)};
+  with.dtype = type_for(s, with.isa, bytes, seed);
+  const bool units = !strcmp(with.isa, "avx512_bf16") || !strcmp(with.isa, "amx") || !strcmp(with.isa, "sme"),
+             half = !strcmp(with.dtype, "bf16");
+  setting t = {c->spec->workload, half ? IR_BF16 : !strcmp(with.dtype, "int8") ? IR_I8 : IR_F32,
+               s->sanitize,       dir,
+               with.isa,          {4e-7, half ? 8e-3 : 0, units ? 1.3e-38 : half ? 1e-40 : 3e-45, false, false}};
   tf_emitted *e = tf_emit_cpu(c->tree, &with, c->diags);
   for (int i = 0; e && i < e->n; i++)
     t.by.floored |= strstr(e->file[i].text, "fresh ? -3.40282347e38f") != NULL;
@@ -267,50 +313,85 @@ static bool emitted_right(session *s, const drawn *c, uint64_t seed) {
   tf_emitted_free(e);
   snprintf(command, sizeof command, "rm -r %s", dir);
   if (!ok || s->keep)
-    printf("# %s, %s, %s\n", o.isa, with.dtype, dir);
+    printf("# %s, %s, %s\n", with.isa, with.dtype, dir);
   else if (system(command) != 0)
     return false;
   return ok;
 }
 
+/* Kinds of cases: names, and what a seed of each has set. */
+static const struct {
+  const char *name;
+  uint64_t flag;
+  int often; /* in so many of LOTS */
+} kinds[] = {{"stream", DRAW_STREAM, 1},           {"rows", DRAW_ROWS, 1},
+             {"spelled", DRAW_SPELLED, 1},         {"experts", DRAW_NAMED(DRAW_EXPERTS), 2},
+             {"scans", DRAW_NAMED(DRAW_SCANS), 2}, {"heads", DRAW_NAMED(DRAW_HEADS), 2},
+             {"bytes", DRAW_NAMED(DRAW_BYTES), 2}, {"wild", DRAW_WILD, 5}};
+enum { KINDS = sizeof kinds / sizeof *kinds, LOTS = 16 };
+
+/* Of which kind a case is: drawn before its seed is, so that one that is refused makes no kind rarer. */
+static int kind_of(uint64_t lot) {
+  int left = (int)draw_lot(lot, "kind", LOTS), k = 0;
+  while ((left -= kinds[k].often) >= 0)
+    k++;
+  return k;
+}
+
+static int kind_of_seed(uint64_t seed) {
+  int k = 0;
+  while (k < KINDS - 1 && !(seed & kinds[k].flag))
+    k++;
+  return k;
+}
+
+/* Mappings of the named kinds keep all rules: what is refused says so. */
 static bool one(session *s, uint64_t seed) {
   drawn c;
   draw(&c, seed);
-  const bool usable = c.tree && draw_can_emit(&c);
-  if (!usable)
+  const bool usable = c.tree && draw_can_emit(&c), named = seed >> 48 & ((1 << DRAW_N_NAMED) - 1);
+  const int k = kind_of_seed(seed);
+  if (!usable) {
     s->refused++;
-  else if (emitted_right(s, &c, seed))
+    s->wrong += named;
+  } else if (emitted_right(s, &c, seed)) {
     s->kernels++;
-  else if (s->wrong++ < 3)
-    draw_print(&c, seed);
+    s->right[k]++;
+  } else {
+    s->wrong++;
+  }
+  if ((usable && s->wrong > s->shown) || (!usable && named)) draw_print(&c, seed), s->shown = s->wrong;
   draw_close(&c);
   return usable;
 }
 
-/* Of which kind a case is: drawn before its seed is, so that one that is refused makes no kind rarer. */
-static uint64_t kind_of(uint64_t lot) {
-  static const uint64_t kinds[] = {DRAW_STREAM, DRAW_ROWS, DRAW_SPELLED};
-  const uint64_t kind = draw_lot(lot, "kind", 8);
-  return kind < sizeof kinds / sizeof *kinds ? kinds[kind] : DRAW_WILD;
+static void say(const session *s) {
+  for (int k = 0; k < KINDS; k++)
+    printf("%s%s %ld", k ? ", " : "# right, by kind: ", kinds[k].name, s->right[k]);
+  printf("\nwild: %ld kernels right, %ld wrong; %ld mappings refused; elements: %ld finite, %ld infinite, %ld not a "
+         "number, %ld that nobody can tell\n",
+         s->kernels, s->wrong, s->refused, s->finite, s->infinite, s->nan, s->unknown);
 }
 
 int main(int argc, char **argv) {
   session s = {0};
   const draw_plan plan = draw_options(argc, argv, 24);
+  int only = -1;
   for (int i = 1; i < argc; i++) {
     const char *value = i + 1 < argc ? argv[i + 1] : "";
     if (!strcmp(argv[i], "--keep")) s.keep = true;
     if (!strcmp(argv[i], "--sanitize")) s.sanitize = true;
     if (!strcmp(argv[i], "--isa")) s.isa = value;
     if (!strcmp(argv[i], "--dtype")) s.dtype = value;
+    for (int k = 0; !strcmp(argv[i], "--kind") && k < KINDS; k++)
+      if (!strcmp(value, kinds[k].name)) only = k;
   }
   const uint64_t first = plan.seed * UINT64_C(1000000007);
   uint64_t turn = 0, at = first;
   if (plan.only) one(&s, plan.only);
-  for (; !plan.only && turn < (uint64_t)plan.cases && s.refused < 10 * plan.cases; at++)
-    turn += one(&s, at | kind_of(first + turn));
-  printf("wild: %ld kernels right, %ld wrong; %ld mappings refused; elements: %ld finite, %ld infinite, %ld not a "
-         "number, %ld that nobody can tell\n",
-         s.kernels, s.wrong, s.refused, s.finite, s.infinite, s.nan, s.unknown);
+  for (; !plan.only && turn < (uint64_t)plan.cases && s.refused < 10 * plan.cases; at++) {
+    turn += one(&s, at | kinds[only < 0 ? kind_of(first + turn) : only].flag);
+  }
+  say(&s);
   return s.wrong != 0 || s.kernels == 0;
 }

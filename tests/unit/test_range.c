@@ -6,18 +6,20 @@
 #include "base/rng.h"
 #include "model/cost/quick/even.h"
 #include "model/cost/state.h"
+#include "model/flow/range_memo.h"
 #include "model/tree/check.h"
 #include "model/tree/range.h"
 #include "tests/oracle/gen.h"
 #include "tests/unit/case.h"
 
-enum { CASES = 1500, SETTINGS = 6, NEEDED = 200 };
+enum { CASES = 1500, SETTINGS = 6, NEEDED = 200, KEPT = 200 };
 
 typedef struct {
   tf_eval ev;
   const int64_t *digits;
   long intervals, empty, lengths, steps, odd;
   long streamed, led; /* intervals that follow the leader of a stream; that loops split */
+  long kept;          /* that could be kept */
   long needed;        /* what readers outside of a branch need of what is made in it */
 } tally;
 
@@ -84,6 +86,30 @@ static void compare_walks(tally *t, tf_rng *g, tf_arena *arena, int64_t *digits)
   }
 }
 
+/* What is kept of a setting (model/flow/range_memo.h) against what is found anew, as loops step one by one, with and
+ * without borders, in tiles that are whole or not. */
+static void compare_kept(tally *t, tf_rng *g, tf_arena *arena, int64_t *digits) {
+  const tf_plan *p = t->ev.plan;
+  tf_eval anew = t->ev, kept;
+  anew.exact = false;
+  kept = anew;
+  if (p->n_loops == 0 || !(kept.keep = tf_keep_new(arena, p))) return;
+  for (int i = 0; i < KEPT; i++) {
+    const int l = (int)tf_rng_below(g, (uint32_t)p->n_loops), o = (int)tf_rng_below(g, (uint32_t)p->wl->n_ops);
+    const tf_op *op = &p->wl->ops[o];
+    const int d = op->dims[tf_rng_below(g, (uint32_t)op->n_dims)], n = (int)tf_rng_below(g, (uint32_t)p->tree->n_nodes);
+    anew.noclip = kept.noclip = tf_rng_below(g, 8) == 0;
+    anew.whole = kept.whole = tf_rng_below(g, 8) == 0;
+    digits[l] = tf_rng_below(g, (uint32_t)(anew.trip[l] < 1000 ? anew.trip[l] : 1000));
+    if (!tf_op_below(p->facts, o, n)) continue;
+    const tf_ival a = tf_dim_range(&anew, o, d, n, digits), b = tf_dim_range(&kept, o, d, n, digits);
+    t->kept += kept.keep->at[(n * p->wl->n_ops + o) * p->wl->n_dims + d] > 0;
+    if (a.lo == b.lo && a.len == b.len) continue;
+    if (t->odd++ < 4) printf("op %d, dim %d, node %d: kept is %" PRId64 "+%" PRId64 "\n", o, d, n, b.lo, b.len);
+  }
+  memset(digits, 0, (size_t)p->n_loops * sizeof *digits);
+}
+
 /* ---- products against intervals ----------------------------------------------------------------- */
 
 /* By how much the lower end of each rank moves when a loop takes its first step. */
@@ -124,6 +150,7 @@ static void compare_all(tally *t, tf_rng *g, tf_model *m) {
   t->ev.step = TF_ARRAY(arena, int64_t, (size_t)(p->wl->n_ops * p->n_loops) + 1);
   if (!digits || !t->ev.step || !tf_eval_steps(&t->ev)) exit(2);
   t->digits = digits;
+  compare_kept(t, g, arena, digits);
   compare_walks(t, g, arena, digits);
   tf_model_walk_limit(m, 0);
   if (tf_model_eval(m, NULL, &r) && m->quick && !m->partial && !p->clips) compare_slices(t, m, digits);
@@ -149,9 +176,11 @@ int main(void) {
   tally t = {0};
   for (uint64_t seed = 1; seed <= CASES; seed++)
     compare_case(&t, seed);
-  printf("%ld intervals (%ld by loops, %ld by a stream's leader, %ld empty), %ld lengths, %ld steps, %ld needed\n",
-         t.intervals, t.led, t.streamed, t.empty, t.lengths, t.steps, t.needed);
+  printf("%ld intervals (%ld by loops, %ld by a stream's leader, %ld empty), %ld lengths, %ld steps, %ld needed, "
+         "%ld kept\n",
+         t.intervals, t.led, t.streamed, t.empty, t.lengths, t.steps, t.needed, t.kept);
   CHECK_I64(t.odd, 0);
-  CHECK(t.led > 1000 && t.streamed > 100 && t.empty > 100 && t.lengths > 1000 && t.steps > 100 && t.needed > 1000);
+  CHECK(t.led > 1000 && t.streamed > 100 && t.empty > 100 && t.lengths > 1000 && t.steps > 100 && t.needed > 1000 &&
+        t.kept > 10000);
   return check_report();
 }

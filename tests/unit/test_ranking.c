@@ -63,6 +63,34 @@ static void test_share(void) {
   CHECK(share(32, "int8", matrices) == 1 && share(32, "int8", two) == 1);
 }
 
+/* Cycles of a product of bytes by pairs of int16, or, where a range says so, by fours of bytes. */
+static double bytes_cycles(const char *range) {
+  static const char product[] = "workload:\n"
+                                "  name: bytes\n"
+                                "  dims: {m: 64, n: 64, k: 1024}\n"
+                                "  tensors: {A: {word-bits: 8, unsigned: true}, B: {word-bits: 8%s}}\n"
+                                "  ops:\n"
+                                "  - \"C[m,n] += A[m,k] * B[k,n]\"\n";
+  char text[512];
+  snprintf(text, sizeof text, product, range);
+  test_case e = on(32, 1024, text);
+  const tf_emit_options kernel = {.isa = "avx2", .dtype = "int8"};
+  const tf_planner_opts o = {.target = "cpu", .kernel = kernel, .budget = {.max_evals = 100, .threads = 1}};
+  tf_planned *p = tf_planner_run(e.spec->arch, e.spec->workload, NULL, &o, e.d);
+  const double cycles = p && p->tree ? tf_emit_cycles(p->tree, "cpu", &kernel, e.d) : -1;
+  if (!CHECK(cycles > 0)) case_complain(e.d);
+  tf_planned_free(p);
+  case_drop(&e);
+  return cycles;
+}
+
+/* A four takes 1.58 times a pair, and there are half as many; besides, half as much is laid out.  As long as a pair, it
+ * would be less than half. */
+static void test_fours(void) {
+  const double share = bytes_cycles(", range: [-64, 64]") / bytes_cycles("");
+  if (!CHECK(share > 0.55 && share < 0.7)) printf("share %g\n", share);
+}
+
 /* Against the formula, written down once more: where the next memory holds all bytes, each passes once. */
 static void test_value(void) {
   enum { C = 64, CYCLES = 1000000, KERNEL = 5000 };
@@ -139,6 +167,7 @@ static void test_lanes(void) {
 
 int main(void) {
   test_share();
+  test_fours();
   test_value();
   test_prefetched();
   test_lanes();

@@ -5,6 +5,7 @@
 #include "model/cost/general/general.h"
 #include "model/cost/general/most.h"
 #include "model/flow/layout.h"
+#include "model/flow/range_memo.h"
 #include "model/flow/retain.h"
 #include "model/flow/skip.h"
 #include "model/tree/cover.h"
@@ -14,6 +15,7 @@ bool tf_general_ready(struct tf_model *m) {
   tf_arena *a = m->arena;
   size_t loops = (size_t)m->plan->n_loops + 1;
   if (m->scratch.boxes) return true;
+  if (!(m->ev.keep = tf_keep_new(a, m->plan))) return false;
   m->scratch.cur = TF_ARRAY(a, int64_t, loops);
   m->scratch.prv = TF_ARRAY(a, int64_t, loops);
   m->scratch.zero = TF_ARRAY(a, int64_t, loops);

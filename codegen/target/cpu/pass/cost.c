@@ -250,7 +250,7 @@ static void channels(walk *w, const ir_stmt *s) {
                calls = outside(w, s) * passes;
   const int64_t row = s->range[p->m].most, rows = row * (p->channels.joined ? s->range[p->m - 1].most : 1);
   if (p->slab) slab(w, s);
-  const double steps = low_share_inside(w->p->tree->workload, s) * k / passes;
+  const double steps = low_share_inside(w->p->tree->workload, s) * k / passes * tf_micro_group_time(p->kernel);
   const tf_transposed transposed = {
       w->isa->registers, w->isa->lanes, row, rows, (int64_t)vectors, cpu_rows_apart(w->p->tree->workload, op, p->n)};
   double busy = calls * tf_cost_channels(w->core, &transposed, steps, across);
@@ -334,8 +334,8 @@ static void streamed(walk *w, const ir_stmt *s, bool *in) {
   const tf_op *op = &w->p->tree->workload->ops[s->op];
   const double m = (double)s->range[p->m].most, n = (double)s->range[p->n].most, k = (double)s->range[p->k].most,
                vectors = parts(n, w->isa->lanes), groups = k / p->kernel->group;
-  const double busy = tf_cost_tiles(w->core, w->isa->registers, s->range[p->m].most, (int64_t)vectors, groups,
-                                    (int)(p->pairs.wide / w->isa->lanes)) +
+  const double busy = tf_cost_tiles(w->core, w->isa->registers, s->range[p->m].most, (int64_t)vectors,
+                                    groups * tf_micro_group_time(p->kernel), (int)(p->pairs.wide / w->isa->lanes)) +
                       2 * m * vectors * parts(groups, (double)p->pairs.steps) + vectors * groups * p->kernel->group,
                waits = n * groups / arrive(w, &w->p->tree->workload->tensors[op->reads[p->b].tensor]);
   w->cycles += runs(w, 0, false) * (busy > waits ? busy : waits);
@@ -364,7 +364,7 @@ static void product(walk *w, const ir_stmt *s, const cpu_product *p) {
   w->cycles += once * calls *
                (in_tiles ? tiles(w, s, n)
                          : tf_cost_block(w->core, w->isa->registers, s->range[p->m].most, (int64_t)vectors,
-                                         k / p->kernel->group, panels) +
+                                         k / p->kernel->group * tf_micro_group_time(p->kernel), panels) +
                                m * vectors);
   if (n * k > stays) w->cycles += once * calls * n * k / w->core->seen;
   if (s->nest.n_fresh > 0 && m * n + n * k > stays) w->cycles += once * calls * 2 * m * n / w->core->seen;
