@@ -87,7 +87,8 @@ static double least_held(const search *s, double steps) {
   return best;
 }
 
-/* ---- all ways ------------------------------------------------------------------------------------------------------ */
+/* ---- all ways ------------------------------------------------------------------------------------------------------
+ */
 /* The next smaller number of instances that leaves more of n: of those with one quotient only the largest counts. */
 static double fewer(double n, double instances) { return floor(n / (floor(n / instances) + 1)); }
 
@@ -121,7 +122,8 @@ static void spread_dim(search *s, int k, double x, double y, double steps) {
       step_dim(s, k, on_x * on_y, floor(x / on_x), floor(y / on_y), steps);
 }
 
-/* ---- the op --------------------------------------------------------------------------------------------------------- */
+/* ---- the op ---------------------------------------------------------------------------------------------------------
+ */
 /* Its dims longer than 1, shortest first: the last takes all that is left of the mesh.  place[i]: of dim i of the op;
  * -1: it is 1. */
 static bool find_dims(search *s, const tf_demand *d, int *place) {

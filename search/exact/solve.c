@@ -166,13 +166,14 @@ static bool search_round(const tf_solve_opts *o, after_part may, bool anew, tf_s
   return ok || tf_out_of_memory(d);
 }
 
-/* What is left of the budget goes to searches of all mappings, in rounds: from the best, then anew, and so on.  Near the
- * bound no search finds much, so there they take no more than a part of what was spent before. */
+/* What is left of the budget goes to searches of all mappings, in rounds: from the best, then anew, and so on.  Near
+ * the bound no search finds much, so there they take no more than a part of what was spent before. */
 static bool search_after(const tf_solve_opts *o, tf_solve_result *r, tf_diags *d) {
   const tf_budget *all = &o->budget;
   int64_t left = all->max_evals ? all->max_evals - r->evals : INT64_MAX;
   if (left > o->after && all->time_limit <= 0) left = o->after;
-  const int64_t near = r->evals / NEAR_PART, until = r->evals + (left < INT64_MAX - r->evals ? left : INT64_MAX - r->evals);
+  const int64_t near = r->evals / NEAR_PART,
+                until = r->evals + (left < INT64_MAX - r->evals ? left : INT64_MAX - r->evals);
   if (r->stopped_by == TF_STOP_INTERRUPT) return true;
   for (int k = 0; k < ROUNDS && r->tree && r->value > r->bound * (1 + 1e-12); k++) {
     const bool close = r->value <= r->bound * TF_X_NEAR;
@@ -181,7 +182,8 @@ static bool search_after(const tf_solve_opts *o, tf_solve_result *r, tf_diags *d
     const double seconds = all->time_limit - r->seconds;
     if (left < ROUNDS || (all->time_limit > 0 && seconds <= 0)) break;
     if (all->stop && all->stop(all->ctx)) break;
-    const after_part may = {left / (ROUNDS - k), all->time_limit > 0 ? seconds / (ROUNDS - k) : 0, SEED_AFTER + (uint64_t)k};
+    const after_part may = {left / (ROUNDS - k), all->time_limit > 0 ? seconds / (ROUNDS - k) : 0,
+                            SEED_AFTER + (uint64_t)k};
     if (!search_round(o, may, k % 2, r, d)) return false;
   }
   return true;
