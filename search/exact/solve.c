@@ -15,7 +15,8 @@ enum { TIE_LEAST = 100000, TIE_MOST = 2000000 }; /* evaluations for the second o
 enum { TIE_ROOM = 256 };                         /* fewer do not pay */
 enum { SEED_AFTER = 2 };                         /* of the search after */
 enum { MOVES_PART = 2, MOVES_MOST = 100000 };    /* of a round: moves from what it found */
-enum { ROUNDS = 4, NEAR_PART = 2 };              /* of the search after; of the evaluations before, near the bound */
+enum { ROUNDS = 4, ROUND = 12000 }; /* of the search after, at most; evaluations below which there is one less */
+enum { NEAR_PART = 2 };             /* of the evaluations before, near the bound */
 
 /* Whether the search after takes over before all of the space was tried. */
 static bool unfinished(const tf_solve_opts *o, const tf_solve_result *r) {
@@ -175,14 +176,15 @@ static bool search_after(const tf_solve_opts *o, tf_solve_result *r, tf_diags *d
   const int64_t near = r->evals / NEAR_PART,
                 until = r->evals + (left < INT64_MAX - r->evals ? left : INT64_MAX - r->evals);
   if (r->stopped_by == TF_STOP_INTERRUPT) return true;
-  for (int k = 0; k < ROUNDS && r->tree && r->value > r->bound * (1 + 1e-12); k++) {
+  const int64_t rounds = left / ROUND < ROUNDS ? left / ROUND + 1 : ROUNDS;
+  for (int64_t k = 0; k < rounds && r->tree && r->value > r->bound * (1 + 1e-12); k++) {
     const bool close = r->value <= r->bound * TF_X_NEAR;
     left = until - r->evals;
     if (close && left > near) left = near;
     const double seconds = all->time_limit - r->seconds;
-    if (left < ROUNDS || (all->time_limit > 0 && seconds <= 0)) break;
+    if (left < rounds || (all->time_limit > 0 && seconds <= 0)) break;
     if (all->stop && all->stop(all->ctx)) break;
-    const after_part may = {left / (ROUNDS - k), all->time_limit > 0 ? seconds / (ROUNDS - k) : 0,
+    const after_part may = {left / (rounds - k), all->time_limit > 0 ? seconds / (double)(rounds - k) : 0,
                             SEED_AFTER + (uint64_t)k};
     if (!search_round(o, may, k % 2, r, d)) return false;
   }

@@ -31,7 +31,7 @@ typedef struct {
 
 typedef struct {
   const tf_tree *t;
-  int n;
+  int n, first; /* the first of them are tried before the others */
   move *moves;
   bool failed;
 } list;
@@ -235,13 +235,15 @@ static void moves_of(list *l) {
       if (s != (int)at->scope) add(l, (move){.kind = SCOPE, .node = n, .what = s});
     if (at->kind != TF_TILE) continue;
     pairs(l, n);
-    spread(l, n);
     through(l, n);
     for (int k = 0; k + 1 < at->n_temporal; k++)
       add(l, (move){.kind = SWAP, .node = n, .what = k});
     for (int z = 0; at->level > 0 && z < l->t->workload->n_tensors; z++)
       if (touches(l->t, n, z)) add(l, (move){.kind = BYPASS, .node = n, .what = z});
   }
+  l->first = l->n;
+  for (int n = 0; n < l->t->n_nodes; n++)
+    if (l->t->nodes[n].kind == TF_TILE) spread(l, n);
 }
 
 /* ---- the descent ------------------------------------------------------------------------------------------ */
@@ -276,18 +278,27 @@ static void take(descent *d, tf_tree *t, tf_found *f, tf_found *at) {
   moves_of(&d->l);
 }
 
-/* Makes moves that make it better, one after another, until none does.  `at`: where it stands; its tree is NULL as long
- * as that is the list's own. */
+/* Makes the move if that makes it better. */
+static bool improves(descent *d, int i, tf_found *at) {
+  tf_found f = {0};
+  tf_tree *t = tried(d, &d->l.moves[i], &f);
+  const bool better = t && f.value < at->value * (1 - 1e-12);
+  if (better)
+    take(d, t, &f, at);
+  else
+    tf_tree_free(t);
+  return better;
+}
+
+/* Makes moves that make it better, one after another, until none does; those that are tried last only where no other
+ * does.  `at`: where it stands; its tree is NULL as long as that is the list's own. */
 static void descend(descent *d, tf_found *at) {
-  for (int i = 0, idle = 0; idle < d->l.n && !over(d); i++, idle++) {
-    tf_found f = {0};
-    i %= d->l.n;
-    tf_tree *t = tried(d, &d->l.moves[i], &f);
-    if (t && f.value < at->value * (1 - 1e-12)) {
-      take(d, t, &f, at);
-      idle = -1;
-    } else {
-      tf_tree_free(t);
+  for (int i = 0, idle = 0, last = 0; last < d->l.n - d->l.first && !over(d);) {
+    if (idle < d->l.first) {
+      i %= d->l.first;
+      idle = improves(d, i++, at) ? 0 : idle + 1;
+    } else if (improves(d, d->l.first + last++, at)) {
+      idle = last = 0;
     }
   }
 }
