@@ -15,7 +15,7 @@ enum { TIE_LEAST = 100000, TIE_MOST = 2000000 }; /* evaluations for the second o
 enum { TIE_ROOM = 256 };                         /* fewer do not pay */
 enum { SEED_AFTER = 2 };                         /* of the search after */
 enum { MOVES_PART = 2, MOVES_MOST = 100000 };    /* of a round: moves from what it found */
-enum { ROUNDS = 4, ROUND = 12000 }; /* of the search after, at most; evaluations below which there is one less */
+enum { ROUNDS = 4, ROUND = 40000 }; /* of the search after, at most; evaluations below which there is one less */
 enum { NEAR_PART = 2 };             /* of the evaluations before, near the bound */
 
 /* Whether the search after takes over before all of the space was tried. */

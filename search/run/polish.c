@@ -293,7 +293,7 @@ static bool improves(descent *d, int i, tf_found *at) {
 /* Makes moves that make it better, one after another, until none does; those that are tried last only where no other
  * does.  `at`: where it stands; its tree is NULL as long as that is the list's own. */
 static void descend(descent *d, tf_found *at) {
-  for (int i = 0, idle = 0, last = 0; last < d->l.n - d->l.first && !over(d);) {
+  for (int i = 0, idle = 0, last = 0; (idle < d->l.first || last < d->l.n - d->l.first) && !over(d);) {
     if (idle < d->l.first) {
       i %= d->l.first;
       idle = improves(d, i++, at) ? 0 : idle + 1;
