@@ -11,7 +11,8 @@
 /* Loops that one move changes; trip counts that are tried for one of two loops; a loop that its Tile does not have yet,
  * outside of all others or inside. */
 enum { PUTS = 12, TRIPS = 24, OUTSIDE = -1, INSIDE = -2 };
-enum { EFFORT_EACH = 8 }; /* most effort of an evaluation, on average */
+enum { EFFORT_EACH = 8 };    /* most effort of an evaluation, on average */
+enum { SPREAD_FROM = 3000 }; /* evaluations: fewer have better uses than to move instances */
 /* Moves at once where none alone makes it better, tries for them, and how much worse each may make it. */
 enum { KICKS = 3, KICK_TRIES = 200, KICK_MOST = 2 };
 
@@ -31,6 +32,7 @@ typedef struct {
 
 typedef struct {
   const tf_tree *t;
+  bool spread;  /* whether there are those that are tried last */
   int n, first; /* the first of them are tried before the others */
   move *moves;
   bool failed;
@@ -242,7 +244,7 @@ static void moves_of(list *l) {
       if (touches(l->t, n, z)) add(l, (move){.kind = BYPASS, .node = n, .what = z});
   }
   l->first = l->n;
-  for (int n = 0; n < l->t->n_nodes; n++)
+  for (int n = 0; n < l->t->n_nodes && l->spread; n++)
     if (l->t->nodes[n].kind == TF_TILE) spread(l, n);
 }
 
@@ -323,6 +325,7 @@ bool tf_polished(const tf_tree *tree, double value, int64_t most, tf_watch *watc
                .effort = q->effort + EFFORT_EACH * most,
                .watch = watch,
                .l.t = tree,
+               .l.spread = most >= SPREAD_FROM,
                .rng = tf_rng_new(q->seed, 0)};
   *out = (tf_found){.value = value};
   moves_of(&d.l);
