@@ -11,8 +11,9 @@
 /* Loops that one move changes; trip counts that are tried for one of two loops; a loop that its Tile does not have yet,
  * outside of all others or inside. */
 enum { PUTS = 12, TRIPS = 24, OUTSIDE = -1, INSIDE = -2 };
-enum { EFFORT_EACH = 8 };    /* most effort of an evaluation, on average */
-enum { SPREAD_FROM = 3000 }; /* evaluations: fewer have better uses than to move instances */
+enum { EFFORT_EACH = 8 }; /* most effort of an evaluation, on average */
+/* Evaluations, and those for each way to move instances: fewer have better uses. */
+enum { SPREAD_FROM = 3000, SPREAD_EACH = 16 };
 /* Moves at once where none alone makes it better, tries for them, and how much worse each may make it. */
 enum { KICKS = 3, KICK_TRIES = 200, KICK_MOST = 2 };
 
@@ -329,6 +330,7 @@ bool tf_polished(const tf_tree *tree, double value, int64_t most, tf_watch *watc
                .rng = tf_rng_new(q->seed, 0)};
   *out = (tf_found){.value = value};
   moves_of(&d.l);
+  if (d.l.spread && most / SPREAD_EACH < d.l.n - d.l.first) d.l.spread = false, d.l.n = d.l.first;
   descend(&d, out);
   for (int64_t before = -1; !over(&d) && q->evals > before && out->value > q->goal * (1 + 1e-12);) {
     tf_found at = {.value = out->value};
