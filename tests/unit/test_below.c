@@ -405,11 +405,11 @@ static bool check_product(tf_rng *r) {
   return exact;
 }
 
-static void check_products(tf_rng *r) {
+static void check_products(tf_rng *r, bool some_exact) {
   int exact = 0;
   for (int i = 0; i < PRODUCTS; i++)
     exact += check_product(r);
-  CHECK(exact >= EXACT);
+  CHECK(!some_exact || exact >= EXACT);
 }
 
 #if defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__)
@@ -425,7 +425,7 @@ int main(int argc, char **argv) {
     check_known(&knowns[i]);
   check_fills();
   check_first_loads();
-  check_products(&r);
+  check_products(&r, argc < 3); /* of other seeds none may be */
   for (int i = 0; i < cases && check_failed < 20; i++)
     check_case(&r, i, EVALS, &mappings, &tight);
   CHECK(mappings > 2 * cases);
