@@ -13,7 +13,7 @@
 enum { PUTS = 12, TRIPS = 24, OUTSIDE = -1, INSIDE = -2 };
 enum { EFFORT_EACH = 8 }; /* most effort of an evaluation, on average */
 /* Evaluations, and those for each way to move instances: fewer have better uses. */
-enum { SPREAD_FROM = 3000, SPREAD_EACH = 48 };
+enum { SPREAD_FROM = 6000, SPREAD_EACH = 16 };
 /* Moves at once where none alone makes it better, tries for them, and how much worse each may make it. */
 enum { KICKS = 3, KICK_TRIES = 200, KICK_MOST = 2 };
 
