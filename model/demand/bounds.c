@@ -5,6 +5,7 @@
 
 #include "base/locale.h"
 #include "model/demand/demand.h"
+#include "model/demand/exposed.h"
 #include "model/demand/steps.h"
 #include "model/sparse/sparse.h"
 #include "model/spec/masked.h"
@@ -180,6 +181,9 @@ static bool compute_bound(const bounded *b, tf_bounds *out) {
   if (all_rate > 0 && all_points > 0) out->cycles = fmax(out->cycles, all_points / all_rate + fill);
   for (int u = 0; u < a->n_units; u++)
     if (!bound_of_unit(b, u, true, &out->cycles)) return false;
+  for (int u = 0; u < a->n_units && !b->sparse; u++)
+    if (wl->n_ops == 1 && !b->may_wait[0] && tf_needs_unit(a, &wl->ops[0], u))
+      out->cycles = fmax(out->cycles, tf_least_exposed(a, b->d, u));
   return true;
 }
 

@@ -14,7 +14,9 @@
 enum { TIE_LEAST = 100000, TIE_MOST = 2000000 }; /* evaluations for the second objective */
 enum { TIE_ROOM = 256 };                         /* fewer do not pay */
 enum { SEED_AFTER = 2 };                         /* of the search after */
-enum { MOVES_PART = 2, MOVES_MOST = 100000 };    /* of what it may take: moves from what it found */
+enum { MOVES_PART = 2, MOVES_MOST = 100000 };    /* of a round: moves from what it found */
+enum { ROUNDS = 4, ROUND = 40000 }; /* of the search after, at most; evaluations below which there is one less */
+enum { NEAR_PART = 2 };             /* of the evaluations before, near the bound */
 
 /* Whether the search after takes over before all of the space was tried. */
 static bool unfinished(const tf_solve_opts *o, const tf_solve_result *r) {
@@ -105,53 +107,88 @@ static void take_better(tf_solve_result *r, tf_found *f) {
   r->bypasses |= r->proved;
 }
 
-/* Moves from the best, once the search has ended far from the bound. */
-static bool move_after(const tf_solve_opts *o, int64_t most, double seconds, tf_solve_result *r, tf_diags *d) {
+/* What a round of the search after may take. */
+typedef struct {
+  int64_t evals;
+  double seconds; /* where time has a limit */
+  uint64_t seed;
+} after_part;
+
+/* Moves from a mapping. */
+static bool move_after(const tf_solve_opts *o, after_part may, const tf_tree *from, double value, tf_solve_result *r) {
   tf_budget left = o->budget;
   tf_watch watch;
-  tf_trying q = {.by = o->objective, .goal = r->bound * TF_X_NEAR, .seed = SEED_AFTER, .exportable = o->exportable};
+  tf_trying q = {.by = o->objective, .goal = r->bound, .seed = may.seed, .exportable = o->exportable};
   tf_found f;
-  left.time_limit = seconds;
-  if (r->value <= r->bound * TF_X_NEAR || (o->budget.time_limit > 0 && seconds <= 0)) return true;
+  left.time_limit = may.seconds;
+  if (value <= r->bound * (1 + 1e-12) || may.evals <= 0 || (o->budget.time_limit > 0 && may.seconds <= 0)) return true;
   tf_watch_begin(&watch, &left);
-  if (tf_polished(r->tree, r->value, most, &watch, &q, &f)) take_better(r, &f);
+  if (tf_polished(from, value, may.evals, &watch, &q, &f)) {
+    if (f.value < r->value * (1 - 1e-12))
+      take_better(r, &f);
+    else
+      tf_tree_free(f.tree);
+  }
   r->evals += q.evals;
   r->seconds += tf_watch_seconds(&watch);
-  return !q.failed || tf_out_of_memory(d);
+  return !q.failed;
 }
 
-/* What is left of the budget goes to a search of all mappings, unless what was found is near the bound: no search finds
- * much there. */
-static bool search_after(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_solve_result *r,
-                         tf_diags *d) {
-  const tf_budget *all = &o->budget;
-  const int64_t left = all->max_evals ? all->max_evals - r->evals : INT64_MAX;
-  const int64_t whole = left < o->after || all->time_limit > 0 ? left : o->after;
-  const int64_t moves = whole / MOVES_PART < MOVES_MOST ? whole / MOVES_PART : MOVES_MOST, most = whole - moves;
-  const double seconds = all->time_limit - r->seconds;
-  const bool over = r->stopped_by == TF_STOP_INTERRUPT || (all->time_limit > 0 && seconds <= 0) || most <= 0;
-  if (!r->tree || r->value <= r->bound * TF_X_NEAR || over) return true;
+/* A search for half of the part, from the best or anew, and moves from what it finds for the rest. */
+static bool search_round(const tf_solve_opts *o, after_part may, bool anew, tf_solve_result *r, tf_diags *d) {
   const tf_tree *const start[] = {r->tree};
+  const int64_t moves = may.evals / MOVES_PART < MOVES_MOST ? may.evals / MOVES_PART : MOVES_MOST;
+  const int64_t most = may.evals - moves;
   tf_search_opts so = {.objective = o->objective,
                        .exportable = o->exportable,
-                       .budget = *all,
+                       .budget = o->budget,
                        .keep = 1,
                        .goal = r->bound,
                        .starts = start,
-                       .n_starts = 1};
-  so.budget.seed = SEED_AFTER;
+                       .n_starts = !anew};
+  so.budget.seed = may.seed;
   so.budget.max_evals = most < INT64_MAX ? most : 0;
   so.budget.max_effort = most < INT64_MAX / TF_X_EFFORT_EACH ? TF_X_EFFORT_EACH * most : 0;
-  so.budget.time_limit = all->time_limit > 0 ? seconds : 0;
+  so.budget.time_limit = may.seconds;
   so.budget.progress = NULL;
-  tf_search_result *g = tf_search_run(arch, wl, NULL, &so, d);
+  const tf_arch *arch = r->tree->arch;
+  tf_search_result *g = tf_search_run(arch, r->tree->workload, NULL, &so, d);
   if (!g) return false;
   if (unfinished(o, r)) r->stopped_by = g->stopped_by;
-  if (g->n_best && g->best[0].value < r->value * (1 - 1e-12)) take_better(r, &g->best[0]);
   r->evals += g->evals;
   r->seconds += g->seconds;
+  may.evals = moves;
+  may.seconds = o->budget.time_limit > 0 ? may.seconds - g->seconds : 0;
+  const bool better = g->n_best && g->best[0].value < r->value * (1 - 1e-12);
+  if (better) take_better(r, &g->best[0]);
+  const bool own = anew && !better && g->n_best;
+  const bool ok = move_after(o, may, own ? g->best[0].tree : r->tree, own ? g->best[0].value : r->value, r);
   tf_search_free(g);
-  return move_after(o, moves, all->time_limit > 0 ? all->time_limit - r->seconds : 0, r, d);
+  return ok || tf_out_of_memory(d);
+}
+
+/* What is left of the budget goes to searches of all mappings, in rounds: from the best, then anew, and so on.  Near
+ * the bound no search finds much, so there they take no more than a part of what was spent before. */
+static bool search_after(const tf_solve_opts *o, tf_solve_result *r, tf_diags *d) {
+  const tf_budget *all = &o->budget;
+  int64_t left = all->max_evals ? all->max_evals - r->evals : INT64_MAX;
+  if (left > o->after && all->time_limit <= 0) left = o->after;
+  const int64_t near = r->evals / NEAR_PART,
+                until = r->evals + (left < INT64_MAX - r->evals ? left : INT64_MAX - r->evals);
+  if (r->stopped_by == TF_STOP_INTERRUPT) return true;
+  const int64_t rounds = left / ROUND < ROUNDS ? left / ROUND + 1 : ROUNDS;
+  for (int64_t k = 0; k < rounds && r->tree && r->value > r->bound * (1 + 1e-12); k++) {
+    const bool close = r->value <= r->bound * TF_X_NEAR;
+    left = until - r->evals;
+    if (close && left > near) left = near;
+    const double seconds = all->time_limit - r->seconds;
+    if (left < rounds || (all->time_limit > 0 && seconds <= 0)) break;
+    if (all->stop && all->stop(all->ctx)) break;
+    const after_part may = {left / (rounds - k), all->time_limit > 0 ? seconds / (double)(rounds - k) : 0,
+                            SEED_AFTER + (uint64_t)k};
+    if (!search_round(o, may, k % 2, r, d)) return false;
+  }
+  return true;
 }
 
 static tf_solve_result *solve(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_diags *d) {
@@ -160,7 +197,7 @@ static tf_solve_result *solve(const tf_arch *arch, const tf_workload *wl, const 
   if (r && !masked) break_ties(arch, wl, o, r); /* with all points other mappings tie */
   bool ok = !masked || !r->tree || count_masks(arch, wl, o, r, d);
   if (ok && r && (masked || makes_padded(wl))) ok = bound_by_workload(arch, wl, o, r, d);
-  if (ok && r && o->after) ok = search_after(arch, wl, o, r, d);
+  if (ok && r && o->after) ok = search_after(o, r, d);
   if (ok) return r;
   tf_solve_free(r);
   return NULL;

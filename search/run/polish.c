@@ -12,6 +12,8 @@
  * outside of all others or inside. */
 enum { PUTS = 12, TRIPS = 24, OUTSIDE = -1, INSIDE = -2 };
 enum { EFFORT_EACH = 8 }; /* most effort of an evaluation, on average */
+/* Evaluations, and those for each way to move instances: fewer have better uses. */
+enum { SPREAD_FROM = 6000, SPREAD_EACH = 16 };
 /* Moves at once where none alone makes it better, tries for them, and how much worse each may make it. */
 enum { KICKS = 3, KICK_TRIES = 200, KICK_MOST = 2 };
 
@@ -19,6 +21,7 @@ enum { KICKS = 3, KICK_TRIES = 200, KICK_MOST = 2 };
 typedef struct {
   int node, loop, dim;
   int64_t trip;
+  tf_axis axis; /* of a loop that the Tile gets */
 } put;
 
 typedef struct {
@@ -30,7 +33,8 @@ typedef struct {
 
 typedef struct {
   const tf_tree *t;
-  int n;
+  bool spread;  /* whether there are those that are tried last */
+  int n, first; /* the first of them are tried before the others */
   move *moves;
   bool failed;
 } list;
@@ -57,7 +61,7 @@ static void build_loops(tf_build *b, const tf_node *at, int n, const move *m) {
   }
   for (int i = 0; i < m->n_puts; i++)
     if (m->puts[i].node == n && m->puts[i].loop == INSIDE)
-      tf_build_loop(b, (tf_loop){.dim = m->puts[i].dim, .trip = m->puts[i].trip});
+      tf_build_loop(b, (tf_loop){.dim = m->puts[i].dim, .axis = m->puts[i].axis, .trip = m->puts[i].trip});
 }
 
 /* The node with the tensor among those that bypass it, or without. */
@@ -120,13 +124,13 @@ static int temporal(const tf_node *at, int dim) {
 static void pair(list *l, int n, int k, int other) {
   const tf_node *to = &l->t->nodes[other];
   const tf_loop *from = &l->t->nodes[n].loops[k];
-  const put a = {n, k, from->dim, from->trip};
+  const put a = {n, k, from->dim, from->trip, TF_TEMPORAL};
   for (int i = 0; i < to->n_loops; i++)
     if (to->loops[i].dim == from->dim && (other < n || i > k || other > n))
-      share(l, a, (put){other, i, from->dim, to->loops[i].trip}, from->trip * to->loops[i].trip);
+      share(l, a, (put){other, i, from->dim, to->loops[i].trip, TF_TEMPORAL}, from->trip * to->loops[i].trip);
   if (temporal(to, from->dim) >= 0) return;
-  share(l, a, (put){other, OUTSIDE, from->dim, 1}, from->trip);
-  share(l, a, (put){other, INSIDE, from->dim, 1}, from->trip);
+  share(l, a, (put){other, OUTSIDE, from->dim, 1, TF_TEMPORAL}, from->trip);
+  share(l, a, (put){other, INSIDE, from->dim, 1, TF_TEMPORAL}, from->trip);
 }
 
 /* Loops of the Tile with its own, and with those of Tiles around it up to a scope, both ways. */
@@ -146,6 +150,41 @@ static bool has_dim(const tf_tree *t, int n, int dim) {
   return false;
 }
 
+/* The temporal loop of the dim in the Tile, or in the Tile right below or above it; loop -1: none has one. */
+static put near(const tf_tree *t, int n, int dim) {
+  const int child = t->nodes[n].children[0], parent = t->nodes[n].parent;
+  const int order[] = {n, child, parent};
+  for (int i = 0; i < 3; i++) {
+    const int at = order[i];
+    const int k = at >= 0 && t->nodes[at].kind == TF_TILE ? temporal(&t->nodes[at], dim) : -1;
+    if (k >= 0) return (put){at, k, dim, t->nodes[at].loops[k].trip, TF_TEMPORAL};
+  }
+  return (put){.node = n, .loop = -1, .dim = dim, .trip = 1};
+}
+
+/* Instances of one dim go to another: the first takes that many more steps, the other fewer. */
+static void spread(list *l, int n) {
+  static const int64_t parts[] = {1, 2, 3, 4, 5, 7, 8};
+  const tf_node *at = &l->t->nodes[n];
+  for (int k = at->n_temporal; k < at->n_loops; k++)
+    for (int dim = 0; dim < l->t->workload->n_dims; dim++)
+      for (size_t f = 0; f < sizeof parts / sizeof *parts; f++) {
+        const tf_loop *from = &at->loops[k];
+        const int64_t by = parts[f] == 1 ? from->trip : parts[f];
+        if (dim == from->dim || from->trip % by || (f && by == from->trip) || !has_dim(l->t, n, dim)) continue;
+        put more = near(l->t, n, from->dim), less = near(l->t, n, dim);
+        if (less.loop < 0 || less.trip == 1) continue;
+        less.trip = ceil_of(less.trip, by);
+        if (more.loop < 0) more.loop = INSIDE;
+        more.trip *= by;
+        add(l,
+            (move){.kind = LOOPS,
+                   .n_puts = 4,
+                   .puts = {
+                       {n, k, from->dim, from->trip / by, from->axis}, {n, INSIDE, dim, by, from->axis}, more, less}});
+      }
+}
+
 /* Takes a factor to the first Tiles below that have the dim (or, up, out of these).  False: one cannot. */
 static bool below(const tf_tree *t, int n, put what, bool up, move *m) {
   const tf_node *at = &t->nodes[n];
@@ -154,7 +193,8 @@ static bool below(const tf_tree *t, int n, put what, bool up, move *m) {
     const int k = temporal(at, what.dim);
     const int64_t trip = k < 0 ? 1 : at->loops[k].trip;
     if (m->n_puts == PUTS || (up && trip % what.trip)) return false;
-    m->puts[m->n_puts++] = (put){n, k < 0 ? INSIDE : k, what.dim, up ? trip / what.trip : trip * what.trip};
+    m->puts[m->n_puts++] =
+        (put){n, k < 0 ? INSIDE : k, what.dim, up ? trip / what.trip : trip * what.trip, TF_TEMPORAL};
   }
   for (int c = 0; at->kind == TF_SCOPE && c < at->n_children && ok; c++)
     ok = below(t, at->children[c], what, up, m);
@@ -174,7 +214,7 @@ static void through(list *l, int n) {
       const int64_t trip = k < 0 ? 1 : at->loops[k].trip;
       move m = {.kind = LOOPS};
       if (!up && trip % by) continue;
-      m.puts[m.n_puts++] = (put){n, k < 0 ? OUTSIDE : k, dim, up ? trip * by : trip / by};
+      m.puts[m.n_puts++] = (put){n, k < 0 ? OUTSIDE : k, dim, up ? trip * by : trip / by, TF_TEMPORAL};
       if (below(l->t, at->children[0], (put){.dim = dim, .trip = by}, up, &m) && m.n_puts > 1) add(l, m);
     }
 }
@@ -204,6 +244,9 @@ static void moves_of(list *l) {
     for (int z = 0; at->level > 0 && z < l->t->workload->n_tensors; z++)
       if (touches(l->t, n, z)) add(l, (move){.kind = BYPASS, .node = n, .what = z});
   }
+  l->first = l->n;
+  for (int n = 0; n < l->t->n_nodes && l->spread; n++)
+    if (l->t->nodes[n].kind == TF_TILE) spread(l, n);
 }
 
 /* ---- the descent ------------------------------------------------------------------------------------------ */
@@ -238,18 +281,27 @@ static void take(descent *d, tf_tree *t, tf_found *f, tf_found *at) {
   moves_of(&d->l);
 }
 
-/* Makes moves that make it better, one after another, until none does.  `at`: where it stands; its tree is NULL as long
- * as that is the list's own. */
+/* Makes the move if that makes it better. */
+static bool improves(descent *d, int i, tf_found *at) {
+  tf_found f = {0};
+  tf_tree *t = tried(d, &d->l.moves[i], &f);
+  const bool better = t && f.value < at->value * (1 - 1e-12);
+  if (better)
+    take(d, t, &f, at);
+  else
+    tf_tree_free(t);
+  return better;
+}
+
+/* Makes moves that make it better, one after another, until none does; those that are tried last only where no other
+ * does.  `at`: where it stands; its tree is NULL as long as that is the list's own. */
 static void descend(descent *d, tf_found *at) {
-  for (int i = 0, idle = 0; idle < d->l.n && !over(d); i++, idle++) {
-    tf_found f = {0};
-    i %= d->l.n;
-    tf_tree *t = tried(d, &d->l.moves[i], &f);
-    if (t && f.value < at->value * (1 - 1e-12)) {
-      take(d, t, &f, at);
-      idle = -1;
-    } else {
-      tf_tree_free(t);
+  for (int i = 0, idle = 0, last = 0; (idle < d->l.first || last < d->l.n - d->l.first) && !over(d);) {
+    if (idle < d->l.first) {
+      i %= d->l.first;
+      idle = improves(d, i++, at) ? 0 : idle + 1;
+    } else if (improves(d, d->l.first + last++, at)) {
+      idle = last = 0;
     }
   }
 }
@@ -274,9 +326,11 @@ bool tf_polished(const tf_tree *tree, double value, int64_t most, tf_watch *watc
                .effort = q->effort + EFFORT_EACH * most,
                .watch = watch,
                .l.t = tree,
+               .l.spread = most >= SPREAD_FROM,
                .rng = tf_rng_new(q->seed, 0)};
   *out = (tf_found){.value = value};
   moves_of(&d.l);
+  if (d.l.spread && most / SPREAD_EACH < d.l.n - d.l.first) d.l.spread = false, d.l.n = d.l.first;
   descend(&d, out);
   for (int64_t before = -1; !over(&d) && q->evals > before && out->value > q->goal * (1 + 1e-12);) {
     tf_found at = {.value = out->value};

@@ -374,6 +374,44 @@ static void check_first_loads(void) {
   tf_diags_free(d);
 }
 
+/* Products whose first load and last store count: no mapping takes less, and the best found takes just that of some. */
+enum { PRODUCTS = 24, OF_A_PRODUCT = 1500, EXACT = 1 };
+
+static bool check_product(tf_rng *r) {
+  char text[900];
+  snprintf(text, sizeof text,
+           "architecture:\n  name: a\n  overlap: %s\n  memories:\n  - {name: M, bandwidth: %d}\n"
+           "  - {name: L, mesh: [%d, %d], capacity: %d}\n  - {name: R, mesh: [%d, %d], capacity: %d}\n"
+           "  compute: [{name: u, ops: [mac], below: R}]\nworkload:\n  dims: {m: %d, n: %d, k: %d}\n  ops: ['C[m,n] += "
+           "A[m,k] * B[k,n]']\n",
+           pick(r, 0, 3) ? "double-buffer" : "none", pick(r, 4, 40), pick(r, 1, 2), pick(r, 1, 2), pick(r, 3, 90),
+           pick(r, 1, 3), pick(r, 1, 3), pick(r, 3, 8), pick(r, 1, 19), pick(r, 1, 19), pick(r, 1, 19));
+  tf_diags *d = tf_diags_new();
+  tf_spec *s = case_spec(text, d);
+  machine m = {.spec = s};
+  bool exact = false;
+  if (CHECK(s && tf_bounds_of(s->arch, s->workload, &m.bounds))) {
+    const double whole = floor(m.bounds.cycles);
+    const tf_search_opts o = {.objective = TF_LATENCY,
+                              .goal = m.bounds.cycles,
+                              .budget = {.seed = 1, .threads = 1, .max_evals = 8 * OF_A_PRODUCT}};
+    tf_search_result *f = tf_search_run(s->arch, s->workload, NULL, &o, d);
+    exact = f && f->n_best && whole < m.bounds.cycles && f->best[0].value <= m.bounds.cycles * (1 + 1e-12);
+    tf_search_free(f);
+    if (!check_search(&m, TF_LATENCY, "random", OF_A_PRODUCT, d)) printf("%s", text);
+  }
+  tf_spec_free(s);
+  tf_diags_free(d);
+  return exact;
+}
+
+static void check_products(tf_rng *r, bool some_exact) {
+  int exact = 0;
+  for (int i = 0; i < PRODUCTS; i++)
+    exact += check_product(r);
+  CHECK(!some_exact || exact >= EXACT);
+}
+
 #if defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__)
 enum { CASES = 120, EVALS = 120 };
 #else
@@ -387,6 +425,7 @@ int main(int argc, char **argv) {
     check_known(&knowns[i]);
   check_fills();
   check_first_loads();
+  check_products(&r, argc < 3); /* of other seeds none may be */
   for (int i = 0; i < cases && check_failed < 20; i++)
     check_case(&r, i, EVALS, &mappings, &tight);
   CHECK(mappings > 2 * cases);

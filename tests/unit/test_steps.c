@@ -1,7 +1,9 @@
-/* The least steps of ops on a mesh against all ways to spread one op, and all ways to split the units among few. */
+/* The least steps of ops on a mesh against all ways to spread one op, and all ways to split the units among few; what
+ * nothing hides of one op against all of these and all sets of tensors that memories hold. */
 #include <math.h>
 
 #include "base/rng.h"
+#include "model/demand/exposed.h"
 #include "model/demand/steps.h"
 #include "tests/unit/case.h"
 
@@ -91,8 +93,82 @@ static void compare(int n, const int *length, const double *mesh, int fill) {
   tf_diags_free(d);
 }
 
+/* ---- first loads and last stores ------------------------------------------------------------------------ */
+/* A product C[m,n] += A[m,k] * B[k,n] of which dim d takes q[d] steps, w[d] values in the first; words per cycle of the
+ * outermost memory: one port if `back` is 0. */
+typedef struct {
+  int extent[DIMS], q[DIMS], w[DIMS];
+  double in, back, fill;
+} exposed_twin;
+
+static double port_of(const exposed_twin *p, double in, double back) {
+  return p->back > 0 ? fmax(in / p->in, back / p->back) : (in + back) / p->in;
+}
+
+/* m, n, k are dims 0, 1, 2; tensor z lacks dim z: B[k,n], A[m,k], C[m,n]. */
+static double least_of_sets(const exposed_twin *p) {
+  const double steps = (double)p->q[0] * p->q[1] * p->q[2];
+  double best = INFINITY;
+  for (int held = 0; held < 8; held++) {
+    double in = 0, back = 0, all_in = 0, all_back = 0, alone = 0;
+    for (int z = 0; z < DIMS; z++) {
+      const int a = (z + 1) % DIMS, b = (z + 2) % DIMS;
+      const double words = (double)p->extent[a] * p->extent[b], each = words * p->q[z],
+                   first = (double)p->w[a] * p->w[b];
+      const double width = z == 2 && p->back > 0 ? p->back : p->in;
+      if (held >> z & 1) alone += first / width;
+      if (z < 2) *(held >> z & 1 ? &all_in : &in) += held >> z & 1 ? words : each;
+      if (z == 2) *(held >> z & 1 ? &all_back : &back) += held >> z & 1 ? words : each;
+      if (z == 2 && !(held >> z & 1)) in += each - words; /* partial sums come back */
+    }
+    const double time = fmax(steps, port_of(p, in, back)) + p->fill + alone;
+    best = fmin(best, fmax(time, port_of(p, in + all_in, back + all_back)));
+  }
+  return best;
+}
+
+static double least_exposed(exposed_twin *p, int d, int x, int y) {
+  if (d == DIMS) return least_of_sets(p);
+  double best = INFINITY;
+  for (int i = 1; i <= x; i++)
+    for (int j = 1; j <= y; j++)
+      for (int q = ceil_div(p->extent[d], i * j); q <= p->extent[d]; q++) {
+        p->q[d] = q, p->w[d] = ceil_div(p->extent[d], q);
+        best = fmin(best, least_exposed(p, d + 1, x / i, y / j));
+      }
+  return best;
+}
+
+static void compare_exposed(tf_rng *r) {
+  exposed_twin p = {
+      .in = pick(r, 1, 12), .back = pick(r, 0, 1) * pick(r, 1, 12), .fill = pick(r, 0, 1) * pick(r, 1, 9)};
+  const int x = pick(r, 1, 3), y = pick(r, 1, 4);
+  char text[800], width[60];
+  for (int i = 0; i < DIMS; i++)
+    p.extent[i] = pick(r, 1, 9);
+  snprintf(width, sizeof width, p.back > 0 ? "{read: %g, write: %g}" : "%g", p.in, p.back);
+  snprintf(
+      text, sizeof text,
+      "architecture: {name: a, memories: [{name: M, bandwidth: %s}, {name: L, mesh: [1, %d]}], compute: [{name: u, "
+      "ops: [mac], below: L, mesh: [%d, 1], pipeline: %g}]}\nworkload: {dims: {m: %d, n: %d, k: %d}, ops: "
+      "['C[m,n] += A[m,k] * B[k,n]']}\n",
+      width, y, x, p.fill, p.extent[0], p.extent[1], p.extent[2]);
+  tf_diags *d = tf_diags_new();
+  tf_spec *s = case_spec(text, d);
+  tf_demand need = {0};
+  if (CHECK(s && tf_demand_of(s->workload, &need))) {
+    const double twin = least_exposed(&p, 0, x, y), got = tf_least_exposed(s->arch, &need, 0);
+    if (!CHECK(fabs(got - twin) <= 1e-12 * twin)) printf("%s%g of %g\n", text, got, twin);
+  }
+  tf_demand_free(&need);
+  tf_spec_free(s);
+  tf_diags_free(d);
+}
+
 int main(void) {
   tf_rng r = tf_rng_new(3, 0);
+  for (int k = 0; k < CASES; k++)
+    compare_exposed(&r);
   for (int k = 0; k < CASES; k++) {
     const int n = pick(&r, 1, 3), most = n == 3 ? 4 : 8;
     int length[5];
