@@ -22,7 +22,7 @@ enum {
   CREDIT = 128,            /* of a task to begin with, for counts with masks */
   EARNED = 8,              /* by each evaluation */
   DEBT = 1024,             /* for mappings better than the best; all in units of tf_model_effort */
-  AT_ONCE = 32,            /* rows that a strategy that learns is asked for before it is told, see explore_together */
+  AT_ONCE = 16,            /* rows that a strategy that learns is asked for before it is told, see explore_together */
   LEARNT_A_ROW = 2,        /* so many costs told allow it to be asked for one more */
   GLANCE_LEAST = 2,        /* rows */
   GLANCE_LEARNING = 40,    /* as GLANCE_FROM, of such a strategy */
