@@ -52,7 +52,7 @@ static uint32_t run(const tf_tape *t, const int64_t *trips, int n_loops, uint32_
 static const tf_tape *uneven_lanes(tf_model *m) {
   if (m->uneven_lanes_made || m->fills) return m->fills ? NULL : m->uneven_lanes;
   if (!m->uneven) m->uneven = tf_uneven_new(m->arena, m->plan, m->views, m->even);
-  m->uneven_lanes = tf_lanes_new(m, true);
+  m->uneven_lanes = tf_lanes_uneven_apply(m) ? tf_lanes_new(m, tf_lanes_uneven) : NULL;
   m->uneven_lanes_made = true;
   return m->uneven_lanes;
 }
@@ -74,7 +74,7 @@ static uint32_t counted(tf_model *m, const int64_t *trips, int n, tf_glance *out
 
 uint32_t tf_model_glance(tf_model *m, const int64_t *trips, int n, tf_glance *out) {
   if (m->plan->skips && !m->all_points) return 0;
-  if (!m->lanes_made) m->lanes = tf_lanes_new(m, false);
+  if (!m->lanes_made) m->lanes = tf_lanes_new(m, NULL);
   m->lanes_made = true;
   const uint32_t seen = counted(m, trips, n, out);
   for (uint32_t left = m->views->splits ? seen : 0; left; left &= left - 1) {

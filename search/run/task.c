@@ -22,7 +22,7 @@ enum {
   CREDIT = 128,            /* of a task to begin with, for counts with masks */
   EARNED = 8,              /* by each evaluation */
   DEBT = 1024,             /* for mappings better than the best; all in units of tf_model_effort */
-  AT_ONCE = 32,            /* rows that a strategy that learns is asked for before it is told, see explore_together */
+  AT_ONCE = 16,            /* rows that a strategy that learns is asked for before it is told, see explore_together */
   LEARNT_A_ROW = 2,        /* so many costs told allow it to be asked for one more */
   GLANCE_LEAST = 2,        /* rows */
   GLANCE_LEARNING = 40,    /* as GLANCE_FROM, of such a strategy */
@@ -365,8 +365,8 @@ static void tell_rows(work *w, const tf_way *in, void *state, const asked *rows)
   }
 }
 
-/* As tf_explore, but asks for several rows before it tells: the more, the more the strategy knows already, so that few
- * are chosen blindly. */
+/* As tf_explore, but where rows are evaluated in lanes it asks for several before it tells: the more, the more the
+ * strategy knows already, so that few are chosen blindly. */
 static bool explore_together(work *w, const tf_way *in, void *state) {
   const size_t n_loops = (size_t)w->trips->n_loops, n = (size_t)w->trips->space.n;
   asked rows = {0, TF_ARRAY(w->arena, int64_t, TF_ASKS_MOST * n_loops + 1),
@@ -376,7 +376,7 @@ static bool explore_together(work *w, const tf_way *in, void *state) {
   w->glances = w->quota - w->spent >= GLANCE_LEARNING;
   for (int64_t from = w->t->evals; left && may_go_on(w);) {
     const int64_t learnt = 1 + (w->t->evals - from) / LEARNT_A_ROW, quota = w->quota - w->spent;
-    int64_t most = learnt < AT_ONCE ? learnt : AT_ONCE;
+    int64_t most = !w->glances ? 1 : learnt < AT_ONCE ? learnt : AT_ONCE;
     if (most > quota) most = quota;
     left = ask_rows(w, in, state, (int)most, &rows);
     tell_rows(w, in, state, &rows);

@@ -673,7 +673,7 @@ static bool room(tf_lanes *w, tf_arena *a) {
          w->below && w->aside && w->hidden && w->heads && w->met;
 }
 
-static tf_tape *write_out(tf_lanes *w, bool uneven) {
+static tf_tape *write_out(tf_lanes *w, void (*uneven)(tf_lanes *w)) {
   int out[TF_LANE_OUT];
   w->zero = tf_l_real(w, 0);
   w->counts = w->fits = tf_l_int(w, 1);
@@ -681,7 +681,7 @@ static tf_tape *write_out(tf_lanes *w, bool uneven) {
     w->cells[i] = (tf_lane_ports){w->zero, w->zero};
   values(w);
   if (uneven)
-    tf_lanes_uneven(w);
+    uneven(w);
   else
     count(w);
   if (w->failed) return NULL;
@@ -696,8 +696,8 @@ static tf_tape *write_out(tf_lanes *w, bool uneven) {
   return w->failed ? NULL : tf_tape_new(w->m->arena, w->s, out, TF_LANE_OUT);
 }
 
-tf_tape *tf_lanes_new(const struct tf_model *m, bool uneven) {
-  if (!applies(m) || (uneven && !tf_lanes_uneven_apply(m))) return NULL;
+tf_tape *tf_lanes_new(const struct tf_model *m, void (*uneven)(tf_lanes *w)) {
+  if (!applies(m)) return NULL;
   tf_lanes w = {.m = m, .p = m->plan, .s = tf_scribe_new(m->plan->n_loops), .arena = tf_arena_new()};
   tf_arena *a = w.arena;
   tf_tape *t = w.s && a && room(&w, a) ? write_out(&w, uneven) : NULL;

@@ -21,11 +21,6 @@ enum {
   TF_LANE_OUT
 };
 
-/* Input l is the trip count of loop l.  NULL for trees that must be counted row by row (padded tensors, streamed
- * reductions), or when memory runs out.  uneven: for rows that leave remainders, if m->uneven is there;
- * such a program is several times as long. */
-tf_tape *tf_lanes_new(const struct tf_model *m, bool uneven);
-
 /* ---- inside ---------------------------------------------------------------------------------- */
 
 /* Numbers of values, for one tree: what tf_move, tf_ports and tf_head hold for one row. */
@@ -68,6 +63,11 @@ typedef struct {
   const tf_mem_part *part; /* and those of a part of a memory; NULL: of all of it */
   bool failed;             /* memory has run out */
 } tf_lanes;
+
+/* Input l is the trip count of loop l.  NULL for trees that must be counted row by row (padded tensors, streamed
+ * reductions), or when memory runs out.  uneven: writes counts of rows that leave remainders (tf_lanes_uneven, for a
+ * model with m->uneven to which it applies); NULL: where loops divide, with a program several times as short. */
+tf_tape *tf_lanes_new(const struct tf_model *m, void (*uneven)(tf_lanes *w));
 
 static inline int tf_l(tf_lanes *w, tf_tape_op op, int a, int b) { return tf_tape_make(w->s, op, a, b, 0); }
 static inline int tf_l_int(tf_lanes *w, int64_t x) { return tf_tape_int(w->s, x); }
