@@ -29,7 +29,7 @@ layer() {
 }
 layer gated-mlp bf16 "U V Y" "" 1 tokens=16 width=24 inner=8192 # one kernel, the inner dim in steps and in parts
 layer gated-mlp f16 "U V Y" G 0 tokens=40 width=136 inner=200
-layer gated-mlp tf32 "U V Y" "" 1 tokens=24 width=96 inner=200
+layer gated-mlp tf32 "U V Y" "" 1 tokens=24 width=96 inner=2048
 layer norm-product f16 Y "" 0 tokens=40 width=96 out=88
 layer causal-grouped bf16 "S O" "" 0 kv_heads=2 group=2 seq=70 qk_dim=32 v_dim=24
 layer attention-decode bf16 "S O" "" 3 heads=2 kv_seq=4096 qk_dim=16 v_dim=24
