@@ -46,15 +46,20 @@ enum { MULTIPROCESSORS = 8 };
   "  - {name: u, ops: [mac, add], below: SMEM, mesh: [16, 16]}\n"
 static const char *const arch = ARCH("64"), *const wide = ARCH("512");
 
+/* The case's kernel as the target's passes leave it; NULL: an error in e->d. */
+static ir_program *lowered(test_case *e, const char *dtype, const char *isa) {
+  const tf_emit_options o = {.dtype = dtype, .isa = isa};
+  ir_machine machine;
+  case_prepare(e);
+  return e->tree && tf_target_cuda.machine(&o, &machine, e->d)
+             ? low_lower(e->tree, &tf_target_cuda.lower, &machine, e->d)
+             : NULL;
+}
+
 /* Cost, and blocks that a multiprocessor has at a time of the first part.  No unit is busy for longer than that. */
 static double cost_of(const char *machine_of, const char *workload, const char *dtype, int *at_once) {
   test_case e = case_of(machine_of, workload);
-  ir_machine machine;
-  case_prepare(&e);
-  const tf_emit_options o = {.dtype = dtype};
-  ir_program *p = e.tree && tf_target_cuda.machine(&o, &machine, e.d)
-                      ? low_lower(e.tree, &tf_target_cuda.lower, &machine, e.d)
-                      : NULL;
+  ir_program *p = lowered(&e, dtype, NULL);
   CHECK(p != NULL);
   if (!p) case_complain(e.d);
   const tf_times t = p ? cu_times(p) : (tf_times){.cycles = 0};
@@ -136,11 +141,7 @@ static void check_shared_tiles(int rows, int columns, int wave) {
            "mapping: |\n  HBM for m=%d n=%d k=2\n    SMEM for m=128 n=128 k=64\n      op C\n",
            128 * rows, 128 * columns, rows, columns);
   test_case e = case_of(arch, text);
-  ir_machine machine;
-  case_prepare(&e);
-  ir_program *p = e.tree && tf_target_cuda.machine(&(tf_emit_options){.dtype = "bf16"}, &machine, e.d)
-                      ? low_lower(e.tree, &tf_target_cuda.lower, &machine, e.d)
-                      : NULL;
+  ir_program *p = lowered(&e, "bf16", NULL);
   CHECK(p && p->body.n == 1 && p->body.s[0]->loop.trip == rows * columns);
   double of[8] = {0}, want[2] = {0};
   if (p) cu_shared_tiles(p, p->body.s[0], wave, 2, of); /* the first pieces of both operands */
@@ -183,11 +184,7 @@ static double tensor_of(int length, const char *mask) {
                            : "",
                   ops[i]);
   test_case e = case_of(hopper, text);
-  ir_machine machine;
-  case_prepare(&e);
-  ir_program *p = e.tree && tf_target_cuda.machine(&(tf_emit_options){.dtype = "bf16", .isa = "sm_90a"}, &machine, e.d)
-                      ? low_lower(e.tree, &tf_target_cuda.lower, &machine, e.d)
-                      : NULL;
+  ir_program *p = lowered(&e, "bf16", "sm_90a");
   CHECK(p && p->body.n == 1 && cu_is_groups(p->body.s[0]));
   const double cycles = p ? cu_times(p).unit[TF_TIME_TENSOR] : 0;
   ir_free(p);
@@ -232,11 +229,7 @@ static void check_step(int steps) {
            "mapping: |\n  HBM for m=2 n=2 k=%d\n    SMEM for m=128 n=128 k=64\n      op C\n",
            64 * steps, steps);
   test_case e = case_of(arch, text);
-  ir_machine machine;
-  case_prepare(&e);
-  ir_program *p = e.tree && tf_target_cuda.machine(&(tf_emit_options){.dtype = "bf16"}, &machine, e.d)
-                      ? low_lower(e.tree, &tf_target_cuda.lower, &machine, e.d)
-                      : NULL;
+  ir_program *p = lowered(&e, "bf16", NULL);
   CHECK(p && p->body.n == 1);
   if (p) {
     const cu_step step = cu_step_of(p, p->body.s[0]);
@@ -274,11 +267,7 @@ static void check_few_rows(void) {
       "      SMEM for m=4 l=128\n        op E\n      SMEM for m=4 l=128\n        op Z\n"
       "      SMEM for m=4 l=128\n        op P\n      SMEM for m=4 l=128 n=64\n        op O\n";
   test_case e = case_of(few, text);
-  ir_machine machine;
-  case_prepare(&e);
-  ir_program *p = e.tree && tf_target_cuda.machine(&(tf_emit_options){.dtype = "bf16"}, &machine, e.d)
-                      ? low_lower(e.tree, &tf_target_cuda.lower, &machine, e.d)
-                      : NULL;
+  ir_program *p = lowered(&e, "bf16", NULL);
   CHECK(p && p->body.n == 1 && p->body.s[0]->loop.trip == 8);
   if (p) {
     enum { STEPS = 32, CYCLES = 5, BEGUN = 22, MULTIPLIED = 2 * (128 / 16) * (64 / 8) };
@@ -304,11 +293,7 @@ static void check_readers(void) {
         "mapping: |\n  HBM for b=%d\n    SMEM for m=64 n=64 k=512\n      op C\n",
         blocks, blocks);
     test_case e = case_of(arch, text);
-    ir_machine machine;
-    case_prepare(&e);
-    ir_program *p = e.tree && tf_target_cuda.machine(&(tf_emit_options){.dtype = "bf16"}, &machine, e.d)
-                        ? low_lower(e.tree, &tf_target_cuda.lower, &machine, e.d)
-                        : NULL;
+    ir_program *p = lowered(&e, "bf16", NULL);
     CHECK(p && p->body.n == 1 && p->body.s[0]->loop.trip == blocks);
     if (p) of[blocks] = cu_times(p).unit[TF_TIME_MEMORY] / blocks;
     ir_free(p);
@@ -344,11 +329,7 @@ static void check_rows(const char *dtype, int bytes) {
              "mapping: |\n  HBM for m=2 n=2\n    SMEM for m=64 n=64 k=4096\n      op C\n",
              n);
     test_case e = case_of(arch, text);
-    ir_machine machine;
-    case_prepare(&e);
-    ir_program *p = e.tree && tf_target_cuda.machine(&(tf_emit_options){.dtype = dtype}, &machine, e.d)
-                        ? low_lower(e.tree, &tf_target_cuda.lower, &machine, e.d)
-                        : NULL;
+    ir_program *p = lowered(&e, dtype, NULL);
     const ir_stmt *b = p ? find_copy(p, &p->body, "B") : NULL;
     CHECK(b != NULL);
     int want = 16;
