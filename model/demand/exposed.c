@@ -37,8 +37,9 @@ typedef struct {
 typedef struct {
   const tf_memory *memory;
   int n, n_parts, nodes;
-  double extent[DIMS], behind[DIMS + 1]; /* points of the dims from each on */
-  double steps[DIMS], wide[DIMS];        /* q and w of the dims so far */
+  int64_t extent[DIMS];
+  double behind[DIMS + 1];        /* points of the dims from each on */
+  double steps[DIMS], wide[DIMS]; /* q and w of the dims so far */
   part parts[TENSORS];
   double rate, fill;
   double best;
@@ -90,23 +91,28 @@ static double least_held(const search *s, double steps) {
 /* ---- all ways ------------------------------------------------------------------------------------------------------
  */
 /* The next smaller number of instances that leaves more of n: of those with one quotient only the largest counts. */
-static double fewer(double n, double instances) { return floor(n / (floor(n / instances) + 1)); }
+static int64_t fewer(int64_t n, int64_t instances) { return n / (n / instances + 1); }
 
-static void spread_dim(search *s, int k, double x, double y, double steps);
+static int64_t parts_of(int64_t n, int64_t by) { return (n + by - 1) / by; }
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static void spread_dim(search *s, int k, int64_t x, int64_t y, double steps);
 
 /* Dim k on up to `most` instances, from the fewest steps on, while that may be the least: the others have x by y. */
-static void step_dim(search *s, int k, double most, double x, double y, double steps) {
-  const double e = s->extent[k];
-  for (double wide = fmin(e, most); wide >= 1; wide--) {
-    const double q = ceil(e / wide), now = steps * q;
-    wide = ceil(e / q); /* the fewest with so many steps */
-    if (now * fmax(1, s->behind[k + 1] / (x * y)) / s->rate + s->fill >= s->best) return;
-    s->steps[k] = q, s->wide[k] = wide;
+static void step_dim(search *s, int k, int64_t most, int64_t x, int64_t y, double steps) {
+  const int64_t e = s->extent[k];
+  for (int64_t wide = least(e, most); wide >= 1; wide--) {
+    const int64_t q = parts_of(e, wide);
+    const double now = steps * (double)q;
+    wide = parts_of(e, q); /* the fewest with so many steps */
+    if (now * fmax(1, s->behind[k + 1] / ((double)x * (double)y)) / s->rate + s->fill >= s->best) return;
+    s->steps[k] = (double)q, s->wide[k] = (double)wide;
     spread_dim(s, k + 1, x, y, now);
   }
 }
 
-static void spread_dim(search *s, int k, double x, double y, double steps) {
+static void spread_dim(search *s, int k, int64_t x, int64_t y, double steps) {
   if (k == s->n) {
     s->best = fmin(s->best, least_held(s, steps));
     return;
@@ -116,10 +122,10 @@ static void spread_dim(search *s, int k, double x, double y, double steps) {
     step_dim(s, k, x * y, 1, 1, steps);
     return;
   }
-  const double e = s->extent[k];
-  for (double on_x = fmin(x, e); on_x >= 1; on_x = fewer(x, on_x))
-    for (double on_y = fmin(y, ceil(e / on_x)); on_y >= 1; on_y = fewer(y, on_y))
-      step_dim(s, k, on_x * on_y, floor(x / on_x), floor(y / on_y), steps);
+  const int64_t e = s->extent[k];
+  for (int64_t on_x = least(x, e); on_x >= 1; on_x = fewer(x, on_x))
+    for (int64_t on_y = least(y, parts_of(e, on_x)); on_y >= 1; on_y = fewer(y, on_y))
+      step_dim(s, k, on_x * on_y, x / on_x, y / on_y, steps);
 }
 
 /* ---- the op ---------------------------------------------------------------------------------------------------------
@@ -134,9 +140,9 @@ static bool find_dims(search *s, const tf_demand *d, int *place) {
     place[i] = -1;
     if (e > 1) {
       int at = s->n++;
-      for (; at > 0 && s->extent[at - 1] > (double)e; at--)
+      for (; at > 0 && s->extent[at - 1] > e; at--)
         s->extent[at] = s->extent[at - 1];
-      s->extent[at] = (double)e;
+      s->extent[at] = e;
       for (int k = 0; k < i; k++)
         place[k] += place[k] >= at;
       place[i] = at;
@@ -144,7 +150,7 @@ static bool find_dims(search *s, const tf_demand *d, int *place) {
   }
   s->behind[s->n] = 1;
   for (int k = s->n - 1; k >= 0; k--)
-    s->behind[k] = s->behind[k + 1] * s->extent[k];
+    s->behind[k] = s->behind[k + 1] * (double)s->extent[k];
   return true;
 }
 
@@ -167,7 +173,7 @@ static void add_part(search *s, const tf_arch *a, const tf_workload *wl, int z, 
     if (slot < 0 || place[slot] < 0) continue;
     if (p.dims >> place[slot] & 1) return;
     p.dims |= 1u << place[slot];
-    p.words *= s->extent[place[slot]];
+    p.words *= (double)s->extent[place[slot]];
   }
   s->parts[s->n_parts++] = p;
 }
@@ -189,11 +195,11 @@ double tf_least_exposed(const tf_arch *a, const tf_demand *d, int u) {
   const tf_op *op = &wl->ops[0];
   const tf_unit *unit = &a->units[u];
   search s = {.memory = &a->memories[0], .nodes = NODES, .rate = unit->rate, .fill = unit->pipeline, .best = INFINITY};
-  double x = (double)unit->mesh[0], y = (double)unit->mesh[1];
+  int64_t x = unit->mesh[0], y = unit->mesh[1];
   int place[DIMS];
   if (wl->n_ops != 1 || a->overlap == TF_OVERLAP_PERFECT || d->masked || op->n_dims > DIMS || peers(a)) return 0;
   for (int l = 1; l <= unit->below; l++)
-    x *= (double)a->memories[l].mesh[0], y *= (double)a->memories[l].mesh[1];
+    x *= a->memories[l].mesh[0], y *= a->memories[l].mesh[1];
   if (!find_dims(&s, d, place)) return 0;
   add_part(&s, a, wl, op->out, NULL, place);
   for (int i = 0; i < op->n_reads; i++)

@@ -388,8 +388,9 @@ static void count_leaf(tf_lanes *w, int i, const tf_unit *unit) {
 
 /* Moments at a node, as count_steps in uneven.c. */
 static int count_steps(tf_lanes *w, int n, bool width, int carry) {
+  static const tf_even_slice none;
   const tf_path *path = &w->p->path[n];
-  wanted k = {.node = n, .groups = &w->m->uneven->node[n].steps, .carry = carry};
+  wanted k = {.v = &none, .node = n, .groups = &w->m->uneven->node[n].steps, .carry = carry};
   k.zero = width ? path->temporal : ~path->temporal;
   if (carry >= 0) k.zero |= ~UINT64_C(0) << carry << 1;
   return sum_up(w, &k).box;

@@ -17,7 +17,7 @@ typedef struct {
 } leavings;
 
 static int64_t step_at(const leavings *g, int pos) {
-  return g->m->apart ? g->n->step[pos] : g->m->value[g->e->step[g->path->loops[pos]]];
+  return g->n ? g->n->step[pos] : g->m->value[g->e->step[g->path->loops[pos]]];
 }
 
 /* Range v once the loops of a chain at these positions have split it. */
