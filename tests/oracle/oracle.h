@@ -109,7 +109,7 @@ typedef struct {
 } network;
 
 /* One instance at one moment: its words, those that carry a partial result, and whether it speaks for its group. */
-enum { MAX_FLOWS = 1024 };
+enum { MAX_FLOWS = 4096 };
 typedef struct {
   uint64_t net[16];               /* [level] the network that feeds it: by the places further out */
   int64_t at[16][2], side[16][2]; /* its place there; the network's sides, or what the loops take if that is more */
