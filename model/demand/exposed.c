@@ -25,6 +25,8 @@
 
 #include <math.h>
 
+#include "model/spec/dims.h"
+
 enum { DIMS = 16, TENSORS = 6, NODES = 40000 };
 
 /* A tensor: its dims as bits of places in `extent`. */
@@ -154,12 +156,6 @@ static bool find_dims(search *s, const tf_demand *d, int *place) {
   return true;
 }
 
-static int slot_of(const tf_op *op, int dim) {
-  for (int i = 0; i < op->n_dims; i++)
-    if (op->dims[i] == dim) return i;
-  return -1;
-}
-
 /* Adds the tensor, by its only reference (NULL: the output), if its words are known. */
 static void add_part(search *s, const tf_arch *a, const tf_workload *wl, int z, const tf_ref *ref, const int *place) {
   const tf_op *op = &wl->ops[0];
@@ -168,7 +164,7 @@ static void add_part(search *s, const tf_arch *a, const tf_workload *wl, int z, 
   if (s->n_parts == TENSORS || tf_arch_home(a, t) != 0) return;
   for (int r = 0; r < t->rank; r++) {
     const tf_index *ix = ref ? &ref->index[r] : NULL;
-    const int slot = !ref ? r : ix->n_terms == 1 ? slot_of(op, ix->terms[0].dim) : -1;
+    const int slot = !ref ? r : ix->n_terms == 1 ? tf_op_slot(op, ix->terms[0].dim) : -1;
     if (t->pad[r] > 0 || (ix && ix->n_terms > 1) || (slot < 0 && ix && ix->n_terms)) return;
     if (slot < 0 || place[slot] < 0) continue;
     if (p.dims >> place[slot] & 1) return;

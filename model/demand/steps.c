@@ -35,19 +35,13 @@ typedef struct {
 /* ---- where the tiles of an op are a grid ------------------------------------------------------------------------ */
 enum { NO_GRID = -1 };
 
-static int slot_of(const tf_op *op, int dim) {
-  for (int i = 0; i < op->n_dims; i++)
-    if (op->dims[i] == dim) return i;
-  return -1;
-}
-
 static int *leader_at(const search *s, int o, int i) { return &s->leader[o * s->d->wl->n_dims + i]; }
 
 /* What leads rank i of the tensor that a reference of the reader reads. */
 static int led_by(const search *s, int reader, const tf_ref *ref, int i) {
   const tf_index *ix = &ref->index[i];
   if (ix->n_terms != 1 || ix->terms[0].coef != 1 || ix->c != 0) return NO_GRID;
-  const int slot = slot_of(&s->d->wl->ops[reader], ix->terms[0].dim);
+  const int slot = tf_op_slot(&s->d->wl->ops[reader], ix->terms[0].dim);
   return slot < 0 ? NO_GRID : *leader_at(s, reader, slot);
 }
 

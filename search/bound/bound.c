@@ -7,6 +7,7 @@
 
 #include "base/locale.h"
 #include "model/demand/demand.h"
+#include "model/spec/dims.h"
 
 /* How the range of an op's dim follows the loops of the leading ops: it is the range of their dim `root`, times coef,
  * plus c. Not even: it may overlap from one run to the next. */
@@ -27,12 +28,6 @@ typedef struct {
 } slope;
 
 /* ---- which tensors an op answers for ------------------------------------------------------------- */
-static int slot_of(const tf_op *op, int dim) {
-  for (int i = 0; i < op->n_dims; i++)
-    if (op->dims[i] == dim) return i;
-  return -1;
-}
-
 /* The op's dims that index a reference, one dim per rank, each dim in one rank, inside the tensor; as bits.  False if
  * the reference is not of that form. */
 static bool plain(const slope *s, int o, const tf_ref *ref, unsigned *dims) {
@@ -42,7 +37,7 @@ static bool plain(const slope *s, int o, const tf_ref *ref, unsigned *dims) {
   for (int r = 0; r < z->rank; r++) {
     if (z->pad[r] > 0 || ref->index[r].n_terms > 1) return false;
     if (ref->index[r].n_terms == 0) continue;
-    int d = slot_of(op, ref->index[r].terms[0].dim);
+    int d = tf_op_slot(op, ref->index[r].terms[0].dim);
     if (d < 0 || d >= TF_B_DIMS || (*dims >> d & 1) || !s->drives[o * TF_B_DIMS + d].even) return false;
     *dims |= 1u << d;
   }
@@ -59,7 +54,7 @@ static int references(const tf_op *op, int z) {
 /* The drive that an index gives what it reads, from the reader's own drives. */
 static drive driven_by(const slope *s, int reader, const tf_index *ix) {
   if (ix->n_terms == 0) return (drive){-1, 0, ix->c, true};
-  int d = slot_of(&s->wl->ops[reader], ix->terms[0].dim);
+  int d = tf_op_slot(&s->wl->ops[reader], ix->terms[0].dim);
   if (ix->n_terms > 1 || d < 0 || d >= TF_B_DIMS) return (drive){-1, 0, 0, false};
   drive of = s->drives[reader * TF_B_DIMS + d];
   of.even &= !__builtin_mul_overflow(of.coef, ix->terms[0].coef, &of.coef);
@@ -131,7 +126,7 @@ static bool shares_reduced(const slope *s, int o) {
   const bool *needed = &s->needs[(size_t)o * (size_t)wl->n_ops];
   for (int i = op->n_out_dims; i < op->n_dims; i++)
     for (int other = 0; other < wl->n_ops; other++)
-      if (other != o && !needed[other] && slot_of(&wl->ops[other], op->dims[i]) >= 0) return true;
+      if (other != o && !needed[other] && tf_op_slot(&wl->ops[other], op->dims[i]) >= 0) return true;
   return false;
 }
 
