@@ -11,13 +11,13 @@ from torch_node import torch_node
 REST = 0.05  # seconds: onnxruntime's threads spin for some ms after a call, on the cores of the next
 
 
-def calls(ours, model, path, session, names, feeds, peers, threads):
-    """What to call for one evaluation by each of the contestants; each has been called once."""
+def calls(ours, model, path, session, names, feeds, peers, threads, dtype="f32"):
+    """What to call for one evaluation by each of the contestants; each has been called once.  dtype: what OpenVINO may compute in."""
     made = {"tileflow": ours}
     if "ort" in peers:
         made["ort"] = lambda: session.run(names, feeds)
     if "openvino" in peers:
-        made["openvino"] = openvino_call(path, feeds, threads)
+        made["openvino"] = openvino_call(path, feeds, threads, "bf16" if dtype == "bf16" else "f32")
     if "eager" in peers or "compile" in peers:
         eager, compiled = torch_calls(model, feeds, "compile" in peers, threads)
         if "eager" in peers:
@@ -47,11 +47,11 @@ def race(contestants, rounds, threads):
     return {k: round(statistics.median(v) * 1e3, 4) for k, v in times.items()}
 
 
-def openvino_call(path, feeds, threads):
+def openvino_call(path, feeds, threads, precision="f32"):
     import openvino
 
     core = openvino.Core()
-    compiled = core.compile_model(path, "CPU", {"INFERENCE_NUM_THREADS": threads, "NUM_STREAMS": 1, "INFERENCE_PRECISION_HINT": "f32"})
+    compiled = core.compile_model(path, "CPU", {"INFERENCE_NUM_THREADS": threads, "NUM_STREAMS": 1, "INFERENCE_PRECISION_HINT": precision})
     request = compiled.create_infer_request()
     return lambda: request.infer(feeds)
 

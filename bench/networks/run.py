@@ -10,7 +10,7 @@ time, contestants in turns within one run, one thread each: the median of the ro
 holds at most, too (peak.py).  --dtype bf16: our library in bfloat16, within 3e-2 of onnxruntime's float32.
 NAME@FORM with --dtype int8: the network quantised (quantised.py has the forms), within 5e-2; `steps`: elements by how many steps they are off.  --lock: a file that is locked while they are timed.  A line of JSON a network goes to stdout;
 --csv FILE writes the row there, too, in place of the network's old one (docs/results/networks.csv, of which table.sh makes a table;
-of int8 docs/results/networks-int8.csv, with its form and its steps).
+of bfloat16, beside OpenVINO in bfloat16, docs/results/networks-bf16.csv; of int8 docs/results/networks-int8.csv, with its form and its steps).
 Needs numpy, onnx and onnxruntime (PyPI); for the other peers torch and openvino.
 """
 import argparse
@@ -244,7 +244,7 @@ def one(name, o, folder):
     if form:
         row["steps"] = steps(lib, want, model)
     if o.rounds:
-        contestants = peers.calls(lib.run, model, path, s, names, feeds, o.peers, o.threads)
+        contestants = peers.calls(lib.run, model, path, s, names, feeds, o.peers, o.threads, o.dtype)
         with locked(o.lock):
             row["ms"] = peers.race(contestants, o.rounds, o.threads)
     if o.peak:
@@ -290,8 +290,6 @@ def main():
     p.add_argument("--reuse", action="store_true", help="take plans and libraries that are there")
     p.add_argument("--threads", type=int, default=1), p.add_argument("--peak", action="store_true"), p.add_argument("--lock", help="file"), p.add_argument("--dtype", default="f32")
     o = p.parse_args()
-    if o.csv and o.dtype == "bf16":
-        p.error("--csv: its rows are of float32 or int8")
     o.peers = [x for x in o.peers.split(",") if x]
     bad = 0
     for name in o.only.split(","):
