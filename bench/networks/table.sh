@@ -1,5 +1,6 @@
 #!/bin/sh
-# The tables of docs/RESULTS-networks.md, of one thread and of two, from docs/results/networks.csv (bench/networks/run.py --csv), on stdout.
+# The tables of docs/RESULTS-networks.md, of one thread and of two, from docs/results/networks.csv (bench/networks/run.py --csv), and of batch 8
+# and bfloat16 from the files beside it, on stdout.
 # Dates, loads and commits stay in the CSV.
 #   bench/networks/table.sh [FILE.csv]
 set -u
@@ -34,3 +35,19 @@ table() {
 }
 table 1
 table 2
+
+[ -e "$(dirname "$rows")/networks-bf16.csv" ] || exit 0
+# With one thread, pictures and sentences eight at a time in float32, and one at a time in bfloat16.
+awk -F, '
+  function of(column) { return $at[column] }
+  FNR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; file++; next }
+  { name = of("network"); ours = of("tileflow_ms"); ort = of("ort_ms"); vino = of("openvino_ms"); best = file == 2 || vino + 0 < ort + 0 ? vino : ort
+    row[name] = row[name] (file == 1 ? "" : " |") sprintf(" %.3g |", ours) (file == 1 ? sprintf(" %.3g |", ort) : "") sprintf(" %.3g | %.2f", vino, best / ours)
+    if (file == 1) order[++n] = name
+    sum[file] += log(best / ours) }
+  END {
+    print "| Network | Batch 8: tileflow | onnxruntime | OpenVINO | Best / ours | bfloat16: tileflow | OpenVINO | OpenVINO / ours |"
+    print "|---|--:|--:|--:|--:|--:|--:|--:|"
+    for (i = 1; i <= n; i++) printf "| %s |%s |\n", order[i], row[order[i]]
+    printf "| geometric mean of %d | | | | %.2f | | | %.2f |\n", n, exp(sum[1] / n), exp(sum[2] / n)
+  }' "$(dirname "$rows")/networks-batch.csv" "$(dirname "$rows")/networks-bf16.csv"
