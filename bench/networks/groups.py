@@ -32,12 +32,14 @@ static double spent_at(void) { struct timespec t; clock_gettime(%s, &t); return 
 
 
 def arguments(header):
-    """The struct of a kernel's arguments, filled with random arrays, and these arrays."""
+    """The struct of a kernel's arguments, filled with random arrays, and these arrays.  Of 16 bits: bfloat16."""
     fields, arrays = [], {}
     for line in re.search(r"typedef struct \{(.*?)\} \w+_args;", header, re.S)[1].splitlines():
-        if m := re.match(r"\s*(const )?float \*(\w+); /\* ([\dx ]+)", line):
+        if m := re.match(r"\s*(?:const )?(float|u?int(?:8|16|32)_t) \*(\w+); /\* ([\dx ]+)", line):
             fields.append((m[2], ctypes.c_void_p))
-            arrays[m[2]] = np.random.default_rng(1).random([int(x) for x in m[3].split("x")], np.float32)
+            made = np.random.default_rng(1).random([int(x) for x in m[3].split("x")], np.float32)
+            wide = np.dtype("float32" if m[1] == "float" else m[1].removesuffix("_t"))
+            arrays[m[2]] = (made.view(np.uint32) >> 16).astype(wide) if wide == np.uint16 else (made * (1 if m[1] == "float" else 100)).astype(wide)
         elif m := re.match(r"\s*int64_t (\w+)\[(\d+)\]", line):
             fields.append((m[1], ctypes.c_int64 * int(m[2])))
         elif "*packed" in line:
@@ -46,7 +48,7 @@ def arguments(header):
     for name, a in arrays.items():
         setattr(args, name, a.ctypes.data)
         for r in range(a.ndim - 1):
-            getattr(args, name + "_stride")[r] = a.strides[r] // 4
+            getattr(args, name + "_stride")[r] = a.strides[r] // a.itemsize
     return args, arrays
 
 
