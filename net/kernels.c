@@ -1,6 +1,7 @@
 /* What groups cost as kernels of a target: the planner's mapping of each, and what its kernel promises. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/threads.h"
 #include "net/net.h"
@@ -20,6 +21,30 @@ enum { CUT_EVALS = 200, LATE_EVALS = 20 }; /* mappings tried of a group while th
 
 bool net_for_kernels(const net_costs *c) { return c->o->isa || c->o->target; }
 bool net_has_kernels(const net_costs *c) { return net_for_kernels(c) && c->o->objective == TF_LATENCY; }
+
+/* The units begin as many more multiply-adds of narrower data as the target says, and as many more of narrower floats,
+ * which all tensors are then, pass a memory in a cycle.  Capacities stay: mappings are to fit the machine as it is
+ * given. */
+bool net_see(net_planning *s) {
+  net_costs *c = &s->costs;
+  const tf_emit_options o = {.isa = c->o->isa, .dtype = c->o->dtype};
+  if (!net_has_kernels(c) || tf_emit_cycles_whole(c->o->target)) return true;
+  const double rate = tf_emit_rate(c->o->target, &o), width = tf_emit_width(c->o->dtype, c->arch);
+  if (rate <= 1 && width >= 1) return true;
+  tf_arch *seen = TF_ARRAY(s->a, tf_arch, 1);
+  tf_memory *memories = TF_ARRAY(s->a, tf_memory, (size_t)c->arch->n_memories);
+  tf_unit *units = TF_ARRAY(s->a, tf_unit, (size_t)c->arch->n_units);
+  if (!seen || !memories || !units) return false;
+  *seen = *c->arch;
+  seen->memories = memcpy(memories, c->arch->memories, sizeof *memories * (size_t)c->arch->n_memories);
+  seen->units = memcpy(units, c->arch->units, sizeof *units * (size_t)c->arch->n_units);
+  for (int l = 0; l < seen->n_memories; l++)
+    memories[l].read_bw /= width, memories[l].write_bw /= width;
+  for (int u = 0; u < seen->n_units; u++)
+    units[u].rate *= rate;
+  c->arch = seen;
+  return true;
+}
 
 /* The value of a plan whose mapping fits, INFINITY if its kernel cannot be emitted; the kernel's cycles. */
 static double value_of(const net_costs *c, const net_cost *x, const tf_planned *p, double *kernel, tf_diags *d) {
