@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/threads.h"
+#include "model/demand/demand.h"
 #include "net/net.h"
 #include "search/common/objective.h"
 #include "tileflow/planner.h"
@@ -41,7 +42,7 @@ bool net_see(net_planning *s) {
   for (int l = 0; l < seen->n_memories; l++)
     memories[l].read_bw /= width, memories[l].write_bw /= width;
   for (int u = 0; u < seen->n_units; u++)
-    units[u].rate *= rate;
+    if (units[u].kinds >> TF_K_MAC & 1) units[u].rate *= rate;
   c->arch = seen;
   return true;
 }
@@ -186,14 +187,34 @@ static bool kernel_alone(net_costs *c, int op, double *cycles) {
   return true;
 }
 
+/* part[i]: of the work of op ops[i], what the group needs; less than all where its reader in the group reads a part alone.
+ * False: no memory. */
+static bool needed_parts(const net_costs *c, const tf_workload *group, const int *ops, int n, double *part) {
+  tf_demand d;
+  const bool ok = tf_demand_of(group, &d);
+  for (int i = 0; ok && i < n; i++) {
+    const tf_op *op = &c->wl->ops[ops[i]];
+    double points = 1;
+    part[i] = 1;
+    for (int k = 0; k < op->n_dims; k++)
+      points *= (double)c->wl->dims[op->dims[k]].extent;
+    for (int o = 0; o < group->n_ops; o++)
+      if (!strcmp(group->ops[o].name, op->name)) part[i] = fmin(1, tf_demanded_points(&d, o) / points);
+  }
+  tf_demand_free(&d);
+  return ok || tf_out_of_memory(c->d);
+}
+
 bool net_least_of_kernels(net_costs *c, int id, const int *ops, int n) {
   double all = 0, most = 0;
   if (c->at[id].expected) return true;
+  double part[NET_MAX_GROUP];
+  if (!needed_parts(c, c->at[id].group->workload, ops, n, part)) return false;
   for (int i = 0; i < n; i++) {
     double one = 0;
     if (!kernel_alone(c, ops[i], &one)) return false;
-    all += one;
-    most = fmax(most, one);
+    all += part[i] * one;
+    most = fmax(most, part[i] * one);
   }
   net_cost *x = &c->at[id];
   const bool whole = tf_emit_cycles_whole(c->o->target);
