@@ -187,8 +187,8 @@ static bool kernel_alone(net_costs *c, int op, double *cycles) {
   return true;
 }
 
-/* part[i]: of the work of op ops[i], what the group needs; less than all where its reader in the group reads a part alone.
- * False: no memory. */
+/* part[i]: of the work of op ops[i], what the group needs; less than all where its reader in the group reads a part
+ * alone. False: no memory. */
 static bool needed_parts(const net_costs *c, const tf_workload *group, const int *ops, int n, double *part) {
   tf_demand d;
   const bool ok = tf_demand_of(group, &d);
