@@ -265,7 +265,8 @@ static void test_seen(void) {
   };
   static const char arch[] =
       "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 32\n  memories:\n  - {name: DRAM, bandwidth: 8}\n"
-      "  - {name: L1, capacity: 4096, bandwidth: 32}\n  compute:\n  - {name: fma, mesh: [16], ops: [mac, add, mul, relu, max]}\n"
+      "  - {name: L1, capacity: 4096, bandwidth: 32}\n  compute:\n  - {name: fma, mesh: [16], ops: [mac, add, mul, "
+      "relu, max]}\n"
       "  - {name: math, ops: [exp]}\n";
   test_case e = case_of(arch, layers);
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
