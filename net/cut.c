@@ -166,6 +166,26 @@ static int op_inside(const cutter *c, int op) {
   return -1;
 }
 
+/* How far the group's ops read the tensor beyond its borders along rank r; what others do is their groups' matter. */
+static int64_t read_beyond(const cutter *c, int t, int r) {
+  const tf_tensor *z = &c->from->tensors[c->tensor[t]];
+  int64_t far = 0;
+  for (int i = 0; i < c->wl->n_ops; i++)
+    for (int k = 0; k < c->wl->ops[i].n_reads; k++) {
+      const tf_ref *ref = &c->wl->ops[i].reads[k];
+      if (ref->tensor != t) continue;
+      int64_t low = ref->index[r].c, high = low;
+      for (int m = 0; m < ref->index[r].n_terms; m++) {
+        const tf_term *x = &ref->index[r].terms[m];
+        *(x->coef < 0 ? &low : &high) += x->coef * (c->wl->dims[x->dim].extent - 1);
+      }
+      const int64_t before = z->lo[r] - low, behind = high - (z->lo[r] + z->extent[r] - 1);
+      far = before > far ? before : far;
+      far = behind > far ? behind : far;
+    }
+  return far < z->pad[r] ? far : z->pad[r];
+}
+
 /* Copies a tensor with its readers in the group; if the group produces it, either all of its readers are inside, or
  * none. */
 static bool copy_tensor(cutter *c, int t) {
@@ -191,11 +211,10 @@ static bool copy_tensor(cutter *c, int t) {
       z->consumers[m] = z->consumers[m - 1];
       z->consumers[m - 1] = swap;
     }
-  if (z->n_consumers == 0 && from->rank > 0) { /* who reads it beyond its borders is another group */
-    z->pad = TF_ARRAY(c->a, int64_t, (size_t)from->rank);
-    if (!z->pad) return no_memory(c);
-    memset(z->pad, 0, (size_t)from->rank * sizeof *z->pad);
-  }
+  z->pad = TF_ARRAY(c->a, int64_t, (size_t)from->rank);
+  if (from->rank > 0 && !z->pad) return no_memory(c);
+  for (int r = 0; r < from->rank; r++)
+    z->pad[r] = read_beyond(c, t, r);
   if (z->producer < 0 || z->n_consumers == 0 || outside < 0) return true;
   tf_fail(c->d, c->at, TF_E_OUTPUT, "'%.60s' is made in this group and read both inside and outside of it", z->name);
   tf_note(c->d, c->from->ops[outside].at, "read by op '%.60s' outside", c->from->ops[outside].name);

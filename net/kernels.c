@@ -1,8 +1,10 @@
 /* What groups cost as kernels of a target: the planner's mapping of each, and what its kernel promises. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/threads.h"
+#include "model/demand/demand.h"
 #include "net/net.h"
 #include "search/common/objective.h"
 #include "tileflow/planner.h"
@@ -20,6 +22,30 @@ enum { CUT_EVALS = 200, LATE_EVALS = 20 }; /* mappings tried of a group while th
 
 bool net_for_kernels(const net_costs *c) { return c->o->isa || c->o->target; }
 bool net_has_kernels(const net_costs *c) { return net_for_kernels(c) && c->o->objective == TF_LATENCY; }
+
+/* The units begin as many more multiply-adds of narrower data as the target says, and as many more of narrower floats,
+ * which all tensors are then, pass a memory in a cycle.  Capacities stay: mappings are to fit the machine as it is
+ * given. */
+bool net_see(net_planning *s) {
+  net_costs *c = &s->costs;
+  const tf_emit_options o = {.isa = c->o->isa, .dtype = c->o->dtype};
+  if (!net_has_kernels(c) || tf_emit_cycles_whole(c->o->target)) return true;
+  const double rate = tf_emit_rate(c->o->target, &o), width = tf_emit_width(c->o->dtype, c->arch);
+  if (rate <= 1 && width >= 1) return true;
+  tf_arch *seen = TF_ARRAY(s->a, tf_arch, 1);
+  tf_memory *memories = TF_ARRAY(s->a, tf_memory, (size_t)c->arch->n_memories);
+  tf_unit *units = TF_ARRAY(s->a, tf_unit, (size_t)c->arch->n_units);
+  if (!seen || !memories || !units) return false;
+  *seen = *c->arch;
+  seen->memories = memcpy(memories, c->arch->memories, sizeof *memories * (size_t)c->arch->n_memories);
+  seen->units = memcpy(units, c->arch->units, sizeof *units * (size_t)c->arch->n_units);
+  for (int l = 0; l < seen->n_memories; l++)
+    memories[l].read_bw /= width, memories[l].write_bw /= width;
+  for (int u = 0; u < seen->n_units; u++)
+    if (units[u].kinds >> TF_K_MAC & 1) units[u].rate *= rate;
+  c->arch = seen;
+  return true;
+}
 
 /* The value of a plan whose mapping fits, INFINITY if its kernel cannot be emitted; the kernel's cycles. */
 static double value_of(const net_costs *c, const net_cost *x, const tf_planned *p, double *kernel, tf_diags *d) {
@@ -161,14 +187,34 @@ static bool kernel_alone(net_costs *c, int op, double *cycles) {
   return true;
 }
 
+/* part[i]: of the work of op ops[i], what the group needs; less than all where its reader in the group reads a part
+ * alone. False: no memory. */
+static bool needed_parts(const net_costs *c, const tf_workload *group, const int *ops, int n, double *part) {
+  tf_demand d;
+  const bool ok = tf_demand_of(group, &d);
+  for (int i = 0; ok && i < n; i++) {
+    const tf_op *op = &c->wl->ops[ops[i]];
+    double points = 1;
+    part[i] = 1;
+    for (int k = 0; k < op->n_dims; k++)
+      points *= (double)c->wl->dims[op->dims[k]].extent;
+    for (int o = 0; o < group->n_ops; o++)
+      if (!strcmp(group->ops[o].name, op->name)) part[i] = fmin(1, tf_demanded_points(&d, o) / points);
+  }
+  tf_demand_free(&d);
+  return ok || tf_out_of_memory(c->d);
+}
+
 bool net_least_of_kernels(net_costs *c, int id, const int *ops, int n) {
   double all = 0, most = 0;
   if (c->at[id].expected) return true;
+  double part[NET_MAX_GROUP];
+  if (!needed_parts(c, c->at[id].group->workload, ops, n, part)) return false;
   for (int i = 0; i < n; i++) {
     double one = 0;
     if (!kernel_alone(c, ops[i], &one)) return false;
-    all += one;
-    most = fmax(most, one);
+    all += part[i] * one;
+    most = fmax(most, part[i] * one);
   }
   net_cost *x = &c->at[id];
   const bool whole = tf_emit_cycles_whole(c->o->target);

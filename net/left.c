@@ -54,6 +54,17 @@ static void use_all(cache *c, int i, const tf_group *g) {
   }
 }
 
+bool net_cycles_on(const tf_arch *arch, const tf_net_group *g, double *cycles, tf_diags *d) {
+  tf_tree *t = tf_tree_copy(g->tree, arch, g->group->workload, d);
+  tf_model *m = t ? tf_model_new(t, d) : NULL;
+  tf_result r = {0};
+  const bool ok = m && tf_model_eval(m, NULL, &r);
+  if (ok) *cycles = r.cycles;
+  tf_model_free(m);
+  tf_tree_free(t);
+  return ok || (m && tf_fail(d, g->group->workload->at, TF_E_OVERFLOW, "a count of this mapping passes 2^63 - 1"));
+}
+
 /* The time of a group whose words are all left in the cache: what the busiest memory takes, where the outermost
  * delivers what the cache does, and nothing is brought there.  What units take is in the kernel's cycles. */
 static bool warm_cycles(tf_arena *a, const tf_arch *arch, const tf_net_group *g, double *cycles, tf_diags *d) {
@@ -69,14 +80,7 @@ static bool warm_cycles(tf_arena *a, const tf_arch *arch, const tf_net_group *g,
   warm.memories[1].read_bw = warm.memories[1].write_bw = INFINITY;
   for (int u = 0; u < arch->n_units; u++)
     warm.units[u].rate = INFINITY;
-  tf_tree *t = tf_tree_copy(g->tree, &warm, g->group->workload, d);
-  tf_model *m = t ? tf_model_new(t, d) : NULL;
-  tf_result r = {0};
-  const bool ok = m && tf_model_eval(m, NULL, &r);
-  if (ok) *cycles = r.cycles;
-  tf_model_free(m);
-  tf_tree_free(t);
-  return ok || (m && tf_fail(d, g->group->workload->at, TF_E_OVERFLOW, "a count of this mapping passes 2^63 - 1"));
+  return net_cycles_on(&warm, g, cycles, d);
 }
 
 bool net_left_parts(tf_arena *a, const tf_workload *wl, const tf_net_plan *p, double room, double *part) {
@@ -102,10 +106,9 @@ bool net_left(tf_arena *a, const tf_arch *arch, const tf_workload *wl, tf_net_pl
   if (!part || !warm || !net_left_parts(a, wl, p, room, part)) return tf_out_of_memory(d);
   for (int i = 0; i < p->n; i++) {
     tf_net_group *g = &p->groups[i];
-    g->memory_cycles = g->figures.cycles;
     if (g->kernel_cycles <= 0 || part[i] <= 0) continue;
     if (warm[g->like] <= 0 && !warm_cycles(a, arch, g, &warm[g->like], d)) return false;
-    g->memory_cycles -= part[i] * fmax(0, g->figures.cycles - warm[g->like]);
+    g->memory_cycles -= part[i] * fmax(0, g->memory_cycles - warm[g->like]);
   }
   return true;
 }

@@ -140,7 +140,8 @@ void net_costs_free(net_costs *c);
 /* What its passes work on.  A pass is a function of it, in the table of plan.c; false with an error in costs.d: no
  * plan. */
 typedef struct {
-  net_costs costs;
+  net_costs costs; /* of the architecture as kernels of a narrower type see it */
+  const tf_arch *arch;
   net_cuts cuts;
   tf_arena *a;
   tf_net_plan *plan;
@@ -149,6 +150,8 @@ typedef struct {
 } net_planning;
 
 /* ---- groups with kernels (kernels.c) ---------------------------------------------------------------------- */
+/* Gives the costs the architecture as the kernels' data see it, in the arena.  False: no memory. */
+bool net_see(net_planning *s);
 /* Whether the plan is for kernels; whether a group costs what its kernel promises: a plan for kernels, by latency. */
 bool net_for_kernels(const net_costs *c);
 bool net_has_kernels(const net_costs *c);
@@ -211,7 +214,10 @@ bool net_evaluate(const tf_arch *arch, tf_net_group *g, tf_loc at, tf_diags *d);
  * that many words, which keeps what was used last: inputs that are still there, and what a later group finds there of
  * the group's outputs.  False: no memory. */
 bool net_left_parts(tf_arena *a, const tf_workload *wl, const tf_net_plan *p, double room, double *part);
-/* Fills memory_cycles of the groups that have a kernel.  False: no memory. */
+/* Cycles of the group's mapping on an architecture that differs in rates alone. */
+bool net_cycles_on(const tf_arch *arch, const tf_net_group *g, double *cycles, tf_diags *d);
+/* Takes off memory_cycles, which are as if nothing were there, what the cache spares groups that have a kernel.  False:
+ * no memory. */
 bool net_left(tf_arena *a, const tf_arch *arch, const tf_workload *wl, tf_net_plan *p, tf_diags *d);
 /* Fills the plan's sums and bounds from those of its groups. */
 bool net_sum(const tf_arch *arch, const tf_workload *wl, tf_net_plan *p, tf_diags *d);

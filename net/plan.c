@@ -44,18 +44,22 @@ static tf_tree *mapping_of(net_planning *s, int i, const net_cost *x) {
   s->plan->n_known += known != NULL;
   s->unknown = !known && tf_diags_errors(c->d) > errors;
   if (known || s->unknown) return known;
-  if (from) return tf_tree_copy(from, c->arch, wl, c->d);
+  if (from) return tf_tree_copy(from, s->arch, wl, c->d);
   tf_fail(c->d, wl->ops[0].at, TF_E_CAPACITY, "no mapping of op '%.60s' was found that fits", wl->ops[0].name);
   return NULL;
 }
 
-/* Figures of the first group of its kind. */
-static bool judge(const net_costs *c, tf_net_group *g) {
+/* Figures of the first group of its kind, of the architecture as it is given. */
+static bool judge(const net_planning *s, tf_net_group *g) {
+  const net_costs *c = &s->costs;
   const size_t errors = tf_diags_errors(c->d);
-  if (!net_evaluate(c->arch, g, g->group->workload->at, c->d)) return false;
-  if (net_has_kernels(c))
+  if (!net_evaluate(s->arch, g, g->group->workload->at, c->d)) return false;
+  if (net_has_kernels(c)) {
     g->kernel_cycles = tf_emit_cycles(
         g->tree, c->o->target, &(tf_emit_options){.isa = c->o->isa, .dtype = c->o->dtype, .choices = g->choices}, c->d);
+    g->memory_cycles = g->figures.cycles;
+    if (c->arch != s->arch && !net_cycles_on(c->arch, g, &g->memory_cycles, c->d)) return false;
+  }
   if (tf_diags_errors(c->d) == errors) return true;
   const tf_op *op = &g->group->workload->ops[0];
   tf_note(c->d, op->at, "op '%.60s' is in this group, which has no kernel", op->name);
@@ -80,11 +84,12 @@ static bool make_group(net_planning *s, int i) {
   if (g->like != i && s->plan->groups[g->like].kernel_cycles < 0) return false; /* said of that one */
   g->tree = mapping_of(s, i, x);
   if (!g->tree || !tf_tree_place(g->tree, g->group->workload->name, c->d)) return false;
-  if (g->like == i) return judge(c, g);
+  if (g->like == i) return judge(s, g);
   const tf_net_group *same = &s->plan->groups[g->like];
   g->figures = same->figures;
   g->bounds = same->bounds;
   g->kernel_cycles = same->kernel_cycles;
+  g->memory_cycles = same->memory_cycles;
   memcpy(g->bottleneck, same->bottleneck, sizeof g->bottleneck);
   return true;
 }
@@ -192,7 +197,7 @@ static bool left(net_planning *s) {
          net_left(s->a, s->costs.arch, s->costs.wl, s->plan, s->costs.d);
 }
 
-static bool sum(net_planning *s) { return net_sum(s->costs.arch, s->costs.wl, s->plan, s->costs.d); }
+static bool sum(net_planning *s) { return net_sum(s->arch, s->costs.wl, s->plan, s->costs.d); }
 
 #ifndef NET_MORE_PASSES /* rows that a test adds (tests/rows) */
 #define NET_MORE_PASSES
@@ -220,9 +225,10 @@ tf_net_plan *tf_net_plan_of(const tf_arch *arch, const tf_workload *wl, const tf
   if (s && p && a) {
     const double limit = o->budget.time_limit, now = tf_now(), end = limit > 0 ? now + limit : INFINITY;
     *s = (net_planning){.costs = {.arch = arch, .wl = wl, .o = o, .d = d, .begun = now, .deadline = end, .until = end},
+                        .arch = arch,
                         .a = a,
                         .plan = p};
-    ok = true;
+    ok = net_see(s) || tf_out_of_memory(d);
     for (int i = 0; ok && i < N_PASSES; i++)
       ok = passes[i](s);
     net_costs_free(&s->costs);

@@ -120,6 +120,15 @@ double tf_emit_cycles(const tf_tree *tree, const char *target, const tf_emit_opt
   return t && t->cycles && within_reach(t, tree, d) ? t->cycles(tree, o, d) : -1;
 }
 
+double tf_emit_rate(const char *target, const tf_emit_options *o) {
+  TF_IN_C_LOCALE;
+  const tf_target *t = known_target(target);
+  tf_diags *d = tf_diags_new(); /* what is wrong with the options, tf_emit says */
+  const double rate = t && t->rate && d ? t->rate(o, d) : 1;
+  tf_diags_free(d);
+  return rate;
+}
+
 /* Whether some index of what the op reads moves with several dims. */
 static bool reads_windows(const tf_workload *wl, const tf_op *op) {
   for (int i = 0; i < op->n_reads; i++)
@@ -128,12 +137,22 @@ static bool reads_windows(const tf_workload *wl, const tf_op *op) {
   return false;
 }
 
-double tf_emit_share(const char *dtype, const tf_arch *arch, const tf_workload *wl) {
+/* Of the type over the architecture's words, at most 1. */
+static double width_of(ir_type data, const tf_arch *arch) {
   enum { BYTE = 8 };
+  const double width = (double)(ir_bytes(data) * BYTE) / arch->memories[0].word_bits;
+  return width < 1 ? width : 1;
+}
+
+double tf_emit_width(const char *dtype, const tf_arch *arch) {
+  ir_type data;
+  return tf_micro_type_of(dtype, &data) && data != IR_I8 ? width_of(data, arch) : 1;
+}
+
+double tf_emit_share(const char *dtype, const tf_arch *arch, const tf_workload *wl) {
   ir_type data;
   if (wl->n_ops != 1 || !reads_windows(wl, &wl->ops[0]) || !tf_micro_type_of(dtype, &data)) return 1;
-  const double share = (double)(ir_bytes(data) * BYTE) / arch->memories[0].word_bits;
-  return share < 1 ? share : 1;
+  return width_of(data, arch);
 }
 
 /* Of words through the outermost memory, those that pass it: all tensors once, if they stay in the next, which is taken

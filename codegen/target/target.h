@@ -18,6 +18,8 @@ struct tf_target {
    */
   double (*cycles)(const tf_tree *tree, const tf_emit_options *o, tf_diags *d);
   const char *ranked_as;
+  /* As tf_emit_rate; NULL: 1. */
+  double (*rate)(const tf_emit_options *o, tf_diags *d);
   bool whole; /* `cycles` are all that the kernel takes; else they come on top of the model's */
   /* As tf_emit_fits, where `cycles` do not say whether the mapping can be emitted; NULL: they do. */
   bool (*fits)(const tf_tree *tree, tf_diags *d);

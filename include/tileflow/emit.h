@@ -130,6 +130,12 @@ TF_API void tf_emitted_free(tf_emitted *e);
  * (target NULL: cpu): tiles as the micro-kernels cut them, packing of operands, calls (docs/HOWTO-emit.md); without
  * memory traffic.  Negative where tf_emit would return NULL. */
 TF_API double tf_emit_cycles(const tf_tree *tree, const char *target, const tf_emit_options *o, tf_diags *d);
+/* How many times as many multiply-adds of `o->dtype` as of the architecture's words kernels begin in a cycle, of the
+ * best instruction set that the options name; 1 where the target does not say, or the options are wrong. */
+TF_API double tf_emit_rate(const char *target, const tf_emit_options *o);
+/* The width of such a type of floating point over the architecture's words, at most 1; of integers, which tensors name
+ * themselves, 1. */
+TF_API double tf_emit_width(const char *dtype, const tf_arch *arch);
 /* The part of the model's cycles, of the architecture's words, that data of a narrower type take by bytes (TF_DTYPES;
  * NULL: f32), where mappings of the workload are ranked by their kernels: if it is one convolution, whose kernels take
  * windows and sums whole, however the mapping divides them.  Else 1: of products of matrices the kernel alone chooses

@@ -230,6 +230,90 @@ static void test_read_outside(void) {
   case_drop(&e);
 }
 
+/* A tensor is as wide as the group's own ops read it. */
+static void test_pads(void) {
+  test_case e = case_of(net_arch, "workload:\n  name: w\n  dims: {m: 4, n: 6}\n  ops:\n  - A[m] = X[m] + 1\n"
+                                  "  - B[m] = A[m] * 2\n  - C[n] = A[n - 2] + 1\n  tensors: {A: {pad: [2]}}\n");
+  static const struct {
+    int line, first, n;
+    int64_t pad;
+  } rows[] = {{__LINE__, 1, 1, 0}, {__LINE__, 2, 1, 2}, {__LINE__, 1, 2, 2}, {__LINE__, 0, 1, 0}};
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    tf_group *g = part(&e, rows[i].first, rows[i].n);
+    int64_t pad = -1;
+    for (int z = 0; g && z < g->workload->n_tensors; z++)
+      if (!strcmp(g->workload->tensors[z].name, "A")) pad = g->workload->tensors[z].pad[0];
+    CHECK_ROW(&rows[i], pad == rows[i].pad);
+    tf_group_free(g);
+  }
+  case_drop(&e);
+}
+
+/* ---- kernels' types ------------------------------------------------------------------------------------------ */
+/* Units that multiply begin twice as many bfloat16 where the instruction set has pairs of them, memories deliver twice
+ * as many; all else stays. */
+static void test_seen(void) {
+  static const struct {
+    int line;
+    const char *isa, *dtype;
+    double rate, width;
+  } rows[] = {
+      {__LINE__, "avx512_bf16", "f32", 1, 1},
+      {__LINE__, "avx512_bf16", "bf16", 2, 2},
+      {__LINE__, "portable", "bf16", 1, 2},
+      {__LINE__, "avx512_vnni", "int8", 2, 1},
+  };
+  static const char arch[] =
+      "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 32\n  memories:\n  - {name: DRAM, bandwidth: 8}\n"
+      "  - {name: L1, capacity: 4096, bandwidth: 32}\n  compute:\n  - {name: fma, mesh: [16], ops: [mac, add, mul, "
+      "relu, max]}\n"
+      "  - {name: math, ops: [exp]}\n";
+  test_case e = case_of(arch, layers);
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    const tf_net_opts o = {.objective = TF_LATENCY, .isa = rows[i].isa, .dtype = rows[i].dtype};
+    net_planning s = {.costs = {.arch = e.spec->arch, .o = &o, .d = e.d}, .a = tf_arena_new()};
+    const bool ok = s.a && net_see(&s);
+    const tf_arch *was = e.spec->arch, *is = s.costs.arch;
+    CHECK_ROW(&rows[i], ok && (is == was) == (rows[i].rate == 1 && rows[i].width == 1));
+    for (int u = 0; ok && u < was->n_units; u++) {
+      const double rate = was->units[u].kinds >> TF_K_MAC & 1 ? rows[i].rate : 1;
+      CHECK_ROW(&rows[i],
+                rate > 1 ? is->units[u].rate >= rate * was->units[u].rate : is->units[u].rate == was->units[u].rate);
+    }
+    for (int l = 0; ok && l < was->n_memories; l++)
+      CHECK_ROW(&rows[i], is->memories[l].read_bw == rows[i].width * was->memories[l].read_bw &&
+                              is->memories[l].capacity_words == was->memories[l].capacity_words);
+    tf_arena_free(s.a);
+  }
+  case_drop(&e);
+}
+
+/* A group is expected to cost what its readers need: of a product of 64 rows one. */
+static void test_needed(void) {
+  static const char *const text[] = {"workload:\n  name: w\n  dims: {m: 64, n: 32, k: 32}\n  ops:\n  - A[m,n] += "
+                                     "X[m,k] * Y[k,n]\n  - B[m,n] = A[m,n] * 2\n",
+                                     "workload:\n  name: w\n  dims: {m: 64, n: 32, k: 32}\n  ops:\n  - A[m,n] += "
+                                     "X[m,k] * Y[k,n]\n  - B[n] = A[0,n] * 2\n"};
+  double rival[2] = {0}, alone[2] = {0};
+  for (int i = 0; i < 2; i++) {
+    test_case e = case_of(net_arch, text[i]);
+    const tf_net_opts o = {.objective = TF_LATENCY, .isa = "portable", .budget = {.max_evals = 20, .threads = 1}};
+    net_costs *c = calloc(1, sizeof *c);
+    if (CHECK(c)) {
+      *c = (net_costs){
+          .arch = e.spec->arch, .wl = e.spec->workload, .o = &o, .d = e.d, .deadline = INFINITY, .until = INFINITY};
+      const int ops[] = {0, 1};
+      int id = -1;
+      double least;
+      if (CHECK(net_meet(c, ops, 2, &id, &least) && id >= 0)) rival[i] = c->at[id].rival, alone[i] = c->alone[0];
+      net_costs_free(c);
+    }
+    free(c);
+    case_drop(&e);
+  }
+  CHECK(alone[0] > 0 && alone[0] == alone[1] && rival[0] >= alone[0] && rival[1] < alone[1] / 16);
+}
+
 /* ---- time ---------------------------------------------------------------------------------------------------- */
 /* Of ten ops six are of a new kind, and groups have two at most: once n have run, what ends there may take the share of
  * kinds among those and the next two, of seven tenths of the time. */
@@ -405,5 +489,8 @@ int main(int argc, char **argv) {
     test_no_time(seed);
   test_joined();
   test_read_outside();
+  test_pads();
+  test_seen();
+  test_needed();
   return check_report();
 }

@@ -48,6 +48,14 @@ static double cycles_of(const tf_tree *tree, const tf_emit_options *o, tf_diags 
   return cycles;
 }
 
+/* Tiles multiply whole groups of k for each of their rows at once. */
+static double rate_of(const tf_emit_options *o, tf_diags *d) {
+  ir_machine machine;
+  if (!machine_of(o, &machine, d)) return 1;
+  const ir_kernel *k = machine.data == IR_I8 ? machine.whole : machine.data == IR_BF16 ? machine.real : NULL;
+  return k ? (k->m_round > 1 ? k->m_round : 1) * k->group / tf_micro_group_time(k) : 1;
+}
+
 const tf_target tf_target_cpu = {
     .name = "cpu",
     .what = "C17 with micro-kernels",
@@ -61,6 +69,7 @@ const tf_target tf_target_cpu = {
     .machine = machine_of,
     .print = tf_cpu_print,
     .cycles = cycles_of,
+    .rate = rate_of,
     .able = TF_EMIT_HERE | TF_EMIT_TUNED | TF_EMIT_NETWORKS | TF_EMIT_MICRO,
     .run = ir_run,
 };
