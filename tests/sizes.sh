@@ -1,7 +1,8 @@
 #!/bin/sh
 # Files fit a person's head: no C file over 800 lines, no function over 60 lines or of more than 7 parameters,
-# no folder over 25 files.
+# no folder over 25 files.  Rooms do not grow: none has more lines than tests/lines.txt says.
 #   tests/sizes.sh [ROOT]
+# With TF_UPDATE_GOLDEN=1 lower figures are written to tests/lines.txt, and all of them where the file is not there.
 set -u
 cd "${1:-$(dirname "$0")/..}" || exit 2
 files=$(find base certify model grad search sweep codegen planner net train tune cli include examples bench tests -name '*.[ch]' \
@@ -69,5 +70,46 @@ END {
 }' $files || exit 1
 
 # Folders fit a screen: no room has more than 25 sources of its own.
-find base certify model grad search sweep codegen planner net train tune cli include -name '*.[ch]' | sed 's|/[^/]*$||' | sort | uniq -c |
-  awk '$1 > 25 { printf "%s has %d source files, 25 are allowed\n", $2, $1; bad = 1 } END { exit bad }'
+find base certify model grad search sweep codegen planner net train tune cli include -name '*.[ch]' 2>/dev/null | sed 's|/[^/]*$||' | sort | uniq -c |
+  awk '$1 > 25 { printf "%s has %d source files, 25 are allowed\n", $2, $1; bad = 1 } END { exit bad }' || exit 1
+
+# Lines of rooms, by hundreds: what a room loses, its ceiling loses.
+lines=$(mktemp) || exit 2
+trap 'rm -f "$lines"' EXIT
+# shellcheck disable=SC2086
+wc -l $files | awk '
+$2 ~ /^(examples|bench|tests)\// || $2 == "total" { next }
+{
+  n = split($2, p, "/")
+  room = p[1]
+  if (room ~ /^(model|search|codegen|sweep|tune|cli)$/ && n > 2) room = room "/" p[2]
+  if (p[2] == "target" && n > 3) room = room "/" p[3]
+  lines[room] += $1
+}
+END { for (room in lines) print lines[room], room }' | LC_ALL=C sort -k 2 >"$lines"
+table=tests/lines.txt
+if [ -n "${TF_UPDATE_GOLDEN:-}" ]; then
+  touch "$table"
+  awk -v table="$table" '
+  FILENAME == table { if (/^[0-9]/) most[$2] = $1; next }
+  FNR == 1 {
+    print "# Lines of C that a room may have (tests/sizes.sh), rounded up to hundreds.  A figure only falls: what a room needs, another"
+    print "# part of it gives; a new room gets a row."
+  }
+  { n = int(($1 + 99) / 100) * 100; print !($2 in most) || n < most[$2] ? n : most[$2], $2 }' "$table" "$lines" >"$lines.new" &&
+    mv "$lines.new" "$table"
+fi
+awk -v table="$table" '
+FILENAME == table { if (/^[0-9]/) most[$2] = $1; next }
+{ seen[$2] = 1; all += $1; rooms++ }
+!($2 in most) { printf "%s has %d lines and no row in tests/lines.txt\n", $2, $1; bad = 1; next }
+$1 > most[$2] { printf "%s has %d lines, %d are allowed (tests/lines.txt): make room in it\n", $2, $1, most[$2]; bad = 1 }
+$1 <= most[$2] - 100 {
+  printf "%s has %d lines, tests/lines.txt allows %d: let it say %d\n", $2, $1, most[$2], int(($1 + 99) / 100) * 100
+  bad = 1
+}
+END {
+  for (room in most) if (!(room in seen)) { printf "tests/lines.txt has %s, which has no files\n", room; bad = 1 }
+  printf "lines: %d in %d rooms\n", all, rooms
+  exit bad
+}' "$table" "$lines"
