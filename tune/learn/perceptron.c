@@ -1,13 +1,13 @@
-#include "tune/learn/net.h"
+#include "tune/learn/perceptron.h"
 
 #include <math.h>
 #include <string.h>
 
 static const double decay = 0.95, smallest = 1e-6; /* the constants of AdaDelta (Zeiler) */
 
-static size_t cells(const net *n, int l) { return (size_t)n->size[l] * (size_t)n->size[l + 1]; }
+static size_t cells(const perceptron *n, int l) { return (size_t)n->size[l] * (size_t)n->size[l + 1]; }
 
-static bool give_room(net *n, int l, tf_arena *a) {
+static bool give_room(perceptron *n, int l, tf_arena *a) {
   const size_t out = (size_t)n->size[l + 1], all = cells(n, l) + out;
   n->weight[l] = TF_ARRAY(a, double, cells(n, l));
   n->bias[l] = TF_ARRAY(a, double, out);
@@ -16,36 +16,36 @@ static bool give_room(net *n, int l, tf_arena *a) {
   return n->weight[l] && n->bias[l] && n->grad2[l] && n->step2[l];
 }
 
-net *net_new(tf_arena *a, int n_in, tf_rng *rng) {
-  net *n = TF_NEW(a, net);
+perceptron *perceptron_new(tf_arena *a, int n_in, tf_rng *rng) {
+  perceptron *n = TF_NEW(a, perceptron);
   bool ok = n != NULL;
-  if (ok) *n = (net){0};
-  for (int l = 0; ok && l <= NET_LAYERS; l++) {
-    n->size[l] = l == 0 ? n_in : l == NET_LAYERS ? 1 : NET_WIDTH;
+  if (ok) *n = (perceptron){0};
+  for (int l = 0; ok && l <= PERCEPTRON_LAYERS; l++) {
+    n->size[l] = l == 0 ? n_in : l == PERCEPTRON_LAYERS ? 1 : PERCEPTRON_WIDTH;
     n->value[l] = TF_ARRAY(a, double, (size_t)n->size[l]);
     n->delta[l] = TF_ARRAY(a, double, (size_t)n->size[l]);
     ok = n->value[l] && n->delta[l];
   }
-  for (int l = 0; ok && l < NET_LAYERS; l++) {
+  for (int l = 0; ok && l < PERCEPTRON_LAYERS; l++) {
     ok = give_room(n, l, a);
     const double scale = sqrt(6.0 / n->size[l]); /* He initialisation: values keep their size from layer to layer */
-    for (size_t k = 0; ok && l + 1 < NET_LAYERS && k < cells(n, l); k++) /* the output begins at 0 */
+    for (size_t k = 0; ok && l + 1 < PERCEPTRON_LAYERS && k < cells(n, l); k++) /* the output begins at 0 */
       n->weight[l][k] = (2 * tf_rng_unit(rng) - 1) * scale;
   }
   return ok ? n : NULL;
 }
 
-double net_ask(net *n, const double *in) {
+double perceptron_ask(perceptron *n, const double *in) {
   memcpy(n->value[0], in, (size_t)n->size[0] * sizeof *in);
-  for (int l = 0; l < NET_LAYERS; l++)
+  for (int l = 0; l < PERCEPTRON_LAYERS; l++)
     for (int o = 0; o < n->size[l + 1]; o++) {
       const double *w = &n->weight[l][(size_t)o * (size_t)n->size[l]];
       double sum = n->bias[l][o];
       for (int i = 0; i < n->size[l]; i++)
         sum += w[i] * n->value[l][i];
-      n->value[l + 1][o] = l + 1 < NET_LAYERS && sum < 0 ? 0 : sum;
+      n->value[l + 1][o] = l + 1 < PERCEPTRON_LAYERS && sum < 0 ? 0 : sum;
     }
-  return *n->value[NET_LAYERS];
+  return *n->value[PERCEPTRON_LAYERS];
 }
 
 static void adapt(double *at, double slope, double *grad2, double *step2) {
@@ -56,7 +56,7 @@ static void adapt(double *at, double slope, double *grad2, double *step2) {
 }
 
 /* Backpropagation through layer l, then the update of its weights and biases. */
-static void back(net *n, int l) {
+static void back(perceptron *n, int l) {
   const int in = n->size[l], out = n->size[l + 1];
   memset(n->delta[l], 0, (size_t)in * sizeof *n->delta[l]);
   for (int o = 0; o < out; o++) {
@@ -74,10 +74,10 @@ static void back(net *n, int l) {
     if (n->value[l][i] <= 0) n->delta[l][i] = 0;
 }
 
-double net_teach(net *n, const double *in, double target) {
-  const double off = net_ask(n, in) - target;
-  *n->delta[NET_LAYERS] = 2 * off;
-  for (int l = NET_LAYERS; l-- > 0;)
+double perceptron_teach(perceptron *n, const double *in, double target) {
+  const double off = perceptron_ask(n, in) - target;
+  *n->delta[PERCEPTRON_LAYERS] = 2 * off;
+  for (int l = PERCEPTRON_LAYERS; l-- > 0;)
     back(n, l);
   return off * off;
 }
