@@ -320,19 +320,21 @@ static void kick(descent *d, tf_found *at) {
   }
 }
 
-bool tf_polished(const tf_tree *tree, double value, int64_t most, tf_watch *watch, tf_trying *q, tf_found *out) {
+bool tf_polished(const tf_tree *tree, double value, const tf_polishing *how, tf_watch *watch, tf_trying *q,
+                 tf_found *out) {
+  const int64_t most = how->evals;
   descent d = {.q = q,
                .evals = q->evals + most,
                .effort = q->effort + EFFORT_EACH * most,
                .watch = watch,
                .l.t = tree,
                .l.spread = most >= SPREAD_FROM,
-               .rng = tf_rng_new(q->seed, 0)};
+               .rng = tf_rng_new(how->seed, 0)};
   *out = (tf_found){.value = value};
   moves_of(&d.l);
   if (d.l.spread && most / SPREAD_EACH < d.l.n - d.l.first) d.l.spread = false, d.l.n = d.l.first;
   descend(&d, out);
-  for (int64_t before = -1; !over(&d) && q->evals > before && out->value > q->goal * (1 + 1e-12);) {
+  for (int64_t before = -1; !over(&d) && q->evals > before && out->value > how->goal * (1 + 1e-12);) {
     tf_found at = {.value = out->value};
     before = q->evals;
     d.l.t = out->tree ? out->tree : tree;
