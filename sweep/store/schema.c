@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "sweep/store/store.h"
 
 /* Every table ends in the sum of its row (base/db/db.h).  The names of tables and columns are stable: later formats
@@ -152,7 +153,7 @@ static bool put_works(tf_db *db, const tf_sweep_grid *g, tf_diags *d) {
 /* ---- the view `points`: a column for each param ------------------------------------------------------- */
 typedef struct {
   char *text;
-  size_t len;
+  size_t len, room;
   bool bad;
 } sql;
 
@@ -164,11 +165,10 @@ static void add_sql(sql *q, const char *fmt, ...) {
   va_start(args, fmt);
   int n = vsnprintf(part, sizeof part, fmt, args);
   va_end(args);
-  char *more = n < 0 || n >= (int)sizeof part ? NULL : realloc(q->text, q->len + (size_t)n + 1);
+  const bool more = n >= 0 && n < (int)sizeof part && tf_grow_text(&q->text, &q->room, q->len + (size_t)n + 1);
   q->bad |= !more;
   if (!more) return;
-  memcpy(more + q->len, part, (size_t)n + 1);
-  q->text = more;
+  memcpy(q->text + q->len, part, (size_t)n + 1);
   q->len += (size_t)n;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "tune/csp/csp.h"
 
 enum { VALUES_MOST = 4096 };
@@ -19,7 +20,7 @@ typedef struct kept {
   struct kept *next;
   csp_total n;
   size_t size;
-  unsigned char key[];
+  char key[];
 } kept;
 
 typedef struct {
@@ -32,7 +33,7 @@ typedef struct {
   int *uses, *group; /* [n_vars] */
   bool *free_of_rules;
   int64_t *value; /* [n_vars] */
-  unsigned char *key;
+  char *key;
   size_t key_size, key_room;
   kept **table; /* [n_slots] */
   size_t n_slots, n_kept, kept_bytes;
@@ -207,15 +208,9 @@ static csp_total width(const counter *c, const csp_state *st, int v) {
 
 /* ---- what a part is known by --------------------------------------------------------------------- */
 static void put(counter *c, const void *what, size_t size) {
-  if (c->key_size + size > c->key_room) {
-    const size_t room = 2 * (c->key_size + size) + 256;
-    unsigned char *more = realloc(c->key, room);
-    if (!more) {
-      stop(c, CSP_NO_MEMORY);
-      return;
-    }
-    c->key = more;
-    c->key_room = room;
+  if (!tf_grow_text(&c->key, &c->key_room, c->key_size + size)) {
+    stop(c, CSP_NO_MEMORY);
+    return;
   }
   memcpy(c->key + c->key_size, what, size);
   c->key_size += size;
@@ -251,14 +246,14 @@ static void make_key(counter *c, const csp_state *st, const part *p) {
   }
 }
 
-static size_t slot_of(const unsigned char *key, size_t size, size_t n_slots) {
+static size_t slot_of(const char *key, size_t size, size_t n_slots) {
   uint64_t h = UINT64_C(1469598103934665603); /* FNV-1a */
   for (size_t i = 0; i < size; i++)
-    h = (h ^ key[i]) * UINT64_C(1099511628211);
+    h = (h ^ (unsigned char)key[i]) * UINT64_C(1099511628211);
   return (size_t)((h ^ h >> 29) % n_slots);
 }
 
-static const kept *find(const counter *c, const unsigned char *key, size_t size) {
+static const kept *find(const counter *c, const char *key, size_t size) {
   const kept *k = c->table[slot_of(key, size, c->n_slots)];
   while (k && (k->size != size || memcmp(k->key, key, size) != 0))
     k = k->next;
