@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "model/spec/dims.h"
 #include "net/net.h"
 
 typedef struct {
@@ -15,12 +16,6 @@ typedef struct {
   int d, e;     /* dims to become one, e the inner one */
   int *rank_of; /* [n_tensors] the rank that d moves, if e moves the next one; -1: neither moves any */
 } pair;
-
-static int place_of(const tf_op *op, int dim) {
-  for (int k = 0; k < op->n_dims; k++)
-    if (op->dims[k] == dim) return k;
-  return -1;
-}
 
 static bool is_dim(const tf_index *x, int dim) {
   return x->n_terms == 1 && x->c == 0 && x->terms[0].coef == 1 && x->terms[0].dim == dim;
@@ -64,7 +59,7 @@ static bool read_allows(const pair *p, const tf_ref *ref) {
 }
 
 static bool op_allows(const pair *p, const tf_op *op) {
-  const int d = place_of(op, p->d), e = place_of(op, p->e);
+  const int d = tf_op_slot(op, p->d), e = tf_op_slot(op, p->e);
   if (d < 0 && e < 0) return true;
   if (d < 0 || e < 0 || (d < op->n_out_dims) != (e < op->n_out_dims)) return false;
   if (d < op->n_out_dims && (e != d + 1 || !note(p, op->out, d))) return false;
@@ -157,7 +152,7 @@ static void forget(const pair *p) {
   tf_workload *wl = p->wl;
   for (int i = 0; i < wl->n_ops; i++) {
     tf_op *op = &wl->ops[i];
-    const int e = place_of(op, p->e);
+    const int e = tf_op_slot(op, p->e);
     if (e >= 0) {
       drop(op->dims, sizeof *op->dims, e, op->n_dims);
       op->n_out_dims -= e < op->n_out_dims;

@@ -99,9 +99,9 @@ static void spread_dim(search *s, int k, int64_t x, int64_t y, double steps);
 static void step_dim(search *s, int k, int64_t most, int64_t x, int64_t y, double steps) {
   const int64_t e = s->extent[k];
   for (int64_t wide = e < most ? e : most; wide >= 1; wide--) {
-    const int64_t q = tf_spread_steps(e, wide);
+    const int64_t q = tf_ceil_div(e, wide);
     const double now = steps * (double)q;
-    wide = tf_spread_steps(e, q); /* the fewest with so many steps */
+    wide = tf_ceil_div(e, q); /* the fewest with so many steps */
     if (now * fmax(1, s->behind[k + 1] / ((double)x * (double)y)) / s->rate + s->fill >= s->best) return;
     s->steps[k] = (double)q, s->wide[k] = (double)wide;
     spread_dim(s, k + 1, x, y, now);

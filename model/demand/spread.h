@@ -4,15 +4,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/divide.h"
+
 /* So many of the instances on each side; of the numbers that leave the other dims as many instances, the most. */
 typedef struct {
   int64_t extent, x, y; /* of the dim, >= 1; of the mesh that is left, >= 1 */
   int64_t on_x, on_y;   /* 0: before the first way */
 } tf_spread;
-
-static inline int64_t tf_spread_steps(int64_t extent, int64_t instances) {
-  return (extent + instances - 1) / instances;
-}
 
 /* The next smaller number of instances that leaves more of n; 0 past the last. */
 static inline int64_t tf_spread_fewer(int64_t n, int64_t instances) { return n / (n / instances + 1); }
@@ -23,7 +21,7 @@ static inline bool tf_spread_next(tf_spread *s) {
   if (s->on_y) return true;
   s->on_x = s->on_x ? tf_spread_fewer(s->x, s->on_x) : s->x < s->extent ? s->x : s->extent;
   if (!s->on_x) return false;
-  const int64_t rest = tf_spread_steps(s->extent, s->on_x);
+  const int64_t rest = tf_ceil_div(s->extent, s->on_x);
   s->on_y = s->y < rest ? s->y : rest;
   return true;
 }

@@ -23,6 +23,21 @@ static inline bool tf_op_reads(const tf_op *op, int tensor) {
   return false;
 }
 
+static inline int tf_op_times_read(const tf_op *op, int tensor) {
+  int n = 0;
+  for (int i = 0; i < op->n_reads; i++)
+    n += op->reads[i].tensor == tensor;
+  return n;
+}
+
+static inline bool tf_op_touches(const tf_op *op, int tensor) { return op->out == tensor || tf_op_reads(op, tensor); }
+
+static inline bool tf_is_padded(const tf_tensor *t) {
+  for (int r = 0; r < t->rank; r++)
+    if (t->pad[r] > 0) return true;
+  return false;
+}
+
 /* Whether some view shows the tensor: all of it is needed then, whatever its other readers leave out. */
 static inline bool tf_is_viewed(const tf_workload *wl, int tensor) {
   for (int z = 0; z < wl->n_tensors; z++)

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/divide.h"
 #include "search/bound/bound.h"
 
 enum {
@@ -56,13 +57,11 @@ static void coarsen(values *v, int by) {
   v->n = n;
 }
 
-static int64_t steps(int64_t extent, int64_t len) { return (extent + len - 1) / len; }
-
 /* The greatest share of z's elements that its moving loop may save from reloading, wherever that loop is. */
 static double spared(const tf_b_op *op, const tf_b_tensor *z, const int64_t *lo, const int64_t *hi) {
   double most = 0;
   for (int d = 0; d < op->n_dims; d++) {
-    int64_t n = steps(op->extent[d], lo[d]), least = steps(op->extent[d], hi[d]);
+    int64_t n = tf_ceil_div(op->extent[d], lo[d]), least = tf_ceil_div(op->extent[d], hi[d]);
     if (!(z->dims >> d & 1) || n < 3) continue;
     double last = lo[d] == hi[d] ? (double)(op->extent[d] - (n - 1) * lo[d]) / (double)op->extent[d]
                                  : 1 / (double)(least < 3 ? 3 : least);
@@ -74,7 +73,7 @@ static double spared(const tf_b_op *op, const tf_b_tensor *z, const int64_t *lo,
 static double moves(const tf_b_op *op, const tf_b_tensor *z, const int64_t *lo, const int64_t *hi) {
   double times = 1;
   for (int d = 0; d < op->n_dims; d++)
-    if (!(z->dims >> d & 1)) times *= (double)steps(op->extent[d], hi[d]);
+    if (!(z->dims >> d & 1)) times *= (double)tf_ceil_div(op->extent[d], hi[d]);
   times -= (times - 1) * spared(op, z, lo, hi);
   return z->words * (z->out ? 2 * times - 1 : times);
 }

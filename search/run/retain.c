@@ -2,23 +2,18 @@
 
 #include <stdlib.h>
 
+#include "model/spec/dims.h"
 #include "model/tree/build.h"
 #include "search/common/exportable.h"
 #include "search/common/objective.h"
 
 enum { SINGLES = 8 }; /* intermediates of a mapping that are tried one by one */
 
-static bool padded(const tf_tensor *t) {
-  for (int r = 0; r < t->rank; r++)
-    if (t->pad[r] > 0) return true;
-  return false;
-}
-
 /* Whether the home scope may come to retain z.  Not what it streams, which stays anyway; nor what is padded: the sums
  * that count mappings give up on most that retain such a one. */
 static bool may_retain(const tf_tree *t, int z) {
   const int home = tf_tree_home_scope(t, z);
-  if (home < 0 || padded(&t->workload->tensors[z])) return false;
+  if (home < 0 || tf_is_padded(&t->workload->tensors[z])) return false;
   const tf_node *scope = &t->nodes[home];
   for (int k = 0; k < scope->n_retain; k++)
     if (scope->retain[k].tensor == z) return false;
