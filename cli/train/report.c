@@ -72,17 +72,15 @@ void cli_train_text(const cli_train *t, cli_text *out) {
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------------- */
-static json_t *real(double v) { return isfinite(v) ? json_real(v) : json_null(); }
-
 static json_t *fusions_of(const tf_train *x) {
   json_t *all = json_array();
   for (int i = 0; i < x->n_fusions; i++) {
     const tf_train_fusion *f = &x->fusions[i];
-    json_array_append_new(all,
-                          json_pack("{s:[s,s], s:s, s:[s,s], s:o, s:o, s:i, s:o, s:b}", "ops", f->first, f->second,
-                                    "through", f->through, "inputs", kind(f->many_first), kind(f->many_second),
-                                    "words_saved", real(f->words), "points_saved", real(f->points), "kernels_saved",
-                                    f->kernels, "benefit_cycles", real(f->benefit), "taken", f->chosen));
+    json_array_append_new(all, json_pack("{s:[s,s], s:s, s:[s,s], s:o, s:o, s:i, s:o, s:b}", "ops", f->first, f->second,
+                                         "through", f->through, "inputs", kind(f->many_first), kind(f->many_second),
+                                         "words_saved", cli_real(f->words), "points_saved", cli_real(f->points),
+                                         "kernels_saved", f->kernels, "benefit_cycles", cli_real(f->benefit), "taken",
+                                         f->chosen));
   }
   return all;
 }
@@ -92,10 +90,10 @@ static json_t *points_of(const cli_train *t) {
   for (int i = 0; i < t->found->n_points; i++) {
     const tf_train_point *p = &t->found->points[i];
     json_array_append_new(all, json_pack("{s:s, s:I, s:o, s:o, s:o, s:o, s:b}", "again", p->again, "bytes",
-                                         (json_int_t)p->bytes, "cycles", real(p->figures.cycles), "seconds",
-                                         real(p->figures.cycles / t->spec->arch->clock_hz), "energy_pj",
-                                         real(p->figures.energy_pj), "traffic_words", real(p->figures.traffic_words),
-                                         "taken", t->taken == i));
+                                         (json_int_t)p->bytes, "cycles", cli_real(p->figures.cycles), "seconds",
+                                         cli_real(p->figures.cycles / t->spec->arch->clock_hz), "energy_pj",
+                                         cli_real(p->figures.energy_pj), "traffic_words",
+                                         cli_real(p->figures.traffic_words), "taken", t->taken == i));
   }
   return all;
 }
@@ -106,7 +104,7 @@ void cli_train_json(const cli_train *t, cli_text *out) {
       json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:o, s:o, s:o, s:i, s:I, s:b, s:o}", "tileflow", TILEFLOW_VERSION,
                 "architecture", t->spec->arch->name, "workload", t->spec->workload->name, "step", t->step,
                 "forward_ops", x->n_forward, "backward_ops", x->n_backward, "update_ops", x->n_update,
-                "words_per_cycle", real(x->rate), "launch_cycles", real(t->launch), "fusions", fusions_of(x), "kept",
-                x->n_kept, "estimated", (json_int_t)x->weighed, "all", x->all, "front", points_of(t));
+                "words_per_cycle", cli_real(x->rate), "launch_cycles", cli_real(t->launch), "fusions", fusions_of(x),
+                "kept", x->n_kept, "estimated", (json_int_t)x->weighed, "all", x->all, "front", points_of(t));
   cli_put_json(root, JSON_INDENT(2), out);
 }
