@@ -5,7 +5,7 @@
 
 #include "cli/cmd/options.h"
 
-/* In the order of the help; each is in a file of its name, here, in cli/first or in cli/train. */
+/* In the order of the help; each is in a file cmd_NAME.c, here, in cli/first or in cli/train. */
 /* clang-format off */
 #define CLI_COMMANDS(X) \
   X(best) X(eval) X(check) X(tree) X(bound) X(diff) X(explain) X(solve) X(search) X(sweep) X(results) X(plot) \

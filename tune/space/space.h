@@ -84,7 +84,7 @@ void tune_order(int n, int k, int order[TUNE_ORDER_LOOPS]);
  * memory ran out; free its texts in either case. */
 bool tune_size_of(const csp *s, const char *name, bool knobs, tf_space_form *out);
 
-/* ---- decode.c */
+/* ---- schedule_decode.c */
 /* The mapping of a row; NULL if memory ran out or it breaks a rule that the constraints do not express. */
 tf_tree *tune_decode(const tune_space *s, const int32_t *row);
 /* What the row chooses for the generator. */
@@ -94,7 +94,7 @@ tf_choices tune_choices(const tune_space *s, const int32_t *row);
 /* The row of a mapping with the generator's own choices; false: it is not in the space. */
 bool tune_encode(tune_space *s, const tf_tree *t, int isa, int32_t *row);
 
-/* ---- moves.c: neighbours (thesis 4.3.2). */
+/* ---- schedule_moves.c: neighbours (thesis 4.3.2). */
 /* The number of directions: for each split with n parts the n * (n - 1) moves of a factor from part j to part i, for
  * each other decision one up and one down, cyclically. */
 int tune_directions(const tune_space *s);
@@ -103,7 +103,7 @@ bool tune_step(tune_space *s, const int32_t *row, int direction, int32_t *to);
 /* Crossover: of two rows of one form by its system (csp_cross); otherwise the first one, varied. */
 bool tune_breed(tune_space *s, tf_rng *rng, const int32_t *a, const int32_t *b, bool mutate, int32_t *child);
 
-/* ---- trace.c */
+/* ---- schedule_trace.c */
 /* The schedule as text that tune_trace_read reads back.  Malloc'd. */
 char *tune_trace(const tune_space *s, const int32_t *row);
 /* What a schedule's text, as tune_trace makes it, chooses for the generator; unknown lines are skipped. */

@@ -9,6 +9,6 @@
 void npu_c_intrinsics(FILE *out);
 /* kernel.c over them: what it prints is the program, without loops. */
 void npu_c_text(FILE *out, const tf_npu *p, const char *what);
-/* write.c: the machine's lines, and the tensors'. */
+/* asm_write.c: the machine's lines, and the tensors'. */
 void npu_put_head(FILE *out, const tf_npu *p);
 #endif

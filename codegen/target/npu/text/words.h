@@ -42,9 +42,9 @@ bool npu_ends(npu_reader *r);
 int npu_memory_of(npu_reader *r, npu_word w);
 int npu_queue_of(npu_reader *r, npu_word w);
 
-/* machine.c: a line of the machine's description, or a tensor; false: it is none of them. */
+/* asm_machine.c: a line of the machine's description, or a tensor; false: it is none of them. */
 bool npu_read_machine(npu_reader *r, npu_word first);
-/* instr.c */
+/* asm_instr.c */
 void npu_read_instr(npu_reader *r, npu_word first);
 /* operand.c */
 bool npu_read_operand(npu_reader *r, npu_word w, npu_operand *o, bool number);
