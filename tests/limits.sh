@@ -19,7 +19,7 @@ rows=0
 while IFS=, read -r file name value date _; do
   [ "$file" = file ] && continue
   rows=$((rows + 1))
-  grep -qE "(^|[^A-Z_a-z])$name = $value[^0-9.]" "$file" || { echo "$file has no '$name = $value', as fitted.csv says"; missing=$((missing + 1)); }
+  grep -qE "(^|[^A-Z_a-z])${name} = ${value}[^0-9.]" "$file" || { echo "$file has no '$name = $value', as fitted.csv says"; missing=$((missing + 1)); }
   case $date in 20[0-9][0-9]-[01][0-9]-[0-3][0-9]) ;; *) echo "fitted.csv: $name has no date" && missing=$((missing + 1)) ;; esac
 done <arch-specs/cores/fitted.csv
 most=34

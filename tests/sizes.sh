@@ -73,6 +73,13 @@ END {
 find base certify model grad search sweep codegen planner net train tune cli include -name '*.[ch]' 2>/dev/null | sed 's|/[^/]*$||' | sort | uniq -c |
   awk '$1 > 25 { printf "%s has %d source files, 25 are allowed\n", $2, $1; bad = 1 } END { exit bad }' || exit 1
 
+# A name stands for one file, so that whoever searches for it, or reads a backtrace, finds it: those of which there are several
+# become no more.
+shared=301
+n=$(find base certify model grad search sweep codegen planner net train tune cli -name '*.[ch]' 2>/dev/null | awk -F / '
+  { of[$NF]++ } END { for (name in of) if (of[name] > 1) n += of[name]; print n + 0 }')
+[ "$n" -le $shared ] || { echo "$n files share their names with others, $shared may: name new ones after their room, too"; exit 1; }
+
 # Lines of rooms, by hundreds: what a room loses, its ceiling loses.
 lines=$(mktemp) || exit 2
 trap 'rm -f "$lines"' EXIT

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/divide.h"
+#include "base/checked.h"
 
 /* So many of the instances on each side; of the numbers that leave the other dims as many instances, the most. */
 typedef struct {

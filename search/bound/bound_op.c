@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/divide.h"
+#include "base/checked.h"
 #include "search/bound/bound.h"
 
 enum {

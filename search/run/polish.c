@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "base/divide.h"
+#include "base/checked.h"
 #include "base/grow.h"
 #include "base/rng.h"
 #include "model/tree/build.h"

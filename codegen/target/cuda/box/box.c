@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/divide.h"
+#include "base/checked.h"
 
 enum { MOST_DIMS = 64 };
 /* What a box that does not divide its dim costs beside one that does: its last ones have idle rows, and code of their

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/divide.h"
+#include "base/checked.h"
 #include "base/grow.h"
 
 static const npu_op_facts ops[] = {
