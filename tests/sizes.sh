@@ -80,6 +80,18 @@ n=$(find base certify model grad search sweep codegen planner net train tune cli
   { of[$NF]++ } END { for (name in of) if (of[name] > 1) n += of[name]; print n + 0 }')
 [ "$n" -le $shared ] || { echo "$n files share their names with others, $shared may: name new ones after their room, too"; exit 1; }
 
+# What a folder is for stands in docs/ARCHITECTURE.md, what a header is for in its first line.
+rows=$(grep '^|' docs/ARCHITECTURE.md 2>/dev/null)
+for folder in $(find base certify model grad search sweep codegen planner net train tune cli -name '*.[ch]' 2>/dev/null | sed 's|/[^/]*$||' | sort -u); do
+  above=$(dirname "$folder")
+  [ -z "$rows" ] || echo "$rows" | grep -qE "\`$folder\`|\`$above(/[a-z]*)?\`.*\`$(basename "$folder")\`" ||
+    { echo "docs/ARCHITECTURE.md does not say what $folder is for"; exit 1; }
+done
+untold=$(find base certify model grad search sweep codegen planner net train tune cli include -name '*.h' 2>/dev/null | while read -r f; do
+  case $(head -n 1 "$f") in '' | '/*'*) ;; *) echo "$f" ;; esac
+done)
+[ -z "$untold" ] || { echo "headers that do not begin with what they are for: $untold"; exit 1; }
+
 # Lines of rooms, by hundreds: what a room loses, its ceiling loses.
 lines=$(mktemp) || exit 2
 trap 'rm -f "$lines"' EXIT
