@@ -128,6 +128,11 @@ expect_size() {
   status=$?
   echo "$said" | grep -qF "$2" && [ $status -eq $1 ] || { printf 'sizes: expected "%s", got:\n%s\n' "$2" "$said"; failed=$((failed + 1)); }
 }
+expect_size 1 'headers that do not begin with what they are for: search/run/q.h'
+rm "$house"/search/run/*.h
+mkdir "$house/docs" && echo '| 0 | `planner` | plans |' >"$house/docs/ARCHITECTURE.md"
+expect_size 1 'docs/ARCHITECTURE.md does not say what base is for'
+rm -r "$house/docs"
 for f in base/b.c planner/p.c; do yes '/* a line */' | sed 250q >"$house/$f"; done
 TF_UPDATE_GOLDEN=1 sh "$sizes" "$house" >"$house/said" || cat "$house/said"
 expect_size 0 'lines: '
