@@ -102,15 +102,15 @@ static void mark(void *ctx, const gr_expr *read) {
   if (maker >= 0) gr_each_read(x->d->ops[maker].e, mark, x);
 }
 
-static void run(order *x, int op);
+static void schedule_op(order *x, int op);
 
 static void run_maker(void *ctx, const gr_expr *read) {
   order *x = ctx;
-  if (x->d->tensors[read->tensor].producer >= 0) run(x, x->d->tensors[read->tensor].producer);
+  if (x->d->tensors[read->tensor].producer >= 0) schedule_op(x, x->d->tensors[read->tensor].producer);
 }
 
 /* The op, behind what it needs. */
-static void run(order *x, int op) {
+static void schedule_op(order *x, int op) {
   if (x->done[op]) return;
   x->done[op] = true;
   gr_each_read(x->d->ops[op].e, run_maker, x);
@@ -134,14 +134,14 @@ static bool put_in_order(gr_draft *d, const gr_stepping *s, int n_forward, const
     if (update[t] >= 0) need_made(&x, d->ops[update[t]].out);
   }
   for (int o = s->n_backward; o < n_forward; o++)
-    if (x.needed[d->ops[o].out]) run(&x, o);
+    if (x.needed[d->ops[o].out]) schedule_op(&x, o);
   for (int o = 0; o < s->n_backward; o++) {
-    if (x.needed[d->ops[o].out]) run(&x, o);
+    if (x.needed[d->ops[o].out]) schedule_op(&x, o);
     for (int t = 0; t < d->wl->n_tensors; t++)
-      if (update[t] >= 0 && s->gradient[t] == d->ops[o].out) run(&x, update[t]);
+      if (update[t] >= 0 && s->gradient[t] == d->ops[o].out) schedule_op(&x, update[t]);
   }
   for (int t = 0; t < d->wl->n_tensors; t++)
-    if (update[t] >= 0) run(&x, update[t]);
+    if (update[t] >= 0) schedule_op(&x, update[t]);
   d->ops = x.ops;
   d->n_ops = d->room_ops = x.n;
   for (int t = 0; t < d->n_tensors; t++)

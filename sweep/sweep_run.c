@@ -154,7 +154,7 @@ static bool own(owner *w, sweep_source *s, int started) {
   return ok;
 }
 
-static bool run(owner *w) {
+static bool run_workers(owner *w) {
   sweep_source s;
   pthread_t *thread = NULL;
   sweep_mate *mates = NULL;
@@ -212,7 +212,7 @@ bool tf_sweep_run(const tf_sweep *s, tf_store *store, const tf_sweep_opts *o, tf
     for (int64_t i = 0; i < plan.n; i++)
       note_machine(&w, plan.machine[i] * s->grid.n_cases);
     show(&w);
-    ok = run(&w) && exchange(&w);
+    ok = run_workers(&w) && exchange(&w);
     show(&w);
   }
   if (last) *last = w.now;

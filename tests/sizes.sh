@@ -1,6 +1,6 @@
 #!/bin/sh
 # Files fit a person's head: no C file over 800 lines, no function over 60 lines or of more than 7 parameters,
-# no folder over 25 files.  Rooms do not grow: none has more lines than tests/lines.txt says.
+# no name that many of them have, no folder over 25 files.  Rooms do not grow: none has more lines than tests/lines.txt says.
 #   tests/sizes.sh [ROOT]
 # With TF_UPDATE_GOLDEN=1 lower figures are written to tests/lines.txt, and all of them where the file is not there.
 set -u
@@ -11,7 +11,7 @@ files=$(find base certify model grad search sweep codegen planner net train tune
 # A function starts at an unindented name and ends at a line that is "}" alone; a table or a
 # type ends at "};" or "} name;" and may be long.
 # shellcheck disable=SC2086 # file names hold no spaces
-awk '
+awk -v same=27 '
 function complain(what, n, most) {
   printf "%s:%d: %s has %d lines, %d are allowed\n", file, start, what, n, most
   bad++
@@ -56,6 +56,7 @@ state == "head" {
   head = head line
   if (line ~ /{$/) {
     state = "body"
+    if (name ~ /^[a-z]/ && head ~ /^static/ && file ~ /\.c$/ && file !~ /^(tests|bench|examples)/) statics[name]++
     if (head ~ /\(/ && parameters(head) > 7) {
       printf "%s:%d: %s has %d parameters, 7 are allowed\n", file, start, name, parameters(head)
       bad++
@@ -65,6 +66,11 @@ state == "head" {
 }
 END {
   close_file()
+  for (name in statics)
+    if (statics[name] > same) {
+      printf "%d files have a static function `%s`, %d may: name it for what it does\n", statics[name], name, same
+      bad++
+    }
   if (!bad) printf "sizes: %d functions, the longest has %d lines\n", functions, longest
   exit bad > 0
 }' $files || exit 1

@@ -170,7 +170,7 @@ static tf_slope *find_slope(cli_session *s, const bound_options *o) {
   return p;
 }
 
-static cli_status run(const void *options) {
+static cli_status run_bound(const void *options) {
   const bound_options *o = options;
   cli_session s;
   cli_status status = cli_open(&s, &o->in);
@@ -199,5 +199,5 @@ const cli_command cmd_bound = {
     .example = "arch-specs/edge.yaml workloads/attention/g1.yaml",
     .size = sizeof(bound_options),
     CLI_SLOTS(slots),
-    .run = run,
+    .run = run_bound,
 };

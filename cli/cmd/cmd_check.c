@@ -42,7 +42,7 @@ static void print_mapping_alone(const tf_spec *p) {
   printf("mapping: read, not checked: that needs %s\n", lacks);
 }
 
-static cli_status run(const void *options) {
+static cli_status run_check(const void *options) {
   const cli_input *o = options;
   cli_session s;
   cli_status status = cli_open(&s, o);
@@ -70,5 +70,5 @@ const cli_command cmd_check = {
              "Exit status: 0, or 2 if there is an error.\n",
     .example = "arch-specs/edge.yaml workloads/attention/g1.yaml",
     .size = sizeof(cli_input),
-    .run = run,
+    .run = run_check,
 };

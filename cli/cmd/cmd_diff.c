@@ -109,14 +109,14 @@ static cli_status compare(const sides *f, const diff_options *o) {
   return status;
 }
 
-static void check(void *options, tf_diags *d) {
+static void check_diff(void *options, tf_diags *d) {
   const diff_options *o = options;
   cli_refuse_over(o->page.html, o->page.force, d);
   if (o->in.n_first && o->in.n_first == o->in.n_files)
     tf_fail(d, nowhere, TF_E_USAGE, "diff needs files after '--', too");
 }
 
-static cli_status run(const void *options) {
+static cli_status run_diff(const void *options) {
   const diff_options *o = options;
   sides s = {.a = o->in, .b = o->in, .both = calloc(2 * o->in.n_files + 2, sizeof *s.both)};
   tf_diags *d = cli_diags();
@@ -148,6 +148,6 @@ const cli_command cmd_diff = {
     .two_sides = true,
     .size = sizeof(diff_options),
     CLI_SLOTS(slots),
-    .check = check,
-    .run = run,
+    .check = check_diff,
+    .run = run_diff,
 };

@@ -254,7 +254,7 @@ static void check_able(const emit_options *o, tf_diags *d) {
   if (!is_here(o)) tf_emit_has_dtype(o->target, o->dtype, d);
 }
 
-static void check(void *options, tf_diags *d) {
+static void check_emit(void *options, tf_diags *d) {
   emit_options *o = options;
   o->own_target = !o->target;
   if (!o->target) o->target = tf_emit_target(0, NULL);
@@ -390,7 +390,7 @@ static cli_status use_tuned(cli_session *s, emit_options *o) {
   return CLI_BAD_INPUT;
 }
 
-static cli_status run(const void *options) {
+static cli_status run_emit(const void *options) {
   emit_options own = *(const emit_options *)options;
   emit_options *o = &own;
   char target[16];
@@ -438,6 +438,6 @@ const cli_command cmd_emit = {
                "    workloads/dataflows/cpu/gemm-chain-rows.yaml -o g1-kernel",
     .size = sizeof(emit_options),
     CLI_SLOTS(slots),
-    .check = check,
-    .run = run,
+    .check = check_emit,
+    .run = run_emit,
 };

@@ -67,7 +67,7 @@ static const char *target_at(int i) {
   return name;
 }
 
-static void check(void *options, tf_diags *d) {
+static void check_eval(void *options, tf_diags *d) {
   const eval_options *o = options;
   cli_text known = {0};
   const char *name;
@@ -101,7 +101,7 @@ static cli_status expect(cli_session *s, const char *target) {
   return CLI_DONE;
 }
 
-static cli_status run(const void *options) {
+static cli_status run_eval(const void *options) {
   const eval_options *o = options;
   cli_session s;
   cli_status status = cli_evaluate(&s, &o->in, &o->look);
@@ -134,6 +134,6 @@ const cli_command cmd_eval = {
                "    workloads/dataflows/edge/attention-flat-rgran.yaml",
     .size = sizeof(eval_options),
     CLI_SLOTS(slots),
-    .check = check,
-    .run = run,
+    .check = check_eval,
+    .run = run_eval,
 };

@@ -189,7 +189,7 @@ static bool write_one(const cli_session *s, const cli_slopes *p, const char *pat
   return cli_put_text(path, &t);
 }
 
-static cli_status run(const void *options) {
+static cli_status run_explain(const void *options) {
   const explain_options *o = options;
   if (o->ladder) return cli_ladder(&o->in, &o->look, o->json, o->measure);
   cli_session s;
@@ -208,7 +208,7 @@ static cli_status run(const void *options) {
   return status;
 }
 
-static void check(void *options, tf_diags *d) {
+static void check_explain(void *options, tf_diags *d) {
   const explain_options *o = options;
   if (o->measure && !o->ladder) tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--measure times the kernels of a --ladder");
 }
@@ -227,6 +227,6 @@ const cli_command cmd_explain = {
                "    workloads/dataflows/edge/attention-layerwise.yaml",
     .size = sizeof(explain_options),
     CLI_SLOTS(slots),
-    .check = check,
-    .run = run,
+    .check = check_explain,
+    .run = run_explain,
 };

@@ -25,7 +25,7 @@ static cli_status write_all(const export_options *o, const tf_export *e) {
   return CLI_DONE;
 }
 
-static void check(void *options, tf_diags *d) {
+static void check_export(void *options, tf_diags *d) {
   const export_options *o = options;
   bool known = false;
   for (int i = 0; tf_export_format(i); i++)
@@ -37,7 +37,7 @@ static void check(void *options, tf_diags *d) {
   if (!o->out) tf_fail(d, (tf_loc){0}, TF_E_USAGE, "export needs -o DIR, a folder that is not there yet");
 }
 
-static cli_status run(const void *options) {
+static cli_status run_export(const void *options) {
   const export_options *o = options;
   cli_session s;
   cli_status status = cli_open(&s, &o->in);
@@ -64,6 +64,6 @@ const cli_command cmd_export = {
     .example = "examples/matmul.yaml --to timeloop -o matmul-timeloop",
     .size = sizeof(export_options),
     CLI_SLOTS(slots),
-    .check = check,
-    .run = run,
+    .check = check_export,
+    .run = run_export,
 };

@@ -48,14 +48,14 @@ static bool differentiate(const grad_options *o, cli_text *text, tf_diags *d) {
   return yaml != NULL;
 }
 
-static void check(void *options, tf_diags *d) {
+static void check_grad(void *options, tf_diags *d) {
   const grad_options *o = options;
   const tf_loc nowhere = {0};
   if (o->step && tf_update_of(o->step) == TF_UPDATE_NONE)
     tf_fail(d, nowhere, TF_E_USAGE, "--step is sgd or adam, not '%.40s'", o->step);
 }
 
-static cli_status run(const void *options) {
+static cli_status run_grad(const void *options) {
   const grad_options *o = options;
   tf_diags *d = cli_diags();
   cli_text text = {0};
@@ -81,6 +81,6 @@ const cli_command cmd_grad = {
     .example = "workloads/attention/g1.yaml --of O --by Q,K,V",
     .size = sizeof(grad_options),
     CLI_SLOTS(slots),
-    .check = check,
-    .run = run,
+    .check = check_grad,
+    .run = run_grad,
 };

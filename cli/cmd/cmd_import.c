@@ -35,13 +35,13 @@ static bool import_files(const import_options *o, cli_text *text, tf_diags *d) {
   return native != NULL;
 }
 
-static void check(void *options, tf_diags *d) {
+static void check_import(void *options, tf_diags *d) {
   import_options *o = options;
   (void)d;
   o->in.fileless = o->host;
 }
 
-static cli_status run(const void *options) {
+static cli_status run_import(const void *options) {
   const import_options *o = options;
   tf_diags *d = cli_diags();
   cli_text text = {0}, notes = {0};
@@ -84,6 +84,6 @@ const cli_command cmd_import = {
     .example = "tests/data/timeloop/case004.yaml",
     .size = sizeof(import_options),
     CLI_SLOTS(slots),
-    .check = check,
-    .run = run,
+    .check = check_import,
+    .run = run_import,
 };

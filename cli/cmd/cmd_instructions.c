@@ -1,7 +1,7 @@
 /* tileflow instructions: every way to map the ops onto the machine's instructions. */
-#include "cli/report/instructions.h"
 #include "cli/cmd/commands.h"
 #include "cli/os/safe_write.h"
+#include "cli/report/instructions.h"
 #include "cli/session/session.h"
 
 typedef struct {
@@ -36,7 +36,7 @@ static bool print(const instr_table *t, const instructions_options *o) {
   return ok;
 }
 
-static cli_status run(const void *options) {
+static cli_status run_instructions(const void *options) {
   const instructions_options *o = options;
   cli_session s;
   instr_table t = {.paper = o->paper};
@@ -62,5 +62,5 @@ const cli_command cmd_instructions = {
     .example = "arch-specs/v100.yaml workloads/gemm.yaml",
     .size = sizeof(instructions_options),
     CLI_SLOTS(slots),
-    .run = run,
+    .run = run_instructions,
 };

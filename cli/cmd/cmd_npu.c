@@ -116,7 +116,7 @@ static cli_status run_program(const tf_npu *p, const npu_options *o, tf_diags *d
 /* Bytes of a program: a network's without loops is of a million lines. */
 static const size_t MOST_BYTES = (size_t)1 << 28;
 
-static cli_status run(const void *options) {
+static cli_status run_npu(const void *options) {
   const npu_options *o = options;
   tf_diags *d = cli_diags();
   if (!d) return CLI_FAILED;
@@ -133,7 +133,7 @@ static cli_status run(const void *options) {
   return status;
 }
 
-static void check(void *options, tf_diags *d) {
+static void check_npu(void *options, tf_diags *d) {
   const npu_options *o = options;
   if (o->in.n_files > 1) tf_fail(d, nowhere, TF_E_USAGE, "npu runs one program");
   if (o->in.n_set) tf_fail(d, nowhere, TF_E_USAGE, "a program has no params: --set means nothing to npu");
@@ -152,6 +152,6 @@ const cli_command cmd_npu = {
     .example = "examples/product.npu",
     .size = sizeof(npu_options),
     CLI_SLOTS(slots),
-    .check = check,
-    .run = run,
+    .check = check_npu,
+    .run = run_npu,
 };

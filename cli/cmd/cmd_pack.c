@@ -46,7 +46,7 @@ static bool pack(const pack_options *o, FILE *f, tf_diags *d) {
   return ok;
 }
 
-static cli_status run(const void *options) {
+static cli_status run_pack(const void *options) {
   const pack_options *o = options;
   const char *path = o->out ? o->out : "weights.bin";
   tf_diags *d = cli_diags();
@@ -80,5 +80,5 @@ const cli_command cmd_pack = {
     .example = "tests/data/onnx/mob-17.onnx -o /tmp/mob-weights.bin",
     .size = sizeof(pack_options),
     CLI_SLOTS(slots),
-    .run = run,
+    .run = run_pack,
 };

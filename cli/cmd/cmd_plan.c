@@ -207,7 +207,7 @@ static cli_status plan(const plan_options *o, tf_diags *d) {
   return status;
 }
 
-static void check(void *options, tf_diags *d) {
+static void check_plan(void *options, tf_diags *d) {
   const plan_options *o = options;
   cli_refuse_over(o->page.html, o->page.force, d);
   if (o->tuned && !o->target) tf_fail(d, nowhere, TF_E_USAGE, "--tuned has measurements of kernels: --target cpu, too");
@@ -226,7 +226,7 @@ static void check(void *options, tf_diags *d) {
   cli_text_free(&able);
 }
 
-static cli_status run(const void *options) {
+static cli_status run_plan(const void *options) {
   tf_diags *d = cli_diags();
   if (!d) return CLI_FAILED;
   const plan_options *o = options;
@@ -253,6 +253,6 @@ const cli_command cmd_plan = {
     .example = "arch-specs/edge.yaml tests/data/onnx/mob-17.onnx",
     .size = sizeof(plan_options),
     CLI_SLOTS(slots),
-    .check = check,
-    .run = run,
+    .check = check_plan,
+    .run = run_plan,
 };

@@ -44,7 +44,7 @@ static const plot_kind *find_kind(const char *name, tf_diags *d) {
   return NULL;
 }
 
-static void check(void *options, tf_diags *d) {
+static void check_plot(void *options, tf_diags *d) {
   plot_options *o = options;
   if (!o->as)
     tf_fail(d, nowhere, TF_E_USAGE, "plot needs --as KIND");
@@ -86,7 +86,7 @@ static bool write_script(const plot_chart *c, const plot_options *o) {
   return ok;
 }
 
-static cli_status run(const void *options) {
+static cli_status run_plot(const void *options) {
   const plot_options *o = options;
   tf_diags *d = cli_diags();
   plot_input *in = NULL;
@@ -117,6 +117,6 @@ const cli_command cmd_plot = {
     .example = "docs/results/slope.csv --as slope -o /tmp/slope.svg",
     .size = sizeof(plot_options),
     CLI_SLOTS(slots),
-    .check = check,
-    .run = run,
+    .check = check_plot,
+    .run = run_plot,
 };

@@ -115,7 +115,7 @@ static bool show(tf_store *s, const results_options *o, bool *failed, tf_diags *
   return ok && sum;
 }
 
-static void check(void *options, tf_diags *d) {
+static void check_results(void *options, tf_diags *d) {
   const results_options *o = options;
   cli_refuse_over(o->page.html, o->page.force, d);
   if (o->in.n_files > 1 && !o->merge)
@@ -153,6 +153,6 @@ const cli_command cmd_results = {
     .example = "edge-family.tfdb \\\n    --where \"side >= 16 and state == 'found'\" --top 5",
     .size = sizeof(results_options),
     CLI_SLOTS(slots),
-    .check = check,
+    .check = check_results,
     .run = results,
 };

@@ -53,7 +53,7 @@ static bool print_all(const cli_session *s, const search_options *o) {
   return cli_write_found(s, &o->in, &o->figures, o->mapping) && ok;
 }
 
-static void check(void *options, tf_diags *d) {
+static void check_search(void *options, tf_diags *d) {
   const search_options *o = options;
   const tf_loc nowhere = {0};
   struct stat old;
@@ -67,7 +67,7 @@ static void check(void *options, tf_diags *d) {
   if (o->look.log && !strcmp(o->look.log, "-")) tf_fail(d, nowhere, TF_E_USAGE, "--log needs a file, not stdout");
 }
 
-static cli_status run(const void *options) {
+static cli_status run_search(const void *options) {
   const search_options *o = options;
   cli_session s;
   cli_status status = cli_open(&s, &o->in);
@@ -94,6 +94,6 @@ const cli_command cmd_search = {
     .example = "arch-specs/edge.yaml workloads/gemm-chain/g1.yaml \\\n    --evals 20000 --seed 1",
     .size = sizeof(search_options),
     CLI_SLOTS(slots),
-    .check = check,
-    .run = run,
+    .check = check_search,
+    .run = run_search,
 };

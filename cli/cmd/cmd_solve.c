@@ -77,7 +77,7 @@ static cli_status solve(cli_session *s, const solve_options *o) {
   return status;
 }
 
-static cli_status run(const void *options) {
+static cli_status run_solve(const void *options) {
   const solve_options *o = options;
   cli_session s;
   cli_status status = cli_open(&s, &o->in);
@@ -107,5 +107,5 @@ const cli_command cmd_solve = {
     .example = "arch-specs/edge.yaml workloads/gemm-chain/g5.yaml",
     .size = sizeof(solve_options),
     CLI_SLOTS(slots),
-    .run = run,
+    .run = run_solve,
 };

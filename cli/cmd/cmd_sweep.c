@@ -83,7 +83,8 @@ static cli_status report(tf_store *store, const sweep_options *o, tf_diags *d) {
   return CLI_DONE;
 }
 
-static cli_status run(const tf_sweep *sweep, tf_store *store, const sweep_options *o, cli_ranks *ranks, tf_diags *d) {
+static cli_status run_sweep(const tf_sweep *sweep, tf_store *store, const sweep_options *o, cli_ranks *ranks,
+                            tf_diags *d) {
   shown line = {cli_meter_new(o->in.quiet), tf_sweep_grid_of(sweep)};
   tf_sweep_opts opts = {.threads = ranks && !o->threads ? 1 : o->threads,
                         .crew = cli_ranks_crew(ranks),
@@ -119,12 +120,12 @@ static cli_status sweep_into(const tf_sweep *sweep, const char *path, const swee
     return CLI_BAD_INPUT;
   }
   tf_store *store = tf_store_of(path, sweep, d);
-  cli_status status = store ? run(sweep, store, o, ranks, d) : complain(d);
+  cli_status status = store ? run_sweep(sweep, store, o, ranks, d) : complain(d);
   tf_store_close(store);
   return status;
 }
 
-static void check(void *options, tf_diags *d) {
+static void check_sweep(void *options, tf_diags *d) {
   sweep_options *o = options;
   const tf_loc nowhere = {0};
   if (o->store && o->out) tf_fail(d, nowhere, TF_E_USAGE, "--store and --out name the store twice");
@@ -167,6 +168,6 @@ const cli_command cmd_sweep = {
     .example = "examples/sweep.yaml --store edge-family.tfdb",
     .size = sizeof(sweep_options),
     CLI_SLOTS(slots),
-    .check = check,
+    .check = check_sweep,
     .run = sweep,
 };

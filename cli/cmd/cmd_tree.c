@@ -32,7 +32,7 @@ static bool draw_all(const cli_session *s, const tree_options *o) {
   return ok;
 }
 
-static cli_status run(const void *options) {
+static cli_status run_tree(const void *options) {
   const tree_options *o = options;
   cli_session s;
   cli_status status = cli_evaluate(&s, &o->in, &o->look);
@@ -51,5 +51,5 @@ const cli_command cmd_tree = {
                "    workloads/dataflows/edge/attention-flat-rgran.yaml",
     .size = sizeof(tree_options),
     CLI_SLOTS(slots),
-    .run = run,
+    .run = run_tree,
 };

@@ -451,7 +451,7 @@ static cli_status run_network(const tune_options *o) {
   return status;
 }
 
-static cli_status run(const void *options) {
+static cli_status run_tune(const void *options) {
   const tune_options *o = options;
   if (cli_has_plan(&o->in)) return run_network(o);
   cli_session s;
@@ -475,7 +475,7 @@ static cli_status run(const void *options) {
   return status;
 }
 
-static void check(void *options, tf_diags *d) {
+static void check_tune(void *options, tf_diags *d) {
   tune_options *o = options;
   if (o->trials > TRIALS_MOST) tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--trials: a million at most");
   if (o->isa && !strcmp(o->isa, "multi"))
@@ -504,6 +504,6 @@ const cli_command cmd_tune = {
                "    --set M=64 --set N=64 --set K=64 --trials 4",
     .size = sizeof(tune_options),
     CLI_SLOTS(slots),
-    .check = check,
-    .run = run,
+    .check = check_tune,
+    .run = run_tune,
 };

@@ -292,13 +292,13 @@ static bool write_all(const cli_session *s, const best_options *o) {
   return ok;
 }
 
-static void check(void *options, tf_diags *d) {
+static void check_best(void *options, tf_diags *d) {
   const best_options *o = options;
   cli_refuse_over(o->out, o->page.force, d);
   cli_refuse_over(o->page.html, o->page.force, d);
 }
 
-static cli_status run(const void *options) {
+static cli_status run_best(const void *options) {
   const best_options *o = options;
   cli_session s;
   cli_status status = cli_open(&s, &o->in);
@@ -323,6 +323,6 @@ const cli_command cmd_best = {
     .example = "arch-specs/edge.yaml workloads/gemm-chain/g5.yaml",
     .size = sizeof(best_options),
     CLI_SLOTS(slots),
-    .check = check,
-    .run = run,
+    .check = check_best,
+    .run = run_best,
 };

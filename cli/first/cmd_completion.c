@@ -213,7 +213,7 @@ static int find(const char *name, tf_diags *d) {
   return N_SHELLS;
 }
 
-static void check(void *options, tf_diags *d) {
+static void check_completion(void *options, tf_diags *d) {
   completion_options *o = options;
   o->in.fileless = true;
   for (size_t i = 0; i < o->in.n_files; i++)
@@ -221,7 +221,7 @@ static void check(void *options, tf_diags *d) {
   if (o->in.n_files != 1) tf_fail(d, (tf_loc){0}, TF_E_USAGE, "completion needs one shell: bash, zsh or fish");
 }
 
-static cli_status run(const void *options) {
+static cli_status run_completion(const void *options) {
   const completion_options *o = options;
   cli_text t = {0};
   if (o->in.quiet && !o->out) return CLI_DONE;
@@ -241,6 +241,6 @@ const cli_command cmd_completion = {
     .example = "bash",
     .size = sizeof(completion_options),
     CLI_SLOTS(slots),
-    .check = check,
-    .run = run,
+    .check = check_completion,
+    .run = run_completion,
 };

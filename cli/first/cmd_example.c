@@ -88,7 +88,7 @@ static cli_status put_one(const example_options *o, const char *root, const char
   return status;
 }
 
-static void check(void *options, tf_diags *d) {
+static void check_example(void *options, tf_diags *d) {
   example_options *o = options;
   o->in.fileless = true;
   if (o->out && o->in.n_files != 1)
@@ -112,7 +112,7 @@ static cli_status put_all(const example_options *o, const cli_shipped_list *l, c
   return status;
 }
 
-static cli_status run(const void *options) {
+static cli_status run_example(const void *options) {
   const example_options *o = options;
   cli_text root = {0};
   cli_shipped_list l = {0};
@@ -146,6 +146,6 @@ const cli_command cmd_example = {
     .example = "edge",
     .size = sizeof(example_options),
     CLI_SLOTS(slots),
-    .check = check,
-    .run = run,
+    .check = check_example,
+    .run = run_example,
 };

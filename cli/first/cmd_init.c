@@ -56,7 +56,7 @@ static void check_name(const char *name, tf_diags *d) {
     tf_fail(d, (tf_loc){0}, TF_E_USAGE, "no workload '%.40s'; known: %s", name, known);
 }
 
-static void check(void *options, tf_diags *d) {
+static void check_init(void *options, tf_diags *d) {
   init_options *o = options;
   o->in.fileless = true;
   if (!find(o->work)) check_name(o->work, d);
@@ -105,7 +105,7 @@ static bool put_next(const init_options *o, const cli_starter *s) {
   return cli_put_text("-", &t);
 }
 
-static cli_status run(const void *options) {
+static cli_status run_init(const void *options) {
   const init_options *o = options;
   const cli_starter *s = find(o->work);
   for (int i = 0; o->list && i < CLI_N_STARTERS; i++)
@@ -129,6 +129,6 @@ const cli_command cmd_init = {
     .example = "my-first",
     .size = sizeof(init_options),
     CLI_SLOTS(slots),
-    .check = check,
-    .run = run,
+    .check = check_init,
+    .run = run_init,
 };

@@ -27,7 +27,7 @@ static const char *section_of(const schema_options *o) {
   return o->in.n_files ? NULL : "";
 }
 
-static void check(void *options, tf_diags *d) {
+static void check_schema(void *options, tf_diags *d) {
   schema_options *o = options;
   o->in.fileless = true;
   if (!section_of(o))
@@ -36,7 +36,7 @@ static void check(void *options, tf_diags *d) {
     tf_fail(d, (tf_loc){0}, TF_E_USAGE, "one schema at a time: '%.40s' is a second", o->in.files[1]);
 }
 
-static cli_status run(const void *options) {
+static cli_status run_schema(const void *options) {
   const schema_options *o = options;
   if (o->in.quiet && !o->out) return CLI_DONE;
   cli_text t = {0};
@@ -58,6 +58,6 @@ const cli_command cmd_schema = {
     .example = "",
     .size = sizeof(schema_options),
     CLI_SLOTS(slots),
-    .check = check,
-    .run = run,
+    .check = check_schema,
+    .run = run_schema,
 };

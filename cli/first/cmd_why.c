@@ -76,7 +76,7 @@ static bool write_document(tf_code code, const char *path) {
   return cli_put_text(path, &t);
 }
 
-static void check(void *options, tf_diags *d) {
+static void check_why(void *options, tf_diags *d) {
   why_options *o = options;
   tf_code code = TF_N_CODES;
   o->in.fileless = true;
@@ -88,7 +88,7 @@ static void check(void *options, tf_diags *d) {
     tf_fail(d, (tf_loc){0}, TF_E_USAGE, "the example of %s has no document", tf_code_key(code));
 }
 
-static cli_status run(const void *options) {
+static cli_status run_why(const void *options) {
   const why_options *o = options;
   bool ok = true;
   if (o->in.n_files == 0 && !o->in.quiet) put_list();
@@ -113,6 +113,6 @@ const cli_command cmd_why = {
     .example = "E_COVER",
     .size = sizeof(why_options),
     CLI_SLOTS(slots),
-    .check = check,
-    .run = run,
+    .check = check_why,
+    .run = run_why,
 };

@@ -111,14 +111,14 @@ static cli_status weigh(const train_options *o, tf_diags *d) {
   return status;
 }
 
-static void check(void *options, tf_diags *d) {
+static void check_train(void *options, tf_diags *d) {
   const train_options *o = options;
   if (o->step && tf_update_of(o->step) == TF_UPDATE_NONE)
     tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--step is sgd or adam, not '%.40s'", o->step);
   if (!o->ask.by) tf_fail(d, (tf_loc){0}, TF_E_USAGE, "a step changes what --by names: --by W,.., too");
 }
 
-static cli_status run(const void *options) {
+static cli_status run_train(const void *options) {
   tf_diags *d = cli_diags();
   if (!d) return CLI_FAILED;
   const cli_status status = weigh(options, d);
@@ -139,6 +139,6 @@ const cli_command cmd_train = {
     .example = "arch-specs/edge.yaml workloads/training/mlp.yaml --by W1,W2",
     .size = sizeof(train_options),
     CLI_SLOTS(slots),
-    .check = check,
-    .run = run,
+    .check = check_train,
+    .run = run_train,
 };
