@@ -26,5 +26,18 @@ most=34
 stories=$(grep -rnE 'Zen [0-9]|Sapphire|nvcc 1[0-9]|gcc 1[0-9]|clang 1[0-9]|(an|of) [HA][12]00' --include='*.[ch]' base certify model grad search sweep codegen \
   planner net train tune cli include | grep -vE '^[^:]*:[0-9]*:.*"' | wc -l)
 [ "$stories" -le $most ] || { echo "$stories lines of comments name a processor or a compiler's version, $most may: such figures go to fitted.csv"; missing=$((missing + 1)); }
-echo "$rows fitted figures; $stories lines of comments that name a processor or a compiler's version"
+# docs/READING.md, the ways of three figures: each function is defined in a file of its row.
+steps=0
+sed -n '/^## Three figures/,/^## Glossary/s/^| \(`[^|]*\) | \([^|]*\) |$/\1|\2/p' docs/READING.md >"${steps_at:=$(mktemp)}"
+while IFS='|' read -r files names; do
+  files=$(echo "$files" | tr -d '`,')
+  for name in $(echo "$names" | sed 's/([^)]*)//g' | tr -d '`,;'); do
+    steps=$((steps + 1))
+    # shellcheck disable=SC2086 # file names hold no spaces
+    grep -qE "^[a-z].*[ *]$name\(" $files || { echo "docs/READING.md: $name is not in $files"; missing=$((missing + 1)); }
+  done
+done <"$steps_at"
+rm -f "$steps_at"
+[ $steps -ge 40 ] || { echo "docs/READING.md has $steps steps of three figures"; missing=$((missing + 1)); }
+echo "$steps steps; $rows fitted figures; $stories lines of comments that name a processor or a compiler's version"
 [ $n -ge 12 ] && [ $rows -ge 11 ] && [ $missing -eq 0 ]
