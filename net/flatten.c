@@ -17,10 +17,6 @@ typedef struct {
   int *rank_of; /* [n_tensors] the rank that d moves, if e moves the next one; -1: neither moves any */
 } pair;
 
-static bool is_dim(const tf_index *x, int dim) {
-  return x->n_terms == 1 && x->c == 0 && x->terms[0].coef == 1 && x->terms[0].dim == dim;
-}
-
 static bool has(const tf_index *x, int dim) {
   for (int t = 0; t < x->n_terms; t++)
     if (x->terms[t].dim == dim) return true;
@@ -52,7 +48,9 @@ static bool read_allows(const pair *p, const tf_ref *ref) {
   const int rank = p->wl->tensors[ref->tensor].rank;
   for (int r = 0; r < rank; r++) {
     if (!has(&ref->index[r], p->d) && !has(&ref->index[r], p->e)) continue;
-    if (!is_dim(&ref->index[r], p->d) || !note(p, ref->tensor, r) || !is_dim(&ref->index[r + 1], p->e)) return false;
+    if (!tf_index_is_dim(&ref->index[r], p->d) || !note(p, ref->tensor, r) ||
+        !tf_index_is_dim(&ref->index[r + 1], p->e))
+      return false;
     r++;
   }
   return true;
@@ -76,7 +74,7 @@ static bool op_agrees(const pair *p, const tf_op *op) {
   if (out >= 0 && (op->dims[out] != p->d || op->dims[out + 1] != p->e)) return false;
   for (int k = 0; k < op->n_reads; k++) {
     const int r = p->rank_of[op->reads[k].tensor];
-    if (r >= 0 && !is_dim(&op->reads[k].index[r], p->d)) return false;
+    if (r >= 0 && !tf_index_is_dim(&op->reads[k].index[r], p->d)) return false;
   }
   return true;
 }

@@ -52,6 +52,11 @@ static inline int64_t tf_index_coef(const tf_index *ix, int dim) {
   return 0;
 }
 
+/* Whether the index is the dim itself. */
+static inline bool tf_index_is_dim(const tf_index *ix, int dim) {
+  return ix->n_terms == 1 && ix->c == 0 && ix->terms[0].coef == 1 && ix->terms[0].dim == dim;
+}
+
 /* Whether both move alike; the constants may differ. */
 static inline bool tf_index_moves_as(const tf_index *a, const tf_index *b) {
   bool same = a->n_terms == b->n_terms;

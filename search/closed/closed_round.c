@@ -4,8 +4,6 @@
 
 #include "search/closed/closed.h"
 
-static double extent(const tf_c_problem *p, int l) { return (double)p->chain->loops[l].extent; }
-
 bool tf_c_has(const tf_c_problem *p, int d, int l) {
   return d == p->n - 1 || (p->chain->loops[l].op < 0 && !p->late[l]);
 }
@@ -14,7 +12,7 @@ bool tf_c_has(const tf_c_problem *p, int d, int l) {
 static void all_of(const tf_c_problem *p, const tf_c_tiles *t, int d, double *s) {
   for (int l = 0; l < p->chain->n_loops; l++) {
     double whole = t->tile[d][l] * p->spread[d][l];
-    s[l] = whole < extent(p, l) ? whole : extent(p, l);
+    s[l] = whole < tf_c_extent(p, l) ? whole : tf_c_extent(p, l);
   }
 }
 
@@ -32,7 +30,7 @@ double tf_c_level_words(const tf_c_problem *p, const tf_c_tiles *t, int d) {
   all_of(p, t, d - 1, outer);
   double times = 1;
   for (int l = 0; l < p->chain->n_loops; l++) {
-    if (p->chain->loops[l].op < 0) times *= ceil(extent(p, l) / outer[l] - 1e-9);
+    if (p->chain->loops[l].op < 0) times *= ceil(tf_c_extent(p, l) / outer[l] - 1e-9);
     outer[l] = trunc(outer[l]);
   }
   return times * tf_chain_words_in(p->chain, outer, d == p->n - 1 ? p->kind : TF_SHAR, order, n, s, p->reloads);
@@ -132,7 +130,7 @@ static void list(const tf_c_problem *p, const tf_c_tiles *real, const tf_c_tiles
     if (!tf_c_has(p, d, l)) continue;
     double share = p->spread[d][l] / (d ? p->spread[d - 1][l] : 1);
     const bool first = d == 0 || p->chain->loops[l].op >= 0;
-    int64_t len = (int64_t)((first ? extent(p, l) : whole->tile[d - 1][l]) / share + 1e-9), below, above;
+    int64_t len = (int64_t)((first ? tf_c_extent(p, l) : whole->tile[d - 1][l]) / share + 1e-9), below, above;
     int64_t need = p->need[d][l] > 1 ? (int64_t)p->need[d][l] : 1;
     c->loop[c->n] = l;
     c->n_tiles[c->n] = 0;
@@ -175,7 +173,7 @@ bool tf_c_round(const tf_c_problem *p, const tf_c_tiles *real, tf_c_tiles *whole
   for (int d = 0; d < p->n; d++)
     for (int l = 0; l < p->chain->n_loops; l++)
       whole->tile[d][l] = d && p->chain->loops[l].op < 0 ? whole->tile[d - 1][l] * p->spread[d - 1][l] / p->spread[d][l]
-                                                         : extent(p, l) / p->spread[d][l];
+                                                         : tf_c_extent(p, l) / p->spread[d][l];
   for (int d = 0; d < p->n; d++)
     if (!round_level(p, real, d, whole)) return false;
   return true;

@@ -215,8 +215,6 @@ bool ti_set_leaf(ti_case *c, ti_node *n, ti_word w) {
   return true;
 }
 
-static ti_word word_of(const tf_ynode *scalar) { return (ti_word){scalar->text, scalar->len, scalar->at}; }
-
 enum { T_NODE, T_TYPE, T_FACTORS, T_ORDER, T_TARGET, T_SPLIT, T_BYPASS, T_MULTICAST, T_PROFILE, T_TAG, T_SUBTREE, N_T };
 
 static bool read_tile(ti_case *c, const tf_ynode *node, ti_node *n, const tf_ynode **subtree) {
@@ -240,7 +238,7 @@ static bool read_tile(ti_case *c, const tf_ynode *node, ti_node *n, const tf_yno
   n->spatial = v[T_TYPE] && ti_same_word(v[T_TYPE]->text, v[T_TYPE]->len, "spatial");
   if (v[T_TYPE] && !n->spatial && !ti_same_word(v[T_TYPE]->text, v[T_TYPE]->len, "temporal"))
     return tf_fail(c->diags, v[T_TYPE]->at, TF_E_RANGE, "a Tile is temporal or spatial, not '%.40s'", v[T_TYPE]->text);
-  n->level = ti_find_level(c, word_of(v[T_TARGET]));
+  n->level = ti_find_level(c, ti_word_of(v[T_TARGET]));
   n->level_at = v[T_TARGET]->at;
   ok = n->level >= 0;
   ok &= read_loops(c, node, v[T_FACTORS], v[T_ORDER], v[T_SPLIT], n);
@@ -263,7 +261,7 @@ static bool read_scope(ti_case *c, const tf_ynode *node, ti_node *n, const tf_yn
   if (!ok) return false;
   n->scope = TF_SEQ; /* as TileFlow takes it */
   if (v[2]) n->tag = v[2]->text;
-  return !v[1] || ti_read_scope_type(c, word_of(v[1]), &n->scope);
+  return !v[1] || ti_read_scope_type(c, ti_word_of(v[1]), &n->scope);
 }
 
 static bool read_leaf(ti_case *c, const tf_ynode *node, ti_node *n) {
@@ -275,7 +273,7 @@ static bool read_leaf(ti_case *c, const tf_ynode *node, ti_node *n) {
   if (!tf_yschema_check(node, rows, 4, "an Op", v, c->diags)) return false;
   if (v[2]) ti_warn(c, v[2]->at, "without effect, as in TileFlow: binding of op '%.40s'", v[1]->text);
   if (v[3]) n->tag = v[3]->text;
-  return ti_set_leaf(c, n, word_of(v[1]));
+  return ti_set_leaf(c, n, ti_word_of(v[1]));
 }
 
 static ti_node *read_node(ti_case *c, const tf_ynode *node, ti_node *parent, int depth);

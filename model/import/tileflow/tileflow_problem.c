@@ -22,8 +22,6 @@ static int find_coef(const coefs *k, const tf_ynode *name, tf_near *near) {
   return -1;
 }
 
-static ti_word word_of(const tf_ynode *scalar) { return (ti_word){scalar->text, scalar->len, scalar->at}; }
-
 /* ---- dims and sizes ----------------------------------------------------------------- */
 static bool add_dim(ti_case *c, ti_word w, void *arg) {
   (void)arg;
@@ -46,9 +44,9 @@ static bool read_instance(ti_case *c, const tf_ynode *map, coefs *k) {
     const char *open;
     int at = find_coef(k, key, NULL);
     if (!tf_yschema_kind(value, TF_Y_SCALAR, key->text, c->diags)) return false;
-    int d = at < 0 ? ti_find_dim(c, word_of(key), false) : -1;
+    int d = at < 0 ? ti_find_dim(c, ti_word_of(key), false) : -1;
     int64_t *out = at >= 0 ? &k->value[at] : d >= 0 ? &c->dims[d].extent : NULL;
-    ok &= out && ti_number(c, word_of(value), key->text, out, &open);
+    ok &= out && ti_number(c, ti_word_of(value), key->text, out, &open);
     if (!ok || !open) continue;
     if (at >= 0)
       ok = tf_fail(c->diags, value->at, TF_E_NAME, "no macro '%.40s'", open);
@@ -90,7 +88,7 @@ static bool read_term(ti_case *c, const tf_ynode *node, const coefs *k, const ti
   for (size_t i = 0; i < node->n; i++)
     if (!tf_yschema_kind(node->items[i], TF_Y_SCALAR, "a name", c->diags)) return false;
   const tf_ynode *coef = node->n > 1 ? node->items[1] : NULL;
-  *out = (tl_term){ti_find_dim(c, word_of(node->items[0]), false), 1};
+  *out = (tl_term){ti_find_dim(c, ti_word_of(node->items[0]), false), 1};
   if (out->dim < 0) return false;
   if (!op->has[out->dim])
     return tf_fail(c->diags, node->items[0]->at, TF_E_NAME, "'%.40s' is no dimension of op '%.40s'",
