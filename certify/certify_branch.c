@@ -2,7 +2,7 @@
  * the file only says how it is taken apart, or what is true of it, and that is checked. */
 #include <string.h>
 
-#include "certify/read.h"
+#include "certify/certify_read.h"
 
 enum { DEEPEST = 2000, ON_AN_AXIS = 2, AGREED = 9 };
 

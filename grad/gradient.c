@@ -8,10 +8,10 @@
 #include "base/locale.h"
 #include "base/names.h"
 #include "grad/derive.h"
+#include "grad/grad_step.h"
+#include "grad/grad_write.h"
 #include "grad/shift.h"
 #include "grad/spread.h"
-#include "grad/step.h"
-#include "grad/write.h"
 
 /* A tensor of the forward workload. */
 typedef struct {

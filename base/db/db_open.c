@@ -1,5 +1,5 @@
 /* Opens stores: made anew, checked, brought up to date. */
-#include "base/db/sums.h"
+#include "base/db/db_sums.h"
 
 #include <errno.h>
 #include <stdio.h>

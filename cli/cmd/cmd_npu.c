@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/cmd/commands.h"
-#include "cli/npu/report.h"
+#include "cli/npu/npu_report.h"
 #include "cli/os/safe_write.h"
 
 typedef struct {

@@ -4,15 +4,15 @@
 #include <string.h>
 
 #include "cli/cmd/commands.h"
-#include "cli/draw/network.h"
+#include "cli/draw/draw_network.h"
 #include "cli/os/interrupt.h"
 #include "cli/os/meter.h"
 #include "cli/os/safe_write.h"
 #include "cli/page/page.h"
 #include "cli/report/plan_report.h"
 #include "cli/session/input.h"
-#include "cli/session/network.h"
 #include "cli/session/session.h"
+#include "cli/session/session_network.h"
 #include "cli/session/trials.h"
 #include "tileflow/tree.h"
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "cli/cli.h"
-#include "cli/plot/kinds.h"
+#include "cli/plot/plot_kinds.h"
 
 /* At the end of a help: the names that may follow, from their table, of which the first is meant where none does. */
 #define CLI_NAMES "%names"
@@ -160,8 +160,8 @@ void cli_options_help(const cli_command *c, FILE *out);
 typedef struct {
   const char *name, *value; /* value: as the help shows it; NULL: none follows */
   char help[400];
-  bool path;                       /* what follows is one */
-  char words[200];                 /* what may follow, with blanks between; "": anything */
+  bool path;       /* what follows is one */
+  char words[200]; /* what may follow, with blanks between; "": anything */
 } cli_option_facts;
 /* The k-th option of the command, in the order of the help; false past the last. */
 bool cli_option_at(const cli_command *c, int k, cli_option_facts *out);

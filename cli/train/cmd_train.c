@@ -7,7 +7,7 @@
 #include "cli/os/safe_write.h"
 #include "cli/session/input.h"
 #include "cli/session/session.h"
-#include "cli/train/report.h"
+#include "cli/train/train_report.h"
 
 typedef struct {
   cli_input in;

@@ -25,7 +25,7 @@
 
 #include <math.h>
 
-#include "model/demand/spread.h"
+#include "model/demand/on_mesh.h"
 #include "model/spec/dims.h"
 
 enum { DIMS = 16, TENSORS = 6, NODES = 40000 };

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/demand/spread.h"
+#include "model/demand/on_mesh.h"
 #include "model/spec/dims.h"
 
 enum {

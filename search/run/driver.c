@@ -15,7 +15,7 @@
 #include "search/run/driver.h"
 #include "search/run/log.h"
 #include "search/run/memory.h"
-#include "search/run/retain.h"
+#include "search/run/retained.h"
 #include "search/run/starts.h"
 
 enum {

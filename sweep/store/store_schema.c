@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "sweep/store/store.h"
+#include "sweep/store/sweep_store.h"
 
 /* Every table ends in the sum of its row (base/db/db.h).  The names of tables and columns are stable: later formats
  * add. */

@@ -12,7 +12,7 @@
 #include "tune/learn/perceptron.h"
 #include "tune/learn/ridge.h"
 #include "tune/learn/trees.h"
-#include "tune/store/store.h"
+#include "tune/store/tune_store.h"
 #include "tune/way/way.h"
 
 static const char spec_text[] =

@@ -7,7 +7,7 @@
 #include "base/locale.h"
 #include "tileflow/tree.h"
 #include "tileflow/tune.h"
-#include "tune/space/space.h"
+#include "tune/space/schedules.h"
 
 /* What a step has of the first choice. */
 typedef struct {

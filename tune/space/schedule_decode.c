@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "model/tree/build.h"
-#include "tune/space/space.h"
+#include "tune/space/schedules.h"
 
 /* The choice for a knob of a node; -1: it has none. */
 static int32_t choice(const tune_form *f, const int32_t *row, int node, int loop) {

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tune/space/space.h"
+#include "tune/space/schedules.h"
 
 int tune_directions(const tune_space *s) {
   int n = 4; /* form and instruction set, one up and one down each */

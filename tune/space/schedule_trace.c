@@ -13,7 +13,7 @@
 
 #include "base/names.h"
 #include "tileflow/tree.h"
-#include "tune/space/space.h"
+#include "tune/space/schedules.h"
 
 /* ---- printing ---------------------------------------------------------------------------------- */
 static void print_order(FILE *out, const tune_space *s, const tune_form *f, int k, int32_t choice) {

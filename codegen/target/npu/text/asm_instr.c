@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/names.h"
-#include "codegen/target/npu/text/words.h"
+#include "codegen/target/npu/text/asm_words.h"
 
 enum { MOST_TRIP = 1 << 24 };
 

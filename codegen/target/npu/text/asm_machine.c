@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/names.h"
-#include "codegen/target/npu/text/words.h"
+#include "codegen/target/npu/text/asm_words.h"
 
 /* ---- pairs of a key and a number behind what a line begins with ------------------------------------ */
 typedef struct {

@@ -1,7 +1,7 @@
 /* The assembler: text to a program, line by line. */
 #include <string.h>
 
-#include "codegen/target/npu/text/words.h"
+#include "codegen/target/npu/text/asm_words.h"
 
 #include "base/locale.h"
 

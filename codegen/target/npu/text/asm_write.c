@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "codegen/target/npu/text/text.h"
+#include "codegen/target/npu/text/asm.h"
 
 #include "base/locale.h"
 
