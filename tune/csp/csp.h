@@ -46,6 +46,13 @@ typedef struct {
   const int *list; /* [n] variables */
 } csp_rule;
 
+static inline bool csp_names(const csp_rule *r, int v) {
+  bool any = r->v == v;
+  for (int k = 0; k < r->n; k++)
+    any |= r->list[k] == v;
+  return any;
+}
+
 typedef struct {
   tf_arena *arena;
   int n_vars, n_rules, n_words, room_vars, room_rules;

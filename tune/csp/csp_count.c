@@ -342,13 +342,6 @@ static int values_of(const counter *c, const csp_state *st, const part *p, int v
   return n;
 }
 
-static bool named_by(const csp_rule *r, int v) {
-  bool any = r->v == v;
-  for (int k = 0; k < r->n; k++)
-    any |= r->list[k] == v;
-  return any;
-}
-
 /* The variable that most rules of the part name, of those with fewest values.  Of variables that do not follow from the
  * knobs only where no knob is open (any). */
 static int choose(const counter *c, const csp_state *st, const part *p, bool any) {
@@ -360,7 +353,7 @@ static int choose(const counter *c, const csp_state *st, const part *p, bool any
     int rules = 0;
     if (!any && !c->follows[v]) continue;
     for (int k = 0; k < p->n_rules; k++)
-      rules += named_by(&c->s->rule[p->rule[k]], v);
+      rules += csp_names(&c->s->rule[p->rule[k]], v);
     if (best >= 0 && (rules < best_rules || (rules == best_rules && wide >= best_width))) continue;
     best = v;
     best_rules = rules;
