@@ -107,10 +107,10 @@ static json_t *knobs_json(const cli_session *s, const cli_slopes *p) {
   for (int i = 0; i < p->n; i++) {
     const cli_knob *k = &p->knobs[i];
     json_array_append_new(out, json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "name", cli_knob_name(s, k), "what",
-                                         cli_knob_what(k), "cycles_10_percent_faster", cli_real(k->tenth),
-                                         "cycles_without", cli_real(k->without), "factor_for_goal",
-                                         k->factor > 0 ? cli_real(k->factor) : json_null(), "cycles_at_factor",
-                                         k->factor > 0 ? cli_real(k->reached) : json_null()));
+                                         cli_knob_what(k), "cycles_10_percent_faster", cli_json_real(k->tenth),
+                                         "cycles_without", cli_json_real(k->without), "factor_for_goal",
+                                         k->factor > 0 ? cli_json_real(k->factor) : json_null(), "cycles_at_factor",
+                                         k->factor > 0 ? cli_json_real(k->reached) : json_null()));
   }
   return out;
 }
@@ -120,9 +120,10 @@ static json_t *params_json(const cli_slopes *p) {
   for (int i = 0; i < p->n_params; i++) {
     const cli_param_slope *q = &p->params[i];
     const double slope = q->value != 0 ? (q->cycles / p->cycles - 1) / (q->next / q->value - 1) : NAN;
-    json_array_append_new(out, json_pack("{s:s, s:o, s:o, s:o, s:b, s:o}", "name", q->name, "value", cli_real(q->value),
-                                         "next", cli_real(q->next), "cycles", cli_real(q->cycles), "fits", (int)q->fits,
-                                         "relative_slope", cli_real(slope)));
+    json_array_append_new(out,
+                          json_pack("{s:s, s:o, s:o, s:o, s:b, s:o}", "name", q->name, "value", cli_json_real(q->value),
+                                    "next", cli_json_real(q->next), "cycles", cli_json_real(q->cycles), "fits",
+                                    (int)q->fits, "relative_slope", cli_json_real(slope)));
   }
   return out;
 }
@@ -132,9 +133,9 @@ static json_t *busy_json(const cli_session *s) {
   int n;
   cli_resource *all = cli_resources(s, &n);
   for (int i = 0; all && i < n; i++)
-    json_array_append_new(out,
-                          json_pack("{s:s, s:b, s:o, s:o}", "name", all[i].name, "unit", (int)all[i].unit, "cycles",
-                                    cli_real(all[i].cycles), "slack", cli_real(s->result.cycles - all[i].cycles)));
+    json_array_append_new(out, json_pack("{s:s, s:b, s:o, s:o}", "name", all[i].name, "unit", (int)all[i].unit,
+                                         "cycles", cli_json_real(all[i].cycles), "slack",
+                                         cli_json_real(s->result.cycles - all[i].cycles)));
   free(all);
   return out;
 }
@@ -145,8 +146,8 @@ static json_t *together_json(const cli_session *s, const cli_slopes *p) {
     const cli_knob *k = &p->knobs[p->together[i]];
     json_array_append_new(of, json_pack("{s:s, s:s}", "name", cli_knob_name(s, k), "what", cli_knob_what(k)));
   }
-  return json_pack("{s:o, s:o, s:o}", "of", of, "factor", cli_real(p->together_factor), "cycles",
-                   cli_real(p->together_cycles));
+  return json_pack("{s:o, s:o, s:o}", "of", of, "factor", cli_json_real(p->together_factor), "cycles",
+                   cli_json_real(p->together_cycles));
 }
 
 static json_t *ranges_json(const tf_workload *wl) {
@@ -172,8 +173,8 @@ static void explain_json(const cli_session *s, const cli_slopes *p, cli_text *ou
   }
   json_t *o = json_pack("{s:s, s:s, s:s, s:o, s:o, s:s, s:o, s:o, s:o, s:o}", "tileflow", TILEFLOW_VERSION,
                         "architecture", s->spec->arch->name, "workload", s->spec->workload->name, "cycles",
-                        cli_real(p->cycles), "goal", cli_real(p->goal), "bottleneck", s->result.bottleneck, "busy",
-                        busy_json(s), "knobs", knobs_json(s, p), "params", params_json(p), "why", why);
+                        cli_json_real(p->cycles), "goal", cli_json_real(p->goal), "bottleneck", s->result.bottleneck,
+                        "busy", busy_json(s), "knobs", knobs_json(s, p), "params", params_json(p), "why", why);
   if (o && tf_workload_masked(s->spec->workload)) json_object_set_new(o, "skipped", json_integer(s->result.skipped));
   if (o && p->n_together) json_object_set_new(o, "together", together_json(s, p));
   json_t *ranges = ranges_json(s->spec->workload);

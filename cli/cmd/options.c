@@ -112,7 +112,8 @@ static void help_of(const cli_command *c, cli_option o, char *out, size_t size) 
   const cli_slot *slot = slot_of(c, o);
   const char *said = slot && slot->help ? slot->help : rows[o].help, *end = strstr(said, CLI_NAMES);
   const char *(*name)(int k) = end ? names_of(rows[o].kind) : NULL;
-  size_t n = (size_t)snprintf(out, size, "%.*s", end ? (int)(end - said) : (int)size, said);
+  const int plain = end ? (int)(end - said) : (int)strlen(said);
+  size_t n = (size_t)snprintf(out, size, "%.*s", plain, said);
   for (int k = 0; name && name(k) && n < size; k++)
     n += (size_t)snprintf(out + n, size - n, "%s%s%s", k ? ", " : "", name(k), k ? "" : " (default)");
 }

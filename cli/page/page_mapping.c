@@ -63,8 +63,8 @@ static json_t *edge_of(const cli_session *s, int first) {
     json_array_append_new(causes, json_integer(i));
   }
   return json_pack("{s:s, s:i, s:i, s:o, s:o, s:o, s:o}", "tensor", s->spec->workload->tensors[r->tensor].name, "from",
-                   r->above, "into", r->level, "down", cli_real(down), "up", cli_real(up), "size",
-                   cli_real(k * (double)r->size), "causes", causes);
+                   r->above, "into", r->level, "down", cli_json_real(down), "up", cli_json_real(up), "size",
+                   cli_json_real(k * (double)r->size), "causes", causes);
 }
 
 static bool first_of_edge(const tf_why *w, int i) {
@@ -95,8 +95,8 @@ static json_t *links_of(const cli_session *s) {
 /* ---- time ------------------------------------------------------------------------------ */
 /* kind (0 load, 1 work, 2 store, 3 hold), memory or -1, unit or -1, node, tensor or -1, begin, end, words */
 static json_t *interval_of(const tf_interval *x) {
-  return json_pack("[i,i,i,i,i,o,o,o]", (int)x->kind, x->level, x->unit, x->node, x->tensor, cli_real(x->begin),
-                   cli_real(x->end), cli_real(x->words));
+  return json_pack("[i,i,i,i,i,o,o,o]", (int)x->kind, x->level, x->unit, x->node, x->tensor, cli_json_real(x->begin),
+                   cli_json_real(x->end), cli_json_real(x->words));
 }
 
 /* The longest trace that is short enough: fewer runs are shown one by one until it is. */
@@ -119,7 +119,7 @@ static json_t *time_of(const cli_session *s, bool *bad) {
     json_t *all = json_array();
     for (int i = 0; i < t->n; i++)
       json_array_append_new(all, interval_of(&t->at[i]));
-    out = json_pack("{s:o, s:b, s:I, s:o}", "cycles", cli_real(t->cycles), "whole", t->whole, "most",
+    out = json_pack("{s:o, s:b, s:I, s:o}", "cycles", cli_json_real(t->cycles), "whole", t->whole, "most",
                     (json_int_t)t->most, "intervals", all);
   }
   tf_trace_free(t);
@@ -130,7 +130,7 @@ static json_t *time_of(const cli_session *s, bool *bad) {
 static json_t *series_of(const plot_series *p) {
   json_t *at = json_array();
   for (int i = 0; i < p->n; i++)
-    json_array_append_new(at, json_pack("[o,o]", cli_real(p->at[i].x), cli_real(p->at[i].y)));
+    json_array_append_new(at, json_pack("[o,o]", cli_json_real(p->at[i].x), cli_json_real(p->at[i].y)));
   return json_pack("{s:s, s:i, s:b, s:o}", "name", p->name, "memory", p->colour, "roof",
                    p->style == PLOT_LINE || p->style == PLOT_DASHED, "at", at);
 }
@@ -185,7 +185,7 @@ json_t *page_mapping(const cli_session *s) {
   cli_text report = {0};
   cli_report_json(s, true, &report);
   page_set_report(&p, "report", &report);
-  page_set(&p, "traffic_words", cli_real(cli_outer_traffic(s)));
+  page_set(&p, "traffic_words", cli_json_real(cli_outer_traffic(s)));
   page_set(&p, "tensors", tensors_of(s));
   page_set(&p, "tree", tree_of(s));
   page_set(&p, "edges", edges_of(s));

@@ -24,9 +24,10 @@ static json_t *passing(const cli_plan *p) {
     const tf_tensor *t = &wl->tensors[z];
     if (p->memory->offset[z] < 0 || t->view_of) continue;
     lives(p, z, &first, &last);
-    json_array_append_new(
-        out, json_pack("{s:s, s:I, s:o, s:i, s:i}", "name", t->name, "offset", (json_int_t)p->memory->offset[z],
-                       "bytes", cli_real((double)tf_tensor_words(t) * t->word_bits / 8), "first", first, "last", last));
+    json_array_append_new(out, json_pack("{s:s, s:I, s:o, s:i, s:i}", "name", t->name, "offset",
+                                         (json_int_t)p->memory->offset[z], "bytes",
+                                         cli_json_real((double)tf_tensor_words(t) * t->word_bits / 8), "first", first,
+                                         "last", last));
   }
   return out;
 }

@@ -172,8 +172,8 @@ static json_t *causes(const cli_session *s, const diff_term *t) {
 
 static json_t *term(const diff *d, const diff_term *t) {
   json_t *o = json_pack("{s:s, s:s, s:s*, s:s*, s:o, s:o, s:o, s:o}", "kind", diff_kind_key(t->kind), "name", t->name,
-                        "tensor", t->tensor, "counter", t->counter, "a", cli_real(t->a), "b", cli_real(t->b),
-                        "difference", cli_real(t->b - t->a), "ratio", cli_real(ratio(t)));
+                        "tensor", t->tensor, "counter", t->counter, "a", cli_json_real(t->a), "b", cli_json_real(t->b),
+                        "difference", cli_json_real(t->b - t->a), "ratio", cli_json_real(ratio(t)));
   if (t->tensor) json_object_set_new(o, "why", json_pack("{s:o, s:o}", "a", causes(d->a, t), "b", causes(d->b, t)));
   return o;
 }

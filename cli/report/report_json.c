@@ -58,9 +58,9 @@ static void set_counts(json_t *out, const tf_counts *c) {
 static json_t *bits_moved(const cli_session *s, int l) {
   const double word = s->spec->arch->memories[l].word_bits;
   const cli_words w = cli_level_words(s, l);
-  return json_pack("{s:o, s:o, s:o, s:o, s:o}", "fill", cli_real(w.fill * word), "read", cli_real(w.read * word),
-                   "update", cli_real(w.update * word), "drain", cli_real(w.drain * word), "peak",
-                   cli_real(w.peak * word));
+  return json_pack("{s:o, s:o, s:o, s:o, s:o}", "fill", cli_json_real(w.fill * word), "read",
+                   cli_json_real(w.read * word), "update", cli_json_real(w.update * word), "drain",
+                   cli_json_real(w.drain * word), "peak", cli_json_real(w.peak * word));
 }
 
 /* A memory of the machine: number of instances, words a cycle of each; null: no limit. */
@@ -69,8 +69,8 @@ static json_t *machine_memory(const tf_arch *a, int l) {
   double instances = 1;
   for (int k = 0; k <= l; k++)
     instances *= (double)a->memories[k].mesh[0] * (double)a->memories[k].mesh[1];
-  return json_pack("{s:o, s:o, s:o, s:b}", "instances", cli_real(instances), "read_bandwidth", cli_real(m->read_bw),
-                   "write_bandwidth", cli_real(m->write_bw), "one_port", m->one_port);
+  return json_pack("{s:o, s:o, s:o, s:b}", "instances", cli_json_real(instances), "read_bandwidth",
+                   cli_json_real(m->read_bw), "write_bandwidth", cli_json_real(m->write_bw), "one_port", m->one_port);
 }
 
 /* The parts of a memory. */
@@ -109,14 +109,14 @@ static json_t *level(const cli_session *s, int l) {
   json_t *out = json_pack("{s:s, s:I, s:o, s:I}", "name", m->name, "instances", (json_int_t)r->instances,
                           "capacity_words", capacity, "peak_words", (json_int_t)r->peak);
   set_counts(out, &sum);
-  json_object_set_new(out, "cycles", cli_real(r->cycles));
-  json_object_set_new(out, "energy_pj", cli_real(r->energy_pj));
-  if (m->leak_pj > 0) json_object_set_new(out, "leakage_pj", cli_real(r->leakage_pj));
+  json_object_set_new(out, "cycles", cli_json_real(r->cycles));
+  json_object_set_new(out, "energy_pj", cli_json_real(r->energy_pj));
+  if (m->leak_pj > 0) json_object_set_new(out, "leakage_pj", cli_json_real(r->leakage_pj));
   json_object_set_new(out, "energy_source", json_string(energy_source(m->energy_from_table)));
   if (r->network)
     json_object_set_new(out, "network",
                         json_pack("{s:s, s:o, s:o}", "topology", tf_topology_key(m->topology), "word_hops",
-                                  cli_real(r->hops), "link_cycles", cli_real(r->link_cycles)));
+                                  cli_json_real(r->hops), "link_cycles", cli_json_real(r->link_cycles)));
   json_object_set_new(out, "word_bits", json_integer(m->word_bits));
   json_object_set_new(out, "bits", bits_moved(s, l));
   json_object_set_new(out, "tensors", tensors);
@@ -140,10 +140,10 @@ static json_t *units(const cli_session *s) {
     const tf_unit_result *r = &s->result.units[u];
     json_t *one =
         json_pack("{s:s, s:I, s:I, s:o, s:o, s:s, s:{s:o, s:o}}", "name", unit->name, "points", (json_int_t)r->points,
-                  "units_used", (json_int_t)r->units, "cycles", cli_real(r->cycles), "energy_pj",
-                  cli_real(r->energy_pj), "energy_source", energy_source(unit->energy_from_table), "machine", "units",
-                  cli_real(tf_bounds_units(s->spec->arch, u)), "rate", cli_real(unit->rate));
-    if (unit->leak_pj > 0) json_object_set_new(one, "leakage_pj", cli_real(r->leakage_pj));
+                  "units_used", (json_int_t)r->units, "cycles", cli_json_real(r->cycles), "energy_pj",
+                  cli_json_real(r->energy_pj), "energy_source", energy_source(unit->energy_from_table), "machine",
+                  "units", cli_json_real(tf_bounds_units(s->spec->arch, u)), "rate", cli_json_real(unit->rate));
+    if (unit->leak_pj > 0) json_object_set_new(one, "leakage_pj", cli_json_real(r->leakage_pj));
     json_array_append_new(out, one);
   }
   return out;
@@ -158,7 +158,7 @@ static json_t *ops(const cli_session *s) {
                           json_pack("{s:s, s:I, s:I, s:I, s:s, s:I, s:o}", "name", s->spec->workload->ops[o].name,
                                     "points", (json_int_t)r->points, "recomputed", (json_int_t)r->recomputed,
                                     "rescaling", (json_int_t)r->corrections, "unit", s->spec->arch->units[r->unit].name,
-                                    "units_used", (json_int_t)r->units, "cycles", cli_real(r->cycles)));
+                                    "units_used", (json_int_t)r->units, "cycles", cli_json_real(r->cycles)));
     if (masked) json_object_set_new(json_array_get(out, (size_t)o), "skipped", json_integer(r->skipped));
   }
   return out;
@@ -212,7 +212,7 @@ static json_t *cause(const cli_session *s, const tf_why_row *r) {
                                   (json_int_t)l->trip, "line", (int)l->at.line));
   }
   set_counts(o, &r->words);
-  json_object_set_new(o, "passes", cli_real((double)cli_cause_words(r) / (double)r->size));
+  json_object_set_new(o, "passes", cli_json_real((double)cli_cause_words(r) / (double)r->size));
   return o;
 }
 
@@ -224,8 +224,8 @@ static json_t *causes(const cli_session *s) {
 }
 
 static json_t *bounds(const cli_session *s) {
-  return json_pack("{s:o, s:o, s:I}", "cycles", cli_real(s->bounds.cycles), "energy_pj", cli_real(s->bounds.energy_pj),
-                   "traffic_words", (json_int_t)s->bounds.traffic_words);
+  return json_pack("{s:o, s:o, s:I}", "cycles", cli_json_real(s->bounds.cycles), "energy_pj",
+                   cli_json_real(s->bounds.energy_pj), "traffic_words", (json_int_t)s->bounds.traffic_words);
 }
 
 static json_t *nodes_of(const cli_session *s) {
@@ -237,7 +237,7 @@ static json_t *nodes_of(const cli_session *s) {
     json_array_append_new(out, json_pack("{s:i, s:s*, s:I, s:I, s:I, s:I, s:o}", "parent", s->tree->nodes[i].parent,
                                          "text", line.text, "runs", (json_int_t)r->runs, "held", (json_int_t)r->held,
                                          "loads", (json_int_t)r->loads, "stores", (json_int_t)r->stores, "cycles",
-                                         cli_real(r->cycles)));
+                                         cli_json_real(r->cycles)));
     cli_text_free(&line);
   }
   return out;
@@ -245,28 +245,29 @@ static json_t *nodes_of(const cli_session *s) {
 
 static json_t *closed(const tf_closed_figures *c) {
   return json_pack("{s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:[I,I]}", "orders", c->orders, "home_level", c->fused,
-                   "real_words", cli_real(c->real_words), "formula_words", cli_real(c->formula_words), "tree_words",
-                   cli_real(c->tree_words), "model_words", cli_real(c->model_words), "rounding", cli_real(c->rounding),
-                   "rounding_limit", cli_real(c->limit), "lanes", (json_int_t)c->lanes[0], (json_int_t)c->lanes[1]);
+                   "real_words", cli_json_real(c->real_words), "formula_words", cli_json_real(c->formula_words),
+                   "tree_words", cli_json_real(c->tree_words), "model_words", cli_json_real(c->model_words), "rounding",
+                   cli_json_real(c->rounding), "rounding_limit", cli_json_real(c->limit), "lanes",
+                   (json_int_t)c->lanes[0], (json_int_t)c->lanes[1]);
 }
 
 static json_t *found(const cli_session *s) {
   const cli_found *f = &s->found;
   json_t *o = json_pack("{s:s, s:s, s:o, s:o, s:o, s:b, s:I, s:o, s:i, s:I, s:s}", "method", f->method, "objective",
-                        f->objective, "value", cli_real(f->value), "bound", cli_real(f->bound), "gap",
-                        cli_real(f->bound > 0 ? fmax(0, f->value / f->bound - 1) : NAN), "proved", f->proved,
-                        "evaluations", (json_int_t)f->evaluations, "seconds", cli_real(f->seconds), "threads",
+                        f->objective, "value", cli_json_real(f->value), "bound", cli_json_real(f->bound), "gap",
+                        cli_json_real(f->bound > 0 ? fmax(0, f->value / f->bound - 1) : NAN), "proved", f->proved,
+                        "evaluations", (json_int_t)f->evaluations, "seconds", cli_json_real(f->seconds), "threads",
                         f->threads, "seed", (json_int_t)f->seed, "stopped_by", f->stopped_by);
   json_object_set_new(o, "space", json_string(f->space ? "solver" : "all"));
-  json_object_set_new(o, "space_bound", cli_real(f->space_bound));
+  json_object_set_new(o, "space_bound", cli_json_real(f->space_bound));
   json_object_set_new(o, "space_proved", json_boolean(f->space_proved));
   json_object_set_new(o, "space_trips", json_string(f->all_trips ? "all" : "divisors"));
   json_object_set_new(o, "space_bypass", json_boolean(f->bypasses));
-  json_object_set_new(o, "trips_bound", cli_real(f->trips_bound));
+  json_object_set_new(o, "trips_bound", cli_json_real(f->trips_bound));
   if (f->compared)
     json_object_set_new(o, "given",
                         json_pack("{s:b, s:o}", "feasible", (int)f->given_fits, "value",
-                                  f->given_fits ? cli_real(f->given) : json_null()));
+                                  f->given_fits ? cli_json_real(f->given) : json_null()));
   if (f->closed.orders) json_object_set_new(o, "closed", closed(&f->closed));
   if (f->measurements) {
     json_object_set_new(o, "measurements", json_integer(f->measurements));
@@ -283,7 +284,7 @@ static void print_freed(json_t *object, cli_text *out) {
 static void put_area(json_t *o, const tf_arch *a) {
   static const char *const sources[] = {[TF_AREA_GIVEN] = "given", [TF_AREA_TABLE] = "table", [TF_AREA_BOTH] = "both"};
   tf_area_source source;
-  json_object_set_new(o, "area_um2", cli_real(tf_arch_area(a, &source)));
+  json_object_set_new(o, "area_um2", cli_json_real(tf_arch_area(a, &source)));
   json_object_set_new(o, "area_source", json_string(sources[source]));
 }
 
@@ -291,14 +292,14 @@ void cli_report_json(const cli_session *s, bool nodes, cli_text *out) {
   const tf_result *r = &s->result;
   json_t *o = names(s);
   json_object_set_new(o, "mapping", mapping(s));
-  json_object_set_new(o, "cycles", cli_real(r->cycles));
-  json_object_set_new(o, "seconds", cli_real(r->seconds));
-  json_object_set_new(o, "energy_pj", cli_real(r->energy_pj));
-  if (r->leakage_pj > 0) json_object_set_new(o, "leakage_pj", cli_real(r->leakage_pj));
-  json_object_set_new(o, "edp", cli_real(r->energy_pj * r->seconds));
+  json_object_set_new(o, "cycles", cli_json_real(r->cycles));
+  json_object_set_new(o, "seconds", cli_json_real(r->seconds));
+  json_object_set_new(o, "energy_pj", cli_json_real(r->energy_pj));
+  if (r->leakage_pj > 0) json_object_set_new(o, "leakage_pj", cli_json_real(r->leakage_pj));
+  json_object_set_new(o, "edp", cli_json_real(r->energy_pj * r->seconds));
   json_object_set_new(o, "points", json_integer(r->points));
   if (tf_workload_masked(s->spec->workload)) json_object_set_new(o, "skipped", json_integer(r->skipped));
-  json_object_set_new(o, "compute_utilization", cli_real(r->compute_utilization));
+  json_object_set_new(o, "compute_utilization", cli_json_real(r->compute_utilization));
   json_object_set_new(o, "bottleneck", json_string(r->bottleneck));
   json_object_set_new(o, "levels", levels(s));
   json_object_set_new(o, "compute", units(s));
@@ -307,8 +308,9 @@ void cli_report_json(const cli_session *s, bool nodes, cli_text *out) {
   json_object_set_new(o, "why", s->why.n ? causes(s) : json_null());
   json_object_set_new(o, "bounds", bounds(s));
   if (s->expected.target)
-    json_object_set_new(o, "expected",
-                        json_pack("{s:s, s:o}", "target", s->expected.target, "cycles", cli_real(s->expected.cycles)));
+    json_object_set_new(
+        o, "expected",
+        json_pack("{s:s, s:o}", "target", s->expected.target, "cycles", cli_json_real(s->expected.cycles)));
   put_area(o, s->spec->arch);
   if (s->found.method) json_object_set_new(o, "search", found(s));
   if (nodes) json_object_set_new(o, "nodes", nodes_of(s));
@@ -321,9 +323,9 @@ static json_t *slope_of(const tf_slope *p) {
     const tf_slope_point *at = &p->at[i];
     bool found = at->text != NULL;
     json_array_append_new(out, json_pack("{s:I, s:o, s:o, s:o, s:o}", "on_chip_words", (json_int_t)at->capacity,
-                                         "proved_words", cli_real(at->bound), "proved_all_units_words",
-                                         cli_real(at->all_units), "found_words",
-                                         found ? cli_real(at->attained) : json_null(), "mapping",
+                                         "proved_words", cli_json_real(at->bound), "proved_all_units_words",
+                                         cli_json_real(at->all_units), "found_words",
+                                         found ? cli_json_real(at->attained) : json_null(), "mapping",
                                          found ? json_string(at->text) : json_null()));
   }
   return out;
@@ -342,7 +344,7 @@ static json_t *left_out(const cli_session *s, const tf_slope *p) {
 void cli_bounds_json(const cli_session *s, const tf_slope *slope, cli_text *out) {
   json_t *o = names(s);
   json_object_set_new(o, "bounds", bounds(s));
-  json_object_set_new(o, "units", cli_real(cli_all_units(s->spec->arch)));
+  json_object_set_new(o, "units", cli_json_real(cli_all_units(s->spec->arch)));
   json_object_set_new(o, "slope", slope_of(slope));
   json_object_set_new(o, "left_out", left_out(s, slope));
   print_freed(o, out);

@@ -78,9 +78,9 @@ static json_t *fusions_of(const tf_train *x) {
     const tf_train_fusion *f = &x->fusions[i];
     json_array_append_new(all, json_pack("{s:[s,s], s:s, s:[s,s], s:o, s:o, s:i, s:o, s:b}", "ops", f->first, f->second,
                                          "through", f->through, "inputs", kind(f->many_first), kind(f->many_second),
-                                         "words_saved", cli_real(f->words), "points_saved", cli_real(f->points),
-                                         "kernels_saved", f->kernels, "benefit_cycles", cli_real(f->benefit), "taken",
-                                         f->chosen));
+                                         "words_saved", cli_json_real(f->words), "points_saved",
+                                         cli_json_real(f->points), "kernels_saved", f->kernels, "benefit_cycles",
+                                         cli_json_real(f->benefit), "taken", f->chosen));
   }
   return all;
 }
@@ -90,21 +90,21 @@ static json_t *points_of(const cli_train *t) {
   for (int i = 0; i < t->found->n_points; i++) {
     const tf_train_point *p = &t->found->points[i];
     json_array_append_new(all, json_pack("{s:s, s:I, s:o, s:o, s:o, s:o, s:b}", "again", p->again, "bytes",
-                                         (json_int_t)p->bytes, "cycles", cli_real(p->figures.cycles), "seconds",
-                                         cli_real(p->figures.cycles / t->spec->arch->clock_hz), "energy_pj",
-                                         cli_real(p->figures.energy_pj), "traffic_words",
-                                         cli_real(p->figures.traffic_words), "taken", t->taken == i));
+                                         (json_int_t)p->bytes, "cycles", cli_json_real(p->figures.cycles), "seconds",
+                                         cli_json_real(p->figures.cycles / t->spec->arch->clock_hz), "energy_pj",
+                                         cli_json_real(p->figures.energy_pj), "traffic_words",
+                                         cli_json_real(p->figures.traffic_words), "taken", t->taken == i));
   }
   return all;
 }
 
 void cli_train_json(const cli_train *t, cli_text *out) {
   const tf_train *x = t->found;
-  json_t *root =
-      json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:o, s:o, s:o, s:i, s:I, s:b, s:o}", "tileflow", TILEFLOW_VERSION,
-                "architecture", t->spec->arch->name, "workload", t->spec->workload->name, "step", t->step,
-                "forward_ops", x->n_forward, "backward_ops", x->n_backward, "update_ops", x->n_update,
-                "words_per_cycle", cli_real(x->rate), "launch_cycles", cli_real(t->launch), "fusions", fusions_of(x),
-                "kept", x->n_kept, "estimated", (json_int_t)x->weighed, "all", x->all, "front", points_of(t));
+  json_t *root = json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:o, s:o, s:o, s:i, s:I, s:b, s:o}", "tileflow",
+                           TILEFLOW_VERSION, "architecture", t->spec->arch->name, "workload", t->spec->workload->name,
+                           "step", t->step, "forward_ops", x->n_forward, "backward_ops", x->n_backward, "update_ops",
+                           x->n_update, "words_per_cycle", cli_json_real(x->rate), "launch_cycles",
+                           cli_json_real(t->launch), "fusions", fusions_of(x), "kept", x->n_kept, "estimated",
+                           (json_int_t)x->weighed, "all", x->all, "front", points_of(t));
   cli_put_json(root, JSON_INDENT(2), out);
 }

@@ -1,5 +1,7 @@
 #include "search/common/ops.h"
 
+#include "model/spec/dims.h"
+
 int tf_ops_unit(const tf_arch *arch, const tf_workload *wl, int o) {
   for (int u = 0; u < arch->n_units; u++)
     if (!(wl->ops[o].kinds & ~arch->units[u].kinds)) return u;

@@ -2,6 +2,7 @@
 
 #include "model/eval/hooks.h"
 #include "search/common/objective.h"
+#include "tileflow/tree.h"
 
 /* Of one mapping: steps that a walk, and settings that sums may take. */
 enum { WALK_MOST = 4096, SUMS_MOST = 1 << 15 };
