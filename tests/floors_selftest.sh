@@ -128,7 +128,7 @@ expect_size() {
   status=$?
   echo "$said" | grep -qF "$2" && [ $status -eq $1 ] || { printf 'sizes: expected "%s", got:\n%s\n' "$2" "$said"; failed=$((failed + 1)); }
 }
-expect_size 1 'headers that do not begin with what they are for: search/run/q.h'
+expect_size 1 'search/run/q.h does not begin with what it is for'
 rm "$house"/search/run/*.h
 mkdir "$house/docs" && echo '| 0 | `planner` | plans |' >"$house/docs/ARCHITECTURE.md"
 expect_size 1 'docs/ARCHITECTURE.md does not say what base is for'
