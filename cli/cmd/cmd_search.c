@@ -7,7 +7,7 @@
 #include "cli/os/safe_write.h"
 #include "cli/report/report.h"
 #include "cli/session/session.h"
-#include "cli/session/session_starts.h"
+#include "cli/session/starts.h"
 
 typedef struct {
   cli_input in;

@@ -4,7 +4,7 @@
 
 #include "cli/os/interrupt.h"
 #include "cli/session/session.h"
-#include "cli/session/session_starts.h"
+#include "cli/session/starts.h"
 #include "cli/text.h"
 #include "tileflow/best.h"
 #include "tileflow/tree.h"

@@ -6,7 +6,7 @@
 #include "cli/report/report.h"
 #include "cli/session/input.h"
 #include "cli/session/session.h"
-#include "cli/session/session_starts.h"
+#include "cli/session/starts.h"
 #include "tileflow/tree.h"
 
 static const tf_loc nowhere = {0};

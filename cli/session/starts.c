@@ -1,5 +1,5 @@
 /* Starts for a search, from the files that users have: native YAML, eval's JSON, or printed output. */
-#include "cli/session/session_starts.h"
+#include "cli/session/starts.h"
 
 #include <errno.h>
 #include <jansson.h>
