@@ -1,4 +1,4 @@
-/* Integer arithmetic that fails instead of wrapping. */
+/* Integer arithmetic: sums and products that fail instead of wrapping; division that rounds up. */
 #ifndef BASE_CHECKED_H
 #define BASE_CHECKED_H
 #include <stdbool.h>
@@ -17,5 +17,18 @@ static inline int64_t tf_sat_add(int64_t a, int64_t b) {
 static inline int64_t tf_sat_mul(int64_t a, int64_t b) {
   int64_t r;
   return tf_mul(a, b, &r) ? r : INT64_MAX;
+}
+
+/* Of n >= 0, so many parts of `by` >= 1; n + by must not pass 2^63 - 1. */
+static inline int64_t tf_ceil_div(int64_t n, int64_t by) { return (n + by - 1) / by; }
+
+/* The greatest common divisor; 0 is a multiple of all. */
+static inline int64_t tf_gcd(int64_t a, int64_t b) {
+  while (b) {
+    const int64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a < 0 ? -a : a;
 }
 #endif

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "certify/exact.h"
+#include "certify/certify_exact.h"
 
 enum { MEMORIES = 6, DIMS = 6, TENSORS = 6, LOOPS = 128, TILES = 32, NAME = 64, PARTS = 3 };
 

@@ -1,7 +1,7 @@
 /* tileflow-certify: whether a certificate of `tileflow solve --certificate` is one (docs/CERTIFICATE.md). */
 #include <string.h>
 
-#include "certify/read.h"
+#include "certify/certify_read.h"
 
 enum { VALUE_DIGITS = 10, FLOOR_DIGITS = 9, BOUND_DIGITS = 11 };
 

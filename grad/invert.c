@@ -26,7 +26,6 @@ typedef struct {
 static int64_t size_of(int64_t a) { return a < 0 ? -a : a; }
 static int64_t modulo(int64_t x, int64_t m) { return x % m < 0 ? x % m + m : x % m; }
 static int64_t ceil_div(int64_t x, int64_t m) { return x / m + (x % m > 0); }
-static int64_t gcd(int64_t a, int64_t b) { return b ? gcd(b, a % b) : size_of(a); }
 static bool open_slot(const inverter *v, int s) { return v->out->x[s].c == GR_OPEN; }
 static int64_t extent_of(const inverter *v, int s) { return v->d->wl->dims[v->op->dims[s]].extent; }
 
@@ -61,7 +60,7 @@ static bool can_solve(const inverter *v, tf_index f, int64_t extent, way *w) {
   for (int i = 0; i < f.n_terms; i++) {
     int var = f.terms[i].dim;
     if (var == GR_SLOT + w->pivot || f.terms[i].coef % m == 0) continue;
-    if (var < GR_SLOT || w->other >= 0 || gcd(m, f.terms[i].coef) != 1) return false;
+    if (var < GR_SLOT || w->other >= 0 || tf_gcd(m, f.terms[i].coef) != 1) return false;
     w->other = var - GR_SLOT;
     w->b = f.terms[i].coef;
   }

@@ -63,7 +63,7 @@ void net_say_arena(FILE *out, const net_emission *e);
 /* emit_cuda.c: the folder for CUDA.  emit_cuda_handle.c: of network_device.h and network.cu, the network that has its
  * memory on the device; programs that use it. */
 tf_emitted *net_emit_cuda(net_emission *e, const char *name);
-/* npu/emit.c: the folder for the NPU. */
+/* npu/net_npu_emit.c: the folder for the NPU. */
 tf_emitted *net_emit_npu(net_emission *e, const char *name);
 void net_cuda_declare_handle(FILE *out, const net_emission *e);
 void net_cuda_handle(FILE *out, const net_emission *e);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "model/spec/dims.h"
 #include "net/net.h"
 
 typedef struct {
@@ -15,16 +16,6 @@ typedef struct {
   int d, e;     /* dims to become one, e the inner one */
   int *rank_of; /* [n_tensors] the rank that d moves, if e moves the next one; -1: neither moves any */
 } pair;
-
-static int place_of(const tf_op *op, int dim) {
-  for (int k = 0; k < op->n_dims; k++)
-    if (op->dims[k] == dim) return k;
-  return -1;
-}
-
-static bool is_dim(const tf_index *x, int dim) {
-  return x->n_terms == 1 && x->c == 0 && x->terms[0].coef == 1 && x->terms[0].dim == dim;
-}
 
 static bool has(const tf_index *x, int dim) {
   for (int t = 0; t < x->n_terms; t++)
@@ -57,14 +48,16 @@ static bool read_allows(const pair *p, const tf_ref *ref) {
   const int rank = p->wl->tensors[ref->tensor].rank;
   for (int r = 0; r < rank; r++) {
     if (!has(&ref->index[r], p->d) && !has(&ref->index[r], p->e)) continue;
-    if (!is_dim(&ref->index[r], p->d) || !note(p, ref->tensor, r) || !is_dim(&ref->index[r + 1], p->e)) return false;
+    if (!tf_index_is_dim(&ref->index[r], p->d) || !note(p, ref->tensor, r) ||
+        !tf_index_is_dim(&ref->index[r + 1], p->e))
+      return false;
     r++;
   }
   return true;
 }
 
 static bool op_allows(const pair *p, const tf_op *op) {
-  const int d = place_of(op, p->d), e = place_of(op, p->e);
+  const int d = tf_op_slot(op, p->d), e = tf_op_slot(op, p->e);
   if (d < 0 && e < 0) return true;
   if (d < 0 || e < 0 || (d < op->n_out_dims) != (e < op->n_out_dims)) return false;
   if (d < op->n_out_dims && (e != d + 1 || !note(p, op->out, d))) return false;
@@ -81,7 +74,7 @@ static bool op_agrees(const pair *p, const tf_op *op) {
   if (out >= 0 && (op->dims[out] != p->d || op->dims[out + 1] != p->e)) return false;
   for (int k = 0; k < op->n_reads; k++) {
     const int r = p->rank_of[op->reads[k].tensor];
-    if (r >= 0 && !is_dim(&op->reads[k].index[r], p->d)) return false;
+    if (r >= 0 && !tf_index_is_dim(&op->reads[k].index[r], p->d)) return false;
   }
   return true;
 }
@@ -157,7 +150,7 @@ static void forget(const pair *p) {
   tf_workload *wl = p->wl;
   for (int i = 0; i < wl->n_ops; i++) {
     tf_op *op = &wl->ops[i];
-    const int e = place_of(op, p->e);
+    const int e = tf_op_slot(op, p->e);
     if (e >= 0) {
       drop(op->dims, sizeof *op->dims, e, op->n_dims);
       op->n_out_dims -= e < op->n_out_dims;

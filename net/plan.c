@@ -199,12 +199,8 @@ static bool left(net_planning *s) {
 
 static bool sum(net_planning *s) { return net_sum(s->arch, s->costs.wl, s->plan, s->costs.d); }
 
-#ifndef NET_MORE_PASSES /* rows that a test adds (tests/rows) */
-#define NET_MORE_PASSES
-#endif
-
 /* In the order in which they run. */
-static bool (*const passes[])(net_planning *s) = {cut, improve, order, make_groups, left, sum, NET_MORE_PASSES};
+static bool (*const passes[])(net_planning *s) = {cut, improve, order, make_groups, left, sum};
 enum { N_PASSES = sizeof passes / sizeof passes[0] };
 
 static bool check_options(const tf_net_opts *o, tf_diags *d) {

@@ -1,14 +1,8 @@
 /* One op of several by itself; and mappings in which ops come one after the other. */
 #include <stdlib.h>
 
+#include "model/spec/dims.h"
 #include "planner/planner.h"
-
-static bool reads(const tf_op *op, int z) {
-  bool does = false;
-  for (int i = 0; i < op->n_reads; i++)
-    does |= op->reads[i].tensor == z;
-  return does;
-}
 
 bool plan_isolate(const tf_workload *wl, int o, plan_lone *l) {
   *l = (plan_lone){.workload = *wl, .op = wl->ops[o]};
@@ -20,7 +14,7 @@ bool plan_isolate(const tf_workload *wl, int o, plan_lone *l) {
     tf_tensor *t = &l->workload.tensors[z];
     *t = wl->tensors[z];
     t->producer = l->op.out == z ? 0 : -1;
-    t->n_consumers = reads(&l->op, z);
+    t->n_consumers = tf_op_reads(&l->op, z);
     t->consumers = &l->first;
     if (l->op.out == z) t->pad = l->no_pad; /* who reads it beyond its borders is another op */
   }

@@ -23,7 +23,7 @@ enum { LEAST_FORMS = 4 };
 /* Likewise of the default budget, for a search whose result is polished: that finds more than the other half would. */
 enum { POLISHED = 2 };
 /* A mapping that takes more than so many times the bound may not suit the form: other forms are tried, too.  Several
- * ops have what no bound counts: exp and what cannot overlap take attention to 1.4, of short rows to 1.75. */
+ * ops have what no bound counts: exp and what cannot overlap (arch-specs/cores/fitted.csv). */
 static const double NEAR_OF_ONE = 1.05, NEAR = 1.8;
 /* The least of the model's cycles that a kernel takes for nearness to the bound to say something. */
 static const double ALIKE = 0.7;

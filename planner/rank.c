@@ -20,8 +20,8 @@ enum { WHOLE_SHORT = 10000 };
 enum { WHOLE_REFUSED = 3 };
 /* Candidates whose partial tiles are counted. */
 enum { COUNTED = 8 };
-/* Ranking values add up what memories and units take, so that they are up to twice the cycles to expect; of 500 groups
- * of ShuffleNetV2 none that is worth its fusing began above this. */
+/* Ranking values add up what memories and units take, so that they are up to twice the cycles to expect
+ * (arch-specs/cores/fitted.csv). */
 static const double LOST = 3;
 
 bool plan_is_behind(const planner *p, double cycles, double value) {

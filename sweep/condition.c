@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sweep/store/store.h"
+#include "sweep/store/sweep_store.h"
 
 #include "base/locale.h"
 

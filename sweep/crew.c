@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/locale.h"
-#include "sweep/wire.h"
+#include "sweep/sweep_wire.h"
 
 /* Seconds of work per message: a hundred times what a message costs. */
 static const double message_takes = 0.02;

@@ -2,7 +2,7 @@
  * worker. */
 #ifndef SWEEP_CREW_H
 #define SWEEP_CREW_H
-#include "sweep/source.h"
+#include "sweep/sweep_source.h"
 
 /* One such worker; the context of its thread. */
 typedef struct {

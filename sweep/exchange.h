@@ -1,7 +1,7 @@
 /* Mappings exchanged between machines: what one machine's search found is tried on all others. */
 #ifndef SWEEP_EXCHANGE_H
 #define SWEEP_EXCHANGE_H
-#include "sweep/store/store.h"
+#include "sweep/store/sweep_store.h"
 
 typedef struct {
   int threads;

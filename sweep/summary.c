@@ -7,7 +7,7 @@
 #include "base/locale.h"
 #include "sweep/point.h"
 #include "sweep/score.h"
-#include "sweep/store/store.h"
+#include "sweep/store/sweep_store.h"
 
 typedef struct {
   const tf_sweep_grid *g;

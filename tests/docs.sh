@@ -179,10 +179,10 @@ search --objective
 tune --strategy HOWTO-tune.md
 solve --method HOWTO-solve.md
 plot --as HOWTO-plot.md
-emit --isa
+emit --isa HOWTO-emit.md
 emit --micro HOWTO-emit.md
 emit --dtype HOWTO-emit.md
-emit --target
+emit --target HOWTO-emit.md
 END
 
 echo "docs: $commands commands run, $blocks YAML blocks read, $failed failed"

@@ -95,7 +95,7 @@ BEGIN {
   foreign["glpk.h"] = "search/exact"
   foreign["cpuid.h"] = "codegen/target/cpu" # of the compiler
   # the files that read mappings out of files and stores; what the process made itself travels as a tree
-  readers = "tune/run/confirm.c model/tree/parse.c model/import/tileflow/check.c net/read.c sweep/point.c sweep/grid/read.c " \
+  readers = "tune/run/confirm.c model/tree/parse.c model/import/tileflow/tileflow_check.c net/read.c sweep/point.c sweep/grid/grid_read.c " \
             "cli/session/session.c cli/session/starts.c cli/session/measured.c cli/page/live/live.c"
   # C17 and POSIX
   n = split("assert ctype errno fenv float inttypes limits locale math setjmp signal " \

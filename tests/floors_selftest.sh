@@ -121,4 +121,32 @@ mkdir -p "$house/codegen/target/cpu/note" && touch "$house/codegen/target/cpu/no
 expect_link 'codegen/ir/i.c codegen/target/cpu/note/n.c cpu_edit\n' 'points up: codegen/ir is floor 5.1'
 expect_link 'search/run/r.c search/run/q.c q\nsearch/run/q.c search/run/r.c r\n' 'search/run: 2 files take names'
 
-[ $failed -eq 0 ] && echo "floors.sh sees all of it"
+# tests/sizes.sh: a room that grows, one that shrinks, one without a row, a row without a room.
+sizes=$(dirname "$floors")/sizes.sh
+expect_size() {
+  said=$(sh "$sizes" "$house")
+  status=$?
+  echo "$said" | grep -qF "$2" && [ $status -eq $1 ] || { printf 'sizes: expected "%s", got:\n%s\n' "$2" "$said"; failed=$((failed + 1)); }
+}
+expect_size 1 'search/run/q.h does not begin with what it is for'
+rm "$house"/search/run/*.h
+mkdir "$house/docs" && echo '| 0 | `planner` | plans |' >"$house/docs/ARCHITECTURE.md"
+expect_size 1 'docs/ARCHITECTURE.md does not say what base is for'
+rm -r "$house/docs"
+for f in base/b.c planner/p.c; do yes '/* a line */' | sed 250q >"$house/$f"; done
+TF_UPDATE_GOLDEN=1 sh "$sizes" "$house" >"$house/said" || cat "$house/said"
+expect_size 0 'lines: '
+yes '/* a line */' | sed 301q >"$house/base/b.c"
+TF_UPDATE_GOLDEN=1 sh "$sizes" "$house" >/dev/null && { echo "a ceiling rises by itself"; failed=$((failed + 1)); }
+expect_size 1 'base has 301 lines, 300 are allowed'
+yes '/* a line */' | sed 200q >"$house/base/b.c"
+expect_size 1 'base has 200 lines, tests/lines.txt allows 300: let it say 200'
+TF_UPDATE_GOLDEN=1 sh "$sizes" "$house" >/dev/null
+expect_size 0 'lines: '
+mkdir "$house/train" && echo '/* a line */' >"$house/train/t.c"
+expect_size 1 'train has 1 lines and no row'
+rm -r "$house/train"
+echo '100 net' >>"$house/tests/lines.txt"
+expect_size 1 'tests/lines.txt has net, which has no files'
+
+[ $failed -eq 0 ] && echo "floors.sh and sizes.sh see all of it"

@@ -2,7 +2,7 @@
 #ifndef TRAIN_FRONT_H
 #define TRAIN_FRONT_H
 #include "tileflow/net.h"
-#include "train/graph.h"
+#include "train/train_graph.h"
 
 typedef struct {
   const tf_arch *arch;

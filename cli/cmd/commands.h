@@ -5,15 +5,11 @@
 
 #include "cli/cmd/options.h"
 
-#ifndef CLI_MORE_COMMANDS /* rows that a test adds (tests/rows) */
-#define CLI_MORE_COMMANDS(X)
-#endif
-
-/* In the order of the help; each is in a file of its name, here, in cli/first or in cli/train. */
+/* In the order of the help; each is in a file cmd_NAME.c, here, in cli/first or in cli/train. */
 /* clang-format off */
 #define CLI_COMMANDS(X) \
   X(best) X(eval) X(check) X(tree) X(bound) X(diff) X(explain) X(solve) X(search) X(sweep) X(results) X(plot) \
-  X(plan) X(pack) X(instructions) X(npu) X(grad) X(train) X(import) X(export) X(emit) X(tune) X(init) X(example) X(schema) X(completion) X(why) CLI_MORE_COMMANDS(X)
+  X(plan) X(pack) X(instructions) X(npu) X(grad) X(train) X(import) X(export) X(emit) X(tune) X(init) X(example) X(schema) X(completion) X(why)
 /* clang-format on */
 
 struct cli_command {

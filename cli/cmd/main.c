@@ -74,7 +74,7 @@ static int finish(cli_status status) {
   return CLI_FAILED;
 }
 
-static cli_status run(const cli_command *c, int n, char **args, tf_diags *d) {
+static cli_status run_command(const cli_command *c, int n, char **args, tf_diags *d) {
   cli_arguments a;
   cli_status status = CLI_BAD_INPUT;
   if (cli_arguments_read(&a, c, n, args, d)) {
@@ -110,7 +110,7 @@ static cli_status dispatch(int argc, char **argv, tf_diags *d) {
   }
   const cli_command *c = cli_find_command(help ? argv[2] : name, d);
   if (!c) return CLI_BAD_INPUT;
-  if (!help) return run(c, argc - 2, argv + 2, d);
+  if (!help) return run_command(c, argc - 2, argv + 2, d);
   cli_command_help(c, stdout);
   return CLI_DONE;
 }

@@ -95,9 +95,27 @@ static void *place(reader *r, const row *o) {
   return slot ? (void *)((char *)r->out->options + slot->at) : &r->spare;
 }
 
-static const char *help_of(const cli_command *c, cli_option o) {
+static const char *strategy_name(int k) { return tf_search_strategy(k, NULL); }
+static const char *tuner_name(int k) { return tf_tune_strategy(k, NULL); }
+
+/* The list of names that may follow an option; NULL: what follows has none. */
+static const char *(*names_of(kind of))(int k) {
+  return of == OBJECTIVE  ? tf_objective_key
+         : of == FORMAT   ? tf_export_format
+         : of == STRATEGY ? strategy_name
+         : of == TUNER    ? tuner_name
+         : of == METHOD   ? cli_method
+                          : NULL;
+}
+
+static void help_of(const cli_command *c, cli_option o, char *out, size_t size) {
   const cli_slot *slot = slot_of(c, o);
-  return slot && slot->help ? slot->help : rows[o].help;
+  const char *said = slot && slot->help ? slot->help : rows[o].help, *end = strstr(said, CLI_NAMES);
+  const char *(*name)(int k) = end ? names_of(rows[o].kind) : NULL;
+  const int plain = end ? (int)(end - said) : (int)strlen(said);
+  size_t n = (size_t)snprintf(out, size, "%.*s", plain, said);
+  for (int k = 0; name && name(k) && n < size; k++)
+    n += (size_t)snprintf(out + n, size - n, "%s%s%s", k ? ", " : "", name(k), k ? "" : " (default)");
 }
 
 static int longer(int n, const char *text) { return (int)strlen(text) > n ? (int)strlen(text) : n; }
@@ -117,24 +135,13 @@ void cli_options_help(const cli_command *c, FILE *out) {
       fprintf(out, "  %-*s %s\n%*s", name, rows[i].name, v, left, "");
     else
       fprintf(out, "  %-*s %-*s  ", name, rows[i].name, value, v);
-    cli_wrap(out, help_of(c, (cli_option)i), left);
+    char help[sizeof((cli_option_facts){0}).help];
+    help_of(c, (cli_option)i, help, sizeof help);
+    cli_wrap(out, help, left);
   }
 }
 
 /* ---- what others are told ------------------------------------------------------------ */
-static const char *strategy_name(int k) { return tf_search_strategy(k, NULL); }
-static const char *tuner_name(int k) { return tf_tune_strategy(k, NULL); }
-
-/* The list of names that may follow an option; NULL: what follows has none. */
-static const char *(*names_of(kind of))(int k) {
-  return of == OBJECTIVE  ? tf_objective_key
-         : of == FORMAT   ? tf_export_format
-         : of == STRATEGY ? strategy_name
-         : of == TUNER    ? tuner_name
-         : of == METHOD   ? cli_method
-                          : NULL;
-}
-
 static bool is_path(const row *o) {
   const bool word = o->kind == WORD && o->value;
   return o->kind == RESULT || o->kind == LOG || o->kind == OUT || o->kind == PATHS ||
@@ -144,7 +151,8 @@ static bool is_path(const row *o) {
 static void tell(const cli_command *c, cli_option i, cli_option_facts *out) {
   const row *o = &rows[i];
   const char *(*name)(int k) = names_of(o->kind);
-  *out = (cli_option_facts){o->name, o->value, help_of(c, i), is_path(o), ""};
+  *out = (cli_option_facts){.name = o->name, .value = o->value, .path = is_path(o)};
+  help_of(c, i, out->help, sizeof out->help);
   if (o->kind == WORD && o->value && strchr(o->value, '|')) snprintf(out->words, sizeof out->words, "%s", o->value);
   for (char *bar = out->words; (bar = strchr(bar, '|'));)
     *bar = ' ';

@@ -5,7 +5,10 @@
 #include <stdio.h>
 
 #include "cli/cli.h"
-#include "cli/plot/kinds.h"
+#include "cli/plot/plot_kinds.h"
+
+/* At the end of a help: the names that may follow, from their table, of which the first is meant where none does. */
+#define CLI_NAMES "%names"
 
 /* All options: id, name, what follows as the help shows it (NULL: nothing), its kind (options.c), help. */
 /* clang-format off */
@@ -79,8 +82,8 @@
     "seconds a search may take") \
   X(EVALS, "--evals", "N", EVALS, \
     "mappings that may be evaluated; without a limit: 500000, fewer for more than three ops") \
-  X(STRATEGY, "--strategy", "NAME", STRATEGY, "ga-mcts (default), mcts, ga, random, exhaustive") \
-  X(TUNER, "--strategy", "NAME", TUNER, "sa-q (default), sa, p, cga, taught, model, random") \
+  X(STRATEGY, "--strategy", "NAME", STRATEGY, CLI_NAMES) \
+  X(TUNER, "--strategy", "NAME", TUNER, CLI_NAMES) \
   X(TRIALS, "--trials", "N", EVALS, "schedules to measure, beside the model's first choice; without either: 64") \
   X(CONSTRAINTS, "--constraints", "FILE", WORD, "further constraints on schedules, a line each") \
   X(SPACE, "--space", NULL, FLAG, "print variables, constraints and exact size of the space; measure nothing") \
@@ -89,7 +92,7 @@
   X(SCHEDULE, "--schedule", "FILE", WORD, "emit the mapping of a schedule that tune wrote") \
   X(TUNED, "--tuned", "STORE", WORD, "emit the fastest mapping that tune has measured on this computer, from its store") \
   X(EXPORTABLE, "--exportable", "timeloop|tileflow", FORMAT, "only mappings that export --to writes") \
-  X(METHOD, "--method", "NAME", METHOD, "how to solve: exact (default), closed") \
+  X(METHOD, "--method", "NAME", METHOD, "how to solve: " CLI_NAMES) \
   X(START, "--start", "FILE", PATHS, \
     "a mapping to begin with (YAML, JSON of eval, or what search printed); may be repeated") \
   X(LOG, "--log", "FILE", LOG, "write what each step of the search found") \
@@ -155,9 +158,10 @@ void cli_options_help(const cli_command *c, FILE *out);
 
 /* An option as others are told of it: completion for shells. */
 typedef struct {
-  const char *name, *value, *help; /* value: as the help shows it; NULL: none follows */
-  bool path;                       /* what follows is one */
-  char words[200];                 /* what may follow, with blanks between; "": anything */
+  const char *name, *value; /* value: as the help shows it; NULL: none follows */
+  char help[400];
+  bool path;       /* what follows is one */
+  char words[200]; /* what may follow, with blanks between; "": anything */
 } cli_option_facts;
 /* The k-th option of the command, in the order of the help; false past the last. */
 bool cli_option_at(const cli_command *c, int k, cli_option_facts *out);

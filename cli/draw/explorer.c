@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/draw/network.h"
+#include "cli/draw/draw_network.h"
 #include "cli/json.h"
 #include "tileflow/tree.h"
 

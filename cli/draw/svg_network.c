@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli/draw/network.h"
+#include "cli/draw/draw_network.h"
 #include "cli/draw/svg_page.h"
 
 enum {

@@ -2,8 +2,8 @@
  * tests/memory replaces this file by an allocator of its own. */
 #include <stdint.h>
 
-#include "cli/os/memory.h"
-#include "cli/os/wrap.h"
+#include "cli/os/os_memory.h"
+#include "cli/os/os_wrap.h"
 
 void *__wrap_malloc(size_t size) { return cli_had(__real_malloc(size), size); }
 

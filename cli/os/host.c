@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/host/measure.h"
+#include "cli/host/host_measure.h"
 #include "cli/os/sysfs.h"
 #include "tileflow/emit.h"
 

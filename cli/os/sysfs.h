@@ -1,6 +1,6 @@
+/* What Linux reports in /sys and /proc; below ROOT, which is "" for this computer. */
 #ifndef CLI_OS_SYSFS_H
 #define CLI_OS_SYSFS_H
-/* What Linux reports in /sys and /proc; below ROOT, which is "" for this computer. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

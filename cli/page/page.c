@@ -1,7 +1,6 @@
 /* The frame of a page: style, data, D3, script. */
 #include "cli/page/page.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,8 +10,6 @@
 void page_set(page_data *p, const char *key, json_t *value) {
   p->bad |= !value || json_object_set_new(p->object, key, value) != 0;
 }
-
-json_t *page_real(double v) { return isfinite(v) ? json_real(v) : json_null(); }
 
 void page_set_report(page_data *p, const char *key, cli_text *json) {
   p->bad |= json->bad;

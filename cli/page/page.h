@@ -4,6 +4,7 @@
 #define CLI_PAGE_PAGE_H
 #include <jansson.h>
 
+#include "cli/json.h"
 #include "cli/report/diff.h"
 #include "cli/report/plan_report.h"
 #include "cli/report/sweep_report.h"
@@ -29,8 +30,6 @@ void page_set(page_data *p, const char *key, json_t *value);
 void page_set_report(page_data *p, const char *key, cli_text *json);
 /* A text, or null where it has none; one that is no UTF-8 is left out. */
 void page_set_text(page_data *p, const char *key, const cli_text *text);
-/* null for what is no number */
-json_t *page_real(double v);
 /* All that pages show of one evaluated mapping. */
 json_t *page_mapping(const cli_session *s);
 /* Writes the page and frees the data.  title: shown by the browser, from the user's names. */

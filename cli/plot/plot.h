@@ -4,7 +4,7 @@
 #include <jansson.h>
 
 #include "cli/cli.h"
-#include "cli/plot/kinds.h"
+#include "cli/plot/plot_kinds.h"
 #include "cli/text.h"
 
 /* ---- input ---------------------------------------------------------------------------------- */

@@ -149,8 +149,6 @@ void diff_text(const diff *d, cli_text *out) {
 
 /* ---- for programs ------------------------------------------------------------------ */
 
-static json_t *real(double v) { return isfinite(v) ? json_real(v) : json_null(); }
-
 static json_t *side(const char *file, const cli_session *s) {
   return json_pack("{s:s, s:s, s:s, s:b, s:s}", "file", file, "architecture", s->spec->arch->name, "workload",
                    s->spec->workload->name, "feasible", s->result.feasible, "bottleneck", s->result.bottleneck);
@@ -174,8 +172,8 @@ static json_t *causes(const cli_session *s, const diff_term *t) {
 
 static json_t *term(const diff *d, const diff_term *t) {
   json_t *o = json_pack("{s:s, s:s, s:s*, s:s*, s:o, s:o, s:o, s:o}", "kind", diff_kind_key(t->kind), "name", t->name,
-                        "tensor", t->tensor, "counter", t->counter, "a", real(t->a), "b", real(t->b), "difference",
-                        real(t->b - t->a), "ratio", real(ratio(t)));
+                        "tensor", t->tensor, "counter", t->counter, "a", cli_json_real(t->a), "b", cli_json_real(t->b),
+                        "difference", cli_json_real(t->b - t->a), "ratio", cli_json_real(ratio(t)));
   if (t->tensor) json_object_set_new(o, "why", json_pack("{s:o, s:o}", "a", causes(d->a, t), "b", causes(d->b, t)));
   return o;
 }

@@ -9,19 +9,17 @@
 #include "tileflow/tree.h"
 #include "tileflow/version.h"
 
-static json_t *real(double v) { return isfinite(v) ? json_real(v) : json_null(); }
-
 static json_t *bounds_of(const tf_bounds *b) {
-  return json_pack("{s:o, s:o, s:I}", "cycles", real(b->cycles), "energy_pj", real(b->energy_pj), "traffic_words",
-                   (json_int_t)b->traffic_words);
+  return json_pack("{s:o, s:o, s:I}", "cycles", cli_json_real(b->cycles), "energy_pj", cli_json_real(b->energy_pj),
+                   "traffic_words", (json_int_t)b->traffic_words);
 }
 
 static void set_figures(json_t *out, const tf_figures *f, double clock_hz) {
-  json_object_set_new(out, "cycles", real(f->cycles));
-  json_object_set_new(out, "seconds", real(f->cycles / clock_hz));
-  json_object_set_new(out, "energy_pj", real(f->energy_pj));
-  json_object_set_new(out, "edp", real(f->edp));
-  json_object_set_new(out, "traffic_words", real(f->traffic_words));
+  json_object_set_new(out, "cycles", cli_json_real(f->cycles));
+  json_object_set_new(out, "seconds", cli_json_real(f->cycles / clock_hz));
+  json_object_set_new(out, "energy_pj", cli_json_real(f->energy_pj));
+  json_object_set_new(out, "edp", cli_json_real(f->edp));
+  json_object_set_new(out, "traffic_words", cli_json_real(f->traffic_words));
 }
 
 /* What is chosen for the generator; no member where that is nothing. */
@@ -39,7 +37,7 @@ static void set_choices(json_t *out, const tf_choices *all) {
 
 /* The longer of what memories and what the kernel take, where kernels were planned. */
 static void set_kernel(json_t *out, double cycles, double clock_hz) {
-  if (cycles > 0) json_object_set_new(out, "kernel_seconds", real(cycles / clock_hz));
+  if (cycles > 0) json_object_set_new(out, "kernel_seconds", cli_json_real(cycles / clock_hz));
 }
 
 static json_t *group_of(const cli_plan *p, int i) {
@@ -67,9 +65,9 @@ static json_t *search_of(const cli_plan *p) {
   const double value = tf_objective_value(q->objective, &q->total);
   const double bound = tf_bounds_value(q->objective, &q->bounds, p->spec->arch);
   return json_pack("{s:s, s:o, s:o, s:o, s:b, s:i, s:I, s:I, s:I, s:s}", "objective",
-                   tf_objective_key((int)q->objective), "value", real(value), "bound", real(bound), "gap",
-                   real(bound > 0 ? value / bound - 1 : 0), "exact", q->exact, "window", q->window, "groups_met",
-                   (json_int_t)q->candidates, "groups_mapped", (json_int_t)q->evaluated, "evaluations",
+                   tf_objective_key((int)q->objective), "value", cli_json_real(value), "bound", cli_json_real(bound),
+                   "gap", cli_json_real(bound > 0 ? value / bound - 1 : 0), "exact", q->exact, "window", q->window,
+                   "groups_met", (json_int_t)q->candidates, "groups_mapped", (json_int_t)q->evaluated, "evaluations",
                    (json_int_t)q->evals, "stopped_by", tf_stop_key(q->stopped_by));
 }
 

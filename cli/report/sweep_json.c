@@ -1,13 +1,9 @@
 /* A sweep as one JSON object. */
 #include <jansson.h>
-#include <math.h>
 
 #include "cli/json.h"
 #include "cli/report/sweep_report.h"
 #include "tileflow/version.h"
-
-/* NULL for infinite numbers and NAN. */
-static json_t *real(double v) { return isfinite(v) ? json_real(v) : json_null(); }
 
 static json_t *goals(const tf_sweep_grid *g) {
   json_t *out = json_array();
@@ -23,14 +19,14 @@ static json_t *params(const tf_sweep_grid *g, int64_t point, bool machine) {
     for (int k = 0; k < g->axes[a].n_params; k++)
       if (!machine || !g->axes[a].of_workload)
         json_object_set_new(out, g->axes[a].params[k],
-                            real(g->axes[a].values[(int64_t)p.at[a] * g->axes[a].n_params + k]));
+                            cli_json_real(g->axes[a].values[(int64_t)p.at[a] * g->axes[a].n_params + k]));
   return out;
 }
 
 static json_t *of_goals(const tf_sweep_grid *g, const double *v) {
   json_t *out = json_object();
   for (int i = 0; i < g->n_goals; i++)
-    json_object_set_new(out, tf_goal_column((int)g->goals[i]), real(v[g->goals[i]]));
+    json_object_set_new(out, tf_goal_column((int)g->goals[i]), cli_json_real(v[g->goals[i]]));
   return out;
 }
 
@@ -58,12 +54,12 @@ static json_t *row(const tf_sweep_grid *g, const tf_sweep_row *r) {
   json_object_set_new(o, "params", params(g, r->point, false));
   json_object_set_new(o, "state", json_string(tf_point_state_key((int)r->state)));
   for (int k = 0; k < TF_N_GOALS; k++)
-    json_object_set_new(o, tf_goal_column(k), real(r->figures[k]));
+    json_object_set_new(o, tf_goal_column(k), cli_json_real(r->figures[k]));
   json_t *bounds = json_object();
   for (int k = 0; k < TF_GOAL_AREA; k++)
-    json_object_set_new(bounds, tf_goal_column(k), real(r->bounds[k]));
+    json_object_set_new(bounds, tf_goal_column(k), cli_json_real(r->bounds[k]));
   json_object_set_new(o, "bounds", bounds);
-  json_object_set_new(o, "held_words", real(r->held_words));
+  json_object_set_new(o, "held_words", cli_json_real(r->held_words));
   json_object_set_new(o, "proved", json_boolean(r->proved));
   json_object_set_new(o, "evaluations", json_integer(r->evals));
   if (r->bottleneck) json_object_set_new(o, "bottleneck", json_string(r->bottleneck));

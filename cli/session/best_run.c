@@ -15,7 +15,7 @@ static void show(void *ctx, const tf_progress *p) {
   cli_meter_show_best(m, p->evals, p->seconds, p->best, NULL);
 }
 
-static tf_best_result *run(cli_session *s, const cli_looking *l) {
+static tf_best_result *run_best(cli_session *s, const cli_looking *l) {
   cli_meter m = cli_meter_new(s->in->quiet);
   m.limit = l->time_limit;
   m.max_evals = l->evals ? l->evals : l->time_limit > 0 ? 0 : cli_for_ops(s, TF_BEST_EVALS);
@@ -102,7 +102,7 @@ static const char *origin(const tf_best_result *r) {
 cli_status cli_best(cli_session *s, const cli_looking *l) {
   cli_status status = begin(s);
   if (status != CLI_DONE) return status;
-  tf_best_result *r = run(s, l);
+  tf_best_result *r = run_best(s, l);
   if (!r) {
     cli_complain(s->diags);
     return CLI_BAD_INPUT;

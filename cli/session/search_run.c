@@ -32,7 +32,7 @@ static cli_status complain(cli_session *s, cli_status status) {
   return status;
 }
 
-static tf_search_result *run(cli_session *s, const cli_looking *l) {
+static tf_search_result *run_search(cli_session *s, const cli_looking *l) {
   bool said = l->time_limit > 0 || l->evals > 0;
   cli_meter m = cli_meter_new(s->in->quiet);
   m.bound = tf_bounds_value(l->objective, &s->bounds, s->spec->arch);
@@ -120,7 +120,7 @@ cli_status cli_none_found(cli_session *s, int64_t evals, tf_stop stopped_by) {
 cli_status cli_search(cli_session *s, const cli_looking *l) {
   cli_status status = cli_find_bounds(s);
   if (status != CLI_DONE) return status;
-  s->search = run(s, l);
+  s->search = run_search(s, l);
   if (!s->search) return complain(s, l->log && !l->resume ? CLI_FAILED : CLI_BAD_INPUT);
   keep_found(s, l);
   if (s->search->n_best == 0) return cli_none_found(s, s->search->evals, s->search->stopped_by);

@@ -84,7 +84,7 @@ typedef struct {
   int64_t evals, after; /* as of tf_solve_opts */
 } solving;
 
-static tf_solve_result *run(cli_session *s, const cli_looking *l, const solving *how, tf_diags *d) {
+static tf_solve_result *run_solve(cli_session *s, const cli_looking *l, const solving *how, tf_diags *d) {
   cli_meter m = cli_meter_new(s->in->quiet);
   m.limit = how->time_limit;
   m.max_evals = how->evals;
@@ -121,7 +121,7 @@ cli_status cli_solve(cli_session *s, const cli_looking *l, const char *name, tf_
   const bool said = l->evals > 0 || l->time_limit > 0;
   const solving how = {by, l->objective, l->time_limit, said ? l->evals : cli_for_ops(s, EVALS_UNLESS_SAID),
                        EVALS_AFTER};
-  tf_solve_result *r = *out = run(s, l, &how, s->diags);
+  tf_solve_result *r = *out = run_solve(s, l, &how, s->diags);
   if (!r) {
     cli_complain(s->diags);
     return CLI_BAD_INPUT;
@@ -155,7 +155,7 @@ static tf_solve_result *by_formulas(cli_session *s, const cli_looking *l, int64_
   for (int by = 0; by < TF_N_OBJECTIVES; by++) {
     const solving how = {&methods[CLOSED], (tf_objective)by, 0, evals, 0}; /* no time limit: a resumed search has the
                                                                               same start */
-    tf_solve_result *r = run(s, l, &how, d);
+    tf_solve_result *r = run_solve(s, l, &how, d);
     s->spent += r ? r->evals : 0;
     const bool better =
         r && r->tree &&
@@ -184,7 +184,7 @@ cli_status cli_find(cli_session *s, const cli_looking *l) {
                        l->evals && half < first ? half : first, 0};
   if (l->strategy) return cli_search(s, l);
   tf_diags *d = tf_diags_new(); /* what cannot be solved can still be searched */
-  tf_solve_result *r = d ? run(s, l, &how, d) : NULL;
+  tf_solve_result *r = d ? run_solve(s, l, &how, d) : NULL;
   cli_status status = CLI_DONE;
   bool done = r && r->tree && (r->proved || cli_interrupted(NULL));
   s->spent = r ? r->evals : 0;

@@ -2,10 +2,6 @@
 #include "codegen/ir/ir.h"
 #include "model/spec/dims.h"
 
-static bool is_dim(const tf_index *ix, int dim) {
-  return ix->n_terms == 1 && ix->c == 0 && ix->terms[0].coef == 1 && ix->terms[0].dim == dim;
-}
-
 /* Whether `top` reads the maximum over the row that `of` reads an element of. */
 static bool is_most_of(const tf_workload *wl, const tf_ref *top, const tf_ref *of) {
   const tf_tensor *x = &wl->tensors[top->tensor], *z = &wl->tensors[of->tensor];
@@ -13,7 +9,7 @@ static bool is_most_of(const tf_workload *wl, const tf_ref *top, const tf_ref *o
   if (!maker || maker->reduce != TF_REDUCE_MAX || maker->n_expr != 1 || maker->expr[0].what != TF_X_READ) return false;
   bool same = maker->reads[0].tensor == of->tensor;
   for (int r = 0; same && r < x->rank; r++)
-    same = is_dim(&top->index[r], maker->dims[r]);
+    same = tf_index_is_dim(&top->index[r], maker->dims[r]);
   for (int r = 0; same && r < z->rank; r++)
     same = tf_index_same(&maker->reads[0].index[r], &of->index[r]) && !z->pad[r];
   return same;
@@ -45,7 +41,7 @@ static const tf_op *made_there(const tf_workload *wl, const tf_ref *ref) {
   const tf_tensor *z = &wl->tensors[ref->tensor];
   const tf_op *maker = z->producer < 0 ? NULL : &wl->ops[z->producer];
   for (int r = 0; maker && r < z->rank; r++)
-    if (!is_dim(&ref->index[r], maker->dims[r])) maker = NULL;
+    if (!tf_index_is_dim(&ref->index[r], maker->dims[r])) maker = NULL;
   return maker;
 }
 
@@ -73,7 +69,7 @@ bool ir_is_share_sum(const tf_workload *wl, int z) {
   for (int k = 0; top && k < terms->n_out_dims; k++) { /* the sum is over the same dims as the maximum */
     bool kept = false;
     for (int r = 0; r < wl->tensors[top->tensor].rank; r++)
-      kept |= is_dim(&top->index[r], terms->dims[k]);
+      kept |= tf_index_is_dim(&top->index[r], terms->dims[k]);
     if (kept != has_dim(sum->dims, sum->n_out_dims, terms->dims[k])) top = NULL;
   }
   return top != NULL;

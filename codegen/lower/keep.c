@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "codegen/lower/lower.h"
+#include "model/spec/dims.h"
 
 /* The most instances that may take turns on one home; each has its own slot. */
 enum { MOST_SLOTS = 1 << 12 };
@@ -90,13 +91,6 @@ static int64_t slots_below(const lowering *w, int z, int n) {
   return slots;
 }
 
-static bool reads(const tf_op *op, int z) {
-  bool any = false;
-  for (int i = 0; i < op->n_reads; i++)
-    any |= op->reads[i].tensor == z;
-  return any;
-}
-
 low_mark low_open_busy(lowering *w, int child, int z) {
   const tf_plan *p = w->plan;
   const low_mark mark = {w->into, w->n_lets};
@@ -105,7 +99,7 @@ low_mark low_open_busy(lowering *w, int child, int z) {
   bool always = false;
   for (int o = 0; o < p->wl->n_ops && !low_failed(w); o++) {
     const tf_op *op = &p->wl->ops[o];
-    if (!tf_plan_above(p, child, p->tree->op_node[o]) || (z >= 0 && !reads(op, z))) continue;
+    if (!tf_plan_above(p, child, p->tree->op_node[o]) || (z >= 0 && !tf_op_reads(op, z))) continue;
     ir_range one = {.lo = ir_number(0), .hi = ir_number(1), .some = true};
     guard[n] = low_unless_idle(w, o, op->n_dims ? *low_range(w, o, op->dims[0]) : one, op->n_dims ? op->dims[0] : -1);
     always |= guard[n++].some;

@@ -1,4 +1,5 @@
 /* Intervals of variables: loops run from 0 to their trip count, expressions are bounded by their arguments. */
+#include "base/checked.h"
 #include "codegen/lower/lower.h"
 
 static const low_span anywhere = {-LOW_FAR, LOW_FAR, 1};
@@ -14,19 +15,10 @@ static int64_t plus(int64_t a, int64_t coef, int64_t b) {
   return near(near(c) + a);
 }
 
-/* The greatest common divisor; 0 is a multiple of all. */
-static int64_t common_divisor(int64_t a, int64_t b) {
-  while (b) {
-    const int64_t rest = a % b;
-    a = b, b = rest;
-  }
-  return a < 0 ? -a : a;
-}
-
 low_span low_span_of(const lowering *w, ir_atom a) {
-  if (a.var < 0) return (low_span){near(a.off), near(a.off), common_divisor(a.off, 0)};
+  if (a.var < 0) return (low_span){near(a.off), near(a.off), tf_gcd(a.off, 0)};
   const low_span v = w->span ? w->span[a.var] : anywhere;
-  return (low_span){plus(v.first, 1, a.off), plus(v.last, 1, a.off), common_divisor(v.of, a.off)};
+  return (low_span){plus(v.first, 1, a.off), plus(v.last, 1, a.off), tf_gcd(v.of, a.off)};
 }
 
 static void know(lowering *w, int var, low_span s) {
@@ -45,7 +37,7 @@ static low_span sum_of(const lowering *w, const ir_expr *e) {
     all.first = plus(all.first, c, c < 0 ? v.last : v.first);
     all.last = plus(all.last, c, c < 0 ? v.first : v.last);
     int64_t of;
-    all.of = common_divisor(all.of, __builtin_mul_overflow(c, v.of, &of) ? 1 : of);
+    all.of = tf_gcd(all.of, __builtin_mul_overflow(c, v.of, &of) ? 1 : of);
   }
   return all;
 }
@@ -57,7 +49,7 @@ static low_span of_several(const lowering *w, ir_fn fn, const ir_atom *arg, int 
     const low_span v = low_span_of(w, arg[i]);
     if (fn == IR_MAX ? v.first > all.first : v.first < all.first) all.first = v.first;
     if (fn == IR_MIN ? v.last < all.last : v.last > all.last) all.last = v.last;
-    all.of = common_divisor(all.of, v.of);
+    all.of = tf_gcd(all.of, v.of);
   }
   return all;
 }

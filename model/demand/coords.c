@@ -3,21 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/checked.h"
+
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 static int64_t residue(int64_t x, int64_t step) {
   int64_t r = x % step;
   return r < 0 ? r + step : r;
-}
-
-static int64_t gcd(int64_t a, int64_t b) {
-  while (b) {
-    int64_t r = a % b;
-    a = b;
-    b = r;
-  }
-  return a;
 }
 
 /* An empty set with room for n runs. */
@@ -177,7 +170,7 @@ static tf_coords refined(tf_arena *a, const tf_coords *x, int64_t step) {
 /* A step in which both can be written; 0: too long. */
 static int64_t common_step(const tf_coords *x, const tf_coords *y) {
   int64_t step;
-  return __builtin_mul_overflow(x->step / gcd(x->step, y->step), y->step, &step) ? 0 : step;
+  return __builtin_mul_overflow(x->step / tf_gcd(x->step, y->step), y->step, &step) ? 0 : step;
 }
 
 tf_coords tf_coords_join(tf_arena *a, const tf_coords *x, const tf_coords *y) {

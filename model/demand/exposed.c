@@ -25,6 +25,7 @@
 
 #include <math.h>
 
+#include "model/demand/on_mesh.h"
 #include "model/spec/dims.h"
 
 enum { DIMS = 16, TENSORS = 6, NODES = 40000 };
@@ -92,22 +93,15 @@ static double least_held(const search *s, double steps) {
 
 /* ---- all ways ------------------------------------------------------------------------------------------------------
  */
-/* The next smaller number of instances that leaves more of n: of those with one quotient only the largest counts. */
-static int64_t fewer(int64_t n, int64_t instances) { return n / (n / instances + 1); }
-
-static int64_t parts_of(int64_t n, int64_t by) { return (n + by - 1) / by; }
-
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-
 static void spread_dim(search *s, int k, int64_t x, int64_t y, double steps);
 
 /* Dim k on up to `most` instances, from the fewest steps on, while that may be the least: the others have x by y. */
 static void step_dim(search *s, int k, int64_t most, int64_t x, int64_t y, double steps) {
   const int64_t e = s->extent[k];
-  for (int64_t wide = least(e, most); wide >= 1; wide--) {
-    const int64_t q = parts_of(e, wide);
+  for (int64_t wide = e < most ? e : most; wide >= 1; wide--) {
+    const int64_t q = tf_ceil_div(e, wide);
     const double now = steps * (double)q;
-    wide = parts_of(e, q); /* the fewest with so many steps */
+    wide = tf_ceil_div(e, q); /* the fewest with so many steps */
     if (now * fmax(1, s->behind[k + 1] / ((double)x * (double)y)) / s->rate + s->fill >= s->best) return;
     s->steps[k] = (double)q, s->wide[k] = (double)wide;
     spread_dim(s, k + 1, x, y, now);
@@ -124,10 +118,8 @@ static void spread_dim(search *s, int k, int64_t x, int64_t y, double steps) {
     step_dim(s, k, x * y, 1, 1, steps);
     return;
   }
-  const int64_t e = s->extent[k];
-  for (int64_t on_x = least(x, e); on_x >= 1; on_x = fewer(x, on_x))
-    for (int64_t on_y = least(y, parts_of(e, on_x)); on_y >= 1; on_y = fewer(y, on_y))
-      step_dim(s, k, on_x * on_y, x / on_x, y / on_y, steps);
+  for (tf_spread way = {s->extent[k], x, y, 0, 0}; tf_spread_next(&way);)
+    step_dim(s, k, way.on_x * way.on_y, x / way.on_x, y / way.on_y, steps);
 }
 
 /* ---- the op ---------------------------------------------------------------------------------------------------------

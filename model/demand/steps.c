@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/demand/on_mesh.h"
 #include "model/spec/dims.h"
 
 enum {
@@ -106,25 +107,18 @@ static void sort(int n, double *extent) {
     }
 }
 
-/* The next smaller number of instances that leaves more of n: of those with one quotient only the largest counts. */
-static double fewer(double n, double instances) { return floor(n / (floor(n / instances) + 1)); }
-
-static void spread_dim(spread *s, int k, double x, double y, double steps) {
+static void spread_dim(spread *s, int k, int64_t x, int64_t y, double steps) {
   const double e = s->extent[k];
   if (s->nodes-- <= 0) return;
   if (k == s->n - 1) {
-    s->best = fmin(s->best, steps * ceil(e / (x * y)));
+    s->best = fmin(s->best, steps * ceil(e / ((double)x * (double)y)));
     return;
   }
-  double on_x = fmin(x, e);
-  while (on_x >= 1) {
-    double on_y = fmin(y, ceil(e / on_x));
-    while (on_y >= 1) {
-      const double now = steps * ceil(e / (on_x * on_y)), left_x = floor(x / on_x), left_y = floor(y / on_y);
-      if (now * fmax(1, s->behind[k + 1] / (left_x * left_y)) < s->best) spread_dim(s, k + 1, left_x, left_y, now);
-      on_y = fewer(y, on_y);
-    }
-    on_x = fewer(x, on_x);
+  for (tf_spread way = {(int64_t)e, x, y, 0, 0}; tf_spread_next(&way);) {
+    const int64_t left_x = x / way.on_x, left_y = y / way.on_y;
+    const double now = steps * ceil(e / ((double)way.on_x * (double)way.on_y));
+    if (now * fmax(1, s->behind[k + 1] / ((double)left_x * (double)left_y)) < s->best)
+      spread_dim(s, k + 1, left_x, left_y, now);
   }
 }
 
@@ -137,7 +131,7 @@ static double least_of_one(const search *s, int o) {
   of.behind[of.n] = 1;
   for (int k = of.n - 1; k >= 0; k--)
     of.behind[k] = of.behind[k + 1] * of.extent[k];
-  spread_dim(&of, 0, s->mesh[0], s->mesh[1], 1);
+  spread_dim(&of, 0, (int64_t)s->mesh[0], (int64_t)s->mesh[1], 1);
   return (of.nodes >= 0 ? fmax(of.best, least) : least) + s->fill;
 }
 

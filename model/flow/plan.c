@@ -37,15 +37,9 @@ int64_t tf_whole_words(const tf_tensor *t) {
   return words;
 }
 
-static bool bypassed(const tf_node *t, int z) {
-  for (int i = 0; i < t->n_bypass; i++)
-    if (t->bypass[i].tensor == z) return true;
-  return false;
-}
-
 bool tf_plan_tile_holds(const tf_plan *p, int t, int z) {
   const tf_node *n = &p->tree->nodes[t];
-  return n->level > p->home_level[z] && !bypassed(n, z) && tf_node_touches(p->facts, t, z);
+  return n->level > p->home_level[z] && !tf_node_bypasses(n, z) && tf_node_touches(p->facts, t, z);
 }
 
 /* The loops above every node.  False: out of memory or path too long. */

@@ -64,17 +64,13 @@ static char *import_timeloop(const tf_text *texts, size_t n, const tf_setting *s
   return NULL;
 }
 
-#ifndef TF_MORE_IMPORTERS /* rows that a test adds (tests/rows) */
-#define TF_MORE_IMPORTERS
-#endif
-
 /* The first row that knows one of the files reads them all; the last reads what no row knows, and
  * says what is wrong. */
 static const struct {
   bool (*is_text)(const tf_text *text);  /* known by its bytes */
   bool (*is_root)(const tf_ynode *root); /* known by its keys; root NULL: no YAML */
   char *(*read)(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set, tf_diags *d);
-} importers[] = {TF_MORE_IMPORTERS{tf_import_is_onnx, no_root, import_onnx},
+} importers[] = {{tf_import_is_onnx, no_root, import_onnx},
                  {is_nest, is_tileflow, tf_import_tileflow},
                  {no_text, is_foreign, import_timeloop}};
 enum { N_IMPORTERS = sizeof importers / sizeof importers[0] };

@@ -3,16 +3,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/spec/dims.h"
 #include "model/spec/reader.h"
 
 /* ---- densities ------------------------------------------------------------------------------------------------ */
-
-static int times_read(const tf_op *op, int z) {
-  int n = 0;
-  for (int i = 0; i < op->n_reads; i++)
-    n += op->reads[i].tensor == z;
-  return n;
-}
 
 /* The probability that a call's value is not zero, of those of its arguments; at most, as sums are taken not to cancel
  * out. */
@@ -50,7 +44,7 @@ static double call_share(const tf_expr *e, const double *of) {
 static double made_share(const tf_sparse *s, const tf_op *op) {
   double of[TF_MAX_EXPR], terms = 1;
   for (int i = 0; i < op->n_reads; i++)
-    if (s->share[op->reads[i].tensor] < 1 && times_read(op, op->reads[i].tensor) > 1) return 1;
+    if (s->share[op->reads[i].tensor] < 1 && tf_op_times_read(op, op->reads[i].tensor) > 1) return 1;
   for (int i = 0; i < op->n_expr; i++) {
     const tf_expr *e = &op->expr[i];
     of[i] = e->what == TF_X_READ     ? s->share[op->reads[e->ref].tensor]
@@ -263,7 +257,7 @@ static bool has_factor(const tf_op *op, int i, int ref) {
 static uint64_t find_factors(const tf_sparse *s, const tf_op *op) {
   uint64_t reads = 0;
   for (int i = 0; i < op->n_reads && op->reduce == TF_REDUCE_ADD; i++)
-    if (s->share[op->reads[i].tensor] < 1 && times_read(op, op->reads[i].tensor) == 1 &&
+    if (s->share[op->reads[i].tensor] < 1 && tf_op_times_read(op, op->reads[i].tensor) == 1 &&
         has_factor(op, op->n_expr - 1, i))
       reads |= UINT64_C(1) << i;
   return reads;
@@ -307,7 +301,7 @@ tf_least tf_sparse_least_word(const tf_sparse *s, int z) {
   tf_least least = {1, 1};
   for (int o = 0; o < s->wl->n_ops; o++) {
     const tf_op *op = &s->wl->ops[o];
-    if (op->out != z && !times_read(op, z)) continue;
+    if (op->out != z && !tf_op_times_read(op, z)) continue;
     const uint64_t skipped = tf_sparse_on(s, &mem->skipping, o, z), gated = tf_sparse_on(s, &mem->gating, o, z);
     least.time = fmin(least.time, tf_sparse_keep(s, o, skipped));
     least.energy = fmin(least.energy, tf_sparse_keep(s, o, skipped | gated));

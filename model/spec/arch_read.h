@@ -1,4 +1,4 @@
-/* Shared by the files that read architectures: arch.c has the sections, arch_keys.c their keys. */
+/* Shared by the files that read architectures: spec_arch.c has the sections, arch_keys.c their keys. */
 #ifndef MODEL_SPEC_ARCH_READ_H
 #define MODEL_SPEC_ARCH_READ_H
 #include "model/spec/number.h"

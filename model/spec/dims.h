@@ -23,6 +23,21 @@ static inline bool tf_op_reads(const tf_op *op, int tensor) {
   return false;
 }
 
+static inline int tf_op_times_read(const tf_op *op, int tensor) {
+  int n = 0;
+  for (int i = 0; i < op->n_reads; i++)
+    n += op->reads[i].tensor == tensor;
+  return n;
+}
+
+static inline bool tf_op_touches(const tf_op *op, int tensor) { return op->out == tensor || tf_op_reads(op, tensor); }
+
+static inline bool tf_is_padded(const tf_tensor *t) {
+  for (int r = 0; r < t->rank; r++)
+    if (t->pad[r] > 0) return true;
+  return false;
+}
+
 /* Whether some view shows the tensor: all of it is needed then, whatever its other readers leave out. */
 static inline bool tf_is_viewed(const tf_workload *wl, int tensor) {
   for (int z = 0; z < wl->n_tensors; z++)
@@ -35,6 +50,11 @@ static inline int64_t tf_index_coef(const tf_index *ix, int dim) {
   for (int t = 0; t < ix->n_terms; t++)
     if (ix->terms[t].dim == dim) return ix->terms[t].coef;
   return 0;
+}
+
+/* Whether the index is the dim itself. */
+static inline bool tf_index_is_dim(const tf_index *ix, int dim) {
+  return ix->n_terms == 1 && ix->c == 0 && ix->terms[0].coef == 1 && ix->terms[0].dim == dim;
 }
 
 /* Whether both move alike; the constants may differ. */

@@ -1,4 +1,5 @@
 /* Rules on where nodes and lists may be: order, levels, units, bypass, retain, homes. */
+#include "model/spec/dims.h"
 #include "model/tree/check.h"
 
 /* ---- order -------------------------------------------------------------------------- */
@@ -185,13 +186,6 @@ static void check_sums(const tf_checker *c, int tile, int o) {
   }
 }
 
-static bool touches(const tf_op *op, int z) {
-  bool does = op->out == z;
-  for (int r = 0; r < op->n_reads; r++)
-    does |= op->reads[r].tensor == z;
-  return does;
-}
-
 static void check_op(const tf_checker *c, int o, int z, int level) {
   const int tile = first_tile(c->f->tree, o, level);
   if (tile < 0) {
@@ -210,6 +204,6 @@ void tf_check_homes(const tf_checker *c) {
     const bool outer = wl->tensors[z].producer < 0 || wl->tensors[z].n_consumers == 0;
     const int level = outer ? tf_arch_home(c->f->arch, &wl->tensors[z]) : 0;
     for (int o = 0; o < wl->n_ops && level > 0; o++)
-      if (touches(&wl->ops[o], z) && c->f->tree->op_node[o] >= 0) check_op(c, o, z, level);
+      if (tf_op_touches(&wl->ops[o], z) && c->f->tree->op_node[o] >= 0) check_op(c, o, z, level);
   }
 }

@@ -37,6 +37,11 @@ static inline bool tf_op_below(const tf_facts *f, int o, int n) {
 static inline int tf_dim_slot(const tf_facts *f, int o, int dim) { return f->dim_slot[o * f->wl->n_dims + dim]; }
 /* Whether op o reduces its i-th dim. */
 static inline bool tf_slot_reduced(const tf_facts *f, int o, int i) { return i >= f->wl->ops[o].n_out_dims; }
+static inline bool tf_node_bypasses(const tf_node *tile, int tensor) {
+  for (int i = 0; i < tile->n_bypass; i++)
+    if (tile->bypass[i].tensor == tensor) return true;
+  return false;
+}
 /* Whether some op below node n touches the tensor. */
 bool tf_node_touches(const tf_facts *f, int n, int tensor);
 /* What the tensor is to the ops below node n (tf_role); -1: none of it, or they do not touch it. */

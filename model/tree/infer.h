@@ -18,6 +18,14 @@ typedef struct {
   int64_t lo, len;
 } tf_ival;
 
+/* Elements of a box. */
+static inline int64_t tf_ival_volume(const tf_ival *box, int rank) {
+  int64_t n = 1;
+  for (int r = 0; r < rank; r++)
+    n *= box[r].len > 0 ? box[r].len : 0;
+  return n;
+}
+
 /* The smallest interval that holds both; an empty one is ignored. */
 static inline tf_ival tf_hull(tf_ival a, tf_ival b) {
   if (a.len <= 0) return b;

@@ -4,7 +4,7 @@
 #include "base/arena.h"
 #include "model/tree/build.h"
 
-/* ---- lines and tokens (lex.c) ---- */
+/* ---- lines and tokens (tree_lex.c) ---- */
 typedef enum { TF_M_END, TF_M_WORD, TF_M_NUMBER, TF_M_PUNCT, TF_M_BAD } tf_mkind;
 
 typedef struct {

@@ -44,13 +44,6 @@ static bool plain(const slope *s, int o, const tf_ref *ref, unsigned *dims) {
   return true;
 }
 
-static int references(const tf_op *op, int z) {
-  int n = 0;
-  for (int r = 0; r < op->n_reads; r++)
-    n += op->reads[r].tensor == z;
-  return n;
-}
-
 /* The drive that an index gives what it reads, from the reader's own drives. */
 static drive driven_by(const slope *s, int reader, const tf_index *ix) {
   if (ix->n_terms == 0) return (drive){-1, 0, ix->c, true};
@@ -154,7 +147,8 @@ static void add_reads(slope *s, int o, tf_b_op *b) {
     const tf_tensor *t = &s->wl->tensors[z];
     unsigned dims;
     bool own = t->producer < 0 && t->n_consumers == 1;
-    if (own && references(op, z) == 1 && plain(s, o, &op->reads[r], &dims)) add_tensor(s, b, z, dims, false, false);
+    if (own && tf_op_times_read(op, z) == 1 && plain(s, o, &op->reads[r], &dims))
+      add_tensor(s, b, z, dims, false, false);
   }
 }
 
@@ -162,7 +156,7 @@ static void add_reads(slope *s, int o, tf_b_op *b) {
 static void add_output(slope *s, int o, bool stays, tf_b_op *b) {
   const tf_op *op = &s->wl->ops[o];
   unsigned dims = 0;
-  if (references(op, op->out) || (stays && shares_reduced(s, o)) || (!stays && overlaps(s, o))) return;
+  if (tf_op_times_read(op, op->out) || (stays && shares_reduced(s, o)) || (!stays && overlaps(s, o))) return;
   for (int i = 0; i < op->n_out_dims && i < TF_B_DIMS; i++)
     dims |= 1u << i;
   add_tensor(s, b, op->out, dims, true, stays);

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/spec/dims.h"
+
 static int index_of(const tf_chain *c, int op) {
   for (int k = 0; k < c->n_ops; k++)
     if (c->ops[k] == op) return k;
@@ -118,13 +120,6 @@ static bool add_own(tf_chain *c, int own[TF_C_OPS][TF_C_DIMS]) {
   return true;
 }
 
-static bool touches(const tf_op *op, int tensor) {
-  bool is = op->out == tensor;
-  for (int r = 0; r < op->n_reads; r++)
-    is |= op->reads[r].tensor == tensor;
-  return is;
-}
-
 /* Whether the tensor is an input or output of the chain; for a chain of one op every tensor is. */
 static bool is_io(const tf_chain *c, int tensor) {
   int producer = c->wl->tensors[tensor].producer;
@@ -145,7 +140,7 @@ static bool add_use(tf_chain *c, int k, int tensor, const int *own) {
                   .bits = z->word_bits,
                   .all = true};
   for (int j = 0; j < c->n_ops; j++)
-    u->all &= touches(&c->wl->ops[c->ops[j]], tensor);
+    u->all &= tf_op_touches(&c->wl->ops[c->ops[j]], tensor);
   for (int j = 0; j < c->n_uses; j++)
     u->again |= c->uses[j].tensor == tensor;
   tf_c_length len[TF_C_DIMS];

@@ -105,13 +105,6 @@ static int lowest_floor(const closed *c) {
   return least;
 }
 
-static bool any_streamed(const tf_workload *wl) {
-  int n = 0;
-  for (int o = 0; o < wl->n_ops; o++)
-    n += tf_ops_streamed(wl, o);
-  return n > 1;
-}
-
 static void try_all(closed *c) {
   tf_c_found apart;
   c->ops.orders = 0;
@@ -119,7 +112,7 @@ static void try_all(closed *c) {
   if (c->wl->n_ops < 2 || !tf_ops_one_end(c->wl)) return;
   for (int home = 1; home <= lowest_floor(c) && home <= TF_C_LEVELS; home++)
     for (int kind = 0; kind < TF_N_SCOPES; kind++)
-      for (int stream = 0; stream <= any_streamed(c->wl); stream++)
+      for (int stream = 0; stream <= tf_ops_some_streamed(c->wl); stream++)
         for (int own = 0; own < 2; own++) {
           if (tf_scope_at((tf_scope)kind)->at_once) continue;
           tf_c_shape s = {home, (tf_scope)kind, stream, own};

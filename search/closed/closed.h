@@ -27,6 +27,8 @@ typedef struct {
   double rate[TF_C_LEVELS]; /* words a cycle into the level, all instances together */
 } tf_c_problem;
 
+static inline double tf_c_extent(const tf_c_problem *p, int l) { return (double)p->chain->loops[l].extent; }
+
 typedef struct {
   double tile[TF_C_LEVELS][TF_C_LOOPS]; /* per instance */
 } tf_c_tiles;

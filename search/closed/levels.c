@@ -30,8 +30,6 @@ typedef struct {
   double fixed[TF_C_LEVELS][TF_C_LOOPS];
 } program;
 
-static double extent(const tf_c_problem *p, int l) { return (double)p->chain->loops[l].extent; }
-
 /* Loops of the order that Tile d has. */
 static bool is_cut(const tf_c_problem *p, int d, int l) {
   for (int i = 0; i < p->n_order; i++)
@@ -44,7 +42,7 @@ static bool name_vars(program *g) {
   int n = 1;
   for (int d = 0; d < p->n; d++)
     for (int l = 0; l < p->chain->n_loops; l++) {
-      double hi = extent(p, l) / p->spread[d][l], lo = fmin(p->low[l], hi);
+      double hi = tf_c_extent(p, l) / p->spread[d][l], lo = fmin(p->low[l], hi);
       g->fixed[d][l] = hi;
       g->var[d][l] = -1;
       if (!is_cut(p, d, l)) continue;
@@ -62,7 +60,7 @@ static bool name_vars(program *g) {
 /* Multiplies by the tile of loop l in level d (-1: the whole extent), times its instances, to a power. */
 static void times(const program *g, tf_gp_term *t, int d, int l, bool all, double power) {
   if (d < 0) {
-    t->log_coef += power * log(extent(g->p, l));
+    t->log_coef += power * log(tf_c_extent(g->p, l));
     return;
   }
   if (all) t->log_coef += power * log(g->p->spread[d][l]);
@@ -187,7 +185,8 @@ static bool add_nesting(program *g) {
   const tf_c_problem *p = g->p;
   for (int d = 1; d < p->n; d++)
     for (int l = 0; l < p->chain->n_loops; l++) {
-      if (g->var[d][l] < 0 || (g->var[d - 1][l] < 0 && g->fixed[d - 1][l] >= extent(p, l) / p->spread[d - 1][l] - 1e-9))
+      if (g->var[d][l] < 0 ||
+          (g->var[d - 1][l] < 0 && g->fixed[d - 1][l] >= tf_c_extent(p, l) / p->spread[d - 1][l] - 1e-9))
         continue;
       tf_gp_term t = {0};
       times(g, &t, d, l, true, 1);
@@ -285,18 +284,18 @@ static double over_steps(const tf_c_problem *p, const tf_c_use *u,
 }
 
 static double real_steps(const tf_c_problem *p, const tf_c_tiles *t, int l) {
-  return extent(p, l) / p->spread[0][l] / t->tile[0][l];
+  return tf_c_extent(p, l) / p->spread[0][l] / t->tile[0][l];
 }
 
 static double rounded(const tf_c_problem *p, const tf_c_tiles *t, int l) {
-  double len = extent(p, l) / p->spread[0][l], tile = t->tile[0][l];
+  double len = tf_c_extent(p, l) / p->spread[0][l], tile = t->tile[0][l];
   return tile >= len * (1 - 1e-9) ? 1 : 1 + tile / len + 1 / fmax(1, floor(tile * (1 + 1e-9)));
 }
 
 double tf_c_real_words(const tf_c_problem *p, const tf_c_tiles *t) {
   double s[TF_C_LOOPS], all = 0;
   for (int l = 0; l < p->chain->n_loops; l++)
-    s[l] = fmin(t->tile[0][l] * p->spread[0][l], extent(p, l));
+    s[l] = fmin(t->tile[0][l] * p->spread[0][l], tf_c_extent(p, l));
   for (int i = 0; i < p->chain->n_uses; i++) {
     const tf_c_use *u = &p->chain->uses[i];
     if (moves_here(p, u, 0)) all += tf_chain_footprint(u, s) * over_steps(p, u, real_steps, t, false);
@@ -346,13 +345,14 @@ bool tf_c_solve_gemm(const tf_c_problem *p, tf_c_tiles *t, double *cost) {
   if (!is_gemm_chain(p, &m, &l)) return false;
   double a = p->low[3], tile_m, tile_l;
   for (int i = 0; i < 4; i++) {
-    if (a > extent(p, i)) return false;
+    if (a > tf_c_extent(p, i)) return false;
     t->tile[0][i] = a;
   }
-  gemm_tiles(extent(p, m), extent(p, l), p->capacity[0], a, &tile_m, &tile_l);
+  gemm_tiles(tf_c_extent(p, m), tf_c_extent(p, l), p->capacity[0], a, &tile_m, &tile_l);
   if (!(tile_m >= a) || !(tile_l >= a)) return false;
   t->tile[0][m] = tile_m;
   t->tile[0][l] = tile_l;
-  *cost = extent(p, m) * extent(p, l) * (extent(p, 2) + extent(p, 3)) * (1 / tile_m + 1 / tile_l) / p->rate[0];
+  *cost = tf_c_extent(p, m) * tf_c_extent(p, l) * (tf_c_extent(p, 2) + tf_c_extent(p, 3)) * (1 / tile_m + 1 / tile_l) /
+          p->rate[0];
   return true;
 }

@@ -2,11 +2,7 @@
 
 #include <string.h>
 
-static bool padded(const tf_tensor *z) {
-  for (int r = 0; r < z->rank; r++)
-    if (z->pad[r] > 0) return true;
-  return false;
-}
+#include "model/spec/dims.h"
 
 static bool widen(tf_arena *a, tf_tensor *z) {
   int64_t *lo = TF_ARRAY(a, int64_t, (size_t)z->rank);
@@ -26,8 +22,8 @@ static bool widen(tf_arena *a, tf_tensor *z) {
 const tf_workload *tf_quick_workload(tf_arena *a, const tf_workload *wl) {
   int n = 0;
   for (int z = 0; z < wl->n_tensors; z++) {
-    n += padded(&wl->tensors[z]);
-    if (padded(&wl->tensors[z]) && wl->tensors[z].producer >= 0) return wl;
+    n += tf_is_padded(&wl->tensors[z]);
+    if (tf_is_padded(&wl->tensors[z]) && wl->tensors[z].producer >= 0) return wl;
   }
   if (n == 0) return wl;
   tf_workload *quick = TF_NEW(a, tf_workload);

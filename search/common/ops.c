@@ -1,5 +1,7 @@
 #include "search/common/ops.h"
 
+#include "model/spec/dims.h"
+
 int tf_ops_unit(const tf_arch *arch, const tf_workload *wl, int o) {
   for (int u = 0; u < arch->n_units; u++)
     if (!(wl->ops[o].kinds & ~arch->units[u].kinds)) return u;
@@ -21,16 +23,11 @@ bool tf_ops_one_end(const tf_workload *wl) {
   return ends == 1;
 }
 
-static bool has_dim(const tf_workload *wl, int o, int dim) {
-  for (int i = 0; i < wl->ops[o].n_dims; i++)
-    if (wl->ops[o].dims[i] == dim) return true;
-  return false;
-}
-
 bool tf_ops_streamed(const tf_workload *wl, int o) {
   const tf_op *op = &wl->ops[o];
   for (int i = op->n_out_dims; i < op->n_dims; i++)
-    if (wl->dims[op->dims[i]].extent > 1 && has_dim(wl, wl->topo[wl->n_ops - 1], op->dims[i])) return true;
+    if (wl->dims[op->dims[i]].extent > 1 && tf_op_slot(&wl->ops[wl->topo[wl->n_ops - 1]], op->dims[i]) >= 0)
+      return true;
   return false;
 }
 
@@ -49,4 +46,11 @@ bool tf_ops_window(const tf_workload *wl, int dim) {
       for (int r = 0; r < wl->tensors[wl->ops[o].reads[k].tensor].rank; r++)
         if (window_in(wl, &wl->ops[o].reads[k].index[r], dim)) return true;
   return false;
+}
+
+bool tf_ops_some_streamed(const tf_workload *wl) {
+  int n = 0;
+  for (int o = 0; o < wl->n_ops; o++)
+    n += tf_ops_streamed(wl, o);
+  return n > 1;
 }

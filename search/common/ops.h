@@ -11,6 +11,8 @@ bool tf_ops_can_run(const tf_arch *arch, const tf_workload *wl, tf_diags *d);
 bool tf_ops_one_end(const tf_workload *wl);
 /* Whether op o reduces a dim of the last op. */
 bool tf_ops_streamed(const tf_workload *wl, int o);
+/* Whether several do. */
+bool tf_ops_some_streamed(const tf_workload *wl);
 /* Whether a dim is a window: some index adds it to a longer dim (the r of p + r). */
 bool tf_ops_window(const tf_workload *wl, int dim);
 #endif

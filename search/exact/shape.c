@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "model/tree/build.h"
+#include "search/common/ops.h"
 #include "search/exact/exact.h"
 
 /* ---- what the workload says ------------------------------------------------------------------ */
@@ -20,13 +21,6 @@ static int lowest_floor(const tf_arch *arch, const tf_workload *wl) {
 }
 
 static int last_op(const tf_workload *wl) { return wl->topo[wl->n_ops - 1]; }
-
-static bool streams(const tf_workload *wl) {
-  int n = 0;
-  for (int o = 0; o < wl->n_ops; o++)
-    n += tf_ops_streamed(wl, o);
-  return n > 1;
-}
 
 /* Runs of consecutive ops on one kind of unit: run[k] is that of the k-th op in order. */
 static int find_runs(const tf_arch *arch, const tf_workload *wl, int *run) {
@@ -46,7 +40,7 @@ static bool below_at(const tf_arch *arch, const tf_workload *wl, int *k, tf_x_sh
   bool nests = n_runs > 1 && n_runs < wl->n_ops;
   for (int kind = 0; kind < TF_N_SCOPES; kind++)
     for (int runs = 0; runs <= nests; runs++)
-      for (int stream = 0; stream <= streams(wl); stream++) {
+      for (int stream = 0; stream <= tf_ops_some_streamed(wl); stream++) {
         const tf_scope_row *row = tf_scope_at((tf_scope)kind);
         if (stream && (runs || row->at_once)) continue;
         if (runs && row->drops) continue;

@@ -122,13 +122,13 @@ typedef struct {
 /* Moves from a tree of that value. */
 static bool better_by_moves(const tf_x_start *s, const tf_tree *tree, double value, const pace *may, so_far *now,
                             tf_found *f) {
-  tf_trying q = {
-      .by = s->o->objective, .goal = s->floor * TF_X_NEAR, .seed = may->seed, .exportable = s->o->exportable};
+  const tf_polishing how = {.goal = s->floor * TF_X_NEAR, .evals = may->evals, .seed = may->seed};
+  tf_trying q = {.by = s->o->objective, .exportable = s->o->exportable};
   tf_budget budget = s->o->budget;
   tf_watch watch;
   budget.time_limit = may->seconds;
   tf_watch_begin(&watch, &budget);
-  const bool better = !tf_watch_over(now->watch) && tf_polished(tree, value, may->evals, &watch, &q, f);
+  const bool better = !tf_watch_over(now->watch) && tf_polished(tree, value, &how, &watch, &q, f);
   now->spent += q.evals;
   return better;
 }

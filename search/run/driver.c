@@ -12,10 +12,10 @@
 #include "search/common/identity.h"
 #include "search/common/objective.h"
 #include "search/common/ops.h"
-#include "search/common/retain.h"
 #include "search/run/driver.h"
 #include "search/run/log.h"
 #include "search/run/memory.h"
+#include "search/run/retained.h"
 #include "search/run/starts.h"
 
 enum {

@@ -14,6 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/grow.h"
+
 /* ---- writing ------------------------------------------------------------------------------ */
 static void write_head(FILE *f, const tf_log_head *h) {
   fprintf(f, "tileflow-search-log 1 %s %s %" PRIu64 " %016" PRIx64 "\n", h->strategy, h->objective, h->seed, h->space);
@@ -244,9 +246,10 @@ static char *slurp(FILE *f, size_t *len) {
   while (buf) {
     n += fread(buf + n, 1, room - n, f);
     if (n < room) break;
-    char *more = realloc(buf, room *= 2);
-    if (!more) free(buf);
-    buf = more;
+    if (!tf_grow_text(&buf, &room, 2 * room)) {
+      free(buf);
+      buf = NULL;
+    }
   }
   *len = n;
   return buf;

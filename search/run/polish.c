@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/checked.h"
 #include "base/grow.h"
 #include "base/rng.h"
 #include "model/tree/build.h"
@@ -94,8 +95,6 @@ static tf_tree *made(const tf_tree *t, const move *m, bool *failed) {
 }
 
 /* ---- the moves there are --------------------------------------------------------------------------------- */
-static int64_t ceil_of(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 /* Two loops of one dim whose counts make `all` together: other ways to share it, each the first time. */
 static void share(list *l, put a, put b, int64_t all) {
   int64_t tried[TRIPS];
@@ -105,7 +104,7 @@ static void share(list *l, put a, put b, int64_t all) {
   tried[n++] = a.trip + 1;
   tried[n++] = a.trip - 1;
   for (int i = 0; i < n; i++) {
-    const int64_t other = tried[i] > 0 ? ceil_of(all, tried[i]) : 0;
+    const int64_t other = tried[i] > 0 ? tf_ceil_div(all, tried[i]) : 0;
     if (!other || tried[i] == a.trip || (a.loop < 0 && tried[i] == 1) || (b.loop < 0 && other == 1)) continue;
     move m = {.kind = LOOPS, .n_puts = 2, .puts = {a, b}};
     m.puts[0].trip = tried[i];
@@ -174,7 +173,7 @@ static void spread(list *l, int n) {
         if (dim == from->dim || from->trip % by || (f && by == from->trip) || !has_dim(l->t, n, dim)) continue;
         put more = near(l->t, n, from->dim), less = near(l->t, n, dim);
         if (less.loop < 0 || less.trip == 1) continue;
-        less.trip = ceil_of(less.trip, by);
+        less.trip = tf_ceil_div(less.trip, by);
         if (more.loop < 0) more.loop = INSIDE;
         more.trip *= by;
         add(l,
@@ -320,19 +319,21 @@ static void kick(descent *d, tf_found *at) {
   }
 }
 
-bool tf_polished(const tf_tree *tree, double value, int64_t most, tf_watch *watch, tf_trying *q, tf_found *out) {
+bool tf_polished(const tf_tree *tree, double value, const tf_polishing *how, tf_watch *watch, tf_trying *q,
+                 tf_found *out) {
+  const int64_t most = how->evals;
   descent d = {.q = q,
                .evals = q->evals + most,
                .effort = q->effort + EFFORT_EACH * most,
                .watch = watch,
                .l.t = tree,
                .l.spread = most >= SPREAD_FROM,
-               .rng = tf_rng_new(q->seed, 0)};
+               .rng = tf_rng_new(how->seed, 0)};
   *out = (tf_found){.value = value};
   moves_of(&d.l);
   if (d.l.spread && most / SPREAD_EACH < d.l.n - d.l.first) d.l.spread = false, d.l.n = d.l.first;
   descend(&d, out);
-  for (int64_t before = -1; !over(&d) && q->evals > before && out->value > q->goal * (1 + 1e-12);) {
+  for (int64_t before = -1; !over(&d) && q->evals > before && out->value > how->goal * (1 + 1e-12);) {
     tf_found at = {.value = out->value};
     before = q->evals;
     d.l.t = out->tree ? out->tree : tree;

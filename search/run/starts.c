@@ -2,15 +2,10 @@
 
 #include <stdlib.h>
 
+#include "model/spec/dims.h"
 #include "model/tree/build.h"
 
 /* ---- opening ---------------------------------------------------------------------------------- */
-static bool op_has(const tf_workload *wl, int o, int dim) {
-  for (int i = 0; i < wl->ops[o].n_dims; i++)
-    if (wl->ops[o].dims[i] == dim) return true;
-  return false;
-}
-
 /* Whether an op below the Tile has the dim, and no temporal loop of the Tile is over it. */
 static bool lacks(const tf_tree *t, int n, int dim) {
   const tf_node *node = &t->nodes[n];
@@ -18,7 +13,7 @@ static bool lacks(const tf_tree *t, int n, int dim) {
   for (int k = 0; k < node->n_temporal; k++)
     if (node->loops[k].dim == dim) return false;
   for (int i = n; i < node->end; i++)
-    needed |= t->nodes[i].kind == TF_OP && op_has(t->workload, t->nodes[i].op, dim);
+    needed |= t->nodes[i].kind == TF_OP && tf_op_slot(&t->workload->ops[t->nodes[i].op], dim) >= 0;
   return needed && t->workload->dims[dim].extent > 1;
 }
 

@@ -12,6 +12,18 @@ typedef struct {
   bool bad;        /* memory ran out */
 } tf_space_build;
 
+/* Memory of the space; NULL: it ran out. */
+static inline void *tf_space_array(tf_space_build *b, size_t n, size_t size) {
+  void *p = tf_arena_array(b->t->arena, n ? n : 1, size);
+  b->bad |= !p;
+  return p;
+}
+
+/* Of a, so many parts of b, 0 < b: rounded up. */
+static inline int32_t tf_space_parts(int32_t a, int32_t b) {
+  return b <= 1 ? a : b >= a ? 1 : (int32_t)((uint32_t)(a + b - 1) / (uint32_t)b);
+}
+
 static inline int tf_slot_of(const tf_facts *f, int o, int dim) {
   int i = tf_dim_slot(f, o, dim);
   return i < 0 ? -1 : f->dim_from[o] + i;

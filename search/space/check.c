@@ -12,12 +12,6 @@ typedef struct {
   tf_sbox *boxes;
 } maker;
 
-static void *array(tf_space_build *b, size_t n, size_t size) {
-  void *p = tf_arena_array(b->t->arena, n ? n : 1, size);
-  b->bad |= !p;
-  return p;
-}
-
 static int entry_of(maker *m, int slot, int limit) {
   for (int i = 0; i < m->check.n_slots; i++)
     if (m->slots[i] == slot && m->limits[i] == limit) return i;
@@ -59,11 +53,11 @@ static void add_box(maker *m, int n, int o, int ref, double bits) {
   const tf_facts *f = m->b->f;
   const tf_op *op = &f->wl->ops[o];
   const tf_tensor *z = &f->wl->tensors[ref < 0 ? op->out : op->reads[ref].tensor];
-  tf_srank *ranks = array(m->b, (size_t)z->rank, sizeof *ranks);
+  tf_srank *ranks = tf_space_array(m->b, (size_t)z->rank, sizeof *ranks);
   if (m->b->bad) return;
   for (int r = 0; r < z->rank; r++) {
     int n_terms = ref < 0 ? 1 : op->reads[ref].index[r].n_terms;
-    tf_sterm *terms = array(m->b, (size_t)n_terms, sizeof *terms);
+    tf_sterm *terms = tf_space_array(m->b, (size_t)n_terms, sizeof *terms);
     if (m->b->bad) return;
     int64_t all = z->extent[r] > INT32_MAX ? INT32_MAX : z->extent[r];
     int64_t pad = ref < 0 ? 0 : z->pad[r];
@@ -75,12 +69,6 @@ static void add_box(maker *m, int n, int o, int ref, double bits) {
     }
   }
   m->boxes[m->check.n_boxes++] = (tf_sbox){z->rank, ranks, bits};
-}
-
-static bool bypassed(const tf_node *t, int z) {
-  for (int i = 0; i < t->n_bypass; i++)
-    if (t->bypass[i].tensor == z) return true;
-  return false;
 }
 
 /* An op below node n that touches z (one that leads, if there is any), and by which read (-1: as its output). */
@@ -111,7 +99,7 @@ static void add_boxes(maker *m, int tile, const tf_mem_part *part) {
     if (part && bits < part->word_bits) bits = part->word_bits;
     if (!find_touch(f, tile, z, &o, &ref)) continue;
     if (part && tf_part_for(mem, tf_role_below(f, home < t->level ? tile : 0, z)) != part) continue;
-    if (home < t->level && !bypassed(t, z))
+    if (home < t->level && !tf_node_bypasses(t, z))
       add_box(m, tile, o, ref, twice ? 2 * bits : bits);
     else if (home == t->level && scope > tile && find_touch(f, scope, z, &o, &ref))
       add_box(m, scope, o, ref, bits);
@@ -163,13 +151,13 @@ static void add_fit(maker *m, const tf_scheck *check, int i, fits *list) {
     concerned |=
         m->b->node[i] < m->limits[e] && tf_is_above(m->b->f, m->b->node[i], m->limits[e]) && divides(d, m->slots[e]);
   if (!concerned || d->trip) return;
-  int32_t *divide = array(m->b, (size_t)check->n_slots, sizeof *divide);
+  int32_t *divide = tf_space_array(m->b, (size_t)check->n_slots, sizeof *divide);
   if (m->b->bad) return;
   for (int e = 0; e < check->n_slots; e++)
     divide[e] = left_to_divide(m, i, e);
   if (list->n == list->room) {
     int room = list->room ? 2 * list->room : 256;
-    found *more = array(m->b, (size_t)room, sizeof *more);
+    found *more = tf_space_array(m->b, (size_t)room, sizeof *more);
     if (m->b->bad) return;
     if (list->n) memcpy(more, list->list, (size_t)list->n * sizeof *more);
     list->list = more;
@@ -181,14 +169,14 @@ static void add_fit(maker *m, const tf_scheck *check, int i, fits *list) {
 /* Lists the decisions of the Tiles above the limits. */
 static void list_above(maker *m) {
   const tf_tree *tree = m->b->f->tree;
-  bool *above = array(m->b, (size_t)tree->n_nodes, sizeof *above);
+  bool *above = tf_space_array(m->b, (size_t)tree->n_nodes, sizeof *above);
   int n = 0;
   for (int e = 0; e < m->check.n_slots && !m->b->bad; e++)
     for (int up = tree->nodes[m->limits[e]].parent; up >= 0 && !above[up]; up = tree->nodes[up].parent) {
       above[up] = true;
       n += tree->nodes[up].kind == TF_TILE ? tree->nodes[up].n_loops : 0;
     }
-  m->on = array(m->b, (size_t)n, sizeof *m->on);
+  m->on = tf_space_array(m->b, (size_t)n, sizeof *m->on);
   for (int u = 0; u < tree->n_nodes && !m->b->bad; u++)
     for (int i = m->b->after_node[u]; above[u] && i < m->b->t->space.n && m->b->node[i] == u; i++)
       m->on[m->n_on++] = i;
@@ -223,10 +211,10 @@ static void check_tile(tf_space_build *b, int tile, const tf_mem_part *part, fit
   const tf_memory *mem = &f->arch->memories[f->tree->nodes[tile].level];
   size_t boxes, terms = most_terms(f, tile, &boxes);
   maker m = {.b = b,
-             .slots = array(b, terms, sizeof(int)),
-             .limits = array(b, terms, sizeof(int)),
-             .boxes = array(b, boxes, sizeof(tf_sbox))};
-  tf_scheck *check = array(b, 1, sizeof *check);
+             .slots = tf_space_array(b, terms, sizeof(int)),
+             .limits = tf_space_array(b, terms, sizeof(int)),
+             .boxes = tf_space_array(b, boxes, sizeof(tf_sbox))};
+  tf_scheck *check = tf_space_array(b, 1, sizeof *check);
   if (b->bad) return;
   add_boxes(&m, tile, part);
   if (b->bad) return;
@@ -242,8 +230,8 @@ static void check_tile(tf_space_build *b, int tile, const tf_mem_part *part, fit
 /* Gives each decision the capacities found for it, Tile by Tile. */
 static void hand_out_fits(tf_space_build *b, const fits *list) {
   tf_decision *at = b->t->at;
-  tf_sfit **next = array(b, (size_t)b->t->space.n, sizeof *next);
-  tf_sfit *all = array(b, (size_t)list->n, sizeof *all);
+  tf_sfit **next = tf_space_array(b, (size_t)b->t->space.n, sizeof *next);
+  tf_sfit *all = tf_space_array(b, (size_t)list->n, sizeof *all);
   if (b->bad) return;
   for (int k = 0; k < list->n; k++)
     at[list->list[k].decision].n_fits++;

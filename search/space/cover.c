@@ -10,10 +10,6 @@
 #include "search/space/build.h"
 #include "search/space/probe.h"
 
-static int32_t ceil_div(int32_t a, int32_t b) {
-  return b <= 1 ? a : b >= a ? 1 : (int32_t)((uint32_t)(a + b - 1) / (uint32_t)b);
-}
-
 /* ---- once a tree -------------------------------------------------------------------------------- */
 /* Whether the index begins at 0, given which dims begin at 0. */
 static bool begins_at_0(const tf_facts *f, const bool *zero, int o, const tf_index *x) {
@@ -114,7 +110,7 @@ bool tf_trips_probe(tf_trips *t, int from) {
     t->probe[d->loop] = i < from ? t->space.chosen[i] : d->trip ? d->trip : 1;
     for (int k = 0; k < d->n_slots; k++) {
       int64_t *rest = &t->rest[d->slots[k]];
-      if (d->trip && i >= from) *rest = ceil_div((int32_t)*rest, d->trip);
+      if (d->trip && i >= from) *rest = tf_space_parts((int32_t)*rest, d->trip);
       t->product[d->slots[k]] *= (double)t->probe[d->loop];
     }
   }
@@ -139,7 +135,7 @@ void tf_trips_measure(tf_trips *t, int i) {
 /* Whether the count divides what is left of each of its lengths. */
 static bool divides(const tf_trips *t, const tf_decision *d, int32_t trip) {
   for (int k = 0; k < d->n_slots; k++)
-    if (ceil_div(t->len[d->slots[k]], d->fixed_after[k]) % trip) return false;
+    if (tf_space_parts(t->len[d->slots[k]], d->fixed_after[k]) % trip) return false;
   return true;
 }
 
@@ -155,7 +151,7 @@ void tf_trips_choose(tf_trips *t, int i, int32_t trip) {
   t->space.chosen[i] = trip;
   t->trips[d->loop] = trip;
   for (int k = 0; k < d->n_slots; k++)
-    t->len[d->slots[k]] = ceil_div(t->len[d->slots[k]], trip);
+    t->len[d->slots[k]] = tf_space_parts(t->len[d->slots[k]], trip);
 }
 
 /* Whether the ranges that are known are still covered once decision i is taken. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "model/spec/dims.h"
 #include "model/tree/build.h"
 #include "search/space/genes.h"
 
@@ -55,18 +56,12 @@ static bool leads(const writer *w, const group *g, int o) {
   return true;
 }
 
-static int dim_of(const tf_op *op, int dim) {
-  for (int i = 0; i < op->n_dims; i++)
-    if (op->dims[i] == dim) return i;
-  return -1;
-}
-
 /* 0: no loop on the dim may stand above the group; 1: one may; 2: one may if the reductions are streamed. */
 static int allowed(const writer *w, const group *g, int dim) {
   int answer = 1;
   for (int i = 0; i < g->n; i++) {
     const tf_op *op = &w->s->wl->ops[g->ops[i]];
-    int at = dim_of(op, dim);
+    int at = tf_op_slot(op, dim);
     if (leads(w, g, g->ops[i])) {
       if (at < 0) return 0;
     } else if (at >= op->n_out_dims) {
@@ -294,7 +289,7 @@ static void put_stream(writer *w, const group *g, int level, int dim) {
   for (int i = 0; i < g->n; i++) {
     const tf_op *op = &w->s->wl->ops[g->ops[i]];
     bool leaves = leads(w, g, g->ops[i]);
-    if (dim_of(op, dim) < op->n_out_dims) continue;
+    if (tf_op_slot(op, dim) < op->n_out_dims) continue;
     if (!leaves && !home_here(w, g, w->f.group[level + 1], g->ops[i])) continue;
     tf_build_stream(w->out, (tf_named){.tensor = op->out});
   }

@@ -2,15 +2,9 @@
 #include "model/tree/infer.h"
 #include "search/space/build.h"
 
-static void *array(tf_space_build *b, size_t n, size_t size) {
-  void *p = tf_arena_array(b->t->arena, n ? n : 1, size);
-  b->bad |= !p;
-  return p;
-}
-
 /* Adds one reader's box in rank r: 1 + sum of |coef| * (len - 1). */
 static void add_rank(tf_space_build *b, tf_sinfer *s, tf_srank *ranks, int reader, const tf_index *x) {
-  tf_sterm *terms = array(b, (size_t)x->n_terms, sizeof *terms);
+  tf_sterm *terms = tf_space_array(b, (size_t)x->n_terms, sizeof *terms);
   if (b->bad) return;
   for (int j = 0; j < x->n_terms; j++) {
     int64_t coef = x->terms[j].coef < 0 ? -x->terms[j].coef : x->terms[j].coef;
@@ -26,7 +20,7 @@ static void by_readers(tf_space_build *b, tf_sinfer *s, int scope, int o, int ra
   size_t n = 0;
   for (int i = 0; i < z->n_consumers; i++)
     n += (size_t)wl->ops[z->consumers[i]].n_reads;
-  tf_srank *ranks = array(b, n, sizeof *ranks);
+  tf_srank *ranks = tf_space_array(b, n, sizeof *ranks);
   if (b->bad) return;
   s->ranks = ranks;
   for (int i = 0; i < z->n_consumers; i++) {
@@ -64,7 +58,7 @@ void tf_space_infer(tf_space_build *b, int scope, int i) {
   int n = d->n_infer, more = 0;
   for (int k = f->leaf_from[scope]; k < f->leaf_end[scope]; k++)
     more += f->wl->ops[f->leaf_op[k]].n_dims;
-  tf_sinfer *list = array(b, (size_t)(n + more), sizeof *list);
+  tf_sinfer *list = tf_space_array(b, (size_t)(n + more), sizeof *list);
   if (b->bad) return;
   for (int k = 0; k < n; k++)
     list[k] = d->infer[k];

@@ -44,17 +44,11 @@ struct tf_probe {
   double moves;    /* times products of counts: no shift is larger */
 };
 
-static void *array(tf_space_build *b, size_t n, size_t size) {
-  void *p = tf_arena_array(b->t->arena, n ? n : 1, size);
-  b->bad |= !p;
-  return p;
-}
-
 /* ---- written once a tree ---------------------------------------------------------------------------- */
 static void add(tf_space_build *b, tf_probe *p, step s) {
   if (p->n_steps == p->room) {
     const int room = p->room ? 2 * p->room : 64;
-    step *more = array(b, (size_t)room, sizeof *more);
+    step *more = tf_space_array(b, (size_t)room, sizeof *more);
     if (b->bad) return;
     if (p->n_steps) memcpy(more, p->steps, (size_t)p->n_steps * sizeof *more);
     p->steps = more;
@@ -65,7 +59,7 @@ static void add(tf_space_build *b, tf_probe *p, step s) {
 
 /* The slots of an index of op o. */
 static const int *slots_of(tf_space_build *b, tf_probe *p, int o, const tf_index *x) {
-  int *slots = array(b, (size_t)x->n_terms, sizeof *slots);
+  int *slots = tf_space_array(b, (size_t)x->n_terms, sizeof *slots);
   double moves = 0;
   for (int j = 0; j < x->n_terms && !b->bad; j++) {
     slots[j] = tf_slot_of(b->f, o, x->terms[j].dim);
@@ -81,7 +75,7 @@ static void add_hull(tf_space_build *b, tf_probe *p, int o, int k, int n) {
   step s = {.kind = HULL, .slot = f->dim_from[o] + k};
   TF_EACH_READ (f, o, n, at)
     s.n++;
-  index_read *reads = array(b, (size_t)s.n, sizeof *reads);
+  index_read *reads = tf_space_array(b, (size_t)s.n, sizeof *reads);
   int i = 0;
   TF_EACH_READ (f, o, n, at) {
     const tf_index *x = &f->wl->ops[at.op].reads[at.ref].index[k];
@@ -121,7 +115,7 @@ static void add_splits(tf_space_build *b, tf_probe *p, int o, int n) {
   for (int i = 0; i < f->wl->ops[o].n_dims && !b->bad; i++) {
     step s = {.kind = SPLIT, .slot = f->dim_from[o] + i};
     s.from = inner_of(b, p, n, s.slot);
-    splitter *loops = s.from < 0 ? NULL : array(b, (size_t)node->n_loops, sizeof *loops);
+    splitter *loops = s.from < 0 ? NULL : tf_space_array(b, (size_t)node->n_loops, sizeof *loops);
     for (int k = 0; loops && k < node->n_loops; k++)
       if (node->loops[k].dim == f->wl->ops[o].dims[i]) loops[s.n++] = (splitter){f->loop_from[n] + k, p->depth + k};
     s.loops = loops;
@@ -143,7 +137,8 @@ static void add_node(tf_space_build *b, tf_probe *p, int n) {
 
 /* Leaves out steps on which no answer depends, from the last one back, and finds whose shifts are asked for. */
 static void prune(tf_space_build *b, tf_probe *p) {
-  bool *need = array(b, (size_t)p->n_slots, sizeof *need), *trace = array(b, (size_t)p->n_slots, sizeof *trace);
+  bool *need = tf_space_array(b, (size_t)p->n_slots, sizeof *need),
+       *trace = tf_space_array(b, (size_t)p->n_slots, sizeof *trace);
   int left = p->n_steps;
   for (int i = p->n_steps - 1; i >= 0 && !b->bad; i--) {
     step s = p->steps[i];
@@ -168,10 +163,10 @@ static void prune(tf_space_build *b, tf_probe *p) {
 static int number(tf_space_build *b, tf_probe *p, int *depth) {
   const tf_tree *tree = b->f->tree;
   int n_inner = 0, most = 0;
-  p->inner_from = array(b, (size_t)b->t->space.n, sizeof *p->inner_from);
+  p->inner_from = tf_space_array(b, (size_t)b->t->space.n, sizeof *p->inner_from);
   for (int i = 0; i < b->t->space.n && !b->bad; n_inner += b->t->at[i++].n_slots)
     p->inner_from[i] = n_inner;
-  p->inner = array(b, (size_t)n_inner, sizeof *p->inner);
+  p->inner = tf_space_array(b, (size_t)n_inner, sizeof *p->inner);
   for (int n = 0; n < tree->n_nodes && !b->bad; n++) {
     const int up = tree->nodes[n].parent;
     depth[n] = up < 0 ? 0 : depth[up] + (tree->nodes[up].kind == TF_TILE ? tree->nodes[up].n_loops : 0);
@@ -183,17 +178,17 @@ static int number(tf_space_build *b, tf_probe *p, int *depth) {
 
 tf_probe *tf_probe_new(tf_space_build *b) {
   const tf_facts *f = b->f;
-  tf_probe *p = array(b, 1, sizeof *p);
-  int *depth = array(b, (size_t)f->tree->n_nodes, sizeof *depth);
+  tf_probe *p = tf_space_array(b, 1, sizeof *p);
+  int *depth = tf_space_array(b, (size_t)f->tree->n_nodes, sizeof *depth);
   if (b->bad) return NULL;
   *p = (tf_probe){.n_slots = f->n_dims, .moves = 1};
   const int most = number(b, p, depth);
   if (most > TF_SHIFT_LOOPS) return NULL;
-  p->begin = array(b, (size_t)p->n_slots, sizeof *p->begin);
-  p->now = array(b, (size_t)p->n_slots, sizeof *p->now);
-  p->mixed = array(b, (size_t)p->n_slots, sizeof *p->mixed);
-  p->by = array(b, (size_t)p->n_slots * (size_t)most, sizeof *p->by);
-  p->other = array(b, (size_t)most, sizeof *p->other);
+  p->begin = tf_space_array(b, (size_t)p->n_slots, sizeof *p->begin);
+  p->now = tf_space_array(b, (size_t)p->n_slots, sizeof *p->now);
+  p->mixed = tf_space_array(b, (size_t)p->n_slots, sizeof *p->mixed);
+  p->by = tf_space_array(b, (size_t)p->n_slots * (size_t)most, sizeof *p->by);
+  p->other = tf_space_array(b, (size_t)most, sizeof *p->other);
   for (int o = 0; o < f->wl->n_ops && !b->bad; o++)
     for (int i = 0; i < f->wl->ops[o].n_dims; i++)
       p->begin[f->dim_from[o] + i] = (tf_ival){0, f->wl->dims[f->wl->ops[o].dims[i]].extent};

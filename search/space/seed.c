@@ -1,6 +1,7 @@
 /* Rows of genes: good starts read off the graph, and random changes of a row. */
 #include <string.h>
 
+#include "model/spec/dims.h"
 #include "search/space/genes.h"
 #include "tileflow/tree.h"
 
@@ -82,12 +83,6 @@ static void shuffle(const tf_shapes *s, tf_rng *rng, int *dims) {
   }
 }
 
-static int place_in(const tf_op *op, int dim) {
-  for (int i = 0; i < op->n_dims; i++)
-    if (op->dims[i] == dim) return i;
-  return -1;
-}
-
 /* Gives the dims of `among` priorities in the order of the list, the others keep theirs.  The first dims that the op
  * has are spread: x, y, x, y.  `again`: the first dim is spread over y, too. */
 static void lay_dims(const tf_shapes *s, int o, const int *dims, uint64_t among, bool again, int32_t *tile) {
@@ -97,7 +92,7 @@ static void lay_dims(const tf_shapes *s, int o, const int *dims, uint64_t among,
   int n = 0, place = 0;
   memset(spread, 0, 4 * sizeof *spread);
   for (int k = 0; k < s->wl->n_dims; k++) {
-    int i = place_in(op, dims[k]);
+    int i = tf_op_slot(op, dims[k]);
     if (i < 0 || !(among >> (dims[k] & 63) & 1)) continue;
     tile[i] = (int32_t)(place < TF_PRIORITIES ? place : TF_PRIORITIES - 1);
     place++;
@@ -204,11 +199,11 @@ static void copy_tile(const tf_shapes *s, tf_rng *rng, const uint32_t *order, in
     int32_t *to = &genes[s->columns[o].tile[t]];
     if (o == from || s->columns[o].unit != s->columns[from].unit) continue;
     for (int i = 0; i < a->n_dims; i++) {
-      int k = place_in(b, a->dims[i]);
+      int k = tf_op_slot(b, a->dims[i]);
       if (k >= 0) to[k] = tile[i];
     }
     for (int i = 0; i < 4; i++) {
-      int pick = tile[a->n_dims + i], k = pick ? place_in(b, a->dims[pick - 1]) : -1;
+      int pick = tile[a->n_dims + i], k = pick ? tf_op_slot(b, a->dims[pick - 1]) : -1;
       to[b->n_dims + i] = (int32_t)(k + 1);
     }
   }

@@ -14,14 +14,8 @@ static int32_t clamp32(int64_t v) { return v > NO_LIMIT ? NO_LIMIT : (int32_t)v;
 static int32_t mul32(int32_t a, int32_t b) { return clamp32((int64_t)a * b); }
 
 /* ---- one decision --------------------------------------------------------------------- */
-static void *array(tf_space_build *b, size_t n, size_t size) {
-  void *p = tf_arena_array(b->t->arena, n ? n : 1, size);
-  b->bad |= !p;
-  return p;
-}
-
 static void fill_choices(tf_space_build *b, tf_decision *d, const tf_loop *l) {
-  int32_t *list = array(b, (size_t)l->n_choices, sizeof *list);
+  int32_t *list = tf_space_array(b, (size_t)l->n_choices, sizeof *list);
   if (b->bad) return;
   for (int i = 0; i < l->n_choices; i++) {
     int32_t v = clamp32(l->choices[i]);
@@ -36,7 +30,7 @@ static void fill_choices(tf_space_build *b, tf_decision *d, const tf_loop *l) {
 
 static void fill_slots(tf_space_build *b, tf_decision *d, int n) {
   const tf_facts *f = b->f;
-  int *slots = array(b, (size_t)(f->leaf_end[n] - f->leaf_from[n]), sizeof *slots);
+  int *slots = tf_space_array(b, (size_t)(f->leaf_end[n] - f->leaf_from[n]), sizeof *slots);
   if (b->bad) return;
   for (int i = f->leaf_from[n]; i < f->leaf_end[n]; i++) {
     int o = f->leaf_op[i], s = tf_slot_of(f, o, d->dim);
@@ -53,7 +47,7 @@ static void fill_before(tf_space_build *b, int i) {
   if (d->axis == TF_TEMPORAL) return;
   for (int up = b->node[i]; up >= 0; up = nodes[up].parent)
     n += nodes[up].kind == TF_TILE ? nodes[up].n_loops : 0;
-  int *list = array(b, (size_t)n, sizeof *list);
+  int *list = tf_space_array(b, (size_t)n, sizeof *list);
   for (int up = b->node[i]; up >= 0 && !b->bad; up = nodes[up].parent)
     for (int j = b->after_node[up]; j < i && b->node[j] == up && nodes[up].level == nodes[b->node[i]].level; j++)
       if (b->t->at[j].axis == d->axis) list[d->n_before++] = j;
@@ -106,14 +100,14 @@ static int32_t most_of(const tf_decision *d) {
 static void fill_after(tf_space_build *b) {
   tf_trips *t = b->t;
   size_t n = (size_t)t->n_slots;
-  int32_t *fixed = array(b, n, sizeof *fixed), *room = array(b, n, sizeof *room);
+  int32_t *fixed = tf_space_array(b, n, sizeof *fixed), *room = tf_space_array(b, n, sizeof *room);
   if (b->bad) return;
   for (size_t s = 0; s < n; s++)
     fixed[s] = room[s] = 1;
   for (int i = t->space.n - 1; i >= 0; i--) {
     tf_decision *d = &t->at[i];
-    int32_t *fixed_after = array(b, (size_t)d->n_slots, sizeof *fixed_after);
-    int32_t *room_after = array(b, (size_t)d->n_slots, sizeof *room_after);
+    int32_t *fixed_after = tf_space_array(b, (size_t)d->n_slots, sizeof *fixed_after);
+    int32_t *room_after = tf_space_array(b, (size_t)d->n_slots, sizeof *room_after);
     if (b->bad) return;
     for (int k = 0; k < d->n_slots; k++) {
       int s = d->slots[k];
@@ -137,7 +131,7 @@ static int by_kin(const void *a, const void *b) {
 /* Links corresponding loops (of one kin) into lists. */
 static void link_kin(tf_space_build *b) {
   int n = b->t->space.n;
-  tf_decision *at = b->t->at, **list = array(b, (size_t)n, sizeof *list);
+  tf_decision *at = b->t->at, **list = tf_space_array(b, (size_t)n, sizeof *list);
   if (b->bad) return;
   for (int i = 0; i < n; i++)
     list[i] = &at[i];
@@ -152,7 +146,7 @@ static void link_kin(tf_space_build *b) {
 /* ---- the whole ------------------------------------------------------------------------ */
 static void add_nodes(tf_space_build *b) {
   const tf_tree *tree = b->f->tree;
-  int *pending = array(b, (size_t)tree->n_nodes, sizeof *pending), n_pending = 0;
+  int *pending = tf_space_array(b, (size_t)tree->n_nodes, sizeof *pending), n_pending = 0;
   for (int n = 0; n < tree->n_nodes && !b->bad; n++) {
     int before = b->t->space.n;
     b->after_node[n] = before;
@@ -177,16 +171,16 @@ static bool build(tf_trips *t, const tf_facts *f) {
   size_t loops = (size_t)f->n_loops + 1, slots = (size_t)f->n_dims + 1;
   t->n_loops = f->n_loops;
   t->n_slots = f->n_dims;
-  t->at = array(&b, loops, sizeof *t->at);
-  b.node = array(&b, loops, sizeof *b.node);
-  b.after_node = array(&b, (size_t)f->tree->n_nodes, sizeof *b.after_node);
-  t->begin = array(&b, slots, sizeof *t->begin);
-  t->len = array(&b, slots, sizeof *t->len);
-  t->scratch = array(&b, slots * ((size_t)f->wl->n_tensors + 1), sizeof *t->scratch);
-  t->space.chosen = array(&b, loops, sizeof *t->space.chosen);
-  t->trips = array(&b, loops, sizeof *t->trips);
-  t->known = array(&b, (size_t)f->wl->n_ops, sizeof *t->known);
-  t->bare = array(&b, slots, sizeof *t->bare);
+  t->at = tf_space_array(&b, loops, sizeof *t->at);
+  b.node = tf_space_array(&b, loops, sizeof *b.node);
+  b.after_node = tf_space_array(&b, (size_t)f->tree->n_nodes, sizeof *b.after_node);
+  t->begin = tf_space_array(&b, slots, sizeof *t->begin);
+  t->len = tf_space_array(&b, slots, sizeof *t->len);
+  t->scratch = tf_space_array(&b, slots * ((size_t)f->wl->n_tensors + 1), sizeof *t->scratch);
+  t->space.chosen = tf_space_array(&b, loops, sizeof *t->space.chosen);
+  t->trips = tf_space_array(&b, loops, sizeof *t->trips);
+  t->known = tf_space_array(&b, (size_t)f->wl->n_ops, sizeof *t->known);
+  t->bare = tf_space_array(&b, slots, sizeof *t->bare);
   t->factors = tf_factors_new(t->arena);
   if (b.bad || !t->factors) return false;
   for (int o = 0; o < f->wl->n_ops; o++)

@@ -4,10 +4,6 @@
 #include "search/common/factors.h"
 #include "search/space/build.h"
 
-static int32_t ceil_div(int32_t a, int32_t b) {
-  return b <= 1 ? a : b >= a ? 1 : (int32_t)((uint32_t)(a + b - 1) / (uint32_t)b);
-}
-
 static int32_t rank_len(const tf_srank *r, const int32_t *len) {
   int64_t n = 1;
   for (int j = 0; j < r->n_terms; j++)
@@ -71,8 +67,8 @@ static bool fits_with(tf_trips *t, const tf_decision *d, const tf_sfit *fit, int
   for (int e = 0; e < c->n_slots; e++) {
     int32_t len = fit->divide[e] ? t->len[c->slots[e]] : 1;
     for (int k = 0; fit->divide[e] && k < d->n_slots; k++)
-      if (d->slots[k] == c->slots[e]) len = ceil_div(len, trip);
-    t->scratch[e] = ceil_div(len, fit->divide[e]);
+      if (d->slots[k] == c->slots[e]) len = tf_space_parts(len, trip);
+    t->scratch[e] = tf_space_parts(len, fit->divide[e]);
   }
   return least_bits(c, t->scratch) <= c->capacity_bits;
 }
@@ -104,8 +100,8 @@ typedef struct {
 static bounds bounds_of(const tf_trips *t, const tf_decision *d) {
   bounds b = {1, 1, 1};
   for (int k = 0; k < d->n_slots; k++) {
-    int32_t open = ceil_div(t->len[d->slots[k]], d->fixed_after[k]);
-    int32_t need = ceil_div(open, d->room_after[k]);
+    int32_t open = tf_space_parts(t->len[d->slots[k]], d->fixed_after[k]);
+    int32_t need = tf_space_parts(open, d->room_after[k]);
     if (need > b.lo) b.lo = need;
     if (open > b.all) b.all = open;
   }
@@ -150,7 +146,7 @@ static int from_factors(tf_trips *t, const tf_decision *d, bounds b, int32_t *do
     if (list[i] >= b.lo && list[i] <= b.hi) domain[n++] = list[i];
   if (d->axis != TF_TEMPORAL &&
       kind != TF_DIVISORS) { /* the least count with tiles as short as on all instances that are left */
-    const int32_t fill = ceil_div(b.all, ceil_div(b.all, b.hi));
+    const int32_t fill = tf_space_parts(b.all, tf_space_parts(b.all, b.hi));
     if (fill >= b.lo && (!n || fill > domain[n - 1])) domain[n++] = fill;
   }
   if (n == 0) domain[n++] = b.lo;
@@ -161,7 +157,7 @@ static int from_factors(tf_trips *t, const tf_decision *d, bounds b, int32_t *do
 static bool reaches(const tf_trips *t, const tf_decision *d) {
   bool ok = true;
   for (int k = 0; k < d->n_slots; k++)
-    ok &= d->room_after[k] > 1 || ceil_div(t->len[d->slots[k]], d->trip) <= d->fixed_after[k];
+    ok &= d->room_after[k] > 1 || tf_space_parts(t->len[d->slots[k]], d->trip) <= d->fixed_after[k];
   return ok;
 }
 

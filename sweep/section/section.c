@@ -197,10 +197,6 @@ static bool read_counts(tf_reader *r, const tf_ynode *node, sweep_section *out) 
 }
 
 /* ---- the table of fields ------------------------------------------------------------------ */
-#ifndef SWEEP_MORE_FIELDS /* rows that a test adds (tests/rows) */
-#define SWEEP_MORE_FIELDS
-#endif
-
 /* Read in this order, whether they are given or not: node is NULL then. */
 static const struct {
   tf_yrow key;
@@ -218,8 +214,7 @@ static const struct {
               {{"budget", TF_Y_MAP, false}, read_budget},
               {{"within", TF_Y_SCALAR, false}, read_within},
               {{"seed", TF_Y_SCALAR, false}, read_seed},
-              {{"counts", TF_Y_SCALAR, false}, read_counts},
-              SWEEP_MORE_FIELDS};
+              {{"counts", TF_Y_SCALAR, false}, read_counts}};
 enum { N_FIELDS = sizeof fields / sizeof fields[0] };
 
 bool sweep_section_read(tf_reader *r, const tf_ynode *node, sweep_section *out) {

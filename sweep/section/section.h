@@ -1,7 +1,7 @@
 /* The section `sweep` as written, before any file that it names is opened. */
 #ifndef SWEEP_SECTION_SECTION_H
 #define SWEEP_SECTION_SECTION_H
-#include "sweep/section/expr.h"
+#include "sweep/section/section_expr.h"
 #include "tileflow/sweep.h"
 
 /* A file or a glob. */

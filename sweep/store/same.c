@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sweep/store/store.h"
+#include "sweep/store/sweep_store.h"
 
 enum { MOST_DIFFERENCES = 8, SHOWN = 60 };
 

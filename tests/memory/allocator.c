@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/os/memory.h"
-#include "cli/os/wrap.h"
+#include "cli/os/os_memory.h"
+#include "cli/os/os_wrap.h"
 #include "tests/memory/starve.h"
 
 static atomic_long calls;

@@ -5,8 +5,8 @@
  * Each run must end as the one that had all memory, with the same words, or say that memory has run out and fail.  It
  * may not crash, nor print anything else.
  *
- * --tool: with the end that the tool has (cli/os/memory.h).  FILE is what the command writes: afterwards it is whole or
- * not there, and nothing lies beside it under a name that begins with its own. */
+ * --tool: with the end that the tool has (cli/os/os_memory.h).  FILE is what the command writes: afterwards it is whole
+ * or not there, and nothing lies beside it under a name that begins with its own. */
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* What the rows of rows.h do. */
+/* What the rows do. */
 #include "tests/rows/rows.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Rows added to the tables of commands, fields of a sweep, importers and passes over a network (rows.h) work without an
-# edit of any file of the house, and are not there without them.
+# Rows added to the tables of commands, fields of a sweep, importers and passes over a network (tests/CMakeLists.txt) work
+# without another edit, and are not there without them.
 #   run.sh TOOL_WITH_ROWS TOOL, in the root of the sources
 set -u
 with=$(realpath "$1") tool=$(realpath "$2")

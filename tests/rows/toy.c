@@ -1,4 +1,5 @@
-/* The command that rows.h adds: how many values the ops of a workload compute, all together. */
+/* The command of the row that is added to cli/cmd/commands.h, `toy FILE... [--threads N]`: how many values the ops of a
+ * workload compute, all together. */
 #include <inttypes.h>
 #include <stdio.h>
 

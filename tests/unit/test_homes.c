@@ -3,8 +3,8 @@
  * another machine.  Counts in general are the oracle's (oracle_test --homes). */
 #include <math.h>
 
-#include "model/identity/print.h"
 #include "tests/unit/case.h"
+#include "tests/unit/differ.h"
 #include "tileflow/best.h"
 #include "tileflow/search.h"
 
@@ -169,34 +169,15 @@ static void check_bounds(void) {
   case_drop(&without);
 }
 
-static char *printed(const tf_arch *a) {
-  char *text;
-  FILE *f = case_text(&text);
-  tf_arch_print(f, a);
-  fclose(f);
-  return text;
-}
-
 /* Another home is another machine, to those who compare and to those who write down. */
 static void check_identity(void) {
   static const char *const homes[] = {"", "home: {U: Out}\n", "home: {U: Chip}\n", "home: {V: Chip}\n",
                                       "home: {U: Core}\n"};
   enum { N = sizeof homes / sizeof *homes };
   test_case e[N];
-  char *text[N];
-  for (int i = 0; i < N; i++) {
-    e[i] = small(200, homes[i]);
-    text[i] = printed(e[i].spec->arch);
-  }
   for (int i = 0; i < N; i++)
-    for (int k = 0; k < N; k++) {
-      CHECK(tf_arch_same(e[i].spec->arch, e[k].spec->arch) == (i == k));
-      CHECK(!strcmp(text[i], text[k]) == (i == k));
-    }
-  for (int i = 0; i < N; i++) {
-    case_drop(&e[i]);
-    free(text[i]);
-  }
+    e[i] = small(200, homes[i]);
+  check_differ(N, e);
 }
 
 int main(void) {

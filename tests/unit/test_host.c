@@ -2,8 +2,8 @@
  * hangs on how long anything takes. */
 #include <stdlib.h>
 
-#include "cli/host/kernels.h"
-#include "cli/host/measure.h"
+#include "cli/host/host_kernels.h"
+#include "cli/host/host_measure.h"
 #include "tests/unit/check.h"
 #include "tileflow/emit.h"
 

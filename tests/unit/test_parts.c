@@ -1,7 +1,7 @@
 /* Parts of memories (docs/SEMANTICS.md section 4): what each holds and what passes it, what is too large for one part
  * alone, and that searches and the solver keep to them.  Counts in general are the oracle's (oracle_test --parts). */
-#include "model/identity/print.h"
 #include "tests/unit/case.h"
+#include "tests/unit/differ.h"
 #include "tileflow/best.h"
 #include "tileflow/search.h"
 #include "tileflow/solve.h"
@@ -136,24 +136,10 @@ static void check_identity(void) {
       MACHINE(", parts: [{name: A0, holds: [left, right], capacity: 48}, {name: C0, holds: [result], capacity: 32}]")
           PRODUCT};
   enum { N = sizeof texts / sizeof *texts };
-  test_case e[N];
-  char *text[N];
-  for (int i = 0; i < N; i++) {
-    e[i] = (test_case){0};
-    case_read(&e[i], texts[i]);
-    FILE *f = case_text(&text[i]);
-    tf_arch_print(f, e[i].spec->arch);
-    fclose(f);
-  }
+  test_case e[N] = {0};
   for (int i = 0; i < N; i++)
-    for (int k = 0; k < N; k++) {
-      CHECK(tf_arch_same(e[i].spec->arch, e[k].spec->arch) == (i == k));
-      CHECK(!strcmp(text[i], text[k]) == (i == k));
-    }
-  for (int i = 0; i < N; i++) {
-    case_drop(&e[i]);
-    free(text[i]);
-  }
+    case_read(&e[i], texts[i]);
+  check_differ(N, e);
 }
 
 int main(void) {

@@ -56,17 +56,19 @@ static int check_one(const tf_spec *s, tf_objective by, int most, tf_diags *d) {
   int better = -1;
   if (r && r->n_best && CHECK(tf_bounds_of(s->arch, s->workload, &b))) {
     const double from = r->best[0].value;
+    const tf_polishing how = {.evals = most};
     tf_trying q = {.by = by}, again = {.by = by};
     tf_found f, twice;
-    better = tf_polished(r->best[0].tree, from, most, NULL, &q, &f);
-    CHECK(tf_polished(r->best[0].tree, from, most, NULL, &again, &twice) == better);
+    better = tf_polished(r->best[0].tree, from, &how, NULL, &q, &f);
+    CHECK(tf_polished(r->best[0].tree, from, &how, NULL, &again, &twice) == better);
     CHECK(q.evals == again.evals && q.evals <= most && !q.failed && twice.value == f.value);
     CHECK(better ? f.value < from && counts(s, &f, by, d) : f.value == from && !f.tree);
     CHECK(f.value >= tf_bounds_value(by, &b, s->arch) * (1 - 1e-12));
     /* Where the goal is met, one descent shows that no move makes it better. */
-    tf_trying met = {.by = by, .goal = f.value};
+    const tf_polishing on = {.goal = f.value, .evals = most};
+    tf_trying met = {.by = by};
     tf_found none;
-    if (better && q.evals < most && q.effort < most) CHECK(!tf_polished(f.tree, f.value, most, NULL, &met, &none));
+    if (better && q.evals < most && q.effort < most) CHECK(!tf_polished(f.tree, f.value, &on, NULL, &met, &none));
     tf_tree_free(f.tree);
     tf_tree_free(twice.tree);
   }
@@ -84,11 +86,12 @@ static void check_met(void) {
   if (!CHECK(e.tree && tf_figures_of_tree(e.tree, TF_COUNT_LONG, &f))) return;
   tf_trying q = {.by = TF_TRAFFIC};
   tf_found out;
-  CHECK(tf_polished(e.tree, tf_objective_value(TF_TRAFFIC, &f), 3000, NULL, &q, &out));
+  CHECK(tf_polished(e.tree, tf_objective_value(TF_TRAFFIC, &f), &(tf_polishing){.evals = 3000}, NULL, &q, &out));
   CHECK(out.value < tf_objective_value(TF_TRAFFIC, &f) / 4 && counts(e.spec, &out, TF_TRAFFIC, e.d));
   tf_tree_free(out.tree);
   q = (tf_trying){.by = TF_TRAFFIC, .exportable = "timeloop"};
-  CHECK(tf_polished(e.tree, tf_objective_value(TF_TRAFFIC, &f), 300, NULL, &q, &out) && q.evals <= 300);
+  CHECK(tf_polished(e.tree, tf_objective_value(TF_TRAFFIC, &f), &(tf_polishing){.evals = 300}, NULL, &q, &out) &&
+        q.evals <= 300);
   tf_tree_free(out.tree);
   tf_tree_free(e.tree);
   tf_spec_free(e.spec);

@@ -9,7 +9,7 @@
 
 #include "search/common/archive.h"
 #include "search/common/objective.h"
-#include "search/common/retain.h"
+#include "search/run/retained.h"
 #include "search/space/shape.h"
 #include "search/strategy/strategy.h"
 #include "tests/unit/check.h"

@@ -9,7 +9,7 @@
 #include "model/spec/masked.h"
 #include "model/spec/table/energy.h"
 #include "model/yaml/node.h"
-#include "tests/unit/check.h"
+#include "tests/unit/case.h"
 #include "tileflow/spec.h"
 
 /* Reads one text; prints its errors where there should be none. */
@@ -242,6 +242,29 @@ static void test_core(void) {
   CHECK(sizeof h100 == M * sizeof(double) && h100.plain == 128 && h100.memory == 228 * 1024 && h100.share == 0.63);
   test_figures("core", core, N, &usual.tile, offsetof(tf_arch, core));
   test_figures("multiprocessor", multiprocessor, M, &h100.plain, offsetof(tf_arch, multiprocessor));
+}
+
+/* The usual figures are those of a file, which says each. */
+static void test_core_file(void) {
+#define KEY(kind, key, type, field, size, usual, left, words) key,
+#define PART(kind, key, left, words)
+  static const char *const core[] = {TF_CORE_KEYS(KEY, PART)};
+#undef KEY
+#undef PART
+  const tf_core usual = tf_core_usual();
+  size_t len;
+  char *text = case_file("arch-specs/cores/zen5.yaml", &len);
+  tf_diags *d = tf_diags_new();
+  tf_spec *s = read_text(text, NULL, 0, d);
+  if (CHECK(s && s->arch)) CHECK(!memcmp(&s->arch->core, &usual, sizeof usual));
+  for (size_t i = 0; i < sizeof core / sizeof *core; i++) {
+    char line[40];
+    snprintf(line, sizeof line, "\n    %s: ", core[i]);
+    if (!CHECK(strstr(text, line))) printf("zen5.yaml lacks %s\n", core[i]);
+  }
+  tf_spec_free(s);
+  tf_diags_free(d);
+  free(text);
 }
 
 static void test_arch_defaults(void) {
@@ -527,6 +550,7 @@ int main(void) {
   test_settings();
   test_arch();
   test_core();
+  test_core_file();
   test_arch_defaults();
   test_energy_table();
   test_attention();

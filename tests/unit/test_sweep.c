@@ -5,9 +5,9 @@
 
 #include "base/rng.h"
 #include "base/sha256.h"
-#include "sweep/plan.h"
 #include "sweep/score.h"
-#include "sweep/store/store.h"
+#include "sweep/store/sweep_store.h"
+#include "sweep/sweep_plan.h"
 #include "tests/unit/check.h"
 #include "tileflow/tileflow.h"
 

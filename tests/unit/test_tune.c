@@ -9,10 +9,10 @@
 #include "base/db/db.h"
 #include "tests/unit/case.h"
 #include "tileflow/tileflow.h"
-#include "tune/learn/net.h"
+#include "tune/learn/perceptron.h"
 #include "tune/learn/ridge.h"
 #include "tune/learn/trees.h"
-#include "tune/store/store.h"
+#include "tune/store/tune_store.h"
 #include "tune/way/way.h"
 
 static const char spec_text[] =
@@ -404,20 +404,20 @@ static void check_earlier(const char *name, double first, const char *copy) {
 }
 
 /* ---- what learns ------------------------------------------------------------------------------- */
-static void test_net(void) {
+static void test_perceptron(void) {
   tf_arena *a = tf_arena_new();
   tf_rng rng = tf_rng_new(2, 2);
-  net *n = net_new(a, 2, &rng);
+  perceptron *n = perceptron_new(a, 2, &rng);
   double loss = 0;
-  CHECK(net_ask(n, (double[]){1, 1}) == 0);
+  CHECK(perceptron_ask(n, (double[]){1, 1}) == 0);
   for (int k = 0; k < 6000; k++) { /* "one of both" */
     const double in[2] = {tf_rng_below(&rng, 2), tf_rng_below(&rng, 2)};
-    loss = net_teach(n, in, in[0] != in[1]);
+    loss = perceptron_teach(n, in, in[0] != in[1]);
   }
   CHECK(loss < 0.1);
   for (int k = 0; k < 4; k++) {
     const double in[2] = {k & 1, k >> 1};
-    CHECK(fabs(net_ask(n, in) - (in[0] != in[1])) < 0.3);
+    CHECK(fabs(perceptron_ask(n, in) - (in[0] != in[1])) < 0.3);
   }
   tf_arena_free(a);
 }
@@ -669,7 +669,7 @@ int main(void) {
   char dir[] = "/tmp/test_tune_XXXXXX", store[64], text[64];
   tf_diags *d = tf_diags_new();
   tf_spec *s = spec_of(d);
-  test_net();
+  test_perceptron();
   test_trees();
   test_ridge();
   if (!CHECK(s && mkdtemp(dir))) return check_report();

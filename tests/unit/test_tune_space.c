@@ -5,7 +5,7 @@
 #include "search/strategy/strategy.h"
 #include "tests/unit/case.h"
 #include "tests/unit/check.h"
-#include "tune/space/space.h"
+#include "tune/space/schedules.h"
 
 #define MACHINE                                                                                                        \
   "architecture:\n  memories:\n  - {name: DRAM}\n  - {name: L2, capacity: %d, mesh: [%d, 1]}\n  - {name: L1, "         \

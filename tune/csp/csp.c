@@ -105,13 +105,6 @@ bool csp_in(csp *s, int v, int n, const int64_t *values) {
   return true;
 }
 
-static bool names(const csp_rule *r, int v) {
-  bool any = r->v == v;
-  for (int k = 0; k < r->n; k++)
-    any |= r->list[k] == v;
-  return any;
-}
-
 bool csp_ready(csp *s) {
   const size_t n = (size_t)s->n_vars + 1;
   s->knob = TF_ARRAY(s->arena, int, n);
@@ -124,7 +117,7 @@ bool csp_ready(csp *s) {
     for (int pass = 0; pass < 2; pass++) {
       int found = 0;
       for (int r = 0; r < s->n_rules; r++)
-        if (names(&s->rule[r], v)) {
+        if (csp_names(&s->rule[r], v)) {
           if (pass) s->watchers[v][found] = r;
           found++;
         }

@@ -46,6 +46,13 @@ typedef struct {
   const int *list; /* [n] variables */
 } csp_rule;
 
+static inline bool csp_names(const csp_rule *r, int v) {
+  bool any = r->v == v;
+  for (int k = 0; k < r->n; k++)
+    any |= r->list[k] == v;
+  return any;
+}
+
 typedef struct {
   tf_arena *arena;
   int n_vars, n_rules, n_words, room_vars, room_rules;
@@ -102,7 +109,7 @@ bool csp_has(const csp *s, const csp_state *st, int v, int64_t value);
 bool csp_narrow(const csp *s, csp_state *st, int v, int64_t lo, int64_t hi);
 bool csp_drop(const csp *s, csp_state *st, int v, int64_t value); /* of a set */
 
-/* ---- solve.c */
+/* ---- csp_solve.c */
 typedef enum { CSP_FOUND, CSP_NONE, CSP_GAVE_UP, CSP_NO_MEMORY } csp_answer;
 /* A random solution; each has a positive probability.  from: domains to begin with (NULL: all).  By backtracking, so
  * that NONE proves that there is no solution; GAVE_UP after a limit of steps. */
@@ -116,7 +123,7 @@ typedef struct {
 } csp_parents;
 csp_answer csp_cross(const csp *s, tf_rng *rng, const csp_parents *p, bool mutate, int64_t *value);
 
-/* ---- count.c */
+/* ---- csp_count.c */
 __extension__ typedef unsigned __int128 csp_total;
 enum { CSP_TOTAL_TEXT = 40 };
 /* The exact number of solutions; or, of knobs alone, of different values of them that some solution has.  FOUND, NONE;
@@ -125,7 +132,7 @@ csp_answer csp_count(const csp *s, bool knobs, int64_t steps, csp_total *out);
 /* In decimal, within out. */
 const char *csp_total_text(csp_total n, char out[CSP_TOTAL_TEXT]);
 
-/* ---- text.c */
+/* ---- csp_text.c */
 /* One variable or rule per line; # begins a comment:
  *   knob NAME in {1,2,4}     var NAME in 1..64
  *   PROD v = a b c           SUM v = a b       EQ v = a      LE v <= 48     SELECT v = u : a b c      IN v {8,16}

@@ -5,7 +5,7 @@
 
 #include "base/locale.h"
 #include "tileflow/tune.h"
-#include "tune/space/space.h"
+#include "tune/space/schedules.h"
 
 /* Always-Inline: element by element, and read by others. */
 static bool is_inlined(const tf_workload *wl, const tf_op *op) {

@@ -10,7 +10,7 @@
 #ifndef TUNE_RULES_RULES_H
 #define TUNE_RULES_RULES_H
 #include "tileflow/instr.h"
-#include "tune/rules/stage.h"
+#include "tune/rules/rules_stage.h"
 
 enum { RULE_FAMILY = 32, RULE_SCOPES = 4, RULE_STAGES = TF_INSTR_OPERANDS * (RULE_SCOPES + 1) };
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "tileflow/tree.h"
-#include "tune/space/space.h"
+#include "tune/space/schedules.h"
 
 enum { OWN = 4, MOST = OWN + 1 }; /* finalists of the run, the first choice among them; and one of the store */
 

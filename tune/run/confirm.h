@@ -2,7 +2,7 @@
  * once is also the luckiest. */
 #ifndef TUNE_RUN_CONFIRM_H
 #define TUNE_RUN_CONFIRM_H
-#include "tune/store/store.h"
+#include "tune/store/tune_store.h"
 
 typedef struct {
   const tf_arch *arch;

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "tileflow/tree.h"
-#include "tune/space/space.h"
+#include "tune/space/schedules.h"
 
 static bool like(const tf_node *a, const tf_node *b) {
   return a->kind == b->kind && a->parent == b->parent && (a->kind != TF_TILE || a->level == b->level) &&

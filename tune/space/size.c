@@ -6,7 +6,7 @@
 #include "base/locale.h"
 #include "base/names.h"
 #include "tileflow/tune.h"
-#include "tune/space/space.h"
+#include "tune/space/schedules.h"
 
 /* Values that are tried at most, for all schedules and for those that fit. */
 enum { STEPS_ALL = 1000000, STEPS_FIT = 300000 };

@@ -6,7 +6,7 @@
 
 #include "model/tree/facts.h"
 #include "tileflow/tree.h"
-#include "tune/space/space.h"
+#include "tune/space/schedules.h"
 
 typedef struct {
   tune_form *f;

@@ -6,7 +6,7 @@
 #include "base/sha256.h"
 #include "model/identity/print.h"
 #include "model/spec/table/keys.h"
-#include "tune/store/store.h"
+#include "tune/store/tune_store.h"
 
 /* What of the machine decides which mappings there are.  Kernels are measured: bandwidths, rates and energies do not
  * set problems apart. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tune/learn/net.h"
+#include "tune/learn/perceptron.h"
 #include "tune/way/way.h"
 
 /* WARM: rows before the first walk; POOL: rows drawn for each of these that the model is asked for;
@@ -42,7 +42,7 @@ typedef struct {
   tune_world *w;
   tune_points points;
   int n_told, n_directions;
-  net *learnt; /* NULL: random directions */
+  perceptron *learnt; /* NULL: random directions */
   int n_steps;
   step *steps;      /* [MEMORY] the latest ones, in a ring buffer */
   bool every;       /* each direction of a start, in their order */
@@ -65,7 +65,7 @@ static void *make(tune_world *w, bool learns) {
                   .value = TF_ARRAY(w->arena, double, (size_t)tune_directions(w->s)),
                   .known = TF_ARRAY(w->arena, predicted, KNOWN),
                   .steps = TF_ARRAY(w->arena, step, MEMORY)};
-  if (learns && !(a->learnt = net_new(w->arena, 2 * w->s->n_features + 1, &w->rng))) return NULL;
+  if (learns && !(a->learnt = perceptron_new(w->arena, 2 * w->s->n_features + 1, &w->rng))) return NULL;
   return a->row && a->in && a->value && a->known && a->steps ? a : NULL;
 }
 
@@ -124,12 +124,12 @@ static const double *question(annealer *a, const int32_t *from, const int32_t *t
 /* By the model, and what the network adds to it. */
 static double value_of(annealer *a, const int32_t *from, const int32_t *to) {
   const double *q = question(a, from, to);
-  return q[2 * a->w->s->n_features] + net_ask(a->learnt, q);
+  return q[2 * a->w->s->n_features] + perceptron_ask(a->learnt, q);
 }
 
 static void teach(annealer *a, const int32_t *from, const int32_t *to, double reward) {
   const double *q = question(a, from, to);
-  net_teach(a->learnt, q, reward - q[2 * a->w->s->n_features]);
+  perceptron_teach(a->learnt, q, reward - q[2 * a->w->s->n_features]);
 }
 
 /* ---- steps --------------------------------------------------------------------------------------- */

@@ -3,7 +3,7 @@
 #ifndef TUNE_WAY_WAY_H
 #define TUNE_WAY_WAY_H
 #include "tune/learn/lesson.h"
-#include "tune/space/space.h"
+#include "tune/space/schedules.h"
 
 /* What all strategies share. */
 typedef struct {

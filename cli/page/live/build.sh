@@ -24,7 +24,7 @@ cp "$jansson/android/jansson_config.h" "$jansson/src/jansson.h" "$work/include/"
 
 # What evaluates a mapping and writes what pages show of it; what is not reached is left out at the link.
 {
-  ls base/*.c cli/page/mapping.c cli/page/page.c cli/page/live/live.c cli/report/*.c cli/plot/*.c cli/text.c cli/table.c cli/wrap.c
+  ls base/*.c cli/page/page_mapping.c cli/page/page.c cli/page/live/live.c cli/report/*.c cli/plot/*.c cli/text.c cli/table.c cli/wrap.c
   find model -name '*.c' ! -path 'model/import/*'
   ls "$yaml"/src/api.c "$yaml"/src/loader.c "$yaml"/src/parser.c "$yaml"/src/reader.c "$yaml"/src/scanner.c "$jansson"/src/*.c
 } >"$work/list"

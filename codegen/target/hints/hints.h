@@ -54,7 +54,7 @@ typedef struct {
   tf_time bound;
 } hint_kernel;
 
-/* find.c: what a part of a lowered program, the number-th, is. */
+/* hints_find.c: what a part of a lowered program, the number-th, is. */
 void hint_find(const ir_program *p, const ir_stmt *part, int number, hint_kernel *k);
 /* Which of rows and columns of blocks run first, how many (group) before others of the other side come, and of how many
  * in all: Triton's GROUP_M, if rows run first and there are more than that. */
@@ -67,7 +67,7 @@ hint_order hint_order_of(const ir_program *p, const hint_kernel *k);
 int hint_row_dim(const ir_program *p, const hint_product *h);
 int hint_column_dim(const ir_program *p, const hint_product *h);
 
-/* words.c: a framework's names and values: JSON text, in the order in which they are printed. */
+/* hints_words.c: a framework's names and values: JSON text, in the order in which they are printed. */
 enum { HINT_MOST_WORDS = 12, HINT_TEXT = 96 };
 typedef struct {
   const char *name;
@@ -86,7 +86,7 @@ typedef struct {
 extern const hint_framework hint_frameworks[];
 enum { HINT_N_FRAMEWORKS = 4 };
 
-/* page.c: README.md and hints.json. */
+/* hints_page.c: README.md and hints.json. */
 void hint_table(FILE *out, const ir_program *p, const tf_emit_options *o);
 void hint_json(FILE *out, const ir_program *p, const tf_emit_options *o);
 #endif

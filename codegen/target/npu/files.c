@@ -9,7 +9,7 @@
 
 #include "codegen/ir/page.h"
 #include "codegen/target/cpu/print/files.h"
-#include "codegen/target/npu/text/text.h"
+#include "codegen/target/npu/text/asm.h"
 
 void npu_files_c(FILE *out, const npu_folder *k) { npu_c_text(out, k->p, k->wl->name); }
 

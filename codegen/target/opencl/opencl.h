@@ -6,9 +6,9 @@
 
 /* language.c: how OpenCL C spells what differs. */
 extern const cu_language cl_language;
-/* host.c: kernel.c, which holds the text of kernel.cl and has a device's compiler make kernels of it.  False: out of
- * memory. */
+/* opencl_host.c: kernel.c, which holds the text of kernel.cl and has a device's compiler make kernels of it.  False:
+ * out of memory. */
 bool cl_host(FILE *out, cu_package *p);
-/* files.c: the files around them; tf_target.print. */
+/* opencl_files.c: the files around them; tf_target.print. */
 tf_emitted *cl_print(const tf_target *t, const tf_tree *tree, const tf_emit_options *o, tf_diags *d);
 #endif

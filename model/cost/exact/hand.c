@@ -6,13 +6,6 @@
 
 /* ---- boxes ---------------------------------------------------------------------------------------- */
 
-static int64_t volume(const tf_ival *box, int rank) {
-  int64_t v = 1;
-  for (int r = 0; r < rank; r++)
-    v *= box[r].len > 0 ? box[r].len : 0;
-  return v;
-}
-
 /* What somebody has before words are taken, in the order in which they are asked; the first is the instance itself. */
 enum { MOST_HAD = 1 + 2 * TF_N_BESIDE };
 typedef struct {
@@ -27,7 +20,7 @@ static int64_t covered(const asked *q, const tf_ival *box, int n) {
     tf_ival common[TF_MAX_RANK];
     for (int r = 0; r < q->rank; r++)
       common[r] = tf_common_part(box[r], q->had[k][r]);
-    const int64_t all = volume(common, q->rank);
+    const int64_t all = tf_ival_volume(common, q->rank);
     if (all) sum += all - covered(q, common, k);
   }
   return sum;
@@ -79,7 +72,7 @@ static void take(tf_walker *e, int i, int64_t index) {
   double *came = &e->m->peers->came[tf_peers_place(e->m, s->node, s->level, e->cur) * TF_N_WHENCE];
   const int bits = e->p->wl->tensors[s->tensor].word_bits;
   asked q = {.rank = e->p->wl->tensors[s->tensor].rank};
-  here->load = here->rest = volume(here->box, q.rank);
+  here->load = here->rest = tf_ival_volume(here->box, q.rank);
   if (own->owner >= 0) here->load -= ask(&q, here->box, own->box);
   here->rest = here->load;
   for (int w = 0; w < TF_N_BESIDE && here->rest; w++) {

@@ -119,16 +119,9 @@ static int group_row(const tf_walker *e, const tf_slice *s, const tf_ival *box, 
   return n;
 }
 
-static int64_t volume(const tf_ival *box, int rank) {
-  int64_t v = 1;
-  for (int r = 0; r < rank; r++)
-    v *= box[r].len > 0 ? box[r].len : 0;
-  return v;
-}
-
 static void note_size(tf_walker *e, int i, const tf_ival *box) {
   int rank = e->p->wl->tensors[e->p->slices[i].tensor].rank;
-  int64_t words = volume(box, rank), *len = &e->m->rank_len[e->m->views->rank_at[i]];
+  int64_t words = tf_ival_volume(box, rank), *len = &e->m->rank_len[e->m->views->rank_at[i]];
   e->m->box[i] = words > e->m->box[i] ? words : e->m->box[i];
   for (int r = 0; r < rank; r++)
     len[r] = box[r].len > len[r] ? box[r].len : len[r];
@@ -244,8 +237,8 @@ static void enter_instance(tf_walker *e, int i, const tf_ival *box, tf_move *v, 
   tf_held *held = tf_store_at(e->st, i, tf_store_index(e->st, s->node, e->cur));
   for (int r = 0; r < rank; r++)
     both[r] = held->owner >= 0 ? tf_common_part(box[r], held->box[r]) : (tf_ival){0, 0};
-  int64_t words = volume(box, rank) - volume(both, rank);
-  if (volume(both, rank) == 0)
+  int64_t words = tf_ival_volume(box, rank) - tf_ival_volume(both, rank);
+  if (tf_ival_volume(both, rank) == 0)
     for (int r = 0; r < rank; r++)
       both[r] = (tf_ival){0, 0};
   bool fresh = tf_store_new_row(e->st, row, group_row(e, s, box, both, row));
@@ -362,7 +355,7 @@ static void leaf_slice(tf_walker *e, int i, const tf_unit *unit) {
   do {
     tf_walker_force_made(e);
     if (!touched_box(e, s, box)) continue;
-    int64_t words = volume(box, e->p->wl->tensors[s->tensor].rank);
+    int64_t words = tf_ival_volume(box, e->p->wl->tensors[s->tensor].rank);
     bool fresh = tf_store_new_row(e->st, row, group_row(e, s, box, none, row));
     const tf_entry in = {words, fresh ? words : 0, s->makes && fresh && first_time(e, s) ? words : 0};
     const kind_move once = {.served = leaf_move(s, unit, enter_kind(e, s, served_from(e, i), in)),
@@ -487,7 +480,8 @@ static void add_corrected(tf_walker *e, int h) {
     do {
       tf_walker_force_made(e);
       if (!touched_box(e, s, box)) continue;
-      const int64_t one = volume(box, e->p->wl->tensors[s->tensor].rank), words = times(e, one, of_kind(e, h, 0, 0));
+      const int64_t one = tf_ival_volume(box, e->p->wl->tensors[s->tensor].rank),
+                    words = times(e, one, of_kind(e, h, 0, 0));
       e->m->treated[2 * o] += words;
       e->m->treated[2 * o + 1] += goes_on ? 0 : words;
       const int server = e->m->views->server[e->p->n_slices + o];
@@ -544,7 +538,7 @@ static void note_held(tf_walker *e, int n) {
       const tf_slice *s = &e->p->slices[i];
       tf_ival box[TF_MAX_RANK];
       if (!touched_box(e, s, box)) continue;
-      bits += volume(box, e->p->wl->tensors[s->tensor].rank) * e->p->wl->tensors[s->tensor].word_bits;
+      bits += tf_ival_volume(box, e->p->wl->tensors[s->tensor].rank) * e->p->wl->tensors[s->tensor].word_bits;
     }
     e->m->at_once[n] = bits > e->m->at_once[n] ? bits : e->m->at_once[n];
   } while (tf_walker_next(e, n));

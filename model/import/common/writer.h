@@ -1,7 +1,7 @@
 /* Internal to the exporters: what all of them write, and how they report what they cannot express. */
 #ifndef MODEL_IMPORT_COMMON_WRITER_H
 #define MODEL_IMPORT_COMMON_WRITER_H
-#include "model/import/common/page.h"
+#include "model/import/common/import_page.h"
 #include "tileflow/export.h"
 
 struct tf_loop;

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "base/arena.h"
-#include "model/import/common/page.h"
+#include "model/import/common/import_page.h"
 #include "tileflow/spec.h"
 
 /* Limits: ranks and factors of a value, elements whose values are kept, nodes of an op's expression. */

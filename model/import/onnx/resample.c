@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/checked.h"
 #include "model/import/onnx/onnx.h"
 
 static const double PI = 3.14159265358979323846;
@@ -35,11 +36,9 @@ static band band_of(const ox_blend *b, int64_t rows, int64_t step) {
   return low > high ? (band){rows, step, 0, 1} : (band){rows, step, low, high - low + 1};
 }
 
-static int64_t common_divisor(int64_t a, int64_t b) { return b ? common_divisor(b, a % b) : a; }
-
 /* The band of fewest taps: in the ratio of the extents, element by element, or all at once. */
 static band narrowest(const ox_blend *b, int64_t in) {
-  const int64_t d = common_divisor(b->n, in);
+  const int64_t d = tf_gcd(b->n, in);
   const band ratio = band_of(b, b->n / d, in / d), single = band_of(b, 1, 1), all = band_of(b, b->n, 0);
   const band *best = single.taps < ratio.taps ? &single : &ratio;
   return all.taps < best->taps ? all : *best;

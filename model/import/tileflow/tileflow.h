@@ -140,6 +140,8 @@ typedef struct {
   size_t len;
   tf_loc at;
 } ti_word;
+
+static inline ti_word ti_word_of(const tf_ynode *scalar) { return (ti_word){scalar->text, scalar->len, scalar->at}; }
 bool ti_words(ti_case *c, const tf_ynode *node, bool (*f)(ti_case *c, ti_word w, void *arg), void *arg);
 
 /* Macros: of the section, and of --set. */

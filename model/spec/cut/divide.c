@@ -6,8 +6,6 @@
 
 #include "base/checked.h"
 
-static int64_t gcd(int64_t a, int64_t b) { return b ? gcd(b, a % b) : a; }
-
 void tf_part_name(const tf_cutting *c, int part, char *out, size_t room) {
   const tf_part *p = &c->part[part];
   const tf_dim *d = &c->was[p->dim];
@@ -172,7 +170,7 @@ cut_outcome cut_divide(tf_cutting *c, const tf_affine *e, int64_t m, const cut_a
   int stays = -1;
   for (int t = 0; t < x.rest.n; t++) {
     const int part = x.rest.term[t].dim;
-    const int64_t r = x.rest.term[t].coef, period = m / gcd(m, r < 0 ? -r : r), n = c->part[part].extent;
+    const int64_t r = x.rest.term[t].coef, period = m / tf_gcd(m, r < 0 ? -r : r), n = c->part[part].extent;
     if (n > period && n % period == 0) return cut(c, part, period, by->at);
     if (n > period) stays = part;
   }

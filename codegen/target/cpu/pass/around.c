@@ -2,14 +2,12 @@
  * packed once, widened to cover these steps; panels from memory are prefetched one nest ahead. */
 #include "codegen/target/cpu/pass/loops.h"
 
-/* A wider box must save so many words for each that it holds, as it is farther away and more spread out (measured on
- * layers of YOLO: 2 to 7 % of the total where the box was filled 8 times or more, even where rows of steps only
- * overlap). */
+/* A wider box must save so many words for each that it holds, as it is farther away and more spread out
+ * (arch-specs/cores/fitted.csv). */
 enum { SPARES = 2 };
 
-/* Panels that need more than one part in so many of the close memory do not stay there for a whole run (measured on
- * layers of YOLO with maps of 7 x 7, whose weights are used 49 times each: 1.2 to 1.4 times as fast with prefetching;
- * where they would stay, no slower). */
+/* Panels that need more than one part in so many of the close memory do not stay there for a whole run
+ * (arch-specs/cores/fitted.csv). */
 enum { SHARE = 4 };
 
 /* How often a core fills a box that depends on those loops: once for each step of all loops down to the last of

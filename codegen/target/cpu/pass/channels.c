@@ -7,8 +7,7 @@
 #include "codegen/target/cpu/pass/pass.h"
 
 /* Limits: words of packed panels (1 GiB); uses of an argument's element up to which it is read in place, if its rows
- * fill a cache line (measured on layers of 1 x 1: 3 to 20 % faster than from a copy; with rows shorter than a line, 6
- * % slower). */
+ * fill a cache line (arch-specs/cores/fitted.csv). */
 enum { PANELS_MOST = 1 << 28, COPY_USES = 16 };
 
 static int64_t parts(int64_t n, int64_t by) { return (n + by - 1) / by; }
@@ -241,8 +240,7 @@ static bool groups_of(const lowering *w, const ir_stmt *nest, cpu_product *p) {
 
 /* Whether rows of integers fill the lanes, are read at one position alone, and have few channels, or sums in rows that
  * share places of the first cache: along them, they need no copy, and sums are not transposed, which then takes as long
- * as multiplying.  (18 layers of 1 x 1 drawn, Zen 5: lanes along channels took 0.54 to 0.94 of the time for 14 of 80 to
- * 368 channels and 1.12 for 76, but 1.18 for 48, and 1.2 twice for 96 with rows of sums 4 KiB apart.) */
+ * as multiplying (FEW: arch-specs/cores/fitted.csv). */
 static bool rows_fill_lanes(const lowering *w, const ir_stmt *nest, const cpu_product *p) {
   enum { FEW = 64 };
   const tf_op *op = &w->plan->wl->ops[nest->op];

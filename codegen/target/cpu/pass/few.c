@@ -74,9 +74,8 @@ static bool is_long(const lowering *w, const tf_op *op, int b, int k) {
  * weights, which come from memory, as other layers pass through the caches from one call to the next, and multiplying
  * takes no more than a few times what reading them takes; or no longer than that, where the panels' kernel multiplies
  * several elements at a time.  Sums in lanes are added up at the end, which takes as long as some vectors of them.
- * Each tile has a call of its own in the code, and rows of a stand on the stack, so that there is a most.  (Measured on
- * Zen 5 with AVX-512, 4096 x 11008: with 32 rows k by n as long as with panels, n by k 0.8 times; with 48 rows 0.6;
- * with 64 rows 1.3 and 1.1 times.) */
+ * Each tile has a call of its own in the code, and rows of a stand on the stack, so that there is a most
+ * (READS: arch-specs/cores/fitted.csv). */
 static bool tiles_pay(const lowering *w, const tf_op *op, int b, int k) {
   enum { READS = 4, VECTORS = 32, ROWS = 128 };
   const tf_arch *a = w->plan->arch;

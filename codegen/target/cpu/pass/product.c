@@ -4,8 +4,7 @@
 #include "model/spec/dims.h"
 
 /* Weights are transposed word by word, up to so many words (64 MiB of workspace); beyond so many times the close
- * memory only if each is used often enough (measured on layers of YOLO: break-even at 196 uses, at 784 three times as
- * fast). */
+ * memory only if each is used often enough (arch-specs/cores/fitted.csv). */
 enum { TURNED_MOST = 1 << 24, TURNED_CLOSE = 8, TURNED_USES = 256 };
 
 int64_t low_line_bytes(const tf_arch *a) { return a->core.line >= 1 ? (int64_t)a->core.line : 1; }

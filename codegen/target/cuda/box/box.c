@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/checked.h"
+
 enum { MOST_DIMS = 64 };
 /* What a box that does not divide its dim costs beside one that does: its last ones have idle rows, and code of their
  * own.  And one of more rows than a warpgroup has whose halves are no boxes: it leaves element by element. */
@@ -94,8 +96,6 @@ bool cu_box_find(const tf_workload *wl, const tf_op *op, cu_box *b) {
 
 /* ---- how much -------------------------------------------------------------------------------------------- */
 
-static int64_t parts(int64_t n, int64_t by) { return (n + by - 1) / by; }
-
 typedef struct {
   const tf_workload *wl;
   const tf_op *op;
@@ -136,7 +136,7 @@ static void look(fit *t) {
   double boxes = 1, worth = has_halves(&t->at) ? 1 : 1 + scattered_cost;
   for (int i = 0; i < t->at.n; i++) {
     const int64_t extent = t->wl->dims[t->at.dim[i]].extent;
-    boxes *= (double)parts(extent, t->at.side[i]);
+    boxes *= (double)tf_ceil_div(extent, t->at.side[i]);
     if (extent % t->at.side[i]) worth += ragged_cost;
   }
   worth *= boxes;
@@ -157,7 +157,7 @@ static void each(fit *t, int i, int64_t room, int longer) {
   const int64_t extent = t->wl->dims[t->at.dim[i]].extent;
   for (int64_t side = extent < room ? extent : room; side > 0; side--) {
     const int64_t left = room / side;
-    if (parts(extent, parts(extent, side)) != side || (side > 1 && longer == CU_BOX_SIDES)) continue;
+    if (tf_ceil_div(extent, tf_ceil_div(extent, side)) != side || (side > 1 && longer == CU_BOX_SIDES)) continue;
     t->at.side[i] = side;
     each(t, i + 1, left, longer + (side > 1));
   }

@@ -41,13 +41,6 @@ static int alone(const npu_build *b, int n) {
 }
 
 /* ---- entering a tile ------------------------------------------------------------------------------------------ */
-static int64_t volume(const tf_ival *box, int rank) {
-  int64_t v = 1;
-  for (int r = 0; r < rank; r++)
-    v *= box[r].len > 0 ? box[r].len : 0;
-  return v;
-}
-
 /* What a Tile enters: the box that is loaded; and the one that the vector unit finds, with zeros around where it reads
  * padding. */
 typedef struct {
@@ -64,7 +57,7 @@ static void load_part(npu_build *b, npu_bank *from, npu_bank *to, const entry *e
     padding |= in[r].len < part[r].len;
   }
   if (padding && e->padded >= 0) npu_zero(b, to, e->padded, part);
-  if (volume(in, to->rank) > 0) npu_move(b, from, to, in);
+  if (tf_ival_volume(in, to->rank) > 0) npu_move(b, from, to, in);
 }
 
 /* Loads the part of it that is not in `old`: rank by rank, what is before and after it. */
@@ -85,7 +78,7 @@ static bool overlaps(const npu_bank *k, const tf_ival *box) {
   tf_ival both[TF_MAX_RANK];
   for (int r = 0; r < k->rank; r++)
     both[r] = tf_common_part(box[r], k->box[r]);
-  return k->held && volume(both, k->rank) > 0;
+  return k->held && tf_ival_volume(both, k->rank) > 0;
 }
 
 static void enter_input(npu_build *b, npu_bank *k, const tf_slice *s, const entry *e) {
@@ -169,7 +162,7 @@ static void widen(npu_build *b, const tf_slice *s, const npu_bank *k, entry *e) 
     }
   b->ev.noclip = false;
   bool between = false;
-  for (int r = 0; r < k->rank && volume(e->box, k->rank) > 0; r++)
+  for (int r = 0; r < k->rank && tf_ival_volume(e->box, k->rank) > 0; r++)
     between |= tf_clip(z, r, e->wide[r]).len != e->box[r].len;
   if (between)
     npu_stop(b, b->p->tree->nodes[s->node].at,
@@ -193,7 +186,7 @@ static void enter(npu_build *b, int i) {
   npu_bank *k = &b->bank[at];
   box_of(b, s, k, e.box);
   widen(b, s, k, &e);
-  const bool none = volume(e.box, k->rank) == 0; /* it reads padding alone, and leaves nothing */
+  const bool none = tf_ival_volume(e.box, k->rank) == 0; /* it reads padding alone, and leaves nothing */
   if (none && e.padded < 0) {
     k->held &= s->makes || k->dirty;
     return;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/checked.h"
 #include "base/grow.h"
 
 static const npu_op_facts ops[] = {
@@ -91,11 +92,9 @@ int64_t npu_count(const npu_instr *i) {
   return n;
 }
 
-static int64_t blocks(int64_t n, int64_t by) { return (n + by - 1) / by; }
-
 static double mad_cycles(const npu_cube *c, const npu_instr *i) {
-  const double left = (double)blocks(i->mad.m, c->m) * (double)blocks(i->mad.k, c->k);
-  const double columns = (double)blocks(i->mad.n, c->n) * c->cycles;
+  const double left = (double)tf_ceil_div(i->mad.m, c->m) * (double)tf_ceil_div(i->mad.k, c->k);
+  const double columns = (double)tf_ceil_div(i->mad.n, c->n) * c->cycles;
   return c->latency + left * (columns > c->fill ? columns : c->fill);
 }
 
@@ -105,6 +104,6 @@ double npu_cycles_of(const npu_machine *m, const npu_instr *i) {
     const npu_path *p = &m->path[i->via];
     return p->latency + (p->words > 0 ? (double)npu_count(i) / p->words : 0);
   }
-  if (npu_is_vector(i->op)) return m->vector.latency + (double)blocks(npu_count(i), m->vector.lanes);
+  if (npu_is_vector(i->op)) return m->vector.latency + (double)tf_ceil_div(npu_count(i), m->vector.lanes);
   return 0;
 }

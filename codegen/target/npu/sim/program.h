@@ -71,7 +71,7 @@ typedef struct {
 } npu_tensor;
 
 /* What instructions do: id, name, sources (of vector operations).  The function of an operation is that of its kind
- * (vector.c). */
+ * (sim_vector.c). */
 /* clang-format off */
 #define NPU_OPS(X) \
   X(FOR, "for", 0) X(END, "end", 0) X(SET, "set", 0) X(WAIT, "wait", 0) X(BARRIER, "barrier", 0) \
@@ -172,6 +172,6 @@ int64_t npu_count(const npu_instr *i);
 uint16_t npu_to_half(float x);
 float npu_from_half(uint16_t h);
 
-/* vector.c: the value of an operation.  a: its sources; of a reduction what there was and the source. */
+/* sim_vector.c: the value of an operation.  a: its sources; of a reduction what there was and the source. */
 double npu_value(npu_op op, const double *a);
 #endif

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen/target/npu/text/text.h"
+#include "codegen/target/npu/text/asm.h"
 
 static const char types[] =
     "/* The NPU's instructions as calls in C: each writes its line of the program to stdout; what the program does is "

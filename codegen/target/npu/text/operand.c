@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/names.h"
-#include "codegen/target/npu/text/words.h"
+#include "codegen/target/npu/text/asm_words.h"
 
 /* What is left of a word. */
 static npu_word from(npu_word w, const char *s) { return (npu_word){s, (size_t)(w.s + w.n - s)}; }
