@@ -93,15 +93,19 @@ static double least_held(const search *s, double steps) {
 
 /* ---- all ways ------------------------------------------------------------------------------------------------------
  */
+static int64_t parts_of(int64_t n, int64_t by) { return (n + by - 1) / by; }
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
 static void spread_dim(search *s, int k, int64_t x, int64_t y, double steps);
 
 /* Dim k on up to `most` instances, from the fewest steps on, while that may be the least: the others have x by y. */
 static void step_dim(search *s, int k, int64_t most, int64_t x, int64_t y, double steps) {
   const int64_t e = s->extent[k];
-  for (int64_t wide = e < most ? e : most; wide >= 1; wide--) {
-    const int64_t q = tf_ceil_div(e, wide);
+  for (int64_t wide = least(e, most); wide >= 1; wide--) {
+    const int64_t q = parts_of(e, wide);
     const double now = steps * (double)q;
-    wide = tf_ceil_div(e, q); /* the fewest with so many steps */
+    wide = parts_of(e, q); /* the fewest with so many steps */
     if (now * fmax(1, s->behind[k + 1] / ((double)x * (double)y)) / s->rate + s->fill >= s->best) return;
     s->steps[k] = (double)q, s->wide[k] = (double)wide;
     spread_dim(s, k + 1, x, y, now);
