@@ -91,7 +91,8 @@ static wide block_of(const view *v, const tensor *z, const wide *length) {
 
 static bool enters(const view *v, int l, int z) { return surely_held(v->b, l, z) && l > v->p->tensor[z].home; }
 
-/* Elements that an instance of a tensor's home, memory l, meets: of each dim no less than a block, nor than its share. */
+/* Elements that an instance of a tensor's home, memory l, meets: of each dim no less than a block, nor than its share.
+ */
 static wide met_at_home(const view *v, const tensor *z, int l) {
   wide n = 1;
   for (int d = 0; d < v->p->n_dims; d++)

@@ -120,8 +120,8 @@ static double box_of(const scope *c, const tf_whole_tensor *z, const double *len
   return words;
 }
 
-/* Words of a tensor that an instance of its home, memory l, meets in the run: of each dim no less than a block, nor than
- * its share. */
+/* Words of a tensor that an instance of its home, memory l, meets in the run: of each dim no less than a block, nor
+ * than its share. */
 static double box_at_home(const scope *c, const tf_whole_tensor *z, int l) {
   double words = 1;
   for (int d = 0; d < c->op->n_dims; d++)
@@ -390,8 +390,7 @@ static double time_of_port(const scope *c, int l, const flow *f) {
   traffic w = {0, 0};
   for (int z = 0; z < c->op->n_tensors; z++) {
     if (!holds(c, l, z)) continue;
-    const traffic own =
-        enters(c, l, z) ? passed(c, &c->op->tensor[z], l, l, f->entered[l][z]) : (traffic){0, 0};
+    const traffic own = enters(c, l, z) ? passed(c, &c->op->tensor[z], l, l, f->entered[l][z]) : (traffic){0, 0};
     traffic in;
     passed_on(c, f, z, l, &in);
     w.read += own.read + in.read;

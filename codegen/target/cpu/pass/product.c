@@ -1,6 +1,7 @@
 /* Recognises nests that are matrix products, and decides where an op's own loops may end. */
 #include "codegen/intrin/micro.h"
 #include "codegen/target/cpu/pass/pass.h"
+#include "codegen/target/cpu/sparse/sparse.h"
 #include "model/spec/dims.h"
 
 /* Weights are transposed word by word, up to so many words (64 MiB of workspace); beyond so many times the close
@@ -353,7 +354,7 @@ void low_product(lowering *w, ir_stmt *nest) {
   if (!ir_is_product(op) || nest->nest.divides >= 0) return;
   p.kernel = low_is_whole(w, nest->op) ? w->p->machine.whole : w->p->machine.real ? w->p->machine.real : &plain;
   if (!p.kernel) return;
-  if (low_channels(w, nest, &p) || low_failed(w)) {
+  if (low_sparse(w, nest, &p) || low_channels(w, nest, &p) || low_failed(w)) {
     keep(w, nest, &p);
     return;
   }

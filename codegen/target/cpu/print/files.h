@@ -62,7 +62,7 @@ static inline bool c_packs(const c_package *k) { return k->packed && !k->n_isas;
 static inline const tf_tensor *c_packed_tensor(const c_package *k, int i) {
   const tf_workload *wl = k->p->tree->workload;
   const cpu_pack *pack = cpu_pack_at(k->p, i);
-  return &wl->tensors[wl->ops[pack->op].reads[pack->product->b].tensor];
+  return &wl->tensors[wl->ops[pack->op].reads[cpu_packed_read(pack->product)].tensor];
 }
 
 /* Whether the kernel's entry checks that the computer can run it. */

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "codegen/target/cpu/print/files.h"
+#include "codegen/target/cpu/sparse/sparse.h"
 
 static const char machine[] = "#if !defined(__x86_64__)\n#error \"these kernels are for x86-64\"\n#endif\n";
 static const char leaf7[] = "#include <cpuid.h>\n"
@@ -83,6 +84,7 @@ bool c_chooser_c(FILE *out, c_package *k) {
           "int %s(const %s_args *args, void *workspace, size_t bytes) {\n"
           "  return %s_with(%s_isa(0), args, workspace, bytes);\n}\n",
           n, n, n, n, n, n, n, n, n);
+  if (c_has_sparse(k->p)) c_misfit(out, k);
   return true;
 }
 

@@ -19,7 +19,8 @@ static uint64_t skipped(const lowering *w, int o) {
   return on;
 }
 
-/* The position among the op's dims of the one that alone moves rank r of the read; -1: it is not one, by ones from 0. */
+/* The position among the op's dims of the one that alone moves rank r of the read; -1: it is not one, by ones from 0.
+ */
 static int dim_at(const tf_op *op, const tf_ref *ref, int r) {
   for (int k = 0; k < op->n_dims; k++)
     if (low_is_dim(&ref->index[r], op->dims[k])) return k;
@@ -89,7 +90,8 @@ static bool add_panels(lowering *w, const tf_op *op, cpu_product *p) {
   p->sparse.each = p->sparse.deep / p->sparse.of * p->sparse.n;
   if (rows > WORDS_MOST / all / p->sparse.each) return false;
   p->sparse.values = rows * all * p->sparse.each;
-  p->sparse.panels = low_scratch(w, IR_F32, p->sparse.values + parts(p->sparse.values, (int64_t)sizeof(float)), name, id);
+  p->sparse.panels =
+      low_scratch(w, IR_F32, p->sparse.values + parts(p->sparse.values, (int64_t)sizeof(float)), name, id);
   w->p->buffers[p->sparse.panels].space = 0;
   w->p->buffers[p->sparse.panels].role = IR_PANELS;
   p->sparse.room = low_scratch(w, IR_F32, p->sparse.deep * p->sparse.across * w->p->machine.lanes, name, id);
@@ -100,7 +102,8 @@ bool low_sparse(lowering *w, const ir_stmt *nest, cpu_product *product) {
   static const ir_kernel kernel = {"f32", IR_F32, IR_F32, IR_F32, 1, 1, 1, 1, IR_F32, false};
   const tf_op *op = &w->plan->wl->ops[nest->op];
   const uint64_t on = skipped(w, nest->op);
-  if (!on || op->n_dims != op->n_out_dims + 1 || op->n_out_dims < 2 || nest->nest.from || !are_floats(w, op)) return false;
+  if (!on || op->n_dims != op->n_out_dims + 1 || op->n_out_dims < 2 || nest->nest.from || !are_floats(w, op))
+    return false;
   for (int a = 0; a < 2; a++) {
     cpu_product p = {.way = CPU_SPARSE, .kernel = &kernel, .pack = -1, .a = a, .b = 1 - a, .n = op->n_out_dims - 1};
     if (!(on >> a & 1) || !is_packed(w, op, &p) || p.m == p.n || !has_rows(w, op, &p)) continue;

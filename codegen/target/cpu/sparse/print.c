@@ -53,8 +53,8 @@ void c_pack_sparse(c_printer *c, const cpu_pack *pack) {
   c_indent(c);
   fprintf(c->out, "broken |= count > %d;\n", n);
   c_indent(c);
-  fprintf(c->out, "for (int e = 0; e < %d; e++) v[e] = e < count ? value[e] : 0.0f, at[e] = e < count ? place[e] : 0;\n",
-          n);
+  fprintf(c->out,
+          "for (int e = 0; e < %d; e++) v[e] = e < count ? value[e] : 0.0f, at[e] = e < count ? place[e] : 0;\n", n);
   c_close(c, 2);
   c->depth--;
 }

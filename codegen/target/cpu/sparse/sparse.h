@@ -9,15 +9,15 @@
 bool low_sparse(lowering *w, const ir_stmt *nest, cpu_product *p);
 
 /* tile.c: prints the function, unless it is there already, and returns its name (owned by u; NULL: out of memory):
- *   static void NAME(int64_t n_m, int64_t n_n, int64_t n_k, const float *v, const uint8_t *at, int64_t part, const float
- *   *b, int64_t b_k, float *c, int64_t c_m, int add, float *room)
- *   c[i * c_m + j] = (add ? the same : 0) + sum over the values of row i of a, times elements j of rows of b
- * n_k elements of each row of a, whose parts are `part` values from each other; n_k is cut into these parts, whose sums
- * are added up.  room: for `deep` rows of as many columns as a tile has. */
+ *   static void NAME(int64_t n_m, int64_t n_n, int64_t n_k, const float *v, const uint8_t *at, int64_t part, const
+ * float *b, int64_t b_k, float *c, int64_t c_m, int add, float *room) c[i * c_m + j] = (add ? the same : 0) + sum over
+ * the values of row i of a, times elements j of rows of b n_k elements of each row of a, whose parts are `part` values
+ * from each other; n_k is cut into these parts, whose sums are added up.  room: for `deep` rows of as many columns as a
+ * tile has. */
 const char *c_sparse_block(FILE *out, tf_micro *u, const cpu_product *p);
 
-/* print.c: the nest; and its panels, in the function that packs, which then says in `broken` whether some block of a has
- * too many elements that are not zero. */
+/* print.c: the nest; and its panels, in the function that packs, which then says in `broken` whether some block of a
+ * has too many elements that are not zero. */
 void c_sparse(c_printer *c, const ir_stmt *s);
 void c_pack_sparse(c_printer *c, const cpu_pack *pack);
 

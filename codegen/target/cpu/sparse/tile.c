@@ -1,6 +1,6 @@
 /* The block product of a's elements that are not zero: each, broadcast, times the row of b at its place. */
-#include "codegen/intrin/micro.h"
 #include "codegen/intrin/tile.h"
+#include "codegen/intrin/micro.h"
 #include "codegen/target/cpu/sparse/sparse.h"
 
 static void store(FILE *out, int rows, int across, bool part) {
@@ -65,13 +65,14 @@ static void block(FILE *out, const cpu_product *p, const char *name) {
           name, across, deep, across, deep, p->sparse.of - 1, p->sparse.of, FEW, across, across, across);
   fprintf(out,
           "      const float *const from = lays ? room : b + p * b_k + j;\n"
-          "      const int64_t pitch = lays ? %d * LANES : b_k, first = p / %lld * part;\n      int64_t i = 0;\n",
-          across, deep);
+          "      const int64_t pitch = lays ? %d * LANES : b_k, first = p / %lld * part, whole = n_m - n_m %% %d;\n",
+          across, deep, rows);
   for (int by = rows; by > 0; by = by > 1 ? 1 : 0)
-    fprintf(out,
-            "      for (; i + %d <= n_m; i += %d) %s_%d(blocks, v + first + i * %lld, at + first + i * %lld, from, "
-            "pitch, c + i * c_m + j, c_m, n, add || p > 0);\n",
-            by, by, name, by, each, each);
+    fprintf(
+        out,
+        "      for (int64_t i = %s; i < %s; i += %d) %s_%d(blocks, v + first + i * %lld, at + first + i * %lld, from, "
+        "pitch, c + i * c_m + j, c_m, n, add || p > 0);\n",
+        by == rows ? "0" : "whole", by == rows ? "whole" : "n_m", by, name, by, each, each);
   fputs("    }\n}\n", out);
 }
 
