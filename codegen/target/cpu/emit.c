@@ -7,7 +7,6 @@
 #include "codegen/target/cpu/cpu.h"
 #include "codegen/target/cpu/print/files.h"
 #include "codegen/target/cpu/print/live.h"
-#include "codegen/target/cpu/sparse/sparse.h"
 
 typedef struct {
   const char *name;

@@ -1,7 +1,6 @@
 /* Recognises nests that are matrix products, and decides where an op's own loops may end. */
 #include "codegen/intrin/micro.h"
 #include "codegen/target/cpu/pass/pass.h"
-#include "codegen/target/cpu/sparse/sparse.h"
 #include "model/spec/dims.h"
 
 /* Weights are transposed word by word, up to so many words (64 MiB of workspace); beyond so many times the close

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "codegen/ir/page.h"
-#include "codegen/target/cpu/sparse/sparse.h"
 
 static const tf_workload *workload(const c_package *k) { return k->p->tree->workload; }
 

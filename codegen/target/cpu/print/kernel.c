@@ -5,7 +5,6 @@
 
 #include "codegen/intrin/math.h"
 #include "codegen/target/cpu/print/files.h"
-#include "codegen/target/cpu/sparse/sparse.h"
 
 enum { SLAB_RANK = 16 }; /* no tensor has more */
 enum { LINE = 16 };      /* words of a cache line: buffers start on one */

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "codegen/target/cpu/print/files.h"
-#include "codegen/target/cpu/sparse/sparse.h"
 
 static const char machine[] = "#if !defined(__x86_64__)\n#error \"these kernels are for x86-64\"\n#endif\n";
 static const char leaf7[] = "#include <cpuid.h>\n"

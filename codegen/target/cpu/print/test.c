@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "codegen/target/cpu/print/files.h"
-#include "codegen/target/cpu/sparse/sparse.h"
 #include "model/spec/masked.h"
 
 static const tf_workload *workload(const c_package *k) { return k->p->asked ? k->p->asked : k->p->tree->workload; }
