@@ -34,6 +34,7 @@ static void sign(char *text) {
 /* ---- one number changed ------------------------------------------------------------------------------- */
 typedef struct {
   int proofs, changed, signed_anew, believed; /* believed: of those signed anew, that pass */
+  int homes, homes_changed;                   /* certificates, and changed ones, of problems with homes */
   int64_t boxes, mappings;
 } seen;
 
@@ -130,6 +131,7 @@ static void try_mapping(tf_rng *g, const tf_spec *s, mapping *m, tf_objective o,
     CHECK(ok);
     if (!ok) printf("%s%.600s\n", p.text, c.text), (void)passes(c.text, true);
     n->mappings++;
+    n->homes += tf_arch_homes(s->arch, s->workload);
     n->boxes += c.boxes;
   }
   tf_certificate_free(&c);
@@ -152,6 +154,8 @@ static void try_proof(tf_rng *g, const tf_spec *s, mapping *m, tf_objective o, s
     n->proofs += c.bound >= c.value * (1 - 1e-8);
     for (int i = 0; i < CHANGES; i++)
       try_change(g, c.text, n);
+    n->homes += tf_arch_homes(s->arch, s->workload);
+    n->homes_changed += tf_arch_homes(s->arch, s->workload) ? CHANGES : 0;
     for (int i = 0; i < MAPPINGS; i++)
       try_mapping(g, s, m, o, c.bound, n);
   }
@@ -286,7 +290,7 @@ static void try_problem(tf_rng *g, seen *n) {
   tf_diags *d = tf_diags_new();
   tf_spec *s = draw_problem(g, &p, d);
   if (s) plain(s), give_parts(g, s);
-  if (s && pick(g, 0, 3) == 0) give_homes(g, s);
+  if (s && pick(g, 0, 2) == 0) give_homes(g, s);
   const tf_x_shape alone = {.kind = TF_SEQ};
   tf_x_template *t = s ? tf_x_template_new(s->arch, s->workload, &alone, d) : NULL;
   const tf_objective o = (tf_objective)pick(g, 0, TF_N_OBJECTIVES - 1);
@@ -316,7 +320,9 @@ int main(int argc, char **argv) { /* test_certify CASES SEED: others */
   CHECK(n.mappings >= cases && n.proofs * 4 >= cases); /* else most were of no kind that has certificates */
   CHECK(n.believed * 20 <=
         n.signed_anew + 10); /* a change may leave a proof of something else that is true: one of few */
-  printf("%d mappings, %d proofs, %d files changed; of %d signed anew %d pass; %lld boxes\n", (int)n.mappings, n.proofs,
-         n.changed, n.signed_anew, n.believed, (long long)n.boxes);
+  CHECK(n.homes > 0 && n.homes_changed > 0);
+  printf(
+      "%d mappings, %d proofs, %d files changed; of %d signed anew %d pass; %d and %d changed with homes; %lld boxes\n",
+      (int)n.mappings, n.proofs, n.changed, n.signed_anew, n.believed, n.homes, n.homes_changed, (long long)n.boxes);
   return check_report();
 }
