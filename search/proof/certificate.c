@@ -102,9 +102,14 @@ static double floor_of(const tf_whole_op *op, tf_objective o) {
   return tf_p_value(o, fmax(op->points / units / op->unit->rate, cycles), op->points * op->unit->pj + pj, words);
 }
 
-/* Digits rounded down: what is stated as a bound must not be above it. */
+/* Digits rounded down: what is stated as a bound must not be above it.  Where all tensors live in inner memories, no
+ * words need pass the outermost one. */
 static void put_bound(double bound, tf_p_text *out) {
   enum { DIGITS = 11 };
+  if (bound <= 0) {
+    tf_p_say(out, "bound 0\n");
+    return;
+  }
   const double up = bound * (1 + 1e-12), unit = pow(10, floor(log10(up)) + 1 - DIGITS);
   tf_p_say(out, "bound %.*g\n", DIGITS + 1, floor(up / unit) * unit);
 }
