@@ -46,6 +46,7 @@ typedef struct {
   int64_t bits;
   wide words; /* elements */
   bool made;
+  int home; /* the memory in which it lives */
 } tensor;
 
 typedef struct {
@@ -66,8 +67,10 @@ static inline const resource *below(const problem *p, int l) { return l + 1 < p-
  * the second the right one. */
 bool is_for(const problem *p, const mem_part *k, int z);
 
-/* Whether words with these bits are too many for the memory or a part of it; twice: as tiles may be. */
-bool overflows(const resource *m, const mem_part *k, wide bits, bool twice);
+/* Whether words with these bits are too many for the memory or a part of it; and the bits that tiles of so many take,
+ * of which one half may be used while the other is filled. */
+bool overflows(const resource *m, const mem_part *k, wide bits);
+wide doubled(const resource *m, const mem_part *k, wide bits);
 
 static inline bool indexes(const tensor *z, int d) { return z->dims >> d & 1; }
 
@@ -106,8 +109,8 @@ typedef struct {
   unsigned held[MEMORIES], passed[MEMORIES]; /* bit z: the memory holds the tensor; is bypassed; neither: either */
 } box;
 
-static inline bool surely_held(const box *b, int l, int z) { return l == 0 || (b->held[l] >> z & 1); }
-static inline bool may_be_held(const box *b, int l, int z) { return l == 0 || !(b->passed[l] >> z & 1); }
+static inline bool surely_held(const box *b, int l, int z) { return b->held[l] >> z & 1; }
+static inline bool may_be_held(const box *b, int l, int z) { return !(b->passed[l] >> z & 1); }
 
 enum { GROUPS = 4, ORDERS = 24 };
 typedef struct {

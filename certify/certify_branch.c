@@ -56,6 +56,19 @@ static void put_in_order(const proof *q, int tile, int order, box *b) {
       if (q->g.of[d] >= 0 && q->g.list[order][k] == q->g.of[d]) b->place[tile][d] = k + 1;
 }
 
+/* Its home holds a tensor, and nothing further out does; nor are there instances that have parts of a sum which lives
+ * in one of them. */
+static void go_home(const problem *p, int z, box *b) {
+  const tensor *t = &p->tensor[z];
+  b->held[t->home] |= 1u << z;
+  for (int l = 0; l < t->home; l++) {
+    b->passed[l] |= 1u << z;
+    for (int d = 0; d < p->n_dims; d++)
+      for (int a = 0; t->made && !indexes(t, d) && a < 2; a++)
+        b->spread[l][a][d].hi = 1;
+  }
+}
+
 /* All mappings. */
 static box whole_space(const proof *q) {
   const problem *p = q->p;
@@ -69,6 +82,8 @@ static box whole_space(const proof *q) {
       b.length[l][d] = (span){1, p->extent[d]};
     }
   }
+  for (int z = 0; z < p->n_tensors; z++)
+    go_home(p, z, &b);
   return b;
 }
 
@@ -76,7 +91,7 @@ static box whole_space(const proof *q) {
  * the blocks that enter these.  So further in a tensor need not be held; and once all tensors are, the last of these
  * Tiles takes all steps, and nothing further in is spread (docs/CERTIFICATE.md). */
 static void leave_inside(const problem *p, box *b) {
-  unsigned met = 0;
+  unsigned met = 0; /* held further out */
   int last = 0;
   for (int l = 1; l < p->n; l++) {
     b->passed[l] |= met;

@@ -108,7 +108,12 @@ static wide steps_of(const state *s, int cut, int step) {
   return n;
 }
 
-static bool holds(const state *s, int l, int z) { return l == 0 || (s->cut_of[l] >= 0 && !(s->bypass[l] >> z & 1)); }
+/* Nothing further out than its home holds a tensor, and nothing enters that. */
+static bool enters(const state *s, int l, int z) {
+  return l > s->p->tensor[z].home && s->cut_of[l] >= 0 && !(s->bypass[l] >> z & 1);
+}
+
+static bool holds(const state *s, int l, int z) { return l == s->p->tensor[z].home || enters(s, l, z); }
 
 /* The memory that serves memory l (or the unit, l = n) with tensor z. */
 static int server(const state *s, int l, int z) {
@@ -184,7 +189,7 @@ static void add(transfer *a, wide read, wide write) {
 static void legs_of(const state *s, int l, int step, transfer leg[MEMORIES]) {
   memset(leg, 0, MEMORIES * sizeof *leg);
   for (int z = 0; z < s->p->n_tensors; z++) {
-    if (!holds(s, l, z)) continue;
+    if (!enters(s, l, z)) continue;
     const int up = server(s, l, z);
     const moved k = move(s, l, z, step, true);
     add(&leg[l], weighed(s, k.drain, z, l), weighed(s, k.fill, z, l));
@@ -229,7 +234,7 @@ static wide tile_time(const state *s, int l, wide child) {
   wide load, store;
   bool any = false;
   for (int z = 0; z < s->p->n_tensors; z++)
-    any |= holds(s, l, z);
+    any |= enters(s, l, z);
   if (!any || s->p->overlap == PERFECT) return child;
   if (s->p->overlap == DOUBLE_BUFFER) return plus(double_buffered(s, l, child), wait);
   legs_of(s, l, ALL, leg);
@@ -279,8 +284,8 @@ static wide energy_of(const state *s) {
     points = times(points, p->extent[d]);
   pj = of(times(points, ONE), p->unit.pj);
   for (int z = 0; z < p->n_tensors; z++)
-    for (int l = 1; l <= p->n; l++) {
-      if (l < p->n && !holds(s, l, z)) continue;
+    for (int l = p->tensor[z].home + 1; l <= p->n; l++) {
+      if (l < p->n && !enters(s, l, z)) continue;
       const moved k = l < p->n ? move(s, l, z, ALL, false) : use(s, z, false);
       if (l < p->n) pj = plus(pj, access_pj(s, l, z, k.drain, k.fill, k.drain + k.fill));
       pj = plus(pj, access_pj(s, server(s, l, z), z, k.read, k.update, 0));
@@ -291,8 +296,8 @@ static wide energy_of(const state *s) {
 static wide traffic_of(const state *s) {
   wide words = 0;
   for (int z = 0; z < s->p->n_tensors; z++)
-    for (int l = 1; l <= s->p->n; l++) {
-      if ((l < s->p->n && !holds(s, l, z)) || server(s, l, z) != 0) continue;
+    for (int l = s->p->tensor[z].home + 1; l <= s->p->n; l++) {
+      if ((l < s->p->n && !enters(s, l, z)) || server(s, l, z) != 0) continue;
       const moved k = l < s->p->n ? move(s, l, z, ALL, false) : use(s, z, false);
       words = plus(words, plus(k.read, k.update));
     }
@@ -314,22 +319,52 @@ bool is_for(const problem *p, const mem_part *k, int z) {
   return !k || (role >= 0 && (k->holds >> role & 1));
 }
 
-bool overflows(const resource *m, const mem_part *k, wide bits, bool twice) {
+bool overflows(const resource *m, const mem_part *k, wide bits) {
   const int64_t capacity = k ? k->capacity : m->capacity;
-  if (twice && (m->twice || (k && k->twice))) bits = plus(bits, bits);
   return capacity >= 0 && ceiling(bits, m->bits) > capacity;
 }
 
-/* Bits of what memory l holds in one instance; of a part of it. */
-static wide bits_held(const state *s, int l, const mem_part *k) {
+wide doubled(const resource *m, const mem_part *k, wide bits) {
+  return m->twice || (k && k->twice) ? plus(bits, bits) : bits;
+}
+
+/* How much of a dim an instance of memory l meets in the whole run, from the first element to the last. */
+static wide met_of(const state *s, int l, int d) {
+  wide inside = 1, side = 0;
+  for (int i = s->m->n_loops; i-- > 0;) {
+    const loop *k = &s->m->loop[i];
+    if (k->dim != d) continue;
+    if (i < s->cut_of[l] && k->axis == IN_TIME) side = plus(side, times(inside, k->trip - 1));
+    inside = least(times(inside, k->trip), s->p->extent[d]);
+    if (i >= s->cut_of[l]) side = inside;
+  }
+  return least(most(side, 1), s->p->extent[d]);
+}
+
+/* Bits of the tensors that live in memory l, in one instance; of those of a part of it. */
+static wide bits_at_home(const state *s, int l, const mem_part *k) {
   const problem *p = s->p;
   wide bits = 0;
   for (int z = 0; z < p->n_tensors; z++) {
     wide held = k && k->bits > p->tensor[z].bits ? k->bits : p->tensor[z].bits;
-    if (!holds(s, l, z) || !is_for(p, k, z)) continue;
+    if (p->tensor[z].home != l || !is_for(p, k, z)) continue;
+    for (int d = 0; d < p->n_dims; d++)
+      if (indexes(&p->tensor[z], d)) held = times(held, l ? met_of(s, l, d) : p->extent[d]);
+    bits = plus(bits, held);
+  }
+  return bits;
+}
+
+/* Bits of the blocks that enter memory l, in one instance; of those of a part of it. */
+static wide bits_entered(const state *s, int l, const mem_part *k) {
+  const problem *p = s->p;
+  wide bits = 0;
+  for (int z = 0; z < p->n_tensors; z++) {
+    wide held = k && k->bits > p->tensor[z].bits ? k->bits : p->tensor[z].bits;
+    if (!enters(s, l, z) || !is_for(p, k, z)) continue;
     for (int d = 0; d < p->n_dims; d++) {
-      wide length = l ? 1 : p->extent[d];
-      for (int i = l ? s->cut_of[l] : s->m->n_loops; i < s->m->n_loops; i++)
+      wide length = 1;
+      for (int i = s->cut_of[l]; i < s->m->n_loops; i++)
         if (s->m->loop[i].dim == d) length = least(times(length, s->m->loop[i].trip), p->extent[d]);
       if (indexes(&p->tensor[z], d)) held = times(held, length);
     }
@@ -338,14 +373,31 @@ static wide bits_held(const state *s, int l, const mem_part *k) {
   return bits;
 }
 
+static wide bits_held(const state *s, int l, const mem_part *k) {
+  const wide entered = l && s->cut_of[l] >= 0 ? bits_entered(s, l, k) : 0;
+  return plus(doubled(&s->p->memory[l], k, entered), bits_at_home(s, l, k));
+}
+
+/* What lives in an inner memory needs its Tile, and no instances further out that have parts of the same sum. */
+static const char *not_at_home(const state *s) {
+  for (int z = 0; z < s->p->n_tensors; z++) {
+    const tensor *t = &s->p->tensor[z];
+    if (!t->home) continue;
+    if (s->cut_of[t->home] < 0 || s->bypass[t->home] >> z & 1) return "a tensor's home is passed by";
+    for (int k = 0; k < s->cut_of[t->home]; k++)
+      if (t->made && s->m->loop[k].axis != IN_TIME && s->m->loop[k].trip > 1 && !indexes(t, s->m->loop[k].dim))
+        return "instances have parts of a sum that lives in one";
+  }
+  return NULL;
+}
+
 static const char *too_much(const state *s) {
   const problem *p = s->p;
   for (int l = 0; l < p->n; l++) {
     const resource *m = &p->memory[l];
-    if (l && s->cut_of[l] < 0) continue;
-    if (overflows(m, NULL, bits_held(s, l, NULL), l > 0)) return "a memory overflows";
+    if (overflows(m, NULL, bits_held(s, l, NULL))) return "a memory overflows";
     for (int i = 0; i < m->n_parts; i++)
-      if (overflows(m, &m->part[i], bits_held(s, l, &m->part[i]), l > 0)) return "a part of a memory overflows";
+      if (overflows(m, &m->part[i], bits_held(s, l, &m->part[i]))) return "a part of a memory overflows";
   }
   for (int l = 0; l < p->n; l++)
     for (int a = 0; a < 2; a++) {
@@ -374,7 +426,8 @@ bool count(const problem *p, const mapping *m, wide *value, const char **why) {
     s.cut_of[m->level[t]] = m->first[t];
     s.bypass[m->level[t]] = m->bypass[t];
   }
-  *why = too_much(&s);
+  *why = not_at_home(&s);
+  if (!*why) *why = too_much(&s);
   if (*why) return false;
   const objective o = p->objective;
   const wide cycles = o == LATENCY || o == EDP ? cycles_of(&s) : 0, pj = o == ENERGY || o == EDP ? energy_of(&s) : 0;

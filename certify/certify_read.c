@@ -233,6 +233,12 @@ static void read_dim(problem *p) {
   p->extent[p->n_dims++] = whole(must_word("an extent"), 2, INT32_MAX);
 }
 
+static int memory_named(const problem *p, const char *name) {
+  for (int l = 0; l < p->n; l++)
+    if (strcmp(p->memory[l].name, name) == 0) return l;
+  refuse("no memory is named '%s'", name);
+}
+
 static void read_tensor(problem *p, bool made) {
   if (p->n_tensors == TENSORS) refuse("more than %d tensors", TENSORS);
   tensor *z = &p->tensor[p->n_tensors++];
@@ -240,7 +246,13 @@ static void read_tensor(problem *p, bool made) {
   z->words = 1;
   copy_name(z->name, must_word("a name"));
   z->bits = whole(value_of("bits"), 1, 1 << 16);
-  must_be(must_word("index"), "index");
+  const char *key = must_word("index");
+  if (strcmp(key, "home") == 0) {
+    z->home = memory_named(p, must_word("a memory"));
+    if (z->home == 0) refuse("all tensors live in the outermost memory that have no other home");
+    key = must_word("index");
+  }
+  must_be(key, "index");
   for (const char *w; (w = word());) {
     const int d = dim_named(p, w, strlen(w));
     if (indexes(z, d)) refuse("'%s' stands twice", w);
@@ -287,11 +299,8 @@ int tensor_named(const problem *p, const char *name) {
 }
 
 static void read_tile(const problem *p, mapping *m) {
-  const char *w = must_word("a memory");
-  int l = 0;
-  while (l < p->n && strcmp(p->memory[l].name, w) != 0)
-    l++;
-  if (l == p->n) refuse("no memory is named '%s'", w);
+  const int l = memory_named(p, must_word("a memory"));
+  const char *w;
   if (m->n_tiles == TILES) refuse("more than %d Tiles", TILES);
   if (m->n_tiles && l < m->level[m->n_tiles - 1]) refuse("Tiles rise");
   m->level[m->n_tiles] = l;

@@ -89,25 +89,40 @@ static wide block_of(const view *v, const tensor *z, const wide *length) {
   return n;
 }
 
-/* Bits of the shortest blocks that memory l surely holds; of a part of it. */
+static bool enters(const view *v, int l, int z) { return surely_held(v->b, l, z) && l > v->p->tensor[z].home; }
+
+/* Elements that an instance of a tensor's home, memory l, meets: of each dim no less than a block, nor than its share.
+ */
+static wide met_at_home(const view *v, const tensor *z, int l) {
+  wide n = 1;
+  for (int d = 0; d < v->p->n_dims; d++)
+    if (indexes(z, d))
+      n = times(n, least(v->p->extent[d], most(v->block_lo[l][d], ceiling(v->p->extent[d], v->among[l][d]))));
+  return n;
+}
+
+/* Bits of what memory l, or a part of it, surely holds: the shortest blocks, and what lives there. */
 static wide surely(const view *v, int l, const mem_part *k) {
   const problem *p = v->p;
-  wide bits = 0;
+  wide bits = 0, living = 0;
   for (int z = 0; z < p->n_tensors; z++) {
     const int64_t width = k && k->bits > p->tensor[z].bits ? k->bits : p->tensor[z].bits;
-    if (surely_held(v->b, l, z) && is_for(p, k, z))
+    if (!surely_held(v->b, l, z) || !is_for(p, k, z)) continue;
+    if (enters(v, l, z))
       bits = plus(bits, times(block_of(v, &p->tensor[z], v->block_lo[l]), width));
+    else
+      living = plus(living, times(met_at_home(v, &p->tensor[z], l), width));
   }
-  return bits;
+  return plus(doubled(&p->memory[l], k, bits), living);
 }
 
 bool too_large(const problem *p, const box *b, int l) {
   view v;
   const resource *m = &p->memory[l];
   if (!look(&v, p, b)) return false;
-  bool large = overflows(m, NULL, surely(&v, l, NULL), true);
+  bool large = overflows(m, NULL, surely(&v, l, NULL));
   for (int i = 0; i < m->n_parts; i++)
-    large |= overflows(m, &m->part[i], surely(&v, l, &m->part[i]), true);
+    large |= overflows(m, &m->part[i], surely(&v, l, &m->part[i]));
   return large;
 }
 
@@ -208,6 +223,7 @@ typedef struct {
 /* The memory that surely serves memory l, which surely holds the tensor, or the units (l = n); -1: there is none. */
 static int sure_server(const view *v, int l, int z) {
   int m = l - 1;
+  if (l <= v->p->tensor[z].home) return -1;
   while (!may_be_held(v->b, m, z))
     m--;
   return surely_held(v->b, m, z) && (l == v->p->n || surely_held(v->b, l, z)) ? m : -1;
@@ -266,7 +282,7 @@ static wide work_of(const view *v) {
 
 /* Whether memory a surely passes words of the tensor as they enter memory l. */
 static bool takes_part(const view *v, int l, int a, int z) {
-  return a == l ? surely_held(v->b, l, z) : sure_server(v, l, z) == a;
+  return a == l ? enters(v, l, z) : sure_server(v, l, z) == a;
 }
 
 /* Time of memory a's port for the block of a tensor that enters memory l first, or leaves last. */
@@ -346,7 +362,10 @@ static wide loads_and_stores(const view *v, int l, const wide *n, bool in_turn) 
 
 static wide tile_time(const view *v, int l, const wide *n, wide child) {
   const resource *m = &v->p->memory[l];
-  if (v->p->overlap == PERFECT || !v->b->held[l]) return child;
+  bool any = false;
+  for (int z = 0; z < v->p->n_tensors; z++)
+    any |= enters(v, l, z);
+  if (v->p->overlap == PERFECT || !any) return child;
   wide time = plus(child, loads_and_stores(v, l, n, v->p->overlap == NO_OVERLAP));
   if (v->p->overlap == DOUBLE_BUFFER) time = most(time, time_by_places(v, l, n, child));
   return plus(time, plus(of(ONE, m->latency), of(ONE, m->issue)));
@@ -374,7 +393,7 @@ static wide cycles_of(const view *v, const entries *e) {
     transfer w = {0, 0}, on;
     for (int z = 0; z < p->n_tensors; z++) {
       if (!surely_held(v->b, l, z)) continue;
-      if (l > 0) add(&w, passed(v, &p->tensor[z], l, l, e->in[l][z]));
+      if (enters(v, l, z)) add(&w, passed(v, &p->tensor[z], l, l, e->in[l][z]));
       passed_on(v, e, z, l, &on);
       add(&w, on);
     }
@@ -397,8 +416,8 @@ static wide energy_of(const view *v, const entries *e) {
       const resource *m = &p->memory[l];
       transfer one;
       if (!surely_held(v->b, l, z)) continue;
-      const wide whole = whole_of(t), own = l ? e->in[l][z] : 0;
-      const wide in = passed_on(v, e, z, l, &one), again = t->made && l ? own - whole : 0;
+      const wide whole = whole_of(t), own = enters(v, l, z) ? e->in[l][z] : 0;
+      const wide in = passed_on(v, e, z, l, &one), again = t->made && enters(v, l, z) ? own - whole : 0;
       const wide read = t->made ? plus(most(0, in - whole), own) : in, write = t->made ? plus(in, again) : own;
       const wide hop = of(scaled(plus(own, again), t->bits, m->bits), m->hop_pj);
       pj = plus(pj, of(scaled(read, t->bits, m->bits), m->read_pj));
@@ -416,7 +435,8 @@ wide least_cost(const problem *p, const box *b) {
   for (int z = 0; z < p->n_tensors; z++) {
     transfer one;
     for (int l = 1; l < p->n; l++)
-      e.in[l][z] = entering(&v, &p->tensor[z], l);
+      e.in[l][z] = l > p->tensor[z].home ? entering(&v, &p->tensor[z], l) : 0;
+    if (p->tensor[z].home) continue;
     const wide n = passed_on(&v, &e, z, 0, &one);
     words = plus(words, p->tensor[z].made ? 2 * n - whole_of(&p->tensor[z]) : n);
   }
@@ -426,24 +446,34 @@ wide least_cost(const problem *p, const box *b) {
   return o == LATENCY ? cycles : o == ENERGY ? pj : product(cycles, pj);
 }
 
-/* Of any mapping whatever, in the space or not: each element passes the outermost memory once, each point takes a unit.
- */
-wide floor_of(const problem *p) {
-  wide points = ONE, units = 1, elements = 0, pj = 0;
+/* Words of the tensors that live in memory l, in words of it. */
+static transfer living_in(const problem *p, int l) {
   transfer w = {0, 0};
+  for (int z = 0; z < p->n_tensors; z++) {
+    const wide n = scaled(whole_of(&p->tensor[z]), p->tensor[z].bits, p->memory[l].bits);
+    if (p->tensor[z].home == l) add(&w, p->tensor[z].made ? (transfer){0, n} : (transfer){n, 0});
+  }
+  return w;
+}
+
+/* Of any mapping whatever, in the space or not: each element passes the memory in which it lives once, that is one of
+ * its instances, each point takes a unit. */
+wide floor_of(const problem *p) {
+  const bool powered = p->objective == ENERGY || p->objective == EDP;
+  wide points = ONE, units = 1, elements = 0, pj = 0, cycles = 0;
   for (int d = 0; d < p->n_dims; d++)
     points = times(points, p->extent[d]);
-  for (int l = 0; l < p->n; l++)
+  for (int l = 0; l < p->n; l++) {
+    const transfer w = living_in(p, l);
+    if (powered) pj = plus(pj, plus(of(w.read, p->memory[l].read_pj), of(w.write, p->memory[l].write_pj)));
+    cycles = most(cycles, port_time(&p->memory[l], (transfer){w.read / units, w.write / units}));
     units = times(units, times(below(p, l)->mesh[0], below(p, l)->mesh[1]));
-  for (int z = 0; z < p->n_tensors; z++) {
-    const wide n = scaled(whole_of(&p->tensor[z]), p->tensor[z].bits, p->memory[0].bits);
-    add(&w, p->tensor[z].made ? (transfer){0, n} : (transfer){n, 0});
-    elements = plus(elements, whole_of(&p->tensor[z]));
   }
+  for (int z = 0; z < p->n_tensors; z++)
+    elements = plus(elements, p->tensor[z].home ? 0 : whole_of(&p->tensor[z]));
   if (p->objective == TRAFFIC) return elements;
-  if (p->objective != LATENCY)
-    pj = plus(of(points, p->unit.pj), plus(of(w.read, p->memory[0].read_pj), of(w.write, p->memory[0].write_pj)));
+  if (powered) pj = plus(of(points, p->unit.pj), pj);
   if (p->objective == ENERGY) return pj;
-  const wide cycles = most(over(points / units, p->unit.rate), port_time(&p->memory[0], w));
+  cycles = most(over(points / units, p->unit.rate), cycles);
   return p->objective == LATENCY ? cycles : product(cycles, pj);
 }

@@ -80,13 +80,14 @@ static cli_status dump(const tf_planned *p, const job *r, tf_diags *d) {
   return ok ? CLI_DONE : CLI_FAILED;
 }
 
-static void print_next_step(const tf_planned *p, const job *r) {
+static void print_next_step(const tf_planned *p, const job *r, bool skips) {
   if (p->n_measured) cli_measured_print(p);
   const char *of = is_here(r->o) ? r->plan.kernel.isa : r->o->target;
   const char *masked = cli_masked_line(p->tree->workload);
   if (masked) puts(masked);
   if (tf_zeros_matter(p->tree->arch, p->tree->workload))
-    puts("The kernel computes every point: zeros save it nothing.");
+    puts(skips ? "Where the mapping skips zeros that fall n of m, products multiply only what is not zero."
+               : "The kernel computes every point: zeros save it nothing.");
   if (is_read(r->o))
     printf("%s: %s for %s.  Next: read %s/hints.txt, or hints.json\n", r->o->out, p->tree->workload->name, of,
            r->o->out);
@@ -112,9 +113,10 @@ static cli_status emit(const tf_planned *p, const job *r, tf_diags *d) {
   bool there = true; /* or bad input of another kind */
   const cli_status tested = e ? test(e, p, r) : CLI_DONE;
   bool ok = e && tested == CLI_DONE && cli_safe_dir(r->o->out, e->file, (size_t)e->n, &there);
+  const bool skips = e && e->skips;
   tf_emitted_free(e);
   if (tested != CLI_DONE) return tested;
-  if (ok && !r->o->in.quiet && !r->o->dump_ir) print_next_step(p, r);
+  if (ok && !r->o->in.quiet && !r->o->dump_ir) print_next_step(p, r, skips);
   return ok ? CLI_DONE : there ? CLI_BAD_INPUT : CLI_FAILED;
 }
 

@@ -117,6 +117,7 @@ typedef struct {
 typedef struct {
   int n;
   tf_emitted_file *file;
+  bool skips; /* some product multiplies only what is not zero of an operand */
 } tf_emitted;
 
 /* Emits C17 for CPUs: row-major arrays with any leading strides, OpenMP where the mapping spreads work over instances.

@@ -13,6 +13,7 @@ typedef struct {
   uint32_t dims; /* bit d: the d-th dim moves it */
   double words, bits;
   bool made; /* by the op; else it is an input */
+  int home;  /* the memory in which it lives */
 } tf_whole_tensor;
 
 /* The op on the machine; all there is besides a box. */
@@ -36,7 +37,8 @@ typedef struct {
   tf_whole_span steps[TF_WHOLE_TILES][TF_WHOLE_DIMS];     /* of Tile 0 not used: as many as cover the extent */
   tf_whole_span block[TF_WHOLE_TILES][TF_WHOLE_DIMS];     /* length that enters the Tile, no more than the extent */
   int place[TF_WHOLE_TILES][TF_WHOLE_DIMS];               /* of the dim's loop in the Tile's order, outermost first */
-  /* Bit z: the Tile's memory holds the tensor; it bypasses it; neither: either of these.  The outermost holds all. */
+  /* Bit z: the Tile's memory holds the tensor; it bypasses it; neither: either of these.  Its home holds it, and
+   * nothing further out. */
   uint32_t held[TF_WHOLE_TILES], past[TF_WHOLE_TILES];
 } tf_whole_box;
 

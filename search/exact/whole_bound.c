@@ -93,16 +93,22 @@ static double work_on(const scope *c, int d) {
 static bool moves(const tf_whole_tensor *z, int d) { return z->dims >> d & 1; }
 
 /* ---- who holds what ------------------------------------------------------------------------------- */
-static bool holds(const scope *c, int l, int z) { return l == 0 || (c->b->held[l] >> z & 1); }
-static bool may_hold(const scope *c, int l, int z) { return l == 0 || !(c->b->past[l] >> z & 1); }
+/* Whether the memory surely holds it; may hold it; surely is entered by it, which its home is not. */
+static bool holds(const scope *c, int l, int z) {
+  return l == c->op->tensor[z].home || (l > c->op->tensor[z].home && c->b->held[l] >> z & 1);
+}
+static bool may_hold(const scope *c, int l, int z) {
+  return l == c->op->tensor[z].home || (l > c->op->tensor[z].home && !(c->b->past[l] >> z & 1));
+}
+static bool enters(const scope *c, int l, int z) { return l != c->op->tensor[z].home && holds(c, l, z); }
 
 static void find_servers(scope *c) {
   for (int z = 0; z < c->op->n_tensors; z++)
     for (int l = 1; l <= c->op->n_tiles; l++) {
       int m = l - 1;
-      while (!may_hold(c, m, z))
+      while (m > 0 && !may_hold(c, m, z))
         m--;
-      c->server[l][z] = holds(c, m, z) && (l == c->op->n_tiles || holds(c, l, z)) ? m : -1;
+      c->server[l][z] = l > c->op->tensor[z].home && holds(c, m, z) && (l == c->op->n_tiles || holds(c, l, z)) ? m : -1;
     }
 }
 
@@ -114,19 +120,32 @@ static double box_of(const scope *c, const tf_whole_tensor *z, const double *len
   return words;
 }
 
+/* Words of a tensor that an instance of its home, memory l, meets in the run: of each dim no less than a block, nor
+ * than its share. */
+static double box_at_home(const scope *c, const tf_whole_tensor *z, int l) {
+  double words = 1;
+  for (int d = 0; d < c->op->n_dims; d++)
+    if (moves(z, d)) words *= less(c->op->extent[d], more(c->reach_lo[l][d], ceil(c->op->extent[d] / c->above[l][d])));
+  return words;
+}
+
 /* Words that the Tile's memory, or a part of it, takes for the shortest lengths of the box.  The op's tensors are its
  * output, then what it reads. */
 static double held(const scope *c, int l, const tf_mem_part *part) {
   static const int role[] = {TF_ROLE_RESULT, TF_ROLE_LEFT, TF_ROLE_RIGHT};
   const tf_memory *mem = &c->op->arch->memories[l];
-  double bits = 0;
+  double bits = 0, at_home = 0;
   for (int z = 0; z < c->op->n_tensors; z++) {
-    const double width = c->op->tensor[z].bits;
+    const tf_whole_tensor *t = &c->op->tensor[z];
+    const double width = part && part->word_bits > t->bits ? part->word_bits : t->bits;
     if (!holds(c, l, z) || (part && tf_part_for(mem, z < TF_N_ROLES ? role[z] : -1) != part)) continue;
-    bits += box_of(c, &c->op->tensor[z], c->reach_lo[l]) * (part && part->word_bits > width ? part->word_bits : width);
+    if (enters(c, l, z))
+      bits += box_of(c, t, c->reach_lo[l]) * width;
+    else
+      at_home += box_at_home(c, t, l) * width;
   }
   if (mem->double_buffered || (part && part->double_buffered)) bits *= 2;
-  return ceil(bits / mem->word_bits);
+  return ceil((bits + at_home) / mem->word_bits);
 }
 
 /* Whether they fit. */
@@ -251,7 +270,7 @@ static double work_of(const scope *c) {
 
 /* Whether memory `at` surely passes words of tensor z because memory l is filled. */
 static bool takes_part(const scope *c, int l, int at, int z) {
-  return at == l ? holds(c, l, z) : c->server[l][z] == at;
+  return at == l ? enters(c, l, z) : c->server[l][z] == at;
 }
 
 /* Time of a memory's port for words of one tensor that enter in the first step (loads) or leave after it (stores). What
@@ -350,7 +369,10 @@ static double time_of_tile(const scope *c, int l, const double *all, double chil
   const tf_overlap overlap = c->op->arch->overlap;
   const tf_memory *mem = &c->op->arch->memories[l];
   double load = 0, store = 0;
-  if (overlap == TF_OVERLAP_PERFECT || !c->b->held[l]) return child;
+  bool any = false;
+  for (int z = 0; z < c->op->n_tensors; z++)
+    any |= enters(c, l, z);
+  if (overlap == TF_OVERLAP_PERFECT || !any) return child;
   if (overlap == TF_OVERLAP_NONE) return child + time_in_turn(c, l, all) + mem->latency + mem->issue;
   for (int at = 0; at <= l; at++) {
     double in = 0, out = 0;
@@ -368,7 +390,7 @@ static double time_of_port(const scope *c, int l, const flow *f) {
   traffic w = {0, 0};
   for (int z = 0; z < c->op->n_tensors; z++) {
     if (!holds(c, l, z)) continue;
-    const traffic own = l ? passed(c, &c->op->tensor[z], l, l, f->entered[l][z]) : (traffic){0, 0};
+    const traffic own = enters(c, l, z) ? passed(c, &c->op->tensor[z], l, l, f->entered[l][z]) : (traffic){0, 0};
     traffic in;
     passed_on(c, f, z, l, &in);
     w.read += own.read + in.read;
@@ -413,10 +435,10 @@ static double energy_of(const scope *c, int l, const flow *f) {
   for (int z = 0; z < c->op->n_tensors; z++) {
     const tf_whole_tensor *t = &c->op->tensor[z];
     if (!holds(c, l, z)) continue;
-    const double in = passed_on(c, f, z, l, NULL), own = l ? f->entered[l][z] : 0;
+    const double in = passed_on(c, f, z, l, NULL), own = enters(c, l, z) ? f->entered[l][z] : 0;
     double read = in, write = own, cross = own, out_pj = mem->read_pj;
     if (t->made) {
-      const double again = l ? own - t->words : 0;
+      const double again = enters(c, l, z) ? own - t->words : 0;
       read = more(0, in - t->words) + own; /* of these, spread sums may read less, and drain as much more */
       out_pj = fmin(mem->read_pj, tf_drain_pj(mem));
       write = in + again;
@@ -442,8 +464,9 @@ tf_whole_least tf_whole_bound(const tf_whole_op *op, const tf_whole_box *b) {
   find_servers(&c);
   for (int z = 0; z < op->n_tensors; z++) {
     const tf_whole_tensor *t = &op->tensor[z];
-    for (int l = 1; l < op->n_tiles; l++)
+    for (int l = t->home + 1; l < op->n_tiles; l++)
       if (may_hold(&c, l, z)) f.entered[l][z] = entered(&c, t, l);
+    if (t->home) continue;
     const double words = passed_on(&c, &f, z, 0, NULL);
     least.traffic_words += t->made ? 2 * words - t->words : words;
   }

@@ -38,6 +38,7 @@ static void add_tensor(const tf_workload *wl, const tf_x_tile *x, int k, tf_whol
   const int z = k < 0 ? o->out : o->reads[k].tensor;
   tf_whole_tensor *t = &op->tensor[op->n_tensors++];
   *t = (tf_whole_tensor){.words = 1, .bits = wl->tensors[z].word_bits, .made = k < 0};
+  t->home = tf_arch_home(op->arch, &wl->tensors[z]);
   for (int r = 0; r < wl->tensors[z].rank; r++) {
     const int dim = k < 0 ? o->dims[r] : o->reads[k].index[r].terms[0].dim;
     t->dims |= bit_of(x, dim);

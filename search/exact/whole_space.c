@@ -38,6 +38,18 @@ void tf_whole_ones(const tf_whole_space *s, tf_whole_part *p) {
   }
 }
 
+/* Nothing further out than its home holds a tensor; nor has parts of a sum that lives in each of some instances. */
+static void go_home(const tf_whole_space *s, int z, tf_whole_part *p) {
+  const tf_whole_tensor *t = &s->op.tensor[z];
+  p->b.held[t->home] |= UINT32_C(1) << z;
+  for (int l = 0; l < t->home; l++) {
+    p->b.held[l] &= ~(UINT32_C(1) << z);
+    if (l) p->b.past[l] |= UINT32_C(1) << z;
+    for (int d = 0; t->made && d < s->op.n_dims; d++)
+      if (!(t->dims >> d & 1)) p->b.spread[l][0][d].hi = p->b.spread[l][1][d].hi = 1;
+  }
+}
+
 void tf_whole_all(const tf_whole_space *s, tf_whole_part *p) {
   tf_whole_ones(s, p);
   for (int i = 0; i < s->n_vars; i++) {
@@ -45,6 +57,8 @@ void tf_whole_all(const tf_whole_space *s, tf_whole_part *p) {
     const double extent = s->op.extent[v->dim];
     tf_whole_span_of(p, v)->hi = (int32_t)(v->axis < 0 ? extent : fmin((double)s->op.mesh[v->tile][v->axis], extent));
   }
+  for (int z = 0; z < s->op.n_tensors; z++)
+    if (s->op.tensor[z].home) go_home(s, z, p);
 }
 
 tf_whole_span tf_whole_steps(const tf_whole_space *s, const tf_whole_box *b, int tile, int d) {

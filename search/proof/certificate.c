@@ -26,7 +26,7 @@ typedef struct {
 
 /* Whether the machine has what no certificate states. */
 static bool is_beyond(const tf_arch *a, const tf_workload *wl) {
-  bool beyond = tf_sparse_applies(a, wl) || tf_arch_homes(a, wl);
+  bool beyond = tf_sparse_applies(a, wl);
   for (int l = 0; l < a->n_memories; l++) {
     const tf_memory *mem = &a->memories[l];
     beyond |= !tf_plain_access(mem) || mem->leak_pj > 0 || mem->topology != TF_NO_TOPOLOGY;
@@ -42,8 +42,8 @@ static tf_x_template *space_of(const tf_arch *arch, const tf_workload *wl, tf_ob
   const tf_x_shape alone = {.kind = TF_SEQ};
   if (is_beyond(arch, wl)) {
     tf_fail(d, wl->at, TF_E_LIMIT,
-            "no certificate states leakage, whole accesses, energies of drains, networks with a topology, homes or "
-            "zeros: this machine or workload has some");
+            "no certificate states leakage, whole accesses, energies of drains, networks with a topology or zeros: this"
+            "  machine or workload has some");
     return NULL;
   }
   tf_x_template *t = wl->n_ops == 1 ? tf_x_template_new(arch, wl, &alone, d) : NULL;
@@ -81,24 +81,35 @@ static bool count(proof *p, const tf_tree *tree, tf_objective o, tf_diags *d) {
   return ok;
 }
 
-/* What no mapping whatever is below: each element passes the outermost memory once, each point takes a unit. */
+/* What no mapping whatever is below: each element passes the memory in which it lives once, that is one of its
+ * instances, each point takes a unit. */
 static double floor_of(const tf_whole_op *op, tf_objective o) {
-  const tf_memory *m = &op->arch->memories[0];
-  double units = (double)op->unit->mesh[0] * (double)op->unit->mesh[1], words = 0, read = 0, write = 0;
-  for (int l = 1; l < op->n_tiles; l++)
-    units *= (double)op->arch->memories[l].mesh[0] * (double)op->arch->memories[l].mesh[1];
-  for (int z = 0; z < op->n_tensors; z++) {
-    words += op->tensor[z].words;
-    *(op->tensor[z].made ? &write : &read) += op->tensor[z].words * op->tensor[z].bits / m->word_bits;
+  double units = 1, words = 0, pj = 0, cycles = 0;
+  for (int l = 0; l < op->n_tiles; l++) {
+    const tf_memory *m = &op->arch->memories[l];
+    double read = 0, write = 0;
+    for (int z = 0; z < op->n_tensors; z++) {
+      if (op->tensor[z].home != l) continue;
+      words += l ? 0 : op->tensor[z].words;
+      *(op->tensor[z].made ? &write : &read) += op->tensor[z].words * op->tensor[z].bits / m->word_bits;
+    }
+    units *= l ? (double)m->mesh[0] * (double)m->mesh[1] : 1;
+    const double in = read / units / m->read_bw, out = write / units / m->write_bw;
+    cycles = fmax(cycles, m->one_port ? in + out : fmax(in, out));
+    pj += read * m->read_pj + write * m->write_pj;
   }
-  const double in = read / m->read_bw, out = write / m->write_bw, port = m->one_port ? in + out : fmax(in, out);
-  return tf_p_value(o, fmax(op->points / units / op->unit->rate, port),
-                    op->points * op->unit->pj + read * m->read_pj + write * m->write_pj, words);
+  units *= (double)op->unit->mesh[0] * (double)op->unit->mesh[1];
+  return tf_p_value(o, fmax(op->points / units / op->unit->rate, cycles), op->points * op->unit->pj + pj, words);
 }
 
-/* Digits rounded down: what is stated as a bound must not be above it. */
+/* Digits rounded down: what is stated as a bound must not be above it.  Where all tensors live in inner memories, no
+ * words need pass the outermost one. */
 static void put_bound(double bound, tf_p_text *out) {
   enum { DIGITS = 11 };
+  if (bound <= 0) {
+    tf_p_say(out, "bound 0\n");
+    return;
+  }
   const double up = bound * (1 + 1e-12), unit = pow(10, floor(log10(up)) + 1 - DIGITS);
   tf_p_say(out, "bound %.*g\n", DIGITS + 1, floor(up / unit) * unit);
 }

@@ -93,7 +93,10 @@ void tf_p_problem(const tf_whole_space *s, tf_objective objective, tf_p_text *ou
     tf_p_say(out, "dim %s %lld\n", dim_of(s, d)->name, (long long)dim_of(s, d)->extent);
   for (int z = 0; z < s->op.n_tensors; z++) {
     const tf_tensor *t = tf_p_tensor(s, z);
-    tf_p_say(out, "%s %s bits %d index", s->op.tensor[z].made ? "output" : "input", t->name, t->word_bits);
+    const int home = s->op.tensor[z].home;
+    tf_p_say(out, "%s %s bits %d", s->op.tensor[z].made ? "output" : "input", t->name, t->word_bits);
+    if (home) tf_p_say(out, " home %s", s->op.arch->memories[home].name);
+    tf_p_say(out, " index");
     for (int d = 0; d < s->op.n_dims; d++)
       if (s->op.tensor[z].dims >> d & 1) tf_p_say(out, " %s", dim_of(s, d)->name);
     tf_p_say(out, "\n");

@@ -56,6 +56,8 @@ void draw(drawn *c, uint64_t seed) {
     draw_panels(&c->text, seed);
   else if (seed & DRAW_DEALT)
     draw_dealt(&c->text, seed);
+  else if (seed & DRAW_THIN)
+    draw_thin(&c->text, seed);
   else if (seed & DRAW_SPELLED)
     draw_spelled(&c->text, seed);
   else if (seed & DRAW_WINDOW)

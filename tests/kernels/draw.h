@@ -25,6 +25,7 @@ typedef struct {
 #define DRAW_SPELLED (UINT64_C(1) << 53)
 #define DRAW_DIVIDED (UINT64_C(1) << 52)
 #define DRAW_HOMES (UINT64_C(1) << 47)
+#define DRAW_THIN (UINT64_C(1) << 46)
 /* Experts, scans, heads cut from one tensor, tensors of bytes. */
 enum { DRAW_EXPERTS, DRAW_SCANS, DRAW_HEADS, DRAW_BYTES, DRAW_N_NAMED };
 #define DRAW_NAMED(kind) (UINT64_C(1) << (48 + (kind)))
@@ -50,6 +51,8 @@ void draw_stream(page *p, uint64_t seed);
 void draw_few(page *p, uint64_t seed);
 /* draw_panels.c: products of two inputs, of which the second may be laid out once for many calls. */
 void draw_panels(page *p, uint64_t seed);
+/* draw_panels.c: products that skip the zeros of an operand. */
+void draw_thin(page *p, uint64_t seed);
 /* draw_spelled.c: a softmax between two products, spelled in any way (tests/oracle/gen_spelled.h), its keys streamed or
  * not; the parts behind the architecture. */
 void draw_spelled(page *p, uint64_t seed);

@@ -37,3 +37,59 @@ void draw_panels(page *p, uint64_t seed) {
   page_say(p, "  L0 for b=%d m=%d n=%d k=%d\n    L1\n      L2 for m=%d n=%d k=%d\n        op Y\n", b, m.trip, n.trip,
            k.trip, of_each(m), of_each(n), of_each(k));
 }
+
+/* ---- zeros ---------------------------------------------------------------------------------------------------- */
+
+static int rounded(int n, int to) { return (n + to - 1) / to * to; }
+
+/* "A[m,k] * X[b,k,n]", in one of its forms. */
+static void product(page *p, tf_rng *g, const char *a, const char *x, const char *m, const char *k, bool turned) {
+  char left[32], right[32];
+  snprintf(left, sizeof left, "%s[%s,%s]", a, turned ? k : m, turned ? m : k);
+  snprintf(right, sizeof right, "%s[b,%s,n]", x, k);
+  const bool first = tf_rng_below(g, 2);
+  page_say(p, "%s * %s\"\n", first ? left : right, first ? right : left);
+}
+
+/* Products that skip the zeros of an operand with n of every m elements along the sum: its rows or its columns are the
+ * sum's, it is read first or second; the other operand is an argument, one for each setting of a dim outside, or what
+ * another op makes; blocks that the mapping cuts in the middle or not; on one core or two; two such products in a row.
+ */
+void draw_thin(page *p, uint64_t seed) {
+  static const int patterns[][2] = {{2, 4}, {2, 4}, {1, 2}, {1, 4}, {4, 8}, {3, 7}, {5, 16}, {4, 4}, {20, 256}};
+  tf_rng g = tf_rng_new(seed, 46);
+  const int *of = patterns[tf_rng_below(&g, sizeof patterns / sizeof *patterns)];
+  const int b = rng_between(&g, 1, 2), cores = rng_between(&g, 1, 2);
+  length m = drawn_length(&g, 3, 20, 5), k = drawn_length(&g, 3, 100, of[1] < 50 ? of[1] : 4);
+  const length n = drawn_length(&g, 3, 150, 16);
+  const bool turned = tf_rng_below(&g, 3) == 0, second = tf_rng_below(&g, 3) == 0, made = tf_rng_below(&g, 3) == 0,
+             two = tf_rng_below(&g, 4) == 0;
+  k.all = rounded(k.all, of[1]);
+  if (two) m.all = rounded(m.all, 4);
+  const int rest = 4 * rng_between(&g, 1, 8), extent = (m.all + cores - 1) / cores;
+  p->len = 0;
+  page_say(p,
+           "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n  - {name: L0, bandwidth: 1}\n  - {name: L1, mesh: "
+           "[%d, 1], bandwidth: 1, capacity: %d KiB}\n  - {name: L2, bandwidth: 1%s}\n  compute:\n"
+           "  - {name: u, ops: [mac, add, mul, relu], below: L2, mesh: [1, 1]%s}\n  core: {stays: %d KiB}\n",
+           cores, 1 << rng_between(&g, 4, 10), second ? ", skipping: [{target: '*'}]" : "",
+           second ? "" : ", skipping: [{}]", 1 << rng_between(&g, 0, 6));
+  page_say(p, "workload:\n  name: w\n  dims: {b: %d, m: %d, n: %d, k: %d", b, m.all, n.all, k.all);
+  if (two) page_say(p, ", l: %d", rest);
+  page_say(p, "}\n  tensors:\n");
+  page_say(p, "    A: {density: {n: %d, m: %d, dim: k}}\n", of[0], of[1]);
+  if (two) page_say(p, "    C: {density: {n: 1, m: 4, dim: m}}\n");
+  page_say(p, "  ops:\n");
+  if (made) page_say(p, "  - \"X[b,k,n] = relu(Z[b,k,n])\"\n");
+  page_say(p, "  - \"Y[b,m,n] += "), product(p, &g, "A", "X", "m", "k", turned);
+  if (two) page_say(p, "  - \"V[b,l,n] += "), product(p, &g, "C", "Y", "l", "m", false);
+  const char *in = made || two ? "    " : "";
+  page_say(p, "mapping: |\n%s", made || two ? "  L0\n    Seq\n" : "");
+  if (made) page_say(p, "      L0\n        L1\n          L2 for b=%d k=%d n=%d\n            op X\n", b, k.all, n.all);
+  page_say(p, "%s  L0 for b=%d m=%d n=%d k=%d spatial m=%d@x\n", in, b, cores > 1 ? 1 : m.trip, n.trip, k.trip, cores);
+  page_say(p, "%s    L1\n%s      L2 for m=%d n=%d k=%d\n%s        op Y\n", in, in, cores > 1 ? extent : of_each(m),
+           of_each(n), of_each(k), in);
+  if (two)
+    page_say(p, "      L0\n        L1\n          L2 for b=%d l=%d n=%d m=%d\n            op V\n", b, rest, n.all,
+             m.all);
+}

@@ -7,8 +7,8 @@
  * --text: each case is emitted for every instruction set, those that this computer cannot run among them, and nothing
  * is compiled: what the builds with asserts and sanitizers are to see of the generator.
  * --panels: products of two inputs alone, of which the second may be laid out once for many calls.
- * --spelled: softmaxes spelled in any way alone.  --divided: indices with / and % alone.  --homes: inputs and outputs
- * that live in inner memories, for the most part.
+ * --thin: products that skip zeros alone.  --spelled: softmaxes spelled in any way alone.  --divided: indices with /
+ * and % alone.  --homes: inputs and outputs that live in inner memories, for the most part.
  * --pinned: of the seed the workload and the mapping alone: the generator's own choices, compiled by cc with
  * sanitizers.
  * --tcc: by hand, many at once: the portable kernel by tcc, which compiles in no time and optimizes nothing.
@@ -26,8 +26,9 @@
 #include "tileflow/tree.h"
 
 typedef struct {
-  long equal, wrong, refused, packed, blocked, prefetches, ahead, windows, merged, places, few, streams, once, offered;
-  bool keep, clang, gcc, cpp, xsmm, shown, text, plain, panels, spelled, divided, homes, tcc, pinned;
+  long equal, wrong, refused, packed, blocked, prefetches, ahead, windows, merged, places, few, streams, once, offered,
+      thin;
+  bool keep, clang, gcc, cpp, xsmm, shown, text, plain, panels, thinned, spelled, divided, homes, tcc, pinned;
   const char *isa, *dtype; /* NULL: drawn */
   uint64_t seed;
   hostile *names; /* NULL: as they are drawn */
@@ -174,6 +175,7 @@ static void count_text(session *s, const tf_emitted *e) {
   s->few += holds(e, ": few rows */");
   s->streams += holds(e, ", which streams past */");
   s->offered += holds(e, "static void offer(");
+  s->thin += holds(e, "that are not zero by rows of");
   s->once += holds(e, "_of = NULL;\n    for (") || holds(e, "_of = NULL;\n  for (");
 }
 
@@ -256,11 +258,13 @@ static uint64_t kind_of(const session *s, uint64_t lot) {
   static const uint64_t others[] = {DRAW_CONV,  DRAW_CONV,  DRAW_ROWS, DRAW_ROWS, DRAW_WINDOW,
                                     DRAW_FORKS, DRAW_SPACE, 0,         0,         0};
   if (s->panels) return DRAW_PANELS;
+  if (s->thinned) return DRAW_THIN;
   if (s->divided) return DRAW_DIVIDED;
   if (s->spelled || draw_lot(lot, "spelled", 5) == 0) return DRAW_SPELLED;
   if (s->text && draw_lot(lot, "wild", 8) == 0) return DRAW_WILD;
   if (draw_lot(lot, "divided", 10) == 0) return DRAW_DIVIDED;
   if (s->homes || draw_lot(lot, "homes", 12) == 0) return DRAW_HOMES;
+  if (draw_lot(lot, "thin", 12) == 0) return DRAW_THIN;
   const uint64_t kind = sevenths[draw_lot(lot, "kind", 7)];
   return kind ? kind : others[draw_lot(lot, "other kind", sizeof others / sizeof *others)];
 }
@@ -281,6 +285,7 @@ int main(int argc, char **argv) {
     if (!strcmp(argv[i], "--keep")) s.keep = true;
     if (!strcmp(argv[i], "--text")) s.text = true;
     if (!strcmp(argv[i], "--panels")) s.panels = true;
+    if (!strcmp(argv[i], "--thin")) s.thinned = true;
     if (!strcmp(argv[i], "--spelled")) s.spelled = true;
     if (!strcmp(argv[i], "--divided")) s.divided = true;
     if (!strcmp(argv[i], "--homes")) s.homes = true;
@@ -302,15 +307,16 @@ int main(int argc, char **argv) {
   uint64_t turn = 0, at = first;
   s.shown = plan.show;
   if (plan.only) one(&s, plan.only);
-  if (!plan.only && !s.isa && !s.panels && !s.spelled && !s.divided && !s.names && !s.plain && !s.text)
+  if (!plan.only && !s.isa && !s.panels && !s.thinned && !s.spelled && !s.divided && !s.names && !s.plain && !s.text)
     one(&s, OVERFLOWS);
   for (; !plan.only && turn < (uint64_t)plan.cases; at++)
     turn += one(&s, at | kind_of(&s, first + turn));
-  printf("emit: %ld kernels right, %ld wrong; %ld mappings refused; lanes along channels in %ld, in blocks in %ld, "
-         "prefetched in %ld, rows ahead in %ld, windows in %ld, rows as one in %ld, panels in places in %ld, few rows "
-         "in %ld, b in passing in %ld, rows copied once in %ld, b laid out once if asked in %ld\n",
-         s.equal, s.wrong, s.refused, s.packed, s.blocked, s.prefetches, s.ahead, s.windows, s.merged, s.places, s.few,
-         s.streams, s.once, s.offered);
+  printf(
+      "emit: %ld kernels right, %ld wrong; %ld mappings refused; lanes along channels in %ld, in blocks in %ld, "
+      "prefetched in %ld, rows ahead in %ld, windows in %ld, rows as one in %ld, panels in places in %ld, few rows "
+      "in %ld, b in passing in %ld, rows copied once in %ld, b laid out once if asked in %ld, zeros skipped in %ld\n",
+      s.equal, s.wrong, s.refused, s.packed, s.blocked, s.prefetches, s.ahead, s.windows, s.merged, s.places, s.few,
+      s.streams, s.once, s.offered, s.thin);
   if (s.names) printf("%d names of %d\n", names.at, names.n), hostile_end(&names);
   return s.wrong != 0 || s.equal == 0;
 }

@@ -195,13 +195,24 @@ static bool alike(const oracle *o, int n, int z, const arrival *list, int count)
   return same;
 }
 
+/* Whether the loops above some node are too many for a torus: how long it is to fit them all is left to the model. */
+static bool too_long(const oracle *o, int level) {
+  const tf_memory *mem = &o->arch->memories[level];
+  bool any = false;
+  for (int n = 0; n < o->tree->n_nodes && mem->topology == TF_TORUS; n++) {
+    const where w = place_of(o, n);
+    any |= w.side[level][0] > mem->mesh[0] || w.side[level][1] > mem->mesh[1];
+  }
+  return any;
+}
+
 void find_links(oracle *o, int n, int z, const arrival *list, int count) {
   int64_t all = 0;
   for (int i = 0; i < count; i++)
     all += list[i].all;
   if (!all) return;
   for (int l = o->tree->nodes[n].level; l > server(o, n, z, o->tree->nodes[n].level); l--)
-    o->networks[l].uneven |= !alike(o, n, z, list, count);
+    o->networks[l].uneven |= !alike(o, n, z, list, count) || (o->arch->memories[l].peers && too_long(o, l));
   for (int up = 0; up < 2; up++) {
     const bool result = makes(o, n, z), one = result && !up;
     o->flows.n = 0;
@@ -239,17 +250,6 @@ void hand_over(oracle *o, int level, int z, const where *from, const where *to) 
   static way w;
   w.n = 0;
   take(o, level, &w, link, (double)o->wl->tensors[z].word_bits / o->arch->memories[level].word_bits);
-}
-
-/* Whether the loops above some node are too many for a torus: how long it is to fit them all is left to the model. */
-static bool too_long(const oracle *o, int level) {
-  const tf_memory *mem = &o->arch->memories[level];
-  bool any = false;
-  for (int n = 0; n < o->tree->n_nodes && mem->topology == TF_TORUS; n++) {
-    const where w = place_of(o, n);
-    any |= w.side[level][0] > mem->mesh[0] || w.side[level][1] > mem->mesh[1];
-  }
-  return any;
 }
 
 void find_own_ways(oracle *o, int n, int z, const arrival *list, int count) {

@@ -34,6 +34,7 @@ static void sign(char *text) {
 /* ---- one number changed ------------------------------------------------------------------------------- */
 typedef struct {
   int proofs, changed, signed_anew, believed; /* believed: of those signed anew, that pass */
+  int homes, homes_changed;                   /* certificates, and changed ones, of problems with homes */
   int64_t boxes, mappings;
 } seen;
 
@@ -97,10 +98,24 @@ static double figure_of(tf_objective o, const tf_result *r, const tf_workload *w
   return o == TF_LATENCY ? r->cycles : o == TF_ENERGY ? r->energy_pj : o == TF_EDP ? r->cycles * r->energy_pj : words;
 }
 
+/* Has each home hold its tensor; false where instances further out would have parts of a sum that lives in one. */
+static bool at_home(const tf_spec *s, mapping *m) {
+  const tf_op *op = &s->workload->ops[0];
+  for (int z = 0; z < m->op->n_tensors; z++) {
+    const int home = tf_arch_home(s->arch, &s->workload->tensors[z ? op->reads[z - 1].tensor : op->out]);
+    if (home) m->past[home] &= ~(UINT32_C(1) << z);
+    for (int l = 0; l < home && !z; l++)
+      for (int d = 0; d < m->op->n_dims; d++)
+        if (!(m->op->tensor[z].dims >> d & 1) && m->spread[l][0][d] * m->spread[l][1][d] > 1) return false;
+  }
+  return true;
+}
+
 /* Any mapping: the checker counts what the model counts; and no mapping is below a bound that was proved. */
 static void try_mapping(tf_rng *g, const tf_spec *s, mapping *m, tf_objective o, double bound, seen *n) {
   static page p;
   draw_mapping(g, m);
+  if (!at_home(s, m)) return;
   put_mapping(m, s->workload, &p);
   tf_diags *d = tf_diags_new();
   tf_tree *tree = tf_tree_parse(p.text, (tf_loc){0}, s->arch, s->workload, d);
@@ -111,11 +126,12 @@ static void try_mapping(tf_rng *g, const tf_spec *s, mapping *m, tf_objective o,
   if (fits && bound > 0) CHECK(figure_of(o, &r, s->workload) >= bound * (1 - 1e-9));
   tf_certificate c = {0};
   const tf_certificate_opts few = {.objective = o, .budget = {.max_evals = 20000}};
-  if (fits && bound <= 0 && tf_certify(tree, &few, &c, d)) {
+  if (fits && bound <= 0 && CHECK(tf_certify(tree, &few, &c, d))) {
     const bool ok = passes(c.text, false);
     CHECK(ok);
     if (!ok) printf("%s%.600s\n", p.text, c.text), (void)passes(c.text, true);
     n->mappings++;
+    n->homes += tf_arch_homes(s->arch, s->workload);
     n->boxes += c.boxes;
   }
   tf_certificate_free(&c);
@@ -138,6 +154,8 @@ static void try_proof(tf_rng *g, const tf_spec *s, mapping *m, tf_objective o, s
     n->proofs += c.bound >= c.value * (1 - 1e-8);
     for (int i = 0; i < CHANGES; i++)
       try_change(g, c.text, n);
+    n->homes += tf_arch_homes(s->arch, s->workload);
+    n->homes_changed += tf_arch_homes(s->arch, s->workload) ? CHANGES : 0;
     for (int i = 0; i < MAPPINGS; i++)
       try_mapping(g, s, m, o, c.bound, n);
   }
@@ -220,12 +238,59 @@ static void check_parts(void) {
   tf_diags_free(d);
 }
 
+/* Gives some tensors homes in inner memories, which have room for them or not. */
+static void give_homes(tf_rng *g, const tf_spec *s) {
+  static tf_chosen names[TF_WHOLE_TILES][TF_WHOLE_TENSORS];
+  for (int l = 0; l < s->arch->n_memories; l++)
+    s->arch->memories[l].home.n = 0, s->arch->memories[l].home.names = names[l];
+  for (int z = 0; z < s->workload->n_tensors; z++) {
+    tf_memory *mem = &s->arch->memories[pick(g, 1, s->arch->n_memories - 1)];
+    if (pick(g, 0, 1)) mem->home.names[mem->home.n++] = (tf_chosen){.name = s->workload->tensors[z].name};
+    if (pick(g, 0, 3) == 0) mem->capacity_words = -1;
+  }
+}
+
+/* A product whose first operand lives in the middle memory: the room for it, to the last word, and every number of what
+ * the certificate says of the home changed. */
+static void check_homes(void) {
+  static const char text[] =
+      "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n  memories:\n  - {name: D, bandwidth: 4}\n"
+      "  - {name: H, mesh: [2, 1], bandwidth: 8, capacity: 248}\n  - {name: R, bandwidth: 16, capacity: 64}\n"
+      "  compute:\n  - {name: u, ops: [mac], below: R}\nhome: {A: H}\nworkload:\n  name: w\n"
+      "  dims: {m: 32, n: 6, k: 8}\n  ops: [\"C[m,n] += A[m,k] * B[k,n]\"]\nmapping: |\n"
+      "  D for m=4 spatial m=2@x\n    H bypass B for n=6 k=2\n      R for m=4 k=4\n        op C\n";
+  static const char *const was[] = {"capacity 248", " home H", "bits 16 home", "mesh 2 1", "bypass B"},
+                           *const is[] = {"capacity 247", " home R", "bits 17 home", "mesh 1 2", "bypass A"};
+  tf_text in = {"homes", text, strlen(text)};
+  tf_diags *d = tf_diags_new();
+  tf_spec *s = tf_spec_read_texts(&in, 1, NULL, 0, d);
+  tf_tree *t = s ? tf_tree_parse(s->mapping_text, s->mapping_at, s->arch, s->workload, d) : NULL;
+  const tf_certificate_opts opts = {.objective = TF_LATENCY, .budget = {.max_evals = 20000}};
+  tf_certificate c = {0};
+  const bool ok = t && tf_certify(t, &opts, &c, d) && passes(c.text, false);
+  if (!CHECK(ok)) printf("%s", tf_diags_text(d)), exit(1);
+  for (size_t i = 0; c.text && i < sizeof was / sizeof *was; i++) {
+    const char *at = strstr(c.text, was[i]);
+    char *copy = calloc(1, strlen(c.text) + 64);
+    if (!CHECK(copy && at)) exit(1);
+    sprintf(copy, "%.*s%s%s", (int)(at - c.text), c.text, is[i], at + strlen(was[i]));
+    sign(copy);
+    CHECK(!passes(copy, false));
+    free(copy);
+  }
+  tf_certificate_free(&c);
+  tf_tree_free(t);
+  tf_spec_free(s);
+  tf_diags_free(d);
+}
+
 static void try_problem(tf_rng *g, seen *n) {
   enum { MAPPINGS = 4 };
   static page p;
   tf_diags *d = tf_diags_new();
   tf_spec *s = draw_problem(g, &p, d);
   if (s) plain(s), give_parts(g, s);
+  if (s && pick(g, 0, 2) == 0) give_homes(g, s);
   const tf_x_shape alone = {.kind = TF_SEQ};
   tf_x_template *t = s ? tf_x_template_new(s->arch, s->workload, &alone, d) : NULL;
   const tf_objective o = (tf_objective)pick(g, 0, TF_N_OBJECTIVES - 1);
@@ -248,13 +313,16 @@ int main(int argc, char **argv) { /* test_certify CASES SEED: others */
   tf_rng g = tf_rng_new(argc > 2 ? (uint64_t)atoll(argv[2]) : 1, 37);
   seen n = {0};
   check_parts();
+  check_homes();
   signal(SIGPIPE, SIG_IGN); /* the checker reads up to the line that is wrong */
   for (int i = 0; i < cases; i++)
     try_problem(&g, &n);
   CHECK(n.mappings >= cases && n.proofs * 4 >= cases); /* else most were of no kind that has certificates */
   CHECK(n.believed * 20 <=
         n.signed_anew + 10); /* a change may leave a proof of something else that is true: one of few */
-  printf("%d mappings, %d proofs, %d files changed; of %d signed anew %d pass; %lld boxes\n", (int)n.mappings, n.proofs,
-         n.changed, n.signed_anew, n.believed, (long long)n.boxes);
+  CHECK(n.homes > 0 && n.homes_changed > 0);
+  printf(
+      "%d mappings, %d proofs, %d files changed; of %d signed anew %d pass; %d and %d changed with homes; %lld boxes\n",
+      (int)n.mappings, n.proofs, n.changed, n.signed_anew, n.believed, n.homes, n.homes_changed, (long long)n.boxes);
   return check_report();
 }

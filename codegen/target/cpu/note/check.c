@@ -75,6 +75,23 @@ static void places(ir_checker *c, const ir_stmt *s) {
           (long long)c->p->buffers[p->pack].slots, (long long)all);
 }
 
+/* Parts of k begin where nests do, and hold whole blocks; the room holds one by the columns of a tile. */
+static void sparse(ir_checker *c, const ir_stmt *s) {
+  const cpu_product *p = cpu_of(s)->product;
+  const ir_range *k = &s->range[p->k];
+  ir_must(c, p->sparse.n > 0 && p->sparse.n <= p->sparse.of && p->sparse.of <= UINT8_MAX + 1,
+          "product: %d of every %d elements", p->sparse.n, p->sparse.of);
+  if (!c->ok) return;
+  ir_must(c,
+          p->sparse.deep > 0 && p->sparse.deep % p->sparse.of == 0 &&
+              p->sparse.each == p->sparse.deep / p->sparse.of * p->sparse.n,
+          "product: parts of %lld hold %lld values", (long long)p->sparse.deep, (long long)p->sparse.each);
+  ir_must(c, (k->lo.var < 0 && k->lo.off == 0) || (k->exact && k->most % p->sparse.deep == 0),
+          "product: parts of %lld begin in the middle of a nest's", (long long)p->sparse.deep);
+  scratch(c, p->sparse.panels, "panels", p->sparse.values + (p->sparse.values + 3) / 4);
+  scratch(c, p->sparse.room, "room", p->sparse.deep * p->sparse.across * c->p->machine.lanes);
+}
+
 static void product(ir_checker *c, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   if (!sides(c, s)) return;
@@ -98,6 +115,7 @@ static void product(ir_checker *c, const ir_stmt *s) {
     scratch(c, p->channels.panels, "panels", box_of(c, s, p->b));
     scratch(c, p->channels.offsets, "places", k);
     break;
+  case CPU_SPARSE: sparse(c, s); break;
   }
 }
 

@@ -159,9 +159,9 @@ void *cpu_count_packs(const ir_program *p, ir_count *count) {
   size_t slots = 0;
   for (int i = 0; i < p->n_notes; i++) {
     const cpu_product *of = cpu_pack_at(p, i)->product;
-    if (of->way != CPU_CHANNELS) continue;
-    const tf_tensor *z = &wl->tensors[wl->ops[cpu_pack_at(p, i)->op].reads[of->b].tensor];
-    count[of->channels.panels].copied += tf_tensor_words(z);
+    if (!cpu_packs_first(of)) continue;
+    const tf_tensor *z = &wl->tensors[wl->ops[cpu_pack_at(p, i)->op].reads[cpu_packed_read(of)].tensor];
+    count[cpu_panels_of(of)].copied += of->way == CPU_SPARSE ? of->sparse.values : tf_tensor_words(z);
   }
   for (int i = 0; i < p->n_buffers; i++)
     slots += (size_t)p->buffers[i].slots;

@@ -13,8 +13,9 @@ typedef enum {
 } cpu_next;
 
 /* How a product is computed: PAIRS, a pair of matrices for each setting of the outer dims; FEW, the same with few rows
- * and a large b that is read in place; CHANNELS, vector lanes along channels, with k all that is reduced. */
-typedef enum { CPU_PAIRS, CPU_FEW, CPU_CHANNELS } cpu_way;
+ * and a large b that is read in place; CHANNELS, vector lanes along channels, with k all that is reduced; SPARSE, only
+ * the elements of a that are not zero, each times a row of b. */
+typedef enum { CPU_PAIRS, CPU_FEW, CPU_CHANNELS, CPU_SPARSE } cpu_way;
 
 /* A nest that is a matrix product: out[.., m, .., n] += a[.., m, k] * b[.., k, n], all other dims outside.  m, n, k
  * are positions among the op's dims, a and b among its reads; buffers are -1 where there is none.  m is -1 where few
@@ -79,6 +80,15 @@ typedef struct {
       ir_border column, row;
       int row_rank;
     } channels;
+    /* a is an argument of two ranks, which m and k move alone; of every `of` elements along k, from the first on, at
+     * most `n` are not zero.  These are packed once, with their places in their blocks, as panels: parts of k that are
+     * `deep`, in each all rows, in each of these `each` values; behind `values` of them their places, a byte each. */
+    struct {
+      int n, of;
+      int panels, room; /* buffers: all of a; a part of b, laid out for the tiles that use it */
+      int64_t deep, each, values;
+      int rows, across; /* of a tile: rows of a, and vectors of b's columns */
+    } sparse;
   };
 } cpu_product;
 
@@ -99,7 +109,7 @@ typedef struct {
   const int64_t *shift;
 } cpu_prefetch;
 
-/* All panels of an argument that a product reads as b. */
+/* All panels of an argument that a product reads as b (SPARSE: as a). */
 typedef struct {
   ir_note note; /* of ir_program.notes */
   int op;
@@ -139,10 +149,16 @@ static inline const cpu_product *cpu_product_of(const ir_stmt *s) { return cpu_o
 /* The i-th of a program's packs. */
 static inline const cpu_pack *cpu_pack_at(const ir_program *p, int i) { return (const cpu_pack *)p->notes[i]; }
 
-/* The buffer of b's panels, packed before the body or offered to the caller; -1: none. */
+/* The buffer of the panels, packed before the body or offered to the caller; -1: none.  Whether they are packed before
+ * the body, which reads nothing else; and the read that they are of. */
 static inline int cpu_panels_of(const cpu_product *p) {
-  return p->way == CPU_CHANNELS ? p->channels.panels : p->way == CPU_PAIRS ? p->pairs.panels : -1;
+  return p->way == CPU_CHANNELS ? p->channels.panels
+         : p->way == CPU_SPARSE ? p->sparse.panels
+         : p->way == CPU_PAIRS  ? p->pairs.panels
+                                : -1;
 }
+static inline bool cpu_packs_first(const cpu_product *p) { return p->way == CPU_CHANNELS || p->way == CPU_SPARSE; }
+static inline int cpu_packed_read(const cpu_product *p) { return p->way == CPU_SPARSE ? p->a : p->b; }
 
 /* Elements of a panel of `pack` or `panels`, k deep: filled up; and behind it, as int32_t for each column, what a
  * kernel that lifts adds to its sums. */

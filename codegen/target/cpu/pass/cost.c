@@ -401,9 +401,24 @@ static void few(walk *w, const ir_stmt *s, const cpu_product *p) {
                                        : parts(n, lanes) * m * (k / 2 + parts(k, STEPS)) + k * w->core->row);
 }
 
+/* Elements that are not zero: each is loaded with its place, and multiplies vectors of b from the first cache, to which
+ * these were copied; sums of each part of k are loaded and stored. */
+static void sparse(walk *w, const ir_stmt *s, const cpu_product *p) {
+  enum { LOADS = 2 };
+  const double m = (double)s->range[p->m].most, n = (double)s->range[p->n].most, k = (double)s->range[p->k].most,
+               vectors = parts(n, w->isa->lanes), tiles = parts(vectors, p->sparse.across),
+               rows = m < p->sparse.rows ? 1 : p->sparse.rows, left = parts(k, p->sparse.of) * p->sparse.n;
+  const double loads = rows * (p->sparse.across + LOADS), waits = w->core->ports * w->core->latency;
+  w->cycles += runs(w, 0, false) * outside(w, s) *
+               (parts(m, rows) * tiles * left * (loads > waits ? loads : waits) / w->core->ports +
+                2 * m * vectors * parts(k, (double)p->sparse.deep) + k * n / w->core->copy);
+}
+
 static void nest(walk *w, const ir_stmt *s) {
   const cpu_product *p = cpu_product_of(s);
-  if (p && p->way == CPU_CHANNELS)
+  if (p && p->way == CPU_SPARSE)
+    sparse(w, s, p);
+  else if (p && p->way == CPU_CHANNELS)
     channels(w, s);
   else if (p && p->way == CPU_FEW)
     few(w, s, p);

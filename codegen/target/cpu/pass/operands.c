@@ -1,4 +1,5 @@
 /* Operands of products and their scratch: what passes ask of them. */
+#include "codegen/intrin/micro.h"
 #include "codegen/target/cpu/pass/pass.h"
 
 static int64_t rounded(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
@@ -76,4 +77,16 @@ bool low_has_windows(const tf_workload *wl, const tf_ref *ref) {
     if (moves > 1) return true;
   }
   return false;
+}
+
+const ir_kernel *low_suited(const lowering *w, const tf_op *op, int a, const ir_kernel *kernel) {
+  if (kernel != w->p->machine.whole) return kernel;
+  const tf_workload *wl = w->plan->wl;
+  ir_operand of[2];
+  for (int i = 0; i < 2; i++) {
+    const int z = op->reads[i].tensor;
+    of[i] = ir_operand_of(wl, z, w->p->buffers[w->p->buffer_of[z]].type);
+  }
+  const ir_kernel *fours = tf_micro_fours(&w->p->machine, &of[a], &of[1 - a]);
+  return fours ? fours : kernel;
 }

@@ -21,7 +21,7 @@ int64_t low_line_bytes(const tf_arch *a); /* of the caches; at least 1 */
 bool low_close_by(const lowering *w, int op);
 /* Makes the nest a product if it is one. */
 void low_product(lowering *w, ir_stmt *nest);
-/* suited.c: the kernel for the op's product, of which read `a` is broadcast: `kernel`, or one that is exact for the
+/* The kernel for the op's product, of which read `a` is broadcast: `kernel`, or one that is exact for the
  * ranges of its bytes. */
 const ir_kernel *low_suited(const lowering *w, const tf_op *op, int a, const ir_kernel *kernel);
 /* Scratch of products; private to each thread if the lowering is inside a parallel loop. */
@@ -51,8 +51,12 @@ bool low_few_streams(const lowering *w, int o, int b, bool *tiles);
 /* channels.c: makes p a product with lanes along channels if the mapping spreads these over the units. */
 bool low_channels(lowering *w, const ir_stmt *nest, cpu_product *p);
 
-/* inside.c: of such a product, whose slab is known, which positions of the window tiles leave out as they are beyond a
- * border; and the share of all positions that they multiply. */
+/* sparse.c: makes p a product of the elements of a that are not zero, if the mapping skips the others and they are n of
+ * every m along the sum (docs/SEMANTICS.md section 8). */
+bool low_sparse(lowering *w, const ir_stmt *nest, cpu_product *p);
+
+/* inside.c: of a product by channels, whose slab is known, which positions of the window tiles leave out as they are
+ * beyond a border; and the share of all positions that they multiply. */
 void low_inside(const lowering *w, const ir_stmt *nest, cpu_product *p);
 double low_share_inside(const tf_workload *wl, const ir_stmt *nest);
 

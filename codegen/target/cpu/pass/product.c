@@ -352,7 +352,7 @@ void low_product(lowering *w, ir_stmt *nest) {
   if (!ir_is_product(op) || nest->nest.divides >= 0) return;
   p.kernel = low_is_whole(w, nest->op) ? w->p->machine.whole : w->p->machine.real ? w->p->machine.real : &plain;
   if (!p.kernel) return;
-  if (low_channels(w, nest, &p) || low_failed(w)) {
+  if (low_sparse(w, nest, &p) || low_channels(w, nest, &p) || low_failed(w)) {
     keep(w, nest, &p);
     return;
   }

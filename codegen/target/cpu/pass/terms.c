@@ -54,7 +54,9 @@ static void of_product(const lowering *w, const ir_stmt *s, int64_t all, low_ter
   const cpu_product *p = cpu_of(s)->product;
   const int64_t k = s->range[p->k].most, others = all / (k > 0 ? k : 1);
   if (p->kernel->a != IR_F32) return;
-  if (p->way == CPU_CHANNELS)
+  if (p->way == CPU_SPARSE)
+    sums(t, all, parts(all, p->sparse.deep));
+  else if (p->way == CPU_CHANNELS)
     sums(t, all, parts(all, TF_MICRO_PART));
   else if (p->way == CPU_FEW && !p->few.along_k)
     each(t, all, p->m < 0 || s->range[p->m].most == 1 ? ONE_ROW : ROWS);

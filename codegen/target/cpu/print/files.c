@@ -210,15 +210,21 @@ void c_kernel_h_begin(FILE *out, const c_package *k) {
           "\nenum {\n  %s_done = 0,\n  %s_bad_argument = -1,    /* a pointer is NULL */\n"
           "  %s_small_workspace = -2, /* bytes < %s_workspace() */\n  %s_no_memory = -3,\n"
           "  %s_no_tiles = -4, /* the system or the computer has no tiles (AMX, SME) as the kernel needs them */\n"
-          "  %s_no_isa = -5    /* the computer cannot run the instructions that it was compiled to (%s) */\n};\n\n"
+          "  %s_no_isa = -5%s    /* the computer cannot run the instructions that it was compiled to (%s) */\n",
+          n, n, n, n, n, n, n, c_has_sparse(k->p) ? "," : "", c_isa(k));
+  if (c_has_sparse(k->p))
+    fprintf(out, "  %s_bad_pattern = -6 /* more elements of an argument are not zero than there may be */\n", n);
+  fprintf(out,
+          "};\n\n"
           "/* Bytes of workspace a call needs now (with OpenMP: for the threads it may use). */\n"
           "size_t %s_workspace(void);\n\n"
           "/* Computes the outputs.  workspace: that many bytes, any alignment, nothing in it before or after; NULL: "
           "the call\n"
           " * allocates and frees them. */\n"
           "int %s(const %s_args *args, void *workspace, size_t bytes);\n\n",
-          n, n, n, n, n, n, n, c_isa(k), n, n, n);
+          n, n, n);
   if (c_packs(k)) packing(out, k);
+  if (c_has_sparse(k->p)) c_misfit_h(out, k);
   if (k->n_isas) c_chooser_h(out, k);
 }
 

@@ -55,6 +55,18 @@ void c_manifest(FILE *out, const c_package *k);
 void c_manifest_begin(FILE *out, const c_package *k, const char *target, const char *isa);
 void c_manifest_end(FILE *out, const c_package *k);
 
+/* sparse.c: whether the program multiplies only what is not zero of an argument; then NAME_misfit, which finds an
+ * element too many, and its declaration. */
+bool c_has_sparse(const ir_program *p);
+void c_misfit(FILE *out, const c_package *k);
+void c_misfit_h(FILE *out, const c_package *k);
+/* For tests: the function `kept`; whether an argument is drawn with zeros, and its call for element i; and statements
+ * that hold NAME_misfit against arguments with an element too many. */
+void c_kept_text(FILE *out, const c_package *k);
+bool c_is_thinned(const c_package *k, const tf_tensor *z);
+void c_kept(FILE *out, const tf_tensor *z);
+void c_misfit_test(FILE *out, const c_package *k);
+
 /* Whether the caller may pack panels beforehand: not with several instruction sets, as their layouts differ. */
 static inline bool c_packs(const c_package *k) { return k->packed && !k->n_isas; }
 
@@ -62,7 +74,7 @@ static inline bool c_packs(const c_package *k) { return k->packed && !k->n_isas;
 static inline const tf_tensor *c_packed_tensor(const c_package *k, int i) {
   const tf_workload *wl = k->p->tree->workload;
   const cpu_pack *pack = cpu_pack_at(k->p, i);
-  return &wl->tensors[wl->ops[pack->op].reads[pack->product->b].tensor];
+  return &wl->tensors[wl->ops[pack->op].reads[cpu_packed_read(pack->product)].tensor];
 }
 
 /* Whether the kernel's entry checks that the computer can run it. */

@@ -12,6 +12,7 @@ enum { LINE = 16 };      /* words of a cache line: buffers start on one */
 static bool product_uses(const cpu_product *p, int buffer) {
   if (p->pack == buffer) return true;
   if (p->way == CPU_FEW) return false;
+  if (p->way == CPU_SPARSE) return p->sparse.panels == buffer || p->sparse.room == buffer;
   return p->way == CPU_CHANNELS ? p->channels.panels == buffer || p->channels.offsets == buffer
                                 : p->pairs.transposed == buffer || p->pairs.copy == buffer || p->pairs.panels == buffer;
 }
@@ -59,7 +60,7 @@ static void place_panels(c_printer *c) {
     for (int i = 0; i < c->p->n_notes; i++) {
       const int buffer = cpu_panels_of(cpu_pack_at(c->p, i)->product);
       const ir_buffer *b = &c->p->buffers[buffer];
-      if ((cpu_pack_at(c->p, i)->product->way == CPU_CHANNELS) != (pass == 0)) continue;
+      if (cpu_packs_first(cpu_pack_at(c->p, i)->product) != (pass == 0)) continue;
       c->offset[buffer] = c->packed;
       c->packed += in_lines((b->words * ir_bytes(b->type) + 3) / 4);
     }
@@ -292,7 +293,9 @@ void c_body(c_printer *c, const ir_body *b) {
     case IR_IF: c_if(c, s); break;
     case IR_TOGETHER: c_together(c, s); break;
     case IR_NEST:
-      if (p && p->way == CPU_CHANNELS)
+      if (p && p->way == CPU_SPARSE)
+        c_sparse(c, s);
+      else if (p && p->way == CPU_CHANNELS)
         c_channels(c, s);
       else if (p && p->way == CPU_FEW)
         c_few(c, s);
@@ -426,6 +429,7 @@ static void entry(c_printer *c, const c_package *k) {
           fprintf(c->out, ") return %s_bad_argument;\n", n);
   if (c_asks_isa(k)) fprintf(c->out, "  if (!MACHINE_HAS()) return %s_no_isa;\n", n);
   if (tf_micro_has_tiles(&c->p->machine)) fprintf(c->out, "  if (!TILES_ALLOWED()) return %s_no_tiles;\n", n);
+  const bool says = c_has_sparse(c->p);
   fprintf(c->out,
           "  void *own = NULL;\n"
           "  if (!workspace) {\n"
@@ -435,34 +439,48 @@ static void entry(c_printer *c, const c_package *k) {
           "  }\n"
           "  if (bytes < %s_workspace()) return %s_small_workspace;\n"
           "  /* buffers start on a cache line */\n"
-          "  run(args, (float *)(((uintptr_t)workspace + 63) / 64 * 64));\n"
-          "  free(own);\n"
-          "  return %s_done;\n}\n",
-          f, n, f, n, n);
+          "  %srun(args, (float *)(((uintptr_t)workspace + 63) / 64 * 64));\n"
+          "  free(own);\n",
+          f, n, f, n, says ? "const int status = " : "");
+  if (says)
+    fputs("  return status;\n}\n", c->out);
+  else
+    fprintf(c->out, "  return %s_done;\n}\n", n);
 }
 
 /* Panels of arguments: `pack`, those laid out in each call, or by the caller beforehand; `offer`,
  * by the caller alone. */
-static void packs(c_printer *c, const c_package *k, cpu_way way) {
-  fprintf(c->out, "\nstatic void %s(const %s_args *args, float *packed) {\n", way == CPU_CHANNELS ? "pack" : "offer",
-          k->name);
+static void packs(c_printer *c, const c_package *k, bool first) {
+  const bool says = first && c_has_sparse(c->p);
+  fprintf(c->out, "\nstatic %s %s(const %s_args *args, float *packed) {\n", says ? "int" : "void",
+          first ? "pack" : "offer", k->name);
   arguments(c);
   c->depth = 1;
-  for (int i = 0; i < c->p->n_notes; i++)
-    if (cpu_pack_at(c->p, i)->product->way == way)
-      (way == CPU_CHANNELS ? c_pack_panels : c_pack_offered)(c, cpu_pack_at(c->p, i));
+  if (says) c_line(c, "int broken = 0;\n");
+  for (int i = 0; i < c->p->n_notes; i++) {
+    const cpu_pack *pack = cpu_pack_at(c->p, i);
+    if (cpu_packs_first(pack->product) == first)
+      (pack->product->way == CPU_SPARSE ? c_pack_sparse : first ? c_pack_panels : c_pack_offered)(c, pack);
+  }
+  if (says) fprintf(c->out, "  return broken ? %s_bad_pattern : %s_done;\n", k->name, k->name);
   fputs("}\n", c->out);
 }
 
 static void find_packed(c_printer *c, const c_package *k) {
-  if (k->n_isas) {
-    fprintf(c->out, "  float *const packed = workspace + %" PRId64 ";\n  pack(args, packed);\n", c->packed_at);
-    return;
-  }
-  fprintf(c->out,
-          "  const float *const packed = args->packed ? (const float *)args->packed : workspace + %" PRId64 ";\n"
-          "  if (!args->packed) pack(args, workspace + %" PRId64 ");\n",
-          c->packed_at, c->packed_at);
+  const bool says = c_has_sparse(c->p);
+  if (k->n_isas)
+    fprintf(c->out, "  float *const packed = workspace + %" PRId64 ";\n  ", c->packed_at);
+  else
+    fprintf(c->out,
+            "  const float *const packed = args->packed ? (const float *)args->packed : workspace + %" PRId64 ";\n  ",
+            c->packed_at);
+  if (says) fputs("const int status = ", c->out);
+  if (!k->n_isas) fprintf(c->out, says ? "args->packed ? %s_done : " : "if (!args->packed) ", k->name);
+  if (k->n_isas)
+    fputs("pack(args, packed);\n", c->out);
+  else
+    fprintf(c->out, "pack(args, workspace + %" PRId64 ");\n", c->packed_at);
+  if (says) fprintf(c->out, "  if (status != %s_done) return status;\n", k->name);
 }
 
 /* What the caller calls to have them for many calls. */
@@ -476,18 +494,22 @@ static void pack_entry(c_printer *c, const c_package *k) {
     fputs(" || !args->", c->out), c_field(c->out, c_packed_tensor(k, i)->name);
   fprintf(c->out, ") return %s_bad_argument;\n", n);
   if (c_asks_isa(k)) fprintf(c->out, "  if (!MACHINE_HAS()) return %s_no_isa;\n", n);
-  fprintf(c->out,
-          "  if (bytes < %s_packed()) return %s_small_workspace;\n"
-          "%s%s  return %s_done;\n}\n",
-          n, n, c->must ? "  pack(args, (float *)packed);\n" : "",
-          c->packed > c->must ? "  offer(args, (float *)packed);\n" : "", n);
+  const bool says = c_has_sparse(c->p);
+  fprintf(c->out, "  if (bytes < %s_packed()) return %s_small_workspace;\n", n, n);
+  if (c->must) fprintf(c->out, "  %spack(args, (float *)packed);\n", says ? "const int status = " : "");
+  if (c->packed > c->must) fputs("  offer(args, (float *)packed);\n", c->out);
+  if (says)
+    fputs("  return status;\n}\n", c->out);
+  else
+    fprintf(c->out, "  return %s_done;\n}\n", n);
 }
 
 static void whole(c_printer *c, const c_package *k) {
   c->offers = !k->n_isas;
-  if (c->must) packs(c, k, CPU_CHANNELS);
-  if (c->packed > c->must && c->offers) packs(c, k, CPU_PAIRS);
-  fprintf(c->out, "\nstatic void run(const %s_args *args, float *workspace) {\n", k->name);
+  if (c->must) packs(c, k, true);
+  if (c->packed > c->must && c->offers) packs(c, k, false);
+  fprintf(c->out, "\nstatic %s run(const %s_args *args, float *workspace) {\n", c_has_sparse(c->p) ? "int" : "void",
+          k->name);
   arguments(c);
   c->depth = 1;
   fputs("  (void)workspace;\n", c->out);
@@ -498,6 +520,7 @@ static void whole(c_printer *c, const c_package *k) {
   open_tiles(c);
   c_body(c, &c->p->body);
   release_tiles(c);
+  if (c_has_sparse(c->p)) fprintf(c->out, "  return %s_done;\n", k->name);
   fputs("}\n", c->out);
 }
 
@@ -560,6 +583,7 @@ bool c_kernel_c(FILE *out, c_package *k) {
     whole(&c, k);
     entry(&c, k);
     if (c.packed && !k->n_isas) pack_entry(&c, k);
+    if (c_has_sparse(c.p) && !k->n_isas) c_misfit(c.out, k);
   }
   ok = c.out && fclose(c.out) == 0 && ok && !c.failed;
   ok = c.blocks && fclose(c.blocks) == 0 && ok;

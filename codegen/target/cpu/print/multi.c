@@ -83,6 +83,7 @@ bool c_chooser_c(FILE *out, c_package *k) {
           "int %s(const %s_args *args, void *workspace, size_t bytes) {\n"
           "  return %s_with(%s_isa(0), args, workspace, bytes);\n}\n",
           n, n, n, n, n, n, n, n, n);
+  if (c_has_sparse(k->p)) c_misfit(out, k);
   return true;
 }
 

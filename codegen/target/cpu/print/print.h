@@ -58,7 +58,7 @@ struct c_printer {
   bool failed;                                   /* out of memory */
 };
 
-/* seen.c: the name of the function that an IR_SEEN calls; and those that the body calls, one for each type of masks. */
+/* expr.c: the name of the function that an IR_SEEN calls; and those that the body calls, one for each type of masks. */
 const char *c_seen_name(ir_type mask);
 void c_seen_text(FILE *out, const ir_program *p, const ir_body *b);
 
@@ -203,6 +203,11 @@ void c_few(c_printer *c, const ir_stmt *s);
 /* channels.c: a product whose lanes run along channels, and its panels. */
 void c_channels(c_printer *c, const ir_stmt *s);
 void c_pack_panels(c_printer *c, const cpu_pack *pack);
+
+/* sparse.c: a product of what is not zero of a; and its panels, in the function that packs, which then says in `broken`
+ * whether some block has too many such elements. */
+void c_sparse(c_printer *c, const ir_stmt *s);
+void c_pack_sparse(c_printer *c, const cpu_pack *pack);
 
 /* kernel.c */
 void c_body(c_printer *c, const ir_body *b);

@@ -328,13 +328,14 @@ static void declare(FILE *out, const c_package *k) {
     if (is_mask(k, z)) /* each row counts an element more than the one before */
       snprintf(hidden, sizeof hidden, "i %% %" PRId64 " > i / %" PRId64 " %% %" PRId64 " ? -INFINITY : ", last, last,
                last);
+    fprintf(out, "  for (long long i = 0; i < %" PRId64 "; i++) {\n    %s v = %s%s", tf_tensor_words(t), c_type(type),
+            t->ranged && type == IR_U8 ? "(uint8_t)" : narrow_of(type), hidden);
+    if (c_is_thinned(k, t)) c_kept(out, t), fputs(" ? ", out);
     fprintf(out,
-            "  for (long long i = 0; i < %" PRId64
-            "; i++) {\n    %s v = %s%s(float)number((unsigned long long)i, %d)%s;\n"
+            "(float)number((unsigned long long)i, %d)%s%s;\n"
             "    r_%s[i] = %sv%s;\n    k_%s[i / %" PRId64 " * %" PRId64 " + i %% %" PRId64 "] = v;\n  }\n",
-            tf_tensor_words(t), c_type(type), t->ranged && type == IR_U8 ? "(uint8_t)" : narrow_of(type), hidden, z,
-            behind(type), t->name, wide_of(type), behind(type), t->name, last, t->rank > 1 ? last + gap_of(k, t) : last,
-            last);
+            z, c_is_thinned(k, t) ? " : 0" : "", behind(type), t->name, wide_of(type), behind(type), t->name, last,
+            t->rank > 1 ? last + gap_of(k, t) : last, last);
   }
   for (int z = 0; z < wl->n_tensors; z++)
     if (wl->tensors[z].view_of)
@@ -540,6 +541,7 @@ void c_test_c(FILE *out, const c_package *k) {
   head(out, wl, k->p->machine.data,
        k->absent && !k->lacking ? "#include \"kernel_device.h\"\n\n" : "#include \"kernel.h\"\n\n",
        halves_of(k) != C_NONE_IN_HALF, false);
+  c_kept_text(out, k);
   fprintf(out, "int main(void) {\n  %s_args args;\n  int bad = 0;\n  memset(&args, 0, sizeof args);\n", k->name);
   declare(out, k);
   c_reference_ops(out, wl, halves_of(k));
@@ -560,6 +562,7 @@ void c_test_c(FILE *out, const c_package *k) {
     if (c_is_argument(&wl->tensors[z]) && !c_is_input(&wl->tensors[z]))
       compare(out, k, &wl->tensors[z], c_argument_type(k->p, z));
   if (k->n_isas) fputs("  }\n", out);
+  c_misfit_test(out, k);
   for (int z = 0; z < wl->n_tensors; z++) {
     if (halves_of(k) && is_output(&wl->tensors[z])) fprintf(out, "  free(l_%s);\n", wl->tensors[z].name);
     if (wl->tensors[z].view_of) continue;
@@ -594,6 +597,24 @@ static const char spread_head[] = "#define _POSIX_C_SOURCE 200809L\n#if defined(
 static const char spread[] = "static int begin(void) {\n#if defined(_OPENMP)\n  return omp_get_max_threads();\n#else\n"
                              "  return 1;\n#endif\n}\n\n";
 
+static void bench_arguments(FILE *out, const c_package *k) {
+  const tf_workload *wl = workload(k);
+  for (int z = 0; z < wl->n_tensors; z++) {
+    const tf_tensor *t = &wl->tensors[z];
+    if (!c_is_argument(t)) continue;
+    if (c_is_thinned(k, t)) {
+      fprintf(out, "  float *thin_%s = numbers(%" PRId64 ");\n  for (long long i = 0; i < %" PRId64 "; i++)\n    if (!",
+              t->name, tf_tensor_words(t), tf_tensor_words(t));
+      c_kept(out, t), fprintf(out, ") thin_%s[i] = 0;\n", t->name);
+    }
+    fputs("  args.", out), c_field(out, t->name);
+    if (c_is_thinned(k, t))
+      fprintf(out, " = thin_%s;\n", t->name);
+    else
+      fprintf(out, " = numbers(%" PRId64 ");\n", tf_tensor_words(t));
+  }
+}
+
 void c_bench_c(FILE *out, const c_package *k) {
   const tf_workload *wl = workload(k);
   char packs[640] = "";
@@ -617,21 +638,20 @@ void c_bench_c(FILE *out, const c_package *k) {
           "static int later(const void *a, const void *b) {\n  double x = *(const double *)a, y = *(const double *)b;\n"
           "  return (x > y) - (x < y);\n}\n\n"
           "static void *numbers(size_t n) {\n  %s *p = malloc(n * 4);\n  if (!p) exit(2);\n"
-          "  for (size_t i = 0; i < n; i++) p[i] = (%s)(%s);\n  return p;\n}\n\n"
-          "int main(int argc, char **argv) {\n  int rounds = argc > 1 ? atoi(argv[1]) : ROUNDS;\n"
-          "  if (rounds < 1 || rounds > ROUNDS) rounds = ROUNDS;\n  %s_args args;\n  double took[ROUNDS], "
-          "worked[ROUNDS];\n  const int threads = begin();\n  "
-          "memset(&args, 0, sizeof args);\n  %s_dense(&args);\n",
+          "  for (size_t i = 0; i < n; i++) p[i] = (%s)(%s);\n  return p;\n}\n\n",
           ir_has_aside(&k->p->body) ? spread_head : pinned_head, ir_has_aside(&k->p->body) ? spread : pinned,
           c_type(k->p->machine.data), c_type(k->p->machine.data),
           k->p->machine.data == IR_F32  ? "(float)(i * 37 % 101 + 1) / 64"
           : k->p->machine.data == IR_I8 ? "i * 37 % 101"
-                                        : "0x3c00 + i * 37 % 101",
+                                        : "0x3c00 + i * 37 % 101");
+  c_kept_text(out, k);
+  fprintf(out,
+          "int main(int argc, char **argv) {\n  int rounds = argc > 1 ? atoi(argv[1]) : ROUNDS;\n"
+          "  if (rounds < 1 || rounds > ROUNDS) rounds = ROUNDS;\n  %s_args args;\n  double took[ROUNDS], "
+          "worked[ROUNDS];\n  const int threads = begin();\n  "
+          "memset(&args, 0, sizeof args);\n  %s_dense(&args);\n",
           k->name, k->name);
-  for (int z = 0; z < wl->n_tensors; z++)
-    if (c_is_argument(&wl->tensors[z]))
-      fputs("  args.", out), c_field(out, wl->tensors[z].name),
-          fprintf(out, " = numbers(%" PRId64 ");\n", tf_tensor_words(&wl->tensors[z]));
+  bench_arguments(out, k);
   fprintf(
       out,
       "  size_t bytes = %s_workspace();\n  void *workspace = malloc(bytes);\n"
