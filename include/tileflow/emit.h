@@ -117,6 +117,7 @@ typedef struct {
 typedef struct {
   int n;
   tf_emitted_file *file;
+  int64_t workspace; /* cuda, opencl: bytes of the device's memory that a call takes beside its arguments; 0: none */
 } tf_emitted;
 
 /* Emits C17 for CPUs: row-major arrays with any leading strides, OpenMP where the mapping spreads work over instances.
