@@ -461,15 +461,19 @@ static double together(const block *b, double blocks, double spilled) {
   return fmax(fmax(sum, one), blocks * issued_by(b, CU_WARPS));
 }
 
-/* Whether a loop's steps are two products with work on rows in between, which warpgroups do in turn. */
-static bool has_turns(const ir_body *b) {
+/* Whether a loop's steps are two products, of which the second's rows are what became of the first, and warpgroups do
+ * the work in between in turn. */
+static bool has_turns(const ir_program *p, const ir_body *b) {
   int products = 0;
-  bool any = false;
+  bool any = false, made = false;
   for (int i = 0; i < b->n && !any; i++) {
-    products += b->s[i]->kind == IR_NEST && cu_of(b->s[i])->fragments;
-    any = b->s[i]->kind == IR_FOR && has_turns(&b->s[i]->body);
+    const ir_stmt *s = b->s[i];
+    const bool product = s->kind == IR_NEST && cu_of(s)->fragments;
+    products += product;
+    made |= product && p->buffers[s->nest.from[cu_of(s)->fragments->a]].space == CU_FRAGMENT;
+    any = s->kind == IR_FOR && has_turns(p, &s->body);
   }
-  return any || products == 2;
+  return any || (products == 2 && made);
 }
 
 /* What such a loop takes where one warpgroup multiplies while the others work on rows: products and exponentials one
@@ -494,7 +498,7 @@ static cu_pipe pipe_of(const block *b, const ir_stmt *s, double blocks) {
   const double copies = ports > b->copied ? ports : b->copied,
                one = fmax(fmax(units, b->parts), issued_by(b, warps_of(b, s)));
   const double steps = b->steps > 0 ? b->steps : 1;
-  const bool rows = has_turns(&s->body); /* are worked on between the products of a step, and nothing behind */
+  const bool rows = has_turns(b->p, &s->body); /* are worked on between the products of a step, and nothing behind */
   return (cu_pipe){.steps = steps,
                    .depth = b->depth > 0 ? b->depth : 1,
                    .brings = copies / steps,
@@ -619,7 +623,7 @@ static void part(block *b, const ir_stmt *s, tf_times *t) {
   const double memory = delivers(&b->p->tree->arch->memories[0], of_memory(b, s, wave)) / readers;
   const double outside = l2 > memory ? l2 : memory;
   const double each = ceil(blocks / (double)b->multiprocessors), here = each * b->copied;
-  const double share = !b->groups ? b->mp->share : has_turns(&s->body) ? 1 : group_share;
+  const double share = !b->groups ? b->mp->share : has_turns(b->p, &s->body) ? 1 : group_share;
   const double waits = b->groups ? each / 2 : ceil(blocks / wave); /* blocks of a wave wait side by side */
   t->unit[TF_TIME_TENSOR] += each * b->tensor / share;
   t->unit[TF_TIME_SPECIAL] += each * b->special;
