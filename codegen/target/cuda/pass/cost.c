@@ -19,8 +19,6 @@ static const double turn_share = 0.72, behind_share = 0.5;
  * not beside the longer; of two it is all (fitted to 16384 and 4096 keys of width 64 on an H200, causal or not:
  * 525, 492, 492 and 410 TFLOP/s). */
 static const double three_share = 0.75;
-/* Registers that ptxas may take beside those that are expected, as a factor: from there on it may spill. */
-static const double margin = 1.10;
 /* Cycles from one instruction of a warp to its next, where those of few others are between them; and instructions by
  * which a thread begins to copy to a tile, and those of a piece of it
  * (fitted to 40 products and attentions by mma.sync on an H200). */
@@ -426,10 +424,6 @@ double cu_resident(const tf_multiprocessor *m, double registers, double shared) 
   return least < 1 ? 1 : least;
 }
 
-/* What two blocks of a multiprocessor have each, as ptxas keeps to when asked; some more are expected of parts that
- * were seen to fit without spills (nvcc 13.0: products up to 131, chains up to 130). */
-static double half_of(const tf_multiprocessor *m) { return floor(m->registers / (2 * CU_WARPS * CU_LANES)); }
-
 int64_t cu_multiprocessors(const ir_program *p) {
   const tf_arch *a = p->tree->arch;
   const int home = cu_home(a);
@@ -437,11 +431,20 @@ int64_t cu_multiprocessors(const ir_program *p) {
 }
 
 int cu_blocks_at_once(const ir_program *p, const ir_stmt *part) {
-  enum { SPARE = 4 };
+  enum {
+    MOST = 2
+  }; /* asked for three, nvcc 13.0 spills what it has room for, where one takes 56 registers as it likes */
   const tf_multiprocessor *m = &p->tree->arch->multiprocessor;
-  const double shared = (double)cu_share(p, part, NULL) + m->reserve;
-  const bool may = cu_mma_of(p) && !cu_is_wmma(p) && part->kind == IR_FOR && part->loop.trip > cu_multiprocessors(p);
-  return may && 2 * shared <= m->memory && cu_registers(p, part) <= half_of(m) + SPARE ? 2 : 1;
+  const bool many = part->kind == IR_FOR && part->loop.trip > cu_multiprocessors(p);
+  if (!cu_mma_of(p) || cu_is_wmma(p) || !many) return 1;
+  return (int)fmin(MOST, cu_resident(m, cu_registers(p, part), (double)cu_share(p, part, NULL)));
+}
+
+static bool multiplies(const ir_body *b) {
+  bool any = false;
+  for (int i = 0; i < b->n && !any; i++)
+    any = (b->s[i]->kind == IR_NEST && cu_of(b->s[i])->fragments) || multiplies(&b->s[i]->body);
+  return any;
 }
 
 /* Cycles in which a multiprocessor's schedulers issue what so many warps of a block have: one a cycle each, and there
@@ -538,10 +541,11 @@ static double of_groups(block *b, const ir_stmt *s, double blocks) {
 
 /* Blocks of other kernels: as many at once, a wave, as there is room for. */
 static double of_waves(block *b, const ir_stmt *s, double blocks, double *wave) {
-  const double registers = cu_registers(b->p, s),
-               kept = cu_blocks_at_once(b->p, s) == 2 ? fmin(registers, half_of(b->mp)) : registers,
-               at_once = cu_resident(b->mp, kept, (double)cu_share(b->p, s, NULL));
-  const double most = registers * margin, spilled = most > b->mp->most ? 1.5 + (most - b->mp->most) / 32 : 1;
+  const double registers = cu_registers(b->p, s), /* products have as many blocks as nvcc is asked to make room for */
+      at_once = multiplies(&s->body) && !cu_is_wmma(b->p)
+                    ? cu_blocks_at_once(b->p, s)
+                    : cu_resident(b->mp, registers, (double)cu_share(b->p, s, NULL));
+  const double spilled = registers > b->mp->most ? 1.5 + (registers - b->mp->most) / 32 : 1;
   walk(b, s, false);
   *wave = at_once * (double)b->multiprocessors;
   const double full = floor(blocks / *wave), rest = blocks - full * *wave;
