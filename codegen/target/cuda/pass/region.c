@@ -333,47 +333,6 @@ static void share_keys(cu_region *g) {
   if (!ok) g->keys = NULL;
 }
 
-/* ---- rows that products have in common --------------------------------------------------------------------- */
-
-static bool is_right_behind(const cu_region *g, const cu_work *x, const cu_work *y) {
-  ir_stmt *const *s = x->loop ? x->loop->body.s : g->s;
-  const int n = x->loop ? x->loop->body.n : g->n;
-  bool is = false;
-  for (int i = 0; i + 1 < n && x->loop == y->loop; i++)
-    is |= s[i] == x->s && s[i + 1] == y->s;
-  return is;
-}
-
-static const ir_range *range_along(const cu_region *g, const cu_work *t, int dim) {
-  return &t->s->range[low_find_dim(op_of(g, t->s), dim)];
-}
-
-/* Whether both have the same elements of the same array as rows. */
-static bool have_same_rows(const cu_region *g, const cu_work *x, const cu_work *y) {
-  const tf_ref *a = &op_of(g, x->s)->reads[x->roles.a], *b = &op_of(g, y->s)->reads[y->roles.a];
-  bool same = a->tensor == b->tensor && cu_from(g->p, x->s, x->roles.a) == cu_from(g->p, y->s, y->roles.a) &&
-              op_of(g, x->s)->dims[x->roles.k] == op_of(g, y->s)->dims[y->roles.k];
-  for (int r = 0; r < g->p->tree->workload->tensors[a->tensor].rank && same; r++) {
-    const tf_index *i = &a->index[r], *j = &b->index[r];
-    same = i->n_terms == j->n_terms && i->c == j->c;
-    for (int t = 0; t < i->n_terms && same; t++)
-      same = i->terms[t].dim == j->terms[t].dim && i->terms[t].coef == j->terms[t].coef &&
-             same_ends(range_along(g, x, i->terms[t].dim), range_along(g, y, i->terms[t].dim));
-  }
-  return same;
-}
-
-void cu_set_beside(cu_region *g) {
-  for (int i = 1; i < g->n_work && !g->stacked && !cu_is_wmma(g->p); i++) {
-    const cu_work *x = &g->work[i - 1];
-    cu_work *y = &g->work[i];
-    const bool tiles =
-        x->side[0].tile && y->side[0].tile && !x->side[0].lasting && !y->side[0].lasting && !x->next && !y->next;
-    y->beside = tiles && x->step == y->step && x->trip == y->trip && (g->groups || x->trip > 1) &&
-                is_right_behind(g, x, y) && have_same_rows(g, x, y);
-  }
-}
-
 /* Whether the fragments fit in registers. */
 static bool has_registers(const cu_region *g) {
   int64_t sums = 0;

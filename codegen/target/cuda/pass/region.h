@@ -67,8 +67,6 @@ ir_stack *cu_stack_of(const cu_region *g, const int *at, int64_t count, ir_atom 
 bool cu_region_of(lowering *w, ir_stmt *const *s, int n, cu_region *g);
 /* The same for warpgroups; else g->why says why not. */
 bool cu_region_of_groups(lowering *w, ir_stmt *const *s, int n, cu_region *g);
-/* Finds, when pieces and tiles are planned, the products that stand beside others. */
-void cu_set_beside(cu_region *g);
 /* Whether an operand of a product has a tile of its own. */
 static inline bool cu_has_own_tile(const cu_work *t, int i) { return t->side[i].tile && (i || !t->beside); }
 /* ring.c: as cu_plan_tiles, for warpgroups. */
@@ -98,8 +96,10 @@ void cu_skip_step(const cu_region *g, lowering *w, const ir_stmt *loop, cu_ends 
 void cu_skip_steps(const cu_region *g, lowering *w, const ir_stmt *loop, ir_stmt *again, const cu_ends *ends);
 /* region.c: the range of keys in a step of the loop whose warps share them. */
 const ir_range *cu_keys_of(const cu_region *g);
-/* The buffer that a product reads an operand from. */
+/* matrix.c: the buffer that a product reads an operand from. */
 int cu_from(const ir_program *p, const ir_stmt *s, int read);
+/* Finds, when pieces and tiles are planned, the products that stand beside others. */
+void cu_set_beside(cu_region *g);
 /* spmd.c: appends the region. */
 void cu_region_make(lowering *w, cu_region *g);
 #endif

@@ -26,10 +26,6 @@ static int64_t few_bytes(const cu_region *g) { return (int64_t)(here(g)->memory 
 
 static const tf_op *op_of(const cu_region *g, const cu_work *t) { return &g->p->tree->workload->ops[t->s->op]; }
 
-int cu_from(const ir_program *p, const ir_stmt *s, int read) {
-  return s->nest.from ? s->nest.from[read] : p->buffer_of[p->tree->workload->ops[s->op].reads[read].tensor];
-}
-
 static int64_t length_of(const cu_region *g, const cu_work *t, int dim) {
   const tf_op *op = op_of(g, t);
   if (dim == op->dims[t->roles.k]) return cu_sums_up(g->p, t->step);
