@@ -382,17 +382,12 @@ static bool begin(net_emission *e) {
   return tf_net_memory_of(e->plan, e->wl, ir_bytes(e->data), &e->memory, e->d);
 }
 
-/* Whether the kernel has a workspace, by the text of its entry. */
-static bool has_scratch(const net_kernel *k) {
-  return !strstr(text_of(k->files, "kernel.cu"), "_device_workspace(void) { return 0; }");
-}
-
 static bool find_branches(net_emission *e) {
   e->a = tf_arena_new();
   bool *scratch = e->a ? TF_ARRAY(e->a, bool, (size_t)e->plan->n) : NULL;
   if (!scratch) return tf_out_of_memory(e->d);
   for (int i = 0; i < e->plan->n; i++)
-    scratch[i] = has_scratch(net_called(e, i));
+    scratch[i] = net_called(e, i)->files->workspace > 0;
   const net_sharing s = {&e->memory, ir_bytes(e->data), scratch};
   return net_branches_of(e->a, e->plan, e->wl, &s, &e->branches) || tf_out_of_memory(e->d);
 }

@@ -151,9 +151,6 @@ def model(t):
         middle = statistics.median(over)
         answer("", "time expected over that measured, median", None, middle)
         answer(19, f"share of {len(over)} kernels within 15 % after that calibration", 1, sum(1 / 1.15 < o / middle < 1.15 for o in over) / len(over))
-    registers = [(t.rows[c, "tileflow"].get("registers"), t.rows[c, "tileflow"].get("registers_expected")) for c in t.matching("*")]
-    near = [abs(float(e) / float(r) - 1) <= 0.1 for r, e in registers if r and e]
-    answer("", f"share of {len(near)} kernels with registers within 10 %", None, sum(near) / len(near) if near else None)
     spilled = [r["spilled"] for r in t.rows.values() if r.get("spilled") and not r["case"].startswith("smoke-")]  # these have a watchdog
     answer(15, f"kernels of {len(spilled)} that spill", 0, sum(s != "0" for s in spilled) if spilled else None, least=False)
     codes = [r for r in t.rows.values() if r.get("code") and r.get("code_expected")]

@@ -239,6 +239,8 @@ static void check_step(int steps) {
     const double once = steps > 1 ? 20 : SUMS / 2 * 18 + 50;
     CHECK_I64(n.loaded, steps_of_a * (64 / 16 + columns_of_b));
     CHECK_NEAR(step.multiplied * WARPS * POINTS, 128 * 128 * 64, 1e-9);
+    /* the thread's own, two tiles, sums, four registers and an address of 16 rows or columns */
+    CHECK_NEAR(cu_registers(p, p->body.s[0]), 16 + 2 * 7 + SUMS + (64 / 16 + columns_of_b) * (4 + 1), 1e-9);
     CHECK_NEAR(step.multiplied, (double)n.multiplied, 1e-9);
     CHECK_NEAR(step.issued,
                (double)(n.multiplied + n.loaded + 3 * (steps_of_a + columns_of_b) + 2 * (55 + 3 * PIECES)) + once,
@@ -346,7 +348,85 @@ static void check_rows(const char *dtype, int bytes) {
     if (cost[i] > 0) CHECK(cost[i] > cost[16] && (i >= 4 || cost[4] <= 0 || cost[i] > cost[4]));
 }
 
+/* ---- products of the same rows ---- */
+
+static int count_copies(const ir_program *p, const ir_body *b, const char *tensor) {
+  int n = 0;
+  for (int i = 0; i < b->n; i++) {
+    const ir_stmt *s = b->s[i];
+    n += s->kind == IR_COPY && !strcmp(p->tree->workload->tensors[p->buffers[s->copy.from].tensor].name, tensor);
+    n += count_copies(p, &s->body, tensor);
+  }
+  return n;
+}
+
+/* Two products in blocks of 128 x 128, of A's rows and of those of `other`: what L2 is busy with, and how often the
+ * text brings A for each time that it brings the columns of the first. */
+static double of_two(const char *other, const char *isa, double *each) {
+  char text[1024];
+  snprintf(text, sizeof text,
+           "workload:\n  name: p\n  dims: {m: 256, l: 256, k: 512}\n  ops:\n  - \"U[m,l] += A[m,k] * B[k,l]\"\n"
+           "  - \"V[m,l] += %s[m,k] * C[k,l]\"\n  - \"G[m,l] = max(U[m,l] + V[m,l], 0)\"\nmapping: |\n"
+           "  HBM for m=2 l=2\n    Seq keep U@SMEM V@SMEM\n      SMEM for m=128 l=128 k=512\n        op U\n"
+           "      SMEM for m=128 l=128 k=512\n        op V\n      SMEM for m=128 l=128\n        op G\n",
+           other);
+  test_case e = case_of(hopper, text);
+  ir_program *p = lowered(&e, "bf16", isa);
+  CHECK(p && p->body.n == 1 && cu_is_groups(p->body.s[0]) == (isa != NULL));
+  if (p && isa) /* two warpgroups multiply, one brings: all of a multiprocessor's, in eights */
+    CHECK_NEAR(cu_registers(p, p->body.s[0]), 65536 / (3 * 128) / 8 * 8, 1e-9);
+  double l2 = 0;
+  if (p) {
+    const int of_a = count_copies(p, &p->body, "A"), of_b = count_copies(p, &p->body, "B");
+    CHECK_I64(of_b, count_copies(p, &p->body, "C"));
+    *each = (double)of_a / of_b;
+    l2 = cu_times(p).unit[TF_TIME_L2];
+  } else {
+    case_complain(e.d);
+  }
+  ir_free(p);
+  case_drop(&e);
+  return l2;
+}
+
+/* Rows that both have come once: of a step's tiles, of which a cluster has the columns in common, two instead of three.
+ */
+static void check_beside(void) {
+  double each = 0, apart = 0;
+  const double beside = of_two("A", "sm_90a", &each), four = of_two("D", "sm_90a", &apart);
+  CHECK_NEAR(beside / four, 2.0 / 3, 1e-9);
+  CHECK_NEAR(each, 1, 1e-9);
+  CHECK_NEAR(apart, 1, 1e-9);
+  of_two("A", NULL, &each);
+  CHECK_NEAR(each, 1, 1e-9);
+}
+
+/* ---- memory of the device ---- */
+
+/* A kernel says that it needs memory beside its arguments where sums are in parts, and else not; so does its text. */
+static void check_workspace(int parts) {
+  char text[512];
+  snprintf(text, sizeof text,
+           "workload:\n  name: p\n  dims: {m: 64, n: 64, k: 512}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n"
+           "mapping: |\n  HBM%s\n    SMEM for m=64 n=64 k=%d\n      op C\n",
+           parts > 1 ? " spatial k=4@x" : "", 512 / parts);
+  test_case e = case_of(arch, text);
+  case_prepare(&e);
+  tf_emitted *of = e.tree ? tf_emit(e.tree, "cuda", &(tf_emit_options){.dtype = "bf16"}, e.d) : NULL;
+  CHECK(of != NULL);
+  if (!of) case_complain(e.d);
+  for (int i = 0; of && i < of->n; i++)
+    if (!strcmp(of->file[i].name, "kernel.cu"))
+      CHECK(!strstr(of->file[i].text, "_device_workspace(void) { return 0; }") == (of->workspace > 0));
+  if (of) CHECK_I64(of->workspace, parts > 1 ? (int64_t)parts * 64 * 64 * 4 : 0);
+  if (of) tf_emitted_free(of);
+  case_drop(&e);
+}
+
 int main(void) {
+  check_beside();
+  check_workspace(1);
+  check_workspace(4);
   check_rows("bf16", 2);
   check_rows("tf32", 4);
   check_few_rows();

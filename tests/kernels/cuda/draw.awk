@@ -1,8 +1,8 @@
 # A workload in bfloat16 with its mapping, drawn by seed: awk -v seed=N -f draw.awk.  Products in all orders of their
 # operands' dims, chains with what stands between, attention with rows whole and streamed; sums in parts, each another
 # block's; sizes of eights and others.  -v groups=1: such as warpgroups may take (sm_90a), blocks of 65 to 128 rows and rows that stand on 16 bytes.
-# -v bytes=1: products' operands have neighbours along the sum, which warpgroups must have in bytes.  -v kind=product, chain, attention or conv: that
-# one; net: a network, without a mapping.
+# -v bytes=1: products' operands have neighbours along the sum, which warpgroups must have in bytes.  -v kind=product, chain, gated, attention or
+# conv: that one (a third of the chains are gated: products of the same rows, side by side); net: a network, without a mapping.
 # The kind is drawn by itself (lot): a remainder of the seed would always meet the same type where callers go through types in turn.
 function draw(n) { state = (state * 1103515245 + 12345) % 2147483648; return int(state / 65536) % n }
 function size(least, most) { v = least + draw(most - least + 1); return draw(2) ? v : int((v + 7) / 8) * 8 }
@@ -45,6 +45,21 @@ function chain() {
   out("  HBM for m=" tm " l=" tl "\n    Seq keep C@SMEM" (bare ? "" : " R@SMEM"))
   out("      SMEM for m=" r " l=" w " k=" k "\n        op C" (bare ? "" : "\n      SMEM for m=" r " l=" w "\n        op R"))
   out("      SMEM for m=" r " n=" n " l=" w "\n        op E")
+}
+
+# Two or three products of the same rows, of which a map makes one output.
+function beside() {
+  m = size(2, 90); l = size(2, 70); k = draw(3) ? size(70, 300) : size(2, 70); tm = 1 + draw(3); tl = 1 + draw(2); n = 2 + !draw(3)
+  if (groups) { m = rows(tm, 1); l = tl * 16 * (1 + draw(n > 2 ? 4 : 8)); k = eights(40) }
+  if (bytes) { k = 16 * (1 + draw(40)); if (l > 128 * tl) l = 128 * tl }
+  a1 = turned("A", "m", "k", ""); if (bytes) a1 = "A[m,k]"
+  out("  dims: {m: " m ", l: " l ", k: " k "}\n  ops:")
+  for (i = 1; i <= n; i++) out("  - \"C" i "[m,l] += " a1 " * " (bytes ? "B" i "[l,k]" : turned("B" i, "k", "l", "")) "\"")
+  out("  - \"G[m,l] = C1[m,l] * sigmoid(C1[m,l]) * C2[m,l]" (n > 2 ? " + C3[m,l]" : "") "\"\nmapping: |")
+  r = up(m, tm); w = up(l, tl)
+  out("  HBM for m=" tm " l=" tl "\n    Seq keep C1@SMEM C2@SMEM" (n > 2 ? " C3@SMEM" : ""))
+  for (i = 1; i <= n; i++) out("      SMEM for m=" r " l=" w " k=" k "\n        op C" i)
+  out("      SMEM for m=" r " l=" w "\n        op G")
 }
 
 function ops() {
@@ -199,5 +214,5 @@ BEGIN {
   split("product chain attention conv", kinds, " ")
   if (kind == "") kind = kinds[1 + lot(1, 4)]
   print "# " kind "\nworkload:\n  name: case" seed
-  if (kind == "product") product(); else if (kind == "chain") chain(); else if (kind == "conv") conv(); else if (kind == "net") net(); else attention()
+  if (kind == "product") product(); else if (kind == "chain" && lot(4, 3)) chain(); else if (kind == "chain" || kind == "gated") beside(); else if (kind == "conv") conv(); else if (kind == "net") net(); else attention()
 }

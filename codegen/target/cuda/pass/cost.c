@@ -19,8 +19,6 @@ static const double turn_share = 0.72, behind_share = 0.5;
  * not beside the longer; of two it is all (fitted to 16384 and 4096 keys of width 64 on an H200, causal or not:
  * 525, 492, 492 and 410 TFLOP/s). */
 static const double three_share = 0.75;
-/* Registers that ptxas may take beside those that are expected, as a factor: from there on it may spill. */
-static const double margin = 1.10;
 /* Cycles from one instruction of a warp to its next, where those of few others are between them; and instructions by
  * which a thread begins to copy to a tile, and those of a piece of it
  * (fitted to 40 products and attentions by mma.sync on an H200). */
@@ -426,10 +424,6 @@ double cu_resident(const tf_multiprocessor *m, double registers, double shared) 
   return least < 1 ? 1 : least;
 }
 
-/* What two blocks of a multiprocessor have each, as ptxas keeps to when asked; some more are expected of parts that
- * were seen to fit without spills (nvcc 13.0: products up to 131, chains up to 130). */
-static double half_of(const tf_multiprocessor *m) { return floor(m->registers / (2 * CU_WARPS * CU_LANES)); }
-
 int64_t cu_multiprocessors(const ir_program *p) {
   const tf_arch *a = p->tree->arch;
   const int home = cu_home(a);
@@ -437,11 +431,20 @@ int64_t cu_multiprocessors(const ir_program *p) {
 }
 
 int cu_blocks_at_once(const ir_program *p, const ir_stmt *part) {
-  enum { SPARE = 4 };
+  enum {
+    MOST = 2
+  }; /* asked for three, nvcc 13.0 spills what it has room for, where one takes 56 registers as it likes */
   const tf_multiprocessor *m = &p->tree->arch->multiprocessor;
-  const double shared = (double)cu_share(p, part, NULL) + m->reserve;
-  const bool may = cu_mma_of(p) && !cu_is_wmma(p) && part->kind == IR_FOR && part->loop.trip > cu_multiprocessors(p);
-  return may && 2 * shared <= m->memory && cu_registers(p, part) <= half_of(m) + SPARE ? 2 : 1;
+  const bool many = part->kind == IR_FOR && part->loop.trip > cu_multiprocessors(p);
+  if (!cu_mma_of(p) || cu_is_wmma(p) || !many) return 1;
+  return (int)fmin(MOST, cu_resident(m, cu_registers(p, part), (double)cu_share(p, part, NULL)));
+}
+
+static bool multiplies(const ir_body *b) {
+  bool any = false;
+  for (int i = 0; i < b->n && !any; i++)
+    any = (b->s[i]->kind == IR_NEST && cu_of(b->s[i])->fragments) || multiplies(&b->s[i]->body);
+  return any;
 }
 
 /* Cycles in which a multiprocessor's schedulers issue what so many warps of a block have: one a cycle each, and there
@@ -461,15 +464,19 @@ static double together(const block *b, double blocks, double spilled) {
   return fmax(fmax(sum, one), blocks * issued_by(b, CU_WARPS));
 }
 
-/* Whether a loop's steps are two products with work on rows in between, which warpgroups do in turn. */
-static bool has_turns(const ir_body *b) {
+/* Whether a loop's steps are two products, of which the second's rows are what became of the first, and warpgroups do
+ * the work in between in turn. */
+static bool has_turns(const ir_program *p, const ir_body *b) {
   int products = 0;
-  bool any = false;
+  bool any = false, made = false;
   for (int i = 0; i < b->n && !any; i++) {
-    products += b->s[i]->kind == IR_NEST && cu_of(b->s[i])->fragments;
-    any = b->s[i]->kind == IR_FOR && has_turns(&b->s[i]->body);
+    const ir_stmt *s = b->s[i];
+    const bool product = s->kind == IR_NEST && cu_of(s)->fragments;
+    products += product;
+    made |= product && p->buffers[s->nest.from[cu_of(s)->fragments->a]].space == CU_FRAGMENT;
+    any = s->kind == IR_FOR && has_turns(p, &s->body);
   }
-  return any || products == 2;
+  return any || (products == 2 && made);
 }
 
 /* What such a loop takes where one warpgroup multiplies while the others work on rows: products and exponentials one
@@ -494,7 +501,7 @@ static cu_pipe pipe_of(const block *b, const ir_stmt *s, double blocks) {
   const double copies = ports > b->copied ? ports : b->copied,
                one = fmax(fmax(units, b->parts), issued_by(b, warps_of(b, s)));
   const double steps = b->steps > 0 ? b->steps : 1;
-  const bool rows = has_turns(&s->body); /* are worked on between the products of a step, and nothing behind */
+  const bool rows = has_turns(b->p, &s->body); /* are worked on between the products of a step, and nothing behind */
   return (cu_pipe){.steps = steps,
                    .depth = b->depth > 0 ? b->depth : 1,
                    .brings = copies / steps,
@@ -534,10 +541,11 @@ static double of_groups(block *b, const ir_stmt *s, double blocks) {
 
 /* Blocks of other kernels: as many at once, a wave, as there is room for. */
 static double of_waves(block *b, const ir_stmt *s, double blocks, double *wave) {
-  const double registers = cu_registers(b->p, s),
-               kept = cu_blocks_at_once(b->p, s) == 2 ? fmin(registers, half_of(b->mp)) : registers,
-               at_once = cu_resident(b->mp, kept, (double)cu_share(b->p, s, NULL));
-  const double most = registers * margin, spilled = most > b->mp->most ? 1.5 + (most - b->mp->most) / 32 : 1;
+  const double registers = cu_registers(b->p, s), /* products have as many blocks as nvcc is asked to make room for */
+      at_once = multiplies(&s->body) && !cu_is_wmma(b->p)
+                    ? cu_blocks_at_once(b->p, s)
+                    : cu_resident(b->mp, registers, (double)cu_share(b->p, s, NULL));
+  const double spilled = registers > b->mp->most ? 1.5 + (registers - b->mp->most) / 32 : 1;
   walk(b, s, false);
   *wave = at_once * (double)b->multiprocessors;
   const double full = floor(blocks / *wave), rest = blocks - full * *wave;
@@ -619,7 +627,7 @@ static void part(block *b, const ir_stmt *s, tf_times *t) {
   const double memory = delivers(&b->p->tree->arch->memories[0], of_memory(b, s, wave)) / readers;
   const double outside = l2 > memory ? l2 : memory;
   const double each = ceil(blocks / (double)b->multiprocessors), here = each * b->copied;
-  const double share = !b->groups ? b->mp->share : has_turns(&s->body) ? 1 : group_share;
+  const double share = !b->groups ? b->mp->share : has_turns(b->p, &s->body) ? 1 : group_share;
   const double waits = b->groups ? each / 2 : ceil(blocks / wave); /* blocks of a wave wait side by side */
   t->unit[TF_TIME_TENSOR] += each * b->tensor / share;
   t->unit[TF_TIME_SPECIAL] += each * b->special;

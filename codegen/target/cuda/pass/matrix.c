@@ -16,6 +16,10 @@ static int longest(const ir_program *p, const ir_stmt *s, int from, int to, unsi
   return best;
 }
 
+int cu_from(const ir_program *p, const ir_stmt *s, int read) {
+  return s->nest.from ? s->nest.from[read] : p->buffer_of[p->tree->workload->ops[s->op].reads[read].tensor];
+}
+
 /* Where no dim is the rows' alone: one that moves their read, of which there is one setting here.  Decoding without a
  * dim of queries has a head's row so. */
 static int single_row(const ir_program *p, const ir_stmt *s, int a) {
@@ -296,3 +300,48 @@ static int64_t warps_of(const ir_stmt *part) {
 bool cu_is_in_turns(const ir_stmt *part) { return warps_of(part) == CU_GROUP_WARPS; }
 
 int cu_groups_of(const ir_stmt *part) { return warps_of(part) > 2 * CU_GROUP_WARPS ? 3 : 2; }
+
+/* ---- rows that products have in common --------------------------------------------------------------------- */
+
+static const tf_op *op_of(const cu_region *g, const cu_work *t) { return &g->p->tree->workload->ops[t->s->op]; }
+
+static bool is_right_behind(const cu_region *g, const cu_work *x, const cu_work *y) {
+  ir_stmt *const *s = x->loop ? x->loop->body.s : g->s;
+  const int n = x->loop ? x->loop->body.n : g->n;
+  bool is = false;
+  for (int i = 0; i + 1 < n && x->loop == y->loop; i++)
+    is |= s[i] == x->s && s[i + 1] == y->s;
+  return is;
+}
+
+static const ir_range *range_along(const cu_region *g, const cu_work *t, int dim) {
+  return &t->s->range[low_find_dim(op_of(g, t), dim)];
+}
+
+static bool same_ends(const ir_range *a, const ir_range *b) { return ir_same(a->lo, b->lo) && ir_same(a->hi, b->hi); }
+
+/* Whether both have the same elements of the same array as rows. */
+static bool have_same_rows(const cu_region *g, const cu_work *x, const cu_work *y) {
+  const tf_ref *a = &op_of(g, x)->reads[x->roles.a], *b = &op_of(g, y)->reads[y->roles.a];
+  bool same = a->tensor == b->tensor && cu_from(g->p, x->s, x->roles.a) == cu_from(g->p, y->s, y->roles.a) &&
+              op_of(g, x)->dims[x->roles.k] == op_of(g, y)->dims[y->roles.k];
+  for (int r = 0; r < g->p->tree->workload->tensors[a->tensor].rank && same; r++) {
+    const tf_index *i = &a->index[r], *j = &b->index[r];
+    same = i->n_terms == j->n_terms && i->c == j->c;
+    for (int t = 0; t < i->n_terms && same; t++)
+      same = i->terms[t].dim == j->terms[t].dim && i->terms[t].coef == j->terms[t].coef &&
+             same_ends(range_along(g, x, i->terms[t].dim), range_along(g, y, i->terms[t].dim));
+  }
+  return same;
+}
+
+void cu_set_beside(cu_region *g) {
+  for (int i = 1; i < g->n_work && !g->stacked && !cu_is_wmma(g->p); i++) {
+    const cu_work *x = &g->work[i - 1];
+    cu_work *y = &g->work[i];
+    const bool tiles =
+        x->side[0].tile && y->side[0].tile && !x->side[0].lasting && !y->side[0].lasting && !x->next && !y->next;
+    y->beside = tiles && x->step == y->step && x->trip == y->trip && (g->groups || x->trip > 1) &&
+                is_right_behind(g, x, y) && have_same_rows(g, x, y);
+  }
+}

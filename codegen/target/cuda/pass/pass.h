@@ -251,7 +251,8 @@ typedef struct {
 cu_step cu_step_of(const ir_program *p, const ir_stmt *part);
 /* Multiply-adds a cycle of one multiprocessor in the program's type: the fastest unit's, of twice the bytes half. */
 double cu_rate(const ir_program *p);
-/* registers.c: registers that a thread of a part of the program is expected to have. */
+/* The registers that a thread of a part needs by how that is printed; of warpgroups those that it has when it begins.
+ */
 double cu_registers(const ir_program *p, const ir_stmt *part);
 /* cost.c: how many multiprocessors the architecture has. */
 int64_t cu_multiprocessors(const ir_program *p);

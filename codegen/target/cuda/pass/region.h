@@ -26,7 +26,8 @@ typedef struct {
   const ir_stmt *steps; /* of stacked rows without groups: the outermost of loops in each other that only step through
                            its sum, which become one, over pieces, too; NULL: none */
   int slots;            /* groups: as many as can be on their way or be read */
-  cu_operand side[2];   /* a, b */
+  bool beside;        /* its rows are the tile of the product right before it, in the same pieces: both multiply each */
+  cu_operand side[2]; /* a, b */
 } cu_work;
 
 typedef struct {
@@ -66,6 +67,8 @@ ir_stack *cu_stack_of(const cu_region *g, const int *at, int64_t count, ir_atom 
 bool cu_region_of(lowering *w, ir_stmt *const *s, int n, cu_region *g);
 /* The same for warpgroups; else g->why says why not. */
 bool cu_region_of_groups(lowering *w, ir_stmt *const *s, int n, cu_region *g);
+/* Whether an operand of a product has a tile of its own. */
+static inline bool cu_has_own_tile(const cu_work *t, int i) { return t->side[i].tile && (i || !t->beside); }
 /* ring.c: as cu_plan_tiles, for warpgroups. */
 bool cu_plan_rings(cu_region *g);
 /* Whether a save of the region can go by boxes; lets: where values of its ranges are set. */
@@ -93,8 +96,10 @@ void cu_skip_step(const cu_region *g, lowering *w, const ir_stmt *loop, cu_ends 
 void cu_skip_steps(const cu_region *g, lowering *w, const ir_stmt *loop, ir_stmt *again, const cu_ends *ends);
 /* region.c: the range of keys in a step of the loop whose warps share them. */
 const ir_range *cu_keys_of(const cu_region *g);
-/* The buffer that a product reads an operand from. */
+/* matrix.c: the buffer that a product reads an operand from. */
 int cu_from(const ir_program *p, const ir_stmt *s, int read);
+/* Finds, when pieces and tiles are planned, the products that stand beside others. */
+void cu_set_beside(cu_region *g);
 /* spmd.c: appends the region. */
 void cu_region_make(lowering *w, cu_region *g);
 #endif

@@ -190,7 +190,7 @@ static int64_t bytes_of(const cu_region *g, int stages) {
   int64_t sum = 0;
   for (int i = 0; i < g->n_work; i++)
     for (int k = 0; k < 2; k++)
-      if (g->work[i].side[k].tile) sum += g->work[i].side[k].bytes * (g->work[i].side[k].lasting ? 1 : stages);
+      if (cu_has_own_tile(&g->work[i], k)) sum += g->work[i].side[k].bytes * (g->work[i].side[k].lasting ? 1 : stages);
   return sum;
 }
 
@@ -229,6 +229,7 @@ bool cu_plan_rings(cu_region *g) {
   if (g->warps < CU_WARPS && !may_take_turns(g)) return false;
   for (int i = 0; i < g->n_work; i++)
     if (!plan_one(g, &g->work[i])) return false;
+  cu_set_beside(g);
   if (!is_by_registers(g)) return refuse(g, "an intermediate that does not stay in registers");
   const int64_t groups = g->m.most > CU_GROUP_ROWS ? 3 : 2, leaving = groups * CU_LEAVING_BYTES;
   const int64_t room = CU_GROUP_SHARED - leaving - CU_BARRIER_BYTES;

@@ -126,6 +126,10 @@ static void open_tile(const spmd *p, const cu_work *t, int i, cu_operand *side) 
   lowering *w = p->w;
   const tf_ref *ref = ref_of(p, t, i);
   char what[32];
+  if (!cu_has_own_tile(t, i)) {
+    side->buffer = t[-1].side[i].buffer;
+    return;
+  }
   const int at = side->buffer = low_buffer(w, ref->tensor, w->plan->wl->tensors[ref->tensor].name, false, 0);
   if (low_failed(w)) return;
   ir_buffer *b = &w->p->buffers[at];
@@ -174,12 +178,20 @@ static void copy_one(const spmd *p, const cu_work *t, int i, const piece *at, co
   s->copy.part = p->warp;
 }
 
-/* Those tiles that last, or those that do not; the last copy ends a group, and there is one in any case. */
-static void copy_all(const spmd *p, const cu_work *t, const piece *at, const ir_atom *to, const ir_range *some) {
+static void copy_moving(const spmd *p, const cu_work *t, const piece *at, const ir_atom *to, const ir_range *some) {
   for (int i = 0; i < 2; i++)
-    if (t->side[i].tile && !t->side[i].lasting) copy_one(p, t, i, at, to, some);
+    if (cu_has_own_tile(t, i) && !t->side[i].lasting) copy_one(p, t, i, at, to, some);
+}
+
+static void end_copies(const spmd *p) {
   const ir_body *b = p->w->into;
   if (!low_failed(p->w)) b->s[b->n - 1]->copy.ends = true;
+}
+
+/* Those tiles that last, or those that do not; the last copy ends a group, and there is one in any case. */
+static void copy_all(const spmd *p, const cu_work *t, const piece *at, const ir_atom *to, const ir_range *some) {
+  copy_moving(p, t, at, to, some);
+  end_copies(p);
 }
 
 static void copy_lasting(const spmd *p, const cu_work *t) {
@@ -271,7 +283,7 @@ static void multiply(const spmd *p, const cu_work *t, const piece *at) {
   for (int i = 0; i < 2; i++) {
     if (!t->side[i].tile) continue;
     from[i ? t->roles.b : t->roles.a] = t->side[i].buffer;
-    set_tile(p, t, i, at);
+    if (cu_has_own_tile(t, i)) set_tile(p, t, i, at);
   }
   const low_mark all = open_rows(p);
   ir_stmt *s = cu_again(w, t->s, r);
@@ -294,22 +306,29 @@ static piece piece_at(const spmd *p, const cu_work *t, ir_atom step, ir_atom slo
       .slot = slot};
 }
 
-/* Piece after piece, `slots` - 1 of which are on their way. */
-static void in_pieces(const spmd *p, const cu_work *t) {
+/* The piece's tiles of n products beside each other. */
+static void copy_pieces(const spmd *p, const cu_work *t, int n, const piece *at, const ir_range *some) {
+  for (int i = 0; i < n && !low_failed(p->w); i++)
+    copy_moving(p, &t[i], at, NULL, some);
+  end_copies(p);
+}
+
+/* Piece after piece, `slots` - 1 of which are on their way; n products beside each other have each. */
+static void in_pieces(const spmd *p, const cu_work *t, int n) {
   lowering *w = p->w;
   const low_mark outside = {w->into, w->n_lets};
   const bool moving = has_moving(t);
   low_mark mark;
   for (int i = 0; i < t->slots - 1 && moving && !low_failed(w); i++) {
     const piece first = piece_at(p, t, ir_number(i), ir_number(i));
-    copy_all(p, t, &first, NULL, NULL);
+    copy_pieces(p, t, n, &first, NULL);
   }
   const ir_atom step = cu_open_for(w, IR_SERIAL, op_of(p, t->s)->dims[t->roles.k], t->trip, &mark);
   if (moving) {
     const ir_atom ahead = {step.var, step.off + t->slots - 1};
     if (t->slots > 1) wait(w, t->slots - 2);
     const piece next = piece_at(p, t, ahead, low_by(w, "into", IR_MOD, ahead, t->slots));
-    copy_all(p, t, &next, NULL, &(ir_range){.lo = ahead, .hi = ir_number(t->trip), .most = t->trip});
+    copy_pieces(p, t, n, &next, &(ir_range){.lo = ahead, .hi = ir_number(t->trip), .most = t->trip});
     if (t->slots == 1) wait(w, 0);
   }
   const ir_range *k = &t->s->range[t->roles.k];
@@ -317,7 +336,8 @@ static void in_pieces(const spmd *p, const cu_work *t) {
                .step = step,
                .slot = t->slots > 1 ? low_by(w, "now", IR_MOD, step, t->slots) : ir_number(0)};
   now.k.some = k->exact;
-  multiply(p, t, &now);
+  for (int i = 0; i < n && !low_failed(w); i++)
+    multiply(p, &t[i], &now);
   if (moving && t->slots == 1) barrier(w);
   low_close(w, outside);
   if (moving && p->loop) barrier(w);
@@ -394,8 +414,9 @@ static void at_once(const spmd *p, const cu_work *t, int in_loop) {
 }
 
 /* Of a ring: its tiles come, are waited for, multiplied, and given back.  Said one behind the other; those who print it
- * let one warp do the first for as many tiles ahead as there is room for, and others the rest. */
-static void in_ring(const spmd *p, const cu_work *t) {
+ * let one warp do the first for as many tiles ahead as there is room for, and others the rest.  n products beside each
+ * other have each. */
+static void in_ring(const spmd *p, const cu_work *t, int n) {
   lowering *w = p->w;
   const low_mark outside = {w->into, w->n_lets};
   const ir_range *k = &t->s->range[t->roles.k];
@@ -407,8 +428,9 @@ static void in_ring(const spmd *p, const cu_work *t) {
     now.k.some = k->exact;
   }
   const bool moving = has_moving(t);
-  if (moving) copy_all(p, t, &now, NULL, NULL), wait_for(w, CU_BOXES, 0);
-  multiply(p, t, &now);
+  if (moving) copy_pieces(p, t, n, &now, NULL), wait_for(w, CU_BOXES, 0);
+  for (int i = 0; i < n && !low_failed(w); i++)
+    multiply(p, &t[i], &now);
   if (moving) barrier(w);
   low_close(w, outside);
 }
@@ -496,17 +518,26 @@ static const cu_work *stepped_by(const spmd *p, const ir_stmt *loop) {
   return t;
 }
 
+/* How many products stand beside each other from this one on. */
+static int count_beside(const spmd *p, const cu_work *t) {
+  int n = 1;
+  while (t + n < p->g->work + p->g->n_work && t[n].beside)
+    n++;
+  return n;
+}
+
 static void statements(spmd *p, ir_stmt *const *s, int n) {
   for (int i = 0; i < n && !low_failed(p->w); i++) {
     const cu_work *t = work_of(p, s[i]), *steps = s[i]->kind == IR_FOR ? stepped_by(p, s[i]) : NULL;
+    const int beside = t ? count_beside(p, t) : 1;
     if (steps)
       in_steps(p, steps);
     else if (s[i]->kind == IR_FOR)
       loop(p, s[i]);
     else if (t && p->g->groups)
-      in_ring(p, t);
+      in_ring(p, t, beside), i += beside - 1;
     else if (t && t->trip > 1)
-      in_pieces(p, t);
+      in_pieces(p, t, beside), i += beside - 1;
     else if (t)
       at_once(p, t, count_next(p, p->loop));
     else if (ir_facts_of(s[i])->points)

@@ -26,10 +26,6 @@ static int64_t few_bytes(const cu_region *g) { return (int64_t)(here(g)->memory 
 
 static const tf_op *op_of(const cu_region *g, const cu_work *t) { return &g->p->tree->workload->ops[t->s->op]; }
 
-int cu_from(const ir_program *p, const ir_stmt *s, int read) {
-  return s->nest.from ? s->nest.from[read] : p->buffer_of[p->tree->workload->ops[s->op].reads[read].tensor];
-}
-
 static int64_t length_of(const cu_region *g, const cu_work *t, int dim) {
   const tf_op *op = op_of(g, t);
   if (dim == op->dims[t->roles.k]) return cu_sums_up(g->p, t->step);
@@ -290,7 +286,7 @@ static int64_t bytes_of(const cu_region *g) {
   int64_t sum = 0;
   for (int i = 0; i < g->n_work; i++)
     for (int k = 0; k < 2; k++)
-      if (g->work[i].side[k].tile)
+      if (cu_has_own_tile(&g->work[i], k))
         sum += g->work[i].side[k].bytes * (g->work[i].side[k].lasting ? 1 : g->work[i].slots);
   return sum;
 }
@@ -314,16 +310,26 @@ static bool are_apart(const cu_region *g) {
   return apart;
 }
 
+/* Products beside each other have as many pieces there at a time. */
+static void equalise(cu_region *g) {
+  for (int i = g->n_work - 1; i > 0; i--)
+    if (g->work[i].beside && g->work[i].slots < g->work[i - 1].slots) g->work[i - 1].slots = g->work[i].slots;
+  for (int i = 1; i < g->n_work; i++)
+    if (g->work[i].beside) g->work[i].slots = g->work[i - 1].slots;
+}
+
 /* Products apart whose tiles together leave no room for a second block are better off one after the other, with their
  * tiles in the same places (share.c). */
 bool cu_plan_tiles(cu_region *g) {
   for (int i = 0; i < g->n_work; i++)
     if (!plan_one(g, &g->work[i])) return false;
+  cu_set_beside(g), equalise(g);
   if (g->n_work > 1 && bytes_of(g) > few_bytes(g) && are_apart(g)) return false;
   for (int i = g->n_work - 1; i >= 0 && bytes_of(g) > most_bytes(g); i--) {
     cu_work *t = &g->work[i];
     if (t->next) t->next = false, t->slots = 1;
     if (t->slots > 2) t->slots = 2;
+    equalise(g);
   }
   go_further(g);
   return bytes_of(g) <= most_bytes(g);

@@ -10,6 +10,7 @@ typedef struct {
   int64_t common, each, shared, blocks;
 } cu_room;
 enum { CU_MOST_BLOCKS = 4096 };
+static inline int64_t cu_workspace(const cu_room *r) { return r->common + r->blocks * r->each; }
 /* Bytes of a float32, the word in which messages and comments give sizes. */
 enum { CU_WORD = 4 };
 

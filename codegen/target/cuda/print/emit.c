@@ -38,6 +38,7 @@ static tf_emitted *print_all(const cu_file *files, int n, cu_package *p, const c
     ok = e->file[e->n++].text != NULL;
   }
   ok = ok && name_all(e, code, n_code, name, d);
+  if (ok) e->workspace = cu_workspace(&p->room);
   if (ok) return e;
   if (e) tf_emitted_free(e);
   return NULL;

@@ -129,25 +129,37 @@ static void skip_block(const role *r) {
   c_close(c, 1);
 }
 
-/* The only product of a loop, or of loops in each other, that do nothing else but wait for its tiles, in every step;
- * NULL. */
-static const ir_stmt *only_product(const role *r, const ir_stmt *s, int around) {
-  const ir_stmt *found = NULL, *inner = s->loop.map == IR_SERIAL ? cu_only_loop(&s->body) : NULL;
-  if (inner) return around + 1 < CU_MOST_STEPS ? only_product(r, inner, around + 1) : NULL;
+/* Products that begin together, as they wait for the same tiles. */
+typedef struct {
+  int n;
+  const ir_stmt *of[CU_MOST_TILES];
+} begun;
+
+/* The products of a loop, or of loops in each other, that do nothing else but wait for their tiles, all together, in
+ * every step; none: it does something else, too. */
+static begun only_products(const role *r, const ir_stmt *s, int around) {
+  const begun none = {0};
+  begun found = {0};
+  const ir_stmt *inner = s->loop.map == IR_SERIAL ? cu_only_loop(&s->body) : NULL;
+  if (inner) return around + 1 < CU_MOST_STEPS ? only_products(r, inner, around + 1) : none;
   bool only = s->loop.map == IR_SERIAL && s->loop.trip > 1 && !cu_has_short_sums(r->c->p);
+  int waits = 0;
   for (int i = 0; i < s->body.n && only; i++) {
     const ir_stmt *t = s->body.s[i];
     const bool product = t->kind == IR_NEST && cu_of(t)->fragments;
+    waits += t->kind == IR_WAIT;
     only = t->kind == IR_LET || t->kind == IR_COPY || t->kind == IR_WAIT || t->kind == IR_BARRIER || product;
-    if (product) only = !found && r->c->p->buffers[t->nest.from[cu_of(t)->fragments->a]].space != CU_FRAGMENT;
-    if (product) found = t;
+    if (!product) continue;
+    only = found.n < CU_MOST_TILES && cu_groups_is_steady(r->c, t) &&
+           r->c->p->buffers[t->nest.from[cu_of(t)->fragments->a]].space != CU_FRAGMENT;
+    if (only) found.of[found.n++] = t;
   }
-  return only && found && cu_groups_is_steady(r->c, found) ? found : NULL;
+  return only && waits == 1 ? found : none;
 }
 
 /* Of a sum in pieces one is still multiplied when the next one begins, and its tiles are given back a step later: loops
  * in each other are one behind the other. */
-static void pieces(const role *r, const ir_stmt *s, const ir_stmt *product) {
+static void pieces(const role *r, const ir_stmt *s, const begun *all) {
   c_printer *c = r->c;
   char when[90 * CU_MOST_STEPS] = "";
   size_t n = 0;
@@ -163,15 +175,18 @@ static void pieces(const role *r, const ir_stmt *s, const ir_stmt *product) {
       if (in->body.s[i]->kind == IR_WAIT) ring = cu_ring_of(r->g, in->body.s[i]);
   }
   cu_groups_full(r, ring);
-  cu_groups_begin(c, r->g, product, NULL);
-  cu_groups_wait(c, product, 1);
+  for (int i = 0; i < all->n; i++)
+    cu_groups_begin(c, r->g, all->of[i], NULL);
+  for (int i = 0; i < all->n; i++)
+    cu_groups_wait(c, all->of[i], all->n);
   char first[sizeof when + 8];
   snprintf(first, sizeof first, opened > 1 ? "(%s) && " : "%s && ", when);
   c_indent(c), give_last(r, ring, first);
   cu_groups_next(r, ring);
   c_close(c, opened);
   if (s == r->last) cu_groups_pass_turn(r);
-  cu_groups_wait(c, product, 0);
+  for (int i = 0; i < all->n; i++)
+    cu_groups_wait(c, all->of[i], 0);
   cu_groups_give_last(r, ring);
 }
 
@@ -231,10 +246,10 @@ static bool has_mask(const role *r, const ir_body *b) {
 
 static void loop(role *r, const ir_stmt *s) {
   c_printer *c = r->c;
-  const ir_stmt *product = r->makes ? NULL : only_product(r, s, 0);
+  const begun only = r->makes ? (begun){0} : only_products(r, s, 0);
   cu_stream t;
-  if (product) {
-    pieces(r, s, product);
+  if (only.n) {
+    pieces(r, s, &only);
     return;
   }
   if (!r->makes && cu_groups_find_stream(r, s, &t)) {

@@ -89,7 +89,7 @@ static void release(FILE *out, const tf_tensor *t) {
 /* Of arrays that are on the device. */
 static void device_entry(FILE *out, const c_package *k, const cu_language *say, const cu_room *room) {
   const tf_workload *wl = k->p->tree->workload;
-  const int64_t all = room->common + room->blocks * room->each;
+  const int64_t all = cu_workspace(room);
   const bool none = say->may_lack && all == 0;
   fputs("\n#define BAD_ARGUMENT " C_NAME "_bad_argument\n\nsize_t " C_NAME "_device_workspace(void) { return ", out);
   fprintf(out, none ? "0" : "(size_t)(INT64_C(%" PRId64 ") + 256)", all);
