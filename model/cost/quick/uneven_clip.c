@@ -29,6 +29,7 @@ bool tf_uneven_reaches(const tf_even *e, const tf_even_range *r) {
 
 bool tf_uneven_cut(const tf_even *e, int range) {
   const tf_even_range *r = &e->ranges[range];
+  if (tf_uneven_fixed(r)) return false;
   bool any = r->what == TF_HULL && r->made && tf_uneven_reaches(e, r);
   if (r->what == TF_PART) return tf_uneven_cut(e, r->base);
   for (int i = r->first; r->what == TF_HULL && i < r->first + r->n; i++)
@@ -56,8 +57,10 @@ static int64_t shortest(const struct tf_model *m, int range) {
   if (r->what == TF_WHOLE) return r->len;
   if (r->what == TF_PART) {
     const tf_even_range *base = &e->ranges[r->base];
-    return base->what == TF_WHOLE ? (base->len - 1) % m->value[r->product] + 1 : 1;
+    if (base->what != TF_WHOLE && !tf_uneven_fixed(base)) return 1;
+    return (m->len[r->base] - 1) % m->value[r->product] + 1;
   }
+  if (tf_uneven_fixed(r)) return m->len[range];
   return tf_uneven_reaches(e, r) ? 1 : shortest_read(m, &e->reads[r->first]);
 }
 

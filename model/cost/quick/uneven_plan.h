@@ -210,6 +210,10 @@ typedef struct {
 bool tf_uneven_cut(const tf_even *e, int range);
 /* Whether boxes of the range reach beyond the tensor at some setting. */
 bool tf_uneven_reaches(const tf_even *e, const tf_even_range *r);
+/* Whether the range is what borders leave of what an op must compute, whatever loops do: in m->lo and m->len. */
+static inline bool tf_uneven_fixed(const tf_even_range *r) {
+  return r->what == TF_HULL && r->made && r->from < r->to && !r->depends;
+}
 /* The most that the range can be, at any setting. */
 static inline int64_t tf_uneven_most(const struct tf_model *m, int range) {
   const tf_even_range *r = &m->even->ranges[range];

@@ -24,6 +24,7 @@ tf_ival tf_uneven_range_at(tf_uneven_summing *j, const tf_strands *d, bool then,
     const tf_strand *t = then ? &d->then[c] : &d->now[c];
     return (tf_ival){v.lo + t->off, tf_tile_of(t)};
   }
+  if (tf_uneven_fixed(r)) return (tf_ival){j->m->lo[range], j->m->len[range]};
   tf_ival all = {0, 0};
   for (int i = r->first; i < r->first + r->n; i++) {
     tf_ival one = read_at(j, d, then, &j->e->reads[i]);
@@ -70,6 +71,7 @@ static tf_ival reach(tf_uneven_summing *j, const tf_strands *d, const chosen *s,
     if (c >= 0 && c == s->c) return (tf_ival){tf_uneven_range_at(j, d, s->then, r->base).lo + s->tile.lo, s->tile.len};
     return t && t->ready ? tf_uneven_range_at(j, d, s->then, range) : reach(j, d, s, r->base);
   }
+  if (tf_uneven_fixed(r)) return tf_uneven_range_at(j, d, s->then, range);
   for (int i = r->first; i < r->first + r->n; i++)
     all = tf_hull(all, read_reach(j, d, s, &j->e->reads[i]));
   return all;
@@ -99,7 +101,7 @@ static void limit(tf_uneven_summing *j, const tf_strands *d, const chosen *s, in
     if (!(t && t->ready)) limit(j, d, s, r->base, first, ok);
     return;
   }
-  for (int i = r->first; r->what == TF_HULL && i < r->first + r->n; i++) {
+  for (int i = r->first; r->what == TF_HULL && !tf_uneven_fixed(r) && i < r->first + r->n; i++) {
     const tf_even_read *read = &j->e->reads[i];
     for (int t = read->first; t < read->first + read->n; t++)
       limit(j, d, s, j->e->terms[t].range, first, ok);
