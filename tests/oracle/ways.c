@@ -47,7 +47,8 @@ static const kind kinds[] = {
      "  - \"O[n,p,q] += T[k,p+t-1,q+u-1] * W[n,k,t,u]\"\n"},
     {"masked attention", "m: @, l: #, a: @, n: @",
      "  ops:\n  - S[m,l] += Q[m,a] * K[l,a]\n  - \"M[m,l] = select(l <= m, S[m,l], -inf)\"\n  - X[m] max= M[m,l]\n"
-     "  - E[m,l] = exp(M[m,l] - X[m])\n  - Z[m] += E[m,l]\n  - P[m,l] = E[m,l] / Z[m]\n  - O[m,n] += P[m,l] * V[l,n]\n"},
+     "  - E[m,l] = exp(M[m,l] - X[m])\n  - Z[m] += E[m,l]\n  - P[m,l] = E[m,l] / Z[m]\n  - O[m,n] += P[m,l] * "
+     "V[l,n]\n"},
 };
 
 typedef struct {

@@ -46,17 +46,17 @@ static void index_of(tf_rng *g, page *p, char at, char tap, int most) {
  * read but for that. */
 static void workload(tf_rng *g, page *p, problem *w) {
   int windows[] = {pick(g, 1, 4), pick(g, 1, 3)}, pad = pick(g, 1, 2);
-  *w = (problem){
-      .extent = {pick(g, 1, 4), pick(g, 1, 3), pick(g, 3, w->made ? 20 : 12), pick(g, 3, 6), windows[0], windows[1],
-                 pick(g, 1, 3)},
-      .depthwise = pick(g, 0, 2) == 0,
-      .divides = w->divides,
-      .made = w->made,
-      .two = w->made || pick(g, 0, 2) == 0};
+  *w = (problem){.extent = {pick(g, 1, 4), pick(g, 1, 3), pick(g, 3, w->made ? 20 : 12), pick(g, 3, 6), windows[0],
+                            windows[1], pick(g, 1, 3)},
+                 .depthwise = pick(g, 0, 2) == 0,
+                 .divides = w->divides,
+                 .made = w->made,
+                 .two = w->made || pick(g, 0, 2) == 0};
   w->extent[X] = w->extent[P], w->extent[Y] = w->extent[Q], w->extent[T] = 3, w->extent[U] = pick(g, 1, 3);
   say(p, "workload:\n  name: w\n  dims: {");
   for (int d = 0; d < DIMS; d++)
-    if ((d != 1 || !w->depthwise) && (d != N || w->two) && (d < X || w->made)) say(p, "%s%c: %d", d ? ", " : "", names[d], w->extent[d]);
+    if ((d != 1 || !w->depthwise) && (d != N || w->two) && (d < X || w->made))
+      say(p, "%s%c: %d", d ? ", " : "", names[d], w->extent[d]);
   say(p, "}\n  tensors: {I: {pad: [0, %d, %d]}", pad, pick(g, 0, 1));
   if (w->made) say(p, ", T: {pad: [0, 1, 1]}");
   say(p, "}\n  ops:\n  - \"T[k,p,q] += I[%c", w->depthwise ? 'k' : 'c');
@@ -126,7 +126,7 @@ static void mapping(tf_rng *g, page *p, problem *w) {
 
 /* ---- three ways ------------------------------------------------------------------------------------- */
 enum { QUICK, SUMS, WALK, WAYS };
-enum { WALK_MOST = 8000 };
+enum { WALK_MOST = 3000 };
 
 typedef struct {
   tf_model *model[WAYS];

@@ -105,8 +105,8 @@ static void ask_rank(struct tf_model *m, int slice, int z, int r, uint64_t loops
   q->extent[q->n++] = t->extent[r];
 }
 
-/* Whether loops may move the ends of a slice unlike: it is the hull of reads with unlike indices; or of what several ops
- * touch, some of them in tiles of what their readers ask for, which lie elsewhere where a border cuts that. */
+/* Whether loops may move the ends of a slice unlike: it is the hull of reads with unlike indices; or of what several
+ * ops touch, some of them in tiles of what their readers ask for, which lie elsewhere where a border cuts that. */
 static bool spreads(const tf_plan *p, const tf_slice *s) {
   const tf_tensor *t = &p->wl->tensors[s->tensor];
   const tf_index *first = NULL;

@@ -37,8 +37,8 @@ tf_most *tf_most_new(tf_arena *a, const struct tf_model *m) {
   q->at = TF_ARRAY(a, tf_ival, n);
   q->whole = TF_ARRAY(a, tf_ival, n);
   q->shift = TF_ARRAY(a, int64_t, n * TF_MAX_PATH);
-  return q->slice && q->rank && q->mask && q->from && q->extent && q->drifts && q->loose && q->which && q->front && q->len &&
-                 q->at && q->whole && q->shift
+  return q->slice && q->rank && q->mask && q->from && q->extent && q->drifts && q->loose && q->which && q->front &&
+                 q->len && q->at && q->whole && q->shift
              ? q
              : NULL;
 }

@@ -67,8 +67,8 @@ typedef struct {
   uint64_t positions; /* of the loops of `now` */
   int n_rank;
   unsigned char rank[TF_MAX_RANK];
-  bool clipped; /* borders clip its one rank at some setting */
-  bool cut;     /* borders cut ranges that its chains split: digits near borders are chosen one by one */
+  bool clipped;  /* borders clip its one rank at some setting */
+  bool cut;      /* borders cut ranges that its chains split: digits near borders are chosen one by one */
   uint64_t idle; /* then: positions of spatial loops that split such a range, so that an instance may sit out a run */
   int n_plain; /* > 0: the chains are these, each splits what the one before leaves, and the group's one rank, if it has
                   any, is what the last one leaves */
@@ -270,7 +270,6 @@ typedef struct {
   bool gave_up;
 } tf_uneven_summing;
 
-
 /* A loop whose digit is chosen: at position k, of chain c now and b before (-1: none with this digit). */
 typedef struct {
   int k, c, b;
@@ -292,9 +291,10 @@ static inline int64_t tf_tile_of(const tf_strand *t) { return t->tight ? t->rest
 /* The range; its place leaves out digits that are alike now and before, unless borders cut the group.  Gives up where a
  * read takes padding alone. */
 tf_ival tf_uneven_range_at(tf_uneven_summing *j, const tf_strands *d, bool then, int range);
-/* The longest that instances have at one moment of what chain c splits, of which len is what the first one has: of those
- * that spatial loops at their first setting stand for. */
+/* The longest that instances have at one moment of what chain c splits, of which len is what the first one has: of
+ * those that spatial loops at their first setting stand for. */
 int64_t tf_uneven_longest_of_all(tf_uneven_summing *j, const tf_strands *d, int c, int64_t len);
 /* The digits at which no border matters to a group that borders cut, of those from `first` to `most`. */
-tf_digits tf_uneven_inside(tf_uneven_summing *j, const tf_strands *d, const tf_digit_of *at, int64_t first, int64_t most);
+tf_digits tf_uneven_inside(tf_uneven_summing *j, const tf_strands *d, const tf_digit_of *at, int64_t first,
+                           int64_t most);
 #endif

@@ -121,7 +121,8 @@ static void limit_all(tf_uneven_summing *j, const tf_strands *d, const chosen *s
     limit(j, d, s, v->range[j->g->rank[i]], first, ok);
   for (uint32_t left = s->then ? j->g->then : j->g->now; left; left &= left - 1) {
     const int c = __builtin_ctz(left);
-    if (!(s->then ? d->then[c].ready : d->now[c].ready)) limit(j, d, s, j->e->chains[n->chain[c].chain].base, first, ok);
+    if (!(s->then ? d->then[c].ready : d->now[c].ready))
+      limit(j, d, s, j->e->chains[n->chain[c].chain].base, first, ok);
   }
 }
 
@@ -180,7 +181,8 @@ int64_t tf_uneven_longest_of_all(tf_uneven_summing *j, const tf_strands *d, int 
   return len;
 }
 
-tf_digits tf_uneven_inside(tf_uneven_summing *j, const tf_strands *d, const tf_digit_of *at, int64_t first, int64_t most) {
+tf_digits tf_uneven_inside(tf_uneven_summing *j, const tf_strands *d, const tf_digit_of *at, int64_t first,
+                           int64_t most) {
   tf_digits ok = {first, most};
   const int64_t step = tf_step_at(j, j->path, at->k);
   const chosen now = {false, at->c, {d->now[at->c].off + first * step, step}};

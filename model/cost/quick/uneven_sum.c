@@ -244,7 +244,8 @@ static void set(tf_uneven_summing *j, tf_strands *d, const tf_digit_of *at, int6
 }
 
 /* The first digit that is not like `first`: one of `cut`, or where a border matters any. */
-static int64_t next_cut(const tf_uneven_summing *j, int64_t first, int64_t most, const int64_t cut[3], const tf_digits *ok) {
+static int64_t next_cut(const tf_uneven_summing *j, int64_t first, int64_t most, const int64_t cut[3],
+                        const tf_digits *ok) {
   int64_t next = most + 1;
   for (int i = 0; i < 3; i++)
     if (cut[i] > first && cut[i] < next) next = cut[i];
@@ -276,7 +277,8 @@ static void choose(tf_uneven_summing *j, tf_strands *d, uint64_t left, int64_t w
     }
     if (first > most) return;
     const tf_digits ok = j->g->cut ? tf_uneven_inside(j, d, &at, first, most) : (tf_digits){first, most};
-    while (!(j->fullest && j->all) && !j->gave_up) { /* alike digits are chosen at once; the last ones go on from here */
+    while (!(j->fullest && j->all) &&
+           !j->gave_up) { /* alike digits are chosen at once; the last ones go on from here */
       const int64_t next = next_cut(j, first, most, cut, &ok);
       if (next > most) break;
       tf_strands own;
@@ -520,8 +522,8 @@ static bool all_even(const tf_uneven_summing *j) {
       int i = 0;
       while (i < of->n && tf_trip_at(j, path, of->pos[i]) <= 1)
         i++;
-      even &= i == of->n ||
-              tf_trip_at(j, path, of->pos[i]) * tf_step_at(j, path, of->pos[i]) == j->m->len[j->e->chains[of->chain].base];
+      even &= i == of->n || tf_trip_at(j, path, of->pos[i]) * tf_step_at(j, path, of->pos[i]) ==
+                                j->m->len[j->e->chains[of->chain].base];
     }
   }
   return even;
@@ -576,7 +578,8 @@ static void sum_group_of_all(tf_uneven_summing *j, tf_uneven_sums *sums) {
     while (i < n && (known[i] != own || joined[i] != join))
       i++;
     if (i == n) {
-      const bool sure = there && !(j->g->idle & at & ~(zero | own)); /* whatever its digits, the instance was there before */
+      const bool sure =
+          there && !(j->g->idle & at & ~(zero | own)); /* whatever its digits, the instance was there before */
       j->finds = j->w.q && !sure;
       j->w.zero = zero | own;
       sum_joined(j, join);
