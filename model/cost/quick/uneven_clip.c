@@ -27,6 +27,11 @@ bool tf_uneven_reaches(const tf_even *e, const tf_even_range *r) {
   return all.lo < r->from || all.lo + all.len > r->to;
 }
 
+bool tf_uneven_within(const tf_even *e, const tf_even_range *r) {
+  const tf_ival all = whole(e, r);
+  return all.lo + all.len <= r->to;
+}
+
 bool tf_uneven_cut(const tf_even *e, int range) {
   const tf_even_range *r = &e->ranges[range];
   if (tf_uneven_fixed(r)) return false;
@@ -144,6 +149,18 @@ static bool add_places(tf_join *j, int64_t step, int64_t trip) {
   j->step[j->n] = step;
   j->trip[j->n++] = trip;
   return step > span;
+}
+
+bool tf_uneven_more(const tf_join *all, int64_t by, tf_join *more) {
+  int64_t span = 0;
+  *more = *all;
+  for (int i = 0; i < all->n; i++)
+    span += all->step[i] * (all->trip[i] - 1);
+  if (by > span) return true;
+  if (all->n != 1 || by % all->step[0] != 0) return false;
+  more->trip[0] = more->count = by / all->step[0];
+  more->at += (all->trip[0] - more->trip[0]) * all->step[0];
+  return more->count > 0;
 }
 
 bool tf_uneven_join(const struct tf_model *m, const tf_path *path, const tf_even_range *r, uint64_t positions,

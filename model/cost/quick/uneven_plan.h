@@ -225,12 +225,18 @@ bool tf_uneven_filled(const struct tf_model *m);
 /* Whether borders may leave equal boxes of a rank to several of the instances that loops at these positions tell apart.
  */
 bool tf_uneven_meets(const struct tf_model *m, const tf_path *path, int range, uint64_t positions);
+/* Whether no box of the range reaches beyond the upper end of the tensor. */
+bool tf_uneven_within(const tf_even *e, const tf_even_range *r);
 /* Fills the places of boxes of a range, less what v says of each.  False: sums of lengths up to len could overflow. */
 bool tf_uneven_places(const struct tf_model *m, const tf_even_range *r, const tf_alike *a, int64_t len,
                       tf_clip_places *p);
 /* Fills the places to which the loops at these positions bring a box of the range.  False: they are no grid. */
 bool tf_uneven_join(const struct tf_model *m, const tf_path *path, const tf_even_range *r, uint64_t positions,
                     tf_join *j);
+
+/* Fills those of the places that the same places, `by` or a multiple of it lower, do not have.  False: they are no
+ * grid. */
+bool tf_uneven_more(const tf_join *all, int64_t by, tf_join *more);
 
 /* ---- uneven_range.c: digits under choice, and ranges at them ---------------------------------------------------- */
 
@@ -264,6 +270,8 @@ typedef struct {
   int64_t alike[TF_MAX_PATH];    /* [position] digits from that one on that are alike and stand for each other */
   int64_t all, kept;
   tf_join join; /* places of spatial loops that share, beside the digits */
+  int rest;     /* position of a spatial loop that shares with these and leaves a remainder; -1: none.  Then: */
+  tf_join more; /* of these places, those that no earlier digit of that loop brings */
   bool longest; /* `all` becomes the longest that borders leave of the group's one rank, `kept` that of whole tiles */
   bool fullest; /* whether all ranks of the group are as long as they can be at one setting goes into `all` */
   int looks;    /* settings of a group that borders cut, so far */

@@ -163,10 +163,18 @@ static bool all_whole(const tf_uneven_summing *j, const tf_strands *d) {
   return whole;
 }
 
+/* The places of instances that share: with a whole tile those that no earlier instance has brought; a partial tile is
+ * nobody else's. */
+static const tf_join *join_of(const tf_uneven_summing *j, const tf_strands *d) {
+  if (j->rest < 0 || !j->digit[j->rest]) return &j->join;
+  const tf_strand *t = &d->now[j->n->on[j->e->chain_of[j->path->loops[j->rest]]]];
+  return tf_tile_of(t) == t->full ? &j->more : &j->join;
+}
+
 /* Adds the box of the group's one rank, which borders clip, and what was there before of it. */
 static void add_clipped(tf_uneven_summing *j, const tf_strands *d, tf_ival now, tf_ival before) {
   const tf_even_range *r = &j->e->ranges[j->w.v->range[j->g->rank[0]]];
-  const tf_alike a = {j->path, j->g->positions & j->n->turning, j->w.carry, j->digit, j->alike, &j->join};
+  const tf_alike a = {j->path, j->g->positions & j->n->turning, j->w.carry, j->digit, j->alike, join_of(j, d)};
   const tf_ival both = tf_common_part(now, before);
   tf_clip_places p = {.grid = {0}};
   if (!tf_uneven_places(j->m, r, &a, now.len, &p)) {
@@ -217,6 +225,7 @@ static void add(tf_uneven_summing *j, tf_strands *d, int64_t ways) {
     box *= now.len;
     if (kept) kept *= tf_common_part(now, tf_uneven_range_at(j, d, true, j->w.q->range[r])).len;
   }
+  if (j->rest >= 0) ways *= join_of(j, d)->count;
   j->all += ways * box;
   j->kept += ways * kept;
 }
@@ -244,10 +253,10 @@ static void set(tf_uneven_summing *j, tf_strands *d, const tf_digit_of *at, int6
 }
 
 /* The first digit that is not like `first`: one of `cut`, or where a border matters any. */
-static int64_t next_cut(const tf_uneven_summing *j, int64_t first, int64_t most, const int64_t cut[3],
+static int64_t next_cut(const tf_uneven_summing *j, int64_t first, int64_t most, const int64_t cut[4],
                         const tf_digits *ok) {
   int64_t next = most + 1;
-  for (int i = 0; i < 3; i++)
+  for (int i = 0; i < 4; i++)
     if (cut[i] > first && cut[i] < next) next = cut[i];
   if (j->g->cut) {
     const int64_t end = first < ok->first || first > ok->last ? first + 1 : ok->last + 1;
@@ -263,7 +272,7 @@ static void choose(tf_uneven_summing *j, tf_strands *d, uint64_t left, int64_t w
     const int64_t trip = tf_trip_at(j, j->path, at.k);
     at.c = j->n->on[j->e->chain_of[j->path->loops[at.k]]];
     at.less = at.k == j->w.carry;
-    int64_t first = at.less, most = j->w.zero >> at.k & 1 ? 0 : trip - 1, cut[3] = {-1, -1, -1};
+    int64_t first = at.less, most = j->w.zero >> at.k & 1 ? 0 : trip - 1, cut[4] = {-1, -1, -1, at.k == j->rest ? 1 : -1};
     begin(j, d, false, at.c);
     if (d->now[at.c].tight) {
       cut[0] = d->now[at.c].rest / tf_step_at(j, j->path, at.k);
@@ -273,6 +282,7 @@ static void choose(tf_uneven_summing *j, tf_strands *d, uint64_t left, int64_t w
       at.b = j->from->on[j->e->chain_of[j->before->loops[j->pair[at.k]]]];
       catch_up(j, d, at.b, j->pair[at.k]);
       const tf_strand *t = &d->then[at.b];
+      j->gave_up |= at.k == j->rest && t->tight; /* what instances with equal boxes find may differ */
       if (t->tight) cut[1] = t->rest / tf_step_at(j, j->before, j->pair[at.k]) + at.less, cut[2] = cut[1] + 1;
     }
     if (first > most) return;
@@ -541,6 +551,34 @@ static bool several(const tf_uneven_summing *j, uint64_t positions) {
   return many;
 }
 
+/* The chain of the loop at a position divides what it splits. */
+static bool even_at(const tf_uneven_summing *j, int pos) {
+  const tf_path_chain *of = &j->n->chain[j->n->on[j->e->chain_of[j->path->loops[pos]]]];
+  return !of->n_turn || of->turn[0].trip * of->turn[0].step == of->len;
+}
+
+/* Whether partial tiles are clipped at the upper border, where one may become as long as a whole one beside it. */
+static bool ends_meet(const tf_uneven_summing *j, const tf_even_range *r, int pos) {
+  const tf_path_chain *of = &j->n->chain[j->n->on[j->e->chain_of[j->path->loops[pos]]]];
+  return j->g->clipped && of->turn[of->n_turn - 1].step > 1 && !tf_uneven_within(j->e, r);
+}
+
+/* Prepares to sum where one of the loops at `join` is of a chain that leaves a remainder, over whole extents: the boxes
+ * of its digits overlap those of the digit before.  False: it does not apply. */
+static bool join_rest(tf_uneven_summing *j, const tf_even_range *r, uint64_t join) {
+  uint64_t rest = 0;
+  for (uint64_t left = join; left; left &= left - 1)
+    if (!even_at(j, __builtin_ctzll(left))) rest |= left & -left;
+  if (!rest || rest & (rest - 1) || join & ~r->moves || r->n != 1 || j->w.sibling) return false;
+  const int pos = j->rest = __builtin_ctzll(rest), l = j->path->loops[pos];
+  const int64_t by = r->shift[pos] * j->m->value[j->e->step[l]];
+  for (uint64_t left = j->g->now; left; left &= left - 1)
+    if (j->e->ranges[j->e->chains[j->n->chain[__builtin_ctzll(left)].chain].base].what != TF_WHOLE) return false;
+  j->w.zero |= join & ~rest;
+  return by > 0 && !ends_meet(j, r, pos) && tf_uneven_join(j->m, j->path, r, join & ~rest, &j->join) &&
+         tf_uneven_more(&j->join, by, &j->more);
+}
+
 /* The sum over the group, in which boxes that several of the loops at `join` bring count once. */
 static void sum_joined(tf_uneven_summing *j, uint64_t join) {
   if (!several(j, join)) {
@@ -548,6 +586,15 @@ static void sum_joined(tf_uneven_summing *j, uint64_t join) {
     return;
   }
   const tf_even_range *r = &j->e->ranges[j->w.v->range[j->g->rank[0]]];
+  if (j->g->n_rank == 1 && !j->g->cut && join_rest(j, r, join)) {
+    if (j->w.q && !j->paired) pair_up(j);
+    j->paired = true;
+    choose_all(j);
+    j->rest = -1;
+    j->join.n = 0;
+    return;
+  }
+  j->rest = -1;
   if (j->g->n_rank != 1 || j->g->cut || !all_even(j) || !tf_uneven_join(j->m, j->path, r, join & r->moves, &j->join)) {
     j->gave_up = true;
     return;
@@ -602,6 +649,7 @@ static void start(tf_uneven_summing *j, struct tf_model *m, const tf_uneven_sum 
   j->join.n = 0;
   j->longest = j->fullest = j->gave_up = j->paired = false;
   j->looks = 0;
+  j->rest = -1;
 }
 
 bool tf_uneven_fullest(struct tf_model *m, const tf_uneven_sum *w) {
