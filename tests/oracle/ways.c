@@ -45,10 +45,6 @@ static const kind kinds[] = {
      "  tensors: {I: {pad: [0, 1, 1]}, T: {pad: [0, 1, 1]}}\n"
      "  ops:\n  - \"T[k,h,w] += I[c,h+r-1,w+s-1] * V[k,c,r,s]\"\n"
      "  - \"O[n,p,q] += T[k,p+t-1,q+u-1] * W[n,k,t,u]\"\n"},
-    {"masked attention", "m: @, l: #, a: @, n: @",
-     "  ops:\n  - S[m,l] += Q[m,a] * K[l,a]\n  - \"M[m,l] = select(l <= m, S[m,l], -inf)\"\n  - X[m] max= M[m,l]\n"
-     "  - E[m,l] = exp(M[m,l] - X[m])\n  - Z[m] += E[m,l]\n  - P[m,l] = E[m,l] / Z[m]\n  - O[m,n] += P[m,l] * "
-     "V[l,n]\n"},
 };
 
 typedef struct {
@@ -130,7 +126,7 @@ static bool draw(tally *k, uint64_t seed, double most, bool compare) {
   tf_rng g = tf_rng_new(seed, 11);
   page p = {.len = 0};
   unsigned features = 0;
-  gen_input(&g, &p, &features, strstr(k->of->more, "select") ? 1u << GEN_MASK : 0);
+  gen_input(&g, &p, &features, 0);
   p.len = (size_t)(strstr(p.text, "workload:") - p.text);
   write_workload(&g, k->of, most, &p);
   if (!gen_mapping(&g, &p, &features)) return false;

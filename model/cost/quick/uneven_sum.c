@@ -272,7 +272,8 @@ static void choose(tf_uneven_summing *j, tf_strands *d, uint64_t left, int64_t w
     const int64_t trip = tf_trip_at(j, j->path, at.k);
     at.c = j->n->on[j->e->chain_of[j->path->loops[at.k]]];
     at.less = at.k == j->w.carry;
-    int64_t first = at.less, most = j->w.zero >> at.k & 1 ? 0 : trip - 1, cut[4] = {-1, -1, -1, at.k == j->rest ? 1 : -1};
+    int64_t first = at.less, most = j->w.zero >> at.k & 1 ? 0 : trip - 1,
+            cut[4] = {-1, -1, -1, at.k == j->rest ? 1 : -1};
     begin(j, d, false, at.c);
     if (d->now[at.c].tight) {
       cut[0] = d->now[at.c].rest / tf_step_at(j, j->path, at.k);
