@@ -195,7 +195,7 @@ int main(int argc, char **argv) {
     else
       return fprintf(stderr, "oracle_test: what is '%s'?\n", argv[i]), 2;
   }
-  if (ways) return ways_print(cases, seed, 1e6, ways, !alone) > 0;
+  if (ways) return ways_print(cases, seed, ways, !alone, (ways_hooks){tf_model_to_walk, tf_model_walked}) > 0;
   s.print = only != 0;
   if (only) one(&s, only);
   for (uint64_t i = 0; !only && !s.file && s.equal + s.differ < cases; i++)

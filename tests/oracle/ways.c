@@ -11,11 +11,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "model/eval/hooks.h"
 #include "tests/oracle/gen.h"
 #include "tileflow/tileflow.h"
 
-enum { MOST_WALKED = 300000, TURNS = 3, N_WAYS = 4, ROOM = 4096 };
+enum { MOST_WALKED = 300000, TURNS = 3, N_WAYS = 4, ROOM = 4096, LONGEST = 1000000 };
 
 /* A dim `@` has any length, `#` that of the dim before it, all others their own. */
 typedef struct {
@@ -55,6 +54,7 @@ typedef struct {
 
 typedef struct {
   const kind *of;
+  ways_hooks hooks;
   times by[N_WAYS]; /* closed sums, by class, walked, beyond a walk */
   long refused, differ, compared;
 } tally;
@@ -62,19 +62,19 @@ typedef struct {
 /* ---- one draw ---------------------------------------------------------------------------------------------- */
 
 /* Lengths of all magnitudes alike; all dims together have fewer than 2^58 points. */
-static int64_t draw_length(tf_rng *g, double most, double *left) {
-  const double length = floor(pow(fmin(most, *left), tf_rng_unit(g)) + 0.5);
+static int64_t draw_length(tf_rng *g, double *left) {
+  const double length = floor(pow(fmin(LONGEST, *left), tf_rng_unit(g)) + 0.5);
   *left /= length;
   return (int64_t)length;
 }
 
-static void write_workload(tf_rng *g, const kind *k, double most, page *p) {
+static void write_workload(tf_rng *g, const kind *k, page *p) {
   double left = 2e15; /* windows of 3 come on top */
   int64_t last = 0;
   page_say(p, "workload:\n  name: w\n  dims: {");
   for (const char *c = k->dims; *c; c++)
     if (*c == '@')
-      page_say(p, "%" PRId64, last = draw_length(g, most, &left) + (strchr(c, '-') ? 2 : 0));
+      page_say(p, "%" PRId64, last = draw_length(g, &left) + (strchr(c, '-') ? 2 : 0));
     else if (*c == '#' || *c == '-')
       page_say(p, "%" PRId64, last - (*c == '-' ? 2 : 0));
     else
@@ -108,7 +108,7 @@ static void walk_too(tally *k, const tf_spec *s, const tf_tree *t, const tf_resu
   tf_diags *d = tf_diags_new();
   tf_model *twin = tf_model_new(t, d);
   tf_result walked;
-  tf_model_to_walk(twin);
+  k->hooks.walk(twin);
   tf_model_walk_limit(twin, MOST_WALKED);
   if (tf_model_eval(twin, NULL, &walked)) {
     k->compared++;
@@ -122,13 +122,13 @@ static void walk_too(tally *k, const tf_spec *s, const tf_tree *t, const tf_resu
 }
 
 /* Counts one mapping.  False: it is refused, or too large for any way. */
-static bool draw(tally *k, uint64_t seed, double most, bool compare) {
+static bool draw(tally *k, uint64_t seed, bool compare) {
   tf_rng g = tf_rng_new(seed, 11);
   page p = {.len = 0};
   unsigned features = 0;
   gen_input(&g, &p, &features, 0);
   p.len = (size_t)(strstr(p.text, "workload:") - p.text);
-  write_workload(&g, k->of, most, &p);
+  write_workload(&g, k->of, &p);
   if (!gen_mapping(&g, &p, &features)) return false;
   tf_diags *d = tf_diags_new();
   const tf_text text = {"case", p.text, p.len};
@@ -147,11 +147,11 @@ static bool draw(tally *k, uint64_t seed, double most, bool compare) {
   }
   const bool gave_up = m && !ok && tf_model_gave_up(m);
   if (ok || gave_up) {
-    times *of = &k->by[gave_up ? 3 : tf_model_quick(m) ? 0 : tf_model_walked(m) ? 2 : 1];
+    times *of = &k->by[gave_up ? 3 : tf_model_quick(m) ? 0 : k->hooks.walked(m) ? 2 : 1];
     if (!of->n || least > of->us[0]) of->worst = seed;
     if (of->n < ROOM) of->us[of->n++] = least;
     if (of->n > 1 && of->us[0] < least) of->us[of->n - 1] = of->us[0], of->us[0] = least;
-    if (ok && compare && !tf_model_walked(m)) walk_too(k, s, t, &r, seed, &p);
+    if (ok && compare && !k->hooks.walked(m)) walk_too(k, s, t, &r, seed, &p);
   }
   tf_model_free(m);
   tf_tree_free(t);
@@ -180,14 +180,15 @@ static void print_row(tally *k) {
   printf("  %ld held against the walk, %ld differ\n", k->compared, k->differ);
 }
 
-long ways_print(long each, uint64_t seed, double most, const char *only, bool compare) {
+long ways_print(long each, uint64_t seed, const char *only, bool compare, ways_hooks hooks) {
   long differ = 0;
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
     tally *k = calloc(1, sizeof *k);
     if (!k) abort();
     k->of = &kinds[i];
+    k->hooks = hooks;
     for (uint64_t n = 0, taken = 0; (!*only || strstr(kinds[i].name, only)) && taken < (uint64_t)each; n++)
-      taken += draw(k, seed * 1000000000 + n, most, compare);
+      taken += draw(k, seed * 1000000000 + n, compare);
     if (!*only || strstr(kinds[i].name, only)) print_row(k);
     differ += k->differ;
     free(k);
