@@ -165,7 +165,10 @@ int64_t tf_uneven_longest_of_all(tf_uneven_summing *j, const tf_strands *d, int 
   const int k = __builtin_ctzll(on);
   const int64_t by = r->moves >> k & 1 ? r->shift[k] * tf_step_at(j, j->path, k) : 0;
   bool more;
-  if (on & (on - 1) || r->what != TF_HULL || r->n != 1 || by <= 0 || j->g->n_rank) {
+  bool other = r->what != TF_HULL || r->n != 1 || r->from == r->to; /* cut by other borders than its own */
+  for (int t = 0; !other && t < j->e->reads[r->first].n; t++)
+    other = tf_uneven_cut(j->e, j->e->terms[j->e->reads[r->first].first + t].range);
+  if (on & (on - 1) || other || by <= 0 || j->g->n_rank) {
     j->gave_up = true;
     return len;
   }
