@@ -15,19 +15,24 @@
 
 enum { TURNS = 5, MAPPINGS = 4, LOOPS = 40 };
 
-/* A kind: its ops, and what else the workload says; a dim is the letter behind `dims`. */
+/* A kind: its ops, and what else the workload says; a dim is a letter of `dims`, and `twins` has pairs of letters, of
+ * which the first is as long as the second. */
 typedef struct {
-  const char *name, *dims, *more;
+  const char *name, *dims, *twins, *more;
 } kind;
 
 static const kind kinds[] = {
-    {"product", "mnk", "  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n"},
-    {"chain", "mkln", "  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,n] += C[m,l] * D[l,n]\n"},
-    {"attention", "mlan",
+    {"product", "mnk", "", "  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n"},
+    {"chain", "mkln", "", "  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,n] += C[m,l] * D[l,n]\n"},
+    {"attention", "mlan", "",
      "  ops:\n  - S[m,l] += Q[m,a] * K[l,a]\n  - X[m] max= S[m,l]\n  - E[m,l] = exp(S[m,l] - X[m])\n"
      "  - Z[m] += E[m,l]\n  - O[m,n] += E[m,l] / Z[m] * V[l,n]\n"},
-    {"padded convolution", "kcpq",
+    {"padded convolution", "kcpq", "",
      "  tensors:\n    I: {pad: [0, 1, 1]}\n  ops:\n  - O[k,p,q] += I[c, p + r - 1, q + s - 1] * W[k,c,r,s]\n"},
+    {"two padded convolutions", "kcmpq", "ypxq",
+     "  tensors:\n    I: {pad: [0, 1, 1]}\n    T: {pad: [0, 1, 1]}\n  ops:\n"
+     "  - T[m,y,x] += I[c, y + r - 1, x + s - 1] * W[m,c,r,s]\n"
+     "  - O[k,p,q] += T[m, p + r - 1, q + s - 1] * V[k,m,r,s]\n"},
 };
 
 typedef struct {
@@ -73,6 +78,8 @@ static void draw_text(unsigned short r[3], const kind *k, double most, char *to,
   for (const char *c = k->dims; *c; c++) {
     const double length = floor(pow(fmin(most, left), erand48(r)) + 0.5);
     n += snprintf(to + n, room - (size_t)n, "%c: %.0f, ", *c, length);
+    for (const char *t = k->twins; *t; t += 2)
+      if (t[1] == *c) n += snprintf(to + n, room - (size_t)n, "%c: %.0f, ", *t, length);
     left /= length;
   }
   snprintf(to + n, room - (size_t)n, "%s}\n%s", strchr(k->dims, 'q') ? "r: 3, s: 3" : "", k->more);

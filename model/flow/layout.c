@@ -2,9 +2,19 @@
 
 #include <string.h>
 
+#include "model/flow/lost.h"
 #include "model/flow/plan_class.h"
+#include "model/spec/dims.h"
 
 enum { TF_MAX_READS = 64 }; /* most reads of one tensor that are considered */
+
+/* Whether borders may cut the range of dim d with which op o enters the node from which it leads. */
+static bool cut_off(const tf_plan *p, int o, int d) {
+  const int rank = tf_out_rank(&p->wl->ops[o], d);
+  if (!p->cuts || rank < 0) return false;
+  const tf_ends e = p->lost[o * TF_MAX_RANK + rank];
+  return e.before > 0 || e.after > 0;
+}
 
 /* Whether loop l, and all loops it depends on, split their ranges without remainder. */
 static bool even(tf_eval *ev, tf_scratch *w, int l) {
@@ -21,7 +31,7 @@ static bool even(tf_eval *ev, tf_scratch *w, int l) {
   uint64_t base = tf_base_mask(p, pl->op, pl->dim);
   for (int k = 0; k < path->n; k++)
     if (base >> k & 1 && !even(ev, w, path->loops[k])) return false;
-  return product == len && !p->cuts;
+  return product == len && !cut_off(p, pl->op, pl->dim);
 }
 
 /* The shift, per rank of the slice, that one step of loop l gives its box. */

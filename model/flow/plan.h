@@ -123,6 +123,7 @@ typedef struct tf_plan {
   bool clips;               /* some tensor is padded: borders may clip boxes */
   bool cuts;                /* some intermediate is padded: borders may clip ranges */
   struct tf_ends *lost;     /* [op * TF_MAX_RANK + output rank] cut off a range at most (lost.h); NULL unless cuts */
+  bool unlike;              /* some op makes what several ops read, or one twice, by unlike indices (comps.c) */
   int64_t reach;            /* sum of all paddings: how far from a border settings may differ */
   bool irregular;           /* needs the exact walk for any trip counts */
   struct tf_skips *skips;   /* steps that a mask skips (skip.h); NULL: none */

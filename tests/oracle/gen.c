@@ -365,6 +365,21 @@ static void must_pass(maker *k) {
       }
 }
 
+bool gen_mapping(tf_rng *g, page *p, unsigned *features) {
+  tf_diags *d = tf_diags_new();
+  tf_spec *spec = read_page(p, d);
+  const bool ok = spec && spec->workload && spec->arch;
+  if (ok) {
+    maker k = {.g = g, .p = p, .arch = spec->arch, .wl = spec->workload, .features = features, .far = rng_chance(g, 2)};
+    k.stream = spec->workload->n_ops > 4 && !rng_chance(g, 3);
+    k.masked = *features >> GEN_MASK & 1;
+    mapping(&k);
+  }
+  tf_spec_free(spec);
+  tf_diags_free(d);
+  return ok;
+}
+
 bool gen_case(uint64_t seed, page *p, unsigned *features, const char **kind) {
   tf_rng g = tf_rng_new(seed, 7);
   *p = (page){.len = 0};

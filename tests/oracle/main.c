@@ -5,8 +5,8 @@
  * spelled in any way; --divided: with indices that divide, of which the oracle follows the text; --left-out: of masked
  * ones only those count in which a step was left out; --peers: with memories that take words from their neighbours;
  * --walk: the model walks (model/cost/exact), also where sums would count.  --file: cases that are kept, of which each
- * must be counted and walked. A case that differs is printed as the YAML that `tileflow eval` reads, and saved if
- * asked. */
+ * must be counted and walked.  --ways [KIND]: no oracle, but which way counts what (ways.h); --alone: and no walk. A
+ * case that differs is printed as the YAML that `tileflow eval` reads, and saved if asked. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +15,7 @@
 #include "model/eval/hooks.h"
 #include "tests/oracle/gen.h"
 #include "tests/oracle/oracle.h"
+#include "tests/oracle/ways.h"
 #include "tests/oracle/written.h"
 
 enum { WALK_LIMIT = 20000, WALK_MASKED = 3000, MAX_KINDS = 64 };
@@ -150,6 +151,8 @@ int main(int argc, char **argv) {
   session s = {.save = NULL, .file = NULL};
   long cases = 2000;
   uint64_t seed = 1, only = 0;
+  const char *ways = NULL;
+  bool alone = false;
   for (int i = 1; i < argc; i++) {
     const char *value = i + 1 < argc ? argv[i + 1] : "";
     if (!strcmp(argv[i], "--coverage"))
@@ -174,6 +177,10 @@ int main(int argc, char **argv) {
       s.features |= 1u << GEN_DIVIDED;
     else if (!strcmp(argv[i], "--free"))
       s.features |= 1u << GEN_FREE;
+    else if (!strcmp(argv[i], "--ways"))
+      ways = *value == '-' ? "" : value, i += *ways != 0;
+    else if (!strcmp(argv[i], "--alone"))
+      alone = true;
     else if (!strcmp(argv[i], "--cases"))
       cases = strtol(value, NULL, 10), i++;
     else if (!strcmp(argv[i], "--seed"))
@@ -188,6 +195,7 @@ int main(int argc, char **argv) {
     else
       return fprintf(stderr, "oracle_test: what is '%s'?\n", argv[i]), 2;
   }
+  if (ways) return ways_print(cases, seed, ways, !alone, (ways_hooks){tf_model_to_walk, tf_model_walked}) > 0;
   s.print = only != 0;
   if (only) one(&s, only);
   for (uint64_t i = 0; !only && !s.file && s.equal + s.differ < cases; i++)

@@ -7,6 +7,7 @@
 #include "model/cost/general/most.h"
 #include "model/flow/lost.h"
 #include "model/flow/retain.h"
+#include "model/spec/dims.h"
 
 /* ---- words held by m-tiles -------------------------------------------------------------------------- */
 
@@ -100,7 +101,28 @@ static void ask_rank(struct tf_model *m, int slice, int z, int r, uint64_t loops
   q->mask[q->n] = loops;
   q->from[q->n] = t->lo[r];
   q->drifts[q->n] = false;
+  q->loose[q->n] = false;
   q->extent[q->n++] = t->extent[r];
+}
+
+/* Whether loops may move the ends of a slice unlike: it is the hull of reads with unlike indices; or of what several
+ * ops touch, some of them in tiles of what their readers ask for, which lie elsewhere where a border cuts that. */
+static bool spreads(const tf_plan *p, const tf_slice *s) {
+  const tf_tensor *t = &p->wl->tensors[s->tensor];
+  const tf_index *first = NULL;
+  bool several = false, cut = false, unlike = p->unlike;
+  for (int i = 0; i < s->n_touch; i++) {
+    const tf_touch *at = &s->touch[i];
+    const int lead = p->lead[at->op];
+    several |= at->op != s->touch[0].op;
+    cut |= p->tree->nodes[lead].parent >= 0 && tf_plan_above(p, lead, s->node);
+    if (at->ref < 0) continue;
+    const tf_index *own = p->wl->ops[at->op].reads[at->ref].index;
+    first = first ? first : own;
+    for (int r = 0; r < t->rank; r++)
+      unlike |= !tf_index_moves_as(&own[r], &first[r]);
+  }
+  return unlike || (several && cut);
 }
 
 static void ask_tile(struct tf_model *m, int n, const tf_view *v, bool late) {
@@ -108,6 +130,7 @@ static void ask_tile(struct tf_model *m, int n, const tf_view *v, bool late) {
   q->node = n;
   q->n = 0;
   q->steady = !m->plan->cuts; /* ranges that a border clips are no longer split alike */
+  q->bounded = m->plan->cuts;
   q->skip = 0;
   q->look = tile_lengths;
   for (int i = v->first; i < v->first + v->n_slices; i++) {
@@ -115,6 +138,7 @@ static void ask_tile(struct tf_model *m, int n, const tf_view *v, bool late) {
     const bool drifts = decider(m->plan, s) != NULL;
     for (int r = 0; r < m->plan->wl->tensors[s->tensor].rank; r++) {
       ask_rank(m, i, s->tensor, r, rank_loops(s, r));
+      q->loose[q->n - 1] = drifts || spreads(m->plan, s);
       q->drifts[q->n - 1] =
           (drifts && m->plan->wl->tensors[s->tensor].pad[r] > 0) || (late && follows_readers(m->plan, s));
     }
@@ -233,7 +257,7 @@ typedef void (*lengths)(struct tf_model *m, const int *which, int n, const int64
 static void ask(tf_most *q, int node, int n, lengths look, const void *what) {
   q->node = node;
   q->n = n;
-  q->steady = false;
+  q->steady = q->bounded = false;
   q->skip = 0;
   q->look = look;
   q->what = what;
@@ -249,6 +273,7 @@ static void ask_home(struct tf_model *m, const int *z) {
   for (int k = 0; k < path->n; k++)
     q->skip |= (uint64_t)tf_plan_brings(p, *z, path->loops[k]) << k;
   const tf_retain *h = home_decider(p, *z);
+  q->bounded = !h && !p->unlike;
   for (int r = 0; r < p->wl->ops[o].n_out_dims; r++) {
     const uint64_t all = path->n ? ~UINT64_C(0) >> (TF_MAX_PATH - path->n) : 0;
     ask_rank(m, *z, *z, r, h ? all : tf_dim_mask(p, o, p->wl->ops[o].dims[r], node));
@@ -299,6 +324,7 @@ int64_t tf_border_range(struct tf_model *m, int o, int d) {
   const int what[2] = {o, d}, leaf = m->plan->tree->op_node[o];
   ask(q, leaf, 1, range_lengths, what);
   q->mask[0] = tf_dim_mask(m->plan, o, d, leaf);
+  q->loose[0] = false;
   q->from[0] = 0;
   q->extent[0] = m->plan->wl->dims[d].extent;
   if (!tf_most_find(m, q)) m->ev.irregular = true;
@@ -315,18 +341,38 @@ typedef struct {
   struct tf_model *m;
   const tf_slice *at; /* restricted to that component */
   int n, loops[TF_MAX_PATH], left;
-  int64_t all, most; /* instances there are, and the most in use */
+  int64_t all, most; /* instances that may be in use, and the most that are */
 } breadth;
+
+/* At the settings that are fixed. */
+static bool widen_by(breadth *b) {
+  tf_sum sum;
+  const bool ok = b->left-- > 0 && tf_sum_over(&b->m->ev, &b->m->scratch, b->at, NULL, false, TF_OVER_WIDTH, &sum);
+  b->most = ok && sum.box > b->most ? sum.box : b->most;
+  return ok;
+}
+
+/* Away from borders, where the most are in use; and as if there were none, at the first setting: no more can be. */
+static bool widen_inside(breadth *b) {
+  int64_t *fixed = b->m->scratch.fixed;
+  tf_sum sum;
+  if (!b->n || b->m->plan->unlike || b->m->plan->n_retains) return true;
+  b->m->ev.noclip = true;
+  bool ok = tf_sum_over(&b->m->ev, &b->m->scratch, b->at, NULL, false, TF_OVER_WIDTH, &sum);
+  b->m->ev.noclip = false;
+  b->all = ok && sum.box < b->all ? sum.box : b->all;
+  for (int i = 0; i < b->n; i++)
+    fixed[b->loops[i]] = (tf_turns(&b->m->ev, b->loops[i], fixed) - 1) / 2;
+  ok = ok && widen_by(b);
+  for (int i = 0; i < b->n; i++)
+    fixed[b->loops[i]] = 0;
+  return ok;
+}
 
 static bool widen(breadth *b, int i) {
   int64_t *fixed = b->m->scratch.fixed;
-  tf_sum sum;
   if (b->most >= b->all) return true;
-  if (i == b->n) {
-    bool ok = b->left-- > 0 && tf_sum_over(&b->m->ev, &b->m->scratch, b->at, NULL, false, TF_OVER_WIDTH, &sum);
-    b->most = ok && sum.box > b->most ? sum.box : b->most;
-    return ok;
-  }
+  if (i == b->n) return widen_by(b);
   bool ok = true;
   fixed[b->loops[i]] = 0;
   for (int64_t n = tf_turns(&b->m->ev, b->loops[i], fixed), t = 0; t < n && ok; t++) {
@@ -353,7 +399,7 @@ int64_t tf_border_width(struct tf_model *m, int n) {
       else
         b.all = tf_sat_mul(b.all, m->ev.trip[path->loops[k]]);
     }
-    m->ev.irregular |= !widen(&b, 0);
+    m->ev.irregular |= !widen_inside(&b) || !widen(&b, 0);
     width = tf_sat_mul(width, b.most);
   }
   return width;

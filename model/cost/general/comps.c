@@ -5,6 +5,7 @@
 
 #include "model/flow/retain.h"
 #include "model/flow/skip.h"
+#include "model/spec/dims.h"
 
 /* Adds `c` to the list, merged with every entry that shares a loop with it. */
 static int join(tf_comp *list, int n, tf_comp c) {
@@ -152,13 +153,6 @@ static bool some_move_two_terms(const tf_plan *p) {
   return false;
 }
 
-static bool same_terms(const tf_index *a, const tf_index *b) {
-  bool same = a->n_terms == b->n_terms;
-  for (int t = 0; t < a->n_terms && same; t++)
-    same = a->terms[t].dim == b->terms[t].dim && a->terms[t].coef == b->terms[t].coef;
-  return same;
-}
-
 /* Whether what op o makes is the hull of reads that need not move alike: a loop that moves one of them may leave the
  * hull where it is. */
 static bool read_unlike(const tf_plan *p, int o) {
@@ -166,7 +160,7 @@ static bool read_unlike(const tf_plan *p, int o) {
   TF_EACH_READ (p->facts, o, 0, at) {
     const tf_ref *ref = &p->wl->ops[at.op].reads[at.ref];
     for (int r = 0; first && r < p->wl->tensors[at.tensor].rank; r++)
-      if (!same_terms(&first->index[r], &ref->index[r])) return true;
+      if (!tf_index_moves_as(&first->index[r], &ref->index[r])) return true;
     first = ref;
   }
   return false;
@@ -214,7 +208,8 @@ static uint64_t tied_loops(const tf_plan *p, int n) {
 }
 
 bool tf_comps_fill(tf_arena *a, tf_plan *p) {
-  const bool cancel = some_move_two_terms(p) || some_read_unlike(p);
+  p->unlike = some_read_unlike(p);
+  const bool cancel = some_move_two_terms(p) || p->unlike;
   for (int i = 0; i < p->n_slices; i++)
     if (!fill(a, p, &p->slices[i], cancel)) return false;
   for (int o = 0; o < p->wl->n_ops; o++)

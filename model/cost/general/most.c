@@ -30,14 +30,15 @@ tf_most *tf_most_new(tf_arena *a, const struct tf_model *m) {
   q->from = TF_ARRAY(a, int64_t, n);
   q->extent = TF_ARRAY(a, int64_t, n);
   q->drifts = TF_ARRAY(a, bool, n);
+  q->loose = TF_ARRAY(a, bool, n);
   q->which = TF_ARRAY(a, int, n);
   q->front = TF_ARRAY(a, int64_t, n * TF_MOST_FRONT);
   q->len = TF_ARRAY(a, int64_t, n);
   q->at = TF_ARRAY(a, tf_ival, n);
   q->whole = TF_ARRAY(a, tf_ival, n);
   q->shift = TF_ARRAY(a, int64_t, n * TF_MAX_PATH);
-  return q->slice && q->rank && q->mask && q->from && q->extent && q->drifts && q->which && q->front && q->len &&
-                 q->at && q->whole && q->shift
+  return q->slice && q->rank && q->mask && q->from && q->extent && q->drifts && q->loose && q->which && q->front &&
+                 q->len && q->at && q->whole && q->shift
              ? q
              : NULL;
 }
@@ -141,8 +142,9 @@ static int64_t bound_of(const hunt *h, int f, int i) {
   const tf_most *q = h->q;
   const int64_t *shift = &q->shift[(size_t)f * TF_MAX_PATH];
   int64_t down = 0, up = 0;
-  if (!q->steady) return q->extent[f];
-  if (q->drifts[f]) return q->whole[f].len < q->extent[f] ? q->whole[f].len : q->extent[f];
+  const int64_t whole = q->whole[f].len < q->extent[f] ? q->whole[f].len : q->extent[f];
+  if (!q->steady) return q->bounded && !q->loose[f] ? whole : q->extent[f];
+  if (q->drifts[f]) return whole;
   for (int j = 0; j < h->n; j++) {
     const int64_t by = shift[j] * (j < i ? h->digits[h->loops[j]] : h->turns[j] - 1);
     if (j < i || by < 0) down += by;
@@ -173,15 +175,26 @@ static bool descend(hunt *h, int i) {
   return ok;
 }
 
+/* Each box ignoring borders, at the first setting; tiles: whole ones. */
+static void find_whole(hunt *h, bool tiles) {
+  tf_most *q = h->q;
+  tf_eval *ev = &h->m->ev;
+  const int *which = &q->which[h->g->first];
+  ev->noclip = true;
+  ev->whole = tiles;
+  q->look(h->m, which, h->g->n, h->digits, q->at);
+  for (int k = 0; k < h->g->n; k++)
+    q->whole[which[k]] = q->at[k];
+  ev->noclip = ev->whole = false;
+}
+
 /* The position of each box ignoring borders, and how far each loop moves it. */
 static void find_places(hunt *h) {
   tf_most *q = h->q;
   tf_eval *ev = &h->m->ev;
   const int *which = &q->which[h->g->first];
+  find_whole(h, true);
   ev->noclip = ev->whole = true;
-  q->look(h->m, which, h->g->n, h->digits, q->at);
-  for (int k = 0; k < h->g->n; k++)
-    q->whole[which[k]] = q->at[k];
   for (int j = 0; j < h->n; j++) {
     h->digits[h->loops[j]] = 1;
     q->look(h->m, which, h->g->n, h->digits, q->at);
@@ -220,7 +233,10 @@ static bool find(struct tf_model *m, tf_most *q, tf_most_group *g) {
     h.loops[h.n] = l;
     h.n += h.turns[h.n] > 1;
   }
-  if (q->steady) find_places(&h);
+  if (q->steady)
+    find_places(&h);
+  else if (q->bounded)
+    find_whole(&h, false);
   return evaluate_first(&h) && descend(&h, 0);
 }
 

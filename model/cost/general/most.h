@@ -23,6 +23,8 @@ typedef struct tf_most {
   int64_t *from, *extent; /* [n] it is clipped to [from, from + extent) */
   bool *drifts; /* [n] where the box lies without borders also depends on what runs of a retaining scope make, or on
                    how much of a step its readers have */
+  bool bounded; /* no length is more than without borders, but for those that are: */
+  bool *loose;  /* [n] */
   bool steady; /* ignoring borders, a loop's step moves each length by the same distance at any setting of the others */
   uint64_t skip; /* positions that look() sets itself */
   /* Computes the boxes of lengths which[0 .. n), clipped by borders; or unclipped, where ev.noclip and ev.whole are

@@ -75,6 +75,12 @@ static void set_hull(struct tf_model *m, int i) {
   m->len[i] = end - lo;
 }
 
+/* What an op computes of a padded tensor, at most. */
+static void cut_made(struct tf_model *m, int i) {
+  const tf_even_range *r = &m->even->ranges[i];
+  if (!tf_clip_range(m, i) && m->len[i] > r->to - r->from) m->len[i] = r->to - r->from;
+}
+
 /* cut: a tile is at most as long as the range that it is a part of; what is read is not clipped. */
 static bool ranges(struct tf_model *m, bool cut) {
   const tf_even *e = m->even;
@@ -83,7 +89,8 @@ static bool ranges(struct tf_model *m, bool cut) {
     const tf_even_range *r = &e->ranges[i];
     if (r->what == TF_HULL) {
       set_hull(m, i);
-      ok = ok && (r->from == r->to || (cut && !r->made) || tf_clip_range(m, i));
+      if (cut && r->made && r->from < r->to) cut_made(m, i);
+      ok = ok && (r->from == r->to || cut || tf_clip_range(m, i));
       continue;
     }
     m->lo[i] = r->what == TF_WHOLE ? 0 : m->lo[r->base];
@@ -481,13 +488,17 @@ static void count_home(struct tf_model *m, int z) {
   }
 }
 
-void tf_even_home_uneven(struct tf_model *m, int z) {
+bool tf_even_home_brings(const struct tf_model *m, int z) {
   const tf_even_home *h = &m->even->home[m->even->home_at[z]];
   bool brings = false;
   for (int r = 0; r < m->plan->wl->tensors[z].rank; r++)
     for (int i = 0; i < h[r].n_more; i++)
       brings |= m->ev.trip[h[r].more[i]] > 1;
-  if (brings)
+  return brings;
+}
+
+void tf_even_home_uneven(struct tf_model *m, int z) {
+  if (tf_even_home_brings(m, z))
     tf_uneven_home(m, z); /* the last run may leave less */
   else
     count_home(m, z);

@@ -62,6 +62,12 @@ static bool count_steps(struct tf_model *m, int n, bool width, int carry, int64_
   return true;
 }
 
+/* Whether the mean over the instances stands for what the busiest one moves. */
+static bool mean_counts(const struct tf_model *m) { return m->plan->clips || m->plan->n_retains || m->means; }
+
+/* Sides on which the first instance is looked at, and all of them together. */
+static int sides(const struct tf_model *m) { return mean_counts(m) ? 1 : TF_N_SIDES; }
+
 /* Whether no sum over the slice's settings exceeds 2^61: classes of entries have no setting in common. */
 static bool small(const struct tf_model *m, const piece *x) {
   const tf_path *path = &m->plan->path[x->s->node];
@@ -140,11 +146,11 @@ static bool count_class(struct tf_model *m, const piece *x, int c, bool joins, t
   memset(e, 0, TF_N_SIDES * sizeof *e);
   if (carry >= 0 && m->ev.trip[m->plan->path[x->s->node].loops[carry]] <= 1) return true;
   if (carry >= 0 && still_of(m, x->u->run) >> carry & 1) return true; /* nothing is made, so nothing enters */
-  for (int k = 0; k < TF_N_SIDES; k++)
+  for (int k = 0; k < sides(m); k++)
     w[k] = ask_entry(m, x, k, joins, carry < 0 || !(x->u->again >> carry & 1), &sums);
   const bool keeps = !drops(m, x, &x->s->classes[c]) && tf_even_survives(m, x->v, &x->s->classes[c]);
   if (!sum_found(m, x, c, keeps, &sums)) return false;
-  for (int k = 0; k < TF_N_SIDES; k++)
+  for (int k = 0; k < sides(m); k++)
     e[k] = (tf_entry){entered(&sums, w[k].all), entered(&sums, w[k].groups), entered(&sums, w[k].first)};
   return true;
 }
@@ -154,10 +160,10 @@ static bool count_first(struct tf_model *m, const piece *x, tf_entry *sum) {
   tf_uneven_sums sums = {.n = 0};
   int at[TF_N_SIDES];
   if (!x->s->makes) return true;
-  for (int k = 0; k < TF_N_SIDES; k++)
+  for (int k = 0; k < sides(m); k++)
     at[k] = ask(m, x, x->u->still[k] | x->u->same | x->u->again, &sums);
   if (!sum_all(m, x, &sums)) return false;
-  for (int k = 0; k < TF_N_SIDES; k++)
+  for (int k = 0; k < sides(m); k++)
     sum[k].first = sums.of[at[k]].box;
   return true;
 }
@@ -192,15 +198,52 @@ static bool clip_box(struct tf_model *m, int i) {
   return m->box[i] > 0;
 }
 
+/* The same where borders cut ranges: all that they may clip is longest at one setting. */
+static bool full_tile(struct tf_model *m, int n) {
+  tf_uneven_node *u = &m->uneven->node[n];
+  const tf_uneven_sum w = {.v = u->held, .groups = &u->most, .node = n, .carry = -1};
+  return u->held && tf_uneven_fullest(m, &w);
+}
+
+/* What m-tile slice i holds then. */
+static void full_box(struct tf_model *m, int i) {
+  const tf_even_slice *v = &m->even->slices[i];
+  m->box[i] = 1;
+  for (int r = 0; r < v->n_rank; r++)
+    m->box[i] *= m->rank_len[m->views->rank_at[i] + r] = tf_uneven_most(m, v->range[r]);
+}
+
+/* The sizes of all m-tiles, and of intermediates at home, where borders cut ranges. */
+static bool cut_sizes(struct tf_model *m) {
+  const tf_plan *p = m->plan;
+  bool ok = true;
+  for (int n = 0; n < p->tree->n_nodes && ok; n++) {
+    const tf_view *v = &m->views->node[n];
+    if (!v->n_slices) continue;
+    ok = full_tile(m, n);
+    for (int i = v->first; i < v->first + v->n_slices && ok; i++)
+      full_box(m, i);
+  }
+  for (int z = 0; z < p->wl->n_tensors && ok; z++) {
+    const tf_uneven_sum w = {
+        .v = &m->uneven->home[z], .groups = &m->uneven->homes[z], .node = p->home_scope[z], .carry = -1};
+    if (p->home_scope[z] >= 0) ok = tf_uneven_fullest(m, &w) && !tf_even_home_brings(m, z);
+  }
+  return ok;
+}
+
 /* Whether instances may share by chance, as boxes of several cover a padded tensor. */
 static bool covers(const struct tf_model *m, const piece *x) {
   bool may = false;
   for (int g = 0; g < x->u->self.n; g++) {
     const tf_chain_group *of = &x->u->self.of[g];
+    const uint64_t on = x->s->merge & m->uneven->node[x->s->node].turning;
+    for (int i = 0; i < of->n_rank && of->cut; i++)
+      may |= tf_uneven_meets(m, &m->plan->path[x->s->node], x->v->range[of->rank[i]], on);
     if (!of->clipped) continue;
     const int range = x->v->range[of->rank[0]];
     const tf_even_range *r = &m->even->ranges[range];
-    may |= m->len[range] > r->to - r->from && r->moves & x->s->merge & m->uneven->node[x->s->node].turning;
+    may |= m->len[range] > r->to - r->from && r->moves & on;
   }
   return may;
 }
@@ -229,16 +272,14 @@ static bool count_tile(struct tf_model *m, int i) {
 
 static bool size_tile(struct tf_model *m, int i) {
   fill_box(m, i);
-  return !m->plan->clips || clip_box(m, i);
+  return !m->plan->clips || m->plan->cuts || clip_box(m, i);
 }
-
-/* Whether the mean over the instances stands for what the busiest one moves. */
-static bool mean_counts(const struct tf_model *m) { return m->plan->clips || m->plan->n_retains || m->means; }
 
 static bool count_leaf(struct tf_model *m, int i, const tf_unit *unit) {
   const piece x = piece_of(m, i);
   const bool joins = x.s->makes ? unit->reduce : unit->multicast;
-  const uint64_t same = joins ? x.u->same : 0, still = x.u->still[TF_SERVING], once = x.u->same | x.u->again;
+  const uint64_t same = joins ? x.u->same : 0, still = mean_counts(m) ? 0 : x.u->still[TF_SERVING],
+                 once = x.u->same | x.u->again;
   tf_uneven_sums sums = {.n = 0};
   if (x.u->off) return false;
   const int all = ask_of(m, &x, same, joins, &sums), one = ask_of(m, &x, same | still, joins, &sums);
@@ -275,7 +316,7 @@ static bool count_op(struct tf_model *m, int o) {
 
 static bool count_treated(struct tf_model *m, int o) {
   const piece x = {&m->plan->stream[o], &m->even->stream[o], &m->uneven->slice[m->plan->n_slices + o]};
-  const uint64_t once = x.u->same | x.u->again, still = x.u->still[TF_SERVING];
+  const uint64_t once = x.u->same | x.u->again, still = mean_counts(m) ? 0 : x.u->still[TF_SERVING];
   tf_uneven_sums sums = {.n = 0};
   const int at[4] = {ask(m, &x, 0, &sums), ask(m, &x, once, &sums), ask(m, &x, still, &sums),
                      ask(m, &x, still | once, &sums)};
@@ -303,10 +344,30 @@ static bool count_rows(struct tf_model *m, int n) {
   return true;
 }
 
+/* Whether no moment uses more instances than the first: where borders cut what spatial loops split, all of theirs. */
+static bool widest_first(struct tf_model *m, int n) {
+  static const tf_even_slice none;
+  const tf_uneven_node *u = &m->uneven->node[n];
+  const tf_path *path = &m->plan->path[n];
+  bool ok = true;
+  for (int g = 0; g < u->steps.n && ok; g++) {
+    const tf_chain_groups one = {.n = 1, .of = &u->steps.of[g]};
+    const tf_uneven_sum w = {.v = &none, .groups = &one, .node = n, .zero = path->temporal, .carry = -1};
+    tf_uneven_sums sum = {.n = 1};
+    int64_t all = 1;
+    if (!(one.of->idle & u->turning)) continue;
+    for (uint64_t left = one.of->positions & u->turning & ~path->temporal; left; left &= left - 1)
+      all *= m->ev.trip[path->loops[__builtin_ctzll(left)]];
+    ok = tf_uneven_sum_up(m, &w, &sum) && sum.of[0].box == all;
+  }
+  return ok;
+}
+
 static bool count_node(struct tf_model *m, int n) {
   const tf_uneven_node *u = &m->uneven->node[n];
   return !u->left && (u->run < 0 || m->uneven->tells[u->run]) && count_steps(m, n, false, -1, &m->steps[n]) &&
-         count_steps(m, n, true, -1, &m->width[n]) && (!m->by_steps || count_rows(m, n));
+         count_steps(m, n, true, -1, &m->width[n]) && (!m->plan->cuts || widest_first(m, n)) &&
+         (!m->by_steps || count_rows(m, n));
 }
 
 /* Finds the loops of a chain that take more than one step. */
@@ -340,7 +401,8 @@ static void begin(struct tf_model *m) {
 /* Whether it applies to the trip counts; fills what follows from these alone. */
 static bool applies(struct tf_model *m) {
   if (!m->uneven) m->uneven = tf_uneven_new(m->arena, m->plan, m->views, m->even);
-  return m->uneven && m->uneven->applies && tf_even_values(m, true) && tf_even_together(m) && tf_uneven_steps(m);
+  return m->uneven && m->uneven->applies && tf_even_values(m, true) && tf_even_together(m) && tf_uneven_steps(m) &&
+         (!m->plan->cuts || tf_uneven_filled(m));
 }
 
 bool tf_quick_sizes(struct tf_model *m) {
@@ -385,6 +447,7 @@ bool tf_uneven_slices(struct tf_model *m) {
     all &= count_op(m, o);
     if (p->stream[o].node >= 0) all &= m->told[p->n_slices + o] = count_treated(m, o);
   }
+  all = all && (!p->cuts || cut_sizes(m));
   for (int z = 0; z < p->wl->n_tensors && all; z++)
     if (p->home_scope[z] >= 0) tf_even_home_uneven(m, z);
   return all;

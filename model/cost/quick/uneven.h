@@ -30,6 +30,8 @@ bool tf_even_values(struct tf_model *m, bool uneven);
 bool tf_even_together(const struct tf_model *m);
 /* Whether what c->prev left of slice v is still there. */
 bool tf_even_survives(const struct tf_model *m, const tf_even_slice *v, const tf_pclass *c);
+/* Whether loops bring several slices of intermediate z into one instance at home. */
+bool tf_even_home_brings(const struct tf_model *m, int z);
 /* Fills the words of intermediate z at home. */
 void tf_even_home_uneven(struct tf_model *m, int z);
 

@@ -1,7 +1,7 @@
 /* Where borders of padded inputs clip tiles of loops that leave a remainder.  At settings that are alike (uneven_sum.c)
  * tiles have one length, and so has what is found of them; their places are a grid, over which grid.c sums what borders
  * leave. */
-#include "model/cost/quick/uneven_clip.h"
+#include "model/cost/quick/uneven_plan.h"
 
 #include "model/tree/infer.h"
 
@@ -25,6 +25,88 @@ bool tf_uneven_reaches(const tf_even *e, const tf_even_range *r) {
   if (r->from == r->to) return false;
   const tf_ival all = whole(e, r);
   return all.lo < r->from || all.lo + all.len > r->to;
+}
+
+bool tf_uneven_within(const tf_even *e, const tf_even_range *r) {
+  const tf_ival all = whole(e, r);
+  return all.lo + all.len <= r->to;
+}
+
+bool tf_uneven_cut(const tf_even *e, int range) {
+  const tf_even_range *r = &e->ranges[range];
+  if (tf_uneven_fixed(r)) return false;
+  bool any = r->what == TF_HULL && r->made && tf_uneven_reaches(e, r);
+  if (r->what == TF_PART) return tf_uneven_cut(e, r->base);
+  for (int i = r->first; r->what == TF_HULL && i < r->first + r->n; i++)
+    for (int t = e->reads[i].first; t < e->reads[i].first + e->reads[i].n; t++)
+      any |= tf_uneven_cut(e, e->terms[t].range);
+  return any;
+}
+
+static int64_t size(int64_t v) { return v < 0 ? -v : v; }
+
+static int64_t shortest(const struct tf_model *m, int range);
+
+/* The shortest that a read takes, borders aside. */
+static int64_t shortest_read(const struct tf_model *m, const tf_even_read *read) {
+  int64_t len = 1;
+  for (int t = read->first; t < read->first + read->n; t++)
+    len += size(m->even->terms[t].coef) * (shortest(m, m->even->terms[t].range) - 1);
+  return len;
+}
+
+/* At least; of a tile the one at the end of an extent. */
+static int64_t shortest(const struct tf_model *m, int range) {
+  const tf_even *e = m->even;
+  const tf_even_range *r = &e->ranges[range];
+  if (r->what == TF_WHOLE) return r->len;
+  if (r->what == TF_PART) {
+    const tf_even_range *base = &e->ranges[r->base];
+    if (base->what != TF_WHOLE && !tf_uneven_fixed(base)) return 1;
+    return (m->len[r->base] - 1) % m->value[r->product] + 1;
+  }
+  if (tf_uneven_fixed(r)) return m->len[range];
+  return tf_uneven_reaches(e, r) ? 1 : shortest_read(m, &e->reads[r->first]);
+}
+
+bool tf_uneven_filled(const struct tf_model *m) {
+  const tf_even *e = m->even;
+  bool ok = true;
+  for (int i = 0; i < e->n_ranges && ok; i++) {
+    const tf_even_range *r = &e->ranges[i];
+    if (r->what != TF_HULL || !r->made || r->from == r->to) continue;
+    const tf_ival all = whole(e, r);
+    const int64_t before = r->from - all.lo, after = all.lo + all.len - r->to, over = before > after ? before : after;
+    for (int k = r->first; k < r->first + r->n && over > 0; k++)
+      ok &= shortest_read(m, &e->reads[k]) > over;
+  }
+  return ok;
+}
+
+/* Whether two settings of the loops at these positions are both cut at the lower end of range r, and so begin at one
+ * place. */
+static bool begin_together(const struct tf_model *m, const tf_path *path, const tf_even_range *r, uint64_t positions) {
+  const tf_ival all = whole(m->even, r);
+  bool any = false;
+  for (uint64_t left = r->moves & positions; left; left &= left - 1) {
+    const int k = __builtin_ctzll(left), l = path->loops[k];
+    if (m->ev.trip[l] > 1) any |= size(r->shift[k] * m->value[m->even->step[l]]) <= r->from - all.lo;
+  }
+  return any;
+}
+
+bool tf_uneven_meets(const struct tf_model *m, const tf_path *path, int range, uint64_t positions) {
+  const tf_even *e = m->even;
+  const tf_even_range *r = &e->ranges[range];
+  if (r->what == TF_WHOLE || !(r->moves & positions)) return false;
+  if (r->what == TF_PART) return tf_uneven_meets(m, path, r->base, positions);
+  bool any = false;
+  for (int i = r->first; i < r->first + r->n; i++)
+    for (int t = e->reads[i].first; t < e->reads[i].first + e->reads[i].n; t++)
+      any |= tf_uneven_meets(m, path, e->terms[t].range, positions);
+  if (!tf_uneven_reaches(e, r)) return any;
+  const tf_ival all = tf_common_part(whole(e, r), (tf_ival){r->from, r->to - r->from});
+  return any || m->len[range] >= all.len || (r->made && begin_together(m, path, r, positions));
 }
 
 bool tf_uneven_places(const struct tf_model *m, const tf_even_range *r, const tf_alike *a, int64_t len,
@@ -67,6 +149,18 @@ static bool add_places(tf_join *j, int64_t step, int64_t trip) {
   j->step[j->n] = step;
   j->trip[j->n++] = trip;
   return step > span;
+}
+
+bool tf_uneven_more(const tf_join *all, int64_t by, tf_join *more) {
+  int64_t span = 0;
+  *more = *all;
+  for (int i = 0; i < all->n; i++)
+    span += all->step[i] * (all->trip[i] - 1);
+  if (by > span) return true;
+  if (all->n != 1 || by % all->step[0] != 0) return false;
+  more->trip[0] = more->count = by / all->step[0];
+  more->at += (all->trip[0] - more->trip[0]) * all->step[0];
+  return more->count > 0;
 }
 
 bool tf_uneven_join(const struct tf_model *m, const tf_path *path, const tf_even_range *r, uint64_t positions,

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "model/cost/quick/uneven_clip.h"
-
 uint32_t tf_uneven_chains(const tf_even *e, const tf_uneven_node *n, int range) {
   const uint64_t on = e->ranges[range].depends;
   uint32_t all = 0;
@@ -126,6 +124,31 @@ static bool clips(const maker *k, const tf_even_slice *v, const tf_chain_group *
   return any;
 }
 
+/* Whether borders cut what the chains of a group split, or its ranks. */
+static bool cuts(const maker *k, const tf_even_slice *v, const tf_uneven_node *n, const tf_even_slice *q,
+                 const tf_uneven_node *before, const tf_chain_group *g) {
+  bool any = false;
+  for (uint32_t left = g->now; left; left &= left - 1)
+    any |= tf_uneven_cut(k->e, k->e->chains[n->chain[__builtin_ctz(left)].chain].base);
+  for (uint32_t left = before ? g->then : 0; left; left &= left - 1)
+    any |= tf_uneven_cut(k->e, k->e->chains[before->chain[__builtin_ctz(left)].chain].base);
+  for (int i = 0; i < g->n_rank; i++)
+    any |= tf_uneven_cut(k->e, v->range[g->rank[i]]) || (q && tf_uneven_cut(k->e, q->range[g->rank[i]]));
+  return any;
+}
+
+/* Positions of spatial loops of the group that split what borders cut. */
+static uint64_t idle(const maker *k, int node, const tf_chain_group *g) {
+  const tf_uneven_node *n = &k->u->node[node];
+  uint64_t all = 0;
+  for (uint32_t left = g->now; left; left &= left - 1) {
+    const tf_path_chain *c = &n->chain[__builtin_ctz(left)];
+    for (int i = 0; i < c->n && tf_uneven_cut(k->e, k->e->chains[c->chain].base); i++)
+      all |= UINT64_C(1) << c->pos[i];
+  }
+  return all & ~k->p->path[node].temporal;
+}
+
 /* Of slice v at a node (NULL: its steps alone).  q, at node `from`: another slice that left the content; NULL: none. */
 static bool make_groups(const maker *k, int node, const tf_even_slice *v, int from, const tf_even_slice *q,
                         int n_common, tf_chain_groups *out) {
@@ -153,7 +176,9 @@ static bool make_groups(const maker *k, int node, const tf_even_slice *v, int fr
     for (uint32_t left = out->of[g].now; left; left &= left - 1)
       for (int i = 0; i < n->chain[__builtin_ctz(left)].n; i++)
         out->of[g].positions |= UINT64_C(1) << n->chain[__builtin_ctz(left)].pos[i];
-    out->of[g].clipped = clips(k, v, &out->of[g], &out->left);
+    out->of[g].cut = k->p->cuts && cuts(k, v, n, q, before, &out->of[g]);
+    if (out->of[g].cut) out->of[g].idle = idle(k, node, &out->of[g]);
+    out->of[g].clipped = !out->of[g].cut && clips(k, v, &out->of[g], &out->left);
     if (!q) find_plain(k, n, v, &out->of[g]);
   }
   return true;
@@ -250,6 +275,57 @@ static bool add_slice(const maker *k, int i, const tf_even_slice *v) {
   return true;
 }
 
+/* Adds the groups of such ranges, all chosen one by one near borders. */
+static bool add_most(const maker *k, int node, const tf_even_slice *v, tf_chain_groups *out) {
+  if (!make_groups(k, node, v, 0, NULL, 0, out)) return false;
+  for (int g = 0; g < out->n; g++)
+    out->of[g].cut = true, out->of[g].clipped = false;
+  return true;
+}
+
+/* Adds a range to what v has unless it is there, or always the same.  False: there is no room. */
+static bool add_held(const maker *k, int range, tf_even_slice *v) {
+  if (k->e->ranges[range].what == TF_WHOLE) return true;
+  for (int i = 0; i < v->n_rank; i++)
+    if (v->range[i] == range) return true;
+  if (v->n_rank == TF_MAX_RANK) return false;
+  v->range[v->n_rank++] = range;
+  return true;
+}
+
+static tf_even_slice *held_new(const maker *k) {
+  tf_even_slice *v = TF_NEW(k->a, tf_even_slice);
+  if (v) v->range = TF_ARRAY(k->a, int, TF_MAX_RANK);
+  return v && v->range ? v : NULL;
+}
+
+/* Where borders cut ranges: what m-tiles hold, and what lives in their memories. */
+static bool add_sizes(const maker *k) {
+  const tf_plan *p = k->p;
+  k->u->home = TF_ARRAY(k->a, tf_even_slice, (size_t)p->wl->n_tensors);
+  k->u->homes = TF_ARRAY(k->a, tf_chain_groups, (size_t)p->wl->n_tensors);
+  if (!k->u->home || !k->u->homes) return false;
+  for (int n = 0; n < p->tree->n_nodes; n++) {
+    tf_even_slice *v = held_new(k);
+    bool room = true;
+    if (!v) return false;
+    for (int i = k->w->node[n].first; i < k->w->node[n].first + k->w->node[n].n_slices; i++)
+      for (int r = 0; r < k->e->slices[i].n_rank; r++)
+        room &= add_held(k, k->e->slices[i].range[r], v);
+    if (room && !add_most(k, n, v, &k->u->node[n].most)) return false;
+    k->u->node[n].held = room ? v : NULL;
+  }
+  for (int z = 0; z < p->wl->n_tensors; z++) {
+    tf_even_slice *v = held_new(k);
+    if (!v) return false;
+    for (int r = 0; p->home_scope[z] >= 0 && r < p->wl->tensors[z].rank; r++)
+      add_held(k, k->e->home[k->e->home_at[z] + r].range, v); /* has no more ranks than there is room for */
+    k->u->home[z] = *v;
+    if (p->home_scope[z] >= 0 && !add_most(k, p->home_scope[z], v, &k->u->homes[z])) return false;
+  }
+  return true;
+}
+
 /* Whether a range that is split above node n follows from what runs of a retaining scope compute. */
 static bool by_run(const maker *k, int n) {
   bool any = false;
@@ -291,10 +367,10 @@ tf_uneven *tf_uneven_new(tf_arena *a, const tf_plan *p, const tf_views *w, const
   u->still = TF_ARRAY(a, uint64_t, (size_t)p->n_retains + 1);
   if (!u->node || !u->slice || !u->flows || !u->tells || !u->still) return NULL;
   const maker k = {a, p, w, e, u};
-  u->applies = !p->cuts;
+  u->applies = !(p->cuts && p->n_retains);
   for (int i = 0; i < e->n_ranges; i++)
     u->applies &= e->ranges[i].visits <= MOST_VISITS;
   for (int i = 0; i < p->tree->n_nodes; i++)
     if (!add_chains(&k, i)) return NULL;
-  return add_all(&k) ? u : NULL;
+  return add_all(&k) && (!p->cuts || !u->applies || add_sizes(&k)) ? u : NULL;
 }

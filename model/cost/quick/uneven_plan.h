@@ -2,6 +2,7 @@
  * over the settings of the loops above it. */
 #ifndef MODEL_COST_QUICK_UNEVEN_PLAN_H
 #define MODEL_COST_QUICK_UNEVEN_PLAN_H
+#include "model/cost/quick/grid.h"
 #include "model/cost/quick/uneven.h"
 #include "model/cost/state.h"
 #include "model/flow/range.h"
@@ -66,7 +67,9 @@ typedef struct {
   uint64_t positions; /* of the loops of `now` */
   int n_rank;
   unsigned char rank[TF_MAX_RANK];
-  bool clipped; /* borders clip its one rank at some setting */
+  bool clipped;  /* borders clip its one rank at some setting */
+  bool cut;      /* borders cut ranges that its chains split: digits near borders are chosen one by one */
+  uint64_t idle; /* then: positions of spatial loops that split such a range, so that an instance may sit out a run */
   int n_plain; /* > 0: the chains are these, each splits what the one before leaves, and the group's one rank, if it has
                   any, is what the last one leaves */
   unsigned char plain[TF_PLAIN_CHAINS];
@@ -89,6 +92,8 @@ typedef struct {
   int64_t *step;    /* [path] how far they move the ops below, in elements */
   bool mixed;       /* ops below advance by different steps */
   tf_chain_groups steps;
+  tf_even_slice *held;  /* of an m-tile, where borders cut ranges: the ranges of all its slices; NULL: too many */
+  tf_chain_groups most; /* and their groups */
 } tf_uneven_node;
 
 typedef struct {
@@ -109,6 +114,8 @@ struct tf_uneven {
   tf_uneven_slice *slice; /* [n_slices + n_ops]: slices, then streamed outputs */
   bool *tells;            /* [n_retains] each run computes all that is needed, or nothing: */
   uint64_t *still;        /* [n_retains] all, where the loops at these positions are at their first; else nothing */
+  tf_even_slice *home;    /* [n_tensors] ranges of an intermediate at its home scope, where borders cut ranges */
+  tf_chain_groups *homes; /* [n_tensors] */
   tf_flow *flows;         /* [most classes of a slice] of the slice at hand */
 };
 
@@ -149,6 +156,9 @@ bool tf_uneven_sum_up(struct tf_model *m, const tf_uneven_sum *what, tf_uneven_s
 /* The longest that borders leave of the one rank of a group of w.  False: only the general count can tell. */
 bool tf_uneven_longest(struct tf_model *m, const tf_uneven_sum *w, const tf_chain_group *g, int64_t *len);
 
+/* Whether all ranges of w's groups that borders may clip are longest at one setting.  False: perhaps they are not. */
+bool tf_uneven_fullest(struct tf_model *m, const tf_uneven_sum *w);
+
 /* ---- uneven_run.c -------------------------------------------------------------------------------------------- */
 
 /* The retaining scope in whose runs all ops below the node are made; -1: none. */
@@ -170,4 +180,129 @@ int64_t tf_uneven_mixed(const struct tf_model *m, int n, uint64_t zero, int carr
 
 /* Chains of the path on which a range depends. */
 uint32_t tf_uneven_chains(const tf_even *e, const tf_uneven_node *n, int range);
+
+/* ---- uneven_clip.c: borders ------------------------------------------------------------------------------------- */
+
+/* The different places to which loops bring a box, from `at` on: a grid. */
+typedef struct {
+  int n;
+  int64_t step[TF_MAX_PATH], trip[TF_MAX_PATH];
+  int64_t at, count;
+} tf_join;
+
+/* Settings at which tiles are alike but for their place: a loop at a position has `alike` digits from `digit` on. */
+typedef struct {
+  const tf_path *path;
+  uint64_t positions; /* those that may have other digits than 0 */
+  int carry;          /* of the loop there places are told by the digit before; -1: none */
+  const int64_t *digit, *alike;
+  const tf_join *join; /* beside these */
+} tf_alike;
+
+/* The places of a rank's boxes at such settings. */
+typedef struct {
+  tf_grid grid;
+  int64_t at, extent; /* the first place, in the tensor; its extent */
+  int64_t each;       /* settings with the same place */
+} tf_clip_places;
+
+/* Whether a border cuts the range at some setting, or one from which it follows. */
+bool tf_uneven_cut(const tf_even *e, int range);
+/* Whether boxes of the range reach beyond the tensor at some setting. */
+bool tf_uneven_reaches(const tf_even *e, const tf_even_range *r);
+/* Whether the range is what borders leave of what an op must compute, whatever loops do: in m->lo and m->len. */
+static inline bool tf_uneven_fixed(const tf_even_range *r) {
+  return r->what == TF_HULL && r->made && r->from < r->to && !r->depends;
+}
+/* The most that the range can be, at any setting. */
+static inline int64_t tf_uneven_most(const struct tf_model *m, int range) {
+  const tf_even_range *r = &m->even->ranges[range];
+  const int64_t all = r->from < r->to ? r->to - r->from : INT64_MAX;
+  return m->len[range] < all ? m->len[range] : all;
+}
+/* Whether something is left of every range that borders cut, at every setting. */
+bool tf_uneven_filled(const struct tf_model *m);
+/* Whether borders may leave equal boxes of a rank to several of the instances that loops at these positions tell apart.
+ */
+bool tf_uneven_meets(const struct tf_model *m, const tf_path *path, int range, uint64_t positions);
+/* Whether no box of the range reaches beyond the upper end of the tensor. */
+bool tf_uneven_within(const tf_even *e, const tf_even_range *r);
+/* Fills the places of boxes of a range, less what v says of each.  False: sums of lengths up to len could overflow. */
+bool tf_uneven_places(const struct tf_model *m, const tf_even_range *r, const tf_alike *a, int64_t len,
+                      tf_clip_places *p);
+/* Fills the places to which the loops at these positions bring a box of the range.  False: they are no grid. */
+bool tf_uneven_join(const struct tf_model *m, const tf_path *path, const tf_even_range *r, uint64_t positions,
+                    tf_join *j);
+
+/* Fills those of the places that the same places, `by` or a multiple of it lower, do not have.  False: they are no
+ * grid. */
+bool tf_uneven_more(const tf_join *all, int64_t by, tf_join *more);
+
+/* ---- uneven_range.c: digits under choice, and ranges at them ---------------------------------------------------- */
+
+/* A chain on one path while digits are chosen, from the outside. */
+typedef struct {
+  bool ready, tight;            /* tight: all digits so far are those of the bound */
+  bool lost;                    /* of what was before: the instance took no part */
+  int at;                       /* of what was before: its loops up to here are set */
+  int64_t rest;                 /* while tight: what is left to write of the last element */
+  int64_t full;                 /* length of a full tile after the loops that are set */
+  int64_t off;                  /* how far it has moved, leaving out digits that are alike now and before */
+  int64_t last[TF_CHAIN_LOOPS]; /* digits of loops that are at their last; -1: another loop */
+} tf_strand;
+
+typedef struct {
+  tf_strand now[TF_PATH_CHAINS], then[TF_PATH_CHAINS];
+} tf_strands;
+
+typedef struct {
+  struct tf_model *m;
+  tf_uneven_sum w;
+  const tf_even *e;
+  const tf_uneven_node *n, *from;
+  const tf_path *path, *before;
+  const tf_chain_group *g;
+  bool finds;                    /* something is there */
+  bool paired;                   /* pair and twin are filled */
+  signed char pair[TF_MAX_PATH]; /* [position] the one on the path before with the same digit; -1: none */
+  signed char twin[TF_MAX_PATH]; /* [position on the path before] the one with its digit; -1: it is at its last */
+  int64_t digit[TF_MAX_PATH];    /* [position] chosen last */
+  int64_t alike[TF_MAX_PATH];    /* [position] digits from that one on that are alike and stand for each other */
+  int64_t all, kept;
+  tf_join join; /* places of spatial loops that share, beside the digits */
+  int rest;     /* position of a spatial loop that shares with these and leaves a remainder; -1: none.  Then: */
+  tf_join more; /* of these places, those that no earlier digit of that loop brings */
+  bool longest; /* `all` becomes the longest that borders leave of the group's one rank, `kept` that of whole tiles */
+  bool fullest; /* whether all ranks of the group are as long as they can be at one setting goes into `all` */
+  int looks;    /* settings of a group that borders cut, so far */
+  bool gave_up;
+} tf_uneven_summing;
+
+/* A loop whose digit is chosen: at position k, of chain c now and b before (-1: none with this digit). */
+typedef struct {
+  int k, c, b;
+  int64_t less; /* the digit before is less by this */
+} tf_digit_of;
+
+/* Digits from the first to the last. */
+typedef struct {
+  int64_t first, last;
+} tf_digits;
+
+static inline int64_t tf_trip_at(const tf_uneven_summing *j, const tf_path *path, int pos) {
+  return j->m->ev.trip[path->loops[pos]];
+}
+static inline int64_t tf_step_at(const tf_uneven_summing *j, const tf_path *path, int pos) {
+  return (path == j->path ? j->n : j->from)->step[pos];
+}
+static inline int64_t tf_tile_of(const tf_strand *t) { return t->tight ? t->rest + 1 : t->full; }
+/* The range; its place leaves out digits that are alike now and before, unless borders cut the group.  Gives up where a
+ * read takes padding alone. */
+tf_ival tf_uneven_range_at(tf_uneven_summing *j, const tf_strands *d, bool then, int range);
+/* The longest that instances have at one moment of what chain c splits, of which len is what the first one has: of
+ * those that spatial loops at their first setting stand for. */
+int64_t tf_uneven_longest_of_all(tf_uneven_summing *j, const tf_strands *d, int c, int64_t len);
+/* The digits at which no border matters to a group that borders cut, of those from `first` to `most`. */
+tf_digits tf_uneven_inside(tf_uneven_summing *j, const tf_strands *d, const tf_digit_of *at, int64_t first,
+                           int64_t most);
 #endif

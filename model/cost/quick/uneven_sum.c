@@ -10,79 +10,13 @@
 
 #include <string.h>
 
-#include "model/cost/quick/uneven_clip.h"
 #include "model/tree/infer.h"
 
-/* A chain on one path while digits are chosen, from the outside. */
-typedef struct {
-  bool ready, tight;            /* tight: all digits so far are those of the bound */
-  bool lost;                    /* of what was before: the instance took no part */
-  int at;                       /* of what was before: its loops up to here are set */
-  int64_t rest;                 /* while tight: what is left to write of the last element */
-  int64_t full;                 /* length of a full tile after the loops that are set */
-  int64_t off;                  /* how far it has moved, leaving out digits that are alike now and before */
-  int64_t last[TF_CHAIN_LOOPS]; /* digits of loops that are at their last; -1: another loop */
-} strand;
-
-typedef struct {
-  strand now[TF_PATH_CHAINS], then[TF_PATH_CHAINS];
-} strands;
-
-typedef struct {
-  struct tf_model *m;
-  tf_uneven_sum w;
-  const tf_even *e;
-  const tf_uneven_node *n, *from;
-  const tf_path *path, *before;
-  const tf_chain_group *g;
-  bool finds;                    /* something is there */
-  bool paired;                   /* pair and twin are filled */
-  signed char pair[TF_MAX_PATH]; /* [position] the one on the path before with the same digit; -1: none */
-  signed char twin[TF_MAX_PATH]; /* [position on the path before] the one with its digit; -1: it is at its last */
-  int64_t digit[TF_MAX_PATH];    /* [position] chosen last */
-  int64_t alike[TF_MAX_PATH];    /* [position] digits from that one on that are alike and stand for each other */
-  int64_t all, kept;
-  tf_join join; /* places of spatial loops that share, beside the digits */
-  bool longest; /* `all` becomes the longest that borders leave of the group's one rank, `kept` that of whole tiles */
-  bool gave_up;
-} summing;
-
-static int64_t trip_at(const summing *j, const tf_path *path, int pos) { return j->m->ev.trip[path->loops[pos]]; }
-
-static int64_t step_at(const summing *j, const tf_path *path, int pos) {
-  return (path == j->path ? j->n : j->from)->step[pos];
-}
-
-/* ---- ranges at the digits so far ---------------------------------------------------------------------------- */
-
-static int64_t tile_of(const strand *t) { return t->tight ? t->rest + 1 : t->full; }
-
-/* The range; its place leaves out digits that are alike now and before. */
-static tf_ival range_at(const summing *j, const strands *d, bool then, int range) {
-  const tf_even_range *r = &j->e->ranges[range];
-  if (r->what == TF_WHOLE) return (tf_ival){0, r->len};
-  if (r->what == TF_PART) {
-    const int c = (then ? j->from : j->n)->on[r->chain];
-    tf_ival v = range_at(j, d, then, r->base);
-    if (c < 0) return v;
-    const strand *t = then ? &d->then[c] : &d->now[c];
-    return (tf_ival){v.lo + t->off, tile_of(t)};
-  }
-  tf_ival all = {0, 0};
-  for (int i = r->first; i < r->first + r->n; i++) {
-    tf_ival one = {j->e->reads[i].c, 1};
-    for (int t = j->e->reads[i].first; t < j->e->reads[i].first + j->e->reads[i].n; t++)
-      one = tf_index_plus(one, j->e->terms[t].coef, range_at(j, d, then, j->e->terms[t].range));
-    all = tf_hull(all, one);
-  }
-  return all;
-}
-
-static void catch_up(const summing *j, strands *d, int c, int to);
+static void catch_up(tf_uneven_summing *j, tf_strands *d, int c, int to);
 
 /* Begins with chain c: the loops are set that move the range that it splits. */
-static void begin(const summing *j, strands *d, bool then, int c) {
-  strand *t = then ? &d->then[c] : &d->now[c];
+static void begin(tf_uneven_summing *j, tf_strands *d, bool then, int c) {
+  tf_strand *t = then ? &d->then[c] : &d->now[c];
   const tf_path_chain *of = &(then ? j->from : j->n)->chain[c];
   if (t->ready) return;
   for (uint32_t left = of->needs; left; left &= left - 1) {
@@ -91,12 +25,13 @@ static void begin(const summing *j, strands *d, bool then, int c) {
     else
       begin(j, d, false, __builtin_ctz(left));
   }
-  const int64_t len = range_at(j, d, then, j->e->chains[of->chain].base).len;
+  int64_t len = tf_uneven_range_at(j, d, then, j->e->chains[of->chain].base).len;
+  if (j->g->cut && !then) len = tf_uneven_longest_of_all(j, d, c, len);
   const tf_path *path = then ? j->before : j->path;
   int first = 0; /* a loop of one step may belong to another op, too, whose own loops differ */
-  while (first < of->n && trip_at(j, path, of->pos[first]) <= 1)
+  while (first < of->n && tf_trip_at(j, path, of->pos[first]) <= 1)
     first++;
-  const bool even = first < of->n && trip_at(j, path, of->pos[first]) * step_at(j, path, of->pos[first]) == len;
+  const bool even = first < of->n && tf_trip_at(j, path, of->pos[first]) * tf_step_at(j, path, of->pos[first]) == len;
   t->ready = true, t->lost = false, t->at = 0, t->off = 0;
   t->tight = !even;
   t->rest = len - 1;
@@ -106,9 +41,9 @@ static void begin(const summing *j, strands *d, bool then, int c) {
 /* ---- what was before ------------------------------------------------------------------------------------------ */
 
 /* The chain's next loop is at the greatest digit with which this instance takes part. */
-static void set_last(const summing *j, strand *t, int pos) {
-  const int64_t step = step_at(j, j->before, pos);
-  int64_t digit = trip_at(j, j->before, pos) - 1;
+static void set_last(const tf_uneven_summing *j, tf_strand *t, int pos) {
+  const int64_t step = tf_step_at(j, j->before, pos);
+  int64_t digit = tf_trip_at(j, j->before, pos) - 1;
   if (t->tight) {
     digit = t->rest / step;
     t->rest -= digit * step;
@@ -119,12 +54,12 @@ static void set_last(const summing *j, strand *t, int pos) {
 }
 
 /* Sets those of the chain's loops that are at their last, up to a position. */
-static void catch_up(const summing *j, strands *d, int c, int to) {
+static void catch_up(tf_uneven_summing *j, tf_strands *d, int c, int to) {
   const tf_path_chain *of = &j->from->chain[c];
   begin(j, d, true, c);
-  strand *t = &d->then[c];
+  tf_strand *t = &d->then[c];
   while (t->at < of->n && of->pos[t->at] < to) {
-    if (trip_at(j, j->before, of->pos[t->at]) > 1 && j->twin[of->pos[t->at]] < 0)
+    if (tf_trip_at(j, j->before, of->pos[t->at]) > 1 && j->twin[of->pos[t->at]] < 0)
       set_last(j, t, of->pos[t->at]);
     else
       t->last[t->at++] = -1;
@@ -132,26 +67,27 @@ static void catch_up(const summing *j, strands *d, int c, int to) {
 }
 
 /* Takes one from the number that the loops at their last have written; false: it was 0. */
-static bool borrow(const summing *j, strand *t, const tf_path_chain *of) {
+static bool borrow(const tf_uneven_summing *j, tf_strand *t, const tf_path_chain *of) {
   int k = t->at - 1;
   while (k >= 0 && t->last[k] <= 0)
     k--;
   if (k < 0) return false;
   t->last[k]--;
-  t->off -= step_at(j, j->before, of->pos[k]);
+  t->off -= tf_step_at(j, j->before, of->pos[k]);
   for (k++; k < t->at; k++)
     if (t->last[k] >= 0) {
-      const int64_t most = trip_at(j, j->before, of->pos[k]) - 1;
-      t->off += (most - t->last[k]) * step_at(j, j->before, of->pos[k]);
+      const int64_t most = tf_trip_at(j, j->before, of->pos[k]) - 1;
+      t->off += (most - t->last[k]) * tf_step_at(j, j->before, of->pos[k]);
       t->last[k] = most;
     }
   return true;
 }
 
 /* The chain's next loop, at position pos, has this digit. */
-static void set_digit(const summing *j, strands *d, int b, int pos, int64_t digit) {
-  strand *t = &d->then[b];
-  const int64_t step = step_at(j, j->before, pos), bound = t->rest / step;
+static void set_digit(const tf_uneven_summing *j, tf_strands *d, int b, int pos, int64_t digit) {
+  tf_strand *t = &d->then[b];
+  const int64_t step = tf_step_at(j, j->before, pos), bound = t->rest / step;
+  if (j->g->cut) t->off += digit * step;
   if (t->tight && digit == bound) {
     t->rest -= bound * step;
   } else {
@@ -163,7 +99,7 @@ static void set_digit(const summing *j, strands *d, int b, int pos, int64_t digi
 }
 
 /* Whether a rank of the group depends on chain c of the path before. */
-static bool moves_rank(const summing *j, int c) {
+static bool moves_rank(const tf_uneven_summing *j, int c) {
   for (int i = 0; i < j->g->n_rank; i++)
     if (tf_uneven_chains(j->e, j->from, j->w.q->range[j->g->rank[i]]) >> c & 1) return true;
   return false;
@@ -171,7 +107,7 @@ static bool moves_rank(const summing *j, int c) {
 
 /* The instance took no part in the last run of what chain c splits.  In an earlier one, whose tile was elsewhere along
  * a rank, nothing can be found; where something might, the general count must tell. */
-static bool finds_nothing(summing *j, int c) {
+static bool finds_nothing(tf_uneven_summing *j, int c) {
   bool elsewhere = false, unmoved = !moves_rank(j, c);
   for (int i = 0; i < j->g->n_rank; i++) {
     const tf_even_range *r = &j->e->ranges[j->w.q->range[j->g->rank[i]]];
@@ -184,15 +120,15 @@ static bool finds_nothing(summing *j, int c) {
 }
 
 /* Sets all loops of a chain anew: a chain further out has another tile. */
-static void again(const summing *j, strands *d, int c) {
+static void again(tf_uneven_summing *j, tf_strands *d, int c) {
   const tf_path_chain *of = &j->from->chain[c];
-  strand *t = &d->then[c];
+  tf_strand *t = &d->then[c];
   t->ready = false;
   begin(j, d, true, c);
   while (t->at < of->n) {
     const int pos = of->pos[t->at];
     const signed char twin = j->twin[pos];
-    if (trip_at(j, j->before, pos) <= 1)
+    if (tf_trip_at(j, j->before, pos) <= 1)
       t->last[t->at++] = -1;
     else if (twin < 0)
       set_last(j, t, pos);
@@ -203,7 +139,7 @@ static void again(const summing *j, strands *d, int c) {
 
 /* The instance took no part in the last run of what chain c splits.  If that was the partial tile of a chain further
  * out, it did so in the one before. */
-static void step_back(summing *j, strands *d, int c) {
+static void step_back(tf_uneven_summing *j, tf_strands *d, int c) {
   int outer = -1, tight = 0;
   uint32_t inner = 0;
   for (uint32_t left = j->from->chain[c].needs; left; left &= left - 1)
@@ -220,17 +156,25 @@ static void step_back(summing *j, strands *d, int c) {
 /* ---- sums ------------------------------------------------------------------------------------------------------- */
 
 /* Whether no chain of the group is at a partial tile. */
-static bool all_whole(const summing *j, const strands *d) {
+static bool all_whole(const tf_uneven_summing *j, const tf_strands *d) {
   bool whole = true;
   for (uint32_t left = j->g->now; left; left &= left - 1)
-    whole &= tile_of(&d->now[__builtin_ctz(left)]) == d->now[__builtin_ctz(left)].full;
+    whole &= tf_tile_of(&d->now[__builtin_ctz(left)]) == d->now[__builtin_ctz(left)].full;
   return whole;
 }
 
+/* The places of instances that share: with a whole tile those that no earlier instance has brought; a partial tile is
+ * nobody else's. */
+static const tf_join *join_of(const tf_uneven_summing *j, const tf_strands *d) {
+  if (j->rest < 0 || !j->digit[j->rest]) return &j->join;
+  const tf_strand *t = &d->now[j->n->on[j->e->chain_of[j->path->loops[j->rest]]]];
+  return tf_tile_of(t) == t->full ? &j->more : &j->join;
+}
+
 /* Adds the box of the group's one rank, which borders clip, and what was there before of it. */
-static void add_clipped(summing *j, const strands *d, tf_ival now, tf_ival before) {
+static void add_clipped(tf_uneven_summing *j, const tf_strands *d, tf_ival now, tf_ival before) {
   const tf_even_range *r = &j->e->ranges[j->w.v->range[j->g->rank[0]]];
-  const tf_alike a = {j->path, j->g->positions & j->n->turning, j->w.carry, j->digit, j->alike, &j->join};
+  const tf_alike a = {j->path, j->g->positions & j->n->turning, j->w.carry, j->digit, j->alike, join_of(j, d)};
   const tf_ival both = tf_common_part(now, before);
   tf_clip_places p = {.grid = {0}};
   if (!tf_uneven_places(j->m, r, &a, now.len, &p)) {
@@ -245,91 +189,117 @@ static void add_clipped(summing *j, const strands *d, tf_ival now, tf_ival befor
   }
 }
 
+/* Notes whether all ranks are as long as they can be. */
+static void add_fullest(tf_uneven_summing *j, const tf_strands *d) {
+  bool full = true;
+  for (int i = 0; i < j->g->n_rank && full; i++) {
+    const int range = j->w.v->range[j->g->rank[i]];
+    full = tf_uneven_range_at(j, d, false, range).len == tf_uneven_most(j->m, range);
+  }
+  j->all |= full;
+}
+
 /* All digits are set: adds the box, and what is found of it. */
-static void add(summing *j, strands *d, int64_t ways) {
+static void add(tf_uneven_summing *j, tf_strands *d, int64_t ways) {
   int64_t box = 1, kept = j->finds;
   for (uint32_t left = j->g->now; left; left &= left - 1)
     begin(j, d, false, __builtin_ctz(left));
+  if (j->fullest) {
+    add_fullest(j, d);
+    return;
+  }
   for (uint32_t left = j->finds ? j->g->then : 0; left; left &= left - 1) {
     const int c = __builtin_ctz(left);
     catch_up(j, d, c, TF_MAX_PATH);
+    j->gave_up |= j->g->cut && d->then[c].lost;
     if (d->then[c].lost) step_back(j, d, c);
     if (d->then[c].lost && finds_nothing(j, c)) kept = 0;
   }
   for (int i = 0; i < j->g->n_rank; i++) {
     const int r = j->g->rank[i];
-    const tf_ival now = range_at(j, d, false, j->w.v->range[r]);
+    const tf_ival now = tf_uneven_range_at(j, d, false, j->w.v->range[r]);
     if (j->g->clipped) {
-      add_clipped(j, d, now, kept ? range_at(j, d, true, j->w.q->range[r]) : (tf_ival){0, 0});
+      add_clipped(j, d, now, kept ? tf_uneven_range_at(j, d, true, j->w.q->range[r]) : (tf_ival){0, 0});
       return;
     }
     box *= now.len;
-    if (kept) kept *= tf_common_part(now, range_at(j, d, true, j->w.q->range[r])).len;
+    if (kept) kept *= tf_common_part(now, tf_uneven_range_at(j, d, true, j->w.q->range[r])).len;
   }
+  if (j->rest >= 0) ways *= join_of(j, d)->count;
   j->all += ways * box;
   j->kept += ways * kept;
 }
 
 /* Copies the chains of the group. */
-static void copy(const summing *j, strands *to, const strands *from) {
+static void copy(const tf_uneven_summing *j, tf_strands *to, const tf_strands *from) {
   for (uint32_t left = j->g->now; left; left &= left - 1)
     to->now[__builtin_ctz(left)] = from->now[__builtin_ctz(left)];
   for (uint32_t left = j->finds ? j->g->then : 0; left; left &= left - 1)
     to->then[__builtin_ctz(left)] = from->then[__builtin_ctz(left)];
 }
 
-/* A loop whose digit is chosen: at position k, of chain c now and b before (-1: none with this digit). */
-typedef struct {
-  int k, c, b;
-  int64_t less; /* the digit before is less by this */
-} digit_of;
-
 /* Gives the loop a digit. */
-static void set(summing *j, strands *d, const digit_of *at, int64_t digit) {
+static void set(tf_uneven_summing *j, tf_strands *d, const tf_digit_of *at, int64_t digit) {
   j->digit[at->k] = digit;
-  strand *t = &d->now[at->c];
-  const int64_t step = step_at(j, j->path, at->k);
+  tf_strand *t = &d->now[at->c];
+  const int64_t step = tf_step_at(j, j->path, at->k);
   if (t->tight) {
     t->tight = digit == t->rest / step;
     t->rest -= digit * step;
   }
   t->full = step;
-  t->off += at->less * step;
+  t->off += (j->g->cut ? digit : at->less) * step;
   if (at->b >= 0) set_digit(j, d, at->b, j->pair[at->k], digit - at->less);
 }
 
+/* The first digit that is not like `first`: one of `cut`, or where a border matters any. */
+static int64_t next_cut(const tf_uneven_summing *j, int64_t first, int64_t most, const int64_t cut[4],
+                        const tf_digits *ok) {
+  int64_t next = most + 1;
+  for (int i = 0; i < 4; i++)
+    if (cut[i] > first && cut[i] < next) next = cut[i];
+  if (j->g->cut) {
+    const int64_t end = first < ok->first || first > ok->last ? first + 1 : ok->last + 1;
+    next = end < next ? end : next;
+  }
+  return next;
+}
+
 /* Chooses digits of the loops at the positions that are left, the outermost first; d is changed. */
-static void choose(summing *j, strands *d, uint64_t left, int64_t ways) {
+static void choose(tf_uneven_summing *j, tf_strands *d, uint64_t left, int64_t ways) {
   for (; left && !j->gave_up; left &= left - 1) {
-    digit_of at = {.k = __builtin_ctzll(left), .b = -1};
-    const int64_t trip = trip_at(j, j->path, at.k);
+    tf_digit_of at = {.k = __builtin_ctzll(left), .b = -1};
+    const int64_t trip = tf_trip_at(j, j->path, at.k);
     at.c = j->n->on[j->e->chain_of[j->path->loops[at.k]]];
     at.less = at.k == j->w.carry;
-    int64_t first = at.less, most = j->w.zero >> at.k & 1 ? 0 : trip - 1, cut[3] = {-1, -1, -1};
+    int64_t first = at.less, most = j->w.zero >> at.k & 1 ? 0 : trip - 1,
+            cut[4] = {-1, -1, -1, at.k == j->rest ? 1 : -1};
     begin(j, d, false, at.c);
     if (d->now[at.c].tight) {
-      cut[0] = d->now[at.c].rest / step_at(j, j->path, at.k);
+      cut[0] = d->now[at.c].rest / tf_step_at(j, j->path, at.k);
       most = cut[0] < most ? cut[0] : most;
     }
     if (j->finds && j->pair[at.k] >= 0) {
       at.b = j->from->on[j->e->chain_of[j->before->loops[j->pair[at.k]]]];
       catch_up(j, d, at.b, j->pair[at.k]);
-      const strand *t = &d->then[at.b];
-      if (t->tight) cut[1] = t->rest / step_at(j, j->before, j->pair[at.k]) + at.less, cut[2] = cut[1] + 1;
+      const tf_strand *t = &d->then[at.b];
+      j->gave_up |= at.k == j->rest && t->tight; /* what instances with equal boxes find may differ */
+      if (t->tight) cut[1] = t->rest / tf_step_at(j, j->before, j->pair[at.k]) + at.less, cut[2] = cut[1] + 1;
     }
     if (first > most) return;
-    while (true) { /* digits that are alike are chosen at once; the last ones go on from here */
-      int64_t next = most + 1;
-      for (int i = 0; i < 3; i++)
-        if (cut[i] > first && cut[i] < next) next = cut[i];
+    const tf_digits ok = j->g->cut ? tf_uneven_inside(j, d, &at, first, most) : (tf_digits){first, most};
+    while (!(j->fullest && j->all) &&
+           !j->gave_up) { /* alike digits are chosen at once; the last ones go on from here */
+      const int64_t next = next_cut(j, first, most, cut, &ok);
       if (next > most) break;
-      strands own;
+      tf_strands own;
       copy(j, &own, d);
       j->alike[at.k] = next - first;
       set(j, &own, &at, first);
       choose(j, &own, left & (left - 1), ways * (next - first));
       first = next;
     }
+    if (j->fullest && j->all) return;
     set(j, d, &at, first);
     j->alike[at.k] = most + 1 - first;
     ways *= most + 1 - first;
@@ -339,18 +309,18 @@ static void choose(summing *j, strands *d, uint64_t left, int64_t ways) {
 
 /* The same for a lone chain of which no earlier digits matter: settings whose digits are below the bound's, and the one
  * whose digits are the bound's.  False: the group has other chains, or places matter. */
-static bool count_alone(summing *j) {
-  if (j->g->now & (j->g->now - 1) || j->g->clipped) return false;
-  strands d;
+static bool count_alone(tf_uneven_summing *j) {
+  if (j->g->now & (j->g->now - 1) || j->g->clipped || j->g->cut) return false;
+  tf_strands d;
   int64_t below = 0, equal = 1, box[2] = {1, 1};
   const int c = j->g->now ? __builtin_ctz(j->g->now) : -1;
-  strand *t = &d.now[c < 0 ? 0 : c];
+  tf_strand *t = &d.now[c < 0 ? 0 : c];
   t->ready = false;
   if (c >= 0) begin(j, &d, false, c);
   if (c >= 0 && !t->tight) below = 1, equal = 0;
   for (uint64_t left = j->g->positions & j->n->turning; left; left &= left - 1) {
     const int k = __builtin_ctzll(left);
-    const int64_t trip = trip_at(j, j->path, k), step = step_at(j, j->path, k), first = k == j->w.carry;
+    const int64_t trip = tf_trip_at(j, j->path, k), step = tf_step_at(j, j->path, k), first = k == j->w.carry;
     const int64_t most = j->w.zero >> k & 1 ? 0 : trip - 1, bound = equal ? t->rest / step : 0;
     below *= most + 1 - first;
     if (equal)
@@ -362,14 +332,14 @@ static bool count_alone(summing *j) {
   for (int tight = 0; tight < 2; tight++) {
     t->tight = tight;
     for (int i = 0; i < j->g->n_rank; i++)
-      box[tight] *= range_at(j, &d, false, j->w.v->range[j->g->rank[i]]).len;
+      box[tight] *= tf_uneven_range_at(j, &d, false, j->w.v->range[j->g->rank[i]]).len;
   }
   j->all = below * box[0] + equal * box[1];
   return true;
 }
 
 /* Finds the digits that are the same now and before. */
-static void pair_up(summing *j) {
+static void pair_up(tf_uneven_summing *j) {
   const tf_uneven_sum *w = &j->w;
   for (int k = 0; k < j->before->n; k++)
     j->twin[k] = -1;
@@ -379,9 +349,9 @@ static void pair_up(summing *j) {
     if (j->pair[k] >= 0) j->twin[k] = (signed char)k;
   }
   for (int a = w->n_common, b = w->n_common; w->sibling; a++, b++) { /* layouts agree, instance by instance */
-    while (a < j->path->n && (j->path->temporal >> a & 1 || trip_at(j, j->path, a) <= 1))
+    while (a < j->path->n && (j->path->temporal >> a & 1 || tf_trip_at(j, j->path, a) <= 1))
       a++;
-    while (b < j->before->n && (j->before->temporal >> b & 1 || trip_at(j, j->before, b) <= 1))
+    while (b < j->before->n && (j->before->temporal >> b & 1 || tf_trip_at(j, j->before, b) <= 1))
       b++;
     if (a >= j->path->n || b >= j->before->n) break;
     j->pair[a] = (signed char)b;
@@ -390,12 +360,12 @@ static void pair_up(summing *j) {
 }
 
 /* Writes the trip counts and steps of the loops at these positions; returns behind the last. */
-static int64_t *write_loops(const summing *j, const tf_path *path, uint64_t positions, int64_t *to) {
+static int64_t *write_loops(const tf_uneven_summing *j, const tf_path *path, uint64_t positions, int64_t *to) {
   for (; positions; positions &= positions - 1) {
     const int k = __builtin_ctzll(positions);
-    const int64_t trip = trip_at(j, path, k);
+    const int64_t trip = tf_trip_at(j, path, k);
     *to++ = trip;
-    *to++ = trip > 1 ? step_at(j, path, k) : 0;
+    *to++ = trip > 1 ? tf_step_at(j, path, k) : 0;
   }
   return to;
 }
@@ -403,7 +373,7 @@ static int64_t *write_loops(const summing *j, const tf_path *path, uint64_t posi
 static uint64_t first_positions(int n) { return n ? ~UINT64_C(0) >> (TF_MAX_PATH - n) : 0; }
 
 /* The number of the current setting of the group's loops. */
-static int64_t setting_of(const summing *j) {
+static int64_t setting_of(const tf_uneven_summing *j) {
   tf_sums_kept *k = j->g->kept;
   int64_t now[4 * TF_MAX_PATH];
   if (k->evaluation == j->m->uneven->evaluation) return k->setting;
@@ -422,7 +392,7 @@ static int64_t setting_of(const summing *j) {
 }
 
 /* The memo for the current group: the slot that holds it, or may. */
-static tf_sum_kept *memo_of(const summing *j, bool *known) {
+static tf_sum_kept *memo_of(const tf_uneven_summing *j, bool *known) {
   const tf_uneven_sum *w = &j->w;
   const uint64_t at = j->g->positions, zero = w->zero & at & j->n->turning;
   const uint64_t last = w->carry >= 0 ? at & j->path->temporal & ~UINT64_C(0) << w->carry << 1 : 0;
@@ -437,8 +407,8 @@ static tf_sum_kept *memo_of(const summing *j, bool *known) {
 }
 
 /* Chooses the digits of the current group from the beginning. */
-static void choose_all(summing *j) {
-  strands d;
+static void choose_all(tf_uneven_summing *j) {
+  tf_strands d;
   j->all = j->kept = 0;
   for (uint32_t left = j->g->now; left; left &= left - 1)
     d.now[__builtin_ctz(left)].ready = false;
@@ -531,7 +501,7 @@ static bool sum_plain(const plain_sum *x, bool finds, int64_t *all, int64_t *kep
 /* ---- groups ---------------------------------------------------------------------------------------------------- */
 
 /* The sum over the current group. */
-static void sum_group(summing *j) {
+static void sum_group(tf_uneven_summing *j) {
   bool known;
   const plain_sum plain = {.m = j->m, .n = j->n, .path = j->path, .g = j->g, .zero = j->w.zero, .carry = j->w.carry};
   if (j->g->n_plain && sum_plain(&plain, j->finds, &j->all, &j->kept)) return;
@@ -553,7 +523,7 @@ static void sum_group(summing *j) {
 }
 
 /* Whether all chains of the group divide what they split, so that instances differ in their place alone. */
-static bool all_even(const summing *j) {
+static bool all_even(const tf_uneven_summing *j) {
   bool even = true;
   for (int then = 0; then < 1 + j->finds; then++) {
     const tf_uneven_node *n = then ? j->from : j->n;
@@ -561,17 +531,17 @@ static bool all_even(const summing *j) {
     for (uint32_t left = then ? j->g->then : j->g->now; left; left &= left - 1) {
       const tf_path_chain *of = &n->chain[__builtin_ctz(left)];
       int i = 0;
-      while (i < of->n && trip_at(j, path, of->pos[i]) <= 1)
+      while (i < of->n && tf_trip_at(j, path, of->pos[i]) <= 1)
         i++;
-      even &= i == of->n ||
-              trip_at(j, path, of->pos[i]) * step_at(j, path, of->pos[i]) == j->m->len[j->e->chains[of->chain].base];
+      even &= i == of->n || tf_trip_at(j, path, of->pos[i]) * tf_step_at(j, path, of->pos[i]) ==
+                                j->m->len[j->e->chains[of->chain].base];
     }
   }
   return even;
 }
 
 /* Whether loops of several chains are at these positions. */
-static bool several(const summing *j, uint64_t positions) {
+static bool several(const tf_uneven_summing *j, uint64_t positions) {
   int chain = -1;
   bool many = false;
   for (; positions; positions &= positions - 1) {
@@ -582,14 +552,51 @@ static bool several(const summing *j, uint64_t positions) {
   return many;
 }
 
+/* The chain of the loop at a position divides what it splits. */
+static bool even_at(const tf_uneven_summing *j, int pos) {
+  const tf_path_chain *of = &j->n->chain[j->n->on[j->e->chain_of[j->path->loops[pos]]]];
+  return !of->n_turn || of->turn[0].trip * of->turn[0].step == of->len;
+}
+
+/* Whether partial tiles are clipped at the upper border, where one may become as long as a whole one beside it. */
+static bool ends_meet(const tf_uneven_summing *j, const tf_even_range *r, int pos) {
+  const tf_path_chain *of = &j->n->chain[j->n->on[j->e->chain_of[j->path->loops[pos]]]];
+  return j->g->clipped && of->turn[of->n_turn - 1].step > 1 && !tf_uneven_within(j->e, r);
+}
+
+/* Prepares to sum where one of the loops at `join` is of a chain that leaves a remainder, over whole extents: the boxes
+ * of its digits overlap those of the digit before.  False: it does not apply. */
+static bool join_rest(tf_uneven_summing *j, const tf_even_range *r, uint64_t join) {
+  uint64_t rest = 0;
+  for (uint64_t left = join; left; left &= left - 1)
+    if (!even_at(j, __builtin_ctzll(left))) rest |= left & -left;
+  if (!rest || rest & (rest - 1) || join & ~r->moves || r->n != 1 || j->w.sibling) return false;
+  const int pos = j->rest = __builtin_ctzll(rest), l = j->path->loops[pos];
+  const int64_t by = r->shift[pos] * j->m->value[j->e->step[l]];
+  for (uint64_t left = j->g->now; left; left &= left - 1)
+    if (j->e->ranges[j->e->chains[j->n->chain[__builtin_ctzll(left)].chain].base].what != TF_WHOLE) return false;
+  j->w.zero |= join & ~rest;
+  return by > 0 && !ends_meet(j, r, pos) && tf_uneven_join(j->m, j->path, r, join & ~rest, &j->join) &&
+         tf_uneven_more(&j->join, by, &j->more);
+}
+
 /* The sum over the group, in which boxes that several of the loops at `join` bring count once. */
-static void sum_joined(summing *j, uint64_t join) {
+static void sum_joined(tf_uneven_summing *j, uint64_t join) {
   if (!several(j, join)) {
     sum_group(j);
     return;
   }
   const tf_even_range *r = &j->e->ranges[j->w.v->range[j->g->rank[0]]];
-  if (j->g->n_rank != 1 || !all_even(j) || !tf_uneven_join(j->m, j->path, r, join & r->moves, &j->join)) {
+  if (j->g->n_rank == 1 && !j->g->cut && join_rest(j, r, join)) {
+    if (j->w.q && !j->paired) pair_up(j);
+    j->paired = true;
+    choose_all(j);
+    j->rest = -1;
+    j->join.n = 0;
+    return;
+  }
+  j->rest = -1;
+  if (j->g->n_rank != 1 || j->g->cut || !all_even(j) || !tf_uneven_join(j->m, j->path, r, join & r->moves, &j->join)) {
     j->gave_up = true;
     return;
   }
@@ -607,8 +614,9 @@ static void sum_joined(summing *j, uint64_t join) {
 }
 
 /* The sums over the group, one for each sum asked for: those with the same of its positions at their first are one. */
-static void sum_group_of_all(summing *j, bool sure, tf_uneven_sums *sums) {
+static void sum_group_of_all(tf_uneven_summing *j, tf_uneven_sums *sums) {
   const uint64_t at = j->g->positions & j->n->turning, zero = j->w.zero;
+  const bool there = j->w.q && !j->w.sibling && !j->g->n_rank;
   uint64_t known[TF_UNEVEN_SUMS], joined[TF_UNEVEN_SUMS];
   int64_t all[TF_UNEVEN_SUMS], kept[TF_UNEVEN_SUMS];
   int n = 0;
@@ -618,6 +626,9 @@ static void sum_group_of_all(summing *j, bool sure, tf_uneven_sums *sums) {
     while (i < n && (known[i] != own || joined[i] != join))
       i++;
     if (i == n) {
+      const bool sure =
+          there && !(j->g->idle & at & ~(zero | own)); /* whatever its digits, the instance was there before */
+      j->finds = j->w.q && !sure;
       j->w.zero = zero | own;
       sum_joined(j, join);
       known[n] = own, joined[n] = join, all[n] = j->all, kept[n++] = sure ? j->all : j->kept;
@@ -629,7 +640,7 @@ static void sum_group_of_all(summing *j, bool sure, tf_uneven_sums *sums) {
 }
 
 /* Its arrays are filled as far as they are used. */
-static void start(summing *j, struct tf_model *m, const tf_uneven_sum *w) {
+static void start(tf_uneven_summing *j, struct tf_model *m, const tf_uneven_sum *w) {
   j->m = m;
   j->w = *w;
   j->e = m->even;
@@ -637,11 +648,27 @@ static void start(summing *j, struct tf_model *m, const tf_uneven_sum *w) {
   j->path = &m->plan->path[w->node], j->before = &m->plan->path[w->from];
   j->all = j->kept = 0;
   j->join.n = 0;
-  j->longest = j->gave_up = j->paired = false;
+  j->longest = j->fullest = j->gave_up = j->paired = false;
+  j->looks = 0;
+  j->rest = -1;
+}
+
+bool tf_uneven_fullest(struct tf_model *m, const tf_uneven_sum *w) {
+  tf_uneven_summing j;
+  start(&j, m, w);
+  j.finds = false;
+  j.fullest = true;
+  for (int g = 0; g < w->groups->n; g++) {
+    j.g = &w->groups->of[g];
+    if (!j.g->n_rank) continue;
+    choose_all(&j);
+    if (!j.all || j.gave_up) return false;
+  }
+  return true;
 }
 
 bool tf_uneven_longest(struct tf_model *m, const tf_uneven_sum *w, const tf_chain_group *g, int64_t *len) {
-  summing j;
+  tf_uneven_summing j;
   start(&j, m, w);
   j.g = g;
   j.finds = false;
@@ -652,15 +679,13 @@ bool tf_uneven_longest(struct tf_model *m, const tf_uneven_sum *w, const tf_chai
 }
 
 bool tf_uneven_sum_up(struct tf_model *m, const tf_uneven_sum *w, tf_uneven_sums *sums) {
-  summing j;
+  tf_uneven_summing j;
   start(&j, m, w);
   for (int k = 0; k < sums->n; k++)
     sums->of[k].box = 1, sums->of[k].kept = w->q ? 1 : 0;
   for (int i = 0; i < w->groups->n && !j.gave_up; i++) {
     j.g = &w->groups->of[i];
-    const bool sure = w->q && !w->sibling && !j.g->n_rank; /* whatever its digits, the instance was there before */
-    j.finds = w->q && !sure;
-    sum_group_of_all(&j, sure, sums);
+    sum_group_of_all(&j, sums);
   }
   return !j.gave_up;
 }

@@ -1,0 +1,200 @@
+/* Ranges at digits under choice (uneven_sum.c).  Where borders cut ranges that chains split, places are whole ones, and
+ * digits near a border are chosen one by one: as long as what is still to be chosen may bring a range across it.
+ * Elsewhere no border matters, and digits are alike. */
+#include "model/cost/quick/uneven_plan.h"
+#include "model/tree/infer.h"
+
+enum { MOST_LOOKS = 4096 };
+
+/* What a read takes. */
+static tf_ival read_at(tf_uneven_summing *j, const tf_strands *d, bool then, const tf_even_read *read) {
+  tf_ival one = {read->c, 1};
+  for (int t = read->first; t < read->first + read->n; t++)
+    one = tf_index_plus(one, j->e->terms[t].coef, tf_uneven_range_at(j, d, then, j->e->terms[t].range));
+  return one;
+}
+
+tf_ival tf_uneven_range_at(tf_uneven_summing *j, const tf_strands *d, bool then, int range) {
+  const tf_even_range *r = &j->e->ranges[range];
+  if (r->what == TF_WHOLE) return (tf_ival){0, r->len};
+  if (r->what == TF_PART) {
+    const int c = (then ? j->from : j->n)->on[r->chain];
+    tf_ival v = tf_uneven_range_at(j, d, then, r->base);
+    if (c < 0) return v;
+    const tf_strand *t = then ? &d->then[c] : &d->now[c];
+    return (tf_ival){v.lo + t->off, tf_tile_of(t)};
+  }
+  if (tf_uneven_fixed(r)) return (tf_ival){j->m->lo[range], j->m->len[range]};
+  tf_ival all = {0, 0};
+  for (int i = r->first; i < r->first + r->n; i++) {
+    tf_ival one = read_at(j, d, then, &j->e->reads[i]);
+    if (j->g->cut && r->from < r->to) {
+      one = tf_common_part(one, (tf_ival){r->from, r->to - r->from});
+      j->gave_up |= one.len <= 0 && (r->made || r->n > 1); /* padding alone */
+    }
+    all = tf_hull(all, one);
+  }
+  return all;
+}
+
+/* ---- near borders ---------------------------------------------------------------------------------------------- */
+
+/* One side, and the tile that the loop at hand gives its chain c, in the range that the chain splits. */
+typedef struct {
+  bool then;
+  int c;
+  tf_ival tile;
+} chosen;
+
+static const tf_strand *strand_of(const tf_uneven_summing *j, const tf_strands *d, const chosen *s, int range, int *c) {
+  *c = (s->then ? j->from : j->n)->on[j->e->ranges[range].chain];
+  return *c < 0 ? NULL : s->then ? &d->then[*c] : &d->now[*c];
+}
+
+/* All that the range may come to, whatever is chosen further inside, borders aside. */
+static tf_ival reach(tf_uneven_summing *j, const tf_strands *d, const chosen *s, int range);
+
+static tf_ival read_reach(tf_uneven_summing *j, const tf_strands *d, const chosen *s, const tf_even_read *read) {
+  tf_ival one = {read->c, 1};
+  for (int t = read->first; t < read->first + read->n; t++)
+    one = tf_index_plus(one, j->e->terms[t].coef, reach(j, d, s, j->e->terms[t].range));
+  return one;
+}
+
+static tf_ival reach(tf_uneven_summing *j, const tf_strands *d, const chosen *s, int range) {
+  const tf_even_range *r = &j->e->ranges[range];
+  tf_ival all = {0, 0};
+  int c;
+  if (r->what == TF_WHOLE) return (tf_ival){0, r->len};
+  if (r->what == TF_PART) {
+    const tf_strand *t = strand_of(j, d, s, range, &c);
+    if (c >= 0 && c == s->c) return (tf_ival){tf_uneven_range_at(j, d, s->then, r->base).lo + s->tile.lo, s->tile.len};
+    return t && t->ready ? tf_uneven_range_at(j, d, s->then, range) : reach(j, d, s, r->base);
+  }
+  if (tf_uneven_fixed(r)) return tf_uneven_range_at(j, d, s->then, range);
+  for (int i = r->first; i < r->first + r->n; i++)
+    all = tf_hull(all, read_reach(j, d, s, &j->e->reads[i]));
+  return all;
+}
+
+static int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+
+/* Leaves the digits, of those from `first` on, at which a read that moves by so much a digit stays inside. */
+static void keep_inside(const tf_even_range *r, tf_ival at, int64_t by, int64_t first, tf_digits *ok) {
+  int64_t low = r->from - at.lo, high = r->to - at.lo - at.len; /* low <= by (digit - first) <= high */
+  if (by == 0) {
+    if (low > 0 || high < 0) ok->last = ok->first - 1;
+    return;
+  }
+  const int64_t a = by > 0 ? -floor_div(-low, by) : -floor_div(-high, by);
+  const int64_t b = by > 0 ? floor_div(high, by) : floor_div(low, by);
+  if (first + a > ok->first) ok->first = first + a;
+  if (first + b < ok->last) ok->last = first + b;
+}
+
+/* Leaves the digits from `first` on at which no border matters to the range: each moves the tile by its length. */
+static void limit(tf_uneven_summing *j, const tf_strands *d, const chosen *s, int range, int64_t first, tf_digits *ok) {
+  const tf_even_range *r = &j->e->ranges[range];
+  int c;
+  if (r->what == TF_PART) {
+    const tf_strand *t = strand_of(j, d, s, range, &c);
+    if (!(t && t->ready)) limit(j, d, s, r->base, first, ok);
+    return;
+  }
+  for (int i = r->first; r->what == TF_HULL && !tf_uneven_fixed(r) && i < r->first + r->n; i++) {
+    const tf_even_read *read = &j->e->reads[i];
+    for (int t = read->first; t < read->first + read->n; t++)
+      limit(j, d, s, j->e->terms[t].range, first, ok);
+    if (r->from == r->to) continue;
+    chosen next = *s;
+    next.tile.lo += s->tile.len;
+    const tf_ival at = read_reach(j, d, s, read);
+    keep_inside(r, at, read_reach(j, d, &next, read).lo - at.lo, first, ok);
+  }
+}
+
+/* The same for all ranges of one side. */
+static void limit_all(tf_uneven_summing *j, const tf_strands *d, const chosen *s, int64_t first, tf_digits *ok) {
+  const tf_uneven_node *n = s->then ? j->from : j->n;
+  const tf_even_slice *v = s->then ? j->w.q : j->w.v;
+  for (int i = 0; i < j->g->n_rank; i++)
+    limit(j, d, s, v->range[j->g->rank[i]], first, ok);
+  for (uint32_t left = s->then ? j->g->then : j->g->now; left; left &= left - 1) {
+    const int c = __builtin_ctz(left);
+    if (!(s->then ? d->then[c].ready : d->now[c].ready))
+      limit(j, d, s, j->e->chains[n->chain[c].chain].base, first, ok);
+  }
+}
+
+/* Instances of the spatial loop at position k that have a whole tile, where the other loops of its chain stand as
+ * chosen; *more: another may have a part of one. */
+static int64_t whole_instances(tf_uneven_summing *j, int k, bool *more) {
+  const tf_path_chain *of = &j->n->chain[j->n->on[j->e->chain_of[j->path->loops[k]]]];
+  const tf_even_range *base = &j->e->ranges[j->e->chains[of->chain].base];
+  int64_t rest = base->len - 1;
+  bool tight = true, first = true;
+  *more = false;
+  j->gave_up |= base->what != TF_WHOLE;
+  for (int i = 0; i < of->n && !j->gave_up; i++) {
+    const int pos = of->pos[i];
+    const int64_t trip = tf_trip_at(j, j->path, pos), step = tf_step_at(j, j->path, pos), bound = rest / step;
+    if (trip <= 1) continue;
+    if (first) tight = trip * step != base->len;
+    first = false;
+    if (pos == k) {
+      *more = tight;
+      return tight && bound < trip ? bound : trip;
+    }
+    if (!tight) continue;
+    tight = j->digit[pos] == bound;
+    rest -= bound * step;
+  }
+  return 0;
+}
+
+/* What the read has of its range, where the tile is moved by so much. */
+static int64_t left_at(const tf_even_range *r, tf_ival at, int64_t by) {
+  return tf_common_part((tf_ival){at.lo + by, at.len}, (tf_ival){r->from, r->to - r->from}).len;
+}
+
+int64_t tf_uneven_longest_of_all(tf_uneven_summing *j, const tf_strands *d, int c, int64_t len) {
+  const int range = j->e->chains[j->n->chain[c].chain].base;
+  const tf_even_range *r = &j->e->ranges[range];
+  const uint64_t on = j->w.zero & ~j->path->temporal & j->n->turning & j->g->positions & r->depends;
+  if (!on || len == tf_uneven_most(j->m, range)) return len;
+  const int k = __builtin_ctzll(on);
+  const int64_t by = r->moves >> k & 1 ? r->shift[k] * tf_step_at(j, j->path, k) : 0;
+  bool more;
+  bool other = r->what != TF_HULL || r->n != 1 || r->from == r->to; /* cut by other borders than its own */
+  for (int t = 0; !other && t < j->e->reads[r->first].n; t++)
+    other = tf_uneven_cut(j->e, j->e->terms[j->e->reads[r->first].first + t].range);
+  if (on & (on - 1) || other || by <= 0 || j->g->n_rank) {
+    j->gave_up = true;
+    return len;
+  }
+  const int64_t n = whole_instances(j, k, &more);
+  const tf_ival at = read_at(j, d, false, &j->e->reads[r->first]);
+  const int64_t near[2] = {floor_div(r->from - at.lo, by), floor_div(r->to - at.lo - at.len, by)};
+  for (int i = 0; i < 2; i++)
+    for (int64_t x = near[i] > 1 ? near[i] - 1 : 0; x <= near[i] + 1; x++) {
+      const int64_t now = left_at(r, at, (x < n - 1 ? x : n > 0 ? n - 1 : 0) * by);
+      len = now > len ? now : len;
+    }
+  if (more && n > 0 && left_at(r, at, n * by) > len) j->gave_up = true; /* more than of any whole tile */
+  return len;
+}
+
+tf_digits tf_uneven_inside(tf_uneven_summing *j, const tf_strands *d, const tf_digit_of *at, int64_t first,
+                           int64_t most) {
+  tf_digits ok = {first, most};
+  const int64_t step = tf_step_at(j, j->path, at->k);
+  const chosen now = {false, at->c, {d->now[at->c].off + first * step, step}};
+  limit_all(j, d, &now, first, &ok);
+  if (at->b >= 0) {
+    const int64_t by = tf_step_at(j, j->before, j->pair[at->k]);
+    const chosen then = {true, at->b, {d->then[at->b].off + (first - at->less) * by, by}};
+    limit_all(j, d, &then, first, &ok);
+  }
+  j->gave_up |= ++j->looks > MOST_LOOKS;
+  return ok;
+}
