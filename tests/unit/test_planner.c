@@ -284,6 +284,36 @@ static void test_rival(void) {
   case_drop(&e);
 }
 
+/* Two products of one map, of other rows each, so that no template has them below the same loops. */
+static const char apart[] = "workload:\n"
+                            "  name: apart\n"
+                            "  dims: {k: 8, i: 8, j: 8, p: 12, q: 12, u: 6, v: 6, r: 3, s: 3}\n"
+                            "  tensors: {A: {pad: [0, %d, %d]}}\n"
+                            "  ops:\n"
+                            "  - \"A[k,p,q] = relu(I[k,p,q])\"\n"
+                            "  - \"Y[j,p,q] += A[k, p + %d * r - %d, q + %d * s - %d] * V[j,k,r,s]\"\n"
+                            "  - \"Z[i,u,v] += A[k, 2 * u, 2 * v] * W[i,k]\"\n";
+
+/* Whether the group has a plan. */
+static bool is_planned(int border, double rival) {
+  char text[1024];
+  snprintf(text, sizeof text, apart, border, border, border, border, border, border);
+  test_case e = case_of(core, text);
+  tf_planner_opts o = {.rival = rival};
+  tf_planned *p = plan(&e, &o);
+  const bool there = p && p->tree;
+  CHECK(p && (there ? p->result.feasible && p->evals > 0 : p->evals == 0) && tf_diags_errors(e.d) == 0);
+  tf_planned_free(p);
+  case_drop(&e);
+  return there;
+}
+
+/* Where kernels of single ops compete, no mapping of any shape is looked for if borders make that slow: there is no
+ * plan then.  One that nothing competes with has a plan whatever it takes. */
+static void test_hopeless(void) {
+  CHECK(is_planned(0, 0) && is_planned(0, 1e15) && is_planned(1, 0) && !is_planned(1, 1e15));
+}
+
 /* A first convolution that is dear, one over windows of its result, and a core that holds a few rows: each row is made
  * once.  Where windows do not overlap nothing is retained. */
 static void test_halos(void) {
@@ -555,6 +585,7 @@ int main(void) {
   test_polished();
   test_fused_convolutions();
   test_rival();
+  test_hopeless();
   test_halos();
   test_pointwise();
   return check_report();
