@@ -5,6 +5,7 @@
 
 #include "base/locale.h"
 #include "model/demand/demand.h"
+#include "model/demand/ends.h"
 #include "model/demand/exposed.h"
 #include "model/demand/steps.h"
 #include "model/sparse/sparse.h"
@@ -158,6 +159,20 @@ static bool bound_of_unit(const bounded *b, int u, bool thorough, double *cycles
   return steps >= 0;
 }
 
+/* What nothing hides of the first op that only units u can run, and of the last. */
+static bool bound_of_ends(const bounded *b, int u, double *cycles) {
+  const tf_workload *wl = b->d->wl;
+  bool *mine = calloc((size_t)wl->n_ops + 1, sizeof *mine);
+  if (!mine) return false;
+  for (int o = 0; o < wl->n_ops; o++)
+    mine[o] = !b->may_wait[o] && tf_needs_unit(b->arch, &wl->ops[o], u);
+  const double alone = wl->n_ops == 1 && mine[0] ? tf_least_exposed(b->arch, b->d, u) : 0;
+  const double ends = wl->n_ops > 1 ? tf_least_ends(b->arch, b->d, u, mine, *cycles) : 0;
+  free(mine);
+  *cycles = fmax(*cycles, fmax(alone, ends));
+  return ends >= 0;
+}
+
 /* Busy time of the machine's units.  The times of ops that can only use one kind of unit add up; the sum over all ops
  * divided by the rate of all units that could run any of them is a bound, and so is the time of any single op. */
 static bool compute_bound(const bounded *b, tf_bounds *out) {
@@ -182,8 +197,7 @@ static bool compute_bound(const bounded *b, tf_bounds *out) {
   for (int u = 0; u < a->n_units; u++)
     if (!bound_of_unit(b, u, true, &out->cycles)) return false;
   for (int u = 0; u < a->n_units && !b->sparse; u++)
-    if (wl->n_ops == 1 && !b->may_wait[0] && tf_needs_unit(a, &wl->ops[0], u))
-      out->cycles = fmax(out->cycles, tf_least_exposed(a, b->d, u));
+    if (!bound_of_ends(b, u, &out->cycles)) return false;
   return true;
 }
 
