@@ -133,14 +133,21 @@ static void join_all(ends *e) {
     }
 }
 
-/* The least of the ops in turn, each with the whole mesh. */
+/* Whether another of the ops needs the i-th. */
+static bool is_needed(const ends *e, int i) {
+  for (int k = 0; k < e->n; k++)
+    if (e->needs[k] >> i & 1) return true;
+  return false;
+}
+
+/* No more than the ops in turn take, each with the whole mesh. */
 static double in_turn(const ends *e, int sides) {
   double all = 0, load = INFINITY, store = INFINITY;
   for (int i = 0; i < e->n; i++) {
     const double *whole = e->whole[1 << i];
     all += whole[0];
-    load = fmin(load, whole[sides & TF_END_LOADS] - whole[0]);
-    store = fmin(store, whole[sides & TF_END_STORES] - whole[0]);
+    if (!e->needs[i]) load = fmin(load, whole[sides & TF_END_LOADS] - whole[0]);
+    if (!is_needed(e, i)) store = fmin(store, whole[sides & TF_END_STORES] - whole[0]);
   }
   return all + load + store;
 }
