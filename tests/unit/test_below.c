@@ -444,7 +444,8 @@ static void draw_few(tf_rng *r, char *text, size_t size) {
                     pick(r, 0, 1) * pick(r, 0, 5), pick(r, 1, 8));
   for (const char *dim = "mnklo", *first = dim; *dim; dim++) {
     const int extent = pick(r, 1, 12);
-    if (is_used(ops, *dim)) at += snprintf(text + at, size - (size_t)at, "%s%c: %d", dim > first ? ", " : "", *dim, extent);
+    if (is_used(ops, *dim))
+      at += snprintf(text + at, size - (size_t)at, "%s%c: %d", dim > first ? ", " : "", *dim, extent);
   }
   if (is_used(ops, 'r')) at += snprintf(text + at, size - (size_t)at, ", r: %d", pick(r, 1, 3));
   at += snprintf(text + at, size - (size_t)at, "}\n");

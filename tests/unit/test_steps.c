@@ -222,11 +222,12 @@ static bool compare_windows(tf_rng *r) {
   windows_twin t = {pick(r, 1, 6), pick(r, 1, 3), pick(r, 1, 3), pick(r, 1, 3), pick(r, -2, 2), 0, 0, pick(r, 1, 6), 0};
   const int x = pick(r, 1, 3), y = pick(r, 1, 3);
   char text[800];
-  snprintf(text, sizeof text,
-           "architecture: {name: a, memories: [{name: M, bandwidth: %g}, {name: L, mesh: [%d, 1]}], compute: [{name: "
-           "u, ops: [mac], below: L, mesh: [1, %d]}]}\nworkload: {dims: {p: %d, r: %d}, tensors: {I: {pad: [%d]}}, ops: "
-           "['O[p] += I[%d*p + %d*r + %d] * W[r]']}\n",
-           t.in, x, y, t.p, t.r, pick(r, 0, 2) + (t.c < 0 ? -t.c : 0), t.a, t.b, t.c);
+  snprintf(
+      text, sizeof text,
+      "architecture: {name: a, memories: [{name: M, bandwidth: %g}, {name: L, mesh: [%d, 1]}], compute: [{name: "
+      "u, ops: [mac], below: L, mesh: [1, %d]}]}\nworkload: {dims: {p: %d, r: %d}, tensors: {I: {pad: [%d]}}, ops: "
+      "['O[p] += I[%d*p + %d*r + %d] * W[r]']}\n",
+      t.in, x, y, t.p, t.r, pick(r, 0, 2) + (t.c < 0 ? -t.c : 0), t.a, t.b, t.c);
   tf_diags *d = tf_diags_new();
   tf_spec *s = case_spec(text, d);
   tf_demand need = {0};
@@ -305,10 +306,9 @@ static double least_of_part(ends_twin *t, int from, int to, int sides, int units
 
 static void compare_ends(tf_rng *r) {
   bool mine[3] = {true, true, true};
-  ends_twin t = {.machine = {.in = pick(r, 1, 12),
-                             .back = pick(r, 0, 1) * pick(r, 1, 12),
-                             .fill = pick(r, 0, 1) * pick(r, 1, 9)},
-                 .n = pick(r, 2, 3)};
+  ends_twin t = {
+      .machine = {.in = pick(r, 1, 12), .back = pick(r, 0, 1) * pick(r, 1, 12), .fill = pick(r, 0, 1) * pick(r, 1, 9)},
+      .n = pick(r, 2, 3)};
   t.x = pick(r, 1, t.n == 2 ? 3 : 2), t.y = pick(r, 2, 3);
   for (int i = 0; i < 5; i++)
     t.length[i] = pick(r, 1, t.n == 2 ? 7 : 5);
