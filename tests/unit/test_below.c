@@ -245,7 +245,7 @@ static void check_case(tf_rng *rng, int i, int evals, int *mappings, int *tight)
     machine m = {.spec = s, .nested = alone ? tf_bound_slope_of(s->workload, s->arch->word_bits, d) : NULL};
     tf_objective objective = (tf_objective[]){TF_LATENCY, TF_ENERGY, TF_EDP, TF_TRAFFIC, TF_TRAFFIC}[pick(rng, 0, 4)];
     check_touched(s->workload, work);
-    bool ok = CHECK(tf_bounds_of(s->arch, s->workload, &m.bounds)) && CHECK(!alone || m.nested);
+    bool ok = CHECK(tf_bounds_on_chip(s->arch, s->workload, &m.bounds, d)) && CHECK(!alone || m.nested);
     ok = ok && check_search(&m, objective, strategies[tf_rng_below(rng, 2)], evals, d);
     if (ok && tf_rng_below(rng, 4) == 0) ok = check_solver(&m, objective, d);
     if (!ok) printf("case %d:\n%s%s", i, arch, work);
@@ -463,7 +463,7 @@ static bool check_few(tf_rng *r) {
   tf_spec *s = case_spec(text, d);
   machine m = {.spec = s};
   bool exact = false;
-  if (s && CHECK(tf_bounds_of(s->arch, s->workload, &m.bounds))) { /* an input all in the padding is refused */
+  if (s && CHECK(tf_bounds_on_chip(s->arch, s->workload, &m.bounds, d))) { /* an input all in the padding is refused */
     const tf_solve_opts o = {.objective = TF_LATENCY, .budget = {.seed = 1, .threads = 1, .max_evals = OF_FEWS}};
     tf_solve_result *f = tf_solve_exact(s->arch, s->workload, &o, d);
     bool ok = CHECK(!f || !f->tree || !below(f->value, m.bounds.cycles));
