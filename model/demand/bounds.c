@@ -112,6 +112,7 @@ typedef struct {
   const tf_demand *d;
   const bool *may_wait;
   const tf_sparse *sparse; /* NULL: zeros save nothing */
+  bool ends;               /* with the ends of several ops, which takes milliseconds */
 } bounded;
 
 /* The least share of an op's points that take time, or energy, on any unit that can run it. */
@@ -167,7 +168,7 @@ static bool bound_of_ends(const bounded *b, int u, double *cycles) {
   for (int o = 0; o < wl->n_ops; o++)
     mine[o] = !b->may_wait[o] && tf_needs_unit(b->arch, &wl->ops[o], u);
   const double alone = wl->n_ops == 1 && mine[0] ? tf_least_exposed(b->arch, b->d, u) : 0;
-  const double ends = wl->n_ops > 1 ? tf_least_ends(b->arch, b->d, u, mine, *cycles) : 0;
+  const double ends = b->ends && wl->n_ops > 1 ? tf_least_ends(b->arch, b->d, u, mine, *cycles) : 0;
   free(mine);
   *cycles = fmax(*cycles, fmax(alone, ends));
   return ends >= 0;
@@ -250,13 +251,13 @@ static bool find_bounds(const bounded *b, tf_bounds *out, bool *starved) {
 }
 
 /* where the arena failed, sets of coordinates are subsets of what they should be: then nothing is known */
-static bool bounds_of(const tf_arch *arch, const tf_workload *wl, tf_bounds *out, bool *starved) {
+static bool bounds_of(const tf_arch *arch, const tf_workload *wl, bool ends, tf_bounds *out, bool *starved) {
   tf_demand d;
   bool *may_wait = tf_bounds_may_wait(wl);
   *starved = false;
   tf_sparse *sparse = NULL;
   bool ok = tf_demand_of(wl, &d) && may_wait && tf_sparse_new(d.arena, arch, wl, &sparse);
-  const bounded b = {arch, &d, may_wait, sparse};
+  const bounded b = {arch, &d, may_wait, sparse, ends};
   ok = ok && find_bounds(&b, out, starved);
   *starved |= tf_arena_failed(d.arena) || !may_wait;
   free(may_wait);
@@ -266,14 +267,23 @@ static bool bounds_of(const tf_arch *arch, const tf_workload *wl, tf_bounds *out
 
 bool tf_bounds_of(const tf_arch *arch, const tf_workload *wl, tf_bounds *out) {
   bool starved;
-  return bounds_of(arch, wl, out, &starved);
+  return bounds_of(arch, wl, false, out, &starved);
+}
+
+static bool find(const tf_arch *arch, const tf_workload *wl, bool ends, tf_bounds *out, tf_diags *d) {
+  bool starved;
+  if (bounds_of(arch, wl, ends, out, &starved)) return true;
+  return starved ? tf_out_of_memory(d) : tf_fail(d, wl->at, TF_E_OVERFLOW, "a bound passes 2^63 - 1");
 }
 
 bool tf_bounds_find(const tf_arch *arch, const tf_workload *wl, tf_bounds *out, tf_diags *d) {
   TF_IN_C_LOCALE;
-  bool starved;
-  if (bounds_of(arch, wl, out, &starved)) return true;
-  return starved ? tf_out_of_memory(d) : tf_fail(d, wl->at, TF_E_OVERFLOW, "a bound passes 2^63 - 1");
+  return find(arch, wl, false, out, d);
+}
+
+bool tf_bounds_with_ends(const tf_arch *arch, const tf_workload *wl, tf_bounds *out, tf_diags *d) {
+  TF_IN_C_LOCALE;
+  return find(arch, wl, true, out, d);
 }
 
 bool tf_bounds_input(const tf_workload *wl, int z, int64_t *words) {

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/locale.h"
+#include "model/demand/ends.h"
 #include "tileflow/bound.h"
 #include "tileflow/slope.h"
 
@@ -49,7 +50,7 @@ static double words_of_all(const tf_workload *wl) {
 
 bool tf_bounds_on_chip(const tf_arch *arch, const tf_workload *wl, tf_bounds *out, tf_diags *d) {
   TF_IN_C_LOCALE;
-  if (!tf_bounds_find(arch, wl, out, d)) return false;
+  if (!tf_bounds_with_ends(arch, wl, out, d)) return false;
   const double capacity = tf_bound_on_chip(arch, wl), compulsory = (double)out->traffic_words;
   if (tf_arch_homes(arch, wl) || tf_zeros_matter(arch, wl) || capacity >= words_of_all(wl)) return true;
   const double words = tf_slope_bound(wl, capacity);
