@@ -12,14 +12,6 @@
 #include "model/spec/masked.h"
 #include "tileflow/model.h"
 
-double tf_bounds_units(const tf_arch *a, int unit) {
-  const tf_unit *u = &a->units[unit];
-  double n = (double)u->mesh[0] * (double)u->mesh[1];
-  for (int l = 1; l <= u->below; l++)
-    n *= (double)a->memories[l].mesh[0] * (double)a->memories[l].mesh[1];
-  return n;
-}
-
 /* The fastest rate, in points a cycle, at which some unit runs the kinds; 0: none does. */
 static double best_rate(const tf_arch *a, uint32_t kinds, double *pj) {
   double best = 0;
