@@ -180,8 +180,8 @@ static bool is_stuck(const tf_solve_opts *o, after_part may, tf_solve_result *r)
 }
 
 /* What is left of the budget goes to searches of all mappings, in rounds: from the best, then anew, and so on; a single
- * one to what promises more.  Near the bound no search finds much, so there they take no more than a part of what was
- * spent before. */
+ * one of several ops to what promises more.  Near the bound no search finds much, so there they take no more than a
+ * part of what was spent before. */
 static bool search_after(const tf_solve_opts *o, tf_solve_result *r, tf_diags *d) {
   const tf_budget *all = &o->budget;
   int64_t left = all->max_evals ? all->max_evals - r->evals : INT64_MAX;
@@ -200,7 +200,8 @@ static bool search_after(const tf_solve_opts *o, tf_solve_result *r, tf_diags *d
     after_part may = {left / (rounds - k), all->time_limit > 0 ? seconds / (double)(rounds - k) : 0,
                       SEED_AFTER + (uint64_t)k};
     const int64_t spent = r->evals;
-    const bool anew = rounds == 1 && !close ? is_stuck(o, may, r) : k % 2;
+    const bool single = rounds == 1 && !close && r->tree->workload->n_ops > 1;
+    const bool anew = single ? is_stuck(o, may, r) : k % 2;
     may.evals -= r->evals - spent;
     if (!search_round(o, may, anew, r, d)) return false;
   }
