@@ -5,20 +5,10 @@
 #include <stdlib.h>
 
 #include "model/identity/print.h"
+#include "search/bound/raise.h"
 #include "search/common/complete.h"
 #include "sweep/point.h"
 #include "tileflow/slope.h"
-
-/* The capacity of all inner memories and all units, in words as narrow as the workload's narrowest. */
-static double on_chip(const tf_arch *a, const tf_workload *w, int narrowest) {
-  double bits = 0, instances = 1;
-  for (int l = 1; l < a->n_memories; l++) {
-    instances *= (double)a->memories[l].mesh[0] * (double)a->memories[l].mesh[1];
-    if (a->memories[l].capacity_words < 0) return INFINITY;
-    bits += instances * (double)a->memories[l].capacity_words * a->memories[l].word_bits;
-  }
-  return ceil(bits / narrowest) + tf_slope_hand(a, w);
-}
 
 /* ---- memo of proofs ---------------------------------------------------------------------------------- */
 /* A hash of a workload. */
@@ -50,21 +40,10 @@ static double proved(sweep_memo *m, const tf_workload *w, double capacity, doubl
 }
 
 /* ---- bounds ------------------------------------------------------------------------------------------- */
-/* Each word beyond the compulsory ones counts as one of the narrowest, read or written, whichever costs less. */
 static void raise_by_capacity(const tf_arch *a, const tf_workload *w, sweep_memo *m, tf_bounds *b, double *traffic) {
-  const tf_memory *dram = &a->memories[0];
-  int narrowest = dram->word_bits;
-  for (int z = 0; z < w->n_tensors; z++)
-    narrowest = w->tensors[z].word_bits < narrowest ? w->tensors[z].word_bits : narrowest;
-  double words = proved(m, w, on_chip(a, w, narrowest), *traffic), share = (double)narrowest / dram->word_bits;
-  if (!(words > *traffic)) return;
-  double bandwidth = dram->one_port ? dram->read_bw : dram->read_bw + dram->write_bw;
-  double cycles = isinf(bandwidth) ? 0 : words * share / bandwidth;
-  b->energy_pj += (words - *traffic) * share * fmin(dram->read_pj, dram->write_pj);
-  const double longer = fmax(b->cycles, cycles * (1 - 1e-12));
-  b->energy_pj += (longer - b->cycles) * tf_arch_leakage(a);
-  b->cycles = longer;
-  *traffic = words;
+  const double words = proved(m, w, tf_bound_on_chip(a, w), *traffic);
+  tf_bound_raise(a, w, words, *traffic, b);
+  *traffic = fmax(*traffic, words);
 }
 
 bool sweep_bounds_of(const tf_arch *a, const tf_workload *w, sweep_memo *memo, double bounds[TF_N_GOALS]) {

@@ -7,6 +7,7 @@
 #include "cli/session/input.h"
 #include "cli/session/session.h"
 #include "cli/session/starts.h"
+#include "tileflow/bound.h"
 #include "tileflow/tree.h"
 
 static const tf_loc nowhere = {0};
@@ -44,7 +45,7 @@ bool cli_has_sections(const tf_spec *s, tf_diags *d) {
 cli_status cli_check_sections(cli_session *s) { return cli_has_sections(s->spec, s->diags) ? CLI_DONE : fail(s); }
 
 cli_status cli_find_bounds(cli_session *s) {
-  return tf_bounds_find(s->spec->arch, s->spec->workload, &s->bounds, s->diags) ? CLI_DONE : fail(s);
+  return tf_bounds_on_chip(s->spec->arch, s->spec->workload, &s->bounds, s->diags) ? CLI_DONE : fail(s);
 }
 
 static cli_status without_memory(cli_session *s) {

@@ -24,6 +24,10 @@ typedef struct {
  * with an error in d (a count exceeds 2^63 - 1, or no memory).  To be freed by the caller. */
 TF_API tf_bound_slope *tf_bound_slope_of(const tf_workload *wl, int word_bits, tf_diags *d);
 TF_API void tf_bound_slope_free(tf_bound_slope *s);
+/* tf_bounds_find (tileflow/model.h), and what takes milliseconds: the first load and the last store of several ops, and
+ * what the capacity on chip adds (tf_slope_bound): words that pass more than once, and the time and energy that they
+ * take. */
+TF_API bool tf_bounds_on_chip(const tf_arch *arch, const tf_workload *wl, tf_bounds *out, tf_diags *d);
 /* The bound in words at a capacity. */
 TF_API double tf_bound_at(const tf_bound_slope *s, double capacity);
 

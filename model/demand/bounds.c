@@ -5,19 +5,12 @@
 
 #include "base/locale.h"
 #include "model/demand/demand.h"
+#include "model/demand/ends.h"
 #include "model/demand/exposed.h"
 #include "model/demand/steps.h"
 #include "model/sparse/sparse.h"
 #include "model/spec/masked.h"
 #include "tileflow/model.h"
-
-double tf_bounds_units(const tf_arch *a, int unit) {
-  const tf_unit *u = &a->units[unit];
-  double n = (double)u->mesh[0] * (double)u->mesh[1];
-  for (int l = 1; l <= u->below; l++)
-    n *= (double)a->memories[l].mesh[0] * (double)a->memories[l].mesh[1];
-  return n;
-}
 
 /* The fastest rate, in points a cycle, at which some unit runs the kinds; 0: none does. */
 static double best_rate(const tf_arch *a, uint32_t kinds, double *pj) {
@@ -111,6 +104,7 @@ typedef struct {
   const tf_demand *d;
   const bool *may_wait;
   const tf_sparse *sparse; /* NULL: zeros save nothing */
+  bool ends;               /* with the ends of several ops, which takes milliseconds */
 } bounded;
 
 /* The least share of an op's points that take time, or energy, on any unit that can run it. */
@@ -158,6 +152,20 @@ static bool bound_of_unit(const bounded *b, int u, bool thorough, double *cycles
   return steps >= 0;
 }
 
+/* What nothing hides of the first op that only units u can run, and of the last. */
+static bool bound_of_ends(const bounded *b, int u, double *cycles) {
+  const tf_workload *wl = b->d->wl;
+  bool *mine = calloc((size_t)wl->n_ops + 1, sizeof *mine);
+  if (!mine) return false;
+  for (int o = 0; o < wl->n_ops; o++)
+    mine[o] = !b->may_wait[o] && tf_needs_unit(b->arch, &wl->ops[o], u);
+  const double alone = wl->n_ops == 1 && mine[0] ? tf_least_exposed(b->arch, b->d, u) : 0;
+  const double ends = b->ends && wl->n_ops > 1 ? tf_least_ends(b->arch, b->d, u, mine, *cycles) : 0;
+  free(mine);
+  *cycles = fmax(*cycles, fmax(alone, ends));
+  return ends >= 0;
+}
+
 /* Busy time of the machine's units.  The times of ops that can only use one kind of unit add up; the sum over all ops
  * divided by the rate of all units that could run any of them is a bound, and so is the time of any single op. */
 static bool compute_bound(const bounded *b, tf_bounds *out) {
@@ -182,8 +190,7 @@ static bool compute_bound(const bounded *b, tf_bounds *out) {
   for (int u = 0; u < a->n_units; u++)
     if (!bound_of_unit(b, u, true, &out->cycles)) return false;
   for (int u = 0; u < a->n_units && !b->sparse; u++)
-    if (wl->n_ops == 1 && !b->may_wait[0] && tf_needs_unit(a, &wl->ops[0], u))
-      out->cycles = fmax(out->cycles, tf_least_exposed(a, b->d, u));
+    if (!bound_of_ends(b, u, &out->cycles)) return false;
   return true;
 }
 
@@ -236,13 +243,13 @@ static bool find_bounds(const bounded *b, tf_bounds *out, bool *starved) {
 }
 
 /* where the arena failed, sets of coordinates are subsets of what they should be: then nothing is known */
-static bool bounds_of(const tf_arch *arch, const tf_workload *wl, tf_bounds *out, bool *starved) {
+static bool bounds_of(const tf_arch *arch, const tf_workload *wl, bool ends, tf_bounds *out, bool *starved) {
   tf_demand d;
   bool *may_wait = tf_bounds_may_wait(wl);
   *starved = false;
   tf_sparse *sparse = NULL;
   bool ok = tf_demand_of(wl, &d) && may_wait && tf_sparse_new(d.arena, arch, wl, &sparse);
-  const bounded b = {arch, &d, may_wait, sparse};
+  const bounded b = {arch, &d, may_wait, sparse, ends};
   ok = ok && find_bounds(&b, out, starved);
   *starved |= tf_arena_failed(d.arena) || !may_wait;
   free(may_wait);
@@ -252,14 +259,23 @@ static bool bounds_of(const tf_arch *arch, const tf_workload *wl, tf_bounds *out
 
 bool tf_bounds_of(const tf_arch *arch, const tf_workload *wl, tf_bounds *out) {
   bool starved;
-  return bounds_of(arch, wl, out, &starved);
+  return bounds_of(arch, wl, false, out, &starved);
+}
+
+static bool find(const tf_arch *arch, const tf_workload *wl, bool ends, tf_bounds *out, tf_diags *d) {
+  bool starved;
+  if (bounds_of(arch, wl, ends, out, &starved)) return true;
+  return starved ? tf_out_of_memory(d) : tf_fail(d, wl->at, TF_E_OVERFLOW, "a bound passes 2^63 - 1");
 }
 
 bool tf_bounds_find(const tf_arch *arch, const tf_workload *wl, tf_bounds *out, tf_diags *d) {
   TF_IN_C_LOCALE;
-  bool starved;
-  if (bounds_of(arch, wl, out, &starved)) return true;
-  return starved ? tf_out_of_memory(d) : tf_fail(d, wl->at, TF_E_OVERFLOW, "a bound passes 2^63 - 1");
+  return find(arch, wl, false, out, d);
+}
+
+bool tf_bounds_with_ends(const tf_arch *arch, const tf_workload *wl, tf_bounds *out, tf_diags *d) {
+  TF_IN_C_LOCALE;
+  return find(arch, wl, true, out, d);
 }
 
 bool tf_bounds_input(const tf_workload *wl, int z, int64_t *words) {

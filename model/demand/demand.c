@@ -1,6 +1,7 @@
 /* Which coordinates are needed, propagated from the outputs back to the inputs. */
 #include "model/demand/demand.h"
 #include "model/spec/dims.h"
+#include "tileflow/model.h"
 
 const tf_coords *tf_demand_dims(const tf_demand *d, int op) { return &d->of[op * d->wl->n_dims]; }
 
@@ -176,3 +177,11 @@ bool tf_demand_of(const tf_workload *wl, tf_demand *d) {
 }
 
 void tf_demand_free(tf_demand *d) { tf_arena_free(d->arena); }
+
+double tf_bounds_units(const tf_arch *a, int unit) {
+  const tf_unit *u = &a->units[unit];
+  double n = (double)u->mesh[0] * (double)u->mesh[1];
+  for (int l = 1; l <= u->below; l++)
+    n *= (double)a->memories[l].mesh[0] * (double)a->memories[l].mesh[1];
+  return n;
+}

@@ -30,38 +30,43 @@ typedef struct {
   const tf_demand *d;
   double mesh[2], units;
   double fill; /* steps that an op takes besides */
-  int *leader; /* [op * n_dims + i] of dim i of the op */
+  tf_grids grids;
 } search;
 
 /* ---- where the tiles of an op are a grid ------------------------------------------------------------------------ */
 enum { NO_GRID = -1 };
 
-static int *leader_at(const search *s, int o, int i) { return &s->leader[o * s->d->wl->n_dims + i]; }
+static int *leader_at(const tf_grids *g, int o, int i) { return &g->leader[o * g->d->wl->n_dims + i]; }
 
-/* What leads rank i of the tensor that a reference of the reader reads. */
-static int led_by(const search *s, int reader, const tf_ref *ref, int i) {
+/* What leads rank i of the tensor that a reference of the reader reads: the only dim that moves it. */
+static int led_by(const tf_grids *g, int reader, const tf_ref *ref, int i) {
   const tf_index *ix = &ref->index[i];
-  if (ix->n_terms != 1 || ix->terms[0].coef != 1 || ix->c != 0) return NO_GRID;
-  const int slot = tf_op_slot(&s->d->wl->ops[reader], ix->terms[0].dim);
-  return slot < 0 ? NO_GRID : *leader_at(s, reader, slot);
+  int dim = -1;
+  for (int k = 0; k < ix->n_terms; k++) {
+    const bool moves = g->d->wl->dims[ix->terms[k].dim].extent > 1 || ix->n_terms == 1;
+    if (moves && (dim >= 0 || ix->terms[k].coef != 1)) return NO_GRID;
+    if (moves) dim = ix->terms[k].dim;
+  }
+  const int slot = dim < 0 || ix->c != 0 ? -1 : tf_op_slot(&g->d->wl->ops[reader], dim);
+  return slot < 0 ? NO_GRID : *leader_at(g, reader, slot);
 }
 
 /* The dim whose loops tile dim i of op o in a scope that it shares with its readers; NO_GRID: they differ, or their
  * tiles of it may overlap or leave parts out. */
-static int find_leader(const search *s, int o, int i) {
-  const tf_workload *wl = s->d->wl;
+static int find_leader(const tf_grids *g, int o, int i) {
+  const tf_workload *wl = g->d->wl;
   const tf_op *op = &wl->ops[o];
   const tf_tensor *made = &wl->tensors[op->out];
   int leader = op->dims[i];
   bool first = true;
-  if (tf_demanded(s->d, o, leader) != wl->dims[leader].extent) return NO_GRID;
+  if (tf_demanded(g->d, o, leader) != wl->dims[leader].extent) return NO_GRID;
   if (i >= op->n_out_dims) return leader;
   if (tf_is_viewed(wl, op->out)) return NO_GRID;
   for (int c = 0; c < made->n_consumers; c++)
     for (int r = 0; r < wl->ops[made->consumers[c]].n_reads; r++) {
       const tf_ref *ref = &wl->ops[made->consumers[c]].reads[r];
       if (ref->tensor != op->out) continue;
-      const int of = led_by(s, made->consumers[c], ref, i);
+      const int of = led_by(g, made->consumers[c], ref, i);
       if (!first && of != leader) return NO_GRID;
       leader = of;
       first = false;
@@ -69,26 +74,35 @@ static int find_leader(const search *s, int o, int i) {
   return leader;
 }
 
-static void find_leaders(search *s) {
-  const tf_workload *wl = s->d->wl;
-  for (int k = wl->n_ops - 1; k >= 0; k--)
+bool tf_grids_of(const tf_demand *d, tf_grids *g) {
+  const tf_workload *wl = d->wl;
+  *g = (tf_grids){d, malloc(((size_t)wl->n_ops * (size_t)wl->n_dims + 1) * sizeof *g->leader)};
+  for (int k = wl->n_ops - 1; k >= 0 && g->leader; k--)
     for (int i = 0; i < wl->ops[wl->topo[k]].n_dims; i++)
-      *leader_at(s, wl->topo[k], i) = find_leader(s, wl->topo[k], i);
+      *leader_at(g, wl->topo[k], i) = find_leader(g, wl->topo[k], i);
+  return g->leader;
+}
+
+bool tf_on_grid(const tf_grids *g, int o) {
+  const tf_op *op = &g->d->wl->ops[o];
+  if (g->d->masked || op->n_dims > DIMS) return false;
+  for (int i = 0; i < op->n_dims; i++) {
+    const int leader = *leader_at(g, o, i);
+    bool own = leader != NO_GRID;
+    for (int k = 0; k < i; k++)
+      own &= *leader_at(g, o, k) != leader;
+    if (!own) return false;
+  }
+  return true;
 }
 
 /* Whether every mapping tiles the op by boxes of one grid; fills in the extents of its dims longer than 1. */
 static bool on_grid(const search *s, int o, int *n, double *extent) {
   const tf_op *op = &s->d->wl->ops[o];
   *n = 0;
-  if (s->d->masked || op->n_dims > DIMS) return false;
-  for (int i = 0; i < op->n_dims; i++) {
-    const int leader = *leader_at(s, o, i);
-    bool own = leader != NO_GRID;
-    for (int k = 0; k < i; k++)
-      own &= *leader_at(s, o, k) != leader;
-    if (!own) return false;
+  if (!tf_on_grid(&s->grids, o)) return false;
+  for (int i = 0; i < op->n_dims; i++)
     if (s->d->wl->dims[op->dims[i]].extent > 1) extent[(*n)++] = (double)s->d->wl->dims[op->dims[i]].extent;
-  }
   return true;
 }
 
@@ -262,12 +276,10 @@ static double least_of_few(const search *s, const int *ops, int n, const double 
 }
 
 double tf_least_steps(const tf_demand *d, const bool *mine, const double mesh[2], double fill, double known) {
-  search s = {d, {mesh[0], mesh[1]}, mesh[0] * mesh[1], fill, NULL};
+  search s = {d, {mesh[0], mesh[1]}, mesh[0] * mesh[1], fill, {0}};
   int ops[OPS] = {0}, n = 0;
   double after[OPS], points = 0, seq = 0, longest = 0;
-  s.leader = malloc(((size_t)d->wl->n_ops * (size_t)d->wl->n_dims + 1) * sizeof *s.leader);
-  if (!s.leader) return -1;
-  find_leaders(&s);
+  if (!tf_grids_of(d, &s.grids)) return -1;
   for (int o = 0; o < d->wl->n_ops; o++) {
     if (!mine[o] || tf_demanded_points(d, o) <= 0) continue;
     const double one = least_of_one(&s, o);
@@ -282,6 +294,6 @@ double tf_least_steps(const tf_demand *d, const bool *mine, const double mesh[2]
     const double few = least_of_few(&s, ops, n, after);
     least = few < 0 ? few : fmax(least, few);
   }
-  free(s.leader);
+  free(s.grids.leader);
   return least;
 }

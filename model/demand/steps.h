@@ -4,6 +4,17 @@
 #define MODEL_DEMAND_STEPS_H
 #include "model/demand/demand.h"
 
+/* The dims whose loops tile the dims of ops in scopes that they share with their readers. */
+typedef struct {
+  const tf_demand *d;
+  int *leader; /* [op * n_dims + i] of dim i of the op; to be freed */
+} tf_grids;
+
+/* False without memory. */
+bool tf_grids_of(const tf_demand *d, tf_grids *g);
+/* Whether every mapping tiles the op by boxes of one grid, dim by dim. */
+bool tf_on_grid(const tf_grids *g, int o);
+
 /* The least steps in which mesh[0] x mesh[1] units can do the needed points of all ops marked in mine[op], one after
  * another or side by side: a lower bound for every tree of scopes.  At least the points / the units; more where that
  * leaves parts of steps, as far as the shape of the ops' tiles is known and the ops are few.  Each op takes `fill`

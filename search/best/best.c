@@ -7,6 +7,7 @@
 #include "base/locale.h"
 #include "search/common/objective.h"
 #include "search/common/watch.h"
+#include "tileflow/bound.h"
 #include "tileflow/search.h"
 #include "tileflow/tree.h"
 
@@ -199,7 +200,7 @@ static bool run(finder *v, tf_diags *d) {
 tf_best_result *tf_best_find(const tf_arch *arch, const tf_workload *wl, const tf_best_opts *o, tf_diags *d) {
   TF_IN_C_LOCALE;
   tf_bounds bounds;
-  if (!tf_bounds_find(arch, wl, &bounds, d)) return NULL;
+  if (!tf_bounds_on_chip(arch, wl, &bounds, d)) return NULL;
   finder v = {.arch = arch, .wl = wl, .o = o, .evals = o->budget.max_evals, .r = calloc(1, sizeof *v.r)};
   if (!v.evals && o->budget.time_limit <= 0)
     v.evals = wl->n_ops > OPS_FOR_THESE ? TF_BEST_EVALS * OPS_FOR_THESE / wl->n_ops : TF_BEST_EVALS;

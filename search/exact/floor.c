@@ -5,6 +5,7 @@
 #include "model/demand/demand.h"
 #include "search/common/ops.h"
 #include "search/exact/ilp.h"
+#include "tileflow/bound.h"
 
 enum { DIMS = 64, SLOTS = 32, MEMORIES = 15 };
 
@@ -12,7 +13,7 @@ double tf_x_floor_all(const tf_x_floor *f) { return tf_bounds_value(f->objective
 double tf_x_floor_space(const tf_x_floor *f) { return tf_bounds_value(f->objective, &f->space, f->arch); }
 
 bool tf_x_floor_find(tf_x_floor *f, tf_diags *d) {
-  if (!tf_bounds_find(f->arch, f->wl, &f->all, d)) return false;
+  if (!tf_bounds_on_chip(f->arch, f->wl, &f->all, d)) return false;
   f->space = f->all;
   return true;
 }

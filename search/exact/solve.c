@@ -17,6 +17,9 @@ enum { SEED_AFTER = 2 };                         /* of the search after */
 enum { MOVES_PART = 2, MOVES_MOST = 100000 };    /* of a round: moves from what it found */
 enum { ROUNDS = 4, ROUND = 40000 }; /* of the search after, at most; evaluations below which there is one less */
 enum { NEAR_PART = 2 };             /* of the evaluations before, near the bound */
+enum { TRIAL_PART = 8 };            /* of a single round: moves that tell whether to go on from the best */
+#define WORSE_MOST 1.02             /* of a search anew: moves go from the best instead */
+#define PAYS 1e-3                   /* what they must make it better by */
 
 /* Whether the search after takes over before all of the space was tried. */
 static bool unfinished(const tf_solve_opts *o, const tf_solve_result *r) {
@@ -162,14 +165,24 @@ static bool search_round(const tf_solve_opts *o, after_part may, bool anew, tf_s
   may.seconds = o->budget.time_limit > 0 ? may.seconds - g->seconds : 0;
   const bool better = g->n_best && g->best[0].value < r->value * (1 - 1e-12);
   if (better) take_better(r, &g->best[0]);
-  const bool own = anew && !better && g->n_best;
+  const bool own = anew && !better && g->n_best && g->best[0].value < r->value * WORSE_MOST;
   const bool ok = move_after(o, may, own ? g->best[0].tree : r->tree, own ? g->best[0].value : r->value, r);
   tf_search_free(g);
   return ok || tf_out_of_memory(d);
 }
 
-/* What is left of the budget goes to searches of all mappings, in rounds: from the best, then anew, and so on.  Near
- * the bound no search finds much, so there they take no more than a part of what was spent before. */
+/* Whether moves from the best make it so little better that a search anew is worth more. */
+static bool is_stuck(const tf_solve_opts *o, after_part may, tf_solve_result *r) {
+  const double before = r->value;
+  may.evals /= TRIAL_PART;
+  may.seconds /= TRIAL_PART;
+  may.seed += ROUNDS;
+  return move_after(o, may, r->tree, r->value, r) && r->value > before * (1 - PAYS);
+}
+
+/* What is left of the budget goes to searches of all mappings, in rounds: from the best, then anew, and so on; a single
+ * one of several ops to what promises more.  Near the bound no search finds much, so there they take no more than a
+ * part of what was spent before. */
 static bool search_after(const tf_solve_opts *o, tf_solve_result *r, tf_diags *d) {
   const tf_budget *all = &o->budget;
   int64_t left = all->max_evals ? all->max_evals - r->evals : INT64_MAX;
@@ -185,9 +198,13 @@ static bool search_after(const tf_solve_opts *o, tf_solve_result *r, tf_diags *d
     const double seconds = all->time_limit - r->seconds;
     if (left < rounds || (all->time_limit > 0 && seconds <= 0)) break;
     if (all->stop && all->stop(all->ctx)) break;
-    const after_part may = {left / (rounds - k), all->time_limit > 0 ? seconds / (double)(rounds - k) : 0,
-                            SEED_AFTER + (uint64_t)k};
-    if (!search_round(o, may, k % 2, r, d)) return false;
+    after_part may = {left / (rounds - k), all->time_limit > 0 ? seconds / (double)(rounds - k) : 0,
+                      SEED_AFTER + (uint64_t)k};
+    const int64_t spent = r->evals;
+    const bool single = rounds == 1 && !close && r->tree->workload->n_ops > 1;
+    const bool anew = single ? is_stuck(o, may, r) : k % 2;
+    may.evals -= r->evals - spent;
+    if (!search_round(o, may, anew, r, d)) return false;
   }
   return true;
 }

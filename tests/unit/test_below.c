@@ -245,7 +245,7 @@ static void check_case(tf_rng *rng, int i, int evals, int *mappings, int *tight)
     machine m = {.spec = s, .nested = alone ? tf_bound_slope_of(s->workload, s->arch->word_bits, d) : NULL};
     tf_objective objective = (tf_objective[]){TF_LATENCY, TF_ENERGY, TF_EDP, TF_TRAFFIC, TF_TRAFFIC}[pick(rng, 0, 4)];
     check_touched(s->workload, work);
-    bool ok = CHECK(tf_bounds_of(s->arch, s->workload, &m.bounds)) && CHECK(!alone || m.nested);
+    bool ok = CHECK(tf_bounds_on_chip(s->arch, s->workload, &m.bounds, d)) && CHECK(!alone || m.nested);
     ok = ok && check_search(&m, objective, strategies[tf_rng_below(rng, 2)], evals, d);
     if (ok && tf_rng_below(rng, 4) == 0) ok = check_solver(&m, objective, d);
     if (!ok) printf("case %d:\n%s%s", i, arch, work);
@@ -412,6 +412,79 @@ static void check_products(tf_rng *r, bool some_exact) {
   CHECK(!some_exact || exact >= EXACT);
 }
 
+/* ---- several ops ------------------------------------------------------------------------------------------ */
+/* Few ops on two kinds of unit, with little and much memory: what is loaded first, and stored last.  Nothing that the
+ * search or the solver's own start finds is below the bound, and some of it takes just that. */
+enum { FEWS = 36, OF_FEWS = 3000, EXACT_FEWS = 1 };
+
+static const char *const fews[] = {
+    "'C[m,n] += A[m,k] * B[k,n]', 'E[m,l] += C[m,n] * D[n,l]'",
+    "'C[m,n] += A[m,k] * B[k,n]', 'E[m,l] += C[m,n] * D[n,l]', 'G[m,o] += E[m,l] * F[l,o]'",
+    "'C[m,n] += A[m,k] * B[k,n]', 'G[m,l] += F[m,k] * D[k,l]', 'E[n,l] += C[m,n] * G[m,l]'",
+    "'C[m,n] += A[m,k] * B[k,n]', 'X[m,n] = exp(C[m,n])', 'E[m,l] += X[m,n] * D[n,l]'",
+    "'C[m,n] += A[m,k] * B[k,n]', 'E[m,l] += A[m,k] * D[k,l]'",
+    "'S[m,n] += A[m,k] * B[n,k]', 'X[m] max= S[m,n]', 'E[m,n] = exp(S[m,n] - X[m])', 'Z[m] += E[m,n]', 'P[m,n] = "
+    "E[m,n] / Z[m]', 'O[m,l] += P[m,n] * V[n,l]'",
+    "'C[k,m] += I[n,m+r-1] * W[k,n,r]', 'E[l,m] += C[k,m] * D[l,k]'",
+    "'C[k,m] += I[n,m+r-1] * W[k,n,r]', 'E[l,m] += C[k,m+r-1] * D[l,k,r]'",
+    "'C[k,m] += I[n,m+r-1] * W[k,n,r]'",
+    "'C[k,m] += I[n,2*m+r-1] * W[k,n,r]'",
+};
+
+static void draw_few(tf_rng *r, char *text, size_t size) {
+  char ops[400];
+  snprintf(ops, sizeof ops, "ops: [%s]", fews[pick(r, 0, (int)(sizeof fews / sizeof *fews) - 1)]);
+  int at = snprintf(text, size,
+                    "architecture:\n  name: a\n  overlap: %s\n  memories:\n  - {name: M, bandwidth: %d}\n"
+                    "  - {name: L, mesh: [%d, %d], capacity: %d}\n  - {name: R, mesh: [%d, %d], capacity: %d}\n"
+                    "  compute:\n  - {name: u, ops: [mac], below: R, pipeline: %d}\n  - {name: v, ops: [add, sub, div, "
+                    "max, exp], below: L, mesh: [%d, 1]}\nworkload:\n  dims: {",
+                    pick(r, 0, 3) ? "double-buffer" : "none", pick(r, 1, 12), pick(r, 1, 2), pick(r, 1, 2),
+                    pick(r, 0, 1) ? 2000 : pick(r, 12, 60), pick(r, 1, 4), pick(r, 1, 4), pick(r, 3, 8),
+                    pick(r, 0, 1) * pick(r, 0, 5), pick(r, 1, 8));
+  for (const char *dim = "mnklo", *first = dim; *dim; dim++) {
+    const int extent = pick(r, 1, 12);
+    if (is_used(ops, *dim))
+      at += snprintf(text + at, size - (size_t)at, "%s%c: %d", dim > first ? ", " : "", *dim, extent);
+  }
+  if (is_used(ops, 'r')) at += snprintf(text + at, size - (size_t)at, ", r: %d", pick(r, 1, 3));
+  at += snprintf(text + at, size - (size_t)at, "}\n");
+  if (is_used(ops, 'r'))
+    at += snprintf(text + at, size - (size_t)at, "  tensors: {I: {pad: [0, 1]}%s}\n",
+                   strstr(ops, "C[k,m+r") ? ", C: {pad: [0, 1]}" : "");
+  snprintf(text + at, size - (size_t)at, "  %s\n", ops);
+}
+
+/* Whether it is exact where ends count. */
+static bool check_few(tf_rng *r) {
+  char text[1500];
+  draw_few(r, text, sizeof text);
+  tf_diags *d = tf_diags_new();
+  tf_spec *s = case_spec(text, d);
+  machine m = {.spec = s};
+  bool exact = false;
+  if (s && CHECK(tf_bounds_on_chip(s->arch, s->workload, &m.bounds, d))) { /* an input all in the padding is refused */
+    const tf_solve_opts o = {.objective = TF_LATENCY, .budget = {.seed = 1, .threads = 1, .max_evals = OF_FEWS}};
+    tf_solve_result *f = tf_solve_exact(s->arch, s->workload, &o, d);
+    bool ok = CHECK(!f || !f->tree || !below(f->value, m.bounds.cycles));
+    exact = f && f->proved && floor(m.bounds.cycles) < m.bounds.cycles;
+    tf_solve_free(f);
+    ok &= check_search(&m, TF_LATENCY, pick(r, 0, 1) ? "random" : "ga-mcts", OF_FEWS / 2, d);
+    if (!ok) printf("%s", text);
+  }
+  tf_spec_free(s);
+  tf_diags_free(d);
+  return exact;
+}
+
+static void check_fews(tf_rng *r, int cases, bool some_exact) {
+  int exact = 0;
+  for (int i = 0; i < cases && check_failed < 20; i++)
+    exact += check_few(r);
+  CHECK(!some_exact || exact >= EXACT_FEWS);
+  if (!some_exact) printf("%d few ops, %d of them at the bound\n", cases, exact);
+}
+
 #if defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__)
 enum { CASES = 120, EVALS = 120 };
 #else
@@ -426,6 +499,7 @@ int main(int argc, char **argv) {
   check_fills();
   check_first_loads();
   check_products(&r, argc < 3); /* of other seeds none may be */
+  check_fews(&r, argc > 1 ? cases : FEWS, argc < 3);
   for (int i = 0; i < cases && check_failed < 20; i++)
     check_case(&r, i, EVALS, &mappings, &tight);
   CHECK(mappings > 2 * cases);

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/rng.h"
+#include "model/demand/ends.h"
 #include "model/demand/exposed.h"
 #include "model/demand/steps.h"
 #include "tests/unit/case.h"
@@ -165,8 +166,180 @@ static void compare_exposed(tf_rng *r) {
   tf_diags_free(d);
 }
 
+/* ---- windows --------------------------------------------------------------------------------------------------- */
+/* O[p] += I[a*p + b*r + c] * W[r] on one memory's port: of I's elements the fewest that any so many values of p and r
+ * read are loaded first. */
+typedef struct {
+  int p, r, a, b, c, lo, end; /* I has lo .. end - 1 */
+  double in, touched;
+} windows_twin;
+
+static int elements_of(const windows_twin *t, int p, int r) { /* sets of values, as bits */
+  unsigned long long met = 0;
+  for (int i = 0; i < t->p; i++)
+    for (int k = 0; k < t->r; k++) {
+      const int x = t->a * i + t->b * k + t->c;
+      if (p >> i & 1 && r >> k & 1 && x >= t->lo && x < t->end) met |= 1ULL << (x - t->lo);
+    }
+  return __builtin_popcountll(met);
+}
+
+static int fewest(const windows_twin *t, int wp, int wr) {
+  int least = 64;
+  for (int p = 1; p < 1 << t->p; p++)
+    for (int r = 1; r < 1 << t->r; r++)
+      if (__builtin_popcount((unsigned)p) == wp && __builtin_popcount((unsigned)r) == wr) {
+        const int n = elements_of(t, p, r);
+        least = n < least ? n : least;
+      }
+  return least;
+}
+
+static double least_windows(const windows_twin *t, int x, int y) {
+  double best = INFINITY;
+  for (int px = 1; px <= x; px++)
+    for (int py = 1; py <= y; py++)
+      for (int qp = ceil_div(t->p, px * py); qp <= t->p; qp++)
+        for (int qr = ceil_div(t->r, (x / px) * (y / py)); qr <= t->r; qr++) {
+          const int wp = ceil_div(t->p, qp), wr = ceil_div(t->r, qr);
+          const double first[] = {fewest(t, wp, wr), wr, wp}, words[] = {t->touched, t->r, t->p};
+          const int again[] = {1, qp, qr};
+          for (int held = 0; held < 8; held++) {
+            double pass = 0, all = 0, alone = 0;
+            for (int z = 0; z < 3; z++) {
+              alone += held >> z & 1 ? first[z] / t->in : 0;
+              all += held >> z & 1 ? words[z] : 0;
+              pass += held >> z & 1 ? 0 : words[z] * again[z] + (z == 2 ? words[z] * (again[z] - 1) : 0);
+            }
+            best = fmin(best, fmax(fmax(qp * qr, pass / t->in) + alone, (pass + all) / t->in));
+          }
+        }
+  return best;
+}
+
+/* Never more than the twin; whether it is the same. */
+static bool compare_windows(tf_rng *r) {
+  windows_twin t = {pick(r, 1, 6), pick(r, 1, 3), pick(r, 1, 3), pick(r, 1, 3), pick(r, -2, 2), 0, 0, pick(r, 1, 6), 0};
+  const int x = pick(r, 1, 3), y = pick(r, 1, 3);
+  char text[800];
+  snprintf(
+      text, sizeof text,
+      "architecture: {name: a, memories: [{name: M, bandwidth: %g}, {name: L, mesh: [%d, 1]}], compute: [{name: "
+      "u, ops: [mac], below: L, mesh: [1, %d]}]}\nworkload: {dims: {p: %d, r: %d}, tensors: {I: {pad: [%d]}}, ops: "
+      "['O[p] += I[%d*p + %d*r + %d] * W[r]']}\n",
+      t.in, x, y, t.p, t.r, pick(r, 0, 2) + (t.c < 0 ? -t.c : 0), t.a, t.b, t.c);
+  tf_diags *d = tf_diags_new();
+  tf_spec *s = case_spec(text, d);
+  tf_demand need = {0};
+  bool same = false;
+  if (s && CHECK(tf_demand_of(s->workload, &need))) { /* a tensor that is nothing but padding is refused */
+    const tf_tensor *i = &s->workload->tensors[s->workload->ops[0].reads[0].tensor];
+    t.lo = (int)i->lo[0], t.end = (int)(i->lo[0] + i->extent[0]);
+    t.touched = elements_of(&t, (1 << t.p) - 1, (1 << t.r) - 1);
+    const double twin = least_windows(&t, x, y), got = tf_least_exposed(s->arch, &need, 0);
+    if (!CHECK(got <= twin * (1 + 1e-12))) printf("%s%g of %g\n", text, got, twin);
+    same = got >= twin * (1 - 1e-12);
+  }
+  if (s) tf_demand_free(&need);
+  tf_spec_free(s);
+  tf_diags_free(d);
+  return same;
+}
+
+/* ---- the ends of several ops ------------------------------------------------------------------------------------ */
+/* A chain of n products, op i of d0 by d[i + 2] by d[i + 1]: the first loads two inputs, the others one. */
+typedef struct {
+  exposed_twin machine; /* of it the widths and `fill` */
+  int n, length[5], x, y;
+  int q[DIMS], w[DIMS];
+} ends_twin;
+
+/* What op i takes with these q and w, where what the sides say is held, or passes. */
+static double with_ends(const ends_twin *t, int i, int sides) {
+  const exposed_twin *p = &t->machine;
+  const double e[DIMS] = {t->length[0], t->length[i + 2], t->length[i + 1]};
+  double best = INFINITY;
+  for (int held = 0; held < 8; held++) {
+    double in = 0, back = 0, alone = 0;
+    for (int z = 0; z < DIMS; z++) { /* as above: z lacks dim z */
+      const int a = (z + 1) % DIMS, b = (z + 2) % DIMS;
+      const bool counts = z == 2 ? sides & TF_END_STORES && i == t->n - 1 : sides & TF_END_LOADS && (z == 0 || i == 0);
+      const double words = e[a] * e[b], each = words * t->q[z];
+      if (!counts) continue;
+      if (held >> z & 1) alone += (double)t->w[a] * t->w[b] / (z == 2 && p->back > 0 ? p->back : p->in);
+      if (!(held >> z & 1)) *(z == 2 ? &back : &in) += each;
+      if (z == 2 && !(held >> z & 1)) in += each - words;
+    }
+    const double steps = (double)t->q[0] * t->q[1] * t->q[2];
+    best = fmin(best, fmax(steps, port_of(p, in, back)) + p->fill + alone);
+  }
+  return best;
+}
+
+/* All ways to spread it on x by y units (y 0: on x, whatever the axes). */
+static double least_with_ends(ends_twin *t, int i, int sides, int d, int x, int y) {
+  if (d == DIMS) return with_ends(t, i, sides);
+  const int extent = t->length[d == 0 ? 0 : d == 1 ? i + 2 : i + 1];
+  double best = INFINITY;
+  for (int a = 1; a <= x; a++)
+    for (int b = 1; b <= (y ? y : 1); b++)
+      for (int q = ceil_div(extent, a * b); q <= extent; q++) {
+        t->q[d] = q, t->w[d] = ceil_div(extent, q);
+        best = fmin(best, least_with_ends(t, i, sides, d + 1, x / a, y / b));
+      }
+  return best;
+}
+
+/* Ops from .. to - 1, with the mesh (units 0) or so many units. */
+static double least_of_part(ends_twin *t, int from, int to, int sides, int units) {
+  if (to == from + 1)
+    return units ? least_with_ends(t, from, sides, 0, units, 0) : least_with_ends(t, from, sides, 0, t->x, t->y);
+  double best = INFINITY;
+  const int load = sides & TF_END_LOADS, store = sides & TF_END_STORES, all = units ? units : t->x * t->y;
+  for (int at = from + 1; at < to; at++) {
+    best = fmin(best, least_of_part(t, from, at, load, units) + least_of_part(t, at, to, store, units));
+    for (int n = 1; n < all; n++)
+      best = fmin(best, fmax(least_of_part(t, from, at, load, n), least_of_part(t, at, to, store, all - n)));
+  }
+  return best;
+}
+
+static void compare_ends(tf_rng *r) {
+  bool mine[3] = {true, true, true};
+  ends_twin t = {
+      .machine = {.in = pick(r, 1, 12), .back = pick(r, 0, 1) * pick(r, 1, 12), .fill = pick(r, 0, 1) * pick(r, 1, 9)},
+      .n = pick(r, 2, 3)};
+  t.x = pick(r, 1, t.n == 2 ? 3 : 2), t.y = pick(r, 2, 3);
+  for (int i = 0; i < 5; i++)
+    t.length[i] = pick(r, 1, t.n == 2 ? 7 : 5);
+  char arch[500], width[60];
+  snprintf(width, sizeof width, t.machine.back > 0 ? "{read: %g, write: %g}" : "%g", t.machine.in, t.machine.back);
+  snprintf(arch, sizeof arch,
+           "architecture: {name: a, memories: [{name: M, bandwidth: %s}, {name: L, mesh: [1, %d]}], compute: [{name: "
+           "u, ops: [mac], below: L, mesh: [%d, 1], pipeline: %g}]}\n",
+           width, t.y, t.x, t.machine.fill);
+  tf_diags *d = tf_diags_new();
+  tf_spec *a = case_spec(arch, d), *s = chain(t.n, t.length, d);
+  tf_demand need = {0};
+  if (CHECK(a && s && tf_demand_of(s->workload, &need))) {
+    const double twin = least_of_part(&t, 0, t.n, TF_END_LOADS | TF_END_STORES, 0);
+    const double got = tf_least_ends(a->arch, &need, 0, mine, 0);
+    if (!CHECK(fabs(got - twin) <= 1e-12 * twin)) printf("%s%d ops, %g of %g\n", arch, t.n, got, twin);
+  }
+  tf_demand_free(&need);
+  tf_spec_free(a);
+  tf_spec_free(s);
+  tf_diags_free(d);
+}
+
 int main(void) {
   tf_rng r = tf_rng_new(3, 0);
+  int same = 0;
+  for (int k = 0; k < CASES; k++)
+    compare_ends(&r);
+  for (int k = 0; k < CASES; k++)
+    same += compare_windows(&r);
+  CHECK(same > CASES / 2);
   for (int k = 0; k < CASES; k++)
     compare_exposed(&r);
   for (int k = 0; k < CASES; k++) {

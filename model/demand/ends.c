@@ -1,0 +1,197 @@
+/* First loads and last stores of several ops (of one: exposed.c).
+ *
+ * The leaves of a tree stand in the order of execution, and a reader comes after its producers.  So the first leaf is
+ * an op that reads inputs alone, and the last one makes an output of the workload.  Control reaches the first leaf by
+ * the first child of every scope, and nothing runs before it: what exposed.c proves of an op's first load holds there.
+ * It holds of the last leaf's last store, as a Tile hides no store, whatever runs after or beside it.
+ *
+ * In a tree, the ops of a set run as a Seq or Shar of two parts, A before B, whose times add up: A has the set's first
+ * load, B its last store.  Or they run as a Para or Pipe of two, A being the first child, and the longer counts; A has
+ * the first load, B the last store, and they split the units.  No op of A needs one of B.  Parts are taken apart again.
+ * Ops on other units take time besides, or none.
+ *
+ * With a whole mesh an op counts as on its two axes; n units spread as any product up to n. */
+#include "model/demand/ends.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "model/demand/exposed.h"
+#include "model/demand/steps.h"
+#include "tileflow/model.h"
+
+enum { OPS = 4, SETS = 1 << OPS, UNITS = 4096 /* most of which staircases are made */ };
+
+typedef struct {
+  const tf_arch *a;
+  const tf_demand *d;
+  int u, n, units;
+  int op[OPS];
+  unsigned needs[OPS]; /* those of the ops that it depends on, as bits */
+  bool grid[OPS];
+  double whole[SETS][TF_END_SIDES];
+  double *by[SETS][TF_END_SIDES]; /* [units] with k + 1 units at most */
+} ends;
+
+/* ---- which ops are first and last ------------------------------------------------------------------------------ */
+/* Which of the ops the i-th depends on, directly or not.  False without memory. */
+static bool find_needs(ends *e, int i) {
+  const tf_workload *wl = e->d->wl;
+  bool *needed = calloc((size_t)wl->n_ops + 1, sizeof *needed);
+  if (!needed) return false;
+  needed[e->op[i]] = true;
+  for (int k = wl->n_ops - 1; k >= 0; k--) {
+    const tf_op *op = &wl->ops[wl->topo[k]];
+    for (int r = 0; r < op->n_reads && needed[wl->topo[k]]; r++)
+      if (wl->tensors[op->reads[r].tensor].producer >= 0) needed[wl->tensors[op->reads[r].tensor].producer] = true;
+  }
+  for (int k = 0; k < e->n; k++)
+    e->needs[i] |= k != i && needed[e->op[k]] ? 1u << k : 0;
+  free(needed);
+  return true;
+}
+
+static bool reads_inputs_alone(const tf_workload *wl, const tf_op *op) {
+  for (int r = 0; r < op->n_reads; r++)
+    if (wl->tensors[op->reads[r].tensor].producer >= 0) return false;
+  return true;
+}
+
+/* The sides that count: where only ops of these can be first, or last. */
+static int sides_of(const tf_demand *d, const bool *mine) {
+  const tf_workload *wl = d->wl;
+  int sides = TF_END_LOADS | TF_END_STORES;
+  for (int o = 0; o < wl->n_ops; o++) {
+    const bool counts = mine[o] && tf_demanded_points(d, o) > 0;
+    if (!counts && reads_inputs_alone(wl, &wl->ops[o])) sides &= ~TF_END_LOADS;
+    if (!counts && !wl->tensors[wl->ops[o].out].n_consumers) sides &= ~TF_END_STORES;
+  }
+  return sides;
+}
+
+/* ---- one op ------------------------------------------------------------------------------------------------------ */
+static double plain(const ends *e, int i, double units) {
+  const tf_unit *u = &e->a->units[e->u];
+  return tf_demanded_points(e->d, e->op[i]) / (units * u->rate) + u->pipeline;
+}
+
+static double with_mesh(const ends *e, int i, int sides) {
+  const tf_end end = {e->op[i], e->u, sides};
+  return fmax(plain(e, i, tf_bounds_units(e->a, e->u)), e->grid[i] ? tf_end_on_mesh(e->a, e->d, &end) : 0);
+}
+
+static void with_units(ends *e, int i, int sides, double most) {
+  const tf_end end = {e->op[i], e->u, sides};
+  double *by = e->by[1 << i][sides];
+  const bool known = e->grid[i] && tf_end_by_units(e->a, e->d, &end, e->units, most, by);
+  for (int k = 0; k < e->units; k++)
+    by[k] = known ? fmax(by[k], plain(e, i, k + 1)) : plain(e, i, k + 1);
+}
+
+/* ---- sets -------------------------------------------------------------------------------------------------------- */
+/* Whether no op of the set a needs one of b. */
+static bool may_precede(const ends *e, unsigned a, unsigned b) {
+  for (int i = 0; i < e->n; i++)
+    if (a >> i & 1 && e->needs[i] & b) return false;
+  return true;
+}
+
+/* The least of two staircases side by side on n units. */
+static double beside(const double *a, const double *b, int n) {
+  int lo = 1, hi = n - 1; /* the fewest units with which a takes no longer than b */
+  while (lo < hi) {
+    const int mid = (lo + hi) / 2;
+    if (a[mid - 1] > b[n - mid - 1])
+      lo = mid + 1;
+    else
+      hi = mid;
+  }
+  double best = INFINITY;
+  for (int k = lo > 1 ? lo - 1 : lo; k <= lo && k < n; k++)
+    best = fmin(best, fmax(a[k - 1], b[n - k - 1]));
+  return best;
+}
+
+static void join(ends *e, unsigned a, unsigned b, int sides) {
+  const int load = sides & TF_END_LOADS, store = sides & TF_END_STORES;
+  const double *x = e->by[a][load], *y = e->by[b][store];
+  double *whole = &e->whole[a | b][sides], *by = e->by[a | b][sides];
+  *whole = fmin(*whole, fmin(e->whole[a][load] + e->whole[b][store], beside(x, y, e->units)));
+  for (int k = 0; k < e->units && (a | b) != (1u << e->n) - 1; k++)
+    by[k] = fmin(by[k], fmin(x[k] + y[k], beside(x, y, k + 1)));
+}
+
+static void join_all(ends *e) {
+  for (unsigned set = 1; set < 1u << e->n; set++)
+    for (int sides = 0; sides < TF_END_SIDES; sides++) {
+      if (!(set & (set - 1))) continue;
+      e->whole[set][sides] = INFINITY;
+      for (int k = 0; k < e->units; k++)
+        e->by[set][sides][k] = INFINITY;
+      for (unsigned a = (set - 1) & set; a; a = (a - 1) & set)
+        if (may_precede(e, a, set ^ a)) join(e, a, set ^ a, sides);
+    }
+}
+
+/* Whether another of the ops needs the i-th. */
+static bool is_needed(const ends *e, int i) {
+  for (int k = 0; k < e->n; k++)
+    if (e->needs[k] >> i & 1) return true;
+  return false;
+}
+
+/* No more than the ops in turn take, each with the whole mesh. */
+static double in_turn(const ends *e, int sides) {
+  double all = 0, load = INFINITY, store = INFINITY;
+  for (int i = 0; i < e->n; i++) {
+    const double *whole = e->whole[1 << i];
+    all += whole[0];
+    if (!e->needs[i]) load = fmin(load, whole[sides & TF_END_LOADS] - whole[0]);
+    if (!is_needed(e, i)) store = fmin(store, whole[sides & TF_END_STORES] - whole[0]);
+  }
+  return all + load + store;
+}
+
+static bool climb(ends *e, double most) {
+  double *all = malloc((size_t)TF_END_SIDES * ((size_t)1 << e->n) * (size_t)e->units * sizeof *all), *at = all;
+  if (!all) return false;
+  for (int set = 0; set < 1 << e->n; set++)
+    for (int sides = 0; sides < TF_END_SIDES; sides++, at += e->units)
+      e->by[set][sides] = at;
+  for (int i = 0; i < e->n; i++)
+    for (int sides = 0; sides < TF_END_SIDES; sides++)
+      with_units(e, i, sides, most);
+  join_all(e);
+  free(all);
+  return true;
+}
+
+double tf_least_ends(const tf_arch *a, const tf_demand *d, int u, const bool *mine, double known) {
+  ends e = {.a = a, .d = d, .u = u};
+  tf_grids grids;
+  const double units = tf_bounds_units(a, u);
+  const int sides = tf_ends_show(a, d) ? sides_of(d, mine) : 0;
+  for (int o = 0; o < d->wl->n_ops; o++) {
+    if (!mine[o] || tf_demanded_points(d, o) <= 0) continue;
+    if (e.n < OPS) e.op[e.n] = o;
+    e.n++;
+  }
+  if (!sides || e.n < 2 || e.n > OPS || units < 2 || units > UNITS) return 0;
+  e.units = (int)units;
+  if (!tf_grids_of(d, &grids)) return -1;
+  bool ok = true;
+  for (int i = 0; i < e.n && ok; i++) {
+    e.grid[i] = tf_on_grid(&grids, e.op[i]);
+    ok = find_needs(&e, i);
+    for (int s = 0; s < TF_END_SIDES && ok; s++)
+      e.whole[1 << i][s] = with_mesh(&e, i, s);
+  }
+  free(grids.leader);
+  const double most = in_turn(&e, sides);
+  if (!ok || most <= known) return ok ? 0 : -1;
+  double worst = 0;
+  for (int i = 0; i < e.n; i++)
+    worst += e.whole[1 << i][TF_END_SIDES - 1];
+  if (!climb(&e, worst)) return -1;
+  return e.whole[(1 << e.n) - 1][sides];
+}
