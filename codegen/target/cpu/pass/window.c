@@ -11,14 +11,18 @@ static const ir_buffer *buffer_of(const lowering *w, int z) { return &w->p->buff
 
 static bool float_in_order(const ir_buffer *b) { return (b->type == IR_F32 || b->type == IR_BF16) && !b->block.by; }
 
-/* Bytes too, where vectors take them in. */
-static bool in_order(const lowering *w, const ir_buffer *b) {
-  return float_in_order(b) || (ir_is_byte(b->type) && !b->block.by && w->p->machine.lanes >= TF_MICRO_BYTES_LANES);
+static bool takes_bytes(const lowering *w, const ir_buffer *b) {
+  return ir_is_byte(b->type) && !b->block.by && w->p->machine.lanes >= TF_MICRO_BYTES_LANES;
 }
 
-/* Whether lanes of float32 can hold the sums: those of int32, where float32 holds each of their bytes' products. */
+/* Bytes too, where vectors take them in. */
+static bool in_order(const lowering *w, const ir_buffer *b) { return float_in_order(b) || takes_bytes(w, b); }
+
+/* Whether lanes of float32 can hold the sums: those of int32, where float32 holds each of their bytes' products; bytes
+ * that are the most or the least of others are whole numbers. */
 static bool can_sum(const lowering *w, const tf_op *op) {
   const ir_buffer *out = buffer_of(w, op->out);
+  if (takes_bytes(w, out)) return op->reduce == TF_REDUCE_MAX || op->reduce == TF_REDUCE_MIN;
   if (out->block.by || (out->type != IR_F32 && out->type != IR_I32)) return false;
   return out->type == IR_F32 || ir_sums_within(w->plan->wl, op, buffer_of(w, op->reads[0].tensor)->type,
                                                buffer_of(w, op->reads[1].tensor)->type, EXACT_MOST);
@@ -116,10 +120,11 @@ static bool can_map(const lowering *w, const ir_stmt *s, const cpu_window *v, co
   if (map->kind != IR_NEST || cpu_of(map)->product || map->nest.from || map->nest.divides >= 0) return false;
   static const uint32_t maps = 1u << TF_K_ADD | 1u << TF_K_SUB | 1u << TF_K_MUL | 1u << TF_K_DIV | 1u << TF_K_MAX |
                                1u << TF_K_MIN | 1u << TF_K_NEG | 1u << TF_K_RELU | 1u << TF_K_EXP | 1u << TF_K_SIGMOID |
-                               1u << TF_K_SILU;
+                               1u << TF_K_SILU | 1u << TF_K_ROUND;
   const tf_op *op = op_of(w, map), *of = op_of(w, s), *maker;
+  const ir_buffer *out = buffer_of(w, op->out);
   bool can = op->reduce == TF_ASSIGN && op->n_dims == of->n_out_dims && op->n_out_dims == of->n_out_dims &&
-             buffer_of(w, op->out)->type == IR_F32 && !buffer_of(w, op->out)->block.by,
+             ((out->type == IR_F32 && !out->block.by) || takes_bytes(w, out)), /* bytes are rounded */
        any = false;
   for (int k = 0; can && k < op->n_dims; k++)
     can = op->dims[k] == of->dims[k] && low_same_range(&map->range[k], &s->range[k]);
