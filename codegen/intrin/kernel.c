@@ -205,6 +205,33 @@ const char *tf_micro_beside(const ir_kernel *kernel, ir_type from) {
   return way_of(kernel) ? "fours_beside" : from == IR_U8 ? "uint8_beside" : "int8_beside";
 }
 
+/* Four neighbours from each of LANES places on, `step` apart: bytes that are not there are 0.  bytes_within: which of those
+ * from column x on are there, in columns 0 .. n - 1. */
+static const char neighbours_avx512[] =
+    "typedef __mmask64 bytes;\n"
+    "static inline bytes bytes_within(int64_t x, int64_t n) {\n"
+    "  const int64_t from = x < 0 ? -x : 0, to = n - x;\n"
+    "  if (from >= 64 || to <= from) return 0;\n"
+    "  return (to >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << to) - 1) & (~UINT64_C(0) << from);\n"
+    "}\n"
+    "static inline fours_uis neighbours(const uint8_t *p, bytes b) {\n"
+    "  const __m512i words = _mm512_permutexvar_epi32(_mm512_setr_epi32(0, 1, 0, 0, 1, 2, 0, 0, 2, 3, 0, 0, 3, 4, 0, 0), "
+    "_mm512_maskz_loadu_epi8(b, p));\n"
+    "  return _mm512_shuffle_epi8(words, _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, "
+    "6)));\n"
+    "}\n"
+    "static inline fours_uis neighbours_2(const uint8_t *p, bytes b) {\n"
+    "  const __m512i words = _mm512_permutexvar_epi32(_mm512_setr_epi32(0, 1, 2, 0, 2, 3, 4, 0, 4, 5, 6, 0, 6, 7, 8, 0), "
+    "_mm512_maskz_loadu_epi8(b, p));\n"
+    "  return _mm512_shuffle_epi8(words, _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 2, 3, 2, 3, 4, 5, 4, 5, 6, 7, 6, 7, 8, "
+    "9)));\n"
+    "}\n"
+    "static inline fours_uis four(int a, int b, int c, int d) {\n"
+    "  return _mm512_set1_epi32((int32_t)((uint32_t)(a & 255) | (uint32_t)(b & 255) << 8 | (uint32_t)(c & 255) << 16 | "
+    "(uint32_t)(d & 255) << 24));\n"
+    "}\n"
+    "static inline vec ivec_as_float(ivec v) { return _mm512_cvtepi32_ps(v); }\n";
+
 /* Behind the text of pairs, which has the registers. */
 static void fours_text(FILE *out, int way, const tf_micro_words *w) {
   for (int i = 0; i < N_FOURS; i++) {
@@ -212,6 +239,7 @@ static void fours_text(FILE *out, int way, const tf_micro_words *w) {
     add_text(out, &fours[way].row[i]);
   }
   fputs(w->fours_of_bytes, out);
+  if (way == TF_FOURS_AVX512_VNNI) fputs(neighbours_avx512, out);
 }
 
 static void kernel_text(FILE *out, const tf_micro_kernel *k, const tf_micro_words *w) {

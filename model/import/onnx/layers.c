@@ -1,96 +1,9 @@
-/* Layers that are composed of others: normalisations, norms of windows, integers with scales, caches. */
+/* Layers that are composed of others: norms of windows, integers with scales, caches. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "model/import/onnx/onnx.h"
-
-/* ---- normalisations ------------------------------------------------------------------------------------------- */
-
-/* LayerNormalization whose mean or deviation is a result, too. */
-bool ox_layer_norm_parts(ox_net *g) {
-  const ox_value *v = ox_input(g, 0);
-  int axis;
-  int64_t over[OX_RANK];
-  if (!v || !ox_axis_at(g, ox_int(g, "axis", -1), v->rank, &axis)) return false;
-  for (int k = axis; k < v->rank; k++)
-    over[k - axis] = k;
-  for (size_t k = 1; k < 3 && ox_has(g, k); k++) {
-    const ox_value *w = ox_input(g, k);
-    bool fits = w && w->rank == v->rank - axis;
-    for (int i = 0; fits && i < w->rank; i++)
-      fits = ox_extent(w, i) == ox_extent(v, axis + i);
-    if (!fits) return w ? ox_fail(g, TF_E_SHAPE, "'%.60s' has another shape than what it weighs", w->name) : false;
-  }
-  const bool mean = ox_is_wanted(g, 1), deviation = ox_is_wanted(g, 2), shift = ox_has(g, 2);
-  return ox_run(g, "mean = ReduceMean($0, %s)", ox_list(g, v->rank - axis, over)) && ox_run(g, "d = Sub($0, mean)") &&
-         ox_run(g, "dd = Mul(d, d)") && ox_run(g, "var = ReduceMean(dd, %s)", ox_list(g, v->rank - axis, over)) &&
-         ox_run(g, "more = Add(var, %.17e)", ox_float(g, "epsilon", 1e-5)) && ox_run(g, "root = Sqrt(more)") &&
-         ox_run(g, "inv = Reciprocal(root)") && ox_run(g, "normal = Mul(d, inv)") &&
-         ox_run(g, "%s = Mul(normal, $1)", shift ? "scaled" : "@0") && (!shift || ox_run(g, "@0 = Add(scaled, $2)")) &&
-         (!mean || ox_run(g, "@1 = Identity(mean)")) && (!deviation || ox_run(g, "@2 = Identity(inv)"));
-}
-
-static bool mean_variance(ox_net *g) {
-  static const int64_t usual[] = {0, 2, 3};
-  size_t n;
-  const int64_t *axes = ox_ints(g, "axes", &n);
-  const char *over = axes ? ox_list(g, (int)(n < OX_RANK ? n : OX_RANK), axes) : ox_list(g, 3, usual);
-  return ox_run(g, "mean = ReduceMean($0, %s)", over) && ox_run(g, "d = Sub($0, mean)") &&
-         ox_run(g, "dd = Mul(d, d)") && ox_run(g, "var = ReduceMean(dd, %s)", over) && ox_run(g, "root = Sqrt(var)") &&
-         ox_run(g, "more = Add(root, 1.0e-9)") && ox_run(g, "@0 = Div(d, more)");
-}
-
-/* Channels over a power of the squares of those beside them. */
-static bool local_norm(ox_net *g) {
-  const ox_value *v = ox_input(g, 0);
-  const int64_t size = ox_int(g, "size", 0), before = (size - 1) / 2, after = size - 1 - before;
-  const double bias = ox_float(g, "bias", 1);
-  if (!v) return false;
-  if (v->rank < 3 || v->rank > 5 || size < 1 || size > OX_MOST_EXTENT || !(bias > 0))
-    return ox_fail(g, TF_E_RANGE, "%lld channels beside each other of %d axes, from %g on", (long long)size, v->rank,
-                   bias);
-  static const char *const kernel[] = {"1", "1,1", "1,1,1"}, *const pads[] = {"0", "0,0", "0,0,0"};
-  const int more = v->rank - 3; /* axes behind the channels, less one */
-  return ox_run(g, "squares = Mul($0, $0)") && ox_run(g, "apart = Unsqueeze(squares, [1])") &&
-         ox_run(g, "mean = AveragePool(apart) kernel_shape=%lld,%s pads=%lld,%s,%lld,%s count_include_pad=1",
-                (long long)size, kernel[more], (long long)before, pads[more], (long long)after, pads[more]) &&
-         ox_run(g, "beside = Squeeze(mean, [1])") &&
-         ox_run(g, "part = Mul(beside, %.17e)", ox_float(g, "alpha", 1e-4)) &&
-         ox_run(g, "sum = Add(part, %.17e)", bias) && ox_run(g, "log = Log(sum)") &&
-         ox_run(g, "power = Mul(log, %.17e)", -ox_float(g, "beta", 0.75)) && ox_run(g, "factor = Exp(power)") &&
-         ox_run(g, "@0 = Mul($0, factor)");
-}
-
-/* BatchNormalization in training: of the batch's own mean and deviation, which running ones follow. */
-bool ox_batch_norm_training(ox_net *g) {
-  const ox_value *v = ox_input(g, 0);
-  const double keep = ox_float(g, "momentum", 0.9);
-  int64_t over[OX_RANK];
-  int n = 0;
-  if (!v) return false;
-  if (v->rank < 2 || g->node->n_input != 5)
-    return ox_fail(g, TF_E_RANK, "five inputs are needed, the first with two axes");
-  for (int k = 0; k < v->rank; k++)
-    if (k != 1) over[n++] = k;
-  const char *axes = ox_list(g, n, over), *channel = ox_ones(g, v->rank, 1, ox_extent(v, 1));
-  if (!ox_run(g, "m = ReduceMean($0, %s)", axes) || !ox_run(g, "d = Sub($0, m)") || !ox_run(g, "dd = Mul(d, d)") ||
-      !ox_run(g, "var = ReduceMean(dd, %s)", axes) ||
-      !ox_run(g, "more = Add(var, %.17e)", ox_float(g, "epsilon", 1e-5)) || !ox_run(g, "root = Sqrt(more)") ||
-      !ox_run(g, "normal = Div(d, root)") || !ox_run(g, "s = Reshape($1, %s)", channel) ||
-      !ox_run(g, "b = Reshape($2, %s)", channel) || !ox_run(g, "scaled = Mul(normal, s)") ||
-      !ox_run(g, "@0 = Add(scaled, b)"))
-    return false;
-  for (size_t k = 1; k < 3; k++) {
-    const char *of = k == 1 ? "m" : "var";
-    if (ox_is_wanted(g, k) &&
-        (!ox_run(g, "%s.1 = Squeeze(%s, %s)", of, of, axes) ||
-         !ox_run(g, "%s.2 = Mul(%s.1, %.17e)", of, of, 1 - keep) ||
-         !ox_run(g, "%s.3 = Mul($%zu, %.17e)", of, k + 2, keep) || !ox_run(g, "@%zu = Add(%s.3, %s.2)", k, of, of)))
-      return false;
-  }
-  return true;
-}
 
 /* ---- norms of windows ----------------------------------------------------------------------------------------- */
 
@@ -286,6 +199,45 @@ static bool quantize_sums(ox_net *g) {
          give_whole(g, 0, "f", zero ? "z.f" : NULL, type);
 }
 
+/* The sum of integers 3 and 4, of which a step is so many of the node's, and `more`: what their zeros and the node's come
+ * to.  As onnxruntime adds. */
+static bool add_steps(ox_net *g, const double step[2], double more) {
+  const ox_value *z = ox_has(g, 2) ? ox_input(g, 2) : NULL;
+  return ox_run(g, "a = Cast($3) to=%d", OX_T_FLOAT) && ox_run(g, "b = Cast($4) to=%d", OX_T_FLOAT) &&
+         ox_run(g, "a.s = Mul(a, %.17e)", step[0]) && ox_run(g, "b.s = Mul(b, %.17e)", step[1]) &&
+         ox_run(g, "f.1 = Add(b.s, %.17e)", more) && ox_run(g, "f = Add(f.1, a.s)") &&
+         give_whole(g, 0, "f", NULL, z ? z->type : (int)ox_int(g, "output_dtype", OX_T_UINT8));
+}
+
+/* What it is: zero or one scale of a node of steps, as float32; not known: not a number. */
+static float known_step(ox_net *g, const Onnx__NodeProto *n, size_t k) {
+  const char *const name = input_of(n, k);
+  return (float)(*name ? number_or(ox_find(g, name), NAN) : 0);
+}
+
+/* Whether the node at hand quantises the sum of two values that stand for integers of 8 bits; it is made. */
+static bool quantize_add(ox_net *g, const Onnx__NodeProto *add, bool *done) {
+  const Onnx__NodeProto *const node = g->node, *of[2] = {NULL};
+  double step[2], from[2], more = known_step(g, node, 2);
+  for (int i = 0; i < 2 && add->n_input == 2; i++) {
+    of[i] = steps_before(g, add->input[i], NULL);
+    if (!of[i] || ox_type_bits(ox_find(g, of[i]->input[0])->type) > 8) return true;
+    step[i] = known_step(g, of[i], 1) / known_step(g, node, 1);
+    from[i] = step[i] * known_step(g, of[i], 2);
+  }
+  if (!of[0]) return true;
+  more = (float)(more - (from[0] + (float)from[1])); /* rounded where onnxruntime rounds */
+  if (!isfinite(more)) return true;
+  const Onnx__NodeProto *n = node_of(g, 5,
+                                     (const char *[]){node->input[0], node->input[1], input_of(node, 2),
+                                                      of[0]->input[0], of[1]->input[0]});
+  if (!n) return false;
+  g->node = n, g->within = node;
+  *done = add_steps(g, step, more);
+  g->node = node, g->within = NULL;
+  return *done;
+}
+
 static bool give_steps(ox_net *g) { return ox_run(g, "@0 = Identity($0)"); }
 
 /* Whether both nodes have one step and one zero, known and the same. */
@@ -321,6 +273,8 @@ static bool quantize_steps(ox_net *g, int type, bool *done) {
     return *done = n && in_its_place(g, n, give_steps);
   }
   x = below_relu(g, type);
+  const Onnx__NodeProto *of = node_before(g, x);
+  if (of && !strcmp(of->op_type, "Add")) return quantize_add(g, of, done);
   const ox_value *sums = part_before(g, x, "in.sums"), *step = part_before(g, x, "in.step"),
                  *more = part_before(g, x, "in.more");
   if (!sums || !step || !step->number || (more && !more->number)) return !g->oom;
@@ -593,7 +547,7 @@ static bool borders_of(ox_net *g, int rank, int64_t all[2 * OX_RANK]) {
 
 /* Whether each element of x meets so many weights that a copy of it with a border of zeros is worth while. */
 static bool meets_many(ox_net *g, const ox_value *w) {
-  enum { MANY = 200 };
+  enum { MANY = 64 };
   size_t n = 0;
   const int64_t *by = ox_ints(g, "strides", &n);
   double meets = (double)ox_size(w) / (double)ox_extent(w, 1);
@@ -630,21 +584,21 @@ static bool sum_of_zeros(ox_net *g, bool *can) {
   return ox_let(g, "zero", w->rank, shape, sum, OX_T_FLOAT);
 }
 
-/* What a part of the node makes is integers of x's type. */
-static void keep_type(ox_net *g, const char *part, const ox_value *x) {
-  const ox_value *v = ox_made(g, part);
-  if (!v || v->tensor < 0) return;
-  g->tensor[v->tensor].bits = ox_type_bits(x->type);
-  g->tensor[v->tensor].no_sign = ox_type_kind_of(x->type) == OX_UNSIGNED_KIND;
+/* It is integers of x's type. */
+static void keep_type(ox_tensor *t, const ox_value *x) {
+  t->bits = ox_type_bits(x->type);
+  t->no_sign = ox_type_kind_of(x->type) == OX_UNSIGNED_KIND;
 }
 
 /* x.w with a border of its zeros. */
 static bool border_of_zeros(ox_net *g, int rank, const int64_t *pads) {
   const ox_value *x = ox_input(g, 0);
+  const int from = g->n_tensors;
   if (!x || !ox_run(g, "x.0 = Reshape($2, [1])") || !ox_run(g, "x.z = Cast(x.0) to=%d", OX_T_FLOAT) ||
       !ox_run(g, "x = Pad(x.w, %s, x.z) mode=constant", ox_list(g, 2 * rank, pads)))
     return false;
-  keep_type(g, "x.zeros", x), keep_type(g, "x", x);
+  for (int t = from; t < g->n_tensors; t++)
+    if (g->tensor[t].op >= 0) keep_type(&g->tensor[t], x);
   return true;
 }
 
@@ -703,7 +657,8 @@ static bool most_in_steps(ox_net *g) {
               same_list(g, "strides"), same_list(g, "dilations"), same_list(g, "pads"),
               (long long)ox_int(g, "ceil_mode", 0)))
     return false;
-  keep_type(g, "in.ints", q);
+  const ox_value *ints = ox_made(g, "in.ints");
+  if (ints && ints->tensor >= 0) keep_type(&g->tensor[ints->tensor], q);
   return ox_run(g, ox_has(g, 2) ? "@0 = DequantizeLinear(in.ints, $1, $2)" : "@0 = DequantizeLinear(in.ints, $1)");
 }
 
@@ -750,8 +705,6 @@ bool ox_in_steps(ox_net *g, bool *done) {
 }
 
 const ox_kind ox_layers[] = {
-    {"MeanVarianceNormalization", mean_variance, NULL},
-    {"LRN", local_norm, NULL},
     {"LpPool", lp_pool, NULL},
     {"GlobalLpPool", global_lp_pool, NULL},
     {"QuantizeLinear", quantize, NULL},

@@ -3,6 +3,7 @@
 #include "codegen/target/cpu/note/window.h"
 #include "codegen/intrin/micro.h"
 #include "codegen/target/cpu/pass/pass.h"
+#include "model/spec/dims.h"
 
 enum { MAPS_MOST = 4, EXACT_MOST = 1 << 24 }; /* maps fused; whole numbers up to there are float32's */
 
@@ -143,6 +144,44 @@ static bool can_map(const lowering *w, const ir_stmt *s, const cpu_window *v, co
   return can && any;
 }
 
+/* ---- fours of bytes -------------------------------------------------------------------------------------------- */
+
+/* Whether the innermost reduced dim leads from neighbour to neighbour along the last rank of read i, and nowhere
+ * else. */
+static bool leads_to_neighbours(const lowering *w, const tf_op *op, int i) {
+  const tf_ref *ref = &op->reads[i];
+  const int last = w->plan->wl->tensors[ref->tensor].rank - 1, dim = op->dims[op->n_dims - 1];
+  bool can = last >= 0 && tf_index_coef(&ref->index[last], dim) == 1;
+  for (int r = 0; r < last; r++)
+    can &= !tf_index_coef(&ref->index[r], dim);
+  for (int k = 0; can && k < op->n_dims; k++) /* columns depend on lanes and the window alone */
+    can = k == op->n_out_dims - 1 || k == op->n_dims - 1 || !tf_index_coef(&ref->index[last], op->dims[k]);
+  return can;
+}
+
+/* The read of bytes without a sign that are multiplied in fours by those of the other, with a sign, which are the same
+ * for all lanes and rows; -1: there is none. */
+static int fours_of(const lowering *w, const ir_stmt *s) {
+  enum { FOUR = 4 };
+  const tf_workload *wl = w->plan->wl;
+  const tf_op *op = op_of(w, s);
+  const int row = op->n_out_dims - 2;
+  if (w->p->machine.fours != TF_FOURS_AVX512_VNNI || !ir_is_product(op) || row < 0 || s->nest.n_fresh > 0 ||
+      buffer_of(w, op->out)->type != IR_I32 || op->n_dims == op->n_out_dims ||
+      s->range[op->n_dims - 1].most > FOUR || s->range[op->n_dims - 1].most < 2)
+    return -1;
+  for (int i = 0; i < 2; i++) {
+    const ir_buffer *x = buffer_of(w, op->reads[i].tensor), *by = buffer_of(w, op->reads[1 - i].tensor);
+    const int64_t step = cpu_window_step(wl, s, i);
+    if (x->type == IR_U8 && by->type == IR_I8 && x->role == IR_ARGUMENT && (step == 1 || step == 2) &&
+        cpu_window_kind(wl, s, i) == CPU_LANES && cpu_window_kind(wl, s, 1 - i) == CPU_STEADY &&
+        cpu_read_moves(wl, op, i, row) && !cpu_read_moves(wl, op, 1 - i, row) &&
+        !low_padded(&wl->tensors[op->reads[1 - i].tensor]) && leads_to_neighbours(w, op, i))
+      return i;
+  }
+  return -1;
+}
+
 /* Turns statement `at` of the body into a window, fused with the maps after it. */
 static void make(lowering *w, ir_body *body, int at) {
   ir_stmt *s = body->s[at];
@@ -150,7 +189,7 @@ static void make(lowering *w, ir_body *body, int at) {
   const ir_stmt **maps = TF_ARRAY(w->p->arena, const ir_stmt *, MAPS_MOST);
   cpu_note *note = cpu_edit(w->p, s);
   if (low_failed(w)) return;
-  *v = (cpu_window){.taps = taps_of(op_of(w, s), s), .maps = maps};
+  *v = (cpu_window){.taps = taps_of(op_of(w, s), s), .maps = maps, .fours = fours_of(w, s)};
   note->window = v;
   for (int i = at + 1; i < body->n && s->nest.n_fresh == 0 && v->n_maps < MAPS_MOST; i++) {
     if (!can_map(w, s, v, body->s[i])) break;

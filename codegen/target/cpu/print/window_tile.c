@@ -96,14 +96,15 @@ static void take(c_printer *c, const c_window *w, cpu_at at, bool *taken) {
     if (*there) continue;
     *there = true;
     const cpu_window_read kind = cpu_window_kind(c->wl, w->s, i);
-    c_line(c, "vec "), name_of(c, w, i, at), fputs(";\n", c->out);
+    const bool fours = w->fours == i;
+    c_line(c, fours ? "fours_uis " : "vec "), name_of(c, w, i, at), fputs(";\n", c->out);
     c_window_open_at(c, w, at);
     c_indent(c);
     name_of(c, w, i, at), fputs(" = ", c->out);
     const bool asked = !w->inside && kind == CPU_LANES && c_window_there(c, w, i);
-    c_window_load(c, w, i);
-    if (kind != CPU_STEADY) fputs(", ", c->out), c_window_lanes(c, w, i, at.tap);
-    fputs(asked ? ") : vec_zero();\n" : ");\n", c->out);
+    fours ? c_window_neighbours(c, w) : c_window_load(c, w, i);
+    if (kind != CPU_STEADY && !fours) fputs(", ", c->out), c_window_lanes(c, w, i, at.tap);
+    fprintf(c->out, asked ? ") : %s_zero();\n" : ");\n", fours ? "ivec" : "vec");
     c_close(c, 1);
   }
 }
@@ -128,6 +129,11 @@ static void add_up(c_printer *c, const c_window *w, cpu_at at) {
   const tf_op *op = w->op;
   const tf_expr *root = &op->expr[op->n_expr - 1];
   c_indent(c);
+  if (w->fours >= 0) {
+    fprintf(c->out, "all%d = fours_ui_add(", at.row), name_of(c, w, w->fours, at), fputs(", ", c->out);
+    name_of(c, w, 1 - w->fours, at), fprintf(c->out, ", all%d);\n", at.row);
+    return;
+  }
   fprintf(c->out, "sum%d = ", at.row);
   if (op->reduce == TF_REDUCE_ADD && root->what == TF_X_CALL && root->call == TF_K_MUL) {
     fputs("vec_fma(", c->out), value(c, w, root->arg[0], at);
@@ -142,6 +148,10 @@ static void add_up(c_printer *c, const c_window *w, cpu_at at) {
 static void begin(c_printer *c, const c_window *w) {
   for (int t = 0; t < w->rows; t++) {
     c_indent(c);
+    if (w->fours >= 0) {
+      fprintf(c->out, "ivec all%d = ivec_zero();\n", t);
+      continue;
+    }
     fprintf(c->out, "vec sum%d = vec_splat(%s);\n", t, c_start(w->s, w->op->reduce));
     if (!w->s->nest.n_fresh) continue;
     c_line(c, "if (!fresh) {\n");
@@ -224,6 +234,7 @@ static void store(c_printer *c, const tf_op *op, const char *what, int m, int t)
 static void finish(c_printer *c, const c_window *w) {
   const cpu_window *v = cpu_of(w->s)->window;
   for (int t = 0; t < w->rows; t++) {
+    if (w->fours >= 0) c_indent(c), fprintf(c->out, "const vec sum%d = ivec_as_float(all%d);\n", t, t);
     c_window_open_at(c, w, (cpu_at){t, 0});
     if (!stays(c, v, w->op)) store(c, w->op, "sum", -1, t);
     for (int m = 0; m < v->n_maps; m++) {
@@ -271,7 +282,7 @@ void c_window_tile(c_printer *c, const c_window *w) {
     sort(c, w, lead, order);
     begin(c, w);
     for (int i = 0; i < places; i++)
-      take(c, w, order[i], taken), add_up(c, w, order[i]);
+      if (order[i].tap % c_window_beside(w) == 0) take(c, w, order[i], taken), add_up(c, w, order[i]);
     finish(c, w);
   } else {
     c->failed = true;
