@@ -24,14 +24,13 @@ void c_window_open_at(c_printer *c, const c_window *w, cpu_at at) {
   fprintf(c->out, "const int64_t d_%s = o_%s + %d; (void)d_%s;\n", dim, dim, at.row, dim);
 }
 
-/* What vectors of selected lanes are called that hold elements of the type. */
-static const char *lanes_of(ir_type t) {
+const char *c_lanes_of(ir_type t) {
   return t == IR_BF16 ? "wide" : t == IR_U8 ? "u8" : t == IR_I8 ? "i8" : t == IR_I32 ? "whole" : "load";
 }
 
 /* "NAME(&place", of so many bits and neighbours so far apart. */
 static void open_load(c_printer *c, const tf_op *op, int i, int64_t step) {
-  fprintf(c->out, "%s_lanes%s(&", lanes_of(c_buffer(c, op, i)->type),
+  fprintf(c->out, "%s_lanes%s(&", c_lanes_of(c_buffer(c, op, i)->type),
           step == 1   ? ""
           : step == 2 ? "_2"
                       : "_step");
@@ -158,7 +157,7 @@ static void begin(c_printer *c, const c_window *w) {
     c->depth++;
     c_window_open_at(c, w, (cpu_at){t, 0});
     c_indent(c);
-    fprintf(c->out, "sum%d = %s_lanes(&", t, lanes_of(c_buffer(c, w->op, -1)->type));
+    fprintf(c->out, "sum%d = %s_lanes(&", t, c_lanes_of(c_buffer(c, w->op, -1)->type));
     c_place(c, w->op, -1), fputs(", all);\n", c->out);
     c_close(c, 2);
   }
@@ -224,7 +223,7 @@ static bool stays(const c_printer *c, const cpu_window *v, const tf_op *op) {
 static void store(c_printer *c, const tf_op *op, const char *what, int m, int t) {
   const ir_type of = c_buffer(c, op, -1)->type;
   c_indent(c);
-  fprintf(c->out, of == IR_F32 ? "store_lanes(&" : "store_%s_lanes(&", lanes_of(of)), c_place(c, op, -1);
+  fprintf(c->out, of == IR_F32 ? "store_lanes(&" : "store_%s_lanes(&", c_lanes_of(of)), c_place(c, op, -1);
   if (m < 0)
     fprintf(c->out, ", %s%d, all);\n", what, t);
   else
