@@ -97,11 +97,10 @@ bool net_left_parts(tf_arena *a, const tf_workload *wl, const tf_net_plan *p, do
   return true;
 }
 
-bool net_left(tf_arena *a, const tf_arch *arch, const tf_workload *wl, tf_net_plan *p, tf_diags *d) {
+bool net_left(tf_arena *a, const tf_arch *arch, const tf_workload *wl, tf_net_plan *p, bool whole, tf_diags *d) {
   const tf_memory *inner = arch->n_memories > 1 ? &arch->memories[1] : NULL;
   const bool one = inner && inner->mesh[0] * inner->mesh[1] == 1; /* of several, each has what its core used */
   const double room = !one ? 0 : inner->capacity_words < 0 ? INFINITY : (double)inner->capacity_words;
-  const bool whole = !strcmp(p->dtype, "int8"); /* the architecture's units are for floats */
   double *part = TF_ARRAY(a, double, (size_t)p->n), *warm = TF_ARRAY(a, double, (size_t)p->n),
          *cold = TF_ARRAY(a, double, (size_t)p->n);
   if (!part || !warm || !cold || !net_left_parts(a, wl, p, room, part)) return tf_out_of_memory(d);

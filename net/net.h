@@ -211,8 +211,9 @@ bool net_evaluate(const tf_arch *arch, tf_net_group *g, tf_loc at, tf_diags *d);
  * that many words, which keeps what was used last: inputs that are still there, and what a later group finds there of
  * the group's outputs.  False: no memory. */
 bool net_left_parts(tf_arena *a, const tf_workload *wl, const tf_net_plan *p, double room, double *part);
-/* Fills memory_cycles of the groups that have a kernel.  False: no memory. */
-bool net_left(tf_arena *a, const tf_arch *arch, const tf_workload *wl, tf_net_plan *p, tf_diags *d);
+/* Fills memory_cycles of the groups that have a kernel; whole: kernels are of integers, for which the architecture's
+ * units are not meant.  False: no memory. */
+bool net_left(tf_arena *a, const tf_arch *arch, const tf_workload *wl, tf_net_plan *p, bool whole, tf_diags *d);
 /* Fills the plan's sums and bounds from those of its groups. */
 bool net_sum(const tf_arch *arch, const tf_workload *wl, tf_net_plan *p, tf_diags *d);
 #endif

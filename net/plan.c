@@ -188,8 +188,10 @@ static bool make_groups(net_planning *s) {
 
 /* What memories take besides, of kernels whose cycles are without them. */
 static bool left(net_planning *s) {
-  return !net_has_kernels(&s->costs) || tf_emit_cycles_whole(s->costs.o->target) ||
-         net_left(s->a, s->costs.arch, s->costs.wl, s->plan, s->costs.d);
+  const tf_net_opts *o = s->costs.o;
+  const bool whole = o->dtype && !strcmp(o->dtype, "int8");
+  return !net_has_kernels(&s->costs) || tf_emit_cycles_whole(o->target) ||
+         net_left(s->a, s->costs.arch, s->costs.wl, s->plan, whole, s->costs.d);
 }
 
 static bool sum(net_planning *s) { return net_sum(s->costs.arch, s->costs.wl, s->plan, s->costs.d); }
