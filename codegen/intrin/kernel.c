@@ -122,8 +122,8 @@ void tf_micro_no_sign(const tf_micro_isa *isa, ir_machine *machine) {
 
 /* ---- fours of bytes, one operand without a sign ----------------------------------------------------------------- */
 
-/* VNNI's vpdpbusd is always exact.  Without it, AVX2 has vpmaddubsw, which adds two products as int16 and saturates, and
- * vpmaddwd by ones: that is no instruction for arch-specs/instructions, as it computes c += x b only while no two
+/* VNNI's vpdpbusd is always exact.  Without it, AVX2 has vpmaddubsw, which adds two products as int16 and saturates,
+ * and vpmaddwd by ones: that is no instruction for arch-specs/instructions, as it computes c += x b only while no two
  * products leave an int16.  x: of a, which is broadcast. */
 #define TWICE(PLUS, OTHER)                                                                                             \
   "_mm256_add_epi32(c, _mm256_madd_epi16(_mm256_maddubs_epi16(" PLUS ", " OTHER "), _mm256_set1_epi16(1)))"
@@ -132,11 +132,11 @@ void tf_micro_no_sign(const tf_micro_isa *isa, ir_machine *machine) {
 #define ROW(NAME, A, B, LIFTS, LANES, CALL)                                                                            \
   {                                                                                                                    \
     {NAME, A, B, IR_I32, 4, 1, LANES, 4, IR_F32, LIFTS}, LANES, .form = TF_MICRO_VECTORS, .prefix = NAME,              \
-                                                         .sums = "ivec", .call = CALL, .operand = {                    \
-      "x",                                                                                                             \
-      "b",                                                                                                             \
-      "c"                                                                                                              \
-    }                                                                                                                  \
+                                                                .sums = "ivec", .call = CALL, .operand = {             \
+                                                                  "x",                                                 \
+                                                                  "b",                                                 \
+                                                                  "c"                                                  \
+                                                                }                                                      \
   }
 /* In turns the operand that the instruction takes as one without a sign is a, and the other.  ui, iu: it has none; pi,
  * ip: it is never below 0; li: 128 is added to it. */
@@ -205,8 +205,8 @@ const char *tf_micro_beside(const ir_kernel *kernel, ir_type from) {
   return way_of(kernel) ? "fours_beside" : from == IR_U8 ? "uint8_beside" : "int8_beside";
 }
 
-/* Four neighbours from each of LANES places on, `step` apart: bytes that are not there are 0.  bytes_within: which of those
- * from column x on are there, in columns 0 .. n - 1. */
+/* Four neighbours from each of LANES places on, `step` apart: bytes that are not there are 0.  bytes_within: which of
+ * those from column x on are there, in columns 0 .. n - 1. */
 static const char neighbours_avx512[] =
     "typedef __mmask64 bytes;\n"
     "static inline bytes bytes_within(int64_t x, int64_t n) {\n"
@@ -215,15 +215,19 @@ static const char neighbours_avx512[] =
     "  return (to >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << to) - 1) & (~UINT64_C(0) << from);\n"
     "}\n"
     "static inline fours_uis neighbours(const uint8_t *p, bytes b) {\n"
-    "  const __m512i words = _mm512_permutexvar_epi32(_mm512_setr_epi32(0, 1, 0, 0, 1, 2, 0, 0, 2, 3, 0, 0, 3, 4, 0, 0), "
+    "  const __m512i words = _mm512_permutexvar_epi32(_mm512_setr_epi32(0, 1, 0, 0, 1, 2, 0, 0, 2, 3, 0, 0, 3, 4, 0, "
+    "0), "
     "_mm512_maskz_loadu_epi8(b, p));\n"
-    "  return _mm512_shuffle_epi8(words, _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, "
+    "  return _mm512_shuffle_epi8(words, _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, "
+    "4, 5, "
     "6)));\n"
     "}\n"
     "static inline fours_uis neighbours_2(const uint8_t *p, bytes b) {\n"
-    "  const __m512i words = _mm512_permutexvar_epi32(_mm512_setr_epi32(0, 1, 2, 0, 2, 3, 4, 0, 4, 5, 6, 0, 6, 7, 8, 0), "
+    "  const __m512i words = _mm512_permutexvar_epi32(_mm512_setr_epi32(0, 1, 2, 0, 2, 3, 4, 0, 4, 5, 6, 0, 6, 7, 8, "
+    "0), "
     "_mm512_maskz_loadu_epi8(b, p));\n"
-    "  return _mm512_shuffle_epi8(words, _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 2, 3, 2, 3, 4, 5, 4, 5, 6, 7, 6, 7, 8, "
+    "  return _mm512_shuffle_epi8(words, _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 2, 3, 2, 3, 4, 5, 4, 5, 6, 7, 6, "
+    "7, 8, "
     "9)));\n"
     "}\n"
     "static inline fours_uis four(int a, int b, int c, int d) {\n"

@@ -154,8 +154,8 @@ static const char bytes_part[] = "static inline vec vec_of_%c8_part(const %s *p,
                                  "  memcpy(p, lane, (size_t)n);\n"
                                  "}\n";
 
-/* Loads of bytes in selected lanes, 0 in the others, which are not touched; and stores.  Of eight lanes, fewer than all are put
- * together in a word. */
+/* Loads of bytes in selected lanes, 0 in the others, which are not touched; and stores.  Of eight lanes, fewer than all
+ * are put together in a word. */
 static const char some_bytes[] = "static inline uint64_t some_bytes(const void *p, int n) {\n"
                                  "  const uint8_t *const q = p;\n"
                                  "  if (n >= 4) {\n"
@@ -207,13 +207,12 @@ static const char bytes_lanes_16[] =
     "  return _mm512_cvtepi32_ps(_mm512_cvtep%c8_epi32(_mm_packus_epi16(_mm_maskz_loadu_epi8((lanes)both, p), "
     "_mm_maskz_loadu_epi8((lanes)(both >> 16), p + LANES))));\n"
     "}\n";
-static const char bytes_store_16[] =
-    "static inline void store_%c8_lanes(%s *p, vec v, lanes l) {\n"
-    "  if (l == 0xffff)\n"
-    "    vec_to_%c8(p, v);\n"
-    "  else\n"
-    "    _mm_mask_storeu_epi8(p, l, _mm512_cvtepi32_epi8(_mm512_cvttps_epi32(v)));\n"
-    "}\n";
+static const char bytes_store_16[] = "static inline void store_%c8_lanes(%s *p, vec v, lanes l) {\n"
+                                     "  if (l == 0xffff)\n"
+                                     "    vec_to_%c8(p, v);\n"
+                                     "  else\n"
+                                     "    _mm_mask_storeu_epi8(p, l, _mm512_cvtepi32_epi8(_mm512_cvttps_epi32(v)));\n"
+                                     "}\n";
 
 /* Sums of whole numbers that float32 holds. */
 static const char whole_lanes[] =

@@ -88,8 +88,8 @@ const char *tf_micro_type(ir_type t);
 ir_machine tf_micro_machine(const tf_micro_isa *isa, ir_type data);
 /* Its products of integers take bytes without a sign, too (NULL: by no kernel). */
 void tf_micro_no_sign(const tf_micro_isa *isa, ir_machine *machine);
-/* Its products of bytes, by pairs of int16 else, may be by fours, where these are exact; ranged: numbers of some tensors
- * are within ranges. */
+/* Its products of bytes, by pairs of int16 else, may be by fours, where these are exact; ranged: numbers of some
+ * tensors are within ranges. */
 void tf_micro_in_fours(const tf_micro_isa *isa, bool ranged, ir_machine *machine);
 /* The kernel of fours that is exact for such operands a and b; NULL: there is none. */
 const ir_kernel *tf_micro_fours(const ir_machine *machine, const ir_operand *a, const ir_operand *b);

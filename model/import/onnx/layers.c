@@ -199,8 +199,8 @@ static bool quantize_sums(ox_net *g) {
          give_whole(g, 0, "f", zero ? "z.f" : NULL, type);
 }
 
-/* The sum of integers 3 and 4, of which a step is so many of the node's, and `more`: what their zeros and the node's come
- * to.  As onnxruntime adds. */
+/* The sum of integers 3 and 4, of which a step is so many of the node's, and `more`: what their zeros and the node's
+ * come to.  As onnxruntime adds. */
 static bool add_steps(ox_net *g, const double step[2], double more) {
   const ox_value *z = ox_has(g, 2) ? ox_input(g, 2) : NULL;
   return ox_run(g, "a = Cast($3) to=%d", OX_T_FLOAT) && ox_run(g, "b = Cast($4) to=%d", OX_T_FLOAT) &&
@@ -228,9 +228,8 @@ static bool quantize_add(ox_net *g, const Onnx__NodeProto *add, bool *done) {
   if (!of[0]) return true;
   more = (float)(more - (from[0] + (float)from[1])); /* rounded where onnxruntime rounds */
   if (!isfinite(more)) return true;
-  const Onnx__NodeProto *n = node_of(g, 5,
-                                     (const char *[]){node->input[0], node->input[1], input_of(node, 2),
-                                                      of[0]->input[0], of[1]->input[0]});
+  const Onnx__NodeProto *n = node_of(
+      g, 5, (const char *[]){node->input[0], node->input[1], input_of(node, 2), of[0]->input[0], of[1]->input[0]});
   if (!n) return false;
   g->node = n, g->within = node;
   *done = add_steps(g, step, more);
@@ -279,7 +278,8 @@ static bool quantize_steps(ox_net *g, int type, bool *done) {
                  *more = part_before(g, x, "in.more");
   if (!sums || !step || !step->number || (more && !more->number)) return !g->oom;
   const Onnx__NodeProto *n = node_of(
-      g, 6, (const char *[]){x, g->node->input[1], input_of(g->node, 2), sums->name, step->name, more ? more->name : ""});
+      g, 6,
+      (const char *[]){x, g->node->input[1], input_of(g->node, 2), sums->name, step->name, more ? more->name : ""});
   return *done = n && in_its_place(g, n, quantize_sums);
 }
 
@@ -674,7 +674,8 @@ static bool most_of_steps(ox_net *g, bool *done) {
 
 bool ox_in_steps(ox_net *g, bool *done) {
   const Onnx__NodeProto *const node = g->node;
-  const bool windows = !strcmp(node->op_type, "Conv"), gemm = !strcmp(node->op_type, "Gemm"), most = !strcmp(node->op_type, "MaxPool");
+  const bool windows = !strcmp(node->op_type, "Conv"), gemm = !strcmp(node->op_type, "Gemm"),
+             most = !strcmp(node->op_type, "MaxPool");
   const int axis = windows || ox_int(g, "transB", 0) ? 0 : 1;
   *done = false;
   if (g->within || g->scope || !(windows || gemm || most) || node->n_input < 1) return true;
@@ -697,10 +698,10 @@ bool ox_in_steps(ox_net *g, bool *done) {
   if (added && (!c || c->rank != 1)) return c != NULL;
   const Onnx__NodeProto *b = added ? steps_before(g, node->input[2], &first) : NULL;
   const bool whole = b && has_steps_of_sums(g, b, x, w);
-  const Onnx__NodeProto *n = node_of(
-      g, 8,
-      (const char *[]){x->input[0], x->input[1], input_of(x, 2), w->input[0], w->input[1], zero ? w->input[2] : "",
-                       whole ? b->input[0] : "", added && !whole ? node->input[2] : ""});
+  const Onnx__NodeProto *n = node_of(g, 8,
+                                     (const char *[]){x->input[0], x->input[1], input_of(x, 2), w->input[0],
+                                                      w->input[1], zero ? w->input[2] : "", whole ? b->input[0] : "",
+                                                      added && !whole ? node->input[2] : ""});
   return *done = n && in_its_place(g, n, windows ? windows_in_steps : gemm_in_steps);
 }
 

@@ -383,9 +383,10 @@ static void product(walk *w, const ir_stmt *s, const cpu_product *p) {
     slab(w, s);
   } else if (p->pack >= 0) {
     const uint64_t mask = dims_of(w, s, p->b, in);
-    w->cycles += (p->pairs.places ? places(w, mask) : runs(w, mask, p->pairs.keep)) * calls *
-                 ((p->stride == 1 ? laid(p, p->kernel->b, n * k) / w->core->copy : n * k / w->core->turn) +
-                  jumps(w, s) + (p->pairs.places ? n * k / w->core->stream : 0)); /* slots that are kept leave the close memory */
+    w->cycles +=
+        (p->pairs.places ? places(w, mask) : runs(w, mask, p->pairs.keep)) * calls *
+        ((p->stride == 1 ? laid(p, p->kernel->b, n * k) / w->core->copy : n * k / w->core->turn) + jumps(w, s) +
+         (p->pairs.places ? n * k / w->core->stream : 0)); /* slots that are kept leave the close memory */
   }
   if (p->pairs.transposed >= 0) {
     const uint64_t mask = dims_of(w, s, p->a, in);

@@ -124,8 +124,8 @@ static double row_asks(const points *p) {
 }
 
 /* Steps of a map of a vector: bytes are made of vectors that are written down (print/rows.c), operand by operand in
- * registers (measured on Zen 5, AVX-512: sums of int32 to uint8, five calls, 4 to 5.3 cycles), with what a quotient takes
- * more; of all else as the compiler makes it, each operand. */
+ * registers (measured on Zen 5, AVX-512: sums of int32 to uint8, five calls, 4 to 5.3 cycles), with what a quotient
+ * takes more; of all else as the compiler makes it, each operand. */
 static double map_steps(const ir_program *of, const points *p) {
   enum { QUOTIENT = 7 };
   const ir_buffer *out = &of->buffers[of->buffer_of[p->op->out]];

@@ -126,7 +126,7 @@ static bool can_map(const lowering *w, const ir_stmt *s, const cpu_window *v, co
   const ir_buffer *out = buffer_of(w, op->out);
   bool can = op->reduce == TF_ASSIGN && op->n_dims == of->n_out_dims && op->n_out_dims == of->n_out_dims &&
              ((out->type == IR_F32 && !out->block.by) || takes_bytes(w, out)), /* bytes are rounded */
-       any = false;
+      any = false;
   for (int k = 0; can && k < op->n_dims; k++)
     can = op->dims[k] == of->dims[k] && low_same_range(&map->range[k], &s->range[k]);
   for (int i = 0; can && i < op->n_expr; i++)
@@ -167,8 +167,8 @@ static int fours_of(const lowering *w, const ir_stmt *s) {
   const tf_op *op = op_of(w, s);
   const int row = op->n_out_dims - 2;
   if (w->p->machine.fours != TF_FOURS_AVX512_VNNI || !ir_is_product(op) || row < 0 || s->nest.n_fresh > 0 ||
-      buffer_of(w, op->out)->type != IR_I32 || op->n_dims == op->n_out_dims ||
-      s->range[op->n_dims - 1].most > FOUR || s->range[op->n_dims - 1].most < 2)
+      buffer_of(w, op->out)->type != IR_I32 || op->n_dims == op->n_out_dims || s->range[op->n_dims - 1].most > FOUR ||
+      s->range[op->n_dims - 1].most < 2)
     return -1;
   for (int i = 0; i < 2; i++) {
     const ir_buffer *x = buffer_of(w, op->reads[i].tensor), *by = buffer_of(w, op->reads[1 - i].tensor);

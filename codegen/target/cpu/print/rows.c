@@ -71,8 +71,8 @@ static bool unpadded(const tf_tensor *z) {
   return true;
 }
 
-/* Whether a row of it can be loaded: without borders, or beside them along its last rank, where lanes that are not there
- * are zeros. */
+/* Whether a row of it can be loaded: without borders, or beside them along its last rank, where lanes that are not
+ * there are zeros. */
 static bool can_load(const c_printer *c, const tf_op *op, int ref, int dim) {
   const tf_tensor *z = &c->wl->tensors[op->reads[ref].tensor];
   return unpadded(z) || (z->rank > 0 && tf_index_coef(&op->reads[ref].index[z->rank - 1], dim) == 1);

@@ -30,10 +30,7 @@ const char *c_lanes_of(ir_type t) {
 
 /* "NAME(&place", of so many bits and neighbours so far apart. */
 static void open_load(c_printer *c, const tf_op *op, int i, int64_t step) {
-  fprintf(c->out, "%s_lanes%s(&", c_lanes_of(c_buffer(c, op, i)->type),
-          step == 1   ? ""
-          : step == 2 ? "_2"
-                      : "_step");
+  fprintf(c->out, "%s_lanes%s(&", c_lanes_of(c_buffer(c, op, i)->type), step == 1 ? "" : step == 2 ? "_2" : "_step");
   c_place(c, op, i);
 }
 
