@@ -25,12 +25,10 @@ void c_window_open_at(c_printer *c, const c_window *w, cpu_at at);
 void c_window_load(c_printer *c, const c_window *w, int i);
 /* Which lanes of read i are there at the tap. */
 void c_window_lanes(c_printer *c, const c_window *w, int i, int tap);
-/* window_fours.c: which bytes are there along the last rank; the four of read i from the tap on, if one begins there;
- * the neighbours of the read in fours, "neighbours(place, bytes" but for the bracket; how many neighbours taps have. */
+/* Which bytes of the read in fours are there along the last rank; the four of read i from the tap on, if one begins
+ * there. */
 void c_window_bytes(c_printer *c, const c_window *w);
 void c_window_four(c_printer *c, const c_window *w, int i, int tap);
-void c_window_neighbours(c_printer *c, const c_window *w);
-int c_window_beside(const c_window *w);
 /* "PLACE is there" for the ranks but the last; false: always. */
 bool c_window_there(c_printer *c, const c_window *w, int i);
 #endif

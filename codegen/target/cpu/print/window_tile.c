@@ -77,6 +77,50 @@ bool c_window_there(c_printer *c, const c_window *w, int i) {
   return any;
 }
 
+/* ---- bytes, up to four neighbours at a time
+ * -------------------------------------------------------------------------- */
+
+/* How many neighbours a place of the window has. */
+static int beside_of(const c_window *w) { return w->fours < 0 ? 1 : (int)w->s->range[w->op->n_dims - 1].most; }
+
+void c_window_bytes(c_printer *c, const c_window *w) {
+  const tf_ref *ref = &w->op->reads[w->fours];
+  const int last = c->wl->tensors[ref->tensor].rank - 1;
+  c_line(c, "bytes there;\n");
+  c_window_open_at(c, w, (cpu_at){-1, 0});
+  c_line(c, "there = bytes_within("), c_index(c, &ref->index[last]);
+  fprintf(c->out, ", %" PRId64 ");\n", c->wl->tensors[ref->tensor].extent[last]);
+  c_close(c, 1);
+}
+
+void c_window_four(c_printer *c, const c_window *w, int i, int tap) {
+  const int beside = beside_of(w);
+  if (tap % beside) return;
+  c_indent(c);
+  fprintf(c->out, "fours_uis x%d_0_%d;\n{\n", i, tap);
+  c->depth++;
+  for (int k = 0; k < beside; k++) {
+    c_indent(c);
+    fprintf(c->out, "int w%d;\n", k);
+    c_window_open_at(c, w, (cpu_at){-1, tap + k});
+    c_indent(c);
+    fprintf(c->out, "w%d = ", k), c_place(c, w->op, i), fputs(";\n", c->out);
+    c_close(c, 1);
+  }
+  c_indent(c);
+  fprintf(c->out, "x%d_0_%d = four(w0, w1, %s, %s);\n", i, tap, beside > 2 ? "w2" : "0", beside > 3 ? "w3" : "0");
+  c_close(c, 1);
+}
+
+/* "neighbours(place, bytes" but for the bracket. */
+static void neighbours(c_printer *c, const c_window *w) {
+  fputs(cpu_window_step(c->wl, w->s, w->fours) == 2 ? "neighbours_2(&" : "neighbours(&", c->out);
+  c_place(c, w->op, w->fours), fputs(", there", c->out);
+}
+
+/* ---- places -------------------------------------------------------------------------------------------------------
+ */
+
 static void name_of(c_printer *c, const c_window *w, int i, cpu_at at) {
   if (c_window_before(c, w, i)) at.row = 0;
   const cpu_at first = cpu_window_first(c->wl, w->s, i, at);
@@ -98,7 +142,7 @@ static void take(c_printer *c, const c_window *w, cpu_at at, bool *taken) {
     c_indent(c);
     name_of(c, w, i, at), fputs(" = ", c->out);
     const bool asked = !w->inside && kind == CPU_LANES && c_window_there(c, w, i);
-    fours ? c_window_neighbours(c, w) : c_window_load(c, w, i);
+    fours ? neighbours(c, w) : c_window_load(c, w, i);
     if (kind != CPU_STEADY && !fours) fputs(", ", c->out), c_window_lanes(c, w, i, at.tap);
     fprintf(c->out, asked ? ") : %s_zero();\n" : ");\n", fours ? "ivec" : "vec");
     c_close(c, 1);
@@ -278,7 +322,7 @@ void c_window_tile(c_printer *c, const c_window *w) {
     sort(c, w, lead, order);
     begin(c, w);
     for (int i = 0; i < places; i++)
-      if (order[i].tap % c_window_beside(w) == 0) take(c, w, order[i], taken), add_up(c, w, order[i]);
+      if (order[i].tap % beside_of(w) == 0) take(c, w, order[i], taken), add_up(c, w, order[i]);
     finish(c, w);
   } else {
     c->failed = true;
