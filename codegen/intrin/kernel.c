@@ -193,7 +193,7 @@ const ir_kernel *tf_micro_fours(const ir_machine *m, const ir_operand *a, const 
 
 void tf_micro_in_fours(const tf_micro_isa *isa, bool ranged, ir_machine *machine) {
   const bool pairs = machine->whole && machine->whole->a == IR_I16;
-  if (pairs && isa->fours && (ranged || fours[isa->fours].exact)) machine->fours = isa->fours;
+  if (pairs && isa->fours && (ranged || fours[isa->fours].exact)) machine->fours = (int)isa->fours;
 }
 
 double tf_micro_group_time(const ir_kernel *kernel) {
