@@ -54,20 +54,10 @@ static void use_all(cache *c, int i, const tf_group *g) {
   }
 }
 
-bool net_cycles_on(const tf_arch *arch, const tf_net_group *g, double *cycles, tf_diags *d) {
-  tf_tree *t = tf_tree_copy(g->tree, arch, g->group->workload, d);
-  tf_model *m = t ? tf_model_new(t, d) : NULL;
-  tf_result r = {0};
-  const bool ok = m && tf_model_eval(m, NULL, &r);
-  if (ok) *cycles = r.cycles;
-  tf_model_free(m);
-  tf_tree_free(t);
-  return ok || (m && tf_fail(d, g->group->workload->at, TF_E_OVERFLOW, "a count of this mapping passes 2^63 - 1"));
-}
-
-/* The time of a group whose words are all left in the cache: what the busiest memory takes, where the outermost
- * delivers what the cache does, and nothing is brought there.  What units take is in the kernel's cycles. */
-static bool warm_cycles(tf_arena *a, const tf_arch *arch, const tf_net_group *g, double *cycles, tf_diags *d) {
+/* What memories take of a group's time: the busiest of them; what units take is in the kernel's cycles.  left: its
+ * words are all left in the cache, the outermost delivers what the cache does, and nothing is brought there. */
+static bool cycles_of_memories(tf_arena *a, const tf_arch *arch, const tf_net_group *g, bool left, double *cycles,
+                               tf_diags *d) {
   tf_arch warm = *arch;
   warm.overlap = TF_OVERLAP_PERFECT;
   warm.memories = TF_ARRAY(a, tf_memory, (size_t)arch->n_memories);
@@ -75,12 +65,21 @@ static bool warm_cycles(tf_arena *a, const tf_arch *arch, const tf_net_group *g,
   if (!warm.memories || !warm.units) return tf_out_of_memory(d);
   memcpy(warm.memories, arch->memories, sizeof *warm.memories * (size_t)arch->n_memories);
   memcpy(warm.units, arch->units, sizeof *warm.units * (size_t)arch->n_units);
-  warm.memories[0].read_bw = fmax(arch->memories[0].read_bw, arch->memories[1].read_bw);
-  warm.memories[0].write_bw = fmax(arch->memories[0].write_bw, arch->memories[1].write_bw);
-  warm.memories[1].read_bw = warm.memories[1].write_bw = INFINITY;
+  if (left) {
+    warm.memories[0].read_bw = fmax(arch->memories[0].read_bw, arch->memories[1].read_bw);
+    warm.memories[0].write_bw = fmax(arch->memories[0].write_bw, arch->memories[1].write_bw);
+    warm.memories[1].read_bw = warm.memories[1].write_bw = INFINITY;
+  }
   for (int u = 0; u < arch->n_units; u++)
     warm.units[u].rate = INFINITY;
-  return net_cycles_on(&warm, g, cycles, d);
+  tf_tree *t = tf_tree_copy(g->tree, &warm, g->group->workload, d);
+  tf_model *m = t ? tf_model_new(t, d) : NULL;
+  tf_result r = {0};
+  const bool ok = m && tf_model_eval(m, NULL, &r);
+  if (ok) *cycles = r.cycles;
+  tf_model_free(m);
+  tf_tree_free(t);
+  return ok || (m && tf_fail(d, g->group->workload->at, TF_E_OVERFLOW, "a count of this mapping passes 2^63 - 1"));
 }
 
 bool net_left_parts(tf_arena *a, const tf_workload *wl, const tf_net_plan *p, double room, double *part) {
@@ -98,17 +97,23 @@ bool net_left_parts(tf_arena *a, const tf_workload *wl, const tf_net_plan *p, do
   return true;
 }
 
-bool net_left(tf_arena *a, const tf_arch *arch, const tf_workload *wl, tf_net_plan *p, tf_diags *d) {
+bool net_left(tf_arena *a, const tf_arch *arch, const tf_workload *wl, tf_net_plan *p, bool narrow, tf_diags *d) {
   const tf_memory *inner = arch->n_memories > 1 ? &arch->memories[1] : NULL;
   const bool one = inner && inner->mesh[0] * inner->mesh[1] == 1; /* of several, each has what its core used */
   const double room = !one ? 0 : inner->capacity_words < 0 ? INFINITY : (double)inner->capacity_words;
-  double *part = TF_ARRAY(a, double, (size_t)p->n), *warm = TF_ARRAY(a, double, (size_t)p->n);
-  if (!part || !warm || !net_left_parts(a, wl, p, room, part)) return tf_out_of_memory(d);
+  double *part = TF_ARRAY(a, double, (size_t)p->n), *warm = TF_ARRAY(a, double, (size_t)p->n),
+         *cold = TF_ARRAY(a, double, (size_t)p->n);
+  if (!part || !warm || !cold || !net_left_parts(a, wl, p, room, part)) return tf_out_of_memory(d);
   for (int i = 0; i < p->n; i++) {
     tf_net_group *g = &p->groups[i];
-    if (g->kernel_cycles <= 0 || part[i] <= 0) continue;
-    if (warm[g->like] <= 0 && !warm_cycles(a, arch, g, &warm[g->like], d)) return false;
-    g->memory_cycles -= part[i] * fmax(0, g->memory_cycles - warm[g->like]);
+    double *const all = &cold[g->like], *const least = &warm[g->like];
+    g->memory_cycles = g->figures.cycles;
+    if (g->kernel_cycles <= 0) continue;
+    if (*all <= 0 && narrow && !cycles_of_memories(a, arch, g, false, all, d)) return false;
+    if (narrow) g->memory_cycles = fmin(*all, g->figures.cycles);
+    if (part[i] <= 0) continue;
+    if (*least <= 0 && !cycles_of_memories(a, arch, g, true, least, d)) return false;
+    g->memory_cycles -= part[i] * fmax(0, g->memory_cycles - *least);
   }
   return true;
 }

@@ -214,11 +214,9 @@ bool net_evaluate(const tf_arch *arch, tf_net_group *g, tf_loc at, tf_diags *d);
  * that many words, which keeps what was used last: inputs that are still there, and what a later group finds there of
  * the group's outputs.  False: no memory. */
 bool net_left_parts(tf_arena *a, const tf_workload *wl, const tf_net_plan *p, double room, double *part);
-/* Cycles of the group's mapping on an architecture that differs in rates alone. */
-bool net_cycles_on(const tf_arch *arch, const tf_net_group *g, double *cycles, tf_diags *d);
-/* Takes off memory_cycles, which are as if nothing were there, what the cache spares groups that have a kernel.  False:
- * no memory. */
-bool net_left(tf_arena *a, const tf_arch *arch, const tf_workload *wl, tf_net_plan *p, tf_diags *d);
+/* Fills memory_cycles of the groups that have a kernel; narrow: the kernels' type is narrower than what the units are
+ * meant for, which are left out.  False: no memory. */
+bool net_left(tf_arena *a, const tf_arch *arch, const tf_workload *wl, tf_net_plan *p, bool narrow, tf_diags *d);
 /* Fills the plan's sums and bounds from those of its groups. */
 bool net_sum(const tf_arch *arch, const tf_workload *wl, tf_net_plan *p, tf_diags *d);
 #endif

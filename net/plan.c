@@ -57,8 +57,6 @@ static bool judge(const net_planning *s, tf_net_group *g) {
   if (net_has_kernels(c)) {
     g->kernel_cycles = tf_emit_cycles(
         g->tree, c->o->target, &(tf_emit_options){.isa = c->o->isa, .dtype = c->o->dtype, .choices = g->choices}, c->d);
-    g->memory_cycles = g->figures.cycles;
-    if (c->arch != s->arch && !net_cycles_on(c->arch, g, &g->memory_cycles, c->d)) return false;
   }
   if (tf_diags_errors(c->d) == errors) return true;
   const tf_op *op = &g->group->workload->ops[0];
@@ -89,7 +87,6 @@ static bool make_group(net_planning *s, int i) {
   g->figures = same->figures;
   g->bounds = same->bounds;
   g->kernel_cycles = same->kernel_cycles;
-  g->memory_cycles = same->memory_cycles;
   memcpy(g->bottleneck, same->bottleneck, sizeof g->bottleneck);
   return true;
 }
@@ -193,8 +190,9 @@ static bool make_groups(net_planning *s) {
 
 /* What memories take besides, of kernels whose cycles are without them. */
 static bool left(net_planning *s) {
-  return !net_has_kernels(&s->costs) || tf_emit_cycles_whole(s->costs.o->target) ||
-         net_left(s->a, s->costs.arch, s->costs.wl, s->plan, s->costs.d);
+  const net_costs *c = &s->costs;
+  return !net_has_kernels(c) || tf_emit_cycles_whole(c->o->target) ||
+         net_left(s->a, c->arch, c->wl, s->plan, c->arch != s->arch, c->d);
 }
 
 static bool sum(net_planning *s) { return net_sum(s->arch, s->costs.wl, s->plan, s->costs.d); }

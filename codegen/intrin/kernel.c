@@ -120,83 +120,130 @@ void tf_micro_no_sign(const tf_micro_isa *isa, ir_machine *machine) {
   if (machine->whole && machine->whole->a != IR_I16) machine->whole = pairs ? &pairs->kernel : NULL;
 }
 
-/* ---- fours of bytes within ranges ------------------------------------------------------------------------------- */
+/* ---- fours of bytes, one operand without a sign ----------------------------------------------------------------- */
 
-/* Without VNNI, AVX2 multiplies fours of bytes, one operand without a sign, by vpmaddubsw, which adds two products as
- * int16 and saturates, and vpmaddwd by ones.  That is no instruction for arch-specs/instructions: it computes c += x b
- * only while no two products leave an int16.  x: of a, which is broadcast. */
-#define FOURS(NAME, A, B, LIFTS, PLUS, OTHER)                                                                          \
+/* VNNI's vpdpbusd is always exact.  Without it, AVX2 has vpmaddubsw, which adds two products as int16 and saturates,
+ * and vpmaddwd by ones: that is no instruction for arch-specs/instructions, as it computes c += x b only while no two
+ * products leave an int16.  x: of a, which is broadcast. */
+#define TWICE(PLUS, OTHER)                                                                                             \
+  "_mm256_add_epi32(c, _mm256_madd_epi16(_mm256_maddubs_epi16(" PLUS ", " OTHER "), _mm256_set1_epi16(1)))"
+#define AVX_VNNI(PLUS, OTHER) "_mm256_dpbusd_avx_epi32(c, " PLUS ", " OTHER ")"
+#define AVX512_VNNI(PLUS, OTHER) "_mm512_dpbusd_epi32(c, " PLUS ", " OTHER ")"
+#define ROW(NAME, A, B, LIFTS, LANES, CALL)                                                                            \
   {                                                                                                                    \
-    {NAME, A, B, IR_I32, 4, 1, 8, 4, IR_F32, LIFTS}, 8,                                                                \
-        .form = TF_MICRO_VECTORS, .prefix = NAME, .sums = "ivec",                                                      \
-        .call =                                                                                                        \
-            "_mm256_add_epi32(c, _mm256_madd_epi16(_mm256_maddubs_epi16(" PLUS ", " OTHER "), _mm256_set1_epi16(1)))", \
-        .operand = {                                                                                                   \
-          "x",                                                                                                         \
-          "b",                                                                                                         \
-          "c"                                                                                                          \
-        }                                                                                                              \
+    {NAME, A, B, IR_I32, 4, 1, LANES, 4, IR_F32, LIFTS}, LANES, .form = TF_MICRO_VECTORS, .prefix = NAME,              \
+                                                                .sums = "ivec", .call = CALL, .operand = {             \
+                                                                  "x",                                                 \
+                                                                  "b",                                                 \
+                                                                  "c"                                                  \
+                                                                }                                                      \
   }
-#define FIRST(NAME, A, B, LIFTS) FOURS(NAME, A, B, LIFTS, "x", "b")
-#define SECOND(NAME, A, B) FOURS(NAME, A, B, false, "b", "x")
-/* Which operand the instruction takes as one without a sign: a, or the other. */
-static const tf_micro_kernel by_first[] = {FIRST("fours_ui", IR_U8, IR_I8, false),
-                                           FIRST("fours_pi", IR_I8, IR_I8, false), /* never below 0 */
-                                           FIRST("fours_li", IR_I8, IR_I8, true)}, /* 128 is added to it */
-    by_second[] = {SECOND("fours_iu", IR_I8, IR_U8), SECOND("fours_ip", IR_I8, IR_I8)};
-enum { N_FIRST = sizeof by_first / sizeof *by_first, N_SECOND = sizeof by_second / sizeof *by_second };
+/* In turns the operand that the instruction takes as one without a sign is a, and the other.  ui, iu: it has none; pi,
+ * ip: it is never below 0; li: 128 is added to it. */
+#define ROWS(LANES, CALL)                                                                                              \
+  {                                                                                                                    \
+    ROW("fours_ui", IR_U8, IR_I8, false, LANES, CALL("x", "b")),                                                       \
+        ROW("fours_iu", IR_I8, IR_U8, false, LANES, CALL("b", "x")),                                                   \
+        ROW("fours_pi", IR_I8, IR_I8, false, LANES, CALL("x", "b")),                                                   \
+        ROW("fours_ip", IR_I8, IR_I8, false, LANES, CALL("b", "x")),                                                   \
+        ROW("fours_li", IR_I8, IR_I8, true, LANES, CALL("x", "b")),                                                    \
+  }
+enum { N_FOURS = 5 };
+static const struct {
+  bool exact;        /* whatever the bytes are */
+  double group_time; /* in groups of the kernels that the cost of a core was measured with */
+  tf_micro_kernel row[N_FOURS];
+} fours[] = {
+    /* three instructions for two; measured from registers, Zen 3 (1.58) and Zen 5 (1.57 to 1.58) */
+    [TF_FOURS_TWICE] = {false, 1.58, ROWS(8, TWICE)},
+    [TF_FOURS_AVX_VNNI] = {true, 1, ROWS(8, AVX_VNNI)},
+    [TF_FOURS_AVX512_VNNI] = {true, 1, ROWS(16, AVX512_VNNI)},
+};
+enum { N_WAYS = sizeof fours / sizeof *fours };
 
-static bool is_fours(const ir_kernel *k) {
-  bool is = false;
-  for (int i = 0; i < N_FIRST; i++)
-    is |= k == &by_first[i].kernel;
-  for (int i = 0; i < N_SECOND; i++)
-    is |= k == &by_second[i].kernel;
-  return is;
+/* Of which way to multiply fours the kernel is; TF_FOURS_NONE: of none. */
+static tf_micro_fours_way way_of(const ir_kernel *k) {
+  tf_micro_fours_way way = TF_FOURS_NONE;
+  for (int w = TF_FOURS_NONE + 1; w < N_WAYS; w++)
+    for (int i = 0; i < N_FOURS; i++)
+      if (k == &fours[w].row[i].kernel) way = (tf_micro_fours_way)w;
+  return way;
 }
 
-/* Whether the kernel is for such operands: any two products, of numbers from 0 to the most of the one, lifted or not,
- * by those of the other, add up to an int16.  All of the sum is an int32 as ir_fits_whole says, for the types as they
- * are; what lifting adds may wrap around, and is taken off again. */
-static bool is_exact(const ir_kernel *k, const ir_operand *plus, const ir_operand *other) {
+/* Whether the kernel is for such operands: the one is without a sign, and where the instruction asks for it, any two
+ * products, of numbers from 0 to the most of the one, lifted or not, by those of the other, add up to an int16.  All of
+ * the sum is an int32 as ir_fits_whole says, for the types as they are; what lifting adds may wrap around, and is taken
+ * off again. */
+static bool suits(tf_micro_fours_way way, const ir_kernel *k, const ir_operand *plus, const ir_operand *other) {
   const int64_t most = plus->most + (k->lifts ? -INT8_MIN : 0);
-  return (k->lifts || plus->least >= 0) && 2 * most * other->most <= INT16_MAX && 2 * most * other->least >= INT16_MIN;
+  if (!k->lifts && plus->least < 0) return false;
+  return fours[way].exact || (2 * most * other->most <= INT16_MAX && 2 * most * other->least >= INT16_MIN);
 }
 
 const ir_kernel *tf_micro_fours(const ir_machine *m, const ir_operand *a, const ir_operand *b) {
   const ir_kernel *found = NULL;
-  for (int i = 0; i < N_FIRST && m->fours && !found; i++) {
-    const ir_kernel *k = &by_first[i].kernel;
-    if (k->a == a->type && k->b == b->type && is_exact(k, a, b)) found = k;
-    if (i < N_SECOND && !found) { /* before those that lift */
-      k = &by_second[i].kernel;
-      if (k->a == a->type && k->b == b->type && is_exact(k, b, a)) found = k;
-    }
+  for (int i = 0; i < N_FOURS && m->fours && !found; i++) {
+    const ir_kernel *k = &fours[m->fours].row[i].kernel;
+    const bool second = i % 2;
+    if (k->a == a->type && k->b == b->type && suits((tf_micro_fours_way)m->fours, k, second ? b : a, second ? a : b))
+      found = k;
   }
   return found;
 }
 
-void tf_micro_in_fours(const tf_micro_isa *isa, ir_machine *machine) {
-  machine->fours = isa->words && isa->words->fours_of_bytes && machine->whole && machine->whole->a == IR_I16;
+void tf_micro_in_fours(const tf_micro_isa *isa, bool ranged, ir_machine *machine) {
+  const bool pairs = machine->whole && machine->whole->a == IR_I16;
+  if (pairs && isa->fours && (ranged || fours[isa->fours].exact)) machine->fours = (int)isa->fours;
 }
 
 double tf_micro_group_time(const ir_kernel *kernel) {
-  const double three_for_two = 1.58; /* instructions; measured from registers, Zen 3 (1.58) and Zen 5 (1.57 to 1.58) */
-  return is_fours(kernel) ? three_for_two : 1;
+  const tf_micro_fours_way way = way_of(kernel);
+  return way ? fours[way].group_time : 1;
 }
 
 const char *tf_micro_beside(const ir_kernel *kernel, ir_type from) {
-  return is_fours(kernel) ? "fours_beside" : from == IR_U8 ? "uint8_beside" : "int8_beside";
+  return way_of(kernel) ? "fours_beside" : from == IR_U8 ? "uint8_beside" : "int8_beside";
 }
 
+/* Four neighbours from each of LANES places on, `step` apart: bytes that are not there are 0.  bytes_within: which of
+ * those from column x on are there, in columns 0 .. n - 1. */
+static const char neighbours_avx512[] =
+    "typedef __mmask64 bytes;\n"
+    "static inline bytes bytes_within(int64_t x, int64_t n) {\n"
+    "  const int64_t from = x < 0 ? -x : 0, to = n - x;\n"
+    "  if (from >= 64 || to <= from) return 0;\n"
+    "  return (to >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << to) - 1) & (~UINT64_C(0) << from);\n"
+    "}\n"
+    "static inline fours_uis neighbours(const uint8_t *p, bytes b) {\n"
+    "  const __m512i words = _mm512_permutexvar_epi32(_mm512_setr_epi32(0, 1, 0, 0, 1, 2, 0, 0, 2, 3, 0, 0, 3, 4, 0, "
+    "0), "
+    "_mm512_maskz_loadu_epi8(b, p));\n"
+    "  return _mm512_shuffle_epi8(words, _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, "
+    "4, 5, "
+    "6)));\n"
+    "}\n"
+    "static inline fours_uis neighbours_2(const uint8_t *p, bytes b) {\n"
+    "  const __m512i words = _mm512_permutexvar_epi32(_mm512_setr_epi32(0, 1, 2, 0, 2, 3, 4, 0, 4, 5, 6, 0, 6, 7, 8, "
+    "0), "
+    "_mm512_maskz_loadu_epi8(b, p));\n"
+    "  return _mm512_shuffle_epi8(words, _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 2, 3, 2, 3, 4, 5, 4, 5, 6, 7, 6, "
+    "7, 8, "
+    "9)));\n"
+    "}\n"
+    "static inline fours_uis four(int a, int b, int c, int d) {\n"
+    "  return _mm512_set1_epi32((int32_t)((uint32_t)(a & 255) | (uint32_t)(b & 255) << 8 | (uint32_t)(c & 255) << 16 | "
+    "(uint32_t)(d & 255) << 24));\n"
+    "}\n"
+    "static inline vec ivec_as_float(ivec v) { return _mm512_cvtepi32_ps(v); }\n";
+
 /* Behind the text of pairs, which has the registers. */
-static void fours_text(FILE *out, const tf_micro_words *w) {
-  for (int i = 0; i < N_FIRST + N_SECOND; i++) {
-    const tf_micro_kernel *k = i < N_FIRST ? &by_first[i] : &by_second[i - N_FIRST];
-    take_text(out, k, w);
-    add_text(out, k);
+static void fours_text(FILE *out, int way, const tf_micro_words *w) {
+  for (int i = 0; i < N_FOURS; i++) {
+    take_text(out, &fours[way].row[i], w);
+    add_text(out, &fours[way].row[i]);
   }
   fputs(w->fours_of_bytes, out);
+  if (way == TF_FOURS_AVX512_VNNI) fputs(neighbours_avx512, out);
 }
 
 static void kernel_text(FILE *out, const tf_micro_kernel *k, const tf_micro_words *w) {
@@ -223,7 +270,7 @@ void tf_micro_kernel_text(FILE *out, const tf_micro_isa *isa, const ir_machine *
   if (in_tiles) in_tiles->form == TF_MICRO_OUTER ? tf_sme_text(out, in_tiles) : tf_amx_text(out);
   for (int i = 0; i < 2; i++)
     if (both[i]) kernel_text(out, tf_micro_kernel_of(both[i]), isa->words);
-  if (t->fours) fours_text(out, isa->words);
+  if (t->fours) fours_text(out, t->fours, isa->words);
 }
 
 /* Steps take turns on some registers, so that they do not wait for each other. */

@@ -154,8 +154,8 @@ static const char bytes_part[] = "static inline vec vec_of_%c8_part(const %s *p,
                                  "  memcpy(p, lane, (size_t)n);\n"
                                  "}\n";
 
-/* Loads of bytes in selected lanes, 0 in the others, which are not touched.  Of eight lanes, fewer than all are put
- * together in a word. */
+/* Loads of bytes in selected lanes, 0 in the others, which are not touched; and stores.  Of eight lanes, fewer than all
+ * are put together in a word. */
 static const char some_bytes[] = "static inline uint64_t some_bytes(const void *p, int n) {\n"
                                  "  const uint8_t *const q = p;\n"
                                  "  if (n >= 4) {\n"
@@ -188,6 +188,11 @@ static const char bytes_lanes_8[] =
     "  return _mm256_cvtepi32_ps(_mm256_cvtep%c8_epi32(_mm_shuffle_epi8(both, _mm_setr_epi8(0, 2, 4, 6, 9, 11, 13, 15, "
     "-1, -1, -1, -1, -1, -1, -1, -1))));\n"
     "}\n";
+static const char bytes_store_8[] = "static inline void store_%c8_lanes(%s *p, vec v, lanes l) {\n"
+                                    "  %s lane[LANES];\n"
+                                    "  vec_to_%c8(all_lanes(l) ? p : lane, v);\n"
+                                    "  for (int i = l.from; i < l.to && !all_lanes(l); i++) p[i] = lane[i];\n"
+                                    "}\n";
 static const char bytes_lanes_16[] =
     "static inline vec %c8_lanes_step(const %s *p, int64_t step, lanes l) {\n"
     "  %s lane[LANES] = {0};\n"
@@ -202,6 +207,12 @@ static const char bytes_lanes_16[] =
     "  return _mm512_cvtepi32_ps(_mm512_cvtep%c8_epi32(_mm_packus_epi16(_mm_maskz_loadu_epi8((lanes)both, p), "
     "_mm_maskz_loadu_epi8((lanes)(both >> 16), p + LANES))));\n"
     "}\n";
+static const char bytes_store_16[] = "static inline void store_%c8_lanes(%s *p, vec v, lanes l) {\n"
+                                     "  if (l == 0xffff)\n"
+                                     "    vec_to_%c8(p, v);\n"
+                                     "  else\n"
+                                     "    _mm_mask_storeu_epi8(p, l, _mm512_cvtepi32_epi8(_mm512_cvttps_epi32(v)));\n"
+                                     "}\n";
 
 /* Sums of whole numbers that float32 holds. */
 static const char whole_lanes[] =
@@ -226,9 +237,10 @@ void tf_micro_vector_bytes(FILE *out, const tf_micro_isa *isa) {
     fprintf(out, bytes_part, l, type, type, l, l, type, type, l);
     if (isa->lanes == 8 && !sign) fputs(some_bytes, out);
     if (isa->lanes == 8)
-      fprintf(out, bytes_lanes_8, l, type, type, l, l, type, l, l, l, type, l, l);
+      fprintf(out, bytes_lanes_8, l, type, type, l, l, type, l, l, l, type, l, l),
+          fprintf(out, bytes_store_8, l, type, type, l);
     else
-      fprintf(out, bytes_lanes_16, l, type, type, l, l, type, l, l, type, l);
+      fprintf(out, bytes_lanes_16, l, type, type, l, l, type, l, l, type, l), fprintf(out, bytes_store_16, l, type, l);
   }
   const char *const mm = isa->lanes == 8 ? "256" : "512";
   fprintf(out, whole_lanes, mm, mm, mm, mm, mm, mm);

@@ -19,6 +19,9 @@ typedef struct tf_micro_kernel tf_micro_kernel;
  * words in tiles. */
 typedef enum { TF_MICRO_VECTORS, TF_MICRO_SQUARES, TF_MICRO_TILES, TF_MICRO_OUTER } tf_micro_form;
 
+/* How an instruction set multiplies fours of bytes, one of the operands without a sign (kernel.c). */
+typedef enum { TF_FOURS_NONE, TF_FOURS_TWICE, TF_FOURS_AVX_VNNI, TF_FOURS_AVX512_VNNI } tf_micro_fours_way;
+
 /* One row of the table of instruction sets. */
 typedef struct tf_micro_isa {
   const char *name;
@@ -36,6 +39,7 @@ typedef struct tf_micro_isa {
   const char *shuffle;         /* prefix of Intel's intrinsics on `vec`; NULL: rows are transposed element by element */
   const tf_micro_words *words; /* for instructions of products that are described; NULL: it takes none */
   tf_micro_form tiles;         /* which it has: TF_MICRO_TILES, TF_MICRO_OUTER; TF_MICRO_VECTORS: none */
+  tf_micro_fours_way fours;    /* beside its kernel of bytes */
   bool picks;                  /* `vec_pick` is there, and `vec_scale` takes any n, of which it rounds down */
   const tf_micro_kernel *own;  /* described by the caller (described.h), before those of the table; NULL: none */
 } tf_micro_isa;
@@ -84,8 +88,9 @@ const char *tf_micro_type(ir_type t);
 ir_machine tf_micro_machine(const tf_micro_isa *isa, ir_type data);
 /* Its products of integers take bytes without a sign, too (NULL: by no kernel). */
 void tf_micro_no_sign(const tf_micro_isa *isa, ir_machine *machine);
-/* Its products of bytes may be by fours, where these are exact. */
-void tf_micro_in_fours(const tf_micro_isa *isa, ir_machine *machine);
+/* Its products of bytes, by pairs of int16 else, may be by fours, where these are exact; ranged: numbers of some
+ * tensors are within ranges. */
+void tf_micro_in_fours(const tf_micro_isa *isa, bool ranged, ir_machine *machine);
 /* The kernel of fours that is exact for such operands a and b; NULL: there is none. */
 const ir_kernel *tf_micro_fours(const ir_machine *machine, const ir_operand *a, const ir_operand *b);
 /* How long a group of the kernel's k takes, in groups of the kernels that the cost of a core was measured with. */

@@ -102,39 +102,47 @@ static const char beside_avx512[] =
         PAIRS("bf16", "uint16_t", "_mm256_maskz_loadu_epi16(vec_first(k), x + i)",
               "_mm256_maskz_loadu_epi16(vec_first(k), y + i)");
 
+/* Sixteen columns of four rows at a time, and 64. */
+#define FOURS_LOADS                                                                                                    \
+  "static inline __m512i int8_part(const int8_t *x, __mmask16 m) { return "                                            \
+  "_mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(m, x)); }\n"                                                              \
+  "static inline __m512i lifted_int8(const int8_t *x, __m512i by) { return "                                           \
+  "_mm512_xor_si512(_mm512_loadu_si512((const "                                                                        \
+  "void *)x), by); }\n"
+#define FOURS_BESIDE                                                                                                   \
+  "  const __m512i by = _mm512_set1_epi8(lift);\n"                                                                     \
+  "  int64_t i = 0;\n"                                                                                                 \
+  "  for (; i + 64 <= n; i += 64) {\n"                                                                                 \
+  "    const __m512i a = lifted_int8(x0 + i, by), b = lifted_int8(x1 + i, by), c = lifted_int8(x2 + i, by), d = "      \
+  "lifted_int8(x3 + i, by);\n"                                                                                         \
+  "    const __m512i low = _mm512_unpacklo_epi8(a, b), more = _mm512_unpacklo_epi8(c, d), high = "                     \
+  "_mm512_unpackhi_epi8(a, b), most = _mm512_unpackhi_epi8(c, d);\n"                                                   \
+  "    /* columns 4 q .. 4 q + 3 of each 16 */\n"                                                                      \
+  "    const __m512i q0 = _mm512_unpacklo_epi16(low, more), q1 = _mm512_unpackhi_epi16(low, more), q2 = "              \
+  "_mm512_unpacklo_epi16(high, most), q3 = _mm512_unpackhi_epi16(high, most);\n"                                       \
+  "    const __m512i r0 = _mm512_shuffle_i32x4(q0, q1, 0x44), r1 = _mm512_shuffle_i32x4(q2, q3, 0x44), r2 = "          \
+  "_mm512_shuffle_i32x4(q0, q1, 0xee), r3 = _mm512_shuffle_i32x4(q2, q3, 0xee);\n"                                     \
+  "    _mm512_storeu_si512((void *)(to + 4 * i), _mm512_shuffle_i32x4(r0, r1, 0x88));\n"                               \
+  "    _mm512_storeu_si512((void *)(to + 4 * i + 64), _mm512_shuffle_i32x4(r0, r1, 0xdd));\n"                          \
+  "    _mm512_storeu_si512((void *)(to + 4 * i + 128), _mm512_shuffle_i32x4(r2, r3, 0x88));\n"                         \
+  "    _mm512_storeu_si512((void *)(to + 4 * i + 192), _mm512_shuffle_i32x4(r2, r3, 0xdd));\n"                         \
+  "  }\n"                                                                                                              \
+  "  for (; i < n; i += 16) {\n"                                                                                       \
+  "    const __mmask16 m = vec_first(n - i < 16 ? (int)(n - i) : 16);\n"                                               \
+  "    const __m512i low = _mm512_or_si512(int8_part(x0 + i, m), _mm512_slli_epi32(int8_part(x1 + i, m), 8)),\n"       \
+  "        high = _mm512_or_si512(int8_part(x2 + i, m), _mm512_slli_epi32(int8_part(x3 + i, m), 8));\n"                \
+  "    _mm512_mask_storeu_epi32(to + 4 * i, m, _mm512_xor_si512(_mm512_or_si512(low, _mm512_slli_epi32(high, 16)), "   \
+  "by));\n"                                                                                                            \
+  "  }\n"                                                                                                              \
+  "}\n"
 static const char fours_avx512[] =
-    "static inline __m512i int8_part(const int8_t *x, __mmask16 m) { return "
-    "_mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(m, x)); }\n"
-    "static inline __m512i lifted_int8(const int8_t *x, __m512i by) { return "
-    "_mm512_xor_si512(_mm512_loadu_si512((const "
-    "void *)x), by); }\n"
-    "static inline void int8_beside(int8_t *to, const int8_t *x0, const int8_t *x1, const int8_t *x2, const int8_t "
-    "*x3, int64_t n, int8_t lift) {\n"
-    "  const __m512i by = _mm512_set1_epi8(lift);\n"
-    "  int64_t i = 0;\n"
-    "  for (; i + 64 <= n; i += 64) {\n"
-    "    const __m512i a = lifted_int8(x0 + i, by), b = lifted_int8(x1 + i, by), c = lifted_int8(x2 + i, by), d = "
-    "lifted_int8(x3 + i, by);\n"
-    "    const __m512i low = _mm512_unpacklo_epi8(a, b), more = _mm512_unpacklo_epi8(c, d), high = "
-    "_mm512_unpackhi_epi8(a, b), most = _mm512_unpackhi_epi8(c, d);\n"
-    "    /* columns 4 q .. 4 q + 3 of each 16 */\n"
-    "    const __m512i q0 = _mm512_unpacklo_epi16(low, more), q1 = _mm512_unpackhi_epi16(low, more), q2 = "
-    "_mm512_unpacklo_epi16(high, most), q3 = _mm512_unpackhi_epi16(high, most);\n"
-    "    const __m512i r0 = _mm512_shuffle_i32x4(q0, q1, 0x44), r1 = _mm512_shuffle_i32x4(q2, q3, 0x44), r2 = "
-    "_mm512_shuffle_i32x4(q0, q1, 0xee), r3 = _mm512_shuffle_i32x4(q2, q3, 0xee);\n"
-    "    _mm512_storeu_si512((void *)(to + 4 * i), _mm512_shuffle_i32x4(r0, r1, 0x88));\n"
-    "    _mm512_storeu_si512((void *)(to + 4 * i + 64), _mm512_shuffle_i32x4(r0, r1, 0xdd));\n"
-    "    _mm512_storeu_si512((void *)(to + 4 * i + 128), _mm512_shuffle_i32x4(r2, r3, 0x88));\n"
-    "    _mm512_storeu_si512((void *)(to + 4 * i + 192), _mm512_shuffle_i32x4(r2, r3, 0xdd));\n"
-    "  }\n"
-    "  for (; i < n; i += 16) {\n"
-    "    const __mmask16 m = vec_first(n - i < 16 ? (int)(n - i) : 16);\n"
-    "    const __m512i low = _mm512_or_si512(int8_part(x0 + i, m), _mm512_slli_epi32(int8_part(x1 + i, m), 8)),\n"
-    "        high = _mm512_or_si512(int8_part(x2 + i, m), _mm512_slli_epi32(int8_part(x3 + i, m), 8));\n"
-    "    _mm512_mask_storeu_epi32(to + 4 * i, m, _mm512_xor_si512(_mm512_or_si512(low, _mm512_slli_epi32(high, 16)), "
-    "by));\n"
-    "  }\n"
-    "}\n";
+    FOURS_LOADS "static inline void int8_beside(int8_t *to, const int8_t *x0, const int8_t *x1, const int8_t *x2, "
+                "const int8_t *x3, int64_t n, int8_t lift) {\n" FOURS_BESIDE;
+static const char fours_of_bytes_avx512[] =
+    FOURS_LOADS "static inline void fours_beside(void *into, const void *r0, const void *r1, const void *r2, const "
+                "void *r3, int64_t n, int8_t lift) {\n"
+                "  int8_t *const to = into;\n"
+                "  const int8_t *const x0 = r0, *const x1 = r1, *const x2 = r2, *const x3 = r3;\n" FOURS_BESIDE;
 
 /* For AMX.  bf16_leave: rows `first` ... `end` - 1 of the 32 x 32 buffer of sums are rounded and stored in c;
  * `columns` of each row, then zeros up to `writes`. */
@@ -228,11 +236,12 @@ const tf_micro_words tf_words_sse = {X86("__m128i", "_mm", "si128", IVEC_SSE)};
 const tf_micro_words tf_words_avx2 = {X86("__m256i", "_mm256", "si256", IVEC_AVX2), .twos = twos_avx2,
                                       .fours_of_bytes = fours_avx2};
 const tf_micro_words tf_words_avx512 = {X86("__m512i", "_mm512", "si512", IVEC_AVX512), .twos = twos_avx2,
-                                        .fours = fours_avx512};
+                                        .fours = fours_avx512, .fours_of_bytes = fours_of_bytes_avx512};
 const tf_micro_words tf_words_bf16 = {X86("__m512i", "_mm512", "si512", IVEC_AVX512),
                                       .round = round_avx512,
                                       .twos = twos_avx2,
                                       .fours = fours_avx512,
+                                      .fours_of_bytes = fours_of_bytes_avx512,
                                       .beside = beside_avx512,
                                       .leave = leave_avx512};
 const tf_micro_words tf_words_neon = {

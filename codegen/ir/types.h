@@ -65,7 +65,7 @@ typedef struct {
   ir_type data;           /* of the inputs: IR_F32, IR_BF16, IR_F16 (outputs, too), IR_F8 or IR_I8 */
   const ir_kernel *real;  /* for products in float32 or of narrower floats; NULL: plain float32 */
   const ir_kernel *whole; /* for products of IR_I8 by IR_I8 */
-  bool fours;             /* there may be kernels of bytes that are exact for operands within ranges (tf_micro_fours) */
+  int fours;              /* kernels of fours of bytes that there may be (tf_micro_fours_way); 0: none */
   const ir_kernel *plain; /* for products in float32, whatever the data; NULL: none beside `real` */
   /* For products whose lanes run along channels: float32 a vector, number of vectors; 0: it has none. */
   int lanes, registers;

@@ -8,6 +8,6 @@ ir_machine tf_cpu_machine(const tf_micro_isa *isa, ir_type data, const tf_worklo
   for (int z = 0; z < wl->n_tensors; z++)
     ranged |= wl->tensors[z].ranged;
   if (ir_reads_unsigned(wl)) tf_micro_no_sign(isa, &machine);
-  if (ranged && data == IR_I8) tf_micro_in_fours(isa, &machine);
+  if (data == IR_I8) tf_micro_in_fours(isa, ranged, &machine);
   return machine;
 }

@@ -165,6 +165,8 @@ static bool is_positive(const ox_net *g, const ox_expr *e) {
   bool all = false;
   for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
     all |= !strcmp(e->call, kept[i]);
+  for (int i = 0; i < e->n_args && !strcmp(e->call, "max"); i++) /* one is enough */
+    if (is_positive(g, e->arg[i])) return true;
   for (int i = 0; i < e->n_args && all; i++)
     all = is_positive(g, e->arg[i]);
   return all;

@@ -1,96 +1,9 @@
-/* Layers that are composed of others: normalisations, norms of windows, integers with scales, caches, crops. */
+/* Layers that are composed of others: norms of windows, integers with scales, caches. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "model/import/onnx/onnx.h"
-
-/* ---- normalisations ------------------------------------------------------------------------------------------- */
-
-/* LayerNormalization whose mean or deviation is a result, too. */
-bool ox_layer_norm_parts(ox_net *g) {
-  const ox_value *v = ox_input(g, 0);
-  int axis;
-  int64_t over[OX_RANK];
-  if (!v || !ox_axis_at(g, ox_int(g, "axis", -1), v->rank, &axis)) return false;
-  for (int k = axis; k < v->rank; k++)
-    over[k - axis] = k;
-  for (size_t k = 1; k < 3 && ox_has(g, k); k++) {
-    const ox_value *w = ox_input(g, k);
-    bool fits = w && w->rank == v->rank - axis;
-    for (int i = 0; fits && i < w->rank; i++)
-      fits = ox_extent(w, i) == ox_extent(v, axis + i);
-    if (!fits) return w ? ox_fail(g, TF_E_SHAPE, "'%.60s' has another shape than what it weighs", w->name) : false;
-  }
-  const bool mean = ox_is_wanted(g, 1), deviation = ox_is_wanted(g, 2), shift = ox_has(g, 2);
-  return ox_run(g, "mean = ReduceMean($0, %s)", ox_list(g, v->rank - axis, over)) && ox_run(g, "d = Sub($0, mean)") &&
-         ox_run(g, "dd = Mul(d, d)") && ox_run(g, "var = ReduceMean(dd, %s)", ox_list(g, v->rank - axis, over)) &&
-         ox_run(g, "more = Add(var, %.17e)", ox_float(g, "epsilon", 1e-5)) && ox_run(g, "root = Sqrt(more)") &&
-         ox_run(g, "inv = Reciprocal(root)") && ox_run(g, "normal = Mul(d, inv)") &&
-         ox_run(g, "%s = Mul(normal, $1)", shift ? "scaled" : "@0") && (!shift || ox_run(g, "@0 = Add(scaled, $2)")) &&
-         (!mean || ox_run(g, "@1 = Identity(mean)")) && (!deviation || ox_run(g, "@2 = Identity(inv)"));
-}
-
-static bool mean_variance(ox_net *g) {
-  static const int64_t usual[] = {0, 2, 3};
-  size_t n;
-  const int64_t *axes = ox_ints(g, "axes", &n);
-  const char *over = axes ? ox_list(g, (int)(n < OX_RANK ? n : OX_RANK), axes) : ox_list(g, 3, usual);
-  return ox_run(g, "mean = ReduceMean($0, %s)", over) && ox_run(g, "d = Sub($0, mean)") &&
-         ox_run(g, "dd = Mul(d, d)") && ox_run(g, "var = ReduceMean(dd, %s)", over) && ox_run(g, "root = Sqrt(var)") &&
-         ox_run(g, "more = Add(root, 1.0e-9)") && ox_run(g, "@0 = Div(d, more)");
-}
-
-/* Channels over a power of the squares of those beside them. */
-static bool local_norm(ox_net *g) {
-  const ox_value *v = ox_input(g, 0);
-  const int64_t size = ox_int(g, "size", 0), before = (size - 1) / 2, after = size - 1 - before;
-  const double bias = ox_float(g, "bias", 1);
-  if (!v) return false;
-  if (v->rank < 3 || v->rank > 5 || size < 1 || size > OX_MOST_EXTENT || !(bias > 0))
-    return ox_fail(g, TF_E_RANGE, "%lld channels beside each other of %d axes, from %g on", (long long)size, v->rank,
-                   bias);
-  static const char *const kernel[] = {"1", "1,1", "1,1,1"}, *const pads[] = {"0", "0,0", "0,0,0"};
-  const int more = v->rank - 3; /* axes behind the channels, less one */
-  return ox_run(g, "squares = Mul($0, $0)") && ox_run(g, "apart = Unsqueeze(squares, [1])") &&
-         ox_run(g, "mean = AveragePool(apart) kernel_shape=%lld,%s pads=%lld,%s,%lld,%s count_include_pad=1",
-                (long long)size, kernel[more], (long long)before, pads[more], (long long)after, pads[more]) &&
-         ox_run(g, "beside = Squeeze(mean, [1])") &&
-         ox_run(g, "part = Mul(beside, %.17e)", ox_float(g, "alpha", 1e-4)) &&
-         ox_run(g, "sum = Add(part, %.17e)", bias) && ox_run(g, "log = Log(sum)") &&
-         ox_run(g, "power = Mul(log, %.17e)", -ox_float(g, "beta", 0.75)) && ox_run(g, "factor = Exp(power)") &&
-         ox_run(g, "@0 = Mul($0, factor)");
-}
-
-/* BatchNormalization in training: of the batch's own mean and deviation, which running ones follow. */
-bool ox_batch_norm_training(ox_net *g) {
-  const ox_value *v = ox_input(g, 0);
-  const double keep = ox_float(g, "momentum", 0.9);
-  int64_t over[OX_RANK];
-  int n = 0;
-  if (!v) return false;
-  if (v->rank < 2 || g->node->n_input != 5)
-    return ox_fail(g, TF_E_RANK, "five inputs are needed, the first with two axes");
-  for (int k = 0; k < v->rank; k++)
-    if (k != 1) over[n++] = k;
-  const char *axes = ox_list(g, n, over), *channel = ox_ones(g, v->rank, 1, ox_extent(v, 1));
-  if (!ox_run(g, "m = ReduceMean($0, %s)", axes) || !ox_run(g, "d = Sub($0, m)") || !ox_run(g, "dd = Mul(d, d)") ||
-      !ox_run(g, "var = ReduceMean(dd, %s)", axes) ||
-      !ox_run(g, "more = Add(var, %.17e)", ox_float(g, "epsilon", 1e-5)) || !ox_run(g, "root = Sqrt(more)") ||
-      !ox_run(g, "normal = Div(d, root)") || !ox_run(g, "s = Reshape($1, %s)", channel) ||
-      !ox_run(g, "b = Reshape($2, %s)", channel) || !ox_run(g, "scaled = Mul(normal, s)") ||
-      !ox_run(g, "@0 = Add(scaled, b)"))
-    return false;
-  for (size_t k = 1; k < 3; k++) {
-    const char *of = k == 1 ? "m" : "var";
-    if (ox_is_wanted(g, k) &&
-        (!ox_run(g, "%s.1 = Squeeze(%s, %s)", of, of, axes) ||
-         !ox_run(g, "%s.2 = Mul(%s.1, %.17e)", of, of, 1 - keep) ||
-         !ox_run(g, "%s.3 = Mul($%zu, %.17e)", of, k + 2, keep) || !ox_run(g, "@%zu = Add(%s.3, %s.2)", k, of, of)))
-      return false;
-  }
-  return true;
-}
 
 /* ---- norms of windows ----------------------------------------------------------------------------------------- */
 
@@ -206,6 +119,170 @@ static bool give_whole(ox_net *g, size_t k, const char *from, const char *zero, 
   return true;
 }
 
+/* The node of the graph before the one at hand that makes the value; NULL: none does. */
+static const Onnx__NodeProto *node_before(const ox_net *g, const char *name) {
+  const Onnx__NodeProto *n = NULL;
+  for (int i = g->at_node - 1; i >= 0 && !n; i--) {
+    const Onnx__NodeProto *at = g->graph->node[i];
+    for (size_t k = 0; k < at->n_output && !n; k++)
+      if (!strcmp(at->output[k], name)) n = at;
+  }
+  return n;
+}
+
+/* The node before the one at hand that makes the value numbers of 8-bit steps, from one scale, or (axis not NULL) one
+ * for each element of that axis; NULL: none does. */
+static const Onnx__NodeProto *steps_before(ox_net *g, const char *name, const int *axis) {
+  const Onnx__NodeProto *n = node_before(g, name);
+  if (!n || strcmp(n->op_type, "DequantizeLinear") != 0 || n->n_input < 2) return NULL;
+  const ox_value *q = ox_find(g, n->input[0]), *s = ox_find(g, n->input[1]), *y = ox_find(g, name);
+  if (!q || !s || !y || q->bad || s->bad || !ox_is_integer(q->type) || (y->type && y->type != OX_T_FLOAT)) return NULL;
+  const bool one = ox_size(s) == 1 && s->rank <= 1;
+  if (one) return n;
+  int64_t at = 1;
+  for (size_t i = 0; i < n->n_attribute; i++) {
+    if (!strcmp(n->attribute[i]->name, "axis")) at = n->attribute[i]->i;
+    if (!strcmp(n->attribute[i]->name, "block_size") && n->attribute[i]->i) return NULL;
+  }
+  return axis && s->rank == 1 && (at < 0 ? at + q->rank : at) == *axis ? n : NULL;
+}
+
+/* The node at hand with n inputs of these names, to be taken in its place. */
+static Onnx__NodeProto *node_of(ox_net *g, int n, const char *const *input) {
+  Onnx__NodeProto *made = TF_NEW(g->arena, Onnx__NodeProto);
+  char **in = TF_ARRAY(g->arena, char *, (size_t)n);
+  if (!made || !in) return g->oom = true, NULL;
+  *made = *g->node;
+  for (int k = 0; k < n; k++)
+    in[k] = (char *)input[k];
+  made->input = in, made->n_input = (size_t)n;
+  return made;
+}
+
+static const char *input_of(const Onnx__NodeProto *n, size_t k) { return k < n->n_input ? n->input[k] : ""; }
+
+/* Takes the node in the place of the one at hand. */
+static bool in_its_place(ox_net *g, const Onnx__NodeProto *n, bool (*take)(ox_net *g)) {
+  const Onnx__NodeProto *const node = g->node;
+  g->node = n, g->within = node;
+  const bool ok = take(g);
+  g->node = node, g->within = NULL;
+  return ok;
+}
+
+/* What `part` of the node before that makes the value is; NULL: it has no such part. */
+static const ox_value *part_before(ox_net *g, const char *name, const char *part) {
+  const size_t n = strlen(name) + strlen(part) + 2;
+  char *own = TF_ARRAY(g->arena, char, n);
+  if (!own) return g->oom = true, NULL;
+  snprintf(own, n, "%s.%s", name, part);
+  const ox_value *v = ox_find(g, own);
+  return v && !v->bad ? v : NULL;
+}
+
+static double number_or(const ox_value *v, double otherwise) {
+  return v && v->number && ox_size(v) == 1 ? v->number[0] : otherwise;
+}
+
+/* Sums of products of integers (`in.sums`), of which each is a step (`in.step`) more, and what is added to it
+ * (`in.more`, or nothing), in steps of the node at hand: multiplied by the one step over the other, as onnxruntime
+ * does, instead of by the one and divided by the other. */
+static bool quantize_sums(ox_net *g) {
+  const ox_value *v = ox_input(g, 3), *z = ox_has(g, 2) ? ox_input(g, 2) : NULL;
+  const int type = z ? z->type : (int)ox_int(g, "output_dtype", OX_T_UINT8);
+  const bool zero = !is_nothing(g, 2), more = ox_has(g, 5);
+  return v && ox_run(g, "m.y = Reshape($1, [1])") && ox_run(g, "m.1 = Div($4, m.y)") &&
+         ox_run(g, "m = Cast(m.1) to=%d", OX_T_FLOAT) && (!zero || spread_zero(g, 2, "z", v, 0)) &&
+         ox_run(g, more ? "f.1 = Mul($3, m)" : "f = Mul($3, m)") &&
+         (!more || (ox_run(g, "b.1 = Div($5, m.y)") && ox_run(g, "b = Cast(b.1) to=%d", OX_T_FLOAT) &&
+                    ox_run(g, "f = Add(f.1, b)"))) &&
+         give_whole(g, 0, "f", zero ? "z.f" : NULL, type);
+}
+
+/* The sum of integers 3 and 4, of which a step is so many of the node's, and `more`: what their zeros and the node's
+ * come to.  As onnxruntime adds. */
+static bool add_steps(ox_net *g, const double step[2], double more) {
+  const ox_value *z = ox_has(g, 2) ? ox_input(g, 2) : NULL;
+  return ox_run(g, "a = Cast($3) to=%d", OX_T_FLOAT) && ox_run(g, "b = Cast($4) to=%d", OX_T_FLOAT) &&
+         ox_run(g, "a.s = Mul(a, %.17e)", step[0]) && ox_run(g, "b.s = Mul(b, %.17e)", step[1]) &&
+         ox_run(g, "f.1 = Add(b.s, %.17e)", more) && ox_run(g, "f = Add(f.1, a.s)") &&
+         give_whole(g, 0, "f", NULL, z ? z->type : (int)ox_int(g, "output_dtype", OX_T_UINT8));
+}
+
+/* What it is: zero or one scale of a node of steps, as float32; not known: not a number. */
+static float known_step(ox_net *g, const Onnx__NodeProto *n, size_t k) {
+  const char *const name = input_of(n, k);
+  return (float)(*name ? number_or(ox_find(g, name), NAN) : 0);
+}
+
+/* Whether the node at hand quantises the sum of two values that stand for integers of 8 bits; it is made. */
+static bool quantize_add(ox_net *g, const Onnx__NodeProto *add, bool *done) {
+  const Onnx__NodeProto *const node = g->node, *of[2] = {NULL};
+  double step[2], from[2], more = known_step(g, node, 2);
+  for (int i = 0; i < 2 && add->n_input == 2; i++) {
+    of[i] = steps_before(g, add->input[i], NULL);
+    if (!of[i] || ox_type_bits(ox_find(g, of[i]->input[0])->type) > 8) return true;
+    step[i] = known_step(g, of[i], 1) / known_step(g, node, 1);
+    from[i] = step[i] * known_step(g, of[i], 2);
+  }
+  if (!of[0]) return true;
+  more = (float)(more - (from[0] + (float)from[1])); /* rounded where onnxruntime rounds */
+  if (!isfinite(more)) return true;
+  const Onnx__NodeProto *n = node_of(
+      g, 5, (const char *[]){node->input[0], node->input[1], input_of(node, 2), of[0]->input[0], of[1]->input[0]});
+  if (!n) return false;
+  g->node = n, g->within = node;
+  *done = add_steps(g, step, more);
+  g->node = node, g->within = NULL;
+  return *done;
+}
+
+static bool give_steps(ox_net *g) { return ox_run(g, "@0 = Identity($0)"); }
+
+/* Whether both nodes have one step and one zero, known and the same. */
+static bool same_steps(ox_net *g, const Onnx__NodeProto *a, const Onnx__NodeProto *b) {
+  const ox_value *s = ox_find(g, a->input[1]), *t = ox_find(g, b->input[1]);
+  const char *const y = input_of(a, 2), *const z = input_of(b, 2);
+  const double none = *y ? NAN : 0, none_2 = *z ? NAN : 0;
+  return number_or(s, NAN) == number_or(t, NAN) &&
+         number_or(*y ? ox_find(g, y) : NULL, none) == number_or(*z ? ox_find(g, z) : NULL, none_2);
+}
+
+/* What the node at hand quantises; where its type ends at its zero, what a ReLU before it is made of. */
+static const char *below_relu(ox_net *g, int type) {
+  const char *const x = g->node->input[0];
+  const Onnx__NodeProto *of = node_before(g, x);
+  const double least = ox_type_kind_of(type) == OX_SIGNED_KIND ? -ldexp(1, ox_type_bits(type) - 1) : 0;
+  const double zero = ox_has(g, 2) ? number_or(ox_input(g, 2), NAN) : 0;
+  return of && !strcmp(of->op_type, "Relu") && zero == least ? of->input[0] : x;
+}
+
+/* What the node at hand, with one scale, makes of integers whose steps are known: the same integers, or sums of them.
+ * False in *done: of other numbers. */
+static bool quantize_steps(ox_net *g, int type, bool *done) {
+  const ox_value *s = ox_input(g, 1);
+  *done = false;
+  if (!s || !s->number || !(s->number[0] > 0) || g->within || g->scope) return true;
+  const char *x = g->node->input[0];
+  const ox_value *ints = part_before(g, x, "in.ints");
+  const Onnx__NodeProto *from = steps_before(g, ints ? node_before(g, x)->input[0] : x, NULL);
+  if (from && !ints) ints = ox_find(g, from->input[0]);
+  if (from && ints && ints->type == type && same_steps(g, from, g->node)) {
+    const Onnx__NodeProto *n = node_of(g, 1, (const char *[]){ints->name});
+    return *done = n && in_its_place(g, n, give_steps);
+  }
+  x = below_relu(g, type);
+  const Onnx__NodeProto *of = node_before(g, x);
+  if (of && !strcmp(of->op_type, "Add")) return quantize_add(g, of, done);
+  const ox_value *sums = part_before(g, x, "in.sums"), *step = part_before(g, x, "in.step"),
+                 *more = part_before(g, x, "in.more");
+  if (!sums || !step || !step->number || (more && !more->number)) return !g->oom;
+  const Onnx__NodeProto *n = node_of(
+      g, 6,
+      (const char *[]){x, g->node->input[1], input_of(g->node, 2), sums->name, step->name, more ? more->name : ""});
+  return *done = n && in_its_place(g, n, quantize_sums);
+}
+
 /* x / scale, to the nearest; then zero is added */
 static bool quantize(ox_net *g) {
   const ox_value *x = ox_input(g, 0), *s = ox_input(g, 1), *z = ox_has(g, 2) ? ox_input(g, 2) : NULL;
@@ -217,12 +294,12 @@ static bool quantize(ox_net *g) {
     return ox_fail(g, TF_E_TYPE, "to %s, with a zero of %s", ox_type_name((int)to), ox_type_name(z->type));
   const bool one = ox_size(s) == 1 && s->rank <= 1, zero = !is_nothing(g, 2);
   if (!one && !ox_axis_at(g, at, x->rank, &axis)) return false;
+  const int type = z ? z->type : to ? (int)to : OX_T_UINT8;
+  bool done = false;
+  if (one && (!quantize_steps(g, type, &done) || done)) return done;
   return ox_run(g, "x = Cast($0) to=%d", OX_T_FLOAT) && spread_zero(g, 1, "s", x, axis) &&
          (!zero || spread_zero(g, 2, "z", x, axis)) && ox_run(g, "y = Div(x, s.f)") &&
-         give_whole(g, 0, "y", zero ? "z.f" : NULL,
-                    z    ? z->type
-                    : to ? (int)to
-                         : OX_T_UINT8);
+         give_whole(g, 0, "y", zero ? "z.f" : NULL, type);
 }
 
 /* As uint8, by a scale at which 0 and the least and the greatest of all elements are in its range. */
@@ -441,35 +518,16 @@ static bool qgemm(ox_net *g) {
 
 /* ---- products of what stands for integers ---------------------------------------------------------------------- */
 
-/* The node before the one at hand that makes the value numbers of 8-bit steps, from one scale, or (axis not NULL) one
- * for each element of that axis; NULL: none does. */
-static const Onnx__NodeProto *steps_before(ox_net *g, const char *name, const int *axis) {
-  const Onnx__NodeProto *n = NULL;
-  for (int i = g->at_node - 1; i >= 0 && !n; i--) {
-    const Onnx__NodeProto *at = g->graph->node[i];
-    for (size_t k = 0; k < at->n_output && !n; k++)
-      if (!strcmp(at->output[k], name)) n = at;
-  }
-  if (!n || strcmp(n->op_type, "DequantizeLinear") != 0 || n->n_input < 2) return NULL;
-  const ox_value *q = ox_find(g, n->input[0]), *s = ox_find(g, n->input[1]), *y = ox_find(g, name);
-  if (!q || !s || !y || q->bad || s->bad || !ox_is_integer(q->type) || (y->type && y->type != OX_T_FLOAT)) return NULL;
-  const bool one = ox_size(s) == 1 && s->rank <= 1;
-  if (one) return n;
-  int64_t at = 1;
-  for (size_t i = 0; i < n->n_attribute; i++) {
-    if (!strcmp(n->attribute[i]->name, "axis")) at = n->attribute[i]->i;
-    if (!strcmp(n->attribute[i]->name, "block_size") && n->attribute[i]->i) return NULL;
-  }
-  return axis && s->rank == 1 && (at < 0 ? at + q->rank : at) == *axis ? n : NULL;
-}
-
 /* Whether a bias, in steps of its own, has those of the sums: scale[i] of it are those of x times those of w. */
 static bool has_steps_of_sums(const ox_net *g, const Onnx__NodeProto *bias, const Onnx__NodeProto *x,
                               const Onnx__NodeProto *w) {
   ox_net *of = (ox_net *)g;
   const ox_value *s = ox_find(of, bias->input[1]), *a = ox_find(of, x->input[1]), *b = ox_find(of, w->input[1]);
-  bool same = s->number && a->number && b->number && bias->n_input < 3 && ox_find(of, bias->input[0])->rank == 1 &&
-              (ox_size(s) == ox_size(b) || ox_size(b) == 1);
+  const ox_value *zero = *input_of(bias, 2) ? ox_find(of, bias->input[2]) : NULL;
+  bool same = s->number && a->number && b->number && (!zero || zero->number) &&
+              ox_find(of, bias->input[0])->rank == 1 && (ox_size(s) == ox_size(b) || ox_size(b) == 1);
+  for (int64_t i = 0; same && zero && i < ox_size(zero); i++)
+    same = zero->number[i] == 0;
   for (int64_t i = 0; same && i < ox_size(s); i++)
     same = (float)s->number[i] == (float)a->number[0] * (float)b->number[ox_size(b) > 1 ? i : 0];
   return same;
@@ -489,7 +547,7 @@ static bool borders_of(ox_net *g, int rank, int64_t all[2 * OX_RANK]) {
 
 /* Whether each element of x meets so many weights that a copy of it with a border of zeros is worth while. */
 static bool meets_many(ox_net *g, const ox_value *w) {
-  enum { MANY = 200 };
+  enum { MANY = 64 };
   size_t n = 0;
   const int64_t *by = ox_ints(g, "strides", &n);
   double meets = (double)ox_size(w) / (double)ox_extent(w, 1);
@@ -526,21 +584,21 @@ static bool sum_of_zeros(ox_net *g, bool *can) {
   return ox_let(g, "zero", w->rank, shape, sum, OX_T_FLOAT);
 }
 
-/* What a part of the node makes is integers of x's type. */
-static void keep_type(ox_net *g, const char *part, const ox_value *x) {
-  const ox_value *v = ox_made(g, part);
-  if (!v || v->tensor < 0) return;
-  g->tensor[v->tensor].bits = ox_type_bits(x->type);
-  g->tensor[v->tensor].no_sign = ox_type_kind_of(x->type) == OX_UNSIGNED_KIND;
+/* It is integers of x's type. */
+static void keep_type(ox_tensor *t, const ox_value *x) {
+  t->bits = ox_type_bits(x->type);
+  t->no_sign = ox_type_kind_of(x->type) == OX_UNSIGNED_KIND;
 }
 
 /* x.w with a border of its zeros. */
 static bool border_of_zeros(ox_net *g, int rank, const int64_t *pads) {
   const ox_value *x = ox_input(g, 0);
+  const int from = g->n_tensors;
   if (!x || !ox_run(g, "x.0 = Reshape($2, [1])") || !ox_run(g, "x.z = Cast(x.0) to=%d", OX_T_FLOAT) ||
       !ox_run(g, "x = Pad(x.w, %s, x.z) mode=constant", ox_list(g, 2 * rank, pads)))
     return false;
-  keep_type(g, "x.zeros", x), keep_type(g, "x", x);
+  for (int t = from; t < g->n_tensors; t++)
+    if (g->tensor[t].op >= 0) keep_type(&g->tensor[t], x);
   return true;
 }
 
@@ -553,8 +611,9 @@ static bool sum_with_zeros(ox_net *g, int rank, bool bias) {
          (bordered ? border_of_zeros(g, rank, pads) : ox_run(g, "x = Identity(x.w)")) &&
          ox_run(g, "y.q = Conv(x, w) auto_pad=NOTSET %s %s %s", same_list(g, "kernel_shape"), same_list(g, "strides"),
                 same_list(g, "dilations")) &&
-         ox_run(g, "%s = Sub(y.q, zero)", bias ? "y.0" : "y") &&
-         (!bias || (ox_run(g, "b.w = Reshape(bias, %s)", ox_ones(g, rank, 1, -1)) && ox_run(g, "y = Add(y.0, b.w)")));
+         (bias ? ox_run(g, "b.w = Reshape(bias, %s)", ox_ones(g, rank, 1, -1)) && ox_run(g, "c = Sub(b.w, zero)") &&
+                     ox_run(g, "y = Add(y.q, c)")
+               : ox_run(g, "y = Sub(y.q, zero)"));
 }
 
 /* The node at hand as one of integers: x, its scale and zero, w, its scale and zero, a bias or none; its attributes
@@ -578,21 +637,56 @@ static bool run_in_steps(ox_net *g, bool windows, int rank, bool bias) {
   return s && ox_run(g, "m.x = Reshape($1, [1])") &&
          ox_run(g, "m.w = Reshape($4, %s)", ox_size(s) > 1 ? shape : "[1]") && ox_run(g, "m.1 = Mul(m.x, m.w)") &&
          ox_run(g, "m = Cast(m.1) to=%d", OX_T_FLOAT) && ox_run(g, "%s = Mul(y, m)", ox_has(g, 7) ? "f" : "@0") &&
-         (!ox_has(g, 7) || (ox_run(g, "b = Reshape($7, %s)", shape) && ox_run(g, "@0 = Add(f, b)")));
+         ox_run(g, "in.sums = Identity(y)") && ox_run(g, "in.step = Identity(m)") &&
+         (!ox_has(g, 7) || (ox_run(g, "in.more = Reshape($7, %s)", shape) && ox_run(g, "@0 = Add(f, in.more)")));
 }
 
-bool ox_product_in_steps(ox_net *g, bool *done) {
+static bool windows_in_steps(ox_net *g) {
+  const ox_value *w = ox_input(g, 3);
+  return w && run_in_steps(g, true, w->rank, ox_has(g, 6));
+}
+
+static bool gemm_in_steps(ox_net *g) { return run_in_steps(g, false, 2, ox_has(g, 6)); }
+
+/* The greatest of integers, in the steps of these. */
+static bool most_in_steps(ox_net *g) {
+  const char *how = ox_word(g, "auto_pad", "NOTSET");
+  const ox_value *q = ox_input(g, 0);
+  if (!how || !q ||
+      !ox_run(g, "in.ints = MaxPool($0) auto_pad=%s %s %s %s %s ceil_mode=%lld", how, same_list(g, "kernel_shape"),
+              same_list(g, "strides"), same_list(g, "dilations"), same_list(g, "pads"),
+              (long long)ox_int(g, "ceil_mode", 0)))
+    return false;
+  const ox_value *ints = ox_made(g, "in.ints");
+  if (ints && ints->tensor >= 0) keep_type(&g->tensor[ints->tensor], q);
+  return ox_run(g, ox_has(g, 2) ? "@0 = DequantizeLinear(in.ints, $1, $2)" : "@0 = DequantizeLinear(in.ints, $1)");
+}
+
+/* The greatest of numbers in steps of more than 0 is that of the integers that they stand for. */
+static bool most_of_steps(ox_net *g, bool *done) {
+  const Onnx__NodeProto *x = steps_before(g, g->node->input[0], NULL);
+  if (!x || ox_type_bits(ox_find(g, x->input[0])->type) > 8 || !(number_or(ox_find(g, x->input[1]), 0) > 0) ||
+      (g->node->n_output > 1 && *g->node->output[1]))
+    return true;
+  const Onnx__NodeProto *n = node_of(g, 3, (const char *[]){x->input[0], x->input[1], input_of(x, 2)});
+  return *done = n && in_its_place(g, n, most_in_steps);
+}
+
+bool ox_in_steps(ox_net *g, bool *done) {
   const Onnx__NodeProto *const node = g->node;
-  const bool windows = !strcmp(node->op_type, "Conv"), gemm = !strcmp(node->op_type, "Gemm");
+  const bool windows = !strcmp(node->op_type, "Conv"), gemm = !strcmp(node->op_type, "Gemm"),
+             most = !strcmp(node->op_type, "MaxPool");
   const int axis = windows || ox_int(g, "transB", 0) ? 0 : 1;
   *done = false;
-  if (g->within || g->scope || (!windows && !gemm) || node->n_input < 2) return true;
+  if (g->within || g->scope || !(windows || gemm || most) || node->n_input < 1) return true;
+  if (most) return most_of_steps(g, done);
+  if (node->n_input < 2) return true;
   if (gemm && (ox_float(g, "alpha", 1) != 1 || ox_float(g, "beta", 1) != 1 || ox_int(g, "transA", 0))) return true;
   const Onnx__NodeProto *x = steps_before(g, node->input[0], NULL), *w = steps_before(g, node->input[1], &axis);
   if (!x || !w) return true;
   const ox_value *q = ox_find(g, x->input[0]), *v = ox_find(g, w->input[0]);
   if (ox_type_bits(q->type) > 8 || ox_type_bits(v->type) > 8) return true;
-  const ox_value *zero = w->n_input > 2 && *w->input[2] ? ox_find(g, w->input[2]) : NULL;
+  const ox_value *zero = *input_of(w, 2) ? ox_find(g, w->input[2]) : NULL;
   if (zero && ox_size(zero) > 1) { /* zeros of channels that are no zeros are left to numbers of steps */
     for (int64_t i = 0; i < ox_size(zero); i++)
       if (!zero->number || zero->number[i] != 0) return true;
@@ -604,165 +698,14 @@ bool ox_product_in_steps(ox_net *g, bool *done) {
   if (added && (!c || c->rank != 1)) return c != NULL;
   const Onnx__NodeProto *b = added ? steps_before(g, node->input[2], &first) : NULL;
   const bool whole = b && has_steps_of_sums(g, b, x, w);
-  Onnx__NodeProto *n = TF_NEW(g->arena, Onnx__NodeProto);
-  char **in = TF_ARRAY(g->arena, char *, 8);
-  if (!n || !in) return !(g->oom = true);
-  *n = *node;
-  in[0] = x->input[0], in[1] = x->input[1], in[2] = x->n_input > 2 ? x->input[2] : (char *)"";
-  in[3] = w->input[0], in[4] = w->input[1], in[5] = zero ? w->input[2] : (char *)"";
-  in[6] = whole ? b->input[0] : (char *)"", in[7] = added && !whole ? node->input[2] : (char *)"";
-  n->input = in, n->n_input = 8;
-  g->node = n, g->within = node;
-  *done = run_in_steps(g, windows, v->rank, whole);
-  g->node = node, g->within = NULL;
-  return *done;
-}
-
-/* ---- determinants --------------------------------------------------------------------------------------------- */
-
-/* Element [i, j] of each matrix, as `m` and both numbers. */
-static bool matrix_elements(ox_net *g, int n) {
-  for (int i = 0; i < n; i++)
-    for (int j = 0; j < n; j++)
-      if (!ox_run(g, "r%d%d = Gather($0, %d) axis=-2", i, j, i) ||
-          !ox_run(g, "m%d%d = Gather(r%d%d, %d) axis=-1", i, j, i, j, j))
-        return false;
-  return true;
-}
-
-/* m[0, a] * m[1, b] - m[0, b] * m[1, a], of rows `from` and the next. */
-static bool minor(ox_net *g, const char *name, int from, int a, int b) {
-  return ox_run(g, "%s.p = Mul(m%d%d, m%d%d)", name, from, a, from + 1, b) &&
-         ox_run(g, "%s.q = Mul(m%d%d, m%d%d)", name, from, b, from + 1, a) &&
-         ox_run(g, "%s = Sub(%s.p, %s.q)", name, name, name);
-}
-
-static bool determinant(ox_net *g) {
-  enum { MOST = 3 };
-  const ox_value *v = ox_input(g, 0);
-  if (!v) return false;
-  const int64_t n = v->rank < 2 ? 0 : ox_extent(v, v->rank - 1);
-  if (n < 1 || n > MOST || ox_extent(v, v->rank - 2) != n)
-    return ox_fail(g, TF_E_SHAPE, "matrices of up to %d by %d are known", MOST, MOST);
-  if (!matrix_elements(g, (int)n)) return false;
-  if (n == 1) return ox_run(g, "@0 = Identity(m00)");
-  if (n == 2) return minor(g, "d", 0, 0, 1) && ox_run(g, "@0 = Identity(d)");
-  return minor(g, "a", 1, 1, 2) && minor(g, "b", 1, 0, 2) && minor(g, "c", 1, 0, 1) && ox_run(g, "ta = Mul(m00, a)") &&
-         ox_run(g, "tb = Mul(m01, b)") && ox_run(g, "tc = Mul(m02, c)") && ox_run(g, "ab = Sub(ta, tb)") &&
-         ox_run(g, "@0 = Add(ab, tc)");
-}
-
-/* ---- moves ---------------------------------------------------------------------------------------------------- */
-
-/* The middle of what is larger than asked for, and zeros around what is smaller. */
-static bool crop_pad(ox_net *g) {
-  const ox_value *v = ox_input(g, 0);
-  size_t n_axes;
-  const int64_t *want, *axes = ox_ints(g, "axes", &n_axes);
-  int64_t n, from[OX_RANK], to[OX_RANK], all[OX_RANK], pads[2 * OX_RANK] = {0};
-  if (!v || !ox_numbers(g, 1, &want, &n)) return false;
-  if (n != (axes ? (int64_t)n_axes : v->rank)) return ox_fail(g, TF_E_SHAPE, "%lld extents", (long long)n);
-  for (int k = 0; k < v->rank; k++)
-    from[k] = 0, to[k] = ox_extent(v, k), all[k] = k;
-  for (int64_t i = 0; i < n; i++) {
-    int k;
-    if (!ox_axis_at(g, axes ? axes[i] : i, v->rank, &k)) return false;
-    const int64_t has = ox_extent(v, k), more = want[i] - has;
-    if (want[i] < 1 || want[i] > OX_MOST_EXTENT)
-      return ox_fail(g, TF_E_RANGE, "an axis of %lld elements", (long long)want[i]);
-    if (more < 0) from[k] = -more / 2, to[k] = from[k] + want[i];
-    pads[k] = more > 0 ? more / 2 : 0;
-    pads[v->rank + k] = more > 0 ? more - more / 2 : 0;
-  }
-  return ox_run(g, "cut = Slice($0, %s, %s, %s)", ox_list(g, v->rank, from), ox_list(g, v->rank, to),
-                ox_list(g, v->rank, all)) &&
-         ox_run(g, "@0 = Pad(cut, %s) mode=constant", ox_list(g, 2 * v->rank, pads));
-}
-
-static bool eye_like(ox_net *g) {
-  const ox_value *v = ox_input(g, 0);
-  const int64_t off = ox_int(g, "k", 0);
-  if (!v) return false;
-  if (v->rank != 2 || off < -OX_MOST_EXTENT || off > OX_MOST_EXTENT)
-    return ox_fail(g, TF_E_RANK, "a diagonal of %d axes", v->rank);
-  const int type = (int)ox_int(g, "dtype", v->type);
-  return ox_run(g, "i = Reshape({%lld,%lld}, [-1,1])", (long long)ox_extent(v, 0), (long long)off) &&
-         ox_run(g, "j = Identity({%lld})", (long long)ox_extent(v, 1)) && ox_run(g, "same = Equal(i, j)") &&
-         ox_run(g, "@0 = Cast(same) to=%d", type);
-}
-
-/* Elements where a condition that is known holds. */
-static bool compress(ox_net *g) {
-  const ox_value *v = ox_input(g, 0), *c = ox_input(g, 1);
-  const bool flat = !ox_attribute(g, "axis");
-  int axis = 0;
-  if (!v || !c) return false;
-  if (!c->number) return ox_fail(g, TF_E_OPEN, "a condition that is data");
-  if (!flat && !ox_axis_at(g, ox_int(g, "axis", 0), v->rank, &axis)) return false;
-  const int64_t has = flat ? ox_size(v) : ox_extent(v, axis), n = ox_size(c);
-  double *x = ox_numbers_room(g, n);
-  int64_t many = 0;
-  for (int64_t i = 0; x && i < n; i++)
-    if (c->number[i] != 0) x[many++] = (double)i;
-  if (!x || n > has || !many)
-    return x ? ox_fail(g, TF_E_RANGE, "%lld of %lld elements", (long long)many, (long long)has) : false;
-  return ox_let(g, "which", 1, &many, x, OX_T_INT64) &&
-         ox_run(g, flat ? "all = Reshape($0, [-1])" : "all = Identity($0)") &&
-         ox_run(g, "@0 = Gather(all, which) axis=%d", axis);
-}
-
-/* Each sequence's first elements, as many as it has, backwards. */
-static bool reverse_sequence(ox_net *g) {
-  const ox_value *v = ox_input(g, 0);
-  int time, batch;
-  if (!v || !ox_axis_at(g, ox_int(g, "time_axis", 0), v->rank, &time) ||
-      !ox_axis_at(g, ox_int(g, "batch_axis", 1), v->rank, &batch))
-    return false;
-  if (time == batch || v->rank == OX_RANK) return ox_fail(g, TF_E_RANGE, "time along the axis of the batch");
-  const int64_t n = ox_extent(v, time);
-  const bool whole = ox_is_integer(v->type);
-  const char *lengths = ox_ones(g, v->rank, batch, ox_extent(v, batch));
-  return ox_run(g, "t = Reshape({%lld}, %s)", (long long)n, ox_ones(g, v->rank, time, n)) &&
-         ox_run(g, "n = Reshape($1, %s)", lengths) && ox_run(g, "in = Less(t, n)") && ox_run(g, "last = Sub(n, 1)") &&
-         ox_run(g, "back = Sub(last, t)") && ox_run(g, "from = Where(in, back, t)") &&
-         ox_run(g, "f = Unsqueeze(from, [%d])", time + 1) && ox_run(g, "x = Unsqueeze($0, [%d])", time) &&
-         ox_run(g, "s = Reshape({%lld}, %s)", (long long)n, ox_ones(g, v->rank + 1, time + 1, n)) &&
-         ox_run(g, "hit = Equal(f, s)") && ox_run(g, "of = Where(hit, x, %s)", whole ? "-inf" : "0.0") &&
-         ox_run(g, "@0 = %s(of, [%d]) keepdims=0", whole ? "ReduceMax" : "ReduceSum", time + 1);
-}
-
-/* A cache into which each sequence writes from a place of its own on. */
-static bool tensor_scatter(ox_net *g) {
-  const ox_value *v = ox_input(g, 0), *u = ox_input(g, 1);
-  const char *mode = ox_text(g, "mode", "linear");
-  const bool around = !strcmp(mode, "circular");
-  int axis;
-  if (!v || !u || !ox_axis_at(g, ox_int(g, "axis", -2), v->rank, &axis)) return false;
-  if (!around && strcmp(mode, "linear") != 0)
-    return ox_fail(g, TF_E_NAME, "mode '%.40s'; known: linear, circular", mode);
-  if (axis == 0 || u->rank != v->rank || v->rank == OX_RANK)
-    return ox_fail(g, TF_E_RANK, "updates of %d axes in %d", u->rank, v->rank);
-  const int64_t n = ox_extent(v, axis), many = ox_extent(u, axis);
-  const int rank = v->rank + 1;
-  if (!ox_run(g, "i = Reshape({%lld}, %s)", (long long)many, ox_ones(g, rank, axis, many)) ||
-      !ox_run(g, "s = Reshape({%lld}, %s)", (long long)n, ox_ones(g, rank, axis + 1, n)) ||
-      !(ox_has(g, 2) ? ox_run(g, "to = Reshape($2, %s)", ox_ones(g, rank, 0, ox_extent(v, 0)))
-                     : ox_run(g, "to = Identity([0])")) ||
-      !ox_run(g, "place = Add(to, i)") || !ox_run(g, "same = Equal(place, s)"))
-    return false;
-  if (around ? !ox_run(g, "turn = Sub(place, %lld)", (long long)n) || !ox_run(g, "again = Equal(turn, s)") ||
-                   !ox_run(g, "hit = Or(same, again)")
-             : !ox_run(g, "hit = Identity(same)"))
-    return false;
-  return ox_run(g, "u = Unsqueeze($1, [%d])", axis + 1) && ox_run(g, "new = Where(hit, u, 0.0)") &&
-         ox_run(g, "put = ReduceSum(new, [%d]) keepdims=0", axis) && ox_run(g, "one = Where(hit, 1.0, 0.0)") &&
-         ox_run(g, "times = ReduceMax(one, [%d]) keepdims=0", axis) && ox_run(g, "is = Less(0.0, times)") &&
-         ox_run(g, "@0 = Where(is, put, $0)");
+  const Onnx__NodeProto *n = node_of(g, 8,
+                                     (const char *[]){x->input[0], x->input[1], input_of(x, 2), w->input[0],
+                                                      w->input[1], zero ? w->input[2] : "", whole ? b->input[0] : "",
+                                                      added && !whole ? node->input[2] : ""});
+  return *done = n && in_its_place(g, n, windows ? windows_in_steps : gemm_in_steps);
 }
 
 const ox_kind ox_layers[] = {
-    {"MeanVarianceNormalization", mean_variance, NULL},
-    {"LRN", local_norm, NULL},
     {"LpPool", lp_pool, NULL},
     {"GlobalLpPool", global_lp_pool, NULL},
     {"QuantizeLinear", quantize, NULL},
@@ -782,11 +725,5 @@ const ox_kind ox_layers[] = {
     {"QLinearSigmoid", qlinear_sigmoid, NULL},
     {"QLinearSoftmax", qlinear_softmax, NULL},
     {"QLinearWhere", qlinear_where, NULL},
-    {"CenterCropPad", crop_pad, NULL},
-    {"EyeLike", eye_like, NULL},
-    {"Det", determinant, NULL},
-    {"Compress", compress, NULL},
-    {"ReverseSequence", reverse_sequence, NULL},
-    {"TensorScatter", tensor_scatter, NULL},
     {NULL, NULL, NULL},
 };

@@ -1,4 +1,4 @@
-/* Nodes that move elements: all except Concat and Pad become views. */
+/* Nodes that move elements: all except Concat and Pad become views, and what is composed of others. */
 #include <stdio.h>
 #include <string.h>
 
@@ -608,6 +608,114 @@ static bool blocks(ox_net *g) {
   return ox_reshape(g, &v, 4, to_space ? high : deep) && ox_give(g, 0, &v);
 }
 
+/* ---- moves that are composed of others -------------------------------------------------------------------------- */
+
+/* The middle of what is larger than asked for, and zeros around what is smaller. */
+static bool crop_pad(ox_net *g) {
+  const ox_value *v = ox_input(g, 0);
+  size_t n_axes;
+  const int64_t *want, *axes = ox_ints(g, "axes", &n_axes);
+  int64_t n, from[OX_RANK], to[OX_RANK], all[OX_RANK], pads[2 * OX_RANK] = {0};
+  if (!v || !ox_numbers(g, 1, &want, &n)) return false;
+  if (n != (axes ? (int64_t)n_axes : v->rank)) return ox_fail(g, TF_E_SHAPE, "%lld extents", (long long)n);
+  for (int k = 0; k < v->rank; k++)
+    from[k] = 0, to[k] = ox_extent(v, k), all[k] = k;
+  for (int64_t i = 0; i < n; i++) {
+    int k;
+    if (!ox_axis_at(g, axes ? axes[i] : i, v->rank, &k)) return false;
+    const int64_t has = ox_extent(v, k), more = want[i] - has;
+    if (want[i] < 1 || want[i] > OX_MOST_EXTENT)
+      return ox_fail(g, TF_E_RANGE, "an axis of %lld elements", (long long)want[i]);
+    if (more < 0) from[k] = -more / 2, to[k] = from[k] + want[i];
+    pads[k] = more > 0 ? more / 2 : 0;
+    pads[v->rank + k] = more > 0 ? more - more / 2 : 0;
+  }
+  return ox_run(g, "cut = Slice($0, %s, %s, %s)", ox_list(g, v->rank, from), ox_list(g, v->rank, to),
+                ox_list(g, v->rank, all)) &&
+         ox_run(g, "@0 = Pad(cut, %s) mode=constant", ox_list(g, 2 * v->rank, pads));
+}
+
+static bool eye_like(ox_net *g) {
+  const ox_value *v = ox_input(g, 0);
+  const int64_t off = ox_int(g, "k", 0);
+  if (!v) return false;
+  if (v->rank != 2 || off < -OX_MOST_EXTENT || off > OX_MOST_EXTENT)
+    return ox_fail(g, TF_E_RANK, "a diagonal of %d axes", v->rank);
+  const int type = (int)ox_int(g, "dtype", v->type);
+  return ox_run(g, "i = Reshape({%lld,%lld}, [-1,1])", (long long)ox_extent(v, 0), (long long)off) &&
+         ox_run(g, "j = Identity({%lld})", (long long)ox_extent(v, 1)) && ox_run(g, "same = Equal(i, j)") &&
+         ox_run(g, "@0 = Cast(same) to=%d", type);
+}
+
+/* Elements where a condition that is known holds. */
+static bool compress(ox_net *g) {
+  const ox_value *v = ox_input(g, 0), *c = ox_input(g, 1);
+  const bool flat = !ox_attribute(g, "axis");
+  int axis = 0;
+  if (!v || !c) return false;
+  if (!c->number) return ox_fail(g, TF_E_OPEN, "a condition that is data");
+  if (!flat && !ox_axis_at(g, ox_int(g, "axis", 0), v->rank, &axis)) return false;
+  const int64_t has = flat ? ox_size(v) : ox_extent(v, axis), n = ox_size(c);
+  double *x = ox_numbers_room(g, n);
+  int64_t many = 0;
+  for (int64_t i = 0; x && i < n; i++)
+    if (c->number[i] != 0) x[many++] = (double)i;
+  if (!x || n > has || !many)
+    return x ? ox_fail(g, TF_E_RANGE, "%lld of %lld elements", (long long)many, (long long)has) : false;
+  return ox_let(g, "which", 1, &many, x, OX_T_INT64) &&
+         ox_run(g, flat ? "all = Reshape($0, [-1])" : "all = Identity($0)") &&
+         ox_run(g, "@0 = Gather(all, which) axis=%d", axis);
+}
+
+/* Each sequence's first elements, as many as it has, backwards. */
+static bool reverse_sequence(ox_net *g) {
+  const ox_value *v = ox_input(g, 0);
+  int time, batch;
+  if (!v || !ox_axis_at(g, ox_int(g, "time_axis", 0), v->rank, &time) ||
+      !ox_axis_at(g, ox_int(g, "batch_axis", 1), v->rank, &batch))
+    return false;
+  if (time == batch || v->rank == OX_RANK) return ox_fail(g, TF_E_RANGE, "time along the axis of the batch");
+  const int64_t n = ox_extent(v, time);
+  const bool whole = ox_is_integer(v->type);
+  const char *lengths = ox_ones(g, v->rank, batch, ox_extent(v, batch));
+  return ox_run(g, "t = Reshape({%lld}, %s)", (long long)n, ox_ones(g, v->rank, time, n)) &&
+         ox_run(g, "n = Reshape($1, %s)", lengths) && ox_run(g, "in = Less(t, n)") && ox_run(g, "last = Sub(n, 1)") &&
+         ox_run(g, "back = Sub(last, t)") && ox_run(g, "from = Where(in, back, t)") &&
+         ox_run(g, "f = Unsqueeze(from, [%d])", time + 1) && ox_run(g, "x = Unsqueeze($0, [%d])", time) &&
+         ox_run(g, "s = Reshape({%lld}, %s)", (long long)n, ox_ones(g, v->rank + 1, time + 1, n)) &&
+         ox_run(g, "hit = Equal(f, s)") && ox_run(g, "of = Where(hit, x, %s)", whole ? "-inf" : "0.0") &&
+         ox_run(g, "@0 = %s(of, [%d]) keepdims=0", whole ? "ReduceMax" : "ReduceSum", time + 1);
+}
+
+/* A cache into which each sequence writes from a place of its own on. */
+static bool tensor_scatter(ox_net *g) {
+  const ox_value *v = ox_input(g, 0), *u = ox_input(g, 1);
+  const char *mode = ox_text(g, "mode", "linear");
+  const bool around = !strcmp(mode, "circular");
+  int axis;
+  if (!v || !u || !ox_axis_at(g, ox_int(g, "axis", -2), v->rank, &axis)) return false;
+  if (!around && strcmp(mode, "linear") != 0)
+    return ox_fail(g, TF_E_NAME, "mode '%.40s'; known: linear, circular", mode);
+  if (axis == 0 || u->rank != v->rank || v->rank == OX_RANK)
+    return ox_fail(g, TF_E_RANK, "updates of %d axes in %d", u->rank, v->rank);
+  const int64_t n = ox_extent(v, axis), many = ox_extent(u, axis);
+  const int rank = v->rank + 1;
+  if (!ox_run(g, "i = Reshape({%lld}, %s)", (long long)many, ox_ones(g, rank, axis, many)) ||
+      !ox_run(g, "s = Reshape({%lld}, %s)", (long long)n, ox_ones(g, rank, axis + 1, n)) ||
+      !(ox_has(g, 2) ? ox_run(g, "to = Reshape($2, %s)", ox_ones(g, rank, 0, ox_extent(v, 0)))
+                     : ox_run(g, "to = Identity([0])")) ||
+      !ox_run(g, "place = Add(to, i)") || !ox_run(g, "same = Equal(place, s)"))
+    return false;
+  if (around ? !ox_run(g, "turn = Sub(place, %lld)", (long long)n) || !ox_run(g, "again = Equal(turn, s)") ||
+                   !ox_run(g, "hit = Or(same, again)")
+             : !ox_run(g, "hit = Identity(same)"))
+    return false;
+  return ox_run(g, "u = Unsqueeze($1, [%d])", axis + 1) && ox_run(g, "new = Where(hit, u, 0.0)") &&
+         ox_run(g, "put = ReduceSum(new, [%d]) keepdims=0", axis) && ox_run(g, "one = Where(hit, 1.0, 0.0)") &&
+         ox_run(g, "times = ReduceMax(one, [%d]) keepdims=0", axis) && ox_run(g, "is = Less(0.0, times)") &&
+         ox_run(g, "@0 = Where(is, put, $0)");
+}
+
 const ox_kind ox_moves[] = {
     {"Identity", same, NULL},
     {"Dropout", dropout, NULL},
@@ -622,9 +730,14 @@ const ox_kind ox_moves[] = {
     {"Gather", gather, NULL},
     {"Concat", concat, NULL},
     {"Pad", pad, NULL},
+    {"CenterCropPad", crop_pad, NULL},
     {"Tile", tile, NULL},
     {"Trilu", trilu, NULL},
     {"DepthToSpace", blocks, NULL},
     {"SpaceToDepth", blocks, NULL},
+    {"EyeLike", eye_like, NULL},
+    {"Compress", compress, NULL},
+    {"ReverseSequence", reverse_sequence, NULL},
+    {"TensorScatter", tensor_scatter, NULL},
     {NULL, NULL, NULL},
 };

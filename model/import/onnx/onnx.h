@@ -371,12 +371,12 @@ const char *ox_word(ox_net *g, const char *name, const char *otherwise);
 bool ox_let(ox_net *g, const char *part, int rank, const int64_t *shape, const double *number, int type);
 /* Runs the subgraph that an attribute is, from one line's result to another's. */
 bool ox_apply(ox_net *g, const char *name, const char *to, const char *from);
-/* layers.c: LayerNormalization whose mean or deviation is a result; BatchNormalization in training. */
+/* sums.c: LayerNormalization whose mean or deviation is a result; BatchNormalization in training. */
 bool ox_layer_norm_parts(ox_net *g);
 bool ox_batch_norm_training(ox_net *g);
-/* The same: a Conv or Gemm of what DequantizeLinear makes of integers of 8 bits, as sums of integers, and one factor.
- * Not done: it is none. */
-bool ox_product_in_steps(ox_net *g, bool *done);
+/* layers.c: a Conv or Gemm of what DequantizeLinear makes of integers of 8 bits, as sums of integers, and one factor; a
+ * MaxPool of it, as that of the integers.  Not done: it is none. */
+bool ox_in_steps(ox_net *g, bool *done);
 /* [..] of these numbers; of ones, but for n at one axis. */
 const char *ox_list(ox_net *g, int n, const int64_t *x);
 const char *ox_ones(ox_net *g, int rank, int axis, int64_t n);

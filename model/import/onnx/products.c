@@ -1,4 +1,4 @@
-/* Matrix products, and sums of products whose axes are named by letters. */
+/* Matrix products, determinants, and sums of products whose axes are named by letters. */
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -246,5 +246,42 @@ static bool einsum(ox_net *g) {
          ox_give(g, 0, &out);
 }
 
-const ox_kind ox_products[] = {
-    {"MatMul", matmul, NULL}, {"Gemm", gemm, NULL}, {"Einsum", einsum, NULL}, {NULL, NULL, NULL}};
+/* ---- determinants --------------------------------------------------------------------------------------------- */
+
+/* Element [i, j] of each matrix, as `m` and both numbers. */
+static bool matrix_elements(ox_net *g, int n) {
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++)
+      if (!ox_run(g, "r%d%d = Gather($0, %d) axis=-2", i, j, i) ||
+          !ox_run(g, "m%d%d = Gather(r%d%d, %d) axis=-1", i, j, i, j, j))
+        return false;
+  return true;
+}
+
+/* m[0, a] * m[1, b] - m[0, b] * m[1, a], of rows `from` and the next. */
+static bool minor(ox_net *g, const char *name, int from, int a, int b) {
+  return ox_run(g, "%s.p = Mul(m%d%d, m%d%d)", name, from, a, from + 1, b) &&
+         ox_run(g, "%s.q = Mul(m%d%d, m%d%d)", name, from, b, from + 1, a) &&
+         ox_run(g, "%s = Sub(%s.p, %s.q)", name, name, name);
+}
+
+static bool determinant(ox_net *g) {
+  enum { MOST = 3 };
+  const ox_value *v = ox_input(g, 0);
+  if (!v) return false;
+  const int64_t n = v->rank < 2 ? 0 : ox_extent(v, v->rank - 1);
+  if (n < 1 || n > MOST || ox_extent(v, v->rank - 2) != n)
+    return ox_fail(g, TF_E_SHAPE, "matrices of up to %d by %d are known", MOST, MOST);
+  if (!matrix_elements(g, (int)n)) return false;
+  if (n == 1) return ox_run(g, "@0 = Identity(m00)");
+  if (n == 2) return minor(g, "d", 0, 0, 1) && ox_run(g, "@0 = Identity(d)");
+  return minor(g, "a", 1, 1, 2) && minor(g, "b", 1, 0, 2) && minor(g, "c", 1, 0, 1) && ox_run(g, "ta = Mul(m00, a)") &&
+         ox_run(g, "tb = Mul(m01, b)") && ox_run(g, "tc = Mul(m02, c)") && ox_run(g, "ab = Sub(ta, tb)") &&
+         ox_run(g, "@0 = Add(ab, tc)");
+}
+
+const ox_kind ox_products[] = {{"MatMul", matmul, NULL},
+                               {"Gemm", gemm, NULL},
+                               {"Einsum", einsum, NULL},
+                               {"Det", determinant, NULL},
+                               {NULL, NULL, NULL}};

@@ -293,7 +293,7 @@ static bool take_node(ox_net *g) {
   const double *beside = g->beside;
   const ox_kind *kind = ox_kind_of(g->node->op_type);
   if (!kind) return ox_fail(g, TF_E_OPEN, "known where its inputs are known numbers alone");
-  if (!ox_product_in_steps(g, &done)) return false;
+  if (!ox_in_steps(g, &done)) return false;
   if (done) return ox_check_results(g);
   if (!ox_check_numbers(g) || !make_node(g, kind) || !ox_check_results(g)) return false;
   ox_value *v = beside ? ox_find(g, g->node->output[0]) : NULL;

@@ -373,7 +373,96 @@ static bool batch_norm(ox_net *g) {
   return each(g, &v, NULL, e ? two(g, "+", e, ox_read(g, &factor[1], v.all + 1)) : NULL, &out) && ox_give(g, 0, &out);
 }
 
+/* ---- composed of these ------------------------------------------------------------------------------------------ */
+
+/* LayerNormalization whose mean or deviation is a result, too. */
+bool ox_layer_norm_parts(ox_net *g) {
+  const ox_value *v = ox_input(g, 0);
+  int axis;
+  int64_t over[OX_RANK];
+  if (!v || !ox_axis_at(g, ox_int(g, "axis", -1), v->rank, &axis)) return false;
+  for (int k = axis; k < v->rank; k++)
+    over[k - axis] = k;
+  for (size_t k = 1; k < 3 && ox_has(g, k); k++) {
+    const ox_value *w = ox_input(g, k);
+    bool fits = w && w->rank == v->rank - axis;
+    for (int i = 0; fits && i < w->rank; i++)
+      fits = ox_extent(w, i) == ox_extent(v, axis + i);
+    if (!fits) return w ? ox_fail(g, TF_E_SHAPE, "'%.60s' has another shape than what it weighs", w->name) : false;
+  }
+  const bool mean = ox_is_wanted(g, 1), deviation = ox_is_wanted(g, 2), shift = ox_has(g, 2);
+  return ox_run(g, "mean = ReduceMean($0, %s)", ox_list(g, v->rank - axis, over)) && ox_run(g, "d = Sub($0, mean)") &&
+         ox_run(g, "dd = Mul(d, d)") && ox_run(g, "var = ReduceMean(dd, %s)", ox_list(g, v->rank - axis, over)) &&
+         ox_run(g, "more = Add(var, %.17e)", ox_float(g, "epsilon", 1e-5)) && ox_run(g, "root = Sqrt(more)") &&
+         ox_run(g, "inv = Reciprocal(root)") && ox_run(g, "normal = Mul(d, inv)") &&
+         ox_run(g, "%s = Mul(normal, $1)", shift ? "scaled" : "@0") && (!shift || ox_run(g, "@0 = Add(scaled, $2)")) &&
+         (!mean || ox_run(g, "@1 = Identity(mean)")) && (!deviation || ox_run(g, "@2 = Identity(inv)"));
+}
+
+static bool mean_variance(ox_net *g) {
+  static const int64_t usual[] = {0, 2, 3};
+  size_t n;
+  const int64_t *axes = ox_ints(g, "axes", &n);
+  const char *over = axes ? ox_list(g, (int)(n < OX_RANK ? n : OX_RANK), axes) : ox_list(g, 3, usual);
+  return ox_run(g, "mean = ReduceMean($0, %s)", over) && ox_run(g, "d = Sub($0, mean)") &&
+         ox_run(g, "dd = Mul(d, d)") && ox_run(g, "var = ReduceMean(dd, %s)", over) && ox_run(g, "root = Sqrt(var)") &&
+         ox_run(g, "more = Add(root, 1.0e-9)") && ox_run(g, "@0 = Div(d, more)");
+}
+
+/* Channels over a power of the squares of those beside them. */
+static bool local_norm(ox_net *g) {
+  const ox_value *v = ox_input(g, 0);
+  const int64_t size = ox_int(g, "size", 0), before = (size - 1) / 2, after = size - 1 - before;
+  const double bias = ox_float(g, "bias", 1);
+  if (!v) return false;
+  if (v->rank < 3 || v->rank > 5 || size < 1 || size > OX_MOST_EXTENT || !(bias > 0))
+    return ox_fail(g, TF_E_RANGE, "%lld channels beside each other of %d axes, from %g on", (long long)size, v->rank,
+                   bias);
+  static const char *const kernel[] = {"1", "1,1", "1,1,1"}, *const pads[] = {"0", "0,0", "0,0,0"};
+  const int more = v->rank - 3; /* axes behind the channels, less one */
+  return ox_run(g, "squares = Mul($0, $0)") && ox_run(g, "apart = Unsqueeze(squares, [1])") &&
+         ox_run(g, "mean = AveragePool(apart) kernel_shape=%lld,%s pads=%lld,%s,%lld,%s count_include_pad=1",
+                (long long)size, kernel[more], (long long)before, pads[more], (long long)after, pads[more]) &&
+         ox_run(g, "beside = Squeeze(mean, [1])") &&
+         ox_run(g, "part = Mul(beside, %.17e)", ox_float(g, "alpha", 1e-4)) &&
+         ox_run(g, "sum = Add(part, %.17e)", bias) && ox_run(g, "log = Log(sum)") &&
+         ox_run(g, "power = Mul(log, %.17e)", -ox_float(g, "beta", 0.75)) && ox_run(g, "factor = Exp(power)") &&
+         ox_run(g, "@0 = Mul($0, factor)");
+}
+
+/* BatchNormalization in training: of the batch's own mean and deviation, which running ones follow. */
+bool ox_batch_norm_training(ox_net *g) {
+  const ox_value *v = ox_input(g, 0);
+  const double keep = ox_float(g, "momentum", 0.9);
+  int64_t over[OX_RANK];
+  int n = 0;
+  if (!v) return false;
+  if (v->rank < 2 || g->node->n_input != 5)
+    return ox_fail(g, TF_E_RANK, "five inputs are needed, the first with two axes");
+  for (int k = 0; k < v->rank; k++)
+    if (k != 1) over[n++] = k;
+  const char *axes = ox_list(g, n, over), *channel = ox_ones(g, v->rank, 1, ox_extent(v, 1));
+  if (!ox_run(g, "m = ReduceMean($0, %s)", axes) || !ox_run(g, "d = Sub($0, m)") || !ox_run(g, "dd = Mul(d, d)") ||
+      !ox_run(g, "var = ReduceMean(dd, %s)", axes) ||
+      !ox_run(g, "more = Add(var, %.17e)", ox_float(g, "epsilon", 1e-5)) || !ox_run(g, "root = Sqrt(more)") ||
+      !ox_run(g, "normal = Div(d, root)") || !ox_run(g, "s = Reshape($1, %s)", channel) ||
+      !ox_run(g, "b = Reshape($2, %s)", channel) || !ox_run(g, "scaled = Mul(normal, s)") ||
+      !ox_run(g, "@0 = Add(scaled, b)"))
+    return false;
+  for (size_t k = 1; k < 3; k++) {
+    const char *of = k == 1 ? "m" : "var";
+    if (ox_is_wanted(g, k) &&
+        (!ox_run(g, "%s.1 = Squeeze(%s, %s)", of, of, axes) ||
+         !ox_run(g, "%s.2 = Mul(%s.1, %.17e)", of, of, 1 - keep) ||
+         !ox_run(g, "%s.3 = Mul($%zu, %.17e)", of, k + 2, keep) || !ox_run(g, "@%zu = Add(%s.3, %s.2)", k, of, of)))
+      return false;
+  }
+  return true;
+}
+
 const ox_kind ox_sums[] = {
+    {"MeanVarianceNormalization", mean_variance, NULL},
+    {"LRN", local_norm, NULL},
     {"ReduceSum", reduce, "+="},
     {"ReduceMean", reduce, "+="},
     {"ReduceMax", reduce, "max="},

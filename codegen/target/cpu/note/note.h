@@ -99,6 +99,8 @@ typedef struct {
   int taps; /* number of settings of the reduced dims (window elements), constant */
   int n_maps;
   const struct ir_stmt **maps;
+  int fours; /* read whose bytes, up to four neighbours along the innermost reduced dim, are multiplied at once by those
+                of the other, and added up in int32; -1: none */
 } cpu_window;
 
 /* A prefetch: rows of an argument that a product of one pair of matrices will read or write, in its current range

@@ -165,6 +165,12 @@ static double fetches(const walk *w, const cpu_product *p, const tf_tensor *z) {
   return pieces * ((span + line) / w->core->stream + w->core->jump / 2);
 }
 
+/* Words, of 32 bits, that laying out so many elements for the product writes: bytes are laid out as many at a time as a
+ * word has. */
+static double laid(const cpu_product *p, ir_type type, double n) {
+  return p->kernel->c == IR_I32 ? n * words_each(type) : n;
+}
+
 /* Rows that stand in groups are packed together, each group as a word. */
 static void slab(walk *w, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
@@ -377,9 +383,10 @@ static void product(walk *w, const ir_stmt *s, const cpu_product *p) {
     slab(w, s);
   } else if (p->pack >= 0) {
     const uint64_t mask = dims_of(w, s, p->b, in);
-    w->cycles += (p->pairs.places ? places(w, mask) : runs(w, mask, p->pairs.keep)) * calls *
-                 (n * k / (p->stride == 1 ? w->core->copy : w->core->turn) + jumps(w, s) +
-                  (p->pairs.places ? n * k / w->core->stream : 0)); /* slots that are kept leave the close memory */
+    w->cycles +=
+        (p->pairs.places ? places(w, mask) : runs(w, mask, p->pairs.keep)) * calls *
+        ((p->stride == 1 ? laid(p, p->kernel->b, n * k) / w->core->copy : n * k / w->core->turn) + jumps(w, s) +
+         (p->pairs.places ? n * k / w->core->stream : 0)); /* slots that are kept leave the close memory */
   }
   if (p->pairs.transposed >= 0) {
     const uint64_t mask = dims_of(w, s, p->a, in);

@@ -3,6 +3,7 @@
 #include "codegen/target/cpu/note/window.h"
 #include "codegen/intrin/micro.h"
 #include "codegen/target/cpu/pass/pass.h"
+#include "model/spec/dims.h"
 
 enum { MAPS_MOST = 4, EXACT_MOST = 1 << 24 }; /* maps fused; whole numbers up to there are float32's */
 
@@ -11,14 +12,18 @@ static const ir_buffer *buffer_of(const lowering *w, int z) { return &w->p->buff
 
 static bool float_in_order(const ir_buffer *b) { return (b->type == IR_F32 || b->type == IR_BF16) && !b->block.by; }
 
-/* Bytes too, where vectors take them in. */
-static bool in_order(const lowering *w, const ir_buffer *b) {
-  return float_in_order(b) || (ir_is_byte(b->type) && !b->block.by && w->p->machine.lanes >= TF_MICRO_BYTES_LANES);
+static bool takes_bytes(const lowering *w, const ir_buffer *b) {
+  return ir_is_byte(b->type) && !b->block.by && w->p->machine.lanes >= TF_MICRO_BYTES_LANES;
 }
 
-/* Whether lanes of float32 can hold the sums: those of int32, where float32 holds each of their bytes' products. */
+/* Bytes too, where vectors take them in. */
+static bool in_order(const lowering *w, const ir_buffer *b) { return float_in_order(b) || takes_bytes(w, b); }
+
+/* Whether lanes of float32 can hold the sums: those of int32, where float32 holds each of their bytes' products; bytes
+ * that are the most or the least of others are whole numbers. */
 static bool can_sum(const lowering *w, const tf_op *op) {
   const ir_buffer *out = buffer_of(w, op->out);
+  if (takes_bytes(w, out)) return op->reduce == TF_REDUCE_MAX || op->reduce == TF_REDUCE_MIN;
   if (out->block.by || (out->type != IR_F32 && out->type != IR_I32)) return false;
   return out->type == IR_F32 || ir_sums_within(w->plan->wl, op, buffer_of(w, op->reads[0].tensor)->type,
                                                buffer_of(w, op->reads[1].tensor)->type, EXACT_MOST);
@@ -116,11 +121,12 @@ static bool can_map(const lowering *w, const ir_stmt *s, const cpu_window *v, co
   if (map->kind != IR_NEST || cpu_of(map)->product || map->nest.from || map->nest.divides >= 0) return false;
   static const uint32_t maps = 1u << TF_K_ADD | 1u << TF_K_SUB | 1u << TF_K_MUL | 1u << TF_K_DIV | 1u << TF_K_MAX |
                                1u << TF_K_MIN | 1u << TF_K_NEG | 1u << TF_K_RELU | 1u << TF_K_EXP | 1u << TF_K_SIGMOID |
-                               1u << TF_K_SILU;
+                               1u << TF_K_SILU | 1u << TF_K_ROUND;
   const tf_op *op = op_of(w, map), *of = op_of(w, s), *maker;
+  const ir_buffer *out = buffer_of(w, op->out);
   bool can = op->reduce == TF_ASSIGN && op->n_dims == of->n_out_dims && op->n_out_dims == of->n_out_dims &&
-             buffer_of(w, op->out)->type == IR_F32 && !buffer_of(w, op->out)->block.by,
-       any = false;
+             ((out->type == IR_F32 && !out->block.by) || takes_bytes(w, out)), /* bytes are rounded */
+      any = false;
   for (int k = 0; can && k < op->n_dims; k++)
     can = op->dims[k] == of->dims[k] && low_same_range(&map->range[k], &s->range[k]);
   for (int i = 0; can && i < op->n_expr; i++)
@@ -138,6 +144,44 @@ static bool can_map(const lowering *w, const ir_stmt *s, const cpu_window *v, co
   return can && any;
 }
 
+/* ---- fours of bytes -------------------------------------------------------------------------------------------- */
+
+/* Whether the innermost reduced dim leads from neighbour to neighbour along the last rank of read i, and nowhere
+ * else. */
+static bool leads_to_neighbours(const lowering *w, const tf_op *op, int i) {
+  const tf_ref *ref = &op->reads[i];
+  const int last = w->plan->wl->tensors[ref->tensor].rank - 1, dim = op->dims[op->n_dims - 1];
+  bool can = last >= 0 && tf_index_coef(&ref->index[last], dim) == 1;
+  for (int r = 0; r < last; r++)
+    can &= !tf_index_coef(&ref->index[r], dim);
+  for (int k = 0; can && k < op->n_dims; k++) /* columns depend on lanes and the window alone */
+    can = k == op->n_out_dims - 1 || k == op->n_dims - 1 || !tf_index_coef(&ref->index[last], op->dims[k]);
+  return can;
+}
+
+/* The read of bytes without a sign that are multiplied in fours by those of the other, with a sign, which are the same
+ * for all lanes and rows; -1: there is none. */
+static int fours_of(const lowering *w, const ir_stmt *s) {
+  enum { FOUR = 4 };
+  const tf_workload *wl = w->plan->wl;
+  const tf_op *op = op_of(w, s);
+  const int row = op->n_out_dims - 2;
+  if (w->p->machine.fours != TF_FOURS_AVX512_VNNI || !ir_is_product(op) || row < 0 || s->nest.n_fresh > 0 ||
+      buffer_of(w, op->out)->type != IR_I32 || op->n_dims == op->n_out_dims || s->range[op->n_dims - 1].most > FOUR ||
+      s->range[op->n_dims - 1].most < 2)
+    return -1;
+  for (int i = 0; i < 2; i++) {
+    const ir_buffer *x = buffer_of(w, op->reads[i].tensor), *by = buffer_of(w, op->reads[1 - i].tensor);
+    const int64_t step = cpu_window_step(wl, s, i);
+    if (x->type == IR_U8 && by->type == IR_I8 && x->role == IR_ARGUMENT && (step == 1 || step == 2) &&
+        cpu_window_kind(wl, s, i) == CPU_LANES && cpu_window_kind(wl, s, 1 - i) == CPU_STEADY &&
+        cpu_read_moves(wl, op, i, row) && !cpu_read_moves(wl, op, 1 - i, row) &&
+        !low_padded(&wl->tensors[op->reads[1 - i].tensor]) && leads_to_neighbours(w, op, i))
+      return i;
+  }
+  return -1;
+}
+
 /* Turns statement `at` of the body into a window, fused with the maps after it. */
 static void make(lowering *w, ir_body *body, int at) {
   ir_stmt *s = body->s[at];
@@ -145,7 +189,7 @@ static void make(lowering *w, ir_body *body, int at) {
   const ir_stmt **maps = TF_ARRAY(w->p->arena, const ir_stmt *, MAPS_MOST);
   cpu_note *note = cpu_edit(w->p, s);
   if (low_failed(w)) return;
-  *v = (cpu_window){.taps = taps_of(op_of(w, s), s), .maps = maps};
+  *v = (cpu_window){.taps = taps_of(op_of(w, s), s), .maps = maps, .fours = fours_of(w, s)};
   note->window = v;
   for (int i = at + 1; i < body->n && s->nest.n_fresh == 0 && v->n_maps < MAPS_MOST; i++) {
     if (!can_map(w, s, v, body->s[i])) break;

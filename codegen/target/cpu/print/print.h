@@ -76,6 +76,8 @@ void c_elements(c_printer *c, const tf_op *op, int ref, int dim, const char *cal
 const ir_buffer *c_buffer(const c_printer *c, const tf_op *op, int ref);
 /* The name of a type in C; the conversion of a float to it, to be closed by c_rounded: nothing, or a call. */
 const char *c_type(ir_type t);
+/* What vectors of selected lanes are called that hold elements of the type: as `load` in `load_lanes`. */
+const char *c_lanes_of(ir_type t);
 void c_round(c_printer *c, ir_type t);
 void c_rounded(c_printer *c, ir_type t);
 /* The index at the point; the element of a buffer at x0, x1, ... and, along rank `last`, x. */

@@ -4,6 +4,7 @@
 
 #include "codegen/intrin/math.h"
 #include "codegen/target/cpu/print/rows.h"
+#include "model/spec/dims.h"
 
 /* Whether the op sums neighbours as they are: row_sum and its like do that. */
 bool c_is_row_sum(const c_printer *c, const tf_op *op) {
@@ -70,6 +71,13 @@ static bool unpadded(const tf_tensor *z) {
   return true;
 }
 
+/* Whether a row of it can be loaded: without borders, or beside them along its last rank, where lanes that are not
+ * there are zeros. */
+static bool can_load(const c_printer *c, const tf_op *op, int ref, int dim) {
+  const tf_tensor *z = &c->wl->tensors[op->reads[ref].tensor];
+  return unpadded(z) || (z->rank > 0 && tf_index_coef(&op->reads[ref].index[z->rank - 1], dim) == 1);
+}
+
 /* Whether float32 holds all that the op makes of its dims alone. */
 static bool places_are_exact(const tf_workload *wl, const tf_op *op) {
   bool exact = true;
@@ -94,7 +102,7 @@ static bool can_be_vectors(const c_printer *c, const ir_stmt *s, int open) {
   bool can = tf_micro_lanes(c->micro) > 1 && is_row_map(c, s, open) && c_takes_vectors(c, c_buffer(c, op, -1)->type) &&
              op->n_reads < 64;
   for (int i = 0; can && i < op->n_reads; i++)
-    can = are_lanes(c, c_buffer(c, op, i)->type) && unpadded(&c->wl->tensors[op->reads[i].tensor]);
+    can = are_lanes(c, c_buffer(c, op, i)->type) && can_load(c, op, i, op->dims[open]);
   for (int i = 0; can && i < op->n_expr; i++)
     can = op->expr[i].what != TF_X_CALL || tf_micro_vector_name((int)op->expr[i].call);
   return can && places_are_exact(c->wl, op);
@@ -256,12 +264,34 @@ static const char *stores(ir_type t) {
   return t == IR_BF16 ? "bf16_round" : t == IR_U8 ? "vec_to_u8" : t == IR_I8 ? "vec_to_i8" : "vec_store";
 }
 
+/* Of a row that may be, or begin or end, beyond borders. */
+static void padded_read(c_printer *c, const tf_op *op, int ref, bool part) {
+  const tf_ref *at = &op->reads[ref];
+  const tf_tensor *z = &c->wl->tensors[at->tensor];
+  const int last = z->rank - 1;
+  bool asked = false;
+  fputc('(', c->out);
+  for (int r = 0; r < last; r++) {
+    if (!z->pad[r]) continue;
+    fputs(asked ? " && " : "", c->out), c_index(c, &at->index[r]);
+    fprintf(c->out, " >= %" PRId64 " && ", z->lo[r]), c_index(c, &at->index[r]);
+    fprintf(c->out, " < %" PRId64, z->lo[r] + z->extent[r]);
+    asked = true;
+  }
+  fprintf(c->out, "%s%s_lanes(&", asked ? " ? " : "", c_lanes_of(c_buffer(c, op, ref)->type));
+  c_place(c, op, ref), fputs(", lanes_within(", c->out), c_index(c, &at->index[last]);
+  fprintf(c->out, ", 1, %" PRId64 ", %" PRId64 ", %s))%s)", z->lo[last], z->lo[last] + z->extent[last],
+          part ? "rest" : "LANES", asked ? " : vec_zero()" : "");
+}
+
 static void vector_read(c_printer *c, const tf_op *op, int ref, bool part) {
   const int z = op->reads[ref].tensor;
   if (c->steady >> ref & 1) {
     fprintf(c->out, "s_%s_%d", c->p->tensor_id[op->out], ref);
   } else if (c->in_row >> (z % 64) & 1 && c->wl->tensors[z].producer >= 0) {
     fprintf(c->out, "v_%s", c->p->tensor_id[z]);
+  } else if (!unpadded(&c->wl->tensors[z])) {
+    padded_read(c, op, ref, part);
   } else {
     if (c_buffer(c, op, ref)->type == IR_BF16) {
       fputs("wide_lanes(&", c->out), c_place(c, op, ref);

@@ -27,7 +27,7 @@ static void take_lanes(c_printer *c, const c_window *w, int i) {
   const tf_ref *ref = &w->op->reads[i];
   const tf_tensor *z = &c->wl->tensors[ref->tensor];
   const int last = z->rank - 1;
-  for (int j = 0; kind_of(c, w, i) == CPU_LANES && z->pad[last] && j < w->taps; j++) {
+  for (int j = 0; kind_of(c, w, i) == CPU_LANES && z->pad[last] && j < w->taps && w->fours != i; j++) {
     bool before = false;
     for (int k = 0; k < j; k++)
       before |= cpu_window_offset(c->wl, w->s, i, last, (cpu_at){0, k}) ==
@@ -47,6 +47,10 @@ static void take_lanes(c_printer *c, const c_window *w, int i) {
 /* What is the same for all rows. */
 static void take_before(c_printer *c, const c_window *w, int i) {
   for (int j = 0; c_window_before(c, w, i) && j < w->taps; j++) {
+    if (w->fours >= 0) {
+      c_window_four(c, w, i, j);
+      continue;
+    }
     if (cpu_window_first(c->wl, w->s, i, (cpu_at){0, j}).tap < j) continue;
     c_indent(c);
     fprintf(c->out, "vec x%d_0_%d;\n", i, j);
@@ -151,6 +155,7 @@ void c_window_nest(c_printer *c, const ir_stmt *s) {
                 .lane = op->n_out_dims - 1,
                 .row = op->n_out_dims - 2,
                 .taps = cpu_of(s)->window->taps,
+                .fours = cpu_of(s)->window->fours,
                 .rows = 1};
   const char *lane = c_dim_name(c, op, w.lane);
   const ir_range *r = &s->range[w.lane];
@@ -163,6 +168,7 @@ void c_window_nest(c_printer *c, const ir_stmt *s) {
   c_line(c, "const lanes all = lanes_between(0, n_lanes);\n");
   for (int i = 0; i < op->n_reads; i++)
     take_lanes(c, &w, i);
+  if (w.fours >= 0) c_window_bytes(c, &w);
   for (int i = 0; i < op->n_reads; i++)
     take_before(c, &w, i);
   opened += open_others(c, &w, false);

@@ -9,6 +9,7 @@ typedef struct {
   const ir_stmt *s;
   int lane, row; /* positions in the op's dims: the output's last, and the one before (-1: none) */
   int taps;
+  int fours;   /* cpu_window.fours */
   int rows;    /* of the tile at hand */
   bool inside; /* no row of the tile at hand is in the padding */
 } c_window;
@@ -24,6 +25,10 @@ void c_window_open_at(c_printer *c, const c_window *w, cpu_at at);
 void c_window_load(c_printer *c, const c_window *w, int i);
 /* Which lanes of read i are there at the tap. */
 void c_window_lanes(c_printer *c, const c_window *w, int i, int tap);
+/* Which bytes of the read in fours are there along the last rank; the four of read i from the tap on, if one begins
+ * there. */
+void c_window_bytes(c_printer *c, const c_window *w);
+void c_window_four(c_printer *c, const c_window *w, int i, int tap);
 /* "PLACE is there" for the ranks but the last; false: always. */
 bool c_window_there(c_printer *c, const c_window *w, int i);
 #endif

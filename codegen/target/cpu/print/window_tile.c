@@ -24,17 +24,13 @@ void c_window_open_at(c_printer *c, const c_window *w, cpu_at at) {
   fprintf(c->out, "const int64_t d_%s = o_%s + %d; (void)d_%s;\n", dim, dim, at.row, dim);
 }
 
+const char *c_lanes_of(ir_type t) {
+  return t == IR_BF16 ? "wide" : t == IR_U8 ? "u8" : t == IR_I8 ? "i8" : t == IR_I32 ? "whole" : "load";
+}
+
 /* "NAME(&place", of so many bits and neighbours so far apart. */
 static void open_load(c_printer *c, const tf_op *op, int i, int64_t step) {
-  const ir_type t = c_buffer(c, op, i)->type;
-  fprintf(c->out, "%s_lanes%s(&",
-          t == IR_BF16 ? "wide"
-          : t == IR_U8 ? "u8"
-          : t == IR_I8 ? "i8"
-                       : "load",
-          step == 1   ? ""
-          : step == 2 ? "_2"
-                      : "_step");
+  fprintf(c->out, "%s_lanes%s(&", c_lanes_of(c_buffer(c, op, i)->type), step == 1 ? "" : step == 2 ? "_2" : "_step");
   c_place(c, op, i);
 }
 
@@ -81,6 +77,50 @@ bool c_window_there(c_printer *c, const c_window *w, int i) {
   return any;
 }
 
+/* ---- bytes, up to four neighbours at a time
+ * -------------------------------------------------------------------------- */
+
+/* How many neighbours a place of the window has. */
+static int beside_of(const c_window *w) { return w->fours < 0 ? 1 : (int)w->s->range[w->op->n_dims - 1].most; }
+
+void c_window_bytes(c_printer *c, const c_window *w) {
+  const tf_ref *ref = &w->op->reads[w->fours];
+  const int last = c->wl->tensors[ref->tensor].rank - 1;
+  c_line(c, "bytes there;\n");
+  c_window_open_at(c, w, (cpu_at){-1, 0});
+  c_line(c, "there = bytes_within("), c_index(c, &ref->index[last]);
+  fprintf(c->out, ", %" PRId64 ");\n", c->wl->tensors[ref->tensor].extent[last]);
+  c_close(c, 1);
+}
+
+void c_window_four(c_printer *c, const c_window *w, int i, int tap) {
+  const int beside = beside_of(w);
+  if (tap % beside) return;
+  c_indent(c);
+  fprintf(c->out, "fours_uis x%d_0_%d;\n{\n", i, tap);
+  c->depth++;
+  for (int k = 0; k < beside; k++) {
+    c_indent(c);
+    fprintf(c->out, "int w%d;\n", k);
+    c_window_open_at(c, w, (cpu_at){-1, tap + k});
+    c_indent(c);
+    fprintf(c->out, "w%d = ", k), c_place(c, w->op, i), fputs(";\n", c->out);
+    c_close(c, 1);
+  }
+  c_indent(c);
+  fprintf(c->out, "x%d_0_%d = four(w0, w1, %s, %s);\n", i, tap, beside > 2 ? "w2" : "0", beside > 3 ? "w3" : "0");
+  c_close(c, 1);
+}
+
+/* "neighbours(place, bytes" but for the bracket. */
+static void neighbours(c_printer *c, const c_window *w) {
+  fputs(cpu_window_step(c->wl, w->s, w->fours) == 2 ? "neighbours_2(&" : "neighbours(&", c->out);
+  c_place(c, w->op, w->fours), fputs(", there", c->out);
+}
+
+/* ---- places -------------------------------------------------------------------------------------------------------
+ */
+
 static void name_of(c_printer *c, const c_window *w, int i, cpu_at at) {
   if (c_window_before(c, w, i)) at.row = 0;
   const cpu_at first = cpu_window_first(c->wl, w->s, i, at);
@@ -96,14 +136,15 @@ static void take(c_printer *c, const c_window *w, cpu_at at, bool *taken) {
     if (*there) continue;
     *there = true;
     const cpu_window_read kind = cpu_window_kind(c->wl, w->s, i);
-    c_line(c, "vec "), name_of(c, w, i, at), fputs(";\n", c->out);
+    const bool fours = w->fours == i;
+    c_line(c, fours ? "fours_uis " : "vec "), name_of(c, w, i, at), fputs(";\n", c->out);
     c_window_open_at(c, w, at);
     c_indent(c);
     name_of(c, w, i, at), fputs(" = ", c->out);
     const bool asked = !w->inside && kind == CPU_LANES && c_window_there(c, w, i);
-    c_window_load(c, w, i);
-    if (kind != CPU_STEADY) fputs(", ", c->out), c_window_lanes(c, w, i, at.tap);
-    fputs(asked ? ") : vec_zero();\n" : ");\n", c->out);
+    fours ? neighbours(c, w) : c_window_load(c, w, i);
+    if (kind != CPU_STEADY && !fours) fputs(", ", c->out), c_window_lanes(c, w, i, at.tap);
+    fprintf(c->out, asked ? ") : %s_zero();\n" : ");\n", fours ? "ivec" : "vec");
     c_close(c, 1);
   }
 }
@@ -128,6 +169,11 @@ static void add_up(c_printer *c, const c_window *w, cpu_at at) {
   const tf_op *op = w->op;
   const tf_expr *root = &op->expr[op->n_expr - 1];
   c_indent(c);
+  if (w->fours >= 0) {
+    fprintf(c->out, "all%d = fours_ui_add(", at.row), name_of(c, w, w->fours, at), fputs(", ", c->out);
+    name_of(c, w, 1 - w->fours, at), fprintf(c->out, ", all%d);\n", at.row);
+    return;
+  }
   fprintf(c->out, "sum%d = ", at.row);
   if (op->reduce == TF_REDUCE_ADD && root->what == TF_X_CALL && root->call == TF_K_MUL) {
     fputs("vec_fma(", c->out), value(c, w, root->arg[0], at);
@@ -142,13 +188,17 @@ static void add_up(c_printer *c, const c_window *w, cpu_at at) {
 static void begin(c_printer *c, const c_window *w) {
   for (int t = 0; t < w->rows; t++) {
     c_indent(c);
+    if (w->fours >= 0) {
+      fprintf(c->out, "ivec all%d = ivec_zero();\n", t);
+      continue;
+    }
     fprintf(c->out, "vec sum%d = vec_splat(%s);\n", t, c_start(w->s, w->op->reduce));
     if (!w->s->nest.n_fresh) continue;
     c_line(c, "if (!fresh) {\n");
     c->depth++;
     c_window_open_at(c, w, (cpu_at){t, 0});
     c_indent(c);
-    fprintf(c->out, "sum%d = %s_lanes(&", t, c_buffer(c, w->op, -1)->type == IR_I32 ? "whole" : "load");
+    fprintf(c->out, "sum%d = %s_lanes(&", t, c_lanes_of(c_buffer(c, w->op, -1)->type));
     c_place(c, w->op, -1), fputs(", all);\n", c->out);
     c_close(c, 2);
   }
@@ -212,7 +262,9 @@ static bool stays(const c_printer *c, const cpu_window *v, const tf_op *op) {
 }
 
 static void store(c_printer *c, const tf_op *op, const char *what, int m, int t) {
-  c_line(c, c_buffer(c, op, -1)->type == IR_I32 ? "store_whole_lanes(&" : "store_lanes(&"), c_place(c, op, -1);
+  const ir_type of = c_buffer(c, op, -1)->type;
+  c_indent(c);
+  fprintf(c->out, of == IR_F32 ? "store_lanes(&" : "store_%s_lanes(&", c_lanes_of(of)), c_place(c, op, -1);
   if (m < 0)
     fprintf(c->out, ", %s%d, all);\n", what, t);
   else
@@ -222,6 +274,7 @@ static void store(c_printer *c, const tf_op *op, const char *what, int m, int t)
 static void finish(c_printer *c, const c_window *w) {
   const cpu_window *v = cpu_of(w->s)->window;
   for (int t = 0; t < w->rows; t++) {
+    if (w->fours >= 0) c_indent(c), fprintf(c->out, "const vec sum%d = ivec_as_float(all%d);\n", t, t);
     c_window_open_at(c, w, (cpu_at){t, 0});
     if (!stays(c, v, w->op)) store(c, w->op, "sum", -1, t);
     for (int m = 0; m < v->n_maps; m++) {
@@ -269,7 +322,7 @@ void c_window_tile(c_printer *c, const c_window *w) {
     sort(c, w, lead, order);
     begin(c, w);
     for (int i = 0; i < places; i++)
-      take(c, w, order[i], taken), add_up(c, w, order[i]);
+      if (order[i].tap % beside_of(w) == 0) take(c, w, order[i], taken), add_up(c, w, order[i]);
     finish(c, w);
   } else {
     c->failed = true;
