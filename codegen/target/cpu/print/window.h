@@ -24,6 +24,8 @@ void c_window_open_at(c_printer *c, const c_window *w, cpu_at at);
 void c_window_load(c_printer *c, const c_window *w, int i);
 /* Which lanes of read i are there at the tap. */
 void c_window_lanes(c_printer *c, const c_window *w, int i, int tap);
+/* What is read at the tap, to the end of the statement; ask: whether its ranks but the last may be beyond a border. */
+void c_window_take(c_printer *c, const c_window *w, int i, int tap, bool ask);
 /* "PLACE is there" for the ranks but the last; false: always. */
 bool c_window_there(c_printer *c, const c_window *w, int i);
 #endif

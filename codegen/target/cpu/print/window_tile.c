@@ -81,6 +81,22 @@ bool c_window_there(c_printer *c, const c_window *w, int i) {
   return any;
 }
 
+void c_window_take(c_printer *c, const c_window *w, int i, int tap, bool ask) {
+  const cpu_window_read kind = cpu_window_kind(c->wl, w->s, i);
+  const tf_tensor *z = &c->wl->tensors[w->op->reads[i].tensor];
+  const bool asked = ask && kind == CPU_LANES && c_window_there(c, w, i),
+             fills = cpu_of(w->s)->window->fills && kind == CPU_LANES, some = fills && z->pad[z->rank - 1];
+  char none[48] = "vec_zero()";
+  if (fills) snprintf(none, sizeof none, "vec_splat(%s)", c_identity(w->op->reduce));
+  if (some) fputs("lanes_or(", c->out);
+  c_window_load(c, w, i);
+  if (kind != CPU_STEADY) fputs(", ", c->out), c_window_lanes(c, w, i, tap);
+  fputc(')', c->out);
+  if (some) fputs(", ", c->out), c_window_lanes(c, w, i, tap), fprintf(c->out, ", %s)", none);
+  if (asked) fprintf(c->out, " : %s", none);
+  fputs(";\n", c->out);
+}
+
 static void name_of(c_printer *c, const c_window *w, int i, cpu_at at) {
   if (c_window_before(c, w, i)) at.row = 0;
   const cpu_at first = cpu_window_first(c->wl, w->s, i, at);
@@ -95,15 +111,11 @@ static void take(c_printer *c, const c_window *w, cpu_at at, bool *taken) {
     bool *there = &taken[(i * w->rows + first.row) * w->taps + first.tap];
     if (*there) continue;
     *there = true;
-    const cpu_window_read kind = cpu_window_kind(c->wl, w->s, i);
     c_line(c, "vec "), name_of(c, w, i, at), fputs(";\n", c->out);
     c_window_open_at(c, w, at);
     c_indent(c);
     name_of(c, w, i, at), fputs(" = ", c->out);
-    const bool asked = !w->inside && kind == CPU_LANES && c_window_there(c, w, i);
-    c_window_load(c, w, i);
-    if (kind != CPU_STEADY) fputs(", ", c->out), c_window_lanes(c, w, i, at.tap);
-    fputs(asked ? ") : vec_zero();\n" : ");\n", c->out);
+    c_window_take(c, w, i, at.tap, !w->inside);
     c_close(c, 1);
   }
 }
@@ -126,14 +138,15 @@ static void add_up(c_printer *c, const c_window *w, cpu_at at) {
   static const char *const combine[] = {
       [TF_REDUCE_ADD] = "vec_add", [TF_REDUCE_MAX] = "vec_max", [TF_REDUCE_MIN] = "vec_min"};
   const tf_op *op = w->op;
-  const tf_expr *root = &op->expr[op->n_expr - 1];
+  const int summed = cpu_of(w->s)->window->value;
+  const tf_expr *root = &op->expr[summed];
   c_indent(c);
   fprintf(c->out, "sum%d = ", at.row);
   if (op->reduce == TF_REDUCE_ADD && root->what == TF_X_CALL && root->call == TF_K_MUL) {
     fputs("vec_fma(", c->out), value(c, w, root->arg[0], at);
     fputs(", ", c->out), value(c, w, root->arg[1], at);
   } else {
-    fprintf(c->out, "%s(", combine[op->reduce]), value(c, w, op->n_expr - 1, at);
+    fprintf(c->out, "%s(", combine[op->reduce]), value(c, w, summed, at);
   }
   fprintf(c->out, ", sum%d);\n", at.row); /* second: what is not a number gives way to it */
 }
