@@ -335,7 +335,7 @@ static double rows_arrive(const walk *w, const ir_stmt *s, bool *in) {
   const cpu_product *p = cpu_of(s)->product;
   const int t = w->p->tree->workload->ops[s->op].reads[p->a].tensor;
   const tf_tensor *z = &w->p->tree->workload->tensors[t];
-  if (p->pairs.transposed >= 0 || p->pairs.copy >= 0 || z->producer >= 0 || p->kernel->m_round > 1 ||
+  if (p->pairs.transposed >= 0 || p->pairs.copy >= 0 || z->producer >= 0 || p->kernel->a != IR_F32 ||
       (cpu_of(s)->prefetched >> (1 + p->a) & 1) || (double)tf_tensor_words(z) <= w->near / 2)
     return 0;
   const uint64_t mask = dims_of(w, s, p->a, in);
