@@ -77,3 +77,5 @@ bool low_has_windows(const tf_workload *wl, const tf_ref *ref) {
   }
   return false;
 }
+
+int64_t low_line_bytes(const tf_arch *a) { return a->core.line >= 1 ? (int64_t)a->core.line : 1; }
