@@ -128,7 +128,8 @@ static double along_output(const points *p, double n_expr) {
 }
 
 /* Cycles in which a map waits for where its rows, parts of a larger argument's, go on: no stream tells the machine, and
- * no product has prefetched them. */
+ * no product has prefetched them.  (Zen 5, 64 rows, of 32 to 224 elements, of arguments of 3 and 8 MB: 48 to 100 cycles
+ * a row.) */
 static double awaited(const points *p, const ir_program *of) {
   const int last = p->op->n_out_dims - 1;
   double n = 0;
