@@ -54,10 +54,9 @@ static bool judge(const net_planning *s, tf_net_group *g) {
   const net_costs *c = &s->costs;
   const size_t errors = tf_diags_errors(c->d);
   if (!net_evaluate(s->arch, g, g->group->workload->at, c->d)) return false;
-  if (net_has_kernels(c)) {
+  if (net_has_kernels(c))
     g->kernel_cycles = tf_emit_cycles(
         g->tree, c->o->target, &(tf_emit_options){.isa = c->o->isa, .dtype = c->o->dtype, .choices = g->choices}, c->d);
-  }
   if (tf_diags_errors(c->d) == errors) return true;
   const tf_op *op = &g->group->workload->ops[0];
   tf_note(c->d, op->at, "op '%.60s' is in this group, which has no kernel", op->name);

@@ -237,7 +237,10 @@ static void print_step(FILE *out, const shape *s, int r, int c) {
     fprintf(out, groups ? "    const %s%s x%d = %s_splat(x + %lld);\n" : "    const %s%s x%d = %s_splat(x[%lld]);\n",
             of, type, i, of, (long long)in_a(s, i));
     for (int j = 0; j < s->across; j++)
-      fprintf(out, "    c%d_%d = %s_%s(x%d, b%d, c%d_%d);\n", i, j, of, add, i, j, i, j);
+      if (groups || s->across == 1)
+        fprintf(out, "    c%d_%d = %s_%s(x%d, b%d, c%d_%d);\n", i, j, of, add, i, j, i, j);
+      else
+        fprintf(out, "    FMA_TO(c%d_%d, x%d, b%d);\n", i, j, i, j);
   }
   if (s->prefetches) fputs("    FETCH(ahead, 0);\n    ahead += (uintptr_t)by;\n", out);
   fprintf(out, "    b += %d;\n", s->across * wide);

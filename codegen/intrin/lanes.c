@@ -9,6 +9,7 @@ static const char masks[] =
     "~((UINT32_C(1) << from) - 1U)); }\n"
     "static inline vec load_lanes(const float *p, lanes l) { return _mm512_maskz_loadu_ps(l, p); }\n"
     "static inline void store_lanes(float *p, vec v, lanes l) { _mm512_mask_storeu_ps(p, l, v); }\n"
+    "static inline vec lanes_or(vec v, lanes l, vec other) { return _mm512_mask_mov_ps(other, l, v); }\n"
     "static inline vec load_lanes_2(const float *p, lanes l) {\n"
     "  const uint32_t both = _pdep_u32(l, UINT32_C(0x55555555));\n"
     "  const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);\n"
@@ -72,6 +73,8 @@ static const char lanes_8[] =
     "  else\n"
     "    _mm256_maskstore_ps(p, lane_mask(l), v);\n"
     "}\n"
+    "static inline vec lanes_or(vec v, lanes l, vec other) { return _mm256_blendv_ps(other, v, "
+    "_mm256_castsi256_ps(lane_mask(l))); }\n"
     "static inline vec evens(vec a, vec b) { return "
     "_mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(_mm256_shuffle_ps(a, b, 0xd8)), 0xd8)); }\n";
 
@@ -85,6 +88,12 @@ static const char lanes_4[] =
     "    vec_store(p, v);\n"
     "  else\n"
     "    for (int i = l.from; i < l.to; i++) p[i] = lane[i];\n"
+    "}\n"
+    "static inline vec lanes_or(vec v, lanes l, vec other) {\n"
+    "  float lane[LANES];\n"
+    "  vec_store(lane, other);\n"
+    "  store_lanes(lane, v, l);\n"
+    "  return vec_load(lane);\n"
     "}\n";
 static const char evens_sse2[] = "static inline vec evens(vec a, vec b) { return _mm_shuffle_ps(a, b, 0xd8); }\n";
 static const char evens_neon[] =

@@ -158,8 +158,8 @@ void tf_micro_vector_bytes(FILE *out, const tf_micro_isa *isa);
 
 /* lanes.c: with more than one lane, after the prologue: type `lanes`, a selection of a vector's lanes;
  * `lanes_between`; `lanes_within`, those of n whose columns are in an image; loads (0 in lanes not selected), also of
- * every second element (_2) and of those `step` apart (_step), and stores.  bf16: also loads of bfloat16, as
- * wide_lanes and so on, after tf_micro_bf16. */
+ * every second element (_2) and of those `step` apart (_step), and stores; `lanes_or(v, lanes, other)`, v in the lanes
+ * selected, else other.  bf16: also loads of bfloat16, as wide_lanes and so on, after tf_micro_bf16. */
 void tf_micro_lanes_text(FILE *out, const tf_micro_isa *isa, bool bf16);
 
 /* `float row_sum(const float *x, int64_t n)`, and row_max, row_min: over n neighbours; 0 and the infinities for n = 0.

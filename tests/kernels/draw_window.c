@@ -66,6 +66,18 @@ static void draw_image_sum(page *p, uint64_t seed) {
            columns);
 }
 
+/* The same, where what is beyond the borders is said to be no part of the sum: in some cases one border is not quite
+ * that of the image. */
+static void choose_inside(char *expr, size_t room, int sum, const char *image, const lengths *v, const int side[4]) {
+  static const char *const of[] = {"", "max= select(%s, %s, -inf)", "", "min= select(%s, %s, inf)"};
+  char inside[200];
+  snprintf(inside, sizeof inside,
+           "0 <= %d*p + %d*r - %d and %d*p + %d*r - %d < %d and -1 < %d*q + %d*s - %d and %d*q + %d*s - %d <= %d",
+           v->stride, v->apart, side[0], v->stride, v->apart, side[0], side[2] - (v->c % 5 == 0), v->stride, v->apart,
+           side[1], v->stride, v->apart, side[1], side[3] - 1);
+  snprintf(expr, room, of[sum], inside, image);
+}
+
 void draw_window(page *p, uint64_t seed) {
   tf_rng g = tf_rng_new(seed, 13), lot = tf_rng_new(seed, 20);
   if (tf_rng_below(&lot, 8) == 0) { /* one window in eight is all of the image */
@@ -79,7 +91,7 @@ void draw_window(page *p, uint64_t seed) {
   int pads[2] = {v.pad, v.pad};
   const int h = side(&v, v.p, v.r, &pads[0]), w = side(&v, v.q, v.s, &pads[1]);
   const char *at = behind ? "n,p,q,c" : "n,c,p,q", *weights = behind && tf_rng_below(&g, 2) ? "r,s,c" : "c,r,s";
-  char image[80], rows[60], expr[160];
+  char image[80], rows[60], expr[320];
   snprintf(rows, sizeof rows, "%d*p + %d*r - %d, %d*q + %d*s - %d", v.stride, v.apart, pads[0], v.stride, v.apart,
            pads[1]);
   snprintf(image, sizeof image, behind ? "I[n,%s,c]" : "I[n,c,%s]", rows);
@@ -87,7 +99,7 @@ void draw_window(page *p, uint64_t seed) {
   page_say(p, "architecture:\n  name: a\n  clock: 1 GHz\n%s", tf_rng_below(&lot, 2) ? DRAW_SMALL_PAGES : "");
   page_say(p, "  memories:\n  - {name: L0, bandwidth: 1}\n  - {name: L1, bandwidth: 1}\n"
               "  - {name: L2, bandwidth: 1}\n  compute:\n  - {name: u, ops: [mac, add, sub, mul, div, max, min, exp, "
-              "neg, relu, sigmoid, silu], below: L2, mesh: [1, 1]}\n");
+              "neg, relu, sigmoid, silu, select], below: L2, mesh: [1, 1]}\n");
   page_say(p, "workload:\n  name: w\n  dims: {n: %d, c: %d, p: %d, q: %d, r: %d, s: %d", v.n, v.c, v.p, v.q, v.r, v.s);
   if (product) page_say(p, ", k: %d", v.k);
   page_say(p, "}\n  tensors:\n");
@@ -96,6 +108,8 @@ void draw_window(page *p, uint64_t seed) {
   else
     page_say(p, "    I: {pad: [0, 0, %d, %d], shape: [%d, %d, %d, %d]}\n  ops:\n", pads[0], pads[1], v.n, v.c, h, w);
   snprintf(expr, sizeof expr, sums[sum], image, weights);
+  if ((sum == 1 || sum == 3) && tf_rng_below(&lot, 2) == 0)
+    choose_inside(expr, sizeof expr, sum, image, &v, (const int[]){pads[0], pads[1], h, w});
   page_say(p, "  - \"D[%s] %s\"\n", at, expr);
   snprintf(expr, sizeof expr, maps[map < 0 ? 0 : map], at, at);
   if (map >= 0) page_say(p, "  - \"A[%s] = %s\"\n", at, expr);

@@ -261,7 +261,7 @@ static void test_seen(void) {
       {__LINE__, "avx512_bf16", "f32", 1, 1},
       {__LINE__, "avx512_bf16", "bf16", 2, 2},
       {__LINE__, "portable", "bf16", 1, 2},
-      {__LINE__, "avx512_vnni", "int8", 2, 1},
+      {__LINE__, "avx512_vnni", "int8", 4, 1},
   };
   static const char arch[] =
       "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 32\n  memories:\n  - {name: DRAM, bandwidth: 8}\n"

@@ -124,7 +124,7 @@ static void nest(ir_checker *c, const ir_stmt *s) {
   if (c->ok && cpu_of(s)->product) product(c, s);
   for (int i = 0; c->ok && i < cpu_of(s)->n_prefetches; i++)
     ir_must(c,
-            cpu_of(s)->prefetches[i].nest && cpu_product_of(cpu_of(s)->prefetches[i].nest) &&
+            cpu_of(s)->prefetches[i].nest && cpu_of(s)->prefetches[i].nest->kind == IR_NEST &&
                 cpu_of(s)->prefetches[i].shift,
             "nest %s: prefetches for no nest", op->name);
   const ir_stmt *next = cpu_of(s)->rounds_for, *rows = cpu_of(s)->rows;

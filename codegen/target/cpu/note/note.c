@@ -31,3 +31,26 @@ bool cpu_is_group(const tf_workload *wl, const tf_op *op, const cpu_product *p, 
   const tf_ref *b = &op->reads[p->b];
   return k < op->n_out_dims && k != p->n && tf_ref_moves(b, wl->tensors[b->tensor].rank, op->dims[k]);
 }
+
+int cpu_box_dim(const tf_op *op, const ir_stmt *s, int read, int r) {
+  int found = -1;
+  if (read < 0) return cpu_is_of_box(s, r) ? r : -1;
+  const tf_index *ix = &op->reads[read].index[r];
+  for (int t = 0; t < ix->n_terms; t++)
+    for (int k = 0; k < op->n_dims; k++)
+      if (op->dims[k] == ix->terms[t].dim && cpu_is_of_box(s, k))
+        found = found == -1 && ix->terms[t].coef == 1 ? k : -2;
+  return found;
+}
+
+int cpu_box_rows(const tf_op *op, const ir_stmt *s, int read, int rank, int64_t *boxes) {
+  int rows = -1;
+  *boxes = 1;
+  for (int r = 0; r + 1 < rank; r++) {
+    const int k = cpu_box_dim(op, s, read, r);
+    if (k < 0) continue;
+    if (rows >= 0) *boxes *= s->range[k].most < s->range[rows].most ? s->range[k].most : s->range[rows].most;
+    if (rows < 0 || s->range[k].most > s->range[rows].most) rows = k;
+  }
+  return rows;
+}

@@ -96,18 +96,20 @@ typedef struct {
  * last dim, rows of a tile along the one before; following maps are fused with it, on sums in registers.
  * codegen/target/cpu/note/window.h describes its reads. */
 typedef struct {
-  int taps; /* number of settings of the reduced dims (window elements), constant */
+  int taps;   /* number of settings of the reduced dims (window elements), constant */
+  int value;  /* of the op's expression, what is summed */
+  bool fills; /* beyond the borders of what it reads the sum takes its start, which the op chooses there */
   int n_maps;
   const struct ir_stmt **maps;
   int fours; /* read whose bytes, up to four neighbours along the innermost reduced dim, are multiplied at once by those
                 of the other, and added up in int32; -1: none */
 } cpu_window;
 
-/* A prefetch: rows of an argument that a product of one pair of matrices will read or write, in its current range
- * moved by shift[dim of its op]. */
+/* A prefetch: rows of an argument that a product of one pair of matrices, or a map, will read or write, in its current
+ * range moved by shift[dim of its op]. */
 typedef struct {
   const ir_stmt *nest;
-  int read; /* a or b of the product; -1: its output */
+  int read; /* of a product a or b; -1: its output */
   const int64_t *shift;
 } cpu_prefetch;
 
@@ -194,6 +196,28 @@ int64_t cpu_rows_apart(const tf_workload *wl, const tf_op *op, int k);
 
 /* Whether the op's k-th dim is m, n or k of the product. */
 static inline bool cpu_is_matrix(const cpu_product *p, int k) { return k == p->m || k == p->n || k == p->k; }
+
+/* Whether the offsets of a's elements that a product with lanes along channels lists are the same for all its nests:
+ * then they are listed once. */
+static inline bool cpu_lists_once(const tf_op *op, const ir_stmt *s) {
+  bool exact = true;
+  for (int k = op->n_out_dims; k < op->n_dims; k++)
+    exact &= s->range[k].exact;
+  return exact;
+}
+
+/* Whether the nest's k-th dim makes the rows that are prefetched: m, n or k of a product, or one of a map that takes
+ * several steps. */
+static inline bool cpu_is_of_box(const ir_stmt *s, int k) {
+  const cpu_product *p = cpu_product_of(s);
+  return p ? cpu_is_matrix(p, k) : s->range[k].most > 1;
+}
+/* note.c: the only one of these that moves rank r of the operand (-1: the output); -1: none, -2: several, or not by one
+ * a step. */
+int cpu_box_dim(const tf_op *op, const ir_stmt *s, int read, int r);
+/* Which of them counts the rows, of a tensor of so many ranks: the longest but the last rank's.  *boxes: how many boxes
+ * of such rows there are, a setting of the others each. */
+int cpu_box_rows(const tf_op *op, const ir_stmt *s, int read, int rank, int64_t *boxes);
 
 /* note.c, check.c, dump.c, copies.c: the functions of ir_notes.  While the interpreter runs, elements that products
  * pack are counted: operands copied into another layout, with the same reuse as in emitted kernels. */

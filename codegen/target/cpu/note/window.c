@@ -1,6 +1,10 @@
 /* How the reads of a window sum are addressed. */
 #include "codegen/target/cpu/note/window.h"
 
+#include <math.h>
+
+#include "model/spec/dims.h"
+
 static int64_t coef_of(const tf_index *ix, int dim) {
   int64_t coef = 0;
   for (int t = 0; t < ix->n_terms; t++)
@@ -118,4 +122,109 @@ int cpu_map_row(const tf_workload *wl, const ir_stmt *s, int open, int lanes) {
   for (int k = open; k < last; k++)
     if (s->range[k].most > s->range[row].most && !reads_padding(wl, op, k)) row = k;
   return row;
+}
+
+/* ---- what is chosen beyond borders ------------------------------------------------------------------------------- */
+
+/* By how much a step of the dim moves expression i, a sum of dims times numbers; dim -1: what it is where all are 0. */
+static bool moves_by(const tf_op *op, int i, int dim, double *by) {
+  const tf_expr *e = &op->expr[i];
+  double a, b;
+  *by = e->what == TF_X_NUMBER && dim < 0 ? e->number : e->what == TF_X_DIM && e->dim == dim;
+  if (e->what == TF_X_NUMBER || e->what == TF_X_DIM) return true;
+  if (e->what == TF_X_CALL && e->call == TF_K_NEG) {
+    const bool can = moves_by(op, e->arg[0], dim, &a);
+    *by = can ? -a : 0;
+    return can;
+  }
+  if (e->what != TF_X_CALL || e->n_args != 2 || !moves_by(op, e->arg[0], dim, &a) || !moves_by(op, e->arg[1], dim, &b))
+    return false;
+  const tf_expr *x = &op->expr[e->arg[0]], *y = &op->expr[e->arg[1]];
+  if (e->call == TF_K_MUL && x->what == TF_X_NUMBER) *by = x->number * b;
+  if (e->call == TF_K_MUL && x->what != TF_X_NUMBER) *by = a * y->number;
+  if (e->call == TF_K_ADD || e->call == TF_K_SUB) *by = e->call == TF_K_ADD ? a + b : a - b;
+  return e->call == TF_K_ADD || e->call == TF_K_SUB ||
+         (e->call == TF_K_MUL && (x->what == TF_X_NUMBER || y->what == TF_X_NUMBER));
+}
+
+/* A border of the read's tensor: the first or last element of a rank. */
+typedef struct {
+  const tf_workload *wl;
+  const tf_op *op;
+  const tf_ref *ref;
+  uint64_t low, high; /* ranks whose borders the condition names */
+} borders;
+
+/* Whether the expression is a number. */
+static bool is_number(const tf_op *op, int i, double *number) {
+  const tf_expr *e = &op->expr[i];
+  if (e->what == TF_X_CALL && e->call == TF_K_NEG && op->expr[e->arg[0]].what == TF_X_NUMBER) {
+    *number = -op->expr[e->arg[0]].number;
+    return true;
+  }
+  *number = e->number;
+  return e->what == TF_X_NUMBER;
+}
+
+/* Notes the border that "number <= expression", or the other way round, is; false: it is none. */
+static bool note_border(borders *b, double number, int i, bool low) {
+  const tf_tensor *z = &b->wl->tensors[b->ref->tensor];
+  double at, by;
+  if (!moves_by(b->op, i, -1, &at)) return false;
+  for (int r = 0; r < z->rank; r++) {
+    const tf_index *ix = &b->ref->index[r];
+    const double last = (double)z->lo[r] + (low ? 0 : (double)z->extent[r] - 1);
+    bool same = number + (double)ix->c - at == last;
+    for (int k = 0; same && k < b->op->n_dims; k++)
+      same = moves_by(b->op, i, b->op->dims[k], &by) && by == (double)tf_index_coef(ix, b->op->dims[k]);
+    if (!same) continue;
+    *(low ? &b->low : &b->high) |= UINT64_C(1) << r;
+    return true;
+  }
+  return false;
+}
+
+/* Whether the condition says that some borders are kept, and nothing else. */
+static bool keeps_borders(borders *b, int i) {
+  const tf_expr *e = &b->op->expr[i];
+  double x, y;
+  if (e->what != TF_X_CALL || e->n_args != 2) return false;
+  const bool left = is_number(b->op, e->arg[0], &x), right = is_number(b->op, e->arg[1], &y);
+  const double less = e->call == TF_K_LT ? 1 : 0;
+  if (e->call == TF_K_MIN) return keeps_borders(b, e->arg[0]) && keeps_borders(b, e->arg[1]);
+  if (e->call == TF_K_NE && right && y == 0) return keeps_borders(b, e->arg[0]);
+  if (e->call != TF_K_LE && e->call != TF_K_LT) return false;
+  return left ? note_border(b, x + less, e->arg[1], true) : right ? note_border(b, y - less, e->arg[0], false) : false;
+}
+
+/* Whether the read goes beyond no border that the condition does not name. */
+static bool names_all(const borders *b) {
+  const tf_tensor *z = &b->wl->tensors[b->ref->tensor];
+  bool all = z->rank <= 64;
+  for (int r = 0; all && r < z->rank; r++) {
+    const tf_index *ix = &b->ref->index[r];
+    int64_t least = ix->c, most = ix->c;
+    for (int t = 0; t < ix->n_terms; t++) {
+      const int64_t far = ix->terms[t].coef * (b->wl->dims[ix->terms[t].dim].extent - 1);
+      *(far < 0 ? &least : &most) += far;
+    }
+    all = (least >= z->lo[r] || (b->low >> r & 1)) && (most < z->lo[r] + z->extent[r] || (b->high >> r & 1));
+  }
+  return all;
+}
+
+static bool is_identity(tf_reduce reduce, double number) {
+  if (reduce == TF_REDUCE_ADD) return number == 0;
+  return isinf(number) && (reduce == TF_REDUCE_MAX ? number < 0 : reduce == TF_REDUCE_MIN && number > 0);
+}
+
+int cpu_window_value(const tf_workload *wl, const tf_op *op, bool *fills) {
+  const tf_expr *root = &op->expr[op->n_expr - 1];
+  *fills = false;
+  if (op->n_reads != 1 || root->what != TF_X_CALL || root->call != TF_K_SELECT) return op->n_expr - 1;
+  borders b = {.wl = wl, .op = op, .ref = &op->reads[0]};
+  double none;
+  *fills = op->expr[root->arg[1]].what == TF_X_READ && is_number(op, root->arg[2], &none) &&
+           is_identity(op->reduce, none) && keeps_borders(&b, root->arg[0]) && names_all(&b);
+  return *fills ? root->arg[1] : op->n_expr - 1;
 }

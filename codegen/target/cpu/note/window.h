@@ -18,6 +18,10 @@ typedef struct {
   int row, tap;
 } cpu_at;
 
+/* Of the op's expression, what is summed: the root; or of an op that reads one tensor, and chooses the identity of its
+ * reduction just where this is beyond its borders, the element read.  *fills: whether it is that. */
+int cpu_window_value(const tf_workload *wl, const tf_op *op, bool *fills);
+
 /* How read i moves with the lanes.  Next: whether it moves with the op's k-th dim (-1: it does not). */
 cpu_window_read cpu_window_kind(const tf_workload *wl, const ir_stmt *s, int i);
 bool cpu_read_moves(const tf_workload *wl, const tf_op *op, int i, int k);

@@ -90,3 +90,5 @@ const ir_kernel *low_suited(const lowering *w, const tf_op *op, int a, const ir_
   const ir_kernel *fours = tf_micro_fours(&w->p->machine, &of[a], &of[1 - a]);
   return fours ? fours : kernel;
 }
+
+int64_t low_line_bytes(const tf_arch *a) { return a->core.line >= 1 ? (int64_t)a->core.line : 1; }

@@ -7,8 +7,6 @@
  * memory only if each is used often enough (arch-specs/cores/fitted.csv). */
 enum { TURNED_MOST = 1 << 24, TURNED_CLOSE = 8, TURNED_USES = 256 };
 
-int64_t low_line_bytes(const tf_arch *a) { return a->core.line >= 1 ? (int64_t)a->core.line : 1; }
-
 static int64_t box_words(const lowering *w, int o, int ref) {
   const tf_op *op = &w->plan->wl->ops[o];
   int64_t words = 1;

@@ -51,9 +51,11 @@ static bool can_read(const lowering *w, const ir_stmt *s, int i) {
   return step == 0 && !cpu_read_moves(wl, op, i, op->n_out_dims - 2) && !low_padded(&wl->tensors[op->reads[i].tensor]);
 }
 
-/* Whether the op sums sums, differences and products of what it reads. */
-static bool is_sum_of_products(const tf_op *op) {
-  bool can = op->reduce == TF_REDUCE_ADD || op->reduce == TF_REDUCE_MAX || op->reduce == TF_REDUCE_MIN;
+/* Whether the op sums sums, differences and products of what it reads, or that alone where it is, of float32. */
+static bool is_sum_of_products(const lowering *w, const tf_op *op) {
+  bool can = op->reduce == TF_REDUCE_ADD || op->reduce == TF_REDUCE_MAX || op->reduce == TF_REDUCE_MIN, fills = false;
+  if (can) cpu_window_value(w->plan->wl, op, &fills);
+  if (fills) return float_in_order(buffer_of(w, op->reads[0].tensor)) && buffer_of(w, op->out)->type == IR_F32;
   for (int i = 0; can && i < op->n_expr; i++)
     can = op->expr[i].what == TF_X_NUMBER || op->expr[i].what == TF_X_READ || op->expr[i].call == TF_K_MUL ||
           op->expr[i].call == TF_K_ADD || op->expr[i].call == TF_K_SUB;
@@ -89,7 +91,7 @@ static bool sums_rows(const lowering *w, const ir_stmt *s) {
 
 static bool is_window(const lowering *w, const ir_stmt *s) {
   const tf_op *op = op_of(w, s);
-  if (s->kind != IR_NEST || cpu_of(s)->product || s->nest.from || s->nest.divides >= 0 || !is_sum_of_products(op) ||
+  if (s->kind != IR_NEST || cpu_of(s)->product || s->nest.from || s->nest.divides >= 0 || !is_sum_of_products(w, op) ||
       op->n_out_dims < 1 || taps_of(op, s) < 2 || sums_rows(w, s))
     return false;
   bool can = can_sum(w, op), any = false;
@@ -190,6 +192,7 @@ static void make(lowering *w, ir_body *body, int at) {
   cpu_note *note = cpu_edit(w->p, s);
   if (low_failed(w)) return;
   *v = (cpu_window){.taps = taps_of(op_of(w, s), s), .maps = maps, .fours = fours_of(w, s)};
+  v->value = cpu_window_value(w->plan->wl, op_of(w, s), &v->fills);
   note->window = v;
   for (int i = at + 1; i < body->n && s->nest.n_fresh == 0 && v->n_maps < MAPS_MOST; i++) {
     if (!can_map(w, s, v, body->s[i])) break;

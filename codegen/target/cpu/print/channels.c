@@ -169,9 +169,17 @@ static int64_t block_along(const c_printer *c, const tf_op *op, const cpu_produc
 /* Where each element of a that is reduced stands from the first. */
 static void list_places(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
+  const bool once = cpu_lists_once(op, s);
   c_indent(c);
   fprintf(c->out, "int64_t *const at = "), c_pack_name(c, p->channels.offsets), fputs(";\n", c->out);
-  c_line(c, "int64_t n_at = 0;\n");
+  c_line(c, "int64_t n_at = ");
+  if (once) {
+    c_pack_name(c, p->channels.offsets), fputs("_n;\n", c->out);
+    c_line(c, "if (!n_at) {\n");
+    c->depth++;
+  } else {
+    fputs("0;\n", c->out);
+  }
   for (int k = op->n_out_dims; k < op->n_dims; k++)
     c_loop_by(c, op, s, k, group_along(p, k));
   c_line(c, "at[n_at++] = ");
@@ -189,6 +197,11 @@ static void list_places(c_printer *c, const tf_op *op, const ir_stmt *s) {
   }
   fputs(";\n", c->out);
   c_close(c, op->n_dims - op->n_out_dims);
+  if (once) {
+    c_indent(c);
+    c_pack_name(c, p->channels.offsets), fputs("_n = n_at;\n", c->out);
+    c_close(c, 1);
+  }
   const int window = p->channels.window[0] * p->channels.window[1];
   c_line(c, "const int64_t n_part = ");
   if (window > 1)
@@ -321,6 +334,16 @@ static int64_t tiles(const c_printer *c, const tf_op *op, const ir_stmt *s) {
   return n;
 }
 
+/* How often the nest calls for a row, at most. */
+static int64_t calls_of(const c_printer *c, const tf_op *op, const ir_stmt *s) {
+  const cpu_product *p = cpu_of(s)->product;
+  int64_t n = (s->range[p->n].most + p->channels.panel - 1) / p->channels.panel *
+              ((steps_of_k(op, s) + TF_MICRO_PART - 1) / TF_MICRO_PART);
+  for (int k = 0; k < op->n_dims; k++)
+    if (outside(c, op, p, k) || (!reduced(op, k) && cpu_is_group(c->wl, op, p, k))) n *= s->range[k].most;
+  return n;
+}
+
 /* What comes next in the order of the loops: the part behind this one, the panel behind, the first one of the next
  * nest; and how much of it a step of what is reduced prefetches in each tile, so that all of it is there when it is
  * wanted. */
@@ -396,6 +419,12 @@ void c_channels(c_printer *c, const ir_stmt *s) {
   if (p->channels.joined) c_origin(c, op, s, p->m - 1);
   for (int k = op->n_out_dims; k < op->n_dims; k++)
     c_origin(c, op, s, k);
+  const int boxes = c_far_boxes(c, s);
+  if (boxes) {
+    c_prefetch(c, s);
+    c_line(c, "fetching fetch = fetch_from(far, ");
+    fprintf(c->out, "%d, INT64_MAX, %" PRId64 ");\n", boxes, calls_of(c, op, s));
+  }
   if (!s->range[p->m].exact) {
     c_line(c, "const int64_t n_m = ");
     c_atom(c->out, c->p, s->range[p->m].hi), fprintf(c->out, " - d_%s;\n", c_dim_name(c, op, p->m));
@@ -409,6 +438,7 @@ void c_channels(c_printer *c, const ir_stmt *s) {
   for (int k = 0; k < op->n_dims; k++)
     if (outside(c, op, p, k)) c_loop(c, op, s, k), opened++;
   if (says_rows(p)) rows_inside(c, op, p);
+  if (boxes) c_line(c, "if (fetch.several) fetch_some(&fetch);\n");
   calls(c, op, s);
   if (p->channels.next != CPU_NEXT_NONE) {
     c_indent(c);

@@ -169,6 +169,12 @@ static void open_box(c_printer *c, int buffer) {
   fprintf(c->out, "int64_t %s_pack%d_box[%d] = {INT64_MIN};\n", b->id, buffer, 2 * SLAB_RANK);
 }
 
+/* How many offsets are listed: none yet. */
+static void open_list(c_printer *c, int buffer) {
+  c_indent(c);
+  fprintf(c->out, "int64_t %s_pack%d_n = 0;\n", c->p->buffers[buffer].id, buffer);
+}
+
 static void open_pairs(c_printer *c, const cpu_product *p, const tf_ref *reads, bool each) {
   const int a = c->p->buffer_of[reads[p->a].tensor], b = c->p->buffer_of[reads[p->b].tensor];
   open_pack(c, p->pairs.transposed, a, NULL, each);
@@ -183,6 +189,9 @@ static void open_notes(c_printer *c, const ir_body *body, bool each) {
     const cpu_product *p = cpu_product_of(s);
     open_notes(c, &s->body, each);
     if (p && p->keep_slab && ir_is_own(c->p, p->pack) == each) open_box(c, p->pack);
+    if (p && p->way == CPU_CHANNELS && cpu_lists_once(&c->wl->ops[s->op], s) &&
+        ir_is_own(c->p, p->channels.offsets) == each)
+      open_list(c, p->channels.offsets);
     if (p && p->way == CPU_PAIRS) open_pairs(c, p, c->wl->ops[s->op].reads, each);
   }
 }

@@ -3,17 +3,6 @@
 
 #include "codegen/target/cpu/print/print.h"
 
-/* The dim of the product that moves the rank; -1: none. */
-static int dim_along(const tf_op *op, const cpu_product *p, int read, int rank) {
-  const int all[] = {p->m, p->n, p->k};
-  for (int i = 0; i < 3; i++) {
-    if (read < 0 && all[i] == rank) return all[i];
-    for (int t = 0; read >= 0 && t < op->reads[read].index[rank].n_terms; t++)
-      if (op->reads[read].index[rank].terms[t].dim == op->dims[all[i]]) return all[i];
-  }
-  return -1;
-}
-
 static bool stands_in(const c_printer *c, const tf_op *op, int read, int k) {
   bool any = read < 0 && k < op->n_out_dims;
   for (int r = 0; read >= 0 && r < c_buffer(c, op, read)->rank; r++)
@@ -42,7 +31,7 @@ static void offered(c_printer *c, int i, const cpu_prefetch *a) {
   const cpu_product *p = cpu_of(a->nest)->product;
   c_indent(c);
   fprintf(c->out, "far[%d] = ", i);
-  if (a->read != p->b || !c_offers(c, p)) return;
+  if (!p || a->read != p->b || !c_offers(c, p)) return;
   c_pack_name(c, p->pairs.panels), fputs(" ? far_box((uintptr_t)(", c->out);
   c_offered_at(c, &c->wl->ops[a->nest->op], p, a->shift);
   fprintf(c->out, "), 1, %" PRId64 ", 0) : ", cpu_panel_words(p, a->nest->range[p->k].most) * ir_bytes(p->kernel->b));
@@ -63,38 +52,80 @@ static void packed(c_printer *c, int i, const cpu_prefetch *a) {
   c_close(c, 1);
 }
 
+static int rank_of(const c_printer *c, const cpu_prefetch *a) {
+  return c_buffer(c, &c->wl->ops[a->nest->op], a->read)->rank;
+}
+
+static int64_t boxes_of(const c_printer *c, const cpu_prefetch *a) {
+  int64_t boxes;
+  cpu_box_rows(&c->wl->ops[a->nest->op], a->nest, a->read, rank_of(c, a), &boxes);
+  return boxes;
+}
+
+/* "&PLACE", where the box at hand is. */
+static void first(c_printer *c, const tf_op *op, const cpu_prefetch *a) {
+  fputs("far_box((uintptr_t)&", c->out), c_place(c, op, a->read);
+  further(c, op, a);
+}
+
+/* The rows of one box, or of several, a setting each of the dims that are neither rows nor along them. */
 static void box(c_printer *c, int i, const cpu_prefetch *a) {
   const tf_op *op = &c->wl->ops[a->nest->op];
   const ir_buffer *b = c_buffer(c, op, a->read);
   const ir_range *range = a->nest->range;
-  int rows = -1;
-  for (int r = 0; r + 1 < b->rank; r++)
-    if (dim_along(op, cpu_of(a->nest)->product, a->read, r) >= 0)
-      rows = dim_along(op, cpu_of(a->nest)->product, a->read, r);
+  int64_t boxes;
+  const int rows = cpu_box_rows(op, a->nest, a->read, b->rank, &boxes),
+            along = cpu_box_dim(op, a->nest, a->read, b->rank - 1);
+  int opened = 1;
   c_line(c, "{\n");
   c->depth++;
   origin(c, op, a);
-  offered(c, i, a);
-  fputs("far_box((uintptr_t)&", c->out), c_place(c, op, a->read);
-  further(c, op, a);
+  if (boxes > 1) c_line(c, "far_rows *to = far + "), fprintf(c->out, "%d;\n", i);
+  for (int r = 0; boxes > 1 && r + 1 < b->rank; r++) {
+    const int k = cpu_box_dim(op, a->nest, a->read, r);
+    if (k < 0 || k == rows) continue;
+    c_indent(c);
+    fprintf(c->out, "for (int64_t i%d = 0; i%d < ", r, r), c_length(c, &range[k]), fprintf(c->out, "; i%d++) {\n", r);
+    c->depth++, opened++;
+  }
+  if (boxes > 1)
+    c_line(c, "*to++ = ");
+  else
+    offered(c, i, a);
+  first(c, op, a);
+  for (int r = 0; boxes > 1 && r + 1 < b->rank; r++) {
+    const int k = cpu_box_dim(op, a->nest, a->read, r);
+    if (k < 0 || k == rows) continue;
+    fprintf(c->out, " + (uintptr_t)(%d * i%d * (", ir_bytes(b->type), r), c_step(c, op, a->read, op->dims[k]);
+    fputs("))", c->out);
+  }
   fputs(", ", c->out), c_length(c, &range[rows]);
-  fprintf(c->out, ", %d * (", ir_bytes(b->type)),
-      c_length(c, &range[dim_along(op, cpu_of(a->nest)->product, a->read, b->rank - 1)]);
+  fprintf(c->out, ", %d * (", ir_bytes(b->type)), c_length(c, &range[along]);
   fprintf(c->out, "), %d * (", ir_bytes(b->type)), c_step(c, op, a->read, op->dims[rows]);
   fputs("));\n", c->out);
-  c_close(c, 1);
+  c_close(c, opened);
+}
+
+int c_far_boxes(const c_printer *c, const ir_stmt *s) {
+  int64_t n = 0;
+  for (int i = 0; i < cpu_of(s)->n_prefetches; i++)
+    n += boxes_of(c, &cpu_of(s)->prefetches[i]);
+  return (int)n;
 }
 
 void c_prefetch(c_printer *c, const ir_stmt *s) {
-  if (!cpu_of(s)->n_prefetches) return;
+  const int n = c_far_boxes(c, s);
+  int at = 0;
+  if (!n) return;
   c_indent(c);
-  fprintf(c->out, "far_rows far[%d];\n", cpu_of(s)->n_prefetches);
+  fprintf(c->out, "far_rows far[%d]%s;\n", n, n > cpu_of(s)->n_prefetches ? " = {{0, 0, 0, 0}}" : "");
   for (int i = 0; i < cpu_of(s)->n_prefetches; i++) {
     const cpu_prefetch *a = &cpu_of(s)->prefetches[i];
     const cpu_product *p = cpu_of(a->nest)->product;
-    if (a->read == p->b && p->pairs.places)
-      packed(c, i, a);
+    if (p && a->read == p->b && p->pairs.places)
+      packed(c, at, a);
     else
-      box(c, i, a);
+      box(c, at, a);
+    at += (int)boxes_of(c, a);
   }
 }

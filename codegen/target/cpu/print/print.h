@@ -191,8 +191,9 @@ void c_product(c_printer *c, const ir_stmt *s);
 /* The offset of a panel, among the slots of its pack, at the point, moved by shift[dim of the op] (NULL: not moved). */
 void c_place_of_panel(c_printer *c, const ir_stmt *s, const int64_t *shift);
 
-/* prefetch.c: `far`, what the product prefetches. */
+/* prefetch.c: `far`, what the product prefetches, and in how many boxes of rows. */
 void c_prefetch(c_printer *c, const ir_stmt *s);
+int c_far_boxes(const c_printer *c, const ir_stmt *s);
 /* ahead.c: the rows that the product's kernel computes.  Prints the functions that compute them, and `of`, which holds
  * their addresses, inside the loops of the outer dims; NULL: out of memory. */
 typedef struct c_ahead c_ahead;

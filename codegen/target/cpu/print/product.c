@@ -105,7 +105,7 @@ static void call_with(c_printer *c, const tf_op *op, const ir_stmt *s, const tf_
       !(cpu_of(s)->prefetched & 1))
     fputs(" | FAR_C", c->out);
   if (goes_on(s)) fputs(" | FILLS", c->out);
-  if (prefetches) fprintf(c->out, ", far, %d", cpu_of(s)->n_prefetches);
+  if (prefetches) fprintf(c->out, ", far, %d", c_far_boxes(c, s));
   fputs(ahead ? ", &of);\n" : ");\n", c->out);
 }
 

@@ -57,10 +57,7 @@ static void take_before(c_printer *c, const c_window *w, int i) {
     c_window_open_at(c, w, (cpu_at){-1, j});
     c_indent(c);
     fprintf(c->out, "x%d_0_%d = ", i, j);
-    const bool asked = kind_of(c, w, i) == CPU_LANES && c_window_there(c, w, i);
-    c_window_load(c, w, i);
-    if (kind_of(c, w, i) != CPU_STEADY) fputs(", ", c->out), c_window_lanes(c, w, i, j);
-    fputs(asked ? ") : vec_zero();\n" : ");\n", c->out);
+    c_window_take(c, w, i, j, true);
     c_close(c, 1);
   }
 }

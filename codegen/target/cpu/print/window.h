@@ -29,6 +29,8 @@ void c_window_lanes(c_printer *c, const c_window *w, int i, int tap);
  * there. */
 void c_window_bytes(c_printer *c, const c_window *w);
 void c_window_four(c_printer *c, const c_window *w, int i, int tap);
+/* What is read at the tap, to the end of the statement; ask: whether its ranks but the last may be beyond a border. */
+void c_window_take(c_printer *c, const c_window *w, int i, int tap, bool ask);
 /* "PLACE is there" for the ranks but the last; false: always. */
 bool c_window_there(c_printer *c, const c_window *w, int i);
 #endif

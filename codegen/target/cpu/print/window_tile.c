@@ -112,14 +112,32 @@ void c_window_four(c_printer *c, const c_window *w, int i, int tap) {
   c_close(c, 1);
 }
 
-/* "neighbours(place, bytes" but for the bracket. */
-static void neighbours(c_printer *c, const c_window *w) {
+/* The bytes of a place and their neighbours, to the end of the statement; ask: as of c_window_take. */
+static void take_neighbours(c_printer *c, const c_window *w, bool ask) {
+  const bool asked = ask && cpu_window_kind(c->wl, w->s, w->fours) == CPU_LANES && c_window_there(c, w, w->fours);
   fputs(cpu_window_step(c->wl, w->s, w->fours) == 2 ? "neighbours_2(&" : "neighbours(&", c->out);
-  c_place(c, w->op, w->fours), fputs(", there", c->out);
+  c_place(c, w->op, w->fours);
+  fputs(asked ? ", there) : ivec_zero();\n" : ", there);\n", c->out);
 }
 
 /* ---- places -------------------------------------------------------------------------------------------------------
  */
+
+void c_window_take(c_printer *c, const c_window *w, int i, int tap, bool ask) {
+  const cpu_window_read kind = cpu_window_kind(c->wl, w->s, i);
+  const tf_tensor *z = &c->wl->tensors[w->op->reads[i].tensor];
+  const bool asked = ask && kind == CPU_LANES && c_window_there(c, w, i),
+             fills = cpu_of(w->s)->window->fills && kind == CPU_LANES, some = fills && z->pad[z->rank - 1];
+  char none[48] = "vec_zero()";
+  if (fills) snprintf(none, sizeof none, "vec_splat(%s)", c_identity(w->op->reduce));
+  if (some) fputs("lanes_or(", c->out);
+  c_window_load(c, w, i);
+  if (kind != CPU_STEADY) fputs(", ", c->out), c_window_lanes(c, w, i, tap);
+  fputc(')', c->out);
+  if (some) fputs(", ", c->out), c_window_lanes(c, w, i, tap), fprintf(c->out, ", %s)", none);
+  if (asked) fprintf(c->out, " : %s", none);
+  fputs(";\n", c->out);
+}
 
 static void name_of(c_printer *c, const c_window *w, int i, cpu_at at) {
   if (c_window_before(c, w, i)) at.row = 0;
@@ -135,16 +153,12 @@ static void take(c_printer *c, const c_window *w, cpu_at at, bool *taken) {
     bool *there = &taken[(i * w->rows + first.row) * w->taps + first.tap];
     if (*there) continue;
     *there = true;
-    const cpu_window_read kind = cpu_window_kind(c->wl, w->s, i);
     const bool fours = w->fours == i;
     c_line(c, fours ? "fours_uis " : "vec "), name_of(c, w, i, at), fputs(";\n", c->out);
     c_window_open_at(c, w, at);
     c_indent(c);
     name_of(c, w, i, at), fputs(" = ", c->out);
-    const bool asked = !w->inside && kind == CPU_LANES && c_window_there(c, w, i);
-    fours ? neighbours(c, w) : c_window_load(c, w, i);
-    if (kind != CPU_STEADY && !fours) fputs(", ", c->out), c_window_lanes(c, w, i, at.tap);
-    fprintf(c->out, asked ? ") : %s_zero();\n" : ");\n", fours ? "ivec" : "vec");
+    fours ? take_neighbours(c, w, !w->inside) : c_window_take(c, w, i, at.tap, !w->inside);
     c_close(c, 1);
   }
 }
@@ -167,7 +181,8 @@ static void add_up(c_printer *c, const c_window *w, cpu_at at) {
   static const char *const combine[] = {
       [TF_REDUCE_ADD] = "vec_add", [TF_REDUCE_MAX] = "vec_max", [TF_REDUCE_MIN] = "vec_min"};
   const tf_op *op = w->op;
-  const tf_expr *root = &op->expr[op->n_expr - 1];
+  const int summed = cpu_of(w->s)->window->value;
+  const tf_expr *root = &op->expr[summed];
   c_indent(c);
   if (w->fours >= 0) {
     fprintf(c->out, "all%d = fours_ui_add(", at.row), name_of(c, w, w->fours, at), fputs(", ", c->out);
@@ -179,7 +194,7 @@ static void add_up(c_printer *c, const c_window *w, cpu_at at) {
     fputs("vec_fma(", c->out), value(c, w, root->arg[0], at);
     fputs(", ", c->out), value(c, w, root->arg[1], at);
   } else {
-    fprintf(c->out, "%s(", combine[op->reduce]), value(c, w, op->n_expr - 1, at);
+    fprintf(c->out, "%s(", combine[op->reduce]), value(c, w, summed, at);
   }
   fprintf(c->out, ", sum%d);\n", at.row); /* second: what is not a number gives way to it */
 }
