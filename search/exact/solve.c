@@ -115,6 +115,7 @@ typedef struct {
   int64_t evals;
   double seconds; /* where time has a limit */
   uint64_t seed;
+  bool single; /* the only round */
 } after_part;
 
 /* Moves from a mapping. */
@@ -165,7 +166,7 @@ static bool search_round(const tf_solve_opts *o, after_part may, bool anew, tf_s
   may.seconds = o->budget.time_limit > 0 ? may.seconds - g->seconds : 0;
   const bool better = g->n_best && g->best[0].value < r->value * (1 - 1e-12);
   if (better) take_better(r, &g->best[0]);
-  const bool own = anew && !better && g->n_best && g->best[0].value < r->value * WORSE_MOST;
+  const bool own = anew && !better && g->n_best && (!may.single || g->best[0].value < r->value * WORSE_MOST);
   const bool ok = move_after(o, may, own ? g->best[0].tree : r->tree, own ? g->best[0].value : r->value, r);
   tf_search_free(g);
   return ok || tf_out_of_memory(d);
@@ -199,9 +200,10 @@ static bool search_after(const tf_solve_opts *o, tf_solve_result *r, tf_diags *d
     if (left < rounds || (all->time_limit > 0 && seconds <= 0)) break;
     if (all->stop && all->stop(all->ctx)) break;
     after_part may = {left / (rounds - k), all->time_limit > 0 ? seconds / (double)(rounds - k) : 0,
-                      SEED_AFTER + (uint64_t)k};
+                      SEED_AFTER + (uint64_t)k, false};
     const int64_t spent = r->evals;
     const bool single = rounds == 1 && !close && r->tree->workload->n_ops > 1;
+    may.single = single;
     const bool anew = single ? is_stuck(o, may, r) : k % 2;
     may.evals -= r->evals - spent;
     if (!search_round(o, may, anew, r, d)) return false;
