@@ -117,7 +117,7 @@ typedef struct {
 typedef struct {
   int n;
   tf_emitted_file *file;
-  bool skips; /* some product multiplies only what is not zero of an operand */
+  bool skips;        /* some product multiplies only what is not zero of an operand */
   int64_t workspace; /* cuda, opencl: bytes of the device's memory that a call takes beside its arguments; 0: none */
 } tf_emitted;
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What stands in machine code of the products of tensor cores, of ldmatrix and cp.async is what the target counts (pass/count.c), nothing
+# What stands in machine code of the products of tensor cores, of ldmatrix and cp.async is what the target counts (pass/cuda_count.c), nothing
 # spills, and its bench is compiled: products of all types, streamed attention, of one query in parts, on sm_80.
 # Chains of the thesis whose intermediate has 208 or 256 columns spill nothing, nor does float8 by mma.sync on sm_90a.
 # usage: sass.sh TILEFLOW.  Exit 77: no nvcc (tools.sh).

@@ -335,8 +335,8 @@ static double awaited(const walk *w, const ir_stmt *s, bool *in) {
 }
 
 /* Cycles in which a core waits for rows of a, of an argument as it stands there, whose next ones tiles ask for in short
- * pieces (Zen 5, weights of 1 x 1 convolutions from memory as rows: 1024 to 256 channels at 14 x 14 0.48 to 0.61 ms, of
- * which 0.50 where they are near; 512 to 2048 at 7 x 7 0.58 to 0.74, and 0.65). */
+ * pieces (Measured: weights of 1 x 1 convolutions from memory as rows: 1024 to 256 channels at 14 x 14 0.48 to 0.61 ms,
+ * of which 0.50 where they are near; 512 to 2048 at 7 x 7 0.58 to 0.74, and 0.65). */
 static double rows_arrive(const walk *w, const ir_stmt *s, bool *in) {
   const cpu_product *p = cpu_of(s)->product;
   const int t = w->p->tree->workload->ops[s->op].reads[p->a].tensor;

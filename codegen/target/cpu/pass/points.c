@@ -127,7 +127,7 @@ static double row_asks(const points *p) {
 }
 
 /* Steps of a map of a vector: bytes are made of vectors that are written down (print/rows.c), operand by operand in
- * registers (measured on Zen 5, AVX-512: sums of int32 to uint8, five calls, 4 to 5.3 cycles), with what a quotient
+ * registers (measured with AVX-512: sums of int32 to uint8, five calls, 4 to 5.3 cycles), with what a quotient
  * takes more; of all else as the compiler makes it, each operand. */
 static double map_steps(const ir_program *of, const points *p) {
   enum { QUOTIENT = 7 };
@@ -147,8 +147,8 @@ static double along_output(const points *p, double n_expr) {
 }
 
 /* Cycles in which a map waits for where its rows, parts of a larger argument's, go on: no stream tells the machine, and
- * no product has prefetched them.  (Zen 5, 64 rows, of 32 to 224 elements, of arguments of 3 and 8 MB: 48 to 100 cycles
- * a row.) */
+ * no product has prefetched them.  (Measured: 64 rows, of 32 to 224 elements, of arguments of 3 and 8 MB: 48 to 100
+ * cycles a row.) */
 static double awaited(const points *p, const ir_program *of) {
   const int last = p->op->n_out_dims - 1;
   double n = 0;

@@ -431,9 +431,7 @@ int64_t cu_multiprocessors(const ir_program *p) {
 }
 
 int cu_blocks_at_once(const ir_program *p, const ir_stmt *part) {
-  enum {
-    MOST = 2
-  }; /* asked for three, nvcc 13.0 spills what it has room for, where one takes 56 registers as it likes */
+  enum { MOST = 2 }; /* asked for three, nvcc spills what it has room for, where one takes 56 registers as it likes */
   const tf_multiprocessor *m = &p->tree->arch->multiprocessor;
   const bool many = part->kind == IR_FOR && part->loop.trip > cu_multiprocessors(p);
   if (!cu_mma_of(p) || cu_is_wmma(p) || !many) return 1;

@@ -1,7 +1,7 @@
 /* Recognises products whose mapping skips the zeros of an operand that has n of every m elements along the sum. */
-#include "model/sparse/sparse.h"
 #include "codegen/intrin/micro.h"
 #include "codegen/target/cpu/pass/pass.h"
+#include "model/sparse/sparse.h"
 
 static int64_t parts(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
