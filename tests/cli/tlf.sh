@@ -49,5 +49,5 @@ sed '/^mapping/,$d' "$small" >small.yaml
 words=$(value traffic_words small.json)
 [ "${words%.*}" -le 180 ] || fail "planned, scaled down: $words words, more than 1.1 times 164"
 "$tool" emit small.yaml small.plan.yaml --target cpu --isa portable -o planned --quiet || fail "the plan was not emitted"
-grep -q 'for (int64_t i_p_[0-9]* = 0; i_p_[0-9]* < 3; ' planned/g1.c || fail "no loop over slabs in the plan"
+grep -q 'for (int64_t i_p_[0-9]* = 0; i_p_[0-9]* < [23]; ' planned/g1.c || fail "no loop over slabs in the plan"
 make -C planned test CFLAGS=-O1 >said 2>&1 || fail "$(cat said)"

@@ -415,7 +415,7 @@ static void check_products(tf_rng *r, bool some_exact) {
 /* ---- several ops ------------------------------------------------------------------------------------------ */
 /* Few ops on two kinds of unit, with little and much memory: what is loaded first, and stored last.  Nothing that the
  * search or the solver's own start finds is below the bound, and some of it takes just that. */
-enum { FEWS = 36, OF_FEWS = 3000, EXACT_FEWS = 1 };
+enum { FEWS = 60, OF_FEWS = 3000, EXACT_FEWS = 1 };
 
 static const char *const fews[] = {
     "'C[m,n] += A[m,k] * B[k,n]', 'E[m,l] += C[m,n] * D[n,l]'",
