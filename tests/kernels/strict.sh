@@ -22,6 +22,7 @@ workload:
   - P[m,n] = E[m,n]/Z[m]
   - Q[m] += P[m,n]
   - R[m,n] = P[m,n]/Q[m]
+  - S[m] += T[m,n] < U[n]
 YAML
 
 # emit NAME OPTION...

@@ -245,7 +245,8 @@ static void head(FILE *out, const tf_workload *wl, ir_type data, const char *hea
   for (int z = 0; z < wl->n_tensors; z++)
     borders |= padded(&wl->tensors[z]) && wl->tensors[z].n_consumers > 0;
   for (int o = 0; o < wl->n_ops; o++)
-    kinds |= wl->ops[o].kinds;
+    for (int i = 0; i < wl->ops[o].n_expr; i++) /* of an op's `kinds`, comparisons are select */
+      if (wl->ops[o].expr[i].what == TF_X_CALL) kinds |= 1u << wl->ops[o].expr[i].call;
   fprintf(out, "%s%s", includes, header);
   if (borders) fputs(fetch, out);
   for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
