@@ -423,8 +423,8 @@ static const char *const fews[] = {
     "'C[m,n] += A[m,k] * B[k,n]', 'G[m,l] += F[m,k] * D[k,l]', 'E[n,l] += C[m,n] * G[m,l]'",
     "'C[m,n] += A[m,k] * B[k,n]', 'X[m,n] = exp(C[m,n])', 'E[m,l] += X[m,n] * D[n,l]'",
     "'C[m,n] += A[m,k] * B[k,n]', 'E[m,l] += A[m,k] * D[k,l]'",
-    "'S[m,n] += A[m,k] * B[n,k]', 'X[m] max= S[m,n]', 'E[m,n] = exp(S[m,n] - X[m])', 'Z[m] += E[m,n]', 'P[m,n] = "
-    "E[m,n] / Z[m]', 'O[m,l] += P[m,n] * V[n,l]'",
+    ("'S[m,n] += A[m,k] * B[n,k]', 'X[m] max= S[m,n]', 'E[m,n] = exp(S[m,n] - X[m])', 'Z[m] += E[m,n]', "
+     "'P[m,n] = E[m,n] / Z[m]', 'O[m,l] += P[m,n] * V[n,l]'"),
     "'C[k,m] += I[n,m+r-1] * W[k,n,r]', 'E[l,m] += C[k,m] * D[l,k]'",
     "'C[k,m] += I[n,m+r-1] * W[k,n,r]', 'E[l,m] += C[k,m+r-1] * D[l,k,r]'",
     "'C[k,m] += I[n,m+r-1] * W[k,n,r]'",
