@@ -415,7 +415,7 @@ static void check_products(tf_rng *r, bool some_exact) {
 /* ---- several ops ------------------------------------------------------------------------------------------ */
 /* Few ops on two kinds of unit, with little and much memory: what is loaded first, and stored last.  Nothing that the
  * search or the solver's own start finds is below the bound, and some of it takes just that. */
-enum { FEWS = 60, OF_FEWS = 3000, EXACT_FEWS = 1 };
+enum { OF_FEWS = 3000, EXACT_FEWS = 1 };
 
 static const char *const fews[] = {
     "'C[m,n] += A[m,k] * B[k,n]', 'E[m,l] += C[m,n] * D[n,l]'",
@@ -486,9 +486,9 @@ static void check_fews(tf_rng *r, int cases, bool some_exact) {
 }
 
 #if defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__)
-enum { CASES = 120, EVALS = 120 };
+enum { CASES = 120, EVALS = 120, FEWS = 60 };
 #else
-enum { CASES = 40, EVALS = 60 }; /* a debug build takes its time */
+enum { CASES = 40, EVALS = 60, FEWS = 10 }; /* a debug build takes its time */
 #endif
 
 int main(int argc, char **argv) {
@@ -499,7 +499,7 @@ int main(int argc, char **argv) {
   check_fills();
   check_first_loads();
   check_products(&r, argc < 3); /* of other seeds none may be */
-  check_fews(&r, argc > 1 ? cases : FEWS, argc < 3);
+  check_fews(&r, argc > 1 ? cases : FEWS, argc < 2 && FEWS > CASES / 3);
   for (int i = 0; i < cases && check_failed < 20; i++)
     check_case(&r, i, EVALS, &mappings, &tight);
   CHECK(mappings > 2 * cases);
