@@ -192,7 +192,7 @@ static bool find_dims(search *s, const tf_demand *d, int o, int *place) {
 /* Adds rank r of the tensor, by its index (NULL: the output, dim r of the op).  False: it is not known. */
 static bool add_rank(part *p, const tf_workload *wl, const tf_op *op, const tf_tensor *t, int r, const tf_index *ix,
                      const int *place) {
-  const tf_term own = {.dim = op->dims[r], .coef = 1};
+  const tf_term own = {.dim = ix ? 0 : op->dims[r], .coef = 1}; /* an input may have more ranks than the op dims */
   const int n = ix ? ix->n_terms : 1;
   int64_t lo = ix ? ix->c : 0, hi = lo;
   if (p->n_ranks == RANKS) return false;

@@ -158,7 +158,7 @@ static bool count_class(struct tf_model *m, const piece *x, int c, bool joins, t
 /* Words met for the first time in their production, on each side. */
 static bool count_first(struct tf_model *m, const piece *x, tf_entry *sum) {
   tf_uneven_sums sums = {.n = 0};
-  int at[TF_N_SIDES];
+  int at[TF_N_SIDES] = {0};
   if (!x->s->makes) return true;
   for (int k = 0; k < sides(m); k++)
     at[k] = ask(m, x, x->u->still[k] | x->u->same | x->u->again, &sums);

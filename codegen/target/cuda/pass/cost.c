@@ -469,9 +469,9 @@ static bool has_turns(const ir_program *p, const ir_body *b) {
   bool any = false, made = false;
   for (int i = 0; i < b->n && !any; i++) {
     const ir_stmt *s = b->s[i];
-    const bool product = s->kind == IR_NEST && cu_of(s)->fragments;
-    products += product;
-    made |= product && p->buffers[s->nest.from[cu_of(s)->fragments->a]].space == CU_FRAGMENT;
+    const cu_matrices *product = s->kind == IR_NEST ? cu_of(s)->fragments : NULL;
+    products += product != NULL;
+    made |= product && p->buffers[s->nest.from[product->a]].space == CU_FRAGMENT;
     any = s->kind == IR_FOR && has_turns(p, &s->body);
   }
   return any || (products == 2 && made);
