@@ -386,10 +386,8 @@ static bool find_branches(net_emission *e) {
   e->a = tf_arena_new();
   bool *scratch = e->a ? TF_ARRAY(e->a, bool, (size_t)e->plan->n) : NULL;
   if (!scratch) return tf_out_of_memory(e->d);
-  for (int i = 0; i < e->plan->n; i++) {
-    const tf_emitted *files = net_called(e, i)->files;
-    scratch[i] = files && files->workspace > 0;
-  }
+  for (int i = 0; i < e->plan->n; i++)
+    scratch[i] = net_called(e, i)->files && net_called(e, i)->files->workspace > 0;
   const net_sharing s = {&e->memory, ir_bytes(e->data), scratch};
   return net_branches_of(e->a, e->plan, e->wl, &s, &e->branches) || tf_out_of_memory(e->d);
 }

@@ -38,8 +38,8 @@ static band band_of(const ox_blend *b, int64_t rows, int64_t step) {
 
 /* The band of fewest taps: in the ratio of the extents, element by element, or all at once. */
 static band narrowest(const ox_blend *b, int64_t in) {
-  const int64_t common = tf_gcd(b->n, in), d = common > 0 ? common : 1;
-  const band ratio = band_of(b, b->n / d, in / d), single = band_of(b, 1, 1), all = band_of(b, b->n, 0);
+  const int64_t common = tf_gcd(b->n, in), d = common > 0 ? common : 1, rows = b->n > d ? b->n / d : 1;
+  const band ratio = band_of(b, rows, in / d), single = band_of(b, 1, 1), all = band_of(b, b->n, 0);
   const band *best = single.taps < ratio.taps ? &single : &ratio;
   return all.taps < best->taps ? all : *best;
 }

@@ -88,8 +88,9 @@ static plan plan_of(const lowering *w, const ir_stmt *s) {
 
 /* The boxes of the step, into their slots. */
 static void copy_all(lowering *w, const plan *t, ir_atom step, ir_atom slot) {
-  ir_range *r = cu_ranges(w, t->s), *const k = &r[t->k];
+  ir_range *r = cu_ranges(w, t->s);
   if (low_failed(w)) return;
+  ir_range *const k = &r[t->k];
   const ir_atom lo = low_sum(w, "from", k->lo, t->step, step);
   *k = (ir_range){.lo = lo, .hi = low_min(w, "to", k->hi, (ir_atom){lo.var, lo.off + t->step}), .most = t->step};
   set_ranges(w, t, r);
