@@ -314,10 +314,11 @@ int main(int argc, char **argv) { /* test_certify CASES SEED: others */
   signal(SIGPIPE, SIG_IGN); /* the checker reads up to the line that is wrong */
   for (int i = 0; i < cases; i++)
     try_problem(&g, &n);
-  CHECK(n.mappings >= cases && n.proofs * 4 >= cases); /* else most were of no kind that has certificates */
+  const bool few = cases < 10;                                  /* of which chance may leave none of a kind */
+  CHECK(few || (n.mappings >= cases && n.proofs * 4 >= cases)); /* else most were of no kind that has certificates */
   CHECK(n.believed * 20 <=
         n.signed_anew + 10); /* a change may leave a proof of something else that is true: one of few */
-  CHECK(n.homes > 0 && n.homes_changed > 0);
+  CHECK(few || (n.homes > 0 && n.homes_changed > 0));
   printf(
       "%d mappings, %d proofs, %d files changed; of %d signed anew %d pass; %d and %d changed with homes; %lld boxes\n",
       (int)n.mappings, n.proofs, n.changed, n.signed_anew, n.believed, n.homes, n.homes_changed, (long long)n.boxes);
