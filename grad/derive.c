@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "model/spec/dims.h"
+#include "model/input/dims.h"
 
 static const gr_expr *mul(gr_draft *d, const gr_expr *a, const gr_expr *b) { return gr_call(d, TF_K_MUL, a, b, NULL); }
 static const gr_expr *one_of(gr_draft *d, tf_kind kind, const gr_expr *a) { return gr_call(d, kind, a, NULL, NULL); }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "model/spec/reader.h"
+#include "model/input/reader.h"
 
 /* In an index a number below GR_SLOT is a dim of the draft, GR_SLOT + s is slot s of the forward op's dims. */
 enum { GR_SLOT = 1 << 20 };

@@ -4,7 +4,7 @@
 
 #include "base/checked.h"
 #include "grad/draft.h"
-#include "model/spec/dims.h"
+#include "model/input/dims.h"
 
 static tf_index no_room(gr_draft *d) {
   gr_fail_memory(d);

@@ -1,7 +1,7 @@
 /* Tensors whose value does not matter, like the maximum of a softmax: their gradient is 0. */
 #ifndef GRAD_SHIFT_H
 #define GRAD_SHIFT_H
-#include "model/spec/reader.h"
+#include "model/input/reader.h"
 
 /* The change of an element when a number is added to an element of x: none; `times` the number is added; or it is
  * multiplied by e to `times` the number. */

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/locale.h"
-#include "codegen/target/cpu/cpu.h"
-#include "codegen/target/cpu/print/live.h"
-#include "codegen/target/target.h"
+#include "codegen/backend/cpu/cpu.h"
+#include "codegen/backend/cpu/print/live.h"
+#include "codegen/backend/target.h"
 
 enum { FILES_EACH = 3, FILES_MORE = 8 + C_LIVE_FILES, FILE_NAME = 40 };
 

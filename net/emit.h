@@ -1,7 +1,7 @@
 /* The files of a network while they are generated. */
 #ifndef NET_EMIT_H
 #define NET_EMIT_H
-#include "codegen/target/cpu/print/files.h"
+#include "codegen/backend/cpu/print/files.h"
 #include "net/net.h"
 
 /* The kernel that a group calls: its own, or that of an earlier group, of which it has `of` and `changes` alone. */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen/target/cuda/print/cuda.h"
-#include "codegen/target/target.h"
+#include "codegen/backend/cuda/print/cuda.h"
+#include "codegen/backend/target.h"
 #include "net/emit.h"
 
 enum { FILES_EACH = 3, FILES_MORE = 12, FILE_NAME = 40 };

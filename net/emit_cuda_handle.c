@@ -1,7 +1,7 @@
 /* Of network.cu: a network that has its arguments and its workspace on the device, and its kernels as a CUDA graph. */
 #include <inttypes.h>
 
-#include "codegen/target/cuda/print/cuda.h"
+#include "codegen/backend/cuda/print/cuda.h"
 #include "net/emit.h"
 
 static void floats(FILE *out, const net_emission *e, bool inputs) {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "model/spec/dims.h"
+#include "model/input/dims.h"
 #include "net/net.h"
 
 typedef struct {

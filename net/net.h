@@ -2,7 +2,7 @@
 #ifndef NET_NET_H
 #define NET_NET_H
 #include "base/arena.h"
-#include "model/spec/reader.h"
+#include "model/input/reader.h"
 #include "tileflow/net.h"
 
 enum { NET_MAX_GROUP = 32, NET_MOST_AT_ONCE = 64 }; /* ops of a group; groups in a queue to be planned */

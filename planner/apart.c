@@ -1,7 +1,7 @@
 /* One op of several by itself; and mappings in which ops come one after the other. */
 #include <stdlib.h>
 
-#include "model/spec/dims.h"
+#include "model/input/dims.h"
 #include "planner/planner.h"
 
 bool plan_isolate(const tf_workload *wl, int o, plan_lone *l) {

@@ -1,7 +1,7 @@
 /* A plan being made: candidates are found, ranked by the estimated cost of their kernels, and timed. */
 #ifndef PLANNER_PLANNER_H
 #define PLANNER_PLANNER_H
-#include "model/spec/reader.h"
+#include "model/input/reader.h"
 #include "model/tree/build.h"
 #include "tileflow/planner.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/spec/arch_read.h"
+#include "model/input/arch_read.h"
 
 typedef struct {
   char text[1024];

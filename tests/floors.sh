@@ -24,7 +24,7 @@ BEGIN {
   room["base"] = 0; room["base/db"] = 0.1
   room["certify"] = 0 # what checks the solver has nothing of it
   room["model/yaml"] = 1
-  room["model/spec/table"] = 2.1; room["model/spec/cut"] = 2.1; room["model/spec"] = 2.2; room["model/identity"] = 2.3
+  room["model/input/table"] = 2.1; room["model/input/cut"] = 2.1; room["model/input"] = 2.2; room["model/identity"] = 2.3
   room["model/sparse"] = 2.3
   room["model/tree"] = 3
   room["model/schema"] = 3.1 # of files, for editors: words of mappings, too
@@ -47,17 +47,17 @@ BEGIN {
   room["codegen/ir"] = 5.1
   room["codegen/lower"] = 5.2;            room["codegen/intrin"] = 5.2
   room["codegen/intrin/table"] = 5.3 # a program of the build
-  room["codegen/target/cpu/note"] = 5.25; room["codegen/target/cuda/note"] = 5.25; room["codegen/target/cuda/box"] = 5.25
-  room["codegen/target/cpu/pass"] = 5.3;  room["codegen/target/cpu/print"] = 5.3
-  room["codegen/target/cpu/live"] = 0 # text of files that are emitted beside kernels; compiled there alone
-  room["codegen/target"] = 5.4
-  room["codegen/target/cpu"] = 5.5;       room["codegen/target/staged"] = 5.5
-  room["codegen/target/model"] = 5.5
-  room["codegen/target/cuda/pass"] = 5.3; room["codegen/target/cuda/print"] = 5.4
-  room["codegen/target/cuda"] = 5.5;      room["codegen/target/opencl"] = 5.5
-  room["codegen/target/hints"] = 5.6 # what kernels of CUDA are to others
-  room["codegen/target/npu/sim"] = 5.1;   room["codegen/target/npu/text"] = 5.2
-  room["codegen/target/npu/pass"] = 5.2;  room["codegen/target/npu"] = 5.5
+  room["codegen/backend/cpu/note"] = 5.25; room["codegen/backend/cuda/note"] = 5.25; room["codegen/backend/cuda/box"] = 5.25
+  room["codegen/backend/cpu/pass"] = 5.3;  room["codegen/backend/cpu/print"] = 5.3
+  room["codegen/backend/cpu/live"] = 0 # text of files that are emitted beside kernels; compiled there alone
+  room["codegen/backend"] = 5.4
+  room["codegen/backend/cpu"] = 5.5;       room["codegen/backend/staged"] = 5.5
+  room["codegen/backend/model"] = 5.5
+  room["codegen/backend/cuda/pass"] = 5.3; room["codegen/backend/cuda/print"] = 5.4
+  room["codegen/backend/cuda"] = 5.5;      room["codegen/backend/opencl"] = 5.5
+  room["codegen/backend/hints"] = 5.6 # what kernels of CUDA are to others
+  room["codegen/backend/npu/sim"] = 5.1;   room["codegen/backend/npu/text"] = 5.2
+  room["codegen/backend/npu/pass"] = 5.2;  room["codegen/backend/npu"] = 5.5
   room["planner"] = 6
   # beside the sweep: it plans many workloads
   room["net"] = 7
@@ -88,12 +88,12 @@ BEGIN {
   foreign["mpi.h"] = "cli/os"
   foreign["onnx/onnx.pb-c.h"] = "model/import/onnx" # protobuf-c, from the schema of ONNX
   foreign["dnnl.h"] = foreign["cblas.h"] = foreign["libxsmm.h"] = foreign["omp.h"] = "bench" # peers
-  foreign["dlfcn.h"] = foreign["kernel.h"] = "bench codegen/target/cpu/live" # .. and what replaces one another as it runs
-  foreign["live.h"] = foreign["live_tensors.h"] = foreign["spawn.h"] = foreign["sys/prctl.h"] = "bench codegen/target/cpu/live"
+  foreign["dlfcn.h"] = foreign["kernel.h"] = "bench codegen/backend/cpu/live" # .. and what replaces one another as it runs
+  foreign["live.h"] = foreign["live_tensors.h"] = foreign["spawn.h"] = foreign["sys/prctl.h"] = "bench codegen/backend/cpu/live"
   foreign["parts.h"] = foreign["shape.h"] = foreign["bind.h"] = foreign["fused.h"] = foreign["first.h"] = foreign["second.h"] = foreign["mkl.h"] = "bench" # emitted
   foreign["immintrin.h"] = foreign["sys/syscall.h"] = "bench" # peaks, processor time
   foreign["glpk.h"] = "search/exact"
-  foreign["cpuid.h"] = "codegen/target/cpu" # of the compiler
+  foreign["cpuid.h"] = "codegen/backend/cpu" # of the compiler
   # the files that read mappings out of files and stores; what the process made itself travels as a tree
   readers = "tune/run/confirm.c model/tree/parse.c model/import/tileflow/tileflow_check.c net/read.c sweep/point.c sweep/grid/grid_read.c " \
             "cli/session/session.c cli/session/starts.c cli/session/measured.c cli/page/live/live.c"
@@ -106,7 +106,7 @@ BEGIN {
   for (i = 1; i <= n; i++) standard[names[i] ".h"] = 1
 }
 
-# The room of a path: base, model/cost, codegen/target/cpu, ...; "include" for a public header.
+# The room of a path: base, model/cost, codegen/backend/cpu, ...; "include" for a public header.
 function room_of(path,   p) {
   split(path, p, "/")
   if (p[1] == "codegen") { sub(/\/[^\/]*$/, "", path); return path }
@@ -266,7 +266,7 @@ FILENAME == links {
 /([=!]= *|case )TF_(SEQ|SHAR|PARA|PIPE)[^A-Z_]/ && FILENAME !~ /^(tests|bench)\// {
   complain("code asks for a property of a scope (tf_scope_at), not for its name: a column of TF_SCOPES")
 }
-/strn?cmp\([^;]*"(cpu|cuda|opencl|npu|staged|sm_)/ && FILENAME !~ /^(tests|bench|codegen\/target\/[^\/]*)\// {
+/strn?cmp\([^;]*"(cpu|cuda|opencl|npu|staged|sm_)/ && FILENAME !~ /^(tests|bench|codegen\/backend\/[^\/]*)\// {
   complain("code asks what a target can (tf_emit_able, its row), not for its name")
 }
 END { if (links != "") count_circles(); exit bad > 0 }

@@ -9,12 +9,12 @@ trap 'rm -rf "$house" "$sound"' EXIT
 failed=0
 
 build() {
-  for room in base model/yaml model/spec model/tree model/flow model/cost model/cost/quick \
+  for room in base model/yaml model/input model/tree model/flow model/cost model/cost/quick \
     model/cost/general model/eval model/import search/common search/space \
     search/run search/exact codegen/ir codegen/lower codegen/intrin planner sweep sweep/grid sweep/store cli cli/os examples tests/oracle include/tileflow; do
     mkdir -p "$house/$room"
   done
-  for f in base/b model/yaml/y model/spec/s model/tree/t model/flow/f model/cost/c \
+  for f in base/b model/yaml/y model/input/s model/tree/t model/flow/f model/cost/c \
     model/cost/quick/q model/cost/general/g model/eval/v model/import/i search/common/o \
     search/space/t search/run/r search/exact/e codegen/ir/i codegen/lower/w codegen/intrin/m planner/p sweep/w sweep/grid/g sweep/store/s cli/l cli/os/o; do
     : >"$house/$f.h"
@@ -48,8 +48,8 @@ build
 sh "$floors" "$house" >/dev/null || { echo "the sound house is refused"; failed=1; }
 
 expect base/b.c '"model/cost/c.h"' 'points up: base is floor 0, model/cost/c.h is floor 4.2'
-expect model/spec/s.c '"tileflow/tree.h"' 'points up: model/spec is floor 2'
-expect model/yaml/y.h '"model/spec/s.h"' 'points up: model/yaml is floor 1'
+expect model/input/s.c '"tileflow/tree.h"' 'points up: model/input is floor 2'
+expect model/yaml/y.h '"model/input/s.h"' 'points up: model/yaml is floor 1'
 expect include/tileflow/diag.h '"tileflow/spec.h"' 'points up: include is floor 0'
 expect include/tileflow/model.h '"search/run/r.h"' 'points up: include is floor 4'
 expect model/cost/c.c '"model/import/i.h"' 'do not include each other'
@@ -79,12 +79,12 @@ expect cli/os/o.c '"search/run/r.h"' 'cli/os includes public headers only'
 expect examples/e.c '"base/b.h"' 'examples includes public headers only'
 expect bench/e.c '"base/b.h"' 'bench includes public headers only'
 expect tests/oracle/o.c '"model/cost/c.h"' 'does not look into model/cost'
-expect model/spec/s.c '<yaml.h>' 'only model/yaml includes <yaml.h>'
+expect model/input/s.c '<yaml.h>' 'only model/yaml includes <yaml.h>'
 expect model/cost/c.c '<jansson.h>' 'only cli includes <jansson.h>'
 expect model/cost/c.c '<curl/curl.h>' 'no room is named for <curl/curl.h>'
 expect model/cost/c.c '<tileflow/tree.h>' 'in quotes'
-expect model/cost/c.c '"../spec/s.h"' 'without ".."'
-expect model/cost/c.c '"model/spec/absent.h"' 'no such file'
+expect model/cost/c.c '"../input/s.h"' 'without ".."'
+expect model/cost/c.c '"model/input/absent.h"' 'no such file'
 expect model/new/n.c '"base/b.h"' 'stands on no floor'
 
 # A tree that travels as text.
@@ -117,8 +117,8 @@ touch "$house/search/run/q.c"
 expect_link 'base/b.c model/cost/c.c tf_c\n' 'points up: base is floor 0, model/cost is floor 4.2'
 expect_link 'search/run/r.c codegen/ir/i.c ir_i\n' 'do not call each other: search/run and codegen/ir'
 expect_link 'codegen/ir/i.c codegen/lower/w.c low_w\n' 'points up: codegen/ir is floor 5.1'
-mkdir -p "$house/codegen/target/cpu/note" && touch "$house/codegen/target/cpu/note/n.c"
-expect_link 'codegen/ir/i.c codegen/target/cpu/note/n.c cpu_edit\n' 'points up: codegen/ir is floor 5.1'
+mkdir -p "$house/codegen/backend/cpu/note" && touch "$house/codegen/backend/cpu/note/n.c"
+expect_link 'codegen/ir/i.c codegen/backend/cpu/note/n.c cpu_edit\n' 'points up: codegen/ir is floor 5.1'
 expect_link 'search/run/r.c search/run/q.c q\nsearch/run/q.c search/run/r.c r\n' 'search/run: 2 files take names'
 
 # tests/sizes.sh: a room that grows, one that shrinks, one without a row, a row without a room.

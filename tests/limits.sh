@@ -7,7 +7,7 @@ set -u
 cd "$1" || exit 2
 section=$(sed -n '/^## Limits/,/^## What/p' docs/FORMATS.md | tr ',;.' '   ')
 missing=0 n=0
-for limit in $(sed -n 's/^ *\(TF_MAX_[A-Z]*\) = \([0-9]*\),*.*/\1=\2/p' model/spec/reader.h model/tree/*.h include/tileflow/tree.h | sort -u); do
+for limit in $(sed -n 's/^ *\(TF_MAX_[A-Z]*\) = \([0-9]*\),*.*/\1=\2/p' model/input/reader.h model/tree/*.h include/tileflow/tree.h | sort -u); do
   n=$((n + 1))
   case " $(echo $section) " in
   *" ${limit#*=} "*) ;;

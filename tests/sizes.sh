@@ -115,7 +115,7 @@ $2 ~ /^(examples|bench|tests)\// || $2 == "total" { next }
   n = split($2, p, "/")
   room = p[1]
   if (room ~ /^(model|search|codegen|sweep|tune|cli)$/ && n > 2) room = room "/" p[2]
-  if (p[2] == "target" && n > 3) room = room "/" p[3]
+  if (p[2] == "backend" && n > 3) room = room "/" p[3]
   lines[room] += $1
 }
 END { for (room in lines) print lines[room], room }' | LC_ALL=C sort -k 2 >"$lines"

@@ -10,7 +10,7 @@ Layers of ResNet-18 (thesis table 5.4), one image, one core of an AMD Zen 5: int
 `Dst[i1] += Src1[r1] * Src2[i1, r1]` ([HOWTO-instruction.md](HOWTO-instruction.md)) in two ways:
 
 - *row*: lanes `i1` are columns `q` of the output, `r1` input channels `c`, one window position after the other;
-- *channels*: lanes are output channels `k`, and all of `c`, `r`, `s` is one sum (`codegen/target/cpu/pass/channels.c`).
+- *channels*: lanes are output channels `k`, and all of `c`, `r`, `s` is one sum (`codegen/backend/cpu/pass/channels.c`).
 
 Candidates of each way are the planner's choice and eight random schedules, in random turns: medians of 61 rounds, processor time, weights packed beforehand.
 Outputs equal oneDNN's (int8 exactly, bfloat16 within 1 %). `bench/kernels/ways.sh` measures ([figures](results/instructions.csv)).

@@ -8,7 +8,7 @@ here=$(dirname "$0")
 mkdir -p "$dir"
 [ ! -e "$dir/rows" ] || { cat "$dir/rows" && exit; }
 cache=$((${WAYS:-10} * 1024)) # words of the first cache that tiles may fill: of 12 ways; sets do not share alike
-panel=6144                   # words of the second operand below which emit ends the loops: half of the first cache (codegen/target/cpu/pass/product.c)
+panel=6144                   # words of the second operand below which emit ends the loops: half of the first cache (codegen/backend/cpu/pass/product.c)
 
 workload() { # NAME DIMS OP...: its file
   name=$1 dims=$2

@@ -18,7 +18,7 @@ awk -v side=$side -v tiles="$tiles" -v tight="$tight" -v capacity=12288 -v panel
   BEGIN {
     for (i = 1; i <= nm; i++) for (j = 1; j <= nl; j++) for (a = 1; a <= nk; a++) for (b = 1; b <= nn; b++) {
       m = M[i]; l = L[j]; k = K[a]; n = N[b]
-      if (k * l > panel || l * n > panel) continue        # a nest holds no more (codegen/target/cpu/pass/product.c)
+      if (k * l > panel || l * n > panel) continue        # a nest holds no more (codegen/backend/cpu/pass/product.c)
       kept = m * l; streamed = larger(k * (m + l), n * (m + l))
       if (kept + streamed > capacity) continue
       called = kept + 2 * streamed > capacity ? "tight" : "fits"

@@ -32,7 +32,7 @@ typedef struct tf_micro_isa {
   const char *machine;  /* preprocessor condition under which the text can be compiled */
   const char *data;     /* data types for which it is better than the rows above: "f32 bf16 int8" */
   const char *has;      /* C condition that the computer can run it, over leaf7 and TILES_ALLOWED of
-                           target/cpu/print/multi.c; NULL: not tested */
+                           backend/cpu/print/multi.c; NULL: not tested */
   const char
       *plain; /* target attribute for functions that run without it, and test for it; NULL: every computer has it */
   const char *text;            /* `vec` and its operations in C */

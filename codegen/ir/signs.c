@@ -1,6 +1,6 @@
 /* What can be derived about the values of an expression before it is evaluated. */
 #include "codegen/ir/ir.h"
-#include "model/spec/dims.h"
+#include "model/input/dims.h"
 
 /* Whether `top` reads the maximum over the row that `of` reads an element of. */
 static bool is_most_of(const tf_workload *wl, const tf_ref *top, const tf_ref *of) {

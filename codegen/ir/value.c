@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "codegen/ir/ir.h"
-#include "model/spec/kinds.h"
+#include "model/input/kinds.h"
 
 double ir_identity(tf_reduce r) {
   return r == TF_REDUCE_MUL ? 1 : r == TF_REDUCE_MAX ? -INFINITY : r == TF_REDUCE_MIN ? INFINITY : 0;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "codegen/lower/lower.h"
-#include "model/spec/dims.h"
+#include "model/input/dims.h"
 
 /* The most instances that may take turns on one home; each has its own slot. */
 enum { MOST_SLOTS = 1 << 12 };

@@ -5,7 +5,7 @@
 #include "codegen/ir/names.h"
 #include "codegen/lower/target.h"
 #include "model/flow/range.h"
-#include "model/spec/masked.h"
+#include "model/input/masked.h"
 
 typedef struct {
   ir_expr expr;

@@ -1,4 +1,4 @@
-/* Skips what a mask leaves nothing of (model/spec/masked.h): T = select(l <= q + c, .., -inf) below a softmax, or
+/* Skips what a mask leaves nothing of (model/input/masked.h): T = select(l <= q + c, .., -inf) below a softmax, or
  * T = .. + Mask[q,l], of which a run finds out where it is -inf.
  *
  * There, the outputs of the group's ops are not needed.  With whole rows, elements from the block's last q + c + 1 on
@@ -7,7 +7,7 @@
  * is skipped with all that is computed for it; running values start at the first block that is not skipped (by data,
  * the first is never). */
 #include "codegen/lower/lower.h"
-#include "model/spec/dims.h"
+#include "model/input/dims.h"
 
 /* The innermost scope with all ops that the mask makes void below it; -1: there is none. */
 static int scope_of(const lowering *w, const tf_mask *m) {

@@ -60,7 +60,7 @@ typedef struct {
 } tf_rules;
 
 /* Every key of a file has one row, from which its field here, its reader, the identity of a machine, the tables of
- * docs/FORMATS.md and the JSON Schema follow (model/spec/table/keys.h):
+ * docs/FORMATS.md and the JSON Schema follow (model/input/table/keys.h):
  *   KEY(kind, key, type, field, size, usual, left, words)
  *   PART(kind, key, left, words)          a key that has no field of its own
  * kind: how it is read and what it may be (TF_KEY_KINDS).  usual: the value if it is left out; left: what the docs say

@@ -4,7 +4,7 @@
 
 #include "model/cost/state.h"
 #include "model/flow/online.h"
-#include "model/spec/dims.h"
+#include "model/input/dims.h"
 
 /* The unit that corrects: the first that lists the kind and stands at or below every Tile above the scope; else the
  * op's own. */

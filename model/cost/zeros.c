@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/spec/dims.h"
+#include "model/input/dims.h"
 
 /* ---- once a tree ------------------------------------------------------------------------------ */
 

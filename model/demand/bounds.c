@@ -8,8 +8,8 @@
 #include "model/demand/ends.h"
 #include "model/demand/exposed.h"
 #include "model/demand/steps.h"
+#include "model/input/masked.h"
 #include "model/sparse/sparse.h"
-#include "model/spec/masked.h"
 #include "tileflow/model.h"
 
 /* The fastest rate, in points a cycle, at which some unit runs the kinds; 0: none does. */

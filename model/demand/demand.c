@@ -1,6 +1,6 @@
 /* Which coordinates are needed, propagated from the outputs back to the inputs. */
 #include "model/demand/demand.h"
-#include "model/spec/dims.h"
+#include "model/input/dims.h"
 #include "tileflow/model.h"
 
 const tf_coords *tf_demand_dims(const tf_demand *d, int op) { return &d->of[op * d->wl->n_dims]; }

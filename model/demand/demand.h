@@ -3,7 +3,7 @@
 #ifndef MODEL_DEMAND_DEMAND_H
 #define MODEL_DEMAND_DEMAND_H
 #include "model/demand/coords.h"
-#include "model/spec/masked.h"
+#include "model/input/masked.h"
 
 /* Every point of an op whose dims all lie in these sets is needed.  Some points outside may be needed, too: where
  * references to an intermediate differ in more than one rank, or two of its ranks move together, the sets are subsets

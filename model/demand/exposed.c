@@ -30,7 +30,7 @@
 #include <math.h>
 
 #include "model/demand/on_mesh.h"
-#include "model/spec/dims.h"
+#include "model/input/dims.h"
 
 enum { DIMS = 16, TENSORS = 6, RANKS = 8, NODES = 100000 };
 

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "model/demand/on_mesh.h"
-#include "model/spec/dims.h"
+#include "model/input/dims.h"
 
 enum {
   DIMS = 16,

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "model/demand/demand.h"
-#include "model/spec/dims.h"
+#include "model/input/dims.h"
 
 enum { MOST_REFS = 8, MOST_SETTINGS = 1 << 16, MOST_TOGETHER = 32 };
 

@@ -4,7 +4,7 @@
 
 #include "model/flow/lost.h"
 #include "model/flow/plan_class.h"
-#include "model/spec/dims.h"
+#include "model/input/dims.h"
 
 enum { TF_MAX_READS = 64 }; /* most reads of one tensor that are considered */
 

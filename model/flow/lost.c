@@ -2,7 +2,7 @@
 
 #include "base/checked.h"
 #include "model/flow/range.h"
-#include "model/spec/dims.h"
+#include "model/input/dims.h"
 
 tf_ends tf_overreach(const tf_workload *wl, tf_read_below at, int r) {
   const tf_tensor *z = &wl->tensors[at.tensor];

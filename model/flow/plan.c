@@ -6,7 +6,7 @@
 #include "model/flow/plan_class.h"
 #include "model/flow/retain.h"
 #include "model/flow/skip.h"
-#include "model/spec/dims.h"
+#include "model/input/dims.h"
 
 int tf_plan_mtile(const tf_plan *p, int n, int level) {
   int found = -1;

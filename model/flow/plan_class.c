@@ -1,7 +1,7 @@
 /* Enumerates the ways in which control reaches an m-tile, and finds out which entry left what its memory holds then. */
 #include "model/flow/plan_class.h"
 
-#include "model/spec/dims.h"
+#include "model/input/dims.h"
 
 bool tf_plan_same_split(const tf_plan *p, int a, int b) {
   int c = tf_tree_common(p->tree, a, b);

@@ -5,7 +5,7 @@
 
 #include "base/checked.h"
 #include "model/flow/range_memo.h"
-#include "model/spec/dims.h"
+#include "model/input/dims.h"
 
 static tf_ival dim_range(const tf_eval *ev, int o, int d, int n, const int64_t *dg);
 static uint64_t dim_mask(const tf_plan *p, int o, int d, int n);

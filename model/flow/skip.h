@@ -1,4 +1,4 @@
-/* Steps that a mask skips (model/spec/masked.h).  A step of a Tile or scope is skipped, in all its instances at once,
+/* Steps that a mask skips (model/input/masked.h).  A step of a Tile or scope is skipped, in all its instances at once,
  * if no op below it produces anything that is needed there: all these ops follow from the mask, and the box around the
  * points of all instances lies outside of the band.  Leaves are skipped with their parent.
  *
@@ -8,7 +8,7 @@
 #ifndef MODEL_FLOW_SKIP_H
 #define MODEL_FLOW_SKIP_H
 #include "model/flow/range.h"
-#include "model/spec/masked.h"
+#include "model/input/masked.h"
 
 /* Of a node.  One that is not skipped on its own, like a leaf, has the facts of the node above it. */
 typedef struct {

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "model/spec/kinds.h"
+#include "model/input/kinds.h"
 
 /* Part i of the expression: a number (else NAN), or the same as an earlier part (else i). */
 typedef struct {

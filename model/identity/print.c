@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "model/spec/table/keys.h"
+#include "model/input/table/keys.h"
 
 /* ---- architectures -------------------------------------------------------------------- */
 

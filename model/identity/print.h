@@ -3,7 +3,7 @@
 #define MODEL_IDENTITY_PRINT_H
 #include <stdio.h>
 
-#include "model/spec/table/keys.h"
+#include "model/input/table/keys.h"
 
 /* All that a file can say of a machine but its own name; values as bytes. */
 void tf_arch_print(FILE *out, const tf_arch *a);

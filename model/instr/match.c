@@ -6,8 +6,8 @@
 
 #include "base/checked.h"
 #include "base/grow.h"
-#include "model/spec/dims.h"
-#include "model/spec/kinds.h"
+#include "model/input/dims.h"
+#include "model/input/kinds.h"
 
 static const tf_op *body_of(const tf_instr *in) { return &in->body->ops[0]; }
 

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/locale.h"
+#include "model/input/table/schema.h"
+#include "model/input/table/sections.h"
 #include "model/schema/pattern.h"
-#include "model/spec/table/schema.h"
-#include "model/spec/table/sections.h"
 #include "tileflow/spec.h"
 
 typedef struct {

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/spec/dims.h"
-#include "model/spec/reader.h"
+#include "model/input/dims.h"
+#include "model/input/reader.h"
 
 /* ---- densities ------------------------------------------------------------------------------------------------ */
 

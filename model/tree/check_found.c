@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/spec/dims.h"
+#include "model/input/dims.h"
 #include "model/tree/check.h"
 #include "model/tree/range.h"
 

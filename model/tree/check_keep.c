@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "model/spec/dims.h"
+#include "model/input/dims.h"
 #include "model/tree/check.h"
 #include "model/tree/range.h"
 

@@ -1,5 +1,5 @@
 /* Rules on where nodes and lists may be: order, levels, units, bypass, retain, homes. */
-#include "model/spec/dims.h"
+#include "model/input/dims.h"
 #include "model/tree/check.h"
 
 /* ---- order -------------------------------------------------------------------------- */

@@ -2,7 +2,7 @@
  * must be corrected by the rewriting (docs/SEMANTICS.md, D11). */
 #include <inttypes.h>
 
-#include "model/spec/dims.h"
+#include "model/input/dims.h"
 #include "model/tree/algebra.h"
 #include "model/tree/check.h"
 

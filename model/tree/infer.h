@@ -10,7 +10,7 @@
  * rules to expressions of the IR, whose kernels are run (kernels.*). */
 #ifndef MODEL_TREE_INFER_H
 #define MODEL_TREE_INFER_H
-#include "model/spec/dims.h"
+#include "model/input/dims.h"
 #include "model/tree/facts.h"
 
 /* lo .. lo + len - 1; len <= 0: empty. */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codegen/backend/npu/files.h"
 #include "codegen/ir/page.h"
-#include "codegen/target/npu/files.h"
 #include "net/emit.h"
 #include "tileflow/tree.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/locale.h"
 #include "model/demand/demand.h"
-#include "model/spec/dims.h"
+#include "model/input/dims.h"
 
 /* How the range of an op's dim follows the loops of the leading ops: it is the range of their dim `root`, times coef,
  * plus c. Not even: it may overlap from one run to the next. */

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/spec/dims.h"
+#include "model/input/dims.h"
 
 static int index_of(const tf_chain *c, int op) {
   for (int k = 0; k < c->n_ops; k++)

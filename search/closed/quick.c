@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "model/spec/dims.h"
+#include "model/input/dims.h"
 
 static bool widen(tf_arena *a, tf_tensor *z) {
   int64_t *lo = TF_ARRAY(a, int64_t, (size_t)z->rank);

@@ -1,6 +1,6 @@
 #include "search/common/ops.h"
 
-#include "model/spec/dims.h"
+#include "model/input/dims.h"
 
 int tf_ops_unit(const tf_arch *arch, const tf_workload *wl, int o) {
   for (int u = 0; u < arch->n_units; u++)

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "model/spec/dims.h"
+#include "model/input/dims.h"
 #include "model/tree/build.h"
 #include "search/common/exportable.h"
 #include "search/common/objective.h"

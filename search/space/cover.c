@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "model/spec/dims.h"
+#include "model/input/dims.h"
 #include "search/space/build.h"
 #include "search/space/probe.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/bits.h"
-#include "model/spec/dims.h"
+#include "model/input/dims.h"
 #include "model/tree/build.h"
 #include "search/space/genes.h"
 

@@ -1,6 +1,6 @@
 #include "search/space/pairs.h"
 
-#include "model/spec/dims.h"
+#include "model/input/dims.h"
 #include "model/tree/build.h"
 #include "search/common/ops.h"
 

@@ -1,7 +1,7 @@
 /* Phases: which ops run together, and the Tiles above them. */
 #include "search/space/phases.h"
 
-#include "model/spec/dims.h"
+#include "model/input/dims.h"
 #include "model/tree/build.h"
 #include "search/common/ops.h"
 

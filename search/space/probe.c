@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "model/spec/dims.h"
+#include "model/input/dims.h"
 #include "model/tree/range.h"
 
 /* An index that is read, and the lengths that its terms are over. */

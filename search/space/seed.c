@@ -1,7 +1,7 @@
 /* Rows of genes: good starts read off the graph, and random changes of a row. */
 #include <string.h>
 
-#include "model/spec/dims.h"
+#include "model/input/dims.h"
 #include "search/space/genes.h"
 #include "tileflow/tree.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/spec/dims.h"
+#include "model/input/dims.h"
 #include "model/tree/build.h"
 #include "tileflow/search.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/locale.h"
-#include "model/spec/number.h"
+#include "model/input/number.h"
 #include "sweep/grid/grid.h"
 #include "tileflow/tree.h"
 

@@ -1,7 +1,7 @@
 /* Conditions: arithmetic, comparisons and `and or not` over named values, numbers or texts. */
 #ifndef SWEEP_SECTION_SECTION_EXPR_H
 #define SWEEP_SECTION_SECTION_EXPR_H
-#include "model/spec/number.h"
+#include "model/input/number.h"
 
 /* A number, or a text if text is not NULL.  NAN: no value, for which only the comparison != holds. */
 typedef struct {

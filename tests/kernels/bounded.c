@@ -1,5 +1,5 @@
 #include "tests/kernels/bounded.h"
-#include "model/spec/masked.h"
+#include "model/input/masked.h"
 #include "tests/kernels/whole.h"
 
 #include <float.h>

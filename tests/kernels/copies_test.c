@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen/target/target.h"
+#include "codegen/backend/target.h"
 #include "tests/kernels/draw.h"
 #include "tests/kernels/whole.h"
 #include "tileflow/model.h"

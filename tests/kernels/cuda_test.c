@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen/target/cuda/note/note.h"
-#include "codegen/target/target.h"
+#include "codegen/backend/cuda/note/note.h"
+#include "codegen/backend/target.h"
 #include "tests/kernels/draw.h"
 #include "tests/kernels/whole.h"
 #include "tileflow/tree.h"

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codegen/backend/target.h"
 #include "codegen/lower/lower.h"
-#include "codegen/target/target.h"
 #include "tests/kernels/draw.h"
 #include "tests/kernels/whole.h"
 #include "tileflow/tree.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "codegen/ir/ir.h"
-#include "model/spec/masked.h"
+#include "model/input/masked.h"
 
 int64_t whole_words(const tf_tensor *z) {
   int64_t n = 1;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/rng.h"
-#include "codegen/target/npu/pass/pass.h"
+#include "codegen/backend/npu/pass/pass.h"
 #include "model/cost/state.h"
 #include "tests/kernels/whole.h"
 #include "tests/npu/draw.h"

@@ -1,7 +1,7 @@
 /* Programs rolled into loops, beside the same without. */
 #ifndef TESTS_NPU_ROLL_H
 #define TESTS_NPU_ROLL_H
-#include "codegen/target/npu/pass/pass.h"
+#include "codegen/backend/npu/pass/pass.h"
 
 /* The program's instructions one by one, as loops issue them: the slow twin. */
 tf_npu *roll_unrolled(const tf_npu *looped);

@@ -3,7 +3,7 @@
  *   npu_rtl [N]     every N-th of the 66; 6 if not given, which is what CI has time for */
 #include <stdlib.h>
 
-#include "codegen/target/npu/pass/pass.h"
+#include "codegen/backend/npu/pass/pass.h"
 #include "tests/unit/case.h"
 #include "tests/unit/others/rtl.h"
 

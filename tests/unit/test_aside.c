@@ -2,9 +2,9 @@
  * a mapping runs as it should, and each fault planted in it is told, by ir_check or by the interpreter. */
 #include <math.h>
 
+#include "codegen/backend/target.h"
 #include "codegen/ir/watch.h"
 #include "codegen/lower/lower.h"
-#include "codegen/target/target.h"
 #include "tests/unit/case.h"
 
 #define ARCH                                                                                                           \

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/rng.h"
-#include "codegen/target/target.h"
+#include "codegen/backend/target.h"
 #include "tests/kernels/whole.h"
 #include "tests/unit/case.h"
 

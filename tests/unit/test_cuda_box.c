@@ -1,10 +1,10 @@
 /* Boxes of rows: how many there are against all boxes, tried one by one; what they are for known layers; and what a
  * block's copies bring of them, element by element; what leaves by boxes. */
-#include "codegen/target/cuda/box/box.h"
+#include "codegen/backend/cuda/box/box.h"
 
+#include "codegen/backend/cuda/cuda.h"
+#include "codegen/backend/cuda/pass/pass.h"
 #include "codegen/lower/lower.h"
-#include "codegen/target/cuda/cuda.h"
-#include "codegen/target/cuda/pass/pass.h"
 #include "tests/unit/case.h"
 
 static const char *const arch =

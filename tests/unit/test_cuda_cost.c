@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "codegen/backend/cuda/cuda.h"
+#include "codegen/backend/cuda/pass/pass.h"
 #include "codegen/lower/lower.h"
-#include "codegen/target/cuda/cuda.h"
-#include "codegen/target/cuda/pass/pass.h"
 #include "tests/unit/case.h"
 
 /* ---- a multiprocessor ---- */

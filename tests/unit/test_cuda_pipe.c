@@ -1,7 +1,7 @@
 /* A part of warpgroups as a pipe: its formulas against the same, tile by tile. */
 #include <math.h>
 
-#include "codegen/target/cuda/pass/pass.h"
+#include "codegen/backend/cuda/pass/pass.h"
 #include "tests/unit/check.h"
 
 enum { CASES = 2000, MOST_STEPS = 64, MANY = 16 };

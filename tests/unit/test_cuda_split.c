@@ -1,8 +1,8 @@
 /* Sums in parts (split.c of the CUDA target): which loops are split, what comes of them against the whole workload, and
  * that ir_check tells what is wrong with parts that are put together. */
+#include "codegen/backend/cuda/cuda.h"
+#include "codegen/backend/cuda/pass/pass.h"
 #include "codegen/lower/lower.h"
-#include "codegen/target/cuda/cuda.h"
-#include "codegen/target/cuda/pass/pass.h"
 #include "tests/kernels/whole.h"
 #include "tests/unit/case.h"
 

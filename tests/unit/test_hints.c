@@ -4,8 +4,8 @@
 #include <inttypes.h>
 
 #include "base/rng.h"
-#include "codegen/target/hints/hints.h"
-#include "codegen/target/target.h"
+#include "codegen/backend/hints/hints.h"
+#include "codegen/backend/target.h"
 #include "model/yaml/node.h"
 #include "tests/unit/case.h"
 #include "tileflow/planner.h"

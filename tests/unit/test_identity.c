@@ -2,7 +2,7 @@
  * file may have, by the tables of its readers, changes it; so do names, extents and expressions of the workload. */
 #include <stdlib.h>
 
-#include "model/spec/workload_read.h"
+#include "model/input/workload_read.h"
 #include "search/common/identity.h"
 #include "tests/draw_arch.h"
 #include "tests/unit/case.h"

@@ -1,7 +1,7 @@
 /* Which nests over the same rows become one loop, and over how many dims: those whose vectors lie along the output's
  * last dim keep it to themselves, as a sum down columns would be scalar inside such a loop. */
+#include "codegen/backend/target.h"
 #include "codegen/lower/lower.h"
-#include "codegen/target/target.h"
 #include "tests/unit/case.h"
 #include "tests/unit/page.h"
 

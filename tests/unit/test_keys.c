@@ -1,10 +1,10 @@
-/* The tables of keys (model/spec/table/keys.h): docs/FORMATS.md and docs/tileflow.schema.json say what they say,
+/* The tables of keys (model/input/table/keys.h): docs/FORMATS.md and docs/tileflow.schema.json say what they say,
  * and a row that is added is read, told apart, compared and described without another line. */
 #include <stdlib.h>
 
 #include "model/identity/print.h"
-#include "model/spec/arch_read.h"
-#include "model/spec/table/schema.h"
+#include "model/input/arch_read.h"
+#include "model/input/table/schema.h"
 #include "tests/unit/case.h"
 
 /* ---- the reference ------------------------------------------------------------------------------ */

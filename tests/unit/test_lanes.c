@@ -1,7 +1,7 @@
 /* Along which of the output's dims the vectors of a convolution lie, by type of data, channels, rows and windows. */
+#include "codegen/backend/cpu/note/note.h"
+#include "codegen/backend/target.h"
 #include "codegen/intrin/micro.h"
-#include "codegen/target/cpu/note/note.h"
-#include "codegen/target/target.h"
 #include "tests/unit/case.h"
 #include "tests/unit/page.h"
 

@@ -7,8 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "codegen/backend/cpu/pass/cost.h"
 #include "codegen/intrin/math.h"
-#include "codegen/target/cpu/pass/cost.h"
 #include "tests/unit/check.h"
 #include "tests/unit/micro_channels.h"
 #include "tileflow/emit.h"

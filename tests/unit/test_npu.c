@@ -2,7 +2,7 @@
  * with each of its flags left out. */
 #include <stdlib.h>
 
-#include "codegen/target/npu/sim/program.h"
+#include "codegen/backend/npu/sim/program.h"
 #include "tests/unit/case.h"
 
 /* ---- half floats ------------------------------------------------------------------------------------------ */

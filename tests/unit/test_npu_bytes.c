@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "base/rng.h"
-#include "codegen/target/npu/pass/bytes.h"
-#include "codegen/target/npu/sim/touch.h"
+#include "codegen/backend/npu/pass/bytes.h"
+#include "codegen/backend/npu/sim/touch.h"
 #include "tests/unit/case.h"
 
 enum { UNITS = 4096, ALIGN = 32 };

@@ -1,13 +1,13 @@
-/* model/yaml and model/spec: what is read comes out as docs/FORMATS.md says.  Malformed input is
+/* model/yaml and model/input: what is read comes out as docs/FORMATS.md says.  Malformed input is
  * tests/bad's. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 
 #include "base/arena.h"
-#include "model/spec/kinds.h"
-#include "model/spec/masked.h"
-#include "model/spec/table/energy.h"
+#include "model/input/kinds.h"
+#include "model/input/masked.h"
+#include "model/input/table/energy.h"
 #include "model/yaml/node.h"
 #include "tests/unit/case.h"
 #include "tileflow/spec.h"

@@ -2,10 +2,10 @@
  * tells each of the faults planted below. */
 #include <stdlib.h>
 
+#include "codegen/backend/cpu/note/note.h"
+#include "codegen/backend/cuda/pass/pass.h"
+#include "codegen/backend/target.h"
 #include "codegen/lower/lower.h"
-#include "codegen/target/cpu/note/note.h"
-#include "codegen/target/cuda/pass/pass.h"
-#include "codegen/target/target.h"
 #include "tests/unit/check.h"
 
 static const char gemm[] = "architecture:\n"

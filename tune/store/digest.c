@@ -5,7 +5,7 @@
 
 #include "base/sha256.h"
 #include "model/identity/print.h"
-#include "model/spec/table/keys.h"
+#include "model/input/table/keys.h"
 #include "tune/store/tune_store.h"
 
 /* What of the machine decides which mappings there are.  Kernels are measured: bandwidths, rates and energies do not

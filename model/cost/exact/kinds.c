@@ -4,7 +4,7 @@
 #include "model/cost/exact/store.h"
 
 #include "model/flow/plan_class.h"
-#include "model/spec/dims.h"
+#include "model/input/dims.h"
 
 enum { MOST_LENGTHS = 8 };
 

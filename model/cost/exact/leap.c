@@ -5,7 +5,7 @@
 
 #include "model/cost/peers.h"
 #include "model/flow/skip.h"
-#include "model/spec/dims.h"
+#include "model/input/dims.h"
 
 enum {
   MIN_TRIP = 3,         /* of a loop that leaps */

@@ -5,7 +5,7 @@
 
 #include "model/flow/layout.h"
 #include "model/flow/plan_class.h"
-#include "model/spec/dims.h"
+#include "model/input/dims.h"
 
 static int64_t n_kinds(const tf_eval *ev, const tf_kinds *kinds, int l) {
   return tf_kind_count(&kinds[l], ev->trip[l]);

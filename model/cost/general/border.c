@@ -7,7 +7,7 @@
 #include "model/cost/general/most.h"
 #include "model/flow/lost.h"
 #include "model/flow/retain.h"
-#include "model/spec/dims.h"
+#include "model/input/dims.h"
 
 /* ---- words held by m-tiles -------------------------------------------------------------------------- */
 

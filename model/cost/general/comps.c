@@ -5,7 +5,7 @@
 
 #include "model/flow/retain.h"
 #include "model/flow/skip.h"
-#include "model/spec/dims.h"
+#include "model/input/dims.h"
 
 /* Adds `c` to the list, merged with every entry that shares a loop with it. */
 static int join(tf_comp *list, int n, tf_comp c) {

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "model/cost/quick/make.h"
-#include "model/spec/dims.h"
+#include "model/input/dims.h"
 #include "model/tree/infer.h"
 
 void *tf_even_grow(tf_even_maker *k, void *list, int n, int *cap, size_t size) {

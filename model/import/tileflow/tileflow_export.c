@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "model/import/tileflow/tileflow.h"
-#include "model/spec/masked.h"
+#include "model/input/masked.h"
 
 /* ---- problem ------------------------------------------------------------------------ */
 static void write_names(const ex_case *x, bool outs, tf_page *p) {

@@ -3,7 +3,7 @@
 
 #include "base/names.h"
 #include "model/import/tileflow/tileflow.h"
-#include "model/spec/kinds.h"
+#include "model/input/kinds.h"
 
 enum { MAX_COEFS = 32 };
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "model/import/tileflow/tileflow.h"
-#include "model/spec/kinds.h"
+#include "model/input/kinds.h"
 #include "model/tree/parse.h"
 
 static void mark_at(ti_case *c, ti_out *out, tf_loc at, int tensor) {

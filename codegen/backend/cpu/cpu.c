@@ -1,0 +1,80 @@
+/* The CPU target: memories are caches, which fill themselves; instances are threads; products go to micro-kernels. */
+#include "codegen/backend/cpu/cpu.h"
+
+#include "codegen/backend/cpu/pass/cost.h"
+#include "codegen/backend/cpu/pass/pass.h"
+
+static void join_rows(lowering *w) {
+  if (w->p->machine.choices.at[TF_CHOICE_AT] != LOW_AT_APART) low_join_rows(w);
+}
+
+static const low_pass passes[] = {
+    {"late", low_divide_late},
+    {"windows", low_windows},
+    {"rows", join_rows},
+    {"share", low_share},
+    {"round", low_round_early},
+    {"again", low_panels_again},
+    {"prefetch", low_prefetch},
+    {"merge", low_merge_rows},
+    {"blocks", low_block_channels},
+    {"around", low_around_channels},
+    {"unused", low_drop_unused},
+    {"apart", low_space_rows},
+    {"ahead", low_rows_ahead},
+    {"once", low_copy_once},
+    {NULL, NULL},
+};
+
+static bool machine_of(const tf_emit_options *o, ir_machine *machine, tf_diags *d) {
+  const tf_micro_isa *isas[TF_MICRO_MOST_ISAS];
+  ir_type data;
+  if (!tf_micro_isas(o, isas, d) || !tf_micro_data(o->dtype, &data, d)) return false;
+  *machine = tf_micro_machine(isas[0], data);
+  machine->choices = o->choices;
+  return true;
+}
+
+static double cycles_of(const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
+  const tf_micro_isa *isas[TF_MICRO_MOST_ISAS];
+  ir_machine machine;
+  if (!machine_of(o, &machine, d) || !tf_micro_isas(o, isas, d)) return -1;
+  machine = tf_cpu_machine(isas[0], machine.data, tree->workload);
+  machine.choices = o->choices;
+  ir_program *p = low_lower(tree, &tf_target_cpu.lower, &machine, d);
+  const double cycles = p ? tf_cost(p, isas[0]) : -1;
+  if (p && cycles < 0) tf_out_of_memory(d);
+  ir_free(p);
+  return cycles;
+}
+
+/* Of bytes by the fastest kernel that there may be for some operands.  Tiles multiply whole groups of k for each of
+ * their rows at once. */
+static double rate_of(const tf_emit_options *o, tf_diags *d) {
+  static const ir_operand without_sign = {IR_U8, 0, UINT8_MAX}, small = {IR_I8, -32, 32};
+  const tf_micro_isa *isas[TF_MICRO_MOST_ISAS];
+  ir_machine machine;
+  if (!machine_of(o, &machine, d) || !tf_micro_isas(o, isas, d)) return 1;
+  const ir_kernel *k = machine.data == IR_I8 ? machine.whole : machine.data == IR_BF16 ? machine.real : NULL;
+  if (machine.data == IR_I8) tf_micro_in_fours(isas[0], true, &machine);
+  if (machine.fours) k = tf_micro_fours(&machine, &without_sign, &small);
+  return k ? (k->m_round > 1 ? k->m_round : 1) * k->group / tf_micro_group_time(k) : 1;
+}
+
+const tf_target tf_target_cpu = {
+    .name = "cpu",
+    .what = "C17 with micro-kernels",
+    .lower = {.platform = &low_cpu_platform,
+              .depth = 1,
+              .skips = true,
+              .close_by = low_close_by,
+              .nest = low_product,
+              .terms = low_terms_of,
+              .passes = passes},
+    .machine = machine_of,
+    .print = tf_cpu_print,
+    .cycles = cycles_of,
+    .rate = rate_of,
+    .able = TF_EMIT_HERE | TF_EMIT_TUNED | TF_EMIT_NETWORKS | TF_EMIT_MICRO,
+    .run = ir_run,
+};

@@ -1,0 +1,227 @@
+/* Rows that a product reads as `a` and that maps compute just before it are computed one tile ahead, while the product
+ * multiplies.  A product keeps the multipliers busy and little else, so that most work of the maps is free beside
+ * it. */
+#include "codegen/backend/cpu/pass/pass.h"
+#include "codegen/intrin/math.h"
+#include "codegen/intrin/micro.h"
+
+static const tf_op *op_of(const lowering *w, const ir_stmt *s) { return &w->plan->wl->ops[s->op]; }
+
+static int place_of(const lowering *w, int z) {
+  int b = w->p->buffer_of[z];
+  while (w->p->buffers[b].shares >= 0)
+    b = w->p->buffers[b].shares;
+  return b;
+}
+
+/* The first n nests of a TOGETHER, whose rows run along dim. */
+typedef struct {
+  const lowering *w;
+  ir_stmt *const *nest;
+  int n, common, dim;
+} rows;
+
+/* The last of the rows' nests that produces tensor z; -1: none. */
+static int maker_in(const rows *r, int z) {
+  int at = -1;
+  for (int i = 0; i < r->n; i++)
+    if (op_of(r->w, r->nest[i])->out == z) at = i;
+  return at;
+}
+
+/* Whether every read is float32 or int32, does not reach borders, and moves with the row by one element or not at all;
+ * and outputs of the rows' nests before k are read at the same element. */
+static bool reads_rows(const rows *r, int k) {
+  const tf_op *op = op_of(r->w, r->nest[k]);
+  bool can = true;
+  for (int i = 0; can && i < op->n_reads; i++) {
+    const tf_ref *ref = &op->reads[i];
+    const tf_tensor *z = &r->w->plan->wl->tensors[ref->tensor];
+    const ir_type type = r->w->p->buffers[r->w->p->buffer_of[ref->tensor]].type;
+    const bool moves = low_reads_dim(ref, z->rank, r->dim);
+    can = (type == IR_F32 || (type == IR_I32 && moves)) && !low_padded(z) && z->rank > 0 &&
+          !low_reads_dim(ref, z->rank - 1, r->dim) && (!moves || low_is_dim(&ref->index[z->rank - 1], r->dim));
+    const int made = maker_in(r, ref->tensor);
+    if (made < 0 || op_of(r->w, r->nest[made])->reduce != TF_ASSIGN) continue;
+    for (int rank = 0; can && rank < z->rank; rank++)
+      can = low_is_dim(&ref->index[rank], op_of(r->w, r->nest[made])->dims[rank]);
+  }
+  return can;
+}
+
+/* Whether nest k, and all nests before it that continue sums, start over at the same time. */
+static bool starts_with_others(const rows *r, int k) {
+  const ir_stmt *s = r->nest[k];
+  bool same = true;
+  for (int i = 0; s->nest.n_fresh && i < k; i++) {
+    const ir_stmt *t = r->nest[i];
+    same &= t->nest.n_fresh == 0 || t->nest.n_fresh == s->nest.n_fresh;
+    for (int f = 0; same && f < t->nest.n_fresh; f++)
+      same = ir_same(t->nest.fresh[f], s->nest.fresh[f]);
+  }
+  return same;
+}
+
+static bool goes_over(const rows *r, int k) {
+  const ir_stmt *s = r->nest[k], *first = r->nest[0];
+  const tf_op *op = op_of(r->w, s);
+  bool over = s->kind == IR_NEST && !cpu_of(s)->product && !s->nest.from && starts_with_others(r, k) &&
+              op->n_dims == r->common + 1 && op->dims[r->common] == r->dim && s->range[r->common].exact &&
+              low_same_range(&s->range[r->common], &first->range[r->common]);
+  for (int d = 0; over && d < r->common; d++)
+    over = op->dims[d] == op_of(r->w, first)->dims[d] && low_same_range(&s->range[d], &first->range[d]);
+  return over && op->n_reads < 64 && r->w->p->buffers[r->w->p->buffer_of[op->out]].type == IR_F32 && reads_rows(r, k);
+}
+
+static bool is_sum(const rows *r, int k) {
+  const tf_op *op = op_of(r->w, r->nest[k]);
+  return (op->reduce == TF_REDUCE_ADD || op->reduce == TF_REDUCE_MAX || op->reduce == TF_REDUCE_MIN) &&
+         op->n_out_dims == r->common && r->common > 0 && op->n_expr == 1 && op->expr[0].what == TF_X_READ &&
+         low_reads_dim(&op->reads[0], r->w->plan->wl->tensors[op->reads[0].tensor].rank, r->dim);
+}
+
+/* The rows' function gets addresses and no dims, so that a map that uses dims' values is excluded. */
+static bool is_map(const rows *r, int k) {
+  const tf_op *op = op_of(r->w, r->nest[k]);
+  bool can = op->reduce == TF_ASSIGN && op->n_out_dims == r->common + 1;
+  for (int i = 0; can && i < op->n_expr; i++) {
+    const tf_expr *e = &op->expr[i];
+    can = e->what != TF_X_DIM && (e->what != TF_X_CALL || tf_micro_vector_name((int)e->call));
+  }
+  return can;
+}
+
+/* Whether the map is a deferred quotient, stored in place of its operand: nothing to do. */
+static bool is_nothing(const rows *r, int k) {
+  const ir_stmt *s = r->nest[k];
+  const tf_op *op = op_of(r->w, s);
+  const tf_expr *root = &op->expr[op->n_expr - 1];
+  if (s->nest.divides < 0 || root->what != TF_X_CALL || op->expr[root->arg[0]].what != TF_X_READ) return false;
+  return place_of(r->w, op->reads[op->expr[root->arg[0]].ref].tensor) == place_of(r->w, op->out);
+}
+
+/* Whether nest k reads the result of a sum that nest `from` or a later one computes: it is not ready before the row
+ * ends. */
+static bool reads_late(const rows *r, int from, int k) {
+  const tf_op *op = op_of(r->w, r->nest[k]);
+  bool any = false;
+  for (int i = 0; i < op->n_reads; i++)
+    for (int m = from; m < k; m++)
+      any |= i != r->nest[k]->nest.divides && op->reads[i].tensor == op_of(r->w, r->nest[m])->out &&
+             op_of(r->w, r->nest[m])->reduce != TF_ASSIGN;
+  return any;
+}
+
+/* Requires at most one sum over existing data first, then maps and sums of their outputs, and deferred quotients.
+ * Then rows can be computed in two passes, the second one beside the next row's first. */
+static bool two_passes(rows *r) {
+  const int n = r->n;
+  int k = 0, maps = 0;
+  for (r->n = 0; r->n < n && goes_over(r, r->n); r->n++)
+    ;
+  if (r->n < n) return false;
+  const int lead = is_sum(r, 0) ? 1 : 0;
+  for (k = lead; k < n && !is_nothing(r, k); k++) {
+    const int made = is_sum(r, k) ? maker_in(r, op_of(r->w, r->nest[k])->reads[0].tensor) : k;
+    if ((!is_map(r, k) && (made < lead || made >= k)) || reads_late(r, lead, k)) return false;
+    if (!is_map(r, k) && !is_sum(r, k)) return false;
+    maps += is_map(r, k);
+  }
+  for (; k < n; k++)
+    if (!is_nothing(r, k)) return false;
+  return maps > 0;
+}
+
+/* Whether rows are copied only for rounding; where the kernel takes more rows than there are, the additional ones may
+ * hold anything. */
+static bool narrows(const cpu_product *p) { return p->kernel->a == IR_BF16 && !p->pairs.keep_copy; }
+
+/* Whether sums of the rows continue earlier ones: then rows come in steps, and computing those that are not rounded
+ * ahead is no faster (2 % slower with float32). */
+static bool goes_on(const rows *r) {
+  bool any = false;
+  for (int k = 0; k < r->n; k++)
+    any |= r->nest[k]->nest.n_fresh > 0;
+  return any;
+}
+
+/* Whether product s covers the same rows and outer dims, and sums over all of each row. */
+static bool takes_rows(const rows *r, const ir_stmt *s) {
+  const cpu_product *p = cpu_of(s)->product;
+  const tf_op *op = op_of(r->w, s), *first = op_of(r->w, r->nest[0]);
+  if (p->way != CPU_PAIRS || p->slab || p->pairs.steps || p->pairs.transposed >= 0 || s->nest.from ||
+      !(p->pairs.copy < 0 ? p->kernel->group == 1 && p->kernel->a == IR_F32 && !goes_on(r) : narrows(p)))
+    return false;
+  bool same = op->dims[p->m] == first->dims[r->common - 1] && op->dims[p->k] == r->dim && s->range[p->k].exact &&
+              low_same_range(&s->range[p->k], &r->nest[0]->range[r->common]);
+  for (int k = 0; same && k < op->n_dims; k++) {
+    const int at = low_find_dim(first, op->dims[k]);
+    same = k == p->n || k == p->k ||
+           (at >= 0 && at < r->common && k < op->n_out_dims && low_same_range(&s->range[k], &r->nest[0]->range[at]));
+  }
+  for (int d = 0; same && d < r->common; d++)
+    same = low_find_dim(op, first->dims[d]) >= 0;
+  const int maker = maker_in(r, op->reads[p->a].tensor);
+  same = same && maker >= 0 && is_map(r, maker);
+  for (int rank = 0; same && rank <= r->common; rank++)
+    same = low_is_dim(&op->reads[p->a].index[rank], op_of(r->w, r->nest[maker])->dims[rank]);
+  return same;
+}
+
+/* Whether the product's other operands do not overlap with what the rows' nests read and write. */
+static bool keeps_clear(const rows *r, const ir_stmt *s) {
+  const tf_op *op = op_of(r->w, s);
+  const int out = place_of(r->w, op->out), b = place_of(r->w, op->reads[cpu_of(s)->product->b].tensor);
+  bool clear = true;
+  for (int k = 0; k < r->n; k++) {
+    const tf_op *row = op_of(r->w, r->nest[k]);
+    clear &= place_of(r->w, row->out) != out && place_of(r->w, row->out) != b;
+    for (int i = 0; i < row->n_reads; i++)
+      clear &= place_of(r->w, row->reads[i].tensor) != out;
+  }
+  return clear;
+}
+
+/* With 32 registers half of them are free of sums; and a row of vectors must be longer than the rows of a tile. */
+static bool has_room(const ir_machine *t) { return t->registers >= 32 && t->lanes >= 16; }
+
+/* The nests of the rows of statement s (a single map counts as one); NULL: none, or no memory. */
+static ir_stmt *rows_in(lowering *w, ir_stmt *s) {
+  if (s->kind == IR_TOGETHER) return s;
+  if (s->kind != IR_NEST || cpu_of(s)->product || cpu_of(s)->done || op_of(w, s)->reduce != TF_ASSIGN ||
+      op_of(w, s)->n_out_dims < 2)
+    return NULL;
+  ir_stmt *all = TF_NEW(w->p->arena, ir_stmt), **one = TF_ARRAY(w->p->arena, ir_stmt *, 1);
+  if (low_failed(w)) return NULL;
+  *one = s;
+  *all = (ir_stmt){.kind = IR_TOGETHER, .together.n_common = op_of(w, s)->n_out_dims - 1, .body = {1, one}};
+  return all;
+}
+
+/* Lets the product in statement at + 1 compute the rows of the statement at `at`, if possible. */
+static void put_ahead(lowering *w, const ir_body *body, int at) {
+  ir_stmt *const product = body->s[at + 1];
+  if (product->kind != IR_NEST || !cpu_of(product)->product || !has_room(&w->p->machine)) return;
+  ir_stmt *all = rows_in(w, body->s[at]);
+  const tf_op *last = all ? op_of(w, all->body.s[all->body.n - 1]) : NULL;
+  if (!last || all->together.n_common < 1 || last->n_dims != all->together.n_common + 1) return;
+  rows r = {w, all->body.s, all->body.n, all->together.n_common, last->dims[all->together.n_common]};
+  if (all->body.s[0]->range[all->together.n_common].most > (int64_t)TF_MICRO_RUN * w->p->machine.lanes) return;
+  if (!two_passes(&r) || !takes_rows(&r, product) || !keeps_clear(&r, product)) return;
+  cpu_note *rows_of = cpu_edit(w->p, all), *of = cpu_edit(w->p, product);
+  if (low_failed(w)) return;
+  rows_of->ahead = true;
+  of->rows = all;
+  body->s[at] = all;
+}
+
+static void ahead_in(lowering *w, const ir_body *body) {
+  for (int i = 0; i < body->n; i++) {
+    if (body->s[i]->kind == IR_FOR || body->s[i]->kind == IR_IF) ahead_in(w, &body->s[i]->body);
+    if (i + 1 < body->n) put_ahead(w, body, i);
+  }
+}
+
+void low_rows_ahead(lowering *w) {
+  if (!w->p->machine.choices.at[TF_CHOICE_AT]) ahead_in(w, &w->p->body);
+}

@@ -1,0 +1,513 @@
+/* What the kernel of a mapping costs a core in addition to the words that the model counts: register tiles, packing,
+ * calls. An estimate to rank mappings with equal figures; its constants are the architecture's (`core`). */
+#include "codegen/backend/cpu/pass/cost.h"
+
+#include <math.h>
+
+#include "codegen/backend/cpu/pass/loops.h"
+#include "codegen/backend/cpu/pass/pass.h"
+
+enum { MAX_DEPTH = 64 };
+
+typedef struct {
+  const ir_program *p;
+  const tf_micro_isa *isa;
+  const tf_core *core;
+  int depth, instances;
+  double near;                              /* words that stay in a core's close memory if it holds nothing else */
+  double trip[MAX_DEPTH], share[MAX_DEPTH]; /* of the surrounding loops: steps, and how many run at once */
+  const ir_stmt *loop[MAX_DEPTH];
+  uint64_t *moves; /* [variable] loops on which it depends, bit by depth */
+  double cycles;
+  bool is_short; /* of memory */
+} walk;
+
+static double parts(double n, double by) {
+  const int64_t whole = (int64_t)n, step = (int64_t)by;
+  return (double)((whole + step - 1) / step);
+}
+
+/* Cycles of one step of k: multiply-adds, loads, and the latency of dependent multiply-adds. */
+static double step(const tf_core *core, double rows, double across) {
+  const double busy = rows * across > rows + across ? rows * across : rows + across;
+  return (busy > core->ports * core->latency ? busy : core->ports * core->latency) / core->ports;
+}
+
+static double tiles_down(int registers, int64_t m, int across) {
+  return parts((double)m, tf_micro_rows(registers, across));
+}
+
+/* Of one panel that wide, for each step of k: its rows are shared out evenly among the tiles. */
+static double panel_step(const tf_core *core, int registers, int64_t m, int across) {
+  const double count = tiles_down(registers, m, across), low = floor((double)m / count), more = (double)m - low * count;
+  return more * (step(core, low + 1, across) + 0.5) + (count - more) * (step(core, low, across) + 0.5);
+}
+
+/* Of one panel, k deep. */
+static double panel(const tf_core *core, int registers, int64_t m, double k, int across) {
+  return k * panel_step(core, registers, m, across) + tiles_down(registers, m, across) * core->tile;
+}
+
+double tf_cost_tiles(const tf_core *core, int registers, int64_t m, int64_t vectors, double k, int across) {
+  const int rest = (int)(vectors % across);
+  return (double)(vectors / across) * panel(core, registers, m, k, across) +
+         (rest ? panel(core, registers, m, k, rest) : 0);
+}
+
+double tf_cost_block(const tf_core *core, int registers, int64_t m, int64_t vectors, double k, int64_t panels) {
+  const int narrow = (int)(vectors / panels);
+  const int64_t wider = vectors % panels;
+  return tf_cost_tiles(core, registers, m, wider * (narrow + 1), k, narrow + 1) +
+         tf_cost_tiles(core, registers, m, (panels - wider) * narrow, k, narrow);
+}
+
+/* The share of so many lines, that many bytes apart, that do not stay in the first cache together: it finds a line's
+ * place by where the line lies in its page. */
+static double crowded(const tf_core *core, double lines, int64_t apart) {
+  enum { LINE = 64 };
+  int64_t step = (int64_t)core->page, rest = step > 0 ? apart % step : 0;
+  while (rest) { /* places are multiples of their greatest common divisor */
+    const int64_t next = step % rest;
+    step = rest, rest = next;
+  }
+  const double stay = core->stays / (double)(step > LINE ? step : LINE);
+  return lines > stay ? 1 - stay / lines : 0;
+}
+
+double tf_cost_torn(const tf_core *core, const tf_transposed *t, int across) {
+  enum { LINE_WORDS = 16 };
+  const double most = (double)t->vectors < across ? (double)t->vectors : across, rest = (double)(t->vectors % across),
+               lines = (double)t->m / LINE_WORDS, tiles = tiles_down(t->registers, t->m, across),
+               last = rest > 0 ? tiles_down(t->registers, t->m, (int)rest) : 0;
+  const double torn =
+      ((double)t->vectors - rest) * (tiles > lines ? tiles - lines : 0) + rest * (last > lines ? last - lines : 0);
+  const double each = core->jump / 2; /* a core waits for what it stores later than for what it loads */
+  return t->apart ? each * crowded(core, most * t->lanes, t->apart) * torn * t->lanes : 0;
+}
+
+/* Squares of at most as many rows as lanes, of which a tile has one a vector, or more where rows end within it. */
+static double squares(const tf_transposed *t, int across) {
+  const int64_t rest = t->vectors % across;
+  if (t->row < t->m && t->row >= t->lanes)
+    return parts((double)t->row, t->lanes) * (double)(t->m / t->row) * (double)t->vectors;
+  return (double)(t->vectors - rest) * tiles_down(t->registers, t->m, across) +
+         (double)rest * (rest ? tiles_down(t->registers, t->m, (int)rest) : 0);
+}
+
+double tf_cost_channels(const tf_core *core, const tf_transposed *t, double k, int across) {
+  return tf_cost_tiles(core, t->registers, t->m, t->vectors, k, across) + squares(t, across) * core->square * t->lanes +
+         tf_cost_torn(core, t, across);
+}
+
+/* How often a statement runs on each of the cores that work at once; `kept`: how often its data change. */
+static double runs(const walk *w, uint64_t mask, bool kept) {
+  double n = 1;
+  int last = w->depth;
+  while (kept && last > 0 && !(mask >> (last - 1) & 1))
+    last--;
+  for (int i = 0; i < last; i++)
+    n *= w->trip[i] / w->share[i];
+  return n;
+}
+
+/* How often a core packs what has a slot for each of its boxes. */
+static double places(const walk *w, uint64_t mask) {
+  double n = 1;
+  for (int i = 0; i < w->depth; i++)
+    if (mask >> i & 1) n *= w->trip[i] / w->share[i];
+  return n;
+}
+
+static double words_of(const ir_range *r, int n, const bool *in) {
+  double words = 1;
+  for (int i = 0; i < n; i++)
+    if (!in || in[i]) words *= (double)r[i].most;
+  return words;
+}
+
+/* The dims of the op with which a read moves, and the loops on which their ranges depend. */
+static uint64_t dims_of(const walk *w, const ir_stmt *s, int read, bool *in) {
+  const tf_op *op = &w->p->tree->workload->ops[s->op];
+  const tf_ref *ref = &op->reads[read];
+  uint64_t mask = 0;
+  for (int k = 0; k < op->n_dims; k++) {
+    in[k] = false;
+    for (int r = 0; r < w->p->tree->workload->tensors[ref->tensor].rank; r++)
+      for (int t = 0; t < ref->index[r].n_terms; t++)
+        in[k] |= ref->index[r].terms[t].dim == op->dims[k];
+    if (in[k]) mask |= low_range_hangs_on(w->moves, &s->range[k]);
+  }
+  return mask;
+}
+
+/* Float32 words that an element of the type takes. */
+static double words_each(ir_type t) { return (double)ir_bytes(t) / (double)sizeof(float); }
+
+static ir_type type_of(const walk *w, const ir_stmt *s, int read) {
+  const int b = w->p->buffer_of[w->p->tree->workload->ops[s->op].reads[read].tensor];
+  return b < 0 ? IR_F32 : w->p->buffers[b].type;
+}
+
+/* Cycles in which a core waits for the box of an argument that comes from further out, while it copies it: for its
+ * lines, and for the beginning of each piece, half of which passes while the piece before is copied.  A piece: rows
+ * that stand one behind the other, with less than a line between them. */
+static double fetches(const walk *w, const cpu_product *p, const tf_tensor *z) {
+  const double line = w->core->line / (double)sizeof(float);
+  double apart = 1, span = 1, pieces = 1;
+  int r = z->rank;
+  do {
+    r--;
+    span += ((double)(p->slab[r].most < z->extent[r] ? p->slab[r].most : z->extent[r]) - 1) * apart;
+    apart *= (double)z->extent[r];
+  } while (r > 0 && apart - span < line);
+  while (r-- > 0)
+    pieces *= (double)cpu_slab_places(p, r);
+  return pieces * ((span + line) / w->core->stream + w->core->jump / 2);
+}
+
+/* Words, of 32 bits, that laying out so many elements for the product writes: bytes are laid out as many at a time as a
+ * word has. */
+static double laid(const cpu_product *p, ir_type type, double n) {
+  return p->kernel->c == IR_I32 ? n * words_each(type) : n;
+}
+
+/* Rows that stand in groups are packed together, each group as a word. */
+static void slab(walk *w, const ir_stmt *s) {
+  const cpu_product *p = cpu_of(s)->product;
+  const tf_op *op = &w->p->tree->workload->ops[s->op];
+  const tf_tensor *z = &w->p->tree->workload->tensors[op->reads[cpu_slab_of(p)].tensor];
+  uint64_t mask = 0;
+  double rows = 1;
+  for (int r = 0; r < z->rank; r++)
+    mask |= low_range_hangs_on(w->moves, &p->slab[r]);
+  for (int r = 0; r < z->rank - 1; r++)
+    rows *= parts((double)cpu_slab_places(p, r), r == cpu_slab_groups(p) ? p->kernel->group : 1);
+  const bool far = p->keep_slab && (double)tf_tensor_words(z) > w->near;
+  w->cycles += runs(w, mask, p->keep_slab) *
+               (rows * (w->core->row * (double)p->stride + (double)cpu_slab_places(p, z->rank - 1) / w->core->copy) +
+                (far ? fetches(w, p, z) : 0));
+}
+
+/* Whether the op's k-th dim is m, n or k of the product, or the rows of a product by channels. */
+static bool stands_inside(const tf_op *op, const cpu_product *p, int k) {
+  if (k == p->m || k == p->n) return true;
+  return p->way == CPU_CHANNELS ? k >= op->n_out_dims || (p->channels.joined && k == p->m - 1) : k == p->k;
+}
+
+static double outside(const walk *w, const ir_stmt *s) {
+  const tf_op *op = &w->p->tree->workload->ops[s->op];
+  double n = 1;
+  for (int k = 0; k < op->n_dims; k++)
+    if (!stands_inside(op, cpu_of(s)->product, k)) n *= (double)s->range[k].most;
+  return n;
+}
+
+/* Words of an operand that the nest reads, borders included. */
+static double read_box(const walk *w, const ir_stmt *s, int read) {
+  const tf_op *op = &w->p->tree->workload->ops[s->op];
+  const tf_ref *ref = &op->reads[read];
+  double words = 1;
+  for (int r = 0; r < w->p->tree->workload->tensors[ref->tensor].rank; r++) {
+    double along = 1;
+    for (int t = 0; t < ref->index[r].n_terms; t++)
+      for (int k = 0; k < op->n_dims; k++)
+        if (op->dims[k] == ref->index[r].terms[t].dim)
+          along += fabs((double)ref->index[r].terms[t].coef) * (double)(s->range[k].most - 1);
+    words *= along;
+  }
+  return words;
+}
+
+/* Words of a slab that must come from further out, as it does not fit in the close memory beside the nest's panels. */
+static double far_box(const walk *w, const ir_stmt *s, double panels, double words_of_panels) {
+  const cpu_product *p = cpu_of(s)->product;
+  const ir_buffer *pack = p->slab ? &w->p->buffers[p->pack] : NULL;
+  if (!pack || (double)pack->words * words_each(pack->type) + words_of_panels <= w->near) return 0;
+  const double words = read_box(w, s, p->a) * words_each(type_of(w, s, p->a));
+  return (words > w->near ? panels : 1) * words / w->core->copy;
+}
+
+/* Panels that do not stay close arrive while tiles multiply; what nobody prefetches, before them: once, if it then
+ * stays (measured on Zen 5, int8, 512 x 512 x 3 x 3: 0.28 ms, without prefetching 0.34). */
+static void panels_arrive(walk *w, const ir_stmt *s, double panels, double busy) {
+  const cpu_product *p = cpu_of(s)->product;
+  const tf_op *op = &w->p->tree->workload->ops[s->op];
+  const ir_buffer *all = &w->p->buffers[p->channels.panels];
+  const double coming = panels / w->core->stream, times = runs(w, 0, false);
+  const bool pass = low_panels_pass(w->p->tree->arch, (int64_t)((double)all->words * words_each(all->type)));
+  uint64_t mask = low_range_hangs_on(w->moves, &s->range[p->n]);
+  for (int i = op->n_out_dims; i < op->n_dims; i++)
+    mask |= low_range_hangs_on(w->moves, &s->range[i]);
+  if (p->channels.next == CPU_NEXT_NONE && pass)
+    w->cycles += (panels > w->near ? times : runs(w, mask, true)) * coming;
+  else if (panels > w->near)
+    busy = (busy > coming ? busy : coming) + panels / w->core->seen;
+  w->cycles += times * busy;
+}
+
+static void channels(walk *w, const ir_stmt *s) {
+  const cpu_product *p = cpu_of(s)->product;
+  const tf_op *op = &w->p->tree->workload->ops[s->op];
+  const int across = p->channels.panel / w->isa->lanes;
+  double k = 1;
+  for (int i = op->n_out_dims; i < op->n_dims; i++)
+    k *= parts((double)s->range[i].most, i == p->channels.groups ? p->kernel->group : 1);
+  const double passes = parts(k, TF_MICRO_PART), vectors = parts((double)s->range[p->n].most, w->isa->lanes),
+               calls = outside(w, s) * passes;
+  const int64_t row = s->range[p->m].most, rows = row * (p->channels.joined ? s->range[p->m - 1].most : 1);
+  if (p->slab) slab(w, s);
+  const double steps = low_share_inside(w->p->tree->workload, s) * k / passes * tf_micro_group_time(p->kernel);
+  const tf_transposed transposed = {
+      w->isa->registers, w->isa->lanes, row, rows, (int64_t)vectors, cpu_rows_apart(w->p->tree->workload, op, p->n)};
+  double busy = calls * tf_cost_channels(w->core, &transposed, steps, across);
+  double panels = k * vectors * w->isa->lanes;
+  for (int i = 0; i < op->n_out_dims; i++)
+    if (cpu_is_group(w->p->tree->workload, op, p, i)) panels *= (double)s->range[i].most;
+  w->cycles +=
+      runs(w, 0, false) * far_box(w, s, vectors / across, panels) + (cpu_lists_once(op, s) ? 1 : runs(w, 0, false)) * k;
+  panels_arrive(w, s, panels, busy);
+}
+
+/* The loops around that loop; none: 0. */
+static uint64_t around(const walk *w, const ir_stmt *loop) {
+  uint64_t mask = 0;
+  for (int i = 0; loop && i < w->depth && w->loop[i] != loop; i++)
+    mask |= UINT64_C(1) << i;
+  return mask;
+}
+
+/* With tiles of 16 rows by 16 sums: the number of multiplications, each of 16 groups of k (AMX) or of one (SME, a
+ * sixteenth of the time), plus storing sums, and loading them where a block of k is not the first. */
+static double tiles(const walk *w, const ir_stmt *s, double n) {
+  enum { SIDE = 16 };
+  const cpu_product *p = cpu_of(s)->product;
+  const double all = parts((double)s->range[p->m].most, SIDE) * parts(n, SIDE);
+  const double share = (double)p->kernel->k_round / (p->kernel->group * SIDE);
+  return all * (parts((double)s->range[p->k].most, p->kernel->k_round) * share * w->core->multiply +
+                w->core->store * (s->nest.n_fresh ? 2 : 1)) +
+         parts(all, 4) * w->core->tile;
+}
+
+/* Row pitch of b in bytes, if the nest takes a part of each row; 0: it is not such an argument. */
+static double row_bytes(const walk *w, const ir_stmt *s) {
+  const cpu_product *p = cpu_of(s)->product;
+  const tf_workload *wl = w->p->tree->workload;
+  const tf_ref *b = &wl->ops[s->op].reads[p->b];
+  const tf_tensor *z = &wl->tensors[b->tensor];
+  if (z->producer >= 0 || p->stride != 1 || z->rank < 2 || s->range[p->n].most >= z->extent[z->rank - 1]) return 0;
+  return (double)z->extent[z->rank - 1] * ir_bytes(w->p->buffers[w->p->buffer_of[b->tensor]].type);
+}
+
+/* The cost of beginning each such row: hardware prefetching stops at the end of a page, and with more pages than TLB
+ * entries each access misses; parts shorter than a cache line bring the rest of it for nothing (one row of int8 by
+ * 4096 x 1536 on Zen 5: 12 columns at a time took 3.3 times as long as 48, 5.5 times as long as 192). */
+static double jumps(const walk *w, const ir_stmt *s) {
+  const double k = (double)s->range[cpu_of(s)->product->k].most, n = (double)s->range[cpu_of(s)->product->n].most,
+               row = row_bytes(w, s), page = w->core->page;
+  const tf_ref *b = &w->p->tree->workload->ops[s->op].reads[cpu_of(s)->product->b];
+  const double part = n * ir_bytes(w->p->buffers[w->p->buffer_of[b->tensor]].type);
+  const double looked = row >= page && k > w->core->pages ? w->core->lookup : 0,
+               jumped = row >= page / 2 ? w->core->jump : 0, begun = row > 0 && part < w->core->line ? w->core->row : 0;
+  return k * fmax(fmax(looked, jumped), begun);
+}
+
+/* Words of a tensor that arrive in a cycle from the innermost memory outside the close one that holds all of it. */
+static double arrive(const walk *w, const tf_tensor *z) {
+  const tf_arch *a = w->p->tree->arch;
+  int from = tf_arch_close(a) - 1;
+  const double words = (double)tf_tensor_words(z);
+  while (from > 0 && a->memories[from].capacity_words >= 0 && words > (double)a->memories[from].capacity_words)
+    from--;
+  return from < 0 ? INFINITY : a->memories[from].read_bw;
+}
+
+/* Cycles that a core waits for b where no product before has prefetched it: neither copies nor tiles look far enough
+ * ahead (measured on Zen 5, 64 rows by 2048 x 8192 from DRAM: 15.6 ms, prefetched 12.4). */
+static double awaited(const walk *w, const ir_stmt *s, bool *in) {
+  const cpu_product *p = cpu_of(s)->product;
+  const tf_tensor *z = &w->p->tree->workload->tensors[w->p->tree->workload->ops[s->op].reads[p->b].tensor];
+  const bool asked =
+      (cpu_of(s)->prefetched >> (1 + p->b) & 1) && !(p->pack >= 0 && p->pairs.places); /* these from their slots */
+  if (z->producer >= 0 || p->slab || p->kernel->m_round > 1 || asked || (double)tf_tensor_words(z) <= w->near / 2)
+    return 0;
+  const uint64_t mask = dims_of(w, s, p->b, in);
+  return runs(w, mask, true) * read_box(w, s, p->b) / arrive(w, z);
+}
+
+/* Cycles in which a core waits for rows of a, of an argument as it stands there, whose next ones tiles ask for in short
+ * pieces (Measured: weights of 1 x 1 convolutions from memory as rows: 1024 to 256 channels at 14 x 14 0.48 to 0.61 ms,
+ * of which 0.50 where they are near; 512 to 2048 at 7 x 7 0.58 to 0.74, and 0.65). */
+static double rows_arrive(const walk *w, const ir_stmt *s, bool *in) {
+  const cpu_product *p = cpu_of(s)->product;
+  const int t = w->p->tree->workload->ops[s->op].reads[p->a].tensor;
+  const tf_tensor *z = &w->p->tree->workload->tensors[t];
+  if (p->pairs.transposed >= 0 || p->pairs.copy >= 0 || z->producer >= 0 || p->kernel->a != IR_F32 ||
+      (cpu_of(s)->prefetched >> (1 + p->a) & 1) || (double)tf_tensor_words(z) <= w->near / 2)
+    return 0;
+  const uint64_t mask = dims_of(w, s, p->a, in);
+  return runs(w, mask, true) * read_box(w, s, p->a) / w->core->stream;
+}
+
+/* b passes by while it is multiplied: the longer of both, laying it side by side, and sums that are loaded and stored
+ * for each panel. */
+static void streamed(walk *w, const ir_stmt *s, bool *in) {
+  const cpu_product *p = cpu_of(s)->product;
+  const tf_op *op = &w->p->tree->workload->ops[s->op];
+  const double m = (double)s->range[p->m].most, n = (double)s->range[p->n].most, k = (double)s->range[p->k].most,
+               vectors = parts(n, w->isa->lanes), groups = k / p->kernel->group;
+  const double busy = tf_cost_tiles(w->core, w->isa->registers, s->range[p->m].most, (int64_t)vectors,
+                                    groups * tf_micro_group_time(p->kernel), (int)(p->pairs.wide / w->isa->lanes)) +
+                      2 * m * vectors * parts(groups, (double)p->pairs.steps) + vectors * groups * p->kernel->group,
+               waits = n * groups / arrive(w, &w->p->tree->workload->tensors[op->reads[p->b].tensor]);
+  w->cycles += runs(w, 0, false) * (busy > waits ? busy : waits);
+  if (p->pairs.copy < 0) return;
+  const uint64_t mask = dims_of(w, s, p->a, in);
+  w->cycles += runs(w, mask, p->pairs.keep_copy) * m * k;
+}
+
+static void product(walk *w, const ir_stmt *s, const cpu_product *p) {
+  enum { MAX_DIMS = 64 };
+  const tf_op *op = &w->p->tree->workload->ops[s->op];
+  const double rows = p->pairs.merged ? (double)s->range[p->n - 1].most : 1;
+  const double m = (double)s->range[p->m].most, n = (double)s->range[p->n].most * rows, k = (double)s->range[p->k].most,
+               calls = outside(w, s) / rows;
+  bool in[MAX_DIMS];
+  if (op->n_dims > MAX_DIMS) return;
+  if (p->pairs.steps) {
+    streamed(w, s, in);
+    return;
+  }
+  const double vectors = parts(n, w->isa->lanes), once = runs(w, 0, false);
+  const int64_t panels = tf_micro_panels(w->isa->registers, (int64_t)vectors, tf_micro_across(&w->p->machine.choices));
+  const double stays = w->core->stays / (double)sizeof(float);
+  /* sums are stored and loaded again for each block of k, further out where they do not stay in the first cache */
+  const bool in_tiles = p->kernel->m_round > 1;
+  w->cycles += once * calls *
+               (in_tiles ? tiles(w, s, n)
+                         : tf_cost_block(w->core, w->isa->registers, s->range[p->m].most, (int64_t)vectors,
+                                         k / p->kernel->group * tf_micro_group_time(p->kernel), panels) +
+                               m * vectors);
+  if (n * k > stays) w->cycles += once * calls * n * k / w->core->seen;
+  if (s->nest.n_fresh > 0 && m * n + n * k > stays) w->cycles += once * calls * 2 * m * n / w->core->seen;
+  w->cycles += awaited(w, s, in) + rows_arrive(w, s, in);
+  if (p->pack < 0) w->cycles += once * calls * jumps(w, s);
+  if (p->pairs.far)
+    w->cycles += once * calls * parts(m, tf_micro_rows(w->isa->registers, (int)parts(vectors, (double)panels))) *
+                 vectors * k * w->core->far;
+  if (p->slab) {
+    slab(w, s);
+  } else if (p->pack >= 0) {
+    const uint64_t mask = dims_of(w, s, p->b, in);
+    w->cycles +=
+        (p->pairs.places ? places(w, mask) : runs(w, mask, p->pairs.keep)) * calls *
+        ((p->stride == 1 ? laid(p, p->kernel->b, n * k) / w->core->copy : n * k / w->core->turn) + jumps(w, s) +
+         (p->pairs.places ? n * k / w->core->stream : 0)); /* slots that are kept leave the close memory */
+  }
+  if (p->pairs.transposed >= 0) {
+    const uint64_t mask = dims_of(w, s, p->a, in);
+    w->cycles += runs(w, mask, true) * words_of(s->range, op->n_dims, in);
+  }
+  if (p->pairs.copy >= 0) {
+    const uint64_t mask = dims_of(w, s, p->a, in) | around(w, p->pairs.copy_in);
+    w->cycles += runs(w, mask, p->pairs.keep_copy || p->pairs.copy_in) * calls * m * k;
+  }
+}
+
+/* Few rows by a large operand: the multiply-adds, plus reducing the lanes of each sum, or storing and loading rows of
+ * c; plus a jump wherever contiguous elements of b end. */
+static void few(walk *w, const ir_stmt *s, const cpu_product *p) {
+  enum { STEPS = 8 };
+  const double m = p->m < 0 ? 1 : (double)s->range[p->m].most, n = (double)s->range[p->n].most,
+               k = (double)s->range[p->k].most, lanes = w->isa->lanes, calls = runs(w, 0, false) * outside(w, s);
+  w->cycles += calls * (p->few.along_k ? n * (m * (parts(k, lanes) / 2 + w->core->latency) + w->core->row)
+                                       : parts(n, lanes) * m * (k / 2 + parts(k, STEPS)) + k * w->core->row);
+}
+
+/* Elements that are not zero: each is loaded with its place, and multiplies vectors of b from the first cache, to which
+ * these were copied; sums of each part of k are loaded and stored. */
+static void sparse(walk *w, const ir_stmt *s, const cpu_product *p) {
+  enum { LOADS = 2 };
+  const double m = (double)s->range[p->m].most, n = (double)s->range[p->n].most, k = (double)s->range[p->k].most,
+               vectors = parts(n, w->isa->lanes), tiles = parts(vectors, p->sparse.across),
+               rows = m < p->sparse.rows ? 1 : p->sparse.rows, left = parts(k, p->sparse.of) * p->sparse.n;
+  const double loads = rows * (p->sparse.across + LOADS), waits = w->core->ports * w->core->latency;
+  w->cycles += runs(w, 0, false) * outside(w, s) *
+               (parts(m, rows) * tiles * left * (loads > waits ? loads : waits) / w->core->ports +
+                2 * m * vectors * parts(k, (double)p->sparse.deep) + k * n / w->core->copy);
+}
+
+static void nest(walk *w, const ir_stmt *s) {
+  const cpu_product *p = cpu_product_of(s);
+  if (p && p->way == CPU_SPARSE)
+    sparse(w, s, p);
+  else if (p && p->way == CPU_CHANNELS)
+    channels(w, s);
+  else if (p && p->way == CPU_FEW)
+    few(w, s, p);
+  else if (p)
+    product(w, s, p);
+  else
+    w->cycles += runs(w, 0, false) * tf_cost_points(w->p, w->isa, w->core, s);
+}
+
+/* A factor for each row, and passing all elements through the core. */
+static void over(walk *w, const ir_stmt *s) {
+  const tf_op *op = &w->p->tree->workload->ops[s->op];
+  const double rows = words_of(s->range, op->n_out_dims > 0 ? op->n_out_dims - 1 : 0, NULL),
+               n = words_of(s->range, op->n_out_dims, NULL);
+  w->cycles += runs(w, 0, false) * (rows * w->core->factor + n * 2 / w->isa->lanes);
+}
+
+/* What is kept from the step before moves to its place. */
+static void keep(walk *w, const ir_stmt *s) {
+  const int n = w->p->tree->workload->ops[s->op].n_out_dims;
+  w->cycles += runs(w, 0, false) * words_of(s->range, n, NULL) / w->core->copy;
+}
+
+static void body(walk *w, const ir_body *b, bool together);
+
+static void loop(walk *w, const ir_stmt *s) {
+  if (w->depth == MAX_DEPTH) return;
+  w->moves[s->loop.var] = UINT64_C(1) << w->depth;
+  w->loop[w->depth] = s;
+  w->trip[w->depth] = (double)s->loop.trip;
+  w->share[w->depth++] = !ir_is_aside(s) ? 1 : s->loop.trip < w->instances ? (double)s->loop.trip : w->instances;
+  body(w, &s->body, false);
+  w->depth--;
+}
+
+static void body(walk *w, const ir_body *b, bool together) {
+  const double waits = tf_cost_traffic(w->p, b, together);
+  w->is_short |= waits < 0;
+  w->cycles += runs(w, 0, false) * waits;
+  for (int i = 0; i < b->n; i++) {
+    const ir_stmt *s = b->s[i];
+    if (s->kind == IR_LET)
+      low_let_moves(w->moves, s);
+    else if (s->kind == IR_FOR)
+      loop(w, s);
+    else if (s->kind == IR_NEST)
+      nest(w, s);
+    else if (s->kind == IR_KEEP)
+      keep(w, s);
+    else if (s->kind == IR_CORRECT || s->kind == IR_DIVIDE || s->kind == IR_CARRY)
+      over(w, s);
+    else if (s->kind == IR_IF || s->kind == IR_TOGETHER)
+      body(w, &s->body, s->kind == IR_TOGETHER);
+  }
+}
+
+double tf_cost(const ir_program *p, const tf_micro_isa *isa) {
+  const tf_arch *a = p->tree->arch;
+  walk w = {.p = p,
+            .isa = isa,
+            .core = &a->core,
+            .instances = 1,
+            .near = 2 * (double)low_close_words(a),
+            .moves = TF_ARRAY(p->arena, uint64_t, (size_t)p->n_vars + 1)};
+  if (!w.moves) return -1;
+  for (int l = 1; l < a->n_memories; l++)
+    w.instances *= (int)(a->memories[l].mesh[0] * a->memories[l].mesh[1]);
+  body(&w, &p->body, false);
+  return w.is_short ? -1 : w.cycles;
+}

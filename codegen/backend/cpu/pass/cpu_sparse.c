@@ -1,0 +1,118 @@
+/* Recognises products whose mapping skips the zeros of an operand that has n of every m elements along the sum. */
+#include "codegen/backend/cpu/pass/pass.h"
+#include "codegen/intrin/micro.h"
+#include "model/sparse/sparse.h"
+
+static int64_t parts(int64_t n, int64_t by) { return (n + by - 1) / by; }
+
+/* The reads of op o whose zeros leave out its points: where a rule of its unit names them, or one of the memory that
+ * serves it an operand; streamed ops run as if there were no rules. */
+static uint64_t skipped(const lowering *w, int o) {
+  const tf_plan *p = w->plan;
+  if (!p->sparse || p->stream_scope[o] >= 0 || p->stream[o].node >= 0) return 0;
+  uint64_t on = tf_sparse_on(p->sparse, &p->arch->units[p->unit[o]].skipping, o, -1);
+  for (int r = 0; r < p->wl->ops[o].n_reads; r++) {
+    const tf_slice *s = &p->slices[p->op_slice[o] + r];
+    on |= tf_sparse_on(p->sparse, &p->arch->memories[s->above].skipping, o, s->tensor);
+  }
+  return on;
+}
+
+/* The position among the op's dims of the one that alone moves rank r of the read; -1: it is not one, by ones from 0.
+ */
+static int dim_at(const tf_op *op, const tf_ref *ref, int r) {
+  for (int k = 0; k < op->n_dims; k++)
+    if (low_is_dim(&ref->index[r], op->dims[k])) return k;
+  return -1;
+}
+
+/* Whether a is an argument of two ranks, which rows and the sum alone move, with n of every m along the sum. */
+static bool is_packed(const lowering *w, const tf_op *op, cpu_product *p) {
+  const tf_ref *ref = &op->reads[p->a];
+  const tf_tensor *a = &w->plan->wl->tensors[ref->tensor];
+  if (a->density.fall != TF_FALL_BLOCKS || a->producer >= 0 || a->rank != 2 || low_padded(a)) return false;
+  p->k = dim_at(op, ref, a->density.rank);
+  p->m = dim_at(op, ref, 1 - a->density.rank);
+  return p->k >= op->n_out_dims && p->m >= 0 && p->m < op->n_out_dims && a->density.m <= UINT8_MAX + 1 &&
+         a->lo[0] == 0 && a->lo[1] == 0;
+}
+
+/* Whether rows of b, for each element of the sum, are where they stand, and those of the output beside them. */
+static bool has_rows(const lowering *w, const tf_op *op, const cpu_product *p) {
+  const tf_ref *ref = &op->reads[p->b];
+  const tf_tensor *b = &w->plan->wl->tensors[ref->tensor];
+  const int n = op->dims[p->n];
+  if (!b->rank || low_padded(b) || low_reads_dim(ref, b->rank - 1, n) || low_reads_dim(ref, b->rank, op->dims[p->m]))
+    return false;
+  const tf_index *last = &ref->index[b->rank - 1];
+  return last->n_terms == 1 && last->terms[0].dim == n && last->terms[0].coef == 1 &&
+         low_reads_dim(ref, b->rank - 1, op->dims[p->k]);
+}
+
+static bool are_floats(const lowering *w, const tf_op *op) {
+  const int tensors[] = {op->out, op->reads[0].tensor, op->reads[1].tensor};
+  bool all = w->p->machine.data == IR_F32 && w->p->machine.lanes > 1;
+  for (int i = 0; i < 3; i++)
+    all &= w->p->buffers[w->p->buffer_of[tensors[i]]].type == IR_F32;
+  return all;
+}
+
+/* How deep parts of k are: so that b's columns of a tile stay in the first cache while all rows use them, beside the
+ * rest; and so that each nest begins with one.  0: there is no such. */
+static int64_t depth(const lowering *w, const ir_range *k, int64_t of, int64_t wide) {
+  const double stays = w->plan->arch->core.stays / (double)sizeof(float);
+  const int64_t most = (int64_t)stays / wide < TF_MICRO_RUN ? (int64_t)stays / wide : TF_MICRO_RUN;
+  const bool first = k->lo.var < 0 && k->lo.off == 0;
+  int64_t deep = most > of ? most / of * of : of;
+  if (first) return parts(parts(k->most, parts(k->most, deep)), of) * of;
+  while (deep > of && k->most % deep)
+    deep -= of;
+  return k->exact && k->most % deep == 0 && low_span_of(w, k->lo).of % k->most == 0 ? deep : 0;
+}
+
+/* Tiles as wide as registers hold, of nearly equal width; and as many rows as keep the multiply-adds from waiting for
+ * each other: a load of a's element and one of its place for as many of b's as the tile is wide. */
+static void shape(const lowering *w, const ir_stmt *nest, cpu_product *p) {
+  enum { WIDE = 8, NARROW = 6, MANY = 32, ROWS = 4 };
+  const ir_machine *t = &w->p->machine;
+  const int64_t most = t->registers >= MANY ? WIDE : NARROW, vectors = parts(nest->range[p->n].most, t->lanes);
+  p->sparse.across = (int)parts(vectors, parts(vectors, most));
+  p->sparse.rows = (int)(2 * most / p->sparse.across);
+  if (p->sparse.rows > ROWS) p->sparse.rows = ROWS;
+}
+
+static bool add_panels(lowering *w, const tf_op *op, cpu_product *p) {
+  enum { WORDS_MOST = 1 << 28 };
+  const tf_workload *wl = w->plan->wl;
+  const int64_t rows = wl->dims[op->dims[p->m]].extent, all = parts(wl->dims[op->dims[p->k]].extent, p->sparse.deep);
+  const char *name = wl->tensors[op->reads[p->a].tensor].name, *id = w->p->tensor_id[op->reads[p->a].tensor];
+  p->sparse.each = p->sparse.deep / p->sparse.of * p->sparse.n;
+  if (rows > WORDS_MOST / all / p->sparse.each) return false;
+  p->sparse.values = rows * all * p->sparse.each;
+  p->sparse.panels =
+      low_scratch(w, IR_F32, p->sparse.values + parts(p->sparse.values, (int64_t)sizeof(float)), name, id);
+  w->p->buffers[p->sparse.panels].space = 0;
+  w->p->buffers[p->sparse.panels].role = IR_PANELS;
+  p->sparse.room = low_scratch(w, IR_F32, p->sparse.deep * p->sparse.across * w->p->machine.lanes, name, id);
+  return true;
+}
+
+bool low_sparse(lowering *w, const ir_stmt *nest, cpu_product *product) {
+  static const ir_kernel kernel = {"f32", IR_F32, IR_F32, IR_F32, 1, 1, 1, 1, IR_F32, false};
+  const tf_op *op = &w->plan->wl->ops[nest->op];
+  const uint64_t on = skipped(w, nest->op);
+  if (!on || op->n_dims != op->n_out_dims + 1 || op->n_out_dims < 2 || nest->nest.from || !are_floats(w, op))
+    return false;
+  for (int a = 0; a < 2; a++) {
+    cpu_product p = {.way = CPU_SPARSE, .kernel = &kernel, .pack = -1, .a = a, .b = 1 - a, .n = op->n_out_dims - 1};
+    if (!(on >> a & 1) || !is_packed(w, op, &p) || p.m == p.n || !has_rows(w, op, &p)) continue;
+    const tf_density *d = &w->plan->wl->tensors[op->reads[a].tensor].density;
+    p.sparse.n = (int)d->n, p.sparse.of = (int)d->m;
+    shape(w, nest, &p);
+    p.sparse.deep = depth(w, &nest->range[p.k], d->m, (int64_t)p.sparse.across * w->p->machine.lanes);
+    if (!p.sparse.deep || !add_panels(w, op, &p)) continue;
+    *product = p;
+    return true;
+  }
+  return false;
+}

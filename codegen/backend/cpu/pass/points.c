@@ -1,0 +1,200 @@
+/* Cost of nests that are not matrix products, by the loops that `print` writes for them: windows, rows of maps, sums
+ * along rows, and scalar loops, in which each addition waits for the one before. */
+#include "codegen/backend/cpu/note/window.h"
+#include "codegen/backend/cpu/pass/cost.h"
+#include "codegen/backend/cpu/pass/pass.h"
+#include "model/input/dims.h"
+#include "tileflow/tree.h"
+
+typedef struct {
+  const tf_workload *wl;
+  const tf_op *op;
+  const ir_stmt *s;
+  const tf_core *core;
+  double lanes;
+  int registers;
+} points;
+
+static double vectors(const points *p, int k) {
+  const double lanes = p->lanes, n = (double)p->s->range[k].most;
+  return (double)(int64_t)((n + lanes - 1) / lanes);
+}
+
+/* Number of points of the op's dims from..to-1. */
+static double settings(const points *p, int from, int to) {
+  double n = 1;
+  for (int k = from; k < to; k++)
+    n *= (double)p->s->range[k].most;
+  return n;
+}
+
+static double calls(const tf_op *op) {
+  double n = 0;
+  for (int i = 0; i < op->n_expr; i++)
+    n += op->expr[i].what == TF_X_CALL;
+  return n > 0 ? n : 1;
+}
+
+/* Whether the op's k-th dim moves one of the first `to` ranks of the read. */
+static bool moves(const points *p, int read, int k, int to) {
+  for (int r = 0; r < to; r++)
+    for (int t = 0; t < p->op->reads[read].index[r].n_terms; t++)
+      if (p->op->reads[read].index[r].terms[t].dim == p->op->dims[k]) return true;
+  return false;
+}
+
+/* Number of reads that the k-th dim moves with a stride other than 1: a vector of them is gathered. */
+static int scattered(const points *p, int k) {
+  int n = 0;
+  for (int i = 0; i < p->op->n_reads; i++) {
+    const tf_ref *ref = &p->op->reads[i];
+    const int rank = p->wl->tensors[ref->tensor].rank;
+    bool steps = false;
+    for (int t = 0; rank > 0 && t < ref->index[rank - 1].n_terms; t++)
+      steps |= ref->index[rank - 1].terms[t].dim == p->op->dims[k] && ref->index[rank - 1].terms[t].coef != 1;
+    n += steps || moves(p, i, k, rank - 1);
+  }
+  return n;
+}
+
+/* Cycles to ask which lanes are there, at each place along a padded last rank: before the rows of a nest, and anew
+ * wherever what is taken before them moves. */
+static double asks(const points *p) {
+  const tf_op *op = p->op;
+  const int lane = op->n_out_dims - 1;
+  double places = 0, anew = 1;
+  for (int i = 0; i < op->n_reads; i++) {
+    const int last = p->wl->tensors[op->reads[i].tensor].rank - 1;
+    if (cpu_window_kind(p->wl, p->s, i) == CPU_LANES && p->wl->tensors[op->reads[i].tensor].pad[last])
+      places += cpu_window_places(p->wl, p->s, i, last);
+  }
+  for (int k = 0; k < lane - 1; k++) {
+    bool moves = false;
+    for (int i = 0; i < op->n_reads; i++)
+      moves |= !cpu_read_moves(p->wl, op, i, lane - 1) && cpu_read_moves(p->wl, op, i, k);
+    if (moves) anew *= (double)p->s->range[k].most;
+  }
+  return places * anew * vectors(p, lane) * p->core->element;
+}
+
+/* Tiles of some rows by one vector.  Elements that windows of a tile share are loaded once. */
+static double window(const points *p) {
+  const tf_op *op = p->op;
+  const int lane = op->n_out_dims - 1, most = cpu_window_rows(p->wl, p->s, p->registers);
+  const double rows = lane > 0 ? (double)p->s->range[lane - 1].most : 1, tall = rows < most ? rows : most,
+               taps = cpu_of(p->s)->window->taps;
+  const double tiles =
+      (double)(int64_t)((rows + tall - 1) / tall) * vectors(p, lane) * settings(p, 0, lane > 0 ? lane - 1 : 0);
+  double loads = 0;
+  for (int i = 0; i < op->n_reads; i++)
+    loads += cpu_window_kind(p->wl, p->s, i) == CPU_STEADY   ? taps
+             : cpu_window_kind(p->wl, p->s, i) == CPU_ACROSS ? taps * p->lanes
+                                                             : cpu_window_loads(p->wl, p->s, i, (int)tall);
+  const int fours = cpu_of(p->s)->window->fours;
+  if (fours >= 0) { /* neighbours are loaded, spread out in two steps, and added up at once, then made float32 */
+    const double beside = (double)p->s->range[op->n_dims - 1].most,
+                 each = cpu_window_loads(p->wl, p->s, fours, (int)tall) / beside;
+    return tiles * ((taps / beside * tall + 3 * each + 2 * tall) / p->core->ports + p->core->tile);
+  }
+  const double sums = cpu_of(p->s)->window->fills                     ? 1
+                      : op->n_expr > 1 && op->reduce == TF_REDUCE_ADD ? calls(op)
+                                                                      : calls(op) + (op->n_expr > 1);
+  return tiles * ((taps * tall * sums + loads) / p->core->ports + p->core->tile) + asks(p);
+}
+
+/* A map whose innermost loop is not that of its output's last dim: element by element. */
+static double along_other(const points *p, int row) {
+  const double n = (double)p->s->range[row].most;
+  return settings(p, 0, p->op->n_dims) / n * (n * p->op->n_expr + p->core->row);
+}
+
+/* Cycles to ask which elements of a row are there: anew wherever an index into a padded rank moves. */
+static double row_asks(const points *p) {
+  const int last = p->op->n_out_dims - 1;
+  double all = 0;
+  for (int i = 0; i < p->op->n_reads; i++) {
+    const tf_ref *ref = &p->op->reads[i];
+    double anew = 0, loops = 1;
+    for (int k = 0; k < p->op->n_dims; k++) {
+      if (k == last) continue;
+      loops *= (double)p->s->range[k].most;
+      for (int r = 0; r < p->wl->tensors[ref->tensor].rank; r++)
+        if (p->wl->tensors[ref->tensor].pad[r] && tf_index_coef(&ref->index[r], p->op->dims[k])) anew = loops;
+    }
+    all += anew * vectors(p, last) * p->core->element;
+  }
+  return all;
+}
+
+/* Steps of a map of a vector: bytes are made of vectors that are written down (print/rows.c), operand by operand in
+ * registers (measured with AVX-512: sums of int32 to uint8, five calls, 4 to 5.3 cycles), with what a quotient
+ * takes more; of all else as the compiler makes it, each operand. */
+static double map_steps(const ir_program *of, const points *p) {
+  enum { QUOTIENT = 7 };
+  const ir_buffer *out = &of->buffers[of->buffer_of[p->op->out]];
+  if (!ir_is_byte(out->type) || p->lanes < TF_MICRO_BYTES_LANES) return p->op->n_expr;
+  double more = 0;
+  for (int i = 0; i < p->op->n_expr; i++)
+    more += p->op->expr[i].what == TF_X_CALL && p->op->expr[i].call == TF_K_DIV ? QUOTIENT : 0;
+  return calls(p->op) + more;
+}
+
+/* Rows of the output as vectors. */
+static double along_output(const points *p, double n_expr) {
+  const int last = p->op->n_out_dims - 1;
+  const double rows = settings(p, 0, last) * settings(p, p->op->n_out_dims, p->op->n_dims);
+  return rows * (vectors(p, last) * (n_expr + scattered(p, last) * p->lanes / 2) + p->core->row) + row_asks(p);
+}
+
+/* Cycles in which a map waits for where its rows, parts of a larger argument's, go on: no stream tells the machine, and
+ * no product has prefetched them.  (Measured: 64 rows, of 32 to 224 elements, of arguments of 3 and 8 MB: 48 to 100
+ * cycles a row.) */
+static double awaited(const points *p, const ir_program *of) {
+  const int last = p->op->n_out_dims - 1;
+  double n = 0;
+  for (int i = -1; i < p->op->n_reads && i < 30; i++) {
+    const int t = i < 0 ? p->op->out : p->op->reads[i].tensor, rank = p->wl->tensors[t].rank;
+    if (of->buffers[of->buffer_of[t]].role != IR_ARGUMENT || rank < 2 || (cpu_of(p->s)->prefetched >> (1 + i) & 1) ||
+        p->s->range[last].most >= p->wl->tensors[t].extent[rank - 1] ||
+        tf_tensor_words(&p->wl->tensors[t]) <= low_close_words(of->tree->arch))
+      continue;
+    if (i < 0 || tf_index_coef(&p->op->reads[i].index[rank - 1], p->op->dims[last]) == 1) {
+      double rows = 1;
+      for (int k = 0; k < last; k++)
+        if (i < 0 || moves(p, i, k, rank - 1)) rows *= (double)p->s->range[k].most;
+      n += rows;
+    }
+  }
+  return n * p->core->jump;
+}
+
+/* Sums along rows: vectors, and one horizontal sum at the end. */
+static double along_sums(const points *p) {
+  const int last = p->op->n_dims - 1;
+  return settings(p, 0, p->op->n_out_dims) *
+         (settings(p, p->op->n_out_dims, last) * vectors(p, last) * p->op->n_expr + p->core->row);
+}
+
+static bool padded(const points *p) {
+  for (int i = 0; i < p->op->n_reads; i++)
+    for (int r = 0; r < p->wl->tensors[p->op->reads[i].tensor].rank; r++)
+      if (p->wl->tensors[p->op->reads[i].tensor].pad[r]) return true;
+  return false;
+}
+
+double tf_cost_points(const ir_program *of, const tf_micro_isa *isa, const tf_core *core, const ir_stmt *s) {
+  const tf_workload *wl = of->tree->workload;
+  const points p = {wl, &wl->ops[s->op], s, core, isa->lanes, isa->registers};
+  const int out = p.op->n_out_dims, all = p.op->n_dims;
+  if (cpu_of(s)->window) return window(&p);
+  if (cpu_of(s)->done) return settings(&p, 0, out - 1) * vectors(&p, out - 1) * calls(p.op);
+  const int row = out > 0 && out == all ? cpu_map_row(wl, s, 0, isa->lanes) : out - 1;
+  if (row < out - 1) return along_other(&p, row);
+  if (out == all) return out > 0 ? along_output(&p, map_steps(of, &p)) + awaited(&p, of) : p.op->n_expr;
+  if (scattered(&p, all - 1) == 0 && !padded(&p)) return along_sums(&p);
+  bool neighbours = false;
+  for (int k = out; k < all; k++)
+    neighbours |= scattered(&p, k) == 0;
+  if (out > 0 && (scattered(&p, out - 1) == 0 || !neighbours)) return along_output(&p, p.op->n_expr);
+  return settings(&p, 0, all) * core->latency;
+}

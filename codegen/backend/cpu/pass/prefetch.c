@@ -1,0 +1,202 @@
+/* What products prefetch while they multiply: the operands of the following product in the same loop, and what maps
+ * read and write on the way there; the last product, those of the next iteration up to the first one.  Only arguments,
+ * and only if they are small enough to be still in cache by then. */
+#include "codegen/backend/cpu/pass/pass.h"
+
+enum {
+  MOST_PRODUCTS = 16, /* of a loop */
+  MOST_LOOPS = 64,    /* surrounding it */
+  MOST_READS = 30,    /* of a map */
+  MOST_BOXES = 32,    /* of rows, of what a map reads */
+  SHARE = 2           /* prefetched data may take one part in so many of the close memory */
+};
+
+typedef struct {
+  lowering *w;
+  const ir_stmt **let;  /* [var] the let that sets it; NULL: another statement */
+  int loop[MOST_LOOPS]; /* variables of the surrounding loops, outermost first */
+  int n_loops;
+  int64_t room; /* words that maps may still have prefetched by a product */
+} prefetching;
+
+/* A product of one pair of matrices in a register-tile kernel. */
+static bool may_prefetch(const lowering *w, const ir_stmt *s) {
+  const cpu_product *p = cpu_product_of(s);
+  if (!p || p->way != CPU_PAIRS || p->slab || p->pairs.steps || p->kernel->m_round > 1) return false;
+  bool one = true;
+  for (int k = 0; k < w->plan->wl->ops[s->op].n_dims; k++)
+    one &= cpu_is_matrix(p, k) || s->range[k].most == 1;
+  return one;
+}
+
+/* A map between products: what it reads and writes comes in rows as short as the product's panel is narrow, of which
+ * no stream tells the machine where they go on. */
+static bool is_map(const lowering *w, const ir_stmt *s) {
+  if (s->kind != IR_NEST || cpu_of(s)->product || cpu_of(s)->window || cpu_of(s)->done) return false;
+  const tf_op *op = &w->plan->wl->ops[s->op];
+  return op->reduce == TF_ASSIGN && op->n_dims == op->n_out_dims && op->n_reads < MOST_READS;
+}
+
+/* Whether the read is within the tensor, though others pass its borders. */
+static bool stays_inside(const tf_workload *wl, const tf_ref *ref) {
+  const tf_tensor *z = &wl->tensors[ref->tensor];
+  bool inside = true;
+  for (int r = 0; inside && r < z->rank; r++) {
+    const tf_index *ix = &ref->index[r];
+    inside = ix->n_terms == 1 && ix->c == 0 && ix->terms[0].coef == 1 && z->lo[r] == 0 &&
+             wl->dims[ix->terms[0].dim].extent <= z->extent[r];
+  }
+  return inside;
+}
+
+/* Words of the operand's box, if it consists of contiguous rows of an argument, and not too many of them; else 0. */
+static int64_t far_words(const lowering *w, const ir_stmt *s, int read) {
+  const cpu_product *p = cpu_of(s)->product;
+  const tf_op *op = &w->plan->wl->ops[s->op];
+  const int z = read < 0 ? op->out : op->reads[read].tensor, rank = w->plan->wl->tensors[z].rank;
+  if (!rank || w->p->buffers[w->p->buffer_of[z]].role != IR_ARGUMENT) return 0;
+  if (low_padded(&w->plan->wl->tensors[z]) && (p || (read >= 0 && !stays_inside(w->plan->wl, &op->reads[read]))))
+    return 0;
+  if (s->nest.from && read >= 0 && s->nest.from[read] != w->p->buffer_of[z]) return 0;
+  if (p && read == p->a && p->pairs.transposed >= 0) return 0;
+  int64_t words = 1, boxes;
+  int moved = 0;
+  for (int r = 0; r < rank; r++) {
+    const int k = cpu_box_dim(op, s, read, r);
+    if (k == -2 || (k == -1 && r == rank - 1)) return 0;
+    if (k < 0) continue;
+    moved++;
+    words *= s->range[k].most;
+    if (words > low_close_words(w->plan->arch) / SHARE) return 0;
+  }
+  if (p ? moved != 2 : moved < 2) return 0;
+  cpu_box_rows(op, s, read, rank, &boxes);
+  return boxes <= MOST_BOXES ? words : 0;
+}
+
+/* How far a step of the loop moves the value; false: not known. */
+static bool moves(const prefetching *a, ir_atom v, int loop, int64_t *by) {
+  *by = v.var == loop;
+  const ir_stmt *let = v.var < 0 ? NULL : a->let[v.var];
+  for (int i = 0; let && i < let->let.expr.n; i++) {
+    int64_t one;
+    if (!moves(a, let->let.expr.arg[i], loop, &one) || (one && let->let.expr.fn != IR_SUM)) return false;
+    if (one) *by += let->let.expr.coef[i] * one;
+  }
+  return true;
+}
+
+static bool holds(const tf_op *op, int read, int rank, int k) {
+  return read < 0 ? k < op->n_out_dims : low_reads_dim(&op->reads[read], rank, op->dims[k]);
+}
+
+/* How the operand's box moves with the innermost loop that moves it; NULL: none, or not known. */
+static int64_t *shift_of(const prefetching *a, const ir_stmt *s, int read) {
+  const tf_workload *wl = a->w->plan->wl;
+  const tf_op *op = &wl->ops[s->op];
+  const int rank = wl->tensors[read < 0 ? op->out : op->reads[read].tensor].rank;
+  int64_t *shift = TF_ARRAY(a->w->p->arena, int64_t, (size_t)op->n_dims);
+  for (int l = a->n_loops - 1; shift && l >= 0; l--) {
+    bool any = false;
+    for (int k = 0; k < op->n_dims; k++) {
+      if (!holds(op, read, rank, k)) continue;
+      if (!moves(a, s->range[k].lo, a->loop[l], &shift[k])) return NULL;
+      any |= shift[k] != 0;
+    }
+    if (any) return shift;
+  }
+  return NULL;
+}
+
+/* Whether the ranges of s, statement `to` of the body or part of it, are known earlier, at `at`. */
+static bool known(const prefetching *a, const ir_body *b, int at, int to, const ir_stmt *s) {
+  bool all = true;
+  for (int i = at; i < to; i++)
+    for (int k = 0; k < a->w->plan->wl->ops[s->op].n_dims; k++)
+      all &=
+          b->s[i]->kind != IR_LET || (s->range[k].lo.var != b->s[i]->let.var && s->range[k].hi.var != b->s[i]->let.var);
+  return all;
+}
+
+/* Lets statement `from` prefetch what `next` needs, which is statement `to` or part of it: in the same iteration if it
+ * is later, else in the next. */
+static void prefetch(prefetching *a, const ir_body *b, int from, int to, ir_stmt *next) {
+  lowering *w = a->w;
+  ir_stmt *s = b->s[from];
+  const tf_op *op = &w->plan->wl->ops[next->op];
+  const cpu_product *p = cpu_of(next)->product;
+  const int operand[] = {p ? p->a : 0, p ? p->b : 1, -1}, n = p ? 3 : op->n_reads + 1;
+  int64_t *none = TF_ARRAY(w->p->arena, int64_t, (size_t)op->n_dims);
+  if (low_failed(w) || (to > from && !known(a, b, from, to, next))) return;
+  for (int i = 0; i < n; i++) {
+    const int read = p ? operand[i] : i < op->n_reads ? i : -1;
+    const int64_t words = far_words(w, next, read), *shift = words ? shift_of(a, next, read) : NULL;
+    if (!shift || (!p && words > a->room)) continue;
+    cpu_note *note = cpu_edit(w->p, s);
+    cpu_prefetch *all = note ? TF_ARRAY(w->p->arena, cpu_prefetch, (size_t)note->n_prefetches + 1) : NULL;
+    if (!all) return;
+    for (int k = 0; k < note->n_prefetches; k++)
+      all[k] = note->prefetches[k];
+    all[note->n_prefetches++] = (cpu_prefetch){next, read, to > from ? none : shift};
+    note->prefetches = all;
+    a->room -= p ? 0 : words;
+    if (!(note = cpu_edit(w->p, next))) return; /* it may be the same statement */
+    note->prefetched |= 1U << (1 + read);
+  }
+}
+
+/* The maps of statement `to`. */
+static void prefetch_maps(prefetching *a, const ir_body *b, int from, int to) {
+  ir_stmt *s = b->s[to];
+  if (is_map(a->w, s)) prefetch(a, b, from, to, s);
+  for (int i = 0; s->kind == IR_TOGETHER && i < s->body.n; i++)
+    if (is_map(a->w, s->body.s[i])) prefetch(a, b, from, to, s->body.s[i]);
+}
+
+/* Of the body's products those that prefetch: what maps need (maps), or what products of the same kind do. */
+static int products_of(const prefetching *a, const ir_body *b, bool maps, int all[MOST_PRODUCTS]) {
+  int n = 0;
+  for (int i = 0; i < b->n && n < MOST_PRODUCTS; i++) {
+    const cpu_product *p = cpu_product_of(b->s[i]);
+    if (may_prefetch(a->w, b->s[i]) || (maps && p && p->way == CPU_CHANNELS)) all[n++] = i;
+  }
+  return n;
+}
+
+/* Each product prefetches what comes up to the next one. */
+static void in_turn(prefetching *a, const ir_body *b) {
+  int all[MOST_PRODUCTS], n = products_of(a, b, true, all);
+  for (int i = 0; i < n; i++) {
+    a->room = low_close_words(a->w->plan->arch) / SHARE;
+    for (int k = (all[i] + 1) % b->n; k != all[(i + 1) % n]; k = (k + 1) % b->n)
+      prefetch_maps(a, b, all[i], k);
+  }
+  n = products_of(a, b, false, all);
+  for (int i = 0; i < n; i++)
+    prefetch(a, b, all[i], all[(i + 1) % n], b->s[all[(i + 1) % n]]);
+}
+
+static void walk(prefetching *a, const ir_body *b) {
+  for (int i = 0; i < b->n; i++) {
+    const ir_stmt *s = b->s[i];
+    const bool loop = s->kind == IR_FOR && a->n_loops < MOST_LOOPS;
+    if (loop) a->loop[a->n_loops++] = s->loop.var;
+    if (loop && s->loop.trip > 1) in_turn(a, &s->body);
+    walk(a, &s->body);
+    a->n_loops -= loop;
+  }
+}
+
+static void find_lets(const ir_stmt **let, const ir_body *b) {
+  for (int i = 0; i < b->n; i++) {
+    if (b->s[i]->kind == IR_LET) let[b->s[i]->let.var] = b->s[i];
+    find_lets(let, &b->s[i]->body);
+  }
+}
+
+void low_prefetch(lowering *w) {
+  prefetching a = {.w = w, .let = TF_ARRAY(w->p->arena, const ir_stmt *, (size_t)w->p->n_vars + 1)};
+  if (low_failed(w) || w->p->machine.lanes < 2 || w->p->machine.choices.at[TF_CHOICE_PREFETCH]) return;
+  find_lets(a.let, &w->p->body);
+  walk(&a, &w->p->body);
+}

@@ -1,0 +1,85 @@
+/* How nests sum, as `print` and the micro-kernels do it: what they add to an element of the output one after the
+ * other. */
+#include "codegen/backend/cpu/pass/pass.h"
+#include "codegen/intrin/micro.h"
+#include "model/input/dims.h"
+
+static int64_t times(int64_t a, int64_t b) { return __builtin_mul_overflow(a, b, &a) ? INT64_MAX / 4 : a; }
+static int64_t parts(int64_t n, int64_t of) { return (n + of - 1) / of; }
+
+/* Whether the op's k-th dim moves no operand but along its last rank, by one element. */
+static bool runs_along(const lowering *w, const tf_op *op, int k) {
+  for (int i = 0; i < op->n_reads; i++) {
+    const tf_ref *ref = &op->reads[i];
+    const int rank = w->plan->wl->tensors[ref->tensor].rank;
+    if (rank > 1 && low_reads_dim(ref, rank - 1, op->dims[k])) return false;
+    const int64_t step = rank > 0 ? tf_index_coef(&ref->index[rank - 1], op->dims[k]) : 0;
+    if (step != 0 && step != 1) return false;
+  }
+  return true;
+}
+
+/* Whether sums are made element by element of the output, along rows of what is summed, in vectors or in double: these
+ * are exact enough whatever their length.  Else each term goes to an element in memory. */
+static bool along_rows(const lowering *w, const tf_op *op) {
+  const int last = op->n_out_dims - 1;
+  if (last < 0) return true;
+  if (runs_along(w, op, last)) return false;
+  for (int k = op->n_out_dims; k < op->n_dims; k++)
+    if (runs_along(w, op, k)) return true;
+  return false;
+}
+
+/* Terms that go to an element in memory, some at a time. */
+static void each(low_terms *t, int64_t all, int64_t some) {
+  t->adds = parts(all, some);
+  t->limit = TF_MICRO_RUN;
+  t->most = TF_MICRO_RUN * some;
+}
+
+/* Sums that a nest makes on its own, of `run` terms or fewer. */
+static void sums(low_terms *t, int64_t all, int64_t adds) {
+  t->adds = adds;
+  t->limit = TF_MICRO_RUNS;
+  t->most = adds <= TF_MICRO_RUNS ? all : all / adds * TF_MICRO_RUNS > 0 ? all / adds * TF_MICRO_RUNS : 1;
+}
+
+/* Whether sums are in tiles; a product of another kernel than the machine's has none of a micro-kernel. */
+static bool in_tiles(const lowering *w, const ir_kernel *k) {
+  return (k == w->p->machine.real || k == w->p->machine.whole) && tf_micro_in_tiles(tf_micro_kernel_of(k));
+}
+
+static void of_product(const lowering *w, const ir_stmt *s, int64_t all, low_terms *t) {
+  enum { ONE_ROW = 4, ROWS = 6 }; /* rows of b at once, at least: few.c */
+  const cpu_product *p = cpu_of(s)->product;
+  const int64_t k = s->range[p->k].most, others = all / (k > 0 ? k : 1);
+  if (p->kernel->a != IR_F32) return;
+  if (p->way == CPU_SPARSE)
+    sums(t, all, parts(all, p->sparse.deep));
+  else if (p->way == CPU_CHANNELS)
+    sums(t, all, parts(all, TF_MICRO_PART));
+  else if (p->way == CPU_FEW && !p->few.along_k)
+    each(t, all, p->m < 0 || s->range[p->m].most == 1 ? ONE_ROW : ROWS);
+  else if (p->way == CPU_FEW)
+    sums(t, all, times(others, parts(k, (int64_t)TF_MICRO_RUN * TF_MICRO_RUNS * w->p->machine.lanes)));
+  else if (in_tiles(w, p->kernel))
+    sums(t, all, k > TF_MICRO_RUN ? times(others, k) : others);
+  else
+    sums(t, all,
+         times(others, parts(k, p->pairs.steps && p->pairs.steps < TF_MICRO_RUN ? p->pairs.steps : TF_MICRO_RUN)));
+}
+
+void low_terms_of(const lowering *w, const ir_stmt *s, low_terms *t) {
+  const tf_op *op = &w->plan->wl->ops[s->op];
+  int64_t all = 1;
+  *t = (low_terms){.next = TF_MICRO_RUNS};
+  for (int k = op->n_out_dims; k < op->n_dims; k++)
+    all = times(all, s->range[k].most);
+  if (ir_is_half(w->p->machine.data) || w->p->buffers[w->p->buffer_of[op->out]].type != IR_F32 || all < 1) return;
+  if (cpu_of(s)->product)
+    of_product(w, s, all, t);
+  else if (along_rows(w, op))
+    sums(t, all, 1);
+  else
+    each(t, all, 1);
+}

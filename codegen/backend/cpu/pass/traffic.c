@@ -1,0 +1,89 @@
+/* Words of intermediates that nests other than products fetch and write back, where these do not stay in the first
+ * cache from one nest to the next.  The model counts them, but hides them behind work that a kernel does not have. */
+#include "codegen/backend/cpu/pass/cost.h"
+#include "codegen/backend/cpu/pass/loops.h"
+#include "codegen/backend/cpu/pass/pass.h"
+
+typedef struct {
+  const ir_program *p;
+  double stays;      /* words that stay in the first cache */
+  double *fetched;   /* [buffer] words read or written at its place so far; 0: none */
+  double *rewritten; /* [buffer] of them, those that are written */
+} traffic;
+
+/* The buffer in whose memory the tensor stands while a nest accesses it; -1: none that comes from further out. */
+static int place_of(const traffic *t, int tensor) {
+  int b = t->p->buffer_of[tensor];
+  if (b < 0 || t->p->buffers[b].role == IR_ARGUMENT || (double)t->p->buffers[b].words <= t->stays) return -1;
+  while (t->p->buffers[b].shares >= 0)
+    b = t->p->buffers[b].shares;
+  return b;
+}
+
+/* Notes the box of a tensor, of which one dim moves each rank: intermediates that windows read are rarely mapped. */
+static void note(traffic *t, const ir_stmt *s, const tf_ref *ref, int tensor) {
+  const tf_op *op = &t->p->tree->workload->ops[s->op];
+  const int b = place_of(t, tensor);
+  double words = 1;
+  if (b < 0) return;
+  for (int k = 0; k < op->n_dims; k++) {
+    bool moves = !ref && k < op->n_out_dims;
+    for (int r = 0; ref && r < t->p->tree->workload->tensors[tensor].rank; r++)
+      for (int i = 0; i < ref->index[r].n_terms; i++)
+        moves |= ref->index[r].terms[i].dim == op->dims[k];
+    if (moves) words *= (double)s->range[k].most;
+  }
+  if (words > t->fetched[b]) t->fetched[b] = words;
+  if (!ref && words > t->rewritten[b]) t->rewritten[b] = words;
+}
+
+static bool is_passed(const ir_stmt *s) { return s->kind == IR_NEST && !cpu_of(s)->product; }
+
+static void note_nest(traffic *t, const ir_stmt *s) {
+  const tf_op *op = &t->p->tree->workload->ops[s->op];
+  if (!is_passed(s)) return;
+  for (int i = 0; i < op->n_reads; i++)
+    note(t, s, &op->reads[i], op->reads[i].tensor);
+  note(t, s, NULL, op->out);
+}
+
+/* What was noted, both ways, and begins anew. */
+static double noted(traffic *t) {
+  double words = 0;
+  for (int i = 0; i < t->p->n_buffers; i++) {
+    words += t->fetched[i] + t->rewritten[i];
+    t->fetched[i] = t->rewritten[i] = 0;
+  }
+  return words;
+}
+
+/* Words a cycle that a core gets from the innermost memory that holds all intermediates. */
+static double rate(const ir_program *p) {
+  const tf_arch *a = p->tree->arch;
+  double held = 0, cores = 1;
+  int from = tf_arch_close(a);
+  for (int i = 0; i < p->n_buffers; i++)
+    if (p->buffers[i].role != IR_ARGUMENT && p->buffers[i].shares < 0)
+      held += (double)p->buffers[i].words * (double)p->buffers[i].slots;
+  while (from > 0 && a->memories[from].capacity_words >= 0 && held > (double)a->memories[from].capacity_words) {
+    cores *= (double)(a->memories[from].mesh[0] * a->memories[from].mesh[1]);
+    from--;
+  }
+  return a->memories[from].read_bw / cores;
+}
+
+double tf_cost_traffic(const ir_program *p, const ir_body *b, bool together) {
+  traffic t = {.p = p, .stays = p->tree->arch->core.stays / (double)sizeof(float)};
+  t.fetched = TF_ARRAY(p->arena, double, (size_t)p->n_buffers + 1);
+  t.rewritten = TF_ARRAY(p->arena, double, (size_t)p->n_buffers + 1);
+  if (!t.fetched || !t.rewritten) return -1;
+  double each = 0;
+  for (int i = 0; i < b->n; i++) {
+    note_nest(&t, b->s[i]);
+    each += noted(&t);
+  }
+  for (int i = 0; i < b->n; i++)
+    note_nest(&t, b->s[i]);
+  const double once = noted(&t);
+  return (together || once <= t.stays ? once : each) / rate(p);
+}

@@ -1,0 +1,21 @@
+/* CUDA's row and what stands in it. */
+#ifndef CODEGEN_BACKEND_CUDA_CUDA_H
+#define CODEGEN_BACKEND_CUDA_CUDA_H
+#include "codegen/backend/target.h"
+
+/* How mappings are lowered for it: of its row, and of others that say what its kernels are. */
+extern const low_pass tf_cuda_passes[];
+#define CU_LOWER                                                                                                       \
+  {                                                                                                                    \
+    .platform = &low_cuda_platform, .depth = 1, .narrow = low_cuda_narrow, .close_by = low_cuda_close_by,              \
+    .passes = tf_cuda_passes                                                                                           \
+  }
+/* cuda.c: its row's `unused`. */
+const char *tf_cuda_unused(const char *isa, const char *dtype);
+/* emit.c */
+tf_emitted *tf_cuda_print(const tf_target *t, const tf_tree *tree, const tf_emit_options *o, tf_diags *d);
+/* emulate/emulate.hpp, as text (CMakeLists.txt makes it). */
+extern const char tf_cuda_emulate[];
+/* emulate/hopper.hpp: what sm_90a has besides. */
+extern const char tf_cuda_hopper[];
+#endif

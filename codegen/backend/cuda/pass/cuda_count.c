@@ -1,0 +1,396 @@
+/* What a part has in machine code, statement by statement, as the printer unrolls it: multiplications of tensor cores,
+ * loads of matrices (ldmatrix), asynchronous copies; and the registers that a thread needs. */
+#include "codegen/backend/cuda/pass/pass.h"
+
+#include <math.h>
+
+static int64_t up(int64_t n, int64_t by) { return (n + by - 1) / by; }
+
+bool cu_is_loaded(const ir_program *p, const ir_stmt *s, int read) {
+  const cu_mma *mma = cu_mma_of(p);
+  const cu_matrices *f = cu_of(s)->fragments;
+  const tf_op *op = &p->tree->workload->ops[s->op];
+  const ir_buffer *b = &p->buffers[s->nest.from[read]], *a = &p->buffers[s->nest.from[f->a]];
+  if (!b->matrix || b->role != IR_COPIED) return false;
+  if (b->across) return true;
+  if (op->reads[read].index[b->columns].terms[0].dim != op->dims[f->k]) return mma->turns;
+  return read == f->a || a->space != CU_FRAGMENT || mma->kernel.group > 1;
+}
+
+int64_t cu_sum_length(const ir_program *p, const ir_stmt *s) {
+  const cu_matrices *f = cu_of(s)->fragments;
+  const ir_stack *across = s->nest.from ? p->buffers[s->nest.from[f->b]].across : NULL;
+  return across ? ir_stack_rows(across) : s->range[f->k].most;
+}
+
+/* An operand that is neither in fragments nor brought by ldmatrix. */
+static bool is_gathered(const ir_program *p, const ir_stmt *s, int read) {
+  return p->buffers[s->nest.from[read]].space != CU_FRAGMENT && !cu_is_loaded(p, s, read);
+}
+
+int64_t cu_steps_at_a_time(const ir_program *p, const ir_stmt *s) {
+  enum { MANY = 8, SOME = 4 };
+  const cu_mma *mma = cu_mma_of(p);
+  const cu_matrices *f = cu_of(s)->fragments;
+  const int64_t all = up(cu_sum_length(p, s), mma->kernel.k_round);
+  const bool gathers = is_gathered(p, s, f->a) || is_gathered(p, s, f->b);
+  if (cu_is_widened(p) || (mma->kernel.group == 4 && gathers)) return 1;
+  const bool loads = cu_is_loaded(p, s, f->a) && cu_is_loaded(p, s, f->b);
+  return mma->kernel.group == 2 && loads && !mma->wmma && all >= MANY ? SOME : all;
+}
+
+static void product(const ir_program *p, const ir_stmt *s, cu_counts *n) {
+  const cu_mma *mma = cu_mma_of(p);
+  const cu_matrices *f = cu_of(s)->fragments;
+  const ir_buffer *out = &p->buffers[p->buffer_of[p->tree->workload->ops[s->op].out]];
+  const int64_t rows = ir_matrix_rows(out) / CU_FRAGMENT_SIDE, columns = out->extent[out->columns] / CU_FRAGMENT_SIDE,
+                at_a_time = cu_steps_at_a_time(p, s),
+                steps = at_a_time + up(cu_sum_length(p, s), mma->kernel.k_round) % at_a_time; /* what is left: apart */
+  n->multiplied += steps * rows * up(s->range[f->n].most, 8) * (cu_is_widened(p) ? 2 : 1);    /* 16 rows, 8 columns */
+  if (cu_is_loaded(p, s, f->a)) n->loaded += steps * rows;
+  if (cu_is_loaded(p, s, f->b)) n->loaded += steps * columns;
+}
+
+bool cu_is_by_rows(const cu_tile *t) {
+  const int64_t at_once = CU_WARPS * CU_LANES / t->pieces;
+  return at_once % 8 == 0 && t->rows % at_once == 0;
+}
+
+/* The length of a range that is always the same where there is anything; -1: it is not. */
+static int64_t always(const ir_range *r) {
+  if (r->hi.var == r->lo.var) return r->hi.off - r->lo.off;
+  return r->exact || (r->rest == r->most && !r->also[0] && !r->also[1]) ? r->most : -1;
+}
+
+int cu_lengths_of(const ir_program *p, const ir_stmt *s, const cu_tile *t) {
+  const ir_buffer *to = &p->buffers[s->copy.to];
+  const ir_range *r[] = {&s->range[to->rows], &s->range[to->columns]};
+  const int64_t whole[] = {t->rows, t->pieces * 16 / ir_bytes(to->type)};
+  bool full = true, known = true;
+  for (int i = 0; i < 2; i++) {
+    const int64_t n = always(r[i]);
+    full &= (n < 0 ? r[i]->most : n) >= whole[i];
+    known &= n >= 0;
+  }
+  return !full ? CU_SOME : known ? CU_FULL : CU_FULL | CU_SOME;
+}
+
+int64_t cu_row_begins(const ir_program *p, const ir_stmt *s) {
+  const ir_buffer *to = &p->buffers[s->copy.to], *from = &p->buffers[s->copy.from];
+  const tf_tensor *z = &p->tree->workload->tensors[from->tensor];
+  const int last = from->rank - 1;
+  const ir_range *r = &s->range[last];
+  int64_t row = from->role == IR_ARGUMENT ? z->extent[last] : from->extent[last] + from->gap;
+  if (from->rank < 2 || to->columns != last) return 16;
+  row |= r->lo.var < 0 ? r->lo.off : r->most; /* pieces of a row are as long as most are */
+  row *= ir_bytes(from->type);
+  return row % 16 ? row & -row : 16;
+}
+
+/* A tile's pieces of 16 bytes, one a thread at a time, for full tiles and others; other copies go by elements, in
+ * loops. */
+static void copy(const ir_program *p, const ir_stmt *s, cu_counts *n) {
+  const ir_buffer *to = &p->buffers[s->copy.to];
+  if (!to->matrix) {
+    n->copied += ir_bytes(to->type) == 4;
+    return;
+  }
+  const cu_tile t = cu_tile_of(to);
+  if (to->across || (to->stack && to->columns < to->rank - 1)) return; /* put together an element at a time */
+  const bool twice = !to->stack && cu_is_by_rows(&t) && cu_lengths_of(p, s, &t) == (CU_FULL | CU_SOME);
+  enum { WORDS = 2 * 4 }; /* where rows do not begin on 16 bytes */
+  n->copied += up(t.rows * t.pieces, (int64_t)CU_WARPS * CU_LANES) * ((twice ? 2 : 1) + WORDS);
+}
+
+static void body(const ir_program *p, const ir_body *b, cu_counts *n) {
+  for (int i = 0; i < b->n; i++) {
+    const ir_stmt *s = b->s[i];
+    if (s->kind == IR_NEST && cu_of(s)->fragments) product(p, s, n);
+    if (s->kind == IR_COPY) copy(p, s, n);
+    body(p, &s->body, n);
+  }
+}
+
+cu_counts cu_count(const ir_program *p, const ir_stmt *part) {
+  cu_counts n = {0, 0, 0};
+  body(p, &part->body, &n);
+  return n;
+}
+
+/* ---- registers ----------------------------------------------------------------------------------------------
+ * At each statement the fragments that are live there, the operands that are in flight, and addresses; the most of all.
+ * Each figure follows from how the kernel is printed.  No compiler is asked: it would take seconds for each of hundreds
+ * of mappings, and a command gives the same kernel where there is none. */
+
+enum {
+  /* Of any thread: warp, lane and block (4), where shared memory and the tile at hand begin (2), a loop's step and end,
+   * of 64 bits each, and six for what is worked out. */
+  THREAD = 16,
+  /* An array in global memory: its address and that of the row at hand, of 64 bits each. */
+  ARRAY = 4,
+  /* A range that may end early: its end and what is compared with it, of 64 bits each. */
+  ENDS = 4,
+  /* A dim of what is not contiguous: its place, of 64 bits, and its length, which is divided by. */
+  PLACE = 3,
+  /* Loads on their way to registers at most: nvcc unrolls a loop of unknown length by four, and a thread's points are
+   * 32 at most; later ones wait until a register is free. */
+  FLIGHT = 32,
+  /* A register of four bytes that do not stand side by side: each has one while it comes. */
+  APART = 4,
+  /* A tile that comes while others are multiplied: where it comes from, how far on the next step's is and the row's
+   * end, of 64 bits each; where it goes. */
+  TILE = 7,
+  /* Of stacked rows each piece of a thread stands where its pixel does: an address. */
+  PIXEL = 2,
+  /* Two rows of a fragment go to memory, or come from it, at a time: each has an address. */
+  ROWS = 4,
+};
+
+/* The statements of a part that compute or copy, in order, and its loops as runs of them. */
+typedef struct {
+  int first, last;
+} run;
+typedef struct {
+  const ir_program *p;
+  int n, n_loops;
+  const ir_stmt **leaf; /* [n] */
+  bool *region;         /* [n] it stands in a region */
+  double *live;         /* [n] numbers of fragments in a lane */
+  run *loop;            /* [n_loops] */
+} lane;
+
+static bool is_leaf(const ir_stmt *s) { return ir_facts_of(s)->points || s->kind == IR_COPY; }
+
+static void count_leaves(const ir_body *b, int *leaves, int *loops) {
+  for (int i = 0; i < b->n; i++) {
+    *leaves += is_leaf(b->s[i]);
+    *loops += b->s[i]->kind == IR_FOR;
+    count_leaves(&b->s[i]->body, leaves, loops);
+  }
+}
+
+static void collect(lane *t, const ir_body *b, bool region) {
+  for (int i = 0; i < b->n; i++) {
+    const ir_stmt *s = b->s[i];
+    const int first = t->n;
+    if (is_leaf(s)) t->region[t->n] = region, t->leaf[t->n++] = s;
+    collect(t, &s->body, region || (s->kind == IR_FOR && cu_is_region(t->p, s)));
+    if (s->kind == IR_FOR && s->loop.map == IR_SERIAL) t->loop[t->n_loops++] = (run){first, t->n - 1};
+  }
+}
+
+static bool open_lane(lane *t, const ir_program *p, const ir_stmt *part) {
+  const ir_body whole = {.n = 1, .s = (ir_stmt *[]){(ir_stmt *)part}};
+  int leaves = 0, loops = 0;
+  count_leaves(&whole, &leaves, &loops);
+  *t = (lane){.p = p};
+  t->leaf = TF_ARRAY(p->arena, const ir_stmt *, (size_t)leaves + 1);
+  t->region = TF_ARRAY(p->arena, bool, (size_t)leaves + 1);
+  t->live = TF_ARRAY(p->arena, double, (size_t)leaves + 1);
+  t->loop = TF_ARRAY(p->arena, run, (size_t)loops + 1);
+  if (!t->leaf || !t->region || !t->live || !t->loop) return false;
+  collect(t, &whole, false);
+  return true;
+}
+
+/* The first and the last statement that touch each buffer; {-1, -1}: none. */
+static run *find_touches(const lane *t) {
+  run *is = TF_ARRAY(t->p->arena, run, (size_t)t->p->n_buffers + 1);
+  for (int b = 0; is && b < t->p->n_buffers; b++)
+    is[b] = (run){-1, -1};
+  for (int i = 0; is && i < t->n; i++) {
+    cu_access a[CU_MOST_ACCESSES];
+    const int n = t->leaf[i]->kind == IR_COPY ? 0 : cu_accesses(t->p, t->leaf[i], a);
+    for (int k = 0; k < n; k++) {
+      run *at = &is[a[k].buffer];
+      *at = (run){at->first < 0 ? i : at->first, i};
+    }
+  }
+  return is;
+}
+
+/* A fragment is live from the first statement that touches it to the last; in all of a loop that it outlives. */
+static bool find_live(lane *t) {
+  const run *touches = find_touches(t);
+  for (int b = 0; touches && b < t->p->n_buffers; b++) {
+    const ir_buffer *at = &t->p->buffers[b];
+    run is = touches[b];
+    if (at->space != CU_FRAGMENT || is.first < 0) continue;
+    for (int k = 0; k < t->n_loops; k++) {
+      const run l = t->loop[k];
+      const bool within = is.first >= l.first && is.last <= l.last, apart = is.last < l.first || is.first > l.last;
+      if (within || apart) continue;
+      if (l.first < is.first) is.first = l.first;
+      if (l.last > is.last) is.last = l.last;
+    }
+    for (int i = is.first; i <= is.last; i++)
+      t->live[i] += (double)(ir_matrix_rows(at) * (at->columns < 0 ? 4 : at->extent[at->columns])) / CU_LANES;
+  }
+  return touches;
+}
+
+/* ---- one statement --------------------------------------------------------------------------------------- */
+
+static const tf_op *op_of(const lane *t, const ir_stmt *s) { return &t->p->tree->workload->ops[s->op]; }
+
+static const ir_buffer *from(const lane *t, const ir_stmt *s, int read) {
+  return &t->p->buffers[s->nest.from ? s->nest.from[read] : t->p->buffer_of[op_of(t, s)->reads[read].tensor]];
+}
+
+/* An operand's registers in a step of the sum, `each` for sixteen rows or columns, and where the lane's pieces of those
+ * stand: the next step's come into registers of those that are done with. */
+static double operand(const lane *t, const ir_stmt *s, int read, double sides, double each) {
+  const ir_buffer *b = from(t, s, read);
+  if (b->space == CU_FRAGMENT) return 0; /* its rows are live anyway */
+  if (cu_is_loaded(t->p, s, read)) return sides * (each + 1);
+  const double apart = cu_mma_of(t->p)->kernel.group == 4 ? APART : 1;
+  return sides * (each * apart + (b->space == CU_SHARED ? 1 : ROWS));
+}
+
+static double of_product(const lane *t, const ir_stmt *s) {
+  const cu_matrices *f = cu_of(s)->fragments;
+  const ir_buffer *out = &t->p->buffers[t->p->buffer_of[op_of(t, s)->out]];
+  const double rows = (double)ir_matrix_rows(out) / CU_FRAGMENT_SIDE,
+               columns = (double)out->extent[out->columns] / CU_FRAGMENT_SIDE;
+  return fmin(FLIGHT + 4 * rows, operand(t, s, f->a, rows, 4) + operand(t, s, f->b, columns, 4));
+}
+
+/* Operands that are in global memory. */
+static int arrays_of(const lane *t, const ir_stmt *s) {
+  int n = 0;
+  for (int i = 0; s->kind == IR_NEST && i < op_of(t, s)->n_reads; i++) {
+    const ir_buffer *b = from(t, s, i);
+    n += b->space != CU_FRAGMENT && b->space != CU_SHARED;
+  }
+  return n;
+}
+
+static int uneven(const lane *t, const ir_stmt *s) {
+  int n = 0;
+  for (int k = 0; k < ir_n_ranges(t->p, s); k++)
+    n += !s->range[k].exact;
+  return n;
+}
+
+/* A region's map, or save: what it reads of memory is on its way for all of a row. */
+static double of_map(const lane *t, const ir_stmt *s) {
+  const int arrays = arrays_of(t, s) + (s->kind == IR_SAVE);
+  return (ARRAY + ROWS) * arrays + ENDS * uneven(t, s);
+}
+
+/* Dims of the output, two short ones, that nvcc unrolls loops over. */
+typedef struct {
+  int n, dim[2];
+} unrolled;
+
+static unrolled unrolled_of(const lane *t, const ir_stmt *s) {
+  enum { LONGEST = 8, MOST = 32 };
+  unrolled u = {.n = 0};
+  int64_t all = 1;
+  for (int k = op_of(t, s)->n_out_dims - 1; k >= 0 && u.n < 2; k--) {
+    const int64_t most = s->range[k].most;
+    if (most > 1 && most <= LONGEST && all * most <= MOST) all *= most, u.dim[u.n++] = k;
+  }
+  return u;
+}
+
+static bool reads_dim(const lane *t, const ir_stmt *s, int read, int dim) {
+  const tf_ref *ref = &op_of(t, s)->reads[read];
+  bool any = false;
+  for (int r = 0; r < t->p->tree->workload->tensors[ref->tensor].rank; r++)
+    for (int i = 0; i < ref->index[r].n_terms; i++)
+      any |= ref->index[r].terms[i].dim == op_of(t, s)->dims[dim];
+  return any;
+}
+
+/* Points of a thread; of a read's elements those that differ. */
+static double points_of(const lane *t, const ir_stmt *s, int read) {
+  const unrolled u = unrolled_of(t, s);
+  double all = 1;
+  for (int i = 0; i < u.n; i++)
+    if (read < 0 || reads_dim(t, s, read, u.dim[i])) all *= (double)s->range[u.dim[i]].most;
+  return all;
+}
+
+/* A sum of a thread's own: its points, and what four steps of its last dim, which are unrolled, bring. */
+static double of_sum(const lane *t, const ir_stmt *s) {
+  enum { UNROLLED = 4 };
+  const tf_op *op = op_of(t, s);
+  const int last = op->n_dims - 1;
+  const double steps = fmin(UNROLLED, (double)s->range[last].most);
+  double loaded = 0, places = 0;
+  for (int i = 0; i < op->n_reads; i++) {
+    if (from(t, s, i)->space == CU_FRAGMENT) continue;
+    loaded += points_of(t, s, i) * (reads_dim(t, s, i, last) ? steps : 1);
+    places += from(t, s, i)->rank;
+  }
+  return points_of(t, s, -1) + fmin(loaded, FLIGHT) + ARRAY * arrays_of(t, s) + PLACE * places + ENDS * uneven(t, s);
+}
+
+/* What neither sums nor is in a region; results in parts are loaded side by side, with their maxima where they have. */
+static double of_points(const lane *t, const ir_stmt *s) {
+  const double here = fmin(points_of(t, s, -1), FLIGHT) + ARRAY * (1 + arrays_of(t, s)) + ENDS * uneven(t, s);
+  if (s->kind != IR_MERGE) return here;
+  return here + fmin((double)s->merge.parts, FLIGHT) * (s->merge.before >= 0 ? 2 : 1);
+}
+
+/* Whether a tile is put together element by element, by threads that wait for each. */
+static bool is_put_together(const ir_buffer *to) { return to->across || (to->stack && to->columns < to->rank - 1); }
+
+/* A copy element by element: all places of an element, and those of a piece on their way; one of pieces is beside
+ * others' products (of_tiles). */
+static double of_copy(const lane *t, const ir_stmt *s) {
+  const ir_buffer *to = &t->p->buffers[s->copy.to];
+  if (!to->matrix) return ARRAY + PLACE * to->rank + APART;
+  const double places = (to->stack ? to->stack->n : 0) + (to->across ? to->across->n : 0);
+  return is_put_together(to) ? ARRAY + PLACE * places + 16.0 / ir_bytes(to->type) : 0;
+}
+
+/* ---- a part ---------------------------------------------------------------------------------------------- */
+
+static double of_leaf(const lane *t, int i) {
+  const ir_stmt *s = t->leaf[i];
+  if (s->kind == IR_COPY) return of_copy(t, s);
+  if (s->kind == IR_NEST && cu_of(s)->fragments) return of_product(t, s);
+  if (t->region[i]) return of_map(t, s);
+  return s->kind == IR_NEST && op_of(t, s)->reduce != TF_ASSIGN ? of_sum(t, s) : of_points(t, s);
+}
+
+/* Pieces of a tile that a thread brings. */
+static int64_t turns_of(const ir_buffer *to) {
+  const cu_tile tile = cu_tile_of(to);
+  return up(tile.rows * tile.pieces, (int64_t)CU_WARPS * CU_LANES);
+}
+
+/* Where each tile's pieces come from and go to, beside products: the same in all steps of a loop. */
+static double of_tiles(const lane *t) {
+  double all = 0;
+  for (int b = 0; b < t->p->n_buffers; b++) {
+    const ir_buffer *to = &t->p->buffers[b];
+    bool is = false;
+    for (int i = 0; i < t->n; i++)
+      is |= t->leaf[i]->kind == IR_COPY && t->leaf[i]->copy.to == b && to->matrix;
+    if (is && !to->across) all += TILE + (to->stack ? PIXEL * (double)turns_of(to) + PLACE * to->stack->n : 0);
+  }
+  return all;
+}
+
+/* Of warpgroups: what a multiprocessor has, shared out among all threads of a block, in eights (setmaxnreg moves it).
+ */
+static double of_groups(const ir_program *p, const ir_stmt *part) {
+  const double threads = (cu_groups_of(part) + 1) * CU_GROUP_WARPS * CU_LANES;
+  return floor(p->tree->arch->multiprocessor.registers / threads / 8) * 8;
+}
+
+double cu_registers(const ir_program *p, const ir_stmt *part) {
+  double most = 0;
+  lane t;
+  if (cu_is_groups(part)) return of_groups(p, part);
+  if (!open_lane(&t, p, part) || !find_live(&t)) return p->tree->arch->multiprocessor.most;
+  const double tiles = of_tiles(&t);
+  for (int i = 0; i < t.n; i++) {
+    const bool product = t.leaf[i]->kind == IR_NEST && cu_of(t.leaf[i])->fragments;
+    most = fmax(most, t.live[i] + of_leaf(&t, i) + (product ? tiles : 0));
+  }
+  return THREAD + most;
+}

@@ -1,0 +1,347 @@
+/* Which products tensor cores compute, and the layout of their matrices in shared memory. */
+#include "codegen/backend/cuda/box/box.h"
+#include "codegen/backend/cuda/pass/region.h"
+
+/* The longest dim, from position `from` to `to`, that moves the reads of `which` alone (bit by read) and has so many
+ * settings at least; -1: none. */
+static int longest(const ir_program *p, const ir_stmt *s, int from, int to, unsigned which, int64_t least) {
+  const tf_op *op = &p->tree->workload->ops[s->op];
+  int best = -1;
+  for (int k = from; k < to; k++) {
+    unsigned moved = 0;
+    for (int i = 0; i < 2; i++)
+      moved |= (unsigned)cu_box_moves(p->tree->workload, &op->reads[i], op->dims[k]) << i;
+    if (moved == which && s->range[k].most >= least && (best < 0 || s->range[k].most > s->range[best].most)) best = k;
+  }
+  return best;
+}
+
+int cu_from(const ir_program *p, const ir_stmt *s, int read) {
+  return s->nest.from ? s->nest.from[read] : p->buffer_of[p->tree->workload->ops[s->op].reads[read].tensor];
+}
+
+/* Where no dim is the rows' alone: one that moves their read, of which there is one setting here.  Decoding without a
+ * dim of queries has a head's row so. */
+static int single_row(const ir_program *p, const ir_stmt *s, int a) {
+  const tf_op *op = &p->tree->workload->ops[s->op];
+  for (int k = 0; k < op->n_out_dims; k++)
+    if (s->range[k].most == 1 && cu_box_moves(p->tree->workload, &op->reads[a], op->dims[k])) return k;
+  return -1;
+}
+
+/* Columns are the output's innermost dim if that belongs to one operand only. */
+static int columns_of(const ir_program *p, const ir_stmt *s, cu_matrices *t) {
+  const int last = p->tree->workload->ops[s->op].n_out_dims - 1;
+  for (t->b = 0; t->b < 2; t->b++)
+    if (longest(p, s, last, last + 1, 1u << t->b, 2) == last) return last;
+  t->b = 1;
+  return longest(p, s, 0, last + 1, 2, 2);
+}
+
+/* Whether some index of the read is an output dim and a summed one together, or goes in steps; digits: an output dim
+ * that is a digit counts, too. */
+static bool is_window(const tf_workload *wl, const tf_op *op, const tf_ref *ref, bool digits) {
+  bool any = false;
+  for (int r = 0; r < wl->tensors[ref->tensor].rank; r++) {
+    bool out = false, more = false;
+    for (int i = 0; i < ref->index[r].n_terms; i++) {
+      const int dim = ref->index[r].terms[i].dim;
+      const bool is_out = low_find_dim(op, dim) < op->n_out_dims;
+      out |= is_out && (digits || !cu_box_is_digit(wl, &ref->index[r], dim)),
+          more |= !is_out || ref->index[r].terms[i].coef > 1;
+    }
+    any |= out && more;
+  }
+  return any;
+}
+
+/* Whether the dim is an index by itself in both operands. */
+static bool is_alone(const tf_workload *wl, const tf_op *op, int dim) {
+  int alone = 0;
+  for (int i = 0; i < 2; i++)
+    for (int r = 0; r < wl->tensors[op->reads[i].tensor].rank; r++)
+      alone += cu_alone(&op->reads[i].index[r]) == dim;
+  return alone == 2;
+}
+
+/* The longest dim that is summed and an index by itself in both operands. */
+static int64_t channels_of(const tf_workload *wl, const tf_op *op) {
+  int64_t most = 0;
+  for (int k = op->n_out_dims; k < op->n_dims; k++)
+    if (is_alone(wl, op, op->dims[k]) && wl->dims[op->dims[k]].extent > most) most = wl->dims[op->dims[k]].extent;
+  return most;
+}
+
+/* That one product sums over, a window's and its channels; and columns of a phase, fewer of which plain units do
+ * faster. */
+enum { CHANNELS = 8, LEAST_SUM = 16, MOST_SUM = 512, COLUMNS = 8 };
+
+/* How much one product sums over of what the op does: the longest dims, of those alike the first, are gone over in
+ * steps until it is no more than MOST_SUM.  stepped (NULL: not asked for): which dims these are, by position. */
+static double at_once(const tf_workload *wl, const tf_op *op, bool *stepped) {
+  double all = 1;
+  for (int k = op->n_out_dims; k < op->n_dims; k++)
+    all *= (double)wl->dims[op->dims[k]].extent;
+  for (int64_t below = INT64_MAX; all > MOST_SUM;) {
+    int64_t longest = 1;
+    for (int k = op->n_out_dims; k < op->n_dims; k++) {
+      const int64_t n = wl->dims[op->dims[k]].extent;
+      if (n < below && n > longest) longest = n;
+    }
+    for (int k = op->n_out_dims; k < op->n_dims && all > MOST_SUM; k++)
+      if (wl->dims[op->dims[k]].extent == longest) {
+        all /= (double)longest;
+        if (stepped) stepped[k] = true;
+      }
+    below = longest;
+  }
+  return all;
+}
+
+bool cu_has_few_channels(const tf_workload *wl, const tf_op *op) {
+  return channels_of(wl, op) < CHANNELS && at_once(wl, op, NULL) >= LEAST_SUM;
+}
+
+void cu_find_stepped(const tf_workload *wl, const tf_op *op, bool *stepped) { at_once(wl, op, stepped); }
+
+int cu_window(const tf_workload *wl, const tf_op *op) {
+  if (!ir_is_product(op) || op->n_reads != 2) return -1;
+  bool first = is_window(wl, op, &op->reads[0], true), second = is_window(wl, op, &op->reads[1], true);
+  const bool phases = first && second; /* the one may be a window, and the other have phases */
+  if (phases) first = is_window(wl, op, &op->reads[0], false), second = is_window(wl, op, &op->reads[1], false);
+  const int window = first ? 0 : 1;
+  if (first == second) return -1;
+  int64_t columns = 0;
+  for (int k = 0; k < op->n_out_dims; k++) {
+    const int d = op->dims[k];
+    const bool own = !cu_box_moves(wl, &op->reads[window], d) && cu_box_moves(wl, &op->reads[1 - window], d);
+    if (own && !(phases && cu_box_has_digit(wl, &op->reads[1 - window], d)) && wl->dims[d].extent > columns)
+      columns = wl->dims[d].extent;
+  }
+  const bool enough = columns >= (phases ? COLUMNS : 1);
+  return enough && (channels_of(wl, op) >= CHANNELS || cu_has_few_channels(wl, op)) ? window : -1;
+}
+
+/* Integers are multiplied only if their sums are integers, too; floats of 8 bits only if both are inputs: without a
+ * scale nothing else fits them. */
+static bool is_type(const ir_program *p, const tf_op *op, const cu_mma *mma) {
+  if (mma->kernel.a == IR_F8) return low_is_of_inputs(p->tree->workload, op);
+  return mma->kernel.c != IR_I32 || p->buffers[p->buffer_of[op->out]].type == IR_I32;
+}
+
+/* Whether the statement is a convolution to be multiplied. */
+static int window_at(const ir_program *p, const ir_stmt *s) {
+  return s->kind == IR_NEST && s->nest.divides < 0 ? cu_window(p->tree->workload, &p->tree->workload->ops[s->op]) : -1;
+}
+
+bool cu_roles_of_pixels(const ir_program *p, const ir_stmt *s, cu_matrices *t) {
+  const int window = window_at(p, s);
+  if (!cu_mma_of(p) || window < 0 || !is_type(p, &p->tree->workload->ops[s->op], cu_mma_of(p))) return false;
+  const tf_op *op = &p->tree->workload->ops[s->op];
+  const int n = op->n_out_dims;
+  *t = (cu_matrices){.a = window, .b = 1 - window, .k = -1};
+  t->n = longest(p, s, n - 1, n, 1u << t->b, 2) == n - 1 ? n - 1 : longest(p, s, 0, n, 1u << t->b, 2);
+  t->m = longest(p, s, 0, n, 1u << t->a, 1);
+  for (int k = n; k < op->n_dims; k++)
+    if ((is_alone(p->tree->workload, op, op->dims[k]) || cu_has_few_channels(p->tree->workload, op)) &&
+        s->range[k].most > 1 && (t->k < 0 || s->range[k].most > s->range[t->k].most))
+      t->k = k;
+  return t->m >= 0 && t->n >= 0 && t->k >= 0;
+}
+
+int64_t cu_sums_up(const ir_program *p, int64_t n) {
+  const int64_t k = cu_mma_of(p)->kernel.k_round, by = k > CU_FRAGMENT_SIDE ? k : CU_FRAGMENT_SIDE;
+  return (n + by - 1) / by * by;
+}
+
+bool cu_roles(const ir_program *p, const ir_stmt *s, cu_matrices *t) {
+  const tf_op *op = &p->tree->workload->ops[s->op];
+  const cu_mma *mma = cu_mma_of(p);
+  if (!mma || s->kind != IR_NEST || !ir_is_product(op) || s->nest.divides >= 0 || !is_type(p, op, mma)) return false;
+  t->n = columns_of(p, s, t);
+  t->a = 1 - t->b;
+  t->m = longest(p, s, 0, op->n_out_dims, 1u << t->a, 1); /* a single row, too: its b is what takes time */
+  if (t->m < 0) t->m = single_row(p, s, t->a);
+  t->k = longest(p, s, op->n_out_dims, op->n_dims, 3, 2);
+  return t->n >= 0 && t->m >= 0 && t->k >= 0;
+}
+
+bool cu_is_across(const cu_region *g, const cu_work *t) {
+  const tf_workload *wl = g->p->tree->workload;
+  const tf_op *op = &wl->ops[t->s->op];
+  return g->stacked && cu_window(wl, op) >= 0 && cu_has_few_channels(wl, op);
+}
+
+bool cu_is_row(const cu_region *g, int dim) {
+  bool is = !g->stacked && dim == g->dim_m;
+  for (int i = 0; i < g->n_stack; i++)
+    is |= dim == g->stack_dim[i];
+  return is;
+}
+
+ir_stack *cu_stack_of(const cu_region *g, const int *at, int64_t count, ir_atom first) {
+  ir_stack *t = TF_NEW(g->p->arena, ir_stack);
+  if (!t) return NULL;
+  *t = (ir_stack){.n = g->n_stack, .count = count, .first = first};
+  for (int i = 0; i < g->n_stack; i++)
+    t->at[i] = at[i], t->length[i] = g->stack[i].most, t->step[i] = 1;
+  return t;
+}
+
+cu_tile cu_tile_of(const ir_buffer *b) {
+  cu_tile t = {.rows = ir_matrix_rows(b), .pieces = (ir_matrix_columns(b) * ir_bytes(b->type) + 15) / 16};
+  t.pitch = t.pieces;
+  if (!b->plain && t.pieces % 8 == 0)
+    t.mask = 7;
+  else if (!b->plain && (t.pieces == 4 || t.pieces == 2))
+    t.shift = t.pieces == 4 ? 1 : 2, t.mask = (int)t.pieces - 1;
+  else
+    t.pitch |= 1;
+  return t;
+}
+
+int64_t cu_bytes(const ir_buffer *b) {
+  if (!b->matrix || b->role != IR_COPIED) return b->words * b->slots * ir_bytes(b->type);
+  const cu_tile t = cu_tile_of(b);
+  return t.rows * t.pitch * 16 * b->slots;
+}
+
+static int add(cu_access *a, int n, int buffer, const tf_ref *ref, bool writes) {
+  a[n] = (cu_access){buffer, ref, writes};
+  return n + 1;
+}
+
+int cu_accesses(const ir_program *p, const ir_stmt *s, cu_access *a) {
+  const tf_op *op = &p->tree->workload->ops[s->op];
+  int n = 0;
+  if (op->n_reads + 3 > CU_MOST_ACCESSES) return -1;
+  if (s->kind == IR_SAVE) {
+    n = add(a, n, s->save.to, NULL, true);
+    return add(a, n, s->save.from, NULL, false);
+  }
+  n = add(a, n, p->buffer_of[op->out], NULL, true);
+  if (s->kind == IR_CORRECT)
+    n = add(a, n, s->correct.before, NULL, false), n = add(a, n, s->correct.after, NULL, false);
+  if (s->kind == IR_DIVIDE) n = add(a, n, s->divide.by, NULL, false);
+  for (int i = 0; s->kind == IR_NEST && i < op->n_reads; i++)
+    n = add(a, n, s->nest.from ? s->nest.from[i] : p->buffer_of[op->reads[i].tensor], &op->reads[i], false);
+  return n;
+}
+
+static bool touches(const ir_program *p, const ir_stmt *s, int buffer) {
+  const tf_op *op = &p->tree->workload->ops[s->op];
+  const bool makes =
+      ir_facts_of(s)->points && s->kind != IR_SAVE && s->kind != IR_MERGE; /* which names what it touches */
+  bool any = ir_names(s, buffer) || (makes && p->buffer_of[op->out] == buffer);
+  for (int i = 0; s->kind == IR_NEST && i < op->n_reads; i++)
+    any |= (s->nest.from ? s->nest.from[i] : p->buffer_of[op->reads[i].tensor]) == buffer;
+  return any;
+}
+
+int cu_touches(const ir_program *p, ir_stmt *const *s, int n, int buffer) {
+  int found = 0;
+  for (int i = 0; i < n; i++)
+    found += touches(p, s[i], buffer) + cu_touches(p, s[i]->body.s, s[i]->body.n, buffer);
+  return found;
+}
+
+const ir_stmt *cu_saved_by(const ir_program *p, const ir_body *b, int i) {
+  cu_matrices t;
+  if (i + 1 >= b->n || !cu_roles(p, b->s[i], &t)) return NULL;
+  const ir_stmt *nest = b->s[i], *s = b->s[i + 1];
+  const tf_op *op = &p->tree->workload->ops[nest->op];
+  const int sums = p->buffer_of[op->out];
+  bool ok = s->kind == IR_SAVE && s->op == nest->op && s->save.from == sums && p->buffers[sums].role == IR_BOX &&
+            cu_touches(p, p->body.s, p->body.n, sums) == 2;
+  for (int k = 0; k < op->n_out_dims && ok; k++)
+    ok = ir_same(s->range[k].lo, nest->range[k].lo) && ir_same(s->range[k].hi, nest->range[k].hi);
+  for (int k = 0; k < nest->nest.n_fresh && ok; k++)
+    ok = nest->nest.fresh[k].var < 0;
+  return ok ? s : NULL;
+}
+
+void cu_narrow(lowering *w, const ir_stmt *save, const ir_range *r) {
+  ir_buffer *b = &w->p->buffers[save->save.from];
+  b->words = 1;
+  for (int k = 0; k < b->rank; k++)
+    b->base[k] = r[k].lo, b->words *= b->extent[k] = r[k].most;
+}
+
+bool cu_is_region(const ir_program *p, const ir_stmt *loop) {
+  bool any = false;
+  for (int i = 0; loop->loop.map == IR_WARP && i < p->n_buffers && !any; i++)
+    any = p->buffers[i].space == CU_FRAGMENT && cu_touches(p, loop->body.s, loop->body.n, i) > 0;
+  return any;
+}
+
+static bool has_boxes(const ir_body *b) {
+  bool any = false;
+  for (int i = 0; i < b->n; i++)
+    any |= (b->s[i]->kind == IR_COPY && b->s[i]->copy.queue == CU_BOXES) || has_boxes(&b->s[i]->body);
+  return any;
+}
+
+int cu_group_warps(int64_t rows) {
+  return rows > CU_GROUP_ROWS ? 3 * CU_GROUP_WARPS : rows > CU_TURN_ROWS ? 2 * CU_GROUP_WARPS : CU_GROUP_WARPS;
+}
+
+bool cu_is_groups(const ir_stmt *part) {
+  return part->kind == IR_FOR && part->loop.map == IR_BLOCK && has_boxes(&part->body);
+}
+
+/* Warps that have a block of a part of warpgroups by themselves. */
+static int64_t warps_of(const ir_stmt *part) {
+  int64_t warps = 0;
+  for (int i = 0; i < part->body.n && cu_is_groups(part); i++)
+    if (part->body.s[i]->kind == IR_FOR && part->body.s[i]->loop.map == IR_WARP) warps = part->body.s[i]->loop.trip;
+  return warps;
+}
+
+bool cu_is_in_turns(const ir_stmt *part) { return warps_of(part) == CU_GROUP_WARPS; }
+
+int cu_groups_of(const ir_stmt *part) { return warps_of(part) > 2 * CU_GROUP_WARPS ? 3 : 2; }
+
+/* ---- rows that products have in common --------------------------------------------------------------------- */
+
+static const tf_op *op_of(const cu_region *g, const cu_work *t) { return &g->p->tree->workload->ops[t->s->op]; }
+
+static bool is_right_behind(const cu_region *g, const cu_work *x, const cu_work *y) {
+  ir_stmt *const *s = x->loop ? x->loop->body.s : g->s;
+  const int n = x->loop ? x->loop->body.n : g->n;
+  bool is = false;
+  for (int i = 0; i + 1 < n && x->loop == y->loop; i++)
+    is |= s[i] == x->s && s[i + 1] == y->s;
+  return is;
+}
+
+static const ir_range *range_along(const cu_region *g, const cu_work *t, int dim) {
+  return &t->s->range[low_find_dim(op_of(g, t), dim)];
+}
+
+static bool same_ends(const ir_range *a, const ir_range *b) { return ir_same(a->lo, b->lo) && ir_same(a->hi, b->hi); }
+
+/* Whether both have the same elements of the same array as rows. */
+static bool have_same_rows(const cu_region *g, const cu_work *x, const cu_work *y) {
+  const tf_ref *a = &op_of(g, x)->reads[x->roles.a], *b = &op_of(g, y)->reads[y->roles.a];
+  bool same = a->tensor == b->tensor && cu_from(g->p, x->s, x->roles.a) == cu_from(g->p, y->s, y->roles.a) &&
+              op_of(g, x)->dims[x->roles.k] == op_of(g, y)->dims[y->roles.k];
+  for (int r = 0; r < g->p->tree->workload->tensors[a->tensor].rank && same; r++) {
+    const tf_index *i = &a->index[r], *j = &b->index[r];
+    same = i->n_terms == j->n_terms && i->c == j->c;
+    for (int t = 0; t < i->n_terms && same; t++)
+      same = i->terms[t].dim == j->terms[t].dim && i->terms[t].coef == j->terms[t].coef &&
+             same_ends(range_along(g, x, i->terms[t].dim), range_along(g, y, i->terms[t].dim));
+  }
+  return same;
+}
+
+void cu_set_beside(cu_region *g) {
+  for (int i = 1; i < g->n_work && !g->stacked && !cu_is_wmma(g->p); i++) {
+    const cu_work *x = &g->work[i - 1];
+    cu_work *y = &g->work[i];
+    const bool tiles =
+        x->side[0].tile && y->side[0].tile && !x->side[0].lasting && !y->side[0].lasting && !x->next && !y->next;
+    y->beside = tiles && x->step == y->step && x->trip == y->trip && (g->groups || x->trip > 1) &&
+                is_right_behind(g, x, y) && have_same_rows(g, x, y);
+  }
+}

@@ -1,0 +1,241 @@
+/* How an output is cut, and what passes need to say so. */
+#include "codegen/backend/cuda/box/box.h"
+#include "codegen/backend/cuda/pass/pass.h"
+
+#include <string.h>
+
+enum { MOST_POINTS = 16 * 1024 }; /* of the output that one nest makes; what it sums over is cut by stage.c */
+
+int64_t cu_shared_bytes(const ir_program *p) { return p->machine.least ? CU_LEAST_BYTES : CU_SHARED_BYTES; }
+
+/* Whether a loop over blocks of the op is still to come. */
+static bool awaits_blocks(const lowering *w, int o) {
+  const tf_plan *p = w->plan;
+  const int home = cu_home(p->arch);
+  bool awaits = false;
+  for (int n = p->tree->nodes[p->tree->op_node[o]].parent; n >= 0; n = p->tree->nodes[n].parent)
+    for (int k = 0; p->tree->nodes[n].kind == TF_TILE && k < p->tree->nodes[n].n_loops; k++) {
+      const int l = p->first_loop[n] + k;
+      awaits |= w->var_of[l] < 0 && w->run.trip[l] > 1 && p->loops[l].axis != TF_TEMPORAL &&
+                p->tree->nodes[n].level + 1 == home;
+    }
+  return awaits;
+}
+
+/* The read of a convolution for tensor cores that moves as its window does; -1: it is none. */
+static int window_of(const ir_program *p, const tf_op *op) {
+  return cu_mma_of(p) && !cu_is_wmma(p) ? cu_window(p->tree->workload, op) : -1;
+}
+
+/* Whether pixels and columns of a convolution are as many as a block multiplies at a time, or fewer, of one group and
+ * one setting of columns' digits. */
+static bool is_block_of_pixels(const ir_program *p, const tf_op *op, int window, const int64_t *most) {
+  const tf_workload *wl = p->tree->workload;
+  int64_t rows = 1, columns = 1;
+  bool one = true;
+  for (int k = 0; k < op->n_out_dims; k++) {
+    const bool moves = cu_box_moves(wl, &op->reads[window], op->dims[k]);
+    one &= most[k] == 1 || !moves || !cu_box_moves(wl, &op->reads[1 - window], op->dims[k]);
+    one &= most[k] == 1 || !cu_box_has_digit(wl, &op->reads[1 - window], op->dims[k]);
+    one &= !__builtin_mul_overflow(moves ? rows : columns, most[k], moves ? &rows : &columns);
+  }
+  return one && rows <= CU_GROUP_ROWS && columns <= CU_GROUP_COLUMNS;
+}
+
+bool low_cuda_close_by(const lowering *w, int o) {
+  const tf_op *op = &w->plan->wl->ops[o];
+  const int window = window_of(w->p, op);
+  int64_t points = 1, last = 1, most[256];
+  if (awaits_blocks(w, o)) return false;
+  for (int k = 0; k < op->n_out_dims; k++) {
+    most[k] = last = w->cur[o * w->plan->wl->n_dims + op->dims[k]].most;
+    if (__builtin_mul_overflow(points, last, &points)) return false;
+  }
+  if (window >= 0) return is_block_of_pixels(w->p, op, window, most);
+  /* what warpgroups multiply at a time, of a larger output no more */
+  const bool three = last <= CU_PIECE_MATRIX && w->plan->wl->n_ops > 1; /* warpgroups: of a product alone two */
+  if (w->p->machine.groups && last <= cu_group_columns(w->p) && last > CU_FRAGMENT_SIDE)
+    return points / last <= (three ? CU_THREE_ROWS : CU_GROUP_ROWS);
+  return points <= MOST_POINTS;
+}
+
+bool low_cuda_narrow(const lowering *w, int z) {
+  const tf_workload *wl = w->plan->wl;
+  const tf_tensor *t = &wl->tensors[z];
+  bool may = cu_mma_of(w->p) && ir_is_half(w->p->machine.data) && w->plan->home_level[z] == 0;
+  for (int i = 0; i < t->n_consumers && may; i++) {
+    const tf_op *op = &wl->ops[t->consumers[i]];
+    may = ir_is_product(op) && (op->reads[0].tensor == z) != (op->reads[1].tensor == z);
+  }
+  return may;
+}
+
+cu_sides cu_sides_of(const ir_program *p, const ir_stmt *s) {
+  cu_sides at = {p->tree->workload->ops[s->op].n_out_dims - 1, -1};
+  for (int k = 0; k < at.lanes; k++)
+    if (s->range[k].most > 1 && (at.rows < 0 || s->range[k].most >= s->range[at.rows].most)) at.rows = k;
+  return at;
+}
+
+int cu_longest_sum(const ir_program *p, const ir_stmt *s) {
+  const tf_op *op = &p->tree->workload->ops[s->op];
+  int best = -1;
+  for (int k = op->n_out_dims; k < op->n_dims; k++)
+    if (best < 0 || s->range[k].most > s->range[best].most) best = k;
+  return best;
+}
+
+bool cu_lanes_share(const ir_program *p, const ir_stmt *s) {
+  const tf_op *op = &p->tree->workload->ops[s->op];
+  const int longest = s->kind == IR_NEST && op->reduce != TF_ASSIGN && !p->machine.least ? cu_longest_sum(p, s) : -1;
+  const cu_sides at = cu_sides_of(p, s);
+  int64_t lanes = at.lanes < 0 ? 1 : s->range[at.lanes].most;
+  if (at.rows < 0) lanes = (lanes + CU_ROWS - 1) / CU_ROWS; /* one dim is warps' and lanes' */
+  return longest >= 0 && s->range[longest].most >= CU_LANES && lanes <= CU_LANES / 4 &&
+         p->buffers[p->buffer_of[op->out]].type != IR_I32;
+}
+
+int64_t cu_block(const ir_program *p, const ir_stmt *s, int k) {
+  const tf_op *op = &p->tree->workload->ops[s->op];
+  const int window = s->kind == IR_NEST ? window_of(p, op) : -1;
+  int64_t most[256];
+  for (int i = 0; i < op->n_out_dims; i++)
+    most[i] = s->range[i].most;
+  return window >= 0 && is_block_of_pixels(p, op, window, most) ? most[k] : cu_piece(p, s, k);
+}
+
+int64_t cu_piece(const ir_program *p, const ir_stmt *s, int k) {
+  const cu_sides at = cu_sides_of(p, s);
+  cu_matrices t;
+  if (cu_roles(p, s, &t) && p->machine.groups) return k == t.m ? CU_GROUP_ROWS : k == t.n ? cu_group_columns(p) : 1;
+  if (cu_roles(p, s, &t) && cu_is_wmma(p)) return k == t.n ? 4 * CU_WMMA_SIDE : k == t.m ? 2 * CU_WMMA_SIDE : 1;
+  if (cu_roles(p, s, &t)) return k == t.m || k == t.n ? CU_PIECE_MATRIX : 1;
+  if (k != at.lanes && k != at.rows) return 1;
+  if (at.rows < 0) return CU_ROWS * CU_LANES;
+  return k == at.rows ? CU_PIECE_ROWS : CU_PIECE_LANES;
+}
+
+ir_stmt *cu_only_loop(const ir_body *b) {
+  for (int i = 0; i < b->n; i++)
+    if (b->s[i]->kind != IR_LET) return i == b->n - 1 && b->s[i]->kind == IR_FOR ? b->s[i] : NULL;
+  return NULL;
+}
+
+ir_atom cu_open_for(lowering *w, ir_map map, int dim, int64_t trip, low_mark *mark) {
+  ir_stmt *s = low_add(w, IR_FOR);
+  const int var = low_var(w, "i_%s_", w->p->dim_id[dim]);
+  *mark = (low_mark){w->into, w->n_lets};
+  if (low_failed(w)) return ir_number(0);
+  s->loop.var = var;
+  s->loop.dim = dim;
+  s->loop.trip = trip;
+  s->loop.map = map;
+  *mark = low_open(w, &s->body);
+  return (ir_atom){var, 0};
+}
+
+ir_range *cu_ranges(lowering *w, const ir_stmt *s) {
+  const size_t n = (size_t)ir_n_ranges(w->p, s);
+  ir_range *r = TF_ARRAY(w->p->arena, ir_range, n + 1);
+  if (r) memcpy(r, s->range, n * sizeof *r);
+  return r;
+}
+
+ir_stmt *cu_again(lowering *w, const ir_stmt *s, const ir_range *range) {
+  ir_stmt *new = low_add(w, s->kind);
+  if (!new) return NULL;
+  *new = *s;
+  if (range) new->range = (ir_range *)range;
+  return new;
+}
+
+void cu_replace(lowering *w, ir_body *b, void (*make)(lowering *w, const ir_stmt *s)) {
+  ir_body new = {0, NULL};
+  low_mark mark = low_open(w, &new);
+  for (int i = 0; i < b->n; i++) {
+    ir_stmt *s = b->s[i];
+    if (ir_facts_of(s)->points) {
+      make(w, s);
+      continue;
+    }
+    ir_stmt *same = cu_again(w, s, NULL);
+    if (same && ir_facts_of(s)->body && !(s->kind == IR_FOR && s->loop.map == IR_WARP))
+      cu_replace(w, &same->body, make);
+  }
+  low_close(w, mark);
+  *b = new;
+}
+
+void cu_grow(lowering *w, int more) {
+  ir_buffer *all = TF_ARRAY(w->p->arena, ir_buffer, (size_t)w->p->n_buffers + (size_t)more + 1);
+  if (!all) return;
+  memcpy(all, w->p->buffers, (size_t)w->p->n_buffers * sizeof *all);
+  w->p->buffers = all;
+}
+
+void cu_name_reads(lowering *w, const ir_body *b) {
+  for (int i = 0; i < b->n && !low_failed(w); i++) {
+    ir_stmt *s = b->s[i];
+    cu_name_reads(w, &s->body);
+    if (s->kind != IR_NEST || s->nest.from) continue;
+    const tf_op *op = &w->plan->wl->ops[s->op];
+    int *from = TF_ARRAY(w->p->arena, int, (size_t)op->n_reads + 1);
+    for (int k = 0; k < op->n_reads && from; k++)
+      from[k] = w->p->buffer_of[op->reads[k].tensor];
+    s->nest.from = from;
+  }
+}
+
+void cu_set_var(lowering *w, int var, ir_atom value) {
+  ir_stmt *s = low_add(w, IR_LET);
+  ir_atom *arg = TF_ARRAY(w->p->arena, ir_atom, 1);
+  int64_t *coef = TF_ARRAY(w->p->arena, int64_t, 1);
+  if (low_failed(w)) return;
+  arg[0] = value;
+  coef[0] = 1;
+  s->let.var = var;
+  s->let.expr = (ir_expr){IR_SUM, 1, arg, coef};
+}
+
+void cu_set_fresh(lowering *w, const ir_stmt *of, ir_stmt *s, ir_atom step) {
+  const tf_op *op = &w->plan->wl->ops[of->op];
+  ir_atom *fresh = TF_ARRAY(w->p->arena, ir_atom, (size_t)(op->n_dims + of->nest.n_fresh) + 1);
+  if (low_failed(w)) return;
+  s->nest.fresh = fresh;
+  s->nest.n_fresh = 0;
+  for (int i = 0; of->nest.part && i < of->nest.n_fresh; i++)
+    fresh[s->nest.n_fresh++] = of->nest.fresh[i];
+  if (of->nest.part && step.var >= 0) fresh[s->nest.n_fresh++] = step;
+  for (int k = op->n_out_dims; !of->nest.part && k < op->n_dims; k++)
+    if (s->range[k].lo.var >= 0) fresh[s->nest.n_fresh++] = s->range[k].lo;
+}
+
+/* How an operand lies along the dim: its neighbours side by side (2), at some step, or all the same (1); 0: padding may
+ * begin between them. */
+static int lies_along(const tf_workload *wl, const tf_ref *ref, int dim) {
+  const tf_tensor *z = &wl->tensors[ref->tensor];
+  int lies = 1;
+  for (int r = 0; r < z->rank; r++)
+    for (int t = 0; t < ref->index[r].n_terms; t++) {
+      if (ref->index[r].terms[t].dim != dim) continue;
+      if (z->pad[r]) return 0;
+      lies = r == z->rank - 1 && ref->index[r].terms[t].coef == 1 ? 2 : 1;
+    }
+  return lies;
+}
+
+int cu_dot_of(const ir_program *p, const ir_stmt *s) {
+  const tf_workload *wl = p->tree->workload;
+  const ir_kernel *dot = p->machine.whole;
+  const tf_op *op = s->kind == IR_NEST ? &wl->ops[s->op] : NULL;
+  int best = -1, most = 0;
+  if (!op || !dot || dot->m_round > 1 || op->reduce != TF_REDUCE_ADD || op->n_reads != 2 ||
+      p->buffers[p->buffer_of[op->out]].type != dot->c)
+    return -1;
+  for (int k = op->n_out_dims; k < op->n_dims; k++) {
+    const int a = lies_along(wl, &op->reads[0], op->dims[k]), b = lies_along(wl, &op->reads[1], op->dims[k]);
+    if (s->range[k].most < dot->k_round || !a || !b) continue;
+    if (a + b > most || (a + b == most && s->range[k].most > s->range[best].most)) best = k, most = a + b;
+  }
+  return best;
+}

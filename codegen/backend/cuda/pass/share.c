@@ -1,0 +1,74 @@
+/* Where what a block shares stands: buffers whose statements lie apart, with a barrier between, have the same room. */
+#include "codegen/backend/cuda/pass/pass.h"
+
+enum { LINE = 128 }; /* bytes on which buffers start */
+
+/* A buffer of a part, and the first and the last of the block's statements that touch it. */
+typedef struct {
+  int buffer, first, last;
+  int64_t at, bytes;
+} life;
+
+/* Whether all threads meet behind all else that the statement does. */
+static bool ends_together(const ir_stmt *s) {
+  if (s->kind == IR_WAIT || s->kind == IR_BARRIER) return true;
+  if (s->kind != IR_FOR) return false;
+  return s->loop.map == IR_WARP || (s->body.n && ends_together(s->body.s[s->body.n - 1]));
+}
+
+/* Whether they meet between the statements, or right behind the first; going on with the next block's at the end. */
+static bool meets(const ir_body *b, int from, int to) {
+  for (int i = from; i != to; i = (i + 1) % b->n)
+    if (ends_together(b->s[i])) return true;
+  return false;
+}
+
+static bool may_share(const ir_body *b, const life *x, const life *y) {
+  if (x->last > y->last) return may_share(b, y, x);
+  return x->last < y->first && meets(b, x->last, y->first) && meets(b, y->last, x->first);
+}
+
+/* The least room behind the start that no buffer of the same time has. */
+static void place(const ir_body *b, life *all, int n) {
+  life *const x = &all[n];
+  x->at = 0;
+  for (int i = 0; i < n; i++)
+    if (x->at < all[i].at + all[i].bytes && all[i].at < x->at + x->bytes && !may_share(b, x, &all[i])) {
+      x->at = all[i].at + all[i].bytes;
+      i = -1; /* which those before it may have, too */
+    }
+}
+
+static life life_of(const ir_program *p, const ir_stmt *part, int buffer) {
+  const ir_body *b = &part->body;
+  life x = {.buffer = buffer, .first = b->n, .bytes = (cu_bytes(&p->buffers[buffer]) + LINE - 1) / LINE * LINE};
+  for (int i = 0; i < b->n; i++)
+    if (cu_touches(p, &b->s[i], 1, buffer)) {
+      x.first = i < x.first ? i : x.first;
+      x.last = i;
+    }
+  return x;
+}
+
+int64_t cu_share(const ir_program *p, const ir_stmt *part, int64_t *offset) {
+  enum { MOST = 64 };
+  life all[MOST];
+  int64_t bytes = 0;
+  int n = 0;
+  if (cu_is_groups(part)) return 0;
+  for (int i = 0; i < p->n_buffers; i++) {
+    if (p->buffers[i].space != CU_SHARED) continue;
+    life x = life_of(p, part, i);
+    if (x.first == part->body.n) continue;
+    if (n < MOST) {
+      all[n] = x;
+      place(&part->body, all, n);
+      x = all[n++];
+    } else {
+      x.at = bytes; /* behind all others */
+    }
+    if (offset) offset[i] = x.at;
+    if (x.at + x.bytes > bytes) bytes = x.at + x.bytes;
+  }
+  return bytes;
+}

@@ -1,0 +1,198 @@
+/* Steps of a loop over keys that a mask leaves nothing of are left out.  The program has them: who prints it for
+ * warpgroups finds out by himself which they are; loops of other regions have variables for the first step and the end
+ * of those to be done, by which the step's tiles and what is the first and the last step go. */
+#include "codegen/backend/cuda/pass/region.h"
+
+static const tf_op *op_of(const ir_program *p, const ir_stmt *s) { return &p->tree->workload->ops[s->op]; }
+
+/* Whether the rows of the statement's dim q are those of the warps, each as many. */
+static bool has_rows(const ir_program *p, const ir_stmt *warps, const ir_stmt *s, int q) {
+  const ir_range *rows = &s->range[low_find_dim(op_of(p, s), q)];
+  bool has = false;
+  for (int i = 0; i < warps->body.n; i++) {
+    const ir_stmt *let = warps->body.s[i];
+    if (let->kind != IR_LET || let->let.var != rows->lo.var || rows->lo.off != 0) continue;
+    const ir_expr *e = &let->let.expr;
+    for (int k = 0; e->fn == IR_SUM && k < e->n; k++)
+      has |= e->arg[k].var == warps->loop.var && e->coef[k] == rows->most;
+  }
+  return has;
+}
+
+/* The statement that masks a loop's scores, if nothing else is needed of steps in which it leaves none; else NULL. */
+static const ir_stmt *mask_in(const ir_program *p, const ir_stmt *loop, tf_mask *m) {
+  if (!tf_mask_find(p->tree->workload, p->arena, m) || m->l != loop->loop.dim) return NULL;
+  const ir_stmt *mask = NULL;
+  for (int i = 0; i < loop->body.n; i++) {
+    const ir_stmt *s = loop->body.s[i];
+    if (s->kind == IR_NEST && !m->in[s->op] && !m->vain[s->op]) return NULL;
+    if (s->kind == IR_NEST && s->op == m->op) mask = s;
+  }
+  const bool has = mask && low_find_dim(op_of(p, mask), m->q) >= 0 && low_find_dim(op_of(p, mask), m->l) >= 0;
+  return has ? mask : NULL;
+}
+
+const ir_stmt *cu_mask_of(const ir_program *p, const ir_stmt *warps, const ir_stmt *loop, tf_mask *m) {
+  const ir_stmt *mask = mask_in(p, loop, m);
+  return mask && has_rows(p, warps, mask, m->q) ? mask : NULL;
+}
+
+cu_left cu_steps_left(const ir_program *p, const ir_stmt *warps, const ir_stmt *loop) {
+  tf_mask m;
+  const ir_stmt *mask = cu_mask_of(p, warps, loop, &m);
+  if (!mask) return (cu_left){1, 1, 1};
+  const int64_t keys = mask->range[low_find_dim(op_of(p, mask), m.l)].most, q = p->tree->workload->dims[m.q].extent;
+  const int64_t each = warps->loop.trip * mask->range[low_find_dim(op_of(p, mask), m.q)].most;
+  int64_t left = 0, most = 1, cut = 0, blocks = 0;
+  for (int64_t row = 0; row < q; row += each) {
+    const int64_t rows = q - row < each ? q - row : each;
+    int64_t steps = 0;
+    for (int64_t step = 0; step < loop->loop.trip; step++) {
+      const int64_t pairs = tf_mask_pairs(&m, row, rows, step * keys, keys);
+      steps += pairs != 0;
+      cut += pairs != 0 && pairs != rows * keys;
+    }
+    left += steps ? steps : 1;
+    most = steps > most ? steps : most;
+    blocks++;
+  }
+  const double trip = (double)loop->loop.trip;
+  return (cu_left){(double)left / (double)blocks / trip, (double)most / trip, left ? (double)cut / (double)left : 0};
+}
+
+/* ---- regions of mma.sync --------------------------------------------------------------------------------- */
+
+/* How far a value goes in a step of the loop: the step's number, or a multiple of it; 0: it is none. */
+static int64_t stride_of(const ir_stmt *loop, int var) {
+  if (var == loop->loop.var) return 1;
+  for (int i = 0; i < loop->body.n; i++) {
+    const ir_stmt *s = loop->body.s[i];
+    const ir_expr *e = &s->let.expr;
+    if (s->kind == IR_LET && s->let.var == var)
+      return e->fn == IR_SUM && e->n == 1 && e->coef[0] > 0 && e->arg[0].var == loop->loop.var && e->arg[0].off == 0
+                 ? e->coef[0]
+                 : 0;
+  }
+  return 0;
+}
+
+static bool is_first(const ir_stmt *loop, ir_atom a) { return a.off == 0 && stride_of(loop, a.var) > 0; }
+
+static bool is_last(const ir_stmt *loop, const ir_stmt *s) {
+  const int64_t by = stride_of(loop, s->divide.last.var);
+  return by > 0 && by * (loop->loop.trip - 1) + s->divide.last.off == s->divide.at;
+}
+
+/* Whether all that a statement knows of other steps is which is the first or the last. */
+static bool knows_ends(const ir_stmt *loop, const ir_stmt *s) {
+  bool ok = s->kind != IR_FOR && s->kind != IR_IF && (s->kind != IR_NEST || s->nest.n_fresh <= 1);
+  for (int i = 0; s->kind == IR_NEST && i < s->nest.n_fresh; i++)
+    ok = ok && is_first(loop, s->nest.fresh[i]);
+  if (s->kind == IR_CORRECT) ok = is_first(loop, s->correct.fresh);
+  if (s->kind == IR_DIVIDE) ok = s->divide.last.var < 0 || is_last(loop, s);
+  return ok;
+}
+
+bool cu_may_skip(const cu_region *g, const ir_stmt *loop) {
+  tf_mask m;
+  if (g->groups || g->warps_m != g->warps || loop->loop.trip < 2) return false;
+  const ir_stmt *mask = mask_in(g->p, loop, &m);
+  bool ok = mask && m.q == g->dim_m;
+  if (!ok) return false;
+  const ir_range *rows = &mask->range[low_find_dim(op_of(g->p, mask), m.q)];
+  ok = ir_same(rows->lo, g->m.lo) && ir_same(rows->hi, g->m.hi) &&
+       is_first(loop, mask->range[low_find_dim(op_of(g->p, mask), m.l)].lo);
+  for (int i = 0; i < loop->body.n && ok; i++)
+    ok = knows_ends(loop, loop->body.s[i]);
+  return ok;
+}
+
+/* A variable that is the number, as far as the program says. */
+static ir_atom variable(lowering *w, const char *name, int64_t value) {
+  const int var = low_var(w, "%s", name);
+  if (!low_failed(w)) cu_set_var(w, var, ir_number(value));
+  return (ir_atom){var, 0};
+}
+
+void cu_skip_begin(lowering *w, const ir_stmt *loop, cu_ends *ends) {
+  ends->first = variable(w, "first_", 0);
+  ends->end = variable(w, "end_", loop->loop.trip);
+}
+
+void cu_skip_step(const cu_region *g, lowering *w, const ir_stmt *loop, cu_ends *ends) {
+  tf_mask m;
+  const ir_stmt *mask = mask_in(g->p, loop, &m);
+  if (!mask) return;
+  const ir_atom keys = mask->range[low_find_dim(op_of(g->p, mask), m.l)].lo;
+  const ir_atom from = low_sum(w, "from", ir_number(0), stride_of(loop, keys.var), ends->first);
+  ends->since = low_sum(w, "since", keys, -1, from);
+  ends->left = low_sum(w, "left", ends->end, -1, (ir_atom){loop->loop.var, 0});
+}
+
+/* The loop's statements know by these, and not by keys, which step is the first (0: keys since) and the last (1: steps
+ * left). */
+static void know_ends(lowering *w, const ir_stmt *loop, ir_body *b, ir_atom since, ir_atom left) {
+  for (int i = 0; i < b->n && !low_failed(w); i++) {
+    ir_stmt *s = b->s[i];
+    if (s->kind == IR_NEST && s->nest.n_fresh == 1 && is_first(loop, s->nest.fresh[0])) {
+      ir_atom *fresh = TF_ARRAY(w->p->arena, ir_atom, 1);
+      if (fresh) *fresh = since, s->nest.fresh = fresh;
+    }
+    if (s->kind == IR_CORRECT) s->correct.fresh = since;
+    if (s->kind == IR_DIVIDE && s->divide.last.var >= 0) s->divide.last = left, s->divide.at = 1;
+    know_ends(w, loop, &s->body, since, left);
+  }
+}
+
+void cu_skip_steps(const cu_region *g, lowering *w, const ir_stmt *loop, ir_stmt *again, const cu_ends *ends) {
+  cu_note *note = low_failed(w) ? NULL : cu_edit(w->p, again);
+  if (!note) return;
+  note->skips = true, note->row = g->m.lo, note->rows = g->m.most;
+  note->first = ends->first.var, note->end = ends->end.var, note->since = ends->since.var;
+  know_ends(w, loop, &again->body, ends->since, ends->left);
+}
+
+/* Whether the value hangs on nothing but the loop's step. */
+static bool is_of_step(const ir_stmt *loop, ir_atom a) {
+  if (a.var < 0 || a.var == loop->loop.var) return true;
+  for (int i = 0; i < loop->body.n; i++) {
+    const ir_stmt *s = loop->body.s[i];
+    if (s->kind != IR_LET || s->let.var != a.var) continue;
+    bool ok = s->let.expr.fn == IR_SUM || s->let.expr.fn == IR_DIV || s->let.expr.fn == IR_MOD;
+    for (int k = 0; k < s->let.expr.n && ok; k++)
+      ok = is_of_step(loop, s->let.expr.arg[k]);
+    return ok;
+  }
+  return false;
+}
+
+/* Whether all of what says that the sum starts is 0 in the loop's first step and in no other: steps that are several
+ * loops' in one are counted. */
+static bool is_first_of_all(const ir_stmt *loop, const ir_stmt *s) {
+  enum { MOST = 512 };
+  bool ok = loop->loop.trip <= MOST;
+  for (int i = 0; i < s->nest.n_fresh && ok; i++)
+    ok = is_of_step(loop, s->nest.fresh[i]);
+  for (int64_t step = 0; step < loop->loop.trip && ok; step++) {
+    cu_values v = {.n = 0};
+    bool zero = true;
+    ok = cu_set(&v, loop->loop.var, step);
+    for (int i = 0; i < loop->body.n && ok; i++)
+      if (loop->body.s[i]->kind == IR_LET && is_of_step(loop, (ir_atom){loop->body.s[i]->let.var, 0}))
+        ok = cu_let(&v, loop->body.s[i]);
+    for (int i = 0; i < s->nest.n_fresh; i++)
+      zero &= cu_value(&v, s->nest.fresh[i]) == 0;
+    ok = ok && zero == (step == 0);
+  }
+  return ok;
+}
+
+bool cu_begins_before(const ir_program *p, const ir_stmt *loop, const ir_stmt *s) {
+  if (!loop || loop->loop.map != IR_SERIAL || loop->loop.trip < 2 || s->kind != IR_NEST || !cu_of(s)->fragments ||
+      cu_is_wmma(p) || !s->nest.n_fresh)
+    return false;
+  const ir_atom fresh = s->nest.fresh[0];
+  if (s->nest.n_fresh == 1 && is_first(loop, fresh)) return true;
+  if (cu_of(loop)->skips) return s->nest.n_fresh == 1 && fresh.off == 0 && fresh.var == cu_of(loop)->since;
+  return is_first_of_all(loop, s);
+}

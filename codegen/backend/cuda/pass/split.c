@@ -1,0 +1,581 @@
+/* Sums in parts: where blocks are fewer than multiprocessors, the steps of a loop over what they sum are blocks', too.
+ * Each makes sums of its own, in a slot of the workspace; a kernel behind puts the slots together, in the order of
+ * their numbers, so that the same numbers come out in each run.  What streamed sums are corrected by, the running
+ * maximum, has a value in each part: exp(part's - all's) is what the part counts.
+ *
+ * The mapping says which: a loop over instances of what is summed, or, of two temporal loops one right in the other
+ * over the same dim, the outer one. */
+#include <stdio.h>
+
+#include "codegen/backend/cuda/pass/pass.h"
+
+enum { MOST_MERGED = 16 };
+
+/* A result that is summed in parts. */
+typedef struct {
+  int op;
+  int seen;              /* the buffer where it was summed, and is looked for outside ... */
+  int sums;              /* ... and where a block does; the same, if nobody looks */
+  int parts, to;         /* of all blocks; where the result goes */
+  const ir_range *range; /* of the block's output */
+  int by;                /* what it is divided by, by its place among the merged; -1 */
+  int whole;             /* ... or, once all is summed, the buffer that has all of it; -1 */
+  bool corrected;
+  double rate; /* ... by exponentials of so many times the maximum's change */
+} merged;
+
+typedef struct {
+  lowering *w;
+  const ir_stmt *block, *loop; /* the loop over blocks, and that in its body whose steps become blocks */
+  ir_stmt *const *behind;      /* what stands behind the loop over blocks ... */
+  int n_behind, taken;         /* ... how much, and how many of these that need not be */
+  int at;                      /* where in the body it stands */
+  const ir_stmt **let;         /* [vars] that gives it its value, in the loop; NULL */
+  bool *steps;                 /* [vars] of a loop in the loop */
+  bool *moves;                 /* [vars] hangs on the loop's step */
+  bool *inside;                /* [vars] set in the loop */
+  int n, maximum;              /* place of the running maximum; -1: none */
+  merged of[MOST_MERGED];
+} split;
+
+static const tf_op *op_of(const split *t, int o) { return &t->w->plan->wl->ops[o]; }
+
+/* ---- what there is --------------------------------------------------------------------------------------- */
+
+static bool moves(const split *t, ir_atom a) { return a.var >= 0 && t->moves[a.var]; }
+static bool is_outside(const split *t, const ir_range *r) {
+  return (r->lo.var < 0 || !t->inside[r->lo.var]) && (r->hi.var < 0 || !t->inside[r->hi.var]);
+}
+
+/* Whether a part may have nothing to sum in it: then nothing says where its sums begin. */
+static bool may_lack(const split *t, const ir_stmt *s) {
+  const tf_op *op = op_of(t, s->op);
+  for (int k = op->n_out_dims; s->kind == IR_NEST && op->reduce != TF_ASSIGN && k < op->n_dims; k++)
+    if (moves(t, s->range[k].lo) && !s->range[k].some) return true;
+  return false;
+}
+
+/* Finds what is set in the loop; false: there is something that may be left out, so that a part might have nothing. */
+static bool find_vars(split *t, const ir_body *b) {
+  bool ok = true;
+  for (int i = 0; i < b->n && ok; i++) {
+    const ir_stmt *s = b->s[i];
+    if (s->kind == IR_FOR) t->inside[s->loop.var] = t->steps[s->loop.var] = true;
+    if (s->kind == IR_LET) {
+      t->inside[s->let.var] = true;
+      t->let[s->let.var] = s;
+      for (int k = 0; k < s->let.expr.n; k++)
+        t->moves[s->let.var] |= moves(t, s->let.expr.arg[k]);
+    }
+    ok = s->kind == IR_FOR || s->kind == IR_LET || (ir_facts_of(s)->points && (s->kind != IR_NEST || !may_lack(t, s)));
+    ok = ok && find_vars(t, &s->body);
+  }
+  return ok;
+}
+
+static int find(const split *t, int op) {
+  for (int i = 0; i < t->n; i++)
+    if (t->of[i].op == op) return i;
+  return -1;
+}
+
+static int find_buffer(const split *t, int buffer) {
+  for (int i = 0; i < t->n; i++)
+    if (t->of[i].seen == buffer) return i;
+  return -1;
+}
+
+/* Whether a nest sums a part, and not the whole. */
+static bool is_parted(const split *t, const ir_stmt *s) {
+  const tf_op *op = op_of(t, s->op);
+  bool any = false;
+  for (int k = op->n_out_dims; s->kind == IR_NEST && op->reduce != TF_ASSIGN && k < op->n_dims; k++)
+    any |= moves(t, s->range[k].lo);
+  return any;
+}
+
+/* Whether no other block makes the same points: as many boxes as there must be of the op's output are as many as
+ * blocks. */
+static bool is_alone(const split *t, int o, const ir_range *r) {
+  const tf_op *op = op_of(t, o);
+  int64_t boxes = 1;
+  for (int k = 0; k < op->n_out_dims; k++) {
+    const int64_t extent = t->w->plan->wl->dims[op->dims[k]].extent;
+    if (r[k].most < 1 || __builtin_mul_overflow(boxes, (extent + r[k].most - 1) / r[k].most, &boxes)) return false;
+  }
+  return boxes == t->block->loop.trip;
+}
+
+/* A result: the first nest of it says which box a block has. */
+static bool add(split *t, const ir_stmt *s) {
+  const tf_op *op = op_of(t, s->op);
+  const int seen = t->w->p->buffer_of[op->out];
+  const ir_buffer *b = &t->w->p->buffers[seen];
+  bool ok = t->n < MOST_MERGED && (b->role == IR_BOX || b->role == IR_ARGUMENT) && is_alone(t, s->op, s->range);
+  for (int k = 0; k < op->n_out_dims && ok; k++)
+    ok = is_outside(t, &s->range[k]);
+  if (!ok || find(t, s->op) >= 0) return false;
+  if (op->reduce == TF_REDUCE_MAX && t->w->plan->stream_scope[s->op] >= 0) t->maximum = t->n;
+  t->of[t->n++] = (merged){.op = s->op, .seen = seen, .sums = seen, .to = -1, .range = s->range, .by = -1, .whole = -1};
+  return true;
+}
+
+static bool find_merged(split *t, const ir_body *b) {
+  bool ok = true;
+  for (int i = 0; i < b->n && ok; i++)
+    ok = (!is_parted(t, b->s[i]) || add(t, b->s[i])) && find_merged(t, &b->s[i]->body);
+  return ok;
+}
+
+/* Whether what a statement makes besides is this block's alone: nobody touches it outside, or the step's own place of
+ * it. */
+static bool is_own(const split *t, const ir_stmt *s, int buffer) {
+  const tf_op *op = op_of(t, s->op);
+  ir_stmt *const in[] = {(ir_stmt *)t->loop};
+  bool own = cu_touches(t->w->p, in, 1, buffer) == cu_touches(t->w->p, t->w->p->body.s, t->w->p->body.n, buffer) &&
+             t->w->p->buffers[buffer].role == IR_BOX;
+  for (int k = 0; k < op->n_out_dims; k++)
+    own |= moves(t, s->range[k].lo);
+  return own;
+}
+
+/* Whether the nest reads a result of which it has but a part; streams know what they do. */
+static bool reads_part(const split *t, const ir_stmt *s) {
+  const tf_op *op = op_of(t, s->op);
+  bool any = false;
+  for (int i = 0; i < op->n_reads; i++) {
+    const int at = find_buffer(t, s->nest.from[i]);
+    any |= at >= 0 && t->w->plan->stream_scope[t->of[at].op] < 0;
+  }
+  return any;
+}
+
+static bool may_correct(split *t, const ir_stmt *s) {
+  const int at = find(t, s->op);
+  if (at < 0 || t->maximum < 0 || s->correct.after != t->of[t->maximum].seen) return false;
+  t->of[at].rate = s->correct.rate;
+  return t->of[at].corrected = true;
+}
+
+static bool may_divide(split *t, const ir_stmt *s) {
+  const int at = find(t, s->op), by = find_buffer(t, s->divide.by);
+  if (at < 0 || by < 0 || t->of[at].by >= 0) return false;
+  t->of[at].by = by;
+  return true;
+}
+
+/* Whether each statement of the loop may be done by many blocks. */
+static bool may_all(split *t, const ir_body *b) {
+  bool ok = true;
+  for (int i = 0; i < b->n && ok; i++) {
+    const ir_stmt *s = b->s[i];
+    switch (s->kind) {
+    case IR_NEST:
+      ok = !reads_part(t, s) && (is_parted(t, s) || is_own(t, s, t->w->p->buffer_of[op_of(t, s->op)->out]));
+      break;
+    case IR_SAVE: ok = is_own(t, s, s->save.to); break;
+    case IR_CORRECT: ok = may_correct(t, s); break;
+    case IR_DIVIDE: ok = may_divide(t, s); break;
+    case IR_LET:
+    case IR_KEEP:
+    case IR_FORGET:
+    case IR_CARRY: /* made by other targets' lowering */
+    case IR_STAGE:
+    case IR_COPY:
+    case IR_WAIT:
+    case IR_BARRIER:
+    case IR_FOR:
+    case IR_IF:
+    case IR_TOGETHER:
+    case IR_MERGE: ok = may_all(t, &s->body);
+    }
+  }
+  return ok;
+}
+
+/* What stands behind the loop: values, and results that are copied to where they go. */
+static bool find_saves(split *t) {
+  const ir_body *b = &t->block->body;
+  bool ok = true;
+  for (int i = t->at + 1; i < b->n && ok; i++) {
+    if (b->s[i]->kind == IR_LET) continue;
+    const int at = b->s[i]->kind == IR_SAVE ? find_buffer(t, b->s[i]->save.from) : -1;
+    ok = at >= 0 && t->of[at].to < 0;
+    if (ok) t->of[at].to = b->s[i]->save.to, t->of[at].range = b->s[i]->range;
+  }
+  return ok;
+}
+
+/* The only statement, besides values, of the next kernel behind that is not taken yet; NULL: there is none, or more. */
+static const ir_stmt *next_kernel(const split *t) {
+  const ir_stmt *s = t->taken < t->n_behind ? t->behind[t->taken] : NULL;
+  if (!s || s->kind != IR_FOR) return NULL;
+  const ir_body *b = &s->body;
+  int i = 0;
+  while (i < b->n && b->s[i]->kind == IR_LET)
+    i++;
+  return i == b->n - 1 ? b->s[i] : NULL;
+}
+
+/* Whether all blocks see the same of a buffer, in whatever kernel. */
+static bool is_whole(const ir_buffer *b) {
+  bool whole = b->slots == 1;
+  for (int r = 0; r < b->rank; r++)
+    whole &= b->base[r].var < 0;
+  return whole;
+}
+
+/* Whether the kernel behind does nothing but divide the only result, by what is summed already: then the parts are
+ * divided as they are put together. */
+static void take_divide(split *t) {
+  merged *m = &t->of[0];
+  const ir_stmt *s = next_kernel(t);
+  if (!s || s->kind != IR_DIVIDE || s->op != m->op || m->to >= 0 || s->divide.last.var >= 0 ||
+      s->divide.last.off != s->divide.at || !is_whole(&t->w->p->buffers[s->divide.by]))
+    return;
+  m->whole = s->divide.by;
+  t->taken++;
+}
+
+/* How many touch a result: within the loop, and among those behind that are taken. */
+static int touches_known(const split *t, const merged *m) {
+  ir_stmt *const in[] = {(ir_stmt *)t->loop};
+  return cu_touches(t->w->p, in, 1, m->seen) + (m->whole >= 0) + (m->to >= 0);
+}
+
+/* Whether the kernel behind does nothing but copy the only result to where it goes: then it need not be, either. */
+static void take_save(split *t) {
+  merged *m = &t->of[0];
+  const ir_stmt *s = next_kernel(t);
+  if (!s || s->kind != IR_SAVE || m->to >= 0 || s->save.from != m->seen ||
+      touches_known(t, m) + 1 != cu_touches(t->w->p, t->w->p->body.s, t->w->p->body.n, m->seen))
+    return;
+  m->to = s->save.to;
+  t->taken++;
+}
+
+static void take_behind(split *t) {
+  if (t->n != 1) return;
+  take_divide(t);
+  take_save(t);
+}
+
+/* How many statements make, correct or divide what an op makes: where, only the program says. */
+static int makers(ir_stmt *const *s, int n, int op) {
+  int found = 0;
+  for (int i = 0; i < n; i++) {
+    const bool names = s[i]->kind == IR_SAVE || s[i]->kind == IR_MERGE;
+    found += (ir_facts_of(s[i])->points && !names && s[i]->op == op) + makers(s[i]->body.s, s[i]->body.n, op);
+  }
+  return found;
+}
+
+/* Whether nobody makes, corrects or divides results outside the loop and what is taken behind it: within the loop they
+ * become parts', and would for them, too. */
+static bool are_made_here(const split *t) {
+  const ir_body *all = &t->w->p->body;
+  ir_stmt *const in[] = {(ir_stmt *)t->loop};
+  bool ok = true;
+  for (int i = 0; i < t->n; i++) {
+    const merged *m = &t->of[i];
+    ok &= makers(in, 1, m->op) + (m->whole >= 0) == makers(all->s, all->n, m->op);
+  }
+  return ok;
+}
+
+/* What others are corrected and divided by must not have been rounded. */
+static bool is_exact(const split *t) {
+  bool ok = true;
+  for (int i = 0; i < t->n; i++) {
+    ok &= !t->of[i].corrected || t->of[t->maximum].to < 0;
+    ok &= t->of[i].by < 0 || t->of[t->of[i].by].to < 0;
+  }
+  return ok;
+}
+
+/* ---- what comes of it ------------------------------------------------------------------------------------ */
+
+/* A buffer of the result; `slots` of them: of all blocks, the whole of it. */
+static int open_buffer(split *t, const merged *m, const char *what, int64_t slots, int slot) {
+  lowering *w = t->w;
+  const int z = op_of(t, m->op)->out, at = low_buffer(w, z, what, false, 0);
+  char text[100];
+  snprintf(text, sizeof text, "%s%d", what, at);
+  char *id = low_derived(w, w->p->tensor_id[z], text);
+  const int n = snprintf(text, sizeof text, "%.80s_%s", w->plan->wl->tensors[z].name, what);
+  char *name = tf_arena_strndup(w->p->arena, text, (size_t)n);
+  if (low_failed(w)) return 0;
+  ir_buffer *b = &w->p->buffers[at];
+  b->id = id;
+  b->name = name;
+  b->role = slots ? IR_LASTING : IR_BOX, b->space = 0, b->type = low_type(w, z, false);
+  b->slots = slots > 1 ? slots : 1;
+  if (slots > 1) b->slot = (ir_atom){slot, 0};
+  b->words = 1;
+  for (int r = 0; r < b->rank; r++) {
+    b->base[r] = slots ? ir_number(w->plan->wl->tensors[z].lo[r]) : m->range[r].lo;
+    b->words *= b->extent[r] = slots ? w->plan->wl->tensors[z].extent[r] : m->range[r].most;
+  }
+  return at;
+}
+
+static void open_buffers(split *t, int part) {
+  const ir_program *p = t->w->p;
+  cu_grow(t->w, 3 * t->n);
+  for (int i = 0; i < t->n && !low_failed(t->w); i++) {
+    merged *m = &t->of[i];
+    const bool saved = m->to >= 0;
+    const bool shown =
+        p->buffers[m->seen].role == IR_ARGUMENT || touches_known(t, m) != cu_touches(p, p->body.s, p->body.n, m->seen);
+    m->parts = open_buffer(t, m, "parts", t->loop->loop.trip, part);
+    if (shown) m->sums = open_buffer(t, m, "part", 0, -1);
+    if (!saved) m->to = shown ? m->seen : open_buffer(t, m, "all", 1, -1);
+  }
+  for (int i = 0; i < t->n && !low_failed(t->w); i++)
+    t->w->p->buffer_of[op_of(t, t->of[i].op)->out] = t->of[i].sums;
+}
+
+/* The block's own buffer of what it summed before in one that others see. */
+static int own(const split *t, int buffer) {
+  const int at = find_buffer(t, buffer);
+  return at < 0 ? buffer : t->of[at].sums;
+}
+
+/* Adds the steps, of loops within the part, that the atom hangs on. */
+static int steps_of(const split *t, ir_atom a, ir_atom *to, int n) {
+  if (a.var < 0 || !t->inside[a.var]) return n;
+  if (t->steps[a.var]) {
+    bool new = true;
+    for (int i = 0; i < n; i++)
+      new &= to[i].var != a.var;
+    if (new) to[n++] = (ir_atom){a.var, 0};
+    return n;
+  }
+  for (int k = 0; t->let[a.var] && k < t->let[a.var]->let.expr.n; k++)
+    n = steps_of(t, t->let[a.var]->let.expr.arg[k], to, n);
+  return n;
+}
+
+/* A sum starts with the part's first steps. */
+static void part_nest(split *t, const ir_stmt *s) {
+  const tf_op *op = op_of(t, s->op);
+  int *from = TF_ARRAY(t->w->p->arena, int, (size_t)op->n_reads + 1);
+  ir_atom *fresh = TF_ARRAY(t->w->p->arena, ir_atom, (size_t)t->w->p->n_vars + 1);
+  ir_stmt *new = cu_again(t->w, s, NULL);
+  if (low_failed(t->w)) return;
+  for (int i = 0; i < op->n_reads; i++)
+    from[i] = own(t, s->nest.from[i]);
+  new->nest.from = from;
+  if (!is_parted(t, s)) return;
+  new->nest.part = true;
+  new->nest.fresh = fresh;
+  new->nest.n_fresh = 0;
+  for (int i = 0; i < s->nest.n_fresh; i++)
+    new->nest.n_fresh = steps_of(t, s->nest.fresh[i], fresh, new->nest.n_fresh);
+}
+
+/* Corrected is what the part has from steps before. */
+static void part_correct(split *t, const ir_stmt *s) {
+  ir_atom *step = TF_ARRAY(t->w->p->arena, ir_atom, (size_t)t->w->p->n_vars + 1), any = ir_number(0);
+  const int n = step ? steps_of(t, s->correct.fresh, step, 0) : 0;
+  for (int i = 0; i < n; i++)
+    any = low_sum(t->w, "step", any, 1, step[i]);
+  ir_stmt *new = n ? cu_again(t->w, s, NULL) : NULL;
+  if (!new) return;
+  new->correct.fresh = any;
+  new->correct.after = own(t, s->correct.after);
+}
+
+static void part_body(split *t, const ir_body *b) {
+  for (int i = 0; i < b->n && !low_failed(t->w); i++) {
+    ir_stmt *s = b->s[i];
+    if (s->kind == IR_NEST) {
+      part_nest(t, s);
+    } else if (s->kind == IR_CORRECT) {
+      part_correct(t, s);
+    } else if (s->kind != IR_DIVIDE) { /* all have come only when the parts are put together */
+      ir_stmt *new = cu_again(t->w, s, NULL);
+      if (!new) return;
+      if (s->kind == IR_SAVE) new->save.from = own(t, s->save.from);
+      if (s->kind != IR_FOR) continue;
+      new->body = (ir_body){0, NULL};
+      const low_mark mark = low_open(t->w, &new->body);
+      part_body(t, &s->body);
+      low_close(t->w, mark);
+    }
+  }
+}
+
+static void keep_lets(split *t, int from, int to) {
+  for (int i = from; i < to; i++)
+    if (t->block->body.s[i]->kind == IR_LET) cu_again(t->w, t->block->body.s[i], NULL);
+}
+
+/* Blocks times parts of them; the last loop is the parts'. */
+static void put_parts(split *t, int part) {
+  lowering *w = t->w;
+  low_mark mark;
+  const int64_t parts = t->loop->loop.trip;
+  const ir_atom all = cu_open_for(w, IR_BLOCK, t->block->loop.dim, t->block->loop.trip * parts, &mark);
+  cu_set_var(w, t->block->loop.var, low_by(w, "block", IR_DIV, all, parts));
+  cu_set_var(w, part, low_by(w, "block", IR_MOD, all, parts));
+  keep_lets(t, 0, t->at);
+  cu_set_var(w, t->loop->loop.var, (ir_atom){part, 0});
+  part_body(t, &t->loop->body);
+  keep_lets(t, t->at + 1, t->block->body.n);
+  for (int i = 0; i < t->n && !low_failed(w); i++) {
+    ir_stmt *s = low_add(w, IR_SAVE);
+    if (!s) return;
+    s->op = t->of[i].op;
+    s->range = (ir_range *)t->of[i].range;
+    s->save.from = t->of[i].sums, s->save.to = t->of[i].parts;
+  }
+  low_close(w, mark);
+}
+
+static ir_atom renamed(ir_atom a, const int *name) { return (ir_atom){a.var < 0 ? a.var : name[a.var], a.off}; }
+
+/* The values of a block once more, under new names. */
+static void name_lets(split *t, int *name) {
+  for (int i = 0; i < t->block->body.n && !low_failed(t->w); i++) {
+    const ir_stmt *s = t->block->body.s[i];
+    if (s->kind != IR_LET) continue;
+    ir_expr e = s->let.expr;
+    ir_atom *arg = TF_ARRAY(t->w->p->arena, ir_atom, (size_t)e.n + 1);
+    ir_stmt *new = low_add(t->w, IR_LET);
+    const int var = low_var(t->w, "of_");
+    if (low_failed(t->w)) return;
+    for (int k = 0; k < e.n; k++)
+      arg[k] = renamed(e.arg[k], name);
+    e.arg = arg;
+    name[s->let.var] = new->let.var = var;
+    new->let.expr = e;
+  }
+}
+
+static ir_stmt merge(const split *t, const merged *m, int part, const ir_range *r) {
+  ir_stmt s = {.kind = IR_MERGE, .op = m->op, .range = (ir_range *)r};
+  s.merge.from = m->parts, s.merge.to = m->to;
+  s.merge.part = part, s.merge.parts = t->loop->loop.trip;
+  s.merge.before = m->corrected ? t->of[t->maximum].parts : -1;
+  s.merge.after = m->corrected ? t->of[t->maximum].to : -1;
+  s.merge.by = m->by >= 0 ? t->of[m->by].to : m->whole;
+  s.merge.rate = m->rate;
+  return s;
+}
+
+/* A block's box of the result. */
+static void merge_box(split *t, const merged *m, int part, const int *name) {
+  const int n = op_of(t, m->op)->n_out_dims;
+  ir_range *r = TF_ARRAY(t->w->p->arena, ir_range, (size_t)n + 1);
+  if (!r) return;
+  for (int k = 0; k < n; k++) {
+    r[k] = m->range[k];
+    r[k].lo = renamed(r[k].lo, name), r[k].hi = renamed(r[k].hi, name);
+  }
+  const ir_stmt s = merge(t, m, part, r);
+  cu_again(t->w, &s, NULL);
+}
+
+/* All of the only result, in as many blocks as it has pieces. */
+static void merge_all(split *t, int part) {
+  const tf_op *op = op_of(t, t->of[0].op);
+  ir_range *r = TF_ARRAY(t->w->p->arena, ir_range, (size_t)op->n_out_dims + 1);
+  for (int k = 0; k < op->n_out_dims && r; k++) {
+    const int64_t extent = t->w->plan->wl->dims[op->dims[k]].extent;
+    r[k] = (ir_range){.lo = ir_number(0), .hi = ir_number(extent), .most = extent, .some = true, .exact = true};
+  }
+  if (!r) return;
+  const ir_stmt s = merge(t, &t->of[0], part, r);
+  cu_spread_points(t->w, &s, NULL);
+}
+
+/* First the maximum, then what nothing else is needed for, then quotients. */
+static void put_together(split *t, int part) {
+  lowering *w = t->w;
+  low_mark mark;
+  if (t->n == 1) {
+    merge_all(t, part);
+    return;
+  }
+  int *name = TF_ARRAY(w->p->arena, int, (size_t)w->p->n_vars + 1);
+  const ir_atom block = cu_open_for(w, IR_BLOCK, t->block->loop.dim, t->block->loop.trip, &mark);
+  if (low_failed(w)) return;
+  for (int v = 0; v < w->p->n_vars - 1; v++)
+    name[v] = v;
+  name[t->block->loop.var] = block.var;
+  name_lets(t, name);
+  for (int turn = 0; turn < 3; turn++)
+    for (int i = 0; i < t->n && !low_failed(w); i++)
+      if (turn == (i == t->maximum ? 0 : t->of[i].by < 0 ? 1 : 2)) merge_box(t, &t->of[i], part, name);
+  low_close(w, mark);
+}
+
+/* ---- which ----------------------------------------------------------------------------------------------- */
+
+/* The loop of the tree that a loop stems from; NULL: none. */
+static const tf_ploop *origin(const lowering *w, const ir_stmt *s) {
+  for (int l = 0; l < w->plan->n_loops; l++)
+    if (w->var_of[l] == s->loop.var) return &w->plan->loops[l];
+  return NULL;
+}
+
+/* The loop in another's body, besides values; NULL: there is something else. */
+static const ir_stmt *only_loop(const ir_body *b) {
+  int i = 0;
+  while (i < b->n && b->s[i]->kind == IR_LET)
+    i++;
+  return i == b->n - 1 && b->s[i]->kind == IR_FOR ? b->s[i] : NULL;
+}
+
+static bool is_asked(const lowering *w, const ir_stmt *s) {
+  const tf_ploop *l = origin(w, s);
+  if (!l || s->loop.map != IR_SERIAL || s->loop.trip < 2) return false;
+  if (l->axis != TF_TEMPORAL) return true;
+  const ir_stmt *next = only_loop(&s->body);
+  return next && next->loop.dim == s->loop.dim && next->loop.trip > 1;
+}
+
+static bool find_split(lowering *w, const ir_body *b, int i, split *t) {
+  const ir_stmt *block = b->s[i];
+  const size_t vars = (size_t)w->p->n_vars + 1;
+  const tf_memory *home = &w->plan->arch->memories[cu_home(w->plan->arch)];
+  *t = (split){.w = w, .block = block, .behind = &b->s[i] + 1, .n_behind = b->n - i - 1, .maximum = -1};
+  while (t->at < block->body.n && block->body.s[t->at]->kind == IR_LET)
+    t->at++;
+  if (t->at == block->body.n || block->loop.trip >= home->mesh[0] * home->mesh[1]) return false;
+  t->loop = block->body.s[t->at];
+  if (t->loop->kind != IR_FOR || !is_asked(w, t->loop) || w->mask.scope >= 0) return false;
+  t->let = TF_ARRAY(w->p->arena, const ir_stmt *, vars);
+  t->steps = TF_ARRAY(w->p->arena, bool, vars);
+  t->moves = TF_ARRAY(w->p->arena, bool, vars);
+  t->inside = TF_ARRAY(w->p->arena, bool, vars);
+  if (low_failed(w)) return false;
+  t->moves[t->loop->loop.var] = t->inside[t->loop->loop.var] = true;
+  if (!find_vars(t, &t->loop->body) || !find_merged(t, &t->loop->body) || !t->n || !may_all(t, &t->loop->body) ||
+      !find_saves(t) || !is_exact(t))
+    return false;
+  take_behind(t);
+  return are_made_here(t);
+}
+
+void low_cuda_split(lowering *w) {
+  ir_body *b = &w->p->body, new = {0, NULL};
+  const low_mark mark = low_open(w, &new);
+  w->n_lets = 0;
+  cu_name_reads(w, b);
+  for (int i = 0; i < b->n && !low_failed(w); i++) {
+    split t;
+    if (b->s[i]->kind != IR_FOR || !find_split(w, b, i, &t)) {
+      if (!low_failed(w)) cu_again(w, b->s[i], NULL);
+      continue;
+    }
+    const int part = low_var(w, "part_");
+    i += t.taken;
+    open_buffers(&t, part);
+    if (!low_failed(w)) put_parts(&t, part);
+    if (!low_failed(w)) put_together(&t, part);
+  }
+  low_close(w, mark);
+  if (!low_failed(w)) *b = new;
+}

@@ -1,0 +1,336 @@
+/* Which operands of a region's products come to shared memory, in what pieces, and how many pieces at once. */
+#include <math.h>
+
+#include "codegen/backend/cuda/pass/region.h"
+
+/* Bytes of the longest sum whose operands come as a whole in a loop; pieces on their way at once, at most;
+ * steps of a loop that are there at once, where few bytes are. */
+enum { MOST_WHOLE = 512, MOST_STAGES = 4, AHEAD = 3 };
+
+static const tf_multiprocessor *here(const cu_region *g) { return &g->p->tree->arch->multiprocessor; }
+
+/* Bytes of neighbours along k that are multiplied at a time where there are more: a row of banks, which a column of
+ * eight rows' pieces then has for itself; at least a piece. */
+static int64_t step_bytes(const cu_region *g) { return here(g)->banks < 16 ? 16 : (int64_t)here(g)->banks / 16 * 16; }
+
+/* Bytes of tiles that a block may have: of the memory of blocks, and of what its multiprocessor has for one. */
+static int64_t most_bytes(const cu_region *g) {
+  const tf_memory *home = &g->p->tree->arch->memories[cu_home(g->p->tree->arch)];
+  const double own = here(g)->memory - here(g)->reserve, given = (double)home->capacity_words * home->word_bits / 8;
+  const int64_t other = CU_WMMA_ROOM; /* what else a block may need there */
+  return (int64_t)(given > 0 && given < own ? given : own) - other;
+}
+
+/* And so few that two blocks find room. */
+static int64_t few_bytes(const cu_region *g) { return (int64_t)(here(g)->memory / 2 - here(g)->reserve); }
+
+static const tf_op *op_of(const cu_region *g, const cu_work *t) { return &g->p->tree->workload->ops[t->s->op]; }
+
+static int64_t length_of(const cu_region *g, const cu_work *t, int dim) {
+  const tf_op *op = op_of(g, t);
+  if (dim == op->dims[t->roles.k]) return cu_sums_up(g->p, t->step);
+  if (dim == g->dim_m) return g->rows * g->warps_m;
+  if (dim == op->dims[t->roles.n])
+    return g->dim_n >= 0 ? g->columns * g->warps_n : cu_sides_up(t->s->range[t->roles.n].most);
+  return 1;
+}
+
+/* Whether the index is one of the dims of the operand's matrix, alone; false in `other` where it has neither. */
+static bool is_side(const cu_region *g, const cu_work *t, int i, const tf_index *ix, bool *other) {
+  const tf_op *op = op_of(g, t);
+  const int x = op->dims[i ? t->roles.n : t->roles.m], k = op->dims[t->roles.k];
+  for (int j = 0; j < ix->n_terms; j++)
+    *other &= ix->terms[j].dim != x && ix->terms[j].dim != k && ix->terms[j].coef > 0;
+  const int dim = cu_alone(ix);
+  return dim >= 0 && (dim == x || dim == k);
+}
+
+/* Whether the buffer is in global memory as a tile has it.  A block that reads it may have written it, but not in the
+ * same region (region.c's may_write): a barrier stands between. */
+static bool is_outside(const cu_region *g, int buffer) {
+  const ir_buffer *b = &g->p->buffers[buffer];
+  int parts = 0;
+  if (b->role == IR_ARGUMENT) return g->p->tree->workload->tensors[b->tensor].producer < 0;
+  for (int i = 0; i < g->p->body.n; i++)
+    parts += cu_touches(g->p, &g->p->body.s[i], 1, buffer) > 0;
+  return parts > 1 && b->space == CU_GLOBAL && b->type == g->p->machine.data && !b->matrix;
+}
+
+/* Whether the operand is a matrix in global memory whose rows are neighbours there. */
+bool cu_find_tile(const cu_region *g, const cu_work *t, int i, cu_operand *side) {
+  const tf_op *op = op_of(g, t);
+  const tf_ref *ref = &op->reads[i ? t->roles.b : t->roles.a];
+  const tf_tensor *z = &g->p->tree->workload->tensors[ref->tensor];
+  side->rows = -1;
+  const int from = cu_from(g->p, t->s, i ? t->roles.b : t->roles.a);
+  if (!is_outside(g, from) || z->rank < 2) return false;
+  for (int r = 0; r < z->rank; r++) {
+    bool other = true;
+    const bool is = is_side(g, t, i, &ref->index[r], &other);
+    if (z->pad[r] || (!is && !other) || (is && r < z->rank - 1 && side->rows >= 0) || (r == z->rank - 1 && !is))
+      return false;
+    if (is && r < z->rank - 1) side->rows = r;
+  }
+  side->columns = z->rank - 1;
+  return side->rows >= 0 && ref->index[side->rows].terms[0].dim != ref->index[z->rank - 1].terms[0].dim;
+}
+
+/* The dim of the stack that goes along the index, with how much from one row to the next; -1: none.  False: several do,
+ * or backwards, or a dim of the columns or the sum. */
+static bool stacked_in(const cu_region *g, const cu_work *t, const tf_index *ix, int *dim, int64_t *step) {
+  const tf_op *op = op_of(g, t);
+  bool ok = true;
+  *dim = -1;
+  for (int i = 0; i < ix->n_terms && ok; i++) {
+    const int x = ix->terms[i].dim;
+    ok = x != op->dims[t->roles.n] && x != op->dims[t->roles.k];
+    if (!cu_is_row(g, x)) continue;
+    ok &= *dim < 0 && ix->terms[i].coef > 0;
+    *dim = x, *step = ix->terms[i].coef;
+  }
+  return ok;
+}
+
+bool cu_find_stack(const cu_region *g, const cu_work *t, cu_operand *side) {
+  const tf_op *op = op_of(g, t);
+  const tf_ref *ref = &op->reads[t->roles.a];
+  const tf_tensor *z = &g->p->tree->workload->tensors[ref->tensor];
+  int at[IR_MOST_STACKED], n = 0;
+  int64_t step[IR_MOST_STACKED];
+  side->columns = -1;
+  if (!is_outside(g, cu_from(g->p, t->s, t->roles.a))) return false;
+  for (int r = 0; r < z->rank; r++) {
+    int dim = -1;
+    int64_t by = 1;
+    if (cu_alone(&ref->index[r]) == op->dims[t->roles.k] && side->columns < 0 && !z->pad[r]) {
+      side->columns = r;
+      continue;
+    }
+    if (!stacked_in(g, t, &ref->index[r], &dim, &by)) return false;
+    if (dim < 0) continue;
+    if (n == g->n_stack || dim != g->stack_dim[n]) return false;
+    step[n] = by, at[n++] = r;
+  }
+  if (n < g->n_stack || side->columns < 0) return false;
+  ir_stack *stack = cu_stack_of(g, at, g->rows * g->warps_m, ir_number(0));
+  for (int i = 0; stack && i < n; i++)
+    stack->step[i] = step[i];
+  side->stack = stack, side->rows = at[n - 1];
+  return stack != NULL;
+}
+
+/* The term of the dim in the read's indices, if it is in one alone: its rank and coefficient. */
+static bool term_of(const cu_region *g, const tf_ref *ref, int dim, int *rank, int64_t *by) {
+  int found = 0;
+  for (int r = 0; r < g->p->tree->workload->tensors[ref->tensor].rank; r++)
+    for (int i = 0; i < ref->index[r].n_terms; i++)
+      if (ref->index[r].terms[i].dim == dim) found++, *rank = r, *by = ref->index[r].terms[i].coef;
+  return found == 1 && *by > 0;
+}
+
+/* The stack of dims of the product, in that order (with their ranges' lengths), as the read has them; NULL: it has not.
+ */
+static ir_stack *stack_over(const cu_region *g, const tf_ref *ref, int n, const int *dim, const ir_range *range) {
+  ir_stack *stack = n > 0 && n <= IR_MOST_STACKED ? TF_NEW(g->p->arena, ir_stack) : NULL;
+  bool ok = stack != NULL;
+  if (ok) *stack = (ir_stack){.n = n, .first = ir_number(0)};
+  for (int i = 0; i < n && ok; i++) {
+    ok = term_of(g, ref, dim[i], &stack->at[i], &stack->step[i]);
+    stack->length[i] = range[i].most;
+  }
+  return ok ? stack : NULL;
+}
+
+/* Tiles of a product that sums over a window and its few channels at once: each row has all elements of its sum, in the
+ * same order in both operands. */
+static bool find_across(const cu_region *g, const cu_work *t, int i, cu_operand *side) {
+  const tf_op *op = op_of(g, t);
+  const tf_ref *ref = &op->reads[i ? t->roles.b : t->roles.a];
+  int dim[IR_MOST_STACKED], n = 0;
+  ir_range range[IR_MOST_STACKED];
+  if (!is_outside(g, cu_from(g->p, t->s, i ? t->roles.b : t->roles.a))) return false;
+  for (int k = op->n_out_dims; k < op->n_dims; k++) {
+    if (t->s->range[k].most == 1) continue;
+    if (n == IR_MOST_STACKED) return false;
+    range[n] = t->s->range[k], dim[n++] = op->dims[k];
+  }
+  ir_stack *sum = stack_over(g, ref, n, dim, range);
+  ir_stack *rows = i ? stack_over(g, ref, 1, &op->dims[t->roles.n], &t->s->range[t->roles.n])
+                     : stack_over(g, ref, g->n_stack, g->stack_dim, g->stack);
+  if (!rows || !sum) return false;
+  rows->count = i ? length_of(g, t, op->dims[t->roles.n]) : g->rows * g->warps_m;
+  sum->count = cu_sums_up(g->p, ir_stack_rows(sum));
+  side->stack = rows, side->across = sum;
+  side->rows = rows->at[rows->n - 1], side->columns = sum->at[sum->n - 1];
+  return true;
+}
+
+/* Whether the columns of a convolution are a matrix in global memory whose neighbours along the sum stand apart:
+ * weights with the window innermost. */
+static bool find_columns(const cu_region *g, const cu_work *t, cu_operand *side) {
+  const tf_op *op = op_of(g, t);
+  const tf_ref *ref = &op->reads[t->roles.b];
+  const int n = op->dims[t->roles.n], k = op->dims[t->roles.k];
+  side->rows = side->columns = -1;
+  if (!g->stacked || !is_outside(g, cu_from(g->p, t->s, t->roles.b))) return false;
+  for (int r = 0; r < g->p->tree->workload->tensors[ref->tensor].rank; r++) {
+    const int dim = cu_alone(&ref->index[r]);
+    for (int j = 0; j < ref->index[r].n_terms; j++)
+      if (dim < 0 && (ref->index[r].terms[j].dim == n || ref->index[r].terms[j].dim == k)) return false;
+    if (dim == n) side->rows = r;
+    if (dim == k) side->columns = r;
+  }
+  ir_stack *stack = side->rows >= 0 && side->columns >= 0 ? TF_NEW(g->p->arena, ir_stack) : NULL;
+  if (!stack) return false;
+  *stack = (ir_stack){.n = 1,
+                      .at = {side->rows},
+                      .length = {t->s->range[t->roles.n].most},
+                      .step = {1},
+                      .count = length_of(g, t, n),
+                      .first = ir_number(0)};
+  side->stack = stack;
+  return true;
+}
+
+/* Whether its box is the same in all steps of the region's loops. */
+bool cu_is_lasting(const cu_region *g, const cu_work *t, int i) {
+  const tf_ref *ref = &op_of(g, t)->reads[i ? t->roles.b : t->roles.a];
+  bool lasting = t->loop && t->trip == 1;
+  for (int r = 0; r < g->p->tree->workload->tensors[ref->tensor].rank; r++)
+    for (int j = 0; j < ref->index[r].n_terms; j++) {
+      const ir_range *at = &t->s->range[low_find_dim(op_of(g, t), ref->index[r].terms[j].dim)];
+      lasting &= (at->lo.var < 0 || !g->inside[at->lo.var]) && (at->hi.var < 0 || !g->inside[at->hi.var]);
+    }
+  return lasting;
+}
+
+static void find_bytes(const cu_region *g, const cu_work *t, int i, cu_operand *side) {
+  const tf_ref *ref = &op_of(g, t)->reads[i ? t->roles.b : t->roles.a];
+  int64_t extent[2] = {side->stack ? side->stack->count : length_of(g, t, ref->index[side->rows].terms[0].dim),
+                       side->across ? side->across->count : length_of(g, t, ref->index[side->columns].terms[0].dim)};
+  side->bytes = cu_bytes(&(ir_buffer){.role = IR_COPIED,
+                                      .matrix = true,
+                                      .plain = cu_is_wmma(g->p),
+                                      .rows = 0,
+                                      .columns = 1,
+                                      .extent = extent,
+                                      .type = g->p->machine.data,
+                                      .slots = 1});
+}
+
+/* The loops of the region that only step through the product's sum, from the outermost; NULL: others stand there, too.
+ */
+static const ir_stmt *steps_of(const cu_region *g, const cu_work *t) {
+  for (int i = 0; i < g->n && g->stacked; i++) {
+    const ir_stmt *inner = g->s[i]->kind == IR_FOR ? g->s[i] : NULL;
+    for (const ir_stmt *next = inner; next; next = cu_only_loop(&next->body))
+      inner = next;
+    int products = 0, others = 0;
+    for (int k = 0; inner && k < inner->body.n; k++)
+      products += inner->body.s[k] == t->s, others += inner->body.s[k] != t->s && inner->body.s[k]->kind != IR_LET;
+    if (products && !others) return g->s[i];
+  }
+  return NULL;
+}
+
+/* Pieces of the product's sum in all of its loops. */
+static int64_t pieces_of(const cu_work *t) {
+  int64_t n = t->trip;
+  for (const ir_stmt *in = t->steps; in; in = cu_only_loop(&in->body))
+    n *= in->loop.trip;
+  return n;
+}
+
+/* As many pieces as there must be for one to come while those before it are multiplied. */
+static int stages_of(const cu_region *g, const cu_work *t) {
+  const double m = (double)(g->rows * g->warps_m), n = (double)length_of(g, t, op_of(g, t)->dims[t->roles.n]);
+  const double k = (double)cu_sums_up(g->p, t->step), multiplied = m * n * k / (cu_rate(g->p) * here(g)->share);
+  double bytes = 0;
+  for (int i = 0; i < 2; i++)
+    bytes += t->side[i].tile && !t->side[i].lasting ? (double)t->side[i].bytes : 0;
+  const double others = (here(g)->latency + bytes / here(g)->l2) / multiplied;
+  const int64_t pieces = pieces_of(t), most = pieces < MOST_STAGES ? pieces : MOST_STAGES;
+  const int64_t n_stages = others < MOST_STAGES ? 1 + (int64_t)ceil(others) : MOST_STAGES;
+  return (int)(n_stages < most ? n_stages : most);
+}
+
+/* False: stacked rows that are no tile. */
+static bool plan_one(const cu_region *g, cu_work *t) {
+  const int64_t k = t->s->range[t->roles.k].most;
+  const int a = cu_from(g->p, t->s, t->roles.a);
+  const int bytes = ir_bytes(g->p->machine.data);
+  t->steps = g->own[a] ? NULL : steps_of(g, t);
+  const bool whole = g->own[a] || cu_is_across(g, t) || k <= step_bytes(g) / bytes ||
+                     (t->loop && !t->steps && k <= MOST_WHOLE / bytes);
+  t->step = whole ? k : step_bytes(g) / bytes;
+  t->trip = (k + t->step - 1) / t->step;
+  bool moves = false;
+  for (int i = 0; i < 2; i++) {
+    cu_operand *side = &t->side[i];
+    const bool stacked = i == 0 && g->stacked;
+    side->tile = cu_is_across(g, t) ? find_across(g, t, i, side)
+                 : stacked          ? !g->own[a] && cu_find_stack(g, t, side)
+                                    : cu_find_tile(g, t, i, side) || (i && find_columns(g, t, side));
+    if ((stacked || cu_is_across(g, t)) && !side->tile && !g->own[a]) return false;
+    if (!side->tile) continue;
+    side->lasting = cu_is_lasting(g, t, i);
+    moves |= !side->lasting;
+    find_bytes(g, t, i, side);
+  }
+  t->next = t->loop && !t->steps && t->trip == 1 && moves;
+  t->slots = t->next ? 2 : stages_of(g, t);
+  return true;
+}
+
+static int64_t bytes_of(const cu_region *g) {
+  int64_t sum = 0;
+  for (int i = 0; i < g->n_work; i++)
+    for (int k = 0; k < 2; k++)
+      if (cu_has_own_tile(&g->work[i], k))
+        sum += g->work[i].side[k].bytes * (g->work[i].side[k].lasting ? 1 : g->work[i].slots);
+  return sum;
+}
+
+/* One step more ahead in all loops that have it, if few bytes do: two blocks then share a multiprocessor. */
+static void go_further(cu_region *g) {
+  const cu_region before = *g;
+  for (int i = 0; i < g->n_work; i++)
+    if (g->work[i].next && g->work[i].loop->loop.trip >= AHEAD) g->work[i].slots = AHEAD;
+  if (bytes_of(g) > few_bytes(g)) *g = before;
+}
+
+/* Whether no statement reads what another one makes. */
+static bool are_apart(const cu_region *g) {
+  bool apart = true;
+  for (int i = 0; i < g->n_points && apart; i++) {
+    const ir_stmt *s = g->point[i];
+    for (int k = 0; s->kind == IR_NEST && k < g->p->tree->workload->ops[s->op].n_reads && apart; k++)
+      apart = !g->own[cu_from(g->p, s, k)];
+  }
+  return apart;
+}
+
+/* Products beside each other have as many pieces there at a time. */
+static void equalise(cu_region *g) {
+  for (int i = g->n_work - 1; i > 0; i--)
+    if (g->work[i].beside && g->work[i].slots < g->work[i - 1].slots) g->work[i - 1].slots = g->work[i].slots;
+  for (int i = 1; i < g->n_work; i++)
+    if (g->work[i].beside) g->work[i].slots = g->work[i - 1].slots;
+}
+
+/* Products apart whose tiles together leave no room for a second block are better off one after the other, with their
+ * tiles in the same places (share.c). */
+bool cu_plan_tiles(cu_region *g) {
+  for (int i = 0; i < g->n_work; i++)
+    if (!plan_one(g, &g->work[i])) return false;
+  cu_set_beside(g), equalise(g);
+  if (g->n_work > 1 && bytes_of(g) > few_bytes(g) && are_apart(g)) return false;
+  for (int i = g->n_work - 1; i >= 0 && bytes_of(g) > most_bytes(g); i--) {
+    cu_work *t = &g->work[i];
+    if (t->next) t->next = false, t->slots = 1;
+    if (t->slots > 2) t->slots = 2;
+    equalise(g);
+  }
+  go_further(g);
+  return bytes_of(g) <= most_bytes(g);
+}

@@ -1,0 +1,353 @@
+/* What a warp's lanes do in a region.  A fragment of 16 rows and 8 columns is 4 numbers in each lane: those of rows
+ * LANE / 4 and 8 below, columns 2 * (LANE % 4) and the next.  A matrix is NAME[16 rows: tm][8 columns: tn][2 * th +
+ * te]; a column has its number of a row, NAME[tm][th], in each of the four lanes of the row. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "codegen/backend/cuda/pass/pass.h"
+#include "codegen/backend/cuda/print/cuda.h"
+
+/* The statement's dims, by position: of rows; of columns (-1: none). */
+typedef struct {
+  const ir_stmt *s;
+  const tf_op *op;
+  int m, c;
+  bool memory, puts; /* it touches what is in memory; it writes there */
+  bool nearest;      /* stacked rows that are nobody's are computed as the last one, which takes no branch */
+} shape;
+
+bool cu_fragment_element(c_printer *c, const ir_buffer *b) {
+  if (b->space != CU_FRAGMENT) return false;
+  fprintf(c->out, b->columns < 0 ? "%s[tm][th]" : "%s[tm][tn][2 * th + te]", b->id);
+  return true;
+}
+
+void cu_fragments(c_printer *c, const ir_stmt *warps) {
+  for (int i = 0; i < c->p->n_buffers; i++) {
+    const ir_buffer *b = &c->p->buffers[i];
+    if (b->space != CU_FRAGMENT || !cu_touches(c->p, warps->body.s, warps->body.n, i)) continue;
+    c_indent(c);
+    if (cu_is_wmma(c->p)) {
+      fprintf(c->out, "wmma_sums %s_wmma[%" PRId64 "][%" PRId64 "];\n", b->id, b->extent[b->rows] / 16,
+              b->extent[b->columns] / 16);
+      continue;
+    }
+    fprintf(c->out, "%s %s[%" PRId64 "]", c_type(b->type), b->id, ir_matrix_rows(b) / 16);
+    if (b->columns >= 0)
+      fprintf(c->out, "[%" PRId64 "][4];\n", b->extent[b->columns] / 8);
+    else
+      fprintf(c->out, "[2];\n%*s(void)%s;\n", 2 * c->depth, "", b->id); /* nobody may want a maximum before the last */
+  }
+}
+
+/* The dim at a rank of what the access touches; -1. */
+static int dim_at(const c_printer *c, const cu_access *a, int r) {
+  if (a->ref) return cu_alone(&a->ref->index[r]);
+  return c->wl->ops[c->wl->tensors[c->p->buffers[a->buffer].tensor].producer].dims[r];
+}
+
+static shape shape_of(const c_printer *c, const ir_stmt *s) {
+  shape t = {.s = s, .op = &c->wl->ops[s->op], .m = -1, .c = -1};
+  cu_access a[CU_MOST_ACCESSES];
+  const int n = cu_accesses(c->p, s, a);
+  for (int i = 0; i < n; i++) {
+    const ir_buffer *b = &c->p->buffers[a[i].buffer];
+    t.memory |= b->space != CU_FRAGMENT;
+    t.puts |= b->space != CU_FRAGMENT && a[i].writes;
+    if (b->space != CU_FRAGMENT) continue;
+    t.m = low_find_dim(t.op, dim_at(c, &a[i], b->rows));
+    if (b->columns >= 0) t.c = low_find_dim(t.op, dim_at(c, &a[i], b->columns));
+  }
+  for (int k = 0; k < ir_n_ranges(c->p, s) && t.c < 0; k++)
+    if (k != t.m && !ir_is_stacked(s, k) && s->range[k].most > 1) t.c = k;
+  return t;
+}
+
+static int64_t steps(const ir_range *r, int64_t by) { return (r->most + by - 1) / by; }
+
+/* "const int64_t d_DIM = lo + ...;", not behind the range's last, if any. */
+static void set_dim(c_printer *c, const shape *t, int k, const char *more, const ir_range *within) {
+  const char *dim = c_dim_name(c, t->op, k);
+  c_indent(c);
+  fprintf(c->out, "const int64_t d_%s = %s", dim, within ? "least(" : "");
+  c_atom(c->out, c->p, t->s->range[k].lo);
+  fputs(more, c->out);
+  if (within) fputs(", ", c->out), c_atom(c->out, c->p, within->hi), fputs(" - 1)", c->out);
+  fprintf(c->out, ";\n%*s(void)d_%s;\n", 2 * c->depth, "", dim);
+}
+
+/* Sets the dims that have one setting; the rest is in an `if` where such a dim may have none.  Returns how many were
+ * opened. */
+static int open_single(c_printer *c, const shape *t) {
+  int opened = 0;
+  for (int k = 0; k < ir_n_ranges(c->p, t->s); k++) {
+    if (k == t->m || k == t->c || ir_is_stacked(t->s, k)) continue;
+    const ir_range *r = &t->s->range[k];
+    if (!r->exact) {
+      c_line(c, "if (");
+      c_atom(c->out, c->p, r->lo), fputs(" < ", c->out), c_atom(c->out, c->p, r->hi), fputs(") {\n", c->out);
+      c->depth++, opened++;
+    }
+    set_dim(c, t, k, "", NULL);
+  }
+  return opened;
+}
+
+static void unrolled(c_printer *c, const char *var, int64_t trip, int64_t by) {
+  c_line(c, "#pragma unroll\n");
+  c_indent(c);
+  fprintf(c->out, "for (int %s = 0; %s < %" PRId64 "; %s += %" PRId64 ") {\n", var, var, trip, var, by);
+  c->depth++;
+}
+
+/* Whether warps may have rows behind those of the stack: of warpgroups two, or one, have 64 each. */
+static bool has_rows_behind(const c_printer *c, const ir_stack *t) {
+  return !c->of_groups || ir_stack_rows(t) % CU_TURN_ROWS != 0;
+}
+
+/* Whether a dim of the stack may end before the box; may be without any. */
+static bool has_ragged_dims(const shape *t, bool empty) {
+  bool any = false;
+  for (int i = 0; i < t->s->stack->n; i++) {
+    const ir_range *r = &t->s->range[t->s->stack->at[i]];
+    any |= empty ? !r->some : !r->exact;
+  }
+  return any;
+}
+
+/* Of stacked rows the row's number, and from it where it is along each dim. */
+static void set_stacked(c_printer *c, const shape *t) {
+  const ir_stack *stack = t->s->stack;
+  int64_t inner = ir_stack_rows(stack);
+  c_line(c, t->nearest && has_rows_behind(c, stack) ? "const int row = (int)least((" : "const int row = (int)(");
+  c_atom(c->out, c->p, stack->first), fputs(") + 16 * tm + 8 * th + lane / 4", c->out);
+  if (t->nearest && has_rows_behind(c, stack)) fprintf(c->out, ", %" PRId64 ")", inner - 1);
+  fputs(";\n", c->out);
+  for (int i = 0; i < stack->n; i++) {
+    char more[80];
+    inner /= stack->length[i];
+    int n = snprintf(more, sizeof more, " + row");
+    if (inner > 1) n += snprintf(more + n, sizeof more - (size_t)n, " / %" PRId64, inner);
+    if (i) snprintf(more + n, sizeof more - (size_t)n, " %% %" PRId64, stack->length[i]);
+    const ir_range *r = &t->s->range[stack->at[i]];
+    set_dim(c, t, stack->at[i], more, t->nearest && !r->exact ? r : NULL);
+  }
+}
+
+/* The lower eight rows of a fragment are nobody's where there are eight at most. */
+static int open_rows(c_printer *c, const shape *t) {
+  if (t->s->stack) {
+    unrolled(c, "tm", t->s->stack->count / 16, 1);
+    unrolled(c, "th", 2, 1);
+    set_stacked(c, t);
+    return 2;
+  }
+  unrolled(c, "tm", steps(&t->s->range[t->m], 16), 1);
+  unrolled(c, "th", steps(&t->s->range[t->m], 8) > 1 ? 2 : 1, 1);
+  set_dim(c, t, t->m, " + 16 * tm + 8 * th + lane / 4", NULL);
+  return 2;
+}
+
+static int open_columns(c_printer *c, const shape *t) {
+  unrolled(c, "tn", steps(&t->s->range[t->c], 8), 1);
+  if (c->panel) c_indent(c), fprintf(c->out, "if (tn / %d != tp) continue;\n", c->panel);
+  unrolled(c, "te", 2, 1);
+  set_dim(c, t, t->c, " + 8 * tn + 2 * (lane % 4) + te", NULL);
+  return 2;
+}
+
+/* Whether fragments may reach behind the end of the range. */
+static bool is_ragged(const ir_range *r, int64_t by) { return !r->exact || r->most % by; }
+
+static void behind(c_printer *c, const shape *t, int k) {
+  fprintf(c->out, "d_%s >= ", c_dim_name(c, t->op, k));
+  c_atom(c->out, c->p, t->s->range[k].hi);
+}
+
+static bool has_ragged_rows(const c_printer *c, const shape *t) {
+  if (!t->s->stack) return is_ragged(&t->s->range[t->m], 16);
+  return !t->nearest && (has_rows_behind(c, t->s->stack) || has_ragged_dims(t, false));
+}
+
+/* Whether there is no such row: "d_m >= end", or of a stack that it is behind the box or the end of a dim. */
+static void behind_rows(c_printer *c, const shape *t) {
+  const ir_stack *stack = t->s->stack;
+  if (!stack) {
+    behind(c, t, t->m);
+    return;
+  }
+  const char *join = "";
+  if (has_rows_behind(c, stack)) fprintf(c->out, "row >= %" PRId64, ir_stack_rows(stack)), join = " || ";
+  for (int i = 0; i < stack->n; i++)
+    if (!t->s->range[stack->at[i]].exact) fputs(join, c->out), behind(c, t, stack->at[i]), join = " || ";
+}
+
+static void skip_rows(c_printer *c, const shape *t) {
+  if (!has_ragged_rows(c, t)) return;
+  c_line(c, "if ("), behind_rows(c, t), fputs(") continue;\n", c->out);
+}
+
+/* Skips points beyond the end of the range: in memory there are none, and a sum must not count them. */
+static void skip_behind(c_printer *c, const shape *t, int k, int64_t by) {
+  if (k < 0 || !is_ragged(&t->s->range[k], by)) return;
+  c_line(c, "if ("), behind(c, t, k), fputs(") continue;\n", c->out);
+}
+
+/* ---- statements ------------------------------------------------------------------------------------------ */
+
+static void factor(c_printer *c, const ir_stmt *s) {
+  if (s->kind == IR_CORRECT) {
+    fputs(" *= ", c->out), c_fall(c, "exp_near", s->correct.rate, s->correct.before, s->correct.after);
+  } else {
+    fputs(c->near ? " *= 1.0f / " : " /= ", c->out), c_element_of(c, s->divide.by);
+  }
+}
+
+static void element(c_printer *c, const shape *t) {
+  if (t->s->kind == IR_NEST) {
+    c_accumulate(c, t->op, NULL, t->s->nest.divides);
+    return;
+  }
+  c_indent(c);
+  if (t->s->kind == IR_SAVE) {
+    const ir_type type = c->p->buffers[t->s->save.to].type;
+    c_element_of(c, t->s->save.to), fputs(" = ", c->out), c_round(c, type);
+    c_element_of(c, t->s->save.from), c_rounded(c, type);
+  } else {
+    c_element(c, t->op, -1), factor(c, t->s);
+  }
+  fputs(";\n", c->out);
+}
+
+static void map(c_printer *c, shape *t) {
+  t->nearest = t->s->stack && c->of_groups && !t->puts && !has_ragged_dims(t, true);
+  int opened = open_rows(c, t);
+  if (t->memory) skip_rows(c, t);
+  if (t->puts && t->c < 0) c_line(c, "if (LANE % 4) continue; /* four lanes have it */\n");
+  if (t->c >= 0) opened += open_columns(c, t);
+  if (t->memory) skip_behind(c, t, t->c, 8);
+  element(c, t);
+  c_close(c, opened);
+}
+
+/* Whether neighbours in the lane are neighbours in memory, of two bytes each. */
+static bool saves_pairs(const c_printer *c, const shape *t) {
+  if (t->s->kind != IR_SAVE || t->c < 0) return false;
+  const ir_buffer *to = &c->p->buffers[t->s->save.to], *from = &c->p->buffers[t->s->save.from];
+  return to->space != CU_FRAGMENT && ir_is_half(to->type) && t->c == to->rank - 1 && from->space == CU_FRAGMENT;
+}
+
+static void save_pairs(c_printer *c, const shape *t) {
+  const char *from = c->p->buffers[t->s->save.from].id;
+  int opened = open_rows(c, t);
+  skip_rows(c, t);
+  unrolled(c, "tn", steps(&t->s->range[t->c], 8), 1);
+  set_dim(c, t, t->c, " + 8 * tn + 2 * (lane % 4)", NULL);
+  c_line(c, "put_pair(&");
+  c_element_of(c, t->s->save.to);
+  fprintf(c->out, ", %s[tm][tn][2 * th], %s[tm][tn][2 * th + 1], ", from, from);
+  c_atom(c->out, c->p, t->s->range[t->c].hi);
+  fprintf(c->out, " - d_%s);\n", c_dim_name(c, t->op, t->c));
+  c_close(c, opened + 1);
+}
+
+void cu_combine(c_printer *c, tf_reduce r, const char *a, const char *b) {
+  const bool sign = r == TF_REDUCE_ADD || r == TF_REDUCE_MUL;
+  fprintf(c->out, sign ? "%s %s %s" : "%s(%s, %s)", sign ? a : c_combine(r), sign ? c_combine(r) : a, b);
+}
+
+/* A warp of a warpgroup has nobody beside it while it looks for the maximum of its rows, on which all else waits: each
+ * is that of so many parts, whose instructions need not wait for each other. */
+enum { PARTS = 4 };
+static bool is_in_parts(const c_printer *c, const shape *t) {
+  const bool order = t->op->reduce == TF_REDUCE_MAX || t->op->reduce == TF_REDUCE_MIN;
+  return c->of_groups && order && t->c >= 0 && steps(&t->s->range[t->c], 8) >= PARTS;
+}
+
+/* What a lane has of a row: "sum", or "part[0]" to "part[3]". */
+static void start_row(c_printer *c, const shape *t, bool parts) {
+  c_indent(c);
+  if (parts)
+    fprintf(c->out, "float part[%d] = {", PARTS);
+  else
+    fputs("float sum = ", c->out);
+  for (int i = 0; i < (parts ? PARTS : 1); i++)
+    fprintf(c->out, "%s%s", i ? ", " : "", c_start(t->s, t->op->reduce));
+  fputs(parts ? "};\n" : ";\n", c->out);
+}
+
+static void join_parts(c_printer *c, tf_reduce r) {
+  for (int by = PARTS / 2; by; by /= 2)
+    for (int i = 0; i < by; i++) {
+      char a[16], b[16];
+      snprintf(a, sizeof a, "part[%d]", i), snprintf(b, sizeof b, "part[%d]", i + by);
+      c_indent(c), fprintf(c->out, "%s = ", a), cu_combine(c, r, a, b), fputs(";\n", c->out);
+    }
+  c_line(c, "float sum = part[0];\n");
+}
+
+/* Along each row: in the lane, then across the four lanes that share it. */
+static void reduce(c_printer *c, const shape *t) {
+  const tf_reduce r = t->op->reduce;
+  const char *out = c_buffer(c, t->op, -1)->id;
+  const bool parts = is_in_parts(c, t);
+  int opened = open_rows(c, t);
+  start_row(c, t, parts);
+  if (t->memory && has_ragged_rows(c, t)) c_line(c, "if (!("), behind_rows(c, t), fputs(")) {\n", c->out), c->depth++;
+  const int columns = open_columns(c, t);
+  skip_behind(c, t, t->c, 8);
+  c_accumulate(c, t->op, parts ? "part[tn % 2 * 2 + te]" : "sum", t->s->nest.divides);
+  c_close(c, columns + (t->memory && has_ragged_rows(c, t)));
+  if (parts) join_parts(c, r);
+  for (int lane = 1; lane <= 2; lane++) {
+    char other[48];
+    snprintf(other, sizeof other, "of_lane(sum, LANE ^ %d)", lane);
+    c_line(c, "sum = "), cu_combine(c, r, "sum", other), fputs(";\n", c->out);
+  }
+  char old[96];
+  snprintf(old, sizeof old, "%.80s[tm][th]", out);
+  c_indent(c), fprintf(c->out, "%s = %s", old, t->s->nest.n_fresh ? "fresh ? sum : " : "");
+  if (t->s->nest.n_fresh)
+    cu_combine(c, r, "sum", old);
+  else
+    fputs("sum", c->out);
+  fputs(";\n", c->out);
+  c_close(c, opened);
+}
+
+/* Sums of which nobody knows where they are, as lanes have those of mma.sync. */
+static void wmma_unload(c_printer *c, const ir_buffer *b) {
+  const int64_t mt = b->extent[b->rows] / 16, nt = b->extent[b->columns] / 16;
+  c_indent(c);
+  fprintf(c->out, "%s %s[%" PRId64 "][%" PRId64 "][4];\n", c_type(b->type), b->id, mt, 2 * nt);
+  unrolled(c, "tm", mt, 1);
+  unrolled(c, "tn", nt, 1);
+  c_indent(c);
+  fprintf(c->out, "wmma_unload(&%s[tm][2 * tn], %s_wmma[tm][tn], wmma_room + threadIdx.y * 256);\n", b->id, b->id);
+  c_close(c, 2);
+}
+
+void cu_fragment_points(c_printer *c, const ir_stmt *s) {
+  shape t = shape_of(c, s);
+  c_line(c, "{ /* ");
+  fprintf(c->out, "%s */\n", t.op->name);
+  c->depth++;
+  if (cu_is_wmma(c->p) && s->kind == IR_SAVE) wmma_unload(c, &c->p->buffers[s->save.from]);
+  if (s->kind == IR_NEST && cu_of(s)->fragments) {
+    cu_fragment_product(c, s);
+    c_close(c, 1);
+    return;
+  }
+  /* warpgroups have registers for what is kept, and spill where it is computed anew in the middle of a stream */
+  c_line(c, c->of_groups ? "const int lane = LANE;\n" : "const int lane = lane_here();\n");
+  int opened = s->kind != IR_NEST && c_open_when(c, s);
+  if (s->kind == IR_NEST) c_fresh_flag(c, s);
+  opened += open_single(c, &t);
+  if (s->kind == IR_NEST && t.op->reduce != TF_ASSIGN)
+    reduce(c, &t);
+  else if (saves_pairs(c, &t))
+    save_pairs(c, &t);
+  else
+    map(c, &t);
+  c_close(c, opened + 1);
+}

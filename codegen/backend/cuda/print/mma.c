@@ -1,0 +1,350 @@
+/* A product of fragments: for each step of the sum (of the instruction: 8 to 32), rows of a and columns of b come from
+ * tiles in shared memory (by ldmatrix), from fragments, or from wherever they stand, an element at a time. */
+#include <inttypes.h>
+
+#include "codegen/backend/cuda/pass/pass.h"
+#include "codegen/backend/cuda/print/cuda.h"
+
+typedef struct {
+  const ir_stmt *s;
+  const tf_op *op;
+  const cu_matrices *f;
+  const ir_buffer *out;
+  const cu_mma *mma;
+} product;
+
+static int64_t step_of(const product *t) { return t->mma->kernel.k_round; }
+/* Elements of a piece of 16 bytes. */
+static int per_piece(const product *t) { return 16 / ir_bytes(t->mma->kernel.a); }
+
+static const ir_buffer *from(const c_printer *c, const product *t, int read) {
+  return &c->p->buffers[t->s->nest.from ? t->s->nest.from[read] : c->p->buffer_of[t->op->reads[read].tensor]];
+}
+
+static bool is_tile(const ir_buffer *b) { return b->matrix && b->role == IR_COPIED; }
+
+static void difference(c_printer *c, ir_atom a, ir_atom b) {
+  fputs("(int)(", c->out), c_atom(c->out, c->p, a), fputs(" - (", c->out), c_atom(c->out, c->p, b), fputs("))", c->out);
+}
+
+/* Where along the tile's rank the operand's dim begins; of stacked rows the first one's number. */
+static void begin(c_printer *c, const product *t, const ir_buffer *b, int k, int rank) {
+  if (b->stack && rank == b->rows && k == t->f->m) {
+    fputs("(int)(", c->out), c_atom(c->out, c->p, t->s->stack->first), fputc(')', c->out);
+    return;
+  }
+  difference(c, t->s->range[k].lo, b->base[rank]);
+}
+
+/* What follows the begin of a lane's row, in multiples of 8, which a swizzle does not see, and the rest; and of its
+ * piece. */
+typedef struct {
+  const char *eights, *row, *piece;
+} lane_place;
+
+/* "&TILE[(slot * pieces + spot<..>(eights, row, piece)) * elements]". */
+static void spot(c_printer *c, const product *t, const ir_buffer *b, int row_dim, int col_dim, const lane_place *at) {
+  const cu_tile tile = cu_tile_of(b);
+  fprintf(c->out, "&%s[((", b->id), c_atom(c->out, c->p, b->slot);
+  fprintf(c->out, ") * %" PRId64 " + spot<%" PRId64 ", %d, %d>(", tile.rows * tile.pitch, tile.pitch, tile.shift,
+          tile.mask);
+  begin(c, t, b, row_dim, b->rows), fprintf(c->out, " + %s, %s, ", at->eights, at->row);
+  if (!b->across) begin(c, t, b, col_dim, b->columns), fprintf(c->out, " / %d + ", per_piece(t));
+  fprintf(c->out, "%s)) * %d]", at->piece, per_piece(t));
+}
+
+/* Whether neighbours of the tile run along k. */
+static bool along_k(const product *t, int read, const ir_buffer *b) {
+  return b->across || t->op->reads[read].index[b->columns].terms[0].dim == t->op->dims[t->f->k];
+}
+
+/* The fragment of one operand, of which neighbours run along k or along the other dim: where a lane's row and its piece
+ * are, of the first, then of the second. */
+static void of_tile(c_printer *c, const product *t, const ir_buffer *b, int other, const lane_place lane[2]) {
+  const bool is_b = other == t->f->n, k = along_k(t, is_b ? t->f->b : t->f->a, b);
+  c_indent(c);
+  fprintf(c->out, "load_matrices%s(%s, ", k ? "" : "_turned", is_b ? "fb" : "fa[tm]");
+  spot(c, t, b, k ? other : t->f->k, k ? t->f->k : other, &lane[!k]);
+  fputs(");\n", c->out);
+}
+
+static void a_of_tile(c_printer *c, const product *t, const ir_buffer *b) {
+  static const lane_place lane[] = {{"16 * tm", "lane % 16", "2 * tk + lane / 16"},
+                                    {"16 * tk", "lane / 16 * 8 + lane % 8", "2 * tm + lane / 8 % 2"}};
+  of_tile(c, t, b, t->f->m, lane);
+}
+
+static void b_of_tile(c_printer *c, const product *t, const ir_buffer *b) {
+  static const lane_place lane[] = {{"8 * tn", "lane / 16 * 8 + lane % 8", "2 * tk + lane / 8 % 2"},
+                                    {"16 * tk", "lane % 16", "tn + lane / 16"}};
+  of_tile(c, t, b, t->f->n, lane);
+}
+
+static bool is_ragged(const product *t, const ir_range *r) { return !r->exact || r->most % step_of(t); }
+
+/* Whether a is a fragment of sums with twice as many neighbours in a lane as a register has: then a step of the sum
+ * takes them in the order in which lanes have them, the even ones first, and b's alike. */
+static bool is_even_first(const c_printer *c, const product *t) {
+  return from(c, t, t->f->a)->space == CU_FRAGMENT && t->mma->kernel.group == 1;
+}
+
+/* Zero behind the end of the sum: what it is multiplied with may be no number.  Of eight rows or fewer the lower half
+ * is nobody's (fragment.c), and zero, too. */
+static void a_of_fragment(c_printer *c, const product *t, const ir_buffer *b) {
+  const ir_range *k = &t->s->range[t->f->k];
+  const bool pairs = t->mma->kernel.group == 2, half = !t->s->stack && t->s->range[t->f->m].most <= 8;
+  for (int i = 0; i < 4; i++) {
+    c_indent(c);
+    if (half && i % 2) {
+      fprintf(c->out, "fa[tm][%d] = 0;\n", i);
+      continue;
+    }
+    fprintf(c->out, "fa[tm][%d] = pack(", i);
+    for (int e = 0; e < t->mma->kernel.group; e++) {
+      const int neighbour = pairs ? e : i / 2, eight = pairs ? i / 2 : 0;
+      if (e) fputs(", ", c->out);
+      if (is_ragged(t, k)) {
+        c_atom(c->out, c->p, k->lo);
+        fprintf(c->out, " + %" PRId64 " * tk + 2 * (lane %% 4) + %d < ", step_of(t), eight * 8 + neighbour);
+        c_atom(c->out, c->p, k->hi), fputs(" ? ", c->out);
+      }
+      fprintf(c->out, "%s[tm][%stk + %d][%d]%s", b->id, pairs ? "2 * " : "", eight, i % 2 * 2 + neighbour,
+              is_ragged(t, k) ? " : 0.0f" : "");
+    }
+    fputs(");\n", c->out);
+  }
+}
+
+static void set(c_printer *c, const product *t, int k, const char *more) {
+  const char *dim = c_dim_name(c, t->op, k);
+  c_indent(c);
+  fprintf(c->out, "const int64_t d_%s = ", dim), c_atom(c->out, c->p, t->s->range[k].lo);
+  fprintf(c->out, "%s;\n%*s(void)d_%s;\n", more, 2 * c->depth, "", dim);
+}
+
+/* "d_DIM - begin" of the dim that the operand has along a rank of its tile. */
+static void within(c_printer *c, const product *t, int read, const ir_buffer *b, int rank) {
+  const int dim = t->op->reads[read].index[rank].terms[0].dim;
+  fprintf(c->out, "(int)(d_%s - (", c->p->dim_id[dim]), c_atom(c->out, c->p, b->base[rank]), fputs("))", c->out);
+}
+
+/* An element where it stands: at its place of a swizzled tile, or in memory. */
+static void value(c_printer *c, const product *t, int read) {
+  const ir_buffer *b = from(c, t, read);
+  if (!is_tile(b)) {
+    c_element(c, t->op, read);
+    return;
+  }
+  const cu_tile tile = cu_tile_of(b);
+  fprintf(c->out, "%s(%s[((", ir_is_coded(b->type) ? "wide" : "(float)", b->id), c_atom(c->out, c->p, b->slot);
+  fprintf(c->out, ") * %" PRId64 " + spot<%" PRId64 ", %d, %d>(0, ", tile.rows * tile.pitch, tile.pitch, tile.shift,
+          tile.mask);
+  within(c, t, read, b, b->rows), fputs(", ", c->out), within(c, t, read, b, b->columns);
+  fprintf(c->out, " / %d)) * %d + ", per_piece(t), per_piece(t));
+  within(c, t, read, b, b->columns), fprintf(c->out, " %% %d])", per_piece(t));
+}
+
+/* An element at a time, from where it stands. */
+static void direct(c_printer *c, const product *t, int read, int other, const char *place, const char *of_k,
+                   const char *to) {
+  const int group = t->mma->kernel.group;
+  c_line(c, "#pragma unroll\n");
+  c_line(c, "for (int i = 0; i < 4; i++) {\n");
+  c->depth++;
+  c_indent(c), fprintf(c->out, "float part[%d];\n", group);
+  set(c, t, other, place);
+  c_line(c, "#pragma unroll\n");
+  c_indent(c), fprintf(c->out, "for (int te = 0; te < %d; te++) {\n", group);
+  c->depth++;
+  set(c, t, t->f->k, of_k);
+  c_indent(c);
+  fprintf(c->out, "part[te] = d_%s < ", c_dim_name(c, t->op, other)), c_atom(c->out, c->p, t->s->range[other].hi);
+  fprintf(c->out, " && d_%s < ", c_dim_name(c, t->op, t->f->k)), c_atom(c->out, c->p, t->s->range[t->f->k].hi);
+  fputs(" ? ", c->out), value(c, t, read), fputs(" : 0.0f;\n", c->out);
+  c_close(c, 1);
+  c_indent(c), fprintf(c->out, "%s[i] = pack(part[0]", to);
+  for (int e = 1; e < group; e++)
+    fprintf(c->out, ", part[%d]", e);
+  fputs(");\n", c->out);
+  c_close(c, 1);
+}
+
+/* Which of the sum lane and register have: half of the step by `half`, neighbours by the lane. */
+static void place_of_k(const product *t, const char *half, char *text, size_t size) {
+  const int group = t->mma->kernel.group;
+  snprintf(text, size, " + %" PRId64 " * tk + %d * (%s) + %d * (lane %% 4) + te", step_of(t), 4 * group, half, group);
+}
+
+/* What came as it stands in memory, as the instruction takes it. */
+static void settle(c_printer *c, const product *t, const char *to) {
+  if (t->mma->kernel.group == 1) c_indent(c), fprintf(c->out, "settle(%s);\n", to);
+}
+
+static void load_a(c_printer *c, const product *t) {
+  const ir_buffer *b = from(c, t, t->f->a);
+  c_indent(c);
+  fprintf(c->out, "uint32_t fa[%" PRId64 "][4];\n", ir_matrix_rows(t->out) / 16);
+  c_line(c, "#pragma unroll\n");
+  c_indent(c);
+  fprintf(c->out, "for (int tm = 0; tm < %" PRId64 "; tm++) {\n", ir_matrix_rows(t->out) / 16);
+  c->depth++;
+  char of_k[80];
+  place_of_k(t, "i / 2", of_k, sizeof of_k);
+  if (cu_is_loaded(c->p, t->s, t->f->a))
+    a_of_tile(c, t, b), settle(c, t, "fa[tm]");
+  else if (b->space == CU_FRAGMENT)
+    a_of_fragment(c, t, b);
+  else
+    direct(c, t, t->f->a, t->f->m, " + 16 * tm + 8 * (i % 2) + lane / 4", of_k, "fa[tm]");
+  c_close(c, 1);
+}
+
+static void load_b(c_printer *c, const product *t) {
+  const ir_buffer *b = from(c, t, t->f->b);
+  c_line(c, "uint32_t fb[4];\n");
+  char of_k[80];
+  place_of_k(t, "i % 2", of_k, sizeof of_k);
+  if (is_even_first(c, t))
+    snprintf(of_k, sizeof of_k, " + %" PRId64 " * tk + 2 * (lane %% 4) + i %% 2 + te", step_of(t));
+  if (cu_is_loaded(c->p, t->s, t->f->b))
+    b_of_tile(c, t, b), settle(c, t, "fb");
+  else
+    direct(c, t, t->f->b, t->f->n, " + 8 * (tn + i / 2) + lane / 4", of_k, "fb");
+}
+
+static void zero(c_printer *c, const product *t, int64_t mt, int64_t nt) {
+  if (t->s->nest.n_fresh) c_line(c, "if (fresh) {\n"), c->depth++;
+  c_indent(c), fprintf(c->out, "zero_fragments<%" PRId64 ">(&%s[0][0][0]);\n", mt * nt * 4, t->out->id);
+  if (t->s->nest.n_fresh) c_close(c, 1);
+}
+
+/* Whether the rows' dim moves b, too: then it has one setting. */
+static bool is_of_both(const c_printer *c, const product *t) {
+  const tf_ref *b = &t->op->reads[t->f->b];
+  bool any = false;
+  for (int r = 0; r < c->wl->tensors[b->tensor].rank; r++)
+    any |= b->index[r].n_terms && b->index[r].terms[0].dim == t->op->dims[t->f->m];
+  return any;
+}
+
+/* Dims with one setting; where one has none, or the sum, there is nothing to do. */
+static int open_single(c_printer *c, const product *t) {
+  int opened = 0;
+  if (is_of_both(c, t)) set(c, t, t->f->m, "");
+  for (int k = 0; k < t->op->n_dims; k++) {
+    if (k == t->f->m || k == t->f->n || ir_is_stacked(t->s, k)) continue;
+    const ir_range *r = &t->s->range[k];
+    if (k == t->f->k ? !r->some : !r->exact) {
+      c_line(c, "if ("), c_atom(c->out, c->p, r->lo), fputs(" < ", c->out), c_atom(c->out, c->p, r->hi);
+      fputs(") {\n", c->out), c->depth++, opened++;
+    }
+    if (k != t->f->k) set(c, t, k, "");
+  }
+  return opened;
+}
+
+/* ---- wmma ------------------------------------------------------------------------------------------------ */
+
+/* Sixteen of an operand's rows or columns: "wmma_load(NAME[i], &TILE[..], pitch)". */
+static void wmma_load(c_printer *c, const product *t, int read, const char *name, const char *var) {
+  const ir_buffer *b = from(c, t, read);
+  const bool k = along_k(t, read, b);
+  const int other = read == t->f->a ? t->f->m : t->f->n;
+  const cu_tile tile = cu_tile_of(b);
+  char side[40];
+  snprintf(side, sizeof side, "16 * %s", var);
+  c_indent(c);
+  fprintf(c->out, "wmma_load(%s[%s], &%s[((", name, var, b->id), c_atom(c->out, c->p, b->slot);
+  fprintf(c->out, ") * %" PRId64 " + ", tile.rows * tile.pitch);
+  begin(c, t, b, k ? other : t->f->k, b->rows);
+  fprintf(c->out, " * %" PRId64 " + %s * %" PRId64 ") * %d + ", tile.pitch, k ? side : "16 * tk", tile.pitch,
+          per_piece(t));
+  begin(c, t, b, k ? t->f->k : other, b->columns);
+  fprintf(c->out, " + %s], %" PRId64 ");\n", k ? "16 * tk" : side, tile.pitch * per_piece(t));
+}
+
+/* All of an operand's in the step: rows stand along the sum in a, against it in b, or else columns do. */
+static void wmma_loads(c_printer *c, const product *t, int read, const char *name, const char *var, int64_t n) {
+  const bool a = read == t->f->a, k = along_k(t, read, from(c, t, read));
+  c_indent(c);
+  fprintf(c->out, "wmma_%s<wmma_%s> %s[%" PRId64 "];\n", a ? "a" : "b", a == k ? "rows" : "columns", name, n);
+  c_line(c, "#pragma unroll\n");
+  c_indent(c), fprintf(c->out, "for (int %s = 0; %s < %" PRId64 "; %s++)\n", var, var, n, var);
+  c->depth++;
+  wmma_load(c, t, read, name, var);
+  c->depth--;
+}
+
+/* For all of the sums' fragments: "OPERATION(SUMS..", and what follows. */
+static void wmma_each(c_printer *c, const product *t, int64_t mt, int64_t nt, const char *operation, const char *rest) {
+  c_line(c, "#pragma unroll\n");
+  c_indent(c), fprintf(c->out, "for (int tm = 0; tm < %" PRId64 "; tm++)\n", mt);
+  c_line(c, "#pragma unroll\n");
+  c_indent(c);
+  fprintf(c->out, "  for (int tn = 0; tn < %" PRId64 "; tn++) wmma_%s(%s_wmma[tm][tn]%s);\n", nt, operation, t->out->id,
+          rest);
+}
+
+static void wmma_product(c_printer *c, const product *t) {
+  const int64_t mt = ir_matrix_rows(t->out) / 16, nt = t->out->extent[t->out->columns] / 16;
+  if (t->s->nest.n_fresh) c_line(c, "if (fresh) {\n"), c->depth++;
+  wmma_each(c, t, mt, nt, "zero", "");
+  if (t->s->nest.n_fresh) c_close(c, 1);
+  const int opened = open_single(c, t);
+  c_line(c, "#pragma unroll\n");
+  c_indent(c);
+  fprintf(c->out, "for (int tk = 0; tk < %" PRId64 "; tk++) {\n",
+          (t->s->range[t->f->k].most + step_of(t) - 1) / step_of(t));
+  c->depth++;
+  wmma_loads(c, t, t->f->a, "fa", "tm", mt);
+  wmma_loads(c, t, t->f->b, "fb", "tn", nt);
+  char operation[40];
+  snprintf(operation, sizeof operation, "multiply_%s", t->mma->type);
+  wmma_each(c, t, mt, nt, operation, ", fa[tm], fb[tn]");
+  c_close(c, 1 + opened);
+}
+
+void cu_fragment_begin(c_printer *c, const ir_stmt *s) {
+  const ir_buffer *out = c_buffer(c, &c->wl->ops[s->op], -1);
+  c_indent(c);
+  fprintf(c->out, "zero_fragments<%" PRId64 ">(&%s[0][0][0]);\n", ir_matrix_rows(out) * out->extent[out->columns] / 32,
+          out->id);
+}
+
+void cu_fragment_product(c_printer *c, const ir_stmt *s) {
+  const product t = {s, &c->wl->ops[s->op], cu_of(s)->fragments, c_buffer(c, &c->wl->ops[s->op], -1), cu_mma_of(c->p)};
+  const int64_t mt = ir_matrix_rows(t.out) / 16, nt = t.out->extent[t.out->columns] / 8;
+  const bool begun = cu_begins_before(c->p, c->around, s);
+  if (!begun) c_fresh_flag(c, s);
+  if (t.mma->wmma) {
+    wmma_product(c, &t);
+    return;
+  }
+  c_line(c, "const int lane = lane_here();\n");
+  if (!begun) zero(c, &t, mt, nt);
+  const int opened = open_single(c, &t);
+  const int64_t steps = (cu_sum_length(c->p, s) + step_of(&t) - 1) / step_of(&t), some = cu_steps_at_a_time(c->p, s);
+  c_indent(c);
+  if (some < steps)
+    fprintf(c->out, "#pragma unroll %" PRId64 "\n", some);
+  else
+    fputs("#pragma unroll\n", c->out);
+  c_indent(c), fprintf(c->out, "for (int tk = 0; tk < %" PRId64 "; tk++) {\n", steps);
+  c->depth++;
+  load_a(c, &t);
+  c_line(c, "#pragma unroll\n");
+  c_indent(c), fprintf(c->out, "for (int tn = 0; tn < %" PRId64 "; tn += 2) {\n", nt);
+  c->depth++;
+  load_b(c, &t);
+  c_line(c, "#pragma unroll\n");
+  c_indent(c), fprintf(c->out, "for (int tm = 0; tm < %" PRId64 "; tm++) {\n", mt);
+  c->depth++;
+  const int64_t eights = (s->range[t.f->n].most + 7) / 8;
+  for (int i = 0; i < 2; i++) {
+    c_indent(c);
+    if (i && eights % 2)
+      fprintf(c->out, "if (tn + 1 < %" PRId64 ") ", eights); /* nobody wants the last eight columns */
+    fprintf(c->out, "multiply_%s(%s[tm][tn + %d], fa[tm], fb + %d);\n", t.mma->type, t.out->id, i, 2 * i);
+  }
+  c_close(c, 3 + opened);
+}

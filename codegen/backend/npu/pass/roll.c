@@ -1,0 +1,361 @@
+/* Rolls a program into loops: windows of instructions that follow each other, and are alike but for where their
+ * operands begin, become one whose places move by the same from step to step.  Short windows first, then those that
+ * hold the loops found, until none is left (nested loop recognition: Ketterlin and Clauss, CGO 2008, with windows of
+ * growing length in place of a stack). */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "codegen/backend/npu/pass/pass.h"
+
+/* What instructions or loops have in common that may be steps of one loop: all but their places, which are `numbers`
+ * numbers. */
+typedef struct {
+  uint64_t hash;
+  uint32_t next; /* of the same slot of the table; 0: none */
+  bool is_loop;
+  size_t of; /* an instruction of the flat program; of a loop its first child */
+  int depth; /* of loops in it, and it */
+  int64_t lines, trip;
+  size_t children, numbers, moves; /* moves: of a loop, by what its numbers grow from step to step */
+} shape;
+
+/* A step's place in the program; its shape stands beside. */
+typedef struct {
+  size_t numbers; /* where its numbers are */
+} term;
+
+enum { SLOTS = 1 << 12 };
+typedef struct {
+  const tf_npu *flat;
+  tf_npu *out;
+  bool ok, rolled;
+  size_t n, n_shapes, n_numbers, n_children;
+  term *terms;        /* [n] the program, */
+  uint32_t *of;       /* and the shapes of its terms */
+  shape *shapes;      /* the first is none */
+  int64_t *numbers;   /* of terms, and moves of loops */
+  uint32_t *children; /* shapes in loops */
+  uint32_t slot[SLOTS];
+} roller;
+
+/* ---- places ------------------------------------------------------------------------------------------------ */
+enum { MOST_PLACES = 6 };
+typedef struct {
+  int64_t *at, *step;
+} place;
+
+/* Where an instruction's operands begin, and its window. */
+static int places_of(npu_instr *i, place to[MOST_PLACES]) {
+  int n = 0;
+  if (i->op == NPU_SET || i->op == NPU_WAIT || i->op == NPU_BARRIER) return 0;
+  to[n++] = (place){&i->to.at, i->to.step};
+  for (int k = 0; k < npu_facts_of(i->op)->sources; k++)
+    if (i->from[k].memory >= 0) to[n++] = (place){&i->from[k].at, i->from[k].step};
+  for (int k = 0; k < 2 && i->op == NPU_LOAD; k++)
+    to[n++] = (place){&i->window.at[k], i->window.step[k]};
+  return n;
+}
+
+static void add_number(roller *r, int64_t v) {
+  r->ok = r->ok && TF_GROW(r->numbers, r->n_numbers);
+  if (r->ok) r->numbers[r->n_numbers++] = v;
+}
+
+/* ---- shapes -------------------------------------------------------------------------------------------------- */
+static bool alike_operands(const npu_operand *a, const npu_operand *b) {
+  if (a->memory != b->memory) return false;
+  if (a->memory < 0) return a->number == b->number && !signbit(a->number) == !signbit(b->number);
+  return a->tensor == b->tensor && a->type == b->type;
+}
+
+static bool alike_operations(const npu_instr *a, const npu_instr *b) {
+  const int sources = npu_facts_of(a->op)->sources;
+  bool same = a->via == b->via && a->n_dims == b->n_dims && alike_operands(&a->to, &b->to);
+  for (int k = 0; k < sources; k++)
+    same = same && alike_operands(&a->from[k], &b->from[k]);
+  for (int k = 0; same && k < a->n_dims; k++) {
+    const npu_dim *x = &a->dim[k], *y = &b->dim[k];
+    same = x->count == y->count && x->high == y->high && x->wide == y->wide;
+    for (int s = 0; s <= sources; s++)
+      same = same && x->step[s] == y->step[s];
+  }
+  if (a->op == NPU_LOAD) return same && !memcmp(a->window.in, b->window.in, sizeof a->window.in);
+  if (a->op != NPU_MAD) return same;
+  return same && a->mad.m == b->mad.m && a->mad.n == b->mad.n && a->mad.k == b->mad.k && a->mad.add == b->mad.add &&
+         !memcmp(a->mad.ld, b->mad.ld, sizeof a->mad.ld);
+}
+
+static bool alike(const npu_instr *a, const npu_instr *b) {
+  if (a->op != b->op || a->queue != b->queue || strcmp(a->tag, b->tag) != 0) return false;
+  if (a->op == NPU_BARRIER) return true;
+  if (a->op == NPU_SET || a->op == NPU_WAIT) return a->flag.to == b->flag.to && a->flag.id == b->flag.id;
+  return alike_operations(a, b);
+}
+
+static uint64_t mix(uint64_t h, int64_t v) {
+  h = (h ^ (uint64_t)v) * UINT64_C(0x9e3779b97f4a7c15);
+  return h ^ h >> 29;
+}
+
+static uint64_t hash_of(const npu_instr *i) {
+  uint64_t h = mix(mix(1, i->op), i->queue);
+  if (i->op == NPU_SET || i->op == NPU_WAIT) return mix(h, i->flag.to);
+  h = mix(mix(h, i->to.memory), i->n_dims);
+  for (int k = 0; k < i->n_dims; k++)
+    h = mix(mix(h, i->dim[k].count), i->dim[k].step[0]);
+  return h;
+}
+
+static bool same_shape(const roller *r, const shape *a, const shape *b) {
+  if (a->hash != b->hash || a->is_loop != b->is_loop) return false;
+  if (!a->is_loop) return alike(&r->flat->instr[a->of], &r->flat->instr[b->of]);
+  return a->trip == b->trip && a->children == b->children && a->numbers == b->numbers &&
+         !memcmp(r->children + a->of, r->children + b->of, a->children * sizeof *r->children) &&
+         !memcmp(r->numbers + a->moves, r->numbers + b->moves, a->numbers * sizeof *r->numbers);
+}
+
+/* The number of that shape, which is kept if it is new. */
+static uint32_t shape_of(roller *r, const shape *new) {
+  uint32_t *slot = &r->slot[new->hash % SLOTS];
+  for (uint32_t s = *slot; s; s = r->shapes[s].next)
+    if (same_shape(r, &r->shapes[s], new)) return s;
+  r->ok = r->ok && TF_GROW(r->shapes, r->n_shapes);
+  if (!r->ok) return 0;
+  r->shapes[r->n_shapes] = *new;
+  r->shapes[r->n_shapes].next = *slot;
+  return *slot = (uint32_t)r->n_shapes++;
+}
+
+static void add_instr(roller *r, size_t k) {
+  npu_instr i = r->flat->instr[k];
+  place at[MOST_PLACES];
+  const int n = places_of(&i, at);
+  r->terms[r->n].numbers = r->n_numbers;
+  for (int q = 0; q < n; q++)
+    add_number(r, *at[q].at);
+  r->of[r->n++] = shape_of(r, &(shape){.hash = hash_of(&i), .of = k, .lines = 1, .numbers = (size_t)n});
+}
+
+/* ---- windows --------------------------------------------------------------------------------------------------- */
+/* Whether term e goes on from those `by` and twice `by` before it as the latter does. */
+static bool goes_on(const roller *r, size_t e, size_t by) {
+  const int64_t *a = r->numbers + r->terms[e - 2 * by].numbers, *b = r->numbers + r->terms[e - by].numbers,
+                *c = r->numbers + r->terms[e].numbers;
+  bool same = true;
+  for (size_t k = 0; k < r->shapes[r->of[e]].numbers; k++)
+    same &= c[k] - b[k] == b[k] - a[k];
+  return same;
+}
+
+/* A loop of `trip` windows of `by` terms from `at` on, in place of them.  0: it would save no line, or stand too deep.
+ */
+static uint32_t loop_of(roller *r, size_t at, size_t by, size_t trip) {
+  shape new = {.is_loop = true, .of = r->n_children, .trip = (int64_t)trip, .children = by, .lines = 2};
+  for (size_t k = at; k < at + by; k++) {
+    const shape *s = &r->shapes[r->of[k]];
+    new.lines += s->lines;
+    new.numbers += s->numbers;
+    new.depth = s->depth > new.depth ? s->depth : new.depth;
+  }
+  if (++new.depth > NPU_DEPTH || (new.lines - 2) * (int64_t)trip <= new.lines) return 0;
+  new.moves = r->n_numbers;
+  new.hash = mix(mix(mix(2, new.trip), (int64_t)by), (int64_t) new.numbers);
+  for (size_t k = at; k < at + by; k++) {
+    r->ok = r->ok && TF_GROW(r->children, r->n_children);
+    if (!r->ok) return 0;
+    r->children[r->n_children++] = r->of[k];
+    new.hash = mix(new.hash, r->of[k]);
+    for (size_t q = 0; q < r->shapes[r->of[k]].numbers && r->ok; q++)
+      add_number(r, r->numbers[r->terms[k + by].numbers + q] - r->numbers[r->terms[k].numbers + q]);
+  }
+  return r->ok ? shape_of(r, &new) : 0;
+}
+
+/* The loop's numbers are those of its first step, one after the other. */
+static term first_step(roller *r, size_t at, size_t by) {
+  const term begin = {r->n_numbers};
+  for (size_t k = at; k < at + by; k++)
+    for (size_t q = 0; q < r->shapes[r->of[k]].numbers && r->ok; q++)
+      add_number(r, r->numbers[r->terms[k].numbers + q]);
+  return begin;
+}
+
+/* Rolls all windows of `by` terms of which at least `least` follow each other. */
+static void roll(roller *r, size_t by, size_t least) {
+  size_t n = 0, sure = 0; /* no windows begin before `sure` */
+  for (size_t i = 0; i < r->n && r->ok;) {
+    size_t e = i + by;
+    while (i >= sure && e < r->n && r->of[e] == r->of[e - by] && (e < i + 2 * by || goes_on(r, e, by)))
+      e++;
+    const bool enough = i >= sure && e - i >= least * by;
+    const uint32_t loop = enough ? loop_of(r, i, by, (e - i) / by) : 0;
+    if (loop) {
+      r->terms[n] = first_step(r, i, by);
+      r->of[n++] = loop;
+      i += (e - i) / by * by;
+      r->rolled = true;
+      continue;
+    }
+    /* what ended this run ends those that begin up to there, too */
+    if (i >= sure && !enough) sure = e >= r->n ? r->n : e + 1 - (r->of[e] == r->of[e - by] ? 2 : 1) * by;
+    r->terms[n] = r->terms[i];
+    r->of[n++] = r->of[i++];
+  }
+  r->n = n;
+}
+
+/* Windows of growing length; short ones again where some were rolled.  No longer ones than are compared in some 2^27
+ * steps.  Whether there were any. */
+static bool sweep(roller *r, size_t least) {
+  const size_t work = (size_t)1 << 27, few = 64;
+  bool any = false;
+  for (size_t by = 1; by * least <= r->n && by * r->n <= work && r->ok;) {
+    r->rolled = false;
+    roll(r, by, least);
+    any |= r->rolled;
+    by = r->rolled && by <= few ? 1 : by + 1;
+  }
+  return any;
+}
+
+static void roll_all(roller *r) {
+  while (r->ok && (sweep(r, 3) || sweep(r, 2))) {
+  }
+}
+
+/* ---- the program with loops --------------------------------------------------------------------------------- */
+typedef struct {
+  const char *name[NPU_DEPTH];
+  const int64_t *moves[NPU_DEPTH]; /* of loops around, at the term's numbers */
+  int depth;
+} nest;
+
+static npu_instr *put(roller *r, npu_op op) {
+  npu_instr *i = r->ok ? npu_add(r->out, op) : NULL;
+  r->ok = i != NULL;
+  return i;
+}
+
+static void put_instr(roller *r, const shape *s, const int64_t *at, const nest *in) {
+  place to[MOST_PLACES];
+  npu_instr *i = put(r, NPU_BARRIER);
+  if (!i) return;
+  *i = r->flat->instr[s->of];
+  const int n = places_of(i, to);
+  for (int k = 0; k < n; k++) {
+    *to[k].at = at[k];
+    for (int d = 0; d < in->depth; d++)
+      to[k].step[d] = in->moves[d][k];
+  }
+}
+
+static void put_term(roller *r, uint32_t of, const int64_t *at, nest in) {
+  const shape *s = &r->shapes[of];
+  if (!s->is_loop) {
+    put_instr(r, s, at, &in);
+    return;
+  }
+  const size_t first = r->out->n;
+  npu_instr *begin = put(r, NPU_FOR);
+  if (!begin) return;
+  begin->loop.name = in.name[in.depth];
+  begin->loop.trip = s->trip;
+  in.moves[in.depth++] = r->numbers + s->moves;
+  for (size_t k = 0; k < s->children && r->ok; k++) {
+    const uint32_t child = r->children[s->of + k];
+    put_term(r, child, at, in);
+    at += r->shapes[child].numbers;
+    for (int d = 0; d < in.depth; d++)
+      in.moves[d] += r->shapes[child].numbers;
+  }
+  npu_instr *end = put(r, NPU_END);
+  if (!end) return;
+  end->loop.other = first;
+  r->out->instr[first].loop.other = r->out->n - 1;
+}
+
+static bool is_taken(const tf_npu *p, const char *name) {
+  bool taken = false;
+  for (int i = 0; i < p->n_tensors; i++)
+    taken |= !strcmp(p->tensor[i].name, name);
+  for (int i = 0; i < p->machine.n_memories; i++)
+    taken |= !strcmp(p->machine.memory[i].name, name);
+  for (int i = 0; i < p->machine.n_queues; i++)
+    taken |= !strcmp(p->machine.queue[i], name);
+  return taken;
+}
+
+/* i0, i1, .., with as many _ behind as make it new. */
+static const char *loop_name(roller *r, int depth) {
+  char name[60] = {'i', (char)('0' + depth)};
+  for (size_t n = 2; n < sizeof name - 1 && is_taken(r->flat, name); n++)
+    name[n] = '_';
+  const char *kept = tf_arena_strndup(r->out->arena, name, strlen(name));
+  r->ok = r->ok && kept;
+  return kept;
+}
+
+static const char *keep(roller *r, const char *name) {
+  const char *kept = name ? tf_arena_strndup(r->out->arena, name, strlen(name)) : NULL;
+  r->ok = r->ok && (kept || !name);
+  return kept;
+}
+
+/* The machine and the tensors, with names of its own. */
+static void put_head(roller *r) {
+  const tf_npu *p = r->flat;
+  npu_machine *m = &r->out->machine;
+  r->ok = npu_copy_head(r->out, p) && r->ok;
+  m->name = keep(r, m->name);
+  for (int i = 0; i < m->n_memories; i++)
+    m->memory[i].name = keep(r, m->memory[i].name);
+  for (int i = 0; i < m->n_queues; i++)
+    m->queue[i] = keep(r, m->queue[i]);
+  for (int i = 0; i < r->out->n_tensors; i++)
+    r->out->tensor[i].name = keep(r, p->tensor[i].name);
+}
+
+static void put_program(roller *r) {
+  nest in = {.depth = 0};
+  put_head(r);
+  for (int d = 0; d < NPU_DEPTH; d++)
+    in.name[d] = loop_name(r, d);
+  for (size_t k = 0; k < r->n && r->ok; k++)
+    put_term(r, r->of[k], r->numbers + r->terms[k].numbers, in);
+  for (size_t k = 0; k < r->out->n && r->ok; k++)
+    r->out->instr[k].tag = keep(r, r->out->instr[k].tag);
+}
+
+static void end(roller *r) {
+  free(r->terms);
+  free(r->of);
+  free(r->shapes);
+  free(r->numbers);
+  free(r->children);
+  free(r);
+}
+
+tf_npu *npu_roll(const tf_npu *flat) {
+  roller *r = calloc(1, sizeof *r);
+  if (!r) return NULL;
+  r->flat = flat;
+  r->out = npu_new();
+  r->terms = calloc(flat->n + 1, sizeof *r->terms);
+  r->of = calloc(flat->n + 1, sizeof *r->of);
+  r->ok = r->out && r->terms && r->of;
+  if (r->ok) {
+    shape_of(r, &(shape){.hash = 0, .is_loop = true});
+    add_number(r, 0); /* so that there are numbers where no instruction has a place */
+  }
+  for (size_t k = 0; k < flat->n && r->ok; k++)
+    add_instr(r, k);
+  if (r->ok) roll_all(r);
+  if (r->ok) put_program(r);
+  tf_npu *p = r->out;
+  if (!r->ok) tf_npu_free(p);
+  p = r->ok ? p : NULL;
+  end(r);
+  return p;
+}

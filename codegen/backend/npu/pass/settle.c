@@ -1,0 +1,240 @@
+/* Tiles and slots in turn (docs/NPU.md): tiles say how large places are, the room that is left how many slots each
+ * gets, slots how far queues run ahead, and both when the program ends.  Where a place has one slot, tiles that take
+ * less of its tensor are tried, where it has more than two, tiles that take more, until none of them ends sooner. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codegen/backend/npu/pass/pass.h"
+#include "model/eval/hooks.h"
+
+enum { SETTLE_ROUNDS = 12 };
+/* Instructions that may be looked at before the last round. */
+enum { SETTLE_WORK = 150000 };
+
+enum { SMALLER = 1, LARGER = 2 };
+
+/* A factor of trip counts that goes from a loop to the next ones over its dim further in (LARGER tiles), or back. */
+typedef struct {
+  int node, loop;
+  unsigned char way;
+  int64_t factor;
+} shift;
+
+typedef struct {
+  const tf_workload *wl;
+  tf_tree *at; /* the best so far */
+  double cycles;
+  int64_t work;
+  unsigned char *want; /* [dim] SMALLER, LARGER tiles */
+  FILE *said;
+} settler;
+
+/* ---- tiles ---------------------------------------------------------------------------------------------------- */
+static int64_t least_factor(int64_t n) {
+  for (int64_t f = 2; f * f <= n; f++)
+    if (n % f == 0) return f;
+  return n;
+}
+
+static int64_t common_factor(int64_t a, int64_t b) {
+  while (b) {
+    const int64_t rest = a % b;
+    a = b, b = rest;
+  }
+  return a;
+}
+
+static bool has_dim(const tf_op *op, int dim) {
+  bool has = false;
+  for (int k = 0; k < op->n_dims; k++)
+    has |= op->dims[k] == dim;
+  return has;
+}
+
+/* Of the temporal loops over the dim on the way from the node to an op below it the first; NULL: none. */
+static tf_loop *next_loop(const tf_tree *t, int node, int op, int dim) {
+  const int leaf = t->op_node[op];
+  tf_loop *found = NULL;
+  if (leaf <= node || leaf >= t->nodes[node].end) return NULL;
+  for (int n = t->nodes[leaf].parent; n > node; n = t->nodes[n].parent)
+    for (int k = t->nodes[n].n_temporal - 1; k >= 0; k--)
+      if (t->nodes[n].loops[k].dim == dim) found = &t->nodes[n].loops[k];
+  return found;
+}
+
+/* The least number by which all loops that lose a factor can be divided; 1: none. */
+static int64_t factor_of(const tf_tree *t, const shift *s) {
+  const tf_loop *outer = &t->nodes[s->node].loops[s->loop];
+  int64_t common = s->way == LARGER ? outer->trip : 0;
+  for (int o = 0; o < t->workload->n_ops; o++) {
+    const bool below = t->op_node[o] > s->node && t->op_node[o] < t->nodes[s->node].end;
+    if (!below || !has_dim(&t->workload->ops[o], outer->dim)) continue;
+    const tf_loop *inner = next_loop(t, s->node, o, outer->dim);
+    if (!inner) return 1;
+    if (s->way == SMALLER) common = common_factor(common, inner->trip);
+  }
+  return common > 1 ? least_factor(common) : 1;
+}
+
+static bool is_next(const tf_tree *t, const tf_loop *inner, int node, int dim) {
+  bool is = false;
+  for (int o = 0; o < t->workload->n_ops; o++)
+    is |= next_loop(t, node, o, dim) == inner;
+  return is;
+}
+
+/* The tree after the shift; NULL: a rule is broken, or memory ran out. */
+static tf_tree *shifted(const tf_tree *t, const shift *s) {
+  tf_tree *c = tf_tree_copy(t, t->arch, t->workload, NULL);
+  if (!c) return NULL;
+  tf_loop *outer = &c->nodes[s->node].loops[s->loop];
+  for (int n = s->node + 1; n < c->nodes[s->node].end; n++)
+    for (int k = 0; c->nodes[n].kind == TF_TILE && k < c->nodes[n].n_temporal; k++) {
+      tf_loop *inner = &c->nodes[n].loops[k];
+      if (inner->dim != outer->dim || !is_next(c, inner, s->node, outer->dim)) continue;
+      inner->trip = s->way == LARGER ? inner->trip * s->factor : inner->trip / s->factor;
+    }
+  outer->trip = s->way == LARGER ? outer->trip / s->factor : outer->trip * s->factor;
+  tf_tree *checked = tf_tree_copy(c, c->arch, c->workload, NULL);
+  tf_tree_free(c);
+  return checked;
+}
+
+/* ---- slots ---------------------------------------------------------------------------------------------------- */
+static void want(settler *s, int tensor, unsigned char way) {
+  for (int o = 0; o < s->wl->n_ops; o++) {
+    const tf_op *op = &s->wl->ops[o];
+    for (int k = 0; k < op->n_dims; k++) {
+      bool moves = op->out == tensor && k < op->n_out_dims;
+      for (int r = 0; r < op->n_reads; r++)
+        moves |= op->reads[r].tensor == tensor && npu_read_has(s->wl, op, r, op->dims[k]);
+      if (moves) s->want[op->dims[k]] |= way;
+    }
+  }
+}
+
+/* Says how many slots the places in a memory have, and what tiles that speaks for. */
+static void slots_in(settler *s, const npu_build *b, int memory) {
+  const char *before = b->t.machine.memory[memory].name;
+  for (int i = 0; i < b->n_banks; i++) {
+    const npu_bank *k = &b->bank[i];
+    if (k->memory != memory || k->tensor < 0 || k->turn > 0) continue;
+    fprintf(s->said, "%s %s %d x %" PRId64, before, s->wl->tensors[k->tensor].name, k->slots, k->bytes);
+    before = ",";
+    if (k->doubled && k->slots == 1) want(s, k->tensor, SMALLER);
+    if (k->slots > 2) want(s, k->tensor, LARGER);
+  }
+  if (*before == ',') fputs("; ", s->said);
+}
+
+/* The buffer schedule of the tiles. */
+static bool slots(settler *s, tf_diags *d) {
+  npu_build *b = npu_build_new(s->at, d);
+  if (!b) return false;
+  memset(s->want, 0, (size_t)s->wl->n_dims);
+  for (int m = 1; m < b->t.machine.n_memories; m++)
+    slots_in(s, b, m);
+  npu_build_free(b);
+  return true;
+}
+
+/* ---- in turn -------------------------------------------------------------------------------------------------- */
+/* Whether the tiles fit by the model, which knows other limits than the program does. */
+static bool fits(const tf_tree *t, tf_diags *d) {
+  tf_result r;
+  tf_model *m = tf_model_new(t, d);
+  if (m) tf_model_walk_limit(m, 0), tf_model_estimate(m);
+  const bool fits = m && tf_model_eval(m, NULL, &r) && r.feasible;
+  tf_model_free(m);
+  return fits;
+}
+
+/* What is expected of other tiles, if they end sooner than the best so far; else that, or infinity. */
+static double expected(settler *s, const tf_tree *t) {
+  npu_terms terms = {.cycles = INFINITY};
+  tf_diags *d = tf_diags_new();
+  const bool ok = d && npu_predict(t, (npu_limits){s->cycles, NPU_LONGEST}, &terms, d) && terms.cycles < s->cycles &&
+                  fits(t, d) && npu_fits(t, d);
+  s->work += terms.work;
+  tf_diags_free(d);
+  return ok ? terms.cycles : INFINITY;
+}
+
+static void try(settler *s, shift x, tf_tree **best, shift *taken) {
+  x.factor = factor_of(s->at, &x);
+  tf_tree *t = x.factor > 1 ? shifted(s->at, &x) : NULL;
+  const double cycles = t ? expected(s, t) : INFINITY;
+  if (cycles >= s->cycles) {
+    tf_tree_free(t);
+    return;
+  }
+  tf_tree_free(*best);
+  *best = t, *taken = x;
+  s->cycles = cycles;
+}
+
+/* Of the tiles that the slots speak for the best; false: none ends sooner. */
+static bool tiles(settler *s) {
+  tf_tree *best = NULL;
+  shift taken = {.node = -1};
+  for (int n = 0; n < s->at->n_nodes; n++)
+    for (int k = 0; s->at->nodes[n].kind == TF_TILE && k < s->at->nodes[n].n_temporal; k++)
+      for (int way = SMALLER; way <= LARGER; way++)
+        if (s->want[s->at->nodes[n].loops[k].dim] & way)
+          try(s, (shift){.node = n, .loop = k, .way = (unsigned char)way}, &best, &taken);
+  if (!best) return false;
+  const tf_node *n = &s->at->nodes[taken.node];
+  fprintf(s->said, "%s of %s below %s, by %" PRId64 "\n", taken.way == LARGER ? "larger tiles" : "smaller tiles",
+          s->wl->dims[n->loops[taken.loop].dim].name, s->at->arch->memories[n->level].name, taken.factor);
+  tf_tree_free(s->at);
+  s->at = best;
+  return true;
+}
+
+static bool rounds(settler *s, tf_diags *d) {
+  bool more = true;
+  for (int i = 1; more; i++) {
+    fprintf(s->said, "%d. %.6g cycles; ", i, s->cycles);
+    if (!slots(s, d)) return false;
+    more = i < SETTLE_ROUNDS && s->work < SETTLE_WORK;
+    if (!more)
+      fputs("enough was looked at\n", s->said);
+    else if (!tiles(s))
+      more = false, fputs("no other tiles end sooner: they stand\n", s->said);
+  }
+  return true;
+}
+
+/* What is expected may be off by a hundredth where loops are long (docs/NPU.md): other tiles than the first that are to
+ * save less than three of them are kept if the program with all of its steps ends sooner. */
+static bool sooner_as_a_whole(settler *s, const tf_tree *first, double expected, tf_diags *d) {
+  if (!(s->cycles < expected) || s->cycles < 0.97 * expected) return true;
+  tf_diags *own = tf_diags_new();
+  const double before = own ? npu_whole_cycles(first, own) : -1, after = own ? npu_whole_cycles(s->at, own) : -1;
+  tf_diags_free(own);
+  if (after >= 0 && (before < 0 || after < before)) return true;
+  fprintf(s->said, "of all steps these take %.6g cycles, the first tiles %.6g: the first stay\n", after, before);
+  tf_tree_free(s->at);
+  s->at = tf_tree_copy(first, first->arch, first->workload, d);
+  return s->at != NULL;
+}
+
+tf_tree *npu_settle(const tf_tree *tree, char **said, tf_diags *d) {
+  size_t n = 0;
+  npu_terms terms;
+  settler s = {.wl = tree->workload, .at = tf_tree_copy(tree, tree->arch, tree->workload, d)};
+  s.want = calloc((size_t)s.wl->n_dims + 1, 1);
+  s.said = open_memstream(said, &n);
+  bool ok = s.at && s.want && s.said && npu_predict(tree, NPU_UNLIMITED, &terms, d);
+  if (ok) s.cycles = terms.cycles;
+  ok = ok && rounds(&s, d) && sooner_as_a_whole(&s, tree, terms.cycles, d);
+  ok = s.said && fclose(s.said) == 0 && ok;
+  free(s.want);
+  if (ok) return s.at;
+  tf_tree_free(s.at);
+  if (s.said) free(*said);
+  *said = NULL;
+  return NULL;
+}

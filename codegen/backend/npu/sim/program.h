@@ -1,0 +1,177 @@
+/* A machine and a program for it as data: what the assembler reads, the compiler makes and the simulator runs. */
+#ifndef CODEGEN_BACKEND_NPU_SIM_PROGRAM_H
+#define CODEGEN_BACKEND_NPU_SIM_PROGRAM_H
+#include "base/arena.h"
+#include "tileflow/npu.h"
+
+enum {
+  NPU_MEMORIES = 8,
+  NPU_QUEUES = 8,
+  NPU_PATHS = 32,
+  NPU_DIMS = 6,
+  NPU_DEPTH = 8,
+  NPU_TENSORS = 1 << 12,
+  NPU_FLAGS = 64
+};
+
+/* Types of elements: id, name, bytes. */
+#define NPU_TYPES(X) X(F16, "f16", 2) X(F32, "f32", 4)
+typedef enum {
+#define X(id, name, bytes) NPU_##id,
+  NPU_TYPES(X)
+#undef X
+      NPU_N_TYPES
+} npu_type;
+
+typedef struct {
+  const char *name;
+  int64_t bytes; /* 0: no limit; tensors are in the first memory, which has none */
+  int64_t align; /* operands begin at multiples of it, in bytes */
+} npu_memory;
+
+typedef struct {
+  int from, to, queue;
+  double words;   /* a cycle; 0: no limit */
+  double latency; /* cycles of each transfer */
+} npu_path;
+
+/* Blocks of m x n x k multiply-adds, `cycles` each; `fill` each time that the block of the left operand changes;
+ * `latency` of each instruction.  rows: operands lie row by row; else in blocks (docs/NPU.md). */
+typedef struct {
+  int queue, sums, left, right; /* queue -1: there is none */
+  int64_t m, n, k;
+  double cycles, fill, latency;
+  bool rows;
+} npu_cube;
+
+typedef struct {
+  int queue, memory; /* queue -1: there is none */
+  int64_t lanes;
+  double latency, port; /* port: by what part an operation slows the cube while it runs, 0 to 1 */
+} npu_vector;
+
+typedef struct {
+  const char *name;
+  int n_memories, n_queues, n_paths;
+  npu_memory memory[NPU_MEMORIES];
+  const char *queue[NPU_QUEUES];
+  npu_path path[NPU_PATHS];
+  npu_cube cube;
+  npu_vector vector;
+} npu_machine;
+
+typedef struct {
+  const char *name;
+  npu_type type;
+  int64_t words;
+  bool in, out;
+  int within; /* 1 + number of an earlier tensor, in whose bytes it lies, as others may; 0: in its own */
+  int64_t at; /* its begin in global memory, in bytes */
+  tf_loc loc; /* of what it is, in a text */
+} npu_tensor;
+
+/* What instructions do: id, name, sources (of vector operations).  The function of an operation is that of its kind
+ * (sim_vector.c). */
+/* clang-format off */
+#define NPU_OPS(X) \
+  X(FOR, "for", 0) X(END, "end", 0) X(SET, "set", 0) X(WAIT, "wait", 0) X(BARRIER, "barrier", 0) \
+  X(COPY, "copy", 1) X(LOAD, "load", 1) X(MAD, "mad", 2) X(MOV, "mov", 1) X(ADD, "add", 2) X(SUB, "sub", 2) \
+  X(MUL, "mul", 2) X(DIV, "div", 2) X(MAX, "max", 2) X(MIN, "min", 2) X(LT, "lt", 2) X(LE, "le", 2) \
+  X(EQ, "eq", 2) X(NE, "ne", 2) X(NEG, "neg", 1) X(EXP, "exp", 1) X(LOG, "log", 1) X(SQRT, "sqrt", 1) \
+  X(TANH, "tanh", 1) X(ERF, "erf", 1) X(SIGMOID, "sigmoid", 1) X(SILU, "silu", 1) X(RELU, "relu", 1) X(GELU, "gelu", 1) \
+  X(ABS, "abs", 1) X(FLOOR, "floor", 1) X(CEIL, "ceil", 1) X(ROUND, "round", 1) X(TRUNC, "trunc", 1) \
+  X(SIN, "sin", 1) X(COS, "cos", 1) X(FMOD, "fmod", 2) \
+  X(SEL, "sel", 3) X(RADD, "radd", 1) X(RMUL, "rmul", 1) X(RMAX, "rmax", 1) X(RMIN, "rmin", 1)
+/* clang-format on */
+typedef enum {
+#define X(id, name, sources) NPU_##id,
+  NPU_OPS(X)
+#undef X
+      NPU_N_OPS
+} npu_op;
+
+typedef struct {
+  const char *name;
+  int sources;
+} npu_op_facts;
+const npu_op_facts *npu_facts_of(npu_op op);
+const char *npu_type_name(npu_type t);
+int64_t npu_type_bytes(npu_type t);
+static inline bool npu_is_vector(npu_op op) { return op >= NPU_MOV; }
+static inline bool npu_is_reduction(npu_op op) { return op >= NPU_RADD; }
+
+/* Where an operand begins, in bytes: at + sum of step[depth] * loop variable.  memory -1: it is `number`. */
+typedef struct {
+  int memory, tensor; /* tensor -1: none; else `at` counts from its begin */
+  npu_type type;
+  int64_t at, step[NPU_DEPTH];
+  double number;
+  tf_loc loc;
+} npu_operand;
+
+/* A dim of a transfer or of a vector operation: its elements, and how far apart they are in the destination and each
+ * source; of LOAD also the steps in the window's height and width. */
+typedef struct {
+  int64_t count, step[4], high, wide;
+} npu_dim;
+
+typedef struct {
+  npu_op op;
+  tf_loc loc;
+  const char *tag;
+  int queue;
+  npu_operand to, from[3];
+  int n_dims;
+  npu_dim dim[NPU_DIMS]; /* the last is the innermost */
+  union {
+    struct { /* other: the matching END; of END its FOR */
+      const char *name;
+      int64_t trip;
+      size_t other;
+    } loop;
+    struct { /* SET: queue `queue` sets it for queue `to`; WAIT: `to` waits for it; a BARRIER is for all queues */
+      int to, id;
+    } flag;
+    struct {
+      int64_t m, n, k, ld[3]; /* ld: of sums, left, right; 0: packed */
+      bool add;
+    } mad;
+    struct { /* LOAD: the window's origin, as of operands, and the image around which zeros are */
+      int64_t at[2], step[2][NPU_DEPTH], in[2];
+    } window;
+  };
+  int via; /* path of COPY and LOAD */
+} npu_instr;
+
+struct tf_npu {
+  tf_arena *arena;
+  npu_machine machine;
+  int n_tensors;
+  npu_tensor *tensor;
+  int64_t bytes; /* of all tensors in global memory */
+  size_t n;
+  npu_instr *instr;
+};
+
+tf_npu *npu_new(void);
+/* Adds a tensor behind those that are there; `within` one of them, `at` counts bytes from its begin, else it is found.
+ * False: out of memory. */
+bool npu_add_tensor(tf_npu *p, npu_tensor t);
+/* The machine and tensors of another program, whose names are borrowed.  False: out of memory. */
+bool npu_copy_head(tf_npu *p, const tf_npu *from);
+/* A new instruction at the end; NULL: out of memory. */
+npu_instr *npu_add(tf_npu *p, npu_op op);
+/* The path between two memories; -1: there is none. */
+int npu_path_of(const npu_machine *m, int from, int to);
+/* Cycles of an instruction in its queue. */
+double npu_cycles_of(const npu_machine *m, const npu_instr *i);
+/* Elements of all its dims. */
+int64_t npu_count(const npu_instr *i);
+
+/* half.c: binary16, rounded to nearest even. */
+uint16_t npu_to_half(float x);
+float npu_from_half(uint16_t h);
+
+/* sim_vector.c: the value of an operation.  a: its sources; of a reduction what there was and the source. */
+double npu_value(npu_op op, const double *a);
+#endif

@@ -1,0 +1,268 @@
+/* Params: named numbers that may refer to each other in any order.  Those of a file belong to its sections. */
+#include <string.h>
+
+#include "base/names.h"
+#include "model/input/number.h"
+
+typedef enum { WAITING, ACTIVE, FAILED, KNOWN } state;
+
+typedef struct {
+  const char *name;
+  tf_loc at;
+  const tf_ynode *text; /* what evaluates to its value, from byte `off` on */
+  size_t off;
+  uint16_t file; /* whose it is */
+  bool shared;   /* the file has no section: it belongs to all */
+  int set;       /* by a setting: 1 by name alone, 2 of this file alone */
+  state state;
+  tf_value value;
+  int caller; /* ACTIVE: the param whose evaluation asked for it, -1: none */
+} param;
+
+struct tf_params {
+  size_t n;
+  param *all;
+  int current; /* innermost one in evaluation, -1: none */
+};
+
+static bool is_named(const param *q, const char *name, size_t len) {
+  return strlen(q->name) == len && memcmp(q->name, name, len) == 0;
+}
+
+/* The param of that name in one file; NULL: it has none. */
+static param *find_in(const tf_params *p, uint16_t file, const char *name, size_t len) {
+  for (size_t i = 0; i < p->n; i++)
+    if (p->all[i].file == file && is_named(&p->all[i], name, len)) return &p->all[i];
+  return NULL;
+}
+
+/* What the name means in a file that has none of its own: the first that belongs to all, else the first of another
+ * file; *second: another one that it could mean as well. */
+static param *find_elsewhere(const tf_params *p, const char *name, size_t len, param **second) {
+  param *found = NULL;
+  *second = NULL;
+  for (size_t i = 0; i < p->n; i++) {
+    param *q = &p->all[i];
+    if (!is_named(q, name, len) || (found && found->shared && !q->shared)) continue;
+    bool better = !found || (q->shared && !found->shared);
+    *second = better ? NULL : *second ? *second : q;
+    if (better) found = q;
+  }
+  return found;
+}
+
+const char *tf_param_name(const tf_params *p, size_t i) { return i < p->n ? p->all[i].name : NULL; }
+
+const char *tf_param_number(const tf_params *p, size_t i, double *value) {
+  if (i < p->n && value) *value = p->all[i].value.f;
+  return tf_param_name(p, i);
+}
+
+bool tf_param_find(const tf_params *p, uint16_t file, const char *name, tf_loc *at) {
+  param *second, *q = find_in(p, file, name, strlen(name));
+  if (!q) q = find_elsewhere(p, name, strlen(name), &second);
+  if (!q || (q->file != file && !q->shared)) return false;
+  *at = q->at;
+  return true;
+}
+
+static bool fail_cycle(tf_reader *r, const param *again, tf_lex *from) {
+  const tf_params *p = r->params;
+  tf_fail(r->diags, tf_lex_at(from), TF_E_CYCLE, "param '%.60s' is defined by itself", again->name);
+  int notes = 0;
+  for (int i = p->current; i >= 0 && &p->all[i] != again && notes < 8; i = p->all[i].caller) {
+    tf_note(r->diags, p->all[i].at, "through param '%.60s'", p->all[i].name);
+    notes++;
+  }
+  return false;
+}
+
+/* "?" waits for a setting. */
+static bool read_value(tf_reader *r, param *q) {
+  if (strcmp(q->text->text + q->off, "?") == 0)
+    return tf_fail(r->diags, q->text->at, TF_E_OPEN, "param '%.60s' is open: give it with --set %.60s=VALUE", q->name,
+                   q->name);
+  tf_lex x = tf_lex_start(q->text, q->off, r->diags);
+  bool ok = tf_parse_number(r, &x, &q->value);
+  return ok && x.tok.kind != TF_T_END ? tf_lex_fail(&x, "an operator or the end") : ok;
+}
+
+/* Whether a setting that reaches several files has failed in one of them: it is told once. */
+static bool told(const tf_params *p, const param *q) {
+  for (size_t i = 0; q->set && i < p->n; i++)
+    if (p->all[i].text == q->text && p->all[i].state == FAILED) return true;
+  return false;
+}
+
+/* Evaluates the text of a param that is waiting. */
+static void evaluate(tf_reader *r, param *q) {
+  tf_params *p = r->params;
+  uint16_t file = r->file;
+  q->state = ACTIVE;
+  q->caller = p->current;
+  p->current = (int)(q - p->all);
+  r->file = q->file;
+  q->state = !told(p, q) && read_value(r, q) ? KNOWN : FAILED;
+  r->file = file;
+  p->current = q->caller;
+}
+
+static void fail_ambiguous(tf_reader *r, const param *a, const param *b, tf_lex *from) {
+  tf_fail(r->diags, tf_lex_at(from), TF_E_DUP, "param '%.60s' is given in two files, and not in this one: which?",
+          a->name);
+  tf_note(r->diags, a->at, "given here");
+  tf_note(r->diags, b->at, "and here");
+}
+
+tf_param_state tf_param_value(tf_reader *r, const char *name, size_t len, tf_lex *from, tf_value *out) {
+  param *second = NULL, *q = find_in(r->params, r->file, name, len);
+  if (!q) q = find_elsewhere(r->params, name, len, &second);
+  if (!q) return TF_PARAM_UNKNOWN;
+  if (second) {
+    fail_ambiguous(r, q, second, from);
+    return TF_PARAM_FAILED;
+  }
+  if (q->state == WAITING) evaluate(r, q);
+  if (q->state == ACTIVE) {
+    fail_cycle(r, q, from);
+    q->state = FAILED;
+  }
+  *out = q->value;
+  return q->state == KNOWN ? TF_PARAM_KNOWN : TF_PARAM_FAILED;
+}
+
+/* ---- settings ----------------------------------------------------------------------- */
+/* "NAME=VALUE" as a file of its own, so that messages can point into it. */
+static const tf_ynode *setting_node(tf_reader *r, const tf_setting *s) {
+  size_t name = strlen(s->name), value = strlen(s->value);
+  char *text = tf_arena_alloc(r->arena, name + value + 2);
+  tf_ynode *n = TF_NEW(r->arena, tf_ynode);
+  if (!text || !n) return NULL;
+  memcpy(text, s->name, name);
+  text[name] = '=';
+  memcpy(text + name + 1, s->value, value);
+  n->kind = TF_Y_SCALAR;
+  n->text = n->src = text;
+  n->len = name + value + 1;
+  n->src_end = text + n->len;
+  n->at = (tf_loc){tf_diags_add_file(r->diags, "--set", text, n->len), 1, 1, (uint32_t)n->len};
+  n->text_at = n->at;
+  return n;
+}
+
+static void fail_setting(tf_reader *r, tf_loc at, const char *name) {
+  tf_near near = tf_near_start(name, strlen(name));
+  char hint[80];
+  for (size_t i = 0; i < r->params->n; i++)
+    tf_near_offer(&near, r->params->all[i].name);
+  tf_fail(r->diags, at, TF_E_NAME, "no param '%.60s' to set%s", name,
+          r->params->n ? tf_near_text(&near, hint, sizeof hint) : "; the files have no params");
+}
+
+static void set_param(tf_reader *r, param *q, const tf_ynode *n, size_t off, int how) {
+  tf_loc at = tf_ynode_place(n, 0, off > 1 ? off - 1 : 1);
+  if (q->set == how) {
+    tf_fail(r->diags, at, TF_E_DUP, "param '%.60s' set twice", q->name);
+    tf_note(r->diags, q->at, "first set here");
+    return;
+  }
+  q->set = how;
+  q->at = at;
+  q->text = n;
+  q->off = off;
+}
+
+/* NAME: every param of that name. */
+static void set_all(tf_reader *r, const tf_setting *s, const tf_ynode *n) {
+  size_t len = strlen(s->name);
+  bool any = false;
+  for (size_t i = 0; i < r->params->n; i++) {
+    param *q = &r->params->all[i];
+    if (!is_named(q, s->name, len)) continue;
+    bool first = !any;
+    any = true;
+    if (q->set == 0 || first) set_param(r, q, n, len + 1, 1);
+  }
+  if (!any) fail_setting(r, tf_ynode_place(n, 0, len ? len : 1), s->name);
+}
+
+/* Whose params a name like arch.NAME means; -1: it names no section. */
+static int section_of(const char *name) {
+  static const char *const words[] = {"arch", "architecture", "workload", "mapping"};
+  static const int of[] = {TF_OF_ARCH, TF_OF_ARCH, TF_OF_WORKLOAD, TF_OF_MAPPING};
+  const char *dot = strchr(name, '.');
+  for (int i = 0; dot && i < 4; i++)
+    if (strlen(words[i]) == (size_t)(dot - name) && !memcmp(words[i], name, (size_t)(dot - name))) return of[i];
+  return -1;
+}
+
+/* SECTION.NAME: that of the section's file alone; where the section sees another file's, it gets one of its own. */
+static void set_one(tf_reader *r, const tf_setting *s, const tf_ynode *n, uint16_t file) {
+  tf_params *p = r->params;
+  const char *name = strchr(s->name, '.') + 1;
+  size_t len = strlen(name);
+  tf_loc at = tf_ynode_place(n, 0, strlen(s->name));
+  if (!file) {
+    tf_fail(r->diags, at, TF_E_NAME, "no file has the section that '%.60s' names", s->name);
+    return;
+  }
+  param *second, *q = find_in(p, file, name, len), *seen = q ? q : find_elsewhere(p, name, len, &second);
+  if (!seen) {
+    fail_setting(r, at, name);
+    return;
+  }
+  if (!q) {
+    q = &p->all[p->n++];
+    *q = (param){.name = seen->name, .file = file, .state = WAITING};
+  }
+  set_param(r, q, n, strlen(s->name) + 1, 2);
+}
+
+/* Those of one section go last: they have the last word. */
+static bool apply_settings(tf_reader *r, const tf_param_files *files, const tf_setting *set, size_t n_set) {
+  for (int narrow = 0; narrow < 2; narrow++)
+    for (size_t i = 0; i < n_set; i++) {
+      int section = section_of(set[i].name);
+      if ((section >= 0) != narrow) continue;
+      const tf_ynode *n = setting_node(r, &set[i]);
+      if (!n) return tf_no_memory(r);
+      if (narrow)
+        set_one(r, &set[i], n, files->of[section]);
+      else
+        set_all(r, &set[i], n);
+    }
+  return true;
+}
+
+/* ---- files -------------------------------------------------------------------------- */
+static void add_param(tf_reader *r, const tf_ynode *key, const tf_ynode *value, bool shared) {
+  const char *name = tf_read_name(r, key, "a param", false);
+  if (!name || find_in(r->params, key->at.file, name, key->len)) return;
+  bool ok = tf_yschema_kind(value, TF_Y_SCALAR, name, r->diags);
+  r->params->all[r->params->n++] = (param){.name = name,
+                                           .at = key->at,
+                                           .text = value,
+                                           .file = key->at.file,
+                                           .shared = shared,
+                                           .state = ok ? WAITING : FAILED};
+}
+
+bool tf_params_read(tf_reader *r, const tf_param_files *files, const tf_setting *set, size_t n_set) {
+  size_t n = n_set;
+  tf_params *p = r->params = TF_NEW(r->arena, tf_params);
+  if (!p) return tf_no_memory(r);
+  p->current = -1;
+  for (size_t i = 0; i < files->n; i++)
+    n += files->map[i]->n;
+  p->all = TF_ARRAY(r->arena, param, n);
+  if (!p->all) return tf_no_memory(r);
+  for (size_t i = 0; i < files->n; i++)
+    for (size_t k = 0; k < files->map[i]->n && p->n < TF_MAX_PARAMS; k++)
+      add_param(r, files->map[i]->pairs[k].key, files->map[i]->pairs[k].value, files->shared[i]);
+  if (n - n_set > TF_MAX_PARAMS)
+    tf_fail(r->diags, files->map[files->n - 1]->at, TF_E_LIMIT, "more than %d params", TF_MAX_PARAMS);
+  if (!apply_settings(r, files, set, n_set)) return false;
+  for (size_t i = 0; i < p->n; i++)
+    if (p->all[i].state == WAITING) evaluate(r, &p->all[i]);
+  return true;
+}
