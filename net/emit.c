@@ -25,7 +25,7 @@ static ir_program *lower(const net_emission *e, int i, const tf_emit_options *o)
   ir_machine machine = tf_cpu_machine(e->isa, e->data, e->plan->groups[i].tree->workload);
   machine.choices = o->choices;
   machine.changes = o->changes;
-  return low_lower(e->plan->groups[i].tree, &tf_target_cpu.lower, &machine, e->d);
+  return lower_kernel(e->plan->groups[i].tree, &tf_target_cpu.lower, &machine, e->d);
 }
 
 /* Fills may of group i. */

@@ -112,8 +112,8 @@ typedef struct {
   double begun, deadline; /* deadline INFINITY: none */
   double until;           /* what is done now may last until then, at most to the deadline; INFINITY as that */
   bool late;              /* a time was over, and some search was not made */
-  int *fresh;             /* pace.c: [n_ops + 1] kinds of single ops among the first of the order; NULL: no deadline */
-  double *alone;          /* [n_ops] cycles of the kernel of each op as a group of its own; negative: not known yet */
+  int *fresh;    /* time_shares.c: [n_ops + 1] kinds of single ops among the first of the order; NULL: no deadline */
+  double *alone; /* [n_ops] cycles of the kernel of each op as a group of its own; negative: not known yet */
 } net_costs;
 
 bool net_meet(void *costs, const int *ops, int n, int *id, double *least);
@@ -127,7 +127,8 @@ tf_budget net_part_of(const net_costs *c, int64_t evals);
 /* Keeps the tree as the group's mapping if its value is better, or as good in fewer cycles; *tree is NULL then. */
 void net_keep(net_cost *x, tf_tree **tree, double value, double cycles);
 void net_tell(const net_costs *c, double best);
-/* pace.c: with a deadline, how the time is shared out, so that a network's end is planned as well as its beginning. */
+/* time_shares.c: with a deadline, how the time is shared out, so that a network's end is planned as well as its
+ * beginning. */
 /* Counts which ops are of a new kind.  False: no memory, stopped. */
 bool net_pace_begin(net_costs *c);
 /* While the network is cut: what ends there may last until its share of the time for cutting is over. */
@@ -210,9 +211,9 @@ bool net_branches_of(tf_arena *a, const tf_net_plan *p, const tf_workload *wl, c
 /* ---- plans (plan.c) --------------------------------------------------------------------------------------- */
 /* Fills figures and bounds of a group that has a mapping.  at: location for messages about it. */
 bool net_evaluate(const tf_arch *arch, tf_net_group *g, tf_loc at, tf_diags *d);
-/* left.c: part[i], of the words of the inputs and outputs of group i, are those that need no memory outside a cache of
- * that many words, which keeps what was used last: inputs that are still there, and what a later group finds there of
- * the group's outputs.  False: no memory. */
+/* cache_residue.c: part[i], of the words of the inputs and outputs of group i, are those that need no memory outside a
+ * cache of that many words, which keeps what was used last: inputs that are still there, and what a later group finds
+ * there of the group's outputs.  False: no memory. */
 bool net_left_parts(tf_arena *a, const tf_workload *wl, const tf_net_plan *p, double room, double *part);
 /* Fills memory_cycles of the groups that have a kernel; narrow: the kernels' type is narrower than what the units are
  * meant for, which are left out.  False: no memory. */

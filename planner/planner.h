@@ -57,14 +57,15 @@ bool plan_find_shapes(planner *p);
 /* find.c: a mapping with nothing open is a candidate, if it fits; the first is the plan's until they are ranked.  It is
  * never walked: where no sums count it, its figures are upper bounds.  *effort grows by what it took. */
 bool plan_add_closed(planner *p, const tf_tree *t, bool apart, int64_t *effort);
-/* apart.c: op o alone; the caller frees workload.tensors.  False: no memory. */
+/* per_op.c: op o alone; the caller frees workload.tensors.  False: no memory. */
 bool plan_isolate(const tf_workload *wl, int o, plan_lone *l);
-/* apart.c: adds the mapping of op o alone below the scope. */
+/* per_op.c: adds the mapping of op o alone below the scope. */
 void plan_put(tf_build *b, int scope, const tf_tree *t, int o);
-/* apart.c: one op after the other, each with all its loops in the memory furthest in that holds its tensors.  *made:
+/* per_op.c: one op after the other, each with all its loops in the memory furthest in that holds its tensors.  *made:
  * NULL if a rule forbids it. */
 bool plan_whole_ops(planner *p, tf_tree **made);
-/* polish.c: candidates from `from` on are completions of `open`; adds ones that are better than the best of them. */
+/* local_search.c: candidates from `from` on are completions of `open`; adds ones that are better than the best of them.
+ */
 bool plan_polish(planner *p, const tf_tree *open, int from);
 /* halo.c: adds the first candidates once more, with what windows read of products kept from step to step. */
 bool plan_halos(planner *p);
@@ -73,7 +74,7 @@ bool plan_halos(planner *p);
 double plan_score(const planner *p, plan_candidate *c);
 /* rank.c: whether a mapping of so many cycles by the model needs no kernel, as one of that value is known: they are a
  * lower bound on its own value, or kernels are dear to make. */
-bool plan_is_behind(const planner *p, double cycles, double value);
+bool plan_cannot_win(const planner *p, double cycles, double value);
 /* rank.c: whether a mapping of that ranking value is too far behind the rival for any other to reach it. */
 bool plan_is_lost(const planner *p, double value);
 /* rank.c: adopts the mapping whose kernel is estimated fastest; candidates that cannot be emitted are dropped. */

@@ -24,7 +24,7 @@ enum { COUNTED = 8 };
  * (arch-specs/cores/fitted.csv). */
 static const double LOST = 3;
 
-bool plan_is_behind(const planner *p, double cycles, double value) {
+bool plan_cannot_win(const planner *p, double cycles, double value) {
   const char *target = p->o->target;
   if (tf_emit_cycles_whole(target)) return cycles > value && tf_emit_cycles_expected(target);
   return tf_emit_share(p->kernel.dtype, p->arch, p->wl) * cycles > value;
@@ -170,7 +170,7 @@ bool plan_rank(planner *p) {
   if (p->n > 0) qsort(p->at, (size_t)p->n, sizeof *p->at, fewer_cycles);
   if (p->n > 0 && p->n_time == 0 && tf_emit_cycles_expected(p->o->target)) return rank_expected(p);
   for (int i = 0; i < p->n; i++) {
-    const bool behind = p->n_time == 0 && plan_is_behind(p, p->at[i].cycles, least);
+    const bool behind = p->n_time == 0 && plan_cannot_win(p, p->at[i].cycles, least);
     if (!p->at[i].is_scored) p->at[i].value = behind || plan_over(p) ? INFINITY : plan_score(p, &p->at[i]);
     least = p->at[i].value < least ? p->at[i].value : least;
   }

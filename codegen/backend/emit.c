@@ -85,7 +85,7 @@ char *tf_target_ir(const tf_target *t, const tf_tree *tree, const tf_emit_option
   ir_machine machine = {.data = IR_F32};
   if (!within_reach(t, tree, d)) return NULL;
   if (o && !t->machine(o, &machine, d)) return NULL;
-  ir_program *p = low_lower(tree, &t->lower, &machine, d);
+  ir_program *p = lower_kernel(tree, &t->lower, &machine, d);
   char *text = NULL;
   size_t n = 0;
   FILE *out = p ? open_memstream(&text, &n) : NULL;

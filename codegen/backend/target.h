@@ -7,7 +7,7 @@
 typedef struct tf_target tf_target;
 struct tf_target {
   const char *name, *what;
-  low_target lower;
+  lower_target lower;
   /* The machine that the options ask for (of several instruction sets, the best).  False with the reason in d. */
   bool (*machine)(const tf_emit_options *o, ir_machine *machine, tf_diags *d);
   /* As tf_emit, of the row itself; NULL: it only has loop IR. */

@@ -219,10 +219,10 @@ typedef struct {
   int64_t columns;  /* n where it is always the same; 0: several */
 } tf_micro_few;
 
-/* few.c: the most rows whose sums are all in registers; more of them are cut into tiles.  Prints the function, unless
- * it is there already, and returns its name (owned by u; NULL: out of memory): static void NAME(int64_t k, const A *a,
- * int64_t a_m, int64_t a_k, const B *b, int64_t b_step, float *c, int64_t c_m, int64_t n, int add) c[i * c_m + j] =
- * (add ? the same : 0) + sum over p < k of a[i * a_m + p * a_k] * b(p, j), i < rows, j < n, k > 0 Contiguous along k:
+/* micro_skinny.c: the most rows whose sums are all in registers; more of them are cut into tiles.  Prints the function,
+ * unless it is there already, and returns its name (owned by u; NULL: out of memory): static void NAME(int64_t k, const
+ * A *a, int64_t a_m, int64_t a_k, const B *b, int64_t b_step, float *c, int64_t c_m, int64_t n, int add) c[i * c_m + j]
+ * = (add ? the same : 0) + sum over p < k of a[i * a_m + p * a_k] * b(p, j), i < rows, j < n, k > 0 Contiguous along k:
  * b(p, j) is b[j * b_step + p], a_k is 1, and the sum is kept in lanes that are added at the end. Else it is b[p *
  * b_step + j], summed in the order of p.  For more than one lane.  Where the instruction set multiplies pairs of
  * bfloat16 and b has short rows of that, a of float32 is rounded to it. */

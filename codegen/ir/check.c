@@ -423,7 +423,7 @@ static void body(ir_checker *c, const ir_stmt *around, const ir_body *b) {
   const ir_stmt *outside = c->around;
   const unsigned maps = c->maps;
   c->around = around;
-  if (around && ir_is_aside(around)) c->maps |= 1u << around->loop.map;
+  if (around && ir_is_parallel(around)) c->maps |= 1u << around->loop.map;
   for (int i = 0; c->ok && i < b->n; i++) {
     ir_must(c, b->s[i] != NULL, "no statement");
     if (b->s[i]) stmt(c, b->s[i]);

@@ -342,7 +342,7 @@ const ir_facts *ir_facts_of(const ir_stmt *s);
 /* How many entries its range[] has. */
 int ir_n_ranges(const ir_program *p, const ir_stmt *s);
 /* Whether the statement is a loop whose steps run side by side. */
-bool ir_is_aside(const ir_stmt *s);
+bool ir_is_parallel(const ir_stmt *s);
 /* Whether there is such a loop in the body, or a statement of that kind, at any depth. */
 bool ir_has_aside(const ir_body *b);
 bool ir_has(const ir_body *b, ir_kind kind);

@@ -389,8 +389,8 @@ static void copy(machine *m, const ir_stmt *s) {
 /* ---- statements ------------------------------------------------------------------------------------------ */
 
 static void loop(machine *m, const ir_stmt *s) {
-  if (m->watch && ir_is_aside(s)) {
-    ir_run_aside(m, s);
+  if (m->watch && ir_is_parallel(s)) {
+    ir_run_parallel(m, s);
     return;
   }
   for (int64_t i = 0; i < s->loop.trip && m->ok; i++) {
@@ -420,7 +420,7 @@ static void step(machine *m, const ir_stmt *s) {
   case IR_WAIT: ir_watch_come(m->watch, s->wait.queue, m->who, s->wait.left, m->data); break;
   case IR_BARRIER:
     ir_fault(m, "barrier: no %s is around", ir_map_of(s->barrier.map)->name);
-    break; /* handled in aside.c */
+    break; /* handled in parallel_exec.c */
   case IR_FOR: loop(m, s); break;
   case IR_IF:
     if (ir_may_enter(m, s)) ir_run_body(m, &s->body);

@@ -1,8 +1,8 @@
 /* The interpreter's state, shared by its files. */
 #ifndef CODEGEN_IR_MACHINE_H
 #define CODEGEN_IR_MACHINE_H
+#include "codegen/ir/race_check.h"
 #include "codegen/ir/stage.h"
-#include "codegen/ir/watch.h"
 
 typedef struct {
   const ir_program *p;
@@ -29,6 +29,6 @@ int ir_place_of(const ir_program *p, int buffer);
 void ir_run_body(ir_running *m, const ir_body *b);
 bool ir_may_enter(const ir_running *m, const ir_stmt *s); /* IF */
 
-/* In aside.c: runs a loop with concurrent steps, in a program that is watched. */
-void ir_run_aside(ir_running *m, const ir_stmt *loop);
+/* In parallel_exec.c: runs a loop with concurrent steps, in a program that is watched. */
+void ir_run_parallel(ir_running *m, const ir_stmt *loop);
 #endif

@@ -24,7 +24,7 @@ static bool is_streamed(const lowering *w, int o) {
  * scope streams past it. */
 static bool adds_on(const lowering *w, int o, int l) {
   const tf_op *op = op_of(w, o);
-  if (low_reduces(w, o, l)) return true;
+  if (lower_reduces(w, o, l)) return true;
   return is_streamed(w, o) && w->run.trip[l] > 1 && w->plan->loops[l].dim == op->dims[op->n_out_dims] &&
          tf_plan_above(w->plan, w->plan->loops[l].node, w->plan->stream_scope[o]);
 }
@@ -32,26 +32,26 @@ static bool adds_on(const lowering *w, int o, int l) {
 /* ---- where sums begin ------------------------------------------------------------------------------------------- */
 
 static void mark(lowering *w, int n, int o) {
-  low_carry *c = &w->carry[o];
+  lower_carry *c = &w->carry[o];
   const tf_op *op = op_of(w, o);
-  *c = (low_carry){.marked = true,
-                   .streams = is_streamed(w, o) && tf_plan_above(w->plan, n, w->plan->stream_scope[o]),
-                   .space = low_space(w),
-                   .into = w->into,
-                   .at = w->into->n};
+  *c = (lower_carry){.marked = true,
+                     .streams = is_streamed(w, o) && tf_plan_above(w->plan, n, w->plan->stream_scope[o]),
+                     .space = lower_space(w),
+                     .into = w->into,
+                     .at = w->into->n};
   c->range = TF_ARRAY(w->p->arena, ir_range, (size_t)op->n_out_dims + 1);
-  for (int r = 0; r < op->n_out_dims && !low_failed(w); r++)
-    c->range[r] = *low_range(w, o, op->dims[r]);
+  for (int r = 0; r < op->n_out_dims && !lower_failed(w); r++)
+    c->range[r] = *lower_range(w, o, op->dims[r]);
 }
 
-low_sums low_open_carries(lowering *w, int n, int k, int alone) {
-  low_sums s = {0, NULL};
+lower_sums lower_open_carries(lowering *w, int n, int k, int alone) {
+  lower_sums s = {0, NULL};
   const tf_plan *p = w->plan;
   for (int o = 0; o < p->wl->n_ops; o++) {
     if (!is_summed(w, o) || w->carry[o].marked || !tf_plan_above(p, n, p->tree->op_node[o])) continue;
     if (alone >= 0 ? alone != o : !adds_on(w, o, p->first_loop[n] + k)) continue;
     if (!s.ops) s.ops = TF_ARRAY(w->p->arena, int, (size_t)p->wl->n_ops);
-    if (low_failed(w)) return s;
+    if (lower_failed(w)) return s;
     s.ops[s.n++] = o;
     mark(w, n, o);
   }
@@ -62,7 +62,7 @@ low_sums low_open_carries(lowering *w, int n, int k, int alone) {
 
 /* `to` takes in `from`, which is 0 then if it is cleared; from -1: `to` is 0. */
 static ir_stmt *take_in(lowering *w, int o, int from, int to, bool clears) {
-  ir_stmt *s = low_over_output(w, IR_CARRY, o);
+  ir_stmt *s = lower_over_output(w, IR_CARRY, o);
   if (s) s->carry.from = from, s->carry.to = to, s->carry.clears = clears;
   return s;
 }
@@ -71,12 +71,12 @@ static ir_stmt *take_in(lowering *w, int o, int from, int to, bool clears) {
 static int carrier(lowering *w, int o) {
   static const char *const names[LEVELS] = {"carry", "carry2", "carry3"};
   const tf_op *op = op_of(w, o);
-  const low_carry *c = &w->carry[o];
+  const lower_carry *c = &w->carry[o];
   const tf_tensor *t = &w->plan->wl->tensors[op->out];
-  const int i = low_buffer(w, op->out, low_derived(w, t->name, names[c->n]), false, w->plan->arch->n_memories - 1);
-  if (low_failed(w)) return i;
+  const int i = lower_buffer(w, op->out, lower_derived(w, t->name, names[c->n]), false, w->plan->arch->n_memories - 1);
+  if (lower_failed(w)) return i;
   ir_buffer *b = &w->p->buffers[i];
-  b->id = low_derived(w, w->p->tensor_id[op->out], names[c->n]);
+  b->id = lower_derived(w, w->p->tensor_id[op->out], names[c->n]);
   b->role = IR_BOX, b->type = IR_F32, b->space = c->space, b->words = 1;
   for (int r = 0; r < b->rank; r++) {
     b->extent[r] = c->range[r].most;
@@ -97,7 +97,7 @@ static ir_atom visit(lowering *w, int o, ir_atom inner, int64_t n_inner, int64_t
     if (!tf_plan_above(w->plan, w->plan->loops[l].node, w->plan->tree->op_node[o]) || !adds_on(w, o, l) ||
         w->var_of[l] < 0)
       continue;
-    at = low_sum(w, "visit", at, *all, (ir_atom){w->var_of[l], 0});
+    at = lower_sum(w, "visit", at, *all, (ir_atom){w->var_of[l], 0});
     *all = times(*all, w->run.trip[l]);
   }
   return at;
@@ -109,25 +109,25 @@ static void move_after(lowering *w, int o, ir_atom at, int64_t every, int from, 
     take_in(w, o, from, to, true);
     return;
   }
-  const ir_atom left = low_by(w, "visit", IR_MOD, at, every);
-  ir_stmt *s = low_add(w, IR_IF);
+  const ir_atom left = lower_divmod(w, "visit", IR_MOD, at, every);
+  ir_stmt *s = lower_add(w, IR_IF);
   if (!s) return;
   s->guard.n = 1;
   s->guard.range = TF_ARRAY(w->p->arena, ir_range, 1);
-  if (low_failed(w)) return;
+  if (lower_failed(w)) return;
   *s->guard.range = (ir_range){.lo = ir_number(every - 1), .hi = {left.var, left.off + 1}, .most = 1};
-  const low_mark mark = low_open(w, &s->body);
+  const lower_mark mark = lower_open(w, &s->body);
   take_in(w, o, from, to, true);
-  low_close(w, mark);
+  lower_close(w, mark);
 }
 
-static void carry_on(lowering *w, int o, const low_terms *t, ir_atom inner, int64_t n_inner) {
-  low_carry *c = &w->carry[o];
+static void carry_on(lowering *w, int o, const lower_terms *t, ir_atom inner, int64_t n_inner) {
+  lower_carry *c = &w->carry[o];
   int64_t all, every = t->limit / (t->adds > 0 ? t->adds : 1);
   int from = w->p->buffer_of[op_of(w, o)->out];
   if (every < 1) every = 1;
   const ir_atom at = visit(w, o, inner, n_inner, &all);
-  for (; all > every && c->n < LEVELS && !low_failed(w); every = times(every, t->next)) {
+  for (; all > every && c->n < LEVELS && !lower_failed(w); every = times(every, t->next)) {
     const int to = carrier(w, o);
     c->buffer[c->n++] = to;
     move_after(w, o, at, every, from, to);
@@ -149,27 +149,27 @@ static int64_t steps_of(const ir_range *r, int64_t most) {
  * whose first step is not told by where the range begins. */
 static bool open_parts(lowering *w, int o, int k, int64_t most, ir_atom *digit, int64_t *trip) {
   const int dim = op_of(w, o)->dims[k];
-  ir_range *r = low_range(w, o, dim);
-  if (r->most <= most || low_mask_streams(w, o, dim)) return false;
+  ir_range *r = lower_range(w, o, dim);
+  if (r->most <= most || lower_mask_streams(w, o, dim)) return false;
   *trip = steps_of(r, most);
   const int64_t step = (r->most + *trip - 1) / *trip;
-  ir_stmt *s = low_add(w, IR_FOR);
+  ir_stmt *s = lower_add(w, IR_FOR);
   if (!s) return false;
   s->loop.dim = dim;
-  s->loop.var = low_var(w, "p_%s_", w->p->dim_id[dim]);
+  s->loop.var = lower_var(w, "p_%s_", w->p->dim_id[dim]);
   s->loop.trip = *trip;
   s->loop.map = IR_SERIAL;
-  low_span_loop(w, s->loop.var, *trip);
-  low_open(w, &s->body);
+  lower_span_loop(w, s->loop.var, *trip);
+  lower_open(w, &s->body);
   *digit = (ir_atom){s->loop.var, 0};
-  *r = low_split(w, w->p->dim_id[dim], *r, *digit, step, *trip);
+  *r = lower_split(w, w->p->dim_id[dim], *r, *digit, step, *trip);
   if (r->some) return true;
-  ir_stmt *may = low_add(w, IR_IF);
+  ir_stmt *may = lower_add(w, IR_IF);
   if (!may) return false;
   may->guard.n = 1;
   may->guard.range = TF_ARRAY(w->p->arena, ir_range, 1);
-  if (!low_failed(w)) *may->guard.range = *r;
-  low_open(w, &may->body);
+  if (!lower_failed(w)) *may->guard.range = *r;
+  lower_open(w, &may->body);
   r->some = true;
   return true;
 }
@@ -178,13 +178,13 @@ static int64_t terms_of(lowering *w, int o) {
   const tf_op *op = op_of(w, o);
   int64_t n = 1;
   for (int k = op->n_out_dims; k < op->n_dims; k++)
-    n = times(n, low_range(w, o, op->dims[k])->most);
+    n = times(n, lower_range(w, o, op->dims[k])->most);
   return n;
 }
 
 /* What lowering a nest adds to. */
 typedef struct {
-  low_mark mark;
+  lower_mark mark;
   int at, buffers, notes;
 } before_nest;
 
@@ -194,7 +194,7 @@ static before_nest before(const lowering *w) {
 
 /* As if it had not been lowered. */
 static void go_back(lowering *w, before_nest b) {
-  low_close(w, b.mark);
+  lower_close(w, b.mark);
   w->into->n = b.at, w->p->n_buffers = b.buffers, w->p->n_notes = b.notes;
 }
 
@@ -206,33 +206,33 @@ static int64_t in_parts(lowering *w, int n, int o, int64_t most) {
   ir_range *whole = TF_ARRAY(w->p->arena, ir_range, (size_t)op->n_dims + 1);
   ir_atom inner = ir_number(0), digit;
   int64_t all = 1, trip;
-  if (low_failed(w)) return 0;
+  if (lower_failed(w)) return 0;
   for (int k = 0; k < op->n_dims; k++)
-    whole[k] = *low_range(w, o, op->dims[k]);
+    whole[k] = *lower_range(w, o, op->dims[k]);
   for (int k = op->n_out_dims; k < op->n_dims; k++) {
-    const int64_t terms = terms_of(w, o), each = terms / low_range(w, o, op->dims[k])->most;
+    const int64_t terms = terms_of(w, o), each = terms / lower_range(w, o, op->dims[k])->most;
     if (terms <= most || !open_parts(w, o, k, most > each ? most / each : 1, &digit, &trip)) continue;
-    inner = low_sum(w, "part", digit, trip, inner), all = times(all, trip);
+    inner = lower_sum(w, "part", digit, trip, inner), all = times(all, trip);
   }
-  low_terms t = {0};
-  const ir_stmt *nest = low_nest(w, n);
+  lower_terms t = {0};
+  const ir_stmt *nest = lower_nest(w, n);
   if (nest) w->target->terms(w, nest, &t);
   const bool more = nest && t.adds && terms_of(w, o) > t.most && t.most < most;
   if (more)
     go_back(w, begin);
   else if (t.adds)
     carry_on(w, o, &t, inner, all);
-  low_close(w, begin.mark);
+  lower_close(w, begin.mark);
   for (int k = 0; k < op->n_dims; k++)
-    *low_range(w, o, op->dims[k]) = whole[k];
+    *lower_range(w, o, op->dims[k]) = whole[k];
   return more ? t.most : 0;
 }
 
-void low_carried_nest(lowering *w, int n) {
+void lower_carried_nest(lowering *w, int n) {
   const int o = w->plan->tree->nodes[n].op;
   const before_nest begin = before(w);
-  low_terms t = {0};
-  const ir_stmt *nest = low_nest(w, n);
+  lower_terms t = {0};
+  const ir_stmt *nest = lower_nest(w, n);
   if (!nest || !is_summed(w, o)) return;
   w->target->terms(w, nest, &t);
   if (!t.adds) return;
@@ -241,29 +241,29 @@ void low_carried_nest(lowering *w, int n) {
     return;
   }
   go_back(w, begin);
-  for (int64_t most = t.most; most > 0 && !low_failed(w);)
+  for (int64_t most = t.most; most > 0 && !lower_failed(w);)
     most = in_parts(w, n, o, most);
 }
 
 /* ---- the end ---------------------------------------------------------------------------------------------------- */
 
 static void join(lowering *w, int o) {
-  const low_carry *c = &w->carry[o];
+  const lower_carry *c = &w->carry[o];
   for (int i = 0; i < c->n; i++)
     take_in(w, o, c->buffer[i], w->p->buffer_of[op_of(w, o)->out], false);
 }
 
-void low_join_streamed(lowering *w, int o, ir_atom hi, int64_t end) {
+void lower_join_streamed(lowering *w, int o, ir_atom hi, int64_t end) {
   if (!w->carry[o].n || !w->carry[o].streams) return;
-  ir_stmt *s = low_add(w, IR_IF);
+  ir_stmt *s = lower_add(w, IR_IF);
   if (!s) return;
   s->guard.n = 1;
   s->guard.range = TF_ARRAY(w->p->arena, ir_range, 1);
-  if (low_failed(w)) return;
+  if (lower_failed(w)) return;
   *s->guard.range = (ir_range){.lo = ir_number(end - 1), .hi = hi, .most = 1};
-  const low_mark mark = low_open(w, &s->body);
+  const lower_mark mark = lower_open(w, &s->body);
   join(w, o);
-  low_close(w, mark);
+  lower_close(w, mark);
 }
 
 /* The last statement of the body goes to where the sums of op o begin. */
@@ -275,11 +275,11 @@ static void to_begin(lowering *w, int o) {
   b->s[at] = last;
 }
 
-void low_close_carries(lowering *w, low_sums s) {
-  for (int i = 0; i < s.n && !low_failed(w); i++) {
+void lower_close_carries(lowering *w, lower_sums s) {
+  for (int i = 0; i < s.n && !lower_failed(w); i++) {
     const int o = s.ops[i];
-    low_carry *c = &w->carry[o];
-    for (int k = 0; k < c->n && !low_failed(w); k++) {
+    lower_carry *c = &w->carry[o];
+    for (int k = 0; k < c->n && !lower_failed(w); k++) {
       ir_stmt *zero = take_in(w, o, -1, c->buffer[k], false);
       if (!zero) return;
       zero->range = c->range;

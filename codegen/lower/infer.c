@@ -3,36 +3,36 @@
 
 /* Splits the ranges that loop l splits.  The guard lists ranges of which one must not be empty (n = 0: one never
  * is). */
-int low_split_guarded(lowering *w, int l, ir_atom digit, ir_range *guard) {
+int lower_split_guarded(lowering *w, int l, ir_atom digit, ir_range *guard) {
   const tf_plan *p = w->plan;
   const tf_ploop *pl = &p->loops[l];
   int n = 0;
   bool always = false;
   for (int i = 0; i < pl->n_leader; i++) {
     int o = pl->leaders[i];
-    ir_range *r = low_range(w, o, pl->dim);
-    *r = low_split(w, w->p->dim_id[pl->dim], *r, digit, w->run.step[o * p->n_loops + l], w->run.trip[l]);
+    ir_range *r = lower_range(w, o, pl->dim);
+    *r = lower_split(w, w->p->dim_id[pl->dim], *r, digit, w->run.step[o * p->n_loops + l], w->run.trip[l]);
     bool new = true;
     for (int k = 0; k < n; k++)
-      new &= !low_same_range(&guard[k], r);
+      new &= !lower_same_range(&guard[k], r);
     if (new) guard[n++] = *r;
     always |= r->some;
   }
   for (int i = 0; n == 1 && i < pl->n_leader; i++) /* narrows the ranges inside the guard */
-    low_range(w, pl->leaders[i], pl->dim)->some = true;
+    lower_range(w, pl->leaders[i], pl->dim)->some = true;
   return always ? 0 : n;
 }
 
-void low_split_leaders(lowering *w, int l, ir_atom digit) {
+void lower_split_leaders(lowering *w, int l, ir_atom digit) {
   const tf_plan *p = w->plan;
   const tf_ploop *pl = &p->loops[l];
   for (int i = 0; i < pl->n_leader; i++) {
-    ir_range *r = low_range(w, pl->leaders[i], pl->dim);
-    *r = low_split(w, w->p->dim_id[pl->dim], *r, digit, w->run.step[pl->leaders[i] * p->n_loops + l], w->run.trip[l]);
+    ir_range *r = lower_range(w, pl->leaders[i], pl->dim);
+    *r = lower_split(w, w->p->dim_id[pl->dim], *r, digit, w->run.step[pl->leaders[i] * p->n_loops + l], w->run.trip[l]);
   }
 }
 
-ir_range low_whole_range(const tf_workload *wl, int d) {
+ir_range lower_whole_range(const tf_workload *wl, int d) {
   int64_t extent = wl->dims[d].extent;
   return (ir_range){.lo = ir_number(0), .hi = ir_number(extent), .most = extent, .some = true, .exact = true};
 }
@@ -42,15 +42,15 @@ static ir_range inferred_range(lowering *w, int o, int k, int n) {
   int d = f->wl->ops[o].dims[k];
   const tf_range_from from = tf_range_source(f, o, d, n);
   switch (from.rule) {
-  case TF_BY_READERS: return low_demand(w, f->wl->ops[o].out, from.of, n, false);
-  case TF_BY_LEADER: return *low_range(w, from.of, d);
+  case TF_BY_READERS: return lower_demand(w, f->wl->ops[o].out, from.of, n, false);
+  case TF_BY_LEADER: return *lower_range(w, from.of, d);
   case TF_BY_LOOPS:
   case TF_BY_EXTENT: break;
   }
-  return low_whole_range(f->wl, d);
+  return lower_whole_range(f->wl, d);
 }
 
-void low_infer(lowering *w, int n) {
+void lower_infer(lowering *w, int n) {
   const tf_plan *p = w->plan;
   for (int i = p->wl->n_ops - 1; i >= 0; i--) {
     int o = p->wl->topo[i];
@@ -58,9 +58,9 @@ void low_infer(lowering *w, int n) {
     if (!tf_plan_above(p, n, p->tree->op_node[o]) || tf_plan_leads(p, o, n)) continue;
     for (int k = 0; k < op->n_dims; k++) {
       ir_range r = inferred_range(w, o, k, n);
-      *low_range(w, o, op->dims[k]) = r;
+      *lower_range(w, o, op->dims[k]) = r;
     }
-    low_mask_infer(w, o);
-    if (w->keeps[op->out] && p->home_scope[op->out] == n) low_keep(w, n, o);
+    lower_mask_infer(w, o);
+    if (w->keeps[op->out] && p->home_scope[op->out] == n) lower_keep(w, n, o);
   }
 }

@@ -16,7 +16,7 @@ static bool streams(const tf_plan *p, int n) {
   return false;
 }
 
-bool low_keep_start(lowering *w) {
+bool lower_keep_start(lowering *w) {
   const tf_plan *p = w->plan;
   size_t n = (size_t)p->wl->n_tensors;
   w->keeps = TF_ARRAY(w->p->arena, bool, n);
@@ -41,7 +41,7 @@ static bool over_instances(const lowering *w, int l) {
 
 /* Instances whose loops are inside of temporal ones take turns, and need a slot each; those outside run one after the
  * other. */
-void low_keep_plan(lowering *w) {
+void lower_keep_plan(lowering *w) {
   const tf_plan *p = w->plan;
   for (int z = 0; z < p->wl->n_tensors; z++) {
     const tf_path *path = w->keeps[z] ? &p->path[p->home_scope[z]] : NULL;
@@ -59,7 +59,7 @@ void low_keep_plan(lowering *w) {
 }
 
 static void forget(lowering *w, int z, int64_t n_slots) {
-  ir_stmt *s = low_add(w, IR_FORGET);
+  ir_stmt *s = lower_add(w, IR_FORGET);
   if (!s) return;
   s->forget.tensor = z;
   s->forget.buffer = -1;
@@ -67,17 +67,17 @@ static void forget(lowering *w, int z, int64_t n_slots) {
   s->forget.n_slots = n_slots;
 }
 
-void low_keep_instance(lowering *w, int n, int l) {
+void lower_keep_instance(lowering *w, int n, int l) {
   const tf_plan *p = w->plan;
   for (int z = 0; z < p->wl->n_tensors && over_instances(w, l); z++)
     if (w->keeps[z] && tf_plan_above(p, n, p->home_scope[z]) && !w->slot_step[z * p->n_loops + l]) forget(w, z, 0);
 }
 
-void low_keep_step(lowering *w, int n, int l, ir_atom digit) {
+void lower_keep_step(lowering *w, int n, int l, ir_atom digit) {
   const tf_plan *p = w->plan;
   for (int z = 0; z < p->wl->n_tensors; z++)
     if (w->keeps[z] && tf_plan_above(p, n, p->home_scope[z]))
-      w->slot[z] = low_sum(w, "slot", w->slot[z], w->slot_step[z * p->n_loops + l], digit);
+      w->slot[z] = lower_sum(w, "slot", w->slot[z], w->slot_step[z * p->n_loops + l], digit);
 }
 
 /* Number of slots of z that belong to one instance of node n. */
@@ -91,36 +91,37 @@ static int64_t slots_below(const lowering *w, int z, int n) {
   return slots;
 }
 
-low_mark low_open_busy(lowering *w, int child, int z) {
+lower_mark lower_guard_nonempty(lowering *w, int child, int z) {
   const tf_plan *p = w->plan;
-  const low_mark mark = {w->into, w->n_lets};
+  const lower_mark mark = {w->into, w->n_lets};
   ir_range *guard = TF_ARRAY(w->p->arena, ir_range, (size_t)p->wl->n_ops);
   int n = 0;
   bool always = false;
-  for (int o = 0; o < p->wl->n_ops && !low_failed(w); o++) {
+  for (int o = 0; o < p->wl->n_ops && !lower_failed(w); o++) {
     const tf_op *op = &p->wl->ops[o];
     if (!tf_plan_above(p, child, p->tree->op_node[o]) || (z >= 0 && !tf_op_reads(op, z))) continue;
     ir_range one = {.lo = ir_number(0), .hi = ir_number(1), .some = true};
-    guard[n] = low_unless_idle(w, o, op->n_dims ? *low_range(w, o, op->dims[0]) : one, op->n_dims ? op->dims[0] : -1);
+    guard[n] =
+        lower_unless_idle(w, o, op->n_dims ? *lower_range(w, o, op->dims[0]) : one, op->n_dims ? op->dims[0] : -1);
     always |= guard[n++].some;
   }
-  ir_stmt *s = always ? NULL : low_add(w, IR_IF);
+  ir_stmt *s = always ? NULL : lower_add(w, IR_IF);
   if (!s) return mark;
   s->guard.n = n;
   s->guard.range = guard;
-  low_open(w, &s->body);
+  lower_open(w, &s->body);
   return mark;
 }
 
-void low_keep_pass(lowering *w, int n, int child) {
+void lower_keep_pass(lowering *w, int n, int child) {
   const tf_plan *p = w->plan;
   if (!tf_plan_drops(&p->tree->nodes[n])) return;
   for (int z = 0; z < p->wl->n_tensors; z++) {
     int home = p->home_scope[z];
     if (!w->keeps[z] || home == n || !tf_plan_above(p, n, home) || tf_plan_above(p, child, home)) continue;
-    low_mark mark = low_open_busy(w, child, -1);
+    lower_mark mark = lower_guard_nonempty(w, child, -1);
     forget(w, z, slots_below(w, z, n));
-    low_close(w, mark);
+    lower_close(w, mark);
   }
 }
 
@@ -176,7 +177,7 @@ static void left_lengths(lowering *w, const ir_range *need, int n, ir_range *lef
   start_over *over = TF_ARRAY(w->p->arena, start_over, (size_t)w->plan->wl->n_dims);
   bool known = over && (need->exact || need->rest);
   for (int i = 0; known && !need->exact && i < 3; i++)
-    known = low_add_length(left, i ? need->also[i - 1] : need->rest);
+    known = lower_add_length(left, i ? need->also[i - 1] : need->rest);
   for (int k = path->n - 1; known && k >= 0; k--) {
     int l = path->loops[k];
     if (!(path->temporal >> k & 1) || w->run.trip[l] == 1 || w->var_of[l] < 0) continue;
@@ -187,9 +188,9 @@ static void left_lengths(lowering *w, const ir_range *need, int n, ir_range *lef
       apart -= over[d].back;
     add_loop(w, l, by, &over[w->plan->loops[l].dim]);
     if (apart < 0) apart = -apart;
-    if (apart < need->most) known &= low_add_length(left, apart);
+    if (apart < need->most) known &= lower_add_length(left, apart);
     if (apart < need->most && !need->exact && need->rest)
-      known &= low_add_length(left, need->rest - (need->most - apart));
+      known &= lower_add_length(left, need->rest - (need->most - apart));
   }
   if (known && !left->rest) left->rest = left->most;
   if (known) return;
@@ -223,19 +224,19 @@ static bool side_of_product(const lowering *w, const tf_op *op, int k) {
 
 static ir_range left_of(lowering *w, const ir_range *need, const char *dim, bool product, int n) {
   ir_range v = {.most = need->most};
-  v.lo = (ir_atom){low_var(w, "new_%s_", dim), 0};
-  v.hi = (ir_atom){low_var(w, "end_%s_", dim), 0};
+  v.lo = (ir_atom){lower_var(w, "new_%s_", dim), 0};
+  v.hi = (ir_atom){lower_var(w, "end_%s_", dim), 0};
   if (product) left_lengths(w, need, n, &v);
   return v;
 }
 
 /* Opens the buffer: the box that one run needs. */
 static int open_buffer(lowering *w, int z, const ir_range *need) {
-  int i = low_buffer(w, z, w->plan->wl->tensors[z].name, false, w->plan->home_level[z]);
-  if (low_failed(w)) return -1;
+  int i = lower_buffer(w, z, w->plan->wl->tensors[z].name, false, w->plan->home_level[z]);
+  if (lower_failed(w)) return -1;
   ir_buffer *b = &w->p->buffers[i];
   /* threads over instances that take turns already have slots of their own */
-  b->space = w->slot_step[z * w->plan->n_loops + w->parallel] ? 0 : low_space(w);
+  b->space = w->slot_step[z * w->plan->n_loops + w->parallel] ? 0 : lower_space(w);
   b->role = IR_KEPT;
   b->slots = w->slots[z];
   b->slot = w->slot[z];
@@ -248,18 +249,18 @@ static int open_buffer(lowering *w, int z, const ir_range *need) {
   return w->p->buffer_of[z] = i;
 }
 
-void low_keep(lowering *w, int n, int o) {
+void lower_keep(lowering *w, int n, int o) {
   const tf_op *op = &w->plan->wl->ops[o];
   size_t rank = (size_t)op->n_out_dims;
   ir_range *need = TF_ARRAY(w->p->arena, ir_range, rank), *made = TF_ARRAY(w->p->arena, ir_range, rank);
   bool any = false;
-  if (low_failed(w)) return;
+  if (lower_failed(w)) return;
   for (int r = 0; r < op->n_out_dims; r++) {
-    need[r] = made[r] = low_demand(w, op->out, r, n, false);
+    need[r] = made[r] = lower_demand(w, op->out, r, n, false);
     any |= moves(&need[r]);
   }
   int buffer = open_buffer(w, op->out, need);
-  ir_stmt *s = low_add(w, IR_KEEP);
+  ir_stmt *s = lower_add(w, IR_KEEP);
   if (!s) return;
   s->op = o;
   s->range = need;
@@ -268,7 +269,7 @@ void low_keep(lowering *w, int n, int o) {
   for (int r = 0; r < op->n_out_dims; r++) {
     if (moves(&need[r]) || (r == 0 && !any))
       made[r] = left_of(w, &need[r], w->p->dim_id[op->dims[r]], side_of_product(w, op, r), n);
-    *low_range(w, o, op->dims[r]) = made[r];
+    *lower_range(w, o, op->dims[r]) = made[r];
   }
   w->left[op->out] = s;
 }

@@ -15,7 +15,7 @@ static bool at_made_point(const lowering *w, const tf_ref *ref) {
   const tf_op *maker = z->producer < 0 ? NULL : &w->plan->wl->ops[z->producer];
   bool same = maker != NULL;
   for (int r = 0; same && r < z->rank; r++)
-    same = low_is_dim(&ref->index[r], maker->dims[r]);
+    same = lower_is_dim(&ref->index[r], maker->dims[r]);
   return same;
 }
 
@@ -81,7 +81,7 @@ static int deferrable_divisor(const lowering *w, const ir_stmt *s) {
 
 static bool insert_after(lowering *w, ir_body *body, int at, ir_stmt *s) {
   ir_stmt **more = TF_ARRAY(w->p->arena, ir_stmt *, (size_t)body->n + 1);
-  if (low_failed(w)) return false;
+  if (lower_failed(w)) return false;
   memcpy(more, body->s, (size_t)(at + 1) * sizeof *more);
   more[at + 1] = s;
   memcpy(more + at + 2, body->s + at + 1, (size_t)(body->n - at - 1) * sizeof *more);
@@ -93,7 +93,7 @@ static bool insert_after(lowering *w, ir_body *body, int at, ir_stmt *s) {
 static bool divide_rows(lowering *w, ir_body *body, int at, int z) {
   const ir_stmt *nest = body->s[at];
   ir_stmt *s = TF_NEW(w->p->arena, ir_stmt);
-  if (low_failed(w)) return false;
+  if (lower_failed(w)) return false;
   *s = (ir_stmt){.kind = IR_DIVIDE,
                  .op = nest->op,
                  .range = nest->range,
@@ -117,4 +117,4 @@ static void divide_in(lowering *w, ir_body *body) {
   }
 }
 
-void low_divide_late(lowering *w) { divide_in(w, &w->p->body); }
+void lower_divide_late(lowering *w) { divide_in(w, &w->p->body); }

@@ -42,15 +42,15 @@ static void open_homes(lowering *w, int n) {
   const tf_plan *plan = w->plan;
   for (int z = 0; z < plan->wl->n_tensors; z++) {
     if (plan->home_scope[z] != n || w->keeps[z]) continue;
-    int i = low_buffer(w, z, plan->wl->tensors[z].name, false, plan->home_level[z]);
-    if (low_failed(w)) return;
+    int i = lower_buffer(w, z, plan->wl->tensors[z].name, false, plan->home_level[z]);
+    if (lower_failed(w)) return;
     ir_buffer *b = &w->p->buffers[i];
     if (interleaved(w, z)) b->role = IR_LASTING;
-    b->space = b->role == IR_LASTING ? 0 : low_space(w);
-    if (low_is_narrow(w, z)) b->type = w->p->machine.data, w->narrow[z] = i;
+    b->space = b->role == IR_LASTING ? 0 : lower_space(w);
+    if (lower_is_narrow(w, z)) b->type = w->p->machine.data, w->narrow[z] = i;
     b->words = b->role == IR_LASTING ? b->words : 1;
     for (int r = 0; r < b->rank; r++) {
-      ir_range v = low_demand(w, z, r, n, true);
+      ir_range v = lower_demand(w, z, r, n, true);
       if (b->role == IR_LASTING) continue;
       b->extent[r] = v.most;
       b->base[r] = v.lo;
@@ -62,7 +62,7 @@ static void open_homes(lowering *w, int n) {
 
 /* ---- nodes ---------------------------------------------------------------------------------------- */
 
-bool low_independent(const lowering *w, int n, int l) {
+bool lower_independent(const lowering *w, int n, int l) {
   const tf_plan *p = w->plan;
   for (int o = 0; o < p->wl->n_ops; o++) {
     const tf_op *op = &p->wl->ops[o];
@@ -101,8 +101,8 @@ static bool spreads(const lowering *w, int n, int l) {
  * outermost one around it whose steps are independent and enough for all threads, so that these synchronise seldom. */
 static bool runs_parallel(const lowering *w, int n, int l) {
   enum { ENOUGH = 4 };
-  return !w->in_parallel && low_threads(w) && (over_instances(w, n, l) || w->run.trip[l] >= ENOUGH) &&
-         spreads(w, n, l) && low_independent(w, n, l);
+  return !w->in_parallel && lower_threads(w) && (over_instances(w, n, l) || w->run.trip[l] >= ENOUGH) &&
+         spreads(w, n, l) && lower_independent(w, n, l);
 }
 
 static int only_op(const tf_plan *p, int n) {
@@ -129,10 +129,10 @@ static bool awaits_hoisted(const lowering *w, int n, int k) {
  */
 static bool awaits_threads(const lowering *w, int n, int k, int o) {
   const tf_plan *p = w->plan;
-  if (w->in_parallel || !low_threads(w) || !ir_is_product(&p->wl->ops[o])) return false;
+  if (w->in_parallel || !lower_threads(w) || !ir_is_product(&p->wl->ops[o])) return false;
   for (; p->tree->nodes[n].kind == TF_TILE; n = p->tree->nodes[n].children[0], k = 0)
     for (; k < p->tree->nodes[n].n_loops; k++)
-      if (over_instances(w, n, p->first_loop[n] + k) && low_independent(w, n, p->first_loop[n] + k)) return true;
+      if (over_instances(w, n, p->first_loop[n] + k) && lower_independent(w, n, p->first_loop[n] + k)) return true;
   return false;
 }
 
@@ -140,20 +140,20 @@ static bool awaits_threads(const lowering *w, int n, int k, int o) {
 static bool open_loop(lowering *w, int n, int l, ir_atom *digit) {
   *digit = (ir_atom){w->hoisted[l], 0};
   if (w->hoisted[l] >= 0) return true;
-  ir_stmt *s = low_add(w, IR_FOR);
+  ir_stmt *s = lower_add(w, IR_FOR);
   if (!s) return false;
   s->loop.dim = w->plan->loops[l].dim;
-  s->loop.var = low_var(w, "i_%s_", w->p->dim_id[s->loop.dim]);
+  s->loop.var = lower_var(w, "i_%s_", w->p->dim_id[s->loop.dim]);
   s->loop.trip = w->run.trip[l];
-  low_span_loop(w, s->loop.var, s->loop.trip);
+  lower_span_loop(w, s->loop.var, s->loop.trip);
   w->var_of[l] = s->loop.var;
   s->loop.map = runs_parallel(w, n, l) ? IR_THREAD : IR_SERIAL;
-  w->in_parallel |= ir_is_aside(s);
-  w->parallel = ir_is_aside(s) ? l : w->parallel;
-  low_open(w, &s->body);
+  w->in_parallel |= ir_is_parallel(s);
+  w->parallel = ir_is_parallel(s) ? l : w->parallel;
+  lower_open(w, &s->body);
   *digit = (ir_atom){s->loop.var, 0};
-  low_keep_instance(w, n, l);
-  return !low_failed(w);
+  lower_keep_instance(w, n, l);
+  return !lower_failed(w);
 }
 
 static void lower_loops(lowering *w, int n, int k) {
@@ -171,11 +171,11 @@ static void lower_loops(lowering *w, int n, int k) {
     lower_node(w, t->children[0]);
     return;
   }
-  low_sums sums = low_open_sums(w, n, k, -1);
-  const low_sums carries = low_open_carries(w, n, k, -1);
+  lower_sums sums = lower_open_sums(w, n, k, -1);
+  const lower_sums carries = lower_open_carries(w, n, k, -1);
   lower_steps(w, n, k);
-  low_close_carries(w, carries);
-  low_save_sums(w, sums);
+  lower_close_carries(w, carries);
+  lower_save_sums(w, sums);
 }
 
 /* Lowers loop k of Tile n, and all inside it. */
@@ -187,23 +187,23 @@ static void lower_steps(lowering *w, int n, int k) {
   size_t tensors = (size_t)p->wl->n_tensors;
   ir_atom *slot = TF_ARRAY(w->p->arena, ir_atom, tensors);
   bool outer = w->in_parallel;
-  low_mark mark = {w->into, w->n_lets};
+  lower_mark mark = {w->into, w->n_lets};
   ir_atom digit;
-  if (low_failed(w)) return;
+  if (lower_failed(w)) return;
   memcpy(before, w->cur, ranges * sizeof *before);
   memcpy(slot, w->slot, tensors * sizeof *slot);
   if (!open_loop(w, n, p->first_loop[n] + k, &digit)) return;
-  low_keep_step(w, n, p->first_loop[n] + k, digit);
-  const int n_guard = w->early[p->first_loop[n] + k] ? 0 : low_split_guarded(w, p->first_loop[n] + k, digit, guard);
+  lower_keep_step(w, n, p->first_loop[n] + k, digit);
+  const int n_guard = w->early[p->first_loop[n] + k] ? 0 : lower_split_guarded(w, p->first_loop[n] + k, digit, guard);
   if (n_guard) {
-    ir_stmt *may = low_add(w, IR_IF);
+    ir_stmt *may = lower_add(w, IR_IF);
     if (!may) return;
     may->guard.n = n_guard;
     may->guard.range = guard;
-    low_open(w, &may->body);
+    lower_open(w, &may->body);
   }
   lower_loops(w, n, k + 1);
-  low_close(w, mark);
+  lower_close(w, mark);
   w->in_parallel = outer;
   memcpy(w->slot, slot, tensors * sizeof *slot);
   memcpy(w->cur, before, ranges * sizeof *before);
@@ -239,7 +239,7 @@ static void take_neighbours(lowering *w, int l, ir_atom digit) {
       if (p->loops[k].dim == p->loops[l].dim && w->run.trip[k] > 1 && !w->early[k]) step[k] /= w->run.trip[l];
     step[l] *= steps;
   }
-  low_split_leaders(w, l, digit);
+  lower_split_leaders(w, l, digit);
   w->early[l] = true;
 }
 
@@ -251,7 +251,8 @@ static void hoist(lowering *w) {
     for (int k = 0; k < p->tree->nodes[n].n_loops; k++) {
       int l = p->first_loop[n] + k;
       ir_atom digit;
-      if (!over_instances(w, n, l) || !low_independent(w, n, l) || low_has_sums(w, n, k) || !open_loop(w, n, l, &digit))
+      if (!over_instances(w, n, l) || !lower_independent(w, n, l) || lower_has_sums(w, n, k) ||
+          !open_loop(w, n, l, &digit))
         continue;
       w->hoisted[l] = digit.var;
       take_neighbours(w, l, digit);
@@ -263,34 +264,34 @@ static void lower_scope(lowering *w, int n) {
   const tf_node *t = &p->tree->nodes[n];
   size_t ranges = (size_t)(p->wl->n_ops * p->wl->n_dims);
   ir_range *before = TF_ARRAY(w->p->arena, ir_range, ranges);
-  if (low_failed(w) || !low_stream_check(w, n)) return;
+  if (lower_failed(w) || !lower_stream_check(w, n)) return;
   memcpy(before, w->cur, ranges * sizeof *before);
-  low_infer(w, n);
-  low_mask_open(w, n);
+  lower_infer(w, n);
+  lower_mask_open(w, n);
   open_homes(w, n);
-  low_sums sums = low_open_sums(w, n, 0, -1);
-  const low_mark mark = low_mask_visit(w, n);
+  lower_sums sums = lower_open_sums(w, n, 0, -1);
+  const lower_mark mark = lower_mask_visit(w, n);
   for (int c = 0; c < t->n_children; c++) {
-    low_keep_pass(w, n, t->children[c]);
-    low_stage_pass(w, n, t->children[c]);
-    low_stream_before(w, n, t->children[c]);
+    lower_keep_pass(w, n, t->children[c]);
+    lower_stage_pass(w, n, t->children[c]);
+    lower_stream_before(w, n, t->children[c]);
     lower_node(w, t->children[c]);
-    low_stream_after(w, n, t->children[c]);
+    lower_stream_after(w, n, t->children[c]);
   }
-  if (mark.into) low_close(w, mark);
-  low_stream_end(w, n);
-  low_save_sums(w, sums);
-  low_mask_close(w, n);
+  if (mark.into) lower_close(w, mark);
+  lower_stream_end(w, n);
+  lower_save_sums(w, sums);
+  lower_mask_close(w, n);
   memcpy(w->cur, before, ranges * sizeof *before);
 }
 
 static void lower_op(lowering *w, int n) {
-  if (low_is_idle(w, w->plan->tree->nodes[n].op)) return;
-  low_sums sums = low_open_sums(w, n, 0, w->plan->tree->nodes[n].op);
-  const low_sums carries = low_open_carries(w, n, 0, w->plan->tree->nodes[n].op);
-  low_carried_nest(w, n);
-  low_close_carries(w, carries);
-  low_save_sums(w, sums);
+  if (lower_is_idle(w, w->plan->tree->nodes[n].op)) return;
+  lower_sums sums = lower_open_sums(w, n, 0, w->plan->tree->nodes[n].op);
+  const lower_sums carries = lower_open_carries(w, n, 0, w->plan->tree->nodes[n].op);
+  lower_carried_nest(w, n);
+  lower_close_carries(w, carries);
+  lower_save_sums(w, sums);
 }
 
 /* Stages the inputs of a Tile; after it, the outer tiles are read again. */
@@ -300,14 +301,14 @@ static void lower_tile(lowering *w, int n) {
   const size_t tensors = (size_t)p->wl->n_tensors, ranges = (size_t)(p->wl->n_ops * p->wl->n_dims);
   int *from = TF_ARRAY(w->p->arena, int, tensors);
   ir_range *chain = TF_ARRAY(w->p->arena, ir_range, ranges + 1);
-  if (low_failed(w)) return;
+  if (lower_failed(w)) return;
   memcpy(from, w->from, tensors * sizeof *from);
   memcpy(chain, w->chain, ranges * sizeof *chain);
   if (up < 0 || p->tree->nodes[up].kind == TF_SCOPE) {
     memcpy(w->chain, w->cur, ranges * sizeof *chain);
     w->chain_depth = p->depth[n];
   }
-  low_stage(w, n);
+  lower_stage(w, n);
   lower_loops(w, n, 0);
   memcpy(w->from, from, tensors * sizeof *from);
   memcpy(w->chain, chain, ranges * sizeof *chain);
@@ -316,7 +317,7 @@ static void lower_tile(lowering *w, int n) {
 
 static void lower_node(lowering *w, int n) {
   const tf_node *t = &w->plan->tree->nodes[n];
-  if (low_failed(w)) return;
+  if (lower_failed(w)) return;
   if (t->kind == TF_TILE)
     lower_tile(w, n);
   else if (t->kind == TF_SCOPE)
@@ -331,7 +332,7 @@ static bool set_up(lowering *w, const tf_tree *tree) {
   tf_arena *a = w->p->arena;
   tf_plan *p = tf_plan_new(a, tree);
   w->plan = p;
-  if (!p || !low_stream_steps(w, p)) return false;
+  if (!p || !lower_stream_steps(w, p)) return false;
   const tf_workload *wl = p->wl;
   size_t loops = (size_t)p->n_loops + 1;
   w->run.plan = p;
@@ -343,7 +344,7 @@ static bool set_up(lowering *w, const tf_tree *tree) {
       TF_ARRAY(a, ir_buffer, (3 + (size_t)tree->arch->n_memories) * (size_t)wl->n_tensors + 8 * (size_t)wl->n_ops);
   w->p->notes = TF_ARRAY(a, const ir_note *, (size_t)wl->n_ops);
   w->summed = TF_ARRAY(a, bool, (size_t)wl->n_ops);
-  w->carry = TF_ARRAY(a, low_carry, (size_t)wl->n_ops);
+  w->carry = TF_ARRAY(a, lower_carry, (size_t)wl->n_ops);
   w->narrow = TF_ARRAY(a, int, (size_t)wl->n_tensors + 1);
   w->hoisted = TF_ARRAY(a, int, loops);
   w->early = TF_ARRAY(a, bool, loops);
@@ -355,13 +356,13 @@ static bool set_up(lowering *w, const tf_tree *tree) {
     w->run.trip[l] = tree->nodes[p->loops[l].node].loops[p->loops[l].slot].trip;
   for (int o = 0; o < wl->n_ops; o++)
     for (int d = 0; d < wl->n_dims; d++)
-      *low_range(w, o, d) = low_whole_range(wl, d);
+      *lower_range(w, o, d) = lower_whole_range(wl, d);
   for (int z = 0; z < wl->n_tensors; z++)
     w->p->buffer_of[z] = w->narrow[z] = -1;
   for (int l = 0; l < p->n_loops; l++)
     w->hoisted[l] = w->var_of[l] = -1;
   w->into = &w->p->body;
-  return low_keep_start(w);
+  return lower_keep_start(w);
 }
 
 static const char **identifiers(ir_program *p, c_named what, const char *(*name)(const tf_workload *, int), int n) {
@@ -387,7 +388,7 @@ static void add_arguments(lowering *w) {
   const tf_workload *wl = w->plan->wl;
   for (int z = 0; z < wl->n_tensors; z++)
     if (wl->tensors[z].producer < 0 || wl->tensors[z].n_consumers == 0)
-      w->p->buffer_of[z] = low_buffer(w, z, wl->tensors[z].name, true, 0);
+      w->p->buffer_of[z] = lower_buffer(w, z, wl->tensors[z].name, true, 0);
 }
 
 /* What a pass leaves must pass the verifier: in builds with asserts after each pass, in others after the last, so that
@@ -398,21 +399,21 @@ static void check(lowering *w, const char *pass, bool last) {
 #ifndef NDEBUG
   last = true;
 #endif
-  if (last && !low_failed(w) && !ir_check(w->p, why, sizeof why))
+  if (last && !lower_failed(w) && !ir_check(w->p, why, sizeof why))
     tf_fail(w->d, w->plan->tree->nodes[0].at, TF_E_LOOP, "wrong loops after pass '%s': %s", pass, why);
 }
 
 /* Runs the target's passes, if the mapping could be lowered. */
 static void run_passes(lowering *w, size_t errors) {
-  const low_pass *pass = w->target->passes;
+  const lower_pass *pass = w->target->passes;
   if (tf_diags_errors(w->d) == errors) check(w, "lower", !pass->run);
-  for (; pass->run && !low_failed(w) && tf_diags_errors(w->d) == errors; pass++) {
+  for (; pass->run && !lower_failed(w) && tf_diags_errors(w->d) == errors; pass++) {
     pass->run(w);
     check(w, pass->name, !pass[1].run);
   }
 }
 
-ir_program *low_lower(const tf_tree *tree, const low_target *target, const ir_machine *machine, tf_diags *d) {
+ir_program *lower_kernel(const tf_tree *tree, const lower_target *target, const ir_machine *machine, tf_diags *d) {
   tf_arena *a = tf_arena_new();
   ir_program *p = TF_NEW(a, ir_program);
   lowering w = {.p = p, .target = target, .d = d};
@@ -432,10 +433,10 @@ ir_program *low_lower(const tf_tree *tree, const low_target *target, const ir_ma
     tf_fail(d, tree->nodes[0].at, TF_E_OVERFLOW, "the product of trip counts passes 2^63 - 1");
   } else {
     add_arguments(&w);
-    low_mask_find(&w);
-    if (low_threads(&w)) hoist(&w);
-    low_stage_start(&w);
-    low_keep_plan(&w);
+    lower_mask_find(&w);
+    if (lower_threads(&w)) hoist(&w);
+    lower_stage_start(&w);
+    lower_keep_plan(&w);
     lower_node(&w, 0);
     run_passes(&w, errors);
   }

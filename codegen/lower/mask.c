@@ -28,14 +28,14 @@ static bool holds_infinities(const lowering *w, const tf_mask *m) {
 }
 
 /* One by position, if there is any: it costs nothing. */
-void low_mask_find(lowering *w) {
+void lower_mask_find(lowering *w) {
   const tf_workload *wl = w->plan->facts->wl; /* as the model sees it */
-  w->mask = (low_mask){.scope = -1};
+  w->mask = (lower_mask){.scope = -1};
   if (!w->target->skips || w->plan->n_retains) return;
   for (int i = 0; i < 2 * wl->n_ops && w->mask.scope < 0; i++) {
     const bool by_data = i >= wl->n_ops;
     const int o = i % wl->n_ops;
-    low_mask m = {.limit = ir_number(0), .first = ir_number(0)};
+    lower_mask m = {.limit = ir_number(0), .first = ir_number(0)};
     if (by_data ? !tf_mask_added(wl, o, w->p->arena, &m.of) || !holds_infinities(w, &m.of)
                 : !tf_mask_of(wl, o, w->p->arena, &m.of))
       continue;
@@ -51,8 +51,8 @@ static const ir_range *common(lowering *w, int dim) {
   const ir_range *r = NULL;
   for (int o = 0; o < w->plan->wl->n_ops; o++) {
     if (!w->mask.of.in[o]) continue;
-    const ir_range *mine = low_range(w, o, dim);
-    if (r && !low_same_range(r, mine)) return NULL;
+    const ir_range *mine = lower_range(w, o, dim);
+    if (r && !lower_same_range(r, mine)) return NULL;
     r = mine;
   }
   return r;
@@ -78,34 +78,34 @@ static bool block_of(lowering *w, const ir_range **q, const ir_range **l) {
 
 /* The end of those keys that a row of the block sees; by data, of those in l. */
 static ir_atom end_of(lowering *w, const ir_range *q, const ir_range *l) {
-  if (w->mask.of.by < 0) return low_sum(w, "seen", ir_number(w->mask.of.hi), 1, q->hi);
+  if (w->mask.of.by < 0) return lower_sum(w, "seen", ir_number(w->mask.of.hi), 1, q->hi);
   const tf_ref *ref = data_of(w);
   const int rank = w->plan->wl->tensors[ref->tensor].rank;
   ir_range *box = TF_ARRAY(w->p->arena, ir_range, (size_t)rank);
-  if (low_failed(w)) return ir_number(0);
+  if (lower_failed(w)) return ir_number(0);
   for (int r = 0; r < rank - 1; r++)
-    box[r] = low_index(w, w->mask.of.op, &ref->index[r]);
+    box[r] = lower_index(w, w->mask.of.op, &ref->index[r]);
   box[rank - 1] = *l;
-  return low_seen(w, w->p->buffer_of[ref->tensor], box);
+  return lower_seen(w, w->p->buffer_of[ref->tensor], box);
 }
 
 /* The first `by` * i, or the extent, from which no row of the block needs anything; at least `by`. */
 static ir_atom limit_of(lowering *w, const ir_range *q, const ir_range *l, int64_t by) {
   const int64_t extent = w->plan->wl->dims[w->mask.of.l].extent;
   if (w->mask.of.by < 0 ? w->mask.of.hi >= extent : by >= extent) return ir_number(extent);
-  ir_atom end = low_sum(w, "seen", ir_number(by - 1), 1, end_of(w, q, l));
-  if (w->mask.of.by >= 0 || w->mask.of.hi < 0) end = low_max(w, "seen", end, ir_number(by));
-  const ir_atom times = low_by(w, "seen", IR_DIV, end, by);
-  return low_min(w, "seen", ir_number(extent), low_sum(w, "seen", ir_number(0), by, times));
+  ir_atom end = lower_sum(w, "seen", ir_number(by - 1), 1, end_of(w, q, l));
+  if (w->mask.of.by >= 0 || w->mask.of.hi < 0) end = lower_max(w, "seen", end, ir_number(by));
+  const ir_atom times = lower_divmod(w, "seen", IR_DIV, end, by);
+  return lower_min(w, "seen", ir_number(extent), lower_sum(w, "seen", ir_number(0), by, times));
 }
 
 /* The last `by` * i before which no row of the block needs anything; at most the extent less `by`. */
 static ir_atom first_of(lowering *w, const ir_range *q, int64_t by) {
   const int64_t extent = w->plan->wl->dims[w->mask.of.l].extent;
   if (w->mask.of.lo <= -w->plan->wl->dims[w->mask.of.q].extent) return ir_number(0);
-  ir_atom from = low_sum(w, "hidden", ir_number(w->mask.of.lo), 1, q->lo);
-  from = low_min(w, "hidden", ir_number(extent - by), low_max(w, "hidden", from, ir_number(0)));
-  return low_sum(w, "hidden", ir_number(0), by, low_by(w, "hidden", IR_DIV, from, by));
+  ir_atom from = lower_sum(w, "hidden", ir_number(w->mask.of.lo), 1, q->lo);
+  from = lower_min(w, "hidden", ir_number(extent - by), lower_max(w, "hidden", from, ir_number(0)));
+  return lower_sum(w, "hidden", ir_number(0), by, lower_divmod(w, "hidden", IR_DIV, from, by));
 }
 
 /* ---- whole rows -------------------------------------------------------------------------------------------- */
@@ -135,7 +135,7 @@ static ir_range few_lengths(lowering *w, int n, const ir_range *q, const ir_rang
   if (part == 0) return r;
   r.hi = limit_of(w, q, l, part);
   for (int64_t length = part; length < extent; length += part)
-    low_add_length(&r, length);
+    lower_add_length(&r, length);
   return r;
 }
 
@@ -147,8 +147,8 @@ static void cut_rows(lowering *w, int n, const ir_range *q, const ir_range *l) {
   if (w->mask.limit.var < 0) return; /* the block sees whole rows */
   w->mask.inside = true;
   for (int o = 0; o < wl->n_ops; o++)
-    if (w->mask.of.in[o]) low_mask_end(w, o);
-  low_infer(w, n); /* the ranges of producers */
+    if (w->mask.of.in[o]) lower_mask_end(w, o);
+  lower_infer(w, n); /* the ranges of producers */
 }
 
 /* ---- streamed rows -------------------------------------------------------------------------------------------- */
@@ -170,7 +170,7 @@ static bool streams(const lowering *w, int n, bool *none) {
 static bool all_void(lowering *w, int n) {
   const tf_workload *wl = w->plan->wl;
   bool *void_of = TF_ARRAY(w->p->arena, bool, (size_t)wl->n_ops + 1), all = true;
-  for (int i = wl->n_ops - 1; i >= 0 && !low_failed(w); i--) {
+  for (int i = wl->n_ops - 1; i >= 0 && !lower_failed(w); i--) {
     const int o = wl->topo[i];
     const tf_tensor *z = &wl->tensors[wl->ops[o].out];
     bool fed = z->n_consumers > 0;
@@ -179,7 +179,7 @@ static bool all_void(lowering *w, int n) {
     void_of[o] = w->mask.of.in[o] || fed;
     all &= void_of[o] || !tf_plan_above(w->plan, n, w->plan->tree->op_node[o]);
   }
-  return all && !low_failed(w);
+  return all && !lower_failed(w);
 }
 
 static void cut_stream(lowering *w, int n, const ir_range *q, const ir_range *l) {
@@ -188,51 +188,51 @@ static void cut_stream(lowering *w, int n, const ir_range *q, const ir_range *l)
   w->mask.seen = *l;
   w->mask.seen.some = w->mask.seen.exact = false;
   if (w->mask.of.by >= 0) {
-    w->mask.seen.hi = low_max(w, "seen", end_of(w, q, l), ir_number(1));
+    w->mask.seen.hi = lower_max(w, "seen", end_of(w, q, l), ir_number(1));
     w->mask.first = ir_number(0);
   } else {
     const ir_atom first = first_of(w, q, l->most), limit = limit_of(w, q, l, l->most);
     if (first.var < 0 && limit.var < 0) return;
-    w->mask.seen.lo = low_max(w, "seen", l->lo, first);
-    w->mask.seen.hi = low_min(w, "seen", l->hi, limit);
+    w->mask.seen.lo = lower_max(w, "seen", l->lo, first);
+    w->mask.seen.hi = lower_min(w, "seen", l->hi, limit);
     w->mask.first = first;
   }
   w->mask.streaming = true;
 }
 
-low_mark low_mask_visit(lowering *w, int n) {
-  const low_mark none = {NULL, 0}, mark = {w->into, w->n_lets};
-  ir_stmt *s = w->mask.streaming && n == w->mask.scope ? low_add(w, IR_IF) : NULL;
+lower_mark lower_mask_visit(lowering *w, int n) {
+  const lower_mark none = {NULL, 0}, mark = {w->into, w->n_lets};
+  ir_stmt *s = w->mask.streaming && n == w->mask.scope ? lower_add(w, IR_IF) : NULL;
   if (!s) return none;
   s->guard.n = 1;
   s->guard.range = TF_NEW(w->p->arena, ir_range);
-  if (low_failed(w)) return none;
+  if (lower_failed(w)) return none;
   *s->guard.range = w->mask.seen;
-  low_open(w, &s->body);
+  lower_open(w, &s->body);
   return mark;
 }
 
-bool low_mask_streams(const lowering *w, int o, int dim) {
+bool lower_mask_streams(const lowering *w, int o, int dim) {
   return w->mask.streaming && w->mask.of.in[o] && dim == w->mask.of.l;
 }
 
-ir_atom low_mask_fresh(lowering *w, int o, int dim, ir_atom lo) {
-  return low_mask_streams(w, o, dim) ? low_sum(w, "since", lo, -1, w->mask.first) : lo;
+ir_atom lower_mask_fresh(lowering *w, int o, int dim, ir_atom lo) {
+  return lower_mask_streams(w, o, dim) ? lower_sum(w, "since", lo, -1, w->mask.first) : lo;
 }
 
 /* ---- both kinds ------------------------------------------------------------------------------------------------ */
 
-void low_mask_open(lowering *w, int n) {
+void lower_mask_open(lowering *w, int n) {
   const ir_range *q = NULL, *l;
   bool none;
   if (n != w->mask.scope || w->mask.of.lo > w->mask.of.hi || !block_of(w, &q, &l)) return;
   const ir_range rows = q ? *q : (ir_range){.some = true}, keys = *l; /* before any of them is cut */
   if (streams(w, n, &none))
     cut_stream(w, n, &rows, &keys);
-  else if (none && low_mask_whole(w, l))
+  else if (none && lower_mask_whole(w, l))
     cut_rows(w, n, &rows, &keys);
 }
 
-void low_mask_close(lowering *w, int n) {
+void lower_mask_close(lowering *w, int n) {
   if (n == w->mask.scope) w->mask.inside = w->mask.streaming = false;
 }

@@ -1,22 +1,22 @@
 /* Where a mask lets a row end: the ranges of keys inside its scope. */
 #include "codegen/lower/lower.h"
 
-bool low_mask_whole(const lowering *w, const ir_range *r) {
+bool lower_mask_whole(const lowering *w, const ir_range *r) {
   return r->exact && r->lo.var < 0 && r->lo.off == 0 && r->most == w->plan->wl->dims[w->mask.of.l].extent;
 }
 
-void low_mask_end(lowering *w, int o) {
-  ir_range *r = low_range(w, o, w->mask.of.l);
-  if (!low_mask_whole(w, r)) return;
+void lower_mask_end(lowering *w, int o) {
+  ir_range *r = lower_range(w, o, w->mask.of.l);
+  if (!lower_mask_whole(w, r)) return;
   r->hi = w->mask.limit;
   r->exact = false;
 }
 
-void low_mask_infer(lowering *w, int o) {
+void lower_mask_infer(lowering *w, int o) {
   if (!w->mask.inside || tf_op_slot(&w->plan->wl->ops[o], w->mask.of.l) < 0) return;
-  ir_range *r = low_range(w, o, w->mask.of.l);
+  ir_range *r = lower_range(w, o, w->mask.of.l);
   if (w->mask.of.in[o])
-    low_mask_end(w, o);
+    lower_mask_end(w, o);
   else if (r->lo.var < 0 && ir_same(r->hi, w->mask.limit))
     *r = w->mask.few;
 }

@@ -5,7 +5,7 @@
 #include "codegen/lower/lower.h"
 #include "model/flow/online.h"
 
-int low_buffer(lowering *w, int z, const char *name, bool argument, int level) {
+int lower_buffer(lowering *w, int z, const char *name, bool argument, int level) {
   const tf_tensor *t = &w->plan->wl->tensors[z];
   ir_program *p = w->p;
   size_t rank = (size_t)t->rank + 1;
@@ -19,10 +19,10 @@ int low_buffer(lowering *w, int z, const char *name, bool argument, int level) {
                  .shares = -1,
                  .slots = 1,
                  .slot = ir_number(0),
-                 .type = low_type(w, z, argument)};
+                 .type = lower_type(w, z, argument)};
   b.extent = TF_ARRAY(p->arena, int64_t, rank);
   b.base = TF_ARRAY(p->arena, ir_atom, rank);
-  if (low_failed(w) || !p->buffers) return 0;
+  if (lower_failed(w) || !p->buffers) return 0;
   const ir_buffer *of = p->buffer_of[z] >= 0 ? &p->buffers[p->buffer_of[z]] : NULL;
   for (int r = 0; r < t->rank; r++) {
     b.extent[r] = of ? of->extent[r] : t->extent[r];
@@ -35,26 +35,26 @@ int low_buffer(lowering *w, int z, const char *name, bool argument, int level) {
   return p->n_buffers++;
 }
 
-char *low_derived(lowering *w, const char *name, const char *what) {
+char *lower_derived(lowering *w, const char *name, const char *what) {
   const size_t size = strlen(name) + strlen(what) + 2;
   char *text = TF_ARRAY(w->p->arena, char, size);
   if (text) snprintf(text, size, "%s_%s", name, what);
   return text;
 }
 
-ir_stmt *low_over_output(lowering *w, ir_kind kind, int o) {
+ir_stmt *lower_over_output(lowering *w, ir_kind kind, int o) {
   const tf_op *op = &w->plan->wl->ops[o];
-  ir_stmt *s = low_add(w, kind);
+  ir_stmt *s = lower_add(w, kind);
   if (!s) return NULL;
   s->op = o;
   s->range = TF_ARRAY(w->p->arena, ir_range, (size_t)op->n_out_dims + 1);
-  if (low_failed(w)) return NULL;
+  if (lower_failed(w)) return NULL;
   for (int r = 0; r < op->n_out_dims; r++)
-    s->range[r] = *low_range(w, o, op->dims[r]);
+    s->range[r] = *lower_range(w, o, op->dims[r]);
   return s;
 }
 
-int low_late_divisor(const lowering *w, int o) {
+int lower_late_divisor(const lowering *w, int o) {
   const tf_online *s = w->plan->online;
   const tf_op *op = &w->plan->facts->wl->ops[o];
   const tf_expr *root = &op->expr[op->n_expr - 1];

@@ -6,7 +6,7 @@
 
 enum { N_ALSO = sizeof((ir_range *)0)->also / sizeof(int64_t) };
 
-bool low_add_length(ir_range *r, int64_t length) {
+bool lower_add_length(ir_range *r, int64_t length) {
   if (length <= 0 || length == r->most || length == r->rest) return true;
   if (!r->rest) {
     r->rest = length;
@@ -33,16 +33,16 @@ static void split_lengths(ir_range *piece, const ir_range *r, int64_t step) {
   bool known = r->exact || r->rest;
   for (int i = 0; known && length_of(r, i); i++) {
     int64_t all = length_of(r, i);
-    known = low_add_length(piece, all % step) && low_add_length(piece, all < step ? all : step);
+    known = lower_add_length(piece, all % step) && lower_add_length(piece, all < step ? all : step);
   }
   if (known && !piece->rest) piece->rest = piece->most;
 }
 
-ir_range low_split(lowering *w, const char *name, ir_range r, ir_atom digit, int64_t step, int64_t trip) {
-  ir_atom lo = low_sum(w, name, r.lo, step, digit), end = {lo.var, lo.off + step};
+ir_range lower_split(lowering *w, const char *name, ir_range r, ir_atom digit, int64_t step, int64_t trip) {
+  ir_atom lo = lower_sum(w, name, r.lo, step, digit), end = {lo.var, lo.off + step};
   if (r.exact && step * trip == r.most)
     return (ir_range){.lo = lo, .hi = end, .most = step, .some = true, .exact = true};
-  ir_range piece = {.lo = lo, .hi = low_min(w, name, r.hi, end), .most = step < r.most ? step : r.most};
+  ir_range piece = {.lo = lo, .hi = lower_min(w, name, r.hi, end), .most = step < r.most ? step : r.most};
   piece.some = r.exact && step * (trip - 1) < r.most;
   split_lengths(&piece, &r, step);
   return piece;
@@ -53,7 +53,7 @@ static void index_lengths(lowering *w, int op, const tf_index *ix, ir_range *v) 
   const ir_range *uneven = NULL;
   int64_t by = 0;
   for (int i = 0; i < ix->n_terms; i++) {
-    const ir_range *d = low_range(w, op, ix->terms[i].dim);
+    const ir_range *d = lower_range(w, op, ix->terms[i].dim);
     if (d->exact) continue;
     if (uneven) return;
     uneven = d;
@@ -62,17 +62,17 @@ static void index_lengths(lowering *w, int op, const tf_index *ix, ir_range *v) 
   if (!uneven || !uneven->rest) return;
   v->rest = v->most - by * (uneven->most - uneven->rest);
   for (int i = 0; i < N_ALSO && uneven->also[i]; i++)
-    low_add_length(v, v->most - by * (uneven->most - uneven->also[i]));
+    lower_add_length(v, v->most - by * (uneven->most - uneven->also[i]));
 }
 
-ir_range low_index(lowering *w, int op, const tf_index *ix) {
+ir_range lower_index(lowering *w, int op, const tf_index *ix) {
   ir_range v = {.lo = ir_number(ix->c), .hi = ir_number(ix->c + 1), .most = 1, .some = true, .exact = true};
   for (int i = 0; i < ix->n_terms; i++) {
-    const ir_range *d = low_range(w, op, ix->terms[i].dim);
+    const ir_range *d = lower_range(w, op, ix->terms[i].dim);
     int64_t c = ix->terms[i].coef;
     ir_atom last = {d->hi.var, d->hi.off - 1};
-    v.lo = low_sum(w, "lo", v.lo, c, c > 0 ? d->lo : last);
-    v.hi = low_sum(w, "hi", v.hi, c, c > 0 ? last : d->lo);
+    v.lo = lower_sum(w, "lo", v.lo, c, c > 0 ? d->lo : last);
+    v.hi = lower_sum(w, "hi", v.hi, c, c > 0 ? last : d->lo);
     v.most += (c > 0 ? c : -c) * (d->most - 1);
     v.exact &= d->exact;
     v.some &= d->some;
@@ -87,11 +87,11 @@ ir_range low_index(lowering *w, int op, const tf_index *ix) {
 static ir_range clip(lowering *w, const tf_tensor *z, int r, ir_range v) {
   if (z->pad[r] == 0) return v;
   int64_t lo = z->lo[r], end = lo + z->extent[r];
-  const low_span first = low_span_of(w, v.lo), last = low_span_of(w, v.hi);
+  const lower_span first = lower_span_of(w, v.lo), last = lower_span_of(w, v.hi);
   if (first.first >= lo && last.last <= end) return v;
   const bool some = v.some && first.last < end && last.first > lo;
-  v.lo = low_max(w, "lo", v.lo, ir_number(lo));
-  v.hi = low_min(w, "hi", v.hi, ir_number(end));
+  v.lo = lower_max(w, "lo", v.lo, ir_number(lo));
+  v.hi = lower_min(w, "hi", v.hi, ir_number(end));
   v.some = some;
   v.exact = false;
   v.rest = 0;
@@ -110,35 +110,35 @@ static ir_range hull(lowering *w, const tf_tensor *z, int r, ir_range a, ir_rang
   if (ir_same(a.lo, b.lo) && ir_same(a.hi, b.hi)) return a;
   ir_range v = {.exact = a.exact && b.exact, .some = a.some || b.some, .most = z->extent[r]};
   if (v.exact && a.lo.var == b.lo.var) { /* they differ by a constant */
-    v.lo = low_min(w, "lo", a.lo, b.lo);
-    v.hi = low_max(w, "hi", (ir_atom){a.lo.var, a.lo.off + a.most}, (ir_atom){b.lo.var, b.lo.off + b.most});
+    v.lo = lower_min(w, "lo", a.lo, b.lo);
+    v.hi = lower_max(w, "hi", (ir_atom){a.lo.var, a.lo.off + a.most}, (ir_atom){b.lo.var, b.lo.off + b.most});
     v.most = v.hi.off - v.lo.off;
     return v;
   }
   v.exact = false;
-  v.lo = low_min(w, "lo", low_pick(w, "lo", a, a.lo, high), low_pick(w, "lo", b, b.lo, high));
-  v.hi = low_max(w, "hi", low_pick(w, "hi", a, a.hi, low), low_pick(w, "hi", b, b.hi, low));
+  v.lo = lower_min(w, "lo", lower_select(w, "lo", a, a.lo, high), lower_select(w, "lo", b, b.lo, high));
+  v.hi = lower_max(w, "hi", lower_select(w, "hi", a, a.hi, low), lower_select(w, "hi", b, b.hi, low));
   return v;
 }
 
 /* A reference counts only while none of the op's ranges is empty. */
-ir_range low_unless_idle(lowering *w, int op, ir_range v, int but) {
+ir_range lower_unless_idle(lowering *w, int op, ir_range v, int but) {
   for (int d = 0; d < w->plan->wl->ops[op].n_dims; d++) {
-    const ir_range *r = low_range(w, op, w->plan->wl->ops[op].dims[d]);
+    const ir_range *r = lower_range(w, op, w->plan->wl->ops[op].dims[d]);
     if (r->some || w->plan->wl->ops[op].dims[d] == but) continue;
-    v.hi = low_pick(w, "hi", *r, v.hi, v.lo);
+    v.hi = lower_select(w, "hi", *r, v.hi, v.lo);
     v.some = v.exact = false;
   }
   return v;
 }
 
-ir_range low_demand(lowering *w, int z, int r, int n, bool with_maker) {
+ir_range lower_demand(lowering *w, int z, int r, int n, bool with_maker) {
   const tf_plan *p = w->plan;
   const tf_tensor *t = &p->wl->tensors[z];
   ir_range v = {.most = 0, .lo = ir_number(0), .hi = ir_number(0)};
   bool any = false;
   if (with_maker && t->producer >= 0) {
-    v = *low_range(w, t->producer, p->wl->ops[t->producer].dims[r]);
+    v = *lower_range(w, t->producer, p->wl->ops[t->producer].dims[r]);
     any = true;
   }
   for (int i = 0; i < t->n_consumers; i++) {
@@ -146,12 +146,12 @@ ir_range low_demand(lowering *w, int z, int r, int n, bool with_maker) {
     if (!tf_plan_above(p, n, p->tree->op_node[t->consumers[i]])) continue;
     for (int k = 0; k < op->n_reads; k++) {
       if (op->reads[k].tensor != z) continue;
-      ir_range one = clip(w, t, r, low_index(w, t->consumers[i], &op->reads[k].index[r]));
+      ir_range one = clip(w, t, r, lower_index(w, t->consumers[i], &op->reads[k].index[r]));
       const tf_index *ix = &op->reads[k].index[r];
       if (t->n_consumers > 1 || op->n_reads > 1 || ix->n_terms > 1)
-        one = low_unless_idle(w, t->consumers[i], one, -1);
+        one = lower_unless_idle(w, t->consumers[i], one, -1);
       else if (p->n_retains || w->target->copies) /* possibly nothing is left to compute */
-        one = low_unless_idle(w, t->consumers[i], one, ix->n_terms && ix->terms[0].coef > 0 ? ix->terms[0].dim : -1);
+        one = lower_unless_idle(w, t->consumers[i], one, ix->n_terms && ix->terms[0].coef > 0 ? ix->terms[0].dim : -1);
       v = any ? hull(w, t, r, v, one) : one;
       any = true;
     }
@@ -160,14 +160,14 @@ ir_range low_demand(lowering *w, int z, int r, int n, bool with_maker) {
   return v;
 }
 
-bool low_same_range(const ir_range *a, const ir_range *b) { return ir_same(a->lo, b->lo) && ir_same(a->hi, b->hi); }
+bool lower_same_range(const ir_range *a, const ir_range *b) { return ir_same(a->lo, b->lo) && ir_same(a->hi, b->hi); }
 
-int low_find_dim(const tf_op *op, int dim) {
+int lower_find_dim(const tf_op *op, int dim) {
   for (int k = 0; k < op->n_dims; k++)
     if (op->dims[k] == dim) return k;
   return -1;
 }
 
-bool low_is_dim(const tf_index *ix, int dim) {
+bool lower_is_dim(const tf_index *ix, int dim) {
   return ix->n_terms == 1 && ix->c == 0 && ix->terms[0].coef == 1 && ix->terms[0].dim == dim;
 }

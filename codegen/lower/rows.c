@@ -82,7 +82,7 @@ static void join_in(lowering *w, ir_body *body) {
     if (s->kind == IR_FOR || s->kind == IR_IF) join_in(w, &s->body);
     if (to > i + 1 && common > 0) {
       ir_stmt *all = TF_NEW(w->p->arena, ir_stmt), **rows = TF_ARRAY(w->p->arena, ir_stmt *, (size_t)(to - i));
-      if (low_failed(w)) return;
+      if (lower_failed(w)) return;
       memcpy(rows, body->s + i, (size_t)(to - i) * sizeof *rows);
       *all = (ir_stmt){.kind = IR_TOGETHER, .together.n_common = common, .body = {to - i, rows}};
       s = all;
@@ -93,4 +93,4 @@ static void join_in(lowering *w, ir_body *body) {
   body->n = n;
 }
 
-void low_join_rows(lowering *w) { join_in(w, &w->p->body); }
+void lower_join_rows(lowering *w) { join_in(w, &w->p->body); }

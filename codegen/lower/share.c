@@ -116,4 +116,4 @@ static void share_in(lowering *w, const ir_body *body) {
   }
 }
 
-void low_share(lowering *w) { share_in(w, &w->p->body); }
+void lower_share(lowering *w) { share_in(w, &w->p->body); }

@@ -2,7 +2,7 @@
 #include "base/checked.h"
 #include "codegen/lower/lower.h"
 
-static const low_span anywhere = {-LOW_FAR, LOW_FAR, 1};
+static const lower_span anywhere = {-LOW_FAR, LOW_FAR, 1};
 
 static int64_t near(int64_t x) { return x < -LOW_FAR ? -LOW_FAR : x > LOW_FAR ? LOW_FAR : x; }
 
@@ -15,24 +15,24 @@ static int64_t plus(int64_t a, int64_t coef, int64_t b) {
   return near(near(c) + a);
 }
 
-low_span low_span_of(const lowering *w, ir_atom a) {
-  if (a.var < 0) return (low_span){near(a.off), near(a.off), tf_gcd(a.off, 0)};
-  const low_span v = w->span ? w->span[a.var] : anywhere;
-  return (low_span){plus(v.first, 1, a.off), plus(v.last, 1, a.off), tf_gcd(v.of, a.off)};
+lower_span lower_span_of(const lowering *w, ir_atom a) {
+  if (a.var < 0) return (lower_span){near(a.off), near(a.off), tf_gcd(a.off, 0)};
+  const lower_span v = w->span ? w->span[a.var] : anywhere;
+  return (lower_span){plus(v.first, 1, a.off), plus(v.last, 1, a.off), tf_gcd(v.of, a.off)};
 }
 
-static void know(lowering *w, int var, low_span s) {
-  if (w->span && !low_failed(w)) w->span[var] = s;
+static void know(lowering *w, int var, lower_span s) {
+  if (w->span && !lower_failed(w)) w->span[var] = s;
 }
 
-void low_span_any(lowering *w, int var) { know(w, var, anywhere); }
+void lower_span_any(lowering *w, int var) { know(w, var, anywhere); }
 
-void low_span_loop(lowering *w, int var, int64_t trip) { know(w, var, (low_span){0, near(trip - 1), trip > 1}); }
+void lower_span_loop(lowering *w, int var, int64_t trip) { know(w, var, (lower_span){0, near(trip - 1), trip > 1}); }
 
-static low_span sum_of(const lowering *w, const ir_expr *e) {
-  low_span all = {0, 0, 0};
+static lower_span sum_of(const lowering *w, const ir_expr *e) {
+  lower_span all = {0, 0, 0};
   for (int i = 0; i < e->n; i++) {
-    const low_span v = low_span_of(w, e->arg[i]);
+    const lower_span v = lower_span_of(w, e->arg[i]);
     const int64_t c = e->coef[i];
     all.first = plus(all.first, c, c < 0 ? v.last : v.first);
     all.last = plus(all.last, c, c < 0 ? v.first : v.last);
@@ -43,10 +43,10 @@ static low_span sum_of(const lowering *w, const ir_expr *e) {
 }
 
 /* Of the least or the most of the arguments; of a pick, of either. */
-static low_span of_several(const lowering *w, ir_fn fn, const ir_atom *arg, int n) {
-  low_span all = low_span_of(w, arg[0]);
+static lower_span of_several(const lowering *w, ir_fn fn, const ir_atom *arg, int n) {
+  lower_span all = lower_span_of(w, arg[0]);
   for (int i = 1; i < n; i++) {
-    const low_span v = low_span_of(w, arg[i]);
+    const lower_span v = lower_span_of(w, arg[i]);
     if (fn == IR_MAX ? v.first > all.first : v.first < all.first) all.first = v.first;
     if (fn == IR_MIN ? v.last < all.last : v.last > all.last) all.last = v.last;
     all.of = tf_gcd(all.of, v.of);
@@ -54,14 +54,14 @@ static low_span of_several(const lowering *w, ir_fn fn, const ir_atom *arg, int 
   return all;
 }
 
-static low_span by(const lowering *w, const ir_expr *e) {
-  const low_span v = low_span_of(w, e->arg[0]);
+static lower_span by(const lowering *w, const ir_expr *e) {
+  const lower_span v = lower_span_of(w, e->arg[0]);
   const int64_t n = e->arg[1].off;
-  if (e->fn == IR_MOD) return (low_span){0, v.last < n - 1 ? v.last : n - 1, 1};
-  return (low_span){v.first < 0 ? 0 : v.first / n, v.last == LOW_FAR ? LOW_FAR : v.last / n, 1};
+  if (e->fn == IR_MOD) return (lower_span){0, v.last < n - 1 ? v.last : n - 1, 1};
+  return (lower_span){v.first < 0 ? 0 : v.first / n, v.last == LOW_FAR ? LOW_FAR : v.last / n, 1};
 }
 
-void low_span_let(lowering *w, int var, const ir_expr *e) {
+void lower_span_let(lowering *w, int var, const ir_expr *e) {
   switch (e->fn) {
   case IR_SUM: know(w, var, sum_of(w, e)); break;
   case IR_MIN:
@@ -70,7 +70,7 @@ void low_span_let(lowering *w, int var, const ir_expr *e) {
   case IR_MOD:
   case IR_DIV: know(w, var, by(w, e)); break;
   case IR_SEEN:
-    know(w, var, (low_span){low_span_of(w, e->arg[e->n - 2]).first, low_span_of(w, e->arg[e->n - 1]).last, 1});
+    know(w, var, (lower_span){lower_span_of(w, e->arg[e->n - 2]).first, lower_span_of(w, e->arg[e->n - 1]).last, 1});
     break;
   }
 }

@@ -21,28 +21,28 @@ static void add_buffer(lowering *w, int level, int z) {
   const tf_memory *m = &w->plan->arch->memories[level];
   int *at = stage_of(w, level, z);
   if (*at >= 0) return;
-  int i = low_buffer(w, z, w->plan->wl->tensors[z].name, false, level);
-  if (low_failed(w)) return;
+  int i = lower_buffer(w, z, w->plan->wl->tensors[z].name, false, level);
+  if (lower_failed(w)) return;
   ir_buffer *b = &w->p->buffers[i];
   b->role = IR_TILES;
   for (int k = w->p->platform->n_spaces - 1; k > 0; k--)
     if (w->p->platform->spaces[k].filled) b->space = k;
   b->slots = w->target->depth > 1 && m->double_buffered ? 2 : 1;
-  if (b->slots > 1) b->slot = (ir_atom){low_var(w, "half_%s_", b->id), 0};
+  if (b->slots > 1) b->slot = (ir_atom){lower_var(w, "half_%s_", b->id), 0};
   for (int r = 0; r < b->rank; r++) {
     b->extent[r] = 0;
-    b->base[r] = (ir_atom){low_var(w, "at_%s_", b->id), 0};
+    b->base[r] = (ir_atom){lower_var(w, "at_%s_", b->id), 0};
   }
   *at = i;
 }
 
-void low_stage_start(lowering *w) {
+void lower_stage_start(lowering *w) {
   const tf_plan *p = w->plan;
   size_t n = (size_t)p->wl->n_tensors, all = n * (size_t)p->arch->n_memories;
   w->from = TF_ARRAY(w->p->arena, int, n);
   w->stage = TF_ARRAY(w->p->arena, int, all);
   w->chain = TF_ARRAY(w->p->arena, ir_range, (size_t)(p->wl->n_ops * p->wl->n_dims) + 1);
-  if (low_failed(w)) return;
+  if (lower_failed(w)) return;
   memset(w->stage, -1, all * sizeof *w->stage);
   for (int i = 0; i < p->tree->n_nodes && w->target->copies; i++)
     for (int z = 0; z < p->wl->n_tensors; z++)
@@ -70,19 +70,19 @@ static void step_ahead(lowering *w, int n, int top, ir_atom *last) {
   ir_atom carry = ir_number(1);
   memcpy(w->cur, w->chain, (size_t)(p->wl->n_ops * p->wl->n_dims) * sizeof *w->cur);
   ir_atom *digit = TF_ARRAY(w->p->arena, ir_atom, (size_t)path->n + 1);
-  for (int k = path->n - 1; k >= 0 && !low_failed(w); k--) {
+  for (int k = path->n - 1; k >= 0 && !lower_failed(w); k--) {
     int l = path->loops[k];
     digit[k] = (ir_atom){w->var_of[l], 0};
     if (w->run.trip[l] == 1) digit[k] = ir_number(0);
     if (w->run.trip[l] == 1 || !tf_plan_above(p, top, p->loops[l].node)) continue;
-    ir_atom next = low_sum(w, "next", digit[k], 1, carry);
+    ir_atom next = lower_sum(w, "next", digit[k], 1, carry);
     ir_range there = {.lo = next, .hi = ir_number(w->run.trip[l])};
-    carry = low_pick(w, "carry", there, ir_number(0), ir_number(1));
-    digit[k] = low_pick(w, "next", there, next, ir_number(0));
+    carry = lower_select(w, "carry", there, ir_number(0), ir_number(1));
+    digit[k] = lower_select(w, "next", there, next, ir_number(0));
   }
-  for (int k = 0; k < path->n && !low_failed(w); k++)
+  for (int k = 0; k < path->n && !lower_failed(w); k++)
     if (w->run.trip[path->loops[k]] > 1 && p->depth[p->loops[path->loops[k]].node] >= w->chain_depth)
-      low_split_leaders(w, path->loops[k], digit[k]);
+      lower_split_leaders(w, path->loops[k], digit[k]);
   *last = carry;
 }
 
@@ -94,21 +94,21 @@ static void stage(lowering *w, int n, int z) {
   ir_range *before = TF_ARRAY(w->p->arena, ir_range, ranges);
   int i = *stage_of(w, p->tree->nodes[n].level, z);
   ir_atom last = ir_number(1);
-  if (low_failed(w)) return;
+  if (lower_failed(w)) return;
   memcpy(before, w->cur, ranges * sizeof *before);
-  low_infer(w, n);
-  const low_mark mark = low_open_busy(w, n, z); /* a tile without points is not entered */
+  lower_infer(w, n);
+  const lower_mark mark = lower_guard_nonempty(w, n, z); /* a tile without points is not entered */
   for (int r = 0; r < t->rank; r++)
-    now[r] = low_demand(w, z, r, n, false);
+    now[r] = lower_demand(w, z, r, n, false);
   if (w->p->buffers[i].slots > 1) {
     step_ahead(w, n, chain_start(p, n, z), &last);
-    low_infer(w, n);
+    lower_infer(w, n);
     for (int r = 0; r < t->rank; r++)
-      ahead[r] = low_demand(w, z, r, n, false);
+      ahead[r] = lower_demand(w, z, r, n, false);
   }
   memcpy(w->cur, before, ranges * sizeof *before);
-  ir_stmt *s = low_add(w, IR_STAGE);
-  if (w->into != mark.into) low_close(w, mark);
+  ir_stmt *s = lower_add(w, IR_STAGE);
+  if (w->into != mark.into) lower_close(w, mark);
   if (!s) return;
   ir_buffer *b = &w->p->buffers[i];
   b->words = 1;
@@ -125,7 +125,7 @@ static void stage(lowering *w, int n, int z) {
   w->from[z] = i;
 }
 
-void low_stage(lowering *w, int n) {
+void lower_stage(lowering *w, int n) {
   for (int z = 0; z < w->plan->wl->n_tensors && w->target->copies; z++)
     if (holds(w->plan, n, z)) stage(w, n, z);
 }
@@ -137,15 +137,15 @@ static bool held_below(const tf_plan *p, int n, int level, int z) {
   return false;
 }
 
-void low_stage_pass(lowering *w, int n, int child) {
+void lower_stage_pass(lowering *w, int n, int child) {
   const tf_plan *p = w->plan;
   if (!w->target->copies || !tf_plan_drops(&p->tree->nodes[n])) return;
   for (int level = 1; level < p->arch->n_memories; level++)
     for (int z = 0; z < p->wl->n_tensors; z++) {
       if (*stage_of(w, level, z) < 0 || tf_node_touches(p->facts, child, z) || !held_below(p, n, level, z)) continue;
-      low_mark mark = low_open_busy(w, child, -1);
-      ir_stmt *s = low_add(w, IR_FORGET);
+      lower_mark mark = lower_guard_nonempty(w, child, -1);
+      ir_stmt *s = lower_add(w, IR_FORGET);
       if (s) s->forget.tensor = z, s->forget.buffer = *stage_of(w, level, z), s->forget.node = n;
-      low_close(w, mark);
+      lower_close(w, mark);
     }
 }

@@ -16,16 +16,16 @@ static int maximum(const lowering *w, int n) {
 
 /* ---- ops as their steps compute them -------------------------------------------------------------------------- */
 
-bool low_is_idle(const lowering *w, int o) { return w->plan->online && w->plan->online->step[o].number; }
+bool lower_is_idle(const lowering *w, int o) { return w->plan->online && w->plan->online->step[o].number; }
 
-bool low_stream_steps(lowering *w, tf_plan *plan) {
+bool lower_stream_steps(lowering *w, tf_plan *plan) {
   tf_workload *wl = TF_NEW(w->p->arena, tf_workload);
   tf_tree *tree = TF_NEW(w->p->arena, tf_tree);
   tf_op *ops = TF_ARRAY(w->p->arena, tf_op, (size_t)plan->wl->n_ops);
   if (!wl || !tree || !ops) return false;
   if (!plan->online) return true;
   for (int o = 0; o < plan->wl->n_ops; o++)
-    ops[o] = low_late_divisor(w, o) >= 0 ? plan->wl->ops[o] : *plan->online->step[o].op;
+    ops[o] = lower_late_divisor(w, o) >= 0 ? plan->wl->ops[o] : *plan->online->step[o].op;
   w->p->asked = plan->wl;
   *wl = *plan->wl;
   wl->ops = ops;
@@ -39,7 +39,7 @@ bool low_stream_steps(lowering *w, tf_plan *plan) {
 /* ---- running values ------------------------------------------------------------------------------------------ */
 
 /* The model gives each maximum its own corrections; kernels have one. */
-bool low_stream_check(lowering *w, int n) {
+bool lower_stream_check(lowering *w, int n) {
   const tf_node *t = &w->plan->tree->nodes[n];
   const int x = maximum(w, n);
   for (int i = 0; i < t->n_stream; i++) {
@@ -58,13 +58,13 @@ static bool below(const lowering *w, int child, int o) {
   return tf_plan_above(w->plan, child, w->plan->tree->op_node[o]);
 }
 
-void low_stream_before(lowering *w, int n, int child) {
+void lower_stream_before(lowering *w, int n, int child) {
   int x = maximum(w, n);
   if (x < 0 || !below(w, child, x)) return;
   int out = w->plan->wl->ops[x].out;
-  int old = low_buffer(w, out, "before", false, w->plan->home_level[out]);
-  char *id = low_derived(w, w->p->tensor_id[out], "before");
-  ir_stmt *s = low_over_output(w, IR_SAVE, x);
+  int old = lower_buffer(w, out, "before", false, w->plan->home_level[out]);
+  char *id = lower_derived(w, w->p->tensor_id[out], "before");
+  ir_stmt *s = lower_over_output(w, IR_SAVE, x);
   if (!s || !id) return;
   w->p->buffers[old].id = id;
   s->save.from = w->p->buffer_of[out];
@@ -79,10 +79,10 @@ static int saved(const lowering *w, int z) {
 }
 
 static void correct(lowering *w, int o, int x) {
-  ir_atom lo = low_range(w, x, streamed_dim(w, x))->lo;
+  ir_atom lo = lower_range(w, x, streamed_dim(w, x))->lo;
   if (lo.var < 0) return; /* a single step */
-  const ir_atom fresh = low_mask_fresh(w, x, streamed_dim(w, x), lo);
-  ir_stmt *s = low_over_output(w, IR_CORRECT, o);
+  const ir_atom fresh = lower_mask_fresh(w, x, streamed_dim(w, x), lo);
+  ir_stmt *s = lower_over_output(w, IR_CORRECT, o);
   if (!s) return;
   s->correct.after = w->p->buffer_of[w->plan->wl->ops[x].out];
   s->correct.before = saved(w, w->plan->wl->ops[x].out);
@@ -92,9 +92,9 @@ static void correct(lowering *w, int o, int x) {
 }
 
 static void divide(lowering *w, int o, int z) {
-  const ir_range *r = low_range(w, z, streamed_dim(w, z));
+  const ir_range *r = lower_range(w, z, streamed_dim(w, z));
   const int64_t extent = w->plan->wl->dims[streamed_dim(w, z)].extent;
-  ir_stmt *s = low_over_output(w, IR_DIVIDE, o);
+  ir_stmt *s = lower_over_output(w, IR_DIVIDE, o);
   if (!s) return;
   s->divide.by = w->p->buffer_of[w->plan->wl->ops[z].out];
   s->divide.last = r->hi;
@@ -102,7 +102,7 @@ static void divide(lowering *w, int o, int z) {
 }
 
 /* A sum is corrected where the branches of its maximum and of itself meet: it is not yet made with the new one. */
-void low_stream_after(lowering *w, int n, int child) {
+void lower_stream_after(lowering *w, int n, int child) {
   const tf_online *s = w->plan->online;
   for (int o = 0; s && o < w->plan->wl->n_ops; o++)
     if (s->maximum[o] >= 0 && below(w, child, s->maximum[o]) && below(w, n, o) && !below(w, child, o))
@@ -112,10 +112,10 @@ void low_stream_after(lowering *w, int n, int child) {
 /* What carries the sums of op o joins them in the last step. */
 static void join(lowering *w, int o) {
   if (!w->carry[o].n) return;
-  low_join_streamed(w, o, low_range(w, o, streamed_dim(w, o))->hi, w->plan->wl->dims[streamed_dim(w, o)].extent);
+  lower_join_streamed(w, o, lower_range(w, o, streamed_dim(w, o))->hi, w->plan->wl->dims[streamed_dim(w, o)].extent);
 }
 
-void low_stream_end(lowering *w, int n) {
+void lower_stream_end(lowering *w, int n) {
   const tf_plan *p = w->plan;
   for (int o = 0; o < p->wl->n_ops; o++)
     if (p->stream_scope[o] == n) join(w, o);

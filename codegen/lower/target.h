@@ -10,14 +10,14 @@ typedef struct lowering lowering;
 typedef struct {
   const char *name;
   void (*run)(lowering *w);
-} low_pass;
+} lower_pass;
 
 /* How a nest sums: the most terms of an element that it may sum at once; how many additions to the element those make
  * that it has, one after the other (0: there is no limit); how many of these may follow each other; and how many of
  * the sums that they come to. */
 typedef struct {
   int64_t most, adds, limit, next;
-} low_terms;
+} lower_terms;
 
 typedef struct {
   /* Which loop mappings, spaces and queues exist.  With IR_THREAD, instances are threads that share memory: loops over
@@ -32,11 +32,11 @@ typedef struct {
   bool (*narrow)(const lowering *w, int z);
   bool (*close_by)(const lowering *w, int op); /* whether one nest may cover the rest of op's own loops; NULL: never */
   void (*nest)(lowering *w, ir_stmt *nest); /* selects the target's implementation of the nest; NULL: point by point */
-  void (*terms)(const lowering *w, const ir_stmt *nest, low_terms *t); /* of a sum; NULL: they have no limit */
-  const low_pass *passes;                                              /* ends with one without `run` */
-} low_target;
+  void (*terms)(const lowering *w, const ir_stmt *nest, lower_terms *t); /* of a sum; NULL: they have no limit */
+  const lower_pass *passes;                                              /* ends with one without `run` */
+} lower_target;
 
 /* Lowers a mapping without open parts (machine NULL: float32, no vectors).  NULL with the reason in d: what cannot be
  * lowered is named in an error. */
-ir_program *low_lower(const tf_tree *tree, const low_target *target, const ir_machine *machine, tf_diags *d);
+ir_program *lower_kernel(const tf_tree *tree, const lower_target *target, const ir_machine *machine, tf_diags *d);
 #endif

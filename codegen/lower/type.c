@@ -2,7 +2,7 @@
 
 #include "codegen/lower/lower.h"
 
-bool low_is_of_inputs(const tf_workload *wl, const tf_op *op) {
+bool lower_is_of_inputs(const tf_workload *wl, const tf_op *op) {
   bool inputs = true;
   for (int i = 0; i < op->n_reads; i++)
     inputs &= wl->tensors[op->reads[i].tensor].producer < 0;
@@ -27,18 +27,18 @@ static ir_type type_of_input(const lowering *w, int z) {
   return is_mixed(wl) ? ir_type_held(wl, z) : wl->tensors[z].no_sign ? IR_U8 : IR_I8;
 }
 
-bool low_is_whole(const lowering *w, int o) {
+bool lower_is_whole(const lowering *w, int o) {
   const tf_workload *wl = w->plan->wl;
   const tf_op *op = &wl->ops[o];
-  if (w->p->machine.data != IR_I8 || !ir_is_product(op) || !low_is_of_inputs(wl, op)) return false;
+  if (w->p->machine.data != IR_I8 || !ir_is_product(op) || !lower_is_of_inputs(wl, op)) return false;
   return ir_fits_whole(wl, op, type_of_input(w, op->reads[0].tensor), type_of_input(w, op->reads[1].tensor));
 }
 
-ir_type low_type(const lowering *w, int z, bool argument) {
+ir_type lower_type(const lowering *w, int z, bool argument) {
   const tf_workload *wl = w->plan->wl;
   int maker = wl->tensors[z].producer;
   if (maker < 0) return type_of_input(w, z);
-  if (low_is_whole(w, maker)) return IR_I32;
+  if (lower_is_whole(w, maker)) return IR_I32;
   if (w->p->machine.data == IR_I8) { /* sums of bytes that the kernel makes itself are float32 */
     const bool bytes = argument && wl->tensors[z].n_consumers == 0 && is_mixed(wl) && ir_is_byte(ir_type_held(wl, z));
     return bytes ? ir_type_held(wl, z) : IR_F32;
@@ -46,7 +46,7 @@ ir_type low_type(const lowering *w, int z, bool argument) {
   return argument && ir_is_half(w->p->machine.data) ? w->p->machine.data : IR_F32;
 }
 
-bool low_is_narrow(const lowering *w, int z) {
+bool lower_is_narrow(const lowering *w, int z) {
   const tf_tensor *t = &w->plan->wl->tensors[z];
   const bool inside = t->producer >= 0 && t->n_consumers > 0;
   return inside && !w->keeps[z] && w->target->narrow && w->target->narrow(w, z); /* what is kept is summed in place */
@@ -54,7 +54,7 @@ bool low_is_narrow(const lowering *w, int z) {
 
 /* ---- sums of outputs ------------------------------------------------------------------------------------ */
 
-bool low_reduces(const lowering *w, int o, int l) {
+bool lower_reduces(const lowering *w, int o, int l) {
   const tf_plan *p = w->plan;
   const tf_op *op = &p->wl->ops[o];
   bool leads = false, out = false;

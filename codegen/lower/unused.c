@@ -76,11 +76,11 @@ static void drop(const usage *u, ir_body *b) {
   b->n = n;
 }
 
-void low_drop_unused(lowering *w) {
+void lower_drop_unused(lowering *w) {
   ir_program *p = w->p;
   usage u = {TF_ARRAY(p->arena, const ir_stmt *, (size_t)p->n_vars + 1),
              TF_ARRAY(p->arena, bool, (size_t)p->n_vars + 1)};
-  if (low_failed(w)) return;
+  if (lower_failed(w)) return;
   find_lets(&u, &p->body);
   for (int i = 0; i < p->n_buffers; i++) {
     for (int r = 0; r < p->buffers[i].rank; r++)

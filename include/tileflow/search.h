@@ -79,7 +79,7 @@ typedef struct {
 } tf_search_result; /* tf_search_free frees texts and trees that have not been taken out of it (and set to NULL) */
 
 /* What passes through memory M, in which an op's blocks stay: the first memory with several instances; if each has
- * one, the memory close to a core (tf_arch_close). */
+ * one, the memory close to a core (tf_arch_near_cache). */
 typedef enum {
   TF_TEMPLATE_WHOLE,   /* M holds all that an op reads from further out, and the intermediates */
   TF_TEMPLATE_STREAM,  /* the same, with a softmax's keys a block at a time: its maximum and sums are streamed */

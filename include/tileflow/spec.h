@@ -314,7 +314,7 @@ TF_API bool tf_arch_same(const tf_arch *a, const tf_arch *b);
  * independent (its mesh has several, or its network neither multicasts nor reduces); if there is none: the outermost
  * candidate, or, of three and more, the one inside it, as a last-level cache is shared by all cores.  0: no
  * candidate. */
-TF_API int tf_arch_close(const tf_arch *a);
+TF_API int tf_arch_near_cache(const tf_arch *a);
 
 /* ---- workload -------------------------------------------------------------------- */
 typedef struct {

@@ -24,7 +24,7 @@ static void put_outer(struct tf_model *m, int i, int from, const tf_flow *v) {
 void tf_cells_add_row(struct tf_model *m, int i, int row, const tf_flow *v) { add_words(m, i, row, v, 1); }
 
 void tf_cells_add(struct tf_model *m, int i, int c, const tf_flow *v) {
-  const tf_pclass *k = &m->plan->slices[i].classes[c];
+  const tf_reuse_case *k = &m->plan->slices[i].classes[c];
   if (!m->by_steps) return;
   if (k->carry >= 0)
     add_words(m, i, c, v, 1);

@@ -46,7 +46,7 @@ static double in_turn(const struct tf_model *m, int n) {
   double load = 0, store = 0;
   for (int l = 0; l < v->n_legs; l++) {
     tf_ports w = tf_leg_ports(m, v, l);
-    tf_pace pace = tf_pace_at(m, v->legs[l].pass);
+    tf_port_rate pace = tf_port_rate_at(m, v->legs[l].pass);
     load = more(load, tf_port_time(pace, loads(w, l)));
     store = more(store, tf_port_time(pace, stores(w, l)));
   }
@@ -74,7 +74,7 @@ static double free_time(const struct tf_model *m, int before, const tf_view *f, 
       w.read += passed.read;
       w.write += passed.write;
     }
-  tf_pace pace = tf_pace_at(m, own);
+  tf_port_rate pace = tf_port_rate_at(m, own);
   if (!pace.one_port) w = l ? (tf_ports){w.read, 0} : (tf_ports){0, w.write};
   return more(0, room - tf_port_time(pace, w) / (double)m->steps[last]);
 }
@@ -86,7 +86,7 @@ static double first_load(struct tf_model *m, int f, int before) {
   double left = 0;
   for (int l = 0; l < v->n_legs; l++) {
     tf_ports w = first_loads(m, v, l);
-    double load = tf_port_time(tf_pace_at(m, v->legs[l].pass), w);
+    double load = tf_port_time(tf_port_rate_at(m, v->legs[l].pass), w);
     double free = before < 0 ? 0 : free_time(m, before, v, l);
     double share = before < 0 ? 0 : free < load ? free / load : 1;
     m->hidden[v->leg + l] = (tf_ports){share * w.read, share * w.write};
@@ -107,12 +107,12 @@ static double stepwise(struct tf_model *m, int n, double child, int before) {
   for (int j = 0; j < v->n_rows - 1; j++) {
     double t = steps[j] * work;
     for (int l = 0; l < v->n_legs && steps[j] > 0; l++)
-      t = more(t, tf_port_time(tf_pace_at(m, v->legs[l].pass), m->cells[v->cell + j * v->n_legs + l]));
+      t = more(t, tf_port_time(tf_port_rate_at(m, v->legs[l].pass), m->cells[v->cell + j * v->n_legs + l]));
     total += t;
   }
   const tf_ports *first = &m->cells[v->cell + (v->n_rows - 1) * v->n_legs];
   for (int l = 0; l < v->n_legs; l++)
-    store = more(store, tf_port_time(tf_pace_at(m, v->legs[l].pass), stores(first[l], l)));
+    store = more(store, tf_port_time(tf_port_rate_at(m, v->legs[l].pass), stores(first[l], l)));
   m->heads[n] = (tf_head){n, n, 0, work};
   return total + first_load(m, n, before) + work + store;
 }

@@ -105,7 +105,7 @@ double tf_busiest_port(const struct tf_model *m, int n, bool all, int first) {
     const tf_pass *k = &m->views->passes[i];
     /* in a partial mapping only decided instances are the same in every completion */
     if ((!k->binds && !all) || (m->open && (k->from < 0 && k->level > 0))) continue;
-    double time = tf_port_time(tf_pace_at(m, i), left_of(m, i, first));
+    double time = tf_port_time(tf_port_rate_at(m, i), left_of(m, i, first));
     t = time > t ? time : t;
   }
   return t;
@@ -120,6 +120,6 @@ void tf_level_ports(struct tf_model *m, int l, bool *writes) {
   if (pass < 0) return;
   tf_ports w = m->below[pass];
   if (m->in_use[pass] > 1) m->res.levels[l].instances = m->in_use[pass];
-  m->res.levels[l].cycles = tf_port_time(tf_pace_at(m, pass), w);
+  m->res.levels[l].cycles = tf_port_time(tf_port_rate_at(m, pass), w);
   *writes = mem->one_port ? w.read < w.write : w.read / mem->read_bw < w.write / mem->write_bw;
 }

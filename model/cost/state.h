@@ -27,7 +27,7 @@ typedef struct {
   double read, write;
 } tf_ports;
 
-static inline double tf_port_time(tf_pace p, tf_ports w) {
+static inline double tf_port_time(tf_port_rate p, tf_ports w) {
   double read = w.read * p.read, write = w.write * p.write;
   return p.one_port ? read + write : read > write ? read : write;
 }
@@ -200,7 +200,7 @@ void tf_stream_ports(struct tf_model *m);
 /* Fills below and in_use. */
 void tf_ports_fill(struct tf_model *m);
 /* The pace of a pass (of views). */
-static inline tf_pace tf_pace_at(const struct tf_model *m, int pass) {
+static inline tf_port_rate tf_port_rate_at(const struct tf_model *m, int pass) {
   return m->views->pace[m->views->passes[pass].level];
 }
 /* A lower bound on node n's time: the longest time that a port needs for what n and those below it cause, over the

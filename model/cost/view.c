@@ -90,9 +90,10 @@ static bool fill_names(tf_arena *a, const tf_plan *p, tf_views *w) {
 }
 
 static bool fill_paces(tf_arena *a, const tf_arch *arch, tf_views *w) {
-  w->pace = TF_ARRAY(a, tf_pace, (size_t)arch->n_memories);
+  w->pace = TF_ARRAY(a, tf_port_rate, (size_t)arch->n_memories);
   for (int l = 0; w->pace && l < arch->n_memories; l++)
-    w->pace[l] = (tf_pace){1 / arch->memories[l].read_bw, 1 / arch->memories[l].write_bw, arch->memories[l].one_port};
+    w->pace[l] =
+        (tf_port_rate){1 / arch->memories[l].read_bw, 1 / arch->memories[l].write_bw, arch->memories[l].one_port};
   return w->pace != NULL;
 }
 

@@ -40,10 +40,10 @@ typedef struct {
 } tf_mesh;
 
 /* Cycles a word of a memory's ports. */
-typedef struct tf_pace {
+typedef struct tf_port_rate {
   double read, write;
   bool one_port; /* reads and writes share one port */
-} tf_pace;
+} tf_port_rate;
 
 typedef char tf_label[64];
 enum { TF_MAX_LEGS = 64 };
@@ -74,7 +74,7 @@ typedef struct tf_views {
   const tf_mem_part **part;    /* [n_tile_slices] the part of its memory that holds it; NULL: none */
   const tf_mem_part **at_home; /* [n_tensors] the same where it lives */
   int n_memories;
-  tf_pace *pace;       /* [n_memories] */
+  tf_port_rate *pace;  /* [n_memories] */
   double *peak;        /* [n_units] points a cycle of all units of a kind together */
   tf_label *unit_name; /* [n_units] "matrix compute" */
   tf_label *port_name; /* [2 * level + is_write] "DRAM read" */

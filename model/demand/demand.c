@@ -8,7 +8,7 @@ const tf_coords *tf_demand_dims(const tf_demand *d, int op) { return &d->of[op *
 int64_t tf_demanded(const tf_demand *d, int op, int dim) { return tf_coords_count(&tf_demand_dims(d, op)[dim]); }
 
 double tf_demanded_points(const tf_demand *d, int op) {
-  const bool masked = d->masked && d->mask.vain[op];
+  const bool masked = d->masked && d->mask.fully_masked[op];
   double points = masked ? tf_demanded_pairs(d, op) : 1;
   for (int k = 0; k < d->wl->ops[op].n_dims; k++) {
     const int dim = d->wl->ops[op].dims[k];
@@ -35,7 +35,8 @@ double tf_demand_share(const tf_workload *wl) {
     double all = 1;
     for (int k = 0; k < wl->ops[o].n_dims; k++)
       all *= (double)tf_demanded(&d, o, wl->ops[o].dims[k]);
-    if (d.mask.vain[o] && all > 0 && tf_demanded_points(&d, o) < least * all) least = tf_demanded_points(&d, o) / all;
+    if (d.mask.fully_masked[o] && all > 0 && tf_demanded_points(&d, o) < least * all)
+      least = tf_demanded_points(&d, o) / all;
   }
   tf_demand_free(&d);
   return ok ? least : 0;
@@ -43,7 +44,7 @@ double tf_demand_share(const tf_workload *wl) {
 
 int64_t tf_demand_made(const tf_demand *d, int z) {
   const tf_tensor *t = &d->wl->tensors[z];
-  const bool masked = d->masked && d->mask.vain[t->producer];
+  const bool masked = d->masked && d->mask.fully_masked[t->producer];
   int64_t n = 1;
   for (int r = 0; r < t->rank; r++)
     if (__builtin_mul_overflow(n, masked ? tf_demanded(d, t->producer, d->wl->ops[t->producer].dims[r]) : t->extent[r],
@@ -65,7 +66,7 @@ static tf_coords near(const tf_demand *d, const tf_coords *x, const tf_coords *y
 /* Removes from the dims of op o what has no needed partner in the mask's band. */
 static void cut_band(tf_demand *d, int o) {
   const tf_mask *m = &d->mask;
-  if (!d->masked || !m->vain[o]) return;
+  if (!d->masked || !m->fully_masked[o]) return;
   const int64_t reach = d->wl->dims[m->l].extent + d->wl->dims[m->q].extent;
   tf_coords *l = &d->of[o * d->wl->n_dims + m->l], *q = &d->of[o * d->wl->n_dims + m->q];
   const tf_coords all = *l;
@@ -75,7 +76,7 @@ static void cut_band(tf_demand *d, int o) {
 
 bool tf_demand_in_band(const tf_demand *d, int o, const tf_ref *ref) {
   bool l = false, q = false;
-  if (!d->masked || !d->mask.vain[o]) return false;
+  if (!d->masked || !d->mask.fully_masked[o]) return false;
   for (int r = 0; r < d->wl->tensors[ref->tensor].rank; r++) {
     l |= tf_index_coef(&ref->index[r], d->mask.l) != 0;
     q |= tf_index_coef(&ref->index[r], d->mask.q) != 0;
@@ -150,7 +151,7 @@ static bool infer(tf_demand *d, int o) {
     for (int k = 0; k < wl->ops[made->consumers[c]].n_reads; k++) {
       const tf_ref *ref = &wl->ops[made->consumers[c]].reads[k];
       if (ref->tensor != op->out || tf_demanded_points(d, made->consumers[c]) <= 0) continue;
-      if (tf_demand_in_band(d, made->consumers[c], ref) && !d->mask.vain[o]) continue;
+      if (tf_demand_in_band(d, made->consumers[c], ref) && !d->mask.fully_masked[o]) continue;
       tf_demand_part(d, made->consumers[c], ref, first ? all : part);
       if (!first) add(d, all, part, made->rank);
       first = false;

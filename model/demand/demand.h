@@ -12,7 +12,7 @@ typedef struct {
   const tf_workload *wl;
   tf_arena *arena;
   tf_coords *of; /* [op * n_dims + dim] */
-  bool masked;   /* of the ops in mask.vain, points outside of the band are not needed even if their dims
+  bool masked;   /* of the ops in mask.fully_masked, points outside of the band are not needed even if their dims
                   * lie in the sets */
   tf_mask mask;
 } tf_demand;
@@ -24,7 +24,8 @@ const tf_coords *tf_demand_dims(const tf_demand *d, int op); /* [dim] */
 /* The number of needed values of a dim of op o; and of its needed points. */
 int64_t tf_demanded(const tf_demand *d, int op, int dim);
 double tf_demanded_points(const tf_demand *d, int op);
-/* For an op in mask.vain: the number of needed pairs of the mask's dims; a lower bound where the sets have gaps. */
+/* For an op in mask.fully_masked: the number of needed pairs of the mask's dims; a lower bound where the sets have
+ * gaps. */
 double tf_demanded_pairs(const tf_demand *d, int op);
 
 /* The least part of its points that a mask leaves of any op: 1 without a mask, 0 where memory ran out. */

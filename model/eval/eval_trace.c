@@ -58,7 +58,7 @@ static tf_ports instances(const struct tf_model *m, int node, int at) {
  * than the span.  w: of the busiest instance, whose time it is; those of all of them are shown. */
 static void pass(tracer *t, int node, int level, int at, tf_ports w, bool inner, const span *in) {
   const tf_ports all = instances(t->m, node, at);
-  const tf_pace pace = tf_pace_at(t->m, at);
+  const tf_port_rate pace = tf_port_rate_at(t->m, at);
   const double load = tf_port_time(pace, inner ? (tf_ports){0, w.write} : (tf_ports){w.read, 0});
   const double store = tf_port_time(pace, inner ? (tf_ports){w.read, 0} : (tf_ports){0, w.write});
   const double whole = in->end - in->begin;
@@ -181,7 +181,7 @@ static void leg_times(const tracer *t, int n, int row, double *load, double *sto
   const tf_view *v = &t->m->views->node[n];
   *load = *store = *both = 0;
   for (int l = 0; l < v->n_legs; l++) {
-    const tf_pace pace = tf_pace_at(t->m, v->legs[l].pass);
+    const tf_port_rate pace = tf_port_rate_at(t->m, v->legs[l].pass);
     const tf_ports w = leg_words(t, n, row, l);
     const double read = tf_port_time(pace, (tf_ports){w.read, 0}), write = tf_port_time(pace, (tf_ports){0, w.write});
     *load = more(*load, l ? read : write);

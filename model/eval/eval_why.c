@@ -79,7 +79,7 @@ static tf_why_row loop_row(const why_log *w, const tf_slice *s, tf_cause cause, 
 }
 
 /* What class c lost although a memory of the same size could have kept it: to a Seq, or to another layout. */
-static bool lost(why_log *w, const tf_slice *s, const tf_pclass *c, tf_why_row *row) {
+static bool lost(why_log *w, const tf_slice *s, const tf_reuse_case *c, tf_why_row *row) {
   bool again = c->carry >= 0 ? !(s->moving >> c->carry & 1) : c->prev >= 0 || c->seq >= 0;
   if (!again || moves_inside(w, s, c->carry >= 0 ? c->carry : c->zero_from - 1)) return false;
   *row = (tf_why_row){.cause = TF_WHY_SEQ, .at = c->seq, .slot = -1};
@@ -89,7 +89,7 @@ static bool lost(why_log *w, const tf_slice *s, const tf_pclass *c, tf_why_row *
 }
 
 /* The cause of entries of class c that the loop at position k repeats (-1: no loop). */
-static tf_why_row cause_of(why_log *w, int i, const tf_pclass *c, int k) {
+static tf_why_row cause_of(why_log *w, int i, const tf_reuse_case *c, int k) {
   const tf_slice *s = &w->m->plan->slices[i];
   const tf_path *path = &w->m->plan->path[s->node];
   bool spatial = k >= 0 && !(path->temporal >> k & 1);
@@ -127,7 +127,7 @@ static tf_move minus(tf_move a, tf_move b) {
 }
 
 /* Loops with more than one step that only repeat what class c enters. */
-static uint64_t repeats(const why_log *w, const tf_slice *s, const tf_pclass *c) {
+static uint64_t repeats(const why_log *w, const tf_slice *s, const tf_reuse_case *c) {
   const tf_path *path = &w->m->plan->path[s->node];
   uint64_t mask = 0;
   int end = c->carry >= 0 ? c->carry + 1 : c->zero_from;
@@ -138,7 +138,7 @@ static uint64_t repeats(const why_log *w, const tf_slice *s, const tf_pclass *c)
 }
 
 /* What enters in class c with the loops in `frozen` at their first setting.  False: only a walk could tell. */
-static bool with_frozen(why_log *w, int i, const tf_pclass *c, uint64_t frozen, tf_move *v) {
+static bool with_frozen(why_log *w, int i, const tf_reuse_case *c, uint64_t frozen, tf_move *v) {
   struct tf_model *m = w->m;
   const tf_slice *s = &m->plan->slices[i];
   tf_entry e = {0, 0, 0};
@@ -152,7 +152,7 @@ static bool with_frozen(why_log *w, int i, const tf_pclass *c, uint64_t frozen, 
 
 /* Attributes one class: what each loop adds, the outermost frozen first, temporal before spatial.  Where a part cannot
  * be counted, all that is left is attributed to the loop that was to be frozen. */
-static bool by_class(why_log *w, int i, const tf_pclass *c) {
+static bool by_class(why_log *w, int i, const tf_reuse_case *c) {
   const tf_path *path = &w->m->plan->path[w->m->plan->slices[i].node];
   uint64_t left = repeats(w, &w->m->plan->slices[i], c), frozen = 0;
   tf_move all, less;
@@ -198,7 +198,7 @@ static void note(struct tf_model *m, int i, const tf_move *v) {
   why_log *w = m->log;
   const tf_slice *s = &m->plan->slices[i];
   const tf_path *path = &m->plan->path[s->node];
-  const tf_pclass *c = &s->classes[m->entry_class];
+  const tf_reuse_case *c = &s->classes[m->entry_class];
   const int end = c->carry >= 0 ? c->carry + 1 : c->zero_from;
   int time = -1, space = -1;
   uint64_t still = 0;

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "model/flow/lost.h"
+#include "model/flow/out_of_bounds.h"
 #include "model/flow/plan_class.h"
 #include "model/input/dims.h"
 
@@ -194,14 +194,14 @@ static bool elsewhere(const tf_plan *p, const tf_slice *s, const tf_slice *prev)
 
 /* Whether a loop above the common scope moves what one m-tile reads and not what the other reads: then what is found
  * differs between settings, and between instances with equal boxes. */
-static bool loops_part(tf_eval *ev, tf_scratch *w, const tf_slice *s, const tf_pclass *c) {
+static bool loops_part(tf_eval *ev, tf_scratch *w, const tf_slice *s, const tf_reuse_case *c) {
   const tf_path *path = &ev->plan->path[c->common];
   for (int k = 0; k < path->n; k++)
     if (ev->trip[path->loops[k]] > 1 && !moved_alike(ev, w, s, &ev->plan->slices[c->prev], path->loops[k])) return true;
   return false;
 }
 
-bool tf_class_survives(tf_eval *ev, tf_scratch *w, const tf_slice *s, const tf_pclass *c) {
+bool tf_class_survives(tf_eval *ev, tf_scratch *w, const tf_slice *s, const tf_reuse_case *c) {
   ev->irregular |= c->prev < 0 && c->if_idle[1];
   if (c->prev < 0) return false;
   ev->irregular |= elsewhere(ev->plan, s, &ev->plan->slices[c->prev]);

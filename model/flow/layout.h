@@ -5,7 +5,7 @@
 #include "model/flow/range.h"
 
 /* Whether what c->prev left is still there: same layout, reduction not spread. */
-bool tf_class_survives(tf_eval *ev, tf_scratch *w, const tf_slice *s, const tf_pclass *c);
+bool tf_class_survives(tf_eval *ev, tf_scratch *w, const tf_slice *s, const tf_reuse_case *c);
 /* Whether some loop moves one reference of an m-tile, or one read of a producer's output, and not another, so that the
  * hull of them grows and shrinks: only the walk can count that. */
 bool tf_touches_part(tf_eval *ev, tf_scratch *w);

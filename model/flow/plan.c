@@ -1,8 +1,8 @@
 /* Builds the plan of a tree: paths, loops and the ops they split, slices and what they touch. */
 #include "model/flow/range_memo.h"
 
-#include "model/flow/lost.h"
 #include "model/flow/online.h"
+#include "model/flow/out_of_bounds.h"
 #include "model/flow/plan_class.h"
 #include "model/flow/retain.h"
 #include "model/flow/skip.h"
@@ -189,7 +189,7 @@ static bool add_op_slices(tf_arena *a, tf_plan *p, int o) {
 }
 
 /* Whether an entry outside a retaining scope finds what an m-tile inside it left, or the other way round. */
-static bool links_out(const tf_plan *p, const tf_slice *s, const tf_pclass *c) {
+static bool links_out(const tf_plan *p, const tf_slice *s, const tf_reuse_case *c) {
   return c->prev >= 0 && p->retain_at[p->slices[c->prev].node] != p->retain_at[s->node];
 }
 

@@ -62,7 +62,7 @@ typedef struct {
   uint64_t inside; /* loops within one production of the tensor */
   uint64_t moving; /* loops that move the box; filled with the components */
   int n_class;
-  struct tf_pclass *classes; /* m-tiles only: the ways in which an entry finds the memory */
+  struct tf_reuse_case *classes; /* m-tiles only: the ways in which an entry finds the memory */
   int n_comp;
   tf_comp *comp;
   uint64_t tied; /* of a node, where borders clip ranges: spatial loops that move those of two chains above it */
@@ -71,7 +71,7 @@ typedef struct {
 
 /* One way in which control reaches an m-tile.  `carry` is the path position of the loop that steps, -1 if none does;
  * loops outside it are free, temporal ones inside it start over. */
-typedef struct tf_pclass {
+typedef struct tf_reuse_case {
   int carry;
   int zero_from;       /* path positions >= zero_from hold loops that start over */
   int top;             /* the node from which control comes: the loop's Tile, or the scope */
@@ -84,7 +84,7 @@ typedef struct tf_pclass {
   int *spread;
   int n_comp;
   tf_comp *comp;
-} tf_pclass;
+} tf_reuse_case;
 
 typedef struct {
   int n;
@@ -122,12 +122,13 @@ typedef struct tf_plan {
   tf_slice *at;             /* [node] a slice without ranks: only the loops above the node */
   bool clips;               /* some tensor is padded: borders may clip boxes */
   bool cuts;                /* some intermediate is padded: borders may clip ranges */
-  struct tf_ends *lost;     /* [op * TF_MAX_RANK + output rank] cut off a range at most (lost.h); NULL unless cuts */
-  bool unlike;              /* some op makes what several ops read, or one twice, by unlike indices (comps.c) */
-  int64_t reach;            /* sum of all paddings: how far from a border settings may differ */
-  bool irregular;           /* needs the exact walk for any trip counts */
-  struct tf_skips *skips;   /* steps that a mask skips (skip.h); NULL: none */
-  tf_sparse *sparse;        /* what zeros save; NULL: nothing */
+  struct tf_ends
+      *lost;      /* [op * TF_MAX_RANK + output rank] cut off a range at most (out_of_bounds.h); NULL unless cuts */
+  bool unlike;    /* some op makes what several ops read, or one twice, by unlike indices (comps.c) */
+  int64_t reach;  /* sum of all paddings: how far from a border settings may differ */
+  bool irregular; /* needs the exact walk for any trip counts */
+  struct tf_skips *skips;     /* steps that a mask skips (skip.h); NULL: none */
+  tf_sparse *sparse;          /* what zeros save; NULL: nothing */
   struct tf_range_memo *memo; /* memo for ranges (range_memo.h); NULL: not needed */
 } tf_plan;
 

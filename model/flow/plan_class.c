@@ -41,7 +41,7 @@ static bool any_untouched(const tf_plan *p, const tf_node *q, int from, int to, 
 
 /* The Seq that drops what prev left before control reaches node (docs/SEMANTICS.md: "Seq gives the memory to the child
  * that runs"); -1: none.  `top`: the Tile whose loop steps, or the scope that passes from child to child.  idle: see
- * tf_pclass. */
+ * tf_reuse_case. */
 static int seq_drops(const tf_plan *p, int prev, int node, int top, int z, uint64_t *idle) {
   const tf_tree *t = p->tree;
   for (int q = t->nodes[prev].parent; q >= 0 && tf_plan_above(p, top, q); q = t->nodes[q].parent) {
@@ -62,7 +62,7 @@ static int seq_drops(const tf_plan *p, int prev, int node, int top, int z, uint6
 }
 
 /* Loops that spread the reduction of prev, below the outermost scope that control leaves. */
-static bool fill_spread(tf_arena *a, const tf_plan *p, const tf_slice *prev, int top, tf_pclass *c) {
+static bool fill_spread(tf_arena *a, const tf_plan *p, const tf_slice *prev, int top, tf_reuse_case *c) {
   int scope = -1;
   if (!prev->makes) return true;
   for (int q = p->tree->nodes[prev->node].parent; q >= 0 && tf_plan_above(p, top, q); q = p->tree->nodes[q].parent)
@@ -79,7 +79,7 @@ static bool fill_spread(tf_arena *a, const tf_plan *p, const tf_slice *prev, int
 }
 
 /* Completes class c, reached from node `top`, with the previous m-tile slice `prev` (-1: none). */
-static bool finish(tf_arena *a, const tf_plan *p, const tf_slice *s, tf_pclass *c, int top, int prev) {
+static bool finish(tf_arena *a, const tf_plan *p, const tf_slice *s, tf_reuse_case *c, int top, int prev) {
   c->prev = -1;
   c->seq = -1;
   c->common = -1;
@@ -100,25 +100,25 @@ static bool finish(tf_arena *a, const tf_plan *p, const tf_slice *s, tf_pclass *
 bool tf_plan_classes(tf_arena *a, tf_plan *p, tf_slice *s) {
   const tf_tree *t = p->tree;
   int pos = p->path[s->node].n;
-  s->classes = TF_ARRAY(a, tf_pclass, (size_t)pos + 1);
+  s->classes = TF_ARRAY(a, tf_reuse_case, (size_t)pos + 1);
   if (!s->classes) return false;
   for (int below = s->node, n = t->nodes[below].parent; n >= 0; below = n, n = t->nodes[n].parent) {
     const tf_node *node = &t->nodes[n];
     if (node->kind == TF_SCOPE) {
       int prev = tf_plan_at_once(node) ? -1 : last_seen(p, s, n, below);
       if (prev < 0) continue;
-      tf_pclass *c = &s->classes[s->n_class++];
-      *c = (tf_pclass){.carry = -1, .zero_from = pos};
+      tf_reuse_case *c = &s->classes[s->n_class++];
+      *c = (tf_reuse_case){.carry = -1, .zero_from = pos};
       return finish(a, p, s, c, n, prev);
     }
     for (int k = node->n_loops - 1; k >= 0; k--) {
       pos--;
       if (node->loops[k].axis != TF_TEMPORAL) continue;
-      tf_pclass *c = &s->classes[s->n_class++];
-      *c = (tf_pclass){.carry = pos, .zero_from = pos + 1};
+      tf_reuse_case *c = &s->classes[s->n_class++];
+      *c = (tf_reuse_case){.carry = pos, .zero_from = pos + 1};
       if (!finish(a, p, s, c, n, last_seen(p, s, n, node->end))) return false;
     }
   }
-  s->classes[s->n_class++] = (tf_pclass){.carry = -1, .zero_from = 0, .prev = -1, .seq = -1, .common = -1};
+  s->classes[s->n_class++] = (tf_reuse_case){.carry = -1, .zero_from = 0, .prev = -1, .seq = -1, .common = -1};
   return true;
 }

@@ -183,7 +183,7 @@ static bool depends_on_runs(const tf_plan *p, const tf_slice *s) {
   return all;
 }
 
-bool tf_retain_matters(const tf_plan *p, const tf_slice *s, const tf_pclass *c) {
+bool tf_retain_matters(const tf_plan *p, const tf_slice *s, const tf_reuse_case *c) {
   if (p->retain_at[s->node] < 0) return false;
   return depends_on_runs(p, s) ||
          (c && (c->if_idle[0] || c->if_idle[1] || (c->prev >= 0 && depends_on_runs(p, &p->slices[c->prev]))));

@@ -53,7 +53,7 @@ void tf_retain_force(tf_eval *ev, const tf_retain *h, tf_made *made);
 void tf_retain_stand(const tf_eval *ev, const tf_retain *h, const tf_spot *at, int64_t *dg);
 /* Whether runs of the retaining scope above slice s, if there is one, matter to its entries in class c (NULL: to its
  * box, or of a slice without touches to the steps of its node). */
-bool tf_retain_matters(const tf_plan *p, const tf_slice *s, const tf_pclass *c);
+bool tf_retain_matters(const tf_plan *p, const tf_slice *s, const tf_reuse_case *c);
 /* Whether an op below `node`, a node below the scope, has points in the current run. */
 bool tf_retain_busy(const tf_eval *ev, const tf_retain *h, int node, const int64_t *dg);
 /* The same for the ops of a slice. */

@@ -10,7 +10,7 @@
 /* Whether op o's output is not needed in a step of node n that the mask leaves nothing of: because of the mask itself,
  * or because all its readers are below n and void, too. */
 static bool void_below(const tf_plan *p, const tf_mask *m, int o, int n) {
-  if (m->vain[o]) return true;
+  if (m->fully_masked[o]) return true;
   const tf_tensor *z = &p->wl->tensors[p->wl->ops[o].out];
   bool all = z->n_consumers > 0;
   for (int c = 0; c < z->n_consumers && all; c++)
@@ -24,7 +24,7 @@ static tf_skip skip_of(const tf_plan *p, const tf_mask *m, int n) {
   for (int o = 0; o < p->wl->n_ops && s.may; o++) {
     if (!tf_plan_above(p, n, p->tree->op_node[o])) continue;
     s.may = void_below(p, m, o, n);
-    if (!s.may || !m->vain[o]) continue;
+    if (!s.may || !m->fully_masked[o]) continue;
     const uint64_t l = tf_dim_mask(p, o, m->l, n), q = tf_dim_mask(p, o, m->q, n);
     if (s.op >= 0) s.mixed |= (l ^ s.l) | (q ^ s.q);
     s.op = o, s.l |= l, s.q |= q;
@@ -53,7 +53,7 @@ static bool read_whole(const tf_workload *wl, int o, int dim) {
 
 static bool all_whole(const tf_workload *wl, const tf_mask *m) {
   for (int o = 0; o < wl->n_ops; o++)
-    if (m->vain[o] && !(read_whole(wl, o, m->l) && read_whole(wl, o, m->q))) return false;
+    if (m->fully_masked[o] && !(read_whole(wl, o, m->l) && read_whole(wl, o, m->q))) return false;
   return true;
 }
 
@@ -209,7 +209,8 @@ static void hull_of(const tf_eval *ev, int n, int64_t *dg, tf_ival *l, tf_ival *
   do {
     tf_memo_hold(p);
     for (int o = 0; o < p->wl->n_ops; o++) {
-      if (!p->skips->mask.vain[o] || !tf_plan_above(p, n, p->tree->op_node[o]) || tf_op_idle(ev, o, n, dg)) continue;
+      if (!p->skips->mask.fully_masked[o] || !tf_plan_above(p, n, p->tree->op_node[o]) || tf_op_idle(ev, o, n, dg))
+        continue;
       *l = tf_hull(*l, tf_dim_range(ev, o, p->skips->mask.l, n, dg));
       *q = tf_hull(*q, tf_dim_range(ev, o, p->skips->mask.q, n, dg));
     }

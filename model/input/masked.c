@@ -193,7 +193,7 @@ static bool feeds(const tf_workload *wl, const tf_mask *m, int o) {
     return false;
   for (int c = 0; c < z->n_consumers; c++) {
     const tf_op *reader = &wl->ops[z->consumers[c]];
-    if (!m->vain[z->consumers[c]]) return false;
+    if (!m->fully_masked[z->consumers[c]]) return false;
     for (int r = 0; r < reader->n_reads; r++)
       if (reader->reads[r].tensor == op->out && !at_point(wl, &reader->reads[r], m)) return false;
   }
@@ -203,7 +203,7 @@ static bool feeds(const tf_workload *wl, const tf_mask *m, int o) {
 /* Adds the ops whose outputs, at these points, are only read by such ops. */
 static void find_vain(const tf_workload *wl, tf_mask *m) {
   for (int i = wl->n_ops - 1; i >= 0; i--)
-    m->vain[wl->topo[i]] = m->in[wl->topo[i]] || feeds(wl, m, wl->topo[i]);
+    m->fully_masked[wl->topo[i]] = m->in[wl->topo[i]] || feeds(wl, m, wl->topo[i]);
 }
 
 /* Whether every index of the one dim has one of the other in the band. */
@@ -228,11 +228,18 @@ bool tf_mask_of(const tf_workload *wl, int o, tf_arena *arena, tf_mask *m) {
   if (m->l < 0) return false;
   double *value = TF_ARRAY(arena, double, (size_t)wl->n_tensors + 1);
   m->in = TF_ARRAY(arena, bool, (size_t)wl->n_ops + 1);
-  m->vain = TF_ARRAY(arena, bool, (size_t)wl->n_ops + 1);
+  m->fully_masked = TF_ARRAY(arena, bool, (size_t)wl->n_ops + 1);
   if (tf_arena_failed(arena)) return false;
   bool fit = fits(wl, m, value);
   if (!fit) {
-    *m = (tf_mask){.op = o, .by = -1, .l = m->q, .q = m->l, .lo = -m->hi, .hi = -m->lo, .in = m->in, .vain = m->vain};
+    *m = (tf_mask){.op = o,
+                   .by = -1,
+                   .l = m->q,
+                   .q = m->l,
+                   .lo = -m->hi,
+                   .hi = -m->lo,
+                   .in = m->in,
+                   .fully_masked = m->fully_masked};
     fit = fits(wl, m, value);
   }
   if (fit) find_vain(wl, m);
@@ -262,7 +269,7 @@ bool tf_mask_added(const tf_workload *wl, int o, tf_arena *arena, tf_mask *m) {
   double *value = TF_ARRAY(arena, double, (size_t)wl->n_tensors + 1);
   *m = (tf_mask){.op = o, .q = -1, .lo = -TF_MASK_FAR, .hi = TF_MASK_FAR};
   m->in = TF_ARRAY(arena, bool, (size_t)wl->n_ops + 1);
-  m->vain = TF_ARRAY(arena, bool, (size_t)wl->n_ops + 1);
+  m->fully_masked = TF_ARRAY(arena, bool, (size_t)wl->n_ops + 1);
   if (tf_arena_failed(arena)) return false;
   for (m->by = 0; m->by < op->n_reads; m->by++) {
     for (int z = 0; z < wl->n_tensors; z++)

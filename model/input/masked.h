@@ -14,9 +14,9 @@ typedef struct {
   int by;   /* its read of the input that holds -inf there; -1: positions decide */
   int l, q; /* by data: l is along the input's last rank, q -1, as rows may be along any of its others */
   int64_t lo, hi;
-  bool *in;   /* [op] its values elsewhere are constants that are not needed: no such point has to be run */
-  bool *vain; /* [op] the same, or its values elsewhere are only read, at the same point, by such ops: these points need
-                 not be run either */
+  bool *in;           /* [op] its values elsewhere are constants that are not needed: no such point has to be run */
+  bool *fully_masked; /* [op] the same, or its values elsewhere are only read, at the same point, by such ops: these
+                 points need not be run either */
 } tf_mask;
 
 /* The mask that op o applies, if it does, with its consequences: every later op that reads the constant has l, and q

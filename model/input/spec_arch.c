@@ -244,7 +244,7 @@ static bool is_candidate(const tf_arch *a, int l, bool innermost) {
 /* Whether its instances are filled independently: there are several, or nothing is shared on the way to them. */
 static bool works_apart(const tf_memory *m) { return m->mesh[0] * m->mesh[1] > 1 || !(m->multicast || m->reduce); }
 
-int tf_arch_close(const tf_arch *a) {
+int tf_arch_near_cache(const tf_arch *a) {
   int n = 0, outermost = 0, second = 0;
   bool innermost = true;
   for (int l = 1; l < a->n_memories - 1; l++)

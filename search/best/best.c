@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "base/locale.h"
+#include "search/common/budget_clock.h"
 #include "search/common/objective.h"
-#include "search/common/watch.h"
 #include "tileflow/bound.h"
 #include "tileflow/search.h"
 #include "tileflow/tree.h"
@@ -22,7 +22,7 @@ typedef struct {
   const tf_workload *wl;
   const tf_best_opts *o;
   int64_t evals; /* of all; 0: the clock alone ends it */
-  tf_watch watch;
+  tf_budget_clock watch;
   tf_best_result *r;
 } finder;
 
@@ -39,7 +39,7 @@ static void progress(void *ctx, const tf_progress *p) {
   all.evals += v->r->evals;
   all.best = fmin(all.best, v->r->value);
   all.bound = fmax(all.bound, v->r->bound);
-  tf_watch_report(&v->watch, all);
+  tf_clock_report(&v->watch, all);
 }
 
 static tf_budget part(finder *v, int64_t evals, double seconds) {
@@ -182,17 +182,17 @@ static void prove(tf_best_result *r) {
 }
 
 static bool run(finder *v, tf_diags *d) {
-  const tf_watch *w = &v->watch;
+  const tf_budget_clock *w = &v->watch;
   tf_best_result *r = v->r;
   const double limit = v->o->budget.time_limit;
   if (!take_starts(v)) return tf_out_of_memory(d);
   if (!met(r)) solve(v);
-  const bool asked = tf_watch_asked(w);
-  const double left = limit > 0 ? limit - tf_watch_seconds(w) : 0;
+  const bool asked = tf_clock_asked(w);
+  const double left = limit > 0 ? limit - tf_clock_seconds(w) : 0;
   if (asked) r->stopped_by = TF_STOP_INTERRUPT;
   if (!asked && !met(r) && (limit <= 0 || left > 0) && !search(v, left, d)) return false;
   prove(r);
-  r->seconds = tf_watch_seconds(w);
+  r->seconds = tf_clock_seconds(w);
   r->threads = tf_budget_threads(&v->o->budget);
   return true;
 }
@@ -208,7 +208,7 @@ tf_best_result *tf_best_find(const tf_arch *arch, const tf_workload *wl, const t
     tf_out_of_memory(d);
     return NULL;
   }
-  tf_watch_begin(&v.watch, &o->budget);
+  tf_clock_begin(&v.watch, &o->budget);
   v.r->value = INFINITY;
   v.r->start = -1;
   v.r->bound = tf_bounds_value(o->objective, &bounds, arch);

@@ -168,8 +168,8 @@ static void add_output(slope *s, int o, bool stays, tf_b_op *b) {
 static void stairs_of(slope *s, int o, bool stays, tf_b_stairs *out) {
   const tf_op *op = &s->wl->ops[o];
   tf_b_op b = {.n_dims = op->n_dims < TF_B_DIMS ? op->n_dims : TF_B_DIMS};
-  bool empty =
-      op->n_dims > TF_B_DIMS || (s->need.masked && s->need.mask.vain[o]); /* its blocks may be left out by the mask */
+  bool empty = op->n_dims > TF_B_DIMS ||
+               (s->need.masked && s->need.mask.fully_masked[o]); /* its blocks may be left out by the mask */
   for (int i = 0; i < b.n_dims; i++) {
     b.extent[i] = tf_demanded(&s->need, o, op->dims[i]);
     empty |= b.extent[i] == 0;

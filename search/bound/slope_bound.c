@@ -15,7 +15,7 @@
 
 #include "model/demand/demand.h"
 #include "search/bound/slope_hbl.h"
-#include "search/bound/slope_inside.h"
+#include "search/bound/slope_in_bounds.h"
 #include "tileflow/model.h"
 #include "tileflow/slope.h"
 
@@ -137,7 +137,7 @@ static void add_maker(subject *s, const tf_ref *ref) {
 static void gather_sets(subject *s, const tf_demand *need, int o) {
   const tf_workload *wl = need->wl;
   const tf_op *op = &wl->ops[o];
-  *s = (subject){.wl = wl, .op = op, .window = windows_of(wl, op), .points = slope_inside(need, o)};
+  *s = (subject){.wl = wl, .op = op, .window = windows_of(wl, op), .points = slope_in_bounds(need, o)};
   for (int d = 0; d < op->n_dims; d++)
     s->all |= UINT64_C(1) << op->dims[d];
   for (int d = 0; d < wl->n_dims && d < 64; d++)

@@ -8,11 +8,11 @@
 #include "search/closed/fuse.h"
 #include "search/closed/quick.h"
 #include "search/common/archive.h"
+#include "search/common/budget_clock.h"
 #include "search/common/complete.h"
 #include "search/common/exportable.h"
 #include "search/common/objective.h"
 #include "search/common/ops.h"
-#include "search/common/watch.h"
 
 enum { KEPT = 8, SEEN = 4096, MOST_ORDERS = 20000 };
 
@@ -31,7 +31,7 @@ typedef struct {
   int n_kept, orders;
   kept best[KEPT]; /* ascending value */
   uint64_t seen[SEEN];
-  tf_watch watch;
+  tf_budget_clock watch;
 } closed;
 
 /* ---- one tree -------------------------------------------------------------------------------- */
@@ -65,8 +65,8 @@ static void keep(closed *c, tf_tree *t, const tf_closed_figures *f, double value
 static bool stopped(closed *c) {
   tf_solve_result *r = c->res;
   int64_t most = c->o->budget.max_evals;
-  if (tf_watch_over(&c->watch))
-    r->stopped_by = tf_watch_why(&c->watch);
+  if (tf_clock_over(&c->watch))
+    r->stopped_by = tf_clock_why(&c->watch);
   else if ((most && r->evals >= most) || c->orders > MOST_ORDERS)
     r->stopped_by = TF_STOP_BUDGET;
   else
@@ -89,7 +89,7 @@ static bool evaluate_found(void *ctx, tf_c_found *f) {
     keep(c, t, &f->figures, tf_objective_value(c->o->objective, &figures));
   else
     tf_tree_free(t);
-  tf_watch_report(
+  tf_clock_report(
       &c->watch,
       (tf_progress){.evals = c->res->evals, .best = c->n_kept ? c->best[0].value : INFINITY, .bound = c->res->bound});
   return !stopped(c);
@@ -169,7 +169,7 @@ static void finish(closed *c) {
   if (!r->tree) r->value = INFINITY;
   r->proved = r->space_proved = r->tree && r->value <= r->bound * (1 + 1e-12);
   r->space_bound = r->trips_bound = r->bound;
-  r->seconds = tf_watch_seconds(&c->watch);
+  r->seconds = tf_clock_seconds(&c->watch);
   r->threads = 1;
 }
 
@@ -190,7 +190,7 @@ static bool prepare(closed *c, tf_diags *d) {
 
 static tf_solve_result *form(closed *c, tf_diags *d) {
   tf_solve_result *r = NULL;
-  tf_watch_begin(&c->watch, &c->o->budget);
+  tf_clock_begin(&c->watch, &c->o->budget);
   if (prepare(c, d)) {
     try_all(c);
     finish(c);

@@ -43,7 +43,7 @@ typedef struct {
   double open; /* lowest bound of subtrees that were cut short */
   int n_tasks;
   tf_x_task tasks[TEMPLATES];
-  tf_watch watch;
+  tf_budget_clock watch;
   tf_solve_result *res;
   tf_x_best in;                 /* the best that the space was found to have */
   tf_x_best out;                /* the best of all others: what it begins with may lie outside of the space */
@@ -138,7 +138,7 @@ static void merge_task(solver *v, tf_x_task *t) {
 
 static bool stopped(solver *v) {
   if (atomic_load(&v->watch.why))
-    v->res->stopped_by = tf_watch_why(&v->watch);
+    v->res->stopped_by = tf_clock_why(&v->watch);
   else if (left_of(v) == 0)
     v->res->stopped_by = TF_STOP_BUDGET;
   else
@@ -156,7 +156,7 @@ static double open_bound(const solver *v) {
 
 static void report(const solver *v) {
   double bound = fmin(fmax(tf_x_floor_space(&v->floor), open_bound(v)), best_of(v));
-  tf_watch_report(&v->watch, (tf_progress){.evals = v->res->evals, .best = best_of(v), .bound = bound});
+  tf_clock_report(&v->watch, (tf_progress){.evals = v->res->evals, .best = best_of(v), .bound = bound});
 }
 
 /* ---- heads -------------------------------------------------------------------------------------- */
@@ -356,7 +356,7 @@ static void prove(solver *v) {
   if (!done && r->stopped_by == TF_STOP_EXHAUSTED && v->o->budget.max_evals)
     r->stopped_by = TF_STOP_BUDGET; /* heads were not all listed */
   if (done) r->stopped_by = TF_STOP_EXHAUSTED;
-  r->seconds = tf_watch_seconds(&v->watch);
+  r->seconds = tf_clock_seconds(&v->watch);
   r->threads = v->threads;
   r->templates = v->n_templates;
 }
@@ -441,7 +441,7 @@ tf_solve_result *tf_x_solve(const tf_arch *arch, const tf_workload *wl, const tf
   }
   v->arch = arch, v->wl = wl, v->own = *o, v->o = &v->own, v->tie = tie, v->known = known, v->diags = d;
   v->in.value = v->out.value = INFINITY;
-  tf_watch_begin(&v->watch, &v->own.budget);
+  tf_clock_begin(&v->watch, &v->own.budget);
   tf_solve_result *r = solve(v) ? v->res : NULL;
   if (!r) tf_solve_free(v->res);
   clear(v);

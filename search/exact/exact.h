@@ -4,8 +4,8 @@
 #define SEARCH_EXACT_EXACT_H
 #include "base/arena.h"
 #include "model/tree/facts.h"
+#include "search/common/budget_clock.h"
 #include "search/common/ops.h"
-#include "search/common/watch.h"
 #include "search/space/trips.h"
 #include "tileflow/model.h"
 #include "tileflow/solve.h"

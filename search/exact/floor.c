@@ -18,9 +18,9 @@ bool tf_x_floor_find(tf_x_floor *f, tf_diags *d) {
   return true;
 }
 
-static bool over(void *watch) { return tf_watch_over(watch); }
+static bool over(void *watch) { return tf_clock_over(watch); }
 
-int64_t tf_x_floor_by_factors(tf_x_floor *f, int64_t nodes, tf_watch *watch) {
+int64_t tf_x_floor_by_factors(tf_x_floor *f, int64_t nodes, tf_budget_clock *watch) {
   int64_t len[DIMS], room[SLOTS];
   int u = tf_ops_unit(f->arch, f->wl, 0), n = f->wl->ops[0].n_dims, slots = 0;
   double most, relaxed, points = 1;

@@ -1,7 +1,7 @@
 /* Lower bounds that the solver begins with: for any mapping, and for those of its space. */
 #ifndef SEARCH_EXACT_FLOOR_H
 #define SEARCH_EXACT_FLOOR_H
-#include "search/common/watch.h"
+#include "search/common/budget_clock.h"
 #include "tileflow/solve.h"
 
 typedef struct {
@@ -20,5 +20,5 @@ bool tf_x_floor_find(tf_x_floor *f, tf_diags *d);
 
 /* Raises `space` for a single op whose trip counts divide: the most units that prime factors of its dims can fill, by
  * an integer program of at most `nodes` nodes.  Returns how many nodes it took. */
-int64_t tf_x_floor_by_factors(tf_x_floor *f, int64_t nodes, tf_watch *watch);
+int64_t tf_x_floor_by_factors(tf_x_floor *f, int64_t nodes, tf_budget_clock *watch);
 #endif

@@ -121,13 +121,13 @@ typedef struct {
 /* Moves from a mapping. */
 static bool move_after(const tf_solve_opts *o, after_part may, const tf_tree *from, double value, tf_solve_result *r) {
   tf_budget left = o->budget;
-  tf_watch watch;
+  tf_budget_clock watch;
   const tf_polishing how = {.goal = r->bound, .evals = may.evals, .seed = may.seed};
   tf_trying q = {.by = o->objective, .exportable = o->exportable};
   tf_found f;
   left.time_limit = may.seconds;
   if (value <= r->bound * (1 + 1e-12) || may.evals <= 0 || (o->budget.time_limit > 0 && may.seconds <= 0)) return true;
-  tf_watch_begin(&watch, &left);
+  tf_clock_begin(&watch, &left);
   if (tf_polished(from, value, &how, &watch, &q, &f)) {
     if (f.value < r->value * (1 - 1e-12))
       take_better(r, &f);
@@ -135,7 +135,7 @@ static bool move_after(const tf_solve_opts *o, after_part may, const tf_tree *fr
       tf_tree_free(f.tree);
   }
   r->evals += q.evals;
-  r->seconds += tf_watch_seconds(&watch);
+  r->seconds += tf_clock_seconds(&watch);
   return !q.failed;
 }
 

@@ -24,7 +24,7 @@ enum { TIME_PART = 4, TIME_PART_OTHERS = 32 };
 
 /* What was spent, and found, so far. */
 typedef struct {
-  tf_watch *watch;
+  tf_budget_clock *watch;
   int64_t spent;
   double best;   /* value of the objective asked for */
   tf_tree *tree; /* the mapping of that value; NULL: none, or memory ran out */
@@ -125,10 +125,10 @@ static bool better_by_moves(const tf_x_start *s, const tf_tree *tree, double val
   const tf_polishing how = {.goal = s->floor * TF_X_NEAR, .evals = may->evals, .seed = may->seed};
   tf_trying q = {.by = s->o->objective, .exportable = s->o->exportable};
   tf_budget budget = s->o->budget;
-  tf_watch watch;
+  tf_budget_clock watch;
   budget.time_limit = may->seconds;
-  tf_watch_begin(&watch, &budget);
-  const bool better = !tf_watch_over(now->watch) && tf_polished(tree, value, &how, &watch, &q, f);
+  tf_clock_begin(&watch, &budget);
+  const bool better = !tf_clock_over(now->watch) && tf_polished(tree, value, &how, &watch, &q, f);
   now->spent += q.evals;
   return better;
 }
@@ -173,8 +173,8 @@ static void complete(const tf_x_start *s, way *w, const tf_tree *open, const sha
                       .goal = s->floor * TF_X_NEAR,
                       .keep = 1};
   o.budget.seed = part->seed;
-  if (s->o->budget.time_limit > 0) o.budget.time_limit = part->until - tf_watch_seconds(now->watch);
-  const bool over = tf_watch_over(now->watch) || (s->o->budget.time_limit > 0 && o.budget.time_limit <= 0);
+  if (s->o->budget.time_limit > 0) o.budget.time_limit = part->until - tf_clock_seconds(now->watch);
+  const bool over = tf_clock_over(now->watch) || (s->o->budget.time_limit > 0 && o.budget.time_limit <= 0);
   tf_diags *d = open && !over ? tf_diags_new() : NULL; /* finding none is no error here */
   tf_search_result *r = d ? tf_search_run(s->arch, s->wl, open, &o, d) : NULL;
   now->spent += r ? r->evals : 0;
@@ -193,7 +193,7 @@ static void complete(const tf_x_start *s, way *w, const tf_tree *open, const sha
 static void move_on(const tf_x_start *s, way *w, const share *part, so_far *now) {
   tf_found f;
   const bool timed = s->o->budget.time_limit > 0;
-  const pace may = {part->evals, timed ? part->until - tf_watch_seconds(now->watch) : 0, part->seed};
+  const pace may = {part->evals, timed ? part->until - tf_clock_seconds(now->watch) : 0, part->seed};
   if (!w->best || (timed && may.seconds <= 0) || !better_by_moves(s, w->best, w->value, &may, now, &f)) return;
   tf_tree_free(w->best);
   w->best = f.tree;
@@ -234,7 +234,7 @@ static bool by_phases(const tf_x_start *s, so_far *now) {
   for (int left = n; left > 0; left /= 2) {
     part.seed++;
     for (int k = 0; k < left; k++) {
-      part.until = tf_watch_seconds(now->watch) + s->o->budget.time_limit / TIME_PART / 2 / n;
+      part.until = tf_clock_seconds(now->watch) + s->o->budget.time_limit / TIME_PART / 2 / n;
       improve(s, &ways[k], part, now);
     }
     qsort(ways, (size_t)n, sizeof *ways, by_value);
@@ -256,7 +256,7 @@ static bool by_pairs(const tf_x_start *s, so_far *now) {
   for (int node = 1; now->tree && node < now->tree->n_nodes && !best; node = now->tree->nodes[node].end) {
     way w = {.value = INFINITY};
     share mine = part;
-    mine.until = tf_watch_seconds(now->watch) + s->o->budget.time_limit / PAIRS_PART / n;
+    mine.until = tf_clock_seconds(now->watch) + s->o->budget.time_limit / PAIRS_PART / n;
     tf_tree *open = now->best > s->floor * TF_X_NEAR ? tf_pairs_fused(now->tree, node) : NULL;
     if (open) complete(s, &w, open, &mine, now), move_on(s, &w, &mine, now);
     tf_tree_free(open);
@@ -273,13 +273,13 @@ static bool by_moves(const tf_x_start *s, so_far *now) {
   return better_by_moves(s, now->tree, now->best, &may, now, &f) && take(s, &f.tree, &f.figures, now);
 }
 
-int64_t tf_x_start_with(const tf_x_start *s, tf_watch *watch) {
+int64_t tf_x_start_with(const tf_x_start *s, tf_budget_clock *watch) {
   const tf_objective own = s->o->objective;
   so_far now = {.watch = watch, .best = INFINITY, .phases = tf_phases_ways(s->arch, s->wl) > 0};
   bool best = by_search(s, own, &now) || by_formulas(s, own, &now) || by_phases(s, &now) || by_pairs(s, &now) ||
               by_moves(s, &now);
   for (int by = 0; by < TF_N_OBJECTIVES && !best; by++)
-    if (by != (int)own && !tf_watch_over(watch))
+    if (by != (int)own && !tf_clock_over(watch))
       best = by_search(s, (tf_objective)by, &now) || by_formulas(s, (tf_objective)by, &now);
   tf_tree_free(now.tree);
   return now.spent;

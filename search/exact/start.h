@@ -2,7 +2,7 @@
  * the others, since what is found for one may be good for another. */
 #ifndef SEARCH_EXACT_START_H
 #define SEARCH_EXACT_START_H
-#include "search/common/watch.h"
+#include "search/common/budget_clock.h"
 #include "tileflow/solve.h"
 
 /* What is within this of the lower bound is near enough for the searches before and after the branch and bound: they
@@ -23,5 +23,5 @@ typedef struct {
 } tf_x_start;
 
 /* Returns the evaluations spent. */
-int64_t tf_x_start_with(const tf_x_start *s, tf_watch *watch);
+int64_t tf_x_start_with(const tf_x_start *s, tf_budget_clock *watch);
 #endif

@@ -81,7 +81,7 @@ bool tf_x_spend(tf_x_worker *w) {
   k->counts.evals++;
   if (k->most_evals && k->counts.evals >= k->most_evals) k->cut = true;
   if (k->counts.evals % LOOK_EVERY && tf_model_quick(w->model)) return !k->cut;
-  if (tf_watch_over(k->watch)) k->cut = true;
+  if (tf_clock_over(k->watch)) k->cut = true;
   return !k->cut;
 }
 

@@ -58,7 +58,7 @@ typedef struct {
   const tf_bounds *floor; /* lower bounds for any mapping */
   double limit;           /* value of the incumbent: only mappings below it are searched for */
   int64_t most_evals;     /* 0: no limit */
-  tf_watch *watch;
+  tf_budget_clock *watch;
   /* results */
   tf_x_counts counts;
   tf_x_best best;

@@ -208,7 +208,7 @@ static void go_on(searching *s) {
     const node k = pop(s);
     if (!take_apart(s, &k)) s->task->failed = true;
     s->spare[s->n_spare++] = k.at;
-    if (run->nodes / LOOK_EVERY > looked && tf_watch_over(s->task->watch)) s->task->cut = true;
+    if (run->nodes / LOOK_EVERY > looked && tf_clock_over(s->task->watch)) s->task->cut = true;
   }
   run->done = !s->task->failed && !s->task->cut && !s->task->unknown;
 }

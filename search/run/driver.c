@@ -52,7 +52,7 @@ typedef struct {
   tf_prepared_list kept;
   tf_log log;
   FILE *file;
-  tf_watch watch;
+  tf_budget_clock watch;
   tf_search_result *res;
   uint64_t *kept_shapes, *kept_texts;
   int room;
@@ -126,7 +126,7 @@ static bool ask_row(driver *v, tf_task *t) {
   t->shapes = v->shapes;
   t->walk_limit = v->walk_limit;
   t->growth = v->growth;
-  if (v->idle >= IDLE_RANDOM && !v->strategy->outer->deaf && v->asked % 2) return ask_random(v, t);
+  if (v->idle >= IDLE_RANDOM && !v->strategy->outer->ignores_feedback && v->asked % 2) return ask_random(v, t);
   t->aside = false;
   if (!v->strategy->outer->ask(v->outer, &t->like)) return false;
   memcpy(t->genes, v->space->chosen, (size_t)v->space->n * sizeof *t->genes);
@@ -229,7 +229,7 @@ static bool check_logged(driver *v, const tf_task *t, tf_diags *d) {
 }
 
 static void report(const driver *v) {
-  tf_watch_report(&v->watch, (tf_progress){.evals = v->res->evals,
+  tf_clock_report(&v->watch, (tf_progress){.evals = v->res->evals,
                                            .shapes = v->res->shapes,
                                            .best = v->res->n_best ? v->res->best[0].value : INFINITY});
 }
@@ -302,7 +302,7 @@ static void run(driver *v, bool given, int threads, tf_diags *d) {
       return;
     }
     if (atomic_load(&v->watch.why)) {
-      v->res->stopped_by = tf_watch_why(&v->watch);
+      v->res->stopped_by = tf_clock_why(&v->watch);
       return;
     }
   }
@@ -420,7 +420,7 @@ static void count_best(driver *v) {
 }
 
 static void sum_up(driver *v, int threads) {
-  v->res->seconds = tf_watch_seconds(&v->watch);
+  v->res->seconds = tf_clock_seconds(&v->watch);
   v->res->strategy = v->strategy->name;
   v->res->threads = threads;
   v->res->seed = v->o->budget.seed;
@@ -459,7 +459,7 @@ tf_search_result *tf_search_drive(const tf_arch *arch, const tf_workload *wl, co
   v->met = -1;
   v->tried = INFINITY;
   v->strategy = o->strategy ? tf_strategy_named(o->strategy) : tf_strategy_at(0);
-  tf_watch_begin(&v->watch, &o->budget);
+  tf_clock_begin(&v->watch, &o->budget);
   tf_search_result *out = NULL;
   if (v->strategy)
     out = search(v, arch, wl, given, d);

@@ -253,13 +253,13 @@ static void moves_of(list *l) {
 typedef struct {
   tf_trying *q;
   int64_t evals, effort; /* where q's end */
-  tf_watch *watch;
+  tf_budget_clock *watch;
   tf_rng rng;
   list l;
 } descent;
 
 static bool over(const descent *d) {
-  return d->l.failed || d->q->evals >= d->evals || d->q->effort >= d->effort || (d->watch && tf_watch_over(d->watch));
+  return d->l.failed || d->q->evals >= d->evals || d->q->effort >= d->effort || (d->watch && tf_clock_over(d->watch));
 }
 
 /* The tree of a move, and its value; NULL: there is none. */
@@ -319,7 +319,7 @@ static void kick(descent *d, tf_found *at) {
   }
 }
 
-bool tf_polished(const tf_tree *tree, double value, const tf_polishing *how, tf_watch *watch, tf_trying *q,
+bool tf_polished(const tf_tree *tree, double value, const tf_polishing *how, tf_budget_clock *watch, tf_trying *q,
                  tf_found *out) {
   const int64_t most = how->evals;
   descent d = {.q = q,

@@ -1,8 +1,8 @@
 /* The best mapping found, changed step by step while that makes it better. */
 #ifndef SEARCH_RUN_POLISH_H
 #define SEARCH_RUN_POLISH_H
+#include "search/common/budget_clock.h"
 #include "search/common/trial.h"
-#include "search/common/watch.h"
 
 /* How long, and for what: it ends at the goal, and after so many evaluations or what these may take. */
 typedef struct {
@@ -16,6 +16,6 @@ typedef struct {
  * change places; instances go from one dim to another; a Tile takes up a bypass or gives it up; a scope becomes
  * another.  Where no move makes it better, a few are made whatever they cost, and it descends from there.  Ends, too,
  * when the watch (NULL: none) is over.  Fills in the tree and its figures, but no text; false: nothing is better. */
-bool tf_polished(const tf_tree *tree, double value, const tf_polishing *how, tf_watch *watch, tf_trying *q,
+bool tf_polished(const tf_tree *tree, double value, const tf_polishing *how, tf_budget_clock *watch, tf_trying *q,
                  tf_found *out);
 #endif

@@ -329,9 +329,9 @@ static bool may_go_on(void *ctx) {
   if (w->n_rows && w->spent + w->n_rows >= w->quota) evaluate_rows(w);
   if (!has_left(w)) return false;
   const bool due = t->evals + w->n_rows >= w->look;
-  const bool ask = due || tf_watch_asked(t->watch);
+  const bool ask = due || tf_clock_asked(t->watch);
   if (due) w->look = t->evals + w->n_rows + LOOK_EVERY;
-  t->cut = ask && tf_watch_over(t->watch);
+  t->cut = ask && tf_clock_over(t->watch);
   return !t->cut;
 }
 
@@ -343,7 +343,7 @@ typedef struct {
 } asked;
 
 /* Asks for so many rows at most.  False: the space is exhausted. */
-static bool ask_rows(work *w, const tf_way *in, void *state, int most, asked *rows) {
+static bool ask_rows(work *w, const tf_strategy_ops *in, void *state, int most, asked *rows) {
   const tf_trips *s = w->trips;
   uint64_t like;
   for (rows->n = 0; rows->n < most; rows->n++) {
@@ -355,7 +355,7 @@ static bool ask_rows(work *w, const tf_way *in, void *state, int most, asked *ro
 }
 
 /* Evaluates them while the budget lasts, and tells. */
-static void tell_rows(work *w, const tf_way *in, void *state, const asked *rows) {
+static void tell_rows(work *w, const tf_strategy_ops *in, void *state, const asked *rows) {
   tf_glance glance[TF_GLANCE_ROWS];
   const bool glances = w->glances && rows->n >= GLANCE_LEAST;
   const uint32_t known = glances ? tf_model_glance(w->model, rows->trips, rows->n, glance) : 0;
@@ -367,7 +367,7 @@ static void tell_rows(work *w, const tf_way *in, void *state, const asked *rows)
 
 /* As tf_explore, but where rows are evaluated in lanes it asks for several before it tells: the more, the more the
  * strategy knows already, so that few are chosen blindly. */
-static bool explore_together(work *w, const tf_way *in, void *state) {
+static bool explore_together(work *w, const tf_strategy_ops *in, void *state) {
   const size_t n_loops = (size_t)w->trips->n_loops, n = (size_t)w->trips->space.n;
   asked rows = {0, TF_ARRAY(w->arena, int64_t, TF_ASKS_MOST * n_loops + 1),
                 TF_ARRAY(w->arena, int32_t, TF_ASKS_MOST * n + 1)};
@@ -385,11 +385,11 @@ static bool explore_together(work *w, const tf_way *in, void *state) {
 }
 
 /* Tries the mapping that the task begins with, then what the strategy asks for.  True: the space is exhausted. */
-static bool explore(work *w, const tf_way *in, void *state) {
+static bool explore(work *w, const tf_strategy_ops *in, void *state) {
   if (has_start(w) && !w->known) cost_at(w, (row){w->t->begin, NULL});
-  if (in->deaf && w->quota - w->spent >= GLANCE_FROM)
+  if (in->ignores_feedback && w->quota - w->spent >= GLANCE_FROM)
     w->rows = TF_ARRAY(w->arena, int64_t, TF_GLANCE_ROWS * (size_t)w->trips->n_loops);
-  const bool learns = in->batches && !in->deaf;
+  const bool learns = in->batches && !in->ignores_feedback;
   bool all = learns ? explore_together(w, in, state) : tf_explore(in, state, &w->trips->space, may_go_on);
   if (!w->t->cut) evaluate_rows(w);
   return all && !w->t->cut && has_left(w);
@@ -399,7 +399,7 @@ static bool explore(work *w, const tf_way *in, void *state) {
 static void count_unknown(work *w) {
   tf_result r;
   if (isinf(w->unknown_all)) return;
-  w->t->cut = w->t->cut || tf_watch_over(w->t->watch);
+  w->t->cut = w->t->cut || tf_clock_over(w->t->watch);
   if (w->t->cut) return;
   tf_model_walk_limit(w->masked, UNKNOWN_STEPS);
   tf_model_sum_limit(w->masked, UNKNOWN_STEPS); /* no more than TF_COUNT_LONG, which counts the best again */
@@ -413,7 +413,7 @@ static void count_unknown(work *w) {
 
 static void search(work *w) {
   tf_task *t = w->t;
-  const tf_way *in = t->strategy->inner;
+  const tf_strategy_ops *in = t->strategy->inner;
   tf_space *space = &w->trips->space;
   tf_rng rng = tf_rng_new(t->opts->budget.seed, (uint64_t)t->no + 1000);
   const int32_t *hint = hints_for(w);
@@ -425,7 +425,8 @@ static void search(work *w) {
     int64_t most = (int64_t)t->strategy->evals_per_shape << (visits < t->growth ? visits : t->growth);
     if (most < w->quota) w->quota = most;
   }
-  if (!w->masked && !t->opts->variants && !in->deaf) w->repeats = tf_repeats_new(w->arena, t->n_loops, w->quota);
+  if (!w->masked && !t->opts->variants && !in->ignores_feedback)
+    w->repeats = tf_repeats_new(w->arena, t->n_loops, w->quota);
   int asks = w->quota > 1 << 24 ? 1 << 24 : (int)w->quota;
   void *state = hint ? in->make(w->arena, space, hint, asks, rng) : NULL;
   t->failed = !state;

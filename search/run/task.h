@@ -1,7 +1,7 @@
 /* One task: a shape whose trip counts are searched within a quota.  While tasks run they share nothing that changes. */
 #ifndef SEARCH_RUN_TASK_H
 #define SEARCH_RUN_TASK_H
-#include "search/common/watch.h"
+#include "search/common/budget_clock.h"
 #include "search/run/prepared.h"
 #include "search/space/shape.h"
 #include "search/space/trips.h"
@@ -85,11 +85,11 @@ typedef struct {
   int64_t walk_limit;
   double share; /* tf_demand_share of the workload */
   int growth;
-  tf_watch *watch;
+  tf_budget_clock *watch;
   /* input of this task */
   int64_t no;
   int32_t *genes;
-  uint64_t like;               /* shape to start from, see tf_way; 0: none */
+  uint64_t like;               /* shape to start from, see tf_strategy_ops; 0: none */
   int64_t quota, effort_quota; /* 0: no limit */
   bool aside;                  /* what it finds is archived, but not told */
   bool start;                  /* it searches the space of a start, not a row of the strategy */

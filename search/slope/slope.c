@@ -7,7 +7,7 @@
 
 #include "base/grow.h"
 #include "base/locale.h"
-#include "search/common/watch.h"
+#include "search/common/budget_clock.h"
 #include "tileflow/bound.h"
 #include "tileflow/solve.h"
 #include "tileflow/tree.h"
@@ -72,7 +72,7 @@ typedef struct {
   const tf_workload *wl;
   const tf_slope_opts *o;
   const tf_bound_slope *mappings; /* the bound that holds for every mapping */
-  tf_watch watch;
+  tf_budget_clock watch;
   tf_slope *s;
 } slope;
 
@@ -82,14 +82,14 @@ typedef struct {
   int64_t capacity, before; /* before: mappings tried for earlier capacities */
 } part;
 
-static bool part_stop(void *ctx) { return tf_watch_asked(&((const part *)ctx)->of->watch); }
+static bool part_stop(void *ctx) { return tf_clock_asked(&((const part *)ctx)->of->watch); }
 
 static void part_progress(void *ctx, const tf_progress *now) {
   const part *p = ctx;
   tf_progress all = *now;
   all.capacity = p->capacity;
   all.evals += p->before;
-  tf_watch_report(&p->of->watch, all);
+  tf_clock_report(&p->of->watch, all);
 }
 
 /* The best mapping that solver and search find at a capacity.  What a smaller capacity attains, a larger one does,
@@ -164,7 +164,7 @@ static bool add(const slope *of, int64_t capacity) {
   const tf_slope_point *smaller = s->n ? &s->at[s->n - 1] : NULL;
   s->n++;
   bool ok = attain(of, smaller);
-  if (tf_watch_asked(&of->watch)) { /* cut short: more time would find more */
+  if (tf_clock_asked(&of->watch)) { /* cut short: more time would find more */
     free(s->at[--s->n].text);
     return ok;
   }
@@ -183,8 +183,8 @@ static bool climb(const slope *of) {
   bool ok = true, done = false;
   for (int64_t c = 16; ok && !done && c < INT64_C(1) << 50; c *= 2) {
     if (own > c / 2 && own < c) ok = add(of, own);
-    if (!tf_watch_asked(&of->watch)) ok = ok && add(of, c);
-    done = tf_watch_asked(&of->watch) ||
+    if (!tf_clock_asked(&of->watch)) ok = ok && add(of, c);
+    done = tf_clock_asked(&of->watch) ||
            (ok && s->n > 0 && (s->at[s->n - 1].attained <= s->compulsory || (double)c >= all));
   }
   return ok;
@@ -199,7 +199,7 @@ tf_slope *tf_slope_of(const tf_workload *wl, const tf_slope_opts *o, tf_diags *d
     tf_out_of_memory(d);
     return NULL;
   }
-  tf_watch_begin(&of.watch, &o->budget);
+  tf_clock_begin(&of.watch, &o->budget);
   s->compulsory = tf_slope_bound(wl, INFINITY);
   bool ok = s->compulsory >= 0 || tf_fail(d, wl->at, TF_E_OVERFLOW, "a bound passes 2^63 - 1");
   if (ok) ok = (mappings = tf_bound_slope_of(wl, o->word_bits, d)) != NULL;

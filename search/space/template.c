@@ -225,7 +225,7 @@ static void own_tiles(const builder *b, int o, int parent, int from) {
 static int home_of(const tf_arch *a) {
   for (int l = 1; l < a->n_memories; l++)
     if (a->memories[l].mesh[0] * a->memories[l].mesh[1] > 1) return l;
-  const int close = tf_arch_close(a);
+  const int close = tf_arch_near_cache(a);
   return close ? close : a->n_memories > 1;
 }
 

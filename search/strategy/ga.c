@@ -220,4 +220,4 @@ static bool ask(void *state, uint64_t *like) {
   return tf_space_follow(g->space, g->genes) || tf_space_random(g->space, &g->rng);
 }
 
-const tf_way tf_way_ga = {make, ask, tell, .batches = true};
+const tf_strategy_ops tf_way_ga = {make, ask, tell, .batches = true};

@@ -263,4 +263,4 @@ static void tell(void *state, const tf_told *t) {
   s->n_asks--;
 }
 
-const tf_way tf_way_mcts = {make, ask, tell, .batches = true};
+const tf_strategy_ops tf_way_mcts = {make, ask, tell, .batches = true};

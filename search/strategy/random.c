@@ -21,4 +21,4 @@ static bool ask(void *state, uint64_t *like) {
 
 static void tell(void *state, const tf_told *t) { (void)state, (void)t; }
 
-const tf_way tf_way_random = {make, ask, tell, .batches = true, .deaf = true};
+const tf_strategy_ops tf_way_random = {make, ask, tell, .batches = true, .ignores_feedback = true};

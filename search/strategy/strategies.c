@@ -15,7 +15,7 @@ static const tf_strategy rows[] = {
     {"exhaustive", "every shape in turn, every trip count of the space", &tf_way_exhaustive, &tf_way_exhaustive, 0},
 };
 
-bool tf_explore(const tf_way *way, void *state, tf_space *s, bool (*more)(void *ctx)) {
+bool tf_explore(const tf_strategy_ops *way, void *state, tf_space *s, bool (*more)(void *ctx)) {
   uint64_t like;
   while (more(s->ctx)) {
     if (!way->ask(state, &like)) return true;

@@ -28,19 +28,19 @@ typedef struct {
    * are a good start for this one; 0: none.  False: the space is exhausted. */
   bool (*ask)(void *state, uint64_t *like);
   void (*tell)(void *state, const tf_told *t);
-  bool batches; /* may be asked TF_ASKS_MOST times before it is told, in the same order */
-  bool deaf;    /* ignores what it is told: costs need not be known before the next ask */
-} tf_way;
+  bool batches;          /* may be asked TF_ASKS_MOST times before it is told, in the same order */
+  bool ignores_feedback; /* ignores what it is told: costs need not be known before the next ask */
+} tf_strategy_ops;
 
-extern const tf_way tf_way_random, tf_way_exhaustive, tf_way_ga, tf_way_mcts;
+extern const tf_strategy_ops tf_way_random, tf_way_exhaustive, tf_way_ga, tf_way_mcts;
 
 /* Asks, finds the cost, tells, while more(ctx of the space) is true.  True: the space is exhausted. */
-bool tf_explore(const tf_way *way, void *state, tf_space *s, bool (*more)(void *ctx));
+bool tf_explore(const tf_strategy_ops *way, void *state, tf_space *s, bool (*more)(void *ctx));
 
 /* A row of the table: a way over shapes that allows batches, and a way over the trip counts of a shape. */
 typedef struct {
   const char *name, *about;
-  const tf_way *outer, *inner;
+  const tf_strategy_ops *outer, *inner;
   int evals_per_shape; /* evaluations per visit of a shape; 0: until its space is exhausted */
 } tf_strategy;
 

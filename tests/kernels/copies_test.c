@@ -100,8 +100,8 @@ typedef struct {
   bool ok;
 } counted;
 
-static counted run_counted(const tf_tree *t, const low_target *target, tf_diags *d, bool show) {
-  counted r = {.p = low_lower(t, target, NULL, d)};
+static counted run_counted(const tf_tree *t, const lower_target *target, tf_diags *d, bool show) {
+  counted r = {.p = lower_kernel(t, target, NULL, d)};
   double **data = whole_new(t->workload);
   r.c.buffer = calloc(r.p ? (size_t)r.p->n_buffers + 1 : 1, sizeof *r.c.buffer);
   r.c.points = calloc((size_t)t->workload->n_ops + 1, sizeof *r.c.points);
@@ -227,7 +227,7 @@ static bool fills_equal(const tf_tree *t, const tf_result *r, const ir_program *
 }
 
 static bool staged_equal(session *s, const tf_tree *t, const tf_result *r, tf_diags *d, int depth) {
-  low_target target = tf_target_staged.lower;
+  lower_target target = tf_target_staged.lower;
   target.depth = depth;
   counted k = run_counted(t, &target, d, s->show);
   const bool same = k.ok && fills_equal(t, r, k.p, &k.c, s->show, s);

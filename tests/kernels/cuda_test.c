@@ -74,7 +74,7 @@ static void one(void *ctx, uint64_t seed) {
   ir_program *p = NULL;
   if (!c.tree)
     s->refused++;
-  else if (!draw_can_emit(&c) || (!(p = low_lower(c.tree, &s->target->lower, &s->machine, c.diags)) &&
+  else if (!draw_can_emit(&c) || (!(p = lower_kernel(c.tree, &s->target->lower, &s->machine, c.diags)) &&
                                   says(c.diags, "keep nothing from run to run")))
     s->unlike++;
   else {

@@ -16,10 +16,10 @@ typedef struct {
 } session;
 
 /* With and without buffers for sums of narrow outputs, tiles of inputs, and halves for the next ones. */
-static bool lowered_equal(const tf_tree *tree, const low_target *target, ir_type data, tf_diags *d, bool show) {
+static bool lowered_equal(const tf_tree *tree, const lower_target *target, ir_type data, tf_diags *d, bool show) {
   const tf_workload *wl = tree->workload;
   double **want = whole_new(wl), **got = whole_new(wl);
-  ir_program *p = low_lower(tree, target, &(ir_machine){.data = data}, d);
+  ir_program *p = lower_kernel(tree, target, &(ir_machine){.data = data}, d);
   if (p && show) ir_dump(stdout, p);
   whole_run(wl, want);
   char why[200] = "";
@@ -32,18 +32,18 @@ static bool lowered_equal(const tf_tree *tree, const low_target *target, ir_type
 }
 
 /* So few terms at a time that sums of some tens are carried through all levels, and nests that sum more are cut. */
-static void few_terms(const lowering *w, const ir_stmt *nest, low_terms *t) {
+static void few_terms(const lowering *w, const ir_stmt *nest, lower_terms *t) {
   const tf_op *op = &w->plan->wl->ops[nest->op];
-  *t = (low_terms){.most = 3, .adds = 1, .limit = 2, .next = 2};
+  *t = (lower_terms){.most = 3, .adds = 1, .limit = 2, .next = 2};
   for (int k = op->n_out_dims; k < op->n_dims; k++)
     t->adds *= nest->range[k].most;
 }
 
 static bool all_equal(const tf_tree *tree, tf_diags *d, bool show) {
-  const low_target *cpu = &tf_target_cpu.lower, *two = &tf_target_staged.lower;
-  low_target one = *two;
+  const lower_target *cpu = &tf_target_cpu.lower, *two = &tf_target_staged.lower;
+  lower_target one = *two;
   one.depth = 1;
-  low_target few = *cpu;
+  lower_target few = *cpu;
   few.terms = few_terms;
   return lowered_equal(tree, &few, IR_F32, d, show) && lowered_equal(tree, cpu, IR_F32, d, show) &&
          lowered_equal(tree, cpu, IR_BF16, d, show) && lowered_equal(tree, &one, IR_F32, d, show) &&
@@ -94,7 +94,7 @@ static bool rows_as_one(void) {
   tf_tree *t = spec ? tf_tree_parse(spec->mapping_text, spec->mapping_at, spec->arch, spec->workload, d) : NULL;
   ir_machine machine;
   ir_program *p = t && tf_target_cpu.machine(&(tf_emit_options){.isa = "avx512"}, &machine, d)
-                      ? low_lower(t, &tf_target_cpu.lower, &machine, d)
+                      ? lower_kernel(t, &tf_target_cpu.lower, &machine, d)
                       : NULL;
   char *said = NULL, why[200] = "";
   size_t n = 0;

@@ -80,9 +80,9 @@ static bool follow(oracle *o, int masked) {
   for (int i = 0; i < o->wl->n_ops; i++) {
     const int k = o->wl->topo[i];
     const tf_op *op = &o->wl->ops[k];
-    o->vain[k] = k == masked || reads_known(op, of);
+    o->fully_masked[k] = k == masked || reads_known(op, of);
     if (k == masked) of[op->out] = NOTHING;
-    if (!o->vain[k] || k == masked) continue;
+    if (!o->fully_masked[k] || k == masked) continue;
     const known v = known_of(o, op, op->n_expr - 1, of);
     if (v == ANYTHING) return false;
     if (op->reduce == TF_ASSIGN) {
@@ -107,7 +107,7 @@ static bool feeds(const oracle *o, int op) {
     for (int r = 0; r < o->wl->ops[c].n_reads; r++) {
       if (o->wl->ops[c].reads[r].tensor != p->out) continue;
       any = true;
-      if (!o->vain[c] || !same_point(o, &o->wl->ops[c].reads[r])) return false;
+      if (!o->fully_masked[c] || !same_point(o, &o->wl->ops[c].reads[r])) return false;
     }
   return any;
 }
@@ -146,7 +146,7 @@ void find_mask(oracle *o) {
         o->masked = k;
         o->condition = root->arg[0];
         for (int i = o->wl->n_ops - 1; i >= 0; i--)
-          if (feeds(o, o->wl->topo[i])) o->vain[o->wl->topo[i]] = true;
+          if (feeds(o, o->wl->topo[i])) o->fully_masked[o->wl->topo[i]] = true;
         find_nodes(o);
         return;
       }
@@ -157,7 +157,7 @@ void find_mask(oracle *o) {
 
 static bool void_below(const oracle *o, int op, int n) {
   bool any = false;
-  if (o->vain[op]) return true;
+  if (o->fully_masked[op]) return true;
   for (int c = 0; c < o->wl->n_ops; c++) {
     if (c == op || !touches(o, c, o->wl->ops[op].out)) continue;
     any = true;
@@ -179,7 +179,7 @@ bool left_out(oracle *o, int n) {
   first_instance(o, n);
   do {
     for (int op = 0; op < o->wl->n_ops; op++)
-      if (o->vain[op] && op_below(o, op, n) && !idle(o, op, n)) {
+      if (o->fully_masked[op] && op_below(o, op, n) && !idle(o, op, n)) {
         widen(&l, dim_range(o, op, o->mask_l, n));
         widen(&q, dim_range(o, op, o->mask_q, n));
       }

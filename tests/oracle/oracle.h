@@ -181,14 +181,14 @@ typedef struct {
   const tf_mem_part *part;  /* what is held is that of a part; NULL: of the memory */
   double cycles, *node_cycles, *level_cycles, *unit_cycles;
   int64_t *level_instances, *unit_use;
-  int masked, condition;     /* op that selects -inf, -1: none does; the condition, an expression of it */
-  int mask_l, mask_q;        /* the two dims that it compares */
-  bool may_skip[MAX_NODES];  /* all below the node is such */
-  bool vain[MAX_OPS], skips; /* [op] nobody needs what it makes where that is false; a step is being left out */
-  int64_t (*was)[MAX_PATH];  /* [node] where its loops stood at the step before */
-  int64_t *skipped;          /* [op] points of steps left out */
-  int64_t *lost;             /* [op] reads of elements that are not at home */
-  int64_t steps;             /* taken so far, against `limit` */
+  int masked, condition;             /* op that selects -inf, -1: none does; the condition, an expression of it */
+  int mask_l, mask_q;                /* the two dims that it compares */
+  bool may_skip[MAX_NODES];          /* all below the node is such */
+  bool fully_masked[MAX_OPS], skips; /* [op] nobody needs what it makes where that is false; a step is being left out */
+  int64_t (*was)[MAX_PATH];          /* [node] where its loops stood at the step before */
+  int64_t *skipped;                  /* [op] points of steps left out */
+  int64_t *lost;                     /* [op] reads of elements that are not at home */
+  int64_t steps;                     /* taken so far, against `limit` */
   int64_t limit;
   struct access_log *log; /* zeros.h; NULL: accesses are not noted */
   bool everywhere;        /* loops do not split what wanders (home.c) */

@@ -318,7 +318,7 @@ static void at_home(oracle *o, int n, int op, int z, bool makes_it, const set *p
     lost += point->in[i] && !made->in[i];
     if (makes_it) made->in[i] |= point->in[i];
   }
-  bool there = !lost || makes_it || (o->masked >= 0 && o->vain[maker]);
+  bool there = !lost || makes_it || (o->masked >= 0 && o->fully_masked[maker]);
   for (int i = 0; o->kept[z] && i < o->kept[z]->n && !there; i++)
     there = o->kept[z]->key[i] == instance_key(o, scope) && in_box(o, z, &o->kept[z]->held[i], point);
   o->lost[op] += there ? 0 : lost;

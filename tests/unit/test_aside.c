@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "codegen/backend/target.h"
-#include "codegen/ir/watch.h"
+#include "codegen/ir/race_check.h"
 #include "codegen/lower/lower.h"
 #include "tests/unit/case.h"
 
@@ -72,7 +72,7 @@ static void remove_first(ir_program *p, ir_kind kind) {
 
 static void append(lowering *w, ir_body *b, ir_stmt *s) {
   ir_stmt **more =
-      TF_ARRAY(w->p->arena, ir_stmt *, 2 * (size_t)b->n + 2); /* as low_add leaves it: room up to a power of two */
+      TF_ARRAY(w->p->arena, ir_stmt *, 2 * (size_t)b->n + 2); /* as lower_add leaves it: room up to a power of two */
   for (int i = 0; i < b->n; i++)
     more[i] = b->s[i];
   more[b->n++] = s;
@@ -82,7 +82,7 @@ static void append(lowering *w, ir_body *b, ir_stmt *s) {
 /* ---- a target with a queue: tiles come while the ones before are worked on ------------------------------- */
 
 static void add_copy(lowering *w, const ir_stmt *stage, ir_range *range, ir_atom slot) {
-  ir_stmt *s = low_add(w, IR_COPY);
+  ir_stmt *s = lower_add(w, IR_COPY);
   s->range = range;
   s->copy.to = stage->stage.buffer;
   s->copy.from = stage->stage.from;
@@ -112,8 +112,8 @@ static void copy_next(lowering *w, const ir_stmt *stage, ir_atom slot, bool ends
     const ir_atom end = ir_number(w->plan->wl->dims[2].extent);
     next[r] = v;
     if (v.lo.var < 0) continue;
-    next[r] = (ir_range){low_min(w, "next", (ir_atom){v.lo.var, v.lo.off + v.most}, end),
-                         low_min(w, "end", (ir_atom){v.lo.var, v.lo.off + 2 * v.most}, end), .most = v.most};
+    next[r] = (ir_range){lower_min(w, "next", (ir_atom){v.lo.var, v.lo.off + v.most}, end),
+                         lower_min(w, "end", (ir_atom){v.lo.var, v.lo.off + 2 * v.most}, end), .most = v.most};
   }
   add_copy(w, stage, next, slot);
   w->into->s[w->into->n - 1]->copy.ends = ends;
@@ -121,8 +121,8 @@ static void copy_next(lowering *w, const ir_stmt *stage, ir_atom slot, bool ends
 
 /* The step of the loop modulo 2. */
 static ir_atom turn(lowering *w, ir_atom step) {
-  ir_stmt *s = low_add(w, IR_LET);
-  s->let.var = low_var(w, "turn_");
+  ir_stmt *s = lower_add(w, IR_LET);
+  s->let.var = lower_var(w, "turn_");
   s->let.expr = (ir_expr){IR_MOD, 2, TF_ARRAY(w->p->arena, ir_atom, 2), NULL};
   s->let.expr.arg[0] = step;
   s->let.expr.arg[1] = ir_number(2);
@@ -157,23 +157,24 @@ static void pipeline(lowering *w) {
     const ir_atom now = turn(w, (ir_atom){loop->loop.var, 0}), other = turn(w, (ir_atom){loop->loop.var, 1});
     for (int k = 0; k < n; k++)
       copy_next(w, stages[k], other, k == n - 1);
-    low_add(w, IR_WAIT)->wait.left = 1;
+    lower_add(w, IR_WAIT)->wait.left = 1;
     for (int k = 0; k < n; k++)
       open_tiles(w, stages[k], now);
   }
   loop->body = in;
   w->p->body = before;
   w->into = &w->p->body;
-  low_add(w, IR_WAIT); /* for the empty group of the last step */
+  lower_add(w, IR_WAIT); /* for the empty group of the last step */
 }
 
-static const low_pass queue_passes[] = {{"pipeline", pipeline}, {"unused", low_drop_unused}, {NULL, NULL}};
+static const lower_pass queue_passes[] = {{"pipeline", pipeline}, {"unused", lower_drop_unused}, {NULL, NULL}};
 static const char *const dma[] = {"dma"};
 static const ir_space near_spaces[] = {
     {"memory", IR_SERIAL, false}, {"near", IR_SERIAL, true}, {"own", IR_LANE, false}};
 static const ir_platform near_platform = {
     1u << IR_SERIAL | 1u << IR_LANE | 1u << IR_BLOCK, 3, near_spaces, 1, dma, 3, NULL};
-static const low_target queue_target = {.platform = &near_platform, .copies = true, .depth = 1, .passes = queue_passes};
+static const lower_target queue_target = {
+    .platform = &near_platform, .copies = true, .depth = 1, .passes = queue_passes};
 
 /* ---- a target with lanes: what one makes all read, behind a barrier -------------------------------------- */
 
@@ -199,14 +200,14 @@ static void spread(lowering *w) {
   ir_stmt *rows = find(&w->p->body, IR_FOR), *make = nest_of(&rows->body, 0), *use = nest_of(&rows->body, 1);
   rows->loop.map = IR_BLOCK;
   w->into = &rows->body;
-  ir_stmt *lanes = low_add(w, IR_FOR);
-  lanes->loop.var = low_var(w, "lane_");
+  ir_stmt *lanes = lower_add(w, IR_FOR);
+  lanes->loop.var = lower_var(w, "lane_");
   lanes->loop.dim = w->plan->wl->ops[0].dims[1];
   lanes->loop.trip = 8;
   lanes->loop.map = IR_LANE;
   w->into = &lanes->body;
   append(w, &lanes->body, make);
-  low_add(w, IR_BARRIER)->barrier.map = IR_LANE;
+  lower_add(w, IR_BARRIER)->barrier.map = IR_LANE;
   append(w, &lanes->body, use);
   make->range[1] = use->range[1] = one_at(lanes->loop.var);
   int n = 0;
@@ -216,12 +217,12 @@ static void spread(lowering *w) {
   w->p->buffers[w->p->buffer_of[w->plan->wl->ops[0].out]].space = 1;
 }
 
-static const low_pass lane_passes[] = {{"spread", spread}, {NULL, NULL}};
+static const lower_pass lane_passes[] = {{"spread", spread}, {NULL, NULL}};
 static const ir_space lane_spaces[] = {
     {"memory", IR_SERIAL, false}, {"shared", IR_BLOCK, true}, {"register", IR_LANE, false}};
 static const ir_platform lane_platform = {
     1u << IR_SERIAL | 1u << IR_BLOCK | 1u << IR_LANE, 3, lane_spaces, 0, NULL, 0, NULL};
-static const low_target lane_target = {
+static const lower_target lane_target = {
     .platform = &lane_platform, .depth = 1, .close_by = all_close_by, .passes = lane_passes};
 
 /* ---- runs ------------------------------------------------------------------------------------------------ */
@@ -353,10 +354,10 @@ typedef struct {
   const char *told; /* NULL: it is sound */
 } fault_row;
 
-static void check_rows(const test_case *e, const low_target *target, const fault_row *row, int n) {
+static void check_rows(const test_case *e, const lower_target *target, const fault_row *row, int n) {
   for (int i = 0; i < n; i++) {
     char why[200] = "";
-    ir_program *p = low_lower(e->tree, target, NULL, e->d);
+    ir_program *p = lower_kernel(e->tree, target, NULL, e->d);
     if (!CHECK_ROW(&row[i], p != NULL)) continue;
     row[i].plant(p);
     bool ok = ir_check(p, why, sizeof why);
@@ -421,10 +422,10 @@ static void check_lanes(void) {
   case_drop(&e);
 }
 
-static char *text_of(const test_case *e, const low_target *target) {
+static char *text_of(const test_case *e, const lower_target *target) {
   char *text = NULL;
   size_t n = 0;
-  ir_program *p = low_lower(e->tree, target, NULL, e->d);
+  ir_program *p = lower_kernel(e->tree, target, NULL, e->d);
   FILE *out = open_memstream(&text, &n);
   if (p && out) ir_dump(out, p);
   if (out) fclose(out);
@@ -432,7 +433,7 @@ static char *text_of(const test_case *e, const low_target *target) {
   return text;
 }
 
-static void check_text(const char *spec, const low_target *target, const char *const *lines) {
+static void check_text(const char *spec, const lower_target *target, const char *const *lines) {
   test_case e = {0};
   case_read(&e, spec);
   char *text = e.tree ? text_of(&e, target) : NULL;
@@ -446,7 +447,7 @@ static void check_text(const char *spec, const low_target *target, const char *c
 static void check_order(void) {
   test_case e = {0};
   case_read(&e, chain);
-  ir_program *p = low_lower(e.tree, &lane_target, NULL, e.d);
+  ir_program *p = lower_kernel(e.tree, &lane_target, NULL, e.d);
   ir_watch *w = p ? ir_watch_new(p) : NULL;
   const int buffer = p ? p->buffer_of[p->tree->workload->ops[0].out] : 0;
   const ir_who block = ir_who_of(0, IR_BLOCK, 0), warp = ir_who_of(block, IR_WARP, 0),

@@ -66,7 +66,7 @@ static bool all_see(const shape *s) {
 
 /* Points of each op that the kernel runs. */
 static bool run_kernel(const test_case *e, int64_t *points) {
-  ir_program *p = low_lower(e->tree, &tf_target_cpu.lower, &(ir_machine){.data = IR_F32}, e->d);
+  ir_program *p = lower_kernel(e->tree, &tf_target_cpu.lower, &(ir_machine){.data = IR_F32}, e->d);
   double **data = whole_new(e->spec->workload);
   ir_counts c = {calloc(p ? (size_t)p->n_buffers + 1 : 1, sizeof *c.buffer), points};
   const bool ran = p && data && c.buffer && ir_run(p, data, &c);
@@ -162,7 +162,7 @@ static double *mask_of(const test_case *e, double **data) {
 
 static bool runs_as_counted(const added *s, const test_case *e) {
   const tf_workload *wl = e->spec->workload;
-  ir_program *p = low_lower(e->tree, &tf_target_cpu.lower, &(ir_machine){.data = IR_F32}, e->d);
+  ir_program *p = lower_kernel(e->tree, &tf_target_cpu.lower, &(ir_machine){.data = IR_F32}, e->d);
   double **got = whole_new(wl), **want = whole_new(wl);
   int64_t points[OPS] = {0};
   ir_counts c = {calloc(p ? (size_t)p->n_buffers + 1 : 1, sizeof *c.buffer), points};

@@ -103,7 +103,7 @@ static void check_copies(int window, int stride) {
   case_prepare(&e);
   const tf_emit_options o = {.dtype = "bf16", .isa = "sm_90a"};
   ir_program *p = e.tree && tf_target_cuda.machine(&o, &machine, e.d)
-                      ? low_lower(e.tree, &tf_target_cuda.lower, &machine, e.d)
+                      ? lower_kernel(e.tree, &tf_target_cuda.lower, &machine, e.d)
                       : NULL;
   const ir_stmt *copy = p ? first_copy(&p->body) : NULL;
   double words = 0, share[64] = {0};
@@ -168,7 +168,7 @@ static void check_leaves(int inner, int want) {
   ir_machine machine;
   case_prepare(&e);
   ir_program *p = e.tree && tf_target_cuda.machine(&(tf_emit_options){.dtype = "bf16", .isa = "sm_90a"}, &machine, e.d)
-                      ? low_lower(e.tree, &tf_target_cuda.lower, &machine, e.d)
+                      ? lower_kernel(e.tree, &tf_target_cuda.lower, &machine, e.d)
                       : NULL;
   CHECK(p != NULL);
   if (!p) case_complain(e.d);

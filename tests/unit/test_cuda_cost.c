@@ -52,7 +52,7 @@ static ir_program *lowered(test_case *e, const char *dtype, const char *isa) {
   ir_machine machine;
   case_prepare(e);
   return e->tree && tf_target_cuda.machine(&o, &machine, e->d)
-             ? low_lower(e->tree, &tf_target_cuda.lower, &machine, e->d)
+             ? lower_kernel(e->tree, &tf_target_cuda.lower, &machine, e->d)
              : NULL;
 }
 

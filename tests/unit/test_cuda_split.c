@@ -64,7 +64,7 @@ static ir_program *lowered(test_case *e, const char *text, const char *dtype) {
   case_prepare(e);
   const tf_emit_options o = {.dtype = dtype};
   ir_program *p = e->tree && tf_target_cuda.machine(&o, &machine, e->d)
-                      ? low_lower(e->tree, &tf_target_cuda.lower, &machine, e->d)
+                      ? lower_kernel(e->tree, &tf_target_cuda.lower, &machine, e->d)
                       : NULL;
   if (!p) case_complain(e->d);
   return p;

@@ -1,6 +1,6 @@
-/* codegen/intrin/few.c and pairs.c: products of few rows in each instruction set that is here, compiled, run and
- * compared with sums in double.  Elements are whole multiples of 1/8 that bfloat16 holds, so that every sum is exact
- * whatever its order; what lies between rows is NaN, which no sum may meet, and what lies behind c stays. */
+/* codegen/intrin/micro_skinny.c and pairs.c: products of few rows in each instruction set that is here, compiled, run
+ * and compared with sums in double.  Elements are whole multiples of 1/8 that bfloat16 holds, so that every sum is
+ * exact whatever its order; what lies between rows is NaN, which no sum may meet, and what lies behind c stays. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 #include <unistd.h>

@@ -233,7 +233,7 @@ static void one(const char *arch, tf_rng *r, tally *t) {
   tf_planned *plan = tf_planner_run(e.spec->arch, e.spec->workload, NULL, &o, e.d);
   ir_machine machine;
   if (CHECK(plan && plan->tree) && CHECK(tf_target_hints.machine(&o.kernel, &machine, e.d))) {
-    ir_program *p = low_lower(plan->tree, &tf_target_hints.lower, &machine, e.d);
+    ir_program *p = lower_kernel(plan->tree, &tf_target_hints.lower, &machine, e.d);
     if (CHECK(p)) check_program(p, &o.kernel, e.d, t);
     ir_free(p);
   }

@@ -42,7 +42,7 @@ int main(void) {
         rows[i].extents, rows[i].first, rows[i].second, rows[i].dims, rows[i].dims);
     case_read(&e, p.text);
     ir_machine machine = {.lanes = 1};
-    ir_program *ir = e.tree ? low_lower(e.tree, &model->lower, &machine, e.d) : NULL;
+    ir_program *ir = e.tree ? lower_kernel(e.tree, &model->lower, &machine, e.d) : NULL;
     CHECK(ir != NULL);
     if (!ir) case_complain(e.d);
     if (ir) CHECK_ROW_I64(&rows[i], common_in(&ir->body), rows[i].common);

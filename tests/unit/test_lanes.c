@@ -47,7 +47,7 @@ int main(void) {
         rows[i].k, rows[i].q, rows[i].c, rows[i].r, rows[i].r, rows[i].k, rows[i].c, rows[i].r, rows[i].r, rows[i].q);
     case_read(&e, p.text);
     const ir_machine machine = tf_micro_machine(tf_micro_isa_find(rows[i].isa), rows[i].type);
-    ir_program *ir = e.tree ? low_lower(e.tree, &tf_target_cpu.lower, &machine, e.d) : NULL;
+    ir_program *ir = e.tree ? lower_kernel(e.tree, &tf_target_cpu.lower, &machine, e.d) : NULL;
     const cpu_product *of = ir ? product_in(&ir->body) : NULL;
     CHECK(of != NULL);
     if (!ir) case_complain(e.d);

@@ -137,7 +137,7 @@ static void test_close(void) {
     describe(&machines[i], arch, sizeof arch);
     test_case e = case_of(arch, chain);
     const tf_arch *a = e.spec->arch;
-    CHECK_TEXT(a->memories[tf_arch_close(a)].name, "L2");
+    CHECK_TEXT(a->memories[tf_arch_near_cache(a)].name, "L2");
     case_drop(&e);
   }
 }
@@ -149,7 +149,7 @@ static int close_of(const char *memories) {
            "  - {name: u, ops: [mac, add]}\n",
            memories);
   test_case e = case_of(arch, chain);
-  const int level = tf_arch_close(e.spec->arch);
+  const int level = tf_arch_near_cache(e.spec->arch);
   case_drop(&e);
   return level;
 }

@@ -52,7 +52,7 @@ static const char head[] =
 
 /* exp around the end of the normal range, every float32 from -86 to -90: 0 below it, normal numbers above.  And of what
  * is 0 or less: 0 below 2^-100. */
-static const char low_end[] =
+static const char lower_end[] =
     "static int hold_low_end(void) {\n"
     "  int bad = 0;\n"
     "  for (unsigned b = 0xc2ac0000U; b < 0xc2b40000U; b++) {\n"
@@ -134,7 +134,7 @@ int main(void) {
   tf_micro_bf16(f);
   fputs(head, f);
   fputs(half, f);
-  fputs(low_end, f);
+  fputs(lower_end, f);
   fputs(whole, f);
   for (int i = 0; i < N_CASES; i++)
     fprintf(f, "static double twin%d(double x) { return %s; }\nstatic float call%d(float x) { return %s(x); }\n", i,

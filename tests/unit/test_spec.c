@@ -492,7 +492,7 @@ static void test_views(void) {
   static const struct {
     int line;
     const char *reads;
-    bool view, vain;
+    bool view, fully_masked;
   } rows[] = {
       {__LINE__, "S[m,l]", false, true},
       {__LINE__, "S[m,l] + V[l,m]", true, false},
@@ -510,7 +510,7 @@ static void test_views(void) {
     tf_mask m;
     if (CHECK_ROW(&rows[i], s != NULL) && CHECK_ROW(&rows[i], tf_mask_find(s->workload, a, &m))) {
       const tf_workload *wl = s->workload;
-      CHECK_ROW(&rows[i], m.op == 1 && m.vain[0] == rows[i].vain && m.vain[3]);
+      CHECK_ROW(&rows[i], m.op == 1 && m.fully_masked[0] == rows[i].fully_masked && m.fully_masked[3]);
       CHECK_ROW_I64(&rows[i], wl->tensors[wl->ops[0].out].n_consumers, 1);
       CHECK_ROW(&rows[i], tf_no_views(wl, d) == !rows[i].view);
     }

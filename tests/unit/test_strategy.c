@@ -108,11 +108,11 @@ static void learn(void *state, const tf_told *t) {
   memcpy(c->best, t->row, (size_t)c->space->n * sizeof *c->best);
 }
 
-static const tf_way climb = {climb_from, step, learn, .batches = false};
+static const tf_strategy_ops climb = {climb_from, step, learn, .batches = false};
 static const tf_strategy toy = {"toy", "random genes, trip counts by climbing", &tf_way_random, &climb, 48};
 
 /* ---- every strategy over the toy space ----------------------------------------------------------- */
-static bool explore(const tf_way *way, splits *p) {
+static bool explore(const tf_strategy_ops *way, splits *p) {
   tf_arena *a = tf_arena_new();
   void *state = way->make(a, &p->space, NULL, p->most, tf_rng_new(3, 1));
   CHECK(state != NULL);
@@ -139,7 +139,7 @@ static void test_all_of_it(void) {
 }
 
 static void test_nothing(void) {
-  const tf_way *ways[] = {&tf_way_random, &tf_way_exhaustive, &tf_way_ga, &tf_way_mcts, &climb};
+  const tf_strategy_ops *ways[] = {&tf_way_random, &tf_way_exhaustive, &tf_way_ga, &tf_way_mcts, &climb};
   for (size_t k = 0; k < sizeof ways / sizeof ways[0]; k++) {
     splits *p = new_splits(1024, 8, 100); /* 8^4 is more than 1024 */
     CHECK(explore(ways[k], p));
@@ -149,7 +149,7 @@ static void test_nothing(void) {
 }
 
 static void test_the_best(void) {
-  const tf_way *ways[] = {&tf_way_random, &tf_way_exhaustive, &tf_way_ga, &tf_way_mcts, toy.inner};
+  const tf_strategy_ops *ways[] = {&tf_way_random, &tf_way_exhaustive, &tf_way_ga, &tf_way_mcts, toy.inner};
   for (size_t k = 0; k < sizeof ways / sizeof ways[0]; k++)
     for (int32_t least = 1; least <= 2; least++) {
       splits *p = new_splits(1024, least, 4000);

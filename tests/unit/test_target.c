@@ -55,7 +55,7 @@ static void count_tiles(lowering *w) {
     w->p->machine.registers += w->p->buffers[i].role == IR_TILES;
 }
 
-static const low_pass toy_passes[] = {{"unused", low_drop_unused}, {"count", count_tiles}, {NULL, NULL}};
+static const lower_pass toy_passes[] = {{"unused", lower_drop_unused}, {"count", count_tiles}, {NULL, NULL}};
 
 static bool toy_machine(const tf_emit_options *o, ir_machine *machine, tf_diags *d) {
   (void)o, (void)d;
@@ -80,7 +80,7 @@ static const tf_target toy = {
 /* One file that says how many tiles there are. */
 static tf_emitted *toy_print(const tf_target *t, const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
   ir_machine machine = {.data = IR_F32};
-  ir_program *p = t->machine(o, &machine, d) ? low_lower(tree, &t->lower, &machine, d) : NULL;
+  ir_program *p = t->machine(o, &machine, d) ? lower_kernel(tree, &t->lower, &machine, d) : NULL;
   tf_emitted *e = p ? calloc(1, sizeof *e) : NULL;
   if (e) e->file = calloc(1, sizeof *e->file);
   char *text = e && e->file ? calloc(1, 32) : NULL;
@@ -111,7 +111,7 @@ static void check_toy(const session *s) {
     a[i] = i % 7;
   for (int i = 0; i < 240; i++)
     b[i] = i % 5;
-  ir_program *p = low_lower(s->tree, &toy.lower, NULL, s->d);
+  ir_program *p = lower_kernel(s->tree, &toy.lower, NULL, s->d);
   CHECK(p && toy.run(p, data, NULL));
   for (int m = 0; m < 10; m++)
     for (int n = 0; n < 12; n++) {
@@ -194,7 +194,7 @@ static void boxed_nowhere(ir_program *p) {
   become(s, IR_SAVE);
   s->save.from = from, s->save.to = to;
   cu_note *note = cu_edit(p, s);
-  p->platform = &low_cuda_platform; /* whose notes these are */
+  p->platform = &lower_cuda_platform; /* whose notes these are */
   note->boxed = true, note->row = (ir_atom){p->n_vars, 0};
 }
 static void twice(ir_program *p) {
@@ -284,9 +284,9 @@ static void check_faults(const session *s) {
                                                  : &tf_target_model;
     const tf_emit_options o = {.isa = "avx512_bf16", .dtype = "bf16"};
     CHECK_ROW(&row[i], t->machine(&o, &machine, s->d));
-    low_target lower = t->lower;
+    lower_target lower = t->lower;
     if (row[i].target == MODEL) lower.close_by = NULL; /* all loops stay */
-    ir_program *p = low_lower(s->tree, &lower, &machine, s->d);
+    ir_program *p = lower_kernel(s->tree, &lower, &machine, s->d);
     if (!CHECK_ROW(&row[i], p != NULL)) continue;
     row[i].plant(p);
     const bool ok = ir_check(p, why, sizeof why);
@@ -300,14 +300,14 @@ static void check_faults(const session *s) {
 static void plant_late(lowering *w) { late_let(w->p); }
 
 static void check_passes(const session *s) {
-  static const low_pass passes[] = {{"unused", low_drop_unused}, {"plant", plant_late}, {NULL, NULL}};
-  low_target lower = tf_target_model.lower;
+  static const lower_pass passes[] = {{"unused", lower_drop_unused}, {"plant", plant_late}, {NULL, NULL}};
+  lower_target lower = tf_target_model.lower;
   ir_machine machine;
   tf_diags *d = tf_diags_new();
   lower.close_by = NULL;
   lower.passes = passes;
   CHECK(d && tf_target_model.machine(&(tf_emit_options){.dtype = "f32"}, &machine, d));
-  ir_program *p = low_lower(s->tree, &lower, &machine, d);
+  ir_program *p = lower_kernel(s->tree, &lower, &machine, d);
   char *said = tf_diags_text(d);
   if (!CHECK(!p && said && strstr(said, "wrong loops after pass 'plant'") && strstr(said, "is not set yet")))
     printf("  said: %s\n", said ? said : "");

@@ -636,7 +636,7 @@ static void test_every(const tf_spec *s) {
   if (!CHECK(space)) return;
   tune_world w = {.s = space, .arena = tf_arena_new(), .rng = tf_rng_new(3, 3), .model = any_cycles, .ctx = NULL};
   w.kernel = any_cycles;
-  const tune_way *way = tune_way_named("p");
+  const tune_strategy *way = tune_strategy_named("p");
   void *state = way ? way->make(&w) : NULL;
   const size_t width = (size_t)space->space.n;
   const int directions = tune_directions(space);

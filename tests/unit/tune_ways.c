@@ -282,7 +282,7 @@ static bool goes_on(const run *r, int asked) {
 }
 
 /* The best after each kernel; when the run has ended, the last. */
-static void walk(job *j, const tune_way *way, int seed, double best[KERNELS]) {
+static void walk(job *j, const tune_strategy *way, int seed, double best[KERNELS]) {
   tune_space *s =
       tune_space_new(j->spec->arch, j->spec->workload, 1, isas, j->constraints.text ? &j->constraints : NULL, j->d);
   run r = {.j = j, .s = s, .least = INFINITY, .best = best, .seen = calloc((size_t)j->n, sizeof(bool))};
@@ -339,7 +339,7 @@ static void compare(job *j) {
   for (int w = 0; w < WAYS && !j->lacking; w++) {
     if (j->strategy && strcmp(j->strategy, names[w]) != 0) continue;
     for (int s = 0; s < j->seeds; s++)
-      walk(j, tune_way_named(names[w]), s + 1, best[s]);
+      walk(j, tune_strategy_named(names[w]), s + 1, best[s]);
     if (!j->lacking) print(j, names[w], best);
   }
 }
@@ -592,7 +592,7 @@ static bool read_arguments(job *j, int argc, char **argv) {
   if (j->seeds < 1 || j->seeds > SEEDS_MOST || j->sample < 0 || j->sample >= SCHEDULES ||
       (constraints && !j->constraints.text))
     return false;
-  if ((j->strategy && !tune_way_named(j->strategy)) || (j->lessons && !read_lessons(j))) return false;
+  if ((j->strategy && !tune_strategy_named(j->strategy)) || (j->lessons && !read_lessons(j))) return false;
   j->spec = n_files ? tf_spec_read(files, n_files, set, n_set, j->d) : NULL;
   return j->spec && (j->folder || (j->table && read_table(j)));
 }

@@ -31,7 +31,7 @@ typedef struct {
   tf_arena *arena; /* of the result */
   tune_space *space;
   tune_world world;
-  const tune_way *way;
+  const tune_strategy *way;
   void *state;
   tune_store *store;
   char problem[65];
@@ -45,7 +45,7 @@ typedef struct {
 } tuner;
 
 const char *tf_tune_strategy(int k, const char **about) {
-  const tune_way *w = tune_way_at(k);
+  const tune_strategy *w = tune_way_at(k);
   if (w && about) *about = w->about;
   return w ? w->name : NULL;
 }
@@ -357,7 +357,7 @@ static bool study(tuner *t) {
 
 static bool set_up(tuner *t) {
   const tf_tune_opts *o = t->o;
-  t->way = o->strategy ? tune_way_named(o->strategy) : tune_way_at(0);
+  t->way = o->strategy ? tune_strategy_named(o->strategy) : tune_way_at(0);
   if (!t->way) {
     tf_fail(t->d, (tf_loc){0}, TF_E_NAME, "no strategy of tune is called '%.60s'", o->strategy);
     return false;

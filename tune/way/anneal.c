@@ -257,10 +257,10 @@ static void tell(void *state, const int32_t *row, double seconds) {
   if (a->learnt && ++a->n_told % TRAIN_EVERY == 0) train(a);
 }
 
-const tune_way tune_way_anneal = {"sa", "simulated annealing over what was measured, random directions", make_plain,
-                                  ask, tell};
-const tune_way tune_way_q = {"sa-q",
-                             "simulated annealing, directions by the model and a network that learns what they bring",
-                             make_learning, ask, tell};
-const tune_way tune_way_every = {
+const tune_strategy tune_way_anneal = {"sa", "simulated annealing over what was measured, random directions",
+                                       make_plain, ask, tell};
+const tune_strategy tune_way_q = {
+    "sa-q", "simulated annealing, directions by the model and a network that learns what they bring", make_learning,
+    ask, tell};
+const tune_strategy tune_way_every = {
     "p", "simulated annealing, every direction of each start: begins as sa-q, learns nothing", make_every, ask, tell};

@@ -165,5 +165,5 @@ static void tell(void *state, const int32_t *row, double seconds) {
   g->stale = true;
 }
 
-const tune_way tune_way_cga = {"cga", "children of constrained rows, chosen by boosted trees that learn", make, ask,
-                               tell};
+const tune_strategy tune_way_cga = {"cga", "children of constrained rows, chosen by boosted trees that learn", make,
+                                    ask, tell};

@@ -14,7 +14,7 @@ static void tell_random(void *state, const int32_t *row, double seconds) {
   tune_note(state, row);
 }
 
-const tune_way tune_way_random = {"random", "random rows", make_random, ask_random, tell_random};
+const tune_strategy tune_way_random = {"random", "random rows", make_random, ask_random, tell_random};
 
 /* ---- model ------------------------------------------------------------------------------------- */
 enum { DRAWN = 300, STEPS = 600, BEST = 48, KEPT = 48 };
@@ -90,5 +90,5 @@ static void tell_ranked(void *state, const int32_t *row, double seconds) {
   tell_random(r->w, row, seconds);
 }
 
-const tune_way tune_way_model = {"model", "rows by predicted time, whatever is measured", make_ranked, ask_ranked,
-                                 tell_ranked};
+const tune_strategy tune_way_model = {"model", "rows by predicted time, whatever is measured", make_ranked, ask_ranked,
+                                      tell_ranked};

@@ -184,7 +184,8 @@ static void tell(void *state, const int32_t *row, double seconds) {
   p->stale = true;
 }
 
-const tune_way tune_way_taught = {"taught",
-                                  "rows by predicted time, corrected by what other workloads of the store and this one "
-                                  "taught",
-                                  make, ask, tell};
+const tune_strategy tune_way_taught = {
+    "taught",
+    "rows by predicted time, corrected by what other workloads of the store and this one "
+    "taught",
+    make, ask, tell};

@@ -30,13 +30,13 @@ typedef struct {
   bool (*ask)(void *state, int32_t *row); /* a row that fits and is new; false: none was found */
   /* seconds: infinite if there is no kernel.  Also called for rows that were not proposed: what is known beforehand. */
   void (*tell)(void *state, const int32_t *row, double seconds);
-} tune_way;
+} tune_strategy;
 
-extern const tune_way tune_way_random, tune_way_model, tune_way_anneal, tune_way_every, tune_way_q, tune_way_cga,
+extern const tune_strategy tune_way_random, tune_way_model, tune_way_anneal, tune_way_every, tune_way_q, tune_way_cga,
     tune_way_taught;
 /* The k-th; NULL past the last. */
-const tune_way *tune_way_at(int k);
-const tune_way *tune_way_named(const char *name);
+const tune_strategy *tune_way_at(int k);
+const tune_strategy *tune_strategy_named(const char *name);
 
 /* ---- for the ways: common.c (their table: ways.c) ---- */
 /* Whether the row is new and fits; then it counts as asked for. */

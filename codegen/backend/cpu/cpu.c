@@ -5,24 +5,24 @@
 #include "codegen/backend/cpu/pass/pass.h"
 
 static void join_rows(lowering *w) {
-  if (w->p->machine.choices.at[TF_CHOICE_AT] != LOW_AT_APART) low_join_rows(w);
+  if (w->p->machine.choices.at[TF_CHOICE_AT] != LOW_AT_APART) lower_join_rows(w);
 }
 
-static const low_pass passes[] = {
-    {"late", low_divide_late},
-    {"windows", low_windows},
+static const lower_pass passes[] = {
+    {"late", lower_divide_late},
+    {"windows", lower_windows},
     {"rows", join_rows},
-    {"share", low_share},
-    {"round", low_round_early},
-    {"again", low_panels_again},
-    {"prefetch", low_prefetch},
-    {"merge", low_merge_rows},
-    {"blocks", low_block_channels},
-    {"around", low_around_channels},
-    {"unused", low_drop_unused},
-    {"apart", low_space_rows},
-    {"ahead", low_rows_ahead},
-    {"once", low_copy_once},
+    {"share", lower_share},
+    {"round", lower_round_early},
+    {"again", lower_panels_again},
+    {"prefetch", lower_prefetch},
+    {"merge", lower_merge_rows},
+    {"blocks", lower_block_channels},
+    {"around", lower_around_channels},
+    {"unused", lower_drop_unused},
+    {"apart", lower_space_rows},
+    {"ahead", lower_rows_ahead},
+    {"once", lower_copy_once},
     {NULL, NULL},
 };
 
@@ -41,7 +41,7 @@ static double cycles_of(const tf_tree *tree, const tf_emit_options *o, tf_diags 
   if (!machine_of(o, &machine, d) || !tf_micro_isas(o, isas, d)) return -1;
   machine = tf_cpu_machine(isas[0], machine.data, tree->workload);
   machine.choices = o->choices;
-  ir_program *p = low_lower(tree, &tf_target_cpu.lower, &machine, d);
+  ir_program *p = lower_kernel(tree, &tf_target_cpu.lower, &machine, d);
   const double cycles = p ? tf_cost(p, isas[0]) : -1;
   if (p && cycles < 0) tf_out_of_memory(d);
   ir_free(p);
@@ -64,12 +64,12 @@ static double rate_of(const tf_emit_options *o, tf_diags *d) {
 const tf_target tf_target_cpu = {
     .name = "cpu",
     .what = "C17 with micro-kernels",
-    .lower = {.platform = &low_cpu_platform,
+    .lower = {.platform = &lower_cpu_platform,
               .depth = 1,
               .skips = true,
-              .close_by = low_close_by,
-              .nest = low_product,
-              .terms = low_terms_of,
+              .close_by = lower_fits_near_cache,
+              .nest = lower_product,
+              .terms = lower_terms_of,
               .passes = passes},
     .machine = machine_of,
     .print = tf_cpu_print,

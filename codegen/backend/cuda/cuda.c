@@ -6,12 +6,12 @@
 
 #include "codegen/backend/cuda/pass/pass.h"
 
-const low_pass tf_cuda_passes[] = {
-    {"grid", low_cuda_grid},        {"split", low_cuda_split},
-    {"rows", low_cuda_tensor_rows}, {"tile", low_cuda_tile},
-    {"tensor", low_cuda_tensor},    {"stage", low_cuda_stage},
-    {"threads", low_cuda_threads},  {"spaces", low_cuda_spaces},
-    {"unused", low_drop_unused},    {NULL, NULL},
+const lower_pass tf_cuda_passes[] = {
+    {"grid", lower_cuda_grid},        {"split", lower_cuda_split},
+    {"rows", lower_cuda_tensor_rows}, {"tile", lower_cuda_tile},
+    {"tensor", lower_cuda_tensor},    {"stage", lower_cuda_stage},
+    {"threads", lower_cuda_threads},  {"spaces", lower_cuda_spaces},
+    {"unused", lower_drop_unused},    {NULL, NULL},
 };
 
 /* What kernels may use of the device; names of CPUs' instruction sets say nothing here.  sm_80 is the default, and what

@@ -4,10 +4,10 @@
 #include "codegen/backend/target.h"
 
 /* How mappings are lowered for it: of its row, and of others that say what its kernels are. */
-extern const low_pass tf_cuda_passes[];
+extern const lower_pass tf_cuda_passes[];
 #define CU_LOWER                                                                                                       \
   {                                                                                                                    \
-    .platform = &low_cuda_platform, .depth = 1, .narrow = low_cuda_narrow, .close_by = low_cuda_close_by,              \
+    .platform = &lower_cuda_platform, .depth = 1, .narrow = lower_cuda_narrow, .close_by = lower_cuda_close_by,        \
     .passes = tf_cuda_passes                                                                                           \
   }
 /* cuda.c: its row's `unused`. */

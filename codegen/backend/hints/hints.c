@@ -31,7 +31,7 @@ static char *text_of(int file, const ir_program *p, const tf_emit_options *o) {
 
 static tf_emitted *print(const tf_target *t, const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
   ir_machine machine;
-  ir_program *p = t->machine(o, &machine, d) ? low_lower(tree, &t->lower, &machine, d) : NULL;
+  ir_program *p = t->machine(o, &machine, d) ? lower_kernel(tree, &t->lower, &machine, d) : NULL;
   tf_emitted *e = p ? calloc(1, sizeof *e) : NULL;
   if (e) e->file = calloc(N_FILES, sizeof *e->file);
   bool ok = e && e->file;

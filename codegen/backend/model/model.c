@@ -3,8 +3,8 @@
 #include "codegen/backend/cpu/pass/pass.h"
 #include "codegen/backend/target.h"
 
-static const low_pass passes[] = {
-    {"rows", low_join_rows}, {"share", low_share}, {"unused", low_drop_unused}, {NULL, NULL}};
+static const lower_pass passes[] = {
+    {"rows", lower_join_rows}, {"share", lower_share}, {"unused", lower_drop_unused}, {NULL, NULL}};
 
 static bool machine_of(const tf_emit_options *o, ir_machine *machine, tf_diags *d) {
   (void)o, (void)d;
@@ -15,8 +15,11 @@ static bool machine_of(const tf_emit_options *o, ir_machine *machine, tf_diags *
 const tf_target tf_target_model = {
     .name = "model",
     .what = "loops in the mapping's own order",
-    .lower =
-        {.platform = &low_cpu_platform, .depth = 1, .close_by = low_close_by, .nest = low_product, .passes = passes},
+    .lower = {.platform = &lower_cpu_platform,
+              .depth = 1,
+              .close_by = lower_fits_near_cache,
+              .nest = lower_product,
+              .passes = passes},
     .machine = machine_of,
     .ranked_as = "cpu",
     .run = ir_run,

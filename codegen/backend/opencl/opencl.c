@@ -7,9 +7,11 @@
 #include "codegen/backend/cuda/box/box.h"
 #include "codegen/backend/cuda/pass/pass.h"
 
-static const low_pass passes[] = {
-    {"grid", low_cuda_grid},       {"split", low_cuda_split},   {"tile", low_cuda_tile},     {"stage", low_cuda_stage},
-    {"threads", low_cuda_threads}, {"spaces", low_cuda_spaces}, {"unused", low_drop_unused}, {NULL, NULL},
+static const lower_pass passes[] = {
+    {"grid", lower_cuda_grid},       {"split", lower_cuda_split},
+    {"tile", lower_cuda_tile},       {"stage", lower_cuda_stage},
+    {"threads", lower_cuda_threads}, {"spaces", lower_cuda_spaces},
+    {"unused", lower_drop_unused},   {NULL, NULL},
 };
 
 static const struct {
@@ -51,7 +53,7 @@ static tf_tree *form(const tf_arch *arch, const tf_workload *wl, int k) {
 const tf_target tf_target_opencl = {
     .name = "opencl",
     .what = "OpenCL C: CUDA's kernels in float32, or by dot products of int8, for any device",
-    .lower = {.platform = &low_cuda_platform, .depth = 1, .close_by = low_cuda_close_by, .passes = passes},
+    .lower = {.platform = &lower_cuda_platform, .depth = 1, .close_by = lower_cuda_close_by, .passes = passes},
     .machine = machine_of,
     .print = cl_print,
     .form = form,

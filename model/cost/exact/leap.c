@@ -306,7 +306,7 @@ static void find_masked(question *q, loop *f, int n) {
     while (inner && q->e->ev->trip[p->path[x].loops[__builtin_ctzll(inner)]] <= 1)
       inner &= inner - 1;
     for (int o = 0; o < p->wl->n_ops; o++) {
-      if (!m->vain[o] || !tf_plan_above(p, x, p->tree->op_node[o])) continue;
+      if (!m->fully_masked[o] || !tf_plan_above(p, x, p->tree->op_node[o])) continue;
       const int64_t l = dim_shift(q, o, m->l, x), r = dim_shift(q, o, m->q, x);
       q->agree &= !any || (l == by_l && r == by_q);
       by_l = l, by_q = r, any = true;

@@ -204,7 +204,7 @@ static void add_to_row(tf_walker *e, int i, size_t row, const tf_flow *v) {
   const tf_slice *s = &e->p->slices[i];
   tf_flow_add(&x->flows[row * (size_t)e->p->n_slices + (size_t)i], v);
   if (s->leaf) return;
-  const tf_pclass *class = &s->classes[e->m->entry_class];
+  const tf_reuse_case *class = &s->classes[e->m->entry_class];
   const tf_view *view = &e->m->views->node[s->node];
   tf_ports *cells = x->cells + row * (size_t)e->m->views->n_cells;
   if (class->carry < 0 && class->zero_from > 0)
@@ -330,7 +330,7 @@ static void enter(tf_walker *e, int i) {
   const bool any = e->handed && tf_hands(e->m, i) ? enter_beside(e, i, &v, &busy) : enter_kinds(e, i, &v, &busy);
   add_move(&e->m->moves[i], &v);
   tf_flow_add(&e->m->flows[i], &busy);
-  const tf_pclass *class = &s->classes[e->m->entry_class];
+  const tf_reuse_case *class = &s->classes[e->m->entry_class];
   if (class->carry < 0 && class->zero_from > 0)
     tf_flow_add(&e->behind[i], &busy);
   else

@@ -5,7 +5,7 @@
 #include "base/checked.h"
 #include "model/cost/general/general.h"
 #include "model/cost/general/most.h"
-#include "model/flow/lost.h"
+#include "model/flow/out_of_bounds.h"
 #include "model/flow/retain.h"
 #include "model/input/dims.h"
 

@@ -40,7 +40,7 @@ static uint64_t chain_mask(const tf_plan *p, const tf_path *path, int k) {
 
 /* The loops on which rank r of the previous m-tile depends: those common to both paths, and (in *own) its own.  (Its
  * own spatial loops have counterparts on s's path, which move the same rank: tf_layouts_agree.) */
-static uint64_t prev_mask(const tf_plan *p, const tf_pclass *c, int r, uint64_t *own) {
+static uint64_t prev_mask(const tf_plan *p, const tf_reuse_case *c, int r, uint64_t *own) {
   if (c->prev < 0 || c->common < 0) return 0;
   const tf_slice *q = &p->slices[c->prev];
   uint64_t mask = tf_slice_mask(p, q, r), shared = 0;
@@ -52,7 +52,7 @@ static uint64_t prev_mask(const tf_plan *p, const tf_pclass *c, int r, uint64_t 
 }
 
 /* Where runs of a retaining scope matter, all loops above it form one component. */
-static int join_retain(const tf_plan *p, const tf_slice *s, const tf_pclass *c, tf_comp *list, int n) {
+static int join_retain(const tf_plan *p, const tf_slice *s, const tf_reuse_case *c, tf_comp *list, int n) {
   if (!tf_retain_matters(p, s, c)) return n;
   const int h = p->retain_at[s->node];
   const tf_retain *r = &p->retains[h];
@@ -60,7 +60,7 @@ static int join_retain(const tf_plan *p, const tf_slice *s, const tf_pclass *c, 
 }
 
 /* The loops on which it depends which steps of s, and of the previous m-tile, are skipped: one component. */
-static tf_comp skip_comp(const tf_plan *p, const tf_slice *s, const tf_pclass *c) {
+static tf_comp skip_comp(const tf_plan *p, const tf_slice *s, const tf_reuse_case *c) {
   tf_comp k = {.loops = tf_skip_loops(p, s->node), .retain = -1};
   if (!c || c->prev < 0 || c->common < 0) return k;
   const uint64_t before = tf_skip_loops(p, p->slices[c->prev].node);
@@ -71,7 +71,7 @@ static tf_comp skip_comp(const tf_plan *p, const tf_slice *s, const tf_pclass *c
 }
 
 /* The components; skips: where steps are skipped. */
-static int gather(const tf_plan *p, const tf_slice *s, const tf_pclass *c, bool skips, tf_comp *list) {
+static int gather(const tf_plan *p, const tf_slice *s, const tf_reuse_case *c, bool skips, tf_comp *list) {
   const tf_path *path = &p->path[s->node];
   const tf_comp skip = skips ? skip_comp(p, s, c) : (tf_comp){.retain = -1};
   int n = skip.loops ? join(list, 0, skip) : 0;
@@ -98,7 +98,7 @@ static bool belongs(const tf_comp *part, const tf_comp *comp) {
 }
 
 /* Adds the parts: what would be components if nothing were retained or skipped. */
-static bool add_parts(tf_arena *a, const tf_plan *p, const tf_slice *s, const tf_pclass *c, tf_comp *comp) {
+static bool add_parts(tf_arena *a, const tf_plan *p, const tf_slice *s, const tf_reuse_case *c, tf_comp *comp) {
   tf_comp list[TF_MAX_PATH + TF_MAX_RANK + 1];
   tf_plan bare = *p;
   bare.made_mask = TF_ARRAY(a, uint64_t, (size_t)p->wl->n_ops);
@@ -119,7 +119,7 @@ typedef struct {
 } comps;
 
 /* All components of slice s for class c (NULL: for the box alone). */
-static comps build(tf_arena *a, const tf_plan *p, const tf_slice *s, const tf_pclass *c) {
+static comps build(tf_arena *a, const tf_plan *p, const tf_slice *s, const tf_reuse_case *c) {
   const comps none = {NULL, 0};
   tf_comp list[TF_MAX_PATH + TF_MAX_RANK + 1];
   int n = join_retain(p, s, c, list, gather(p, s, c, true, list));

@@ -47,7 +47,7 @@ bool tf_count_shares(const tf_eval *ev, const tf_slice *s) {
 
 /* Words that enter slice s in class c for the first time in their production, by sharing group: computed with the
  * loops that only repeat boxes of the production at their first setting. */
-static bool first_time(struct tf_model *m, const tf_slice *s, const tf_pclass *c, bool keeps, int64_t *words) {
+static bool first_time(struct tf_model *m, const tf_slice *s, const tf_reuse_case *c, bool keeps, int64_t *words) {
   uint64_t again = s->inside & ~s->moving & m->plan->path[s->node].temporal, frozen = m->ev.frozen;
   tf_sum sum = {0, 0};
   m->ev.frozen |= again;
@@ -62,7 +62,7 @@ static bool first_time(struct tf_model *m, const tf_slice *s, const tf_pclass *c
 
 /* Whether the entry before, whose layout is another, may not happen in a run of the scope that retains what it is for:
  * then nothing is dropped, and what is found is older. */
-static bool drops_in_some_runs(const tf_plan *p, const tf_slice *s, const tf_pclass *c, bool keeps) {
+static bool drops_in_some_runs(const tf_plan *p, const tf_slice *s, const tf_reuse_case *c, bool keeps) {
   if (keeps || c->prev < 0 || !p->n_retains) return false;
   const tf_slice *q = &p->slices[c->prev];
   const int at = p->retain_at[q->node];
@@ -72,7 +72,7 @@ static bool drops_in_some_runs(const tf_plan *p, const tf_slice *s, const tf_pcl
   return may;
 }
 
-bool tf_count_class(struct tf_model *m, const tf_slice *s, const tf_pclass *c, bool share, tf_entry *e) {
+bool tf_count_class(struct tf_model *m, const tf_slice *s, const tf_reuse_case *c, bool share, tf_entry *e) {
   tf_sum sum;
   *e = (tf_entry){0, 0, 0};
   if (c->carry >= 0 && m->ev.trip[m->plan->path[s->node].loops[c->carry]] <= 1) return true;
@@ -98,7 +98,7 @@ static uint64_t still_at(const struct tf_model *m, int i, int side) {
 }
 
 /* The same where the spatial loops at positions `still` stand at their first setting. */
-static bool count_class_at(struct tf_model *m, const tf_slice *s, const tf_pclass *c, uint64_t still, tf_entry *e) {
+static bool count_class_at(struct tf_model *m, const tf_slice *s, const tf_reuse_case *c, uint64_t still, tf_entry *e) {
   const uint64_t frozen = m->ev.frozen;
   m->ev.frozen |= still;
   const bool ok = tf_count_class(m, s, c, tf_count_shares(&m->ev, s), e);
@@ -220,7 +220,7 @@ static bool busy_steps(struct tf_model *m, int n, int row, double *out) {
   tf_sum sum = {0, 0};
   while (p->path[n].loops[carry] != loop)
     carry++;
-  tf_pclass class = {
+  tf_reuse_case class = {
       .carry = carry, .zero_from = carry + 1, .prev = -1, .common = -1, .n_comp = at->n_comp, .comp = at->comp};
   if (m->ev.trip[loop] > 1 && !tf_sum_over(&m->ev, &m->scratch, at, &class, false, TF_OVER_STEPS, &sum)) return false;
   *out = (double)sum.box;

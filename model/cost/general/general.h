@@ -13,7 +13,7 @@ bool tf_count_treated(struct tf_model *m);
 /* Whether several instances may share what a slice moves. */
 bool tf_count_shares(const tf_eval *ev, const tf_slice *s);
 /* What enters slice s in class c of its entries.  False on overflow. */
-bool tf_count_class(struct tf_model *m, const tf_slice *s, const tf_pclass *c, bool share, tf_entry *e);
+bool tf_count_class(struct tf_model *m, const tf_slice *s, const tf_reuse_case *c, bool share, tf_entry *e);
 
 /* Fills the sizes of the slices of m-tiles, and of intermediates at home. */
 void tf_sizes(struct tf_model *m);

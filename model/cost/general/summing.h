@@ -19,7 +19,7 @@ typedef struct {
   tf_eval *ev;
   tf_scratch *w;
   const tf_slice *s, *prev;
-  const tf_pclass *c;
+  const tf_reuse_case *c;
   const tf_comp *comp;
   uint64_t zero;          /* fixed at their first setting (temporal, for the entry before: at their last) */
   uint64_t single;        /* spatial: counted once, at setting 0 */

@@ -509,7 +509,7 @@ static bool find_comp(tf_summing *e, enum tf_over over) {
   return true;
 }
 
-bool tf_sum_over(tf_eval *ev, tf_scratch *w, const tf_slice *s, const tf_pclass *c, bool keeps, enum tf_over over,
+bool tf_sum_over(tf_eval *ev, tf_scratch *w, const tf_slice *s, const tf_reuse_case *c, bool keeps, enum tf_over over,
                  tf_sum *out) {
   const tf_comp *comp = c ? c->comp : s->comp;
   int n = c ? c->n_comp : s->n_comp;

@@ -44,6 +44,6 @@ typedef struct tf_sum_memo {
 
 /* Sums over the entries of slice s in class c (NULL: all entries).  keeps: what c->prev left is still there.  False on
  * overflow.  Sets ev->irregular where only the exact walk counts right. */
-bool tf_sum_over(tf_eval *ev, tf_scratch *w, const tf_slice *s, const tf_pclass *c, bool keeps, enum tf_over over,
+bool tf_sum_over(tf_eval *ev, tf_scratch *w, const tf_slice *s, const tf_reuse_case *c, bool keeps, enum tf_over over,
                  tf_sum *out);
 #endif

@@ -83,7 +83,7 @@ void tf_before_set(tf_summing *e) {
 /* Whether what s holds survives a step of loop k, further out than the one that steps now. */
 static bool outlives(tf_summing *e, int k) {
   for (int i = 0; i < e->s->n_class; i++) {
-    const tf_pclass *c = &e->s->classes[i];
+    const tf_reuse_case *c = &e->s->classes[i];
     if (c->carry != k) continue;
     e->ev->irregular |= c->prev >= 0 && &e->ev->plan->slices[c->prev] != e->s;
     e->ev->irregular |= c->if_idle[0] || c->if_idle[1];

@@ -181,7 +181,7 @@ static int64_t words_of(const tf_piece *x, const clips *k, const class_of *e, co
 }
 
 /* Words that enter in class c, over all instances. */
-static int64_t enters(const struct tf_model *m, const tf_pclass *c, const tf_piece *x, const clips *k,
+static int64_t enters(const struct tf_model *m, const tf_reuse_case *c, const tf_piece *x, const clips *k,
                       const class_of *e, const int64_t *by) {
   int64_t lo[TF_MAX_RANK], len[TF_MAX_RANK], words = words_of(x, k, e, NULL, x->len);
   if (!words || !tf_even_before(m, c, x, by, lo, len)) return words;
@@ -237,7 +237,7 @@ tf_clipped tf_clip_tile(struct tf_model *m, int i, const tf_piece *x) {
     enter(m, i, c, enters(m, &s->classes[c], x, &k, &e, by), same, &sum);
     tf_even_advance(m, l, trip, by);
   }
-  const tf_pclass *last = &s->classes[c];
+  const tf_reuse_case *last = &s->classes[c];
   e.outer = last->zero_from;
   e.steps = false;
   e.settings = (last->zero_from == 0 ? 1 : m->steps[last->top]) * x->instances;

@@ -33,6 +33,6 @@ int64_t tf_even_turns(const struct tf_model *m, const int *loops, int n);
 void tf_even_advance(const struct tf_model *m, const tf_even_loop *l, int64_t steps, int64_t *by);
 /* The position of the box that an entry of class c finds, relative to its own box, ignoring borders, and its extents.
  * by: how far the loops of x moved it.  False: nothing is found. */
-bool tf_even_before(const struct tf_model *m, const tf_pclass *c, const tf_piece *x, const int64_t *by, int64_t *lo,
+bool tf_even_before(const struct tf_model *m, const tf_reuse_case *c, const tf_piece *x, const int64_t *by, int64_t *lo,
                     int64_t *len);
 #endif

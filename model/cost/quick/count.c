@@ -215,7 +215,7 @@ void tf_even_advance(const struct tf_model *m, const tf_even_loop *l, int64_t st
 }
 
 /* The position of the previous m-tile, of class c, at its last step: shifts in each rank. */
-static void last_of(const struct tf_model *m, const tf_pclass *c, int64_t *by) {
+static void last_of(const struct tf_model *m, const tf_reuse_case *c, int64_t *by) {
   const tf_even_slice *q = &m->even->slices[c->prev];
   int from = c->carry >= 0 ? c->carry : m->plan->path[c->common].n - 1;
   for (int i = 0; i < q->n_temporal && q->temporal[i].pos >= from; i++) {
@@ -230,7 +230,7 @@ static void last_of(const struct tf_model *m, const tf_pclass *c, int64_t *by) {
 }
 
 /* Words found of what the previous m-tile, of class c, left at its last step. */
-static int64_t kept_of(const struct tf_model *m, const tf_pclass *c, const tf_piece *x) {
+static int64_t kept_of(const struct tf_model *m, const tf_reuse_case *c, const tf_piece *x) {
   const tf_even_slice *q = &m->even->slices[c->prev];
   int64_t lo[TF_MAX_RANK] = {0}, words = 1;
   last_of(m, c, lo);
@@ -269,14 +269,14 @@ static bool same_layout(const struct tf_model *m, const tf_even_slice *v, const 
   return i == v->n_spatial && j == q->n_spatial;
 }
 
-bool tf_even_survives(const struct tf_model *m, const tf_even_slice *v, const tf_pclass *c) {
+bool tf_even_survives(const struct tf_model *m, const tf_even_slice *v, const tf_reuse_case *c) {
   if (c->prev < 0) return false;
   for (int i = 0; i < c->n_spread; i++)
     if (m->ev.trip[c->spread[i]] > 1) return false;
   return c->common < 0 || same_layout(m, v, &m->even->slices[c->prev], m->plan->path[c->common].n);
 }
 
-bool tf_even_before(const struct tf_model *m, const tf_pclass *c, const tf_piece *x, const int64_t *by, int64_t *lo,
+bool tf_even_before(const struct tf_model *m, const tf_reuse_case *c, const tf_piece *x, const int64_t *by, int64_t *lo,
                     int64_t *len) {
   if (!tf_even_survives(m, x->v, c)) return false;
   if (c->common < 0) {
@@ -372,7 +372,7 @@ static void count_class(struct tf_model *m, int i, int c, const tf_piece *x, con
 }
 
 /* Words found when a slice enters in class c; by: the position of the previous step's box. */
-static int64_t found(const struct tf_model *m, const tf_pclass *c, const tf_piece *x, const int64_t *by) {
+static int64_t found(const struct tf_model *m, const tf_reuse_case *c, const tf_piece *x, const int64_t *by) {
   if (!tf_even_survives(m, x->v, c)) return 0;
   return c->common < 0 ? kept(x, by) : kept_of(m, c, x);
 }

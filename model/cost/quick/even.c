@@ -111,7 +111,7 @@ static void add_slice(tf_even_maker *k, const tf_slice *s, tf_even_slice *v) {
 static void align(tf_even_maker *k, int i) {
   const tf_plan *p = k->p;
   for (int c = 0; c < p->slices[i].n_class && k->ok; c++) {
-    const tf_pclass *cl = &p->slices[i].classes[c];
+    const tf_reuse_case *cl = &p->slices[i].classes[c];
     if (cl->prev < 0 || cl->common < 0) continue;
     const tf_even_slice *v = &k->e->slices[i], *q = &k->e->slices[cl->prev];
     const tf_path *path = &p->path[cl->common];

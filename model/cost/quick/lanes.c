@@ -157,7 +157,7 @@ static void advance(tf_lanes *w, const tf_even_loop *l, int steps, int *by) {
 static int last_step(tf_lanes *w, int loop) { return tf_l(w, S, loop, tf_l_int(w, 1)); }
 
 /* Words found of what the previous m-tile, of class c, left at its last step. */
-static int kept_of(tf_lanes *w, const tf_pclass *c, const piece *x) {
+static int kept_of(tf_lanes *w, const tf_reuse_case *c, const piece *x) {
   const tf_even_slice *q = &w->m->even->slices[c->prev];
   int from = c->carry >= 0 ? c->carry : w->p->path[c->common].n - 1;
   int by[TF_MAX_RANK], words = tf_l_int(w, 1);
@@ -214,7 +214,7 @@ int tf_lanes_same_layout(tf_lanes *w, const tf_even_slice *v, const tf_even_slic
 }
 
 /* Words found when a slice enters in class c; by: the position of the previous step's box. */
-static int found(tf_lanes *w, const tf_pclass *c, const piece *x, const int *by) {
+static int found(tf_lanes *w, const tf_reuse_case *c, const piece *x, const int *by) {
   int words = tf_l_int(w, 1), stays = tf_l_int(w, 1), none = tf_l_int(w, 0);
   if (c->prev < 0) return none;
   for (int i = 0; i < c->n_spread; i++)
@@ -284,7 +284,7 @@ static void put_outer(tf_lanes *w, int i, int from, const tf_lane_move *v) {
 }
 
 void tf_lanes_put(tf_lanes *w, int i, int c, const tf_lane_move *v) {
-  const tf_pclass *class = &w->p->slices[i].classes[c];
+  const tf_reuse_case *class = &w->p->slices[i].classes[c];
   if (!w->m->by_steps) return;
   if (class->carry < 0 && class->zero_from > 0)
     put_outer(w, i, c, v);

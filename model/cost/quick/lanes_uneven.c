@@ -285,7 +285,7 @@ typedef struct {
 } class;
 
 static class class_of(tf_lanes *w, const piece *x, int c) {
-  const tf_pclass *k = &x->s->classes[c];
+  const tf_reuse_case *k = &x->s->classes[c];
   const tf_path *path = &w->p->path[x->s->node];
   const int one = tf_l_int(w, 1);
   class out = {.of = {x->s->node, &x->u->self, x->v, 0, k->carry, k->prev >= 0 && k->common < 0}, .stays = -1};

@@ -30,7 +30,7 @@ static bool sum_all(struct tf_model *m, const piece *x, tf_uneven_sums *sums) {
  * something; -1: all. */
 static bool sum_class(struct tf_model *m, const piece *x, int class, bool keeps, int run, tf_uneven_sums *sums) {
   const tf_plan *p = m->plan;
-  const tf_pclass *c = &x->s->classes[class];
+  const tf_reuse_case *c = &x->s->classes[class];
   const tf_path *path = &p->path[x->s->node];
   tf_uneven_sum w = {.v = x->v, .groups = &x->u->self, .node = x->s->node, .carry = c->carry};
   if (c->zero_from < path->n) w.zero = path->temporal & ~UINT64_C(0) << c->zero_from;
@@ -133,7 +133,7 @@ static int64_t entered(const tf_uneven_sums *sums, int i) { return i < 0 ? 0 : s
 
 /* Whether children of a retaining scope that are made in its runs drop what class c would find: they have points in the
  * runs in which slice x itself is made; in others where a loop steps that needs another tile. */
-static bool drops(const struct tf_model *m, const piece *x, const tf_pclass *c) {
+static bool drops(const struct tf_model *m, const piece *x, const tf_reuse_case *c) {
   if (!(c->if_idle[0] | c->if_idle[1])) return false;
   return x->u->run >= 0 || !(still_of(m, x->u->needs) >> c->carry & 1);
 }

@@ -29,7 +29,7 @@ bool tf_even_values(struct tf_model *m, bool uneven);
 /* Whether ops that share a loop split the same range. */
 bool tf_even_together(const struct tf_model *m);
 /* Whether what c->prev left of slice v is still there. */
-bool tf_even_survives(const struct tf_model *m, const tf_even_slice *v, const tf_pclass *c);
+bool tf_even_survives(const struct tf_model *m, const tf_even_slice *v, const tf_reuse_case *c);
 /* Whether loops bring several slices of intermediate z into one instance at home. */
 bool tf_even_home_brings(const struct tf_model *m, int z);
 /* Fills the words of intermediate z at home. */

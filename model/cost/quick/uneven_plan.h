@@ -167,7 +167,7 @@ int tf_run_of_node(const tf_plan *p, int n);
 bool tf_run_tells(const tf_plan *p, const tf_even *e, int i, tf_uneven_slice *out);
 /* The retaining scope in whose runs a child has made what slice s finds in class c of its entries, in the same run;
  * what a run leaves is not found in one that makes nothing.  -1: it is not so. */
-int tf_run_found(const tf_plan *p, const tf_slice *s, const tf_pclass *c);
+int tf_run_found(const tf_plan *p, const tf_slice *s, const tf_reuse_case *c);
 /* Finds what runs compute in this evaluation, and which slices are off. */
 void tf_run_begin(struct tf_model *m);
 

@@ -39,7 +39,7 @@ static bool finds(const tf_plan *p, const tf_even *e, const tf_uneven_slice *u, 
   return made == u->run || (made == -1 && p->retain_at[q->node] == u->run);
 }
 
-int tf_run_found(const tf_plan *p, const tf_slice *s, const tf_pclass *c) {
+int tf_run_found(const tf_plan *p, const tf_slice *s, const tf_reuse_case *c) {
   if (c->prev < 0 || c->common < 0 || c->carry >= 0 || made_in(p, s) != -1 || c->if_idle[0] | c->if_idle[1]) return -1;
   const tf_slice *q = &p->slices[c->prev];
   const int made = made_in(p, q);
@@ -53,7 +53,7 @@ bool tf_run_tells(const tf_plan *p, const tf_even *e, int i, tf_uneven_slice *ou
   if (i >= p->n_slices) return made == -1;
   if (made == SOME || (made < 0 && follows(e, i))) return false;
   for (int c = 0; c < s->n_class; c++) {
-    const tf_pclass *k = &s->classes[c];
+    const tf_reuse_case *k = &s->classes[c];
     if (k->prev < 0) continue;
     if (tf_run_found(p, s, k) >= 0) {
       out->needs = tf_run_found(p, s, k);

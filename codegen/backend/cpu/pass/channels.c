@@ -54,7 +54,7 @@ static bool joins(const lowering *w, const ir_stmt *nest, const cpu_product *p) 
   const ir_range *m = &nest->range[p->m], *above = p->m > 0 ? &nest->range[p->m - 1] : NULL;
   if (!above || p->m - 1 == p->n || !m->exact || !above->exact || above->most < 2) return false;
   const tf_ref *a = &op->reads[p->a];
-  if (!low_reads_dim(a, w->plan->wl->tensors[a->tensor].rank, op->dims[p->m - 1]) ||
+  if (!lower_reads_dim(a, w->plan->wl->tensors[a->tensor].rank, op->dims[p->m - 1]) ||
       cpu_is_group(w->plan->wl, op, p, p->m - 1))
     return false;
   return 2 * m->most <= tf_micro_rows(w->p->machine.registers, PAIR_WIDE) && m->most * above->most <= JOINED_MOST;
@@ -76,14 +76,14 @@ static int64_t over_units(const lowering *w, int o, int dim) {
 }
 
 static bool in_read(const lowering *w, const tf_op *op, int read, int k) {
-  return low_reads_dim(&op->reads[read], w->plan->wl->tensors[op->reads[read].tensor].rank, op->dims[k]);
+  return lower_reads_dim(&op->reads[read], w->plan->wl->tensors[op->reads[read].tensor].rank, op->dims[k]);
 }
 
 /* The rows' dim must be along the last rank of a, and nowhere else in it. */
 static bool rows_of(const lowering *w, const tf_op *op, cpu_product *p) {
   const tf_ref *a = &op->reads[p->a];
   const int rank = w->plan->wl->tensors[a->tensor].rank, dim = op->dims[p->m];
-  if (rank == 0 || low_reads_dim(a, rank - 1, dim)) return false;
+  if (rank == 0 || lower_reads_dim(a, rank - 1, dim)) return false;
   for (int t = 0; t < a->index[rank - 1].n_terms; t++)
     if (a->index[rank - 1].terms[t].dim == dim) p->channels.row_step = a->index[rank - 1].terms[t].coef;
   return p->channels.row_step > 0;
@@ -114,7 +114,7 @@ static bool is_short(const lowering *w, const tf_op *op, const cpu_product *p) {
 static bool groups_gain(const lowering *w, const tf_op *op, const cpu_product *p) {
   const tf_ref *a = &op->reads[p->a];
   const int64_t n = extent_of(w, op, p->n), m = extent_of(w, op, p->m), lanes = w->p->machine.lanes;
-  if (p->kernel->group == 1 || !low_has_windows(w->plan->wl, a)) return false;
+  if (p->kernel->group == 1 || !lower_has_windows(w->plan->wl, a)) return false;
   return p->kernel->c == IR_I32 ||
          (double)parts(n, lanes) * (double)m < (double)p->kernel->group * (double)n * (double)parts(m, lanes);
 }
@@ -128,8 +128,8 @@ static bool is_torn(const lowering *w, const tf_op *op, const cpu_product *p) {
                   *a = &w->plan->wl->tensors[op->reads[p->a].tensor];
   const int64_t lanes = w->p->machine.lanes;
   return p->kernel->a == IR_F32 && b->rank > 2 && b->extent[b->rank - 1] == 1 && p->channels.row_step == 1 &&
-         !low_padded(a) && extent_of(w, op, p->m) > lanes && extent_of(w, op, p->n) >= 2 * lanes &&
-         a->extent[a->rank - 1] * (int64_t)sizeof(float) % low_line_bytes(w->plan->arch) != 0;
+         !lower_padded(a) && extent_of(w, op, p->m) > lanes && extent_of(w, op, p->n) >= 2 * lanes &&
+         a->extent[a->rank - 1] * (int64_t)sizeof(float) % lower_line_bytes(w->plan->arch) != 0;
 }
 
 /* One of the output's dims in b alone, if lanes shall run along it; all reduced dims must be in b, too. */
@@ -180,11 +180,11 @@ static bool add_panels(lowering *w, const ir_stmt *nest, cpu_product *p, int64_t
   for (int k = 0; k < op->n_out_dims; k++)
     if (cpu_is_group(wl, op, p, k) && __builtin_mul_overflow(words, wl->dims[op->dims[k]].extent, &words)) return false;
   if (words > PANELS_MOST) return false;
-  p->channels.panels = low_scratch(w, p->kernel->b, words, wl->tensors[op->reads[p->b].tensor].name,
-                                   w->p->tensor_id[op->reads[p->b].tensor]);
+  p->channels.panels = lower_scratch(w, p->kernel->b, words, wl->tensors[op->reads[p->b].tensor].name,
+                                     w->p->tensor_id[op->reads[p->b].tensor]);
   w->p->buffers[p->channels.panels].space = 0;
   w->p->buffers[p->channels.panels].role = IR_PANELS;
-  p->channels.offsets = low_scratch(w, IR_I64, places, op->name, w->p->op_id[op - wl->ops]);
+  p->channels.offsets = lower_scratch(w, IR_I64, places, op->name, w->p->op_id[op - wl->ops]);
   return true;
 }
 
@@ -209,10 +209,10 @@ static void add_rows(lowering *w, const ir_stmt *nest, cpu_product *p) {
   const tf_ref *a = &w->plan->wl->ops[nest->op].reads[p->a];
   const tf_tensor *z = &w->plan->wl->tensors[a->tensor];
   const ir_buffer *b = &w->p->buffers[w->p->buffer_of[a->tensor]];
-  if (!low_padded(z) && b->type == IR_F32 && !p->channels.groups && (b->role != IR_ARGUMENT || in_place(w, nest, p)))
+  if (!lower_padded(z) && b->type == IR_F32 && !p->channels.groups && (b->role != IR_ARGUMENT || in_place(w, nest, p)))
     return;
   p->stride = 1; /* no phases */
-  low_add_slab(w, nest, a, p);
+  lower_add_slab(w, nest, a, p);
   p->keep_slab = z->producer < 0;
 }
 
@@ -239,7 +239,7 @@ static bool groups_of(const lowering *w, const ir_stmt *nest, cpu_product *p) {
   const tf_tensor *z = &w->plan->wl->tensors[a->tensor];
   for (int k = op->n_out_dims; k < op->n_dims && p->kernel->group > 1; k++)
     for (int r = 0; r < z->rank - 1; r++) {
-      bool alone = low_is_dim(&a->index[r], op->dims[k]) && !z->pad[r];
+      bool alone = lower_is_dim(&a->index[r], op->dims[k]) && !z->pad[r];
       for (int other = 0; other < z->rank; other++)
         alone &= other == r || !tf_index_coef(&a->index[other], op->dims[k]);
       if (!alone || !has_groups(w, &nest->range[k], op->dims[k], p->kernel->group) ||
@@ -268,7 +268,7 @@ static bool rows_fill_lanes(const lowering *w, const ir_stmt *nest, const cpu_pr
                   tf_cost_torn(&w->plan->arch->core, &row, panel_of(w, nest, p) / t->lanes) > 0);
 }
 
-bool low_channels(lowering *w, const ir_stmt *nest, cpu_product *product) {
+bool lower_channels(lowering *w, const ir_stmt *nest, cpu_product *product) {
   const tf_op *op = &w->plan->wl->ops[nest->op];
   const ir_machine *t = &w->p->machine;
   cpu_product p = {.way = CPU_CHANNELS, .kernel = product->kernel, .pack = -1};
@@ -282,7 +282,7 @@ bool low_channels(lowering *w, const ir_stmt *nest, cpu_product *product) {
   p.k = op->n_out_dims;
   if (w->plan->wl->tensors[op->reads[p.b].tensor].producer >= 0 || !rows_of(w, op, &p) || !channels_of(w, nest->op, &p))
     return false;
-  p.kernel = low_suited(w, op, p.a, product->kernel);
+  p.kernel = lower_suited(w, op, p.a, product->kernel);
   if (!groups_of(w, nest, &p)) {
     p.kernel = product->kernel;
     if (!groups_of(w, nest, &p)) return false;
@@ -294,7 +294,7 @@ bool low_channels(lowering *w, const ir_stmt *nest, cpu_product *product) {
   p.channels.panel = panel_of(w, nest, &p);
   if (!in_panels(w, nest, &p, &places) || !add_panels(w, nest, &p, places)) return false;
   add_rows(w, nest, &p);
-  low_inside(w, nest, &p);
+  lower_inside(w, nest, &p);
   *product = p;
   return true;
 }

@@ -135,7 +135,7 @@ static uint64_t dims_of(const walk *w, const ir_stmt *s, int read, bool *in) {
     for (int r = 0; r < w->p->tree->workload->tensors[ref->tensor].rank; r++)
       for (int t = 0; t < ref->index[r].n_terms; t++)
         in[k] |= ref->index[r].terms[t].dim == op->dims[k];
-    if (in[k]) mask |= low_range_hangs_on(w->moves, &s->range[k]);
+    if (in[k]) mask |= lower_range_hangs_on(w->moves, &s->range[k]);
   }
   return mask;
 }
@@ -179,7 +179,7 @@ static void slab(walk *w, const ir_stmt *s) {
   uint64_t mask = 0;
   double rows = 1;
   for (int r = 0; r < z->rank; r++)
-    mask |= low_range_hangs_on(w->moves, &p->slab[r]);
+    mask |= lower_range_hangs_on(w->moves, &p->slab[r]);
   for (int r = 0; r < z->rank - 1; r++)
     rows *= parts((double)cpu_slab_places(p, r), r == cpu_slab_groups(p) ? p->kernel->group : 1);
   const bool far = p->keep_slab && (double)tf_tensor_words(z) > w->near;
@@ -234,10 +234,10 @@ static void panels_arrive(walk *w, const ir_stmt *s, double panels, double busy)
   const tf_op *op = &w->p->tree->workload->ops[s->op];
   const ir_buffer *all = &w->p->buffers[p->channels.panels];
   const double coming = panels / w->core->stream, times = runs(w, 0, false);
-  const bool pass = low_panels_pass(w->p->tree->arch, (int64_t)((double)all->words * words_each(all->type)));
-  uint64_t mask = low_range_hangs_on(w->moves, &s->range[p->n]);
+  const bool pass = lower_panels_pass(w->p->tree->arch, (int64_t)((double)all->words * words_each(all->type)));
+  uint64_t mask = lower_range_hangs_on(w->moves, &s->range[p->n]);
   for (int i = op->n_out_dims; i < op->n_dims; i++)
-    mask |= low_range_hangs_on(w->moves, &s->range[i]);
+    mask |= lower_range_hangs_on(w->moves, &s->range[i]);
   if (p->channels.next == CPU_NEXT_NONE && pass)
     w->cycles += (panels > w->near ? times : runs(w, mask, true)) * coming;
   else if (panels > w->near)
@@ -256,7 +256,7 @@ static void channels(walk *w, const ir_stmt *s) {
                calls = outside(w, s) * passes;
   const int64_t row = s->range[p->m].most, rows = row * (p->channels.joined ? s->range[p->m - 1].most : 1);
   if (p->slab) slab(w, s);
-  const double steps = low_share_inside(w->p->tree->workload, s) * k / passes * tf_micro_group_time(p->kernel);
+  const double steps = lower_share_inside(w->p->tree->workload, s) * k / passes * tf_micro_group_time(p->kernel);
   const tf_transposed transposed = {
       w->isa->registers, w->isa->lanes, row, rows, (int64_t)vectors, cpu_rows_apart(w->p->tree->workload, op, p->n)};
   double busy = calls * tf_cost_channels(w->core, &transposed, steps, across);
@@ -314,7 +314,7 @@ static double jumps(const walk *w, const ir_stmt *s) {
 /* Words of a tensor that arrive in a cycle from the innermost memory outside the close one that holds all of it. */
 static double arrive(const walk *w, const tf_tensor *z) {
   const tf_arch *a = w->p->tree->arch;
-  int from = tf_arch_close(a) - 1;
+  int from = tf_arch_near_cache(a) - 1;
   const double words = (double)tf_tensor_words(z);
   while (from > 0 && a->memories[from].capacity_words >= 0 && words > (double)a->memories[from].capacity_words)
     from--;
@@ -471,7 +471,7 @@ static void loop(walk *w, const ir_stmt *s) {
   w->moves[s->loop.var] = UINT64_C(1) << w->depth;
   w->loop[w->depth] = s;
   w->trip[w->depth] = (double)s->loop.trip;
-  w->share[w->depth++] = !ir_is_aside(s) ? 1 : s->loop.trip < w->instances ? (double)s->loop.trip : w->instances;
+  w->share[w->depth++] = !ir_is_parallel(s) ? 1 : s->loop.trip < w->instances ? (double)s->loop.trip : w->instances;
   body(w, &s->body, false);
   w->depth--;
 }
@@ -483,7 +483,7 @@ static void body(walk *w, const ir_body *b, bool together) {
   for (int i = 0; i < b->n; i++) {
     const ir_stmt *s = b->s[i];
     if (s->kind == IR_LET)
-      low_let_moves(w->moves, s);
+      lower_let_moves(w->moves, s);
     else if (s->kind == IR_FOR)
       loop(w, s);
     else if (s->kind == IR_NEST)
@@ -503,7 +503,7 @@ double tf_cost(const ir_program *p, const tf_micro_isa *isa) {
             .isa = isa,
             .core = &a->core,
             .instances = 1,
-            .near = 2 * (double)low_close_words(a),
+            .near = 2 * (double)lower_close_words(a),
             .moves = TF_ARRAY(p->arena, uint64_t, (size_t)p->n_vars + 1)};
   if (!w.moves) return -1;
   for (int l = 1; l < a->n_memories; l++)

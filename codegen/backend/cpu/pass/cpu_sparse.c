@@ -22,7 +22,7 @@ static uint64_t skipped(const lowering *w, int o) {
  */
 static int dim_at(const tf_op *op, const tf_ref *ref, int r) {
   for (int k = 0; k < op->n_dims; k++)
-    if (low_is_dim(&ref->index[r], op->dims[k])) return k;
+    if (lower_is_dim(&ref->index[r], op->dims[k])) return k;
   return -1;
 }
 
@@ -30,7 +30,7 @@ static int dim_at(const tf_op *op, const tf_ref *ref, int r) {
 static bool is_packed(const lowering *w, const tf_op *op, cpu_product *p) {
   const tf_ref *ref = &op->reads[p->a];
   const tf_tensor *a = &w->plan->wl->tensors[ref->tensor];
-  if (a->density.fall != TF_FALL_BLOCKS || a->producer >= 0 || a->rank != 2 || low_padded(a)) return false;
+  if (a->density.fall != TF_FALL_BLOCKS || a->producer >= 0 || a->rank != 2 || lower_padded(a)) return false;
   p->k = dim_at(op, ref, a->density.rank);
   p->m = dim_at(op, ref, 1 - a->density.rank);
   return p->k >= op->n_out_dims && p->m >= 0 && p->m < op->n_out_dims && a->density.m <= UINT8_MAX + 1 &&
@@ -42,11 +42,12 @@ static bool has_rows(const lowering *w, const tf_op *op, const cpu_product *p) {
   const tf_ref *ref = &op->reads[p->b];
   const tf_tensor *b = &w->plan->wl->tensors[ref->tensor];
   const int n = op->dims[p->n];
-  if (!b->rank || low_padded(b) || low_reads_dim(ref, b->rank - 1, n) || low_reads_dim(ref, b->rank, op->dims[p->m]))
+  if (!b->rank || lower_padded(b) || lower_reads_dim(ref, b->rank - 1, n) ||
+      lower_reads_dim(ref, b->rank, op->dims[p->m]))
     return false;
   const tf_index *last = &ref->index[b->rank - 1];
   return last->n_terms == 1 && last->terms[0].dim == n && last->terms[0].coef == 1 &&
-         low_reads_dim(ref, b->rank - 1, op->dims[p->k]);
+         lower_reads_dim(ref, b->rank - 1, op->dims[p->k]);
 }
 
 static bool are_floats(const lowering *w, const tf_op *op) {
@@ -67,7 +68,7 @@ static int64_t depth(const lowering *w, const ir_range *k, int64_t of, int64_t w
   if (first) return parts(parts(k->most, parts(k->most, deep)), of) * of;
   while (deep > of && k->most % deep)
     deep -= of;
-  return k->exact && k->most % deep == 0 && low_span_of(w, k->lo).of % k->most == 0 ? deep : 0;
+  return k->exact && k->most % deep == 0 && lower_span_of(w, k->lo).of % k->most == 0 ? deep : 0;
 }
 
 /* Tiles as wide as registers hold, of nearly equal width; and as many rows as keep the multiply-adds from waiting for
@@ -90,14 +91,14 @@ static bool add_panels(lowering *w, const tf_op *op, cpu_product *p) {
   if (rows > WORDS_MOST / all / p->sparse.each) return false;
   p->sparse.values = rows * all * p->sparse.each;
   p->sparse.panels =
-      low_scratch(w, IR_F32, p->sparse.values + parts(p->sparse.values, (int64_t)sizeof(float)), name, id);
+      lower_scratch(w, IR_F32, p->sparse.values + parts(p->sparse.values, (int64_t)sizeof(float)), name, id);
   w->p->buffers[p->sparse.panels].space = 0;
   w->p->buffers[p->sparse.panels].role = IR_PANELS;
-  p->sparse.room = low_scratch(w, IR_F32, p->sparse.deep * p->sparse.across * w->p->machine.lanes, name, id);
+  p->sparse.room = lower_scratch(w, IR_F32, p->sparse.deep * p->sparse.across * w->p->machine.lanes, name, id);
   return true;
 }
 
-bool low_sparse(lowering *w, const ir_stmt *nest, cpu_product *product) {
+bool lower_sparse(lowering *w, const ir_stmt *nest, cpu_product *product) {
   static const ir_kernel kernel = {"f32", IR_F32, IR_F32, IR_F32, 1, 1, 1, 1, IR_F32, false};
   const tf_op *op = &w->plan->wl->ops[nest->op];
   const uint64_t on = skipped(w, nest->op);

@@ -5,21 +5,21 @@
 
 enum { AROUND_MOST = 64 }; /* nested loops; deeper statements are not visited */
 
-typedef struct low_loops_around {
+typedef struct lower_loops_around {
   lowering *w;
-  void (*product)(struct low_loops_around *at, ir_stmt *s); /* called for each product */
-  bool together;                                            /* for those in IR_TOGETHER, too */
-  const void *what;                                         /* the visitor's own data */
+  void (*product)(struct lower_loops_around *at, ir_stmt *s); /* called for each product */
+  bool together;                                              /* for those in IR_TOGETHER, too */
+  const void *what;                                           /* the visitor's own data */
   int depth;
   const ir_stmt *loop[AROUND_MOST];
   uint64_t *moves; /* [variable] loops on which it depends, bit by depth */
-} low_loops_around;
+} lower_loops_around;
 
 /* The loops on which the value, or the range, depends; moves: [variable] those of each. */
-uint64_t low_hangs_on(const uint64_t *moves, ir_atom a);
-uint64_t low_range_hangs_on(const uint64_t *moves, const ir_range *r);
+uint64_t lower_hangs_on(const uint64_t *moves, ir_atom a);
+uint64_t lower_range_hangs_on(const uint64_t *moves, const ir_range *r);
 /* Sets moves[] of the variable that an IR_LET sets. */
-void low_let_moves(uint64_t *moves, const ir_stmt *let);
+void lower_let_moves(uint64_t *moves, const ir_stmt *let);
 /* Visits the whole program; w, product, together and what of `at` must be set. */
-void low_walk_loops(low_loops_around *at);
+void lower_walk_loops(lower_loops_around *at);
 #endif

@@ -4,31 +4,31 @@
 
 static int64_t rounded(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
-int64_t low_close_words(const tf_arch *a) {
-  const tf_memory *m = &a->memories[tf_arch_close(a)];
+int64_t lower_close_words(const tf_arch *a) {
+  const tf_memory *m = &a->memories[tf_arch_near_cache(a)];
   if (m->capacity_words <= 0) return INT64_MAX / 8;
   return (int64_t)((double)m->capacity_words * m->word_bits / 8 / 2 / (double)sizeof(float));
 }
 
-bool low_reads_dim(const tf_ref *ref, int rank, int dim) {
+bool lower_reads_dim(const tf_ref *ref, int rank, int dim) {
   for (int r = 0; r < rank; r++)
     for (int t = 0; t < ref->index[r].n_terms; t++)
       if (ref->index[r].terms[t].dim == dim) return true;
   return false;
 }
 
-bool low_padded(const tf_tensor *z) {
+bool lower_padded(const tf_tensor *z) {
   for (int r = 0; r < z->rank; r++)
     if (z->pad[r]) return true;
   return false;
 }
 
-int low_scratch(lowering *w, ir_type type, int64_t words, const char *name, const char *id) {
+int lower_scratch(lowering *w, ir_type type, int64_t words, const char *name, const char *id) {
   ir_program *p = w->p;
   p->buffers[p->n_buffers] = (ir_buffer){.role = IR_SCRATCH,
                                          .tensor = -1,
                                          .words = words,
-                                         .space = low_space(w),
+                                         .space = lower_space(w),
                                          .name = name,
                                          .id = id,
                                          .type = type,
@@ -38,7 +38,7 @@ int low_scratch(lowering *w, ir_type type, int64_t words, const char *name, cons
   return p->n_buffers++;
 }
 
-int64_t low_slab_words(const cpu_product *p, const ir_range *slab, int rank) {
+int64_t lower_slab_words(const cpu_product *p, const ir_range *slab, int rank) {
   int64_t words = 1;
   for (int r = 0; r < rank; r++)
     words *= rounded((slab[r].most + p->slab_by[r] - 1) / p->slab_by[r], r == cpu_slab_groups(p) ? p->kernel->group
@@ -56,20 +56,20 @@ static int64_t apart(const tf_tensor *z, const tf_ref *ref, int r, const cpu_pro
 }
 
 /* All panels are parts of it. */
-void low_add_slab(lowering *w, const ir_stmt *nest, const tf_ref *ref, cpu_product *p) {
+void lower_add_slab(lowering *w, const ir_stmt *nest, const tf_ref *ref, cpu_product *p) {
   const tf_tensor *z = &w->plan->wl->tensors[ref->tensor];
   p->slab = TF_ARRAY(w->p->arena, ir_range, (size_t)z->rank);
   p->slab_by = TF_ARRAY(w->p->arena, int64_t, (size_t)z->rank);
-  for (int r = 0; r < z->rank && !low_failed(w); r++) {
-    p->slab[r] = low_index(w, nest->op, &ref->index[r]);
+  for (int r = 0; r < z->rank && !lower_failed(w); r++) {
+    p->slab[r] = lower_index(w, nest->op, &ref->index[r]);
     p->slab_by[r] = apart(z, ref, r, p);
   }
-  if (low_failed(w)) return;
+  if (lower_failed(w)) return;
   p->pack =
-      low_scratch(w, cpu_slab_type(p), low_slab_words(p, p->slab, z->rank), z->name, w->p->tensor_id[ref->tensor]);
+      lower_scratch(w, cpu_slab_type(p), lower_slab_words(p, p->slab, z->rank), z->name, w->p->tensor_id[ref->tensor]);
 }
 
-bool low_has_windows(const tf_workload *wl, const tf_ref *ref) {
+bool lower_has_windows(const tf_workload *wl, const tf_ref *ref) {
   for (int r = 0; r < wl->tensors[ref->tensor].rank; r++) {
     int moves = 0;
     for (int t = 0; t < ref->index[r].n_terms; t++)
@@ -79,7 +79,7 @@ bool low_has_windows(const tf_workload *wl, const tf_ref *ref) {
   return false;
 }
 
-const ir_kernel *low_suited(const lowering *w, const tf_op *op, int a, const ir_kernel *kernel) {
+const ir_kernel *lower_suited(const lowering *w, const tf_op *op, int a, const ir_kernel *kernel) {
   if (kernel != w->p->machine.whole) return kernel;
   const tf_workload *wl = w->plan->wl;
   ir_operand of[2];
@@ -91,4 +91,4 @@ const ir_kernel *low_suited(const lowering *w, const tf_op *op, int a, const ir_
   return fours ? fours : kernel;
 }
 
-int64_t low_line_bytes(const tf_arch *a) { return a->core.line >= 1 ? (int64_t)a->core.line : 1; }
+int64_t lower_line_bytes(const tf_arch *a) { return a->core.line >= 1 ? (int64_t)a->core.line : 1; }

@@ -10,5 +10,5 @@ static const ir_notes notes = {.dump = cpu_dump,
                                .begin = cpu_count_packs,
                                .enter = cpu_count_copies};
 
-const ir_platform low_cpu_platform = {
+const ir_platform lower_cpu_platform = {
     .maps = 1u << IR_SERIAL | 1u << IR_THREAD, .n_spaces = 2, .spaces = spaces, .notes = &notes};

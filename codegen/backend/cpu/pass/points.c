@@ -156,7 +156,7 @@ static double awaited(const points *p, const ir_program *of) {
     const int t = i < 0 ? p->op->out : p->op->reads[i].tensor, rank = p->wl->tensors[t].rank;
     if (of->buffers[of->buffer_of[t]].role != IR_ARGUMENT || rank < 2 || (cpu_of(p->s)->prefetched >> (1 + i) & 1) ||
         p->s->range[last].most >= p->wl->tensors[t].extent[rank - 1] ||
-        tf_tensor_words(&p->wl->tensors[t]) <= low_close_words(of->tree->arch))
+        tf_tensor_words(&p->wl->tensors[t]) <= lower_close_words(of->tree->arch))
       continue;
     if (i < 0 || tf_index_coef(&p->op->reads[i].index[rank - 1], p->op->dims[last]) == 1) {
       double rows = 1;

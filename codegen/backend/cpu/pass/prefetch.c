@@ -55,7 +55,7 @@ static int64_t far_words(const lowering *w, const ir_stmt *s, int read) {
   const tf_op *op = &w->plan->wl->ops[s->op];
   const int z = read < 0 ? op->out : op->reads[read].tensor, rank = w->plan->wl->tensors[z].rank;
   if (!rank || w->p->buffers[w->p->buffer_of[z]].role != IR_ARGUMENT) return 0;
-  if (low_padded(&w->plan->wl->tensors[z]) && (p || (read >= 0 && !stays_inside(w->plan->wl, &op->reads[read]))))
+  if (lower_padded(&w->plan->wl->tensors[z]) && (p || (read >= 0 && !stays_inside(w->plan->wl, &op->reads[read]))))
     return 0;
   if (s->nest.from && read >= 0 && s->nest.from[read] != w->p->buffer_of[z]) return 0;
   if (p && read == p->a && p->pairs.transposed >= 0) return 0;
@@ -67,7 +67,7 @@ static int64_t far_words(const lowering *w, const ir_stmt *s, int read) {
     if (k < 0) continue;
     moved++;
     words *= s->range[k].most;
-    if (words > low_close_words(w->plan->arch) / SHARE) return 0;
+    if (words > lower_close_words(w->plan->arch) / SHARE) return 0;
   }
   if (p ? moved != 2 : moved < 2) return 0;
   cpu_box_rows(op, s, read, rank, &boxes);
@@ -87,7 +87,7 @@ static bool moves(const prefetching *a, ir_atom v, int loop, int64_t *by) {
 }
 
 static bool holds(const tf_op *op, int read, int rank, int k) {
-  return read < 0 ? k < op->n_out_dims : low_reads_dim(&op->reads[read], rank, op->dims[k]);
+  return read < 0 ? k < op->n_out_dims : lower_reads_dim(&op->reads[read], rank, op->dims[k]);
 }
 
 /* How the operand's box moves with the innermost loop that moves it; NULL: none, or not known. */
@@ -127,7 +127,7 @@ static void prefetch(prefetching *a, const ir_body *b, int from, int to, ir_stmt
   const cpu_product *p = cpu_of(next)->product;
   const int operand[] = {p ? p->a : 0, p ? p->b : 1, -1}, n = p ? 3 : op->n_reads + 1;
   int64_t *none = TF_ARRAY(w->p->arena, int64_t, (size_t)op->n_dims);
-  if (low_failed(w) || (to > from && !known(a, b, from, to, next))) return;
+  if (lower_failed(w) || (to > from && !known(a, b, from, to, next))) return;
   for (int i = 0; i < n; i++) {
     const int read = p ? operand[i] : i < op->n_reads ? i : -1;
     const int64_t words = far_words(w, next, read), *shift = words ? shift_of(a, next, read) : NULL;
@@ -167,7 +167,7 @@ static int products_of(const prefetching *a, const ir_body *b, bool maps, int al
 static void in_turn(prefetching *a, const ir_body *b) {
   int all[MOST_PRODUCTS], n = products_of(a, b, true, all);
   for (int i = 0; i < n; i++) {
-    a->room = low_close_words(a->w->plan->arch) / SHARE;
+    a->room = lower_close_words(a->w->plan->arch) / SHARE;
     for (int k = (all[i] + 1) % b->n; k != all[(i + 1) % n]; k = (k + 1) % b->n)
       prefetch_maps(a, b, all[i], k);
   }
@@ -194,9 +194,9 @@ static void find_lets(const ir_stmt **let, const ir_body *b) {
   }
 }
 
-void low_prefetch(lowering *w) {
+void lower_prefetch(lowering *w) {
   prefetching a = {.w = w, .let = TF_ARRAY(w->p->arena, const ir_stmt *, (size_t)w->p->n_vars + 1)};
-  if (low_failed(w) || w->p->machine.lanes < 2 || w->p->machine.choices.at[TF_CHOICE_PREFETCH]) return;
+  if (lower_failed(w) || w->p->machine.lanes < 2 || w->p->machine.choices.at[TF_CHOICE_PREFETCH]) return;
   find_lets(a.let, &w->p->body);
   walk(&a, &w->p->body);
 }

@@ -28,15 +28,15 @@ static int64_t box_words(const lowering *w, int o, int ref) {
 /* The operand of a product that the output's last dim moves; -1: none. */
 static int panel_read(const lowering *w, int o);
 
-bool low_close_by(const lowering *w, int o) {
+bool lower_fits_near_cache(const lowering *w, int o) {
   static const double times[] = {1, 1.0 / 16, 0.25, 0.5, 2, 4}; /* the values of TF_CHOICE_CLOSE */
   const double share = times[(int)w->p->machine.choices.at[TF_CHOICE_CLOSE]];
-  const int64_t close = (int64_t)((double)low_close_words(w->plan->arch) * share);
+  const int64_t close = (int64_t)((double)lower_close_words(w->plan->arch) * share);
   int64_t words = box_words(w, o, -1);
   int panel = panel_read(w, o);
   bool tiles;
   /* the panel of a product has to stay close, the rest streams past; with few rows the panel streams */
-  if (panel >= 0 && low_few_streams(w, o, panel, &tiles)) return tiles || words + box_words(w, o, 1 - panel) <= close;
+  if (panel >= 0 && lower_few_streams(w, o, panel, &tiles)) return tiles || words + box_words(w, o, 1 - panel) <= close;
   if (panel >= 0) return box_words(w, o, panel) <= close;
   for (int i = 0; i < w->plan->wl->ops[o].n_reads; i++)
     words += box_words(w, o, i);
@@ -49,7 +49,7 @@ static int panel_read(const lowering *w, int o) {
   int n = op->dims[op->n_out_dims - 1];
   bool has[2];
   for (int i = 0; i < 2; i++)
-    has[i] = low_reads_dim(&op->reads[i], w->plan->wl->tensors[op->reads[i].tensor].rank, n);
+    has[i] = lower_reads_dim(&op->reads[i], w->plan->wl->tensors[op->reads[i].tensor].rank, n);
   return has[0] == has[1] ? -1 : has[0] ? 0 : 1;
 }
 
@@ -61,7 +61,7 @@ typedef struct {
 
 static bool read_has(const finder *f, int read, int k) {
   const tf_ref *ref = &f->op->reads[read];
-  return low_reads_dim(ref, f->w->plan->wl->tensors[ref->tensor].rank, f->op->dims[k]);
+  return lower_reads_dim(ref, f->w->plan->wl->tensors[ref->tensor].rank, f->op->dims[k]);
 }
 
 static bool longer(const finder *f, int k, int best) {
@@ -80,7 +80,7 @@ static int rows_of(const finder *f, const cpu_product *p) {
 static int64_t stride_of(const finder *f, const cpu_product *p) {
   const tf_ref *ref = &f->op->reads[p->b];
   const tf_tensor *z = &f->w->plan->wl->tensors[ref->tensor];
-  if (z->rank == 0 || low_reads_dim(ref, z->rank - 1, f->op->dims[p->n])) return 0;
+  if (z->rank == 0 || lower_reads_dim(ref, z->rank - 1, f->op->dims[p->n])) return 0;
   const tf_index *last = &ref->index[z->rank - 1];
   for (int t = 0; t < last->n_terms; t++)
     if (last->terms[t].dim == f->op->dims[p->n]) return last->terms[t].coef > 0 ? last->terms[t].coef : 0;
@@ -92,7 +92,7 @@ static int64_t rounded(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 /* Whether elements adjacent along the op's k-th dim are adjacent in the operand, and the dim moves no other rank. */
 static bool runs(const finder *f, const tf_ref *ref, int k) {
   const tf_tensor *z = &f->w->plan->wl->tensors[ref->tensor];
-  if (z->rank == 0 || low_reads_dim(ref, z->rank - 1, f->op->dims[k])) return false;
+  if (z->rank == 0 || lower_reads_dim(ref, z->rank - 1, f->op->dims[k])) return false;
   const tf_index *last = &ref->index[z->rank - 1];
   for (int t = 0; t < last->n_terms; t++)
     if (last->terms[t].dim == f->op->dims[k]) return last->terms[t].coef == 1;
@@ -104,7 +104,7 @@ static bool as_it_is(const finder *f, const cpu_product *p) {
   const tf_ref *a = &f->op->reads[p->a];
   const ir_range *m = &f->nest->range[p->m], *k = &f->nest->range[p->k];
   if (f->w->p->buffers[f->w->p->buffer_of[a->tensor]].type != p->kernel->a) return false;
-  if (low_padded(&f->w->plan->wl->tensors[a->tensor])) return false;
+  if (lower_padded(&f->w->plan->wl->tensors[a->tensor])) return false;
   if (p->kernel->group == 1) return true;
   return runs(f, a, p->k) && m->exact && k->exact && m->most % p->kernel->m_round == 0 &&
          k->most % p->kernel->k_round == 0;
@@ -157,8 +157,9 @@ static void transpose(const finder *f, cpu_product *p) {
   const tf_index *inner = &a->index[tf_inner_rank(z)];
   if (as_it_is(f, p) && (tf_index_coef(inner, f->op->dims[p->m]) || tf_index_coef(inner, f->op->dims[p->k]))) return;
   if (z->producer >= 0 || words > TURNED_MOST) return;
-  if (words / TURNED_CLOSE > low_close_words(f->w->plan->arch) && uses(f, p) < TURNED_USES) return;
-  p->pairs.transposed = low_scratch(f->w, p->kernel->a, words, z->name, f->w->p->tensor_id[f->op->reads[p->a].tensor]);
+  if (words / TURNED_CLOSE > lower_close_words(f->w->plan->arch) && uses(f, p) < TURNED_USES) return;
+  p->pairs.transposed =
+      lower_scratch(f->w, p->kernel->a, words, z->name, f->w->p->tensor_id[f->op->reads[p->a].tensor]);
 }
 
 /* Copies rows of a for each setting of the outer dims, if they cannot be read otherwise. */
@@ -167,7 +168,7 @@ static void copy(const finder *f, cpu_product *p) {
   int64_t words =
       rounded(f->nest->range[p->m].most, p->kernel->m_round) * rounded(f->nest->range[p->k].most, p->kernel->k_round);
   const tf_tensor *z = &f->w->plan->wl->tensors[f->op->reads[p->a].tensor];
-  p->pairs.copy = low_scratch(f->w, p->kernel->a, words, z->name, f->w->p->tensor_id[f->op->reads[p->a].tensor]);
+  p->pairs.copy = lower_scratch(f->w, p->kernel->a, words, z->name, f->w->p->tensor_id[f->op->reads[p->a].tensor]);
   p->pairs.keep_copy = z->producer < 0;
 }
 
@@ -226,7 +227,7 @@ static bool worth_copying(const finder *f, const cpu_product *p) {
 static int64_t wide_rows(const lowering *w, const ir_kernel *kernel, int64_t n) {
   enum { TILE_LINES = 4 };
   const int64_t wide = rounded(n, kernel->n_round), bytes = wide * kernel->group * ir_bytes(kernel->b),
-                line = low_line_bytes(w->plan->arch);
+                line = lower_line_bytes(w->plan->arch);
   const bool crowded = bytes > TILE_LINES * line && bytes % (2 * line) == 0;
   return wide + (crowded ? rounded(line / (kernel->group * ir_bytes(kernel->b)), kernel->n_round) : 0);
 }
@@ -240,7 +241,7 @@ static bool widens(const finder *f, const cpu_product *p) {
   const tf_ref *b = &f->op->reads[p->b];
   const tf_tensor *from = &f->w->plan->wl->tensors[b->tensor];
   if (!t->plain || p->kernel->a != IR_BF16 || p->kernel->group == 1 || p->kernel->m_round > 1) return false;
-  if (!p->stride || !(low_padded(from) || low_has_windows(f->w->plan->wl, b))) return false;
+  if (!p->stride || !(lower_padded(from) || lower_has_windows(f->w->plan->wl, b))) return false;
   const double gains = (1 - 1.0 / p->kernel->group) / (core->ports * t->lanes);
   return p->m < 0 || (double)f->nest->range[p->m].most * gains < core->element;
 }
@@ -253,32 +254,32 @@ static void panels(const finder *f, cpu_product *p) {
   const ir_range *n = &f->nest->range[p->n], *k = &f->nest->range[p->k];
   p->pairs.far = p->kernel->group == 1 && same && far_apart(f, p);
   if (p->kernel->group == 1 && p->stride &&
-      (low_padded(from) || p->stride > 1 || (!same && low_has_windows(f->w->plan->wl, b)))) {
-    low_add_slab(f->w, f->nest, b, p);
-  } else if (low_streams(f->w, f->nest->op, p->b, f->nest->range)) {
-    low_stream(f->w, f->nest, p);
-    p->pack = low_scratch(f->w, p->kernel->b, 2 * p->pairs.steps * p->kernel->group * p->pairs.wide, f->op->name,
-                          f->w->p->op_id[f->nest->op]);
+      (lower_padded(from) || p->stride > 1 || (!same && lower_has_windows(f->w->plan->wl, b)))) {
+    lower_add_slab(f->w, f->nest, b, p);
+  } else if (lower_streams(f->w, f->nest->op, p->b, f->nest->range)) {
+    lower_stream(f->w, f->nest, p);
+    p->pack = lower_scratch(f->w, p->kernel->b, 2 * p->pairs.steps * p->kernel->group * p->pairs.wide, f->op->name,
+                            f->w->p->op_id[f->nest->op]);
     p->pairs.far = false;
   } else if (p->kernel->group > 1 || !p->stride || !same || worth_copying(f, p)) {
     p->pairs.wide = wide_rows(f->w, p->kernel, n->most);
-    p->pack = low_scratch(f->w, p->kernel->b, cpu_panel_words(p, k->most), f->op->name, f->w->p->op_id[f->nest->op]);
-    p->pairs.keep = from->producer < 0 && !low_padded(from);
+    p->pack = lower_scratch(f->w, p->kernel->b, cpu_panel_words(p, k->most), f->op->name, f->w->p->op_id[f->nest->op]);
+    p->pairs.keep = from->producer < 0 && !lower_padded(from);
     p->pairs.far = false;
   }
 }
 
 /* Whether the range begins at a multiple of the step: one that follows from readers may begin anywhere. */
 static bool begins_at(const lowering *w, const ir_range *r, int64_t step) {
-  return low_span_of(w, r->lo).of % step == 0;
+  return lower_span_of(w, r->lo).of % step == 0;
 }
 
 /* Whether one dim of the op alone moves rank r of b: n, k, or one outside, whose settings have panels of their own.
  * These are offered where b has to be laid out in any case. */
 static bool one_dim(const finder *f, const cpu_product *p, int r) {
   const tf_ref *b = &f->op->reads[p->b];
-  if (low_is_dim(&b->index[r], f->op->dims[p->n]) || low_is_dim(&b->index[r], f->op->dims[p->k])) return true;
-  if (p->kernel->group == 1 || b->index[r].n_terms != 1 || !low_is_dim(&b->index[r], b->index[r].terms[0].dim))
+  if (lower_is_dim(&b->index[r], f->op->dims[p->n]) || lower_is_dim(&b->index[r], f->op->dims[p->k])) return true;
+  if (p->kernel->group == 1 || b->index[r].n_terms != 1 || !lower_is_dim(&b->index[r], b->index[r].terms[0].dim))
     return false;
   int ranks = 0;
   for (int i = 0; i < f->w->plan->wl->tensors[b->tensor].rank; i++)
@@ -309,7 +310,7 @@ static void offer_panels(const finder *f, cpu_product *p) {
                 most_n = f->nest->range[p->n].most, most_k = f->nest->range[p->k].most,
                 wide = p->pack >= 0 ? p->pairs.wide : wide_rows(f->w, p->kernel, most_n),
                 columns = p->pairs.steps ? wide : most_n, deep = p->kernel->lifts ? most_k : all_k;
-  bool alone = z->producer < 0 && !low_padded(z) && !p->slab;
+  bool alone = z->producer < 0 && !lower_padded(z) && !p->slab;
   if (f->w->p->machine.changes && f->w->p->machine.changes[b->tensor]) return;
   for (int r = 0; alone && r < z->rank; r++)
     alone = one_dim(f, p, r);
@@ -324,7 +325,7 @@ static void offer_panels(const finder *f, cpu_product *p) {
   p->pairs.deep = deep;
   const int64_t words = cpu_panel_words(p, deep);
   if (panels > WORDS_MOST / words) return;
-  p->pairs.panels = low_scratch(f->w, p->kernel->b, words * panels, z->name, f->w->p->tensor_id[b->tensor]);
+  p->pairs.panels = lower_scratch(f->w, p->kernel->b, words * panels, z->name, f->w->p->tensor_id[b->tensor]);
   f->w->p->buffers[p->pairs.panels].space = 0;
   f->w->p->buffers[p->pairs.panels].role = IR_PANELS;
 }
@@ -335,22 +336,22 @@ static void keep(lowering *w, ir_stmt *nest, const cpu_product *p) {
   cpu_product *kept = TF_NEW(w->p->arena, cpu_product);
   cpu_pack *pack = TF_NEW(w->p->arena, cpu_pack);
   cpu_note *note = cpu_edit(w->p, nest);
-  if (low_failed(w)) return;
+  if (lower_failed(w)) return;
   *kept = *p;
   note->product = kept;
   *pack = (cpu_pack){{&cpu_no_note}, nest->op, kept};
   if (cpu_panels_of(p) >= 0) w->p->notes[w->p->n_notes++] = &pack->note;
 }
 
-void low_product(lowering *w, ir_stmt *nest) {
+void lower_product(lowering *w, ir_stmt *nest) {
   static const ir_kernel plain = {"f32", IR_F32, IR_F32, IR_F32, 1, 1, 1, 1, IR_F32, false};
   const tf_op *op = &w->plan->wl->ops[nest->op];
   finder f = {w, op, nest};
   cpu_product p = {.n = op->n_out_dims - 1, .pack = -1, .pairs = {.transposed = -1, .copy = -1, .panels = -1}};
   if (!ir_is_product(op) || nest->nest.divides >= 0) return;
-  p.kernel = low_is_whole(w, nest->op) ? w->p->machine.whole : w->p->machine.real ? w->p->machine.real : &plain;
+  p.kernel = lower_is_whole(w, nest->op) ? w->p->machine.whole : w->p->machine.real ? w->p->machine.real : &plain;
   if (!p.kernel) return;
-  if (low_sparse(w, nest, &p) || low_channels(w, nest, &p) || low_failed(w)) {
+  if (lower_sparse(w, nest, &p) || lower_channels(w, nest, &p) || lower_failed(w)) {
     keep(w, nest, &p);
     return;
   }
@@ -358,14 +359,14 @@ void low_product(lowering *w, ir_stmt *nest) {
   if (in_first == in_second) return;
   p.b = in_first ? 0 : 1;
   p.a = 1 - p.b;
-  p.kernel = low_suited(w, op, p.a, p.kernel);
+  p.kernel = lower_suited(w, op, p.a, p.kernel);
   p.stride = stride_of(&f, &p);
   p.m = rows_of(&f, &p);
   if (widens(&f, &p)) p.kernel = w->p->machine.plain;
   p.k = sums_of(&f, &p);
   if (p.k < 0 || (p.m >= 0 && !known_lengths(&nest->range[p.m]))) return;
-  const bool padded = low_padded(&w->plan->wl->tensors[op->reads[p.a].tensor]);
-  if (!padded && !low_streams(w, nest->op, p.b, nest->range) && low_few(w, nest, &p)) {
+  const bool padded = lower_padded(&w->plan->wl->tensors[op->reads[p.a].tensor]);
+  if (!padded && !lower_streams(w, nest->op, p.b, nest->range) && lower_few(w, nest, &p)) {
     keep(w, nest, &p);
     return;
   }

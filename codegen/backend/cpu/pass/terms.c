@@ -12,7 +12,7 @@ static bool runs_along(const lowering *w, const tf_op *op, int k) {
   for (int i = 0; i < op->n_reads; i++) {
     const tf_ref *ref = &op->reads[i];
     const int rank = w->plan->wl->tensors[ref->tensor].rank;
-    if (rank > 1 && low_reads_dim(ref, rank - 1, op->dims[k])) return false;
+    if (rank > 1 && lower_reads_dim(ref, rank - 1, op->dims[k])) return false;
     const int64_t step = rank > 0 ? tf_index_coef(&ref->index[rank - 1], op->dims[k]) : 0;
     if (step != 0 && step != 1) return false;
   }
@@ -31,14 +31,14 @@ static bool along_rows(const lowering *w, const tf_op *op) {
 }
 
 /* Terms that go to an element in memory, some at a time. */
-static void each(low_terms *t, int64_t all, int64_t some) {
+static void each(lower_terms *t, int64_t all, int64_t some) {
   t->adds = parts(all, some);
   t->limit = TF_MICRO_RUN;
   t->most = TF_MICRO_RUN * some;
 }
 
 /* Sums that a nest makes on its own, of `run` terms or fewer. */
-static void sums(low_terms *t, int64_t all, int64_t adds) {
+static void sums(lower_terms *t, int64_t all, int64_t adds) {
   t->adds = adds;
   t->limit = TF_MICRO_RUNS;
   t->most = adds <= TF_MICRO_RUNS ? all : all / adds * TF_MICRO_RUNS > 0 ? all / adds * TF_MICRO_RUNS : 1;
@@ -49,8 +49,8 @@ static bool in_tiles(const lowering *w, const ir_kernel *k) {
   return (k == w->p->machine.real || k == w->p->machine.whole) && tf_micro_in_tiles(tf_micro_kernel_of(k));
 }
 
-static void of_product(const lowering *w, const ir_stmt *s, int64_t all, low_terms *t) {
-  enum { ONE_ROW = 4, ROWS = 6 }; /* rows of b at once, at least: few.c */
+static void of_product(const lowering *w, const ir_stmt *s, int64_t all, lower_terms *t) {
+  enum { ONE_ROW = 4, ROWS = 6 }; /* rows of b at once, at least: skinny_gemm.c */
   const cpu_product *p = cpu_of(s)->product;
   const int64_t k = s->range[p->k].most, others = all / (k > 0 ? k : 1);
   if (p->kernel->a != IR_F32) return;
@@ -69,10 +69,10 @@ static void of_product(const lowering *w, const ir_stmt *s, int64_t all, low_ter
          times(others, parts(k, p->pairs.steps && p->pairs.steps < TF_MICRO_RUN ? p->pairs.steps : TF_MICRO_RUN)));
 }
 
-void low_terms_of(const lowering *w, const ir_stmt *s, low_terms *t) {
+void lower_terms_of(const lowering *w, const ir_stmt *s, lower_terms *t) {
   const tf_op *op = &w->plan->wl->ops[s->op];
   int64_t all = 1;
-  *t = (low_terms){.next = TF_MICRO_RUNS};
+  *t = (lower_terms){.next = TF_MICRO_RUNS};
   for (int k = op->n_out_dims; k < op->n_dims; k++)
     all = times(all, s->range[k].most);
   if (ir_is_half(w->p->machine.data) || w->p->buffers[w->p->buffer_of[op->out]].type != IR_F32 || all < 1) return;

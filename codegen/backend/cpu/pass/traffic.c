@@ -61,7 +61,7 @@ static double noted(traffic *t) {
 static double rate(const ir_program *p) {
   const tf_arch *a = p->tree->arch;
   double held = 0, cores = 1;
-  int from = tf_arch_close(a);
+  int from = tf_arch_near_cache(a);
   for (int i = 0; i < p->n_buffers; i++)
     if (p->buffers[i].role != IR_ARGUMENT && p->buffers[i].shares < 0)
       held += (double)p->buffers[i].words * (double)p->buffers[i].slots;

@@ -48,7 +48,8 @@ static bool can_read(const lowering *w, const ir_stmt *s, int i) {
   if (!in_order(w, buffer_of(w, op->reads[i].tensor))) return false;
   if (kind == CPU_STEADY) return true;
   if (kind == CPU_LANES) return step > 0 && asks_lanes_alone(w, op, i);
-  return step == 0 && !cpu_read_moves(wl, op, i, op->n_out_dims - 2) && !low_padded(&wl->tensors[op->reads[i].tensor]);
+  return step == 0 && !cpu_read_moves(wl, op, i, op->n_out_dims - 2) &&
+         !lower_padded(&wl->tensors[op->reads[i].tensor]);
 }
 
 /* Whether the op sums sums, differences and products of what it reads, or that alone where it is, of float32. */
@@ -84,7 +85,7 @@ static bool sums_rows(const lowering *w, const ir_stmt *s) {
     across |= cpu_window_kind(wl, s, i) == CPU_ACROSS;
     for (int t = 0; rank > 0 && t < ref->index[rank - 1].n_terms; t++)
       along &= ref->index[rank - 1].terms[t].dim != dim || ref->index[rank - 1].terms[t].coef == 1;
-    along &= rank == 0 || !low_reads_dim(ref, rank - 1, dim);
+    along &= rank == 0 || !lower_reads_dim(ref, rank - 1, dim);
   }
   return across && along;
 }
@@ -107,7 +108,7 @@ static bool is_window(const lowering *w, const ir_stmt *s) {
 static bool reads_at(const tf_op *map, int i, const tf_op *maker) {
   bool at = true;
   for (int r = 0; at && r < maker->n_out_dims; r++)
-    at = low_is_dim(&map->reads[i].index[r], maker->dims[r]);
+    at = lower_is_dim(&map->reads[i].index[r], maker->dims[r]);
   return at;
 }
 
@@ -130,7 +131,7 @@ static bool can_map(const lowering *w, const ir_stmt *s, const cpu_window *v, co
              ((out->type == IR_F32 && !out->block.by) || takes_bytes(w, out)), /* bytes are rounded */
       any = false;
   for (int k = 0; can && k < op->n_dims; k++)
-    can = op->dims[k] == of->dims[k] && low_same_range(&map->range[k], &s->range[k]);
+    can = op->dims[k] == of->dims[k] && lower_same_range(&map->range[k], &s->range[k]);
   for (int i = 0; can && i < op->n_expr; i++)
     can = op->expr[i].what == TF_X_NUMBER || op->expr[i].what == TF_X_READ ||
           (op->expr[i].what == TF_X_CALL && maps >> op->expr[i].call & 1);
@@ -141,7 +142,7 @@ static bool can_map(const lowering *w, const ir_stmt *s, const cpu_window *v, co
     can = made ? reads_at(op, i, maker)
                : float_in_order(buffer_of(w, op->reads[i].tensor)) &&
                      (kind == CPU_STEADY || (kind == CPU_LANES && cpu_window_step(w->plan->wl, map, i) == 1 &&
-                                             !low_padded(&w->plan->wl->tensors[op->reads[i].tensor])));
+                                             !lower_padded(&w->plan->wl->tensors[op->reads[i].tensor])));
   }
   return can && any;
 }
@@ -178,7 +179,7 @@ static int fours_of(const lowering *w, const ir_stmt *s) {
     if (x->type == IR_U8 && by->type == IR_I8 && x->role == IR_ARGUMENT && (step == 1 || step == 2) &&
         cpu_window_kind(wl, s, i) == CPU_LANES && cpu_window_kind(wl, s, 1 - i) == CPU_STEADY &&
         cpu_read_moves(wl, op, i, row) && !cpu_read_moves(wl, op, 1 - i, row) &&
-        !low_padded(&wl->tensors[op->reads[1 - i].tensor]) && leads_to_neighbours(w, op, i))
+        !lower_padded(&wl->tensors[op->reads[1 - i].tensor]) && leads_to_neighbours(w, op, i))
       return i;
   }
   return -1;
@@ -190,7 +191,7 @@ static void make(lowering *w, ir_body *body, int at) {
   cpu_window *v = TF_NEW(w->p->arena, cpu_window);
   const ir_stmt **maps = TF_ARRAY(w->p->arena, const ir_stmt *, MAPS_MOST);
   cpu_note *note = cpu_edit(w->p, s);
-  if (low_failed(w)) return;
+  if (lower_failed(w)) return;
   *v = (cpu_window){.taps = taps_of(op_of(w, s), s), .maps = maps, .fours = fours_of(w, s)};
   v->value = cpu_window_value(w->plan->wl, op_of(w, s), &v->fills);
   note->window = v;
@@ -209,6 +210,6 @@ static void windows_in(lowering *w, ir_body *body) {
   }
 }
 
-void low_windows(lowering *w) {
+void lower_windows(lowering *w) {
   if (w->p->machine.lanes > 1) windows_in(w, &w->p->body);
 }

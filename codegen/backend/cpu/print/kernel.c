@@ -251,8 +251,8 @@ static void void_copies(c_printer *c, const ir_body *b, const ir_stmt *s) {
 static void c_for(c_printer *c, const ir_stmt *s) {
   const char *var = c->p->var_name[s->loop.var];
   void_copies(c, &s->body, s);
-  c->in_parallel |= ir_is_aside(s);
-  if (ir_is_aside(s)) {
+  c->in_parallel |= ir_is_parallel(s);
+  if (ir_is_parallel(s)) {
     parallel_for(c, s, var);
   } else {
     c_indent(c);
@@ -263,7 +263,7 @@ static void c_for(c_printer *c, const ir_stmt *s) {
   c->depth--;
   c_indent(c);
   fputs("}\n", c->out);
-  if (ir_is_aside(s)) {
+  if (ir_is_parallel(s)) {
     release_tiles(c);
     c->in_parallel = false;
     c->depth--;

@@ -194,14 +194,14 @@ void c_place_of_panel(c_printer *c, const ir_stmt *s, const int64_t *shift);
 /* prefetch.c: `far`, what the product prefetches, and in how many boxes of rows. */
 void c_prefetch(c_printer *c, const ir_stmt *s);
 int c_far_boxes(const c_printer *c, const ir_stmt *s);
-/* ahead.c: the rows that the product's kernel computes.  Prints the functions that compute them, and `of`, which holds
- * their addresses, inside the loops of the outer dims; NULL: out of memory. */
+/* overlap_producer.c: the rows that the product's kernel computes.  Prints the functions that compute them, and `of`,
+ * which holds their addresses, inside the loops of the outer dims; NULL: out of memory. */
 typedef struct c_ahead c_ahead;
 c_ahead *c_ahead_begin(c_printer *c, const ir_stmt *s);
 const tf_micro_ahead *c_ahead_micro(const c_ahead *h); /* NULL for NULL */
 void c_ahead_free(c_ahead *h);
 
-/* few.c: a product of few rows. */
+/* skinny_gemm.c: a product of few rows. */
 void c_few(c_printer *c, const ir_stmt *s);
 /* channels.c: a product whose lanes run along channels, and its panels. */
 void c_channels(c_printer *c, const ir_stmt *s);

@@ -683,8 +683,8 @@ tf_times cu_times(const ir_program *p) {
   return t;
 }
 
-double cu_cycles(const tf_tree *tree, const low_target *target, const ir_machine *machine, tf_diags *d) {
-  ir_program *p = low_lower(tree, target, machine, d);
+double cu_cycles(const tf_tree *tree, const lower_target *target, const ir_machine *machine, tf_diags *d) {
+  ir_program *p = lower_kernel(tree, target, machine, d);
   const double cycles = p ? cu_times(p).cycles : -1;
   ir_free(p);
   return cycles;

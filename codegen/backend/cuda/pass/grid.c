@@ -11,13 +11,13 @@ static int loop_of(const lowering *w, const ir_stmt *s) {
 
 static bool can_spread(const lowering *w, const ir_stmt *s) {
   const int l = loop_of(w, s);
-  return l >= 0 && low_independent(w, w->plan->loops[l].node, l);
+  return l >= 0 && lower_independent(w, w->plan->loops[l].node, l);
 }
 
 /* The step of a loop, of `trip` steps, within the block's number; `inner`: steps of the loops inside it. */
 static ir_atom step_of(lowering *w, ir_atom block, int64_t inner, int64_t trip, bool outermost) {
-  ir_atom step = inner == 1 ? block : low_by(w, "block", IR_DIV, block, inner);
-  return outermost ? step : low_by(w, "block", IR_MOD, step, trip);
+  ir_atom step = inner == 1 ? block : lower_divmod(w, "block", IR_DIV, block, inner);
+  return outermost ? step : lower_divmod(w, "block", IR_MOD, step, trip);
 }
 
 /* The dim of rows of the first product below; -1: none. */
@@ -132,7 +132,7 @@ static void spread_loops(lowering *w, ir_stmt *s) {
        at && t.n < MOST_LOOPS && can_spread(w, at) && !__builtin_mul_overflow(all, at->loop.trip, &all);
        at = cu_only_loop(&at->body))
     t.loop[t.n++] = at, t.whole = all;
-  low_mark mark;
+  lower_mark mark;
   if (!order_masked(w, &t)) order_plain(w, &t);
   const ir_atom block = cu_open_for(w, IR_BLOCK, s->loop.dim, t.whole, &mark);
   for (int i = 0; i < t.n; i++) {
@@ -141,13 +141,13 @@ static void spread_loops(lowering *w, ir_stmt *s) {
     for (int k = 0; k < t.loop[i]->body.n; k++)
       if (i == t.n - 1 || t.loop[i]->body.s[k]->kind == IR_LET) cu_again(w, t.loop[i]->body.s[k], NULL);
   }
-  low_close(w, mark);
+  lower_close(w, mark);
 }
 
 void cu_spread_points(lowering *w, const ir_stmt *s, const ir_stmt *save) {
   const tf_op *op = &w->plan->wl->ops[s->op];
   int64_t trip[256], inner = 1;
-  low_mark mark;
+  lower_mark mark;
   ir_range *r = cu_ranges(w, s);
   for (int k = 0; k < op->n_out_dims; k++) {
     const int64_t piece = cu_block(w->p, s, k);
@@ -156,16 +156,16 @@ void cu_spread_points(lowering *w, const ir_stmt *s, const ir_stmt *save) {
   }
   const ir_atom block = cu_open_for(w, IR_BLOCK, op->n_dims ? op->dims[0] : 0, inner, &mark);
   bool outermost = true;
-  for (int k = 0; k < op->n_out_dims && !low_failed(w); k++) {
+  for (int k = 0; k < op->n_out_dims && !lower_failed(w); k++) {
     if (trip[k] == 1) continue;
     inner /= trip[k];
-    r[k] = low_split(w, w->p->dim_id[op->dims[k]], r[k], step_of(w, block, inner, trip[k], outermost),
-                     cu_block(w->p, s, k), trip[k]);
+    r[k] = lower_split(w, w->p->dim_id[op->dims[k]], r[k], step_of(w, block, inner, trip[k], outermost),
+                       cu_block(w->p, s, k), trip[k]);
     outermost = false;
   }
-  if (!low_failed(w)) cu_again(w, s, r);
-  if (save && !low_failed(w)) cu_narrow(w, save, r), cu_again(w, save, r);
-  low_close(w, mark);
+  if (!lower_failed(w)) cu_again(w, s, r);
+  if (save && !lower_failed(w)) cu_narrow(w, save, r), cu_again(w, save, r);
+  lower_close(w, mark);
 }
 
 static void refuse_kept(lowering *w) {
@@ -176,9 +176,9 @@ static void refuse_kept(lowering *w) {
               w->plan->wl->tensors[z].name);
 }
 
-void low_cuda_grid(lowering *w) {
+void lower_cuda_grid(lowering *w) {
   ir_body *b = &w->p->body, new = {0, NULL};
-  low_mark mark = low_open(w, &new), block;
+  lower_mark mark = lower_open(w, &new), block;
   refuse_kept(w);
   w->n_lets = 0;
   for (int i = 0; i < b->n; i++) {
@@ -194,9 +194,9 @@ void low_cuda_grid(lowering *w) {
     } else {
       cu_open_for(w, IR_BLOCK, 0, 1, &block);
       cu_again(w, s, NULL);
-      low_close(w, block);
+      lower_close(w, block);
     }
   }
-  low_close(w, mark);
+  lower_close(w, mark);
   *b = new;
 }

@@ -46,7 +46,7 @@ static bool is_window(const tf_workload *wl, const tf_op *op, const tf_ref *ref,
     bool out = false, more = false;
     for (int i = 0; i < ref->index[r].n_terms; i++) {
       const int dim = ref->index[r].terms[i].dim;
-      const bool is_out = low_find_dim(op, dim) < op->n_out_dims;
+      const bool is_out = lower_find_dim(op, dim) < op->n_out_dims;
       out |= is_out && (digits || !cu_box_is_digit(wl, &ref->index[r], dim)),
           more |= !is_out || ref->index[r].terms[i].coef > 1;
     }
@@ -125,7 +125,7 @@ int cu_window(const tf_workload *wl, const tf_op *op) {
 /* Integers are multiplied only if their sums are integers, too; floats of 8 bits only if both are inputs: without a
  * scale nothing else fits them. */
 static bool is_type(const ir_program *p, const tf_op *op, const cu_mma *mma) {
-  if (mma->kernel.a == IR_F8) return low_is_of_inputs(p->tree->workload, op);
+  if (mma->kernel.a == IR_F8) return lower_is_of_inputs(p->tree->workload, op);
   return mma->kernel.c != IR_I32 || p->buffers[p->buffer_of[op->out]].type == IR_I32;
 }
 
@@ -315,7 +315,7 @@ static bool is_right_behind(const cu_region *g, const cu_work *x, const cu_work 
 }
 
 static const ir_range *range_along(const cu_region *g, const cu_work *t, int dim) {
-  return &t->s->range[low_find_dim(op_of(g, t), dim)];
+  return &t->s->range[lower_find_dim(op_of(g, t), dim)];
 }
 
 static bool same_ends(const ir_range *a, const ir_range *b) { return ir_same(a->lo, b->lo) && ir_same(a->hi, b->hi); }

@@ -35,7 +35,7 @@ enum {
   CU_BOX_STEP = 8
 };
 enum { CU_GROUP_SHARED = 227 * 1024, CU_LEAVING_BYTES = 16 * 1024, CU_BARRIER_BYTES = 1152 };
-extern const ir_platform low_cuda_platform;
+extern const ir_platform lower_cuda_platform;
 
 /* multiply.c: an instruction of tensor cores.  kernel: its types, what it multiplies at a time (m_round, n_round,
  * k_round), and neighbours along the sum in a register (group). */
@@ -114,9 +114,9 @@ bool cu_reaches(const tf_arch *a, int level);
 /* shape.c: bytes of shared memory that a block may have. */
 int64_t cu_shared_bytes(const ir_program *p);
 /* Whether one nest may take the rest of op's own loops: what it makes is a few tiles. */
-bool low_cuda_close_by(const lowering *w, int op);
+bool lower_cuda_close_by(const lowering *w, int op);
 /* Whether an intermediate in global memory may be rounded: products on tensor cores alone read it. */
-bool low_cuda_narrow(const lowering *w, int z);
+bool lower_cuda_narrow(const lowering *w, int z);
 /* Positions of the output's dims that go along lanes and rows; -1: there is none. */
 typedef struct {
   int lanes, rows;
@@ -137,7 +137,7 @@ int64_t cu_block(const ir_program *p, const ir_stmt *s, int k);
 /* The only loop of a body, which may have lets before it; NULL: there is no such loop. */
 ir_stmt *cu_only_loop(const ir_body *b);
 /* Appends a loop, and opens its body: the step. */
-ir_atom cu_open_for(lowering *w, ir_map map, int dim, int64_t trip, low_mark *mark);
+ir_atom cu_open_for(lowering *w, ir_map map, int dim, int64_t trip, lower_mark *mark);
 /* Appends the statement with other ranges (NULL: its own). */
 ir_stmt *cu_again(lowering *w, const ir_stmt *s, const ir_range *range);
 ir_range *cu_ranges(lowering *w, const ir_stmt *s);
@@ -156,7 +156,7 @@ void cu_replace(lowering *w, ir_body *b, void (*make)(lowering *w, const ir_stmt
 
 /* The dim that an index is, alone; -1. */
 static inline int cu_alone(const tf_index *ix) {
-  return ix->n_terms == 1 && low_is_dim(ix, ix->terms[0].dim) ? ix->terms[0].dim : -1;
+  return ix->n_terms == 1 && lower_is_dim(ix, ix->terms[0].dim) ? ix->terms[0].dim : -1;
 }
 /* What a statement that computes at points reads or writes: a buffer, at the indices of `ref`, or (NULL) at the dims of
  * the op that makes its tensor. */
@@ -183,8 +183,8 @@ bool cu_is_in_turns(const ir_stmt *part);
 /* Warpgroups of a part that multiply. */
 int cu_groups_of(const ir_stmt *part);
 int cu_group_columns(const ir_program *p);
-/* ring.c: the rows of a block that one of two warpgroups has, as a box: half of them along the first dim.  False: they
- * are none. */
+/* multistage_smem.c: the rows of a block that one of two warpgroups has, as a box: half of them along the first dim.
+ * False: they are none. */
 bool cu_half_of_stack(const ir_stack *all, ir_stack *half);
 /* cluster.c: whether blocks 2 i and 2 i + 1 of a part of warpgroups are to be a cluster, and which tiles (`same`, of
  * n_buffers) are the same in both, so that each brings half of them for both. */
@@ -222,14 +222,14 @@ typedef struct {
 } cu_left;
 cu_left cu_steps_left(const ir_program *p, const ir_stmt *warps, const ir_stmt *loop);
 
-/* form.c: as tf_emit_form. */
+/* mapping_templates.c: as tf_emit_form. */
 tf_tree *cu_form(const tf_arch *arch, const tf_workload *wl, int k);
 /* cost.c: what the kernels take, unit by unit; and, of a mapping lowered for a target, in all (as tf_emit_cycles). */
 tf_times cu_times(const ir_program *p);
 tf_times cu_times_of(const ir_program *p, const ir_stmt *part); /* of one of them */
-double cu_cycles(const tf_tree *tree, const low_target *target, const ir_machine *machine, tf_diags *d);
-/* pipe.c: a part of warpgroups as a pipe: one of them brings tiles, the others take them, and a ring of `depth` tiles
- * is between; cycles, of one multiprocessor.  A step is a tile of the ring. */
+double cu_cycles(const tf_tree *tree, const lower_target *target, const ir_machine *machine, tf_diags *d);
+/* warp_specialize.c: a part of warpgroups as a pipe: one of them brings tiles, the others take them, and a ring of
+ * `depth` tiles is between; cycles, of one multiprocessor.  A step is a tile of the ring. */
 typedef struct {
   double steps, depth; /* of a block; 0 steps: it is no such part */
   double brings;       /* a step, of who brings; latency: until what has been asked for is there */
@@ -274,28 +274,28 @@ double cu_resident(const tf_multiprocessor *m, double registers, double shared);
 
 /* grid.c: every statement of the program becomes a loop over blocks: those that write nothing in common, or pieces of
  * an output. */
-void low_cuda_grid(lowering *w);
+void lower_cuda_grid(lowering *w);
 /* Pieces of what a statement goes over become blocks, with the statement that copies it (NULL: none). */
 void cu_spread_points(lowering *w, const ir_stmt *s, const ir_stmt *save);
 /* split.c: of few blocks each has a part of a sum; a kernel behind puts the parts together. */
-void low_cuda_split(lowering *w);
+void lower_cuda_split(lowering *w);
 /* tile.c: what a block does at a time is a piece of the output. */
-void low_cuda_tile(lowering *w);
+void lower_cuda_tile(lowering *w);
 /* tensor.c: products go to tensor cores.  First where all that a block does can stay in the registers of warps, each of
  * which has rows of it; then, when it is in pieces, product by product. */
-void low_cuda_tensor_rows(lowering *w);
-void low_cuda_tensor(lowering *w);
+void lower_cuda_tensor_rows(lowering *w);
+void lower_cuda_tensor(lowering *w);
 /* skip.c: whether the sums of a product of fragments begin in the first step of the loop alone, so that they can be
  * zero before it. */
 bool cu_begins_before(const ir_program *p, const ir_stmt *loop, const ir_stmt *s);
 /* stage.c: arguments that sums read again and again come to shared memory, a piece of the sum after the other, the next
  * one while one is worked on. */
-void low_cuda_stage(lowering *w);
+void lower_cuda_stage(lowering *w);
 /* thread.c: points go to threads. */
-void low_cuda_threads(lowering *w);
+void lower_cuda_threads(lowering *w);
 /* share.c: the bytes of shared memory that a block of a part needs, and (NULL: not asked for) where each buffer stands
  * in them; 0 for warpgroups, whose tiles are placed with their barriers. */
 int64_t cu_share(const ir_program *p, const ir_stmt *part, int64_t *offset);
 /* space.c: what a block alone touches moves to its shared memory, as far as there is room. */
-void low_cuda_spaces(lowering *w);
+void lower_cuda_spaces(lowering *w);
 #endif

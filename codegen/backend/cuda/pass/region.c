@@ -40,7 +40,7 @@ static bool same_ends(const ir_range *a, const ir_range *b) { return ir_same(a->
 
 /* Position of the dim in what the statement goes over; -1. */
 static int position(const cu_region *g, const ir_stmt *s, int dim) {
-  const int k = low_find_dim(op_of(g, s), dim);
+  const int k = lower_find_dim(op_of(g, s), dim);
   return k < ir_n_ranges(g->p, s) ? k : -1;
 }
 
@@ -94,7 +94,7 @@ static bool find_stack(cu_region *g) {
   int64_t rows = 1;
   for (int r = 0; r < g->p->tree->workload->tensors[a->tensor].rank && ok; r++)
     for (int i = 0; i < a->index[r].n_terms && ok; i++) {
-      const int dim = a->index[r].terms[i].dim, k = low_find_dim(op, dim);
+      const int dim = a->index[r].terms[i].dim, k = lower_find_dim(op, dim);
       if (!goes_along_rows(g, first, k)) continue;
       ok = g->n_stack < IR_MOST_STACKED && !cu_is_row(g, dim) && is_common(g, dim, &first->s->range[k]);
       if (!ok) break;
@@ -396,7 +396,7 @@ static bool look(lowering *w, ir_stmt *const *s, int n, bool groups, bool stacke
                    .n_buffers = w->p->n_buffers};
   g->inside = TF_ARRAY(w->p->arena, bool, (size_t)w->p->n_vars + 1);
   g->own = TF_ARRAY(w->p->arena, bool, (size_t)w->p->n_buffers + 1);
-  return !low_failed(w) && find(g);
+  return !lower_failed(w) && find(g);
 }
 
 /* Whether a convolution is among the products of which an operand would be read an element at a time. */

@@ -69,7 +69,7 @@ bool cu_region_of(lowering *w, ir_stmt *const *s, int n, cu_region *g);
 bool cu_region_of_groups(lowering *w, ir_stmt *const *s, int n, cu_region *g);
 /* Whether an operand of a product has a tile of its own. */
 static inline bool cu_has_own_tile(const cu_work *t, int i) { return t->side[i].tile && (i || !t->beside); }
-/* ring.c: as cu_plan_tiles, for warpgroups. */
+/* multistage_smem.c: as cu_plan_tiles, for warpgroups. */
 bool cu_plan_rings(cu_region *g);
 /* Whether a save of the region can go by boxes; lets: where values of its ranges are set. */
 bool cu_leaves_by_boxes(const cu_region *g, const ir_body *lets, const ir_stmt *s);

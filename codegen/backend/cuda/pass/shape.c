@@ -42,7 +42,7 @@ static bool is_block_of_pixels(const ir_program *p, const tf_op *op, int window,
   return one && rows <= CU_GROUP_ROWS && columns <= CU_GROUP_COLUMNS;
 }
 
-bool low_cuda_close_by(const lowering *w, int o) {
+bool lower_cuda_close_by(const lowering *w, int o) {
   const tf_op *op = &w->plan->wl->ops[o];
   const int window = window_of(w->p, op);
   int64_t points = 1, last = 1, most[256];
@@ -59,7 +59,7 @@ bool low_cuda_close_by(const lowering *w, int o) {
   return points <= MOST_POINTS;
 }
 
-bool low_cuda_narrow(const lowering *w, int z) {
+bool lower_cuda_narrow(const lowering *w, int z) {
   const tf_workload *wl = w->plan->wl;
   const tf_tensor *t = &wl->tensors[z];
   bool may = cu_mma_of(w->p) && ir_is_half(w->p->machine.data) && w->plan->home_level[z] == 0;
@@ -121,16 +121,16 @@ ir_stmt *cu_only_loop(const ir_body *b) {
   return NULL;
 }
 
-ir_atom cu_open_for(lowering *w, ir_map map, int dim, int64_t trip, low_mark *mark) {
-  ir_stmt *s = low_add(w, IR_FOR);
-  const int var = low_var(w, "i_%s_", w->p->dim_id[dim]);
-  *mark = (low_mark){w->into, w->n_lets};
-  if (low_failed(w)) return ir_number(0);
+ir_atom cu_open_for(lowering *w, ir_map map, int dim, int64_t trip, lower_mark *mark) {
+  ir_stmt *s = lower_add(w, IR_FOR);
+  const int var = lower_var(w, "i_%s_", w->p->dim_id[dim]);
+  *mark = (lower_mark){w->into, w->n_lets};
+  if (lower_failed(w)) return ir_number(0);
   s->loop.var = var;
   s->loop.dim = dim;
   s->loop.trip = trip;
   s->loop.map = map;
-  *mark = low_open(w, &s->body);
+  *mark = lower_open(w, &s->body);
   return (ir_atom){var, 0};
 }
 
@@ -142,7 +142,7 @@ ir_range *cu_ranges(lowering *w, const ir_stmt *s) {
 }
 
 ir_stmt *cu_again(lowering *w, const ir_stmt *s, const ir_range *range) {
-  ir_stmt *new = low_add(w, s->kind);
+  ir_stmt *new = lower_add(w, s->kind);
   if (!new) return NULL;
   *new = *s;
   if (range) new->range = (ir_range *)range;
@@ -151,7 +151,7 @@ ir_stmt *cu_again(lowering *w, const ir_stmt *s, const ir_range *range) {
 
 void cu_replace(lowering *w, ir_body *b, void (*make)(lowering *w, const ir_stmt *s)) {
   ir_body new = {0, NULL};
-  low_mark mark = low_open(w, &new);
+  lower_mark mark = lower_open(w, &new);
   for (int i = 0; i < b->n; i++) {
     ir_stmt *s = b->s[i];
     if (ir_facts_of(s)->points) {
@@ -162,7 +162,7 @@ void cu_replace(lowering *w, ir_body *b, void (*make)(lowering *w, const ir_stmt
     if (same && ir_facts_of(s)->body && !(s->kind == IR_FOR && s->loop.map == IR_WARP))
       cu_replace(w, &same->body, make);
   }
-  low_close(w, mark);
+  lower_close(w, mark);
   *b = new;
 }
 
@@ -174,7 +174,7 @@ void cu_grow(lowering *w, int more) {
 }
 
 void cu_name_reads(lowering *w, const ir_body *b) {
-  for (int i = 0; i < b->n && !low_failed(w); i++) {
+  for (int i = 0; i < b->n && !lower_failed(w); i++) {
     ir_stmt *s = b->s[i];
     cu_name_reads(w, &s->body);
     if (s->kind != IR_NEST || s->nest.from) continue;
@@ -187,10 +187,10 @@ void cu_name_reads(lowering *w, const ir_body *b) {
 }
 
 void cu_set_var(lowering *w, int var, ir_atom value) {
-  ir_stmt *s = low_add(w, IR_LET);
+  ir_stmt *s = lower_add(w, IR_LET);
   ir_atom *arg = TF_ARRAY(w->p->arena, ir_atom, 1);
   int64_t *coef = TF_ARRAY(w->p->arena, int64_t, 1);
-  if (low_failed(w)) return;
+  if (lower_failed(w)) return;
   arg[0] = value;
   coef[0] = 1;
   s->let.var = var;
@@ -200,7 +200,7 @@ void cu_set_var(lowering *w, int var, ir_atom value) {
 void cu_set_fresh(lowering *w, const ir_stmt *of, ir_stmt *s, ir_atom step) {
   const tf_op *op = &w->plan->wl->ops[of->op];
   ir_atom *fresh = TF_ARRAY(w->p->arena, ir_atom, (size_t)(op->n_dims + of->nest.n_fresh) + 1);
-  if (low_failed(w)) return;
+  if (lower_failed(w)) return;
   s->nest.fresh = fresh;
   s->nest.n_fresh = 0;
   for (int i = 0; of->nest.part && i < of->nest.n_fresh; i++)

@@ -7,7 +7,7 @@ static const tf_op *op_of(const ir_program *p, const ir_stmt *s) { return &p->tr
 
 /* Whether the rows of the statement's dim q are those of the warps, each as many. */
 static bool has_rows(const ir_program *p, const ir_stmt *warps, const ir_stmt *s, int q) {
-  const ir_range *rows = &s->range[low_find_dim(op_of(p, s), q)];
+  const ir_range *rows = &s->range[lower_find_dim(op_of(p, s), q)];
   bool has = false;
   for (int i = 0; i < warps->body.n; i++) {
     const ir_stmt *let = warps->body.s[i];
@@ -25,10 +25,10 @@ static const ir_stmt *mask_in(const ir_program *p, const ir_stmt *loop, tf_mask 
   const ir_stmt *mask = NULL;
   for (int i = 0; i < loop->body.n; i++) {
     const ir_stmt *s = loop->body.s[i];
-    if (s->kind == IR_NEST && !m->in[s->op] && !m->vain[s->op]) return NULL;
+    if (s->kind == IR_NEST && !m->in[s->op] && !m->fully_masked[s->op]) return NULL;
     if (s->kind == IR_NEST && s->op == m->op) mask = s;
   }
-  const bool has = mask && low_find_dim(op_of(p, mask), m->q) >= 0 && low_find_dim(op_of(p, mask), m->l) >= 0;
+  const bool has = mask && lower_find_dim(op_of(p, mask), m->q) >= 0 && lower_find_dim(op_of(p, mask), m->l) >= 0;
   return has ? mask : NULL;
 }
 
@@ -41,8 +41,8 @@ cu_left cu_steps_left(const ir_program *p, const ir_stmt *warps, const ir_stmt *
   tf_mask m;
   const ir_stmt *mask = cu_mask_of(p, warps, loop, &m);
   if (!mask) return (cu_left){1, 1, 1};
-  const int64_t keys = mask->range[low_find_dim(op_of(p, mask), m.l)].most, q = p->tree->workload->dims[m.q].extent;
-  const int64_t each = warps->loop.trip * mask->range[low_find_dim(op_of(p, mask), m.q)].most;
+  const int64_t keys = mask->range[lower_find_dim(op_of(p, mask), m.l)].most, q = p->tree->workload->dims[m.q].extent;
+  const int64_t each = warps->loop.trip * mask->range[lower_find_dim(op_of(p, mask), m.q)].most;
   int64_t left = 0, most = 1, cut = 0, blocks = 0;
   for (int64_t row = 0; row < q; row += each) {
     const int64_t rows = q - row < each ? q - row : each;
@@ -99,9 +99,9 @@ bool cu_may_skip(const cu_region *g, const ir_stmt *loop) {
   const ir_stmt *mask = mask_in(g->p, loop, &m);
   bool ok = mask && m.q == g->dim_m;
   if (!ok) return false;
-  const ir_range *rows = &mask->range[low_find_dim(op_of(g->p, mask), m.q)];
+  const ir_range *rows = &mask->range[lower_find_dim(op_of(g->p, mask), m.q)];
   ok = ir_same(rows->lo, g->m.lo) && ir_same(rows->hi, g->m.hi) &&
-       is_first(loop, mask->range[low_find_dim(op_of(g->p, mask), m.l)].lo);
+       is_first(loop, mask->range[lower_find_dim(op_of(g->p, mask), m.l)].lo);
   for (int i = 0; i < loop->body.n && ok; i++)
     ok = knows_ends(loop, loop->body.s[i]);
   return ok;
@@ -109,8 +109,8 @@ bool cu_may_skip(const cu_region *g, const ir_stmt *loop) {
 
 /* A variable that is the number, as far as the program says. */
 static ir_atom variable(lowering *w, const char *name, int64_t value) {
-  const int var = low_var(w, "%s", name);
-  if (!low_failed(w)) cu_set_var(w, var, ir_number(value));
+  const int var = lower_var(w, "%s", name);
+  if (!lower_failed(w)) cu_set_var(w, var, ir_number(value));
   return (ir_atom){var, 0};
 }
 
@@ -123,16 +123,16 @@ void cu_skip_step(const cu_region *g, lowering *w, const ir_stmt *loop, cu_ends 
   tf_mask m;
   const ir_stmt *mask = mask_in(g->p, loop, &m);
   if (!mask) return;
-  const ir_atom keys = mask->range[low_find_dim(op_of(g->p, mask), m.l)].lo;
-  const ir_atom from = low_sum(w, "from", ir_number(0), stride_of(loop, keys.var), ends->first);
-  ends->since = low_sum(w, "since", keys, -1, from);
-  ends->left = low_sum(w, "left", ends->end, -1, (ir_atom){loop->loop.var, 0});
+  const ir_atom keys = mask->range[lower_find_dim(op_of(g->p, mask), m.l)].lo;
+  const ir_atom from = lower_sum(w, "from", ir_number(0), stride_of(loop, keys.var), ends->first);
+  ends->since = lower_sum(w, "since", keys, -1, from);
+  ends->left = lower_sum(w, "left", ends->end, -1, (ir_atom){loop->loop.var, 0});
 }
 
 /* The loop's statements know by these, and not by keys, which step is the first (0: keys since) and the last (1: steps
  * left). */
 static void know_ends(lowering *w, const ir_stmt *loop, ir_body *b, ir_atom since, ir_atom left) {
-  for (int i = 0; i < b->n && !low_failed(w); i++) {
+  for (int i = 0; i < b->n && !lower_failed(w); i++) {
     ir_stmt *s = b->s[i];
     if (s->kind == IR_NEST && s->nest.n_fresh == 1 && is_first(loop, s->nest.fresh[0])) {
       ir_atom *fresh = TF_ARRAY(w->p->arena, ir_atom, 1);
@@ -145,7 +145,7 @@ static void know_ends(lowering *w, const ir_stmt *loop, ir_body *b, ir_atom sinc
 }
 
 void cu_skip_steps(const cu_region *g, lowering *w, const ir_stmt *loop, ir_stmt *again, const cu_ends *ends) {
-  cu_note *note = low_failed(w) ? NULL : cu_edit(w->p, again);
+  cu_note *note = lower_failed(w) ? NULL : cu_edit(w->p, again);
   if (!note) return;
   note->skips = true, note->row = g->m.lo, note->rows = g->m.most;
   note->first = ends->first.var, note->end = ends->end.var, note->since = ends->since.var;

@@ -13,13 +13,13 @@ static const char *const queues[] = {[CU_PIECES] = "cp.async", [CU_BOXES] = "tma
 
 static const ir_notes notes = {.check = cu_check};
 
-const ir_platform low_cuda_platform = {.notes = &notes,
-                                       .maps = 1u << IR_SERIAL | 1u << IR_BLOCK | 1u << IR_WARP | 1u << IR_LANE,
-                                       .n_spaces = 4,
-                                       .spaces = spaces,
-                                       .n_queues = 2,
-                                       .queues = queues,
-                                       .depth = 16};
+const ir_platform lower_cuda_platform = {.notes = &notes,
+                                         .maps = 1u << IR_SERIAL | 1u << IR_BLOCK | 1u << IR_WARP | 1u << IR_LANE,
+                                         .n_spaces = 4,
+                                         .spaces = spaces,
+                                         .n_queues = 2,
+                                         .queues = queues,
+                                         .depth = 16};
 
 static bool is_blocks_own(const ir_program *p, int buffer) {
   int n = 0;
@@ -36,7 +36,7 @@ static bool fits(const ir_program *p) {
   return fit;
 }
 
-void low_cuda_spaces(lowering *w) {
+void lower_cuda_spaces(lowering *w) {
   ir_program *p = w->p;
   for (int i = 0; i < p->n_buffers; i++)
     if (p->buffers[i].role != IR_COPIED && p->buffers[i].space != CU_FRAGMENT && is_blocks_own(p, i))

@@ -298,17 +298,17 @@ static bool is_exact(const split *t) {
 /* A buffer of the result; `slots` of them: of all blocks, the whole of it. */
 static int open_buffer(split *t, const merged *m, const char *what, int64_t slots, int slot) {
   lowering *w = t->w;
-  const int z = op_of(t, m->op)->out, at = low_buffer(w, z, what, false, 0);
+  const int z = op_of(t, m->op)->out, at = lower_buffer(w, z, what, false, 0);
   char text[100];
   snprintf(text, sizeof text, "%s%d", what, at);
-  char *id = low_derived(w, w->p->tensor_id[z], text);
+  char *id = lower_derived(w, w->p->tensor_id[z], text);
   const int n = snprintf(text, sizeof text, "%.80s_%s", w->plan->wl->tensors[z].name, what);
   char *name = tf_arena_strndup(w->p->arena, text, (size_t)n);
-  if (low_failed(w)) return 0;
+  if (lower_failed(w)) return 0;
   ir_buffer *b = &w->p->buffers[at];
   b->id = id;
   b->name = name;
-  b->role = slots ? IR_LASTING : IR_BOX, b->space = 0, b->type = low_type(w, z, false);
+  b->role = slots ? IR_LASTING : IR_BOX, b->space = 0, b->type = lower_type(w, z, false);
   b->slots = slots > 1 ? slots : 1;
   if (slots > 1) b->slot = (ir_atom){slot, 0};
   b->words = 1;
@@ -322,7 +322,7 @@ static int open_buffer(split *t, const merged *m, const char *what, int64_t slot
 static void open_buffers(split *t, int part) {
   const ir_program *p = t->w->p;
   cu_grow(t->w, 3 * t->n);
-  for (int i = 0; i < t->n && !low_failed(t->w); i++) {
+  for (int i = 0; i < t->n && !lower_failed(t->w); i++) {
     merged *m = &t->of[i];
     const bool saved = m->to >= 0;
     const bool shown =
@@ -331,7 +331,7 @@ static void open_buffers(split *t, int part) {
     if (shown) m->sums = open_buffer(t, m, "part", 0, -1);
     if (!saved) m->to = shown ? m->seen : open_buffer(t, m, "all", 1, -1);
   }
-  for (int i = 0; i < t->n && !low_failed(t->w); i++)
+  for (int i = 0; i < t->n && !lower_failed(t->w); i++)
     t->w->p->buffer_of[op_of(t, t->of[i].op)->out] = t->of[i].sums;
 }
 
@@ -362,7 +362,7 @@ static void part_nest(split *t, const ir_stmt *s) {
   int *from = TF_ARRAY(t->w->p->arena, int, (size_t)op->n_reads + 1);
   ir_atom *fresh = TF_ARRAY(t->w->p->arena, ir_atom, (size_t)t->w->p->n_vars + 1);
   ir_stmt *new = cu_again(t->w, s, NULL);
-  if (low_failed(t->w)) return;
+  if (lower_failed(t->w)) return;
   for (int i = 0; i < op->n_reads; i++)
     from[i] = own(t, s->nest.from[i]);
   new->nest.from = from;
@@ -379,7 +379,7 @@ static void part_correct(split *t, const ir_stmt *s) {
   ir_atom *step = TF_ARRAY(t->w->p->arena, ir_atom, (size_t)t->w->p->n_vars + 1), any = ir_number(0);
   const int n = step ? steps_of(t, s->correct.fresh, step, 0) : 0;
   for (int i = 0; i < n; i++)
-    any = low_sum(t->w, "step", any, 1, step[i]);
+    any = lower_sum(t->w, "step", any, 1, step[i]);
   ir_stmt *new = n ? cu_again(t->w, s, NULL) : NULL;
   if (!new) return;
   new->correct.fresh = any;
@@ -387,7 +387,7 @@ static void part_correct(split *t, const ir_stmt *s) {
 }
 
 static void part_body(split *t, const ir_body *b) {
-  for (int i = 0; i < b->n && !low_failed(t->w); i++) {
+  for (int i = 0; i < b->n && !lower_failed(t->w); i++) {
     ir_stmt *s = b->s[i];
     if (s->kind == IR_NEST) {
       part_nest(t, s);
@@ -399,9 +399,9 @@ static void part_body(split *t, const ir_body *b) {
       if (s->kind == IR_SAVE) new->save.from = own(t, s->save.from);
       if (s->kind != IR_FOR) continue;
       new->body = (ir_body){0, NULL};
-      const low_mark mark = low_open(t->w, &new->body);
+      const lower_mark mark = lower_open(t->w, &new->body);
       part_body(t, &s->body);
-      low_close(t->w, mark);
+      lower_close(t->w, mark);
     }
   }
 }
@@ -414,37 +414,37 @@ static void keep_lets(split *t, int from, int to) {
 /* Blocks times parts of them; the last loop is the parts'. */
 static void put_parts(split *t, int part) {
   lowering *w = t->w;
-  low_mark mark;
+  lower_mark mark;
   const int64_t parts = t->loop->loop.trip;
   const ir_atom all = cu_open_for(w, IR_BLOCK, t->block->loop.dim, t->block->loop.trip * parts, &mark);
-  cu_set_var(w, t->block->loop.var, low_by(w, "block", IR_DIV, all, parts));
-  cu_set_var(w, part, low_by(w, "block", IR_MOD, all, parts));
+  cu_set_var(w, t->block->loop.var, lower_divmod(w, "block", IR_DIV, all, parts));
+  cu_set_var(w, part, lower_divmod(w, "block", IR_MOD, all, parts));
   keep_lets(t, 0, t->at);
   cu_set_var(w, t->loop->loop.var, (ir_atom){part, 0});
   part_body(t, &t->loop->body);
   keep_lets(t, t->at + 1, t->block->body.n);
-  for (int i = 0; i < t->n && !low_failed(w); i++) {
-    ir_stmt *s = low_add(w, IR_SAVE);
+  for (int i = 0; i < t->n && !lower_failed(w); i++) {
+    ir_stmt *s = lower_add(w, IR_SAVE);
     if (!s) return;
     s->op = t->of[i].op;
     s->range = (ir_range *)t->of[i].range;
     s->save.from = t->of[i].sums, s->save.to = t->of[i].parts;
   }
-  low_close(w, mark);
+  lower_close(w, mark);
 }
 
 static ir_atom renamed(ir_atom a, const int *name) { return (ir_atom){a.var < 0 ? a.var : name[a.var], a.off}; }
 
 /* The values of a block once more, under new names. */
 static void name_lets(split *t, int *name) {
-  for (int i = 0; i < t->block->body.n && !low_failed(t->w); i++) {
+  for (int i = 0; i < t->block->body.n && !lower_failed(t->w); i++) {
     const ir_stmt *s = t->block->body.s[i];
     if (s->kind != IR_LET) continue;
     ir_expr e = s->let.expr;
     ir_atom *arg = TF_ARRAY(t->w->p->arena, ir_atom, (size_t)e.n + 1);
-    ir_stmt *new = low_add(t->w, IR_LET);
-    const int var = low_var(t->w, "of_");
-    if (low_failed(t->w)) return;
+    ir_stmt *new = lower_add(t->w, IR_LET);
+    const int var = lower_var(t->w, "of_");
+    if (lower_failed(t->w)) return;
     for (int k = 0; k < e.n; k++)
       arg[k] = renamed(e.arg[k], name);
     e.arg = arg;
@@ -493,22 +493,22 @@ static void merge_all(split *t, int part) {
 /* First the maximum, then what nothing else is needed for, then quotients. */
 static void put_together(split *t, int part) {
   lowering *w = t->w;
-  low_mark mark;
+  lower_mark mark;
   if (t->n == 1) {
     merge_all(t, part);
     return;
   }
   int *name = TF_ARRAY(w->p->arena, int, (size_t)w->p->n_vars + 1);
   const ir_atom block = cu_open_for(w, IR_BLOCK, t->block->loop.dim, t->block->loop.trip, &mark);
-  if (low_failed(w)) return;
+  if (lower_failed(w)) return;
   for (int v = 0; v < w->p->n_vars - 1; v++)
     name[v] = v;
   name[t->block->loop.var] = block.var;
   name_lets(t, name);
   for (int turn = 0; turn < 3; turn++)
-    for (int i = 0; i < t->n && !low_failed(w); i++)
+    for (int i = 0; i < t->n && !lower_failed(w); i++)
       if (turn == (i == t->maximum ? 0 : t->of[i].by < 0 ? 1 : 2)) merge_box(t, &t->of[i], part, name);
-  low_close(w, mark);
+  lower_close(w, mark);
 }
 
 /* ---- which ----------------------------------------------------------------------------------------------- */
@@ -550,7 +550,7 @@ static bool find_split(lowering *w, const ir_body *b, int i, split *t) {
   t->steps = TF_ARRAY(w->p->arena, bool, vars);
   t->moves = TF_ARRAY(w->p->arena, bool, vars);
   t->inside = TF_ARRAY(w->p->arena, bool, vars);
-  if (low_failed(w)) return false;
+  if (lower_failed(w)) return false;
   t->moves[t->loop->loop.var] = t->inside[t->loop->loop.var] = true;
   if (!find_vars(t, &t->loop->body) || !find_merged(t, &t->loop->body) || !t->n || !may_all(t, &t->loop->body) ||
       !find_saves(t) || !is_exact(t))
@@ -559,23 +559,23 @@ static bool find_split(lowering *w, const ir_body *b, int i, split *t) {
   return are_made_here(t);
 }
 
-void low_cuda_split(lowering *w) {
+void lower_cuda_split(lowering *w) {
   ir_body *b = &w->p->body, new = {0, NULL};
-  const low_mark mark = low_open(w, &new);
+  const lower_mark mark = lower_open(w, &new);
   w->n_lets = 0;
   cu_name_reads(w, b);
-  for (int i = 0; i < b->n && !low_failed(w); i++) {
+  for (int i = 0; i < b->n && !lower_failed(w); i++) {
     split t;
     if (b->s[i]->kind != IR_FOR || !find_split(w, b, i, &t)) {
-      if (!low_failed(w)) cu_again(w, b->s[i], NULL);
+      if (!lower_failed(w)) cu_again(w, b->s[i], NULL);
       continue;
     }
-    const int part = low_var(w, "part_");
+    const int part = lower_var(w, "part_");
     i += t.taken;
     open_buffers(&t, part);
-    if (!low_failed(w)) put_parts(&t, part);
-    if (!low_failed(w)) put_together(&t, part);
+    if (!lower_failed(w)) put_parts(&t, part);
+    if (!lower_failed(w)) put_together(&t, part);
   }
-  low_close(w, mark);
-  if (!low_failed(w)) *b = new;
+  lower_close(w, mark);
+  if (!lower_failed(w)) *b = new;
 }

@@ -27,30 +27,30 @@ typedef struct {
 static const tf_op *op_of(const spmd *p, const ir_stmt *s) { return &p->w->plan->wl->ops[s->op]; }
 
 static void barrier(lowering *w) {
-  ir_stmt *s = low_add(w, IR_BARRIER);
+  ir_stmt *s = lower_add(w, IR_BARRIER);
   if (s) s->barrier.map = IR_WARP;
 }
 
 static void wait_for(lowering *w, int queue, int left) {
-  ir_stmt *s = low_add(w, IR_WAIT);
+  ir_stmt *s = lower_add(w, IR_WAIT);
   if (s) s->wait.queue = queue, s->wait.left = left;
   barrier(w);
 }
 
 static void wait(lowering *w, int left) { wait_for(w, CU_PIECES, left); }
 
-/* What follows is for the warps that have rows, or keys, until low_close: where there are more warps, they only copy
+/* What follows is for the warps that have rows, or keys, until lower_close: where there are more warps, they only copy
  * tiles. */
-static low_mark open_rows(const spmd *p) {
+static lower_mark open_rows(const spmd *p) {
   lowering *w = p->w;
-  const low_mark all = {w->into, w->n_lets};
+  const lower_mark all = {w->into, w->n_lets};
   const int warps = p->g->keys ? p->g->sharers : p->g->warps_m * p->g->warps_n;
-  ir_stmt *s = warps < p->g->warps ? low_add(w, IR_IF) : NULL;
+  ir_stmt *s = warps < p->g->warps ? lower_add(w, IR_IF) : NULL;
   ir_range *r = TF_ARRAY(w->p->arena, ir_range, 1);
   if (!s || !r) return all;
   *r = p->g->keys ? (ir_range){.lo = p->warp, .hi = ir_number(warps), .most = warps} : p->m;
   s->guard.n = 1, s->guard.range = r, s->guard.steps = p->g->keys ? warps : p->g->warps_m;
-  return low_open(w, &s->body);
+  return lower_open(w, &s->body);
 }
 
 /* ---- values of the loop's other steps -------------------------------------------------------------------- */
@@ -76,14 +76,14 @@ static ir_atom moved(const spmd *p, ir_atom a, ir_atom to) {
     if (s->kind != IR_LET || s->let.var != a.var) continue;
     ir_expr e = s->let.expr;
     ir_atom *arg = TF_ARRAY(p->w->p->arena, ir_atom, (size_t)e.n + 1);
-    for (int k = 0; k < e.n && !low_failed(p->w); k++)
+    for (int k = 0; k < e.n && !lower_failed(p->w); k++)
       arg[k] = moved(p, e.arg[k], to);
     e.arg = arg;
     int64_t number = 0;
-    if (p->g->stacked && !low_failed(p->w) && is_number(&e, &number)) return ir_number(number + a.off);
-    ir_stmt *new = low_add(p->w, IR_LET);
-    const int var = low_var(p->w, "next_");
-    if (low_failed(p->w)) return a;
+    if (p->g->stacked && !lower_failed(p->w) && is_number(&e, &number)) return ir_number(number + a.off);
+    ir_stmt *new = lower_add(p->w, IR_LET);
+    const int var = lower_var(p->w, "next_");
+    if (lower_failed(p->w)) return a;
     new->let.var = var;
     new->let.expr = e;
     return (ir_atom){var, a.off};
@@ -97,10 +97,10 @@ static ir_atom moved(const spmd *p, ir_atom a, ir_atom to) {
  * indices make of them: a sum of two dims is a value of its own, which belongs where it is used. */
 static void set_ranges(const spmd *p, const cu_work *t, const piece *at, const ir_atom *to) {
   const tf_op *op = op_of(p, t->s);
-  for (int i = 0; i < op->n_dims && !low_failed(p->w); i++) {
+  for (int i = 0; i < op->n_dims && !lower_failed(p->w); i++) {
     ir_range r = i == t->roles.k ? at->k : t->s->range[i];
     if (to) r.lo = moved(p, r.lo, *to), r.hi = moved(p, r.hi, *to);
-    *low_range(p->w, t->s->op, op->dims[i]) = r;
+    *lower_range(p->w, t->s->op, op->dims[i]) = r;
   }
 }
 
@@ -130,11 +130,11 @@ static void open_tile(const spmd *p, const cu_work *t, int i, cu_operand *side) 
     side->buffer = t[-1].side[i].buffer;
     return;
   }
-  const int at = side->buffer = low_buffer(w, ref->tensor, w->plan->wl->tensors[ref->tensor].name, false, 0);
-  if (low_failed(w)) return;
+  const int at = side->buffer = lower_buffer(w, ref->tensor, w->plan->wl->tensors[ref->tensor].name, false, 0);
+  if (lower_failed(w)) return;
   ir_buffer *b = &w->p->buffers[at];
   snprintf(what, sizeof what, "tile%d", at);
-  b->id = low_derived(w, w->p->tensor_id[ref->tensor], what);
+  b->id = lower_derived(w, w->p->tensor_id[ref->tensor], what);
   b->role = IR_COPIED;
   b->type = w->p->machine.data;
   b->space = CU_SHARED;
@@ -161,13 +161,13 @@ static void copy_one(const spmd *p, const cu_work *t, int i, const piece *at, co
   const int rank = w->plan->wl->tensors[ref->tensor].rank;
   ir_range *box = TF_ARRAY(w->p->arena, ir_range, (size_t)rank + 1);
   set_ranges(p, t, at, to);
-  for (int r = 0; r < rank && !low_failed(w); r++)
-    box[r] = low_index(w, t->s->op, &ref->index[r]);
-  if (low_failed(w)) return;
-  if (some) box[0].hi = low_pick(w, "to", *some, box[0].hi, box[0].lo);
+  for (int r = 0; r < rank && !lower_failed(w); r++)
+    box[r] = lower_index(w, t->s->op, &ref->index[r]);
+  if (lower_failed(w)) return;
+  if (some) box[0].hi = lower_select(w, "to", *some, box[0].hi, box[0].lo);
   if (some && box[0].exact) box[0].rest = box[0].most; /* or nothing */
   if (some) box[0].exact = box[0].some = false;
-  ir_stmt *s = low_add(w, IR_COPY);
+  ir_stmt *s = lower_add(w, IR_COPY);
   if (!s) return;
   s->range = box;
   s->copy.to = t->side[i].buffer;
@@ -185,7 +185,7 @@ static void copy_moving(const spmd *p, const cu_work *t, const piece *at, const 
 
 static void end_copies(const spmd *p) {
   const ir_body *b = p->w->into;
-  if (!low_failed(p->w)) b->s[b->n - 1]->copy.ends = true;
+  if (!lower_failed(p->w)) b->s[b->n - 1]->copy.ends = true;
 }
 
 /* Those tiles that last, or those that do not; the last copy ends a group, and there is one in any case. */
@@ -210,7 +210,7 @@ static const ir_stack *warp_stack(const spmd *p, const ir_stmt *s) {
   int at[IR_MOST_STACKED] = {0};
   if (!p->g->stacked) return NULL;
   for (int i = 0; i < p->g->n_stack; i++)
-    at[i] = low_find_dim(op_of(p, s), p->g->stack_dim[i]);
+    at[i] = lower_find_dim(op_of(p, s), p->g->stack_dim[i]);
   return cu_stack_of(p->g, at, p->g->rows, p->m.lo);
 }
 
@@ -228,10 +228,10 @@ static ir_range *warp_ranges(const spmd *p, const ir_stmt *s) {
 /* The let of the first of the warp's keys in a step. */
 static void set_keys(const spmd *p) {
   lowering *w = p->w;
-  ir_stmt *s = low_add(w, IR_LET);
+  ir_stmt *s = lower_add(w, IR_LET);
   ir_atom *arg = TF_ARRAY(w->p->arena, ir_atom, 2);
   int64_t *coef = TF_ARRAY(w->p->arena, int64_t, 2);
-  if (low_failed(w)) return;
+  if (lower_failed(w)) return;
   arg[0] = cu_keys_of(p->g)->lo, arg[1] = p->warp;
   coef[0] = 1, coef[1] = p->g->each;
   s->let.var = p->keys.lo.var;
@@ -251,10 +251,10 @@ static void share_slots(const spmd *p, const ir_body *b, const ir_stmt *save, in
 static void share_parts(const spmd *p) {
   const cu_region *g = p->g;
   ir_atom slot = ir_number(0);
-  for (int i = 0; i < g->n && !low_failed(p->w); i++) {
+  for (int i = 0; i < g->n && !lower_failed(p->w); i++) {
     if (g->s[i]->kind != IR_SAVE) continue;
     ir_buffer *to = &p->w->p->buffers[g->s[i]->save.to];
-    if (slot.var < 0) slot = low_sum(p->w, "slot", p->warp, g->sharers, to->slot);
+    if (slot.var < 0) slot = lower_sum(p->w, "slot", p->warp, g->sharers, to->slot);
     to->slots *= g->sharers, to->slot = slot;
     share_slots(p, &p->w->p->body, g->s[i], slot.var);
   }
@@ -266,7 +266,7 @@ static void set_tile(const spmd *p, const cu_work *t, int i, const piece *at) {
   ir_buffer *b = &p->w->p->buffers[t->side[i].buffer];
   if (!t->side[i].lasting) b->slot = at->slot;
   for (int r = 0; r < b->rank; r++)
-    b->base[r] = low_index(p->w, t->s->op, &ref_of(p, t, i)->index[r]).lo;
+    b->base[r] = lower_index(p->w, t->s->op, &ref_of(p, t, i)->index[r]).lo;
 }
 
 static void multiply(const spmd *p, const cu_work *t, const piece *at) {
@@ -275,7 +275,7 @@ static void multiply(const spmd *p, const cu_work *t, const piece *at) {
   ir_range *r = warp_ranges(p, t->s);
   int *from = TF_ARRAY(w->p->arena, int, (size_t)op->n_reads + 1);
   cu_matrices *roles = TF_ARRAY(w->p->arena, cu_matrices, 1);
-  if (low_failed(w)) return;
+  if (lower_failed(w)) return;
   r[t->roles.k] = p->g->keys && p->loop == p->g->keys && op->dims[t->roles.k] == p->loop->loop.dim ? p->keys : at->k;
   *roles = t->roles;
   for (int i = 0; i < op->n_reads; i++)
@@ -285,7 +285,7 @@ static void multiply(const spmd *p, const cu_work *t, const piece *at) {
     from[i ? t->roles.b : t->roles.a] = t->side[i].buffer;
     if (cu_has_own_tile(t, i)) set_tile(p, t, i, at);
   }
-  const low_mark all = open_rows(p);
+  const lower_mark all = open_rows(p);
   ir_stmt *s = cu_again(w, t->s, r);
   cu_note *note = s ? cu_edit(w->p, s) : NULL;
   if (note) {
@@ -294,21 +294,21 @@ static void multiply(const spmd *p, const cu_work *t, const piece *at) {
     note->fragments = roles;
     cu_set_fresh(w, t->s, s, at->step);
   }
-  low_close(w, all);
+  lower_close(w, all);
 }
 
 /* The piece of the sum that begins at a step. */
 static piece piece_at(const spmd *p, const cu_work *t, ir_atom step, ir_atom slot) {
   const ir_range *k = &t->s->range[t->roles.k];
-  const ir_atom lo = low_sum(p->w, "from", k->lo, t->step, step);
+  const ir_atom lo = lower_sum(p->w, "from", k->lo, t->step, step);
   return (piece){
-      .k = {.lo = lo, .hi = low_min(p->w, "to", k->hi, (ir_atom){lo.var, lo.off + t->step}), .most = t->step},
+      .k = {.lo = lo, .hi = lower_min(p->w, "to", k->hi, (ir_atom){lo.var, lo.off + t->step}), .most = t->step},
       .slot = slot};
 }
 
 /* The piece's tiles of n products beside each other. */
 static void copy_pieces(const spmd *p, const cu_work *t, int n, const piece *at, const ir_range *some) {
-  for (int i = 0; i < n && !low_failed(p->w); i++)
+  for (int i = 0; i < n && !lower_failed(p->w); i++)
     copy_moving(p, &t[i], at, NULL, some);
   end_copies(p);
 }
@@ -316,10 +316,10 @@ static void copy_pieces(const spmd *p, const cu_work *t, int n, const piece *at,
 /* Piece after piece, `slots` - 1 of which are on their way; n products beside each other have each. */
 static void in_pieces(const spmd *p, const cu_work *t, int n) {
   lowering *w = p->w;
-  const low_mark outside = {w->into, w->n_lets};
+  const lower_mark outside = {w->into, w->n_lets};
   const bool moving = has_moving(t);
-  low_mark mark;
-  for (int i = 0; i < t->slots - 1 && moving && !low_failed(w); i++) {
+  lower_mark mark;
+  for (int i = 0; i < t->slots - 1 && moving && !lower_failed(w); i++) {
     const piece first = piece_at(p, t, ir_number(i), ir_number(i));
     copy_pieces(p, t, n, &first, NULL);
   }
@@ -327,38 +327,38 @@ static void in_pieces(const spmd *p, const cu_work *t, int n) {
   if (moving) {
     const ir_atom ahead = {step.var, step.off + t->slots - 1};
     if (t->slots > 1) wait(w, t->slots - 2);
-    const piece next = piece_at(p, t, ahead, low_by(w, "into", IR_MOD, ahead, t->slots));
+    const piece next = piece_at(p, t, ahead, lower_divmod(w, "into", IR_MOD, ahead, t->slots));
     copy_pieces(p, t, n, &next, &(ir_range){.lo = ahead, .hi = ir_number(t->trip), .most = t->trip});
     if (t->slots == 1) wait(w, 0);
   }
   const ir_range *k = &t->s->range[t->roles.k];
-  piece now = {.k = low_split(w, w->p->dim_id[op_of(p, t->s)->dims[t->roles.k]], *k, step, t->step, t->trip),
+  piece now = {.k = lower_split(w, w->p->dim_id[op_of(p, t->s)->dims[t->roles.k]], *k, step, t->step, t->trip),
                .step = step,
-               .slot = t->slots > 1 ? low_by(w, "now", IR_MOD, step, t->slots) : ir_number(0)};
+               .slot = t->slots > 1 ? lower_divmod(w, "now", IR_MOD, step, t->slots) : ir_number(0)};
   now.k.some = k->exact;
-  for (int i = 0; i < n && !low_failed(w); i++)
+  for (int i = 0; i < n && !lower_failed(w); i++)
     multiply(p, &t[i], &now);
   if (moving && t->slots == 1) barrier(w);
-  low_close(w, outside);
+  lower_close(w, outside);
   if (moving && p->loop) barrier(w);
 }
 
 /* Sets what loops in each other are in the step of one loop over all of them and the pieces of the sum. */
 static piece set_steps(const spmd *p, const cu_work *t, ir_atom step, int64_t trip) {
   lowering *w = p->w;
-  for (const ir_stmt *in = t->steps; in && !low_failed(w); in = cu_only_loop(&in->body)) {
+  for (const ir_stmt *in = t->steps; in && !lower_failed(w); in = cu_only_loop(&in->body)) {
     trip /= in->loop.trip;
-    ir_atom digit = trip > 1 ? low_by(w, "step", IR_DIV, step, trip) : step;
-    if (in != t->steps) digit = low_by(w, "step", IR_MOD, digit, in->loop.trip);
+    ir_atom digit = trip > 1 ? lower_divmod(w, "step", IR_DIV, step, trip) : step;
+    if (in != t->steps) digit = lower_divmod(w, "step", IR_MOD, digit, in->loop.trip);
     cu_set_var(w, in->loop.var, digit);
     for (int i = 0; i < in->body.n; i++)
       if (in->body.s[i]->kind == IR_LET) cu_again(w, in->body.s[i], NULL);
   }
-  piece now = {.k = t->s->range[t->roles.k], .step = step, .slot = low_by(w, "now", IR_MOD, step, t->slots)};
+  piece now = {.k = t->s->range[t->roles.k], .step = step, .slot = lower_divmod(w, "now", IR_MOD, step, t->slots)};
   if (t->trip == 1) return now;
   const bool full = now.k.exact;
-  now.k = low_split(w, w->p->dim_id[op_of(p, t->s)->dims[t->roles.k]], now.k, low_by(w, "step", IR_MOD, step, t->trip),
-                    t->step, t->trip);
+  now.k = lower_split(w, w->p->dim_id[op_of(p, t->s)->dims[t->roles.k]], now.k,
+                      lower_divmod(w, "step", IR_MOD, step, t->trip), t->step, t->trip);
   now.k.some = full;
   return now;
 }
@@ -371,27 +371,27 @@ static void in_steps(spmd *p, const cu_work *t) {
   ir_stmt around = {.kind = IR_FOR, .loop = {.trip = t->trip, .dim = t->steps->loop.dim, .map = IR_SERIAL}};
   for (const ir_stmt *in = t->steps; in; in = cu_only_loop(&in->body))
     around.loop.trip *= in->loop.trip;
-  around.loop.var = low_var(w, "step_");
-  if (low_failed(w)) return;
-  low_span_loop(w, around.loop.var, around.loop.trip);
+  around.loop.var = lower_var(w, "step_");
+  if (lower_failed(w)) return;
+  lower_span_loop(w, around.loop.var, around.loop.trip);
   const ir_atom step = {around.loop.var, 0}, ahead = {step.var, t->slots - 1}, end = ir_number(around.loop.trip);
-  low_mark mark = low_open(w, &values);
+  lower_mark mark = lower_open(w, &values);
   const piece now = set_steps(p, t, step, around.loop.trip);
-  low_close(w, mark);
+  lower_close(w, mark);
   p->loop = &around, p->body = &values;
-  for (int i = 0; i < t->slots - 1 && !low_failed(w); i++) {
+  for (int i = 0; i < t->slots - 1 && !lower_failed(w); i++) {
     const ir_atom at = ir_number(i);
     copy_all(p, t, &(piece){.k = now.k, .slot = at}, &at, NULL);
   }
   around.body = values;
   ir_stmt *again = cu_again(w, &around, NULL);
-  if (low_failed(w)) return;
-  mark = low_open(w, &again->body);
+  if (lower_failed(w)) return;
+  mark = lower_open(w, &again->body);
   wait(w, t->slots - 2);
-  copy_all(p, t, &(piece){.k = now.k, .slot = low_by(w, "into", IR_MOD, ahead, t->slots)}, &ahead,
+  copy_all(p, t, &(piece){.k = now.k, .slot = lower_divmod(w, "into", IR_MOD, ahead, t->slots)}, &ahead,
            &(ir_range){.lo = ahead, .hi = end, .most = end.off});
   multiply(p, t, &now);
-  low_close(w, mark);
+  lower_close(w, mark);
   *p = outside;
 }
 
@@ -402,9 +402,9 @@ static void at_once(const spmd *p, const cu_work *t, int in_loop) {
   if (t->next && p->loop) {
     const ir_atom step = {p->loop->loop.var, 0}, next = {step.var, t->slots - 1};
     wait(w, in_loop * (t->slots - 1) - 1);
-    const piece then = {.k = now.k, .slot = low_by(w, "into", IR_MOD, next, t->slots)};
+    const piece then = {.k = now.k, .slot = lower_divmod(w, "into", IR_MOD, next, t->slots)};
     copy_all(p, t, &then, &next, &(ir_range){.lo = next, .hi = p->ends.end, .most = p->loop->loop.trip});
-    now.slot = low_by(w, "now", IR_MOD, step, t->slots);
+    now.slot = lower_divmod(w, "now", IR_MOD, step, t->slots);
   } else if (has_moving(t)) {
     copy_all(p, t, &now, NULL, NULL);
     wait(w, 0);
@@ -418,21 +418,21 @@ static void at_once(const spmd *p, const cu_work *t, int in_loop) {
  * other have each. */
 static void in_ring(const spmd *p, const cu_work *t, int n) {
   lowering *w = p->w;
-  const low_mark outside = {w->into, w->n_lets};
+  const lower_mark outside = {w->into, w->n_lets};
   const ir_range *k = &t->s->range[t->roles.k];
   piece now = {.k = *k, .step = ir_number(0), .slot = ir_number(0)};
-  low_mark mark;
+  lower_mark mark;
   if (t->trip > 1) {
     now.step = cu_open_for(w, IR_SERIAL, op_of(p, t->s)->dims[t->roles.k], t->trip, &mark);
-    now.k = low_split(w, w->p->dim_id[op_of(p, t->s)->dims[t->roles.k]], *k, now.step, t->step, t->trip);
+    now.k = lower_split(w, w->p->dim_id[op_of(p, t->s)->dims[t->roles.k]], *k, now.step, t->step, t->trip);
     now.k.some = k->exact;
   }
   const bool moving = has_moving(t);
   if (moving) copy_pieces(p, t, n, &now, NULL), wait_for(w, CU_BOXES, 0);
-  for (int i = 0; i < n && !low_failed(w); i++)
+  for (int i = 0; i < n && !lower_failed(w); i++)
     multiply(p, &t[i], &now);
   if (moving) barrier(w);
-  low_close(w, outside);
+  lower_close(w, outside);
 }
 
 /* ---- statements ------------------------------------------------------------------------------------------ */
@@ -464,10 +464,10 @@ static int steps_ahead(const spmd *p, const ir_stmt *loop) {
 static void first_tiles(const spmd *p, const ir_stmt *loop, int step) {
   const ir_atom at = {p->ends.first.var, p->ends.first.off + step};
   const ir_range some = {.lo = at, .hi = p->ends.end, .most = loop->loop.trip};
-  for (int i = 0; i < p->g->n_work && !low_failed(p->w); i++) {
+  for (int i = 0; i < p->g->n_work && !lower_failed(p->w); i++) {
     const cu_work *t = &p->g->work[i];
     if (t->loop != loop || !t->next) continue;
-    const piece first = {.k = t->s->range[t->roles.k], .slot = low_by(p->w, "into", IR_MOD, at, t->slots)};
+    const piece first = {.k = t->s->range[t->roles.k], .slot = lower_divmod(p->w, "into", IR_MOD, at, t->slots)};
     copy_all(p, t, &first, &at, p->skips && step ? &some : NULL);
   }
 }
@@ -475,7 +475,7 @@ static void first_tiles(const spmd *p, const ir_stmt *loop, int step) {
 static void loop(spmd *p, ir_stmt *s) {
   lowering *w = p->w;
   const spmd outside = *p;
-  const low_mark mark = {w->into, w->n_lets};
+  const lower_mark mark = {w->into, w->n_lets};
   const int ahead = steps_ahead(p, s);
   p->skips = !p->loop && cu_may_skip(p->g, s);
   p->loop = s, p->body = &s->body;
@@ -486,28 +486,28 @@ static void loop(spmd *p, ir_stmt *s) {
   ir_stmt *again = cu_again(w, s, NULL);
   if (!again) return;
   again->body = (ir_body){0, NULL};
-  low_open(w, &again->body);
+  lower_open(w, &again->body);
   int lets = 0;
   while (lets < s->body.n && s->body.s[lets]->kind == IR_LET)
     cu_again(w, s->body.s[lets++], NULL);
   if (p->skips) cu_skip_step(p->g, w, s, &p->ends);
   if (p->g->keys == s) set_keys(p);
   statements(p, s->body.s + lets, s->body.n - lets);
-  low_close(w, mark);
+  lower_close(w, mark);
   if (p->skips) cu_skip_steps(p->g, w, s, again, &p->ends);
   *p = outside;
   if (ahead && p->loop) barrier(w);
 }
 
 static void points(const spmd *p, const ir_stmt *s) {
-  const low_mark all = open_rows(p);
+  const lower_mark all = open_rows(p);
   ir_stmt *again = cu_again(p->w, s, warp_ranges(p, s));
   if (again) again->stack = warp_stack(p, again);
   if (again && s->kind == IR_SAVE && p->g->groups) {
     cu_note *note = cu_edit(p->w->p, again);
     if (note) note->boxed = cu_leaves_by_boxes(p->g, p->outside, s), note->row = p->g->m.lo;
   }
-  low_close(p->w, all);
+  lower_close(p->w, all);
 }
 
 /* The product whose steps the loops from this one on are; NULL. */
@@ -527,7 +527,7 @@ static int count_beside(const spmd *p, const cu_work *t) {
 }
 
 static void statements(spmd *p, ir_stmt *const *s, int n) {
-  for (int i = 0; i < n && !low_failed(p->w); i++) {
+  for (int i = 0; i < n && !lower_failed(p->w); i++) {
     const cu_work *t = work_of(p, s[i]), *steps = s[i]->kind == IR_FOR ? stepped_by(p, s[i]) : NULL;
     const int beside = t ? count_beside(p, t) : 1;
     if (steps)
@@ -570,7 +570,7 @@ static void set_fragments(const spmd *p) {
 /* Tiles that last are in the first group. */
 static void lasting(const spmd *p) {
   ir_stmt *last = NULL;
-  for (int i = 0; i < p->g->n_work && !low_failed(p->w); i++) {
+  for (int i = 0; i < p->g->n_work && !lower_failed(p->w); i++) {
     const int before = p->w->into->n;
     copy_lasting(p, &p->g->work[i]);
     if (p->w->into->n > before) last = p->w->into->s[p->w->into->n - 1];
@@ -581,34 +581,34 @@ static void lasting(const spmd *p) {
 }
 
 void cu_region_make(lowering *w, cu_region *g) {
-  const low_mark outside = {w->into, w->n_lets};
-  low_mark mark;
+  const lower_mark outside = {w->into, w->n_lets};
+  lower_mark mark;
   spmd p = {.w = w, .g = g, .outside = w->into};
   p.warp = cu_open_for(w, IR_WARP, g->dim_m, g->warps, &mark);
   const ir_atom of_m = g->keys           ? ir_number(0)
                        : g->warps_n == 1 ? p.warp
-                                         : low_by(w, "rows", IR_DIV, p.warp, g->warps_n);
-  p.m = low_split(w, g->stacked ? "row" : w->p->dim_id[g->dim_m], g->m, of_m, g->rows,
-                  g->keys ? 1 : g->warps / g->warps_n);
+                                         : lower_divmod(w, "rows", IR_DIV, p.warp, g->warps_n);
+  p.m = lower_split(w, g->stacked ? "row" : w->p->dim_id[g->dim_m], g->m, of_m, g->rows,
+                    g->keys ? 1 : g->warps / g->warps_n);
   if (g->keys) {
-    const ir_atom first = {low_var(w, "keys_"), 0};
+    const ir_atom first = {lower_var(w, "keys_"), 0};
     p.keys = (ir_range){.lo = first, .hi = {first.var, g->each}, .most = g->each, .some = true, .exact = true};
     share_parts(&p);
   }
   if (g->dim_n >= 0) {
-    const ir_atom of_n = g->warps_n == 1 ? ir_number(0) : low_by(w, "columns", IR_MOD, p.warp, g->warps_n);
-    p.n = low_split(w, w->p->dim_id[g->dim_n], g->n_all, of_n, g->columns, g->warps_n);
+    const ir_atom of_n = g->warps_n == 1 ? ir_number(0) : lower_divmod(w, "columns", IR_MOD, p.warp, g->warps_n);
+    p.n = lower_split(w, w->p->dim_id[g->dim_n], g->n_all, of_n, g->columns, g->warps_n);
   }
-  for (int i = 0; i < g->n_work && !low_failed(w); i++)
+  for (int i = 0; i < g->n_work && !lower_failed(w); i++)
     for (int k = 0; k < 2; k++)
       if (g->work[i].side[k].tile) open_tile(&p, &g->work[i], k, &g->work[i].side[k]);
-  if (!low_failed(w)) set_fragments(&p);
-  if (!low_failed(w)) lasting(&p);
-  if (!low_failed(w))
+  if (!lower_failed(w)) set_fragments(&p);
+  if (!lower_failed(w)) lasting(&p);
+  if (!lower_failed(w))
     for (int i = 0; i < g->n_work; i++)
       for (int k = 0; k < 2; k++)
         if (g->work[i].side[k].lasting)
           set_tile(&p, &g->work[i], k, &(piece){.k = g->work[i].s->range[g->work[i].roles.k]});
-  if (!low_failed(w)) statements(&p, g->s, g->n);
-  low_close(w, outside);
+  if (!lower_failed(w)) statements(&p, g->s, g->n);
+  lower_close(w, outside);
 }

@@ -15,7 +15,7 @@ typedef struct {
 
 static void set_ranges(lowering *w, const plan *t, const ir_range *r) {
   for (int i = 0; i < t->op->n_dims; i++)
-    *low_range(w, t->s->op, t->op->dims[i]) = r[i];
+    *lower_range(w, t->s->op, t->op->dims[i]) = r[i];
 }
 
 /* Elements of the box that a piece reads. */
@@ -89,21 +89,21 @@ static plan plan_of(const lowering *w, const ir_stmt *s) {
 /* The boxes of the step, into their slots. */
 static void copy_all(lowering *w, const plan *t, ir_atom step, ir_atom slot) {
   ir_range *r = cu_ranges(w, t->s);
-  if (low_failed(w)) return;
+  if (lower_failed(w)) return;
   ir_range *const k = &r[t->k];
-  const ir_atom lo = low_sum(w, "from", k->lo, t->step, step);
-  *k = (ir_range){.lo = lo, .hi = low_min(w, "to", k->hi, (ir_atom){lo.var, lo.off + t->step}), .most = t->step};
+  const ir_atom lo = lower_sum(w, "from", k->lo, t->step, step);
+  *k = (ir_range){.lo = lo, .hi = lower_min(w, "to", k->hi, (ir_atom){lo.var, lo.off + t->step}), .most = t->step};
   set_ranges(w, t, r);
   for (int i = 0; i < t->n; i++) {
     const tf_ref *ref = &t->op->reads[t->read[i]];
     const int rank = w->plan->wl->tensors[ref->tensor].rank;
     ir_range *box = TF_ARRAY(w->p->arena, ir_range, (size_t)rank + 1);
-    if (low_failed(w)) return;
+    if (lower_failed(w)) return;
     for (int d = 0; d < rank; d++)
-      box[d] = low_index(w, t->s->op, &ref->index[d]);
-    box[0].hi = low_pick(w, "to", *k, box[0].hi, box[0].lo); /* nothing after the last piece */
+      box[d] = lower_index(w, t->s->op, &ref->index[d]);
+    box[0].hi = lower_select(w, "to", *k, box[0].hi, box[0].lo); /* nothing after the last piece */
     box[0].exact = box[0].some = false;
-    ir_stmt *s = low_add(w, IR_COPY);
+    ir_stmt *s = lower_add(w, IR_COPY);
     if (!s) return;
     s->range = box;
     s->copy.to = t->buffer[i];
@@ -117,11 +117,11 @@ static void open_tiles(lowering *w, plan *t) {
   for (int i = 0; i < t->n; i++) {
     const tf_ref *ref = &t->op->reads[t->read[i]];
     char what[32];
-    const int at = t->buffer[i] = low_buffer(w, ref->tensor, w->plan->wl->tensors[ref->tensor].name, false, 0);
-    if (low_failed(w)) return;
+    const int at = t->buffer[i] = lower_buffer(w, ref->tensor, w->plan->wl->tensors[ref->tensor].name, false, 0);
+    if (lower_failed(w)) return;
     ir_buffer *b = &w->p->buffers[at];
     snprintf(what, sizeof what, "tile%d", at);
-    b->id = low_derived(w, w->p->tensor_id[ref->tensor], what);
+    b->id = lower_derived(w, w->p->tensor_id[ref->tensor], what);
     b->role = IR_COPIED;
     b->space = CU_SHARED;
     b->slots = SLOTS;
@@ -132,8 +132,8 @@ static void open_tiles(lowering *w, plan *t) {
 static void sum_piece(lowering *w, const plan *t, ir_atom step, ir_atom slot) {
   ir_range *r = cu_ranges(w, t->s);
   int *from = TF_ARRAY(w->p->arena, int, (size_t)t->op->n_reads + 1);
-  if (low_failed(w)) return;
-  r[t->k] = low_split(w, w->p->dim_id[t->op->dims[t->k]], r[t->k], step, t->step, t->trip);
+  if (lower_failed(w)) return;
+  r[t->k] = lower_split(w, w->p->dim_id[t->op->dims[t->k]], r[t->k], step, t->step, t->trip);
   set_ranges(w, t, r);
   for (int i = 0; i < t->op->n_reads; i++)
     from[i] = t->s->nest.from ? t->s->nest.from[i] : w->p->buffer_of[t->op->reads[i].tensor];
@@ -143,7 +143,7 @@ static void sum_piece(lowering *w, const plan *t, ir_atom step, ir_atom slot) {
     b->words = 1;
     b->slot = slot;
     for (int d = 0; d < b->rank; d++) {
-      const ir_range box = low_index(w, t->s->op, &ref->index[d]);
+      const ir_range box = lower_index(w, t->s->op, &ref->index[d]);
       b->base[d] = box.lo;
       b->words *= b->extent[d] = box.most;
     }
@@ -160,20 +160,20 @@ static void make(lowering *w, const ir_stmt *s) {
     cu_again(w, s, NULL);
     return;
   }
-  const low_mark outside = {w->into, w->n_lets};
-  low_mark mark;
+  const lower_mark outside = {w->into, w->n_lets};
+  lower_mark mark;
   open_tiles(w, &t);
   copy_all(w, &t, ir_number(0), ir_number(0));
   const ir_atom step = cu_open_for(w, IR_SERIAL, t.op->dims[t.k], t.trip, &mark);
-  copy_all(w, &t, (ir_atom){step.var, step.off + 1}, low_by(w, "next", IR_MOD, (ir_atom){step.var, 1}, SLOTS));
-  ir_stmt *wait = low_add(w, IR_WAIT);
+  copy_all(w, &t, (ir_atom){step.var, step.off + 1}, lower_divmod(w, "next", IR_MOD, (ir_atom){step.var, 1}, SLOTS));
+  ir_stmt *wait = lower_add(w, IR_WAIT);
   if (wait) wait->wait.left = 1;
-  const ir_atom slot = low_by(w, "now", IR_MOD, step, SLOTS);
+  const ir_atom slot = lower_divmod(w, "now", IR_MOD, step, SLOTS);
   sum_piece(w, &t, step, slot);
-  low_close(w, outside);
+  lower_close(w, outside);
 }
 
-void low_cuda_stage(lowering *w) {
+void lower_cuda_stage(lowering *w) {
   int tiles = 0; /* one of each read */
   for (int o = 0; o < w->plan->wl->n_ops; o++)
     tiles += w->plan->wl->ops[o].n_reads;

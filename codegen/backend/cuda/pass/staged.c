@@ -198,7 +198,7 @@ bool cu_is_lasting(const cu_region *g, const cu_work *t, int i) {
   bool lasting = t->loop && t->trip == 1;
   for (int r = 0; r < g->p->tree->workload->tensors[ref->tensor].rank; r++)
     for (int j = 0; j < ref->index[r].n_terms; j++) {
-      const ir_range *at = &t->s->range[low_find_dim(op_of(g, t), ref->index[r].terms[j].dim)];
+      const ir_range *at = &t->s->range[lower_find_dim(op_of(g, t), ref->index[r].terms[j].dim)];
       lasting &= (at->lo.var < 0 || !g->inside[at->lo.var]) && (at->hi.var < 0 || !g->inside[at->hi.var]);
     }
   return lasting;

@@ -7,24 +7,24 @@
 /* Replaces n statements by the region. */
 static bool put(lowering *w, ir_stmt *const *s, int n) {
   cu_region g;
-  if (low_failed(w) || !cu_region_of(w, s, n, &g)) return false;
+  if (lower_failed(w) || !cu_region_of(w, s, n, &g)) return false;
   cu_region_make(w, &g);
   return true;
 }
 
 static void whole(lowering *w, ir_body *b, bool top) {
   ir_body new = {0, NULL};
-  const low_mark mark = low_open(w, &new);
+  const lower_mark mark = lower_open(w, &new);
   int first = 0; /* lets belong to the block */
-  while (!low_failed(w) && first < b->n && b->s[first]->kind == IR_LET)
+  while (!lower_failed(w) && first < b->n && b->s[first]->kind == IR_LET)
     cu_again(w, b->s[first++], NULL);
   if (!top && first < b->n && put(w, b->s + first, b->n - first)) {
-    low_close(w, mark);
-    if (!low_failed(w)) *b = new;
+    lower_close(w, mark);
+    if (!lower_failed(w)) *b = new;
     return;
   }
-  low_close(w, mark);
-  for (int i = 0; i < b->n && !low_failed(w); i++)
+  lower_close(w, mark);
+  for (int i = 0; i < b->n && !lower_failed(w); i++)
     if (b->s[i]->kind != IR_FOR || b->s[i]->loop.map != IR_WARP) whole(w, &b->s[i]->body, false);
 }
 
@@ -54,12 +54,12 @@ static int times_made(const ir_body *b, int op) {
 /* A buffer for what the nest makes of its output: its box, in float32. */
 static int box_for(lowering *w, const ir_stmt *s, const char *what) {
   const int z = w->plan->wl->ops[s->op].out;
-  const int at = low_buffer(w, z, w->p->buffers[w->p->buffer_of[z]].name, false, 0);
-  char *id = low_derived(w, w->p->tensor_id[z], what);
-  if (low_failed(w)) return at;
+  const int at = lower_buffer(w, z, w->p->buffers[w->p->buffer_of[z]].name, false, 0);
+  char *id = lower_derived(w, w->p->tensor_id[z], what);
+  if (lower_failed(w)) return at;
   ir_buffer *b = &w->p->buffers[at];
   b->id = id;
-  b->role = IR_BOX, b->type = low_type(w, z, false), b->space = 0, b->words = 1;
+  b->role = IR_BOX, b->type = lower_type(w, z, false), b->space = 0, b->words = 1;
   for (int r = 0; r < b->rank; r++)
     b->base[r] = s->range[r].lo, b->words *= b->extent[r] = s->range[r].most;
   return at;
@@ -86,7 +86,7 @@ static bool is_map_of_array(const lowering *w, const ir_stmt *s) {
 /* Appends the statements; what such nests make stays in registers first, and a save behind each says where it goes:
  * boxes can take it there. */
 static void with_saves(lowering *w, const ir_body *b, int first) {
-  for (int i = first; i < b->n && !low_failed(w); i++) {
+  for (int i = first; i < b->n && !lower_failed(w); i++) {
     const ir_stmt *s = b->s[i];
     if (!is_map_of_array(w, s)) {
       cu_again(w, s, NULL);
@@ -95,7 +95,7 @@ static void with_saves(lowering *w, const ir_body *b, int first) {
     const int z = w->plan->wl->ops[s->op].out, to = w->p->buffer_of[z];
     ir_stmt save = {.kind = IR_SAVE, .op = s->op, .range = cu_ranges(w, s)};
     const int from = box_for(w, s, "made");
-    if (low_failed(w)) return;
+    if (lower_failed(w)) return;
     w->p->buffer_of[z] = from;
     save.save.from = from, save.save.to = to;
     cu_again(w, s, NULL), cu_again(w, &save, NULL);
@@ -109,23 +109,23 @@ static bool put_groups(lowering *w, ir_stmt *s, int first, bool saves, cu_region
   const ir_body before = s->body;
   int *of = TF_ARRAY(w->p->arena, int, (size_t)n_tensors + 1);
   ir_body work = {0, NULL}, new = {0, NULL};
-  if (low_failed(w)) return false;
+  if (lower_failed(w)) return false;
   memcpy(of, w->p->buffer_of, (size_t)n_tensors * sizeof *of);
-  low_mark mark = low_open(w, &work);
+  lower_mark mark = lower_open(w, &work);
   if (saves)
     with_saves(w, &before, first);
   else
     for (int i = first; i < before.n; i++)
       cu_again(w, before.s[i], NULL);
-  low_close(w, mark);
-  if (low_failed(w)) return false;
+  lower_close(w, mark);
+  if (lower_failed(w)) return false;
   s->body = work; /* who asks for other users of a buffer sees the new statements, and no others */
-  mark = low_open(w, &new);
+  mark = lower_open(w, &new);
   for (int i = 0; i < first; i++)
     cu_again(w, before.s[i], NULL);
-  const bool ok = !low_failed(w) && cu_region_of_groups(w, work.s, work.n, g);
+  const bool ok = !lower_failed(w) && cu_region_of_groups(w, work.s, work.n, g);
   if (ok) cu_region_make(w, g);
-  low_close(w, mark);
+  lower_close(w, mark);
   s->body = ok ? new : before;
   if (ok) return true;
   w->p->n_buffers = n_buffers;
@@ -136,7 +136,7 @@ static bool put_groups(lowering *w, ir_stmt *s, int first, bool saves, cu_region
 /* Blocks all of whose work warpgroups can do; of others that have products it is noted why not. */
 static void groups(lowering *w) {
   cu_name_reads(w, &w->p->body); /* a save takes the place of what others read */
-  for (int i = 0; i < w->p->body.n && !low_failed(w); i++) {
+  for (int i = 0; i < w->p->body.n && !lower_failed(w); i++) {
     ir_stmt *s = w->p->body.s[i];
     cu_region g = {0};
     int first = 0, maps = 0;
@@ -157,7 +157,7 @@ static void groups(lowering *w) {
  */
 static void sum_in_steps(lowering *w, const ir_stmt *s) {
   const tf_op *op = &w->plan->wl->ops[s->op];
-  const low_mark outside = {w->into, w->n_lets};
+  const lower_mark outside = {w->into, w->n_lets};
   cu_matrices t;
   const bool few = !cu_is_wmma(w->p) && s->kind == IR_NEST && cu_window(w->plan->wl, op) >= 0 &&
                    cu_has_few_channels(w->plan->wl, op);
@@ -166,23 +166,23 @@ static void sum_in_steps(lowering *w, const ir_stmt *s) {
   ir_atom *steps = TF_ARRAY(w->p->arena, ir_atom, (size_t)op->n_dims + 1);
   bool *stepped = TF_ARRAY(w->p->arena, bool, (size_t)op->n_dims + 1);
   if (few && stepped) cu_find_stepped(w->plan->wl, op, stepped);
-  low_mark mark;
+  lower_mark mark;
   int n = 0;
-  for (int k = op->n_out_dims; product && k < op->n_dims && !low_failed(w); k++) {
+  for (int k = op->n_out_dims; product && k < op->n_dims && !lower_failed(w); k++) {
     const int64_t trip = s->range[k].most;
     if ((few ? !stepped[k] : k == t.k) || trip == 1) continue;
     steps[n] = cu_open_for(w, IR_SERIAL, op->dims[k], trip, &mark);
-    r[k] = low_split(w, w->p->dim_id[op->dims[k]], r[k], steps[n++], 1, trip);
+    r[k] = lower_split(w, w->p->dim_id[op->dims[k]], r[k], steps[n++], 1, trip);
   }
-  ir_stmt *same = low_failed(w) ? NULL : cu_again(w, s, r);
-  for (int i = 0; i < n && same && !low_failed(w); i++) { /* a part's sum starts with the first steps of all */
+  ir_stmt *same = lower_failed(w) ? NULL : cu_again(w, s, r);
+  for (int i = 0; i < n && same && !lower_failed(w); i++) { /* a part's sum starts with the first steps of all */
     const ir_stmt before = *same;
     cu_set_fresh(w, &before, same, steps[i]);
   }
-  low_close(w, outside);
+  lower_close(w, outside);
 }
 
-void low_cuda_tensor_rows(lowering *w) {
+void lower_cuda_tensor_rows(lowering *w) {
   if (!cu_mma_of(w->p)) return;
   w->n_lets = 0;
   cu_replace(w, &w->p->body, sum_in_steps);
@@ -214,17 +214,17 @@ static bool apart(lowering *w, ir_stmt *s) {
   if (is_corrected(w->p, &w->p->body, s->op)) return false;
   ir_range *box = cu_ranges(w, s);
   const int at = box_for(w, s, "fragments");
-  if (low_failed(w)) return false;
+  if (lower_failed(w)) return false;
   ir_stmt save = {.kind = IR_SAVE, .op = s->op, .range = box};
   save.save.from = at, save.save.to = to;
   ir_body two = {0, NULL};
-  const low_mark mark = low_open(w, &two);
+  const lower_mark mark = lower_open(w, &two);
   w->p->buffer_of[z] = at;
   cu_again(w, s, NULL), cu_again(w, &save, NULL);
-  low_close(w, mark);
+  lower_close(w, mark);
   ir_body *const in = w->into;
   const int before = in->n;
-  if (low_failed(w)) return false;
+  if (lower_failed(w)) return false;
   /* the statements must be in the program while region checks look for other users: of this region, and of those that
    * follow, for what is made anew comes into the program when all of the body is */
   ir_stmt old = *s;
@@ -239,8 +239,8 @@ static bool apart(lowering *w, ir_stmt *s) {
 
 static void each(lowering *w, ir_body *b) {
   ir_body new = {0, NULL};
-  const low_mark mark = low_open(w, &new);
-  for (int i = 0; i < b->n && !low_failed(w); i++) {
+  const lower_mark mark = lower_open(w, &new);
+  for (int i = 0; i < b->n && !lower_failed(w); i++) {
     ir_stmt *s = b->s[i];
     cu_matrices t;
     const bool product = s->kind == IR_NEST && cu_roles(w->p, s, &t);
@@ -252,11 +252,11 @@ static void each(lowering *w, ir_body *b) {
     ir_stmt *same = cu_again(w, s, NULL);
     if (same && ir_facts_of(s)->body && !(s->kind == IR_FOR && s->loop.map == IR_WARP)) each(w, &same->body);
   }
-  low_close(w, mark);
-  if (!low_failed(w)) *b = new;
+  lower_close(w, mark);
+  if (!lower_failed(w)) *b = new;
 }
 
-void low_cuda_tensor(lowering *w) {
+void lower_cuda_tensor(lowering *w) {
   if (!cu_mma_of(w->p)) return;
   w->n_lets = 0;
   each(w, &w->p->body);

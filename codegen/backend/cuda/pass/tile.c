@@ -3,24 +3,24 @@
 
 static void cut(lowering *w, const ir_stmt *s, const ir_stmt *save) {
   const tf_op *op = &w->plan->wl->ops[s->op];
-  const low_mark outside = {w->into, w->n_lets};
+  const lower_mark outside = {w->into, w->n_lets};
   ir_range *r = cu_ranges(w, s);
-  low_mark mark;
-  for (int k = 0; k < op->n_out_dims && !low_failed(w); k++) {
+  lower_mark mark;
+  for (int k = 0; k < op->n_out_dims && !lower_failed(w); k++) {
     const int64_t piece = cu_piece(w->p, s, k), trip = (s->range[k].most + piece - 1) / piece;
     if (trip <= 1) continue;
     const ir_atom step = cu_open_for(w, IR_SERIAL, op->dims[k], trip, &mark);
-    r[k] = low_split(w, w->p->dim_id[op->dims[k]], r[k], step, piece, trip);
+    r[k] = lower_split(w, w->p->dim_id[op->dims[k]], r[k], step, piece, trip);
   }
-  if (!low_failed(w)) cu_again(w, s, r);
-  if (save && !low_failed(w)) cu_narrow(w, save, r), cu_again(w, save, r);
-  low_close(w, outside);
+  if (!lower_failed(w)) cu_again(w, s, r);
+  if (save && !lower_failed(w)) cu_narrow(w, save, r), cu_again(w, save, r);
+  lower_close(w, outside);
 }
 
 static void all(lowering *w, ir_body *b) {
   ir_body new = {0, NULL};
-  const low_mark mark = low_open(w, &new);
-  for (int i = 0; i < b->n && !low_failed(w); i++) {
+  const lower_mark mark = lower_open(w, &new);
+  for (int i = 0; i < b->n && !lower_failed(w); i++) {
     ir_stmt *s = b->s[i];
     if (ir_facts_of(s)->points) {
       const ir_stmt *save = cu_saved_by(w->p, b, i);
@@ -31,11 +31,11 @@ static void all(lowering *w, ir_body *b) {
     ir_stmt *same = cu_again(w, s, NULL);
     if (same && ir_facts_of(s)->body && !(s->kind == IR_FOR && s->loop.map == IR_WARP)) all(w, &same->body);
   }
-  low_close(w, mark);
-  if (!low_failed(w)) *b = new;
+  lower_close(w, mark);
+  if (!lower_failed(w)) *b = new;
 }
 
-void low_cuda_tile(lowering *w) {
+void lower_cuda_tile(lowering *w) {
   w->n_lets = 0;
   all(w, &w->p->body);
 }

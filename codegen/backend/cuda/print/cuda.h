@@ -44,7 +44,7 @@ typedef struct {
   bool (*wanted)(const ir_program *p); /* NULL: always */
 } cu_file;
 /* emit.c: prints the files of a program, in order; NULL with the reason in d. */
-tf_emitted *cu_emit(const cu_file *files, int n, const tf_tree *tree, const low_target *lower,
+tf_emitted *cu_emit(const cu_file *files, int n, const tf_tree *tree, const lower_target *lower,
                     const ir_machine *machine, const tf_emit_options *o, tf_diags *d);
 
 /* kernel.c: kernel.cu; the parts of a program in any language.  False: out of memory. */

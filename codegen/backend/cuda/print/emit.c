@@ -44,7 +44,7 @@ static tf_emitted *print_all(const cu_file *files, int n, cu_package *p, const c
   return NULL;
 }
 
-tf_emitted *cu_emit(const cu_file *files, int n, const tf_tree *tree, const low_target *lower,
+tf_emitted *cu_emit(const cu_file *files, int n, const tf_tree *tree, const lower_target *lower,
                     const ir_machine *machine, const tf_emit_options *o, tf_diags *d) {
   const tf_micro_isa *isas[TF_MICRO_MOST_ISAS];
   cu_package p = {.k = {.o = o, .name = C_NAME, .isas = isas, .eights = true}};
@@ -54,7 +54,7 @@ tf_emitted *cu_emit(const cu_file *files, int n, const tf_tree *tree, const low_
   p.k.source = tf_micro_source_find(NULL);
   if (machine->data == IR_F32 && machine->real) p.k.within = "2e-3";
   if (machine->data == IR_F8) p.k.within = "1e-2";
-  p.k.p = low_lower(tree, lower, machine, d);
+  p.k.p = lower_kernel(tree, lower, machine, d);
   tf_emitted *e = p.k.p ? print_all(files, n, &p, o->name ? o->name : "kernel", d) : NULL;
   ir_free((ir_program *)p.k.p);
   if (!e && tf_diags_errors(d) == errors) tf_out_of_memory(d);

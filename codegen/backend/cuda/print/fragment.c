@@ -55,8 +55,8 @@ static shape shape_of(const c_printer *c, const ir_stmt *s) {
     t.memory |= b->space != CU_FRAGMENT;
     t.puts |= b->space != CU_FRAGMENT && a[i].writes;
     if (b->space != CU_FRAGMENT) continue;
-    t.m = low_find_dim(t.op, dim_at(c, &a[i], b->rows));
-    if (b->columns >= 0) t.c = low_find_dim(t.op, dim_at(c, &a[i], b->columns));
+    t.m = lower_find_dim(t.op, dim_at(c, &a[i], b->rows));
+    if (b->columns >= 0) t.c = lower_find_dim(t.op, dim_at(c, &a[i], b->columns));
   }
   for (int k = 0; k < ir_n_ranges(c->p, s) && t.c < 0; k++)
     if (k != t.m && !ir_is_stacked(s, k) && s->range[k].most > 1) t.c = k;

@@ -108,7 +108,7 @@ bool cu_groups_has_stream(const cu_role *r, const ir_body *b) {
 /* ---- which steps ----------------------------------------------------------------------------------------- */
 
 static const ir_range *range_of(const cu_role *r, const cu_stream *t, int dim) {
-  return &t->mask->range[low_find_dim(op_of(r, t->mask), dim)];
+  return &t->mask->range[lower_find_dim(op_of(r, t->mask), dim)];
 }
 
 /* "k - (q - 16 * warp)": an end of the step's keys, less the first row of the block. */

@@ -23,7 +23,7 @@ static const ir_stmt *loop_of(const ir_body *b, int var) {
 static const ir_range *keys_of(const c_printer *c, const ir_stmt *loop, const tf_mask *m) {
   for (int i = 0; i < loop->body.n; i++)
     if (loop->body.s[i]->kind == IR_NEST && loop->body.s[i]->op == m->op)
-      return &loop->body.s[i]->range[low_find_dim(&c->wl->ops[m->op], m->l)];
+      return &loop->body.s[i]->range[lower_find_dim(&c->wl->ops[m->op], m->l)];
   return NULL;
 }
 
@@ -74,7 +74,7 @@ bool cu_steps_are_left_out(const ir_body *b) {
 /* ---- a step ------------------------------------------------------------------------------------------------ */
 
 static const ir_range *range_of(const c_printer *c, const ir_stmt *s, int dim) {
-  return &s->range[low_find_dim(&c->wl->ops[s->op], dim)];
+  return &s->range[lower_find_dim(&c->wl->ops[s->op], dim)];
 }
 
 /* How much further than a lane's first row its first key may be, by the bound. */

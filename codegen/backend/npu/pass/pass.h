@@ -166,13 +166,13 @@ void npu_stream_after(npu_build *b, int n, int child);
  * parts of its own. */
 bool npu_is_shared(const tf_workload *wl, int dim);
 
-/* turns.c: finds turn_tile. */
+/* software_pipeline.c: finds turn_tile. */
 void npu_turns_find(npu_build *b);
 /* The instructions from begin[c] to begin[c + 1] are those of turn c of n: puts them in turns, a step of each.  A step
  * is transfers from global memory and what is computed with them. */
 void npu_turns_weave(npu_build *b, const size_t *begin, int n);
 
-/* bank.c: the bank of a tensor in a memory of the machine, created on first use; -1: too many. */
+/* allocate.c: the bank of a tensor in a memory of the machine, created on first use; -1: too many. */
 int npu_bank_of(npu_build *b, int tensor, int memory, int level);
 /* The bank that the current turn has in place of a bank of turn 0; -1: too many. */
 int npu_bank_turned(npu_build *b, int bank);
@@ -222,7 +222,7 @@ bool npu_read_has(const tf_workload *wl, const tf_op *op, int read, int dim);
 /* The role of the op's dim (a position; -1: a constant) in the operand: one of several matrices, row, or column. */
 typedef enum { NPU_BATCH, NPU_ROW, NPU_COLUMN } npu_side;
 npu_side npu_side_of(const tf_workload *wl, const tf_op *op, int role, int dim);
-/* blocks.c: fills rank and dims of the bank from its op and role. */
+/* operand_blocks.c: fills rank and dims of the bank from its op and role. */
 void npu_operand_dims(const npu_build *b, npu_bank *k);
 
 /* sides.c, product.c: whether the op is a product of matrices, those of convolutions among them; it is done for the

@@ -38,13 +38,13 @@ static bool reads_rows(const rows *r, int k) {
     const tf_ref *ref = &op->reads[i];
     const tf_tensor *z = &r->w->plan->wl->tensors[ref->tensor];
     const ir_type type = r->w->p->buffers[r->w->p->buffer_of[ref->tensor]].type;
-    const bool moves = low_reads_dim(ref, z->rank, r->dim);
-    can = (type == IR_F32 || (type == IR_I32 && moves)) && !low_padded(z) && z->rank > 0 &&
-          !low_reads_dim(ref, z->rank - 1, r->dim) && (!moves || low_is_dim(&ref->index[z->rank - 1], r->dim));
+    const bool moves = lower_reads_dim(ref, z->rank, r->dim);
+    can = (type == IR_F32 || (type == IR_I32 && moves)) && !lower_padded(z) && z->rank > 0 &&
+          !lower_reads_dim(ref, z->rank - 1, r->dim) && (!moves || lower_is_dim(&ref->index[z->rank - 1], r->dim));
     const int made = maker_in(r, ref->tensor);
     if (made < 0 || op_of(r->w, r->nest[made])->reduce != TF_ASSIGN) continue;
     for (int rank = 0; can && rank < z->rank; rank++)
-      can = low_is_dim(&ref->index[rank], op_of(r->w, r->nest[made])->dims[rank]);
+      can = lower_is_dim(&ref->index[rank], op_of(r->w, r->nest[made])->dims[rank]);
   }
   return can;
 }
@@ -67,9 +67,9 @@ static bool goes_over(const rows *r, int k) {
   const tf_op *op = op_of(r->w, s);
   bool over = s->kind == IR_NEST && !cpu_of(s)->product && !s->nest.from && starts_with_others(r, k) &&
               op->n_dims == r->common + 1 && op->dims[r->common] == r->dim && s->range[r->common].exact &&
-              low_same_range(&s->range[r->common], &first->range[r->common]);
+              lower_same_range(&s->range[r->common], &first->range[r->common]);
   for (int d = 0; over && d < r->common; d++)
-    over = op->dims[d] == op_of(r->w, first)->dims[d] && low_same_range(&s->range[d], &first->range[d]);
+    over = op->dims[d] == op_of(r->w, first)->dims[d] && lower_same_range(&s->range[d], &first->range[d]);
   return over && op->n_reads < 64 && r->w->p->buffers[r->w->p->buffer_of[op->out]].type == IR_F32 && reads_rows(r, k);
 }
 
@@ -77,7 +77,7 @@ static bool is_sum(const rows *r, int k) {
   const tf_op *op = op_of(r->w, r->nest[k]);
   return (op->reduce == TF_REDUCE_ADD || op->reduce == TF_REDUCE_MAX || op->reduce == TF_REDUCE_MIN) &&
          op->n_out_dims == r->common && r->common > 0 && op->n_expr == 1 && op->expr[0].what == TF_X_READ &&
-         low_reads_dim(&op->reads[0], r->w->plan->wl->tensors[op->reads[0].tensor].rank, r->dim);
+         lower_reads_dim(&op->reads[0], r->w->plan->wl->tensors[op->reads[0].tensor].rank, r->dim);
 }
 
 /* The rows' function gets addresses and no dims, so that a map that uses dims' values is excluded. */
@@ -153,18 +153,18 @@ static bool takes_rows(const rows *r, const ir_stmt *s) {
       !(p->pairs.copy < 0 ? p->kernel->group == 1 && p->kernel->a == IR_F32 && !goes_on(r) : narrows(p)))
     return false;
   bool same = op->dims[p->m] == first->dims[r->common - 1] && op->dims[p->k] == r->dim && s->range[p->k].exact &&
-              low_same_range(&s->range[p->k], &r->nest[0]->range[r->common]);
+              lower_same_range(&s->range[p->k], &r->nest[0]->range[r->common]);
   for (int k = 0; same && k < op->n_dims; k++) {
-    const int at = low_find_dim(first, op->dims[k]);
+    const int at = lower_find_dim(first, op->dims[k]);
     same = k == p->n || k == p->k ||
-           (at >= 0 && at < r->common && k < op->n_out_dims && low_same_range(&s->range[k], &r->nest[0]->range[at]));
+           (at >= 0 && at < r->common && k < op->n_out_dims && lower_same_range(&s->range[k], &r->nest[0]->range[at]));
   }
   for (int d = 0; same && d < r->common; d++)
-    same = low_find_dim(op, first->dims[d]) >= 0;
+    same = lower_find_dim(op, first->dims[d]) >= 0;
   const int maker = maker_in(r, op->reads[p->a].tensor);
   same = same && maker >= 0 && is_map(r, maker);
   for (int rank = 0; same && rank <= r->common; rank++)
-    same = low_is_dim(&op->reads[p->a].index[rank], op_of(r->w, r->nest[maker])->dims[rank]);
+    same = lower_is_dim(&op->reads[p->a].index[rank], op_of(r->w, r->nest[maker])->dims[rank]);
   return same;
 }
 
@@ -192,7 +192,7 @@ static ir_stmt *rows_in(lowering *w, ir_stmt *s) {
       op_of(w, s)->n_out_dims < 2)
     return NULL;
   ir_stmt *all = TF_NEW(w->p->arena, ir_stmt), **one = TF_ARRAY(w->p->arena, ir_stmt *, 1);
-  if (low_failed(w)) return NULL;
+  if (lower_failed(w)) return NULL;
   *one = s;
   *all = (ir_stmt){.kind = IR_TOGETHER, .together.n_common = op_of(w, s)->n_out_dims - 1, .body = {1, one}};
   return all;
@@ -209,7 +209,7 @@ static void put_ahead(lowering *w, const ir_body *body, int at) {
   if (all->body.s[0]->range[all->together.n_common].most > (int64_t)TF_MICRO_RUN * w->p->machine.lanes) return;
   if (!two_passes(&r) || !takes_rows(&r, product) || !keeps_clear(&r, product)) return;
   cpu_note *rows_of = cpu_edit(w->p, all), *of = cpu_edit(w->p, product);
-  if (low_failed(w)) return;
+  if (lower_failed(w)) return;
   rows_of->ahead = true;
   of->rows = all;
   body->s[at] = all;
@@ -222,6 +222,6 @@ static void ahead_in(lowering *w, const ir_body *body) {
   }
 }
 
-void low_rows_ahead(lowering *w) {
+void lower_rows_ahead(lowering *w) {
   if (!w->p->machine.choices.at[TF_CHOICE_AT]) ahead_in(w, &w->p->body);
 }

@@ -38,7 +38,7 @@ static void reads(blocks *b, const ir_stmt *s, int read) {
     k++;
   b->ok = k < op->n_dims && begins_block(&s->range[k], b->block);
   for (int r = 0; r < b->w->p->buffers[b->buffer].rank; r++)
-    b->ok &= r == b->rank || !low_reads_dim(&(tf_ref){.index = &op->reads[read].index[r]}, 1, ix->terms[0].dim);
+    b->ok &= r == b->rank || !lower_reads_dim(&(tf_ref){.index = &op->reads[read].index[r]}, 1, ix->terms[0].dim);
 }
 
 static void touches(blocks *b, const ir_stmt *s) {
@@ -72,7 +72,7 @@ static bool stands_alone(const ir_program *p, int buffer) {
 /* What is larger than the close memory is faster row by row, as a new block means a new line for each element of a
  * tile at once (measured with a second-level cache of 1 MiB on conv-chain C4, 200,000 words: 2 % slower; on C7, 3,600:
  * 3 % faster). */
-void low_block_channels(lowering *w) {
+void lower_block_channels(lowering *w) {
   for (int i = 0; i < w->p->n_buffers && w->p->machine.lanes; i++) {
     ir_buffer *b = &w->p->buffers[i];
     blocks at = {.w = w, .buffer = i, .tensor = b->tensor, .ok = true};
@@ -81,7 +81,7 @@ void low_block_channels(lowering *w) {
     if (!at.ok || !at.block || b->base[at.rank].var >= 0 || b->base[at.rank].off) continue;
     const int64_t channels = b->extent[at.rank],
                   words = b->words / channels * ((channels + at.block - 1) / at.block * at.block);
-    if (words > low_close_words(w->plan->arch)) continue;
+    if (words > lower_close_words(w->plan->arch)) continue;
     b->block.by = at.block;
     b->block.rank = at.rank;
     b->words = words;

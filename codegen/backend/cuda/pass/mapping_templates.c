@@ -187,7 +187,7 @@ static along along_of(const former *f, int group, int d) {
     const tf_op *op = op_at(f, i);
     if (f->group[i] != group) continue;
     const bool stays = is_inside(f, op->out, group), has = has_output(op, d);
-    const bool reduced = !has && low_find_dim(op, d) >= 0;
+    const bool reduced = !has && lower_find_dim(op, d) >= 0;
     is.most |= reduced && op->reduce == TF_REDUCE_MAX && stays;
     is.sums += reduced && op->reduce == TF_REDUCE_ADD;
     is.leaves |= has && !stays;
@@ -562,7 +562,7 @@ static bool put_group(former *f, int group, int parent) {
       if (is_inside(f, op_at(f, i)->out, group))
         tf_build_keep(f->out, (tf_keep){.tensor = op_at(f, i)->out, .level = f->home});
     for (int i = 0; i < f->n && has_streams(f) && along_of(f, group, f->keys).most; i++)
-      if (f->group[i] == group && low_find_dim(op_at(f, i), f->keys) >= op_at(f, i)->n_out_dims)
+      if (f->group[i] == group && lower_find_dim(op_at(f, i), f->keys) >= op_at(f, i)->n_out_dims)
         tf_build_stream(f->out, (tf_named){.tensor = op_at(f, i)->out});
   }
   for (int i = 0; i < f->n; i++)

@@ -1,4 +1,4 @@
-/* Products of few rows (codegen/intrin/few.c), for each length that the rows can have. */
+/* Products of few rows (codegen/intrin/micro_skinny.c), for each length that the rows can have. */
 #include <inttypes.h>
 
 #include "codegen/backend/cpu/print/print.h"

@@ -12,25 +12,25 @@ typedef struct {
 } cores;
 
 /* Whether one core runs more than one step of loop i. */
-static bool goes_on(const low_loops_around *w, int i) {
-  return w->loop[i]->loop.trip > (ir_is_aside(w->loop[i]) ? ((const cores *)w->what)->instances : 1);
+static bool goes_on(const lower_loops_around *w, int i) {
+  return w->loop[i]->loop.trip > (ir_is_parallel(w->loop[i]) ? ((const cores *)w->what)->instances : 1);
 }
 
-static bool moves_b(const low_loops_around *w, const ir_stmt *s, int k) {
+static bool moves_b(const lower_loops_around *w, const ir_stmt *s, int k) {
   const tf_workload *wl = w->w->plan->wl;
   const tf_ref *b = &wl->ops[s->op].reads[cpu_of(s)->product->b];
-  return low_reads_dim(b, wl->tensors[b->tensor].rank, wl->ops[s->op].dims[k]);
+  return lower_reads_dim(b, wl->tensors[b->tensor].rank, wl->ops[s->op].dims[k]);
 }
 
 /* The number of boxes along each dim in those loops; returns the product, 0: too large. */
-static int64_t count(const low_loops_around *w, const ir_stmt *s, uint64_t loops, int64_t *places) {
+static int64_t count(const lower_loops_around *w, const ir_stmt *s, uint64_t loops, int64_t *places) {
   const tf_workload *wl = w->w->plan->wl;
   const tf_op *op = &wl->ops[s->op];
   int64_t all = 1;
   for (int k = 0; k < op->n_dims; k++) {
     const int64_t step = cpu_is_matrix(cpu_of(s)->product, k) ? s->range[k].most : 1;
     const bool many =
-        moves_b(w, s, k) && (low_range_hangs_on(w->moves, &s->range[k]) & loops || s->range[k].most > step);
+        moves_b(w, s, k) && (lower_range_hangs_on(w->moves, &s->range[k]) & loops || s->range[k].most > step);
     places[k] = many ? (wl->dims[op->dims[k]].extent + step - 1) / step : 1;
     if (__builtin_mul_overflow(all, places[k], &all)) return 0;
   }
@@ -38,15 +38,15 @@ static int64_t count(const low_loops_around *w, const ir_stmt *s, uint64_t loops
 }
 
 /* Keeps all boxes for the outermost loop that uses them again, if there is room. */
-static void spread(low_loops_around *w, ir_stmt *s) {
+static void spread(lower_loops_around *w, ir_stmt *s) {
   const tf_op *op = &w->w->plan->wl->ops[s->op];
   ir_buffer *pack = &w->w->p->buffers[cpu_of(s)->product->pack];
   uint64_t mask = 0;
   cpu_product *p = TF_NEW(w->w->p->arena, cpu_product);
   int64_t *places = TF_ARRAY(w->w->p->arena, int64_t, (size_t)op->n_dims + 1), all, bytes;
   for (int k = 0; k < op->n_dims; k++)
-    if (moves_b(w, s, k)) mask |= low_range_hangs_on(w->moves, &s->range[k]);
-  for (int i = 0; i < w->depth && !low_failed(w->w); i++) {
+    if (moves_b(w, s, k)) mask |= lower_range_hangs_on(w->moves, &s->range[k]);
+  for (int i = 0; i < w->depth && !lower_failed(w->w); i++) {
     if (mask >> i & 1 || !goes_on(w, i) || !(mask >> i)) continue;
     const int64_t words = (pack->words + LINE - 1) / LINE * LINE;
     all = count(w, s, ~UINT64_C(0) << i, places);
@@ -63,7 +63,7 @@ static void spread(low_loops_around *w, ir_stmt *s) {
   }
 }
 
-static void product(low_loops_around *w, ir_stmt *s) {
+static void product(lower_loops_around *w, ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   if (p->way == CPU_PAIRS && p->pack >= 0 && !p->slab && p->pairs.keep) spread(w, s);
 }
@@ -80,11 +80,11 @@ static int64_t room(const tf_arch *a, int instances) {
   return (int64_t)(most / 2);
 }
 
-void low_panels_again(lowering *w) {
+void lower_panels_again(lowering *w) {
   const tf_arch *a = w->plan->arch;
   cores all = {.instances = 1};
   for (int l = 1; l < a->n_memories; l++)
     all.instances *= (int)(a->memories[l].mesh[0] * a->memories[l].mesh[1]);
   all.most = room(a, all.instances);
-  low_walk_loops(&(low_loops_around){.w = w, .product = product, .what = &all});
+  lower_walk_loops(&(lower_loops_around){.w = w, .product = product, .what = &all});
 }

@@ -1,4 +1,4 @@
-#include "codegen/ir/watch.h"
+#include "codegen/ir/race_check.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +66,7 @@ bool ir_watch_wants(const ir_body *b) {
   for (int i = 0; i < b->n; i++) {
     const ir_stmt *s = b->s[i];
     any |= s->kind == IR_COPY || s->kind == IR_WAIT || s->kind == IR_BARRIER ||
-           (ir_is_aside(s) && s->loop.map != IR_THREAD) || ir_watch_wants(&s->body);
+           (ir_is_parallel(s) && s->loop.map != IR_THREAD) || ir_watch_wants(&s->body);
   }
   return any;
 }

@@ -50,7 +50,7 @@ static double share(const ir_border *b, int64_t n, int positions) {
   return inside / ((double)n * positions);
 }
 
-double low_share_inside(const tf_workload *wl, const ir_stmt *nest) {
+double lower_share_inside(const tf_workload *wl, const ir_stmt *nest) {
   const tf_op *op = &wl->ops[nest->op];
   const cpu_product *p = cpu_of(nest)->product;
   if (!p->channels.window[0]) return 1;
@@ -70,7 +70,7 @@ static int64_t written(const lowering *w, const ir_stmt *nest, const cpu_product
   return rows * p->channels.window[1] * across;
 }
 
-void low_inside(const lowering *w, const ir_stmt *nest, cpu_product *p) {
+void lower_inside(const lowering *w, const ir_stmt *nest, cpu_product *p) {
   const tf_op *op = &w->plan->wl->ops[nest->op];
   const int last = op->n_dims - 1, above = p->m - 1;
   if (!p->slab || p->kernel->lifts || op->n_dims == op->n_out_dims) return; /* sums of bytes begin with all of b */

@@ -1,33 +1,33 @@
-#include "search/common/watch.h"
+#include "search/common/budget_clock.h"
 
 #include "base/clock.h"
 #include "base/names.h"
 #include "base/threads.h"
 
-void tf_watch_begin(tf_watch *w, const tf_budget *of) {
+void tf_clock_begin(tf_budget_clock *w, const tf_budget *of) {
   w->of = of;
   w->start = tf_now();
   atomic_init(&w->why, 0);
 }
 
-double tf_watch_seconds(const tf_watch *w) { return tf_now() - w->start; }
+double tf_clock_seconds(const tf_budget_clock *w) { return tf_now() - w->start; }
 
-bool tf_watch_asked(const tf_watch *w) { return w->of->stop && w->of->stop(w->of->ctx); }
+bool tf_clock_asked(const tf_budget_clock *w) { return w->of->stop && w->of->stop(w->of->ctx); }
 
-bool tf_watch_over(tf_watch *w) {
+bool tf_clock_over(tf_budget_clock *w) {
   if (atomic_load_explicit(&w->why, memory_order_relaxed)) return true;
   int why = 0, none = 0;
-  if (tf_watch_asked(w))
+  if (tf_clock_asked(w))
     why = 1 + TF_STOP_INTERRUPT;
-  else if (w->of->time_limit > 0 && tf_watch_seconds(w) >= w->of->time_limit)
+  else if (w->of->time_limit > 0 && tf_clock_seconds(w) >= w->of->time_limit)
     why = 1 + TF_STOP_TIME;
   if (why) atomic_compare_exchange_strong(&w->why, &none, why);
   return why != 0;
 }
 
-void tf_watch_report(const tf_watch *w, tf_progress p) {
+void tf_clock_report(const tf_budget_clock *w, tf_progress p) {
   if (!w->of->progress) return;
-  p.seconds = tf_watch_seconds(w);
+  p.seconds = tf_clock_seconds(w);
   w->of->progress(w->of->ctx, &p);
 }
 

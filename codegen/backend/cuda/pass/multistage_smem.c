@@ -59,8 +59,8 @@ static bool ends_with(const ir_body *lets, const ir_range *r, int64_t extent, in
  * illegal instruction (the PTX manual asks nothing of coordinates). */
 static bool begins_well(const cu_region *g, const ir_buffer *b, ir_atom lo) {
   const int bytes = ir_bytes(b->type);
-  return low_span_of(g->w, lo).of * bytes % CU_BOX_BYTES == 0 &&
-         low_span_of(g->w, b->base[b->rank - 1]).of * bytes % CU_BOX_BYTES == 0;
+  return lower_span_of(g->w, lo).of * bytes % CU_BOX_BYTES == 0 &&
+         lower_span_of(g->w, b->base[b->rank - 1]).of * bytes % CU_BOX_BYTES == 0;
 }
 
 bool cu_half_of_stack(const ir_stack *all, ir_stack *half) {
@@ -133,7 +133,7 @@ static bool begins_in_place(const cu_region *g, const cu_work *t, int i) {
   const int read = i ? t->roles.b : t->roles.a;
   const tf_ref *ref = &op_of(g, t)->reads[read];
   const int last = g->p->tree->workload->tensors[ref->tensor].rank - 1, dim = ref->index[last].terms[0].dim;
-  const ir_range *r = dim == g->dim_m ? &g->m : &t->s->range[low_find_dim(op_of(g, t), dim)];
+  const ir_range *r = dim == g->dim_m ? &g->m : &t->s->range[lower_find_dim(op_of(g, t), dim)];
   return begins_well(g, &g->p->buffers[cu_from(g->p, t->s, read)], r->lo);
 }
 

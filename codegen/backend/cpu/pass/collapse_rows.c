@@ -11,11 +11,11 @@ static bool no_gaps(const ir_buffer *b, int rank, int64_t row) {
 static bool reads_rows(const lowering *w, const tf_op *op, const cpu_product *p, int above) {
   const tf_ref *ref = &op->reads[p->b];
   const int rank = w->plan->wl->tensors[ref->tensor].rank;
-  if (rank < 2 || !low_is_dim(&ref->index[rank - 1], op->dims[p->n]) ||
-      !low_is_dim(&ref->index[rank - 2], op->dims[above]))
+  if (rank < 2 || !lower_is_dim(&ref->index[rank - 1], op->dims[p->n]) ||
+      !lower_is_dim(&ref->index[rank - 2], op->dims[above]))
     return false;
-  return !low_reads_dim(ref, rank - 2, op->dims[above]) && !low_reads_dim(ref, rank - 2, op->dims[p->n]) &&
-         !low_padded(&w->plan->wl->tensors[ref->tensor]);
+  return !lower_reads_dim(ref, rank - 2, op->dims[above]) && !lower_reads_dim(ref, rank - 2, op->dims[p->n]) &&
+         !lower_padded(&w->plan->wl->tensors[ref->tensor]);
 }
 
 static bool can_merge(const lowering *w, const ir_stmt *s) {
@@ -29,7 +29,7 @@ static bool can_merge(const lowering *w, const ir_stmt *s) {
                   *b = &w->plan->wl->tensors[op->reads[p->b].tensor];
   const ir_range *n = &s->range[p->n], *rows = &s->range[above];
   return n->exact && rows->exact && rows->most > 1 && rows->most * n->most <= INT32_MAX &&
-         reads_rows(w, op, p, above) && !low_reads_dim(&op->reads[p->a], a->rank, op->dims[above]) &&
+         reads_rows(w, op, p, above) && !lower_reads_dim(&op->reads[p->a], a->rank, op->dims[above]) &&
          no_gaps(&w->p->buffers[w->p->buffer_of[op->out]], p->n, n->most) &&
          no_gaps(&w->p->buffers[w->p->buffer_of[op->reads[p->b].tensor]], b->rank - 1, n->most);
 }
@@ -41,11 +41,11 @@ static void merge_in(lowering *w, const ir_body *body) {
     if (!cpu_product_of(s) || !can_merge(w, s)) continue;
     cpu_product *p = TF_NEW(w->p->arena, cpu_product);
     cpu_note *note = cpu_edit(w->p, s);
-    if (low_failed(w)) return;
+    if (lower_failed(w)) return;
     *p = *cpu_of(s)->product;
     p->pairs.merged = true;
     note->product = p;
   }
 }
 
-void low_merge_rows(lowering *w) { merge_in(w, &w->p->body); }
+void lower_merge_rows(lowering *w) { merge_in(w, &w->p->body); }

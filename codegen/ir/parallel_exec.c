@@ -1,6 +1,6 @@
 /* Interprets loops whose steps run concurrently.  The steps form a team that goes through a body statement by
- * statement: what holds no barrier runs to its end in one step after the other; at a barrier all steps meet.  watch.c
- * detects data races between them. */
+ * statement: what holds no barrier runs to its end in one step after the other; at a barrier all steps meet.
+ * race_check.c detects data races between them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,7 +113,7 @@ static void run_meeting(ir_running *m, const team *t, const ir_stmt *s) {
       ir_watch_meet(m->watch, s->barrier.map, t->at[i].who);
   } else if (s->kind == IR_IF) {
     run_if(m, t, s);
-  } else if (ir_is_aside(s)) {
+  } else if (ir_is_parallel(s)) {
     run_loop(m, t, s);
   } else {
     for (int64_t i = 0; i < s->loop.trip && m->ok; i++) {
@@ -136,7 +136,7 @@ static void run_team(ir_running *m, const team *t, const ir_body *b) {
   }
 }
 
-void ir_run_aside(ir_running *m, const ir_stmt *loop) {
+void ir_run_parallel(ir_running *m, const ir_stmt *loop) {
   instance outside = {m->var, m->data, m->who};
   if (!ir_map_of(loop->loop.map)->meets)
     run_alone(m, loop, &outside);

@@ -34,7 +34,7 @@ static bool writes(const lowering *w, const ir_body *b, int place) {
   return false;
 }
 
-static void product(low_loops_around *at, ir_stmt *s) {
+static void product(lower_loops_around *at, ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   lowering *w = at->w;
   if (p->way != CPU_PAIRS || p->pairs.copy < 0 || p->pairs.keep_copy || cpu_of(s)->copied || cpu_of(s)->rows ||
@@ -42,7 +42,7 @@ static void product(low_loops_around *at, ir_stmt *s) {
     return;
   const int place = ir_place_of(w->p, w->p->buffer_of[w->plan->wl->ops[s->op].reads[p->a].tensor]);
   int i = at->depth;
-  while (i > 0 && !ir_is_aside(at->loop[i - 1]) && !writes(w, &at->loop[i - 1]->body, place))
+  while (i > 0 && !ir_is_parallel(at->loop[i - 1]) && !writes(w, &at->loop[i - 1]->body, place))
     i--;
   if (i == at->depth) return;
   cpu_product *once = TF_NEW(w->p->arena, cpu_product);
@@ -53,4 +53,4 @@ static void product(low_loops_around *at, ir_stmt *s) {
   note->product = once;
 }
 
-void low_copy_once(lowering *w) { low_walk_loops(&(low_loops_around){.w = w, .product = product}); }
+void lower_copy_once(lowering *w) { lower_walk_loops(&(lower_loops_around){.w = w, .product = product}); }

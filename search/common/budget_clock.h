@@ -10,18 +10,18 @@ typedef struct {
   const tf_budget *of;
   double start;   /* tf_now() */
   atomic_int why; /* 0: go on; else 1 + the tf_stop */
-} tf_watch;
+} tf_budget_clock;
 
-void tf_watch_begin(tf_watch *w, const tf_budget *of);
-double tf_watch_seconds(const tf_watch *w);
+void tf_clock_begin(tf_budget_clock *w, const tf_budget *of);
+double tf_clock_seconds(const tf_budget_clock *w);
 /* Whether the caller's stop() asks to end now. */
-bool tf_watch_asked(const tf_watch *w);
+bool tf_clock_asked(const tf_budget_clock *w);
 /* Whether to end: because stop() or the clock says so now, or said so to any thread before. */
-bool tf_watch_over(tf_watch *w);
+bool tf_clock_over(tf_budget_clock *w);
 /* Why it ended, once it is over. */
-static inline tf_stop tf_watch_why(tf_watch *w) { return (tf_stop)(atomic_load(&w->why) - 1); }
+static inline tf_stop tf_clock_why(tf_budget_clock *w) { return (tf_stop)(atomic_load(&w->why) - 1); }
 /* Reports progress to the caller; fills in the elapsed seconds. */
-void tf_watch_report(const tf_watch *w, tf_progress p);
+void tf_clock_report(const tf_budget_clock *w, tf_progress p);
 
 /* The number of threads that the budget asks for. */
 int tf_budget_threads(const tf_budget *b);

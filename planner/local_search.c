@@ -248,7 +248,7 @@ static bool settle_and_try(polish *q, int tries) {
   counted now;
   if (!count_next(q, &now)) return true;
   settle(q, tries, &now);
-  return plan_is_behind(q->p, now.cycles, q->value) || was_costed(q) || try_next(q, now);
+  return plan_cannot_win(q->p, now.cycles, q->value) || was_costed(q) || try_next(q, now);
 }
 
 static bool walk(polish *q) {
@@ -302,7 +302,7 @@ static bool twins(polish *q) {
       memcpy(q->next, q->best, (size_t)q->n * sizeof *q->next);
       counted now;
       if (from == to || !copy_twin(q, from, to) || was_costed(q) || q->effort <= 0) continue;
-      if (!count_next(q, &now) || plan_is_behind(q->p, now.cycles, q->value)) continue;
+      if (!count_next(q, &now) || plan_cannot_win(q->p, now.cycles, q->value)) continue;
       left--;
       if (!try_next(q, now)) return false;
     }
@@ -312,7 +312,7 @@ static bool twins(polish *q) {
 bool plan_polish(planner *p, const tf_tree *open, int from) {
   int best = from;
   for (int i = from; i < p->n && !plan_over(p); i++) {
-    const bool behind = i > from && p->n_time == 0 && plan_is_behind(p, p->at[i].cycles, p->at[best].value);
+    const bool behind = i > from && p->n_time == 0 && plan_cannot_win(p, p->at[i].cycles, p->at[best].value);
     p->at[i].value = behind ? INFINITY : plan_score(p, &p->at[i]);
     p->at[i].is_scored = true;
     if (p->at[i].value < p->at[best].value) best = i;

@@ -12,13 +12,13 @@ enum { SHARE = 4 };
 
 /* How often a core fills a box that depends on those loops: once for each step of all loops down to the last of
  * them. */
-static double fills(const low_loops_around *w, uint64_t mask) {
+static double fills(const lower_loops_around *w, uint64_t mask) {
   double n = 1;
   int last = w->depth;
   while (last > 0 && !(mask >> (last - 1) & 1))
     last--;
   for (int i = 0; i < last; i++)
-    n *= ir_is_aside(w->loop[i]) ? 1 : (double)w->loop[i]->loop.trip;
+    n *= ir_is_parallel(w->loop[i]) ? 1 : (double)w->loop[i]->loop.trip;
   return n;
 }
 
@@ -35,9 +35,9 @@ static ir_range all_of(const tf_workload *wl, const tf_index *ix) {
 }
 
 /* The loops inside of one that uses the same box again. */
-static uint64_t come_back(const low_loops_around *w, uint64_t mask) {
+static uint64_t come_back(const lower_loops_around *w, uint64_t mask) {
   for (int i = 0; i < w->depth; i++)
-    if (!(mask >> i & 1) && !ir_is_aside(w->loop[i]) && w->loop[i]->loop.trip > 1) return ~UINT64_C(0) << i;
+    if (!(mask >> i & 1) && !ir_is_parallel(w->loop[i]) && w->loop[i]->loop.trip > 1) return ~UINT64_C(0) << i;
   return 0;
 }
 
@@ -48,15 +48,15 @@ static double words_of(const ir_range *r, int rank) {
   return words;
 }
 
-static uint64_t box_moves(const low_loops_around *w, const ir_range *r, int rank) {
+static uint64_t box_moves(const lower_loops_around *w, const ir_range *r, int rank) {
   uint64_t mask = 0;
   for (int i = 0; i < rank; i++)
-    mask |= low_range_hangs_on(w->moves, &r[i]);
+    mask |= lower_range_hangs_on(w->moves, &r[i]);
   return mask;
 }
 
 /* Extends to their whole length the ranks that change where control returns, if that saves copies. */
-static void widen(low_loops_around *w, ir_stmt *s) {
+static void widen(lower_loops_around *w, ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   const tf_workload *wl = w->w->plan->wl;
   const tf_ref *a = &wl->ops[s->op].reads[p->a];
@@ -64,36 +64,36 @@ static void widen(low_loops_around *w, ir_stmt *s) {
   const uint64_t mask = box_moves(w, p->slab, rank), again = come_back(w, mask);
   ir_range *wide = TF_ARRAY(w->w->p->arena, ir_range, (size_t)rank);
   cpu_product *product = TF_NEW(w->w->p->arena, cpu_product);
-  if (low_failed(w->w) || !(mask & again)) return;
+  if (lower_failed(w->w) || !(mask & again)) return;
   for (int r = 0; r < rank; r++)
-    wide[r] = low_range_hangs_on(w->moves, &p->slab[r]) & again ? all_of(wl, &a->index[r]) : p->slab[r];
+    wide[r] = lower_range_hangs_on(w->moves, &p->slab[r]) & again ? all_of(wl, &a->index[r]) : p->slab[r];
   const double words = words_of(wide, rank);
   if (words > INT32_MAX ||
       SPARES * fills(w, box_moves(w, wide, rank)) * words > fills(w, mask) * words_of(p->slab, rank))
     return;
   *product = *p;
   product->slab = wide;
-  w->w->p->buffers[p->pack].words = low_slab_words(p, wide, rank);
+  w->w->p->buffers[p->pack].words = lower_slab_words(p, wide, rank);
   cpu_note *note = cpu_edit(w->w->p, s);
   if (note) note->product = product;
 }
 
 /* Which panels the nest that runs next needs: depends on how the innermost loop moves them. */
-static cpu_next next_of(const low_loops_around *w, const ir_stmt *s) {
+static cpu_next next_of(const lower_loops_around *w, const ir_stmt *s) {
   int i = w->depth - 1;
   while (i >= 0 && w->loop[i]->loop.trip == 1)
     i--;
-  if (i < 0 || ir_is_aside(w->loop[i])) return CPU_NEXT_SAME;
-  if (low_hangs_on(w->moves, s->range[cpu_of(s)->product->n].lo) >> i & 1) return CPU_NEXT_LANES;
-  return low_hangs_on(w->moves, s->range[w->w->plan->wl->ops[s->op].n_out_dims].lo) >> i & 1 ? CPU_NEXT_SUMS
-                                                                                             : CPU_NEXT_SAME;
+  if (i < 0 || ir_is_parallel(w->loop[i])) return CPU_NEXT_SAME;
+  if (lower_hangs_on(w->moves, s->range[cpu_of(s)->product->n].lo) >> i & 1) return CPU_NEXT_LANES;
+  return lower_hangs_on(w->moves, s->range[w->w->plan->wl->ops[s->op].n_out_dims].lo) >> i & 1 ? CPU_NEXT_SUMS
+                                                                                               : CPU_NEXT_SAME;
 }
 
-bool low_panels_pass(const tf_arch *a, int64_t words) { return words > low_close_words(a) / SHARE; }
+bool lower_panels_pass(const tf_arch *a, int64_t words) { return words > lower_close_words(a) / SHARE; }
 
-static void prefetch(low_loops_around *w, ir_stmt *s) {
+static void prefetch(lower_loops_around *w, ir_stmt *s) {
   const int64_t words = w->w->p->buffers[cpu_of(s)->product->channels.panels].words;
-  cpu_product *p = low_panels_pass(w->w->plan->arch, words) ? TF_NEW(w->w->p->arena, cpu_product) : NULL;
+  cpu_product *p = lower_panels_pass(w->w->plan->arch, words) ? TF_NEW(w->w->p->arena, cpu_product) : NULL;
   if (!p) return;
   *p = *cpu_of(s)->product;
   p->channels.next = next_of(w, s);
@@ -101,13 +101,13 @@ static void prefetch(low_loops_around *w, ir_stmt *s) {
   if (note) note->product = p;
 }
 
-static void product(low_loops_around *w, ir_stmt *s) {
+static void product(lower_loops_around *w, ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   if (p->way != CPU_CHANNELS) return;
   if (p->slab && p->keep_slab) widen(w, s);
   if (!w->w->p->machine.choices.at[TF_CHOICE_PREFETCH]) prefetch(w, s);
 }
 
-void low_around_channels(lowering *w) {
-  low_walk_loops(&(low_loops_around){.w = w, .product = product, .together = true});
+void lower_around_channels(lowering *w) {
+  lower_walk_loops(&(lower_loops_around){.w = w, .product = product, .together = true});
 }

@@ -29,7 +29,7 @@ static bool saves(const lowering *w, const ir_stmt *s, const ir_stmt *next) {
   if (next->kind != IR_SAVE || next->op != s->op || next->save.from != w->p->buffer_of[op_of(w, s)->out]) return false;
   bool all = w->p->buffers[next->save.to].type == cpu_of(s)->product->kernel->leaves;
   for (int k = 0; k < op_of(w, s)->n_out_dims; k++)
-    all &= low_same_range(&s->range[k], &next->range[k]);
+    all &= lower_same_range(&s->range[k], &next->range[k]);
   return all;
 }
 
@@ -47,9 +47,9 @@ static bool copies(const lowering *w, const ir_stmt *s, const ir_stmt *next) {
   bool all = reader->dims[q->m] == op->dims[p->m] && reader->dims[q->k] == op->dims[p->n];
   for (int r = 0; all && r < z->rank; r++) {
     const tf_index *ix = &a->index[r];
-    const int k = low_find_dim(reader, op->dims[r]);
+    const int k = lower_find_dim(reader, op->dims[r]);
     const bool matrix = r == p->m || r == p->n;
-    all = low_is_dim(ix, op->dims[r]) && k >= 0 && low_same_range(&s->range[r], &next->range[k]) &&
+    all = lower_is_dim(ix, op->dims[r]) && k >= 0 && lower_same_range(&s->range[r], &next->range[k]) &&
           (matrix ? s->range[r].exact : s->range[r].most == 1);
   }
   /* padding of rows: a kernel of whole tiles stores zeros; rows after the last may hold anything, as their sums are
@@ -65,10 +65,10 @@ static void round_in(lowering *w, const ir_body *body) {
       if (body->s[k]->kind != IR_LET) next = body->s[k];
     if (!next || !is_whole(w, s) || !(saves(w, s, next) || copies(w, s, next))) continue;
     cpu_note *n = cpu_edit(w->p, s), *done = cpu_edit(w->p, next);
-    if (low_failed(w)) return;
+    if (lower_failed(w)) return;
     n->rounds_for = next;
     *(next->kind == IR_NEST ? &done->copied : &done->done) = true;
   }
 }
 
-void low_round_early(lowering *w) { round_in(w, &w->p->body); }
+void lower_round_early(lowering *w) { round_in(w, &w->p->body); }

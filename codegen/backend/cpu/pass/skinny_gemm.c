@@ -9,7 +9,7 @@
 
 static bool reads(const lowering *w, const tf_op *op, int read, int k) {
   const tf_ref *ref = &op->reads[read];
-  return low_reads_dim(ref, w->plan->wl->tensors[ref->tensor].rank, op->dims[k]);
+  return lower_reads_dim(ref, w->plan->wl->tensors[ref->tensor].rank, op->dims[k]);
 }
 
 /* How often the whole workload uses a word of b. */
@@ -33,7 +33,7 @@ static int64_t words_of(const tf_tensor *z) {
 static bool runs(const lowering *w, const tf_op *op, int read, int k) {
   const tf_ref *ref = &op->reads[read];
   const int last = w->plan->wl->tensors[ref->tensor].rank - 1;
-  if (last < 0 || low_reads_dim(ref, last, op->dims[k])) return false;
+  if (last < 0 || lower_reads_dim(ref, last, op->dims[k])) return false;
   for (int t = 0; t < ref->index[last].n_terms; t++)
     if (ref->index[last].terms[t].dim == op->dims[k]) return ref->index[last].terms[t].coef == 1;
   return false;
@@ -42,7 +42,7 @@ static bool runs(const lowering *w, const tf_op *op, int read, int k) {
 /* Sums that are stored as bfloat16 are computed in a float32 buffer. */
 static bool is_real(const lowering *w, int z) {
   const ir_type type = w->p->buffers[w->p->buffer_of[z]].type;
-  return (type == IR_F32 || type == IR_BF16) && !low_padded(&w->plan->wl->tensors[z]);
+  return (type == IR_F32 || type == IR_BF16) && !lower_padded(&w->plan->wl->tensors[z]);
 }
 
 static bool has_rows(const lowering *w, const tf_op *op, int b) {
@@ -91,19 +91,19 @@ static bool tiles_pay(const lowering *w, const tf_op *op, int b, int k) {
 
 /* Whether such weights, with neighbours along n, pass by in panels (codegen/intrin/stream.c): where enough rows use
  * each that multiplying takes longer than reading, and so few that they stay close beside it. */
-bool low_streams(const lowering *w, int o, int b, const ir_range *range) {
+bool lower_streams(const lowering *w, int o, int b, const ir_range *range) {
   enum { ROWS = 128 };
   const tf_op *op = &w->plan->wl->ops[o];
   const tf_tensor *z = &w->plan->wl->tensors[op->reads[b].tensor];
   const ir_kernel *kernel = w->p->machine.real;
   if (!kernel || z->producer >= 0 || z->rank != 2 || op->n_dims != 3 || op->n_out_dims != 2 || !has_rows(w, op, b) ||
-      !runs(w, op, b, 1) || low_is_whole(w, o) || low_padded(z) ||
-      low_padded(&w->plan->wl->tensors[op->reads[1 - b].tensor]))
+      !runs(w, op, b, 1) || lower_is_whole(w, o) || lower_padded(z) ||
+      lower_padded(&w->plan->wl->tensors[op->reads[1 - b].tensor]))
     return false;
   for (int k = 0; k < 3; k++)
     if (!range[k].exact) return false;
   return w->p->buffers[w->p->buffer_of[op->reads[b].tensor]].type == kernel->b &&
-         range[2].most % kernel->k_round == 0 && words_of(z) > low_close_words(w->plan->arch) &&
+         range[2].most % kernel->k_round == 0 && words_of(z) > lower_close_words(w->plan->arch) &&
          range[0].most <= ROWS && tf_micro_streams(&w->p->machine, kernel, range[0].most);
 }
 
@@ -120,9 +120,9 @@ static int64_t panel_of(const lowering *w, const ir_stmt *nest, const cpu_produc
 
 /* A panel that is laid out here stays in the first cache while all tiles use it (measured on Zen 5, 17 rows by 768 x
  * 2304: twice as long ones took 1.12 times as long). */
-void low_stream(const lowering *w, const ir_stmt *nest, cpu_product *p) {
+void lower_stream(const lowering *w, const ir_stmt *nest, cpu_product *p) {
   enum { EACH = 8 }; /* of steps, which are rounded up to it */
-  const int64_t close = low_close_words(w->plan->arch), m = nest->range[p->m].most,
+  const int64_t close = lower_close_words(w->plan->arch), m = nest->range[p->m].most,
                 k = nest->range[p->k].most / p->kernel->group;
   p->pairs.wide = panel_of(w, nest, p);
   const int64_t first = (int64_t)(w->plan->arch->core.stays / (double)sizeof(float)),
@@ -148,7 +148,7 @@ static bool is_few(const lowering *w, int o, int b, int *k) {
   if (uses(w, op, b) > tf_micro_few_rows(w->p->machine.registers) && !tiles_pay(w, op, b, *k)) return false;
   if (op->n_dims > op->n_out_dims + 1 && !is_long(w, op, b, *k)) return false;
   const tf_tensor *z = &w->plan->wl->tensors[op->reads[b].tensor];
-  const bool is_far = words_of(z) > low_close_words(w->plan->arch), weights = z->producer < 0 && z->rank == 2;
+  const bool is_far = words_of(z) > lower_close_words(w->plan->arch), weights = z->producer < 0 && z->rank == 2;
   if (!has_rows(w, op, b) || (!is_far && !weights && is_fewer(w, op, b))) return is_long(w, op, b, *k);
   return is_far;
 }
@@ -162,21 +162,21 @@ static bool spreads(const lowering *w, int o) {
   return false;
 }
 
-bool low_few_streams(const lowering *w, int o, int b, bool *tiles) {
+bool lower_few_streams(const lowering *w, int o, int b, bool *tiles) {
   enum { DIMS = 3 };
   int k;
   const tf_op *op = &w->plan->wl->ops[o];
   ir_range range[DIMS] = {0};
   for (k = 0; k < DIMS && k < op->n_dims; k++)
     range[k] = w->cur[o * w->plan->wl->n_dims + op->dims[k]];
-  const bool streams = low_streams(w, o, b, range);
+  const bool streams = lower_streams(w, o, b, range);
   *tiles = streams || uses(w, op, b) > tf_micro_few_rows(w->p->machine.registers);
   return (streams || is_few(w, o, b, &k)) && (w->in_parallel || !spreads(w, o));
 }
 
 static int columns(int64_t n) { return n < 1 ? 1 : n > INT_MAX ? INT_MAX : (int)n; }
 
-bool low_few(const lowering *w, const ir_stmt *nest, cpu_product *p) {
+bool lower_few(const lowering *w, const ir_stmt *nest, cpu_product *p) {
   static const ir_kernel kernel = {"f32", IR_F32, IR_F32, IR_F32, 1, 1, 1, 1, IR_F32, false};
   int k;
   const ir_buffer *c = &w->p->buffers[w->p->buffer_of[w->plan->wl->ops[nest->op].out]];
@@ -187,7 +187,7 @@ bool low_few(const lowering *w, const ir_stmt *nest, cpu_product *p) {
   p->few.along_k = runs(w, &w->plan->wl->ops[nest->op], p->b, k);
   /* of the memory's half that stays, a quarter for rows of b; sums may take the other half, too, as they come in turn
    */
-  const int64_t close = low_close_words(w->plan->arch), rows = p->m < 0 ? 1 : nest->range[p->m].most;
+  const int64_t close = lower_close_words(w->plan->arch), rows = p->m < 0 ? 1 : nest->range[p->m].most;
   p->few.strip = columns(close / 4 / TF_MICRO_FEW_STEPS);
   p->few.block = columns(2 * close / rows);
   return true;

@@ -11,17 +11,17 @@ static int root(const ir_program *p, int buffer) {
   return p->buffers[buffer].shares >= 0 ? p->buffers[buffer].shares : buffer;
 }
 
-/* Buffers in one memory have one box (low_share), and keep one layout. */
+/* Buffers in one memory have one box (lower_share), and keep one layout. */
 static void space_out(lowering *w, int place) {
   for (int i = 0; i < w->p->n_buffers; i++) {
     ir_buffer *b = &w->p->buffers[i];
     if (b->tensor < 0 || root(w->p, i) != place) continue;
-    b->gap = low_line_bytes(w->plan->arch) / ir_bytes(b->type);
+    b->gap = lower_line_bytes(w->plan->arch) / ir_bytes(b->type);
     b->words = b->words / b->extent[b->rank - 1] * (b->extent[b->rank - 1] + b->gap);
   }
 }
 
-/* Whether a product takes rows at that place as one (low_merge_rows): they must have no gap. */
+/* Whether a product takes rows at that place as one (lower_merge_rows): they must have no gap. */
 static bool is_merged(const lowering *w, const ir_body *body, int place) {
   bool is = false;
   for (int i = 0; i < body->n && !is; i++) {
@@ -39,7 +39,7 @@ static bool is_merged(const lowering *w, const ir_body *body, int place) {
 
 /* From how many bytes apart, and multiples of that, rows fall into the same sets. */
 static int64_t same_sets(const tf_arch *a, const cpu_product *p) {
-  if (p->kernel->m_round > 1) return 2 * low_line_bytes(a);
+  if (p->kernel->m_round > 1) return 2 * lower_line_bytes(a);
   return a->core.page >= 1 ? (int64_t)a->core.page : 1;
 }
 
@@ -49,7 +49,7 @@ static void product(lowering *w, const ir_stmt *s) {
   const int place = root(w->p, w->p->buffer_of[w->plan->wl->ops[s->op].out]);
   const ir_buffer *b = &w->p->buffers[place];
   if (b->role != IR_BOX || b->tensor < 0 || b->rank < 2 || b->gap || b->block.by) return;
-  const int64_t bytes = b->extent[b->rank - 1] * ir_bytes(b->type), line = low_line_bytes(w->plan->arch);
+  const int64_t bytes = b->extent[b->rank - 1] * ir_bytes(b->type), line = lower_line_bytes(w->plan->arch);
   if (bytes > TILE_LINES * line && bytes % same_sets(w->plan->arch, p) == 0 && !is_merged(w, &w->p->body, place))
     space_out(w, place);
 }
@@ -61,4 +61,4 @@ static void walk(lowering *w, const ir_body *body) {
   }
 }
 
-void low_space_rows(lowering *w) { walk(w, &w->p->body); }
+void lower_space_rows(lowering *w) { walk(w, &w->p->body); }

@@ -1,6 +1,6 @@
 /* How far reads leave the tensors that they read, and what borders thereby cut off the ranges of ops. */
-#ifndef MODEL_FLOW_LOST_H
-#define MODEL_FLOW_LOST_H
+#ifndef MODEL_FLOW_OUT_OF_BOUNDS_H
+#define MODEL_FLOW_OUT_OF_BOUNDS_H
 #include "model/flow/plan.h"
 #include "model/tree/infer.h"
 

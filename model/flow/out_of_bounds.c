@@ -1,4 +1,4 @@
-#include "model/flow/lost.h"
+#include "model/flow/out_of_bounds.h"
 
 #include "base/checked.h"
 #include "model/flow/range.h"

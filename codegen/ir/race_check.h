@@ -1,6 +1,6 @@
 /* Detects data races between concurrent steps and pending copies: the interpreter calls it at every access. */
-#ifndef CODEGEN_IR_WATCH_H
-#define CODEGEN_IR_WATCH_H
+#ifndef CODEGEN_IR_RACE_CHECK_H
+#define CODEGEN_IR_RACE_CHECK_H
 #include "codegen/ir/ir.h"
 
 /* Identifies a step of the mapped loops around: 1 + its number at each depth of IR_MAPS, 0 where there is no such

@@ -1,4 +1,4 @@
-#include "search/bound/slope_inside.h"
+#include "search/bound/slope_in_bounds.h"
 
 #include <math.h>
 
@@ -58,7 +58,7 @@ static uint64_t dims_of(const tf_index *ix) {
 
 /* Indices without common dims are independent, so their shares multiply; otherwise, and where a mask leaves out
  * points, what is lost is summed. */
-double slope_inside(const tf_demand *d, int o) {
+double slope_in_bounds(const tf_demand *d, int o) {
   const tf_op *op = &d->wl->ops[o];
   double share = 1;
   uint64_t met = 0;
