@@ -37,8 +37,8 @@ static void range(ir_checker *c, const char *what, const ir_range *r) {
   ir_must_be_set(c, what, r->lo);
   ir_must_be_set(c, what, r->hi);
   ir_must(c, r->most >= 0, "%s: a range of at most %lld", what, (long long)r->most);
-  ir_must(c, r->some || !r->exact, "%s: a range is always full, and may be empty", what);
-  ir_must(c, r->rest >= 0 && r->rest <= r->most, "%s: a rest of %lld of %lld", what, (long long)r->rest,
+  ir_must(c, r->never_empty || !r->exact, "%s: a range is always full, and may be empty", what);
+  ir_must(c, r->other >= 0 && r->other <= r->most, "%s: a rest of %lld of %lld", what, (long long)r->other,
           (long long)r->most);
   if (r->lo.var >= 0 || r->hi.var >= 0 || !r->exact) return;
   ir_must(c, r->hi.off - r->lo.off == r->most, "%s: %lld .. %lld holds not %lld", what, (long long)r->lo.off,
@@ -170,18 +170,18 @@ static void stack(ir_checker *c, const ir_stmt *s) {
   }
 }
 
-/* A sum must start over: each lower end of a reduced range that varies must be among the nest's `fresh`. */
+/* A sum must start over: each lower end of a reduced range that varies must be among the nest's `resets`. */
 static void sum_starts(ir_checker *c, const ir_stmt *s) {
   const tf_op *op = &c->wl->ops[s->op];
   for (int k = op->n_out_dims; c->ok && op->reduce != TF_ASSIGN && k < op->n_dims; k++) {
     const ir_atom lo = s->range[k].lo;
     bool asked = s->nest.part || (lo.var < 0 && lo.off == 0);
-    for (int i = 0; i < s->nest.n_fresh; i++)
-      asked |= ir_same(lo, s->nest.fresh[i]) || (lo.var >= 0 && is_since(c, s->nest.fresh[i], lo));
+    for (int i = 0; i < s->nest.n_resets; i++)
+      asked |= ir_same(lo, s->nest.resets[i]) || (lo.var >= 0 && is_since(c, s->nest.resets[i], lo));
     ir_must(c, asked, "nest %s: its sum over '%s' never starts", op->name, c->wl->dims[op->dims[k]].name);
   }
-  for (int i = 0; c->ok && i < s->nest.n_fresh; i++)
-    ir_must_be_set(c, "nest", s->nest.fresh[i]);
+  for (int i = 0; c->ok && i < s->nest.n_resets; i++)
+    ir_must_be_set(c, "nest", s->nest.resets[i]);
 }
 
 static void nest(ir_checker *c, const ir_stmt *s) {
@@ -248,7 +248,7 @@ static void loop(ir_checker *c, const ir_stmt *s) {
   ir_must(c, s->loop.map == IR_SERIAL || c->p->platform->maps >> s->loop.map & 1, "for: the target has no %s",
           map->name);
 #define X(id, name_of, is_aside, can_meet, at)                                                                         \
-  ir_must(c, !map->aside || !(c->maps >> IR_##id & 1) || at < map->depth, "for: %s within %s", map->name, name_of);
+  ir_must(c, !map->parallel || !(c->maps >> IR_##id & 1) || at < map->depth, "for: %s within %s", map->name, name_of);
   IR_MAPS(X)
 #undef X
   sets(c, "for", s->loop.var, false);
@@ -336,7 +336,7 @@ static void carry(ir_checker *c, const ir_stmt *s) {
 
 static void correct(ir_checker *c, const ir_stmt *s) {
   const int before = s->correct.before, after = s->correct.after;
-  ir_must_be_set(c, "correct", s->correct.fresh);
+  ir_must_be_set(c, "correct", s->correct.resets);
   reads(c, "correct", after);
   reads(c, "correct", before);
   for (int i = 0; i < s->correct.n_carries; i++)

@@ -40,14 +40,14 @@ typedef struct {
 /* The values lo <= value < hi. */
 typedef struct {
   ir_atom lo, hi;
-  int64_t most;    /* upper bound on its length */
-  bool some;       /* it is never empty */
-  bool exact;      /* its length is always `most`; implies some */
-  int64_t rest;    /* where not exact: its length is always most, rest, one of also, or 0; 0: unknown */
-  int64_t also[2]; /* with rest; 0: none */
+  int64_t most; /* upper bound on its length */
+  bool never_empty;
+  bool exact;      /* its length is always `most`; implies never_empty */
+  int64_t other;   /* where not exact: its length is always most, other, one of more, or 0; 0: unknown */
+  int64_t more[2]; /* with other; 0: none */
 } ir_range;
 
-/* What a loop's steps are mapped to: id; name; aside: whether steps run concurrently, sharing nothing but what they
+/* What a loop's steps are mapped to: id; name; parallel: whether steps run concurrently, sharing nothing but what they
  * read or what a barrier separates; meets: whether they can synchronise at a barrier; depth: a loop may be nested only
  * in loops of smaller depth. */
 #define IR_MAPS(X)                                                                                                     \
@@ -57,7 +57,7 @@ typedef struct {
   X(WARP, "warp", true, true, 2)                                                                                       \
   X(LANE, "lane", true, true, 3)
 typedef enum {
-#define X(id, name, aside, meets, depth) IR_##id,
+#define X(id, name, parallel, meets, depth) IR_##id,
   IR_MAPS(X)
 #undef X
 } ir_map;
@@ -65,7 +65,7 @@ typedef enum {
 /* The row of a map. */
 typedef struct {
   const char *name;
-  bool aside, meets;
+  bool parallel, meets;
   int depth;
 } ir_map_facts;
 const ir_map_facts *ir_map_of(ir_map map);
@@ -283,10 +283,10 @@ struct ir_stmt {
     struct {
       int n_common;
     } together;
-    struct { /* evaluates op at all points of range[]; a reduction starts over where all `fresh` are 0 */
-      int n_fresh;
-      ir_atom *fresh; /* lower ends of the reduced dims */
-      bool part; /* steps side by side have parts of its sum: `fresh` counts their own steps, or is empty, whatever the
+    struct { /* evaluates op at all points of range[]; a reduction starts over where all `resets` are 0 */
+      int n_resets;
+      ir_atom *resets; /* lower ends of the reduced dims */
+      bool part; /* steps side by side have parts of its sum: `resets` counts their own steps, or is empty, whatever the
                     lower ends */
       bool finite; /* a running maximum by which sums are corrected: it starts at the lowest finite number instead of
                       -inf, so that rows that are all -inf so far give exp(-inf - maximum) = 0 and exp(old - new) is a
@@ -302,13 +302,13 @@ struct ir_stmt {
       int from, to;
       bool clears;
     } carry;
-    struct { /* where `fresh`, the lower end of the streamed range, is not 0: the op's output, and the buffers that
+    struct { /* where `resets`, the lower end of the streamed range, is not 0: the op's output, and the buffers that
                 carry its sums, times exp(rate * (`before` - `after`)) */
       int before, after; /* buffers */
       double rate;       /* above 0 */
       int n_carries;
       const int *carries;
-      ir_atom fresh;
+      ir_atom resets;
     } correct;
     struct {  /* where `last`, the upper end of the streamed range, is `at`: the op's output divided by `by` */
       int by; /* buffer */
@@ -344,7 +344,7 @@ int ir_n_ranges(const ir_program *p, const ir_stmt *s);
 /* Whether the statement is a loop whose steps run side by side. */
 bool ir_is_parallel(const ir_stmt *s);
 /* Whether there is such a loop in the body, or a statement of that kind, at any depth. */
-bool ir_has_aside(const ir_body *b);
+bool ir_has_parallel(const ir_body *b);
 bool ir_has(const ir_body *b, ir_kind kind);
 /* Whether the statement itself reads or writes the buffer, other than through the operands of an op. */
 bool ir_names(const ir_stmt *s, int buffer);

@@ -116,9 +116,9 @@ static void nest(const dump *d, const ir_stmt *s, int depth) {
   const tf_op *op = &d->wl->ops[s->op];
   fprintf(d->out, "nest %s", op->name);
   over(d, s);
-  if (op->reduce != TF_ASSIGN) fputs(s->nest.n_fresh ? " afresh where 0 is" : " afresh", d->out);
-  for (int i = 0; i < s->nest.n_fresh; i++)
-    fputc(' ', d->out), atom(d, s->nest.fresh[i]);
+  if (op->reduce != TF_ASSIGN) fputs(s->nest.n_resets ? " afresh where 0 is" : " afresh", d->out);
+  for (int i = 0; i < s->nest.n_resets; i++)
+    fputc(' ', d->out), atom(d, s->nest.resets[i]);
   if (s->nest.finite) fputs(" from the lowest finite number", d->out);
   if (s->nest.divides >= 0) fputs(", not divided yet", d->out);
   noted(d, s, depth);
@@ -173,7 +173,7 @@ static void stmt(const dump *d, const ir_stmt *s, int depth) {
   case IR_CORRECT:
     fprintf(d->out, "correct %s", d->wl->ops[s->op].name), over(d, s);
     fprintf(d->out, " by %s", d->p->buffers[s->correct.after].name), rate(d, s->correct.rate);
-    fputs(" unless 0 is ", d->out), atom(d, s->correct.fresh);
+    fputs(" unless 0 is ", d->out), atom(d, s->correct.resets);
     fputc('\n', d->out);
     break;
   case IR_DIVIDE:

@@ -46,12 +46,12 @@ const ir_map_facts *ir_map_of(ir_map map) {
   return &rows[map];
 }
 
-bool ir_is_parallel(const ir_stmt *s) { return s->kind == IR_FOR && ir_map_of(s->loop.map)->aside; }
+bool ir_is_parallel(const ir_stmt *s) { return s->kind == IR_FOR && ir_map_of(s->loop.map)->parallel; }
 
-bool ir_has_aside(const ir_body *b) {
+bool ir_has_parallel(const ir_body *b) {
   bool any = false;
   for (int i = 0; i < b->n && !any; i++)
-    any = ir_is_parallel(b->s[i]) || ir_has_aside(&b->s[i]->body);
+    any = ir_is_parallel(b->s[i]) || ir_has_parallel(&b->s[i]->body);
   return any;
 }
 

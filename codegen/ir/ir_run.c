@@ -211,10 +211,10 @@ static void merge_point(machine *m, const ir_stmt *s, const int64_t *point, bool
 
 /* Whether the length n is one that the range may have. */
 static bool may_be(const ir_range *r, int64_t n) {
-  bool known = n <= 0 || n == r->most || n == r->rest;
-  for (size_t i = 0; i < sizeof r->also / sizeof *r->also; i++)
-    known |= n == r->also[i];
-  return r->exact ? n == r->most : n <= r->most && (r->rest == 0 || known);
+  bool known = n <= 0 || n == r->most || n == r->other;
+  for (size_t i = 0; i < sizeof r->more / sizeof *r->more; i++)
+    known |= n == r->more[i];
+  return r->exact ? n == r->most : n <= r->most && (r->other == 0 || known);
 }
 
 /* Called at each point; fresh: reductions start over. */
@@ -333,8 +333,8 @@ static void forget(machine *m, const ir_stmt *s) {
 static void nest(machine *m, const ir_stmt *s) {
   if (m->noted && s->note) m->p->platform->notes->enter(m->noted, m->p, m->var, m->counts->buffer, s);
   bool fresh = true;
-  for (int i = 0; i < s->nest.n_fresh; i++)
-    fresh &= atom(m, s->nest.fresh[i]) == 0;
+  for (int i = 0; i < s->nest.n_resets; i++)
+    fresh &= atom(m, s->nest.resets[i]) == 0;
   walk(m, s, nest_point, fresh);
 }
 
@@ -430,7 +430,7 @@ static void step(machine *m, const ir_stmt *s) {
   case IR_SAVE: walk(m, s, save_point, false); break;
   case IR_CARRY: walk(m, s, carry_point, false); break;
   case IR_CORRECT:
-    if (atom(m, s->correct.fresh) != 0) walk(m, s, correct_point, false);
+    if (atom(m, s->correct.resets) != 0) walk(m, s, correct_point, false);
     break;
   case IR_DIVIDE:
     if (atom(m, s->divide.last) == s->divide.at) walk(m, s, divide_point, false);

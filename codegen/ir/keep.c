@@ -5,9 +5,9 @@
 #include <string.h>
 
 static bool may_be_left(const ir_range *made, int64_t n) {
-  bool may = made->rest == 0 || n == made->most || n == made->rest;
-  for (size_t i = 0; i < sizeof made->also / sizeof *made->also; i++)
-    may |= n == made->also[i];
+  bool may = made->other == 0 || n == made->most || n == made->other;
+  for (size_t i = 0; i < sizeof made->more / sizeof *made->more; i++)
+    may |= n == made->more[i];
   return may;
 }
 

@@ -163,14 +163,14 @@ static bool open_parts(lowering *w, int o, int k, int64_t most, ir_atom *digit, 
   lower_open(w, &s->body);
   *digit = (ir_atom){s->loop.var, 0};
   *r = lower_split(w, w->p->dim_id[dim], *r, *digit, step, *trip);
-  if (r->some) return true;
+  if (r->never_empty) return true;
   ir_stmt *may = lower_add(w, IR_IF);
   if (!may) return false;
   may->guard.n = 1;
   may->guard.range = TF_ARRAY(w->p->arena, ir_range, 1);
   if (!lower_failed(w)) *may->guard.range = *r;
   lower_open(w, &may->body);
-  r->some = true;
+  r->never_empty = true;
   return true;
 }
 

@@ -16,10 +16,10 @@ int lower_split_guarded(lowering *w, int l, ir_atom digit, ir_range *guard) {
     for (int k = 0; k < n; k++)
       new &= !lower_same_range(&guard[k], r);
     if (new) guard[n++] = *r;
-    always |= r->some;
+    always |= r->never_empty;
   }
   for (int i = 0; n == 1 && i < pl->n_leader; i++) /* narrows the ranges inside the guard */
-    lower_range(w, pl->leaders[i], pl->dim)->some = true;
+    lower_range(w, pl->leaders[i], pl->dim)->never_empty = true;
   return always ? 0 : n;
 }
 
@@ -34,7 +34,7 @@ void lower_split_leaders(lowering *w, int l, ir_atom digit) {
 
 ir_range lower_whole_range(const tf_workload *wl, int d) {
   int64_t extent = wl->dims[d].extent;
-  return (ir_range){.lo = ir_number(0), .hi = ir_number(extent), .most = extent, .some = true, .exact = true};
+  return (ir_range){.lo = ir_number(0), .hi = ir_number(extent), .most = extent, .never_empty = true, .exact = true};
 }
 
 static ir_range inferred_range(lowering *w, int o, int k, int n) {

@@ -100,10 +100,10 @@ lower_mark lower_guard_nonempty(lowering *w, int child, int z) {
   for (int o = 0; o < p->wl->n_ops && !lower_failed(w); o++) {
     const tf_op *op = &p->wl->ops[o];
     if (!tf_plan_above(p, child, p->tree->op_node[o]) || (z >= 0 && !tf_op_reads(op, z))) continue;
-    ir_range one = {.lo = ir_number(0), .hi = ir_number(1), .some = true};
+    ir_range one = {.lo = ir_number(0), .hi = ir_number(1), .never_empty = true};
     guard[n] =
         lower_unless_idle(w, o, op->n_dims ? *lower_range(w, o, op->dims[0]) : one, op->n_dims ? op->dims[0] : -1);
-    always |= guard[n++].some;
+    always |= guard[n++].never_empty;
   }
   ir_stmt *s = always ? NULL : lower_add(w, IR_IF);
   if (!s) return mark;
@@ -175,9 +175,9 @@ static void left_lengths(lowering *w, const ir_range *need, int n, ir_range *lef
   const tf_path *path = &w->plan->path[n];
   const ir_range all = *need;
   start_over *over = TF_ARRAY(w->p->arena, start_over, (size_t)w->plan->wl->n_dims);
-  bool known = over && (need->exact || need->rest);
+  bool known = over && (need->exact || need->other);
   for (int i = 0; known && !need->exact && i < 3; i++)
-    known = lower_add_length(left, i ? need->also[i - 1] : need->rest);
+    known = lower_add_length(left, i ? need->more[i - 1] : need->other);
   for (int k = path->n - 1; known && k >= 0; k--) {
     int l = path->loops[k];
     if (!(path->temporal >> k & 1) || w->run.trip[l] == 1 || w->var_of[l] < 0) continue;
@@ -189,13 +189,13 @@ static void left_lengths(lowering *w, const ir_range *need, int n, ir_range *lef
     add_loop(w, l, by, &over[w->plan->loops[l].dim]);
     if (apart < 0) apart = -apart;
     if (apart < need->most) known &= lower_add_length(left, apart);
-    if (apart < need->most && !need->exact && need->rest)
-      known &= lower_add_length(left, need->rest - (need->most - apart));
+    if (apart < need->most && !need->exact && need->other)
+      known &= lower_add_length(left, need->other - (need->most - apart));
   }
-  if (known && !left->rest) left->rest = left->most;
+  if (known && !left->other) left->other = left->most;
   if (known) return;
-  left->rest = all.exact ? all.most : all.rest;
-  memcpy(left->also, all.also, sizeof left->also);
+  left->other = all.exact ? all.most : all.other;
+  memcpy(left->more, all.more, sizeof left->more);
 }
 
 /* ---- the scope --------------------------------------------------------------------------------------------------- */

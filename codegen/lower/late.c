@@ -34,7 +34,7 @@ static bool passes(const lowering *w, int z) {
 /* Whether the nest computes the complete sum, from its start. */
 static bool sums_all(const lowering *w, const ir_stmt *s) {
   const tf_op *op = &w->plan->wl->ops[s->op];
-  bool all = s->nest.n_fresh == 0;
+  bool all = s->nest.n_resets == 0;
   for (int k = op->n_out_dims; k < op->n_dims; k++)
     all &= s->range[k].exact && s->range[k].lo.var < 0 && s->range[k].most == w->plan->wl->dims[op->dims[k]].extent;
   return all;

@@ -107,7 +107,7 @@ ir_atom lower_max(lowering *w, const char *name, ir_atom a, ir_atom b) { return 
 
 ir_atom lower_select(lowering *w, const char *name, ir_range r, ir_atom yes, ir_atom no) {
   ir_atom arg[4] = {r.lo, r.hi, yes, no};
-  if (r.some) return yes;
+  if (r.never_empty) return yes;
   return let(w, name, IR_PICK, 4, arg, NULL);
 }
 

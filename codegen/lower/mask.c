@@ -65,13 +65,13 @@ static bool block_of(lowering *w, const ir_range **q, const ir_range **l) {
   const tf_mask *m = &w->mask.of;
   *l = common(w, m->l);
   if (!*l || !(*l)->exact) return false;
-  if (m->by < 0) return (*q = common(w, m->q)) && (*q)->some;
+  if (m->by < 0) return (*q = common(w, m->q)) && (*q)->never_empty;
   const tf_ref *ref = data_of(w);
   bool one = true;
   for (int r = 0; r < w->plan->wl->tensors[ref->tensor].rank - 1; r++) {
     if (ref->index[r].n_terms == 0) continue;
     const ir_range *rows = common(w, ref->index[r].terms[0].dim);
-    one &= rows && rows->some;
+    one &= rows && rows->never_empty;
   }
   return one;
 }
@@ -131,7 +131,7 @@ static int64_t part_of_row(const lowering *w, int n, int64_t extent, int64_t ali
 static ir_range few_lengths(lowering *w, int n, const ir_range *q, const ir_range *l, int64_t alike) {
   const int64_t extent = w->plan->wl->dims[w->mask.of.l].extent;
   const int64_t part = part_of_row(w, n, extent, alike);
-  ir_range r = {.lo = ir_number(0), .hi = ir_number(extent), .most = extent, .some = true, .exact = part == 0};
+  ir_range r = {.lo = ir_number(0), .hi = ir_number(extent), .most = extent, .never_empty = true, .exact = part == 0};
   if (part == 0) return r;
   r.hi = limit_of(w, q, l, part);
   for (int64_t length = part; length < extent; length += part)
@@ -186,7 +186,7 @@ static void cut_stream(lowering *w, int n, const ir_range *q, const ir_range *l)
   const int64_t extent = w->plan->wl->dims[w->mask.of.l].extent;
   if (l->lo.var < 0 || extent % l->most != 0 || !all_void(w, n)) return;
   w->mask.seen = *l;
-  w->mask.seen.some = w->mask.seen.exact = false;
+  w->mask.seen.never_empty = w->mask.seen.exact = false;
   if (w->mask.of.by >= 0) {
     w->mask.seen.hi = lower_max(w, "seen", end_of(w, q, l), ir_number(1));
     w->mask.first = ir_number(0);
@@ -226,7 +226,7 @@ void lower_mask_open(lowering *w, int n) {
   const ir_range *q = NULL, *l;
   bool none;
   if (n != w->mask.scope || w->mask.of.lo > w->mask.of.hi || !block_of(w, &q, &l)) return;
-  const ir_range rows = q ? *q : (ir_range){.some = true}, keys = *l; /* before any of them is cut */
+  const ir_range rows = q ? *q : (ir_range){.never_empty = true}, keys = *l; /* before any of them is cut */
   if (streams(w, n, &none))
     cut_stream(w, n, &rows, &keys);
   else if (none && lower_mask_whole(w, l))

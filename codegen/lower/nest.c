@@ -29,13 +29,13 @@ const ir_stmt *lower_nest(lowering *w, int n) {
   s->nest.divides = lower_late_divisor(w, o);
   if ((w->target->copies || reads_narrow(w, op)) && !(s->nest.from = reads_from(w, op))) return NULL;
   s->range = TF_ARRAY(w->p->arena, ir_range, (size_t)op->n_dims + 1);
-  s->nest.fresh = TF_ARRAY(w->p->arena, ir_atom, (size_t)op->n_dims + 1);
+  s->nest.resets = TF_ARRAY(w->p->arena, ir_atom, (size_t)op->n_dims + 1);
   for (int k = 0; k < op->n_dims && !lower_failed(w); k++) {
     s->range[k] = *lower_range(w, o, op->dims[k]);
     if (k >= op->n_out_dims && s->range[k].lo.var >= 0)
-      s->nest.fresh[s->nest.n_fresh++] = lower_mask_fresh(w, o, op->dims[k], s->range[k].lo);
+      s->nest.resets[s->nest.n_resets++] = lower_mask_fresh(w, o, op->dims[k], s->range[k].lo);
   }
-  s->nest.finite = op->reduce == TF_REDUCE_MAX && s->nest.n_fresh > 0 && w->plan->stream_scope[o] >= 0 &&
+  s->nest.finite = op->reduce == TF_REDUCE_MAX && s->nest.n_resets > 0 && w->plan->stream_scope[o] >= 0 &&
                    w->plan->wl->tensors[op->out].n_consumers > 0;
   if (!lower_failed(w) && w->target->nest) w->target->nest(w, s);
   for (; at + 1 < w->into->n; at++) /* after the values that were requested for it */

@@ -4,46 +4,46 @@
 
 #include "codegen/lower/lower.h"
 
-enum { N_ALSO = sizeof((ir_range *)0)->also / sizeof(int64_t) };
+enum { N_ALSO = sizeof((ir_range *)0)->more / sizeof(int64_t) };
 
 bool lower_add_length(ir_range *r, int64_t length) {
-  if (length <= 0 || length == r->most || length == r->rest) return true;
-  if (!r->rest) {
-    r->rest = length;
+  if (length <= 0 || length == r->most || length == r->other) return true;
+  if (!r->other) {
+    r->other = length;
     return true;
   }
   for (int i = 0; i < N_ALSO; i++) {
-    if (!r->also[i]) r->also[i] = length;
-    if (r->also[i] == length) return true;
+    if (!r->more[i]) r->more[i] = length;
+    if (r->more[i] == length) return true;
   }
-  r->rest = 0;
-  memset(r->also, 0, sizeof r->also);
+  r->other = 0;
+  memset(r->more, 0, sizeof r->more);
   return false;
 }
 
 /* The i-th possible length of a range; 0: no more. */
 static int64_t length_of(const ir_range *r, int i) {
   if (i == 0) return r->most;
-  if (r->exact || !r->rest || i > 1 + N_ALSO) return 0;
-  return i == 1 ? r->rest : r->also[i - 2];
+  if (r->exact || !r->other || i > 1 + N_ALSO) return 0;
+  return i == 1 ? r->other : r->more[i - 2];
 }
 
 /* The possible lengths of the pieces of r. */
 static void split_lengths(ir_range *piece, const ir_range *r, int64_t step) {
-  bool known = r->exact || r->rest;
+  bool known = r->exact || r->other;
   for (int i = 0; known && length_of(r, i); i++) {
     int64_t all = length_of(r, i);
     known = lower_add_length(piece, all % step) && lower_add_length(piece, all < step ? all : step);
   }
-  if (known && !piece->rest) piece->rest = piece->most;
+  if (known && !piece->other) piece->other = piece->most;
 }
 
 ir_range lower_split(lowering *w, const char *name, ir_range r, ir_atom digit, int64_t step, int64_t trip) {
   ir_atom lo = lower_sum(w, name, r.lo, step, digit), end = {lo.var, lo.off + step};
   if (r.exact && step * trip == r.most)
-    return (ir_range){.lo = lo, .hi = end, .most = step, .some = true, .exact = true};
+    return (ir_range){.lo = lo, .hi = end, .most = step, .never_empty = true, .exact = true};
   ir_range piece = {.lo = lo, .hi = lower_min(w, name, r.hi, end), .most = step < r.most ? step : r.most};
-  piece.some = r.exact && step * (trip - 1) < r.most;
+  piece.never_empty = r.exact && step * (trip - 1) < r.most;
   split_lengths(&piece, &r, step);
   return piece;
 }
@@ -59,14 +59,14 @@ static void index_lengths(lowering *w, int op, const tf_index *ix, ir_range *v) 
     uneven = d;
     by = ix->terms[i].coef > 0 ? ix->terms[i].coef : -ix->terms[i].coef;
   }
-  if (!uneven || !uneven->rest) return;
-  v->rest = v->most - by * (uneven->most - uneven->rest);
-  for (int i = 0; i < N_ALSO && uneven->also[i]; i++)
-    lower_add_length(v, v->most - by * (uneven->most - uneven->also[i]));
+  if (!uneven || !uneven->other) return;
+  v->other = v->most - by * (uneven->most - uneven->other);
+  for (int i = 0; i < N_ALSO && uneven->more[i]; i++)
+    lower_add_length(v, v->most - by * (uneven->most - uneven->more[i]));
 }
 
 ir_range lower_index(lowering *w, int op, const tf_index *ix) {
-  ir_range v = {.lo = ir_number(ix->c), .hi = ir_number(ix->c + 1), .most = 1, .some = true, .exact = true};
+  ir_range v = {.lo = ir_number(ix->c), .hi = ir_number(ix->c + 1), .most = 1, .never_empty = true, .exact = true};
   for (int i = 0; i < ix->n_terms; i++) {
     const ir_range *d = lower_range(w, op, ix->terms[i].dim);
     int64_t c = ix->terms[i].coef;
@@ -75,7 +75,7 @@ ir_range lower_index(lowering *w, int op, const tf_index *ix) {
     v.hi = lower_sum(w, "hi", v.hi, c, c > 0 ? last : d->lo);
     v.most += (c > 0 ? c : -c) * (d->most - 1);
     v.exact &= d->exact;
-    v.some &= d->some;
+    v.never_empty &= d->never_empty;
   }
   if (v.exact) v.hi = (ir_atom){v.lo.var, v.lo.off + v.most};
   index_lengths(w, op, ix, &v);
@@ -89,17 +89,17 @@ static ir_range clip(lowering *w, const tf_tensor *z, int r, ir_range v) {
   int64_t lo = z->lo[r], end = lo + z->extent[r];
   const lower_span first = lower_span_of(w, v.lo), last = lower_span_of(w, v.hi);
   if (first.first >= lo && last.last <= end) return v;
-  const bool some = v.some && first.last < end && last.first > lo;
+  const bool some = v.never_empty && first.last < end && last.first > lo;
   v.lo = lower_max(w, "lo", v.lo, ir_number(lo));
   v.hi = lower_min(w, "hi", v.hi, ir_number(end));
-  v.some = some;
+  v.never_empty = some;
   v.exact = false;
-  v.rest = 0;
-  memset(v.also, 0, sizeof v.also);
+  v.other = 0;
+  memset(v.more, 0, sizeof v.more);
   v.most = v.most < z->extent[r] ? v.most : z->extent[r];
   if (v.lo.var < 0 && v.hi.var < 0 && v.lo.off < v.hi.off) { /* both ends are constants */
     v.most = v.hi.off - v.lo.off;
-    v.some = v.exact = true;
+    v.never_empty = v.exact = true;
   }
   return v;
 }
@@ -108,7 +108,7 @@ static ir_range clip(lowering *w, const tf_tensor *z, int r, ir_range v) {
 static ir_range hull(lowering *w, const tf_tensor *z, int r, ir_range a, ir_range b) {
   const ir_atom low = ir_number(INT64_MIN / 4), high = ir_number(INT64_MAX / 4);
   if (ir_same(a.lo, b.lo) && ir_same(a.hi, b.hi)) return a;
-  ir_range v = {.exact = a.exact && b.exact, .some = a.some || b.some, .most = z->extent[r]};
+  ir_range v = {.exact = a.exact && b.exact, .never_empty = a.never_empty || b.never_empty, .most = z->extent[r]};
   if (v.exact && a.lo.var == b.lo.var) { /* they differ by a constant */
     v.lo = lower_min(w, "lo", a.lo, b.lo);
     v.hi = lower_max(w, "hi", (ir_atom){a.lo.var, a.lo.off + a.most}, (ir_atom){b.lo.var, b.lo.off + b.most});
@@ -125,9 +125,9 @@ static ir_range hull(lowering *w, const tf_tensor *z, int r, ir_range a, ir_rang
 ir_range lower_unless_idle(lowering *w, int op, ir_range v, int but) {
   for (int d = 0; d < w->plan->wl->ops[op].n_dims; d++) {
     const ir_range *r = lower_range(w, op, w->plan->wl->ops[op].dims[d]);
-    if (r->some || w->plan->wl->ops[op].dims[d] == but) continue;
+    if (r->never_empty || w->plan->wl->ops[op].dims[d] == but) continue;
     v.hi = lower_select(w, "hi", *r, v.hi, v.lo);
-    v.some = v.exact = false;
+    v.never_empty = v.exact = false;
   }
   return v;
 }

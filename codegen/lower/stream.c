@@ -87,7 +87,7 @@ static void correct(lowering *w, int o, int x) {
   s->correct.after = w->p->buffer_of[w->plan->wl->ops[x].out];
   s->correct.before = saved(w, w->plan->wl->ops[x].out);
   s->correct.rate = w->plan->online->rate[o];
-  s->correct.fresh = fresh;
+  s->correct.resets = fresh;
   w->carry[o].correct = s;
 }
 

@@ -29,8 +29,8 @@ static void find_lets(usage *u, const ir_body *b) {
 static void use_noted(void *ctx, ir_atom a) { use(ctx, a); }
 
 static void use_nest(usage *u, const ir_stmt *s) {
-  for (int i = 0; i < s->nest.n_fresh; i++)
-    use(u, s->nest.fresh[i]);
+  for (int i = 0; i < s->nest.n_resets; i++)
+    use(u, s->nest.resets[i]);
 }
 
 static void use_body(usage *u, const ir_program *p, const ir_body *b) {
@@ -43,7 +43,7 @@ static void use_body(usage *u, const ir_program *p, const ir_body *b) {
     case IR_IF: use_ranges(u, s->guard.range, s->guard.n); break;
     case IR_NEST: use_nest(u, s); break;
     case IR_FORGET: use(u, s->forget.slot); break;
-    case IR_CORRECT: use(u, s->correct.fresh); break;
+    case IR_CORRECT: use(u, s->correct.resets); break;
     case IR_DIVIDE: use(u, s->divide.last); break;
     case IR_STAGE:
       use(u, s->stage.last);

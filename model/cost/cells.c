@@ -26,7 +26,7 @@ void tf_cells_add_row(struct tf_model *m, int i, int row, const tf_flow *v) { ad
 void tf_cells_add(struct tf_model *m, int i, int c, const tf_flow *v) {
   const tf_reuse_case *k = &m->plan->slices[i].classes[c];
   if (!m->by_steps) return;
-  if (k->carry >= 0)
+  if (k->stepping >= 0)
     add_words(m, i, c, v, 1);
   else if (k->zero_from == 0)
     add_words(m, i, m->views->node[m->plan->slices[i].node].n_rows - 1, v, 1);

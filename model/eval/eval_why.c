@@ -80,8 +80,8 @@ static tf_why_row loop_row(const why_log *w, const tf_slice *s, tf_cause cause, 
 
 /* What class c lost although a memory of the same size could have kept it: to a Seq, or to another layout. */
 static bool lost(why_log *w, const tf_slice *s, const tf_reuse_case *c, tf_why_row *row) {
-  bool again = c->carry >= 0 ? !(s->moving >> c->carry & 1) : c->prev >= 0 || c->seq >= 0;
-  if (!again || moves_inside(w, s, c->carry >= 0 ? c->carry : c->zero_from - 1)) return false;
+  bool again = c->stepping >= 0 ? !(s->moving >> c->stepping & 1) : c->prev >= 0 || c->seq >= 0;
+  if (!again || moves_inside(w, s, c->stepping >= 0 ? c->stepping : c->zero_from - 1)) return false;
   *row = (tf_why_row){.cause = TF_WHY_SEQ, .at = c->seq, .slot = -1};
   if (c->seq >= 0) return true;
   *row = (tf_why_row){.cause = TF_WHY_LAYOUT, .at = -1, .slot = -1};
@@ -130,7 +130,7 @@ static tf_move minus(tf_move a, tf_move b) {
 static uint64_t repeats(const why_log *w, const tf_slice *s, const tf_reuse_case *c) {
   const tf_path *path = &w->m->plan->path[s->node];
   uint64_t mask = 0;
-  int end = c->carry >= 0 ? c->carry + 1 : c->zero_from;
+  int end = c->stepping >= 0 ? c->stepping + 1 : c->zero_from;
   for (int k = 0; k < path->n; k++)
     if (!(s->moving >> k & 1) && (k < end || !(path->temporal >> k & 1)) && turns_at(w->m, s, k))
       mask |= UINT64_C(1) << k;
@@ -143,7 +143,8 @@ static bool with_frozen(why_log *w, int i, const tf_reuse_case *c, uint64_t froz
   const tf_slice *s = &m->plan->slices[i];
   tf_entry e = {0, 0, 0};
   m->ev.frozen = frozen;
-  bool stands = c->carry >= 0 && (frozen & ~(m->all_points ? 0 : tf_skip_loops(m->plan, s->node))) >> c->carry & 1;
+  bool stands =
+      c->stepping >= 0 && (frozen & ~(m->all_points ? 0 : tf_skip_loops(m->plan, s->node))) >> c->stepping & 1;
   bool ok = stands || tf_count_class(m, s, c, tf_count_shares(&m->ev, s), &e);
   m->ev.frozen = 0;
   *v = tf_move_of(s, &m->plan->arch->memories[s->level], e);
@@ -199,7 +200,7 @@ static void note(struct tf_model *m, int i, const tf_move *v) {
   const tf_slice *s = &m->plan->slices[i];
   const tf_path *path = &m->plan->path[s->node];
   const tf_reuse_case *c = &s->classes[m->entry_class];
-  const int end = c->carry >= 0 ? c->carry + 1 : c->zero_from;
+  const int end = c->stepping >= 0 ? c->stepping + 1 : c->zero_from;
   int time = -1, space = -1;
   uint64_t still = 0;
   for (int k = 0; k < path->n; k++) {

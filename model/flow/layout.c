@@ -21,13 +21,13 @@ static bool even(tf_eval *ev, tf_scratch *w, int l) {
   const tf_plan *p = ev->plan;
   const tf_ploop *pl = &p->loops[l];
   if (pl->op < 0) return true;
-  int leafn = p->tree->op_node[pl->op], up = p->tree->nodes[pl->lead].parent;
+  int leafn = p->tree->op_node[pl->op], up = p->tree->nodes[pl->chain_node].parent;
   const tf_path *path = &p->path[leafn];
   int64_t product = 1, len = p->wl->dims[pl->dim].extent;
   for (int k = 0; k < path->n; k++)
     if (tf_plan_same_chain(p, l, path->loops[k]) && __builtin_mul_overflow(product, ev->trip[path->loops[k]], &product))
       return false;
-  if (up >= 0) len = tf_dim_range(ev, pl->op, pl->dim, pl->lead, w->zero).len;
+  if (up >= 0) len = tf_dim_range(ev, pl->op, pl->dim, pl->chain_node, w->zero).len;
   uint64_t base = tf_base_mask(p, pl->op, pl->dim);
   for (int k = 0; k < path->n; k++)
     if (base >> k & 1 && !even(ev, w, path->loops[k])) return false;
@@ -124,7 +124,7 @@ static bool as_long(const tf_eval *ev, int one, int other, int d, int up, const 
 static bool lengths_part(tf_eval *ev, tf_scratch *w, int l) {
   const tf_plan *p = ev->plan;
   const tf_ploop *pl = &p->loops[l];
-  const int up = p->tree->nodes[pl->lead].parent;
+  const int up = p->tree->nodes[pl->chain_node].parent;
   bool alike = true;
   for (int i = 1; i < pl->n_leader && alike && up >= 0; i++) {
     const int one = pl->leaders[0], other = pl->leaders[i];

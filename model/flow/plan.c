@@ -72,7 +72,7 @@ static bool fill_loop(tf_arena *a, tf_plan *p, int node, int slot) {
   const tf_node *n = &p->tree->nodes[node];
   tf_ploop *l = &p->loops[p->first_loop[node] + slot];
   *l = (tf_ploop){
-      .node = node, .slot = slot, .dim = n->loops[slot].dim, .axis = n->loops[slot].axis, .lead = -1, .op = -1};
+      .node = node, .slot = slot, .dim = n->loops[slot].dim, .axis = n->loops[slot].axis, .chain_node = -1, .op = -1};
   l->leaders = TF_ARRAY(a, int, (size_t)p->wl->n_ops);
   if (!l->leaders) return false;
   for (int o = 0; o < p->wl->n_ops; o++) {
@@ -81,9 +81,9 @@ static bool fill_loop(tf_arena *a, tf_plan *p, int node, int slot) {
       continue;
     if (l->op < 0) {
       l->op = o;
-      l->lead = p->lead[o];
+      l->chain_node = p->lead[o];
     }
-    l->clash |= p->lead[o] != l->lead;
+    l->clash |= p->lead[o] != l->chain_node;
     l->leaders[l->n_leader++] = o;
   }
   return true;

@@ -23,9 +23,9 @@ enum { TF_MAX_PATH = 64 }; /* loops above one node; a mask of them fits 64 bits 
 typedef struct {
   int node, slot, dim;
   tf_axis axis;
-  int lead;   /* node at which its chain begins: from which the ops that it splits lead */
-  int op;     /* one of the ops it splits; -1: none */
-  bool clash; /* these ops lead from different nodes, so that there is no single chain */
+  int chain_node; /* at which its chain begins: from which the ops that it splits lead */
+  int op;         /* one of the ops it splits; -1: none */
+  bool clash;     /* these ops lead from different nodes, so that there is no single chain */
   int n_leader;
   int *leaders; /* all ops it splits */
 } tf_ploop;
@@ -69,10 +69,10 @@ typedef struct {
   bool plain;    /* one reference: distinct settings of moving loops give distinct boxes */
 } tf_slice;
 
-/* One way in which control reaches an m-tile.  `carry` is the path position of the loop that steps, -1 if none does;
+/* One way in which control reaches an m-tile.  `stepping` is the path position of the loop that steps, -1 if none does;
  * loops outside it are free, temporal ones inside it start over. */
 typedef struct tf_reuse_case {
-  int carry;
+  int stepping;
   int zero_from;       /* path positions >= zero_from hold loops that start over */
   int top;             /* the node from which control comes: the loop's Tile, or the scope */
   int prev;            /* slice whose content is found; -1: none */
@@ -164,6 +164,6 @@ static inline bool tf_plan_drops(const tf_node *n) { return n->kind == TF_SCOPE 
 static inline bool tf_plan_leads(const tf_plan *p, int o, int n) { return tf_leads(p->facts, o, n); }
 /* Whether loops a and b split one range in sequence. */
 static inline bool tf_plan_same_chain(const tf_plan *p, int a, int b) {
-  return p->loops[a].lead == p->loops[b].lead && p->loops[a].dim == p->loops[b].dim;
+  return p->loops[a].chain_node == p->loops[b].chain_node && p->loops[a].dim == p->loops[b].dim;
 }
 #endif

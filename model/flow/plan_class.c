@@ -85,7 +85,7 @@ static bool finish(tf_arena *a, const tf_plan *p, const tf_slice *s, tf_reuse_ca
   c->common = -1;
   c->top = top;
   if (prev < 0) return true;
-  bool new_production = c->carry >= 0 && !(s->inside >> c->carry & 1);
+  bool new_production = c->stepping >= 0 && !(s->inside >> c->stepping & 1);
   const tf_slice *q = &p->slices[prev];
   if (new_production) return true;
   c->seq = seq_drops(p, q->node, s->node, top, s->tensor, c->if_idle);
@@ -108,17 +108,17 @@ bool tf_plan_classes(tf_arena *a, tf_plan *p, tf_slice *s) {
       int prev = tf_plan_at_once(node) ? -1 : last_seen(p, s, n, below);
       if (prev < 0) continue;
       tf_reuse_case *c = &s->classes[s->n_class++];
-      *c = (tf_reuse_case){.carry = -1, .zero_from = pos};
+      *c = (tf_reuse_case){.stepping = -1, .zero_from = pos};
       return finish(a, p, s, c, n, prev);
     }
     for (int k = node->n_loops - 1; k >= 0; k--) {
       pos--;
       if (node->loops[k].axis != TF_TEMPORAL) continue;
       tf_reuse_case *c = &s->classes[s->n_class++];
-      *c = (tf_reuse_case){.carry = pos, .zero_from = pos + 1};
+      *c = (tf_reuse_case){.stepping = pos, .zero_from = pos + 1};
       if (!finish(a, p, s, c, n, last_seen(p, s, n, node->end))) return false;
     }
   }
-  s->classes[s->n_class++] = (tf_reuse_case){.carry = -1, .zero_from = 0, .prev = -1, .seq = -1, .common = -1};
+  s->classes[s->n_class++] = (tf_reuse_case){.stepping = -1, .zero_from = 0, .prev = -1, .seq = -1, .common = -1};
   return true;
 }

@@ -488,9 +488,9 @@ static bool made_at(gaps_at *g, int n, tf_ival *box) {
   const int at = f->dim_from[q->o];
   bool out = false, in = false, made = true;
   tf_ranges_reset(q->r);
-  q->r->apart = !g->together;
+  q->r->per_dim = !g->together;
   tf_ranges_towards(q->r, n);
-  q->r->apart = false;
+  q->r->per_dim = false;
   for (int r = 0; r < f->wl->ops[q->o].n_out_dims; r++) {
     const bool ours = g->together || moving(g, at + r) & g->group;
     box[r] = ours ? q->r->now[at + r] : (tf_ival){0, 1};

@@ -14,7 +14,7 @@ tf_cover *tf_cover_new(tf_arena *a, const tf_facts *f) {
   c->shift = TF_ARRAY(a, tf_shift, (size_t)f->n_dims);
   c->digits = TF_ARRAY(a, int64_t, (size_t)f->n_loops + 1);
   if (!c->reach || !c->shift || !c->digits) return NULL;
-  c->r.apart = true;
+  c->r.per_dim = true;
   c->r.user = c;
   return c;
 }

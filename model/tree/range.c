@@ -34,7 +34,7 @@ static tf_ival demanded(const tf_ranges *r, int o, int k, int n) {
   tf_ival v = {0, 0};
   TF_EACH_READ (r->f, o, n, at) {
     const tf_ref *ref = &wl->ops[at.op].reads[at.ref];
-    if (!r->apart && reads_nothing(r, at.op, ref, z)) continue;
+    if (!r->per_dim && reads_nothing(r, at.op, ref, z)) continue;
     const tf_ival read = index_span(r, at.op, &ref->index[k]);
     v = tf_hull(v, r->borderless ? read : tf_clip(z, k, read));
   }

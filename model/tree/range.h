@@ -30,7 +30,7 @@ typedef struct tf_ranges {
   const int64_t
       *rest; /* [as now] what is left to split by loops not known yet, as one more loop at the leaf; NULL: nothing */
   bool borderless; /* boxes as if tensors had no borders */
-  bool apart;      /* each dim by itself: an op that is empty in one dim still counts in the others */
+  bool per_dim;    /* each dim by itself: an op that is empty in one dim still counts in the others */
   tf_shift *shift; /* [as now] how far loops move `now`; NULL: not computed */
   int depth;       /* loops entered on the way down */
   int forced;      /* number of the loop that is at its second iteration; -1: none */

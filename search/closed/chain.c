@@ -142,7 +142,7 @@ static bool add_use(tf_chain *c, int k, int tensor, const int *own) {
   for (int j = 0; j < c->n_ops; j++)
     u->all &= tf_op_touches(&c->wl->ops[c->ops[j]], tensor);
   for (int j = 0; j < c->n_uses; j++)
-    u->again |= c->uses[j].tensor == tensor;
+    u->is_repeat |= c->uses[j].tensor == tensor;
   tf_c_length len[TF_C_DIMS];
   for (int i = 0; i < op->n_dims; i++) {
     len[i] = c->range[k][i];
@@ -303,7 +303,7 @@ double tf_chain_words_in(const tf_chain *c, const double *extent, tf_scope kind,
     taken[l] = ceil(extent[l] / s[l] - 1e-9);
   for (int i = 0; i < c->n_uses; i++) {
     const tf_c_use *u = &c->uses[i];
-    if (u->io && !(u->again && !tf_scope_at(kind)->drops && u->all))
+    if (u->io && !(u->is_repeat && !tf_scope_at(kind)->drops && u->all))
       all += tree_words(c, u, kind, order, n, &t, reloads);
   }
   return all;

@@ -26,11 +26,11 @@ typedef struct {
 /* One op's use of one tensor. */
 typedef struct {
   int op, tensor, rank;
-  bool io;     /* input or output of the chain: it moves through the memory above */
-  bool out;    /* the op produces it */
-  bool all;    /* every op of the chain touches it */
-  bool again;  /* an earlier use has the same tensor */
-  double bits; /* of an element */
+  bool io;        /* input or output of the chain: it moves through the memory above */
+  bool out;       /* the op produces it */
+  bool all;       /* every op of the chain touches it */
+  bool is_repeat; /* an earlier use has the same tensor */
+  double bits;    /* of an element */
   tf_c_length len[TF_C_RANKS];
   uint32_t moves; /* loops that move it, as bits */
 } tf_c_use;

@@ -54,7 +54,7 @@ double tf_c_held(const tf_c_problem *p, const tf_c_tiles *t, int d) {
       if (u->op != c->ops[k]) continue;
       double words = tf_chain_footprint(u, t->tile[d]) * u->bits / p->word_bits[d];
       if (!u->io && u->out && inner) home += words;
-      if (u->io && !(u->again && (!inner || !tf_scope_at(p->kind)->drops))) held += words * (p->twice[d] ? 2 : 1);
+      if (u->io && !(u->is_repeat && (!inner || !tf_scope_at(p->kind)->drops))) held += words * (p->twice[d] ? 2 : 1);
     }
     largest = fmax(largest, held);
     sum += held;

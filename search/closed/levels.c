@@ -127,7 +127,7 @@ static bool count(const program *g, const tf_c_use *u, int d, tf_gp_term *t) {
 
 static bool moves_here(const tf_c_problem *p, const tf_c_use *u, int d) {
   if (!u->io) return false;
-  return !(u->again && (d < p->n - 1 || (!tf_scope_at(p->kind)->drops && u->all)));
+  return !(u->is_repeat && (d < p->n - 1 || (!tf_scope_at(p->kind)->drops && u->all)));
 }
 
 static bool add_costs(program *g) {
@@ -152,7 +152,7 @@ static bool held_here(const tf_c_problem *p, const tf_c_use *u, int d, int k) {
   bool inner = d == p->n - 1;
   if (!u->io) return inner && u->out;
   if (k >= 0 && place_of(p->chain, u->op) != k) return false;
-  return !(u->again && k < 0);
+  return !(u->is_repeat && k < 0);
 }
 
 static bool add_capacity(program *g, int d, int k) {

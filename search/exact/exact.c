@@ -27,18 +27,18 @@ typedef struct {
   const tf_arch *arch;
   const tf_workload *wl;
   const tf_solve_opts *o;
-  tf_solve_opts own;   /* what o points to: its budget shrinks where the search after is to have a part */
-  const tf_x_tie *tie; /* NULL: no condition on a second objective */
+  tf_solve_opts own;              /* what o points to: its budget shrinks where the search after is to have a part */
+  const tf_x_side_condition *tie; /* NULL: no condition on a second objective */
   tf_diags *diags;
   tf_x_floor floor;
   int threads;
   int n_templates;
   tf_x_template *templates[TEMPLATES];
   tf_x_worker **workers; /* [thread * TEMPLATES + template], created when first needed */
-  tf_x_heads heads[TEMPLATES];
-  tf_x_head *order;      /* all heads, by ascending bound */
-  int64_t n_heads, next; /* of this pass; heads before `next` are done, or go to the next pass */
-  tf_x_head *again;      /* for the next pass, by ascending bound */
+  tf_x_subproblems heads[TEMPLATES];
+  tf_x_subproblem *order; /* all heads, by ascending bound */
+  int64_t n_heads, next;  /* of this pass; heads before `next` are done, or go to the next pass */
+  tf_x_subproblem *again; /* for the next pass, by ascending bound */
   int64_t n_again, quota;
   double open; /* lowest bound of subtrees that were cut short */
   int n_tasks;
@@ -167,7 +167,7 @@ static void list_piece(void *ctx, int i, int thread) {
 }
 
 static int by_bound(const void *a, const void *b) {
-  const tf_x_head *x = a, *y = b;
+  const tf_x_subproblem *x = a, *y = b;
   if (x->bound != y->bound) return x->bound < y->bound ? -1 : 1;
   if (x->template != y->template) return x->template <y->template ? -1 : 1;
   return x->no < y->no ? -1 : x->no > y->no;
@@ -196,7 +196,7 @@ static bool list_heads(solver *v) {
 /* ---- the search below heads ------------------------------------------------------------------------ */
 static void below_piece(void *ctx, int i, int thread) {
   solver *v = ctx;
-  const tf_x_head *h = &v->order[v->next + i];
+  const tf_x_subproblem *h = &v->order[v->next + i];
   tf_x_worker *w = worker_of(v, thread, h->template);
   if (w)
     tf_x_below(w, &v->tasks[i], &v->heads[h->template], h);
@@ -226,7 +226,7 @@ static void batch(solver *v) {
 
 /* Heads whose subtree exceeds the quota come again in a next pass, with a better incumbent and a larger quota. */
 static void next_pass(solver *v) {
-  tf_x_head *done = v->order;
+  tf_x_subproblem *done = v->order;
   v->order = v->again;
   v->n_heads = v->n_again;
   v->again = done;
@@ -432,8 +432,8 @@ static bool solve(solver *v) {
   return true;
 }
 
-tf_solve_result *tf_x_solve(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, const tf_x_tie *tie,
-                            const tf_solve_result *known, tf_diags *d) {
+tf_solve_result *tf_x_solve(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o,
+                            const tf_x_side_condition *tie, const tf_solve_result *known, tf_diags *d) {
   solver *v = calloc(1, sizeof *v);
   if (!v) {
     tf_out_of_memory(d);

@@ -33,7 +33,7 @@ static void break_ties(const tf_arch *arch, const tf_workload *wl, const tf_solv
   const bool over = r->stopped_by == TF_STOP_INTERRUPT || r->stopped_by == TF_STOP_TIME;
   const bool outside = !r->space_proved && r->space_bound >= r->value * (1 - 1e-12);
   if (!r->tree || o->objective == TF_ENERGY || over || outside || unfinished(o, r)) return;
-  tf_x_tie tie = {o->objective, r->value};
+  tf_x_side_condition tie = {o->objective, r->value};
   tf_solve_opts also = *o;
   also.objective = TF_ENERGY;
   const tf_budget *all = &o->budget;

@@ -438,13 +438,13 @@ static void begin(tf_x_worker *w, tf_x_task *task, tf_x_state *s) {
   tf_x_complete(w, s);
 }
 
-static bool add_head(tf_x_heads *h, int template, int32_t *trips, double bound, int64_t no) {
+static bool add_head(tf_x_subproblems *h, int template, int32_t *trips, double bound, int64_t no) {
   if (!TF_GROW(h->list, h->n)) return false;
-  h->list[h->n++] = (tf_x_head){bound, template, no, trips};
+  h->list[h->n++] = (tf_x_subproblem){bound, template, no, trips};
   return true;
 }
 
-static void copy_heads(tf_x_worker *w, const tf_x_list *from, tf_x_heads *out) {
+static void copy_heads(tf_x_worker *w, const tf_x_list *from, tf_x_subproblems *out) {
   size_t bytes = ((size_t)w->t->tiles[0].n_loops + 1) * sizeof(int32_t);
   for (int64_t i = 0; i < from->n && !w->task->failed; i++) {
     int32_t *trips = malloc(bytes);
@@ -455,7 +455,7 @@ static void copy_heads(tf_x_worker *w, const tf_x_list *from, tf_x_heads *out) {
   }
 }
 
-void tf_x_heads_of(tf_x_worker *w, tf_x_task *task, tf_x_heads *out) {
+void tf_x_heads_of(tf_x_worker *w, tf_x_task *task, tf_x_subproblems *out) {
   tf_x_state s;
   tf_x_list list;
   if (!tf_x_state_new(w, &s)) {
@@ -474,15 +474,15 @@ void tf_x_heads_of(tf_x_worker *w, tf_x_task *task, tf_x_heads *out) {
   tf_x_state_free(&s);
 }
 
-void tf_x_heads_free(tf_x_heads *h) {
+void tf_x_heads_free(tf_x_subproblems *h) {
   for (int64_t i = 0; i < h->n; i++)
     free(h->list[i].trips);
   free(h->list);
   free_own(h->own);
-  *h = (tf_x_heads){0};
+  *h = (tf_x_subproblems){0};
 }
 
-void tf_x_below(tf_x_worker *w, tf_x_task *task, const tf_x_heads *of, const tf_x_head *head) {
+void tf_x_below(tf_x_worker *w, tf_x_task *task, const tf_x_subproblems *of, const tf_x_subproblem *head) {
   tf_x_state s, next;
   bool ok = tf_x_state_new(w, &s);
   ok = tf_x_state_new(w, &next) && ok;

@@ -38,26 +38,26 @@ typedef struct {
   int template;
   int64_t no;     /* order of generation in its template */
   int32_t *trips; /* of the Tile's loops */
-} tf_x_head;
+} tf_x_subproblem;
 
 typedef struct {
-  tf_x_head *list;
+  tf_x_subproblem *list;
   int64_t n;
   tf_x_list own[TF_X_OPS]; /* if nothing is shared: the choices of each op's first Tile, by the time behind them */
-} tf_x_heads;
+} tf_x_subproblems;
 
 /* A tie condition: only mappings with at most `most` of `goal` are considered. */
 typedef struct {
   tf_objective goal;
   double most;
-} tf_x_tie;
+} tf_x_side_condition;
 
 typedef struct {
   const tf_solve_opts *opts;
-  const tf_x_tie *tie;    /* NULL: no condition */
-  const tf_bounds *floor; /* lower bounds for any mapping */
-  double limit;           /* value of the incumbent: only mappings below it are searched for */
-  int64_t most_evals;     /* 0: no limit */
+  const tf_x_side_condition *tie; /* NULL: no condition */
+  const tf_bounds *floor;         /* lower bounds for any mapping */
+  double limit;                   /* value of the incumbent: only mappings below it are searched for */
+  int64_t most_evals;             /* 0: no limit */
   tf_budget_clock *watch;
   /* results */
   tf_x_counts counts;
@@ -71,8 +71,8 @@ tf_x_worker *tf_x_worker_new(const tf_x_template *t, int number, tf_diags *d);
 void tf_x_worker_free(tf_x_worker *w);
 
 /* Lists all heads of the template whose bound is below the limit.  A template without choices is evaluated. */
-void tf_x_heads_of(tf_x_worker *w, tf_x_task *task, tf_x_heads *out);
+void tf_x_heads_of(tf_x_worker *w, tf_x_task *task, tf_x_subproblems *out);
 /* Searches all mappings below a head. */
-void tf_x_below(tf_x_worker *w, tf_x_task *task, const tf_x_heads *of, const tf_x_head *head);
-void tf_x_heads_free(tf_x_heads *h);
+void tf_x_below(tf_x_worker *w, tf_x_task *task, const tf_x_subproblems *of, const tf_x_subproblem *head);
+void tf_x_heads_free(tf_x_subproblems *h);
 #endif

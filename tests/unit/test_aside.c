@@ -98,7 +98,7 @@ static void copy_first(lowering *w, const ir_stmt *stage, bool ends) {
   ir_range *first = box_of(w, stage);
   for (int r = 0; r < w->p->buffers[stage->stage.buffer].rank; r++) {
     const int64_t most = stage->range[r].most;
-    first[r] = (ir_range){ir_number(0), ir_number(most), .most = most, .some = true, .exact = true};
+    first[r] = (ir_range){ir_number(0), ir_number(most), .most = most, .never_empty = true, .exact = true};
   }
   add_copy(w, stage, first, ir_number(0));
   w->into->s[w->into->n - 1]->copy.ends = ends;
@@ -192,7 +192,7 @@ static ir_stmt *nest_of(const ir_body *b, int op) {
 }
 
 static ir_range one_at(int var) {
-  return (ir_range){(ir_atom){var, 0}, (ir_atom){var, 1}, .most = 1, .some = true, .exact = true};
+  return (ir_range){(ir_atom){var, 0}, (ir_atom){var, 1}, .most = 1, .never_empty = true, .exact = true};
 }
 
 /* Rows are blocks, columns lanes. */
@@ -323,7 +323,8 @@ static void block_in_lane(ir_program *p) {
   find(&p->body, IR_FOR)->loop.map = IR_LANE;
 }
 static void all_write(ir_program *p) {
-  nest_of(&p->body, 0)->range[1] = (ir_range){ir_number(0), ir_number(8), .most = 8, .some = true, .exact = true};
+  nest_of(&p->body, 0)->range[1] =
+      (ir_range){ir_number(0), ir_number(8), .most = 8, .never_empty = true, .exact = true};
 }
 static void some_meet(ir_program *p) {
   ir_body *in = &lanes_of(p)->body;
@@ -342,9 +343,9 @@ static void in_memory(ir_program *p) { shared_of(p)->space = 0; }    /* one plac
 static void sums_aside(ir_program *p) {                              /* lanes split the sum */
   ir_stmt *use = nest_of(&p->body, 1);
   use->range[2] = use->range[1];
-  use->range[1] = (ir_range){ir_number(0), ir_number(8), .most = 8, .some = true, .exact = true};
-  use->nest.fresh = &use->range[2].lo;
-  use->nest.n_fresh = 1;
+  use->range[1] = (ir_range){ir_number(0), ir_number(8), .most = 8, .never_empty = true, .exact = true};
+  use->nest.resets = &use->range[2].lo;
+  use->nest.n_resets = 1;
 }
 
 typedef struct {

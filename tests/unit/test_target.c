@@ -203,8 +203,8 @@ static void twice(ir_program *p) {
 static void no_steps(ir_program *p) { find(&p->body, IR_FOR)->loop.trip = 0; }
 static void no_op(ir_program *p) { find(&p->body, IR_NEST)->op = 7; }
 static void with_body(ir_program *p) { find(&p->body, IR_NEST)->body = p->body; }
-static void endless(ir_program *p) { find(&p->body, IR_NEST)->nest.n_fresh = 0; }
-static void too_long(ir_program *p) { find(&p->body, IR_NEST)->range[0].rest = 99; }
+static void endless(ir_program *p) { find(&p->body, IR_NEST)->nest.n_resets = 0; }
+static void too_long(ir_program *p) { find(&p->body, IR_NEST)->range[0].other = 99; }
 static void small_box(ir_program *p) { p->buffers[0].words--; }
 static void no_memory(ir_program *p) { p->buffers[0].level = 5; }
 static void shares_itself(ir_program *p) { p->buffers[1].shares = 1; }

@@ -130,8 +130,8 @@ static void note_size(tf_walker *e, int i, const tf_ival *box) {
 /* The class of the current entry: the loop that carries, or the sibling before it. */
 static int class_of(const tf_walker *e, const tf_slice *s) {
   for (int c = 0; c < s->n_class - 1; c++) {
-    int to = s->classes[c].carry >= 0 ? s->classes[c].carry : s->classes[c].zero_from;
-    if (e->stepped[s->node] >= to || s->classes[c].carry < 0) return c;
+    int to = s->classes[c].stepping >= 0 ? s->classes[c].stepping : s->classes[c].zero_from;
+    if (e->stepped[s->node] >= to || s->classes[c].stepping < 0) return c;
   }
   return s->n_class - 1;
 }
@@ -207,7 +207,7 @@ static void add_to_row(tf_walker *e, int i, size_t row, const tf_flow *v) {
   const tf_reuse_case *class = &s->classes[e->m->entry_class];
   const tf_view *view = &e->m->views->node[s->node];
   tf_ports *cells = x->cells + row * (size_t)e->m->views->n_cells;
-  if (class->carry < 0 && class->zero_from > 0)
+  if (class->stepping < 0 && class->zero_from > 0)
     tf_flow_add(&x->behind[row * (size_t)e->p->n_tile_slices + (size_t)i], v);
   else
     tf_cell_add(e->m->views, i, &cells[view->cell + row_of(e, s->node) * view->n_legs], v, 1);
@@ -331,7 +331,7 @@ static void enter(tf_walker *e, int i) {
   add_move(&e->m->moves[i], &v);
   tf_flow_add(&e->m->flows[i], &busy);
   const tf_reuse_case *class = &s->classes[e->m->entry_class];
-  if (class->carry < 0 && class->zero_from > 0)
+  if (class->stepping < 0 && class->zero_from > 0)
     tf_flow_add(&e->behind[i], &busy);
   else
     tf_cells_add_row(e->m, i, row_of(e, s->node), &busy);
@@ -608,7 +608,7 @@ static void reset(struct tf_model *m) {
 static void finish_cells(tf_walker *e) {
   for (int i = 0; i < e->p->n_tile_slices; i++)
     for (int c = 0; c < e->p->slices[i].n_class; c++)
-      if (e->p->slices[i].classes[c].carry < 0 && e->p->slices[i].classes[c].zero_from > 0)
+      if (e->p->slices[i].classes[c].stepping < 0 && e->p->slices[i].classes[c].zero_from > 0)
         tf_cells_add(e->m, i, c, &e->behind[i]);
 }
 

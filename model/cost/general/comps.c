@@ -30,7 +30,7 @@ static uint64_t chain_mask(const tf_plan *p, const tf_path *path, int k) {
   const tf_ploop *l = &p->loops[path->loops[k]];
   uint64_t mask = UINT64_C(1) << k;
   for (int j = 0; j < path->n; j++)
-    if (p->loops[path->loops[j]].lead == l->lead && p->loops[path->loops[j]].dim == l->dim &&
+    if (p->loops[path->loops[j]].chain_node == l->chain_node && p->loops[path->loops[j]].dim == l->dim &&
         p->loops[path->loops[j]].op >= 0)
       mask |= UINT64_C(1) << j;
   for (int i = 0; i < l->n_leader; i++)

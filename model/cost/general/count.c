@@ -53,8 +53,8 @@ static bool first_time(struct tf_model *m, const tf_slice *s, const tf_reuse_cas
   m->ev.frozen |= again;
   uint64_t never =
       again & ~(m->ev.masked_too ? 0 : tf_skip_loops(m->plan, s->node)); /* a mask may skip the steps before */
-  bool ok =
-      (c->carry >= 0 && never >> c->carry & 1) || tf_sum_over(&m->ev, &m->scratch, s, c, keeps, TF_OVER_GROUPS, &sum);
+  bool ok = (c->stepping >= 0 && never >> c->stepping & 1) ||
+            tf_sum_over(&m->ev, &m->scratch, s, c, keeps, TF_OVER_GROUPS, &sum);
   m->ev.frozen = frozen;
   *words = sum.box - sum.kept;
   return ok;
@@ -75,7 +75,7 @@ static bool drops_in_some_runs(const tf_plan *p, const tf_slice *s, const tf_reu
 bool tf_count_class(struct tf_model *m, const tf_slice *s, const tf_reuse_case *c, bool share, tf_entry *e) {
   tf_sum sum;
   *e = (tf_entry){0, 0, 0};
-  if (c->carry >= 0 && m->ev.trip[m->plan->path[s->node].loops[c->carry]] <= 1) return true;
+  if (c->stepping >= 0 && m->ev.trip[m->plan->path[s->node].loops[c->stepping]] <= 1) return true;
   bool keeps = tf_class_survives(&m->ev, &m->scratch, s, c);
   m->ev.irregular |= drops_in_some_runs(m->plan, s, c, keeps);
   if (!tf_sum_over(&m->ev, &m->scratch, s, c, keeps, TF_OVER_INSTANCES, &sum)) return false;
@@ -221,7 +221,7 @@ static bool busy_steps(struct tf_model *m, int n, int row, double *out) {
   while (p->path[n].loops[carry] != loop)
     carry++;
   tf_reuse_case class = {
-      .carry = carry, .zero_from = carry + 1, .prev = -1, .common = -1, .n_comp = at->n_comp, .comp = at->comp};
+      .stepping = carry, .zero_from = carry + 1, .prev = -1, .common = -1, .n_comp = at->n_comp, .comp = at->comp};
   if (m->ev.trip[loop] > 1 && !tf_sum_over(&m->ev, &m->scratch, at, &class, false, TF_OVER_STEPS, &sum)) return false;
   *out = (double)sum.box;
   return true;

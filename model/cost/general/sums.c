@@ -397,7 +397,7 @@ static void set_masks(tf_summing *e, enum tf_over over) {
   uint64_t group = over == TF_OVER_GROUPS || over == TF_OVER_FIRST ? e->s->merge : 0;
   int from = e->c ? e->c->zero_from : TF_MAX_PATH;
   e->zero = from >= TF_MAX_PATH ? 0 : ~UINT64_C(0) << from & ~spatial;
-  e->carry = e->c ? e->c->carry : -1;
+  e->carry = e->c ? e->c->stepping : -1;
   e->single = over == TF_OVER_STEPS ? spatial : 0;
   if (over == TF_OVER_WIDTH) e->zero = ~spatial;
   e->each = 0;

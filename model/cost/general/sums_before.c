@@ -84,7 +84,7 @@ void tf_before_set(tf_summing *e) {
 static bool outlives(tf_summing *e, int k) {
   for (int i = 0; i < e->s->n_class; i++) {
     const tf_reuse_case *c = &e->s->classes[i];
-    if (c->carry != k) continue;
+    if (c->stepping != k) continue;
     e->ev->irregular |= c->prev >= 0 && &e->ev->plan->slices[c->prev] != e->s;
     e->ev->irregular |= c->if_idle[0] || c->if_idle[1];
     return c->prev >= 0;
@@ -160,9 +160,9 @@ bool tf_before_differs(tf_summing *e, int k) {
   const tf_plan *p = e->ev->plan;
   if (!e->back || k < e->n_above) return false;
   const tf_ploop *l = &p->loops[p->path[e->s->node].loops[k]];
-  int64_t now = tf_dim_range(e->ev, l->op, l->dim, l->lead, e->w->cur).len;
+  int64_t now = tf_dim_range(e->ev, l->op, l->dim, l->chain_node, e->w->cur).len;
   tf_retain_force(e->ev, e->h, &e->then);
-  int64_t then = tf_dim_range(e->ev, l->op, l->dim, l->lead, e->w->prv).len;
+  int64_t then = tf_dim_range(e->ev, l->op, l->dim, l->chain_node, e->w->prv).len;
   tf_retain_force(e->ev, e->h, &e->now);
   return now != then;
 }

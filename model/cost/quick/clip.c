@@ -227,7 +227,7 @@ tf_clipped tf_clip_tile(struct tf_model *m, int i, const tf_piece *x) {
   class_of e = {.temporal = m->plan->path[s->node].temporal, .steps = true};
   tf_move sum = {0};
   int c = 0;
-  for (; c < s->n_class && s->classes[c].carry >= 0; c++) {
+  for (; c < s->n_class && s->classes[c].stepping >= 0; c++) {
     const tf_even_loop *l = &x->v->temporal[c];
     int64_t trip = m->ev.trip[l->loop];
     if (trip <= 1) continue;

@@ -217,12 +217,12 @@ void tf_even_advance(const struct tf_model *m, const tf_even_loop *l, int64_t st
 /* The position of the previous m-tile, of class c, at its last step: shifts in each rank. */
 static void last_of(const struct tf_model *m, const tf_reuse_case *c, int64_t *by) {
   const tf_even_slice *q = &m->even->slices[c->prev];
-  int from = c->carry >= 0 ? c->carry : m->plan->path[c->common].n - 1;
+  int from = c->stepping >= 0 ? c->stepping : m->plan->path[c->common].n - 1;
   for (int i = 0; i < q->n_temporal && q->temporal[i].pos >= from; i++) {
     const tf_even_loop *l = &q->temporal[i];
     if (l->pos > from)
       tf_even_advance(m, l, m->ev.trip[l->loop] - 1, by);
-    else if (c->carry >= 0)
+    else if (c->stepping >= 0)
       tf_even_advance(m, l, -1, by);
   }
   for (int r = 0; r < q->n_rank; r++)
@@ -365,7 +365,7 @@ static void count_class(struct tf_model *m, int i, int c, const tf_piece *x, con
   const tf_view *view = &m->views->node[s->node];
   if (m->each)
     tf_beside_cells(m, i, c, h->any ? &h->of : NULL, &v);
-  else if (s->classes[c].carry >= 0)
+  else if (s->classes[c].stepping >= 0)
     tf_cell_add(m->views, i, &m->cells[view->cell + c * view->n_legs], &v, 1);
   else
     tf_cells_add(m, i, c, &v);
@@ -403,7 +403,7 @@ static bool count_tile(struct tf_model *m, int i) {
   entered sum = {0, 0};
   int c = 0;
   memset(by, 0, (size_t)x.v->n_rank * sizeof by[0]);
-  for (; c < s->n_class && s->classes[c].carry >= 0; c++) {
+  for (; c < s->n_class && s->classes[c].stepping >= 0; c++) {
     const tf_even_loop *l = &x.v->temporal[c];
     int64_t trip = m->ev.trip[l->loop];
     if (trip <= 1) continue;

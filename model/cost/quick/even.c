@@ -22,7 +22,7 @@ static void merge_pairs(tf_even_maker *k, const tf_path *path, uint64_t merge) {
     int one = path->loops[__builtin_ctzll(merge)];
     for (uint64_t left = merge & (merge - 1); left; left &= left - 1) {
       int other = path->loops[__builtin_ctzll(left)];
-      if (p->loops[one].lead != p->loops[other].lead || p->loops[one].dim != p->loops[other].dim)
+      if (p->loops[one].chain_node != p->loops[other].chain_node || p->loops[one].dim != p->loops[other].dim)
         TF_EVEN_PUSH(k, pairs, (tf_even_pair){one, other});
     }
   }
@@ -116,7 +116,7 @@ static void align(tf_even_maker *k, int i) {
     const tf_even_slice *v = &k->e->slices[i], *q = &k->e->slices[cl->prev];
     const tf_path *path = &p->path[cl->common];
     for (int pos = 0; pos < path->n; pos++) {
-      bool outer = p->loops[path->loops[pos]].axis != TF_TEMPORAL || cl->carry < 0 || pos <= cl->carry;
+      bool outer = p->loops[path->loops[pos]].axis != TF_TEMPORAL || cl->stepping < 0 || pos <= cl->stepping;
       for (int r = 0; r < v->n_rank && outer; r++)
         if (tf_even_shift_of(&k->e->ranges[v->range[r]], pos) != tf_even_shift_of(&k->e->ranges[q->range[r]], pos))
           if (v->by_run || !q->by_run) fix(k, v, path->loops[pos]);
@@ -202,7 +202,7 @@ tf_even *tf_even_new(tf_arena *a, const tf_plan *p, bool *oom) {
   k.e->chain_of = TF_ARRAY(a, int, (size_t)p->n_loops + 1);
   k.oom |= !k.e->chain_of;
   for (int l = 0; l < p->n_loops && k.ok && !k.oom; l++)
-    while (k.e->chains[k.e->chain_of[l]].lead != p->loops[l].lead ||
+    while (k.e->chains[k.e->chain_of[l]].lead != p->loops[l].chain_node ||
            k.e->chains[k.e->chain_of[l]].dim != p->loops[l].dim)
       k.e->chain_of[l]++;
   *oom = k.oom;

@@ -159,7 +159,7 @@ static int last_step(tf_lanes *w, int loop) { return tf_l(w, S, loop, tf_l_int(w
 /* Words found of what the previous m-tile, of class c, left at its last step. */
 static int kept_of(tf_lanes *w, const tf_reuse_case *c, const piece *x) {
   const tf_even_slice *q = &w->m->even->slices[c->prev];
-  int from = c->carry >= 0 ? c->carry : w->p->path[c->common].n - 1;
+  int from = c->stepping >= 0 ? c->stepping : w->p->path[c->common].n - 1;
   int by[TF_MAX_RANK], words = tf_l_int(w, 1);
   for (int r = 0; r < q->n_rank; r++)
     by[r] = w->lo[q->range[r]];
@@ -167,7 +167,7 @@ static int kept_of(tf_lanes *w, const tf_reuse_case *c, const piece *x) {
     const tf_even_loop *l = &q->temporal[i];
     if (l->pos > from)
       advance(w, l, last_step(w, l->loop), by);
-    else if (c->carry >= 0)
+    else if (c->stepping >= 0)
       advance(w, l, tf_l_int(w, -1), by);
   }
   for (int r = 0; r < q->n_rank; r++)
@@ -286,10 +286,10 @@ static void put_outer(tf_lanes *w, int i, int from, const tf_lane_move *v) {
 void tf_lanes_put(tf_lanes *w, int i, int c, const tf_lane_move *v) {
   const tf_reuse_case *class = &w->p->slices[i].classes[c];
   if (!w->m->by_steps) return;
-  if (class->carry < 0 && class->zero_from > 0)
+  if (class->stepping < 0 && class->zero_from > 0)
     put_outer(w, i, c, v);
   else
-    add_words(w, i, class->carry < 0 ? w->m->views->node[w->p->slices[i].node].n_rows - 1 : c, v, -1);
+    add_words(w, i, class->stepping < 0 ? w->m->views->node[w->p->slices[i].node].n_rows - 1 : c, v, -1);
 }
 
 static void count_class(tf_lanes *w, int i, int c, const piece *x, entered e) {
@@ -305,7 +305,7 @@ static void count_tile(tf_lanes *w, int i) {
   int c = 0;
   for (int r = 0; r < x.v->n_rank; r++)
     by[r] = none;
-  for (; c < s->n_class && s->classes[c].carry >= 0; c++) {
+  for (; c < s->n_class && s->classes[c].stepping >= 0; c++) {
     const tf_even_loop *l = &x.v->temporal[c];
     /* a loop that moves nothing only repeats: it is one of `again`, whose product is 1 only if it has one step */
     bool repeats = s->makes && !l->n && s->inside >> l->pos & 1;

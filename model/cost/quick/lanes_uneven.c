@@ -288,7 +288,7 @@ static class class_of(tf_lanes *w, const piece *x, int c) {
   const tf_reuse_case *k = &x->s->classes[c];
   const tf_path *path = &w->p->path[x->s->node];
   const int one = tf_l_int(w, 1);
-  class out = {.of = {x->s->node, &x->u->self, x->v, 0, k->carry, k->prev >= 0 && k->common < 0}, .stays = -1};
+  class out = {.of = {x->s->node, &x->u->self, x->v, 0, k->stepping, k->prev >= 0 && k->common < 0}, .stays = -1};
   if (k->zero_from < path->n) out.of.zero = path->temporal & ~UINT64_C(0) << k->zero_from;
   if (k->prev < 0) return out;
   int stays = one;
@@ -318,7 +318,7 @@ static int entered(tf_lanes *w, class *k, uint64_t zero) {
 static entry enter(tf_lanes *w, const piece *x, int c, class *k, int side) {
   const tf_memory *mem = &w->p->arch->memories[x->s->level];
   const bool joins = x->s->makes ? mem->reduce : mem->multicast;
-  const int carry = x->s->classes[c].carry, none = tf_l_int(w, 0);
+  const int carry = x->s->classes[c].stepping, none = tf_l_int(w, 0);
   const uint64_t still = x->u->still[side], same = x->u->same;
   entry e = {none, none, none};
   if (side != TF_SERVING || !joins) e.all = entered(w, k, still);

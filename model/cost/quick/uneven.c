@@ -32,7 +32,7 @@ static bool sum_class(struct tf_model *m, const piece *x, int class, bool keeps,
   const tf_plan *p = m->plan;
   const tf_reuse_case *c = &x->s->classes[class];
   const tf_path *path = &p->path[x->s->node];
-  tf_uneven_sum w = {.v = x->v, .groups = &x->u->self, .node = x->s->node, .carry = c->carry};
+  tf_uneven_sum w = {.v = x->v, .groups = &x->u->self, .node = x->s->node, .carry = c->stepping};
   if (c->zero_from < path->n) w.zero = path->temporal & ~UINT64_C(0) << c->zero_from;
   w.zero |= still_of(m, run);
   if (keeps) {
@@ -135,12 +135,12 @@ static int64_t entered(const tf_uneven_sums *sums, int i) { return i < 0 ? 0 : s
  * runs in which slice x itself is made; in others where a loop steps that needs another tile. */
 static bool drops(const struct tf_model *m, const piece *x, const tf_reuse_case *c) {
   if (!(c->if_idle[0] | c->if_idle[1])) return false;
-  return x->u->run >= 0 || !(still_of(m, x->u->needs) >> c->carry & 1);
+  return x->u->run >= 0 || !(still_of(m, x->u->needs) >> c->stepping & 1);
 }
 
 /* What enters a slice in class c of its entries, on each side. */
 static bool count_class(struct tf_model *m, const piece *x, int c, bool joins, tf_entry *e) {
-  const int carry = x->s->classes[c].carry;
+  const int carry = x->s->classes[c].stepping;
   tf_uneven_sums sums = {.n = 0};
   wanted w[TF_N_SIDES];
   memset(e, 0, TF_N_SIDES * sizeof *e);

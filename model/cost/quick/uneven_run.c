@@ -40,7 +40,8 @@ static bool finds(const tf_plan *p, const tf_even *e, const tf_uneven_slice *u, 
 }
 
 int tf_run_found(const tf_plan *p, const tf_slice *s, const tf_reuse_case *c) {
-  if (c->prev < 0 || c->common < 0 || c->carry >= 0 || made_in(p, s) != -1 || c->if_idle[0] | c->if_idle[1]) return -1;
+  if (c->prev < 0 || c->common < 0 || c->stepping >= 0 || made_in(p, s) != -1 || c->if_idle[0] | c->if_idle[1])
+    return -1;
   const tf_slice *q = &p->slices[c->prev];
   const int made = made_in(p, q);
   return made >= 0 && q->makes && p->home_scope[s->tensor] == p->retains[made].scope ? made : -1;
@@ -62,7 +63,7 @@ bool tf_run_tells(const tf_plan *p, const tf_even *e, int i, tf_uneven_slice *ou
     if (!finds(p, e, out, k->prev)) return false;
     if (made >= 0 || !(k->if_idle[0] | k->if_idle[1])) continue;
     out->needs = p->retain_at[s->node];
-    if (out->needs < 0 || k->if_idle[1] || k->carry < 0) return false;
+    if (out->needs < 0 || k->if_idle[1] || k->stepping < 0) return false;
   }
   return true;
 }

@@ -54,7 +54,7 @@ static bool sides(ir_checker *c, const ir_stmt *s) {
   ir_must(c, moves(c->wl, a, op->dims[p->k]) && moves(c->wl, b, op->dims[p->k]),
           "product: its sum is not over both operands");
   const ir_range *n = &s->range[p->n], *m = one_row ? n : &s->range[p->m];
-  return ir_must(c, (one_row || m->exact || m->rest) && (p->way != CPU_PAIRS || n->exact || n->rest),
+  return ir_must(c, (one_row || m->exact || m->other) && (p->way != CPU_PAIRS || n->exact || n->other),
                  "product: the length of a side is unknown");
 }
 

@@ -289,7 +289,7 @@ bool lower_channels(lowering *w, const ir_stmt *nest, cpu_product *product) {
   }
   if (rows_fill_lanes(w, nest, &p)) return false;
   const ir_range *m = &nest->range[p.m];
-  if (!m->exact && !m->rest) return false;
+  if (!m->exact && !m->other) return false;
   p.channels.joined = joins(w, nest, &p);
   p.channels.panel = panel_of(w, nest, &p);
   if (!in_panels(w, nest, &p, &places) || !add_panels(w, nest, &p, places)) return false;

@@ -284,7 +284,7 @@ static double tiles(const walk *w, const ir_stmt *s, double n) {
   const double all = parts((double)s->range[p->m].most, SIDE) * parts(n, SIDE);
   const double share = (double)p->kernel->k_round / (p->kernel->group * SIDE);
   return all * (parts((double)s->range[p->k].most, p->kernel->k_round) * share * w->core->multiply +
-                w->core->store * (s->nest.n_fresh ? 2 : 1)) +
+                w->core->store * (s->nest.n_resets ? 2 : 1)) +
          parts(all, 4) * w->core->tile;
 }
 
@@ -388,7 +388,7 @@ static void product(walk *w, const ir_stmt *s, const cpu_product *p) {
                                          k / p->kernel->group * tf_micro_group_time(p->kernel), panels) +
                                m * vectors);
   if (n * k > stays) w->cycles += once * calls * n * k / w->core->seen;
-  if (s->nest.n_fresh > 0 && m * n + n * k > stays) w->cycles += once * calls * 2 * m * n / w->core->seen;
+  if (s->nest.n_resets > 0 && m * n + n * k > stays) w->cycles += once * calls * 2 * m * n / w->core->seen;
   w->cycles += awaited(w, s, in) + rows_arrive(w, s, in);
   if (p->pack < 0) w->cycles += once * calls * jumps(w, s);
   if (p->pairs.far)

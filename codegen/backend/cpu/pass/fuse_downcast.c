@@ -20,7 +20,7 @@ static bool in_one(const lowering *w, const ir_stmt *s, const cpu_product *p) {
 /* A product whose sums are complete when a tile ends. */
 static bool is_whole(const lowering *w, const ir_stmt *s) {
   const cpu_product *p = cpu_product_of(s);
-  if (!p || p->kernel->leaves == p->kernel->c || s->nest.n_fresh > 0 || !in_one(w, s, p)) return false;
+  if (!p || p->kernel->leaves == p->kernel->c || s->nest.n_resets > 0 || !in_one(w, s, p)) return false;
   const ir_buffer *b = &w->p->buffers[w->p->buffer_of[op_of(w, s)->out]];
   return b->role == IR_BOX && b->type == p->kernel->c;
 }

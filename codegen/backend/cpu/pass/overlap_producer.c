@@ -53,11 +53,11 @@ static bool reads_rows(const rows *r, int k) {
 static bool starts_with_others(const rows *r, int k) {
   const ir_stmt *s = r->nest[k];
   bool same = true;
-  for (int i = 0; s->nest.n_fresh && i < k; i++) {
+  for (int i = 0; s->nest.n_resets && i < k; i++) {
     const ir_stmt *t = r->nest[i];
-    same &= t->nest.n_fresh == 0 || t->nest.n_fresh == s->nest.n_fresh;
-    for (int f = 0; same && f < t->nest.n_fresh; f++)
-      same = ir_same(t->nest.fresh[f], s->nest.fresh[f]);
+    same &= t->nest.n_resets == 0 || t->nest.n_resets == s->nest.n_resets;
+    for (int f = 0; same && f < t->nest.n_resets; f++)
+      same = ir_same(t->nest.resets[f], s->nest.resets[f]);
   }
   return same;
 }
@@ -141,7 +141,7 @@ static bool narrows(const cpu_product *p) { return p->kernel->a == IR_BF16 && !p
 static bool goes_on(const rows *r) {
   bool any = false;
   for (int k = 0; k < r->n; k++)
-    any |= r->nest[k]->nest.n_fresh > 0;
+    any |= r->nest[k]->nest.n_resets > 0;
   return any;
 }
 

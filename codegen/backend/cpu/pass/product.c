@@ -330,7 +330,7 @@ static void offer_panels(const finder *f, cpu_product *p) {
   f->w->p->buffers[p->pairs.panels].role = IR_PANELS;
 }
 
-static bool known_lengths(const ir_range *r) { return r->exact || r->rest; }
+static bool known_lengths(const ir_range *r) { return r->exact || r->other; }
 
 static void keep(lowering *w, ir_stmt *nest, const cpu_product *p) {
   cpu_product *kept = TF_NEW(w->p->arena, cpu_product);

@@ -24,7 +24,7 @@ static double fills(const lower_loops_around *w, uint64_t mask) {
 
 /* The range of the index over all settings. */
 static ir_range all_of(const tf_workload *wl, const tf_index *ix) {
-  ir_range v = {.lo = ir_number(ix->c), .most = 1, .some = true, .exact = true};
+  ir_range v = {.lo = ir_number(ix->c), .most = 1, .never_empty = true, .exact = true};
   for (int t = 0; t < ix->n_terms; t++) {
     const int64_t along = ix->terms[t].coef * (wl->dims[ix->terms[t].dim].extent - 1);
     if (along < 0) v.lo.off += along;

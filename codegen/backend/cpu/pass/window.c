@@ -169,7 +169,7 @@ static int fours_of(const lowering *w, const ir_stmt *s) {
   const tf_workload *wl = w->plan->wl;
   const tf_op *op = op_of(w, s);
   const int row = op->n_out_dims - 2;
-  if (w->p->machine.fours != TF_FOURS_AVX512_VNNI || !ir_is_product(op) || row < 0 || s->nest.n_fresh > 0 ||
+  if (w->p->machine.fours != TF_FOURS_AVX512_VNNI || !ir_is_product(op) || row < 0 || s->nest.n_resets > 0 ||
       buffer_of(w, op->out)->type != IR_I32 || op->n_dims == op->n_out_dims || s->range[op->n_dims - 1].most > FOUR ||
       s->range[op->n_dims - 1].most < 2)
     return -1;
@@ -195,7 +195,7 @@ static void make(lowering *w, ir_body *body, int at) {
   *v = (cpu_window){.taps = taps_of(op_of(w, s), s), .maps = maps, .fours = fours_of(w, s)};
   v->value = cpu_window_value(w->plan->wl, op_of(w, s), &v->fills);
   note->window = v;
-  for (int i = at + 1; i < body->n && s->nest.n_fresh == 0 && v->n_maps < MAPS_MOST; i++) {
+  for (int i = at + 1; i < body->n && s->nest.n_resets == 0 && v->n_maps < MAPS_MOST; i++) {
     if (!can_map(w, s, v, body->s[i])) break;
     if (!(note = cpu_edit(w->p, body->s[i]))) return;
     note->done = true;

@@ -133,7 +133,7 @@ void c_pack_panels(c_printer *c, const cpu_pack *pack) {
   const char *const type = c_type(p->kernel->b);
   const int in_order = rank_in_order(c, op, p);
   int opened = 1;
-  if (ir_has_aside(&c->p->body)) /* what is mapped to one core stays on one */
+  if (ir_has_parallel(&c->p->body)) /* what is mapped to one core stays on one */
     fputs("#if defined(_OPENMP)\n#pragma omp parallel for schedule(static)\n#endif\n", c->out);
   for (int k = 0; k < op->n_out_dims; k++) {
     if (!cpu_is_group(c->wl, op, p, k)) continue;

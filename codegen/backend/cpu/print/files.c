@@ -125,11 +125,12 @@ static void packing(FILE *out, const c_package *k) {
 }
 
 static const char *spreading(const c_package *k) {
-  return ir_has_aside(&k->p->body) ? "\n * Compiled with OpenMP it spreads its outermost independent loops over "
-                                     "omp_get_max_threads() threads.  After a call, a child of\n"
-                                     " * fork() that calls it may wait forever (GNU's OpenMP does not survive fork): "
-                                     "call it in the parent or in children, or exec."
-                                   : "";
+  return ir_has_parallel(&k->p->body)
+             ? "\n * Compiled with OpenMP it spreads its outermost independent loops over "
+               "omp_get_max_threads() threads.  After a call, a child of\n"
+               " * fork() that calls it may wait forever (GNU's OpenMP does not survive fork): "
+               "call it in the parent or in children, or exec."
+             : "";
 }
 
 static bool has_isa(const c_package *k, const char *name) {

@@ -74,9 +74,9 @@ static void box(c_printer *c, const ir_range *r, int n) {
 
 static void lengths(c_printer *c, const ir_range *r, int n) {
   for (int i = 0; i < n; i++) {
-    const bool any = r[i].rest == 0;
-    fprintf(c->out, "%s%" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64, i ? ", " : "", any ? 0 : r[i].most, r[i].rest,
-            any ? 0 : r[i].also[0], any ? 0 : r[i].also[1]);
+    const bool any = r[i].other == 0;
+    fprintf(c->out, "%s%" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64, i ? ", " : "", any ? 0 : r[i].most, r[i].other,
+            any ? 0 : r[i].more[0], any ? 0 : r[i].more[1]);
   }
 }
 

@@ -420,7 +420,7 @@ static const char *plain(const c_package *k) { return c_asks_isa(k) ? "PLAIN " :
 
 static void entry(c_printer *c, const c_package *k) {
   const char *n = k->name, *f = k->entry;
-  bool spreads = ir_has_aside(&c->p->body);
+  bool spreads = ir_has_parallel(&c->p->body);
   if (k->n_isas)
     fprintf(c->out, "\nsize_t %s_workspace(void);\nint %s(const %s_args *args, void *workspace, size_t bytes);\n", f, f,
             n);

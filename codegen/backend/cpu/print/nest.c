@@ -23,7 +23,7 @@ static void along_output(c_printer *c, const tf_op *op, const ir_stmt *s, int op
   for (int k = open; k < last; k++, opened++)
     c_loop(c, op, s, k);
   if (op->reduce != TF_ASSIGN) {
-    if (s->nest.n_fresh) {
+    if (s->nest.n_resets) {
       c_line(c, "if (fresh) {\n");
       c->depth++;
     }
@@ -31,7 +31,7 @@ static void along_output(c_printer *c, const tf_op *op, const ir_stmt *s, int op
     c_indent(c);
     c_element(c, op, -1);
     fprintf(c->out, " = %s;\n", c_start(s, op->reduce));
-    c_close(c, 1 + (s->nest.n_fresh > 0));
+    c_close(c, 1 + (s->nest.n_resets > 0));
   }
   for (int k = last + 1; k < op->n_dims; k++, opened++)
     c_loop(c, op, s, k);
@@ -50,9 +50,9 @@ static void into_scalar(c_printer *c, const tf_op *op, const ir_stmt *s, int ope
   c_indent(c);
   const ir_type type = c_buffer(c, op, -1)->type;
   const bool wide = type == IR_F32 && op->reduce == TF_REDUCE_ADD; /* whatever the sum's length, and as fast */
-  fprintf(c->out, "%s sum = %s%s", wide ? "double" : c_type(type), s->nest.n_fresh ? "fresh ? " : "",
+  fprintf(c->out, "%s sum = %s%s", wide ? "double" : c_type(type), s->nest.n_resets ? "fresh ? " : "",
           wide ? "0.0" : c_start(s, op->reduce));
-  if (s->nest.n_fresh) fputs(" : ", c->out), c_element(c, op, -1);
+  if (s->nest.n_resets) fputs(" : ", c->out), c_element(c, op, -1);
   fputs(";\n", c->out);
   for (int k = op->n_out_dims; k < op->n_dims; k++, reduced++)
     c_loop(c, op, s, k);
@@ -179,7 +179,7 @@ bool c_open_when(c_printer *c, const ir_stmt *s) {
   if (s->kind == IR_SAVE || (s->kind == IR_DIVIDE && s->divide.last.var < 0)) return false;
   if (c->step == (s->kind == IR_CORRECT ? C_STEP_LATER : C_STEP_LAST)) return false;
   c_line(c, "if (");
-  c_atom(c->out, c->p, c->step ? ir_number(0) : s->kind == IR_CORRECT ? s->correct.fresh : s->divide.last);
+  c_atom(c->out, c->p, c->step ? ir_number(0) : s->kind == IR_CORRECT ? s->correct.resets : s->divide.last);
   if (s->kind == IR_CORRECT)
     fputs(" != 0) { /* the maximum may have risen */\n", c->out);
   else

@@ -81,15 +81,15 @@ void c_accumulate(c_printer *c, const tf_op *op, const char *acc, int skip) {
 }
 
 void c_is_fresh(c_printer *c, const ir_stmt *s) {
-  for (int i = 0; i < s->nest.n_fresh; i++) {
+  for (int i = 0; i < s->nest.n_resets; i++) {
     if (i) fputs(" && ", c->out);
-    c_atom(c->out, c->p, s->nest.fresh[i]);
+    c_atom(c->out, c->p, s->nest.resets[i]);
     fputs(" == 0", c->out);
   }
 }
 
 void c_fresh_flag(c_printer *c, const ir_stmt *s) {
-  if (!s->nest.n_fresh) return;
+  if (!s->nest.n_resets) return;
   c_indent(c);
   fputs("const int fresh = ", c->out);
   if (c->step)
@@ -106,7 +106,7 @@ ir_atom c_fresh_of(const tf_op *op, const ir_stmt *s, int k) {
   if (s->range[k].lo.var < 0) return s->range[k].lo;
   for (int d = op->n_out_dims; d < k; d++)
     i += s->range[d].lo.var >= 0;
-  return s->nest.fresh[i];
+  return s->nest.resets[i];
 }
 
 /* The read by which the whole is divided and which the innermost loop does not move; -1: none. */

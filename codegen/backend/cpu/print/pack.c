@@ -252,7 +252,7 @@ void c_pack_offered(c_printer *c, const cpu_pack *pack) {
   p.pack = p.pairs.panels;
   const char *n = c_dim_name(c, op, p.n), *k = c_dim_name(c, op, p.k), *type = c_type(p.kernel->b);
   const int64_t words = cpu_panel_words(&p, p.pairs.deep), round = p.kernel->k_round;
-  if (ir_has_aside(&c->p->body)) /* what is mapped to one core stays on one */
+  if (ir_has_parallel(&c->p->body)) /* what is mapped to one core stays on one */
     fputs("#if defined(_OPENMP)\n#pragma omp parallel for schedule(static)\n#endif\n", c->out);
   c_indent(c);
   fprintf(c->out, "for (int64_t block = 0; block < %" PRId64 "; block++) {\n", c->p->buffers[p.pack].words / words);

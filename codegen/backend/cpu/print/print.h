@@ -181,7 +181,7 @@ void c_forget(c_printer *c, const ir_stmt *s);
 int64_t c_held_words(const ir_buffer *b);
 
 /* product.c: the lengths that a range can have, `most` and others if it can be cut short; returns how many. */
-enum { C_MOST_LENGTHS = 2 + sizeof((ir_range *)0)->also / sizeof(int64_t) };
+enum { C_MOST_LENGTHS = 2 + sizeof((ir_range *)0)->more / sizeof(int64_t) };
 int c_lengths(const ir_range *r, int64_t *v);
 void c_length(c_printer *c, const ir_range *r);
 void c_origin(c_printer *c, const tf_op *op, const ir_stmt *s, int k);

@@ -62,7 +62,7 @@ static rows rows_of(const c_printer *c, const ir_stmt *s) {
 /* A nest whose sums start over or continue, as do those of all others; NULL: none. */
 static const ir_stmt *goes_on(const rows *r) {
   for (int k = 0; k < r->n; k++)
-    if (r->all[k]->nest.n_fresh) return r->all[k];
+    if (r->all[k]->nest.n_resets) return r->all[k];
   return NULL;
 }
 

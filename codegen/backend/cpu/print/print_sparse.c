@@ -107,7 +107,7 @@ void c_pack_sparse(c_printer *c, const cpu_pack *pack) {
   const int64_t rows = c->wl->dims[op->dims[p->m]].extent, all = c->wl->dims[op->dims[p->k]].extent,
                 deep = p->sparse.deep, at = c->offset[p->sparse.panels];
   const int n = p->sparse.n, of = p->sparse.of;
-  if (ir_has_aside(&c->p->body))
+  if (ir_has_parallel(&c->p->body))
     fputs("#if defined(_OPENMP)\n#pragma omp parallel for schedule(static) reduction(| : broken)\n#endif\n", c->out);
   c_indent(c);
   fprintf(c->out, "for (int64_t d_%s = 0; d_%s < %" PRId64 "; d_%s++)\n", m, m, rows, m);

@@ -148,10 +148,10 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s, const tf_micro
 int c_lengths(const ir_range *r, int64_t *v) {
   int n = 2;
   v[0] = r->most;
-  v[1] = r->rest;
-  for (int i = 0; n < C_MOST_LENGTHS && r->also[i]; i++)
-    v[n++] = r->also[i];
-  return r->exact || r->rest == r->most ? 1 : n;
+  v[1] = r->other;
+  for (int i = 0; n < C_MOST_LENGTHS && r->more[i]; i++)
+    v[n++] = r->more[i];
+  return r->exact || r->other == r->most ? 1 : n;
 }
 
 static void calls(c_printer *c, const tf_op *op, const ir_stmt *s, const tf_micro_ahead *ahead) {
@@ -302,7 +302,7 @@ void c_product(c_printer *c, const ir_stmt *s) {
   if (p->slab) c_fill_slab(c, op, p);
   for (int k = 0; k < op->n_dims; k++)
     if (!cpu_is_matrix(p, k)) open_outside(c, op, s, k);
-  bool may_be_empty = !s->range[p->k].some;
+  bool may_be_empty = !s->range[p->k].never_empty;
   if (may_be_empty) {
     c_line(c, "if (n_k > 0) {\n");
     c->depth++;

@@ -26,7 +26,7 @@ void c_take_in(c_printer *c, const tf_op *op, const ir_stmt *s) {
   bool sign = op->reduce == TF_REDUCE_ADD;
   if (s->nest.finite) {
     fprintf(c->out, "greater(all, fresh ? %s : ", c_start(s, op->reduce)), c_element(c, op, -1), fputc(')', c->out);
-  } else if (s->nest.n_fresh) {
+  } else if (s->nest.n_resets) {
     fputs("fresh ? all : ", c->out);
     if (!sign) fprintf(c->out, "%s(all, ", c_combine(op->reduce));
     c_element(c, op, -1);

@@ -640,7 +640,7 @@ void c_bench_c(FILE *out, const c_package *k) {
           "  return (x > y) - (x < y);\n}\n\n"
           "static void *numbers(size_t n) {\n  %s *p = malloc(n * 4);\n  if (!p) exit(2);\n"
           "  for (size_t i = 0; i < n; i++) p[i] = (%s)(%s);\n  return p;\n}\n\n",
-          ir_has_aside(&k->p->body) ? spread_head : pinned_head, ir_has_aside(&k->p->body) ? spread : pinned,
+          ir_has_parallel(&k->p->body) ? spread_head : pinned_head, ir_has_parallel(&k->p->body) ? spread : pinned,
           c_type(k->p->machine.data), c_type(k->p->machine.data),
           k->p->machine.data == IR_F32  ? "(float)(i * 37 % 101 + 1) / 64"
           : k->p->machine.data == IR_I8 ? "i * 37 % 101"

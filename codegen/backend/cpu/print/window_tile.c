@@ -208,7 +208,7 @@ static void begin(c_printer *c, const c_window *w) {
       continue;
     }
     fprintf(c->out, "vec sum%d = vec_splat(%s);\n", t, c_start(w->s, w->op->reduce));
-    if (!w->s->nest.n_fresh) continue;
+    if (!w->s->nest.n_resets) continue;
     c_line(c, "if (!fresh) {\n");
     c->depth++;
     c_window_open_at(c, w, (cpu_at){t, 0});

@@ -59,7 +59,7 @@ bool cu_is_by_rows(const cu_tile *t) {
 /* The length of a range that is always the same where there is anything; -1: it is not. */
 static int64_t always(const ir_range *r) {
   if (r->hi.var == r->lo.var) return r->hi.off - r->lo.off;
-  return r->exact || (r->rest == r->most && !r->also[0] && !r->also[1]) ? r->most : -1;
+  return r->exact || (r->other == r->most && !r->more[0] && !r->more[1]) ? r->most : -1;
 }
 
 int cu_lengths_of(const ir_program *p, const ir_stmt *s, const cu_tile *t) {

@@ -255,8 +255,8 @@ const ir_stmt *cu_saved_by(const ir_program *p, const ir_body *b, int i) {
             cu_touches(p, p->body.s, p->body.n, sums) == 2;
   for (int k = 0; k < op->n_out_dims && ok; k++)
     ok = ir_same(s->range[k].lo, nest->range[k].lo) && ir_same(s->range[k].hi, nest->range[k].hi);
-  for (int k = 0; k < nest->nest.n_fresh && ok; k++)
-    ok = nest->nest.fresh[k].var < 0;
+  for (int k = 0; k < nest->nest.n_resets && ok; k++)
+    ok = nest->nest.resets[k].var < 0;
   return ok ? s : NULL;
 }
 

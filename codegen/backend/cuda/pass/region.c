@@ -61,8 +61,8 @@ static bool is_plain(const cu_region *g, const cu_work *t) {
   for (int k = 0; k < op->n_dims; k++)
     ok &= cu_is_row(g, op->dims[k]) || k == t->roles.n || k == t->roles.k || t->s->range[k].most == 1 ||
           (k >= op->n_out_dims && t->s->range[k].exact && cu_is_across(g, t));
-  for (int i = 0; i < t->s->nest.n_fresh; i++)
-    ok &= t->s->nest.fresh[i].var < 0 || g->inside[t->s->nest.fresh[i].var];
+  for (int i = 0; i < t->s->nest.n_resets; i++)
+    ok &= t->s->nest.resets[i].var < 0 || g->inside[t->s->nest.resets[i].var];
   return ok;
 }
 
@@ -104,7 +104,7 @@ static bool find_stack(cu_region *g) {
       rows *= first->s->range[k].most;
     }
   if (!ok || g->n_stack == 0 || (g->n_stack == 1 && alone)) return g->n_stack = 0, false;
-  g->m = (ir_range){.lo = ir_number(0), .hi = ir_number(rows), .most = rows, .some = true, .exact = true};
+  g->m = (ir_range){.lo = ir_number(0), .hi = ir_number(rows), .most = rows, .never_empty = true, .exact = true};
   return true;
 }
 

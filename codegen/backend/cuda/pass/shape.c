@@ -199,15 +199,15 @@ void cu_set_var(lowering *w, int var, ir_atom value) {
 
 void cu_set_fresh(lowering *w, const ir_stmt *of, ir_stmt *s, ir_atom step) {
   const tf_op *op = &w->plan->wl->ops[of->op];
-  ir_atom *fresh = TF_ARRAY(w->p->arena, ir_atom, (size_t)(op->n_dims + of->nest.n_fresh) + 1);
+  ir_atom *fresh = TF_ARRAY(w->p->arena, ir_atom, (size_t)(op->n_dims + of->nest.n_resets) + 1);
   if (lower_failed(w)) return;
-  s->nest.fresh = fresh;
-  s->nest.n_fresh = 0;
-  for (int i = 0; of->nest.part && i < of->nest.n_fresh; i++)
-    fresh[s->nest.n_fresh++] = of->nest.fresh[i];
-  if (of->nest.part && step.var >= 0) fresh[s->nest.n_fresh++] = step;
+  s->nest.resets = fresh;
+  s->nest.n_resets = 0;
+  for (int i = 0; of->nest.part && i < of->nest.n_resets; i++)
+    fresh[s->nest.n_resets++] = of->nest.resets[i];
+  if (of->nest.part && step.var >= 0) fresh[s->nest.n_resets++] = step;
   for (int k = op->n_out_dims; !of->nest.part && k < op->n_dims; k++)
-    if (s->range[k].lo.var >= 0) fresh[s->nest.n_fresh++] = s->range[k].lo;
+    if (s->range[k].lo.var >= 0) fresh[s->nest.n_resets++] = s->range[k].lo;
 }
 
 /* How an operand lies along the dim: its neighbours side by side (2), at some step, or all the same (1); 0: padding may

@@ -85,10 +85,10 @@ static bool is_last(const ir_stmt *loop, const ir_stmt *s) {
 
 /* Whether all that a statement knows of other steps is which is the first or the last. */
 static bool knows_ends(const ir_stmt *loop, const ir_stmt *s) {
-  bool ok = s->kind != IR_FOR && s->kind != IR_IF && (s->kind != IR_NEST || s->nest.n_fresh <= 1);
-  for (int i = 0; s->kind == IR_NEST && i < s->nest.n_fresh; i++)
-    ok = ok && is_first(loop, s->nest.fresh[i]);
-  if (s->kind == IR_CORRECT) ok = is_first(loop, s->correct.fresh);
+  bool ok = s->kind != IR_FOR && s->kind != IR_IF && (s->kind != IR_NEST || s->nest.n_resets <= 1);
+  for (int i = 0; s->kind == IR_NEST && i < s->nest.n_resets; i++)
+    ok = ok && is_first(loop, s->nest.resets[i]);
+  if (s->kind == IR_CORRECT) ok = is_first(loop, s->correct.resets);
   if (s->kind == IR_DIVIDE) ok = s->divide.last.var < 0 || is_last(loop, s);
   return ok;
 }
@@ -134,11 +134,11 @@ void cu_skip_step(const cu_region *g, lowering *w, const ir_stmt *loop, cu_ends 
 static void know_ends(lowering *w, const ir_stmt *loop, ir_body *b, ir_atom since, ir_atom left) {
   for (int i = 0; i < b->n && !lower_failed(w); i++) {
     ir_stmt *s = b->s[i];
-    if (s->kind == IR_NEST && s->nest.n_fresh == 1 && is_first(loop, s->nest.fresh[0])) {
+    if (s->kind == IR_NEST && s->nest.n_resets == 1 && is_first(loop, s->nest.resets[0])) {
       ir_atom *fresh = TF_ARRAY(w->p->arena, ir_atom, 1);
-      if (fresh) *fresh = since, s->nest.fresh = fresh;
+      if (fresh) *fresh = since, s->nest.resets = fresh;
     }
-    if (s->kind == IR_CORRECT) s->correct.fresh = since;
+    if (s->kind == IR_CORRECT) s->correct.resets = since;
     if (s->kind == IR_DIVIDE && s->divide.last.var >= 0) s->divide.last = left, s->divide.at = 1;
     know_ends(w, loop, &s->body, since, left);
   }
@@ -171,8 +171,8 @@ static bool is_of_step(const ir_stmt *loop, ir_atom a) {
 static bool is_first_of_all(const ir_stmt *loop, const ir_stmt *s) {
   enum { MOST = 512 };
   bool ok = loop->loop.trip <= MOST;
-  for (int i = 0; i < s->nest.n_fresh && ok; i++)
-    ok = is_of_step(loop, s->nest.fresh[i]);
+  for (int i = 0; i < s->nest.n_resets && ok; i++)
+    ok = is_of_step(loop, s->nest.resets[i]);
   for (int64_t step = 0; step < loop->loop.trip && ok; step++) {
     cu_values v = {.n = 0};
     bool zero = true;
@@ -180,8 +180,8 @@ static bool is_first_of_all(const ir_stmt *loop, const ir_stmt *s) {
     for (int i = 0; i < loop->body.n && ok; i++)
       if (loop->body.s[i]->kind == IR_LET && is_of_step(loop, (ir_atom){loop->body.s[i]->let.var, 0}))
         ok = cu_let(&v, loop->body.s[i]);
-    for (int i = 0; i < s->nest.n_fresh; i++)
-      zero &= cu_value(&v, s->nest.fresh[i]) == 0;
+    for (int i = 0; i < s->nest.n_resets; i++)
+      zero &= cu_value(&v, s->nest.resets[i]) == 0;
     ok = ok && zero == (step == 0);
   }
   return ok;
@@ -189,10 +189,10 @@ static bool is_first_of_all(const ir_stmt *loop, const ir_stmt *s) {
 
 bool cu_begins_before(const ir_program *p, const ir_stmt *loop, const ir_stmt *s) {
   if (!loop || loop->loop.map != IR_SERIAL || loop->loop.trip < 2 || s->kind != IR_NEST || !cu_of(s)->fragments ||
-      cu_is_wmma(p) || !s->nest.n_fresh)
+      cu_is_wmma(p) || !s->nest.n_resets)
     return false;
-  const ir_atom fresh = s->nest.fresh[0];
-  if (s->nest.n_fresh == 1 && is_first(loop, fresh)) return true;
-  if (cu_of(loop)->skips) return s->nest.n_fresh == 1 && fresh.off == 0 && fresh.var == cu_of(loop)->since;
+  const ir_atom fresh = s->nest.resets[0];
+  if (s->nest.n_resets == 1 && is_first(loop, fresh)) return true;
+  if (cu_of(loop)->skips) return s->nest.n_resets == 1 && fresh.off == 0 && fresh.var == cu_of(loop)->since;
   return is_first_of_all(loop, s);
 }

@@ -51,7 +51,7 @@ static bool is_outside(const split *t, const ir_range *r) {
 static bool may_lack(const split *t, const ir_stmt *s) {
   const tf_op *op = op_of(t, s->op);
   for (int k = op->n_out_dims; s->kind == IR_NEST && op->reduce != TF_ASSIGN && k < op->n_dims; k++)
-    if (moves(t, s->range[k].lo) && !s->range[k].some) return true;
+    if (moves(t, s->range[k].lo) && !s->range[k].never_empty) return true;
   return false;
 }
 
@@ -368,21 +368,21 @@ static void part_nest(split *t, const ir_stmt *s) {
   new->nest.from = from;
   if (!is_parted(t, s)) return;
   new->nest.part = true;
-  new->nest.fresh = fresh;
-  new->nest.n_fresh = 0;
-  for (int i = 0; i < s->nest.n_fresh; i++)
-    new->nest.n_fresh = steps_of(t, s->nest.fresh[i], fresh, new->nest.n_fresh);
+  new->nest.resets = fresh;
+  new->nest.n_resets = 0;
+  for (int i = 0; i < s->nest.n_resets; i++)
+    new->nest.n_resets = steps_of(t, s->nest.resets[i], fresh, new->nest.n_resets);
 }
 
 /* Corrected is what the part has from steps before. */
 static void part_correct(split *t, const ir_stmt *s) {
   ir_atom *step = TF_ARRAY(t->w->p->arena, ir_atom, (size_t)t->w->p->n_vars + 1), any = ir_number(0);
-  const int n = step ? steps_of(t, s->correct.fresh, step, 0) : 0;
+  const int n = step ? steps_of(t, s->correct.resets, step, 0) : 0;
   for (int i = 0; i < n; i++)
     any = lower_sum(t->w, "step", any, 1, step[i]);
   ir_stmt *new = n ? cu_again(t->w, s, NULL) : NULL;
   if (!new) return;
-  new->correct.fresh = any;
+  new->correct.resets = any;
   new->correct.after = own(t, s->correct.after);
 }
 
@@ -483,7 +483,7 @@ static void merge_all(split *t, int part) {
   ir_range *r = TF_ARRAY(t->w->p->arena, ir_range, (size_t)op->n_out_dims + 1);
   for (int k = 0; k < op->n_out_dims && r; k++) {
     const int64_t extent = t->w->plan->wl->dims[op->dims[k]].extent;
-    r[k] = (ir_range){.lo = ir_number(0), .hi = ir_number(extent), .most = extent, .some = true, .exact = true};
+    r[k] = (ir_range){.lo = ir_number(0), .hi = ir_number(extent), .most = extent, .never_empty = true, .exact = true};
   }
   if (!r) return;
   const ir_stmt s = merge(t, &t->of[0], part, r);

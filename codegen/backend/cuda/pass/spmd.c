@@ -165,8 +165,8 @@ static void copy_one(const spmd *p, const cu_work *t, int i, const piece *at, co
     box[r] = lower_index(w, t->s->op, &ref->index[r]);
   if (lower_failed(w)) return;
   if (some) box[0].hi = lower_select(w, "to", *some, box[0].hi, box[0].lo);
-  if (some && box[0].exact) box[0].rest = box[0].most; /* or nothing */
-  if (some) box[0].exact = box[0].some = false;
+  if (some && box[0].exact) box[0].other = box[0].most; /* or nothing */
+  if (some) box[0].exact = box[0].never_empty = false;
   ir_stmt *s = lower_add(w, IR_COPY);
   if (!s) return;
   s->range = box;
@@ -335,7 +335,7 @@ static void in_pieces(const spmd *p, const cu_work *t, int n) {
   piece now = {.k = lower_split(w, w->p->dim_id[op_of(p, t->s)->dims[t->roles.k]], *k, step, t->step, t->trip),
                .step = step,
                .slot = t->slots > 1 ? lower_divmod(w, "now", IR_MOD, step, t->slots) : ir_number(0)};
-  now.k.some = k->exact;
+  now.k.never_empty = k->exact;
   for (int i = 0; i < n && !lower_failed(w); i++)
     multiply(p, &t[i], &now);
   if (moving && t->slots == 1) barrier(w);
@@ -359,7 +359,7 @@ static piece set_steps(const spmd *p, const cu_work *t, ir_atom step, int64_t tr
   const bool full = now.k.exact;
   now.k = lower_split(w, w->p->dim_id[op_of(p, t->s)->dims[t->roles.k]], now.k,
                       lower_divmod(w, "step", IR_MOD, step, t->trip), t->step, t->trip);
-  now.k.some = full;
+  now.k.never_empty = full;
   return now;
 }
 
@@ -425,7 +425,7 @@ static void in_ring(const spmd *p, const cu_work *t, int n) {
   if (t->trip > 1) {
     now.step = cu_open_for(w, IR_SERIAL, op_of(p, t->s)->dims[t->roles.k], t->trip, &mark);
     now.k = lower_split(w, w->p->dim_id[op_of(p, t->s)->dims[t->roles.k]], *k, now.step, t->step, t->trip);
-    now.k.some = k->exact;
+    now.k.never_empty = k->exact;
   }
   const bool moving = has_moving(t);
   if (moving) copy_pieces(p, t, n, &now, NULL), wait_for(w, CU_BOXES, 0);
@@ -592,7 +592,7 @@ void cu_region_make(lowering *w, cu_region *g) {
                     g->keys ? 1 : g->warps / g->warps_n);
   if (g->keys) {
     const ir_atom first = {lower_var(w, "keys_"), 0};
-    p.keys = (ir_range){.lo = first, .hi = {first.var, g->each}, .most = g->each, .some = true, .exact = true};
+    p.keys = (ir_range){.lo = first, .hi = {first.var, g->each}, .most = g->each, .never_empty = true, .exact = true};
     share_parts(&p);
   }
   if (g->dim_n >= 0) {

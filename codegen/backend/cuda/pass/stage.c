@@ -102,7 +102,7 @@ static void copy_all(lowering *w, const plan *t, ir_atom step, ir_atom slot) {
     for (int d = 0; d < rank; d++)
       box[d] = lower_index(w, t->s->op, &ref->index[d]);
     box[0].hi = lower_select(w, "to", *k, box[0].hi, box[0].lo); /* nothing after the last piece */
-    box[0].exact = box[0].some = false;
+    box[0].exact = box[0].never_empty = false;
     ir_stmt *s = lower_add(w, IR_COPY);
     if (!s) return;
     s->range = box;

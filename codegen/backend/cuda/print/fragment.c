@@ -110,7 +110,7 @@ static bool has_ragged_dims(const shape *t, bool empty) {
   bool any = false;
   for (int i = 0; i < t->s->stack->n; i++) {
     const ir_range *r = &t->s->range[t->s->stack->at[i]];
-    any |= empty ? !r->some : !r->exact;
+    any |= empty ? !r->never_empty : !r->exact;
   }
   return any;
 }
@@ -306,8 +306,8 @@ static void reduce(c_printer *c, const shape *t) {
   }
   char old[96];
   snprintf(old, sizeof old, "%.80s[tm][th]", out);
-  c_indent(c), fprintf(c->out, "%s = %s", old, t->s->nest.n_fresh ? "fresh ? sum : " : "");
-  if (t->s->nest.n_fresh)
+  c_indent(c), fprintf(c->out, "%s = %s", old, t->s->nest.n_resets ? "fresh ? sum : " : "");
+  if (t->s->nest.n_resets)
     cu_combine(c, r, "sum", old);
   else
     fputs("sum", c->out);

@@ -84,7 +84,7 @@ static int open_single(c_printer *c, const product *t) {
   int opened = 0;
   for (int k = 0; k < t->op->n_dims; k++) {
     const ir_range *r = &t->s->range[k];
-    if (is_of_matrix(t, k) || (k == t->f->k ? r->some : r->exact)) continue;
+    if (is_of_matrix(t, k) || (k == t->f->k ? r->never_empty : r->exact)) continue;
     c_line(c, "if ("), c_atom(c->out, c->p, r->lo), fputs(" < ", c->out), c_atom(c->out, c->p, r->hi);
     fputs(") {\n", c->out), c->depth++, opened++;
   }
@@ -103,13 +103,13 @@ static product product_of(const c_printer *c, const cu_groups *g, const ir_stmt 
   t.out = c_buffer(c, t.op, -1);
   const int64_t step = CU_STEP_BYTES / ir_bytes(c->p->machine.data);
   t.steps = (s->range[t.f->k].most + step - 1) / step;
-  t.parts = cu_has_short_sums(c->p) && (s->nest.n_fresh || !s->range[t.f->k].some || has_open(&t));
+  t.parts = cu_has_short_sums(c->p) && (s->nest.n_resets || !s->range[t.f->k].never_empty || has_open(&t));
   return t;
 }
 
 bool cu_groups_is_steady(const c_printer *c, const ir_stmt *s) {
   const product t = product_of(c, NULL, s);
-  return s->range[t.f->k].some && !has_open(&t);
+  return s->range[t.f->k].never_empty && !has_open(&t);
 }
 
 void cu_groups_rows(c_printer *c, const ir_stmt *s, bool declare) {
@@ -150,7 +150,7 @@ static void begin(c_printer *c, const product *t, bool some, const char *fresh) 
   matrix(c, t, t->f->b, false);
   if (!some)
     fputs(", true);\n", c->out);
-  else if (fresh || (t->s->nest.n_fresh && !t->parts))
+  else if (fresh || (t->s->nest.n_resets && !t->parts))
     fprintf(c->out, ", !%s || tk > 0);\n", fresh ? fresh : "fresh");
   else
     fputs(", tk > 0);\n", c->out);
@@ -179,9 +179,9 @@ void cu_groups_product(c_printer *c, const cu_groups *g, const ir_stmt *s) {
   fprintf(c->out, "%s */\n", t.op->name);
   c->depth++;
   c_fresh_flag(c, s);
-  const bool some = s->range[t.f->k].some && !has_open(&t);
+  const bool some = s->range[t.f->k].never_empty && !has_open(&t);
   const int64_t n = t.out->extent[t.out->columns];
-  if (!some && s->nest.n_fresh)
+  if (!some && s->nest.n_resets)
     c_indent(c), fprintf(c->out, "if (fresh) zero_fragments<%" PRId64 ">(&%s[0][0][0]);\n", n / 2, t.out->id);
   const int opened = open_single(c, &t);
   if (from(c, &t, t.f->a)->space == CU_FRAGMENT) cu_groups_rows(c, s, true), cu_groups_rows(c, s, false);
@@ -190,7 +190,7 @@ void cu_groups_product(c_printer *c, const cu_groups *g, const ir_stmt *s) {
   wait(c, &t, 0);
   if (t.parts) {
     c_indent(c), fprintf(c->out, "add_part<%" PRId64 ">(&%s[0][0][0], part, ", n / 2, t.out->id);
-    fputs(some && s->nest.n_fresh ? "fresh);\n" : "false);\n", c->out);
+    fputs(some && s->nest.n_resets ? "fresh);\n" : "false);\n", c->out);
   }
   c_close(c, opened + 1);
 }

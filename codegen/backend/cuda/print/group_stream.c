@@ -34,8 +34,8 @@ static bool is_first(const ir_stmt *loop, ir_atom a) {
 
 /* Whether the statement knows of other steps at most whether its own is the first. */
 static bool knows_little(const ir_stmt *loop, const ir_stmt *s) {
-  if (s->kind == IR_NEST) return s->nest.n_fresh == 0 || (s->nest.n_fresh == 1 && is_first(loop, s->nest.fresh[0]));
-  return s->kind != IR_CORRECT || is_first(loop, s->correct.fresh);
+  if (s->kind == IR_NEST) return s->nest.n_resets == 0 || (s->nest.n_resets == 1 && is_first(loop, s->nest.resets[0]));
+  return s->kind != IR_CORRECT || is_first(loop, s->correct.resets);
 }
 
 /* Whether it is done behind the second product: it divides sums of all steps, and knows nothing of the last. */
@@ -80,9 +80,10 @@ bool cu_groups_find_stream(const cu_role *r, const ir_stmt *loop, cu_stream *t) 
   const ir_program *p = r->c->p;
   if (loop->loop.map != IR_SERIAL || loop->loop.trip < 2 || !find_products(r, loop, t)) return false;
   const ir_stmt *first = loop->body.s[t->first], *second = loop->body.s[t->second];
-  bool ok = p->buffers[first->nest.from[cu_of(first)->fragments->a]].space != CU_FRAGMENT && first->nest.n_fresh == 0 &&
+  bool ok = p->buffers[first->nest.from[cu_of(first)->fragments->a]].space != CU_FRAGMENT &&
+            first->nest.n_resets == 0 &&
             p->buffers[second->nest.from[cu_of(second)->fragments->a]].space == CU_FRAGMENT &&
-            second->nest.n_fresh == 1 && made_by(r, first) != made_by(r, second);
+            second->nest.n_resets == 1 && made_by(r, first) != made_by(r, second);
   for (int i = 0; i < 2; i++)
     ok = ok && t->ring[i] >= 0 && !r->g->ring[t->ring[i]].lasting && r->g->ring[t->ring[i]].stages > 1;
   for (int i = 0; i < loop->body.n && ok; i++) {

@@ -213,9 +213,9 @@ static void load_b(c_printer *c, const product *t) {
 }
 
 static void zero(c_printer *c, const product *t, int64_t mt, int64_t nt) {
-  if (t->s->nest.n_fresh) c_line(c, "if (fresh) {\n"), c->depth++;
+  if (t->s->nest.n_resets) c_line(c, "if (fresh) {\n"), c->depth++;
   c_indent(c), fprintf(c->out, "zero_fragments<%" PRId64 ">(&%s[0][0][0]);\n", mt * nt * 4, t->out->id);
-  if (t->s->nest.n_fresh) c_close(c, 1);
+  if (t->s->nest.n_resets) c_close(c, 1);
 }
 
 /* Whether the rows' dim moves b, too: then it has one setting. */
@@ -234,7 +234,7 @@ static int open_single(c_printer *c, const product *t) {
   for (int k = 0; k < t->op->n_dims; k++) {
     if (k == t->f->m || k == t->f->n || ir_is_stacked(t->s, k)) continue;
     const ir_range *r = &t->s->range[k];
-    if (k == t->f->k ? !r->some : !r->exact) {
+    if (k == t->f->k ? !r->never_empty : !r->exact) {
       c_line(c, "if ("), c_atom(c->out, c->p, r->lo), fputs(" < ", c->out), c_atom(c->out, c->p, r->hi);
       fputs(") {\n", c->out), c->depth++, opened++;
     }
@@ -287,9 +287,9 @@ static void wmma_each(c_printer *c, const product *t, int64_t mt, int64_t nt, co
 
 static void wmma_product(c_printer *c, const product *t) {
   const int64_t mt = ir_matrix_rows(t->out) / 16, nt = t->out->extent[t->out->columns] / 16;
-  if (t->s->nest.n_fresh) c_line(c, "if (fresh) {\n"), c->depth++;
+  if (t->s->nest.n_resets) c_line(c, "if (fresh) {\n"), c->depth++;
   wmma_each(c, t, mt, nt, "zero", "");
-  if (t->s->nest.n_fresh) c_close(c, 1);
+  if (t->s->nest.n_resets) c_close(c, 1);
   const int opened = open_single(c, t);
   c_line(c, "#pragma unroll\n");
   c_indent(c);

@@ -88,9 +88,9 @@ static void start(c_printer *c, const sums *t) {
   fputs(";\n", c->out);
   const int opened = open_sums(c, t, false);
   c_indent(c);
-  fprintf(c->out, "%s = %s%s", acc[t->n], t->s->nest.n_fresh ? "fresh ? " : "",
+  fprintf(c->out, "%s = %s%s", acc[t->n], t->s->nest.n_resets ? "fresh ? " : "",
           c->whole ? "0" : c_start(t->s, t->op->reduce));
-  if (t->s->nest.n_fresh) fputs(" : ", c->out), c_element(c, t->op, -1);
+  if (t->s->nest.n_resets) fputs(" : ", c->out), c_element(c, t->op, -1);
   fputs(";\n", c->out);
   c_close(c, opened);
 }
@@ -187,7 +187,7 @@ static void sum_by_lanes(c_printer *c, const ir_stmt *s) {
   }
   c_line(c, "if (LANE == 0) {\n");
   c->depth++;
-  if (s->nest.n_fresh) c_line(c, "if (!fresh) sum = "), combine_old(c, t.op), fputs(";\n", c->out);
+  if (s->nest.n_resets) c_line(c, "if (!fresh) sum = "), combine_old(c, t.op), fputs(";\n", c->out);
   c_indent(c), c_element(c, t.op, -1), fputs(" = sum;\n", c->out);
   c_close(c, 1 + opened);
 }
