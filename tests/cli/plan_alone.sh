@@ -4,8 +4,9 @@
 #   tests/cli/plan_alone.sh TILEFLOW
 set -u
 . "$(dirname "$0")/../lib.sh"
-cp "$(dirname "$0")/../bad/plan/part_net.yaml" "$dir/net.yaml" || exit 2
-cp "$(dirname "$0")/../bad/import-onnx/no_extent.onnx" "$dir/open.onnx" || exit 2
+mkdir "$dir/bad" && sh "$(dirname "$0")/../bad/unpack.sh" "$dir/bad" || exit 2
+cp "$dir/bad/tests/bad/plan/part_net.yaml" "$dir/net.yaml" || exit 2
+cp "$dir/bad/tests/bad/import-onnx/no_extent.onnx" "$dir/open.onnx" || exit 2
 cp "$(dirname "$0")/../../arch-specs/edge.yaml" "$dir/edge.yaml" || exit 2
 cd "$dir" || exit 2
 fail() {

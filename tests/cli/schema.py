@@ -9,6 +9,7 @@ import random
 import re
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 try:
@@ -127,7 +128,9 @@ def main(tool):
             wrong += 1
             if parts["mapping"].is_valid({"mapping": text}):
                 complain(f"{path}: this mapping is taken\n{text}")
-    for err in sorted((ROOT / "tests/bad").glob("*/*.err")):
+    unpacked = tempfile.TemporaryDirectory()
+    subprocess.run(["sh", ROOT / "tests/bad/unpack.sh", unpacked.name], check=True)
+    for err in sorted(pathlib.Path(unpacked.name, "tests/bad").glob("*/*.err")):
         said = err.read_text(encoding="utf-8")
         data = load(err.with_suffix(".yaml")) if err.with_suffix(".yaml").exists() else None
         first = next((line for line in said.split("\n") if " error[" in line and REFUSED.search(line)), None)

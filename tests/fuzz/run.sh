@@ -10,16 +10,18 @@ seed=${2:-1}
 seconds=${3:-}
 cd "$(dirname "$0")/../.." || exit 2
 mkdir -p "$build/findings" "$build/seeds"
-find tests/bad tests/data arch-specs workloads docs \( -name '*.yaml' -o -name '*.onnx' -o -name '*.csp' \) -size -64k |
+rm -rf "$build/bad"
+sh tests/bad/unpack.sh "$build/bad" || exit 2
+find "$build/bad/tests/bad" tests/data arch-specs workloads docs \( -name '*.yaml' -o -name '*.onnx' -o -name '*.csp' \) -size -64k |
   while read -r f; do cp "$f" "$build/seeds/$(echo "$f" | tr / _)"; done
 for f in tests/fuzz/plot/*; do cp "$f" "$build/seeds/$(echo "$f" | tr / _)"; done # what plot draws
 # TileFlow's architecture, problem and mapping as three texts, parted by form feeds
-for f in tests/bad/import-tileflow/nest_*.yaml tests/data/tileflow/13-test-attention/map*/*.yaml; do
+for f in "$build"/bad/tests/bad/import-tileflow/nest_*.yaml tests/data/tileflow/13-test-attention/map*/*.yaml; do
   case $f in
-  tests/bad/*) part=tests/bad/import-tileflow/part_case.yaml; other=/dev/null ;;
+  */tests/bad/*) part=$build/bad/tests/bad/import-tileflow/part_case.yaml; other=/dev/null ;;
   *) part=tests/data/tileflow/13-test-attention/arch/edge.yaml; other=tests/data/tileflow/13-test-attention/prob/attention.yaml ;;
   esac
-  { cat $part; printf '\f'; cat "$f"; printf '\f'; cat $other; } >"$build/seeds/$(echo "$f" | tr / _)-texts"
+  { cat "$part"; printf '\f'; cat "$f"; printf '\f'; cat $other; } >"$build/seeds/$(echo "$f" | tr / _)-texts"
 done
 
 # Inputs for CI: some 10 seconds on one core.
