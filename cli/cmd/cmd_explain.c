@@ -72,6 +72,24 @@ static void print_ranges(const cli_session *s, cli_text *out) {
           wl->tensors[z].name, (long long)wl->tensors[z].least, (long long)wl->tensors[z].most);
 }
 
+/* Energies of the tables, as far as published sources differ: the whole, and the components that make the difference.
+ */
+static void print_energy(const cli_session *s, cli_text *out) {
+  const tf_arch *a = s->spec->arch;
+  tf_margin whole, part;
+  if (!tf_energy_range(s->model, &whole)) return;
+  cli_printf(out, "\nEnergy is %s; as published sources differ, %s:\n", cli_si(s->result.energy_pj * 1e-12, "J").s,
+             cli_energy_range(s).s);
+  for (int l = 0; l < a->n_memories; l++)
+    if (tf_level_energy_range(s->model, l, &part) && part.low < part.high)
+      cli_printf(out, "  %s %s, %s to %s\n", a->memories[l].name, cli_si(s->result.levels[l].energy_pj * 1e-12, "J").s,
+                 cli_si(part.low * 1e-12, "J").s, cli_si(part.high * 1e-12, "J").s);
+  for (int u = 0; u < a->n_units; u++)
+    if (tf_unit_energy_range(s->model, u, &part) && part.low < part.high)
+      cli_printf(out, "  %s %s, %s to %s\n", a->units[u].name, cli_si(s->result.units[u].energy_pj * 1e-12, "J").s,
+                 cli_si(part.low * 1e-12, "J").s, cli_si(part.high * 1e-12, "J").s);
+}
+
 static void print_slopes(const cli_session *s, const cli_slopes *p, cli_text *out) {
   cli_printf(out, "\nEach 10 %% faster, and taking no time at all, changes the cycles by:\n");
   for (int i = 0; i < p->n; i++) {
@@ -98,6 +116,7 @@ static void explain_text(const cli_session *s, const cli_slopes *p, cli_text *ou
   print_ranges(s, out);
   cli_put_goal(s, p, out);
   print_slopes(s, p, out);
+  print_energy(s, out);
   cli_report_why(s, out);
 }
 
@@ -176,6 +195,9 @@ static void explain_json(const cli_session *s, const cli_slopes *p, cli_text *ou
                         cli_json_real(p->cycles), "goal", cli_json_real(p->goal), "bottleneck", s->result.bottleneck,
                         "busy", busy_json(s), "knobs", knobs_json(s, p), "params", params_json(p), "why", why);
   if (o && tf_workload_masked(s->spec->workload)) json_object_set_new(o, "skipped", json_integer(s->result.skipped));
+  tf_margin range;
+  if (o && tf_energy_range(s->model, &range))
+    json_object_set_new(o, "energy_range_pj", json_pack("[o, o]", cli_json_real(range.low), cli_json_real(range.high)));
   if (o && p->n_together) json_object_set_new(o, "together", together_json(s, p));
   json_t *ranges = ranges_json(s->spec->workload);
   if (o && json_object_size(ranges)) json_object_set(o, "ranges", ranges);

@@ -124,7 +124,8 @@ static void put_figures(const cli_session *s, cli_text *out) {
   cli_cell(&t, "%s", cli_si(r->energy_pj * 1e-12, "J").s);
   cli_cell(&t, "%s", cli_si(pj * 1e-12, "J").s);
   cli_cell(&t, "%s", cli_times(r->energy_pj, pj).s);
-  cli_skip(&t, 1);
+  const cli_span range = cli_energy_range(s);
+  cli_cell(&t, "%s%s", *range.s ? "as sources differ " : "", range.s);
   cli_cell(&t, "%s words", s->spec->arch->memories[0].name);
   cli_cell(&t, "%s", cli_real(traffic).s);
   cli_cell(&t, "%s", cli_real(words).s);

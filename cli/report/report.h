@@ -32,6 +32,13 @@ void cli_report_closed(const cli_session *s, cli_text *out);
 /* The mapping as a YAML section. */
 void cli_mapping_yaml(const cli_session *s, cli_text *out);
 
+/* "9.8 uJ to 15.1 uJ": where tables give energies, or areas, what published sources make of the
+ * whole; empty where the architecture gives all. */
+typedef struct {
+  char s[2 * sizeof(cli_figure) + 8];
+} cli_span;
+cli_span cli_energy_range(const cli_session *s);
+cli_span cli_area_range(const cli_session *s);
 /* The bottleneck, and the slack of all others. */
 void cli_report_bottleneck(const cli_session *s, cli_text *out);
 /* The cause of repeated transfers: "loop m=4 of DRAM (line 22) steps outside of it". */

@@ -88,6 +88,11 @@ static json_t *parts_of(const tf_memory *m, const tf_level_result *r) {
   return out;
 }
 
+/* What published sources make of it, if tables give some of it. */
+static void put_range(json_t *o, const char *key, bool any, const tf_margin *r) {
+  if (any) json_object_set_new(o, key, json_pack("[o, o]", cli_json_real(r->low), cli_json_real(r->high)));
+}
+
 static json_t *level(const cli_session *s, int l) {
   const tf_memory *m = &s->spec->arch->memories[l];
   const tf_level_result *r = &s->result.levels[l];
@@ -113,6 +118,9 @@ static json_t *level(const cli_session *s, int l) {
   json_object_set_new(out, "energy_pj", cli_json_real(r->energy_pj));
   if (m->leak_pj > 0) json_object_set_new(out, "leakage_pj", cli_json_real(r->leakage_pj));
   json_object_set_new(out, "energy_source", json_string(energy_source(m->energy_from_table)));
+  tf_margin range;
+  const bool any = tf_level_energy_range(s->model, l, &range);
+  put_range(out, "energy_range_pj", any, &range);
   if (r->network)
     json_object_set_new(out, "network",
                         json_pack("{s:s, s:o, s:o}", "topology", tf_topology_key(m->topology), "word_hops",
@@ -144,6 +152,9 @@ static json_t *units(const cli_session *s) {
                   cli_json_real(r->energy_pj), "energy_source", energy_source(unit->energy_from_table), "machine",
                   "units", cli_json_real(tf_bounds_units(s->spec->arch, u)), "rate", cli_json_real(unit->rate));
     if (unit->leak_pj > 0) json_object_set_new(one, "leakage_pj", cli_json_real(r->leakage_pj));
+    tf_margin range;
+    const bool any = tf_unit_energy_range(s->model, u, &range);
+    put_range(one, "energy_range_pj", any, &range);
     json_array_append_new(out, one);
   }
   return out;
@@ -286,6 +297,9 @@ static void put_area(json_t *o, const tf_arch *a) {
   tf_area_source source;
   json_object_set_new(o, "area_um2", cli_json_real(tf_arch_area(a, &source)));
   json_object_set_new(o, "area_source", json_string(sources[source]));
+  tf_margin range;
+  const bool any = tf_area_range(a, &range);
+  put_range(o, "area_range_um2", any, &range);
 }
 
 void cli_report_json(const cli_session *s, bool nodes, cli_text *out) {
@@ -296,6 +310,9 @@ void cli_report_json(const cli_session *s, bool nodes, cli_text *out) {
   json_object_set_new(o, "seconds", cli_json_real(r->seconds));
   json_object_set_new(o, "energy_pj", cli_json_real(r->energy_pj));
   if (r->leakage_pj > 0) json_object_set_new(o, "leakage_pj", cli_json_real(r->leakage_pj));
+  tf_margin range;
+  const bool any = tf_energy_range(s->model, &range);
+  put_range(o, "energy_range_pj", any, &range);
   json_object_set_new(o, "edp", cli_json_real(r->energy_pj * r->seconds));
   json_object_set_new(o, "points", json_integer(r->points));
   if (tf_workload_masked(s->spec->workload)) json_object_set_new(o, "skipped", json_integer(r->skipped));

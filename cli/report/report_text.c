@@ -11,6 +11,22 @@
 
 static const char *star(bool from_table) { return from_table ? "*" : ""; }
 
+/* ---- as sources differ -------------------------------------------------------------- */
+cli_span cli_energy_range(const cli_session *s) {
+  tf_margin r;
+  cli_span f = {""};
+  if (tf_energy_range(s->model, &r))
+    snprintf(f.s, sizeof f.s, "%s to %s", cli_si(r.low * 1e-12, "J").s, cli_si(r.high * 1e-12, "J").s);
+  return f;
+}
+
+cli_span cli_area_range(const cli_session *s) {
+  tf_margin r;
+  cli_span f = {""};
+  if (tf_area_range(s->spec->arch, &r)) snprintf(f.s, sizeof f.s, "%.4g to %.4g mm2", r.low * 1e-6, r.high * 1e-6);
+  return f;
+}
+
 /* ---- head --------------------------------------------------------------------------- */
 static void put_title(const cli_session *s, cli_text *out) {
   const tf_loc at = s->tree->nodes[0].at;
@@ -49,7 +65,9 @@ static void put_totals(const cli_session *s, cli_text *out) {
   cli_cell(&t, "energy");
   cli_cell(&t, "%s", cli_si(r->energy_pj * 1e-12, "J").s);
   cli_cell(&t, "%s the bound", cli_times(r->energy_pj, b->energy_pj).s);
-  cli_cell(&t, "energy x delay %s", cli_si(r->energy_pj * 1e-12 * r->seconds, "J s").s);
+  const cli_span range = cli_energy_range(s), areas = cli_area_range(s);
+  cli_cell(&t, "energy x delay %s%s%s", cli_si(r->energy_pj * 1e-12 * r->seconds, "J s").s,
+           *range.s ? "; as sources differ " : "", range.s);
   if (r->leakage_pj > 0) {
     cli_cell(&t, "of it leakage");
     cli_cell(&t, "%s", cli_si(r->leakage_pj * 1e-12, "J").s);
@@ -69,7 +87,7 @@ static void put_totals(const cli_session *s, cli_text *out) {
   cli_cell(&t, "area");
   cli_cell(&t, "%.4g mm2%s", area * 1e-6, star(source != TF_AREA_GIVEN));
   cli_skip(&t, 1);
-  cli_cell(&t, "of memories and units on the chip");
+  cli_cell(&t, "of memories and units on the chip%s%s", *areas.s ? "; as sources differ " : "", areas.s);
   cli_table_end(&t, out);
   if (tf_workload_masked(s->spec->workload))
     cli_printf(out, "%s points are skipped, in steps that the mask leaves nothing of.\n", cli_count(r->skipped).s);

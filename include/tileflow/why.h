@@ -1,4 +1,4 @@
-/* Why words move: the counts of an evaluation by cause. */
+/* What stands behind figures: counts of an evaluation by cause, energies and areas as sources differ. */
 #ifndef TILEFLOW_WHY_H
 #define TILEFLOW_WHY_H
 #include "tileflow/model.h"
@@ -56,6 +56,20 @@ enum { TF_WHY_WALK = 1000000 };
 TF_API bool tf_why_of(tf_model *m, tf_why *out);
 TF_API void tf_why_free(tf_why *w);
 TF_API const char *tf_cause_key(tf_cause c);
+
+/* ---- how sure energies and areas are --------------------------------------------------------- */
+typedef struct {
+  double low, high;
+} tf_margin;
+
+/* The energy of the model's last evaluation if each component that the tables price costs the least, and the most, that
+ * a published source says (docs/FORMATS.md); pJ, and leakage is in the whole alone.  False: tables price nothing of
+ * it, and both ends are what was counted. */
+TF_API bool tf_energy_range(const tf_model *m, tf_margin *out);
+TF_API bool tf_level_energy_range(const tf_model *m, int level, tf_margin *out);
+TF_API bool tf_unit_energy_range(const tf_model *m, int unit, tf_margin *out);
+/* The same of tf_arch_area, in um2. */
+TF_API bool tf_area_range(const tf_arch *a, tf_margin *out);
 
 #ifdef __cplusplus
 }

@@ -538,9 +538,8 @@ static void without(tf_arch_reader *r, const tf_key *k, void *s) {
   if (k->kind == TF_KEY_BELOW) *(int *)tf_key_at(k, s) = r->arch->n_memories - 1;
   if (tf_key_table(k->kind)) set_usual(tf_key_table(k->kind), tf_key_at(k, s));
   if (k->kind == TF_KEY_PJS) {
-    const double bytes = m->capacity_words < 0 ? 0 : (double)m->capacity_words * m->word_bits / 8;
-    const bool dram = m == r->arch->memories && m->capacity_words < 0;
-    m->read_pj = m->write_pj = tf_table_word_pj(bytes, m->word_bits, r->arch->technology_nm, dram);
+    const bool dram = tf_table_off_chip(r->arch, (int)(m - r->arch->memories));
+    m->read_pj = m->write_pj = tf_table_word_pj(tf_table_bytes(m), m->word_bits, r->arch->technology_nm, dram);
     m->energy_from_table = true;
   }
   if (k->kind == TF_KEY_POINT) {

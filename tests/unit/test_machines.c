@@ -3,9 +3,12 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "model/input/table/energy.h"
+#include "model/input/table/spread.h"
 #include "tests/unit/case.h"
 #include "tileflow/emit.h"
 #include "tileflow/planner.h"
+#include "tileflow/why.h"
 
 /* A core of AVX-512 behind such caches, in KiB; 0: it has none.  net: whether the file says that each core fetches on
  * its own, which a file of one core may leave out. */
@@ -227,9 +230,101 @@ static void test_sram(void) {
   case_drop(&half);
 }
 
+/* ---- energies as sources differ --------------------------------------------------------------- */
+static const char ranged_dense[] =
+    "architecture:\n"
+    "  technology: 16 nm\n"
+    "  memories:\n"
+    "  - {name: DRAM, bandwidth: 4}\n"
+    "  - {name: Buffer, capacity: 16 KiB, access: 4, leakage: 2 pJ, mesh: [2, 1], network: {energy-per-hop: 3 pJ}}\n"
+    "  - {name: Spad, capacity: 32, energy: 5 pJ}\n"
+    "  compute: [{name: mac, ops: [mac], mesh: [4, 1]}]\n"
+    "workload:\n"
+    "  dims: {m: 16, n: 12, k: 9}\n"
+    "  tensors: {A: {word-bits: 8}}\n"
+    "  ops: [\"C[m,n] += A[m,k] * B[k,n]\"]\n"
+    "mapping: |\n"
+    "  DRAM for m=4 spatial m=2@x\n"
+    "    Buffer for n=3 k=3\n"
+    "      Spad for k=3 m=2 spatial n=4@x\n"
+    "        op C\n";
+/* Zeros, in a format whose entries have an energy of their own, and in one whose bits are words. */
+static const char ranged_zeros[] =
+    "architecture:\n"
+    "  technology: 7 nm\n"
+    "  word-bits: 8\n"
+    "  memories:\n"
+    "  - {name: DRAM, bandwidth: 4, format: [{tensors: [W], ranks: [{as: coordinate, bits: 2}], energy: 3 pJ}]}\n"
+    "  - name: Buffer\n"
+    "    capacity: 64 KiB\n"
+    "    format: [{ranks: [bitmask]}]\n"
+    "    skipping: [{target: '*', on: [W]}]\n"
+    "  compute: [{name: mac, ops: [mac], mesh: [8, 1]}]\n"
+    "workload:\n"
+    "  dims: {m: 16, n: 16, k: 32}\n"
+    "  tensors: {W: {density: {n: 2, m: 4, dim: k}}, X: {density: 0.3}}\n"
+    "  ops: [\"Y[m,n] += X[m,k] * W[k,n]\"]\n"
+    "mapping: |\n"
+    "  DRAM for m=4\n"
+    "    Buffer for k=32 m=4 n=2 spatial n=8@x\n"
+    "      op Y\n";
+
+/* The energy on a machine whose energies are those of the tables times what one side of the sources says. */
+static double energy_at(const char *text, bool high) {
+  test_case e = {.d = tf_diags_new()};
+  e.spec = case_spec(text, e.d);
+  if (!CHECK(e.spec != NULL)) return NAN;
+  tf_arch *a = (tf_arch *)(uintptr_t)e.spec->arch;
+  for (int l = 0; l < a->n_memories; l++) {
+    tf_memory *m = &a->memories[l];
+    const tf_spread s = tf_spread_word(tf_table_bytes(m), a->technology_nm, tf_table_off_chip(a, l));
+    if (m->energy_from_table) m->read_pj = m->write_pj *= high ? s.high : s.low;
+  }
+  for (int u = 0; u < a->n_units; u++) {
+    const tf_spread s = tf_spread_point(a->units[u].kinds, a->word_bits, a->technology_nm);
+    a->units[u].pj *= high ? s.high : s.low;
+  }
+  case_prepare(&e);
+  if (!CHECK(case_evaluate(&e))) case_complain(e.d);
+  const double pj = e.ok ? e.r.energy_pj : NAN;
+  case_drop(&e);
+  return pj;
+}
+
+/* Figures that the architecture gives are as certain as it says. */
+static void test_given(void) {
+  test_case e = example("examples/systolic-row.yaml");
+  tf_margin r = {0};
+  CHECK(e.ok && !tf_energy_range(e.model, &r) && near(r.low, e.r.energy_pj, 1e-12) && near(r.high, r.low, 1e-12));
+  case_drop(&e);
+}
+
+static void test_ranges(const char *text) {
+  test_case e = {.d = tf_diags_new()};
+  case_read(&e, text);
+  tf_margin whole = {0}, part, sum = {0};
+  if (!CHECK(case_evaluate(&e))) case_complain(e.d);
+  CHECK(e.ok && tf_energy_range(e.model, &whole) && whole.low < e.r.energy_pj && e.r.energy_pj < whole.high);
+  CHECK(near(whole.low, energy_at(text, false), 1e-9) && near(whole.high, energy_at(text, true), 1e-9));
+  for (int l = 0; e.ok && l < e.spec->arch->n_memories; l++) {
+    tf_level_energy_range(e.model, l, &part);
+    CHECK(part.low <= e.r.levels[l].energy_pj && e.r.levels[l].energy_pj <= part.high);
+    sum.low += part.low, sum.high += part.high;
+  }
+  for (int u = 0; e.ok && u < e.spec->arch->n_units; u++) {
+    tf_unit_energy_range(e.model, u, &part);
+    sum.low += part.low, sum.high += part.high;
+  }
+  CHECK(near(sum.low + e.r.leakage_pj, whole.low, 1e-9) && near(sum.high + e.r.leakage_pj, whole.high, 1e-9));
+  case_drop(&e);
+}
+
 int main(void) {
   test_isaac();
   test_sram();
+  test_given();
+  test_ranges(ranged_dense);
+  test_ranges(ranged_zeros);
   test_close();
   test_few();
   test_structure();

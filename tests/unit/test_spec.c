@@ -7,7 +7,9 @@
 #include "base/arena.h"
 #include "model/input/kinds.h"
 #include "model/input/masked.h"
+#include "model/input/table/area.h"
 #include "model/input/table/energy.h"
+#include "model/input/table/spread.h"
 #include "model/yaml/node.h"
 #include "tests/unit/case.h"
 #include "tileflow/spec.h"
@@ -294,6 +296,43 @@ static void test_energy_table(void) {
   }
 }
 
+/* What a source says of a point of its own comes out; what it does not speak of stays as certain as the table. */
+static void test_spread(void) {
+  const tf_spread dram = tf_spread_word(0, 7, true), buffer = tf_spread_word(8192, 7, false);
+  CHECK_NEAR(dram.low * 1950, 3.97 * 64, 1e-9);
+  CHECK_NEAR(dram.high * 1950, 2600, 1e-9);
+  CHECK_NEAR(buffer.high * tf_table_word_pj(8192, 64, 7, false), 7.5, 1e-9);
+  CHECK_NEAR(tf_spread_word(1048576, 7, false).low * tf_table_word_pj(1048576, 64, 7, false), 14, 1e-9);
+  CHECK_NEAR(tf_spread_word(131072, 45, false).low * tf_table_word_pj(131072, 64, 45, false), 26.16, 1e-9);
+  CHECK_NEAR(tf_spread_word(102400, 65, false).high * tf_table_word_pj(102400, 64, 45, false), 36, 1e-9);
+  CHECK_NEAR(tf_spread_word(1 << 22, 45, false).high, 1, 1e-12);
+  const uint32_t mac = 1u << TF_K_MAC, exponent = 1u << TF_K_EXP;
+  const tf_spread bytes = tf_spread_point(mac, 8, 45), floats = tf_spread_point(mac, 32, 7);
+  CHECK_NEAR(bytes.low * tf_table_point_pj(mac, 8, 45), 0.23, 1e-9);
+  CHECK_NEAR(bytes.high * tf_table_point_pj(mac, 8, 40), 0.8465, 1e-9);
+  CHECK_NEAR(tf_spread_point(mac, 16, 7).high * tf_table_point_pj(mac, 16, 7) / (12.7 / 4 + 0.105), 7.0 / 40, 1e-3);
+  CHECK_NEAR(floats.low * tf_table_point_pj(mac, 32, 7) / 3.2, 7.0 / 45, 1e-9);
+  CHECK_NEAR(tf_spread_point(exponent, 32, 40).high * tf_table_point_pj(exponent, 32, 40), 5 * 52.0, 1e-9);
+  CHECK_NEAR(tf_spread_point(mac, 64, 45).high, 1, 1e-12);
+}
+
+/* A buffer's area goes by the published bit of its node, a unit of whole numbers is the smaller. */
+static void test_spread_area(void) {
+  tf_diags *d = tf_diags_new();
+  tf_spec *s =
+      read_text("architecture: {technology: 7 nm, word-bits: 8, memories: [{name: M}, {name: B, capacity: 1 MiB, "
+                "bandwidth: 8}], compute: [{name: u, ops: [mac], rate: 2}]}",
+                NULL, 0, d);
+  if (!CHECK(s != NULL)) return;
+  const tf_spread cells = tf_spread_memory_area(s->arch, 1), unit = tf_spread_unit_area(s->arch, s->arch->units);
+  CHECK_NEAR(cells.high * 0.346 * 7 * 7 / 45 / 45, 0.027, 1e-9);
+  CHECK_NEAR(cells.low, 1, 1e-12);
+  CHECK_NEAR(unit.low * tf_table_unit_um2(s->arch, s->arch->units) * 45 * 45 / 7 / 7, 2 * (36 + 282), 1e-6);
+  CHECK_NEAR(tf_spread_memory_area(s->arch, 0).high, 1, 1e-12);
+  tf_spec_free(s);
+  tf_diags_free(d);
+}
+
 /* ---- workload ----------------------------------------------------------------------- */
 /* Indices of `n` ints as text, "0 2 1". */
 static const char *ints_text(const int *x, int n, char *buf, size_t size) {
@@ -553,6 +592,8 @@ int main(void) {
   test_core_file();
   test_arch_defaults();
   test_energy_table();
+  test_spread();
+  test_spread_area();
   test_attention();
   test_extents();
   test_elements();

@@ -12,7 +12,7 @@
  *   a memory is as wide as one of its ports passes in a cycle, a word at least
  *   a memory that is smaller as flip-flops, each with a multiplexer, is made of these
  *   the outermost memory is off chip; another that is unbounded counts as 1 MB
- *   a unit has as many adders and multipliers as its dearest kind needs for its rate (energy_table.c)
+ *   a unit has as many adders and multipliers as its dearest kind needs for its rate (energy.c)
  *   networks take nothing; all shrinks with the square of the feature size */
 #include "model/input/table/area.h"
 
@@ -29,13 +29,15 @@ static double scaled(const tf_arch *a, double um2) {
   return um2 * shrink * shrink;
 }
 
-double tf_table_memory_um2(const tf_arch *a, int l) {
+double tf_table_memory_um2(const tf_arch *a, int l) { return tf_table_memory_of_cells_um2(a, l, CELL); }
+
+double tf_table_memory_of_cells_um2(const tf_arch *a, int l, double um2) {
   const tf_memory *m = &a->memories[l];
   if (l == 0) return 0;
   double bits = m->capacity_words < 0 ? UNBOUNDED_BITS : (double)m->capacity_words * m->word_bits;
   double words = fmin(m->read_bw, m->write_bw);
   double width = m->word_bits * (isinf(words) ? 1 : fmax(1, words));
-  double cell = CELL * (m->one_port ? 1 : TWO_PORTS) / CELLS_OF_ARRAY;
+  double cell = um2 * (m->one_port ? 1 : TWO_PORTS) / CELLS_OF_ARRAY;
   double sram = (bits + width * CELLS_A_COLUMN) * cell, registers = bits * (FLIP_FLOP + MULTIPLEXER);
   return scaled(a, fmin(sram, registers));
 }

@@ -19,8 +19,6 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "tileflow/spec.h"
-
 static const double TABLE_NM = 45;
 static const double DRAM_PJ_PER_64_BITS = 1950;
 static const double SMALLEST_BYTES = 16;
@@ -40,6 +38,12 @@ double tf_table_word_pj(double capacity_bytes, int word_bits, int technology_nm,
   double bytes = capacity_bytes > 0 ? capacity_bytes : sram[2].bytes;
   if (bytes < SMALLEST_BYTES) bytes = SMALLEST_BYTES;
   return sram_pj(bytes) * share * technology_nm / TABLE_NM;
+}
+
+bool tf_table_off_chip(const tf_arch *a, int l) { return l == 0 && a->memories[0].capacity_words < 0; }
+
+double tf_table_bytes(const tf_memory *m) {
+  return m->capacity_words < 0 ? 0 : (double)m->capacity_words * m->word_bits / 8;
 }
 
 static double add_pj(double bits) { return 0.4 * pow(bits / 16, log2(0.9 / 0.4)); }
