@@ -1,5 +1,5 @@
 #!/bin/sh
-# Predictions held against what others measured: writes docs/VALIDATION.md, docs/results/{rtl,timeloop,tileflow,tileflow-dram}.csv and the figures.
+# Predictions held against what others measured: writes docs/VALIDATION.md, docs/results/{rtl,timeloop,tileflow,tileflow-dram,chips}.csv and the figures.
 #   bench/validate.sh TILEFLOW [page]      page: without the figures
 # Exits 1 if the DRAM words of a fused product differ from the RTL's.
 set -u
@@ -68,6 +68,7 @@ done <tests/data/rtl/fused_gemm.csv
 
 sh bench/validate-timeloop.sh "$tool" >"$scratch/timeloop.md" || exit 1
 sh bench/validate-exercises.sh >"$scratch/exercises.md" || exit 1
+sh bench/validate-chips.sh "$tool" >"$scratch/chips.md" || exit 1
 sh bench/validate-tileflow.sh "$tool" >"$scratch/tileflow.md" || exit 1
 [ "$what" = page ] || sh plots/figures.sh "$tool" || exit 1
 sh bench/validate-dsa.sh "$tool" >"$scratch/dsa.md" || exit 1
@@ -109,6 +110,8 @@ TEXT
   cat "$scratch/timeloop.md"
   echo
   cat "$scratch/exercises.md"
+  echo
+  cat "$scratch/chips.md"
   echo
   cat "$scratch/tileflow.md"
   echo
