@@ -9,7 +9,7 @@ set -u
 [ $# -ge 2 ] || { echo "usage: $0 TILEFLOW page | find EVALS [NAME...]" >&2; exit 2; }
 begin "$(dirname "$0")/.." "$1"
 kept=workloads/dataflows/zoo
-machines='b200 mi300x tpu-v4i tpu-v5e gaudi2 eyeriss-v2 simba phone-npu ara2'
+machines='h100 b200 mi300x tpu-v4i tpu-v5e gaudi2 ascend910 eyeriss-v2 simba phone-npu ara2'
 
 # all: a line for each pair, with the file of its mapping: ARCHITECTURE WORKLOAD MAPPING
 all() {

@@ -225,6 +225,25 @@ static void check_example(const example *x, bool peers) {
   free(text);
 }
 
+/* What one branch has made in a core, and another reads in the core beside it, passes between the two. */
+static void check_made(bool peers) {
+  size_t len;
+  char *text = case_file("examples/neighbours.yaml", &len), *key = strstr(text, ", peers: true");
+  test_case e = {0};
+  if (!CHECK(key != NULL)) return;
+  if (!peers) memset(key, ' ', strlen(", peers: true"));
+  case_read(&e, text);
+  if (CHECK(case_evaluate(&e))) {
+    const int z = tensor_of(e.spec->workload, "T"), n = e.spec->workload->n_tensors;
+    CHECK_I64(e.r.counts[z].update, 16);
+    CHECK_I64(e.r.counts[z].read, peers ? 0 : 6);
+    CHECK_I64(e.r.counts[n + z].fill, 6);
+    CHECK_I64(e.r.counts[n + z].drain, peers ? 22 : 16);
+  }
+  case_drop(&e);
+  free(text);
+}
+
 static void check_examples(void) {
   static const example all[] = {
       {"examples/systolic-row.yaml", {18, 3}, {48, 48}, {30, 45}, 345, 20, {48, 3}},
@@ -234,6 +253,8 @@ static void check_examples(void) {
     check_example(&all[i], true);
     check_example(&all[i], false);
   }
+  check_made(true);
+  check_made(false);
 }
 
 /* A product on cores that hand inputs on: how transfers overlap, the topology, trip counts. */
