@@ -15,38 +15,33 @@ sed '/name: DRAM/,/name: GLB/s/energy: .*/enrgy: 0 pJ/; /^ *energy:/d; s/enrgy/e
 sed 's/mesh: \[6, 6\]/mesh: [1, 1]/; s/, energy-per-hop: 9 pJ//' arch-specs/simba.yaml >"$scratch/simba-chip.yaml"
 cmp -s arch-specs/simba.yaml "$scratch/simba-chip.yaml" && { echo "$0: simba.yaml has no package" >&2; exit 1; }
 
-# What Chen et al., JSSC 2017, table V, give of a layer: DRAM and buffer in MB, mW, ms; how the layer differs from the first
+# What Chen et al., JSSC 2017, table V, give of a layer: DRAM and buffer in MB, mW, ms
 layers() {
   cat <<'END'
 conv1 5.0 18.5 332 20.9
-conv2 4.0 77.6 288 41.9 groups=2 K=128 C=48 side=27 R=5 st=1 pad=2
-conv3 3.0 50.2 266 23.6 K=384 C=256 side=13 R=3 st=1 pad=1
-conv4 2.1 37.4 235 18.4 groups=2 K=192 C=192 side=13 R=3 st=1 pad=1
-conv5 1.3 24.9 236 10.5 groups=2 K=128 C=192 side=13 R=3 st=1 pad=1
+conv2 4.0 77.6 288 41.9
+conv3 3.0 50.2 266 23.6
+conv4 2.1 37.4 235 18.4
+conv5 1.3 24.9 236 10.5
 END
 }
-settings() { for s; do printf ' --set %s' "$s"; done; }
 
-# keep NAME ARCHITECTURE FILE OPTION...
-keep() {
-  name=$1 arch=$2
-  shift 2
+keep() { # NAME ARCHITECTURE WORKLOAD
   start=
-  [ -e "$kept/$name.yaml" ] && start=$kept/$name.yaml
+  [ -e "$kept/$1.yaml" ] && start=$kept/$1.yaml
   # shellcheck disable=SC2086 # a file or none
-  timeout 300 "$tool" best "$arch" "$@" $start --objective edp --evals "$evals" --time-limit 60 -o "$scratch/found" --force --quiet --threads 1 </dev/null || return
+  timeout 300 "$tool" best "$2" "$3" $start --objective edp --evals "$evals" --time-limit 60 -o "$scratch/found" --force --quiet --threads 1 </dev/null || return
   {
-    echo "# The mapping of least energy x delay known of $name; found by bench/validate-chips.sh."
-    echo "# tileflow eval arch-specs/${name%-*}.yaml $* $kept/$name.yaml"
+    echo "# The mapping of least energy x delay known of $1; found by bench/validate-chips.sh."
+    echo "# tileflow eval arch-specs/${1%-*}.yaml $3 $kept/$1.yaml"
     grep -v '^#' "$scratch/found"
-  } >"$scratch/file" && mv "$scratch/file" "$kept/$name.yaml"
+  } >"$scratch/file" && mv "$scratch/file" "$kept/$1.yaml"
 }
 
 if [ "${2:-}" = find ]; then
   evals=${3:?usage: $0 TILEFLOW find EVALS}
   mkdir -p "$kept"
-  # shellcheck disable=SC2046,SC2086 # settings are words
-  layers | while read -r name _ _ _ _ set; do keep "eyeriss-$name" arch-specs/eyeriss.yaml workloads/chips/alexnet.yaml $(settings $set); done
+  layers | while read -r name _; do keep "eyeriss-$name" arch-specs/eyeriss.yaml "workloads/chips/alexnet-$name.yaml"; done
   keep simba-chip "$scratch/simba-chip.yaml" workloads/gemm.yaml
   exit
 fi
@@ -68,9 +63,8 @@ row() { echo "$1,$2,$3,$4,$5,${6:-},${7:-}" >>"$csv"; }
 scaled() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.4g", a * b }'; }
 
 layers >"$scratch/layers"
-while read -r name dram glb mw ms set; do
-  # shellcheck disable=SC2046,SC2086 # settings are words
-  set -- workloads/chips/alexnet.yaml $(settings $set) "$kept/eyeriss-$name.yaml"
+while read -r name dram glb mw ms; do
+  set -- "workloads/chips/alexnet-$name.yaml" "$kept/eyeriss-$name.yaml"
   figures arch-specs/eyeriss.yaml "$@" >"$scratch/own" || exit 1
   figures "$scratch/eyeriss-tables.yaml" "$@" >"$scratch/tables" || exit 1
   read -r words buffer pj cycles _ <"$scratch/own"

@@ -79,6 +79,8 @@ figure search/thesis-3-15-d "$part/l1.csv" --as bars --x dataflow --y words --by
 
 figure sweep/edge-16-front $results/sweep/edge-16-machines.csv --as pareto --x cycles --y area_um2 \
   --title "Edge accelerators up to 16 mm²: 24 workloads, geometric mean"
+figure sweep/sparse-100-front $results/sweep/sparse-100-machines.csv --as pareto --x cycles --y area_um2 \
+  --title "16 cores in a mesh up to 100 mm²: a layer with 2:4 weights"
 awk -F, 'NR == 1 || $3 == 4' $results/sweep/edge-16-machines.csv >"$part/four.csv"
 figure sweep/edge-16-heat "$part/four.csv" --as heat --x l1_kib --y side --z cycles --title "Machines of four cores: cycles, geometric mean"
 awk -F, 'NR == 1 { print "workload,bound,cycles over what is proved"; next } { print $1 "," $4 "," $2 / $3 }' \
