@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/rng.h"
 #include "model/input/table/energy.h"
 #include "model/input/table/spread.h"
 #include "tests/unit/case.h"
@@ -231,23 +232,27 @@ static void test_sram(void) {
 }
 
 /* ---- energies as sources differ --------------------------------------------------------------- */
+/* A machine whose energies come from the tables but for one memory's; drawn: its sizes and its node. */
 static const char ranged_dense[] =
     "architecture:\n"
-    "  technology: 16 nm\n"
+    "  technology: %d nm\n"
+    "  word-bits: %d\n"
     "  memories:\n"
     "  - {name: DRAM, bandwidth: 4}\n"
-    "  - {name: Buffer, capacity: 16 KiB, access: 4, leakage: 2 pJ, mesh: [2, 1], network: {energy-per-hop: 3 pJ}}\n"
-    "  - {name: Spad, capacity: 32, energy: 5 pJ}\n"
+    "  - {name: Buffer, capacity: %d KiB, access: %d, leakage: 2 pJ, mesh: [2, 1], network: {energy-per-hop: 3 pJ}}\n"
+    "  - {name: Spad, capacity: %d B}\n"
+    "  - {name: Regs, capacity: 32, energy: 5 pJ}\n"
     "  compute: [{name: mac, ops: [mac], mesh: [4, 1]}]\n"
     "workload:\n"
     "  dims: {m: 16, n: 12, k: 9}\n"
-    "  tensors: {A: {word-bits: 8}}\n"
+    "  tensors: {A: {word-bits: %d}}\n"
     "  ops: [\"C[m,n] += A[m,k] * B[k,n]\"]\n"
     "mapping: |\n"
     "  DRAM for m=4 spatial m=2@x\n"
     "    Buffer for n=3 k=3\n"
-    "      Spad for k=3 m=2 spatial n=4@x\n"
-    "        op C\n";
+    "      Spad for k=3\n"
+    "        Regs for m=2 spatial n=4@x\n"
+    "          op C\n";
 /* Zeros, in a format whose entries have an energy of their own, and in one whose bits are words. */
 static const char ranged_zeros[] =
     "architecture:\n"
@@ -304,7 +309,7 @@ static void test_ranges(const char *text) {
   case_read(&e, text);
   tf_margin whole = {0}, part, sum = {0};
   if (!CHECK(case_evaluate(&e))) case_complain(e.d);
-  CHECK(e.ok && tf_energy_range(e.model, &whole) && whole.low < e.r.energy_pj && e.r.energy_pj < whole.high);
+  CHECK(e.ok && tf_energy_range(e.model, &whole) && whole.low <= e.r.energy_pj && e.r.energy_pj <= whole.high);
   CHECK(near(whole.low, energy_at(text, false), 1e-9) && near(whole.high, energy_at(text, true), 1e-9));
   for (int l = 0; e.ok && l < e.spec->arch->n_memories; l++) {
     tf_level_energy_range(e.model, l, &part);
@@ -319,11 +324,23 @@ static void test_ranges(const char *text) {
   case_drop(&e);
 }
 
+static void test_ranges_drawn(void) {
+  static const int nodes[] = {3, 4, 7, 10, 16, 28, 45, 65, 90}, sizes[] = {1, 8, 20, 64, 128, 700, 1024, 4096};
+  tf_rng g = tf_rng_new(41, 0);
+  for (int i = 0; i < 200; i++) {
+    char text[sizeof ranged_dense + 80];
+    const int nm = nodes[tf_rng_below(&g, 9)], bits = 8 * (1 + (int)tf_rng_below(&g, 5));
+    snprintf(text, sizeof text, ranged_dense, nm, bits, sizes[tf_rng_below(&g, 8)], 1 + (int)tf_rng_below(&g, 4),
+             8 << tf_rng_below(&g, 8), bits >> tf_rng_below(&g, 2));
+    test_ranges(text);
+  }
+}
+
 int main(void) {
   test_isaac();
   test_sram();
   test_given();
-  test_ranges(ranged_dense);
+  test_ranges_drawn();
   test_ranges(ranged_zeros);
   test_close();
   test_few();
