@@ -1,16 +1,17 @@
-/* What other sources say of the components of the tables.
+/* What other sources say of the components of the tables, each with its date:
  *
- * [ISCA21] N. Jouppi et al., "Ten lessons from three generations shaped Google's TPUv4i", ISCA 2021, table 2: 7 nm,
- * beside Horowitz's figures at 45 nm.  Between the two nodes a straight line in log-log; beyond 7 nm as the tables
- * scale [ISSCC14] M. Horowitz, ISSCC 2014, figure 1.1.9: 45 nm, also of whole numbers; the ends of its range of DRAM
- * [EXER24] timeloop-accelergy-exercises, commit 2d55108 (2024): tables of energies by Accelergy, of CACTI's SRAM, and
- * of Aladdin's registers and units (Y. Shao et al., ISCA 2014); 45 nm, units 40 nm; LPDDR4 [ISCA16] Y.-H. Chen et al.,
- * "Eyeriss", ISCA 2016, table IV: a register file of 0.5 KB costs as much as a 16-bit multiply-accumulate, a buffer of
- * 100 KB six times that; here of the tables' 1.5 pJ [MICRO17] M. O'Connor et al., "Fine-grained DRAM", MICRO 2017:
- * HBM2 3.97 pJ a bit, GDDR5 14 [NIPS15] W. Dally, NIPS 2015 tutorial: areas at 45 nm, also of whole numbers Bits of
- * SRAM: 65 nm P. Bai et al., IEDM 2004; 32 nm S. Natarajan et al., IEDM 2008; 22 nm C. Auth et al., VLSI Technology
- * 2012; 16 nm Y.-H. Chen et al., JSSC 50(1), 2015; 7 nm S.-Y. Wu et al., IEDM 2016; 5 nm G. Yeap et al., IEDM 2019; 3
- * nm S.-Y. Wu et al., IEDM 2022
+ * - N. Jouppi et al., "Ten lessons from three generations shaped Google's TPUv4i", ISCA 2021, table 2: 7 nm, beside
+ *   Horowitz's figures at 45 nm.  Between the two nodes a straight line in log-log; beyond 7 nm as the tables scale.
+ * - M. Horowitz, ISSCC 2014, figure 1.1.9: whole numbers at 45 nm; the upper end of its range of DRAM.
+ * - timeloop-accelergy-exercises, commit 2d55108, 2024: energies by Accelergy of CACTI's SRAM, and of the registers and
+ *   units of Aladdin (Y. Shao et al., ISCA 2014); 45 nm, units 40 nm.
+ * - Y.-H. Chen et al., "Eyeriss", ISCA 2016, table IV: a register file of 0.5 KB costs as much as a 16-bit
+ *   multiply-accumulate, a buffer of 100 KB six times that; here of the tables' 1.5 pJ.
+ * - M. O'Connor et al., "Fine-grained DRAM", MICRO 2017: HBM2 at 3.97 pJ a bit.
+ * - W. Dally, NIPS 2015 tutorial: areas of whole numbers at 45 nm.
+ * - Bits of SRAM: 65 nm P. Bai et al., IEDM 2004; 32 nm S. Natarajan et al., IEDM 2008; 22 nm C. Auth et al., VLSI
+ *   Technology 2012; 16 nm Y.-H. Chen et al., JSSC 50(1), 2015; 7 nm S.-Y. Wu et al., IEDM 2016; 5 nm G. Yeap et al.,
+ *   IEDM 2019; 3 nm S.-Y. Wu et al., IEDM 2022.
  *
  * A source says something of the sizes between its first and its last point alone, straight lines in log-log between
  * them; a register file of fewer bytes than the first is as far from the table as that one.  What is known at one node
