@@ -100,7 +100,7 @@ static void prefetches(const dump *d, const ir_stmt *s) {
 static void nest(const dump *d, const ir_stmt *s, int in) {
   const cpu_note *n = cpu_of(s);
   if (n->product) fprintf(d->out, "\n%*s", in, ""), product(d, s), prefetches(d, s);
-  if (n->window) fprintf(d->out, ", a window of %d", n->window->taps);
+  if (n->window) fprintf(d->out, ", a window of %d", n->window->taps), prefetches(d, s);
   if (n->done) fputs(", by the window before", d->out);
 }
 

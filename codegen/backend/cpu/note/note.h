@@ -105,11 +105,11 @@ typedef struct {
                 of the other, and added up in int32; -1: none */
 } cpu_window;
 
-/* A prefetch: rows of an argument that a product of one pair of matrices, or a map, will read or write, in its current
- * range moved by shift[dim of its op]. */
+/* A prefetch: rows of an argument that a product of one pair of matrices, a map or a window will read or write, in its
+ * current range moved by shift[dim of its op]. */
 typedef struct {
   const ir_stmt *nest;
-  int read; /* of a product a or b; -1: its output */
+  int read; /* of a product a or b, of a window what lanes run along; -1: its output */
   const int64_t *shift;
 } cpu_prefetch;
 
@@ -130,7 +130,7 @@ typedef struct {
   const ir_stmt *rounds_for;  /* a following statement that would copy its sums rounded, which its product does at once;
                                  NULL:  none */
   bool copied;                /* the product before it copies the rows that it needs */
-  int n_prefetches;           /* what its product prefetches while it multiplies ... */
+  int n_prefetches;           /* what its product, or its window, prefetches while it computes ... */
   const cpu_prefetch *prefetches;
   unsigned prefetched; /* ... and its own operands that others prefetch: bit 0 the output, 1 + i read i */
   /* NEST: a map that is fused into the window sum before it.  SAVE: the product before has done it. */

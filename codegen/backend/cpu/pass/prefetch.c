@@ -1,6 +1,8 @@
 /* What products prefetch while they multiply: the operands of the following product in the same loop, and what maps
  * read and write on the way there; the last product, those of the next iteration up to the first one.  Only arguments,
- * and only if they are small enough to be still in cache by then. */
+ * and only if they are small enough to be still in cache by then.  And what sums over windows prefetch: the next image
+ * while they go over one, whose columns of vectors no stream of the machine follows. */
+#include "codegen/backend/cpu/note/window.h"
 #include "codegen/backend/cpu/pass/pass.h"
 
 enum {
@@ -176,9 +178,71 @@ static void in_turn(prefetching *a, const ir_body *b) {
     prefetch(a, b, all[i], all[(i + 1) % n], b->s[all[(i + 1) % n]]);
 }
 
+/* ---- windows ----------------------------------------------------------------------------------------------------- */
+
+static int64_t words_of(const lowering *w, int z) {
+  return w->p->buffers[w->p->buffer_of[z]].role == IR_ARGUMENT ? tf_tensor_words(&w->plan->wl->tensors[z]) : 0;
+}
+
+/* Words of the largest cache. */
+static int64_t cached_words(const tf_arch *a) {
+  int64_t most = 0;
+  for (int l = 1; l < a->n_memories; l++)
+    if (a->memories[l].capacity_words > most) most = a->memories[l].capacity_words;
+  return most;
+}
+
+/* How an operand of a window's nest, or of a map of its sums, moves to the image that follows: with the nest's own
+ * innermost loop over images, else with the innermost one around it. */
+static int64_t *next_image(const prefetching *a, const ir_stmt *s, int read) {
+  const tf_workload *wl = a->w->plan->wl;
+  const tf_op *op = &wl->ops[s->op];
+  const int rank = wl->tensors[read < 0 ? op->out : op->reads[read].tensor].rank;
+  for (int k = op->n_out_dims - 3; k >= 0; k--) {
+    if (s->range[k].most < 2 || !holds(op, read, rank, k)) continue;
+    int64_t *shift = TF_ARRAY(a->w->p->arena, int64_t, (size_t)op->n_dims);
+    if (shift) shift[k] = 1;
+    return shift;
+  }
+  return shift_of(a, s, read);
+}
+
+static void note_image(const prefetching *a, ir_stmt *s, const ir_stmt *nest, int read) {
+  const int64_t *shift = next_image(a, nest, read);
+  cpu_note *note = shift ? cpu_edit(a->w->p, s) : NULL;
+  cpu_prefetch *all = note ? TF_ARRAY(a->w->p->arena, cpu_prefetch, (size_t)note->n_prefetches + 1) : NULL;
+  if (!all) return;
+  for (int k = 0; k < note->n_prefetches; k++)
+    all[k] = note->prefetches[k];
+  all[note->n_prefetches++] = (cpu_prefetch){nest, read, shift};
+  note->prefetches = all;
+}
+
+/* Lets a window prefetch what does not stay close; and what it writes, where both do not fit the caches (depthwise 3 x
+ * 3, 144 channels of 56 x 56, a Zen 5 core: one image 0.90 of the time, with writes 1.2; eight images 0.5, with writes
+ * 0.35).
+ */
+static void prefetch_window(const prefetching *a, ir_stmt *s) {
+  const lowering *w = a->w;
+  const cpu_window *v = cpu_of(s)->window;
+  const ir_stmt *last = v->n_maps ? v->maps[v->n_maps - 1] : s;
+  const tf_op *op = &w->plan->wl->ops[s->op];
+  const int out = w->plan->wl->ops[last->op].out;
+  int64_t words = words_of(w, out);
+  if (op->n_out_dims < 2) return;
+  for (int i = 0; i < op->n_reads; i++) {
+    const int64_t read = words_of(w, op->reads[i].tensor);
+    if (cpu_window_kind(w->plan->wl, s, i) != CPU_LANES || read <= lower_close_words(w->plan->arch)) continue;
+    words += read;
+    note_image(a, s, s, i);
+  }
+  if (words_of(w, out) && words > cached_words(w->plan->arch) / SHARE) note_image(a, s, last, -1);
+}
+
 static void walk(prefetching *a, const ir_body *b) {
   for (int i = 0; i < b->n; i++) {
-    const ir_stmt *s = b->s[i];
+    ir_stmt *s = b->s[i];
+    if (cpu_of(s)->window) prefetch_window(a, s);
     const bool loop = s->kind == IR_FOR && a->n_loops < MOST_LOOPS;
     if (loop) a->loop[a->n_loops++] = s->loop.var;
     if (loop && s->loop.trip > 1) in_turn(a, &s->body);

@@ -1,7 +1,8 @@
-/* Prefetching by a product while it multiplies (codegen/intrin/prefetch.c). */
+/* Prefetching by a product while it multiplies (codegen/intrin/prefetch.c), and by the tiles of a window. */
 #include <inttypes.h>
 
-#include "codegen/backend/cpu/print/print.h"
+#include "codegen/backend/cpu/print/window.h"
+#include "model/input/dims.h"
 
 static bool stands_in(const c_printer *c, const tf_op *op, int read, int k) {
   bool any = read < 0 && k < op->n_out_dims;
@@ -127,5 +128,42 @@ void c_prefetch(c_printer *c, const ir_stmt *s) {
     else
       box(c, at, a);
     at += (int)boxes_of(c, a);
+  }
+}
+
+/* ---- windows ----------------------------------------------------------------------------------------------------- */
+
+enum { MOST_LINES = 4 }; /* that a row of a tile covers */
+
+/* How far a step of the op's k-th dim goes along the rank that it moves. */
+static int64_t step_of(const c_printer *c, const tf_op *op, int read, int k) {
+  int64_t most = read < 0;
+  for (int r = 0; read >= 0 && r < c_buffer(c, op, read)->rank; r++)
+    if (tf_index_coef(&op->reads[read].index[r], op->dims[k]))
+      most = tf_index_coef(&op->reads[read].index[r], op->dims[k]);
+  return most < 0 ? -most : most;
+}
+
+void c_prefetch_rows(c_printer *c, const c_window *w) {
+  for (int i = 0; i < cpu_of(w->s)->n_prefetches; i++) {
+    const cpu_prefetch *a = &cpu_of(w->s)->prefetches[i];
+    const tf_op *op = &c->wl->ops[a->nest->op];
+    const int bytes = ir_bytes(c_buffer(c, op, a->read)->type);
+    const int64_t across = step_of(c, op, a->read, w->lane), down = step_of(c, op, a->read, w->row);
+    if (across > MOST_LINES || !down) continue;
+    c_window_open_at(c, w, (cpu_at){0, w->taps / 2});
+    c_indent(c);
+    fprintf(c->out, "const uintptr_t far = (uintptr_t)&"), c_place(c, op, a->read), further(c, op, a),
+        fputs(";\n", c->out);
+    c_indent(c);
+    fprintf(c->out, "for (int64_t i = 0; i < %" PRId64 "; i++)\n", w->rows * down);
+    c_line(c, across > 1 ? "  for (int j = 0; j < " : "  ");
+    if (across > 1) fprintf(c->out, "%" PRId64 "; j++) ", across);
+    fprintf(c->out, "FETCH(far + (uintptr_t)(%d * i * (", bytes), c_step(c, op, a->read, op->dims[w->row]);
+    fprintf(c->out, ")%s", down > 1 ? "" : ")");
+    if (down > 1) fprintf(c->out, " / %" PRId64 ")", down);
+    if (across > 1) fprintf(c->out, " + (uintptr_t)(%d * j * LANES)", bytes);
+    fprintf(c->out, ", %d);\n", a->read < 0);
+    c_close(c, 1);
   }
 }

@@ -7,9 +7,10 @@
 
 static cpu_window_read kind_of(const c_printer *c, const c_window *w, int i) { return cpu_window_kind(c->wl, w->s, i); }
 
-/* Whether what is taken before the rows hangs on the op's k-th dim: then its loop stands outside. */
+/* Whether the loop over the op's k-th dim stands outside: what is taken before the rows hangs on it; or what is read
+ * comes from afar, one image after the other. */
 static bool stands_outside(const c_printer *c, const c_window *w, int k) {
-  bool any = false;
+  bool any = cpu_of(w->s)->n_prefetches > 0;
   for (int i = 0; i < w->op->n_reads; i++)
     any |= c_window_before(c, w, i) && cpu_read_moves(c->wl, w->op, i, k);
   return any;
@@ -120,6 +121,7 @@ static void tiles(c_printer *c, c_window *w, int n) {
   c_indent(c);
   fprintf(c->out, "for (; o_%s + %d <= end; o_%s += %d) {\n", row, n, row, n);
   c->depth++;
+  c_prefetch_rows(c, w);
   tile(c, w);
   c_close(c, 1);
 }

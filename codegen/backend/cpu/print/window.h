@@ -33,4 +33,6 @@ void c_window_four(c_printer *c, const c_window *w, int i, int tap);
 void c_window_take(c_printer *c, const c_window *w, int i, int tap, bool ask);
 /* "PLACE is there" for the ranks but the last; false: always. */
 bool c_window_there(c_printer *c, const c_window *w, int i);
+/* prefetch.c: where a tile of w->rows rows from `o_ROW` on prefetches those of the next image. */
+void c_prefetch_rows(c_printer *c, const c_window *w);
 #endif
