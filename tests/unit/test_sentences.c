@@ -28,7 +28,8 @@ static bool ends(const char *begin, const char *s) {
   const char *stop = s;
   while (stop > begin && strchr("\"')*_", stop[-1]))
     stop--;
-  return stop > begin && strchr(".!?:", stop[-1]) && (isupper((unsigned char)s[1]) || strchr("`[(*\"", s[1]));
+  return stop > begin && strchr(".!?:", stop[-1]) &&
+         (isupper((unsigned char)s[1]) || isdigit((unsigned char)s[1]) || strchr("`[(*\"", s[1]));
 }
 
 static void end_paragraph(reader *r) {
