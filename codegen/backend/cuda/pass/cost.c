@@ -131,12 +131,12 @@ static void issue(block *b, const ir_stmt *s, double m, double n, double steps) 
   else
     all += loads(b, s, f->a, m, steps) + loads(b, s, f->b, n, steps);
   /* sm_90's code goes round the zeros where others choose them, unless they are before the loop */
-  if ((b->groups ? cu_has_short_sums(b->p) : !b->p->machine.groups && !cu_begins_before(b->p, b->around, s)) &&
+  if ((b->groups ? cu_has_short_sums(b->p) : !cu_may_group(b->p) && !cu_begins_before(b->p, b->around, s)) &&
       s->nest.n_resets)
     all += sums;
   if (cu_has_short_sums(b->p)) all += sums * (b->groups ? 1 : steps);
   if (b->share < 1) all += product_begin;
-  if (b->p->machine.groups && s->range[f->m].most <= 8 && b->p->buffers[s->nest.from[f->a]].space == CU_FRAGMENT)
+  if (cu_may_group(b->p) && s->range[f->m].most <= 8 && b->p->buffers[s->nest.from[f->a]].space == CU_FRAGMENT)
     all += row_half * steps * n / 8;
   if (b->groups) all += ring_fresh * (s->nest.n_resets > 1 ? s->nest.n_resets - 1 : 0);
   slots(b, b->times * all);
