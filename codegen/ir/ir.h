@@ -78,9 +78,8 @@ typedef struct {
 } ir_space;
 
 /* What a target's passes decide of statements, and of how buffers are laid out, stands in notes of its own, which its
- * printer alone reads (of a CPU:
- * panels and slabs of products; of a GPU: fragments).  The IR passes them on, and asks of them only what is in
- * ir_notes. */
+ * printer alone reads (of a CPU: panels and slabs of products; of a GPU: fragments, matrices).  The IR passes them on,
+ * and asks of them only what is in ir_notes. */
 typedef struct ir_notes ir_notes;
 typedef struct {
   const void *of; /* whose it is: an address that the target has for this */
