@@ -121,7 +121,7 @@ four groups of 8, or 5 x 5 windows are of older, slower kernels.
 TEXT
 printf '\n## Kernels of workloads drawn at random\n\n'
 cat <<'TEXT'
-`bench/kernels/unseen.sh build/tileflow f32 FILE.csv 4177 4` (and `bf16`, `int8`) draws four workloads of each of seven kinds: attention with grouped heads
+`bench/kernels/unseen.sh build/tileflow f32 FILE.csv 4177 4` (and `bf16`, `int8`) draws four workloads of each of seven kinds. They are attention with grouped heads
 and masks, MLPs, a norm before a product, chains of maps and sums, reductions, transposed maps, products of few rows. Processor time on one core, the median of
 7 rounds beside PyTorch 2.15 in its eager ways, with MKL's and oneDNN's kernels ([figures](results/cpu-unseen.csv)). Weights are packed in each call.
 From int8 PyTorch has products alone.

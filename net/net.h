@@ -45,7 +45,7 @@ const char *net_key(tf_arena *a, const tf_workload *wl, size_t *size);
 /* The cost interface, implemented elsewhere.  `meet` numbers a group of ops (equal ones may share a number) and gives
  * the least that it may cost, INFINITY if it is not allowed; `cost` gives its cost, which may take long: it is called
  * only where that least may matter.  Where `least` is a lower bound, the cut is the best by the costs; where it is an
- * expectation (net_least_of_kernels), groups that cost less than expected may be missed.  A group of one op must cost
+ * expectation (cost/costs.c), groups that cost less than expected may be missed.  A group of one op must cost
  * less than INFINITY.  False: abort. */
 typedef struct {
   bool (*meet)(void *ctx, const int *ops, int n, int *id, double *least);
@@ -78,7 +78,7 @@ bool net_partition(tf_arena *a, const tf_workload *wl, int max_ops, const net_pr
 /* Whether the ops, ascending by topological position, may be a group. */
 bool net_may_group(const tf_workload *wl, const int *ops, int n);
 
-/* ---- what groups cost (costs.c) -------------------------------------------------------------------------- */
+/* ---- what groups cost (cost/costs.c) -------------------------------------------------------------------------- */
 /* A distinct group: a class of groups that differ only in names. */
 typedef struct {
   tf_group *group; /* owned */
@@ -112,7 +112,7 @@ typedef struct {
   double begun, deadline; /* deadline INFINITY: none */
   double until;           /* what is done now may last until then, at most to the deadline; INFINITY as that */
   bool late;              /* a time was over, and some search was not made */
-  int *fresh;    /* time_shares.c: [n_ops + 1] kinds of single ops among the first of the order; NULL: no deadline */
+  int *fresh; /* cost/time_shares.c: [n_ops + 1] kinds of single ops among the first of the order; NULL: no deadline */
   double *alone; /* [n_ops] cycles of the kernel of each op as a group of its own; negative: not known yet */
 } net_costs;
 
@@ -121,13 +121,15 @@ bool net_cost_of(void *costs, int id, double *cost);
 bool net_cost_known(void *costs, int id, double *cost);
 /* Searches for a better mapping of that group. */
 bool net_improve(net_costs *c, int id, int64_t evals);
+/* cost/kinds_met.c: as `meet`, of one op, or of several without what their kernels let expect. */
+bool net_meet_kind(net_costs *c, const int *ops, int n, int *id, double *least);
 bool net_stopped(const net_costs *c);
 bool net_is_late(net_costs *c); /* `until` has passed, and a search that could have been made is left out */
 tf_budget net_part_of(const net_costs *c, int64_t evals);
 /* Keeps the tree as the group's mapping if its value is better, or as good in fewer cycles; *tree is NULL then. */
 void net_keep(net_cost *x, tf_tree **tree, double value, double cycles);
 void net_tell(const net_costs *c, double best);
-/* time_shares.c: with a deadline, how the time is shared out, so that a network's end is planned as well as its
+/* cost/time_shares.c: with a deadline, how the time is shared out, so that a network's end is planned as well as its
  * beginning. */
 /* Counts which ops are of a new kind.  False: no memory, stopped. */
 bool net_pace_begin(net_costs *c);
@@ -150,7 +152,7 @@ typedef struct {
   bool unknown; /* `known` could not say: no other group is asked */
 } net_planning;
 
-/* ---- groups with kernels (kernels.c) ---------------------------------------------------------------------- */
+/* ---- groups with kernels (cost/kernels.c) ---------------------------------------------------------------------- */
 /* Gives the costs the architecture as the kernels' data see it, in the arena.  False: no memory. */
 bool net_see(net_planning *s);
 /* Whether the plan is for kernels; whether a group costs what its kernel promises: a plan for kernels, by latency. */
@@ -170,10 +172,6 @@ bool net_improve_all(net_costs *c, const int *id, int n, int64_t evals);
 bool net_plan_alone(net_costs *c);
 /* How many groups are planned at once: none beside another where time is shared out among them. */
 int net_at_once(const net_costs *c);
-/* Raises the least cost of the group to what it is expected to cost: the kernels of its ops, each alone, as fusing ops
- * saves words and not work, and a margin.  No lower bound: a kernel in which maps vanish may cost less.  False: no
- * memory, stopped. */
-bool net_least_of_kernels(net_costs *c, int id, const int *ops, int n);
 
 /* ---- memory (place.c) -------------------------------------------------------------------------------------- */
 /* Live in the steps from .. to. */

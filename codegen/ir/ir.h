@@ -77,9 +77,9 @@ typedef struct {
   bool filled; /* asynchronous copies (IR_COPY) may fill it */
 } ir_space;
 
-/* What a target's passes decide of statements stands in notes of its own, which its printer alone reads (of a CPU:
- * panels and slabs of products; of a GPU: fragments).  The IR passes them on, and asks of them only what is in
- * ir_notes. */
+/* What a target's passes decide of statements, and of how buffers are laid out, stands in notes of its own, which its
+ * printer alone reads (of a CPU: panels and slabs of products; of a GPU: fragments, matrices).  The IR passes them on,
+ * and asks of them only what is in ir_notes. */
 typedef struct ir_notes ir_notes;
 typedef struct {
   const void *of; /* whose it is: an address that the target has for this */
@@ -154,20 +154,16 @@ typedef struct {
     int64_t by; /* above 0: blocked layout, so many elements along `rank` are innermost; the last block is padded */
     int rank;
   } block;
-  bool matrix; /* the target's own matrix form: rows and columns along two of the ranks, all other extents are 1 */
-  int rows, columns;      /* matrix: these ranks; columns -1: a column vector */
-  const ir_stack *stack;  /* matrix: its rows go along several ranks, of which `rows` is the last; NULL: they do not */
-  const ir_stack *across; /* matrix: the same of its columns; NULL: they go along `columns` alone */
-  bool plain;             /* matrix: its rows stand one behind the other, not as the target likes them best */
-  int64_t gap;            /* unused elements after each row of the last rank */
-  int level;              /* memory of the architecture that it models */
-  int space;              /* memory space of the platform */
-  int shares;             /* buffer whose memory it reuses after that was read for the last time; -1: its own memory */
+  int64_t gap;   /* unused elements after each row of the last rank */
+  int level;     /* memory of the architecture that it models */
+  int space;     /* memory space of the platform */
+  int shares;    /* buffer whose memory it reuses after that was read for the last time; -1: its own memory */
   int64_t slots; /* IR_KEPT: instances whose runs alternate, each with `words` of its own; IR_TILES, IR_COPIED: tiles;
                     else 1 */
   ir_atom slot;  /* the current slot */
   const char *name;
-  const char *id; /* its identifier in C (codegen/ir/names.h) */
+  const char *id;      /* its identifier in C (codegen/ir/names.h) */
+  const ir_note *note; /* how the target's passes lay it out; NULL: by its extents, the last rank fastest */
 } ir_buffer;
 
 typedef struct {
@@ -276,7 +272,6 @@ struct ir_stmt {
     struct { /* if at least one of the ranges is not empty: body */
       int n;
       ir_range *range;
-      int64_t steps; /* it is so in no more steps than these of the innermost mapped loop around; 0: in any */
     } guard;
     /* Fuses the nests of the body: runs them in turn for each setting of their first n_common dims, so that what a row
      * needs stays in cache. */
@@ -327,11 +322,6 @@ struct ir_stmt {
   };
 };
 
-/* Rows of a matrix, and its columns. */
-static inline int64_t ir_matrix_rows(const ir_buffer *b) { return b->stack ? b->stack->count : b->extent[b->rows]; }
-static inline int64_t ir_matrix_columns(const ir_buffer *b) {
-  return b->across ? b->across->count : b->extent[b->columns];
-}
 /* Rows of the box that the stack is of. */
 int64_t ir_stack_rows(const ir_stack *t);
 /* Whether the statement's points along its k-th range are rows of a stack. */

@@ -1,401 +1,175 @@
 /* The interpreter: slow, in double precision, and with every access checked. */
-#include <float.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "codegen/ir/machine.h"
 #include "tileflow/tree.h"
 
-enum { MAX_RANK = 16, MAX_READS = 16 };
-
 typedef ir_running machine;
 
 static int64_t atom(const machine *m, ir_atom a) { return ir_number_of(m, a); }
 
-bool ir_fault(machine *m, const char *fmt, ...) {
-  if (m->ok && m->size) {
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(m->why, m->size, fmt, ap);
-    va_end(ap);
-  }
-  return m->ok = false;
-}
-
-int ir_place_of(const ir_program *p, int buffer) {
-  return p->buffers[buffer].shares >= 0 ? p->buffers[buffer].shares : buffer;
-}
-
-static int64_t value(const machine *m, const ir_expr *e) {
-  int64_t v = e->fn == IR_SUM ? 0 : atom(m, e->arg[0]);
-  if (e->fn == IR_MOD) return v % e->arg[1].off;
-  if (e->fn == IR_DIV) return v / e->arg[1].off;
-  if (e->fn == IR_PICK) return atom(m, e->arg[0]) < atom(m, e->arg[1]) ? atom(m, e->arg[2]) : atom(m, e->arg[3]);
-  for (int i = 0; i < e->n; i++) {
-    int64_t a = atom(m, e->arg[i]);
-    v = e->fn == IR_SUM ? v + e->coef[i] * a : e->fn == IR_MIN ? (a < v ? a : v) : (a > v ? a : v);
-  }
-  return v;
-}
-
-static const char *name_of(const machine *m, int buffer) { return m->p->buffers[buffer].name; }
-
-/* The offset of the coordinates in a slot whose box begins at `base`; -1 (and a fault) outside the buffer. */
-static int64_t place(machine *m, int buffer, int64_t slot, const ir_atom *base, const int64_t *at) {
-  const ir_buffer *b = &m->p->buffers[buffer];
-  bool in = slot >= 0 && slot < b->slots;
-  int64_t i = slot;
-  for (int r = 0; r < b->rank; r++) {
-    int64_t x = at[r] - atom(m, base[r]);
-    in &= x >= 0 && x < b->extent[r];
-    i = i * b->extent[r] + x;
-  }
-  return in || ir_fault(m, "'%s' is touched outside of its box", b->name) ? i : -1;
-}
-
-static bool watched(machine *m, int buffer, const char *fault) {
-  return !fault || ir_fault(m, *fault ? "'%s' %s" : "out of memory", name_of(m, buffer), fault);
-}
-
-/* The element at those coordinates; NULL (and a fault) where it must not be accessed. */
-static double *element(machine *m, int buffer, const int64_t *at, bool writes) {
-  const ir_buffer *b = &m->p->buffers[buffer];
-  const int64_t i = place(m, buffer, atom(m, b->slot), b->base, at);
-  if (i >= 0 && m->watch) watched(m, buffer, ir_watch_touch(m->watch, ir_place_of(m->p, buffer), i, writes, m->who));
-  return m->ok ? &m->data[buffer][i] : NULL;
-}
-
-/* IR_SEEN. */
-static int64_t seen(machine *m, const ir_expr *e) {
-  const int buffer = (int)e->arg[0].off, last = m->p->buffers[buffer].rank - 1;
-  int64_t at[MAX_RANK], lo[MAX_RANK] = {0}, hi[MAX_RANK], end;
-  bool more = true;
-  for (int r = 0; r <= last; r++) {
-    at[r] = lo[r] = atom(m, e->arg[1 + 2 * r]), hi[r] = atom(m, e->arg[2 + 2 * r]);
-    more &= lo[r] < hi[r];
-  }
-  end = lo[last];
-  while (more && m->ok) {
-    const double *v = element(m, buffer, at, false);
-    if (v && *v != -INFINITY && at[last] >= end) end = at[last] + 1;
-    more = false;
-    for (int r = last; r >= 0 && !more; r--) {
-      more = ++at[r] < hi[r];
-      if (!more) at[r] = lo[r];
-    }
-  }
-  return end;
-}
-
-static bool inside(const tf_tensor *z, const int64_t *at) {
-  bool in = true;
-  for (int r = 0; r < z->rank; r++)
-    in &= at[r] >= z->lo[r] && at[r] < z->lo[r] + z->extent[r];
-  return in;
-}
-
-static double operand(machine *m, const tf_op *op, int i, int buffer, const int64_t *point) {
-  const tf_ref *ref = &op->reads[i];
-  const tf_tensor *z = &m->wl->tensors[ref->tensor];
-  int64_t at[MAX_RANK];
-  for (int r = 0; r < z->rank; r++) {
-    at[r] = ref->index[r].c;
-    for (int t = 0; t < ref->index[r].n_terms; t++)
-      at[r] += ref->index[r].terms[t].coef * point[ref->index[r].terms[t].dim];
-  }
-  if (!inside(z, at)) return 0;
-  const double *v = element(m, buffer, at, false);
-  if (m->counts) m->counts->buffer[buffer].read++;
-  return v ? *v : 0;
-}
-
-/* The element of the op's output at a point. */
-static double *result(machine *m, const tf_op *op, const int64_t *point) {
-  int64_t at[MAX_RANK];
-  for (int r = 0; r < op->n_out_dims; r++)
-    at[r] = point[op->dims[r]];
-  return element(m, m->p->buffer_of[op->out], at, true);
-}
-
-static double of(machine *m, int buffer, const int64_t *point) {
-  int64_t at[MAX_RANK];
-  const tf_op *maker = &m->wl->ops[m->wl->tensors[m->p->buffers[buffer].tensor].producer];
-  for (int r = 0; r < maker->n_out_dims; r++)
-    at[r] = point[maker->dims[r]];
-  const double *v = element(m, buffer, at, false);
-  return v ? *v : 0;
-}
-
-static void nest_point(machine *m, const ir_stmt *s, const int64_t *point, bool fresh) {
-  const tf_op *op = &m->wl->ops[s->op];
-  double read[MAX_READS], *out = result(m, op, point);
-  for (int i = 0; i < op->n_reads; i++)
-    read[i] = i == s->nest.divides
-                  ? 1
-                  : operand(m, op, i, s->nest.from ? s->nest.from[i] : m->p->buffer_of[op->reads[i].tensor], point);
-  if (!out) return;
-  bool first = fresh;
-  for (int k = op->n_out_dims; k < op->n_dims; k++)
-    first &= point[op->dims[k]] == atom(m, s->range[k].lo);
-  double v = ir_value(op, read, point, s->nest.divides);
-  if (m->counts) {
-    ir_count *c = &m->counts->buffer[m->p->buffer_of[op->out]];
-    c->written++;
-    c->read += op->reduce != TF_ASSIGN && !first;
-    m->counts->points[s->op]++;
-  }
-  const double none = s->nest.finite ? -DBL_MAX : ir_identity(op->reduce);
-  *out = op->reduce == TF_ASSIGN ? v : ir_combine(op->reduce, first ? none : *out, v);
-}
-
-static void save_point(machine *m, const ir_stmt *s, const int64_t *point, bool fresh) {
-  const tf_op *op = &m->wl->ops[s->op];
-  int64_t at[MAX_RANK];
-  (void)fresh;
-  for (int r = 0; r < op->n_out_dims; r++)
-    at[r] = point[op->dims[r]];
-  double *to = element(m, s->save.to, at, true);
-  if (to) *to = of(m, s->save.from, point);
-}
-
-static void carry_point(machine *m, const ir_stmt *s, const int64_t *point, bool fresh) {
-  const tf_op *op = &m->wl->ops[s->op];
-  int64_t at[MAX_RANK];
-  (void)fresh;
-  for (int r = 0; r < op->n_out_dims; r++)
-    at[r] = point[op->dims[r]];
-  double *to = element(m, s->carry.to, at, true);
-  double *from = to && s->carry.from >= 0 ? element(m, s->carry.from, at, s->carry.clears) : NULL;
-  if (to) *to = from ? *to + *from : 0;
-  if (from && s->carry.clears) *from = 0;
-}
-
-static void correct_point(machine *m, const ir_stmt *s, const int64_t *point, bool fresh) {
-  const tf_op *op = &m->wl->ops[s->op];
-  double *out = result(m, op, point);
-  int64_t at[MAX_RANK];
-  (void)fresh;
-  for (int r = 0; r < op->n_out_dims; r++)
-    at[r] = point[op->dims[r]];
-  for (int i = -1; out && i < s->correct.n_carries; i++) {
-    double *to = i < 0 ? out : element(m, s->correct.carries[i], at, true);
-    if (to) *to *= exp(s->correct.rate * (of(m, s->correct.before, point) - of(m, s->correct.after, point)));
-  }
-}
-
-static void divide_point(machine *m, const ir_stmt *s, const int64_t *point, bool fresh) {
-  double *out = result(m, &m->wl->ops[s->op], point);
-  (void)fresh;
-  if (out) *out /= of(m, s->divide.by, point);
-}
-
-static void merge_point(machine *m, const ir_stmt *s, const int64_t *point, bool fresh) {
-  const tf_op *op = &m->wl->ops[s->op];
-  double sum = ir_identity(op->reduce);
-  int64_t at[MAX_RANK];
-  (void)fresh;
-  for (int64_t i = 0; i < s->merge.parts && m->ok; i++) {
-    m->var[s->merge.part] = i;
-    double v = of(m, s->merge.from, point);
-    if (s->merge.before >= 0) v *= exp(s->merge.rate * (of(m, s->merge.before, point) - of(m, s->merge.after, point)));
-    sum = ir_combine(op->reduce, sum, v);
-  }
-  if (s->merge.by >= 0) sum /= of(m, s->merge.by, point);
-  for (int r = 0; r < op->n_out_dims; r++)
-    at[r] = point[op->dims[r]];
-  double *to = element(m, s->merge.to, at, true);
-  if (to) *to = sum;
-}
-
-/* Whether the length n is one that the range may have. */
-static bool may_be(const ir_range *r, int64_t n) {
-  bool known = n <= 0 || n == r->most || n == r->other;
-  for (size_t i = 0; i < sizeof r->more / sizeof *r->more; i++)
-    known |= n == r->more[i];
-  return r->exact ? n == r->most : n <= r->most && (r->other == 0 || known);
-}
-
-/* Called at each point; fresh: reductions start over. */
-typedef void at_point(machine *m, const ir_stmt *s, const int64_t *point, bool fresh);
-
-/* Whether the point is in one of the rows that the statement does. */
-static bool is_in_rows(const machine *m, const ir_stmt *s, const int64_t *point) {
-  const tf_op *op = &m->wl->ops[s->op];
-  int64_t row = 0;
-  for (int i = 0; i < s->stack->n; i++)
-    row = row * s->stack->length[i] + point[op->dims[s->stack->at[i]]] - atom(m, s->range[s->stack->at[i]].lo);
-  row -= atom(m, s->stack->first);
-  return row >= 0 && row < s->stack->count;
-}
-
-static void walk_from(machine *m, const ir_stmt *s, int n_dims, int k, int64_t *point, at_point *at, bool fresh) {
-  const tf_op *op = &m->wl->ops[s->op];
-  if (k == n_dims) {
-    if (!s->stack || is_in_rows(m, s, point)) at(m, s, point, fresh);
-    return;
-  }
-  int64_t lo = atom(m, s->range[k].lo), hi = atom(m, s->range[k].hi);
-  if (!may_be(&s->range[k], hi - lo)) ir_fault(m, "%s: a length of %lld", op->name, (long long)(hi - lo));
-  for (int64_t i = lo; i < hi && m->ok; i++) {
-    point[op->dims[k]] = i;
-    walk_from(m, s, n_dims, k + 1, point, at, fresh);
-  }
-}
-
-static void walk(machine *m, const ir_stmt *s, at_point *at, bool fresh) {
-  int64_t point[256];
-  walk_from(m, s, ir_n_ranges(m->p, s), 0, point, at, fresh);
-}
-
-bool ir_may_enter(const machine *m, const ir_stmt *s) {
+/* IF: whether its body runs. */
+static bool may_enter(const machine *m, const ir_stmt *s) {
   for (int i = 0; i < s->guard.n; i++)
     if (atom(m, s->guard.range[i].lo) < atom(m, s->guard.range[i].hi)) return true;
   return false;
 }
 
-static void keep(machine *m, const ir_stmt *s) {
-  const int buffer = s->keep.buffer;
-  const ir_buffer *b = &m->p->buffers[buffer];
-  const ir_range *made = s->keep.made;
-  const int64_t slot = atom(m, b->slot);
-  ir_need need = {.lo = {0}};
-  for (int r = 0; r < b->rank; r++) {
-    need.lo[r] = atom(m, s->range[r].lo), need.hi[r] = atom(m, s->range[r].hi);
-    if (!may_be(&s->range[r], need.hi[r] - need.lo[r]) || slot < 0 || slot >= b->slots)
-      ir_fault(m, "keep %s: a box that it cannot have", b->name);
-  }
-  if (m->ok && !ir_keep(b, made, &m->held[buffer][slot], m->data[buffer] + slot * b->words, &need,
-                        m->counts ? &m->counts->buffer[buffer] : NULL))
-    ir_fault(m, "out of memory");
-  for (int r = 0; r < b->rank; r++) {
-    if (ir_same(made[r].lo, s->range[r].lo)) continue;
-    m->var[made[r].lo.var] = need.new_lo[r];
-    m->var[made[r].hi.var] = need.new_hi[r];
-  }
-}
+static void run_body(machine *m, const ir_body *b);
 
-static void forget_slots(machine *m, int buffer, int64_t slot, int64_t n) {
-  for (int64_t i = 0; i < n && m->held[buffer]; i++)
-    m->held[buffer][slot + i].any = false;
-}
+/* ---- steps side by side: a team that goes through a body statement by statement.  What holds no barrier runs to its
+ * end in one step after the other; at a barrier all steps meet.  race_check.c detects data races between them. */
+
+/* A step of all the mapped loops around: its variables and buffers. */
+typedef struct {
+  int64_t *var;
+  double *
+      *data; /* [buffer] its own where each step of one of the loops has such a space; else that of the surroundings */
+  ir_who who;
+} instance;
 
 typedef struct {
-  machine *m;
-  int buffer;
-} origin;
+  int n;
+  instance *at;
+} team;
 
-static double *from_outside(void *ctx, const int64_t *at) {
-  origin *o = ctx;
-  return element(o->m, o->buffer, at, false);
+static void become(machine *m, const instance *i) { m->var = i->var, m->data = i->data, m->who = i->who; }
+
+/* Whether each step of the loop has its own copy of the buffer. */
+static bool is_own(const ir_program *p, const ir_stmt *loop, int buffer) {
+  const ir_buffer *b = &p->buffers[buffer];
+  return b->shares < 0 && b->role != IR_ARGUMENT && p->platform->spaces[b->space].of == loop->loop.map;
 }
 
-static ir_held box_of(const machine *m, const ir_range *r, int rank) {
-  ir_held h = {.any = true};
-  for (int i = 0; i < rank; i++) {
-    h.lo[i] = atom(m, r[i].lo), h.hi[i] = atom(m, r[i].hi);
-    h.any &= h.lo[i] < h.hi[i];
+static double *nothing(int64_t words) {
+  double *data = malloc((size_t)(words ? words : 1) * sizeof *data);
+  for (int64_t i = 0; data && i < words; i++)
+    data[i] = NAN;
+  return data;
+}
+
+static bool enter(machine *m, const ir_stmt *loop, const instance *outside, int64_t step, instance *in) {
+  const ir_program *p = m->p;
+  const size_t vars = (size_t)p->n_vars + 1, buffers = (size_t)p->n_buffers + 1;
+  *in = (instance){malloc(vars * sizeof *in->var), malloc(buffers * sizeof *in->data),
+                   ir_who_of(outside->who, loop->loop.map, step)};
+  if (!in->var || !in->data) return ir_fault(m, "out of memory");
+  memcpy(in->var, outside->var, vars * sizeof *in->var);
+  memcpy(in->data, outside->data, buffers * sizeof *in->data);
+  in->var[loop->loop.var] = step;
+  for (int i = 0; i < p->n_buffers; i++) {
+    if (!is_own(p, loop, i)) continue;
+    in->data[i] = m->ok ? nothing(p->buffers[i].words * p->buffers[i].slots) : NULL;
+    if (!in->data[i]) ir_fault(m, "out of memory");
   }
-  return h;
+  for (int i = 0; i < p->n_buffers; i++)
+    in->data[i] = in->data[ir_place_of(p, i)];
+  return m->ok;
 }
 
-static void stage(machine *m, const ir_stmt *s) {
-  const int buffer = s->stage.buffer;
-  const ir_buffer *b = &m->p->buffers[buffer];
-  const ir_range *ahead = s->stage.ahead;
-  ir_held now = box_of(m, s->range, b->rank), then = {.any = false};
-  if (ahead && atom(m, s->stage.last) == 0) then = box_of(m, ahead, b->rank);
-  origin o = {m, s->stage.from};
-  m->staged[buffer].node = s->stage.node;
-  if (m->ok && !ir_stage(b, &m->staged[buffer], m->data[buffer], &now, ahead ? &then : NULL,
-                         (ir_source){from_outside, &o}, m->counts ? &m->counts->buffer[buffer] : NULL))
-    ir_fault(m, "stage %s: the source lacks some of its tile", b->name);
-  for (int r = 0; r < b->rank; r++)
-    m->var[b->base[r].var] = now.lo[r];
-  if (b->slots > 1) m->var[b->slot.var] = m->staged[buffer].half;
+static void leave(const machine *m, const ir_stmt *loop, instance *in) {
+  for (int i = 0; in->var && in->data && i < m->p->n_buffers; i++)
+    if (is_own(m->p, loop, i)) free(in->data[i]);
+  free(in->var);
+  free(in->data);
 }
 
-static void forget(machine *m, const ir_stmt *s) {
-  if (s->forget.buffer >= 0) {
-    ir_staged *staged = &m->staged[s->forget.buffer];
-    if (staged->node < s->forget.node || staged->node >= m->p->tree->nodes[s->forget.node].end) return;
-    staged->held[0].any = staged->held[1].any = staged->ahead = false;
+static void run_team(machine *m, const team *t, const ir_body *b);
+
+/* Loops whose steps cannot meet at a barrier (blocks of a grid): one after the other, each with its own memory spaces.
+ * All have ended after the loop. */
+static void run_alone(machine *m, const ir_stmt *loop, const instance *outside) {
+  for (int64_t i = 0; i < loop->loop.trip && m->ok; i++) {
+    instance in;
+    for (int k = 0; k < m->p->platform->n_spaces; k++)
+      if (m->p->platform->spaces[k].of == loop->loop.map) ir_watch_renew(m->watch, k);
+    if (enter(m, loop, outside, i, &in)) become(m, &in), run_body(m, &loop->body);
+    leave(m, loop, &in);
+  }
+  ir_watch_meet(m->watch, loop->loop.map, ir_who_of(outside->who, loop->loop.map, 0));
+  become(m, outside);
+}
+
+/* Each member of the team enters the loop; its steps form a larger team, and meet at the end of the loop. */
+static void run_loop(machine *m, const team *t, const ir_stmt *loop) {
+  const int64_t n = t->n * loop->loop.trip;
+  team in = {0, calloc((size_t)n + 1, sizeof *in.at)};
+  if (!in.at) {
+    ir_fault(m, "out of memory");
     return;
   }
-  int buffer = m->p->buffer_of[s->forget.tensor];
-  if (s->forget.n_slots)
-    forget_slots(m, buffer, atom(m, s->forget.slot), s->forget.n_slots);
-  else
-    forget_slots(m, buffer, 0, m->p->buffers[buffer].slots);
+  for (int64_t i = 0; i < n && m->ok; i++)
+    enter(m, loop, &t->at[i / loop->loop.trip], i % loop->loop.trip, &in.at[in.n++]);
+  run_team(m, &in, &loop->body);
+  for (int i = 0; i < t->n && m->ok; i++)
+    ir_watch_meet(m->watch, loop->loop.map, ir_who_of(t->at[i].who, loop->loop.map, 0));
+  for (int i = 0; i < in.n; i++)
+    leave(m, loop, &in.at[i]);
+  free(in.at);
 }
 
-static void nest(machine *m, const ir_stmt *s) {
-  if (m->noted && s->note) m->p->platform->notes->enter(m->noted, m->p, m->var, m->counts->buffer, s);
-  bool fresh = true;
-  for (int i = 0; i < s->nest.n_resets; i++)
-    fresh &= atom(m, s->nest.resets[i]) == 0;
-  walk(m, s, nest_point, fresh);
+/* A guard around a barrier must let in all steps or none. */
+static void run_if(machine *m, const team *t, const ir_stmt *s) {
+  int all = 0;
+  for (int i = 0; i < t->n; i++)
+    become(m, &t->at[i]), all += may_enter(m, s);
+  if (all == t->n)
+    run_team(m, t, &s->body);
+  else if (all)
+    ir_fault(m, "barrier: %d of %d steps come to it", all, t->n);
 }
 
-/* Whether the element is in the tensor's padding. */
-static bool is_padding(const tf_tensor *z, const int64_t *at) {
-  bool padding = false;
-  for (int r = 0; r < z->rank; r++) {
-    const bool in = at[r] >= z->lo[r] && at[r] < z->lo[r] + z->extent[r];
-    if (!in && (at[r] < z->lo[r] - z->pad[r] || at[r] >= z->lo[r] + z->extent[r] + z->pad[r])) return false;
-    padding |= !in;
-  }
-  return padding;
-}
-
-/* ---- asynchronous copies
- * -------------------------------------------------------------------------------------------- */
-
-/* Sends one element from its current place to its place in the tile; what is in the padding is nowhere, and nobody
- * reads it. */
-static void send(machine *m, const ir_stmt *s, const int64_t *at) {
-  const ir_buffer *from = &m->p->buffers[s->copy.from];
-  if (is_padding(&m->wl->tensors[from->tensor], at)) return;
-  ir_atom lo[MAX_RANK];
-  for (int r = 0; r < from->rank; r++)
-    lo[r] = s->range[r].lo;
-  const int64_t i = place(m, s->copy.from, atom(m, from->slot), from->base, at),
-                k = place(m, s->copy.to, atom(m, s->copy.slot), lo, at);
-  if (!m->ok) return;
-  watched(m, s->copy.to,
-          ir_watch_send(m->watch, s->copy.queue, m->who, s->copy.to, k, ir_place_of(m->p, s->copy.from), i));
-  if (m->counts) m->counts->buffer[s->copy.to].copied++;
-}
-
-static void copy(machine *m, const ir_stmt *s) {
-  const int rank = m->p->buffers[s->copy.to].rank;
-  const ir_held box = box_of(m, s->range, rank);
-  const int64_t part = s->copy.parts > 1 ? atom(m, s->copy.part) : 0;
-  int64_t at[MAX_RANK], i = 0;
-  bool more = box.any;
-  memcpy(at, box.lo, sizeof at);
-  while (more && m->ok) {
-    if (s->copy.parts <= 1 || i++ % s->copy.parts == part) send(m, s, at);
-    more = false;
-    for (int r = rank - 1; r >= 0 && !more; r--) {
-      more = ++at[r] < box.hi[r];
-      if (!more) at[r] = box.lo[r];
+/* Runs a barrier, or a statement that contains one. */
+static void run_meeting(machine *m, const team *t, const ir_stmt *s) {
+  if (s->kind == IR_BARRIER) {
+    for (int i = 0; i < t->n; i++)
+      ir_watch_meet(m->watch, s->barrier.map, t->at[i].who);
+  } else if (s->kind == IR_IF) {
+    run_if(m, t, s);
+  } else if (ir_is_parallel(s)) {
+    run_loop(m, t, s);
+  } else {
+    for (int64_t i = 0; i < s->loop.trip && m->ok; i++) {
+      for (int k = 0; k < t->n; k++)
+        t->at[k].var[s->loop.var] = i;
+      run_team(m, t, &s->body);
     }
   }
-  if (s->copy.ends) ir_watch_end_group(m->watch, s->copy.queue, m->who);
+}
+
+static void run_team(machine *m, const team *t, const ir_body *b) {
+  for (int i = 0; i < b->n && m->ok; i++) {
+    const ir_stmt *s = b->s[i];
+    if (s->kind == IR_BARRIER || ir_has(&s->body, IR_BARRIER)) {
+      run_meeting(m, t, s);
+      continue;
+    }
+    for (int k = 0; k < t->n && m->ok; k++)
+      become(m, &t->at[k]), run_body(m, &(ir_body){1, &b->s[i]});
+  }
+}
+
+static void run_parallel(machine *m, const ir_stmt *loop) {
+  instance outside = {m->var, m->data, m->who};
+  if (!ir_map_of(loop->loop.map)->meets)
+    run_alone(m, loop, &outside);
+  else
+    run_loop(m, &(team){1, &outside}, loop);
+  become(m, &outside);
 }
 
 /* ---- statements ------------------------------------------------------------------------------------------ */
 
 static void loop(machine *m, const ir_stmt *s) {
   if (m->watch && ir_is_parallel(s)) {
-    ir_run_parallel(m, s);
+    run_parallel(m, s);
     return;
   }
   for (int64_t i = 0; i < s->loop.trip && m->ok; i++) {
     m->var[s->loop.var] = i;
-    ir_run_body(m, &s->body);
+    run_body(m, &s->body);
   }
 }
 
@@ -406,40 +180,36 @@ static bool one_at_a_time(machine *m, const ir_stmt *s) {
 
 static void step(machine *m, const ir_stmt *s) {
   switch (s->kind) {
-  case IR_LET: m->var[s->let.var] = s->let.expr.fn == IR_SEEN ? seen(m, &s->let.expr) : value(m, &s->let.expr); break;
+  case IR_LET: ir_run_let(m, s); break;
   case IR_KEEP:
-    if (one_at_a_time(m, s)) keep(m, s);
+    if (one_at_a_time(m, s)) ir_run_keep(m, s);
     break;
   case IR_STAGE:
-    if (one_at_a_time(m, s)) stage(m, s);
+    if (one_at_a_time(m, s)) ir_run_stage(m, s);
     break;
   case IR_FORGET:
-    if (one_at_a_time(m, s)) forget(m, s);
+    if (one_at_a_time(m, s)) ir_run_forget(m, s);
     break;
-  case IR_COPY: copy(m, s); break;
+  case IR_COPY: ir_run_copy(m, s); break;
   case IR_WAIT: ir_watch_come(m->watch, s->wait.queue, m->who, s->wait.left, m->data); break;
   case IR_BARRIER:
     ir_fault(m, "barrier: no %s is around", ir_map_of(s->barrier.map)->name);
-    break; /* handled in parallel_exec.c */
+    break; /* run_meeting has those that a loop is around */
   case IR_FOR: loop(m, s); break;
   case IR_IF:
-    if (ir_may_enter(m, s)) ir_run_body(m, &s->body);
+    if (may_enter(m, s)) run_body(m, &s->body);
     break;
-  case IR_TOGETHER: ir_run_body(m, &s->body); break; /* one nest after the other gives the same values */
-  case IR_NEST: nest(m, s); break;
-  case IR_SAVE: walk(m, s, save_point, false); break;
-  case IR_CARRY: walk(m, s, carry_point, false); break;
+  case IR_TOGETHER: run_body(m, &s->body); break; /* one nest after the other gives the same values */
+  case IR_NEST:
+  case IR_SAVE:
+  case IR_CARRY:
   case IR_CORRECT:
-    if (atom(m, s->correct.resets) != 0) walk(m, s, correct_point, false);
-    break;
   case IR_DIVIDE:
-    if (atom(m, s->divide.last) == s->divide.at) walk(m, s, divide_point, false);
-    break;
-  case IR_MERGE: walk(m, s, merge_point, false); break;
+  case IR_MERGE: ir_run_points(m, s); break;
   }
 }
 
-void ir_run_body(machine *m, const ir_body *b) {
+static void run_body(machine *m, const ir_body *b) {
   for (int i = 0; i < b->n && m->ok; i++)
     step(m, b->s[i]);
 }
@@ -490,9 +260,9 @@ bool ir_run_told(const ir_program *p, double *const *data, const ir_counts *coun
   const bool room =
       m.var && m.data && (m.noted || !notes) && m.held && m.staged && (m.watch || !watch) && open_buffers(&m, data);
   if (!room || m.wl->n_dims > 256) ir_fault(&m, room ? "more than 256 dims" : "out of memory");
-  if (m.ok) ir_run_body(&m, &p->body);
+  if (m.ok) run_body(&m, &p->body);
   const int left = m.ok && watch ? ir_watch_under_way(m.watch) : -1;
-  if (left >= 0) ir_fault(&m, "nobody has waited for a copy into '%s'", name_of(&m, left));
+  if (left >= 0) ir_fault(&m, "nobody has waited for a copy into '%s'", p->buffers[left].name);
   close(&m);
   return m.ok;
 }

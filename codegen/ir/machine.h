@@ -4,6 +4,8 @@
 #include "codegen/ir/race_check.h"
 #include "codegen/ir/stage.h"
 
+enum { IR_MAX_RANK = 16 };
+
 typedef struct {
   const ir_program *p;
   const tf_workload *wl;
@@ -26,9 +28,22 @@ static inline int64_t ir_number_of(const ir_running *m, ir_atom a) { return a.va
 bool ir_fault(ir_running *m, const char *fmt, ...) TF_PRINTF(2, 3);
 /* The buffer whose memory it uses (itself, or the one it shares with). */
 int ir_place_of(const ir_program *p, int buffer);
-void ir_run_body(ir_running *m, const ir_body *b);
-bool ir_may_enter(const ir_running *m, const ir_stmt *s); /* IF */
+/* run_points.c: the offset of the coordinates in a slot whose box begins at `base`; -1 (and a fault) outside the
+ * buffer. */
+int64_t ir_offset_in(ir_running *m, int buffer, int64_t slot, const ir_atom *base, const int64_t *at);
+/* The element at those coordinates; NULL (and a fault) where it must not be accessed. */
+double *ir_element(ir_running *m, int buffer, const int64_t *at, bool writes);
+/* Reports what race_check.c says of the buffer; NULL: nothing. */
+bool ir_watched(ir_running *m, int buffer, const char *fault);
+/* Whether the length n is one that the range may have. */
+bool ir_may_have(const ir_range *r, int64_t n);
+void ir_run_let(ir_running *m, const ir_stmt *s);
+/* NEST, SAVE, CARRY, CORRECT, DIVIDE, MERGE. */
+void ir_run_points(ir_running *m, const ir_stmt *s);
 
-/* In parallel_exec.c: runs a loop with concurrent steps, in a program that is watched. */
-void ir_run_parallel(ir_running *m, const ir_stmt *loop);
+/* run_boxes.c: statements of their names. */
+void ir_run_keep(ir_running *m, const ir_stmt *s);
+void ir_run_forget(ir_running *m, const ir_stmt *s);
+void ir_run_stage(ir_running *m, const ir_stmt *s);
+void ir_run_copy(ir_running *m, const ir_stmt *s);
 #endif

@@ -69,10 +69,9 @@ typedef struct {
   const ir_kernel *plain; /* for products in float32, whatever the data; NULL: none beside `real` */
   /* For products whose lanes run along channels: float32 a vector, number of vectors; 0: it has none. */
   int lanes, registers;
-  bool groups;         /* a group of warps multiplies at a time, from tiles that boxes of tensors fill (cuda, sm_90a) */
   tf_choices choices;  /* made for the generator */
   const bool *changes; /* [n_tensors] inputs that differ from call to call (tf_emit_options); NULL: none */
-  bool least;          /* nothing is asked of a GPU that OpenCL does not promise of every device */
+  unsigned own;        /* bits that the target's passes alone give a meaning */
   bool apart; /* sums of outputs use a separate buffer until they are complete, even where it has the same type */
 } ir_machine;
 #endif

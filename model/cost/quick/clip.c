@@ -7,7 +7,10 @@
  * arithmetic series: only loops that cross the border have to be visited step by step. */
 #include "model/cost/quick/clip.h"
 
+#include <string.h>
+
 #include "model/cost/quick/grid.h"
+#include "model/cost/quick/uneven.h"
 
 enum { LOOPS = TF_MAX_PATH };
 #define MOST 0x1p60 /* limit for intermediate sums */
@@ -25,6 +28,129 @@ typedef struct {
   int n;
   clip at[4];
 } clips;
+
+/* ---- boxes: where reads lie, how far loops move them, what an entry finds of the box before it --- */
+
+void tf_even_read_at(const struct tf_model *m, const tf_even_read *r, int64_t *lo, int64_t *end) {
+  *lo = r->c;
+  *end = r->c + 1;
+  for (int t = r->first; t < r->first + r->n; t++) {
+    const tf_even_term *term = &m->even->terms[t];
+    int64_t near = term->coef * m->lo[term->range];
+    int64_t far = term->coef * (m->lo[term->range] + m->len[term->range] - 1);
+    *lo += near < far ? near : far;
+    *end += near < far ? far : near;
+  }
+}
+
+int64_t tf_even_turns(const struct tf_model *m, const int *loops, int n) {
+  int64_t all = 1;
+  for (int i = 0; i < n; i++)
+    all *= m->ev.trip[loops[i]];
+  return all;
+}
+
+static int64_t overlap(int64_t by, int64_t len, int64_t other) {
+  int64_t lo = by > 0 ? by : 0, end = by + other < len ? by + other : len;
+  return end > lo ? end - lo : 0;
+}
+
+/* Words that a box shares with itself shifted by `by` in each rank. */
+static int64_t kept(const tf_piece *x, const int64_t *by) {
+  int64_t words = 1;
+  for (int r = 0; r < x->v->n_rank; r++)
+    words *= overlap(by[r], x->len[r], x->len[r]);
+  return words;
+}
+
+void tf_even_advance(const struct tf_model *m, const tf_even_loop *l, int64_t steps, int64_t *by) {
+  int64_t step = steps * m->value[m->even->step[l->loop]];
+  for (int i = 0; i < l->n; i++)
+    by[l->shift[i].rank] += l->shift[i].k * step;
+}
+
+/* The position of the previous m-tile, of class c, at its last step: shifts in each rank. */
+static void last_of(const struct tf_model *m, const tf_reuse_case *c, int64_t *by) {
+  const tf_even_slice *q = &m->even->slices[c->prev];
+  int from = c->stepping >= 0 ? c->stepping : m->plan->path[c->common].n - 1;
+  for (int i = 0; i < q->n_temporal && q->temporal[i].pos >= from; i++) {
+    const tf_even_loop *l = &q->temporal[i];
+    if (l->pos > from)
+      tf_even_advance(m, l, m->ev.trip[l->loop] - 1, by);
+    else if (c->stepping >= 0)
+      tf_even_advance(m, l, -1, by);
+  }
+  for (int r = 0; r < q->n_rank; r++)
+    by[r] += m->lo[q->range[r]];
+}
+
+/* Words found of what the previous m-tile, of class c, left at its last step. */
+static int64_t kept_of(const struct tf_model *m, const tf_reuse_case *c, const tf_piece *x) {
+  const tf_even_slice *q = &m->even->slices[c->prev];
+  int64_t lo[TF_MAX_RANK] = {0}, words = 1;
+  last_of(m, c, lo);
+  for (int r = 0; r < q->n_rank; r++)
+    words *= overlap(lo[r] - m->lo[x->v->range[r]], x->len[r], m->len[q->range[r]]);
+  return words;
+}
+
+/* The next loop from i on that is below the common scope (path length n) and has more than one step. */
+static int next_turning(const struct tf_model *m, const tf_even_slice *v, int n, int i) {
+  while (i < v->n_spatial && (v->spatial[i].pos < n || m->ev.trip[v->spatial[i].loop] <= 1))
+    i++;
+  return i;
+}
+
+static bool alike(const struct tf_model *m, const tf_even_loop *a, const tf_even_loop *b) {
+  const tf_plan *p = m->plan;
+  if (p->loops[a->loop].axis != p->loops[b->loop].axis || m->ev.trip[a->loop] != m->ev.trip[b->loop] || a->n != b->n)
+    return false;
+  for (int i = 0; i < a->n; i++)
+    if (a->shift[i].rank != b->shift[i].rank ||
+        a->shift[i].k * m->value[m->even->step[a->loop]] != b->shift[i].k * m->value[m->even->step[b->loop]])
+      return false;
+  return true;
+}
+
+static bool same_layout(const struct tf_model *m, const tf_even_slice *v, const tf_even_slice *q, int n) {
+  int i = next_turning(m, v, n, 0), j = next_turning(m, q, n, 0);
+  while (i < v->n_spatial && j < q->n_spatial) {
+    if (!alike(m, &v->spatial[i], &q->spatial[j])) return false;
+    i = next_turning(m, v, n, i + 1);
+    j = next_turning(m, q, n, j + 1);
+  }
+  return i == v->n_spatial && j == q->n_spatial;
+}
+
+bool tf_even_survives(const struct tf_model *m, const tf_even_slice *v, const tf_reuse_case *c) {
+  if (c->prev < 0) return false;
+  for (int i = 0; i < c->n_spread; i++)
+    if (m->ev.trip[c->spread[i]] > 1) return false;
+  return c->common < 0 || same_layout(m, v, &m->even->slices[c->prev], m->plan->path[c->common].n);
+}
+
+bool tf_even_before(const struct tf_model *m, const tf_reuse_case *c, const tf_piece *x, const int64_t *by, int64_t *lo,
+                    int64_t *len) {
+  if (!tf_even_survives(m, x->v, c)) return false;
+  if (c->common < 0) {
+    memcpy(lo, by, (size_t)x->v->n_rank * sizeof *lo);
+    memcpy(len, x->len, (size_t)x->v->n_rank * sizeof *len);
+    return true;
+  }
+  const tf_even_slice *q = &m->even->slices[c->prev];
+  memset(lo, 0, (size_t)x->v->n_rank * sizeof *lo);
+  last_of(m, c, lo);
+  for (int r = 0; r < q->n_rank; r++) {
+    lo[r] -= m->lo[x->v->range[r]];
+    len[r] = m->len[q->range[r]];
+  }
+  return true;
+}
+
+int64_t tf_even_found(const struct tf_model *m, const tf_reuse_case *c, const tf_piece *x, const int64_t *by) {
+  if (!tf_even_survives(m, x->v, c)) return 0;
+  return c->common < 0 ? kept(x, by) : kept_of(m, c, x);
+}
 
 /* ---- sums over a grid ------------------------------------------------------------------------ */
 

@@ -24,7 +24,7 @@ typedef enum { TF_UNCLIPPED, TF_COUNTED, TF_GIVEN_UP } tf_clipped;
 tf_clipped tf_clip_tile(struct tf_model *m, int i, const tf_piece *x);
 tf_clipped tf_clip_leaf(struct tf_model *m, int i, const tf_piece *x, bool multicast);
 
-/* ---- count.c ---------------------------------------------------------------------------- */
+/* ---- boxes at one setting --------------------------------------------------------------- */
 /* The range of one read, [*lo, *end), ignoring borders. */
 void tf_even_read_at(const struct tf_model *m, const tf_even_read *r, int64_t *lo, int64_t *end);
 /* Product of the trip counts of n loops. */
@@ -35,4 +35,6 @@ void tf_even_advance(const struct tf_model *m, const tf_even_loop *l, int64_t st
  * by: how far the loops of x moved it.  False: nothing is found. */
 bool tf_even_before(const struct tf_model *m, const tf_reuse_case *c, const tf_piece *x, const int64_t *by, int64_t *lo,
                     int64_t *len);
+/* Words found when a slice enters in class c; by: the position of the previous step's box. */
+int64_t tf_even_found(const struct tf_model *m, const tf_reuse_case *c, const tf_piece *x, const int64_t *by);
 #endif

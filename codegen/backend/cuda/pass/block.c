@@ -110,9 +110,9 @@ static bool is_along(const ir_stack *t, int rank) {
 
 int64_t cu_copied(const ir_program *p, const ir_stmt *s) {
   const ir_buffer *to = &p->buffers[s->copy.to];
-  int64_t words = (to->stack ? ir_stack_rows(to->stack) : 1) * (to->across ? ir_stack_rows(to->across) : 1);
+  int64_t words = (cu_stack(to) ? ir_stack_rows(cu_stack(to)) : 1) * (cu_across(to) ? ir_stack_rows(cu_across(to)) : 1);
   for (int r = 0; r < to->rank; r++)
-    if (!is_along(to->stack, r) && !is_along(to->across, r)) words *= s->range[r].most;
+    if (!is_along(cu_stack(to), r) && !is_along(cu_across(to), r)) words *= s->range[r].most;
   return words;
 }
 
@@ -140,7 +140,7 @@ static double spanned(const spans *t, const ir_stmt *s) {
 
 /* Of a tensor whose pixels are read in steps longer than the window is, what lies between is never read. */
 static double read_of(const spans *t, const ir_stmt *s) {
-  const ir_stack *stack = t->p->buffers[s->copy.to].stack;
+  const ir_stack *stack = cu_stack(&t->p->buffers[s->copy.to]);
   double share = 1;
   for (int i = 0; i < stack->n; i++)
     share *= fmin(1, (double)(moved(t, &s->range[stack->at[i]]) + 1) / (double)stack->step[i]);
@@ -152,7 +152,7 @@ static void find_spans(spans *t, const ir_body *b) {
     const ir_stmt *s = b->s[i];
     if (s->kind == IR_LET) cu_let(&t->first, s), cu_let(&t->last, s);
     if (s->kind == IR_FOR && s->loop.map == IR_SERIAL) cu_set(&t->last, s->loop.var, s->loop.trip - 1);
-    const bool stacked = s->kind == IR_COPY && t->p->buffers[s->copy.to].stack;
+    const bool stacked = s->kind == IR_COPY && cu_stack(&t->p->buffers[s->copy.to]);
     if (s->kind == IR_COPY && t->n < t->room) t->words[t->n++] = stacked ? spanned(t, s) : INFINITY;
     if (stacked) t->share[s->copy.from] = read_of(t, s);
     find_spans(t, &s->body);

@@ -61,7 +61,7 @@ bool cu_cluster(const ir_program *p, const ir_stmt *part, bool *same) {
   }
   for (int i = 0; i < p->n_buffers; i++) {
     const ir_buffer *b = &p->buffers[i];
-    if (same[i]) same[i] = !b->stack && b->extent[b->rows] % (2 * CU_FRAGMENT_SIDE) == 0;
+    if (same[i]) same[i] = !cu_stack(b) && b->extent[cu_row_rank(b)] % (2 * CU_FRAGMENT_SIDE) == 0;
     any |= same[i];
   }
   return any;

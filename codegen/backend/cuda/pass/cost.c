@@ -114,7 +114,7 @@ static double loads(const block *b, const ir_stmt *s, int read, double side, dou
   const ir_buffer *from = &b->p->buffers[s->nest.from[read]];
   const tf_op *op = op_of(b, s);
   const bool along =
-      from->across || op->reads[read].index[from->columns].terms[0].dim == op->dims[cu_of(s)->fragments->k];
+      cu_across(from) || op->reads[read].index[cu_column_rank(from)].terms[0].dim == op->dims[cu_of(s)->fragments->k];
   const double place = (double)cu_steps_at_a_time(b->p, s) < steps ? matrix_counted : matrix_place;
   return steps * side / 16 + place * (along ? steps : side / 16);
 }
@@ -131,12 +131,12 @@ static void issue(block *b, const ir_stmt *s, double m, double n, double steps) 
   else
     all += loads(b, s, f->a, m, steps) + loads(b, s, f->b, n, steps);
   /* sm_90's code goes round the zeros where others choose them, unless they are before the loop */
-  if ((b->groups ? cu_has_short_sums(b->p) : !b->p->machine.groups && !cu_begins_before(b->p, b->around, s)) &&
+  if ((b->groups ? cu_has_short_sums(b->p) : !cu_may_group(b->p) && !cu_begins_before(b->p, b->around, s)) &&
       s->nest.n_resets)
     all += sums;
   if (cu_has_short_sums(b->p)) all += sums * (b->groups ? 1 : steps);
   if (b->share < 1) all += product_begin;
-  if (b->p->machine.groups && s->range[f->m].most <= 8 && b->p->buffers[s->nest.from[f->a]].space == CU_FRAGMENT)
+  if (cu_may_group(b->p) && s->range[f->m].most <= 8 && b->p->buffers[s->nest.from[f->a]].space == CU_FRAGMENT)
     all += row_half * steps * n / 8;
   if (b->groups) all += ring_fresh * (s->nest.n_resets > 1 ? s->nest.n_resets - 1 : 0);
   slots(b, b->times * all);
@@ -148,7 +148,7 @@ static void product(block *b, const ir_stmt *s) {
   const cu_mma *mma = cu_mma_of(b->p);
   const cu_matrices *f = cu_of(s)->fragments;
   const ir_buffer *out = &b->p->buffers[b->p->buffer_of[op_of(b, s)->out]];
-  const double m = (double)ir_matrix_rows(out), n = (double)out->extent[out->columns],
+  const double m = (double)cu_matrix_rows(out), n = (double)out->extent[cu_column_rank(out)],
                k = (double)up(cu_sum_length(b->p, s), mma->kernel.k_round);
   const double warps = b->lanes / CU_LANES, all = m * n * k * warps;
   b->tensor += b->times * all / b->rate;
@@ -160,7 +160,7 @@ static void product(block *b, const ir_stmt *s) {
   for (int i = 0; i < 2; i++) {
     const ir_buffer *from = &b->p->buffers[s->nest.from[i ? f->b : f->a]];
     const double elements = (i ? n : m) * k * warps / (i && b->groups ? CU_GROUP_WARPS : 1);
-    if (from->role == IR_COPIED && from->matrix)
+    if (from->role == IR_COPIED && cu_is_matrix(from))
       b->shared += b->times * elements * ir_bytes(mma->kernel.a) / b->mp->banks;
     else if (from->space != CU_FRAGMENT)
       b->plain += b->times * elements * b->mp->point / CU_LANES * 4; /* a warp's loads of 4 bytes, one by one */
@@ -275,21 +275,21 @@ static void merge(block *b, const ir_stmt *s) {
 /* A tile element by element; of a window's places one piece of a thread's waits for those before. */
 static void put_together(block *b, const ir_stmt *s) {
   const ir_buffer *to = &b->p->buffers[s->copy.to];
-  const double apart = s->range[to->columns].lo.var < 0 ? copy_stays : copy_apart;
-  const double elements = b->times * (double)(ir_matrix_rows(to) * ir_matrix_columns(to));
-  const double piece = apart_piece + apart_rank * to->stack->n, each = CU_WARPS * CU_LANES;
-  const double all = elements * (to->across ? copy_place : apart + piece * ir_bytes(to->type) / 16);
+  const double apart = s->range[cu_column_rank(to)].lo.var < 0 ? copy_stays : copy_apart;
+  const double elements = b->times * (double)(cu_matrix_rows(to) * cu_matrix_columns(to));
+  const double piece = apart_piece + apart_rank * cu_stack(to)->n, each = CU_WARPS * CU_LANES;
+  const double all = elements * (cu_across(to) ? copy_place : apart + piece * ir_bytes(to->type) / 16);
   b->plain += all / b->mp->plain;
   b->issued += all / each;
   slots(b, all / each);
-  if (to->across) b->waits += elements * ir_bytes(to->type) / 16 / each * b->mp->latency;
+  if (cu_across(to)) b->waits += elements * ir_bytes(to->type) / 16 / each * b->mp->latency;
 }
 
 /* A tile by so many pieces of 16 bytes a thread; of warpgroups another one brings it. */
 static void tile(block *b, const ir_buffer *to, double pieces) {
-  if (!to->matrix) return;
+  if (!cu_is_matrix(to)) return;
   b->issued += b->times * (copy_begin + copy_piece * pieces);
-  if (!b->groups) slots(b, b->times * (tile_begin + (tile_piece + (to->stack ? tile_pixel : 0)) * pieces));
+  if (!b->groups) slots(b, b->times * (tile_begin + (tile_piece + (cu_stack(to) ? tile_pixel : 0)) * pieces));
 }
 
 /* What pieces of rows cost more that do not begin on 16 bytes; those that are not words come by registers, and are
@@ -297,7 +297,7 @@ static void tile(block *b, const ir_buffer *to, double pieces) {
 static void misaligned(block *b, const ir_stmt *s, double pieces) {
   const ir_buffer *to = &b->p->buffers[s->copy.to];
   const int64_t begins = cu_row_begins(b->p, s), size = ir_bytes(to->type);
-  if (begins >= 16 || !to->matrix) return;
+  if (begins >= 16 || !cu_is_matrix(to)) return;
   const double each = begins >= 4 ? piece_words
                       : size == 2 ? piece_shifted
                                   : piece_words + piece_elements * 16 / (double)size,
@@ -315,7 +315,7 @@ static void copy(block *b, const ir_stmt *s) {
   b->copied += b->times * bytes / b->mp->l2 / (b->groups && b->same[s->copy.to] ? 2 : 1);
   b->copy_bytes[b->n_copies < MOST_COPIES ? b->n_copies : MOST_COPIES - 1] += b->times * bytes;
   b->n_copies++;
-  if (to->across || (to->stack && to->columns < to->rank - 1))
+  if (cu_across(to) || (cu_stack(to) && cu_column_rank(to) < to->rank - 1))
     put_together(b, s);
   else
     tile(b, to, bytes / 16 / (CU_WARPS * CU_LANES)), misaligned(b, s, bytes / 16 / (CU_WARPS * CU_LANES));
@@ -367,7 +367,7 @@ static double busy(const block *b) { return b->tensor / b->mp->share + b->plain 
  * its plain units have warps' lanes; the others are another block's. */
 static void some(block *b, const ir_stmt *s, bool region) {
   const double all = b->lanes, before = busy(b), schedulers = b->mp->plain / CU_LANES;
-  const double warps = region && s->guard.steps ? (double)s->guard.steps : CU_WARPS;
+  const double warps = region && cu_of(s)->warps ? (double)cu_of(s)->warps : CU_WARPS;
   b->lanes *= warps / CU_WARPS;
   b->share *= warps / CU_WARPS;
   b->few |= region && warps < schedulers;

@@ -11,15 +11,15 @@ bool cu_is_loaded(const ir_program *p, const ir_stmt *s, int read) {
   const cu_matrices *f = cu_of(s)->fragments;
   const tf_op *op = &p->tree->workload->ops[s->op];
   const ir_buffer *b = &p->buffers[s->nest.from[read]], *a = &p->buffers[s->nest.from[f->a]];
-  if (!b->matrix || b->role != IR_COPIED) return false;
-  if (b->across) return true;
-  if (op->reads[read].index[b->columns].terms[0].dim != op->dims[f->k]) return mma->turns;
+  if (!cu_is_matrix(b) || b->role != IR_COPIED) return false;
+  if (cu_across(b)) return true;
+  if (op->reads[read].index[cu_column_rank(b)].terms[0].dim != op->dims[f->k]) return mma->turns;
   return read == f->a || a->space != CU_FRAGMENT || mma->kernel.group > 1;
 }
 
 int64_t cu_sum_length(const ir_program *p, const ir_stmt *s) {
   const cu_matrices *f = cu_of(s)->fragments;
-  const ir_stack *across = s->nest.from ? p->buffers[s->nest.from[f->b]].across : NULL;
+  const ir_stack *across = s->nest.from ? cu_across(&p->buffers[s->nest.from[f->b]]) : NULL;
   return across ? ir_stack_rows(across) : s->range[f->k].most;
 }
 
@@ -43,8 +43,8 @@ static void product(const ir_program *p, const ir_stmt *s, cu_counts *n) {
   const cu_mma *mma = cu_mma_of(p);
   const cu_matrices *f = cu_of(s)->fragments;
   const ir_buffer *out = &p->buffers[p->buffer_of[p->tree->workload->ops[s->op].out]];
-  const int64_t rows = ir_matrix_rows(out) / CU_FRAGMENT_SIDE, columns = out->extent[out->columns] / CU_FRAGMENT_SIDE,
-                at_a_time = cu_steps_at_a_time(p, s),
+  const int64_t rows = cu_matrix_rows(out) / CU_FRAGMENT_SIDE,
+                columns = out->extent[cu_column_rank(out)] / CU_FRAGMENT_SIDE, at_a_time = cu_steps_at_a_time(p, s),
                 steps = at_a_time + up(cu_sum_length(p, s), mma->kernel.k_round) % at_a_time; /* what is left: apart */
   n->multiplied += steps * rows * up(s->range[f->n].most, 8) * (cu_is_widened(p) ? 2 : 1);    /* 16 rows, 8 columns */
   if (cu_is_loaded(p, s, f->a)) n->loaded += steps * rows;
@@ -64,7 +64,7 @@ static int64_t always(const ir_range *r) {
 
 int cu_lengths_of(const ir_program *p, const ir_stmt *s, const cu_tile *t) {
   const ir_buffer *to = &p->buffers[s->copy.to];
-  const ir_range *r[] = {&s->range[to->rows], &s->range[to->columns]};
+  const ir_range *r[] = {&s->range[cu_row_rank(to)], &s->range[cu_column_rank(to)]};
   const int64_t whole[] = {t->rows, t->pieces * 16 / ir_bytes(to->type)};
   bool full = true, known = true;
   for (int i = 0; i < 2; i++) {
@@ -81,7 +81,7 @@ int64_t cu_row_begins(const ir_program *p, const ir_stmt *s) {
   const int last = from->rank - 1;
   const ir_range *r = &s->range[last];
   int64_t row = from->role == IR_ARGUMENT ? z->extent[last] : from->extent[last] + from->gap;
-  if (from->rank < 2 || to->columns != last) return 16;
+  if (from->rank < 2 || cu_column_rank(to) != last) return 16;
   row |= r->lo.var < 0 ? r->lo.off : r->most; /* pieces of a row are as long as most are */
   row *= ir_bytes(from->type);
   return row % 16 ? row & -row : 16;
@@ -91,13 +91,14 @@ int64_t cu_row_begins(const ir_program *p, const ir_stmt *s) {
  * loops. */
 static void copy(const ir_program *p, const ir_stmt *s, cu_counts *n) {
   const ir_buffer *to = &p->buffers[s->copy.to];
-  if (!to->matrix) {
+  if (!cu_is_matrix(to)) {
     n->copied += ir_bytes(to->type) == 4;
     return;
   }
   const cu_tile t = cu_tile_of(to);
-  if (to->across || (to->stack && to->columns < to->rank - 1)) return; /* put together an element at a time */
-  const bool twice = !to->stack && cu_is_by_rows(&t) && cu_lengths_of(p, s, &t) == (CU_FULL | CU_SOME);
+  if (cu_across(to) || (cu_stack(to) && cu_column_rank(to) < to->rank - 1))
+    return; /* put together an element at a time */
+  const bool twice = !cu_stack(to) && cu_is_by_rows(&t) && cu_lengths_of(p, s, &t) == (CU_FULL | CU_SOME);
   enum { WORDS = 2 * 4 }; /* where rows do not begin on 16 bytes */
   n->copied += up(t.rows * t.pieces, (int64_t)CU_WARPS * CU_LANES) * ((twice ? 2 : 1) + WORDS);
 }
@@ -224,7 +225,8 @@ static bool find_live(lane *t) {
       if (l.last > is.last) is.last = l.last;
     }
     for (int i = is.first; i <= is.last; i++)
-      t->live[i] += (double)(ir_matrix_rows(at) * (at->columns < 0 ? 4 : at->extent[at->columns])) / CU_LANES;
+      t->live[i] +=
+          (double)(cu_matrix_rows(at) * (cu_column_rank(at) < 0 ? 4 : at->extent[cu_column_rank(at)])) / CU_LANES;
   }
   return touches;
 }
@@ -250,8 +252,8 @@ static double operand(const lane *t, const ir_stmt *s, int read, double sides, d
 static double of_product(const lane *t, const ir_stmt *s) {
   const cu_matrices *f = cu_of(s)->fragments;
   const ir_buffer *out = &t->p->buffers[t->p->buffer_of[op_of(t, s)->out]];
-  const double rows = (double)ir_matrix_rows(out) / CU_FRAGMENT_SIDE,
-               columns = (double)out->extent[out->columns] / CU_FRAGMENT_SIDE;
+  const double rows = (double)cu_matrix_rows(out) / CU_FRAGMENT_SIDE,
+               columns = (double)out->extent[cu_column_rank(out)] / CU_FRAGMENT_SIDE;
   return fmin(FLIGHT + 4 * rows, operand(t, s, f->a, rows, 4) + operand(t, s, f->b, columns, 4));
 }
 
@@ -335,14 +337,16 @@ static double of_points(const lane *t, const ir_stmt *s) {
 }
 
 /* Whether a tile is put together element by element, by threads that wait for each. */
-static bool is_put_together(const ir_buffer *to) { return to->across || (to->stack && to->columns < to->rank - 1); }
+static bool is_put_together(const ir_buffer *to) {
+  return cu_across(to) || (cu_stack(to) && cu_column_rank(to) < to->rank - 1);
+}
 
 /* A copy element by element: all places of an element, and those of a piece on their way; one of pieces is beside
  * others' products (of_tiles). */
 static double of_copy(const lane *t, const ir_stmt *s) {
   const ir_buffer *to = &t->p->buffers[s->copy.to];
-  if (!to->matrix) return ARRAY + PLACE * to->rank + APART;
-  const double places = (to->stack ? to->stack->n : 0) + (to->across ? to->across->n : 0);
+  if (!cu_is_matrix(to)) return ARRAY + PLACE * to->rank + APART;
+  const double places = (cu_stack(to) ? cu_stack(to)->n : 0) + (cu_across(to) ? cu_across(to)->n : 0);
   return is_put_together(to) ? ARRAY + PLACE * places + 16.0 / ir_bytes(to->type) : 0;
 }
 
@@ -369,8 +373,8 @@ static double of_tiles(const lane *t) {
     const ir_buffer *to = &t->p->buffers[b];
     bool is = false;
     for (int i = 0; i < t->n; i++)
-      is |= t->leaf[i]->kind == IR_COPY && t->leaf[i]->copy.to == b && to->matrix;
-    if (is && !to->across) all += TILE + (to->stack ? PIXEL * (double)turns_of(to) + PLACE * to->stack->n : 0);
+      is |= t->leaf[i]->kind == IR_COPY && t->leaf[i]->copy.to == b && cu_is_matrix(to);
+    if (is && !cu_across(to)) all += TILE + (cu_stack(to) ? PIXEL * (double)turns_of(to) + PLACE * cu_stack(to)->n : 0);
   }
   return all;
 }

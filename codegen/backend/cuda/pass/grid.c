@@ -34,7 +34,7 @@ static int rows_below(const lowering *w, const ir_body *b) {
  * in common.  -1: none. */
 static int rows_loop(const lowering *w, ir_stmt *const *chain, int n) {
   const int home = cu_home(w->plan->arch);
-  if (n < 1 || !w->p->machine.groups || !home || !w->plan->arch->memories[home].multicast) return -1;
+  if (n < 1 || !cu_may_group(w->p) || !home || !w->plan->arch->memories[home].multicast) return -1;
   const int dim = rows_below(w, &chain[n - 1]->body);
   int found = -1;
   for (int i = 0; i < n; i++)
@@ -98,7 +98,7 @@ static double *work_of(const lowering *w, const nest *t, const tf_mask *m) {
  * what is inside (the heads of attention) is at work at a time, and L2 has to hold its keys.  False: no such blocks. */
 static bool order_masked(const lowering *w, nest *t) {
   tf_mask m;
-  if (!w->p->machine.groups || !tf_mask_find(w->plan->wl, w->p->arena, &m)) return false;
+  if (!cu_may_group(w->p) || !tf_mask_find(w->plan->wl, w->p->arena, &m)) return false;
   const int64_t n_queues = cu_multiprocessors(w->p);
   const double *work = work_of(w, t, &m);
   double *queue = TF_ARRAY(w->p->arena, double, (size_t)n_queues);

@@ -189,11 +189,11 @@ ir_stack *cu_stack_of(const cu_region *g, const int *at, int64_t count, ir_atom 
 }
 
 cu_tile cu_tile_of(const ir_buffer *b) {
-  cu_tile t = {.rows = ir_matrix_rows(b), .pieces = (ir_matrix_columns(b) * ir_bytes(b->type) + 15) / 16};
+  cu_tile t = {.rows = cu_matrix_rows(b), .pieces = (cu_matrix_columns(b) * ir_bytes(b->type) + 15) / 16};
   t.pitch = t.pieces;
-  if (!b->plain && t.pieces % 8 == 0)
+  if (!cu_is_plain(b) && t.pieces % 8 == 0)
     t.mask = 7;
-  else if (!b->plain && (t.pieces == 4 || t.pieces == 2))
+  else if (!cu_is_plain(b) && (t.pieces == 4 || t.pieces == 2))
     t.shift = t.pieces == 4 ? 1 : 2, t.mask = (int)t.pieces - 1;
   else
     t.pitch |= 1;
@@ -201,7 +201,7 @@ cu_tile cu_tile_of(const ir_buffer *b) {
 }
 
 int64_t cu_bytes(const ir_buffer *b) {
-  if (!b->matrix || b->role != IR_COPIED) return b->words * b->slots * ir_bytes(b->type);
+  if (!cu_is_matrix(b) || b->role != IR_COPIED) return b->words * b->slots * ir_bytes(b->type);
   const cu_tile t = cu_tile_of(b);
   return t.rows * t.pitch * 16 * b->slots;
 }

@@ -73,7 +73,7 @@ bool cu_half_of_stack(const ir_stack *all, ir_stack *half) {
 /* Whether stacked rows that a warpgroup has are a box of the output, which ends where the tensor does. */
 static bool is_box_of_rows(const cu_region *g, const ir_body *lets, const ir_stmt *s) {
   const ir_buffer *to = &g->p->buffers[s->save.to];
-  const ir_stack *t = g->p->buffers[s->save.from].stack;
+  const ir_stack *t = cu_stack(&g->p->buffers[s->save.from]);
   ir_stack half;
   bool ok = g->warps < CU_WARPS || cu_half_of_stack(t, &half);
   for (int i = 0; i < t->n && ok; i++)
@@ -88,11 +88,11 @@ bool cu_leaves_by_boxes(const cu_region *g, const ir_body *lets, const ir_stmt *
   if (!g->own[s->save.from] || !ir_is_half(to->type) || last < 1 || !has_steps(g, s->save.to) ||
       !begins_well(g, to, s->range[last].lo))
     return false;
-  bool ok = from->columns == last && cu_is_row(g, op->dims[from->rows]);
+  bool ok = cu_column_rank(from) == last && cu_is_row(g, op->dims[cu_row_rank(from)]);
   for (int k = 0; k <= last && ok; k++)
     ok = cu_is_row(g, op->dims[k]) || k == last || (s->range[k].most == 1 && s->range[k].exact);
-  ok = ok &&
-       (g->stacked ? is_box_of_rows(g, lets, s) : ends_with(lets, &g->m, to->extent[from->rows], g->rows * g->warps));
+  ok = ok && (g->stacked ? is_box_of_rows(g, lets, s)
+                         : ends_with(lets, &g->m, to->extent[cu_row_rank(from)], g->rows * g->warps));
   return ok && ends_with(lets, &s->range[last], to->extent[last], CU_PANEL / ir_bytes(to->type));
 }
 

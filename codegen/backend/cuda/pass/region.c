@@ -153,9 +153,9 @@ static bool set_form(const cu_region *g, const ir_stmt *s, const cu_access *a) {
   const int last = g->stacked ? g->n_stack - 1 : 0, rows = at[last];
   for (int i = 0; i <= last; i++)
     if (at[i] < 0) return false;
-  if (b->matrix && (b->rows != rows || b->columns != columns)) return false;
-  b->matrix = true, b->rows = rows, b->columns = columns;
-  b->stack = g->stacked ? cu_stack_of(g, at, 0, ir_number(0)) : NULL;
+  if (cu_is_matrix(b) && (cu_row_rank(b) != rows || cu_column_rank(b) != columns)) return false;
+  const ir_stack *stack = g->stacked ? cu_stack_of(g, at, 0, ir_number(0)) : NULL;
+  cu_set_layout(g->p, b, (cu_layout){.rows = rows, .columns = columns, .stack = stack});
   return true;
 }
 
@@ -203,19 +203,19 @@ static bool columns_agree(const cu_region *g, const ir_stmt *s) {
     for (int i = 0; i < n; i++) {
       const ir_buffer *b = &g->p->buffers[a[i].buffer];
       const int dim = op->dims[a[i].writes ? t.n : t.k];
-      if (g->own[a[i].buffer] && (b->columns < 0 || dim_at(g, &a[i], b->columns) != dim)) return false;
+      if (g->own[a[i].buffer] && (cu_column_rank(b) < 0 || dim_at(g, &a[i], cu_column_rank(b)) != dim)) return false;
     }
     return true;
   }
   int dim = -1;
   const int n = cu_accesses(g->p, s, a), out = g->p->buffer_of[op_of(g, s)->out];
   /* a row sum is a column vector */
-  if (s->kind == IR_NEST && op_of(g, s)->reduce != TF_ASSIGN && g->own[out] && g->p->buffers[out].columns >= 0)
+  if (s->kind == IR_NEST && op_of(g, s)->reduce != TF_ASSIGN && g->own[out] && cu_column_rank(&g->p->buffers[out]) >= 0)
     return false;
   for (int i = 0; i < n; i++) {
     const ir_buffer *b = &g->p->buffers[a[i].buffer];
-    if (!g->own[a[i].buffer] || b->columns < 0) continue;
-    const int here = dim_at(g, &a[i], b->columns);
+    if (!g->own[a[i].buffer] || cu_column_rank(b) < 0) continue;
+    const int here = dim_at(g, &a[i], cu_column_rank(b));
     if (dim >= 0 && here != dim) return false;
     dim = here;
   }
@@ -266,7 +266,7 @@ static bool find_columns(cu_region *g) {
     ok = g->point[i]->kind != IR_NEST || op_of(g, g->point[i])->reduce == TF_ASSIGN ||
          roles_of(g, g->point[i], &(cu_matrices){0});
   for (int b = 0; b < g->p->n_buffers && ok; b++)
-    ok = !g->own[b] || g->p->buffers[b].columns >= 0;
+    ok = !g->own[b] || cu_column_rank(&g->p->buffers[b]) >= 0;
   if (!ok) g->dim_n = -1;
   return ok;
 }
@@ -340,7 +340,9 @@ static bool has_registers(const cu_region *g) {
   for (int b = 0; b < g->p->n_buffers; b++) {
     const ir_buffer *at = &g->p->buffers[b];
     if (!g->own[b]) continue;
-    const int64_t columns = at->columns < 0 ? 4 : g->dim_n >= 0 ? g->columns : cu_sides_up(at->extent[at->columns]);
+    const int64_t columns = cu_column_rank(at) < 0 ? 4
+                            : g->dim_n >= 0        ? g->columns
+                                                   : cu_sides_up(at->extent[cu_column_rank(at)]);
     const int64_t floats = g->rows * columns / 32;
     ok &= floats <= MOST_FLOATS;
     for (int i = 0; i < g->n_work; i++)
@@ -361,7 +363,7 @@ static bool fits_wmma(const cu_region *g) {
 
 static void unset_forms(const cu_region *g) {
   for (int b = 0; b < g->p->n_buffers; b++)
-    if (g->own[b]) g->p->buffers[b].matrix = false, g->p->buffers[b].stack = NULL;
+    if (g->own[b]) g->p->buffers[b].note = NULL;
 }
 
 static bool find(cu_region *g) {

@@ -6,7 +6,7 @@
 
 enum { MOST_POINTS = 16 * 1024 }; /* of the output that one nest makes; what it sums over is cut by stage.c */
 
-int64_t cu_shared_bytes(const ir_program *p) { return p->machine.least ? CU_LEAST_BYTES : CU_SHARED_BYTES; }
+int64_t cu_shared_bytes(const ir_program *p) { return cu_is_least(p) ? CU_LEAST_BYTES : CU_SHARED_BYTES; }
 
 /* Whether a loop over blocks of the op is still to come. */
 static bool awaits_blocks(const lowering *w, int o) {
@@ -54,7 +54,7 @@ bool lower_cuda_close_by(const lowering *w, int o) {
   if (window >= 0) return is_block_of_pixels(w->p, op, window, most);
   /* what warpgroups multiply at a time, of a larger output no more */
   const bool three = last <= CU_PIECE_MATRIX && w->plan->wl->n_ops > 1; /* warpgroups: of a product alone two */
-  if (w->p->machine.groups && last <= cu_group_columns(w->p) && last > CU_FRAGMENT_SIDE)
+  if (cu_may_group(w->p) && last <= cu_group_columns(w->p) && last > CU_FRAGMENT_SIDE)
     return points / last <= (three ? CU_THREE_ROWS : CU_GROUP_ROWS);
   return points <= MOST_POINTS;
 }
@@ -87,7 +87,7 @@ int cu_longest_sum(const ir_program *p, const ir_stmt *s) {
 
 bool cu_lanes_share(const ir_program *p, const ir_stmt *s) {
   const tf_op *op = &p->tree->workload->ops[s->op];
-  const int longest = s->kind == IR_NEST && op->reduce != TF_ASSIGN && !p->machine.least ? cu_longest_sum(p, s) : -1;
+  const int longest = s->kind == IR_NEST && op->reduce != TF_ASSIGN && !cu_is_least(p) ? cu_longest_sum(p, s) : -1;
   const cu_sides at = cu_sides_of(p, s);
   int64_t lanes = at.lanes < 0 ? 1 : s->range[at.lanes].most;
   if (at.rows < 0) lanes = (lanes + CU_ROWS - 1) / CU_ROWS; /* one dim is warps' and lanes' */
@@ -107,7 +107,7 @@ int64_t cu_block(const ir_program *p, const ir_stmt *s, int k) {
 int64_t cu_piece(const ir_program *p, const ir_stmt *s, int k) {
   const cu_sides at = cu_sides_of(p, s);
   cu_matrices t;
-  if (cu_roles(p, s, &t) && p->machine.groups) return k == t.m ? CU_GROUP_ROWS : k == t.n ? cu_group_columns(p) : 1;
+  if (cu_roles(p, s, &t) && cu_may_group(p)) return k == t.m ? CU_GROUP_ROWS : k == t.n ? cu_group_columns(p) : 1;
   if (cu_roles(p, s, &t) && cu_is_wmma(p)) return k == t.n ? 4 * CU_WMMA_SIDE : k == t.m ? 2 * CU_WMMA_SIDE : 1;
   if (cu_roles(p, s, &t)) return k == t.m || k == t.n ? CU_PIECE_MATRIX : 1;
   if (k != at.lanes && k != at.rows) return 1;

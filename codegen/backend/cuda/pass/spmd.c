@@ -49,7 +49,9 @@ static lower_mark open_rows(const spmd *p) {
   ir_range *r = TF_ARRAY(w->p->arena, ir_range, 1);
   if (!s || !r) return all;
   *r = p->g->keys ? (ir_range){.lo = p->warp, .hi = ir_number(warps), .most = warps} : p->m;
-  s->guard.n = 1, s->guard.range = r, s->guard.steps = p->g->keys ? warps : p->g->warps_m;
+  s->guard.n = 1, s->guard.range = r;
+  cu_note *note = cu_edit(p->w->p, s);
+  if (note) note->warps = p->g->keys ? warps : p->g->warps_m;
   return lower_open(w, &s->body);
 }
 
@@ -139,16 +141,19 @@ static void open_tile(const spmd *p, const cu_work *t, int i, cu_operand *side) 
   b->type = w->p->machine.data;
   b->space = CU_SHARED;
   b->slots = side->lasting ? 1 : t->slots;
-  b->matrix = true, b->rows = side->rows, b->columns = side->columns;
-  b->plain = cu_is_wmma(w->p);
+  const cu_layout layout = {.rows = side->rows,
+                            .columns = side->columns,
+                            .stack = side->stack,
+                            .across = side->across,
+                            .plain = cu_is_wmma(w->p)};
+  cu_set_layout(w->p, b, layout);
   b->words = 1;
-  b->stack = side->stack, b->across = side->across;
   for (int r = 0; r < b->rank; r++)
     b->extent[r] = 1;
-  spread(b, b->stack), spread(b, b->across);
+  spread(b, layout.stack), spread(b, layout.across);
   for (int r = 0; r < b->rank; r++) {
-    const bool is = (!b->stack && r == b->rows) || (!b->across && r == b->columns);
-    const int64_t panel = p->g->groups && r == b->columns ? CU_PANEL / ir_bytes(b->type) : 1;
+    const bool is = (!layout.stack && r == layout.rows) || (!layout.across && r == layout.columns);
+    const int64_t panel = p->g->groups && r == layout.columns ? CU_PANEL / ir_bytes(b->type) : 1;
     if (is) b->extent[r] = (side_length(p, t, ref->index[r].terms[0].dim) + panel - 1) / panel * panel;
     b->words *= b->extent[r];
   }
@@ -553,14 +558,17 @@ static void set_fragments(const spmd *p) {
     ir_buffer *b = &p->w->p->buffers[i];
     if (!p->g->own[i]) continue;
     b->space = CU_FRAGMENT;
-    if (b->stack)
-      b->stack = cu_stack_of(p->g, b->stack->at, p->g->rows, ir_number(0));
+    cu_layout layout = *cu_layout_of(b);
+    const int rows = layout.rows, columns = layout.columns;
+    if (layout.stack)
+      layout.stack = cu_stack_of(p->g, layout.stack->at, p->g->rows, ir_number(0));
     else
-      b->base[b->rows] = p->m.lo, b->extent[b->rows] = p->g->rows;
-    if (b->columns >= 0 && p->g->dim_n >= 0) b->base[b->columns] = p->n.lo, b->extent[b->columns] = p->g->columns;
-    if (p->g->keys && b->columns >= 0 && ir_same(b->base[b->columns], cu_keys_of(p->g)->lo))
-      b->base[b->columns] = p->keys.lo, b->extent[b->columns] = p->g->each;
-    if (b->columns >= 0) b->extent[b->columns] = cu_sides_up(b->extent[b->columns]);
+      b->base[rows] = p->m.lo, b->extent[rows] = p->g->rows;
+    cu_set_layout(p->w->p, b, layout);
+    if (columns >= 0 && p->g->dim_n >= 0) b->base[columns] = p->n.lo, b->extent[columns] = p->g->columns;
+    if (p->g->keys && columns >= 0 && ir_same(b->base[columns], cu_keys_of(p->g)->lo))
+      b->base[columns] = p->keys.lo, b->extent[columns] = p->g->each;
+    if (columns >= 0) b->extent[columns] = cu_sides_up(b->extent[columns]);
     b->words = 1;
     for (int r = 0; r < b->rank; r++)
       b->words *= b->extent[r];

@@ -66,7 +66,7 @@ static bool has_room(const lowering *w, const plan *t) {
     if (w->p->buffers[i].role == IR_COPIED) room -= cu_bytes(&w->p->buffers[i]);
   for (int i = 0; i < t->n; i++)
     room -= box_words(w, t, &t->op->reads[t->read[i]]) * bytes;
-  return room >= 0 || !w->p->machine.least;
+  return room >= 0 || !cu_is_least(w->p);
 }
 
 static plan plan_of(const lowering *w, const ir_stmt *s) {

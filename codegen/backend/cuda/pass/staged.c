@@ -53,7 +53,7 @@ static bool is_outside(const cu_region *g, int buffer) {
   if (b->role == IR_ARGUMENT) return g->p->tree->workload->tensors[b->tensor].producer < 0;
   for (int i = 0; i < g->p->body.n; i++)
     parts += cu_touches(g->p, &g->p->body.s[i], 1, buffer) > 0;
-  return parts > 1 && b->space == CU_GLOBAL && b->type == g->p->machine.data && !b->matrix;
+  return parts > 1 && b->space == CU_GLOBAL && b->type == g->p->machine.data && !cu_is_matrix(b);
 }
 
 /* Whether the operand is a matrix in global memory whose rows are neighbours there. */
@@ -208,14 +208,9 @@ static void find_bytes(const cu_region *g, const cu_work *t, int i, cu_operand *
   const tf_ref *ref = &op_of(g, t)->reads[i ? t->roles.b : t->roles.a];
   int64_t extent[2] = {side->stack ? side->stack->count : length_of(g, t, ref->index[side->rows].terms[0].dim),
                        side->across ? side->across->count : length_of(g, t, ref->index[side->columns].terms[0].dim)};
-  side->bytes = cu_bytes(&(ir_buffer){.role = IR_COPIED,
-                                      .matrix = true,
-                                      .plain = cu_is_wmma(g->p),
-                                      .rows = 0,
-                                      .columns = 1,
-                                      .extent = extent,
-                                      .type = g->p->machine.data,
-                                      .slots = 1});
+  const cu_layout layout = {.note = {&cu_no_layout}, .rows = 0, .columns = 1, .plain = cu_is_wmma(g->p)};
+  side->bytes = cu_bytes(
+      &(ir_buffer){.role = IR_COPIED, .note = &layout.note, .extent = extent, .type = g->p->machine.data, .slots = 1});
 }
 
 /* The loops of the region that only step through the product's sum, from the outermost; NULL: others stand there, too.

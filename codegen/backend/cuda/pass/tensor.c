@@ -188,7 +188,7 @@ void lower_cuda_tensor_rows(lowering *w) {
   cu_replace(w, &w->p->body, sum_in_steps);
   cu_name_reads(w, &w->p->body);
   cu_grow(w, 4 * w->plan->wl->n_ops); /* two tiles, the sums and the saved values of each op */
-  if (w->p->machine.groups) groups(w);
+  if (cu_may_group(w->p)) groups(w);
   whole(w, &w->p->body, true);
 }
 

@@ -239,8 +239,8 @@ void cu_device(FILE *out, const ir_program *p) {
   bool apart = false, across = false;
   for (int i = 0; i < p->n_buffers; i++) {
     const ir_buffer *b = &p->buffers[i];
-    const bool stacked = b->role == IR_COPIED && b->stack;
-    apart |= stacked && !b->across && b->columns < b->rank - 1, across |= stacked && b->across;
+    const bool stacked = b->role == IR_COPIED && cu_stack(b);
+    apart |= stacked && !cu_across(b) && cu_column_rank(b) < b->rank - 1, across |= stacked && cu_across(b);
   }
   if (apart) fputs(both_apart, out);
   if (across) fputs(both_across, out);

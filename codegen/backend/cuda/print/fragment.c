@@ -18,7 +18,7 @@ typedef struct {
 
 bool cu_fragment_element(c_printer *c, const ir_buffer *b) {
   if (b->space != CU_FRAGMENT) return false;
-  fprintf(c->out, b->columns < 0 ? "%s[tm][th]" : "%s[tm][tn][2 * th + te]", b->id);
+  fprintf(c->out, cu_column_rank(b) < 0 ? "%s[tm][th]" : "%s[tm][tn][2 * th + te]", b->id);
   return true;
 }
 
@@ -28,13 +28,13 @@ void cu_fragments(c_printer *c, const ir_stmt *warps) {
     if (b->space != CU_FRAGMENT || !cu_touches(c->p, warps->body.s, warps->body.n, i)) continue;
     c_indent(c);
     if (cu_is_wmma(c->p)) {
-      fprintf(c->out, "wmma_sums %s_wmma[%" PRId64 "][%" PRId64 "];\n", b->id, b->extent[b->rows] / 16,
-              b->extent[b->columns] / 16);
+      fprintf(c->out, "wmma_sums %s_wmma[%" PRId64 "][%" PRId64 "];\n", b->id, b->extent[cu_row_rank(b)] / 16,
+              b->extent[cu_column_rank(b)] / 16);
       continue;
     }
-    fprintf(c->out, "%s %s[%" PRId64 "]", c_type(b->type), b->id, ir_matrix_rows(b) / 16);
-    if (b->columns >= 0)
-      fprintf(c->out, "[%" PRId64 "][4];\n", b->extent[b->columns] / 8);
+    fprintf(c->out, "%s %s[%" PRId64 "]", c_type(b->type), b->id, cu_matrix_rows(b) / 16);
+    if (cu_column_rank(b) >= 0)
+      fprintf(c->out, "[%" PRId64 "][4];\n", b->extent[cu_column_rank(b)] / 8);
     else
       fprintf(c->out, "[2];\n%*s(void)%s;\n", 2 * c->depth, "", b->id); /* nobody may want a maximum before the last */
   }
@@ -55,8 +55,8 @@ static shape shape_of(const c_printer *c, const ir_stmt *s) {
     t.memory |= b->space != CU_FRAGMENT;
     t.puts |= b->space != CU_FRAGMENT && a[i].writes;
     if (b->space != CU_FRAGMENT) continue;
-    t.m = lower_find_dim(t.op, dim_at(c, &a[i], b->rows));
-    if (b->columns >= 0) t.c = lower_find_dim(t.op, dim_at(c, &a[i], b->columns));
+    t.m = lower_find_dim(t.op, dim_at(c, &a[i], cu_row_rank(b)));
+    if (cu_column_rank(b) >= 0) t.c = lower_find_dim(t.op, dim_at(c, &a[i], cu_column_rank(b)));
   }
   for (int k = 0; k < ir_n_ranges(c->p, s) && t.c < 0; k++)
     if (k != t.m && !ir_is_stacked(s, k) && s->range[k].most > 1) t.c = k;
@@ -317,7 +317,7 @@ static void reduce(c_printer *c, const shape *t) {
 
 /* Sums of which nobody knows where they are, as lanes have those of mma.sync. */
 static void wmma_unload(c_printer *c, const ir_buffer *b) {
-  const int64_t mt = b->extent[b->rows] / 16, nt = b->extent[b->columns] / 16;
+  const int64_t mt = b->extent[cu_row_rank(b)] / 16, nt = b->extent[cu_column_rank(b)] / 16;
   c_indent(c);
   fprintf(c->out, "%s %s[%" PRId64 "][%" PRId64 "][4];\n", c_type(b->type), b->id, mt, 2 * nt);
   unrolled(c, "tm", mt, 1);

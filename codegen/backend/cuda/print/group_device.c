@@ -287,7 +287,7 @@ typedef struct {
 static bool is_turned(const ir_program *p, const ir_stmt *s, int read) {
   const tf_op *op = &p->tree->workload->ops[s->op];
   const ir_buffer *b = &p->buffers[s->nest.from[read]];
-  return op->reads[read].index[b->columns].terms[0].dim != op->dims[cu_of(s)->fragments->k];
+  return op->reads[read].index[cu_column_rank(b)].terms[0].dim != op->dims[cu_of(s)->fragments->k];
 }
 
 static void find(const ir_program *p, const ir_body *b, used *u) {
@@ -295,7 +295,7 @@ static void find(const ir_program *p, const ir_body *b, used *u) {
     const ir_stmt *s = b->s[i];
     find(p, &s->body, u);
     if (s->kind == IR_COPY && s->copy.queue == CU_BOXES) {
-      const ir_stack *stack = p->buffers[s->copy.to].stack;
+      const ir_stack *stack = cu_stack(&p->buffers[s->copy.to]);
       u->ranks |= 1u << p->buffers[s->copy.from].rank;
       for (int k = 0; stack && k < stack->n; k++)
         u->steps |= stack->step[k] > 1;
@@ -304,7 +304,7 @@ static void find(const ir_program *p, const ir_body *b, used *u) {
     if (s->kind != IR_NEST || !cu_of(s)->fragments) continue;
     const ir_buffer *out = &p->buffers[p->buffer_of[p->tree->workload->ops[s->op].out]];
     const bool rows = p->buffers[s->nest.from[cu_of(s)->fragments->a]].space == CU_FRAGMENT;
-    u->seen[out->extent[out->columns] / 16][rows][!rows && is_turned(p, s, cu_of(s)->fragments->a)]
+    u->seen[out->extent[cu_column_rank(out)] / 16][rows][!rows && is_turned(p, s, cu_of(s)->fragments->a)]
            [is_turned(p, s, cu_of(s)->fragments->b)] = true;
   }
 }

@@ -43,8 +43,8 @@ static void open_rings(const role *r) {
 static void box(const role *r, int ring, const ir_stmt *s) {
   c_printer *c = r->c;
   const ir_buffer *to = &c->p->buffers[s->copy.to], *from = &c->p->buffers[s->copy.from];
-  const int64_t elements = CU_PANEL / ir_bytes(to->type), panels = to->extent[to->columns] / elements,
-                rows = ir_matrix_rows(to);
+  const int64_t elements = CU_PANEL / ir_bytes(to->type), panels = to->extent[cu_column_rank(to)] / elements,
+                rows = cu_matrix_rows(to);
   const bool common = r->g->same && r->g->same[s->copy.to];
   for (int64_t i = 0; i < panels; i++) {
     c_indent(c);
@@ -55,8 +55,8 @@ static void box(const role *r, int ring, const ir_stmt *s) {
     for (int k = from->rank - 1; k >= 0; k--) {
       fputs(", (int)(", c->out), c_atom(c->out, c->p, s->range[k].lo), fputs(" - (", c->out);
       c_atom(c->out, c->p, from->base[k]), fputc(')', c->out);
-      if (k == to->columns && i) fprintf(c->out, " + %" PRId64, i * elements);
-      if (k == to->rows && common) fprintf(c->out, " + member * %" PRId64, rows / CU_CLUSTER);
+      if (k == cu_column_rank(to) && i) fprintf(c->out, " + %" PRId64, i * elements);
+      if (k == cu_row_rank(to) && common) fprintf(c->out, " + member * %" PRId64, rows / CU_CLUSTER);
       fputc(')', c->out);
     }
     fputs(");\n", c->out);
@@ -318,7 +318,7 @@ static int64_t panels(const ir_program *p, const cu_groups *g) {
   for (int i = 0; i < g->n; i++)
     for (int k = 0; k < g->ring[i].n_copies; k++) {
       const ir_buffer *to = &p->buffers[g->ring[i].copy[k]->copy.to];
-      n += to->extent[to->columns] * ir_bytes(to->type) / CU_PANEL;
+      n += to->extent[cu_column_rank(to)] * ir_bytes(to->type) / CU_PANEL;
     }
   return n;
 }
@@ -329,7 +329,7 @@ static void put_predicted(FILE *out, const role *r) {
   int64_t leaving = 0;
   if (g->leaving.save) {
     const ir_buffer *from = &p->buffers[g->leaving.save->save.from];
-    leaving = (from->extent[from->columns] * 2 + CU_PANEL - 1) / CU_PANEL;
+    leaving = (from->extent[cu_column_rank(from)] * 2 + CU_PANEL - 1) / CU_PANEL;
   }
   fprintf(out,
           "/* Of its machine code: %" PRId64 " %s, %" PRId64 " UTMALDG, %" PRId64 " UTMASTG, 2 USETMAXREG; %" PRId64

@@ -11,14 +11,15 @@ enum { ROWS = 64, PANEL = ROWS * CU_PANEL, PANELS = 2, COLUMNS = CU_PANEL / 2, E
 static void send(c_printer *c, const ir_stmt *s, bool in_turns) {
   const ir_buffer *to = &c->p->buffers[s->save.to], *from = &c->p->buffers[s->save.from];
   ir_stack half = {.length = {ROWS}};
-  const int along = from->stack ? from->stack->at[0] : from->rows;
-  if (from->stack) cu_half_of_stack(from->stack, &half);
+  const int along = cu_stack(from) ? cu_stack(from)->at[0] : cu_row_rank(from);
+  if (cu_stack(from)) cu_half_of_stack(cu_stack(from), &half);
   c_line(c, "store_box(");
   fprintf(c->out, "&maps.out_%d, panel", s->save.to);
   for (int k = to->rank - 1; k >= 0; k--) {
-    fputs(", (int)(", c->out), c_atom(c->out, c->p, !from->stack && k == from->rows ? cu_of(s)->row : s->range[k].lo);
+    fputs(", (int)(", c->out),
+        c_atom(c->out, c->p, !cu_stack(from) && k == cu_row_rank(from) ? cu_of(s)->row : s->range[k].lo);
     fputs(" - (", c->out), c_atom(c->out, c->p, to->base[k]), fputs("))", c->out);
-    if (k == from->columns) fprintf(c->out, " + tp * %d", COLUMNS);
+    if (k == cu_column_rank(from)) fprintf(c->out, " + tp * %d", COLUMNS);
     if (k == along && !in_turns) fprintf(c->out, " + (int)threadIdx.y / 4 * %" PRId64, half.length[0]);
   }
   fputs("), store_end();\n", c->out);
@@ -36,7 +37,7 @@ void cu_groups_leave(const cu_role *r, const ir_stmt *s) {
   c_printer *c = r->c;
   const cu_groups *g = r->g;
   const ir_buffer *from = &c->p->buffers[s->save.from];
-  const int64_t eights = from->extent[from->columns] / 8;
+  const int64_t eights = from->extent[cu_column_rank(from)] / 8;
   c_line(c, "{ /* ");
   fprintf(c->out, "%s leaves */\n", c->p->buffers[s->save.to].name);
   c->depth++;

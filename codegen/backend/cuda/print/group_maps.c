@@ -47,14 +47,14 @@ static box_rows of_stack(const ir_stack *stack) {
 
 /* Of a tile; divided: in so many parts. */
 static box_rows of_tile(const ir_buffer *to, int64_t divided) {
-  return to->stack ? of_stack(to->stack) : along(to->rows, ir_matrix_rows(to) / divided);
+  return cu_stack(to) ? of_stack(cu_stack(to)) : along(cu_row_rank(to), cu_matrix_rows(to) / divided);
 }
 
 /* Of what leaves: a warpgroup's rows. */
 static box_rows of_rows(const ir_buffer *from, bool in_turns) {
   ir_stack half;
-  if (!from->stack) return along(from->rows, CU_GROUP_ROWS / 2);
-  return of_stack(in_turns || !cu_half_of_stack(from->stack, &half) ? from->stack : &half);
+  if (!cu_stack(from)) return along(cu_row_rank(from), CU_GROUP_ROWS / 2);
+  return of_stack(in_turns || !cu_half_of_stack(cu_stack(from), &half) ? cu_stack(from) : &half);
 }
 
 /* "const int64_t extent[] = .., step[] = ..; const int box[] = ..;", the innermost rank first.  A box in steps is as

@@ -23,8 +23,8 @@ static void tiles(reader *r, const cu_ring *ring) {
   for (int i = 0; i < ring->n_copies; i++) {
     const ir_buffer *to = &r->p->buffers[ring->copy[i]->copy.to];
     line(r);
-    fprintf(r->out, "%s, %" PRId64 " x %" PRId64, r->p->tree->workload->tensors[to->tensor].name, ir_matrix_rows(to),
-            to->extent[to->columns]);
+    fprintf(r->out, "%s, %" PRId64 " x %" PRId64, r->p->tree->workload->tensors[to->tensor].name, cu_matrix_rows(to),
+            to->extent[cu_column_rank(to)]);
     if (!ring->lasting) fprintf(r->out, ", into a ring of %" PRId64, ring->stages);
     fputs(r->g->same && r->g->same[ring->copy[i]->copy.to] ? ", half of it for both of a cluster\n" : "\n", r->out);
   }

@@ -24,7 +24,7 @@ static const ir_buffer *from(const c_printer *c, const product *t, int read) {
 
 /* Whether neighbours of the tile run along the sum. */
 static bool along(const product *t, int read, const ir_buffer *b) {
-  return t->op->reads[read].index[b->columns].terms[0].dim == t->op->dims[t->f->k];
+  return t->op->reads[read].index[cu_column_rank(b)].terms[0].dim == t->op->dims[t->f->k];
 }
 
 /* The ring that fills the buffer. */
@@ -39,7 +39,7 @@ static int ring_of(const product *t, int read) {
 /* "matrix_at(shared + .., along, leading, step)" for step tk; of a's rows the warpgroup's. */
 static void matrix(c_printer *c, const product *t, int read, bool rows) {
   const ir_buffer *b = from(c, t, read);
-  const int64_t panel = ir_matrix_rows(b) * CU_PANEL;
+  const int64_t panel = cu_matrix_rows(b) * CU_PANEL;
   const int ring = ring_of(t, read);
   const bool k = along(t, read, b);
   const int64_t group = k ? GROUP * CU_PANEL : panel; /* from a warpgroup's rows to the next one's */
@@ -126,7 +126,7 @@ static void sums(c_printer *c, const product *t) { fprintf(c->out, t->parts ? "p
 /* Until products have made their sums. */
 static void wait(c_printer *c, const product *t, int left) {
   c_indent(c), fprintf(c->out, "multiply_wait<%d>();\n", left);
-  c_indent(c), fprintf(c->out, "sums_hold<%" PRId64 ">(", t->out->extent[t->out->columns] / 2);
+  c_indent(c), fprintf(c->out, "sums_hold<%" PRId64 ">(", t->out->extent[cu_column_rank(t->out)] / 2);
   sums(c, t), fputs(");\n", c->out);
 }
 
@@ -134,7 +134,7 @@ static void wait(c_printer *c, const product *t, int left) {
 static void begin(c_printer *c, const product *t, bool some, const char *fresh) {
   const ir_buffer *a = from(c, t, t->f->a), *b = from(c, t, t->f->b);
   const bool fragment = a->space == CU_FRAGMENT, turned_b = !along(t, t->f->b, b);
-  const int64_t n = t->out->extent[t->out->columns];
+  const int64_t n = t->out->extent[cu_column_rank(t->out)];
   c_indent(c), fprintf(c->out, "sums_hold<%" PRId64 ">(", n / 2), sums(c, t), fputs(");\n", c->out);
   c_line(c, "multiply_begin();\n");
   c_line(c, "#pragma unroll\n");
@@ -180,7 +180,7 @@ void cu_groups_product(c_printer *c, const cu_groups *g, const ir_stmt *s) {
   c->depth++;
   c_fresh_flag(c, s);
   const bool some = s->range[t.f->k].never_empty && !has_open(&t);
-  const int64_t n = t.out->extent[t.out->columns];
+  const int64_t n = t.out->extent[cu_column_rank(t.out)];
   if (!some && s->nest.n_resets)
     c_indent(c), fprintf(c->out, "if (fresh) zero_fragments<%" PRId64 ">(&%s[0][0][0]);\n", n / 2, t.out->id);
   const int opened = open_single(c, &t);

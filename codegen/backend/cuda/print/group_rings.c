@@ -9,7 +9,7 @@ enum { TILE = 1024, BARRIER = 8 }; /* bytes that tiles stand on; of a barrier */
  * stays as it was.  Products read it, and make sums of rows that nobody wants. */
 static int64_t brought(const ir_buffer *to) {
   const int64_t tile = cu_bytes(to) / to->slots;
-  return to->stack ? tile / to->stack->count * ir_stack_rows(to->stack) : tile;
+  return cu_stack(to) ? tile / cu_stack(to)->count * ir_stack_rows(cu_stack(to)) : tile;
 }
 
 static void find_rings(const ir_program *p, const ir_body *b, cu_groups *g) {

@@ -96,7 +96,7 @@ static void origin(c_printer *c, const ir_stmt *s) {
 /* All threads of the block, an element each in turn. */
 static void copy(c_printer *c, const ir_stmt *s) {
   const ir_buffer *to = &c->p->buffers[s->copy.to];
-  if (to->matrix) {
+  if (cu_is_matrix(to)) {
     cu_tile_copy(c, s);
     return;
   }

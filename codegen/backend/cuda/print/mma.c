@@ -21,7 +21,7 @@ static const ir_buffer *from(const c_printer *c, const product *t, int read) {
   return &c->p->buffers[t->s->nest.from ? t->s->nest.from[read] : c->p->buffer_of[t->op->reads[read].tensor]];
 }
 
-static bool is_tile(const ir_buffer *b) { return b->matrix && b->role == IR_COPIED; }
+static bool is_tile(const ir_buffer *b) { return cu_is_matrix(b) && b->role == IR_COPIED; }
 
 static void difference(c_printer *c, ir_atom a, ir_atom b) {
   fputs("(int)(", c->out), c_atom(c->out, c->p, a), fputs(" - (", c->out), c_atom(c->out, c->p, b), fputs("))", c->out);
@@ -29,7 +29,7 @@ static void difference(c_printer *c, ir_atom a, ir_atom b) {
 
 /* Where along the tile's rank the operand's dim begins; of stacked rows the first one's number. */
 static void begin(c_printer *c, const product *t, const ir_buffer *b, int k, int rank) {
-  if (b->stack && rank == b->rows && k == t->f->m) {
+  if (cu_stack(b) && rank == cu_row_rank(b) && k == t->f->m) {
     fputs("(int)(", c->out), c_atom(c->out, c->p, t->s->stack->first), fputc(')', c->out);
     return;
   }
@@ -48,14 +48,14 @@ static void spot(c_printer *c, const product *t, const ir_buffer *b, int row_dim
   fprintf(c->out, "&%s[((", b->id), c_atom(c->out, c->p, b->slot);
   fprintf(c->out, ") * %" PRId64 " + spot<%" PRId64 ", %d, %d>(", tile.rows * tile.pitch, tile.pitch, tile.shift,
           tile.mask);
-  begin(c, t, b, row_dim, b->rows), fprintf(c->out, " + %s, %s, ", at->eights, at->row);
-  if (!b->across) begin(c, t, b, col_dim, b->columns), fprintf(c->out, " / %d + ", per_piece(t));
+  begin(c, t, b, row_dim, cu_row_rank(b)), fprintf(c->out, " + %s, %s, ", at->eights, at->row);
+  if (!cu_across(b)) begin(c, t, b, col_dim, cu_column_rank(b)), fprintf(c->out, " / %d + ", per_piece(t));
   fprintf(c->out, "%s)) * %d]", at->piece, per_piece(t));
 }
 
 /* Whether neighbours of the tile run along k. */
 static bool along_k(const product *t, int read, const ir_buffer *b) {
-  return b->across || t->op->reads[read].index[b->columns].terms[0].dim == t->op->dims[t->f->k];
+  return cu_across(b) || t->op->reads[read].index[cu_column_rank(b)].terms[0].dim == t->op->dims[t->f->k];
 }
 
 /* The fragment of one operand, of which neighbours run along k or along the other dim: where a lane's row and its piece
@@ -139,9 +139,9 @@ static void value(c_printer *c, const product *t, int read) {
   fprintf(c->out, "%s(%s[((", ir_is_coded(b->type) ? "wide" : "(float)", b->id), c_atom(c->out, c->p, b->slot);
   fprintf(c->out, ") * %" PRId64 " + spot<%" PRId64 ", %d, %d>(0, ", tile.rows * tile.pitch, tile.pitch, tile.shift,
           tile.mask);
-  within(c, t, read, b, b->rows), fputs(", ", c->out), within(c, t, read, b, b->columns);
+  within(c, t, read, b, cu_row_rank(b)), fputs(", ", c->out), within(c, t, read, b, cu_column_rank(b));
   fprintf(c->out, " / %d)) * %d + ", per_piece(t), per_piece(t));
-  within(c, t, read, b, b->columns), fprintf(c->out, " %% %d])", per_piece(t));
+  within(c, t, read, b, cu_column_rank(b)), fprintf(c->out, " %% %d])", per_piece(t));
 }
 
 /* An element at a time, from where it stands. */
@@ -183,10 +183,10 @@ static void settle(c_printer *c, const product *t, const char *to) {
 static void load_a(c_printer *c, const product *t) {
   const ir_buffer *b = from(c, t, t->f->a);
   c_indent(c);
-  fprintf(c->out, "uint32_t fa[%" PRId64 "][4];\n", ir_matrix_rows(t->out) / 16);
+  fprintf(c->out, "uint32_t fa[%" PRId64 "][4];\n", cu_matrix_rows(t->out) / 16);
   c_line(c, "#pragma unroll\n");
   c_indent(c);
-  fprintf(c->out, "for (int tm = 0; tm < %" PRId64 "; tm++) {\n", ir_matrix_rows(t->out) / 16);
+  fprintf(c->out, "for (int tm = 0; tm < %" PRId64 "; tm++) {\n", cu_matrix_rows(t->out) / 16);
   c->depth++;
   char of_k[80];
   place_of_k(t, "i / 2", of_k, sizeof of_k);
@@ -256,10 +256,10 @@ static void wmma_load(c_printer *c, const product *t, int read, const char *name
   c_indent(c);
   fprintf(c->out, "wmma_load(%s[%s], &%s[((", name, var, b->id), c_atom(c->out, c->p, b->slot);
   fprintf(c->out, ") * %" PRId64 " + ", tile.rows * tile.pitch);
-  begin(c, t, b, k ? other : t->f->k, b->rows);
+  begin(c, t, b, k ? other : t->f->k, cu_row_rank(b));
   fprintf(c->out, " * %" PRId64 " + %s * %" PRId64 ") * %d + ", tile.pitch, k ? side : "16 * tk", tile.pitch,
           per_piece(t));
-  begin(c, t, b, k ? t->f->k : other, b->columns);
+  begin(c, t, b, k ? t->f->k : other, cu_column_rank(b));
   fprintf(c->out, " + %s], %" PRId64 ");\n", k ? "16 * tk" : side, tile.pitch * per_piece(t));
 }
 
@@ -286,7 +286,7 @@ static void wmma_each(c_printer *c, const product *t, int64_t mt, int64_t nt, co
 }
 
 static void wmma_product(c_printer *c, const product *t) {
-  const int64_t mt = ir_matrix_rows(t->out) / 16, nt = t->out->extent[t->out->columns] / 16;
+  const int64_t mt = cu_matrix_rows(t->out) / 16, nt = t->out->extent[cu_column_rank(t->out)] / 16;
   if (t->s->nest.n_resets) c_line(c, "if (fresh) {\n"), c->depth++;
   wmma_each(c, t, mt, nt, "zero", "");
   if (t->s->nest.n_resets) c_close(c, 1);
@@ -307,13 +307,13 @@ static void wmma_product(c_printer *c, const product *t) {
 void cu_fragment_begin(c_printer *c, const ir_stmt *s) {
   const ir_buffer *out = c_buffer(c, &c->wl->ops[s->op], -1);
   c_indent(c);
-  fprintf(c->out, "zero_fragments<%" PRId64 ">(&%s[0][0][0]);\n", ir_matrix_rows(out) * out->extent[out->columns] / 32,
-          out->id);
+  fprintf(c->out, "zero_fragments<%" PRId64 ">(&%s[0][0][0]);\n",
+          cu_matrix_rows(out) * out->extent[cu_column_rank(out)] / 32, out->id);
 }
 
 void cu_fragment_product(c_printer *c, const ir_stmt *s) {
   const product t = {s, &c->wl->ops[s->op], cu_of(s)->fragments, c_buffer(c, &c->wl->ops[s->op], -1), cu_mma_of(c->p)};
-  const int64_t mt = ir_matrix_rows(t.out) / 16, nt = t.out->extent[t.out->columns] / 8;
+  const int64_t mt = cu_matrix_rows(t.out) / 16, nt = t.out->extent[cu_column_rank(t.out)] / 8;
   const bool begun = cu_begins_before(c->p, c->around, s);
   if (!begun) c_fresh_flag(c, s);
   if (t.mma->wmma) {

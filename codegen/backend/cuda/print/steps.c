@@ -89,7 +89,7 @@ void cu_leave_out(c_printer *c, const ir_stmt *s) {
   tf_mask m;
   if (!tf_mask_find(c->wl, c->p->arena, &m)) return;
   const ir_buffer *b = c_buffer(c, &c->wl->ops[s->op], -1);
-  const int64_t sides = b->extent[b->rows] / CU_FRAGMENT_SIDE, eights = b->extent[b->columns] / 8;
+  const int64_t sides = b->extent[cu_row_rank(b)] / CU_FRAGMENT_SIDE, eights = b->extent[cu_column_rank(b)] / 8;
   const bool hi = !is_far(m.hi), lo = !is_far(m.lo);
   if (hi) reach(c, s, &m, "last", m.hi);
   if (lo) reach(c, s, &m, "first", m.lo);

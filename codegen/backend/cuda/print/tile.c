@@ -14,11 +14,11 @@ static void length(c_printer *c, const char *name, const ir_range *r) {
 
 /* The number of rows to be copied: 0 where the range of another rank is empty. */
 static void rows(c_printer *c, const ir_stmt *s, const ir_buffer *to) {
-  length(c, "there", &s->range[to->rows]);
-  length(c, "columns", &s->range[to->columns]);
+  length(c, "there", &s->range[cu_row_rank(to)]);
+  length(c, "columns", &s->range[cu_column_rank(to)]);
   c_line(c, "const int64_t rows = ");
   for (int r = 0; r < to->rank; r++) {
-    if (r == to->rows || r == to->columns || s->range[r].exact) continue;
+    if (r == cu_row_rank(to) || r == cu_column_rank(to) || s->range[r].exact) continue;
     c_atom(c->out, c->p, s->range[r].hi), fputs(" <= ", c->out), c_atom(c->out, c->p, s->range[r].lo);
     fputs(" ? 0 : ", c->out);
   }
@@ -42,7 +42,8 @@ static void origin(c_printer *c, const ir_stmt *s, const ir_buffer *to) {
     c_atom(c->out, c->p, from->base[r]), fputs("))", c->out);
     if (r < from->rank - 1) fputs(" * ", c->out), stride(c, from, r);
   }
-  fprintf(c->out, ";\n%*sconst int64_t stride = ", 2 * c->depth, ""), stride(c, from, to->rows), fputs(";\n", c->out);
+  fprintf(c->out, ";\n%*sconst int64_t stride = ", 2 * c->depth, ""), stride(c, from, cu_row_rank(to)),
+      fputs(";\n", c->out);
 }
 
 static int per_piece(const ir_buffer *b) { return 16 / ir_bytes(b->type); }
@@ -143,11 +144,11 @@ static void stacked_origin(c_printer *c, const ir_stmt *s, const ir_buffer *to) 
   const ir_buffer *from = &c->p->buffers[s->copy.from];
   c_indent(c);
   fprintf(c->out, "const %s *const from = %s + (", c_type(from->type), from->id);
-  c_atom(c->out, c->p, s->range[to->columns].lo), fputs(" - (", c->out);
-  c_atom(c->out, c->p, from->base[to->columns]), fputs("))", c->out);
-  if (to->columns < to->rank - 1) fputs(" * ", c->out), stride(c, from, to->columns);
+  c_atom(c->out, c->p, s->range[cu_column_rank(to)].lo), fputs(" - (", c->out);
+  c_atom(c->out, c->p, from->base[cu_column_rank(to)]), fputs("))", c->out);
+  if (cu_column_rank(to) < to->rank - 1) fputs(" * ", c->out), stride(c, from, cu_column_rank(to));
   fputs(";\n", c->out);
-  if (to->columns < to->rank - 1) return;
+  if (cu_column_rank(to) < to->rank - 1) return;
   c_line(c, "const bool whole = ((uintptr_t)from");
   for (int r = 0; r < to->rank - 1; r++)
     fputs(" | (uintptr_t)", c->out), stride(c, from, r), fputs(" * sizeof *from", c->out);
@@ -158,10 +159,10 @@ static void stacked_origin(c_printer *c, const ir_stmt *s, const ir_buffer *to) 
  * box and in the tensor. */
 static void stacked_row(c_printer *c, const ir_stmt *s, const ir_buffer *to) {
   const ir_buffer *from = &c->p->buffers[s->copy.from];
-  const ir_stack *t = to->stack;
+  const ir_stack *t = cu_stack(to);
   for (int r = 0; r < to->rank; r++) {
     const int k = place_in(t, r);
-    if (r == to->columns) continue;
+    if (r == cu_column_rank(to)) continue;
     int64_t inner = 1;
     for (int i = k + 1; k >= 0 && i < t->n; i++)
       inner *= t->length[i];
@@ -174,7 +175,7 @@ static void stacked_row(c_printer *c, const ir_stmt *s, const ir_buffer *to) {
   c_indent(c);
   fprintf(c->out, "const bool there = row < %" PRId64, ir_stack_rows(t));
   for (int r = 0; r < to->rank; r++)
-    if (r != to->columns)
+    if (r != cu_column_rank(to))
       fprintf(c->out, " && x%d >= 0 && x%d < %" PRId64, r, r,
               from->role == IR_ARGUMENT ? c->wl->tensors[from->tensor].extent[r] : from->extent[r]);
   fputs(";\n", c->out);
@@ -184,7 +185,7 @@ static void stacked_row(c_printer *c, const ir_stmt *s, const ir_buffer *to) {
  * threads have neighbouring pixels. */
 static void stacked(c_printer *c, const ir_stmt *s, const ir_buffer *to, const cu_tile *t) {
   const ir_buffer *from = &c->p->buffers[s->copy.from];
-  const bool apart = to->columns < to->rank - 1;
+  const bool apart = cu_column_rank(to) < to->rank - 1;
   const int64_t pieces = t->rows * t->pieces;
   const int per = per_piece(to);
   open_pieces(c, pieces);
@@ -197,13 +198,13 @@ static void stacked(c_printer *c, const ir_stmt *s, const ir_buffer *to, const c
   fprintf(c->out, ") * %" PRId64 " + spot<%" PRId64 ", %d, %d>(0, row, piece)) * %d],\n%*sthere ? from",
           t->rows * t->pitch, t->pitch, t->shift, t->mask, per, 2 * c->depth + 11, "");
   for (int r = 0; r < to->rank; r++) {
-    if (r != to->columns) fprintf(c->out, " + x%d", r);
-    if (r != to->columns && r < to->rank - 1) fputs(" * ", c->out), stride(c, from, r);
+    if (r != cu_column_rank(to)) fprintf(c->out, " + x%d", r);
+    if (r != cu_column_rank(to) && r < to->rank - 1) fputs(" * ", c->out), stride(c, from, r);
   }
   fprintf(c->out, " + piece * %d", per);
-  if (apart) fputs(" * ", c->out), stride(c, from, to->columns);
+  if (apart) fputs(" * ", c->out), stride(c, from, cu_column_rank(to));
   fprintf(c->out, " : from, ");
-  if (apart) stride(c, from, to->columns), fputs(", ", c->out);
+  if (apart) stride(c, from, cu_column_rank(to)), fputs(", ", c->out);
   fprintf(c->out, "there ? (int)least(columns - piece * %d, %d) : 0%s);\n", per, per, apart ? "" : ", whole");
   c_close(c, 1);
 }
@@ -222,11 +223,11 @@ static void across_element(c_printer *c, const ir_stmt *s, const ir_buffer *to) 
   for (int r = 0; r < to->rank; r++) {
     c_indent(c), fprintf(c->out, "const int64_t x%d = ", r), c_atom(c->out, c->p, s->range[r].lo);
     fputs(" - (", c->out), c_atom(c->out, c->p, from->base[r]), fputc(')', c->out);
-    part_of(c, to->stack, r, "row"), part_of(c, to->across, r, "k"), fputs(";\n", c->out);
+    part_of(c, cu_stack(to), r, "row"), part_of(c, cu_across(to), r, "k"), fputs(";\n", c->out);
   }
   c_indent(c);
-  fprintf(c->out, "const bool there = row < %" PRId64 " && k < %" PRId64, ir_stack_rows(to->stack),
-          ir_stack_rows(to->across));
+  fprintf(c->out, "const bool there = row < %" PRId64 " && k < %" PRId64, ir_stack_rows(cu_stack(to)),
+          ir_stack_rows(cu_across(to)));
   for (int r = 0; r < to->rank; r++)
     fprintf(c->out, " && x%d >= 0 && x%d < %" PRId64, r, r,
             from->role == IR_ARGUMENT ? c->wl->tensors[from->tensor].extent[r] : from->extent[r]);
@@ -275,11 +276,11 @@ static void stacked_copy(c_printer *c, const ir_stmt *s) {
   c_line(c, "{ /* copy ");
   fprintf(c->out, "%s */\n", to->name);
   c->depth++;
-  length(c, "columns", &s->range[to->columns]);
+  length(c, "columns", &s->range[cu_column_rank(to)]);
   stacked_origin(c, s, to);
   c_line(c, "if (columns > 0");
   for (int r = 0; r < to->rank; r++) {
-    if (r == to->columns || s->range[r].exact) continue;
+    if (r == cu_column_rank(to) || s->range[r].exact) continue;
     fputs(" && ", c->out), c_atom(c->out, c->p, s->range[r].lo), fputs(" < ", c->out);
     c_atom(c->out, c->p, s->range[r].hi);
   }
@@ -292,8 +293,8 @@ static void stacked_copy(c_printer *c, const ir_stmt *s) {
 
 void cu_tile_copy(c_printer *c, const ir_stmt *s) {
   const ir_buffer *to = &c->p->buffers[s->copy.to];
-  if (to->stack) {
-    to->across ? across_copy(c, s) : stacked_copy(c, s);
+  if (cu_stack(to)) {
+    cu_across(to) ? across_copy(c, s) : stacked_copy(c, s);
     return;
   }
   const cu_tile t = cu_tile_of(to);

@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/grow.h"
+#include "model/demand/demand.h"
 #include "net/net.h"
 #include "search/common/objective.h"
 #include "tileflow/planner.h"
@@ -13,100 +12,19 @@
 
 enum { FORMULAS = 1000, SHORT_SEARCH = 800, SLOWER = 20 };
 /* mappings evaluated, and how many times longer one takes in which slabs of several ops overlap */
-#define LEAST_TIME 0.02 /* seconds that the closed form and the planner get, even past the deadline */
 /* Relative to the bound: a mapping nearer than this needs no search yet; for a group of several ops, one that is
  * farther away cannot be saved by a search from there. */
 #define NEAR 1.02
 #define FAR 1.5
-
-static bool no_memory(const net_costs *c) { return tf_out_of_memory(c->d); }
-
-bool net_stopped(const net_costs *c) { return c->o->budget.stop && c->o->budget.stop(c->o->budget.ctx); }
-
-/* ---- distinct groups -------------------------------------------------------------------------------------- */
-static uint64_t hash_of(const tf_group *g) {
-  uint64_t h = 14695981039346656037u; /* FNV-1a */
-  for (size_t i = 0; i < g->key_size; i++)
-    h = (h ^ (unsigned char)g->key[i]) * 1099511628211u;
-  return h;
-}
-
-/* The number of an equal group; -1: it is the first of its kind. */
-static int find_like(const net_costs *c, const tf_group *g, uint64_t hash) {
-  for (int i = c->bucket[hash % NET_BUCKETS] - 1; i >= 0; i = c->at[i].next - 1) {
-    const tf_group *have = c->at[i].group;
-    if (c->at[i].hash == hash && have->key_size == g->key_size && !memcmp(have->key, g->key, g->key_size)) return i;
-  }
-  return -1;
-}
-
-static bool grow(net_costs *c) { return TF_GROW(c->at, c->n) || no_memory(c); }
-
-/* Takes over the group. */
-static bool add(net_costs *c, tf_group *g, uint64_t hash) {
-  net_cost x = {.group = g, .hash = hash, .value = INFINITY, .next = c->bucket[hash % NET_BUCKETS]};
-  if (!grow(c)) {
-    tf_group_free(g);
-    return false;
-  }
-  const bool counted = tf_bounds_of(c->arch, g->workload, &x.bounds);
-  x.least = counted ? tf_bounds_value(c->o->objective, &x.bounds, c->arch) : INFINITY;
-  c->at[c->n++] = x;
-  c->bucket[hash % NET_BUCKETS] = c->n;
-  return true;
-}
-
-bool net_meet(void *costs, const int *ops, int n, int *id, double *least) {
-  net_costs *c = costs;
-  tf_diags *d = tf_diags_new(); /* a group that is not possible is no error */
-  if (!d) return no_memory(c);
-  tf_group *g = net_group_cut(c->wl, ops, n, &(net_cutting){.name = "group", .splits = net_splits(c->o->target)}, d);
-  tf_diags_free(d);
-  *least = INFINITY;
-  if (!g) return true;
-  const uint64_t hash = hash_of(g);
-  *id = find_like(c, g, hash);
-  if (*id >= 0) {
-    tf_group_free(g);
-  } else {
-    if (!add(c, g, hash)) return false;
-    *id = c->n - 1;
-  }
-  if (n > 1 && net_has_kernels(c) && !net_least_of_kernels(c, *id, ops, n)) return false;
-  *least = c->at[*id].least;
-  return !net_stopped(c);
-}
-
-/* ---- mappings --------------------------------------------------------------------------------------------- */
-/* Keeps the mapping where it is better. */
-void net_keep(net_cost *x, tf_tree **tree, double value, double cycles) {
-  if (!*tree || !(value < x->value || (value == x->value && cycles < x->cycles))) return;
-  tf_tree_free(x->tree);
-  x->tree = *tree;
-  x->value = value;
-  x->cycles = cycles;
-  *tree = NULL;
-}
-
-/* Whether time is up, for a search that could have been made. */
-bool net_is_late(net_costs *c) {
-  const bool late = c->until < INFINITY && tf_now() >= c->until;
-  c->late = c->late || late;
-  return late;
-}
-
-tf_budget net_part_of(const net_costs *c, int64_t evals) {
-  const double left = c->until - tf_now();
-  return (tf_budget){.time_limit = isinf(left)         ? 0
-                                   : left > LEAST_TIME ? left
-                                                       : LEAST_TIME,
-                     .max_evals = evals,
-                     .max_effort = evals,
-                     .threads = c->o->budget.threads,
-                     .seed = c->o->budget.seed,
-                     .stop = c->o->budget.stop,
-                     .ctx = c->o->budget.ctx};
-}
+/* A group of several ops is expected to cost this part of its work besides its largest op more than the kernels of its
+ * ops alone, so that it is planned only where it may save words that count: two convolutions rarely do, a convolution
+ * and the map after it nearly always. */
+#define GAIN 0.03
+/* Where a kernel's cycles have its memories and its start in them, fusing saves both: a group is expected to cost at
+ * least this part of its dearest op's kernel. */
+#define KEPT 0.6
+/* And what it competes with are the kernels of its ops: so much of them, as a rival (planner/rank.c has a multiple). */
+#define APART 0.4
 
 static void by_formulas(net_costs *c, net_cost *x) {
   const tf_solve_opts o = {.objective = c->o->objective, .budget = net_part_of(c, FORMULAS), .alone = true};
@@ -154,11 +72,6 @@ static bool by_template(net_costs *c, net_cost *x, int64_t evals) {
   return ok;
 }
 
-void net_tell(const net_costs *c, double best) {
-  const tf_progress p = {.evals = c->evals, .shapes = c->evaluated, .best = best};
-  if (c->o->budget.progress) c->o->budget.progress(c->o->budget.ctx, &p);
-}
-
 /* A mapping better than that of formulas, if such a one is worth a search. */
 static bool refine(net_costs *c, net_cost *x) {
   const bool several = x->group->workload->n_ops > 1;
@@ -199,12 +112,75 @@ bool net_improve(net_costs *c, int id, int64_t evals) {
   return (x->slabs ? by_template(c, x, evals) : by_search(c, x, NULL, evals, c->d)) && !net_stopped(c);
 }
 
-void net_costs_free(net_costs *c) {
-  for (int i = 0; i < c->n; i++) {
-    tf_tree_free(c->at[i].tree);
-    tf_group_free(c->at[i].group);
+/* ---- groups of several ops beside the kernels of these ------------------------------------------------------ */
+
+/* Cycles of the op's kernel where it is a group of its own. */
+static bool kernel_alone(net_costs *c, int op, double *cycles) {
+  int id = -1;
+  double least, cost;
+  if (!c->alone) {
+    c->alone = malloc(sizeof *c->alone * (size_t)c->wl->n_ops);
+    if (!c->alone) return tf_out_of_memory(c->d);
+    for (int o = 0; o < c->wl->n_ops; o++)
+      c->alone[o] = -1;
   }
-  free(c->at);
-  free(c->alone);
-  free(c->fresh);
+  if (c->alone[op] < 0) {
+    if (!net_meet_kind(c, &op, 1, &id, &least)) return false;
+    if (id >= 0 && !net_cost_of(c, id, &cost)) return false;
+    c->alone[op] = id >= 0 ? c->at[id].kernel : 0;
+  }
+  *cycles = c->alone[op];
+  return true;
+}
+
+/* part[i]: of the work of op ops[i], what the group needs; less than all where its reader in the group reads a part
+ * alone. False: no memory. */
+static bool needed_parts(const net_costs *c, const tf_workload *group, const int *ops, int n, double *part) {
+  tf_demand d;
+  const bool ok = tf_demand_of(group, &d);
+  for (int i = 0; ok && i < n; i++) {
+    const tf_op *op = &c->wl->ops[ops[i]];
+    double points = 1;
+    part[i] = 1;
+    for (int k = 0; k < op->n_dims; k++)
+      points *= (double)c->wl->dims[op->dims[k]].extent;
+    for (int o = 0; o < group->n_ops; o++)
+      if (!strcmp(group->ops[o].name, op->name)) part[i] = fmin(1, tf_demanded_points(&d, o) / points);
+  }
+  tf_demand_free(&d);
+  return ok || tf_out_of_memory(c->d);
+}
+
+/* Raises the least cost of the group to what it is expected to cost: the kernels of its ops, each alone, as fusing ops
+ * saves words and not work, and a margin.  No lower bound: a kernel in which maps vanish may cost less.  False: no
+ * memory, stopped. */
+static bool least_of_kernels(net_costs *c, int id, const int *ops, int n) {
+  double all = 0, most = 0;
+  if (c->at[id].expected) return true;
+  double part[NET_MAX_GROUP];
+  if (!needed_parts(c, c->at[id].group->workload, ops, n, part)) return false;
+  for (int i = 0; i < n; i++) {
+    double one = 0;
+    if (!kernel_alone(c, ops[i], &one)) return false;
+    all += part[i] * one;
+    most = fmax(most, part[i] * one);
+  }
+  net_cost *x = &c->at[id];
+  const bool whole = tf_emit_cycles_whole(c->o->target);
+  x->least = fmax(x->least, whole ? KEPT * most : all + GAIN * (all - most));
+  x->rival = whole ? APART * all : x->least;
+  x->expected = true;
+  return true;
+}
+
+bool net_meet(void *costs, const int *ops, int n, int *id, double *least) {
+  net_costs *c = costs;
+  int met = -1;
+  if (!net_meet_kind(c, ops, n, &met, least)) return false;
+  if (met < 0) return true;
+  *id = met;
+  if (n == 1 || !net_has_kernels(c)) return true;
+  if (!least_of_kernels(c, *id, ops, n)) return false;
+  *least = c->at[*id].least;
+  return !net_stopped(c);
 }

@@ -1,24 +1,13 @@
 /* What groups cost as kernels of a target: the planner's mapping of each, and what its kernel promises. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/threads.h"
-#include "model/demand/demand.h"
 #include "net/net.h"
 #include "search/common/objective.h"
 #include "tileflow/planner.h"
 
 enum { CUT_EVALS = 200, LATE_EVALS = 20 }; /* mappings tried of a group while the network is cut */
-/* A group of several ops is expected to cost this part of its work besides its largest op more than the kernels of its
- * ops alone, so that it is planned only where it may save words that count: two convolutions rarely do, a convolution
- * and the map after it nearly always. */
-#define GAIN 0.03
-/* Where a kernel's cycles have its memories and its start in them, fusing saves both: a group is expected to cost at
- * least this part of its dearest op's kernel. */
-#define KEPT 0.6
-/* And what it competes with are the kernels of its ops: so much of them, as a rival (planner/rank.c has a multiple). */
-#define APART 0.4
 
 bool net_for_kernels(const net_costs *c) { return c->o->isa || c->o->target; }
 bool net_has_kernels(const net_costs *c) { return net_for_kernels(c) && c->o->objective == TF_LATENCY; }
@@ -135,7 +124,7 @@ bool net_plan_alone(net_costs *c) {
   for (int o = 0; o < c->wl->n_ops; o++) {
     double least;
     id[n] = -1;
-    if (!net_meet(c, &o, 1, &id[n], &least)) return false;
+    if (!net_meet_kind(c, &o, 1, &id[n], &least)) return false;
     n += id[n] >= 0;
     if (n < NET_MOST_AT_ONCE && o + 1 < c->wl->n_ops) continue;
     net_plan_ahead(c, id, n);
@@ -165,61 +154,5 @@ bool net_kernel_of(net_costs *c, int id) {
   x->known = true;
   c->evaluated++;
   net_tell(c, INFINITY);
-  return true;
-}
-
-/* Cycles of the op's kernel where it is a group of its own. */
-static bool kernel_alone(net_costs *c, int op, double *cycles) {
-  int id = -1;
-  double least, cost;
-  if (!c->alone) {
-    c->alone = malloc(sizeof *c->alone * (size_t)c->wl->n_ops);
-    if (!c->alone) return tf_out_of_memory(c->d);
-    for (int o = 0; o < c->wl->n_ops; o++)
-      c->alone[o] = -1;
-  }
-  if (c->alone[op] < 0) {
-    if (!net_meet(c, &op, 1, &id, &least)) return false;
-    if (id >= 0 && !net_cost_of(c, id, &cost)) return false;
-    c->alone[op] = id >= 0 ? c->at[id].kernel : 0;
-  }
-  *cycles = c->alone[op];
-  return true;
-}
-
-/* part[i]: of the work of op ops[i], what the group needs; less than all where its reader in the group reads a part
- * alone. False: no memory. */
-static bool needed_parts(const net_costs *c, const tf_workload *group, const int *ops, int n, double *part) {
-  tf_demand d;
-  const bool ok = tf_demand_of(group, &d);
-  for (int i = 0; ok && i < n; i++) {
-    const tf_op *op = &c->wl->ops[ops[i]];
-    double points = 1;
-    part[i] = 1;
-    for (int k = 0; k < op->n_dims; k++)
-      points *= (double)c->wl->dims[op->dims[k]].extent;
-    for (int o = 0; o < group->n_ops; o++)
-      if (!strcmp(group->ops[o].name, op->name)) part[i] = fmin(1, tf_demanded_points(&d, o) / points);
-  }
-  tf_demand_free(&d);
-  return ok || tf_out_of_memory(c->d);
-}
-
-bool net_least_of_kernels(net_costs *c, int id, const int *ops, int n) {
-  double all = 0, most = 0;
-  if (c->at[id].expected) return true;
-  double part[NET_MAX_GROUP];
-  if (!needed_parts(c, c->at[id].group->workload, ops, n, part)) return false;
-  for (int i = 0; i < n; i++) {
-    double one = 0;
-    if (!kernel_alone(c, ops[i], &one)) return false;
-    all += part[i] * one;
-    most = fmax(most, part[i] * one);
-  }
-  net_cost *x = &c->at[id];
-  const bool whole = tf_emit_cycles_whole(c->o->target);
-  x->least = fmax(x->least, whole ? KEPT * most : all + GAIN * (all - most));
-  x->rival = whole ? APART * all : x->least;
-  x->expected = true;
   return true;
 }
