@@ -318,7 +318,7 @@ bool plan_polish(planner *p, const tf_tree *open, int from) {
     if (p->at[i].value < p->at[best].value) best = i;
   }
   if (best >= p->n || !p->at[best].is_scored || !isfinite(p->at[best].value)) return true;
-  if (plan_is_lost(p, p->at[best].value)) return true;
+  if (plan_is_lost(p, &p->at[best])) return true;
   polish q = {.p = p, .open = open, .rng = tf_rng_new(p->o->budget.seed, 1), .value = p->at[best].value};
   q.model = tf_model_new(open, p->d);
   q.n = q.model ? tf_model_n_loops(q.model) : 0;

@@ -305,7 +305,8 @@ static void test_needed(void) {
       const int ops[] = {0, 1};
       int id = -1;
       double least;
-      if (CHECK(net_meet(c, ops, 2, &id, &least) && id >= 0)) rival[i] = c->at[id].rival, alone[i] = c->alone[0];
+      if (CHECK(net_meet(c, ops, 2, &id, &least) && id >= 0))
+        rival[i] = c->at[id].rival, alone[i] = c->at[c->alone[0]].value;
       net_costs_free(c);
     }
     free(c);
