@@ -20,6 +20,9 @@ enum { CUT_EVALS = 200, LATE_EVALS = 20 }; /* mappings tried of a group while th
 /* Where a kernel's cycles have its memories and its start in them, fusing saves both: a group is expected to cost at
  * least this part of its dearest op's kernel. */
 #define KEPT 0.6
+/* Else what it competes with are its ops apart, or what it is expected to take, of which so much: what is far from
+ * there rarely comes near. */
+#define REACHED 1.3
 /* And what it competes with are the kernels of its ops: so much of them, as a rival (planner/rank.c has a multiple). */
 #define APART 0.4
 
@@ -237,7 +240,7 @@ bool net_least_of_kernels(net_costs *c, int id, const int *ops, int n) {
   net_cost *x = &c->at[id];
   const bool whole = tf_emit_cycles_whole(c->o->target);
   x->least = fmax(x->least, whole ? KEPT * most : all + GAIN * (all - most));
-  x->rival = whole ? APART * all : apart;
+  x->rival = whole ? APART * all : fmin(apart, REACHED * x->least);
   x->expected = true;
   return true;
 }
