@@ -29,18 +29,22 @@ static void schedule(const uint8_t *block, uint32_t w[64]) {
   }
 }
 
+/* Round t with K + w, where a .. h stand from v[8 - t % 8] on, going round: they stay in place and registers. */
+static inline void add_word(uint32_t v[8], int t, uint32_t word) {
+  const uint32_t a = v[(8 - t) % 8], b = v[(9 - t) % 8], c = v[(10 - t) % 8], e = v[(12 - t) % 8], f = v[(13 - t) % 8],
+                 g = v[(14 - t) % 8], h = v[(15 - t) % 8];
+  const uint32_t t1 = h + (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) + ((e & f) ^ (~e & g)) + word;
+  v[(11 - t) % 8] += t1;
+  v[(15 - t) % 8] = t1 + (turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
+}
+
 static void add_block(uint32_t h[8], const uint8_t *block) {
   uint32_t w[64], v[8];
   schedule(block, w);
   memcpy(v, h, sizeof v);
-  for (int t = 0; t < 64; t++) {
-    uint32_t e = v[4], a = v[0];
-    uint32_t t1 = v[7] + (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) + ((e & v[5]) ^ (~e & v[6])) + K[t] + w[t];
-    uint32_t t2 = (turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)) + ((a & v[1]) ^ (a & v[2]) ^ (v[1] & v[2]));
-    memmove(v + 1, v, 7 * sizeof *v);
-    v[4] += t1;
-    v[0] = t1 + t2;
-  }
+  for (int t = 0; t < 64; t += 8)
+    for (int i = 0; i < 8; i++)
+      add_word(v, i, K[t + i] + w[t + i]);
   for (int i = 0; i < 8; i++)
     h[i] += v[i];
 }

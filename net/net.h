@@ -85,7 +85,8 @@ typedef struct {
   tf_bounds bounds;
   double least;  /* lower bound on the objective; with kernels, of groups of several ops, an expectation above it */
   double kernel; /* cycles of the kernel without memories, where kernels are planned */
-  double rival;  /* then: cycles of which a multiple is too many for it to be worth more than a first search */
+  double busy;   /* then, of one op: the longer of these and of its unit's */
+  double rival;  /* then: cycles of its ops apart, of which a multiple is too many for more than a first search */
   bool expected; /* least has been raised to that expectation */
   bool known;    /* mapped, as far as this goes */
   bool planned;  /* the planner's mapping for the cut has been looked for, in so many evaluations */
@@ -113,7 +114,7 @@ typedef struct {
   double until;           /* what is done now may last until then, at most to the deadline; INFINITY as that */
   bool late;              /* a time was over, and some search was not made */
   int *fresh; /* cost/time_shares.c: [n_ops + 1] kinds of single ops among the first of the order; NULL: no deadline */
-  double *alone; /* [n_ops] cycles of the kernel of each op as a group of its own; negative: not known yet */
+  int *alone; /* [n_ops] number of each op as a group of its own; negative: not known yet */
 } net_costs;
 
 bool net_meet(void *costs, const int *ops, int n, int *id, double *least);

@@ -111,6 +111,12 @@ bool net_sum(const tf_arch *arch, const tf_workload *wl, tf_net_plan *p, tf_diag
 }
 
 /* ---- passes ------------------------------------------------------------------------------------------------- */
+/* Whether the group's kernel is as near to its bound as makes no difference. */
+static bool is_settled(const net_costs *c, const net_cost *x) {
+  const double near = 1.005;
+  return net_has_kernels(c) && x->tree && x->value <= near * tf_bounds_value(c->o->objective, &x->bounds, c->arch);
+}
+
 /* A longer search for each distinct group of the cut. */
 static bool improve(net_planning *s) {
   net_costs *c = &s->costs;
@@ -119,7 +125,7 @@ static bool improve(net_planning *s) {
   int *id = TF_ARRAY(s->a, int, (size_t)s->cuts.n), n = 0;
   if (!seen || !id) return tf_out_of_memory(c->d);
   for (int i = 0; i < s->cuts.n; i++) {
-    if (!seen[s->cuts.id[i]]) id[n++] = s->cuts.id[i];
+    if (!seen[s->cuts.id[i]] && !is_settled(c, &c->at[s->cuts.id[i]])) id[n++] = s->cuts.id[i];
     seen[s->cuts.id[i]] = true;
   }
   if (net_at_once(c) > 1) return net_improve_all(c, id, n, evals);

@@ -228,7 +228,7 @@ bool plan_find_shapes(planner *p) {
     const bool more = form == TF_TEMPLATE_PARTS || form == TF_TEMPLATE_FAR;
     const plan_candidate *best = best_of(p);
     if (more && p->plan->tree && p->n_time == 0 && is_near(p, bounds)) break;
-    if (best && plan_is_lost(p, best->value)) break;
+    if (best && plan_is_lost(p, best)) break;
     tf_tree *t = template_of(p, (tf_template)form);
     ok = !t || search_on(p, t, form == TF_TEMPLATE_WHOLE ? 1 : 2); /* of the other forms two may suit */
     tf_tree_free(t);

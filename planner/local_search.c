@@ -309,16 +309,28 @@ static bool twins(polish *q) {
   return true;
 }
 
+/* Where the fewest cycles by the model are too many already, no kernel but that mapping's is estimated. */
+static void leave_others(planner *p, int from) {
+  int least = from;
+  for (int i = from; i < p->n; i++)
+    if (p->at[i].cycles < p->at[least].cycles) least = i;
+  if (least >= p->n || p->n_time > 0 || !plan_is_lost(p, &(plan_candidate){.cycles = p->at[least].cycles})) return;
+  for (int i = from; i < p->n; i++)
+    if (i != least) p->at[i].value = INFINITY, p->at[i].is_scored = true;
+}
+
 bool plan_polish(planner *p, const tf_tree *open, int from) {
   int best = from;
+  leave_others(p, from);
   for (int i = from; i < p->n && !plan_over(p); i++) {
+    if (p->at[i].is_scored) continue;
     const bool behind = i > from && p->n_time == 0 && plan_cannot_win(p, p->at[i].cycles, p->at[best].value);
     p->at[i].value = behind ? INFINITY : plan_score(p, &p->at[i]);
     p->at[i].is_scored = true;
     if (p->at[i].value < p->at[best].value) best = i;
   }
   if (best >= p->n || !p->at[best].is_scored || !isfinite(p->at[best].value)) return true;
-  if (plan_is_lost(p, p->at[best].value)) return true;
+  if (plan_is_lost(p, &p->at[best])) return true;
   polish q = {.p = p, .open = open, .rng = tf_rng_new(p->o->budget.seed, 1), .value = p->at[best].value};
   q.model = tf_model_new(open, p->d);
   q.n = q.model ? tf_model_n_loops(q.model) : 0;

@@ -20,9 +20,9 @@ enum { WHOLE_SHORT = 10000 };
 enum { WHOLE_REFUSED = 3 };
 /* Candidates whose partial tiles are counted. */
 enum { COUNTED = 8 };
-/* Ranking values add up what memories and units take, so that they are up to twice the cycles to expect
- * (arch-specs/cores/fitted.csv). */
-static const double LOST = 3;
+/* How many times as long as its rival a mapping takes that is left: where the target's cycles are all; and where
+ * kernels and memories are counted apart, by the longer of both, which improving rarely brings down so much. */
+static const double LOST_WHOLE = 3, LOST = 1.15;
 
 bool plan_cannot_win(const planner *p, double cycles, double value) {
   const char *target = p->o->target;
@@ -30,7 +30,11 @@ bool plan_cannot_win(const planner *p, double cycles, double value) {
   return tf_emit_share(p->kernel.dtype, p->arch, p->wl) * cycles > value;
 }
 
-bool plan_is_lost(const planner *p, double value) { return p->o->rival > 0 && value > LOST * p->o->rival; }
+bool plan_is_lost(const planner *p, const plan_candidate *c) {
+  if (!(p->o->rival > 0)) return false;
+  return tf_emit_cycles_whole(p->o->target) ? c->value > LOST_WHOLE * p->o->rival
+                                            : fmax(c->cycles, c->kernel) > LOST * p->o->rival;
+}
 
 static int better(const void *a, const void *b) {
   const plan_candidate *x = a, *y = b;
@@ -176,7 +180,7 @@ bool plan_rank(planner *p) {
   }
   sort(p);
   if (!count_first(p)) return false;
-  if (!p->given && p->n > 0 && !plan_is_lost(p, p->at[0].value) && !plan_halos(p)) return false;
+  if (!p->given && p->n > 0 && !plan_is_lost(p, &p->at[0]) && !plan_halos(p)) return false;
   sort(p);
   if (!tf_emit_cycles_whole(p->o->target)) settle_ties(p);
   return p->n == 0 || plan_adopt(p, p->at[0].tree); /* if none can be emitted, emitting the best reports why */

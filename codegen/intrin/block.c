@@ -67,7 +67,9 @@ void tf_micro_prologue(FILE *out, const tf_micro_isa *isa) {
   else
     fprintf(out, "%d", isa->lanes);
   fprintf(out, " };\n%s", isa->text);
-  fputs("#if !defined(FMA_TO) /* c += x b */\n#define FMA_TO(c, x, b) ((c) = vec_fma(x, b, c))\n#endif\n", out);
+  fputs("#if !defined(FMA_TO) /* c += x b */\n#define FMA_TO(c, x, b) ((c) = vec_fma(x, b, c))\n"
+        "#define LEAVE(d, c) const vec d = (c)\n#endif\n",
+        out);
   fprintf(out,
           "enum { ADDS = 1, FAR_A = 2, FAR_C = 4, FILLS = 8 };\n"
           "/* Rows to be prefetched: they come from afar, and no stream tells the machine where a row ends. */\n"

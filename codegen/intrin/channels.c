@@ -143,14 +143,20 @@ static void gather_quads(FILE *out, int lanes) {
               j, j);
 }
 
+/* Whether sums have another name once the loop is over: the one over all steps alone makes them as FMA_TO says. */
+static bool leaves(const shape *s) { return !s->runs && s->across > 1 && s->kernel->group == 1; }
+
 /* Stores rows from .. to - 1 of the tile's j-th vectors transposed: c[(j * lanes + l) * c_n + i] = or += lane l of row
  * i. */
 static void print_square(FILE *out, const shape *s, const char *mm, int from, int to, int j) {
   fputs("  {\n", out);
   for (int i = 0; i < s->lanes; i++)
     if (from + i < to)
-      fprintf(out, of_ints(s) ? "  const vec x%d = ivec_as_vec(c%d_%d);\n" : "  const vec x%d = c%d_%d;\n", i, from + i,
-              j);
+      fprintf(out,
+              of_ints(s)  ? "  const vec x%d = ivec_as_vec(c%d_%d);\n"
+              : leaves(s) ? "  const vec x%d = d%d_%d;\n"
+                          : "  const vec x%d = c%d_%d;\n",
+              i, from + i, j);
     else
       fprintf(out, "  const vec x%d = vec_zero();\n", i);
   transpose_quads(out, s->lanes, mm);
@@ -173,6 +179,9 @@ static void print_square(FILE *out, const shape *s, const char *mm, int from, in
 }
 
 static void print_transposed(FILE *out, const shape *s, const char *mm) {
+  for (int i = 0; leaves(s) && i < s->rows; i++)
+    for (int j = 0; j < s->across; j++)
+      fprintf(out, "  LEAVE(d%d_%d, c%d_%d);\n", i, j, i, j);
   for (int i = 0; i < s->rows; i = piece(s, i))
     for (int j = 0; j < s->across; j++)
       print_square(out, s, mm, i, piece(s, i), j);

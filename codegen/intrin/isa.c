@@ -129,6 +129,9 @@ static const char avx512[] =
     " * storing and loading a third of them in each round of the loops over a window. */\n"
     "#if defined(__GNUC__)\n"
     "#define FMA_TO(c, x, b) __asm__(\"vfmadd231ps {%2, %1, %0|%0, %1, %2}\" : \"+v\"(c) : \"v\"(x), \"v\"(b))\n"
+    "/* Sums of a loop, by another name behind it: else gcc 12 keeps those in memory within the loop that have to be "
+    "there behind it. */\n"
+    "#define LEAVE(d, c) vec d = (c); __asm__(\"\" : \"+v\"(d))\n"
     "#endif\n"
     "static inline vec number_or(vec of, vec yes, vec no) { return _mm512_mask_mov_ps(no, _mm512_cmp_ps_mask(of, of, "
     "_CMP_ORD_Q), yes); }\n" LIMITS("_mm512") ARITHMETIC("_mm512")

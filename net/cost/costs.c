@@ -20,9 +20,15 @@ enum { FORMULAS = 1000, SHORT_SEARCH = 800, SLOWER = 20 };
  * ops alone, so that it is planned only where it may save words that count: two convolutions rarely do, a convolution
  * and the map after it nearly always. */
 #define GAIN 0.03
+/* Points for each word of an op that is dear.  Of a group of several, each takes as long as its unit does alone, though
+ * the kernel promises less: the longer of two sums hides what is left of each (14 x 14 bottlenecks of ResNet-50). */
+#define DEAR 16
 /* Where a kernel's cycles have its memories and its start in them, fusing saves both: a group is expected to cost at
  * least this part of its dearest op's kernel. */
 #define KEPT 0.6
+/* Else what it competes with are its ops apart, or what it is expected to take, of which so much: what is far from
+ * there rarely comes near. */
+#define REACHED 1.3
 /* And what it competes with are the kernels of its ops: so much of them, as a rival (planner/rank.c has a multiple). */
 #define APART 0.4
 
@@ -114,8 +120,8 @@ bool net_improve(net_costs *c, int id, int64_t evals) {
 
 /* ---- groups of several ops beside the kernels of these ------------------------------------------------------ */
 
-/* Cycles of the op's kernel where it is a group of its own. */
-static bool kernel_alone(net_costs *c, int op, double *cycles) {
+/* The op as a group of its own, with its cost.  *x: NULL, it cannot be one. */
+static bool alone(net_costs *c, int op, const net_cost **x) {
   int id = -1;
   double least, cost;
   if (!c->alone) {
@@ -127,10 +133,20 @@ static bool kernel_alone(net_costs *c, int op, double *cycles) {
   if (c->alone[op] < 0) {
     if (!net_meet_kind(c, &op, 1, &id, &least)) return false;
     if (id >= 0 && !net_cost_of(c, id, &cost)) return false;
-    c->alone[op] = id >= 0 ? c->at[id].kernel : 0;
+    c->alone[op] = id;
   }
-  *cycles = c->alone[op];
+  *x = c->alone[op] < 0 ? NULL : &c->at[c->alone[op]];
   return true;
+}
+
+/* Whether the op keeps its unit busy for as long as its words move, fused or not. */
+static bool is_dear(const tf_workload *wl, const tf_op *op) {
+  double points = 1, words = (double)tf_tensor_words(&wl->tensors[op->out]);
+  for (int k = 0; k < op->n_dims; k++)
+    points *= (double)wl->dims[op->dims[k]].extent;
+  for (int i = 0; i < op->n_reads; i++)
+    words += (double)tf_tensor_words(&wl->tensors[op->reads[i].tensor]);
+  return points >= DEAR * words;
 }
 
 /* part[i]: of the work of op ops[i], what the group needs; less than all where its reader in the group reads a part
@@ -155,20 +171,25 @@ static bool needed_parts(const net_costs *c, const tf_workload *group, const int
  * saves words and not work, and a margin.  No lower bound: a kernel in which maps vanish may cost less.  False: no
  * memory, stopped. */
 static bool least_of_kernels(net_costs *c, int id, const int *ops, int n) {
-  double all = 0, most = 0;
+  double all = 0, most = 0, apart = 0, part[NET_MAX_GROUP];
+  int n_dear = 0;
   if (c->at[id].expected) return true;
-  double part[NET_MAX_GROUP];
   if (!needed_parts(c, c->at[id].group->workload, ops, n, part)) return false;
+  for (int i = 0; i < n; i++)
+    n_dear += is_dear(c->wl, &c->wl->ops[ops[i]]);
   for (int i = 0; i < n; i++) {
-    double one = 0;
-    if (!kernel_alone(c, ops[i], &one)) return false;
-    all += part[i] * one;
-    most = fmax(most, part[i] * one);
+    const net_cost *one = NULL;
+    if (!alone(c, ops[i], &one)) return false;
+    const bool dear = n_dear > 1 && is_dear(c->wl, &c->wl->ops[ops[i]]);
+    const double cycles = part[i] * (!one ? 0 : dear ? one->busy : one->kernel);
+    all += cycles;
+    apart += one ? part[i] * one->value : 0;
+    most = fmax(most, cycles);
   }
   net_cost *x = &c->at[id];
   const bool whole = tf_emit_cycles_whole(c->o->target);
   x->least = fmax(x->least, whole ? KEPT * most : all + GAIN * (all - most));
-  x->rival = whole ? APART * all : x->least;
+  x->rival = whole ? APART * all : fmin(apart, REACHED * x->least);
   x->expected = true;
   return true;
 }

@@ -72,7 +72,7 @@ static void plan_group(const net_costs *c, net_cost *x, int64_t evals, tf_stop *
     /* values by the model do not see kernels: the planner's mapping replaces the one that the cut found */
     if (!net_has_kernels(c)) x->value = INFINITY;
     net_keep(x, &p->found, value, p->result.cycles);
-    if (!p->found) x->kernel = kernel;
+    if (!p->found) x->kernel = kernel, x->busy = fmax(kernel, p->result.ops[0].cycles);
   }
   tf_planned_free(p);
   tf_diags_free(d);

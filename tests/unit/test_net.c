@@ -305,13 +305,39 @@ static void test_needed(void) {
       const int ops[] = {0, 1};
       int id = -1;
       double least;
-      if (CHECK(net_meet(c, ops, 2, &id, &least) && id >= 0)) rival[i] = c->at[id].rival, alone[i] = c->alone[0];
+      if (CHECK(net_meet(c, ops, 2, &id, &least) && id >= 0))
+        rival[i] = c->at[id].rival, alone[i] = c->at[c->alone[0]].value;
       net_costs_free(c);
     }
     free(c);
     case_drop(&e);
   }
   CHECK(alone[0] > 0 && alone[0] == alone[1] && rival[0] >= alone[0] && rival[1] < alone[1] / 16);
+}
+
+/* Two products with many points for each word are expected to take no less together than each does alone, though
+ * their kernels alone promise less. */
+static void test_dear(void) {
+  static const char text[] = "workload:\n  name: w\n  dims: {m: 64, n: 64, k: 64, l: 64}\n  ops:\n  - A[m,n] += X[m,k] "
+                             "* Y[k,n]\n  - B[m,l] += A[m,n] * Z[n,l]\n";
+  test_case e = case_of(net_arch, text);
+  const tf_net_opts o = {.objective = TF_LATENCY, .isa = "avx512", .budget = {.max_evals = 20, .threads = 1}};
+  net_costs *c = calloc(1, sizeof *c);
+  if (CHECK(c)) {
+    *c = (net_costs){
+        .arch = e.spec->arch, .wl = e.spec->workload, .o = &o, .d = e.d, .deadline = INFINITY, .until = INFINITY};
+    const int ops[] = {0, 1};
+    int id = -1;
+    double least;
+    if (CHECK(net_meet(c, ops, 2, &id, &least) && id >= 0)) {
+      const net_cost *a = &c->at[c->alone[0]], *b = &c->at[c->alone[1]];
+      CHECK(a->kernel > 0 && a->busy > a->kernel && a->busy <= a->value && b->busy >= b->kernel);
+      CHECK(least >= a->busy + b->busy);
+    }
+    net_costs_free(c);
+  }
+  free(c);
+  case_drop(&e);
 }
 
 /* ---- time ---------------------------------------------------------------------------------------------------- */
@@ -492,5 +518,6 @@ int main(int argc, char **argv) {
   test_pads();
   test_seen();
   test_needed();
+  test_dear();
   return check_report();
 }
