@@ -45,6 +45,9 @@ static const double piece_words = 15, piece_shifted = 35, piece_elements = 9, wo
 static const double reader_share = 2.0 / 3;
 /* The same of warpgroups: for a product with its descriptors; for two points that go to a tile that leaves; for a step
  * of the ring, and for each loop around it whose first step is looked for; once a block. */
+/* Of bytes that lanes read one at a time and widen: instructions of an element, each a pass of its own. */
+static const double gathered = 4;
+enum { BANK_BYTES = 4 };
 static const double multiply_described = 5, group_pair = 2, ring_step = 53, ring_fresh = 3, group_block = 120;
 /* And of an element of a tile that is put together one by one: of neighbours along the sum that stand apart (less where
  * they are the same in each step, whose distances stay in registers), beside each piece and the pixel's place along
@@ -119,12 +122,18 @@ static double loads(const block *b, const ir_stmt *s, int read, double side, dou
   return steps * side / 16 + place * (along ? steps : side / 16);
 }
 
+/* An operand that lanes read an element at a time: neither fragments nor matrices that they load. */
+static bool gathers(const block *b, const ir_stmt *s, int read) {
+  return b->p->buffers[s->nest.from[read]].space != CU_FRAGMENT && !cu_is_loaded(b->p, s, read);
+}
+
 /* What a warp issues for a product of m x n in so many steps of its sum: multiplies, loads of matrices or descriptors,
  * selections of a zero where a loop begins sums, additions of short ones. */
 static void issue(block *b, const ir_stmt *s, double m, double n, double steps) {
   const cu_matrices *f = cu_of(s)->fragments;
+  const cu_mma *mma = cu_mma_for(b->p, op_of(b, s));
   const double sums = m * n / CU_LANES;
-  double all = b->groups ? steps * m / 16 * ceil(n / 256) : steps * m / 16 * n / 8 * (cu_is_widened(b->p) ? 2 : 1);
+  double all = b->groups ? steps * m / 16 * ceil(n / 256) : steps * m / 16 * n / 8 * (cu_is_widened(b->p, op_of(b, s)) ? 2 : 1);
   b->multiplied += b->times * all;
   if (b->groups)
     all *= multiply_described;
@@ -134,7 +143,9 @@ static void issue(block *b, const ir_stmt *s, double m, double n, double steps) 
   if ((b->groups ? cu_has_short_sums(b->p) : !b->p->machine.groups && !cu_begins_before(b->p, b->around, s)) &&
       s->nest.n_resets)
     all += sums;
-  if (cu_has_short_sums(b->p)) all += sums * (b->groups ? 1 : steps);
+  if (mma->kernel.a == IR_F8) all += sums * (b->groups ? 1 : steps);
+  if (mma != cu_mma_of(b->p))
+    all += gathered * steps * mma->kernel.k_round / CU_LANES * (gathers(b, s, f->a) * m + gathers(b, s, f->b) * n);
   if (b->share < 1) all += product_begin;
   if (b->p->machine.groups && s->range[f->m].most <= 8 && b->p->buffers[s->nest.from[f->a]].space == CU_FRAGMENT)
     all += row_half * steps * n / 8;
@@ -145,23 +156,24 @@ static void issue(block *b, const ir_stmt *s, double m, double n, double steps) 
 /* All warps' rows and columns, filled up; operands by ldmatrix from tiles, else an element at a time.  A warpgroup
  * reads its columns once for all its warps. */
 static void product(block *b, const ir_stmt *s) {
-  const cu_mma *mma = cu_mma_of(b->p);
+  const cu_mma *mma = cu_mma_for(b->p, op_of(b, s));
   const cu_matrices *f = cu_of(s)->fragments;
+  const double rate = b->rate * mma->kernel.group / cu_mma_of(b->p)->kernel.group; /* bytes are twice as fast */
   const ir_buffer *out = &b->p->buffers[b->p->buffer_of[op_of(b, s)->out]];
   const double m = (double)ir_matrix_rows(out), n = (double)out->extent[out->columns],
                k = (double)up(cu_sum_length(b->p, s), mma->kernel.k_round);
   const double warps = b->lanes / CU_LANES, all = m * n * k * warps;
-  b->tensor += b->times * all / b->rate;
+  b->tensor += b->times * all / rate;
   b->issued += b->times * k / mma->kernel.k_round * (m / 16 * n / 8 + m / 16 + n / 16); /* multiply, load matrices */
   issue(b, s, m, n, k / mma->kernel.k_round);
-  if (cu_has_short_sums(b->p)) /* parts are added up: of a ring's step, or of each instruction */
+  if (mma->kernel.a == IR_F8) /* parts are added up: of a ring's step, or of each instruction */
     *(b->groups ? &b->parts : &b->plain) +=
         b->times * m * n * warps * (b->groups ? 1 : k / mma->kernel.k_round) / b->mp->plain;
   for (int i = 0; i < 2; i++) {
     const ir_buffer *from = &b->p->buffers[s->nest.from[i ? f->b : f->a]];
     const double elements = (i ? n : m) * k * warps / (i && b->groups ? CU_GROUP_WARPS : 1);
     if (from->role == IR_COPIED && from->matrix)
-      b->shared += b->times * elements * ir_bytes(mma->kernel.a) / b->mp->banks;
+      b->shared += b->times * elements * (mma == cu_mma_of(b->p) ? ir_bytes(mma->kernel.a) : BANK_BYTES) / b->mp->banks;
     else if (from->space != CU_FRAGMENT)
       b->plain += b->times * elements * b->mp->point / CU_LANES * 4; /* a warp's loads of 4 bytes, one by one */
   }

@@ -6,12 +6,14 @@
 
 static int64_t up(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
+static const tf_op *op_of_nest(const ir_program *p, const ir_stmt *s) { return &p->tree->workload->ops[s->op]; }
+
 bool cu_is_loaded(const ir_program *p, const ir_stmt *s, int read) {
-  const cu_mma *mma = cu_mma_of(p);
   const cu_matrices *f = cu_of(s)->fragments;
-  const tf_op *op = &p->tree->workload->ops[s->op];
+  const tf_op *op = op_of_nest(p, s);
+  const cu_mma *mma = cu_mma_for(p, op);
   const ir_buffer *b = &p->buffers[s->nest.from[read]], *a = &p->buffers[s->nest.from[f->a]];
-  if (!b->matrix || b->role != IR_COPIED) return false;
+  if (!b->matrix || b->role != IR_COPIED || mma != cu_mma_of(p)) return false;
   if (b->across) return true;
   if (op->reads[read].index[b->columns].terms[0].dim != op->dims[f->k]) return mma->turns;
   return read == f->a || a->space != CU_FRAGMENT || mma->kernel.group > 1;
@@ -30,23 +32,24 @@ static bool is_gathered(const ir_program *p, const ir_stmt *s, int read) {
 
 int64_t cu_steps_at_a_time(const ir_program *p, const ir_stmt *s) {
   enum { MANY = 8, SOME = 4 };
-  const cu_mma *mma = cu_mma_of(p);
+  const cu_mma *mma = cu_mma_for(p, op_of_nest(p, s));
   const cu_matrices *f = cu_of(s)->fragments;
   const int64_t all = up(cu_sum_length(p, s), mma->kernel.k_round);
   const bool gathers = is_gathered(p, s, f->a) || is_gathered(p, s, f->b);
-  if (cu_is_widened(p) || (mma->kernel.group == 4 && gathers)) return 1;
+  if (cu_is_widened(p, op_of_nest(p, s)) || (mma->kernel.group == 4 && gathers)) return 1;
   const bool loads = cu_is_loaded(p, s, f->a) && cu_is_loaded(p, s, f->b);
   return mma->kernel.group == 2 && loads && !mma->wmma && all >= MANY ? SOME : all;
 }
 
 static void product(const ir_program *p, const ir_stmt *s, cu_counts *n) {
-  const cu_mma *mma = cu_mma_of(p);
+  const tf_op *op = op_of_nest(p, s);
+  const cu_mma *mma = cu_mma_for(p, op);
   const cu_matrices *f = cu_of(s)->fragments;
-  const ir_buffer *out = &p->buffers[p->buffer_of[p->tree->workload->ops[s->op].out]];
+  const ir_buffer *out = &p->buffers[p->buffer_of[op->out]];
   const int64_t rows = ir_matrix_rows(out) / CU_FRAGMENT_SIDE, columns = out->extent[out->columns] / CU_FRAGMENT_SIDE,
                 at_a_time = cu_steps_at_a_time(p, s),
                 steps = at_a_time + up(cu_sum_length(p, s), mma->kernel.k_round) % at_a_time; /* what is left: apart */
-  n->multiplied += steps * rows * up(s->range[f->n].most, 8) * (cu_is_widened(p) ? 2 : 1);    /* 16 rows, 8 columns */
+  n->multiplied += steps * rows * up(s->range[f->n].most, 8) * (cu_is_widened(p, op) ? 2 : 1); /* 16 rows, 8 columns */
   if (cu_is_loaded(p, s, f->a)) n->loaded += steps * rows;
   if (cu_is_loaded(p, s, f->b)) n->loaded += steps * columns;
 }
@@ -243,7 +246,7 @@ static double operand(const lane *t, const ir_stmt *s, int read, double sides, d
   const ir_buffer *b = from(t, s, read);
   if (b->space == CU_FRAGMENT) return 0; /* its rows are live anyway */
   if (cu_is_loaded(t->p, s, read)) return sides * (each + 1);
-  const double apart = cu_mma_of(t->p)->kernel.group == 4 ? APART : 1;
+  const double apart = cu_mma_for(t->p, op_of(t, s))->kernel.group == 4 ? APART : 1;
   return sides * (each * apart + (b->space == CU_SHARED ? 1 : ROWS));
 }
 

@@ -69,8 +69,15 @@ const cu_mma *cu_mma_of(const ir_program *p) {
   return NULL;
 }
 
+const cu_mma *cu_mma_for(const ir_program *p, const tf_op *op) {
+  const cu_mma *mma = cu_mma_of(p);
+  return mma && mma->kernel.a == IR_F8 && !lower_is_of_inputs(p->tree->workload, op) ? &rows[0] : mma;
+}
+
 bool cu_has_short_sums(const ir_program *p) { return p->machine.data == IR_F8; }
-bool cu_is_widened(const ir_program *p) { return p->machine.data == IR_F8 && p->machine.groups; }
+bool cu_is_widened(const ir_program *p, const tf_op *op) {
+  return p->machine.groups && cu_mma_for(p, op)->kernel.a == IR_F8;
+}
 
 bool cu_is_wmma(const ir_program *p) { return cu_mma_of(p) && cu_mma_of(p)->wmma; }
 

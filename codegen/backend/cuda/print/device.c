@@ -213,12 +213,27 @@ static void multiply(FILE *out, const cu_mma *m) {
   fputs(");\n}\n", out);
 }
 
-static void operations(FILE *out, const cu_mma *m) {
+static void halves_of(FILE *out, const cu_mma *m) {
   const char *t = m->type;
+  fprintf(out, halves, t, m->kernel.a == IR_F16 ? wide_f16 : wide_bf16, t, t, t, t);
+}
+
+/* The other instruction of the program's products; NULL: there is none. */
+static const cu_mma *other_of(const ir_program *p) {
+  const cu_mma *other = NULL;
+  for (int i = 0; i < p->tree->workload->n_ops && !other; i++) {
+    const tf_op *op = &p->tree->workload->ops[i];
+    if (ir_is_product(op) && cu_mma_for(p, op) != cu_mma_of(p)) other = cu_mma_for(p, op);
+  }
+  return other;
+}
+
+static void operations(FILE *out, const cu_mma *m, const cu_mma *other) {
   fputs(tensor, out);
   if (m->kernel.a == IR_F32) fputs(tf32, out);
   if (m->kernel.a == IR_F8) fputs(e4m3, out);
-  if (ir_is_half(m->kernel.a)) fprintf(out, halves, t, m->kernel.a == IR_F16 ? wide_f16 : wide_bf16, t, t, t, t);
+  if (ir_is_half(m->kernel.a)) halves_of(out, m);
+  if (other) halves_of(out, other), multiply(out, other);
   if (m->wmma)
     wmma(out, m);
   else
@@ -228,13 +243,15 @@ static void operations(FILE *out, const cu_mma *m) {
 void cu_device(FILE *out, const ir_program *p) {
   const cu_mma *m = cu_mma_of(p);
   fputs(plain, out);
-  if (m) operations(out, m);
+  const cu_mma *other = m ? other_of(p) : NULL;
+  if (m) operations(out, m, other);
   fputs("#endif\n", out);
   if (!m) return;
   if (ir_is_half(m->kernel.a)) fprintf(out, both_halves, m->type, m->type, m->type);
   if (m->kernel.a == IR_F32) fputs(both_tf32, out);
   if (m->kernel.a == IR_I8) fputs(both_bytes, out);
   if (m->kernel.a == IR_F8) fputs(both_f8, out);
+  if (other) fprintf(out, "DEVICE uint32_t pack(float x, float y) { return pack_%s(x, y); }\n", other->type);
   fputs(both, out);
   bool apart = false, across = false;
   for (int i = 0; i < p->n_buffers; i++) {
