@@ -13,7 +13,7 @@ bool cu_is_loaded(const ir_program *p, const ir_stmt *s, int read) {
   const tf_op *op = op_of_nest(p, s);
   const cu_mma *mma = cu_mma_for(p, op);
   const ir_buffer *b = &p->buffers[s->nest.from[read]], *a = &p->buffers[s->nest.from[f->a]];
-  if (!b->matrix || b->role != IR_COPIED || mma != cu_mma_of(p)) return false;
+  if (!b->matrix || b->role != IR_COPIED) return false;
   if (b->across) return true;
   if (op->reads[read].index[b->columns].terms[0].dim != op->dims[f->k]) return mma->turns;
   return read == f->a || a->space != CU_FRAGMENT || mma->kernel.group > 1;
@@ -99,6 +99,7 @@ static void copy(const ir_program *p, const ir_stmt *s, cu_counts *n) {
     return;
   }
   const cu_tile t = cu_tile_of(to);
+  if (to->type != p->buffers[s->copy.from].type) return; /* by registers */
   if (to->across || (to->stack && to->columns < to->rank - 1)) return; /* put together an element at a time */
   const bool twice = !to->stack && cu_is_by_rows(&t) && cu_lengths_of(p, s, &t) == (CU_FULL | CU_SOME);
   enum { WORDS = 2 * 4 }; /* where rows do not begin on 16 bytes */
@@ -340,12 +341,19 @@ static double of_points(const lane *t, const ir_stmt *s) {
 /* Whether a tile is put together element by element, by threads that wait for each. */
 static bool is_put_together(const ir_buffer *to) { return to->across || (to->stack && to->columns < to->rank - 1); }
 
+/* Pieces of a tile that a thread brings. */
+static int64_t turns_of(const ir_buffer *to) {
+  const cu_tile tile = cu_tile_of(to);
+  return up(tile.rows * tile.pieces, (int64_t)CU_WARPS * CU_LANES);
+}
+
 /* A copy element by element: all places of an element, and those of a piece on their way; one of pieces is beside
  * others' products (of_tiles). */
 static double of_copy(const lane *t, const ir_stmt *s) {
   const ir_buffer *to = &t->p->buffers[s->copy.to];
   if (!to->matrix) return ARRAY + PLACE * to->rank + APART;
   const double places = (to->stack ? to->stack->n : 0) + (to->across ? to->across->n : 0);
+  if (to->type != t->p->buffers[s->copy.from].type) return fmin(FLIGHT, 2 * (double)turns_of(to)) + ARRAY + APART;
   return is_put_together(to) ? ARRAY + PLACE * places + 16.0 / ir_bytes(to->type) : 0;
 }
 
@@ -357,12 +365,6 @@ static double of_leaf(const lane *t, int i) {
   if (s->kind == IR_NEST && cu_of(s)->fragments) return of_product(t, s);
   if (t->region[i]) return of_map(t, s);
   return s->kind == IR_NEST && op_of(t, s)->reduce != TF_ASSIGN ? of_sum(t, s) : of_points(t, s);
-}
-
-/* Pieces of a tile that a thread brings. */
-static int64_t turns_of(const ir_buffer *to) {
-  const cu_tile tile = cu_tile_of(to);
-  return up(tile.rows * tile.pieces, (int64_t)CU_WARPS * CU_LANES);
 }
 
 /* Where each tile's pieces come from and go to, beside products: the same in all steps of a loop. */

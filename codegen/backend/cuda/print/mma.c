@@ -15,7 +15,7 @@ typedef struct {
 
 static int64_t step_of(const product *t) { return t->mma->kernel.k_round; }
 /* Elements of a piece of 16 bytes. */
-static int per_piece(const ir_buffer *b) { return 16 / ir_bytes(b->type); }
+static int per_piece(const product *t) { return 16 / ir_bytes(t->mma->kernel.a); }
 
 static const ir_buffer *from(const c_printer *c, const product *t, int read) {
   return &c->p->buffers[t->s->nest.from ? t->s->nest.from[read] : c->p->buffer_of[t->op->reads[read].tensor]];
@@ -42,15 +42,15 @@ typedef struct {
   const char *eights, *row, *piece;
 } lane_place;
 
-/* "TILE[(slot * pieces + spot<..>(eights, row, piece)) * elements". */
+/* "&TILE[(slot * pieces + spot<..>(eights, row, piece)) * elements]". */
 static void spot(c_printer *c, const product *t, const ir_buffer *b, int row_dim, int col_dim, const lane_place *at) {
   const cu_tile tile = cu_tile_of(b);
-  fprintf(c->out, "%s[((", b->id), c_atom(c->out, c->p, b->slot);
+  fprintf(c->out, "&%s[((", b->id), c_atom(c->out, c->p, b->slot);
   fprintf(c->out, ") * %" PRId64 " + spot<%" PRId64 ", %d, %d>(", tile.rows * tile.pitch, tile.pitch, tile.shift,
           tile.mask);
   begin(c, t, b, row_dim, b->rows), fprintf(c->out, " + %s, %s, ", at->eights, at->row);
-  if (!b->across) begin(c, t, b, col_dim, b->columns), fprintf(c->out, " / %d + ", per_piece(b));
-  fprintf(c->out, "%s)) * %d", at->piece, per_piece(b));
+  if (!b->across) begin(c, t, b, col_dim, b->columns), fprintf(c->out, " / %d + ", per_piece(t));
+  fprintf(c->out, "%s)) * %d]", at->piece, per_piece(t));
 }
 
 /* Whether neighbours of the tile run along k. */
@@ -63,9 +63,9 @@ static bool along_k(const product *t, int read, const ir_buffer *b) {
 static void of_tile(c_printer *c, const product *t, const ir_buffer *b, int other, const lane_place lane[2]) {
   const bool is_b = other == t->f->n, k = along_k(t, is_b ? t->f->b : t->f->a, b);
   c_indent(c);
-  fprintf(c->out, "load_matrices%s(%s, &", k ? "" : "_turned", is_b ? "fb" : "fa[tm]");
+  fprintf(c->out, "load_matrices%s(%s, ", k ? "" : "_turned", is_b ? "fb" : "fa[tm]");
   spot(c, t, b, k ? other : t->f->k, k ? t->f->k : other, &lane[!k]);
-  fputs("]);\n", c->out);
+  fputs(");\n", c->out);
 }
 
 static void a_of_tile(c_printer *c, const product *t, const ir_buffer *b) {
@@ -140,54 +140,27 @@ static void value(c_printer *c, const product *t, int read) {
   fprintf(c->out, ") * %" PRId64 " + spot<%" PRId64 ", %d, %d>(0, ", tile.rows * tile.pitch, tile.pitch, tile.shift,
           tile.mask);
   within(c, t, read, b, b->rows), fputs(", ", c->out), within(c, t, read, b, b->columns);
-  fprintf(c->out, " / %d)) * %d + ", per_piece(b), per_piece(b));
-  within(c, t, read, b, b->columns), fprintf(c->out, " %% %d])", per_piece(b));
-}
-
-/* Whether the operand is a tile of bytes where the instruction multiplies halves, sixteen of the sum at a time: as many
- * as a piece has.  What is behind the end of a range is there, and zero. */
-static bool is_of_bytes(const c_printer *c, const product *t, int read) {
-  return is_tile(from(c, t, read)) && t->mma != cu_mma_of(c->p);
-}
-
-/* An element of such a tile, as a float: register i, neighbour te. */
-static void byte_of_tile(c_printer *c, const product *t, int read, int other) {
-  static const struct {
-    lane_place at[2]; /* of tiles along the sum, and across it */
-    const char *rest[2];
-  } places[] = {{{{"16 * tm + 8 * (i % 2)", "lane / 4", "tk"}, {"16 * tk + 8 * (i / 2)", "2 * (lane % 4) + te", "tm"}},
-                 {"8 * (i / 2) + 2 * (lane % 4) + te", "8 * (i % 2) + lane / 4"}},
-                {{{"8 * tn + 8 * (i / 2)", "lane / 4", "tk"}, {"16 * tk + 8 * (i % 2)", "2 * (lane % 4) + te", "tn / 2"}},
-                 {"8 * (i % 2) + 2 * (lane % 4) + te", "8 * (i / 2) + lane / 4"}}};
-  const ir_buffer *b = from(c, t, read);
-  const bool k = along_k(t, read, b), is_b = read == t->f->b;
-  fputs("wide(", c->out);
-  spot(c, t, b, k ? other : t->f->k, k ? t->f->k : other, &places[is_b].at[!k]);
-  fprintf(c->out, " + %s])", places[is_b].rest[!k]);
+  fprintf(c->out, " / %d)) * %d + ", per_piece(t), per_piece(t));
+  within(c, t, read, b, b->columns), fprintf(c->out, " %% %d])", per_piece(t));
 }
 
 /* An element at a time, from where it stands. */
 static void direct(c_printer *c, const product *t, int read, int other, const char *place, const char *of_k,
                    const char *to) {
   const int group = t->mma->kernel.group;
-  const bool bytes = is_of_bytes(c, t, read);
   c_line(c, "#pragma unroll\n");
   c_line(c, "for (int i = 0; i < 4; i++) {\n");
   c->depth++;
   c_indent(c), fprintf(c->out, "float part[%d];\n", group);
-  if (!bytes) set(c, t, other, place);
+  set(c, t, other, place);
   c_line(c, "#pragma unroll\n");
   c_indent(c), fprintf(c->out, "for (int te = 0; te < %d; te++) {\n", group);
   c->depth++;
-  if (bytes) {
-    c_line(c, "part[te] = "), byte_of_tile(c, t, read, other), fputs(";\n", c->out);
-  } else {
-    set(c, t, t->f->k, of_k);
-    c_indent(c);
-    fprintf(c->out, "part[te] = d_%s < ", c_dim_name(c, t->op, other)), c_atom(c->out, c->p, t->s->range[other].hi);
-    fprintf(c->out, " && d_%s < ", c_dim_name(c, t->op, t->f->k)), c_atom(c->out, c->p, t->s->range[t->f->k].hi);
-    fputs(" ? ", c->out), value(c, t, read), fputs(" : 0.0f;\n", c->out);
-  }
+  set(c, t, t->f->k, of_k);
+  c_indent(c);
+  fprintf(c->out, "part[te] = d_%s < ", c_dim_name(c, t->op, other)), c_atom(c->out, c->p, t->s->range[other].hi);
+  fprintf(c->out, " && d_%s < ", c_dim_name(c, t->op, t->f->k)), c_atom(c->out, c->p, t->s->range[t->f->k].hi);
+  fputs(" ? ", c->out), value(c, t, read), fputs(" : 0.0f;\n", c->out);
   c_close(c, 1);
   c_indent(c), fprintf(c->out, "%s[i] = pack(part[0]", to);
   for (int e = 1; e < group; e++)
@@ -285,9 +258,9 @@ static void wmma_load(c_printer *c, const product *t, int read, const char *name
   fprintf(c->out, ") * %" PRId64 " + ", tile.rows * tile.pitch);
   begin(c, t, b, k ? other : t->f->k, b->rows);
   fprintf(c->out, " * %" PRId64 " + %s * %" PRId64 ") * %d + ", tile.pitch, k ? side : "16 * tk", tile.pitch,
-          per_piece(b));
+          per_piece(t));
   begin(c, t, b, k ? t->f->k : other, b->columns);
-  fprintf(c->out, " + %s], %" PRId64 ");\n", k ? "16 * tk" : side, tile.pitch * per_piece(b));
+  fprintf(c->out, " + %s], %" PRId64 ");\n", k ? "16 * tk" : side, tile.pitch * per_piece(t));
 }
 
 /* All of an operand's in the step: rows stand along the sum in a, against it in b, or else columns do. */

@@ -47,6 +47,11 @@ static void origin(c_printer *c, const ir_stmt *s, const ir_buffer *to) {
 
 static int per_piece(const ir_buffer *b) { return 16 / ir_bytes(b->type); }
 
+/* Whether elements become wider on their way. */
+static bool is_widened(const c_printer *c, const ir_stmt *s) {
+  return c->p->buffers[s->copy.to].type != c->p->buffers[s->copy.from].type;
+}
+
 static void open_turns(c_printer *c, int64_t n) {
   c_line(c, "#pragma unroll\n");
   c_indent(c);
@@ -118,7 +123,7 @@ static void by_pieces(c_printer *c, const ir_stmt *s, const cu_tile *t) {
   open_pieces(c, pieces);
   c_indent(c);
   fprintf(c->out, "const int row = i / %" PRId64 ", piece = i %% %" PRId64 ";\n", t->pieces, t->pieces);
-  c_line(c, "copy_piece(&");
+  c_line(c, is_widened(c, s) ? "copy_wide(&" : "copy_piece(&");
   fprintf(c->out, "%s[((", to->id), c_atom(c->out, c->p, s->copy.slot);
   fprintf(c->out,
           ") * %" PRId64 " + spot<%" PRId64 ", %d, %d>(0, row, piece)) * %d], from + row * stride + piece * %d,\n%*s"
@@ -303,10 +308,12 @@ void cu_tile_copy(c_printer *c, const ir_stmt *s) {
   c->depth++;
   rows(c, s, to);
   origin(c, s, to);
-  c_line(c, "const bool whole = ((uintptr_t)from | (uintptr_t)stride * sizeof *from) % 16 == 0;\n");
+  c_indent(c);
+  fprintf(c->out, "const bool whole = ((uintptr_t)from | (uintptr_t)stride * sizeof *from) %% %d == 0;\n",
+          is_widened(c, s) ? per_piece(to) : 16);
   c_line(c, "if (rows > 0 && columns > 0) {\n");
   c->depth++;
-  if (cu_is_by_rows(&t))
+  if (cu_is_by_rows(&t) && !is_widened(c, s))
     by_rows(c, s, &t, at_once);
   else
     by_pieces(c, s, &t);
