@@ -272,7 +272,7 @@ static bool plan_one(const cu_region *g, cu_work *t) {
     side->tile = cu_is_across(g, t) ? find_across(g, t, i, side)
                  : stacked          ? !g->own[a] && cu_find_stack(g, t, side)
                                     : cu_find_tile(g, t, i, side) || (i && find_columns(g, t, side));
-    if (mma != cu_mma_of(g->p) && side->stack) side->tile = false, side->stack = NULL; /* only pieces become wider */
+    if (mma != cu_mma_of(g->p) && side->across) side->tile = false; /* pieces alone become wider */
     if ((stacked || cu_is_across(g, t)) && !side->tile && !g->own[a]) return false;
     if (!side->tile) continue;
     side->lasting = cu_is_lasting(g, t, i);

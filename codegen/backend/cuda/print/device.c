@@ -126,14 +126,22 @@ static const char both[] =
 static const char both_wide[] =
     "DEVICE uint32_t pack(float x, float y) { return pack_bf16(x, y); }\n"
     "struct alignas(8) copy_bytes {\n  uint32_t w[2];\n};\n"
+    "DEVICE copy_bytes bytes_apart(const uint8_t *from, int64_t step, int n) {\n  copy_bytes in = {{0, 0}};\n"
+    "#pragma unroll\n  for (int i = 0; i < 8; i++)\n    if (i < n) in.w[i / 4] |= (uint32_t)from[i * step] << (8 * (i % "
+    "4));\n  return in;\n}\n"
+    "DEVICE void put_wide(uint16_t *to, copy_bytes in) {\n"
+    "  *(copy_words *)to = copy_words{{wide_pair(in.w[0]), wide_pair(in.w[0] >> 16), wide_pair(in.w[1]), "
+    "wide_pair(in.w[1] >> 16)}};\n}\n"
     "/* A piece of bfloat16 from eight of float8, of which `n` are there; whole: those in global memory stand on 8 bytes. "
     "*/\n"
     "DEVICE void copy_wide(uint16_t *to, const uint8_t *from, int n, bool whole) {\n"
     "  PASSES(to, from, n > 0 ? n : 0, 16);\n  copy_bytes in = {{0, 0}};\n"
-    "  if (whole && n == 8)\n    in = *(const copy_bytes *)from;\n  else\n"
-    "    for (int i = 0; i < 8; i++)\n      if (i < n) in.w[i / 4] |= (uint32_t)from[i] << (8 * (i % 4));\n"
-    "  *(copy_words *)to = copy_words{{wide_pair(in.w[0]), wide_pair(in.w[0] >> 16), wide_pair(in.w[1]), "
-    "wide_pair(in.w[1] >> 16)}};\n}\n";
+    "  if (whole && n == 8)\n    in = *(const copy_bytes *)from;\n  else\n    in = bytes_apart(from, 1, n);\n"
+    "  put_wide(to, in);\n}\n"
+    "/* The same of those `step` from each other. */\n"
+    "DEVICE void copy_wide_apart(uint16_t *to, const uint8_t *from, int64_t step, int n) {\n"
+    "#pragma unroll\n  for (int i = 0; i < 8; i++) PASSES(to + i, from + i * step, i < n, 2);\n"
+    "  put_wide(to, bytes_apart(from, step, n));\n}\n";
 
 /* Of stacked rows whose channels are not neighbours. */
 static const char both_apart[] =

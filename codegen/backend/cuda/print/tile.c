@@ -156,7 +156,7 @@ static void stacked_origin(c_printer *c, const ir_stmt *s, const ir_buffer *to) 
   c_line(c, "const bool whole = ((uintptr_t)from");
   for (int r = 0; r < to->rank - 1; r++)
     fputs(" | (uintptr_t)", c->out), stride(c, from, r), fputs(" * sizeof *from", c->out);
-  fputs(") % 16 == 0;\n", c->out);
+  fprintf(c->out, ") %% %d == 0;\n", is_widened(c, s) ? per_piece(to) : 16);
 }
 
 /* "const int64_t x1 = .., x2 = ..;": where the row is along each rank; "const bool there = ..": whether it is in the
@@ -197,7 +197,8 @@ static void stacked(c_printer *c, const ir_stmt *s, const ir_buffer *to, const c
   fprintf(c->out, "const int row = i %s %" PRId64 ", piece = i %s %" PRId64 ";\n", apart ? "%" : "/",
           apart ? t->rows : t->pieces, apart ? "/" : "%", apart ? t->rows : t->pieces);
   stacked_row(c, s, to);
-  c_line(c, apart ? "copy_apart(&" : "copy_piece(&");
+  c_line(c, is_widened(c, s) ? "copy_wide" : "copy");
+  fputs(apart ? "_apart(&" : is_widened(c, s) ? "(&" : "_piece(&", c->out);
   fprintf(c->out, "%s[((", to->id), c_atom(c->out, c->p, s->copy.slot);
   fprintf(c->out, ") * %" PRId64 " + spot<%" PRId64 ", %d, %d>(0, row, piece)) * %d],\n%*sthere ? from",
           t->rows * t->pitch, t->pitch, t->shift, t->mask, per, 2 * c->depth + 11, "");
