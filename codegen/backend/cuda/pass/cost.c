@@ -38,7 +38,7 @@ static const double ring_divided = 10;
 /* Of a piece whose row does not begin on 16 bytes: by four words; or, where half of the rows begin on a half of a word,
  * by shifted ones, too, as a warp has rows of both kinds (counted in products of 4094^3 and 4095 x 4093 x 4091 for
  * sm_80); element by element.  Passes of the memory of blocks, of which a warp's words each use a quarter. */
-static const double piece_widened = 30;
+static const double piece_widened = 20;
 static const double piece_words = 15, piece_shifted = 35, piece_elements = 9, words_passes = 4, shifted_passes = 9;
 /* From this share of the multiprocessors on they get the outermost memory's whole rate; fewer get less, in proportion.
  * Not measured: it gives a product of 64 x 4096 x 4096 in 64 blocks on an H100 the 17 to 22 us that are expected of it

@@ -139,6 +139,8 @@ enum {
   /* Loads on their way to registers at most: nvcc unrolls a loop of unknown length by four, and a thread's points are
    * 32 at most; later ones wait until a register is free. */
   FLIGHT = 32,
+  /* What an instruction makes of float8, before it is added to the sums. */
+  PART = 4,
   /* A register of four bytes that do not stand side by side: each has one while it comes. */
   APART = 4,
   /* A tile that comes while others are multiplied: where it comes from, how far on the next step's is and the row's
@@ -256,7 +258,8 @@ static double of_product(const lane *t, const ir_stmt *s) {
   const ir_buffer *out = &t->p->buffers[t->p->buffer_of[op_of(t, s)->out]];
   const double rows = (double)ir_matrix_rows(out) / CU_FRAGMENT_SIDE,
                columns = (double)out->extent[out->columns] / CU_FRAGMENT_SIDE;
-  return fmin(FLIGHT + 4 * rows, operand(t, s, f->a, rows, 4) + operand(t, s, f->b, columns, 4));
+  const double parts = cu_mma_for(t->p, op_of(t, s))->kernel.a == IR_F8 ? PART : 0;
+  return parts + fmin(FLIGHT + 4 * rows, operand(t, s, f->a, rows, 4) + operand(t, s, f->b, columns, 4));
 }
 
 /* Operands that are in global memory. */

@@ -132,6 +132,8 @@ static const char both_wide[] =
     "DEVICE void put_wide(uint16_t *to, copy_bytes in) {\n"
     "  *(copy_words *)to = copy_words{{wide_pair(in.w[0]), wide_pair(in.w[0] >> 16), wide_pair(in.w[1]), "
     "wide_pair(in.w[1] >> 16)}};\n}\n"
+    "DEVICE void copy_eight(uint16_t *to, const uint8_t *from, int n) {\n  PASSES(to, from, n, 16);\n"
+    "  put_wide(to, *(const copy_bytes *)from);\n}\n"
     "/* A piece of bfloat16 from eight of float8, of which `n` are there; whole: those in global memory stand on 8 bytes. "
     "*/\n"
     "DEVICE void copy_wide(uint16_t *to, const uint8_t *from, int n, bool whole) {\n"

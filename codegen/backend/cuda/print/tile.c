@@ -82,8 +82,8 @@ static void by_rows(c_printer *c, const ir_stmt *s, const cu_tile *t, int64_t at
           " * %d, %d);\n",
           t->pieces, t->pieces, per, per);
   c_indent(c);
-  fprintf(c->out, "const %s *at = from + row * stride + thread %% %" PRId64 " * %d;\n", c_type(to->type), t->pieces,
-          per);
+  fprintf(c->out, "const %s *at = from + row * stride + thread %% %" PRId64 " * %d;\n",
+          c_type(c->p->buffers[s->copy.from].type), t->pieces, per);
   c_indent(c);
   fprintf(c->out, "%s *const place = &%s[((", c_type(to->type), to->id), c_atom(c->out, c->p, s->copy.slot);
   fprintf(c->out, ") * %" PRId64 " + spot<%" PRId64 ", %d, %d>(0, row, thread %% %" PRId64 ")) * %d];\n",
@@ -93,18 +93,18 @@ static void by_rows(c_printer *c, const ir_stmt *s, const cu_tile *t, int64_t at
           16 / per);
   c_line(c, "(void)here, (void)bytes;\n");
   const int lengths = cu_lengths_of(c->p, s, t);
-  if (lengths == (CU_FULL | CU_SOME)) {
+  const bool wide = is_widened(c, s);
+  if (wide || lengths == (CU_FULL | CU_SOME)) {
     c_indent(c);
     fprintf(c->out, "if (whole && rows >= %" PRId64 " && columns >= %" PRId64 ") {\n", t->rows, t->pieces * per);
-    turns(c, t, per, at_once, "16", "16"); /* a constant length: few instructions a piece */
-    c_line(c, "} else ");
-    fputs("if (whole) {\n", c->out);
-  } else {
-    c_line(c, "if (whole) {\n");
+    turns(c, t, per, at_once, wide ? "eight" : "16", wide ? "8" : "16"); /* a constant length: few instructions a piece */
   }
-  turns(c, t, per, at_once, "16", lengths == CU_FULL ? "16" : "here ? bytes : 0");
+  if (!wide) {
+    c_line(c, lengths == (CU_FULL | CU_SOME) ? "} else if (whole) {\n" : "if (whole) {\n");
+    turns(c, t, per, at_once, "16", lengths == CU_FULL ? "16" : "here ? bytes : 0");
+  }
   c_line(c, "} else {\n");
-  turns(c, t, per, at_once, "elements", "here ? left : 0");
+  turns(c, t, per, at_once, wide ? "wide" : "elements", wide ? "here ? left : 0, whole" : "here ? left : 0");
   c_line(c, "}\n");
 }
 
@@ -314,7 +314,7 @@ void cu_tile_copy(c_printer *c, const ir_stmt *s) {
           is_widened(c, s) ? per_piece(to) : 16);
   c_line(c, "if (rows > 0 && columns > 0) {\n");
   c->depth++;
-  if (cu_is_by_rows(&t) && !is_widened(c, s))
+  if (cu_is_by_rows(&t))
     by_rows(c, s, &t, at_once);
   else
     by_pieces(c, s, &t);
