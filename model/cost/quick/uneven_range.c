@@ -79,13 +79,11 @@ static tf_ival reach(tf_uneven_summing *j, const tf_strands *d, const chosen *s,
 
 static int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 
-/* Leaves the digits, of those from `first` on, at which a read that moves by so much a digit stays inside. */
+/* Leaves the digits, of those from `first` on, at which a read that moves by so much a digit stays inside.  A read that
+ * none moves is the same at all, whatever a border cuts of it. */
 static void keep_inside(const tf_even_range *r, tf_ival at, int64_t by, int64_t first, tf_digits *ok) {
   int64_t low = r->from - at.lo, high = r->to - at.lo - at.len; /* low <= by (digit - first) <= high */
-  if (by == 0) {
-    if (low > 0 || high < 0) ok->last = ok->first - 1;
-    return;
-  }
+  if (by == 0) return;
   const int64_t a = by > 0 ? -floor_div(-low, by) : -floor_div(-high, by);
   const int64_t b = by > 0 ? floor_div(high, by) : floor_div(low, by);
   if (first + a > ok->first) ok->first = first + a;
