@@ -272,7 +272,7 @@ static void ask_home(struct tf_model *m, const int *z) {
   for (int k = 0; k < path->n; k++)
     q->skip |= (uint64_t)tf_plan_brings(p, *z, path->loops[k]) << k;
   const tf_retain *h = home_decider(p, *z);
-  q->bounded = !h && !p->unlike;
+  q->bounded = !p->unlike; /* what a run makes is part of what it needs */
   for (int r = 0; r < p->wl->ops[o].n_out_dims; r++) {
     const uint64_t all = path->n ? ~UINT64_C(0) >> (TF_MAX_PATH - path->n) : 0;
     ask_rank(m, *z, *z, r, h ? all : tf_dim_mask(p, o, p->wl->ops[o].dims[r], node));
@@ -355,7 +355,7 @@ static bool widen_by(breadth *b) {
 static bool widen_inside(breadth *b) {
   int64_t *fixed = b->m->scratch.fixed;
   tf_sum sum;
-  if (!b->n || b->m->plan->unlike || b->m->plan->n_retains) return true;
+  if (!b->n || b->m->plan->unlike) return true;
   b->m->ev.noclip = true;
   bool ok = tf_sum_over(&b->m->ev, &b->m->scratch, b->at, NULL, false, TF_OVER_WIDTH, &sum);
   b->m->ev.noclip = false;
@@ -374,7 +374,8 @@ static bool widen(breadth *b, int i) {
   if (i == b->n) return widen_by(b);
   bool ok = true;
   fixed[b->loops[i]] = 0;
-  for (int64_t n = tf_turns(&b->m->ev, b->loops[i], fixed), t = 0; t < n && ok; t++) {
+  for (int64_t n = tf_turns(&b->m->ev, b->loops[i], fixed), t = 0; t < n && ok;
+       t = tf_most_next(b->m, b->loops[i], t, n)) {
     fixed[b->loops[i]] = t;
     ok = widen(b, i + 1);
   }
