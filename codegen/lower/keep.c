@@ -256,7 +256,7 @@ void lower_keep(lowering *w, int n, int o) {
   bool any = false;
   if (lower_failed(w)) return;
   for (int r = 0; r < op->n_out_dims; r++) {
-    need[r] = made[r] = lower_demand(w, op->out, r, n, false);
+    need[r] = made[r] = lower_demand(w, op->out, r, n, LOWER_ASKED);
     any |= moves(&need[r]);
   }
   int buffer = open_buffer(w, op->out, need);

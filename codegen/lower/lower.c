@@ -50,7 +50,7 @@ static void open_homes(lowering *w, int n) {
     if (lower_is_narrow(w, z)) b->type = w->p->machine.data, w->narrow[z] = i;
     b->words = b->role == IR_LASTING ? b->words : 1;
     for (int r = 0; r < b->rank; r++) {
-      ir_range v = lower_demand(w, z, r, n, true);
+      ir_range v = lower_demand(w, z, r, n, LOWER_HELD);
       if (b->role == IR_LASTING) continue;
       b->extent[r] = v.most;
       b->base[r] = v.lo;

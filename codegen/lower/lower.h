@@ -117,8 +117,11 @@ void lower_span_let(lowering *w, int var, const ir_expr *e);
 ir_range lower_split(lowering *w, const char *name, ir_range r, ir_atom digit, int64_t step, int64_t trip);
 /* The range that an index covers while its dims are in the ranges of op; not clipped. */
 ir_range lower_index(lowering *w, int op, const tf_index *ix);
-/* Rank r of tensor z: the range that ops below node n touch, clipped to the tensor. */
-ir_range lower_demand(lowering *w, int z, int r, int n, bool with_maker);
+/* Of tensor z what its readers ask of the op that makes it: an element, where a read is padding alone; what they touch;
+ * that and what the maker makes. */
+typedef enum { LOWER_ASKED, LOWER_TOUCHED, LOWER_HELD } lower_need;
+/* Rank r of tensor z: the range that ops below node n need, clipped to the tensor. */
+ir_range lower_demand(lowering *w, int z, int r, int n, lower_need need);
 /* The range, made empty while another range of the op is empty; dim `but` is not considered. */
 ir_range lower_unless_idle(lowering *w, int op, ir_range v, int but);
 

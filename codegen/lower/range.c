@@ -132,12 +132,24 @@ ir_range lower_unless_idle(lowering *w, int op, ir_range v, int but) {
   return v;
 }
 
-ir_range lower_demand(lowering *w, int z, int r, int n, bool with_maker) {
+/* What op's read v asks of rank r of what another op makes. */
+static ir_range ask(lowering *w, const tf_tensor *z, int r, int op, ir_range v) {
+  const bool runs = v.never_empty;
+  const int64_t lo = z->lo[r], end = lo + z->extent[r];
+  v = clip(w, z, r, v);
+  if (z->producer < 0 || z->pad[r] == 0 || v.never_empty) return v;
+  if (lower_span_of(w, v.lo).last >= end) v.lo = lower_min(w, "lo", v.lo, ir_number(end - 1));
+  if (lower_span_of(w, v.hi).first <= lo) v.hi = lower_max(w, "hi", v.hi, ir_number(lo + 1));
+  v.never_empty = runs;
+  return runs ? v : lower_unless_idle(w, op, v, -1);
+}
+
+ir_range lower_demand(lowering *w, int z, int r, int n, lower_need need) {
   const tf_plan *p = w->plan;
   const tf_tensor *t = &p->wl->tensors[z];
   ir_range v = {.most = 0, .lo = ir_number(0), .hi = ir_number(0)};
   bool any = false;
-  if (with_maker && t->producer >= 0) {
+  if (need == LOWER_HELD && t->producer >= 0) {
     v = *lower_range(w, t->producer, p->wl->ops[t->producer].dims[r]);
     any = true;
   }
@@ -146,7 +158,8 @@ ir_range lower_demand(lowering *w, int z, int r, int n, bool with_maker) {
     if (!tf_plan_above(p, n, p->tree->op_node[t->consumers[i]])) continue;
     for (int k = 0; k < op->n_reads; k++) {
       if (op->reads[k].tensor != z) continue;
-      ir_range one = clip(w, t, r, lower_index(w, t->consumers[i], &op->reads[k].index[r]));
+      ir_range one = lower_index(w, t->consumers[i], &op->reads[k].index[r]);
+      one = need == LOWER_ASKED ? ask(w, t, r, t->consumers[i], one) : clip(w, t, r, one);
       const tf_index *ix = &op->reads[k].index[r];
       if (t->n_consumers > 1 || op->n_reads > 1 || ix->n_terms > 1)
         one = lower_unless_idle(w, t->consumers[i], one, -1);

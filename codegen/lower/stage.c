@@ -99,12 +99,12 @@ static void stage(lowering *w, int n, int z) {
   lower_infer(w, n);
   const lower_mark mark = lower_guard_nonempty(w, n, z); /* a tile without points is not entered */
   for (int r = 0; r < t->rank; r++)
-    now[r] = lower_demand(w, z, r, n, false);
+    now[r] = lower_demand(w, z, r, n, LOWER_TOUCHED);
   if (w->p->buffers[i].slots > 1) {
     step_ahead(w, n, chain_start(p, n, z), &last);
     lower_infer(w, n);
     for (int r = 0; r < t->rank; r++)
-      ahead[r] = lower_demand(w, z, r, n, false);
+      ahead[r] = lower_demand(w, z, r, n, LOWER_TOUCHED);
   }
   memcpy(w->cur, before, ranges * sizeof *before);
   ir_stmt *s = lower_add(w, IR_STAGE);

@@ -248,7 +248,6 @@ static bool sizes_do(const tf_model *m) { return m->fits_first && !m->open && !m
 /* Counts trip counts that do not divide evenly: by sums over classes, or by a walk where these do not apply.  *misfit:
  * it does not fit, and is not counted. */
 static bool count(tf_model *m, bool closed, tf_result *out, bool *misfit) {
-  m->ev.irregular |= m->plan->cuts && tf_border_empties(m);
   m->ev.irregular |= tf_touches_part(&m->ev, &m->scratch);
   m->ev.irregular |= tf_leaders_part(&m->ev, &m->scratch);
   m->ev.irregular |= m->plan->skips && !m->all_points && tf_skip_uneven(&m->ev);

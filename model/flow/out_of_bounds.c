@@ -4,7 +4,8 @@
 #include "model/flow/range.h"
 #include "model/input/dims.h"
 
-tf_ends tf_overreach(const tf_workload *wl, tf_read_below at, int r) {
+/* How far the read reaches beyond the tensor along rank r, at either end. */
+static tf_ends overreach(const tf_workload *wl, tf_read_below at, int r) {
   const tf_tensor *z = &wl->tensors[at.tensor];
   const tf_index *ix = &wl->ops[at.op].reads[at.ref].index[r];
   tf_ival v = {ix->c, 1};
@@ -45,7 +46,7 @@ bool tf_find_lost(tf_arena *a, tf_plan *p) {
     for (int r = 0; r < z->rank; r++) {
       tf_ends own = {0, 0}, later = {0, 0};
       TF_EACH_READ (f, o, 0, at) {
-        if (z->pad[r] > 0) add_most(&own, tf_overreach(p->wl, at, r));
+        if (z->pad[r] > 0) add_most(&own, overreach(p->wl, at, r));
         add_most(&later, through(p, at, r));
       }
       p->lost[o * TF_MAX_RANK + r] =
@@ -53,9 +54,4 @@ bool tf_find_lost(tf_arena *a, tf_plan *p) {
     }
   }
   return p->lost != NULL;
-}
-
-int64_t tf_lost_of(const tf_plan *p, tf_read_below at, int r) {
-  const tf_ends e = through(p, at, r);
-  return tf_sat_add(e.before, e.after);
 }

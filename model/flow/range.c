@@ -27,14 +27,19 @@ static bool op_idle(const tf_eval *ev, int o, int n, const int64_t *dg) {
   return false;
 }
 
-static tf_ival touch_rank(const tf_eval *ev, tf_touch t, int r, int n, const int64_t *dg) {
+/* What the touch reads or writes along rank r, borders aside. */
+static tf_ival read_rank(const tf_eval *ev, tf_touch t, int r, int n, const int64_t *dg) {
   const tf_op *op = &ev->plan->wl->ops[t.op];
   bool idles = ev->exact || (ev->demand && ev->plan->made_in[t.op] >= 0);
   if (idles && !ev->whole && op_idle(ev, t.op, n, dg)) return (tf_ival){0, 0};
   if (t.ref < 0) return dim_range(ev, t.op, op->dims[r], n, dg);
-  const tf_ref *ref = &op->reads[t.ref];
-  tf_ival v = index_range(ev, t.op, &ref->index[r], n, dg);
-  return ev->noclip ? v : tf_clip(&ev->plan->wl->tensors[ref->tensor], r, v);
+  return index_range(ev, t.op, &op->reads[t.ref].index[r], n, dg);
+}
+
+static tf_ival touch_rank(const tf_eval *ev, tf_touch t, int r, int n, const int64_t *dg) {
+  const tf_ival v = read_rank(ev, t, r, n, dg);
+  if (ev->noclip || t.ref < 0) return v;
+  return tf_clip(&ev->plan->wl->tensors[ev->plan->wl->ops[t.op].reads[t.ref].tensor], r, v);
 }
 
 tf_ival tf_touch_rank(const tf_eval *ev, tf_touch t, int r, int n, const int64_t *dg) {
@@ -78,6 +83,8 @@ static bool stands_in(const tf_eval *ev, const tf_slice *s, tf_touch t, int r, c
 bool tf_slice_partly_outside(const tf_eval *ev, const tf_slice *s, int r, const int64_t *dg) {
   const tf_tensor *z = &ev->plan->wl->tensors[s->tensor];
   bool inside = false, outside = false;
+  for (int i = 0; i < s->n_touch; i++)
+    if (s->touch[i].ref < 0) return false; /* the op that makes it makes all that the others read */
   if (s->n_touch < 2 || z->pad[r] == 0 || ev->noclip) return false;
   tf_memo_begin(ev->plan);
   for (int i = 0; i < s->n_touch; i++) {
@@ -110,24 +117,15 @@ bool tf_slice_box(const tf_eval *ev, const tf_slice *s, const int64_t *dg, tf_iv
   return any;
 }
 
-/* Whether the read lies wholly in the padding, along any rank: then it touches nothing, along the others neither. */
-static bool lies_outside(const tf_eval *ev, tf_touch t, const tf_tensor *z, int n, const int64_t *dg) {
-  for (int r = 0; r < z->rank; r++)
-    if (touch_rank(ev, t, r, n, dg).len <= 0) return true;
-  return false;
-}
-
-/* What the consumers of o below node n read of its output rank r.  Only in the walk is each read a box: sums ask rank
- * by rank, and tf_border_empties keeps from them what differs then. */
+/* What the consumers of o below node n ask of its output rank r. */
 static tf_ival demanded(const tf_eval *ev, int o, int r, int n, const int64_t *dg) {
   const tf_plan *p = ev->plan;
   tf_ival v = {0, 0};
   if (ev->made && ev->made[o] && n == p->home_scope[p->wl->ops[o].out]) return ev->made[o][r];
   const tf_tensor *z = &p->wl->tensors[p->wl->ops[o].out];
   TF_EACH_READ (p->facts, o, n, at) {
-    const tf_touch t = {at.op, at.ref};
-    if (!(ev->exact && p->cuts && !ev->noclip) || !lies_outside(ev, t, z, n, dg))
-      v = tf_hull(v, touch_rank(ev, t, r, n, dg));
+    const tf_ival one = read_rank(ev, (tf_touch){at.op, at.ref}, r, n, dg);
+    v = tf_hull(v, ev->noclip || one.len <= 0 ? one : tf_asked(z, r, one));
   }
   return v;
 }

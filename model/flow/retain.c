@@ -156,7 +156,8 @@ static bool splits_evenly(const tf_eval *ev, int l, const int64_t *zero) {
   return tf_loop_range(ev, l, zero).len == ev->trip[l] * tf_step(ev, l);
 }
 
-bool tf_retain_cut(const tf_eval *ev, int n, const int64_t *zero) {
+/* Whether some loop above node n does not divide evenly what it splits. */
+static bool cuts_above(const tf_eval *ev, int n, const int64_t *zero) {
   const tf_path *path = &ev->plan->path[n];
   for (int k = 0; k < path->n; k++)
     if (ev->trip[path->loops[k]] > 1 && ev->plan->loops[path->loops[k]].op >= 0 &&
@@ -170,7 +171,7 @@ bool tf_retain_uneven(const tf_eval *ev, const tf_retain *h, const int64_t *zero
   bool spreads = false;
   for (uint64_t left = tf_path_spatial(ev->plan, h->scope); left; left &= left - 1)
     spreads |= ev->trip[path->loops[__builtin_ctzll(left)]] > 1;
-  return spreads && tf_retain_cut(ev, h->scope, zero);
+  return spreads && cuts_above(ev, h->scope, zero);
 }
 
 /* Whether the range of some op of s depends on what runs of the retaining scope above it compute. */

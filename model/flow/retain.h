@@ -28,9 +28,6 @@ typedef struct {
 /* Fills p->retains, p->made_in, p->made_mask; sets p->irregular where only the walk applies. */
 bool tf_retain_plan(tf_arena *a, tf_plan *p);
 
-/* Whether some loop above node n does not divide evenly what it splits.  Needs steps and a setting of zeros. */
-bool tf_retain_cut(const tf_eval *ev, int n, const int64_t *zero);
-
 /* Whether instances may compute ranges of different lengths in one run of the scope: spatial loops stand above it, and
  * some loop there does not divide evenly what it splits.  Needs steps and a setting of zeros. */
 bool tf_retain_uneven(const tf_eval *ev, const tf_retain *h, const int64_t *zero);

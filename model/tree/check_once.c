@@ -62,13 +62,21 @@ static int smallest(const once *q, int r, uint64_t done) {
   return least;
 }
 
+/* Whether borders may cut what some op makes: then settings of which all is padding ask for one element both. */
+static bool borders_cut(const tf_workload *wl) {
+  for (int z = 0; z < wl->n_tensors; z++)
+    for (int r = 0; r < wl->tensors[z].rank; r++)
+      if (wl->tensors[z].producer >= 0 && wl->tensors[z].pad[r] > 0) return true;
+  return false;
+}
+
 /* The loops of which any two settings make parts of rank r without a common element: each step is as long as all that
  * loops of smaller steps reach.  0: they may overlap. */
 static uint64_t told_apart(const once *q, int r) {
   const tf_shift *s = &q->shift[q->f->dim_from[q->o] + r];
   int64_t reach = q->r->now[q->f->dim_from[q->o] + r].len;
   uint64_t done = 0;
-  if (s->mixed) return 0;
+  if (s->mixed || borders_cut(q->f->wl)) return 0;
   for (int k; (k = smallest(q, r, done)) >= 0; done |= UINT64_C(1) << k) {
     const int64_t by = moved(s, q->in[k].depth);
     int64_t far;

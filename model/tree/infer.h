@@ -49,6 +49,18 @@ static inline tf_ival tf_clip(const tf_tensor *z, int r, tf_ival v) {
   return (tf_ival){lo, end > lo ? end - lo : 0};
 }
 
+/* What is left of v, which is not empty, between from and to - 1; the element nearest to it if nothing is. */
+static inline tf_ival tf_clamped(tf_ival v, int64_t from, int64_t to) {
+  int64_t lo = v.lo < from ? from : v.lo < to ? v.lo : to - 1;
+  int64_t end = v.lo + v.len < to ? v.lo + v.len : to;
+  return (tf_ival){lo, end > lo ? end - lo : 1};
+}
+
+/* What a read of v, which is not empty, asks of the op that makes the tensor. */
+static inline tf_ival tf_asked(const tf_tensor *z, int r, tf_ival v) {
+  return tf_clamped(v, z->lo[r], z->lo[r] + z->extent[r]);
+}
+
 /* An index so far, plus one more term, coef * d, where d is not empty.  Values stay within what the workload's reader
  * has checked: the tensor and its padding. */
 static inline tf_ival tf_index_plus(tf_ival v, int64_t coef, tf_ival d) {

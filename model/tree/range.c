@@ -19,14 +19,6 @@ static tf_ival index_span(const tf_ranges *r, int o, const tf_index *x) {
   return v;
 }
 
-/* Whether an op's read takes nothing: it has no points, or the read lies wholly in the padding along some rank. */
-static bool reads_nothing(const tf_ranges *r, int o, const tf_ref *ref, const tf_tensor *z) {
-  bool nothing = is_idle(r, o);
-  for (int k = 0; k < z->rank && !nothing && !r->borderless; k++)
-    nothing = z->pad[k] > 0 && tf_clip(z, k, index_span(r, o, &ref->index[k])).len <= 0;
-  return nothing;
-}
-
 /* The interval of rank k of op o's output that the ops below node n read. */
 static tf_ival demanded(const tf_ranges *r, int o, int k, int n) {
   const tf_workload *wl = r->f->wl;
@@ -34,9 +26,9 @@ static tf_ival demanded(const tf_ranges *r, int o, int k, int n) {
   tf_ival v = {0, 0};
   TF_EACH_READ (r->f, o, n, at) {
     const tf_ref *ref = &wl->ops[at.op].reads[at.ref];
-    if (!r->per_dim && reads_nothing(r, at.op, ref, z)) continue;
+    if (!r->per_dim && is_idle(r, at.op)) continue;
     const tf_ival read = index_span(r, at.op, &ref->index[k]);
-    v = tf_hull(v, r->borderless ? read : tf_clip(z, k, read));
+    v = tf_hull(v, r->borderless || read.len <= 0 ? read : tf_asked(z, k, read));
   }
   return v;
 }

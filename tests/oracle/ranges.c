@@ -87,6 +87,8 @@ bool splits_alike(oracle *o) {
   return alike;
 }
 
+static box reach_of(const oracle *o, int op, int ref, int n);
+
 static span clipped(const oracle *o, int z, int rank, span s) {
   if (unbounded(o) || o->no_borders) return s;
   int64_t lo = o->wl->tensors[z].lo[rank], end = lo + o->wl->tensors[z].extent[rank];
@@ -94,15 +96,24 @@ static span clipped(const oracle *o, int z, int rank, span s) {
   return (span){from, to > from ? to - from : 0};
 }
 
-/* What ops below n read of op's output in that rank. */
+/* The part of what a read reaches that is inside, or the element nearest to it. */
+static span nearest(const oracle *o, int z, int rank, span s) {
+  if (unbounded(o) || o->no_borders) return s;
+  const int64_t lo = o->wl->tensors[z].lo[rank], end = lo + o->wl->tensors[z].extent[rank];
+  if (s.lo >= end) return (span){end - 1, 1};
+  if (s.lo + s.len <= lo) return (span){lo, 1};
+  return clipped(o, z, rank, s);
+}
+
+/* What ops below n ask of op's output in that rank. */
 static span wanted(const oracle *o, int op, int rank, int n) {
   int z = o->wl->ops[op].out;
   span s = {0, 0};
   for (int c = 0; c < o->wl->n_ops; c++)
     for (int r = 0; r < o->wl->ops[c].n_reads && op_below(o, c, n); r++) {
       if (o->wl->ops[c].reads[r].tensor != z) continue;
-      box b = op_box(o, c, r, n);
-      if (!b.empty) s = span_of_both(s, b.rank[rank]);
+      box b = reach_of(o, c, r, n);
+      if (!b.empty) s = span_of_both(s, nearest(o, z, rank, b.rank[rank]));
     }
   return s;
 }
@@ -195,7 +206,8 @@ bool idle(const oracle *o, int op, int n) {
   return false;
 }
 
-box op_box(const oracle *o, int op, int ref, int n) {
+/* What the op reads or writes, whether or not there is such an element. */
+static box reach_of(const oracle *o, int op, int ref, int n) {
   const tf_op *p = &o->wl->ops[op];
   int z = ref < 0 ? p->out : p->reads[ref].tensor;
   span range[MAX_DIMS];
@@ -210,8 +222,17 @@ box op_box(const oracle *o, int op, int ref, int n) {
     if (ref < 0)
       b.rank[r] = range[r];
     else
-      b.rank[r] = clipped(
-          o, z, r, text ? written_span(o->wl, op, ref, r, range) : index_span(p, &p->reads[ref].index[r], range));
+      b.rank[r] = text ? written_span(o->wl, op, ref, r, range) : index_span(p, &p->reads[ref].index[r], range);
+    b.empty |= b.rank[r].len <= 0;
+  }
+  return b;
+}
+
+box op_box(const oracle *o, int op, int ref, int n) {
+  const int z = ref < 0 ? o->wl->ops[op].out : o->wl->ops[op].reads[ref].tensor;
+  box b = reach_of(o, op, ref, n);
+  for (int r = 0; ref >= 0 && r < o->wl->tensors[z].rank && !b.empty; r++) {
+    b.rank[r] = clipped(o, z, r, b.rank[r]);
     b.empty |= b.rank[r].len <= 0;
   }
   return b;

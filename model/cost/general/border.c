@@ -5,7 +5,6 @@
 #include "base/checked.h"
 #include "model/cost/general/general.h"
 #include "model/cost/general/most.h"
-#include "model/flow/out_of_bounds.h"
 #include "model/flow/retain.h"
 #include "model/input/dims.h"
 
@@ -273,7 +272,7 @@ static void ask_home(struct tf_model *m, const int *z) {
   for (int k = 0; k < path->n; k++)
     q->skip |= (uint64_t)tf_plan_brings(p, *z, path->loops[k]) << k;
   const tf_retain *h = home_decider(p, *z);
-  q->bounded = !h && !p->unlike;
+  q->bounded = !p->unlike; /* what a run makes is part of what it needs */
   for (int r = 0; r < p->wl->ops[o].n_out_dims; r++) {
     const uint64_t all = path->n ? ~UINT64_C(0) >> (TF_MAX_PATH - path->n) : 0;
     ask_rank(m, *z, *z, r, h ? all : tf_dim_mask(p, o, p->wl->ops[o].dims[r], node));
@@ -356,7 +355,7 @@ static bool widen_by(breadth *b) {
 static bool widen_inside(breadth *b) {
   int64_t *fixed = b->m->scratch.fixed;
   tf_sum sum;
-  if (!b->n || b->m->plan->unlike || b->m->plan->n_retains) return true;
+  if (!b->n || b->m->plan->unlike) return true;
   b->m->ev.noclip = true;
   bool ok = tf_sum_over(&b->m->ev, &b->m->scratch, b->at, NULL, false, TF_OVER_WIDTH, &sum);
   b->m->ev.noclip = false;
@@ -375,7 +374,8 @@ static bool widen(breadth *b, int i) {
   if (i == b->n) return widen_by(b);
   bool ok = true;
   fixed[b->loops[i]] = 0;
-  for (int64_t n = tf_turns(&b->m->ev, b->loops[i], fixed), t = 0; t < n && ok; t++) {
+  for (int64_t n = tf_turns(&b->m->ev, b->loops[i], fixed), t = 0; t < n && ok;
+       t = tf_most_next(b->m, b->loops[i], t, n)) {
     fixed[b->loops[i]] = t;
     ok = widen(b, i + 1);
   }
@@ -403,56 +403,4 @@ int64_t tf_border_width(struct tf_model *m, int n) {
     width = tf_sat_mul(width, b.most);
   }
   return width;
-}
-
-/* ---- steps without points ------------------------------------------------------------------------- */
-
-/* What the read takes along rank r below node n if its op computes a single element, loops at digits.  Where the op
- * leads there, loops further out may split what it reduces. */
-static int64_t of_one(const struct tf_model *m, tf_read_below at, int r, int n, const int64_t *digits) {
-  const tf_op *op = &m->plan->wl->ops[at.op];
-  const tf_index *ix = &op->reads[at.ref].index[r];
-  tf_ival v = {ix->c, 1};
-  for (int i = 0; i < ix->n_terms; i++) {
-    if (tf_out_rank(op, ix->terms[i].dim) >= 0) continue;
-    const tf_ival d = tf_dim_range(&m->ev, at.op, ix->terms[i].dim, n, digits);
-    if (d.len > 0) v = tf_index_plus(v, ix->terms[i].coef, d);
-  }
-  return v.len;
-}
-
-/* The shortest range that the read takes along rank r below node n, ignoring borders of what it reads: with full tiles,
- * or with those at the end of every loop, which may be shorter; less what borders cut off its op's range, but for one
- * element of it, which retention may leave, too. */
-static int64_t shortest(struct tf_model *m, tf_read_below at, int r, int n) {
-  const tf_touch t = {at.op, at.ref};
-  int64_t *digits = m->scratch.cur, full = tf_touch_rank(&m->ev, t, r, n, m->scratch.zero).len;
-  tf_last_steps(&m->ev, n, digits);
-  const int64_t cut = tf_touch_rank(&m->ev, t, r, n, digits).len, one = of_one(m, at, r, n, digits);
-  memset(digits, 0, (size_t)m->plan->n_loops * sizeof *digits);
-  const int64_t whole = cut < full ? cut : full;
-  const int64_t left = m->plan->made_in[at.op] < 0 ? whole - tf_lost_of(m->plan, at, r) : one;
-  const int64_t least = left > one ? left : one;
-  return least < whole ? least : whole;
-}
-
-bool tf_border_empties(struct tf_model *m) {
-  const tf_plan *p = m->plan;
-  bool found = false;
-  m->ev.noclip = true;
-  for (int o = 0; o < p->wl->n_ops; o++) {
-    const int z = p->wl->ops[o].out, up = p->tree->nodes[p->lead[o]].parent;
-    if (up < 0) continue;
-    /* a tile that retention shortens may have any length, but at least 1 */
-    const bool any_length = p->retained[z] && tf_retain_cut(&m->ev, up, m->scratch.zero);
-    TF_EACH_READ (p->facts, o, 0, at)
-      for (int r = 0; r < p->wl->tensors[z].rank && !found; r++) {
-        const tf_ends ends = p->wl->tensors[z].pad[r] > 0 ? tf_overreach(p->wl, at, r) : (tf_ends){0, 0};
-        const int64_t over = ends.before > ends.after ? ends.before : ends.after;
-        const int both = tf_tree_common(p->tree, up, p->tree->op_node[at.op]);
-        found = over > 0 && (any_length || shortest(m, at, r, both) <= over);
-      }
-  }
-  m->ev.noclip = false;
-  return found;
 }

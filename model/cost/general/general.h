@@ -34,6 +34,4 @@ void tf_border_homes(struct tf_model *m);
 /* The longest range of dim d at op o's leaf. */
 int64_t tf_border_range(struct tf_model *m, int o, int d);
 int64_t tf_border_width(struct tf_model *m, int n);
-/* Whether an op may have no points in a whole step, as all that is read of its output is padding. */
-bool tf_border_empties(struct tf_model *m);
 #endif

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "model/flow/retain.h"
+
 enum { MOST_LOOKS = 1 << 15 }; /* most settings of a group, and sets of settings, that are evaluated */
 
 static int lengths_of(const tf_plan *p, const tf_view *v) {
@@ -160,6 +162,16 @@ static bool promises(hunt *h, int i) {
   return !known(h, h->q->len);
 }
 
+int64_t tf_most_next(const struct tf_model *m, int l, int64_t t, int64_t n) {
+  const tf_plan *p = m->plan;
+  int64_t edge = 2 + p->reach / tf_step(&m->ev, l);
+  if (!p->n_retains) return t + 1;
+  for (int k = 0; k < p->n_retains; k++)
+    edge += p->retains[k].n_ops;
+  const int64_t middle = n / 2, last = n - edge;
+  return t + 1 < edge || t + 1 >= last ? t + 1 : t + 1 <= middle ? middle : last;
+}
+
 /* Branches over the settings of the loops from i on that pass the bound.  False: there are too many. */
 static bool descend(hunt *h, int i) {
   if (!promises(h, i)) return true;
@@ -167,7 +179,8 @@ static bool descend(hunt *h, int i) {
   int64_t *digit = &h->digits[h->loops[i]];
   bool ok = true;
   *digit = 0;
-  for (int64_t n = tf_turns(&h->m->ev, h->loops[i], h->digits), t = 0; t < n && ok; t++) {
+  for (int64_t n = tf_turns(&h->m->ev, h->loops[i], h->digits), t = 0; t < n && ok;
+       t = tf_most_next(h->m, h->loops[i], t, n)) {
     *digit = t;
     ok = h->left-- > 0 && descend(h, i + 1);
   }

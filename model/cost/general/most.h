@@ -45,6 +45,9 @@ typedef struct tf_most {
 tf_most *tf_most_new(tf_arena *a, const struct tf_model *m);
 /* Finds the Pareto front of each group.  False: too many settings; only the walk can tell. */
 bool tf_most_find(struct tf_model *m, tf_most *q);
+/* The setting of loop l, of n, to look at after t: where scopes retain, of those alike away from borders (sums.c) one.
+ */
+int64_t tf_most_next(const struct tf_model *m, int l, int64_t t, int64_t n);
 /* Length v of group g of which[first + k]. */
 static inline int64_t tf_most_len(const tf_most *q, const tf_most_group *g, int v, int k) {
   return q->front[TF_MOST_FRONT * g->first + v * g->n + k];

@@ -11,6 +11,7 @@
 
 #include "model/cost/quick/grid.h"
 #include "model/cost/quick/uneven.h"
+#include "model/tree/infer.h"
 
 enum { LOOPS = TF_MAX_PATH };
 #define MOST 0x1p60 /* limit for intermediate sums */
@@ -197,11 +198,11 @@ static bool clip_unmoved(struct tf_model *m, int i) {
   for (int k = r->first; k < r->first + r->n; k++) {
     int64_t a, b;
     tf_even_read_at(m, &m->even->reads[k], &a, &b);
-    a = a > r->from ? a : r->from;
-    b = b < r->to ? b : r->to;
-    if (a >= b) return false; /* a read of padding alone widens no other rank, either: left to the general path */
-    lo = a < lo ? a : lo;
-    end = b > end ? b : end;
+    const bool inside = a < r->to && b > r->from;
+    if (!inside && !r->made) return false; /* it widens no other rank, either: left to the general path */
+    const tf_ival v = tf_clamped((tf_ival){a, b - a}, r->from, r->to);
+    lo = v.lo < lo ? v.lo : lo;
+    end = v.lo + v.len > end ? v.lo + v.len : end;
   }
   m->lo[i] = lo;
   m->len[i] = end - lo;

@@ -283,6 +283,9 @@ int tf_even_touched(tf_even_maker *k, const tf_slice *s, int rank) {
     k->ok = false;
     return 0;
   }
+  for (int i = 0; i < s->n_touch && s->n_touch > 1 && p->wl->tensors[s->tensor].pad[rank]; i++)
+    if (s->touch[i].ref < 0) /* it makes all that the others read */
+      return tf_even_range_at(k, s->touch[i].op, p->wl->ops[s->touch[i].op].dims[rank], s->node);
   for (int i = 0; i < s->n_touch && k->ok; i++) {
     const tf_touch *t = &s->touch[i];
     const tf_op *op = &p->wl->ops[t->op];

@@ -401,8 +401,7 @@ static void begin(struct tf_model *m) {
 /* Whether it applies to the trip counts; fills what follows from these alone. */
 static bool applies(struct tf_model *m) {
   if (!m->uneven) m->uneven = tf_uneven_new(m->arena, m->plan, m->views, m->even);
-  return m->uneven && m->uneven->applies && tf_even_values(m, true) && tf_even_together(m) && tf_uneven_steps(m) &&
-         (!m->plan->cuts || tf_uneven_filled(m));
+  return m->uneven && m->uneven->applies && tf_even_values(m, true) && tf_even_together(m) && tf_uneven_steps(m);
 }
 
 bool tf_quick_sizes(struct tf_model *m) {

@@ -45,52 +45,15 @@ bool tf_uneven_cut(const tf_even *e, int range) {
 
 static int64_t size(int64_t v) { return v < 0 ? -v : v; }
 
-static int64_t shortest(const struct tf_model *m, int range);
-
-/* The shortest that a read takes, borders aside. */
-static int64_t shortest_read(const struct tf_model *m, const tf_even_read *read) {
-  int64_t len = 1;
-  for (int t = read->first; t < read->first + read->n; t++)
-    len += size(m->even->terms[t].coef) * (shortest(m, m->even->terms[t].range) - 1);
-  return len;
-}
-
-/* At least; of a tile the one at the end of an extent. */
-static int64_t shortest(const struct tf_model *m, int range) {
-  const tf_even *e = m->even;
-  const tf_even_range *r = &e->ranges[range];
-  if (r->what == TF_WHOLE) return r->len;
-  if (r->what == TF_PART) {
-    const tf_even_range *base = &e->ranges[r->base];
-    if (base->what != TF_WHOLE && !tf_uneven_fixed(base)) return 1;
-    return (m->len[r->base] - 1) % m->value[r->product] + 1;
-  }
-  if (tf_uneven_fixed(r)) return m->len[range];
-  return tf_uneven_reaches(e, r) ? 1 : shortest_read(m, &e->reads[r->first]);
-}
-
-bool tf_uneven_filled(const struct tf_model *m) {
-  const tf_even *e = m->even;
-  bool ok = true;
-  for (int i = 0; i < e->n_ranges && ok; i++) {
-    const tf_even_range *r = &e->ranges[i];
-    if (r->what != TF_HULL || !r->made || r->from == r->to) continue;
-    const tf_ival all = whole(e, r);
-    const int64_t before = r->from - all.lo, after = all.lo + all.len - r->to, over = before > after ? before : after;
-    for (int k = r->first; k < r->first + r->n && over > 0; k++)
-      ok &= shortest_read(m, &e->reads[k]) > over;
-  }
-  return ok;
-}
-
 /* Whether two settings of the loops at these positions are both cut at the lower end of range r, and so begin at one
- * place. */
+ * place; or lie beyond its upper end, where the last element stands for both. */
 static bool begin_together(const struct tf_model *m, const tf_path *path, const tf_even_range *r, uint64_t positions) {
   const tf_ival all = whole(m->even, r);
+  const int64_t before = r->from - all.lo, after = all.lo + all.len - r->to, over = before > after ? before : after;
   bool any = false;
   for (uint64_t left = r->moves & positions; left; left &= left - 1) {
     const int k = __builtin_ctzll(left), l = path->loops[k];
-    if (m->ev.trip[l] > 1) any |= size(r->shift[k] * m->value[m->even->step[l]]) <= r->from - all.lo;
+    if (m->ev.trip[l] > 1) any |= size(r->shift[k] * m->value[m->even->step[l]]) <= over;
   }
   return any;
 }

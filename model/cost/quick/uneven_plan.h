@@ -220,8 +220,6 @@ static inline int64_t tf_uneven_most(const struct tf_model *m, int range) {
   const int64_t all = r->from < r->to ? r->to - r->from : INT64_MAX;
   return m->len[range] < all ? m->len[range] : all;
 }
-/* Whether something is left of every range that borders cut, at every setting. */
-bool tf_uneven_filled(const struct tf_model *m);
 /* Whether borders may leave equal boxes of a rank to several of the instances that loops at these positions tell apart.
  */
 bool tf_uneven_meets(const struct tf_model *m, const tf_path *path, int range, uint64_t positions);

@@ -29,8 +29,8 @@ tf_ival tf_uneven_range_at(tf_uneven_summing *j, const tf_strands *d, bool then,
   for (int i = r->first; i < r->first + r->n; i++) {
     tf_ival one = read_at(j, d, then, &j->e->reads[i]);
     if (j->g->cut && r->from < r->to) {
-      one = tf_common_part(one, (tf_ival){r->from, r->to - r->from});
-      j->gave_up |= one.len <= 0 && (r->made || r->n > 1); /* padding alone */
+      one = r->made ? tf_clamped(one, r->from, r->to) : tf_common_part(one, (tf_ival){r->from, r->to - r->from});
+      j->gave_up |= one.len <= 0 && r->n > 1; /* padding alone */
     }
     all = tf_hull(all, one);
   }
