@@ -80,6 +80,12 @@ typedef struct {
   double cycles;
 } tf_node_result;
 
+/* Lines where memories have them (docs/SEMANTICS.md section 9). */
+typedef struct {
+  tf_counts *counts; /* [level * n_tensors + tensor] lines that accesses touch; no peak */
+  double *cycles;    /* [n_memories] of the banks of one instance, over the whole run */
+} tf_lines_result;
+
 /* What is left of the counts where zeros save accesses and points (docs/SEMANTICS.md section 8): expectations over all
  * ways in which the zeros may fall. */
 typedef struct {
@@ -118,6 +124,7 @@ typedef struct {
   tf_op_result *ops;       /* [n_ops] */
   tf_node_result *nodes;   /* [n_nodes] */
   const tf_kept *kept;     /* NULL: zeros save nothing; the counts are what is moved and done */
+  const tf_lines_result *lines; /* NULL: no memory has lines */
 } tf_result;
 
 typedef struct tf_model tf_model;

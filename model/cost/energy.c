@@ -1,5 +1,6 @@
 /* Energy: accesses times energy per access, points times energy per point (docs/SEMANTICS.md sections 6 and 8). */
 #include "model/cost/access.h"
+#include "model/cost/lines.h"
 #include "model/cost/zeros.h"
 
 /* Hops of one word on the mesh that feeds a memory: the mean Manhattan distance from a corner. */
@@ -14,6 +15,19 @@ static double accesses_pj(const struct tf_model *m, int level, int z) {
   const double read = tf_accessed(mem, used, c->read, bits), drain = tf_accessed(mem, used, c->drain, bits);
   const double fill = tf_accessed(mem, used, c->fill, bits), update = tf_accessed(mem, used, c->update, bits);
   return read * mem->read_pj + drain * tf_drain_pj(mem) + (fill + update) * mem->write_pj;
+}
+
+/* What they take by whole lines. */
+static double lines_pj(const struct tf_model *m, int level, int z) {
+  const tf_memory *mem = &m->plan->arch->memories[level];
+  const int at = level * m->plan->wl->n_tensors + z;
+  const tf_counts *c = &m->res.counts[at], *n = &m->lines->res.counts[at];
+  const double k = (double)m->plan->wl->tensors[z].word_bits / mem->word_bits;
+  return tf_lines_words(m, level, n->read, k * (double)c->read) * mem->read_pj +
+         tf_lines_words(m, level, n->drain, k * (double)c->drain) * tf_drain_pj(mem) +
+         (tf_lines_words(m, level, n->fill, k * (double)c->fill) +
+          tf_lines_words(m, level, n->update, k * (double)c->update)) *
+             mem->write_pj;
 }
 
 /* What they take word by word: no more than by whole accesses, and so for partial mappings, whose instances may grow.
@@ -33,7 +47,10 @@ static double level_energy(const struct tf_model *m, int level) {
     const tf_counts *c = &m->res.counts[level * p->wl->n_tensors + z];
     const double k = (double)p->wl->tensors[z].word_bits / mem->word_bits;
     const double crossing = ((double)c->fill + (double)c->drain) * hops;
-    pj += mem->access > 1 && !m->open ? accesses_pj(m, level, z) + k * crossing : k * (words_pj(mem, c) + crossing);
+    if (mem->line && !m->open)
+      pj += lines_pj(m, level, z) + k * crossing;
+    else
+      pj += mem->access > 1 && !m->open ? accesses_pj(m, level, z) + k * crossing : k * (words_pj(mem, c) + crossing);
   }
   return pj;
 }

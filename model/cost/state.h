@@ -135,6 +135,7 @@ struct tf_model {
   bool *holding;            /* [n_loops] of `bare`: steps of the loop find something of what is retained */
   bool all_points;          /* count steps that a mask would skip like others */
   struct tf_zeros *zeros;   /* zeros.h; NULL: zeros save nothing */
+  struct tf_lines *lines;   /* lines.h; NULL: no memory has lines */
   struct tf_tape *lanes;    /* quick/lanes.h; NULL: not created yet, or not applicable */
   bool lanes_made;
   struct tf_tape *uneven_lanes; /* the same for rows that leave remainders */
