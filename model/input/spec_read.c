@@ -348,7 +348,7 @@ static void read_layouts(tf_reader *r, const tf_ynode *map, const tf_arch *a, co
       tf_note(r->diags, mem->at, "the memory is given here");
       continue;
     }
-    mem->laid.list = TF_ARRAY(r->arena, tf_laid, row->value->n + 1);
+    mem->laid = (tf_laids){0, TF_ARRAY(r->arena, tf_laid, row->value->n + 1)};
     if (!mem->laid.list) {
       tf_no_memory(r);
       return;
