@@ -118,12 +118,12 @@ typedef struct {
   int n_violations;
   tf_violation violations[16];
   /* Arrays owned by the tf_model, valid until its next evaluation. */
-  tf_counts *counts;       /* [level * n_tensors + tensor] */
-  tf_level_result *levels; /* [n_memories] */
-  tf_unit_result *units;   /* [n_units] */
-  tf_op_result *ops;       /* [n_ops] */
-  tf_node_result *nodes;   /* [n_nodes] */
-  const tf_kept *kept;     /* NULL: zeros save nothing; the counts are what is moved and done */
+  tf_counts *counts;            /* [level * n_tensors + tensor] */
+  tf_level_result *levels;      /* [n_memories] */
+  tf_unit_result *units;        /* [n_units] */
+  tf_op_result *ops;            /* [n_ops] */
+  tf_node_result *nodes;        /* [n_nodes] */
+  const tf_kept *kept;          /* NULL: zeros save nothing; the counts are what is moved and done */
   const tf_lines_result *lines; /* NULL: no memory has lines */
 } tf_result;
 

@@ -65,8 +65,7 @@ bool tf_lines_up(const struct tf_model *m, int i, tf_places *p) {
 static bool add(int64_t *to, int64_t v) { return !__builtin_add_overflow(*to, v, to); }
 
 static bool add_move(tf_move *to, const tf_move *v) {
-  return add(&to->fill, v->fill) && add(&to->drain, v->drain) && add(&to->read, v->read) &&
-         add(&to->update, v->update);
+  return add(&to->fill, v->fill) && add(&to->drain, v->drain) && add(&to->read, v->read) && add(&to->update, v->update);
 }
 
 void tf_lines_add(struct tf_model *m, int i, const tf_move *lines, const tf_move *cycles) {

@@ -29,9 +29,7 @@ bool tf_lines_new(struct tf_model *m);
 void tf_lines_free(struct tf_lines *l);
 void tf_lines_clear(struct tf_model *m);
 /* Whether memory `level` has lines. */
-static inline bool tf_has_lines(const struct tf_model *m, int level) {
-  return m->plan->arch->memories[level].line > 0;
-}
+static inline bool tf_has_lines(const struct tf_model *m, int level) { return m->plan->arch->memories[level].line > 0; }
 /* How slice i lies in its own memory, or in the one that serves it; needs rank_len (or, while a walk notes, room). */
 bool tf_lines_own(const struct tf_model *m, int i, tf_places *p);
 bool tf_lines_up(const struct tf_model *m, int i, tf_places *p);

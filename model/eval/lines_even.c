@@ -91,7 +91,8 @@ static bool enters(const struct tf_model *m, job *j, const tf_reuse_case *c, con
   return !all;
 }
 
-/* Steps of a class, all settings of temporal loops; in one of `again` of them a box comes for the first time (0: never).
+/* Steps of a class, all settings of temporal loops; in one of `again` of them a box comes for the first time (0:
+ * never).
  */
 typedef struct {
   int64_t all, again;

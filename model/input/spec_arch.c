@@ -34,7 +34,8 @@ static bool check_peers(tf_arch_reader *r, const tf_ynode **v, const tf_memory *
 
 /* A memory with lines moves whole ones. */
 static bool check_line(tf_arch_reader *r, const tf_ynode **v, const tf_memory *m) {
-  static const char *const not_with[] = {"access", "format", "gating", "skipping"}, *const needs[] = {"banks", "bank-ports"};
+  static const char *const not_with[] = {"access", "format", "gating", "skipping"}, *const needs[] = {"banks",
+                                                                                                      "bank-ports"};
   const tf_ynode *line = given(&tf_memory_table, v, "line");
   bool ok = true;
   for (int i = 0; i < 4 && line; i++) {
@@ -45,7 +46,8 @@ static bool check_line(tf_arch_reader *r, const tf_ynode **v, const tf_memory *m
   }
   for (int i = 0; i < 2 && !line; i++) {
     const tf_ynode *key = given(&tf_memory_table, v, needs[i]);
-    if (key) ok = tf_fail(r->base->diags, key->at, TF_E_MISSING, "'%s' needs 'line': banks hold lines in turn", needs[i]);
+    if (key)
+      ok = tf_fail(r->base->diags, key->at, TF_E_MISSING, "'%s' needs 'line': banks hold lines in turn", needs[i]);
   }
   return ok;
 }
@@ -135,8 +137,8 @@ static bool check_with_lines(tf_arch_reader *r) {
   }
   for (int u = 0; u < a->n_units && first; u++) {
     if (!a->units[u].gating.n && !a->units[u].skipping.n) continue;
-    ok = tf_fail(r->base->diags, a->units[u].at, TF_E_KEY, "'%.60s' has rules for zeros, which are not counted beside lines",
-                 a->units[u].name);
+    ok = tf_fail(r->base->diags, a->units[u].at, TF_E_KEY,
+                 "'%.60s' has rules for zeros, which are not counted beside lines", a->units[u].name);
     tf_note(r->base->diags, first->at, "'%.60s' has lines", first->name);
   }
   return ok;

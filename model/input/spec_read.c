@@ -282,8 +282,10 @@ static bool read_laid_part(tf_reader *r, const tf_ynode *node, const tf_workload
   if (!name && !number) return tf_lex_fail(&x, "a dim, or the number of a rank");
   const int64_t rank = number ? x.tok.value.i : dim >= 0 ? rank_by_dim(wl, z, dim) : -1;
   if (rank < 0 || rank >= wl->tensors[z].rank)
-    return tf_fail(r->diags, tf_lex_at(&x), TF_E_NAME, "no rank of '%.60s' is '%.*s', or several are: ranks may be told by "
-                   "their numbers, from 0 on", wl->tensors[z].name, (int)x.tok.len, tf_lex_text(&x));
+    return tf_fail(r->diags, tf_lex_at(&x), TF_E_NAME,
+                   "no rank of '%.60s' is '%.*s', or several are: ranks may be told by "
+                   "their numbers, from 0 on",
+                   wl->tensors[z].name, (int)x.tok.len, tf_lex_text(&x));
   *p = (tf_laid_part){.rank = (int)rank, .part = TF_LAYOUT_WHOLE, .by = 1};
   tf_lex_next(&x);
   if (x.tok.kind == TF_T_END) return true;

@@ -29,17 +29,16 @@ static void list_parts(const tf_laid *l, tf_places *p) {
       continue;
     }
     const tf_laid_part *k = &l->parts[i];
-    p->part[i] = (tf_place_part){.rank = k->rank, .div = k->part == TF_LAYOUT_DIV ? k->by : 1, .mod = k->part == TF_LAYOUT_MOD ? k->by : 0};
+    p->part[i] = (tf_place_part){
+        .rank = k->rank, .div = k->part == TF_LAYOUT_DIV ? k->by : 1, .mod = k->part == TF_LAYOUT_MOD ? k->by : 0};
     if (k->part != TF_LAYOUT_WHOLE) p->cut[k->rank] = k->by;
   }
 }
 
 bool tf_places_make(const tf_memory *mem, const tf_tensor *z, const int64_t *room, tf_places *p) {
   int64_t all = 1, bits;
-  *p = (tf_places){.bits = z->word_bits,
-                   .line_bits = mem->line * mem->word_bits,
-                   .banks = mem->banks,
-                   .ports = mem->bank_ports};
+  *p = (tf_places){
+      .bits = z->word_bits, .line_bits = mem->line * mem->word_bits, .banks = mem->banks, .ports = mem->bank_ports};
   p->n_ranks = z->rank ? z->rank : 1; /* a scalar is a row of one */
   p->room[0] = p->cut[0] = 1;
   for (int r = 0; r < z->rank; r++) {

@@ -1,7 +1,7 @@
 /* Sums of lines over the settings of loops.
  *
- * Along a rank that no place crosses (it neither wraps round its room nor begins amid a part that a layout cuts off), an
- * element's address is its own plus that of the place: what counts of the place is its address modulo a line, as
+ * Along a rank that no place crosses (it neither wraps round its room nor begins amid a part that a layout cuts off),
+ * an element's address is its own plus that of the place: what counts of the place is its address modulo a line, as
  * whole lines turn banks round alike.  Along others the coordinate counts, modulo the room.  The places are gathered
  * by these figures, loop by loop. */
 #include "model/layout/sum.h"

@@ -182,8 +182,8 @@ static double leak_pj(const oracle *o) {
   return pj;
 }
 
-/* Words of memory l that `n` words of `width` bits take: whole lines, or each instance in use has its share of the bits, and takes
- * access after access until it has moved it. */
+/* Words of memory l that `n` words of `width` bits take: whole lines, or each instance in use has its share of the
+ * bits, and takes access after access until it has moved it. */
 static double taken(const oracle *o, int l, int64_t n, int width, int64_t lines) {
   const tf_memory *m = &o->arch->memories[l];
   const double whole = (double)lines * (double)m->line, plain = (double)n * width / m->word_bits;

@@ -4,9 +4,10 @@
  * --padded, --masked, --free, --spelled: only cases with padding, with masks, of workloads drawn freely, of a softmax
  * spelled in any way; --divided: with indices that divide, of which the oracle follows the text; --left-out: of masked
  * ones only those count in which a step was left out; --peers: with memories that take words from their neighbours;
- * --lines: all with memories that have lines, as one in eight has where nothing is asked for; --walk: the model walks (model/cost/exact), also where sums would count.  --file: cases that are kept, of which each
- * must be counted and walked.  --ways [KIND]: no oracle, but which way counts what (ways.h); --alone: and no walk. A
- * case that differs is printed as the YAML that `tileflow eval` reads, and saved if asked. */
+ * --lines: all with memories that have lines, as one in eight has where nothing is asked for; --walk: the model walks
+ * (model/cost/exact), also where sums would count.  --file: cases that are kept, of which each must be counted and
+ * walked.  --ways [KIND]: no oracle, but which way counts what (ways.h); --alone: and no walk. A case that differs is
+ * printed as the YAML that `tileflow eval` reads, and saved if asked. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

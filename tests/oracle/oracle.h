@@ -152,16 +152,16 @@ typedef struct {
   int whole;         /* retained intermediate that is taken in full, -1 */
   bool *leads;       /* [op * n_nodes + node] */
   /* lines (lines.c) */
-  bool lines, banks;    /* some memory has lines; what is asked for are cycles of banks */
-  int64_t *room;        /* [as extent] what m-tiles hold at most, from a walk before */
-  words *line_moved;    /* [level * n_tensors + tensor] lines */
-  words *lines_by_ref;  /* [op * 16 + reference] */
+  bool lines, banks;   /* some memory has lines; what is asked for are cycles of banks */
+  int64_t *room;       /* [as extent] what m-tiles hold at most, from a walk before */
+  words *line_moved;   /* [level * n_tensors + tensor] lines */
+  words *lines_by_ref; /* [op * 16 + reference] */
   shares *bank_own_by_node, *bank_up_by_node, *bank_up_by_ref; /* cycles of banks, as words in own_by_node .. */
-  int n_at_once;        /* accesses of one operand at one step, by the instance that serves them */
+  int n_at_once; /* accesses of one operand at one step, by the instance that serves them */
   struct at_once {
     uint64_t server;
     set read, update;
-  } *at_once; /* [MAX_SERVERS] */
+  } * at_once; /* [MAX_SERVERS] */
   /* results */
   words *moved;   /* [level * n_tensors + tensor] */
   words *by_node; /* [node * n_tensors + tensor] m-tiles: fill, drain own; read, update at the server */

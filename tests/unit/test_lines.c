@@ -3,6 +3,7 @@
 #include "base/rng.h"
 #include "model/layout/sum.h"
 #include "tests/unit/case.h"
+#include "tileflow/best.h"
 
 /* ---- sums over places ------------------------------------------------------------------------------------- */
 
@@ -47,7 +48,8 @@ static void draw(tf_rng *g, drawn *c) {
   c->mem = (tf_memory){.line = pick(g, 1, 9), .banks = pick(g, 1, 5), .bank_ports = pick(g, 1, 2), .word_bits = 8};
   c->z = (tf_tensor){.name = "A", .rank = pick(g, 1, RANKS), .word_bits = pick(g, 0, 2) ? 8 : pick(g, 3, 20)};
   const bool points = !pick(g, 0, 3);
-  c->cells = (tf_cells){.lacks = !points && !pick(g, 0, 2), .n_points = points ? pick(g, 1, 8) : 0, .points = c->points};
+  c->cells =
+      (tf_cells){.lacks = !points && !pick(g, 0, 2), .n_points = points ? pick(g, 1, 8) : 0, .points = c->points};
   for (int r = 0; r < c->z.rank; r++) {
     c->room[r] = pick(g, 1, 9);
     c->at[r] = pick(g, -9, 12);
@@ -61,7 +63,9 @@ static void draw(tf_rng *g, drawn *c) {
   for (int k = 0; k < c->n_loops; k++) {
     c->loops[k] = (tf_place_loop){.from = pick(g, 0, 1), .n = pick(g, 1, 9)};
     for (int r = 0; r < c->z.rank; r++)
-      c->loops[k].by[r] = !pick(g, 0, 1) ? 0 : pick(g, 0, 3) ? c->room[r] * pick(g, 0, 1) + pick(g, 0, 5) : pick(g, -9, 9);
+      c->loops[k].by[r] = !pick(g, 0, 1)  ? 0
+                          : pick(g, 0, 3) ? c->room[r] * pick(g, 0, 1) + pick(g, 0, 5)
+                                          : pick(g, -9, 9);
   }
   draw_layout(g, c);
 }
@@ -211,6 +215,27 @@ static void check_by_hand(const char *layout, int64_t read, double cycles) {
   case_drop(&c);
 }
 
+/* Of the same product the layout is found: A by columns. */
+static void check_found(void) {
+  char text[2000];
+  snprintf(text, sizeof text, by_hand, "");
+  test_case c = {.d = tf_diags_new()};
+  case_read(&c, text);
+  case_evaluate(&c);
+  tf_layouts_result *r = c.ok ? tf_layouts_best(c.tree, TF_LATENCY, c.d) : NULL;
+  CHECK(r != NULL);
+  if (r) {
+    CHECK_NEAR(r->value, 24, 1e-9);
+    CHECK_I64(r->arch->memories[1].laid.n, 1);
+    const tf_laid *l = r->arch->memories[1].laid.list;
+    CHECK_TEXT(l->tensor.name, "A");
+    CHECK(l->n == 2 && l->parts[0].rank == 1 && l->parts[1].rank == 0 && l->parts[1].part == TF_LAYOUT_WHOLE);
+    CHECK_I64(c.spec->arch->memories[1].laid.n, 0); /* the machine stays as it was */
+  }
+  tf_layouts_free(r);
+  case_drop(&c);
+}
+
 int main(void) {
   check_sums();
   check_large();
@@ -218,5 +243,6 @@ int main(void) {
    * lines, read (but for the first step) and drained once, updated 8 times.  No bandwidth: reads and writes apart */
   check_by_hand("", 64, 8 * 4 + 8 + 7 + 1);
   check_by_hand("layout: {B: {A: [k, m]}}\n", 16, 8 + 8 + 7 + 1);
+  check_found();
   return check_report();
 }

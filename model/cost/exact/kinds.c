@@ -1,8 +1,8 @@
 /* Which settings of spatial loops are alike. */
 #include "model/flow/kinds.h"
 
-#include "model/cost/lines.h"
 #include "model/cost/exact/store.h"
+#include "model/cost/lines.h"
 
 #include "model/flow/plan_class.h"
 #include "model/input/dims.h"
