@@ -1,6 +1,7 @@
 /* Lines and banks (docs/SEMANTICS.md section 9): sums over places against every place by itself, and figures found by
  * hand.  The oracle holds whole mappings (oracle_test --lines). */
 #include "base/rng.h"
+#include "model/eval/hooks.h"
 #include "model/layout/sum.h"
 #include "tests/unit/case.h"
 #include "tileflow/best.h"
@@ -215,6 +216,43 @@ static void check_by_hand(const char *layout, int64_t read, double cycles) {
   case_drop(&c);
 }
 
+/* ---- closed form and walk ------------------------------------------------------------------------------------ */
+
+/* More than the oracle walks: a window that slides over instances, and rings in which it lies. */
+static const char *const layouts[] = {"", "layout: {D: {I: [1/4, 0, 2, 1%4]}, B: {W: [3, 2, 1, 0], I: [1, 2, 0]}}\n",
+                                      "layout: {D: {O: [2, 0/8, 1, 0%8]}, B: {O: [2, 1, 0], I: [2, 0, 1/3, 1%3]}}\n"};
+static const char window[] = "architecture:\n"
+                             "  memories:\n"
+                             "  - {name: D, line: 24}\n"
+                             "  - {name: B, line: 8, banks: 6, bank-ports: 2, mesh: [2, 2]}\n"
+                             "  compute: [{name: u, ops: [mac], mesh: [4, 4], network: {multicast: false}}]\n"
+                             "workload:\n"
+                             "  dims: {k: 8, c: 8, p: 8, q: 6, r: 3, s: 3}\n"
+                             "  ops: ['O[k,p,q] += I[c,2*p+r,q+s] * W[k,c,r,s]']\n"
+                             "%s"
+                             "mapping: |\n"
+                             "  D for p=2 k=1 q=1 c=2 spatial q=2@x k=2@y\n"
+                             "    B for p=2 q=3 r=3 c=2 spatial k=4@x p=2@y\n"
+                             "      B for s=3 spatial c=2@y\n"
+                             "        op O\n";
+
+static void check_walk(const char *layout) {
+  char text[2000];
+  snprintf(text, sizeof text, window, layout);
+  test_case sums = {.d = tf_diags_new()}, walk = {.d = tf_diags_new()};
+  case_read(&sums, text);
+  case_read(&walk, text);
+  if (!sums.model) case_complain(sums.d);
+  if (walk.model) tf_model_to_walk(walk.model);
+  CHECK(case_evaluate(&sums) && case_evaluate(&walk) && tf_model_quick(sums.model) && !tf_model_quick(walk.model));
+  for (int i = 0; sums.ok && walk.ok && i < 2 * sums.spec->workload->n_tensors; i++)
+    CHECK(!memcmp(&sums.r.lines->counts[i], &walk.r.lines->counts[i], sizeof sums.r.lines->counts[i]));
+  for (int l = 0; sums.ok && walk.ok && l < 2; l++)
+    CHECK_NEAR(sums.r.lines->cycles[l], walk.r.lines->cycles[l], 1e-9);
+  case_drop(&sums);
+  case_drop(&walk);
+}
+
 /* Of the same product the layout is found: A by columns. */
 static void check_found(void) {
   char text[2000];
@@ -244,5 +282,7 @@ int main(void) {
   check_by_hand("", 64, 8 * 4 + 8 + 7 + 1);
   check_by_hand("layout: {B: {A: [k, m]}}\n", 16, 8 + 8 + 7 + 1);
   check_found();
+  for (int i = 0; i < 3; i++)
+    check_walk(layouts[i]);
   return check_report();
 }
