@@ -10,7 +10,7 @@
 
 static int pick(tf_rng *g, int lo, int hi) { return lo + (int)tf_rng_below(g, (uint32_t)(hi - lo + 1)); }
 
-enum { MOST_LINES = 1 << 14, RANKS = 3 };
+enum { MOST_LINES = 1 << 12, RANKS = 3 };
 
 /* A memory and a tensor in it: how it lies, its room. */
 typedef struct {
@@ -150,7 +150,7 @@ static void check_sums(void) {
   tf_rng g = tf_rng_new(5, 9);
   tf_line_set set = {.n = 0};
   int differ = 0;
-  for (int k = 0; k < 4000; k++) {
+  for (int k = 0; k < 2000; k++) {
     static drawn c;
     tf_places p;
     tf_touched sum;
