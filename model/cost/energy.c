@@ -1,6 +1,5 @@
 /* Energy: accesses times energy per access, points times energy per point (docs/SEMANTICS.md sections 6 and 8). */
 #include "model/cost/access.h"
-#include "model/cost/lines.h"
 #include "model/cost/zeros.h"
 
 /* Hops of one word on the mesh that feeds a memory: the mean Manhattan distance from a corner. */
@@ -17,16 +16,21 @@ static double accesses_pj(const struct tf_model *m, int level, int z) {
   return read * mem->read_pj + drain * tf_drain_pj(mem) + (fill + update) * mem->write_pj;
 }
 
+/* Words of the memory that so many lines take, no fewer than those asked for. */
+static double line_words(const tf_memory *mem, int64_t lines, double words) {
+  const double whole = (double)lines * (double)mem->line;
+  return whole > words ? whole : words;
+}
+
 /* What they take by whole lines. */
 static double lines_pj(const struct tf_model *m, int level, int z) {
   const tf_memory *mem = &m->plan->arch->memories[level];
   const int at = level * m->plan->wl->n_tensors + z;
   const tf_counts *c = &m->res.counts[at], *n = &m->lines->res.counts[at];
   const double k = (double)m->plan->wl->tensors[z].word_bits / mem->word_bits;
-  return tf_lines_words(m, level, n->read, k * (double)c->read) * mem->read_pj +
-         tf_lines_words(m, level, n->drain, k * (double)c->drain) * tf_drain_pj(mem) +
-         (tf_lines_words(m, level, n->fill, k * (double)c->fill) +
-          tf_lines_words(m, level, n->update, k * (double)c->update)) *
+  return line_words(mem, n->read, k * (double)c->read) * mem->read_pj +
+         line_words(mem, n->drain, k * (double)c->drain) * tf_drain_pj(mem) +
+         (line_words(mem, n->fill, k * (double)c->fill) + line_words(mem, n->update, k * (double)c->update)) *
              mem->write_pj;
 }
 

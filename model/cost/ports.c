@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/cost/lines.h"
+#include "model/cost/state.h"
 
 /* Adds the words of every slice to the node that causes them. */
 static void add_slices(struct tf_model *m) {
@@ -84,7 +84,6 @@ void tf_ports_fill(struct tf_model *m) {
       m->below[k->up].write += m->below[i].write;
     }
   }
-  if (m->lines) tf_lines_ports(m);
 }
 
 /* What a pass moves, less what has passed before the m-tile `first` begins. */

@@ -348,6 +348,7 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
   tf_resources(m, out);
   tf_parts_fill(m);
   tf_networks(m);
+  if (m->lines) tf_lines_ports(m);
   tf_latency(m, out);
   tf_energy(m, out);
   summarize(m, out);

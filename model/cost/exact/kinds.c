@@ -2,7 +2,6 @@
 #include "model/flow/kinds.h"
 
 #include "model/cost/exact/store.h"
-#include "model/cost/lines.h"
 
 #include "model/flow/plan_class.h"
 #include "model/input/dims.h"

@@ -9,7 +9,7 @@
 
 #include "model/cost/exact/hand.h"
 #include "model/cost/exact/leap.h"
-#include "model/cost/lines.h"
+#include "model/cost/exact/lines.h"
 #include "model/flow/plan_class.h"
 #include "model/flow/range_memo.h"
 #include "model/flow/retain.h"

@@ -1,5 +1,5 @@
 /* Lines that accesses touch, access by access where a walk notes them, and what they take of a memory's time. */
-#include "model/cost/lines.h"
+#include "model/cost/exact/lines.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -185,14 +185,8 @@ void tf_lines_step(struct tf_model *m, int i) {
 
 static tf_ports sum_of(tf_ports a, tf_ports b) { return (tf_ports){a.read + b.read, a.write + b.write}; }
 
-/* Reads and writes take turns where the memory has one port. */
-static double time_of(const tf_memory *mem, tf_ports w) {
-  if (mem->one_port) return w.read + w.write;
-  return w.read > w.write ? w.read : w.write;
-}
-
 static tf_ports busier(const tf_memory *mem, tf_ports a, tf_ports b) {
-  if (mem->one_port) return time_of(mem, a) > time_of(mem, b) ? a : b;
+  if (mem->one_port) return tf_bank_time(mem, a) > tf_bank_time(mem, b) ? a : b;
   return (tf_ports){a.read > b.read ? a.read : b.read, a.write > b.write ? a.write : b.write};
 }
 
@@ -224,7 +218,7 @@ static void tell(struct tf_model *m) {
   }
   for (int l = 0; l < p->arch->n_memories; l++) {
     const int pass = tf_pass_of(m->views, 0, l);
-    r->cycles[l] = pass < 0 ? 0 : time_of(&p->arch->memories[l], m->lines->below[pass]);
+    r->cycles[l] = pass < 0 ? 0 : tf_bank_time(&p->arch->memories[l], m->lines->below[pass]);
   }
 }
 
@@ -245,13 +239,4 @@ void tf_lines_ports(struct tf_model *m) {
       x->below[k->up] = sum_of(x->below[k->up], x->below[i]);
   }
   tell(m);
-}
-
-double tf_lines_time(const struct tf_model *m, int pass) {
-  return time_of(&m->plan->arch->memories[m->views->passes[pass].level], m->lines->below[pass]);
-}
-
-double tf_lines_words(const struct tf_model *m, int level, int64_t lines, double words) {
-  const double whole = (double)lines * (double)m->plan->arch->memories[level].line;
-  return whole > words ? whole : words;
 }
