@@ -1,6 +1,7 @@
 /* The command line: exit status, what the user asked for, what one run holds. */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
+#include "tileflow/best.h"
 #include "tileflow/solve.h"
 #include "tileflow/why.h"
 
@@ -101,6 +102,7 @@ typedef struct {
   cli_starts starts;
   int64_t spent; /* evaluations already spent before the search began */
   tf_search_result *search;
+  tf_layouts_result *layouts; /* of the mapping found; NULL: no memory has lines, or it was given */
 } cli_session;
 
 /* New diagnostics; NULL where memory ran out, which has been told. */

@@ -140,6 +140,9 @@ static const struct {
             {DRAW_MEMORY, "leakage", 3, picojoules},
             {DRAW_MEMORY, "power-gated", 4, truth},
             {DRAW_MEMORY, "access", 3, line},
+            {DRAW_MEMORY, "line", -1, line}, /* not beside access and zeros; gen_input.c draws them */
+            {DRAW_MEMORY, "banks", -1, line},
+            {DRAW_MEMORY, "bank-ports", -1, line},
             {DRAW_MEMORY, "latency", 3, cycles},
             {DRAW_MEMORY, "issue", 3, cycles},
             {DRAW_MEMORY, "double-buffered", 3, truth},

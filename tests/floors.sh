@@ -26,6 +26,7 @@ BEGIN {
   room["model/yaml"] = 1
   room["model/input/table"] = 2.1; room["model/input/cut"] = 2.1; room["model/input"] = 2.2; room["model/identity"] = 2.3
   room["model/sparse"] = 2.3
+  room["model/layout"] = 2.3
   room["model/tree"] = 3
   room["model/schema"] = 3.1 # of files, for editors: words of mappings, too
   room["grad"] = 3

@@ -88,6 +88,8 @@ static void print_next_step(const tf_planned *p, const job *r, bool skips) {
   if (tf_zeros_matter(p->tree->arch, p->tree->workload))
     puts(skips ? "Where the mapping skips zeros that fall n of m, products multiply only what is not zero."
                : "The kernel computes every point: zeros save it nothing.");
+  if (tf_arch_lines(p->tree->arch))
+    puts("The kernel lays out its copies by itself: 'layout' and lines of memories are not followed.");
   if (is_read(r->o))
     printf("%s: %s for %s.  Next: read %s/hints.txt, or hints.json\n", r->o->out, p->tree->workload->name, of,
            r->o->out);

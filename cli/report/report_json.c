@@ -93,6 +93,12 @@ static void put_range(json_t *o, const char *key, bool any, const tf_margin *r) 
   if (any) json_object_set_new(o, key, json_pack("[o, o]", cli_json_real(r->low), cli_json_real(r->high)));
 }
 
+static json_t *lines_of(const tf_counts *c) {
+  json_t *out = json_object();
+  set_counts(out, c);
+  return out;
+}
+
 static json_t *level(const cli_session *s, int l) {
   const tf_memory *m = &s->spec->arch->memories[l];
   const tf_level_result *r = &s->result.levels[l];
@@ -105,6 +111,7 @@ static json_t *level(const cli_session *s, int l) {
     set_counts(one, c);
     json_object_set_new(one, "peak_words", json_integer(c->peak));
     json_object_set_new(one, "word_bits", json_integer(wl->tensors[z].word_bits));
+    if (m->line) json_object_set_new(one, "lines", lines_of(&s->result.lines->counts[l * wl->n_tensors + z]));
     if (wl->tensors[z].ranged)
       json_object_set_new(one, "range",
                           json_pack("[I, I]", (json_int_t)wl->tensors[z].least, (json_int_t)wl->tensors[z].most));
@@ -128,6 +135,7 @@ static json_t *level(const cli_session *s, int l) {
   json_object_set_new(out, "word_bits", json_integer(m->word_bits));
   json_object_set_new(out, "bits", bits_moved(s, l));
   json_object_set_new(out, "tensors", tensors);
+  if (m->line) json_object_set_new(out, "bank_cycles", cli_json_real(s->result.lines->cycles[l]));
   if (m->parts.n) json_object_set_new(out, "parts", parts_of(m, r));
   json_object_set_new(out, "machine", machine_memory(s->spec->arch, l));
   return out;

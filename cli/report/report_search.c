@@ -14,7 +14,32 @@ static void put_indented(const char *text, cli_text *out) {
   }
 }
 
+static void put_layout(const tf_laid *l, cli_text *out) {
+  static const char how[] = {[TF_LAYOUT_DIV] = '/', [TF_LAYOUT_MOD] = '%'};
+  cli_printf(out, "    %s: [", l->tensor.name);
+  for (int i = 0; i < l->n; i++) {
+    const tf_laid_part *p = &l->parts[i];
+    cli_printf(out, "%s%d", i ? ", " : "", p->rank);
+    if (p->part != TF_LAYOUT_WHOLE) cli_printf(out, "%c%lld", how[p->part], (long long)p->by);
+  }
+  cli_printf(out, "]\n");
+}
+
+/* The section `layout` of what was found: ranks by their numbers. */
+static void put_layouts(const cli_session *s, cli_text *out) {
+  bool any = false;
+  for (int l = 0; s->layouts && l < s->spec->arch->n_memories; l++) {
+    const tf_memory *m = &s->spec->arch->memories[l];
+    if (!m->laid.n) continue;
+    cli_printf(out, "%s  %s:\n", any ? "" : "layout:\n", m->name);
+    any = true;
+    for (int i = 0; i < m->laid.n; i++)
+      put_layout(&m->laid.list[i], out);
+  }
+}
+
 void cli_mapping_yaml(const cli_session *s, cli_text *out) {
+  put_layouts(s, out);
   char *text = tf_tree_text(s->tree);
   cli_printf(out, "mapping: |\n");
   put_indented(text, out);

@@ -226,6 +226,41 @@ static void put_networks(const cli_session *s, cli_text *out) {
   cli_table_end(&t, out);
 }
 
+/* ---- lines and banks ---------------------------------------------------------------- */
+/* Lines of one tensor in a memory, and the share of their words that is asked for. */
+static void put_lines_of(const cli_session *s, int l, int z, cli_table *t) {
+  const tf_memory *m = &s->spec->arch->memories[l];
+  const int at = l * s->spec->workload->n_tensors + z;
+  const tf_counts *c = &s->result.counts[at], *n = &s->result.lines->counts[at];
+  const double words = ((double)c->fill + (double)c->read + (double)c->update + (double)c->drain) *
+                       s->spec->workload->tensors[z].word_bits / m->word_bits;
+  const double lines = (double)n->fill + (double)n->read + (double)n->update + (double)n->drain;
+  if (lines <= 0) return;
+  cli_cell(t, "%s", m->name);
+  cli_cell(t, "%s", s->spec->workload->tensors[z].name);
+  cli_cell(t, "%s", cli_count(n->fill).s);
+  cli_cell(t, "%s", cli_count(n->read).s);
+  cli_cell(t, "%s", cli_count(n->update).s);
+  cli_cell(t, "%s", cli_count(n->drain).s);
+  cli_cell(t, "%s", cli_percent(words, lines * (double)m->line).s);
+}
+
+static void put_lines(const cli_session *s, cli_text *out) {
+  static const char *const names[] = {"lines in", "of", "fill", "read", "update", "drain", "words asked for", NULL};
+  if (!s->result.lines) return;
+  cli_table t = {.align = "llrrrrr"};
+  put_headers(&t, names);
+  for (int l = 0; l < s->spec->arch->n_memories; l++)
+    for (int z = 0; s->spec->arch->memories[l].line && z < s->spec->workload->n_tensors; z++)
+      put_lines_of(s, l, z, &t);
+  cli_printf(out, "\n");
+  cli_table_end(&t, out);
+  for (int l = 0; l < s->spec->arch->n_memories; l++)
+    if (s->spec->arch->memories[l].line)
+      cli_printf(out, "Banks of %s: %s cycles, %s of the time\n", s->spec->arch->memories[l].name,
+                 cli_real(s->result.lines->cycles[l]).s, cli_percent(s->result.lines->cycles[l], s->result.cycles).s);
+}
+
 /* ---- work --------------------------------------------------------------------------- */
 static bool any_corrections(const cli_session *s) {
   for (int o = 0; o < s->spec->workload->n_ops; o++)
@@ -367,6 +402,7 @@ void cli_report_text(const cli_session *s, cli_text *out) {
   cli_report_bottleneck(s, out);
   put_levels(s, out);
   put_networks(s, out);
+  put_lines(s, out);
   cli_report_why(s, out);
   put_ops(s, out);
   put_units(s, out);

@@ -88,14 +88,30 @@ static void set_own_value(cli_session *s) {
   s->found.space_proved |= s->found.proved;
 }
 
+/* Where memories have lines, a mapping that was found gets the layouts that suit it best. */
+static cli_status lay_out(cli_session *s) {
+  int o = 0;
+  if (!s->found.method || s->layouts || !tf_arch_lines(s->spec->arch)) return CLI_DONE;
+  while (tf_objective_key(o + 1) && strcmp(tf_objective_key(o), s->found.objective) != 0)
+    o++;
+  s->layouts = tf_layouts_best(s->tree, (tf_objective)o, s->diags);
+  tf_tree *tree = s->layouts ? tf_tree_copy(s->tree, s->layouts->arch, s->spec->workload, s->diags) : NULL;
+  if (!tree) return fail(s);
+  s->spec->arch = s->layouts->arch;
+  s->found.evaluations += s->layouts->evals;
+  return cli_adopt(s, tree, s->origin);
+}
+
 cli_status cli_count_words(cli_session *s) {
+  const cli_status laid = lay_out(s);
+  if (laid != CLI_DONE) return laid;
   s->model = tf_model_new(s->tree, s->diags);
   if (!s->model) return fail(s);
   if (!tf_model_eval(s->model, NULL, &s->result) && !s->result.overflow) {
     tf_fail(s->diags, s->tree->nodes[0].at, TF_E_COVER, "the trip counts do not reach the extents");
     return fail(s);
   }
-  if (s->found.method && !s->result.overflow && tf_workload_masked(s->spec->workload)) set_own_value(s);
+  if (s->found.method && !s->result.overflow && (s->layouts || tf_workload_masked(s->spec->workload))) set_own_value(s);
   cli_status status = cli_check_result(s);
   tf_why_free(&s->why);
   /* causes may be unknown, but not for lack of memory: their lines would be missing */
@@ -116,6 +132,7 @@ void cli_close(cli_session *s) {
   tf_why_free(&s->why);
   tf_model_free(s->model);
   tf_tree_free(s->tree);
+  tf_layouts_free(s->layouts);
   tf_spec_free(s->spec);
   tf_diags_free(s->diags);
 }

@@ -45,6 +45,20 @@ typedef struct {
 TF_API tf_best_result *tf_best_find(const tf_arch *arch, const tf_workload *wl, const tf_best_opts *o, tf_diags *d);
 TF_API void tf_best_free(tf_best_result *r);
 
+/* The mapping on its machine as tensors lie best (docs/FORMATS.md, `layout`) in the memories that have lines: of each
+ * tensor and memory in turn the orders of up to four ranks (of more, each rank as the fastest), with the fastest one
+ * cut by a power of two or not, as long as one lowers the objective, or energy times delay where that stays, up to 4000
+ * evaluations.  Begins with the layouts that the machine has. */
+typedef struct {
+  tf_arch *arch; /* with these layouts; all else is the tree's, which must outlive it */
+  tf_tree *tree;
+  double value; /* of the objective; 0: the mapping could not be counted, or takes too long to walk, and nothing was
+                   tried */
+  int64_t evals;
+} tf_layouts_result;
+TF_API tf_layouts_result *tf_layouts_best(const tf_tree *tree, tf_objective objective, tf_diags *d);
+TF_API void tf_layouts_free(tf_layouts_result *r);
+
 #ifdef __cplusplus
 }
 #endif

@@ -80,6 +80,12 @@ typedef struct {
   double cycles;
 } tf_node_result;
 
+/* Lines where memories have them (docs/SEMANTICS.md section 9). */
+typedef struct {
+  tf_counts *counts; /* [level * n_tensors + tensor] lines that accesses touch; no peak */
+  double *cycles;    /* [n_memories] of the banks of one instance, over the whole run */
+} tf_lines_result;
+
 /* What is left of the counts where zeros save accesses and points (docs/SEMANTICS.md section 8): expectations over all
  * ways in which the zeros may fall. */
 typedef struct {
@@ -112,12 +118,13 @@ typedef struct {
   int n_violations;
   tf_violation violations[16];
   /* Arrays owned by the tf_model, valid until its next evaluation. */
-  tf_counts *counts;       /* [level * n_tensors + tensor] */
-  tf_level_result *levels; /* [n_memories] */
-  tf_unit_result *units;   /* [n_units] */
-  tf_op_result *ops;       /* [n_ops] */
-  tf_node_result *nodes;   /* [n_nodes] */
-  const tf_kept *kept;     /* NULL: zeros save nothing; the counts are what is moved and done */
+  tf_counts *counts;            /* [level * n_tensors + tensor] */
+  tf_level_result *levels;      /* [n_memories] */
+  tf_unit_result *units;        /* [n_units] */
+  tf_op_result *ops;            /* [n_ops] */
+  tf_node_result *nodes;        /* [n_nodes] */
+  const tf_kept *kept;          /* NULL: zeros save nothing; the counts are what is moved and done */
+  const tf_lines_result *lines; /* NULL: no memory has lines */
 } tf_result;
 
 typedef struct tf_model tf_model;
@@ -157,9 +164,9 @@ TF_API bool tf_model_quick(const tf_model *m);
 /* The number of loops of the tree, in preorder: the order of trip counts in a search. */
 TF_API int tf_model_n_loops(const tf_model *m);
 
-/* Evaluates the tree with its own trip counts (trips == NULL) or with trips[n_loops].  Allocates nothing.  Returns
- * false and sets out->overflow if a count exceeds 2^63 - 1; false with overflow unset if the trip counts do not cover
- * the ranges. An infeasible mapping is no failure: see out->feasible. */
+/* Evaluates the tree with its own trip counts (trips == NULL) or with trips[n_loops].  Allocates nothing, but for
+ * lines. False and sets out->overflow if a count exceeds 2^63 - 1; false with overflow unset if the trip counts do not
+ * cover the ranges. An infeasible mapping is no failure: see out->feasible. */
 TF_API bool tf_model_eval(tf_model *m, const int64_t *trips, tf_result *out);
 
 /* Words read and written at the outermost memory. */

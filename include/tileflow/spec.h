@@ -59,6 +59,25 @@ typedef struct {
   tf_rule *list;
 } tf_rules;
 
+/* ---- how tensors lie in a memory with lines (docs/SEMANTICS.md section 9) ---- */
+typedef enum { TF_LAYOUT_WHOLE, TF_LAYOUT_DIV, TF_LAYOUT_MOD } tf_layout_part;
+/* A rank of the tensor, rank / by, or rank % by. */
+typedef struct {
+  int rank;
+  tf_layout_part part;
+  int64_t by;
+} tf_laid_part;
+/* Its parts, the last one the fastest: each rank whole, or in two parts by the same number. */
+typedef struct {
+  tf_chosen tensor;
+  int n;
+  tf_laid_part *parts;
+} tf_laid;
+typedef struct {
+  int n;
+  tf_laid *list;
+} tf_laids;
+
 /* Every key of a file has one row, from which its field here, its reader, the identity of a machine, the tables of
  * docs/FORMATS.md and the JSON Schema follow (model/input/table/keys.h):
  *   KEY(kind, key, type, field, size, usual, left, words)
@@ -119,6 +138,10 @@ typedef struct {
   KEY(ALSO, "", bool, energy_from_table, , false, "", "read_pj and write_pj come from the documented table")           \
   KEY(LINE, "access", int64_t, access, , 1, "one word",                                                                \
       "size that an access moves: energy is that of whole ones, those of each instance rounded up") /* in words */     \
+  KEY(LINE, "line", int64_t, line, , 0, "counts go by words",                                                          \
+      "size of a row of a bank, which is read or written as a whole ([SEMANTICS.md](SEMANTICS.md) section 9)")         \
+  KEY(BITS, "banks", int, banks, , 1, "", "banks in which its lines lie in turn")                                      \
+  KEY(BITS, "bank-ports", int, bank_ports, , 1, "", "lines that a bank serves in a cycle")                             \
   KEY(PJ, "leakage", double, leak_pj, , 0, "", "energy per cycle of each instance of the machine, used or not")        \
   KEY(FLAG, "power-gated", bool, gated, , false, "", "instances that a mapping does not use leak nothing")             \
   PART(MAP, "network", "as its members", "the network that feeds it")                                                  \
@@ -151,6 +174,7 @@ typedef struct {
   tf_loc at;
   TF_MEMORY_KEYS(TF_KEY_FIELD, TF_NO_FIELD)
   tf_selection home; /* inputs and outputs that live in it, by the section `home`; n 0: none */
+  tf_laids laid;     /* by the section `layout`; all others are row-major */
 } tf_memory;
 
 /* Kinds of work that a compute unit can list; one row per kind: id, key in YAML.  Comparisons, which give 1 or 0,
@@ -293,6 +317,9 @@ typedef struct {
 #undef TF_KEY_FIELD
 #undef TF_NO_FIELD
 
+/* Whether some memory has lines. */
+TF_API bool tf_arch_lines(const tf_arch *a);
+
 /* Area in um2 of all instances of all memories and units on the chip: as given, else by the documented table.  source
  * may be NULL. */
 typedef enum { TF_AREA_GIVEN, TF_AREA_TABLE, TF_AREA_BOTH } tf_area_source;
@@ -426,7 +453,7 @@ enum { TF_INSTR_LOOPS = 8, TF_INSTR_OPERANDS = 6 }; /* upper limits; operands in
 /* A part of an element's offset in an operand's tile: stride * (loop, loop / by, or loop % by). */
 typedef struct {
   int loop;
-  enum { TF_LAYOUT_WHOLE, TF_LAYOUT_DIV, TF_LAYOUT_MOD } part;
+  tf_layout_part part;
   int64_t by, stride;
 } tf_layout;
 

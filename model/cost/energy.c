@@ -16,6 +16,24 @@ static double accesses_pj(const struct tf_model *m, int level, int z) {
   return read * mem->read_pj + drain * tf_drain_pj(mem) + (fill + update) * mem->write_pj;
 }
 
+/* Words of the memory that so many lines take, no fewer than those asked for. */
+static double line_words(const tf_memory *mem, int64_t lines, double words) {
+  const double whole = (double)lines * (double)mem->line;
+  return whole > words ? whole : words;
+}
+
+/* What they take by whole lines. */
+static double lines_pj(const struct tf_model *m, int level, int z) {
+  const tf_memory *mem = &m->plan->arch->memories[level];
+  const int at = level * m->plan->wl->n_tensors + z;
+  const tf_counts *c = &m->res.counts[at], *n = &m->lines->res.counts[at];
+  const double k = (double)m->plan->wl->tensors[z].word_bits / mem->word_bits;
+  return line_words(mem, n->read, k * (double)c->read) * mem->read_pj +
+         line_words(mem, n->drain, k * (double)c->drain) * tf_drain_pj(mem) +
+         (line_words(mem, n->fill, k * (double)c->fill) + line_words(mem, n->update, k * (double)c->update)) *
+             mem->write_pj;
+}
+
 /* What they take word by word: no more than by whole accesses, and so for partial mappings, whose instances may grow.
  */
 static double words_pj(const tf_memory *mem, const tf_counts *c) {
@@ -33,7 +51,10 @@ static double level_energy(const struct tf_model *m, int level) {
     const tf_counts *c = &m->res.counts[level * p->wl->n_tensors + z];
     const double k = (double)p->wl->tensors[z].word_bits / mem->word_bits;
     const double crossing = ((double)c->fill + (double)c->drain) * hops;
-    pj += mem->access > 1 && !m->open ? accesses_pj(m, level, z) + k * crossing : k * (words_pj(mem, c) + crossing);
+    if (mem->line && !m->open)
+      pj += lines_pj(m, level, z) + k * crossing;
+    else
+      pj += mem->access > 1 && !m->open ? accesses_pj(m, level, z) + k * crossing : k * (words_pj(mem, c) + crossing);
   }
   return pj;
 }

@@ -1,5 +1,6 @@
 /* The words that pass the ports of the busiest instance of every memory because of each node and those below it, and
  * the instances in use (SEMANTICS D15).  From these also how busy each level is over the whole run. */
+#include <math.h>
 #include <string.h>
 
 #include "model/cost/state.h"
@@ -103,6 +104,7 @@ double tf_busiest_port(const struct tf_model *m, int n, bool all, int first) {
   double t = 0;
   for (int i = v->first_pass; i < v->first_pass + v->n_passes; i++) {
     const tf_pass *k = &m->views->passes[i];
+    if (m->lines) t = fmax(t, tf_lines_time(m, i));
     /* in a partial mapping only decided instances are the same in every completion */
     if ((!k->binds && !all) || (m->open && (k->from < 0 && k->level > 0))) continue;
     double time = tf_port_time(tf_port_rate_at(m, i), left_of(m, i, first));
@@ -122,4 +124,7 @@ void tf_level_ports(struct tf_model *m, int l, bool *writes) {
   if (m->in_use[pass] > 1) m->res.levels[l].instances = m->in_use[pass];
   m->res.levels[l].cycles = tf_port_time(tf_port_rate_at(m, pass), w);
   *writes = mem->one_port ? w.read < w.write : w.read / mem->read_bw < w.write / mem->write_bw;
+  if (!m->lines || tf_lines_time(m, pass) <= m->res.levels[l].cycles) return;
+  m->res.levels[l].cycles = tf_lines_time(m, pass);
+  *writes = m->lines->below[pass].read < m->lines->below[pass].write;
 }

@@ -4,6 +4,7 @@
 #include "model/cost/open.h"
 #include "model/cost/view.h"
 #include "model/flow/range.h"
+#include "model/layout/place.h"
 
 /* Words that one slice moves over the run: at its own level, and at the level that serves it. */
 typedef struct {
@@ -67,6 +68,27 @@ enum { TF_MAX_SHELF = 4096 }; /* shelves in shelves are tried up to this length 
 
 /* What is held of a tensor: its words, what a format is expected to keep of them, or that where no element is zero. */
 typedef enum { TF_SIZE_WORDS, TF_SIZE_KEPT, TF_SIZE_MOST } tf_sizing;
+
+/* A unit's access to an operand in the step that is walked: by the instance that serves it. */
+typedef struct {
+  size_t server;
+  bool reads; /* a result: it is read, too */
+  int64_t at[TF_MAX_RANK];
+} tf_line_access;
+
+/* Where memories have lines (exact/lines.h, eval/lines_even.h). */
+struct tf_lines {
+  tf_move *moved, *cycles; /* [n_slices] lines, and cycles of banks, as words in moves */
+  tf_ports *below, *aside; /* [views->n_passes] cycles of banks, as words in below and aside of the model */
+  int64_t *room;           /* [views->n_ranks] what m-tiles hold at most along ranks */
+  bool noting;             /* a walk notes every access */
+  bool walked;             /* one has */
+  bool failed;             /* a sum passes 2^63 - 1, or there is too much to look at */
+  tf_line_set set;
+  tf_line_access *step; /* accesses of one operand in a step */
+  int64_t n_step;
+  tf_lines_result res;
+};
 
 struct tf_model {
   tf_arena *arena;
@@ -136,6 +158,7 @@ struct tf_model {
   bool *holding;            /* [n_loops] of `bare`: steps of the loop find something of what is retained */
   bool all_points;          /* count steps that a mask would skip like others */
   struct tf_zeros *zeros;   /* zeros.h; NULL: zeros save nothing */
+  struct tf_lines *lines;   /* NULL: no memory has lines */
   struct tf_tape *lanes;    /* quick/lanes.h; NULL: not created yet, or not applicable */
   bool lanes_made;
   struct tf_tape *uneven_lanes; /* the same for rows that leave remainders */
@@ -155,6 +178,18 @@ struct tf_model {
   tf_counts *(*noted)(struct tf_model *m, int row);
   int entry_class; /* during `note`: the class of the entry among slice i's classes */
 };
+
+/* Whether memory `level` has lines. */
+static inline bool tf_has_lines(const struct tf_model *m, int level) { return m->plan->arch->memories[level].line > 0; }
+/* Cycles of banks: reads and writes take turns where the memory has one port. */
+static inline double tf_bank_time(const tf_memory *mem, tf_ports w) {
+  if (mem->one_port) return w.read + w.write;
+  return w.read > w.write ? w.read : w.write;
+}
+/* Those that a pass needs. */
+static inline double tf_lines_time(const struct tf_model *m, int pass) {
+  return tf_bank_time(&m->plan->arch->memories[m->views->passes[pass].level], m->lines->below[pass]);
+}
 
 /* The model that has made the last evaluation. */
 static inline const struct tf_model *tf_evaluated(const struct tf_model *m) { return m->as_bare ? m->bare : m; }

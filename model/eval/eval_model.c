@@ -12,6 +12,7 @@
 #include "model/cost/quick/uneven.h"
 #include "model/cost/zeros.h"
 #include "model/eval/bare.h"
+#include "model/eval/lines_even.h"
 #include "model/flow/layout.h"
 #include "model/flow/retain.h"
 #include "model/flow/skip.h"
@@ -103,7 +104,7 @@ static tf_model *make(const tf_tree *tree) {
     m->arena = a;
     m->plan = tf_plan_new(a, tree);
   }
-  if (m && m->plan && alloc_state(m) && alloc_parts(m) && alloc_even(m) && tf_zeros_new(m)) return m;
+  if (m && m->plan && alloc_state(m) && alloc_parts(m) && alloc_even(m) && tf_zeros_new(m) && tf_lines_new(m)) return m;
   tf_arena_free(a);
   return NULL;
 }
@@ -122,6 +123,7 @@ void tf_model_free(tf_model *m) {
   tf_each_free(m->each);
   tf_peers_free(m->peers);
   tf_model_free(m->bare);
+  tf_lines_free(m->lines);
   tf_arena_free(m->arena);
 }
 
@@ -171,13 +173,15 @@ static void clear(tf_model *m, tf_result *out) {
   tf_peers_free(m->peers);
   m->each = NULL;
   m->peers = NULL;
+  if (m->lines && !m->note) tf_lines_clear(m);
   *out = (tf_result){.feasible = true,
                      .counts = m->res.counts,
                      .levels = m->res.levels,
                      .units = m->res.units,
                      .ops = m->res.ops,
                      .nodes = m->res.nodes,
-                     .kept = m->zeros ? &m->zeros->res : NULL};
+                     .kept = m->zeros ? &m->zeros->res : NULL,
+                     .lines = m->lines ? &m->lines->res : NULL};
 }
 
 static void summarize(tf_model *m, tf_result *out) {
@@ -216,7 +220,7 @@ static bool estimate(tf_model *m) {
 /* Counts where some tiles may be partial. */
 static bool count_partial(tf_model *m) {
   if (m->fills) return tf_even_values(m, true) && count_whole(m);
-  return !m->views->peers && tf_uneven_count(m);
+  return !m->views->peers && (!m->lines || m->open) && tf_uneven_count(m);
 }
 
 /* Sums over classes of what closed sums have not counted.  closed: in scopes that retain they may count a part. */
@@ -308,6 +312,19 @@ static bool misfits(tf_model *m, tf_result *out) {
   return lacks(m, out);
 }
 
+/* Lines that no walk has noted; none of what streaming leaves out. */
+static bool find_lines(tf_model *m) {
+  static const tf_move none = {0};
+  if (!m->lines || m->open || m->note) return true;
+  if (!m->lines->walked) {
+    m->gave_up = !tf_lines_even(m) && !m->starved;
+    if (m->gave_up || m->starved) return false;
+  }
+  for (int i = 0; i < m->plan->n_slices; i++)
+    if (!memcmp(&m->moves[i], &none, sizeof none)) m->lines->moved[i] = m->lines->cycles[i] = none;
+  return true;
+}
+
 static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
   clear(m, out);
   memcpy(m->ev.trip, trips ? trips : m->own_trip, (size_t)m->plan->n_loops * sizeof *trips);
@@ -321,12 +338,13 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
   m->first_busiest = !m->open && !m->means && !m->plan->clips && !m->plan->n_retains && m->even;
   const bool even =
       m->even && !m->to_sum && (!m->plan->skips || m->all_points) && (!m->views->peers || tf_general_ready(m));
-  const bool all = even && !m->plan->n_retains; /* the closed sums may count all */
+  const bool lines = m->lines && !m->open, whole = !lines || (!m->plan->clips && !m->plan->cuts);
+  const bool all = even && !m->plan->n_retains && whole; /* the closed sums may count all */
   bool misfit = false;
   m->partly = false;
   if (all && misfits(m, out)) return true;
   bool ok = m->quick = all && !m->ev.irregular && (tf_even_count(m) || count_partial(m));
-  m->ev.irregular |= m->views->peers; /* otherwise what neighbours hand on is walked */
+  m->ev.irregular |= m->views->peers || lines; /* otherwise what neighbours hand on, and lines, are walked */
   if (!ok) {
     out->overflow = !tf_general_ready(m) || !tf_eval_steps(&m->ev);
     if (out->overflow || !covered(m)) return false;
@@ -338,7 +356,7 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
   }
   if (m->open) drop_open(m);
   tf_put_off(m);
-  if (!ok || !tally(m) || !tf_count_stream(m)) {
+  if (!ok || !find_lines(m) || !tally(m) || !tf_count_stream(m)) {
     out->overflow = true;
     return false;
   }
@@ -348,6 +366,7 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
   tf_resources(m, out);
   tf_parts_fill(m);
   tf_networks(m);
+  if (m->lines) tf_lines_ports(m);
   tf_latency(m, out);
   tf_energy(m, out);
   summarize(m, out);

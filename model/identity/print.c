@@ -68,6 +68,15 @@ static void formats_of(FILE *out, const tf_formats *formats) {
   }
 }
 
+static void laid_of(FILE *out, const tf_laids *laid) {
+  for (int i = 0; i < laid->n; i++) {
+    fprintf(out, "\nlayout %s", laid->list[i].tensor.name);
+    for (int k = 0; k < laid->list[i].n; k++)
+      fprintf(out, " %d:%d:%lld", laid->list[i].parts[k].rank, (int)laid->list[i].parts[k].part,
+              (long long)laid->list[i].parts[k].by);
+  }
+}
+
 static void parts_of(FILE *out, const tf_mem_parts *parts) {
   for (int i = 0; i < parts->n; i++) {
     fprintf(out, "\npart");
@@ -81,6 +90,7 @@ void tf_arch_print(FILE *out, const tf_arch *a) {
     fprintf(out, "\nmemory %s", a->memories[l].name);
     tf_keys_print(out, &tf_memory_table, &a->memories[l]);
     if (a->memories[l].home.n) choice(out, "home", &a->memories[l].home);
+    laid_of(out, &a->memories[l].laid);
     parts_of(out, &a->memories[l].parts);
     formats_of(out, &a->memories[l].formats);
     rules_of(out, "gating", &a->memories[l].gating);

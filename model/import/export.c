@@ -60,6 +60,9 @@ static bool check_architecture(ex_case *x) {
                    "'%.60s' has words of %d bits, the others of %d: the format has one width for "
                    "all; leave `word-bits` out",
                    x->wl->tensors[z].name, x->wl->tensors[z].word_bits, a->word_bits);
+  if (tf_arch_lines(a))
+    ok = tf_fail(x->diags, a->at, TF_E_KEY,
+                 "the formats have no word for lines and banks of memories: leave `line` out");
   if (tf_arch_homes(a, x->wl))
     ok = tf_fail(x->diags, x->wl->at, TF_E_KEY,
                  "the formats have no word for a tensor that lives in an inner memory: leave `home` out");

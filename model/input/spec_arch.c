@@ -32,6 +32,26 @@ static bool check_peers(tf_arch_reader *r, const tf_ynode **v, const tf_memory *
   return false;
 }
 
+/* A memory with lines moves whole ones. */
+static bool check_line(tf_arch_reader *r, const tf_ynode **v, const tf_memory *m) {
+  static const char *const not_with[] = {"access", "format", "gating", "skipping"}, *const needs[] = {"banks",
+                                                                                                      "bank-ports"};
+  const tf_ynode *line = given(&tf_memory_table, v, "line");
+  bool ok = true;
+  for (int i = 0; i < 4 && line; i++) {
+    const tf_ynode *other = given(&tf_memory_table, v, not_with[i]);
+    if (!other) continue;
+    ok = tf_fail(r->base->diags, other->at, TF_E_KEY, "'%s' and 'line' do not go together", not_with[i]);
+    tf_note(r->base->diags, line->at, "'%.60s' has lines", m->name ? m->name : "");
+  }
+  for (int i = 0; i < 2 && !line; i++) {
+    const tf_ynode *key = given(&tf_memory_table, v, needs[i]);
+    if (key)
+      ok = tf_fail(r->base->diags, key->at, TF_E_MISSING, "'%s' needs 'line': banks hold lines in turn", needs[i]);
+  }
+  return ok;
+}
+
 static bool read_memory(tf_arch_reader *r, const tf_ynode *node, int level) {
   tf_memory *m = &r->arch->memories[level];
   const tf_ynode *v[TF_MOST_KEYS];
@@ -46,7 +66,7 @@ static bool read_memory(tf_arch_reader *r, const tf_ynode *node, int level) {
   }
   for (int i = 0; i < level && m->name && ok; i++)
     ok = tf_check_new_name(r, m->name, m->at, r->arch->memories[i].name, r->arch->memories[i].at);
-  ok = tf_keys_read(r, &tf_memory_table, v, m->at, m) && check_peers(r, v, m) && ok;
+  ok = tf_keys_read(r, &tf_memory_table, v, m->at, m) && check_peers(r, v, m) && check_line(r, v, m) && ok;
   return (level > 0 || check_outermost(r, v, m)) && ok;
 }
 
@@ -100,6 +120,30 @@ static bool read_units(tf_arch_reader *r, const tf_ynode *list) {
   return ok;
 }
 
+/* Lines are counted where neighbours hand nothing on, and nothing is saved by zeros. */
+static bool check_with_lines(tf_arch_reader *r) {
+  const tf_arch *a = r->arch;
+  const tf_memory *first = NULL;
+  bool ok = true;
+  for (int l = 0; l < a->n_memories && !first; l++)
+    if (a->memories[l].line) first = &a->memories[l];
+  for (int l = 0; l < a->n_memories && first; l++) {
+    const tf_memory *m = &a->memories[l];
+    const bool zeros = m->formats.n || m->gating.n || m->skipping.n;
+    if (!zeros && !m->peers) continue;
+    ok = tf_fail(r->base->diags, m->at, TF_E_KEY, "'%.60s' has %s, which are not counted beside lines", m->name,
+                 zeros ? "formats or rules for zeros" : "'peers'");
+    tf_note(r->base->diags, first->at, "'%.60s' has lines", first->name);
+  }
+  for (int u = 0; u < a->n_units && first; u++) {
+    if (!a->units[u].gating.n && !a->units[u].skipping.n) continue;
+    ok = tf_fail(r->base->diags, a->units[u].at, TF_E_KEY,
+                 "'%.60s' has rules for zeros, which are not counted beside lines", a->units[u].name);
+    tf_note(r->base->diags, first->at, "'%.60s' has lines", first->name);
+  }
+  return ok;
+}
+
 /* ---- what follows from all of it ---------------------------------------------------- */
 /* All instances of a memory, those of its units included, must count below 2^63. */
 static bool check_instances(tf_arch_reader *r) {
@@ -148,6 +192,25 @@ static bool same_formats(const tf_formats *a, const tf_formats *b) {
   return same;
 }
 
+static bool same_laid(const tf_laids *a, const tf_laids *b) {
+  bool same = a->n == b->n;
+  for (int i = 0; same && i < a->n; i++) {
+    const tf_laid *x = &a->list[i], *y = &b->list[i];
+    same = x->n == y->n && !strcmp(x->tensor.name, y->tensor.name);
+    for (int k = 0; same && k < x->n; k++)
+      same = x->parts[k].rank == y->parts[k].rank && x->parts[k].part == y->parts[k].part &&
+             x->parts[k].by == y->parts[k].by;
+  }
+  return same;
+}
+
+bool tf_arch_lines(const tf_arch *a) {
+  bool any = false;
+  for (int l = 0; l < a->n_memories; l++)
+    any |= a->memories[l].line > 0;
+  return any;
+}
+
 static bool same_parts(const tf_mem_parts *a, const tf_mem_parts *b) {
   bool same = a->n == b->n;
   for (int i = 0; same && i < a->n; i++)
@@ -160,6 +223,7 @@ bool tf_arch_same(const tf_arch *a, const tf_arch *b) {
   for (int l = 0; same && l < a->n_memories; l++)
     same = tf_keys_same(&tf_memory_table, &a->memories[l], &b->memories[l]) &&
            same_choice(&a->memories[l].home, &b->memories[l].home) &&
+           same_laid(&a->memories[l].laid, &b->memories[l].laid) &&
            same_parts(&a->memories[l].parts, &b->memories[l].parts) &&
            same_formats(&a->memories[l].formats, &b->memories[l].formats) &&
            same_rules(&a->memories[l].gating, &b->memories[l].gating) &&
@@ -277,6 +341,6 @@ tf_arch *tf_read_arch(tf_reader *base, const tf_ynode *section) {
   ok = tf_keys_read(&r, &tf_arch_table, v, a->at, a) && ok;
   r.have_memories = memories && read_memories(&r, memories);
   const bool worked = units && read_units(&r, units);
-  ok = ok && a->name && r.have_memories && worked && check_instances(&r);
+  ok = ok && a->name && r.have_memories && worked && check_instances(&r) && check_with_lines(&r);
   return ok ? a : NULL;
 }

@@ -6,10 +6,13 @@
 
 #include "base/locale.h"
 #include "base/names.h"
+#include "model/input/dims.h"
 #include "model/input/kinds.h"
+#include "model/input/lex.h"
 #include "model/input/number.h"
 #include "model/input/reader.h"
 #include "model/input/table/sections.h"
+#include "model/input/workload_read.h"
 
 enum {
 #define X(id, key, kinds, required, json, words) S_##id,
@@ -250,6 +253,113 @@ static void read_homes(tf_reader *r, const tf_ynode *map, const tf_arch *a, cons
     read_home(r, &map->pairs[i], a, wl);
 }
 
+/* ---- layouts ------------------------------------------------------------------------ */
+
+/* The rank of z that dim d indexes, where the tensor is made, or else first read; -1: none does, or several do. */
+static int rank_by_dim(const tf_workload *wl, int z, int d) {
+  const int maker = wl->tensors[z].producer;
+  const tf_ref *ref = NULL;
+  int found = -1;
+  for (int o = 0; o < wl->n_ops && !ref; o++)
+    for (int i = 0; i < wl->ops[o].n_reads && !ref; i++)
+      if (wl->ops[o].reads[i].tensor == z) ref = &wl->ops[o].reads[i];
+  for (int r = 0; r < wl->tensors[z].rank; r++) {
+    bool here = maker >= 0 && wl->ops[maker].dims[r] == d;
+    for (int t = 0; maker < 0 && ref && t < ref->index[r].n_terms; t++)
+      here = here || ref->index[r].terms[t].dim == d;
+    if (here && found >= 0) return -1;
+    if (here) found = r;
+  }
+  return found;
+}
+
+/* "k", "k/4" or "k%4"; a rank may be told by its number, from 0 on. */
+static bool read_laid_part(tf_reader *r, const tf_ynode *node, const tf_workload *wl, int z, tf_laid_part *p) {
+  if (!tf_yschema_kind(node, TF_Y_SCALAR, "a part of a layout", r->diags)) return false;
+  tf_lex x = tf_lex_start(node, 0, r->diags);
+  const bool number = x.tok.kind == TF_T_NUMBER && x.tok.value.whole, name = x.tok.kind == TF_T_NAME;
+  const int dim = name ? tf_find_dim(wl, tf_lex_text(&x), x.tok.len) : -1;
+  if (!name && !number) return tf_lex_fail(&x, "a dim, or the number of a rank");
+  const int64_t rank = number ? x.tok.value.i : dim >= 0 ? rank_by_dim(wl, z, dim) : -1;
+  if (rank < 0 || rank >= wl->tensors[z].rank)
+    return tf_fail(r->diags, tf_lex_at(&x), TF_E_NAME,
+                   "no rank of '%.60s' is '%.*s', or several are: ranks may be told by "
+                   "their numbers, from 0 on",
+                   wl->tensors[z].name, (int)x.tok.len, tf_lex_text(&x));
+  *p = (tf_laid_part){.rank = (int)rank, .part = TF_LAYOUT_WHOLE, .by = 1};
+  tf_lex_next(&x);
+  if (x.tok.kind == TF_T_END) return true;
+  p->part = tf_lex_is(&x, '%') ? TF_LAYOUT_MOD : TF_LAYOUT_DIV;
+  if (!tf_lex_is(&x, '%') && !tf_lex_is(&x, '/')) return tf_lex_fail(&x, "'/' or '%' and a number");
+  tf_lex_next(&x);
+  p->by = x.tok.kind == TF_T_NUMBER && x.tok.value.whole ? x.tok.value.i : 0;
+  if (p->by < 1 || p->by > INT32_MAX) return tf_lex_fail(&x, "a whole number of 1 or more");
+  tf_lex_next(&x);
+  return x.tok.kind == TF_T_END || tf_lex_fail(&x, "the end");
+}
+
+/* Whether each rank occurs once whole, or once divided and once as the rest, by the same number. */
+static bool lays_all(const tf_laid *l, int rank) {
+  int64_t high[TF_MAX_RANK] = {0}, low[TF_MAX_RANK] = {0};
+  bool ok = true;
+  for (int i = 0; i < l->n; i++) {
+    const tf_laid_part *p = &l->parts[i];
+    if (p->part != TF_LAYOUT_MOD) ok = ok && !high[p->rank], high[p->rank] = p->by;
+    if (p->part != TF_LAYOUT_DIV) ok = ok && !low[p->rank], low[p->rank] = p->by;
+  }
+  for (int k = 0; k < rank; k++)
+    ok = ok && high[k] && high[k] == low[k];
+  return ok;
+}
+
+/* One row of a memory: a tensor, and the order of its ranks. */
+static void read_laid(tf_reader *r, const tf_ypair *row, tf_memory *mem, const tf_workload *wl) {
+  const tf_selection one = {1, (tf_chosen[]){{row->key->text, row->key->at}}};
+  const size_t before = tf_diags_errors(r->diags);
+  const int z = tensor_named(wl, row->key->text);
+  tf_laid *l = &mem->laid.list[mem->laid.n];
+  check_choice(r->diags, wl, &one);
+  if (!tf_yschema_kind(row->value, TF_Y_LIST, row->key->text, r->diags) || z < 0) return;
+  *l = (tf_laid){.tensor = one.names[0], .n = (int)row->value->n};
+  if (row->value->n > 2 * TF_MAX_RANK) {
+    tf_fail(r->diags, row->value->at, TF_E_LIMIT, "%zu parts of a layout, at most %d", row->value->n, 2 * TF_MAX_RANK);
+    return;
+  }
+  l->parts = TF_ARRAY(r->arena, tf_laid_part, row->value->n + 1);
+  if (!l->parts) {
+    tf_no_memory(r);
+    return;
+  }
+  for (int i = 0; i < l->n; i++)
+    read_laid_part(r, row->value->items[i], wl, z, &l->parts[i]);
+  if (tf_diags_errors(r->diags) == before && !lays_all(l, wl->tensors[z].rank))
+    tf_fail(r->diags, row->value->at, TF_E_INDEX, "a layout names each rank of '%.60s' once, or as r/N and r%%N",
+            wl->tensors[z].name);
+  if (tf_diags_errors(r->diags) == before) mem->laid.n++;
+}
+
+static void read_layouts(tf_reader *r, const tf_ynode *map, const tf_arch *a, const tf_workload *wl) {
+  for (size_t i = 0; i < map->n; i++) {
+    const tf_ypair *row = &map->pairs[i];
+    const int level = memory_named(a, row->key, r->diags);
+    if (!tf_yschema_kind(row->value, TF_Y_MAP, row->key->text, r->diags) || level < 0) continue;
+    tf_memory *mem = &a->memories[level];
+    if (!mem->line) {
+      tf_fail(r->diags, row->key->at, TF_E_MISSING, "'%.60s' has no lines: a layout has no meaning without 'line'",
+              mem->name);
+      tf_note(r->diags, mem->at, "the memory is given here");
+      continue;
+    }
+    mem->laid = (tf_laids){0, TF_ARRAY(r->arena, tf_laid, row->value->n + 1)};
+    if (!mem->laid.list) {
+      tf_no_memory(r);
+      return;
+    }
+    for (size_t k = 0; k < row->value->n; k++)
+      read_laid(r, &row->value->pairs[k], mem, wl);
+  }
+}
+
 static void check_rules(tf_diags *d, const tf_workload *wl, const tf_rules *rules) {
   for (int i = 0; i < rules->n; i++) {
     check_choice(d, wl, &rules->list[i].target);
@@ -307,6 +417,7 @@ static bool read_sections(tf_reader *r, sections_read *all, const tf_setting *se
     check_kinds(r->diags, spec->arch, &spec->workload->ops[o]);
   if (spec->arch && spec->workload) check_choices(r->diags, spec->arch, spec->workload);
   if (spec->arch && spec->workload && s[S_HOME]) read_homes(r, s[S_HOME], spec->arch, spec->workload);
+  if (spec->arch && spec->workload && s[S_LAYOUT]) read_layouts(r, s[S_LAYOUT], spec->arch, spec->workload);
   return true;
 }
 

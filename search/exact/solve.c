@@ -231,6 +231,12 @@ tf_solve_result *tf_solve_exact(const tf_arch *arch, const tf_workload *wl, cons
             "closed)");
     return NULL;
   }
+  if (tf_arch_lines(arch)) { /* its least energies and times are of words */
+    tf_fail(d, arch->at, TF_E_LIMIT,
+            "the exact solver does not know lines and banks ('line'): search finds mappings, and so do the formulas "
+            "(--method closed)");
+    return NULL;
+  }
   if (tf_has_peers(arch)) { /* its bounds of what is left open would be above what neighbours save */
     tf_fail(d, arch->at, TF_E_LIMIT,
             "the exact solver does not know what neighbours hand on ('peers'): search finds mappings, and so do the "

@@ -29,7 +29,7 @@ static bool is_beyond(const tf_arch *a, const tf_workload *wl) {
   bool beyond = tf_sparse_applies(a, wl);
   for (int l = 0; l < a->n_memories; l++) {
     const tf_memory *mem = &a->memories[l];
-    beyond |= !tf_plain_access(mem) || mem->leak_pj > 0 || mem->topology != TF_NO_TOPOLOGY;
+    beyond |= !tf_plain_access(mem) || mem->line || mem->leak_pj > 0 || mem->topology != TF_NO_TOPOLOGY;
   }
   for (int u = 0; u < a->n_units; u++)
     beyond |= a->units[u].leak_pj > 0;

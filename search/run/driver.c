@@ -385,10 +385,20 @@ static bool walks_peers(const tf_arch *arch, const tf_workload *wl, bool given) 
   return windows && tf_has_peers(arch);
 }
 
+/* Whether lines are walked: where tensors are padded, or a tree is given. */
+static bool walks_lines(const tf_arch *arch, const tf_workload *wl, bool given) {
+  bool walks = given;
+  for (int z = 0; z < wl->n_tensors; z++)
+    for (int r = 0; r < wl->tensors[z].rank; r++)
+      walks |= wl->tensors[z].pad[r] > 0;
+  return walks && tf_arch_lines(arch);
+}
+
 static void set_limits(driver *v, const tf_arch *arch, const tf_workload *wl, const tf_tree *given) {
   const bool masked = tf_workload_masked(wl);
   const double share = !v->o->all_points && masked ? tf_demand_share(wl) : 1;
-  v->walk_limit = retains(given) || walks_peers(arch, wl, given) ? WALK_GIVEN : 0;
+  const bool walks = retains(given) || walks_peers(arch, wl, given) || walks_lines(arch, wl, given);
+  v->walk_limit = walks ? WALK_GIVEN : 0;
   v->growth = given ? TF_GROWTH_GIVEN : TF_GROWTH;
   v->retain = !given && !masked && !v->o->whole_tiles && left_of(v) >= RETAIN_FROM;
   for (int i = 0; i < BATCH; i++)

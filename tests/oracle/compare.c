@@ -143,12 +143,30 @@ static void compare_links(note *n, oracle *o, const tf_result *r) {
   }
 }
 
+static void compare_lines(note *n, oracle *o, const tf_result *r) {
+  char of[200];
+  differs(n, "lines that are told", "all", r->lines != NULL, o->lines);
+  for (int i = 0; i < o->arch->n_memories * o->wl->n_tensors && r->lines && o->lines; i++) {
+    const tf_counts *c = &r->lines->counts[i];
+    const words *w = &o->line_moved[i];
+    snprintf(of, sizeof of, "%s in %s", o->wl->tensors[i % o->wl->n_tensors].name,
+             o->arch->memories[i / o->wl->n_tensors].name);
+    differs(n, "lines filled", of, c->fill, w->fill);
+    differs(n, "lines read", of, c->read, w->read);
+    differs(n, "lines updated", of, c->update, w->update);
+    differs(n, "lines drained", of, c->drain, w->drain);
+  }
+  for (int l = 0; l < o->arch->n_memories && r->lines; l++)
+    differ_by(n, "cycles of banks", o->arch->memories[l].name, r->lines->cycles[l], bank_time(o, 0, l));
+}
+
 void compare_results(note *n, oracle *o, const tf_result *r) {
   if (o->topologies) compare_links(n, o, r);
   if (o->topologies) find_latency(o, r->mean_ports);
   if (r->mean_ports) find_latency(o, true);
   if (r->mean_ports) differs(n, "mean instance", "all", mean_allowed(o), true);
   compare_counts(n, o, r);
+  compare_lines(n, o, r);
   compare_work(n, o, r);
   compare_time(n, o, r);
   differ_by(n, "energy", "all", r->energy_pj, energy_of(o));

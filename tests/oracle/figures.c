@@ -38,6 +38,7 @@ static void put_off(oracle *o, int op, const late_step *step) {
     if (r < n ? step->left_out[r] : step->idle) {
       o->by_ref[op * 16 + r] = (words){0, 0, 0, 0};
       o->up_by_ref[op * 16 + r].n = 0;
+      if (o->lines) o->lines_by_ref[op * 16 + r] = (words){0, 0, 0, 0}, o->bank_up_by_ref[op * 16 + r].n = 0;
     }
   if (by < 0) return;
   correct(o, op, FIX_DIV, true);
@@ -57,6 +58,10 @@ void find_moves(oracle *o) {
       words *w = &o->moved[leaf_server(o, op, z) * o->wl->n_tensors + z];
       w->read += o->by_ref[op * 16 + r].read;
       w->update += o->by_ref[op * 16 + r].update;
+      if (!o->lines) continue;
+      w = &o->line_moved[leaf_server(o, op, z) * o->wl->n_tensors + z];
+      w->read += o->lines_by_ref[op * 16 + r].read;
+      w->update += o->lines_by_ref[op * 16 + r].update;
     }
 }
 
@@ -177,10 +182,12 @@ static double leak_pj(const oracle *o) {
   return pj;
 }
 
-/* Words of memory l that `n` words of `width` bits take: each instance in use has its share of the bits, and takes
- * access after access until it has moved it. */
-static double taken(const oracle *o, int l, int64_t n, int width) {
+/* Words of memory l that `n` words of `width` bits take: whole lines, or each instance in use has its share of the
+ * bits, and takes access after access until it has moved it. */
+static double taken(const oracle *o, int l, int64_t n, int width, int64_t lines) {
   const tf_memory *m = &o->arch->memories[l];
+  const double whole = (double)lines * (double)m->line, plain = (double)n * width / m->word_bits;
+  if (m->line) return whole > plain ? whole : plain;
   if (m->access == 1) return (double)n * width / m->word_bits;
   const int64_t used = o->level_instances[l], line = m->access * m->word_bits;
   int64_t accesses = n * width / (line * used);
@@ -198,9 +205,10 @@ double energy_of(const oracle *o) {
     const double hops = ((double)m->mesh[0] - 1) / 2 + ((double)m->mesh[1] - 1) / 2;
     for (int z = 0; z < o->wl->n_tensors; z++) {
       const words *w = &o->moved[l * o->wl->n_tensors + z];
+      const words none = {0, 0, 0, 0}, *k = o->lines ? &o->line_moved[l * o->wl->n_tensors + z] : &none;
       const int width = o->wl->tensors[z].word_bits;
-      pj += taken(o, l, w->read, width) * m->read_pj + taken(o, l, w->drain, width) * drained;
-      pj += (taken(o, l, w->fill, width) + taken(o, l, w->update, width)) * m->write_pj;
+      pj += taken(o, l, w->read, width, k->read) * m->read_pj + taken(o, l, w->drain, width, k->drain) * drained;
+      pj += (taken(o, l, w->fill, width, k->fill) + taken(o, l, w->update, width, k->update)) * m->write_pj;
       if (m->topology == TF_NO_TOPOLOGY) pj += (double)(w->fill + w->drain) * hops * m->hop_pj * width / m->word_bits;
     }
     pj += o->networks[l].hops * m->hop_pj;

@@ -350,6 +350,45 @@ static void draw_homes(tf_rng *g, page *p, const tf_arch *arch, const tf_workloa
   }
 }
 
+/* The ranks of a tensor in any order, some of them cut in two. */
+static void draw_layout(tf_rng *g, page *p, const tf_tensor *t) {
+  struct {
+    int rank, by;
+    char how;
+  } part[2 * 16];
+  int n = 0;
+  for (int r = 0; r < t->rank; r++) {
+    const int by = rng_chance(g, 3) ? rng_between(g, 1, 5) : 0;
+    part[n].rank = r, part[n].by = by, part[n++].how = by ? '/' : 0;
+    if (by) part[n].rank = r, part[n].by = by, part[n++].how = '%';
+  }
+  page_say(p, "%s: [", t->name);
+  for (int i = 0; i < n; i++) {
+    const int k = rng_between(g, i, n - 1);
+    page_say(p, part[k].how ? "%s%d%c%d" : "%s%d", i ? ", " : "", part[k].rank, part[k].how, part[k].by);
+    part[k] = part[i];
+  }
+  page_say(p, "]");
+}
+
+/* Says how tensors lie in memories with lines: one in two. */
+static void draw_layouts(tf_rng *g, page *p, const tf_arch *arch, const tf_workload *wl) {
+  bool any = false;
+  for (int l = 0; l < arch->n_memories; l++) {
+    if (!arch->memories[l].line) continue;
+    page_say(p, "%s  L%d: {", any ? "" : "layout:\n", l);
+    any = true;
+    bool some = false;
+    for (int z = 0; z < wl->n_tensors; z++) {
+      if (rng_chance(g, 2) || !wl->tensors[z].rank) continue;
+      page_say(p, "%s", some ? ", " : "");
+      draw_layout(g, p, &wl->tensors[z]);
+      some = true;
+    }
+    page_say(p, "}\n");
+  }
+}
+
 static tf_spec *read_page(const page *p, tf_diags *d) {
   const tf_text t = {"case", p->text, p->len};
   return tf_spec_read_texts(&t, 1, NULL, 0, d);
@@ -392,6 +431,11 @@ bool gen_case(uint64_t seed, page *p, unsigned *features, const char **kind) {
   homes = homes && spec && spec->arch && spec->workload && *kind != gen_many_name && *kind != gen_peers_name;
   if (homes) {
     draw_homes(&g, p, spec->arch, spec->workload);
+    tf_spec_free(spec);
+    spec = read_page(p, d);
+  }
+  if (gen_with_lines && spec && spec->arch && spec->workload) {
+    draw_layouts(&g, p, spec->arch, spec->workload);
     tf_spec_free(spec);
     spec = read_page(p, d);
   }

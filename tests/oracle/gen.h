@@ -83,4 +83,6 @@ bool gen_case(uint64_t seed, page *p, unsigned *features, const char **kind);
 /* Writes a mapping of the architecture and workload on the page.  False: they are refused. */
 bool gen_mapping(tf_rng *g, page *p, unsigned *features);
 extern const char *const gen_feature_name[GEN_N];
+/* Whether machines have memories with lines, and tensors layouts in them. */
+extern bool gen_with_lines;
 #endif

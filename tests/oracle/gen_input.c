@@ -51,20 +51,24 @@ static void machine(tf_rng *g, page *p, unsigned *features) {
   page_say(p, "architecture:%s\n  memories:\n", draw_some(g, DRAW_ARCH, "\n  ", ""));
   for (int i = 0; i < n; i++) {
     const bool some = parts && i && !rng_chance(g, 4);
-    page_say(p, "  - {name: L%d%s", i,
-             draw_some(g, DRAW_MEMORY, ", ",
-                       !i                ? " mesh network "
-                       : handing && some ? " mesh network capacity "
-                       : handing         ? " mesh network "
-                       : flat && some    ? " mesh capacity "
-                       : flat            ? " mesh "
-                       : some            ? " capacity "
-                                         : ""));
+    const bool lines = gen_with_lines && !handing && !rng_chance(g, 4);
+    char but[80];
+    snprintf(but, sizeof but, "%s%s%s ", lines ? " access" : "",
+             !i        ? " mesh network"
+             : handing ? " mesh network"
+             : flat    ? " mesh"
+                       : "",
+             i && some ? " capacity" : "");
+    page_say(p, "  - {name: L%d%s", i, draw_some(g, DRAW_MEMORY, ", ", but));
+    if (lines) page_say(p, ", line: %d, banks: %d", rng_between(g, 1, 8), rng_between(g, 1, 5));
+    if (lines && rng_chance(g, 3)) page_say(p, ", bank-ports: 2");
     if (i && handing) peers(g, p);
     page_say(p, "%s%s}\n", some ? ", parts: " : "", some ? draw_value(g, DRAW_MEMORY, "parts") : "");
   }
   units(g, p, n, features);
 }
+
+bool gen_with_lines;
 
 /* ---- workloads: dims and ops -------------------------------------------------------------------- */
 

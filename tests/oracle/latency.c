@@ -98,27 +98,32 @@ static ports busiest(const oracle *o, int level, const tally *t, int64_t all) {
     sum = (ports){sum.read + t->of[i].w.read, sum.write + t->of[i].w.write};
   }
   const double n = all > 1 ? (double)all : 1;
-  return o->mean ? (ports){sum.read / n, sum.write / n} : most;
+  return o->mean || o->banks ? (ports){sum.read / n, sum.write / n} : most;
 }
 
-/* What node n itself causes at the memory. */
+/* What node n itself causes at the memory: words, or cycles of its banks. */
 static void add_caused(const oracle *o, int n, int level, tally *t) {
   const tf_node *node = &o->tree->nodes[n];
   const int nt = o->wl->n_tensors;
   const tf_op *p = node->kind == TF_OP ? &o->wl->ops[node->op] : NULL;
+  const shares *by_ref = o->banks ? o->bank_up_by_ref : o->up_by_ref;
+  const shares *own = o->banks ? o->bank_own_by_node : o->own_by_node;
+  const shares *up = o->banks ? o->bank_up_by_node : o->up_by_node;
   for (int r = 0; p && r <= p->n_reads; r++) {
     const int z = r < p->n_reads ? p->reads[r].tensor : p->out;
     if (leaf_server(o, node->op, z) == level)
-      tally_add(t, &o->up_by_ref[node->op * 16 + r], false, weight(o, level, z));
+      tally_add(t, &by_ref[node->op * 16 + r], false, o->banks ? 1 : weight(o, level, z));
   }
   for (int z = 0; z < nt; z++) {
-    if (node->kind == TF_SCOPE && o->up_treated[n * nt + z].n && server(o, n, z, o->arch->n_memories) == level)
-      tally_add(t, &o->up_treated[n * nt + z], false, weight(o, level, z));
+    const double k = o->banks ? 1 : weight(o, level, z);
+    if (!o->banks && node->kind == TF_SCOPE && o->up_treated[n * nt + z].n &&
+        server(o, n, z, o->arch->n_memories) == level)
+      tally_add(t, &o->up_treated[n * nt + z], false, k);
     if (!holds(o, n, z)) continue;
     if (node->level == level)
-      tally_add(t, &o->own_by_node[n * nt + z], true, weight(o, level, z));
+      tally_add(t, &own[n * nt + z], true, k);
     else if (server(o, n, z, node->level) == level)
-      tally_add(t, &o->up_by_node[n * nt + z], false, weight(o, level, z));
+      tally_add(t, &up[n * nt + z], false, k);
   }
 }
 
@@ -179,14 +184,22 @@ static double port_time(const oracle *o, int level, ports w) {
   return larger(w.read / mem->read_bw, w.write / mem->write_bw);
 }
 
+double bank_time(oracle *o, int n, int level) {
+  if (!o->lines) return 0;
+  o->banks = true;
+  const ports w = caused(o, n, level);
+  o->banks = false;
+  return o->arch->memories[level].one_port ? w.read + w.write : larger(w.read, w.write);
+}
+
 /* Of what passes while n runs: less what of its first load was there before. */
-static double busiest_port(const oracle *o, int n, const early *e) {
+static double busiest_port(oracle *o, int n, const early *e) {
   double t = 0;
   for (int l = 0; l < o->arch->n_memories; l++) {
     ports w = caused(o, n, l);
     w.read -= e ? e->passed[l].read : 0;
     w.write -= e ? e->passed[l].write : 0;
-    t = larger(t, port_time(o, l, w));
+    t = larger(t, larger(port_time(o, l, w), bank_time(o, n, l)));
   }
   return t;
 }
@@ -495,7 +508,7 @@ void find_latency(oracle *o, bool mean) {
     o->cycles = larger(o->cycles, link_time(o, l));
   o->node_cycles[0] = o->cycles;
   for (int l = 0; l < o->arch->n_memories; l++) {
-    o->level_cycles[l] = port_time(o, l, caused(o, 0, l));
+    o->level_cycles[l] = larger(port_time(o, l, caused(o, 0, l)), bank_time(o, 0, l));
     o->saw[SAW_PORTS] |= o->level_cycles[l] > 0 && o->level_cycles[l] >= o->cycles;
     o->level_instances[l] = (int64_t)instances(o, 0, l);
   }

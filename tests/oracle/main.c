@@ -1,12 +1,13 @@
 /* The model against the brute-force walk on random cases.
  *   oracle_test [--cases N] [--seed S] [--one SEED] [--file YAML...] [--save DIR] [--coverage] [--padded] [--masked]
- *               [--free] [--spelled] [--divided] [--left-out] [--walk] [--peers]
+ *               [--free] [--spelled] [--divided] [--left-out] [--walk] [--peers] [--lines]
  * --padded, --masked, --free, --spelled: only cases with padding, with masks, of workloads drawn freely, of a softmax
  * spelled in any way; --divided: with indices that divide, of which the oracle follows the text; --left-out: of masked
  * ones only those count in which a step was left out; --peers: with memories that take words from their neighbours;
- * --walk: the model walks (model/cost/exact), also where sums would count.  --file: cases that are kept, of which each
- * must be counted and walked.  --ways [KIND]: no oracle, but which way counts what (ways.h); --alone: and no walk. A
- * case that differs is printed as the YAML that `tileflow eval` reads, and saved if asked. */
+ * --lines: all with memories that have lines, as one in eight has where nothing is asked for; --walk: the model walks
+ * (model/cost/exact), also where sums would count.  --file: cases that are kept, of which each must be counted and
+ * walked.  --ways [KIND]: no oracle, but which way counts what (ways.h); --alone: and no walk. A case that differs is
+ * printed as the YAML that `tileflow eval` reads, and saved if asked. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +28,7 @@ typedef struct {
 
 typedef struct {
   const char *save, *file;
-  bool coverage, print, masked, left_out, walk;
+  bool coverage, print, masked, left_out, walk, lines;
   unsigned features; /* asked for */
   long refused, walked, equal, differ, overflow, too_large, quick;
   long with[GEN_N], saw[N_EVENTS], feasible;
@@ -99,6 +100,7 @@ static void one(session *s, uint64_t seed) {
   page p;
   unsigned features = s->features;
   const char *kind = "file";
+  gen_with_lines = s->lines || (!s->features && seed % 8 == 7); /* the others are drawn as they always were */
   if (s->file ? !load_case(&p, s->file) : !gen_case(seed, &p, &features, &kind)) abort();
   tf_diags *d = tf_diags_new();
   tf_text t = {"case", p.text, p.len};
@@ -163,6 +165,8 @@ int main(int argc, char **argv) {
       s.features |= 1u << GEN_HOME;
     else if (!strcmp(argv[i], "--parts"))
       s.features |= 1u << GEN_PARTS;
+    else if (!strcmp(argv[i], "--lines"))
+      s.lines = true;
     else if (!strcmp(argv[i], "--peers"))
       s.features |= 1u << GEN_PEERS;
     else if (!strcmp(argv[i], "--masked"))
@@ -196,8 +200,7 @@ int main(int argc, char **argv) {
       return fprintf(stderr, "oracle_test: what is '%s'?\n", argv[i]), 2;
   }
   if (ways) return ways_print(cases, seed, ways, !alone, (ways_hooks){tf_model_to_walk, tf_model_walked}) > 0;
-  s.print = only != 0;
-  if (only) one(&s, only);
+  if ((s.print = only != 0)) one(&s, only);
   for (uint64_t i = 0; !only && !s.file && s.equal + s.differ < cases; i++)
     one(&s, seed * 1000000000 + i);
   if (s.coverage) print_coverage(&s);

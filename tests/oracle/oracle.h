@@ -109,7 +109,7 @@ typedef struct {
 } network;
 
 /* One instance at one moment: its words, those that carry a partial result, and whether it speaks for its group. */
-enum { MAX_FLOWS = 4096 };
+enum { MAX_FLOWS = 4096, MAX_SERVERS = 256 };
 typedef struct {
   uint64_t net[16];               /* [level] the network that feeds it: by the places further out */
   int64_t at[16][2], side[16][2]; /* its place there; the network's sides, or what the loops take if that is more */
@@ -151,6 +151,17 @@ typedef struct {
   halo **kept;       /* [tensor]; NULL: not retained */
   int whole;         /* retained intermediate that is taken in full, -1 */
   bool *leads;       /* [op * n_nodes + node] */
+  /* lines (lines.c) */
+  bool lines, banks;   /* some memory has lines; what is asked for are cycles of banks */
+  int64_t *room;       /* [as extent] what m-tiles hold at most, from a walk before */
+  words *line_moved;   /* [level * n_tensors + tensor] lines */
+  words *lines_by_ref; /* [op * 16 + reference] */
+  shares *bank_own_by_node, *bank_up_by_node, *bank_up_by_ref; /* cycles of banks, as words in own_by_node .. */
+  int n_at_once; /* accesses of one operand at one step, by the instance that serves them */
+  struct at_once {
+    uint64_t server;
+    set read, update;
+  } * at_once; /* [MAX_SERVERS] */
   /* results */
   words *moved;   /* [level * n_tensors + tensor] */
   words *by_node; /* [node * n_tensors + tensor] m-tiles: fill, drain own; read, update at the server */
@@ -317,6 +328,26 @@ int64_t held_bits(const oracle *o, int z, int64_t n);
 double work_pj(const oracle *o);   /* of all points and corrections (latency.c) */
 double energy_of(const oracle *o); /* of all */
 bool fits(const oracle *o);        /* whether every memory and mesh has room (room.c) */
+
+/* ---- lines and banks (lines.c) ------------------------------------------------------------------------ */
+typedef struct {
+  int64_t lines, cycles;
+} touched;
+/* What an access to these elements touches of memory `level`, for what is below node n. */
+touched lines_of(const oracle *o, int n, int level, int z, const set *s);
+/* What enters an instance of m-tile n; of it what carries a partial result is in `before`. */
+void note_lines(oracle *o, int n, int z, const set *load, const set *before, bool speaks);
+/* An access of a unit; the end of those at one step, to the operand z of leaf n, reference `at`. */
+void note_access(oracle *o, uint64_t server, const set *element, bool reads, bool updates);
+void end_access(oracle *o, int n, int z, int at);
+/* Begins and ends that; room is taken over. */
+void make_lines(oracle *o, int64_t *room);
+void free_lines(oracle *o);
+/* Cycles of the banks of memory `level` while n runs (latency.c). */
+double bank_time(oracle *o, int n, int level);
+/* run.c */
+words moves_of(const oracle *o, int n, int z, int64_t all, int64_t partial, bool speaks);
+uint64_t parent_key(const oracle *o, int n, int z, int level);
 
 /* ---- beside the model (compare.c) ------------------------------------------------------------------- */
 typedef struct {

@@ -49,7 +49,7 @@ static bool first_to_ask(const oracle *o, moment *m, int z, const request *q) {
   return true;
 }
 
-static uint64_t parent_key(const oracle *o, int n, int z, int level) {
+uint64_t parent_key(const oracle *o, int n, int z, int level) {
   int tile = mtile(o, n, server(o, n, z, level));
   return tile < 0 ? 1 : instance_key(o, tile);
 }
@@ -95,7 +95,7 @@ static bool touched_now(const oracle *o, int n, int z) {
 
 /* Moves of one instance: its words, those that carry a partial result, and whether it is the one that
  * speaks for its group. */
-static words moves_of(const oracle *o, int n, int z, int64_t all, int64_t partial, bool speaks) {
+words moves_of(const oracle *o, int n, int z, int64_t all, int64_t partial, bool speaks) {
   const tf_memory *mem = &o->arch->memories[o->tree->nodes[n].level];
   if (!makes(o, n, z)) return (words){.fill = all, .read = speaks || !mem->multicast ? all : 0};
   return (words){.drain = all,
@@ -142,6 +142,7 @@ static void enter_slice(oracle *o, int n, int z, shelf *s, moment *m, const set 
   bool speaks = first_to_ask(o, m, z, &q);
   if (o->topologies) note_arrival(o, m, n, (words){.fill = all, .read = partial}, speaks);
   charge(o, n, z, s->level, server(o, n, z, s->level), moves_of(o, n, z, all, partial, speaks));
+  if (o->lines) note_lines(o, n, z, &q.load, before, speaks);
   if (o->log) note_entry(o, n, z, &q.load, before, moves_of(o, n, z, 1, 1, speaks));
   c->what = want;
   c->node = n;
@@ -353,6 +354,7 @@ static void operand(oracle *o, int n, int op, int ref) {
     }
     if (ref >= 0) {
       add_operand(o, at, q.parent, (words){.read = speaks || !unit->multicast});
+      if (o->lines) note_access(o, q.parent, &q.load, true, false);
       continue;
     }
     if (!speaks && unit->reduce) continue;
@@ -362,7 +364,9 @@ static void operand(oracle *o, int n, int op, int ref) {
       fresh += q.load.in[i] && !met->in[i];
     add_set(o, z, met, &q.load);
     add_operand(o, at, q.parent, (words){.update = 1, .read = 1 - fresh});
+    if (o->lines) note_access(o, q.parent, &q.load, !fresh, true);
   } while (next_instance(o, n));
+  if (o->lines) end_access(o, n, z, at);
   free(m.list);
 }
 
@@ -676,7 +680,8 @@ static bool has_room(const tf_workload *wl) {
   return has;
 }
 
-oracle *oracle_run_noting(const tf_tree *tree, int64_t limit, struct access_log *log) {
+/* room: what m-tiles hold along ranks, where lines count; taken over. */
+static oracle *run(const tf_tree *tree, int64_t limit, struct access_log *log, int64_t *room) {
   oracle *o = calloc(1, sizeof *o);
   size_t nt = (size_t)tree->workload->n_tensors, nodes = (size_t)tree->n_nodes;
   size_t units = (size_t)tree->arch->n_units, levels = (size_t)tree->arch->n_memories,
@@ -711,6 +716,7 @@ oracle *oracle_run_noting(const tf_tree *tree, int64_t limit, struct access_log 
     *rows[i] = calloc(nodes * nt, sizeof **rows[i]);
   o->was = calloc(nodes, sizeof *o->was);
   if (!make_shares(o)) abort();
+  if (room) make_lines(o, room);
   int64_t **per_op[] = {&o->points, &o->units, &o->corrected, &o->corrected_once, &o->skipped, &o->lost};
   for (size_t i = 0; i < sizeof per_op / sizeof *per_op; i++)
     *per_op[i] = calloc(ops, sizeof **per_op[i]);
@@ -729,10 +735,23 @@ oracle *oracle_run_noting(const tf_tree *tree, int64_t limit, struct access_log 
   return o;
 }
 
+oracle *oracle_run_noting(const tf_tree *tree, int64_t limit, struct access_log *log) {
+  bool lines = false;
+  for (int l = 0; l < tree->arch->n_memories; l++)
+    lines |= tree->arch->memories[l].line > 0;
+  oracle *first = lines ? run(tree, limit, NULL, NULL) : NULL;
+  if (first && first->gave_up) return first;
+  int64_t *room = first ? first->extent : NULL;
+  if (first) first->extent = NULL;
+  if (first) oracle_free(first);
+  return run(tree, limit, log, room);
+}
+
 oracle *oracle_run(const tf_tree *tree, int64_t limit) { return oracle_run_noting(tree, limit, NULL); }
 
 void oracle_free(oracle *o) {
   free_shares(o);
+  free_lines(o);
   for (int l = 0; l < 16; l++)
     free(o->networks[l].link);
   for (int i = 0; i < o->n_shelves; i++)

@@ -29,6 +29,7 @@ static void machine(page *p, draw_part part, const char *key, const char *value)
   say(p, "architecture: {clock: %s", part == DRAW_ARCH && !strcmp(key, "clock") ? value : "1 GHz");
   give_rest(p, part, key, DRAW_ARCH, " clock ", value);
   say(p, ", memories: [{name: L0}, {name: K}, {name: %s", part == DRAW_MEMORY && !strcmp(key, "name") ? value : "L1");
+  if (part == DRAW_MEMORY && !strncmp(key, "bank", 4)) say(p, ", line: 8"); /* banks hold lines */
   give_rest(p, part, key, DRAW_MEMORY, " name ", value);
   if (part == DRAW_NETWORK) /* neighbours are a mesh's */
     say(p, ", network: {%s%s: %s}", strcmp(key, "peers") ? "" : "topology: mesh, ", key, value);

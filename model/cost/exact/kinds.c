@@ -177,7 +177,7 @@ static bool cut_alike(const struct tf_model *m, tf_kinds *all, int l) {
 
 static bool unlike(const struct tf_model *m) {
   const tf_plan *p = m->plan;
-  return p->n_retains || p->clips || p->cuts || (m->note && !m->noted);
+  return p->n_retains || p->clips || p->cuts || (m->note && !m->noted) || (m->lines && m->lines->noting);
 }
 
 /* Whether the loop fills a network whose instances hand words on, or tells such networks apart: each of these instances

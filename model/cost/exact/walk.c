@@ -9,6 +9,7 @@
 
 #include "model/cost/exact/hand.h"
 #include "model/cost/exact/leap.h"
+#include "model/cost/exact/lines.h"
 #include "model/flow/plan_class.h"
 #include "model/flow/range_memo.h"
 #include "model/flow/retain.h"
@@ -248,6 +249,7 @@ static void enter_instance(tf_walker *e, int i, const tf_ival *box, tf_move *v, 
   add_move(v, &once.all);
   add_flow(e, i, &once, busy);
   add_each(e, i, &once);
+  if (words && e->m->lines && e->m->lines->noting) tf_lines_enter(e->m, i, box, both, fresh, first);
   if (first_of_all(e, s->node))
     e->first = words;
   else
@@ -347,6 +349,7 @@ static tf_move leaf_move(const tf_slice *s, const tf_unit *unit, tf_entry in) {
 
 static void leaf_slice(tf_walker *e, int i, const tf_unit *unit) {
   const tf_slice *s = &e->p->slices[i];
+  const bool noting = e->m->lines && e->m->lines->noting;
   tf_ival box[TF_MAX_RANK], none[TF_MAX_RANK] = {{0, 0}};
   int64_t row[TF_ROW_WORDS];
   tf_move *v = &e->m->moves[i];
@@ -363,7 +366,11 @@ static void leaf_slice(tf_walker *e, int i, const tf_unit *unit) {
     add_move(v, &once.all);
     add_flow(e, i, &once, &e->m->flows[i]);
     add_each(e, i, &once);
+    if (noting && words)
+      tf_lines_access(e->m, i, row_of_each(e, e->m->views->server[i]), box,
+                      s->makes && !in.first && (fresh || !unit->reduce));
   } while (tf_walker_next(e, s->node) && (e->ok &= --e->budget >= 0));
+  if (noting) tf_lines_step(e->m, i);
 }
 
 static void run_node(tf_walker *e, int n);
@@ -691,7 +698,8 @@ static bool walk(struct tf_model *m, int64_t *rows) {
   m->ev.exact = true;
   m->ev.made = e.st->made;
   m->ev.kinds = e.kinds;
-  tf_arena *leaps = m->note && !m->noted ? NULL : tf_arena_new(); /* without, every iteration is walked */
+  const bool each = (m->note && !m->noted) || (m->lines && m->lines->noting);
+  tf_arena *leaps = each ? NULL : tf_arena_new(); /* without, every iteration is walked */
   if (leaps) e.leaps = tf_leaps_new(leaps, &e);
   if (leaps) tf_skip_memo_new(leaps, &m->ev);
   run_node(&e, 0);
@@ -727,6 +735,21 @@ static bool walk_twice(struct tf_model *m) {
   return m->each && walk(m, &rows);
 }
 
+/* Walks for what m-tiles hold at most, then access by access for the lines. */
+static bool walk_lines(struct tf_model *m) {
+  struct tf_lines *x = m->lines;
+  int64_t rows;
+  if (!x || m->open || m->note) return true;
+  if (!walk(m, &rows)) return false;
+  memcpy(x->room, m->rank_len, (size_t)m->views->n_ranks * sizeof *x->room);
+  tf_lines_clear(m);
+  x->noting = true;
+  x->walked = walk(m, &rows);
+  x->noting = false;
+  m->starved |= x->set.starved;
+  return x->walked && !x->failed && !m->starved;
+}
+
 bool tf_walk(struct tf_model *m) {
   tf_peers_free(m->peers);
   m->peers = NULL;
@@ -734,7 +757,7 @@ bool tf_walk(struct tf_model *m) {
     m->peers = tf_peers_new(m, &m->starved);
     if (!m->peers) return false;
   }
-  if (walk_twice(m)) return true;
+  if (walk_lines(m) && walk_twice(m)) return true;
   tf_peers_free(m->peers);
   m->peers = NULL;
   return false;

@@ -631,7 +631,7 @@ int tf_lanes_at_home(tf_lanes *w, int z) {
 /* Whether the tree is of a kind that can be counted in lanes. */
 static bool applies(const struct tf_model *m) {
   const tf_plan *p = m->plan;
-  if (!m->even || p->n_retains || m->views->networks || p->n_slices > 64) return false;
+  if (!m->even || m->lines || p->n_retains || m->views->networks || p->n_slices > 64) return false;
   if (m->zeros && m->zeros->any_turns) return false;
   if (m->views->splits && p->n_at_home) return false;
   for (int i = 0; i < m->even->n_ranges; i++)

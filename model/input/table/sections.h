@@ -10,6 +10,7 @@
   X(WORKLOAD, "workload", TF_Y_MAP, false, "workload", "a graph of operations on tensors")                             \
   X(MAPPING, "mapping", TF_Y_SCALAR, false, "mapping", "the tree of tiles, a literal block")                           \
   X(HOME, "home", TF_Y_MAP, false, "section", "the memories in which inputs and outputs live")                         \
+  X(LAYOUT, "layout", TF_Y_MAP, false, "section", "how tensors lie in memories with lines")                              \
   X(INSTR, "instructions", TF_Y_LIST, false, "instructions", "what compute units execute")                             \
   X(PARAMS, "params", TF_Y_MAP, false, "params", "named numbers that the other sections of the file may use")          \
   X(SEARCH, "search", TF_Y_MAP, false, "section", "what an import says of a search")                                   \

@@ -1,0 +1,242 @@
+/* Lines that accesses touch, access by access where a walk notes them, and what they take of a memory's time. */
+#include "model/cost/exact/lines.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+
+bool tf_lines_new(struct tf_model *m) {
+  const tf_plan *p = m->plan;
+  bool any = false;
+  for (int l = 0; l < p->arch->n_memories; l++)
+    any |= p->arch->memories[l].line > 0;
+  if (!any) return true;
+  struct tf_lines *x = TF_NEW(m->arena, struct tf_lines);
+  if (!x) return false;
+  const size_t slices = (size_t)p->n_slices + 1, passes = (size_t)m->views->n_passes + 1;
+  x->moved = TF_ARRAY(m->arena, tf_move, slices);
+  x->cycles = TF_ARRAY(m->arena, tf_move, slices);
+  x->below = TF_ARRAY(m->arena, tf_ports, passes);
+  x->aside = TF_ARRAY(m->arena, tf_ports, passes);
+  x->room = TF_ARRAY(m->arena, int64_t, (size_t)m->views->n_ranks + 1);
+  x->res.counts = TF_ARRAY(m->arena, tf_counts, (size_t)(p->arch->n_memories * p->wl->n_tensors));
+  x->res.cycles = TF_ARRAY(m->arena, double, (size_t)p->arch->n_memories);
+  m->lines = x;
+  return x->moved && x->cycles && x->below && x->aside && x->room && x->res.counts && x->res.cycles;
+}
+
+void tf_lines_free(struct tf_lines *l) {
+  if (!l) return;
+  tf_line_set_free(&l->set);
+  free(l->step);
+}
+
+void tf_lines_clear(struct tf_model *m) {
+  memset(m->lines->moved, 0, (size_t)m->plan->n_slices * sizeof(tf_move));
+  memset(m->lines->cycles, 0, (size_t)m->plan->n_slices * sizeof(tf_move));
+  m->lines->walked = m->lines->failed = false;
+}
+
+/* ---- where slices lie ---------------------------------------------------------------------------- */
+
+static const int64_t *room_of(const struct tf_model *m, int i) {
+  return &(m->lines->noting ? m->lines->room : m->rank_len)[m->views->rank_at[i]];
+}
+
+bool tf_lines_own(const struct tf_model *m, int i, tf_places *p) {
+  const tf_slice *s = &m->plan->slices[i];
+  return tf_places_make(&m->plan->arch->memories[s->level], &m->plan->wl->tensors[s->tensor], room_of(m, i), p);
+}
+
+bool tf_lines_up(const struct tf_model *m, int i, tf_places *p) {
+  const tf_slice *s = &m->plan->slices[i];
+  const tf_tensor *z = &m->plan->wl->tensors[s->tensor];
+  const int64_t *room = z->extent;
+  const int tile = m->plan->home_level[s->tensor] == s->above ? -1 : tf_plan_mtile(m->plan, s->node, s->above);
+  const tf_view *v = tile < 0 ? NULL : &m->views->node[tile];
+  for (int k = v ? v->first : 0; v && k < v->first + v->n_slices; k++)
+    if (m->plan->slices[k].tensor == s->tensor) room = room_of(m, k);
+  return tf_places_make(&m->plan->arch->memories[s->above], z, room, p);
+}
+
+/* ---- accesses that a walk notes ------------------------------------------------------------------ */
+
+static bool add(int64_t *to, int64_t v) { return !__builtin_add_overflow(*to, v, to); }
+
+static bool add_move(tf_move *to, const tf_move *v) {
+  return add(&to->fill, v->fill) && add(&to->drain, v->drain) && add(&to->read, v->read) && add(&to->update, v->update);
+}
+
+void tf_lines_add(struct tf_model *m, int i, const tf_move *lines, const tf_move *cycles) {
+  m->lines->failed |= !add_move(&m->lines->moved[i], lines) || !add_move(&m->lines->cycles[i], cycles);
+}
+
+/* The coordinates of a box's lower end, as rooms count them. */
+static void place_of(const tf_places *p, const tf_tensor *z, const tf_ival *box, int64_t *at) {
+  at[0] = 0;
+  for (int r = 0; r < z->rank; r++) {
+    const int64_t y = (box[r].lo - z->lo[r]) % p->room[r];
+    at[r] = y < 0 ? y + p->room[r] : y;
+  }
+}
+
+static void cells_of(const tf_tensor *z, const tf_ival *box, const tf_ival *has, tf_cells *c) {
+  *c = (tf_cells){.len = {1}, .lacks = true};
+  for (int r = 0; r < z->rank; r++) {
+    c->len[r] = box[r].len;
+    c->gap_lo[r] = has[r].lo - box[r].lo;
+    c->gap_len[r] = has[r].len;
+    c->lacks = c->lacks && has[r].len > 0;
+  }
+  c->lacks = c->lacks && z->rank > 0;
+}
+
+void tf_lines_enter(struct tf_model *m, int i, const tf_ival *box, const tf_ival *has, bool fresh, bool first) {
+  struct tf_lines *x = m->lines;
+  const tf_slice *s = &m->plan->slices[i];
+  const tf_memory *mem = &m->plan->arch->memories[s->level];
+  const tf_tensor *z = &m->plan->wl->tensors[s->tensor];
+  tf_move lines = {0}, cycles = {0};
+  tf_cells c;
+  cells_of(z, box, has, &c);
+  for (int up = 0; up < 2; up++) {
+    tf_places p;
+    int64_t at[TF_PLACE_RANKS];
+    if (!tf_has_lines(m, up ? s->above : s->level)) continue;
+    if (!(up ? tf_lines_up(m, i, &p) : tf_lines_own(m, i, &p))) {
+      x->failed = true;
+      return;
+    }
+    place_of(&p, z, box, at);
+    const tf_touched t = tf_touched_by(&p, at, 0, &c, &x->set);
+    const tf_move l = tf_move_of(s, mem, (tf_entry){t.lines, fresh ? t.lines : 0, fresh && first ? t.lines : 0});
+    const tf_move k = tf_move_of(s, mem, (tf_entry){t.cycles, fresh ? t.cycles : 0, fresh && first ? t.cycles : 0});
+    if (up)
+      lines.read = l.read, lines.update = l.update, cycles.read = k.read, cycles.update = k.update;
+    else
+      lines.fill = l.fill, lines.drain = l.drain, cycles.fill = k.fill, cycles.drain = k.drain;
+  }
+  tf_lines_add(m, i, &lines, &cycles);
+}
+
+void tf_lines_access(struct tf_model *m, int i, size_t server, const tf_ival *point, bool reads) {
+  struct tf_lines *x = m->lines;
+  const tf_slice *s = &m->plan->slices[i];
+  if (!tf_has_lines(m, s->above)) return;
+  if (!TF_GROW(x->step, x->n_step)) {
+    x->set.starved = true;
+    return;
+  }
+  tf_line_access *a = &x->step[x->n_step++];
+  *a = (tf_line_access){.server = server, .reads = reads};
+  for (int r = 0; r < m->plan->wl->tensors[s->tensor].rank; r++)
+    a->at[r] = point[r].lo - m->plan->wl->tensors[s->tensor].lo[r];
+}
+
+static int by_server(const void *a, const void *b) {
+  const tf_line_access *x = a, *y = b;
+  return (x->server > y->server) - (x->server < y->server);
+}
+
+/* The lines of accesses from..to - 1, all of them or those that read. */
+static tf_touched touch(struct tf_model *m, const tf_places *p, int64_t from, int64_t to, bool reads) {
+  struct tf_lines *x = m->lines;
+  int64_t *points = malloc((size_t)(to - from) * (size_t)p->n_ranks * sizeof *points), zero[TF_PLACE_RANKS] = {0};
+  tf_cells c = {.n_points = 0, .points = points};
+  if (!points) {
+    x->set.starved = true;
+    return (tf_touched){0, 0};
+  }
+  for (int64_t k = from; k < to; k++) {
+    if (reads && !x->step[k].reads) continue;
+    for (int r = 0; r < p->n_ranks; r++) {
+      const int64_t y = x->step[k].at[r] % p->room[r];
+      points[c.n_points * p->n_ranks + r] = y < 0 ? y + p->room[r] : y;
+    }
+    c.n_points++;
+  }
+  const tf_touched t = c.n_points ? tf_touched_by(p, zero, 0, &c, &x->set) : (tf_touched){0, 0};
+  free(points);
+  return t;
+}
+
+void tf_lines_step(struct tf_model *m, int i) {
+  struct tf_lines *x = m->lines;
+  const bool makes = m->plan->slices[i].makes;
+  tf_places p;
+  tf_move lines = {0}, cycles = {0};
+  if (!x->n_step) return;
+  x->failed |= !tf_lines_up(m, i, &p);
+  qsort(x->step, (size_t)x->n_step, sizeof *x->step, by_server);
+  for (int64_t from = 0, to = 0; from < x->n_step && !x->failed; from = to) {
+    while (to < x->n_step && x->step[to].server == x->step[from].server)
+      to++;
+    const tf_touched read = touch(m, &p, from, to, makes);
+    const tf_touched update = makes ? touch(m, &p, from, to, false) : (tf_touched){0, 0};
+    x->failed |= !add_move(&lines, &(tf_move){.read = read.lines, .update = update.lines});
+    x->failed |= !add_move(&cycles, &(tf_move){.read = read.cycles, .update = update.cycles});
+  }
+  x->n_step = 0;
+  tf_lines_add(m, i, &lines, &cycles);
+}
+
+/* ---- what they take ------------------------------------------------------------------------------- */
+
+static tf_ports sum_of(tf_ports a, tf_ports b) { return (tf_ports){a.read + b.read, a.write + b.write}; }
+
+static tf_ports busier(const tf_memory *mem, tf_ports a, tf_ports b) {
+  if (mem->one_port) return tf_bank_time(mem, a) > tf_bank_time(mem, b) ? a : b;
+  return (tf_ports){a.read > b.read ? a.read : b.read, a.write > b.write ? a.write : b.write};
+}
+
+static void add_slices(struct tf_model *m) {
+  const tf_plan *p = m->plan;
+  for (int i = 0; i < p->n_slices; i++) {
+    const tf_flow k = tf_mean_flow(m, i, &m->lines->cycles[i]);
+    tf_ports *up = &m->lines->below[m->views->up_pass[i]];
+    *up = sum_of(*up, (tf_ports){k.read, k.update});
+    if (m->views->own_pass[i] < 0) continue;
+    tf_ports *own = &m->lines->below[m->views->own_pass[i]];
+    *own = sum_of(*own, (tf_ports){k.drain, k.fill});
+  }
+}
+
+static void tell(struct tf_model *m) {
+  const tf_plan *p = m->plan;
+  tf_lines_result *r = &m->lines->res;
+  const int nt = p->wl->n_tensors;
+  memset(r->counts, 0, (size_t)(p->arch->n_memories * nt) * sizeof *r->counts);
+  for (int i = 0; i < p->n_slices; i++) {
+    const tf_slice *s = &p->slices[i];
+    const tf_move *v = &m->lines->moved[i];
+    tf_counts *up = &r->counts[s->above * nt + s->tensor];
+    m->lines->failed |= !add(&up->read, v->read) || !add(&up->update, v->update);
+    if (s->leaf) continue;
+    tf_counts *own = &r->counts[s->level * nt + s->tensor];
+    m->lines->failed |= !add(&own->fill, v->fill) || !add(&own->drain, v->drain);
+  }
+  for (int l = 0; l < p->arch->n_memories; l++) {
+    const int pass = tf_pass_of(m->views, 0, l);
+    r->cycles[l] = pass < 0 ? 0 : tf_bank_time(&p->arch->memories[l], m->lines->below[pass]);
+  }
+}
+
+void tf_lines_ports(struct tf_model *m) {
+  struct tf_lines *x = m->lines;
+  const tf_views *w = m->views;
+  memset(x->below, 0, (size_t)w->n_passes * sizeof *x->below);
+  memset(x->aside, 0, (size_t)w->n_passes * sizeof *x->aside);
+  if (m->open) return;
+  add_slices(m);
+  for (int i = 0; i < w->n_passes; i++) {
+    const tf_pass *k = &w->passes[i];
+    x->below[i] = sum_of(x->below[i], x->aside[i]);
+    if (k->up < 0) continue;
+    if (k->beside)
+      x->aside[k->up] = busier(&m->plan->arch->memories[k->level], x->aside[k->up], x->below[i]);
+    else
+      x->below[k->up] = sum_of(x->below[k->up], x->below[i]);
+  }
+  tell(m);
+}
