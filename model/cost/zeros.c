@@ -301,16 +301,27 @@ static double made(const struct tf_model *m, int i, uint64_t on, bool *exact) {
   return keep * any_point(v, n, false, exact);
 }
 
+/* Of the reads, zeros of which leave accesses of slice i out, those that are counted: how the known zeros of one tensor
+ * meet those of another that the access is to, of which only what is stored moves, is not. */
+static uint64_t counted(const struct tf_model *m, int i, uint64_t on) {
+  const tf_plan *p = m->plan;
+  const tf_op *op = &p->wl->ops[op_of(p, i)];
+  for (int r = 0; r < op->n_reads && p->wl->tensors[p->slices[i].tensor].density.fall == TF_FALL_KNOWN; r++)
+    if (p->wl->tensors[op->reads[r].tensor].density.fall == TF_FALL_KNOWN) on &= ~(UINT64_C(1) << r);
+  return on;
+}
+
 /* Whether what is found is exact. */
 static bool find_left(struct tf_model *m, int i) {
   struct tf_zeros *z = m->zeros;
   const int at = i - m->plan->n_tile_slices;
   bool all = true;
   for (int w = 0; w < TF_N_LEFT; w++) {
-    bool exact = true;
+    const uint64_t on = counted(m, i, z->on[at].of[w]);
+    bool exact = on == z->on[at].of[w];
     tf_left *left = &z->left[at].of[w];
-    if (m->plan->slices[i].makes) left->first = updated(m, i, z->on[at].of[w], &exact);
-    left->read = left->update = made(m, i, z->on[at].of[w], &exact);
+    if (m->plan->slices[i].makes) left->first = exact ? updated(m, i, on, &exact) : 0;
+    left->read = left->update = made(m, i, on, &exact);
     all &= exact;
   }
   return all;

@@ -57,7 +57,8 @@ int check_odds(tf_rng *g, int cases) {
   for (int i = 0; i < cases; i++) {
     const int parts = rng_between(g, 1, 12), each = rng_between(g, 1, rng_chance(g, 3) ? 120 : 12),
               rest = rng_chance(g, 2) ? 0 : rng_between(g, 0, 40);
-    const tf_odds o = tf_odds_of(rng_chance(g, 3) ? TF_ODDS_EACH : TF_ODDS_DRAWN, rng_between(g, 1, 20) / 20.0, parts * each + rest);
+    const tf_odds o =
+        tf_odds_of(rng_chance(g, 3) ? TF_ODDS_EACH : TF_ODDS_DRAWN, rng_between(g, 1, 20) / 20.0, parts * each + rest);
     wrong += !check_one(g, &o, parts, each, rng_between(g, 1, 4) / 20.0);
   }
   return wrong;

@@ -468,6 +468,17 @@ static void run_draw(world *w, tf_rng *g) {
 enum { N_FIGURES = sizeof(figures) / sizeof(double), TRIES = 3 };
 
 /* What the model says of each figure; NAN: nothing. */
+/* Whether elements of a tensor whose zeros are known pass the memory unlike often: then the tensor's mean is told. */
+static bool is_uneven(const oracle *o, int cell) {
+  const int z = cell % o->wl->n_tensors;
+  const passes *p = &o->log->tiles[cell];
+  bool uneven = false;
+  for (int e = 1; e < size_of(o, z) && o->wl->tensors[z].density.fall == TF_FALL_KNOWN; e++)
+    uneven |= p->fill[e] != p->fill[0] || p->read[e] != p->read[0] || p->update[e] != p->update[0] ||
+              p->drain[e] != p->drain[0];
+  return uneven;
+}
+
 static void modelled(const oracle *o, const tf_result *r, figures *f) {
   double *all = (double *)f;
   bool single = true;
@@ -488,6 +499,12 @@ static void modelled(const oracle *o, const tf_result *r, figures *f) {
     memcpy(f->op[op], of, sizeof of);
   }
   f->pj = r->energy_pj - r->leakage_pj;
+  for (int cell = 0; cell < o->arch->n_memories * o->wl->n_tensors; cell++) {
+    if (!is_uneven(o, cell)) continue;
+    for (int i = 0; i < N_OF_CELL; i++)
+      f->cell[cell][i] = NAN;
+    f->cell[cell - cell % o->wl->n_tensors][PORT_READ] = f->pj = NAN;
+  }
 }
 
 /* The two ports of a level, both of all tensors, as sums over draws: only their means make its time. */

@@ -21,9 +21,10 @@ typedef struct {
   uint16_t file; /* of the diagnostics; 0: no error yet */
   listed *all;
   int n;
-  int values;                 /* numbers behind the coordinates; -1: none are allowed */
+  int values;                /* numbers behind the coordinates; -1: none are allowed */
   bool market, mirrored, ok; /* of Matrix Market: coordinates count from 1; a symmetric matrix lists half */
-  int64_t told;               /* how many are to come; -1: it is not said */
+  int entries;
+  int64_t told;              /* how many are to come; -1: it is not said */
 } reading;
 
 /* ---- errors ------------------------------------------------------------------------- */
@@ -97,9 +98,9 @@ static bool read_tuple(reading *r) {
       from--;
     x -= r->market;
     if (x < 0 || x >= t->extent[i])
-      return tf_fail(r->d, place(r, from, r->at), TF_E_RANGE, "coordinate %lld of rank %d of '%.60s', which has %d to %lld",
-                     (long long)(x + r->market), i, t->name, (int)r->market,
-                     (long long)(t->extent[i] - 1 + r->market));
+      return tf_fail(r->d, place(r, from, r->at), TF_E_RANGE,
+                     "coordinate %lld of rank %d of '%.60s', which has %d to %lld", (long long)(x + r->market), i,
+                     t->name, (int)r->market, (long long)(t->extent[i] - 1 + r->market));
     element = element * t->extent[i] + x;
     if (i < 2) at[i] = x;
   }
@@ -108,8 +109,8 @@ static bool read_tuple(reading *r) {
     r->at = end_of_word(r);
   }
   if (!nothing_more(r, r->market ? "coordinates and the value" : "a coordinate for each rank")) return false;
-  return add(r, element) &&
-         (!r->mirrored || at[0] == at[1] || add(r, at[1] * t->extent[1] + at[0]));
+  r->entries++;
+  return add(r, element) && (!r->mirrored || at[0] == at[1] || add(r, at[1] * t->extent[1] + at[0]));
 }
 
 static bool read_size(reading *r) {
@@ -118,8 +119,8 @@ static bool read_size(reading *r) {
     int64_t x;
     if (!number(r, "the size of the matrix", &x)) return false;
     if (x != t->extent[i])
-      return tf_fail(r->d, place(r, r->line_from, r->at), TF_E_RANGE, "rank %d of '%.60s' has %lld elements, not %lld", i,
-                     t->name, (long long)t->extent[i], (long long)x);
+      return tf_fail(r->d, place(r, r->line_from, r->at), TF_E_RANGE, "rank %d of '%.60s' has %lld elements, not %lld",
+                     i, t->name, (long long)t->extent[i], (long long)x);
   }
   return number(r, "the number of entries", &r->told) && nothing_more(r, "a size and the number of entries");
 }
@@ -182,12 +183,14 @@ static bool close_list(reading *r, tf_arena *a, tf_density *out) {
       r->line_from = r->at = r->text.text;
       return tf_fail(r->d, place(r, r->at, r->at), TF_E_DUP, "this element is in line %u, too", r->all[i - 1].line);
     }
-  if (!r->n || (r->told >= 0 && r->told > r->n) || (r->told >= 0 && !r->mirrored && r->told < r->n)) {
-    r->line = 1, r->line_from = r->text.text;
-    return tf_fail(r->d, place(r, r->line_from, end_of_line(r, r->line_from)), TF_E_MISSING,
-                   r->n ? "%d elements, but another number is promised" : "%d elements: all of '%.60s' would be zero",
-                   r->n, r->t->name);
-  }
+  r->line = 1, r->line_from = r->text.text;
+  const char *end = end_of_line(r, r->line_from);
+  if (r->told >= 0 && r->told != r->entries)
+    return tf_fail(r->d, place(r, r->line_from, end), TF_E_RANGE, "%d entries, but %lld are promised", r->entries,
+                   (long long)r->told);
+  if (!r->n)
+    return tf_fail(r->d, place(r, r->line_from, end), TF_E_MISSING,
+                   "no element is listed: all of '%.60s' would be zero", r->t->name);
   out->runs = TF_ARRAY(a, tf_stretch, (size_t)r->n);
   if (!out->runs) return tf_out_of_memory(r->d);
   out->n_runs = r->n;
