@@ -138,6 +138,16 @@ static bool meets(const struct tf_model *m, int i, const tf_ref *ref, int rank, 
   return false;
 }
 
+/* Whether one of the loops with several trips moves the op's range by what others need of it: then it may move along
+ * any rank of a reference. */
+static bool infers(const struct tf_model *m, int i, uint64_t loops) {
+  const tf_path *path = &m->plan->path[m->plan->slices[i].node];
+  bool any = false;
+  for (int k = 0; k < path->n; k++)
+    any |= (loops >> k & 1) && m->ev.trip[path->loops[k]] > 1 && !turns(m, op_of(m->plan, i), path->loops[k]);
+  return any;
+}
+
 static const tf_ref *ref_of(const struct tf_model *m, int i) {
   const tf_touch *t = &m->plan->slices[i].touch[0];
   return t->ref < 0 ? NULL : &m->plan->wl->ops[t->op].reads[t->ref];
@@ -155,7 +165,8 @@ static uint64_t sharers(const struct tf_model *m, int i, bool *exact) {
   const tf_unit *unit = &p->arch->units[p->unit[op_of(p, i)]];
   const tf_ref *ref = ref_of(m, i);
   if (!(s->makes ? unit->reduce : unit->multicast)) return 0;
-  const bool many = p->n_retains || (ref && meets(m, i, ref, p->wl->tensors[s->tensor].rank, s->merge));
+  const bool many =
+      p->n_retains || (ref && (infers(m, i, s->merge) || meets(m, i, ref, p->wl->tensors[s->tensor].rank, s->merge)));
   *exact &= !many;
   return many ? s->merge : s->merge & ~moving(m, i);
 }
@@ -188,7 +199,8 @@ static several of_sharers(const struct tf_model *m, int i, int r, bool *exact) {
     v.along |= UINT64_C(1) << k;
     dims |= UINT64_C(1) << p->loops[path->loops[k]].dim;
   }
-  v.odds = tf_sparse_odds(p->sparse, ref->tensor, ranks_moved(ref, t->rank, dims), false, exact);
+  const uint32_t ranks = infers(m, i, loops) ? UINT32_MAX : ranks_moved(ref, t->rank, dims);
+  v.odds = tf_sparse_odds(p->sparse, ref->tensor, ranks, false, exact);
   if (v.count > 1) *exact &= !meets(m, i, ref, t->rank, loops) && m->quick && !m->partial;
   *exact &= !is_padded(t);
   return v;

@@ -53,7 +53,4 @@ void end_operand(oracle *o); /* all instances of the operand have been told */
  * the mean; where the model says that it is an upper bound, that lies so far below.  What lies so far is drawn again,
  * 16 and 256 times as often. */
 void compare_zeros(note *n, const oracle *o, const tf_result *r, tf_rng *g, int draws);
-
-/* How many elements of parts are not zero, beside draws; the number of cases that differ. */
-int check_odds(tf_rng *g, int cases);
 #endif

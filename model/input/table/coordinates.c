@@ -24,7 +24,7 @@ typedef struct {
   int values;                /* numbers behind the coordinates; -1: none are allowed */
   bool market, mirrored, ok; /* of Matrix Market: coordinates count from 1; a symmetric matrix lists half */
   int entries;
-  int64_t told;              /* how many are to come; -1: it is not said */
+  int64_t told; /* how many are to come; -1: it is not said */
 } reading;
 
 /* ---- errors ------------------------------------------------------------------------- */
@@ -78,7 +78,7 @@ static bool nothing_more(reading *r, const char *what) {
 }
 
 /* ---- lines -------------------------------------------------------------------------- */
-static bool add(reading *r, int64_t element) {
+static bool list_element(reading *r, int64_t element) {
   if (r->n == TF_COORDINATES_MOST)
     return tf_fail(r->d, place(r, r->line_from, r->line_from), TF_E_LIMIT, "more than %d elements",
                    TF_COORDINATES_MOST);
@@ -110,7 +110,7 @@ static bool read_tuple(reading *r) {
   }
   if (!nothing_more(r, r->market ? "coordinates and the value" : "a coordinate for each rank")) return false;
   r->entries++;
-  return add(r, element) && (!r->mirrored || at[0] == at[1] || add(r, at[1] * t->extent[1] + at[0]));
+  return list_element(r, element) && (!r->mirrored || at[0] == at[1] || list_element(r, at[1] * t->extent[1] + at[0]));
 }
 
 static bool read_size(reading *r) {

@@ -1,13 +1,18 @@
 /* How many elements are not zero in a part of a tensor, drawn: the slow twin of model/sparse/odds.c and busiest.c. */
+#ifndef TESTS_UNIT_ODDS_TWIN_H
+#define TESTS_UNIT_ODDS_TWIN_H
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/rng.h"
 #include "model/sparse/busiest.h"
-#include "tests/oracle/gen.h"
-#include "tests/oracle/zeros.h"
 
-enum { MOST = 2000, TRIES = 3 };
+enum { MOST_PARTS = 12, ODDS_TRIES = 3 };
+
+static int rng_between(tf_rng *g, int least, int most) {
+  return least + (int)tf_rng_below(g, (uint32_t)(most - least + 1));
+}
 
 /* Elements in each of `parts` parts, of which the first nonzero that are drawn are not zero; or each by itself. */
 static void draw_parts(tf_rng *g, const tf_odds *o, int parts, int each, int *in) {
@@ -25,7 +30,7 @@ static void draw_parts(tf_rng *g, const tf_odds *o, int parts, int each, int *in
 /* The mean over draws of the most in any part, and how often the first has more than `most`. */
 static void draw_all(tf_rng *g, const tf_odds *o, int parts, int each, double most, int draws, double out[3]) {
   double sum = 0, squares = 0, beyond = 0;
-  int in[MOST];
+  int in[MOST_PARTS];
   for (int d = 0; d < draws; d++) {
     int top = 0;
     draw_parts(g, o, parts, each, in);
@@ -41,7 +46,7 @@ static void draw_all(tf_rng *g, const tf_odds *o, int parts, int each, double mo
 static bool check_one(tf_rng *g, const tf_odds *o, int parts, int each, double doubt) {
   const double told = tf_odds_busiest(o, parts, each), most = tf_odds_most(o, each, doubt);
   double seen[3];
-  for (int i = 0, draws = 200; i < TRIES; i++, draws *= 16) {
+  for (int i = 0, draws = 200; i < ODDS_TRIES; i++, draws *= 16) {
     draw_all(g, o, parts, each, most, draws, seen);
     const bool near = fabs(seen[0] - told) <= 3 * seen[1] + 1e-9 + 3e-3 * told;
     if (near && seen[2] <= doubt + 3 * sqrt(doubt / draws)) return true;
@@ -52,14 +57,15 @@ static bool check_one(tf_rng *g, const tf_odds *o, int parts, int each, double d
   return false;
 }
 
-int check_odds(tf_rng *g, int cases) {
+static int check_odds(tf_rng *g, int cases) {
   int wrong = 0;
   for (int i = 0; i < cases; i++) {
-    const int parts = rng_between(g, 1, 12), each = rng_between(g, 1, rng_chance(g, 3) ? 120 : 12),
-              rest = rng_chance(g, 2) ? 0 : rng_between(g, 0, 40);
-    const tf_odds o =
-        tf_odds_of(rng_chance(g, 3) ? TF_ODDS_EACH : TF_ODDS_DRAWN, rng_between(g, 1, 20) / 20.0, parts * each + rest);
+    const int parts = rng_between(g, 1, 12), each = rng_between(g, 1, !tf_rng_below(g, 3) ? 120 : 12),
+              rest = !tf_rng_below(g, 2) ? 0 : rng_between(g, 0, 40);
+    const tf_odds o = tf_odds_of(!tf_rng_below(g, 3) ? TF_ODDS_EACH : TF_ODDS_DRAWN, rng_between(g, 1, 20) / 20.0,
+                                 parts * each + rest);
     wrong += !check_one(g, &o, parts, each, rng_between(g, 1, 4) / 20.0);
   }
   return wrong;
 }
+#endif
