@@ -196,7 +196,10 @@ static bool close_list(reading *r, tf_arena *a, tf_density *out) {
   out->n_runs = r->n;
   for (int i = 0; i < r->n; i++)
     out->runs[i] = (tf_stretch){r->all[i].element, r->all[i].element + 1};
-  tf_runs_close(out, tf_tensor_words(r->t));
+  int64_t words = 1;
+  for (int i = 0; i < r->t->rank; i++)
+    words *= r->t->extent[i];
+  tf_runs_close(out, words);
   return true;
 }
 
