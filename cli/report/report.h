@@ -6,6 +6,9 @@
 #include "tileflow/slope.h"
 #include "tileflow/trace.h"
 
+/* Probability with which what a memory is said to hold at most is enough. */
+#define CLI_CONFIDENCE 0.999
+
 void cli_report_text(const cli_session *s, cli_text *out);
 /* The JSON object of docs/FORMATS.md; nodes: with an entry for each node of the tree. */
 void cli_report_json(const cli_session *s, bool nodes, cli_text *out);

@@ -190,26 +190,36 @@ static json_t *left_of(const cli_session *s, int l, int z) {
                    c->read, "update", c->update, "drain", c->drain, "metadata_bits", c->metadata);
 }
 
-static json_t *left_at(const cli_session *s, int l) {
+static json_t *left_at(const cli_session *s, int l, const tf_fit *fit) {
   json_t *tensors = json_object();
   for (int z = 0; z < s->spec->workload->n_tensors; z++)
     json_object_set_new(tensors, s->spec->workload->tensors[z].name, left_of(s, l, z));
-  return json_pack("{s:s, s:I, s:I, s:o}", "name", s->spec->arch->memories[l].name, "held_words",
-                   (json_int_t)s->result.kept->held[l], "most_words", (json_int_t)s->result.kept->most[l], "tensors",
-                   tensors);
+  json_t *out = json_pack("{s:s, s:I, s:I}", "name", s->spec->arch->memories[l].name, "held_words",
+                          (json_int_t)s->result.kept->held[l], "most_words", (json_int_t)s->result.kept->most[l]);
+  if (fit) json_object_set_new(out, "likely_words", json_integer(fit->words));
+  if (fit) json_object_set_new(out, "fits", json_real(fit->fits));
+  json_object_set_new(out, "tensors", tensors);
+  return out;
 }
 
 static json_t *zeros(const cli_session *s) {
   json_t *levels = json_array(), *ops = json_array();
+  tf_fit *fit = calloc((size_t)s->spec->arch->n_memories, sizeof *fit);
+  double *busiest = calloc((size_t)s->spec->workload->n_ops, sizeof *busiest);
+  const bool told = busiest && tf_model_busiest(s->model, busiest);
+  if (fit && !tf_model_fits(s->model, CLI_CONFIDENCE, fit)) free(fit), fit = NULL;
   for (int l = 0; l < s->spec->arch->n_memories; l++)
-    json_array_append_new(levels, left_at(s, l));
+    json_array_append_new(levels, left_at(s, l, fit ? &fit[l] : NULL));
+  free(fit);
   for (int o = 0; o < s->spec->workload->n_ops; o++) {
     const tf_kept_points *p = &s->result.kept->ops[o];
-    json_array_append_new(ops, json_pack("{s:s, s:f, s:f, s:f}", "name", s->spec->workload->ops[o].name, "computed",
-                                         p->points, "gated", p->gated, "skipped", p->skipped));
+    json_array_append_new(ops, json_pack("{s:s, s:f, s:f, s:f, s:o}", "name", s->spec->workload->ops[o].name,
+                                         "computed", p->points, "gated", p->gated, "skipped", p->skipped, "busiest",
+                                         busiest && told ? cli_json_real(busiest[o]) : json_null()));
   }
-  return json_pack("{s:s, s:b, s:o, s:o}", "figures", "expectations", "upper_bounds", (int)s->result.kept->upper,
-                   "levels", levels, "ops", ops);
+  free(busiest);
+  return json_pack("{s:s, s:f, s:b, s:o, s:o}", "figures", "expectations", "confidence", CLI_CONFIDENCE, "upper_bounds",
+                   (int)s->result.kept->upper, "levels", levels, "ops", ops);
 }
 
 /* ---- causes ------------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 /* The report of an evaluation: one screen. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -329,39 +330,65 @@ static void put_left(const cli_session *s, int l, int z, cli_table *t) {
   cli_cell(t, "%s", cli_real(c->update).s);
   cli_cell(t, "%s", cli_real(c->drain).s);
   cli_cell(t, "%s", cli_real(c->metadata).s);
-  cli_skip(t, 2);
+  cli_skip(t, 4);
+}
+
+/* With which probability what is held fits: down to a whole percent, or to as many nines as there are. */
+static void put_fit(const cli_session *s, const tf_fit *fit, int l, cli_table *t) {
+  if (fit)
+    cli_cell(t, "%s", cli_count(fit->words).s);
+  else
+    cli_skip(t, 1);
+  cli_cell(t, "%s", cli_count(s->result.kept->most[l]).s);
+  if (!fit || s->spec->arch->memories[l].capacity_words < 0)
+    cli_skip(t, 1);
+  else if (fit->fits >= 1)
+    cli_cell(t, "always");
+  else
+    cli_cell(t, "%.*f %%", fit->fits > 0.99 ? 4 : 0, floor(fit->fits * 1e6) / 1e4);
 }
 
 static void put_left_levels(const cli_session *s, cli_text *out) {
-  static const char *const names[] = {"memory", "tensor", "nonzero",  "fill", "read",
-                                      "update", "drain",  "metadata", "held", "at most"};
-  cli_table t = {.align = "llrrrrrrrr"};
-  for (int i = 0; i < 10; i++)
+  tf_fit *fit = calloc((size_t)s->spec->arch->n_memories, sizeof *fit);
+  if (fit && !tf_model_fits(s->model, CLI_CONFIDENCE, fit)) free(fit), fit = NULL;
+  static const char *const names[] = {"memory", "tensor",   "nonzero", "fill",   "read",    "update",
+                                      "drain",  "metadata", "held",    "99.9 %", "at most", "fits"};
+  cli_table t = {.align = "llrrrrrrrrrr"};
+  for (int i = 0; i < 12; i++)
     cli_cell(&t, "%s", names[i]);
   for (int l = 0; l < s->spec->arch->n_memories; l++) {
     cli_cell(&t, "%s", s->spec->arch->memories[l].name);
     cli_skip(&t, 7);
     cli_cell(&t, "%s", cli_count(s->result.kept->held[l]).s);
-    cli_cell(&t, "%s", cli_count(s->result.kept->most[l]).s);
+    put_fit(s, fit ? &fit[l] : NULL, l, &t);
     for (int z = 0; z < s->spec->workload->n_tensors; z++)
       put_left(s, l, z, &t);
   }
   cli_table_end(&t, out);
+  free(fit);
 }
 
 static void put_left_ops(const cli_session *s, cli_text *out) {
-  cli_table t = {.align = "lrrr"};
+  cli_table t = {.align = "lrrrr"};
+  double *busiest = calloc((size_t)s->spec->workload->n_ops, sizeof *busiest);
+  const bool told = busiest && tf_model_busiest(s->model, busiest);
   cli_cell(&t, "op");
   cli_cell(&t, "computed");
   cli_cell(&t, "gated");
   cli_cell(&t, "skipped");
+  cli_cell(&t, "busiest unit");
   for (int o = 0; o < s->spec->workload->n_ops; o++) {
     const tf_kept_points *p = &s->result.kept->ops[o];
     cli_cell(&t, "%s", s->spec->workload->ops[o].name);
     cli_cell(&t, "%s", cli_real(p->points).s);
     cli_cell(&t, "%s", cli_real(p->gated).s);
     cli_cell(&t, "%s", cli_real(p->skipped).s);
+    if (told && !isnan(busiest[o]))
+      cli_cell(&t, "%.3f of the mean", busiest[o]);
+    else
+      cli_skip(&t, 1);
   }
+  free(busiest);
   cli_printf(out, "\n");
   cli_table_end(&t, out);
 }

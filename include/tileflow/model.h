@@ -127,6 +127,12 @@ typedef struct {
   const tf_lines_result *lines; /* NULL: no memory has lines */
 } tf_result;
 
+/* Of one instance of a memory at any one moment, over all ways in which the zeros may fall. */
+typedef struct {
+  int64_t words; /* it holds no more with the confidence asked for, at least */
+  double fits;   /* with this probability at least it holds no more than it has room for; 1: always */
+} tf_fit;
+
 typedef struct tf_model tf_model;
 
 /* Prepares a tree for evaluation: one model, many evaluations.  Borrows tree, arch and workload.  NULL with an error
@@ -152,6 +158,13 @@ TF_API void tf_model_estimate(tf_model *m);
 /* Whether the last evaluation failed because of that limit, and not because of an overflow: nothing is known about the
  * mapping. */
 TF_API bool tf_model_gave_up(const tf_model *m);
+
+/* How well what is held fits in the last evaluation, where zeros save something: out[n_memories].  False: nothing is
+ * saved, or memory ran out. */
+TF_API bool tf_model_fits(tf_model *m, double confidence, tf_fit *out);
+/* The points that the busiest unit is expected to take time for, over those of the mean one, if units wait for each
+ * other only at the end: times[n_ops]; NAN: it is not told (docs/SEMANTICS.md section 8).  False: as above. */
+TF_API bool tf_model_busiest(const tf_model *m, double *times);
 
 /* Whether memory ran out in the last evaluation or in tf_why_of: its results are invalid, and so are all later ones. */
 TF_API bool tf_model_starved(const tf_model *m);

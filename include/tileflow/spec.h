@@ -28,7 +28,15 @@ typedef struct {
 } tf_selection;
 
 /* How the coordinates of one rank are told. */
-typedef enum { TF_PACK_NONE, TF_PACK_BITMASK, TF_PACK_RUNS, TF_PACK_COORDINATE, TF_PACK_OFFSETS, TF_N_PACKS } tf_pack;
+typedef enum {
+  TF_PACK_NONE,
+  TF_PACK_BITMASK,
+  TF_PACK_RUNS,
+  TF_PACK_COORDINATE,
+  TF_PACK_OFFSETS,
+  TF_PACK_FLAGS,
+  TF_N_PACKS
+} tf_pack;
 typedef struct {
   tf_pack pack;
   int bits; /* of an entry; 0: as many as its values need */
@@ -367,13 +375,22 @@ typedef struct {
   tf_loc at;
 } tf_ref;
 
-/* Which elements of a tensor are not zero.  GUESSED: not given; derived from the op that makes it (model/sparse). */
-typedef enum { TF_FALL_GUESSED, TF_FALL_UNIFORM, TF_FALL_BLOCKS } tf_fall;
+/* Elements of a tensor by their number in row-major order: from `from` on, before `to`. */
+typedef struct {
+  int64_t from, to;
+} tf_stretch;
+
+/* Which elements of a tensor are not zero.  GUESSED: not given; derived from the op that makes it (model/sparse).
+ * TILES: blocks of elements that are zero together.  KNOWN: those of a band, or of a file. */
+typedef enum { TF_FALL_GUESSED, TF_FALL_UNIFORM, TF_FALL_BLOCKS, TF_FALL_TILES, TF_FALL_KNOWN } tf_fall;
 typedef struct {
   tf_fall fall;
   double share; /* of elements, more than 0, at most 1 */
   int rank;     /* BLOCKS: n of every m consecutive elements along this rank, from its first on */
   int64_t n, m;
+  int64_t *tile; /* TILES: [rank] extents of a block, which divide those of the tensor */
+  int n_runs;    /* KNOWN: the elements that are not zero, in order; no two runs meet */
+  tf_stretch *runs;
 } tf_density;
 
 /* What kernels of integers (int8) hold a tensor's elements as.  UNSAID: it is no group's of a network; the width of its

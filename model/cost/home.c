@@ -11,6 +11,10 @@ int64_t tf_held_bits(const struct tf_model *m, int level, int tensor, int64_t wo
   const int bits = wl->tensors[tensor].word_bits;
   if (m->part && m->part->word_bits > bits) return tf_sat_mul(words, m->part->word_bits);
   if (m->sizing == TF_SIZE_WORDS) return tf_sat_mul(words, bits);
+  if (m->sizing == TF_SIZE_LIKELY)
+    return tf_sat_add(tf_sparse_likely(m->plan->sparse, level, tensor, words, m->doubt, m->in_blocks[tensor]),
+                      TF_HELD_ONE - 1) /
+           TF_HELD_ONE;
   const tf_packed *k = &m->plan->sparse->packed[level * wl->n_tensors + tensor];
   return (tf_sat_add(tf_sat_mul(words, m->sizing == TF_SIZE_KEPT ? k->held : k->worst), TF_HELD_ONE - 1)) / TF_HELD_ONE;
 }

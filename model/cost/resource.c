@@ -87,6 +87,7 @@ static bool several(const tf_plan *p, int level, int z) {
 /* What children that share a memory's content hold twice: their boxes of one tensor minus the hull of these. */
 static int64_t shared_twice(const struct tf_model *m, const tf_node *n, int level) {
   int64_t twice = 0;
+  if (m->sizing == TF_SIZE_LIKELY) return 0; /* they may differ in what they take */
   for (int z = 0; z < m->plan->wl->n_tensors; z++) {
     held h = several(m->plan, level, z) ? held_of(m, n, level, z) : (held){0};
     if (h.holders > 1) twice = tf_sat_add(twice, tf_sat_mul(tf_held_bits(m, level, z, h.sum - h.box), times(m, level)));
@@ -167,6 +168,11 @@ static int64_t level_words(struct tf_model *m, int l, tf_sizing sizing, int *wor
   const int64_t bits = tf_sat_add(need(m, 0, l, worst), l == 0 ? inputs_outputs(m) : tf_home_bits(m, l));
   m->sizing = TF_SIZE_WORDS;
   return words_of(bits, m->plan->arch->memories[l].word_bits);
+}
+
+int64_t tf_likely_words(struct tf_model *m, int level) {
+  int worst = 0;
+  return level_words(m, level, TF_SIZE_LIKELY, &worst);
 }
 
 static void over_capacity(tf_result *out, int level, int node, tf_violation v) {

@@ -66,8 +66,9 @@ typedef struct {
 
 enum { TF_MAX_SHELF = 4096 }; /* shelves in shelves are tried up to this length (mesh.c) */
 
-/* What is held of a tensor: its words, what a format is expected to keep of them, or that where no element is zero. */
-typedef enum { TF_SIZE_WORDS, TF_SIZE_KEPT, TF_SIZE_MOST } tf_sizing;
+/* What is held of a tensor: its words, what a format is expected to keep of them, that where no element is zero, or
+ * that but for a doubt. */
+typedef enum { TF_SIZE_WORDS, TF_SIZE_KEPT, TF_SIZE_MOST, TF_SIZE_LIKELY } tf_sizing;
 
 /* A unit's access to an operand in the step that is walked: by the instance that serves it. */
 typedef struct {
@@ -151,6 +152,8 @@ struct tf_model {
   bool starved;             /* an allocation outside the arena failed */
   bool gave_up;             /* the last evaluation needed a walk, and did not do it */
   tf_sizing sizing;         /* what bits held are those of */
+  double doubt;             /* LIKELY: the probability that a tile takes more */
+  const bool *in_blocks;    /* LIKELY: [tensor] all m-tiles hold whole blocks of its density */
   const tf_mem_part *part;  /* and of the part of a memory; NULL: of all of it */
   bool means;               /* the mean instance counts */
   struct tf_model *bare;    /* of the tree without `retain` (model/eval/bare.h); NULL: not created yet, or no use */
@@ -263,6 +266,8 @@ void tf_parts_fill(struct tf_model *m);
 /* Bits of inputs and outputs that live in an inner memory, in each of its instances; fills home_words of them. */
 int64_t tf_home_bits(struct tf_model *m, int level);
 void tf_home_rooms(struct tf_model *m);
+/* Words that one instance of the memory must hold at one moment but with a probability of m->doubt for each tile. */
+int64_t tf_likely_words(struct tf_model *m, int level);
 /* Notes what does not fit. */
 void tf_violate(tf_result *out, tf_violation v);
 /* Notes the meshes that are too small. */

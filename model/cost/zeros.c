@@ -38,6 +38,8 @@ static void find_work(struct tf_model *m, int o) {
   for (int w = 0; w < TF_N_LEFT; w++) {
     for (int r = 0; r < p->wl->ops[o].n_reads; r++)
       on[w] |= m->zeros->on[p->op_slice[o] + r - p->n_tile_slices].of[w];
+    m->zeros->void_at[o].of[w] = on[w];
+    m->zeros->upper |= !tf_sparse_told(p->sparse, o, on[w]);
     for (int r = 0; r < p->wl->ops[o].n_reads; r++) /* zeros of padding are not counted */
       m->zeros->upper |= (on[w] >> r & 1) && is_padded(&p->wl->tensors[p->wl->ops[o].reads[r].tensor]);
     m->zeros->work[o].of[w] = streams(p, o) ? 1 : tf_sparse_keep(p->sparse, o, on[w]);
@@ -67,7 +69,7 @@ static double any_point(const several *v, int n, bool least, bool *exact) {
     any *= some;
     smallest = fmin(smallest, some);
     for (int k = 0; k < i; k++) {
-      alike &= v[i].along == v[k].along;
+      alike &= v[i].along == v[k].along && !(tf_odds_grouped(&v[i].odds) && tf_odds_grouped(&v[k].odds));
       apart &= !(v[i].along & v[k].along);
     }
   }
@@ -100,7 +102,8 @@ static bool tells_apart(const tf_tensor *t, const tf_workload *wl, const tf_ref 
     for (int k = 0; k < ref->index[r].n_terms; k++)
       if (dims >> ref->index[r].terms[k].dim & 1) n++, last = ref->index[r].terms[k].dim;
     if (n > 1) return false;
-    const bool blocks = t->density.fall == TF_FALL_BLOCKS && t->density.rank == r;
+    const bool blocks = (t->density.fall == TF_FALL_BLOCKS && t->density.rank == r) ||
+                        t->density.fall == TF_FALL_TILES || t->density.fall == TF_FALL_KNOWN;
     if (blocks && n && (ref->index[r].n_terms > 1 || wl->dims[last].extent != t->extent[r])) return false;
     for (int k = 0; k < t->rank && blocks && n; k++)
       if (k != r && tf_index_coef(&ref->index[k], last)) return false;
@@ -135,6 +138,16 @@ static bool meets(const struct tf_model *m, int i, const tf_ref *ref, int rank, 
   return false;
 }
 
+/* Whether one of the loops with several trips moves the op's range by what others need of it: then it may move along
+ * any rank of a reference. */
+static bool infers(const struct tf_model *m, int i, uint64_t loops) {
+  const tf_path *path = &m->plan->path[m->plan->slices[i].node];
+  bool any = false;
+  for (int k = 0; k < path->n; k++)
+    any |= (loops >> k & 1) && m->ev.trip[path->loops[k]] > 1 && !turns(m, op_of(m->plan, i), path->loops[k]);
+  return any;
+}
+
 static const tf_ref *ref_of(const struct tf_model *m, int i) {
   const tf_touch *t = &m->plan->slices[i].touch[0];
   return t->ref < 0 ? NULL : &m->plan->wl->ops[t->op].reads[t->ref];
@@ -152,7 +165,8 @@ static uint64_t sharers(const struct tf_model *m, int i, bool *exact) {
   const tf_unit *unit = &p->arch->units[p->unit[op_of(p, i)]];
   const tf_ref *ref = ref_of(m, i);
   if (!(s->makes ? unit->reduce : unit->multicast)) return 0;
-  const bool many = p->n_retains || (ref && meets(m, i, ref, p->wl->tensors[s->tensor].rank, s->merge));
+  const bool many =
+      p->n_retains || (ref && (infers(m, i, s->merge) || meets(m, i, ref, p->wl->tensors[s->tensor].rank, s->merge)));
   *exact &= !many;
   return many ? s->merge : s->merge & ~moving(m, i);
 }
@@ -185,7 +199,8 @@ static several of_sharers(const struct tf_model *m, int i, int r, bool *exact) {
     v.along |= UINT64_C(1) << k;
     dims |= UINT64_C(1) << p->loops[path->loops[k]].dim;
   }
-  v.odds = tf_sparse_odds(p->sparse, ref->tensor, ranks_moved(ref, t->rank, dims), false, exact);
+  const uint32_t ranks = infers(m, i, loops) ? UINT32_MAX : ranks_moved(ref, t->rank, dims);
+  v.odds = tf_sparse_odds(p->sparse, ref->tensor, ranks, false, exact);
   if (v.count > 1) *exact &= !meets(m, i, ref, t->rank, loops) && m->quick && !m->partial;
   *exact &= !is_padded(t);
   return v;
@@ -232,7 +247,7 @@ static several of_result(const struct tf_model *m, int i, int r, uint64_t reduce
     if (!tf_ref_moves(ref, t->rank, op->dims[d]) || extent < 2) continue;
     x.count *= extent / by;
     x.along |= UINT64_C(1) << op->dims[d];
-    *exact &= by < 2 || (m->quick && !m->partial && t->density.fall != TF_FALL_BLOCKS);
+    *exact &= by < 2 || (m->quick && !m->partial && t->density.fall <= TF_FALL_UNIFORM);
   }
   x.odds = tf_sparse_odds(m->plan->sparse, ref->tensor, ranks_moved(ref, t->rank, reduced), true, exact);
   return x;
@@ -257,9 +272,28 @@ static double updated(const struct tf_model *m, int i, uint64_t on, bool *exact)
     else
       keep *= x.odds.share;
   }
-  *exact &= !m->plan->skips;
-  if (!*exact) return tf_sparse_keep(m->plan->sparse, o, on);
+  *exact &= !m->plan->skips && tf_sparse_known(m->plan->sparse, o, on) < 2;
+  if (!*exact) return tf_sparse_keep_least(m->plan->sparse, o, on);
   return keep * any_point(v, n, true, exact);
+}
+
+/* The share of slice i's accesses that are made, where the zeros of several reads are known: those that several points
+ * share are at most as many as the zeros of any one read would leave. */
+static double made_of_known(const struct tf_model *m, int i, uint64_t on, bool *exact) {
+  const int o = op_of(m->plan, i);
+  double most = 1, count = 1;
+  for (int r = 0; r < m->plan->wl->ops[o].n_reads; r++) {
+    if (!(on >> r & 1)) continue;
+    const several x = of_sharers(m, i, r, exact);
+    count *= x.count;
+    most = fmin(most, 1 - tf_odds_none(&x.odds, x.count));
+  }
+  if (count > 1) {
+    *exact = false;
+    return most;
+  }
+  *exact &= tf_sparse_told(m->plan->sparse, o, on);
+  return tf_sparse_keep(m->plan->sparse, o, on);
 }
 
 /* The share of slice i's accesses that are made. */
@@ -267,6 +301,7 @@ static double made(const struct tf_model *m, int i, uint64_t on, bool *exact) {
   several v[MOST_SEVERAL];
   double keep = 1;
   int n = 0;
+  if (tf_sparse_known(m->plan->sparse, op_of(m->plan, i), on) > 1) return made_of_known(m, i, on, exact);
   for (int r = 0; r < m->plan->wl->ops[op_of(m->plan, i)].n_reads; r++) {
     if (!(on >> r & 1)) continue;
     const several x = of_sharers(m, i, r, exact);
@@ -278,16 +313,27 @@ static double made(const struct tf_model *m, int i, uint64_t on, bool *exact) {
   return keep * any_point(v, n, false, exact);
 }
 
+/* Of the reads, zeros of which leave accesses of slice i out, those that are counted: how the known zeros of one tensor
+ * meet those of another that the access is to, of which only what is stored moves, is not. */
+static uint64_t counted(const struct tf_model *m, int i, uint64_t on) {
+  const tf_plan *p = m->plan;
+  const tf_op *op = &p->wl->ops[op_of(p, i)];
+  for (int r = 0; r < op->n_reads && p->wl->tensors[p->slices[i].tensor].density.fall == TF_FALL_KNOWN; r++)
+    if (p->wl->tensors[op->reads[r].tensor].density.fall == TF_FALL_KNOWN) on &= ~(UINT64_C(1) << r);
+  return on;
+}
+
 /* Whether what is found is exact. */
 static bool find_left(struct tf_model *m, int i) {
   struct tf_zeros *z = m->zeros;
   const int at = i - m->plan->n_tile_slices;
   bool all = true;
   for (int w = 0; w < TF_N_LEFT; w++) {
-    bool exact = true;
+    const uint64_t on = counted(m, i, z->on[at].of[w]);
+    bool exact = on == z->on[at].of[w];
     tf_left *left = &z->left[at].of[w];
-    if (m->plan->slices[i].makes) left->first = updated(m, i, z->on[at].of[w], &exact);
-    left->read = left->update = made(m, i, z->on[at].of[w], &exact);
+    if (m->plan->slices[i].makes) left->first = exact ? updated(m, i, on, &exact) : 0;
+    left->read = left->update = made(m, i, on, &exact);
     all &= exact;
   }
   return all;
@@ -300,13 +346,14 @@ static bool add_arrays(tf_arena *a, const tf_plan *p, struct tf_zeros *z) {
   z->turns = TF_ARRAY(a, bool, leaves);
   z->moving = TF_ARRAY(a, uint64_t, leaves);
   z->work = TF_ARRAY(a, tf_shares, ops);
+  z->void_at = TF_ARRAY(a, tf_voiders, ops);
   z->res.counts = TF_ARRAY(a, tf_kept_counts, (size_t)(p->arch->n_memories * p->wl->n_tensors));
   z->res.ops = TF_ARRAY(a, tf_kept_points, ops);
   z->res.held = TF_ARRAY(a, int64_t, (size_t)p->arch->n_memories);
   z->res.most = TF_ARRAY(a, int64_t, (size_t)p->arch->n_memories);
   z->res.share = p->sparse->share;
-  return z->on && z->left && z->turns && z->moving && z->work && z->res.counts && z->res.ops && z->res.held &&
-         z->res.most;
+  return z->on && z->left && z->turns && z->moving && z->work && z->void_at && z->res.counts && z->res.ops &&
+         z->res.held && z->res.most;
 }
 
 bool tf_zeros_new(struct tf_model *m) {
@@ -330,6 +377,8 @@ bool tf_zeros_new(struct tf_model *m) {
   }
   for (int o = 0; o < p->wl->n_ops; o++)
     find_work(m, o);
+  for (int i = 0; i < p->arch->n_memories * p->wl->n_tensors; i++)
+    z->upper |= p->sparse->packed[i].upper;
   return true;
 }
 

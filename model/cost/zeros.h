@@ -29,6 +29,7 @@ struct tf_zeros {
   bool *turns;           /* [slice - n_tile_slices] it follows from trip counts: units may share the access */
   uint64_t *moving;      /* [slice - n_tile_slices] loops that move what it touches */
   tf_shares *work;       /* [op] of its points */
+  tf_voiders *void_at;   /* [op] its reads, zeros of which leave the point out */
   bool any_turns, upper; /* upper: some shares are bounds whatever the trip counts */
   tf_kept res;
 };

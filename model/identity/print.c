@@ -136,6 +136,17 @@ static void op_of(FILE *out, const tf_workload *wl, const tf_op *op) {
   fputc('\n', out);
 }
 
+static void density_of(FILE *out, const tf_tensor *t) {
+  const tf_density *d = &t->density;
+  if (d->fall == TF_FALL_UNIFORM) fprintf(out, " density %.17g", d->share);
+  if (d->fall == TF_FALL_BLOCKS) fprintf(out, " density %lld:%lld/%d", (long long)d->n, (long long)d->m, d->rank);
+  if (d->fall == TF_FALL_TILES) fprintf(out, " density %.17g of", d->share);
+  for (int r = 0; d->fall == TF_FALL_TILES && r < t->rank; r++)
+    fprintf(out, " %lld", (long long)d->tile[r]);
+  for (int i = 0; d->fall == TF_FALL_KNOWN && i < d->n_runs; i++)
+    fprintf(out, " %lld..%lld", (long long)d->runs[i].from, (long long)d->runs[i].to);
+}
+
 void tf_workload_print(FILE *out, const tf_workload *wl) {
   for (int d = 0; d < wl->n_dims; d++)
     fprintf(out, "dim %s %lld\n", wl->dims[d].name, (long long)wl->dims[d].extent);
@@ -146,9 +157,7 @@ void tf_workload_print(FILE *out, const tf_workload *wl) {
       fprintf(out, " %lld+%lld/%lld", (long long)t->lo[r], (long long)t->extent[r], (long long)t->pad[r]);
     if (t->ranged) fprintf(out, " range %lld..%lld", (long long)t->least, (long long)t->most);
     if (t->view_of) fprintf(out, " view %d", t->view_of);
-    if (t->density.fall == TF_FALL_UNIFORM) fprintf(out, " density %.17g", t->density.share);
-    if (t->density.fall == TF_FALL_BLOCKS)
-      fprintf(out, " density %lld:%lld/%d", (long long)t->density.n, (long long)t->density.m, t->density.rank);
+    density_of(out, t);
     fputc('\n', out);
   }
   for (int o = 0; o < wl->n_ops; o++)

@@ -327,11 +327,9 @@ static bool read_choice(tf_arch_reader *r, const tf_ynode *node, const char *wha
 }
 
 static bool read_pack(tf_arch_reader *r, const tf_ynode *node, tf_pack *out) {
-  static const char *const key[TF_N_PACKS] = {[TF_PACK_NONE] = "uncompressed",
-                                              [TF_PACK_BITMASK] = "bitmask",
-                                              [TF_PACK_RUNS] = "run-length",
-                                              [TF_PACK_COORDINATE] = "coordinate",
-                                              [TF_PACK_OFFSETS] = "offsets"};
+  static const char *const key[TF_N_PACKS] = {
+      [TF_PACK_NONE] = "uncompressed",     [TF_PACK_BITMASK] = "bitmask", [TF_PACK_RUNS] = "run-length",
+      [TF_PACK_COORDINATE] = "coordinate", [TF_PACK_OFFSETS] = "offsets", [TF_PACK_FLAGS] = "flags"};
   tf_near near = tf_near_start(node->text, node->len);
   char hint[80];
   for (int i = 0; i < TF_N_PACKS; i++) {

@@ -1,8 +1,12 @@
 /* Facts that follow from the ops: extents of tensors, readers, sizes, the order of ops. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/checked.h"
 #include "base/names.h"
+#include "model/input/dims.h"
+#include "model/input/masked.h"
+#include "model/input/table/coordinates.h"
 #include "model/input/table/sections.h"
 #include "model/input/workload_read.h"
 
@@ -92,14 +96,17 @@ static bool read_list(tf_wl_reader *w, const tf_ynode *list, const char *what, i
   return ok;
 }
 
-/* `density: 0.25`, or `{n: 2, m: 4, dim: k}`. */
-enum {
+/* `density: 0.25`, `{n: 2, m: 4, dim: k}`, `{blocks: [4, 4], share: 0.25}`, `{band: [i, j], below: 1, above: 1}` or
+ * `{file: nonzeros.txt}`. */
 #define X(id, key, kinds, required, json, words) D_##id,
-  TF_DENSITY_KEYS(X)
+enum { TF_DENSITY_KEYS(X) N_D };
+enum { TF_TILES_KEYS(X) N_TILES };
+enum { TF_BAND_KEYS(X) N_BAND };
+enum { TF_LISTED_KEYS(X) N_LISTED };
 #undef X
-      N_D
-};
-static const tf_yrow density_rows[N_D] = {TF_DENSITY_KEYS(TF_KEY_ROW)};
+static const tf_yrow density_rows[N_D] = {TF_DENSITY_KEYS(TF_KEY_ROW)},
+                     tiles_rows[N_TILES] = {TF_TILES_KEYS(TF_KEY_ROW)}, band_rows[N_BAND] = {TF_BAND_KEYS(TF_KEY_ROW)},
+                     listed_rows[N_LISTED] = {TF_LISTED_KEYS(TF_KEY_ROW)};
 
 static bool read_share(tf_wl_reader *w, const tf_ynode *node, double *share) {
   tf_value x;
@@ -110,13 +117,51 @@ static bool read_share(tf_wl_reader *w, const tf_ynode *node, double *share) {
                  "'density' is %g, must be more than 0 and at most 1: the share of elements that are not zero", x.f);
 }
 
-/* All but the rank, which needs the tensor. */
+static bool read_tiles(tf_wl_reader *w, const tf_ynode *node, tf_density *out) {
+  const tf_ynode *v[N_TILES];
+  bool ok = tf_yschema_check(node, tiles_rows, N_TILES, "a density of blocks", v, w->base->diags);
+  out->fall = TF_FALL_TILES;
+  out->tile = v[D_BLOCKS] ? TF_ARRAY(w->base->arena, int64_t, v[D_BLOCKS]->n + 1) : NULL;
+  if (v[D_BLOCKS]) ok = (out->tile ? read_list(w, v[D_BLOCKS], "blocks", 1, out->tile) : tf_no_memory(w->base)) && ok;
+  if (v[D_SHARE]) ok = read_share(w, v[D_SHARE], &out->share) && ok;
+  return ok;
+}
+
+/* What is left out of both: which elements these are, which needs the tensor. */
+static bool read_band(tf_wl_reader *w, const tf_ynode *node, int64_t *below, int64_t *above) {
+  const tf_ynode *v[N_BAND];
+  bool ok = tf_yschema_check(node, band_rows, N_BAND, "a band", v, w->base->diags);
+  if (v[D_BELOW]) ok = tf_read_int(w->base, v[D_BELOW], "below", -INT32_MAX, INT32_MAX, below) && ok;
+  if (v[D_ABOVE]) ok = tf_read_int(w->base, v[D_ABOVE], "above", -INT32_MAX, INT32_MAX, above) && ok;
+  for (size_t i = 0; v[D_BAND] && i < v[D_BAND]->n; i++)
+    ok = tf_yschema_kind(v[D_BAND]->items[i], TF_Y_SCALAR, "a dim of a band", w->base->diags) && ok;
+  if (v[D_BAND] && v[D_BAND]->n != 2)
+    return tf_fail(w->base->diags, v[D_BAND]->at, TF_E_RANK, "'band' is a list of %zu, must be of 2 dims",
+                   v[D_BAND]->n);
+  if (!ok || *below + *above >= 0) return ok;
+  return tf_fail(w->base->diags, v[D_ABOVE]->at, TF_E_RANGE, "'above' is %lld, below the band's other border, %lld",
+                 (long long)*above, (long long)-*below);
+}
+
+static bool read_listed(tf_wl_reader *w, const tf_ynode *node) {
+  const tf_ynode *v[N_LISTED];
+  if (!tf_yschema_check(node, listed_rows, N_LISTED, "a density from a file", v, w->base->diags)) return false;
+  return v[D_FILE]->len > 0 || tf_fail(w->base->diags, v[D_FILE]->at, TF_E_MISSING, "'file' needs the name of a file");
+}
+
+/* All but the ranks and elements, which need the tensor. */
 static bool read_density(tf_wl_reader *w, const tf_ynode *node, tf_density *out) {
   const tf_ynode *v[N_D];
+  int64_t below = 0, above = 0;
   if (node->kind == TF_Y_SCALAR) {
     out->fall = TF_FALL_UNIFORM;
     return read_share(w, node, &out->share);
   }
+  if (tf_ymap_get(node, "blocks")) return read_tiles(w, node, out);
+  out->fall = TF_FALL_KNOWN;
+  out->share = 1;
+  if (tf_ymap_get(node, "band")) return read_band(w, node, &below, &above);
+  if (tf_ymap_get(node, "file")) return read_listed(w, node);
   bool ok = tf_yschema_check(node, density_rows, N_D, "a density", v, w->base->diags);
   if (v[D_N]) ok = tf_read_int(w->base, v[D_N], "n", 1, INT32_MAX, &out->n) && ok;
   if (v[D_M]) ok = tf_read_int(w->base, v[D_M], "m", 1, INT32_MAX, &out->m) && ok;
@@ -216,33 +261,162 @@ static int dim_of_rank(const tf_wl_reader *w, int z, int rank) {
   return -1;
 }
 
-static void find_block_rank(tf_wl_reader *w, const tf_ynode *dim, int z) {
+/* The rank that the dim indexes alone; -1 with an error. */
+static int find_rank(tf_wl_reader *w, const tf_ynode *dim, int z) {
   tf_tensor *t = &w->wl->tensors[z];
   tf_near near = tf_near_start(dim->text, dim->len);
   char hint[80];
   for (int r = 0; r < t->rank; r++) {
     const int d = dim_of_rank(w, z, r);
-    t->density.rank = r;
     if (d < 0) continue;
-    if (tf_ynode_is(dim, w->cutting.was[d].name)) return;
+    if (tf_ynode_is(dim, w->cutting.was[d].name)) return r;
     tf_near_offer(&near, w->cutting.was[d].name);
   }
   fail(w);
   tf_fail(w->base->diags, dim->at, TF_E_NAME, "no rank of '%.60s' is indexed by '%.60s' alone%s", t->name, dim->text,
           tf_near_text(&near, hint, sizeof hint));
+  return -1;
 }
 
 static void apply_density(tf_wl_reader *w, const tf_ynode *node, int z) {
-  if (!read_density(w, node, &w->wl->tensors[z].density)) fail(w);
-  if (w->wl->tensors[z].density.fall == TF_FALL_BLOCKS) find_block_rank(w, tf_ymap_get(node, "dim"), z);
+  tf_tensor *t = &w->wl->tensors[z];
+  if (!read_density(w, node, &t->density)) fail(w);
+  if (t->density.fall == TF_FALL_BLOCKS) t->density.rank = find_rank(w, tf_ymap_get(node, "dim"), z);
+  if (t->density.fall == TF_FALL_TILES && !w->failed) same_rank(w, tf_ymap_get(node, "blocks"), t);
 }
 
-/* Blocks must fill their rank.  needs: extents. */
+/* ---- elements that are known ---------------------------------------------------------- */
+/* Whether each rank is one dim, which moves over all of it, and no other rank has: then each element is read equally
+ * often. */
+static bool is_plain(const tf_workload *wl, const tf_tensor *t, const tf_ref *ref) {
+  bool plain = true;
+  for (int r = 0; r < t->rank; r++) {
+    const tf_index *x = &ref->index[r];
+    plain = plain && x->n_terms == 1 && tf_index_is_dim(x, x->terms[0].dim) && t->lo[r] == 0 && !t->pad[r] &&
+            wl->dims[x->terms[0].dim].extent == t->extent[r];
+    for (int k = 0; k < r && plain; k++)
+      plain = ref->index[k].terms[0].dim != x->terms[0].dim;
+  }
+  return plain;
+}
+
+/* Whether op o computes each point equally often, and reads for each: no operand is padded, and what makes part of what
+ * others read makes all of it, as often.  `even`: of later ops. */
+static bool is_even(const tf_workload *wl, int o, const bool *even) {
+  const tf_op *op = &wl->ops[o];
+  bool all = true;
+  for (int i = 0; i < op->n_reads; i++)
+    all = all && !tf_is_padded(&wl->tensors[op->reads[i].tensor]);
+  for (int p = 0; p < wl->n_ops; p++)
+    for (int i = 0; i < wl->ops[p].n_reads; i++)
+      if (wl->ops[p].reads[i].tensor == op->out)
+        all = all && even[p] && is_plain(wl, &wl->tensors[op->out], &wl->ops[p].reads[i]);
+  return all;
+}
+
+static bool check_even(tf_wl_reader *w, int z) {
+  const tf_workload *wl = w->wl;
+  const tf_tensor *t = &wl->tensors[z];
+  bool *even = TF_ARRAY(w->base->arena, bool, (size_t)wl->n_ops);
+  if (!even) return tf_no_memory(w->base);
+  for (int k = wl->n_ops - 1; k >= 0; k--)
+    even[wl->topo[k]] = is_even(wl, wl->topo[k], even);
+  for (int o = 0; o < wl->n_ops; o++)
+    for (int i = 0; i < wl->ops[o].n_reads; i++) {
+      const tf_ref *ref = &wl->ops[o].reads[i];
+      if (ref->tensor != z) continue;
+      if (!is_plain(wl, t, ref))
+        return tf_fail(w->base->diags, ref->at, TF_E_INDEX,
+                       "it is known which elements of '%.60s' are zero: each rank must be a dim alone, over all of it",
+                       t->name);
+      if (!even[o])
+        return tf_fail(w->base->diags, ref->at, TF_E_INDEX,
+                       "it is known which elements of '%.60s' are zero, but not how often each is read: an operand is "
+                       "padded, or others read what is made by windows or in part",
+                       t->name);
+    }
+  tf_mask mask;
+  if (!tf_mask_find(wl, w->base->arena, &mask)) return true;
+  return tf_fail(w->base->diags, t->at, TF_E_SHAPE,
+                 "it is known which elements of '%.60s' are zero, but not how many of the points that the mask of "
+                 "'%.60s' leaves need them",
+                 t->name, wl->ops[mask.op].name);
+}
+
+/* The band of the coordinates x and y of ranks p < q: x - left <= y <= x + right. */
+typedef struct {
+  int p, q;
+  int64_t left, right;
+} band;
+
+static bool fill_band(tf_wl_reader *w, const tf_ynode *node, const band *b, tf_tensor *t) {
+  int64_t outer = 1, mid = 1, inner = 1, n = 0;
+  for (int r = 0; r < t->rank; r++)
+    *(r < b->p ? &outer : r > b->q ? &inner : &mid) *= r == b->p || r == b->q ? 1 : t->extent[r];
+  const int64_t rows = t->extent[b->p], row = t->extent[b->q], most = TF_COORDINATES_MOST;
+  if (outer > most || mid > most || rows > most || outer * mid > most || outer * mid * rows > most)
+    return tf_fail(w->base->diags, node->at, TF_E_LIMIT, "a band of more than %lld rows of '%.60s'", (long long)most,
+                   t->name);
+  t->density.runs = TF_ARRAY(w->base->arena, tf_stretch, (size_t)(outer * mid * rows));
+  if (!t->density.runs) return tf_no_memory(w->base);
+  for (int64_t i = 0; i < outer * mid * rows; i++) {
+    const int64_t x = i / mid % rows, from = x - b->left > 0 ? x - b->left : 0,
+                  to = x + b->right + 1 < row ? x + b->right + 1 : row;
+    if (from < to) t->density.runs[n++] = (tf_stretch){(i * row + from) * inner, (i * row + to) * inner};
+  }
+  t->density.n_runs = (int)n;
+  if (!n) return tf_fail(w->base->diags, node->at, TF_E_RANGE, "no element of '%.60s' lies in the band", t->name);
+  tf_runs_close(&t->density, tf_tensor_words(t));
+  return true;
+}
+
+static bool find_band(tf_wl_reader *w, const tf_ynode *node, int z) {
+  const tf_ynode *dims = tf_ymap_get(node, "band");
+  int64_t below, above;
+  const int i = find_rank(w, dims->items[0], z), j = find_rank(w, dims->items[1], z);
+  if (i < 0 || j < 0 || !read_band(w, node, &below, &above)) return false;
+  if (i == j)
+    return tf_fail(w->base->diags, dims->items[1]->at, TF_E_DUP, "'%.60s' twice: a band has two dims",
+                   dims->items[1]->text);
+  const band b = i < j ? (band){i, j, below, above} : (band){j, i, above, below};
+  return fill_band(w, node, &b, &w->wl->tensors[z]);
+}
+
+/* A file is looked for beside the one that names it. */
+static bool find_listed(tf_wl_reader *w, const tf_ynode *name, tf_tensor *t) {
+  const char *by = tf_diags_file_name(w->base->diags, name->at.file), *slash = by ? strrchr(by, '/') : NULL;
+  const size_t folder = slash && name->text[0] != '/' ? (size_t)(slash - by) + 1 : 0, room = folder + name->len + 3;
+  char *path = tf_arena_alloc(w->base->arena, room);
+  if (!path) return tf_no_memory(w->base);
+  snprintf(path, room, "%.*s%s%s", (int)folder, folder ? by : "", strcmp(name->text, "-") != 0 ? "" : "./", name->text);
+  return tf_coordinates_read(path, t, w->base->arena, &t->density, w->base->diags) ||
+         (tf_note(w->base->diags, name->at, "named here"), false);
+}
+
+static bool find_known(tf_wl_reader *w, const tf_ynode *density, int z) {
+  if (!check_even(w, z)) return false;
+  const tf_ynode *file = tf_ymap_get(density, "file");
+  return file ? find_listed(w, file, &w->wl->tensors[z]) : find_band(w, density, z);
+}
+
+static void check_tiles(tf_wl_reader *w, const tf_ynode *list, const tf_tensor *t) {
+  for (int r = 0; r < t->rank; r++) {
+    if (t->extent[r] % t->density.tile[r] == 0) continue;
+    fail(w);
+    tf_fail(w->base->diags, list->items[r]->at, TF_E_RANGE,
+            "blocks of %lld must divide the %lld elements of '%.60s' along rank %d", (long long)t->density.tile[r],
+            (long long)t->extent[r], t->name, r);
+  }
+}
+
+/* Blocks must fill their rank; what is known of elements is found.  needs: extents. */
 static void check_density(tf_wl_reader *w, const tf_ynode *key, const tf_ynode *row) {
   const tf_ynode *density = tf_ymap_get(row, "density");
   const int z = tf_find_tensor(w, key->text, key->len);
   if (!density || z < 0) return;
   const tf_tensor *t = &w->wl->tensors[z];
+  if (t->density.fall == TF_FALL_TILES) check_tiles(w, tf_ymap_get(density, "blocks"), t);
+  if (t->density.fall == TF_FALL_KNOWN && !w->failed && !find_known(w, density, z)) fail(w);
   if (t->density.fall != TF_FALL_BLOCKS || t->extent[t->density.rank] % t->density.m == 0) return;
   fail(w);
   tf_fail(w->base->diags, tf_ymap_get(density, "m")->at, TF_E_RANGE,

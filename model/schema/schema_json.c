@@ -16,7 +16,8 @@ typedef struct {
 } row;
 #define ROW(id, key, kinds, required, json, words) {key, required, json, words},
 static const row sections[] = {TF_SECTIONS(ROW)}, workload[] = {TF_WORKLOAD_KEYS(ROW)},
-                 tensor[] = {TF_TENSOR_KEYS(ROW)}, blocks[] = {TF_DENSITY_KEYS(ROW)}, op[] = {TF_OP_KEYS(ROW)};
+                 tensor[] = {TF_TENSOR_KEYS(ROW)}, blocks[] = {TF_DENSITY_KEYS(ROW)}, tiles[] = {TF_TILES_KEYS(ROW)},
+                 band[] = {TF_BAND_KEYS(ROW)}, listed[] = {TF_LISTED_KEYS(ROW)}, op[] = {TF_OP_KEYS(ROW)};
 
 static void write_property(FILE *out, const char *indent, const row *r) {
   fprintf(out, "%s\"%s\": {\"description\": \"%s\", \"$ref\": \"#/$defs/%s\"}", indent, r->key, r->words, r->json);
@@ -60,7 +61,9 @@ static const def of_workload[] = {
     {"dims", "\"type\": \"object\", \"maxProperties\": 64, " SYMBOLS
              ", \"additionalProperties\": {\"$ref\": \"#/$defs/number\"}"},
     {"rows", "\"type\": \"object\", " SYMBOLS ", \"additionalProperties\": {\"$ref\": \"#/$defs/tensor\"}"},
-    {"density", "\"anyOf\": [{\"$ref\": \"#/$defs/number\"}, {\"$ref\": \"#/$defs/blocks\"}]"},
+    {"symbols", "\"type\": \"array\", \"minItems\": 2, \"maxItems\": 2, \"items\": {\"$ref\": \"#/$defs/symbol\"}"},
+    {"density", "\"anyOf\": [{\"$ref\": \"#/$defs/number\"}, {\"$ref\": \"#/$defs/blocks\"}, {\"$ref\": "
+                "\"#/$defs/tiles\"}, {\"$ref\": \"#/$defs/band\"}, {\"$ref\": \"#/$defs/listed\"}]"},
     {"expr", "\"type\": \"string\", \"maxLength\": 16384, \"pattern\": \"^" TF_RE_OP "\""},
     {"graph", "\"type\": \"array\", \"minItems\": 1, \"maxItems\": 4096, \"items\": {\"anyOf\": [{\"$ref\": "
               "\"#/$defs/expr\"}, {\"$ref\": \"#/$defs/op\"}]}"},
@@ -68,8 +71,18 @@ static const def of_workload[] = {
 
 static void write_workload_defs(FILE *out) {
   write_defs(out, of_workload, sizeof of_workload / sizeof *of_workload);
-  write_object(out, "blocks", blocks, sizeof blocks / sizeof *blocks);
-  fprintf(out, ",\n");
+  static const struct {
+    const char *name;
+    const row *rows;
+    size_t n;
+  } densities[] = {{"blocks", blocks, sizeof blocks / sizeof *blocks},
+                   {"tiles", tiles, sizeof tiles / sizeof *tiles},
+                   {"band", band, sizeof band / sizeof *band},
+                   {"listed", listed, sizeof listed / sizeof *listed}};
+  for (size_t i = 0; i < sizeof densities / sizeof *densities; i++) {
+    write_object(out, densities[i].name, densities[i].rows, densities[i].n);
+    fprintf(out, ",\n");
+  }
   write_object(out, "tensor", tensor, sizeof tensor / sizeof *tensor);
   fprintf(out, ",\n");
   write_object(out, "op", op, sizeof op / sizeof *op);

@@ -1,10 +1,12 @@
 #include "model/sparse/sparse.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "model/input/dims.h"
 #include "model/input/reader.h"
+#include "model/sparse/known.h"
 
 /* ---- densities ------------------------------------------------------------------------------------------------ */
 
@@ -43,8 +45,12 @@ static double call_share(const tf_expr *e, const double *of) {
 /* What an op makes, of zeros in what it reads that fall independently. */
 static double made_share(const tf_sparse *s, const tf_op *op) {
   double of[TF_MAX_EXPR], terms = 1;
-  for (int i = 0; i < op->n_reads; i++)
+  int known = 0;
+  for (int i = 0; i < op->n_reads; i++) {
     if (s->share[op->reads[i].tensor] < 1 && tf_op_times_read(op, op->reads[i].tensor) > 1) return 1;
+    known += s->wl->tensors[op->reads[i].tensor].density.fall == TF_FALL_KNOWN;
+  }
+  if (known > 1) return 1;
   for (int i = 0; i < op->n_expr; i++) {
     const tf_expr *e = &op->expr[i];
     of[i] = e->what == TF_X_READ     ? s->share[op->reads[e->ref].tensor]
@@ -84,15 +90,43 @@ static bool selects(const tf_sparse *s, const tf_selection *c, int z) {
   return !c->n && has_zeros(s, z);
 }
 
+/* Elements of a block along the ranks. */
+static double in_block(const tf_tensor *t, uint32_t ranks) {
+  double n = 1;
+  for (int r = 0; r < t->rank; r++)
+    if (ranks >> r & 1) n *= (double)t->density.tile[r];
+  return n;
+}
+
+/* Blocks that are drawn.  Elements of which some lie in a block together are the likelier to be zero together. */
+static tf_odds tiles_odds(const tf_tensor *t, uint32_t ranks, bool whole, bool *exact) {
+  const double per = in_block(t, ranks);
+  tf_odds o = tf_odds_of(TF_ODDS_DRAWN, t->density.share, (double)tf_tensor_words(t) / in_block(t, UINT32_MAX));
+  if (whole) o.per = per;
+  *exact &= whole || per <= 1;
+  return o;
+}
+
+static tf_odds known_odds(const tf_sparse *s, int z, uint32_t ranks, bool whole, bool *exact) {
+  if (!ranks) return tf_odds_of(TF_ODDS_EACH, s->share[z], 0);
+  for (int i = 0; i < s->n_fibers && whole; i++)
+    if (s->fibers[i].tensor == z && s->fibers[i].ranks == ranks) return s->fibers[i].odds;
+  *exact = false;
+  return tf_odds_of(TF_ODDS_LOOSE, s->share[z], 0);
+}
+
 tf_odds tf_sparse_odds(const tf_sparse *s, int z, uint32_t ranks, bool whole, bool *exact) {
   const tf_tensor *t = &s->wl->tensors[z];
-  const tf_odds each = {TF_ODDS_EACH, s->share[z], 0};
-  if (t->density.fall == TF_FALL_UNIFORM) return (tf_odds){TF_ODDS_DRAWN, t->density.share, (double)tf_tensor_words(t)};
+  const tf_odds each = tf_odds_of(TF_ODDS_EACH, s->share[z], 0);
+  if (t->density.fall == TF_FALL_UNIFORM)
+    return tf_odds_of(TF_ODDS_DRAWN, t->density.share, (double)tf_tensor_words(t));
+  if (t->density.fall == TF_FALL_TILES) return tiles_odds(t, ranks, whole, exact);
+  if (t->density.fall == TF_FALL_KNOWN) return known_odds(s, z, ranks, whole, exact);
   if (t->density.fall == TF_FALL_GUESSED) *exact &= s->share[z] >= 1;
   if (t->density.fall != TF_FALL_BLOCKS || !(ranks >> t->density.rank & 1)) return each; /* of different blocks */
-  if (whole) return (tf_odds){TF_ODDS_FIXED, t->density.share, 0};
+  if (whole) return tf_odds_of(TF_ODDS_FIXED, t->density.share, 0);
   *exact = false;
-  return (tf_odds){TF_ODDS_LOOSE, s->share[z], 0};
+  return tf_odds_of(TF_ODDS_LOOSE, s->share[z], 0);
 }
 
 /* ---- formats -------------------------------------------------------------------------------------------------- */
@@ -100,6 +134,7 @@ tf_odds tf_sparse_odds(const tf_sparse *s, int z, uint32_t ranks, bool whole, bo
 /* One rank of a format: fibers of `length` children of `size` elements each. */
 typedef struct {
   tf_packing how;
+  int from, rank;           /* the tensor's ranks that children lie along; rank below 0: none */
   double length, size, all; /* all: elements of the tensor */
   bool full;                /* no child is empty: each has whole blocks */
 } fiber;
@@ -116,6 +151,7 @@ static int bits_for(double values) {
 static int entry_bits(const fiber *f) {
   if (f->how.bits) return f->how.bits;
   return f->how.pack == TF_PACK_BITMASK   ? 1
+         : f->how.pack == TF_PACK_FLAGS   ? 1
          : f->how.pack == TF_PACK_OFFSETS ? bits_for(f->all + 1)
                                           : bits_for(f->length);
 }
@@ -132,7 +168,7 @@ static int64_t block_stride(const tf_tensor *t, int from, int rank) {
 
 /* The probability that `count` coordinates from `at` of a rank with blocks are zero. */
 static double none_along(const tf_density *d, int64_t at, int64_t count) {
-  const tf_odds block = {TF_ODDS_DRAWN, d->share, (double)d->m};
+  const tf_odds block = tf_odds_of(TF_ODDS_DRAWN, d->share, (double)d->m);
   double p = 1;
   for (int64_t end = at + count; at < end && p > 0;) {
     const int64_t next = at - at % d->m + d->m < end ? at - at % d->m + d->m : end;
@@ -142,11 +178,24 @@ static double none_along(const tf_density *d, int64_t at, int64_t count) {
   return p;
 }
 
+/* Ranks further in than the fiber's. */
+static uint32_t inside(const fiber *f) { return f->rank < 0 ? UINT32_MAX : UINT32_MAX << f->rank << 1; }
+
+/* The probability that `count` children from `at` of a fiber have no element, of blocks that lie along one rank of the
+ * fiber. */
+static double none_of_tiles(const tf_tensor *t, const fiber *f, int64_t at, int64_t count) {
+  bool exact = true;
+  const int64_t side = f->rank < 0 ? 1 : t->density.tile[f->rank], blocks = (at + count - 1) / side - at / side + 1;
+  const tf_odds o = tiles_odds(t, inside(f), true, &exact);
+  return tf_odds_none(&o, (double)blocks * f->size);
+}
+
 /* The probability that `count` children from `at` of a fiber have no element that is not zero. */
 static double none_from(const tf_sparse *s, int z, int64_t stride, const fiber *f, int64_t at, int64_t count) {
   const tf_density *d = &s->wl->tensors[z].density;
   double p = 1;
   bool exact = true;
+  if (d->fall == TF_FALL_TILES) return none_of_tiles(&s->wl->tensors[z], f, at, count);
   const tf_odds o = tf_sparse_odds(s, z, 0, false, &exact);
   if (!stride || count <= stride) return tf_odds_none(&o, (double)count * f->size);
   for (int64_t r = 0; r < stride && p > 0; r++) {
@@ -156,11 +205,23 @@ static double none_from(const tf_sparse *s, int z, int64_t stride, const fiber *
   return pow(p, f->size); /* elements of a child are in different blocks */
 }
 
+/* Whether blocks have more than one element along the ranks of the fiber but its last. */
+static bool spans_rows(const tf_tensor *t, const fiber *f) {
+  bool spans = false;
+  for (int r = f->from; r < f->rank; r++)
+    spans |= t->density.tile[r] > 1;
+  return spans;
+}
+
 /* Runs that are longer than an entry can tell take entries of their own, with a zero: the expectation in one fiber. */
 static double fillers(const tf_sparse *s, int z, int64_t stride, const fiber *f) {
   if (f->full) return 0;
   const int64_t reach = entry_bits(f) < 62 ? INT64_C(1) << entry_bits(f) : INT64_MAX; /* children an entry reaches */
-  const int64_t length = (int64_t)f->length, period = stride ? stride * s->wl->tensors[z].density.m : 1;
+  const tf_tensor *t = &s->wl->tensors[z];
+  const bool tiles = t->density.fall == TF_FALL_TILES;
+  const int64_t length = (int64_t)f->length, period = stride                  ? stride * t->density.m
+                                                      : tiles && f->rank >= 0 ? t->density.tile[f->rank]
+                                                                              : 1;
   double sum = 0;
   for (int64_t k = reach; k <= length; k += reach) {
     double p = none_from(s, z, stride, f, 0, k); /* from the fiber's beginning, or behind a child that has some */
@@ -174,12 +235,58 @@ static double fillers(const tf_sparse *s, int z, int64_t stride, const fiber *f)
   return sum;
 }
 
-/* The probability that one child of a fiber has an element that is not zero. */
-static double child_share(const tf_sparse *s, int z, bool full, double size) {
+/* The share of a fiber's children that have an element that is not zero. */
+static double child_share(const tf_sparse *s, int z, const fiber *f) {
+  const tf_tensor *t = &s->wl->tensors[z];
   bool exact = true;
-  if (full) return 1;
-  const tf_odds o = tf_sparse_odds(s, z, 0, false, &exact);
-  return 1 - tf_odds_none(&o, size);
+  if (f->full) return 1;
+  if (t->density.fall == TF_FALL_KNOWN) return tf_known_children(t, f->size) * f->size / f->all;
+  const tf_odds o = t->density.fall == TF_FALL_TILES ? tiles_odds(t, inside(f), true, &exact)
+                                                     : tf_sparse_odds(s, z, 0, false, &exact);
+  return 1 - tf_odds_none(&o, f->size);
+}
+
+/* Of the whole tensor: zeros that are stored because runs are longer than an entry can tell, in the `fibers` that are
+ * there.  *upper: at most. */
+static double all_fillers(const tf_sparse *s, int z, const fiber *x, double fibers, double kept, bool *upper) {
+  const tf_tensor *t = &s->wl->tensors[z];
+  const double reach = ldexp(1, entry_bits(x)), places = x->all / x->size, absent = places / x->length - fibers;
+  if (t->density.fall == TF_FALL_KNOWN)
+    return tf_known_fillers(t, x->length, x->size, reach) - absent * floor(x->length / reach);
+  if (t->density.fall == TF_FALL_TILES && spans_rows(t, x)) {
+    *upper = true;
+    return (fibers * x->length - kept) / reach;
+  }
+  return places / x->length * fillers(s, z, block_stride(t, x->from, x->rank), x) - absent * floor(x->length / reach);
+}
+
+/* What a rank of the format adds to the bits of a tile of any of the tensor's elements. */
+static void add_most(const fiber *x, double entries, bool dropped, tf_packed *out) {
+  const double bits = entry_bits(x);
+  switch (x->how.pack) {
+  case TF_PACK_BITMASK:
+  case TF_PACK_FLAGS:
+  case TF_PACK_OFFSETS:
+    if (dropped)
+      out->each += (x->length + (x->how.pack == TF_PACK_OFFSETS)) * bits;
+    else
+      out->flat += entries * bits / x->all;
+    break;
+  case TF_PACK_RUNS: out->gap += ldexp(bits, -entry_bits(x)); /* fall through */
+  case TF_PACK_COORDINATE: out->each += bits; break;
+  default: break;
+  }
+}
+
+/* The same of its words; x: the last rank. */
+static void add_words(const fiber *x, double bits, bool dropped, tf_packed *out) {
+  if (drops(x->how.pack))
+    out->each += bits;
+  else if (dropped)
+    out->each += x->length * bits;
+  else
+    out->flat += bits;
+  if (x->how.pack == TF_PACK_RUNS) out->gap += ldexp(bits, -entry_bits(x));
 }
 
 /* Walks the format's ranks, outermost first: entries, bits, and what is stored in the end, of the whole tensor. */
@@ -187,33 +294,33 @@ static void pack(const tf_sparse *s, int z, const tf_format *f, tf_packed *out) 
   const tf_tensor *t = &s->wl->tensors[z];
   const double all = (double)tf_tensor_words(t);
   double fibers = 1, worst_fibers = 1, size = all;
+  bool dropped = false;
   for (int i = 0; i < f->n_ranks; i++) {
     const int rank = t->rank - f->n_ranks + i; /* the tensor's; the first one with all outside it; below 0: none */
-    fiber x = {.how = f->ranks[i], .length = 1, .all = all};
+    fiber x = {.how = f->ranks[i], .from = i ? rank : 0, .rank = rank, .length = 1, .all = all};
     for (int r = i ? rank : 0; r <= rank; r++)
       if (r >= 0) x.length *= (double)t->extent[r];
     size /= x.length;
     x.size = size;
     x.full = t->density.fall == TF_FALL_BLOCKS && t->density.rank > rank;
-    const double places = all / size, kept = places * child_share(s, z, x.full, size);
-    double more = 0, entries = 0, worst = 0;
-    if (x.how.pack == TF_PACK_RUNS) {
-      const double absent = places / x.length - fibers;
-      more = places / x.length * fillers(s, z, block_stride(t, i ? rank : 0, rank), &x) -
-             absent * floor(x.length / ldexp(1, entry_bits(&x)));
-    }
+    const double kept = all / size * child_share(s, z, &x),
+                 more = x.how.pack == TF_PACK_RUNS ? all_fillers(s, z, &x, fibers, kept, &out->upper) : 0;
+    double entries = 0, worst = 0;
     switch (x.how.pack) {
+    case TF_PACK_FLAGS:
     case TF_PACK_BITMASK: entries = fibers * x.length, worst = worst_fibers * x.length; break;
     case TF_PACK_OFFSETS: entries = fibers * (x.length + 1), worst = worst_fibers * (x.length + 1); break;
     case TF_PACK_RUNS:
     case TF_PACK_COORDINATE: entries = kept + more, worst = worst_fibers * x.length; break;
     default: break;
     }
+    add_most(&x, entries, dropped, out);
+    dropped |= drops(x.how.pack);
     out->entries += entries / all;
     out->bits += entries * entry_bits(&x) / all;
     out->worst_bits += worst * entry_bits(&x) / all;
     fibers = drops(x.how.pack) ? kept : fibers * x.length;
-    if (i + 1 == f->n_ranks) out->stored = (fibers + more) / all;
+    if (i + 1 == f->n_ranks) out->stored = (fibers + more) / all, add_words(&x, t->word_bits, dropped, out);
     worst_fibers *= x.length;
   }
 }
@@ -241,6 +348,37 @@ static void find_packed(tf_sparse *s, int level, int z) {
   p->write_pj = words * mem->write_pj + (priced ? p->entries * p->format->write_pj : 0);
   p->held = (int64_t)ceil((p->stored * bits + p->bits) * TF_HELD_ONE - 1e-6);
   p->worst = (int64_t)ceil((bits + p->worst_bits) * TF_HELD_ONE - 1e-6);
+}
+
+/* Elements of `words` that are not zero, but for the doubt. */
+static double most_nonzero(const tf_sparse *s, int z, double words, double doubt, bool whole) {
+  const tf_tensor *t = &s->wl->tensors[z];
+  const tf_density *d = &t->density;
+  const double all = (double)tf_tensor_words(t);
+  switch (d->fall) {
+  case TF_FALL_UNIFORM:
+    return tf_odds_most(&(tf_odds){.kind = TF_ODDS_DRAWN, .share = d->share, .all = all}, words, doubt);
+  case TF_FALL_BLOCKS:
+    return tf_odds_most(&(tf_odds){.kind = whole ? TF_ODDS_FIXED : TF_ODDS_LOOSE, .share = d->share}, words, doubt);
+  case TF_FALL_TILES: {
+    const double per = in_block(t, UINT32_MAX);
+    return whole ? tf_odds_most(&(tf_odds){.kind = TF_ODDS_DRAWN, .share = d->share, .all = all / per, .per = per},
+                                words, doubt)
+                 : words;
+  }
+  case TF_FALL_KNOWN: return fmin(words, d->share * all);
+  default: return tf_odds_most(&(tf_odds){.kind = TF_ODDS_EACH, .share = s->share[z]}, words, doubt);
+  }
+}
+
+int64_t tf_sparse_likely(const tf_sparse *s, int level, int z, int64_t words, double doubt, bool whole) {
+  const tf_packed *k = &s->packed[level * s->wl->n_tensors + z];
+  const double n = fmin((double)words, (double)tf_tensor_words(&s->wl->tensors[z]));
+  const double most = (double)words * (double)k->worst;
+  if (!k->format || s->share[z] >= 1) return (int64_t)fmin(most, 9e18);
+  const double nonzero = most_nonzero(s, z, n, doubt, whole);
+  const double bits = ceil((k->flat * (double)words + k->each * nonzero + k->gap * (n - nonzero)) * TF_HELD_ONE - 1e-6);
+  return (int64_t)fmin(fmin(bits, most), 9e18);
 }
 
 /* ---- points --------------------------------------------------------------------------------------------------- */
@@ -276,12 +414,40 @@ uint64_t tf_sparse_on(const tf_sparse *s, const tf_rules *rules, int o, int targ
   return on & s->factors[o];
 }
 
-double tf_sparse_keep(const tf_sparse *s, int o, uint64_t reads) {
-  double keep = 1;
-  for (int r = 0; r < s->wl->ops[o].n_reads; r++)
-    if (reads >> r & 1) keep *= s->share[s->wl->ops[o].reads[r].tensor];
-  return keep;
+static bool is_known(const tf_sparse *s, int o, int read) {
+  return s->wl->tensors[s->wl->ops[o].reads[read].tensor].density.fall == TF_FALL_KNOWN;
 }
+
+int tf_sparse_known(const tf_sparse *s, int o, uint64_t reads) {
+  int n = 0;
+  for (int r = 0; r < s->wl->ops[o].n_reads; r++)
+    n += (reads >> r & 1) && is_known(s, o, r);
+  return n;
+}
+
+bool tf_sparse_told(const tf_sparse *s, int o, uint64_t reads) {
+  const int known = tf_sparse_known(s, o, reads);
+  return known < 2 || (known == 2 && s->joint[o] >= 0);
+}
+
+/* Zeros of several tensors fall independently but for those that are known. */
+static double keep(const tf_sparse *s, int o, uint64_t reads, bool least) {
+  double keep = 1, most = 1, lack = 0;
+  for (int r = 0; r < s->wl->ops[o].n_reads; r++) {
+    if (!(reads >> r & 1)) continue;
+    const double share = s->share[s->wl->ops[o].reads[r].tensor];
+    if (!is_known(s, o, r))
+      keep *= share;
+    else
+      most = fmin(most, share), lack += 1 - share;
+  }
+  if (tf_sparse_known(s, o, reads) == 2 && tf_sparse_told(s, o, reads)) return keep * s->joint[o];
+  return keep * (least ? fmax(0, 1 - lack) : most);
+}
+
+double tf_sparse_keep(const tf_sparse *s, int o, uint64_t reads) { return keep(s, o, reads, false); }
+
+double tf_sparse_keep_least(const tf_sparse *s, int o, uint64_t reads) { return keep(s, o, reads, true); }
 
 tf_least tf_sparse_least(const tf_sparse *s, int o, int unit) {
   const tf_op *op = &s->wl->ops[o];
@@ -292,7 +458,7 @@ tf_least tf_sparse_least(const tf_sparse *s, int o, int unit) {
       skipped |= tf_sparse_on(s, &s->arch->memories[l].skipping, o, op->reads[r].tensor);
       gated |= tf_sparse_on(s, &s->arch->memories[l].gating, o, op->reads[r].tensor);
     }
-  return (tf_least){tf_sparse_keep(s, o, skipped), tf_sparse_keep(s, o, skipped | gated)};
+  return (tf_least){tf_sparse_keep_least(s, o, skipped), tf_sparse_keep_least(s, o, skipped | gated)};
 }
 
 tf_least tf_sparse_least_word(const tf_sparse *s, int z) {
@@ -303,13 +469,107 @@ tf_least tf_sparse_least_word(const tf_sparse *s, int z) {
     const tf_op *op = &s->wl->ops[o];
     if (op->out != z && !tf_op_times_read(op, z)) continue;
     const uint64_t skipped = tf_sparse_on(s, &mem->skipping, o, z), gated = tf_sparse_on(s, &mem->gating, o, z);
-    least.time = fmin(least.time, tf_sparse_keep(s, o, skipped));
-    least.energy = fmin(least.energy, tf_sparse_keep(s, o, skipped | gated));
+    least.time = fmin(least.time, tf_sparse_keep_least(s, o, skipped));
+    least.energy = fmin(least.energy, tf_sparse_keep_least(s, o, skipped | gated));
   }
   const double bits = s->wl->tensors[z].word_bits;
   least.time *= k->format ? (k->stored * bits + k->bits) / bits : 1;
   least.energy *= s->wl->tensors[z].producer < 0 ? k->read_pj : k->write_pj;
   return least;
+}
+
+/* ---- zeros that are known --------------------------------------------------------------------------------------- */
+
+enum { MOST_FIBERS = 1 << 22 };
+
+/* Strides that number the fibers along the ranks of the mask; *n: how many there are. */
+static void number_fibers(const tf_tensor *t, uint32_t ranks, int64_t *stride, double *n) {
+  *n = 1;
+  for (int r = t->rank - 1; r >= 0; r--) {
+    stride[r] = ranks >> r & 1 ? 0 : (int64_t)*n;
+    if (!(ranks >> r & 1) && *n <= MOST_FIBERS) *n *= (double)t->extent[r];
+  }
+}
+
+static tf_fibers *fibers_of(tf_sparse *s, int z, uint32_t ranks) {
+  for (int i = 0; i < s->n_fibers; i++)
+    if (s->fibers[i].tensor == z && s->fibers[i].ranks == ranks) return NULL;
+  s->fibers[s->n_fibers] = (tf_fibers){.tensor = z, .ranks = ranks};
+  return &s->fibers[s->n_fibers];
+}
+
+/* Counts the fibers of z along the ranks; leaves out what is too large.  False without memory. */
+static bool count_fibers(tf_sparse *s, tf_arena *a, int z, uint32_t ranks) {
+  const tf_tensor *t = &s->wl->tensors[z];
+  int64_t stride[TF_MAX_RANK];
+  double n;
+  number_fibers(t, ranks, stride, &n);
+  const double length = (double)tf_tensor_words(t) / n;
+  tf_fibers *f = ranks && n <= MOST_FIBERS && length <= MOST_FIBERS ? fibers_of(s, z, ranks) : NULL;
+  if (!f) return true;
+  double *of = TF_ARRAY(a, double, (size_t)length + 1);
+  int64_t *in = calloc((size_t)n, sizeof *in);
+  if (of && in) {
+    tf_known_counts(t, stride, in);
+    for (int64_t i = 0; i < (int64_t)n; i++)
+      of[in[i]] += 1 / n;
+    f->odds = (tf_odds){.kind = TF_ODDS_TOLD, .share = t->density.share, .of = of, .n_of = (int64_t)length + 1};
+    s->n_fibers++;
+  }
+  free(in);
+  return of && in;
+}
+
+static int dim_of(const tf_ref *ref, int rank) { return ref->index[rank].terms[0].dim; }
+
+static int rank_with(const tf_ref *ref, int n, int dim) {
+  for (int r = 0; r < n; r++)
+    if (dim_of(ref, r) == dim) return r;
+  return -1;
+}
+
+/* Of the points of both references, each rank of which is a dim alone: the share where neither is zero; -1: too many.
+ */
+static double share_of_both(const tf_sparse *s, const tf_ref *x, const tf_ref *y) {
+  const tf_tensor *a = &s->wl->tensors[x->tensor], *b = &s->wl->tensors[y->tensor];
+  int64_t of_a[TF_MAX_RANK], of_b[TF_MAX_RANK] = {0};
+  double n = 1, in_both = 0;
+  for (int r = 0; r < a->rank; r++) {
+    const int other = rank_with(y, b->rank, dim_of(x, r));
+    of_a[r] = other >= 0 ? (int64_t)n : 0;
+    if (other >= 0) of_b[other] = of_a[r];
+    if (other >= 0 && n <= MOST_FIBERS) n *= (double)a->extent[r];
+  }
+  if (n > MOST_FIBERS) return -1;
+  int64_t *count = calloc((size_t)n * 2, sizeof *count);
+  if (!count) return -1;
+  tf_known_counts(a, of_a, count);
+  tf_known_counts(b, of_b, count + (int64_t)n);
+  for (int64_t i = 0; i < (int64_t)n; i++)
+    in_both += (double)count[i] * (double)count[i + (int64_t)n];
+  free(count);
+  return in_both / ((double)tf_tensor_words(a) * (double)tf_tensor_words(b) / n);
+}
+
+static bool find_known(tf_sparse *s, tf_arena *a) {
+  bool ok = true;
+  for (int o = 0; o < s->wl->n_ops; o++) {
+    const tf_op *op = &s->wl->ops[o];
+    const tf_ref *two[2] = {NULL, NULL};
+    int n = 0;
+    s->joint[o] = -1;
+    for (int r = 0; r < op->n_reads; r++) {
+      if (!(s->factors[o] >> r & 1) || !is_known(s, o, r)) continue;
+      uint32_t ranks = 0;
+      for (int d = op->n_out_dims; d < op->n_dims; d++)
+        for (int k = 0; k < s->wl->tensors[op->reads[r].tensor].rank; k++)
+          if (dim_of(&op->reads[r], k) == op->dims[d]) ranks |= 1u << k;
+      ok = ok && count_fibers(s, a, op->reads[r].tensor, ranks);
+      two[n++ % 2] = &op->reads[r];
+    }
+    if (n == 2) s->joint[o] = share_of_both(s, two[0], two[1]);
+  }
+  return ok;
 }
 
 /* ---- all of it ------------------------------------------------------------------------------------------------- */
@@ -332,6 +592,13 @@ static bool workload_has(const tf_workload *wl) {
 
 bool tf_sparse_applies(const tf_arch *arch, const tf_workload *wl) { return machine_uses(arch) && workload_has(wl); }
 
+static int reads_in(const tf_workload *wl) {
+  int n = 1;
+  for (int o = 0; o < wl->n_ops; o++)
+    n += wl->ops[o].n_reads;
+  return n;
+}
+
 bool tf_sparse_new(tf_arena *a, const tf_arch *arch, const tf_workload *wl, tf_sparse **out) {
   *out = NULL;
   if (!tf_sparse_applies(arch, wl)) return true;
@@ -341,8 +608,10 @@ bool tf_sparse_new(tf_arena *a, const tf_arch *arch, const tf_workload *wl, tf_s
                    .wl = wl,
                    .share = TF_ARRAY(a, double, (size_t)wl->n_tensors),
                    .packed = TF_ARRAY(a, tf_packed, (size_t)(wl->n_tensors * arch->n_memories)),
-                   .factors = TF_ARRAY(a, uint64_t, (size_t)wl->n_ops)};
-  if (!s->share || !s->packed || !s->factors) return false;
+                   .factors = TF_ARRAY(a, uint64_t, (size_t)wl->n_ops),
+                   .joint = TF_ARRAY(a, double, (size_t)wl->n_ops),
+                   .fibers = TF_ARRAY(a, tf_fibers, (size_t)reads_in(wl))};
+  if (!s->share || !s->packed || !s->factors || !s->joint || !s->fibers) return false;
   find_shares(s);
   for (int l = 0; l < arch->n_memories; l++)
     for (int z = 0; z < wl->n_tensors; z++)
@@ -350,5 +619,5 @@ bool tf_sparse_new(tf_arena *a, const tf_arch *arch, const tf_workload *wl, tf_s
   for (int o = 0; o < wl->n_ops; o++)
     s->factors[o] = find_factors(s, &wl->ops[o]);
   *out = s;
-  return true;
+  return find_known(s, a);
 }

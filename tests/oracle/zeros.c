@@ -192,6 +192,40 @@ static void draw_blocks(tf_rng *g, const tf_tensor *t, bool *in) {
   }
 }
 
+/* Which block of a tensor element e is in. */
+static int block_of(const tf_tensor *t, int e) {
+  int block = 0, stride = 1;
+  for (int r = t->rank - 1; r >= 0; r--) {
+    const int extent = (int)t->extent[r], side = (int)t->density.tile[r];
+    block += e % extent / side * stride;
+    stride *= extent / side;
+    e /= extent;
+  }
+  return block;
+}
+
+/* So many blocks that are not zero, or one more, so that the mean is right. */
+static int some(tf_rng *g, double mean) { return (int)floor(mean + 1e-9) + (chance(g) < mean - floor(mean + 1e-9)); }
+
+static void draw_tiles(tf_rng *g, const tf_tensor *t, bool *in) {
+  int blocks = 0, list[MAX_ELEMENTS];
+  bool of[MAX_ELEMENTS];
+  for (int e = 0; e < (int)tf_tensor_words(t); e++)
+    blocks = block_of(t, e) >= blocks ? block_of(t, e) + 1 : blocks;
+  for (int i = 0; i < blocks; i++)
+    list[i] = i;
+  choose(g, of, list, blocks, some(g, t->density.share * blocks));
+  for (int e = 0; e < (int)tf_tensor_words(t); e++)
+    in[e] = of[block_of(t, e)];
+}
+
+static void set_known(const tf_tensor *t, bool *in) {
+  memset(in, 0, (size_t)tf_tensor_words(t) * sizeof *in);
+  for (int i = 0; i < t->density.n_runs; i++)
+    for (int64_t e = t->density.runs[i].from; e < t->density.runs[i].to; e++)
+      in[e] = true;
+}
+
 static void draw(const oracle *o, const tf_kept *k, tf_rng *g, int z, bool *in) {
   const tf_tensor *t = &o->wl->tensors[z];
   const int n = size_of(o, z);
@@ -199,9 +233,9 @@ static void draw(const oracle *o, const tf_kept *k, tf_rng *g, int z, bool *in) 
   for (int e = 0; e < n; e++)
     list[e] = e, in[e] = chance(g) < k->share[z];
   if (t->density.fall == TF_FALL_BLOCKS) draw_blocks(g, t, in);
-  const double mean = t->density.share * n;
-  if (t->density.fall == TF_FALL_UNIFORM)
-    choose(g, in, list, n, (int)floor(mean + 1e-9) + (chance(g) < mean - floor(mean + 1e-9)));
+  if (t->density.fall == TF_FALL_TILES) draw_tiles(g, t, in);
+  if (t->density.fall == TF_FALL_KNOWN) set_known(t, in);
+  if (t->density.fall == TF_FALL_UNIFORM) choose(g, in, list, n, some(g, t->density.share * n));
 }
 
 /* A tensor as a memory stores it: which elements; words besides; bits of metadata. */
@@ -222,17 +256,16 @@ static int bits_of(const encoder *c, int i) {
   int bits = 1;
   while (1 << bits < values)
     bits++;
-  return p->bits ? p->bits : p->pack == TF_PACK_BITMASK ? 1 : bits;
+  return p->bits ? p->bits : p->pack == TF_PACK_BITMASK || p->pack == TF_PACK_FLAGS ? 1 : bits;
 }
 
 /* The fiber of format rank i whose elements begin at `from`. */
 static void encode(const encoder *c, int i, int from, int size, stored *out) {
   const tf_pack how = c->f->ranks[i].pack;
   const int child = size / c->length[i], bits = bits_of(c, i);
-  const bool all = how == TF_PACK_NONE || how == TF_PACK_OFFSETS, last = i + 1 == c->f->n_ranks;
+  const bool all = how == TF_PACK_NONE || how == TF_PACK_OFFSETS || how == TF_PACK_FLAGS, last = i + 1 == c->f->n_ranks;
   int zeros = 0;
-  if (how == TF_PACK_BITMASK) out->bits += c->length[i];
-  if (how == TF_PACK_BITMASK && bits > 1) out->bits += (bits - 1) * c->length[i];
+  if (how == TF_PACK_BITMASK || how == TF_PACK_FLAGS) out->bits += bits * c->length[i];
   if (how == TF_PACK_OFFSETS) out->bits += (c->length[i] + 1) * bits;
   for (int k = 0; k < c->length[i]; k++) {
     bool any = false;
@@ -435,6 +468,17 @@ static void run_draw(world *w, tf_rng *g) {
 enum { N_FIGURES = sizeof(figures) / sizeof(double), TRIES = 3 };
 
 /* What the model says of each figure; NAN: nothing. */
+/* Whether elements of a tensor whose zeros are known pass the memory unlike often: then the tensor's mean is told. */
+static bool is_uneven(const oracle *o, int cell) {
+  const int z = cell % o->wl->n_tensors;
+  const passes *p = &o->log->tiles[cell];
+  bool uneven = false;
+  for (int e = 1; e < size_of(o, z) && o->wl->tensors[z].density.fall == TF_FALL_KNOWN; e++)
+    uneven |= p->fill[e] != p->fill[0] || p->read[e] != p->read[0] || p->update[e] != p->update[0] ||
+              p->drain[e] != p->drain[0];
+  return uneven;
+}
+
 static void modelled(const oracle *o, const tf_result *r, figures *f) {
   double *all = (double *)f;
   bool single = true;
@@ -455,6 +499,12 @@ static void modelled(const oracle *o, const tf_result *r, figures *f) {
     memcpy(f->op[op], of, sizeof of);
   }
   f->pj = r->energy_pj - r->leakage_pj;
+  for (int cell = 0; cell < o->arch->n_memories * o->wl->n_tensors; cell++) {
+    if (!is_uneven(o, cell)) continue;
+    for (int i = 0; i < N_OF_CELL; i++)
+      f->cell[cell][i] = NAN;
+    f->cell[cell - cell % o->wl->n_tensors][PORT_READ] = f->pj = NAN;
+  }
 }
 
 /* The two ports of a level, both of all tensors, as sums over draws: only their means make its time. */

@@ -6,6 +6,7 @@
 #include "model/cost/state.h"
 #include "tests/draw_arch.h"
 #include "tests/unit/case.h"
+#include "tests/unit/odds_twin.h"
 #include "tests/unit/page.h"
 #include "tileflow/why.h"
 
@@ -610,6 +611,8 @@ static void check_cover(void) {
 
 /* test_cost [CASES] */
 int main(int argc, char **argv) {
+  tf_rng odds = tf_rng_new(5, 13);
+  CHECK_I64(check_odds(&odds, 200), 0);
   uint64_t cases = argc > 1 ? strtoull(argv[1], NULL, 10) : 3000;
   tally t = {0};
   check_worked();

@@ -101,8 +101,13 @@ static const char plain[] = "architecture:\n  memories: [{name: L0}]\n  compute:
 /* Two values of each key of a tensor, in a workload of A[m,k], which is read at m + k. */
 static const struct {
   const char *key, *one, *other;
-} tensor_values[] = {{"word-bits", "8", "16"}, {"unsigned", "true", "false"}, {"range", "[0, 7]", "[0, 8]"},
-                     {"pad", "[1]", "[0]"},    {"shape", "[9]", "[12]"},      {"density", "0.5", "0.25"}};
+} tensor_values[] = {{"word-bits", "8", "16"},
+                     {"unsigned", "true", "false"},
+                     {"range", "[0, 7]", "[0, 8]"},
+                     {"pad", "[1]", "[0]"},
+                     {"shape", "[9]", "[12]"},
+                     {"density", "0.5", "0.25"},
+                     {"density", "{blocks: [2], share: 0.5}", "{blocks: [3], share: 0.5}"}};
 
 static uint64_t with_tensor(const char *key, const char *value) {
   char text[400];
@@ -144,6 +149,8 @@ static const char *const workloads[] = {
     "dims: {m: 4, l: 4}\n  ops: ['T[m,l] = S[m,l] - R[l,m]']",
     "dims: {m: 4, l: 4}\n  ops: ['T[m,l] = S[m,l] - R[2*l,m]']",
     "dims: {m: 4, l: 4}\n  ops: ['T[m,l] = R[m,l] - S[m,l]']",
+    "dims: {m: 4, l: 4}\n  tensors: {S: {density: {band: [m, l], below: 1, above: 0}}}\n  ops: ['T[m] += S[m,l]']",
+    "dims: {m: 4, l: 4}\n  tensors: {S: {density: {band: [m, l], below: 0, above: 1}}}\n  ops: ['T[m] += S[m,l]']",
 };
 
 static void check_workloads(void) {

@@ -559,6 +559,47 @@ static void test_views(void) {
   }
 }
 
+/* Elements of tensor z that are not zero, told one by one. */
+static void check_known(const tf_workload *wl, const char *name, bool (*is)(int, int)) {
+  const tf_tensor *t = NULL;
+  for (int z = 0; z < wl->n_tensors; z++)
+    if (!strcmp(wl->tensors[z].name, name)) t = &wl->tensors[z];
+  CHECK(t && t->density.fall == TF_FALL_KNOWN && t->extent[0] == 4 && t->extent[1] == 4);
+  if (!t) return;
+  int n = 0, run = 0;
+  for (int e = 0; e < 16; e++) {
+    while (run < t->density.n_runs && t->density.runs[run].to <= e)
+      run++;
+    const bool in = run < t->density.n_runs && t->density.runs[run].from <= e;
+    CHECK(in == is(e / 4, e % 4));
+    n += in;
+  }
+  CHECK(t->density.share * 16 - n < 1e-12 && n - t->density.share * 16 < 1e-12);
+}
+
+static bool in_lower(int i, int j) { return j <= i && j >= i - 2; }
+static bool in_upper(int i, int j) { return i >= j - 3 && i <= j - 1; }
+static bool in_file(int i, int j) {
+  return (i == 0 && j == 0) || (i == 3 && j == 3) || (i < 2 && j < 2 && i != j) || (i > 1 && j > 1 && i != j);
+}
+
+static void test_known(void) {
+  static const char text[] = "workload:\n  dims: {i: 4, j: 4}\n  tensors:\n"
+                             "    A: {density: {band: [i, j], below: 2, above: 0}}\n"
+                             "    B: {density: {band: [j, i], below: 3, above: -1}}\n"
+                             "    M: {density: {file: hollow.mtx}}\n    T: {density: {blocks: [2, 4], share: 0.5}}\n"
+                             "  ops: ['Y[i] += A[i,j] * B[i,j] * M[i,j] * T[i,j]']\n";
+  const tf_text one = {"tests/data/sparse/known.yaml", text, sizeof text - 1};
+  tf_diags *d = tf_diags_new();
+  tf_spec *s = tf_spec_read_texts(&one, 1, NULL, 0, d);
+  CHECK(s && s->workload);
+  if (s) check_known(s->workload, "A", in_lower);
+  if (s) check_known(s->workload, "B", in_upper);
+  if (s) check_known(s->workload, "M", in_file);
+  tf_spec_free(s);
+  tf_diags_free(d);
+}
+
 static void test_mapping(void) {
   static const char text[] = "mapping: |\n  DRAM for m=4\n    op C\n";
   tf_text two[] = {{"a.yaml", text, strlen(text)}, {"b.yaml", EDGE, strlen(EDGE)}};
@@ -599,6 +640,7 @@ int main(void) {
   test_elements();
   test_order();
   test_views();
+  test_known();
   test_mapping();
   test_nothing();
   return check_report();

@@ -91,6 +91,8 @@ typedef struct {
   bool output;
   int rank;
   double density; /* 0: not said */
+  bool banded;    /* all but a band around the diagonal is zero, `band` elements to each side */
+  int64_t band;
   tl_index index[TL_MAX_DIMS];
 } tl_space;
 

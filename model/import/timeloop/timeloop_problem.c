@@ -145,26 +145,42 @@ static bool read_space(tl_case *c, const tf_ynode *node, const coefs *k) {
   return true;
 }
 
+/* Elements as far from the diagonal as the band's width are not zero; a width of 0 is the diagonal.  Timeloop gives a
+ * share beside it no meaning. */
+static bool read_band(tl_case *c, const tf_ynode *falls, const tf_ynode *width, tl_space *s) {
+  bool plain = s->rank == 2;
+  for (int r = 0; r < s->rank && plain; r++)
+    plain = s->index[r].n == 1 && s->index[r].term[0].coef == 1;
+  if (!plain)
+    return tf_fail(c->diags, falls->at, TF_E_SHAPE, "a band of '%.40s', whose ranks are not two dimensions", s->name);
+  s->banded = true;
+  return !width || tl_int(c, width, "the width of a band", 0, &s->band);
+}
+
 /* A share, hypergeometric if no distribution is said; of structured ones nothing says along which rank. */
-static bool read_density(tl_case *c, const tf_ynode *value, const char *of, double *out) {
-  enum { D_SHARE, D_FALLS, N_D = 5 };
-  static const tf_yrow rows[N_D] = {[D_SHARE] = {"density", TF_Y_SCALAR, true},
+static bool read_density(tl_case *c, const tf_ynode *value, tl_space *s) {
+  enum { D_SHARE, D_FALLS, D_WIDTH, N_D = 5 };
+  static const tf_yrow rows[N_D] = {[D_SHARE] = {"density", TF_Y_SCALAR, false},
                                     [D_FALLS] = {"distribution", TF_Y_SCALAR, false},
-                                    {"band_width", 0, false}, /* of the others */
+                                    [D_WIDTH] = {"band_width", TF_Y_SCALAR, false},
                                     {"workload_tensor_size", 0, false},
                                     {"type", 0, false}};
   const tf_ynode *v[N_D] = {value};
   if (value->kind == TF_Y_MAP && !tf_yschema_check(value, rows, N_D, "a density", v, c->diags)) return false;
   const tf_ynode *falls = v[D_FALLS];
+  if (falls && tf_ynode_is(falls, "banded")) return read_band(c, falls, v[D_WIDTH], s);
   const bool fixed = falls && (tf_ynode_is(falls, "fixed_structured") || tf_ynode_is(falls, "fixed-structured") ||
                                tf_ynode_is(falls, "fixed"));
   if (falls && !fixed && !tf_ynode_is(falls, "hypergeometric"))
-    return tf_fail(c->diags, falls->at, TF_E_RANGE,
-                   "no distribution '%.30s' here: hypergeometric, or fixed_structured, which is read as it",
-                   falls->text);
+    return tf_fail(
+        c->diags, falls->at, TF_E_RANGE,
+        "no distribution '%.30s' here: hypergeometric, banded, or fixed_structured, which is read as the first",
+        falls->text);
+  if (!v[D_SHARE]) return tf_fail(c->diags, value->at, TF_E_MISSING, "a density needs the key 'density'");
+  double *out = &s->density;
   if (!tl_real(c, v[D_SHARE], out)) return false;
   if (*out > 1) return tf_fail(c->diags, v[D_SHARE]->at, TF_E_RANGE, "a density is a share, 1 at most");
-  if (fixed && *out < 1) tl_fold(c, TL_UNIFORM, value->at, "%.40s", of);
+  if (fixed && *out < 1) tl_fold(c, TL_UNIFORM, value->at, "%.40s", s->name);
   return true;
 }
 
@@ -177,14 +193,14 @@ static bool read_densities(tl_case *c, const tf_ynode *map) {
   if (each && !tf_yschema_kind(each, TF_Y_MAP, "densities", c->diags)) return false;
   for (size_t i = 0; each && i < each->n; i++) {
     const int z = tl_find_space(c, each->pairs[i].key);
-    ok &= z >= 0 && read_density(c, each->pairs[i].value, p->space[z].name, &p->space[z].density);
+    ok &= z >= 0 && read_density(c, each->pairs[i].value, &p->space[z]);
   }
   for (int z = 0; z < p->n_spaces && common && ok; z++)
-    if (!(p->space[z].density > 0)) ok &= read_density(c, common, "commonDensity", &p->space[z].density);
+    if (!(p->space[z].density > 0) && !p->space[z].banded) ok &= read_density(c, common, &p->space[z]);
   for (int z = 0; z < p->n_spaces; z++)
-    any |= p->space[z].density > 0 && p->space[z].density < 1;
+    any |= p->space[z].banded || (p->space[z].density > 0 && p->space[z].density < 1);
   for (int z = 0; z < p->n_spaces; z++) /* here the zeros of a result follow from those of the operands, if not said */
-    if (any && p->space[z].output && !(p->space[z].density > 0)) p->space[z].density = 1;
+    if (any && p->space[z].output && !(p->space[z].density > 0) && !p->space[z].banded) p->space[z].density = 1;
   for (int z = 0; z < p->n_spaces && !any; z++)
     p->space[z].density = 0;
   return ok;

@@ -28,6 +28,8 @@ static const format_name format_names[] = {
     {"B", "bitmask"},
     {"b", "bitmask"},
     {"bitmask", "bitmask"},
+    {"UB", "flags"},
+    {"ub", "flags"},
     {"RLE", "run-length"},
     {"rle", "run-length"},
     {"U", "uncompressed"},
@@ -41,9 +43,9 @@ static bool read_format_name(tl_case *c, const tf_ynode *node, const char **as) 
       return true;
     }
   return tf_fail(c->diags, node->at, TF_E_RANGE,
-                 "no format '%.30s' here: UOP (offsets), CP (coordinates), B (a bitmask), RLE (run lengths) or U "
-                 "(uncompressed)%s",
-                 node->text, tf_ynode_is(node, "UB") ? "; B is the nearest, which stores no zeros" : "");
+                 "no format '%.30s' here: UOP (offsets), CP (coordinates), B (a bitmask), UB (one beside all values), "
+                 "RLE (run lengths) or U (uncompressed)",
+                 node->text);
 }
 
 /* The ranks of a data space that one of the dims moves. */

@@ -118,10 +118,15 @@ static void write_workload(const tl_case *c, tf_page *out) {
     tf_page_add(out, "%s%s: %" PRId64, d ? ", " : "", p->dim[d], p->extent[d]);
   tf_page_add(out, "}\n");
   for (int i = 0; i < p->n_spaces; i++) {
-    if (!(p->space[i].density > 0)) continue;
+    const tl_space *s = &p->space[i];
+    if (!(s->density > 0) && !s->banded) continue;
     if (!listed) tf_page_add(out, "  tensors:\n");
     listed = true;
-    tf_page_add(out, "    %s: {density: %.17g}\n", p->space[i].name, p->space[i].density);
+    if (s->banded)
+      tf_page_add(out, "    %s: {density: {band: [%s, %s], below: %" PRId64 ", above: %" PRId64 "}}\n", s->name,
+                  p->dim[s->index[0].term[0].dim], p->dim[s->index[1].term[0].dim], s->band, s->band);
+    else
+      tf_page_add(out, "    %s: {density: %.17g}\n", s->name, s->density);
   }
   tf_page_add(out, "  ops:\n  - \"");
   write_reference(p, output_of(p), out);

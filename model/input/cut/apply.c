@@ -206,6 +206,9 @@ static bool spread_tensor(tf_cutting *c, const tf_op *op, tf_tensor *z) {
       lo[k] = z->lo[r];
       pad[k] = z->pad[r];
     }
+  if (z->density.fall == TF_FALL_TILES || z->density.fall == TF_FALL_KNOWN)
+    return tf_fail(c->diags, z->at, TF_E_SHAPE,
+                   "'%.60s' is made in parts: its density is a share, or n of m along a dim", z->name);
   if (z->density.fall == TF_FALL_BLOCKS) {
     for (int r = z->density.rank; r >= 0; r--) /* blocks lie in the innermost part */
       z->density.rank += left->n_parts[r] - 1;

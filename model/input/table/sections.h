@@ -29,11 +29,20 @@
   X(VIEW, "view", TF_Y_SCALAR, false, "symbol", "the tensor of which these are the words, in other coordinates")       \
   X(RANGE, "range", TF_Y_LIST, false, "numbers", "the least and the greatest number that its elements may be")         \
   X(DENSITY, "density", TF_Y_SCALAR | TF_Y_MAP, false, "density",                                                      \
-    "the share of elements that are not zero, or n of every m along a dim")
+    "which elements are not zero: a share, n of every m along a dim, whole blocks, a band, or those of a file")
 #define TF_DENSITY_KEYS(X)                                                                                             \
   X(N, "n", TF_Y_SCALAR, true, "number", "so many of every m elements are not zero")                                   \
   X(M, "m", TF_Y_SCALAR, true, "number", "elements of a block")                                                        \
   X(DIM, "dim", TF_Y_SCALAR, true, "symbol", "the dim that indexes the rank of the blocks")
+#define TF_TILES_KEYS(X)                                                                                               \
+  X(BLOCKS, "blocks", TF_Y_LIST, true, "numbers", "extents of a block, all of whose elements are zero or none")        \
+  X(SHARE, "share", TF_Y_SCALAR, true, "number", "the share of blocks that are not zero")
+#define TF_BAND_KEYS(X)                                                                                                \
+  X(BAND, "band", TF_Y_LIST, true, "symbols", "the dims i and j of a band around the diagonal")                        \
+  X(BELOW, "below", TF_Y_SCALAR, true, "number", "elements are zero where j < i - below")                              \
+  X(ABOVE, "above", TF_Y_SCALAR, true, "number", "elements are zero where j > i + above")
+#define TF_LISTED_KEYS(X)                                                                                              \
+  X(FILE, "file", TF_Y_SCALAR, true, "name", "a file that lists the coordinates of those that are not zero")
 #define TF_OP_KEYS(X)                                                                                                  \
   X(NAME, "name", TF_Y_SCALAR, false, "name", "the op's, where it is not that of the tensor which it makes")           \
   X(EXPR, "expr", TF_Y_SCALAR, true, "expr", "what it computes")
