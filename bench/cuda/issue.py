@@ -25,7 +25,7 @@ import sass
 
 FIELDS = ["case", "isa", "part", "expected", "expected_tensor", "counted", "tensor", "ratio"]
 MARKED = re.compile(r"[HIQ]G?MMA\b|LDSM|LDGSTS\S*128|UTMA")  # what a way must not miss; then what reads and writes elements
-READS = re.compile(r"LDG|LDS\b|LDS\.|STS")
+READS = re.compile(r"LDG(?!.*U8)|LDS\b|LDS\.|STS")
 STORES = re.compile(r"STG(?!.*[US](8|16)\b)")  # the widest way out: words and more
 GEMM = 'workload:\n  name: gemm\n  dims: {{m: {0}, n: {0}, k: {0}}}\n  ops:\n  - "C[m,n] += A[m,k] * {1}"\n'
 

@@ -38,6 +38,7 @@ static const double ring_divided = 10;
 /* Of a piece whose row does not begin on 16 bytes: by four words; or, where half of the rows begin on a half of a word,
  * by shifted ones, too, as a warp has rows of both kinds (counted in products of 4094^3 and 4095 x 4093 x 4091 for
  * sm_80); element by element.  Passes of the memory of blocks, of which a warp's words each use a quarter. */
+static const double piece_widened = 20;
 static const double piece_words = 15, piece_shifted = 35, piece_elements = 9, words_passes = 4, shifted_passes = 9;
 /* From this share of the multiprocessors on they get the outermost memory's whole rate; fewer get less, in proportion.
  * Not measured: it gives a product of 64 x 4096 x 4096 in 64 blocks on an H100 the 17 to 22 us that are expected of it
@@ -123,8 +124,9 @@ static double loads(const block *b, const ir_stmt *s, int read, double side, dou
  * selections of a zero where a loop begins sums, additions of short ones. */
 static void issue(block *b, const ir_stmt *s, double m, double n, double steps) {
   const cu_matrices *f = cu_of(s)->fragments;
+  const bool short_sums = cu_mma_for(b->p, op_of(b, s))->kernel.a == IR_F8;
   const double sums = m * n / CU_LANES;
-  double all = b->groups ? steps * m / 16 * ceil(n / 256) : steps * m / 16 * n / 8 * (cu_is_widened(b->p) ? 2 : 1);
+  double all = b->groups ? steps * m / 16 * ceil(n / 256) : steps * m / 16 * n / 8 * (cu_is_widened(b->p, op_of(b, s)) ? 2 : 1);
   b->multiplied += b->times * all;
   if (b->groups)
     all *= multiply_described;
@@ -134,7 +136,7 @@ static void issue(block *b, const ir_stmt *s, double m, double n, double steps) 
   if ((b->groups ? cu_has_short_sums(b->p) : !b->p->machine.groups && !cu_begins_before(b->p, b->around, s)) &&
       s->nest.n_resets)
     all += sums;
-  if (cu_has_short_sums(b->p)) all += sums * (b->groups ? 1 : steps);
+  if (short_sums) all += sums * (b->groups ? 1 : steps);
   if (b->share < 1) all += product_begin;
   if (b->p->machine.groups && s->range[f->m].most <= 8 && b->p->buffers[s->nest.from[f->a]].space == CU_FRAGMENT)
     all += row_half * steps * n / 8;
@@ -145,16 +147,17 @@ static void issue(block *b, const ir_stmt *s, double m, double n, double steps) 
 /* All warps' rows and columns, filled up; operands by ldmatrix from tiles, else an element at a time.  A warpgroup
  * reads its columns once for all its warps. */
 static void product(block *b, const ir_stmt *s) {
-  const cu_mma *mma = cu_mma_of(b->p);
+  const cu_mma *mma = cu_mma_for(b->p, op_of(b, s));
   const cu_matrices *f = cu_of(s)->fragments;
+  const double rate = b->rate * mma->kernel.group / cu_mma_of(b->p)->kernel.group;
   const ir_buffer *out = &b->p->buffers[b->p->buffer_of[op_of(b, s)->out]];
   const double m = (double)ir_matrix_rows(out), n = (double)out->extent[out->columns],
                k = (double)up(cu_sum_length(b->p, s), mma->kernel.k_round);
   const double warps = b->lanes / CU_LANES, all = m * n * k * warps;
-  b->tensor += b->times * all / b->rate;
+  b->tensor += b->times * all / rate;
   b->issued += b->times * k / mma->kernel.k_round * (m / 16 * n / 8 + m / 16 + n / 16); /* multiply, load matrices */
   issue(b, s, m, n, k / mma->kernel.k_round);
-  if (cu_has_short_sums(b->p)) /* parts are added up: of a ring's step, or of each instruction */
+  if (mma->kernel.a == IR_F8) /* parts are added up: of a ring's step, or of each instruction */
     *(b->groups ? &b->parts : &b->plain) +=
         b->times * m * n * warps * (b->groups ? 1 : k / mma->kernel.k_round) / b->mp->plain;
   for (int i = 0; i < 2; i++) {
@@ -309,16 +312,27 @@ static void misaligned(block *b, const ir_stmt *s, double pieces) {
   if (begins < 4) b->waits += b->times * b->mp->latency;
 }
 
+/* What pieces cost more whose elements become wider on their way: they come by registers, and are waited for. */
+static void widened(block *b, const ir_stmt *s, double pieces) {
+  const ir_buffer *to = &b->p->buffers[s->copy.to];
+  if (!to->matrix || to->type == b->p->buffers[s->copy.from].type) return;
+  slots(b, b->times * piece_widened * pieces);
+  b->issued += b->times * piece_widened * pieces;
+  b->plain += b->times * piece_widened * pieces * CU_WARPS * CU_LANES / b->mp->plain;
+  b->waits += b->times * b->mp->latency;
+}
+
 static void copy(block *b, const ir_stmt *s) {
   const ir_buffer *to = &b->p->buffers[s->copy.to];
-  const double bytes = (double)(ir_bytes(to->type) * cu_copied(b->p, s));
+  const double copied = (double)cu_copied(b->p, s), bytes = ir_bytes(b->p->buffers[s->copy.from].type) * copied,
+               pieces = ir_bytes(to->type) * copied / 16 / (CU_WARPS * CU_LANES);
   b->copied += b->times * bytes / b->mp->l2 / (b->groups && b->same[s->copy.to] ? 2 : 1);
   b->copy_bytes[b->n_copies < MOST_COPIES ? b->n_copies : MOST_COPIES - 1] += b->times * bytes;
   b->n_copies++;
   if (to->across || (to->stack && to->columns < to->rank - 1))
     put_together(b, s);
   else
-    tile(b, to, bytes / 16 / (CU_WARPS * CU_LANES)), misaligned(b, s, bytes / 16 / (CU_WARPS * CU_LANES));
+    tile(b, to, pieces), misaligned(b, s, pieces), widened(b, s, pieces);
   if (b->groups) b->shared += b->times * bytes / b->mp->banks;
   if (to->slots == 1) b->waits += b->times * b->mp->latency;
   if (b->groups && b->times > b->steps && to->slots > 1) b->steps = b->times, b->depth = (double)to->slots;

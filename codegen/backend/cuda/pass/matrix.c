@@ -122,10 +122,8 @@ int cu_window(const tf_workload *wl, const tf_op *op) {
   return enough && (channels_of(wl, op) >= CHANNELS || cu_has_few_channels(wl, op)) ? window : -1;
 }
 
-/* Integers are multiplied only if their sums are integers, too; floats of 8 bits only if both are inputs: without a
- * scale nothing else fits them. */
+/* Integers are multiplied only if their sums are integers, too. */
 static bool is_type(const ir_program *p, const tf_op *op, const cu_mma *mma) {
-  if (mma->kernel.a == IR_F8) return lower_is_of_inputs(p->tree->workload, op);
   return mma->kernel.c != IR_I32 || p->buffers[p->buffer_of[op->out]].type == IR_I32;
 }
 
@@ -341,7 +339,7 @@ void cu_set_beside(cu_region *g) {
     cu_work *y = &g->work[i];
     const bool tiles =
         x->side[0].tile && y->side[0].tile && !x->side[0].lasting && !y->side[0].lasting && !x->next && !y->next;
-    y->beside = tiles && x->step == y->step && x->trip == y->trip && (g->groups || x->trip > 1) &&
+    y->beside = tiles && cu_mma_for(g->p, op_of(g, x)) == cu_mma_for(g->p, op_of(g, y)) && x->step == y->step && x->trip == y->trip && (g->groups || x->trip > 1) &&
                 is_right_behind(g, x, y) && have_same_rows(g, x, y);
   }
 }

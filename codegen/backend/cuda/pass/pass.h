@@ -52,15 +52,19 @@ typedef struct {
 const cu_mma *cu_mma_at(int i);
 /* The program's; NULL: all is done on the plain units. */
 const cu_mma *cu_mma_of(const ir_program *p);
+/* That of the op's products.  Of float8 some are of bfloat16, and tiles become that on their way to shared memory: those
+ * by what a kernel made, which fits no float8 without a scale, and those of neighbours across the sum, which lanes would
+ * gather byte by byte. */
+const cu_mma *cu_mma_for(const ir_program *p, const tf_op *op);
 /* The machine for data of that name (NULL: f32), wmma: by the fragments of C++; false: there is none. */
 bool cu_machine(const char *dtype, bool wmma, ir_machine *machine);
 /* Whether tensor cores add the program's products up in fewer bits than float32 has (float8: SageAttention2 found 13
  * behind the point on Ada and Hopper): what they make of a part of the sum is then added to the sums by the plain
  * units. */
 bool cu_has_short_sums(const ir_program *p);
-/* Whether machine code has products of halves where mma.sync says float8, two for each: Hopper's tensor cores multiply
- * bytes by wgmma alone, and ptxas widens the operands. */
-bool cu_is_widened(const ir_program *p);
+/* Whether machine code has products of halves where the op's mma.sync says float8, two for each: Hopper's tensor cores
+ * multiply bytes by wgmma alone, and ptxas widens the operands. */
+bool cu_is_widened(const ir_program *p, const tf_op *op);
 /* Rows and columns of a warp by wmma at most: two by two fragments. */
 enum { CU_WMMA_SIDE = 32, CU_WMMA_ROOM = CU_WARPS * 16 * 16 * 4 };
 /* Whether the program multiplies so. */

@@ -214,7 +214,7 @@ static void find_bytes(const cu_region *g, const cu_work *t, int i, cu_operand *
                                       .rows = 0,
                                       .columns = 1,
                                       .extent = extent,
-                                      .type = g->p->machine.data,
+                                      .type = cu_mma_for(g->p, op_of(g, t))->kernel.a,
                                       .slots = 1});
 }
 
@@ -258,7 +258,8 @@ static int stages_of(const cu_region *g, const cu_work *t) {
 static bool plan_one(const cu_region *g, cu_work *t) {
   const int64_t k = t->s->range[t->roles.k].most;
   const int a = cu_from(g->p, t->s, t->roles.a);
-  const int bytes = ir_bytes(g->p->machine.data);
+  const cu_mma *mma = cu_mma_for(g->p, op_of(g, t));
+  const int bytes = ir_bytes(mma->kernel.a);
   t->steps = g->own[a] ? NULL : steps_of(g, t);
   const bool whole = g->own[a] || cu_is_across(g, t) || k <= step_bytes(g) / bytes ||
                      (t->loop && !t->steps && k <= MOST_WHOLE / bytes);
@@ -271,6 +272,7 @@ static bool plan_one(const cu_region *g, cu_work *t) {
     side->tile = cu_is_across(g, t) ? find_across(g, t, i, side)
                  : stacked          ? !g->own[a] && cu_find_stack(g, t, side)
                                     : cu_find_tile(g, t, i, side) || (i && find_columns(g, t, side));
+    if (mma != cu_mma_of(g->p) && side->across) side->tile = false; /* pieces alone become wider */
     if ((stacked || cu_is_across(g, t)) && !side->tile && !g->own[a]) return false;
     if (!side->tile) continue;
     side->lasting = cu_is_lasting(g, t, i);

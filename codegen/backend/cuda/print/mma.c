@@ -312,7 +312,7 @@ void cu_fragment_begin(c_printer *c, const ir_stmt *s) {
 }
 
 void cu_fragment_product(c_printer *c, const ir_stmt *s) {
-  const product t = {s, &c->wl->ops[s->op], cu_of(s)->fragments, c_buffer(c, &c->wl->ops[s->op], -1), cu_mma_of(c->p)};
+  const product t = {s, &c->wl->ops[s->op], cu_of(s)->fragments, c_buffer(c, &c->wl->ops[s->op], -1), cu_mma_for(c->p, &c->wl->ops[s->op])};
   const int64_t mt = ir_matrix_rows(t.out) / 16, nt = t.out->extent[t.out->columns] / 8;
   const bool begun = cu_begins_before(c->p, c->around, s);
   if (!begun) c_fresh_flag(c, s);
