@@ -137,6 +137,8 @@ static void issue(block *b, const ir_stmt *s, double m, double n, double steps) 
       s->nest.n_resets)
     all += sums;
   if (short_sums) all += sums * (b->groups ? 1 : steps);
+  /* a register of four bytes becomes two of halves, and what a pair of products adds to is zero */
+  if (!b->groups && cu_is_widened(b->p, op_of(b, s))) all += steps * (m / 16 * 8 + n / 8 * 4 + m / 16 * n / 8 * 2);
   if (b->share < 1) all += product_begin;
   if (b->p->machine.groups && s->range[f->m].most <= 8 && b->p->buffers[s->nest.from[f->a]].space == CU_FRAGMENT)
     all += row_half * steps * n / 8;
