@@ -17,12 +17,12 @@
   "        SMEM for m=2 l=4\n          op E\n        SMEM for m=2 l=4\n          op Z\n        SMEM for m=2 l=4\n"     \
   "          op P\n        SMEM for m=2 l=4 n=5\n          op O\n"
 #define MANY(rows)                                                                                                     \
-  "workload:\n  name: s\n  dims: {h: 9, m: " rows ", l: 24, n: 5}\n  ops:\n  - \"X[h,m] max= S[h,m,l]\"\n"              \
-  "  - \"E[h,m,l] = exp(S[h,m,l] - X[h,m])\"\n  - \"Z[h,m] += E[h,m,l]\"\n"                                           \
+  "workload:\n  name: s\n  dims: {h: 9, m: " rows ", l: 24, n: 5}\n  ops:\n  - \"X[h,m] max= S[h,m,l]\"\n"             \
+  "  - \"E[h,m,l] = exp(S[h,m,l] - X[h,m])\"\n  - \"Z[h,m] += E[h,m,l]\"\n"                                            \
   "  - \"P[h,m,l] = E[h,m,l] / Z[h,m]\"\n  - \"O[h,m,n] += P[h,m,l] * V[h,l,n]\"\nmapping: |\n"                        \
-  "  HBM for h=9 l=3\n    HBM for l=2\n      Seq keep X@SMEM E@SMEM Z@SMEM P@SMEM stream X Z O\n"                     \
-  "        SMEM for m=" rows " l=4\n          op X\n        SMEM for m=" rows " l=4\n          op E\n"                \
-  "        SMEM for m=" rows " l=4\n          op Z\n        SMEM for m=" rows " l=4\n          op P\n"                \
+  "  HBM for h=9 l=3\n    HBM for l=2\n      Seq keep X@SMEM E@SMEM Z@SMEM P@SMEM stream X Z O\n"                      \
+  "        SMEM for m=" rows " l=4\n          op X\n        SMEM for m=" rows " l=4\n          op E\n"                 \
+  "        SMEM for m=" rows " l=4\n          op Z\n        SMEM for m=" rows " l=4\n          op P\n"                 \
   "        SMEM for m=" rows " l=4 n=5\n          op O\n"
 #define APART(sum, last)                                                                                               \
   STREAM "  HBM\n    Seq stream X Z O\n      SMEM for m=4 l=24\n        op X\n      SMEM for m=4 l=24\n        op E\n" \

@@ -35,10 +35,13 @@ static const double matrix_place = 3, matrix_counted = 5, tile_begin = 55, tile_
 static const double product_begin = 22, row_half = 1.5;
 /* For a place in a ring of tiles whose number is no power of two: a division. */
 static const double ring_divided = 10;
+/* Of an element that lanes take from a tile one by one, of four bytes and of one; to round one of tf32 (4096^3 in int8
+ * and tf32, operands across the sum, for sm_80).  Of a piece whose elements become wider on their way (4096^3 in
+ * float8). */
+static const double element_word = 4.2, element_byte = 2.6, element_rounded = 2.4, piece_widened = 20;
 /* Of a piece whose row does not begin on 16 bytes: by four words; or, where half of the rows begin on a half of a word,
  * by shifted ones, too, as a warp has rows of both kinds (counted in products of 4094^3 and 4095 x 4093 x 4091 for
  * sm_80); element by element.  Passes of the memory of blocks, of which a warp's words each use a quarter. */
-static const double piece_widened = 20;
 static const double piece_words = 15, piece_shifted = 35, piece_elements = 9, words_passes = 4, shifted_passes = 9;
 /* From this share of the multiprocessors on they get the outermost memory's whole rate; fewer get less, in proportion.
  * Not measured: it gives a product of 64 x 4096 x 4096 in 64 blocks on an H100 the 17 to 22 us that are expected of it
@@ -120,23 +123,35 @@ static double loads(const block *b, const ir_stmt *s, int read, double side, dou
   return steps * side / 16 + place * (along ? steps : side / 16);
 }
 
+/* What a warp issues for elements of an operand that come one by one, and to round those of tf32. */
+static double by_elements(const block *b, const ir_stmt *s, int read, double elements) {
+  const cu_mma *mma = cu_mma_for(b->p, op_of(b, s));
+  const bool fragments = b->p->buffers[s->nest.from[read]].space == CU_FRAGMENT;
+  double each = mma->kernel.a == IR_F32 ? element_rounded : 0;
+  if (!fragments && !cu_is_loaded(b->p, s, read)) each += mma->kernel.a == IR_F32 ? element_word : element_byte;
+  return elements / CU_LANES * each;
+}
+
 /* What a warp issues for a product of m x n in so many steps of its sum: multiplies, loads of matrices or descriptors,
  * selections of a zero where a loop begins sums, additions of short ones. */
 static void issue(block *b, const ir_stmt *s, double m, double n, double steps) {
   const cu_matrices *f = cu_of(s)->fragments;
-  const bool short_sums = cu_mma_for(b->p, op_of(b, s))->kernel.a == IR_F8;
+  const cu_mma *mma = cu_mma_for(b->p, op_of(b, s));
   const double sums = m * n / CU_LANES;
-  double all = b->groups ? steps * m / 16 * ceil(n / 256) : steps * m / 16 * n / 8 * (cu_is_widened(b->p, op_of(b, s)) ? 2 : 1);
+  double all =
+      b->groups ? steps * m / 16 * ceil(n / 256) : steps * m / 16 * n / 8 * (cu_is_widened(b->p, op_of(b, s)) ? 2 : 1);
   b->multiplied += b->times * all;
   if (b->groups)
     all *= multiply_described;
   else
-    all += loads(b, s, f->a, m, steps) + loads(b, s, f->b, n, steps);
+    all += loads(b, s, f->a, m, steps) + loads(b, s, f->b, n, steps) +
+           by_elements(b, s, f->a, m * steps * mma->kernel.k_round) +
+           by_elements(b, s, f->b, n * steps * mma->kernel.k_round);
   /* sm_90's code goes round the zeros where others choose them, unless they are before the loop */
   if ((b->groups ? cu_has_short_sums(b->p) : !b->p->machine.groups && !cu_begins_before(b->p, b->around, s)) &&
       s->nest.n_resets)
     all += sums;
-  if (short_sums) all += sums * (b->groups ? 1 : steps);
+  if (mma->kernel.a == IR_F8) all += sums * (b->groups ? 1 : steps);
   /* a register of four bytes becomes two of halves, and what a pair of products adds to is zero */
   if (!b->groups && cu_is_widened(b->p, op_of(b, s))) all += steps * (m / 16 * 8 + n / 8 * 4 + m / 16 * n / 8 * 2);
   if (b->share < 1) all += product_begin;

@@ -36,7 +36,9 @@ int64_t cu_steps_at_a_time(const ir_program *p, const ir_stmt *s) {
   const cu_matrices *f = cu_of(s)->fragments;
   const int64_t all = up(cu_sum_length(p, s), mma->kernel.k_round);
   const bool gathers = is_gathered(p, s, f->a) || is_gathered(p, s, f->b);
-  if (cu_is_widened(p, op_of_nest(p, s)) || (mma->kernel.group == 4 && gathers)) return 1;
+  /* what stays in fragments is found by numbers that are known */
+  const bool apart = mma->kernel.group != 2 && gathers && p->buffers[s->nest.from[f->a]].space != CU_FRAGMENT;
+  if (cu_is_widened(p, op_of_nest(p, s)) || apart) return 1;
   const bool loads = cu_is_loaded(p, s, f->a) && cu_is_loaded(p, s, f->b);
   return mma->kernel.group == 2 && loads && !mma->wmma && all >= MANY ? SOME : all;
 }
@@ -48,7 +50,7 @@ static void product(const ir_program *p, const ir_stmt *s, cu_counts *n) {
   const ir_buffer *out = &p->buffers[p->buffer_of[op->out]];
   const int64_t rows = ir_matrix_rows(out) / CU_FRAGMENT_SIDE, columns = out->extent[out->columns] / CU_FRAGMENT_SIDE,
                 at_a_time = cu_steps_at_a_time(p, s),
-                steps = at_a_time + up(cu_sum_length(p, s), mma->kernel.k_round) % at_a_time; /* what is left: apart */
+                steps = at_a_time + up(cu_sum_length(p, s), mma->kernel.k_round) % at_a_time;  /* what is left: apart */
   n->multiplied += steps * rows * up(s->range[f->n].most, 8) * (cu_is_widened(p, op) ? 2 : 1); /* 16 rows, 8 columns */
   if (cu_is_loaded(p, s, f->a)) n->loaded += steps * rows;
   if (cu_is_loaded(p, s, f->b)) n->loaded += steps * columns;
@@ -99,7 +101,7 @@ static void copy(const ir_program *p, const ir_stmt *s, cu_counts *n) {
     return;
   }
   const cu_tile t = cu_tile_of(to);
-  if (to->type != p->buffers[s->copy.from].type) return; /* by registers */
+  if (to->type != p->buffers[s->copy.from].type) return;               /* by registers */
   if (to->across || (to->stack && to->columns < to->rank - 1)) return; /* put together an element at a time */
   const bool twice = !to->stack && cu_is_by_rows(&t) && cu_lengths_of(p, s, &t) == (CU_FULL | CU_SOME);
   enum { WORDS = 2 * 4 }; /* where rows do not begin on 16 bytes */

@@ -37,8 +37,8 @@ static size size_at(int i, bool whole) {
   return s;
 }
 /* How many blocks share a sum (split.c), where there would be fewer blocks than multiprocessors, and then are twice as
- * many at most; pieces of SUM, or steps of keys, that each has at least.  Keys of so few rows that one warp has them all
- * are shared by as many as FEW_SHARES blocks where there are more, too: then all warps have some (region.c). */
+ * many at most; pieces of SUM, or steps of keys, that each has at least.  Keys of so few rows that one warp has them
+ * all are shared by as many as FEW_SHARES blocks where there are more, too: then all warps have some (region.c). */
 static const int64_t shares[] = {2, 3, 4, 6, 8, 11, 12, 16, 32};
 enum { N_SHARES = sizeof shares / sizeof *shares, LEAST_PIECES = 2, MOST_WAVES = 2, MANY_WAVES = 16, FEW_SHARES = 4 };
 

@@ -97,7 +97,8 @@ static void by_rows(c_printer *c, const ir_stmt *s, const cu_tile *t, int64_t at
   if (wide || lengths == (CU_FULL | CU_SOME)) {
     c_indent(c);
     fprintf(c->out, "if (whole && rows >= %" PRId64 " && columns >= %" PRId64 ") {\n", t->rows, t->pieces * per);
-    turns(c, t, per, at_once, wide ? "eight" : "16", wide ? "8" : "16"); /* a constant length: few instructions a piece */
+    turns(c, t, per, at_once, wide ? "eight" : "16",
+          wide ? "8" : "16"); /* a constant length: few instructions a piece */
   }
   if (!wide) {
     c_line(c, lengths == (CU_FULL | CU_SOME) ? "} else if (whole) {\n" : "if (whole) {\n");
