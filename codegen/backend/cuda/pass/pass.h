@@ -52,9 +52,9 @@ typedef struct {
 const cu_mma *cu_mma_at(int i);
 /* The program's; NULL: all is done on the plain units. */
 const cu_mma *cu_mma_of(const ir_program *p);
-/* That of the op's products.  Of float8 some are of bfloat16, and tiles become that on their way to shared memory:
- * those by what a kernel made, which fits no float8 without a scale, and those of neighbours across the sum, which
- * lanes would gather byte by byte. */
+/* matrix.c: that of the op's products.  Of float8 some are of bfloat16, and tiles become that on their way to shared
+ * memory: those by what a kernel made, which fits no float8 without a scale, and those of neighbours across the sum,
+ * which lanes would gather byte by byte. */
 const cu_mma *cu_mma_for(const ir_program *p, const tf_op *op);
 /* The machine for data of that name (NULL: f32), wmma: by the fragments of C++; false: there is none. */
 bool cu_machine(const char *dtype, bool wmma, ir_machine *machine);
