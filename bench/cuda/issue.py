@@ -4,7 +4,7 @@
     bench/cuda/issue.py TILEFLOW OUT.csv [--isa sm_80|sm_90a] [--folder DIR] [--again] [CASE...]     CASE: patterns, 'attention-*'
     bench/cuda/issue.py --table OUT.csv                                                    what it comes to, as a table
 
-Cases: products of 2048, 4096 and 8192, bf16 and float8, gated MLP, attention of widths 64 and 128, causal or not, decoding; and sass.py's convolutions.
+Cases: products of 2048, 4096 and 8192, bf16 and float8, and of 4096 in int8, tf32 and float8 whose operands stand across the sum, gated MLP, attention of widths 64 and 128, causal or not, decoding; and sass.py's convolutions.
 A row for each kernel (part) with products: `expected` and `expected_tensor` are what a warp issues in a step of its innermost loop with most products, by
 manifest.json; `counted` and `tensor` the same of machine code.  Its loop is the smallest natural loop that has as many products; a loop within it is
 gone through as often as its products ask for.  Of branches in it that way is counted which has most products, loads of matrices and copies, and of these the
@@ -25,7 +25,7 @@ import sass
 
 FIELDS = ["case", "isa", "part", "expected", "expected_tensor", "counted", "tensor", "ratio"]
 MARKED = re.compile(r"[HIQ]G?MMA\b|LDSM|LDGSTS\S*128|UTMA")  # what a way must not miss; then what reads and writes elements
-READS = re.compile(r"LDG|LDS\b|LDS\.|STS")
+READS = re.compile(r"LDG(?!.*U8)|LDS\b|LDS\.|STS")
 STORES = re.compile(r"STG(?!.*[US](8|16)\b)")  # the widest way out: words and more
 GEMM = 'workload:\n  name: gemm\n  dims: {{m: {0}, n: {0}, k: {0}}}\n  ops:\n  - "C[m,n] += A[m,k] * {1}"\n'
 
@@ -50,13 +50,16 @@ def cases(folder):
     """Name and what `emit` is to be given, of each case: those with goals first."""
     texts = {f"gemm-{size}": GEMM.format(size, "B[k,n]") for size in (2048, 4096, 8192)}
     texts["gemm-8192-f8"] = GEMM.format(8192, "B[n,k]")
+    for dtype in ("int8", "tf32", "f8"):
+        across = GEMM.format(4096, "B[k,n]")
+        texts |= {f"gemm-4096-b-across-{dtype}": across, f"gemm-4096-both-across-{dtype}": across.replace("A[m,k]", "A[k,m]")}
     for keys in (4096, 16384):
         for width in (64, 128):
             for causal in (False, True):
                 texts[f"attention-d{width}-{keys}" + "-causal" * causal] = attention(width, keys, causal)
     for name, text in texts.items():
         (folder / f"{name}.yaml").write_text(text)
-        yield name, [str(folder / f"{name}.yaml")] + ["--dtype", "f8"] * name.endswith("f8")
+        yield name, [str(folder / f"{name}.yaml")] + ["--dtype", name.split("-")[-1]] * name.endswith(("f8", "int8", "tf32"))
     for name in ("gated-mlp", "attention-decode"):
         yield name, [f"workloads/models/{name}.yaml"]
     yield from ((name, what) for name, what in sass.cases(folder) if name.startswith("resnet"))

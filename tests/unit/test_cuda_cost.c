@@ -1,6 +1,7 @@
 /* The cost of the CUDA target: blocks of a multiprocessor and waves against dealing blocks out one by one; what may
  * only grow; lanes that share a sum; tiles that blocks of a wave share; steps that a mask leaves nothing of. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "codegen/backend/cuda/cuda.h"
@@ -423,7 +424,49 @@ static void check_workspace(int parts) {
   case_drop(&e);
 }
 
+/* ---- float8 that becomes wider ---- */
+
+static int products(const ir_body *b) {
+  int n = 0;
+  for (int i = 0; i < b->n; i++)
+    n += (b->s[i]->kind == IR_NEST && cu_of(b->s[i])->fragments) + products(&b->s[i]->body);
+  return n;
+}
+
+/* So many products are on tensor cores, and so many tiles of each type. */
+static void check_tiles(const char *ops, int multiplied, int of_bytes, int of_halves) {
+  char text[1024];
+  snprintf(text, sizeof text, "workload:\n  name: w\n  dims: {m: 64, k: 64, n: 64%s}\n  ops:\n%s",
+           multiplied > 1 ? ", l: 64" : "", ops);
+  test_case e = case_of(wide, text);
+  ir_program *p = lowered(&e, "f8", NULL);
+  int bytes = 0, halves = 0;
+  CHECK(p != NULL);
+  if (!p) case_complain(e.d);
+  for (int i = 0; p && i < p->n_buffers; i++) {
+    bytes += p->buffers[i].role == IR_COPIED && cu_is_matrix(&p->buffers[i]) && p->buffers[i].type == IR_F8;
+    halves += p->buffers[i].role == IR_COPIED && cu_is_matrix(&p->buffers[i]) && p->buffers[i].type == IR_BF16;
+  }
+  if (p) CHECK_I64(products(&p->body), multiplied), CHECK_I64(bytes, of_bytes), CHECK_I64(halves, of_halves);
+  ir_free(p);
+  case_drop(&e);
+}
+
+static void check_float8(void) {
+#define ONE "mapping: |\n  HBM\n    SMEM for m=64 n=64 k=64\n      op C\n"
+#define TWO                                                                                                            \
+  "mapping: |\n  HBM\n    Seq keep C@SMEM\n      SMEM for m=64 l=64 k=64\n        op C\n"                              \
+  "      SMEM for m=64 n=64 l=64\n        op E\n"
+  check_tiles("  - C[m,n] += A[m,k] * B[n,k]\n" ONE, 1, 2, 0);
+  check_tiles("  - C[m,n] += A[m,k] * B[k,n]\n" ONE, 1, 0, 2); /* an operand across the sum */
+  check_tiles("  - C[m,n] += A[k,m] * B[n,k]\n" ONE, 1, 0, 2);
+  /* by what the kernel made, which stays in registers */
+  check_tiles("  - C[m,l] += A[m,k] * B[l,k]\n  - E[m,n] += C[m,l] * D[l,n]\n" TWO, 2, 2, 1);
+  check_tiles("  - C[m,l] += A[m,k] * B[l,k]\n  - E[m,n] += C[m,l] * D[n,l]\n" TWO, 2, 2, 1);
+}
+
 int main(void) {
+  check_float8();
   check_beside();
   check_workspace(1);
   check_workspace(4);

@@ -16,6 +16,14 @@
   "      Seq keep X@SMEM E@SMEM Z@SMEM P@SMEM stream X Z O\n        SMEM for m=2 l=4\n          op X\n"                \
   "        SMEM for m=2 l=4\n          op E\n        SMEM for m=2 l=4\n          op Z\n        SMEM for m=2 l=4\n"     \
   "          op P\n        SMEM for m=2 l=4 n=5\n          op O\n"
+#define MANY(rows)                                                                                                     \
+  "workload:\n  name: s\n  dims: {h: 9, m: " rows ", l: 24, n: 5}\n  ops:\n  - \"X[h,m] max= S[h,m,l]\"\n"             \
+  "  - \"E[h,m,l] = exp(S[h,m,l] - X[h,m])\"\n  - \"Z[h,m] += E[h,m,l]\"\n"                                            \
+  "  - \"P[h,m,l] = E[h,m,l] / Z[h,m]\"\n  - \"O[h,m,n] += P[h,m,l] * V[h,l,n]\"\nmapping: |\n"                        \
+  "  HBM for h=9 l=3\n    HBM for l=2\n      Seq keep X@SMEM E@SMEM Z@SMEM P@SMEM stream X Z O\n"                      \
+  "        SMEM for m=" rows " l=4\n          op X\n        SMEM for m=" rows " l=4\n          op E\n"                 \
+  "        SMEM for m=" rows " l=4\n          op Z\n        SMEM for m=" rows " l=4\n          op P\n"                 \
+  "        SMEM for m=" rows " l=4 n=5\n          op O\n"
 #define APART(sum, last)                                                                                               \
   STREAM "  HBM\n    Seq stream X Z O\n      SMEM for m=4 l=24\n        op X\n      SMEM for m=4 l=24\n        op E\n" \
          "      " sum "\n          op Z\n      SMEM for m=4 l=24\n        op P\n      " last "\n          op O\n"
@@ -46,6 +54,9 @@ static const struct {
     {__LINE__, PRODUCT "  HBM for m=2 k=4\n    SMEM for m=4 n=16 k=15\n      op C\n", 0, 0}, /* nobody asks */
     {__LINE__, STREAM "  HBM for m=2 l=3\n    HBM for l=2\n" OPS, 3, 3},
     {__LINE__, STREAM "  HBM for m=2\n    HBM for l=6\n" OPS, 0, 0},
+    /* of few rows, more blocks than multiprocessors; with more rows not */
+    {__LINE__, MANY("2"), 3, 3},
+    {__LINE__, MANY("17"), 0, 0},
     {__LINE__, STREAM "  HBM for m=2 l=2\n    HBM for l=4\n" OPS, 0, 0}, /* the last steps have nothing to do */
     /* the division, behind the last product alone, is of the whole: done when the parts are put together */
     {__LINE__, APART("SMEM\n        SMEM for m=4 l=24", "HBM spatial l=4@x\n        SMEM for m=4 l=6 n=5"), 1, 4},

@@ -522,6 +522,7 @@ static inline uint32_t pack_e4m3(float a, float b, float c, float d) {
   return (uint32_t)narrow_e4m3(a) | (uint32_t)narrow_e4m3(b) << 8 | (uint32_t)narrow_e4m3(c) << 16 | (uint32_t)narrow_e4m3(d) << 24;
 }
 /* To the nearest of ten bits behind the point, of two alike away from zero. */
+static inline uint32_t wide_pair(uint32_t two) { return pack_bf16(wide_e4m3((uint8_t)two), wide_e4m3((uint8_t)(two >> 8))); }
 static inline uint32_t pack_tf32(float x) { return (__float_as_uint(x) + 0x1000) & 0xffffe000u; }
 
 static inline float exp_near(float x) { return expf(x); }

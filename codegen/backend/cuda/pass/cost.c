@@ -35,6 +35,10 @@ static const double matrix_place = 3, matrix_counted = 5, tile_begin = 55, tile_
 static const double product_begin = 22, row_half = 1.5;
 /* For a place in a ring of tiles whose number is no power of two: a division. */
 static const double ring_divided = 10;
+/* Of an element that lanes take from a tile one by one, of four bytes and of one; to round one of tf32 (4096^3 in int8
+ * and tf32, operands across the sum, for sm_80).  Of a piece whose elements become wider on their way (4096^3 in
+ * float8). */
+static const double element_word = 4.2, element_byte = 2.6, element_rounded = 2.4, piece_widened = 20;
 /* Of a piece whose row does not begin on 16 bytes: by four words; or, where half of the rows begin on a half of a word,
  * by shifted ones, too, as a warp has rows of both kinds (counted in products of 4094^3 and 4095 x 4093 x 4091 for
  * sm_80); element by element.  Passes of the memory of blocks, of which a warp's words each use a quarter. */
@@ -119,22 +123,37 @@ static double loads(const block *b, const ir_stmt *s, int read, double side, dou
   return steps * side / 16 + place * (along ? steps : side / 16);
 }
 
+/* What a warp issues for elements of an operand that come one by one, and to round those of tf32. */
+static double by_elements(const block *b, const ir_stmt *s, int read, double elements) {
+  const cu_mma *mma = cu_mma_for(b->p, op_of(b, s));
+  const bool fragments = b->p->buffers[s->nest.from[read]].space == CU_FRAGMENT;
+  double each = mma->kernel.a == IR_F32 ? element_rounded : 0;
+  if (!fragments && !cu_is_loaded(b->p, s, read)) each += mma->kernel.a == IR_F32 ? element_word : element_byte;
+  return elements / CU_LANES * each;
+}
+
 /* What a warp issues for a product of m x n in so many steps of its sum: multiplies, loads of matrices or descriptors,
  * selections of a zero where a loop begins sums, additions of short ones. */
 static void issue(block *b, const ir_stmt *s, double m, double n, double steps) {
   const cu_matrices *f = cu_of(s)->fragments;
+  const cu_mma *mma = cu_mma_for(b->p, op_of(b, s));
   const double sums = m * n / CU_LANES;
-  double all = b->groups ? steps * m / 16 * ceil(n / 256) : steps * m / 16 * n / 8 * (cu_is_widened(b->p) ? 2 : 1);
+  double all =
+      b->groups ? steps * m / 16 * ceil(n / 256) : steps * m / 16 * n / 8 * (cu_is_widened(b->p, op_of(b, s)) ? 2 : 1);
   b->multiplied += b->times * all;
   if (b->groups)
     all *= multiply_described;
   else
-    all += loads(b, s, f->a, m, steps) + loads(b, s, f->b, n, steps);
+    all += loads(b, s, f->a, m, steps) + loads(b, s, f->b, n, steps) +
+           by_elements(b, s, f->a, m * steps * mma->kernel.k_round) +
+           by_elements(b, s, f->b, n * steps * mma->kernel.k_round);
   /* sm_90's code goes round the zeros where others choose them, unless they are before the loop */
   if ((b->groups ? cu_has_short_sums(b->p) : !cu_may_group(b->p) && !cu_begins_before(b->p, b->around, s)) &&
       s->nest.n_resets)
     all += sums;
-  if (cu_has_short_sums(b->p)) all += sums * (b->groups ? 1 : steps);
+  if (mma->kernel.a == IR_F8) all += sums * (b->groups ? 1 : steps);
+  /* a register of four bytes becomes two of halves, and what a pair of products adds to is zero */
+  if (!b->groups && cu_is_widened(b->p, op_of(b, s))) all += steps * (m / 16 * 8 + n / 8 * 4 + m / 16 * n / 8 * 2);
   if (b->share < 1) all += product_begin;
   if (cu_may_group(b->p) && s->range[f->m].most <= 8 && b->p->buffers[s->nest.from[f->a]].space == CU_FRAGMENT)
     all += row_half * steps * n / 8;
@@ -145,16 +164,17 @@ static void issue(block *b, const ir_stmt *s, double m, double n, double steps) 
 /* All warps' rows and columns, filled up; operands by ldmatrix from tiles, else an element at a time.  A warpgroup
  * reads its columns once for all its warps. */
 static void product(block *b, const ir_stmt *s) {
-  const cu_mma *mma = cu_mma_of(b->p);
+  const cu_mma *mma = cu_mma_for(b->p, op_of(b, s));
   const cu_matrices *f = cu_of(s)->fragments;
+  const double rate = b->rate * mma->kernel.group / cu_mma_of(b->p)->kernel.group;
   const ir_buffer *out = &b->p->buffers[b->p->buffer_of[op_of(b, s)->out]];
   const double m = (double)cu_matrix_rows(out), n = (double)out->extent[cu_column_rank(out)],
                k = (double)up(cu_sum_length(b->p, s), mma->kernel.k_round);
   const double warps = b->lanes / CU_LANES, all = m * n * k * warps;
-  b->tensor += b->times * all / b->rate;
+  b->tensor += b->times * all / rate;
   b->issued += b->times * k / mma->kernel.k_round * (m / 16 * n / 8 + m / 16 + n / 16); /* multiply, load matrices */
   issue(b, s, m, n, k / mma->kernel.k_round);
-  if (cu_has_short_sums(b->p)) /* parts are added up: of a ring's step, or of each instruction */
+  if (mma->kernel.a == IR_F8) /* parts are added up: of a ring's step, or of each instruction */
     *(b->groups ? &b->parts : &b->plain) +=
         b->times * m * n * warps * (b->groups ? 1 : k / mma->kernel.k_round) / b->mp->plain;
   for (int i = 0; i < 2; i++) {
@@ -309,16 +329,27 @@ static void misaligned(block *b, const ir_stmt *s, double pieces) {
   if (begins < 4) b->waits += b->times * b->mp->latency;
 }
 
+/* What pieces cost more whose elements become wider on their way: they come by registers, and are waited for. */
+static void widened(block *b, const ir_stmt *s, double pieces) {
+  const ir_buffer *to = &b->p->buffers[s->copy.to];
+  if (!cu_is_matrix(to) || to->type == b->p->buffers[s->copy.from].type) return;
+  slots(b, b->times * piece_widened * pieces);
+  b->issued += b->times * piece_widened * pieces;
+  b->plain += b->times * piece_widened * pieces * CU_WARPS * CU_LANES / b->mp->plain;
+  b->waits += b->times * b->mp->latency;
+}
+
 static void copy(block *b, const ir_stmt *s) {
   const ir_buffer *to = &b->p->buffers[s->copy.to];
-  const double bytes = (double)(ir_bytes(to->type) * cu_copied(b->p, s));
+  const double copied = (double)cu_copied(b->p, s), bytes = ir_bytes(b->p->buffers[s->copy.from].type) * copied,
+               pieces = ir_bytes(to->type) * copied / 16 / (CU_WARPS * CU_LANES);
   b->copied += b->times * bytes / b->mp->l2 / (b->groups && b->same[s->copy.to] ? 2 : 1);
   b->copy_bytes[b->n_copies < MOST_COPIES ? b->n_copies : MOST_COPIES - 1] += b->times * bytes;
   b->n_copies++;
   if (cu_across(to) || (cu_stack(to) && cu_column_rank(to) < to->rank - 1))
     put_together(b, s);
   else
-    tile(b, to, bytes / 16 / (CU_WARPS * CU_LANES)), misaligned(b, s, bytes / 16 / (CU_WARPS * CU_LANES));
+    tile(b, to, pieces), misaligned(b, s, pieces), widened(b, s, pieces);
   if (b->groups) b->shared += b->times * bytes / b->mp->banks;
   if (to->slots == 1) b->waits += b->times * b->mp->latency;
   if (b->groups && b->times > b->steps && to->slots > 1) b->steps = b->times, b->depth = (double)to->slots;

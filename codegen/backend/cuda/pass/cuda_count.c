@@ -6,10 +6,12 @@
 
 static int64_t up(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
+static const tf_op *op_of_nest(const ir_program *p, const ir_stmt *s) { return &p->tree->workload->ops[s->op]; }
+
 bool cu_is_loaded(const ir_program *p, const ir_stmt *s, int read) {
-  const cu_mma *mma = cu_mma_of(p);
   const cu_matrices *f = cu_of(s)->fragments;
-  const tf_op *op = &p->tree->workload->ops[s->op];
+  const tf_op *op = op_of_nest(p, s);
+  const cu_mma *mma = cu_mma_for(p, op);
   const ir_buffer *b = &p->buffers[s->nest.from[read]], *a = &p->buffers[s->nest.from[f->a]];
   if (!cu_is_matrix(b) || b->role != IR_COPIED) return false;
   if (cu_across(b)) return true;
@@ -30,23 +32,26 @@ static bool is_gathered(const ir_program *p, const ir_stmt *s, int read) {
 
 int64_t cu_steps_at_a_time(const ir_program *p, const ir_stmt *s) {
   enum { MANY = 8, SOME = 4 };
-  const cu_mma *mma = cu_mma_of(p);
+  const cu_mma *mma = cu_mma_for(p, op_of_nest(p, s));
   const cu_matrices *f = cu_of(s)->fragments;
   const int64_t all = up(cu_sum_length(p, s), mma->kernel.k_round);
   const bool gathers = is_gathered(p, s, f->a) || is_gathered(p, s, f->b);
-  if (cu_is_widened(p) || (mma->kernel.group == 4 && gathers)) return 1;
+  /* what stays in fragments is found by numbers that are known */
+  const bool apart = mma->kernel.group != 2 && gathers && p->buffers[s->nest.from[f->a]].space != CU_FRAGMENT;
+  if (cu_is_widened(p, op_of_nest(p, s)) || apart) return 1;
   const bool loads = cu_is_loaded(p, s, f->a) && cu_is_loaded(p, s, f->b);
   return mma->kernel.group == 2 && loads && !mma->wmma && all >= MANY ? SOME : all;
 }
 
 static void product(const ir_program *p, const ir_stmt *s, cu_counts *n) {
-  const cu_mma *mma = cu_mma_of(p);
+  const tf_op *op = op_of_nest(p, s);
+  const cu_mma *mma = cu_mma_for(p, op);
   const cu_matrices *f = cu_of(s)->fragments;
-  const ir_buffer *out = &p->buffers[p->buffer_of[p->tree->workload->ops[s->op].out]];
+  const ir_buffer *out = &p->buffers[p->buffer_of[op->out]];
   const int64_t rows = cu_matrix_rows(out) / CU_FRAGMENT_SIDE,
                 columns = out->extent[cu_column_rank(out)] / CU_FRAGMENT_SIDE, at_a_time = cu_steps_at_a_time(p, s),
-                steps = at_a_time + up(cu_sum_length(p, s), mma->kernel.k_round) % at_a_time; /* what is left: apart */
-  n->multiplied += steps * rows * up(s->range[f->n].most, 8) * (cu_is_widened(p) ? 2 : 1);    /* 16 rows, 8 columns */
+                steps = at_a_time + up(cu_sum_length(p, s), mma->kernel.k_round) % at_a_time;  /* what is left: apart */
+  n->multiplied += steps * rows * up(s->range[f->n].most, 8) * (cu_is_widened(p, op) ? 2 : 1); /* 16 rows, 8 columns */
   if (cu_is_loaded(p, s, f->a)) n->loaded += steps * rows;
   if (cu_is_loaded(p, s, f->b)) n->loaded += steps * columns;
 }
@@ -96,6 +101,7 @@ static void copy(const ir_program *p, const ir_stmt *s, cu_counts *n) {
     return;
   }
   const cu_tile t = cu_tile_of(to);
+  if (to->type != p->buffers[s->copy.from].type) return; /* by registers */
   if (cu_across(to) || (cu_stack(to) && cu_column_rank(to) < to->rank - 1))
     return; /* put together an element at a time */
   const bool twice = !cu_stack(to) && cu_is_by_rows(&t) && cu_lengths_of(p, s, &t) == (CU_FULL | CU_SOME);
@@ -136,6 +142,8 @@ enum {
   /* Loads on their way to registers at most: nvcc unrolls a loop of unknown length by four, and a thread's points are
    * 32 at most; later ones wait until a register is free. */
   FLIGHT = 32,
+  /* What an instruction makes of float8, before it is added to the sums. */
+  PART = 4,
   /* A register of four bytes that do not stand side by side: each has one while it comes. */
   APART = 4,
   /* A tile that comes while others are multiplied: where it comes from, how far on the next step's is and the row's
@@ -245,7 +253,7 @@ static double operand(const lane *t, const ir_stmt *s, int read, double sides, d
   const ir_buffer *b = from(t, s, read);
   if (b->space == CU_FRAGMENT) return 0; /* its rows are live anyway */
   if (cu_is_loaded(t->p, s, read)) return sides * (each + 1);
-  const double apart = cu_mma_of(t->p)->kernel.group == 4 ? APART : 1;
+  const double apart = cu_mma_for(t->p, op_of(t, s))->kernel.group == 4 ? APART : 1;
   return sides * (each * apart + (b->space == CU_SHARED ? 1 : ROWS));
 }
 
@@ -254,7 +262,8 @@ static double of_product(const lane *t, const ir_stmt *s) {
   const ir_buffer *out = &t->p->buffers[t->p->buffer_of[op_of(t, s)->out]];
   const double rows = (double)cu_matrix_rows(out) / CU_FRAGMENT_SIDE,
                columns = (double)out->extent[cu_column_rank(out)] / CU_FRAGMENT_SIDE;
-  return fmin(FLIGHT + 4 * rows, operand(t, s, f->a, rows, 4) + operand(t, s, f->b, columns, 4));
+  const double parts = cu_mma_for(t->p, op_of(t, s))->kernel.a == IR_F8 ? PART : 0;
+  return parts + fmin(FLIGHT + 4 * rows, operand(t, s, f->a, rows, 4) + operand(t, s, f->b, columns, 4));
 }
 
 /* Operands that are in global memory. */
@@ -341,12 +350,19 @@ static bool is_put_together(const ir_buffer *to) {
   return cu_across(to) || (cu_stack(to) && cu_column_rank(to) < to->rank - 1);
 }
 
+/* Pieces of a tile that a thread brings. */
+static int64_t turns_of(const ir_buffer *to) {
+  const cu_tile tile = cu_tile_of(to);
+  return up(tile.rows * tile.pieces, (int64_t)CU_WARPS * CU_LANES);
+}
+
 /* A copy element by element: all places of an element, and those of a piece on their way; one of pieces is beside
  * others' products (of_tiles). */
 static double of_copy(const lane *t, const ir_stmt *s) {
   const ir_buffer *to = &t->p->buffers[s->copy.to];
   if (!cu_is_matrix(to)) return ARRAY + PLACE * to->rank + APART;
   const double places = (cu_stack(to) ? cu_stack(to)->n : 0) + (cu_across(to) ? cu_across(to)->n : 0);
+  if (to->type != t->p->buffers[s->copy.from].type) return fmin(FLIGHT, 2 * (double)turns_of(to)) + ARRAY + APART;
   return is_put_together(to) ? ARRAY + PLACE * places + 16.0 / ir_bytes(to->type) : 0;
 }
 
@@ -358,12 +374,6 @@ static double of_leaf(const lane *t, int i) {
   if (s->kind == IR_NEST && cu_of(s)->fragments) return of_product(t, s);
   if (t->region[i]) return of_map(t, s);
   return s->kind == IR_NEST && op_of(t, s)->reduce != TF_ASSIGN ? of_sum(t, s) : of_points(t, s);
-}
-
-/* Pieces of a tile that a thread brings. */
-static int64_t turns_of(const ir_buffer *to) {
-  const cu_tile tile = cu_tile_of(to);
-  return up(tile.rows * tile.pieces, (int64_t)CU_WARPS * CU_LANES);
 }
 
 /* Where each tile's pieces come from and go to, beside products: the same in all steps of a loop. */

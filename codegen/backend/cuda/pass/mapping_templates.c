@@ -37,9 +37,10 @@ static size size_at(int i, bool whole) {
   return s;
 }
 /* How many blocks share a sum (split.c), where there would be fewer blocks than multiprocessors, and then are twice as
- * many at most; pieces of SUM, or steps of keys, that each has at least. */
+ * many at most; pieces of SUM, or steps of keys, that each has at least.  Keys of so few rows that one warp has them
+ * all are shared by as many as FEW_SHARES blocks where there are more, too: then all warps have some (region.c). */
 static const int64_t shares[] = {2, 3, 4, 6, 8, 11, 12, 16, 32};
-enum { N_SHARES = sizeof shares / sizeof *shares, LEAST_PIECES = 2, MOST_WAVES = 2 };
+enum { N_SHARES = sizeof shares / sizeof *shares, LEAST_PIECES = 2, MOST_WAVES = 2, MANY_WAVES = 16, FEW_SHARES = 4 };
 
 typedef struct {
   const tf_arch *arch;
@@ -388,7 +389,9 @@ static bool may_share(former *f, int group, size of, int64_t n) {
   if (!find_blocks(f, group)) return false;
   for (int d = 0; d < f->wl->n_dims; d++)
     if (__builtin_mul_overflow(blocks, count_of(f, d), &blocks)) return false;
-  if (blocks >= all || blocks * n > MOST_WAVES * all) return false;
+  const bool few = has_streams(f) && (f->row < 0 || length_of(f, f->row) <= CU_FRAGMENT_SIDE); /* one warp's */
+  if (few ? n > FEW_SHARES && blocks >= all : blocks >= all) return false;
+  if (blocks * n > (few ? MANY_WAVES : MOST_WAVES) * all) return false;
   const int64_t steps = has_streams(f) ? parts(f->wl->dims[f->keys].extent, f->block[f->keys]) : 0;
   /* loads hide behind loads of other multiprocessors: not so few if twice as many find one each */
   const bool more =

@@ -70,7 +70,6 @@ const cu_mma *cu_mma_of(const ir_program *p) {
 }
 
 bool cu_has_short_sums(const ir_program *p) { return p->machine.data == IR_F8; }
-bool cu_is_widened(const ir_program *p) { return p->machine.data == IR_F8 && cu_may_group(p); }
 
 bool cu_is_wmma(const ir_program *p) { return cu_mma_of(p) && cu_mma_of(p)->wmma; }
 

@@ -162,6 +162,10 @@ static bool plan_side(cu_region *g, cu_work *t, int i) {
 
 static bool plan_one(cu_region *g, cu_work *t) {
   const int64_t k = t->s->range[t->roles.k].most, n = cu_sides_up(t->s->range[t->roles.n].most);
+  if (cu_mma_for(g->p, op_of(g, t)) != cu_mma_of(g->p))
+    return refuse(g, lower_is_of_inputs(g->p->tree->workload, op_of(g, t))
+                         ? "bytes whose neighbours do not run along the sum"
+                         : "float8 by what a kernel made");
   if (cu_is_across(g, t)) return refuse(g, "a convolution of fewer than eight channels");
   const int bytes = ir_bytes(g->p->machine.data);
   const bool own = g->own[cu_from(g->p, t->s, t->roles.a)];

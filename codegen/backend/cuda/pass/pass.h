@@ -52,6 +52,10 @@ typedef struct {
 const cu_mma *cu_mma_at(int i);
 /* The program's; NULL: all is done on the plain units. */
 const cu_mma *cu_mma_of(const ir_program *p);
+/* matrix.c: that of the op's products.  Of float8 some are of bfloat16, and tiles become that on their way to shared
+ * memory: those by what a kernel made, which fits no float8 without a scale, and those of neighbours across the sum,
+ * which lanes would gather byte by byte. */
+const cu_mma *cu_mma_for(const ir_program *p, const tf_op *op);
 /* Bits of ir_machine.own: a group of warps multiplies at a time, from tiles that boxes of tensors fill (sm_90a);
  * nothing is asked of a GPU that OpenCL does not promise of every device. */
 enum { CU_MAY_GROUP = 1, CU_IS_LEAST = 2 };
@@ -63,9 +67,9 @@ bool cu_machine(const char *dtype, bool wmma, ir_machine *machine);
  * behind the point on Ada and Hopper): what they make of a part of the sum is then added to the sums by the plain
  * units. */
 bool cu_has_short_sums(const ir_program *p);
-/* Whether machine code has products of halves where mma.sync says float8, two for each: Hopper's tensor cores multiply
- * bytes by wgmma alone, and ptxas widens the operands. */
-bool cu_is_widened(const ir_program *p);
+/* Whether machine code has products of halves where the op's mma.sync says float8, two for each: Hopper's tensor cores
+ * multiply bytes by wgmma alone, and ptxas widens the operands. */
+bool cu_is_widened(const ir_program *p, const tf_op *op);
 /* Rows and columns of a warp by wmma at most: two by two fragments. */
 enum { CU_WMMA_SIDE = 32, CU_WMMA_ROOM = CU_WARPS * 16 * 16 * 4 };
 /* Whether the program multiplies so. */

@@ -1,4 +1,5 @@
-/* Sums in parts: where blocks are fewer than multiprocessors, the steps of a loop over what they sum are blocks', too.
+/* Sums in parts: where blocks are fewer than multiprocessors, or have few rows of a softmax, the steps of a loop over
+ * what they sum are blocks', too.
  * Each makes sums of its own, in a slot of the workspace; a kernel behind puts the slots together, in the order of
  * their numbers, so that the same numbers come out in each run.  What streamed sums are corrected by, the running
  * maximum, has a value in each part: exp(part's - all's) is what the part counts.
@@ -536,6 +537,17 @@ static bool is_asked(const lowering *w, const ir_stmt *s) {
   return next && next->loop.dim == s->loop.dim && next->loop.trip > 1;
 }
 
+/* Whether a block has so few rows of a softmax that one warp has them all, and all warps some of its keys if blocks
+ * share them (region.c): then there may be more blocks than multiprocessors. */
+static bool is_of_one_warp(const split *t) {
+  if (t->maximum < 0) return false;
+  const merged *top = &t->of[t->maximum];
+  int64_t rows = 1;
+  for (int k = 0; k < op_of(t, top->op)->n_out_dims && rows <= CU_FRAGMENT_SIDE; k++)
+    rows *= top->range[k].most;
+  return rows <= CU_FRAGMENT_SIDE;
+}
+
 static bool find_split(lowering *w, const ir_body *b, int i, split *t) {
   const ir_stmt *block = b->s[i];
   const size_t vars = (size_t)w->p->n_vars + 1;
@@ -543,7 +555,7 @@ static bool find_split(lowering *w, const ir_body *b, int i, split *t) {
   *t = (split){.w = w, .block = block, .behind = &b->s[i] + 1, .n_behind = b->n - i - 1, .maximum = -1};
   while (t->at < block->body.n && block->body.s[t->at]->kind == IR_LET)
     t->at++;
-  if (t->at == block->body.n || block->loop.trip >= home->mesh[0] * home->mesh[1]) return false;
+  if (t->at == block->body.n) return false;
   t->loop = block->body.s[t->at];
   if (t->loop->kind != IR_FOR || !is_asked(w, t->loop) || w->mask.scope >= 0) return false;
   t->let = TF_ARRAY(w->p->arena, const ir_stmt *, vars);
@@ -553,7 +565,7 @@ static bool find_split(lowering *w, const ir_body *b, int i, split *t) {
   if (lower_failed(w)) return false;
   t->moves[t->loop->loop.var] = t->inside[t->loop->loop.var] = true;
   if (!find_vars(t, &t->loop->body) || !find_merged(t, &t->loop->body) || !t->n || !may_all(t, &t->loop->body) ||
-      !find_saves(t) || !is_exact(t))
+      !find_saves(t) || !is_exact(t) || !(block->loop.trip < home->mesh[0] * home->mesh[1] || is_of_one_warp(t)))
     return false;
   take_behind(t);
   return are_made_here(t);

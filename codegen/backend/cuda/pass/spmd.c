@@ -138,7 +138,7 @@ static void open_tile(const spmd *p, const cu_work *t, int i, cu_operand *side) 
   snprintf(what, sizeof what, "tile%d", at);
   b->id = lower_derived(w, w->p->tensor_id[ref->tensor], what);
   b->role = IR_COPIED;
-  b->type = w->p->machine.data;
+  b->type = cu_mma_for(w->p, op_of(p, t->s))->kernel.a;
   b->space = CU_SHARED;
   b->slots = side->lasting ? 1 : t->slots;
   const cu_layout layout = {.rows = side->rows,

@@ -209,8 +209,11 @@ static void find_bytes(const cu_region *g, const cu_work *t, int i, cu_operand *
   int64_t extent[2] = {side->stack ? side->stack->count : length_of(g, t, ref->index[side->rows].terms[0].dim),
                        side->across ? side->across->count : length_of(g, t, ref->index[side->columns].terms[0].dim)};
   const cu_layout layout = {.note = {&cu_no_layout}, .rows = 0, .columns = 1, .plain = cu_is_wmma(g->p)};
-  side->bytes = cu_bytes(
-      &(ir_buffer){.role = IR_COPIED, .note = &layout.note, .extent = extent, .type = g->p->machine.data, .slots = 1});
+  side->bytes = cu_bytes(&(ir_buffer){.role = IR_COPIED,
+                                      .note = &layout.note,
+                                      .extent = extent,
+                                      .type = cu_mma_for(g->p, op_of(g, t))->kernel.a,
+                                      .slots = 1});
 }
 
 /* The loops of the region that only step through the product's sum, from the outermost; NULL: others stand there, too.
@@ -253,7 +256,8 @@ static int stages_of(const cu_region *g, const cu_work *t) {
 static bool plan_one(const cu_region *g, cu_work *t) {
   const int64_t k = t->s->range[t->roles.k].most;
   const int a = cu_from(g->p, t->s, t->roles.a);
-  const int bytes = ir_bytes(g->p->machine.data);
+  const cu_mma *mma = cu_mma_for(g->p, op_of(g, t));
+  const int bytes = ir_bytes(mma->kernel.a);
   t->steps = g->own[a] ? NULL : steps_of(g, t);
   const bool whole = g->own[a] || cu_is_across(g, t) || k <= step_bytes(g) / bytes ||
                      (t->loop && !t->steps && k <= MOST_WHOLE / bytes);
@@ -266,6 +270,7 @@ static bool plan_one(const cu_region *g, cu_work *t) {
     side->tile = cu_is_across(g, t) ? find_across(g, t, i, side)
                  : stacked          ? !g->own[a] && cu_find_stack(g, t, side)
                                     : cu_find_tile(g, t, i, side) || (i && find_columns(g, t, side));
+    if (mma != cu_mma_of(g->p) && side->across) side->tile = false; /* pieces alone become wider */
     if ((stacked || cu_is_across(g, t)) && !side->tile && !g->own[a]) return false;
     if (!side->tile) continue;
     side->lasting = cu_is_lasting(g, t, i);

@@ -83,6 +83,14 @@ static const char e4m3[] =
     "  asm(\"cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;\" : \"=h\"(high) : \"f\"(d), \"f\"(c));\n"
     "  return (uint32_t)high << 16 | low;\n}\n";
 
+/* Of float8 where the other instruction multiplies bfloat16. */
+static const char pairs[] =
+    "/* Two float8 as bfloat16, the first in the lower half. */\n"
+    "DEVICE uint32_t wide_pair(uint32_t two) {\n  uint32_t r;\n"
+    "  asm(\"{.reg .b16 a, b, c; .reg .b32 h; .reg .f32 x, y; cvt.u16.u32 a, %1; cvt.rn.f16x2.e4m3x2 h, a; mov.b32 {b, "
+    "c}, h; cvt.f32.f16 x, b; cvt.f32.f16 y, c; cvt.rn.bf16x2.f32 %0, y, x;}\" : \"=r\"(r) : \"r\"(two));\n"
+    "  return r;\n}\n";
+
 static const char both[] =
     "/* Where a piece of row eights + row stands, eights being a multiple of 8: eight rows of a column of pieces lie "
     "in "
@@ -113,6 +121,31 @@ static const char both[] =
     "  else\n    copy_elements(to, from, n);\n}\n"
     "template <int n, class T> DEVICE void zero_fragments(T *x) {\n"
     "#pragma unroll\n  for (int i = 0; i < n; i++) x[i] = T(0);\n}\n";
+
+/* Of products of float8 by what a kernel made. */
+static const char both_wide[] =
+    "DEVICE uint32_t pack(float x, float y) { return pack_bf16(x, y); }\n"
+    "struct alignas(8) copy_bytes {\n  uint32_t w[2];\n};\n"
+    "DEVICE copy_bytes bytes_apart(const uint8_t *from, int64_t step, int n) {\n  copy_bytes in = {{0, 0}};\n"
+    "#pragma unroll\n  for (int i = 0; i < 8; i++)\n    if (i < n) in.w[i / 4] |= (uint32_t)from[i * step] << (8 * (i "
+    "% "
+    "4));\n  return in;\n}\n"
+    "DEVICE void put_wide(uint16_t *to, copy_bytes in) {\n"
+    "  *(copy_words *)to = copy_words{{wide_pair(in.w[0]), wide_pair(in.w[0] >> 16), wide_pair(in.w[1]), "
+    "wide_pair(in.w[1] >> 16)}};\n}\n"
+    "DEVICE void copy_eight(uint16_t *to, const uint8_t *from, int n) {\n  PASSES(to, from, n, 16);\n"
+    "  put_wide(to, *(const copy_bytes *)from);\n}\n"
+    "/* A piece of bfloat16 from eight of float8, of which `n` are there; whole: those in global memory stand on 8 "
+    "bytes. "
+    "*/\n"
+    "DEVICE void copy_wide(uint16_t *to, const uint8_t *from, int n, bool whole) {\n"
+    "  PASSES(to, from, n > 0 ? n : 0, 16);\n  copy_bytes in = {{0, 0}};\n"
+    "  if (whole && n == 8)\n    in = *(const copy_bytes *)from;\n  else\n    in = bytes_apart(from, 1, n);\n"
+    "  put_wide(to, in);\n}\n"
+    "/* The same of those `step` from each other. */\n"
+    "DEVICE void copy_wide_apart(uint16_t *to, const uint8_t *from, int64_t step, int n) {\n"
+    "#pragma unroll\n  for (int i = 0; i < 8; i++) PASSES(to + i, from + i * step, i < n, 2);\n"
+    "  put_wide(to, bytes_apart(from, step, n));\n}\n";
 
 /* Of stacked rows whose channels are not neighbours. */
 static const char both_apart[] =
@@ -213,12 +246,27 @@ static void multiply(FILE *out, const cu_mma *m) {
   fputs(");\n}\n", out);
 }
 
-static void operations(FILE *out, const cu_mma *m) {
+static void halves_of(FILE *out, const cu_mma *m) {
   const char *t = m->type;
+  fprintf(out, halves, t, m->kernel.a == IR_F16 ? wide_f16 : wide_bf16, t, t, t, t);
+}
+
+/* The other instruction of the program's products; NULL: there is none. */
+static const cu_mma *other_of(const ir_program *p) {
+  const cu_mma *other = NULL;
+  for (int i = 0; i < p->tree->workload->n_ops && !other; i++) {
+    const tf_op *op = &p->tree->workload->ops[i];
+    if (ir_is_product(op) && cu_mma_for(p, op) != cu_mma_of(p)) other = cu_mma_for(p, op);
+  }
+  return other;
+}
+
+static void operations(FILE *out, const cu_mma *m, const cu_mma *other) {
   fputs(tensor, out);
   if (m->kernel.a == IR_F32) fputs(tf32, out);
   if (m->kernel.a == IR_F8) fputs(e4m3, out);
-  if (ir_is_half(m->kernel.a)) fprintf(out, halves, t, m->kernel.a == IR_F16 ? wide_f16 : wide_bf16, t, t, t, t);
+  if (ir_is_half(m->kernel.a)) halves_of(out, m);
+  if (other) halves_of(out, other), multiply(out, other), fputs(pairs, out);
   if (m->wmma)
     wmma(out, m);
   else
@@ -228,7 +276,8 @@ static void operations(FILE *out, const cu_mma *m) {
 void cu_device(FILE *out, const ir_program *p) {
   const cu_mma *m = cu_mma_of(p);
   fputs(plain, out);
-  if (m) operations(out, m);
+  const cu_mma *other = m ? other_of(p) : NULL;
+  if (m) operations(out, m, other);
   fputs("#endif\n", out);
   if (!m) return;
   if (ir_is_half(m->kernel.a)) fprintf(out, both_halves, m->type, m->type, m->type);
@@ -236,6 +285,7 @@ void cu_device(FILE *out, const ir_program *p) {
   if (m->kernel.a == IR_I8) fputs(both_bytes, out);
   if (m->kernel.a == IR_F8) fputs(both_f8, out);
   fputs(both, out);
+  if (other) fputs(both_wide, out);
   bool apart = false, across = false;
   for (int i = 0; i < p->n_buffers; i++) {
     const ir_buffer *b = &p->buffers[i];

@@ -444,7 +444,7 @@ bool cu_parts(FILE *out, cu_package *of, const cu_language *say) {
                  .name = of->k.name,
                  .inverse = -1,
                  .out = out,
-                 .near = ir_is_half(p.machine.data),
+                 .near = ir_is_coded(p.machine.data),
                  .say = say};
   p.buffer_of = malloc(((size_t)n + 1) * sizeof *p.buffer_of);
   c.offset = calloc((size_t)p.n_buffers + 1, sizeof *c.offset);

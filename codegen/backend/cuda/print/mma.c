@@ -42,15 +42,15 @@ typedef struct {
   const char *eights, *row, *piece;
 } lane_place;
 
-/* "&TILE[(slot * pieces + spot<..>(eights, row, piece)) * elements]". */
+/* "TILE[(slot * pieces + spot<..>(eights, row, piece)) * elements". */
 static void spot(c_printer *c, const product *t, const ir_buffer *b, int row_dim, int col_dim, const lane_place *at) {
   const cu_tile tile = cu_tile_of(b);
-  fprintf(c->out, "&%s[((", b->id), c_atom(c->out, c->p, b->slot);
+  fprintf(c->out, "%s[((", b->id), c_atom(c->out, c->p, b->slot);
   fprintf(c->out, ") * %" PRId64 " + spot<%" PRId64 ", %d, %d>(", tile.rows * tile.pitch, tile.pitch, tile.shift,
           tile.mask);
   begin(c, t, b, row_dim, cu_row_rank(b)), fprintf(c->out, " + %s, %s, ", at->eights, at->row);
   if (!cu_across(b)) begin(c, t, b, col_dim, cu_column_rank(b)), fprintf(c->out, " / %d + ", per_piece(t));
-  fprintf(c->out, "%s)) * %d]", at->piece, per_piece(t));
+  fprintf(c->out, "%s)) * %d", at->piece, per_piece(t));
 }
 
 /* Whether neighbours of the tile run along k. */
@@ -63,9 +63,9 @@ static bool along_k(const product *t, int read, const ir_buffer *b) {
 static void of_tile(c_printer *c, const product *t, const ir_buffer *b, int other, const lane_place lane[2]) {
   const bool is_b = other == t->f->n, k = along_k(t, is_b ? t->f->b : t->f->a, b);
   c_indent(c);
-  fprintf(c->out, "load_matrices%s(%s, ", k ? "" : "_turned", is_b ? "fb" : "fa[tm]");
+  fprintf(c->out, "load_matrices%s(%s, &", k ? "" : "_turned", is_b ? "fb" : "fa[tm]");
   spot(c, t, b, k ? other : t->f->k, k ? t->f->k : other, &lane[!k]);
-  fputs(");\n", c->out);
+  fputs("]);\n", c->out);
 }
 
 static void a_of_tile(c_printer *c, const product *t, const ir_buffer *b) {
@@ -122,32 +122,63 @@ static void set(c_printer *c, const product *t, int k, const char *more) {
   fprintf(c->out, "%s;\n%*s(void)d_%s;\n", more, 2 * c->depth, "", dim);
 }
 
-/* "d_DIM - begin" of the dim that the operand has along a rank of its tile. */
-static void within(c_printer *c, const product *t, int read, const ir_buffer *b, int rank) {
-  const int dim = t->op->reads[read].index[rank].terms[0].dim;
-  fprintf(c->out, "(int)(d_%s - (", c->p->dim_id[dim]), c_atom(c->out, c->p, b->base[rank]), fputs("))", c->out);
+/* An element of a tile that ldmatrix does not load, of one byte or four: that of register i, neighbour te, whose half
+ * of the step is `half`.  What is behind the end of a range is there, and zero.  Of the other dim a lane has row lane /
+ * 4 of eights; of the sum `group` neighbours, or (even first) two apart by a register. */
+static void of_pieces(c_printer *c, const product *t, int read, int other) {
+  const ir_buffer *b = from(c, t, read);
+  const bool is_b = read == t->f->b, k = along_k(t, read, b), bytes = per_piece(t) == 16,
+             even = is_b && is_even_first(c, t);
+  const char *half = is_b ? "i % 2" : "i / 2", *other_half = is_b ? "i / 2" : "i % 2";
+  char eights[64], row[64], piece[64], rest[64];
+  if (k) {
+    snprintf(eights, sizeof eights, "%s + 8 * (%s)", is_b ? "8 * tn" : "16 * tm", other_half);
+    snprintf(row, sizeof row, "lane / 4");
+    snprintf(piece, sizeof piece, even ? "2 * tk + lane %% 4 / 2" : "2 * tk + %s", half);
+    snprintf(rest, sizeof rest, bytes ? "4 * (lane %% 4) + te" : even ? "2 * (lane %% 2) + %s" : "lane %% 4", half);
+  } else {
+    snprintf(eights, sizeof eights, bytes ? "32 * tk + 16 * (%s)" : "8 * tk", half);
+    snprintf(row, sizeof row,
+             bytes  ? "4 * (lane %% 4) + te"
+             : even ? "2 * (lane %% 4) + %s"
+                    : "4 * (%s) + lane %% 4",
+             half);
+    snprintf(piece, sizeof piece,
+             bytes  ? (is_b ? "tn / 2" : "tm")
+             : is_b ? "2 * tn + 2 * (%s) + lane / 16"
+                    : "4 * tm + 2 * (%s) + lane / 16",
+             other_half);
+    snprintf(rest, sizeof rest, bytes ? "8 * (%s) + lane / 4" : "lane / 4 %% 4", other_half);
+  }
+  spot(c, t, b, k ? other : t->f->k, k ? t->f->k : other, &(lane_place){eights, row, piece});
+  fprintf(c->out, " + %s]", rest);
 }
 
-/* An element where it stands: at its place of a swizzled tile, or in memory. */
-static void value(c_printer *c, const product *t, int read) {
-  const ir_buffer *b = from(c, t, read);
-  if (!is_tile(b)) {
-    c_element(c, t->op, read);
-    return;
+/* A register of such elements: of bytes as they are. */
+static void of_tile_apart(c_printer *c, const product *t, int read, int other, const char *to) {
+  const bool bytes = per_piece(t) == 16;
+  c_line(c, "#pragma unroll\n");
+  c_line(c, "for (int i = 0; i < 4; i++) {\n");
+  c->depth++;
+  if (bytes) {
+    c_indent(c), fprintf(c->out, "%s[i] = 0;\n", to);
+    c_line(c, "#pragma unroll\n");
+    c_indent(c), fprintf(c->out, "for (int te = 0; te < 4; te++) %s[i] |= (uint32_t)(uint8_t)", to);
+    of_pieces(c, t, read, other), fputs(" << 8 * te;\n", c->out);
+  } else {
+    c_indent(c), fprintf(c->out, "%s[i] = pack(", to), of_pieces(c, t, read, other), fputs(");\n", c->out);
   }
-  const cu_tile tile = cu_tile_of(b);
-  fprintf(c->out, "%s(%s[((", ir_is_coded(b->type) ? "wide" : "(float)", b->id), c_atom(c->out, c->p, b->slot);
-  fprintf(c->out, ") * %" PRId64 " + spot<%" PRId64 ", %d, %d>(0, ", tile.rows * tile.pitch, tile.pitch, tile.shift,
-          tile.mask);
-  within(c, t, read, b, cu_row_rank(b)), fputs(", ", c->out), within(c, t, read, b, cu_column_rank(b));
-  fprintf(c->out, " / %d)) * %d + ", per_piece(t), per_piece(t));
-  within(c, t, read, b, cu_column_rank(b)), fprintf(c->out, " %% %d])", per_piece(t));
+  c_close(c, 1);
 }
 
 /* An element at a time, from where it stands. */
 static void direct(c_printer *c, const product *t, int read, int other, const char *place, const char *of_k,
                    const char *to) {
   const int group = t->mma->kernel.group;
+  if (is_tile(from(c, t, read))) {
+    of_tile_apart(c, t, read, other, to);
+    return;
+  }
   c_line(c, "#pragma unroll\n");
   c_line(c, "for (int i = 0; i < 4; i++) {\n");
   c->depth++;
@@ -160,7 +191,7 @@ static void direct(c_printer *c, const product *t, int read, int other, const ch
   c_indent(c);
   fprintf(c->out, "part[te] = d_%s < ", c_dim_name(c, t->op, other)), c_atom(c->out, c->p, t->s->range[other].hi);
   fprintf(c->out, " && d_%s < ", c_dim_name(c, t->op, t->f->k)), c_atom(c->out, c->p, t->s->range[t->f->k].hi);
-  fputs(" ? ", c->out), value(c, t, read), fputs(" : 0.0f;\n", c->out);
+  fputs(" ? ", c->out), c_element(c, t->op, read), fputs(" : 0.0f;\n", c->out);
   c_close(c, 1);
   c_indent(c), fprintf(c->out, "%s[i] = pack(part[0]", to);
   for (int e = 1; e < group; e++)
@@ -312,7 +343,8 @@ void cu_fragment_begin(c_printer *c, const ir_stmt *s) {
 }
 
 void cu_fragment_product(c_printer *c, const ir_stmt *s) {
-  const product t = {s, &c->wl->ops[s->op], cu_of(s)->fragments, c_buffer(c, &c->wl->ops[s->op], -1), cu_mma_of(c->p)};
+  const product t = {s, &c->wl->ops[s->op], cu_of(s)->fragments, c_buffer(c, &c->wl->ops[s->op], -1),
+                     cu_mma_for(c->p, &c->wl->ops[s->op])};
   const int64_t mt = cu_matrix_rows(t.out) / 16, nt = t.out->extent[cu_column_rank(t.out)] / 8;
   const bool begun = cu_begins_before(c->p, c->around, s);
   if (!begun) c_fresh_flag(c, s);

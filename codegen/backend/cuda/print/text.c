@@ -40,7 +40,7 @@ void cu_functions(FILE *out, const tf_workload *wl, ir_type data) {
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
     if (kinds >> functions[i].kind & 1)
       fprintf(out, "DEVICE float %s(float x) { return %s; }\n", tf_micro_math_find((int)functions[i].kind)->name,
-              functions[i].kind == TF_K_EXP && ir_is_half(data) ? exp_half : functions[i].value);
+              functions[i].kind == TF_K_EXP && ir_is_coded(data) ? exp_half : functions[i].value);
   if (kinds >> TF_K_EXP & 1) /* subnormals cost nothing here */
     fputs("DEVICE float fast_exp_low(float x) { return fast_exp(x); }\n", out);
 }

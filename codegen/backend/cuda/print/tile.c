@@ -48,6 +48,11 @@ static void origin(c_printer *c, const ir_stmt *s, const ir_buffer *to) {
 
 static int per_piece(const ir_buffer *b) { return 16 / ir_bytes(b->type); }
 
+/* Whether elements become wider on their way. */
+static bool is_widened(const c_printer *c, const ir_stmt *s) {
+  return c->p->buffers[s->copy.to].type != c->p->buffers[s->copy.from].type;
+}
+
 static void open_turns(c_printer *c, int64_t n) {
   c_line(c, "#pragma unroll\n");
   c_indent(c);
@@ -78,8 +83,8 @@ static void by_rows(c_printer *c, const ir_stmt *s, const cu_tile *t, int64_t at
           " * %d, %d);\n",
           t->pieces, t->pieces, per, per);
   c_indent(c);
-  fprintf(c->out, "const %s *at = from + row * stride + thread %% %" PRId64 " * %d;\n", c_type(to->type), t->pieces,
-          per);
+  fprintf(c->out, "const %s *at = from + row * stride + thread %% %" PRId64 " * %d;\n",
+          c_type(c->p->buffers[s->copy.from].type), t->pieces, per);
   c_indent(c);
   fprintf(c->out, "%s *const place = &%s[((", c_type(to->type), to->id), c_atom(c->out, c->p, s->copy.slot);
   fprintf(c->out, ") * %" PRId64 " + spot<%" PRId64 ", %d, %d>(0, row, thread %% %" PRId64 ")) * %d];\n",
@@ -89,18 +94,19 @@ static void by_rows(c_printer *c, const ir_stmt *s, const cu_tile *t, int64_t at
           16 / per);
   c_line(c, "(void)here, (void)bytes;\n");
   const int lengths = cu_lengths_of(c->p, s, t);
-  if (lengths == (CU_FULL | CU_SOME)) {
+  const bool wide = is_widened(c, s);
+  if (wide || lengths == (CU_FULL | CU_SOME)) {
     c_indent(c);
     fprintf(c->out, "if (whole && rows >= %" PRId64 " && columns >= %" PRId64 ") {\n", t->rows, t->pieces * per);
-    turns(c, t, per, at_once, "16", "16"); /* a constant length: few instructions a piece */
-    c_line(c, "} else ");
-    fputs("if (whole) {\n", c->out);
-  } else {
-    c_line(c, "if (whole) {\n");
+    turns(c, t, per, at_once, wide ? "eight" : "16",
+          wide ? "8" : "16"); /* a constant length: few instructions a piece */
   }
-  turns(c, t, per, at_once, "16", lengths == CU_FULL ? "16" : "here ? bytes : 0");
+  if (!wide) {
+    c_line(c, lengths == (CU_FULL | CU_SOME) ? "} else if (whole) {\n" : "if (whole) {\n");
+    turns(c, t, per, at_once, "16", lengths == CU_FULL ? "16" : "here ? bytes : 0");
+  }
   c_line(c, "} else {\n");
-  turns(c, t, per, at_once, "elements", "here ? left : 0");
+  turns(c, t, per, at_once, wide ? "wide" : "elements", wide ? "here ? left : 0, whole" : "here ? left : 0");
   c_line(c, "}\n");
 }
 
@@ -119,7 +125,7 @@ static void by_pieces(c_printer *c, const ir_stmt *s, const cu_tile *t) {
   open_pieces(c, pieces);
   c_indent(c);
   fprintf(c->out, "const int row = i / %" PRId64 ", piece = i %% %" PRId64 ";\n", t->pieces, t->pieces);
-  c_line(c, "copy_piece(&");
+  c_line(c, is_widened(c, s) ? "copy_wide(&" : "copy_piece(&");
   fprintf(c->out, "%s[((", to->id), c_atom(c->out, c->p, s->copy.slot);
   fprintf(c->out,
           ") * %" PRId64 " + spot<%" PRId64 ", %d, %d>(0, row, piece)) * %d], from + row * stride + piece * %d,\n%*s"
@@ -152,7 +158,7 @@ static void stacked_origin(c_printer *c, const ir_stmt *s, const ir_buffer *to) 
   c_line(c, "const bool whole = ((uintptr_t)from");
   for (int r = 0; r < to->rank - 1; r++)
     fputs(" | (uintptr_t)", c->out), stride(c, from, r), fputs(" * sizeof *from", c->out);
-  fputs(") % 16 == 0;\n", c->out);
+  fprintf(c->out, ") %% %d == 0;\n", is_widened(c, s) ? per_piece(to) : 16);
 }
 
 /* "const int64_t x1 = .., x2 = ..;": where the row is along each rank; "const bool there = ..": whether it is in the
@@ -193,7 +199,8 @@ static void stacked(c_printer *c, const ir_stmt *s, const ir_buffer *to, const c
   fprintf(c->out, "const int row = i %s %" PRId64 ", piece = i %s %" PRId64 ";\n", apart ? "%" : "/",
           apart ? t->rows : t->pieces, apart ? "/" : "%", apart ? t->rows : t->pieces);
   stacked_row(c, s, to);
-  c_line(c, apart ? "copy_apart(&" : "copy_piece(&");
+  c_line(c, is_widened(c, s) ? "copy_wide" : "copy");
+  fputs(apart ? "_apart(&" : is_widened(c, s) ? "(&" : "_piece(&", c->out);
   fprintf(c->out, "%s[((", to->id), c_atom(c->out, c->p, s->copy.slot);
   fprintf(c->out, ") * %" PRId64 " + spot<%" PRId64 ", %d, %d>(0, row, piece)) * %d],\n%*sthere ? from",
           t->rows * t->pitch, t->pitch, t->shift, t->mask, per, 2 * c->depth + 11, "");
@@ -304,7 +311,9 @@ void cu_tile_copy(c_printer *c, const ir_stmt *s) {
   c->depth++;
   rows(c, s, to);
   origin(c, s, to);
-  c_line(c, "const bool whole = ((uintptr_t)from | (uintptr_t)stride * sizeof *from) % 16 == 0;\n");
+  c_indent(c);
+  fprintf(c->out, "const bool whole = ((uintptr_t)from | (uintptr_t)stride * sizeof *from) %% %d == 0;\n",
+          is_widened(c, s) ? per_piece(to) : 16);
   c_line(c, "if (rows > 0 && columns > 0) {\n");
   c->depth++;
   if (cu_is_by_rows(&t))
