@@ -444,8 +444,8 @@ static void check_tiles(const char *ops, int multiplied, int of_bytes, int of_ha
   CHECK(p != NULL);
   if (!p) case_complain(e.d);
   for (int i = 0; p && i < p->n_buffers; i++) {
-    bytes += p->buffers[i].role == IR_COPIED && p->buffers[i].matrix && p->buffers[i].type == IR_F8;
-    halves += p->buffers[i].role == IR_COPIED && p->buffers[i].matrix && p->buffers[i].type == IR_BF16;
+    bytes += p->buffers[i].role == IR_COPIED && cu_is_matrix(&p->buffers[i]) && p->buffers[i].type == IR_F8;
+    halves += p->buffers[i].role == IR_COPIED && cu_is_matrix(&p->buffers[i]) && p->buffers[i].type == IR_BF16;
   }
   if (p) CHECK_I64(products(&p->body), multiplied), CHECK_I64(bytes, of_bytes), CHECK_I64(halves, of_halves);
   ir_free(p);

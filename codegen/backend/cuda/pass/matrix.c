@@ -122,6 +122,30 @@ int cu_window(const tf_workload *wl, const tf_op *op) {
   return enough && (channels_of(wl, op) >= CHANNELS || cu_has_few_channels(wl, op)) ? window : -1;
 }
 
+/* Whether neighbours of both operands run along the sum. */
+static bool is_along_sum(const tf_workload *wl, const tf_op *op) {
+  bool along = true;
+  for (int i = 0; i < op->n_reads; i++) {
+    const int last = wl->tensors[op->reads[i].tensor].rank - 1;
+    const int k = last < 0 ? -1 : lower_find_dim(op, cu_alone(&op->reads[i].index[last]));
+    along &= k >= op->n_out_dims;
+  }
+  return along;
+}
+
+const cu_mma *cu_mma_for(const ir_program *p, const tf_op *op) {
+  const tf_workload *wl = p->tree->workload;
+  const cu_mma *mma = cu_mma_of(p);
+  if (!mma || mma->kernel.a != IR_F8) return mma;
+  const bool bytes = lower_is_of_inputs(wl, op) && (cu_window(wl, op) >= 0 || is_along_sum(wl, op));
+  enum { BF16 = 0 }; /* its row */
+  return bytes ? mma : cu_mma_at(BF16);
+}
+
+bool cu_is_widened(const ir_program *p, const tf_op *op) {
+  return cu_may_group(p) && cu_mma_for(p, op)->kernel.a == IR_F8;
+}
+
 /* Integers are multiplied only if their sums are integers, too. */
 static bool is_type(const ir_program *p, const tf_op *op, const cu_mma *mma) {
   return mma->kernel.c != IR_I32 || p->buffers[p->buffer_of[op->out]].type == IR_I32;

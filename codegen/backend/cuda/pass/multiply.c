@@ -69,29 +69,7 @@ const cu_mma *cu_mma_of(const ir_program *p) {
   return NULL;
 }
 
-/* Whether neighbours of both operands run along the sum. */
-static bool is_along_sum(const tf_workload *wl, const tf_op *op) {
-  bool along = true;
-  for (int i = 0; i < op->n_reads; i++) {
-    const int last = wl->tensors[op->reads[i].tensor].rank - 1;
-    const int k = last < 0 ? -1 : lower_find_dim(op, cu_alone(&op->reads[i].index[last]));
-    along &= k >= op->n_out_dims;
-  }
-  return along;
-}
-
-const cu_mma *cu_mma_for(const ir_program *p, const tf_op *op) {
-  const tf_workload *wl = p->tree->workload;
-  const cu_mma *mma = cu_mma_of(p);
-  if (!mma || mma->kernel.a != IR_F8) return mma;
-  const bool bytes = lower_is_of_inputs(wl, op) && (cu_window(wl, op) >= 0 || is_along_sum(wl, op));
-  return bytes ? mma : &rows[0];
-}
-
 bool cu_has_short_sums(const ir_program *p) { return p->machine.data == IR_F8; }
-bool cu_is_widened(const ir_program *p, const tf_op *op) {
-  return cu_may_group(p) && cu_mma_for(p, op)->kernel.a == IR_F8;
-}
 
 bool cu_is_wmma(const ir_program *p) { return cu_mma_of(p) && cu_mma_of(p)->wmma; }
 

@@ -52,15 +52,15 @@ typedef struct {
 const cu_mma *cu_mma_at(int i);
 /* The program's; NULL: all is done on the plain units. */
 const cu_mma *cu_mma_of(const ir_program *p);
+/* matrix.c: that of the op's products.  Of float8 some are of bfloat16, and tiles become that on their way to shared
+ * memory: those by what a kernel made, which fits no float8 without a scale, and those of neighbours across the sum,
+ * which lanes would gather byte by byte. */
+const cu_mma *cu_mma_for(const ir_program *p, const tf_op *op);
 /* Bits of ir_machine.own: a group of warps multiplies at a time, from tiles that boxes of tensors fill (sm_90a);
  * nothing is asked of a GPU that OpenCL does not promise of every device. */
 enum { CU_MAY_GROUP = 1, CU_IS_LEAST = 2 };
 static inline bool cu_may_group(const ir_program *p) { return p->machine.own & CU_MAY_GROUP; }
 static inline bool cu_is_least(const ir_program *p) { return p->machine.own & CU_IS_LEAST; }
-/* That of the op's products.  Of float8 some are of bfloat16, and tiles become that on their way to shared memory:
- * those by what a kernel made, which fits no float8 without a scale, and those of neighbours across the sum, which
- * lanes would gather byte by byte. */
-const cu_mma *cu_mma_for(const ir_program *p, const tf_op *op);
 /* The machine for data of that name (NULL: f32), wmma: by the fragments of C++; false: there is none. */
 bool cu_machine(const char *dtype, bool wmma, ir_machine *machine);
 /* Whether tensor cores add the program's products up in fewer bits than float32 has (float8: SageAttention2 found 13
