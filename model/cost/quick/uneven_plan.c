@@ -124,6 +124,16 @@ static bool clips(const maker *k, const tf_even_slice *v, const tf_chain_group *
   return any;
 }
 
+/* Whether ranks of the group are found of what several reads left, any of which may have been padding alone. */
+static bool finds_several(const maker *k, const tf_even_slice *q, const tf_chain_group *g) {
+  bool any = false;
+  for (int i = 0; i < g->n_rank; i++) {
+    const tf_even_range *r = &k->e->ranges[q->range[g->rank[i]]];
+    any |= r->n > 1 && !r->made && tf_uneven_reaches(k->e, r);
+  }
+  return any;
+}
+
 /* Whether borders cut what the chains of a group split, or its ranks. */
 static bool cuts(const maker *k, const tf_even_slice *v, const tf_uneven_node *n, const tf_even_slice *q,
                  const tf_uneven_node *before, const tf_chain_group *g) {
@@ -179,6 +189,7 @@ static bool make_groups(const maker *k, int node, const tf_even_slice *v, int fr
     out->of[g].cut = k->p->cuts && cuts(k, v, n, q, before, &out->of[g]);
     if (out->of[g].cut) out->of[g].idle = idle(k, node, &out->of[g]);
     out->of[g].clipped = !out->of[g].cut && clips(k, v, &out->of[g], &out->left);
+    if (q) out->left |= !out->of[g].cut && finds_several(k, q, &out->of[g]);
     if (!q) find_plain(k, n, v, &out->of[g]);
   }
   return true;
