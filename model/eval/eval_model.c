@@ -230,6 +230,7 @@ static bool sum_classes(tf_model *m, bool closed) {
 /* Counts trip counts that do not divide evenly: by sums over classes, or by a walk where these do not apply. */
 static bool count(tf_model *m, bool closed) {
   m->ev.irregular |= tf_touches_part(&m->ev, &m->scratch);
+  m->ev.irregular |= m->plan->cuts && !m->plan->n_retains && tf_terms_cancel(&m->ev, &m->scratch);
   m->ev.irregular |= tf_leaders_part(&m->ev, &m->scratch);
   m->ev.irregular |= m->plan->skips && !m->all_points && tf_skip_uneven(&m->ev);
   if (!m->ev.irregular && !sum_classes(m, closed)) return false;

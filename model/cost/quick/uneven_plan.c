@@ -379,8 +379,9 @@ tf_uneven *tf_uneven_new(tf_arena *a, const tf_plan *p, const tf_views *w, const
   if (!u->node || !u->slice || !u->flows || !u->tells || !u->still) return NULL;
   const maker k = {a, p, w, e, u};
   u->applies = !(p->cuts && p->n_retains);
-  for (int i = 0; i < e->n_ranges; i++)
-    u->applies &= e->ranges[i].visits <= MOST_VISITS;
+  for (int i = 0; i < e->n_ranges; i++) /* terms that cancel where no border cuts either of them: left to a walk */
+    u->applies &= e->ranges[i].visits <= MOST_VISITS &&
+                  !(p->cuts && e->ranges[i].depends & ~e->ranges[i].moves && tf_uneven_cut(e, i));
   for (int i = 0; i < p->tree->n_nodes; i++)
     if (!add_chains(&k, i)) return NULL;
   return add_all(&k) && (!p->cuts || !u->applies || add_sizes(&k)) ? u : NULL;
