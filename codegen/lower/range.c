@@ -151,6 +151,7 @@ ir_range lower_demand(lowering *w, int z, int r, int n, lower_need need) {
   bool any = false;
   if (need == LOWER_HELD && t->producer >= 0) {
     v = *lower_range(w, t->producer, p->wl->ops[t->producer].dims[r]);
+    if (t->pad[r] && !p->n_retains) return v; /* it makes all that is read */
     any = true;
   }
   for (int i = 0; i < t->n_consumers; i++) {

@@ -114,6 +114,21 @@ bool tf_touches_part(tf_eval *ev, tf_scratch *w) {
   return any;
 }
 
+bool tf_terms_cancel(tf_eval *ev, tf_scratch *w) {
+  int64_t shift[TF_MAX_RANK];
+  for (int i = 0; i < ev->plan->n_slices; i++) {
+    const tf_slice *s = &ev->plan->slices[i];
+    const tf_path *path = &ev->plan->path[s->node];
+    for (int k = 0; k < path->n; k++) {
+      if (ev->trip[path->loops[k]] <= 1) continue;
+      effect(ev, w, s, path->loops[k], shift);
+      for (int r = 0; r < ev->plan->wl->tensors[s->tensor].rank; r++)
+        if (!shift[r] && tf_slice_mask(ev->plan, s, r) >> k & 1) return true;
+    }
+  }
+  return false;
+}
+
 /* Whether ranges of dim d of two ops that lead from the same node enter it equally long at this setting. */
 static bool as_long(const tf_eval *ev, int one, int other, int d, int up, const int64_t *dg) {
   return tf_dim_range(ev, one, d, up, dg).len == tf_dim_range(ev, other, d, up, dg).len;

@@ -278,9 +278,10 @@ static bool instances_find_all(along *a) {
   return all;
 }
 
-/* Whether both branches take the same steps: then the first tells of all. */
+/* Whether both branches take the same steps: then the first tells of all.  Not where a border may cut what is made: its
+ * steps begin there, and those of the reads further out. */
 static bool same_steps(const along *a) {
-  bool same = a->n_made == a->n_read;
+  bool same = a->n_made == a->n_read && !a->q->c->f->wl->tensors[a->q->k->tensor].pad[a->rank];
   for (int i = 0; i < a->n_made && same; i++)
     same = a->made[i].by && a->made[i].by == a->read[i].by && a->made[i].n == a->read[i].n;
   return same;

@@ -124,6 +124,16 @@ static bool clips(const maker *k, const tf_even_slice *v, const tf_chain_group *
   return any;
 }
 
+/* Whether ranks of the group are found of what several reads left, any of which may have been padding alone. */
+static bool finds_several(const maker *k, const tf_even_slice *q, const tf_chain_group *g) {
+  bool any = false;
+  for (int i = 0; i < g->n_rank; i++) {
+    const tf_even_range *r = &k->e->ranges[q->range[g->rank[i]]];
+    any |= r->n > 1 && !r->made && tf_uneven_reaches(k->e, r);
+  }
+  return any;
+}
+
 /* Whether borders cut what the chains of a group split, or its ranks. */
 static bool cuts(const maker *k, const tf_even_slice *v, const tf_uneven_node *n, const tf_even_slice *q,
                  const tf_uneven_node *before, const tf_chain_group *g) {
@@ -179,6 +189,7 @@ static bool make_groups(const maker *k, int node, const tf_even_slice *v, int fr
     out->of[g].cut = k->p->cuts && cuts(k, v, n, q, before, &out->of[g]);
     if (out->of[g].cut) out->of[g].idle = idle(k, node, &out->of[g]);
     out->of[g].clipped = !out->of[g].cut && clips(k, v, &out->of[g], &out->left);
+    if (q) out->left |= !out->of[g].cut && finds_several(k, q, &out->of[g]);
     if (!q) find_plain(k, n, v, &out->of[g]);
   }
   return true;
@@ -368,8 +379,9 @@ tf_uneven *tf_uneven_new(tf_arena *a, const tf_plan *p, const tf_views *w, const
   if (!u->node || !u->slice || !u->flows || !u->tells || !u->still) return NULL;
   const maker k = {a, p, w, e, u};
   u->applies = !(p->cuts && p->n_retains);
-  for (int i = 0; i < e->n_ranges; i++)
-    u->applies &= e->ranges[i].visits <= MOST_VISITS;
+  for (int i = 0; i < e->n_ranges; i++) /* terms that cancel where no border cuts either of them: left to a walk */
+    u->applies &= e->ranges[i].visits <= MOST_VISITS &&
+                  !(p->cuts && e->ranges[i].depends & ~e->ranges[i].moves && tf_uneven_cut(e, i));
   for (int i = 0; i < p->tree->n_nodes; i++)
     if (!add_chains(&k, i)) return NULL;
   return add_all(&k) && (!p->cuts || !u->applies || add_sizes(&k)) ? u : NULL;
