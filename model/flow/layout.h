@@ -9,8 +9,8 @@ bool tf_class_survives(tf_eval *ev, tf_scratch *w, const tf_slice *s, const tf_r
 /* Whether some loop moves one reference of an m-tile, or one read of a producer's output, and not another, so that the
  * hull of them grows and shrinks: only the walk can count that. */
 bool tf_touches_part(tf_eval *ev, tf_scratch *w);
-/* Whether some loop on which a rank of a slice depends does not move it, as terms of an index cancel: near a border that
- * cuts what one of them follows from they do not. */
+/* Whether some loop on which a rank of a slice depends does not move it, as terms of an index cancel: near a border
+ * that cuts what one of them follows from they do not. */
 bool tf_terms_cancel(tf_eval *ev, tf_scratch *w);
 /* Whether a loop splits ranges of several ops that are not equally long, so that one op has no step left where another
  * has: only the walk can count that. */
