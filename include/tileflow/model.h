@@ -178,7 +178,7 @@ TF_API bool tf_model_quick(const tf_model *m);
 TF_API int tf_model_n_loops(const tf_model *m);
 
 /* Evaluates the tree with its own trip counts (trips == NULL) or with trips[n_loops].  Allocates nothing, but for
- * lines. False and sets out->overflow if a count exceeds 2^63 - 1; false with overflow unset if the trip counts do not
+ * lines. False, and out->overflow set, if a count exceeds 2^63 - 1; false with overflow unset if the trip counts do not
  * cover the ranges. An infeasible mapping is no failure: see out->feasible. */
 TF_API bool tf_model_eval(tf_model *m, const int64_t *trips, tf_result *out);
 
