@@ -124,6 +124,7 @@ struct tf_model {
   bool partial;             /* and some of its tiles may have been partial */
   bool apart;               /* at its trip counts, ops that share a loop advance by different steps */
   int64_t walked;           /* steps that the last evaluation walked; 0: none */
+  int64_t chosen;           /* settings at which its sums over digits added a box, those known before too */
   bool estimated;           /* in the last evaluation tiles were taken to be whole */
   bool starved;             /* an allocation outside the arena failed */
   bool gave_up;             /* the last evaluation needed a walk, and did not do it */

@@ -19,9 +19,9 @@
 
 /* Cost of an evaluation in units of a quick one without partial tiles (3 us): of a quick one with them, at half of what
  * it takes, so that budgets in these units still reach enough mappings of ranges that nothing divides; where borders
- * cut what is made, whose digits near them are chosen one by one (1.4 ms in a search of conv-chain c6), likewise; of
- * the general count a fixed part, and one for each so many settings visited, or steps walked. */
-enum { PARTIAL = TF_EFFORT_PARTIAL, CUT = 200, GENERAL_FIXED = 10, VISITS_A_QUICK = 48, WALKED_A_QUICK = 1 };
+ * cut what is made, one more for each so many settings of loops near them, likewise; of the general count a fixed part,
+ * and one for each so many settings visited, or steps walked. */
+enum { PARTIAL = TF_EFFORT_PARTIAL, CHOSEN_A_QUICK = 1, GENERAL_FIXED = 10, VISITS_A_QUICK = 48, WALKED_A_QUICK = 1 };
 
 /* Settings that the sums of one evaluation visit at most: a minute.  The walk, which is left then, gives up too. */
 #define SUM_MOST (INT64_C(1) << 28)
@@ -244,8 +244,9 @@ static bool count(tf_model *m, bool closed) {
 
 int64_t tf_model_effort(const tf_model *m) {
   m = tf_evaluated(m);
-  if (m->quick) return !m->partial ? 1 : m->plan->cuts ? CUT : PARTIAL;
-  return GENERAL_FIXED + m->ev.work / VISITS_A_QUICK + m->walked / WALKED_A_QUICK;
+  const int64_t chosen = m->plan->cuts ? m->chosen / CHOSEN_A_QUICK : 0;
+  if (m->quick) return !m->partial ? 1 : PARTIAL + chosen;
+  return GENERAL_FIXED + chosen + m->ev.work / VISITS_A_QUICK + m->walked / WALKED_A_QUICK;
 }
 
 int64_t tf_model_walked(const tf_model *m) { return tf_evaluated(m)->walked; }
@@ -298,7 +299,7 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
   m->ev.irregular = m->plan->irregular || m->to_walk;
   m->ev.work = 0;
   m->gave_up = m->estimated = false;
-  m->walked = 0;
+  m->walked = m->chosen = 0;
   m->ev.masked_too = m->all_points;
   /* of a partial mapping the mean instance counts, as it may in what completes it; where the quick count applies, loops
    * move all alike */

@@ -41,7 +41,7 @@ typedef struct {
   uint64_t zero, last;
   int carry;
   bool found;
-  int64_t all, kept;
+  int64_t all, kept, chosen;
 } tf_sum_kept;
 
 /* Trip counts and steps of the loops of a group, and the number of that setting. */
@@ -268,7 +268,7 @@ typedef struct {
   signed char twin[TF_MAX_PATH]; /* [position on the path before] the one with its digit; -1: it is at its last */
   int64_t digit[TF_MAX_PATH];    /* [position] chosen last */
   int64_t alike[TF_MAX_PATH];    /* [position] digits from that one on that are alike and stand for each other */
-  int64_t all, kept;
+  int64_t all, kept, chosen;     /* chosen: settings at which a box was added */
   tf_join join; /* places of spatial loops that share, beside the digits */
   int rest;     /* position of a spatial loop that shares with these and leaves a remainder; -1: none.  Then: */
   tf_join more; /* of these places, those that no earlier digit of that loop brings */

@@ -202,6 +202,7 @@ static void add_fullest(tf_uneven_summing *j, const tf_strands *d) {
 /* All digits are set: adds the box, and what is found of it. */
 static void add(tf_uneven_summing *j, tf_strands *d, int64_t ways) {
   int64_t box = 1, kept = j->finds;
+  j->chosen++;
   for (uint32_t left = j->g->now; left; left &= left - 1)
     begin(j, d, false, __builtin_ctz(left));
   if (j->fullest) {
@@ -402,19 +403,21 @@ static tf_sum_kept *memo_of(const tf_uneven_summing *j, bool *known) {
                         UINT64_C(0x9e3779b97f4a7c15);
   tf_sum_kept *k = &j->g->kept->at[hash >> 32 & (uint64_t)(j->g->kept->n_at - 1)];
   *known = k->setting == setting && k->zero == zero && k->last == last && k->carry == carry && k->found == j->finds;
-  if (!*known) *k = (tf_sum_kept){setting, zero, last, carry, j->finds, 0, 0};
+  if (!*known) *k = (tf_sum_kept){setting, zero, last, carry, j->finds, 0, 0, 0};
   return k;
 }
 
 /* Chooses the digits of the current group from the beginning. */
 static void choose_all(tf_uneven_summing *j) {
   tf_strands d;
-  j->all = j->kept = 0;
+  j->all = j->kept = j->chosen = 0;
+  j->looks = 0;
   for (uint32_t left = j->g->now; left; left &= left - 1)
     d.now[__builtin_ctz(left)].ready = false;
   for (uint32_t left = j->finds ? j->g->then : 0; left; left &= left - 1)
     d.then[__builtin_ctz(left)].ready = false;
   choose(j, &d, j->g->positions & j->n->turning, 1);
+  j->m->chosen += j->chosen;
 }
 
 /* ---- plain groups ---------------------------------------------------------------------------------------------- */
@@ -514,11 +517,15 @@ static void sum_group(tf_uneven_summing *j) {
   tf_sum_kept *memo = memo_of(j, &known);
   j->all = memo->all;
   j->kept = memo->kept;
-  if (known) return;
-  j->kept = 0;
+  if (known) {
+    j->m->chosen += memo->chosen;
+    return;
+  }
+  j->kept = j->chosen = 0;
   if (j->finds || !count_alone(j)) choose_all(j);
   memo->all = j->all;
   memo->kept = j->kept;
+  memo->chosen = j->chosen;
   if (j->gave_up) memo->setting = 0;
 }
 
@@ -649,7 +656,6 @@ static void start(tf_uneven_summing *j, struct tf_model *m, const tf_uneven_sum 
   j->all = j->kept = 0;
   j->join.n = 0;
   j->longest = j->fullest = j->gave_up = j->paired = false;
-  j->looks = 0;
   j->rest = -1;
 }
 
