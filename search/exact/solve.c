@@ -134,7 +134,7 @@ static bool move_after(const tf_solve_opts *o, after_part may, const tf_tree *fr
     else
       tf_tree_free(f.tree);
   }
-  r->evals += q.evals;
+  r->evals += tf_x_moved(&q);
   r->seconds += tf_clock_seconds(&watch);
   return !q.failed;
 }
@@ -160,7 +160,7 @@ static bool search_round(const tf_solve_opts *o, after_part may, bool anew, tf_s
   tf_search_result *g = tf_search_run(arch, r->tree->workload, NULL, &so, d);
   if (!g) return false;
   if (unfinished(o, r)) r->stopped_by = g->stopped_by;
-  r->evals += g->evals;
+  r->evals += tf_x_searched(g, so.budget.max_evals);
   r->seconds += g->seconds;
   may.evals = moves;
   may.seconds = o->budget.time_limit > 0 ? may.seconds - g->seconds : 0;

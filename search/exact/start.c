@@ -89,7 +89,7 @@ static bool by_search(const tf_x_start *s, tf_objective by, so_far *now) {
                             .keep = 1};
   tf_diags *d = tf_diags_new(); /* finding none is no error here */
   tf_search_result *r = d ? tf_search_run(s->arch, s->wl, NULL, &o, d) : NULL;
-  now->spent += r ? r->evals : 0;
+  now->spent += r ? tf_x_searched(r, evals) : 0;
   bool best = r && r->n_best && take(s, &r->best[0].tree, &r->best[0].figures, now);
   if (r && !own && !best) best = take_front(s, r, now);
   tf_search_free(r);
@@ -129,7 +129,7 @@ static bool better_by_moves(const tf_x_start *s, const tf_tree *tree, double val
   budget.time_limit = may->seconds;
   tf_clock_begin(&watch, &budget);
   const bool better = !tf_clock_over(now->watch) && tf_polished(tree, value, &how, &watch, &q, f);
-  now->spent += q.evals;
+  now->spent += tf_x_moved(&q);
   return better;
 }
 
@@ -177,7 +177,7 @@ static void complete(const tf_x_start *s, way *w, const tf_tree *open, const sha
   const bool over = tf_clock_over(now->watch) || (s->o->budget.time_limit > 0 && o.budget.time_limit <= 0);
   tf_diags *d = open && !over ? tf_diags_new() : NULL; /* finding none is no error here */
   tf_search_result *r = d ? tf_search_run(s->arch, s->wl, open, &o, d) : NULL;
-  now->spent += r ? r->evals : 0;
+  now->spent += r ? tf_x_searched(r, part->evals) : 0;
   if (r && r->n_best && r->best[0].value < w->value) {
     tf_tree_free(w->best);
     w->best = r->best[0].tree;
