@@ -227,15 +227,37 @@ static bool sum_classes(tf_model *m, bool closed) {
   return m->quick || (tf_count_slices(m) && tf_count_treated(m));
 }
 
-/* Counts trip counts that do not divide evenly: by sums over classes, or by a walk where these do not apply. */
-static bool count(tf_model *m, bool closed) {
+/* The largest that all hold; sets ev->irregular where only the walk can tell. */
+static void sizes(struct tf_model *m) {
+  tf_home_sizes(m);
+  tf_sizes(m);
+}
+
+/* Whether what is held does not fit, whatever is counted; fills the words held and violations. */
+static bool lacks(tf_model *m, tf_result *out) {
+  tf_resources(m, out);
+  if (!out->feasible) return true;
+  /* what it has filled is filled anew once all is counted */
+  memset(m->res.nodes, 0, (size_t)m->plan->tree->n_nodes * sizeof *m->res.nodes);
+  return false;
+}
+
+/* Whether the result may do without counts where a row does not fit. */
+static bool sizes_do(const tf_model *m) { return m->fits_first && !m->open && !m->zeros && !m->fills; }
+
+/* Counts trip counts that do not divide evenly: by sums over classes, or by a walk where these do not apply.  *misfit:
+ * it does not fit, and is not counted. */
+static bool count(tf_model *m, bool closed, tf_result *out, bool *misfit) {
   m->ev.irregular |= m->plan->cuts && tf_border_empties(m);
   m->ev.irregular |= tf_touches_part(&m->ev, &m->scratch);
   m->ev.irregular |= tf_leaders_part(&m->ev, &m->scratch);
   m->ev.irregular |= m->plan->skips && !m->all_points && tf_skip_uneven(&m->ev);
+  const bool sized = !m->ev.irregular && !m->plan->n_retains && sizes_do(m);
+  if (sized) sizes(m);
+  *misfit = sized && !m->ev.irregular && lacks(m, out);
+  if (*misfit) return true;
   if (!m->ev.irregular && !sum_classes(m, closed)) return false;
-  if (!m->ev.irregular) tf_home_sizes(m);
-  if (!m->ev.irregular) tf_sizes(m);
+  if (!m->ev.irregular && !sized) sizes(m);
   if (!m->ev.irregular) return true;
   const bool walked = tf_walk(m);
   m->gave_up = !walked && !m->starved;
@@ -280,17 +302,11 @@ static void drop_open(tf_model *m) {
     if (m->open->node[p->slices[i].node]) m->moves[i] = (tf_move){0}, m->flows[i] = (tf_flow){0};
 }
 
-/* Whether the quick count applies and the row does not fit, whatever is counted; fills the words held and violations.
- */
+/* Whether the quick count applies and the row does not fit. */
 static bool misfits(tf_model *m, tf_result *out) {
-  if (!m->fits_first || m->open || m->zeros || m->fills || m->ev.irregular || !tf_quick_sizes(m)) return false;
+  if (!sizes_do(m) || m->ev.irregular || !tf_quick_sizes(m)) return false;
   m->quick = true;
-  tf_resources(m, out);
-  if (out->feasible) { /* what it has filled is filled anew once all is counted */
-    memset(m->res.nodes, 0, (size_t)m->plan->tree->n_nodes * sizeof *m->res.nodes);
-    return false;
-  }
-  return true;
+  return lacks(m, out);
 }
 
 static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
@@ -307,6 +323,7 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
   const bool even =
       m->even && !m->to_sum && (!m->plan->skips || m->all_points) && (!m->views->peers || tf_general_ready(m));
   const bool all = even && !m->plan->n_retains; /* the closed sums may count all */
+  bool misfit = false;
   m->partly = false;
   if (all && misfits(m, out)) return true;
   bool ok = m->quick = all && !m->ev.irregular && (tf_even_count(m) || count_partial(m));
@@ -317,7 +334,8 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
     const bool busiest = m->first_busiest;
     m->first_busiest = busiest && tf_even_alike(m);
     m->partly &= m->first_busiest == busiest; /* what has been counted is that of the busiest instance */
-    ok = count(m, even);
+    ok = count(m, even, out, &misfit);
+    if (misfit) return true;
   }
   if (m->open) drop_open(m);
   tf_put_off(m);

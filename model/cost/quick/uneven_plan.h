@@ -269,7 +269,7 @@ typedef struct {
   int64_t digit[TF_MAX_PATH];    /* [position] chosen last */
   int64_t alike[TF_MAX_PATH];    /* [position] digits from that one on that are alike and stand for each other */
   int64_t all, kept, chosen;     /* chosen: settings at which a box was added */
-  tf_join join; /* places of spatial loops that share, beside the digits */
+  tf_join join;                  /* places of spatial loops that share, beside the digits */
   int rest;     /* position of a spatial loop that shares with these and leaves a remainder; -1: none.  Then: */
   tf_join more; /* of these places, those that no earlier digit of that loop brings */
   bool longest; /* `all` becomes the longest that borders leave of the group's one rank, `kept` that of whole tiles */
