@@ -149,6 +149,23 @@ static void check_stopped(void) {
   case_drop(&e);
 }
 
+/* A chain of padded convolutions, of which single evaluations take the effort of many: a solver that stops for its
+ * budget has used it up, so that what comes after does not begin with it anew. */
+static void check_charged(void) {
+  enum { EVALS = 3000 };
+  static const char *const paths[] = {"arch-specs/cloud.yaml", "workloads/conv-chain/c6.yaml"};
+  test_case e = {.d = tf_diags_new()};
+  e.spec = tf_spec_read(paths, 2, NULL, 0, e.d);
+  const tf_solve_opts so = {.objective = TF_LATENCY, .budget.max_evals = EVALS, .budget.threads = 1};
+  tf_solve_result *s = e.spec ? tf_solve_exact(e.spec->arch, e.spec->workload, &so, e.d) : NULL;
+  if (CHECK(s && s->tree && !s->proved && s->stopped_by == TF_STOP_BUDGET)) {
+    printf("padded convolutions: %lld of %d evaluations\n", (long long)s->evals, EVALS);
+    CHECK(s->evals >= EVALS - EVALS / 10 && s->evals <= EVALS + EVALS / 10);
+  }
+  tf_solve_free(s);
+  case_drop(&e);
+}
+
 int main(void) {
   for (int w = 0; w < N_WORKS; w++)
     for (int o = 0; o < (w == MASKED ? 1 : TF_N_OBJECTIVES); o++) /* masks take long to count */
@@ -157,6 +174,7 @@ int main(void) {
   check_long(true);
   check_long(false);
   check_stopped();
+  check_charged();
   check_clock();
   return check_report();
 }
