@@ -20,7 +20,7 @@ except ImportError as missing:
     sys.exit(77)
 
 SHIPPED = ["arch-specs/**/*.yaml", "workloads/**/*.yaml", "examples/*.yaml", "tests/npu/**/*.yaml"]
-SECTIONS = ("architecture", "workload", "mapping", "params", "instructions", "search", "sweep", "plan", "home")
+SECTIONS = ("architecture", "workload", "mapping", "params", "instructions", "search", "sweep", "plan", "home", "layout")
 # What is wrong is a key, a kind of node or the form of a line, and lies in a section that the schema describes; the rest of
 # E_SYNTAX (numbers, expressions within indices, indentation) is for `check`.
 REFUSED = re.compile(

@@ -39,7 +39,7 @@ sed -n '/warp i_m_[0-9]* < 8/,$p' "$work/attention-decode-bf16.ir" | grep -q 'ke
 # Decoding without a dim of queries: a row for each head; and with the heads of a group as rows.
 sed 's/, m: seq//; s/,m,/,/g; s/,m\]/]/g' workloads/models/attention-decode.yaml >"$work/decode-heads.yaml"
 layer decode-heads bf16 "S O" "" 3 heads=3 kv_seq=4096 qk_dim=16 v_dim=24
-layer decode-heads tf32 "S O" "" 0 heads=3 kv_seq=200 qk_dim=40 v_dim=24
+layer decode-heads tf32 "S O" "" 3 heads=3 kv_seq=200 qk_dim=40 v_dim=24
 sed 's/, m: seq//; s/,m,/,/g; s/,m\]/]/g; /select/d; s/T\[/S[/g;' workloads/models/causal-grouped.yaml >"$work/decode-groups.yaml"
 layer decode-groups bf16 "S O" "" 0 kv_heads=2 group=3 seq=200 qk_dim=32 v_dim=24
 
