@@ -180,6 +180,14 @@ static void print_row(tally *k) {
   printf("  %ld held against the walk, %ld differ\n", k->compared, k->differ);
 }
 
+/* That name, or what it is part of if no kind is called so. */
+static bool is_asked(const char *name, const char *only) {
+  bool exact = false;
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    exact |= !strcmp(kinds[i].name, only);
+  return exact ? !strcmp(name, only) : strstr(name, only) != NULL;
+}
+
 long ways_print(long each, uint64_t seed, const char *only, bool compare, ways_hooks hooks) {
   long differ = 0;
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
@@ -187,9 +195,9 @@ long ways_print(long each, uint64_t seed, const char *only, bool compare, ways_h
     if (!k) abort();
     k->of = &kinds[i];
     k->hooks = hooks;
-    for (uint64_t n = 0, taken = 0; (!*only || strstr(kinds[i].name, only)) && taken < (uint64_t)each; n++)
+    for (uint64_t n = 0, taken = 0; is_asked(kinds[i].name, only) && taken < (uint64_t)each; n++)
       taken += draw(k, seed * 1000000000 + n, compare);
-    if (!*only || strstr(kinds[i].name, only)) print_row(k);
+    if (is_asked(kinds[i].name, only)) print_row(k);
     differ += k->differ;
     free(k);
     fflush(stdout);

@@ -13,7 +13,7 @@ typedef struct {
 } ways_hooks;
 
 /* Draws `each` mappings a kind of workload, with lengths of up to a million, and prints how they are counted: how many
- * by each way, with the median, 99th of 100 and worst of their times.  only: kinds whose name has it.  compare: figures
- * are held against a walk.  Returns how many differ. */
+ * by each way, with the median, 99th of 100 and worst of their times.  only: the kind of that name, else kinds whose
+ * name has it.  compare: figures are held against a walk.  Returns how many differ. */
 long ways_print(long each, uint64_t seed, const char *only, bool compare, ways_hooks hooks);
 #endif

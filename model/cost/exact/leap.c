@@ -616,6 +616,9 @@ static bool note_again(const tf_walker *e, const loop *f, int64_t times) {
   return ok;
 }
 
+#define WHOLE 0x1p53
+
+/* False: too much, or more than a double holds to the last unit, so that what one iteration adds is lost. */
 static bool count_again(tf_walker *e, const loop *f, int64_t times) {
   const tf_leaps *s = e->leaps;
   const int64_t *kept = f->ints;
@@ -625,8 +628,10 @@ static bool count_again(tf_walker *e, const loop *f, int64_t times) {
     for (size_t j = 0; j < s->ints[k].n; j++)
       ok &= again(&s->ints[k].at[j], *kept++, times);
   for (int k = 0; k < N_REALS; k++)
-    for (size_t j = 0; j < s->reals[k].n; j++, real++)
+    for (size_t j = 0; j < s->reals[k].n; j++, real++) {
       s->reals[k].at[j] += (s->reals[k].at[j] - *real) * (double)times;
+      ok &= s->reals[k].at[j] <= WHOLE;
+    }
   for (int o = 0; o < e->p->wl->n_ops; o++, kept += 2)
     ok &= again(&e->m->res.ops[o].points, kept[0], times) && again(&e->m->res.ops[o].skipped, kept[1], times);
   return note_again(e, f, times) && ok;
