@@ -195,17 +195,15 @@ static void fill_parts(const tf_plan *p, tf_views *w) {
 /* Loops whose instances share what enters a slice.  What a scope retains makes runs differ, but not the instances of a
  * loop that moves nothing: so it is left out, as where it is known that nothing is found (model/eval/bare.c). */
 static bool fill_shares(tf_arena *a, const tf_plan *p, tf_views *w) {
-  tf_plan bare = *p;
-  bare.made_mask = TF_ARRAY(a, uint64_t, (size_t)p->wl->n_ops);
   w->shares = TF_ARRAY(a, uint64_t, (size_t)p->n_tile_slices + 1);
-  if (!bare.made_mask || !w->shares) return false;
-  for (int i = 0; i < p->n_tile_slices; i++) {
+  for (int i = 0; w->shares && i < p->n_tile_slices; i++) {
     const tf_slice *s = &p->slices[i];
     w->shares[i] = s->merge;
-    for (int r = 0; r < p->wl->tensors[s->tensor].rank; r++)
-      w->shares[i] &= ~tf_slice_mask(&bare, s, r);
+    for (uint64_t left = s->merge; left; left &= left - 1)
+      for (int r = 0; r < p->wl->tensors[s->tensor].rank; r++)
+        if (tf_slice_moved(p, s, r, __builtin_ctzll(left))) w->shares[i] &= ~(left & -left);
   }
-  return true;
+  return w->shares != NULL;
 }
 
 tf_views *tf_views_new(tf_arena *a, const tf_plan *p) {

@@ -1,6 +1,7 @@
 /* Ranges by bounds inference, top down at one setting of the loops: an op that leads splits the range that enters it,
  * loop by loop; any other op computes what its readers below the node read.  The same recursion over loops instead of
- * intervals gives the loops on which a range depends (the masks). */
+ * intervals gives the loops on which a range depends (the masks); over steps of one loop, how far that moves a range.
+ */
 #include <string.h>
 
 #include "base/checked.h"
@@ -9,6 +10,7 @@
 
 static tf_ival dim_range(const tf_eval *ev, int o, int d, int n, const int64_t *dg);
 static uint64_t dim_mask(const tf_plan *p, int o, int d, int n);
+static tf_range_shift dim_shift(const tf_plan *p, int o, int d, int n, int k);
 
 static tf_ival index_range(const tf_eval *ev, int o, const tf_index *ix, int n, const int64_t *dg) {
   tf_ival v = {ix->c, 1};
@@ -367,6 +369,77 @@ uint64_t tf_slice_mask(const tf_plan *p, const tf_slice *s, int r) {
     mask |= index_mask(p, s->touch[i].op, &op->reads[s->touch[i].ref].index[r], s->node);
   }
   return mask;
+}
+
+static tf_range_shift index_shift(const tf_plan *p, int o, const tf_index *ix, int n, int k) {
+  tf_range_shift all = {0, false};
+  for (int t = 0; t < ix->n_terms; t++) {
+    const tf_range_shift d = dim_shift(p, o, ix->terms[t].dim, n, k);
+    int64_t by;
+    all.mixed |=
+        d.mixed || __builtin_mul_overflow(ix->terms[t].coef, d.by, &by) || __builtin_add_overflow(all.by, by, &all.by);
+  }
+  return all;
+}
+
+/* Of the hull of those that `all` stands for, and of one more. */
+static void add_shift(tf_range_shift *all, tf_range_shift one, bool first) {
+  if (first)
+    *all = one;
+  else
+    all->mixed |= one.mixed || one.by != all->by;
+}
+
+static tf_range_shift demand_shift(const tf_plan *p, int o, int r, int n, int k) {
+  tf_range_shift all = {0, false};
+  bool first = true;
+  TF_EACH_READ (p->facts, o, n, at) {
+    add_shift(&all, index_shift(p, at.op, &p->wl->ops[at.op].reads[at.ref].index[r], n, k), first);
+    first = false;
+  }
+  return all;
+}
+
+static tf_range_shift led_shift(const tf_plan *p, int o, int d, int n, int k) {
+  const int up = p->tree->nodes[p->lead[o]].parent;
+  if (k >= p->path[p->lead[o]].n) return (tf_range_shift){p->loops[p->path[n].loops[k]].dim == d, false};
+  return up < 0 ? (tf_range_shift){0, false} : dim_shift(p, o, d, up, k);
+}
+
+static tf_range_shift found_shift(const tf_plan *p, int o, int d, int n, int k) {
+  const tf_range_from from = tf_range_source(p->facts, o, d, n);
+  switch (from.rule) {
+  case TF_BY_LOOPS: return led_shift(p, o, d, n, k);
+  case TF_BY_READERS: return demand_shift(p, o, from.of, n, k);
+  case TF_BY_LEADER: return dim_shift(p, from.of, d, n, k);
+  case TF_BY_EXTENT: break;
+  }
+  return (tf_range_shift){0, false};
+}
+
+static tf_range_shift dim_shift(const tf_plan *p, int o, int d, int n, int k) {
+  if (!p->memo) return found_shift(p, o, d, n, k);
+  bool known;
+  tf_range_found *f = tf_memo_find(p, o, d, n, &known);
+  if (known) return f->shift;
+  const tf_range_shift shift = found_shift(p, o, d, n, k);
+  f->shift = shift;
+  tf_memo_store(p, f, o, d, n);
+  return shift;
+}
+
+bool tf_slice_moved(const tf_plan *p, const tf_slice *s, int r, int k) {
+  tf_range_shift all = {0, false};
+  tf_memo_begin(p);
+  for (int i = 0; i < s->n_touch; i++) {
+    const int o = s->touch[i].op, ref = s->touch[i].ref;
+    const tf_op *op = &p->wl->ops[o];
+    add_shift(&all,
+              ref < 0 ? dim_shift(p, o, op->dims[r], s->node, k)
+                      : index_shift(p, o, &op->reads[ref].index[r], s->node, k),
+              i == 0);
+  }
+  return all.by || all.mixed;
 }
 
 /* Steps of the loops that split op o. */

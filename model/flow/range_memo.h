@@ -4,12 +4,20 @@
 #define MODEL_FLOW_RANGE_MEMO_H
 #include "model/flow/range.h"
 
+/* How far a step of a loop moves a range, in such steps; mixed: reads of which it is the hull are moved unlike, or too
+ * far. */
+typedef struct {
+  int64_t by;
+  bool mixed;
+} tf_range_shift;
+
 typedef struct {
   uint64_t question; /* the question in which it was found */
   int op_dim, node;
   union {
     tf_ival range;
     uint64_t mask;
+    tf_range_shift shift;
     int scope;
   };
 } tf_range_found;
