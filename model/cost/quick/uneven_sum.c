@@ -614,8 +614,8 @@ static void sum_joined(tf_uneven_summing *j, uint64_t join) {
     choose_all(j);
   } else {
     sum_group(j);
-    j->all *= j->join.count;
-    j->kept *= j->join.count;
+    j->gave_up |= __builtin_mul_overflow(j->all, j->join.count, &j->all);
+    j->gave_up |= __builtin_mul_overflow(j->kept, j->join.count, &j->kept);
   }
   j->join.n = 0;
 }
@@ -640,8 +640,8 @@ static void sum_group_of_all(tf_uneven_summing *j, tf_uneven_sums *sums) {
       sum_joined(j, join);
       known[n] = own, joined[n] = join, all[n] = j->all, kept[n++] = sure ? j->all : j->kept;
     }
-    sums->of[k].box *= all[i];
-    sums->of[k].kept *= kept[i];
+    j->gave_up |= __builtin_mul_overflow(sums->of[k].box, all[i], &sums->of[k].box);
+    j->gave_up |= __builtin_mul_overflow(sums->of[k].kept, kept[i], &sums->of[k].kept);
   }
   j->w.zero = zero;
 }
