@@ -50,9 +50,10 @@ static double none_above_exactly(const part *p, double parts, double rest, doubl
 static double none_above_normally(const part *p, double parts, double rest, double nonzero, double x) {
   const double mean = p->each * p->share, deviation = sqrt(mean * (1 - p->share));
   double all = 0, first = 0, second = 0;
-  for (double j = fmax(0, floor(mean - DEVIATIONS * deviation)); j <= fmin(x, p->each); j++) {
-    const double of = binomial(p->each, p->share, j);
-    all += of, first += of * (j - mean), second += of * (j - mean) * (j - mean);
+  const int64_t last = (int64_t)fmin(x, p->each);
+  for (int64_t j = (int64_t)fmax(0, floor(mean - DEVIATIONS * deviation)); j <= last; j++) {
+    const double of = binomial(p->each, p->share, (double)j), off = (double)j - mean;
+    all += of, first += of * off, second += of * off * off;
   }
   if (!(all > 0)) return 0;
   first /= all;

@@ -119,12 +119,13 @@ enum { ABOVE = 40 };
 /* The least number from which on the terms add up to `doubt` at most, less one. */
 static double quantile(double mean, double deviation, double most, double (*weigh)(const void *, double),
                        const draw *of, double doubt) {
-  double sum = 0, j = fmin(most, ceil(mean + ABOVE * deviation + ABOVE));
+  double sum = 0;
+  int64_t j = (int64_t)fmin(most, ceil(mean + ABOVE * deviation + ABOVE));
   for (; j > 0; j--) {
-    sum += weigh(of, j);
+    sum += weigh(of, (double)j);
     if (sum > doubt) break;
   }
-  return j;
+  return (double)j;
 }
 
 static double most_drawn(const tf_odds *o, double count, double doubt) {
