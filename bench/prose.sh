@@ -23,7 +23,7 @@ networks() {
     function said(t) {
       return sprintf("%.2f (%s) to %.2f (%s)", least[t], least_of[t], most[t], most_of[t])
     }
-    function mean(t) { return sprintf("The geometric mean of %d is %.2f, and %s below 1", n[t], exp(sum[t] / n[t]), slower[t] == 1 ? "one is" : slower[t] " of them are") }
+    function mean(t) { return sprintf("The geometric mean of %d is %.2f, and %s below 1", n[t], exp(sum[t] / n[t]), slower[t] == 0 ? "none is" : slower[t] == 1 ? "one is" : slower[t] " of them are") }
     END {
       print "Whole networks in float32 on an AMD EPYC (Zen 5), beside the fastest of onnxruntime, OpenVINO and PyTorch, run at " said(1) " of its speed on one thread."
       print mean(1) ". On two threads (without PyTorch) they run at " said(2) "."
