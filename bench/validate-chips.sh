@@ -103,7 +103,7 @@ Chips that were measured, on our descriptions of them ([chips.csv](results/chips
 make of the tables ([FORMATS.md](FORMATS.md#architecture)). Mappings are the best known of energy x delay, not those of the chips, which are not published.
 
 **Eyeriss**, [eyeriss.yaml](../arch-specs/eyeriss.yaml), the convolutions of AlexNet, 4 images (Chen et al., JSSC 52(1), 2017, table V, whose
-sums are the abstract's 278 mW, 35 images a second and 0.0029 words of DRAM a multiply-add). The last five columns are ours over theirs, layer by layer.
+sums are the abstract's 278 mW, 35 images a second and 0.0029 words of DRAM a multiply-add). Its rows were written from memory: those sums are their only check. The last five columns are ours over theirs, layer by layer.
 
 | | theirs | ours | over | 1 | 2 | 3 | 4 | 5 | |
 |---|--:|--:|--:|--:|--:|--:|--:|--:|---|

@@ -249,30 +249,10 @@ static bool lacks(tf_model *m, tf_result *out) {
 /* Whether the result may do without counts where a row does not fit. */
 static bool sizes_do(const tf_model *m) { return m->fits_first && !m->open && !m->zeros && !m->fills; }
 
-/* Whether spatial loops of two chains, of a reader and of what makes, move one rank of boxes that instances share,
- * where borders cut what is made: an instance at the border begins later at all its steps, so that settings away from
- * borders are not alike. */
-static bool shares_cut(const tf_plan *p) {
-  bool any = false;
-  for (int i = 0; i < p->n_slices && p->cuts && !any; i++) {
-    const tf_slice *s = &p->slices[i];
-    const tf_path *path = &p->path[s->node];
-    for (int r = 0; r < p->tree->workload->tensors[s->tensor].rank; r++) {
-      int chain = -1;
-      for (uint64_t left = tf_slice_mask(p, s, r) & s->merge & tf_path_spatial(p, s->node); left; left &= left - 1) {
-        const int from = p->loops[path->loops[__builtin_ctzll(left)]].chain_node;
-        any |= chain >= 0 && chain != from;
-        chain = from;
-      }
-    }
-  }
-  return any;
-}
-
 /* Counts trip counts that do not divide evenly: by sums over classes, or by a walk where these do not apply.  *misfit:
  * it does not fit, and is not counted. */
 static bool count(tf_model *m, bool closed, tf_result *out, bool *misfit) {
-  m->ev.irregular |= shares_cut(m->plan) || tf_touches_part(&m->ev, &m->scratch);
+  m->ev.irregular |= tf_shares_cut(m->plan) || tf_touches_part(&m->ev, &m->scratch);
   m->ev.irregular |= m->plan->cuts && !m->plan->n_retains && tf_terms_cancel(&m->ev, &m->scratch);
   m->ev.irregular |= tf_leaders_part(&m->ev, &m->scratch);
   m->ev.irregular |= m->plan->skips && !m->all_points && tf_skip_uneven(&m->ev);

@@ -120,6 +120,18 @@ static bool known(const prefetching *a, const ir_body *b, int at, int to, const 
   return all;
 }
 
+/* Adds it to what the statement prefetches.  False: no memory, which the arena remembers. */
+static bool note_prefetch(const lowering *w, ir_stmt *s, cpu_prefetch one) {
+  cpu_note *note = cpu_edit(w->p, s);
+  cpu_prefetch *all = note ? TF_ARRAY(w->p->arena, cpu_prefetch, (size_t)note->n_prefetches + 1) : NULL;
+  if (!all) return false;
+  for (int k = 0; k < note->n_prefetches; k++)
+    all[k] = note->prefetches[k];
+  all[note->n_prefetches++] = one;
+  note->prefetches = all;
+  return true;
+}
+
 /* Lets statement `from` prefetch what `next` needs, which is statement `to` or part of it: in the same iteration if it
  * is later, else in the next. */
 static void prefetch(prefetching *a, const ir_body *b, int from, int to, ir_stmt *next) {
@@ -134,15 +146,10 @@ static void prefetch(prefetching *a, const ir_body *b, int from, int to, ir_stmt
     const int read = p ? operand[i] : i < op->n_reads ? i : -1;
     const int64_t words = far_words(w, next, read), *shift = words ? shift_of(a, next, read) : NULL;
     if (!shift || (!p && words > a->room)) continue;
-    cpu_note *note = cpu_edit(w->p, s);
-    cpu_prefetch *all = note ? TF_ARRAY(w->p->arena, cpu_prefetch, (size_t)note->n_prefetches + 1) : NULL;
-    if (!all) return;
-    for (int k = 0; k < note->n_prefetches; k++)
-      all[k] = note->prefetches[k];
-    all[note->n_prefetches++] = (cpu_prefetch){next, read, to > from ? none : shift};
-    note->prefetches = all;
+    if (!note_prefetch(w, s, (cpu_prefetch){next, read, to > from ? none : shift})) return;
     a->room -= p ? 0 : words;
-    if (!(note = cpu_edit(w->p, next))) return; /* it may be the same statement */
+    cpu_note *note = cpu_edit(w->p, next); /* it may be the same statement */
+    if (!note) return;
     note->prefetched |= 1U << (1 + read);
   }
 }
@@ -209,13 +216,7 @@ static int64_t *next_image(const prefetching *a, const ir_stmt *s, int read) {
 
 static void note_image(const prefetching *a, ir_stmt *s, const ir_stmt *nest, int read) {
   const int64_t *shift = next_image(a, nest, read);
-  cpu_note *note = shift ? cpu_edit(a->w->p, s) : NULL;
-  cpu_prefetch *all = note ? TF_ARRAY(a->w->p->arena, cpu_prefetch, (size_t)note->n_prefetches + 1) : NULL;
-  if (!all) return;
-  for (int k = 0; k < note->n_prefetches; k++)
-    all[k] = note->prefetches[k];
-  all[note->n_prefetches++] = (cpu_prefetch){nest, read, shift};
-  note->prefetches = all;
+  if (shift) note_prefetch(a->w, s, (cpu_prefetch){nest, read, shift});
 }
 
 /* Lets a window prefetch what does not stay close; and what it writes, where both do not fit the caches (depthwise 3 x
