@@ -243,24 +243,24 @@ typedef struct {
   KEY(COUNT, "latency", double, latency, , 4, "", "cycles from the start of a multiply-add to its result")             \
   KEY(COUNT, "ports", double, ports, , 2, "", "how many multiply-adds, and how many loads, can begin in a cycle")      \
   KEY(COUNT, "copy", double, copy, , 4, "", "words per cycle that are packed row by row")                              \
-  KEY(COUNT, "turn", double, turn, , 2, "", "words per cycle that are transposed in squares")                          \
-  KEY(COST, "element", double, element, , 2, "",                                                                       \
+  KEY(COUNT, "transpose", double, transpose, , 2, "", "words per cycle that are transposed in squares")                          \
+  KEY(COST, "gather", double, gather, , 2, "",                                                                       \
       "cycles to lay out an element by itself, between others of another row")                                         \
   KEY(COST, "square", double, square, , 9, "", "cycles per lane to transpose a square of as many rows and store it")   \
   KEY(COST, "row", double, row, , 8, "", "cycles to begin a row that is packed or computed")                           \
-  KEY(COST, "jump", double, jump, , 60, "", "the same if it is a page or more from the row before")                    \
-  KEY(COST, "factor", double, factor, , 16, "",                                                                        \
+  KEY(COST, "page-crossing", double, page_crossing, , 60, "", "the same if it is a page or more from the row before")                    \
+  KEY(COST, "exponential", double, exponential, , 16, "",                                                                        \
       "cycles to compute what a row is multiplied by: an exponential, or an inverse")                                  \
-  KEY(COST, "far", double, far, , 2, "",                                                                               \
+  KEY(COST, "strided-access", double, strided_access, , 2, "",                                                                               \
       "cycles that a tile waits for a vector of an operand whose rows are pages apart")                                \
-  KEY(ROOM, "stays", double, stays, , 32768, "",                                                                       \
+  KEY(ROOM, "l1-resident", double, l1_resident, , 32768, "",                                                                       \
       "size of the part of an operand that stays close to the core from one block of rows to the next")                \
   KEY(COUNT, "stream", double, stream, , 2, "", "words per cycle that arrive from further out while tiles multiply")   \
-  KEY(COUNT, "seen", double, seen, , 8, "", "the same for the time that the tiles do not hide, which is added")        \
+  KEY(COUNT, "exposed-bandwidth", double, exposed_bandwidth, , 8, "", "the same for the time that the tiles do not hide, which is added")        \
   KEY(SIZE, "line", double, line, , 64, "", "size of a cache line")                                                    \
   KEY(SIZE, "page", double, page, , 4096, "", "size of a page")                                                        \
-  KEY(COST, "pages", double, pages, , 1024, "", "entries of a core's TLB")                                             \
-  KEY(COST, "lookup", double, lookup, , 100, "", "cycles of a miss of the TLB")                                        \
+  KEY(COST, "tlb-entries", double, tlb_entries, , 1024, "", "entries of a core's TLB")                                             \
+  KEY(COST, "tlb-miss", double, tlb_miss, , 100, "", "cycles of a miss of the TLB")                                        \
   KEY(COUNT, "multiply", double, multiply, , 16, "", "cycles of a tile multiplication of AMX")                         \
   KEY(COST, "store", double, store, , 32, "", "cycles to store a tile's sums, and as many to load them")
 /* clang-format on */

@@ -8,7 +8,8 @@
 
 static void field(FILE *out, const tf_key *k, const void *s) {
   const unsigned char *byte = tf_key_of(k, s);
-  fprintf(out, " %s ", k->field);
+  const char *earlier = tf_key_earlier(k);
+  fprintf(out, " %s ", earlier ? earlier : k->field);
   for (size_t i = 0; i < k->size; i++)
     fprintf(out, "%02x", byte[i]);
 }

@@ -564,17 +564,36 @@ static key_reader *const readers[TF_N_KEY_KINDS] = {
     [TF_KEY_POINTS] = read_rules,    [TF_KEY_PARTS] = read_parts,
     [TF_KEY_HOLDS] = read_holds};
 
+/* Rows for the spellings of an earlier version, behind the n rows of the table; returns how many rows there are. */
+static size_t earlier_rows(const tf_table *t, size_t n, tf_yrow *rows, size_t *from) {
+  size_t all = n;
+  for (size_t i = 0; i < n; i++) {
+    const char *earlier = tf_key_earlier(&t->keys[from[i]]);
+    if (!earlier) continue;
+    from[all] = from[i];
+    rows[all++] = (tf_yrow){earlier, rows[i].kinds | TF_Y_EARLIER, false};
+  }
+  return all;
+}
+
 static bool check_part(tf_arch_reader *r, const tf_ynode *map, const tf_table *t, const char *part,
                        const tf_ynode **v) {
-  tf_yrow rows[TF_MOST_KEYS];
-  size_t from[TF_MOST_KEYS];
-  const tf_ynode *found[TF_MOST_KEYS];
+  tf_yrow rows[2 * TF_MOST_KEYS];
+  size_t from[2 * TF_MOST_KEYS];
+  const tf_ynode *found[2 * TF_MOST_KEYS];
   char what[80];
-  const size_t n = tf_key_rows(t, part, rows, from);
+  const size_t n = earlier_rows(t, tf_key_rows(t, part, rows, from), rows, from);
   snprintf(what, sizeof what, "%s%s", *part ? "a " : "", *part ? part : t->what);
-  const bool ok = tf_yschema_check(map, rows, n, what, found, r->base->diags);
-  for (size_t i = 0; i < n; i++)
-    v[from[i]] = found[i];
+  bool ok = tf_yschema_check(map, rows, n, what, found, r->base->diags);
+  for (size_t i = 0; i < n; i++) {
+    const tf_ynode **to = &v[from[i]];
+    if (rows[i].kinds & TF_Y_EARLIER && found[i] && *to)
+      ok = tf_fail(r->base->diags, found[i]->at, TF_E_DUP,
+                   "'%s' is what files of an earlier version call '%s': give one", rows[i].key,
+                   tf_key_name(&t->keys[from[i]]));
+    else if (found[i] || !(rows[i].kinds & TF_Y_EARLIER))
+      *to = found[i];
+  }
   return ok;
 }
 

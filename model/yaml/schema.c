@@ -28,7 +28,7 @@ static const char *unknown_key(const tf_ynode *key, const tf_yrow *rows, size_t 
   size_t used = 0;
   bool cut = false;
   all[0] = '\0';
-  for (size_t i = 0; i < n; i++) {
+  for (size_t i = 0; i < n && !(rows[i].kinds & TF_Y_EARLIER); i++) {
     tf_near_offer(&near, rows[i].key);
     if (used + strlen(rows[i].key) + 8 > sizeof all) { /* whole names only */
       if (!cut) memcpy(all + used, ", ...", 6);

@@ -3,6 +3,8 @@
 #define MODEL_YAML_SCHEMA_H
 #include "model/yaml/node.h"
 
+/* A bit of `kinds`: a spelling of an earlier version, which is read and never proposed. */
+enum { TF_Y_EARLIER = 8 };
 /* kinds: mask of tf_ykind; 0: anything. */
 typedef struct {
   const char *key;

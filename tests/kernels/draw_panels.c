@@ -71,7 +71,7 @@ void draw_thin(page *p, uint64_t seed) {
   page_say(p,
            "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n  - {name: L0, bandwidth: 1}\n  - {name: L1, mesh: "
            "[%d, 1], bandwidth: 1, capacity: %d KiB}\n  - {name: L2, bandwidth: 1%s}\n  compute:\n"
-           "  - {name: u, ops: [mac, add, mul, relu], below: L2, mesh: [1, 1]%s}\n  core: {stays: %d KiB}\n",
+           "  - {name: u, ops: [mac, add, mul, relu], below: L2, mesh: [1, 1]%s}\n  core: {l1-resident: %d KiB}\n",
            cores, 1 << rng_between(&g, 4, 10), second ? ", skipping: [{target: '*'}]" : "",
            second ? "" : ", skipping: [{}]", 1 << rng_between(&g, 0, 6));
   page_say(p, "workload:\n  name: w\n  dims: {b: %d, m: %d, n: %d, k: %d", b, m.all, n.all, k.all);

@@ -670,7 +670,7 @@ static void try_sme(const char *runner) {
  * that begin there, one place after the other. */
 static double gone(const tf_core *core, int lines, int64_t apart) {
   enum { LINE = 64, PLACES = 64 };
-  const double room = core->stays / core->page;
+  const double room = core->l1_resident / core->page;
   bool taken[PLACES] = {false};
   int places = 0;
   for (int64_t i = 0; i < PLACES * LINE; i++) { /* until they come round */
@@ -682,7 +682,7 @@ static double gone(const tf_core *core, int lines, int64_t apart) {
 }
 
 static void test_torn(void) {
-  const tf_core core = {.page = 4096, .stays = 32768, .jump = 60};
+  const tf_core core = {.page = 4096, .l1_resident = 32768, .page_crossing = 60};
   for (int64_t apart = 4; apart < 3 * 4096; apart += 4)
     for (int across = 1; across <= 4; across++) {
       const tf_transposed t = {.registers = 32, .lanes = 16, .row = 128, .m = 128, .vectors = 12, .apart = apart};

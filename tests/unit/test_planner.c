@@ -201,7 +201,7 @@ static void test_once(void) {
                              "  - {name: REG, capacity: 512}\n"
                              "  compute:\n"
                              "  - {name: fma, ops: [mac, add, mul, max], below: REG, mesh: [16, 2]}\n"
-                             "  core: {latency: 4, page: 4096 B, stays: 32 KiB}\n";
+                             "  core: {latency: 4, page: 4096 B, l1-resident: 32 KiB}\n";
   static const char rows[] = "workload:\n"
                              "  name: rows\n"
                              "  dims: {m: 64, n: 11008, k: 4096}\n"
@@ -499,7 +499,7 @@ static double cycles_at(const char *mapping, int bandwidth) {
       "architecture:\n  name: two\n  clock: 1 GHz\n  memories:\n  - {name: DRAM, bandwidth: 4}\n"
       "  - {name: L2, mesh: [2, 1], capacity: 1 MiB, bandwidth: %d}\n  - {name: L1, capacity: 32 KiB, bandwidth: 64}\n"
       "  compute:\n  - {name: u, ops: [mac, add, sub, mul, max], below: L1, mesh: [16, 1]}\n"
-      "  core: {stays: 16 KiB}\n",
+      "  core: {l1-resident: 16 KiB}\n",
       bandwidth);
   return mapped_cycles(p.text, maps, mapping);
 }

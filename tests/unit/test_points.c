@@ -11,7 +11,7 @@ static const char machine[] =
     "architecture:\n  name: core\n  clock: 1 GHz\n  memories:\n  - {name: DRAM, bandwidth: 8}\n"
     "  - {name: L1, capacity: 1 MiB, bandwidth: 32}\n  compute:\n"
     "  - {name: u, ops: [mac, add, select], below: L1, mesh: [16, 1]}\n"
-    "  core: {tile: 20, ports: 2, element: 2}\n";
+    "  core: {tile: 20, ports: 2, gather: 2}\n";
 
 /* Sums over windows: 16 rows of 16 sums each over r x s elements, at columns s + r * slope of row + r, or of a row that
  * no other row of sums reads. */

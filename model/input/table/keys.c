@@ -79,6 +79,18 @@ const char *tf_key_name(const tf_key *k) {
   return dot ? dot + 1 : k->key;
 }
 
+const char *tf_key_earlier(const tf_key *k) {
+  static const struct {
+    const char *now, *earlier;
+  } core[] = {{"transpose", "turn"},         {"gather", "element"},     {"page-crossing", "jump"},
+              {"exponential", "factor"},     {"strided-access", "far"}, {"l1-resident", "stays"},
+              {"exposed-bandwidth", "seen"}, {"tlb-entries", "pages"},  {"tlb-miss", "lookup"}};
+  if (k < core_keys || k >= core_keys + sizeof core_keys / sizeof *core_keys) return NULL;
+  for (size_t i = 0; i < sizeof core / sizeof *core; i++)
+    if (strcmp(core[i].now, k->key) == 0) return core[i].earlier;
+  return NULL;
+}
+
 bool tf_key_must(const tf_key *k) { return strcmp(k->left, TF_MUST) == 0; }
 
 static bool is_of(const tf_key *k, const char *part) {

@@ -79,6 +79,9 @@ extern const tf_table tf_arch_table, tf_memory_table, tf_part_table, tf_unit_tab
 const tf_table *tf_key_table(tf_key_kind kind);
 
 const char *tf_key_json(tf_key_kind kind);
+/* How files and logs of an earlier version spell it; NULL: likewise.  It is read, and identities tell it, so that logs
+ * from then still hold. */
+const char *tf_key_earlier(const tf_key *k);
 /* The key without the map that it is a member of. */
 const char *tf_key_name(const tf_key *k);
 bool tf_key_must(const tf_key *k);

@@ -70,7 +70,7 @@ static double crowded(const tf_core *core, double lines, int64_t apart) {
     const int64_t next = step % rest;
     step = rest, rest = next;
   }
-  const double stay = core->stays / (double)(step > LINE ? step : LINE);
+  const double stay = core->l1_resident / (double)(step > LINE ? step : LINE);
   return lines > stay ? 1 - stay / lines : 0;
 }
 
@@ -81,7 +81,7 @@ double tf_cost_torn(const tf_core *core, const tf_transposed *t, int across) {
                last = rest > 0 ? tiles_down(t->registers, t->m, (int)rest) : 0;
   const double torn =
       ((double)t->vectors - rest) * (tiles > lines ? tiles - lines : 0) + rest * (last > lines ? last - lines : 0);
-  const double each = core->jump / 2; /* a core waits for what it stores later than for what it loads */
+  const double each = core->page_crossing / 2; /* a core waits for what it stores later than for what it loads */
   return t->apart ? each * crowded(core, most * t->lanes, t->apart) * torn * t->lanes : 0;
 }
 
@@ -162,7 +162,7 @@ static double fetches(const walk *w, const cpu_product *p, const tf_tensor *z) {
   } while (r > 0 && apart - span < line);
   while (r-- > 0)
     pieces *= (double)cpu_slab_places(p, r);
-  return pieces * ((span + line) / w->core->stream + w->core->jump / 2);
+  return pieces * ((span + line) / w->core->stream + w->core->page_crossing / 2);
 }
 
 /* Words, of 32 bits, that laying out so many elements for the product writes: bytes are laid out as many at a time as a
@@ -241,7 +241,7 @@ static void panels_arrive(walk *w, const ir_stmt *s, double panels, double busy)
   if (p->channels.next == CPU_NEXT_NONE && pass)
     w->cycles += (panels > w->near ? times : runs(w, mask, true)) * coming;
   else if (panels > w->near)
-    busy = (busy > coming ? busy : coming) + panels / w->core->seen;
+    busy = (busy > coming ? busy : coming) + panels / w->core->exposed_bandwidth;
   w->cycles += times * busy;
 }
 
@@ -306,8 +306,9 @@ static double jumps(const walk *w, const ir_stmt *s) {
                row = row_bytes(w, s), page = w->core->page;
   const tf_ref *b = &w->p->tree->workload->ops[s->op].reads[cpu_of(s)->product->b];
   const double part = n * ir_bytes(w->p->buffers[w->p->buffer_of[b->tensor]].type);
-  const double looked = row >= page && k > w->core->pages ? w->core->lookup : 0,
-               jumped = row >= page / 2 ? w->core->jump : 0, begun = row > 0 && part < w->core->line ? w->core->row : 0;
+  const double looked = row >= page && k > w->core->tlb_entries ? w->core->tlb_miss : 0,
+               jumped = row >= page / 2 ? w->core->page_crossing : 0,
+               begun = row > 0 && part < w->core->line ? w->core->row : 0;
   return k * fmax(fmax(looked, jumped), begun);
 }
 
@@ -379,7 +380,7 @@ static void product(walk *w, const ir_stmt *s, const cpu_product *p) {
   }
   const double vectors = parts(n, w->isa->lanes), once = runs(w, 0, false);
   const int64_t panels = tf_micro_panels(w->isa->registers, (int64_t)vectors, tf_micro_across(&w->p->machine.choices));
-  const double stays = w->core->stays / (double)sizeof(float);
+  const double stays = w->core->l1_resident / (double)sizeof(float);
   /* sums are stored and loaded again for each block of k, further out where they do not stay in the first cache */
   const bool in_tiles = p->kernel->m_round > 1;
   w->cycles += once * calls *
@@ -387,20 +388,20 @@ static void product(walk *w, const ir_stmt *s, const cpu_product *p) {
                          : tf_cost_block(w->core, w->isa->registers, s->range[p->m].most, (int64_t)vectors,
                                          k / p->kernel->group * tf_micro_group_time(p->kernel), panels) +
                                m * vectors);
-  if (n * k > stays) w->cycles += once * calls * n * k / w->core->seen;
-  if (s->nest.n_resets > 0 && m * n + n * k > stays) w->cycles += once * calls * 2 * m * n / w->core->seen;
+  if (n * k > stays) w->cycles += once * calls * n * k / w->core->exposed_bandwidth;
+  if (s->nest.n_resets > 0 && m * n + n * k > stays) w->cycles += once * calls * 2 * m * n / w->core->exposed_bandwidth;
   w->cycles += awaited(w, s, in) + rows_arrive(w, s, in);
   if (p->pack < 0) w->cycles += once * calls * jumps(w, s);
   if (p->pairs.far)
     w->cycles += once * calls * parts(m, tf_micro_rows(w->isa->registers, (int)parts(vectors, (double)panels))) *
-                 vectors * k * w->core->far;
+                 vectors * k * w->core->strided_access;
   if (p->slab) {
     slab(w, s);
   } else if (p->pack >= 0) {
     const uint64_t mask = dims_of(w, s, p->b, in);
     w->cycles +=
         (p->pairs.places ? places(w, mask) : runs(w, mask, p->pairs.keep)) * calls *
-        ((p->stride == 1 ? laid(p, p->kernel->b, n * k) / w->core->copy : n * k / w->core->turn) + jumps(w, s) +
+        ((p->stride == 1 ? laid(p, p->kernel->b, n * k) / w->core->copy : n * k / w->core->transpose) + jumps(w, s) +
          (p->pairs.places ? n * k / w->core->stream : 0)); /* slots that are kept leave the close memory */
   }
   if (p->pairs.transposed >= 0) {
@@ -455,7 +456,7 @@ static void over(walk *w, const ir_stmt *s) {
   const tf_op *op = &w->p->tree->workload->ops[s->op];
   const double rows = words_of(s->range, op->n_out_dims > 0 ? op->n_out_dims - 1 : 0, NULL),
                n = words_of(s->range, op->n_out_dims, NULL);
-  w->cycles += runs(w, 0, false) * (rows * w->core->factor + n * 2 / w->isa->lanes);
+  w->cycles += runs(w, 0, false) * (rows * w->core->exponential + n * 2 / w->isa->lanes);
 }
 
 /* What is kept from the step before moves to its place. */

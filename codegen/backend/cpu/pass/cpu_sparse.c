@@ -61,7 +61,7 @@ static bool are_floats(const lowering *w, const tf_op *op) {
 /* How deep parts of k are: so that b's columns of a tile stay in the first cache while all rows use them, beside the
  * rest; and so that each nest begins with one.  0: there is no such. */
 static int64_t depth(const lowering *w, const ir_range *k, int64_t of, int64_t wide) {
-  const double stays = w->plan->arch->core.stays / (double)sizeof(float);
+  const double stays = w->plan->arch->core.l1_resident / (double)sizeof(float);
   const int64_t most = (int64_t)stays / wide < TF_MICRO_RUN ? (int64_t)stays / wide : TF_MICRO_RUN;
   const bool first = k->lo.var < 0 && k->lo.off == 0;
   int64_t deep = most > of ? most / of * of : of;

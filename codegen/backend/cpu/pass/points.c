@@ -74,7 +74,7 @@ static double asks(const points *p) {
       moves |= !cpu_read_moves(p->wl, op, i, lane - 1) && cpu_read_moves(p->wl, op, i, k);
     if (moves) anew *= (double)p->s->range[k].most;
   }
-  return places * anew * vectors(p, lane) * p->core->element;
+  return places * anew * vectors(p, lane) * p->core->gather;
 }
 
 /* Cycles in which a window waits for rows of which it takes a part, from afar: it prefetches them, but lines at both
@@ -89,7 +89,7 @@ static double cut_rows(const points *p) {
     const tf_tensor *z = &p->wl->tensors[a->read < 0 ? op->out : op->reads[a->read].tensor];
     if (p->s->range[last].most < p->wl->dims[op->dims[last]].extent && z->rank > 1) n += settings(p, 0, last);
   }
-  return n * p->core->jump / HIDDEN;
+  return n * p->core->page_crossing / HIDDEN;
 }
 
 /* Tiles of some rows by one vector.  Elements that windows of a tile share are loaded once. */
@@ -136,7 +136,7 @@ static double row_asks(const points *p) {
       for (int r = 0; r < p->wl->tensors[ref->tensor].rank; r++)
         if (p->wl->tensors[ref->tensor].pad[r] && tf_index_coef(&ref->index[r], p->op->dims[k])) anew = loops;
     }
-    all += anew * vectors(p, last) * p->core->element;
+    all += anew * vectors(p, last) * p->core->gather;
   }
   return all;
 }
@@ -180,7 +180,7 @@ static double awaited(const points *p, const ir_program *of) {
       n += rows;
     }
   }
-  return n * p->core->jump;
+  return n * p->core->page_crossing;
 }
 
 /* Sums along rows: vectors, and one horizontal sum at the end. */

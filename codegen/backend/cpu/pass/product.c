@@ -219,7 +219,8 @@ static bool worth_copying(const finder *f, const cpu_product *p) {
   if (!p->pairs.far || !t->lanes) return false;
   const int64_t rows = tf_micro_rows(t->registers, WIDE), tiles = (f->nest->range[p->m].most + rows - 1) / rows;
   const double n = (double)f->nest->range[p->n].most;
-  return n < page_words(f) && (double)tiles * core->far / t->lanes > 1 / core->copy + core->jump / n;
+  return n < page_words(f) &&
+         (double)tiles * core->strided_access / t->lanes > 1 / core->copy + core->page_crossing / n;
 }
 
 /* The row pitch of a panel: an odd number of cache lines if there are several tiles side by side.  A tile walks down a
@@ -243,7 +244,7 @@ static bool widens(const finder *f, const cpu_product *p) {
   if (!t->plain || p->kernel->a != IR_BF16 || p->kernel->group == 1 || p->kernel->m_round > 1) return false;
   if (!p->stride || !(lower_padded(from) || lower_has_windows(f->w->plan->wl, b))) return false;
   const double gains = (1 - 1.0 / p->kernel->group) / (core->ports * t->lanes);
-  return p->m < 0 || (double)f->nest->range[p->m].most * gains < core->element;
+  return p->m < 0 || (double)f->nest->range[p->m].most * gains < core->gather;
 }
 
 /* Decides what of b is packed. */

@@ -125,7 +125,7 @@ void lower_stream(const lowering *w, const ir_stmt *nest, cpu_product *p) {
   const int64_t close = lower_close_words(w->plan->arch), m = nest->range[p->m].most,
                 k = nest->range[p->k].most / p->kernel->group;
   p->pairs.wide = panel_of(w, nest, p);
-  const int64_t first = (int64_t)(w->plan->arch->core.stays / (double)sizeof(float)),
+  const int64_t first = (int64_t)(w->plan->arch->core.l1_resident / (double)sizeof(float)),
                 most = smaller(first / p->pairs.wide, close / 4 / m), parts = most > EACH ? (k + most - 1) / most : 1;
   p->pairs.steps = most > EACH ? ((k + parts - 1) / parts + EACH - 1) / EACH * EACH : EACH;
   const int64_t panels = m * k > close ? close / 4 / m / p->pairs.wide : 1;

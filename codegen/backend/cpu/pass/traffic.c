@@ -73,7 +73,7 @@ static double rate(const ir_program *p) {
 }
 
 double tf_cost_traffic(const ir_program *p, const ir_body *b, bool together) {
-  traffic t = {.p = p, .stays = p->tree->arch->core.stays / (double)sizeof(float)};
+  traffic t = {.p = p, .stays = p->tree->arch->core.l1_resident / (double)sizeof(float)};
   t.fetched = TF_ARRAY(p->arena, double, (size_t)p->n_buffers + 1);
   t.rewritten = TF_ARRAY(p->arena, double, (size_t)p->n_buffers + 1);
   if (!t.fetched || !t.rewritten) return -1;
