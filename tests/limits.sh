@@ -1,7 +1,7 @@
 #!/bin/sh
 # docs/FORMATS.md, "Limits", has the number of every limit that reading a file holds to.  Prints each that is missing.  And
 # arch-specs/cores/fitted.csv has the figures of the code that were fitted to a processor, with their values; comments of
-# the code that name one instead are no more than there were.
+# the code that name one instead are no more than there were.  C files that documents name are there.
 #   tests/limits.sh ROOT
 set -u
 cd "$1" || exit 2
@@ -27,6 +27,12 @@ stories=$(grep -rnE 'Zen [0-9]|Sapphire|nvcc 1[0-9]|gcc 1[0-9]|clang 1[0-9]|(an|
   planner net train tune cli include | grep -vE '^[^:]*:[0-9]*:.*"' | wc -l)
 [ "$stories" -le $most ] || { echo "$stories lines of comments name a processor or a compiler's version, $most may: such figures go to fitted.csv"; missing=$((missing + 1)); }
 # docs/READING.md, the ways of three figures: each function is defined in a file of its row.
+# A C file that a document names is there, or is one that is emitted; HOWTO-add tells of trials.
+for file in $(ls docs/*.md | grep -v HOWTO-add | xargs grep -ohE '`[a-z_/]+\.c`' | tr -d '`' | sort -u); do
+  case ${file##*/} in kernel*.c | test*.c | bench.c | network*.c | g1.c) continue ;; esac
+  [ -e "$file" ] || [ -n "$(find base certify model grad search sweep codegen planner net train tune cli examples bench tests -path "*/$file")" ] ||
+    { echo "docs name $file, which is not there"; missing=$((missing + 1)); }
+done
 steps=0
 sed -n '/^## Three figures/,/^## Glossary/s/^| \(`[^|]*\) | \([^|]*\) |$/\1|\2/p' docs/READING.md >"${steps_at:=$(mktemp)}"
 while IFS='|' read -r files names; do

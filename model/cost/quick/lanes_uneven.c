@@ -1,4 +1,4 @@
-/* The count where loops leave a remainder as a branch-free program: uneven.c and uneven_plain.c, value for value.  Of
+/* The count where loops leave a remainder as a branch-free program: uneven.c and uneven_plan.c, value for value.  Of
  * the chains of loops only those of which each splits what the one before leaves (a lone one, too); of a tree that has
  * others there is no such program, and rows in which siblings keep what is needed do not count. */
 #include "model/cost/quick/lanes.h"
