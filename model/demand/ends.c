@@ -10,13 +10,15 @@
  * the first load, B the last store, and they split the units.  No op of A needs one of B.  Parts are taken apart again.
  * Ops on other units take time besides, or none.
  *
- * With a whole mesh an op counts as on its two axes; n units spread as any product up to n. */
+ * With a whole mesh an op counts as on its sides, mesh by mesh (levels.c).  Two ops beside each other stand on disjoint
+ * rectangles of one mesh, which a line parts: of one side of it each has a part, of all others the whole.  Of more ops
+ * n units spread as any product up to n. */
 #include "model/demand/ends.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "model/demand/exposed.h"
+#include "model/demand/ended.h"
 #include "model/demand/steps.h"
 #include "tileflow/model.h"
 
@@ -29,6 +31,8 @@ typedef struct {
   int op[OPS];
   unsigned needs[OPS]; /* those of the ops that it depends on, as bits */
   bool grid[OPS];
+  bool rooms; /* mesh by mesh */
+  tf_room room;
   double whole[SETS][TF_END_SIDES];
   double *by[SETS][TF_END_SIDES]; /* [units] with k + 1 units at most */
 } ends;
@@ -112,11 +116,50 @@ static double beside(const double *a, const double *b, int n) {
   return best;
 }
 
+/* Cycles of an op with so many of a side of the mesh that Tiles of memory t spread over.  Only where all of them are
+ * known they fall with that number. */
+static double in_part(ends *e, unsigned op, int sides, int t, int axis, int64_t part) {
+  const int i = __builtin_ctz(op);
+  const tf_end end = {e->op[i], e->u, sides};
+  const double units = (double)e->units * (double)part / (double)e->room.side[t][axis];
+  tf_room room = e->room;
+  room.side[t][axis] = part;
+  const double least = e->rooms && e->grid[i] ? tf_end_in_room(e->a, e->d, &end, &room) : 0;
+  e->rooms &= !e->grid[i] || least > 0;
+  return fmax(plain(e, i, units), least);
+}
+
+/* The least of two ops beside each other on a line's two sides; 0: nothing is known. */
+static double beside_line(ends *e, unsigned a, int a_sides, unsigned b, int b_sides) {
+  double best = INFINITY;
+  for (int t = 0; t <= e->a->units[e->u].below; t++)
+    for (int axis = 0; axis < 2; axis++) {
+      const int64_t all = e->room.side[t][axis];
+      int64_t lo = 1, hi = all - 1; /* the least with which a takes no longer than b */
+      while (lo < hi) {
+        const int64_t mid = (lo + hi) / 2;
+        if (in_part(e, a, a_sides, t, axis, mid) > in_part(e, b, b_sides, t, axis, all - mid))
+          lo = mid + 1;
+        else
+          hi = mid;
+      }
+      for (int64_t k = lo > 1 ? lo - 1 : lo; k <= lo && k < all; k++)
+        best = fmin(best, fmax(in_part(e, a, a_sides, t, axis, k), in_part(e, b, b_sides, t, axis, all - k)));
+    }
+  return e->rooms ? best : 0;
+}
+
+static bool is_one(unsigned set) { return !(set & (set - 1)); }
+
 static void join(ends *e, unsigned a, unsigned b, int sides) {
   const int load = sides & TF_END_LOADS, store = sides & TF_END_STORES;
   const double *x = e->by[a][load], *y = e->by[b][store];
   double *whole = &e->whole[a | b][sides], *by = e->by[a | b][sides];
-  *whole = fmin(*whole, fmin(e->whole[a][load] + e->whole[b][store], beside(x, y, e->units)));
+  const double in_turn = e->whole[a][load] + e->whole[b][store];
+  double apart = beside(x, y, e->units);
+  if (e->rooms && is_one(a) && is_one(b) && apart < fmin(*whole, in_turn))
+    apart = fmax(apart, beside_line(e, a, load, b, store));
+  *whole = fmin(*whole, fmin(in_turn, apart));
   for (int k = 0; k < e->units && (a | b) != (1u << e->n) - 1; k++)
     by[k] = fmin(by[k], fmin(x[k] + y[k], beside(x, y, k + 1)));
 }
@@ -178,6 +221,7 @@ double tf_least_ends(const tf_arch *a, const tf_demand *d, int u, const bool *mi
   }
   if (!sides || e.n < 2 || e.n > OPS || units < 2 || units > UNITS) return 0;
   e.units = (int)units;
+  e.rooms = tf_room_of(a, u, &e.room);
   if (!tf_grids_of(d, &grids)) return -1;
   bool ok = true;
   for (int i = 0; i < e.n && ok; i++) {
