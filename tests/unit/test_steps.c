@@ -457,19 +457,44 @@ static double least_beside(ends_twin *t, int from, int load, int store) {
   return best;
 }
 
+/* Ops i and k, of which k comes later, with x by y units. */
+static double least_of_pair(ends_twin *t, int i, int k, int sides, int x, int y) {
+  const int load = sides & TF_END_LOADS, store = sides & TF_END_STORES;
+  double best = least_with_ends(t, i, load, 0, x, y) + least_with_ends(t, k, store, 0, x, y);
+  for (int n = 1; n < x * y; n++)
+    best = fmin(best, fmax(least_with_ends(t, i, load, 0, n, 0), least_with_ends(t, k, store, 0, x * y - n, 0)));
+  return best;
+}
+
+/* Three: one of them on one side of the line, with the first load, the last store, both or none. */
+static double least_of_three(ends_twin *t, int sides) {
+  double best = INFINITY;
+  for (int one = 0; one < 3; one++)
+    for (int own = 0; own < TF_END_SIDES; own++) {
+      const int i = one == 0, k = one == 2 ? 1 : 2, rest = sides & ~own;
+      if ((own & sides) != own) continue;
+      for (int c = 1; c < t->x; c++)
+        best = fmin(best, fmax(least_with_ends(t, one, own, 0, c, t->y), least_of_pair(t, i, k, rest, t->x - c, t->y)));
+      for (int c = 1; c < t->y; c++)
+        best = fmin(best, fmax(least_with_ends(t, one, own, 0, t->x, c), least_of_pair(t, i, k, rest, t->x, t->y - c)));
+    }
+  return best;
+}
+
 /* Ops from .. to - 1, with the mesh (units 0) or so many units. */
 static double least_of_part(ends_twin *t, int from, int to, int sides, int units) {
   if (to == from + 1)
     return units ? least_with_ends(t, from, sides, 0, units, 0) : least_with_ends(t, from, sides, 0, t->x, t->y);
-  double best = INFINITY;
+  double in_turn = INFINITY, apart = INFINITY;
   const int load = sides & TF_END_LOADS, store = sides & TF_END_STORES, all = units ? units : t->x * t->y;
   for (int at = from + 1; at < to; at++) {
-    best = fmin(best, least_of_part(t, from, at, load, units) + least_of_part(t, at, to, store, units));
-    if (!units && to == from + 2) best = fmin(best, least_beside(t, from, load, store));
-    for (int n = 1; n < all && (units || to > from + 2); n++)
-      best = fmin(best, fmax(least_of_part(t, from, at, load, n), least_of_part(t, at, to, store, all - n)));
+    in_turn = fmin(in_turn, least_of_part(t, from, at, load, units) + least_of_part(t, at, to, store, units));
+    for (int n = 1; n < all; n++)
+      apart = fmin(apart, fmax(least_of_part(t, from, at, load, n), least_of_part(t, at, to, store, all - n)));
   }
-  return best;
+  if (!units && to == from + 2) apart = fmax(apart, least_beside(t, from, load, store));
+  if (!units && to == from + 3) apart = fmax(apart, least_of_three(t, sides));
+  return fmin(in_turn, apart);
 }
 
 static void compare_ends(tf_rng *r) {
