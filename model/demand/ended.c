@@ -31,8 +31,8 @@ static bool find_dims(tf_ended *s, const tf_demand *d, int o, int *place) {
 }
 
 /* Adds rank r of the tensor, by its index (NULL: the output, dim r of the op).  False: it is not known. */
-static bool add_rank(tf_ended_part *p, const tf_workload *wl, const tf_op *op, const tf_tensor *t, int r, const tf_index *ix,
-                     const int *place) {
+static bool add_rank(tf_ended_part *p, const tf_workload *wl, const tf_op *op, const tf_tensor *t, int r,
+                     const tf_index *ix, const int *place) {
   const tf_term own = {.dim = ix ? 0 : op->dims[r], .coef = 1}; /* an input may have more ranks than the op dims */
   const int n = ix ? ix->n_terms : 1;
   int64_t lo = ix ? ix->c : 0, hi = lo;
@@ -62,7 +62,8 @@ static void add_part(tf_ended *s, const tf_arch *a, const tf_demand *d, int o, c
   const int z = ref ? ref->tensor : op->out;
   const tf_tensor *t = &wl->tensors[z];
   const int64_t words = ref ? tf_demand_touched(d, z) : tf_demand_made(d, z);
-  tf_ended_part p = {.words = (double)words, .bits = t->word_bits, .weight = (double)t->word_bits / s->memory->word_bits, .out = !ref};
+  tf_ended_part p = {
+      .words = (double)words, .bits = t->word_bits, .weight = (double)t->word_bits / s->memory->word_bits, .out = !ref};
   if (s->n_parts == TF_ENDED_TENSORS || tf_arch_home(a, t) != 0 || words < 0) return;
   for (int r = 0; r < t->rank; r++)
     if (!add_rank(&p, wl, op, t, r, ref ? &ref->index[r] : NULL, place)) return;
@@ -80,14 +81,10 @@ bool tf_ended_of(const tf_arch *a, const tf_demand *d, const tf_end *e, tf_ended
   const tf_op *op = &wl->ops[e->op];
   const tf_unit *unit = &a->units[e->unit];
   int place[TF_ENDED_DIMS];
-  *s = (tf_ended){.memory = &a->memories[0],
-                .rate = unit->rate,
-                .fill = unit->pipeline,
-                .alone = wl->n_ops == 1};
+  *s = (tf_ended){.memory = &a->memories[0], .rate = unit->rate, .fill = unit->pipeline, .alone = wl->n_ops == 1};
   if (!find_dims(s, d, e->op, place)) return false;
   if ((e->sides & TF_END_STORES) && !wl->tensors[op->out].n_consumers) add_part(s, a, d, e->op, NULL, place);
   for (int i = 0; i < op->n_reads && (e->sides & TF_END_LOADS); i++)
     if (once(op, i) && wl->tensors[op->reads[i].tensor].producer < 0) add_part(s, a, d, e->op, &op->reads[i], place);
   return true;
 }
-

@@ -31,7 +31,7 @@ typedef struct {
   bool busiest; /* the first instance of a memory counts, not the mean */
   int inner;    /* memories inside of the outermost, down to the unit's */
   int n_sides, nodes;
-  int level[SIDES];            /* of the Tiles that spread over the side */
+  int level[SIDES];              /* of the Tiles that spread over the side */
   double outer[INNER + 1][DIMS]; /* s, of the dims so far */
   double steps[DIMS], wide[DIMS];
   double best;
