@@ -264,7 +264,7 @@ double tf_least_ends(const tf_arch *a, const tf_demand *d, int u, const bool *mi
     if (e.n < OPS) e.op[e.n] = o;
     e.n++;
   }
-  if (!sides || e.n < 2 || e.n > OPS || units < 2 || units > UNITS) return 0;
+  if (a->overlap == TF_OVERLAP_PERFECT || e.n < 2 || e.n > OPS || units < 2 || units > UNITS) return 0;
   e.units = (int)units;
   e.rooms = tf_room_of(a, u, &e.room);
   if (!tf_grids_of(d, &grids)) return -1;
