@@ -10,17 +10,21 @@
  * the first load, B the last store, and they split the units.  No op of A needs one of B.  Parts are taken apart again.
  * Ops on other units take time besides, or none.
  *
- * With a whole mesh an op counts as on its two axes; n units spread as any product up to n. */
+ * With a whole mesh an op counts as on its sides, mesh by mesh (levels.c).  Two ops beside each other stand on disjoint
+ * rectangles of one mesh, which a line parts: of one side of it each has a part, of all others the whole.  Of three a
+ * line parts one from two, as rectangles stand in shelves.  Further in, and of more ops, n units spread as any product
+ * up to n. */
 #include "model/demand/ends.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "model/demand/exposed.h"
+#include "model/demand/ended.h"
 #include "model/demand/steps.h"
 #include "tileflow/model.h"
 
 enum { OPS = 4, SETS = 1 << OPS, UNITS = 4096 /* most of which staircases are made */ };
+enum { PARTED = 3 /* most ops that a line parts */, PARTS = 64 /* parts of a side that are kept */ };
 
 typedef struct {
   const tf_arch *a;
@@ -29,6 +33,9 @@ typedef struct {
   int op[OPS];
   unsigned needs[OPS]; /* those of the ops that it depends on, as bits */
   bool grid[OPS];
+  bool rooms; /* mesh by mesh */
+  tf_room room;
+  double *kept; /* what ops take in parts of the meshes */
   double whole[SETS][TF_END_SIDES];
   double *by[SETS][TF_END_SIDES]; /* [units] with k + 1 units at most */
 } ends;
@@ -112,25 +119,100 @@ static double beside(const double *a, const double *b, int n) {
   return best;
 }
 
-static void join(ends *e, unsigned a, unsigned b, int sides) {
+/* Cycles of an op with so many of a side of the mesh that Tiles of memory t spread over.  Only where all of them are
+ * known they fall with that number. */
+static double in_part(ends *e, unsigned op, int sides, int t, int axis, int64_t part) {
+  const int i = __builtin_ctz(op);
+  const tf_end end = {e->op[i], e->u, sides};
+  const int64_t at = (((t * 2 + axis) * OPS + i) * TF_END_SIDES + sides) * PARTS + part;
+  double *kept = part < PARTS ? &e->kept[at] : NULL;
+  if (kept && *kept > 0) return *kept;
+  const double units = (double)e->units * (double)part / (double)e->room.side[t][axis];
+  tf_room room = e->room;
+  room.side[t][axis] = part;
+  const double least = e->rooms && e->grid[i] ? tf_end_in_room(e->a, e->d, &end, &room) : 0;
+  e->rooms &= !e->grid[i] || least > 0;
+  if (kept) *kept = fmax(plain(e, i, units), least);
+  return fmax(plain(e, i, units), least);
+}
+
+static int size_of(unsigned set) { return __builtin_popcount(set); }
+
+/* The same of one op or two.  Of these a line may part what is left, on whatever mesh: they count as beside each other
+ * on as many units. */
+static double of_part(ends *e, unsigned set, int sides, int t, int axis, int64_t part) {
+  const int load = sides & TF_END_LOADS, store = sides & TF_END_STORES;
+  const int units = (int)(e->units * part / e->room.side[t][axis]);
+  double best = INFINITY;
+  if (size_of(set) == 1) return in_part(e, set, sides, t, axis, part);
+  for (unsigned a = (set - 1) & set; a; a = (a - 1) & set) {
+    const unsigned b = set ^ a;
+    if (!may_precede(e, a, b)) continue;
+    best = fmin(best, in_part(e, a, load, t, axis, part) + in_part(e, b, store, t, axis, part));
+    if (units > 1) best = fmin(best, beside(e->by[a][load], e->by[b][store], units));
+  }
+  return best;
+}
+
+/* The least of two sets beside each other on a line's two sides; 0: nothing is known. */
+static double beside_line(ends *e, unsigned a, int a_sides, unsigned b, int b_sides) {
+  double best = INFINITY;
+  for (int t = 0; t <= e->a->units[e->u].below; t++)
+    for (int axis = 0; axis < 2; axis++) {
+      const int64_t all = e->room.side[t][axis];
+      int64_t lo = 1, hi = all - 1; /* the least with which a takes no longer than b */
+      while (lo < hi && e->rooms) {
+        const int64_t mid = (lo + hi) / 2;
+        if (of_part(e, a, a_sides, t, axis, mid) > of_part(e, b, b_sides, t, axis, all - mid))
+          lo = mid + 1;
+        else
+          hi = mid;
+      }
+      for (int64_t k = lo > 1 ? lo - 1 : lo; k <= lo && k < all; k++)
+        best = fmin(best, fmax(of_part(e, a, a_sides, t, axis, k), of_part(e, b, b_sides, t, axis, all - k)));
+    }
+  return e->rooms ? best : 0;
+}
+
+/* The least of two ops or three where a line parts them.  Of two the one that may come first has the first load.  Of
+ * three, one or two stand on either side of it, and the first or last may be among these or those. */
+static double on_lines(ends *e, unsigned set, int sides) {
+  double best = INFINITY;
+  for (unsigned a = (set - 1) & set; a && e->rooms; a = (a - 1) & set)
+    for (int own = 0; own < TF_END_SIDES; own++) {
+      const bool pair = size_of(set) == 2;
+      if ((own & sides) != own || (pair && (own != (sides & TF_END_LOADS) || !may_precede(e, a, set ^ a)))) continue;
+      if (!pair && size_of(a) == 1) continue; /* the same as with a and b exchanged */
+      best = fmin(best, beside_line(e, a, own, set ^ a, sides & ~own));
+    }
+  return e->rooms ? best : 0;
+}
+
+/* in_turn, apart: the least of the ways to part the set so far. */
+static void join(ends *e, unsigned a, unsigned b, int sides, double *in_turn, double *apart) {
   const int load = sides & TF_END_LOADS, store = sides & TF_END_STORES;
   const double *x = e->by[a][load], *y = e->by[b][store];
-  double *whole = &e->whole[a | b][sides], *by = e->by[a | b][sides];
-  *whole = fmin(*whole, fmin(e->whole[a][load] + e->whole[b][store], beside(x, y, e->units)));
+  double *by = e->by[a | b][sides];
+  *in_turn = fmin(*in_turn, e->whole[a][load] + e->whole[b][store]);
+  *apart = fmin(*apart, beside(x, y, e->units));
   for (int k = 0; k < e->units && (a | b) != (1u << e->n) - 1; k++)
     by[k] = fmin(by[k], fmin(x[k] + y[k], beside(x, y, k + 1)));
 }
 
+static void join_set(ends *e, unsigned set, int sides) {
+  double in_turn = INFINITY, apart = INFINITY;
+  for (int k = 0; k < e->units; k++)
+    e->by[set][sides][k] = INFINITY;
+  for (unsigned a = (set - 1) & set; a; a = (a - 1) & set)
+    if (may_precede(e, a, set ^ a)) join(e, a, set ^ a, sides, &in_turn, &apart);
+  if (e->rooms && size_of(set) <= PARTED && apart < in_turn) apart = fmax(apart, on_lines(e, set, sides));
+  e->whole[set][sides] = fmin(in_turn, apart);
+}
+
 static void join_all(ends *e) {
   for (unsigned set = 1; set < 1u << e->n; set++)
-    for (int sides = 0; sides < TF_END_SIDES; sides++) {
-      if (!(set & (set - 1))) continue;
-      e->whole[set][sides] = INFINITY;
-      for (int k = 0; k < e->units; k++)
-        e->by[set][sides][k] = INFINITY;
-      for (unsigned a = (set - 1) & set; a; a = (a - 1) & set)
-        if (may_precede(e, a, set ^ a)) join(e, a, set ^ a, sides);
-    }
+    for (int sides = 0; sides < TF_END_SIDES && size_of(set) > 1; sides++)
+      join_set(e, set, sides);
 }
 
 /* Whether another of the ops needs the i-th. */
@@ -154,7 +236,12 @@ static double in_turn(const ends *e, int sides) {
 
 static bool climb(ends *e, double most) {
   double *all = malloc((size_t)TF_END_SIDES * ((size_t)1 << e->n) * (size_t)e->units * sizeof *all), *at = all;
-  if (!all) return false;
+  e->kept = calloc((size_t)2 * (TF_ENDED_INNER + 1) * OPS * TF_END_SIDES * PARTS, sizeof *e->kept);
+  if (!all || !e->kept) {
+    free(e->kept);
+    free(all);
+    return false;
+  }
   for (int set = 0; set < 1 << e->n; set++)
     for (int sides = 0; sides < TF_END_SIDES; sides++, at += e->units)
       e->by[set][sides] = at;
@@ -162,6 +249,7 @@ static bool climb(ends *e, double most) {
     for (int sides = 0; sides < TF_END_SIDES; sides++)
       with_units(e, i, sides, most);
   join_all(e);
+  free(e->kept);
   free(all);
   return true;
 }
@@ -176,8 +264,9 @@ double tf_least_ends(const tf_arch *a, const tf_demand *d, int u, const bool *mi
     if (e.n < OPS) e.op[e.n] = o;
     e.n++;
   }
-  if (!sides || e.n < 2 || e.n > OPS || units < 2 || units > UNITS) return 0;
+  if (a->overlap == TF_OVERLAP_PERFECT || e.n < 2 || e.n > OPS || units < 2 || units > UNITS) return 0;
   e.units = (int)units;
+  e.rooms = tf_room_of(a, u, &e.room);
   if (!tf_grids_of(d, &grids)) return -1;
   bool ok = true;
   for (int i = 0; i < e.n && ok; i++) {

@@ -29,30 +29,17 @@
 
 #include <math.h>
 
+#include "model/demand/ended.h"
 #include "model/demand/on_mesh.h"
-#include "model/input/dims.h"
 
-enum { DIMS = 16, TENSORS = 6, RANKS = 8, NODES = 100000 };
+enum { DIMS = TF_ENDED_DIMS, NODES = 100000 };
 
-/* A tensor: its dims as bits of places in `extent`. */
-typedef struct {
-  unsigned dims;
-  int n_ranks;
-  unsigned rank[RANKS];  /* the dims of each */
-  double outside[RANKS]; /* coordinates beyond the tensor that its index can reach */
-  double words, weight;  /* weight: words of the outermost memory that one of its words takes */
-  bool out;
-} part;
+typedef tf_ended_part part;
 
 typedef struct {
-  const tf_memory *memory;
-  int n, n_parts, nodes;
-  int64_t extent[DIMS];
-  double behind[DIMS + 1];        /* points of the dims from each on */
+  tf_ended op;
+  int nodes;
   double steps[DIMS], wide[DIMS]; /* q and w of the dims so far */
-  part parts[TENSORS];
-  double rate, fill;
-  bool alone; /* no other op has words to pass */
   double best;
   double *by_units; /* [units - 1] the least with just so many; NULL: on the mesh */
 } search;
@@ -66,7 +53,7 @@ static double port(const tf_memory *m, double in, double back) {
 /* Words that pass if no memory holds the tensor: read, and updated. */
 static void direct(const search *s, const part *z, double *in, double *back) {
   double words = z->words;
-  for (int d = 0; d < s->n; d++)
+  for (int d = 0; d < s->op.n; d++)
     if (!(z->dims >> d & 1)) words *= s->steps[d];
   *in += z->weight * (z->out ? words - z->words : words);
   *back += z->out ? z->weight * words : 0;
@@ -75,7 +62,7 @@ static void direct(const search *s, const part *z, double *in, double *back) {
 /* The different coordinates at work in a rank, in the first step. */
 static double coordinates(const search *s, const part *z, int r) {
   double n = 1;
-  for (int d = 0; d < s->n; d++)
+  for (int d = 0; d < s->op.n; d++)
     if (z->rank[r] >> d & 1) n += s->wide[d] - 1;
   return fmax(0, n - z->outside[r]);
 }
@@ -85,16 +72,16 @@ static double exposed(const search *s, const part *z) {
   double words = z->weight;
   for (int r = 0; r < z->n_ranks; r++)
     words *= coordinates(s, z, r);
-  return words / (z->out ? s->memory->write_bw : s->memory->read_bw);
+  return words / (z->out ? s->op.memory->write_bw : s->op.memory->read_bw);
 }
 
 /* The least over the sets of tensors that memories hold. */
 static double least_held(const search *s, double steps) {
   double best = INFINITY;
-  for (unsigned held = 0; held < 1u << s->n_parts; held++) {
+  for (unsigned held = 0; held < 1u << s->op.n_parts; held++) {
     double in = 0, back = 0, all_in = 0, all_back = 0, alone = 0;
-    for (int z = 0; z < s->n_parts; z++) {
-      const part *p = &s->parts[z];
+    for (int z = 0; z < s->op.n_parts; z++) {
+      const part *p = &s->op.parts[z];
       if (held >> z & 1) {
         alone += exposed(s, p);
         *(p->out ? &all_back : &all_in) += p->weight * p->words;
@@ -102,8 +89,8 @@ static double least_held(const search *s, double steps) {
         direct(s, p, &in, &back);
       }
     }
-    const double time = fmax(steps / s->rate, port(s->memory, in, back)) + s->fill + alone;
-    best = fmin(best, s->alone ? fmax(time, port(s->memory, in + all_in, back + all_back)) : time);
+    const double time = fmax(steps / s->op.rate, port(s->op.memory, in, back)) + s->op.fill + alone;
+    best = fmin(best, s->op.alone ? fmax(time, port(s->op.memory, in + all_in, back + all_back)) : time);
   }
   return best;
 }
@@ -118,122 +105,51 @@ static void spread_dim(search *s, int k, int64_t x, int64_t y, double steps);
 
 /* Dim k on up to `most` instances, from the fewest steps on, while that may be the least: the others have x by y. */
 static void step_dim(search *s, int k, int64_t most, int64_t x, int64_t y, double steps) {
-  const int64_t e = s->extent[k];
+  const int64_t e = s->op.extent[k];
   for (int64_t wide = least(e, most); wide >= 1; wide--) {
     const int64_t q = parts_of(e, wide);
     const double now = steps * (double)q;
     wide = parts_of(e, q); /* the fewest with so many steps */
-    if (now * fmax(1, s->behind[k + 1] / ((double)x * (double)y)) / s->rate + s->fill >= s->best) return;
+    if (now * fmax(1, s->op.behind[k + 1] / ((double)x * (double)y)) / s->op.rate + s->op.fill >= s->best) return;
     s->steps[k] = (double)q, s->wide[k] = (double)wide;
     spread_dim(s, k + 1, x, y, now);
   }
 }
 
 static void spread_dim(search *s, int k, int64_t x, int64_t y, double steps) {
-  if (k == s->n) {
+  if (k == s->op.n) {
     s->best = fmin(s->best, least_held(s, steps));
     return;
   }
   if (s->nodes-- <= 0) return;
-  if (k == s->n - 1) {
+  if (k == s->op.n - 1) {
     step_dim(s, k, x * y, 1, 1, steps);
     return;
   }
-  for (tf_spread way = {s->extent[k], x, y, 0, 0}; tf_spread_next(&way);)
+  for (tf_spread way = {s->op.extent[k], x, y, 0, 0}; tf_spread_next(&way);)
     step_dim(s, k, way.on_x * way.on_y, x / way.on_x, y / way.on_y, steps);
 }
 
 /* Dim k on up to `left` units: any spread, whatever the axes. */
 static void spread_units(search *s, int k, int64_t used, int64_t left, double steps) {
-  if (k == s->n) {
+  if (k == s->op.n) {
     s->by_units[used - 1] = fmin(s->by_units[used - 1], least_held(s, steps));
     return;
   }
   if (s->nodes-- <= 0) return;
-  const int64_t e = s->extent[k];
+  const int64_t e = s->op.extent[k];
   for (int64_t wide = least(e, left); wide >= 1; wide--) {
     const int64_t q = parts_of(e, wide);
     const double now = steps * (double)q;
     wide = parts_of(e, q);
-    if (now / s->rate + s->fill > s->best) return;
-    if (now * s->behind[k + 1] / (double)(left / wide) / s->rate + s->fill > s->best) continue;
+    if (now / s->op.rate + s->op.fill > s->best) return;
+    if (now * s->op.behind[k + 1] / (double)(left / wide) / s->op.rate + s->op.fill > s->best) continue;
     s->steps[k] = (double)q, s->wide[k] = (double)wide;
     spread_units(s, k + 1, used * wide, left / wide, now);
   }
 }
 
-/* ---- the op ---------------------------------------------------------------------------------------------------------
- */
-/* Its dims longer than 1, shortest first: the last takes all that is left of the mesh.  place[i]: of dim i of the op;
- * -1: it is 1. */
-static bool find_dims(search *s, const tf_demand *d, int o, int *place) {
-  const tf_op *op = &d->wl->ops[o];
-  if (op->n_dims > DIMS) return false;
-  for (int i = 0; i < op->n_dims; i++) {
-    const int64_t e = d->wl->dims[op->dims[i]].extent;
-    if (tf_demanded(d, o, op->dims[i]) != e) return false;
-    place[i] = -1;
-    if (e > 1) {
-      int at = s->n++;
-      for (; at > 0 && s->extent[at - 1] > e; at--)
-        s->extent[at] = s->extent[at - 1];
-      s->extent[at] = e;
-      for (int k = 0; k < i; k++)
-        place[k] += place[k] >= at;
-      place[i] = at;
-    }
-  }
-  s->behind[s->n] = 1;
-  for (int k = s->n - 1; k >= 0; k--)
-    s->behind[k] = s->behind[k + 1] * (double)s->extent[k];
-  return true;
-}
-
-/* Adds rank r of the tensor, by its index (NULL: the output, dim r of the op).  False: it is not known. */
-static bool add_rank(part *p, const tf_workload *wl, const tf_op *op, const tf_tensor *t, int r, const tf_index *ix,
-                     const int *place) {
-  const tf_term own = {.dim = ix ? 0 : op->dims[r], .coef = 1}; /* an input may have more ranks than the op dims */
-  const int n = ix ? ix->n_terms : 1;
-  int64_t lo = ix ? ix->c : 0, hi = lo;
-  if (p->n_ranks == RANKS) return false;
-  p->rank[p->n_ranks] = 0;
-  for (int k = 0; k < n; k++) {
-    const tf_term *term = ix ? &ix->terms[k] : &own;
-    const int slot = tf_op_slot(op, term->dim);
-    int64_t reach;
-    if (slot < 0 || !term->coef) return false;
-    if (__builtin_mul_overflow(wl->dims[term->dim].extent - 1, term->coef, &reach)) return false;
-    if (__builtin_add_overflow(*(reach < 0 ? &lo : &hi), reach, reach < 0 ? &lo : &hi)) return false;
-    if (place[slot] < 0) continue;
-    if (p->dims >> place[slot] & 1) return false;
-    p->dims |= 1u << place[slot];
-    p->rank[p->n_ranks] |= 1u << place[slot];
-  }
-  const double last = (double)t->lo[r] + (double)t->extent[r] - 1;
-  p->outside[p->n_ranks++] = fmax(0, (double)t->lo[r] - (double)lo) + fmax(0, (double)hi - last);
-  return true;
-}
-
-/* Adds the tensor, by its only reference (NULL: the output), if its words are known. */
-static void add_part(search *s, const tf_arch *a, const tf_demand *d, int o, const tf_ref *ref, const int *place) {
-  const tf_workload *wl = d->wl;
-  const tf_op *op = &wl->ops[o];
-  const int z = ref ? ref->tensor : op->out;
-  const tf_tensor *t = &wl->tensors[z];
-  const int64_t words = ref ? tf_demand_touched(d, z) : tf_demand_made(d, z);
-  part p = {.words = (double)words, .weight = (double)t->word_bits / s->memory->word_bits, .out = !ref};
-  if (s->n_parts == TENSORS || tf_arch_home(a, t) != 0 || words < 0) return;
-  for (int r = 0; r < t->rank; r++)
-    if (!add_rank(&p, wl, op, t, r, ref ? &ref->index[r] : NULL, place)) return;
-  s->parts[s->n_parts++] = p;
-}
-
-static bool once(const tf_op *op, int i) {
-  for (int k = 0; k < op->n_reads; k++)
-    if (k != i && op->reads[k].tensor == op->reads[i].tensor) return false;
-  return op->reads[i].tensor != op->out;
-}
-
+/* ---- the op ------------------------------------------------------------------------------------------------------ */
 static bool peers(const tf_arch *a) {
   for (int l = 0; l < a->n_memories; l++)
     if (a->memories[l].peers) return true;
@@ -250,23 +166,9 @@ bool tf_ends_show(const tf_arch *a, const tf_demand *d) {
   return a->overlap != TF_OVERLAP_PERFECT && !d->masked && !peers(a) && !views(d->wl);
 }
 
-/* Op o on units of kind u, with the tensors whose ends count. */
 static bool begin(search *s, const tf_arch *a, const tf_demand *d, const tf_end *e) {
-  const tf_workload *wl = d->wl;
-  const tf_op *op = &wl->ops[e->op];
-  const tf_unit *unit = &a->units[e->unit];
-  int place[DIMS];
-  *s = (search){.memory = &a->memories[0],
-                .nodes = NODES,
-                .rate = unit->rate,
-                .fill = unit->pipeline,
-                .alone = wl->n_ops == 1,
-                .best = INFINITY};
-  if (!find_dims(s, d, e->op, place)) return false;
-  if ((e->sides & TF_END_STORES) && !wl->tensors[op->out].n_consumers) add_part(s, a, d, e->op, NULL, place);
-  for (int i = 0; i < op->n_reads && (e->sides & TF_END_LOADS); i++)
-    if (once(op, i) && wl->tensors[op->reads[i].tensor].producer < 0) add_part(s, a, d, e->op, &op->reads[i], place);
-  return true;
+  *s = (search){.nodes = NODES, .best = INFINITY};
+  return tf_ended_of(a, d, e, &s->op);
 }
 
 double tf_end_on_mesh(const tf_arch *a, const tf_demand *d, const tf_end *e) {
@@ -274,7 +176,9 @@ double tf_end_on_mesh(const tf_arch *a, const tf_demand *d, const tf_end *e) {
   int64_t x = a->units[e->unit].mesh[0], y = a->units[e->unit].mesh[1];
   for (int l = 1; l <= a->units[e->unit].below; l++)
     x *= a->memories[l].mesh[0], y *= a->memories[l].mesh[1];
-  if (!begin(&s, a, d, e)) return 0;
+  tf_room room;
+  const double least = tf_room_of(a, e->unit, &room) ? tf_end_in_room(a, d, e, &room) : 0;
+  if (least > 0 || !begin(&s, a, d, e)) return least;
   spread_dim(&s, 0, x, y, 1);
   return s.nodes >= 0 && isfinite(s.best) ? s.best : 0;
 }

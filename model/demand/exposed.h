@@ -14,8 +14,8 @@ typedef struct {
  * and neighbours may hand words on. */
 bool tf_ends_show(const tf_arch *a, const tf_demand *d);
 
-/* A lower bound on the cycles of the op with the whole mesh, where its tiles are the boxes of one grid, dim by dim.
- * 0: nothing is known. */
+/* A lower bound on the cycles of the op with the whole mesh, where its tiles are the boxes of one grid, dim by dim:
+ * mesh by mesh, or where that takes too long, as if all were one.  0: nothing is known. */
 double tf_end_on_mesh(const tf_arch *a, const tf_demand *d, const tf_end *e);
 
 /* The same with k + 1 units at most, on any axes, in least[k], k < units; INFINITY: more than `most`.  False: nothing

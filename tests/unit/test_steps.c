@@ -1,14 +1,16 @@
 /* The least steps of ops on a mesh against all ways to spread one op, and all ways to split the units among few; what
- * nothing hides of one op against all of these and all sets of tensors that memories hold. */
+ * nothing hides of one op against all of these and all sets of tensors that memories hold, at the outermost port, and
+ * at those of all memories. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/rng.h"
+#include "model/demand/ended.h"
 #include "model/demand/ends.h"
-#include "model/demand/exposed.h"
 #include "model/demand/steps.h"
 #include "tests/unit/case.h"
 
-enum { CASES = 150, DIMS = 3, MOST_UNITS = 64 };
+enum { CASES = 150, LEVELS = 60, DIMS = 3, MOST_UNITS = 64 };
 
 typedef struct {
   int extent[DIMS];
@@ -82,9 +84,13 @@ static void compare(int n, const int *length, const double *mesh, int fill) {
       o[i].steps[u] = fill + least_of(&o[i], 0, u);
     points += (double)length[0] * length[i + 1] * length[i + 2];
   }
-  const double twin = least_of_set(o, (1u << n) - 1, units, true);
+  double twin = least_of_set(o, (1u << n) - 1, units, true);
+  for (int i = 0; i < n; i++) /* none has more than the whole mesh */
+    twin = fmax(twin, o[i].whole);
   const double got = tf_least_steps(&need, mine, mesh, fill, 0);
-  CHECK(got <= twin * (1 + 1e-12)); /* a lower bound, */
+  if (!CHECK(got <= twin * (1 + 1e-12))) /* a lower bound, */
+    printf("%d ops of %d %d %d %d %d on %g x %g, fill %d: %.10g of %.10g\n", n, length[0], length[1], length[2],
+           length[3], length[4], mesh[0], mesh[1], fill, got, twin);
   CHECK(got >= points / units * (1 - 1e-12));
   if (n == 1) CHECK(got == twin); /* exact for one op, */
   /* and near for several, of which units are counted in parts of a thousand */
@@ -164,6 +170,155 @@ static void compare_exposed(tf_rng *r) {
   tf_demand_free(&need);
   tf_spec_free(s);
   tf_diags_free(d);
+}
+
+/* ---- the ports of all memories ------------------------------------------------------------------------------------
+ */
+/* The same product on a machine of so many inner memories: on[t][axis][d] instances of dim d on a side of the mesh that
+ * Tiles of memory t spread over. */
+enum { INNER = 2 };
+typedef struct {
+  int inner, extent[DIMS], q[DIMS], w[DIMS], on[INNER + 1][2][DIMS];
+  int side[INNER + 1][2];
+  double read[INNER + 1], write[INNER + 1], fill; /* write 0: one port */
+} levels_twin;
+
+/* Words of tensor z in an instance of memory l that has, with the others, `of` values of each dim. */
+static double words_in(const levels_twin *p, int z, int l, const int *of) {
+  double words = 1;
+  for (int d = 0; d < DIMS; d++) {
+    int instances = 1;
+    for (int t = 0; t < l; t++)
+      instances *= p->on[t][0][d] * p->on[t][1][d];
+    if (d != z) words *= ceil_div(of[d], instances);
+  }
+  return words;
+}
+
+static bool is_summed_on(const levels_twin *p, int l) { /* k is dim 2 */
+  for (int t = 0; t < l; t++)
+    if (p->on[t][0][2] * p->on[t][1][2] > 1) return true;
+  return false;
+}
+
+static double longest_of(const levels_twin *p, const double *in, const double *out) {
+  double time = 0;
+  for (int l = 0; l <= p->inner; l++)
+    time = fmax(time, p->write[l] > 0 ? fmax(in[l] / p->read[l], out[l] / p->write[l]) : (in[l] + out[l]) / p->read[l]);
+  return time;
+}
+
+/* at[z][i]: the memories that hold tensor z, outermost first, the outermost of all in front; n[z] of them. */
+static double time_of_levels(const levels_twin *p, int at[DIMS][INNER + 1], const int *n) {
+  double in[INNER + 1] = {0}, out[INNER + 1] = {0}, load[INNER + 1][INNER + 1] = {{0}},
+                    store[INNER + 1][INNER + 1] = {{0}};
+  for (int z = 0; z < DIMS; z++) {
+    const int m = at[z][n[z] - 1];
+    const double words = words_in(p, z, m, p->extent);
+    in[m] += z < 2 ? words * p->q[z] : m == 0 || !is_summed_on(p, m) ? words * (p->q[z] - 1) : 0;
+    out[m] += z < 2 ? 0 : words * p->q[z];
+  }
+  double time = fmax((double)p->q[0] * p->q[1] * p->q[2], longest_of(p, in, out)) + p->fill;
+  for (int l = p->inner; l > 0; l--) {
+    double loads = 0, stores = 0;
+    for (int z = 0; z < DIMS; z++)
+      for (int i = 1; i < n[z]; i++) {
+        const int m = at[z][i - 1];
+        if (at[z][i] != l) continue;
+        (z < 2 ? load : store)[l][m] += words_in(p, z, m, p->w);
+        (z < 2 ? load : store)[l][l] += words_in(p, z, l, p->w);
+        in[z < 2 ? m : l] += words_in(p, z, z < 2 ? m : l, p->extent);
+        out[z < 2 ? l : m] += words_in(p, z, z < 2 ? l : m, p->extent);
+      }
+    for (int m = 0; m <= l; m++) {
+      const double write = p->write[m] > 0 ? p->write[m] : p->read[m];
+      loads = fmax(loads, load[l][m] / (m == l ? write : p->read[m]));
+      stores = fmax(stores, store[l][m] / (m == l ? p->read[m] : write));
+    }
+    time = fmax(time + loads + stores, longest_of(p, in, out));
+  }
+  return time;
+}
+
+static double least_of_holders(const levels_twin *p) {
+  double best = INFINITY;
+  for (int sets = 0; sets < 1 << (DIMS * p->inner); sets++) {
+    int at[DIMS][INNER + 1] = {{0}}, n[DIMS];
+    for (int z = 0; z < DIMS; z++) {
+      n[z] = 1;
+      for (int l = 1; l <= p->inner; l++)
+        if (sets >> (z * p->inner + l - 1) & 1) at[z][n[z]++] = l;
+    }
+    best = fmin(best, time_of_levels(p, at, n));
+  }
+  return best;
+}
+
+/* Dim d on side i (of 2 for each mesh) and those behind it, on so many instances so far; any number of steps. */
+static double least_levels(levels_twin *p, int d, int i, int instances) {
+  double best = INFINITY;
+  if (d == DIMS) return least_of_holders(p);
+  if (i == 2 * (p->inner + 1)) {
+    for (int q = ceil_div(p->extent[d], instances); q <= p->extent[d]; q++) {
+      p->q[d] = q, p->w[d] = ceil_div(p->extent[d], q);
+      best = fmin(best, least_levels(p, d + 1, 0, 1));
+    }
+    return best;
+  }
+  int *side = &p->side[i / 2][i % 2];
+  const int all = *side;
+  for (int on = 1; on <= all; on++) {
+    p->on[i / 2][i % 2][d] = on;
+    *side = all / on;
+    best = fmin(best, least_levels(p, d, i + 1, instances * on));
+  }
+  *side = all;
+  return best;
+}
+
+static void put_ports(tf_rng *r, double *read, double *write, char *text, size_t size) {
+  *read = pick(r, 1, 12), *write = pick(r, 0, 1) * pick(r, 1, 12);
+  snprintf(text, size, *write > 0 ? "{read: %g, write: %g}" : "%g", *read, *write);
+}
+
+/* Whether the ports of inner memories make the bound larger. */
+static bool compare_levels(tf_rng *r) {
+  levels_twin p = {.inner = pick(r, 1, INNER), .fill = pick(r, 0, 1) * pick(r, 1, 9)};
+  char text[1200], width[60];
+  put_ports(r, &p.read[0], &p.write[0], width, sizeof width);
+  int n = snprintf(text, sizeof text, "architecture: {name: a, memories: [{name: M0, bandwidth: %s}", width);
+  for (int l = 1; l <= p.inner + 1; l++) {
+    p.side[l - 1][0] = pick(r, 1, 3), p.side[l - 1][1] = pick(r, 1, l > p.inner ? 1 : 2);
+    if (l > p.inner) break;
+    put_ports(r, &p.read[l], &p.write[l], width, sizeof width);
+    n += snprintf(text + n, sizeof text - (size_t)n, ", {name: M%d, mesh: [%d, %d], bandwidth: %s}", l,
+                  p.side[l - 1][0], p.side[l - 1][1], width);
+  }
+  for (int i = 0; i < DIMS; i++)
+    p.extent[i] = pick(r, 1, 6);
+  snprintf(
+      text + n, sizeof text - (size_t)n,
+      "], compute: [{name: u, ops: [mac], below: M%d, mesh: [%d, %d], pipeline: %g}]}\nworkload: {dims: {m: %d, n: "
+      "%d, k: %d}, ops: ['C[m,n] += A[m,k] * B[k,n]']}\n",
+      p.inner, p.side[p.inner][0], p.side[p.inner][1], p.fill, p.extent[0], p.extent[1], p.extent[2]);
+  tf_diags *d = tf_diags_new();
+  tf_spec *s = case_spec(text, d);
+  tf_demand need = {0};
+  bool larger = false;
+  if (CHECK(s && tf_demand_of(s->workload, &need))) {
+    const tf_end end = {.op = 0, .unit = 0, .sides = TF_END_LOADS | TF_END_STORES};
+    tf_room room;
+    CHECK(tf_room_of(s->arch, 0, &room));
+    const double got = tf_end_in_room(s->arch, &need, &end, &room), twin = least_levels(&p, 0, 0, 1);
+    if (!CHECK(fabs(got - twin) <= 1e-12 * twin)) printf("%s%g of %g\n", text, got, twin);
+    for (int l = 1; l <= p.inner; l++)
+      p.read[l] = p.write[l] = INFINITY;
+    larger = twin > least_levels(&p, 0, 0, 1) * (1 + 1e-12);
+  }
+  tf_demand_free(&need);
+  tf_spec_free(s);
+  tf_diags_free(d);
+  return larger;
 }
 
 /* ---- windows --------------------------------------------------------------------------------------------------- */
@@ -250,7 +405,7 @@ static bool compare_windows(tf_rng *r) {
 /* A chain of n products, op i of d0 by d[i + 2] by d[i + 1]: the first loads two inputs, the others one. */
 typedef struct {
   exposed_twin machine; /* of it the widths and `fill` */
-  int n, length[5], x, y;
+  int n, length[7], x, y;
   int q[DIMS], w[DIMS];
 } ends_twin;
 
@@ -290,27 +445,70 @@ static double least_with_ends(ends_twin *t, int i, int sides, int d, int x, int 
   return best;
 }
 
+/* Two ops with the mesh, beside each other: a line parts one of its sides. */
+static double least_beside(ends_twin *t, int from, int load, int store) {
+  double best = INFINITY;
+  for (int c = 1; c < t->x; c++)
+    best = fmin(
+        best, fmax(least_with_ends(t, from, load, 0, c, t->y), least_with_ends(t, from + 1, store, 0, t->x - c, t->y)));
+  for (int c = 1; c < t->y; c++)
+    best = fmin(
+        best, fmax(least_with_ends(t, from, load, 0, t->x, c), least_with_ends(t, from + 1, store, 0, t->x, t->y - c)));
+  return best;
+}
+
+/* Ops i and k, of which k comes later, with x by y units. */
+static double least_of_pair(ends_twin *t, int i, int k, int sides, int x, int y) {
+  const int load = sides & TF_END_LOADS, store = sides & TF_END_STORES;
+  double best = least_with_ends(t, i, load, 0, x, y) + least_with_ends(t, k, store, 0, x, y);
+  for (int n = 1; n < x * y; n++)
+    best = fmin(best, fmax(least_with_ends(t, i, load, 0, n, 0), least_with_ends(t, k, store, 0, x * y - n, 0)));
+  return best;
+}
+
+/* Three: one of them on one side of the line, with the first load, the last store, both or none. */
+static double least_of_three(ends_twin *t, int from, int sides) {
+  double best = INFINITY;
+  for (int one = 0; one < 3; one++)
+    for (int own = 0; own < TF_END_SIDES; own++) {
+      const int single = from + one, i = from + (one == 0), k = from + (one == 2 ? 1 : 2), rest = sides & ~own;
+      if ((own & sides) != own) continue;
+      for (int c = 1; c < t->x; c++)
+        best =
+            fmin(best, fmax(least_with_ends(t, single, own, 0, c, t->y), least_of_pair(t, i, k, rest, t->x - c, t->y)));
+      for (int c = 1; c < t->y; c++)
+        best =
+            fmin(best, fmax(least_with_ends(t, single, own, 0, t->x, c), least_of_pair(t, i, k, rest, t->x, t->y - c)));
+    }
+  return best;
+}
+
 /* Ops from .. to - 1, with the mesh (units 0) or so many units. */
 static double least_of_part(ends_twin *t, int from, int to, int sides, int units) {
   if (to == from + 1)
     return units ? least_with_ends(t, from, sides, 0, units, 0) : least_with_ends(t, from, sides, 0, t->x, t->y);
-  double best = INFINITY;
+  double in_turn = INFINITY, apart = INFINITY;
   const int load = sides & TF_END_LOADS, store = sides & TF_END_STORES, all = units ? units : t->x * t->y;
   for (int at = from + 1; at < to; at++) {
-    best = fmin(best, least_of_part(t, from, at, load, units) + least_of_part(t, at, to, store, units));
+    in_turn = fmin(in_turn, least_of_part(t, from, at, load, units) + least_of_part(t, at, to, store, units));
     for (int n = 1; n < all; n++)
-      best = fmin(best, fmax(least_of_part(t, from, at, load, n), least_of_part(t, at, to, store, all - n)));
+      apart = fmin(apart, fmax(least_of_part(t, from, at, load, n), least_of_part(t, at, to, store, all - n)));
   }
-  return best;
+  if (!units && to == from + 2) apart = fmax(apart, least_beside(t, from, load, store));
+  if (!units && to == from + 3) apart = fmax(apart, least_of_three(t, from, sides));
+  return fmin(in_turn, apart);
 }
 
-static void compare_ends(tf_rng *r) {
-  bool mine[3] = {true, true, true};
+/* inner: the first and the last op run on other units. */
+static void compare_ends(tf_rng *r, bool inner) {
   ends_twin t = {
       .machine = {.in = pick(r, 1, 12), .back = pick(r, 0, 1) * pick(r, 1, 12), .fill = pick(r, 0, 1) * pick(r, 1, 9)},
       .n = pick(r, 2, 3)};
   t.x = pick(r, 1, t.n == 2 ? 3 : 2), t.y = pick(r, 2, 3);
+  bool mine[5];
   for (int i = 0; i < 5; i++)
+    mine[i] = !inner || (i > 0 && i <= t.n);
+  for (int i = 0; i < 7; i++)
     t.length[i] = pick(r, 1, t.n == 2 ? 7 : 5);
   char arch[500], width[60];
   snprintf(width, sizeof width, t.machine.back > 0 ? "{read: %g, write: %g}" : "%g", t.machine.in, t.machine.back);
@@ -319,10 +517,10 @@ static void compare_ends(tf_rng *r) {
            "u, ops: [mac], below: L, mesh: [%d, 1], pipeline: %g}]}\n",
            width, t.y, t.x, t.machine.fill);
   tf_diags *d = tf_diags_new();
-  tf_spec *a = case_spec(arch, d), *s = chain(t.n, t.length, d);
+  tf_spec *a = case_spec(arch, d), *s = chain(t.n + (inner ? 2 : 0), t.length, d);
   tf_demand need = {0};
   if (CHECK(a && s && tf_demand_of(s->workload, &need))) {
-    const double twin = least_of_part(&t, 0, t.n, TF_END_LOADS | TF_END_STORES, 0);
+    const double twin = least_of_part(&t, inner, t.n + inner, inner ? 0 : TF_END_LOADS | TF_END_STORES, 0);
     const double got = tf_least_ends(a->arch, &need, 0, mine, 0);
     if (!CHECK(fabs(got - twin) <= 1e-12 * twin)) printf("%s%d ops, %g of %g\n", arch, t.n, got, twin);
   }
@@ -332,11 +530,15 @@ static void compare_ends(tf_rng *r) {
   tf_diags_free(d);
 }
 
-int main(void) {
-  tf_rng r = tf_rng_new(3, 0);
-  int same = 0;
+/* test_steps [SEED] */
+int main(int argc, char **argv) {
+  tf_rng r = tf_rng_new(argc > 1 ? strtoull(argv[1], NULL, 10) : 3, 0);
+  int same = 0, larger = 0;
+  for (int k = 0; k < LEVELS; k++)
+    larger += compare_levels(&r);
+  CHECK(larger > 0);
   for (int k = 0; k < CASES; k++)
-    compare_ends(&r);
+    compare_ends(&r, k % 4 == 3);
   for (int k = 0; k < CASES; k++)
     same += compare_windows(&r);
   CHECK(same > CASES / 2);

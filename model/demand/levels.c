@@ -1,0 +1,252 @@
+/* First loads and last stores of an op at the ports of all memories, mesh by mesh.
+ *
+ * The Tiles of memory t spread over one mesh, that of memory t + 1, or of the units.  So dim d has a number of
+ * instances on each side of each mesh, and on a side their product over the dims is at most its length.  Let s[l][d] be
+ * the product of those outside of memory l: over so many of its instances the dim is spread.  Then, with q and w as in
+ * exposed.c:
+ *
+ * 1. Of the values at work in the first step the first instance of memory l has no fewer than any other, so at least
+ *    w[d] / s[l][d]; so has the mean one, which counts where borders clip, and where several ops share loops.
+ * 2. If memory l holds tensor Z, its words at work in an instance enter it through its write port, and the read port of
+ *    the next memory m further out that holds Z, of which an instance passes at least those at work in it.  Nothing
+ *    hides them at the Tile of l: it takes its child's time, its longest leg of loads and its longest leg of stores.
+ *    So these add up over the memories, innermost first.
+ * 3. If m is the innermost that holds Z, units read (or update) there, step by step: at least the words that an
+ *    instance touches, times the q[d] of the dims that Z does not have.
+ * 4. No Tile takes less than any port needs for what passes at it and below it, before its own ends are added further
+ *    out.
+ *
+ * The bound is the least over all of these numbers, q, and memories that hold each tensor. */
+#include <math.h>
+#include <string.h>
+
+#include "model/demand/ended.h"
+#include "model/demand/on_mesh.h"
+
+enum { DIMS = TF_ENDED_DIMS, INNER = TF_ENDED_INNER, SIDES = TF_ENDED_SIDES, TENSORS = TF_ENDED_TENSORS };
+enum { NODES = 6000, CHOICES = 512 /* of the memories that hold each tensor */ };
+
+typedef struct {
+  tf_ended op;
+  bool busiest; /* the first instance of a memory counts, not the mean */
+  int inner;    /* memories inside of the outermost, down to the unit's */
+  int n_sides, nodes;
+  int level[SIDES];              /* of the Tiles that spread over the side */
+  double outer[INNER + 1][DIMS]; /* s, of the dims so far */
+  double steps[DIMS], wide[DIMS];
+  double best;
+} search;
+
+/* Of one way to spread: words of each tensor, in an instance of each memory. */
+typedef struct {
+  double first[TENSORS][INNER + 1];   /* at work in the first step */
+  double touched[TENSORS][INNER + 1]; /* in all steps */
+  double direct[TENSORS][INNER + 1];  /* that units read or update there, where no memory further in holds it */
+  double again[TENSORS][INNER + 1];   /* of an output: those of the updates that read partial sums */
+} words;
+
+/* What passes the ports of each memory, in its own words. */
+typedef struct {
+  double read[INNER + 1], write[INNER + 1];
+} traffic;
+
+/* ---- words ------------------------------------------------------------------------------------------------------- */
+/* Different words in an instance of memory l that has `of` values of each dim, shared out among the instances. */
+static double box(const search *s, const tf_ended_part *z, int l, const double *of) {
+  double n = 1;
+  for (int r = 0; r < z->n_ranks; r++) {
+    double here = 1;
+    for (int d = 0; d < s->op.n; d++) {
+      if (!(z->rank[r] >> d & 1)) continue;
+      const double own = of[d] / s->outer[l][d];
+      here += (s->busiest ? ceil(own * (1 - 1e-12)) : own) - 1;
+    }
+    n *= fmax(0, here - z->outside[r]);
+  }
+  return n;
+}
+
+static void find_words(const search *s, words *w) {
+  double all[DIMS];
+  for (int d = 0; d < s->op.n; d++)
+    all[d] = (double)s->op.extent[d];
+  for (int z = 0; z < s->op.n_parts; z++)
+    for (int l = 0; l <= s->inner; l++) {
+      const tf_ended_part *p = &s->op.parts[z];
+      const double weight = p->bits / s->op.memory[l].word_bits;
+      double times = 1, summed = 1;
+      for (int d = 0; d < s->op.n; d++)
+        if (!(p->dims >> d & 1)) times *= s->steps[d], summed *= s->outer[l][d];
+      const double own = l ? box(s, p, l, all) : p->words;
+      w->first[z][l] = weight * box(s, p, l, s->wide);
+      w->touched[z][l] = weight * own;
+      w->direct[z][l] = weight * own * times;
+      w->again[z][l] = !l || (s->busiest && summed == 1) ? weight * own * (times - 1) : 0;
+    }
+}
+
+/* ---- time -------------------------------------------------------------------------------------------------------- */
+static double longest_port(const search *s, const traffic *t) {
+  double time = 0;
+  for (int l = 0; l <= s->inner; l++) {
+    const tf_memory *m = &s->op.memory[l];
+    const double read = t->read[l] / m->read_bw, write = t->write[l] / m->write_bw;
+    time = fmax(time, m->one_port ? read + write : fmax(read, write));
+  }
+  return time;
+}
+
+/* The next memory further out than l that holds a tensor; held: bit l - 1 of memory l. */
+static int server(unsigned held, int l) {
+  for (int m = l - 1; m > 0; m--)
+    if (held >> (m - 1) & 1) return m;
+  return 0;
+}
+
+/* What nothing hides at the Tile of memory l; what passes there is added to the traffic. */
+static double ends_at(const search *s, const words *w, const unsigned *held, int l, traffic *t) {
+  double in[INNER + 1] = {0}, out[INNER + 1] = {0}, load = 0, store = 0;
+  for (int z = 0; z < s->op.n_parts; z++) {
+    if (!(held[z] >> (l - 1) & 1)) continue;
+    const int m = server(held[z], l);
+    double *way = s->op.parts[z].out ? out : in;
+    way[m] += w->first[z][m];
+    way[l] += w->first[z][l];
+    t->read[s->op.parts[z].out ? l : m] += w->touched[z][s->op.parts[z].out ? l : m];
+    t->write[s->op.parts[z].out ? m : l] += w->touched[z][s->op.parts[z].out ? m : l];
+  }
+  for (int m = 0; m <= l; m++) {
+    load = fmax(load, in[m] / (m == l ? s->op.memory[m].write_bw : s->op.memory[m].read_bw));
+    store = fmax(store, out[m] / (m == l ? s->op.memory[m].read_bw : s->op.memory[m].write_bw));
+  }
+  return load + store;
+}
+
+static double with_held(const search *s, const words *w, const unsigned *held, double steps) {
+  traffic t = {{0}, {0}};
+  for (int z = 0; z < s->op.n_parts; z++) {
+    const int m = server(held[z], s->inner + 1);
+    const bool out = s->op.parts[z].out;
+    t.read[m] += out ? w->again[z][m] : w->direct[z][m];
+    t.write[m] += out ? w->direct[z][m] : 0;
+  }
+  double time = fmax(steps / s->op.rate, longest_port(s, &t)) + s->op.fill;
+  for (int l = s->inner; l > 0; l--) {
+    time += ends_at(s, w, held, l, &t);
+    if (s->op.alone) time = fmax(time, longest_port(s, &t));
+  }
+  return time;
+}
+
+/* The least over the memories that hold each tensor. */
+static double least_held(const search *s, double steps) {
+  words w;
+  double best = INFINITY;
+  const unsigned sets = 1u << s->inner;
+  unsigned held[TENSORS] = {0};
+  find_words(s, &w);
+  for (bool more = true; more;) {
+    best = fmin(best, with_held(s, &w, held, steps));
+    more = false;
+    for (int z = 0; z < s->op.n_parts && !more; z++) {
+      more = ++held[z] < sets;
+      if (!more) held[z] = 0;
+    }
+  }
+  return best;
+}
+
+/* ---- all ways to spread ------------------------------------------------------------------------------------------ */
+static void spread_dim(search *s, int k, const int64_t *room, double steps);
+
+/* Dim k on so many units, from the fewest steps on, while that may be the least. */
+static void step_dim(search *s, int k, int64_t units, const int64_t *room, double steps) {
+  const int64_t e = s->op.extent[k];
+  double left = 1;
+  for (int i = 0; i < s->n_sides; i++)
+    left *= (double)room[i];
+  for (int64_t wide = e < units ? e : units; wide >= 1; wide--) {
+    const int64_t q = tf_ceil_div(e, wide);
+    const double now = steps * (double)q;
+    wide = tf_ceil_div(e, q);
+    if (now * fmax(1, s->op.behind[k + 1] / left) / s->op.rate + s->op.fill >= s->best) return;
+    s->steps[k] = (double)q, s->wide[k] = (double)wide;
+    spread_dim(s, k + 1, room, now);
+  }
+}
+
+/* Dim k on side i and those behind it: of the numbers that leave the other dims as many instances, the most; the last
+ * dim takes all that is left. */
+static void spread_side(search *s, int k, int i, int64_t units, int64_t *room, double steps) {
+  if (i == s->n_sides) {
+    step_dim(s, k, units, room, steps);
+    return;
+  }
+  const int64_t all = room[i], need = tf_ceil_div(s->op.extent[k], units);
+  double before[INNER + 1];
+  for (int l = 0; l <= s->inner; l++)
+    before[l] = s->outer[l][k];
+  for (int64_t on = all < need ? all : need; on > 0; on = k == s->op.n - 1 ? 0 : tf_spread_fewer(all, on)) {
+    for (int l = s->level[i] + 1; l <= s->inner; l++)
+      s->outer[l][k] = before[l] * (double)on;
+    room[i] = all / on;
+    spread_side(s, k, i + 1, units * on, room, steps);
+  }
+  room[i] = all;
+  for (int l = 0; l <= s->inner; l++)
+    s->outer[l][k] = before[l];
+}
+
+static void spread_dim(search *s, int k, const int64_t *room, double steps) {
+  int64_t left[SIDES] = {0};
+  if (k == s->op.n) {
+    s->best = fmin(s->best, least_held(s, steps));
+    return;
+  }
+  if (s->nodes-- <= 0) return;
+  memcpy(left, room, (size_t)s->n_sides * sizeof *left);
+  for (int l = 0; l <= s->inner; l++)
+    s->outer[l][k] = 1;
+  spread_side(s, k, 0, 1, left, steps);
+}
+
+/* ---- the op ------------------------------------------------------------------------------------------------------ */
+/* Whether the first instance of a memory is what counts. */
+static bool first_counts(const tf_ended *op, const tf_workload *wl) {
+  bool first = op->alone;
+  for (int z = 0; z < wl->n_tensors; z++)
+    for (int r = 0; r < wl->tensors[z].rank; r++)
+      first &= !wl->tensors[z].pad[r];
+  for (int i = 0; first && i < wl->ops[0].n_reads; i++)
+    for (int k = 0; k < i; k++)
+      first &= wl->ops[0].reads[i].tensor != wl->ops[0].reads[k].tensor;
+  return first;
+}
+
+double tf_end_in_room(const tf_arch *a, const tf_demand *d, const tf_end *e, const tf_room *room) {
+  search s = {.nodes = NODES, .inner = a->units[e->unit].below, .best = INFINITY};
+  int64_t sides[SIDES];
+  double choices = 1;
+  if (s.inner > INNER || !tf_ended_of(a, d, e, &s.op)) return 0;
+  s.busiest = first_counts(&s.op, d->wl);
+  for (int z = 0; z < s.op.n_parts; z++)
+    choices *= 1 << s.inner;
+  if (choices > CHOICES) return 0;
+  for (int t = 0; t <= s.inner; t++)
+    for (int axis = 0; axis < 2; axis++)
+      if (room->side[t][axis] > 1) {
+        s.level[s.n_sides] = t;
+        sides[s.n_sides++] = room->side[t][axis];
+      }
+  spread_dim(&s, 0, sides, 1);
+  return s.nodes >= 0 && isfinite(s.best) ? s.best : 0;
+}
+
+bool tf_room_of(const tf_arch *a, int u, tf_room *room) {
+  const int below = a->units[u].below;
+  if (below > TF_ENDED_INNER) return false;
+  for (int t = 0; t <= below; t++)
+    for (int axis = 0; axis < 2; axis++)
+      room->side[t][axis] = t < below ? a->memories[t + 1].mesh[axis] : a->units[u].mesh[axis];
+  return true;
+}
