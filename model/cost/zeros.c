@@ -334,6 +334,7 @@ static bool find_left(struct tf_model *m, int i) {
     tf_left *left = &z->left[at].of[w];
     if (m->plan->slices[i].makes) left->first = exact ? updated(m, i, on, &exact) : 0;
     left->read = left->update = made(m, i, on, &exact);
+    if (z->tiles && !m->plan->slices[i].makes) left->read *= z->lacked[at].of[w];
     all &= exact;
   }
   return all;
@@ -379,7 +380,7 @@ bool tf_zeros_new(struct tf_model *m) {
     find_work(m, o);
   for (int i = 0; i < p->arch->n_memories * p->wl->n_tensors; i++)
     z->upper |= p->sparse->packed[i].upper;
-  return true;
+  return tf_tiles_new(m);
 }
 
 const tf_lefts *tf_zeros_left(const struct tf_model *m, int i) { return &m->zeros->left[i - m->plan->n_tile_slices]; }
@@ -396,7 +397,7 @@ static void take_flow(const struct tf_model *m, int i, tf_flow *v) {
 void tf_zeros_take(struct tf_model *m) {
   const tf_plan *p = m->plan;
   if (!m->zeros) return;
-  m->zeros->res.upper = m->zeros->upper;
+  m->zeros->res.upper = m->zeros->upper || m->zeros->tiles_upper;
   for (int i = p->n_tile_slices; i < p->n_slices; i++) {
     if (m->zeros->turns[i - p->n_tile_slices]) m->zeros->res.upper |= !find_left(m, i);
     take_flow(m, i, &m->flows[i]);
@@ -424,6 +425,7 @@ void tf_zeros_count(struct tf_model *m) {
   }
   for (int i = p->n_tile_slices; i < p->n_slices; i++)
     take(m, i);
+  tf_tiles_count(m);
   for (int o = 0; o < p->wl->n_ops; o++) {
     const double points = (double)m->res.ops[o].points;
     z->res.ops[o] = (tf_kept_points){points * z->work[o].of[TF_LEFT_ENERGY],

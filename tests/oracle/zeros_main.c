@@ -13,7 +13,7 @@
 enum { WALK_LIMIT = 3000 };
 
 typedef struct {
-  long equal, differ, upper, lanes, quick, saving;
+  long equal, differ, upper, quick, tiles;
   int draws;
   bool print;
 } session;
@@ -111,10 +111,10 @@ static tf_formats some_formats(tf_rng *g, const tf_workload *wl) {
   return f;
 }
 
-static tf_rules some_rules(tf_rng *g, const tf_workload *wl) {
+static tf_rules some_rules(tf_rng *g, const tf_workload *wl, bool memory) {
   tf_rules r = {rng_chance(g, 2) ? 0 : rng_between(g, 1, 2), made(2, sizeof *r.list)};
   for (int i = 0; i < r.n; i++)
-    r.list[i] = (tf_rule){.target = choose(g, wl), .on = choose(g, wl)};
+    r.list[i] = (tf_rule){.target = choose(g, wl), .on = choose(g, wl), .tiles = memory && rng_chance(g, 2)};
   return r;
 }
 
@@ -155,12 +155,12 @@ static void decorate(tf_rng *g, const tf_spec *spec) {
     tf_memory *m = &spec->arch->memories[l];
     m->formats = some_formats(g, wl);
     m->topology = TF_NO_TOPOLOGY; /* links count all words: oracle/network.c */
-    m->gating = some_rules(g, wl);
-    m->skipping = some_rules(g, wl);
+    m->gating = some_rules(g, wl, true);
+    m->skipping = some_rules(g, wl, true);
   }
   for (int u = 0; u < spec->arch->n_units; u++) {
-    spec->arch->units[u].gating = rng_chance(g, 3) ? some_rules(g, wl) : (tf_rules){0, NULL};
-    spec->arch->units[u].skipping = rng_chance(g, 3) ? some_rules(g, wl) : (tf_rules){0, NULL};
+    spec->arch->units[u].gating = rng_chance(g, 3) ? some_rules(g, wl, false) : (tf_rules){0, NULL};
+    spec->arch->units[u].skipping = rng_chance(g, 3) ? some_rules(g, wl, false) : (tf_rules){0, NULL};
   }
 }
 
@@ -188,7 +188,7 @@ static void print_decoration(const tf_spec *spec) {
     for (int w = 0; w < 2; w++) {
       const tf_rules *rules = w ? &m->skipping : &m->gating;
       for (int i = 0; i < rules->n; i++) {
-        printf("# %s %s target", m->name, w ? "skips" : "gates");
+        printf("# %s %s%s target", m->name, w ? "skips" : "gates", rules->list[i].tiles ? " tiles" : "");
         for (int k = 0; k < rules->list[i].target.n; k++)
           printf(" %s", rules->list[i].target.names[k].name);
         printf(" on");
@@ -245,7 +245,7 @@ static void compare(session *s, uint64_t seed, const page *p, const tf_tree *tre
   if (o && !o->gave_up && !log->full && !streams(o) && m && tf_model_eval(m, NULL, &r) && r.kept) {
     s->upper += r.kept->upper;
     s->quick += tf_model_quick(m);
-    compare_zeros(&n, o, &r, &g, s->draws);
+    s->tiles += compare_zeros(&n, o, &r, &g, s->draws) && !r.kept->upper;
     check_others(&n, o, m, &r);
     s->differ += n.len > 0;
     s->equal += n.len == 0;
@@ -295,7 +295,8 @@ int main(int argc, char **argv) {
   if (only) one(&s, only);
   for (uint64_t i = 0; !only && s.equal + s.differ < cases; i++)
     one(&s, seed * 1000000000 + i);
-  printf("zeros: %ld cases within three standard errors, %ld not; %ld with upper bounds, %ld by the quick way\n",
-         s.equal, s.differ, s.upper, s.quick);
+  printf("zeros: %ld cases within three standard errors, %ld not; %ld with upper bounds, %ld by the quick way, %ld leave "
+         "tiles out\n",
+         s.equal, s.differ, s.upper, s.quick, s.tiles);
   return s.differ > 0;
 }

@@ -1,0 +1,27 @@
+/* How likely a box of a tensor, as loops cut it, has an element that is not zero (docs/SEMANTICS.md section 8). */
+#ifndef MODEL_SPARSE_CHUNKS_H
+#define MODEL_SPARSE_CHUNKS_H
+#include "model/sparse/sparse.h"
+
+/* Boxes of one size.  grid: they cut the whole tensor, from its first element on; if not, all that is known of them is
+ * how long they are. */
+typedef struct {
+  int64_t len[16]; /* [rank] */
+  bool grid;
+} tf_chunks;
+
+/* Shares of boxes of tensors whose zeros are known, as they were found; those found last are kept. */
+enum { TF_CHUNKS_KEPT = 32 };
+typedef struct {
+  int next;
+  struct {
+    int tensor; /* -1: none */
+    tf_chunks of;
+    double some;
+  } kept[TF_CHUNKS_KEPT];
+} tf_chunks_memo;
+void tf_chunks_forget(tf_chunks_memo *memo);
+
+/* The mean probability that a box of z is not all zero.  *exact: false if that is an upper bound. */
+double tf_sparse_some(const tf_sparse *s, int z, const tf_chunks *b, tf_chunks_memo *memo, bool *exact);
+#endif
