@@ -46,11 +46,14 @@ static bool cuts_apart(const tf_plan *p, const tf_tiles *t, const tf_ref *ref, i
   return apart;
 }
 
-/* Whether the m-tile finds what it has left itself, or nothing, at each entry. */
-static bool finds_own(const tf_slice *s, int i) {
+/* Whether the m-tile finds what it has left itself, or nothing, at each entry, and no other finds that. */
+static bool finds_own(const tf_plan *p, int i) {
   bool own = true;
-  for (int c = 0; c < s->n_class; c++)
-    own &= s->classes[c].prev < 0 || s->classes[c].prev == i;
+  for (int k = 0; k < p->n_tile_slices; k++)
+    for (int c = 0; c < p->slices[k].n_class; c++) {
+      const int prev = p->slices[k].classes[c].prev;
+      own &= prev < 0 || (prev == i) == (k == i);
+    }
   return own;
 }
 
@@ -65,7 +68,7 @@ static bool add_rule(struct tf_model *m, int i, tf_tiles *t) {
   if (!t->dims || !t->some) return false;
   for (int r = 0; r < p->wl->tensors[s->tensor].rank; r++)
     t->moves |= tf_slice_mask(p, s, r);
-  t->told = s->n_touch == 1 && finds_own(s, i) && !is_padded(&p->wl->tensors[s->tensor]) && !p->clips && !p->cuts &&
+  t->told = s->n_touch == 1 && finds_own(p, i) && !is_padded(&p->wl->tensors[s->tensor]) && !p->clips && !p->cuts &&
             !p->n_retains && !p->skips && !m->views->peers;
   for (int d = 0; d < op->n_dims; d++) {
     t->dims[d] = tf_dim_mask(p, t->op, op->dims[d], s->node);

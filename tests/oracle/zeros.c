@@ -730,11 +730,13 @@ static int try_draws(world *w, const figures *model, bool upper, tf_rng *g, int 
   for (int i = 0; i < (int)N_FIGURES; i++) {
     const double mean = s.sum[i] / draws, variance = fmax(0, s.squares[i] / draws - mean * mean);
     /* what happens once in 10^5 draws is not seen in these */
-    const double room = 3 * sqrt(variance / (draws - 1)) + 1e-9 + 1e-4 * fabs(mean);
+    const int op = i - MAX_CELLS * N_OF_CELL;
+    const bool points = op >= 0 && op < MAX_OPS * N_OF_OP;
+    const double all = points ? (double)w->o->points[op / N_OF_OP] : fabs(mean),
+                 room = 3 * sqrt(variance / (draws - 1)) + 1e-9 + 1e-4 * all;
     char of[200];
     /* where zeros are left out of the count, more is saved than the model tells */
-    const int op = i - MAX_CELLS * N_OF_CELL;
-    if (upper && op >= 0 && op < MAX_OPS * N_OF_OP && op % N_OF_OP != COMPUTED) continue;
+    if (upper && points && op % N_OF_OP != COMPUTED) continue;
     if (isnan(says[i]) || (s.raw[i] <= says[i] + room && (upper || s.raw[i] >= says[i] - room))) continue;
     beyond++;
     name_of(w->o, i, of, sizeof of);
