@@ -277,8 +277,8 @@ static double find_some(const struct tf_model *m, const tf_eval *ev, int i, int 
 
 /* What rules leave of something that a tile serves, as a product. */
 typedef struct {
-  double each;   /* of tensors whose zeros are drawn */
-  double known;  /* of one whose zeros are known; of several at most */
+  double each;  /* of tensors whose zeros are drawn */
+  double known; /* of one whose zeros are known; of several at most */
   int n_known;
   uint64_t told; /* reads that have been taken */
 } leaving;

@@ -42,19 +42,19 @@ typedef struct {
 
 struct tf_zeros {
   const tf_sparse *sparse;
-  tf_voiders *on;        /* [slice - n_tile_slices] the op's reads, zeros of which leave the access out */
-  tf_lefts *left;        /* [slice - n_tile_slices] */
-  bool *turns;           /* [slice - n_tile_slices] it follows from trip counts: units may share the access */
-  uint64_t *moving;      /* [slice - n_tile_slices] loops that move what it touches */
-  tf_shares *work;       /* [op] of its points */
-  tf_voiders *void_at;   /* [op] its reads, zeros of which leave the point out */
-  tf_tiles *tiles;       /* [slice] of m-tiles, then of leaves (`from` alone); NULL: no rule is of tiles */
-  tf_fetched *fetched;   /* [tile slice] */
-  tf_shares *lacked;     /* [slice - n_tile_slices] of its accesses, those whose tile has been fetched */
-  tf_shares *own_work;   /* [op] `work` but for tiles that are left out */
-  double *own, *up;      /* [slice] those of the views but for tiles that are left out */
-  int64_t *still;        /* [loop] settings of 0 */
-  bool tiles_upper;      /* some shares of these are bounds, in this evaluation */
+  tf_voiders *on;      /* [slice - n_tile_slices] the op's reads, zeros of which leave the access out */
+  tf_lefts *left;      /* [slice - n_tile_slices] */
+  bool *turns;         /* [slice - n_tile_slices] it follows from trip counts: units may share the access */
+  uint64_t *moving;    /* [slice - n_tile_slices] loops that move what it touches */
+  tf_shares *work;     /* [op] of its points */
+  tf_voiders *void_at; /* [op] its reads, zeros of which leave the point out */
+  tf_tiles *tiles;     /* [slice] of m-tiles, then of leaves (`from` alone); NULL: no rule is of tiles */
+  tf_fetched *fetched; /* [tile slice] */
+  tf_shares *lacked;   /* [slice - n_tile_slices] of its accesses, those whose tile has been fetched */
+  tf_shares *own_work; /* [op] `work` but for tiles that are left out */
+  double *own, *up;    /* [slice] those of the views but for tiles that are left out */
+  int64_t *still;      /* [loop] settings of 0 */
+  bool tiles_upper;    /* some shares of these are bounds, in this evaluation */
   tf_chunks_memo boxes;
   bool any_turns, upper; /* upper: some shares are bounds whatever the trip counts */
   tf_kept res;

@@ -357,7 +357,6 @@ tf_arch *tf_read_arch(tf_reader *base, const tf_ynode *section) {
   ok = tf_keys_read(&r, &tf_arch_table, v, a->at, a) && ok;
   r.have_memories = memories && read_memories(&r, memories);
   const bool worked = units && read_units(&r, units);
-  ok = ok && a->name && r.have_memories && worked && check_instances(&r) && check_with_lines(&r) &&
-       check_tiles(&r);
+  ok = ok && a->name && r.have_memories && worked && check_instances(&r) && check_with_lines(&r) && check_tiles(&r);
   return ok ? a : NULL;
 }

@@ -23,10 +23,9 @@ access_log *log_new(const tf_tree *tree) {
       for (int i = 0; i < rules->n; i++)
         log->by_tiles |= rules->list[i].tiles;
     }
-  if (log->by_tiles && (!(log->tile = calloc(MAX_NOTES, sizeof *log->tile)) ||
-                     !(log->words = calloc(MAX_USES, sizeof *log->words)) ||
-                     !(log->uses = calloc(MAX_USES, sizeof *log->uses)) ||
-                     !(log->held = calloc(MAX_NOTES, sizeof *log->held))))
+  if (log->by_tiles &&
+      (!(log->tile = calloc(MAX_NOTES, sizeof *log->tile)) || !(log->words = calloc(MAX_USES, sizeof *log->words)) ||
+       !(log->uses = calloc(MAX_USES, sizeof *log->uses)) || !(log->held = calloc(MAX_NOTES, sizeof *log->held))))
     abort();
   return log;
 }
@@ -150,7 +149,8 @@ void note_operand(oracle *o, operand_key k, const set *element, const set *met) 
     who->element[r] = (short)(b.empty ? -1 : only_element(o, op->reads[r].tensor, &at));
     who->tile[r] = -1;
     if (log->by_tiles)
-      who->tile[r] = tile_at(o, k.leaf, op->reads[r].tensor, leaf_server(o, k.op, op->reads[r].tensor), who->element[r]);
+      who->tile[r] =
+          tile_at(o, k.leaf, op->reads[r].tensor, leaf_server(o, k.op, op->reads[r].tensor), who->element[r]);
   }
   if (k.ref >= 0) use_tile(log, who->tile[k.ref], k.op, who->element[k.ref], who);
 }
@@ -424,7 +424,7 @@ typedef struct {
   const tf_kept *k;
   const reactions *react;
   bool in[MAX_TENSORS][MAX_ELEMENTS];
-  stored *at; /* [level * n_tensors + tensor] */
+  stored *at;                  /* [level * n_tensors + tensor] */
   bool left_out[2][MAX_NOTES]; /* [][tile] by what takes time, and by what takes energy */
   figures f;
 } world;

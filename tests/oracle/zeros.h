@@ -61,7 +61,7 @@ typedef struct access_log {
   tile_use *uses;
   tile_content **held;
   int n_tile, n_words, n_uses, n_held, moment;
-  bool full;                     /* more than there is room for: nothing is to be read off */
+  bool full; /* more than there is room for: nothing is to be read off */
 } access_log;
 
 access_log *log_new(const tf_tree *tree);
