@@ -125,7 +125,8 @@ static bool add_arrays(struct tf_model *m) {
   z->own = TF_ARRAY(a, double, slices);
   z->up = TF_ARRAY(a, double, slices);
   z->still = TF_ARRAY(a, int64_t, (size_t)p->n_loops + 1);
-  return z->tiles && z->fetched && z->lacked && z->own_work && z->own && z->up && z->still;
+  z->boxes = TF_NEW(a, tf_chunks_memo);
+  return z->tiles && z->fetched && z->lacked && z->own_work && z->own && z->up && z->still && z->boxes;
 }
 
 bool tf_tiles_new(struct tf_model *m) {
@@ -134,7 +135,6 @@ bool tf_tiles_new(struct tf_model *m) {
   bool any = false;
   if (!any_rule(p->arch)) return true;
   if (!add_arrays(m)) return false;
-  tf_chunks_forget(&z->boxes);
   for (int i = 0; i < p->n_slices; i++) {
     z->own[i] = m->views->own[i], z->up[i] = m->views->up[i];
     if (!add_tiles(m, i, &any)) return false;
@@ -268,7 +268,7 @@ static double find_some(const struct tf_model *m, const tf_eval *ev, int i, int 
   bool exact = !is_padded(&p->wl->tensors[ref->tensor]);
   for (int k = 0; k < rank; k++)
     b.len[k] = along(&x, ref, k, &exact, &b.grid);
-  const double some = tf_sparse_some(p->sparse, ref->tensor, &b, &z->boxes, &exact);
+  const double some = tf_sparse_some(p->sparse, ref->tensor, &b, z->boxes, &exact);
   z->tiles_upper |= !exact;
   return some;
 }

@@ -40,6 +40,14 @@ typedef struct {
   double fill[TF_N_LEFT], read[TF_N_LEFT];
 } tf_fetched;
 
+/* What is left of the slices that turn, by the trip counts of spatial loops, from which it follows. */
+enum { TF_LEFTS_KEPT = 8 };
+typedef struct {
+  bool known, quick, partial, exact;
+  int64_t *trips; /* [spatial loop] */
+  tf_lefts *left; /* [slice - n_tile_slices] */
+} tf_lefts_kept;
+
 struct tf_zeros {
   const tf_sparse *sparse;
   tf_voiders *on;      /* [slice - n_tile_slices] the op's reads, zeros of which leave the access out */
@@ -55,7 +63,10 @@ struct tf_zeros {
   double *own, *up;    /* [slice] those of the views but for tiles that are left out */
   int64_t *still;      /* [loop] settings of 0 */
   bool tiles_upper;    /* some shares of these are bounds, in this evaluation */
-  tf_chunks_memo boxes;
+  tf_chunks_memo *boxes;
+  int n_spatial, *spatial; /* loops */
+  int64_t *trips;          /* [spatial loop] */
+  tf_lefts_kept kept[TF_LEFTS_KEPT];
   bool any_turns, upper; /* upper: some shares are bounds whatever the trip counts */
   tf_kept res;
 };

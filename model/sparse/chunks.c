@@ -6,12 +6,6 @@
 
 #include "model/input/dims.h"
 
-void tf_chunks_forget(tf_chunks_memo *memo) {
-  memo->next = 0;
-  for (int i = 0; i < TF_CHUNKS_KEPT; i++)
-    memo->kept[i].tensor = -1;
-}
-
 static double words_in(const tf_tensor *t, const tf_chunks *b) {
   double n = 1;
   for (int r = 0; r < t->rank; r++)
@@ -123,24 +117,15 @@ static double count_known(const tf_tensor *t, const tf_chunks *b) {
   return n / (double)all;
 }
 
-static double some_known(const tf_tensor *t, int z, const tf_chunks *b, tf_chunks_memo *memo) {
-  for (int i = 0; i < TF_CHUNKS_KEPT; i++)
-    if (memo->kept[i].tensor == z && !memcmp(memo->kept[i].of.len, b->len, (size_t)t->rank * sizeof *b->len))
-      return memo->kept[i].some;
+static double some_known(const tf_tensor *t, const tf_chunks *b) {
   const double some = count_known(t, b);
-  if (some < 0) return 1;
-  memo->kept[memo->next].tensor = z;
-  memo->kept[memo->next].of = *b;
-  memo->kept[memo->next].some = some;
-  memo->next = (memo->next + 1) % TF_CHUNKS_KEPT;
-  return some;
+  return some < 0 ? 1 : some;
 }
 
-double tf_sparse_some(const tf_sparse *s, int z, const tf_chunks *b, tf_chunks_memo *memo, bool *exact) {
+static double find_some(const tf_sparse *s, int z, const tf_chunks *b, bool *exact) {
   const tf_tensor *t = &s->wl->tensors[z];
   const double share = s->share[z], words = words_in(t, b), all = (double)tf_tensor_words(t);
   const tf_fall fall = t->density.fall;
-  if (share >= 1) return 1;
   if (fall == TF_FALL_GUESSED) {
     *exact = false;
     return 1 - none_of(TF_ODDS_EACH, share, 0, words);
@@ -151,5 +136,24 @@ double tf_sparse_some(const tf_sparse *s, int z, const tf_chunks *b, tf_chunks_m
     return fmin(1, share * words);
   }
   if (fall == TF_FALL_BLOCKS) return some_structured(t, b);
-  return fall == TF_FALL_TILES ? some_blocks(t, b) : some_known(t, z, b, memo);
+  return fall == TF_FALL_TILES ? some_blocks(t, b) : some_known(t, b);
+}
+
+double tf_sparse_some(const tf_sparse *s, int z, const tf_chunks *b, tf_chunks_memo *memo, bool *exact) {
+  const int rank = s->wl->tensors[z].rank;
+  uint64_t hash = (uint64_t)z * 2 + b->grid;
+  if (s->share[z] >= 1) return 1;
+  for (int r = 0; r < rank; r++)
+    hash = (hash ^ (uint64_t)b->len[r]) * UINT64_C(0x9e3779b97f4a7c15), hash ^= hash >> 32;
+  const int at = (int)(hash % TF_CHUNKS_KEPT);
+  const bool known = memo->kept[at].tensor == z + 1 && memo->kept[at].of.grid == b->grid &&
+                     !memcmp(memo->kept[at].of.len, b->len, (size_t)rank * sizeof *b->len);
+  if (!known) {
+    memo->kept[at].exact = true;
+    memo->kept[at].some = find_some(s, z, b, &memo->kept[at].exact);
+    memo->kept[at].tensor = z + 1;
+    memo->kept[at].of = *b;
+  }
+  *exact &= memo->kept[at].exact;
+  return memo->kept[at].some;
 }

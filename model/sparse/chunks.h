@@ -10,17 +10,16 @@ typedef struct {
   bool grid;
 } tf_chunks;
 
-/* Shares of boxes of tensors whose zeros are known, as they were found; those found last are kept. */
-enum { TF_CHUNKS_KEPT = 32 };
+/* Shares as they were found, by tensor and box: one for each place that these hash to. */
+enum { TF_CHUNKS_KEPT = 64 };
 typedef struct {
-  int next;
   struct {
-    int tensor; /* -1: none */
+    int tensor; /* and 1; 0: none */
+    bool exact;
     tf_chunks of;
     double some;
   } kept[TF_CHUNKS_KEPT];
 } tf_chunks_memo;
-void tf_chunks_forget(tf_chunks_memo *memo);
 
 /* The mean probability that a box of z is not all zero.  *exact: false if that is an upper bound. */
 double tf_sparse_some(const tf_sparse *s, int z, const tf_chunks *b, tf_chunks_memo *memo, bool *exact);
