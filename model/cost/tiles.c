@@ -64,8 +64,9 @@ static bool add_rule(struct tf_model *m, int i, tf_tiles *t) {
   const tf_op *op = &p->wl->ops[t->op];
   uint64_t all = 0;
   t->dims = TF_ARRAY(m->arena, uint64_t, (size_t)op->n_dims + 1);
+  t->len = TF_ARRAY(m->arena, int64_t, (size_t)op->n_dims + 1);
   t->some = TF_ARRAY(m->arena, double, (size_t)op->n_reads + 1);
-  if (!t->dims || !t->some) return false;
+  if (!t->dims || !t->len || !t->some) return false;
   for (int r = 0; r < p->wl->tensors[s->tensor].rank; r++)
     t->moves |= tf_slice_mask(p, s, r);
   t->told = s->n_touch == 1 && finds_own(p, i) && !is_padded(&p->wl->tensors[s->tensor]) && !p->clips && !p->cuts &&
@@ -197,17 +198,16 @@ static bool divides(const struct tf_model *m, const tf_eval *ev, int i) {
   const int node = p->slices[i].node;
   bool even = true, apart = false;
   for (int d = 0; d < op->n_dims && even; d++) {
-    const double len = (double)tf_dim_range(ev, t->op, op->dims[d], node, m->zeros->still).len,
-                 steps = steps_of(m, &p->path[node], t->dims[d], t->dims[d], &apart);
-    even = fabs(len * steps - (double)p->wl->dims[op->dims[d]].extent) < 0.5;
+    const double steps = steps_of(m, &p->path[node], t->dims[d], t->dims[d], &apart);
+    t->len[d] = tf_dim_range(ev, t->op, op->dims[d], node, m->zeros->still).len;
+    even = fabs((double)t->len[d] * steps - (double)p->wl->dims[op->dims[d]].extent) < 0.5;
   }
   return even;
 }
 
-/* A loop over `of` beside the ranges of the op on entry to slice i's node. */
+/* All steps of the loops `of` above slice i's node. */
 typedef struct {
   const struct tf_model *m;
-  const tf_eval *ev;
   int slice;
   uint64_t of;
 } around;
@@ -216,9 +216,8 @@ typedef struct {
 static double range_around(const around *x, int d, bool *apart) {
   const tf_plan *p = x->m->plan;
   const tf_tiles *t = &x->m->zeros->tiles[x->slice];
-  const int node = p->slices[x->slice].node;
-  return (double)tf_dim_range(x->ev, t->op, d, node, x->m->zeros->still).len *
-         steps_of(x->m, &p->path[node], t->dims[tf_op_slot(&p->wl->ops[t->op], d)], x->of, apart);
+  const int at = tf_op_slot(&p->wl->ops[t->op], d);
+  return (double)t->len[at] * steps_of(x->m, &p->path[p->slices[x->slice].node], t->dims[at], x->of, apart);
 }
 
 /* Whether dim d moves another rank of the reference than r. */
@@ -258,11 +257,11 @@ static int64_t along(const around *x, const tf_ref *ref, int r, bool *exact, boo
 
 /* The probability that read r has an element that is not zero, for all that meets a tile of slice i while it stays;
  * shared: in one of the instances at least that take it together. */
-static double find_some(const struct tf_model *m, const tf_eval *ev, int i, int r, bool shared) {
+static double find_some(const struct tf_model *m, int i, int r, bool shared) {
   const tf_plan *p = m->plan;
   struct tf_zeros *z = m->zeros;
   const tf_ref *ref = &p->wl->ops[z->tiles[i].op].reads[r];
-  const around x = {m, ev, i, staying(m, i) | (shared ? sharing(m, i) : 0)};
+  const around x = {m, i, z->tiles[i].stay | (shared ? sharing(m, i) : 0)};
   const int rank = p->wl->tensors[ref->tensor].rank;
   tf_chunks b = {.grid = true};
   bool exact = !is_padded(&p->wl->tensors[ref->tensor]);
@@ -315,13 +314,13 @@ static double left_of(struct tf_model *m, const leaving *x, int tensor) {
 }
 
 /* Slice i's own rule, where instances take one tile together. */
-static double shared_from(struct tf_model *m, const tf_eval *ev, int i, int w) {
+static double shared_from(struct tf_model *m, int i, int w) {
   const tf_tiles *t = &m->zeros->tiles[i];
   leaving x = {.each = 1, .known = 1};
   int differ = 0;
   for (uint64_t on = t->op < 0 ? 0 : t->on.of[w]; on; on &= on - 1) {
     const int r = __builtin_ctzll(on);
-    const double some = t->now && sharing(m, i) ? find_some(m, ev, i, r, true) : t->some[r];
+    const double some = t->now && sharing(m, i) ? find_some(m, i, r, true) : t->some[r];
     differ += some > t->some[r];
     leave(m, &x, t->op, r, some);
     x.told |= UINT64_C(1) << r;
@@ -331,14 +330,14 @@ static double shared_from(struct tf_model *m, const tf_eval *ev, int i, int w) {
   return left_of(m, &x, m->plan->slices[i].tensor);
 }
 
-static void find_fetched(struct tf_model *m, const tf_eval *ev, int i) {
+static void find_fetched(struct tf_model *m, int i) {
   struct tf_zeros *z = m->zeros;
   tf_fetched *f = &z->fetched[i];
   for (int w = 0; w < TF_N_LEFT; w++) {
     leaving x = {.each = 1, .known = 1};
     leave_from(m, &x, i, w);
     f->fill[w] = left_of(m, &x, m->plan->slices[i].tensor);
-    f->read[w] = shared_from(m, ev, i, w);
+    f->read[w] = shared_from(m, i, w);
   }
   m->views->own[i] = z->own[i] * f->fill[TF_LEFT_TIME];
   m->views->up[i] = z->up[i] * f->read[TF_LEFT_TIME];
@@ -398,16 +397,17 @@ void tf_tiles_begin(struct tf_model *m) {
   for (int i = 0; i < p->n_tile_slices; i++) {
     tf_tiles *t = &z->tiles[i];
     t->now = t->op >= 0 && t->told && steps && !m->open && divides(m, &ev, i);
+    if (t->now) t->stay = staying(m, i);
     for (uint64_t on = t->op < 0 ? 0 : t->on.of[TF_LEFT_ENERGY]; on; on &= on - 1) {
       const int r = __builtin_ctzll(on);
-      t->some[r] = t->now               ? find_some(m, &ev, i, r, false)
+      t->some[r] = t->now               ? find_some(m, i, r, false)
                    : t->told && m->open ? tf_sparse_keep_least(p->sparse, t->op, UINT64_C(1) << r)
                                         : 1;
     }
     z->tiles_upper |= t->op >= 0 && !t->now;
   }
   for (int i = 0; i < p->n_tile_slices; i++)
-    if (is_ruled(z, i)) find_fetched(m, &ev, i);
+    if (is_ruled(z, i)) find_fetched(m, i);
   for (int o = 0; o < p->wl->n_ops; o++) {
     for (int r = 0; r < p->wl->ops[o].n_reads; r++)
       find_lacked(m, p->op_slice[o] + r, o);

@@ -32,6 +32,8 @@ typedef struct {
   bool told;      /* what is left may be told; if not, all of it is counted */
   bool now;       /* it is, in this evaluation */
   uint64_t moves; /* loops above its node that move it */
+  uint64_t stay;  /* in this evaluation: temporal loops at whose steps it stays */
+  int64_t *len;   /* [dim of the op] in this evaluation: what the m-tile has of it */
   uint64_t *dims; /* [dim of the op] loops above its node that move the dim's range */
   double *some;   /* [read] in this evaluation: the probability that some of what meets the tile is not zero */
 } tf_tiles;

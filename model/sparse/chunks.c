@@ -139,15 +139,21 @@ static double find_some(const tf_sparse *s, int z, const tf_chunks *b, bool *exa
   return fall == TF_FALL_TILES ? some_blocks(t, b) : some_known(t, b);
 }
 
+static bool is_kept(const tf_chunks_memo *memo, int at, int z, const tf_chunks *b, int rank) {
+  return memo->kept[at].tensor == z + 1 && memo->kept[at].of.grid == b->grid &&
+         !memcmp(memo->kept[at].of.len, b->len, (size_t)rank * sizeof *b->len);
+}
+
 double tf_sparse_some(const tf_sparse *s, int z, const tf_chunks *b, tf_chunks_memo *memo, bool *exact) {
   const int rank = s->wl->tensors[z].rank;
   uint64_t hash = (uint64_t)z * 2 + b->grid;
   if (s->share[z] >= 1) return 1;
   for (int r = 0; r < rank; r++)
     hash = (hash ^ (uint64_t)b->len[r]) * UINT64_C(0x9e3779b97f4a7c15), hash ^= hash >> 32;
-  const int at = (int)(hash % TF_CHUNKS_KEPT);
-  const bool known = memo->kept[at].tensor == z + 1 && memo->kept[at].of.grid == b->grid &&
-                     !memcmp(memo->kept[at].of.len, b->len, (size_t)rank * sizeof *b->len);
+  int at = (int)(hash % (TF_CHUNKS_KEPT / 2)) * 2;
+  bool known = is_kept(memo, at, z, b, rank);
+  if (!known && is_kept(memo, at + 1, z, b, rank)) at++, known = true;
+  if (!known && memo->kept[at].tensor) at++; /* the second place is for those that come after the first */
   if (!known) {
     memo->kept[at].exact = true;
     memo->kept[at].some = find_some(s, z, b, &memo->kept[at].exact);

@@ -10,7 +10,7 @@ typedef struct {
   bool grid;
 } tf_chunks;
 
-/* Shares as they were found, by tensor and box: one for each place that these hash to. */
+/* Shares as they were found, by tensor and box: two for each place that these hash to, the first and the last. */
 enum { TF_CHUNKS_KEPT = 64 };
 typedef struct {
   struct {
