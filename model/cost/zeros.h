@@ -75,7 +75,7 @@ struct tf_zeros {
 
 /* Creates m->zeros; false if memory ran out. */
 bool tf_zeros_new(struct tf_model *m);
-/* Its rules of tiles (tiles.c). */
+/* Its rules of tiles (tiles/tiles.c). */
 bool tf_tiles_new(struct tf_model *m);
 /* Fills what they leave for the trip counts at hand, and the views' weights by it; before anything is counted. */
 void tf_tiles_begin(struct tf_model *m);
