@@ -3,6 +3,7 @@ tileflow eval examples/pruned-tiles.yaml | sed -n '1,/^Slack/p; /^What zeros/,$p
 sed 's/, tiles: true//' examples/pruned-tiles.yaml >$OUT/points.yaml
 tileflow eval $OUT/points.yaml | sed -n '/^cycles/,/^DRAM/p'
 tileflow bound examples/pruned-tiles.yaml | sed -n 1,4p
+tileflow explain examples/pruned-tiles.yaml | grep Zeros
 sed '/^mapping/,$d' examples/pruned-tiles.yaml >$OUT/open.yaml
 cd $OUT && tileflow search open.yaml --evals 300 --threads 1 --json - --quiet | grep '"upper_bounds"'
 cd - >$OUT/from
