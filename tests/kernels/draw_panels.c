@@ -59,9 +59,10 @@ static void density(page *p, const int *of, int high, bool turned) {
              of[0]);
 }
 
-/* Products that skip the zeros of an operand with n of every m elements along the sum, or in blocks: its rows or its columns are the
- * sum's, it is read first or second; the other operand is an argument, one for each setting of a dim outside, or what
- * another op makes; blocks that the mapping cuts in the middle or not; on one core or two; two such products in a row.
+/* Products that skip the zeros of an operand with n of every m elements along the sum, or in blocks: its rows or its
+ * columns are the sum's, it is read first or second; the other operand is an argument, one for each setting of a dim
+ * outside, or what another op makes; blocks that the mapping cuts in the middle or not; on one core or two; two such
+ * products in a row.
  */
 void draw_thin(page *p, uint64_t seed) {
   static const int patterns[][2] = {{2, 4}, {2, 4}, {1, 2}, {1, 4}, {4, 8}, {3, 7}, {5, 16}, {4, 4}, {20, 256}};

@@ -88,8 +88,8 @@ typedef struct {
      * `values` where those of each part of k and each row of blocks begin, and then where they stand in their parts. */
     struct {
       int n, of, block;
-      int64_t starts; /* how many parts of k and rows of blocks there are, and one */
-      double share;   /* of the blocks that are expected */
+      int64_t starts;   /* how many parts of k and rows of blocks there are, and one */
+      double share;     /* of the blocks that are expected */
       int panels, room; /* buffers: all of a; a part of b, laid out for the tiles that use it */
       int64_t deep, each, values;
       int rows, across; /* of a tile: rows of a, and vectors of b's columns */

@@ -445,8 +445,7 @@ static void blocks(walk *w, const ir_stmt *s, const cpu_product *p) {
                waits = w->core->ports * w->core->latency, each = products > loads ? products : loads;
   w->cycles += runs(w, 0, false) * outside(w, s) *
                (m / rows * tiles * k * p->sparse.share * (each > waits ? each : waits) / w->core->ports +
-                2 * m * vectors * parts(k, (double)p->sparse.deep) + k * n / w->core->copy +
-                k * tiles * w->core->row);
+                2 * m * vectors * parts(k, (double)p->sparse.deep) + k * n / w->core->copy + k * tiles * w->core->row);
 }
 
 static void nest(walk *w, const ir_stmt *s) {

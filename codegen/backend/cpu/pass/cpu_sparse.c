@@ -1,5 +1,5 @@
-/* Recognises products whose mapping skips the zeros of an operand that has n of every m elements along the sum, or whole
- * blocks of zeros. */
+/* Recognises products whose mapping skips the zeros of an operand that has n of every m elements along the sum, or
+ * whole blocks of zeros. */
 #include "codegen/backend/cpu/pass/pass.h"
 #include "codegen/intrin/micro.h"
 #include "model/sparse/sparse.h"

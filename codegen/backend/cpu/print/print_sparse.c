@@ -84,8 +84,7 @@ static void tile(FILE *out, const cpu_product *p, const char *name, int rows) {
 static void rows_of(FILE *out, const cpu_product *p, const char *name) {
   const int rows = p->sparse.rows;
   const long long deep = p->sparse.deep, each = p->sparse.each;
-  fprintf(out,
-          "      const int64_t blocks = (d + %d) / %d, first = p / %lld * part, whole = n_m - n_m %% %d;\n",
+  fprintf(out, "      const int64_t blocks = (d + %d) / %d, first = p / %lld * part, whole = n_m - n_m %% %d;\n",
           p->sparse.of - 1, p->sparse.of, deep, rows);
   for (int by = rows; by > 0; by = by > 1 ? 1 : 0)
     fprintf(
@@ -96,13 +95,14 @@ static void rows_of(FILE *out, const cpu_product *p, const char *name) {
 }
 
 static void rows_of_blocks(FILE *out, const cpu_product *p, const char *name) {
-  fprintf(out,
-          "      for (int64_t i = 0; i < n_m; i += %d) {\n"
-          "        const int32_t *const of = start + p / %lld * part + i / %d;\n"
-          "        for (int64_t r = 0; r < %d; r += %d) %s_tile(of[1] - of[0], v + (int64_t)of[0] * %d + r, at + of[0], "
-          "from, pitch, c + (i + r) * c_m + j, c_m, n, add || p > 0);\n      }\n",
-          p->sparse.block, (long long)p->sparse.deep, p->sparse.block, p->sparse.block, p->sparse.rows, name,
-          p->sparse.block * p->sparse.of);
+  fprintf(
+      out,
+      "      for (int64_t i = 0; i < n_m; i += %d) {\n"
+      "        const int32_t *const of = start + p / %lld * part + i / %d;\n"
+      "        for (int64_t r = 0; r < %d; r += %d) %s_tile(of[1] - of[0], v + (int64_t)of[0] * %d + r, at + of[0], "
+      "from, pitch, c + (i + r) * c_m + j, c_m, n, add || p > 0);\n      }\n",
+      p->sparse.block, (long long)p->sparse.deep, p->sparse.block, p->sparse.block, p->sparse.rows, name,
+      p->sparse.block * p->sparse.of);
 }
 
 /* Columns of a tile, part of k by part: where enough rows use them, or there are fewer than a tile has, they are laid
@@ -121,8 +121,8 @@ static void block(FILE *out, const cpu_product *p, const char *name) {
           "        float *const to = room + i * %d * LANES;\n"
           "        memcpy(to, b + (p + i) * b_k + j, (size_t)n * sizeof *to);\n"
           "        for (int64_t x = n; x < %d * LANES; x++) to[x] = 0;\n      }\n",
-          name, p->sparse.block ? "const int32_t *start, const int32_t *at" : "const uint8_t *at", across, deep,
-          across, deep, FEW, across, across, across);
+          name, p->sparse.block ? "const int32_t *start, const int32_t *at" : "const uint8_t *at", across, deep, across,
+          deep, FEW, across, across, across);
   fprintf(out,
           "      const float *const from = lays ? room : b + p * b_k + j;\n"
           "      const int64_t pitch = lays ? %d * LANES : b_k;\n",
@@ -169,8 +169,8 @@ static void pack_blocks(c_printer *c, const tf_op *op, const cpu_product *p) {
           ";\n    int32_t many = 0, next = 0;\n",
           at + p->sparse.values, p->sparse.starts);
   fprintf(c->out,
-          "    for (int64_t part = 0; part < %" PRId64 "; part += %" PRId64 ")\n      for (int64_t row = 0; row < %" PRId64
-          "; row += %d) {\n        start[next++] = many;\n",
+          "    for (int64_t part = 0; part < %" PRId64 "; part += %" PRId64
+          ")\n      for (int64_t row = 0; row < %" PRId64 "; row += %d) {\n        start[next++] = many;\n",
           all, p->sparse.deep, rows, block);
   fprintf(c->out,
           "        for (int64_t from = part; from < least(part + %" PRId64 ", %" PRId64 "); from += %d) {\n"
