@@ -20,9 +20,16 @@ time_of() { "$work/$1/bench" | sed -n 's/.*, packed beforehand.* \([0-9.e+-]*\) 
 median() { sort -g | awk '{v[NR] = $1} END {print v[int((NR + 1) / 2)]}'; }
 
 echo "m,n,k,pattern,sparse_ms,dense_ms,ratio"
-while read -r m n k keep; do
+while read -r m n k keep high across; do
   rm -rf "$work/sparse" "$work/dense"
-  emit sparse examples/pruned-cpu.yaml --set M="$m" --set N="$n" --set K="$k" --set keep="$keep"
+  if [ -n "$high" ]; then # blocks
+    pattern="$keep of ${high}x$across"
+    emit sparse examples/pruned-blocks-cpu.yaml --set M="$m" --set N="$n" --set K="$k" --set share="$keep" \
+      --set high="$high" --set across="$across"
+  else
+    pattern="$keep:4"
+    emit sparse examples/pruned-cpu.yaml --set M="$m" --set N="$n" --set K="$k" --set keep="$keep"
+  fi
   emit dense "$work/dense.yaml" --set M="$m" --set N="$n" --set K="$k"
   : >"$work/s"; : >"$work/d"
   for _ in $(seq "$rounds"); do
@@ -30,7 +37,7 @@ while read -r m n k keep; do
     time_of dense >>"$work/d"
   done
   s=$(median <"$work/s") d=$(median <"$work/d")
-  echo "$m,$n,$k,$keep:4,$s,$d,$(awk "BEGIN {printf \"%.2f\", $s / $d}")"
+  echo "$m,$n,$k,$pattern,$s,$d,$(awk "BEGIN {printf \"%.2f\", $s / $d}")"
 done <<'T'
 512 512 512 2
 512 512 512 1
@@ -38,4 +45,14 @@ done <<'T'
 1024 64 1024 1
 2048 256 768 2
 96 512 384 2
+512 512 512 0.5 16 16
+512 512 512 0.25 16 16
+512 512 512 0.1 16 16
+1024 64 1024 0.5 16 16
+1024 64 1024 0.25 16 16
+1024 64 1024 0.1 16 16
+2048 256 768 0.25 32 32
+512 512 512 0.25 8 8
+512 512 512 0.25 4 4
+512 512 512 0.25 1 64
 T

@@ -35,6 +35,7 @@ BEGIN {
   room["model/instr"] = 4.1
   room["model/cost"] = 4.2
   room["model/cost/quick"] = 4.3;    room["model/cost/general"] = 4.3;  room["model/cost/exact"] = 4.3
+  room["model/cost/tiles"] = 4.3
   room["model/eval"] = 4.4
   # one format reads another: files of TileFlow have architectures of Timeloop in them
   room["model/import/common"] = 4.1;  room["model/import/timeloop"] = 4.2;  room["model/import/tileflow"] = 4.3

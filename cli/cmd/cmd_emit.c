@@ -86,8 +86,9 @@ static void print_next_step(const tf_planned *p, const job *r, bool skips) {
   const char *masked = cli_masked_line(p->tree->workload);
   if (masked) puts(masked);
   if (tf_zeros_matter(p->tree->arch, p->tree->workload))
-    puts(skips ? "Where the mapping skips zeros that fall n of m, products multiply only what is not zero."
-               : "The kernel computes every point: zeros save it nothing.");
+    puts(skips
+             ? "Where the mapping skips zeros that fall n of m, or in blocks, products multiply only what is not zero."
+             : "The kernel computes every point: zeros save it nothing.");
   if (tf_arch_lines(p->tree->arch))
     puts("The kernel lays out its copies by itself: 'layout' and lines of memories are not followed.");
   if (is_read(r->o))

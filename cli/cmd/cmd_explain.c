@@ -61,6 +61,20 @@ static void print_room(const cli_session *s, cli_text *out) {
 }
 
 /* What the workload promises of its numbers: no figure hangs on it, but kernels of bytes rely on it. */
+/* What is left of the words that inner memories fetch. */
+static void print_left(const cli_session *s, cli_text *out) {
+  const int n = s->spec->workload->n_tensors;
+  const char *begin = "\n";
+  for (int at = n; s->result.kept && at < s->spec->arch->n_memories * n; at++) {
+    const double words = (double)s->result.counts[at].fill, left = s->result.kept->counts[at].fill;
+    if (left >= words * (1 - 1e-9)) continue;
+    cli_printf(out, "%sZeros leave %s of the %s words of %s that %s fetches (%s).\n", begin, cli_real(left).s,
+               cli_real(words).s, s->spec->workload->tensors[at % n].name, s->spec->arch->memories[at / n].name,
+               cli_percent(left, words).s);
+    begin = "";
+  }
+}
+
 static void print_ranges(const cli_session *s, cli_text *out) {
   const tf_workload *wl = s->spec->workload;
   for (int z = 0; z < wl->n_tensors; z++)
@@ -114,6 +128,7 @@ static void explain_text(const cli_session *s, const cli_slopes *p, cli_text *ou
   cli_put_steepest(s, p, out);
   print_room(s, out);
   print_ranges(s, out);
+  print_left(s, out);
   cli_put_goal(s, p, out);
   print_slopes(s, p, out);
   print_energy(s, out);

@@ -61,6 +61,7 @@ typedef struct {
 typedef struct {
   tf_loc at;
   tf_selection target, on;
+  bool tiles; /* of a memory: it is about tiles that inner memories fetch, not about accesses of units */
 } tf_rule;
 typedef struct {
   int n;

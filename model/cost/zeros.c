@@ -356,6 +356,21 @@ static bool add_arrays(tf_arena *a, const tf_plan *p, struct tf_zeros *z) {
          z->res.held && z->res.most;
 }
 
+static bool keep_lefts(struct tf_model *m) {
+  const tf_plan *p = m->plan;
+  struct tf_zeros *z = m->zeros;
+  bool ok = (z->spatial = TF_ARRAY(m->arena, int, (size_t)p->n_loops + 1)) &&
+            (z->trips = TF_ARRAY(m->arena, int64_t, (size_t)p->n_loops + 1));
+  for (int l = 0; l < p->n_loops && ok; l++)
+    if (p->loops[l].axis != TF_TEMPORAL) z->spatial[z->n_spatial++] = l;
+  for (int k = 0; k < TF_LEFTS_KEPT && ok; k++) {
+    z->kept[k].trips = TF_ARRAY(m->arena, int64_t, (size_t)z->n_spatial + 1);
+    z->kept[k].left = TF_ARRAY(m->arena, tf_lefts, (size_t)(p->n_slices - p->n_tile_slices) + 1);
+    ok = z->kept[k].trips && z->kept[k].left;
+  }
+  return ok;
+}
+
 bool tf_zeros_new(struct tf_model *m) {
   const tf_plan *p = m->plan;
   if (!p->sparse) return true;
@@ -379,7 +394,7 @@ bool tf_zeros_new(struct tf_model *m) {
     find_work(m, o);
   for (int i = 0; i < p->arch->n_memories * p->wl->n_tensors; i++)
     z->upper |= p->sparse->packed[i].upper;
-  return true;
+  return tf_tiles_new(m) && (!z->any_turns || keep_lefts(m));
 }
 
 const tf_lefts *tf_zeros_left(const struct tf_model *m, int i) { return &m->zeros->left[i - m->plan->n_tile_slices]; }
@@ -393,12 +408,48 @@ static void take_flow(const struct tf_model *m, int i, tf_flow *v) {
   v->update *= left->update;
 }
 
+/* Fills what is left of the slices that turn.  Whether it is exact. */
+static bool find_turning(struct tf_model *m) {
+  const tf_plan *p = m->plan;
+  struct tf_zeros *z = m->zeros;
+  const size_t leaves = (size_t)(p->n_slices - p->n_tile_slices), n = (size_t)z->n_spatial;
+  uint64_t hash = (uint64_t)m->quick * 2 + m->partial;
+  for (int k = 0; k < z->n_spatial; k++) {
+    z->trips[k] = m->ev.trip[z->spatial[k]];
+    hash = (hash ^ (uint64_t)z->trips[k]) * UINT64_C(0x9e3779b97f4a7c15), hash ^= hash >> 32;
+  }
+  tf_lefts_kept *kept = &z->kept[hash % TF_LEFTS_KEPT];
+  const bool known = kept->known && kept->quick == m->quick && kept->partial == m->partial &&
+                     !memcmp(kept->trips, z->trips, n * sizeof *z->trips);
+  if (known) {
+    memcpy(z->left, kept->left, leaves * sizeof *z->left);
+    return kept->exact;
+  }
+  bool exact = true;
+  for (int i = p->n_tile_slices; i < p->n_slices; i++)
+    if (z->turns[i - p->n_tile_slices]) exact &= find_left(m, i);
+  *kept = (tf_lefts_kept){true, m->quick, m->partial, exact, kept->trips, kept->left};
+  memcpy(kept->trips, z->trips, n * sizeof *z->trips);
+  memcpy(kept->left, z->left, leaves * sizeof *z->left);
+  return exact;
+}
+
+/* Reads of tiles that have not come. */
+static void take_lacked(struct tf_model *m) {
+  const tf_plan *p = m->plan;
+  struct tf_zeros *z = m->zeros;
+  for (int i = p->n_tile_slices; i < p->n_slices; i++)
+    for (int w = 0; w < TF_N_LEFT && !p->slices[i].makes; w++)
+      z->left[i - p->n_tile_slices].of[w].read *= z->lacked[i - p->n_tile_slices].of[w];
+}
+
 void tf_zeros_take(struct tf_model *m) {
   const tf_plan *p = m->plan;
   if (!m->zeros) return;
-  m->zeros->res.upper = m->zeros->upper;
+  m->zeros->res.upper = m->zeros->upper || m->zeros->tiles_upper;
+  if (m->zeros->any_turns) m->zeros->res.upper |= !find_turning(m);
+  if (m->zeros->tiles) take_lacked(m);
   for (int i = p->n_tile_slices; i < p->n_slices; i++) {
-    if (m->zeros->turns[i - p->n_tile_slices]) m->zeros->res.upper |= !find_left(m, i);
     take_flow(m, i, &m->flows[i]);
     for (int k = 0; m->each && k < m->each->n; k++)
       take_flow(m, i, &m->each->flows[k * p->n_slices + i]);
@@ -424,6 +475,7 @@ void tf_zeros_count(struct tf_model *m) {
   }
   for (int i = p->n_tile_slices; i < p->n_slices; i++)
     take(m, i);
+  tf_tiles_count(m);
   for (int o = 0; o < p->wl->n_ops; o++) {
     const double points = (double)m->res.ops[o].points;
     z->res.ops[o] = (tf_kept_points){points * z->work[o].of[TF_LEFT_ENERGY],

@@ -334,6 +334,7 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
   m->gave_up = m->estimated = false;
   m->walked = m->chosen = 0;
   m->ev.masked_too = m->all_points;
+  tf_tiles_begin(m);
   /* of a partial mapping the mean instance counts, as it may in what completes it; where the quick count applies, loops
    * move all alike */
   m->first_busiest = !m->open && !m->means && !m->plan->clips && !m->plan->n_retains && m->even;

@@ -55,6 +55,7 @@ static void rules_of(FILE *out, const char *what, const tf_rules *rules) {
     fprintf(out, "\n%s", what);
     choice(out, "target", &rules->list[i].target);
     choice(out, "on", &rules->list[i].on);
+    if (rules->list[i].tiles) fprintf(out, " tiles");
   }
 }
 

@@ -409,13 +409,16 @@ static bool read_formats(tf_arch_reader *r, const tf_key *k, const tf_ynode *lis
 }
 
 static bool read_rule(tf_arch_reader *r, const tf_ynode *node, bool at_memory, tf_rule *out) {
-  const tf_yrow rows[] = {{"on", TF_Y_SCALAR | TF_Y_LIST, false}, {"target", TF_Y_SCALAR | TF_Y_LIST, at_memory}};
+  const tf_yrow rows[] = {{"on", TF_Y_SCALAR | TF_Y_LIST, false},
+                          {"target", TF_Y_SCALAR | TF_Y_LIST, at_memory},
+                          {"tiles", TF_Y_SCALAR, false}};
   const char *what = at_memory ? "a rule of a memory" : "a rule of a compute unit";
-  const tf_ynode *v[2] = {NULL, NULL};
-  out->at = node->at;
+  const tf_ynode *v[3] = {NULL, NULL, NULL};
+  *out = (tf_rule){.at = node->at};
   if (!tf_yschema_kind(node, TF_Y_MAP, what, r->base->diags)) return false;
-  bool ok = tf_yschema_check(node, rows, at_memory ? 2 : 1, what, v, r->base->diags);
+  bool ok = tf_yschema_check(node, rows, at_memory ? 3 : 1, what, v, r->base->diags);
   ok = read_choice(r, v[0], "on", &out->on) && ok;
+  if (v[2]) ok = tf_read_bool(r->base, v[2], "tiles", &out->tiles) && ok;
   return read_choice(r, v[1], "target", &out->target) && ok;
 }
 

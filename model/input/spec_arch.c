@@ -144,6 +144,21 @@ static bool check_with_lines(tf_arch_reader *r) {
   return ok;
 }
 
+/* Rules of tiles are of memories that serve another one. */
+static bool check_tiles(tf_arch_reader *r) {
+  const tf_memory *last = &r->arch->memories[r->arch->n_memories - 1];
+  bool ok = true;
+  for (int w = 0; w < 2; w++) {
+    const tf_rules *rules = w ? &last->skipping : &last->gating;
+    for (int i = 0; i < rules->n; i++)
+      if (rules->list[i].tiles)
+        ok = tf_fail(r->base->diags, rules->list[i].at, TF_E_KEY,
+                     "no memory fetches tiles from '%.60s', the innermost one: a rule of tiles stands further out",
+                     last->name);
+  }
+  return ok;
+}
+
 /* ---- what follows from all of it ---------------------------------------------------- */
 /* All instances of a memory, those of its units included, must count below 2^63. */
 static bool check_instances(tf_arch_reader *r) {
@@ -172,7 +187,8 @@ static bool same_choice(const tf_selection *a, const tf_selection *b) {
 static bool same_rules(const tf_rules *a, const tf_rules *b) {
   bool same = a->n == b->n;
   for (int i = 0; same && i < a->n; i++)
-    same = same_choice(&a->list[i].target, &b->list[i].target) && same_choice(&a->list[i].on, &b->list[i].on);
+    same = same_choice(&a->list[i].target, &b->list[i].target) && same_choice(&a->list[i].on, &b->list[i].on) &&
+           a->list[i].tiles == b->list[i].tiles;
   return same;
 }
 
@@ -341,6 +357,6 @@ tf_arch *tf_read_arch(tf_reader *base, const tf_ynode *section) {
   ok = tf_keys_read(&r, &tf_arch_table, v, a->at, a) && ok;
   r.have_memories = memories && read_memories(&r, memories);
   const bool worked = units && read_units(&r, units);
-  ok = ok && a->name && r.have_memories && worked && check_instances(&r) && check_with_lines(&r);
+  ok = ok && a->name && r.have_memories && worked && check_instances(&r) && check_with_lines(&r) && check_tiles(&r);
   return ok ? a : NULL;
 }

@@ -298,10 +298,24 @@ static void read_layouts(tf_reader *r, const tf_ynode *map, const tf_arch *a, co
   }
 }
 
+/* Tiles are fetched for ops that read the tensor. */
+static void check_fetched(tf_diags *d, const tf_workload *wl, const tf_selection *c) {
+  for (int i = 0; i < c->n; i++)
+    for (int z = 0; z < wl->n_tensors; z++) {
+      bool read = false;
+      for (int o = 0; o < wl->n_ops; o++)
+        read |= tf_op_times_read(&wl->ops[o], z) > 0;
+      if (!read && !strcmp(wl->tensors[z].name, c->names[i].name))
+        tf_fail(d, c->names[i].at, TF_E_OUTPUT, "no op reads '%.60s': rules of tiles are of what is fetched to be read",
+                c->names[i].name);
+    }
+}
+
 static void check_rules(tf_diags *d, const tf_workload *wl, const tf_rules *rules) {
   for (int i = 0; i < rules->n; i++) {
     check_choice(d, wl, &rules->list[i].target);
     check_choice(d, wl, &rules->list[i].on);
+    if (rules->list[i].tiles) check_fetched(d, wl, &rules->list[i].target);
   }
 }
 

@@ -401,17 +401,30 @@ static uint64_t find_factors(const tf_sparse *s, const tf_op *op) {
   return reads;
 }
 
-uint64_t tf_sparse_on(const tf_sparse *s, const tf_rules *rules, int o, int target) {
+static uint64_t named(const tf_sparse *s, const tf_rules *rules, bool tiles, int o, int target) {
   const tf_op *op = &s->wl->ops[o];
   uint64_t on = 0;
   for (int i = 0; i < rules->n; i++) {
     const tf_rule *rule = &rules->list[i];
     const bool all = target >= 0 && !rule->target.n; /* every tensor of the op, dense ones too */
-    if (target >= 0 && !all && !selects(s, &rule->target, target)) continue;
+    if (rule->tiles != tiles || (target >= 0 && !all && !selects(s, &rule->target, target))) continue;
     for (int r = 0; r < op->n_reads; r++)
       if (op->reads[r].tensor != target && selects(s, &rule->on, op->reads[r].tensor)) on |= UINT64_C(1) << r;
   }
   return on & s->factors[o];
+}
+
+uint64_t tf_sparse_on(const tf_sparse *s, const tf_rules *rules, int o, int target) {
+  return named(s, rules, false, o, target);
+}
+
+uint64_t tf_sparse_on_tiles(const tf_sparse *s, const tf_rules *rules, int o, int target) {
+  return named(s, rules, true, o, target);
+}
+
+/* Zeros of which leave out anything of the target's, at either grain. */
+static uint64_t on_any(const tf_sparse *s, const tf_rules *rules, int o, int target) {
+  return named(s, rules, false, o, target) | named(s, rules, true, o, target);
 }
 
 static bool is_known(const tf_sparse *s, int o, int read) {
@@ -455,8 +468,8 @@ tf_least tf_sparse_least(const tf_sparse *s, int o, int unit) {
            gated = tf_sparse_on(s, &s->arch->units[unit].gating, o, -1);
   for (int l = 0; l < s->arch->n_memories; l++)
     for (int r = 0; r < op->n_reads; r++) {
-      skipped |= tf_sparse_on(s, &s->arch->memories[l].skipping, o, op->reads[r].tensor);
-      gated |= tf_sparse_on(s, &s->arch->memories[l].gating, o, op->reads[r].tensor);
+      skipped |= on_any(s, &s->arch->memories[l].skipping, o, op->reads[r].tensor);
+      gated |= on_any(s, &s->arch->memories[l].gating, o, op->reads[r].tensor);
     }
   return (tf_least){tf_sparse_keep_least(s, o, skipped), tf_sparse_keep_least(s, o, skipped | gated)};
 }
@@ -468,7 +481,7 @@ tf_least tf_sparse_least_word(const tf_sparse *s, int z) {
   for (int o = 0; o < s->wl->n_ops; o++) {
     const tf_op *op = &s->wl->ops[o];
     if (op->out != z && !tf_op_times_read(op, z)) continue;
-    const uint64_t skipped = tf_sparse_on(s, &mem->skipping, o, z), gated = tf_sparse_on(s, &mem->gating, o, z);
+    const uint64_t skipped = on_any(s, &mem->skipping, o, z), gated = on_any(s, &mem->gating, o, z);
     least.time = fmin(least.time, tf_sparse_keep_least(s, o, skipped));
     least.energy = fmin(least.energy, tf_sparse_keep_least(s, o, skipped | gated));
   }

@@ -47,6 +47,8 @@ bool tf_sparse_applies(const tf_arch *arch, const tf_workload *wl);
 
 /* The reads of op o, zeros of which have `rules` leave out its accesses to the target, or its points (target -1). */
 uint64_t tf_sparse_on(const tf_sparse *s, const tf_rules *rules, int o, int target);
+/* The same of tiles of the target that inner memories fetch for it. */
+uint64_t tf_sparse_on_tiles(const tf_sparse *s, const tf_rules *rules, int o, int target);
 /* The probability that none of these reads of op o is zero: at most, and at least.  They differ where the zeros of
  * several are known, and how these meet is not found. */
 double tf_sparse_keep(const tf_sparse *s, int o, uint64_t reads);

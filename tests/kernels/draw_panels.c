@@ -51,9 +51,18 @@ static void product(page *p, tf_rng *g, const char *a, const char *x, const char
   page_say(p, "%s * %s\"\n", first ? left : right, first ? right : left);
 }
 
-/* Products that skip the zeros of an operand with n of every m elements along the sum: its rows or its columns are the
- * sum's, it is read first or second; the other operand is an argument, one for each setting of a dim outside, or what
- * another op makes; blocks that the mapping cuts in the middle or not; on one core or two; two such products in a row.
+/* "{n: 2, m: 4, dim: k}", or blocks of `high` rows. */
+static void density(page *p, const int *of, int high, bool turned) {
+  if (!high) page_say(p, "    A: {density: {n: %d, m: %d, dim: k}}\n", of[0], of[1]);
+  if (high)
+    page_say(p, "    A: {density: {blocks: [%d, %d], share: 0.%d}}\n", turned ? of[1] : high, turned ? high : of[1],
+             of[0]);
+}
+
+/* Products that skip the zeros of an operand with n of every m elements along the sum, or in blocks: its rows or its
+ * columns are the sum's, it is read first or second; the other operand is an argument, one for each setting of a dim
+ * outside, or what another op makes; blocks that the mapping cuts in the middle or not; on one core or two; two such
+ * products in a row.
  */
 void draw_thin(page *p, uint64_t seed) {
   static const int patterns[][2] = {{2, 4}, {2, 4}, {1, 2}, {1, 4}, {4, 8}, {3, 7}, {5, 16}, {4, 4}, {20, 256}};
@@ -65,7 +74,10 @@ void draw_thin(page *p, uint64_t seed) {
   const bool turned = tf_rng_below(&g, 3) == 0, second = tf_rng_below(&g, 3) == 0, made = tf_rng_below(&g, 3) == 0,
              two = tf_rng_below(&g, 4) == 0;
   k.all = rounded(k.all, of[1]);
-  if (two) m.all = rounded(m.all, 4);
+  tf_rng h = tf_rng_new(seed, 47);
+  const int high = tf_rng_below(&h, 2) ? rng_between(&h, 1, 9) : 0; /* 0: no blocks */
+  if (high) m.all = rounded(m.all, high);
+  if (two) m.all = rounded(m.all, high ? 4 * high : 4);
   const int rest = 4 * rng_between(&g, 1, 8), extent = (m.all + cores - 1) / cores;
   p->len = 0;
   page_say(p,
@@ -77,7 +89,7 @@ void draw_thin(page *p, uint64_t seed) {
   page_say(p, "workload:\n  name: w\n  dims: {b: %d, m: %d, n: %d, k: %d", b, m.all, n.all, k.all);
   if (two) page_say(p, ", l: %d", rest);
   page_say(p, "}\n  tensors:\n");
-  page_say(p, "    A: {density: {n: %d, m: %d, dim: k}}\n", of[0], of[1]);
+  density(p, of, high, turned);
   if (two) page_say(p, "    C: {density: {n: 1, m: 4, dim: m}}\n");
   page_say(p, "  ops:\n");
   if (made) page_say(p, "  - \"X[b,k,n] = relu(Z[b,k,n])\"\n");

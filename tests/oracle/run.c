@@ -144,6 +144,7 @@ static void enter_slice(oracle *o, int n, int z, shelf *s, moment *m, const set 
   charge(o, n, z, s->level, server(o, n, z, s->level), moves_of(o, n, z, all, partial, speaks));
   if (o->lines) note_lines(o, n, z, &q.load, before, speaks);
   if (o->log) note_entry(o, n, z, &q.load, before, moves_of(o, n, z, 1, 1, speaks));
+  if (o->log) note_tile(o, n, z, &q.load, m->asked, moves_of(o, n, z, 1, 1, speaks).read);
   c->what = want;
   c->node = n;
   note_size(o, n, z, &q.want);
@@ -165,6 +166,7 @@ static __attribute__((noinline)) void enter(oracle *o, int n, int z) {
   bool any = false;
   check_layout(o, s, n);
   o->n_arrivals = 0;
+  if (o->log) o->log->moment++;
   first_instance(o, n);
   do {
     if (!touched_now(o, n, z)) continue;

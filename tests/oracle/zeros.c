@@ -17,6 +17,16 @@ access_log *log_new(const tf_tree *tree) {
   for (int op = 0; op < tree->workload->n_ops; op++)
     log->full |= tree->workload->ops[op].n_reads > MAX_READS;
   log->full |= tree->workload->n_tensors > MAX_TENSORS;
+  for (int l = 0; l < tree->arch->n_memories; l++)
+    for (int w = 0; w < 2; w++) {
+      const tf_rules *rules = w ? &tree->arch->memories[l].gating : &tree->arch->memories[l].skipping;
+      for (int i = 0; i < rules->n; i++)
+        log->by_tiles |= rules->list[i].tiles;
+    }
+  if (log->by_tiles &&
+      (!(log->tile = calloc(MAX_NOTES, sizeof *log->tile)) || !(log->words = calloc(MAX_USES, sizeof *log->words)) ||
+       !(log->uses = calloc(MAX_USES, sizeof *log->uses)) || !(log->held = calloc(MAX_NOTES, sizeof *log->held))))
+    abort();
   return log;
 }
 
@@ -24,6 +34,12 @@ void log_free(access_log *log) {
   free(log->tiles);
   free(log->notes);
   free(log->needers);
+  for (int i = 0; i < log->n_held; i++)
+    free(log->held[i]);
+  free(log->tile);
+  free(log->words);
+  free(log->uses);
+  free(log->held);
   free(log);
 }
 
@@ -40,6 +56,61 @@ void note_entry(oracle *o, int n, int z, const set *load, const set *before, wor
     up->read[e] += (int)one.read * again;
     up->update[e] += (int)one.update;
     own->drain[e] += (int)one.drain;
+  }
+}
+
+/* ---- tiles that stay -------------------------------------------------------------------------- */
+
+static tile_content *content_at(access_log *log, const void *of, uint64_t instance, bool add) {
+  for (int i = 0; i < log->n_held; i++)
+    if (log->held[i]->shelf == of && log->held[i]->instance == instance) return log->held[i];
+  if (!add) return NULL;
+  tile_content *c = log->held[log->n_held++] = malloc(sizeof *c);
+  if (!c) abort();
+  c->shelf = of;
+  c->instance = instance;
+  for (int e = 0; e < MAX_ELEMENTS; e++)
+    c->note[e] = -1;
+  return c;
+}
+
+/* The note of element e of z as memory `level` holds it for node n; -1: it has not entered it. */
+static int tile_at(oracle *o, int n, int z, int level, int e) {
+  const int tile = mtile(o, n, level);
+  if (tile < 0 || e < 0 || !holds(o, tile, z)) return -1;
+  const tile_content *c = content_at(o->log, shelf_of(o, tile, z), instance_key(o, tile), false);
+  return c ? c->note[e] : -1;
+}
+
+void note_tile(oracle *o, int n, int z, const set *load, int group, bool reads) {
+  access_log *log = o->log;
+  const int level = o->tree->nodes[n].level, above = server(o, n, z, level), all = size_of(o, z);
+  if (!log->by_tiles || makes(o, n, z)) return;
+  log->full |= log->n_tile + 1 >= MAX_NOTES || log->n_words + all >= MAX_USES || log->n_held + 1 >= MAX_NOTES;
+  if (log->full) return;
+  tile_content *c = content_at(log, shelf_of(o, n, z), instance_key(o, n), true);
+  const int entry = log->n_tile++, from = log->n_words;
+  for (int e = 0; e < all; e++) {
+    if (!load->in[e]) continue;
+    log->words[log->n_words++] = (tile_word){e, tile_at(o, n, z, above, e)};
+    c->note[e] = entry;
+  }
+  log->tile[entry] = (tile_note){level, above, z, log->moment * 4096 + group, from, log->n_words, -1, reads};
+}
+
+static int outer_of(const access_log *log, int entry, int e) {
+  for (int i = log->tile[entry].from; i < log->tile[entry].to; i++)
+    if (log->words[i].element == e) return log->words[i].outer;
+  return -1;
+}
+
+/* A point uses element e of the tile, and so of those that it came from. */
+static void use_tile(access_log *log, int entry, int op, int e, const needer *who) {
+  for (; entry >= 0; entry = outer_of(log, entry, e)) {
+    log->full |= log->n_uses + 1 >= MAX_USES;
+    if (log->full) return;
+    log->uses[log->n_uses] = (tile_use){*who, op, log->tile[entry].uses};
+    log->tile[entry].uses = log->n_uses++;
   }
 }
 
@@ -76,7 +147,12 @@ void note_operand(oracle *o, operand_key k, const set *element, const set *met) 
     const box b = op_box(o, k.op, r, k.leaf);
     fill_set(o, op->reads[r].tensor, &b, &at);
     who->element[r] = (short)(b.empty ? -1 : only_element(o, op->reads[r].tensor, &at));
+    who->tile[r] = -1;
+    if (log->by_tiles)
+      who->tile[r] =
+          tile_at(o, k.leaf, op->reads[r].tensor, leaf_server(o, k.op, op->reads[r].tensor), who->element[r]);
   }
+  if (k.ref >= 0) use_tile(log, who->tile[k.ref], k.op, who->element[k.ref], who);
 }
 
 /* Sorts the operand's needers by their notes. */
@@ -127,26 +203,45 @@ static bool voids(const oracle *o, const tf_kept *k, const tf_op *op, int r) {
 }
 
 /* Whether one of the rules leaves out what is asked for (target -1: the point) where read r is zero. */
-static bool listens(const oracle *o, const tf_kept *k, const tf_rules *rules, int op, int target, int r) {
+static bool listens_to(const oracle *o, const tf_kept *k, const tf_rules *rules, int op, int target, int r,
+                       bool tiles) {
   const int cause = o->wl->ops[op].reads[r].tensor;
   if (cause == target || stream_scope(o, op) >= 0 || !voids(o, k, &o->wl->ops[op], r)) return false;
   for (int i = 0; i < rules->n; i++) {
     const tf_rule *rule = &rules->list[i];
     const bool aims = target < 0 || !rule->target.n || names(&rule->target, o, target);
     const bool on = rule->on.n ? names(&rule->on, o, cause) : has_zeros(o, k, cause);
-    if (aims && on) return true;
+    if (aims && on && rule->tiles == tiles) return true;
   }
   return false;
+}
+
+static bool listens(const oracle *o, const tf_kept *k, const tf_rules *rules, int op, int target, int r) {
+  return listens_to(o, k, rules, op, target, r, false);
 }
 
 /* [0]: skipped; [1]: skipped or gated. */
 typedef struct {
   bool read[MAX_OPS][MAX_READS + 1][2][MAX_READS]; /* [op][operand, output last][][read] zeros that leave it out */
   bool point[MAX_OPS][2][MAX_READS];
+  bool tile[MAX_LEVELS][MAX_OPS][MAX_TENSORS][2][MAX_READS]; /* [serving level][op][tensor] of its tiles */
 } reactions;
+
+static void find_tile_reactions(const oracle *o, const tf_kept *k, reactions *all) {
+  for (int l = 0; l < o->arch->n_memories; l++)
+    for (int op = 0; op < o->wl->n_ops; op++)
+      for (int z = 0; z < o->wl->n_tensors; z++)
+        for (int r = 0; r < o->wl->ops[op].n_reads; r++) {
+          const tf_memory *mem = &o->arch->memories[l];
+          bool(*t)[MAX_READS] = all->tile[l][op][z];
+          t[0][r] = listens_to(o, k, &mem->skipping, op, z, r, true);
+          t[1][r] = t[0][r] || listens_to(o, k, &mem->gating, op, z, r, true);
+        }
+}
 
 static void find_reactions(const oracle *o, const tf_kept *k, reactions *all) {
   memset(all, 0, sizeof *all);
+  if (o->log->by_tiles) find_tile_reactions(o, k, all);
   for (int op = 0; op < o->wl->n_ops; op++) {
     const tf_op *p = &o->wl->ops[op];
     const tf_unit *unit = &o->arch->units[o->unit[op]];
@@ -329,7 +424,8 @@ typedef struct {
   const tf_kept *k;
   const reactions *react;
   bool in[MAX_TENSORS][MAX_ELEMENTS];
-  stored *at; /* [level * n_tensors + tensor] */
+  stored *at;                  /* [level * n_tensors + tensor] */
+  bool left_out[2][MAX_NOTES]; /* [][tile] by what takes time, and by what takes energy */
   figures f;
 } world;
 
@@ -380,6 +476,63 @@ static void run_tiles(world *w) {
   }
 }
 
+/* Whether the uses of a tile have none of which an operand that matters is there: for each op that uses it there is one
+ * whose elements are zero in all of its uses.  What nobody uses is fetched. */
+static bool is_left_out(const world *w, const tile_note *t, int what) {
+  const access_log *log = w->o->log;
+  for (int u = t->uses; u >= 0; u = log->uses[u].next) {
+    const tile_use *use = &log->uses[u];
+    const bool *matters = w->react->tile[t->above][use->op][t->tensor][what];
+    bool out = false;
+    for (int r = 0; r < w->o->wl->ops[use->op].n_reads && !out; r++) {
+      out = matters[r];
+      for (int v = t->uses; v >= 0 && out; v = log->uses[v].next) {
+        const int e = log->uses[v].who.element[r];
+        out = log->uses[v].op != use->op || e < 0 || !w->in[w->o->wl->ops[use->op].reads[r].tensor][e];
+      }
+    }
+    if (!out) return false;
+  }
+  return t->uses >= 0;
+}
+
+/* Whether element e of the tile has come, from all memories further out. */
+static bool has_come(const world *w, int entry, int e, int what) {
+  for (; entry >= 0; entry = outer_of(w->o->log, entry, e))
+    if (w->left_out[what][entry]) return false;
+  return true;
+}
+
+/* The same for one at least of those that take it together. */
+static bool has_come_to_some(const world *w, int entry, int e, int what) {
+  const access_log *log = w->o->log;
+  bool some = has_come(w, entry, e, what);
+  const tile_note *t = &log->tile[entry];
+  if (!w->o->arch->memories[t->level].multicast) return some;
+  for (int step = -1; step <= 1; step += 2)
+    for (int i = entry + step; i >= 0 && i < log->n_tile && log->tile[i].group / 4096 == t->group / 4096; i += step)
+      some = some || (log->tile[i].group == t->group && has_come(w, i, e, what));
+  return some;
+}
+
+/* Takes what is left out of tiles from what has been counted of them. */
+static void take_tiles(world *w) {
+  const access_log *log = w->o->log;
+  for (int i = 0; i < log->n_tile; i++)
+    for (int what = 0; what < 2; what++)
+      w->left_out[what][i] = is_left_out(w, &log->tile[i], what);
+  for (int i = 0; i < log->n_tile; i++) {
+    const tile_note *t = &log->tile[i];
+    for (int k = t->from; k < t->to; k++) {
+      const int e = log->words[k].element;
+      if (!has_come(w, i, e, 1)) access_to(w, t->level, t->tensor, FILL, e, -1);
+      if (!has_come(w, i, e, 0)) port(w, t->level, t->tensor, true, e, -1);
+      if (t->reads && !has_come_to_some(w, i, e, 1)) access_to(w, t->above, t->tensor, READ, e, -1);
+      if (t->reads && !has_come_to_some(w, i, e, 0)) port(w, t->above, t->tensor, false, e, -1);
+    }
+  }
+}
+
 /* Whether none of the reads that matter is zero at the point, as all in the padding are. */
 static bool runs(const world *w, const tf_op *op, const bool *matters, const needer *at) {
   for (int r = 0; r < op->n_reads; r++)
@@ -387,18 +540,30 @@ static bool runs(const world *w, const tf_op *op, const bool *matters, const nee
   return true;
 }
 
-static bool anyone(const world *w, const access_note *a, const bool *matters) {
+/* Whether a tile of each operand has come. */
+static bool is_served(const world *w, const tf_op *op, const needer *at, int what) {
+  bool all = true;
+  for (int r = 0; r < op->n_reads && all; r++)
+    all = at->tile[r] < 0 || has_come(w, at->tile[r], at->element[r], what);
+  return all;
+}
+
+static bool anyone(const world *w, const access_note *a, const bool *matters, int what) {
   bool any = false;
-  for (int i = a->from; i < a->to && !any; i++)
-    any = runs(w, &w->o->wl->ops[a->op], matters, &w->o->log->needers[i]);
+  for (int i = a->from; i < a->to && !any; i++) {
+    const needer *at = &w->o->log->needers[i];
+    any = runs(w, &w->o->wl->ops[a->op], matters, at) &&
+          (a->ref < 0 || at->tile[a->ref] < 0 || has_come(w, at->tile[a->ref], a->element, what));
+  }
   return any;
 }
 
 static void run_points(world *w, const access_note *a) {
   const tf_op *op = &w->o->wl->ops[a->op];
   for (int i = a->from; i < a->to; i++) {
-    const bool timed = runs(w, op, w->react->point[a->op][0], &w->o->log->needers[i]),
-               done = runs(w, op, w->react->point[a->op][1], &w->o->log->needers[i]);
+    const needer *at = &w->o->log->needers[i];
+    const bool timed = runs(w, op, w->react->point[a->op][0], at) && is_served(w, op, at, 0),
+               done = runs(w, op, w->react->point[a->op][1], at) && is_served(w, op, at, 1);
     w->f.op[a->op][done ? COMPUTED : timed ? GATED : SKIPPED]++;
   }
 }
@@ -435,7 +600,8 @@ static void run_notes(world *w) {
     const tf_op *op = &w->o->wl->ops[a->op];
     const int of = a->ref < 0 ? op->n_reads : a->ref, z = a->ref < 0 ? op->out : op->reads[a->ref].tensor;
     const int level = leaf_server(w->o, a->op, z);
-    const bool timed = anyone(w, a, w->react->read[a->op][of][0]), done = anyone(w, a, w->react->read[a->op][of][1]);
+    const bool timed = anyone(w, a, w->react->read[a->op][of][0], 0),
+               done = anyone(w, a, w->react->read[a->op][of][1], 1);
     if (a->ref >= 0) {
       if (timed) port(w, level, z, false, a->element, 1);
       if (done) access_to(w, level, z, READ, a->element, 1);
@@ -458,6 +624,7 @@ static void run_draw(world *w, tf_rng *g) {
   for (int cell = 0; cell < w->o->arch->n_memories * nt; cell++)
     store(w->o, w->k, cell / nt, cell % nt, w->in[cell % nt], &w->at[cell]);
   run_tiles(w);
+  if (w->o->log->by_tiles) take_tiles(w);
   run_notes(w);
   for (int op = 0; op < w->o->wl->n_ops; op++)
     w->f.pj += w->f.op[op][COMPUTED] * w->o->arch->units[w->o->unit[op]].pj;
@@ -563,11 +730,13 @@ static int try_draws(world *w, const figures *model, bool upper, tf_rng *g, int 
   for (int i = 0; i < (int)N_FIGURES; i++) {
     const double mean = s.sum[i] / draws, variance = fmax(0, s.squares[i] / draws - mean * mean);
     /* what happens once in 10^5 draws is not seen in these */
-    const double room = 3 * sqrt(variance / (draws - 1)) + 1e-9 + 1e-4 * fabs(mean);
+    const int op = i - MAX_CELLS * N_OF_CELL;
+    const bool points = op >= 0 && op < MAX_OPS * N_OF_OP;
+    const double all = points ? (double)w->o->points[op / N_OF_OP] : fabs(mean),
+                 room = 3 * sqrt(variance / (draws - 1)) + 1e-9 + 1e-4 * all;
     char of[200];
     /* where zeros are left out of the count, more is saved than the model tells */
-    const int op = i - MAX_CELLS * N_OF_CELL;
-    if (upper && op >= 0 && op < MAX_OPS * N_OF_OP && op % N_OF_OP != COMPUTED) continue;
+    if (upper && points && op % N_OF_OP != COMPUTED) continue;
     if (isnan(says[i]) || (s.raw[i] <= says[i] + room && (upper || s.raw[i] >= says[i] - room))) continue;
     beyond++;
     name_of(w->o, i, of, sizeof of);
@@ -603,7 +772,7 @@ static void check_notes(note *n, const oracle *o) {
   }
 }
 
-void compare_zeros(note *n, const oracle *o, const tf_result *r, tf_rng *g, int draws) {
+bool compare_zeros(note *n, const oracle *o, const tf_result *r, tf_rng *g, int draws) {
   static reactions react;
   static figures model;
   world *w = calloc(1, sizeof *w);
@@ -620,6 +789,10 @@ void compare_zeros(note *n, const oracle *o, const tf_result *r, tf_rng *g, int 
     beyond = try_draws(w, &model, r->kept->upper, g, draws, n);
   }
   check_notes(n, o);
+  bool out = false;
+  for (int i = 0; i < o->log->n_tile; i++)
+    out |= w->left_out[1][i];
   free(w->at);
   free(w);
+  return out;
 }

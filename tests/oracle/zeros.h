@@ -6,12 +6,36 @@
 #include "base/rng.h"
 #include "tests/oracle/oracle.h"
 
-enum { MAX_NOTES = 60000, MAX_READS = 6, MAX_TENSORS = 16 };
+enum { MAX_NOTES = 60000, MAX_READS = 6, MAX_TENSORS = 16, MAX_USES = 200000 };
 
 /* A point that needs an access: the elements that its op reads there; -1: padding. */
 typedef struct {
   short element[MAX_READS];
+  int tile[MAX_READS]; /* the note of the tile that serves the operand; -1: none */
 } needer;
+
+/* What entered an instance of an m-tile at one moment: words [from, to) of the log, and who has used them while they
+ * stayed. */
+typedef struct {
+  int level, above, tensor;
+  int group; /* instances at this moment that load the same */
+  int from, to;
+  int uses;   /* the last one; -1: none */
+  bool reads; /* it speaks for its group, or for itself */
+} tile_note;
+typedef struct {
+  int element, outer; /* outer: the note of the tile that it came from; -1: of no tile that has entered */
+} tile_word;
+typedef struct {
+  needer who;
+  int op, next;
+} tile_use;
+/* The notes of what an instance holds. */
+typedef struct {
+  const void *shelf;
+  uint64_t instance;
+  int note[MAX_ELEMENTS];
+} tile_content;
 
 /* Access to an operand of an op, by all points that share it: needers [from, to) of the log. */
 typedef struct {
@@ -31,7 +55,13 @@ typedef struct access_log {
   access_note *notes;
   needer *needers;
   int n_notes, n_needers, first; /* first: the first note of the operand at hand */
-  bool full;                     /* more than there is room for: nothing is to be read off */
+  bool by_tiles;                 /* some rule is of tiles, so that these are noted, too: */
+  tile_note *tile;
+  tile_word *words;
+  tile_use *uses;
+  tile_content **held;
+  int n_tile, n_words, n_uses, n_held, moment;
+  bool full; /* more than there is room for: nothing is to be read off */
 } access_log;
 
 access_log *log_new(const tf_tree *tree);
@@ -41,6 +71,8 @@ oracle *oracle_run_noting(const tf_tree *tree, int64_t limit, struct access_log 
 /* What the walk tells: `one` has a 1 for each counter that the entry's elements count in; partial sums are those in
  * `before`. */
 void note_entry(oracle *o, int n, int z, const set *load, const set *before, words one);
+/* The same of the tile, where it is not made below; group: of those at this moment. */
+void note_tile(oracle *o, int n, int z, const set *load, int group, bool reads);
 typedef struct {
   int leaf, op, ref;
   int group; /* that it shares with; -1: with nobody */
@@ -51,6 +83,6 @@ void end_operand(oracle *o); /* all instances of the operand have been told */
 
 /* Draws `draws` times, and writes a line for each figure of the model that lies further than three standard errors from
  * the mean; where the model says that it is an upper bound, that lies so far below.  What lies so far is drawn again,
- * 16 and 256 times as often. */
-void compare_zeros(note *n, const oracle *o, const tf_result *r, tf_rng *g, int draws);
+ * 16 and 256 times as often.  Whether the last draw has left tiles out. */
+bool compare_zeros(note *n, const oracle *o, const tf_result *r, tf_rng *g, int draws);
 #endif

@@ -114,7 +114,7 @@ static bool print_kernel(const tf_target *t, tf_emitted *e, const tf_tree *tree,
   snprintf(entry, sizeof entry, "%.120s%s%s", k->name, k->n_isas ? "_" : "", k->n_isas ? isa->name : "");
   ir_free((ir_program *)k->p);
   k->p = lower_kernel(tree, &t->lower, &machine, d);
-  e->skips |= k->p && c_has_sparse(k->p);
+  e->skips |= k->p && (c_has_sparse(k->p) || c_has_blocks(k->p));
   k->isa = isa;
   k->entry = entry;
   k->parts = parts;

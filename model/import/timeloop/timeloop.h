@@ -72,6 +72,7 @@ typedef struct {
   int64_t entry_bits;                          /* of run lengths, 0: not said */
   double entry_read_pj, entry_write_pj;        /* of metadata */
   uint32_t saves[TL_N_SAVINGS][TL_MAX_SPACES]; /* by target: the data spaces whose zeros do it */
+  uint32_t tiles[TL_N_SAVINGS][TL_MAX_SPACES]; /* the same of tiles that memories further in fetch */
   uint32_t points[TL_N_SAVINGS];               /* of units */
   tl_nest nest;
 } tl_level;

@@ -164,15 +164,23 @@ static bool read_kind(tl_case *c, const tf_ynode *node, tl_saving *kind) {
          tf_fail(c->diags, node->at, TF_E_RANGE, "no type '%.30s': gating or skipping", node->text);
 }
 
-/* The memory that serves the units with what level `at` is told of: itself, or, where an operand passes it by, the next
- * one further out that keeps it.  -1: none, as Timeloop has it for a result; -2: with an error. */
-static int server_of(tl_case *c, const tf_ynode *target, int at, int z) {
+/* The first memory further in than level `at` that keeps data space z; NULL: units are served from here. */
+static const tl_level *kept_inside(const tl_case *c, int at, int z) {
+  for (int i = at + 1; i < c->n_levels && !c->open; i++)
+    if (c->level[i].kind == TL_MEMORY && !c->level[i].nest.bypass[z]) return &c->level[i];
+  return NULL;
+}
+
+/* The memory that serves what level `at` is told of: itself, or, where an operand passes it by, the next one further
+ * out that keeps it.  -1: none, as Timeloop has it for a result; -2: with an error.  *tiles: it serves a memory. */
+static int server_of(tl_case *c, const tf_ynode *target, int at, int z, bool *tiles) {
   const int told = at;
-  for (int i = at + 1; i < c->n_levels && !c->open; i++) {
-    const tl_level *in = &c->level[i];
-    if (in->kind != TL_MEMORY || in->nest.bypass[z]) continue;
+  const tl_level *in = kept_inside(c, at, z);
+  *tiles = in != NULL;
+  if (in && (c->problem.space[z].output || c->level[at].nest.bypass[z])) {
     tf_fail(c->diags, target->at, TF_E_SHAPE,
-            "'%.40s' passes tiles of '%.40s' to '%.40s': rules here are of what units are served with, at '%.40s'",
+            "'%.40s' passes tiles of '%.40s' to '%.40s': rules here are of tiles that are fetched to be read from what "
+            "the memory keeps, or of what units are served with, at '%.40s'",
             c->level[at].name, target->text, in->name, in->name);
     return -2;
   }
@@ -213,10 +221,12 @@ static bool read_option(tl_case *c, const tf_ynode *node, int at, tl_saving kind
   if (!v[1]) return tf_fail(c->diags, node->at, TF_E_MISSING, "an option needs the key 'condition_on'");
   const int z = tl_find_space(c, v[0]);
   if (z < 0 || !read_conditions(c, v[1], z, &on)) return false;
-  const int server = server_of(c, v[0], at, z);
+  bool tiles = false;
+  const int server = server_of(c, v[0], at, z, &tiles);
   if (server < 0) return server == -1;
-  c->level[server].saves[kind][z] |= on;
-  c->gated |= kind == TL_GATING ? on : 0;
+  tl_level *l = &c->level[server];
+  (tiles ? l->tiles : l->saves)[kind][z] |= on;
+  c->gated |= kind == TL_GATING && !tiles ? on : 0;
   return true;
 }
 
@@ -365,12 +375,14 @@ void tl_write_sparse(const tl_case *c, const tl_level *l, tf_page *out) {
   }
   for (int k = 0; k < TL_N_SAVINGS; k++) {
     const char *sep = "[";
-    for (int z = 0; z < c->problem.n_spaces; z++) {
-      if (!l->saves[k][z]) continue;
+    for (int i = 0; i < 2 * c->problem.n_spaces; i++) {
+      const int z = i / 2, tiles = i % 2;
+      const uint32_t on = tiles ? l->tiles[k][z] : l->saves[k][z];
+      if (!on) continue;
       if (*sep == '[') tf_page_add(out, "    %s: ", key[k]);
       tf_page_add(out, "%s{target: [%s], on: ", sep, c->problem.space[z].name);
-      write_names(c, l->saves[k][z], out);
-      tf_page_add(out, "}");
+      write_names(c, on, out);
+      tf_page_add(out, "%s}", tiles ? ", tiles: true" : "");
       sep = ", ";
     }
     if (*sep == ',') tf_page_add(out, "]\n");

@@ -88,7 +88,10 @@ static void sparse(ir_checker *c, const ir_stmt *s) {
           "product: parts of %lld hold %lld values", (long long)p->sparse.deep, (long long)p->sparse.each);
   ir_must(c, (k->lo.var < 0 && k->lo.off == 0) || (k->exact && k->most % p->sparse.deep == 0),
           "product: parts of %lld begin in the middle of a nest's", (long long)p->sparse.deep);
-  scratch(c, p->sparse.panels, "panels", p->sparse.values + (p->sparse.values + 3) / 4);
+  const ir_range *m = &s->range[p->m];
+  ir_must(c, !p->sparse.block || (m->exact && m->most % p->sparse.block == 0),
+          "product: blocks of %d rows are cut in the middle", p->sparse.block);
+  scratch(c, p->sparse.panels, "panels", cpu_sparse_words(p));
   scratch(c, p->sparse.room, "room", p->sparse.deep * p->sparse.across * c->p->machine.lanes);
 }
 

@@ -78,7 +78,10 @@ static void product(const dump *d, const ir_stmt *s) {
     }
     if (p->pairs.merged) fputs(", its rows as one", d->out);
   }
-  if (p->way == CPU_SPARSE)
+  if (p->way == CPU_SPARSE && p->sparse.block)
+    fprintf(d->out, ", blocks of %d x %d of %s packed, in parts of %" PRId64, p->sparse.block, p->sparse.of,
+            read_name(d, op, p->a), p->sparse.deep);
+  else if (p->way == CPU_SPARSE)
     fprintf(d->out, ", %d of every %d of %s packed, in parts of %" PRId64, p->sparse.n, p->sparse.of,
             read_name(d, op, p->a), p->sparse.deep);
   if (cpu_of(s)->rounds_for) fputs(", sums leave it rounded", d->out);

@@ -83,8 +83,13 @@ typedef struct {
     /* a is an argument of two ranks, which m and k move alone; of every `of` elements along k, from the first on, at
      * most `n` are not zero.  These are packed once, with their places in their blocks, as panels: parts of k that are
      * `deep`, in each all rows, in each of these `each` values; behind `values` of them their places, a byte each. */
+    /* Or, with a `block`, blocks of so many rows by `of` elements along k are zero together: n is `of`, and each has
+     * room.  Those that are not stand one behind the other, a row of the block for each element along k; behind all of
+     * `values` where those of each part of k and each row of blocks begin, and then where they stand in their parts. */
     struct {
-      int n, of;
+      int n, of, block;
+      int64_t starts;   /* how many parts of k and rows of blocks there are, and one */
+      double share;     /* of the blocks that are expected */
       int panels, room; /* buffers: all of a; a part of b, laid out for the tiles that use it */
       int64_t deep, each, values;
       int rows, across; /* of a tile: rows of a, and vectors of b's columns */
@@ -163,6 +168,13 @@ static inline int cpu_panels_of(const cpu_product *p) {
 }
 static inline bool cpu_packs_first(const cpu_product *p) { return p->way == CPU_CHANNELS || p->way == CPU_SPARSE; }
 static inline int cpu_packed_read(const cpu_product *p) { return p->way == CPU_SPARSE ? p->a : p->b; }
+
+/* Words of the panels of such a product. */
+static inline int64_t cpu_sparse_words(const cpu_product *p) {
+  const int64_t bytes = (int64_t)sizeof(float), values = p->sparse.values;
+  if (!p->sparse.block) return values + (values + bytes - 1) / bytes;
+  return values + p->sparse.starts + values / ((int64_t)p->sparse.block * p->sparse.of);
+}
 
 /* Elements of a panel of `pack` or `panels`, k deep: filled up; and behind it, as int32_t for each column, what a
  * kernel that lifts adds to its sums. */

@@ -437,10 +437,22 @@ static void sparse(walk *w, const ir_stmt *s, const cpu_product *p) {
                 2 * m * vectors * parts(k, (double)p->sparse.deep) + k * n / w->core->copy);
 }
 
+/* Blocks that are not zero: for each element along k of one, vectors of b are loaded, and multiply its rows; b's are
+ * copied row by row. */
+static void blocks(walk *w, const ir_stmt *s, const cpu_product *p) {
+  const double m = (double)s->range[p->m].most, n = (double)s->range[p->n].most, k = (double)s->range[p->k].most,
+               vectors = parts(n, w->isa->lanes), tiles = parts(vectors, p->sparse.across), rows = p->sparse.rows;
+  const double loads = rows + p->sparse.across, products = rows * p->sparse.across,
+               waits = w->core->ports * w->core->latency, each = products > loads ? products : loads;
+  w->cycles += runs(w, 0, false) * outside(w, s) *
+               (m / rows * tiles * k * p->sparse.share * (each > waits ? each : waits) / w->core->ports +
+                2 * m * vectors * parts(k, (double)p->sparse.deep) + k * n / w->core->copy + k * tiles * w->core->row);
+}
+
 static void nest(walk *w, const ir_stmt *s) {
   const cpu_product *p = cpu_product_of(s);
   if (p && p->way == CPU_SPARSE)
-    sparse(w, s, p);
+    (p->sparse.block ? blocks : sparse)(w, s, p);
   else if (p && p->way == CPU_CHANNELS)
     channels(w, s);
   else if (p && p->way == CPU_FEW)

@@ -1,4 +1,5 @@
-/* Recognises products whose mapping skips the zeros of an operand that has n of every m elements along the sum. */
+/* Recognises products whose mapping skips the zeros of an operand that has n of every m elements along the sum, or
+ * whole blocks of zeros. */
 #include "codegen/backend/cpu/pass/pass.h"
 #include "codegen/intrin/micro.h"
 #include "model/sparse/sparse.h"
@@ -26,15 +27,29 @@ static int dim_at(const tf_op *op, const tf_ref *ref, int r) {
   return -1;
 }
 
-/* Whether a is an argument of two ranks, which rows and the sum alone move, with n of every m along the sum. */
+/* Whether a is an argument of two ranks, which rows and the sum alone move, with n of every m along the sum, or blocks
+ * that are zero together. */
 static bool is_packed(const lowering *w, const tf_op *op, cpu_product *p) {
   const tf_ref *ref = &op->reads[p->a];
   const tf_tensor *a = &w->plan->wl->tensors[ref->tensor];
-  if (a->density.fall != TF_FALL_BLOCKS || a->producer >= 0 || a->rank != 2 || lower_padded(a)) return false;
-  p->k = dim_at(op, ref, a->density.rank);
-  p->m = dim_at(op, ref, 1 - a->density.rank);
-  return p->k >= op->n_out_dims && p->m >= 0 && p->m < op->n_out_dims && a->density.m <= UINT8_MAX + 1 &&
+  const tf_density *d = &a->density;
+  const bool blocks = d->fall == TF_FALL_TILES;
+  if ((d->fall != TF_FALL_BLOCKS && !blocks) || a->producer >= 0 || a->rank != 2 || lower_padded(a)) return false;
+  const int along = blocks ? dim_at(op, ref, 0) < op->n_out_dims : d->rank;
+  p->k = dim_at(op, ref, along);
+  p->m = dim_at(op, ref, 1 - along);
+  p->sparse.n = (int)(blocks ? d->tile[along] : d->n), p->sparse.of = (int)(blocks ? d->tile[along] : d->m);
+  p->sparse.block = blocks ? (int)d->tile[1 - along] : 0;
+  p->sparse.share = d->share;
+  return p->k >= op->n_out_dims && p->m >= 0 && p->m < op->n_out_dims &&
+         (blocks ? d->tile[along] <= UINT8_MAX + 1 && d->tile[1 - along] <= UINT8_MAX + 1 : d->m <= UINT8_MAX + 1) &&
          a->lo[0] == 0 && a->lo[1] == 0;
+}
+
+/* Whether nests have whole rows of blocks. */
+static bool has_blocks(const lowering *w, const ir_range *m, int rows) {
+  const bool whole = m->lo.var < 0 && m->lo.off == 0;
+  return m->exact && m->most % rows == 0 && (whole || lower_span_of(w, m->lo).of % rows == 0);
 }
 
 /* Whether rows of b, for each element of the sum, are where they stand, and those of the output beside them. */
@@ -82,6 +97,21 @@ static void shape(const lowering *w, const ir_stmt *nest, cpu_product *p) {
   if (p->sparse.rows > ROWS) p->sparse.rows = ROWS;
 }
 
+/* The same of blocks, whose rows share what is loaded of b: as many sums as registers hold, beside a row of b and an
+ * element of a; rows that divide a block's; the most multiply-adds a load. */
+static void shape_blocks(const lowering *w, const ir_stmt *nest, cpu_product *p) {
+  const int64_t vectors = parts(nest->range[p->n].most, w->p->machine.lanes);
+  double best = 0;
+  for (int across = 1; across <= vectors && across <= 8; across++)
+    for (int rows = 1; rows <= p->sparse.block && rows <= 16; rows++) {
+      const double each = (double)(rows * across) / (rows + across), tiles = (double)parts(vectors, across) * across;
+      if (p->sparse.block % rows || rows * across + across + 1 > w->p->machine.registers) continue;
+      if (each * (double)vectors / tiles <= best) continue;
+      best = each * (double)vectors / tiles;
+      p->sparse.across = across, p->sparse.rows = rows;
+    }
+}
+
 static bool add_panels(lowering *w, const tf_op *op, cpu_product *p) {
   enum { WORDS_MOST = 1 << 28 };
   const tf_workload *wl = w->plan->wl;
@@ -90,8 +120,8 @@ static bool add_panels(lowering *w, const tf_op *op, cpu_product *p) {
   p->sparse.each = p->sparse.deep / p->sparse.of * p->sparse.n;
   if (rows > WORDS_MOST / all / p->sparse.each) return false;
   p->sparse.values = rows * all * p->sparse.each;
-  p->sparse.panels =
-      lower_scratch(w, IR_F32, p->sparse.values + parts(p->sparse.values, (int64_t)sizeof(float)), name, id);
+  p->sparse.starts = p->sparse.block ? rows / p->sparse.block * all + 1 : 0;
+  p->sparse.panels = lower_scratch(w, IR_F32, cpu_sparse_words(p), name, id);
   w->p->buffers[p->sparse.panels].space = 0;
   w->p->buffers[p->sparse.panels].role = IR_PANELS;
   p->sparse.room = lower_scratch(w, IR_F32, p->sparse.deep * p->sparse.across * w->p->machine.lanes, name, id);
@@ -107,10 +137,9 @@ bool lower_sparse(lowering *w, const ir_stmt *nest, cpu_product *product) {
   for (int a = 0; a < 2; a++) {
     cpu_product p = {.way = CPU_SPARSE, .kernel = &kernel, .pack = -1, .a = a, .b = 1 - a, .n = op->n_out_dims - 1};
     if (!(on >> a & 1) || !is_packed(w, op, &p) || p.m == p.n || !has_rows(w, op, &p)) continue;
-    const tf_density *d = &w->plan->wl->tensors[op->reads[a].tensor].density;
-    p.sparse.n = (int)d->n, p.sparse.of = (int)d->m;
-    shape(w, nest, &p);
-    p.sparse.deep = depth(w, &nest->range[p.k], d->m, (int64_t)p.sparse.across * w->p->machine.lanes);
+    if (p.sparse.block && !has_blocks(w, &nest->range[p.m], p.sparse.block)) continue;
+    (p.sparse.block ? shape_blocks : shape)(w, nest, &p);
+    p.sparse.deep = depth(w, &nest->range[p.k], p.sparse.of, (int64_t)p.sparse.across * w->p->machine.lanes);
     if (!p.sparse.deep || !add_panels(w, op, &p)) continue;
     *product = p;
     return true;

@@ -58,6 +58,7 @@ void c_manifest_end(FILE *out, const c_package *k);
 /* sparse.c: whether the program multiplies only what is not zero of an argument; then NAME_misfit, which finds an
  * element too many, and its declaration. */
 bool c_has_sparse(const ir_program *p);
+bool c_has_blocks(const ir_program *p); /* the same of blocks, which need no pattern */
 void c_misfit(FILE *out, const c_package *k);
 void c_misfit_h(FILE *out, const c_package *k);
 /* For tests: the function `kept`; whether an argument is drawn with zeros, and its call for element i; and statements

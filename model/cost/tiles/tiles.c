@@ -1,0 +1,430 @@
+/* Tiles that rules leave out: of what a memory would fetch from another one, that for which the zeros of other tensors
+ * leave no work while it stays (docs/SEMANTICS.md section 8).  Shares follow from the trip counts alone, so that they
+ * are found before anything is counted, and weigh words where they pass ports. */
+#include <math.h>
+
+#include "model/cost/zeros.h"
+#include "model/input/dims.h"
+
+/* ---- once a tree ------------------------------------------------------------------------------ */
+
+static bool streams(const tf_plan *p, int o) { return p->stream_scope[o] >= 0 || p->stream[o].node >= 0; }
+
+static bool is_padded(const tf_tensor *t) {
+  bool padded = false;
+  for (int r = 0; r < t->rank; r++)
+    padded |= t->pad[r] > 0;
+  return padded;
+}
+
+/* Reads of op o, zeros of which leave out tiles of slice i. */
+static tf_voiders named(const struct tf_model *m, int i, int o) {
+  const tf_plan *p = m->plan;
+  const tf_memory *mem = &p->arch->memories[p->slices[i].above];
+  const uint64_t skipped = tf_sparse_on_tiles(p->sparse, &mem->skipping, o, p->slices[i].tensor),
+                 gated = tf_sparse_on_tiles(p->sparse, &mem->gating, o, p->slices[i].tensor);
+  return (tf_voiders){{[TF_LEFT_TIME] = skipped, [TF_LEFT_ENERGY] = skipped | gated}};
+}
+
+/* The slice of the same tensor in the m-tile that serves slice i. */
+static int served_from(const struct tf_model *m, int i) {
+  const tf_plan *p = m->plan;
+  for (int k = 0; k < p->n_tile_slices; k++)
+    if (m->views->server[i] >= 0 && p->slices[k].node == m->views->server[i] &&
+        p->slices[k].tensor == p->slices[i].tensor)
+      return k;
+  return -1;
+}
+
+/* Whether loops that move the reference make its boxes the same or disjoint: no rank is moved by several dims. */
+static bool cuts_apart(const tf_plan *p, const tf_tiles *t, const tf_ref *ref, int rank) {
+  const tf_op *op = &p->wl->ops[t->op];
+  bool apart = true;
+  for (int r = 0; r < rank; r++)
+    for (int k = 0; k < ref->index[r].n_terms; k++)
+      apart &= ref->index[r].n_terms < 2 || !t->dims[tf_op_slot(op, ref->index[r].terms[k].dim)];
+  return apart;
+}
+
+/* Whether the m-tile finds what it has left itself, or nothing, at each entry, and no other finds that. */
+static bool finds_own(const tf_plan *p, int i) {
+  bool own = true;
+  for (int k = 0; k < p->n_tile_slices; k++)
+    for (int c = 0; c < p->slices[k].n_class; c++) {
+      const int prev = p->slices[k].classes[c].prev;
+      own &= prev < 0 || (prev == i) == (k == i);
+    }
+  return own;
+}
+
+/* Fills the rule of slice i, of which `on` may leave tiles out. */
+static bool add_rule(struct tf_model *m, int i, tf_tiles *t) {
+  const tf_plan *p = m->plan;
+  const tf_slice *s = &p->slices[i];
+  const tf_op *op = &p->wl->ops[t->op];
+  uint64_t all = 0;
+  t->dims = TF_ARRAY(m->arena, uint64_t, (size_t)op->n_dims + 1);
+  t->len = TF_ARRAY(m->arena, int64_t, (size_t)op->n_dims + 1);
+  t->some = TF_ARRAY(m->arena, double, (size_t)op->n_reads + 1);
+  if (!t->dims || !t->len || !t->some) return false;
+  for (int r = 0; r < p->wl->tensors[s->tensor].rank; r++)
+    t->moves |= tf_slice_mask(p, s, r);
+  t->told = s->n_touch == 1 && finds_own(p, i) && !is_padded(&p->wl->tensors[s->tensor]) && !p->clips && !p->cuts &&
+            !p->n_retains && !p->skips && !m->views->peers;
+  for (int d = 0; d < op->n_dims; d++) {
+    t->dims[d] = tf_dim_mask(p, t->op, op->dims[d], s->node);
+    t->told &= !(all & t->dims[d]);
+    all |= t->dims[d];
+  }
+  t->told = t->told && cuts_apart(p, t, &op->reads[s->touch[0].ref], p->wl->tensors[s->tensor].rank);
+  return true;
+}
+
+static bool add_tiles(struct tf_model *m, int i, bool *any) {
+  const tf_plan *p = m->plan;
+  const tf_slice *s = &p->slices[i];
+  tf_tiles *t = &m->zeros->tiles[i];
+  *t = (tf_tiles){.from = served_from(m, i), .op = -1};
+  for (int k = 0; k < s->n_touch && !s->leaf && !s->makes; k++) {
+    const tf_voiders on = streams(p, s->touch[k].op) ? (tf_voiders){{0}} : named(m, i, s->touch[k].op);
+    if (!on.of[TF_LEFT_ENERGY] || t->op >= 0) continue;
+    t->op = s->touch[k].op;
+    t->on = on;
+    *any = true;
+  }
+  return t->op < 0 || add_rule(m, i, t);
+}
+
+static bool any_rule(const tf_arch *a) {
+  bool any = false;
+  for (int l = 0; l < a->n_memories; l++)
+    for (int w = 0; w < 2; w++) {
+      const tf_rules *rules = w ? &a->memories[l].gating : &a->memories[l].skipping;
+      for (int i = 0; i < rules->n; i++)
+        any |= rules->list[i].tiles;
+    }
+  return any;
+}
+
+/* Whether a rule leaves out slice i, or what serves it. */
+static bool is_ruled(const struct tf_zeros *z, int i) {
+  bool ruled = false;
+  for (int j = i; j >= 0 && !ruled; j = z->tiles[j].from)
+    ruled = z->tiles[j].op >= 0;
+  return ruled;
+}
+
+static bool add_arrays(struct tf_model *m) {
+  const tf_plan *p = m->plan;
+  struct tf_zeros *z = m->zeros;
+  tf_arena *a = m->arena;
+  const size_t slices = (size_t)p->n_slices + 1, ops = (size_t)p->wl->n_ops;
+  z->tiles = TF_ARRAY(a, tf_tiles, slices);
+  z->fetched = TF_ARRAY(a, tf_fetched, slices);
+  z->lacked = TF_ARRAY(a, tf_shares, slices);
+  z->own_work = TF_ARRAY(a, tf_shares, ops);
+  z->own = TF_ARRAY(a, double, slices);
+  z->up = TF_ARRAY(a, double, slices);
+  z->still = TF_ARRAY(a, int64_t, (size_t)p->n_loops + 1);
+  z->boxes = TF_NEW(a, tf_chunks_memo);
+  return z->tiles && z->fetched && z->lacked && z->own_work && z->own && z->up && z->still && z->boxes;
+}
+
+bool tf_tiles_new(struct tf_model *m) {
+  const tf_plan *p = m->plan;
+  struct tf_zeros *z = m->zeros;
+  bool any = false;
+  if (!any_rule(p->arch)) return true;
+  if (!add_arrays(m)) return false;
+  for (int i = 0; i < p->n_slices; i++) {
+    z->own[i] = m->views->own[i], z->up[i] = m->views->up[i];
+    if (!add_tiles(m, i, &any)) return false;
+  }
+  for (int o = 0; o < p->wl->n_ops; o++)
+    z->own_work[o] = z->work[o];
+  if (!any) z->tiles = NULL;
+  for (int i = p->n_tile_slices; i < p->n_slices && any; i++) {
+    z->lacked[i - p->n_tile_slices] = (tf_shares){{1, 1}};
+    z->turns[i - p->n_tile_slices] |= is_ruled(z, i);
+  }
+  z->any_turns |= any;
+  return true;
+}
+
+/* ---- boxes ------------------------------------------------------------------------------------ */
+
+/* Temporal loops above slice i's node, innermost first, at whose steps the tile stays. */
+static uint64_t staying(const struct tf_model *m, int i) {
+  const tf_slice *s = &m->plan->slices[i];
+  const tf_path *path = &m->plan->path[s->node];
+  uint64_t stay = 0;
+  for (int k = path->n - 1; k >= 0; k--) {
+    if (!(path->temporal >> k & 1) || m->ev.trip[path->loops[k]] < 2) continue;
+    bool finds = false;
+    for (int c = 0; c < s->n_class; c++)
+      finds |= s->classes[c].stepping == k && s->classes[c].prev == i;
+    if ((m->zeros->tiles[i].moves >> k & 1) || !finds) break;
+    stay |= UINT64_C(1) << k;
+  }
+  return stay;
+}
+
+/* Instances that take one tile together. */
+static uint64_t sharing(const struct tf_model *m, int i) {
+  const tf_slice *s = &m->plan->slices[i];
+  return m->plan->arch->memories[s->level].multicast ? s->merge & ~m->zeros->tiles[i].moves : 0;
+}
+
+/* The steps of the loops in the mask; *apart: between them, from the innermost on, stands one that is not in `of`. */
+static double steps_of(const struct tf_model *m, const tf_path *path, uint64_t mask, uint64_t of, bool *apart) {
+  double steps = 1;
+  bool other = false;
+  for (int k = path->n - 1; k >= 0; k--) {
+    const double trip = (double)m->ev.trip[path->loops[k]];
+    if (!(mask >> k & 1) || trip < 2) continue;
+    if (of >> k & 1)
+      steps *= trip, *apart |= other;
+    else
+      other = true;
+  }
+  return steps;
+}
+
+/* Whether slice i's tiles cut the op's points into equal parts. */
+static bool divides(const struct tf_model *m, const tf_eval *ev, int i) {
+  const tf_plan *p = m->plan;
+  const tf_tiles *t = &m->zeros->tiles[i];
+  const tf_op *op = &p->wl->ops[t->op];
+  const int node = p->slices[i].node;
+  bool even = true, apart = false;
+  for (int d = 0; d < op->n_dims && even; d++) {
+    const double steps = steps_of(m, &p->path[node], t->dims[d], t->dims[d], &apart);
+    t->len[d] = tf_dim_range(ev, t->op, op->dims[d], node, m->zeros->still).len;
+    even = fabs((double)t->len[d] * steps - (double)p->wl->dims[op->dims[d]].extent) < 0.5;
+  }
+  return even;
+}
+
+/* All steps of the loops `of` above slice i's node. */
+typedef struct {
+  const struct tf_model *m;
+  int slice;
+  uint64_t of;
+} around;
+
+/* What of dim d all these steps have; *apart: it is no single range. */
+static double range_around(const around *x, int d, bool *apart) {
+  const tf_plan *p = x->m->plan;
+  const tf_tiles *t = &x->m->zeros->tiles[x->slice];
+  const int at = tf_op_slot(&p->wl->ops[t->op], d);
+  return (double)t->len[at] * steps_of(x->m, &p->path[p->slices[x->slice].node], t->dims[at], x->of, apart);
+}
+
+/* Whether dim d moves another rank of the reference than r. */
+static bool moves_another(const tf_ref *ref, int rank, int r, int d) {
+  bool moves = false;
+  for (int k = 0; k < rank; k++)
+    moves |= k != r && tf_index_coef(&ref->index[k], d);
+  return moves;
+}
+
+/* Elements of rank r that they read; *exact: false if there are fewer.  *grid: false if boxes along it are none that
+ * cut all of the rank. */
+static int64_t along(const around *x, const tf_ref *ref, int r, bool *exact, bool *grid) {
+  const tf_workload *wl = x->m->plan->wl;
+  const tf_tensor *t = &wl->tensors[ref->tensor];
+  const tf_index *index = &ref->index[r];
+  double span = 1, product = 1;
+  bool apart = false, ones = true;
+  for (int k = 0; k < index->n_terms; k++) {
+    const double n = range_around(x, index->terms[k].dim, &apart);
+    span += fabs((double)index->terms[k].coef) * (n - 1);
+    product *= n;
+    ones &= index->terms[k].coef == 1;
+    if (!moves_another(ref, t->rank, r, index->terms[k].dim)) continue;
+    *exact = false;
+    *grid = false;
+  }
+  if (index->n_terms == 1) {
+    const tf_dim *d = &wl->dims[index->terms[0].dim];
+    *grid &= !apart && ones && index->c == 0 && t->lo[r] == 0 && d->extent == t->extent[r];
+    return (int64_t)product;
+  }
+  *grid &= index->n_terms == 0 && t->extent[r] == 1;
+  *exact &= index->n_terms == 0 || (ones && !apart);
+  return (int64_t)fmin(fmin(apart ? product : span, product), (double)t->extent[r]);
+}
+
+/* The probability that read r has an element that is not zero, for all that meets a tile of slice i while it stays;
+ * shared: in one of the instances at least that take it together. */
+static double find_some(const struct tf_model *m, int i, int r, bool shared) {
+  const tf_plan *p = m->plan;
+  struct tf_zeros *z = m->zeros;
+  const tf_ref *ref = &p->wl->ops[z->tiles[i].op].reads[r];
+  const around x = {m, i, z->tiles[i].stay | (shared ? sharing(m, i) : 0)};
+  const int rank = p->wl->tensors[ref->tensor].rank;
+  tf_chunks b = {.grid = true};
+  bool exact = !is_padded(&p->wl->tensors[ref->tensor]);
+  for (int k = 0; k < rank; k++)
+    b.len[k] = along(&x, ref, k, &exact, &b.grid);
+  const double some = tf_sparse_some(p->sparse, ref->tensor, &b, z->boxes, &exact);
+  z->tiles_upper |= !exact;
+  return some;
+}
+
+/* ---- each evaluation -------------------------------------------------------------------------- */
+
+/* What rules leave of something that a tile serves, as a product. */
+typedef struct {
+  double each;  /* of tensors whose zeros are drawn */
+  double known; /* of one whose zeros are known; of several at most */
+  int n_known;
+  uint64_t told; /* reads that have been taken */
+} leaving;
+
+static bool is_known(const tf_plan *p, int o, int r) {
+  return p->wl->tensors[p->wl->ops[o].reads[r].tensor].density.fall == TF_FALL_KNOWN;
+}
+
+static void leave(struct tf_model *m, leaving *x, int o, int r, double some) {
+  if (!is_known(m->plan, o, r)) {
+    x->each *= some;
+    return;
+  }
+  m->zeros->tiles_upper |= x->n_known++ > 0;
+  x->known = fmin(x->known, some);
+}
+
+/* What the tiles leave from slice i outwards. */
+static void leave_from(struct tf_model *m, leaving *x, int i, int w) {
+  const struct tf_zeros *z = m->zeros;
+  for (int j = i; j >= 0; j = z->tiles[j].from) {
+    const tf_tiles *t = &z->tiles[j];
+    for (uint64_t on = t->on.of[w] & ~x->told; on; on &= on - 1)
+      leave(m, x, t->op, __builtin_ctzll(on), t->some[__builtin_ctzll(on)]);
+    x->told |= t->on.of[w];
+  }
+}
+
+/* Known zeros of two tensors depend on each other: then a tile of one is not left out for those of the other. */
+static double left_of(struct tf_model *m, const leaving *x, int tensor) {
+  const bool both = x->n_known && m->plan->wl->tensors[tensor].density.fall == TF_FALL_KNOWN;
+  m->zeros->tiles_upper |= both;
+  return x->each * (both ? 1 : x->known);
+}
+
+/* Slice i's own rule, where instances take one tile together. */
+static double shared_from(struct tf_model *m, int i, int w) {
+  const tf_tiles *t = &m->zeros->tiles[i];
+  leaving x = {.each = 1, .known = 1};
+  int differ = 0;
+  for (uint64_t on = t->op < 0 ? 0 : t->on.of[w]; on; on &= on - 1) {
+    const int r = __builtin_ctzll(on);
+    const double some = t->now && sharing(m, i) ? find_some(m, i, r, true) : t->some[r];
+    differ += some > t->some[r];
+    leave(m, &x, t->op, r, some);
+    x.told |= UINT64_C(1) << r;
+  }
+  m->zeros->tiles_upper |= differ > 1;
+  leave_from(m, &x, t->from, w);
+  return left_of(m, &x, m->plan->slices[i].tensor);
+}
+
+static void find_fetched(struct tf_model *m, int i) {
+  struct tf_zeros *z = m->zeros;
+  tf_fetched *f = &z->fetched[i];
+  for (int w = 0; w < TF_N_LEFT; w++) {
+    leaving x = {.each = 1, .known = 1};
+    leave_from(m, &x, i, w);
+    f->fill[w] = left_of(m, &x, m->plan->slices[i].tensor);
+    f->read[w] = shared_from(m, i, w);
+  }
+  m->views->own[i] = z->own[i] * f->fill[TF_LEFT_TIME];
+  m->views->up[i] = z->up[i] * f->read[TF_LEFT_TIME];
+}
+
+/* A leaf's accesses, beside what zeros of its points leave out. */
+static void find_lacked(struct tf_model *m, int i, int o) {
+  const tf_plan *p = m->plan;
+  struct tf_zeros *z = m->zeros;
+  const int at = i - p->n_tile_slices;
+  for (int w = 0; w < TF_N_LEFT; w++) {
+    leaving x = {.each = 1, .known = 1, .told = z->on[at].of[w]};
+    leave_from(m, &x, z->tiles[i].from, w);
+    if (x.n_known && tf_sparse_known(p->sparse, o, z->on[at].of[w])) x.known = 1, z->tiles_upper = true;
+    z->lacked[at].of[w] = left_of(m, &x, p->slices[i].tensor);
+  }
+}
+
+/* Of op o's points, those that have all their operands.  Where several operands wait for one tensor, a tile of the one
+ * may be there without that of the other. */
+static double find_work(struct tf_model *m, int o, int w) {
+  const tf_plan *p = m->plan;
+  struct tf_zeros *z = m->zeros;
+  const uint64_t own = z->void_at[o].of[w];
+  double most[64];
+  uint64_t told = own, known = 0;
+  for (int r = 0; r < p->wl->ops[o].n_reads; r++) {
+    uint64_t seen = own;
+    for (int j = z->tiles[p->op_slice[o] + r].from; j >= 0; j = z->tiles[j].from) {
+      const tf_tiles *t = &z->tiles[j];
+      for (uint64_t on = t->on.of[w] & ~seen; on; on &= on - 1) {
+        const int k = __builtin_ctzll(on);
+        z->tiles_upper |= (told >> k & 1) && fabs(most[k] - t->some[k]) > 1e-12;
+        most[k] = told >> k & 1 ? fmin(most[k], t->some[k]) : t->some[k];
+        told |= UINT64_C(1) << k;
+      }
+      seen |= t->on.of[w];
+    }
+  }
+  leaving x = {.each = 1, .known = 1};
+  for (uint64_t on = told & ~own; on; on &= on - 1) {
+    leave(m, &x, o, __builtin_ctzll(on), most[__builtin_ctzll(on)]);
+    known |= is_known(p, o, __builtin_ctzll(on));
+  }
+  if (known && tf_sparse_known(p->sparse, o, own)) x.known = 1, z->tiles_upper = true;
+  return z->own_work[o].of[w] * x.each * x.known;
+}
+
+void tf_tiles_begin(struct tf_model *m) {
+  const tf_plan *p = m->plan;
+  struct tf_zeros *z = m->zeros;
+  if (!z || !z->tiles) return;
+  tf_eval ev = m->ev;
+  ev.keep = NULL;
+  const bool steps = tf_eval_steps(&ev) && !ev.irregular;
+  z->tiles_upper = false;
+  for (int i = 0; i < p->n_tile_slices; i++) {
+    tf_tiles *t = &z->tiles[i];
+    t->now = t->op >= 0 && t->told && steps && !m->open && divides(m, &ev, i);
+    if (t->now) t->stay = staying(m, i);
+    for (uint64_t on = t->op < 0 ? 0 : t->on.of[TF_LEFT_ENERGY]; on; on &= on - 1) {
+      const int r = __builtin_ctzll(on);
+      t->some[r] = t->now               ? find_some(m, i, r, false)
+                   : t->told && m->open ? tf_sparse_keep_least(p->sparse, t->op, UINT64_C(1) << r)
+                                        : 1;
+    }
+    z->tiles_upper |= t->op >= 0 && !t->now;
+  }
+  for (int i = 0; i < p->n_tile_slices; i++)
+    if (is_ruled(z, i)) find_fetched(m, i);
+  for (int o = 0; o < p->wl->n_ops; o++) {
+    for (int r = 0; r < p->wl->ops[o].n_reads; r++)
+      find_lacked(m, p->op_slice[o] + r, o);
+    for (int w = 0; w < TF_N_LEFT; w++)
+      z->work[o].of[w] = find_work(m, o, w);
+  }
+}
+
+void tf_tiles_count(struct tf_model *m) {
+  const tf_plan *p = m->plan;
+  const struct tf_zeros *z = m->zeros;
+  for (int i = 0; i < p->n_tile_slices && z->tiles; i++) {
+    const tf_slice *s = &p->slices[i];
+    if (!is_ruled(z, i)) continue;
+    z->res.counts[s->level * p->wl->n_tensors + s->tensor].fill -=
+        (double)m->moves[i].fill * (1 - z->fetched[i].fill[TF_LEFT_ENERGY]);
+    z->res.counts[s->above * p->wl->n_tensors + s->tensor].read -=
+        (double)m->moves[i].read * (1 - z->fetched[i].read[TF_LEFT_ENERGY]);
+  }
+}
