@@ -187,6 +187,19 @@ bool lower_few_streams(const lowering *w, int o, int b, bool *tiles) {
   return (streams || is_few(w, o, b, &k)) && (w->in_parallel || !spreads(w, o));
 }
 
+/* Whether b takes half of the outermost cache at most, from which it comes each time. */
+static bool is_held(const lowering *w, const ir_stmt *nest, const cpu_product *p) {
+  const tf_arch *a = w->plan->arch;
+  const tf_op *op = &w->plan->wl->ops[nest->op];
+  for (int i = 0; i < 2; i++)
+    if (w->p->buffers[w->p->buffer_of[op->reads[i].tensor]].type != IR_F32) return false;
+  if (a->n_memories < 2 || p->few.along_k || p->m < 0 || !nest->range[p->n].exact) return false;
+  const tf_memory *cache = &a->memories[1];
+  return cache->capacity_words <= 0 ||
+         (double)words_of(&w->plan->wl->tensors[op->reads[p->b].tensor]) * (double)sizeof(float) <=
+             (double)cache->capacity_words * cache->word_bits / 8 / 2;
+}
+
 static int columns(int64_t n) { return n < 1 ? 1 : n > INT_MAX ? INT_MAX : (int)n; }
 
 bool lower_few(const lowering *w, const ir_stmt *nest, cpu_product *p) {
@@ -201,6 +214,7 @@ bool lower_few(const lowering *w, const ir_stmt *nest, cpu_product *p) {
   /* of the memory's half that stays, a quarter for rows of b; sums may take the other half, too, as they come in turn
    */
   const int64_t close = lower_close_words(w->plan->arch), rows = p->m < 0 ? 1 : nest->range[p->m].most;
+  p->few.held = is_held(w, nest, p);
   p->few.strip = columns(close / 4 / TF_MICRO_FEW_STEPS);
   p->few.block = columns(2 * close / rows);
   return true;
