@@ -217,6 +217,8 @@ typedef struct {
   int strip, block; /* columns, where rows are in tiles and b is contiguous along n: of some rows of b that stay close
                        while all tiles use them, and of c that stay close for all of b's rows; at least 1 */
   int64_t columns;  /* n where it is always the same; 0: several */
+  const ir_kernel *held; /* NULL; or the instruction set's kernel of float32, of whose tiles sums stay in registers, as
+                          * b, contiguous along n, comes from a cache: needs `columns`, and float32 operands */
 } tf_micro_few;
 
 /* micro_skinny.c: the most rows whose sums are all in registers; more of them are cut into tiles.  Prints the function,
@@ -228,6 +230,8 @@ typedef struct {
  * bfloat16 and b has short rows of that, a of float32 is rounded to it. */
 enum { TF_MICRO_FEW_STEPS = 8 }; /* the most rows of b that are used at once */
 int tf_micro_few_rows(int registers);
+/* Whether tiles of so many rows are faster than sums of some rows of b in turn. */
+bool tf_micro_few_hold(const ir_machine *t, int64_t rows);
 const char *tf_micro_few_product(FILE *out, tf_micro *u, const tf_micro_few *f);
 
 /* stream.c: a product whose b, with neighbours along n, passes by in panels.  How many vectors wide these are; and

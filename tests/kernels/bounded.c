@@ -27,10 +27,17 @@ static bounded step(rounding by, double v, double e) {
   return as_float32(v, isfinite(v) ? e + by->step * fabs(v) + by->tiny : 0);
 }
 
+/* A whole number that float32 has, as its neighbours: sums and products of such are exact, in any order. */
+static bool is_whole(bounded a) { return a.e <= 1e-37 && fabs(a.v) <= 0x1p24 && a.v == trunc(a.v); }
+
+/* What two of them make: with no error, if float32 has it, too. */
+static bool whole_of(bounded a, bounded b, double v) { return is_whole(a) && is_whole(b) && is_whole((bounded){v, 0}); }
+
 static bool too_large(bounded a) { return isinf(a.v) && a.e > 0; }
 
 static bounded plus(rounding by, bounded a, bounded b) {
   const double v = a.v + b.v;
+  if (whole_of(a, b, v)) return (bounded){v, 0};
   if (isnan(v) && (too_large(a) || too_large(b)))
     return unknown; /* a product of finite numbers may not have been rounded */
   if (isnan(v) && by->masked && (a.v == -INFINITY || b.v == -INFINITY)) return unknown; /* or left out */
@@ -41,6 +48,7 @@ static bounded times(rounding by, bounded a, bounded b) {
   /* what a mask leaves is exp(-inf), which of_exp knows as what may be 0 */
   if (by->masked && ((may_be_zero(a) && !isfinite(b.v)) || (may_be_zero(b) && !isfinite(a.v)))) return unknown;
   if ((isinf(a.v) && may_be_zero(b) && !is_zero(b)) || (isinf(b.v) && may_be_zero(a) && !is_zero(a))) return unknown;
+  if (whole_of(a, b, a.v * b.v)) return (bounded){a.v * b.v, 0};
   return step(by, a.v * b.v, fabs(a.v) * b.e + fabs(b.v) * a.e + a.e * b.e);
 }
 
@@ -149,7 +157,7 @@ static bounded value(rounding by, const tf_op *op, const bounded *read, const in
 
 /* A sum on the way: in any order, whatever its parts. */
 typedef struct {
-  bool unknown, nan, up, down, large_up, large_down; /* large: see settle */
+  bool unknown, nan, up, down, large_up, large_down, rounded; /* large: see settle; not all are whole numbers */
   double v, size, e;
   int64_t n;
 } sum;
@@ -164,7 +172,7 @@ static void add(sum *s, bounded a) {
   else if (isinf(a.v))
     *(a.v > 0 ? &s->up : &s->down) = true;
   else
-    s->v += a.v, s->size += fabs(a.v), s->e += a.e, s->n++;
+    s->v += a.v, s->size += fabs(a.v), s->e += a.e, s->n++, s->rounded |= !is_whole(a);
 }
 
 static bounded total(rounding by, const sum *s) {
@@ -174,6 +182,7 @@ static bounded total(rounding by, const sum *s) {
   if ((up || down) && !s->up && !s->down && s->size > 0)
     return unknown; /* a product that is too large, taken in unrounded, may be brought back by the others */
   if (up || down) return (bounded){up ? INFINITY : -INFINITY, 0};
+  if (!s->rounded && s->size <= 0x1p24) return (bounded){s->v, 0};
   return as_float32(s->v, s->e + by->step * s->size * (1 + (double)s->n / 8) + by->tiny * (double)s->n);
 }
 

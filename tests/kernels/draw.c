@@ -35,6 +35,11 @@ uint64_t draw_lot(uint64_t seed, const char *what, uint64_t n) {
   return (x ^ x >> 31) % n;
 }
 
+int draw_named_kind(uint64_t seed) {
+  const int number = (int)(seed >> 48 & 15);
+  return number <= DRAW_N_NAMED ? number - 1 : -1;
+}
+
 void draw(drawn *c, uint64_t seed) {
   unsigned features = 0;
   const char *kind;
@@ -64,7 +69,7 @@ void draw(drawn *c, uint64_t seed) {
     draw_window(&c->text, seed);
   else if (seed & DRAW_SPACE)
     draw_space(&c->text, seed);
-  else if (seed >> 48 & ((1 << DRAW_N_NAMED) - 1))
+  else if (draw_named_kind(seed) >= 0)
     draw_named(&c->text, seed);
   else if (features = seed & DRAW_DIVIDED ? 1u << GEN_DIVIDED
                       : seed & DRAW_HOMES ? 1u << GEN_HOME

@@ -26,9 +26,23 @@ typedef struct {
 #define DRAW_DIVIDED (UINT64_C(1) << 52)
 #define DRAW_HOMES (UINT64_C(1) << 47)
 #define DRAW_THIN (UINT64_C(1) << 46)
-/* Experts, scans, heads cut from one tensor, tensors of bytes. */
-enum { DRAW_EXPERTS, DRAW_SCANS, DRAW_HEADS, DRAW_BYTES, DRAW_N_NAMED };
-#define DRAW_NAMED(kind) (UINT64_C(1) << (48 + (kind)))
+/* Experts, scans, heads cut from one tensor, tensors of bytes, norms, windows of keys, convolutions with gaps and
+ * transposed ones, experts by a table, chains of bytes: their number, from 1, is in four bits of the seed. */
+enum {
+  DRAW_EXPERTS,
+  DRAW_SCANS,
+  DRAW_HEADS,
+  DRAW_BYTES,
+  DRAW_NORMS,
+  DRAW_WINDOWS,
+  DRAW_CONVS,
+  DRAW_ROUTED,
+  DRAW_CHAINS,
+  DRAW_N_NAMED
+};
+#define DRAW_NAMED(kind) ((UINT64_C(1) + (kind)) << 48)
+/* The named kind of the seed; -1: it has none. */
+int draw_named_kind(uint64_t seed);
 
 /* A line of an architecture: pages so small that rows of sums are whole pages long, and spaced out. */
 #define DRAW_SMALL_PAGES "  core: {line: 16 B, page: 64 B}\n"

@@ -128,7 +128,7 @@ typedef struct {
   tf_rng *g;
   int extent[26], n;
   struct {
-    char name[12], dims[8];
+    char name[12], dims[12];
   } op[24];
 } work;
 
@@ -154,28 +154,33 @@ static void op(work *w, const char *name, const char *dims, const char *fmt, ...
   snprintf(w->op[w->n++].dims, sizeof w->op->dims, "%s", dims);
 }
 
-/* One op after the other, each with its loops in an order drawn for it, below steps over a dim that all of them have
- * (0: there is none). */
-static void mapped(work *w, char shared) {
-  int trips = 1, left = 1;
-  if (shared) {
-    left = rng_between(w->g, 1, w->extent[shared - 'a']);
-    trips = parts(w->extent[shared - 'a'], left);
-  }
+/* One op after the other, each with its loops in an order drawn for it, below steps over dims that all of them have;
+ * streamed: the running values of a softmax in steps ("": there are none). */
+static void stepped(work *w, const char *shared, const char *streamed) {
+  int left[26];
+  memcpy(left, w->extent, sizeof left);
   page_say(w->p, "mapping: |\n  L0");
-  if (trips > 1) page_say(w->p, " for %c=%d", shared, trips);
-  page_say(w->p, "\n    L1\n%s", w->n > 1 ? "      Seq\n" : "");
+  for (const char *d = shared, *word = " for"; *d; d++) {
+    const int most = left[*d - 'a'], tile = rng_between(w->g, 1, most), trips = parts(most, tile);
+    if (trips > 1) page_say(w->p, "%s %c=%d", word, *d, trips), word = "";
+    left[*d - 'a'] = tile;
+  }
+  page_say(w->p, "\n    L1\n");
+  if (w->n > 1) page_say(w->p, *streamed ? "      Seq stream %s\n" : "      Seq\n", streamed);
   for (int i = 0; i < w->n; i++) {
     const char *dims = w->op[i].dims;
     const int n = (int)strlen(dims), turn = (int)tf_rng_below(w->g, (uint32_t)n);
     page_say(w->p, "        L2 for");
     for (int k = 0; k < n; k++) {
       const char d = dims[(k + turn) % n];
-      page_say(w->p, " %c=%d", d, d == shared ? left : w->extent[d - 'a']);
+      page_say(w->p, " %c=%d", d, left[d - 'a']);
     }
     page_say(w->p, "\n          op %s\n", w->op[i].name);
   }
 }
+
+/* Below steps over one dim (0: there is none). */
+static void mapped(work *w, char shared) { stepped(w, (const char[]){shared, 0}, ""); }
 
 /* A softmax of in over `last`, of which out is made; rows have the other letters. */
 static void softmax(work *w, const char *in, const char *out, const char *rows, char last) {
@@ -276,15 +281,35 @@ static void recurrence(work *w) {
   }
 }
 
+/* An LSTM, its steps written out: four gates of one product of the state. */
+static void cells(work *w) {
+  const int steps = rng_between(w->g, 2, 4);
+  extent(w, 'b', 1, 4), extent(w, 'n', 1, 20);
+  w->extent['k' - 'a'] = w->extent['n' - 'a'], w->extent['g' - 'a'] = 4;
+  begin(w, "");
+  for (int t = 1; t <= steps; t++) {
+    char gate[12], cell[12], state[12];
+    snprintf(gate, sizeof gate, "G%d", t);
+    snprintf(cell, sizeof cell, "C%d", t);
+    snprintf(state, sizeof state, "H%d", t);
+    op(w, gate, "bgnk", "G%d[b,g,n] += H%d[b,k] * U[g,k,n]", t, t - 1);
+    op(w, cell, "bn", "C%d[b,n] = sigmoid(G%d[b,0,n]) * C%d[b,n] + sigmoid(G%d[b,1,n]) * tanh(G%d[b,2,n] + X[%d,b,n])",
+       t, t, t - 1, t, t, t - 1);
+    op(w, state, "bn", "H%d[b,n] = sigmoid(G%d[b,3,n] + B[n]) * tanh(C%d[b,n])", t, t, t);
+  }
+}
+
 static void scans(page *p, tf_rng *g) {
   work w = {.p = p, .g = g};
-  const int which = rng_between(g, 0, 2);
+  const int which = rng_between(g, 0, 3);
   if (which == 0)
     prefixes(&w);
   else if (which == 1)
     chunk(&w);
-  else
+  else if (which == 2)
     recurrence(&w);
+  else
+    cells(&w);
   mapped(&w, rng_chance(g, 3) ? 0 : which < 2 ? 'm' : 'b');
 }
 
@@ -383,12 +408,193 @@ static void quantised(page *p, tf_rng *g) {
   mapped(&w, i > 2 && rng_chance(g, 3) ? 0 : dims[0]);
 }
 
+/* ---- norms, windows of keys, convolutions, routing, chains of bytes -------------------------------------------- */
+
+/* A row over what its elements have in common: of their squares, of their mean and squares at once or in turn; over
+ * the last dim, the first, or all but a group's; and a product of the rows. */
+static void norms(page *p, tf_rng *g) {
+  static const struct {
+    const char *at, *row, *dims, *reduced, *weight;
+  } over[] = {{"m,n", "m", "mn", "n", "n"},
+              {"m,n", "n", "mn", "m", "m"},
+              {"b,m,n", "b,m", "bmn", "n", "n"},
+              {"b,c,y", "b", "bcy", "cy", "c"}};
+  work w = {.p = p, .g = g};
+  const int which = rng_between(g, 0, 3), how = rng_between(g, 0, 2);
+  const char *at = over[which].at, *row = over[which].row, *dims = over[which].dims, *by = over[which].weight;
+  int n = 1;
+  for (const char *d = dims; *d; d++)
+    extent(&w, *d, 1, *d == 'b' ? 3 : *d == 'n' ? 70 : 20);
+  for (const char *d = over[which].reduced; *d; d++)
+    n *= w.extent[*d - 'a'];
+  const bool product = which == 0 && rng_chance(g, 2);
+  if (product) extent(&w, 'o', 1, 20);
+  begin(&w, "");
+  if (how) op(&w, "A", dims, "A[%s] += X[%s]", row, at);
+  if (how == 2) op(&w, "D", dims, "D[%s] = X[%s] - A[%s] / %d", at, at, row, n);
+  op(&w, "Q", dims, how == 2 ? "Q[%s] += D[%s] * D[%s]" : "Q[%s] += X[%s] * X[%s]", row, at, at);
+  if (how == 0) op(&w, "Y", dims, "Y[%s] = X[%s] / sqrt(Q[%s] / %d + 0.00001) * G[%s]", at, at, row, n, by);
+  if (how == 1)
+    op(&w, "Y", dims, "Y[%s] = (X[%s] - A[%s] / %d) / sqrt(Q[%s] / %d - A[%s] * A[%s] / %d + 0.1) * G[%s] + B[%s]", at,
+       at, row, n, row, n, row, row, n * n, by, by);
+  if (how == 2) op(&w, "Y", dims, "Y[%s] = D[%s] / sqrt(Q[%s] / %d + 0.00001) * G[%s] + B[%s]", at, at, row, n, by, by);
+  if (product) op(&w, "O", "mon", "O[m,o] += Y[m,n] * W[n,o]");
+  mapped(&w, rng_chance(g, 3) || which == 1 ? 0 : row[0]);
+}
+
+/* Attention that sees a window of keys; `r` heads of queries have the same keys; keys whole, or in steps. */
+static void windows(page *p, tf_rng *g) {
+  work w = {.p = p, .g = g};
+  extent(&w, 'h', 1, 3), extent(&w, 'r', 1, 4), extent(&w, 'm', 1, 24), extent(&w, 'l', 1, 50), extent(&w, 'a', 1, 9);
+  extent(&w, 'n', 1, 20);
+  const int past = rng_between(g, 0, 20), window = rng_between(g, 1, 24), mask = rng_between(g, 0, 4);
+  begin(&w, "");
+  op(&w, "S", "hrmla",
+     rng_chance(g, 2) ? "S[h,r,m,l] += Q[h,r,m,a] * K[h,l,a]" : "S[h,r,m,l] += Q[m,h,r,a] * K[l,h,a]");
+  if (mask == 0)
+    op(&w, "M", "hrml", "M[h,r,m,l] = select(l <= m + %d and m + %d - l < %d, S[h,r,m,l] * 0.25, -inf)", past, past,
+       window);
+  if (mask == 1) op(&w, "M", "hrml", "M[h,r,m,l] = select(m + %d - l < %d, S[h,r,m,l], -inf)", past, window);
+  if (mask == 2) op(&w, "M", "hrml", "M[h,r,m,l] = select(max(m - l, l - m) < %d, S[h,r,m,l] / 3, -inf)", window);
+  if (mask == 3)
+    op(&w, "M", "hrml", "M[h,r,m,l] = select(l < 2 or l > m - %d and l <= m, tanh(S[h,r,m,l] / 5) * 5, -inf)", window);
+  if (mask == 4)
+    op(&w, "M", "hrml", "M[h,r,m,l] = select(l <= m + %d and l > m - %d, S[h,r,m,l] * 0.5, -1e30)", past, window);
+  softmax(&w, "M", "P", "hrm", 'l');
+  op(&w, "O", "hrmnl",
+     rng_chance(g, 2) ? "O[h,r,m,n] += P[h,r,m,l] * V[h,l,n]" : "O[m,h,r,n] += P[h,r,m,l] * V[h,l,n]");
+  if (rng_chance(g, 2))
+    stepped(&w, "ml", "SX SZ O");
+  else
+    mapped(&w, rng_chance(g, 3) ? 0 : 'm');
+}
+
+/* What is behind a convolution's sums S[f,y,x]. */
+static void behind(work *w) {
+  const int map = rng_between(w->g, 0, 3);
+  if (map == 1) op(w, "A", "fyx", "A[f,y,x] = relu(S[f,y,x] + B[f])");
+  if (map == 2) op(w, "A", "fyx", "A[f,y,x] = silu(S[f,y,x] * G[f] + B[f]) + R[f,y,x]");
+  if (map == 3) op(w, "A", "fyx", "A[f,y,x] = max(S[f,y,x], S[f,y,x] * 0.125)");
+  if (w->extent['e' - 'a']) op(w, "E", "eyxf", map ? "E[e,y,x] += A[f,y,x] * U[e,f]" : "E[e,y,x] += S[f,y,x] * U[e,f]");
+}
+
+/* A convolution by strides, with gaps in the window, over borders. */
+static void gapped(work *w) {
+  const int stride = rng_between(w->g, 1, 3), gap = rng_between(w->g, 1, 3), side = rng_between(w->g, 0, 2);
+  const bool each = rng_chance(w->g, 3); /* channel by itself */
+  extent(w, 'f', 1, 40), extent(w, 'y', 1, 9), extent(w, 'x', 1, 20), extent(w, 'r', 1, 3), extent(w, 's', 1, 4);
+  if (!each) extent(w, 'c', 1, 12);
+  if (rng_chance(w->g, 3)) extent(w, 'e', 1, 20);
+  const int h = (w->extent['y' - 'a'] - 1) * stride + (w->extent['r' - 'a'] - 1) * gap + 1 - 2 * side,
+            l = (w->extent['x' - 'a'] - 1) * stride + (w->extent['s' - 'a'] - 1) * gap + 1 - 2 * side;
+  char tensors[120];
+  snprintf(tensors, sizeof tensors, "  tensors:\n    I: {pad: [0, %d, %d], shape: [%d, %d, %d]}\n", side, side,
+           w->extent[(each ? 'f' : 'c') - 'a'], h > 0 ? h : 1, l > 0 ? l : 1);
+  const bool fits = h > 0 && l > 0;
+  begin(w, fits && side ? tensors : "");
+  const int off = fits ? side : 0;
+  op(w, "S", each ? "fyxrs" : "fyxcrs",
+     each ? "S[f,y,x] += I[f, %d*y + %d*r - %d, %d*x + %d*s - %d] * W[f,r,s]"
+          : "S[f,y,x] += I[c, %d*y + %d*r - %d, %d*x + %d*s - %d] * W[f,c,r,s]",
+     stride, gap, off, stride, gap, off);
+  behind(w);
+}
+
+/* A transposed convolution, its phases side by side, and the image put together from them. */
+static void transposed(work *w) {
+  const int stride = rng_between(w->g, 2, 3), window = rng_between(w->g, stride, 5);
+  const int taps = parts(window, stride), off = rng_between(w->g, 0, taps - 1),
+            edge = off > taps - 1 - off ? off : taps - 1 - off;
+  extent(w, 'f', 1, 24), extent(w, 'c', 1, 12), extent(w, 'i', 1, 7), extent(w, 'j', 1, 12);
+  w->extent['p' - 'a'] = w->extent['q' - 'a'] = stride, w->extent['t' - 'a'] = w->extent['u' - 'a'] = taps;
+  char tensors[200];
+  const int more = stride * taps - window;
+  snprintf(
+      tensors, sizeof tensors,
+      "  tensors:\n    I: {pad: [0, %d, %d], shape: [%d, %d, %d]}\n    W: {pad: [0, 0, %d, %d], shape: [%d, %d, %d, "
+      "%d]}\n",
+      edge, edge, w->extent['c' - 'a'], w->extent['i' - 'a'], w->extent['j' - 'a'], more, more, w->extent['c' - 'a'],
+      w->extent['f' - 'a'], window, window);
+  begin(w, tensors);
+  op(w, "S", "pqfijctu", "S[p,q,f,i,j] += I[c, i + %d - t, j + %d - u] * W[c, f, %d*t + p, %d*u + q]", off, off, stride,
+     stride);
+  op(w, "O", "fipjq", rng_chance(w->g, 2) ? "O[f,i,p,j,q] = relu(S[p,q,f,i,j] + B[f])" : "O[f,i,p,j,q] = S[p,q,f,i,j]");
+}
+
+static void convolutions(page *p, tf_rng *g) {
+  work w = {.p = p, .g = g};
+  const bool turned = rng_chance(g, 2);
+  if (turned)
+    transposed(&w);
+  else
+    gapped(&w);
+  mapped(&w, rng_chance(g, 3) || w.extent['e' - 'a'] ? 0 : 'f');
+}
+
+/* Experts whose tokens a table names: slots are filled by it and given back by it, or gates are. */
+static void routed(page *p, tf_rng *g) {
+  work w = {.p = p, .g = g};
+  char tensors[80];
+  const bool slots = rng_chance(g, 2);
+  extent(&w, 't', 1, 13), extent(&w, 'e', 1, 6), extent(&w, 'k', 1, 20), extent(&w, 'n', 1, 24), extent(&w, 's', 1, 5);
+  snprintf(tensors, sizeof tensors, "  tensors:\n    I: {word-bits: 8, unsigned: true, range: [0, %d]}\n",
+           w.extent[(slots ? 't' : 'e') - 'a']); /* one more than there are names nobody */
+  begin(&w, tensors);
+  if (slots) {
+    op(&w, "D", "eskt", "D[e,s,k] += select(I[e,s] == t, X[t,k], 0)");
+    op(&w, "H", "esnk", "H[e,s,n] += D[e,s,k] * W[e,k,n]");
+    op(&w, "F", "esn", rng_chance(g, 2) ? "F[e,s,n] = silu(H[e,s,n]) * C[e,s]" : "F[e,s,n] = relu(H[e,s,n])");
+    op(&w, "Y", "tnes", "Y[t,n] += select(I[e,s] == t, F[e,s,n], 0)");
+  } else {
+    op(&w, "G", "tes",
+       rng_chance(g, 2) ? "G[t,e] += select(I[t,s] == e, C[t,s], 0)" : "G[t,e] += (I[t,s] == e) * C[t,s]");
+    op(&w, "H", "tenk", "H[t,e,n] += X[t,k] * W[e,k,n]");
+    op(&w, "Y", "tne", rng_chance(g, 2) ? "Y[t,n] += G[t,e] * H[t,e,n]" : "Y[t,n] += G[t,e] * relu(H[t,e,n])");
+  }
+  mapped(&w, slots || rng_chance(g, 3) ? 0 : 't');
+}
+
+/* Products of bytes in a row, as a quantised network has them: zero points, a bias, a scale for each channel, rounding;
+ * what the first makes is bytes that the second reads, and a residual. */
+static void requantised(page *p, tf_rng *g) {
+  work w = {.p = p, .g = g};
+  const bool image = rng_chance(g, 2), no_sign = rng_chance(g, 2), two = rng_chance(g, 2);
+  const int zero = rng_between(g, 0, 9), other = rng_between(g, 0, 9), low = no_sign ? 0 : -128, high = low + 255;
+  const char *at = image ? "f,y,x" : "m,f", *dims = image ? "fyx" : "mf", *kind = no_sign ? ", unsigned: true" : "";
+  page tensors = {.len = 0};
+  page_say(&tensors, "  tensors:\n");
+  bytes(&tensors, g, "A", false, image ? ", pad: [0, 1, 1]" : "");
+  bytes(&tensors, g, "B", false, "");
+  page_say(&tensors, "    Y: {word-bits: 8%s, range: [%d, %d]}\n", kind, low, high);
+  if (two) page_say(&tensors, "    U: {word-bits: 8}\n    Z: {word-bits: 8%s}\n", kind);
+  for (const char *d = image ? "yx" : "m"; *d; d++)
+    extent(&w, *d, 1, 9);
+  extent(&w, 'f', 1, 40), extent(&w, 'c', 1, 40);
+  if (image) w.extent['r' - 'a'] = w.extent['s' - 'a'] = 3;
+  if (two) extent(&w, 'e', 1, 40);
+  begin(&w, tensors.text);
+  op(&w, "S", image ? "fyxcrs" : "mfc",
+     image ? "S[f,y,x] += A[c,y+r-1,x+s-1] * B[f,c,r,s]" : "S[m,f] += (A[m,c] - %d) * (B[c,f] - %d)", zero,
+     rng_chance(g, 2) ? 0 : other);
+  if (rng_chance(g, 2))
+    op(&w, "Y", dims, "Y[%s] = min(max(round((S[%s] + b[f]) * (u[f] * 0.0021)) + %d, %d), %d)", at, at, other, low,
+       high);
+  else
+    op(&w, "Y", dims, "Y[%s] = min(max(round(relu(S[%s]) / 731) + %d, %d), %d)", at, at, other, low, high);
+  if (two) {
+    const char *to = image ? "e,y,x" : "m,e", *loops = image ? "eyx" : "me";
+    op(&w, "P", image ? "eyxf" : "mef", "P[%s] += (Y[%s] - %d) * U[e,f]", to, at, other);
+    op(&w, "Z", loops, "Z[%s] = min(max(round(P[%s] * v[e] * 0.001) + %d, %d), %d)", to, to, zero, low, high);
+  }
+  mapped(&w, image || rng_chance(g, 3) ? 0 : 'm');
+}
+
 void draw_named(page *p, uint64_t seed) {
-  static void (*const kinds[])(page * p, tf_rng * g) = {experts, scans, heads, quantised};
-  tf_rng g = tf_rng_new(seed, 43);
+  static void (*const kinds[])(page * p, tf_rng * g) = {experts, scans,        heads,  quantised,  norms,
+                                                        windows, convolutions, routed, requantised};
+  tf_rng g = tf_rng_new(draw_lot(seed, "named", UINT64_MAX), 43);
   head(p);
-  for (int i = 0; i < DRAW_N_NAMED; i++)
-    if (seed & DRAW_NAMED(i)) kinds[i](p, &g);
+  kinds[draw_named_kind(seed)](p, &g);
 }
 
 void draw_wild(page *p, uint64_t seed) {

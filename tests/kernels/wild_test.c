@@ -19,7 +19,7 @@
 enum { SETS = 12 }; /* of data, for each kernel */
 
 typedef struct {
-  long kernels, wrong, shown, refused, finite, infinite, nan, unknown, right[8]; /* by kind */
+  long kernels, wrong, shown, refused, finite, infinite, nan, unknown, right[16]; /* by kind */
   bool keep, sanitize;
   const char *isa, *dtype;
 } session;
@@ -92,16 +92,16 @@ static void fill_bytes(const tf_tensor *x, tf_rng *g, bounded *data) {
   }
 }
 
-/* Half of the inputs are plain, so that not all is lost to what the others have. */
-static void fill(const setting *t, int z, tf_rng *g, bounded *data) {
+/* Half of the inputs are plain (in one set of three, all of them), so that not all is lost to what the others have. */
+static void fill(const setting *t, int z, tf_rng *g, bool plain, bounded *data) {
   const tf_tensor *x = &t->wl->tensors[z];
   if (x->word_bits <= 8) {
     fill_bytes(x, g, data);
     return;
   }
   const int64_t n = whole_words(x), row = x->extent[x->rank - 1], lead = (int64_t)tf_rng_below(g, (uint32_t)row + 1);
-  const draw_kind kind = tf_rng_below(g, 2) ? NEAR : (draw_kind)tf_rng_below(g, DRAWS);
-  const draw_kind one = tf_rng_below(g, 4) == 0 ? MASK : kind; /* a row by itself */
+  const draw_kind kind = plain || tf_rng_below(g, 2) ? NEAR : (draw_kind)tf_rng_below(g, DRAWS);
+  const draw_kind one = !plain && tf_rng_below(g, 4) == 0 ? MASK : kind; /* a row by itself */
   const int64_t which = (int64_t)tf_rng_below(g, (uint32_t)(n / row));
   for (int64_t i = 0; i < n; i++) {
     const bool masked = i / row == which && one == MASK;
@@ -255,7 +255,7 @@ static bool each_set(session *s, const setting *t, uint64_t seed, bounded **data
   for (int set = 0; ok && set < SETS; set++) {
     for (int z = 0; z < t->wl->n_tensors && ok; z++) {
       if (!is_input(&t->wl->tensors[z])) continue;
-      fill(t, z, &g, data[z]);
+      fill(t, z, &g, set % 3 == 0, data[z]);
       ok = held || write_words(t, f, z, data[z]);
     }
     if (held && ok) ok = hold_set(s, t, set, data, f);
@@ -298,7 +298,7 @@ static const char *type_for(const session *s, const char *isa, bool bytes, uint6
 
 static bool emitted_right(session *s, const drawn *c, uint64_t seed) {
   char dir[] = "/tmp/tf_wild_XXXXXX", command[64];
-  const bool bytes = seed & DRAW_NAMED(DRAW_BYTES);
+  const bool bytes = draw_named_kind(seed) == DRAW_BYTES || draw_named_kind(seed) == DRAW_CHAINS;
   tf_emit_options with = {.isa = s->isa ? s->isa : draw_isa(seed, bytes ? can_run_bytes : can_run, NULL)};
   with.dtype = type_for(s, with.isa, bytes, seed);
   const bool units = !strcmp(with.isa, "avx512_bf16") || !strcmp(with.isa, "amx") || !strcmp(with.isa, "sme"),
@@ -324,11 +324,20 @@ static const struct {
   const char *name;
   uint64_t flag;
   int often; /* in so many of LOTS */
-} kinds[] = {{"stream", DRAW_STREAM, 1},           {"rows", DRAW_ROWS, 1},
-             {"spelled", DRAW_SPELLED, 1},         {"experts", DRAW_NAMED(DRAW_EXPERTS), 2},
-             {"scans", DRAW_NAMED(DRAW_SCANS), 2}, {"heads", DRAW_NAMED(DRAW_HEADS), 2},
-             {"bytes", DRAW_NAMED(DRAW_BYTES), 2}, {"wild", DRAW_WILD, 5}};
-enum { KINDS = sizeof kinds / sizeof *kinds, LOTS = 16 };
+} kinds[] = {{"stream", DRAW_STREAM, 1},
+             {"rows", DRAW_ROWS, 1},
+             {"spelled", DRAW_SPELLED, 1},
+             {"experts", DRAW_NAMED(DRAW_EXPERTS), 2},
+             {"scans", DRAW_NAMED(DRAW_SCANS), 2},
+             {"heads", DRAW_NAMED(DRAW_HEADS), 2},
+             {"bytes", DRAW_NAMED(DRAW_BYTES), 2},
+             {"norms", DRAW_NAMED(DRAW_NORMS), 2},
+             {"windows", DRAW_NAMED(DRAW_WINDOWS), 2},
+             {"convolutions", DRAW_NAMED(DRAW_CONVS), 2},
+             {"routed", DRAW_NAMED(DRAW_ROUTED), 2},
+             {"chains", DRAW_NAMED(DRAW_CHAINS), 2},
+             {"wild", DRAW_WILD, 3}};
+enum { KINDS = sizeof kinds / sizeof *kinds, LOTS = 24 };
 
 /* Of which kind a case is: drawn before its seed is, so that one that is refused makes no kind rarer. */
 static int kind_of(uint64_t lot) {
@@ -339,8 +348,9 @@ static int kind_of(uint64_t lot) {
 }
 
 static int kind_of_seed(uint64_t seed) {
+  const uint64_t named = UINT64_C(15) << 48;
   int k = 0;
-  while (k < KINDS - 1 && !(seed & kinds[k].flag))
+  while (k < KINDS - 1 && (kinds[k].flag & named ? (seed & named) != kinds[k].flag : !(seed & kinds[k].flag)))
     k++;
   return k;
 }
@@ -349,7 +359,7 @@ static int kind_of_seed(uint64_t seed) {
 static bool one(session *s, uint64_t seed) {
   drawn c;
   draw(&c, seed);
-  const bool usable = c.tree && draw_can_emit(&c), named = seed >> 48 & ((1 << DRAW_N_NAMED) - 1);
+  const bool usable = c.tree && draw_can_emit(&c), named = draw_named_kind(seed) >= 0;
   const int k = kind_of_seed(seed);
   if (!usable) {
     s->refused++;
@@ -386,7 +396,7 @@ int main(int argc, char **argv) {
     for (int k = 0; !strcmp(argv[i], "--kind") && k < KINDS; k++)
       if (!strcmp(value, kinds[k].name)) only = k;
   }
-  const uint64_t first = plan.seed * UINT64_C(1000000007);
+  const uint64_t first = plan.seed * UINT64_C(1000000007) % DRAW_THIN; /* kinds are bits beyond */
   uint64_t turn = 0, at = first;
   if (plan.only) one(&s, plan.only);
   for (; !plan.only && turn < (uint64_t)plan.cases && s.refused < 10 * plan.cases; at++) {

@@ -40,12 +40,14 @@ static const char compare[] =
     "  return wrong;\n}\n";
 
 /* Columns (0: of any number) and lengths of k for each number of rows: below a vector, at its end, past it, odd. */
-static const int rows[] = {1, 3, 8, 11};
+static const int rows[] = {1, 3, 4, 8, 11};
 static const int columns[] = {0, 128, 1, 33, 80, 256, 300, 31};
-static const int steps[] = {1, 2, 16, 31, 32, 33, 67, 130};
+static const int steps[] = {1, 2, 16, 31, 32, 33, 67, 130, 2 * TF_MICRO_RUN + 3};
 
 static void print(FILE *f, const tf_micro_isa *isa, ir_type a, ir_type b) {
-  const ir_machine machine = tf_micro_machine(isa, IR_BF16);
+  const bool real = a == IR_F32 && b == IR_F32; /* then sums stay in registers where they can */
+  const ir_machine machine = tf_micro_machine(isa, real ? IR_F32 : IR_BF16);
+  int held = 0;
   tf_micro *u = tf_micro_new(isa, NULL, NULL);
   if (!CHECK(u)) return;
   const bool wide = a == IR_BF16;
@@ -57,18 +59,21 @@ static void print(FILE *f, const tf_micro_isa *isa, ir_type a, ir_type b) {
           tf_micro_type(b), wide ? "narrow(x)" : "(x)", b == IR_BF16 ? "narrow(x)" : "(x)", compare);
   char body[16384];
   size_t len = 0;
-  for (int r = 0; r < 4; r++)
+  for (int r = 0; r < 5; r++)
     for (int c = 0; c < 8; c++) {
       const bool along_k = c % 2 != r % 2; /* any number of columns, too, and both orders for each number of rows */
-      const tf_micro_few few = {rows[r], a, b, along_k, 32, 64, columns[c]};
+      const bool hold = real && !along_k && columns[c] && tf_micro_few_hold(&machine, rows[r]);
+      const tf_micro_few few = {rows[r], a, b, along_k, 32, 64, columns[c], hold ? machine.real : NULL};
+      held += hold;
       const char *name = tf_micro_few_product(f, u, &few);
       if (!CHECK(name)) continue;
       for (int add = 0; add < 2; add++)
         len += (size_t)snprintf(body + len, sizeof body - len, "  w += bad(%s, %d, %d, %d, %d, %d, %d);\n", name,
-                                rows[r], columns[c] ? columns[c] : 77, steps[(c + r + add) % 8], along_k,
+                                rows[r], columns[c] ? columns[c] : 77, steps[(c + r + add) % 9], along_k,
                                 along_k || add ? 1 : 13, add);
     }
   CHECK(len < sizeof body);
+  CHECK_I64(held > 0, real);
   fprintf(f, "int main(void) {\n  int w = 0;\n%s  return w != 0;\n}\n", body);
   tf_micro_free(u);
 }
@@ -100,7 +105,7 @@ int main(void) {
     if (!tf_emit_runs(isas[i])) continue;
     try_isa(isas[i], IR_BF16, IR_BF16);
     try_isa(isas[i], IR_F32, IR_BF16);
-    if (i == 0) try_isa(isas[i], IR_F32, IR_F32);
+    try_isa(isas[i], IR_F32, IR_F32);
   }
   return check_report();
 }

@@ -55,6 +55,7 @@ typedef struct {
     } pairs;
     struct {
       bool along_k;     /* b and a are contiguous along k; else b is contiguous along n */
+      bool held;        /* sums stay in registers, as of tf_micro_few */
       int strip, block; /* of columns, as of tf_micro_few */
     } few;
     /* The nest walks groups (cpu_is_group), within these k in the order of the op's dims, n in panels, and the other

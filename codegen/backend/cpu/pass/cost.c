@@ -61,9 +61,7 @@ double tf_cost_block(const tf_core *core, int registers, int64_t m, int64_t vect
          tf_cost_tiles(core, registers, m, (panels - wider) * narrow, k, narrow);
 }
 
-/* The share of so many lines, that many bytes apart, that do not stay in the first cache together: it finds a line's
- * place by where the line lies in its page. */
-static double crowded(const tf_core *core, double lines, int64_t apart) {
+double tf_cost_crowded(const tf_core *core, double lines, int64_t apart) {
   enum { LINE = 64 };
   int64_t step = (int64_t)core->page, rest = step > 0 ? apart % step : 0;
   while (rest) { /* places are multiples of their greatest common divisor */
@@ -82,7 +80,7 @@ double tf_cost_torn(const tf_core *core, const tf_transposed *t, int across) {
   const double torn =
       ((double)t->vectors - rest) * (tiles > lines ? tiles - lines : 0) + rest * (last > lines ? last - lines : 0);
   const double each = core->page_crossing / 2; /* a core waits for what it stores later than for what it loads */
-  return t->apart ? each * crowded(core, most * t->lanes, t->apart) * torn * t->lanes : 0;
+  return t->apart ? each * tf_cost_crowded(core, most * t->lanes, t->apart) * torn * t->lanes : 0;
 }
 
 /* Squares of at most as many rows as lanes, of which a tile has one a vector, or more where rows end within it. */

@@ -118,8 +118,20 @@ static int64_t panel_of(const lowering *w, const ir_stmt *nest, const cpu_produc
   return wide;
 }
 
+/* Columns that a row of b has in a page, where the rows lie in more pages than the TLB has entries: a strip takes them
+ * all before the page's entry goes (16 rows by 4096 x 4096: 0.8 of the time of strips a panel wide); else 1. */
+static int64_t columns_in_page(const lowering *w, const ir_stmt *nest, const cpu_product *p) {
+  const tf_core *core = &w->plan->arch->core;
+  const tf_op *op = &w->plan->wl->ops[nest->op];
+  const int64_t bytes = ir_bytes(p->kernel->b);
+  const double row = (double)(w->plan->wl->dims[op->dims[p->n]].extent * bytes),
+               pages = (double)nest->range[p->k].most * (row < core->page ? row / core->page : 1);
+  return pages > core->pages ? (int64_t)core->page / bytes : 1;
+}
+
 /* A panel that is laid out here stays in the first cache while all tiles use it (measured on Zen 5, 17 rows by 768 x
- * 2304: twice as long ones took 1.12 times as long). */
+ * 2304: twice as long ones took 1.12 times as long).  Strips are as wide as leaves the sums close, where a does not
+ * stay close, or a page is read. */
 void lower_stream(const lowering *w, const ir_stmt *nest, cpu_product *p) {
   enum { EACH = 8 }; /* of steps, which are rounded up to it */
   const int64_t close = lower_close_words(w->plan->arch), m = nest->range[p->m].most,
@@ -128,7 +140,8 @@ void lower_stream(const lowering *w, const ir_stmt *nest, cpu_product *p) {
   const int64_t first = (int64_t)(w->plan->arch->core.l1_resident / (double)sizeof(float)),
                 most = smaller(first / p->pairs.wide, close / 4 / m), parts = most > EACH ? (k + most - 1) / most : 1;
   p->pairs.steps = most > EACH ? ((k + parts - 1) / parts + EACH - 1) / EACH * EACH : EACH;
-  const int64_t panels = m * k > close ? close / 4 / m / p->pairs.wide : 1;
+  const int64_t sums = close / 4 / m, strip = m * k > close ? sums : smaller(sums, columns_in_page(w, nest, p)),
+                panels = strip / p->pairs.wide;
   p->pairs.strip = (panels > 1 ? panels : 1) * p->pairs.wide;
 }
 
@@ -174,6 +187,19 @@ bool lower_few_streams(const lowering *w, int o, int b, bool *tiles) {
   return (streams || is_few(w, o, b, &k)) && (w->in_parallel || !spreads(w, o));
 }
 
+/* Whether b takes half of the outermost cache at most, from which it comes each time. */
+static bool is_held(const lowering *w, const ir_stmt *nest, const cpu_product *p) {
+  const tf_arch *a = w->plan->arch;
+  const tf_op *op = &w->plan->wl->ops[nest->op];
+  for (int i = 0; i < 2; i++)
+    if (w->p->buffers[w->p->buffer_of[op->reads[i].tensor]].type != IR_F32) return false;
+  if (a->n_memories < 2 || p->few.along_k || p->m < 0 || !nest->range[p->n].exact) return false;
+  const tf_memory *cache = &a->memories[1];
+  return cache->capacity_words <= 0 ||
+         (double)words_of(&w->plan->wl->tensors[op->reads[p->b].tensor]) * (double)sizeof(float) <=
+             (double)cache->capacity_words * cache->word_bits / 8 / 2;
+}
+
 static int columns(int64_t n) { return n < 1 ? 1 : n > INT_MAX ? INT_MAX : (int)n; }
 
 bool lower_few(const lowering *w, const ir_stmt *nest, cpu_product *p) {
@@ -188,6 +214,7 @@ bool lower_few(const lowering *w, const ir_stmt *nest, cpu_product *p) {
   /* of the memory's half that stays, a quarter for rows of b; sums may take the other half, too, as they come in turn
    */
   const int64_t close = lower_close_words(w->plan->arch), rows = p->m < 0 ? 1 : nest->range[p->m].most;
+  p->few.held = is_held(w, nest, p);
   p->few.strip = columns(close / 4 / TF_MICRO_FEW_STEPS);
   p->few.block = columns(2 * close / rows);
   return true;

@@ -27,7 +27,8 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t rows) 
                           .along_k = p->few.along_k,
                           .strip = p->few.strip,
                           .block = p->few.block,
-                          .columns = s->range[p->n].exact ? s->range[p->n].most : 0};
+                          .columns = s->range[p->n].exact ? s->range[p->n].most : 0,
+                          .held = p->few.held && tf_micro_few_hold(&c->p->machine, rows) ? c->p->machine.real : NULL};
   const char *name = tf_micro_few_product(c->blocks, c->micro, &f);
   if (!name) {
     c->failed = true;
