@@ -92,6 +92,46 @@ int64_t cu_row_begins(const ir_program *p, const ir_stmt *s) {
   return row % 16 ? row & -row : 16;
 }
 
+int64_t cu_dense_step(const ir_program *p, const ir_buffer *from, int rank) {
+  int64_t step = 1;
+  if (from->role != IR_ARGUMENT) {
+    for (int r = rank + 1; r < from->rank; r++)
+      step *= from->extent[r] + (r == from->rank - 1 ? from->gap : 0);
+    return step;
+  }
+  for (int r = rank + 1; r < from->rank; r++)
+    step *= p->tree->workload->tensors[from->tensor].extent[r];
+  return step;
+}
+
+/* Whether the array has so few elements that machine code counts them in 32 bits. */
+static bool is_short(const ir_program *p, const ir_buffer *from) {
+  const int64_t most = INT32_MAX / 2, first = p->tree->workload->tensors[from->tensor].extent[0];
+  return first <= most / cu_dense_step(p, from, 0);
+}
+
+bool cu_is_gathered(const ir_program *p, const ir_stmt *s) {
+  const ir_buffer *to = &p->buffers[s->copy.to], *from = &p->buffers[s->copy.from];
+  if (!cu_stack(to) || to->type != from->type || from->block.by || !is_short(p, from)) return false;
+  const cu_tile t = cu_tile_of(to);
+  if (cu_across(to)) return t.rows <= (int64_t)CU_WARPS * CU_LANES && !cu_is_together(p, s);
+  const ir_range *r = &s->range[cu_column_rank(to)];
+  return cu_column_rank(to) < to->rank - 1 && always(r) == cu_matrix_columns(to);
+}
+
+bool cu_is_together(const ir_program *p, const ir_stmt *s) {
+  const ir_buffer *to = &p->buffers[s->copy.to], *from = &p->buffers[s->copy.from];
+  const ir_stack *sum = cu_across(to);
+  if (!sum || cu_stack(to)->n != 1 || cu_stack(to)->step[0] != 1 || from->type != to->type || from->block.by ||
+      !is_short(p, from))
+    return false;
+  int64_t inner = 1;
+  bool together = ir_bytes(to->type) == 2;
+  for (int i = sum->n - 1; i >= 0 && together; inner *= sum->length[i--])
+    together = sum->step[i] * cu_dense_step(p, from, sum->at[i]) == inner;
+  return together;
+}
+
 /* A tile's pieces of 16 bytes, one a thread at a time, for full tiles and others; other copies go by elements, in
  * loops. */
 static void copy(const ir_program *p, const ir_stmt *s, cu_counts *n) {

@@ -122,6 +122,38 @@ int cu_window(const tf_workload *wl, const tf_op *op) {
   return enough && (channels_of(wl, op) >= CHANNELS || cu_has_few_channels(wl, op)) ? window : -1;
 }
 
+/* What one product sums over at most of channels that stand apart, and the most and the least of these. */
+enum { MOST_CHUNK_SUM = 160, MOST_CHUNK = 64, LEAST_CHUNK = 8 };
+
+/* The position of the channels, if the weights' last ranks are what is summed, whole and in the op's order, channels
+ * first, and the input's last is none of it; -1. */
+static int channels_before_window(const tf_workload *wl, const tf_op *op, int window) {
+  const tf_ref *in = &op->reads[window], *weights = &op->reads[1 - window];
+  const tf_tensor *w = &wl->tensors[weights->tensor];
+  const int first = op->n_out_dims, n = op->n_dims - first, last = wl->tensors[in->tensor].rank - 1;
+  bool ok = n > 0 && n < w->rank && last >= 0 && is_alone(wl, op, op->dims[first]) &&
+            lower_find_dim(op, cu_alone(&in->index[last])) != first;
+  for (int k = 0; k < n && ok; k++) {
+    const int r = w->rank - n + k, dim = op->dims[first + k];
+    ok = cu_alone(&weights->index[r]) == dim && w->extent[r] == wl->dims[dim].extent && !w->pad[r];
+  }
+  return ok ? first : -1;
+}
+
+int64_t cu_chunk(const tf_workload *wl, const tf_op *op) {
+  const int window = cu_window(wl, op);
+  const int channels = window < 0 || cu_has_few_channels(wl, op) ? -1 : channels_before_window(wl, op, window);
+  if (channels < 0) return 0;
+  int64_t places = 1;
+  for (int k = channels + 1; k < op->n_dims; k++)
+    if (__builtin_mul_overflow(places, wl->dims[op->dims[k]].extent, &places)) return 0;
+  int64_t chunk = MOST_CHUNK;
+  while (chunk > LEAST_CHUNK && (chunk > MOST_CHUNK_SUM / places || wl->dims[op->dims[channels]].extent % chunk))
+    chunk /= 2;
+  const bool fits = places <= MOST_SUM / LEAST_CHUNK && wl->dims[op->dims[channels]].extent % chunk == 0;
+  return fits ? chunk : 0;
+}
+
 /* Whether neighbours of both operands run along the sum. */
 static bool is_along_sum(const tf_workload *wl, const tf_op *op) {
   bool along = true;
@@ -171,6 +203,38 @@ bool cu_roles_of_pixels(const ir_program *p, const ir_stmt *s, cu_matrices *t) {
   return t->m >= 0 && t->n >= 0 && t->k >= 0;
 }
 
+/* Whether a block has pixels along several dims, or along one in steps: then they are rows (region.c). */
+static bool has_pixels(const ir_program *p, const ir_stmt *s, int window) {
+  const tf_workload *wl = p->tree->workload;
+  const tf_op *op = &wl->ops[s->op];
+  const tf_ref *in = &op->reads[window];
+  int n = 0;
+  bool alone = true;
+  for (int r = 0; r < wl->tensors[in->tensor].rank; r++)
+    for (int i = 0; i < in->index[r].n_terms; i++) {
+      const int k = lower_find_dim(op, in->index[r].terms[i].dim);
+      if (k >= op->n_out_dims || s->range[k].most == 1) continue;
+      if (cu_box_moves(wl, &op->reads[1 - window], op->dims[k])) continue;
+      n++, alone &= cu_alone(&in->index[r]) == op->dims[k];
+    }
+  return n > 1 || (n == 1 && !alone);
+}
+
+int64_t cu_chunk_of(const ir_program *p, const ir_stmt *s) {
+  const tf_workload *wl = p->tree->workload;
+  const int window = window_at(p, s);
+  const cu_mma *mma = cu_mma_of(p);
+  if (window < 0 || !mma || !ir_is_half(mma->kernel.a) || mma->wmma) return 0;
+  const tf_op *op = &wl->ops[s->op];
+  const int64_t chunk = cu_chunk(wl, op);
+  bool ok = chunk > 0 && has_pixels(p, s, window);
+  for (int k = op->n_out_dims; k < op->n_dims && ok; k++) {
+    const ir_range *r = &s->range[k];
+    ok = r->exact && (k == op->n_out_dims ? r->most % chunk == 0 : r->most == wl->dims[op->dims[k]].extent);
+  }
+  return ok ? chunk : 0;
+}
+
 int64_t cu_sums_up(const ir_program *p, int64_t n) {
   const int64_t k = cu_mma_of(p)->kernel.k_round, by = k > CU_FRAGMENT_SIDE ? k : CU_FRAGMENT_SIDE;
   return (n + by - 1) / by * by;
@@ -191,7 +255,8 @@ bool cu_roles(const ir_program *p, const ir_stmt *s, cu_matrices *t) {
 bool cu_is_across(const cu_region *g, const cu_work *t) {
   const tf_workload *wl = g->p->tree->workload;
   const tf_op *op = &wl->ops[t->s->op];
-  return g->stacked && cu_window(wl, op) >= 0 && cu_has_few_channels(wl, op);
+  if (!g->stacked || cu_window(wl, op) < 0) return false;
+  return cu_has_few_channels(wl, op) || t->s->range[op->n_out_dims].most == cu_chunk_of(g->p, t->s);
 }
 
 bool cu_is_row(const cu_region *g, int dim) {

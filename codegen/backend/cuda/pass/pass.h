@@ -91,6 +91,12 @@ bool cu_has_few_channels(const tf_workload *wl, const tf_op *op);
 /* Sets, by position, which of its dims such a convolution goes over in steps all the same: its window and channels are
  * too many for one product. */
 void cu_find_stepped(const tf_workload *wl, const tf_op *op, bool *stepped);
+/* How many channels of a convolution one product sums over, with all of the window, where an input's pixels are
+ * neighbours and the weights have the window behind the channels (NCHW): pieces of a row of weights then stand together;
+ * 0: the op is none, or its channels do not divide so.  The same of a nest that has all of the window, and some channels
+ * of which such chunks are parts, in halves. */
+int64_t cu_chunk(const tf_workload *wl, const tf_op *op);
+int64_t cu_chunk_of(const ir_program *p, const ir_stmt *s);
 /* count.c: the length of the sum of a product of fragments. */
 int64_t cu_sum_length(const ir_program *p, const ir_stmt *s);
 /* The read of a convolution that moves as a window does, with output and summed dims in one index or in steps, where
@@ -113,6 +119,12 @@ int64_t cu_row_begins(const ir_program *p, const ir_stmt *s);
 /* Whether a copy fills the tile, or some of it, or either. */
 enum { CU_FULL = 1, CU_SOME = 2 };
 int cu_lengths_of(const ir_program *p, const ir_stmt *s, const cu_tile *t);
+/* count.c: elements from one place of a rank to the next in an array without gaps. */
+int64_t cu_dense_step(const ir_program *p, const ir_buffer *from, int rank);
+/* Whether a copy puts together pieces of elements that stand apart, at distances that are known if the array is dense;
+ * whether one of a window and its channels is of rows that stand together then. */
+bool cu_is_gathered(const ir_program *p, const ir_stmt *s);
+bool cu_is_together(const ir_program *p, const ir_stmt *s);
 /* Bytes of all slots of a buffer. */
 int64_t cu_bytes(const ir_buffer *b);
 
