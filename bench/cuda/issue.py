@@ -92,15 +92,18 @@ def way(code, loop, rises):
 
 
 def one_share(code, taken, text):
-    """Without the pieces of a tile that other warps gather: the text has a run of reads for each share of a row, of which a warp has one."""
-    shares = {int(n) for n in re.findall(r"for \(int g = 0; g < (\d+); g\+\+\)", text)}
+    """Without the pieces of tiles that other warps gather: the text has a run of reads for each share of a row, of which a warp has one, the longest here."""
     runs, run = [], []
     for i in taken:
         run.append(i)
         if code[i][1].startswith("BRA"):
             runs, run = runs + [run], []
-    reads = sorted((r for r in runs + [run] if sum(code[i][1].startswith("LDG.") for i in r) >= 8), key=len)
-    others = {i for r in reads[:-1] for i in r} if len(reads) in shares else set()
+    reads = [r for r in runs + [run] if sum(code[i][1].startswith("LDG.") for i in r) >= 8]
+    others = set()
+    for shares in reversed([int(n) for n in re.findall(r"for \(int g = 0; g < (\d+); g\+\+\)", text)]):
+        here, reads = reads[-shares:], reads[:-shares]
+        if len(here) == shares:
+            others |= {i for r in here if r is not max(here, key=len) for i in r}
     return [i for i in taken if i not in others]
 
 

@@ -125,8 +125,17 @@ int cu_window(const tf_workload *wl, const tf_op *op) {
 /* What one product sums over at most of channels that stand apart, and the most and the least of these. */
 enum { MOST_CHUNK_SUM = 160, MOST_CHUNK = 64, LEAST_CHUNK = 8 };
 
-/* The position of the channels, if the weights' last ranks are what is summed, whole and in the op's order, channels
- * first, and the input's last is none of it; -1. */
+/* Whether the dim is a term of one of the read's indices. */
+static bool is_term_once(const tf_workload *wl, const tf_ref *ref, int dim) {
+  int found = 0;
+  for (int r = 0; r < wl->tensors[ref->tensor].rank; r++)
+    for (int i = 0; i < ref->index[r].n_terms; i++)
+      if (ref->index[r].terms[i].dim == dim) found++;
+  return found == 1;
+}
+
+/* The position of the channels, if they are the first of what is summed, the weights' last ranks are the others, whole
+ * and in the op's order, and the input's last is not they; -1. */
 static int channels_before_window(const tf_workload *wl, const tf_op *op, int window) {
   const tf_ref *in = &op->reads[window], *weights = &op->reads[1 - window];
   const tf_tensor *w = &wl->tensors[weights->tensor];
@@ -135,7 +144,8 @@ static int channels_before_window(const tf_workload *wl, const tf_op *op, int wi
             lower_find_dim(op, cu_alone(&in->index[last])) != first;
   for (int k = 0; k < n && ok; k++) {
     const int r = w->rank - n + k, dim = op->dims[first + k];
-    ok = cu_alone(&weights->index[r]) == dim && w->extent[r] == wl->dims[dim].extent && !w->pad[r];
+    ok = is_term_once(wl, in, dim) && is_term_once(wl, weights, dim) && !w->pad[r] &&
+         (k == 0 || (cu_alone(&weights->index[r]) == dim && w->extent[r] == wl->dims[dim].extent));
   }
   return ok ? first : -1;
 }

@@ -125,6 +125,12 @@ int64_t cu_dense_step(const ir_program *p, const ir_buffer *from, int rank);
  * whether one of a window and its channels is of rows that stand together then. */
 bool cu_is_gathered(const ir_program *p, const ir_stmt *s);
 bool cu_is_together(const ir_program *p, const ir_stmt *s);
+/* Threads that have a row of such a tile together; the pieces that each has at most of all its rows. */
+int64_t cu_sharers(const ir_program *p, const ir_stmt *s);
+int64_t cu_share_of(const ir_program *p, const ir_stmt *s);
+/* Places of the window that may lie outside of the tensor, each tested once for a row: the columns' parts along such
+ * ranks, the last fastest. */
+ir_stack cu_places(const ir_program *p, const ir_stmt *s);
 /* Bytes of all slots of a buffer. */
 int64_t cu_bytes(const ir_buffer *b);
 
@@ -228,10 +234,11 @@ bool cu_let(cu_values *v, const ir_stmt *let);
 /* Of each copy of a part, in the order of its text: how many blocks' tiles come from outside of L2, if `wave` blocks
  * run at a time, those of one wave that bring the same do so at about the same time, and nothing else stays there. */
 void cu_shared_tiles(const ir_program *p, const ir_stmt *part, int64_t wave, int copies, double *of);
-/* Elements that a copy brings; and (words), of each copy of a part into stacked rows, those that a block's steps have
+/* Elements that a copy brings, and how many of these differ; and (words), of each copy of a part into stacked rows, those that a block's steps have
  * in all, each once: steps of a window bring most of them again; of others INFINITY.  share: of each buffer, how much
  * of it such copies read at all. */
 int64_t cu_copied(const ir_program *p, const ir_stmt *s);
+double cu_distinct(const ir_program *p, const ir_stmt *s);
 void cu_spanned(const ir_program *p, const ir_stmt *part, int copies, double *words, double *share);
 
 /* skip.c: the statement that masks the scores of a loop over keys, if nothing is needed of steps in which it leaves

@@ -56,6 +56,16 @@ static void first(c_printer *c, const ir_stmt *s, int r) {
   c_atom(c->out, c->p, from_of(c, s)->base[r]), fputs("))", c->out);
 }
 
+/* The same of columns that are a window: where its first place is, from which others may go backwards. */
+static void first_place(c_printer *c, const ir_stmt *s, int r) {
+  const ir_stack *sum = cu_across(&c->p->buffers[s->copy.to]);
+  int64_t back = 0;
+  for (int i = 0; i < sum->n; i++)
+    if (sum->at[i] == r && sum->step[i] < 0) back -= (sum->length[i] - 1) * sum->step[i];
+  first(c, s, r);
+  if (back) fprintf(c->out, " + %" PRId64, back);
+}
+
 /* "TILE[((slot) * pieces + spot<..>(0, row, piece)) * elements]". */
 static void place(c_printer *c, const ir_stmt *s, const ir_buffer *to, const cu_tile *t) {
   fprintf(c->out, "%s[((", to->id), c_atom(c->out, c->p, s->copy.slot);
@@ -208,7 +218,7 @@ static void of_channels(c_printer *c, const ir_stmt *s, const ir_buffer *to, con
 /* "const int64_t x0 = ..": where element k of the row is along each rank; "const bool there = ..". */
 static void across_element(c_printer *c, const ir_stmt *s, const ir_buffer *to) {
   for (int r = 0; r < to->rank; r++) {
-    c_indent(c), fprintf(c->out, "const int64_t x%d = ", r), first(c, s, r);
+    c_indent(c), fprintf(c->out, "const int64_t x%d = ", r), first_place(c, s, r);
     part_of(c, cu_stack(to), r, "row"), part_of(c, cu_across(to), r, "k"), fputs(";\n", c->out);
   }
   c_indent(c);
@@ -244,14 +254,6 @@ static void elements(c_printer *c, const ir_stmt *s, const ir_buffer *to, const 
   c_close(c, 2);
 }
 
-/* Threads that have a row together, each some of its pieces; rows at a time. */
-static int64_t sharers_of(const cu_tile *t) {
-  int64_t rows = CU_LANES;
-  while (rows < t->rows && rows < THREADS)
-    rows *= 2;
-  return THREADS / rows;
-}
-
 /* Whether coordinates along the rank may lie outside of the tensor. */
 static bool may_leave(const c_printer *c, const ir_stmt *s, const ir_buffer *to, int r) {
   const ir_buffer *from = from_of(c, s);
@@ -259,23 +261,14 @@ static bool may_leave(const c_printer *c, const ir_stmt *s, const ir_buffer *to,
   return pad || place_in(cu_stack(to), r) >= 0;
 }
 
-/* The places of the window whose coordinates may: the columns' parts along such ranks, the last fastest. */
-static ir_stack places_of(const c_printer *c, const ir_stmt *s, const ir_buffer *to) {
-  const ir_stack *all = cu_across(to);
-  ir_stack t = {.n = 0, .first = ir_number(0)};
-  for (int i = 0; i < all->n; i++)
-    if (may_leave(c, s, to, all->at[i])) t.at[t.n] = all->at[i], t.length[t.n] = all->length[i], t.step[t.n++] = all->step[i];
-  return t;
-}
-
 /* Where the row begins, "at", and whether each place of the window is in the tensor, a bit of "inside": the same in all
  * steps over channels. */
 static void gathered_row(c_printer *c, const ir_stmt *s, const ir_buffer *to) {
   const ir_buffer *from = from_of(c, s);
-  const ir_stack places = places_of(c, s, to);
+  const ir_stack places = cu_places(c->p, s);
   const int64_t n = ir_stack_rows(&places);
   for (int r = 0; r < to->rank; r++) {
-    c_indent(c), fprintf(c->out, "const int x%d = (int)", r), first(c, s, r);
+    c_indent(c), fprintf(c->out, "const int x%d = (int)", r), first_place(c, s, r);
     part_of(c, cu_stack(to), r, "row"), fputs(";\n", c->out);
   }
   c_indent(c), fprintf(c->out, "const %s *const at = %s + (", c_type(from->type), from->id);
@@ -298,7 +291,7 @@ static void gathered_row(c_printer *c, const ir_stmt *s, const ir_buffer *to) {
 /* A piece: element k of the sum is at a distance from the row that is known. */
 static void gathered_piece(c_printer *c, const ir_stmt *s, const ir_buffer *to, const cu_tile *t) {
   const ir_buffer *from = from_of(c, s);
-  const ir_stack *sum = cu_across(to), places = places_of(c, s, to);
+  const ir_stack *sum = cu_across(to), places = cu_places(c->p, s);
   const char *type = c_type(to->type);
   c_indent(c), fprintf(c->out, "%s e[%d];\n", type, per_piece(to));
   open_turns(c, "j", per_piece(to));
@@ -329,7 +322,7 @@ static void gathered_piece(c_printer *c, const ir_stmt *s, const ir_buffer *to, 
 
 /* A thread has a row, and of its pieces a share that its warp knows. */
 static void gathered(c_printer *c, const ir_stmt *s, const ir_buffer *to, const cu_tile *t) {
-  const int64_t sharers = sharers_of(t), rows = THREADS / sharers, each = (t->pieces + sharers - 1) / sharers;
+  const int64_t sharers = cu_sharers(c->p, s), rows = THREADS / sharers, each = (t->pieces + sharers - 1) / sharers;
   c_indent(c), fprintf(c->out, "const int row = THREAD %% %" PRId64 ", share = row_here() / %" PRId64 ";\n", rows,
                        rows / CU_LANES);
   gathered_row(c, s, to);
@@ -346,8 +339,8 @@ static void gathered(c_printer *c, const ir_stmt *s, const ir_buffer *to, const 
 
 /* The pieces of a thread's rows, one after the other: whole, all begin on 16 bytes. */
 static void pieces_together(c_printer *c, const ir_stmt *s, const ir_buffer *to, const cu_tile *t, bool whole) {
-  const int64_t least = 2, some = sharers_of(t), sharers = some > least ? some : least, rows = THREADS / sharers,
-                each = (t->pieces + sharers - 1) / sharers, sum = ir_stack_rows(cu_across(to));
+  const int64_t sharers = cu_sharers(c->p, s), rows = THREADS / sharers, each = (t->pieces + sharers - 1) / sharers,
+                sum = ir_stack_rows(cu_across(to));
   const int per = per_piece(to);
   c_indent(c), fprintf(c->out, "const int thread = thread_here(), first = thread %% %" PRId64 ";\n", sharers);
   if (!whole) c_line(c, "#pragma unroll 1\n");
