@@ -55,10 +55,12 @@ static const double multiply_described = 5, group_pair = 2, ring_step = 53, ring
  * each rank; and of a window's places and channels.  The first four: a least-squares fit to 106 kernels of nvcc 13.0,
  * rounded (2026-11-29). */
 static const double copy_apart = 11, copy_stays = 9, apart_piece = 12, apart_rank = 10, copy_place = 46;
-/* Of a gathered tile (cu_is_gathered), by a thread: once; for a place of the window that may be outside; for an element;
- * and for a piece whose row is a pixel.  Of one whose rows stand together, once (nvcc 13.0's machine code of 3 x 3 and 1
- * x 1 convolutions). */
-static const double gather_begin = 30, gather_place = 2.5, gather_element = 2.65, gather_piece = 22, rows_begin = 30;
+/* Of a gathered tile (cu_is_gathered), by a thread: once; for a place of a window along one, two or three ranks that
+ * may be outside; for an element; and for a piece whose row is a pixel.  Of one whose rows stand together, once and for
+ * a piece; of both, for a piece in a swizzle (nvcc 13.0's machine code of 43 convolutions with channels before pixels).
+ */
+static const double gather_begin = 15, gather_place[] = {0, 2, 3, 12.5, 12.5}, gather_element = 2.65, gather_piece = 22,
+                    rows_begin = 15, rows_piece = 0.8, swizzled_piece = 16;
 /* Bytes that memory delivers at a time, and those that a warp's read of elements keeps the port of its multiprocessor
  * busy for. */
 enum { SECTOR_BYTES = 32, READ_BYTES = 4 };
@@ -308,9 +310,9 @@ static void gather(block *b, const ir_stmt *s) {
   const cu_tile t = cu_tile_of(to);
   const ir_stack places = cu_across(to) ? cu_places(b->p, s) : (ir_stack){0};
   const double pieces = cu_across(to) ? (double)cu_share_of(b->p, s) : ceil((double)(t.rows * t.pieces) / threads);
-  const double each = b->times * (gather_begin + (cu_across(to) ? gather_place * (double)ir_stack_rows(&places)
-                                                                 : gather_piece * pieces) +
-                                  gather_element * pieces * per);
+  const double row = gather_place[places.n] * (double)ir_stack_rows(&places),
+               spots = cu_across(to) ? (t.mask ? swizzled_piece : 0) : gather_piece;
+  const double each = b->times * (gather_begin + row + spots * pieces + gather_element * pieces * per);
   b->plain += each * threads / b->mp->plain;
   b->issued += each;
   slots(b, each);
@@ -367,7 +369,9 @@ static void widened(block *b, const ir_stmt *s, double pieces) {
 
 /* A tile of rows that stand together; those that do not begin on 16 bytes cost what pieces of others do. */
 static void rows_together(block *b, const ir_stmt *s) {
-  const double pieces = (double)cu_share_of(b->p, s), each = b->times * (rows_begin + copy_piece * pieces);
+  const bool swizzled = cu_tile_of(&b->p->buffers[s->copy.to]).mask != 0;
+  const double pieces = (double)cu_share_of(b->p, s),
+               each = b->times * (rows_begin + (swizzled ? swizzled_piece : rows_piece) * pieces);
   b->issued += each;
   slots(b, each);
   misaligned(b, s, pieces);

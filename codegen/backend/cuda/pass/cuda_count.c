@@ -178,7 +178,7 @@ static void copy(const ir_program *p, const ir_stmt *s, cu_counts *n) {
   }
   const cu_tile t = cu_tile_of(to);
   if (to->type != p->buffers[s->copy.from].type) return; /* by registers */
-  enum { WORDS = 2 * 4 }; /* where rows do not begin on 16 bytes */
+  enum { WORDS = 2 * 4 };                                /* where rows do not begin on 16 bytes */
   if (cu_is_together(p, s)) n->copied += (cu_row_begins(p, s) < 16 ? 0 : cu_share_of(p, s)) + WORDS;
   if (cu_across(to) || (cu_stack(to) && cu_column_rank(to) < to->rank - 1))
     return; /* put together an element at a time */

@@ -92,9 +92,9 @@ bool cu_has_few_channels(const tf_workload *wl, const tf_op *op);
  * too many for one product. */
 void cu_find_stepped(const tf_workload *wl, const tf_op *op, bool *stepped);
 /* How many channels of a convolution one product sums over, with all of the window, where an input's pixels are
- * neighbours and the weights have the window behind the channels (NCHW): pieces of a row of weights then stand together;
- * 0: the op is none, or its channels do not divide so.  The same of a nest that has all of the window, and some channels
- * of which such chunks are parts, in halves. */
+ * neighbours and the weights have the window behind the channels (NCHW): pieces of a row of weights then stand
+ * together; 0: the op is none, or its channels do not divide so.  The same of a nest that has all of the window, and
+ * some channels of which such chunks are parts, in halves. */
 int64_t cu_chunk(const tf_workload *wl, const tf_op *op);
 int64_t cu_chunk_of(const ir_program *p, const ir_stmt *s);
 /* count.c: the length of the sum of a product of fragments. */
@@ -234,9 +234,9 @@ bool cu_let(cu_values *v, const ir_stmt *let);
 /* Of each copy of a part, in the order of its text: how many blocks' tiles come from outside of L2, if `wave` blocks
  * run at a time, those of one wave that bring the same do so at about the same time, and nothing else stays there. */
 void cu_shared_tiles(const ir_program *p, const ir_stmt *part, int64_t wave, int copies, double *of);
-/* Elements that a copy brings, and how many of these differ; and (words), of each copy of a part into stacked rows, those that a block's steps have
- * in all, each once: steps of a window bring most of them again; of others INFINITY.  share: of each buffer, how much
- * of it such copies read at all. */
+/* Elements that a copy brings, and how many of these differ; and (words), of each copy of a part into stacked rows,
+ * those that a block's steps have in all, each once: steps of a window bring most of them again; of others INFINITY.
+ * share: of each buffer, how much of it such copies read at all. */
 int64_t cu_copied(const ir_program *p, const ir_stmt *s);
 double cu_distinct(const ir_program *p, const ir_stmt *s);
 void cu_spanned(const ir_program *p, const ir_stmt *part, int copies, double *words, double *share);

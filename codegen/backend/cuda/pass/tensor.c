@@ -153,8 +153,8 @@ static void groups(lowering *w) {
 }
 
 /* A product of matrices sums along one dim at a time: the others that it reduces become loops (heads of attention,
- * where what they make is projected); of few channels, along as many dims of the window and them as one product takes; of channels that stand apart, along a
- * chunk of them and the window. */
+ * where what they make is projected); of few channels, along as many dims of the window and them as one product takes;
+ * of channels that stand apart, along a chunk of them and the window. */
 static void sum_in_steps(lowering *w, const ir_stmt *s) {
   const tf_op *op = &w->plan->wl->ops[s->op];
   const lower_mark outside = {w->into, w->n_lets};

@@ -134,8 +134,7 @@ static void stacked_row(c_printer *c, const ir_stmt *s, const ir_buffer *to, con
   c_indent(c);
   fprintf(c->out, "const bool there = row < %" PRId64, ir_stack_rows(cu_stack(to)));
   for (int r = 0; r < to->rank; r++)
-    if (r != cu_column_rank(to))
-      fprintf(c->out, " && x%d >= 0 && x%d < %" PRId64, r, r, extent(c, from_of(c, s), r));
+    if (r != cu_column_rank(to)) fprintf(c->out, " && x%d >= 0 && x%d < %" PRId64, r, r, extent(c, from_of(c, s), r));
   fputs(";\n", c->out);
 }
 
@@ -326,13 +325,13 @@ static void gathered(c_printer *c, const ir_stmt *s, const ir_buffer *to, const 
   c_indent(c), fprintf(c->out, "const int row = THREAD %% %" PRId64 ", share = row_here() / %" PRId64 ";\n", rows,
                        rows / CU_LANES);
   gathered_row(c, s, to);
-  open_turns(c, "g", sharers);
+  open_turns(c, "g", (t->pieces + each - 1) / each);
   c_indent(c), fputs("if (g != share", c->out);
   if (t->rows < rows) fprintf(c->out, " || row >= %" PRId64, t->rows);
   fputs(") continue;\n", c->out);
   open_turns(c, "i", each);
   c_indent(c), fprintf(c->out, "const int piece = g * %" PRId64 " + i;\n", each);
-  if (t->pieces % sharers) c_indent(c), fprintf(c->out, "if (piece >= %" PRId64 ") break;\n", t->pieces);
+  if (t->pieces % each) c_indent(c), fprintf(c->out, "if (piece >= %" PRId64 ") break;\n", t->pieces);
   gathered_piece(c, s, to, t);
   c_close(c, 2);
 }
