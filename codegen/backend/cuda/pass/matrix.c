@@ -104,8 +104,36 @@ bool cu_has_few_channels(const tf_workload *wl, const tf_op *op) {
 
 void cu_find_stepped(const tf_workload *wl, const tf_op *op, bool *stepped) { at_once(wl, op, stepped); }
 
+/* Of the output's dims how many move the read alone; the last of them and the one before: positions. */
+static int own_of(const tf_workload *wl, const tf_op *op, int read, int last[2]) {
+  int n = 0;
+  for (int k = 0; k < op->n_out_dims; k++)
+    if (cu_box_moves(wl, &op->reads[read], op->dims[k]) && !cu_box_moves(wl, &op->reads[1 - read], op->dims[k]))
+      last[0] = last[1], last[1] = k, n++;
+  return n;
+}
+
+/* The read of a convolution of 1 x 1 whose pixels are its last ranks, and the output's last dims, in rows too short for
+ * columns of a product; the other read's neighbours run along the only sum.  -1: it is none. */
+static int short_rows(const tf_workload *wl, const tf_op *op) {
+  enum { SHORT = 64 };
+  for (int i = 0; i < 2 && op->n_dims == op->n_out_dims + 1; i++) {
+    const tf_ref *in = &op->reads[i], *weights = &op->reads[1 - i];
+    const int rank = wl->tensors[in->tensor].rank, last = wl->tensors[weights->tensor].rank - 1, n = op->n_out_dims;
+    int own[2] = {-1, -1}, columns[2];
+    if (rank < 3 || last < 1 || own_of(wl, op, i, own) < 2 || own_of(wl, op, 1 - i, columns) != 1) continue;
+    if (own[0] != n - 2 || own[1] != n - 1 || wl->dims[op->dims[n - 1]].extent >= SHORT) continue;
+    if (cu_alone(&in->index[rank - 1]) == op->dims[n - 1] && cu_alone(&in->index[rank - 2]) == op->dims[n - 2] &&
+        cu_alone(&weights->index[last]) == op->dims[n] && channels_of(wl, op) >= CHANNELS)
+      return i;
+  }
+  return -1;
+}
+
 int cu_window(const tf_workload *wl, const tf_op *op) {
   if (!ir_is_product(op) || op->n_reads != 2) return -1;
+  const int pixels = short_rows(wl, op);
+  if (pixels >= 0) return pixels;
   bool first = is_window(wl, op, &op->reads[0], true), second = is_window(wl, op, &op->reads[1], true);
   const bool phases = first && second; /* the one may be a window, and the other have phases */
   if (phases) first = is_window(wl, op, &op->reads[0], false), second = is_window(wl, op, &op->reads[1], false);
