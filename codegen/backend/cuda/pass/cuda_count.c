@@ -117,11 +117,28 @@ static bool is_short(const ir_program *p, const ir_buffer *from) {
   return first <= most / cu_dense_step(p, from, 0);
 }
 
+ir_stack cu_places(const ir_program *p, const ir_stmt *s) {
+  const ir_buffer *to = &p->buffers[s->copy.to];
+  const ir_stack *sum = cu_across(to), *rows = cu_stack(to);
+  ir_stack t = {.n = 0, .first = ir_number(0)};
+  for (int i = 0; i < sum->n; i++) {
+    bool may = p->tree->workload->tensors[to->tensor].pad[sum->at[i]] != 0;
+    for (int k = 0; k < rows->n; k++)
+      may |= rows->at[k] == sum->at[i];
+    if (may) t.at[t.n] = sum->at[i], t.length[t.n] = sum->length[i], t.step[t.n++] = sum->step[i];
+  }
+  return t;
+}
+
 bool cu_is_gathered(const ir_program *p, const ir_stmt *s) {
   const ir_buffer *to = &p->buffers[s->copy.to], *from = &p->buffers[s->copy.from];
   if (!cu_stack(to) || to->type != from->type || from->block.by || !is_short(p, from)) return false;
   const cu_tile t = cu_tile_of(to);
-  if (cu_across(to)) return t.rows <= (int64_t)CU_WARPS * CU_LANES && !cu_is_together(p, s);
+  if (cu_across(to)) {
+    enum { BITS = 64 };
+    const ir_stack places = cu_places(p, s);
+    return t.rows <= (int64_t)CU_WARPS * CU_LANES && ir_stack_rows(&places) <= BITS && !cu_is_together(p, s);
+  }
   const ir_range *r = &s->range[cu_column_rank(to)];
   return cu_column_rank(to) < to->rank - 1 && always(r) == cu_matrix_columns(to);
 }
@@ -153,19 +170,6 @@ int64_t cu_share_of(const ir_program *p, const ir_stmt *s) {
   const cu_tile t = cu_tile_of(&p->buffers[s->copy.to]);
   const int64_t sharers = cu_sharers(p, s);
   return up(t.pieces, sharers) * up(t.rows * sharers, (int64_t)CU_WARPS * CU_LANES);
-}
-
-ir_stack cu_places(const ir_program *p, const ir_stmt *s) {
-  const ir_buffer *to = &p->buffers[s->copy.to];
-  const ir_stack *sum = cu_across(to), *rows = cu_stack(to);
-  ir_stack t = {.n = 0, .first = ir_number(0)};
-  for (int i = 0; i < sum->n; i++) {
-    bool may = p->tree->workload->tensors[to->tensor].pad[sum->at[i]] != 0;
-    for (int k = 0; k < rows->n; k++)
-      may |= rows->at[k] == sum->at[i];
-    if (may) t.at[t.n] = sum->at[i], t.length[t.n] = sum->length[i], t.step[t.n++] = sum->step[i];
-  }
-  return t;
 }
 
 /* A tile's pieces of 16 bytes, one a thread at a time, for full tiles and others; other copies go by elements, in
