@@ -91,12 +91,28 @@ def way(code, loop, rises):
     return taken
 
 
-def turn(code, loop, around, products, rises, puts):
+def one_share(code, taken, text):
+    """Without the pieces of tiles that other warps gather: the text has a run of reads for each share of a row, of which a warp has one, the longest here."""
+    runs, run = [], []
+    for i in taken:
+        run.append(i)
+        if code[i][1].startswith("BRA"):
+            runs, run = runs + [run], []
+    reads = [r for r in runs + [run] if sum(code[i][1].startswith("LDG.") for i in r) >= 8]
+    others = set()
+    for shares in reversed([int(n) for n in re.findall(r"for \(int g = 0; g < (\d+); g\+\+\)", text)]):
+        here, reads = reads[-shares:], reads[:-shares]
+        if len(here) == shares:
+            others |= {i for r in here if r is not max(here, key=len) for i in r}
+    return [i for i in taken if i not in others]
+
+
+def turn(code, loop, around, products, rises, puts, text):
     """Instructions and products of a turn of a loop that has about so many; loops within that have products as often as these ask for, and
     those that put tiles together as often as the text says."""
     inner = [o for o in around if o < loop and any(sass.is_tensor(code[i][1]) for i in o) and not any(o < p < loop for p in around)]
     count = lambda taken: (len(taken), sum(sass.is_tensor(code[i][1]) for i in taken))
-    taken = way(code, loop, rises)
+    taken = one_share(code, way(code, loop, rises), text)
     all_of, tensor = count(taken)
     all_of += sum((turns - 1) * count([i for i in taken if i in o])[0] for o, turns in puts.items() if o < loop)
     within = [count([i for i in taken if i in o]) for o in inner]
@@ -123,10 +139,10 @@ def busiest(code, products, rises, text):
         return 0, 0
     first = max(innermost, key=lambda o: having[o])
     for loop in sorted((o for o in around if first <= o), key=len):
-        n, tensor = turn(code, loop, around, products, rises, puts)
+        n, tensor = turn(code, loop, around, products, rises, puts, text)
         if tensor >= products:
             return n, tensor
-    return turn(code, first, around, having[first], rises, puts)
+    return turn(code, first, around, having[first], rises, puts, text)
 
 
 def looked(at, name, isa):

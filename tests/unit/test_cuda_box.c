@@ -2,6 +2,8 @@
  * block's copies bring of them, element by element; what leaves by boxes. */
 #include "codegen/backend/cuda/box/box.h"
 
+#include <string.h>
+
 #include "codegen/backend/cuda/cuda.h"
 #include "codegen/backend/cuda/pass/pass.h"
 #include "codegen/lower/lower.h"
@@ -118,6 +120,78 @@ static void check_copies(int window, int stride) {
   case_drop(&e);
 }
 
+/* ---- channels before pixels ---- */
+
+enum { CHANNELS = 48 };
+
+static test_case channels_first(int window, int stride, const char *weights) {
+  char text[1200];
+  snprintf(text, sizeof text,
+           "workload:\n  name: c\n  dims: {k: 32, p: 8, q: 8, c: %d, r: %d, s: %d}\n"
+           "  tensors: {I: {shape: [%d, %d, %d]}}\n  ops:\n"
+           "  - \"O[k,p,q] += I[c,p*%d+r,q*%d+s] * W[%s]\"\n"
+           "mapping: |\n  HBM for p=2\n    SMEM for p=4 q=8 k=32 r=%d s=%d c=%d\n      op O\n",
+           CHANNELS, window, window, CHANNELS, 7 * stride + window, 7 * stride + window, stride, stride, weights,
+           window, window, CHANNELS);
+  test_case e = case_of(arch, text);
+  case_prepare(&e);
+  return e;
+}
+
+/* Of a chunk of channels a block of pixels reads so many elements, counted one by one. */
+static int64_t read_of_chunk(const ir_stack *pixels, int window, int stride, int64_t chunk) {
+  static bool seen[64][64];
+  int64_t n = 0;
+  memset(seen, 0, sizeof seen);
+  for (int p = 0; p < pixels->length[0]; p++)
+    for (int q = 0; q < pixels->length[1]; q++)
+      for (int r = 0; r < window; r++)
+        for (int s = 0; s < window; s++)
+          n += !seen[p * stride + r][q * stride + s], seen[p * stride + r][q * stride + s] = true;
+  return n * chunk;
+}
+
+static int count_together(const ir_program *p, const ir_body *b) {
+  int n = 0;
+  for (int i = 0; i < b->n; i++)
+    n += (b->s[i]->kind == IR_COPY && cu_is_together(p, b->s[i])) + count_together(p, &b->s[i]->body);
+  return n;
+}
+
+/* A tile is of a chunk of the channels and all of the window, of pixels as of weights, whose rows stand together if the
+ * window is right behind the channels; weights in another order are taken place by place.  Copies of a tile are two:
+ * before the loop, and in it. */
+static void check_chunk(int window, int stride) {
+  static const struct {
+    const char *weights;
+    bool chunk, together;
+  } ways[] = {{"k,c,r,s", true, true}, {"c,k,r,s", true, false}, {"k,r,s,c", false, false}, {"k,c,s,r", false, false}};
+  for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+    test_case e = channels_first(window, stride, ways[i].weights);
+    ir_machine machine;
+    const tf_emit_options o = {.dtype = "bf16", .isa = "sm_80"};
+    ir_program *p = e.tree && tf_target_cuda.machine(&o, &machine, e.d)
+                        ? lower_kernel(e.tree, &tf_target_cuda.lower, &machine, e.d)
+                        : NULL;
+    const int64_t chunk = cu_chunk(e.spec->workload, &e.spec->workload->ops[0]);
+    const ir_stmt *copy = p ? first_copy(&p->body) : NULL;
+    CHECK((chunk > 0) == ways[i].chunk);
+    CHECK(copy != NULL && (!ways[i].chunk || (count_together(p, &p->body) > 0) == ways[i].together));
+    if (copy && ways[i].chunk) {
+      CHECK(CHANNELS % chunk == 0 && chunk * window * window <= 512);
+      CHECK(cu_is_gathered(p, copy) && !cu_is_together(p, copy));
+      const ir_stack *pixels = cu_stack(&p->buffers[copy->copy.to]);
+      CHECK(pixels->n == 2);
+      CHECK_I64(cu_copied(p, copy), pixels->length[0] * pixels->length[1] * chunk * window * window);
+      CHECK_NEAR(cu_distinct(p, copy), (double)read_of_chunk(pixels, window, stride, chunk), 1e-12);
+      const cu_tile t = cu_tile_of(&p->buffers[copy->copy.to]);
+      CHECK(cu_share_of(p, copy) * 256 >= t.rows * t.pieces);
+    }
+    ir_free(p);
+    case_drop(&e);
+  }
+}
+
 /* Digits: all settings of the dim and the other one, tried one by one, read different elements. */
 static void check_digits(void) {
   for (int step = 1; step <= 6; step++)
@@ -186,5 +260,8 @@ int main(void) {
   check_copies(3, 1);
   check_copies(3, 2);
   check_copies(1, 2);
+  for (int window = 1; window <= 5; window++)
+    for (int stride = 1; stride <= 3; stride++)
+      check_chunk(window, stride);
   return check_report();
 }

@@ -19,6 +19,7 @@ typedef struct {
   const char *absent;   /* of a test that cannot run: statements of C that say why; NULL: the instruction set */
   const char *lacking;  /* a code that a call returns where there is no device, besides no_isa; NULL: there is none */
   bool eights;          /* rows whose length is a multiple of 8 may have strides that are: the test tries both */
+  bool dense;           /* arrays without gaps are read in a way of their own: the test has such, too */
   bool on_threads;      /* NAME_on takes the number of threads of a call: the test compares one with two, bit for bit */
   bool tiles;           /* a kernel uses AMX tiles */
   int64_t shared, each; /* words of the workspace: common, and for each thread */

@@ -116,6 +116,24 @@ int64_t cu_copied(const ir_program *p, const ir_stmt *s) {
   return words;
 }
 
+/* Coordinates along a rank that the rows of a stack have. */
+static int64_t reach_of(const ir_stack *t, int rank) {
+  int64_t reach = 0;
+  for (int i = 0; t && i < t->n; i++)
+    if (t->at[i] == rank) reach += (t->length[i] - 1) * (t->step[i] < 0 ? -t->step[i] : t->step[i]);
+  return reach;
+}
+
+double cu_distinct(const ir_program *p, const ir_stmt *s) {
+  const ir_buffer *to = &p->buffers[s->copy.to];
+  double words = 1;
+  for (int r = 0; r < to->rank; r++) {
+    const bool stacked = is_along(cu_stack(to), r) || is_along(cu_across(to), r);
+    words *= stacked ? (double)(reach_of(cu_stack(to), r) + reach_of(cu_across(to), r) + 1) : (double)s->range[r].most;
+  }
+  return fmin(words, (double)cu_copied(p, s));
+}
+
 /* Values in the first and in the last step of all loops. */
 typedef struct {
   const ir_program *p;
@@ -125,9 +143,10 @@ typedef struct {
   double *share; /* [n_buffers] */
 } spans;
 
-/* How far a copy's last tile is from its first along a rank. */
+/* How far a copy's last tile is from its first along a rank, forwards or backwards. */
 static int64_t moved(const spans *t, const ir_range *r) {
-  return cu_value(&t->last, r->lo) - cu_value(&t->first, r->lo);
+  const int64_t by = cu_value(&t->last, r->lo) - cu_value(&t->first, r->lo);
+  return by < 0 ? -by : by;
 }
 
 /* What lies between a copy's first tile and its last. */

@@ -55,6 +55,15 @@ static const double multiply_described = 5, group_pair = 2, ring_step = 53, ring
  * each rank; and of a window's places and channels.  The first four: a least-squares fit to 106 kernels of nvcc 13.0,
  * rounded (2026-11-29). */
 static const double copy_apart = 11, copy_stays = 9, apart_piece = 12, apart_rank = 10, copy_place = 46;
+/* Of a gathered tile (cu_is_gathered), by a thread: once; for a place of a window along one, two or three ranks that
+ * may be outside; for an element; and for a piece whose row is a pixel.  Of one whose rows stand together, once and for
+ * a piece; of both, for a piece in a swizzle (nvcc 13.0's machine code of 43 convolutions with channels before pixels).
+ */
+static const double gather_begin = 15, gather_place[] = {0, 2, 3, 12.5, 12.5}, gather_element = 2.65, gather_piece = 22,
+                    rows_begin = 15, rows_piece = 0.8, swizzled_piece = 16;
+/* Bytes that memory delivers at a time, and those that a warp's read of elements keeps the port of its multiprocessor
+ * busy for. */
+enum { SECTOR_BYTES = 32, READ_BYTES = 4 };
 /* Of the shorter of what units and ports are busy with, what is not beside the longer (fitted so, too). */
 static const double both_share = 0.5;
 /* Copies of a part that are told apart; of others nobody shares tiles. */
@@ -292,6 +301,25 @@ static void merge(block *b, const ir_stmt *s) {
   b->waits += b->times * b->mp->latency;
 }
 
+/* A tile whose elements come from known distances: reads of a thread's pieces are on their way together, as many as
+ * registers hold. */
+static void gather(block *b, const ir_stmt *s) {
+  enum { FLIGHT = 64 };
+  const ir_buffer *to = &b->p->buffers[s->copy.to];
+  const double per = 16.0 / ir_bytes(to->type), threads = CU_WARPS * CU_LANES;
+  const cu_tile t = cu_tile_of(to);
+  const ir_stack places = cu_across(to) ? cu_places(b->p, s) : (ir_stack){0};
+  const double pieces = cu_across(to) ? (double)cu_share_of(b->p, s) : ceil((double)(t.rows * t.pieces) / threads);
+  const double row = gather_place[places.n] * (double)ir_stack_rows(&places),
+               spots = cu_across(to) ? (t.mask ? swizzled_piece : 0) : gather_piece;
+  const double each = b->times * (gather_begin + row + spots * pieces + gather_element * pieces * per);
+  b->plain += each * threads / b->mp->plain;
+  b->issued += each;
+  slots(b, each);
+  b->shared += b->times * pieces * per * threads * READ_BYTES / b->mp->banks;
+  b->waits += b->times * ceil(pieces * per / FLIGHT) * b->mp->latency;
+}
+
 /* A tile element by element; of a window's places one piece of a thread's waits for those before. */
 static void put_together(block *b, const ir_stmt *s) {
   const ir_buffer *to = &b->p->buffers[s->copy.to];
@@ -339,14 +367,39 @@ static void widened(block *b, const ir_stmt *s, double pieces) {
   b->waits += b->times * b->mp->latency;
 }
 
+/* A tile of rows that stand together; those that do not begin on 16 bytes cost what pieces of others do. */
+static void rows_together(block *b, const ir_stmt *s) {
+  const bool swizzled = cu_tile_of(&b->p->buffers[s->copy.to]).mask != 0;
+  const double pieces = (double)cu_share_of(b->p, s),
+               each = b->times * (rows_begin + (swizzled ? swizzled_piece : rows_piece) * pieces);
+  b->issued += each;
+  slots(b, each);
+  misaligned(b, s, pieces);
+}
+
+/* Bytes that a copy asks L2 for: of a window each element once, as what is read again is near; of elements of which
+ * neighbouring threads read none that are neighbours, what comes with each. */
+static double delivered(const block *b, const ir_stmt *s) {
+  const ir_buffer *to = &b->p->buffers[s->copy.to], *from = &b->p->buffers[s->copy.from];
+  const double bytes = ir_bytes(from->type) * cu_distinct(b->p, s);
+  const ir_stack *rows = cu_stack(to);
+  const bool apart = rows && !cu_across(to) && cu_column_rank(to) < to->rank - 1;
+  if (!apart || rows->at[rows->n - 1] == to->rank - 1) return bytes;
+  return bytes * fmin((double)cu_dense_step(b->p, from, rows->at[rows->n - 1]), SECTOR_BYTES / ir_bytes(from->type));
+}
+
 static void copy(block *b, const ir_stmt *s) {
   const ir_buffer *to = &b->p->buffers[s->copy.to];
-  const double copied = (double)cu_copied(b->p, s), bytes = ir_bytes(b->p->buffers[s->copy.from].type) * copied,
+  const double copied = (double)cu_copied(b->p, s), bytes = delivered(b, s),
                pieces = ir_bytes(to->type) * copied / 16 / (CU_WARPS * CU_LANES);
   b->copied += b->times * bytes / b->mp->l2 / (b->groups && b->same[s->copy.to] ? 2 : 1);
   b->copy_bytes[b->n_copies < MOST_COPIES ? b->n_copies : MOST_COPIES - 1] += b->times * bytes;
   b->n_copies++;
-  if (cu_across(to) || (cu_stack(to) && cu_column_rank(to) < to->rank - 1))
+  if (cu_is_together(b->p, s))
+    rows_together(b, s);
+  else if (cu_is_gathered(b->p, s))
+    gather(b, s);
+  else if (cu_across(to) || (cu_stack(to) && cu_column_rank(to) < to->rank - 1))
     put_together(b, s);
   else
     tile(b, to, pieces), misaligned(b, s, pieces), widened(b, s, pieces);

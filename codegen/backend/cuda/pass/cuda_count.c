@@ -86,10 +86,90 @@ int64_t cu_row_begins(const ir_program *p, const ir_stmt *s) {
   const int last = from->rank - 1;
   const ir_range *r = &s->range[last];
   int64_t row = from->role == IR_ARGUMENT ? z->extent[last] : from->extent[last] + from->gap;
+  if (cu_is_together(p, s)) { /* rows, and where steps begin in them */
+    row = cu_dense_step(p, from, cu_stack(to)->at[0]);
+    for (int k = 0; k < cu_across(to)->n; k++)
+      if (s->range[cu_across(to)->at[k]].lo.var >= 0) row |= ir_stack_rows(cu_across(to));
+    row *= ir_bytes(from->type);
+    return row % 16 ? row & -row : 16;
+  }
   if (from->rank < 2 || cu_column_rank(to) != last) return 16;
   row |= r->lo.var < 0 ? r->lo.off : r->most; /* pieces of a row are as long as most are */
   row *= ir_bytes(from->type);
   return row % 16 ? row & -row : 16;
+}
+
+int64_t cu_dense_step(const ir_program *p, const ir_buffer *from, int rank) {
+  int64_t step = 1;
+  if (from->role != IR_ARGUMENT) {
+    for (int r = rank + 1; r < from->rank; r++)
+      step *= from->extent[r] + (r == from->rank - 1 ? from->gap : 0);
+    return step;
+  }
+  for (int r = rank + 1; r < from->rank; r++)
+    step *= p->tree->workload->tensors[from->tensor].extent[r];
+  return step;
+}
+
+/* Whether the array has so few elements that machine code counts them in 32 bits. */
+static bool is_short(const ir_program *p, const ir_buffer *from) {
+  const int64_t most = INT32_MAX / 2, first = p->tree->workload->tensors[from->tensor].extent[0];
+  return first <= most / cu_dense_step(p, from, 0);
+}
+
+ir_stack cu_places(const ir_program *p, const ir_stmt *s) {
+  const ir_buffer *to = &p->buffers[s->copy.to];
+  const ir_stack *sum = cu_across(to), *rows = cu_stack(to);
+  ir_stack t = {.n = 0, .first = ir_number(0)};
+  for (int i = 0; i < sum->n; i++) {
+    bool may = p->tree->workload->tensors[to->tensor].pad[sum->at[i]] != 0;
+    for (int k = 0; k < rows->n; k++)
+      may |= rows->at[k] == sum->at[i];
+    if (may) t.at[t.n] = sum->at[i], t.length[t.n] = sum->length[i], t.step[t.n++] = sum->step[i];
+  }
+  return t;
+}
+
+bool cu_is_gathered(const ir_program *p, const ir_stmt *s) {
+  const ir_buffer *to = &p->buffers[s->copy.to], *from = &p->buffers[s->copy.from];
+  if (!cu_stack(to) || to->type != from->type || from->block.by || !is_short(p, from)) return false;
+  const cu_tile t = cu_tile_of(to);
+  if (cu_across(to)) {
+    enum { BITS = 64 };
+    const ir_stack places = cu_places(p, s);
+    return t.rows <= (int64_t)CU_WARPS * CU_LANES && ir_stack_rows(&places) <= BITS && !cu_is_together(p, s);
+  }
+  const ir_range *r = &s->range[cu_column_rank(to)];
+  return cu_column_rank(to) < to->rank - 1 && always(r) == cu_matrix_columns(to);
+}
+
+bool cu_is_together(const ir_program *p, const ir_stmt *s) {
+  const ir_buffer *to = &p->buffers[s->copy.to], *from = &p->buffers[s->copy.from];
+  const ir_stack *sum = cu_across(to);
+  if (!sum || cu_stack(to)->n != 1 || cu_stack(to)->step[0] != 1 || from->type != to->type || from->block.by ||
+      !is_short(p, from))
+    return false;
+  int64_t inner = 1;
+  bool together = ir_bytes(to->type) == 2;
+  for (int i = sum->n - 1; i >= 0 && together; inner *= sum->length[i--])
+    together = sum->step[i] * cu_dense_step(p, from, sum->at[i]) == inner;
+  return together;
+}
+
+int64_t cu_sharers(const ir_program *p, const ir_stmt *s) {
+  enum { SECTOR = 2 }; /* pieces that memory delivers together */
+  const cu_tile t = cu_tile_of(&p->buffers[s->copy.to]);
+  const int64_t all = CU_WARPS * CU_LANES;
+  int64_t rows = CU_LANES;
+  while (rows < t.rows && rows < all)
+    rows *= 2;
+  return cu_is_together(p, s) && all / rows < SECTOR ? SECTOR : all / rows;
+}
+
+int64_t cu_share_of(const ir_program *p, const ir_stmt *s) {
+  const cu_tile t = cu_tile_of(&p->buffers[s->copy.to]);
+  const int64_t sharers = cu_sharers(p, s);
+  return up(t.pieces, sharers) * up(t.rows * sharers, (int64_t)CU_WARPS * CU_LANES);
 }
 
 /* A tile's pieces of 16 bytes, one a thread at a time, for full tiles and others; other copies go by elements, in
@@ -102,10 +182,11 @@ static void copy(const ir_program *p, const ir_stmt *s, cu_counts *n) {
   }
   const cu_tile t = cu_tile_of(to);
   if (to->type != p->buffers[s->copy.from].type) return; /* by registers */
+  enum { WORDS = 2 * 4 };                                /* where rows do not begin on 16 bytes */
+  if (cu_is_together(p, s)) n->copied += (cu_row_begins(p, s) < 16 ? 0 : cu_share_of(p, s)) + WORDS;
   if (cu_across(to) || (cu_stack(to) && cu_column_rank(to) < to->rank - 1))
     return; /* put together an element at a time */
   const bool twice = !cu_stack(to) && cu_is_by_rows(&t) && cu_lengths_of(p, s, &t) == (CU_FULL | CU_SOME);
-  enum { WORDS = 2 * 4 }; /* where rows do not begin on 16 bytes */
   n->copied += up(t.rows * t.pieces, (int64_t)CU_WARPS * CU_LANES) * ((twice ? 2 : 1) + WORDS);
 }
 
@@ -363,7 +444,10 @@ static double of_copy(const lane *t, const ir_stmt *s) {
   if (!cu_is_matrix(to)) return ARRAY + PLACE * to->rank + APART;
   const double places = (cu_stack(to) ? cu_stack(to)->n : 0) + (cu_across(to) ? cu_across(to)->n : 0);
   if (to->type != t->p->buffers[s->copy.from].type) return fmin(FLIGHT, 2 * (double)turns_of(to)) + ARRAY + APART;
-  return is_put_together(to) ? ARRAY + PLACE * places + 16.0 / ir_bytes(to->type) : 0;
+  const double each = 16.0 / ir_bytes(to->type);
+  if (cu_is_gathered(t->p, s))
+    return ARRAY + PLACE + fmin(FLIGHT, (double)(cu_across(to) ? cu_share_of(t->p, s) : turns_of(to)) * each);
+  return is_put_together(to) ? ARRAY + PLACE * places + each : 0;
 }
 
 /* ---- a part ---------------------------------------------------------------------------------------------- */
@@ -384,6 +468,7 @@ static double of_tiles(const lane *t) {
     bool is = false;
     for (int i = 0; i < t->n; i++)
       is |= t->leaf[i]->kind == IR_COPY && t->leaf[i]->copy.to == b && cu_is_matrix(to);
+    if (is && cu_across(to)) all += ARRAY + PIXEL; /* where a row is, and which of its places are inside */
     if (is && !cu_across(to)) all += TILE + (cu_stack(to) ? PIXEL * (double)turns_of(to) + PLACE * cu_stack(to)->n : 0);
   }
   return all;

@@ -104,8 +104,36 @@ bool cu_has_few_channels(const tf_workload *wl, const tf_op *op) {
 
 void cu_find_stepped(const tf_workload *wl, const tf_op *op, bool *stepped) { at_once(wl, op, stepped); }
 
+/* Of the output's dims how many move the read alone; the last of them and the one before: positions. */
+static int own_of(const tf_workload *wl, const tf_op *op, int read, int last[2]) {
+  int n = 0;
+  for (int k = 0; k < op->n_out_dims; k++)
+    if (cu_box_moves(wl, &op->reads[read], op->dims[k]) && !cu_box_moves(wl, &op->reads[1 - read], op->dims[k]))
+      last[0] = last[1], last[1] = k, n++;
+  return n;
+}
+
+/* The read of a convolution of 1 x 1 whose pixels are its last ranks, and the output's last dims, in rows too short for
+ * columns of a product; the other read's neighbours run along the only sum.  -1: it is none. */
+static int short_rows(const tf_workload *wl, const tf_op *op) {
+  enum { SHORT = 64 };
+  for (int i = 0; i < 2 && op->n_dims == op->n_out_dims + 1; i++) {
+    const tf_ref *in = &op->reads[i], *weights = &op->reads[1 - i];
+    const int rank = wl->tensors[in->tensor].rank, last = wl->tensors[weights->tensor].rank - 1, n = op->n_out_dims;
+    int own[2] = {-1, -1}, columns[2];
+    if (rank < 3 || last < 1 || own_of(wl, op, i, own) < 2 || own_of(wl, op, 1 - i, columns) != 1) continue;
+    if (own[0] != n - 2 || own[1] != n - 1 || wl->dims[op->dims[n - 1]].extent >= SHORT) continue;
+    if (cu_alone(&in->index[rank - 1]) == op->dims[n - 1] && cu_alone(&in->index[rank - 2]) == op->dims[n - 2] &&
+        cu_alone(&weights->index[last]) == op->dims[n] && channels_of(wl, op) >= CHANNELS)
+      return i;
+  }
+  return -1;
+}
+
 int cu_window(const tf_workload *wl, const tf_op *op) {
   if (!ir_is_product(op) || op->n_reads != 2) return -1;
+  const int pixels = short_rows(wl, op);
+  if (pixels >= 0) return pixels;
   bool first = is_window(wl, op, &op->reads[0], true), second = is_window(wl, op, &op->reads[1], true);
   const bool phases = first && second; /* the one may be a window, and the other have phases */
   if (phases) first = is_window(wl, op, &op->reads[0], false), second = is_window(wl, op, &op->reads[1], false);
@@ -120,6 +148,48 @@ int cu_window(const tf_workload *wl, const tf_op *op) {
   }
   const bool enough = columns >= (phases ? COLUMNS : 1);
   return enough && (channels_of(wl, op) >= CHANNELS || cu_has_few_channels(wl, op)) ? window : -1;
+}
+
+/* What one product sums over at most of channels that stand apart, and the most and the least of these. */
+enum { MOST_CHUNK_SUM = 160, MOST_CHUNK = 64, LEAST_CHUNK = 8 };
+
+/* Whether the dim is a term of one of the read's indices. */
+static bool is_term_once(const tf_workload *wl, const tf_ref *ref, int dim) {
+  int found = 0;
+  for (int r = 0; r < wl->tensors[ref->tensor].rank; r++)
+    for (int i = 0; i < ref->index[r].n_terms; i++)
+      if (ref->index[r].terms[i].dim == dim) found++;
+  return found == 1;
+}
+
+/* The position of the channels, if they are the first of what is summed, the weights' last ranks are the others, whole
+ * and in the op's order, and the input's last is not they; -1. */
+static int channels_before_window(const tf_workload *wl, const tf_op *op, int window) {
+  const tf_ref *in = &op->reads[window], *weights = &op->reads[1 - window];
+  const tf_tensor *w = &wl->tensors[weights->tensor];
+  const int first = op->n_out_dims, n = op->n_dims - first, last = wl->tensors[in->tensor].rank - 1;
+  bool ok = n > 0 && n < w->rank && last >= 0 && is_alone(wl, op, op->dims[first]) &&
+            lower_find_dim(op, cu_alone(&in->index[last])) != first;
+  for (int k = 0; k < n && ok; k++) {
+    const int r = w->rank - n + k, dim = op->dims[first + k];
+    ok = is_term_once(wl, in, dim) && is_term_once(wl, weights, dim) && !w->pad[r] &&
+         (k == 0 || (cu_alone(&weights->index[r]) == dim && w->extent[r] == wl->dims[dim].extent));
+  }
+  return ok ? first : -1;
+}
+
+int64_t cu_chunk(const tf_workload *wl, const tf_op *op) {
+  const int window = cu_window(wl, op);
+  const int channels = window < 0 || cu_has_few_channels(wl, op) ? -1 : channels_before_window(wl, op, window);
+  if (channels < 0) return 0;
+  int64_t places = 1;
+  for (int k = channels + 1; k < op->n_dims; k++)
+    if (__builtin_mul_overflow(places, wl->dims[op->dims[k]].extent, &places)) return 0;
+  int64_t chunk = MOST_CHUNK;
+  while (chunk > LEAST_CHUNK && (chunk > MOST_CHUNK_SUM / places || wl->dims[op->dims[channels]].extent % chunk))
+    chunk /= 2;
+  const bool fits = places <= MOST_SUM / LEAST_CHUNK && wl->dims[op->dims[channels]].extent % chunk == 0;
+  return fits ? chunk : 0;
 }
 
 /* Whether neighbours of both operands run along the sum. */
@@ -171,6 +241,38 @@ bool cu_roles_of_pixels(const ir_program *p, const ir_stmt *s, cu_matrices *t) {
   return t->m >= 0 && t->n >= 0 && t->k >= 0;
 }
 
+/* Whether a block has pixels along several dims, or along one in steps: then they are rows (region.c). */
+static bool has_pixels(const ir_program *p, const ir_stmt *s, int window) {
+  const tf_workload *wl = p->tree->workload;
+  const tf_op *op = &wl->ops[s->op];
+  const tf_ref *in = &op->reads[window];
+  int n = 0;
+  bool alone = true;
+  for (int r = 0; r < wl->tensors[in->tensor].rank; r++)
+    for (int i = 0; i < in->index[r].n_terms; i++) {
+      const int k = lower_find_dim(op, in->index[r].terms[i].dim);
+      if (k >= op->n_out_dims || s->range[k].most == 1) continue;
+      if (cu_box_moves(wl, &op->reads[1 - window], op->dims[k])) continue;
+      n++, alone &= cu_alone(&in->index[r]) == op->dims[k];
+    }
+  return n > 1 || (n == 1 && !alone);
+}
+
+int64_t cu_chunk_of(const ir_program *p, const ir_stmt *s) {
+  const tf_workload *wl = p->tree->workload;
+  const int window = window_at(p, s);
+  const cu_mma *mma = cu_mma_of(p);
+  if (window < 0 || !mma || !ir_is_half(mma->kernel.a) || mma->wmma) return 0;
+  const tf_op *op = &wl->ops[s->op];
+  const int64_t chunk = cu_chunk(wl, op);
+  bool ok = chunk > 0 && has_pixels(p, s, window);
+  for (int k = op->n_out_dims; k < op->n_dims && ok; k++) {
+    const ir_range *r = &s->range[k];
+    ok = r->exact && (k == op->n_out_dims ? r->most % chunk == 0 : r->most == wl->dims[op->dims[k]].extent);
+  }
+  return ok ? chunk : 0;
+}
+
 int64_t cu_sums_up(const ir_program *p, int64_t n) {
   const int64_t k = cu_mma_of(p)->kernel.k_round, by = k > CU_FRAGMENT_SIDE ? k : CU_FRAGMENT_SIDE;
   return (n + by - 1) / by * by;
@@ -191,7 +293,8 @@ bool cu_roles(const ir_program *p, const ir_stmt *s, cu_matrices *t) {
 bool cu_is_across(const cu_region *g, const cu_work *t) {
   const tf_workload *wl = g->p->tree->workload;
   const tf_op *op = &wl->ops[t->s->op];
-  return g->stacked && cu_window(wl, op) >= 0 && cu_has_few_channels(wl, op);
+  if (!g->stacked || cu_window(wl, op) < 0) return false;
+  return cu_has_few_channels(wl, op) || t->s->range[op->n_out_dims].most == cu_chunk_of(g->p, t->s);
 }
 
 bool cu_is_row(const cu_region *g, int dim) {

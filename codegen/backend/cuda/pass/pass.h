@@ -91,6 +91,12 @@ bool cu_has_few_channels(const tf_workload *wl, const tf_op *op);
 /* Sets, by position, which of its dims such a convolution goes over in steps all the same: its window and channels are
  * too many for one product. */
 void cu_find_stepped(const tf_workload *wl, const tf_op *op, bool *stepped);
+/* How many channels of a convolution one product sums over, with all of the window, where an input's pixels are
+ * neighbours and the weights have the window behind the channels (NCHW): pieces of a row of weights then stand
+ * together; 0: the op is none, or its channels do not divide so.  The same of a nest that has all of the window, and
+ * some channels of which such chunks are parts, in halves. */
+int64_t cu_chunk(const tf_workload *wl, const tf_op *op);
+int64_t cu_chunk_of(const ir_program *p, const ir_stmt *s);
 /* count.c: the length of the sum of a product of fragments. */
 int64_t cu_sum_length(const ir_program *p, const ir_stmt *s);
 /* The read of a convolution that moves as a window does, with output and summed dims in one index or in steps, where
@@ -113,6 +119,18 @@ int64_t cu_row_begins(const ir_program *p, const ir_stmt *s);
 /* Whether a copy fills the tile, or some of it, or either. */
 enum { CU_FULL = 1, CU_SOME = 2 };
 int cu_lengths_of(const ir_program *p, const ir_stmt *s, const cu_tile *t);
+/* count.c: elements from one place of a rank to the next in an array without gaps. */
+int64_t cu_dense_step(const ir_program *p, const ir_buffer *from, int rank);
+/* Whether a copy puts together pieces of elements that stand apart, at distances that are known if the array is dense;
+ * whether one of a window and its channels is of rows that stand together then. */
+bool cu_is_gathered(const ir_program *p, const ir_stmt *s);
+bool cu_is_together(const ir_program *p, const ir_stmt *s);
+/* Threads that have a row of such a tile together; the pieces that each has at most of all its rows. */
+int64_t cu_sharers(const ir_program *p, const ir_stmt *s);
+int64_t cu_share_of(const ir_program *p, const ir_stmt *s);
+/* Places of the window that may lie outside of the tensor, each tested once for a row: the columns' parts along such
+ * ranks, the last fastest. */
+ir_stack cu_places(const ir_program *p, const ir_stmt *s);
 /* Bytes of all slots of a buffer. */
 int64_t cu_bytes(const ir_buffer *b);
 
@@ -216,10 +234,11 @@ bool cu_let(cu_values *v, const ir_stmt *let);
 /* Of each copy of a part, in the order of its text: how many blocks' tiles come from outside of L2, if `wave` blocks
  * run at a time, those of one wave that bring the same do so at about the same time, and nothing else stays there. */
 void cu_shared_tiles(const ir_program *p, const ir_stmt *part, int64_t wave, int copies, double *of);
-/* Elements that a copy brings; and (words), of each copy of a part into stacked rows, those that a block's steps have
- * in all, each once: steps of a window bring most of them again; of others INFINITY.  share: of each buffer, how much
- * of it such copies read at all. */
+/* Elements that a copy brings, and how many of these differ; and (words), of each copy of a part into stacked rows,
+ * those that a block's steps have in all, each once: steps of a window bring most of them again; of others INFINITY.
+ * share: of each buffer, how much of it such copies read at all. */
 int64_t cu_copied(const ir_program *p, const ir_stmt *s);
+double cu_distinct(const ir_program *p, const ir_stmt *s);
 void cu_spanned(const ir_program *p, const ir_stmt *part, int copies, double *words, double *share);
 
 /* skip.c: the statement that masks the scores of a loop over keys, if nothing is needed of steps in which it leaves

@@ -121,7 +121,7 @@ static int64_t side_length(const spmd *p, const cu_work *t, int dim) {
 /* The box has the stack's rows (or columns), too. */
 static void spread(const ir_buffer *b, const ir_stack *t) {
   for (int j = 0; t && j < t->n; j++)
-    b->extent[t->at[j]] += (t->length[j] - 1) * t->step[j];
+    b->extent[t->at[j]] += (t->length[j] - 1) * (t->step[j] < 0 ? -t->step[j] : t->step[j]);
 }
 
 static void open_tile(const spmd *p, const cu_work *t, int i, cu_operand *side) {

@@ -119,23 +119,25 @@ bool cu_find_stack(const cu_region *g, const cu_work *t, cu_operand *side) {
   return stack != NULL;
 }
 
-/* The term of the dim in the read's indices, if it is in one alone: its rank and coefficient. */
+/* The term of the dim in the read's indices, if it is in one alone: its rank and coefficient; rows go forwards. */
 static bool term_of(const cu_region *g, const tf_ref *ref, int dim, int *rank, int64_t *by) {
   int found = 0;
   for (int r = 0; r < g->p->tree->workload->tensors[ref->tensor].rank; r++)
     for (int i = 0; i < ref->index[r].n_terms; i++)
       if (ref->index[r].terms[i].dim == dim) found++, *rank = r, *by = ref->index[r].terms[i].coef;
-  return found == 1 && *by > 0;
+  return found == 1 && *by != 0;
 }
 
 /* The stack of dims of the product, in that order (with their ranges' lengths), as the read has them; NULL: it has not.
  */
-static ir_stack *stack_over(const cu_region *g, const tf_ref *ref, int n, const int *dim, const ir_range *range) {
+static ir_stack *stack_over(const cu_region *g, const tf_op *op, const tf_ref *ref, int n, const int *dim,
+                            const ir_range *range) {
   ir_stack *stack = n > 0 && n <= IR_MOST_STACKED ? TF_NEW(g->p->arena, ir_stack) : NULL;
   bool ok = stack != NULL;
   if (ok) *stack = (ir_stack){.n = n, .first = ir_number(0)};
   for (int i = 0; i < n && ok; i++) {
-    ok = term_of(g, ref, dim[i], &stack->at[i], &stack->step[i]);
+    ok = term_of(g, ref, dim[i], &stack->at[i], &stack->step[i]) &&
+         (stack->step[i] > 0 || lower_find_dim(op, dim[i]) >= op->n_out_dims);
     stack->length[i] = range[i].most;
   }
   return ok ? stack : NULL;
@@ -154,9 +156,9 @@ static bool find_across(const cu_region *g, const cu_work *t, int i, cu_operand 
     if (n == IR_MOST_STACKED) return false;
     range[n] = t->s->range[k], dim[n++] = op->dims[k];
   }
-  ir_stack *sum = stack_over(g, ref, n, dim, range);
-  ir_stack *rows = i ? stack_over(g, ref, 1, &op->dims[t->roles.n], &t->s->range[t->roles.n])
-                     : stack_over(g, ref, g->n_stack, g->stack_dim, g->stack);
+  ir_stack *sum = stack_over(g, op, ref, n, dim, range);
+  ir_stack *rows = i ? stack_over(g, op, ref, 1, &op->dims[t->roles.n], &t->s->range[t->roles.n])
+                     : stack_over(g, op, ref, g->n_stack, g->stack_dim, g->stack);
   if (!rows || !sum) return false;
   rows->count = i ? length_of(g, t, op->dims[t->roles.n]) : g->rows * g->warps_m;
   sum->count = cu_sums_up(g->p, ir_stack_rows(sum));

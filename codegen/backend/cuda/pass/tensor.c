@@ -153,15 +153,16 @@ static void groups(lowering *w) {
 }
 
 /* A product of matrices sums along one dim at a time: the others that it reduces become loops (heads of attention,
- * where what they make is projected); of few channels, along as many dims of the window and them as one product takes.
- */
+ * where what they make is projected); of few channels, along as many dims of the window and them as one product takes;
+ * of channels that stand apart, along a chunk of them and the window. */
 static void sum_in_steps(lowering *w, const ir_stmt *s) {
   const tf_op *op = &w->plan->wl->ops[s->op];
   const lower_mark outside = {w->into, w->n_lets};
   cu_matrices t;
   const bool few = !cu_is_wmma(w->p) && s->kind == IR_NEST && cu_window(w->plan->wl, op) >= 0 &&
                    cu_has_few_channels(w->plan->wl, op);
-  const bool product = cu_roles(w->p, s, &t) || few;
+  const int64_t chunk = s->kind == IR_NEST && !few ? cu_chunk_of(w->p, s) : 0;
+  const bool product = cu_roles(w->p, s, &t) || few || chunk;
   ir_range *r = cu_ranges(w, s);
   ir_atom *steps = TF_ARRAY(w->p->arena, ir_atom, (size_t)op->n_dims + 1);
   bool *stepped = TF_ARRAY(w->p->arena, bool, (size_t)op->n_dims + 1);
@@ -170,9 +171,11 @@ static void sum_in_steps(lowering *w, const ir_stmt *s) {
   int n = 0;
   for (int k = op->n_out_dims; product && k < op->n_dims && !lower_failed(w); k++) {
     const int64_t trip = s->range[k].most;
-    if ((few ? !stepped[k] : k == t.k) || trip == 1) continue;
-    steps[n] = cu_open_for(w, IR_SERIAL, op->dims[k], trip, &mark);
-    r[k] = lower_split(w, w->p->dim_id[op->dims[k]], r[k], steps[n++], 1, trip);
+    if (chunk ? k > op->n_out_dims || trip == chunk : few ? !stepped[k] : k == t.k) continue;
+    if (trip == 1) continue;
+    const int64_t piece = chunk ? chunk : 1;
+    steps[n] = cu_open_for(w, IR_SERIAL, op->dims[k], trip / piece, &mark);
+    r[k] = lower_split(w, w->p->dim_id[op->dims[k]], r[k], steps[n++], piece, trip / piece);
   }
   ir_stmt *same = lower_failed(w) ? NULL : cu_again(w, s, r);
   for (int i = 0; i < n && same && !lower_failed(w); i++) { /* a part's sum starts with the first steps of all */

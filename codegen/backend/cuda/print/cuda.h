@@ -76,6 +76,8 @@ void cu_fragment_begin(c_printer *c, const ir_stmt *s);
 void cu_fragment_product(c_printer *c, const ir_stmt *s);
 /* tile.c: a matrix comes to shared memory. */
 void cu_tile_copy(c_printer *c, const ir_stmt *s);
+/* stacked.c: one whose rows, or whose columns, go along several ranks. */
+void cu_stacked_copy(c_printer *c, const ir_stmt *s);
 /* device.c: operations of a device, each named once. */
 void cu_device(FILE *out, const ir_program *p);
 /* text.c: functions on the device; the entries that a program calls. */

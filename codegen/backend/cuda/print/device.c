@@ -151,9 +151,24 @@ static const char both_wide[] =
 static const char both_apart[] =
     "/* A piece of 16 bytes, of whose elements `n` are there, `step` from each other. */\n"
     "template <class T> DEVICE void copy_apart(T *to, const T *from, int64_t step, int n) {\n"
-    "#pragma unroll\n  for (int i = 0; i < 16 / (int)sizeof(T); i++) {\n"
+    "#pragma unroll 1\n  for (int i = 0; i < 16 / (int)sizeof(T); i++) {\n"
     "    PASSES(to + i, from + i * step, i < n ? (int)sizeof(T) : 0, (int)sizeof(T));\n"
     "    to[i] = i < n ? from[i * step] : T(0);\n  }\n}\n";
+
+/* Of elements that stand apart, at distances that are known. */
+static const char both_gathered[] =
+    "/* A piece of 16 bytes from its elements. */\n"
+    "template <class T> DEVICE void put_piece(T *to, const T *e) {\n"
+    "  copy_words all;\n  memcpy(&all, e, sizeof all);\n  *(copy_words *)to = all;\n}\n"
+    "/* One whose elements are `step` from each other; not there: zero, and those at `from` may be read. */\n"
+    "template <int64_t step, class T> DEVICE void copy_steps(T *to, const T *from, bool there) {\n"
+    "  T e[16 / sizeof(T)];\n  copy_words all;\n"
+    "#pragma unroll\n  for (int i = 0; i < 16 / (int)sizeof(T); i++) {\n"
+    "    PASSES(to + i, from + i * step, there ? (int)sizeof(T) : 0, (int)sizeof(T));\n    e[i] = from[i * step];\n  "
+    "}\n"
+    "  memcpy(&all, e, sizeof all);\n"
+    "#pragma unroll\n  for (int i = 0; i < 4; i++) all.w[i] = there ? all.w[i] : 0;\n"
+    "  *(copy_words *)to = all;\n}\n";
 
 /* Of columns that are a window and its channels. */
 static const char both_across[] =
@@ -292,6 +307,7 @@ void cu_device(FILE *out, const ir_program *p) {
     const bool stacked = b->role == IR_COPIED && cu_stack(b);
     apart |= stacked && !cu_across(b) && cu_column_rank(b) < b->rank - 1, across |= stacked && cu_across(b);
   }
+  if (apart || across) fputs(both_gathered, out);
   if (apart) fputs(both_apart, out);
   if (across) fputs(both_across, out);
 }

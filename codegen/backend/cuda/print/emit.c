@@ -1,6 +1,7 @@
 /* The files of a program, whatever language it is printed in. */
 #include <stdlib.h>
 
+#include "codegen/backend/cuda/pass/pass.h"
 #include "codegen/backend/cuda/print/cuda.h"
 #include "codegen/ir/page.h"
 #include "codegen/lower/lower.h"
@@ -44,6 +45,15 @@ static tf_emitted *print_all(const cu_file *files, int n, cu_package *p, const c
   return NULL;
 }
 
+/* Whether a copy at or below the list has a way of its own for arrays without gaps. */
+static bool knows_dense(const ir_program *p, const ir_body *b) {
+  bool any = false;
+  for (int i = 0; i < b->n && !any; i++)
+    any = (b->s[i]->kind == IR_COPY && (cu_is_gathered(p, b->s[i]) || cu_is_together(p, b->s[i]))) ||
+          knows_dense(p, &b->s[i]->body);
+  return any;
+}
+
 tf_emitted *cu_emit(const cu_file *files, int n, const tf_tree *tree, const lower_target *lower,
                     const ir_machine *machine, const tf_emit_options *o, tf_diags *d) {
   const tf_micro_isa *isas[TF_MICRO_MOST_ISAS];
@@ -55,6 +65,7 @@ tf_emitted *cu_emit(const cu_file *files, int n, const tf_tree *tree, const lowe
   if (machine->data == IR_F32 && machine->real) p.k.within = "2e-3";
   if (machine->data == IR_F8) p.k.within = "1e-2";
   p.k.p = lower_kernel(tree, lower, machine, d);
+  p.k.dense = p.k.p && cu_mma_of(p.k.p) && knows_dense(p.k.p, &p.k.p->body);
   tf_emitted *e = p.k.p ? print_all(files, n, &p, o->name ? o->name : "kernel", d) : NULL;
   ir_free((ir_program *)p.k.p);
   if (!e && tf_diags_errors(d) == errors) tf_out_of_memory(d);
