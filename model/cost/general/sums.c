@@ -139,11 +139,13 @@ static void sum_alike(tf_summing *e, int k, int64_t from, int64_t to, int64_t mu
  * such loop, and those that the mask keeps whole, so that no step inside them is skipped. */
 static void sum_unmasked(tf_summing *e, int k, int64_t mult, uint64_t border) {
   const int l = e->ev->plan->path[e->s->node].loops[k];
-  const int64_t full = e->divides ? e->ev->trip[l] : tf_loop_range(e->ev, l, e->w->cur).len / tf_step(e->ev, l);
+  const int64_t len = e->divides ? 0 : tf_loop_range(e->ev, l, e->w->cur).len, step = tf_step(e->ev, l);
+  const int64_t full = e->divides ? e->ev->trip[l] : len / step, turns = e->divides ? full : (len + step - 1) / step;
   const uint64_t inside = ~UINT64_C(0) << k << 1, skips = e->skips;
   const bool once = e->again >> k & 1 && !(skips & ~e->again & inside);
   tf_live v = tf_skip_live(e->ev, e->s->node, k, e->w->cur);
   int64_t at = v.first + (k == e->carry);
+  v.last = v.last < turns - 1 ? v.last : turns - 1; /* of this instance */
   if ((e->zero >> k & 1 && k != e->carry) || once) {
     if (at <= v.last && at == v.first) sum_near(e, k, at, mult, border);
     return;
