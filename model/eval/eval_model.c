@@ -252,10 +252,10 @@ static bool sizes_do(const tf_model *m) { return m->fits_first && !m->open && !m
 /* Counts trip counts that do not divide evenly: by sums over classes, or by a walk where these do not apply.  *misfit:
  * it does not fit, and is not counted. */
 static bool count(tf_model *m, bool closed, tf_result *out, bool *misfit) {
-  m->ev.irregular |= tf_shares_cut(m->plan) || tf_touches_part(&m->ev, &m->scratch);
+  m->ev.irregular |= tf_touches_part(&m->ev, &m->scratch);
   m->ev.irregular |= m->plan->cuts && !m->plan->n_retains && tf_terms_cancel(&m->ev, &m->scratch);
   m->ev.irregular |= tf_leaders_part(&m->ev, &m->scratch);
-  m->ev.irregular |= m->plan->skips && !m->all_points && tf_skip_uneven(&m->ev);
+  m->ev.irregular |= m->plan->skips && !m->all_points && tf_skip_uneven(&m->ev, m->scratch.zero);
   const bool sized = !m->ev.irregular && !m->plan->n_retains && sizes_do(m);
   if (sized) sizes(m);
   *misfit = sized && !m->ev.irregular && lacks(m, out);

@@ -34,13 +34,4 @@ static inline int64_t tf_kind_next(const tf_kinds *k, int64_t at) {
 
 /* Kinds of a loop of that trip count. */
 static inline int64_t tf_kind_count(const tf_kinds *k, int64_t trip) { return k->each ? trip : k->n; }
-
-/* The next setting that is the first or the last of a kind: the tiles of the others lie between. */
-static inline int64_t tf_kind_end(const tf_kinds *k, int64_t at) {
-  int i = 0;
-  if (k->each) return at + 1;
-  while (k->first[i + 1] <= at)
-    i++;
-  return at + 1 < k->first[i + 1] ? k->first[i + 1] - 1 : at + 1;
-}
 #endif

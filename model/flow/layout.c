@@ -100,23 +100,6 @@ static bool demands_part(tf_eval *ev, tf_scratch *w, int o) {
   return s.n_touch > 1 && parts(ev, w, &s);
 }
 
-bool tf_shares_cut(const tf_plan *p) {
-  bool any = false;
-  for (int i = 0; i < p->n_slices && p->cuts && !any; i++) {
-    const tf_slice *s = &p->slices[i];
-    const tf_path *path = &p->path[s->node];
-    for (int r = 0; r < p->tree->workload->tensors[s->tensor].rank; r++) {
-      int chain = -1;
-      for (uint64_t left = tf_slice_mask(p, s, r) & s->merge & tf_path_spatial(p, s->node); left; left &= left - 1) {
-        const int from = p->loops[path->loops[__builtin_ctzll(left)]].chain_node;
-        any |= chain >= 0 && chain != from;
-        chain = from;
-      }
-    }
-  }
-  return any;
-}
-
 bool tf_touches_part(tf_eval *ev, tf_scratch *w) {
   bool any = false;
   tf_ival **made = ev->made;

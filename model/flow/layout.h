@@ -9,10 +9,6 @@ bool tf_class_survives(tf_eval *ev, tf_scratch *w, const tf_slice *s, const tf_r
 /* Whether some loop moves one reference of an m-tile, or one read of a producer's output, and not another, so that the
  * hull of them grows and shrinks: only the walk can count that. */
 bool tf_touches_part(tf_eval *ev, tf_scratch *w);
-/* Whether spatial loops of two chains, of a reader and of what makes, move one rank of boxes that instances share,
- * where borders cut what is made: an instance at the border begins later at all its steps, so that settings away from
- * borders are not alike: only the walk can count that. */
-bool tf_shares_cut(const tf_plan *p);
 /* Whether some loop on which a rank of a slice depends does not move it, as terms of an index cancel: near a border
  * that cuts what one of them follows from they do not. */
 bool tf_terms_cancel(tf_eval *ev, tf_scratch *w);

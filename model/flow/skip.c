@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "model/flow/kinds.h"
+#include "base/checked.h"
 #include "model/flow/range_memo.h"
 
 /* ---- facts of the tree ------------------------------------------------------------------------------------ */
@@ -33,36 +33,53 @@ static tf_skip skip_of(const tf_plan *p, const tf_mask *m, int n) {
   return s;
 }
 
-/* Whether all that op o produces along the dim is read, so that its range begins as the whole dim. */
-static bool read_whole(const tf_workload *wl, int o, int dim) {
+/* The part of the dim that op o computes in the whole run.  False: its readers ask for unlike parts, or at other points
+ * than their own, moved along. */
+static bool asked_of(const tf_workload *wl, int o, int dim, tf_ival *part) {
   const int rank = tf_out_rank(&wl->ops[o], dim);
   const tf_tensor *z = &wl->tensors[wl->ops[o].out];
-  bool all = true;
+  bool alike = true, any = false;
+  *part = (tf_ival){0, wl->dims[dim].extent};
   for (int c = 0; c < z->n_consumers && rank >= 0; c++) {
     const tf_op *reader = &wl->ops[z->consumers[c]];
-    for (int r = 0; r < reader->n_reads && all; r++) {
+    for (int r = 0; r < reader->n_reads && alike; r++) {
       const tf_index *ix = &reader->reads[r].index[rank];
+      tf_ival one;
       if (reader->reads[r].tensor != wl->ops[o].out) continue;
-      all = ix->n_terms == 1 && ix->c == 0 && ix->terms[0].coef == 1 &&
-            wl->dims[ix->terms[0].dim].extent == wl->dims[dim].extent &&
-            read_whole(wl, z->consumers[c], ix->terms[0].dim);
+      alike = ix->n_terms == 1 && ix->terms[0].coef == 1 && asked_of(wl, z->consumers[c], ix->terms[0].dim, &one);
+      if (!alike) break;
+      one.lo += ix->c;
+      alike = !any || (one.lo == part->lo && one.len == part->len);
+      *part = one;
+      any = true;
     }
   }
-  return all;
+  return alike;
 }
 
-static bool all_whole(const tf_workload *wl, const tf_mask *m) {
-  for (int o = 0; o < wl->n_ops; o++)
-    if (m->fully_masked[o] && !(read_whole(wl, o, m->l) && read_whole(wl, o, m->q))) return false;
-  return true;
+/* Whether all ops of the mask compute one part of its dims; fills it. */
+static bool alike_parts(const tf_workload *wl, tf_skips *k) {
+  bool any = false, alike = true;
+  for (int o = 0; o < wl->n_ops && alike; o++) {
+    tf_ival l, q;
+    if (!k->mask.fully_masked[o]) continue;
+    alike = asked_of(wl, o, k->mask.l, &l) && asked_of(wl, o, k->mask.q, &q) &&
+            (!any || (l.lo == k->part_l.lo && l.len == k->part_l.len && q.lo == k->part_q.lo && q.len == k->part_q.len));
+    k->part_l = l, k->part_q = q;
+    any = true;
+  }
+  return alike;
 }
 
-/* Whether some node may be skipped: loops on both dims are above it, or the mask leaves nothing of some row. */
+static bool outside_band(const tf_mask *m, tf_ival l, tf_ival q) {
+  return l.len <= 0 || q.len <= 0 || (l.lo - (q.lo + q.len - 1) > m->hi || l.lo + l.len - 1 - q.lo < m->lo);
+}
+
+/* Whether some node may be skipped: loops on both dims are above it, the mask leaves nothing of some row, or of all. */
 static bool any_out(const tf_plan *p, const tf_skips *k) {
   for (int n = 0; n < p->tree->n_nodes; n++)
-    if (k->node[n].may && !k->whole) return true;
-  for (int n = 0; n < p->tree->n_nodes; n++)
-    if (k->node[n].may && (k->meets ? k->node[n].l && k->node[n].q : k->node[n].l || k->node[n].q)) return true;
+    if (k->node[n].may && (k->none || (k->meets ? k->node[n].l && k->node[n].q : k->node[n].l || k->node[n].q)))
+      return true;
   return false;
 }
 
@@ -74,8 +91,8 @@ static bool fill(tf_arena *a, tf_plan *p, tf_skips *k) {
     k->node[n] = t->kind == TF_OP ? (tf_skip){.op = -1} : skip_of(p, &k->mask, n);
     if (!k->node[n].may && t->parent >= 0) k->node[n] = k->node[t->parent];
   }
-  k->whole = all_whole(p->wl, &k->mask);
-  k->meets = k->whole && tf_mask_meets_all(p->wl, &k->mask);
+  k->none = outside_band(&k->mask, k->part_l, k->part_q);
+  k->meets = tf_mask_meets_all(&k->mask, k->part_q.lo, k->part_q.len, k->part_l.lo, k->part_l.len);
   p->skips = any_out(p, k) ? k : NULL;
   return true;
 }
@@ -84,7 +101,7 @@ bool tf_skips_new(tf_arena *a, tf_plan *p) {
   if (p->n_retains || p->cuts) return true;
   tf_skips *k = TF_NEW(a, tf_skips);
   if (!k) return false;
-  if (tf_mask_find(p->wl, a, &k->mask)) return fill(a, p, k);
+  if (tf_mask_find(p->wl, a, &k->mask)) return !alike_parts(p->wl, k) || fill(a, p, k);
   return !tf_arena_failed(a);
 }
 
@@ -101,14 +118,14 @@ uint64_t tf_skip_loops(const tf_plan *p, int n) {
 typedef struct {
   const tf_eval *ev;
   const tf_path *path;
-  int64_t extent;
+  tf_ival part; /* what is computed of it in the whole run */
   uint64_t loops;
 } line;
 
 static line line_of(const tf_eval *ev, int n, bool is_l) {
   const tf_plan *p = ev->plan;
   const tf_skips *k = p->skips;
-  return (line){ev, &p->path[n], p->wl->dims[is_l ? k->mask.l : k->mask.q].extent, is_l ? k->node[n].l : k->node[n].q};
+  return (line){ev, &p->path[n], is_l ? k->part_l : k->part_q, is_l ? k->node[n].l : k->node[n].q};
 }
 
 /* Settings of temporal loops: those in `stand` as in dg, loop `start` (-1: none) at its first, the others any. */
@@ -118,31 +135,53 @@ typedef struct {
   const int64_t *dg;
 } setting;
 
-/* The dim's range over all instances; *turns: settings of the loop `start` that are not empty.  Spatial loops that do
- * not divide their range are treated as one range: such trees are walked (tf_skip_uneven). */
-static tf_ival range_of(const line *d, setting at, int64_t *turns) {
+/* What loop l, which may be at any setting of `trip`, leaves of a box (skip.h). */
+static void free_loop(tf_skip_box *b, int64_t trip, int64_t step) {
+  b->spread = tf_sat_add(b->spread, tf_sat_mul(trip - 1, step));
+  b->first.len = b->first.len < step ? b->first.len : step;
+}
+
+static void stand_loop(tf_skip_box *b, int64_t at, int64_t step) {
+  const int64_t by = tf_sat_mul(at, step), left = b->first.len - by;
+  b->first.lo += by;
+  b->first.len = left < step ? left : step;
+}
+
+/* Ends the box where the last instance would end, but not further out than what it is a step of. */
+static void end_box(tf_skip_box *b) {
+  const int64_t end = tf_sat_add(b->first.lo + b->first.len, b->spread);
+  b->end = b->first.len > 0 && b->end < end ? b->end : end;
+}
+
+static tf_ival all_of(const tf_skip_box *b) {
+  return (tf_ival){b->first.lo, b->first.len > 0 ? b->end - b->first.lo : 0};
+}
+
+/* Of the loop `start`: how many settings are not empty, and where the boxes of all of them end at the latest. */
+typedef struct {
+  int64_t turns, end;
+} starting;
+
+/* The dim's box.  From loop `start` on it ends as if nothing further out cut it, so that it moves with that loop. */
+static tf_ival range_of(const line *d, setting at, starting *s) {
   const tf_path *path = d->path;
-  tf_ival v = {0, d->extent};
-  int64_t spread = 0;
-  *turns = 1;
+  tf_skip_box v = {d->part, d->part.lo + d->part.len, 0};
+  *s = (starting){1, v.end};
   for (uint64_t rest = d->loops; rest; rest &= rest - 1) {
     const int k = __builtin_ctzll(rest), l = path->loops[k];
     const int64_t step = tf_step(d->ev, l), trip = d->ev->trip[l];
-    if (trip <= 1) continue;
-    if (k == at.start) *turns = (v.len + step - 1) / step < trip ? (v.len + step - 1) / step : trip;
-    if ((path->temporal & at.stand) >> k & 1 || k == at.start) {
-      const int64_t by = k == at.start ? 0 : at.dg[l] * step, left = v.len - by;
-      v.lo += by;
-      v.len = left < step ? left : step;
-    } else if (v.len == trip * step) {
-      spread += (trip - 1) * step;
-      v.len = step;
-    } else {
-      break;
+    if (k == at.start) {
+      const int64_t n = (v.first.len + step - 1) / step;
+      *s = (starting){n < trip ? n : trip, v.end};
+      v.end = INT64_MAX;
     }
+    if (k == at.start || (path->temporal & at.stand) >> k & 1)
+      stand_loop(&v, k == at.start ? 0 : at.dg[l], step);
+    else
+      free_loop(&v, trip, step);
+    end_box(&v);
   }
-  v.len += spread;
-  return v;
+  return all_of(&v);
 }
 
 static int64_t down(int64_t a, int64_t by) { return a >= 0 ? a / by : -((by - 1 - a) / by); }
@@ -157,14 +196,14 @@ static tf_live live_of(const tf_eval *ev, int n, int k, uint64_t stand, const in
   const int loop = p->path[n].loops[k];
   const int64_t step = tf_step(ev, loop), least = is_l ? m->lo : -m->hi, most = is_l ? m->hi : -m->lo;
   const line own = line_of(ev, n, is_l), other = line_of(ev, n, !is_l);
-  int64_t turns;
-  const tf_ival o = range_of(&other, (setting){stand, -1, dg}, &turns),
-                at = range_of(&own, (setting){stand, k, dg}, &turns);
+  starting s;
+  const tf_ival o = range_of(&other, (setting){stand, -1, dg}, &s), at = range_of(&own, (setting){stand, k, dg}, &s);
   const int64_t o_last = o.lo + o.len - 1, at_last = at.lo + at.len - 1;
   tf_live v = {up(o.lo + least - at_last, step), down(o_last + most - at.lo, step), up(o_last + least - at.lo, step),
                down(o.lo + most - at_last, step)};
   v.first = v.first > 0 ? v.first : 0;
-  v.last = v.last < turns - 1 ? v.last : turns - 1;
+  v.last = v.last < s.turns - 1 ? v.last : s.turns - 1;
+  if (o.len <= 0 || at.len <= 0 || s.end - 1 < o.lo + least) v.last = -1;
   v.inner_first = v.inner_first > v.first ? v.inner_first : v.first;
   v.inner_last = v.inner_last < v.last ? v.inner_last : v.last;
   return v;
@@ -176,49 +215,75 @@ tf_live tf_skip_live(const tf_eval *ev, int n, int k, const int64_t *dg) {
 
 /* ---- one step ---------------------------------------------------------------------------------------------------- */
 
-static bool outside_band(const tf_mask *m, tf_ival l, tf_ival q) {
-  return l.len <= 0 || q.len <= 0 || (l.lo - (q.lo + q.len - 1) > m->hi || l.lo + l.len - 1 - q.lo < m->lo);
-}
+static tf_skip_box box_of(const tf_eval *ev, int o, int d, int n, const int64_t *dg);
 
-/* Advances to the next instance of the spatial loops in `loops`, of those at the ends of kinds; false after the last.
- */
-static bool next_instance(const tf_eval *ev, const tf_path *path, uint64_t loops, int64_t *dg) {
-  for (int k = path->n - 1; k >= 0; k--) {
-    const int l = path->loops[k];
-    if (!(loops >> k & 1)) continue;
-    dg[l] = ev->kinds ? tf_kind_end(&ev->kinds[l], dg[l]) : dg[l] + 1;
-    if (dg[l] < ev->trip[l]) return true;
-    dg[l] = 0;
-  }
-  return false;
-}
-
-/* The ranges of the mask's dims in node n's step, over all its instances; empty where no op has points. */
-static void hull_of(const tf_eval *ev, int n, int64_t *dg, tf_ival *l, tf_ival *q) {
+/* What the readers of op o's output below node n ask of its rank r. */
+static tf_skip_box asked_below(const tf_eval *ev, int o, int r, int n, const int64_t *dg) {
   const tf_plan *p = ev->plan;
-  const tf_skip *s = &p->skips->node[n];
+  tf_skip_box all = {{0, 0}, 0, 0};
+  TF_EACH_READ (p->facts, o, n, at) {
+    const tf_index *ix = &p->wl->ops[at.op].reads[at.ref].index[r];
+    tf_skip_box one = box_of(ev, at.op, ix->terms[0].dim, n, dg);
+    if (one.first.len <= 0 || tf_op_idle(ev, at.op, n, dg)) continue;
+    one.first.lo += ix->c, one.end += ix->c;
+    all.end = all.first.len > 0 && all.end > one.end ? all.end : one.end;
+    all.first = tf_hull(all.first, one.first);
+    all.spread = all.spread > one.spread ? all.spread : one.spread;
+  }
+  return all;
+}
+
+/* Of dim d, which is one of the mask's or as such a one moved along, what op o computes in node n's step, with spatial
+ * loops at 0. */
+static tf_skip_box box_of(const tf_eval *ev, int o, int d, int n, const int64_t *dg) {
+  const tf_plan *p = ev->plan;
+  const int up = p->tree->nodes[p->lead[o]].parent;
+  const tf_range_from from = tf_range_source(p->facts, o, d, n);
+  tf_skip_box v = {{0, p->wl->dims[d].extent}, p->wl->dims[d].extent, 0};
+  if (from.rule == TF_BY_READERS) return asked_below(ev, o, from.of, n, dg);
+  if (from.rule == TF_BY_LEADER) return box_of(ev, from.of, d, n, dg);
+  if (from.rule == TF_BY_EXTENT) return v;
+  if (up >= 0) v = box_of(ev, o, d, up, dg);
+  for (int k = p->path[p->lead[o]].n; k < p->path[n].n; k++) {
+    const int l = p->path[n].loops[k];
+    if (p->loops[l].dim != d) continue;
+    if (p->loops[l].axis == TF_TEMPORAL)
+      stand_loop(&v, dg[l], ev->step[o * p->n_loops + l]);
+    else
+      free_loop(&v, ev->trip[l], ev->step[o * p->n_loops + l]);
+    end_box(&v);
+  }
+  return v;
+}
+
+/* The ranges of the mask's dims in node n's step, over all its instances; empty where no op has points.  False: they
+ * end before the last instance would. */
+static bool hull_of(const tf_eval *ev, int n, int64_t *dg, tf_ival *l, tf_ival *q) {
+  const tf_plan *p = ev->plan;
   const tf_path *path = &p->path[n];
-  const uint64_t spatial = (s->l | s->q) & ~path->temporal;
   const bool held = p->memo && p->memo->held;
   int64_t kept[TF_MAX_PATH];
+  bool cut = false;
   *l = *q = (tf_ival){0, 0};
   for (int k = 0; k < path->n; k++) {
     kept[k] = dg[path->loops[k]];
-    if (spatial >> k & 1) dg[path->loops[k]] = 0;
+    if (!(path->temporal >> k & 1)) dg[path->loops[k]] = 0;
   }
-  do {
-    tf_memo_hold(p);
-    for (int o = 0; o < p->wl->n_ops; o++) {
-      if (!p->skips->mask.fully_masked[o] || !tf_plan_above(p, n, p->tree->op_node[o]) || tf_op_idle(ev, o, n, dg))
-        continue;
-      *l = tf_hull(*l, tf_dim_range(ev, o, p->skips->mask.l, n, dg));
-      *q = tf_hull(*q, tf_dim_range(ev, o, p->skips->mask.q, n, dg));
-    }
-  } while (next_instance(ev, path, spatial, dg));
+  tf_memo_hold(p);
+  for (int o = 0; o < p->wl->n_ops; o++) {
+    if (!p->skips->mask.fully_masked[o] || !tf_plan_above(p, n, p->tree->op_node[o]) || tf_op_idle(ev, o, n, dg))
+      continue;
+    const tf_skip_box by_l = box_of(ev, o, p->skips->mask.l, n, dg), by_q = box_of(ev, o, p->skips->mask.q, n, dg);
+    cut |= by_l.end < by_l.first.lo + by_l.first.len + by_l.spread;
+    cut |= by_q.end < by_q.first.lo + by_q.first.len + by_q.spread;
+    *l = tf_hull(*l, all_of(&by_l));
+    *q = tf_hull(*q, all_of(&by_q));
+  }
   for (int k = 0; k < path->n; k++)
     dg[path->loops[k]] = kept[k];
   tf_memo_hold(p);
   if (!held) tf_memo_release(p), tf_memo_begin(p);
+  return !cut;
 }
 
 /* Whether node n's step, which may be skipped, is. */
@@ -228,9 +293,9 @@ static bool lies_out(const tf_eval *ev, int n, int64_t *dg) {
   return outside_band(&ev->plan->skips->mask, l, q);
 }
 
-bool tf_skip_span(const tf_eval *ev, int n, int64_t *dg, int64_t *least, int64_t *most) {
+bool tf_skip_span(const tf_eval *ev, int n, int64_t *dg, int64_t *least, int64_t *most, bool *cut) {
   tf_ival l, q;
-  hull_of(ev, n, dg, &l, &q);
+  *cut = !hull_of(ev, n, dg, &l, &q);
   *least = l.lo - (q.lo + q.len - 1);
   *most = l.lo + l.len - 1 - q.lo;
   return l.len > 0 && q.len > 0;
@@ -290,14 +355,14 @@ static bool step_back(const tf_eval *ev, const tf_path *path, uint64_t again, in
 int64_t tf_skip_distance(const tf_eval *ev, int n, int k, const int64_t *dg) {
   const line l = line_of(ev, n, true), q = line_of(ev, n, false);
   const setting at = {(UINT64_C(1) << k) - 1, -1, dg};
-  int64_t turns;
-  return range_of(&l, at, &turns).lo - range_of(&q, at, &turns).lo;
+  starting s;
+  return range_of(&l, at, &s).lo - range_of(&q, at, &s).lo;
 }
 
 bool tf_skip_divides(const tf_eval *ev, int n) {
   for (int is_l = 0; is_l < 2; is_l++) {
     const line d = line_of(ev, n, is_l);
-    int64_t len = d.extent;
+    int64_t len = d.part.len;
     for (uint64_t rest = d.loops; rest; rest &= rest - 1) {
       const int l = d.path->loops[__builtin_ctzll(rest)];
       if (ev->trip[l] > 1 && len != ev->trip[l] * tf_step(ev, l)) return false;
@@ -315,7 +380,7 @@ bool tf_skip_first(const tf_eval *ev, int n, uint64_t again, const tf_slice *s, 
   for (uint64_t rest = again; rest && ev->masked_too; rest &= rest - 1)
     first &= dg[path->loops[__builtin_ctzll(rest)]] == 0;
   if (ev->masked_too) return first;
-  if (!ev->irregular && ev->plan->skips->whole && tf_skip_divides(ev, node)) {
+  if (!ev->irregular && tf_skip_divides(ev, node)) {
     for (uint64_t rest = again; rest && first; rest &= rest - 1) {
       const int k = __builtin_ctzll(rest);
       first = dg[path->loops[k]] <= live_of(ev, node, k, ((UINT64_C(1) << k) - 1) | ~again, dg).first;
@@ -333,22 +398,18 @@ bool tf_skip_first(const tf_eval *ev, int n, uint64_t again, const tf_slice *s, 
 
 /* ---- what only the walk can tell ------------------------------------------------------------------------------- */
 
-/* Whether the loops on one of the mask's dims leave a remainder; *spread: some of them are spatial; *first: the range
- * with all of them at their first setting. */
-static bool uneven(const line *d, bool *spread, tf_ival *first) {
-  int64_t len = d->extent;
-  bool any = false;
-  *spread = false;
+/* The box of node n's first step along one of the mask's dims; *any: the loops leave a remainder. */
+static tf_ival first_box(const line *d, const int64_t *zero, bool *any) {
+  int64_t len = d->part.len;
+  starting s;
+  *any = false;
   for (uint64_t rest = d->loops; rest; rest &= rest - 1) {
-    const int k = __builtin_ctzll(rest), l = d->path->loops[k];
-    const int64_t step = tf_step(d->ev, l), trip = d->ev->trip[l];
-    if (trip <= 1) continue;
-    any |= len != trip * step;
-    *spread |= !(d->path->temporal >> k & 1);
-    len = step;
+    const int l = d->path->loops[__builtin_ctzll(rest)];
+    if (d->ev->trip[l] <= 1) continue;
+    *any |= len != d->ev->trip[l] * tf_step(d->ev, l);
+    len = tf_step(d->ev, l);
   }
-  *first = (tf_ival){0, len};
-  return any;
+  return range_of(d, (setting){~UINT64_C(0), -1, zero}, &s);
 }
 
 static bool turns(const tf_eval *ev, int n, uint64_t loops) {
@@ -373,16 +434,15 @@ static bool unlike_below(const tf_eval *ev, int n) {
   return turns(ev, n, s->mixed) && (!ev->plan->skips->meets || (turns(ev, n, s->l) && turns(ev, n, s->q)));
 }
 
-bool tf_skip_uneven(const tf_eval *ev) {
+bool tf_skip_uneven(const tf_eval *ev, const int64_t *zero) {
   const tf_plan *p = ev->plan;
-  if (p->skips && !p->skips->whole) return true;
-  for (int n = 0; p->skips && n < p->tree->n_nodes; n++) {
+  if (p->skips->none) return true;
+  for (int n = 0; n < p->tree->n_nodes; n++) {
     if (!p->skips->node[n].may || p->skips->node[n].at != n) continue;
     const line l = line_of(ev, n, true), q = line_of(ev, n, false);
-    bool by_l, by_q;
-    tf_ival keys, rows;
-    const bool any_l = uneven(&l, &by_l, &keys), any_q = uneven(&q, &by_q, &rows);
-    if ((any_l && by_l) || (any_q && by_q) || unlike_below(ev, n) || differs_from_parent(ev, n)) return true;
+    bool any_l, any_q;
+    const tf_ival keys = first_box(&l, zero, &any_l), rows = first_box(&q, zero, &any_q);
+    if (unlike_below(ev, n) || differs_from_parent(ev, n)) return true;
     if ((any_l || any_q) && outside_band(&p->skips->mask, keys, rows)) return true;
   }
   return false;

@@ -22,9 +22,18 @@ typedef struct {
 typedef struct tf_skips {
   tf_mask mask;
   tf_skip *node; /* [n_nodes] */
-  bool whole;    /* ranges of the mask's dims begin as whole dims: everything along them is read */
-  bool meets;    /* as `whole`, and every l has a q in the band, and every q an l */
+  tf_ival part_l, part_q; /* what all ops of the mask compute of its dims in the whole run */
+  bool none;              /* nothing of that lies in the band */
+  bool meets;             /* every such l has a q in the band, and every q an l */
 } tf_skips;
+
+/* Of one of the mask's dims what a step has: in the first instance, and, as far as spatial loops spread that, up to
+ * `end`.  Each instance counts as if it took as much as the first, within what the step is a step of.  So the box
+ * moves in one direction, whatever remainder spatial loops leave. */
+typedef struct {
+  tf_ival first;
+  int64_t end, spread;
+} tf_skip_box;
 
 /* Fills p->skips; NULL where nothing is ever skipped.  False: out of memory. */
 bool tf_skips_new(tf_arena *a, tf_plan *p);
@@ -45,8 +54,9 @@ bool tf_skip_divides(const tf_eval *ev, int n);
 int64_t tf_skip_distance(const tf_eval *ev, int n, int k, const int64_t *dg);
 /* Whether node n's step is skipped, in all its instances at once. */
 bool tf_skip_out(const tf_eval *ev, int n, int64_t *dg); /* dg is changed, and restored */
-/* The least and the most distance from a q to an l in the box of such a step; false: it is empty.  dg: as above. */
-bool tf_skip_span(const tf_eval *ev, int n, int64_t *dg, int64_t *least, int64_t *most);
+/* The least and the most distance from a q to an l in the box of such a step; false: it is empty.  *cut: the box ends
+ * before the last instance would, so it does not move as the first does.  dg: as above. */
+bool tf_skip_span(const tf_eval *ev, int n, int64_t *dg, int64_t *least, int64_t *most, bool *cut);
 /* Keeps its answers in ev->skip_memo from now on, as far as memory allows: for who asks at every step, of trip counts
  * that stay.  The arena holds them. */
 void tf_skip_memo_new(tf_arena *a, tf_eval *ev);
@@ -54,6 +64,6 @@ void tf_skip_memo_new(tf_arena *a, tf_eval *ev);
  * others as set, or slice s is not touched there in the instance that is set (NULL: any instance counts).  dg: as
  * above. */
 bool tf_skip_first(const tf_eval *ev, int n, uint64_t again, const tf_slice *s, int64_t *dg);
-/* Whether only the walk can tell what is left out. */
-bool tf_skip_uneven(const tf_eval *ev);
+/* Whether only the walk can tell what is left out.  zero: settings of all loops, all 0. */
+bool tf_skip_uneven(const tf_eval *ev, const int64_t *zero);
 #endif

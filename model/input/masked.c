@@ -206,14 +206,13 @@ static void find_vain(const tf_workload *wl, tf_mask *m) {
     m->fully_masked[wl->topo[i]] = m->in[wl->topo[i]] || feeds(wl, m, wl->topo[i]);
 }
 
-/* Whether every index of the one dim has one of the other in the band. */
-static bool meets(int64_t n, int64_t others, int64_t least, int64_t most) {
-  return least <= most && most >= 0 && n - 1 + least <= others - 1;
+/* Whether every index from `one` on has one of those from `other` on in the band. */
+static bool meets(int64_t one, int64_t n, int64_t other, int64_t others, int64_t least, int64_t most) {
+  return least <= most && one + most >= other && one + n - 1 + least <= other + others - 1;
 }
 
-bool tf_mask_meets_all(const tf_workload *wl, const tf_mask *m) {
-  const int64_t n_l = wl->dims[m->l].extent, n_q = wl->dims[m->q].extent;
-  return meets(n_q, n_l, m->lo, m->hi) && meets(n_l, n_q, -m->hi, -m->lo);
+bool tf_mask_meets_all(const tf_mask *m, int64_t q0, int64_t nq, int64_t l0, int64_t nl) {
+  return meets(q0, nq, l0, nl, m->lo, m->hi) && meets(l0, nl, q0, nq, -m->hi, -m->lo);
 }
 
 bool tf_mask_of(const tf_workload *wl, int o, tf_arena *arena, tf_mask *m) {

@@ -133,6 +133,43 @@ static void find_nodes(oracle *o) {
   }
 }
 
+/* What is made of op's dim in the whole run.  False: its readers ask unlike, or by more than a dim of theirs. */
+static bool made_of(const oracle *o, int op, int dim, span *all) {
+  const tf_op *p = &o->wl->ops[op];
+  int rank = 0, n = 0;
+  *all = (span){0, o->wl->dims[dim].extent};
+  while (rank < p->n_out_dims && p->dims[rank] != dim)
+    rank++;
+  for (int c = 0; c < o->wl->n_ops && rank < p->n_out_dims; c++)
+    for (int r = 0; r < o->wl->ops[c].n_reads; r++) {
+      const tf_ref *ref = &o->wl->ops[c].reads[r];
+      span one;
+      if (ref->tensor != p->out) continue;
+      if (ref->index[rank].n_terms != 1 || ref->index[rank].terms[0].coef != 1 ||
+          !made_of(o, c, ref->index[rank].terms[0].dim, &one))
+        return false;
+      one.lo += ref->index[rank].c;
+      if (n++ && (one.lo != all->lo || one.len != all->len)) return false;
+      *all = one;
+    }
+  return true;
+}
+
+/* Whether all masked ops make one part of either dim. */
+static bool made_alike(const oracle *o) {
+  const int dims[] = {o->mask_l, o->mask_q};
+  for (int d = 0; d < 2; d++) {
+    span first = {0, -1}, one;
+    for (int op = 0; op < o->wl->n_ops; op++) {
+      if (!o->fully_masked[op]) continue;
+      if (!made_of(o, op, dims[d], &one) || (first.len >= 0 && (first.lo != one.lo || first.len != one.len)))
+        return false;
+      first = one;
+    }
+  }
+  return true;
+}
+
 void find_mask(oracle *o) {
   o->masked = -1;
   for (int z = 0; z < o->wl->n_tensors; z++)
@@ -148,6 +185,7 @@ void find_mask(oracle *o) {
         for (int i = o->wl->n_ops - 1; i >= 0; i--)
           if (feeds(o, o->wl->topo[i])) o->fully_masked[o->wl->topo[i]] = true;
         find_nodes(o);
+        if (!made_alike(o)) o->masked = -1;
         return;
       }
   }
@@ -166,9 +204,70 @@ static bool void_below(const oracle *o, int op, int n) {
   return any;
 }
 
-static void widen(span *all, span s) {
-  const int64_t end = all->lo + all->len > s.lo + s.len && all->len > 0 ? all->lo + all->len : s.lo + s.len;
-  all->lo = all->len > 0 && all->lo < s.lo ? all->lo : s.lo;
+/* What the first instance takes of a dim, how far the last one's begins from it, and where the whole ends. */
+typedef struct {
+  span first;
+  int64_t apart, end;
+} reach;
+
+static reach reach_of(const oracle *o, int op, int dim, int n);
+
+/* What the readers below n ask of what op makes, along the dim. */
+static reach asked(const oracle *o, int op, int dim, int n) {
+  const tf_op *p = &o->wl->ops[op];
+  reach all = {.first = {0, 0}};
+  int rank = 0;
+  while (p->dims[rank] != dim)
+    rank++;
+  for (int c = 0; c < o->wl->n_ops; c++)
+    for (int r = 0; r < o->wl->ops[c].n_reads && op_below(o, c, n) && !idle(o, c, n); r++) {
+      const tf_ref *ref = &o->wl->ops[c].reads[r];
+      if (ref->tensor != p->out) continue;
+      reach one = reach_of(o, c, ref->index[rank].terms[0].dim, n);
+      one.first.lo += ref->index[rank].c;
+      one.end += ref->index[rank].c;
+      if (one.first.len <= 0) continue;
+      if (all.first.len <= 0) all = one;
+      const int64_t end = all.first.lo + all.first.len, other = one.first.lo + one.first.len;
+      all.first.lo = all.first.lo < one.first.lo ? all.first.lo : one.first.lo;
+      all.first.len = (end > other ? end : other) - all.first.lo;
+      all.apart = all.apart > one.apart ? all.apart : one.apart;
+      all.end = all.end > one.end ? all.end : one.end;
+    }
+  return all;
+}
+
+/* The loops of node up split what reaches it. */
+static void split_reach(const oracle *o, int op, int dim, int up, reach *a) {
+  for (int k = 0; k < o->tree->nodes[up].n_loops; k++) {
+    const tf_loop *l = &o->tree->nodes[up].loops[k];
+    const int64_t by = step(o, op, (place){up, k}), at = l->axis == TF_TEMPORAL ? o->digit[up][k] : 0;
+    if (l->dim != dim) continue;
+    a->first.lo += at * by;
+    a->first.len = a->first.len - at * by < by ? a->first.len - at * by : by;
+    if (l->axis != TF_TEMPORAL) a->apart += (l->trip - 1) * by;
+    const int64_t end = a->first.lo + a->first.len + a->apart;
+    a->end = a->end < end ? a->end : end;
+  }
+}
+
+/* On entry to n, with spatial loops at 0. */
+static reach reach_of(const oracle *o, int op, int dim, int n) {
+  const int up = o->tree->nodes[n].parent;
+  const span whole = {0, o->wl->dims[dim].extent};
+  if (!leads(o, op, n) && has_dim(&o->wl->ops[op], dim, o->wl->ops[op].n_out_dims)) {
+    const span s = dim_range(o, op, dim, n);
+    return (reach){s, 0, s.lo + s.len};
+  }
+  if (!leads(o, op, n)) return asked(o, op, dim, n);
+  reach a = up < 0 ? (reach){whole, 0, whole.len} : reach_of(o, op, dim, up);
+  if (up >= 0 && o->tree->nodes[up].kind == TF_TILE && leads(o, op, up)) split_reach(o, op, dim, up, &a);
+  return a;
+}
+
+static void widen(span *all, const reach *a) {
+  const int64_t end = all->len > 0 && all->lo + all->len > a->end ? all->lo + all->len : a->end;
+  all->lo = all->len > 0 && all->lo < a->first.lo ? all->lo : a->first.lo;
   all->len = end - all->lo;
 }
 
@@ -177,13 +276,12 @@ bool left_out(oracle *o, int n) {
   int64_t at[64] = {0};
   if (o->masked < 0 || !o->may_skip[n]) return false;
   first_instance(o, n);
-  do {
-    for (int op = 0; op < o->wl->n_ops; op++)
-      if (o->fully_masked[op] && op_below(o, op, n) && !idle(o, op, n)) {
-        widen(&l, dim_range(o, op, o->mask_l, n));
-        widen(&q, dim_range(o, op, o->mask_q, n));
-      }
-  } while (next_instance(o, n));
+  for (int op = 0; op < o->wl->n_ops; op++)
+    if (o->fully_masked[op] && op_below(o, op, n) && !idle(o, op, n)) {
+      const reach by_l = reach_of(o, op, o->mask_l, n), by_q = reach_of(o, op, o->mask_q, n);
+      widen(&l, &by_l);
+      widen(&q, &by_q);
+    }
   if (l.len <= 0) return false;
   for (at[o->mask_l] = l.lo; at[o->mask_l] < l.lo + l.len; at[o->mask_l]++)
     for (at[o->mask_q] = q.lo; at[o->mask_q] < q.lo + q.len; at[o->mask_q]++)

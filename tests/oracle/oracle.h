@@ -249,6 +249,8 @@ const tf_loop *loop_of(const oracle *o, place p);
 
 /* ---- ranges (ranges.c) -------------------------------------------------------------------- */
 span dim_range(const oracle *o, int op, int dim, int n); /* on entry to n, at the digits set */
+/* Elements one iteration of the loop takes: the trip counts of its dim further inside on op's path. */
+int64_t step(const oracle *o, int op, place p);
 /* Whether op's dim enters the node from which op leads as a range that moves from one run to the next. */
 bool wanders(const oracle *o, int op, int dim);
 bool idle(const oracle *o, int op, int n);

@@ -15,8 +15,7 @@ static span span_of_both(span a, span b) {
   return (span){lo, end - lo};
 }
 
-/* Elements one iteration of the loop takes: the trip counts of its dim further inside on op's path. */
-static int64_t step(const oracle *o, int op, place p) {
+int64_t step(const oracle *o, int op, place p) {
   place path[MAX_PATH];
   int n = path_to(o, o->tree->op_node[op], path);
   int64_t size = 1;

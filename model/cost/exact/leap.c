@@ -457,7 +457,9 @@ static int64_t inside_band(const tf_walker *e, const loop *f, int64_t i, int64_t
   for (int k = 0; k < f->n_masked && last > i; k++) {
     const int64_t by = f->masked[k].shift;
     int64_t least, most;
-    if (!tf_skip_span(e->ev, f->masked[k].node, e->cur, &least, &most)) continue;
+    bool cut;
+    if (!tf_skip_span(e->ev, f->masked[k].node, e->cur, &least, &most, &cut)) continue;
+    if (cut) return i;
     const bool alone = f->masked[k].alone;
     const int64_t above = stays((alone ? most : least) - m->lo, by), below = stays(m->hi - (alone ? least : most), -by),
                   out = stays(least - m->hi - 1, by), under = stays(m->lo - most - 1, -by);

@@ -2,7 +2,10 @@
  * together; those near a border, or of instances that may share, one by one. */
 #include <string.h>
 
+#include "base/checked.h"
 #include "model/cost/general/summing.h"
+#include "model/flow/out_of_bounds.h"
+#include "model/input/dims.h"
 
 enum {
   TF_FINE_MAX = 12,
@@ -73,6 +76,22 @@ static bool goes_on(const tf_summing *e) { return e->ok && !e->ev->irregular && 
 /* Counts a setting; past the most that the sums may visit they give up, as if only the walk could tell. */
 static void visit(tf_summing *e) { e->ev->irregular |= ++e->ev->work > e->ev->work_most; }
 
+/* Settings of temporal loop k, from the first, that boxes counted one by one have whatever borders cut off their
+ * ranges, and at which no border clips those of one.  As many settings are then counted at once of each, and equal
+ * boxes are met.  The most there is: it makes no difference. */
+static int64_t alike_settings(const tf_summing *e, int k, int64_t edge) {
+  const tf_plan *p = e->ev->plan;
+  const int l = p->path[e->s->node].loops[k], o = p->loops[l].op;
+  const int rank = tf_out_rank(&p->wl->ops[o], p->loops[l].dim);
+  if (!p->cuts || !e->each || p->loops[l].axis != TF_TEMPORAL || rank < 0) return INT64_MAX;
+  const tf_ends lost = p->lost[o * TF_MAX_RANK + rank];
+  const int64_t step = tf_step(e->ev, l), all = tf_sat_add(lost.before, lost.after);
+  e->ev->noclip = true;
+  const int64_t n = (tf_loop_range(e->ev, l, e->w->cur).len + step - 1) / step;
+  e->ev->noclip = false;
+  return (n < e->ev->trip[l] ? n : e->ev->trip[l]) - all / step - 1 - edge;
+}
+
 /* Adds every setting of loop k that has points, of a range of len: settings with equal boxes at once. */
 static void sum_settings(tf_summing *e, int k, int64_t len, int64_t mult, uint64_t border) {
   const tf_plan *p = e->ev->plan;
@@ -84,11 +103,13 @@ static void sum_settings(tf_summing *e, int k, int64_t len, int64_t mult, uint64
   n = n < e->ev->trip[l] ? n : e->ev->trip[l];
   full = full < n ? full : n;
   if (k < e->n_above && first < from + e->fine) first = from + e->fine;
-  if ((near && n <= edge + first + 1) || one_by_one(e, k)) first = n;
+  const int64_t alike = near ? alike_settings(e, k, edge) : INT64_MAX;
+  if ((near && (n <= edge + first + 1 || alike <= first)) || one_by_one(e, k)) first = n;
   first = first < n ? first : n;
   for (int64_t i = from; i < first && goes_on(e); i++)
     sum_at(e, k, i, mult, border);
   int64_t low = first > from ? first : from, high = near ? n - edge : full;
+  high = high < alike ? high : alike;
   if (high > low) {
     e->here.slack[k] = high - low - 1;
     if (__builtin_mul_overflow(mult, high - low, &m))
@@ -139,11 +160,13 @@ static void sum_alike(tf_summing *e, int k, int64_t from, int64_t to, int64_t mu
  * such loop, and those that the mask keeps whole, so that no step inside them is skipped. */
 static void sum_unmasked(tf_summing *e, int k, int64_t mult, uint64_t border) {
   const int l = e->ev->plan->path[e->s->node].loops[k];
-  const int64_t full = e->divides ? e->ev->trip[l] : tf_loop_range(e->ev, l, e->w->cur).len / tf_step(e->ev, l);
+  const int64_t len = e->divides ? 0 : tf_loop_range(e->ev, l, e->w->cur).len, step = tf_step(e->ev, l);
+  const int64_t full = e->divides ? e->ev->trip[l] : len / step, turns = e->divides ? full : (len + step - 1) / step;
   const uint64_t inside = ~UINT64_C(0) << k << 1, skips = e->skips;
   const bool once = e->again >> k & 1 && !(skips & ~e->again & inside);
   tf_live v = tf_skip_live(e->ev, e->s->node, k, e->w->cur);
   int64_t at = v.first + (k == e->carry);
+  v.last = v.last < turns - 1 ? v.last : turns - 1; /* of this instance */
   if ((e->zero >> k & 1 && k != e->carry) || once) {
     if (at <= v.last && at == v.first) sum_near(e, k, at, mult, border);
     return;

@@ -34,12 +34,15 @@ static bool idle_before(tf_summing *e, int k) {
   return then < (now < trip ? now : trip);
 }
 
-/* The last setting of temporal loop k of node n's path that is not skipped, with the loops outside it at dg. */
+/* The last setting of temporal loop k of node n's path that is not skipped, with the loops outside it at dg, in the
+ * instance that is set; where it has none, it holds what an older entry left. */
 static int64_t last_not_skipped(tf_summing *e, int n, int k, uint64_t loops, const int64_t *dg) {
-  if (e->ev->masked_too || !(tf_skip_loops(e->ev->plan, n) >> k & 1))
-    return tf_last_setting(e->ev, &e->ev->plan->path[n], k, loops, dg);
-  const int64_t last = tf_skip_live(e->ev, n, k, dg).last;
-  return last < 0 ? 0 : last;
+  const bool skips = !e->ev->masked_too && tf_skip_loops(e->ev->plan, n) >> k & 1;
+  const int64_t own = skips && e->divides ? INT64_MAX : tf_last_setting(e->ev, &e->ev->plan->path[n], k, loops, dg);
+  if (!skips) return own;
+  const tf_live live = tf_skip_live(e->ev, n, k, dg);
+  e->ev->irregular |= own < live.first;
+  return live.last < 0 ? 0 : live.last < own ? live.last : own;
 }
 
 /* Sets the loops that the previous m-tile has below the common scope: spatial ones as now, others at their last

@@ -51,7 +51,29 @@ static const tf_strand *strand_of(const tf_uneven_summing *j, const tf_strands *
   return *c < 0 ? NULL : s->then ? &d->then[*c] : &d->now[*c];
 }
 
-/* All that the range may come to, whatever is chosen further inside, borders aside. */
+/* On what the range still depends: on nothing, on digits not chosen yet, on the tile at hand. */
+typedef enum { SETTLED, OPEN, AT_HAND } awaits;
+
+static awaits awaits_of(tf_uneven_summing *j, const tf_strands *d, const chosen *s, int range) {
+  const tf_even_range *r = &j->e->ranges[range];
+  awaits all = SETTLED;
+  int c;
+  if (r->what == TF_PART) {
+    const tf_strand *t = strand_of(j, d, s, range, &c);
+    if (c >= 0 && c == s->c) return AT_HAND;
+    all = awaits_of(j, d, s, r->base);
+    return all == SETTLED && t && !t->ready ? OPEN : all;
+  }
+  for (int i = r->first; r->what == TF_HULL && !tf_uneven_fixed(r) && i < r->first + r->n; i++)
+    for (int t = j->e->reads[i].first; t < j->e->reads[i].first + j->e->reads[i].n; t++) {
+      const awaits one = awaits_of(j, d, s, j->e->terms[t].range);
+      all = one > all ? one : all;
+    }
+  return all;
+}
+
+/* All that the range may come to, whatever is chosen further inside.  What moves with the tile at hand does so as if
+ * there were no borders: where one matters, digits are not alike. */
 static tf_ival reach(tf_uneven_summing *j, const tf_strands *d, const chosen *s, int range);
 
 static tf_ival read_reach(tf_uneven_summing *j, const tf_strands *d, const chosen *s, const tf_even_read *read) {
@@ -71,10 +93,11 @@ static tf_ival reach(tf_uneven_summing *j, const tf_strands *d, const chosen *s,
     if (c >= 0 && c == s->c) return (tf_ival){tf_uneven_range_at(j, d, s->then, r->base).lo + s->tile.lo, s->tile.len};
     return t && t->ready ? tf_uneven_range_at(j, d, s->then, range) : reach(j, d, s, r->base);
   }
-  if (tf_uneven_fixed(r)) return tf_uneven_range_at(j, d, s->then, range);
+  const awaits on = awaits_of(j, d, s, range);
+  if (on == SETTLED) return tf_uneven_range_at(j, d, s->then, range);
   for (int i = r->first; i < r->first + r->n; i++)
     all = tf_hull(all, read_reach(j, d, s, &j->e->reads[i]));
-  return all;
+  return on == OPEN && r->made && r->from < r->to ? tf_hull(all, tf_clamped(all, r->from, r->to)) : all;
 }
 
 static int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
