@@ -50,7 +50,8 @@ const char *net_key(tf_arena *a, const tf_workload *wl, size_t *size);
 typedef struct {
   bool (*meet)(void *ctx, const int *ops, int n, int *id, double *least);
   bool (*cost)(void *ctx, int id, double *cost);
-  /* Whether its cost is known already; NULL: never. */
+  /* Whether its cost is known already; else *cost is the least that it may be by what was asked for since.  NULL: never
+   * known. */
   bool (*known)(void *ctx, int id, double *cost);
   /* The costs of these groups, some perhaps more than once, may be asked for next, so that several can be found at
    * once: no more than `at_once` of them, nor NET_MOST_AT_ONCE. */
@@ -87,6 +88,7 @@ typedef struct {
   double kernel; /* cycles of the kernel without memories, where kernels are planned */
   double busy;   /* then, of one op: the longer of these and of its unit's */
   double rival;  /* then: cycles of its ops apart, of which a multiple is too many for more than a first search */
+  double alone;  /* then: cycles of the kernels of its ops, each alone */
   bool expected; /* least has been raised to that expectation */
   bool known;    /* mapped, as far as this goes */
   bool planned;  /* the planner's mapping for the cut has been looked for, in so many evaluations */
@@ -96,8 +98,18 @@ typedef struct {
   double value;  /* INFINITY without a mapping */
   double cycles; /* of that mapping, by the model */
   uint64_t hash;
-  int next; /* in the same bucket */
+  int next;     /* in the same bucket */
+  uint64_t ops; /* cost/parts.c: where it was met first, bit k for the op at position `first` + k of the order */
+  int first;
 } net_cost;
+
+/* cost/parts.c: places of groups. */
+typedef struct net_met net_met;
+typedef struct {
+  int *head, *place; /* [n_ops]: number of the last that begins at a position, + 1; position of an op */
+  int n;
+  net_met *at;
+} net_parts;
 
 enum { NET_BUCKETS = 1 << 12 };
 
@@ -115,11 +127,16 @@ typedef struct {
   bool late;              /* a time was over, and some search was not made */
   int *fresh; /* cost/time_shares.c: [n_ops + 1] kinds of single ops among the first of the order; NULL: no deadline */
   int *alone; /* [n_ops] number of each op as a group of its own; negative: not known yet */
+  net_parts parts;
 } net_costs;
 
 bool net_meet(void *costs, const int *ops, int n, int *id, double *least);
 bool net_cost_of(void *costs, int id, double *cost);
 bool net_cost_known(void *costs, int id, double *cost);
+/* cost/parts.c: the group was met there; raises what it is expected to cost by those in it whose costs are known. */
+bool net_note_place(net_costs *c, int id, const int *ops, int n);
+void net_raise_least(const net_costs *c, net_cost *x);
+void net_parts_free(net_parts *p);
 /* Searches for a better mapping of that group. */
 bool net_improve(net_costs *c, int id, int64_t evals);
 /* cost/kinds_met.c: as `meet`, of one op, or of several without what their kernels let expect. */

@@ -222,15 +222,16 @@ static edge *take_least(search *s, state *x) {
   return taken;
 }
 
-/* What the set costs at most: by the edges whose costs are known by now, which they note. */
+/* What the set costs at most: by the edges whose costs are known by now, which they note; others, the least they may.
+ */
 static double known_cost(const search *s, const state *x) {
   double most = INFINITY;
   for (edge *e = x->in; e; e = e->next) {
     double cost;
-    e->known = s->price->known && s->price->known(s->price->ctx, e->id, &cost);
-    if (!e->known) continue;
-    e->least = cost;
-    most = fmin(most, s->at[e->from].cost + cost);
+    if (!s->price->known) continue;
+    e->known = s->price->known(s->price->ctx, e->id, &cost);
+    e->least = e->known ? cost : fmax(e->least, cost);
+    if (e->known) most = fmin(most, s->at[e->from].cost + cost);
   }
   return most;
 }
@@ -255,8 +256,7 @@ static void tell_ahead(const search *s, int size) {
  * False if pricing failed. */
 static bool least_cost_to(search *s, int i) {
   if (s->price->reach) s->price->reach(s->price->ctx, s->at[i].n_run);
-  known_cost(s, &s->at[i]);
-  for (edge *e; (e = take_least(s, &s->at[i]));) {
+  for (edge *e; known_cost(s, &s->at[i]), (e = take_least(s, &s->at[i]));) {
     const double before = s->at[e->from].cost;
     double cost;
     if (before + e->least >= s->at[i].cost) return true;

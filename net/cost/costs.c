@@ -107,8 +107,10 @@ bool net_cost_of(void *costs, int id, double *cost) {
 
 bool net_cost_known(void *costs, int id, double *cost) {
   const net_costs *c = costs;
-  *cost = c->at[id].value;
-  return c->at[id].known;
+  net_cost *x = &c->at[id];
+  if (!x->known && x->expected) net_raise_least(c, x);
+  *cost = x->known ? x->value : x->least;
+  return x->known;
 }
 
 bool net_improve(net_costs *c, int id, int64_t evals) {
@@ -171,7 +173,7 @@ static bool needed_parts(const net_costs *c, const tf_workload *group, const int
  * saves words and not work, and a margin.  No lower bound: a kernel in which maps vanish may cost less.  False: no
  * memory, stopped. */
 static bool least_of_kernels(net_costs *c, int id, const int *ops, int n) {
-  double all = 0, most = 0, apart = 0, part[NET_MAX_GROUP];
+  double all = 0, most = 0, apart = 0, kernels = 0, part[NET_MAX_GROUP];
   int n_dear = 0;
   if (c->at[id].expected) return true;
   if (!needed_parts(c, c->at[id].group->workload, ops, n, part)) return false;
@@ -183,6 +185,7 @@ static bool least_of_kernels(net_costs *c, int id, const int *ops, int n) {
     const bool dear = n_dear > 1 && is_dear(c->wl, &c->wl->ops[ops[i]]);
     const double cycles = part[i] * (!one ? 0 : dear ? one->busy : one->kernel);
     all += cycles;
+    kernels += one ? part[i] * one->kernel : 0;
     apart += one ? part[i] * one->value : 0;
     most = fmax(most, cycles);
   }
@@ -190,6 +193,7 @@ static bool least_of_kernels(net_costs *c, int id, const int *ops, int n) {
   const bool whole = tf_emit_cycles_whole(c->o->target);
   x->least = fmax(x->least, whole ? KEPT * most : all + GAIN * (all - most));
   x->rival = whole ? APART * all : fmin(apart, REACHED * x->least);
+  x->alone = kernels;
   x->expected = true;
   return true;
 }
@@ -202,6 +206,7 @@ bool net_meet(void *costs, const int *ops, int n, int *id, double *least) {
   *id = met;
   if (n == 1 || !net_has_kernels(c)) return true;
   if (!least_of_kernels(c, *id, ops, n)) return false;
+  if (!tf_emit_cycles_whole(c->o->target) && !net_note_place(c, *id, ops, n)) return false;
   *least = c->at[*id].least;
   return !net_stopped(c);
 }

@@ -107,5 +107,6 @@ void net_costs_free(net_costs *c) {
   }
   free(c->at);
   free(c->alone);
+  net_parts_free(&c->parts);
   free(c->fresh);
 }

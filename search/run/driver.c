@@ -25,7 +25,8 @@ enum {
   KEEP = 8,
   IDLE_MOST = 400,    /* batches in a row without an evaluation after which nothing can be left */
   IDLE_GIVEN = 32,    /* the same where the shape is given: only trip counts are drawn anew */
-  IDLE_RANDOM = 64,   /* the same, after which every other row is random, see ask_random */
+  IDLE_EFFORT = 4,    /* effort of each task of such a batch then: the shape is built, and no trip counts fit */
+  IDLE_RANDOM = 64,   /* the same as IDLE_MOST, after which every other row is random, see ask_random */
   WALK_GIVEN = 20000, /* steps that an exact walk may take where the given tree retains, or neighbours may hand on parts
                          of boxes: closed forms do not tell */
   TIES_LEAST = 32768, /* evaluations once the goal is met, as of several mappings that meet it one is best */
@@ -297,6 +298,7 @@ static void run(driver *v, bool given, int threads, tf_diags *d) {
       return;
     }
     v->idle = batch(v, threads, n, d) ? 0 : v->idle + 1;
+    if (given && v->idle > 0) v->effort += (int64_t)IDLE_EFFORT * n;
     if (goal_is_done(v)) {
       v->res->stopped_by = TF_STOP_PROVED;
       return;

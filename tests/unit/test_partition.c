@@ -54,7 +54,8 @@ static bool cost(void *ctx, int id, double *out) {
 
 static bool known(void *ctx, int id, double *out) {
   const lots *l = ctx;
-  *out = cost_of_set(l, (unsigned)id);
+  const double all = cost_of_set(l, (unsigned)id);
+  *out = l->known[id] ? all : (all + least_of_set(l, (unsigned)id)) / 2; /* more than what was met */
   return l->known[id];
 }
 
@@ -165,6 +166,55 @@ static void test_best(uint64_t seed) {
   CHECK(run == (1u << l.wl->n_ops) - 1);
   CHECK_NEAR(sum, cuts.cost, 1e-12);
   tf_arena_free(a);
+  case_drop(&e);
+}
+
+/* ---- what parts of groups tell ------------------------------------------------------------------------------ */
+/* Sets of ops with random costs, all of which are told of one: beside those that hold, each compared op by op. */
+static void test_parts(uint64_t seed) {
+  enum { OPS = 8, SETS = 40 };
+  test_case e = case_of(net_arch, net_draw_text(seed, OPS));
+  const int n_ops = e.spec->workload->n_ops;
+  net_costs c = {.wl = e.spec->workload, .d = e.d, .at = calloc(SETS, sizeof *c.at), .n = SETS};
+  tf_tree *some = (tf_tree *)&c; /* a group that has a mapping: it is not looked at */
+  unsigned set[SETS];            /* of positions in the order */
+  for (int i = 0; i < SETS; i++) {
+    const uint64_t lot = mix(seed * SETS + (uint64_t)i);
+    int ops[32], n = 0;
+    set[i] = 1 + (unsigned)(lot % ((1u << n_ops) - 1));
+    for (int k = 0; k < n_ops; k++)
+      if (set[i] >> k & 1) ops[n++] = c.wl->topo[k];
+    const double value = 1 + (double)draw_lot(lot, "value", 100);
+    c.at[i] = (net_cost){.known = draw_lot(lot, "known", 2), .expected = true, .least = 1, .value = value};
+    c.at[i].tree = draw_lot(lot, "mapped", 4) ? some : NULL;
+    c.at[i].kernel = draw_lot(lot, "waits", 3) ? value : value / 2;
+    c.at[i].rival = draw_lot(lot, "far", 3) ? value : value / 4;
+    for (int k = 0; k < n_ops; k++)
+      c.at[i].alone += set[i] >> k & 1 ? 1 + k : 0;
+    CHECK(net_note_place(&c, i, ops, n));
+  }
+  for (int i = 0; i < SETS; i++) {
+    double least = 1, cost;
+    bool first = true;
+    for (int k = 0; k < i; k++)
+      first &= set[k] != set[i];
+    for (int k = 0; k < SETS && first; k++) {
+      const net_cost *part = &c.at[k];
+      bool again = set[k] == set[i], tells = part->known && part->tree && part->kernel == part->value;
+      for (int before = 0; before < k; before++)
+        again |= set[before] == set[k];
+      if (again || (set[k] & ~set[i]) || !tells || part->value > 3 * part->rival) continue;
+      double all = part->kernel;
+      for (int o = 0; o < n_ops; o++)
+        all += (set[i] & ~set[k]) >> o & 1 ? 1 + o : 0;
+      least = fmax(least, 0.99 * all);
+    }
+    const bool known = net_cost_known(&c, i, &cost);
+    CHECK(known == c.at[i].known);
+    if (first) CHECK_NEAR(cost, known ? c.at[i].value : least, 1e-9);
+  }
+  net_parts_free(&c.parts);
+  free(c.at);
   case_drop(&e);
 }
 
@@ -584,6 +634,8 @@ int main(void) {
     test_order(seed);
   for (uint64_t seed = 1; seed <= 200; seed++)
     test_best(seed);
+  for (uint64_t seed = 1; seed <= 50; seed++)
+    test_parts(seed);
   test_side_by_side(40, false, 8, 8, 40);
   test_side_by_side(40, false, 32, 8, 40);
   test_side_by_side(22, true, 8, 8, 16);
