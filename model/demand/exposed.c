@@ -54,6 +54,7 @@ typedef struct {
   double rate, fill;
   bool alone; /* no other op has words to pass */
   double best;
+  double floor; /* what none is less than; 0: not known */
   double *by_units; /* [units - 1] the least with just so many; NULL: on the mesh */
 } search;
 
@@ -123,6 +124,7 @@ static void step_dim(search *s, int k, int64_t most, int64_t x, int64_t y, doubl
     const int64_t q = parts_of(e, wide);
     const double now = steps * (double)q;
     wide = parts_of(e, q); /* the fewest with so many steps */
+    if (s->best <= s->floor) return;
     if (now * fmax(1, s->behind[k + 1] / ((double)x * (double)y)) / s->rate + s->fill >= s->best) return;
     s->steps[k] = (double)q, s->wide[k] = (double)wide;
     spread_dim(s, k + 1, x, y, now);
@@ -269,12 +271,21 @@ static bool begin(search *s, const tf_arch *a, const tf_demand *d, const tf_end 
   return true;
 }
 
+/* All words of an op that is alone pass the port, whatever is held. */
+static double all_words(const search *s) {
+  double in = 0, back = 0;
+  for (int z = 0; z < s->n_parts && s->alone; z++)
+    *(s->parts[z].out ? &back : &in) += s->parts[z].weight * s->parts[z].words;
+  return port(s->memory, in, back);
+}
+
 double tf_end_on_mesh(const tf_arch *a, const tf_demand *d, const tf_end *e) {
   search s;
   int64_t x = a->units[e->unit].mesh[0], y = a->units[e->unit].mesh[1];
   for (int l = 1; l <= a->units[e->unit].below; l++)
     x *= a->memories[l].mesh[0], y *= a->memories[l].mesh[1];
   if (!begin(&s, a, d, e)) return 0;
+  s.floor = all_words(&s);
   spread_dim(&s, 0, x, y, 1);
   return s.nodes >= 0 && isfinite(s.best) ? s.best : 0;
 }
