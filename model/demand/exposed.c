@@ -54,7 +54,7 @@ typedef struct {
   double rate, fill;
   bool alone; /* no other op has words to pass */
   double best;
-  double floor; /* what none is less than; 0: not known */
+  double floor;     /* what none is less than; 0: not known */
   double *by_units; /* [units - 1] the least with just so many; NULL: on the mesh */
 } search;
 
