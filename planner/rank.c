@@ -94,9 +94,10 @@ static int best_expected(planner *p, bool sure) {
   return best;
 }
 
-/* Adopts the mapping as its target settles it; one that was given keeps what it says. */
+/* Adopts the mapping as its target settles it; one that was given keeps what it says, and that of one op of several is
+ * settled with the others'. */
 static bool settle(planner *p, const tf_tree *tree) {
-  tf_diags *d = p->given || plan_over(p) ? NULL : tf_diags_new();
+  tf_diags *d = p->given || p->of_one || plan_over(p) ? NULL : tf_diags_new();
   tf_tree *t = d ? tf_emit_settled(tree, p->o->target, &p->plan->settled, d) : NULL;
   const bool ok = plan_adopt(p, t ? t : tree);
   tf_tree_free(t);

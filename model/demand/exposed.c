@@ -41,6 +41,7 @@ typedef struct {
   int nodes;
   double steps[DIMS], wide[DIMS]; /* q and w of the dims so far */
   double best;
+  double floor;     /* what none is less than; 0: not known */
   double *by_units; /* [units - 1] the least with just so many; NULL: on the mesh */
 } search;
 
@@ -110,6 +111,7 @@ static void step_dim(search *s, int k, int64_t most, int64_t x, int64_t y, doubl
     const int64_t q = parts_of(e, wide);
     const double now = steps * (double)q;
     wide = parts_of(e, q); /* the fewest with so many steps */
+    if (s->best <= s->floor) return;
     if (now * fmax(1, s->op.behind[k + 1] / ((double)x * (double)y)) / s->op.rate + s->op.fill >= s->best) return;
     s->steps[k] = (double)q, s->wide[k] = (double)wide;
     spread_dim(s, k + 1, x, y, now);
@@ -171,6 +173,14 @@ static bool begin(search *s, const tf_arch *a, const tf_demand *d, const tf_end 
   return tf_ended_of(a, d, e, &s->op);
 }
 
+/* All words of an op that is alone pass the port, whatever is held. */
+static double all_words(const search *s) {
+  double in = 0, back = 0;
+  for (int z = 0; z < s->op.n_parts && s->op.alone; z++)
+    *(s->op.parts[z].out ? &back : &in) += s->op.parts[z].weight * s->op.parts[z].words;
+  return port(s->op.memory, in, back);
+}
+
 double tf_end_on_mesh(const tf_arch *a, const tf_demand *d, const tf_end *e) {
   search s;
   int64_t x = a->units[e->unit].mesh[0], y = a->units[e->unit].mesh[1];
@@ -179,6 +189,7 @@ double tf_end_on_mesh(const tf_arch *a, const tf_demand *d, const tf_end *e) {
   tf_room room;
   const double least = tf_room_of(a, e->unit, &room) ? tf_end_in_room(a, d, e, &room) : 0;
   if (least > 0 || !begin(&s, a, d, e)) return least;
+  s.floor = all_words(&s);
   spread_dim(&s, 0, x, y, 1);
   return s.nodes >= 0 && isfinite(s.best) ? s.best : 0;
 }

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-enum { SLOTS = 1024, KINDS = TF_WITH_ALL + 1, MOST = 240, LARGE = 16, FEW_DIVISORS = 8 };
+enum { SLOTS = 1024, KINDS = TF_ROUNDED + 1, MOST = 240, LARGE = 16, FEW_DIVISORS = 8 };
 
 typedef struct {
   int32_t n;
@@ -33,13 +33,30 @@ static int insert(int32_t *list, int count, int32_t v) {
   return count + 1;
 }
 
-static int collect(int32_t n, tf_factors_kind kind, int32_t *list) {
+static int divisors(int32_t n, int32_t *list) {
   int count = 0;
   for (int32_t d = 1; (int64_t)d * d <= n; d++)
     if (n % d == 0) {
       count = insert(list, count, d);
       count = insert(list, count, n / d);
     }
+  return count;
+}
+
+int32_t tf_rounded(int32_t n) {
+  int32_t list[MOST];
+  const bool is_odd = n > TF_ROUND && n < INT32_MAX - TF_ROUND && divisors(n, list) <= FEW_DIVISORS;
+  return is_odd ? (n + TF_ROUND - 1) / TF_ROUND * TF_ROUND : n;
+}
+
+static int collect(int32_t n, tf_factors_kind kind, int32_t *list) {
+  if (kind == TF_ROUNDED) {
+    int count = divisors(tf_rounded(n), list);
+    while (count > 0 && list[count - 1] >= n)
+      count--;
+    return insert(list, count, n);
+  }
+  int count = divisors(n, list);
   const bool few = count <= FEW_DIVISORS;
   for (int32_t tile = 2; kind != TF_DIVISORS && tile < n && tile > 0; tile *= 2)
     count = insert(list, count, (n + tile - 1) / tile);

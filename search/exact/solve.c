@@ -8,6 +8,7 @@
 #include "search/common/objective.h"
 #include "search/exact/floor.h"
 #include "search/exact/start.h"
+#include "search/run/driver.h"
 #include "search/run/polish.h"
 #include "tileflow/tree.h"
 
@@ -157,7 +158,7 @@ static bool search_round(const tf_solve_opts *o, after_part may, bool anew, tf_s
   so.budget.time_limit = may.seconds;
   so.budget.progress = NULL;
   const tf_arch *arch = r->tree->arch;
-  tf_search_result *g = tf_search_run(arch, r->tree->workload, NULL, &so, d);
+  tf_search_result *g = tf_search_without_moves(arch, r->tree->workload, NULL, &so, d);
   if (!g) return false;
   if (unfinished(o, r)) r->stopped_by = g->stopped_by;
   r->evals += tf_x_searched(g, so.budget.max_evals);

@@ -5,6 +5,7 @@
 
 #include "model/tree/build.h"
 #include "search/common/objective.h"
+#include "search/run/driver.h"
 #include "search/run/polish.h"
 #include "search/space/pairs.h"
 #include "search/space/phases.h"
@@ -88,7 +89,7 @@ static bool by_search(const tf_x_start *s, tf_objective by, so_far *now) {
                             .goal = own ? s->floor * TF_X_NEAR : 0,
                             .keep = 1};
   tf_diags *d = tf_diags_new(); /* finding none is no error here */
-  tf_search_result *r = d ? tf_search_run(s->arch, s->wl, NULL, &o, d) : NULL;
+  tf_search_result *r = d ? tf_search_without_moves(s->arch, s->wl, NULL, &o, d) : NULL;
   now->spent += r ? tf_x_searched(r, evals) : 0;
   bool best = r && r->n_best && take(s, &r->best[0].tree, &r->best[0].figures, now);
   if (r && !own && !best) best = take_front(s, r, now);
@@ -176,7 +177,7 @@ static void complete(const tf_x_start *s, way *w, const tf_tree *open, const sha
   if (s->o->budget.time_limit > 0) o.budget.time_limit = part->until - tf_clock_seconds(now->watch);
   const bool over = tf_clock_over(now->watch) || (s->o->budget.time_limit > 0 && o.budget.time_limit <= 0);
   tf_diags *d = open && !over ? tf_diags_new() : NULL; /* finding none is no error here */
-  tf_search_result *r = d ? tf_search_run(s->arch, s->wl, open, &o, d) : NULL;
+  tf_search_result *r = d ? tf_search_without_moves(s->arch, s->wl, open, &o, d) : NULL;
   now->spent += r ? tf_x_searched(r, part->evals) : 0;
   if (r && r->n_best && r->best[0].value < w->value) {
     tf_tree_free(w->best);

@@ -15,6 +15,7 @@
 #include "search/run/driver.h"
 #include "search/run/log.h"
 #include "search/run/memory.h"
+#include "search/run/polish.h"
 #include "search/run/retained.h"
 #include "search/run/starts.h"
 
@@ -33,6 +34,9 @@ enum {
   START_ONE_IN = 32,  /* one task in so many searches a start again, after the first visit of each */
   RETAIN_ONE_IN = 8,  /* and one in so many the best found, where it retains what was made more than once */
   RETAIN_FROM = 1024, /* budgets of fewer evaluations have better uses for those that this takes */
+  MOVES_PART = 4,     /* one part in so many of the budget goes to moves from the best found, see move_best */
+  MOVES_FROM = 1024,  /* of budgets of so many evaluations or more */
+  MOVES_EFFORT = 8,   /* most effort of one of their evaluations, on average, where the budget sets no limit */
 };
 
 typedef struct {
@@ -44,6 +48,7 @@ typedef struct {
   int64_t walk_limit; /* of tasks for rows, as is growth (tf_task) */
   int growth;
   bool retain; /* whether it is asked if scopes of the best should retain something */
+  bool moves;  /* whether the last part of the budget goes to moves from the best */
   int genes;   /* for how many of them tasks have room */
   tf_arena *arena;
   tf_space *space; /* of shapes */
@@ -66,13 +71,22 @@ typedef struct {
 } driver;
 
 /* ---- one batch ----------------------------------------------------------------------------- */
+/* What tasks may take of a budget; moves have the rest. */
+static int64_t tasks_part(const driver *v, int64_t all) { return v->moves ? all - all / MOVES_PART : all; }
+
 static int64_t left_of(const driver *v) {
-  return v->o->budget.max_evals > 0 ? v->o->budget.max_evals - v->res->evals : INT64_MAX;
+  const int64_t most = v->o->budget.max_evals;
+  return most > 0 ? tasks_part(v, most) - v->res->evals : INT64_MAX;
 }
 
 static bool effort_spent(const driver *v) {
-  int64_t most = v->o->budget.max_effort;
+  const int64_t most = tasks_part(v, v->o->budget.max_effort);
   return most > 0 && most - v->effort <= most / EFFORT_LEFT;
+}
+
+static bool time_spent(const driver *v) {
+  const double most = v->o->budget.time_limit;
+  return v->moves && most > 0 && tf_clock_seconds(&v->watch) >= most - most / MOVES_PART;
 }
 
 /* The most evaluations that one task of the next batch may take, so that the whole batch stays within the budget. */
@@ -141,9 +155,9 @@ static double variants_within(const driver *v) {
 }
 
 static int ask_batch(driver *v) {
-  int64_t left = left_of(v), most = most_of(v, left), effort = v->o->budget.max_effort;
+  int64_t left = left_of(v), most = most_of(v, left), effort = tasks_part(v, v->o->budget.max_effort);
   int n = 0;
-  for (; n < BATCH && left > 0 && !effort_spent(v); n++) {
+  for (; n < BATCH && left > 0 && !effort_spent(v) && !time_spent(v); n++) {
     tf_task *t = &v->tasks[n];
     const tf_start *s = start_of(v, v->asked);
     if (!(s ? ask_start(v, t, s) : ask_row(v, t))) break;
@@ -235,17 +249,23 @@ static void report(const driver *v) {
                                            .best = v->res->n_best ? v->res->best[0].value : INFINITY});
 }
 
-/* A better mapping of which scopes retain something; its space is searched like that of a start. */
-static void take_retained(driver *v, tf_found *f) {
+/* Keeps a mapping whose text names it: it need not have the shape of any task. */
+static void keep_found(driver *v, tf_found *f) {
   tf_search_result *r = v->res;
-  tf_start *own = &v->starts[v->o->n_starts];
-  tf_start_clear(own);
   f->text = tf_tree_text(f->tree);
   const uint64_t name = f->text ? tf_hash(TF_HASH_START, f->text, strlen(f->text)) : 0;
-  v->failed |= !f->text || !tf_start_open(own, f->tree) || !tf_keep_pareto(r->pareto, &r->n_pareto, f) ||
+  v->failed |= !f->text || !tf_keep_pareto(r->pareto, &r->n_pareto, f) ||
                !tf_keep_best(r->best, v->kept_shapes, &r->n_best, v->room, f, name);
-  if (own->shapes && tf_shapes_genes(own->shapes) > v->genes) tf_start_clear(own);
   tf_found_clear(f);
+}
+
+/* A better mapping of which scopes retain something; its space is searched like that of a start. */
+static void take_retained(driver *v, tf_found *f) {
+  tf_start *own = &v->starts[v->o->n_starts];
+  tf_start_clear(own);
+  v->failed |= !tf_start_open(own, f->tree);
+  if (own->shapes && tf_shapes_genes(own->shapes) > v->genes) tf_start_clear(own);
+  keep_found(v, f);
 }
 
 /* Of a best that makes a part of an intermediate more than once: whether scopes that retain it cost less.  Then that is
@@ -262,6 +282,26 @@ static void retain_best(driver *v) {
   v->failed |= q.failed;
   if (better) take_retained(v, &f);
   v->tried = r->best[0].value;
+}
+
+/* Moves from the best with what is left, where the tasks' part of the budget ended them.  Tasks change trip counts by
+ * chance: of a larger problem they may find what they miss of one within it, which steps of one loop or two reach. */
+static void move_best(driver *v) {
+  tf_search_result *r = v->res;
+  const tf_budget *all = &v->o->budget;
+  const int64_t most = all->max_evals > 0 ? all->max_evals - r->evals : INT64_MAX / (2 * MOVES_EFFORT);
+  const int64_t effort = all->max_effort > 0 ? all->max_effort - v->effort : MOVES_EFFORT * most;
+  const bool ended = r->stopped_by == TF_STOP_BUDGET || r->stopped_by == TF_STOP_TIME;
+  if (!v->moves || v->failed || !ended || tf_clock_over(&v->watch) || most <= 0 || effort <= 0 || !r->n_best) return;
+  const tf_polishing how = {.goal = v->o->goal, .evals = most, .effort = effort, .seed = all->seed};
+  tf_trying q = {.by = v->o->objective, .exportable = v->o->exportable};
+  tf_found f;
+  if (tf_polished(r->best[0].tree, r->best[0].value, &how, &v->watch, &q, &f)) keep_found(v, &f);
+  r->evals += q.evals < most ? q.evals : most;
+  v->effort += q.effort;
+  v->failed |= q.failed;
+  if (tf_clock_over(&v->watch)) r->stopped_by = tf_clock_why(&v->watch);
+  report(v);
 }
 
 static bool batch(driver *v, int threads, int n, tf_diags *d) {
@@ -295,6 +335,7 @@ static void run(driver *v, bool given, int threads, tf_diags *d) {
     int n = ask_batch(v);
     if (n == 0) {
       if (left_of(v) <= 0 || effort_spent(v)) v->res->stopped_by = TF_STOP_BUDGET;
+      if (time_spent(v)) v->res->stopped_by = TF_STOP_TIME;
       return;
     }
     v->idle = batch(v, threads, n, d) ? 0 : v->idle + 1;
@@ -403,6 +444,8 @@ static void set_limits(driver *v, const tf_arch *arch, const tf_workload *wl, co
   v->walk_limit = walks ? WALK_GIVEN : 0;
   v->growth = given ? TF_GROWTH_GIVEN : TF_GROWTH;
   v->retain = !given && !masked && !v->o->whole_tiles && left_of(v) >= RETAIN_FROM;
+  v->moves &= !given && !masked && !v->o->whole_tiles && !v->o->variants && left_of(v) >= MOVES_FROM &&
+              v->strategy->evals_per_shape && !v->strategy->outer->ignores_feedback;
   for (int i = 0; i < BATCH; i++)
     v->tasks[i].share = share;
 }
@@ -454,6 +497,7 @@ static tf_search_result *search(driver *v, const tf_arch *arch, const tf_workloa
   set_limits(v, arch, wl, given);
   take_starts(v, wl);
   run(v, given != NULL, threads, d);
+  move_best(v);
   if (v->tasks[0].share < 1) count_best(v);
   sum_up(v, threads);
   if (v->failed && tf_diags_errors(d) == 0) tf_out_of_memory(d);
@@ -461,13 +505,14 @@ static tf_search_result *search(driver *v, const tf_arch *arch, const tf_workloa
 }
 
 tf_search_result *tf_search_drive(const tf_arch *arch, const tf_workload *wl, const tf_tree *given,
-                                  const tf_search_opts *o, tf_diags *d) {
+                                  const tf_search_opts *o, bool moves, tf_diags *d) {
   driver *v = calloc(1, sizeof *v);
   if (!v) {
     tf_out_of_memory(d);
     return NULL;
   }
   v->o = o;
+  v->moves = moves;
   v->met = -1;
   v->tried = INFINITY;
   v->strategy = o->strategy ? tf_strategy_named(o->strategy) : tf_strategy_at(0);

@@ -324,7 +324,7 @@ bool tf_polished(const tf_tree *tree, double value, const tf_polishing *how, tf_
   const int64_t most = how->evals;
   descent d = {.q = q,
                .evals = q->evals + most,
-               .effort = q->effort + EFFORT_EACH * most,
+               .effort = q->effort + (how->effort ? how->effort : EFFORT_EACH * most),
                .watch = watch,
                .l.t = tree,
                .l.spread = most >= SPREAD_FROM,

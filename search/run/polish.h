@@ -6,9 +6,10 @@
 
 /* How long, and for what: it ends at the goal, and after so many evaluations or what these may take. */
 typedef struct {
-  double goal;   /* where it is met nothing better is looked for */
-  int64_t evals; /* the most */
-  uint64_t seed; /* of random moves */
+  double goal;    /* where it is met nothing better is looked for */
+  int64_t evals;  /* the most */
+  int64_t effort; /* that these may take; 0: some times their number */
+  uint64_t seed;  /* of random moves */
 } tf_polishing;
 
 /* Descends from the tree, whose value is `value`, by moves: a factor goes from one loop to another of the same dim, in

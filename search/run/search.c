@@ -58,16 +58,15 @@ static bool name_all(const tf_canon *c, tf_found *list, int n) {
   return ok;
 }
 
-tf_search_result *tf_search_run(const tf_arch *arch, const tf_workload *wl, const tf_tree *given,
-                                const tf_search_opts *o, tf_diags *d) {
-  TF_IN_C_LOCALE;
+static tf_search_result *search(const tf_arch *arch, const tf_workload *wl, const tf_tree *given,
+                                const tf_search_opts *o, bool moves, tf_diags *d) {
   problem p = {0};
   tf_search_result *r = NULL;
   if (!tf_no_views(wl, d) || !tf_ops_can_run(arch, wl, d) || !tf_may_export(o->exportable, arch, wl, d)) return NULL;
   if (make(&p, arch, wl, given, o, d)) {
     tf_search_opts own = *o;
     own.starts = (const tf_tree *const *)p.starts;
-    r = tf_search_drive(tf_canon_arch(p.canon), tf_canon_workload(p.canon), p.given, &own, d);
+    r = tf_search_drive(tf_canon_arch(p.canon), tf_canon_workload(p.canon), p.given, &own, moves, d);
   }
   bool ok = !r || (name_all(p.canon, r->best, r->n_best) && name_all(p.canon, r->variants, r->n_variants) &&
                    name_all(p.canon, r->pareto, r->n_pareto));
@@ -78,4 +77,15 @@ tf_search_result *tf_search_run(const tf_arch *arch, const tf_workload *wl, cons
   }
   clear(&p);
   return r;
+}
+
+tf_search_result *tf_search_run(const tf_arch *arch, const tf_workload *wl, const tf_tree *given,
+                                const tf_search_opts *o, tf_diags *d) {
+  TF_IN_C_LOCALE;
+  return search(arch, wl, given, o, true, d);
+}
+
+tf_search_result *tf_search_without_moves(const tf_arch *arch, const tf_workload *wl, const tf_tree *given,
+                                          const tf_search_opts *o, tf_diags *d) {
+  return search(arch, wl, given, o, false, d);
 }

@@ -8,6 +8,7 @@
 #include "search/common/archive.h"
 #include "search/common/complete.h"
 #include "search/common/exportable.h"
+#include "search/common/factors.h"
 #include "search/common/objective.h"
 #include "search/run/repeat.h"
 #include "search/run/variants.h"
@@ -15,6 +16,8 @@
 enum {
   LOOK_EVERY = 16,
   UNEVEN_ONE_IN = 24, /* see set_offers */
+  ROUNDED_ONE_IN = 2,
+  ROUNDED_FROM = 64, /* of shorter dims all trip counts are offered anyway */
   REFUSED_MOST = 64,
   SLOW_COUNTS = 32,        /* evaluations that one by the model's long way counts as */
   UNKNOWN_STEPS = 1 << 14, /* of the walk that counts one mapping a task with its mask */
@@ -541,13 +544,27 @@ static bool slow_where_partial(const tf_tree *t) {
   return slow;
 }
 
+static bool has_rounded(const tf_workload *wl) {
+  bool has = false;
+  for (int d = 0; d < wl->n_dims; d++) {
+    const int64_t e = wl->dims[d].extent;
+    has |= e > ROUNDED_FROM && e < INT32_MAX && tf_rounded((int32_t)e) != e;
+  }
+  return has;
+}
+
 /* Which trip counts the task is offered.  Of trees where partial tiles take long, only those that divide in most
- * tasks.  It depends on the task and on what is known, not on whether the task is replayed from a log. */
+ * tasks.  Of lengths with few divisors, in every other task those of lengths rounded up: a mapping of the larger
+ * problem is one of this, and there are so few that searches find it.  It depends on the task and on what is known, not
+ * on whether the task is replayed from a log. */
 static void set_offers(work *w) {
   tf_task *t = w->t;
   const bool most = t->no % UNEVEN_ONE_IN != UNEVEN_ONE_IN - 1, done = w->known && w->known->even_done;
-  t->even = most && !done && t->strategy->evals_per_shape && slow_where_partial(w->tree);
-  w->trips->even = t->even;
+  const bool slow = slow_where_partial(w->tree), may = !done && t->strategy->evals_per_shape;
+  w->trips->even = most && may && slow;
+  w->trips->rounded =
+      may && !slow && t->no % ROUNDED_ONE_IN == 0 && !t->opts->whole_tiles && has_rounded(w->tree->workload);
+  t->even = w->trips->even || w->trips->rounded;
 }
 
 /* Takes what an earlier task of the same shape has prepared. */

@@ -89,6 +89,7 @@ typedef struct tf_trips {
   int n_loops, n_slots;
   int32_t *begin; /* [n_slots] lengths at the root */
   bool even;      /* offer only counts that divide */
+  bool rounded;   /* or only those that divide lengths rounded up (tf_rounded) */
   /* state of one walk */
   int32_t *len;     /* [n_slots] */
   int64_t *trips;   /* [n_loops] for tf_model_eval */

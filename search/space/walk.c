@@ -129,6 +129,7 @@ static int from_choices(const tf_decision *d, bounds b, int32_t *domain) {
  * tiles of a power of two. */
 static tf_factors_kind kind_of(const tf_trips *t, const tf_decision *d) {
   if (t->even) return TF_DIVISORS;
+  if (t->rounded) return TF_ROUNDED;
   return d->watched ? TF_WITH_TILES : TF_WITH_ALL;
 }
 

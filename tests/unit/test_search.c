@@ -9,6 +9,8 @@
 
 #include "search/common/archive.h"
 #include "search/common/objective.h"
+#include "search/run/driver.h"
+#include "search/run/polish.h"
 #include "search/run/retained.h"
 #include "search/space/shape.h"
 #include "search/strategy/strategy.h"
@@ -625,6 +627,35 @@ static void test_retained(void) {
   drop(&p);
 }
 
+/* ---- moves ------------------------------------------------------------------------------------- */
+/* The last quarter of the evaluations goes to moves from the best: the result is that of a search with the others, and
+ * of moves from what it found. */
+static void test_moves(void) {
+  static const char *const works[] = {"workloads/gemm-chain/g2.yaml", "workloads/attention/g1.yaml",
+                                      "workloads/conv-chain/c3.yaml"};
+  enum { EVALS = 4000, OF_TASKS = 3000 };
+  int better = 0;
+  for (size_t w = 0; w < sizeof works / sizeof *works; w++) {
+    problem p = from_files("arch-specs/edge.yaml", works[w]);
+    tf_search_opts o = {.objective = (tf_objective)w, .budget = {.seed = 2, .threads = 1, .max_evals = EVALS}};
+    tf_search_result *all = tf_search_drive(p.s->arch, p.s->workload, NULL, &o, true, p.d);
+    o.budget.max_evals = OF_TASKS;
+    tf_search_result *tasks = tf_search_drive(p.s->arch, p.s->workload, NULL, &o, false, p.d);
+    if (CHECK(all && all->n_best && tasks && tasks->n_best && all->evals <= EVALS)) {
+      const tf_polishing how = {.evals = EVALS - tasks->evals, .seed = o.budget.seed};
+      tf_trying q = {.by = o.objective};
+      tf_found f;
+      better += tf_polished(tasks->best[0].tree, tasks->best[0].value, &how, NULL, &q, &f);
+      CHECK(all->best[0].value == f.value);
+      tf_tree_free(f.tree);
+    }
+    tf_search_free(all);
+    tf_search_free(tasks);
+    drop(&p);
+  }
+  CHECK(better > 0);
+}
+
 /* ---- effort ------------------------------------------------------------------------------------ */
 /* What evaluations take ends the search, not their number: few where a border inside a chain makes each dear, many
  * where they are quick; the same with any number of threads. */
@@ -680,6 +711,7 @@ int main(void) {
   test_goal();
   test_retain_one();
   test_retained();
+  test_moves();
   test_odd();
   test_effort();
   test_left_over();

@@ -22,6 +22,7 @@ typedef struct {
   int queue;
   double fill, busy, stall, drain;
   int64_t counted, work; /* instructions that were counted, and timed, to find them */
+  double length;         /* about how many the program has */
 } npu_terms;
 
 /* program.c: about the cycles after which the program that npu_compile would make will have ended, without making it:

@@ -279,6 +279,7 @@ bool npu_predict(const tf_tree *tree, npu_limits most, npu_terms *terms, tf_diag
     const int64_t counted = terms->counted;
     if (walked && b->ok) *terms = npu_clock_terms(b->clock);
     terms->counted = counted;
+    terms->length = b->length;
     terms->work = given - b->steps;
     npu_clock_free(b->clock);
   }

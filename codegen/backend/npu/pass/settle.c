@@ -12,6 +12,8 @@
 enum { SETTLE_ROUNDS = 12 };
 /* Instructions that may be looked at before the last round. */
 enum { SETTLE_WORK = 150000 };
+/* The longest program of which all steps are timed. */
+enum { SETTLE_WHOLE = 1 << 17 };
 
 enum { SMALLER = 1, LARGER = 2 };
 
@@ -151,21 +153,22 @@ static bool fits(const tf_tree *t, tf_diags *d) {
   return fits;
 }
 
-/* What is expected of other tiles, if they end sooner than the best so far; else that, or infinity. */
-static double expected(settler *s, const tf_tree *t) {
+/* What is expected of other tiles, if they end sooner than the best so far; else that, or infinity.  `sure`: if the
+ * program can be made, too, which takes as long as to make it. */
+static double expected(settler *s, const tf_tree *t, bool sure) {
   npu_terms terms = {.cycles = INFINITY};
   tf_diags *d = tf_diags_new();
   const bool ok = d && npu_predict(t, (npu_limits){s->cycles, NPU_LONGEST}, &terms, d) && terms.cycles < s->cycles &&
-                  fits(t, d) && npu_fits(t, d);
+                  fits(t, d) && (!sure || npu_fits(t, d));
   s->work += terms.work;
   tf_diags_free(d);
   return ok ? terms.cycles : INFINITY;
 }
 
-static void try(settler *s, shift x, tf_tree **best, shift *taken) {
+static void try(settler *s, shift x, bool sure, tf_tree **best, shift *taken) {
   x.factor = factor_of(s->at, &x);
   tf_tree *t = x.factor > 1 ? shifted(s->at, &x) : NULL;
-  const double cycles = t ? expected(s, t) : INFINITY;
+  const double cycles = t ? expected(s, t, sure) : INFINITY;
   if (cycles >= s->cycles) {
     tf_tree_free(t);
     return;
@@ -175,15 +178,34 @@ static void try(settler *s, shift x, tf_tree **best, shift *taken) {
   s->cycles = cycles;
 }
 
-/* Of the tiles that the slots speak for the best; false: none ends sooner. */
-static bool tiles(settler *s) {
+/* Of the tiles that the slots speak for the best, while there is work left; NULL: none ends sooner. */
+static tf_tree *best_tiles(settler *s, bool sure, shift *taken) {
   tf_tree *best = NULL;
-  shift taken = {.node = -1};
   for (int n = 0; n < s->at->n_nodes; n++)
     for (int k = 0; s->at->nodes[n].kind == TF_TILE && k < s->at->nodes[n].n_temporal; k++)
       for (int way = SMALLER; way <= LARGER; way++)
-        if (s->want[s->at->nodes[n].loops[k].dim] & way)
-          try(s, (shift){.node = n, .loop = k, .way = (unsigned char)way}, &best, &taken);
+        if (s->want[s->at->nodes[n].loops[k].dim] & way && s->work < SETTLE_WORK)
+          try(s, (shift){.node = n, .loop = k, .way = (unsigned char)way}, sure, &best, taken);
+  return best;
+}
+
+static bool can_be_made(const tf_tree *t) {
+  tf_diags *d = tf_diags_new();
+  const bool can = d && npu_fits(t, d);
+  tf_diags_free(d);
+  return can;
+}
+
+/* Takes the best; false: none ends sooner.  As a rule its program can be made: each is asked where that cannot. */
+static bool tiles(settler *s) {
+  shift taken = {.node = -1};
+  const double before = s->cycles;
+  tf_tree *best = best_tiles(s, false, &taken);
+  if (best && !can_be_made(best)) {
+    tf_tree_free(best);
+    s->cycles = before;
+    best = best_tiles(s, true, &taken);
+  }
   if (!best) return false;
   const tf_node *n = &s->at->nodes[taken.node];
   fprintf(s->said, "%s of %s below %s, by %" PRId64 "\n", taken.way == LARGER ? "larger tiles" : "smaller tiles",
@@ -207,18 +229,28 @@ static bool rounds(settler *s, tf_diags *d) {
   return true;
 }
 
+static bool take_first(settler *s, const tf_tree *first, tf_diags *d) {
+  tf_tree_free(s->at);
+  s->at = tf_tree_copy(first, first->arch, first->workload, d);
+  return s->at != NULL;
+}
+
 /* What is expected may be off by a hundredth where loops are long (docs/NPU.md): other tiles than the first that are to
- * save less than three of them are kept if the program with all of its steps ends sooner. */
-static bool sooner_as_a_whole(settler *s, const tf_tree *first, double expected, tf_diags *d) {
-  if (!(s->cycles < expected) || s->cycles < 0.97 * expected) return true;
+ * save less than three of them are kept if the program with all of its steps ends sooner, and where that is too long to
+ * be timed, if they are to save more than one. */
+static bool sooner_as_a_whole(settler *s, const tf_tree *first, const npu_terms *expected, tf_diags *d) {
+  if (!(s->cycles < expected->cycles) || s->cycles < 0.97 * expected->cycles) return true;
+  if (expected->length > SETTLE_WHOLE && s->cycles < 0.99 * expected->cycles) return true;
+  if (expected->length > SETTLE_WHOLE) {
+    fputs("these save too little to be sure: the first stay\n", s->said);
+    return take_first(s, first, d);
+  }
   tf_diags *own = tf_diags_new();
   const double before = own ? npu_whole_cycles(first, own) : -1, after = own ? npu_whole_cycles(s->at, own) : -1;
   tf_diags_free(own);
   if (after >= 0 && (before < 0 || after < before)) return true;
   fprintf(s->said, "of all steps these take %.6g cycles, the first tiles %.6g: the first stay\n", after, before);
-  tf_tree_free(s->at);
-  s->at = tf_tree_copy(first, first->arch, first->workload, d);
-  return s->at != NULL;
+  return take_first(s, first, d);
 }
 
 tf_tree *npu_settle(const tf_tree *tree, char **said, tf_diags *d) {
@@ -229,7 +261,7 @@ tf_tree *npu_settle(const tf_tree *tree, char **said, tf_diags *d) {
   s.said = open_memstream(said, &n);
   bool ok = s.at && s.want && s.said && npu_predict(tree, NPU_UNLIMITED, &terms, d);
   if (ok) s.cycles = terms.cycles;
-  ok = ok && rounds(&s, d) && sooner_as_a_whole(&s, tree, terms.cycles, d);
+  ok = ok && rounds(&s, d) && sooner_as_a_whole(&s, tree, &terms, d);
   ok = s.said && fclose(s.said) == 0 && ok;
   free(s.want);
   if (ok) return s.at;
