@@ -126,7 +126,7 @@ static int64_t columns_in_page(const lowering *w, const ir_stmt *nest, const cpu
   const int64_t bytes = ir_bytes(p->kernel->b);
   const double row = (double)(w->plan->wl->dims[op->dims[p->n]].extent * bytes),
                pages = (double)nest->range[p->k].most * (row < core->page ? row / core->page : 1);
-  return pages > core->pages ? (int64_t)core->page / bytes : 1;
+  return pages > core->tlb_entries ? (int64_t)core->page / bytes : 1;
 }
 
 /* A panel that is laid out here stays in the first cache while all tiles use it (measured on Zen 5, 17 rows by 768 x
