@@ -143,7 +143,16 @@ typedef struct {
   int n, room;
 } fits;
 
-/* Notes the capacity check for decision i, if its loop divides a length of the check. */
+/* Whether the check can say no more at a decision than at the one before: no entry's least length has become known
+ * since.  divide: what is left of each entry, then and now. */
+static bool says_no_more(const tf_scheck *check, const int32_t *then, const int32_t *now) {
+  for (int e = 0; e < check->n_slots; e++)
+    if (now[e] && !then[e]) return false;
+  return true;
+}
+
+/* Notes the capacity check for decision i, if its loop divides a length of the check and it may say more than before.
+ */
 static void add_fit(maker *m, const tf_scheck *check, int i, fits *list) {
   const tf_decision *d = &m->b->t->at[i];
   bool concerned = false;
@@ -152,9 +161,14 @@ static void add_fit(maker *m, const tf_scheck *check, int i, fits *list) {
         m->b->node[i] < m->limits[e] && tf_is_above(m->b->f, m->b->node[i], m->limits[e]) && divides(d, m->slots[e]);
   if (!concerned || d->trip) return;
   int32_t *divide = tf_space_array(m->b, (size_t)check->n_slots, sizeof *divide);
+  bool *own = tf_space_array(m->b, (size_t)check->n_slots, sizeof *own);
   if (m->b->bad) return;
-  for (int e = 0; e < check->n_slots; e++)
+  for (int e = 0; e < check->n_slots; e++) {
     divide[e] = left_to_divide(m, i, e);
+    own[e] = divide[e] && divides(d, check->slots[e]);
+  }
+  const tf_sfit *last = list->n ? &list->list[list->n - 1].fit : NULL;
+  if (last && last->check == check && says_no_more(check, last->divide, divide)) return;
   if (list->n == list->room) {
     int room = list->room ? 2 * list->room : 256;
     found *more = tf_space_array(m->b, (size_t)room, sizeof *more);
@@ -163,7 +177,7 @@ static void add_fit(maker *m, const tf_scheck *check, int i, fits *list) {
     list->list = more;
     list->room = room;
   }
-  list->list[list->n++] = (found){i, {check, divide}};
+  list->list[list->n++] = (found){i, {check, divide, own}};
 }
 
 /* Lists the decisions of the Tiles above the limits. */

@@ -50,6 +50,7 @@ typedef struct {
   const tf_scheck *check;
   const int32_t *divide; /* [check->n_slots] product of the fixed trip counts still to come; 0: an open loop can still
                             divide the length down to 1 */
+  const bool *own;       /* [check->n_slots] whether the decision divides a length that is not 1 so */
 } tf_sfit;
 
 /* One loop.  Loops with a written trip count are decisions with one choice. */

@@ -62,13 +62,12 @@ static double least_bits(const tf_scheck *c, const int32_t *len) {
 }
 
 /* Whether the boxes of a check still fit if the decision takes this trip count. */
-static bool fits_with(tf_trips *t, const tf_decision *d, const tf_sfit *fit, int32_t trip) {
+static bool fits_with(tf_trips *t, const tf_sfit *fit, int32_t trip) {
   const tf_scheck *c = fit->check;
   for (int e = 0; e < c->n_slots; e++) {
-    int32_t len = fit->divide[e] ? t->len[c->slots[e]] : 1;
-    for (int k = 0; fit->divide[e] && k < d->n_slots; k++)
-      if (d->slots[k] == c->slots[e]) len = tf_space_parts(len, trip);
-    t->scratch[e] = tf_space_parts(len, fit->divide[e]);
+    const int32_t left = fit->divide[e];
+    const int32_t len = left ? t->len[c->slots[e]] : 1;
+    t->scratch[e] = tf_space_parts(fit->own[e] ? tf_space_parts(len, trip) : len, left);
   }
   return least_bits(c, t->scratch) <= c->capacity_bits;
 }
@@ -78,11 +77,11 @@ static bool fits_with(tf_trips *t, const tf_decision *d, const tf_sfit *fit, int
 static int first_fit(tf_trips *t, const tf_decision *d, const int32_t *domain, int n) {
   int first = 0;
   for (int k = 0; k < d->n_fits && first < n; k++) {
-    if (fits_with(t, d, &d->fits[k], domain[first])) continue;
+    if (fits_with(t, &d->fits[k], domain[first])) continue;
     int lo = first + 1, hi = n;
     while (lo < hi) {
       int mid = (lo + hi) / 2;
-      if (fits_with(t, d, &d->fits[k], domain[mid]))
+      if (fits_with(t, &d->fits[k], domain[mid]))
         hi = mid;
       else
         lo = mid + 1;
@@ -143,8 +142,13 @@ static int from_factors(tf_trips *t, const tf_decision *d, bounds b, int32_t *do
   }
   const tf_factors_kind kind = kind_of(t, d);
   int count = tf_factors_of(t->factors, b.all, kind, &list);
-  for (int i = 0; i < count; i++)
-    if (list[i] >= b.lo && list[i] <= b.hi) domain[n++] = list[i];
+  int from = 0, end = count;
+  while (from < end && list[from] < b.lo)
+    from++;
+  while (end > from && list[end - 1] > b.hi)
+    end--;
+  n = end - from;
+  if (n) memcpy(domain, &list[from], (size_t)n * sizeof *domain);
   if (d->axis != TF_TEMPORAL &&
       kind != TF_DIVISORS) { /* the least count with tiles as short as on all instances that are left */
     const int32_t fill = tf_space_parts(b.all, tf_space_parts(b.all, b.hi));

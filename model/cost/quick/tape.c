@@ -18,10 +18,10 @@ typedef struct {
 } value;
 
 struct tf_scribe {
-  int n, n_inputs, room;
-  bool full; /* there are too many values, or memory has run out */
-  value *v;  /* [room] */
-  int *at;   /* [PLACES * room] hash table for finding equal ones: value + 1; 0: empty */
+  int n, n_inputs, room; /* room: a power of two */
+  bool full;             /* there are too many values, or memory has run out */
+  value *v;              /* [room] */
+  int *at;               /* [PLACES * room] hash table for finding equal ones: value + 1; 0: empty */
 };
 
 static uint64_t hash_of(const value *v) {
@@ -42,9 +42,9 @@ static bool grow(tf_scribe *s) {
   if (!at) return false;
   for (int i = s->n_inputs; i < s->n; i++) {
     uint64_t k = hash_of(&v[i]);
-    while (at[k % (uint64_t)(room * PLACES)])
+    while (at[k & (uint64_t)(room * PLACES - 1)])
       k++;
-    at[k % (uint64_t)(room * PLACES)] = i + 1;
+    at[k & (uint64_t)(room * PLACES - 1)] = i + 1;
   }
   free(s->at);
   s->at = at;
@@ -76,7 +76,7 @@ tf_scribe *tf_scribe_new(int n_inputs) {
 
 static int put(tf_scribe *s, value v) {
   for (uint64_t k = hash_of(&v);; k++) {
-    int *at = &s->at[k % (uint64_t)(s->room * PLACES)];
+    int *at = &s->at[k & (uint64_t)(s->room * PLACES - 1)];
     if (*at) {
       const value *w = &s->v[*at - 1];
       if (w->op == v.op && w->a == v.a && w->b == v.b && w->c == v.c && w->bits == v.bits) return *at - 1;
