@@ -394,7 +394,7 @@ bool tf_zeros_new(struct tf_model *m) {
     find_work(m, o);
   for (int i = 0; i < p->arch->n_memories * p->wl->n_tensors; i++)
     z->upper |= p->sparse->packed[i].upper;
-  return tf_tiles_new(m) && (!z->any_turns || keep_lefts(m));
+  return keep_lefts(m);
 }
 
 const tf_lefts *tf_zeros_left(const struct tf_model *m, int i) { return &m->zeros->left[i - m->plan->n_tile_slices]; }
@@ -466,6 +466,15 @@ static void take(struct tf_model *m, int i) {
   c->update -= update * (1 - left->update);
 }
 
+/* The same of tiles that are not fetched. */
+static void take_tile(struct tf_model *m, int i) {
+  const tf_slice *s = &m->plan->slices[i];
+  const tf_fetched *f = &m->zeros->fetched[i];
+  tf_kept_counts *c = m->zeros->res.counts + s->tensor;
+  c[s->level * m->plan->wl->n_tensors].fill -= (double)m->moves[i].fill * (1 - f->fill[TF_LEFT_ENERGY]);
+  c[s->above * m->plan->wl->n_tensors].read -= (double)m->moves[i].read * (1 - f->read[TF_LEFT_ENERGY]);
+}
+
 void tf_zeros_count(struct tf_model *m) {
   const tf_plan *p = m->plan;
   struct tf_zeros *z = m->zeros;
@@ -475,7 +484,8 @@ void tf_zeros_count(struct tf_model *m) {
   }
   for (int i = p->n_tile_slices; i < p->n_slices; i++)
     take(m, i);
-  tf_tiles_count(m);
+  for (int i = 0; i < p->n_tile_slices && z->tiles; i++)
+    take_tile(m, i);
   for (int o = 0; o < p->wl->n_ops; o++) {
     const double points = (double)m->res.ops[o].points;
     z->res.ops[o] = (tf_kept_points){points * z->work[o].of[TF_LEFT_ENERGY],

@@ -75,12 +75,10 @@ struct tf_zeros {
 
 /* Creates m->zeros; false if memory ran out. */
 bool tf_zeros_new(struct tf_model *m);
-/* Its rules of tiles (tiles/tiles.c). */
+/* Its rules of tiles (tiles/tiles.c), if it has zeros. */
 bool tf_tiles_new(struct tf_model *m);
 /* Fills what they leave for the trip counts at hand, and the views' weights by it; before anything is counted. */
 void tf_tiles_begin(struct tf_model *m);
-/* Takes what they leave out from the counts of the memories. */
-void tf_tiles_count(struct tf_model *m);
 /* What is left of the words that slice i, an op's operand, moves. */
 const tf_lefts *tf_zeros_left(const struct tf_model *m, int i);
 /* Fills what is left for the trip counts at hand, and takes the rest from the flows; needs moves and flows. */

@@ -104,7 +104,9 @@ static tf_model *make(const tf_tree *tree) {
     m->arena = a;
     m->plan = tf_plan_new(a, tree);
   }
-  if (m && m->plan && alloc_state(m) && alloc_parts(m) && alloc_even(m) && tf_zeros_new(m) && tf_lines_new(m)) return m;
+  if (m && m->plan && alloc_state(m) && alloc_parts(m) && alloc_even(m) && tf_zeros_new(m) && tf_tiles_new(m) &&
+      tf_lines_new(m))
+    return m;
   tf_arena_free(a);
   return NULL;
 }

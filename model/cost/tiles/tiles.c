@@ -134,10 +134,11 @@ bool tf_tiles_new(struct tf_model *m) {
   const tf_plan *p = m->plan;
   struct tf_zeros *z = m->zeros;
   bool any = false;
-  if (!any_rule(p->arch)) return true;
+  if (!z || !any_rule(p->arch)) return true;
   if (!add_arrays(m)) return false;
   for (int i = 0; i < p->n_slices; i++) {
     z->own[i] = m->views->own[i], z->up[i] = m->views->up[i];
+    z->fetched[i] = (tf_fetched){{1, 1}, {1, 1}};
     if (!add_tiles(m, i, &any)) return false;
   }
   for (int o = 0; o < p->wl->n_ops; o++)
@@ -413,18 +414,5 @@ void tf_tiles_begin(struct tf_model *m) {
       find_lacked(m, p->op_slice[o] + r, o);
     for (int w = 0; w < TF_N_LEFT; w++)
       z->work[o].of[w] = find_work(m, o, w);
-  }
-}
-
-void tf_tiles_count(struct tf_model *m) {
-  const tf_plan *p = m->plan;
-  const struct tf_zeros *z = m->zeros;
-  for (int i = 0; i < p->n_tile_slices && z->tiles; i++) {
-    const tf_slice *s = &p->slices[i];
-    if (!is_ruled(z, i)) continue;
-    z->res.counts[s->level * p->wl->n_tensors + s->tensor].fill -=
-        (double)m->moves[i].fill * (1 - z->fetched[i].fill[TF_LEFT_ENERGY]);
-    z->res.counts[s->above * p->wl->n_tensors + s->tensor].read -=
-        (double)m->moves[i].read * (1 - z->fetched[i].read[TF_LEFT_ENERGY]);
   }
 }
