@@ -47,6 +47,8 @@ static bounded plus(rounding by, bounded a, bounded b) {
 static bounded times(rounding by, bounded a, bounded b) {
   /* what a mask leaves is exp(-inf), which of_exp knows as what may be 0 */
   if (by->masked && ((may_be_zero(a) && !isfinite(b.v)) || (may_be_zero(b) && !isfinite(a.v)))) return unknown;
+  /* beyond a border: kernels leave it out */
+  if (by->bordered && ((is_zero(a) && !isfinite(b.v)) || (is_zero(b) && !isfinite(a.v)))) return unknown;
   if ((isinf(a.v) && may_be_zero(b) && !is_zero(b)) || (isinf(b.v) && may_be_zero(a) && !is_zero(a))) return unknown;
   if (whole_of(a, b, a.v * b.v)) return (bounded){a.v * b.v, 0};
   return step(by, a.v * b.v, fabs(a.v) * b.e + fabs(b.v) * a.e + a.e * b.e);
@@ -246,6 +248,9 @@ void bounded_run(const tf_workload *wl, const bounded_rounding *by, bounded **da
     for (int i = 0; i < wl->ops[o].n_expr; i++)
       masked.masked |= wl->ops[o].expr[i].what == TF_X_DIM;
   masked.masked |= adds_mask(wl);
+  for (int z = 0; z < wl->n_tensors; z++)
+    for (int r = 0; r < wl->tensors[z].rank; r++)
+      masked.bordered |= wl->tensors[z].pad[r] > 0;
   by = &masked;
   for (int i = 0; i < wl->n_ops; i++) {
     const tf_op *op = &wl->ops[wl->topo[i]];

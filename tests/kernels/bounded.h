@@ -14,9 +14,10 @@ typedef struct {
  * is all but 0. */
 typedef struct {
   double step, kept, tiny;
-  bool floored; /* maxima that others read start at the lowest finite number, as those that are streamed do */
-  bool masked;  /* set by bounded_run: places are asked for, or a mask is added: 0 times what is not finite, and -inf
-                   and what is not finite, may be left out */
+  bool floored;  /* maxima that others read start at the lowest finite number, as those that are streamed do */
+  bool masked;   /* set by bounded_run: places are asked for, or a mask is added: 0 times what is not finite, and -inf
+                    and what is not finite, may be left out */
+  bool bordered; /* likewise: tensors are padded, and 0 times what is not finite may be left out */
 } bounded_rounding;
 
 /* data[tensor], row-major: inputs as they are (e = 0), all else what the ops make.  Maxima and minima are fmax and

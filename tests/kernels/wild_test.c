@@ -305,7 +305,7 @@ static bool emitted_right(session *s, const drawn *c, uint64_t seed) {
              half = !strcmp(with.dtype, "bf16");
   setting t = {c->spec->workload, half ? IR_BF16 : !strcmp(with.dtype, "int8") ? IR_I8 : IR_F32,
                s->sanitize,       dir,
-               with.isa,          {4e-7, half ? 8e-3 : 0, units ? 1.3e-38 : half ? 1e-40 : 3e-45, false, false}};
+               with.isa,          {4e-7, half ? 8e-3 : 0, units ? 1.3e-38 : half ? 1e-40 : 3e-45, false, false, false}};
   tf_emitted *e = tf_emit_cpu(c->tree, &with, c->diags);
   for (int i = 0; e && i < e->n; i++)
     t.by.floored |= strstr(e->file[i].text, "fresh ? -3.40282347e38f") != NULL;

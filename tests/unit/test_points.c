@@ -165,8 +165,46 @@ static void test_short_rows(void) {
   }
 }
 
+/* Cycles of a map that turns m rows of n words. */
+static double turned(int m, int n) {
+  page p = {.len = 0}, map = {.len = 0};
+  say(&p, "workload:\n  name: turned\n  dims: {m: %d, n: %d}\n  ops:\n  - O[n,m] = X[m,n] + A[n]\n", m, n);
+  say(&map, "DRAM\n  L1 for n=%d m=%d spatial m=16@x\n    op O\n", n, m / 16);
+  test_case e = case_of(machine, p.text);
+  tf_tree *t = tf_tree_parse(map.text, (tf_loc){0}, e.spec->arch, e.spec->workload, e.d);
+  const double cycles = t ? tf_emit_cycles(t, "cpu", &(tf_emit_options){.isa = "avx512"}, e.d) : -1;
+  if (!CHECK(t)) case_complain(e.d);
+  tf_tree_free(t);
+  case_drop(&e);
+  return cycles;
+}
+
+/* The share of m lines, so many bytes apart, for which a cache of eight pages has no place: it finds them by where a
+ * line lies in its page. */
+static double share_gone(int m, int apart) {
+  enum { PAGE = 4096, LINE = 64, WAYS = 8 };
+  int held[PAGE / LINE] = {0}, stay = 0;
+  for (int i = 0; i < m; i++)
+    stay += held[i * apart % PAGE / LINE]++ < WAYS;
+  return 1 - (double)stay / m;
+}
+
+/* Rows that a map reads across: lines that it needs again are gone where rows are half a page apart or more. */
+static void test_gone(void) {
+  static const struct {
+    int line, m, n;
+  } rows[] = {{__LINE__, 256, 768}, {__LINE__, 32, 768}, {__LINE__, 256, 1024}, {__LINE__, 512, 528}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    const double near = turned(rows[i].m, 256) / 256 * rows[i].n,
+                 lines = (double)rows[i].n * rows[i].m * share_gone(rows[i].m, 4 * rows[i].n);
+    CHECK_ROW_NEAR(&rows[i], turned(rows[i].m, rows[i].n), near + lines * 16 / 2,
+                   1e-9); /* words of a line, stream: 2 */
+  }
+}
+
 int main(void) {
   test_windows();
+  test_gone();
   test_asked();
   test_short_rows();
   test_steady();
