@@ -322,8 +322,9 @@ static void gathered_piece(c_printer *c, const ir_stmt *s, const ir_buffer *to, 
 /* A thread has a row, and of its pieces a share that its warp knows. */
 static void gathered(c_printer *c, const ir_stmt *s, const ir_buffer *to, const cu_tile *t) {
   const int64_t sharers = cu_sharers(c->p, s), rows = THREADS / sharers, each = (t->pieces + sharers - 1) / sharers;
-  c_indent(c), fprintf(c->out, "const int row = THREAD %% %" PRId64 ", share = row_here() / %" PRId64 ";\n", rows,
-                       rows / CU_LANES);
+  enum { FEW = 8 }; /* pieces beside whose elements registers keep where a row is in all steps */
+  c_indent(c), fprintf(c->out, "const int row = %s %% %" PRId64 ", share = row_here() / %" PRId64 ";\n",
+                       each > FEW ? "thread_here()" : "THREAD", rows, rows / CU_LANES);
   gathered_row(c, s, to);
   open_turns(c, "g", (t->pieces + each - 1) / each);
   c_indent(c), fputs("if (g != share", c->out);
