@@ -207,19 +207,21 @@ static bool search_freely(planner *p) {
   return ok;
 }
 
+bool plan_reads_beyond(const tf_workload *wl) {
+  bool padded = false;
+  for (int z = 0; z < wl->n_tensors; z++) {
+    const tf_tensor *t = &wl->tensors[z];
+    for (int r = 0; t->producer >= 0 && t->n_consumers > 0 && r < t->rank; r++)
+      padded |= t->pad[r] > 0;
+  }
+  return padded;
+}
+
 /* Whether a search of any shape is not worth its time: there are the kernels of the ops by themselves, no template has
  * suited the ops together, and an op reads what another one makes beyond its borders.  Such mappings take hundreds of
  * times as long to count, so that a search sees a few dozen: of 420 groups of ResNet-18 and ShuffleNetV2 the plans had
  * none, for a third and for half of their time. */
-static bool is_hopeless(const planner *p) {
-  bool padded = false;
-  for (int z = 0; z < p->wl->n_tensors; z++) {
-    const tf_tensor *t = &p->wl->tensors[z];
-    for (int r = 0; t->producer >= 0 && t->n_consumers > 0 && r < t->rank; r++)
-      padded |= t->pad[r] > 0;
-  }
-  return padded && p->o->rival > 0;
-}
+static bool is_hopeless(const planner *p) { return p->o->rival > 0 && plan_reads_beyond(p->wl); }
 
 /* If the blocks of all ops fit close to the core at once, with whole or streamed rows, and the best such mapping is not
  * far from the bound, uses that form, unless kernels are timed.  Otherwise the best of these and the forms in which

@@ -54,6 +54,8 @@ enum { PLAN_FINAL_STEPS = 200000 };
 bool plan_find_given(planner *p);
 bool plan_find_forms(planner *p, bool *any);
 bool plan_find_shapes(planner *p);
+/* find.c: whether an op reads what another one makes beyond its borders. */
+bool plan_reads_beyond(const tf_workload *wl);
 /* find.c: a mapping with nothing open is a candidate, if it fits; the first is the plan's until they are ranked.  It is
  * never walked: where no sums count it, its figures are upper bounds.  *effort grows by what it took. */
 bool plan_add_closed(planner *p, const tf_tree *t, bool apart, int64_t *effort);

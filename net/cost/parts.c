@@ -6,6 +6,7 @@
 
 #include "base/grow.h"
 #include "net/net.h"
+#include "planner/planner.h"
 
 /* So much of these, as the search for the part's kernel was short, and a map may vanish in another op. */
 #define KEPT_WORK 0.99
@@ -14,6 +15,10 @@
 #define BY_KERNEL 0.999
 /* And if the search came that near to its ops apart: beyond, it has found nothing. */
 #define FOUND 3
+/* Windows that make again what neighbours have made do so the more, the more ops follow each other.  If that makes a
+ * part take so many times as long as its ops apart, of groups around it no less than so much of it is expected. */
+#define LOST 2
+#define LOST_KEPT 0.6
 
 /* Where a group was met: bit k is the op at position `first` + k of the order. */
 struct net_met {
@@ -56,6 +61,11 @@ static bool tells(const net_cost *part) {
          part->value <= FOUND * part->rival;
 }
 
+static bool is_lost(const net_cost *part) {
+  return part->known && part->tree && isfinite(part->value) && part->value > LOST * part->rival &&
+         plan_reads_beyond(part->group->workload);
+}
+
 void net_raise_least(const net_costs *c, net_cost *x) {
   const net_parts *p = &c->parts;
   for (uint64_t rest = x->ops; rest; rest &= rest - 1) {
@@ -63,8 +73,9 @@ void net_raise_least(const net_costs *c, net_cost *x) {
     for (int i = p->head[x->first + k] - 1; i >= 0; i = p->at[i].next - 1) {
       const net_cost *part = &c->at[p->at[i].id];
       const uint64_t ops = p->at[i].ops << k;
-      if (ops >> k != p->at[i].ops || ops & ~x->ops || ops == x->ops || !tells(part)) continue;
-      x->least = fmax(x->least, KEPT_WORK * (part->kernel + x->alone - part->alone));
+      if (ops >> k != p->at[i].ops || ops & ~x->ops || ops == x->ops) continue;
+      if (tells(part)) x->least = fmax(x->least, KEPT_WORK * (part->kernel + x->alone - part->alone));
+      if (is_lost(part)) x->least = fmax(x->least, LOST_KEPT * part->value);
     }
   }
 }

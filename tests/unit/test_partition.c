@@ -174,6 +174,11 @@ static void test_best(uint64_t seed) {
 static void test_parts(uint64_t seed) {
   enum { OPS = 8, SETS = 40 };
   test_case e = case_of(net_arch, net_draw_text(seed, OPS));
+  test_case beyond = case_of(net_arch, "workload:\n  name: w\n  dims: {m: 8, n: 12}\n  ops:\n  - A[m] = X[m] * 2\n"
+                                       "  - C[n] = A[n - 2] + 1\n  tensors: {A: {pad: [2]}}\n");
+  test_case within = case_of(net_arch, "workload:\n  name: w\n  dims: {m: 8}\n  ops:\n  - A[m] = X[m] * 2\n"
+                                       "  - C[m] = A[m] + 1\n");
+  tf_group groups[] = {{.workload = within.spec->workload}, {.workload = beyond.spec->workload}};
   const int n_ops = e.spec->workload->n_ops;
   net_costs c = {.wl = e.spec->workload, .d = e.d, .at = calloc(SETS, sizeof *c.at), .n = SETS};
   tf_tree *some = (tf_tree *)&c; /* a group that has a mapping: it is not looked at */
@@ -188,7 +193,8 @@ static void test_parts(uint64_t seed) {
     c.at[i] = (net_cost){.known = draw_lot(lot, "known", 2), .expected = true, .least = 1, .value = value};
     c.at[i].tree = draw_lot(lot, "mapped", 4) ? some : NULL;
     c.at[i].kernel = draw_lot(lot, "waits", 3) ? value : value / 2;
-    c.at[i].rival = draw_lot(lot, "far", 3) ? value : value / 4;
+    c.at[i].rival = draw_lot(lot, "far", 3) ? value : value / (draw_lot(lot, "farther", 2) ? 4 : 2.5);
+    c.at[i].group = &groups[draw_lot(lot, "beyond", 2)];
     for (int k = 0; k < n_ops; k++)
       c.at[i].alone += set[i] >> k & 1 ? 1 + k : 0;
     CHECK(net_note_place(&c, i, ops, n));
@@ -203,11 +209,12 @@ static void test_parts(uint64_t seed) {
       bool again = set[k] == set[i], tells = part->known && part->tree && part->kernel == part->value;
       for (int before = 0; before < k; before++)
         again |= set[before] == set[k];
-      if (again || (set[k] & ~set[i]) || !tells || part->value > 3 * part->rival) continue;
+      if (again || (set[k] & ~set[i]) || !part->known || !part->tree) continue;
       double all = part->kernel;
       for (int o = 0; o < n_ops; o++)
         all += (set[i] & ~set[k]) >> o & 1 ? 1 + o : 0;
-      least = fmax(least, 0.99 * all);
+      if (tells && part->value <= 3 * part->rival) least = fmax(least, 0.99 * all);
+      if (part->group == &groups[1] && part->value > 2 * part->rival) least = fmax(least, 0.6 * part->value);
     }
     const bool known = net_cost_known(&c, i, &cost);
     CHECK(known == c.at[i].known);
@@ -216,6 +223,8 @@ static void test_parts(uint64_t seed) {
   net_parts_free(&c.parts);
   free(c.at);
   case_drop(&e);
+  case_drop(&beyond);
+  case_drop(&within);
 }
 
 /* ---- ops side by side --------------------------------------------------------------------------------------- */
