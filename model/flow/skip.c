@@ -63,8 +63,9 @@ static bool alike_parts(const tf_workload *wl, tf_skips *k) {
   for (int o = 0; o < wl->n_ops && alike; o++) {
     tf_ival l, q;
     if (!k->mask.fully_masked[o]) continue;
-    alike = asked_of(wl, o, k->mask.l, &l) && asked_of(wl, o, k->mask.q, &q) &&
-            (!any || (l.lo == k->part_l.lo && l.len == k->part_l.len && q.lo == k->part_q.lo && q.len == k->part_q.len));
+    alike =
+        asked_of(wl, o, k->mask.l, &l) && asked_of(wl, o, k->mask.q, &q) &&
+        (!any || (l.lo == k->part_l.lo && l.len == k->part_l.len && q.lo == k->part_q.lo && q.len == k->part_q.len));
     k->part_l = l, k->part_q = q;
     any = true;
   }

@@ -21,7 +21,7 @@ typedef struct {
 
 typedef struct tf_skips {
   tf_mask mask;
-  tf_skip *node; /* [n_nodes] */
+  tf_skip *node;          /* [n_nodes] */
   tf_ival part_l, part_q; /* what all ops of the mask compute of its dims in the whole run */
   bool none;              /* nothing of that lies in the band */
   bool meets;             /* every such l has a q in the band, and every q an l */

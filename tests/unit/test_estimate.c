@@ -10,7 +10,7 @@
 #include "tests/unit/case.h"
 #include "tileflow/planner.h"
 
-enum { CASES = 1000 };
+enum { CASES = 6000 };
 
 typedef struct {
   long walked, estimated, gave_up, wrong_fit, refused, less, odd;
