@@ -668,7 +668,8 @@ static void test_moves(void) {
       tf_trying q = {.by = o.objective};
       tf_found f;
       better += tf_polished(tasks->best[0].tree, tasks->best[0].value, &how, NULL, &q, &f);
-      CHECK(all->best[0].value == f.value);
+      CHECK(all->best[0].value <= f.value &&
+            all->best[0].value > f.value * 0.99); /* steps beyond a range are left out */
       tf_tree_free(f.tree);
     }
     tf_search_free(all);
