@@ -284,6 +284,24 @@ static void retain_best(driver *v) {
   v->tried = r->best[0].value;
 }
 
+/* Leaves out steps beyond every range, as tasks do of what they find: moves round up. */
+static void trim(driver *v, tf_trying *q, tf_found *f) {
+  tf_start s;
+  tf_figures now;
+  bool changed = false;
+  tf_tree *t = NULL;
+  if (tf_start_open(&s, f->tree) && s.open && tf_trim(s.open, s.trips, &changed) && changed)
+    t = tf_complete(s.open, s.trips, &v->failed);
+  if (t && tf_can_export(q->exportable, t) && tf_tried(t, q, &now, NULL) &&
+      tf_objective_value(q->by, &now) <= f->value) {
+    tf_tree_free(f->tree);
+    *f = (tf_found){.tree = t, .value = tf_objective_value(q->by, &now), .figures = now};
+    t = NULL;
+  }
+  tf_tree_free(t);
+  tf_start_clear(&s);
+}
+
 /* Moves from the best with what is left, where the tasks' part of the budget ended them.  Tasks change trip counts by
  * chance: of a larger problem they may find what they miss of one within it, which steps of one loop or two reach. */
 static void move_best(driver *v) {
@@ -296,7 +314,10 @@ static void move_best(driver *v) {
   const tf_polishing how = {.goal = v->o->goal, .evals = most, .effort = effort, .seed = all->seed};
   tf_trying q = {.by = v->o->objective, .exportable = v->o->exportable};
   tf_found f;
-  if (tf_polished(r->best[0].tree, r->best[0].value, &how, &v->watch, &q, &f)) keep_found(v, &f);
+  if (tf_polished(r->best[0].tree, r->best[0].value, &how, &v->watch, &q, &f)) {
+    trim(v, &q, &f);
+    keep_found(v, &f);
+  }
   r->evals += q.evals < most ? q.evals : most;
   v->effort += q.effort;
   v->failed |= q.failed;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "search/common/archive.h"
+#include "search/common/factors.h"
 #include "search/common/objective.h"
 #include "search/run/driver.h"
 #include "search/run/polish.h"
@@ -627,6 +628,27 @@ static void test_retained(void) {
   drop(&p);
 }
 
+/* ---- lengths rounded up ----------------------------------------------------------------------------- */
+/* Counts of a length rounded up ascend from 1 to the length, and divide the larger one, which is no more than 15 longer
+ * and the length itself where that has many divisors. */
+static void test_rounded(void) {
+  tf_arena *arena = tf_arena_new();
+  tf_factors *f = arena ? tf_factors_new(arena) : NULL;
+  for (int32_t n = 1; CHECK(f != NULL) && n <= 3000; n++) {
+    const int32_t *list, up = tf_rounded(n);
+    const int count = tf_factors_of(f, n, TF_ROUNDED, &list);
+    int divisors = 0;
+    for (int32_t k = 1; k <= n; k++)
+      divisors += n % k == 0;
+    bool ok = up >= n && up < n + 16 && (up == n) == (n <= 16 || divisors > 8 || n % 16 == 0);
+    ok = ok && count > 0 && list[0] == 1 && list[count - 1] == n;
+    for (int i = 0; ok && i + 1 < count; i++)
+      ok = list[i] < list[i + 1] && up % list[i] == 0;
+    if (!CHECK(ok)) printf("%d, rounded up %d: %d counts\n", n, up, count);
+  }
+  tf_arena_free(arena);
+}
+
 /* ---- moves ------------------------------------------------------------------------------------- */
 /* The last quarter of the evaluations goes to moves from the best: the result is that of a search with the others, and
  * of moves from what it found. */
@@ -646,7 +668,8 @@ static void test_moves(void) {
       tf_trying q = {.by = o.objective};
       tf_found f;
       better += tf_polished(tasks->best[0].tree, tasks->best[0].value, &how, NULL, &q, &f);
-      CHECK(all->best[0].value == f.value);
+      CHECK(all->best[0].value <= f.value &&
+            all->best[0].value > f.value * 0.99); /* steps beyond a range are left out */
       tf_tree_free(f.tree);
     }
     tf_search_free(all);
@@ -712,6 +735,7 @@ int main(void) {
   test_retain_one();
   test_retained();
   test_moves();
+  test_rounded();
   test_odd();
   test_effort();
   test_left_over();
