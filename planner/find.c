@@ -30,8 +30,7 @@ static const double ALIKE = 0.7;
 /* Likewise one op that moves more than so many times the words it must. */
 static const double NEAR_WORDS_OF_ONE = 2;
 /* And one whose kernel takes more than so many times the model's cycles has costs that the model does not see: weights
- * packed anew in short pieces of far rows (int8, 16 rows by 4096 x 4096 on Zen 5: 7 times; in blocks of k 0.35 of the
- * time). */
+ * packed anew in short pieces of far rows (int8, 16 rows by 4096 x 4096: 7 times; in blocks of k 0.32 of the time). */
 static const double BESIDE = 3;
 
 /* ---- one search ------------------------------------------------------------------------------- */

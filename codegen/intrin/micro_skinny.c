@@ -185,8 +185,8 @@ static void dots(FILE *out, const tf_micro_few *f, const dot_words *w, const cha
 /* ---- contiguous along n ---------------------------------------------------------------------------------------- */
 
 /* One vector of the rows of c, each with the sum of the steps added to it: it has fewer additions one after the other
- * than if it took in each of them.  A vector of b is loaded once: gcc 12, which has it in memory for each row's
- * multiply-add, took 1.6 times as long where rows of b do not begin with lines (3 rows by 4096 x 500, Zen 5). */
+ * than if it took in each of them.  A vector of b is loaded once: a compiler that has it in memory for each row's
+ * multiply-add took 1.6 times as long where rows of b do not begin with lines (3 rows by 4096 x 500). */
 static void add_step(FILE *out, const tf_micro_few *f, int steps, bool part) {
   char at[48];
   for (int i = 0; i < f->rows; i++)
@@ -255,7 +255,7 @@ static int held_across(const tf_micro_few *f, int registers, int lanes) {
 }
 
 /* Tiles walk down b where it stands, a run of its rows at a time: hardware sees short pieces of rows, which it does not
- * follow into memory, but a cache that holds b is quick enough (Zen 5: 8 rows by 1000 x 1000 in 0.53 of the time of
+ * follow into memory, but a cache that holds b is quick enough (measured: 8 rows by 1000 x 1000 in 0.53 of the time of
  * sums of 6 rows of b in turn, 4 rows by 2048 x 1536 in 0.6; of 64 MiB 1.3 times as long). */
 static bool held_sums(FILE *out, tf_micro *u, const tf_micro_few *f, const char *name) {
   const tf_micro_isa *isa = tf_micro_of(u);

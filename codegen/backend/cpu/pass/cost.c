@@ -61,17 +61,6 @@ double tf_cost_block(const tf_core *core, int registers, int64_t m, int64_t vect
          tf_cost_tiles(core, registers, m, (panels - wider) * narrow, k, narrow);
 }
 
-double tf_cost_crowded(const tf_core *core, double lines, int64_t apart) {
-  enum { LINE = 64 };
-  int64_t step = (int64_t)core->page, rest = step > 0 ? apart % step : 0;
-  while (rest) { /* places are multiples of their greatest common divisor */
-    const int64_t next = step % rest;
-    step = rest, rest = next;
-  }
-  const double stay = core->l1_resident / (double)(step > LINE ? step : LINE);
-  return lines > stay ? 1 - stay / lines : 0;
-}
-
 double tf_cost_torn(const tf_core *core, const tf_transposed *t, int across) {
   enum { LINE_WORDS = 16 };
   const double most = (double)t->vectors < across ? (double)t->vectors : across, rest = (double)(t->vectors % across),

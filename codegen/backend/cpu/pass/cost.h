@@ -19,8 +19,8 @@ typedef struct {
   int64_t m, vectors; /* ... and of those that are joined; rows, in vectors */
   int64_t apart;      /* bytes from row to row; 0: not known */
 } tf_transposed;
-/* The share of so many lines, that many bytes apart, that do not stay in the first cache together: it finds a line's
- * place by where the line lies in its page. */
+/* points.c: the share of so many lines, that many bytes apart, that do not stay in the first cache together: it finds a
+ * line's place by where the line lies in its page. */
 double tf_cost_crowded(const tf_core *core, double lines, int64_t apart);
 /* Cycles in which lines of such rows are fetched once more, as one tile stores a part of them and the next another:
  * where rows are so many bytes apart that the lines of a panel share few places of the first cache, they are gone. */

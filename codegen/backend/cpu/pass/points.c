@@ -154,6 +154,17 @@ static double map_steps(const ir_program *of, const points *p) {
   return calls(p->op) + more;
 }
 
+double tf_cost_crowded(const tf_core *core, double lines, int64_t apart) {
+  enum { LINE = 64 };
+  int64_t step = (int64_t)core->page, rest = step > 0 ? apart % step : 0;
+  while (rest) { /* places are multiples of their greatest common divisor */
+    const int64_t next = step % rest;
+    step = rest, rest = next;
+  }
+  const double stay = core->l1_resident / (double)(step > LINE ? step : LINE);
+  return lines > stay ? 1 - stay / lines : 0;
+}
+
 /* Bytes from element to element of the read along the op's k-th dim. */
 static int64_t step_of(const points *p, const ir_program *of, int read, int k) {
   const tf_ref *ref = &p->op->reads[read];
@@ -166,8 +177,7 @@ static int64_t step_of(const points *p, const ir_program *of, int read, int k) {
 
 /* Cycles in which a map waits for lines of arguments that it reads across, each of which it has read before for a
  * neighbour, but which have left the first cache since: of rows nearly a page apart, which no prefetching follows.
- * (Measured on Zen 5, 1024 x 768 turned: rows of 64 elements 0.2
- * of the time of whole rows, of 128 0.6.) */
+ * (Measured: 1024 x 768 turned, rows of 64 elements 0.2 of the time of whole rows, of 128 0.6.) */
 static double gone(const points *p, const ir_program *of) {
   const int last = p->op->n_out_dims - 1;
   const double line = p->core->line / (double)sizeof(float);
