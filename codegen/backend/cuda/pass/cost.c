@@ -57,7 +57,7 @@ static const double multiply_described = 5, group_pair = 2, ring_step = 53, ring
 static const double copy_apart = 11, copy_stays = 9, apart_piece = 12, apart_rank = 10, copy_place = 46;
 /* Of a gathered tile (cu_is_gathered), by a thread: once; for a place of a window along one, two or three ranks that
  * may be outside; for an element; and for a piece whose row is a pixel.  Of one whose rows stand together, once and for
- * a piece; of both, for a piece in a swizzle (nvcc 13.0's machine code of 43 convolutions with channels before pixels).
+ * a piece; of both, for a piece in a swizzle (counted as the others, in 43 convolutions with channels before pixels).
  */
 static const double gather_begin = 15, gather_place[] = {0, 2, 3, 12.5, 12.5}, gather_element = 2.65, gather_piece = 22,
                     rows_begin = 15, rows_piece = 0.8, swizzled_piece = 16;
