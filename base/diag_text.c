@@ -17,7 +17,7 @@ typedef struct {
   bool bad;
 } out;
 
-static void put(out *o, const char *s, size_t n) {
+static void put_bytes(out *o, const char *s, size_t n) {
   o->bad |= !tf_grow_text(&o->text, &o->room, o->len + n + 1);
   if (o->bad) return;
   memcpy(o->text + o->len, s, n);
@@ -25,11 +25,11 @@ static void put(out *o, const char *s, size_t n) {
   o->text[o->len] = '\0';
 }
 
-static void put_text(out *o, const char *s) { put(o, s, strlen(s)); }
+static void put_text(out *o, const char *s) { put_bytes(o, s, strlen(s)); }
 
 static void put_repeat(out *o, char c, size_t n) {
   for (size_t i = 0; i < n; i++)
-    put(o, &c, 1);
+    put_bytes(o, &c, 1);
 }
 
 /* Where the lines of one file start; made anew when the file changes. */
@@ -65,7 +65,7 @@ static size_t put_column(out *o, const char *p, const char *end, bool show) {
   size_t n = tf_utf8_next(p, end, &code);
   if (!show) return n ? n : 1;
   if (n && tf_printable(code))
-    put(o, p, n);
+    put_bytes(o, p, n);
   else
     put_text(o, code == '\t' ? " " : "?");
   return n ? n : 1;
@@ -158,7 +158,7 @@ char *tf_diags_text(const tf_diags *d) {
   size_t n;
   group *g = sorted_groups(d, &n);
   if (!g) return NULL;
-  put(&o, "", 0);
+  put_bytes(&o, "", 0);
   for (size_t i = 0; i < n; i++) {
     size_t e = g[i].first;
     if (d->entries[e].warning && d->n_errors) continue; /* warnings are shown only if there are no errors */

@@ -180,7 +180,7 @@ static wide port_time(const resource *m, transfer w) {
                      : most(over(w.read, m->read), over(w.write, m->write));
 }
 
-static void add(transfer *a, wide read, wide write) {
+static void add_words(transfer *a, wide read, wide write) {
   a->read = plus(a->read, read);
   a->write = plus(a->write, write);
 }
@@ -192,8 +192,8 @@ static void legs_of(const state *s, int l, int step, transfer leg[MEMORIES]) {
     if (!enters(s, l, z)) continue;
     const int up = server(s, l, z);
     const moved k = move(s, l, z, step, true);
-    add(&leg[l], weighed(s, k.drain, z, l), weighed(s, k.fill, z, l));
-    add(&leg[up], weighed(s, k.read, z, up), weighed(s, k.update, z, up));
+    add_words(&leg[l], weighed(s, k.drain, z, l), weighed(s, k.fill, z, l));
+    add_words(&leg[up], weighed(s, k.read, z, up), weighed(s, k.update, z, up));
   }
 }
 
@@ -255,7 +255,7 @@ static wide cycles_of(const state *s) {
   for (int z = 0; z < p->n_tensors; z++) {
     const moved k = use(s, z, true);
     const int up = server(s, p->n, z);
-    add(&busy[up], weighed(s, k.read, z, up), weighed(s, k.update, z, up));
+    add_words(&busy[up], weighed(s, k.read, z, up), weighed(s, k.update, z, up));
   }
   wide time = over(times(steps_of(s, s->m->n_loops, ALL), ONE), p->unit.rate);
   time = no_less_than_ports(s, time, busy);
@@ -264,7 +264,7 @@ static wide cycles_of(const state *s) {
     if (s->cut_of[l] < 0) continue;
     legs_of(s, l, ALL, leg);
     for (int a = 0; a <= l; a++)
-      add(&busy[a], leg[a].read, leg[a].write);
+      add_words(&busy[a], leg[a].read, leg[a].write);
     time = no_less_than_ports(s, tile_time(s, l, time), busy);
   }
   return time;

@@ -171,7 +171,7 @@ typedef struct {
   wide read, write;
 } transfer; /* of one instance, in words of its memory, in fixed point */
 
-static void add(transfer *a, transfer b) {
+static void add_transfer(transfer *a, transfer b) {
   a->read = plus(a->read, b.read);
   a->write = plus(a->write, b.write);
 }
@@ -328,7 +328,7 @@ static wide time_by_places(const view *v, int l, const wide *n, wide child) {
         for (int z = 0; z < v->p->n_tensors; z++) {
           if (!takes_part(v, l, a, z)) continue;
           if (still >> z & 1)
-            add(&w, passed(v, &v->p->tensor[z], l, a, n[z]));
+            add_transfer(&w, passed(v, &v->p->tensor[z], l, a, n[z]));
           else
             first = plus(first, first_time(v, &v->p->tensor[z], l, a));
         }
@@ -351,7 +351,7 @@ static wide loads_and_stores(const view *v, int l, const wide *n, bool in_turn) 
       const wide time = first_time(v, t, l, a);
       in = plus(in, t->made ? 0 : time);
       out = plus(out, t->made ? time : 0);
-      add(&w, passed(v, t, l, a, n[z]));
+      add_transfer(&w, passed(v, t, l, a, n[z]));
     }
     const wide read = over(w.read, m->read), write = over(w.write, m->write);
     load = most(load, in_turn ? (a == l ? write : read) : in);
@@ -377,7 +377,7 @@ static wide time_of_units(const view *v) {
   for (int l = 0; l < v->p->n; l++) {
     transfer w = {0, 0};
     for (int z = 0; z < v->p->n_tensors; z++)
-      if (sure_server(v, v->p->n, z) == l) add(&w, used_of_one(v, &v->p->tensor[z], l));
+      if (sure_server(v, v->p->n, z) == l) add_transfer(&w, used_of_one(v, &v->p->tensor[z], l));
     time = most(time, port_time(&v->p->memory[l], w));
   }
   return time;
@@ -393,9 +393,9 @@ static wide cycles_of(const view *v, const entries *e) {
     transfer w = {0, 0}, on;
     for (int z = 0; z < p->n_tensors; z++) {
       if (!surely_held(v->b, l, z)) continue;
-      if (enters(v, l, z)) add(&w, passed(v, &p->tensor[z], l, l, e->in[l][z]));
+      if (enters(v, l, z)) add_transfer(&w, passed(v, &p->tensor[z], l, l, e->in[l][z]));
       passed_on(v, e, z, l, &on);
-      add(&w, on);
+      add_transfer(&w, on);
     }
     time = most(time, port_time(&p->memory[l], w));
   }
@@ -451,7 +451,7 @@ static transfer living_in(const problem *p, int l) {
   transfer w = {0, 0};
   for (int z = 0; z < p->n_tensors; z++) {
     const wide n = scaled(whole_of(&p->tensor[z]), p->tensor[z].bits, p->memory[l].bits);
-    if (p->tensor[z].home == l) add(&w, p->tensor[z].made ? (transfer){0, n} : (transfer){n, 0});
+    if (p->tensor[z].home == l) add_transfer(&w, p->tensor[z].made ? (transfer){0, n} : (transfer){n, 0});
   }
   return w;
 }

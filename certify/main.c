@@ -34,7 +34,7 @@ static void report(const proof_counts *n) {
       (long long)k['e' & 31], (long long)(k['t' & 31] + k['l' & 31]));
 }
 
-static void keep(char to[NAME], const char *from) {
+static void copy_name(char to[NAME], const char *from) {
   if (strlen(from) >= NAME) refuse("'%s' is too long", from);
   strcpy(to, from);
 }
@@ -55,15 +55,15 @@ static int check(FILE *file, bool value_alone) {
     return 0;
   }
   if (strcmp(w, "value") != 0) refuse("'%s' stands where the value should", w);
-  keep(value, must_word("the value"));
+  copy_name(value, must_word("the value"));
   if (!agrees(cost, value, VALUE_DIGITS)) refuse("the mapping costs %.15g, not %s", (double)cost / (double)ONE, value);
   end_of_line();
   if (strcmp(line("the floor"), "floor") != 0) refuse("the floor is missing");
-  keep(floor, must_word("the floor"));
+  copy_name(floor, must_word("the floor"));
   if (!agrees(floor_of(&p), floor, FLOOR_DIGITS)) refuse("the floor is %.9g", (double)floor_of(&p) / (double)ONE);
   end_of_line();
   if (strcmp(line("the bound"), "bound") != 0) refuse("the bound is missing");
-  keep(bound, must_word("the bound"));
+  copy_name(bound, must_word("the bound"));
   end_of_line();
   const wide proved = prove(&p, &n);
   check_bound(proved, bound);

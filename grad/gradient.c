@@ -310,7 +310,7 @@ static bool make_step(grad *g, int n_backward) {
   return gr_step(d, &s);
 }
 
-static char *write_all(grad *g) {
+static char *write_gradient(grad *g) {
   gr_draft *d = &g->d;
   int n_backward = d->n_ops;
   if (!add_forwards(g)) return NULL;
@@ -362,7 +362,7 @@ static char *differentiate(grad *g, const tf_workload *wl, const tf_grad_options
     const tf_op *op = &wl->ops[wl->topo[i]];
     if (wanted(&g->node[op->out]) && !reverse_op(g, op)) return NULL;
   }
-  return close_asked(g) ? write_all(g) : NULL;
+  return close_asked(g) ? write_gradient(g) : NULL;
 }
 
 char *tf_grad(const tf_workload *wl, const tf_grad_options *o, tf_diags *d) {

@@ -38,7 +38,7 @@ static bool clash(const classes *c, int a, int b) {
   return false;
 }
 
-static void join(classes *c, int a, int b) {
+static void join_classes(classes *c, int a, int b) {
   if (a < 0 || b < 0 || c->of[a] == c->of[b] || extent_of(c, a) != extent_of(c, b) || clash(c, a, b)) return;
   const int name = c->of[a] < c->of[b] ? c->of[a] : c->of[b];
   const int after = c->next[a];
@@ -68,7 +68,7 @@ static void join_made(classes *c, int i) {
     const tf_tensor *z = &c->wl->tensors[op->reads[k].tensor];
     const int maker = z->producer < 0 ? -1 : place_of_op(c, z->producer);
     for (int r = 0; maker >= 0 && r < z->rank; r++)
-      join(c, c->first[maker] + r, plain_slot(c, i, &op->reads[k], r));
+      join_classes(c, c->first[maker] + r, plain_slot(c, i, &op->reads[k], r));
   }
 }
 
@@ -81,7 +81,7 @@ static void join_read(classes *c, int i) {
       for (int m = 0; m < other->n_reads; m++)
         for (int r = 0; other->reads[m].tensor == op->reads[k].tensor && r < c->wl->tensors[op->reads[k].tensor].rank;
              r++)
-          join(c, plain_slot(c, j, &other->reads[m], r), plain_slot(c, i, &op->reads[k], r));
+          join_classes(c, plain_slot(c, j, &other->reads[m], r), plain_slot(c, i, &op->reads[k], r));
     }
 }
 

@@ -359,7 +359,7 @@ static void set_within(net_emission *e) {
   snprintf(e->within, sizeof e->within, "%.2g", fmin(0.2, rounds * fmax(2, groups)));
 }
 
-static bool begin(net_emission *e) {
+static bool begin_emission(net_emission *e) {
   const tf_micro_isa *isas[TF_MICRO_MOST_ISAS];
   if (!tf_target_cuda.machine(e->o, &e->whole.machine, e->d)) return false;
   e->data = e->whole.machine.data;
@@ -393,7 +393,7 @@ static bool find_branches(net_emission *e) {
 }
 
 tf_emitted *net_emit_cuda(net_emission *e, const char *name) {
-  if (!begin(e)) return NULL;
+  if (!begin_emission(e)) return NULL;
   e->kernel = calloc((size_t)e->plan->n + 1, sizeof *e->kernel);
   if (!e->kernel) return tf_out_of_memory(e->d), NULL;
   for (int i = 0; i < e->plan->n; i++)

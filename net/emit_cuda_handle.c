@@ -99,7 +99,7 @@ static const char starting[] =
     "_device_workspace(), &n->graph);\n"
     "  return status ? status : " C_NAME "_graph_start(n->graph, stream);\n}\n";
 
-static void make(FILE *out, const net_emission *e) {
+static void print_make(FILE *out, const net_emission *e) {
   fputs("\nint " C_NAME "_make(" C_NAME "_there **made) {\n  if (!made) return BAD_ARGUMENT;\n  *made = NULL;\n"
         "  void *none = NULL;\n  if (!find_device(&none)) return NO_DEVICE;\n"
         "  " C_NAME "_there *const n = (" C_NAME "_there *)calloc(1, sizeof *n);\n  if (!n) return " C_NAME
@@ -153,7 +153,7 @@ void net_cuda_handle(FILE *out, const net_emission *e) {
   fputs(moving, out);
   fputs(starting, out);
   release(out, e);
-  make(out, e);
+  print_make(out, e);
   move(out, e, true);
   move(out, e, false);
 }

@@ -2,7 +2,7 @@
 #include "codegen/ir/ir.h"
 #include "net/net.h"
 
-static bool holds(const int *ops, int n, int op) {
+static bool has_op(const int *ops, int n, int op) {
   for (int i = 0; i < n; i++)
     if (ops[i] == op) return true;
   return false;
@@ -13,7 +13,7 @@ static bool closed(const tf_workload *wl, const int *ops, int n, int op) {
   const tf_tensor *z = &wl->tensors[wl->ops[op].out];
   int inside = 0;
   for (int k = 0; k < z->n_consumers; k++)
-    inside += holds(ops, n, z->consumers[k]);
+    inside += has_op(ops, n, z->consumers[k]);
   return inside == 0 || inside == z->n_consumers;
 }
 
@@ -45,7 +45,7 @@ static bool views_inside(const tf_workload *wl, const int *ops, int n) {
   for (int i = 0; i < n; i++)
     for (int r = 0; r < wl->ops[ops[i]].n_reads; r++) {
       const tf_tensor *z = &wl->tensors[wl->ops[ops[i]].reads[r].tensor];
-      if (z->view_of && holds(ops, n, z->producer)) return true;
+      if (z->view_of && has_op(ops, n, z->producer)) return true;
     }
   return false;
 }
@@ -57,7 +57,7 @@ static bool bytes_inside(const tf_workload *wl, const int *ops, int n) {
     const tf_op *op = &wl->ops[ops[i]];
     if (ir_held_as(wl, op->out) != TF_HELD_SUMS) continue;
     for (int r = 0; r < op->n_reads; r++)
-      if (holds(ops, n, wl->tensors[op->reads[r].tensor].producer)) return true;
+      if (has_op(ops, n, wl->tensors[op->reads[r].tensor].producer)) return true;
   }
   return false;
 }

@@ -112,7 +112,7 @@ typedef struct {
   int64_t *offset;
 } placed;
 
-static void keep(const placing *p, int64_t peak, placed *best) {
+static void keep_order(const placing *p, int64_t peak, placed *best) {
   if (peak > best->peak) return;
   best->peak = peak;
   memcpy(best->order, p->order, (size_t)p->n * sizeof *p->order);
@@ -128,7 +128,7 @@ bool net_place(tf_arena *a, const net_block *b, int n, int64_t *offset, int64_t 
   const int64_t least = net_most_alive(b, n);
   for (int how = 0; how < ORDERS && best.peak > least; how++) {
     sort_by(&p, how, r, p.order);
-    keep(&p, put_all(&p), &best);
+    keep_order(&p, put_all(&p), &best);
   }
   tf_rng rng = tf_rng_new(1, 17);
   const int64_t tries = WORK / ((int64_t)n * n + 1);
@@ -141,7 +141,7 @@ bool net_place(tf_arena *a, const net_block *b, int n, int64_t *offset, int64_t 
       else
         vary(&p, best.peak, &rng);
     }
-    keep(&p, put_all(&p), &best);
+    keep_order(&p, put_all(&p), &best);
   }
   *peak = n ? best.peak : 0;
   assert(*peak >= least);

@@ -88,7 +88,7 @@ static bool same_place(const splitter *s, int t, int made) {
 }
 
 /* A new tensor of the group, which has what the read at hand has of t; its number, -1: no memory. */
-static int make(splitter *s, int t) {
+static int make_tensor(splitter *s, int t) {
   tf_workload *wl = s->wl;
   const tf_tensor *z = &wl->tensors[t];
   const int made = wl->n_tensors;
@@ -131,7 +131,7 @@ static int make(splitter *s, int t) {
 static int place_for(splitter *s, int t, int before) {
   for (int made = before; made < s->wl->n_tensors; made++)
     if (s->tensor[made] == s->tensor[t] && same_place(s, t, made)) return made;
-  return make(s, t);
+  return make_tensor(s, t);
 }
 
 /* ---- reads -------------------------------------------------------------------------------------------------- */

@@ -49,7 +49,7 @@ static void show(void *ctx, const tf_progress *p) {
 static bool stop(void *ctx) { return plan_stopped(((view *)ctx)->p); }
 
 /* Adds the better mappings to the candidates; takes over their texts and trees. */
-static bool keep(planner *p, tf_search_result *r) {
+static bool add_variants(planner *p, tf_search_result *r) {
   bool ok = true;
   for (int i = 0; i < r->n_variants && ok; i++) {
     tf_found *f = &r->variants[i];
@@ -108,7 +108,7 @@ static bool search(planner *p, const tf_tree *open, int part) {
   if (!r) return false;
   p->plan->evals += r->evals;
   p->plan->stopped_by = r->stopped_by;
-  bool ok = keep(p, r);
+  bool ok = add_variants(p, r);
   if (ok && !p->plan->tree && r->n_best) ok = plan_adopt(p, r->best[0].tree);
   tf_search_free(r);
   return ok;

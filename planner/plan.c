@@ -47,7 +47,7 @@ static bool make_apart(planner *p, tf_tree **made) {
 
 /* The mapping given; or the target's own forms, and where it expects the cycles of programs each op alone; or others.
  */
-static bool find(planner *p) {
+static bool find_mappings(planner *p) {
   bool forms = false;
   int64_t effort = 0;
   if (p->given) return plan_find_given(p);
@@ -62,7 +62,7 @@ static bool find(planner *p) {
 }
 
 static bool find_and_time(planner *p) {
-  if (!find(p)) return false;
+  if (!find_mappings(p)) return false;
   if (!p->plan->tree) return true;
   if (!plan_stopped(p) && !plan_rank(p)) return false;
   if (!p->plan->tree) return true; /* the target makes none of those found */

@@ -219,7 +219,7 @@ static bool put_better(const exchange *x, tf_store *store, const candidate *c, t
   return ok;
 }
 
-static bool write_all(const exchange *x, tf_store *store, tf_diags *d) {
+static bool write_store(const exchange *x, tf_store *store, tf_diags *d) {
   int64_t improved = 0;
   bool ok = sweep_store_begin(store, d) && sweep_store_restore(store, d);
   for (int64_t i = 0; ok && i < x->n; i++) {
@@ -251,7 +251,7 @@ bool sweep_exchange(const tf_sweep *s, tf_store *store, const sweep_exchange_how
   bool ok = sweep_store_searched(store, add_row, &x, d);
   if (ok && !x.bad && make_pools(&x)) tf_threads_run(how->threads, (int)x.n, try_at, &x);
   if (x.bad) ok = tf_out_of_memory(d);
-  if (ok && !x.stopped) ok = write_all(&x, store, d);
+  if (ok && !x.stopped) ok = write_store(&x, store, d);
   free_all(&x);
   return ok;
 }

@@ -41,7 +41,7 @@ typedef struct {
   tf_tree *tree; /* of the given or found mapping */
 } work;
 
-static const char *keep(work *w, const char *text) {
+static const char *copy_text(work *w, const char *text) {
   return text ? tf_arena_strndup(w->out->arena, text, strlen(text)) : NULL;
 }
 
@@ -55,8 +55,8 @@ static void keep_counts(work *w, const tf_result *r) {
   for (int i = 0; all && i < n; i++) {
     const tf_counts *c = &r->counts[i];
     if (!c->fill && !c->read && !c->update && !c->drain && !c->peak) continue;
-    all[row->n_counts++] = (tf_sweep_count){keep(w, a->memories[i / wl->n_tensors].name),
-                                            keep(w, wl->tensors[i % wl->n_tensors].name), *c};
+    all[row->n_counts++] = (tf_sweep_count){copy_text(w, a->memories[i / wl->n_tensors].name),
+                                            copy_text(w, wl->tensors[i % wl->n_tensors].name), *c};
   }
   row->counts = all;
 }
@@ -65,7 +65,7 @@ static void keep_counts(work *w, const tf_result *r) {
 static const char *skipped_of(work *w, const tf_result *r) {
   char text[80];
   snprintf(text, sizeof text, "%" PRId64 " points skipped, in steps that the mask leaves nothing of", r->skipped);
-  return r->skipped ? keep(w, text) : NULL;
+  return r->skipped ? copy_text(w, text) : NULL;
 }
 
 static void keep_figures(work *w, const tf_result *r) {
@@ -82,7 +82,7 @@ static void keep_figures(work *w, const tf_result *r) {
   row->figures[TF_GOAL_EDP] = r->energy_pj * r->seconds;
   row->figures[TF_GOAL_TRAFFIC] = traffic;
   row->held_words = held;
-  row->bottleneck = keep(w, r->bottleneck);
+  row->bottleneck = copy_text(w, r->bottleneck);
   row->message = skipped_of(w, r);
   row->state = TF_POINT_FOUND;
   if (w->s->section.counts) keep_counts(w, r);
@@ -97,7 +97,7 @@ static void keep_error(work *w) {
     break;
   }
   w->out->row.state = TF_POINT_INVALID;
-  w->out->row.message = keep(w, msg);
+  w->out->row.message = copy_text(w, msg);
 }
 
 enum { OTHERS_WALK = 20000 }; /* steps that an exact walk may take of another machine's mapping: there are many */
@@ -121,7 +121,7 @@ static void evaluate(work *w, const char *own, bool other) {
     row->message = "the mapping does not fit";
   } else {
     keep_figures(w, &r);
-    row->mapping = keep(w, own);
+    row->mapping = copy_text(w, own);
   }
   tf_model_free(m);
 }
@@ -271,7 +271,7 @@ static bool by_search(work *w) {
   return ok;
 }
 
-static bool find(work *w) {
+static bool evaluate_point(work *w) {
   tf_sweep_row *row = &w->out->row;
   if (!sweep_bounds_of(w->spec->arch, w->spec->workload, w->how->memo, row->bounds)) {
     row->state = TF_POINT_INVALID;
@@ -288,7 +288,7 @@ static bool find(work *w) {
   }
 }
 
-static void begin(sweep_found *out, int64_t point) {
+static void begin_row(sweep_found *out, int64_t point) {
   tf_arena_free(out->arena);
   out->arena = tf_arena_new();
   out->row = (tf_sweep_row){.point = point, .state = TF_POINT_NONE, .held_words = NAN, .mapping_of = -1};
@@ -298,7 +298,7 @@ static void begin(sweep_found *out, int64_t point) {
 
 bool sweep_point_find(const tf_sweep *s, int64_t point, const sweep_how *how, sweep_found *out) {
   double began = tf_now();
-  begin(out, point);
+  begin_row(out, point);
   work w = {.s = s, .how = how, .out = out, .d = tf_diags_new()};
   bool ok = out->arena && w.d;
   tf_spec *spec = ok ? sweep_point_spec(s, point, w.d) : NULL;
@@ -306,7 +306,7 @@ bool sweep_point_find(const tf_sweep *s, int64_t point, const sweep_how *how, sw
   if (ok && !spec)
     keep_error(&w);
   else if (ok)
-    ok = find(&w);
+    ok = evaluate_point(&w);
   tf_tree_free(w.tree);
   tf_spec_free(spec);
   tf_diags_free(w.d);
@@ -318,7 +318,7 @@ bool sweep_point_other(const tf_sweep *s, const tf_spec *spec, const tf_sweep_ro
                        sweep_found *out) {
   const sweep_how how = {0};
   work w = {.s = s, .spec = spec, .how = &how, .out = out, .d = tf_diags_new()};
-  begin(out, r->point);
+  begin_row(out, r->point);
   if (out->arena && w.d) w.tree = tf_tree_parse(mapping, (tf_loc){0}, spec->arch, spec->workload, w.d);
   if (w.tree && !w.tree->open) {
     memcpy(out->row.figures, r->figures, sizeof r->figures);

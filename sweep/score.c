@@ -42,7 +42,7 @@ typedef struct {
   double weight;
 } total;
 
-static void add(const tf_sweep_grid *g, total *t, const double *v, double weight) {
+static void add_weighted(const tf_sweep_grid *g, total *t, const double *v, double weight) {
   for (int k = 0; k < TF_GOAL_AREA; k++) {
     double x = v ? (g->geometric ? log(v[k]) : v[k]) : NAN;
     t->sum[k] = plus_product(t->sum[k], weight, x);
@@ -66,8 +66,8 @@ void sweep_score(const tf_sweep_grid *g, const sweep_works *w, double score[TF_N
       to++;
     double weight = sweep_case_weight(g, g->works[from]);
     int64_t best = best_of(g, w, from, to);
-    add(g, &found, best < 0 ? NULL : w->figures[best], weight);
-    add(g, &least, w->bounds[from], weight);
+    add_weighted(g, &found, best < 0 ? NULL : w->figures[best], weight);
+    add_weighted(g, &least, w->bounds[from], weight);
     double here = w->figures[from][TF_GOAL_AREA];
     area = isnan(here) || here > area ? here : area;
     if (isnan(area)) break;

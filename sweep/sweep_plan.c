@@ -172,7 +172,7 @@ void sweep_plan_free(sweep_plan *p) {
 
 /* ---- what is known ----------------------------------------------------------------------------------- */
 /* The index of v in ascending numbers; -1: not there. */
-static int64_t find(const int64_t *in, int64_t n, int64_t v) {
+static int64_t find_sorted(const int64_t *in, int64_t n, int64_t v) {
   int64_t low = 0, high = n;
   while (low < high) {
     int64_t mid = low + (high - low) / 2;
@@ -185,7 +185,7 @@ static int64_t find(const int64_t *in, int64_t n, int64_t v) {
 }
 
 int64_t sweep_plan_find(const sweep_plan *p, int64_t machine) {
-  int64_t at = find(p->sorted, p->n, machine);
+  int64_t at = find_sorted(p->sorted, p->n, machine);
   return at < 0 ? -1 : p->place[at];
 }
 
@@ -208,7 +208,7 @@ static bool keep_mapping(sweep_plan *p, int64_t i, int64_t work, const char *tex
 
 bool sweep_plan_take(sweep_plan *p, const tf_sweep_row *r) {
   const tf_sweep_grid *g = &p->s->grid;
-  int64_t i = sweep_plan_find(p, r->point / g->n_cases), work = find(g->works, g->n_works, r->point % g->n_cases);
+  int64_t i = sweep_plan_find(p, r->point / g->n_cases), work = find_sorted(g->works, g->n_works, r->point % g->n_cases);
   if (i < 0 || work < 0 || p->left[i] == 0) return true;
   sweep_works *w = &p->works[i];
   if (!make_works(g, w) || !keep_mapping(p, i, work, r->mapping)) return false;

@@ -88,7 +88,7 @@ static void show(owner *w) {
   if (w->o->progress) w->o->progress(w->o->ctx, &w->now);
 }
 
-static bool write_all(owner *w, sweep_item *all) {
+static bool write_items(owner *w, sweep_item *all) {
   bool ok = true;
   while (all) {
     sweep_item *item = all;
@@ -147,7 +147,7 @@ static bool own(owner *w, sweep_source *s, int started) {
       }
       continue;
     }
-    ok = write_all(w, all);
+    ok = write_items(w, all);
     if (!ok) sweep_source_end(s);
     show(w);
   }

@@ -7,7 +7,7 @@
 #include "base/grow.h"
 
 /* ---- bytes ------------------------------------------------------------------------------------------ */
-static bool put(tf_bytes *b, const void *what, size_t n) {
+static bool put_bytes(tf_bytes *b, const void *what, size_t n) {
   if (!tf_grow_text(&b->at, &b->room, b->n + n)) return false;
   if (n) memcpy(b->at + b->n, what, n);
   b->n += n;
@@ -24,7 +24,7 @@ static bool get(tf_bytes *b, void *what, size_t n) {
 /* A text that may be NULL. */
 static bool put_text(tf_bytes *b, const char *text) {
   int64_t n = text ? (int64_t)strlen(text) : -1;
-  return put(b, &n, sizeof n) && put(b, text, n > 0 ? (size_t)n : 0);
+  return put_bytes(b, &n, sizeof n) && put_bytes(b, text, n > 0 ? (size_t)n : 0);
 }
 
 static bool get_text(tf_bytes *b, tf_arena *a, const char **out) {
@@ -44,10 +44,10 @@ void tf_bytes_free(tf_bytes *b) {
 
 /* ---- rows ------------------------------------------------------------------------------------------- */
 static bool put_row(tf_bytes *b, const tf_sweep_row *r) {
-  bool ok = put(b, r, sizeof *r) && put_text(b, r->bottleneck) && put_text(b, r->message) && put_text(b, r->mapping);
+  bool ok = put_bytes(b, r, sizeof *r) && put_text(b, r->bottleneck) && put_text(b, r->message) && put_text(b, r->mapping);
   for (int i = 0; ok && i < r->n_counts; i++)
     ok = put_text(b, r->counts[i].level) && put_text(b, r->counts[i].tensor) &&
-         put(b, &r->counts[i].words, sizeof r->counts[i].words);
+         put_bytes(b, &r->counts[i].words, sizeof r->counts[i].words);
   return ok;
 }
 
@@ -77,7 +77,7 @@ sweep_item *sweep_wire_get(tf_bytes *from) {
 
 /* ---- pieces ----------------------------------------------------------------------------------------- */
 bool sweep_wire_put_piece(tf_bytes *to, const sweep_plan *plan, const sweep_piece *p) {
-  bool ok = put(to, p, sizeof *p);
+  bool ok = put_bytes(to, p, sizeof *p);
   for (int k = 0; ok && k < p->n; k++)
     ok = put_text(to, sweep_plan_start(plan, p->i, p->work[k]));
   return ok;

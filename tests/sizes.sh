@@ -11,7 +11,7 @@ files=$(find base certify model grad search sweep codegen planner net train tune
 # A function starts at an unindented name and ends at a line that is "}" alone; a table or a
 # type ends at "};" or "} name;" and may be long.
 # shellcheck disable=SC2086 # file names hold no spaces
-awk -v same=27 '
+awk -v same=13 '
 function complain(what, n, most) {
   printf "%s:%d: %s has %d lines, %d are allowed\n", file, start, what, n, most
   bad++

@@ -105,7 +105,7 @@ static bool estimate(weighing *x, choice *c) {
 }
 
 /* Estimates the choice and remembers it. */
-static bool add(weighing *x, const bool *again, choice *made) {
+static bool add_choice(weighing *x, const bool *again, choice *made) {
   if (x->n_at == x->room) return true;
   choice *c = &x->at[x->n_at];
   c->again = TF_ARRAY(x->w->a, bool, (size_t)x->n + 1);
@@ -122,7 +122,7 @@ static bool add_all(weighing *x) {
   for (unsigned set = 0; set < 1u << x->n; set++) {
     for (int i = 0; i < x->n; i++)
       again[i] = set >> i & 1;
-    if (!add(x, again, NULL)) return false;
+    if (!add_choice(x, again, NULL)) return false;
   }
   return true;
 }
@@ -131,7 +131,7 @@ static bool add_all(weighing *x) {
 static bool add_some(weighing *x) {
   bool *again = TF_ARRAY(x->w->a, bool, (size_t)x->n), ok = again != NULL;
   choice last = {0};
-  ok = ok && add(x, again, &last);
+  ok = ok && add_choice(x, again, &last);
   for (int round = 0; ok && round < x->n; round++) {
     int best = -1;
     double least = INFINITY;
@@ -140,7 +140,7 @@ static bool add_some(weighing *x) {
       if (again[i]) continue;
       choice tried;
       again[i] = true;
-      ok = add(x, again, &tried);
+      ok = add_choice(x, again, &tried);
       again[i] = false;
       const double price = ok ? (tried.time - last.time) / (x->size[i] + 2 * (last.peak - tried.peak)) : 0;
       if (!ok || price >= least) continue;
@@ -155,7 +155,7 @@ static bool add_some(weighing *x) {
   for (int k = 2; ok && k < x->n; k++) {
     for (int i = 0; i < x->n; i++)
       again[i] = i % k != k - 1;
-    ok = add(x, again, NULL);
+    ok = add_choice(x, again, NULL);
   }
   return ok;
 }

@@ -55,7 +55,7 @@ typedef struct {
 } making;
 
 /* What the kernel needs for that op. */
-static void make(making *k, int o) {
+static void count_op(making *k, int o) {
   const tf_op *op = &k->g->wl->ops[o];
   k->points += k->g->points[o];
   k->cycles += k->g->cycles[o];
@@ -65,7 +65,7 @@ static void make(making *k, int o) {
     k->g->seen[t] = k->kernel;
     k->g->last[t] = k->kernel;
     if (k->gone[t])
-      make(k, k->g->wl->tensors[t].producer);
+      count_op(k, k->g->wl->tensors[t].producer);
     else
       k->words += k->g->words[t];
   }
@@ -94,7 +94,7 @@ tr_cost tr_cost_of(const tr_graph *g, const bool *gone) {
     if (gone[out]) continue;
     making k = {.g = g, .gone = gone, .kernel = ++c.kernels, .words = g->words[out]};
     g->first[out] = g->last[out] = c.kernels;
-    make(&k, o);
+    count_op(&k, o);
     c.words += k.words;
     c.points += k.points;
     c.cycles += k.cycles;

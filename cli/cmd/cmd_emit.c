@@ -199,7 +199,7 @@ static cli_status plan(cli_session *s, job *r, tf_planned **p) {
   return CLI_BAD_INPUT;
 }
 
-static cli_status write_all(const tf_planned *p, const job *r, tf_diags *d) {
+static cli_status write_kernels(const tf_planned *p, const job *r, tf_diags *d) {
   cli_status status = r->o->dump_ir ? dump(p, r, d) : CLI_DONE;
   if (status == CLI_DONE && r->o->out) status = emit(p, r, d);
   if (status == CLI_DONE && !r->o->out && !r->o->dump_ir) status = say(p, r, d);
@@ -414,7 +414,7 @@ static cli_status run_emit(const void *options) {
   if (status == CLI_DONE) {
     r.plan = options_of(&r, s.spec->workload);
     status = plan(&s, &r, &p);
-    if (status == CLI_DONE) status = write_all(p, &r, s.diags);
+    if (status == CLI_DONE) status = write_kernels(p, &r, s.diags);
   }
   if (status == CLI_INTERRUPTED) fputs("tileflow: interrupted; nothing is written\n", stderr);
   cli_text_free(&r.command);

@@ -14,7 +14,7 @@ typedef struct {
 static const cli_slot slots[] = {CLI_AT_SAYS(export_options, OUT, out, "the new folder (-o, too)"),
                                  CLI_AT(export_options, TO, format)};
 
-static cli_status write_all(const export_options *o, const tf_export *e) {
+static cli_status write_export(const export_options *o, const tf_export *e) {
   tf_emitted_file files[TF_EXPORT_MAX_FILES];
   bool there = false;
   for (int i = 0; i < e->n; i++)
@@ -45,7 +45,7 @@ static cli_status run_export(const void *options) {
   if (status == CLI_DONE) {
     const size_t said = tf_diags_count(s.diags);
     tf_export *e = tf_export_write(o->format, s.spec->arch, s.spec->workload, s.tree, s.diags);
-    status = e ? write_all(o, e) : CLI_BAD_INPUT;
+    status = e ? write_export(o, e) : CLI_BAD_INPUT;
     if (!e || (tf_diags_count(s.diags) > said && !o->in.quiet)) cli_complain(s.diags);
     tf_export_free(e);
   }

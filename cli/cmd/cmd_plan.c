@@ -78,7 +78,7 @@ static tf_tree *measured(void *ctx, const tf_workload *group, tf_choices *choice
   return NULL;
 }
 
-static tf_net_plan *find(const plan_options *o, const tf_spec *s, tf_diags *d) {
+static tf_net_plan *find_plan(const plan_options *o, const tf_spec *s, tf_diags *d) {
   cli_meter m = cli_meter_new(o->in.quiet);
   store_of store = {o, s->arch};
   const tf_net_opts opts = {.objective = o->look.objective,
@@ -146,7 +146,7 @@ static bool write_explorer(const plan_options *o, const cli_plan *p) {
   return ok;
 }
 
-static bool write_all(const plan_options *o, const cli_plan *p) {
+static bool write_files(const plan_options *o, const cli_plan *p) {
   cli_text json = {0}, csv = {0}, text = {0};
   bool ok = !o->out || write_plan(o, p);
   if (o->figures.json) {
@@ -166,7 +166,7 @@ static bool write_all(const plan_options *o, const cli_plan *p) {
 }
 
 /* Checks the totals against their lower bounds: one below its bound would be a bug of the tool. */
-static bool holds(const tf_net_plan *p) {
+static bool respects_bounds(const tf_net_plan *p) {
   const double slack = 1 - 1e-9;
   const bool ok = p->total.cycles >= p->bounds.cycles * slack && p->total.energy_pj >= p->bounds.energy_pj * slack &&
                   p->total.traffic_words >= (double)p->bounds.traffic_words;
@@ -180,7 +180,7 @@ static cli_status report(const plan_options *o, cli_plan *all, tf_diags *d) {
   tf_net_memory memory;
   if (!tf_net_memory_of(all->plan, all->spec->workload, 0, &memory, d)) return CLI_BAD_INPUT;
   all->memory = &memory;
-  const bool ok = holds(all->plan) && write_all(o, all);
+  const bool ok = respects_bounds(all->plan) && write_files(o, all);
   all->memory = NULL;
   tf_net_memory_free(&memory);
   return ok ? CLI_DONE : CLI_FAILED;
@@ -197,7 +197,7 @@ static cli_status plan(const plan_options *o, tf_diags *d) {
     tf_fail(d, nowhere, TF_E_USAGE, "--tuned is for a plan that is made, and a plan is given: leave one out");
   if (s && s->mapping_text)
     tf_fail(d, s->mapping_at, TF_E_USAGE, "a plan has a mapping for each of its groups, not one");
-  if (s && tf_diags_errors(d) == 0) p = given ? tf_net_plan_read(s->arch, s->workload, given, d) : find(o, s, d);
+  if (s && tf_diags_errors(d) == 0) p = given ? tf_net_plan_read(s->arch, s->workload, given, d) : find_plan(o, s, d);
   cli_plan all = {.spec = s, .plan = p, .texts = texts, .given = given != NULL, .tuned = o->tuned != NULL};
   if (p) status = report(o, &all, d);
   if (!p && s && tf_diags_errors(d) == 0) status = CLI_INTERRUPTED;

@@ -296,7 +296,7 @@ static cli_status write_json(const tf_tuned *t, cli_session *s, const job *j) {
   return cli_put_text(j->o->json, &out) ? CLI_DONE : CLI_FAILED;
 }
 
-static cli_status write_all(const tf_tuned *t, cli_session *s, const job *j) {
+static cli_status write_tuned(const tf_tuned *t, cli_session *s, const job *j) {
   if (!j->o->in.quiet && !j->o->in.stdout_taken) report(t, j);
   bool ok = !j->o->csv || write_csv(t, j->o->csv);
   ok = ok && (!j->o->schedule || write_schedule(t, j->o->schedule));
@@ -312,7 +312,7 @@ static cli_status tune(cli_session *s, job *j) {
   tf_tuned *t = ready ? tf_tune_run(s->spec->arch, s->spec->workload, &o, s->diags) : NULL;
   free((void *)(uintptr_t)j->constraints.text);
   cli_meter_end(&j->meter);
-  cli_status status = t ? write_all(t, s, j) : cli_interrupted(NULL) ? CLI_INTERRUPTED : CLI_FAILED;
+  cli_status status = t ? write_tuned(t, s, j) : cli_interrupted(NULL) ? CLI_INTERRUPTED : CLI_FAILED;
   if (!t && tf_diags_errors(s->diags)) {
     cli_complain(s->diags);
     status = CLI_BAD_INPUT;

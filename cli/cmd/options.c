@@ -86,7 +86,7 @@ static bool takes(const cli_command *c, cli_option o) {
 }
 
 /* Where the value of an option is stored. */
-static void *place(reader *r, const row *o) {
+static void *slot_for(reader *r, const row *o) {
   const cli_option k = (cli_option)(o - rows);
   if (k == CLI_QUIET) return &r->in->quiet;
   if (k == CLI_HELP) return &r->out->help;
@@ -148,7 +148,7 @@ static bool is_path(const row *o) {
          (word && (!strcmp(o->value, "FILE") || !strcmp(o->value, "DIR") || !strcmp(o->value, "STORE")));
 }
 
-static void tell(const cli_command *c, cli_option i, cli_option_facts *out) {
+static void describe_option(const cli_command *c, cli_option i, cli_option_facts *out) {
   const row *o = &rows[i];
   const char *(*name)(int k) = names_of(o->kind);
   *out = (cli_option_facts){.name = o->name, .value = o->value, .path = is_path(o)};
@@ -163,7 +163,7 @@ static void tell(const cli_command *c, cli_option i, cli_option_facts *out) {
 bool cli_option_at(const cli_command *c, int k, cli_option_facts *out) {
   for (int i = 0; i < CLI_N_OPTIONS; i++)
     if (takes(c, (cli_option)i) && k-- == 0) {
-      tell(c, (cli_option)i, out);
+      describe_option(c, (cli_option)i, out);
       return true;
     }
   return false;
@@ -212,8 +212,8 @@ static bool read_whole(const char *text, int64_t *out, bool *past) {
 static bool read_count(reader *r, const row *o, const char *value) {
   int64_t n = 0, least = limits[o->kind].least, most = limits[o->kind].most;
   bool past = false, ok = read_whole(value, &n, &past) && n >= least && n <= most;
-  if (ok && most <= INT_MAX) *(int *)place(r, o) = (int)n;
-  if (ok && most > INT_MAX) memcpy(place(r, o), &n, sizeof n);
+  if (ok && most <= INT_MAX) *(int *)slot_for(r, o) = (int)n;
+  if (ok && most > INT_MAX) memcpy(slot_for(r, o), &n, sizeof n);
   if (ok) return true;
   char limit[40] = "";
   if (past || most < INT64_MAX) snprintf(limit, sizeof limit, ", at most %" PRId64, most);
@@ -224,7 +224,7 @@ static bool read_count(reader *r, const row *o, const char *value) {
 static bool read_seconds(reader *r, const row *o, const char *value) {
   char *end;
   double s = strtod(value, &end);
-  *(double *)place(r, o) = s;
+  *(double *)slot_for(r, o) = s;
   if (end != value && !*end && s > 0 && s < 1e9) return true;
   return tf_fail(r->diags, nowhere, TF_E_USAGE, "%s needs seconds above 0 and below 1e9, not '%.60s'", o->name, value);
 }
@@ -247,25 +247,25 @@ static int read_word(reader *r, const char *value, const char *what, const char 
 
 static bool read_name(reader *r, const row *o, const char *value, const char *what, const char *(*name)(int k)) {
   int k = read_word(r, value, what, name);
-  if (k >= 0) *(const char **)place(r, o) = name(k);
+  if (k >= 0) *(const char **)slot_for(r, o) = name(k);
   return k >= 0;
 }
 
 static bool read_objective(reader *r, const row *o, const char *value) {
   int k = read_word(r, value, "objective", tf_objective_key);
-  if (k >= 0) *(tf_objective *)place(r, o) = (tf_objective)k;
+  if (k >= 0) *(tf_objective *)slot_for(r, o) = (tf_objective)k;
   return k >= 0;
 }
 
 static bool keep_start(reader *r, const row *o, const char *value) {
-  cli_paths *p = place(r, o);
+  cli_paths *p = slot_for(r, o);
   if (p->at) p->at[p->n++] = value;
   return true;
 }
 
 static bool keep_path(reader *r, const row *o, const char *value) {
   if (!value || !*value) return tf_fail(r->diags, nowhere, TF_E_USAGE, "%s needs %s", o->name, o->value);
-  *(const char **)place(r, o) = value;
+  *(const char **)slot_for(r, o) = value;
   return true;
 }
 
@@ -273,7 +273,7 @@ static bool keep_path(reader *r, const row *o, const char *value) {
 static bool read_shard(reader *r, const row *o, const char *value) {
   char *end;
   long i = strtol(value, &end, 10), n = *end == '/' ? strtol(end + 1, &end, 10) : 0;
-  int *to = place(r, o);
+  int *to = slot_for(r, o);
   if (*value < '0' || *value > '9' || *end || i < 1 || i > n || n > INT_MAX)
     return tf_fail(r->diags, nowhere, TF_E_USAGE, "%s needs I/N, like 1/4, not '%.40s'", o->name, value);
   to[0] = (int)i;
@@ -283,7 +283,7 @@ static bool read_shard(reader *r, const row *o, const char *value) {
 
 static bool read_value(reader *r, const row *o, char *value) {
   switch (o->kind) {
-  case FLAG: *(bool *)place(r, o) = true; return true;
+  case FLAG: *(bool *)slot_for(r, o) = true; return true;
   case PATHS: return keep_start(r, o, value);
   case SETTING: return read_setting(r, value);
   case WORD:
@@ -316,7 +316,7 @@ static bool other(const cli_command *c, int i) {
 
 /* The row of the first len letters of arg; NULL if there is none.  An option that the command does not have is an
  * error, too, but its value is recognised as such and not taken for a file. */
-static const row *find(reader *r, const char *arg, size_t len) {
+static const row *find_option(reader *r, const char *arg, size_t len) {
   char name[64];
   snprintf(name, sizeof name, "%.*s", (int)len, arg);
   if (!strcmp(name, "-h")) strcpy(name, "--help");
@@ -341,7 +341,7 @@ static const row *find(reader *r, const char *arg, size_t len) {
  * the last argument used. */
 static int read_option(reader *r, int i, int n, char **args) {
   char *eq = strchr(args[i], '=');
-  const row *o = find(r, args[i], eq ? (size_t)(eq - args[i]) : strlen(args[i]));
+  const row *o = find_option(r, args[i], eq ? (size_t)(eq - args[i]) : strlen(args[i]));
   if (!o) return i;
   if (r->seen[o - rows] && o->kind != SETTING && o->kind != PATHS && o->kind != FLAG)
     tf_fail(r->diags, nowhere, TF_E_USAGE, "%s given twice", o->name);
@@ -366,7 +366,7 @@ static void list_outputs(reader *r) {
   for (int k = 0; k < 3; k++)
     for (int i = 0; i < CLI_N_OPTIONS; i++) {
       if (rows[i].kind != order[k] || !slot_of(r->command, (cli_option)i)) continue;
-      const char *path = *(const char **)place(r, &rows[i]);
+      const char *path = *(const char **)slot_for(r, &rows[i]);
       if (path && strcmp(path, "-") != 0)
         a->outputs[a->n_outputs++] = (cli_output){(cli_option)i, rows[i].name, path};
       else
@@ -379,7 +379,7 @@ static void list_outputs(reader *r) {
 static void check_whole(reader *r) {
   const cli_slot *start = slot_of(r->command, CLI_START);
   list_outputs(r);
-  cli_check_outputs(r->out, start ? place(r, &rows[CLI_START]) : NULL, r->diags);
+  cli_check_outputs(r->out, start ? slot_for(r, &rows[CLI_START]) : NULL, r->diags);
   if (r->command->check) r->command->check(r->out->options, r->diags);
   if (r->in->n_files == 0 && !r->in->fileless && tf_diags_errors(r->diags) == 0) {
     tf_fail(r->diags, nowhere, TF_E_USAGE, "%s needs at least one file", r->command->name);
@@ -407,9 +407,9 @@ static bool make_room(reader *r, size_t n) {
     const row *o = &rows[r->command->slots[i].option];
     const uint64_t seed = 1;
     const int64_t none = -1;
-    if (o->kind == SEED) memcpy(place(r, o), &seed, sizeof seed);
-    if (o->kind == POINT) memcpy(place(r, o), &none, sizeof none);
-    if (o->kind == PATHS) ok = (((cli_paths *)place(r, o))->at = calloc(n + 1, sizeof(char *))) && ok;
+    if (o->kind == SEED) memcpy(slot_for(r, o), &seed, sizeof seed);
+    if (o->kind == POINT) memcpy(slot_for(r, o), &none, sizeof none);
+    if (o->kind == PATHS) ok = (((cli_paths *)slot_for(r, o))->at = calloc(n + 1, sizeof(char *))) && ok;
   }
   return ok;
 }

@@ -153,7 +153,7 @@ static void measure_spans(const tf_tree *t, svg_page *p) {
   }
 }
 
-static void place(const tf_tree *t, svg_page *p, double left) {
+static void place_boxes(const tf_tree *t, svg_page *p, double left) {
   p->w = left + p->box[0].span > LEAST_W ? left + p->box[0].span : LEAST_W;
   p->box[0].cx = (left + p->w) / 2;
   for (int i = 0; i < t->n_nodes; i++) {
@@ -184,7 +184,7 @@ bool svg_page_make(svg_page *p, const cli_session *s, double left, double top) {
     place_in_band(s, i, p);
   }
   measure_spans(s->tree, p);
-  place(s->tree, p, left);
+  place_boxes(s->tree, p, left);
   stack_bands(s, p, top);
   return !bad;
 }

@@ -276,7 +276,7 @@ static void put_screen(const cli_session *s, const best_options *o, cli_text *ou
   out->bad |= !ok;
 }
 
-static bool write_all(const cli_session *s, const best_options *o) {
+static bool write_best(const cli_session *s, const best_options *o) {
   const cli_figures f = {o->json, NULL};
   bool ok = cli_write_figures(s, &f, false);
   if (o->out) {
@@ -306,7 +306,7 @@ static cli_status run_best(const void *options) {
   if (status == CLI_DONE) status = cli_check_sections(&s);
   if (status == CLI_DONE) status = cli_best(&s, &o->look);
   if (status == CLI_DONE) status = cli_count_words(&s);
-  if (status == CLI_DONE && !write_all(&s, o)) status = CLI_FAILED;
+  if (status == CLI_DONE && !write_best(&s, o)) status = CLI_FAILED;
   cli_close(&s);
   return status;
 }

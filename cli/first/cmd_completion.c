@@ -200,7 +200,7 @@ static void put_shells(cli_text *out) {
 }
 
 /* N_SHELLS with an error in d: there is none. */
-static int find(const char *name, tf_diags *d) {
+static int find_shell(const char *name, tf_diags *d) {
   cli_nearest near = cli_nearest_to(name);
   for (int i = 0; i < N_SHELLS; i++) {
     if (!strcmp(shells[i].name, name)) return i;
@@ -217,7 +217,7 @@ static void check_completion(void *options, tf_diags *d) {
   completion_options *o = options;
   o->in.fileless = true;
   for (size_t i = 0; i < o->in.n_files; i++)
-    find(o->in.files[i], d);
+    find_shell(o->in.files[i], d);
   if (o->in.n_files != 1) tf_fail(d, (tf_loc){0}, TF_E_USAGE, "completion needs one shell: bash, zsh or fish");
 }
 
@@ -225,7 +225,7 @@ static cli_status run_completion(const void *options) {
   const completion_options *o = options;
   cli_text t = {0};
   if (o->in.quiet && !o->out) return CLI_DONE;
-  shells[find(o->in.files[0], NULL)].put(&t);
+  shells[find_shell(o->in.files[0], NULL)].put(&t);
   return cli_put_text(o->out ? o->out : "-", &t) ? CLI_DONE : CLI_FAILED;
 }
 

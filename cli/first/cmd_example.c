@@ -35,7 +35,7 @@ static void offer(cli_nearest *near, const char *path) {
 }
 
 /* The index of the file; -1 with an error that names what it may have been. */
-static int find(const cli_shipped_list *l, const char *name, tf_diags *d) {
+static int find_example(const cli_shipped_list *l, const char *name, tf_diags *d) {
   int at = -1, n = 0;
   cli_nearest near = cli_nearest_to(name);
   char list[160] = "";
@@ -101,13 +101,13 @@ static cli_status put_all(const example_options *o, const cli_shipped_list *l, c
   tf_diags *d = cli_diags();
   if (!d) return CLI_FAILED;
   for (size_t i = 0; i < o->in.n_files; i++)
-    find(l, o->in.files[i], d);
+    find_example(l, o->in.files[i], d);
   if (tf_diags_errors(d)) {
     cli_complain(d);
     status = CLI_BAD_INPUT;
   }
   for (size_t i = 0; status == CLI_DONE && i < o->in.n_files; i++)
-    status = put_one(o, root, l->at[find(l, o->in.files[i], d)].path);
+    status = put_one(o, root, l->at[find_example(l, o->in.files[i], d)].path);
   tf_diags_free(d);
   return status;
 }

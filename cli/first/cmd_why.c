@@ -24,7 +24,7 @@ static bool means(const char *word, const char *key) {
 }
 
 /* TF_N_CODES with an error in d: there is none. */
-static tf_code find(const char *word, tf_diags *d) {
+static tf_code find_code(const char *word, tf_diags *d) {
   char upper[32];
   snprintf(upper, sizeof upper, "%s%s", toupper((unsigned char)word[0]) == 'E' && word[1] == '_' ? "" : "E_", word);
   for (char *c = upper; *c; c++)
@@ -81,7 +81,7 @@ static void check_why(void *options, tf_diags *d) {
   tf_code code = TF_N_CODES;
   o->in.fileless = true;
   for (size_t i = 0; i < o->in.n_files; i++)
-    code = find(o->in.files[i], d);
+    code = find_code(o->in.files[i], d);
   if (o->out && o->in.n_files != 1)
     tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--out writes the document of one code, not of %zu", o->in.n_files);
   else if (o->out && code < TF_N_CODES && !cli_codes[code].document)
@@ -93,7 +93,7 @@ static cli_status run_why(const void *options) {
   bool ok = true;
   if (o->in.n_files == 0 && !o->in.quiet) put_list();
   for (size_t i = 0; i < o->in.n_files; i++) {
-    const tf_code code = find(o->in.files[i], NULL);
+    const tf_code code = find_code(o->in.files[i], NULL);
     if (o->out) ok = write_document(code, o->out) && ok;
     if (o->in.quiet || o->in.stdout_taken) continue;
     if (i) printf("\n");

@@ -152,8 +152,8 @@ static void read_isa(const char *root, host *h, cli_text *notes) {
 /* ---- writing ---------------------------------------------------------------------------- */
 
 /* A line of YAML with its source in a comment. */
-static void put(cli_text *out, const char *from, const char *fmt, ...) TF_PRINTF(3, 4);
-static void put(cli_text *out, const char *from, const char *fmt, ...) {
+static void put_line(cli_text *out, const char *from, const char *fmt, ...) TF_PRINTF(3, 4);
+static void put_line(cli_text *out, const char *from, const char *fmt, ...) {
   char line[128];
   va_list ap;
   va_start(ap, fmt);
@@ -174,18 +174,18 @@ static void put_bandwidth(const host *h, int i, int64_t cores, cli_text *out) {
   const host_figure *read = h->m ? &h->m->read[i] : NULL, *write = h->m ? &h->m->write[i] : NULL;
   char from[160];
   if (read && c->level == 1)
-    put(out, measured(read, "", from, sizeof from), "    bandwidth: {read: %.3g, write: %.3g}", read->value / 4,
+    put_line(out, measured(read, "", from, sizeof from), "    bandwidth: {read: %.3g, write: %.3g}", read->value / 4,
         write->value / 4);
   else if (read)
-    put(out, measured(read, c->shared > 1 ? ", reads of one core, times the cores" : ", reads", from, sizeof from),
+    put_line(out, measured(read, c->shared > 1 ? ", reads of one core, times the cores" : ", reads", from, sizeof from),
         "    bandwidth: %.3g", read->value / 4 * (double)cores);
   else if (c->level == 1)
-    put(out, "assumption: two loads and a store a cycle", "    bandwidth: {read: %d, write: %d}", 2 * h->isa->lanes,
+    put_line(out, "assumption: two loads and a store a cycle", "    bandwidth: {read: %d, write: %d}", 2 * h->isa->lanes,
         h->isa->lanes);
   else if (c->level == 2)
-    put(out, "assumption: a vector a cycle", "    bandwidth: %d", h->isa->lanes);
+    put_line(out, "assumption: a vector a cycle", "    bandwidth: %d", h->isa->lanes);
   else
-    put(out, "assumption: 16 bytes a cycle for each core", "    bandwidth: %" PRId64, 4 * cores);
+    put_line(out, "assumption: 16 bytes a cycle for each core", "    bandwidth: %" PRId64, 4 * cores);
 }
 
 static void put_caches(const host *h, cli_text *out) {
@@ -198,11 +198,11 @@ static void put_caches(const host *h, cli_text *out) {
     cli_printf(out, "  - name: L%d\n", c->level);
     snprintf(from, sizeof from, "cpu%" PRId64 "/cache/index%d/shared_cpu_list: one for %" PRId64 " of %" PRId64 " %s",
              h->there.first, c->index, c->shared, h->cpus, h->kept ? "cores" : "processors");
-    if (mesh > 1) put(out, from, "    mesh: [%" PRId64 ", 1]", mesh);
+    if (mesh > 1) put_line(out, from, "    mesh: [%" PRId64 ", 1]", mesh);
     snprintf(from, sizeof from, "cpu%" PRId64 "/cache/index%d/size", h->there.first, c->index);
-    put(out, from, "    capacity: %" PRId64 " KiB", c->kib);
+    put_line(out, from, "    capacity: %" PRId64 " KiB", c->kib);
     put_bandwidth(h, i, cores, out);
-    if (mesh > 1) put(out, "each fetches on its own", "    network: {multicast: false, reduce: false}");
+    if (mesh > 1) put_line(out, "each fetches on its own", "    network: {multicast: false, reduce: false}");
     above = n;
   }
 }
@@ -212,9 +212,9 @@ static void put_multiplier(const host *h, cli_text *out) {
   const isa *v = h->isa;
   char from[160];
   if (h->m)
-    put(out, measured(&h->m->mac, ", multiply-adds of a core", from, sizeof from), "  - name: fma");
+    put_line(out, measured(&h->m->mac, ", multiply-adds of a core", from, sizeof from), "  - name: fma");
   else
-    put(out,
+    put_line(out,
         v->fma ? "assumption: two vector units, a multiply-add each a cycle"
                : "assumption: two vector units, a multiply and an add for a multiply-add",
         "  - name: fma");
@@ -230,7 +230,7 @@ static void put_multiplier(const host *h, cli_text *out) {
 static void put_math(const host *h, cli_text *out) {
   const isa *v = h->isa;
   char from[160];
-  put(out,
+  put_line(out,
       h->m ? measured(&h->m->exp, ", exp of a row in the first cache", from, sizeof from)
            : "assumption: ten vector instructions for one of these",
       "  - name: math");
@@ -258,11 +258,11 @@ static void put_core(const host *h, cli_text *out) {
   const long page = sysconf(_SC_PAGESIZE);
   if (!(h->m->latency.value > 0) || page <= 0) return;
   cli_printf(out, "  core:\n");
-  put(out, measured(&h->m->latency, ", multiply-adds one after the other", from, sizeof from), "    latency: %.2g",
+  put_line(out, measured(&h->m->latency, ", multiply-adds one after the other", from, sizeof from), "    latency: %.2g",
       h->m->latency.value);
-  put(out, "sysconf(_SC_PAGESIZE)", "    page: %ld B", page);
+  put_line(out, "sysconf(_SC_PAGESIZE)", "    page: %ld B", page);
   if (h->n_caches && h->caches[h->n_caches - 1].level == 1)
-    put(out, "two thirds of the first cache", "    stays: %" PRId64 " KiB", h->caches[h->n_caches - 1].kib * 2 / 3);
+    put_line(out, "two thirds of the first cache", "    stays: %" PRId64 " KiB", h->caches[h->n_caches - 1].kib * 2 / 3);
 }
 
 static void put_units(const host *h, cli_text *out) {
@@ -270,7 +270,7 @@ static void put_units(const host *h, cli_text *out) {
   char from[96];
   snprintf(from, sizeof from, "%s (/proc/cpuinfo): %d registers of %d words", v->name, v->registers, v->lanes);
   cli_printf(out, "  - name: REG\n");
-  put(out, from, "    capacity: %d", v->lanes * v->registers);
+  put_line(out, from, "    capacity: %d", v->lanes * v->registers);
   cli_printf(out, "  compute:\n");
   put_multiplier(h, out);
   put_math(h, out);
@@ -280,10 +280,10 @@ static void put_memory(const host *h, cli_text *out) {
   char from[160];
   if (h->m) {
     const host_figure *f = &h->m->read[h->n_caches];
-    put(out, measured(f, ", reads of one core", from, sizeof from), "    bandwidth: %.3g GB/s",
+    put_line(out, measured(f, ", reads of one core", from, sizeof from), "    bandwidth: %.3g GB/s",
         f->value * h->clock_hz * 1e-9);
   } else {
-    put(out, "assumption: measure a copy of arrays far larger than the caches", "    bandwidth: 40 GB/s");
+    put_line(out, "assumption: measure a copy of arrays far larger than the caches", "    bandwidth: 40 GB/s");
   }
 }
 
@@ -318,13 +318,13 @@ static void put_machine(const char *root, const host *h, cli_text *out) {
   cli_printf(out, "# Caches are modelled as memories that the mapping manages: a tile that fits is taken to stay.\n");
   if (h->m) put_beside(h->m, out);
   cli_printf(out, "architecture:\n  name: host\n");
-  put(out, h->clock_from, "  clock: %.4g GHz", h->clock_hz * 1e-9);
-  put(out, "fp32", "  word-bits: 32");
-  put(out, "out-of-order execution and prefetchers", "  overlap: double-buffer");
+  put_line(out, h->clock_from, "  clock: %.4g GHz", h->clock_hz * 1e-9);
+  put_line(out, "fp32", "  word-bits: 32");
+  put_line(out, "out-of-order execution and prefetchers", "  overlap: double-buffer");
   cli_printf(out, "  memories:\n  - name: DRAM\n");
   put_memory(h, out);
   if (sysfs_value(root, "proc/meminfo", "MemTotal", text, sizeof text) && is_size(atoll(text)))
-    put(out, "/proc/meminfo, MemTotal", "    capacity: %lld KiB", atoll(text));
+    put_line(out, "/proc/meminfo, MemTotal", "    capacity: %lld KiB", atoll(text));
   put_caches(h, out);
   put_units(h, out);
   if (h->m) put_core(h, out);

@@ -11,7 +11,7 @@ static const double pause_between = 0.1; /* seconds */
 
 cli_meter cli_meter_new(bool quiet) { return (cli_meter){.on = !quiet && isatty(2), .last = -1}; }
 
-static void put(cli_meter *m, const char *line) {
+static void put_line(cli_meter *m, const char *line) {
   m->shown = true;
   fprintf(stderr, "\r%s\033[K", line);
   fflush(stderr);
@@ -44,7 +44,7 @@ void cli_meter_show(cli_meter *m, int64_t evals, double seconds, const char *mor
     cli_printf(&t, "%.0f s left ", left);
   else
     cli_printf(&t, "%.0f s ", seconds);
-  if (!t.bad) put(m, t.text);
+  if (!t.bad) put_line(m, t.text);
   cli_text_free(&t);
 }
 
@@ -55,7 +55,7 @@ void cli_meter_line(cli_meter *m, const char *fmt, ...) {
   va_start(args, fmt);
   vsnprintf(line, sizeof line, fmt, args);
   va_end(args);
-  put(m, line);
+  put_line(m, line);
 }
 
 void cli_meter_end(cli_meter *m) {

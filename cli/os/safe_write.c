@@ -33,7 +33,7 @@ static bool write_all(FILE *f, const content *what) {
 }
 
 /* Writes all of it and closes f; errno is set if that fails. */
-static bool put(FILE *f, const content *what) {
+static bool write_content(FILE *f, const content *what) {
   bool ok = write_all(f, what);
   int why = errno;
   if (fclose(f) != 0) return false;
@@ -62,7 +62,7 @@ static bool replace(const char *path, const struct stat *old, const content *wha
   if (!temp) return fail(path, "out of memory");
   cli_begin_write();
   FILE *f = open_beside(path, old, temp, size);
-  bool ok = f && put(f, what) && rename(temp, path) == 0;
+  bool ok = f && write_content(f, what) && rename(temp, path) == 0;
   if (!ok) fail(path, strerror(errno));
   if (f && !ok) unlink(temp);
   cli_end_write();
@@ -72,7 +72,7 @@ static bool replace(const char *path, const struct stat *old, const content *wha
 
 static bool write_as_it_is(const char *path, const content *what) {
   FILE *f = fopen(path, "w");
-  return (f && put(f, what)) || fail(path, strerror(errno));
+  return (f && write_content(f, what)) || fail(path, strerror(errno));
 }
 
 static bool write_to(const char *path, const content *what) {

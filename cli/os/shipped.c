@@ -12,7 +12,7 @@ enum { PATH_ROOM = 4096, DEEPEST = 4, UP = 4 }; /* UP: folders above the program
 static const char *const folders[] = {"arch-specs", "examples", "workloads"};
 
 /* "A/B", malloc'd; NULL: out of memory. */
-static char *join(const char *a, const char *b) {
+static char *join_path(const char *a, const char *b) {
   char *out = malloc(strlen(a) + strlen(b) + 2);
   if (out) sprintf(out, "%s/%s", a, b);
   return out;
@@ -27,14 +27,14 @@ static bool is_folder(const char *path) {
 static bool has_all(const char *root) {
   bool all = true;
   for (size_t i = 0; all && i < sizeof folders / sizeof *folders; i++) {
-    char *path = join(root, folders[i]);
+    char *path = join_path(root, folders[i]);
     all = is_folder(path);
     free(path);
   }
   return all;
 }
 
-static bool take(cli_text *out, const char *root) {
+static bool take_root(cli_text *out, const char *root) {
   if (!has_all(root)) return false;
   cli_printf(out, "%s", root);
   return !out->bad;
@@ -54,13 +54,13 @@ bool cli_shipped_root(cli_text *out) {
   const ssize_t n = readlink("/proc/self/exe", at, sizeof at - 1);
   at[n > 0 ? n : 0] = '\0';
   for (int i = 0; i < UP && go_up(at); i++) {
-    char *share = join(at, "share/tileflow");
-    const bool found = share && (take(out, share) || take(out, at));
+    char *share = join_path(at, "share/tileflow");
+    const bool found = share && (take_root(out, share) || take_root(out, at));
     free(share);
     if (found) return true;
   }
   for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
-    if (take(out, usual[i])) return true;
+    if (take_root(out, usual[i])) return true;
   return false;
 }
 
@@ -80,7 +80,7 @@ static char *first_comment(const char *path) {
 }
 
 /* Takes over the path. */
-static bool add(cli_shipped_list *l, const char *whole, char *path) {
+static bool add_file(cli_shipped_list *l, const char *whole, char *path) {
   if (!CLI_GROW(l->at, l->n)) {
     free(path);
     return false;
@@ -99,13 +99,13 @@ static bool walk(cli_shipped_list *l, const char *root, const char *folder, int 
 
 /* An entry of a folder: a folder in turn, one of the files, or neither. */
 static bool enter(cli_shipped_list *l, const char *root, const char *folder, const char *name, int deep) {
-  char *path = join(folder, name), *whole = path ? join(root, path) : NULL;
+  char *path = join_path(folder, name), *whole = path ? join_path(root, path) : NULL;
   struct stat s;
   bool ok = whole;
   if (ok && deep < DEEPEST && is_folder(whole)) {
     ok = walk(l, root, path, deep + 1);
   } else if (ok && is_one(name) && stat(whole, &s) == 0 && S_ISREG(s.st_mode)) {
-    ok = add(l, whole, path);
+    ok = add_file(l, whole, path);
     path = NULL;
   }
   free(path);
@@ -114,7 +114,7 @@ static bool enter(cli_shipped_list *l, const char *root, const char *folder, con
 }
 
 static bool walk(cli_shipped_list *l, const char *root, const char *folder, int deep) {
-  char *path = join(root, folder);
+  char *path = join_path(root, folder);
   DIR *d = path ? opendir(path) : NULL;
   bool ok = d;
   for (const struct dirent *e; ok && (e = readdir(d));)

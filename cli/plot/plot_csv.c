@@ -21,7 +21,7 @@ static tf_loc here(const scanner *s, const char *p) {
   return (tf_loc){s->file, s->line, (uint32_t)(p - s->line_start) + 1, 1};
 }
 
-static bool keep(scanner *s, plot_cell cell) {
+static bool add_cell(scanner *s, plot_cell cell) {
   if (!CLI_GROW(s->cells, s->n)) return tf_out_of_memory(s->d);
   s->cells[s->n++] = cell;
   return true;
@@ -60,7 +60,7 @@ static bool read_cell(scanner *s) {
   }
   *s->to++ = '\0';
   if (s->p > from && cell.at.line == s->line) cell.at.len = (uint32_t)(s->p - from);
-  return ok && keep(s, cell);
+  return ok && add_cell(s, cell);
 }
 
 /* One line's cells; false after an error. */

@@ -96,7 +96,7 @@ static int count_values(const plot_series *s, bool y) {
   return v.n;
 }
 
-static int place_of(const values *v, double x) {
+static int index_of(const values *v, double x) {
   const double *found = bsearch(&x, v->at, (size_t)v->n, sizeof x, by_value);
   return found ? (int)(found - v->at) : 0;
 }
@@ -106,7 +106,7 @@ static void heat_csv(const plot_chart *c, cli_text *out) {
   const values x = values_of(s, false), y = values_of(s, true);
   cli_printf(out, "column,row,x,y,z\n");
   for (int k = 0; x.at && y.at && k < s->n; k++)
-    cli_printf(out, "%d,%d,%.15g,%.15g,%.15g\n", place_of(&x, s->at[k].x), place_of(&y, s->at[k].y), s->at[k].x,
+    cli_printf(out, "%d,%d,%.15g,%.15g,%.15g\n", index_of(&x, s->at[k].x), index_of(&y, s->at[k].y), s->at[k].x,
                s->at[k].y, s->at[k].z);
   out->bad |= !x.at || !y.at;
   free(x.at);

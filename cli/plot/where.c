@@ -100,7 +100,7 @@ static bool compare(comparison op, double a, double b) {
 }
 
 /* Whether it holds of a cell; where a number is wanted, an empty cell has none, and no condition holds. */
-static bool holds(const plot_table *t, int row, int column, const term *c, tf_diags *d) {
+static bool cell_holds(const plot_table *t, int row, int column, const term *c, tf_diags *d) {
   if (c->text) return (strcmp(plot_cell_at(t, row, column)->text, c->value) == 0) == (c->op == EQ);
   double v = NAN;
   return plot_number(t, row, column, &v, d) && !isnan(v) && compare(c->op, v, c->number);
@@ -112,7 +112,7 @@ static void filter(plot_table *t, const condition *c, const int *columns, tf_dia
   for (int r = 0; r < t->n_rows; r++) {
     bool all = true;
     for (int k = 0; k < c->n; k++)
-      all = all && holds(t, r, columns[k], &c->at[k], d);
+      all = all && cell_holds(t, r, columns[k], &c->at[k], d);
     if (!all) continue;
     if (kept != r) /* row 0 of the cells has the names */
       memcpy(t->cells + (size_t)(kept + 1) * width, t->cells + (size_t)(r + 1) * width, width * sizeof *t->cells);

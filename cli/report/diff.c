@@ -25,7 +25,7 @@ static diff_term *find(diff *d, diff_term t) {
 }
 
 /* Enters a figure of one side at its name, or as a new term at the end. */
-static void put(diff *d, bool second, diff_term t, double value) {
+static void put_term(diff *d, bool second, diff_term t, double value) {
   diff_term *at = find(d, t);
   if (at) *(second ? &at->b : &at->a) = value;
 }
@@ -33,37 +33,37 @@ static void put(diff *d, bool second, diff_term t, double value) {
 static void put_memory(diff *d, bool second, const cli_session *s, int l) {
   const tf_level_result *r = &s->result.levels[l];
   const char *name = s->spec->arch->memories[l].name;
-  put(d, second, (diff_term){.kind = DIFF_CYCLES, .name = name}, r->cycles);
-  put(d, second, (diff_term){.kind = DIFF_ENERGY, .name = name}, r->energy_pj);
-  put(d, second, (diff_term){.kind = DIFF_HELD, .name = name}, (double)r->peak);
-  put(d, second, (diff_term){.kind = DIFF_USED, .name = name}, (double)r->instances);
+  put_term(d, second, (diff_term){.kind = DIFF_CYCLES, .name = name}, r->cycles);
+  put_term(d, second, (diff_term){.kind = DIFF_ENERGY, .name = name}, r->energy_pj);
+  put_term(d, second, (diff_term){.kind = DIFF_HELD, .name = name}, (double)r->peak);
+  put_term(d, second, (diff_term){.kind = DIFF_USED, .name = name}, (double)r->instances);
   for (int z = 0; z < s->spec->workload->n_tensors; z++) {
     const char *tensor = s->spec->workload->tensors[z].name;
     const cli_words w = cli_tensor_words(s, l, z);
-    put(d, second, (diff_term){DIFF_WORDS, name, tensor, "fill", 0, 0}, w.fill);
-    put(d, second, (diff_term){DIFF_WORDS, name, tensor, "read", 0, 0}, w.read);
-    put(d, second, (diff_term){DIFF_WORDS, name, tensor, "update", 0, 0}, w.update);
-    put(d, second, (diff_term){DIFF_WORDS, name, tensor, "drain", 0, 0}, w.drain);
+    put_term(d, second, (diff_term){DIFF_WORDS, name, tensor, "fill", 0, 0}, w.fill);
+    put_term(d, second, (diff_term){DIFF_WORDS, name, tensor, "read", 0, 0}, w.read);
+    put_term(d, second, (diff_term){DIFF_WORDS, name, tensor, "update", 0, 0}, w.update);
+    put_term(d, second, (diff_term){DIFF_WORDS, name, tensor, "drain", 0, 0}, w.drain);
   }
 }
 
 static void put_side(diff *d, bool second) {
   const cli_session *s = second ? d->b : d->a;
   const tf_result *r = &s->result;
-  put(d, second, (diff_term){.kind = DIFF_TOTAL, .name = "cycles"}, r->cycles);
-  put(d, second, (diff_term){.kind = DIFF_TOTAL, .name = "energy_pj"}, r->energy_pj);
-  put(d, second, (diff_term){.kind = DIFF_TOTAL, .name = "edp"}, r->energy_pj * r->seconds);
-  put(d, second, (diff_term){.kind = DIFF_TOTAL, .name = "traffic_words"}, cli_outer_traffic(s));
-  put(d, second, (diff_term){.kind = DIFF_TOTAL, .name = "points"}, (double)r->points);
-  put(d, second, (diff_term){.kind = DIFF_TOTAL, .name = "compute_utilization"}, r->compute_utilization);
-  if (r->leakage_pj > 0) put(d, second, (diff_term){.kind = DIFF_ENERGY, .name = "leakage"}, r->leakage_pj);
+  put_term(d, second, (diff_term){.kind = DIFF_TOTAL, .name = "cycles"}, r->cycles);
+  put_term(d, second, (diff_term){.kind = DIFF_TOTAL, .name = "energy_pj"}, r->energy_pj);
+  put_term(d, second, (diff_term){.kind = DIFF_TOTAL, .name = "edp"}, r->energy_pj * r->seconds);
+  put_term(d, second, (diff_term){.kind = DIFF_TOTAL, .name = "traffic_words"}, cli_outer_traffic(s));
+  put_term(d, second, (diff_term){.kind = DIFF_TOTAL, .name = "points"}, (double)r->points);
+  put_term(d, second, (diff_term){.kind = DIFF_TOTAL, .name = "compute_utilization"}, r->compute_utilization);
+  if (r->leakage_pj > 0) put_term(d, second, (diff_term){.kind = DIFF_ENERGY, .name = "leakage"}, r->leakage_pj);
   for (int l = 0; l < s->spec->arch->n_memories; l++)
     put_memory(d, second, s, l);
   for (int u = 0; u < s->spec->arch->n_units; u++) {
     const char *name = s->spec->arch->units[u].name;
-    put(d, second, (diff_term){.kind = DIFF_CYCLES, .name = name}, r->units[u].cycles);
-    put(d, second, (diff_term){.kind = DIFF_ENERGY, .name = name}, r->units[u].energy_pj);
-    put(d, second, (diff_term){.kind = DIFF_USED, .name = name}, (double)r->units[u].units);
+    put_term(d, second, (diff_term){.kind = DIFF_CYCLES, .name = name}, r->units[u].cycles);
+    put_term(d, second, (diff_term){.kind = DIFF_ENERGY, .name = name}, r->units[u].energy_pj);
+    put_term(d, second, (diff_term){.kind = DIFF_USED, .name = name}, (double)r->units[u].units);
   }
 }
 

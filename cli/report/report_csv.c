@@ -42,7 +42,7 @@ static void fill_up_to(writer *w, column c) {
     cli_printf(w->out, ",");
 }
 
-static void begin(writer *w, const char *part) {
+static void begin_row(writer *w, const char *part) {
   cli_csv_cell(w->out, w->s->spec->arch->name);
   cli_printf(w->out, ",");
   cli_csv_cell(w->out, w->s->spec->workload->name);
@@ -82,7 +82,7 @@ static void put_level(writer *w, int l) {
   const tf_memory *m = &w->s->spec->arch->memories[l];
   const tf_level_result *r = &w->s->result.levels[l];
   const tf_counts sum = cli_level_counts(w->s, l);
-  begin(w, "level");
+  begin_row(w, "level");
   text(w, NAME, m->name);
   count(w, INSTANCES, r->instances);
   if (m->capacity_words >= 0) count(w, CAPACITY, m->capacity_words);
@@ -97,7 +97,7 @@ static void put_part(writer *w, int l, int i) {
   const tf_mem_part *p = &w->s->spec->arch->memories[l].parts.list[i];
   const tf_part_result *r = &w->s->result.levels[l].parts[i];
   const tf_counts sum = {.fill = r->fill, .read = r->read, .update = r->update, .drain = r->drain};
-  begin(w, "part");
+  begin_row(w, "part");
   text(w, NAME, p->name);
   count(w, CAPACITY, p->capacity_words);
   counts(w, r->peak, &sum);
@@ -108,7 +108,7 @@ static void put_part(writer *w, int l, int i) {
 static void put_tensor(writer *w, int l, int z) {
   const tf_workload *wl = w->s->spec->workload;
   const tf_counts *c = &w->s->result.counts[l * wl->n_tensors + z];
-  begin(w, "tensor");
+  begin_row(w, "tensor");
   text(w, NAME, w->s->spec->arch->memories[l].name);
   text(w, TENSOR, wl->tensors[z].name);
   counts(w, c->peak, c);
@@ -118,7 +118,7 @@ static void put_tensor(writer *w, int l, int z) {
 
 static void put_unit(writer *w, int u) {
   const tf_unit_result *r = &w->s->result.units[u];
-  begin(w, "compute");
+  begin_row(w, "compute");
   text(w, NAME, w->s->spec->arch->units[u].name);
   count(w, POINTS, r->points);
   count(w, UNITS_USED, r->units);
@@ -129,7 +129,7 @@ static void put_unit(writer *w, int u) {
 
 static void put_op(writer *w, int o) {
   const tf_op_result *r = &w->s->result.ops[o];
-  begin(w, "op");
+  begin_row(w, "op");
   text(w, NAME, w->s->spec->workload->ops[o].name);
   count(w, POINTS, r->points);
   count(w, RECOMPUTED, r->recomputed);
@@ -143,13 +143,13 @@ static void put_op(writer *w, int o) {
 void cli_report_csv(const cli_session *s, cli_text *out) {
   writer w = {s, out, NAME};
   cli_printf(out, "%s", header);
-  begin(&w, "total");
+  begin_row(&w, "total");
   count(&w, POINTS, s->result.points);
   real(&w, CYCLES, s->result.cycles);
   real(&w, ENERGY, s->result.energy_pj);
   end(&w);
   if (s->result.leakage_pj > 0) {
-    begin(&w, "leakage");
+    begin_row(&w, "leakage");
     real(&w, ENERGY, s->result.leakage_pj);
     end(&w);
   }

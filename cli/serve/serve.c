@@ -52,7 +52,7 @@ static bool link_in(const cli_serve *s, const char *to, const char *name) {
 }
 
 /* Runs make there (below dir), with up to two words; says what it said if it fails. */
-static cli_ran make(const cli_serve *s, const char *where, const char *a, const char *b) {
+static cli_ran run_make(const cli_serve *s, const char *where, const char *a, const char *b) {
   cli_text dir = {0}, said = {0};
   cli_printf(&dir, "%s/%s", s->dir.path, where);
   cli_printf(&said, "%s/said", s->dir.path);
@@ -84,7 +84,7 @@ bool cli_serve_begin(cli_serve *s, const cli_trials *trials, const char *folder)
   s->dir = cli_temp_dir();
   if (!s->dir.path || !link_in(s, s->folder, "to")) return false;
   cli_hold_interrupt(0);
-  const bool ok = make(s, "to", "bench", NULL) == CLI_RAN;
+  const bool ok = run_make(s, "to", "bench", NULL) == CLI_RAN;
   cli_release_interrupt();
   return ok;
 }
@@ -97,7 +97,7 @@ void cli_serve_end(cli_serve *s) {
 
 /* ---- builds ----------------------------------------------------------------------------------------------------- */
 /* Whether the file holds the text. */
-static bool holds(const char *path, const char *text) {
+static bool file_holds(const char *path, const char *text) {
   const size_t n = strlen(text);
   char *all = malloc(n + 1);
   FILE *f = fopen(path, "rb");
@@ -107,8 +107,8 @@ static bool holds(const char *path, const char *text) {
   return same;
 }
 
-static bool put(const char *path, const char *text) {
-  if (holds(path, text)) return true; /* what was compiled from it stays */
+static bool write_file(const char *path, const char *text) {
+  if (file_holds(path, text)) return true; /* what was compiled from it stays */
   FILE *f = fopen(path, "wb");
   const bool ok = f && fputs(text, f) >= 0;
   return f && fclose(f) == 0 && ok;
@@ -135,7 +135,7 @@ static bool is_served(const cli_serve *s, const tf_emitted *e) {
     if (!counts) continue;
     cli_text path = {0};
     cli_printf(&path, "%s/%s/%s", s->dir.path, now.s, e->file[i].name);
-    same = !path.bad && holds(path.text, e->file[i].text);
+    same = !path.bad && file_holds(path.text, e->file[i].text);
     cli_text_free(&path);
   }
   return same;
@@ -153,7 +153,7 @@ static bool write_build(cli_serve *s, const tf_emitted *e) {
   for (int i = 0; i < e->n && ok; i++) {
     cli_text path = {0};
     cli_printf(&path, "%s/%s", dir.text, e->file[i].name);
-    ok = !path.bad && put(path.text, e->file[i].text);
+    ok = !path.bad && write_file(path.text, e->file[i].text);
     cli_text_free(&path);
   }
   cli_text_free(&dir);
@@ -180,12 +180,12 @@ static bool serve(cli_serve *s, const tf_emitted *e) {
   cli_figure name;
   const int build = s->built - 1;
   folder_of(build, &name);
-  if (make(s, name.s, "TO=../to", "tried") != CLI_RAN) {
+  if (run_make(s, name.s, "TO=../to", "tried") != CLI_RAN) {
     s->refused++;
     return false;
   }
   const double gain = gain_of(s, build);
-  if (gain <= 1 + steady || make(s, name.s, "TO=../to", "deliver") != CLI_RAN) return false;
+  if (gain <= 1 + steady || run_make(s, name.s, "TO=../to", "deliver") != CLI_RAN) return false;
   s->served = build;
   s->delivered++;
   if (!s->quiet) printf("served: %d, %.2f times as fast as what ran before\n", s->delivered, gain), fflush(stdout);

@@ -38,7 +38,7 @@ static tf_best_result *run_best(cli_session *s, const cli_looking *l) {
 }
 
 /* The mapping given becomes a start.  One with open trip counts is no mapping to compare with. */
-static cli_status begin(cli_session *s) {
+static cli_status begin_with_given(cli_session *s) {
   tf_tree *given = s->tree;
   if (!given) return CLI_DONE;
   if (given->open) {
@@ -100,7 +100,7 @@ static const char *origin(const tf_best_result *r) {
 }
 
 cli_status cli_best(cli_session *s, const cli_looking *l) {
-  cli_status status = begin(s);
+  cli_status status = begin_with_given(s);
   if (status != CLI_DONE) return status;
   tf_best_result *r = run_best(s, l);
   if (!r) {

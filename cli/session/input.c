@@ -39,7 +39,7 @@ static const char *map_model(const char *path, size_t *len) {
 }
 
 /* Reads the file; true: a model, of which only what is asked for comes into memory. */
-static bool take(const char *path, tf_text *out, tf_diags *d) {
+static bool read_input(const char *path, tf_text *out, tf_diags *d) {
   *out = (tf_text){.name = path};
   out->text = strcmp(path, "-") != 0 ? map_model(path, &out->len) : NULL;
   if (out->text) return true;
@@ -57,7 +57,7 @@ bool cli_read_texts(const cli_input *o, tf_text **texts, tf_diags *d) {
     if (in && seen)
       tf_fail(d, nowhere, TF_E_USAGE, "'-' given twice: stdin is read once");
     else
-      mapped(*texts, o->n_files)[i] = take(o->files[i], &(*texts)[i], d);
+      mapped(*texts, o->n_files)[i] = read_input(o->files[i], &(*texts)[i], d);
     seen |= in;
   }
   return tf_diags_errors(d) == errors;

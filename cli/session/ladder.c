@@ -135,7 +135,7 @@ static void write_json(const job *j, cli_text *out) {
   cli_put_json(o, JSON_INDENT(2) | JSON_REAL_PRECISION(15), out);
 }
 
-static bool write_all(const job *j, const cli_input *in, const char *json) {
+static bool write_ladder(const job *j, const cli_input *in, const char *json) {
   cli_text text = {0}, page = {0};
   if (json) write_json(j, &page);
   bool ok = !json || cli_put_text(json, &page);
@@ -162,7 +162,7 @@ cli_status cli_ladder(const cli_input *in, const cli_looking *look, const char *
              : cli_interrupted(NULL)    ? CLI_INTERRUPTED
                                         : CLI_FAILED;
   }
-  if (status == CLI_DONE && !write_all(&j, in, json)) status = CLI_FAILED;
+  if (status == CLI_DONE && !write_ladder(&j, in, json)) status = CLI_FAILED;
   for (int k = 0; k < TF_LADDER_MOST; k++) {
     tf_emitted_free(j.kernel[k]);
     free(j.words[k]);

@@ -120,7 +120,7 @@ static tf_net_plan *plan_of(const tf_spec *s, const tf_text *given, const wanted
   return p;
 }
 
-static cli_status write_all(const tf_spec *s, const tf_net_plan *p, const wanted *w, bool quiet, tf_diags *d) {
+static cli_status write_network(const tf_spec *s, const tf_net_plan *p, const wanted *w, bool quiet, tf_diags *d) {
   const char *target = w->plan->target;
   tf_emit_options o = *w->o;
   if (!o.isa && *p->isa) o.isa = p->isa;
@@ -142,7 +142,7 @@ static cli_status emit_all(const cli_input *in, const plan_files *f, const wante
   tf_net_plan *p = all ? plan_of(s, cli_find_plan(in, texts), w, d) : NULL;
   cli_status status = CLI_BAD_INPUT;
   if (p)
-    status = write_all(s, p, w, in->quiet, d);
+    status = write_network(s, p, w, in->quiet, d);
   else if (all && tf_diags_errors(d) == 0)
     status = CLI_INTERRUPTED;
   tf_net_plan_free(p);

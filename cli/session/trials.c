@@ -110,7 +110,7 @@ static const char recipe[] =
     "\t@$(MAKE) -s -C $* bench >$*/said 2>&1 && $(MAKE) -s -C $* RUN=: test >>$*/said 2>&1 && { "
     "(cd $* && timeout --foreground -s KILL %d ./test) >>$*/said 2>&1; echo $$? >$*/rc; }; true\n";
 
-static bool write_all(const char *dir, const tf_emitted *const *kernels, int n) {
+static bool write_trials(const char *dir, const tf_emitted *const *kernels, int n) {
   cli_text make = {0}, path = {0};
   bool ok = true, there;
   cli_printf(&make, "all:");
@@ -274,7 +274,7 @@ static bool measure(cli_trials *t, const tf_emitted *const *kernels, int n, how_
   cli_hold_interrupt(0);
   cli_temp dir = cli_temp_dir();
   const bool there = dir.path != NULL;
-  cli_ran how = there && write_all(dir.path, kernels, n) ? compile_all(t, dir.path, n) : CLI_STOPPED;
+  cli_ran how = there && write_trials(dir.path, kernels, n) ? compile_all(t, dir.path, n) : CLI_STOPPED;
   if (how == CLI_NOT_THERE)
     fputs("tileflow: error[E_IO]: tune needs make and a C compiler (cc, or $CC), and there is no make\n", stderr);
   for (int k = 0; k < n && how != CLI_STOPPED && how != CLI_NOT_THERE; k++)

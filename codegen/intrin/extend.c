@@ -43,7 +43,7 @@ static int rows_of(const tf_spec *s) {
   return n;
 }
 
-static bool add(tf_emit_instrs *e, const tf_instr *in, tf_diags *d) {
+static bool extend_isas(tf_emit_instrs *e, const tf_instr *in, tf_diags *d) {
   tf_micro_kernel kernel;
   if (!in->emit) return true;
   if (!tf_micro_describe(in, &kernel, d)) return false;
@@ -58,7 +58,7 @@ tf_emit_instrs *tf_emit_instrs_new(const tf_spec *s, tf_diags *d) {
   if (e) e->at = calloc((size_t)rows_of(s) + 1, sizeof *e->at);
   bool ok = (e && e->at) || tf_out_of_memory(d);
   for (int i = 0; e && e->at && i < s->n_instrs; i++)
-    ok = add(e, &s->instrs[i], d) && ok;
+    ok = extend_isas(e, &s->instrs[i], d) && ok;
   if (ok) return e;
   tf_emit_instrs_free(e);
   return NULL;

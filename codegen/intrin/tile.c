@@ -69,7 +69,7 @@ static void declare(FILE *out, const tf_tile *t) {
 }
 
 /* Sets the sums to 0; `type`: declares them. */
-static void begin(FILE *out, const tf_tile *t, bool type) {
+static void zero_sums(FILE *out, const tf_tile *t, bool type) {
   const char *sums = t->kernel->sums;
   for (int i = 0; i < t->rows; i += tf_tile_step(t))
     for (int j = 0; j < t->across; j++)
@@ -218,7 +218,7 @@ static void rows_beside(FILE *out, const tf_tile *t, const tf_micro_ahead *h) {
   fprintf(out, "%s  }\n  k -= %lld;\n%s", h->vector, run, h->close);
   if (tf_tile_in_runs(t)) {
     fprintf(out, "  if ((run += %lld) >= %d) {\n", run, TF_MICRO_RUN);
-    leave(out, t), begin(out, t, false);
+    leave(out, t), zero_sums(out, t, false);
     fputs("  add = ADDS, run = 0;\n  }\n", out);
   }
   fputs("  }\n", out);
@@ -244,11 +244,11 @@ static void steps(FILE *out, const tf_tile *t, const char *k) {
 /* Rows that are computed beside take the first steps of k, then run after run of the others follow. */
 static void runs_ahead(FILE *out, const tf_tile *t, const tf_micro_ahead *ahead) {
   fputs("  int64_t run = 0;\n", out);
-  begin(out, t, true);
+  zero_sums(out, t, true);
   rows_beside(out, t, ahead);
   fprintf(out, "  do {\n  int64_t left = k + run > %d ? %d - run : k;\n  k -= left;\n", TF_MICRO_RUN, TF_MICRO_RUN);
   steps(out, t, "left");
-  leave(out, t), begin(out, t, false);
+  leave(out, t), zero_sums(out, t, false);
   fputs("  add = ADDS, run = 0;\n  } while (k > 0);\n}\n", out);
 }
 
@@ -270,7 +270,7 @@ void tf_tile_print(FILE *out, const tf_tile *t, const tf_micro_ahead *ahead) {
     runs_ahead(out, t, ahead);
     return;
   }
-  begin(out, t, true);
+  zero_sums(out, t, true);
   if (ahead) rows_beside(out, t, ahead);
   if (t->lays) steps_beside(out, t);
   steps(out, t, "k");

@@ -201,7 +201,7 @@ static void nest(ir_checker *c, const ir_stmt *s) {
   if (c->ok) writes(c, op->name, to);
 }
 
-static void keep(ir_checker *c, const ir_stmt *s) {
+static void check_keep(ir_checker *c, const ir_stmt *s) {
   const tf_op *op = &c->wl->ops[s->op];
   const int b = s->keep.buffer;
   const ir_range *made = s->keep.made;
@@ -258,7 +258,7 @@ static bool is_queue(ir_checker *c, const char *what, int queue) {
   return ir_must(c, queue >= 0 && queue < c->p->platform->n_queues, "%s: no queue %d", what, queue);
 }
 
-static void copy(ir_checker *c, const ir_stmt *s) {
+static void check_copy(ir_checker *c, const ir_stmt *s) {
   const ir_buffer *to = &c->p->buffers[s->copy.to];
   is_queue(c, "copy", s->copy.queue);
   ir_must(c, c->p->platform->spaces[to->space].filled, "copy %s: nothing is copied into '%s' side by side", to->name,
@@ -389,10 +389,10 @@ static void stmt(ir_checker *c, const ir_stmt *s) {
   if (!c->ok) return;
   switch (s->kind) {
   case IR_LET: let(c, s); break;
-  case IR_KEEP: keep(c, s); break;
+  case IR_KEEP: check_keep(c, s); break;
   case IR_FORGET: forget(c, s); break;
   case IR_STAGE: stage(c, s); break;
-  case IR_COPY: copy(c, s); break;
+  case IR_COPY: check_copy(c, s); break;
   case IR_WAIT: wait(c, s); break;
   case IR_BARRIER: barrier(c, s); break;
   case IR_FOR: loop(c, s); break;

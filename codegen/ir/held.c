@@ -32,7 +32,7 @@ static span of_held(tf_held_as h) {
   return h == TF_HELD_SIGNED ? of_signed : h == TF_HELD_UNSIGNED ? of_unsigned : any;
 }
 
-static span product(span a, span b) {
+static span span_product(span a, span b) {
   const double p[4] = {a.least * b.least, a.least * b.most, a.most * b.least, a.most * b.most};
   span s = {INFINITY, -INFINITY, a.whole && b.whole};
   for (int i = 0; i < 4; i++) {
@@ -47,7 +47,7 @@ static span called(tf_kind call, span a, span b) {
   switch (call) {
   case TF_K_ADD: return (span){a.least + b.least, a.most + b.most, whole};
   case TF_K_SUB: return (span){a.least - b.most, a.most - b.least, whole};
-  case TF_K_MUL: return product(a, b);
+  case TF_K_MUL: return span_product(a, b);
   case TF_K_NEG: return (span){-a.most, -a.least, a.whole};
   case TF_K_MAX: return (span){fmax(a.least, b.least), fmax(a.most, b.most), whole};
   case TF_K_MIN: return (span){fmin(a.least, b.least), fmin(a.most, b.most), whole};

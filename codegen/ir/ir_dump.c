@@ -74,7 +74,7 @@ static void stage(const dump *d, const ir_stmt *s) {
   fputc('\n', d->out);
 }
 
-static void copy(const dump *d, const ir_stmt *s) {
+static void dump_copy(const dump *d, const ir_stmt *s) {
   const ir_buffer *to = &d->p->buffers[s->copy.to], *from = &d->p->buffers[s->copy.from];
   const ir_space *spaces = d->p->platform->spaces;
   fprintf(d->out, "copy %s from %s to %s by %s", to->name, spaces[from->space].name, spaces[to->space].name,
@@ -87,7 +87,7 @@ static void copy(const dump *d, const ir_stmt *s) {
 }
 
 /* Prints what is left of the box, and the ranks in which it may be cut. */
-static void keep(const dump *d, const ir_stmt *s) {
+static void dump_keep(const dump *d, const ir_stmt *s) {
   const tf_op *op = &d->wl->ops[s->op];
   fprintf(d->out, "keep %s", d->p->buffers[s->keep.buffer].name);
   over(d, s);
@@ -138,10 +138,10 @@ static void stmt(const dump *d, const ir_stmt *s, int depth) {
   fprintf(d->out, "%*s", 2 * depth, "");
   switch (s->kind) {
   case IR_LET: fprintf(d->out, "%s = ", d->p->var_name[s->let.var]), expr(d, &s->let.expr), fputc('\n', d->out); break;
-  case IR_KEEP: keep(d, s); break;
+  case IR_KEEP: dump_keep(d, s); break;
   case IR_STAGE: stage(d, s); break;
   case IR_FORGET: forget(d, s); break;
-  case IR_COPY: copy(d, s); break;
+  case IR_COPY: dump_copy(d, s); break;
   case IR_WAIT:
     fprintf(d->out, "wait for %s until %d left\n", d->p->platform->queues[s->wait.queue], s->wait.left);
     break;

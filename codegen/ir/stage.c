@@ -12,7 +12,7 @@ static bool same(int rank, const ir_held *a, const ir_held *b) {
 }
 
 /* The offset of an element in a half that holds the box; -1: it is not in it. */
-static int64_t place(const ir_buffer *b, const ir_held *h, const int64_t *at) {
+static int64_t offset_in(const ir_buffer *b, const ir_held *h, const int64_t *at) {
   int64_t i = 0;
   for (int r = 0; r < b->rank; r++) {
     if (!h->any || at[r] < h->lo[r] || at[r] >= h->hi[r]) return -1;
@@ -28,7 +28,7 @@ typedef struct {
 } filling;
 
 /* Fills `to` with the box: from `from` what that holds of it (`held`), the rest from the outer memory. */
-static void fill(const ir_buffer *b, const ir_held *box, double *to, const ir_held *held, const double *from,
+static void fill_box(const ir_buffer *b, const ir_held *box, double *to, const ir_held *held, const double *from,
                  filling *f) {
   int64_t at[16], i = 0, all = 1;
   for (int r = 0; r < b->rank; r++)
@@ -39,10 +39,10 @@ static void fill(const ir_buffer *b, const ir_held *box, double *to, const ir_he
       at[r] = box->lo[r] + left % (box->hi[r] - box->lo[r]);
       left /= box->hi[r] - box->lo[r];
     }
-    int64_t there = place(b, held, at);
+    int64_t there = offset_in(b, held, at);
     const double *v = there >= 0 ? &from[there] : f->source.element(f->source.ctx, at);
     if (!(f->ok = v != NULL)) return;
-    to[place(b, box, at)] = *v;
+    to[offset_in(b, box, at)] = *v;
     if (!f->count) continue;
     f->count->copied += there < 0;
     f->count->moved += there >= 0;
@@ -57,7 +57,7 @@ static bool make_hold(const ir_buffer *b, ir_staged *s, double *data, const ir_h
   memcpy(old, to, (size_t)b->words * sizeof *old);
   for (int64_t i = 0; i < b->words; i++)
     to[i] = NAN;
-  fill(b, now, to, held, old, f);
+  fill_box(b, now, to, held, old, f);
   *held = *now;
   free(old);
   return f->ok;
@@ -76,7 +76,7 @@ bool ir_stage(const ir_buffer *b, ir_staged *s, double *data, const ir_held *now
   if (!then || !then->any || same(b->rank, now, then)) return true;
   const int64_t other = 1 - s->half;
   int64_t before = count ? count->copied : 0;
-  fill(b, then, data + other * b->words, now, data + s->half * b->words, &f);
+  fill_box(b, then, data + other * b->words, now, data + s->half * b->words, &f);
   s->held[other] = *then;
   s->ahead = true;
   if (count) count->ahead += count->copied - before;

@@ -8,22 +8,22 @@
 
 enum { LEVELS = 3 }; /* of carries, the most */
 
-static const tf_op *op_of(const lowering *w, int o) { return &w->plan->wl->ops[o]; }
+static const tf_op *op_at(const lowering *w, int o) { return &w->plan->wl->ops[o]; }
 
 /* Whether op o sums floats for a target that has limits. */
 static bool is_summed(const lowering *w, int o) {
-  return w->target->terms && op_of(w, o)->reduce == TF_REDUCE_ADD && !w->keeps[op_of(w, o)->out];
+  return w->target->terms && op_at(w, o)->reduce == TF_REDUCE_ADD && !w->keeps[op_at(w, o)->out];
 }
 
 /* Whether sums of op o are corrected and divided in a scope that streams them. */
 static bool is_streamed(const lowering *w, int o) {
-  return w->plan->stream_scope[o] >= 0 && op_of(w, o)->n_dims > op_of(w, o)->n_out_dims;
+  return w->plan->stream_scope[o] >= 0 && op_at(w, o)->n_dims > op_at(w, o)->n_out_dims;
 }
 
 /* Whether steps of loop l, which goes round op o, add to the same sums: it splits what the op reduces, or what the
  * scope streams past it. */
 static bool adds_on(const lowering *w, int o, int l) {
-  const tf_op *op = op_of(w, o);
+  const tf_op *op = op_at(w, o);
   if (lower_reduces(w, o, l)) return true;
   return is_streamed(w, o) && w->run.trip[l] > 1 && w->plan->loops[l].dim == op->dims[op->n_out_dims] &&
          tf_plan_above(w->plan, w->plan->loops[l].node, w->plan->stream_scope[o]);
@@ -33,7 +33,7 @@ static bool adds_on(const lowering *w, int o, int l) {
 
 static void mark(lowering *w, int n, int o) {
   lower_carry *c = &w->carry[o];
-  const tf_op *op = op_of(w, o);
+  const tf_op *op = op_at(w, o);
   *c = (lower_carry){.marked = true,
                      .streams = is_streamed(w, o) && tf_plan_above(w->plan, n, w->plan->stream_scope[o]),
                      .space = lower_space(w),
@@ -70,7 +70,7 @@ static ir_stmt *take_in(lowering *w, int o, int from, int to, bool clears) {
 /* The next one: op o has no more than LEVELS. */
 static int carrier(lowering *w, int o) {
   static const char *const names[LEVELS] = {"carry", "carry2", "carry3"};
-  const tf_op *op = op_of(w, o);
+  const tf_op *op = op_at(w, o);
   const lower_carry *c = &w->carry[o];
   const tf_tensor *t = &w->plan->wl->tensors[op->out];
   const int i = lower_buffer(w, op->out, lower_derived(w, t->name, names[c->n]), false, w->plan->arch->n_memories - 1);
@@ -124,7 +124,7 @@ static void move_after(lowering *w, int o, ir_atom at, int64_t every, int from, 
 static void carry_on(lowering *w, int o, const lower_terms *t, ir_atom inner, int64_t n_inner) {
   lower_carry *c = &w->carry[o];
   int64_t all, every = t->limit / (t->adds > 0 ? t->adds : 1);
-  int from = w->p->buffer_of[op_of(w, o)->out];
+  int from = w->p->buffer_of[op_at(w, o)->out];
   if (every < 1) every = 1;
   const ir_atom at = visit(w, o, inner, n_inner, &all);
   for (; all > every && c->n < LEVELS && !lower_failed(w); every = times(every, t->next)) {
@@ -148,7 +148,7 @@ static int64_t steps_of(const ir_range *r, int64_t most) {
 /* Opens a loop that takes dim k of op o in parts of at most `most`; false: it is short, or streamed behind a mask,
  * whose first step is not told by where the range begins. */
 static bool open_parts(lowering *w, int o, int k, int64_t most, ir_atom *digit, int64_t *trip) {
-  const int dim = op_of(w, o)->dims[k];
+  const int dim = op_at(w, o)->dims[k];
   ir_range *r = lower_range(w, o, dim);
   if (r->most <= most || lower_mask_streams(w, o, dim)) return false;
   *trip = steps_of(r, most);
@@ -175,7 +175,7 @@ static bool open_parts(lowering *w, int o, int k, int64_t most, ir_atom *digit, 
 }
 
 static int64_t terms_of(lowering *w, int o) {
-  const tf_op *op = op_of(w, o);
+  const tf_op *op = op_at(w, o);
   int64_t n = 1;
   for (int k = op->n_out_dims; k < op->n_dims; k++)
     n = times(n, lower_range(w, o, op->dims[k])->most);
@@ -201,7 +201,7 @@ static void go_back(lowering *w, before_nest b) {
 /* The nest of op o, in parts of no more terms than `most`: outer dims first.  `most` of a nest that, being smaller, is
  * of another kind, and may have no more terms than that; 0: all is well. */
 static int64_t in_parts(lowering *w, int n, int o, int64_t most) {
-  const tf_op *op = op_of(w, o);
+  const tf_op *op = op_at(w, o);
   const before_nest begin = before(w);
   ir_range *whole = TF_ARRAY(w->p->arena, ir_range, (size_t)op->n_dims + 1);
   ir_atom inner = ir_number(0), digit;
@@ -250,7 +250,7 @@ void lower_carried_nest(lowering *w, int n) {
 static void join(lowering *w, int o) {
   const lower_carry *c = &w->carry[o];
   for (int i = 0; i < c->n; i++)
-    take_in(w, o, c->buffer[i], w->p->buffer_of[op_of(w, o)->out], false);
+    take_in(w, o, c->buffer[i], w->p->buffer_of[op_at(w, o)->out], false);
 }
 
 void lower_join_streamed(lowering *w, int o, ir_atom hi, int64_t end) {

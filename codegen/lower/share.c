@@ -26,7 +26,7 @@ static bool list(const ir_body *body, order *l) {
 }
 
 /* The position of op o in the list; -1: not in it. */
-static int find(const order *l, int o) {
+static int place_in_order(const order *l, int o) {
   for (int i = 0; i < l->n; i++)
     if (l->at[i].nest->op == o) return i;
   return -1;
@@ -67,7 +67,7 @@ static bool streams(const ir_body *body, int buffer) {
 static bool read_before(const lowering *w, const order *l, int z, int m) {
   const tf_tensor *t = &w->plan->wl->tensors[z];
   for (int i = 0; i < t->n_consumers; i++) {
-    int c = find(l, t->consumers[i]);
+    int c = place_in_order(l, t->consumers[i]);
     const tf_op *op = &w->plan->wl->ops[t->consumers[i]];
     if (c == m) continue;
     if (c < 0 || c > m) return false;
@@ -80,7 +80,7 @@ static bool read_before(const lowering *w, const order *l, int z, int m) {
 static bool read_after(const lowering *w, const order *l, int z, int m) {
   const tf_tensor *t = &w->plan->wl->tensors[z];
   for (int i = 0; i < t->n_consumers; i++)
-    if (find(l, t->consumers[i]) <= m) return false;
+    if (place_in_order(l, t->consumers[i]) <= m) return false;
   return t->n_consumers > 0;
 }
 
@@ -91,7 +91,7 @@ static bool may_take(const lowering *w, const order *l, int z, int m) {
   const int from = w->p->buffer_of[z], to = w->p->buffer_of[map->out], maker = wl->tensors[z].producer;
   if (maker < 0 || from < 0 || to < 0 || w->plan->home_scope[z] != w->plan->home_scope[map->out]) return false;
   if (!same_box(&w->p->buffers[from], &w->p->buffers[to]) || w->p->buffers[to].shares >= 0) return false;
-  int made = find(l, maker);
+  int made = place_in_order(l, maker);
   if (made < 0 || made >= m || !at_point(map, z, wl->tensors[z].rank)) return false;
   if (streams(&w->p->body, from) || streams(&w->p->body, to)) return false;
   return read_before(w, l, z, m) && read_after(w, l, map->out, m);

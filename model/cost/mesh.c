@@ -83,7 +83,7 @@ static tf_rect shelves(tf_rect *r, int n, int along, tf_rect room) {
 }
 
 /* What the children of node n take beside each other. */
-static tf_rect place(placing *k, int n, tf_rect room) {
+static tf_rect place_children(placing *k, int n, tf_rect room) {
   int from = k->n;
   k->nested |= k->packs++ > 0;
   gather(k, n, room);
@@ -99,7 +99,7 @@ static tf_rect use_of(placing *k, int n, tf_rect room) {
   const tf_plan *p = k->m->plan;
   const tf_node *t = &p->tree->nodes[n];
   if (t->kind == TF_OP) return tf_mesh_serves(p, t->op, k->mesh) ? (tf_rect){{1, 1}} : (tf_rect){{0, 0}};
-  if (places(k, n)) return place(k, n, room);
+  if (places(k, n)) return place_children(k, n, room);
   tf_rect use = {{0, 0}}, by = loops_of(k, n);
   for (int a = 0; a < 2; a++)
     room.side[a] = more(1, by.side[a] > 0 ? room.side[a] / by.side[a] : 1);

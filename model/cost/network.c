@@ -85,7 +85,7 @@ int64_t tf_net_farthest(const tf_net_line *l) {
 /* ---- both sides ----------------------------------------------------------------------------------- */
 
 /* columns: those to which a word goes; part: of the words, those that go to one column. */
-static tf_net_route join(const tf_net_way *x, const tf_net_way *y, double columns, double part) {
+static tf_net_route join_ways(const tf_net_way *x, const tf_net_way *y, double columns, double part) {
   return (tf_net_route){x->hops + columns * y->hops,
                         {x->cross[0], x->cross[1], part * y->cross[0], part * y->cross[1]}};
 }
@@ -104,8 +104,8 @@ tf_net_routes tf_net_across(const tf_net_line side[2]) {
   const tf_net_side x = tf_net_along(&side[0]), y = tf_net_along(&side[1]);
   const tf_topology t = side[0].topology;
   if (t == TF_BUS || t == TF_CROSSBAR) return at_once(&x, &y, t == TF_BUS);
-  return (tf_net_routes){join(&x.alone, &y.alone, 1, 1 / (x.apart * x.shared)),
-                         join(&x.all, &y.all, x.shared, 1 / x.apart), join(&x.first, &y.first, 1, 1 / x.apart),
+  return (tf_net_routes){join_ways(&x.alone, &y.alone, 1, 1 / (x.apart * x.shared)),
+                         join_ways(&x.all, &y.all, x.shared, 1 / x.apart), join_ways(&x.first, &y.first, 1, 1 / x.apart),
                          x.shared * y.shared, false};
 }
 

@@ -26,7 +26,7 @@ static void serve(tf_part_result *r, int64_t read, int64_t update, double ratio)
   r->own.update += (double)update * ratio;
 }
 
-static void take(tf_part_result *r, int64_t fill, int64_t drain, double ratio) {
+static void add_to_part(tf_part_result *r, int64_t fill, int64_t drain, double ratio) {
   if (!r) return;
   r->fill = tf_sat_add(r->fill, fill);
   r->drain = tf_sat_add(r->drain, drain);
@@ -71,7 +71,7 @@ void tf_parts_fill(struct tf_model *m) {
     const tf_move *v = &m->moves[i];
     serve(row_of(m, s->above, serving(m, i)), v->read, v->update, m->views->ratio[s->above * nt + s->tensor]);
     if (s->leaf) continue;
-    take(row_of(m, s->level, m->views->part[i]), v->fill, v->drain, m->views->ratio[s->level * nt + s->tensor]);
+    add_to_part(row_of(m, s->level, m->views->part[i]), v->fill, v->drain, m->views->ratio[s->level * nt + s->tensor]);
   }
   for (int o = 0; o < p->wl->n_ops && p->online; o++)
     add_corrections(m, o);

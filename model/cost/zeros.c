@@ -7,7 +7,7 @@
 
 /* ---- once a tree ------------------------------------------------------------------------------ */
 
-static int op_of(const tf_plan *p, int i) { return p->tree->nodes[p->slices[i].node].op; }
+static int op_of_slice(const tf_plan *p, int i) { return p->tree->nodes[p->slices[i].node].op; }
 
 static bool streams(const tf_plan *p, int o) { return p->stream_scope[o] >= 0 || p->stream[o].node >= 0; }
 
@@ -22,7 +22,7 @@ static uint64_t reads_that_void(const struct tf_model *m, int i, int what) {
   const tf_plan *p = m->plan;
   const tf_slice *s = &p->slices[i];
   const tf_memory *mem = &p->arch->memories[s->above];
-  const int o = op_of(p, i);
+  const int o = op_of_slice(p, i);
   if (streams(p, o)) return 0;
   const uint64_t skipped = tf_sparse_on(p->sparse, &mem->skipping, o, s->tensor);
   return what == TF_LEFT_TIME ? skipped : skipped | tf_sparse_on(p->sparse, &mem->gating, o, s->tensor);
@@ -144,7 +144,7 @@ static bool infers(const struct tf_model *m, int i, uint64_t loops) {
   const tf_path *path = &m->plan->path[m->plan->slices[i].node];
   bool any = false;
   for (int k = 0; k < path->n; k++)
-    any |= (loops >> k & 1) && m->ev.trip[path->loops[k]] > 1 && !turns(m, op_of(m->plan, i), path->loops[k]);
+    any |= (loops >> k & 1) && m->ev.trip[path->loops[k]] > 1 && !turns(m, op_of_slice(m->plan, i), path->loops[k]);
   return any;
 }
 
@@ -162,7 +162,7 @@ static uint64_t moving(const struct tf_model *m, int i) {
 static uint64_t sharers(const struct tf_model *m, int i, bool *exact) {
   const tf_plan *p = m->plan;
   const tf_slice *s = &p->slices[i];
-  const tf_unit *unit = &p->arch->units[p->unit[op_of(p, i)]];
+  const tf_unit *unit = &p->arch->units[p->unit[op_of_slice(p, i)]];
   const tf_ref *ref = ref_of(m, i);
   if (!(s->makes ? unit->reduce : unit->multicast)) return 0;
   const bool many =
@@ -174,7 +174,7 @@ static uint64_t sharers(const struct tf_model *m, int i, bool *exact) {
 /* Whether some read that leaves the access out may differ among units that share it. */
 static bool may_turn(const struct tf_model *m, int i, uint64_t on) {
   const tf_plan *p = m->plan;
-  const int o = op_of(p, i);
+  const int o = op_of_slice(p, i);
   bool any = false;
   for (int r = 0; r < p->wl->ops[o].n_reads; r++)
     any |= (on >> r & 1) && (p->slices[i].merge & moving(m, p->op_slice[o] + r));
@@ -184,7 +184,7 @@ static bool may_turn(const struct tf_model *m, int i, uint64_t on) {
 /* The elements of read r that the sharers of slice i need at one step. */
 static several of_sharers(const struct tf_model *m, int i, int r, bool *exact) {
   const tf_plan *p = m->plan;
-  const int o = op_of(p, i);
+  const int o = op_of_slice(p, i);
   const tf_ref *ref = &p->wl->ops[o].reads[r];
   const tf_tensor *t = &p->wl->tensors[ref->tensor];
   const tf_path *path = &p->path[p->slices[i].node];
@@ -215,7 +215,7 @@ static double divided(const struct tf_model *m, int i, int dim) {
   double by = 1;
   for (int k = 0; server >= 0 && k < path->n; k++) {
     const tf_ploop *l = &p->loops[path->loops[k]];
-    if (l->axis != TF_TEMPORAL && l->dim == dim && turns(m, op_of(p, i), path->loops[k]))
+    if (l->axis != TF_TEMPORAL && l->dim == dim && turns(m, op_of_slice(p, i), path->loops[k]))
       by *= (double)m->ev.trip[path->loops[k]];
   }
   return by;
@@ -224,7 +224,7 @@ static double divided(const struct tf_model *m, int i, int dim) {
 /* Whether that depends on trip counts. */
 static bool may_divide(const struct tf_model *m, int i) {
   const tf_plan *p = m->plan;
-  const tf_op *op = &p->wl->ops[op_of(p, i)];
+  const tf_op *op = &p->wl->ops[op_of_slice(p, i)];
   const int server = m->views->server[i];
   bool may = false;
   for (int k = 0; server >= 0 && k < p->path[server].n; k++) {
@@ -237,7 +237,7 @@ static bool may_divide(const struct tf_model *m, int i) {
 /* What one result needs of read r in all its points, in one instance. */
 static several of_result(const struct tf_model *m, int i, int r, uint64_t reduced, bool *exact) {
   const tf_workload *wl = m->plan->wl;
-  const tf_op *op = &wl->ops[op_of(m->plan, i)];
+  const tf_op *op = &wl->ops[op_of_slice(m->plan, i)];
   const tf_ref *ref = &op->reads[r];
   const tf_tensor *t = &wl->tensors[ref->tensor];
   several x = {.read = r, .count = 1};
@@ -256,7 +256,7 @@ static several of_result(const struct tf_model *m, int i, int r, uint64_t reduce
 /* The share of the results that slice i updates that are updated at all, where zeros of the reads `on` leave updates
  * out. */
 static double updated(const struct tf_model *m, int i, uint64_t on, bool *exact) {
-  const int o = op_of(m->plan, i);
+  const int o = op_of_slice(m->plan, i);
   const tf_op *op = &m->plan->wl->ops[o];
   several v[MOST_SEVERAL];
   double keep = 1;
@@ -280,7 +280,7 @@ static double updated(const struct tf_model *m, int i, uint64_t on, bool *exact)
 /* The share of slice i's accesses that are made, where the zeros of several reads are known: those that several points
  * share are at most as many as the zeros of any one read would leave. */
 static double made_of_known(const struct tf_model *m, int i, uint64_t on, bool *exact) {
-  const int o = op_of(m->plan, i);
+  const int o = op_of_slice(m->plan, i);
   double most = 1, count = 1;
   for (int r = 0; r < m->plan->wl->ops[o].n_reads; r++) {
     if (!(on >> r & 1)) continue;
@@ -301,8 +301,8 @@ static double made(const struct tf_model *m, int i, uint64_t on, bool *exact) {
   several v[MOST_SEVERAL];
   double keep = 1;
   int n = 0;
-  if (tf_sparse_known(m->plan->sparse, op_of(m->plan, i), on) > 1) return made_of_known(m, i, on, exact);
-  for (int r = 0; r < m->plan->wl->ops[op_of(m->plan, i)].n_reads; r++) {
+  if (tf_sparse_known(m->plan->sparse, op_of_slice(m->plan, i), on) > 1) return made_of_known(m, i, on, exact);
+  for (int r = 0; r < m->plan->wl->ops[op_of_slice(m->plan, i)].n_reads; r++) {
     if (!(on >> r & 1)) continue;
     const several x = of_sharers(m, i, r, exact);
     if (x.count > 1)
@@ -317,7 +317,7 @@ static double made(const struct tf_model *m, int i, uint64_t on, bool *exact) {
  * meet those of another that the access is to, of which only what is stored moves, is not. */
 static uint64_t counted(const struct tf_model *m, int i, uint64_t on) {
   const tf_plan *p = m->plan;
-  const tf_op *op = &p->wl->ops[op_of(p, i)];
+  const tf_op *op = &p->wl->ops[op_of_slice(p, i)];
   for (int r = 0; r < op->n_reads && p->wl->tensors[p->slices[i].tensor].density.fall == TF_FALL_KNOWN; r++)
     if (p->wl->tensors[op->reads[r].tensor].density.fall == TF_FALL_KNOWN) on &= ~(UINT64_C(1) << r);
   return on;

@@ -262,7 +262,7 @@ bool tf_bounds_of(const tf_arch *arch, const tf_workload *wl, tf_bounds *out) {
   return bounds_of(arch, wl, false, out, &starved);
 }
 
-static bool find(const tf_arch *arch, const tf_workload *wl, bool ends, tf_bounds *out, tf_diags *d) {
+static bool checked_bounds(const tf_arch *arch, const tf_workload *wl, bool ends, tf_bounds *out, tf_diags *d) {
   bool starved;
   if (bounds_of(arch, wl, ends, out, &starved)) return true;
   return starved ? tf_out_of_memory(d) : tf_fail(d, wl->at, TF_E_OVERFLOW, "a bound passes 2^63 - 1");
@@ -270,12 +270,12 @@ static bool find(const tf_arch *arch, const tf_workload *wl, bool ends, tf_bound
 
 bool tf_bounds_find(const tf_arch *arch, const tf_workload *wl, tf_bounds *out, tf_diags *d) {
   TF_IN_C_LOCALE;
-  return find(arch, wl, false, out, d);
+  return checked_bounds(arch, wl, false, out, d);
 }
 
 bool tf_bounds_with_ends(const tf_arch *arch, const tf_workload *wl, tf_bounds *out, tf_diags *d) {
   TF_IN_C_LOCALE;
-  return find(arch, wl, true, out, d);
+  return checked_bounds(arch, wl, true, out, d);
 }
 
 bool tf_bounds_input(const tf_workload *wl, int z, int64_t *words) {

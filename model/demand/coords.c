@@ -14,14 +14,14 @@ static int64_t residue(int64_t x, int64_t step) {
 }
 
 /* An empty set with room for n runs. */
-static tf_coords begin(tf_arena *a, int64_t step, int64_t n) {
+static tf_coords empty_coords(tf_arena *a, int64_t step, int64_t n) {
   tf_coords s = {.step = step, .run = TF_ARRAY(a, tf_run, (size_t)n + 1)};
   s.exact = s.run != NULL;
   return s;
 }
 
 tf_coords tf_coords_range(tf_arena *a, int64_t lo, int64_t n) {
-  tf_coords s = begin(a, 1, 1);
+  tf_coords s = empty_coords(a, 1, 1);
   if (s.run && n > 0) s.run[s.n++] = (tf_run){lo, n};
   return s;
 }
@@ -77,7 +77,7 @@ static int64_t scaled_step(const tf_coords *x, int64_t c) {
 }
 
 tf_coords tf_coords_scale(tf_arena *a, const tf_coords *x, int64_t c) {
-  tf_coords s = begin(a, scaled_step(x, c), x->n);
+  tf_coords s = empty_coords(a, scaled_step(x, c), x->n);
   for (int i = 0; i < x->n && s.run; i++) {
     int64_t first = c < 0 ? x->run[i].lo + (x->run[i].n - 1) * x->step : x->run[i].lo;
     s.run[s.n++] = (tf_run){c * first, x->run[i].n};
@@ -96,7 +96,7 @@ static bool extends(const tf_coords *x, const tf_coords *y) {
 }
 
 static tf_coords extended(tf_arena *a, const tf_coords *x, const tf_coords *y) {
-  tf_coords s = begin(a, x->step, x->n);
+  tf_coords s = empty_coords(a, x->step, x->n);
   for (int i = 0; i < x->n && s.run; i++)
     s.run[s.n++] = (tf_run){x->run[i].lo + y->run[0].lo, x->run[i].n + y->step / x->step * (y->run[0].n - 1)};
   tidy(a, &s);
@@ -106,7 +106,7 @@ static tf_coords extended(tf_arena *a, const tf_coords *x, const tf_coords *y) {
 /* x shifted by each element of y, as many as there is room for. */
 static tf_coords shifted(tf_arena *a, const tf_coords *x, const tf_coords *y) {
   int64_t all = tf_coords_count(y), shifts = smaller(all, TF_MAX_RUNS / (x->n ? x->n : 1));
-  tf_coords s = begin(a, x->step, shifts * x->n);
+  tf_coords s = empty_coords(a, x->step, shifts * x->n);
   for (int i = 0; i < y->n && s.run; i++)
     for (int64_t k = 0; k < y->run[i].n && shifts > 0; k++, shifts--)
       for (int j = 0; j < x->n; j++)
@@ -119,7 +119,7 @@ static tf_coords shifted(tf_arena *a, const tf_coords *x, const tf_coords *y) {
 tf_coords tf_coords_sum(tf_arena *a, const tf_coords *x, const tf_coords *y) {
   tf_coords s;
   if (x->n == 0 || y->n == 0)
-    s = begin(a, 1, 0);
+    s = empty_coords(a, 1, 0);
   else if (extends(x, y))
     s = extended(a, x, y);
   else if (extends(y, x))
@@ -143,7 +143,7 @@ static tf_run clipped(tf_run r, int64_t step, int64_t lo, int64_t hi) {
 }
 
 tf_coords tf_coords_clip(tf_arena *a, const tf_coords *x, int64_t lo, int64_t hi) {
-  tf_coords s = begin(a, x->step, x->n);
+  tf_coords s = empty_coords(a, x->step, x->n);
   for (int i = 0; i < x->n && s.run; i++) {
     tf_run r = clipped(x->run[i], x->step, lo, hi);
     if (r.n > 0) s.run[s.n++] = r;
@@ -158,7 +158,7 @@ static tf_coords refined(tf_arena *a, const tf_coords *x, int64_t step) {
   double runs = 0;
   for (int i = 0; i < x->n; i++)
     runs += (double)smaller(by, x->run[i].n);
-  tf_coords s = begin(a, step, runs <= TF_MAX_RUNS ? (int64_t)runs : 0);
+  tf_coords s = empty_coords(a, step, runs <= TF_MAX_RUNS ? (int64_t)runs : 0);
   s.exact &= x->exact && runs <= TF_MAX_RUNS;
   for (int i = 0; i < x->n && s.run && runs <= TF_MAX_RUNS; i++)
     for (int64_t k = 0; k < by && k < x->run[i].n; k++)
@@ -178,7 +178,7 @@ tf_coords tf_coords_join(tf_arena *a, const tf_coords *x, const tf_coords *y) {
   if (x->n == 0 || y->n == 0) return x->n ? *x : *y;
   tf_coords p = step ? refined(a, x, step) : *x, q = step ? refined(a, y, step) : *y;
   bool whole = step && (p.exact || !x->exact) && (q.exact || !y->exact) && p.n + q.n <= TF_MAX_RUNS && p.n && q.n;
-  tf_coords s = begin(a, step, whole ? p.n + q.n : 0);
+  tf_coords s = empty_coords(a, step, whole ? p.n + q.n : 0);
   if (!whole || !s.run) {
     s = tf_coords_count(x) >= tf_coords_count(y) ? *x : *y;
     s.exact = false;
@@ -194,11 +194,11 @@ tf_coords tf_coords_join(tf_arena *a, const tf_coords *x, const tf_coords *y) {
 
 tf_coords tf_coords_meet(tf_arena *a, const tf_coords *x, const tf_coords *y) {
   int64_t step = common_step(x, y);
-  tf_coords none = begin(a, 1, 0);
+  tf_coords none = empty_coords(a, 1, 0);
   if (x->n == 0 || y->n == 0) return none;
   none.exact = false;
   if (!step) return none;
-  tf_coords p = refined(a, x, step), q = refined(a, y, step), s = begin(a, step, p.n + q.n);
+  tf_coords p = refined(a, x, step), q = refined(a, y, step), s = empty_coords(a, step, p.n + q.n);
   if (!p.exact || !q.exact || !s.run) return none;
   for (int i = 0, j = 0; i < p.n && j < q.n;) { /* ordered by residue, then by position */
     int64_t ri = residue(p.run[i].lo, step), rj = residue(q.run[j].lo, step);

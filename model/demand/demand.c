@@ -116,7 +116,7 @@ bool tf_demand_part(const tf_demand *d, int o, const tf_ref *ref, tf_coords *par
   return !together;
 }
 
-static double product(const tf_coords *part, int rank) {
+static double words_of_part(const tf_coords *part, int rank) {
   double n = 1;
   for (int r = 0; r < rank; r++)
     n *= (double)tf_coords_count(&part[r]);
@@ -125,13 +125,13 @@ static double product(const tf_coords *part, int rank) {
 
 /* Adds the box of one more reference.  Boxes that differ in one rank merge into one; otherwise the larger one is
  * kept. */
-static void add(const tf_demand *d, tf_coords *all, const tf_coords *part, int rank) {
+static void add_reference(const tf_demand *d, tf_coords *all, const tf_coords *part, int rank) {
   int differ = 0, where = 0;
   for (int r = 0; r < rank; r++)
     if (!tf_coords_same(&all[r], &part[r])) differ++, where = r;
   if (differ == 1) {
     all[where] = tf_coords_join(d->arena, &all[where], &part[where]);
-  } else if (differ > 1 && product(part, rank) > product(all, rank)) {
+  } else if (differ > 1 && words_of_part(part, rank) > words_of_part(all, rank)) {
     for (int r = 0; r < rank; r++)
       all[r] = part[r];
   }
@@ -153,7 +153,7 @@ static bool infer(tf_demand *d, int o) {
       if (ref->tensor != op->out || tf_demanded_points(d, made->consumers[c]) <= 0) continue;
       if (tf_demand_in_band(d, made->consumers[c], ref) && !d->mask.fully_masked[o]) continue;
       tf_demand_part(d, made->consumers[c], ref, first ? all : part);
-      if (!first) add(d, all, part, made->rank);
+      if (!first) add_reference(d, all, part, made->rank);
       first = false;
     }
   for (int r = 0; r < op->n_out_dims; r++)

@@ -168,7 +168,7 @@ bool tf_ends_show(const tf_arch *a, const tf_demand *d) {
   return a->overlap != TF_OVERLAP_PERFECT && !d->masked && !peers(a) && !views(d->wl);
 }
 
-static bool begin(search *s, const tf_arch *a, const tf_demand *d, const tf_end *e) {
+static bool begin_search(search *s, const tf_arch *a, const tf_demand *d, const tf_end *e) {
   *s = (search){.nodes = NODES, .best = INFINITY};
   return tf_ended_of(a, d, e, &s->op);
 }
@@ -188,7 +188,7 @@ double tf_end_on_mesh(const tf_arch *a, const tf_demand *d, const tf_end *e) {
     x *= a->memories[l].mesh[0], y *= a->memories[l].mesh[1];
   tf_room room;
   const double least = tf_room_of(a, e->unit, &room) ? tf_end_in_room(a, d, e, &room) : 0;
-  if (least > 0 || !begin(&s, a, d, e)) return least;
+  if (least > 0 || !begin_search(&s, a, d, e)) return least;
   s.floor = all_words(&s);
   spread_dim(&s, 0, x, y, 1);
   return s.nodes >= 0 && isfinite(s.best) ? s.best : 0;
@@ -196,7 +196,7 @@ double tf_end_on_mesh(const tf_arch *a, const tf_demand *d, const tf_end *e) {
 
 bool tf_end_by_units(const tf_arch *a, const tf_demand *d, const tf_end *e, int units, double most, double *least_of) {
   search s;
-  if (!begin(&s, a, d, e)) return false;
+  if (!begin_search(&s, a, d, e)) return false;
   s.best = most, s.by_units = least_of;
   for (int k = 0; k < units; k++)
     least_of[k] = INFINITY;

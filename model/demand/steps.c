@@ -241,7 +241,7 @@ static double least_joined(const search *s, const stairs *st, int n, double *who
   return whole[(1 << n) - 1];
 }
 
-static bool make(const search *s, int n, stairs *st, double **all) {
+static bool make_stairs(const search *s, int n, stairs *st, double **all) {
   st->n = (int)floor(log(s->units) / log(EDGE) + 1e-9) + 1;
   const size_t length = (size_t)st->n;
   double *at = *all = malloc(((size_t)(1 << n) + 5) * length * sizeof *at);
@@ -259,7 +259,7 @@ static bool make(const search *s, int n, stairs *st, double **all) {
 static double least_of_few(const search *s, const int *ops, int n, const double *after) {
   stairs st;
   double *all, whole[SETS];
-  if (!make(s, n, &st, &all)) return -1;
+  if (!make_stairs(s, n, &st, &all)) return -1;
   for (int set = 1; set < 1 << n; set++) {
     whole[set] = INFINITY;
     if (set & (set - 1)) {

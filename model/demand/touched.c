@@ -34,7 +34,7 @@ typedef struct {
   int64_t at[MOST_TOGETHER];
 } group;
 
-static int place_of(const int *list, int n, int x) {
+static int index_of(const int *list, int n, int x) {
   int i = 0;
   while (i < n && list[i] != x)
     i++;
@@ -45,7 +45,7 @@ static int place_of(const int *list, int n, int x) {
 static bool gather_ranks(group *g, int dim) {
   for (int r = 0; r < g->tensor->rank; r++)
     for (int u = 0; u < g->ref->index[r].n_terms; u++) {
-      if (g->ref->index[r].terms[u].dim != dim || place_of(g->rank, g->n_ranks, r) >= 0) continue;
+      if (g->ref->index[r].terms[u].dim != dim || index_of(g->rank, g->n_ranks, r) >= 0) continue;
       if (g->n_ranks == MOST_TOGETHER) return false;
       g->rank[g->n_ranks++] = r;
     }
@@ -59,7 +59,7 @@ static bool gather(group *g, int first) {
   for (int i = 0; i < g->n_ranks; i++) {
     const tf_index *ix = &g->ref->index[g->rank[i]];
     for (int t = 0; t < ix->n_terms; t++) {
-      if (place_of(g->dim, g->n_dims, ix->terms[t].dim) >= 0) continue;
+      if (index_of(g->dim, g->n_dims, ix->terms[t].dim) >= 0) continue;
       if (g->n_dims == MOST_TOGETHER) return false;
       g->dim[g->n_dims++] = ix->terms[t].dim;
       if (!gather_ranks(g, ix->terms[t].dim)) return false;
@@ -74,7 +74,7 @@ static void note(group *g) {
     const tf_index *ix = &g->ref->index[g->rank[i]];
     int64_t x = ix->c, lo = g->tensor->lo[g->rank[i]], extent = g->tensor->extent[g->rank[i]];
     for (int k = 0; k < ix->n_terms; k++)
-      x += ix->terms[k].coef * g->at[place_of(g->dim, g->n_dims, ix->terms[k].dim)];
+      x += ix->terms[k].coef * g->at[index_of(g->dim, g->n_dims, ix->terms[k].dim)];
     if (x < lo || x > lo + extent - 1) return;
     flat = flat * extent + (x - lo);
   }
@@ -169,7 +169,7 @@ static void include(joint *j, int k, const tf_coords *common, int chosen) {
 }
 
 /* Adds the part of a reference, unless it is there already. */
-static void keep(joint *j, tf_coords *part) {
+static void add_part(joint *j, tf_coords *part) {
   for (int i = 0; i < j->n; i++) {
     bool same = true;
     for (int r = 0; r < j->rank && same; r++)
@@ -209,7 +209,7 @@ int64_t tf_demand_touched(const tf_demand *d, int z) {
                           : count_together(d, o, ref, part);
       if (n < 0) return -1;
       best = n > best ? n : best;
-      if (apart && !band && n > 0) keep(&j, part);
+      if (apart && !band && n > 0) add_part(&j, part);
     }
   include(&j, 0, NULL, 0);
   return j.exact && j.sum > best ? j.sum : best;

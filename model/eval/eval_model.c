@@ -97,7 +97,7 @@ static bool alloc_even(struct tf_model *m) {
 }
 
 /* NULL: the tree is too large, or memory ran out. */
-static tf_model *make(const tf_tree *tree) {
+static tf_model *make_model(const tf_tree *tree) {
   tf_arena *a = tf_arena_new();
   tf_model *m = a ? TF_NEW(a, tf_model) : NULL;
   if (m) {
@@ -113,7 +113,7 @@ static tf_model *make(const tf_tree *tree) {
 
 tf_model *tf_model_new(const tf_tree *tree, tf_diags *d) {
   TF_IN_C_LOCALE;
-  tf_model *m = make(tree);
+  tf_model *m = make_model(tree);
   if (m) return m;
   tf_fail(d, tree->nodes[0].at, TF_E_LIMIT,
           "the mapping is too large: more than %d loops above one node, or out of memory", TF_MAX_PATH);
@@ -383,7 +383,7 @@ static tf_model *bare_of(tf_model *m, const int64_t *trips) {
   if (!m->bare_made) {
     const tf_tree *t = tf_bare_tree(m);
     m->bare_made = true;
-    m->bare = t ? make(t) : NULL;
+    m->bare = t ? make_model(t) : NULL;
     if (m->bare && !tf_bare_prepare(m)) {
       tf_model_free(m->bare);
       m->bare = NULL;

@@ -25,7 +25,7 @@ static double more(double a, double b) { return a > b ? a : b; }
 
 static double part(double whole, const span *in) { return in->share > 0 ? whole / in->share : 0; }
 
-static void add(tracer *t, tf_interval x) {
+static void add_interval(tracer *t, tf_interval x) {
   tf_trace *out = t->out;
   if (t->failed || x.end <= x.begin || x.words <= 0) return;
   t->failed = out->n == INT_MAX || !TF_GROW(out->at, out->n);
@@ -64,12 +64,12 @@ static void pass(tracer *t, int node, int level, int at, tf_ports w, bool inner,
   const double whole = in->end - in->begin;
   tf_interval x = {TF_TRACE_LOAD, level, -1, node, -1, in->begin, in->begin + (load < whole ? load : whole), 0};
   x.words = inner ? w.write * all.write : w.read * all.read;
-  add(t, x);
+  add_interval(t, x);
   x.kind = TF_TRACE_STORE;
   x.begin = store < whole ? in->end - store : in->begin;
   x.end = in->end;
   x.words = inner ? w.read * all.read : w.write * all.write;
-  add(t, x);
+  add_interval(t, x);
 }
 
 static tf_ports scaled(tf_ports w, double by) { return (tf_ports){w.read * by, w.write * by}; }
@@ -85,7 +85,7 @@ static void pass_all(tracer *t, int n, const span *in) {
 
 static void hold(tracer *t, int node, int level, int z, double words, const span *in) {
   const double width = (double)t->m->plan->wl->tensors[z].word_bits / t->m->plan->arch->memories[level].word_bits;
-  add(t, (tf_interval){TF_TRACE_HOLD, level, -1, node, z, in->begin, in->end, words * width});
+  add_interval(t, (tf_interval){TF_TRACE_HOLD, level, -1, node, z, in->begin, in->end, words * width});
 }
 
 static void hold_slices(tracer *t, int n, const span *in) {
@@ -109,7 +109,7 @@ static void hold_homes(tracer *t, int n, const span *in) {
 
 /* ---- nodes -------------------------------------------------------------------------------------- */
 
-static void place(tracer *t, int n, const span *in);
+static void place_node(tracer *t, int n, const span *in);
 
 /* Time of node n in the span; if one run is shown by itself, that of this run. */
 static double time_of(tracer *t, int n, const span *in);
@@ -120,7 +120,7 @@ static void place_op(tracer *t, int n, const span *in) {
   const tf_view *v = &m->views->node[n];
   const double work = part(tf_work_time(m, m->plan->tree->nodes[n].op), in), all = in->end - in->begin;
   const double points = part((double)r->points + (double)r->corrections, in);
-  add(t, (tf_interval){TF_TRACE_WORK, -1, r->unit, n, -1, in->begin, in->begin + (work < all ? work : all), points});
+  add_interval(t, (tf_interval){TF_TRACE_WORK, -1, r->unit, n, -1, in->begin, in->begin + (work < all ? work : all), points});
   for (int i = v->first_pass; i < v->first_pass + v->n_passes && in->share > 0; i++)
     pass(t, n, m->views->passes[i].level, i, scaled(m->below[i], 1 / in->share), false, in);
 }
@@ -135,7 +135,7 @@ static void place_scope(tracer *t, int n, const span *in) {
   const double scale = sum > 0 ? (in->end - in->begin) / sum : 0;
   for (int c = 0; c < node->n_children; c++) {
     const double end = at + time_of(t, node->children[c], in) * scale;
-    place(t, node->children[c], &(span){at, end < in->end ? end : in->end, in->share});
+    place_node(t, node->children[c], &(span){at, end < in->end ? end : in->end, in->share});
     if (!at_once) at = end;
   }
 }
@@ -223,7 +223,7 @@ static double place_steps(tracer *t, int n, double begin, double scale) {
     span in = {begin + sum * scale, 0, share};
     const double one = time_of(t, child, &in);
     in.end = in.begin + one * scale;
-    if (scale > 0) place(t, child, &in);
+    if (scale > 0) place_node(t, child, &in);
     sum += one;
   }
   set_step(t, n, 0);
@@ -299,10 +299,10 @@ static void place_tile(tracer *t, int n, const span *in) {
   t->out->whole = false;
   pass_all(t, n, in);
   const double end = in->begin + time_of(t, child, in);
-  place(t, child, &(span){in->begin, end < in->end ? end : in->end, in->share});
+  place_node(t, child, &(span){in->begin, end < in->end ? end : in->end, in->share});
 }
 
-static void place(tracer *t, int n, const span *in) {
+static void place_node(tracer *t, int n, const span *in) {
   const tf_node *node = &t->m->plan->tree->nodes[n];
   if (n == 0 || node->kind == TF_SCOPE) hold_homes(t, n, in);
   if (node->kind == TF_OP)
@@ -329,7 +329,7 @@ tf_trace *tf_trace_of(tf_model *m, int64_t most, tf_diags *d) {
     t.out->most = most;
     t.out->cycles = r.cycles;
     t.out->whole = true;
-    place(&t, 0, &(span){0, r.cycles, 1});
+    place_node(&t, 0, &(span){0, r.cycles, 1});
   }
   free(t.cur);
   if (!t.failed) return t.out;

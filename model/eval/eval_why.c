@@ -36,7 +36,7 @@ static bool row_room(why_log *w) {
   return room;
 }
 
-static void add(why_log *w, int i, tf_why_row row, const tf_move *v) {
+static void add_row(why_log *w, int i, tf_why_row row, const tf_move *v) {
   const tf_slice *s = &w->m->plan->slices[i];
   if (!v->fill && !v->drain && !v->read && !v->update) return;
   int k = w->from;
@@ -168,10 +168,10 @@ static bool by_class(why_log *w, int i, const tf_reuse_case *c) {
       less = (tf_move){0};
     }
     tf_move v = minus(all, less);
-    add(w, i, cause_of(w, i, c, k), &v);
+    add_row(w, i, cause_of(w, i, c, k), &v);
     all = less;
   }
-  add(w, i, cause_of(w, i, c, -1), &all);
+  add_row(w, i, cause_of(w, i, c, -1), &all);
   return true;
 }
 
@@ -212,7 +212,7 @@ static void note(struct tf_model *m, int i, const tf_move *v) {
     still |= UINT64_C(1) << k;
     if (time < 0 && k < end && brings_again(m, s, still, k)) time = k;
   }
-  add(w, i, cause_of(w, i, c, time >= 0 ? time : space), v);
+  add_row(w, i, cause_of(w, i, c, time >= 0 ? time : space), v);
 }
 
 static tf_counts *noted(struct tf_model *m, int row) { return row < m->log->n ? &m->log->rows[row].words : NULL; }
@@ -221,9 +221,9 @@ static tf_counts *noted(struct tf_model *m, int row) { return row < m->log->n ? 
 
 /* Moves words from one cause to another. */
 static void shift(why_log *w, int i, tf_why_row from, tf_cause to, tf_move v) {
-  add(w, i, (tf_why_row){.cause = to, .at = -1, .slot = -1}, &v);
+  add_row(w, i, (tf_why_row){.cause = to, .at = -1, .slot = -1}, &v);
   v = minus((tf_move){0}, v);
-  add(w, i, from, &v);
+  add_row(w, i, from, &v);
 }
 
 static int64_t beyond(int64_t n, int64_t size) { return n > size ? n - size : 0; }
@@ -244,7 +244,7 @@ static void add_leaves(why_log *w) {
   const tf_plan *p = w->m->plan;
   for (int i = p->n_tile_slices; i < p->n_slices; i++) {
     w->from = w->n;
-    add(w, i, (tf_why_row){.cause = TF_WHY_UNITS, .at = -1, .slot = -1}, &w->m->moves[i]);
+    add_row(w, i, (tf_why_row){.cause = TF_WHY_UNITS, .at = -1, .slot = -1}, &w->m->moves[i]);
   }
 }
 
@@ -283,7 +283,7 @@ static int by_place(const void *pa, const void *pb) {
   return a->at != b->at ? a->at - b->at : a->slot - b->slot;
 }
 
-static bool begin(why_log *w, struct tf_model *m) {
+static bool begin_log(why_log *w, struct tf_model *m) {
   const tf_plan *p = m->plan;
   size_t n = (size_t)p->n_tile_slices + 1;
   *w = (why_log){.m = m, .ok = tf_general_ready(m) && tf_eval_steps(&m->ev)};
@@ -357,7 +357,7 @@ static void drop_empty(why_log *w) {
 
 bool tf_why_of(tf_model *m, tf_why *out) {
   why_log w;
-  bool ok = begin(&w, m->as_bare ? m->bare : m) && collect(&w);
+  bool ok = begin_log(&w, m->as_bare ? m->bare : m) && collect(&w);
   drop_empty(&w);
   if (w.n) qsort(w.rows, (size_t)w.n, sizeof *w.rows, by_place);
   free(w.slice);

@@ -19,7 +19,7 @@ typedef struct {
 
 static const tf_value_change final = {.change = TF_V_FIXED, .max = -1, .sum = -1};
 
-static void keep(streams *q, int sum) {
+static void keep_stream(streams *q, int sum) {
   if (sum < 0 || q->kept[sum]) return;
   q->kept[sum] = q->again = true;
 }
@@ -45,9 +45,9 @@ static void depends(streams *q, int o, tf_value_change v) {
     q->scope[op->out] = q->scope[read];
     for (int c = 0; c < z->n_consumers; c++)
       leaves |= !tf_plan_above(q->p, q->scope[read], q->p->tree->op_node[z->consumers[c]]);
-    if (v.change == TF_V_OTHER || !commutes) keep(q, q->seen[read].sum);
+    if (v.change == TF_V_OTHER || !commutes) keep_stream(q, q->seen[read].sum);
   }
-  if (leaves) keep(q, v.sum);
+  if (leaves) keep_stream(q, v.sum);
   q->change[op->out] = v;
 }
 

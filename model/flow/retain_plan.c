@@ -44,7 +44,7 @@ static uint64_t dropping(const tf_plan *p, int scope) {
   return mask;
 }
 
-static bool fill(tf_plan *p, tf_retain *h) {
+static bool fill_retain(tf_plan *p, tf_retain *h) {
   for (int i = p->wl->n_ops - 1; i >= 0; i--) {
     int o = p->wl->topo[i], z = p->wl->ops[o].out;
     if (!p->retained[z] || p->home_scope[z] != h->scope) continue;
@@ -185,7 +185,7 @@ static bool fill_all(tf_arena *a, tf_plan *p) {
         p->retain_at[i] = p->retains[k].scope == up ? k : p->retain_at[i];
     if (p->tree->nodes[i].kind != TF_SCOPE || !p->tree->nodes[i].n_retain) continue;
     p->retains[p->n_retains] = (tf_retain){.scope = i};
-    p->irregular |= !fill(p, &p->retains[p->n_retains++]);
+    p->irregular |= !fill_retain(p, &p->retains[p->n_retains++]);
   }
   for (int o = 0; o < p->wl->n_ops; o++) {
     tf_memo_begin(p);

@@ -84,7 +84,7 @@ static bool any_out(const tf_plan *p, const tf_skips *k) {
   return false;
 }
 
-static bool fill(tf_arena *a, tf_plan *p, tf_skips *k) {
+static bool fill_skips(tf_arena *a, tf_plan *p, tf_skips *k) {
   k->node = TF_ARRAY(a, tf_skip, (size_t)p->tree->n_nodes);
   if (!k->node) return false;
   for (int n = 0; n < p->tree->n_nodes; n++) {
@@ -102,7 +102,7 @@ bool tf_skips_new(tf_arena *a, tf_plan *p) {
   if (p->n_retains || p->cuts) return true;
   tf_skips *k = TF_NEW(a, tf_skips);
   if (!k) return false;
-  if (tf_mask_find(p->wl, a, &k->mask)) return !alike_parts(p->wl, k) || fill(a, p, k);
+  if (tf_mask_find(p->wl, a, &k->mask)) return !alike_parts(p->wl, k) || fill_skips(a, p, k);
   return !tf_arena_failed(a);
 }
 

@@ -116,7 +116,7 @@ static void index_of(FILE *out, const tf_index *x) {
   fputc(']', out);
 }
 
-static void op_of(FILE *out, const tf_workload *wl, const tf_op *op) {
+static void print_op(FILE *out, const tf_workload *wl, const tf_op *op) {
   fprintf(out, "op %s %d %d:", op->name, op->out, (int)op->reduce);
   for (int k = 0; k < op->n_dims; k++)
     fprintf(out, " %d", op->dims[k]);
@@ -163,5 +163,5 @@ void tf_workload_print(FILE *out, const tf_workload *wl) {
     fputc('\n', out);
   }
   for (int o = 0; o < wl->n_ops; o++)
-    op_of(out, wl, &wl->ops[o]);
+    print_op(out, wl, &wl->ops[o]);
 }

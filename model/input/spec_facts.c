@@ -27,7 +27,7 @@ typedef struct {
   int op, read, rank; /* the read, and the rank of its tensor */
 } reading;
 
-static tf_loc place_of(const tf_wl_reader *w, reading x) {
+static tf_loc loc_of(const tf_wl_reader *w, reading x) {
   const tf_op_source *s = &w->source[x.op];
   tf_span span = s->index[x.read][x.rank];
   return tf_ynode_place(s->text, span.from, span.len);
@@ -39,7 +39,7 @@ static bool range_of(tf_wl_reader *w, reading x, int64_t *lo, int64_t *hi) {
   const tf_ref *ref = &w->wl->ops[x.op].reads[x.read];
   if (index_range(w->wl, &ref->index[x.rank], lo, hi)) return true;
   fail(w);
-  return tf_fail(w->base->diags, place_of(w, x), TF_E_RANGE, "the index passes 2^63 - 1");
+  return tf_fail(w->base->diags, loc_of(w, x), TF_E_RANGE, "the index passes 2^63 - 1");
 }
 
 /* Calls f for every rank of every read of the workload. */
@@ -524,7 +524,7 @@ static void check_inside(tf_wl_reader *w, reading x, tf_tensor *t) {
   int64_t last = t->lo[x.rank] + t->extent[x.rank] - 1 + t->pad[x.rank];
   if (lo >= first && hi <= last) return;
   fail(w);
-  tf_fail(w->base->diags, place_of(w, x), TF_E_INDEX, "reads %lld .. %lld of '%.60s', which holds %lld .. %lld%s",
+  tf_fail(w->base->diags, loc_of(w, x), TF_E_INDEX, "reads %lld .. %lld of '%.60s', which holds %lld .. %lld%s",
           (long long)lo, (long long)hi, t->name, (long long)first, (long long)last,
           t->pad[x.rank] ? " with its pad" : "");
   bool made = tf_is_made(t);

@@ -29,7 +29,7 @@ typedef struct {
 } instr_reader;
 
 static tf_diags *diags(const instr_reader *r) { return r->base.base->diags; }
-static const tf_op *op_of(const instr_reader *r) { return &r->w.wl->ops[0]; }
+static const tf_op *described_op(const instr_reader *r) { return &r->w.wl->ops[0]; }
 
 /* ---- names ------------------------------------------------------------------------------------ */
 /* Loops must not have names that reports use for parts of a mapping. */
@@ -90,7 +90,7 @@ static bool check_index(const instr_reader *r, const tf_ref *ref, const tf_index
 
 /* Requirements on an instruction's body beyond those on any workload. */
 static bool check_body(const instr_reader *r) {
-  const tf_op *op = op_of(r);
+  const tf_op *op = described_op(r);
   bool ok = true;
   if (op->n_dims > TF_INSTR_LOOPS)
     ok = tf_fail(diags(r), r->compute->at, TF_E_LIMIT, "%d loops, at most %d", op->n_dims, TF_INSTR_LOOPS);
@@ -110,20 +110,20 @@ static bool check_body(const instr_reader *r) {
 
 /* ---- layouts ---------------------------------------------------------------------------------- */
 static int loop_of(const instr_reader *r, int dim) {
-  const tf_op *op = op_of(r);
+  const tf_op *op = described_op(r);
   for (int l = 0; l < op->n_dims; l++)
     if (op->dims[l] == dim) return l;
   return -1;
 }
 
 static int tensor_of(const instr_reader *r, int m) {
-  const tf_op *op = op_of(r);
+  const tf_op *op = described_op(r);
   return m < op->n_reads ? op->reads[m].tensor : op->out;
 }
 
 /* Row-major. */
 static bool default_layout(instr_reader *r, int m) {
-  const tf_op *op = op_of(r);
+  const tf_op *op = described_op(r);
   const tf_tensor *t = &r->w.wl->tensors[tensor_of(r, m)];
   tf_operand *o = &r->in->operand[m];
   o->layout = TF_ARRAY(r->base.base->arena, tf_layout, TF_MAX_RANK * TF_INSTR_LOOPS);
@@ -173,7 +173,7 @@ static bool covers(const instr_reader *r, int m) {
     if (p->part != TF_LAYOUT_MOD) *high = p->by;
     if (p->part != TF_LAYOUT_DIV) *low = p->by;
   }
-  const tf_op *op = op_of(r);
+  const tf_op *op = described_op(r);
   const tf_tensor *t = &r->w.wl->tensors[tensor_of(r, m)];
   for (int l = 0; l < r->in->n_loops; l++) {
     bool in = m == op->n_reads && l < op->n_out_dims;
@@ -259,7 +259,7 @@ static bool read_operand(instr_reader *r, const tf_ypair *pair) {
 
 static bool read_operands(instr_reader *r, const tf_ynode *map) {
   tf_instr *in = r->in;
-  const tf_op *op = op_of(r);
+  const tf_op *op = described_op(r);
   in->n_loops = op->n_dims;
   in->n_operands = op->n_reads + 1;
   for (int l = 0; l < in->n_loops; l++)

@@ -444,7 +444,7 @@ bool tf_sparse_told(const tf_sparse *s, int o, uint64_t reads) {
 }
 
 /* Zeros of several tensors fall independently but for those that are known. */
-static double keep(const tf_sparse *s, int o, uint64_t reads, bool least) {
+static double share_computed(const tf_sparse *s, int o, uint64_t reads, bool least) {
   double keep = 1, most = 1, lack = 0;
   for (int r = 0; r < s->wl->ops[o].n_reads; r++) {
     if (!(reads >> r & 1)) continue;
@@ -458,9 +458,9 @@ static double keep(const tf_sparse *s, int o, uint64_t reads, bool least) {
   return keep * (least ? fmax(0, 1 - lack) : most);
 }
 
-double tf_sparse_keep(const tf_sparse *s, int o, uint64_t reads) { return keep(s, o, reads, false); }
+double tf_sparse_keep(const tf_sparse *s, int o, uint64_t reads) { return share_computed(s, o, reads, false); }
 
-double tf_sparse_keep_least(const tf_sparse *s, int o, uint64_t reads) { return keep(s, o, reads, true); }
+double tf_sparse_keep_least(const tf_sparse *s, int o, uint64_t reads) { return share_computed(s, o, reads, true); }
 
 tf_least tf_sparse_least(const tf_sparse *s, int o, int unit) {
   const tf_op *op = &s->wl->ops[o];

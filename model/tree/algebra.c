@@ -13,7 +13,7 @@ static bool is_product(const tf_value_change *v) { return v->change == TF_V_FIXE
 static bool is_shift(const tf_value_change *v) { return v->change == TF_V_FIXED || v->change == TF_V_SHIFTS; }
 
 /* The tensor on which both depend; false if they depend on different ones. */
-static bool join(int a, int b, int *out) {
+static bool join_types(int a, int b, int *out) {
   *out = a >= 0 ? a : b;
   return a < 0 || b < 0 || a == b;
 }
@@ -27,7 +27,7 @@ static bool same(const tf_value_change *a, const tf_value_change *b) {
 static tf_value_change sum_of(tf_value_change a, tf_value_change b, double sign) {
   if (is_shift(&a) && is_shift(&b)) {
     tf_value_change v = {.change = TF_V_SHIFTS, .factor = a.factor + sign * b.factor, .sum = -1};
-    if (!join(a.max, b.max, &v.max)) return other("it mixes two running maxima");
+    if (!join_types(a.max, b.max, &v.max)) return other("it mixes two running maxima");
     bool none = v.factor > -1e-12 && v.factor < 1e-12;
     return none ? fixed : v;
   }
@@ -40,7 +40,7 @@ static tf_value_change product_of(tf_value_change a, tf_value_change b, int sign
   tf_value_change v = {.change = TF_V_SCALES, .exps = a.exps + sign * b.exps};
   v.factor = a.factor + sign * b.factor;
   v.power = a.power + sign * b.power;
-  if (!join(a.max, b.max, &v.max) || !join(a.sum, b.sum, &v.sum)) return other("it mixes two running maxima or sums");
+  if (!join_types(a.max, b.max, &v.max) || !join_types(a.sum, b.sum, &v.sum)) return other("it mixes two running maxima or sums");
   if (v.power == 0) v.sum = -1;
   return v.exps == 0 && v.power == 0 && v.factor == 0 ? fixed : v;
 }

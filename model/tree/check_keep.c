@@ -489,7 +489,7 @@ static void check_scope(retaining *q, int o) {
     }
 }
 
-static void begin(retaining *q) { memset(q->seen, 0, (size_t)q->c->f->wl->n_ops * (size_t)q->c->f->tree->n_nodes); }
+static void forget_seen(retaining *q) { memset(q->seen, 0, (size_t)q->c->f->wl->n_ops * (size_t)q->c->f->tree->n_nodes); }
 
 /* Whether a Seq around the nested scope that retains `inner` drops it in each run of the scope that retains `outer`:
  * its other children do not touch it. */
@@ -522,9 +522,9 @@ static void check_served(retaining *q, int o) {
   for (int i = 0; i < z->n_consumers; i++) {
     const int reader = z->consumers[i], n = f->tree->nodes[f->lead[reader]].parent;
     if (n <= home || !tf_is_above(f, home, n)) continue;
-    begin(q);
+    forget_seen(q);
     const int by = limit_of(q, reader, home);
-    begin(q);
+    forget_seen(q);
     const int own = by < 0 ? -1 : limit_inferred(q, reader, n);
     if (by < 0 || (own >= 0 && !dropped(f, own, by))) continue;
     report(q, o, reader, by);
@@ -542,7 +542,7 @@ bool tf_check_retained(const tf_checker *c) {
   if (!q.retained || !any) return q.retained != NULL;
   q.seen = TF_ARRAY(c->arena, bool, (size_t)f->wl->n_ops *(size_t)f->tree->n_nodes);
   for (int o = 0; q.seen && o < f->wl->n_ops; o++) {
-    begin(&q);
+    forget_seen(&q);
     check_scope(&q, o);
     check_served(&q, o);
   }

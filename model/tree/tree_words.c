@@ -49,7 +49,7 @@ static const char *tensor_at(const tf_tree *t, int i) {
 
 static const char *op_at(const tf_tree *t, int i) { return i < t->workload->n_ops ? t->workload->ops[i].name : NULL; }
 
-static int find(const tf_tree *t, const tf_mtok *tok, name_at names) {
+static int find_name(const tf_tree *t, const tf_mtok *tok, name_at names) {
   const char *name;
   for (int i = 0; (name = names(t, i)) != NULL; i++)
     if (same(name, tok->text, tok->len)) return i;
@@ -68,12 +68,12 @@ static int fail(tf_build *b, const tf_mtok *tok, const char *what, name_at names
 }
 
 static int find_or_fail(tf_build *b, const tf_mtok *t, const char *what, name_at names) {
-  const int i = find(b->tree, t, names);
+  const int i = find_name(b->tree, t, names);
   return i >= 0 ? i : fail(b, t, what, names);
 }
 
 int tf_mapping_head(tf_build *b, const tf_mtok *t) {
-  const int i = find(b->tree, t, level_at);
+  const int i = find_name(b->tree, t, level_at);
   return i >= 0 ? i : fail(b, t, "memory or scope", head_at);
 }
 
@@ -93,7 +93,7 @@ static bool parts_named(const tf_build *b, const tf_mtok *t, char *list, size_t 
 
 int tf_mapping_dim(tf_build *b, const tf_mtok *t) {
   char list[160];
-  const int i = find(b->tree, t, dim_at);
+  const int i = find_name(b->tree, t, dim_at);
   if (i >= 0) return i;
   if (!parts_named(b, t, list, sizeof list)) return fail(b, t, "dim", dim_at);
   tf_fail(b->diags, t->at, TF_E_NAME, "'%.*s' is cut, as indices divide it: loops are over %s",

@@ -44,7 +44,7 @@ static tf_ynode *no_node(const reader *r) {
   return NULL;
 }
 
-static tf_loc place(const reader *r, yaml_mark_t m) {
+static tf_loc loc_of(const reader *r, yaml_mark_t m) {
   return (tf_loc){r->file, (uint32_t)m.line + 1, (uint32_t)m.column + 1, 1};
 }
 
@@ -85,7 +85,7 @@ static bool next_event(reader *r, yaml_event_t *ev) {
   if (yaml_parser_parse(r->parser, ev)) return true;
   const yaml_parser_t *p = r->parser;
   if (p->error == YAML_MEMORY_ERROR) return no_memory(r);
-  tf_loc at = place(r, p->problem_mark);
+  tf_loc at = loc_of(r, p->problem_mark);
   if (p->error == YAML_READER_ERROR) at = (tf_loc){r->file, 1, 1, 1};
   const char *why = p->problem ? p->problem : "not YAML", *byte = byte_of(r, p->problem_mark);
   if (byte < r->end && *byte == '\t') why = "a tab may not stand here; indent with spaces";
@@ -95,12 +95,12 @@ static bool next_event(reader *r, yaml_event_t *ev) {
     return false;
   }
   tf_fail(r->diags, at, TF_E_YAML, "%s", why);
-  if (context) tf_note(r->diags, place(r, p->context_mark), "%s", p->context);
+  if (context) tf_note(r->diags, loc_of(r, p->context_mark), "%s", p->context);
   return false;
 }
 
 static tf_ynode *new_node(reader *r, tf_ykind kind, const yaml_event_t *ev, const char *tag) {
-  tf_loc at = place(r, ev->start_mark);
+  tf_loc at = loc_of(r, ev->start_mark);
   if (++r->nodes > TF_YAML_MAX_NODES) {
     tf_fail(r->diags, at, TF_E_LIMIT, "more than %d nodes in one file", TF_YAML_MAX_NODES);
     return NULL;
@@ -133,7 +133,7 @@ static tf_ynode *find_alias(reader *r, const yaml_event_t *ev) {
   const char *name = (const char *)ev->data.alias.anchor;
   for (anchor *a = r->anchors; a; a = a->prev)
     if (strcmp(a->name, name) == 0) return a->node;
-  tf_fail(r->diags, place(r, ev->start_mark), TF_E_YAML, "no anchor '&%.60s' before this alias", name);
+  tf_fail(r->diags, loc_of(r, ev->start_mark), TF_E_YAML, "no anchor '&%.60s' before this alias", name);
   return NULL;
 }
 
@@ -316,7 +316,7 @@ static tf_ynode *read_node(reader *r, yaml_event_t *ev) {
   if (ev->type == YAML_SCALAR_EVENT) return read_scalar(r, ev);
   if (ev->type == YAML_ALIAS_EVENT) return find_alias(r, ev);
   if (r->depth >= TF_YAML_MAX_DEPTH) {
-    tf_fail(r->diags, place(r, ev->start_mark), TF_E_YAML, "nested deeper than %d", TF_YAML_MAX_DEPTH);
+    tf_fail(r->diags, loc_of(r, ev->start_mark), TF_E_YAML, "nested deeper than %d", TF_YAML_MAX_DEPTH);
     return NULL;
   }
   r->depth++;
@@ -362,7 +362,7 @@ static bool find_end(reader *r) {
     yaml_event_t ev;
     if (!next_event(r, &ev)) return false;
     yaml_event_type_t type = ev.type;
-    tf_loc at = place(r, ev.start_mark);
+    tf_loc at = loc_of(r, ev.start_mark);
     yaml_event_delete(&ev);
     if (type == YAML_STREAM_END_EVENT) return true;
     if (type == YAML_DOCUMENT_START_EVENT)

@@ -33,7 +33,7 @@ static int find_like(const net_costs *c, const tf_group *g, uint64_t hash) {
 static bool grow(net_costs *c) { return TF_GROW(c->at, c->n) || tf_out_of_memory(c->d); }
 
 /* Takes over the group. */
-static bool add(net_costs *c, tf_group *g, uint64_t hash) {
+static bool add_group(net_costs *c, tf_group *g, uint64_t hash) {
   net_cost x = {.group = g, .hash = hash, .value = INFINITY, .next = c->bucket[hash % NET_BUCKETS]};
   if (!grow(c)) {
     tf_group_free(g);
@@ -58,7 +58,7 @@ bool net_meet_kind(net_costs *c, const int *ops, int n, int *id, double *least) 
   if (*id >= 0) {
     tf_group_free(g);
   } else {
-    if (!add(c, g, hash)) return false;
+    if (!add_group(c, g, hash)) return false;
     *id = c->n - 1;
   }
   *least = c->at[*id].least;

@@ -44,7 +44,7 @@ static int64_t scratch_of(const making *m, int i) {
   return bytes;
 }
 
-static bool add(making *m, int z, npu_tensor how) {
+static bool add_tensor(making *m, int z, npu_tensor how) {
   npu_tensor new;
   if (!npu_tensor_new(m->flat, &m->e->wl->tensors[z], &new, m->e->d)) return false;
   new.in = how.in;
@@ -61,7 +61,7 @@ static bool add_arguments(making *m) {
   bool ok = true;
   for (int z = 0; z < wl->n_tensors && ok; z++) {
     const tf_tensor *t = &wl->tensors[z];
-    if (c_is_argument(t) && !t->view_of) ok = add(m, z, (npu_tensor){.in = t->producer < 0, .out = t->producer >= 0});
+    if (c_is_argument(t) && !t->view_of) ok = add_tensor(m, z, (npu_tensor){.in = t->producer < 0, .out = t->producer >= 0});
   }
   return ok;
 }
@@ -86,13 +86,13 @@ static bool add_inner(making *m, int space) {
   bool ok = true;
   for (int z = 0; z < wl->n_tensors && ok; z++)
     if (m->e->memory.offset[z] >= 0 && !wl->tensors[z].view_of)
-      ok = add(m, z, (npu_tensor){.within = space + 1, .at = m->e->memory.offset[z]});
+      ok = add_tensor(m, z, (npu_tensor){.within = space + 1, .at = m->e->memory.offset[z]});
   for (int i = 0; i < m->e->plan->n && ok; i++) {
     const tf_group *g = group_of(m, i)->group;
     int64_t at = m->e->memory.bytes;
     for (int t = 0; t < g->workload->n_tensors && ok; t++) {
       if (!stays(m, g->tensor[t])) continue;
-      ok = add(m, g->tensor[t], (npu_tensor){.within = space + 1, .at = at});
+      ok = add_tensor(m, g->tensor[t], (npu_tensor){.within = space + 1, .at = at});
       at += bytes_of(&wl->tensors[g->tensor[t]]);
     }
   }
@@ -233,7 +233,7 @@ static tf_emitted *write_files(const making *m) {
 }
 
 /* ---- all of it ---------------------------------------------------------------------------------------------- */
-static bool begin(making *m) {
+static bool begin_network(making *m) {
   net_emission *e = m->e;
   const size_t tensors = (size_t)e->wl->n_tensors, groups = (size_t)e->plan->n;
   e->a = tf_arena_new();
@@ -262,7 +262,7 @@ tf_emitted *net_emit_npu(net_emission *e, const char *name) {
   making m = {.e = e};
   (void)name; /* programs have no name that a linker sees */
   bool ok =
-      begin(&m) && lay(&m) && time_alone(&m) && npu_chain_predict(m.flat, m.link, e->plan->n, m.end, &m.terms, e->d);
+      begin_network(&m) && lay(&m) && time_alone(&m) && npu_chain_predict(m.flat, m.link, e->plan->n, m.end, &m.terms, e->d);
   if (!ok) tf_npu_free(m.flat);
   m.flat = ok ? npu_chain_compile(m.flat, m.link, e->plan->n, e->d) : NULL;
   tf_npu *rolled = m.flat ? npu_roll(m.flat) : NULL;

@@ -56,7 +56,7 @@ static tf_budget part(finder *v, int64_t evals, double seconds) {
 static bool better(double value, double than) { return value < than * (1 - SAME); }
 
 /* Makes the tree the best; takes it over. */
-static void keep(tf_best_result *r, tf_tree **tree, double value, const tf_figures *f, const char *method) {
+static void keep_best(tf_best_result *r, tf_tree **tree, double value, const tf_figures *f, const char *method) {
   tf_tree_free(r->tree);
   r->tree = *tree;
   *tree = NULL;
@@ -75,7 +75,7 @@ static bool take_starts(finder *v) {
     if (!better(value, v->r->value)) continue;
     tf_tree *copy = tf_tree_copy(v->o->starts[i], v->arch, v->wl, NULL);
     if (!copy) return false;
-    keep(v->r, &copy, value, &f, "given");
+    keep_best(v->r, &copy, value, &f, "given");
     v->r->start = i;
   }
   return true;
@@ -95,7 +95,7 @@ static void take_solved(finder *v, tf_solve_result *s) {
   r->stopped_by = s->stopped_by;
   if (s->tree && (better(s->value, r->value) || (s->space_proved && !better(r->value, s->value)))) {
     r->space_proved = s->space_proved;
-    keep(r, &s->tree, s->value, &s->figures, "exact");
+    keep_best(r, &s->tree, s->value, &s->figures, "exact");
   }
 }
 
@@ -108,7 +108,7 @@ static void take_formulas(finder *v) {
   tf_diags *d = tf_diags_new();
   tf_solve_result *s = d ? tf_solve_closed(v->arch, v->wl, &so, d) : NULL;
   if (s) v->r->evals += s->evals;
-  if (s && s->tree && better(s->value, v->r->value)) keep(v->r, &s->tree, s->value, &s->figures, "closed");
+  if (s && s->tree && better(s->value, v->r->value)) keep_best(v->r, &s->tree, s->value, &s->figures, "closed");
   tf_solve_free(s);
   tf_diags_free(d);
 }
@@ -145,7 +145,7 @@ static void take_searched(finder *v, tf_search_result *g) {
   r->stopped_by = g->stopped_by;
   if (g->n_best && better(g->best[0].value, r->value)) {
     r->space_proved = false;
-    keep(r, &g->best[0].tree, g->best[0].value, &g->best[0].figures, g->strategy);
+    keep_best(r, &g->best[0].tree, g->best[0].value, &g->best[0].figures, g->strategy);
   }
 }
 

@@ -46,7 +46,7 @@ static bool is_new(closed *c, const tf_tree *t) {
 }
 
 /* Takes over the tree. */
-static void keep(closed *c, tf_tree *t, const tf_closed_figures *f, double value) {
+static void keep_sorted(closed *c, tf_tree *t, const tf_closed_figures *f, double value) {
   int at = c->n_kept;
   while (at > 0 && c->best[at - 1].value > value)
     at--;
@@ -86,7 +86,7 @@ static bool evaluate_found(void *ctx, tf_c_found *f) {
   c->res->evals++;
   tf_tree *t = tf_build_tree(f->tree);
   if (tf_can_export(c->o->exportable, t) && tf_figures_of_tree(t, TF_COUNT_ALL, &figures))
-    keep(c, t, &f->figures, tf_objective_value(c->o->objective, &figures));
+    keep_sorted(c, t, &f->figures, tf_objective_value(c->o->objective, &figures));
   else
     tf_tree_free(t);
   tf_clock_report(

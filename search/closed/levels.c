@@ -93,7 +93,7 @@ static bool expand(program *g, const tf_c_use *u, int r, int d, bool all, const 
   return true;
 }
 
-static int place_of(const tf_chain *c, int op) {
+static int index_of(const tf_chain *c, int op) {
   int k = 0;
   while (c->ops[k] != op)
     k++;
@@ -151,7 +151,7 @@ static bool add_costs(program *g) {
 static bool held_here(const tf_c_problem *p, const tf_c_use *u, int d, int k) {
   bool inner = d == p->n - 1;
   if (!u->io) return inner && u->out;
-  if (k >= 0 && place_of(p->chain, u->op) != k) return false;
+  if (k >= 0 && index_of(p->chain, u->op) != k) return false;
   return !(u->is_repeat && k < 0);
 }
 

@@ -12,7 +12,7 @@ void tf_found_clear(tf_found *f) {
 }
 
 /* Copies all but the tree. */
-static bool copy(tf_found *to, const tf_found *from) {
+static bool copy_found(tf_found *to, const tf_found *from) {
   size_t n = strlen(from->text) + 1;
   *to = (tf_found){.value = from->value, .figures = from->figures, .text = malloc(n)};
   if (to->text) memcpy(to->text, from->text, n);
@@ -48,7 +48,7 @@ bool tf_keep_best(tf_found *list, uint64_t *shapes, int *n, int room, tf_found *
   }
   tf_found fresh;
   tf_found_clear(&list[at]);
-  bool ok = copy(&fresh, f);
+  bool ok = copy_found(&fresh, f);
   if (!ok) { /* on failure the list stays complete, without the new one */
     memmove(&list[at], &list[at + 1], (size_t)(*n - at - 1) * sizeof *list);
     memmove(&shapes[at], &shapes[at + 1], (size_t)(*n - at - 1) * sizeof *shapes);
@@ -88,7 +88,7 @@ bool tf_keep_pareto(tf_found *front, int *n, const tf_found *f) {
   }
   *n = left;
   if (left == TF_PARETO_MAX) return true;
-  if (!copy(&front[left], f)) return false;
+  if (!copy_found(&front[left], f)) return false;
   front[left].tree = f->tree ? tf_tree_copy(f->tree, f->tree->arch, f->tree->workload, NULL) : NULL;
   (*n)++;
   return !f->tree || front[left].tree;

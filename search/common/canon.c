@@ -154,7 +154,7 @@ static bool make_workload(tf_canon *c) {
   return ok;
 }
 
-static bool make(tf_canon *c) {
+static bool make_canon(tf_canon *c) {
   const tf_workload *wl = c->wl;
   if (!tf_order_of(c->arena, wl, &c->from)) return false;
   c->op = inverse(c->arena, c->from.ops, wl->n_ops);
@@ -169,7 +169,7 @@ tf_canon *tf_canon_new(const tf_arch *arch, const tf_workload *wl, tf_diags *d) 
   tf_canon *c = a ? TF_NEW(a, tf_canon) : NULL;
   if (c) {
     *c = (tf_canon){.arena = a, .arch = arch, .wl = wl};
-    if (make(c)) return c;
+    if (make_canon(c)) return c;
   }
   tf_arena_free(a);
   tf_out_of_memory(d);

@@ -73,7 +73,7 @@ static uint64_t next_of_op(const sorter *s, int o) {
 }
 
 /* What op o tells the dims and tensors that it touches. */
-static void tell(sorter *s, int o) {
+static void mix_op(sorter *s, int o) {
   const tf_op *op = &s->wl->ops[o];
   for (int i = 0; i < op->n_dims; i++)
     s->dim2[op->dims[i]] += mix_int(s->op[o], i < op->n_out_dims ? i : -1);
@@ -97,7 +97,7 @@ static void round_of(sorter *s) {
     s->op2[o] = next_of_op(s, o);
   memcpy(s->op, s->op2, (size_t)wl->n_ops * sizeof *s->op);
   for (int o = 0; o < wl->n_ops; o++)
-    tell(s, o);
+    mix_op(s, o);
   for (int d = 0; d < wl->n_dims; d++)
     s->dim[d] = mix(s->dim[d], s->dim2[d]);
   for (int z = 0; z < wl->n_tensors; z++)

@@ -299,7 +299,7 @@ static void run_whole(solver *v, bool bypasses) {
 /* ---- the first incumbent, and the result ---------------------------------------------------------- */
 /* Takes a mapping to begin with, if it is better.  Takes the tree.  Of a masked workload a value is as `eval` counts:
  * the solver compares with all points, and the best as it stands is put aside. */
-static bool begin(void *ctx, tf_tree **tree, double value, const tf_figures *f) {
+static bool take_start(void *ctx, tf_tree **tree, double value, const tf_figures *f) {
   solver *v = ctx;
   tf_figures all;
   if (!tf_workload_masked(v->wl)) {
@@ -418,7 +418,7 @@ static bool solve(solver *v) {
   if (v->tie) {
     if (!begin_with(v, v->known)) return tf_out_of_memory(v->diags);
   } else if (!v->o->alone) {
-    const tf_x_start s = {v->arch, v->wl, v->o, v->threads, tf_x_floor_all(&v->floor), begin, v};
+    const tf_x_start s = {v->arch, v->wl, v->o, v->threads, tf_x_floor_all(&v->floor), take_start, v};
     r->evals += tf_x_start_with(&s, &v->watch);
   }
   leave_half(v);

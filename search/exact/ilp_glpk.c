@@ -29,7 +29,7 @@ static int factors_of(int64_t n, factor *out, int room) {
 }
 
 /* Rows: the multiplicity of each factor; the room of each slot.  Columns: how often a factor is put into a slot. */
-static void fill(glp_prob *lp, const factor *f, int n, const int64_t *room, int n_slots) {
+static void fill_problem(glp_prob *lp, const factor *f, int n, const int64_t *room, int n_slots) {
   glp_set_obj_dir(lp, GLP_MAX);
   glp_add_rows(lp, n + n_slots);
   glp_add_cols(lp, n * n_slots);
@@ -106,7 +106,7 @@ bool tf_ilp_most_spread(const int64_t *len, int n, const int64_t *room, int n_sl
   if (count == 0 || n_slots == 0) return true;
   bool ours = glp_init_env() == 0; /* GLPK has one environment per thread: one that the caller made is kept */
   glp_prob *lp = glp_create_prob();
-  fill(lp, f, count, room, n_slots);
+  fill_problem(lp, f, count, room, n_slots);
   bool ok = solve(lp, limit, most, relaxed);
   glp_delete_prob(lp);
   if (ours) glp_free_env();

@@ -52,7 +52,7 @@ static tf_budget budget_of(const tf_x_start *s, int64_t evals, int time_part) {
 
 /* Hands a mapping on with its value of the objective asked for; f: its figures as `eval` counts.  True: it is the best
  * there is. */
-static bool take(const tf_x_start *s, tf_tree **tree, const tf_figures *f, so_far *now) {
+static bool hand_on(const tf_x_start *s, tf_tree **tree, const tf_figures *f, so_far *now) {
   const double value = tf_objective_value(s->o->objective, f);
   if (*tree && value < now->best) {
     tf_tree_free(now->tree);
@@ -74,7 +74,7 @@ static bool take_front(const tf_x_start *s, tf_search_result *r, so_far *now) {
       best = i;
   tf_figures f;
   return best >= 0 && tf_figures_of_tree(r->pareto[best].tree, TF_COUNT_LONG, &f) &&
-         take(s, &r->pareto[best].tree, &f, now);
+         hand_on(s, &r->pareto[best].tree, &f, now);
 }
 
 static int others_part(const so_far *now) { return now->phases ? 4 * OTHERS_PART : OTHERS_PART; }
@@ -91,7 +91,7 @@ static bool by_search(const tf_x_start *s, tf_objective by, so_far *now) {
   tf_diags *d = tf_diags_new(); /* finding none is no error here */
   tf_search_result *r = d ? tf_search_without_moves(s->arch, s->wl, NULL, &o, d) : NULL;
   now->spent += r ? tf_x_searched(r, evals) : 0;
-  bool best = r && r->n_best && take(s, &r->best[0].tree, &r->best[0].figures, now);
+  bool best = r && r->n_best && hand_on(s, &r->best[0].tree, &r->best[0].figures, now);
   if (r && !own && !best) best = take_front(s, r, now);
   tf_search_free(r);
   tf_diags_free(d);
@@ -107,7 +107,7 @@ static bool by_formulas(const tf_x_start *s, tf_objective by, so_far *now) {
   tf_diags *d = tf_diags_new();
   tf_solve_result *r = d ? tf_solve_closed(s->arch, s->wl, &o, d) : NULL;
   now->spent += r ? r->evals : 0;
-  const bool best = r && take(s, &r->tree, &r->figures, now);
+  const bool best = r && hand_on(s, &r->tree, &r->figures, now);
   tf_solve_free(r);
   tf_diags_free(d);
   return best;
@@ -240,7 +240,7 @@ static bool by_phases(const tf_x_start *s, so_far *now) {
     }
     qsort(ways, (size_t)n, sizeof *ways, by_value);
   }
-  const bool best = take(s, &ways[0].best, &ways[0].figures, now);
+  const bool best = hand_on(s, &ways[0].best, &ways[0].figures, now);
   for (int k = 0; k < n; k++)
     tf_tree_free(ways[k].best);
   free(ways);
@@ -261,7 +261,7 @@ static bool by_pairs(const tf_x_start *s, so_far *now) {
     tf_tree *open = now->best > s->floor * TF_X_NEAR ? tf_pairs_fused(now->tree, node) : NULL;
     if (open) complete(s, &w, open, &mine, now), move_on(s, &w, &mine, now);
     tf_tree_free(open);
-    if (w.best) best = take(s, &w.best, &w.figures, now);
+    if (w.best) best = hand_on(s, &w.best, &w.figures, now);
   }
   return best;
 }
@@ -271,7 +271,7 @@ static bool by_moves(const tf_x_start *s, so_far *now) {
   tf_found f;
   if (!now->tree || now->best <= s->floor * TF_X_NEAR) return false;
   const pace may = {part_of(s, MOVES_PART, MOST_MOVES), s->o->budget.time_limit / MOVES_PART, SEED_MOVES};
-  return better_by_moves(s, now->tree, now->best, &may, now, &f) && take(s, &f.tree, &f.figures, now);
+  return better_by_moves(s, now->tree, now->best, &may, now, &f) && hand_on(s, &f.tree, &f.figures, now);
 }
 
 int64_t tf_x_start_with(const tf_x_start *s, tf_budget_clock *watch) {

@@ -430,7 +430,7 @@ static void walk(tf_x_worker *w, int stage, const tf_x_state *base, double paren
 }
 
 /* ---- entry points ------------------------------------------------------------------------------ */
-static void begin(tf_x_worker *w, tf_x_task *task, tf_x_state *s) {
+static void begin_task(tf_x_worker *w, tf_x_task *task, tf_x_state *s) {
   w->task = task;
   w->own = NULL;
   for (int l = 0; l < w->t->n_loops; l++)
@@ -462,7 +462,7 @@ void tf_x_heads_of(tf_x_worker *w, tf_x_task *task, tf_x_subproblems *out) {
     task->failed = true;
     return;
   }
-  begin(w, task, &s);
+  begin_task(w, task, &s);
   if (w->t->n_tiles == 0) {
     if (tf_x_spend(w)) tf_x_leaf(w, s.trips);
   } else if (w->t->n_shared > 0 || list_all_own(w, &s, out->own)) {
@@ -487,7 +487,7 @@ void tf_x_below(tf_x_worker *w, tf_x_task *task, const tf_x_subproblems *of, con
   bool ok = tf_x_state_new(w, &s);
   ok = tf_x_state_new(w, &next) && ok;
   if (ok) {
-    begin(w, task, &s);
+    begin_task(w, task, &s);
     w->own = w->t->n_shared == 0 && of->own[0].n ? of->own : NULL;
     enter(w, 0, &s, head->trips, &next);
     walk(w, 1, &next, head->bound);

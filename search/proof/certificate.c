@@ -143,7 +143,7 @@ static uint64_t digest(const tf_p_text *t) {
   return h;
 }
 
-static bool write_all(proof *p, const tf_tree *tree, const tf_certificate_opts *opts, tf_certificate *c) {
+static bool write_certificate(proof *p, const tf_tree *tree, const tf_certificate_opts *opts, tf_certificate *c) {
   const tf_objective o = opts->objective;
   tf_p_text branches = {0};
   find_branches(p, opts, c, &branches);
@@ -173,7 +173,7 @@ bool tf_certify(const tf_tree *tree, const tf_certificate_opts *opts, tf_certifi
   *out = (tf_certificate){0};
   tf_x_template *t = space_of(tree->arch, tree->workload, opts->objective, &p.space, d);
   bool ok = t && count(&p, tree, opts->objective, d);
-  if (ok && !write_all(&p, tree, opts, out)) ok = tf_out_of_memory(d);
+  if (ok && !write_certificate(&p, tree, opts, out)) ok = tf_out_of_memory(d);
   tf_x_template_free(t);
   out->text = p.text.text;
   out->len = p.text.len;

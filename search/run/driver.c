@@ -219,7 +219,7 @@ static void archive_variants(driver *v, const tf_task *t) {
   }
 }
 
-static void tell(driver *v, tf_task *t) {
+static void take_task(driver *v, tf_task *t) {
   bool searched = t->legal && !t->failed && t->evals > 0;
   v->failed |= t->failed;
   v->res->evals += t->evals;
@@ -329,7 +329,7 @@ static bool batch(driver *v, int threads, int n, tf_diags *d) {
   tf_threads_run(threads, n, run_piece, v);
   int64_t before = v->res->evals;
   for (int i = 0; i < n; i++) {
-    if (check_logged(v, &v->tasks[i], d)) tell(v, &v->tasks[i]);
+    if (check_logged(v, &v->tasks[i], d)) take_task(v, &v->tasks[i]);
     tf_prepared_keep(&v->kept, v->tasks[i].prepared);
     v->tasks[i].prepared = NULL;
     tf_task_clear(&v->tasks[i]);

@@ -7,7 +7,7 @@
 
 #include "base/grow.h"
 
-static int place_of(const tf_memory_of_search *m, uint64_t shape) {
+static int lower_bound(const tf_memory_of_search *m, uint64_t shape) {
   int lo = 0, hi = m->n;
   while (lo < hi) {
     int mid = (lo + hi) / 2;
@@ -20,12 +20,12 @@ static int place_of(const tf_memory_of_search *m, uint64_t shape) {
 }
 
 const tf_known *tf_memory_find(const tf_memory_of_search *m, uint64_t shape) {
-  int at = place_of(m, shape);
+  int at = lower_bound(m, shape);
   return at < m->n && m->list[at].shape == shape ? &m->list[at] : NULL;
 }
 
 static tf_known *entry(tf_memory_of_search *m, uint64_t shape) {
-  int at = place_of(m, shape);
+  int at = lower_bound(m, shape);
   if (at < m->n && m->list[at].shape == shape) return &m->list[at];
   if (!TF_GROW(m->list, m->n)) return NULL;
   memmove(&m->list[at + 1], &m->list[at], (size_t)(m->n - at) * sizeof *m->list);

@@ -40,7 +40,7 @@ typedef struct {
   bool failed;
 } list;
 
-static void add(list *l, move m) {
+static void add_move(list *l, move m) {
   if (TF_GROW(l->moves, l->n))
     l->moves[l->n++] = m;
   else
@@ -109,7 +109,7 @@ static void share(list *l, put a, put b, int64_t all) {
     move m = {.kind = LOOPS, .n_puts = 2, .puts = {a, b}};
     m.puts[0].trip = tried[i];
     m.puts[1].trip = other;
-    add(l, m);
+    add_move(l, m);
   }
 }
 
@@ -176,7 +176,7 @@ static void spread(list *l, int n) {
         less.trip = tf_ceil_div(less.trip, by);
         if (more.loop < 0) more.loop = INSIDE;
         more.trip *= by;
-        add(l,
+        add_move(l,
             (move){.kind = LOOPS,
                    .n_puts = 4,
                    .puts = {
@@ -214,7 +214,7 @@ static void through(list *l, int n) {
       move m = {.kind = LOOPS};
       if (!up && trip % by) continue;
       m.puts[m.n_puts++] = (put){n, k < 0 ? OUTSIDE : k, dim, up ? trip * by : trip / by, TF_TEMPORAL};
-      if (below(l->t, at->children[0], (put){.dim = dim, .trip = by}, up, &m) && m.n_puts > 1) add(l, m);
+      if (below(l->t, at->children[0], (put){.dim = dim, .trip = by}, up, &m) && m.n_puts > 1) add_move(l, m);
     }
 }
 
@@ -234,14 +234,14 @@ static void moves_of(list *l) {
   for (int n = 0; n < l->t->n_nodes; n++) {
     const tf_node *at = &l->t->nodes[n];
     for (int s = 0; at->kind == TF_SCOPE && s < TF_N_SCOPES; s++)
-      if (s != (int)at->scope) add(l, (move){.kind = SCOPE, .node = n, .what = s});
+      if (s != (int)at->scope) add_move(l, (move){.kind = SCOPE, .node = n, .what = s});
     if (at->kind != TF_TILE) continue;
     pairs(l, n);
     through(l, n);
     for (int k = 0; k + 1 < at->n_temporal; k++)
-      add(l, (move){.kind = SWAP, .node = n, .what = k});
+      add_move(l, (move){.kind = SWAP, .node = n, .what = k});
     for (int z = 0; at->level > 0 && z < l->t->workload->n_tensors; z++)
-      if (touches(l->t, n, z)) add(l, (move){.kind = BYPASS, .node = n, .what = z});
+      if (touches(l->t, n, z)) add_move(l, (move){.kind = BYPASS, .node = n, .what = z});
   }
   l->first = l->n;
   for (int n = 0; n < l->t->n_nodes && l->spread; n++)
@@ -273,7 +273,7 @@ static tf_tree *tried(descent *d, const move *m, tf_found *f) {
   return NULL;
 }
 
-static void take(descent *d, tf_tree *t, tf_found *f, tf_found *at) {
+static void take_tree(descent *d, tf_tree *t, tf_found *f, tf_found *at) {
   tf_tree_free(at->tree);
   *at = *f;
   d->l.t = at->tree = t;
@@ -286,7 +286,7 @@ static bool improves(descent *d, int i, tf_found *at) {
   tf_tree *t = tried(d, &d->l.moves[i], &f);
   const bool better = t && f.value < at->value * (1 - 1e-12);
   if (better)
-    take(d, t, &f, at);
+    take_tree(d, t, &f, at);
   else
     tf_tree_free(t);
   return better;
@@ -311,7 +311,7 @@ static void kick(descent *d, tf_found *at) {
     tf_found f = {0};
     tf_tree *t = tried(d, &d->l.moves[tf_rng_below(&d->rng, (uint32_t)d->l.n)], &f);
     if (t && f.value < at->value * KICK_MOST) {
-      take(d, t, &f, at);
+      take_tree(d, t, &f, at);
       left--;
     } else {
       tf_tree_free(t);

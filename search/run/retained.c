@@ -23,7 +23,7 @@ static bool may_retain(const tf_tree *t, int z) {
 }
 
 /* Marks what may be retained and is made more than once; returns how many that is. */
-static int find(const tf_tree *t, tf_trying *q, bool *at) {
+static int mark_retainable(const tf_tree *t, tf_trying *q, bool *at) {
   int n = 0, left = 0;
   tf_figures f;
   for (int z = 0; z < t->workload->n_tensors; z++)
@@ -66,7 +66,7 @@ bool tf_retained(const tf_tree *tree, double value, tf_trying *q, tf_found *out)
   double least = value * (1 - 1e-12);
   *out = (tf_found){0};
   q->failed |= !at;
-  const int n = at ? find(tree, q, at) : 0;
+  const int n = at ? mark_retainable(tree, q, at) : 0;
   if (n) offer(retain(tree, at, -1, q), &least, q, out);
   for (int z = 0, left = SINGLES; n > 1 && z < wl->n_tensors && left > 0; z++)
     if (at[z]) offer(retain(tree, at, z, q), &least, q, out), left--;

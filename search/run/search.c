@@ -25,7 +25,7 @@ static void clear(problem *p) {
   tf_canon_free(p->canon);
 }
 
-static bool make(problem *p, const tf_arch *arch, const tf_workload *wl, const tf_tree *given, const tf_search_opts *o,
+static bool make_problem(problem *p, const tf_arch *arch, const tf_workload *wl, const tf_tree *given, const tf_search_opts *o,
                  tf_diags *d) {
   size_t errors = tf_diags_errors(d);
   p->canon = tf_canon_new(arch, wl, d);
@@ -63,7 +63,7 @@ static tf_search_result *search(const tf_arch *arch, const tf_workload *wl, cons
   problem p = {0};
   tf_search_result *r = NULL;
   if (!tf_no_views(wl, d) || !tf_ops_can_run(arch, wl, d) || !tf_may_export(o->exportable, arch, wl, d)) return NULL;
-  if (make(&p, arch, wl, given, o, d)) {
+  if (make_problem(&p, arch, wl, given, o, d)) {
     tf_search_opts own = *o;
     own.starts = (const tf_tree *const *)p.starts;
     r = tf_search_drive(tf_canon_arch(p.canon), tf_canon_workload(p.canon), p.given, &own, moves, d);

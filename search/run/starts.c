@@ -24,7 +24,7 @@ typedef struct {
   int n;
 } opening;
 
-static void add(opening *w, tf_loop l, int64_t trip) {
+static void open_loop(opening *w, tf_loop l, int64_t trip) {
   l.trip = l.max = 0;
   l.n_choices = 0;
   tf_build_loop(w->b, l);
@@ -36,11 +36,11 @@ static void open_node(opening *w, const tf_tree *t, int n, bool more) {
   const tf_node *from = &t->nodes[n];
   tf_build_node(w->b, from);
   for (int k = 0; k < from->n_temporal; k++)
-    add(w, from->loops[k], from->loops[k].trip);
+    open_loop(w, from->loops[k], from->loops[k].trip);
   for (int d = 0; more && from->kind == TF_TILE && d < t->workload->n_dims; d++)
-    if (lacks(t, n, d)) add(w, (tf_loop){.dim = d, .axis = TF_TEMPORAL}, 1);
+    if (lacks(t, n, d)) open_loop(w, (tf_loop){.dim = d, .axis = TF_TEMPORAL}, 1);
   for (int k = from->n_temporal; k < from->n_loops; k++)
-    add(w, from->loops[k], from->loops[k].trip);
+    open_loop(w, from->loops[k], from->loops[k].trip);
 }
 
 /* Opens the tree with additional loops, or without them where the rules refuse these. */

@@ -74,7 +74,7 @@ static double misfit_cost(const tf_result *r) {
 }
 
 /* ---- the best so far ---------------------------------------------------------------------- */
-static void keep(work *w, int by, double value, const tf_figures *f, const int64_t *trips) {
+static void keep_best(work *w, int by, double value, const tf_figures *f, const int64_t *trips) {
   tf_task_best *b = &w->t->best[by];
   b->there = true;
   b->value = value;
@@ -104,11 +104,11 @@ static bool offer(work *w, const int64_t *trips, const tf_figures *f, double cos
   if (leads) {
     tf_tree_free(w->leader);
     w->leader = tree;
-    keep(w, TF_BY_OBJECTIVE, cost, f, trips);
+    keep_best(w, TF_BY_OBJECTIVE, cost, f, trips);
     w->guide = guide;
   }
   for (int i = 1; i < TF_N_BY; i++)
-    if (!best[i].there || by[i] < best[i].value) keep(w, i, by[i], f, trips);
+    if (!best[i].there || by[i] < best[i].value) keep_best(w, i, by[i], f, trips);
   tf_variants_offer(w->t, cost, f, trips);
   return true;
 }

@@ -10,7 +10,7 @@ bool tf_variants_want(const tf_task *t, double value) {
 }
 
 /* Room for a variant of this value; the worst is dropped where the list is full.  NULL: none, or memory ran out. */
-static tf_variant *place(tf_task *t, double value) {
+static tf_variant *variant_slot(tf_task *t, double value) {
   int most = t->opts->variants;
   if (most <= 0 || t->failed) return NULL;
   if (!t->variants) t->variants = calloc((size_t)most, sizeof *t->variants);
@@ -34,7 +34,7 @@ static tf_variant *place(tf_task *t, double value) {
 }
 
 void tf_variants_offer(tf_task *t, double value, const tf_figures *f, const int64_t *trips) {
-  tf_variant *v = value <= t->variants_within ? place(t, value) : NULL;
+  tf_variant *v = value <= t->variants_within ? variant_slot(t, value) : NULL;
   if (!v) return;
   v->value = value;
   v->figures = *f;

@@ -156,7 +156,7 @@ static void prove(const slope *of, tf_slope_point *p) {
   p->all_units = hand > 0 ? fmin(tf_slope_bound(wl, here + hand), p->bound) : p->bound;
 }
 
-static bool add(const slope *of, int64_t capacity) {
+static bool add_capacity(const slope *of, int64_t capacity) {
   tf_slope *s = of->s;
   if (!TF_GROW(s->at, s->n)) return false;
   s->at[s->n] = (tf_slope_point){.capacity = capacity, .attained = INFINITY};
@@ -182,8 +182,8 @@ static bool climb(const slope *of) {
   double all = all_words(of->wl, of->o);
   bool ok = true, done = false;
   for (int64_t c = 16; ok && !done && c < INT64_C(1) << 50; c *= 2) {
-    if (own > c / 2 && own < c) ok = add(of, own);
-    if (!tf_clock_asked(&of->watch)) ok = ok && add(of, c);
+    if (own > c / 2 && own < c) ok = add_capacity(of, own);
+    if (!tf_clock_asked(&of->watch)) ok = ok && add_capacity(of, c);
     done = tf_clock_asked(&of->watch) ||
            (ok && s->n > 0 && (s->at[s->n - 1].attained <= s->compulsory || (double)c >= all));
   }

@@ -36,7 +36,7 @@ static group new_group(writer *w, int n) {
   return (group){0, array(w, (size_t)n, sizeof(int)), array(w, words, sizeof(uint64_t))};
 }
 
-static void add(group *g, int o) {
+static void add_op(group *g, int o) {
   g->ops[g->n++] = o;
   tf_bits_add(g->has, o);
 }
@@ -233,7 +233,7 @@ static int split(writer *w, const group *g, int memory, group *parts) {
       if (!ready) continue;
       parts[n] = new_group(w, g->n);
       for (int k = 0; k < g->n && !w->bad; k++)
-        if (name[g->ops[k]] == id) add(&parts[n], g->ops[k]);
+        if (name[g->ops[k]] == id) add_op(&parts[n], g->ops[k]);
       left -= parts[n++].n;
       done[id] = true;
     }
@@ -359,7 +359,7 @@ static void put_runs(writer *w, groups of, const int *name, int level, int paren
     if (w->bad) return;
     for (end = k; end < n && name[parts[end].ops[0]] == name[parts[k].ops[0]]; end++)
       for (int i = 0; i < parts[end].n; i++)
-        add(&run, parts[end].ops[i]);
+        add_op(&run, parts[end].ops[i]);
     bool keep = false;
     int above = parent;
     if (end - k > 1) {
@@ -423,7 +423,7 @@ tf_tree *tf_shapes_decode(const tf_shapes *s, const int32_t *genes, tf_reads *re
   if (!w.bad) {
     group all = new_group(&w, s->wl->n_ops);
     for (int i = 0; i < s->wl->n_ops && !w.bad; i++)
-      add(&all, s->wl->topo[i]);
+      add_op(&all, s->wl->topo[i]);
     put_group(&w, &all, -1, -1);
   }
   tf_arena_free(w.arena);

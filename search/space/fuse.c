@@ -5,7 +5,7 @@
 #include "search/space/genes.h"
 
 /* Group b takes the name of group a. */
-static void join(int *group, int n, int a, int b) {
+static void join_groups(int *group, int n, int a, int b) {
   int from = group[b], to = group[a];
   for (int i = 0; i < n; i++)
     if (group[i] == from) group[i] = to;
@@ -43,7 +43,7 @@ static void join_cycles(const tf_shapes *s, int *group, graph *g) {
     for (int b = 0; b < n && g->name[a] == a; b++)
       if (g->name[b] == b && group[a] != group[b] && tf_bits_has(&g->reach[(size_t)a * g->words], b) &&
           tf_bits_has(&g->reach[(size_t)b * g->words], a))
-        join(group, n, a, b);
+        join_groups(group, n, a, b);
 }
 
 static int least(int a, int b) { return a < b ? a : b; }
@@ -83,7 +83,7 @@ bool tf_shapes_fuse(const tf_shapes *s, const int32_t *genes, tf_reads *reads, t
       if (reads) tf_reads_note(reads, c->to);
       if (reads) tf_reads_note(reads, c->level);
       int top = least(c->floor, s->columns[to].floor);
-      if (least(genes[c->level], top + 1) > l) join(g, wl->n_ops, o, to);
+      if (least(genes[c->level], top + 1) > l) join_groups(g, wl->n_ops, o, to);
     }
     join_cycles(s, g, &known);
     keep_apart(s, g, out->group[l + 1], l, known.name);

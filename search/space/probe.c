@@ -45,7 +45,7 @@ struct tf_probe {
 };
 
 /* ---- written once a tree ---------------------------------------------------------------------------- */
-static void add(tf_space_build *b, tf_probe *p, step s) {
+static void add_step(tf_space_build *b, tf_probe *p, step s) {
   if (p->n_steps == p->room) {
     const int room = p->room ? 2 * p->room : 64;
     step *more = tf_space_array(b, (size_t)room, sizeof *more);
@@ -83,7 +83,7 @@ static void add_hull(tf_space_build *b, tf_probe *p, int o, int k, int n) {
   }
   s.reads = reads;
   s.depth = p->depth;
-  add(b, p, s);
+  add_step(b, p, s);
 }
 
 /* The ranges of op o, which does not lead at node n. */
@@ -94,7 +94,7 @@ static void add_inferred(tf_space_build *b, tf_probe *p, int o, int n) {
     const tf_range_from source = tf_range_source(f, o, dim, n);
     const int of = source.rule == TF_BY_LEADER ? tf_slot_of(f, source.of, dim) : -1;
     if (source.rule == TF_BY_READERS) add_hull(b, p, o, i, n);
-    if (of >= 0) add(b, p, (step){.kind = COPY, .slot = slot, .from = of, .depth = p->depth});
+    if (of >= 0) add_step(b, p, (step){.kind = COPY, .slot = slot, .from = of, .depth = p->depth});
   }
 }
 
@@ -119,7 +119,7 @@ static void add_splits(tf_space_build *b, tf_probe *p, int o, int n) {
     for (int k = 0; loops && k < node->n_loops; k++)
       if (node->loops[k].dim == f->wl->ops[o].dims[i]) loops[s.n++] = (splitter){f->loop_from[n] + k, p->depth + k};
     s.loops = loops;
-    if (loops) add(b, p, s);
+    if (loops) add_step(b, p, s);
   }
 }
 
@@ -129,7 +129,7 @@ static void add_node(tf_space_build *b, tf_probe *p, int n) {
   for (int k = f->leaf_end[n] - 1; k >= f->leaf_from[n] && !b->bad; k--) {
     const int o = f->leaf_op[k];
     if (!tf_leads(f, o, n)) add_inferred(b, p, o, n);
-    if (f->lead[o] == n) add(b, p, (step){.kind = TELL, .slot = f->dim_from[o], .n = f->wl->ops[o].n_dims});
+    if (f->lead[o] == n) add_step(b, p, (step){.kind = TELL, .slot = f->dim_from[o], .n = f->wl->ops[o].n_dims});
   }
   for (int k = f->leaf_from[n]; f->tree->nodes[n].kind == TF_TILE && k < f->leaf_end[n] && !b->bad; k++)
     if (tf_leads(f, f->leaf_op[k], n)) add_splits(b, p, f->leaf_op[k], n);
@@ -215,7 +215,7 @@ static void split(tf_probe *p, const step *s, const int64_t *trips) {
   if (steps != inner && p->now[s->slot].len > inner) p->now[s->slot].len = inner;
 }
 
-static void copy(tf_probe *p, const step *s) {
+static void copy_slot(tf_probe *p, const step *s) {
   p->now[s->slot] = p->now[s->from];
   p->mixed[s->slot] = p->mixed[s->from];
   if (s->traced) memcpy(&p->by[s->slot * p->depth], &p->by[s->from * p->depth], (size_t)s->depth * sizeof *p->by);
@@ -251,7 +251,7 @@ static void hull(tf_probe *p, const step *s) {
   p->mixed[s->slot] = mixed;
 }
 
-static void tell(const tf_probe *p, const step *s, int64_t *bound) {
+static void write_bounds(const tf_probe *p, const step *s, int64_t *bound) {
   for (int slot = s->slot; slot < s->slot + s->n; slot++) {
     const int64_t len = p->now[slot].len, extent = p->begin[slot].len;
     bound[slot] = p->mixed[slot] || len > extent ? extent : len;
@@ -273,9 +273,9 @@ void tf_probe_run(tf_probe *p, tf_trips *t) {
   for (const step *s = p->steps; s < p->steps + p->n_steps; s++) {
     switch (s->kind) {
     case SPLIT: split(p, s, t->probe); break;
-    case COPY: copy(p, s); break;
+    case COPY: copy_slot(p, s); break;
     case HULL: hull(p, s); break;
-    case TELL: tell(p, s, t->bound); break;
+    case TELL: write_bounds(p, s, t->bound); break;
     }
   }
 }

@@ -21,7 +21,7 @@ static char *text_of(tf_arena *a, const char *fmt, ...) {
   return out;
 }
 
-static bool add(tf_sweep *s, const char *key, const char *value) {
+static bool add_fact(tf_sweep *s, const char *key, const char *value) {
   if (!key || !value) return false;
   s->facts[s->n_facts++] = (sweep_fact){key, value};
   return true;
@@ -46,20 +46,20 @@ bool sweep_facts(tf_sweep *s) {
   const sweep_section *c = &s->section;
   tf_arena *a = s->arena;
   s->facts = TF_ARRAY(a, sweep_fact, (size_t)c->n_over * 2 + (size_t)c->n_where + s->n_set + 16);
-  bool ok = s->facts && add(s, "tileflow", TILEFLOW_VERSION) && add(s, "name", c->name) &&
-            add(s, "method", tf_sweep_method_key((int)c->method)) && add(s, "objectives", goals_text(a, &s->grid)) &&
-            add(s, "score", c->geometric ? "geometric-mean" : "sum") &&
-            add(s, "seed", text_of(a, "%" PRIu64, c->seed)) &&
-            add(s, "budget.evals", text_of(a, "%" PRId64, c->evals)) && add(s, "counts", c->counts ? "true" : "false");
-  if (ok && c->within > 0) ok = add(s, "within", text_of(a, "%.17g", c->within));
+  bool ok = s->facts && add_fact(s, "tileflow", TILEFLOW_VERSION) && add_fact(s, "name", c->name) &&
+            add_fact(s, "method", tf_sweep_method_key((int)c->method)) && add_fact(s, "objectives", goals_text(a, &s->grid)) &&
+            add_fact(s, "score", c->geometric ? "geometric-mean" : "sum") &&
+            add_fact(s, "seed", text_of(a, "%" PRIu64, c->seed)) &&
+            add_fact(s, "budget.evals", text_of(a, "%" PRId64, c->evals)) && add_fact(s, "counts", c->counts ? "true" : "false");
+  if (ok && c->within > 0) ok = add_fact(s, "within", text_of(a, "%.17g", c->within));
   for (int i = 0; ok && i < c->n_over; i++) {
-    ok = add(s, text_of(a, "over.%s", c->over[i].name), values_text(a, &c->over[i]));
-    if (ok && c->over[i].zip != i) ok = add(s, text_of(a, "zip.%s", c->over[i].name), c->over[c->over[i].zip].name);
+    ok = add_fact(s, text_of(a, "over.%s", c->over[i].name), values_text(a, &c->over[i]));
+    if (ok && c->over[i].zip != i) ok = add_fact(s, text_of(a, "zip.%s", c->over[i].name), c->over[c->over[i].zip].name);
   }
   for (int i = 0; ok && i < c->n_where; i++)
-    ok = add(s, text_of(a, "where.%d", i + 1), c->where[i].text);
-  if (ok && c->n_where) ok = add(s, SWEEP_PASSING, text_of(a, "%" PRId64, s->grid.n_passing));
+    ok = add_fact(s, text_of(a, "where.%d", i + 1), c->where[i].text);
+  if (ok && c->n_where) ok = add_fact(s, SWEEP_PASSING, text_of(a, "%" PRId64, s->grid.n_passing));
   for (size_t i = 0; ok && i < s->n_set; i++)
-    ok = add(s, text_of(a, "set.%s", s->set[i].name), s->set[i].value);
+    ok = add_fact(s, text_of(a, "set.%s", s->set[i].name), s->set[i].value);
   return ok;
 }

@@ -37,7 +37,7 @@ static double value_of(const tf_sweep *s, int param, const tf_sweep_place *p) {
   return a->values[(int64_t)p->at[s->axis_of[param]] * a->n_params + s->column_of[param]];
 }
 
-static bool holds(const tf_sweep *s, int64_t point, bool machine) {
+static bool condition_holds(const tf_sweep *s, int64_t point, bool machine) {
   sweep_value values[TF_SWEEP_AXES];
   tf_sweep_place p = tf_sweep_place_of(&s->grid, point);
   for (int i = 0; i < s->section.n_over; i++)
@@ -47,8 +47,8 @@ static bool holds(const tf_sweep *s, int64_t point, bool machine) {
   return true;
 }
 
-bool sweep_machine_holds(const tf_sweep *s, int64_t machine) { return holds(s, machine * s->grid.n_cases, true); }
-bool sweep_case_holds(const tf_sweep *s, int64_t case_no) { return holds(s, case_no, false); }
+bool sweep_machine_holds(const tf_sweep *s, int64_t machine) { return condition_holds(s, machine * s->grid.n_cases, true); }
+bool sweep_case_holds(const tf_sweep *s, int64_t case_no) { return condition_holds(s, case_no, false); }
 
 /* ---- the input of a point ------------------------------------------------------------------ */
 enum { VALUE_TEXT = 32 };

@@ -96,7 +96,7 @@ static bool read_one(tf_reader *r, const tf_ypair *p, sweep_over *out) {
 }
 
 /* ---- zip ---------------------------------------------------------------------------------- */
-static int find(tf_reader *r, const tf_ynode *node, const sweep_section *s) {
+static int find_axis(tf_reader *r, const tf_ynode *node, const sweep_section *s) {
   char hint[80];
   tf_near near = tf_near_start(node->text, node->len);
   for (int i = 0; i < s->n_over; i++) {
@@ -115,7 +115,7 @@ static bool join(tf_reader *r, const tf_ynode *list, bool *zipped, sweep_section
   if (list->n < 2) return tf_fail(r->diags, list->at, TF_E_MISSING, "'zip' needs two params or more");
   for (size_t i = 0; i < list->n; i++) {
     const tf_ynode *node = list->items[i];
-    int k = tf_yschema_kind(node, TF_Y_SCALAR, "a param of zip", r->diags) ? find(r, node, out) : -1;
+    int k = tf_yschema_kind(node, TF_Y_SCALAR, "a param of zip", r->diags) ? find_axis(r, node, out) : -1;
     ok = ok && k >= 0;
     if (k < 0) continue;
     if (zipped[k]) {

@@ -55,14 +55,14 @@ typedef struct {
 /* The type of a part of the text.  BAD is 0, so that functions that report an error can return false. */
 typedef enum { BAD, IS_NUMBER, IS_TEXT, IS_TRUTH } type;
 
-static bool add(parser *p, step s) {
+static bool add_step(parser *p, step s) {
   if (p->out->n >= MOST_STEPS)
     return tf_fail(p->r->diags, tf_lex_at(&p->x), TF_E_LIMIT, "more than %d steps in a condition", MOST_STEPS);
   p->out->steps[p->out->n++] = s;
   return true;
 }
 
-static type add_op(parser *p, what w, type gives) { return add(p, (step){.what = w}) ? gives : BAD; }
+static type add_op(parser *p, what w, type gives) { return add_step(p, (step){.what = w}) ? gives : BAD; }
 
 /* Whether the next character is c, which the lexer of numbers does not know. */
 static bool at_char(const parser *p, char c) {
@@ -85,7 +85,7 @@ static type parse_quoted(parser *p) {
   if (!text) return tf_no_memory(p->r);
   p->x.tok.len = (size_t)(end - from) + 2;
   tf_lex_next(&p->x);
-  return add(p, (step){.what = TEXT, .text = text}) ? IS_TEXT : BAD;
+  return add_step(p, (step){.what = TEXT, .text = text}) ? IS_TEXT : BAD;
 }
 
 /* Reads arch.NAME as one token. */
@@ -132,13 +132,13 @@ static type parse_name(parser *p) {
     }
   for (int i = 0; i < p->names->n; i++)
     if (tf_lex_word(&here, p->names->names[i]))
-      return !add(p, (step){.what = NAME, .name = i}) ? BAD
+      return !add_step(p, (step){.what = NAME, .name = i}) ? BAD
              : p->names->texts && p->names->texts[i]  ? IS_TEXT
                                                       : IS_NUMBER;
   tf_value v;
   tf_param_state s =
       p->r->params ? tf_param_value(p->r, tf_lex_text(&here), here.tok.len, &here, &v) : TF_PARAM_UNKNOWN;
-  if (s == TF_PARAM_KNOWN) return add(p, (step){.what = NUMBER, .number = v.f}) ? IS_NUMBER : BAD;
+  if (s == TF_PARAM_KNOWN) return add_step(p, (step){.what = NUMBER, .number = v.f}) ? IS_NUMBER : BAD;
   return s == TF_PARAM_FAILED ? BAD : unknown_name(p, &here);
 }
 
@@ -146,7 +146,7 @@ static type parse_atom(parser *p) {
   if (p->x.tok.kind == TF_T_NUMBER) {
     step s = {.what = NUMBER, .number = p->x.tok.value.f};
     tf_lex_next(&p->x);
-    return add(p, s) ? IS_NUMBER : BAD;
+    return add_step(p, s) ? IS_NUMBER : BAD;
   }
   if (p->x.tok.kind == TF_T_NAME) return parse_name(p);
   if (at_char(p, '\'') || at_char(p, '"')) return parse_quoted(p);

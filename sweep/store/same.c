@@ -141,7 +141,7 @@ bool sweep_schema_same(tf_store *s, const tf_sweep *w, tf_diags *d) {
 }
 
 /* ---- the grid ------------------------------------------------------------------------------------------ */
-static const char *keep(tf_store *s, const char *text) { return tf_arena_strndup(s->arena, text, strlen(text)); }
+static const char *copy_text(tf_store *s, const char *text) { return tf_arena_strndup(s->arena, text, strlen(text)); }
 
 static int index_of(const char *word, const char *(*key)(int k)) {
   for (int k = 0; key(k); k++)
@@ -177,7 +177,7 @@ static bool read_facts(tf_store *s, tf_diags *d) {
   g->n_passing = -1;
   while (tf_db_step(&s->db, q, &failed, d)) {
     const char *key = text_at(q, 0), *value = text_at(q, 1);
-    if (!strcmp(key, "name")) g->name = keep(s, value);
+    if (!strcmp(key, "name")) g->name = copy_text(s, value);
     if (!strcmp(key, "method")) method = index_of(value, tf_sweep_method_key);
     if (!strcmp(key, SWEEP_PASSING)) g->n_passing = strtoll(value, NULL, 10);
     if (!strcmp(key, "within")) ok = read_within(g, value) && ok;
@@ -202,7 +202,7 @@ static bool read_files(tf_store *s, const char *role, int *n, tf_sweep_file **ou
       *out = more;
       room = room * 2 + 8;
     }
-    (*out)[(*n)++] = (tf_sweep_file){keep(s, text_at(q, 1)), keep(s, text_at(q, 0)), sqlite3_column_double(q, 2)};
+    (*out)[(*n)++] = (tf_sweep_file){copy_text(s, text_at(q, 1)), copy_text(s, text_at(q, 0)), sqlite3_column_double(q, 2)};
   }
   sqlite3_finalize(q);
   return !failed;
@@ -221,7 +221,7 @@ static bool read_param(tf_store *s, sqlite3_stmt *q) {
     g->n_axes++;
   }
   if (!a->params || a->n_params >= TF_SWEEP_AXES || a->n != length) return false;
-  a->params[a->n_params++] = keep(s, text_at(q, 2));
+  a->params[a->n_params++] = copy_text(s, text_at(q, 2));
   return true;
 }
 

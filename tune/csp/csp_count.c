@@ -207,7 +207,7 @@ static csp_total width(const counter *c, const csp_state *st, int v) {
 }
 
 /* ---- what a part is known by --------------------------------------------------------------------- */
-static void put(counter *c, const void *what, size_t size) {
+static void put_bytes(counter *c, const void *what, size_t size) {
   if (!tf_grow_text(&c->key, &c->key_room, c->key_size + size)) {
     stop(c, CSP_NO_MEMORY);
     return;
@@ -226,22 +226,22 @@ static void put_fixed(counter *c, const csp_state *st, const csp_rule *r) {
     if (!open_in(st, r->list[k]))
       fits &= r->kind == CSP_PROD ? !__builtin_mul_overflow(all, x, &all) : !__builtin_add_overflow(all, x, &all);
   }
-  if (one && fits) put(c, &all, sizeof all);
+  if (one && fits) put_bytes(c, &all, sizeof all);
   for (int k = one && fits ? r->n : 0; k < r->n; k++)
-    if (!open_in(st, r->list[k])) put(c, &st->left[r->list[k]].lo, sizeof all);
-  if (!open_in(st, r->v)) put(c, &st->left[r->v].lo, sizeof all);
+    if (!open_in(st, r->list[k])) put_bytes(c, &st->left[r->list[k]].lo, sizeof all);
+  if (!open_in(st, r->v)) put_bytes(c, &st->left[r->v].lo, sizeof all);
 }
 
 static void make_key(counter *c, const csp_state *st, const part *p) {
   c->key_size = 0;
   for (int i = 0; i < p->n_vars; i++) {
     const csp_var *x = &c->s->var[p->var[i]];
-    put(c, &p->var[i], sizeof *p->var);
-    put(c, &st->left[p->var[i]], sizeof *st->left);
-    put(c, &st->bits[x->word], (size_t)(x->n + 63) / 64 * sizeof *st->bits);
+    put_bytes(c, &p->var[i], sizeof *p->var);
+    put_bytes(c, &st->left[p->var[i]], sizeof *st->left);
+    put_bytes(c, &st->bits[x->word], (size_t)(x->n + 63) / 64 * sizeof *st->bits);
   }
   for (int i = 0; i < p->n_rules; i++) {
-    put(c, &p->rule[i], sizeof *p->rule);
+    put_bytes(c, &p->rule[i], sizeof *p->rule);
     put_fixed(c, st, &c->s->rule[p->rule[i]]);
   }
 }
@@ -253,7 +253,7 @@ static size_t slot_of(const char *key, size_t size, size_t n_slots) {
   return (size_t)((h ^ h >> 29) % n_slots);
 }
 
-static const kept *find(const counter *c, const char *key, size_t size) {
+static const kept *find_kept(const counter *c, const char *key, size_t size) {
   const kept *k = c->table[slot_of(key, size, c->n_slots)];
   while (k && (k->size != size || memcmp(k->key, key, size) != 0))
     k = k->next;
@@ -277,7 +277,7 @@ static void grow(counter *c) {
 }
 
 /* Takes k over. */
-static void keep(counter *c, kept *k) {
+static void keep_count(counter *c, kept *k) {
   if (c->kept_bytes > KEYS_MOST) {
     free(k);
     return;
@@ -409,7 +409,7 @@ static csp_total try_all(counter *c, const csp_state *st, const part *p) {
 /* The number of a part none of whose variables is fixed. */
 static csp_total count_part(counter *c, const csp_state *st, const part *p) {
   make_key(c, st, p);
-  const kept *known = c->trouble == CSP_FOUND ? find(c, c->key, c->key_size) : NULL;
+  const kept *known = c->trouble == CSP_FOUND ? find_kept(c, c->key, c->key_size) : NULL;
   if (known) return known->n;
   kept *k = malloc(sizeof *k + c->key_size);
   if (!k || c->trouble != CSP_FOUND) {
@@ -421,7 +421,7 @@ static csp_total count_part(counter *c, const csp_state *st, const part *p) {
   k->n = try_all(c, st, p);
   const csp_total n = k->n;
   if (c->trouble == CSP_FOUND)
-    keep(c, k);
+    keep_count(c, k);
   else
     free(k);
   return n;

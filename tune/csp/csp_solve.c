@@ -110,7 +110,7 @@ static bool choose(walk *w, level *l, csp_state *to) {
   return csp_fix(w->s, to, l->v, x);
 }
 
-static void begin(walk *w, const csp_state *from) {
+static void begin_walk(walk *w, const csp_state *from) {
   w->arena = tf_arena_new();
   level *root = w->arena ? push(w) : NULL;
   w->no_memory |= !root;
@@ -133,7 +133,7 @@ static void begin(walk *w, const csp_state *from) {
 
 csp_answer csp_sample(const csp *s, const csp_state *from, tf_rng *rng, int64_t *value) {
   walk w = {.s = s, .rng = rng, .value = value};
-  begin(&w, from);
+  begin_walk(&w, from);
   tf_arena_free(w.arena);
   if (w.no_memory) return CSP_NO_MEMORY;
   return w.found ? CSP_FOUND : w.steps > STEPS_MOST ? CSP_GAVE_UP : CSP_NONE;

@@ -47,11 +47,11 @@ static token next(reader *r) {
   return t;
 }
 
-static tf_loc place(const reader *r, token t) {
+static tf_loc loc_of(const reader *r, token t) {
   return (tf_loc){r->file, r->line, (uint32_t)(t.text - r->start) + 1, t.len ? (uint32_t)t.len : 1};
 }
 
-#define FAIL(r, t, code, ...) ((r)->ok = tf_fail((r)->d, place(r, t), code, __VA_ARGS__))
+#define FAIL(r, t, code, ...) ((r)->ok = tf_fail((r)->d, loc_of(r, t), code, __VA_ARGS__))
 static bool is(token t, const char *word) { return t.len == strlen(word) && !memcmp(t.text, word, t.len); }
 
 /* The token for messages. */

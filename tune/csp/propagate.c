@@ -61,7 +61,7 @@ bool csp_narrow(const csp *s, csp_state *st, int v, int64_t lo, int64_t hi) {
   return tighten(s, st, v);
 }
 
-static int place(const csp_var *x, int64_t value) {
+static int index_of_value(const csp_var *x, int64_t value) {
   for (int i = 0; i < x->n; i++)
     if (x->set[i] == value) return i;
   return -1;
@@ -71,12 +71,12 @@ bool csp_has(const csp *s, const csp_state *st, int v, int64_t value) {
   const csp_var *x = &s->var[v];
   if (value < st->left[v].lo || value > st->left[v].hi) return false;
   if (x->n == 0) return true;
-  int i = place(x, value);
+  int i = index_of_value(x, value);
   return i >= 0 && alive(x, st, i);
 }
 
 bool csp_drop(const csp *s, csp_state *st, int v, int64_t value) {
-  int i = place(&s->var[v], value);
+  int i = index_of_value(&s->var[v], value);
   if (i >= 0) kill(&s->var[v], st, i);
   return tighten(s, st, v);
 }

@@ -69,7 +69,7 @@ int rule_split(rule_system *r, rule_stage *st, int axis) {
   return part[0];
 }
 
-static void place(rule_system *r, rule_stage *st) {
+static void add_place(rule_system *r, rule_stage *st) {
   if (st->n_places == RULE_PLACES) {
     r->bad = true;
     return;
@@ -80,7 +80,7 @@ static void place(rule_system *r, rule_stage *st) {
 }
 
 void rule_innermost(rule_system *r, rule_stage *st) {
-  place(r, st);
+  add_place(r, st);
   for (int k = 0; k < st->n_axes && !r->bad; k++)
     st->left[st->n_places - 1][k] = rule_number(r, 1);
 }
@@ -113,7 +113,7 @@ int rule_band(rule_system *r, rule_stage *st, bool sums, bool fused) {
     if (one < 0) memcpy(all, outer, sizeof all);
     one = one < 0 ? v : fuse(r, st, all, one, outer, v);
   }
-  place(r, st);
+  add_place(r, st);
   return one;
 }
 

@@ -6,7 +6,7 @@
 
 static const char *memory(const rules *r, int level) { return r->spec->arch->memories[level].name; }
 
-static rule_stage *add(rules *r, const char *from, const char *scope, int tensor) {
+static rule_stage *add_stage(rules *r, const char *from, const char *scope, int tensor) {
   if (r->n_stages == RULE_STAGES) {
     r->sys.bad = true;
     return &r->stage[0];
@@ -50,19 +50,19 @@ void rules_prepare(rules *r) {
   const char *close = memory(r, f->of[0]->below);
   char sums[RULE_NAME];
   rules_add_sizes(r);
-  add(r, r->op->name, "", r->op->out);
+  add_stage(r, r->op->name, "", r->op->out);
   for (int k = 0; k < f->n_scopes; k++) {
     snprintf(sums, sizeof sums, "%.60s.%.30s", r->op->name, close);
-    rule_stage *st = add(r, sums, memory(r, f->scope[k]), r->op->out);
+    rule_stage *st = add_stage(r, sums, memory(r, f->scope[k]), r->op->out);
     put(r, st, r->n_stages - 2, -1, memory(r, f->scope[k]));
   }
   const int compute = r->n_stages;
-  put(r, add(r, r->op->name, close, r->op->out), compute - 1, -1, close);
+  put(r, add_stage(r, r->op->name, close, r->op->out), compute - 1, -1, close);
   for (int i = 0; i < r->op->n_reads; i++) {
     const int z = r->op->reads[i].tensor;
     for (int k = 0; k <= f->n_scopes; k++) {
       const char *scope = k < f->n_scopes ? memory(r, f->scope[k]) : close;
-      const rule_stage *st = add(r, k ? r->stage[r->n_stages - 1].name : r->sys.wl->tensors[z].name, scope, z);
+      const rule_stage *st = add_stage(r, k ? r->stage[r->n_stages - 1].name : r->sys.wl->tensors[z].name, scope, z);
       put(r, st, compute, i ? compute + 1 + k : -1, scope);
     }
     if (r->sys.bad) break;

@@ -159,7 +159,7 @@ static char *mapping_of(const climber *c) {
 }
 
 /* Adds the step if the form has it and it is another than the one before.  False: memory ran out. */
-static bool add(climber *c, const rung *r, tf_ladder *out) {
+static bool add_rung(climber *c, const rung *r, tf_ladder *out) {
   bool there = false;
   for (int together = 1; together >= 0 && !there; together--) {
     build(c, r, together);
@@ -191,7 +191,7 @@ static bool climb(climber *c, const tf_tree *first, tf_ladder *out, tf_diags *d)
   c->row = goal ? goal + c->s->space.n : NULL;
   if (ok) c->f = tune_form_of(c->s, goal);
   for (size_t i = 0; ok && i < sizeof rungs / sizeof *rungs; i++)
-    ok = add(c, &rungs[i], out) || tf_out_of_memory_at(d, wl->at);
+    ok = add_rung(c, &rungs[i], out) || tf_out_of_memory_at(d, wl->at);
   free(goal);
   free(c->last);
   return ok;

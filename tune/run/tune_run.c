@@ -112,7 +112,7 @@ static bool lesson_of_row(void *ctx, const int32_t *row, lesson *out) {
 
 /* ---- candidates -------------------------------------------------------------------------------- */
 /* A copy of the text in the result's memory; frees the text. */
-static const char *keep(tuner *t, char *text) {
+static const char *own_text(tuner *t, char *text) {
   const char *own = text ? tf_arena_strndup(t->arena, text, strlen(text)) : NULL;
   free(text);
   t->no_memory |= !own;
@@ -120,10 +120,10 @@ static const char *keep(tuner *t, char *text) {
 }
 
 /* Fills in the mapping and kernel of a tree; takes it over. */
-static void fill(tuner *t, candidate *c, tf_tree *tree, const char *isa) {
+static void fill_candidate(tuner *t, candidate *c, tf_tree *tree, const char *isa) {
   tf_diags *d = tf_diags_new();
   const tf_emit_options e = options_of(t, isa, c->row);
-  c->trial.mapping = keep(t, tree ? tf_tree_text(tree) : NULL);
+  c->trial.mapping = own_text(t, tree ? tf_tree_text(tree) : NULL);
   c->trial.isa = isa;
   c->trial.choices = e.choices;
   c->trial.cycles = cycles_of(tree, NULL);
@@ -143,7 +143,7 @@ static const tf_trial *seen(const tuner *t, const candidate *c) {
 }
 
 /* ---- trials ------------------------------------------------------------------------------------ */
-static bool add(tuner *t, const candidate *c) {
+static bool add_trial(tuner *t, const candidate *c) {
   tf_tuned *out = t->out;
   t->no_memory |= !TF_GROW(out->trials, out->n) || !TF_GROW(t->kernel, out->n);
   if (t->no_memory) return false;
@@ -155,7 +155,7 @@ static bool add(tuner *t, const candidate *c) {
   return true;
 }
 
-static void tell(tuner *t, const candidate *c) {
+static void report_trial(tuner *t, const candidate *c) {
   const tf_timing *m = &c->trial.timing;
   if (c->row) t->way->tell(t->state, c->row, m->verdict == TF_TUNE_RAN ? m->seconds : INFINITY);
   if (t->o->progress)
@@ -240,10 +240,10 @@ static bool measure(tuner *t, candidate *c, int n) {
       if (before) c[k].trial.timing = before->timing;
     }
     if (k >= old && !tune_store_add(t->store, t->run, &c[k].trial, t->d)) return false;
-    if (!add(t, &c[k])) return false;
+    if (!add_trial(t, &c[k])) return false;
   }
   for (int k = 0; k < n; k++)
-    tell(t, &c[k]);
+    report_trial(t, &c[k]);
   tell_better(t, c, n);
   return true;
 }
@@ -271,12 +271,12 @@ static bool first_choice(tuner *t) {
   bool ok = p && c.row;
   if (ok && p->tree) {
     if (isa_of(t, isa) < 0 || !tune_encode(t->space, p->tree, isa_of(t, isa), c.row)) c.row = NULL;
-    c.trial.text = c.row ? keep(t, tune_trace(t->space, c.row)) : "";
+    c.trial.text = c.row ? own_text(t, tune_trace(t->space, c.row)) : "";
     tf_tree *own = p->found;
     p->found = NULL;
     tf_model_free(p->model);
     p->model = NULL;
-    fill(t, &c, own, isa);
+    fill_candidate(t, &c, own, isa);
     ok = measure(t, &c, 1);
     drop(&c, 1);
   }
@@ -298,8 +298,8 @@ static bool go_on(tuner *t) {
     for (n = 0; n < t->batch && n < left; n++) {
       c[n] = (candidate){.row = TF_ARRAY(t->arena, int32_t, width)};
       if (!c[n].row || !t->way->ask(t->state, c[n].row)) break;
-      c[n].trial.text = keep(t, tune_trace(t->space, c[n].row));
-      fill(t, &c[n], tune_decode(t->space, c[n].row), t->space->isa[c[n].row[TUNE_ISA]]);
+      c[n].trial.text = own_text(t, tune_trace(t->space, c[n].row));
+      fill_candidate(t, &c[n], tune_decode(t->space, c[n].row), t->space->isa[c[n].row[TUNE_ISA]]);
     }
     const bool ok = !t->no_memory && (n == 0 || measure(t, c, n));
     drop(c, n);

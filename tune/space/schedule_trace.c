@@ -76,11 +76,11 @@ static word next(reader *r) {
   return w;
 }
 
-static tf_loc place(const reader *r, word w) {
+static tf_loc loc_of(const reader *r, word w) {
   return (tf_loc){r->file, r->line, (uint32_t)(w.text - r->start) + 1, w.len ? (uint32_t)w.len : 1};
 }
 
-#define FAIL(r, w, code, ...) ((r)->ok = tf_fail((r)->d, place(r, w), code, __VA_ARGS__))
+#define FAIL(r, w, code, ...) ((r)->ok = tf_fail((r)->d, loc_of(r, w), code, __VA_ARGS__))
 static bool is(word w, const char *text) { return strlen(text) == w.len && !memcmp(text, w.text, w.len); }
 
 static void unknown(reader *r, word w, const char *what, tf_near *near) {
@@ -104,7 +104,7 @@ static void take_form(reader *r, word w) {
     r->where = TF_ARRAY(r->s->arena, tf_loc, (size_t)r->f->s->n_knobs);
     for (int i = 0; i < r->f->s->n_knobs; i++)
       r->row[r->f->first + i] = tune_is_loop(&r->f->knob[i]) ? 1 : 0;
-    if (!r->said || !r->where) r->ok = tf_out_of_memory_at(r->d, place(r, w));
+    if (!r->said || !r->where) r->ok = tf_out_of_memory_at(r->d, loc_of(r, w));
     return;
   }
   unknown(r, w, "form that suits the workload is called", &near);
@@ -138,7 +138,7 @@ static int knob(reader *r, word w, const line_row *row) {
     if (!is(w, name)) continue;
     if (r->said[k]) return FAIL(r, w, TF_E_DUP, "'%s' is said already", name), -1;
     r->said[k] = true;
-    r->where[k] = place(r, w);
+    r->where[k] = loc_of(r, w);
     return k;
   }
   unknown(r, w, row->what, &near);

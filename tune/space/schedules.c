@@ -12,7 +12,7 @@ _Static_assert(sizeof form_names / sizeof *form_names == TF_N_TEMPLATES + 1,
 static void begin(tf_space *space) { ((tune_space *)space)->dead = false; }
 
 /* The index of decision i among the knobs of the chosen form; -1: it belongs to another form. */
-static int place(const tune_space *s, int i) {
+static int knob_of(const tune_space *s, int i) {
   const tune_form *f = &s->form[s->space.chosen[TUNE_FORM]];
   return i >= f->first && i < f->first + f->s->n_knobs ? i - f->first : -1;
 }
@@ -25,7 +25,7 @@ static int domain(tf_space *space, int i, int32_t *out) {
   for (; n < of; n++)
     out[n] = n;
   if (of) return n;
-  const int k = place(s, i);
+  const int k = knob_of(s, i);
   out[0] = 0;
   if (k < 0) return 1;
   const tune_form *f = &s->form[space->chosen[TUNE_FORM]];
@@ -38,7 +38,7 @@ static int domain(tf_space *space, int i, int32_t *out) {
 static void take(tf_space *space, int i, int32_t choice) {
   tune_space *s = (tune_space *)space;
   space->chosen[i] = choice;
-  const int k = i < TUNE_FIRST ? -1 : place(s, i);
+  const int k = i < TUNE_FIRST ? -1 : knob_of(s, i);
   if (k < 0 || s->dead) return;
   tune_form *f = &s->form[space->chosen[TUNE_FORM]];
   csp_state_copy(f->s, &f->stack[k + 1], &f->stack[k]);

@@ -45,11 +45,11 @@ static int operand(const ir_program *p, const ir_stmt *s, int read) {
   return s->nest.from ? s->nest.from[read] : p->buffer_of[p->tree->workload->ops[s->op].reads[read].tensor];
 }
 
-static const tf_op *op_of(const ir_program *p, const hint_product *h) { return &p->tree->workload->ops[h->nest->op]; }
+static const tf_op *op_of_product(const ir_program *p, const hint_product *h) { return &p->tree->workload->ops[h->nest->op]; }
 
-int hint_row_dim(const ir_program *p, const hint_product *h) { return op_of(p, h)->dims[cu_of(h->nest)->fragments->m]; }
+int hint_row_dim(const ir_program *p, const hint_product *h) { return op_of_product(p, h)->dims[cu_of(h->nest)->fragments->m]; }
 int hint_column_dim(const ir_program *p, const hint_product *h) {
-  return op_of(p, h)->dims[cu_of(h->nest)->fragments->n];
+  return op_of_product(p, h)->dims[cu_of(h->nest)->fragments->n];
 }
 
 static bool is_chained(const ir_program *p, const hint_kernel *k) {
@@ -135,7 +135,7 @@ static bool is_same(const spans *a) {
 
 /* All of a convolution's window that a step sums over: places of the dims of the sum that are no step of a loop. */
 static int64_t depth_of(const ir_program *p, const hint_product *h) {
-  const tf_op *op = op_of(p, h);
+  const tf_op *op = op_of_product(p, h);
   int64_t all = 1;
   for (int d = op->n_out_dims; d < op->n_dims; d++)
     all *= h->nest->range[d].most;
@@ -239,7 +239,7 @@ static bool is_row(const ir_program *p, const hint_product *h, int dim) {
   const ir_stack *t = h->nest->stack;
   bool any = dim == hint_row_dim(p, h);
   for (int i = 0; t && i < t->n; i++)
-    any |= dim == op_of(p, h)->dims[t->at[i]];
+    any |= dim == op_of_product(p, h)->dims[t->at[i]];
   return any;
 }
 

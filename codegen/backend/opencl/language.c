@@ -52,7 +52,7 @@ static void head(c_printer *c) {
   cu_functions(c->out, c->wl, data);
 }
 
-static void begin(c_printer *c, const ir_stmt *part, int number, const cu_room *room) {
+static void begin_kernel(c_printer *c, const ir_stmt *part, int number, const cu_room *room) {
   (void)part;
   fprintf(c->out, "\n__kernel __attribute__((reqd_work_group_size(%d, %d, 1)))\nvoid part%d(", CU_LANES, CU_WARPS,
           number);
@@ -106,7 +106,7 @@ const cu_language cl_language = {
     .barrier = "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n",
     .space = {[CU_GLOBAL] = "__global ", [CU_SHARED] = "__local ", [CU_SCRATCH] = "__global "},
     .head = head,
-    .begin = begin,
+    .begin = begin_kernel,
     .blocks = blocks,
     .end = end,
     .flags = true, /* PoCL 3.1 takes them apart wrongly */

@@ -572,7 +572,7 @@ void tf_leap_met(tf_walker *e, int i, const tf_held *found, const tf_ival *box) 
   s->now[s->pair[i * e->p->n_tile_slices + found->owner]] &= apart;
 }
 
-static void keep(tf_walker *e, loop *f, int64_t i) {
+static void keep_state(tf_walker *e, loop *f, int64_t i) {
   const tf_leaps *s = e->leaps;
   int64_t *to = f->ints;
   double *real = f->reals;
@@ -669,6 +669,6 @@ int64_t tf_leap_after(tf_walker *e, int l, int64_t i) {
     }
     f->fails++;
   }
-  if (f->fails < TRIES || i % TRY_EACH >= TRY_EACH - 2) keep(e, f, i);
+  if (f->fails < TRIES || i % TRY_EACH >= TRY_EACH - 2) keep_state(e, f, i);
   return i;
 }

@@ -62,10 +62,10 @@ bool tf_lines_up(const struct tf_model *m, int i, tf_places *p) {
 
 /* ---- accesses that a walk notes ------------------------------------------------------------------ */
 
-static bool add(int64_t *to, int64_t v) { return !__builtin_add_overflow(*to, v, to); }
+static bool add_checked(int64_t *to, int64_t v) { return !__builtin_add_overflow(*to, v, to); }
 
 static bool add_move(tf_move *to, const tf_move *v) {
-  return add(&to->fill, v->fill) && add(&to->drain, v->drain) && add(&to->read, v->read) && add(&to->update, v->update);
+  return add_checked(&to->fill, v->fill) && add_checked(&to->drain, v->drain) && add_checked(&to->read, v->read) && add_checked(&to->update, v->update);
 }
 
 void tf_lines_add(struct tf_model *m, int i, const tf_move *lines, const tf_move *cycles) {
@@ -211,10 +211,10 @@ static void tell(struct tf_model *m) {
     const tf_slice *s = &p->slices[i];
     const tf_move *v = &m->lines->moved[i];
     tf_counts *up = &r->counts[s->above * nt + s->tensor];
-    m->lines->failed |= !add(&up->read, v->read) || !add(&up->update, v->update);
+    m->lines->failed |= !add_checked(&up->read, v->read) || !add_checked(&up->update, v->update);
     if (s->leaf) continue;
     tf_counts *own = &r->counts[s->level * nt + s->tensor];
-    m->lines->failed |= !add(&own->fill, v->fill) || !add(&own->drain, v->drain);
+    m->lines->failed |= !add_checked(&own->fill, v->fill) || !add_checked(&own->drain, v->drain);
   }
   for (int l = 0; l < p->arch->n_memories; l++) {
     const int pass = tf_pass_of(m->views, 0, l);

@@ -8,7 +8,7 @@
 #include "model/input/dims.h"
 
 /* Adds `c` to the list, merged with every entry that shares a loop with it. */
-static int join(tf_comp *list, int n, tf_comp c) {
+static int join_component(tf_comp *list, int n, tf_comp c) {
   int kept = 0;
   for (int i = 0; i < n; i++) {
     if (!(list[i].loops & c.loops)) {
@@ -56,7 +56,7 @@ static int join_retain(const tf_plan *p, const tf_slice *s, const tf_reuse_case 
   if (!tf_retain_matters(p, s, c)) return n;
   const int h = p->retain_at[s->node];
   const tf_retain *r = &p->retains[h];
-  return join(list, n, (tf_comp){.loops = r->moves | p->path[r->scope].temporal, .retain = h});
+  return join_component(list, n, (tf_comp){.loops = r->moves | p->path[r->scope].temporal, .retain = h});
 }
 
 /* The loops on which it depends which steps of s, and of the previous m-tile, are skipped: one component. */
@@ -74,9 +74,9 @@ static tf_comp skip_comp(const tf_plan *p, const tf_slice *s, const tf_reuse_cas
 static int gather(const tf_plan *p, const tf_slice *s, const tf_reuse_case *c, bool skips, tf_comp *list) {
   const tf_path *path = &p->path[s->node];
   const tf_comp skip = skips ? skip_comp(p, s, c) : (tf_comp){.retain = -1};
-  int n = skip.loops ? join(list, 0, skip) : 0;
+  int n = skip.loops ? join_component(list, 0, skip) : 0;
   for (int k = 0; k < path->n; k++)
-    if (p->loops[path->loops[k]].op >= 0) n = join(list, n, (tf_comp){.loops = chain_mask(p, path, k), .retain = -1});
+    if (p->loops[path->loops[k]].op >= 0) n = join_component(list, n, (tf_comp){.loops = chain_mask(p, path, k), .retain = -1});
   for (int r = 0; s->tensor >= 0 && r < p->wl->tensors[s->tensor].rank; r++) {
     tf_comp own = {.loops = tf_slice_mask(p, s, r), .n_rank = 1, .rank = {(unsigned char)r}, .retain = -1};
     if (c) own.loops |= prev_mask(p, c, r, &own.prev_loops);
@@ -84,7 +84,7 @@ static int gather(const tf_plan *p, const tf_slice *s, const tf_reuse_case *c, b
       own.loops |= skip.loops;
       own.prev_loops |= skip.prev_loops;
     }
-    n = join(list, n, own);
+    n = join_component(list, n, own);
   }
   return n;
 }

@@ -105,7 +105,7 @@ static bool known(const hunt *h, const int64_t *len) {
 }
 
 /* Adds a vector that is not dominated, in place of those that it dominates.  False: no room. */
-static bool keep(hunt *h, const int64_t *len) {
+static bool add_undominated(hunt *h, const int64_t *len) {
   int64_t *front = &h->q->front[(size_t)TF_MOST_FRONT * (size_t)h->g->first];
   const int n = h->g->n;
   int kept = 0;
@@ -127,7 +127,7 @@ static bool measure_setting(hunt *h) {
   q->look(h->m, &q->which[h->g->first], h->g->n, h->digits, q->at);
   for (int k = 0; k < h->g->n; k++)
     q->len[k] = q->at[k].len > 0 ? q->at[k].len : 0;
-  return known(h, q->len) || keep(h, q->len);
+  return known(h, q->len) || add_undominated(h, q->len);
 }
 
 /* The most that is left of a box of length `whole` between whole.lo + down and whole.lo + up. */
@@ -233,7 +233,7 @@ static bool evaluate_first(hunt *h) {
   return ok;
 }
 
-static bool find(struct tf_model *m, tf_most *q, tf_most_group *g) {
+static bool find_front(struct tf_model *m, tf_most *q, tf_most_group *g) {
   const tf_path *path = &m->plan->path[q->node];
   hunt h = {.m = m, .q = q, .g = g, .digits = m->scratch.prv, .left = MOST_LOOKS};
   memset(h.digits, 0, (size_t)m->plan->n_loops * sizeof *h.digits);
@@ -256,6 +256,6 @@ static bool find(struct tf_model *m, tf_most *q, tf_most_group *g) {
 bool tf_most_find(struct tf_model *m, tf_most *q) {
   make_groups(m, q);
   for (int g = 0; g < q->n_groups; g++)
-    if (q->group[g].n && !find(m, q, &q->group[g])) return false;
+    if (q->group[g].n && !find_front(m, q, &q->group[g])) return false;
   return true;
 }

@@ -3,14 +3,14 @@
 
 #include "model/cost/general/summing.h"
 
-static bool add(int64_t *sum, int64_t mult, int64_t v) {
+static bool add_product(int64_t *sum, int64_t mult, int64_t v) {
   int64_t t;
   return !__builtin_mul_overflow(mult, v, &t) && !__builtin_add_overflow(*sum, t, sum);
 }
 
 void tf_sum_add(tf_summing *e, int64_t mult, tf_words v) {
-  e->ok &= add(&e->sum.all, mult, v.all) && add(&e->sum.some, mult, v.some) && add(&e->sum.always, mult, v.always) &&
-           add(&e->sum.kept, mult, v.kept);
+  e->ok &= add_product(&e->sum.all, mult, v.all) && add_product(&e->sum.some, mult, v.some) && add_product(&e->sum.always, mult, v.always) &&
+           add_product(&e->sum.kept, mult, v.kept);
 }
 
 static int64_t overlap(tf_ival a, tf_ival b) {

@@ -254,7 +254,7 @@ static tf_lane_move all_moves(tf_lanes *w, const piece *x, entered e) {
   return (tf_lane_move){again, all, again, mem->reduce ? tf_l(w, M, x->groups, e.words) : all};
 }
 
-static void add(tf_lanes *w, int *to, int a, int b) { *to = tf_l(w, TF_T_FADD, *to, tf_l(w, TF_T_FMUL, a, b)); }
+static void add_product(tf_lanes *w, int *to, int a, int b) { *to = tf_l(w, TF_T_FADD, *to, tf_l(w, TF_T_FMUL, a, b)); }
 
 /* Where one row of a Tile has the words of slice i. */
 static tf_lane_ports *cell_of(tf_lanes *w, int i, int row) {
@@ -267,10 +267,10 @@ static void add_words(tf_lanes *w, int i, int row, const tf_lane_move *v, int sh
   tf_lane_ports *cell = cell_of(w, i, row), *leg = &cell[w->m->views->leg[i]];
   int own = tf_l_real(w, w->m->views->own[i]), up = tf_l_real(w, w->m->views->up[i]);
   if (share >= 0) own = tf_l(w, TF_T_FMUL, share, own), up = tf_l(w, TF_T_FMUL, share, up);
-  add(w, &cell->write, own, v->fill);
-  add(w, &cell->read, own, v->drain);
-  add(w, &leg->read, up, v->read);
-  add(w, &leg->write, up, v->update);
+  add_product(w, &cell->write, own, v->fill);
+  add_product(w, &cell->read, own, v->drain);
+  add_product(w, &leg->read, up, v->read);
+  add_product(w, &leg->write, up, v->update);
 }
 
 static void put_outer(tf_lanes *w, int i, int from, const tf_lane_move *v) {

@@ -164,7 +164,7 @@ static void add_real(tf_lanes *w, int *to, int count, double by) {
   *to = tf_l(w, FA, *to, tf_l(w, FM, count, tf_l_real(w, by)));
 }
 
-static void add(tf_lanes *w, int *to, int count, double by) {
+static void add_scaled(tf_lanes *w, int *to, int count, double by) {
   *to = tf_l(w, FA, *to, tf_l(w, FM, tf_l_to(w, count), tf_l_real(w, by)));
 }
 
@@ -531,9 +531,9 @@ static int accesses_pj(tf_lanes *w, int level, int z, tf_lane_move v) {
 
 static int words_pj(tf_lanes *w, const tf_memory *mem, tf_lane_move v) {
   int sum = w->zero;
-  add(w, &sum, mem->drain_given ? v.read : tf_l(w, A, v.read, v.drain), mem->read_pj);
-  if (mem->drain_given) add(w, &sum, v.drain, mem->drain_pj);
-  add(w, &sum, tf_l(w, A, v.fill, v.update), mem->write_pj);
+  add_scaled(w, &sum, mem->drain_given ? v.read : tf_l(w, A, v.read, v.drain), mem->read_pj);
+  if (mem->drain_given) add_scaled(w, &sum, v.drain, mem->drain_pj);
+  add_scaled(w, &sum, tf_l(w, A, v.fill, v.update), mem->write_pj);
   return sum;
 }
 
@@ -546,7 +546,7 @@ static int level_energy(tf_lanes *w, int level) {
     const tf_lane_move v = moved(w, level, z);
     const int k = tf_l_real(w, (double)p->wl->tensors[z].word_bits / mem->word_bits);
     int crossing = w->zero;
-    add(w, &crossing, tf_l(w, A, v.fill, v.drain), hops);
+    add_scaled(w, &crossing, tf_l(w, A, v.fill, v.drain), hops);
     const int all = mem->access > 1 ? tf_l(w, FA, accesses_pj(w, level, z, v), tf_l(w, FM, k, crossing))
                                     : tf_l(w, FM, k, tf_l(w, FA, words_pj(w, mem, v), crossing));
     pj = tf_l(w, FA, pj, all);

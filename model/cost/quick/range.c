@@ -21,7 +21,7 @@ void *tf_even_grow(tf_even_maker *k, void *list, int n, int *cap, size_t size) {
 
 /* ---- products ------------------------------------------------------------------------------ */
 
-static int product(tf_even_maker *k, int next, int loop) {
+static int product_after(tf_even_maker *k, int next, int loop) {
   for (int i = 1; i < k->e->n_products; i++)
     if (k->e->products[i].next == next && k->e->products[i].loop == loop) return i;
   return TF_EVEN_PUSH(k, products, (tf_product){next, loop});
@@ -65,7 +65,7 @@ static int chain_product(tf_even_maker *k, int o, int d) {
     int l = path->loops[j];
     if (p->loops[l].dim != d) continue;
     k->chain[o * p->n_loops + l] = below;
-    below = product(k, below, l);
+    below = product_after(k, below, l);
   }
   return below;
 }

@@ -385,7 +385,7 @@ static void begin_chain(const struct tf_model *m, const tf_path *path, const int
 }
 
 /* Begins an evaluation: finds which loops take more than one step. */
-static void begin(struct tf_model *m) {
+static void find_turning_loops(struct tf_model *m) {
   m->uneven->evaluation++;
   for (int n = 0; n < m->plan->tree->n_nodes; n++) {
     tf_uneven_node *u = &m->uneven->node[n];
@@ -428,7 +428,7 @@ bool tf_uneven_nodes(struct tf_model *m) {
   if (!m->partly) return false;
   m->clipped = -1;
   m->partial = true;
-  begin(m);
+  find_turning_loops(m);
   tf_run_begin(m);
   memset(m->cells, 0, (size_t)m->views->n_cells * sizeof *m->cells);
   memset(m->told, 0, (size_t)(p->n_slices + p->wl->n_ops) * sizeof *m->told);

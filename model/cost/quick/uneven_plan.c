@@ -54,7 +54,7 @@ static bool add_chains(const maker *k, int id) {
 }
 
 /* Adds a group, joined with those that share a chain with it. */
-static void join(tf_chain_group *list, int *n, tf_chain_group own) {
+static void join_group(tf_chain_group *list, int *n, tf_chain_group own) {
   int kept = 0;
   for (int i = 0; i < *n; i++) {
     if (!(list[i].now & own.now) && !(list[i].then & own.then)) {
@@ -166,13 +166,13 @@ static bool make_groups(const maker *k, int node, const tf_even_slice *v, int fr
   tf_chain_group list[2 * TF_PATH_CHAINS + TF_MAX_RANK];
   int count = 0;
   for (int i = 0; i < n->n; i++)
-    join(list, &count,
+    join_group(list, &count,
          (tf_chain_group){.now = n->chain[i].needs | UINT32_C(1) << i,
                           .then = q ? in_common(&n->chain[i], before, n_common) : 0});
   for (int j = 0; q && j < before->n; j++)
-    join(list, &count, (tf_chain_group){.then = before->chain[j].needs | UINT32_C(1) << j});
+    join_group(list, &count, (tf_chain_group){.then = before->chain[j].needs | UINT32_C(1) << j});
   for (int r = 0; v && r < v->n_rank; r++)
-    join(list, &count,
+    join_group(list, &count,
          (tf_chain_group){.now = tf_uneven_chains(k->e, n, v->range[r]),
                           .then = q ? tf_uneven_chains(k->e, before, q->range[r]) : 0,
                           .n_rank = 1,

@@ -15,7 +15,7 @@
 static void catch_up(tf_uneven_summing *j, tf_strands *d, int c, int to);
 
 /* Begins with chain c: the loops are set that move the range that it splits. */
-static void begin(tf_uneven_summing *j, tf_strands *d, bool then, int c) {
+static void begin_chain(tf_uneven_summing *j, tf_strands *d, bool then, int c) {
   tf_strand *t = then ? &d->then[c] : &d->now[c];
   const tf_path_chain *of = &(then ? j->from : j->n)->chain[c];
   if (t->ready) return;
@@ -23,7 +23,7 @@ static void begin(tf_uneven_summing *j, tf_strands *d, bool then, int c) {
     if (then)
       catch_up(j, d, __builtin_ctz(left), TF_MAX_PATH);
     else
-      begin(j, d, false, __builtin_ctz(left));
+      begin_chain(j, d, false, __builtin_ctz(left));
   }
   int64_t len = tf_uneven_range_at(j, d, then, j->e->chains[of->chain].base).len;
   if (j->g->cut && !then) len = tf_uneven_longest_of_all(j, d, c, len);
@@ -56,7 +56,7 @@ static void set_last(const tf_uneven_summing *j, tf_strand *t, int pos) {
 /* Sets those of the chain's loops that are at their last, up to a position. */
 static void catch_up(tf_uneven_summing *j, tf_strands *d, int c, int to) {
   const tf_path_chain *of = &j->from->chain[c];
-  begin(j, d, true, c);
+  begin_chain(j, d, true, c);
   tf_strand *t = &d->then[c];
   while (t->at < of->n && of->pos[t->at] < to) {
     if (tf_trip_at(j, j->before, of->pos[t->at]) > 1 && j->twin[of->pos[t->at]] < 0)
@@ -124,7 +124,7 @@ static void again(tf_uneven_summing *j, tf_strands *d, int c) {
   const tf_path_chain *of = &j->from->chain[c];
   tf_strand *t = &d->then[c];
   t->ready = false;
-  begin(j, d, true, c);
+  begin_chain(j, d, true, c);
   while (t->at < of->n) {
     const int pos = of->pos[t->at];
     const signed char twin = j->twin[pos];
@@ -200,11 +200,11 @@ static void add_fullest(tf_uneven_summing *j, const tf_strands *d) {
 }
 
 /* All digits are set: adds the box, and what is found of it. */
-static void add(tf_uneven_summing *j, tf_strands *d, int64_t ways) {
+static void add_box(tf_uneven_summing *j, tf_strands *d, int64_t ways) {
   int64_t box = 1, kept = j->finds;
   j->chosen++;
   for (uint32_t left = j->g->now; left; left &= left - 1)
-    begin(j, d, false, __builtin_ctz(left));
+    begin_chain(j, d, false, __builtin_ctz(left));
   if (j->fullest) {
     add_fullest(j, d);
     return;
@@ -232,7 +232,7 @@ static void add(tf_uneven_summing *j, tf_strands *d, int64_t ways) {
 }
 
 /* Copies the chains of the group. */
-static void copy(const tf_uneven_summing *j, tf_strands *to, const tf_strands *from) {
+static void copy_strands(const tf_uneven_summing *j, tf_strands *to, const tf_strands *from) {
   for (uint32_t left = j->g->now; left; left &= left - 1)
     to->now[__builtin_ctz(left)] = from->now[__builtin_ctz(left)];
   for (uint32_t left = j->finds ? j->g->then : 0; left; left &= left - 1)
@@ -275,7 +275,7 @@ static void choose(tf_uneven_summing *j, tf_strands *d, uint64_t left, int64_t w
     at.less = at.k == j->w.carry;
     int64_t first = at.less, most = j->w.zero >> at.k & 1 ? 0 : trip - 1,
             cut[4] = {-1, -1, -1, at.k == j->rest ? 1 : -1};
-    begin(j, d, false, at.c);
+    begin_chain(j, d, false, at.c);
     if (d->now[at.c].tight) {
       cut[0] = d->now[at.c].rest / tf_step_at(j, j->path, at.k);
       most = cut[0] < most ? cut[0] : most;
@@ -294,7 +294,7 @@ static void choose(tf_uneven_summing *j, tf_strands *d, uint64_t left, int64_t w
       const int64_t next = next_cut(j, first, most, cut, &ok);
       if (next > most) break;
       tf_strands own;
-      copy(j, &own, d);
+      copy_strands(j, &own, d);
       j->alike[at.k] = next - first;
       set(j, &own, &at, first);
       choose(j, &own, left & (left - 1), ways * (next - first));
@@ -305,7 +305,7 @@ static void choose(tf_uneven_summing *j, tf_strands *d, uint64_t left, int64_t w
     j->alike[at.k] = most + 1 - first;
     ways *= most + 1 - first;
   }
-  if (!j->gave_up) add(j, d, ways);
+  if (!j->gave_up) add_box(j, d, ways);
 }
 
 /* The same for a lone chain of which no earlier digits matter: settings whose digits are below the bound's, and the one
@@ -317,7 +317,7 @@ static bool count_alone(tf_uneven_summing *j) {
   const int c = j->g->now ? __builtin_ctz(j->g->now) : -1;
   tf_strand *t = &d.now[c < 0 ? 0 : c];
   t->ready = false;
-  if (c >= 0) begin(j, &d, false, c);
+  if (c >= 0) begin_chain(j, &d, false, c);
   if (c >= 0 && !t->tight) below = 1, equal = 0;
   for (uint64_t left = j->g->positions & j->n->turning; left; left &= left - 1) {
     const int k = __builtin_ctzll(left);

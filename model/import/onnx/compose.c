@@ -15,7 +15,7 @@ enum { LINE = 1024, OPERANDS = 24, RESULTS = 4, ATTRIBUTES = 8, LISTED = 64, BOD
 /* ---- a node within another ------------------------------------------------------------------------------------ */
 
 /* Takes a node as part of the one at hand.  What is wrong with it is told once. */
-static bool take(ox_net *g, Onnx__NodeProto *n) {
+static bool take_node(ox_net *g, Onnx__NodeProto *n) {
   const Onnx__NodeProto *const outer = g->node, *const within = g->within;
   const bool again = g->again;
   n->name = outer->name;
@@ -205,7 +205,7 @@ bool ox_run(ox_net *g, const char *fmt, ...) {
   Onnx__NodeProto *n = node_of(&l);
   const int64_t opset = g->opset;
   g->opset = ox_newest_opset(); /* compositions are written in what the operators mean today */
-  const bool ok = n && take(g, n);
+  const bool ok = n && take_node(g, n);
   g->opset = opset;
   return ok;
 }
@@ -345,7 +345,7 @@ static bool take_copy(ox_net *g, const Onnx__NodeProto *from) {
     n->input[k] = resolved(g, from->input[k]);
   for (size_t k = 0; k < n->n_output; k++)
     n->output[k] = resolved(g, from->output[k]);
-  return take(g, n);
+  return take_node(g, n);
 }
 
 /* Runs the nodes of a subgraph whose inputs are defined. */
@@ -370,7 +370,7 @@ static bool bind(ox_net *g, char *out, char *in) {
   if (!n) return false;
   n->output[n->n_output++] = out;
   n->input[n->n_input++] = in;
-  return take(g, n);
+  return take_node(g, n);
 }
 
 /* The value of the subgraph's k-th result. */
@@ -464,9 +464,9 @@ static bool gather_left(ox_net *g, const turns *t, size_t k, int64_t trips, int6
     wide->input[wide->n_input++] = t->left[(size_t)(backwards ? trips - 1 - i : i) * t->n_left + k];
     if (!(wide->input[wide->n_input++] = define(g, 1, 1, x, OX_T_INT64))) return false;
     wide->output[wide->n_output++] = n->input[n->n_input++] = new_name(g);
-    if (!take(g, wide)) return false;
+    if (!take_node(g, wide)) return false;
   }
-  return take(g, n);
+  return take_node(g, n);
 }
 
 static bool give_states(ox_net *g, const turns *t) {
@@ -539,7 +539,7 @@ static bool bind_slice(ox_net *g, char *out, size_t k, size_t input, int64_t at)
   n->input[n->n_input++] = g->node->input[input];
   if (!(n->input[n->n_input++] = define(g, 0, 1, x, OX_T_INT64))) return false;
   n->output[n->n_output++] = out;
-  return take(g, n);
+  return take_node(g, n);
 }
 
 static bool scan_trips(ox_net *g, size_t states, size_t scanned, int64_t *trips) {

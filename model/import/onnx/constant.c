@@ -164,7 +164,7 @@ static double compute(sum what, const double *x, bool whole) {
 }
 
 /* The offset, in an operand that is broadcast to `shape`, of element `at` of the result. */
-static int64_t place(const ox_value *v, int rank, const int64_t *shape, int64_t at) {
+static int64_t broadcast_offset(const ox_value *v, int rank, const int64_t *shape, int64_t at) {
   int64_t from = 0, step = 1;
   for (int k = rank - 1, j = v->rank - 1; j >= 0; k--, j--) {
     const int64_t extent = ox_extent(v, j);
@@ -250,7 +250,7 @@ static bool by_element(ox_net *g, int row, bool *done) {
   if (!x) return true;
   for (int64_t at = 0; at < all; at++) {
     for (int i = 0; i < n; i++)
-      of[i] = v[i]->number[place(v[i], rank, shape, at)];
+      of[i] = v[i]->number[broadcast_offset(v[i], rank, shape, at)];
     x[at] = cut                   ? fmod(of[0], of[1])
             : what == BitShift_of ? shifted(of[0], of[1], ox_type_bits(type), right)
                                   : compute(what, of, whole);

@@ -38,7 +38,7 @@ static list input(ox_net *g, size_t k) {
 
 /* Room for the result of these extents; its size is 0 where they are too many numbers to hold, which is no error: an
  * op may compute what cannot be held here. */
-static double *begin(ox_net *g, list *out, int rank, const int64_t *shape) {
+static double *result_room(ox_net *g, list *out, int rank, const int64_t *shape) {
   int64_t n = 1;
   out->size = 0;
   if (rank > OX_RANK) return NULL;
@@ -80,7 +80,7 @@ static bool next(int64_t *at, int rank, const int64_t *shape) {
   return false;
 }
 
-static int64_t place(const int64_t *at, int rank, const int64_t *stride) {
+static int64_t offset_of(const int64_t *at, int rank, const int64_t *stride) {
   int64_t from = 0;
   for (int k = 0; k < rank; k++)
     from += at[k] * stride[k];
@@ -88,10 +88,10 @@ static int64_t place(const int64_t *at, int rank, const int64_t *stride) {
 }
 
 /* Fills the result with what lies at `base` and, a step along an axis of it, `stride` further. */
-static void take(double *to, const list *out, const double *from, int64_t base, const int64_t *stride) {
+static void gather_result(double *to, const list *out, const double *from, int64_t base, const int64_t *stride) {
   int64_t at[OX_RANK] = {0}, i = 0;
   do
-    to[i++] = from[base + place(at, out->rank, stride)];
+    to[i++] = from[base + offset_of(at, out->rank, stride)];
   while (next(at, out->rank, out->shape));
 }
 
@@ -122,9 +122,9 @@ static bool transpose(ox_net *g, bool *done) {
     if (from < 0 || from >= v.rank || (perm && n != (size_t)v.rank)) return true; /* told by the view's reader */
     shape[k] = v.shape[from], stride[k] = v.stride[from];
   }
-  double *x = begin(g, &out, v.rank, shape);
+  double *x = result_room(g, &out, v.rank, shape);
   if (!x) return true;
-  take(x, &out, v.x, 0, stride);
+  gather_result(x, &out, v.x, 0, stride);
   return end_view(g, &out, done);
 }
 
@@ -139,9 +139,9 @@ static bool slice(ox_net *g, bool *done) {
     base += cuts.from[k] * v.stride[k];
     shape[k] = cuts.n[k], stride[k] = cuts.step[k] * v.stride[k];
   }
-  double *x = begin(g, &out, v.rank, shape);
+  double *x = result_room(g, &out, v.rank, shape);
   if (!x) return true;
-  take(x, &out, v.x, base, stride);
+  gather_result(x, &out, v.x, base, stride);
   return end_view(g, &out, done);
 }
 
@@ -159,9 +159,9 @@ static bool expand(ox_net *g, bool *done) {
     shape[k] = has == 1 ? asked : has;
     stride[k] = has == 1 ? 0 : v.stride[j];
   }
-  double *x = begin(g, &out, rank, shape);
+  double *x = result_room(g, &out, rank, shape);
   if (!x) return true;
-  take(x, &out, v.x, 0, stride);
+  gather_result(x, &out, v.x, 0, stride);
   return end_view(g, &out, done);
 }
 
@@ -177,10 +177,10 @@ static bool tile(ox_net *g, bool *done) {
     stride[2 * k] = 0, stride[2 * k + 1] = v.stride[k];
     shape[k] = both[2 * k] * v.shape[k];
   }
-  double *x = begin(g, &out, v.rank, shape);
+  double *x = result_room(g, &out, v.rank, shape);
   if (!x) return true;
   set_shape(&apart, 2 * v.rank, both);
-  take(x, &apart, v.x, 0, stride);
+  gather_result(x, &apart, v.x, 0, stride);
   return *done = true, end(g, &out);
 }
 
@@ -199,7 +199,7 @@ static bool concat(ox_net *g, bool *done) {
       if (k != axis && v.shape[k] != first.shape[k]) return true;
     if (!tf_add(shape[axis], v.shape[axis], &shape[axis])) return true;
   }
-  double *x = begin(g, &out, first.rank, shape);
+  double *x = result_room(g, &out, first.rank, shape);
   if (!x) return true;
   for (int k = 0; k < axis; k++)
     outer *= shape[k];
@@ -220,7 +220,7 @@ static bool trilu(ox_net *g, bool *done) {
   const double off = ox_has(g, 1) ? ox_known_at(g, 1)->number[0] : 0;
   list out = {.type = v.type};
   if (v.rank < 2) return ox_fail(g, TF_E_RANK, "a triangle of %d axes", v.rank);
-  double *x = begin(g, &out, v.rank, v.shape);
+  double *x = result_room(g, &out, v.rank, v.shape);
   const int64_t columns = v.shape[v.rank - 1], rows = v.shape[v.rank - 2];
   for (int64_t i = 0; i < v.size && x; i++) {
     const double row = (double)(i / columns % rows) + off, column = (double)(i % columns);
@@ -258,7 +258,7 @@ static bool gather(ox_net *g, bool *done) {
     shape[rank++] = which.shape[k];
   for (int k = axis + 1; k < v.rank; k++)
     shape[rank++] = v.shape[k];
-  double *x = begin(g, &out, rank, shape);
+  double *x = result_room(g, &out, rank, shape);
   if (!x) return true;
   const int64_t inner = v.stride[axis];
   for (int64_t o = 0; o < outer; o++)
@@ -280,7 +280,7 @@ static bool scatter(ox_net *g, bool *done) {
   if (rows.size != many * inner || strcmp(ox_text(g, "reduction", "none"), "none") != 0)
     return ox_fail(g, TF_E_SHAPE, "%lld numbers for %lld rows of %lld", (long long)rows.size, (long long)many,
                    (long long)inner);
-  double *x = begin(g, &out, v.rank, v.shape);
+  double *x = result_room(g, &out, v.rank, v.shape);
   if (!x) return true;
   memcpy(x, v.x, (size_t)v.size * sizeof *x);
   for (int64_t i = 0; i < many; i++) {
@@ -311,7 +311,7 @@ static bool reduce(ox_net *g, bool *done) {
   if (!ox_reduced_axes(g, v.rank, over)) return false;
   for (int k = 0; k < v.rank; k++)
     kept[k] = over[k] ? 1 : v.shape[k];
-  double *x = begin(g, &out, v.rank, kept);
+  double *x = result_room(g, &out, v.rank, kept);
   if (!x) return true;
   for (int k = 0; k < v.rank; k++)
     step[k] = over[k] ? 0 : out.stride[k];
@@ -319,7 +319,7 @@ static bool reduce(ox_net *g, bool *done) {
     x[i] = how == '+' ? 0 : how == '*' ? 1 : how == 'm' ? (double)-INFINITY : (double)INFINITY;
   int64_t i = 0;
   do {
-    double *to = &x[place(at, v.rank, step)];
+    double *to = &x[offset_of(at, v.rank, step)];
     *to = joined(how, *to, v.x[i++]);
   } while (next(at, v.rank, v.shape));
   for (int64_t k = 0; k < out.size && strstr(type, "Mean"); k++)
@@ -338,7 +338,7 @@ static bool running_sum(ox_net *g, bool *done) {
   int axis;
   if (!ox_numbers(g, 1, &which, &many) || !ox_axis_at(g, which[0], v.rank, &axis)) return false;
   const bool back = ox_int(g, "reverse", 0) != 0, without = ox_int(g, "exclusive", 0) != 0;
-  double *x = begin(g, &out, v.rank, v.shape);
+  double *x = result_room(g, &out, v.rank, v.shape);
   if (!x) return true;
   const int64_t n = v.shape[axis], inner = v.stride[axis];
   for (int64_t row = 0; row < v.size / n; row++) {
@@ -353,7 +353,7 @@ static bool running_sum(ox_net *g, bool *done) {
 }
 
 /* Matrices beside each other; those of a batch of one, or of no batch, stand beside each of the other's. */
-static bool product(ox_net *g, bool *done) {
+static bool fold_matmul(ox_net *g, bool *done) {
   const list a = input(g, 0), b = input(g, 1);
   list out = {.type = a.type};
   int64_t shape[OX_RANK], at[OX_RANK] = {0}, sa[OX_RANK] = {0}, sb[OX_RANK] = {0}, i = 0;
@@ -367,12 +367,12 @@ static bool product(ox_net *g, bool *done) {
     if (m > 1) sa[k] = a.stride[p];
     if (n > 1) sb[k] = b.stride[q];
   }
-  double *x = begin(g, &out, rank, shape);
+  double *x = result_room(g, &out, rank, shape);
   const int64_t depth = a.shape[a.rank - 1], below = b.stride[b.rank - 2];
   int64_t work;
   if (!x || !tf_mul(out.size, depth, &work) || work > 16 * (int64_t)OX_FOLDED) return true;
   do {
-    const double *p = a.x + place(at, rank, sa), *q = b.x + place(at, rank, sb);
+    const double *p = a.x + offset_of(at, rank, sa), *q = b.x + offset_of(at, rank, sb);
     double sum = 0;
     for (int64_t k = 0; k < depth; k++)
       sum += p[k] * q[k * below];
@@ -394,7 +394,7 @@ static const struct {
     {"Tile", tile, 2, false},           {"Concat", concat, 1, false},      {"Trilu", trilu, 1, false},
     {"Gather", gather, 2, true},        {"ScatterND", scatter, 3, true},   {"ReduceSum", reduce, 1, false},
     {"ReduceMean", reduce, 1, false},   {"ReduceProd", reduce, 1, false},  {"ReduceMax", reduce, 1, false},
-    {"ReduceMin", reduce, 1, false},    {"CumSum", running_sum, 2, false}, {"MatMul", product, 2, false},
+    {"ReduceMin", reduce, 1, false},    {"CumSum", running_sum, 2, false}, {"MatMul", fold_matmul, 2, false},
 };
 
 bool ox_moves_numbers(const char *type) {

@@ -34,7 +34,7 @@ static bool join(ox_net *g, points *p, const ox_value *const *v) {
   return true;
 }
 
-static bool begin(ox_net *g, points *p) {
+static bool read_operands(ox_net *g, points *p) {
   const ox_value *v[MOST_INPUTS] = {NULL};
   *p = (points){.n = (int)g->node->n_input};
   while (p->n > 0 && !*g->node->input[p->n - 1])
@@ -69,7 +69,7 @@ static ox_expr *with(ox_net *g, const char *call, ox_expr *a, double b) {
 static bool call(ox_net *g) {
   const char *type = g->node->op_type, *name = ox_kind_of(type)->call;
   points p;
-  if (!begin(g, &p)) return false;
+  if (!read_operands(g, &p)) return false;
   if (strchr("+-*/", name[0]) && strcmp(type, "Sum") != 0 && p.n != 2)
     return ox_fail(g, TF_E_SHAPE, "two inputs are needed");
   if (!strcmp(name, "select") && p.n != 3) return ox_fail(g, TF_E_SHAPE, "three inputs are needed");
@@ -83,12 +83,12 @@ static bool call(ox_net *g) {
 
 static bool negative(ox_net *g) {
   points p;
-  return begin(g, &p) && end(g, &p, ox_call(g, "-", ox_number(g, 0), p.x[0], NULL));
+  return read_operands(g, &p) && end(g, &p, ox_call(g, "-", ox_number(g, 0), p.x[0], NULL));
 }
 
 static bool mean(ox_net *g) {
   points p;
-  if (!begin(g, &p)) return false;
+  if (!read_operands(g, &p)) return false;
   ox_expr *e = p.x[0];
   for (int i = 1; i < p.n; i++)
     e = ox_call(g, "+", e, p.x[i], NULL);
@@ -97,7 +97,7 @@ static bool mean(ox_net *g) {
 
 static bool reciprocal(ox_net *g) {
   points p;
-  return begin(g, &p) && end(g, &p, ox_call(g, "/", ox_number(g, 1), p.x[0], NULL));
+  return read_operands(g, &p) && end(g, &p, ox_call(g, "/", ox_number(g, 1), p.x[0], NULL));
 }
 
 /* x times itself, n times, by squares. */
@@ -161,7 +161,7 @@ static bool power_of_data(ox_net *g, points *p) {
 
 static bool power(ox_net *g) {
   points p;
-  if (!begin(g, &p)) return false;
+  if (!read_operands(g, &p)) return false;
   if (p.n != 2) return ox_fail(g, TF_E_SHAPE, "two inputs are needed");
   if (p.x[1]->what == OX_NUMBER) {
     const double n = p.x[1]->number;
@@ -180,7 +180,7 @@ static bool power(ox_net *g) {
 static bool compare(ox_net *g) {
   const char *type = g->node->op_type;
   points p;
-  if (!begin(g, &p)) return false;
+  if (!read_operands(g, &p)) return false;
   if (p.n != 2) return ox_fail(g, TF_E_SHAPE, "two inputs are needed");
   const bool turned = !strncmp(type, "Greater", 7);
   return end(g, &p, truth(g, ox_kind_of(type)->call, p.x[turned], p.x[!turned]));
@@ -190,7 +190,7 @@ static bool compare(ox_net *g) {
 static bool logic(ox_net *g) {
   const char *type = g->node->op_type;
   points p;
-  if (!begin(g, &p)) return false;
+  if (!read_operands(g, &p)) return false;
   if (p.n != (strcmp(type, "Not") ? 2 : 1)) return ox_fail(g, TF_E_SHAPE, "%d inputs", p.n);
   ox_expr *a = p.x[0], *b = p.n > 1 ? p.x[1] : NULL;
   if (!strcmp(type, "Not")) return end(g, &p, ox_call(g, "-", ox_number(g, 1), a, NULL));
@@ -201,7 +201,7 @@ static bool logic(ox_net *g) {
 
 static bool sign(ox_net *g) {
   points p;
-  if (!begin(g, &p)) return false;
+  if (!read_operands(g, &p)) return false;
   ox_expr *above = truth(g, "<", ox_number(g, 0), p.x[0]), *below = truth(g, "<", p.x[0], ox_number(g, 0));
   return end(g, &p, ox_call(g, "-", above, below, NULL));
 }
@@ -211,7 +211,7 @@ static ox_expr *truncated(ox_net *g, ox_expr *x) { return ox_call(g, "trunc", x,
 /* A quotient; of whole numbers it is cut. */
 static bool quotient(ox_net *g) {
   points p;
-  if (!begin(g, &p)) return false;
+  if (!read_operands(g, &p)) return false;
   if (p.n != 2) return ox_fail(g, TF_E_SHAPE, "two inputs are needed");
   ox_expr *e = ox_call(g, "/", p.x[0], p.x[1], NULL);
   return end(g, &p, ox_is_integer(ox_find(g, g->node->input[0])->type) ? truncated(g, e) : e);
@@ -221,7 +221,7 @@ static bool quotient(ox_net *g) {
 static bool modulus(ox_net *g) {
   const bool cut = ox_int(g, "fmod", 0) != 0;
   points p;
-  if (!begin(g, &p)) return false;
+  if (!read_operands(g, &p)) return false;
   if (p.n != 2) return ox_fail(g, TF_E_SHAPE, "two inputs are needed");
   ox_expr *rest = ox_call(g, "fmod", p.x[0], p.x[1], NULL);
   if (cut) return end(g, &p, rest);
@@ -231,7 +231,7 @@ static bool modulus(ox_net *g) {
 
 static bool tangent(ox_net *g) {
   points p;
-  if (!begin(g, &p)) return false;
+  if (!read_operands(g, &p)) return false;
   return end(g, &p,
              ox_call(g, "/", ox_call(g, "sin", p.x[0], NULL, NULL), ox_call(g, "cos", p.x[0], NULL, NULL), NULL));
 }
@@ -243,7 +243,7 @@ static ox_expr *between(ox_net *g, ox_expr *x, double least, double most) {
 /* Bounds are inputs, or before opset 11 attributes. */
 static bool clip(ox_net *g) {
   points p;
-  if (!begin(g, &p)) return false;
+  if (!read_operands(g, &p)) return false;
   ox_expr *e = p.x[0];
   const bool least = ox_has(g, 1), most = ox_has(g, 2);
   if (least) e = ox_call(g, "max", e, p.x[1], NULL);
@@ -268,7 +268,7 @@ static bool clip_checked(ox_net *g) {
 
 static bool leaky(ox_net *g) {
   points p;
-  if (!begin(g, &p)) return false;
+  if (!read_operands(g, &p)) return false;
   ox_expr *x = p.x[0], *slope = p.n > 1 ? p.x[1] : ox_number(g, ox_float(g, "alpha", 0.01));
   ox_expr *below = ox_call(g, "*", slope, ox_call(g, "min", x, ox_number(g, 0), NULL), NULL);
   return end(g, &p, ox_call(g, "+", ox_call(g, "relu", x, NULL, NULL), below, NULL));
@@ -276,7 +276,7 @@ static bool leaky(ox_net *g) {
 
 static bool elu(ox_net *g) {
   points p;
-  if (!begin(g, &p)) return false;
+  if (!read_operands(g, &p)) return false;
   ox_expr *x = p.x[0], *low = ox_call(g, "exp", with(g, "min", x, 0), NULL, NULL);
   ox_expr *below = ox_call(g, "*", ox_number(g, ox_float(g, "alpha", 1)), with(g, "-", low, 1), NULL);
   return end(g, &p, ox_call(g, "+", ox_call(g, "relu", x, NULL, NULL), below, NULL));
@@ -288,7 +288,7 @@ static bool scaled_elu(ox_net *g) {
   const double alpha = ox_float(g, "alpha", celu ? 1 : 1.67326319217681884765625),
                gamma = celu ? 1 : ox_float(g, "gamma", 1.05070102214813232421875);
   points p;
-  if (!begin(g, &p)) return false;
+  if (!read_operands(g, &p)) return false;
   ox_expr *x = p.x[0], *in = with(g, "min", x, 0),
           *low = ox_call(g, "exp", celu ? with(g, "/", in, alpha) : in, NULL, NULL);
   ox_expr *below = with(g, "*", with(g, "-", low, 1), alpha);
@@ -297,7 +297,7 @@ static bool scaled_elu(ox_net *g) {
 
 static bool thresholded(ox_net *g) {
   points p;
-  if (!begin(g, &p)) return false;
+  if (!read_operands(g, &p)) return false;
   ox_expr *above = ox_call(g, "<", ox_number(g, ox_float(g, "alpha", 1)), p.x[0], NULL);
   return end(g, &p, ox_call(g, "select", above, p.x[0], ox_number(g, 0)));
 }
@@ -305,7 +305,7 @@ static bool thresholded(ox_net *g) {
 /* exp(x) and exp(-x), their half sum, and that times tanh(x), which loses nothing where x is small. */
 static bool hyperbolic(ox_net *g) {
   points p;
-  if (!begin(g, &p)) return false;
+  if (!read_operands(g, &p)) return false;
   ox_expr *x = p.x[0], *minus = ox_call(g, "-", ox_number(g, 0), x, NULL);
   ox_expr *sum = ox_call(g, "+", ox_call(g, "exp", x, NULL, NULL), ox_call(g, "exp", minus, NULL, NULL), NULL);
   ox_expr *half = with(g, "*", sum, 0.5);
@@ -327,7 +327,7 @@ static bool inverse_hyperbolic(ox_net *g) {
                       tanh_of[] = {1. / 9, 1. / 7, 1. / 5, 1. / 3, 1};
   const bool sine = !strcmp(g->node->op_type, "Asinh");
   points p;
-  if (!begin(g, &p)) return false;
+  if (!read_operands(g, &p)) return false;
   ox_expr *x = p.x[0], *size = ox_call(g, "abs", x, NULL, NULL), *whole;
   if (sine) {
     ox_expr *root = ox_call(g, "sqrt", with(g, "+", ox_call(g, "*", x, x, NULL), 1), NULL, NULL);
@@ -344,7 +344,7 @@ static bool inverse_hyperbolic(ox_net *g) {
 
 static bool inverse_cosine(ox_net *g) {
   points p;
-  if (!begin(g, &p)) return false;
+  if (!read_operands(g, &p)) return false;
   ox_expr *x = p.x[0], *square = ox_call(g, "*", with(g, "-", x, 1), with(g, "+", x, 1), NULL);
   ox_expr *sum = ox_call(g, "+", x, ox_call(g, "sqrt", square, NULL, NULL), NULL);
   return end(g, &p, ox_call(g, "log", sum, NULL, NULL));
@@ -354,7 +354,7 @@ static bool inverse_cosine(ox_net *g) {
 static bool shrink(ox_net *g) {
   const double most = ox_float(g, "lambd", 0.5), bias = ox_float(g, "bias", 0);
   points p;
-  if (!begin(g, &p)) return false;
+  if (!read_operands(g, &p)) return false;
   ox_expr *x = p.x[0], *below = ox_call(g, "<", x, ox_number(g, -most), NULL),
           *above = ox_call(g, "<", ox_number(g, most), x, NULL);
   ox_expr *rest = ox_call(g, "select", above, with(g, "-", x, bias), ox_number(g, 0));
@@ -364,7 +364,7 @@ static bool shrink(ox_net *g) {
 static bool infinite(ox_net *g) {
   const bool low = ox_int(g, "detect_negative", 1) != 0, high = ox_int(g, "detect_positive", 1) != 0;
   points p;
-  if (!begin(g, &p)) return false;
+  if (!read_operands(g, &p)) return false;
   ox_expr *x = p.x[0], *inf = ox_number(g, (double)INFINITY);
   if (!low && !high) return end(g, &p, truth(g, "<", ox_number(g, 1), ox_number(g, 0)));
   if (low && high) x = ox_call(g, "abs", x, NULL, NULL);
@@ -373,32 +373,32 @@ static bool infinite(ox_net *g) {
 
 static bool not_a_number(ox_net *g) {
   points p;
-  return begin(g, &p) && end(g, &p, truth(g, "!=", p.x[0], p.x[0]));
+  return read_operands(g, &p) && end(g, &p, truth(g, "!=", p.x[0], p.x[0]));
 }
 
 static bool softsign(ox_net *g) {
   points p;
-  return begin(g, &p) &&
+  return read_operands(g, &p) &&
          end(g, &p, ox_call(g, "/", p.x[0], with(g, "+", ox_call(g, "abs", p.x[0], NULL, NULL), 1), NULL));
 }
 
 static bool swish(ox_net *g) {
   points p;
-  if (!begin(g, &p)) return false;
+  if (!read_operands(g, &p)) return false;
   ox_expr *in = with(g, "*", p.x[0], ox_float(g, "alpha", 1));
   return end(g, &p, ox_call(g, "*", p.x[0], ox_call(g, "sigmoid", in, NULL, NULL), NULL));
 }
 
 static bool hard_sigmoid(ox_net *g) {
   points p;
-  if (!begin(g, &p)) return false;
+  if (!read_operands(g, &p)) return false;
   ox_expr *line = with(g, "+", with(g, "*", p.x[0], ox_float(g, "alpha", 0.2)), ox_float(g, "beta", 0.5));
   return end(g, &p, between(g, line, 0, 1));
 }
 
 static bool hard_swish(ox_net *g) {
   points p;
-  if (!begin(g, &p)) return false;
+  if (!read_operands(g, &p)) return false;
   return end(g, &p, ox_call(g, "*", p.x[0], with(g, "/", between(g, with(g, "+", p.x[0], 3), 0, 6), 6), NULL));
 }
 
@@ -411,18 +411,18 @@ static ox_expr *softplus_of(ox_net *g, ox_expr *x) {
 
 static bool softplus(ox_net *g) {
   points p;
-  return begin(g, &p) && end(g, &p, softplus_of(g, p.x[0]));
+  return read_operands(g, &p) && end(g, &p, softplus_of(g, p.x[0]));
 }
 
 static bool mish(ox_net *g) {
   points p;
-  if (!begin(g, &p)) return false;
+  if (!read_operands(g, &p)) return false;
   return end(g, &p, ox_call(g, "*", p.x[0], ox_call(g, "tanh", softplus_of(g, p.x[0]), NULL, NULL), NULL));
 }
 
 static bool gelu(ox_net *g) {
   points p;
-  if (!begin(g, &p)) return false;
+  if (!read_operands(g, &p)) return false;
   ox_expr *x = p.x[0];
   const char *how = ox_text(g, "approximate", "none");
   if (strcmp(how, "none") != 0 && strcmp(how, "tanh") != 0) return ox_fail(g, TF_E_NAME, "approximate '%.40s'", how);
@@ -436,7 +436,7 @@ static bool gelu(ox_net *g) {
 /* ---- casts ---------------------------------------------------------------------------------------------------- */
 
 /* Whether type `to` has all integers of type `from`. */
-static bool holds(int to, int from) {
+static bool type_holds(int to, int from) {
   const bool sign = ox_type_kind_of(to) == OX_SIGNED_KIND, has = ox_type_kind_of(from) == OX_SIGNED_KIND;
   return sign || !has ? ox_type_bits(from) + (sign && !has) <= ox_type_bits(to) : false;
 }
@@ -446,7 +446,7 @@ static bool holds(int to, int from) {
 typedef enum { KEPT, CUT, WRAPPED } whole_way; /* what is cut is wrapped, too */
 static whole_way way_to_whole(ox_net *g, const ox_value *v, int to) {
   const bool integer = ox_is_integer(v->type);
-  if (integer && holds(to, v->type)) return KEPT;
+  if (integer && type_holds(to, v->type)) return KEPT;
   if (ox_type_bits(to) >= 32 || (integer && ox_type_bits(v->type) >= 32)) ox_remark(g, OX_WHOLE_SUMS);
   if (!integer) return v->tensor >= 0 && g->tensor[v->tensor].whole ? KEPT : CUT;
   return to == OX_T_INT32 || to == OX_T_INT64 ? KEPT : WRAPPED;

@@ -60,7 +60,7 @@ static bool of_direction(const rnn *r, int k, ox_value *v) {
 }
 
 /* An op with axes of batch and hidden elements. */
-static bool begin(rnn *r) {
+static bool open_op(rnn *r) {
   ox_begin(r->g);
   return ox_open_extent(r->g, &r->at_batch, r->batch) && ox_open_extent(r->g, &r->at_hidden, r->hidden);
 }
@@ -138,7 +138,7 @@ static bool product(rnn *r, const char *name, const ox_value *v, int weights, in
 static bool gate(rnn *r, int k, ox_value *out) {
   const char name[] = {r->cell->gate[k], 0};
   const char *f = r->relu ? "relu" : r->cell->function[k];
-  if (!begin(r)) return false;
+  if (!open_op(r)) return false;
   ox_expr *e = plus(r, from_inputs(r, k), from_state(r, k));
   return e && end(r, part(r, name), ox_call(r->g, f, e, NULL, NULL), out);
 }
@@ -153,10 +153,10 @@ static bool lstm(rnn *r) {
   ox_value of[MOST_GATES];
   for (int k = 0; k < r->cell->n_gates; k++)
     if (!gate(r, k, &of[k])) return false;
-  if (!begin(r)) return false;
+  if (!open_op(r)) return false;
   ox_expr *e = times(r, &of[0], &of[3]);
   if (e && r->has_c) e = plus(r, times(r, &of[2], &r->c), e);
-  if (!end(r, part(r, "cell"), e, &r->c) || !begin(r)) return false;
+  if (!end(r, part(r, "cell"), e, &r->c) || !open_op(r)) return false;
   r->has_c = true;
   ox_expr *o = state(r, &of[1]), *c = state(r, &r->c);
   c = c ? ox_call(r->g, "tanh", c, NULL, NULL) : NULL;
@@ -167,11 +167,11 @@ static bool lstm(rnn *r) {
 static bool reset(rnn *r, const ox_value *by, ox_value *out) {
   ox_value h;
   if (ox_int(r->g, "linear_before_reset", 0)) {
-    if (!begin(r)) return false;
+    if (!open_op(r)) return false;
     ox_expr *e = from_state(r, 2), *z = state(r, by);
     return e && z && end(r, part(r, "reset"), ox_call(r->g, "*", z, e, NULL), out);
   }
-  return begin(r) && end(r, part(r, "reset"), times(r, by, &r->h), &h) &&
+  return open_op(r) && end(r, part(r, "reset"), times(r, by, &r->h), &h) &&
          product(r, part(r, "again"), &h, R, 2 * r->hidden, r->hidden, out);
 }
 
@@ -179,10 +179,10 @@ static bool reset(rnn *r, const ox_value *by, ox_value *out) {
 static bool gru(rnn *r) {
   const bool linear = ox_int(r->g, "linear_before_reset", 0), acts = r->has_h || (linear && r->has[B]);
   ox_value z, by, again, h;
-  if (!gate(r, 0, &z) || !gate(r, 1, &by) || (acts && !reset(r, &by, &again)) || !begin(r)) return false;
+  if (!gate(r, 0, &z) || !gate(r, 1, &by) || (acts && !reset(r, &by, &again)) || !open_op(r)) return false;
   ox_expr *e = plus(r, from_inputs(r, 2), acts ? state(r, &again) : NULL);
   if (e && !linear && r->has[B]) e = plus(r, e, bias(r, 2, true));
-  if (!e || !end(r, part(r, "h"), ox_call(r->g, "tanh", e, NULL, NULL), &h) || !begin(r)) return false;
+  if (!e || !end(r, part(r, "h"), ox_call(r->g, "tanh", e, NULL, NULL), &h) || !open_op(r)) return false;
   ox_expr *rest = ox_call(r->g, "-", ox_number(r->g, 1), state(r, &z), NULL), *new = state(r, &h);
   e = rest && new ? ox_call(r->g, "*", rest, new, NULL) : NULL;
   if (e && r->has_h) e = plus(r, e, times(r, &z, &r->h));

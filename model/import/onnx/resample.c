@@ -162,7 +162,7 @@ static bool lies_inside(const sizing *s, int64_t i) {
   return strcmp(s->where, "tf_crop_and_resize") != 0 || (x >= 0 && x <= (double)(s->in - 1));
 }
 
-static void fill(const sizing *s, ox_blend *b) {
+static void fill_blend(const sizing *s, ox_blend *b) {
   const bool cubic = !strcmp(s->mode, "cubic"), linear = !strcmp(s->mode, "linear");
   const double by = shrunk(s), reach = by < 1 ? ceil((cubic ? 2 : 1) / by) - 1 : cubic ? 1 : 0;
   for (int64_t i = 0; i < s->out; i++) {
@@ -194,7 +194,7 @@ static bool resize_axis(ox_net *g, ox_value *v, int axis, const sizing *s) {
   if (!(wide <= OX_FOLDED)) return ox_fail(g, TF_E_LIMIT, "windows of %g elements", wide);
   const int64_t taps = cubic || linear ? (int64_t)wide : 1;
   if (!ox_blend_room(g, s->out, taps, &b)) return false;
-  fill(s, &b);
+  fill_blend(s, &b);
   return ox_mix(g, v, axis, &b);
 }
 
@@ -384,7 +384,7 @@ static int64_t element_at(const sampling *s, int k, float x) {
 }
 
 /* Where along an axis a number from -1 to 1 lies. */
-static float place_of(const sampling *s, int k, float x) {
+static float position_of(const sampling *s, int k, float x) {
   const float n = (float)s->in[k], half = s->corners ? 0 : 0.5f, most = n - 1;
   float at = s->corners ? (x + 1) / 2 * most : ((x + 1) * n - 1) / 2;
   if (!strcmp(s->mode, "nearest")) at = rintf(at);
@@ -396,7 +396,7 @@ static float place_of(const sampling *s, int k, float x) {
 /* What the place takes of each element of an axis. */
 static void weigh(const sampling *s, int k, float x, double *w) {
   const bool cubic = !strcmp(s->mode, "cubic"), nearest = !strcmp(s->mode, "nearest");
-  const float at = place_of(s, k, x), first = nearest ? truncf(at) : floorf(at) - (cubic ? 1 : 0);
+  const float at = position_of(s, k, x), first = nearest ? truncf(at) : floorf(at) - (cubic ? 1 : 0);
   memset(w, 0, (size_t)s->in[k] * sizeof *w);
   for (int i = 0; i < (nearest ? 1 : cubic ? 4 : 2); i++) {
     const int64_t e = element_at(s, k, first + (float)i);

@@ -14,7 +14,7 @@ typedef struct {
   double many; /* number of elements reduced to one */
 } open_value;
 
-static bool begin(ox_net *g, open_value *v) {
+static bool open_axes(ox_net *g, open_value *v) {
   const int rank = v->x.rank;
   v->many = 1;
   ox_begin(g);
@@ -130,7 +130,7 @@ static bool reduce(ox_net *g) {
   if (!take_nothing(g, &done) || done) return done && ox_find(g, g->node->output[0]);
   open_value v = {0};
   ox_value out;
-  if (!ox_placed(g, 0, &v.x) || !ox_reduced_axes(g, v.x.rank, v.over) || !begin(g, &v)) return false;
+  if (!ox_placed(g, 0, &v.x) || !ox_reduced_axes(g, v.x.rank, v.over) || !open_axes(g, &v)) return false;
   ox_expr *e = at(g, &v, &v.x);
   if (!strcmp(type, "ReduceSumSquare") || !strcmp(type, "ReduceL2")) e = two(g, "*", e, e);
   if (!strcmp(type, "ReduceL1")) e = ox_call(g, "abs", e, NULL, NULL);
@@ -155,7 +155,7 @@ static bool softmax(ox_net *g) {
   if (!ox_placed(g, 0, &v.x) || !ox_axis_at(g, ox_int(g, "axis", to_end ? 1 : -1), v.x.rank, &axis)) return false;
   for (int k = axis; k < v.x.rank && (to_end || k == axis); k++)
     v.over[k] = true;
-  if (!begin(g, &v) || !sum(g, &v, "max", "max=", at(g, &v, &v.x), &most)) return false;
+  if (!open_axes(g, &v) || !sum(g, &v, "max", "max=", at(g, &v, &v.x), &most)) return false;
   if (!each(g, &v, "exp", ox_call(g, "exp", two(g, "-", at(g, &v, &v.x), at(g, &v, &most)), NULL, NULL), &e))
     return false;
   if (!sum(g, &v, "sum", "+=", at(g, &v, &e), &z)) return false;
@@ -193,7 +193,7 @@ static bool layer_norm(ox_net *g) {
   if (!ox_placed(g, 0, &v.x) || !ox_axis_at(g, ox_int(g, "axis", -1), v.x.rank, &axis)) return false;
   for (int k = axis; k < v.x.rank; k++)
     v.over[k] = true;
-  return begin(g, &v) && scaled(g, &v, normal(g, &v), axis, false);
+  return open_axes(g, &v) && scaled(g, &v, normal(g, &v), axis, false);
 }
 
 static bool rms_norm(ox_net *g) {
@@ -203,7 +203,7 @@ static bool rms_norm(ox_net *g) {
   if (!ox_placed(g, 0, &v.x) || !ox_axis_at(g, ox_int(g, "axis", -1), v.x.rank, &axis)) return false;
   for (int k = axis; k < v.x.rank; k++)
     v.over[k] = true;
-  if (!begin(g, &v) || !sum(g, &v, "squares", "+=", two(g, "*", at(g, &v, &v.x), at(g, &v, &v.x)), &squares))
+  if (!open_axes(g, &v) || !sum(g, &v, "squares", "+=", two(g, "*", at(g, &v, &v.x), at(g, &v, &v.x)), &squares))
     return false;
   ox_expr *e = by(g, "+", by(g, "*", at(g, &v, &squares), 1 / v.many), ox_float(g, "epsilon", 1e-5));
   if (!sum(g, &v, "root", "=", ox_call(g, "sqrt", e, NULL, NULL), &root)) return false;
@@ -216,7 +216,7 @@ static bool instance_norm(ox_net *g) {
   if (v.x.rank < 3) return ox_fail(g, TF_E_RANK, "an instance of %d axes", v.x.rank);
   for (int k = 2; k < v.x.rank; k++)
     v.over[k] = true;
-  return begin(g, &v) && scaled(g, &v, normal(g, &v), 1, true);
+  return open_axes(g, &v) && scaled(g, &v, normal(g, &v), 1, true);
 }
 
 /* Channels in groups, each normal by itself: a group is an axis of its own between. */
@@ -235,13 +235,13 @@ static bool group_norm(ox_net *g) {
   if (!ox_reshape(g, &v.x, rank + 1, shape)) return false;
   for (int k = 2; k <= rank; k++)
     v.over[k] = true;
-  if (!begin(g, &v) || !each(g, &v, "normal", normal(g, &v), &out) || !ox_reshape(g, &out, rank, whole)) return false;
+  if (!open_axes(g, &v) || !each(g, &v, "normal", normal(g, &v), &out) || !ox_reshape(g, &out, rank, whole)) return false;
   open_value w = {.x = out};
   ox_value scale;
   if (!ox_placed(g, 1, &scale)) return false;
   const bool by_group = scale.rank == 1 && ox_extent(&scale, 0) == many && many != whole[1];
   if (by_group && !ox_reshape(g, &w.x, rank + 1, shape)) return false;
-  if (!begin(g, &w)) return false;
+  if (!open_axes(g, &w)) return false;
   ox_expr *e = two(g, "*", at(g, &w, &w.x), weight(g, &w, 1, 1, true));
   e = e ? two(g, "+", e, weight(g, &w, 2, 1, true)) : NULL;
   return each(g, &w, NULL, e, &back) && ox_reshape(g, &back, rank, whole) && ox_give(g, 0, &back);
@@ -253,7 +253,7 @@ static bool log_sum_exp(ox_net *g) {
   ox_value most, z, out;
   bool done;
   if (!take_nothing(g, &done) || done) return done && ox_find(g, g->node->output[0]);
-  if (!ox_placed(g, 0, &v.x) || !ox_reduced_axes(g, v.x.rank, v.over) || !begin(g, &v)) return false;
+  if (!ox_placed(g, 0, &v.x) || !ox_reduced_axes(g, v.x.rank, v.over) || !open_axes(g, &v)) return false;
   if (!sum(g, &v, "max", "max=", at(g, &v, &v.x), &most)) return false;
   ox_expr *e = ox_call(g, "exp", two(g, "-", at(g, &v, &v.x), at(g, &v, &most)), NULL, NULL);
   if (!sum(g, &v, "sum", "+=", e, &z)) return false;
@@ -272,7 +272,7 @@ static bool lp_norm(ox_net *g) {
   if (power != 1 && power != 2) return ox_fail(g, TF_E_RANGE, "p is %lld; 1 and 2 are known", (long long)power);
   if (!ox_placed(g, 0, &v.x) || !ox_axis_at(g, ox_int(g, "axis", -1), v.x.rank, &axis)) return false;
   v.over[axis] = true;
-  if (!begin(g, &v)) return false;
+  if (!open_axes(g, &v)) return false;
   ox_expr *e = at(g, &v, &v.x);
   e = squares ? two(g, "*", e, at(g, &v, &v.x)) : ox_call(g, "abs", e, NULL, NULL);
   if (!sum(g, &v, "norm", "+=", e, &norm)) return false;
@@ -368,7 +368,7 @@ static bool batch_norm(ox_net *g) {
   }
   for (int i = 0; i < 2; i++)
     if (!factor_of(g, i, channels, &factor[i])) return false;
-  if (!begin(g, &v)) return false;
+  if (!open_axes(g, &v)) return false;
   ox_expr *e = two(g, "*", at(g, &v, &v.x), ox_read(g, &factor[0], v.all + 1));
   return each(g, &v, NULL, e ? two(g, "+", e, ox_read(g, &factor[1], v.all + 1)) : NULL, &out) && ox_give(g, 0, &out);
 }

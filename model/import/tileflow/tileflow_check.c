@@ -61,7 +61,7 @@ static bool forbid_keep(ti_case *c, const ti_mark *m, const tf_diag *e) {
 }
 
 /* Reports the errors of the native readers; tensors that cannot be kept are not kept in the next attempt. */
-static bool tell(ti_case *c, const ti_out *out, const tf_diags *native, bool *again) {
+static bool report_native(ti_case *c, const ti_out *out, const tf_diags *native, bool *again) {
   bool ok = true, told = false;
   for (size_t i = 0; i < tf_diags_count(native); i++) {
     const tf_diag *e = tf_diags_at(native, i);
@@ -93,7 +93,7 @@ bool ti_check_native(ti_case *c, const ti_out *out, bool *again) {
   tf_text text = {"native", out->page.text ? out->page.text : "", out->page.len};
   tf_spec *s = text.len ? tf_spec_read_texts(&text, 1, set, n_set, native) : NULL;
   if (s && s->mapping_text) tf_tree_free(tf_tree_parse(s->mapping_text, s->mapping_at, s->arch, s->workload, native));
-  bool ok = tell(c, out, native, again);
+  bool ok = report_native(c, out, native, again);
   tf_spec_free(s);
   tf_diags_free(native);
   return ok;

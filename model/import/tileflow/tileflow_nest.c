@@ -17,7 +17,7 @@ typedef struct {
   tf_loc at; /* of the first byte */
 } line;
 
-static tf_loc place(const line *l, size_t from, size_t len) {
+static tf_loc loc_of(const line *l, size_t from, size_t len) {
   return (tf_loc){l->at.file, l->at.line, (uint32_t)from + 1, len ? (uint32_t)len : 1};
 }
 
@@ -39,13 +39,13 @@ static ti_word word(line *l) {
   size_t from = l->i;
   while (l->i < l->len && !strchr(" \t\r,():#[]", l->text[l->i]))
     l->i++;
-  return (ti_word){l->text + from, l->i - from, place(l, from, l->i - from)};
+  return (ti_word){l->text + from, l->i - from, loc_of(l, from, l->i - from)};
 }
 
 static bool is(ti_word w, const char *text) { return strlen(text) == w.len && !memcmp(w.text, text, w.len); }
 
 static bool fail(line *l, const char *what) {
-  return tf_fail(l->c->diags, place(l, l->i, 1), TF_E_SYNTAX, "expected %s", what);
+  return tf_fail(l->c->diags, loc_of(l, l->i, 1), TF_E_SYNTAX, "expected %s", what);
 }
 
 /* "a,b in (x,y):", outer to inner. */
@@ -204,9 +204,9 @@ static bool add_line(line *l, open_nodes *o) {
   while (o->depth && o->indent[o->depth - 1] >= indent)
     o->depth--;
   o->over = !o->depth && c->root;
-  if (o->over) return tf_fail(c->diags, place(l, indent, 1), TF_E_SHAPE, "a second tree: one line is outermost");
+  if (o->over) return tf_fail(c->diags, loc_of(l, indent, 1), TF_E_SHAPE, "a second tree: one line is outermost");
   if (o->depth == TI_MAX_DEPTH)
-    return tf_fail(c->diags, place(l, indent, 1), TF_E_LIMIT, "deeper than %d nodes", TI_MAX_DEPTH);
+    return tf_fail(c->diags, loc_of(l, indent, 1), TF_E_LIMIT, "deeper than %d nodes", TI_MAX_DEPTH);
   bool ok = true;
   ti_node *parent = o->depth ? o->node[o->depth - 1] : NULL, *n = read_line(l, parent, &ok);
   if (!n) return false;

@@ -23,7 +23,7 @@ const char *tl_value_text(const tf_ynode *value) {
   return value->kind == TF_Y_SCALAR ? value->text : tf_ynode_what(value);
 }
 
-static void tell(tl_case *c, tf_loc at, const char *text) {
+static void note_case(tl_case *c, tf_loc at, const char *text) {
   tf_warn(c->diags, at, "%s", text);
   tf_page_add(c->notes, "# %s\n", text);
 }
@@ -34,7 +34,7 @@ void tl_lost(tl_case *c, tf_loc at, const char *fmt, ...) {
   va_start(ap, fmt);
   vsnprintf(text, sizeof text, fmt, ap);
   va_end(ap);
-  tell(c, at, text);
+  note_case(c, at, text);
 }
 
 void tl_fold(tl_case *c, tl_reason reason, tf_loc at, const char *fmt, ...) {
@@ -104,6 +104,6 @@ void tl_tell_folded(tl_case *c) {
     if (!f) continue;
     list(c, (tl_reason)r, things, sizeof things);
     snprintf(text, sizeof text, "%s%s", lead[r], things);
-    tell(c, f->at, text);
+    note_case(c, f->at, text);
   }
 }

@@ -14,7 +14,7 @@ typedef struct {
   int64_t value[MAX_COEFS];
 } coefs;
 
-static int find(const char *const *names, int n, const char *name, size_t len, tf_near *near) {
+static int find_name(const char *const *names, int n, const char *name, size_t len, tf_near *near) {
   for (int i = 0; i < n; i++) {
     if (strlen(names[i]) == len && !memcmp(names[i], name, len)) return i;
     if (near) tf_near_offer(near, names[i]);
@@ -25,7 +25,7 @@ static int find(const char *const *names, int n, const char *name, size_t len, t
 int tl_find_dim(tl_case *c, tf_loc at, const char *name, size_t len) {
   char hint[160];
   tf_near near = tf_near_start(name, len);
-  int d = find(c->problem.dim, c->problem.n_dims, name, len, &near);
+  int d = find_name(c->problem.dim, c->problem.n_dims, name, len, &near);
   if (d < 0)
     tf_fail(c->diags, at, TF_E_NAME, "no dimension '%.*s'%s", (int)(len < 40 ? len : 40), name,
             tf_near_text(&near, hint, sizeof hint));
@@ -51,7 +51,7 @@ static bool read_dims(tl_case *c, const tf_ynode *node) {
     if (p->n_dims == TL_MAX_DIMS) return tf_fail(c->diags, d->at, TF_E_LIMIT, "more than %d dimensions", TL_MAX_DIMS);
     if (!tf_is_name(d->text, d->len, false))
       return tf_fail(c->diags, d->at, TF_E_SYNTAX, "'%.40s' cannot name a dimension", d->text);
-    if (find(p->dim, p->n_dims, d->text, d->len, NULL) >= 0)
+    if (find_name(p->dim, p->n_dims, d->text, d->len, NULL) >= 0)
       return tf_fail(c->diags, d->at, TF_E_DUP, "dimension '%.40s' given twice", d->text);
     p->dim[p->n_dims++] = d->text;
   }
@@ -88,7 +88,7 @@ static bool read_term(tl_case *c, const tf_ynode *node, const coefs *k, tl_term 
   out->dim = tl_find_dim(c, dim->at, dim->text, dim->len);
   if (!coef) return out->dim >= 0;
   tf_near near = tf_near_start(coef->text, coef->len);
-  int at = find(k->name, k->n, coef->text, coef->len, &near);
+  int at = find_name(k->name, k->n, coef->text, coef->len, &near);
   if (at < 0)
     return tf_fail(c->diags, coef->at, TF_E_NAME, "no coefficient '%.40s'%s", coef->text,
                    tf_near_text(&near, hint, sizeof hint));
@@ -228,8 +228,8 @@ static bool read_instance(tl_case *c, const tf_ynode *map, coefs *k) {
   bool ok = true;
   for (size_t i = 0; i < map->n; i++) {
     const tf_ynode *key = map->pairs[i].key, *value = map->pairs[i].value;
-    const int at = find(k->name, k->n, key->text, key->len, NULL),
-              d = find(p->dim, p->n_dims, key->text, key->len, NULL);
+    const int at = find_name(k->name, k->n, key->text, key->len, NULL),
+              d = find_name(p->dim, p->n_dims, key->text, key->len, NULL);
     if (tf_ynode_is(key, "densities") || tf_ynode_is(key, "commonDensity")) continue; /* once data spaces are known */
     if (at < 0 && d < 0) {
       ok &= pass_by(c, key, value, k);

@@ -28,7 +28,7 @@ typedef struct {
 } reading;
 
 /* ---- errors ------------------------------------------------------------------------- */
-static tf_loc place(reading *r, const char *from, const char *to) {
+static tf_loc loc_of(reading *r, const char *from, const char *to) {
   if (!r->file) r->file = tf_diags_add_file(r->d, r->text.name, r->text.text, r->text.len);
   const tf_loc at = {r->file, r->line, (uint32_t)(from - r->line_from) + 1, to > from ? (uint32_t)(to - from) : 1};
   return at;
@@ -60,13 +60,13 @@ static bool line_ends(reading *r) {
 
 /* A whole number from 0 on. */
 static bool number(reading *r, const char *what, int64_t *out) {
-  if (line_ends(r)) return tf_fail(r->d, place(r, r->at, r->at), TF_E_MISSING, "%s is missing", what);
+  if (line_ends(r)) return tf_fail(r->d, loc_of(r, r->at, r->at), TF_E_MISSING, "%s is missing", what);
   const char *to = end_of_word(r);
   *out = 0;
   for (const char *p = r->at; p < to; p++) {
     if (*p < '0' || *p > '9')
-      return tf_fail(r->d, place(r, r->at, to), TF_E_SYNTAX, "%s is no whole number from 0 on", what);
-    if (*out > INT32_MAX) return tf_fail(r->d, place(r, r->at, to), TF_E_RANGE, "%s is too large", what);
+      return tf_fail(r->d, loc_of(r, r->at, to), TF_E_SYNTAX, "%s is no whole number from 0 on", what);
+    if (*out > INT32_MAX) return tf_fail(r->d, loc_of(r, r->at, to), TF_E_RANGE, "%s is too large", what);
     *out = *out * 10 + (*p - '0');
   }
   r->at = to;
@@ -74,13 +74,13 @@ static bool number(reading *r, const char *what, int64_t *out) {
 }
 
 static bool nothing_more(reading *r, const char *what) {
-  return line_ends(r) || tf_fail(r->d, place(r, r->at, end_of_word(r)), TF_E_SYNTAX, "more than %s", what);
+  return line_ends(r) || tf_fail(r->d, loc_of(r, r->at, end_of_word(r)), TF_E_SYNTAX, "more than %s", what);
 }
 
 /* ---- lines -------------------------------------------------------------------------- */
 static bool list_element(reading *r, int64_t element) {
   if (r->n == TF_COORDINATES_MOST)
-    return tf_fail(r->d, place(r, r->line_from, r->line_from), TF_E_LIMIT, "more than %d elements",
+    return tf_fail(r->d, loc_of(r, r->line_from, r->line_from), TF_E_LIMIT, "more than %d elements",
                    TF_COORDINATES_MOST);
   r->all[r->n++] = (listed){element, r->line};
   return true;
@@ -98,14 +98,14 @@ static bool read_tuple(reading *r) {
       from--;
     x -= r->market;
     if (x < 0 || x >= t->extent[i])
-      return tf_fail(r->d, place(r, from, r->at), TF_E_RANGE,
+      return tf_fail(r->d, loc_of(r, from, r->at), TF_E_RANGE,
                      "coordinate %lld of rank %d of '%.60s', which has %d to %lld", (long long)(x + r->market), i,
                      t->name, (int)r->market, (long long)(t->extent[i] - 1 + r->market));
     element = element * t->extent[i] + x;
     if (i < 2) at[i] = x;
   }
   for (int i = 0; i < r->values; i++) {
-    if (line_ends(r)) return tf_fail(r->d, place(r, r->at, r->at), TF_E_MISSING, "the element's value is missing");
+    if (line_ends(r)) return tf_fail(r->d, loc_of(r, r->at, r->at), TF_E_MISSING, "the element's value is missing");
     r->at = end_of_word(r);
   }
   if (!nothing_more(r, r->market ? "coordinates and the value" : "a coordinate for each rank")) return false;
@@ -119,7 +119,7 @@ static bool read_size(reading *r) {
     int64_t x;
     if (!number(r, "the size of the matrix", &x)) return false;
     if (x != t->extent[i])
-      return tf_fail(r->d, place(r, r->line_from, r->at), TF_E_RANGE, "rank %d of '%.60s' has %lld elements, not %lld",
+      return tf_fail(r->d, loc_of(r, r->line_from, r->at), TF_E_RANGE, "rank %d of '%.60s' has %lld elements, not %lld",
                      i, t->name, (long long)t->extent[i], (long long)x);
   }
   return number(r, "the number of entries", &r->told) && nothing_more(r, "a size and the number of entries");
@@ -148,7 +148,7 @@ static bool read_banner(reading *r) {
     while (k < 5 && words[i][k] && !word_is(r->at, to, words[i][k]))
       k++;
     if (k == 5 || !words[i][k])
-      return tf_fail(r->d, place(r, r->at, to), TF_E_SYNTAX,
+      return tf_fail(r->d, loc_of(r, r->at, to), TF_E_SYNTAX,
                      "read here: matrix, coordinate, pattern, real, integer or complex, general, symmetric, "
                      "skew-symmetric or hermitian");
     if (i == 2) r->values = values[k];
@@ -157,7 +157,7 @@ static bool read_banner(reading *r) {
   }
   r->market = true;
   if (r->t->rank == 2 && (!r->mirrored || r->t->extent[0] == r->t->extent[1])) return true;
-  return tf_fail(r->d, place(r, r->line_from, end_of_line(r, r->line_from)), TF_E_RANK,
+  return tf_fail(r->d, loc_of(r, r->line_from, end_of_line(r, r->line_from)), TF_E_RANK,
                  r->t->rank == 2 ? "a symmetric matrix, but '%.60s' is not square" : "a matrix, but '%.60s' is none",
                  r->t->name);
 }
@@ -181,15 +181,15 @@ static bool close_list(reading *r, tf_arena *a, tf_density *out) {
     if (r->all[i].element == r->all[i - 1].element) {
       r->line = r->all[i].line;
       r->line_from = r->at = r->text.text;
-      return tf_fail(r->d, place(r, r->at, r->at), TF_E_DUP, "this element is in line %u, too", r->all[i - 1].line);
+      return tf_fail(r->d, loc_of(r, r->at, r->at), TF_E_DUP, "this element is in line %u, too", r->all[i - 1].line);
     }
   r->line = 1, r->line_from = r->text.text;
   const char *end = end_of_line(r, r->line_from);
   if (r->told >= 0 && r->told != r->entries)
-    return tf_fail(r->d, place(r, r->line_from, end), TF_E_RANGE, "%d entries, but %lld are promised", r->entries,
+    return tf_fail(r->d, loc_of(r, r->line_from, end), TF_E_RANGE, "%d entries, but %lld are promised", r->entries,
                    (long long)r->told);
   if (!r->n)
-    return tf_fail(r->d, place(r, r->line_from, end), TF_E_MISSING,
+    return tf_fail(r->d, loc_of(r, r->line_from, end), TF_E_MISSING,
                    "no element is listed: all of '%.60s' would be zero", r->t->name);
   out->runs = TF_ARRAY(a, tf_stretch, (size_t)r->n);
   if (!out->runs) return tf_out_of_memory(r->d);

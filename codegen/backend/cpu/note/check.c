@@ -95,7 +95,7 @@ static void sparse(ir_checker *c, const ir_stmt *s) {
   scratch(c, p->sparse.room, "room", p->sparse.deep * p->sparse.across * c->p->machine.lanes);
 }
 
-static void product(ir_checker *c, const ir_stmt *s) {
+static void check_product(ir_checker *c, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   if (!sides(c, s)) return;
   const int64_t m = p->m < 0 ? 1 : s->range[p->m].most, n = s->range[p->n].most, k = s->range[p->k].most;
@@ -124,7 +124,7 @@ static void product(ir_checker *c, const ir_stmt *s) {
 
 static void nest(ir_checker *c, const ir_stmt *s) {
   const tf_op *op = &c->wl->ops[s->op];
-  if (c->ok && cpu_of(s)->product) product(c, s);
+  if (c->ok && cpu_of(s)->product) check_product(c, s);
   for (int i = 0; c->ok && i < cpu_of(s)->n_prefetches; i++)
     ir_must(c,
             cpu_of(s)->prefetches[i].nest && cpu_of(s)->prefetches[i].nest->kind == IR_NEST &&

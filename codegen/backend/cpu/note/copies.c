@@ -67,7 +67,7 @@ static int64_t place_of(const counter *c) {
 }
 
 /* Whether that slot still holds that box; afterwards it does. */
-static bool holds(const counter *c, int buffer, int64_t place, int read, int64_t n_n, int64_t n_k) {
+static bool still_holds(const counter *c, int buffer, int64_t place, int read, int64_t n_n, int64_t n_k) {
   kept_box now = {.any = true, .n_n = n_n, .n_k = n_k}, *kept = &c->at->kept[buffer];
   for (int i = 0; i < buffer; i++)
     kept += c->at->p->buffers[i].slots - 1;
@@ -85,7 +85,7 @@ static void panel(counter *c) {
   const int n = c->op->dims[p->n], k = c->op->dims[p->k];
   c->point[n] = low(c, p->n);
   c->point[k] = low(c, p->k);
-  if (p->pairs.keep && holds(c, p->pack, place_of(c), p->b, n_n, n_k)) return;
+  if (p->pairs.keep && still_holds(c, p->pack, place_of(c), p->b, n_n, n_k)) return;
   for (int64_t i = 0; i < n_k; i++)
     for (int64_t j = 0; j < n_n; j++) {
       c->point[k] = low(c, p->k) + i;
@@ -151,7 +151,7 @@ static void transposed(counter *c) {
     c->point[c->op->dims[i]] = low(c, i);
     if (moves(c, p->a, c->op->dims[i])) words *= length(c, i);
   }
-  if (!holds(c, p->pairs.transposed, 0, p->a, 0, 0)) c->at->count[p->pairs.transposed].copied += words;
+  if (!still_holds(c, p->pairs.transposed, 0, p->a, 0, 0)) c->at->count[p->pairs.transposed].copied += words;
 }
 
 void *cpu_count_packs(const ir_program *p, ir_count *count) {

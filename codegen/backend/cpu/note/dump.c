@@ -55,7 +55,7 @@ static void slab(const dump *d, const tf_op *op, const cpu_product *p) {
 }
 
 /* Prints the product's dims, then its packed operands and their layout. */
-static void product(const dump *d, const ir_stmt *s) {
+static void dump_product(const dump *d, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   const tf_op *op = &d->wl->ops[s->op];
   sides(d, op, p);
@@ -102,7 +102,7 @@ static void prefetches(const dump *d, const ir_stmt *s) {
 
 static void nest(const dump *d, const ir_stmt *s, int in) {
   const cpu_note *n = cpu_of(s);
-  if (n->product) fprintf(d->out, "\n%*s", in, ""), product(d, s), prefetches(d, s);
+  if (n->product) fprintf(d->out, "\n%*s", in, ""), dump_product(d, s), prefetches(d, s);
   if (n->window) fprintf(d->out, ", a window of %d", n->window->taps), prefetches(d, s);
   if (n->done) fputs(", by the window before", d->out);
 }

@@ -353,7 +353,7 @@ static void streamed(walk *w, const ir_stmt *s, bool *in) {
   w->cycles += runs(w, mask, p->pairs.keep_copy) * m * k;
 }
 
-static void product(walk *w, const ir_stmt *s, const cpu_product *p) {
+static void cost_of_product(walk *w, const ir_stmt *s, const cpu_product *p) {
   enum { MAX_DIMS = 64 };
   const tf_op *op = &w->p->tree->workload->ops[s->op];
   const double rows = p->pairs.merged ? (double)s->range[p->n - 1].most : 1;
@@ -445,7 +445,7 @@ static void nest(walk *w, const ir_stmt *s) {
   else if (p && p->way == CPU_FEW)
     few(w, s, p);
   else if (p)
-    product(w, s, p);
+    cost_of_product(w, s, p);
   else
     w->cycles += runs(w, 0, false) * tf_cost_points(w->p, w->isa, w->core, s);
 }
@@ -459,7 +459,7 @@ static void over(walk *w, const ir_stmt *s) {
 }
 
 /* What is kept from the step before moves to its place. */
-static void keep(walk *w, const ir_stmt *s) {
+static void cost_of_keep(walk *w, const ir_stmt *s) {
   const int n = w->p->tree->workload->ops[s->op].n_out_dims;
   w->cycles += runs(w, 0, false) * words_of(s->range, n, NULL) / w->core->copy;
 }
@@ -489,7 +489,7 @@ static void body(walk *w, const ir_body *b, bool together) {
     else if (s->kind == IR_NEST)
       nest(w, s);
     else if (s->kind == IR_KEEP)
-      keep(w, s);
+      cost_of_keep(w, s);
     else if (s->kind == IR_CORRECT || s->kind == IR_DIVIDE || s->kind == IR_CARRY)
       over(w, s);
     else if (s->kind == IR_IF || s->kind == IR_TOGETHER)

@@ -34,7 +34,7 @@ static bool writes(const lowering *w, const ir_body *b, int place) {
   return false;
 }
 
-static void product(lower_loops_around *at, ir_stmt *s) {
+static void hoist_from_product(lower_loops_around *at, ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   lowering *w = at->w;
   if (p->way != CPU_PAIRS || p->pairs.copy < 0 || p->pairs.keep_copy || cpu_of(s)->copied || cpu_of(s)->rows ||
@@ -53,4 +53,4 @@ static void product(lower_loops_around *at, ir_stmt *s) {
   note->product = once;
 }
 
-void lower_copy_once(lowering *w) { lower_walk_loops(&(lower_loops_around){.w = w, .product = product}); }
+void lower_copy_once(lowering *w) { lower_walk_loops(&(lower_loops_around){.w = w, .product = hoist_from_product}); }

@@ -7,7 +7,7 @@
 
 static const tf_op *op_of(const lowering *w, const ir_stmt *s) { return &w->plan->wl->ops[s->op]; }
 
-static int place_of(const lowering *w, int z) {
+static int root_buffer_of(const lowering *w, int z) {
   int b = w->p->buffer_of[z];
   while (w->p->buffers[b].shares >= 0)
     b = w->p->buffers[b].shares;
@@ -97,7 +97,7 @@ static bool is_nothing(const rows *r, int k) {
   const tf_op *op = op_of(r->w, s);
   const tf_expr *root = &op->expr[op->n_expr - 1];
   if (s->nest.divides < 0 || root->what != TF_X_CALL || op->expr[root->arg[0]].what != TF_X_READ) return false;
-  return place_of(r->w, op->reads[op->expr[root->arg[0]].ref].tensor) == place_of(r->w, op->out);
+  return root_buffer_of(r->w, op->reads[op->expr[root->arg[0]].ref].tensor) == root_buffer_of(r->w, op->out);
 }
 
 /* Whether nest k reads the result of a sum that nest `from` or a later one computes: it is not ready before the row
@@ -171,13 +171,13 @@ static bool takes_rows(const rows *r, const ir_stmt *s) {
 /* Whether the product's other operands do not overlap with what the rows' nests read and write. */
 static bool keeps_clear(const rows *r, const ir_stmt *s) {
   const tf_op *op = op_of(r->w, s);
-  const int out = place_of(r->w, op->out), b = place_of(r->w, op->reads[cpu_of(s)->product->b].tensor);
+  const int out = root_buffer_of(r->w, op->out), b = root_buffer_of(r->w, op->reads[cpu_of(s)->product->b].tensor);
   bool clear = true;
   for (int k = 0; k < r->n; k++) {
     const tf_op *row = op_of(r->w, r->nest[k]);
-    clear &= place_of(r->w, row->out) != out && place_of(r->w, row->out) != b;
+    clear &= root_buffer_of(r->w, row->out) != out && root_buffer_of(r->w, row->out) != b;
     for (int i = 0; i < row->n_reads; i++)
-      clear &= place_of(r->w, row->reads[i].tensor) != out;
+      clear &= root_buffer_of(r->w, row->reads[i].tensor) != out;
   }
   return clear;
 }

@@ -63,7 +63,7 @@ static void spread(lower_loops_around *w, ir_stmt *s) {
   }
 }
 
-static void product(lower_loops_around *w, ir_stmt *s) {
+static void cache_product(lower_loops_around *w, ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   if (p->way == CPU_PAIRS && p->pack >= 0 && !p->slab && p->pairs.keep) spread(w, s);
 }
@@ -86,5 +86,5 @@ void lower_panels_again(lowering *w) {
   for (int l = 1; l < a->n_memories; l++)
     all.instances *= (int)(a->memories[l].mesh[0] * a->memories[l].mesh[1]);
   all.most = room(a, all.instances);
-  lower_walk_loops(&(lower_loops_around){.w = w, .product = product, .what = &all});
+  lower_walk_loops(&(lower_loops_around){.w = w, .product = cache_product, .what = &all});
 }

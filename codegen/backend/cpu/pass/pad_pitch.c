@@ -43,7 +43,7 @@ static int64_t same_sets(const tf_arch *a, const cpu_product *p) {
   return a->core.page >= 1 ? (int64_t)a->core.page : 1;
 }
 
-static void product(lowering *w, const ir_stmt *s) {
+static void pad_product(lowering *w, const ir_stmt *s) {
   const cpu_product *p = cpu_product_of(s);
   if (!p || cpu_of(s)->rounds_for) return;
   const int place = root(w->p, w->p->buffer_of[w->plan->wl->ops[s->op].out]);
@@ -56,7 +56,7 @@ static void product(lowering *w, const ir_stmt *s) {
 
 static void walk(lowering *w, const ir_body *body) {
   for (int i = 0; i < body->n; i++) {
-    product(w, body->s[i]);
+    pad_product(w, body->s[i]);
     walk(w, &body->s[i]->body);
   }
 }

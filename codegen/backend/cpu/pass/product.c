@@ -163,7 +163,7 @@ static void transpose(const finder *f, cpu_product *p) {
 }
 
 /* Copies rows of a for each setting of the outer dims, if they cannot be read otherwise. */
-static void copy(const finder *f, cpu_product *p) {
+static void find_copy(const finder *f, cpu_product *p) {
   if (p->pairs.transposed >= 0 || as_it_is(f, p)) return;
   int64_t words =
       rounded(f->nest->range[p->m].most, p->kernel->m_round) * rounded(f->nest->range[p->k].most, p->kernel->k_round);
@@ -333,7 +333,7 @@ static void offer_panels(const finder *f, cpu_product *p) {
 
 static bool known_lengths(const ir_range *r) { return r->exact || r->other; }
 
-static void keep(lowering *w, ir_stmt *nest, const cpu_product *p) {
+static void note_product(lowering *w, ir_stmt *nest, const cpu_product *p) {
   cpu_product *kept = TF_NEW(w->p->arena, cpu_product);
   cpu_pack *pack = TF_NEW(w->p->arena, cpu_pack);
   cpu_note *note = cpu_edit(w->p, nest);
@@ -353,7 +353,7 @@ void lower_product(lowering *w, ir_stmt *nest) {
   p.kernel = lower_is_whole(w, nest->op) ? w->p->machine.whole : w->p->machine.real ? w->p->machine.real : &plain;
   if (!p.kernel) return;
   if (lower_sparse(w, nest, &p) || lower_channels(w, nest, &p) || lower_failed(w)) {
-    keep(w, nest, &p);
+    note_product(w, nest, &p);
     return;
   }
   bool in_first = read_has(&f, 0, p.n), in_second = read_has(&f, 1, p.n);
@@ -368,7 +368,7 @@ void lower_product(lowering *w, ir_stmt *nest) {
   if (p.k < 0 || (p.m >= 0 && !known_lengths(&nest->range[p.m]))) return;
   const bool padded = lower_padded(&w->plan->wl->tensors[op->reads[p.a].tensor]);
   if (!padded && !lower_streams(w, nest->op, p.b, nest->range) && lower_few(w, nest, &p)) {
-    keep(w, nest, &p);
+    note_product(w, nest, &p);
     return;
   }
   if (p.m < 0 || !known_lengths(&nest->range[p.n]) || (padded && !begins_inside(&f, &p))) return;
@@ -376,7 +376,7 @@ void lower_product(lowering *w, ir_stmt *nest) {
   if (padded && p.pairs.transposed < 0) return; /* borders are read from a copy alone */
   panels(&f, &p);
   if (!padded) transpose(&f, &p);
-  copy(&f, &p);
+  find_copy(&f, &p);
   offer_panels(&f, &p);
-  keep(w, nest, &p);
+  note_product(w, nest, &p);
 }

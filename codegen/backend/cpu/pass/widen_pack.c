@@ -101,7 +101,7 @@ static void prefetch(lower_loops_around *w, ir_stmt *s) {
   if (note) note->product = p;
 }
 
-static void product(lower_loops_around *w, ir_stmt *s) {
+static void widen_product(lower_loops_around *w, ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   if (p->way != CPU_CHANNELS) return;
   if (p->slab && p->keep_slab) widen(w, s);
@@ -109,5 +109,5 @@ static void product(lower_loops_around *w, ir_stmt *s) {
 }
 
 void lower_around_channels(lowering *w) {
-  lower_walk_loops(&(lower_loops_around){.w = w, .product = product, .together = true});
+  lower_walk_loops(&(lower_loops_around){.w = w, .product = widen_product, .together = true});
 }

@@ -186,7 +186,7 @@ static int fours_of(const lowering *w, const ir_stmt *s) {
 }
 
 /* Turns statement `at` of the body into a window, fused with the maps after it. */
-static void make(lowering *w, ir_body *body, int at) {
+static void make_window(lowering *w, ir_body *body, int at) {
   ir_stmt *s = body->s[at];
   cpu_window *v = TF_NEW(w->p->arena, cpu_window);
   const ir_stmt **maps = TF_ARRAY(w->p->arena, const ir_stmt *, MAPS_MOST);
@@ -206,7 +206,7 @@ static void make(lowering *w, ir_body *body, int at) {
 static void windows_in(lowering *w, ir_body *body) {
   for (int i = 0; i < body->n; i++) {
     windows_in(w, &body->s[i]->body);
-    if (is_window(w, body->s[i])) make(w, body, i);
+    if (is_window(w, body->s[i])) make_window(w, body, i);
   }
 }
 

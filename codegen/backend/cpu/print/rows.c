@@ -504,7 +504,7 @@ void c_row_vectors(c_printer *c, const ir_stmt *const *all, int n, int open) {
   c_close(c, 1);
 }
 
-static int place_of(const ir_program *p, int z) {
+static int root_buffer_of(const ir_program *p, int z) {
   int buffer = p->buffer_of[z];
   while (p->buffers[buffer].shares >= 0)
     buffer = p->buffers[buffer].shares;
@@ -517,7 +517,7 @@ bool c_is_nothing(const c_printer *c, const ir_stmt *s) {
   if (s->nest.divides < 0 || op->reduce != TF_ASSIGN || root->what != TF_X_CALL || root->call != TF_K_DIV) return false;
   const tf_expr *from = &op->expr[root->arg[0]], *by = &op->expr[root->arg[1]];
   if (from->what != TF_X_READ || by->what != TF_X_READ || by->ref != s->nest.divides) return false;
-  return place_of(c->p, op->reads[from->ref].tensor) == place_of(c->p, op->out);
+  return root_buffer_of(c->p, op->reads[from->ref].tensor) == root_buffer_of(c->p, op->out);
 }
 
 int c_joined(const c_printer *c, const ir_stmt *const *all, int n, int open) {

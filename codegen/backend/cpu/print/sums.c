@@ -39,7 +39,7 @@ bool c_is_value_sum(const c_printer *c, const ir_stmt *s) {
 }
 
 /* all_<at> takes in the vector at hand. */
-static void take(c_printer *c, const ir_stmt *s, int at, bool part) {
+static void print_combine(c_printer *c, const ir_stmt *s, int at, bool part) {
   const tf_op *op = &c->wl->ops[s->op];
   c_indent(c);
   fprintf(c->out, "all_%d = %s(%s", at, combine(op->reduce), part ? "vec_keep(" : "");
@@ -83,7 +83,7 @@ static void loops(c_printer *c, const ir_stmt *s, const char *dim, ir_atom hi) {
   c->depth++;
   if (in_runs(c, s)) move_on(c);
   for (int i = 0; i < SUMS; i++) {
-    take(c, s, i, false);
+    print_combine(c, s, i, false);
     c_indent(c);
     fprintf(c->out, "d_%s += LANES;\n", dim);
   }
@@ -92,13 +92,13 @@ static void loops(c_printer *c, const ir_stmt *s, const char *dim, ir_atom hi) {
   fprintf(c->out, "for (; d_%s + LANES <= ", dim), c_atom(c->out, c->p, hi),
       fprintf(c->out, "; d_%s += LANES) {\n", dim);
   c->depth++;
-  take(c, s, 0, false);
+  print_combine(c, s, 0, false);
   c_close(c, 1);
   c_indent(c);
   fprintf(c->out, "if (d_%s < ", dim), c_atom(c->out, c->p, hi), fputs(") {\n", c->out);
   c->depth++;
   c_line(c, "const int rest = (int)("), c_atom(c->out, c->p, hi), fprintf(c->out, " - d_%s);\n", dim);
-  take(c, s, 0, true);
+  print_combine(c, s, 0, true);
   c_close(c, 1);
 }
 

@@ -146,7 +146,7 @@ static void name_of(c_printer *c, const c_window *w, int i, cpu_at at) {
 }
 
 /* Loads of the place at hand that no place before has made. */
-static void take(c_printer *c, const c_window *w, cpu_at at, bool *taken) {
+static void load_place(c_printer *c, const c_window *w, cpu_at at, bool *taken) {
   for (int i = 0; i < w->op->n_reads; i++) {
     if (c_window_before(c, w, i)) continue;
     const cpu_at first = cpu_window_first(c->wl, w->s, i, at);
@@ -200,7 +200,7 @@ static void add_up(c_printer *c, const c_window *w, cpu_at at) {
 }
 
 /* Sums begin, or go on where an outer loop has begun them. */
-static void begin(c_printer *c, const c_window *w) {
+static void declare_sums(c_printer *c, const c_window *w) {
   for (int t = 0; t < w->rows; t++) {
     c_indent(c);
     if (w->fours >= 0) {
@@ -335,9 +335,9 @@ void c_window_tile(c_printer *c, const c_window *w) {
     lead++;
   if (order && taken) {
     sort(c, w, lead, order);
-    begin(c, w);
+    declare_sums(c, w);
     for (int i = 0; i < places; i++)
-      if (order[i].tap % beside_of(w) == 0) take(c, w, order[i], taken), add_up(c, w, order[i]);
+      if (order[i].tap % beside_of(w) == 0) load_place(c, w, order[i], taken), add_up(c, w, order[i]);
     finish(c, w);
   } else {
     c->failed = true;

@@ -172,7 +172,7 @@ static void issue(block *b, const ir_stmt *s, double m, double n, double steps) 
 
 /* All warps' rows and columns, filled up; operands by ldmatrix from tiles, else an element at a time.  A warpgroup
  * reads its columns once for all its warps. */
-static void product(block *b, const ir_stmt *s) {
+static void cost_of_product(block *b, const ir_stmt *s) {
   const cu_mma *mma = cu_mma_for(b->p, op_of(b, s));
   const cu_matrices *f = cu_of(s)->fragments;
   const double rate = b->rate * mma->kernel.group / cu_mma_of(b->p)->kernel.group;
@@ -388,7 +388,7 @@ static double delivered(const block *b, const ir_stmt *s) {
   return bytes * fmin((double)cu_dense_step(b->p, from, rows->at[rows->n - 1]), SECTOR_BYTES / ir_bytes(from->type));
 }
 
-static void copy(block *b, const ir_stmt *s) {
+static void cost_of_copy(block *b, const ir_stmt *s) {
   const ir_buffer *to = &b->p->buffers[s->copy.to];
   const double copied = (double)cu_copied(b->p, s), bytes = delivered(b, s),
                pieces = ir_bytes(to->type) * copied / 16 / (CU_WARPS * CU_LANES);
@@ -480,11 +480,11 @@ static void body(block *b, const ir_body *list, bool region) {
     else if (s->kind == IR_FOR)
       loop(b, s, region);
     else if (s->kind == IR_COPY)
-      copy(b, s);
+      cost_of_copy(b, s);
     else if (s->kind == IR_BARRIER || s->kind == IR_WAIT)
       b->waits += b->times * b->mp->barrier;
     else if (s->kind == IR_NEST && cu_of(s)->fragments)
-      product(b, s);
+      cost_of_product(b, s);
     else if (s->kind == IR_MERGE)
       merge(b, s);
     else if (ir_facts_of(s)->points)

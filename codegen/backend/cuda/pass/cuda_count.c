@@ -43,7 +43,7 @@ int64_t cu_steps_at_a_time(const ir_program *p, const ir_stmt *s) {
   return mma->kernel.group == 2 && loads && !mma->wmma && all >= MANY ? SOME : all;
 }
 
-static void product(const ir_program *p, const ir_stmt *s, cu_counts *n) {
+static void count_product(const ir_program *p, const ir_stmt *s, cu_counts *n) {
   const tf_op *op = op_of_nest(p, s);
   const cu_mma *mma = cu_mma_for(p, op);
   const cu_matrices *f = cu_of(s)->fragments;
@@ -174,7 +174,7 @@ int64_t cu_share_of(const ir_program *p, const ir_stmt *s) {
 
 /* A tile's pieces of 16 bytes, one a thread at a time, for full tiles and others; other copies go by elements, in
  * loops. */
-static void copy(const ir_program *p, const ir_stmt *s, cu_counts *n) {
+static void count_copy(const ir_program *p, const ir_stmt *s, cu_counts *n) {
   const ir_buffer *to = &p->buffers[s->copy.to];
   if (!cu_is_matrix(to)) {
     n->copied += ir_bytes(to->type) == 4;
@@ -193,8 +193,8 @@ static void copy(const ir_program *p, const ir_stmt *s, cu_counts *n) {
 static void body(const ir_program *p, const ir_body *b, cu_counts *n) {
   for (int i = 0; i < b->n; i++) {
     const ir_stmt *s = b->s[i];
-    if (s->kind == IR_NEST && cu_of(s)->fragments) product(p, s, n);
-    if (s->kind == IR_COPY) copy(p, s, n);
+    if (s->kind == IR_NEST && cu_of(s)->fragments) count_product(p, s, n);
+    if (s->kind == IR_COPY) count_copy(p, s, n);
     body(p, &s->body, n);
   }
 }

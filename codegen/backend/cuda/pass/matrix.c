@@ -331,7 +331,7 @@ int64_t cu_bytes(const ir_buffer *b) {
   return t.rows * t.pitch * 16 * b->slots;
 }
 
-static int add(cu_access *a, int n, int buffer, const tf_ref *ref, bool writes) {
+static int add_access(cu_access *a, int n, int buffer, const tf_ref *ref, bool writes) {
   a[n] = (cu_access){buffer, ref, writes};
   return n + 1;
 }
@@ -341,15 +341,15 @@ int cu_accesses(const ir_program *p, const ir_stmt *s, cu_access *a) {
   int n = 0;
   if (op->n_reads + 3 > CU_MOST_ACCESSES) return -1;
   if (s->kind == IR_SAVE) {
-    n = add(a, n, s->save.to, NULL, true);
-    return add(a, n, s->save.from, NULL, false);
+    n = add_access(a, n, s->save.to, NULL, true);
+    return add_access(a, n, s->save.from, NULL, false);
   }
-  n = add(a, n, p->buffer_of[op->out], NULL, true);
+  n = add_access(a, n, p->buffer_of[op->out], NULL, true);
   if (s->kind == IR_CORRECT)
-    n = add(a, n, s->correct.before, NULL, false), n = add(a, n, s->correct.after, NULL, false);
-  if (s->kind == IR_DIVIDE) n = add(a, n, s->divide.by, NULL, false);
+    n = add_access(a, n, s->correct.before, NULL, false), n = add_access(a, n, s->correct.after, NULL, false);
+  if (s->kind == IR_DIVIDE) n = add_access(a, n, s->divide.by, NULL, false);
   for (int i = 0; s->kind == IR_NEST && i < op->n_reads; i++)
-    n = add(a, n, s->nest.from ? s->nest.from[i] : p->buffer_of[op->reads[i].tensor], &op->reads[i], false);
+    n = add_access(a, n, s->nest.from ? s->nest.from[i] : p->buffer_of[op->reads[i].tensor], &op->reads[i], false);
   return n;
 }
 
@@ -428,7 +428,7 @@ int cu_groups_of(const ir_stmt *part) { return warps_of(part) > 2 * CU_GROUP_WAR
 
 /* ---- rows that products have in common --------------------------------------------------------------------- */
 
-static const tf_op *op_of(const cu_region *g, const cu_work *t) { return &g->p->tree->workload->ops[t->s->op]; }
+static const tf_op *op_of_work(const cu_region *g, const cu_work *t) { return &g->p->tree->workload->ops[t->s->op]; }
 
 static bool is_right_behind(const cu_region *g, const cu_work *x, const cu_work *y) {
   ir_stmt *const *s = x->loop ? x->loop->body.s : g->s;
@@ -440,16 +440,16 @@ static bool is_right_behind(const cu_region *g, const cu_work *x, const cu_work 
 }
 
 static const ir_range *range_along(const cu_region *g, const cu_work *t, int dim) {
-  return &t->s->range[lower_find_dim(op_of(g, t), dim)];
+  return &t->s->range[lower_find_dim(op_of_work(g, t), dim)];
 }
 
 static bool same_ends(const ir_range *a, const ir_range *b) { return ir_same(a->lo, b->lo) && ir_same(a->hi, b->hi); }
 
 /* Whether both have the same elements of the same array as rows. */
 static bool have_same_rows(const cu_region *g, const cu_work *x, const cu_work *y) {
-  const tf_ref *a = &op_of(g, x)->reads[x->roles.a], *b = &op_of(g, y)->reads[y->roles.a];
+  const tf_ref *a = &op_of_work(g, x)->reads[x->roles.a], *b = &op_of_work(g, y)->reads[y->roles.a];
   bool same = a->tensor == b->tensor && cu_from(g->p, x->s, x->roles.a) == cu_from(g->p, y->s, y->roles.a) &&
-              op_of(g, x)->dims[x->roles.k] == op_of(g, y)->dims[y->roles.k];
+              op_of_work(g, x)->dims[x->roles.k] == op_of_work(g, y)->dims[y->roles.k];
   for (int r = 0; r < g->p->tree->workload->tensors[a->tensor].rank && same; r++) {
     const tf_index *i = &a->index[r], *j = &b->index[r];
     same = i->n_terms == j->n_terms && i->c == j->c;
@@ -466,7 +466,7 @@ void cu_set_beside(cu_region *g) {
     cu_work *y = &g->work[i];
     const bool tiles =
         x->side[0].tile && y->side[0].tile && !x->side[0].lasting && !y->side[0].lasting && !x->next && !y->next;
-    y->beside = tiles && cu_mma_for(g->p, op_of(g, x)) == cu_mma_for(g->p, op_of(g, y)) && x->step == y->step &&
+    y->beside = tiles && cu_mma_for(g->p, op_of_work(g, x)) == cu_mma_for(g->p, op_of_work(g, y)) && x->step == y->step &&
                 x->trip == y->trip && (g->groups || x->trip > 1) && is_right_behind(g, x, y) && have_same_rows(g, x, y);
   }
 }

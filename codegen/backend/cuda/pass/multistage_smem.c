@@ -5,7 +5,7 @@
 /* Bytes of the sum at a time, outside of loops; elements of it that come whole, in loops; tiles of a ring at most. */
 enum { STEP = CU_PANEL, MOST_WHOLE = 512, MOST_STAGES = 8 };
 
-static const tf_op *op_of(const cu_region *g, const cu_work *t) { return &g->p->tree->workload->ops[t->s->op]; }
+static const tf_op *op_of_work(const cu_region *g, const cu_work *t) { return &g->p->tree->workload->ops[t->s->op]; }
 
 static int64_t up(int64_t n, int64_t by) { return (n + by - 1) / by * by; }
 
@@ -22,14 +22,14 @@ static bool has_steps(const cu_region *g, int buffer) {
 
 /* The length of a tile along a dim of the product. */
 static int64_t length_of(const cu_region *g, const cu_work *t, int dim) {
-  const tf_op *op = op_of(g, t);
+  const tf_op *op = op_of_work(g, t);
   if (dim == op->dims[t->roles.k]) return cu_sums_up(g->p, t->step);
   if (dim == g->dim_m) return g->rows * g->warps;
   return cu_sides_up(t->s->range[t->roles.n].most);
 }
 
 static int64_t bytes_of_tile(const cu_region *g, const cu_work *t, int i, int *rows) {
-  const tf_ref *ref = &op_of(g, t)->reads[i ? t->roles.b : t->roles.a];
+  const tf_ref *ref = &op_of_work(g, t)->reads[i ? t->roles.b : t->roles.a];
   const int last = g->p->tree->workload->tensors[ref->tensor].rank - 1, bytes = ir_bytes(g->p->machine.data);
   const ir_stack *stack = t->side[i].stack;
   *rows = (int)(stack ? stack->count : length_of(g, t, ref->index[t->side[i].rows].terms[0].dim));
@@ -101,7 +101,7 @@ bool cu_leaves_by_boxes(const cu_region *g, const ir_body *lets, const ir_stmt *
 static bool ends_well(const cu_region *g, const cu_work *t, int i) {
   const int read = i ? t->roles.b : t->roles.a, buffer = cu_from(g->p, t->s, read);
   const ir_range *k = &t->s->range[t->roles.k];
-  const tf_op *op = op_of(g, t);
+  const tf_op *op = op_of_work(g, t);
   const ir_buffer *b = &g->p->buffers[buffer];
   const tf_tensor *z = &g->p->tree->workload->tensors[b->tensor];
   const int64_t by = t->trip > 1 ? t->step : cu_sums_up(g->p, 1);
@@ -115,9 +115,9 @@ static bool ends_well(const cu_region *g, const cu_work *t, int i) {
 
 /* Whether an operand stands as products take it: of bytes they take none whose neighbours run across the sum. */
 static bool may_turn(const cu_region *g, const cu_work *t, int i) {
-  const tf_ref *ref = &op_of(g, t)->reads[i ? t->roles.b : t->roles.a];
+  const tf_ref *ref = &op_of_work(g, t)->reads[i ? t->roles.b : t->roles.a];
   const int last = g->p->tree->workload->tensors[ref->tensor].rank - 1;
-  return cu_mma_of(g->p)->turns || ref->index[last].terms[0].dim == op_of(g, t)->dims[t->roles.k];
+  return cu_mma_of(g->p)->turns || ref->index[last].terms[0].dim == op_of_work(g, t)->dims[t->roles.k];
 }
 
 /* Whether a box takes the rows of a stack: steps that boxes may make, along as many elements as they may have. */
@@ -131,16 +131,16 @@ static bool fits_box(const ir_stack *t) {
 /* Whether the boxes of an operand's tile begin where boxes may: pieces of its sum are whole panels, or the whole. */
 static bool begins_in_place(const cu_region *g, const cu_work *t, int i) {
   const int read = i ? t->roles.b : t->roles.a;
-  const tf_ref *ref = &op_of(g, t)->reads[read];
+  const tf_ref *ref = &op_of_work(g, t)->reads[read];
   const int last = g->p->tree->workload->tensors[ref->tensor].rank - 1, dim = ref->index[last].terms[0].dim;
-  const ir_range *r = dim == g->dim_m ? &g->m : &t->s->range[lower_find_dim(op_of(g, t), dim)];
+  const ir_range *r = dim == g->dim_m ? &g->m : &t->s->range[lower_find_dim(op_of_work(g, t), dim)];
   return begins_well(g, &g->p->buffers[cu_from(g->p, t->s, read)], r->lo);
 }
 
 static bool plan_side(cu_region *g, cu_work *t, int i) {
   cu_operand *side = &t->side[i];
   int rows = 0;
-  const int last = g->p->tree->workload->tensors[op_of(g, t)->reads[i ? t->roles.b : t->roles.a].tensor].rank - 1;
+  const int last = g->p->tree->workload->tensors[op_of_work(g, t)->reads[i ? t->roles.b : t->roles.a].tensor].rank - 1;
   side->tile = i == 0 && g->stacked ? cu_find_stack(g, t, side) && side->columns == last : cu_find_tile(g, t, i, side);
   if (!side->tile && i == 0 && g->stacked)
     return refuse(g,
@@ -162,8 +162,8 @@ static bool plan_side(cu_region *g, cu_work *t, int i) {
 
 static bool plan_one(cu_region *g, cu_work *t) {
   const int64_t k = t->s->range[t->roles.k].most, n = cu_sides_up(t->s->range[t->roles.n].most);
-  if (cu_mma_for(g->p, op_of(g, t)) != cu_mma_of(g->p))
-    return refuse(g, lower_is_of_inputs(g->p->tree->workload, op_of(g, t))
+  if (cu_mma_for(g->p, op_of_work(g, t)) != cu_mma_of(g->p))
+    return refuse(g, lower_is_of_inputs(g->p->tree->workload, op_of_work(g, t))
                          ? "bytes whose neighbours do not run along the sum"
                          : "float8 by what a kernel made");
   if (cu_is_across(g, t)) return refuse(g, "a convolution of fewer than eight channels");

@@ -29,7 +29,7 @@ static bool may_share(const ir_body *b, const life *x, const life *y) {
 }
 
 /* The least room behind the start that no buffer of the same time has. */
-static void place(const ir_body *b, life *all, int n) {
+static void place_lowest(const ir_body *b, life *all, int n) {
   life *const x = &all[n];
   x->at = 0;
   for (int i = 0; i < n; i++)
@@ -62,7 +62,7 @@ int64_t cu_share(const ir_program *p, const ir_stmt *part, int64_t *offset) {
     if (x.first == part->body.n) continue;
     if (n < MOST) {
       all[n] = x;
-      place(&part->body, all, n);
+      place_lowest(&part->body, all, n);
       x = all[n++];
     } else {
       x.at = bytes; /* behind all others */

@@ -39,7 +39,7 @@ typedef struct {
   merged of[MOST_MERGED];
 } split;
 
-static const tf_op *op_of(const split *t, int o) { return &t->w->plan->wl->ops[o]; }
+static const tf_op *op_at(const split *t, int o) { return &t->w->plan->wl->ops[o]; }
 
 /* ---- what there is --------------------------------------------------------------------------------------- */
 
@@ -50,7 +50,7 @@ static bool is_outside(const split *t, const ir_range *r) {
 
 /* Whether a part may have nothing to sum in it: then nothing says where its sums begin. */
 static bool may_lack(const split *t, const ir_stmt *s) {
-  const tf_op *op = op_of(t, s->op);
+  const tf_op *op = op_at(t, s->op);
   for (int k = op->n_out_dims; s->kind == IR_NEST && op->reduce != TF_ASSIGN && k < op->n_dims; k++)
     if (moves(t, s->range[k].lo) && !s->range[k].never_empty) return true;
   return false;
@@ -88,7 +88,7 @@ static int find_buffer(const split *t, int buffer) {
 
 /* Whether a nest sums a part, and not the whole. */
 static bool is_parted(const split *t, const ir_stmt *s) {
-  const tf_op *op = op_of(t, s->op);
+  const tf_op *op = op_at(t, s->op);
   bool any = false;
   for (int k = op->n_out_dims; s->kind == IR_NEST && op->reduce != TF_ASSIGN && k < op->n_dims; k++)
     any |= moves(t, s->range[k].lo);
@@ -98,7 +98,7 @@ static bool is_parted(const split *t, const ir_stmt *s) {
 /* Whether no other block makes the same points: as many boxes as there must be of the op's output are as many as
  * blocks. */
 static bool is_alone(const split *t, int o, const ir_range *r) {
-  const tf_op *op = op_of(t, o);
+  const tf_op *op = op_at(t, o);
   int64_t boxes = 1;
   for (int k = 0; k < op->n_out_dims; k++) {
     const int64_t extent = t->w->plan->wl->dims[op->dims[k]].extent;
@@ -108,8 +108,8 @@ static bool is_alone(const split *t, int o, const ir_range *r) {
 }
 
 /* A result: the first nest of it says which box a block has. */
-static bool add(split *t, const ir_stmt *s) {
-  const tf_op *op = op_of(t, s->op);
+static bool add_result(split *t, const ir_stmt *s) {
+  const tf_op *op = op_at(t, s->op);
   const int seen = t->w->p->buffer_of[op->out];
   const ir_buffer *b = &t->w->p->buffers[seen];
   bool ok = t->n < MOST_MERGED && (b->role == IR_BOX || b->role == IR_ARGUMENT) && is_alone(t, s->op, s->range);
@@ -124,14 +124,14 @@ static bool add(split *t, const ir_stmt *s) {
 static bool find_merged(split *t, const ir_body *b) {
   bool ok = true;
   for (int i = 0; i < b->n && ok; i++)
-    ok = (!is_parted(t, b->s[i]) || add(t, b->s[i])) && find_merged(t, &b->s[i]->body);
+    ok = (!is_parted(t, b->s[i]) || add_result(t, b->s[i])) && find_merged(t, &b->s[i]->body);
   return ok;
 }
 
 /* Whether what a statement makes besides is this block's alone: nobody touches it outside, or the step's own place of
  * it. */
 static bool is_own(const split *t, const ir_stmt *s, int buffer) {
-  const tf_op *op = op_of(t, s->op);
+  const tf_op *op = op_at(t, s->op);
   ir_stmt *const in[] = {(ir_stmt *)t->loop};
   bool own = cu_touches(t->w->p, in, 1, buffer) == cu_touches(t->w->p, t->w->p->body.s, t->w->p->body.n, buffer) &&
              t->w->p->buffers[buffer].role == IR_BOX;
@@ -142,7 +142,7 @@ static bool is_own(const split *t, const ir_stmt *s, int buffer) {
 
 /* Whether the nest reads a result of which it has but a part; streams know what they do. */
 static bool reads_part(const split *t, const ir_stmt *s) {
-  const tf_op *op = op_of(t, s->op);
+  const tf_op *op = op_at(t, s->op);
   bool any = false;
   for (int i = 0; i < op->n_reads; i++) {
     const int at = find_buffer(t, s->nest.from[i]);
@@ -172,7 +172,7 @@ static bool may_all(split *t, const ir_body *b) {
     const ir_stmt *s = b->s[i];
     switch (s->kind) {
     case IR_NEST:
-      ok = !reads_part(t, s) && (is_parted(t, s) || is_own(t, s, t->w->p->buffer_of[op_of(t, s->op)->out]));
+      ok = !reads_part(t, s) && (is_parted(t, s) || is_own(t, s, t->w->p->buffer_of[op_at(t, s->op)->out]));
       break;
     case IR_SAVE: ok = is_own(t, s, s->save.to); break;
     case IR_CORRECT: ok = may_correct(t, s); break;
@@ -299,7 +299,7 @@ static bool is_exact(const split *t) {
 /* A buffer of the result; `slots` of them: of all blocks, the whole of it. */
 static int open_buffer(split *t, const merged *m, const char *what, int64_t slots, int slot) {
   lowering *w = t->w;
-  const int z = op_of(t, m->op)->out, at = lower_buffer(w, z, what, false, 0);
+  const int z = op_at(t, m->op)->out, at = lower_buffer(w, z, what, false, 0);
   char text[100];
   snprintf(text, sizeof text, "%s%d", what, at);
   char *id = lower_derived(w, w->p->tensor_id[z], text);
@@ -333,7 +333,7 @@ static void open_buffers(split *t, int part) {
     if (!saved) m->to = shown ? m->seen : open_buffer(t, m, "all", 1, -1);
   }
   for (int i = 0; i < t->n && !lower_failed(t->w); i++)
-    t->w->p->buffer_of[op_of(t, t->of[i].op)->out] = t->of[i].sums;
+    t->w->p->buffer_of[op_at(t, t->of[i].op)->out] = t->of[i].sums;
 }
 
 /* The block's own buffer of what it summed before in one that others see. */
@@ -359,7 +359,7 @@ static int steps_of(const split *t, ir_atom a, ir_atom *to, int n) {
 
 /* A sum starts with the part's first steps. */
 static void part_nest(split *t, const ir_stmt *s) {
-  const tf_op *op = op_of(t, s->op);
+  const tf_op *op = op_at(t, s->op);
   int *from = TF_ARRAY(t->w->p->arena, int, (size_t)op->n_reads + 1);
   ir_atom *fresh = TF_ARRAY(t->w->p->arena, ir_atom, (size_t)t->w->p->n_vars + 1);
   ir_stmt *new = cu_again(t->w, s, NULL);
@@ -467,7 +467,7 @@ static ir_stmt merge(const split *t, const merged *m, int part, const ir_range *
 
 /* A block's box of the result. */
 static void merge_box(split *t, const merged *m, int part, const int *name) {
-  const int n = op_of(t, m->op)->n_out_dims;
+  const int n = op_at(t, m->op)->n_out_dims;
   ir_range *r = TF_ARRAY(t->w->p->arena, ir_range, (size_t)n + 1);
   if (!r) return;
   for (int k = 0; k < n; k++) {
@@ -480,7 +480,7 @@ static void merge_box(split *t, const merged *m, int part, const int *name) {
 
 /* All of the only result, in as many blocks as it has pieces. */
 static void merge_all(split *t, int part) {
-  const tf_op *op = op_of(t, t->of[0].op);
+  const tf_op *op = op_at(t, t->of[0].op);
   ir_range *r = TF_ARRAY(t->w->p->arena, ir_range, (size_t)op->n_out_dims + 1);
   for (int k = 0; k < op->n_out_dims && r; k++) {
     const int64_t extent = t->w->plan->wl->dims[op->dims[k]].extent;
@@ -543,7 +543,7 @@ static bool is_of_one_warp(const split *t) {
   if (t->maximum < 0) return false;
   const merged *top = &t->of[t->maximum];
   int64_t rows = 1;
-  for (int k = 0; k < op_of(t, top->op)->n_out_dims && rows <= CU_FRAGMENT_SIDE; k++)
+  for (int k = 0; k < op_at(t, top->op)->n_out_dims && rows <= CU_FRAGMENT_SIDE; k++)
     rows *= top->range[k].most;
   return rows <= CU_FRAGMENT_SIDE;
 }

@@ -154,7 +154,7 @@ static void sum_piece(lowering *w, const plan *t, ir_atom step, ir_atom slot) {
   cu_set_fresh(w, t->s, s, step);
 }
 
-static void make(lowering *w, const ir_stmt *s) {
+static void stage_nest(lowering *w, const ir_stmt *s) {
   plan t = plan_of(w, s);
   if (!t.n) {
     cu_again(w, s, NULL);
@@ -179,5 +179,5 @@ void lower_cuda_stage(lowering *w) {
     tiles += w->plan->wl->ops[o].n_reads;
   w->n_lets = 0;
   cu_grow(w, tiles);
-  cu_replace(w, &w->p->body, make);
+  cu_replace(w, &w->p->body, stage_nest);
 }

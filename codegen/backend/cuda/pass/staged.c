@@ -24,10 +24,10 @@ static int64_t most_bytes(const cu_region *g) {
 /* And so few that two blocks find room. */
 static int64_t few_bytes(const cu_region *g) { return (int64_t)(here(g)->memory / 2 - here(g)->reserve); }
 
-static const tf_op *op_of(const cu_region *g, const cu_work *t) { return &g->p->tree->workload->ops[t->s->op]; }
+static const tf_op *op_of_work(const cu_region *g, const cu_work *t) { return &g->p->tree->workload->ops[t->s->op]; }
 
 static int64_t length_of(const cu_region *g, const cu_work *t, int dim) {
-  const tf_op *op = op_of(g, t);
+  const tf_op *op = op_of_work(g, t);
   if (dim == op->dims[t->roles.k]) return cu_sums_up(g->p, t->step);
   if (dim == g->dim_m) return g->rows * g->warps_m;
   if (dim == op->dims[t->roles.n])
@@ -37,7 +37,7 @@ static int64_t length_of(const cu_region *g, const cu_work *t, int dim) {
 
 /* Whether the index is one of the dims of the operand's matrix, alone; false in `other` where it has neither. */
 static bool is_side(const cu_region *g, const cu_work *t, int i, const tf_index *ix, bool *other) {
-  const tf_op *op = op_of(g, t);
+  const tf_op *op = op_of_work(g, t);
   const int x = op->dims[i ? t->roles.n : t->roles.m], k = op->dims[t->roles.k];
   for (int j = 0; j < ix->n_terms; j++)
     *other &= ix->terms[j].dim != x && ix->terms[j].dim != k && ix->terms[j].coef > 0;
@@ -58,7 +58,7 @@ static bool is_outside(const cu_region *g, int buffer) {
 
 /* Whether the operand is a matrix in global memory whose rows are neighbours there. */
 bool cu_find_tile(const cu_region *g, const cu_work *t, int i, cu_operand *side) {
-  const tf_op *op = op_of(g, t);
+  const tf_op *op = op_of_work(g, t);
   const tf_ref *ref = &op->reads[i ? t->roles.b : t->roles.a];
   const tf_tensor *z = &g->p->tree->workload->tensors[ref->tensor];
   side->rows = -1;
@@ -78,7 +78,7 @@ bool cu_find_tile(const cu_region *g, const cu_work *t, int i, cu_operand *side)
 /* The dim of the stack that goes along the index, with how much from one row to the next; -1: none.  False: several do,
  * or backwards, or a dim of the columns or the sum. */
 static bool stacked_in(const cu_region *g, const cu_work *t, const tf_index *ix, int *dim, int64_t *step) {
-  const tf_op *op = op_of(g, t);
+  const tf_op *op = op_of_work(g, t);
   bool ok = true;
   *dim = -1;
   for (int i = 0; i < ix->n_terms && ok; i++) {
@@ -92,7 +92,7 @@ static bool stacked_in(const cu_region *g, const cu_work *t, const tf_index *ix,
 }
 
 bool cu_find_stack(const cu_region *g, const cu_work *t, cu_operand *side) {
-  const tf_op *op = op_of(g, t);
+  const tf_op *op = op_of_work(g, t);
   const tf_ref *ref = &op->reads[t->roles.a];
   const tf_tensor *z = &g->p->tree->workload->tensors[ref->tensor];
   int at[IR_MOST_STACKED], n = 0;
@@ -146,7 +146,7 @@ static ir_stack *stack_over(const cu_region *g, const tf_op *op, const tf_ref *r
 /* Tiles of a product that sums over a window and its few channels at once: each row has all elements of its sum, in the
  * same order in both operands. */
 static bool find_across(const cu_region *g, const cu_work *t, int i, cu_operand *side) {
-  const tf_op *op = op_of(g, t);
+  const tf_op *op = op_of_work(g, t);
   const tf_ref *ref = &op->reads[i ? t->roles.b : t->roles.a];
   int dim[IR_MOST_STACKED], n = 0;
   ir_range range[IR_MOST_STACKED];
@@ -170,7 +170,7 @@ static bool find_across(const cu_region *g, const cu_work *t, int i, cu_operand 
 /* Whether the columns of a convolution are a matrix in global memory whose neighbours along the sum stand apart:
  * weights with the window innermost. */
 static bool find_columns(const cu_region *g, const cu_work *t, cu_operand *side) {
-  const tf_op *op = op_of(g, t);
+  const tf_op *op = op_of_work(g, t);
   const tf_ref *ref = &op->reads[t->roles.b];
   const int n = op->dims[t->roles.n], k = op->dims[t->roles.k];
   side->rows = side->columns = -1;
@@ -196,25 +196,25 @@ static bool find_columns(const cu_region *g, const cu_work *t, cu_operand *side)
 
 /* Whether its box is the same in all steps of the region's loops. */
 bool cu_is_lasting(const cu_region *g, const cu_work *t, int i) {
-  const tf_ref *ref = &op_of(g, t)->reads[i ? t->roles.b : t->roles.a];
+  const tf_ref *ref = &op_of_work(g, t)->reads[i ? t->roles.b : t->roles.a];
   bool lasting = t->loop && t->trip == 1;
   for (int r = 0; r < g->p->tree->workload->tensors[ref->tensor].rank; r++)
     for (int j = 0; j < ref->index[r].n_terms; j++) {
-      const ir_range *at = &t->s->range[lower_find_dim(op_of(g, t), ref->index[r].terms[j].dim)];
+      const ir_range *at = &t->s->range[lower_find_dim(op_of_work(g, t), ref->index[r].terms[j].dim)];
       lasting &= (at->lo.var < 0 || !g->inside[at->lo.var]) && (at->hi.var < 0 || !g->inside[at->hi.var]);
     }
   return lasting;
 }
 
 static void find_bytes(const cu_region *g, const cu_work *t, int i, cu_operand *side) {
-  const tf_ref *ref = &op_of(g, t)->reads[i ? t->roles.b : t->roles.a];
+  const tf_ref *ref = &op_of_work(g, t)->reads[i ? t->roles.b : t->roles.a];
   int64_t extent[2] = {side->stack ? side->stack->count : length_of(g, t, ref->index[side->rows].terms[0].dim),
                        side->across ? side->across->count : length_of(g, t, ref->index[side->columns].terms[0].dim)};
   const cu_layout layout = {.note = {&cu_no_layout}, .rows = 0, .columns = 1, .plain = cu_is_wmma(g->p)};
   side->bytes = cu_bytes(&(ir_buffer){.role = IR_COPIED,
                                       .note = &layout.note,
                                       .extent = extent,
-                                      .type = cu_mma_for(g->p, op_of(g, t))->kernel.a,
+                                      .type = cu_mma_for(g->p, op_of_work(g, t))->kernel.a,
                                       .slots = 1});
 }
 
@@ -243,7 +243,7 @@ static int64_t pieces_of(const cu_work *t) {
 
 /* As many pieces as there must be for one to come while those before it are multiplied. */
 static int stages_of(const cu_region *g, const cu_work *t) {
-  const double m = (double)(g->rows * g->warps_m), n = (double)length_of(g, t, op_of(g, t)->dims[t->roles.n]);
+  const double m = (double)(g->rows * g->warps_m), n = (double)length_of(g, t, op_of_work(g, t)->dims[t->roles.n]);
   const double k = (double)cu_sums_up(g->p, t->step), multiplied = m * n * k / (cu_rate(g->p) * here(g)->share);
   double bytes = 0;
   for (int i = 0; i < 2; i++)
@@ -258,7 +258,7 @@ static int stages_of(const cu_region *g, const cu_work *t) {
 static bool plan_one(const cu_region *g, cu_work *t) {
   const int64_t k = t->s->range[t->roles.k].most;
   const int a = cu_from(g->p, t->s, t->roles.a);
-  const cu_mma *mma = cu_mma_for(g->p, op_of(g, t));
+  const cu_mma *mma = cu_mma_for(g->p, op_of_work(g, t));
   const int bytes = ir_bytes(mma->kernel.a);
   t->steps = g->own[a] ? NULL : steps_of(g, t);
   const bool whole = g->own[a] || cu_is_across(g, t) || k <= step_bytes(g) / bytes ||

@@ -11,7 +11,7 @@ static ir_range cut(lowering *w, ir_map map, int dim, ir_range r, int64_t most) 
   return trip > 1 ? lower_split(w, w->p->dim_id[dim], r, thread, step, trip) : r;
 }
 
-static void make(lowering *w, const ir_stmt *s) {
+static void thread_nest(lowering *w, const ir_stmt *s) {
   const tf_op *op = &w->plan->wl->ops[s->op];
   const lower_mark outside = {w->into, w->n_lets};
   const cu_sides at = cu_sides_of(w->p, s);
@@ -28,5 +28,5 @@ static void make(lowering *w, const ir_stmt *s) {
 
 void lower_cuda_threads(lowering *w) {
   w->n_lets = 0;
-  cu_replace(w, &w->p->body, make);
+  cu_replace(w, &w->p->body, thread_nest);
 }

@@ -245,7 +245,7 @@ static void boxes(FILE *out, int rank) {
 }
 
 /* The instruction's operands begin behind its sums. */
-static void product(FILE *out, const cu_mma *m, int n, bool rows, bool turned_a, bool turned_b) {
+static void print_wgmma(FILE *out, const cu_mma *m, int n, bool rows, bool turned_a, bool turned_b) {
   const int sums = n / 2, a = rows ? 4 : 1;
   if (rows)
     fprintf(out,
@@ -334,7 +334,7 @@ void cu_groups_device(FILE *out, const ir_program *p) {
     if (u.common >> r & 1) box_for_all(out, r);
   for (int n = 0; n <= CU_GROUP_COLUMNS / 16; n++)
     for (int i = 0; i < 8; i++)
-      if (u.seen[n][i >> 2][i >> 1 & 1][i & 1]) product(out, cu_mma_of(p), 16 * n, i >> 2, i >> 1 & 1, i & 1);
+      if (u.seen[n][i >> 2][i >> 1 & 1][i & 1]) print_wgmma(out, cu_mma_of(p), 16 * n, i >> 2, i >> 1 & 1, i & 1);
   fputs(host_finds, out), fputs(host_begins, out), fputs(u.steps ? host_each : "", out), fputs(host, out);
   fputs(u.steps ? host_steps : "", out), fputs(host_ends, out);
   fputs("#endif\n", out);

@@ -26,7 +26,7 @@ static void send(c_printer *c, const ir_stmt *s, bool in_turns) {
 }
 
 /* What a map makes of the sums for a panel: not all of it at once, which would need as many registers again. */
-static void make(const cu_role *r) {
+static void print_map(const cu_role *r) {
   if (!r->g->leaving.map) return;
   r->c->panel = EIGHTS;
   cu_groups_points(r, r->g->leaving.map);
@@ -44,7 +44,7 @@ void cu_groups_leave(const cu_role *r, const ir_stmt *s) {
   c_line(c, "#pragma unroll\n");
   c_indent(c), fprintf(c->out, "for (int tp = 0; tp < %" PRId64 "; tp++) {\n", (eights + EIGHTS - 1) / EIGHTS);
   c->depth++;
-  make(r);
+  print_map(r);
   c_indent(c);
   fprintf(c->out, "unsigned char *const panel = shared + %" PRId64 " + threadIdx.y / 4 * %d + turn_of_panel * %d;\n",
           g->leaving.at, PANELS * PANEL, PANEL);

@@ -84,7 +84,7 @@ static void say(const maps *m, const ir_buffer *b, const box_rows *rows) {
     fprintf(m->out, "%" PRId64 "%s", rows->step[r], r ? ", " : "};\n");
 }
 
-static void make(const maps *m, const char *name, int number, int buffer, box_rows rows) {
+static void print_map_make(const maps *m, const char *name, int number, int buffer, box_rows rows) {
   const ir_buffer *b = &m->p->buffers[buffer];
   fputs("  {\n", m->out);
   say(m, b, &rows);
@@ -129,11 +129,11 @@ static void make_all(const maps *m, const cu_groups *g, const char *name) {
     for (int k = 0; k < g->ring[i].n_copies; k++) {
       const ir_stmt *s = g->ring[i].copy[k];
       const bool common = g->same && g->same[s->copy.to];
-      make(m, "of", s->copy.to, s->copy.from, of_tile(&m->p->buffers[s->copy.to], common ? CU_CLUSTER : 1));
+      print_map_make(m, "of", s->copy.to, s->copy.from, of_tile(&m->p->buffers[s->copy.to], common ? CU_CLUSTER : 1));
     }
   if (g->leaving.save) {
     const ir_stmt *s = g->leaving.save;
-    make(m, "out", s->save.to, s->save.to, of_rows(&m->p->buffers[s->save.from], g->in_turns));
+    print_map_make(m, "out", s->save.to, s->save.to, of_rows(&m->p->buffers[s->save.from], g->in_turns));
   }
   fputs("  return cudaSuccess;\n}\n\n", m->out);
 }

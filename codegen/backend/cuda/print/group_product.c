@@ -131,7 +131,7 @@ static void wait(c_printer *c, const product *t, int left) {
 }
 
 /* fresh: whether sums start (NULL: as the flag says, or with the step). */
-static void begin(c_printer *c, const product *t, bool some, const char *fresh) {
+static void begin_sums(c_printer *c, const product *t, bool some, const char *fresh) {
   const ir_buffer *a = from(c, t, t->f->a), *b = from(c, t, t->f->b);
   const bool fragment = a->space == CU_FRAGMENT, turned_b = !along(t, t->f->b, b);
   const int64_t n = t->out->extent[cu_column_rank(t->out)];
@@ -164,7 +164,7 @@ void cu_groups_begin(c_printer *c, const cu_groups *g, const ir_stmt *s, const c
   fprintf(c->out, "%s */\n", t.op->name);
   c->depth++;
   if (!fresh) c_fresh_flag(c, s);
-  begin(c, &t, true, fresh);
+  begin_sums(c, &t, true, fresh);
   c_close(c, 1);
 }
 
@@ -186,7 +186,7 @@ void cu_groups_product(c_printer *c, const cu_groups *g, const ir_stmt *s) {
   const int opened = open_single(c, &t);
   if (from(c, &t, t.f->a)->space == CU_FRAGMENT) cu_groups_rows(c, s, true), cu_groups_rows(c, s, false);
   if (t.parts) c_indent(c), fprintf(c->out, "float part[%" PRId64 "];\n", n / 2);
-  begin(c, &t, some || t.parts, NULL);
+  begin_sums(c, &t, some || t.parts, NULL);
   wait(c, &t, 0);
   if (t.parts) {
     c_indent(c), fprintf(c->out, "add_part<%" PRId64 ">(&%s[0][0][0], part, ", n / 2, t.out->id);

@@ -94,7 +94,7 @@ static void origin(c_printer *c, const ir_stmt *s) {
 }
 
 /* All threads of the block, an element each in turn. */
-static void copy(c_printer *c, const ir_stmt *s) {
+static void print_copy(c_printer *c, const ir_stmt *s) {
   const ir_buffer *to = &c->p->buffers[s->copy.to];
   if (cu_is_matrix(to)) {
     cu_tile_copy(c, s);
@@ -267,7 +267,7 @@ static void body(c_printer *c, const ir_body *b) {
       break;
     case IR_FOR: loop(c, s); break;
     case IR_IF: guard(c, s); break;
-    case IR_COPY: copy(c, s); break;
+    case IR_COPY: print_copy(c, s); break;
     case IR_WAIT:
       if (c->say->wait) c_indent(c), fprintf(c->out, c->say->wait, s->wait.left);
       if (!c->own) c_line(c, c->say->barrier); /* a region's barriers are statements */
@@ -326,7 +326,7 @@ static void expected(c_printer *c, const ir_stmt *part) {
   fputs(". */", c->out);
 }
 
-static void begin(c_printer *c, const ir_stmt *part, int number, const cu_room *room) {
+static void begin_kernel(c_printer *c, const ir_stmt *part, int number, const cu_room *room) {
   (void)room; /* what a block shares is asked for where the part is started */
   expected(c, part);
   /* said in all cases: else nvcc 13.0 spills to make room for more at a time */
@@ -515,7 +515,7 @@ static const cu_language cuda = {.row = "threadIdx.y",
                                  .wait = "copy_wait<%d>();\n",
                                  .space = {"", "", "", ""},
                                  .head = head,
-                                 .begin = begin,
+                                 .begin = begin_kernel,
                                  .end = launch,
                                  .queue = "stream",
                                  .starting = starting,

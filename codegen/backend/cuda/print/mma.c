@@ -28,7 +28,7 @@ static void difference(c_printer *c, ir_atom a, ir_atom b) {
 }
 
 /* Where along the tile's rank the operand's dim begins; of stacked rows the first one's number. */
-static void begin(c_printer *c, const product *t, const ir_buffer *b, int k, int rank) {
+static void print_origin(c_printer *c, const product *t, const ir_buffer *b, int k, int rank) {
   if (cu_stack(b) && rank == cu_row_rank(b) && k == t->f->m) {
     fputs("(int)(", c->out), c_atom(c->out, c->p, t->s->stack->first), fputc(')', c->out);
     return;
@@ -48,8 +48,8 @@ static void spot(c_printer *c, const product *t, const ir_buffer *b, int row_dim
   fprintf(c->out, "%s[((", b->id), c_atom(c->out, c->p, b->slot);
   fprintf(c->out, ") * %" PRId64 " + spot<%" PRId64 ", %d, %d>(", tile.rows * tile.pitch, tile.pitch, tile.shift,
           tile.mask);
-  begin(c, t, b, row_dim, cu_row_rank(b)), fprintf(c->out, " + %s, %s, ", at->eights, at->row);
-  if (!cu_across(b)) begin(c, t, b, col_dim, cu_column_rank(b)), fprintf(c->out, " / %d + ", per_piece(t));
+  print_origin(c, t, b, row_dim, cu_row_rank(b)), fprintf(c->out, " + %s, %s, ", at->eights, at->row);
+  if (!cu_across(b)) print_origin(c, t, b, col_dim, cu_column_rank(b)), fprintf(c->out, " / %d + ", per_piece(t));
   fprintf(c->out, "%s)) * %d", at->piece, per_piece(t));
 }
 
@@ -287,10 +287,10 @@ static void wmma_load(c_printer *c, const product *t, int read, const char *name
   c_indent(c);
   fprintf(c->out, "wmma_load(%s[%s], &%s[((", name, var, b->id), c_atom(c->out, c->p, b->slot);
   fprintf(c->out, ") * %" PRId64 " + ", tile.rows * tile.pitch);
-  begin(c, t, b, k ? other : t->f->k, cu_row_rank(b));
+  print_origin(c, t, b, k ? other : t->f->k, cu_row_rank(b));
   fprintf(c->out, " * %" PRId64 " + %s * %" PRId64 ") * %d + ", tile.pitch, k ? side : "16 * tk", tile.pitch,
           per_piece(t));
-  begin(c, t, b, k ? t->f->k : other, cu_column_rank(b));
+  print_origin(c, t, b, k ? t->f->k : other, cu_column_rank(b));
   fprintf(c->out, " + %s], %" PRId64 ");\n", k ? "16 * tk" : side, tile.pitch * per_piece(t));
 }
 

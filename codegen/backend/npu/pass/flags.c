@@ -109,7 +109,7 @@ static bool put_flags(flagger *f, const npu_instr *old, size_t n) {
   return true;
 }
 
-static bool make(flagger *f) {
+static bool make_flagger(flagger *f) {
   const tf_npu *p = f->p;
   bool ok = npu_pieces_new(f->cells, p, sizeof(cell));
   for (int q = 0; q < NPU_QUEUES; q++) {
@@ -136,7 +136,7 @@ bool npu_flags_add(tf_npu *p) {
   flagger *f = calloc(1, sizeof *f);
   if (!f) return false;
   f->p = p;
-  bool ok = make(f);
+  bool ok = make_flagger(f);
   for (size_t k = 0; k < p->n && ok; k++)
     order(f, k);
   npu_instr *old = p->instr;

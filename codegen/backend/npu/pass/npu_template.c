@@ -157,7 +157,7 @@ static void on_array(const former *f, const tf_op *op, int parent) {
   tf_build_op(f->out, parent, (int)(op - f->wl->ops));
 }
 
-static void product(const former *f, const tf_op *op, int parent) {
+static void open_product(const former *f, const tf_op *op, int parent) {
   if (!f->fused) {
     parent = tf_build_tile(f->out, parent, f->global);
     open_loops(f, op, false);
@@ -269,7 +269,7 @@ static void build(const former *f) {
   for (int i = 0; i < f->wl->n_ops; i++) {
     const tf_op *op = &f->wl->ops[f->wl->topo[i]];
     if (npu_is_product(op, f->wl))
-      product(f, op, parent);
+      open_product(f, op, parent);
     else
       vector(f, op, parent);
   }
@@ -283,7 +283,7 @@ static bool has_vectors(const tf_workload *wl) {
 }
 
 /* Fills in the architecture and what does not depend on the form. */
-static bool make(former *f) {
+static bool make_former(former *f) {
   tf_diags *d = tf_diags_new(); /* an architecture of another kind has no form */
   const bool is = d && npu_target_of(f->arch, &f->t, d);
   tf_diags_free(d);
@@ -300,7 +300,7 @@ static bool make(former *f) {
 
 tf_tree *npu_form(const tf_arch *arch, const tf_workload *wl, int k) {
   former f = {.arch = arch, .wl = wl, .keys = -1};
-  if (!make(&f)) return NULL;
+  if (!make_former(&f)) return NULL;
   const bool on_core = wl->n_ops > 1 && !f.t.flat, vectors = has_vectors(wl);
   const int keys = on_core && f.fused ? keys_of(wl) : -1;
   const former as[] = {

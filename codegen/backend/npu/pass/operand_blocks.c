@@ -3,14 +3,14 @@
 
 #include "codegen/backend/npu/pass/pass.h"
 
-static const tf_op *op_of(const npu_build *b, const npu_bank *k) { return &b->p->wl->ops[k->op]; }
+static const tf_op *op_of_bank(const npu_build *b, const npu_bank *k) { return &b->p->wl->ops[k->op]; }
 
 static npu_side side_of(const npu_build *b, const npu_bank *k, int i) {
-  return npu_side_of(b->p->wl, op_of(b, k), k->role, k->dims[i]);
+  return npu_side_of(b->p->wl, op_of_bank(b, k), k->role, k->dims[i]);
 }
 
 void npu_operand_dims(const npu_build *b, npu_bank *k) {
-  const tf_op *op = op_of(b, k);
+  const tf_op *op = op_of_bank(b, k);
   k->rank = 0;
   for (int i = 0; i < op->n_dims; i++)
     if (k->role ? npu_read_has(b->p->wl, op, k->role - 1, op->dims[i]) : i < op->n_out_dims) k->dims[k->rank++] = i;
@@ -46,7 +46,7 @@ typedef struct {
 /* By how much coordinate r of the tensor moves from one value of the operand's dim i (-1: none) to the next. */
 static int64_t coef(const npu_build *b, const npu_bank *k, int r, int i) {
   if (i < 0) return 0;
-  const tf_op *op = op_of(b, k);
+  const tf_op *op = op_of_bank(b, k);
   if (!k->role) return r == i;
   const tf_index *ix = &op->reads[k->role - 1].index[r];
   for (int t = 0; t < ix->n_terms; t++)
@@ -64,7 +64,7 @@ static int64_t step_of(const npu_build *b, const npu_bank *blocks, const npu_ban
 /* Coordinate r of the rectangle's element that is `down` rows and `right` columns from `point`. */
 static int64_t coordinate(const npu_build *b, const piece *q, int r, int64_t down, int64_t right) {
   const npu_bank *k = q->blocks;
-  int64_t x = k->role ? op_of(b, k)->reads[k->role - 1].index[r].c : 0;
+  int64_t x = k->role ? op_of_bank(b, k)->reads[k->role - 1].index[r].c : 0;
   for (int i = 0; i < k->rank; i++)
     x += coef(b, k, r, i) * q->point[i];
   return x + down * coef(b, k, r, q->side[0]) + right * coef(b, k, r, q->side[1]);
@@ -84,7 +84,7 @@ static tf_ival extent(const npu_build *b, const piece *q, int r, span row, span 
 }
 
 /* Where the part's first element is, or would be if it is padding: as if the bank went on around what it holds. */
-static int64_t place(const npu_build *b, const piece *q, span row, span column, bool *seam) {
+static int64_t offset_of(const npu_build *b, const piece *q, span row, span column, bool *seam) {
   const npu_bank *k = q->rows;
   int64_t x[TF_MAX_RANK], back = 0;
   tf_ival box[TF_MAX_RANK];
@@ -119,7 +119,7 @@ static void put(npu_build *b, const piece *q, span row, span column) {
   bool seam;
   const npu_operand blocks =
       npu_operand_at(b, q->blocks, npu_slot_at(q->blocks) + in * npu_type_bytes(q->blocks->type));
-  const npu_operand flat = npu_operand_at(b, q->rows, place(b, q, row, column, &seam));
+  const npu_operand flat = npu_operand_at(b, q->rows, offset_of(b, q, row, column, &seam));
   npu_instr *i = npu_copy(b, q->out ? flat : blocks, q->out ? blocks : flat, q->blocks->tensor);
   if (!i) return;
   if (q->edge[0] >= 0) be_window(b, q, i, row, column);
@@ -149,7 +149,7 @@ static void put_rectangle(npu_build *b, const piece *q, span row, span column) {
 /* Halves it until no seam of the rows bank is within. */
 static void put_parts(npu_build *b, const piece *q, span row, span column) {
   bool seam;
-  place(b, q, row, column, &seam);
+  offset_of(b, q, row, column, &seam);
   if (!seam) {
     put_rectangle(b, q, row, column);
   } else if (row.n > 1) {
@@ -167,7 +167,7 @@ static int innermost(const npu_build *b, const npu_bank *k, const tf_ival *box, 
   int found = -1;
   for (int i = 0; i < k->rank; i++) {
     if (side_of(b, k, i) != side || box[i].len == 1) continue;
-    if (found < 0 || k->dims[i] < op_of(b, k)->n_out_dims || box[i].len > box[found].len) found = i;
+    if (found < 0 || k->dims[i] < op_of_bank(b, k)->n_out_dims || box[i].len > box[found].len) found = i;
   }
   return found;
 }

@@ -19,7 +19,7 @@ static int64_t grain(const npu_build *b, const npu_bank *k, const tf_op *op, int
   return line > 1 && is_line(b, op, dim) ? line : 1;
 }
 
-static const tf_op *op_of(const npu_build *b, const npu_bank *k) { return &b->p->wl->ops[k->values_of - 1]; }
+static const tf_op *op_of_values(const npu_build *b, const npu_bank *k) { return &b->p->wl->ops[k->values_of - 1]; }
 
 static int64_t bytes_of(const npu_build *b, const npu_bank *k, const int64_t *ext) {
   npu_bank part = *k;
@@ -32,7 +32,7 @@ static int64_t bytes_of(const npu_build *b, const npu_bank *k, const int64_t *ex
 int64_t npu_least_part(const npu_build *b, const npu_bank *k) {
   int64_t ext[TF_MAX_RANK];
   for (int r = 0; r < k->rank; r++) {
-    const int64_t least = grain(b, k, op_of(b, k), r);
+    const int64_t least = grain(b, k, op_of_values(b, k), r);
     ext[r] = k->ext[r] < least ? k->ext[r] : least;
   }
   return bytes_of(b, k, ext);
@@ -48,7 +48,7 @@ void npu_lay_out_part(const npu_build *b, npu_bank *k, const tf_ival *range) {
 
 /* Sums are divided last: a part of one adds to what the part before left. */
 int npu_part_dim(const npu_build *b, const npu_bank *k, const tf_ival *range, int64_t *first) {
-  const tf_op *op = op_of(b, k);
+  const tf_op *op = op_of_values(b, k);
   int64_t ext[TF_MAX_RANK], most = 1;
   int found = -1;
   for (int r = 0; r < k->rank; r++)

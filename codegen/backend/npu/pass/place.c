@@ -159,7 +159,7 @@ static int64_t place_values(npu_build *b, int memory, int64_t used) {
 /* Places of their own where there is room for two slots of each, so that no child waits for the one before, or for one
  * if children repeat.  Else those of others' by turns, if more have two slots then: a wait from child to child is one,
  * without a second slot there is one for each tile. */
-static bool place(npu_build *b, int memory) {
+static bool place_buffers(npu_build *b, int memory) {
   const npu_memory *m = &b->t.machine.memory[memory];
   if (place_turns(b, memory)) return true;
   const bool own = begin_places(b, memory, false) <= m->bytes;
@@ -182,7 +182,7 @@ bool npu_banks_place(npu_build *b) {
   for (int i = 0; i < b->n_banks; i++)
     if (b->bank[i].memory) npu_bank_lay_out(b, &b->bank[i]);
   for (int m = 1; m < b->t.machine.n_memories; m++)
-    ok = place(b, m) && ok;
+    ok = place_buffers(b, m) && ok;
   npu_banks_empty(b);
   return ok;
 }

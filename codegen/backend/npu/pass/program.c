@@ -96,7 +96,7 @@ static void fill(int *list, size_t n) {
     list[i] = -1;
 }
 
-static bool make(npu_build *b, const tf_tree *tree) {
+static bool make_build(npu_build *b, const tf_tree *tree) {
   tf_arena *a = b->arena;
   tf_plan *plan = tf_plan_new(a, tree);
   if (!plan || !tf_range_memo_exact(a, plan)) return tf_out_of_memory(b->d);
@@ -155,7 +155,7 @@ static bool is_short(npu_build *b) {
 /* Sizes and places of all banks. */
 static bool fit(npu_build *b, const tf_tree *tree) {
   if (tree->open) return tf_fail(b->d, (tf_loc){0}, TF_E_OPEN, "emit for npu: the mapping has open parts");
-  if (!npu_target_of(tree->arch, &b->t, b->d) || !make(b, tree)) return false;
+  if (!npu_target_of(tree->arch, &b->t, b->d) || !make_build(b, tree)) return false;
   add_tensors(b);
   npu_turns_find(b);
   b->dry = true;

@@ -232,7 +232,7 @@ typedef struct {
   int depth;
 } nest;
 
-static npu_instr *put(roller *r, npu_op op) {
+static npu_instr *append_instr(roller *r, npu_op op) {
   npu_instr *i = r->ok ? npu_add(r->out, op) : NULL;
   r->ok = i != NULL;
   return i;
@@ -240,7 +240,7 @@ static npu_instr *put(roller *r, npu_op op) {
 
 static void put_instr(roller *r, const shape *s, const int64_t *at, const nest *in) {
   place to[MOST_PLACES];
-  npu_instr *i = put(r, NPU_BARRIER);
+  npu_instr *i = append_instr(r, NPU_BARRIER);
   if (!i) return;
   *i = r->flat->instr[s->of];
   const int n = places_of(i, to);
@@ -258,7 +258,7 @@ static void put_term(roller *r, uint32_t of, const int64_t *at, nest in) {
     return;
   }
   const size_t first = r->out->n;
-  npu_instr *begin = put(r, NPU_FOR);
+  npu_instr *begin = append_instr(r, NPU_FOR);
   if (!begin) return;
   begin->loop.name = in.name[in.depth];
   begin->loop.trip = s->trip;
@@ -270,7 +270,7 @@ static void put_term(roller *r, uint32_t of, const int64_t *at, nest in) {
     for (int d = 0; d < in.depth; d++)
       in.moves[d] += r->shapes[child].numbers;
   }
-  npu_instr *end = put(r, NPU_END);
+  npu_instr *end = append_instr(r, NPU_END);
   if (!end) return;
   end->loop.other = first;
   r->out->instr[first].loop.other = r->out->n - 1;

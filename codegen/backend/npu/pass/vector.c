@@ -7,7 +7,7 @@
 #include "codegen/backend/npu/pass/pass.h"
 #include "model/flow/online.h"
 
-static int op_of(tf_kind k) {
+static int vector_op_of(tf_kind k) {
   switch (k) {
 #define ROW(kind)                                                                                                      \
   case TF_K_##kind: return NPU_##kind
@@ -226,7 +226,7 @@ static npu_term run_expr(npu_build *b, int o, const tf_ival *range, npu_bank *co
     for (int k = 0; k < e->n_args; k++)
       from[k] = v[e->arg[k]];
     v[i] = to && i == op->n_expr - 1 ? *to : temp_value(b, o, place_for(busy_until, i, last[i]), range);
-    npu_vector_add(b, o, (npu_op)op_of(e->call), range, op->n_dims, &v[i], from);
+    npu_vector_add(b, o, (npu_op)vector_op_of(e->call), range, op->n_dims, &v[i], from);
   }
   return b->ok ? v[op->n_expr - 1] : number(0);
 }

@@ -50,7 +50,7 @@ static bool box_inside(npu_run *r, const npu_step *s, int operand) {
   return npu_inside(r, s, operand, lo * size, hi * size);
 }
 
-static void copy(npu_run *r, int queue, const npu_step *s) {
+static void run_copy(npu_run *r, int queue, const npu_step *s) {
   const npu_instr *i = npu_instr_of(r, s);
   const int64_t to = npu_type_bytes(i->to.type), from = npu_type_bytes(i->from[0].type);
   npu_cursor c = {.high = 0};
@@ -159,7 +159,7 @@ void npu_exec(npu_run *r, int queue, const npu_step *s) {
   else if (i->op == NPU_LOAD)
     window(r, queue, s);
   else if (i->op == NPU_COPY)
-    copy(r, queue, s);
+    run_copy(r, queue, s);
   else
     vector(r, queue, s);
 }

@@ -17,7 +17,7 @@ static int64_t moved(const issuer *s, int64_t at, const int64_t *step) {
   return at;
 }
 
-static int64_t place(const tf_npu *p, const issuer *s, const npu_operand *o) {
+static int64_t address_of(const tf_npu *p, const issuer *s, const npu_operand *o) {
   return moved(s, o->at, o->step) + (o->tensor >= 0 ? p->tensor[o->tensor].at : 0);
 }
 
@@ -36,7 +36,7 @@ static void issue(issuer *s, size_t k) {
   npu_step *step = &r->steps[r->n_steps];
   step->instr = (uint32_t)k;
   for (int o = 0; o <= npu_facts_of(i->op)->sources; o++)
-    step->at[o] = place(r->p, s, npu_operand_of(i, o));
+    step->at[o] = address_of(r->p, s, npu_operand_of(i, o));
   for (int e = 0; e < 2 && i->op == NPU_LOAD; e++)
     step->at[2 + e] = moved(s, i->window.at[e], i->window.step[e]);
   for (int q = 0; q < r->p->machine.n_queues; q++)

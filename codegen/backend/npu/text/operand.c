@@ -7,7 +7,7 @@
 
 /* What is left of a word. */
 static npu_word from(npu_word w, const char *s) { return (npu_word){s, (size_t)(w.s + w.n - s)}; }
-static const char *find(npu_word w, char c) { return w.n ? memchr(w.s, c, w.n) : NULL; }
+static const char *find_char(npu_word w, char c) { return w.n ? memchr(w.s, c, w.n) : NULL; }
 
 static bool read_place(npu_reader *r, npu_word w, npu_operand *o) {
   const npu_machine *m = &r->p->machine;
@@ -40,7 +40,7 @@ static bool add_step(npu_reader *r, npu_word loop, int64_t by, int64_t *step) {
 
 /* number, number*loop or loop. */
 static bool read_term(npu_reader *r, npu_word w, const char *what, int64_t *at, int64_t *step) {
-  const char *star = find(w, '*');
+  const char *star = find_char(w, '*');
   int64_t v = 1;
   const bool named = w.n && !star && tf_is_name(w.s, w.n, false);
   if (named) return add_step(r, w, 1, step);
@@ -55,7 +55,7 @@ bool npu_read_place(npu_reader *r, npu_word w, const char *what, int64_t *at, in
   int terms = 0;
   for (const char *s = w.s, *end = w.s + w.n; s <= end; terms++) {
     const npu_word rest = from(w, s);
-    const char *plus = find(rest, '+');
+    const char *plus = find_char(rest, '+');
     if (terms > 2 * NPU_DEPTH) return npu_fail(r, w, TF_E_LIMIT, "%s has at most %d terms", what, 2 * NPU_DEPTH);
     if (!read_term(r, (npu_word){s, plus ? (size_t)(plus - s) : rest.n}, what, at, step)) return false;
     s = plus ? plus + 1 : end + 1;
@@ -72,7 +72,7 @@ static bool read_colon_type(npu_reader *r, npu_word w, npu_operand *o) {
 }
 
 bool npu_read_operand(npu_reader *r, npu_word w, npu_operand *o, bool number) {
-  const char *open = find(w, '['), *close = open ? find(w, ']') : NULL;
+  const char *open = find_char(w, '['), *close = open ? find_char(w, ']') : NULL;
   *o = (npu_operand){.memory = -1, .tensor = -1, .loc = npu_loc(r, w)};
   if (w.n == 0) return npu_fail(r, w, TF_E_MISSING, "an operand is missing");
   if (!open && number) return npu_real(r, w, "a number, or MEMORY[at]:type", &o->number);
@@ -97,7 +97,7 @@ bool npu_read_dim(npu_reader *r, npu_word w, npu_instr *i) {
   if (i->n_dims == NPU_DIMS) return npu_fail(r, w, TF_E_LIMIT, "an instruction has at most %d dims", NPU_DIMS);
   for (int k = 0; k < n; k++) {
     const npu_word rest = {s, s < end ? (size_t)(end - s) : 0};
-    const char *colon = find(rest, ':');
+    const char *colon = find_char(rest, ':');
     const npu_word one = {s, colon ? (size_t)(colon - s) : rest.n};
     if (!colon != (k == n - 1))
       return npu_fail(r, w, TF_E_SYNTAX, "a dim of '%s' is a count and %d steps, between colons",
