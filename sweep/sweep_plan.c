@@ -208,7 +208,8 @@ static bool keep_mapping(sweep_plan *p, int64_t i, int64_t work, const char *tex
 
 bool sweep_plan_take(sweep_plan *p, const tf_sweep_row *r) {
   const tf_sweep_grid *g = &p->s->grid;
-  int64_t i = sweep_plan_find(p, r->point / g->n_cases), work = find_sorted(g->works, g->n_works, r->point % g->n_cases);
+  int64_t i = sweep_plan_find(p, r->point / g->n_cases),
+          work = find_sorted(g->works, g->n_works, r->point % g->n_cases);
   if (i < 0 || work < 0 || p->left[i] == 0) return true;
   sweep_works *w = &p->works[i];
   if (!make_works(g, w) || !keep_mapping(p, i, work, r->mapping)) return false;

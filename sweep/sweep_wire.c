@@ -44,7 +44,8 @@ void tf_bytes_free(tf_bytes *b) {
 
 /* ---- rows ------------------------------------------------------------------------------------------- */
 static bool put_row(tf_bytes *b, const tf_sweep_row *r) {
-  bool ok = put_bytes(b, r, sizeof *r) && put_text(b, r->bottleneck) && put_text(b, r->message) && put_text(b, r->mapping);
+  bool ok =
+      put_bytes(b, r, sizeof *r) && put_text(b, r->bottleneck) && put_text(b, r->message) && put_text(b, r->mapping);
   for (int i = 0; ok && i < r->n_counts; i++)
     ok = put_text(b, r->counts[i].level) && put_text(b, r->counts[i].tensor) &&
          put_bytes(b, &r->counts[i].words, sizeof r->counts[i].words);

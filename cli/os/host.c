@@ -175,13 +175,13 @@ static void put_bandwidth(const host *h, int i, int64_t cores, cli_text *out) {
   char from[160];
   if (read && c->level == 1)
     put_line(out, measured(read, "", from, sizeof from), "    bandwidth: {read: %.3g, write: %.3g}", read->value / 4,
-        write->value / 4);
+             write->value / 4);
   else if (read)
     put_line(out, measured(read, c->shared > 1 ? ", reads of one core, times the cores" : ", reads", from, sizeof from),
-        "    bandwidth: %.3g", read->value / 4 * (double)cores);
+             "    bandwidth: %.3g", read->value / 4 * (double)cores);
   else if (c->level == 1)
-    put_line(out, "assumption: two loads and a store a cycle", "    bandwidth: {read: %d, write: %d}", 2 * h->isa->lanes,
-        h->isa->lanes);
+    put_line(out, "assumption: two loads and a store a cycle", "    bandwidth: {read: %d, write: %d}",
+             2 * h->isa->lanes, h->isa->lanes);
   else if (c->level == 2)
     put_line(out, "assumption: a vector a cycle", "    bandwidth: %d", h->isa->lanes);
   else
@@ -215,9 +215,9 @@ static void put_multiplier(const host *h, cli_text *out) {
     put_line(out, measured(&h->m->mac, ", multiply-adds of a core", from, sizeof from), "  - name: fma");
   else
     put_line(out,
-        v->fma ? "assumption: two vector units, a multiply-add each a cycle"
-               : "assumption: two vector units, a multiply and an add for a multiply-add",
-        "  - name: fma");
+             v->fma ? "assumption: two vector units, a multiply-add each a cycle"
+                    : "assumption: two vector units, a multiply and an add for a multiply-add",
+             "  - name: fma");
   cli_printf(out,
              "    below: REG\n    mesh: [%d, 2]\n    rate: %.3g\n"
              "    ops: [mac, add, sub, mul, max, min, neg, relu, abs, select]\n",
@@ -231,9 +231,9 @@ static void put_math(const host *h, cli_text *out) {
   const isa *v = h->isa;
   char from[160];
   put_line(out,
-      h->m ? measured(&h->m->exp, ", exp of a row in the first cache", from, sizeof from)
-           : "assumption: ten vector instructions for one of these",
-      "  - name: math");
+           h->m ? measured(&h->m->exp, ", exp of a row in the first cache", from, sizeof from)
+                : "assumption: ten vector instructions for one of these",
+           "  - name: math");
   cli_printf(out,
              "    below: REG\n    mesh: [%d, 2]\n    rate: %.3g\n"
              "    ops: [add, sub, mul, max, min, neg, relu, abs, select, div, exp, log, sqrt, tanh, erf, "
@@ -259,10 +259,11 @@ static void put_core(const host *h, cli_text *out) {
   if (!(h->m->latency.value > 0) || page <= 0) return;
   cli_printf(out, "  core:\n");
   put_line(out, measured(&h->m->latency, ", multiply-adds one after the other", from, sizeof from), "    latency: %.2g",
-      h->m->latency.value);
+           h->m->latency.value);
   put_line(out, "sysconf(_SC_PAGESIZE)", "    page: %ld B", page);
   if (h->n_caches && h->caches[h->n_caches - 1].level == 1)
-    put_line(out, "two thirds of the first cache", "    stays: %" PRId64 " KiB", h->caches[h->n_caches - 1].kib * 2 / 3);
+    put_line(out, "two thirds of the first cache", "    stays: %" PRId64 " KiB",
+             h->caches[h->n_caches - 1].kib * 2 / 3);
 }
 
 static void put_units(const host *h, cli_text *out) {
@@ -281,7 +282,7 @@ static void put_memory(const host *h, cli_text *out) {
   if (h->m) {
     const host_figure *f = &h->m->read[h->n_caches];
     put_line(out, measured(f, ", reads of one core", from, sizeof from), "    bandwidth: %.3g GB/s",
-        f->value * h->clock_hz * 1e-9);
+             f->value * h->clock_hz * 1e-9);
   } else {
     put_line(out, "assumption: measure a copy of arrays far larger than the caches", "    bandwidth: 40 GB/s");
   }

@@ -13,8 +13,8 @@ bool cli_sum_counts(const cli_session *s, int level, tf_counts *sum) {
   *sum = (tf_counts){0};
   for (int z = 0; z < n; z++) {
     const tf_counts *c = &s->result.counts[level * n + z];
-    fits = add_checked(&sum->fill, c->fill) && add_checked(&sum->read, c->read) && add_checked(&sum->update, c->update) &&
-           add_checked(&sum->drain, c->drain) && fits;
+    fits = add_checked(&sum->fill, c->fill) && add_checked(&sum->read, c->read) &&
+           add_checked(&sum->update, c->update) && add_checked(&sum->drain, c->drain) && fits;
   }
   return fits;
 }

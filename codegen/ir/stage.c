@@ -29,7 +29,7 @@ typedef struct {
 
 /* Fills `to` with the box: from `from` what that holds of it (`held`), the rest from the outer memory. */
 static void fill_box(const ir_buffer *b, const ir_held *box, double *to, const ir_held *held, const double *from,
-                 filling *f) {
+                     filling *f) {
   int64_t at[16], i = 0, all = 1;
   for (int r = 0; r < b->rank; r++)
     f->ok &= box->hi[r] - box->lo[r] <= b->extent[r], all *= box->hi[r] - box->lo[r];

@@ -105,8 +105,8 @@ tf_net_routes tf_net_across(const tf_net_line side[2]) {
   const tf_topology t = side[0].topology;
   if (t == TF_BUS || t == TF_CROSSBAR) return at_once(&x, &y, t == TF_BUS);
   return (tf_net_routes){join_ways(&x.alone, &y.alone, 1, 1 / (x.apart * x.shared)),
-                         join_ways(&x.all, &y.all, x.shared, 1 / x.apart), join_ways(&x.first, &y.first, 1, 1 / x.apart),
-                         x.shared * y.shared, false};
+                         join_ways(&x.all, &y.all, x.shared, 1 / x.apart),
+                         join_ways(&x.first, &y.first, 1, 1 / x.apart), x.shared * y.shared, false};
 }
 
 /* ---- a mapping ------------------------------------------------------------------------------------ */

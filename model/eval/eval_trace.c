@@ -120,7 +120,8 @@ static void place_op(tracer *t, int n, const span *in) {
   const tf_view *v = &m->views->node[n];
   const double work = part(tf_work_time(m, m->plan->tree->nodes[n].op), in), all = in->end - in->begin;
   const double points = part((double)r->points + (double)r->corrections, in);
-  add_interval(t, (tf_interval){TF_TRACE_WORK, -1, r->unit, n, -1, in->begin, in->begin + (work < all ? work : all), points});
+  add_interval(
+      t, (tf_interval){TF_TRACE_WORK, -1, r->unit, n, -1, in->begin, in->begin + (work < all ? work : all), points});
   for (int i = v->first_pass; i < v->first_pass + v->n_passes && in->share > 0; i++)
     pass(t, n, m->views->passes[i].level, i, scaled(m->below[i], 1 / in->share), false, in);
 }

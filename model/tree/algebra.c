@@ -40,7 +40,8 @@ static tf_value_change product_of(tf_value_change a, tf_value_change b, int sign
   tf_value_change v = {.change = TF_V_SCALES, .exps = a.exps + sign * b.exps};
   v.factor = a.factor + sign * b.factor;
   v.power = a.power + sign * b.power;
-  if (!join_types(a.max, b.max, &v.max) || !join_types(a.sum, b.sum, &v.sum)) return other("it mixes two running maxima or sums");
+  if (!join_types(a.max, b.max, &v.max) || !join_types(a.sum, b.sum, &v.sum))
+    return other("it mixes two running maxima or sums");
   if (v.power == 0) v.sum = -1;
   return v.exps == 0 && v.power == 0 && v.factor == 0 ? fixed : v;
 }

@@ -489,7 +489,9 @@ static void check_scope(retaining *q, int o) {
     }
 }
 
-static void forget_seen(retaining *q) { memset(q->seen, 0, (size_t)q->c->f->wl->n_ops * (size_t)q->c->f->tree->n_nodes); }
+static void forget_seen(retaining *q) {
+  memset(q->seen, 0, (size_t)q->c->f->wl->n_ops * (size_t)q->c->f->tree->n_nodes);
+}
 
 /* Whether a Seq around the nested scope that retains `inner` drops it in each run of the scope that retains `outer`:
  * its other children do not touch it. */

@@ -61,7 +61,8 @@ static bool add_arguments(making *m) {
   bool ok = true;
   for (int z = 0; z < wl->n_tensors && ok; z++) {
     const tf_tensor *t = &wl->tensors[z];
-    if (c_is_argument(t) && !t->view_of) ok = add_tensor(m, z, (npu_tensor){.in = t->producer < 0, .out = t->producer >= 0});
+    if (c_is_argument(t) && !t->view_of)
+      ok = add_tensor(m, z, (npu_tensor){.in = t->producer < 0, .out = t->producer >= 0});
   }
   return ok;
 }
@@ -261,8 +262,8 @@ static bool lay(making *m) {
 tf_emitted *net_emit_npu(net_emission *e, const char *name) {
   making m = {.e = e};
   (void)name; /* programs have no name that a linker sees */
-  bool ok =
-      begin_network(&m) && lay(&m) && time_alone(&m) && npu_chain_predict(m.flat, m.link, e->plan->n, m.end, &m.terms, e->d);
+  bool ok = begin_network(&m) && lay(&m) && time_alone(&m) &&
+            npu_chain_predict(m.flat, m.link, e->plan->n, m.end, &m.terms, e->d);
   if (!ok) tf_npu_free(m.flat);
   m.flat = ok ? npu_chain_compile(m.flat, m.link, e->plan->n, e->d) : NULL;
   tf_npu *rolled = m.flat ? npu_roll(m.flat) : NULL;

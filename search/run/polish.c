@@ -176,7 +176,8 @@ static void spread(list *l, int n) {
         less.trip = tf_ceil_div(less.trip, by);
         if (more.loop < 0) more.loop = INSIDE;
         more.trip *= by;
-        add_move(l,
+        add_move(
+            l,
             (move){.kind = LOOPS,
                    .n_puts = 4,
                    .puts = {

@@ -25,8 +25,8 @@ static void clear(problem *p) {
   tf_canon_free(p->canon);
 }
 
-static bool make_problem(problem *p, const tf_arch *arch, const tf_workload *wl, const tf_tree *given, const tf_search_opts *o,
-                 tf_diags *d) {
+static bool make_problem(problem *p, const tf_arch *arch, const tf_workload *wl, const tf_tree *given,
+                         const tf_search_opts *o, tf_diags *d) {
   size_t errors = tf_diags_errors(d);
   p->canon = tf_canon_new(arch, wl, d);
   p->starts = calloc((size_t)o->n_starts + 1, sizeof *p->starts);

@@ -47,14 +47,17 @@ bool sweep_facts(tf_sweep *s) {
   tf_arena *a = s->arena;
   s->facts = TF_ARRAY(a, sweep_fact, (size_t)c->n_over * 2 + (size_t)c->n_where + s->n_set + 16);
   bool ok = s->facts && add_fact(s, "tileflow", TILEFLOW_VERSION) && add_fact(s, "name", c->name) &&
-            add_fact(s, "method", tf_sweep_method_key((int)c->method)) && add_fact(s, "objectives", goals_text(a, &s->grid)) &&
+            add_fact(s, "method", tf_sweep_method_key((int)c->method)) &&
+            add_fact(s, "objectives", goals_text(a, &s->grid)) &&
             add_fact(s, "score", c->geometric ? "geometric-mean" : "sum") &&
             add_fact(s, "seed", text_of(a, "%" PRIu64, c->seed)) &&
-            add_fact(s, "budget.evals", text_of(a, "%" PRId64, c->evals)) && add_fact(s, "counts", c->counts ? "true" : "false");
+            add_fact(s, "budget.evals", text_of(a, "%" PRId64, c->evals)) &&
+            add_fact(s, "counts", c->counts ? "true" : "false");
   if (ok && c->within > 0) ok = add_fact(s, "within", text_of(a, "%.17g", c->within));
   for (int i = 0; ok && i < c->n_over; i++) {
     ok = add_fact(s, text_of(a, "over.%s", c->over[i].name), values_text(a, &c->over[i]));
-    if (ok && c->over[i].zip != i) ok = add_fact(s, text_of(a, "zip.%s", c->over[i].name), c->over[c->over[i].zip].name);
+    if (ok && c->over[i].zip != i)
+      ok = add_fact(s, text_of(a, "zip.%s", c->over[i].name), c->over[c->over[i].zip].name);
   }
   for (int i = 0; ok && i < c->n_where; i++)
     ok = add_fact(s, text_of(a, "where.%d", i + 1), c->where[i].text);

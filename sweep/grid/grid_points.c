@@ -47,7 +47,9 @@ static bool condition_holds(const tf_sweep *s, int64_t point, bool machine) {
   return true;
 }
 
-bool sweep_machine_holds(const tf_sweep *s, int64_t machine) { return condition_holds(s, machine * s->grid.n_cases, true); }
+bool sweep_machine_holds(const tf_sweep *s, int64_t machine) {
+  return condition_holds(s, machine * s->grid.n_cases, true);
+}
 bool sweep_case_holds(const tf_sweep *s, int64_t case_no) { return condition_holds(s, case_no, false); }
 
 /* ---- the input of a point ------------------------------------------------------------------ */

@@ -133,8 +133,8 @@ static type parse_name(parser *p) {
   for (int i = 0; i < p->names->n; i++)
     if (tf_lex_word(&here, p->names->names[i]))
       return !add_step(p, (step){.what = NAME, .name = i}) ? BAD
-             : p->names->texts && p->names->texts[i]  ? IS_TEXT
-                                                      : IS_NUMBER;
+             : p->names->texts && p->names->texts[i]       ? IS_TEXT
+                                                           : IS_NUMBER;
   tf_value v;
   tf_param_state s =
       p->r->params ? tf_param_value(p->r, tf_lex_text(&here), here.tok.len, &here, &v) : TF_PARAM_UNKNOWN;

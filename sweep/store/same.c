@@ -202,7 +202,8 @@ static bool read_files(tf_store *s, const char *role, int *n, tf_sweep_file **ou
       *out = more;
       room = room * 2 + 8;
     }
-    (*out)[(*n)++] = (tf_sweep_file){copy_text(s, text_at(q, 1)), copy_text(s, text_at(q, 0)), sqlite3_column_double(q, 2)};
+    (*out)[(*n)++] =
+        (tf_sweep_file){copy_text(s, text_at(q, 1)), copy_text(s, text_at(q, 0)), sqlite3_column_double(q, 2)};
   }
   sqlite3_finalize(q);
   return !failed;

@@ -45,9 +45,13 @@ static int operand(const ir_program *p, const ir_stmt *s, int read) {
   return s->nest.from ? s->nest.from[read] : p->buffer_of[p->tree->workload->ops[s->op].reads[read].tensor];
 }
 
-static const tf_op *op_of_product(const ir_program *p, const hint_product *h) { return &p->tree->workload->ops[h->nest->op]; }
+static const tf_op *op_of_product(const ir_program *p, const hint_product *h) {
+  return &p->tree->workload->ops[h->nest->op];
+}
 
-int hint_row_dim(const ir_program *p, const hint_product *h) { return op_of_product(p, h)->dims[cu_of(h->nest)->fragments->m]; }
+int hint_row_dim(const ir_program *p, const hint_product *h) {
+  return op_of_product(p, h)->dims[cu_of(h->nest)->fragments->m];
+}
 int hint_column_dim(const ir_program *p, const hint_product *h) {
   return op_of_product(p, h)->dims[cu_of(h->nest)->fragments->n];
 }

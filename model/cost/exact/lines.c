@@ -65,7 +65,8 @@ bool tf_lines_up(const struct tf_model *m, int i, tf_places *p) {
 static bool add_checked(int64_t *to, int64_t v) { return !__builtin_add_overflow(*to, v, to); }
 
 static bool add_move(tf_move *to, const tf_move *v) {
-  return add_checked(&to->fill, v->fill) && add_checked(&to->drain, v->drain) && add_checked(&to->read, v->read) && add_checked(&to->update, v->update);
+  return add_checked(&to->fill, v->fill) && add_checked(&to->drain, v->drain) && add_checked(&to->read, v->read) &&
+         add_checked(&to->update, v->update);
 }
 
 void tf_lines_add(struct tf_model *m, int i, const tf_move *lines, const tf_move *cycles) {

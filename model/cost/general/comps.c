@@ -76,7 +76,8 @@ static int gather(const tf_plan *p, const tf_slice *s, const tf_reuse_case *c, b
   const tf_comp skip = skips ? skip_comp(p, s, c) : (tf_comp){.retain = -1};
   int n = skip.loops ? join_component(list, 0, skip) : 0;
   for (int k = 0; k < path->n; k++)
-    if (p->loops[path->loops[k]].op >= 0) n = join_component(list, n, (tf_comp){.loops = chain_mask(p, path, k), .retain = -1});
+    if (p->loops[path->loops[k]].op >= 0)
+      n = join_component(list, n, (tf_comp){.loops = chain_mask(p, path, k), .retain = -1});
   for (int r = 0; s->tensor >= 0 && r < p->wl->tensors[s->tensor].rank; r++) {
     tf_comp own = {.loops = tf_slice_mask(p, s, r), .n_rank = 1, .rank = {(unsigned char)r}, .retain = -1};
     if (c) own.loops |= prev_mask(p, c, r, &own.prev_loops);

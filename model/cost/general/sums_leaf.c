@@ -9,8 +9,8 @@ static bool add_product(int64_t *sum, int64_t mult, int64_t v) {
 }
 
 void tf_sum_add(tf_summing *e, int64_t mult, tf_words v) {
-  e->ok &= add_product(&e->sum.all, mult, v.all) && add_product(&e->sum.some, mult, v.some) && add_product(&e->sum.always, mult, v.always) &&
-           add_product(&e->sum.kept, mult, v.kept);
+  e->ok &= add_product(&e->sum.all, mult, v.all) && add_product(&e->sum.some, mult, v.some) &&
+           add_product(&e->sum.always, mult, v.always) && add_product(&e->sum.kept, mult, v.kept);
 }
 
 static int64_t overlap(tf_ival a, tf_ival b) {

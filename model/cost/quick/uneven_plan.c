@@ -167,16 +167,16 @@ static bool make_groups(const maker *k, int node, const tf_even_slice *v, int fr
   int count = 0;
   for (int i = 0; i < n->n; i++)
     join_group(list, &count,
-         (tf_chain_group){.now = n->chain[i].needs | UINT32_C(1) << i,
-                          .then = q ? in_common(&n->chain[i], before, n_common) : 0});
+               (tf_chain_group){.now = n->chain[i].needs | UINT32_C(1) << i,
+                                .then = q ? in_common(&n->chain[i], before, n_common) : 0});
   for (int j = 0; q && j < before->n; j++)
     join_group(list, &count, (tf_chain_group){.then = before->chain[j].needs | UINT32_C(1) << j});
   for (int r = 0; v && r < v->n_rank; r++)
     join_group(list, &count,
-         (tf_chain_group){.now = tf_uneven_chains(k->e, n, v->range[r]),
-                          .then = q ? tf_uneven_chains(k->e, before, q->range[r]) : 0,
-                          .n_rank = 1,
-                          .rank = {(unsigned char)r}});
+               (tf_chain_group){.now = tf_uneven_chains(k->e, n, v->range[r]),
+                                .then = q ? tf_uneven_chains(k->e, before, q->range[r]) : 0,
+                                .n_rank = 1,
+                                .rank = {(unsigned char)r}});
   out->n = count;
   out->of = TF_ARRAY(k->a, tf_chain_group, (size_t)count + 1);
   if (!out->of) return false;

@@ -235,7 +235,8 @@ static bool group_norm(ox_net *g) {
   if (!ox_reshape(g, &v.x, rank + 1, shape)) return false;
   for (int k = 2; k <= rank; k++)
     v.over[k] = true;
-  if (!open_axes(g, &v) || !each(g, &v, "normal", normal(g, &v), &out) || !ox_reshape(g, &out, rank, whole)) return false;
+  if (!open_axes(g, &v) || !each(g, &v, "normal", normal(g, &v), &out) || !ox_reshape(g, &out, rank, whole))
+    return false;
   open_value w = {.x = out};
   ox_value scale;
   if (!ox_placed(g, 1, &scale)) return false;

@@ -466,7 +466,8 @@ void cu_set_beside(cu_region *g) {
     cu_work *y = &g->work[i];
     const bool tiles =
         x->side[0].tile && y->side[0].tile && !x->side[0].lasting && !y->side[0].lasting && !x->next && !y->next;
-    y->beside = tiles && cu_mma_for(g->p, op_of_work(g, x)) == cu_mma_for(g->p, op_of_work(g, y)) && x->step == y->step &&
-                x->trip == y->trip && (g->groups || x->trip > 1) && is_right_behind(g, x, y) && have_same_rows(g, x, y);
+    y->beside = tiles && cu_mma_for(g->p, op_of_work(g, x)) == cu_mma_for(g->p, op_of_work(g, y)) &&
+                x->step == y->step && x->trip == y->trip && (g->groups || x->trip > 1) && is_right_behind(g, x, y) &&
+                have_same_rows(g, x, y);
   }
 }
