@@ -192,8 +192,23 @@ static void check_earlier(void) {
   CHECK(identity_of(p.text, product) == UINT64_C(0xfd9852bdb3b87191));
 }
 
+/* `tiles` stands in rules of memories that serve others, which keys by themselves are not drawn in. */
+static void check_tiles(void) {
+  uint64_t h[2];
+  for (int k = 0; k < 2; k++) {
+    page p = {.len = 0};
+    say(&p,
+        "architecture: {memories: [{name: D, skipping: [{target: '*', on: '*', tiles: %s}]}, {name: L, capacity: 64}], "
+        "compute: [{name: u, ops: [mac]}]}\n",
+        k ? "true" : "false");
+    h[k] = identity_of(p.text, product);
+  }
+  CHECK(h[0] != h[1]);
+}
+
 int main(void) {
   check_machines();
+  check_tiles();
   check_earlier();
   check_tensors();
   check_workloads();

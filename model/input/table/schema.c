@@ -67,7 +67,7 @@ static const struct {
      "\"#/$defs/energies\"}}}"},
     {"rules", "\"type\": \"array\", \"items\": {\"type\": \"object\", \"additionalProperties\": false, \"required\": "
               "[\"target\"], \"properties\": {\"target\": {\"$ref\": \"#/$defs/tensors\"}, \"on\": {\"$ref\": "
-              "\"#/$defs/tensors\"}}}"},
+              "\"#/$defs/tensors\"}, \"tiles\": {\"$ref\": \"#/$defs/flag\"}}}"},
     {"points", "\"type\": \"array\", \"items\": {\"type\": \"object\", \"additionalProperties\": false, "
                "\"properties\": {\"on\": {\"$ref\": \"#/$defs/tensors\"}}}"},
     {"parts", "\"type\": \"array\", \"minItems\": 1, \"maxItems\": 3, \"items\": {\"$ref\": \"#/$defs/part\"}"},
