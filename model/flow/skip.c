@@ -61,7 +61,7 @@ static bool asked_of(const tf_workload *wl, int o, int dim, tf_ival *part) {
 static bool alike_parts(const tf_workload *wl, tf_skips *k) {
   bool any = false, alike = true;
   for (int o = 0; o < wl->n_ops && alike; o++) {
-    tf_ival l, q;
+    tf_ival l = {0, 0}, q = {0, 0};
     if (!k->mask.fully_masked[o]) continue;
     alike =
         asked_of(wl, o, k->mask.l, &l) && asked_of(wl, o, k->mask.q, &q) &&
