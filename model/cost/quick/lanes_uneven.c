@@ -548,7 +548,7 @@ bool tf_lanes_uneven_apply(const struct tf_model *m) {
   const tf_plan *p = m->plan;
   bool ok = m->uneven && m->uneven->applies && !p->clips && !p->cuts && !p->irregular && !p->n_at_home && !m->zeros;
   for (int i = 0; ok && i < p->n_slices; i++)
-    ok = !m->uneven->slice[i].join;
+    ok = !m->uneven->slice[i].join && !m->uneven->slice[i].cancels;
   return ok;
 }
 

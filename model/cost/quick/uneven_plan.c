@@ -259,12 +259,13 @@ static bool add_slice(const maker *k, int i, const tf_even_slice *v) {
   const tf_plan *p = k->p;
   const tf_slice *s = tf_slice_at(p, i);
   tf_uneven_slice *out = &k->u->slice[i];
-  uint64_t moves = 0;
+  uint64_t moves = 0, lengths = 0; /* lengths: loops that leave a box where it is, though its ranges depend on them */
   out->left = !tf_run_tells(p, k->e, i, out) || k->u->node[s->node].left;
   out->sibling = TF_ARRAY(k->a, tf_chain_groups, (size_t)s->n_class + 1);
   if (out->left) return out->sibling != NULL;
   for (int r = 0; r < v->n_rank; r++) {
     moves |= k->e->ranges[v->range[r]].moves;
+    lengths |= k->e->ranges[v->range[r]].depends & ~k->e->ranges[v->range[r]].moves;
     if (!tf_even_only_split(k->e, v->range[r])) out->join |= joining(k, s, v->range[r]);
   }
   out->same = s->merge & ~moves;
@@ -272,7 +273,8 @@ static bool add_slice(const maker *k, int i, const tf_even_slice *v) {
   for (int side = 0; side < TF_N_SIDES; side++)
     out->still[side] = tf_still_of(p, k->w, i, side);
   if (!out->sibling || !make_groups(k, s->node, v, 0, NULL, 0, &out->self)) return false;
-  out->left = out->self.left;
+  out->cancels = (lengths & s->merge) != 0;
+  out->left = out->self.left || out->cancels;
   for (int c = 0; c < s->n_class; c++) {
     const int prev = s->classes[c].prev, common = s->classes[c].common;
     if (prev < 0 || common < 0) continue;

@@ -97,9 +97,10 @@ typedef struct {
 } tf_uneven_node;
 
 typedef struct {
-  bool left;            /* to the general count */
-  bool off;             /* in the current evaluation, too */
-  int run, needs;       /* as of a node; and the scope whose runs must be told, too (uneven_run.c); -1: none */
+  bool left;      /* to the general count */
+  bool off;       /* in the current evaluation, too */
+  bool cancels;   /* terms of an index cancel along a spatial loop that shares: the last instance's box is shorter */
+  int run, needs; /* as of a node; and the scope whose runs must be told, too (uneven_run.c); -1: none */
   uint64_t same, again; /* positions that do not move the box: spatial ones that share, temporal ones in a production */
   uint64_t still[TF_N_SIDES];
   uint64_t join;            /* positions of spatial loops that share, of different chains that move one rank */
