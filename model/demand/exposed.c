@@ -32,13 +32,13 @@
 #include "model/demand/ended.h"
 #include "model/demand/on_mesh.h"
 
-enum { DIMS = TF_ENDED_DIMS, NODES = 100000 };
+enum { DIMS = TF_ENDED_DIMS, NODES = 100000, LOOKS = 400000 /* at spreads of all dims: less than a second */ };
 
 typedef tf_ended_part part;
 
 typedef struct {
   tf_ended op;
-  int nodes;
+  int nodes, looks;
   double steps[DIMS], wide[DIMS]; /* q and w of the dims so far */
   double best;
   double floor;     /* what none is less than; 0: not known */
@@ -111,7 +111,7 @@ static void step_dim(search *s, int k, int64_t most, int64_t x, int64_t y, doubl
     const int64_t q = parts_of(e, wide);
     const double now = steps * (double)q;
     wide = parts_of(e, q); /* the fewest with so many steps */
-    if (s->best <= s->floor) return;
+    if (s->best <= s->floor || s->looks <= 0) return;
     if (now * fmax(1, s->op.behind[k + 1] / ((double)x * (double)y)) / s->op.rate + s->op.fill >= s->best) return;
     s->steps[k] = (double)q, s->wide[k] = (double)wide;
     spread_dim(s, k + 1, x, y, now);
@@ -121,6 +121,7 @@ static void step_dim(search *s, int k, int64_t most, int64_t x, int64_t y, doubl
 static void spread_dim(search *s, int k, int64_t x, int64_t y, double steps) {
   if (k == s->op.n) {
     s->best = fmin(s->best, least_held(s, steps));
+    s->looks--;
     return;
   }
   if (s->nodes-- <= 0) return;
@@ -169,7 +170,7 @@ bool tf_ends_show(const tf_arch *a, const tf_demand *d) {
 }
 
 static bool begin_search(search *s, const tf_arch *a, const tf_demand *d, const tf_end *e) {
-  *s = (search){.nodes = NODES, .best = INFINITY};
+  *s = (search){.nodes = NODES, .looks = LOOKS, .best = INFINITY};
   return tf_ended_of(a, d, e, &s->op);
 }
 
@@ -191,7 +192,7 @@ double tf_end_on_mesh(const tf_arch *a, const tf_demand *d, const tf_end *e) {
   if (least > 0 || !begin_search(&s, a, d, e)) return least;
   s.floor = all_words(&s);
   spread_dim(&s, 0, x, y, 1);
-  return s.nodes >= 0 && isfinite(s.best) ? s.best : 0;
+  return s.nodes >= 0 && s.looks > 0 && isfinite(s.best) ? s.best : 0;
 }
 
 bool tf_end_by_units(const tf_arch *a, const tf_demand *d, const tf_end *e, int units, double most, double *least_of) {

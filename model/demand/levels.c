@@ -24,13 +24,17 @@
 #include "model/demand/on_mesh.h"
 
 enum { DIMS = TF_ENDED_DIMS, INNER = TF_ENDED_INNER, SIDES = TF_ENDED_SIDES, TENSORS = TF_ENDED_TENSORS };
-enum { NODES = 6000, CHOICES = 512 /* of the memories that hold each tensor */ };
+enum {
+  NODES = 6000,
+  CHOICES = 512, /* of the memories that hold each tensor */
+  LOOKS = 200000 /* at choices, in all: some 20 ms */
+};
 
 typedef struct {
   tf_ended op;
   bool busiest; /* the first instance of a memory counts, not the mean */
   int inner;    /* memories inside of the outermost, down to the unit's */
-  int n_sides, nodes;
+  int n_sides, nodes, looks;
   int level[SIDES];              /* of the Tiles that spread over the side */
   double outer[INNER + 1][DIMS]; /* s, of the dims so far */
   double steps[DIMS], wide[DIMS];
@@ -139,7 +143,7 @@ static double with_held(const search *s, const words *w, const unsigned *held, d
 }
 
 /* The least over the memories that hold each tensor. */
-static double least_held(const search *s, double steps) {
+static double least_held(search *s, double steps) {
   words w;
   double best = INFINITY;
   const unsigned sets = 1u << s->inner;
@@ -147,6 +151,7 @@ static double least_held(const search *s, double steps) {
   find_words(s, &w);
   for (bool more = true; more;) {
     best = fmin(best, with_held(s, &w, held, steps));
+    s->looks--;
     more = false;
     for (int z = 0; z < s->op.n_parts && !more; z++) {
       more = ++held[z] < sets;
@@ -165,7 +170,7 @@ static void step_dim(search *s, int k, int64_t units, const int64_t *room, doubl
   double left = 1;
   for (int i = 0; i < s->n_sides; i++)
     left *= (double)room[i];
-  for (int64_t wide = e < units ? e : units; wide >= 1; wide--) {
+  for (int64_t wide = e < units ? e : units; wide >= 1 && s->looks > 0; wide--) {
     const int64_t q = tf_ceil_div(e, wide);
     const double now = steps * (double)q;
     wide = tf_ceil_div(e, q);
@@ -203,7 +208,7 @@ static void spread_dim(search *s, int k, const int64_t *room, double steps) {
     s->best = fmin(s->best, least_held(s, steps));
     return;
   }
-  if (s->nodes-- <= 0) return;
+  if (s->nodes-- <= 0 || s->looks <= 0) return;
   memcpy(left, room, (size_t)s->n_sides * sizeof *left);
   for (int l = 0; l <= s->inner; l++)
     s->outer[l][k] = 1;
@@ -224,7 +229,7 @@ static bool first_counts(const tf_ended *op, const tf_workload *wl) {
 }
 
 double tf_end_in_room(const tf_arch *a, const tf_demand *d, const tf_end *e, const tf_room *room) {
-  search s = {.nodes = NODES, .inner = a->units[e->unit].below, .best = INFINITY};
+  search s = {.nodes = NODES, .looks = LOOKS, .inner = a->units[e->unit].below, .best = INFINITY};
   int64_t sides[SIDES];
   double choices = 1;
   if (s.inner > INNER || !tf_ended_of(a, d, e, &s.op)) return 0;
@@ -239,7 +244,7 @@ double tf_end_in_room(const tf_arch *a, const tf_demand *d, const tf_end *e, con
         sides[s.n_sides++] = room->side[t][axis];
       }
   spread_dim(&s, 0, sides, 1);
-  return s.nodes >= 0 && isfinite(s.best) ? s.best : 0;
+  return s.nodes >= 0 && s.looks > 0 && isfinite(s.best) ? s.best : 0;
 }
 
 bool tf_room_of(const tf_arch *a, int u, tf_room *room) {
