@@ -731,7 +731,7 @@ static int try_draws(world *w, const figures *model, bool upper, tf_rng *g, int 
     const double mean = s.sum[i] / draws, variance = fmax(0, s.squares[i] / draws - mean * mean);
     /* what happens once in 10^5 draws is not seen in these */
     const int op = i - MAX_CELLS * N_OF_CELL;
-    const bool points = op >= 0 && op < MAX_OPS * N_OF_OP;
+    const bool points = op >= 0 && op < w->o->wl->n_ops * N_OF_OP;
     const double all = points ? (double)w->o->points[op / N_OF_OP] : fabs(mean),
                  room = 3 * sqrt(variance / (draws - 1)) + 1e-9 + 1e-4 * all;
     char of[200];
