@@ -9,21 +9,12 @@
 
 static int op_of_slice(const tf_plan *p, int i) { return p->tree->nodes[p->slices[i].node].op; }
 
-static bool streams(const tf_plan *p, int o) { return p->stream_scope[o] >= 0 || p->stream[o].node >= 0; }
-
-static bool is_padded(const tf_tensor *t) {
-  bool padded = false;
-  for (int r = 0; r < t->rank; r++)
-    padded |= t->pad[r] > 0;
-  return padded;
-}
-
 static uint64_t reads_that_void(const struct tf_model *m, int i, int what) {
   const tf_plan *p = m->plan;
   const tf_slice *s = &p->slices[i];
   const tf_memory *mem = &p->arch->memories[s->above];
   const int o = op_of_slice(p, i);
-  if (streams(p, o)) return 0;
+  if (tf_zeros_stream(p, o)) return 0;
   const uint64_t skipped = tf_sparse_on(p->sparse, &mem->skipping, o, s->tensor);
   return what == TF_LEFT_TIME ? skipped : skipped | tf_sparse_on(p->sparse, &mem->gating, o, s->tensor);
 }
@@ -41,8 +32,8 @@ static void find_work(struct tf_model *m, int o) {
     m->zeros->void_at[o].of[w] = on[w];
     m->zeros->upper |= !tf_sparse_told(p->sparse, o, on[w]);
     for (int r = 0; r < p->wl->ops[o].n_reads; r++) /* zeros of padding are not counted */
-      m->zeros->upper |= (on[w] >> r & 1) && is_padded(&p->wl->tensors[p->wl->ops[o].reads[r].tensor]);
-    m->zeros->work[o].of[w] = streams(p, o) ? 1 : tf_sparse_keep(p->sparse, o, on[w]);
+      m->zeros->upper |= (on[w] >> r & 1) && tf_is_padded(&p->wl->tensors[p->wl->ops[o].reads[r].tensor]);
+    m->zeros->work[o].of[w] = tf_zeros_stream(p, o) ? 1 : tf_sparse_keep(p->sparse, o, on[w]);
   }
 }
 
@@ -202,7 +193,7 @@ static several of_sharers(const struct tf_model *m, int i, int r, bool *exact) {
   const uint32_t ranks = infers(m, i, loops) ? UINT32_MAX : ranks_moved(ref, t->rank, dims);
   v.odds = tf_sparse_odds(p->sparse, ref->tensor, ranks, false, exact);
   if (v.count > 1) *exact &= !meets(m, i, ref, t->rank, loops) && m->quick && !m->partial;
-  *exact &= !is_padded(t);
+  *exact &= !tf_is_padded(t);
   return v;
 }
 
@@ -241,7 +232,7 @@ static several of_result(const struct tf_model *m, int i, int r, uint64_t reduce
   const tf_ref *ref = &op->reads[r];
   const tf_tensor *t = &wl->tensors[ref->tensor];
   several x = {.read = r, .count = 1};
-  *exact &= tells_apart(t, wl, ref, reduced) && !is_padded(t);
+  *exact &= tells_apart(t, wl, ref, reduced) && !tf_is_padded(t);
   for (int d = op->n_out_dims; d < op->n_dims; d++) {
     const double extent = (double)wl->dims[op->dims[d]].extent, by = divided(m, i, op->dims[d]);
     if (!tf_ref_moves(ref, t->rank, op->dims[d]) || extent < 2) continue;

@@ -11,6 +11,11 @@ typedef struct {
   double read, update, first;
 } tf_left;
 
+/* Whether op o is in a stream, which runs as if there were no rules. */
+static inline bool tf_zeros_stream(const tf_plan *p, int o) {
+  return p->stream_scope[o] >= 0 || p->stream[o].node >= 0;
+}
+
 /* Numbers are in pairs: what takes time, and what takes energy. */
 enum { TF_LEFT_TIME, TF_LEFT_ENERGY, TF_N_LEFT };
 typedef struct {

@@ -103,7 +103,7 @@ static node pop(searching *s) {
 }
 
 /* A free place of the pool; -1: out of memory. */
-static int32_t free_slot(searching *s) {
+static int32_t take_slot(searching *s) {
   if (s->n_spare) return s->spare[--s->n_spare];
   if (s->n_pool == s->room) {
     const int64_t room = s->room ? 2 * s->room : 1024;
@@ -137,7 +137,7 @@ static bool offer(searching *s, tf_whole_part *b, double parent) {
     s->task->counts.by_bound++;
     return true;
   }
-  const int32_t at = free_slot(s);
+  const int32_t at = take_slot(s);
   if (at < 0) return false;
   store(s, b, at);
   return push(s, (node){bound, s->no++, at});

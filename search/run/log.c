@@ -75,7 +75,7 @@ static bool text(reader *r, const char *want) {
 }
 
 /* Copies a word into a terminated buffer, for strto... */
-static bool copy_name(reader *r, char *buf, size_t size, const char *what) {
+static bool copy_word(reader *r, char *buf, size_t size, const char *what) {
   size_t n = word(r);
   if (r->bad || n == 0 || n >= size) return fail(r, n, what);
   memcpy(buf, r->p, n);
@@ -85,7 +85,7 @@ static bool copy_name(reader *r, char *buf, size_t size, const char *what) {
 
 static bool integer(reader *r, int64_t least, int64_t *out) {
   char buf[32], *end;
-  if (!copy_name(r, buf, sizeof buf, "a whole number")) return false;
+  if (!copy_word(r, buf, sizeof buf, "a whole number")) return false;
   errno = 0;
   *out = strtoll(buf, &end, 10);
   if (*end || errno || *out < least) return fail(r, strlen(buf), "a whole number");
@@ -95,7 +95,7 @@ static bool integer(reader *r, int64_t least, int64_t *out) {
 
 static bool hash(reader *r, uint64_t *out) {
   char buf[32], *end;
-  if (!copy_name(r, buf, sizeof buf, "16 hexadecimal digits")) return false;
+  if (!copy_word(r, buf, sizeof buf, "16 hexadecimal digits")) return false;
   *out = strtoull(buf, &end, 16);
   if (*end || strlen(buf) != 16) return fail(r, strlen(buf), "16 hexadecimal digits");
   r->p += 16;
@@ -104,7 +104,7 @@ static bool hash(reader *r, uint64_t *out) {
 
 static bool real(reader *r, double *out) {
   char buf[48], *end;
-  if (!copy_name(r, buf, sizeof buf, "a number")) return false;
+  if (!copy_word(r, buf, sizeof buf, "a number")) return false;
   *out = strtod(buf, &end);
   if (*end || isnan(*out) || *out < 0) return fail(r, strlen(buf), "a number, 0 or more");
   r->p += strlen(buf);

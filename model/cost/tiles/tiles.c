@@ -8,15 +8,6 @@
 
 /* ---- once a tree ------------------------------------------------------------------------------ */
 
-static bool streams(const tf_plan *p, int o) { return p->stream_scope[o] >= 0 || p->stream[o].node >= 0; }
-
-static bool is_padded(const tf_tensor *t) {
-  bool padded = false;
-  for (int r = 0; r < t->rank; r++)
-    padded |= t->pad[r] > 0;
-  return padded;
-}
-
 /* Reads of op o, zeros of which leave out tiles of slice i. */
 static tf_voiders named(const struct tf_model *m, int i, int o) {
   const tf_plan *p = m->plan;
@@ -69,7 +60,7 @@ static bool add_rule(struct tf_model *m, int i, tf_tiles *t) {
   if (!t->dims || !t->len || !t->some) return false;
   for (int r = 0; r < p->wl->tensors[s->tensor].rank; r++)
     t->moves |= tf_slice_mask(p, s, r);
-  t->told = s->n_touch == 1 && finds_own(p, i) && !is_padded(&p->wl->tensors[s->tensor]) && !p->clips && !p->cuts &&
+  t->told = s->n_touch == 1 && finds_own(p, i) && !tf_is_padded(&p->wl->tensors[s->tensor]) && !p->clips && !p->cuts &&
             !p->n_retains && !p->skips && !m->views->peers;
   for (int d = 0; d < op->n_dims; d++) {
     t->dims[d] = tf_dim_mask(p, t->op, op->dims[d], s->node);
@@ -86,7 +77,7 @@ static bool add_tiles(struct tf_model *m, int i, bool *any) {
   tf_tiles *t = &m->zeros->tiles[i];
   *t = (tf_tiles){.from = served_from(m, i), .op = -1};
   for (int k = 0; k < s->n_touch && !s->leaf && !s->makes; k++) {
-    const tf_voiders on = streams(p, s->touch[k].op) ? (tf_voiders){{0}} : named(m, i, s->touch[k].op);
+    const tf_voiders on = tf_zeros_stream(p, s->touch[k].op) ? (tf_voiders){{0}} : named(m, i, s->touch[k].op);
     if (!on.of[TF_LEFT_ENERGY] || t->op >= 0) continue;
     t->op = s->touch[k].op;
     t->on = on;
@@ -265,7 +256,7 @@ static double find_some(const struct tf_model *m, int i, int r, bool shared) {
   const around x = {m, i, z->tiles[i].stay | (shared ? sharing(m, i) : 0)};
   const int rank = p->wl->tensors[ref->tensor].rank;
   tf_chunks b = {.grid = true};
-  bool exact = !is_padded(&p->wl->tensors[ref->tensor]);
+  bool exact = !tf_is_padded(&p->wl->tensors[ref->tensor]);
   for (int k = 0; k < rank; k++)
     b.len[k] = along(&x, ref, k, &exact, &b.grid);
   const double some = tf_sparse_some(p->sparse, ref->tensor, &b, z->boxes, &exact);
