@@ -5,9 +5,15 @@
 #include <stdint.h>
 
 /* False, with *out unspecified, when the result does not fit an int64_t. */
-static inline bool tf_add(int64_t a, int64_t b, int64_t *out) { return !__builtin_add_overflow(a, b, out); }
-static inline bool tf_sub(int64_t a, int64_t b, int64_t *out) { return !__builtin_sub_overflow(a, b, out); }
-static inline bool tf_mul(int64_t a, int64_t b, int64_t *out) { return !__builtin_mul_overflow(a, b, out); }
+static inline bool tf_add(int64_t a, int64_t b, int64_t *out) {
+  return !__builtin_add_overflow(a, b, out);
+}
+static inline bool tf_sub(int64_t a, int64_t b, int64_t *out) {
+  return !__builtin_sub_overflow(a, b, out);
+}
+static inline bool tf_mul(int64_t a, int64_t b, int64_t *out) {
+  return !__builtin_mul_overflow(a, b, out);
+}
 
 /* Of counts, which are not negative: INT64_MAX where the result passes it. */
 static inline int64_t tf_sat_add(int64_t a, int64_t b) {

@@ -51,7 +51,8 @@ static char *copy_name(const char *s) {
   return copy;
 }
 
-/* Reports that memory ran out, and returns "no file": without its text, places in it could not be shown. */
+/* Reports that memory ran out, and returns "no file": without its text, places in it could not be
+ * shown. */
 static uint16_t without_memory(tf_diags *d) {
   tf_out_of_memory(d);
   return 0;
@@ -103,7 +104,8 @@ static void tidy(char *msg, size_t size, bool cut) {
 }
 
 TF_PRINTF(6, 0)
-static void append(tf_diags *d, tf_loc at, tf_code code, bool note, bool warning, const char *fmt, va_list ap) {
+static void append(tf_diags *d, tf_loc at, tf_code code, bool note, bool warning, const char *fmt,
+                   va_list ap) {
   if (!TF_GROW(d->entries, d->n_entries)) return;
   tf_diag *e = &d->entries[d->n_entries++];
   *e = (tf_diag){code, note, warning, at, ""};
@@ -122,7 +124,9 @@ bool tf_fail(tf_diags *d, tf_loc at, tf_code code, const char *fmt, ...) {
   return false;
 }
 
-bool tf_out_of_memory_at(tf_diags *d, tf_loc at) { return tf_fail(d, at, TF_E_LIMIT, "out of memory"); }
+bool tf_out_of_memory_at(tf_diags *d, tf_loc at) {
+  return tf_fail(d, at, TF_E_LIMIT, "out of memory");
+}
 
 bool tf_out_of_memory(tf_diags *d) { return tf_out_of_memory_at(d, (tf_loc){0}); }
 
@@ -146,7 +150,9 @@ void tf_warn(tf_diags *d, tf_loc at, const char *fmt, ...) {
 
 size_t tf_diags_errors(const tf_diags *d) { return d->n_errors; }
 size_t tf_diags_count(const tf_diags *d) { return d->n_entries; }
-const tf_diag *tf_diags_at(const tf_diags *d, size_t i) { return i < d->n_entries ? &d->entries[i] : NULL; }
+const tf_diag *tf_diags_at(const tf_diags *d, size_t i) {
+  return i < d->n_entries ? &d->entries[i] : NULL;
+}
 
 const char *tf_code_key(tf_code code) {
   static const char *const key[] = {TF_CODES(TF_NAME_ROW)};

@@ -112,7 +112,8 @@ static void put_source(out *o, const tf_diags *d, line_index *x, tf_loc at) {
 static void put_entry(out *o, const tf_diags *d, line_index *x, const tf_diag *e) {
   char place[48] = "";
   const char *name = tf_diags_file_name(d, e->at.file);
-  if (e->at.line) snprintf(place, sizeof place, ":%u:%u", (unsigned)e->at.line, (unsigned)e->at.col);
+  if (e->at.line)
+    snprintf(place, sizeof place, ":%u:%u", (unsigned)e->at.line, (unsigned)e->at.col);
   put_text(o, *name ? name : "tileflow");
   put_text(o, place);
   bool error = !e->note && !e->warning;
@@ -161,7 +162,8 @@ char *tf_diags_text(const tf_diags *d) {
   put_bytes(&o, "", 0);
   for (size_t i = 0; i < n; i++) {
     size_t e = g[i].first;
-    if (d->entries[e].warning && d->n_errors) continue; /* warnings are shown only if there are no errors */
+    if (d->entries[e].warning && d->n_errors)
+      continue; /* warnings are shown only if there are no errors */
     do
       put_entry(&o, d, &x, &d->entries[e++]);
     while (e < d->n_entries && d->entries[e].note);

@@ -28,7 +28,8 @@ size_t tf_edit_distance(const char *a, size_t na, const char *b, size_t nb) {
     for (size_t j = 1; j <= nb; j++) {
       now[j] = min2(up[j] + 2, now[j - 1] + 2);
       now[j] = min2(now[j], up[j - 1] + replace_cost(a[i - 1], b[j - 1]));
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) now[j] = min2(now[j], up2[j - 2] + 2);
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        now[j] = min2(now[j], up2[j - 2] + 2);
     }
   }
   return row[na % 3][nb];

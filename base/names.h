@@ -4,7 +4,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The names of an enumeration's members, from the list X(id, name, ...) that makes it: {TF_CODES(TF_NAME_ROW)}. */
+/* The names of an enumeration's members, from the list X(id, name, ...) that makes it:
+ * {TF_CODES(TF_NAME_ROW)}. */
 #define TF_NAME_ROW(...) TF_NAME_OF_ROW(__VA_ARGS__, )
 #define TF_NAME_OF_ROW(id, name, ...) name,
 

@@ -21,18 +21,20 @@ static uint32_t turn(uint32_t x, int n) { return (x >> n) | (x << (32 - n)); }
 
 static void schedule(const uint8_t *block, uint32_t w[64]) {
   for (int t = 0; t < 16; t++)
-    w[t] = (uint32_t)block[4 * t] << 24 | (uint32_t)block[4 * t + 1] << 16 | (uint32_t)block[4 * t + 2] << 8 |
-           (uint32_t)block[4 * t + 3];
+    w[t] = (uint32_t)block[4 * t] << 24 | (uint32_t)block[4 * t + 1] << 16 |
+           (uint32_t)block[4 * t + 2] << 8 | (uint32_t)block[4 * t + 3];
   for (int t = 16; t < 64; t++) {
     uint32_t a = w[t - 2], b = w[t - 15];
-    w[t] = (turn(a, 17) ^ turn(a, 19) ^ (a >> 10)) + w[t - 7] + (turn(b, 7) ^ turn(b, 18) ^ (b >> 3)) + w[t - 16];
+    w[t] = (turn(a, 17) ^ turn(a, 19) ^ (a >> 10)) + w[t - 7] +
+           (turn(b, 7) ^ turn(b, 18) ^ (b >> 3)) + w[t - 16];
   }
 }
 
-/* Round t with K + w, where a .. h stand from v[8 - t % 8] on, going round: they stay in place and registers. */
+/* Round t with K + w, where a .. h stand from v[8 - t % 8] on, going round: they stay in place and
+ * registers. */
 static inline void add_word(uint32_t v[8], int t, uint32_t word) {
-  const uint32_t a = v[(8 - t) % 8], b = v[(9 - t) % 8], c = v[(10 - t) % 8], e = v[(12 - t) % 8], f = v[(13 - t) % 8],
-                 g = v[(14 - t) % 8], h = v[(15 - t) % 8];
+  const uint32_t a = v[(8 - t) % 8], b = v[(9 - t) % 8], c = v[(10 - t) % 8], e = v[(12 - t) % 8],
+                 f = v[(13 - t) % 8], g = v[(14 - t) % 8], h = v[(15 - t) % 8];
   const uint32_t t1 = h + (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) + ((e & f) ^ (~e & g)) + word;
   v[(11 - t) % 8] += t1;
   v[(15 - t) % 8] = t1 + (turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
@@ -50,7 +52,8 @@ static void add_block(uint32_t h[8], const uint8_t *block) {
 }
 
 void tf_sha256_text(const void *bytes, size_t n, char out[TF_SHA256_TEXT]) {
-  uint32_t h[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+  uint32_t h[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                   0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
   const uint8_t *p = bytes;
   uint8_t last[2 * BLOCK] = {0};
   size_t left = n % BLOCK, padded = left < BLOCK - 8 ? BLOCK : 2 * BLOCK;

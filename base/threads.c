@@ -52,6 +52,7 @@ void tf_threads_run(int threads, int n, void (*piece)(void *ctx, int i, int work
 
 int tf_threads_there(void) {
   cpu_set_t may;
-  long n = sched_getaffinity(0, sizeof may, &may) == 0 ? CPU_COUNT(&may) : sysconf(_SC_NPROCESSORS_ONLN);
+  long n =
+      sched_getaffinity(0, sizeof may, &may) == 0 ? CPU_COUNT(&may) : sysconf(_SC_NPROCESSORS_ONLN);
   return n < 1 ? 1 : n > MAX_THREADS ? MAX_THREADS : (int)n;
 }

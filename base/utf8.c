@@ -31,7 +31,7 @@ size_t tf_line_break(const char *s, const char *end) {
 
 bool tf_printable(uint32_t c) {
   if (c < 0x20 || (c >= 0x7f && c < 0xa0)) return false;
-  bool turns_direction =
-      (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff;
+  bool turns_direction = (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
+                         (c >= 0x2060 && c <= 0x206f) || c == 0xfeff;
   return !turns_direction;
 }

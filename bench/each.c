@@ -1,5 +1,6 @@
-/* What one evaluation takes, by itself: drawn workloads with extents up to 10^6, uneven mappings of them that a search
- * draws, each read and checked, and counted (the model prepared for one evaluation), in processor time.
+/* What one evaluation takes, by itself: drawn workloads with extents up to 10^6, uneven mappings of
+ * them that a search draws, each read and checked, and counted (the model prepared for one
+ * evaluation), in processor time.
  *
  *     bench_each ARCH [PROBLEMS [SEED]]
  */
@@ -15,8 +16,8 @@
 
 enum { TURNS = 5, MAPPINGS = 4, LOOPS = 40 };
 
-/* A kind: its ops, and what else the workload says; a dim is a letter of `dims`, and `twins` has pairs of letters, of
- * which the first is as long as the second. */
+/* A kind: its ops, and what else the workload says; a dim is a letter of `dims`, and `twins` has
+ * pairs of letters, of which the first is as long as the second. */
 typedef struct {
   const char *name, *dims, *twins, *more;
 } kind;
@@ -25,10 +26,12 @@ static const kind kinds[] = {
     {"product", "mnk", "", "  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n"},
     {"chain", "mkln", "", "  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,n] += C[m,l] * D[l,n]\n"},
     {"attention", "mlan", "",
-     "  ops:\n  - S[m,l] += Q[m,a] * K[l,a]\n  - X[m] max= S[m,l]\n  - E[m,l] = exp(S[m,l] - X[m])\n"
+     "  ops:\n  - S[m,l] += Q[m,a] * K[l,a]\n  - X[m] max= S[m,l]\n  - E[m,l] = exp(S[m,l] - "
+     "X[m])\n"
      "  - Z[m] += E[m,l]\n  - O[m,n] += E[m,l] / Z[m] * V[l,n]\n"},
     {"padded convolution", "kcpq", "",
-     "  tensors:\n    I: {pad: [0, 1, 1]}\n  ops:\n  - O[k,p,q] += I[c, p + r - 1, q + s - 1] * W[k,c,r,s]\n"},
+     "  tensors:\n    I: {pad: [0, 1, 1]}\n  ops:\n  - O[k,p,q] += I[c, p + r - 1, q + s - 1] * "
+     "W[k,c,r,s]\n"},
     {"two padded convolutions", "kcmpq", "ypxq",
      "  tensors:\n    I: {pad: [0, 1, 1]}\n    T: {pad: [0, 1, 1]}\n  ops:\n"
      "  - T[m,y,x] += I[c, y + r - 1, x + s - 1] * W[m,c,r,s]\n"
@@ -86,14 +89,16 @@ static void draw_text(unsigned short r[3], const kind *k, double most, char *to,
 }
 
 /* Mappings that a random search finds of one problem: each timed. */
-static void time_problem(tf_text arch, const kind *k, unsigned short r[3], double most, times *out) {
+static void time_problem(tf_text arch, const kind *k, unsigned short r[3], double most,
+                         times *out) {
   char text[600];
   draw_text(r, k, most, text, sizeof text);
   tf_diags *d = tf_diags_new();
   const tf_text files[] = {arch, {"workload", text, strlen(text)}};
-  const tf_search_opts o = {.strategy = "random",
-                            .budget = {.seed = (uint64_t)nrand48(r), .threads = 1, .max_evals = 200},
-                            .variants = MAPPINGS};
+  const tf_search_opts o = {
+      .strategy = "random",
+      .budget = {.seed = (uint64_t)nrand48(r), .threads = 1, .max_evals = 200},
+      .variants = MAPPINGS};
   tf_spec *s = tf_spec_read_texts(files, 2, NULL, 0, d);
   tf_search_result *found = s ? tf_search_run(s->arch, s->workload, NULL, &o, d) : NULL;
   if (!found) bench_die(d);
@@ -140,7 +145,8 @@ int main(int argc, char **argv) {
     free(machine);
     return 2;
   }
-  printf("kind,extents up to,mappings,by sums,count median us,99 of 100,worst,read median us,99 of 100,worst\n");
+  printf("kind,extents up to,mappings,by sums,count median us,99 of 100,worst,read median us,99 of "
+         "100,worst\n");
   for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
     for (double most = 1e3; most <= 1e6; most *= 1e3) {
       unsigned short r[3] = {(unsigned short)seed, (unsigned short)(seed >> 16), (unsigned short)k};

@@ -1,7 +1,6 @@
-/* Evaluations per second of processor time, which a neighbour on the machine does not change: from the text of a
- * mapping, from its tree (both prepare a model for one evaluation), and with the tree fixed and only trip counts
- * changing, as a search needs.
- * Usage: bench_eval [SECONDS] */
+/* Evaluations per second of processor time, which a neighbour on the machine does not change: from
+ * the text of a mapping, from its tree (both prepare a model for one evaluation), and with the tree
+ * fixed and only trip counts changing, as a search needs. Usage: bench_eval [SECONDS] */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,10 +101,12 @@ int main(int argc, char **argv) {
   printf("case,text_to_counts_per_s,tree_to_counts_per_s,trip_counts_only_per_s\n");
   for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
     tf_diags *d = tf_diags_new();
-    tf_text texts[2] = {{"arch", bench_arch, strlen(bench_arch)}, {"wl", row[i].text, strlen(row[i].text)}};
+    tf_text texts[2] = {{"arch", bench_arch, strlen(bench_arch)},
+                        {"wl", row[i].text, strlen(row[i].text)}};
     tf_spec *s = tf_spec_read_texts(texts, 2, NULL, 0, d);
     if (!s) bench_die(d);
-    printf("%s,%.0f,%.0f,%.0f\n", row[i].name, from_text(s, seconds), from_tree(s, seconds), prepared(s, seconds));
+    printf("%s,%.0f,%.0f,%.0f\n", row[i].name, from_text(s, seconds), from_tree(s, seconds),
+           prepared(s, seconds));
     tf_spec_free(s);
     tf_diags_free(d);
   }

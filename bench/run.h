@@ -1,4 +1,5 @@
-/* What benchmarks of evaluations share: the clock they measure by, and the end where an input is not read. */
+/* What benchmarks of evaluations share: the clock they measure by, and the end where an input is
+ * not read. */
 #ifndef BENCH_RUN_H
 #define BENCH_RUN_H
 #include <stdio.h>

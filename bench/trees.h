@@ -1,4 +1,5 @@
-/* The trees that benchmarks evaluate on that machine: the chain of two products, attention as seven ops. */
+/* The trees that benchmarks evaluate on that machine: the chain of two products, attention as seven
+ * ops. */
 #ifndef BENCH_TREES_H
 #define BENCH_TREES_H
 #include "bench/machine.h"

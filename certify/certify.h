@@ -1,5 +1,6 @@
-/* The parts of tileflow-certify: a problem, a mapping and a proof as a certificate states them (docs/CERTIFICATE.md).
- * Nothing here is taken from the rest of tileflow: the rules of cost are written once more, from docs/SEMANTICS.md. */
+/* The parts of tileflow-certify: a problem, a mapping and a proof as a certificate states them
+ * (docs/CERTIFICATE.md). Nothing here is taken from the rest of tileflow: the rules of cost are
+ * written once more, from docs/SEMANTICS.md. */
 #ifndef CERTIFY_CERTIFY_H
 #define CERTIFY_CERTIFY_H
 #include <stdbool.h>
@@ -12,7 +13,8 @@ enum { MEMORIES = 6, DIMS = 6, TENSORS = 6, LOOPS = 128, TILES = 32, NAME = 64, 
 /* Says why the certificate is none, with the line at hand, and ends with status 1. */
 __attribute__((format(printf, 1, 2), noreturn)) void refuse(const char *why, ...);
 
-/* ---- the problem ---------------------------------------------------------------------------------- */
+/* ---- the problem
+ * ---------------------------------------------------------------------------------- */
 typedef enum { LATENCY, ENERGY, EDP, TRAFFIC } objective;
 typedef enum { PERFECT, DOUBLE_BUFFER, NO_OVERLAP } overlap;
 
@@ -61,20 +63,23 @@ typedef struct {
 } problem;
 
 /* What stands below memory l. */
-static inline const resource *below(const problem *p, int l) { return l + 1 < p->n ? &p->memory[l + 1] : &p->unit; }
+static inline const resource *below(const problem *p, int l) {
+  return l + 1 < p->n ? &p->memory[l + 1] : &p->unit;
+}
 
-/* Whether a memory's part holds tensor z; NULL: all of the memory, which holds any.  The first input is the left one,
- * the second the right one. */
+/* Whether a memory's part holds tensor z; NULL: all of the memory, which holds any.  The first
+ * input is the left one, the second the right one. */
 bool is_for(const problem *p, const mem_part *k, int z);
 
-/* Whether words with these bits are too many for the memory or a part of it; and the bits that tiles of so many take,
- * of which one half may be used while the other is filled. */
+/* Whether words with these bits are too many for the memory or a part of it; and the bits that
+ * tiles of so many take, of which one half may be used while the other is filled. */
 bool overflows(const resource *m, const mem_part *k, wide bits);
 wide doubled(const resource *m, const mem_part *k, wide bits);
 
 static inline bool indexes(const tensor *z, int d) { return z->dims >> d & 1; }
 
-/* ---- a mapping: Tiles, one inside the other ---------------------------------------------------------- */
+/* ---- a mapping: Tiles, one inside the other
+ * ---------------------------------------------------------- */
 enum { IN_TIME = -1 };
 typedef struct {
   int tile, dim, axis; /* axis: IN_TIME, 0 (X), 1 (Y) */
@@ -88,25 +93,27 @@ typedef struct {
   loop loop[LOOPS];               /* outermost first */
 } mapping;
 
-/* What the mapping costs, in fixed point: cycles, pJ, pJ times cycles, or words through the outermost memory.
- * False where it does not fit, with the reason in *why. */
+/* What the mapping costs, in fixed point: cycles, pJ, pJ times cycles, or words through the
+ * outermost memory. False where it does not fit, with the reason in *why. */
 bool count(const problem *p, const mapping *m, wide *value, const char **why);
 
-/* ---- boxes of mappings ------------------------------------------------------------------------------- */
+/* ---- boxes of mappings
+ * ------------------------------------------------------------------------------- */
 typedef struct {
   int64_t lo, hi;
 } span;
 
-/* All mappings with one Tile for each memory and these numbers: instances over which a Tile spreads a dim on each axis,
- * steps in which it takes it (the outermost Tile: as many as cover the dim), and the length of it that enters, or the
- * dim's where that is less. */
+/* All mappings with one Tile for each memory and these numbers: instances over which a Tile spreads
+ * a dim on each axis, steps in which it takes it (the outermost Tile: as many as cover the dim),
+ * and the length of it that enters, or the dim's where that is less. */
 enum { NO_ORDER = -1, ANY_ORDER = -2 }; /* none yet, or none that matters */
 typedef struct {
   span spread[MEMORIES][2][DIMS];
   span steps[MEMORIES][DIMS], length[MEMORIES][DIMS]; /* [0] not used */
   int order[MEMORIES];                                /* number of the permutation of the groups */
-  int place[MEMORIES][DIMS];                 /* of the dim's loop: 0 outermost, then the groups; without order: 0 */
-  unsigned held[MEMORIES], passed[MEMORIES]; /* bit z: the memory holds the tensor; is bypassed; neither: either */
+  int place[MEMORIES][DIMS]; /* of the dim's loop: 0 outermost, then the groups; without order: 0 */
+  unsigned held[MEMORIES],
+      passed[MEMORIES]; /* bit z: the memory holds the tensor; is bypassed; neither: either */
 } box;
 
 static inline bool surely_held(const box *b, int l, int z) { return b->held[l] >> z & 1; }
@@ -125,7 +132,8 @@ typedef struct {
 
 /* Steps of a dim at a Tile, of any mapping of the box. */
 span steps_at(const problem *p, const box *b, int tile, int d);
-/* Whether in every mapping of the box some step, or instance of an axis, would begin beyond the end of its dim. */
+/* Whether in every mapping of the box some step, or instance of an axis, would begin beyond the end
+ * of its dim. */
 bool beyond_end(const problem *p, const box *b);
 /* Whether no mapping of the box fits into the memory. */
 bool too_large(const problem *p, const box *b, int memory);

@@ -1,5 +1,6 @@
-/* Follows the branches of a certificate.  What each box is follows from the problem and from the branches before it;
- * the file only says how it is taken apart, or what is true of it, and that is checked. */
+/* Follows the branches of a certificate.  What each box is follows from the problem and from the
+ * branches before it; the file only says how it is taken apart, or what is true of it, and that is
+ * checked. */
 #include <string.h>
 
 #include "certify/certify_read.h"
@@ -13,7 +14,8 @@ typedef struct {
   proof_counts *n;
 } proof;
 
-/* ---- the space ---------------------------------------------------------------------------------------- */
+/* ---- the space
+ * ---------------------------------------------------------------------------------------- */
 static unsigned moved_by(const problem *p, int d) {
   unsigned all = 0;
   for (int z = 0; z < p->n_tensors; z++)
@@ -33,7 +35,8 @@ static void list_orders(groups *g, int *order, int n, unsigned used) {
     }
 }
 
-/* Dims that index the same tensors are a group, in the order of the dims; those that index all of them are of none. */
+/* Dims that index the same tensors are a group, in the order of the dims; those that index all of
+ * them are of none. */
 static groups groups_of(const problem *p) {
   groups g = {0};
   int order[GROUPS] = {0};
@@ -56,8 +59,8 @@ static void put_in_order(const proof *q, int tile, int order, box *b) {
       if (q->g.of[d] >= 0 && q->g.list[order][k] == q->g.of[d]) b->place[tile][d] = k + 1;
 }
 
-/* Its home holds a tensor, and nothing further out does; nor are there instances that have parts of a sum which lives
- * in one of them. */
+/* Its home holds a tensor, and nothing further out does; nor are there instances that have parts of
+ * a sum which lives in one of them. */
 static void go_home(const problem *p, int z, box *b) {
   const tensor *t = &p->tensor[z];
   b->held[t->home] |= 1u << z;
@@ -87,9 +90,10 @@ static box whole_space(const proof *q) {
   return b;
 }
 
-/* Words through the outermost memory follow from the Tiles outside of the memories that hold a tensor first, and from
- * the blocks that enter these.  So further in a tensor need not be held; and once all tensors are, the last of these
- * Tiles takes all steps, and nothing further in is spread (docs/CERTIFICATE.md). */
+/* Words through the outermost memory follow from the Tiles outside of the memories that hold a
+ * tensor first, and from the blocks that enter these.  So further in a tensor need not be held; and
+ * once all tensors are, the last of these Tiles takes all steps, and nothing further in is spread
+ * (docs/CERTIFICATE.md). */
 static void leave_inside(const problem *p, box *b) {
   unsigned met = 0; /* held further out */
   int last = 0;
@@ -111,7 +115,8 @@ static void leave_inside(const problem *p, box *b) {
   }
 }
 
-/* Takes what an axis does not hold off its spans; false if it holds nothing of the box.  At most two dims lie on it. */
+/* Takes what an axis does not hold off its spans; false if it holds nothing of the box.  At most
+ * two dims lie on it. */
 static bool cut_to_mesh(const problem *p, int tile, int axis, box *b) {
   span *s = b->spread[tile][axis];
   wide all = 1;
@@ -123,11 +128,13 @@ static bool cut_to_mesh(const problem *p, int tile, int axis, box *b) {
   const int64_t mesh = below(p, tile)->mesh[axis];
   if (all > mesh || on > ON_AN_AXIS) return false;
   for (int d = 0; d < p->n_dims; d++)
-    s[d].hi = (int64_t)least(s[d].hi, on == ON_AN_AXIS && s[d].lo == 1 ? 1 : mesh / (all / s[d].lo));
+    s[d].hi =
+        (int64_t)least(s[d].hi, on == ON_AN_AXIS && s[d].lo == 1 ? 1 : mesh / (all / s[d].lo));
   return true;
 }
 
-/* ---- mappings that cost the same as one elsewhere --------------------------------------------------------- */
+/* ---- mappings that cost the same as one elsewhere
+ * --------------------------------------------------------- */
 /* The fewest and most steps of any dim of a group. */
 static span turns(const proof *q, const box *b, int tile, int group) {
   span all = {1, 1};
@@ -140,8 +147,8 @@ static span turns(const proof *q, const box *b, int tile, int group) {
   return all;
 }
 
-/* Where a loop stands among others makes no difference if it has one step.  Of such orders the one counts in which all
- * of these stand inside, by number: whether the box's is another. */
+/* Where a loop stands among others makes no difference if it has one step.  Of such orders the one
+ * counts in which all of these stand inside, by number: whether the box's is another. */
 static bool ordered_elsewhere(const proof *q, const box *b, int tile) {
   if (tile < 0 || tile + 1 >= q->p->n || b->order[tile] < 0) return false;
   const int *g = q->g.list[b->order[tile]];
@@ -159,7 +166,8 @@ typedef struct {
   int dims[2];
 } axes;
 
-/* Whether dims d .. can be laid out; more: with more on X, at the first dim that differs, than the box has. */
+/* Whether dims d .. can be laid out; more: with more on X, at the first dim that differs, than the
+ * box has. */
 static bool lays_out(const problem *p, const span (*on)[DIMS], int d, axes left, bool more) {
   if (d == p->n_dims) return !more;
   const int64_t all = on[0][d].lo * on[1][d].lo;
@@ -169,13 +177,15 @@ static bool lays_out(const problem *p, const span (*on)[DIMS], int d, axes left,
     if (all % x || y > left.room[1]) continue;
     next.room[0] /= x, next.room[1] /= y;
     next.dims[0] -= x > 1, next.dims[1] -= y > 1;
-    if (next.dims[0] >= 0 && next.dims[1] >= 0 && lays_out(p, on, d + 1, next, more && x == on[0][d].lo)) return true;
+    if (next.dims[0] >= 0 && next.dims[1] >= 0 &&
+        lays_out(p, on, d + 1, next, more && x == on[0][d].lo))
+      return true;
   }
   return false;
 }
 
-/* Costs follow from how many instances a dim has on both axes.  Of ways to lay these out the one counts that has most
- * on X, first dims first: whether some Tile's is known and another. */
+/* Costs follow from how many instances a dim has on both axes.  Of ways to lay these out the one
+ * counts that has most on X, first dims first: whether some Tile's is known and another. */
 static bool laid_out_elsewhere(const problem *p, const box *b) {
   for (int l = 0; l < p->n; l++) {
     const axes all = {{below(p, l)->mesh[0], below(p, l)->mesh[1]}, {ON_AN_AXIS, ON_AN_AXIS}};
@@ -188,7 +198,9 @@ static bool laid_out_elsewhere(const problem *p, const box *b) {
   return false;
 }
 
-/* ---- leaves -------------------------------------------------------------------------------------------------- */
+/* ---- leaves
+ * --------------------------------------------------------------------------------------------------
+ */
 /* The only mapping of a box. */
 static mapping only_mapping(const proof *q, const box *b) {
   mapping m = {.n_tiles = q->p->n};
@@ -196,12 +208,14 @@ static mapping only_mapping(const proof *q, const box *b) {
     m.level[l] = l;
     m.first[l] = m.n_loops;
     m.bypass[l] = b->passed[l];
-    if (l && (b->held[l] | b->passed[l]) + 1 != 1u << q->p->n_tensors) refuse("this is more than one mapping");
+    if (l && (b->held[l] | b->passed[l]) + 1 != 1u << q->p->n_tensors)
+      refuse("this is more than one mapping");
     for (int place = 0; place <= q->g.n; place++)
       for (int d = 0; d < q->p->n_dims; d++) {
         const span t = steps_at(q->p, b, l, d);
         if (b->place[l][d] != place) continue;
-        if (t.lo != t.hi || (l + 1 < q->p->n && b->order[l] == NO_ORDER)) refuse("this is more than one mapping");
+        if (t.lo != t.hi || (l + 1 < q->p->n && b->order[l] == NO_ORDER))
+          refuse("this is more than one mapping");
         m.loop[m.n_loops++] = (loop){l, d, IN_TIME, t.lo};
       }
     for (int a = 0; a < 2; a++)
@@ -215,7 +229,8 @@ static mapping only_mapping(const proof *q, const box *b) {
 }
 
 static void costs(proof *q, wide cost, const char *stated) {
-  if (!agrees(cost, stated, AGREED)) refuse("it costs %.10g, not %s", (double)cost / (double)ONE, stated);
+  if (!agrees(cost, stated, AGREED))
+    refuse("it costs %.10g, not %s", (double)cost / (double)ONE, stated);
   q->least = least(q->least, cost);
 }
 
@@ -231,11 +246,13 @@ static void leaf(proof *q, char what, const box *b) {
     if (!count(q->p, &m, &cost, &why)) refuse("the mapping does not fit: %s", why);
     costs(q, cost, must_word("a cost"));
   } else if (what == 'f') {
-    if (!too_large(q->p, b, (int)whole(must_word("a memory"), 1, q->p->n - 1))) refuse("some mapping may fit");
+    if (!too_large(q->p, b, (int)whole(must_word("a memory"), 1, q->p->n - 1)))
+      refuse("some mapping may fit");
   } else if (what == 'e') {
     if (!beyond_end(q->p, b)) refuse("all steps may begin before the end");
   } else if (what == 't') {
-    if (!ordered_elsewhere(q, b, (int)whole(must_word("a Tile"), 0, q->p->n - 1))) refuse("no other order is as good");
+    if (!ordered_elsewhere(q, b, (int)whole(must_word("a Tile"), 0, q->p->n - 1)))
+      refuse("no other order is as good");
   } else if (what == 'l') {
     if (!laid_out_elsewhere(q->p, b)) refuse("it is laid out as the one that counts");
   } else {
@@ -243,7 +260,9 @@ static void leaf(proof *q, char what, const box *b) {
   }
 }
 
-/* ---- branches ------------------------------------------------------------------------------------------------- */
+/* ---- branches
+ * -------------------------------------------------------------------------------------------------
+ */
 static void follow(proof *q, const box *b, int deep);
 
 /* AxisTile.dim: a number of the box. */
@@ -258,7 +277,8 @@ static span *number_named(const problem *p, const char *name, box *b, int *tile,
   return *axis == IN_TIME ? &b->steps[*tile][d] : &b->spread[*tile][*axis][d];
 }
 
-/* Where a span is cut: behind the whole part of the root of the product of its ends, which leaves both parts one. */
+/* Where a span is cut: behind the whole part of the root of the product of its ends, which leaves
+ * both parts one. */
 static int64_t middle(const span *s) {
   int64_t lo = s->lo, hi = s->hi;
   while (lo < hi) { /* the largest n of the span with n n <= lo hi */
@@ -275,7 +295,8 @@ static void halves(proof *q, const box *b, int deep) {
   int tile, axis;
   box low = *b, high = *b;
   const char *name = must_word("a number");
-  span *in_low = number_named(q->p, name, &low, &tile, &axis), *in_high = number_named(q->p, name, &high, &tile, &axis);
+  span *in_low = number_named(q->p, name, &low, &tile, &axis),
+       *in_high = number_named(q->p, name, &high, &tile, &axis);
   if (in_low->lo == in_low->hi) refuse("%s is known", name);
   const int64_t mid = middle(in_low);
   end_of_line();
@@ -306,7 +327,8 @@ static void in_orders(proof *q, const box *b, int deep) {
 
 /* Two parts: the memory holds the tensor, or is bypassed. */
 static void held_or_not(proof *q, const box *b, int deep) {
-  const int tile = (int)whole(must_word("a Tile"), 1, q->p->n - 1), z = tensor_named(q->p, must_word("a tensor"));
+  const int tile = (int)whole(must_word("a Tile"), 1, q->p->n - 1),
+            z = tensor_named(q->p, must_word("a tensor"));
   if ((b->held[tile] | b->passed[tile]) >> z & 1) refuse("whether Tile %d holds it is known", tile);
   end_of_line();
   for (int k = 0; k < 2; k++) {

@@ -1,9 +1,11 @@
-/* What one mapping of one op costs, counted from the definition (docs/SEMANTICS.md sections 3 to 6, D15, D18).
+/* What one mapping of one op costs, counted from the definition (docs/SEMANTICS.md sections 3 to 6,
+ * D15, D18).
  *
- * All loops stand on one path.  A cut is a place among them; what lies inside it is a block, and the loops of a dim
- * outside of it number that dim's blocks 0, 1, ... as digits number integers: block c begins at c times the block's
- * length, and happens if that is before the end of the dim.  So dims are looked through one by one, block by block, and
- * a sum over all blocks of all dims is the product of the dims' sums. */
+ * All loops stand on one path.  A cut is a place among them; what lies inside it is a block, and
+ * the loops of a dim outside of it number that dim's blocks 0, 1, ... as digits number integers:
+ * block c begins at c times the block's length, and happens if that is before the end of the dim.
+ * So dims are looked through one by one, block by block, and a sum over all blocks of all dims is
+ * the product of the dims' sums. */
 #include <string.h>
 
 #include "certify/certify.h"
@@ -12,17 +14,20 @@ enum { ALL = -1, FIRST = LOOPS }; /* classes of steps, besides the number of a l
 
 /* Which blocks count. */
 typedef struct {
-  int cut;    /* number of loops outside */
-  int step;   /* a loop: those in which it is the innermost in time that is not at its start; or ALL, FIRST */
-  int from;   /* loops in space before this one stand at 0: the first instance */
-  int inside; /* those from this one on that do not move the tensor, too: who shares a block counts once */
-  bool anew;  /* loops in time that do not move it stand at 0: its elements are met for the first time */
+  int cut;  /* number of loops outside */
+  int step; /* a loop: those in which it is the innermost in time that is not at its start; or ALL,
+               FIRST */
+  int from; /* loops in space before this one stand at 0: the first instance */
+  int inside; /* those from this one on that do not move the tensor, too: who shares a block counts
+                 once */
+  bool anew;  /* loops in time that do not move it stand at 0: its elements are met for the first
+                 time */
 } which;
 
 typedef struct {
   const problem *p;
   const mapping *m;
-  int cut_of[MEMORIES];      /* [memory] loops outside of its Tile; -1: it has none, and holds nothing */
+  int cut_of[MEMORIES]; /* [memory] loops outside of its Tile; -1: it has none, and holds nothing */
   unsigned bypass[MEMORIES]; /* bit z */
 } state;
 
@@ -36,8 +41,9 @@ static bool counts(const state *s, const which *w, const tensor *z, int k, int64
   return k < w->step || digit > 0;
 }
 
-/* Sums over the blocks of a dim that count: their number and lengths; and the same of those that are the only one
- * for the loops in time inside of w->step, so that the step before had the same block. */
+/* Sums over the blocks of a dim that count: their number and lengths; and the same of those that
+ * are the only one for the loops in time inside of w->step, so that the step before had the same
+ * block. */
 typedef struct {
   wide n, length, n_same, length_same;
 } sums;
@@ -59,7 +65,8 @@ static sums look_through(const state *s, const which *w, const tensor *z, int d)
       const loop *l = &s->m->loop[at[i]];
       in = counts(s, w, z, at[i], left % l->trip);
       if (w->step >= 0 && w->step < FIRST && at[i] > w->step && l->axis == IN_TIME && l->trip > 1)
-        only &= width > end || c * length + width >= end; /* its second step would begin beyond the end */
+        only &= width > end ||
+                c * length + width >= end; /* its second step would begin beyond the end */
       if (width <= end) width *= l->trip;
     }
     if (!in || left) continue;
@@ -75,7 +82,8 @@ static sums look_through(const state *s, const which *w, const tensor *z, int d)
 /* Words of the tensor's blocks that count; loads: less those that the step before had, too. */
 static wide words_of(const state *s, const which *w, const tensor *z, bool loads) {
   wide words = 1, same = 1;
-  const bool may_stay = loads && w->step >= 0 && w->step < FIRST && !indexes(z, s->m->loop[w->step].dim);
+  const bool may_stay =
+      loads && w->step >= 0 && w->step < FIRST && !indexes(z, s->m->loop[w->step].dim);
   for (int d = 0; d < s->p->n_dims; d++) {
     const sums k = look_through(s, w, z, d);
     words = times(words, indexes(z, d) ? k.length : k.n);
@@ -98,7 +106,8 @@ static wide loads_of(const state *s, which w, const tensor *z) {
   return words;
 }
 
-/* Steps of a block's Tile: settings of the loops in time outside of it at which some instance runs, as the first does.
+/* Steps of a block's Tile: settings of the loops in time outside of it at which some instance runs,
+ * as the first does.
  */
 static wide steps_of(const state *s, int cut, int step) {
   const which w = {.cut = cut, .step = step, .from = cut, .inside = LOOPS};
@@ -113,7 +122,9 @@ static bool enters(const state *s, int l, int z) {
   return l > s->p->tensor[z].home && s->cut_of[l] >= 0 && !(s->bypass[l] >> z & 1);
 }
 
-static bool holds(const state *s, int l, int z) { return l == s->p->tensor[z].home || enters(s, l, z); }
+static bool holds(const state *s, int l, int z) {
+  return l == s->p->tensor[z].home || enters(s, l, z);
+}
 
 /* The memory that serves memory l (or the unit, l = n) with tensor z. */
 static int server(const state *s, int l, int z) {
@@ -125,19 +136,23 @@ static int server(const state *s, int l, int z) {
 
 static int outside_of(const state *s, int l) { return l ? s->cut_of[l] : 0; }
 
-/* ---- what one tensor moves between a memory and the one that serves it ----------------------------------- */
+/* ---- what one tensor moves between a memory and the one that serves it
+ * ----------------------------------- */
 typedef struct {
   wide fill, drain;  /* of the memory */
   wide read, update; /* of the one that serves */
 } moved;
 
-/* Words of memory l in steps of one class, of all instances, or of the first instance of each of the two. */
+/* Words of memory l in steps of one class, of all instances, or of the first instance of each of
+ * the two. */
 static moved move(const state *s, int l, int z, int step, bool first) {
   const tensor *t = &s->p->tensor[z];
   const resource *own = &s->p->memory[l];
   const int up = outside_of(s, server(s, l, z));
-  const which each = {.cut = s->cut_of[l], .step = step, .from = first ? s->cut_of[l] : 0, .inside = LOOPS};
-  which above = {.cut = each.cut, .step = step, .from = first ? up : 0, .inside = up}, again = above;
+  const which each = {
+      .cut = s->cut_of[l], .step = step, .from = first ? s->cut_of[l] : 0, .inside = LOOPS};
+  which above = {.cut = each.cut, .step = step, .from = first ? up : 0, .inside = up},
+        again = above;
   const bool share = t->made ? own->reduce : own->multicast;
   if (!t->made) {
     const wide fill = loads_of(s, each, t);
@@ -160,13 +175,17 @@ static moved use(const state *s, int z, bool first) {
   const tensor *t = &s->p->tensor[z];
   const int up = outside_of(s, server(s, s->p->n, z)), from = first ? up : 0;
   const bool share = t->made ? s->p->unit.reduce : s->p->unit.multicast;
-  const which each = {.cut = s->m->n_loops, .step = ALL, .from = from, .inside = share ? up : LOOPS};
+  const which each = {
+      .cut = s->m->n_loops, .step = ALL, .from = from, .inside = share ? up : LOOPS};
   const which new = {.cut = s->m->n_loops, .step = ALL, .from = from, .inside = up, .anew = true};
   const wide all = words_of(s, &each, t, false);
-  return t->made ? (moved){.read = all - words_of(s, &new, t, false), .update = all} : (moved){.read = all};
+  return t->made ? (moved){.read = all - words_of(s, &new, t, false), .update = all}
+                 : (moved){.read = all};
 }
 
-/* ---- time ---------------------------------------------------------------------------------------------------- */
+/* ---- time
+ * ----------------------------------------------------------------------------------------------------
+ */
 typedef struct {
   wide read, write;
 } transfer; /* of one port, in words of its memory, in fixed point */
@@ -185,7 +204,8 @@ static void add_words(transfer *a, wide read, wide write) {
   a->write = plus(a->write, write);
 }
 
-/* The words of each memory's first instance that pass because memory l's Tile is entered: [l] its own, the others'. */
+/* The words of each memory's first instance that pass because memory l's Tile is entered: [l] its
+ * own, the others'. */
 static void legs_of(const state *s, int l, int step, transfer leg[MEMORIES]) {
   memset(leg, 0, MEMORIES * sizeof *leg);
   for (int z = 0; z < s->p->n_tensors; z++) {
@@ -201,13 +221,15 @@ static void legs_of(const state *s, int l, int step, transfer leg[MEMORIES]) {
 static void in_turn(const state *s, int l, const transfer leg[MEMORIES], wide *load, wide *store) {
   *load = *store = 0;
   for (int a = 0; a <= l; a++) {
-    const wide read = over(leg[a].read, s->p->memory[a].read), write = over(leg[a].write, s->p->memory[a].write);
+    const wide read = over(leg[a].read, s->p->memory[a].read),
+               write = over(leg[a].write, s->p->memory[a].write);
     *load = most(*load, a == l ? write : read);
     *store = most(*store, a == l ? read : write);
   }
 }
 
-/* The words of one step are loaded, and those of the one before stored, while the step between them works. */
+/* The words of one step are loaded, and those of the one before stored, while the step between them
+ * works. */
 static wide double_buffered(const state *s, int l, wide child) {
   const wide steps = steps_of(s, s->cut_of[l], ALL);
   wide time = child / steps, load, store;
@@ -270,11 +292,15 @@ static wide cycles_of(const state *s) {
   return time;
 }
 
-/* ---- energy and traffic ---------------------------------------------------------------------------------------- */
+/* ---- energy and traffic
+ * ---------------------------------------------------------------------------------------- */
 static wide access_pj(const state *s, int l, int z, wide reads, wide writes, wide crossed) {
   const resource *m = &s->p->memory[l];
-  const wide hops = of(weighed(s, crossed, z, l), m->hop_pj) * (m->mesh[0] - 1 + m->mesh[1] - 1) / 2;
-  return plus(plus(of(weighed(s, reads, z, l), m->read_pj), of(weighed(s, writes, z, l), m->write_pj)), hops);
+  const wide hops =
+      of(weighed(s, crossed, z, l), m->hop_pj) * (m->mesh[0] - 1 + m->mesh[1] - 1) / 2;
+  return plus(
+      plus(of(weighed(s, reads, z, l), m->read_pj), of(weighed(s, writes, z, l), m->write_pj)),
+      hops);
 }
 
 static wide energy_of(const state *s) {
@@ -304,7 +330,9 @@ static wide traffic_of(const state *s) {
   return times(words, ONE);
 }
 
-/* ---- what fits ------------------------------------------------------------------------------------------------- */
+/* ---- what fits
+ * -------------------------------------------------------------------------------------------------
+ */
 /* The role of the z-th tensor: the output, or the first or second input; -1: a later one. */
 static int role_of(const problem *p, int z) {
   int before = 0;
@@ -328,7 +356,8 @@ wide doubled(const resource *m, const mem_part *k, wide bits) {
   return m->twice || (k && k->twice) ? plus(bits, bits) : bits;
 }
 
-/* How much of a dim an instance of memory l meets in the whole run, from the first element to the last. */
+/* How much of a dim an instance of memory l meets in the whole run, from the first element to the
+ * last. */
 static wide met_of(const state *s, int l, int d) {
   wide inside = 1, side = 0;
   for (int i = s->m->n_loops; i-- > 0;) {
@@ -378,14 +407,17 @@ static wide bits_held(const state *s, int l, const mem_part *k) {
   return plus(doubled(&s->p->memory[l], k, entered), bits_at_home(s, l, k));
 }
 
-/* What lives in an inner memory needs its Tile, and no instances further out that have parts of the same sum. */
+/* What lives in an inner memory needs its Tile, and no instances further out that have parts of the
+ * same sum. */
 static const char *not_at_home(const state *s) {
   for (int z = 0; z < s->p->n_tensors; z++) {
     const tensor *t = &s->p->tensor[z];
     if (!t->home) continue;
-    if (s->cut_of[t->home] < 0 || s->bypass[t->home] >> z & 1) return "a tensor's home is passed by";
+    if (s->cut_of[t->home] < 0 || s->bypass[t->home] >> z & 1)
+      return "a tensor's home is passed by";
     for (int k = 0; k < s->cut_of[t->home]; k++)
-      if (t->made && s->m->loop[k].axis != IN_TIME && s->m->loop[k].trip > 1 && !indexes(t, s->m->loop[k].dim))
+      if (t->made && s->m->loop[k].axis != IN_TIME && s->m->loop[k].trip > 1 &&
+          !indexes(t, s->m->loop[k].dim))
         return "instances have parts of a sum that lives in one";
   }
   return NULL;
@@ -397,20 +429,23 @@ static const char *too_much(const state *s) {
     const resource *m = &p->memory[l];
     if (overflows(m, NULL, bits_held(s, l, NULL))) return "a memory overflows";
     for (int i = 0; i < m->n_parts; i++)
-      if (overflows(m, &m->part[i], bits_held(s, l, &m->part[i]))) return "a part of a memory overflows";
+      if (overflows(m, &m->part[i], bits_held(s, l, &m->part[i])))
+        return "a part of a memory overflows";
   }
   for (int l = 0; l < p->n; l++)
     for (int a = 0; a < 2; a++) {
       wide n = 1;
       for (int k = 0; k < s->m->n_loops; k++)
-        if (s->m->level[s->m->loop[k].tile] == l && s->m->loop[k].axis == a) n = times(n, s->m->loop[k].trip);
+        if (s->m->level[s->m->loop[k].tile] == l && s->m->loop[k].axis == a)
+          n = times(n, s->m->loop[k].trip);
       if (n > below(p, l)->mesh[a]) return "a mesh has too few instances";
     }
   for (int d = 0; d < p->n_dims; d++) {
     wide reach = 1;
     for (int k = s->m->n_loops; k-- > 0;) {
       if (s->m->loop[k].dim != d || s->m->loop[k].trip == 1) continue;
-      if (times(reach, s->m->loop[k].trip - 1) >= p->extent[d]) return "a step would begin beyond the end";
+      if (times(reach, s->m->loop[k].trip - 1) >= p->extent[d])
+        return "a step would begin beyond the end";
       reach = times(reach, s->m->loop[k].trip);
     }
     if (reach < p->extent[d]) return "the trip counts do not cover a dim";
@@ -430,7 +465,11 @@ bool count(const problem *p, const mapping *m, wide *value, const char **why) {
   if (!*why) *why = too_much(&s);
   if (*why) return false;
   const objective o = p->objective;
-  const wide cycles = o == LATENCY || o == EDP ? cycles_of(&s) : 0, pj = o == ENERGY || o == EDP ? energy_of(&s) : 0;
-  *value = o == LATENCY ? cycles : o == ENERGY ? pj : o == TRAFFIC ? traffic_of(&s) : product(cycles, pj);
+  const wide cycles = o == LATENCY || o == EDP ? cycles_of(&s) : 0,
+             pj = o == ENERGY || o == EDP ? energy_of(&s) : 0;
+  *value = o == LATENCY   ? cycles
+           : o == ENERGY  ? pj
+           : o == TRAFFIC ? traffic_of(&s)
+                          : product(cycles, pj);
   return true;
 }

@@ -19,9 +19,13 @@ wide times(wide a, wide b) {
 /* a = q c + r: a b / c = q b + r b / c, and r b is below 2^124. */
 wide scaled(wide a, int64_t b, int64_t c) { return plus(times(a / c, b), a % c * b / c); }
 
-wide scaled_up(wide a, int64_t b, int64_t c) { return plus(times(a / c, b), ceiling(a % c * b, c)); }
+wide scaled_up(wide a, int64_t b, int64_t c) {
+  return plus(times(a / c, b), ceiling(a % c * b, c));
+}
 
-wide product(wide a, wide b) { return plus(times(a, b / ONE), scaled(a, (int64_t)(b % ONE), (int64_t)ONE)); }
+wide product(wide a, wide b) {
+  return plus(times(a, b / ONE), scaled(a, (int64_t)(b % ONE), (int64_t)ONE));
+}
 
 wide of(wide a, ratio r) { return scaled(a, r.num, r.den); }
 

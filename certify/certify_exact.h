@@ -1,5 +1,5 @@
-/* Exact arithmetic: integers of 128 bits, and fixed-point numbers in them (units of 2^-36).  What does not fit ends the
- * check: no certificate passes by an overflow. */
+/* Exact arithmetic: integers of 128 bits, and fixed-point numbers in them (units of 2^-36).  What
+ * does not fit ends the check: no certificate passes by an overflow. */
 #ifndef CERTIFY_CERTIFY_EXACT_H
 #define CERTIFY_CERTIFY_EXACT_H
 #include <stdint.h>

@@ -12,9 +12,11 @@ static FILE *in;
 static char text[LONGEST];
 static char *rest;
 static long line_no;
-static uint64_t digest = UINT64_C(0xcbf29ce484222325), before; /* FNV-1a of all lines; of those before the last */
+static uint64_t digest = UINT64_C(0xcbf29ce484222325),
+                before; /* FNV-1a of all lines; of those before the last */
 
-/* ---- words ---------------------------------------------------------------------------------------- */
+/* ---- words
+ * ---------------------------------------------------------------------------------------- */
 void open_certificate(FILE *file) { in = file; }
 
 void refuse(const char *why, ...) {
@@ -92,7 +94,8 @@ ratio number(const char *digits) {
     else if (__builtin_mul_overflow(den, 10, &den) || den > INT64_MAX / 2)
       refuse("'%s' has too many digits", digits);
   for (; exponent > 0; exponent--)
-    if (__builtin_mul_overflow(num, 10, &num) || num > INT64_MAX / 2) refuse("'%s' is too large", digits);
+    if (__builtin_mul_overflow(num, 10, &num) || num > INT64_MAX / 2)
+      refuse("'%s' is too large", digits);
   return (ratio){num, den};
 }
 
@@ -122,12 +125,14 @@ void check_end(void) {
   char stated[32];
   if (strcmp(line("the end"), "end") != 0) refuse("'%s' stands where the end should", text);
   snprintf(stated, sizeof stated, "%016llx", (unsigned long long)before);
-  if (strcmp(must_word("the digest"), stated) != 0) refuse("the lines before are not those that were written");
+  if (strcmp(must_word("the digest"), stated) != 0)
+    refuse("the lines before are not those that were written");
   end_of_line();
   if (fgetc(in) != EOF) refuse("lines follow the end");
 }
 
-/* ---- the problem ------------------------------------------------------------------------------------ */
+/* ---- the problem
+ * ------------------------------------------------------------------------------------ */
 static void must_be(const char *w, const char *key) {
   if (strcmp(w, key) != 0) refuse("'%s' stands where '%s' should", w, key);
 }
@@ -177,7 +182,8 @@ static void read_memory(problem *p) {
   if (p->n == MEMORIES) refuse("more than %d memories", MEMORIES);
   resource *m = &p->memory[p->n++];
   read_resource(m);
-  if (p->n == 1 && (m->mesh[0] > 1 || m->mesh[1] > 1)) refuse("the outermost memory has one instance");
+  if (p->n == 1 && (m->mesh[0] > 1 || m->mesh[1] > 1))
+    refuse("the outermost memory has one instance");
   m->bits = whole(value_of("bits"), 1, 1 << 16);
   const char *w = value_of("capacity");
   m->capacity = strcmp(w, "none") == 0 ? -1 : whole(w, 0, INT64_MAX);
@@ -276,11 +282,13 @@ static void read_head(problem *p) {
   end_of_line();
 }
 
-/* ---- the mapping --------------------------------------------------------------------------------------- */
+/* ---- the mapping
+ * --------------------------------------------------------------------------------------- */
 static void read_loop(const problem *p, mapping *m, const char *w) {
   const char *trip = strchr(w, '='), *axis = trip ? strchr(trip, '@') : NULL;
   char digits[DIGITS + 1];
-  if (!trip || (axis && strcmp(axis, "@x") != 0 && strcmp(axis, "@y") != 0)) refuse("'%s' is no loop", w);
+  if (!trip || (axis && strcmp(axis, "@x") != 0 && strcmp(axis, "@y") != 0))
+    refuse("'%s' is no loop", w);
   if (m->n_loops == LOOPS) refuse("more than %d loops", LOOPS);
   const size_t n = axis ? (size_t)(axis - trip - 1) : strlen(trip + 1);
   if (n > DIGITS) refuse("'%s' is no loop", w);
@@ -318,7 +326,8 @@ static void read_tile(const problem *p, mapping *m) {
   }
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------- */
+/* ---- the whole
+ * ------------------------------------------------------------------------------------------- */
 const char *read_problem(problem *p, mapping *m) {
   int outputs = 0;
   const char *w;
@@ -339,6 +348,7 @@ const char *read_problem(problem *p, mapping *m) {
   }
   for (; strcmp(w, "tile") == 0; w = line("the Tiles"))
     read_tile(p, m);
-  if (p->n < 2 || outputs != 1 || p->n_dims == 0) refuse("two memories, an output and a dim are the least");
+  if (p->n < 2 || outputs != 1 || p->n_dims == 0)
+    refuse("two memories, an output and a dim are the least");
   return w;
 }

@@ -1,5 +1,6 @@
-/* What no mapping of a box costs less than.  The rules, each with why it holds: docs/CERTIFICATE.md, "Bounds of a box".
- * Numbers of elements are whole; times and energies are rounded down. */
+/* What no mapping of a box costs less than.  The rules, each with why it holds:
+ * docs/CERTIFICATE.md, "Bounds of a box". Numbers of elements are whole; times and energies are
+ * rounded down. */
 #include <string.h>
 
 #include "certify/certify.h"
@@ -8,15 +9,20 @@
 typedef struct {
   const problem *p;
   const box *b;
-  wide spread_lo[MEMORIES][DIMS], spread_hi[MEMORIES][DIMS];       /* instances, both axes */
-  wide block_lo[MEMORIES + 1][DIMS], block_hi[MEMORIES + 1][DIMS]; /* length of a full block that enters the Tile */
-  wide step_lo[MEMORIES][DIMS], step_hi[MEMORIES][DIMS]; /* of its loop in time: what all instances take at once */
+  wide spread_lo[MEMORIES][DIMS], spread_hi[MEMORIES][DIMS]; /* instances, both axes */
+  wide block_lo[MEMORIES + 1][DIMS],
+      block_hi[MEMORIES + 1][DIMS]; /* length of a full block that enters the Tile */
+  wide step_lo[MEMORIES][DIMS],
+      step_hi[MEMORIES][DIMS]; /* of its loop in time: what all instances take at once */
   wide trips_lo[MEMORIES][DIMS], trips_hi[MEMORIES][DIMS];
-  wide runs_lo[MEMORIES + 1][DIMS], runs_hi[MEMORIES + 1][DIMS]; /* settings of the loops in time of the Tiles before */
-  wide among[MEMORIES + 1][DIMS];                                /* most instances of the Tiles before */
+  wide runs_lo[MEMORIES + 1][DIMS],
+      runs_hi[MEMORIES + 1][DIMS]; /* settings of the loops in time of the Tiles before */
+  wide among[MEMORIES + 1][DIMS];  /* most instances of the Tiles before */
 } view;
 
-static bool begins_too_late(int64_t n, wide all, wide end) { return n > 1 && all / n * (n - 1) >= end; }
+static bool begins_too_late(int64_t n, wide all, wide end) {
+  return n > 1 && all / n * (n - 1) >= end;
+}
 
 /* Of one dim, from within; false: beyond the end. */
 static bool measure(view *v, int d) {
@@ -70,8 +76,10 @@ span steps_at(const problem *p, const box *b, int tile, int d) {
   wide lo = 1, hi = 1;
   if (tile > 0) return b->steps[tile][d];
   for (int l = 0; l < p->n; l++) {
-    lo = times(times(lo, b->spread[l][0][d].lo), times(b->spread[l][1][d].lo, l ? b->steps[l][d].lo : 1));
-    hi = times(times(hi, b->spread[l][0][d].hi), times(b->spread[l][1][d].hi, l ? b->steps[l][d].hi : 1));
+    lo = times(times(lo, b->spread[l][0][d].lo),
+               times(b->spread[l][1][d].lo, l ? b->steps[l][d].lo : 1));
+    hi = times(times(hi, b->spread[l][0][d].hi),
+               times(b->spread[l][1][d].hi, l ? b->steps[l][d].hi : 1));
   }
   return (span){(int64_t)ceiling(p->extent[d], hi), (int64_t)ceiling(p->extent[d], lo)};
 }
@@ -89,19 +97,24 @@ static wide block_of(const view *v, const tensor *z, const wide *length) {
   return n;
 }
 
-static bool enters(const view *v, int l, int z) { return surely_held(v->b, l, z) && l > v->p->tensor[z].home; }
+static bool enters(const view *v, int l, int z) {
+  return surely_held(v->b, l, z) && l > v->p->tensor[z].home;
+}
 
-/* Elements that an instance of a tensor's home, memory l, meets: of each dim no less than a block, nor than its share.
+/* Elements that an instance of a tensor's home, memory l, meets: of each dim no less than a block,
+ * nor than its share.
  */
 static wide met_at_home(const view *v, const tensor *z, int l) {
   wide n = 1;
   for (int d = 0; d < v->p->n_dims; d++)
     if (indexes(z, d))
-      n = times(n, least(v->p->extent[d], most(v->block_lo[l][d], ceiling(v->p->extent[d], v->among[l][d]))));
+      n = times(n, least(v->p->extent[d],
+                         most(v->block_lo[l][d], ceiling(v->p->extent[d], v->among[l][d]))));
   return n;
 }
 
-/* Bits of what memory l, or a part of it, surely holds: the shortest blocks, and what lives there. */
+/* Bits of what memory l, or a part of it, surely holds: the shortest blocks, and what lives there.
+ */
 static wide surely(const view *v, int l, const mem_part *k) {
   const problem *p = v->p;
   wide bits = 0, living = 0;
@@ -126,17 +139,20 @@ bool too_large(const problem *p, const box *b, int l) {
   return large;
 }
 
-/* ---- words that enter a memory --------------------------------------------------------------------------------- */
+/* ---- words that enter a memory
+ * --------------------------------------------------------------------------------- */
 /* A loop in time. */
 typedef struct {
   int tile, dim;
 } at;
 
 static bool outside(const view *v, at a, at b) {
-  return a.tile < b.tile || (a.tile == b.tile && v->b->place[a.tile][a.dim] < v->b->place[b.tile][b.dim]);
+  return a.tile < b.tile ||
+         (a.tile == b.tile && v->b->place[a.tile][a.dim] < v->b->place[b.tile][b.dim]);
 }
 
-/* Of 2 E parts of the dim's elements, how many are surely in instances of memory l that see two steps of the loop. */
+/* Of 2 E parts of the dim's elements, how many are surely in instances of memory l that see two
+ * steps of the loop. */
 static wide seen_twice(const view *v, int l, at a) {
   const wide end = v->p->extent[a.dim], hi = v->block_hi[a.tile][a.dim];
   const wide lo = times(v->trips_lo[a.tile][a.dim], v->step_lo[a.tile][a.dim]);
@@ -144,7 +160,8 @@ static wide seen_twice(const view *v, int l, at a) {
   bool spreads = false;
   for (int k = a.tile; k < l; k++)
     spreads |= v->spread_hi[k][a.dim] > 1;
-  if (spreads && v->trips_lo[a.tile][a.dim] < 3) last = least(last, 4 * most(1, end - v->step_hi[a.tile][a.dim]));
+  if (spreads && v->trips_lo[a.tile][a.dim] < 3)
+    last = least(last, 4 * most(1, end - v->step_hi[a.tile][a.dim]));
   if (a.tile == 0 || lo >= end) return last;
   const wide full = lo == hi ? end / lo * lo * 2 : most(end, 2 * (end - hi));
   return hi >= end ? least(last, full) : full;
@@ -158,15 +175,19 @@ static wide entering(const view *v, const tensor *z, int l) {
   wide again = 1;
   for (int q = 0; q < l; q++)
     for (int d = 0; d < v->p->n_dims; d++)
-      if (indexes(z, d) && v->trips_lo[q][d] > 1 && (in.tile < 0 || outside(v, in, (at){q, d}))) in = (at){q, d};
+      if (indexes(z, d) && v->trips_lo[q][d] > 1 && (in.tile < 0 || outside(v, in, (at){q, d})))
+        in = (at){q, d};
   if (in.tile < 0) return whole_of(z);
   for (int d = 0; d < v->p->n_dims; d++)
-    if (!indexes(z, d)) again = times(again, v->runs_lo[in.tile + outside(v, (at){in.tile, d}, in)][d]);
+    if (!indexes(z, d))
+      again = times(again, v->runs_lo[in.tile + outside(v, (at){in.tile, d}, in)][d]);
   const int64_t part = (int64_t)seen_twice(v, l, in);
   return plus(whole_of(z), scaled(times(whole_of(z), again - 1), part, 2 * v->p->extent[in.dim]));
 }
 
-/* ---- ports ------------------------------------------------------------------------------------------------------- */
+/* ---- ports
+ * -------------------------------------------------------------------------------------------------------
+ */
 typedef struct {
   wide read, write;
 } transfer; /* of one instance, in words of its memory, in fixed point */
@@ -181,7 +202,8 @@ static wide port_time(const resource *m, transfer w) {
   return m->one_port ? plus(read, write) : most(read, write);
 }
 
-/* The part of the busiest instance of a memory in words of a tensor, if all instances share in the dims of `by`. */
+/* The part of the busiest instance of a memory in words of a tensor, if all instances share in the
+ * dims of `by`. */
 static wide share(const view *v, const tensor *z, int l, wide n, unsigned by) {
   wide part = scaled(n, z->bits, v->p->memory[l].bits);
   for (int d = 0; d < v->p->n_dims; d++)
@@ -196,7 +218,8 @@ static transfer passed(const view *v, const tensor *z, int l, int a, wide n) {
   return a == l ? (transfer){out, in} : (transfer){in, out};
 }
 
-/* What the units use of a tensor in memory l, in words: all points, those of one step that share an element once. */
+/* What the units use of a tensor in memory l, in words: all points, those of one step that share an
+ * element once. */
 static wide used(const view *v, const tensor *z, int l) {
   wide n = ONE;
   for (int d = 0; d < v->p->n_dims; d++) {
@@ -212,7 +235,8 @@ static transfer used_of_one(const view *v, const tensor *z, int l) {
   wide all = scaled(used(v, z, l), z->bits, bits);
   for (int d = 0; d < v->p->n_dims; d++)
     all /= v->among[l][d];
-  return z->made ? (transfer){most(0, all - scaled_up(whole_of(z), z->bits, bits)), all} : (transfer){all, 0};
+  return z->made ? (transfer){most(0, all - scaled_up(whole_of(z), z->bits, bits)), all}
+                 : (transfer){all, 0};
 }
 
 /* Words of each tensor that enter each memory. */
@@ -220,7 +244,8 @@ typedef struct {
   wide in[MEMORIES][TENSORS];
 } entries;
 
-/* The memory that surely serves memory l, which surely holds the tensor, or the units (l = n); -1: there is none. */
+/* The memory that surely serves memory l, which surely holds the tensor, or the units (l = n); -1:
+ * there is none. */
 static int sure_server(const view *v, int l, int z) {
   int m = l - 1;
   if (l <= v->p->tensor[z].home) return -1;
@@ -229,8 +254,8 @@ static int sure_server(const view *v, int l, int z) {
   return surely_held(v->b, m, z) && (l == v->p->n || surely_held(v->b, l, z)) ? m : -1;
 }
 
-/* Words of a tensor that memory l, which surely holds it, passes to the next that does, or to the units: of all that
- * may be it, the fewest.  *one: the same of its busiest instance. */
+/* Words of a tensor that memory l, which surely holds it, passes to the next that does, or to the
+ * units: of all that may be it, the fewest.  *one: the same of its busiest instance. */
 static wide passed_on(const view *v, const entries *e, int z, int l, transfer *one) {
   const tensor *t = &v->p->tensor[z];
   const wide none = (wide)1 << 126;
@@ -248,8 +273,11 @@ static wide passed_on(const view *v, const entries *e, int z, int l, transfer *o
   return n;
 }
 
-/* ---- time -------------------------------------------------------------------------------------------------------- */
-/* Elements of the first instance below the outermost Tile, where each takes `length` of them in a step. */
+/* ---- time
+ * --------------------------------------------------------------------------------------------------------
+ */
+/* Elements of the first instance below the outermost Tile, where each takes `length` of them in a
+ * step. */
 static wide first_part(wide end, wide n, wide length) {
   const wide full = end / (n * length);
   return full * length + least(length, end - full * n * length);
@@ -257,7 +285,8 @@ static wide first_part(wide end, wide n, wide length) {
 
 /* Steps in which units work on a dim. */
 static wide work_on(const view *v, int d) {
-  const wide end = v->p->extent[d], n = most(1, v->spread_hi[0][d]), inside = v->among[v->p->n][d] / n;
+  const wide end = v->p->extent[d], n = most(1, v->spread_hi[0][d]),
+             inside = v->among[v->p->n][d] / n;
   const wide lo = v->block_lo[1][d], hi = v->block_hi[1][d];
   if (v->spread_lo[0][d] == n && end / (n * lo) * n * hi < end)
     return ceiling(least(first_part(end, n, lo), first_part(end, n, hi)), inside);
@@ -307,14 +336,16 @@ static unsigned still_inside(const view *v, int l, int tile, int place) {
 static wide time_of_others(const view *v, int l, at a, wide child) {
   wide carried = child;
   for (int d = 0; d < v->p->n_dims; d++) {
-    const wide runs = v->runs_lo[l][d], before = v->runs_hi[a.tile + (v->b->place[a.tile][d] <= a.dim)][d];
+    const wide runs = v->runs_lo[l][d],
+               before = v->runs_hi[a.tile + (v->b->place[a.tile][d] <= a.dim)][d];
     if (runs > before) carried = ceiling(times(carried, before), runs);
   }
   return child - carried;
 }
 
-/* Double buffering, seen from places among the loops above: tensors that are still inside of one enter only in steps in
- * which a loop up to there carries, which hide nothing of the other steps' work. */
+/* Double buffering, seen from places among the loops above: tensors that are still inside of one
+ * enter only in steps in which a loop up to there carries, which hide nothing of the other steps'
+ * work. */
 static wide time_by_places(const view *v, int l, const wide *n, wide child) {
   wide time = 0;
   for (int tile = 0; tile < l; tile++)
@@ -402,7 +433,8 @@ static wide cycles_of(const view *v, const entries *e) {
   return time;
 }
 
-/* ---- energy --------------------------------------------------------------------------------------------------------
+/* ---- energy
+ * --------------------------------------------------------------------------------------------------------
  */
 static wide energy_of(const view *v, const entries *e) {
   const problem *p = v->p;
@@ -417,8 +449,10 @@ static wide energy_of(const view *v, const entries *e) {
       transfer one;
       if (!surely_held(v->b, l, z)) continue;
       const wide whole = whole_of(t), own = enters(v, l, z) ? e->in[l][z] : 0;
-      const wide in = passed_on(v, e, z, l, &one), again = t->made && enters(v, l, z) ? own - whole : 0;
-      const wide read = t->made ? plus(most(0, in - whole), own) : in, write = t->made ? plus(in, again) : own;
+      const wide in = passed_on(v, e, z, l, &one),
+                 again = t->made && enters(v, l, z) ? own - whole : 0;
+      const wide read = t->made ? plus(most(0, in - whole), own) : in,
+                 write = t->made ? plus(in, again) : own;
       const wide hop = of(scaled(plus(own, again), t->bits, m->bits), m->hop_pj);
       pj = plus(pj, of(scaled(read, t->bits, m->bits), m->read_pj));
       pj = plus(pj, of(scaled(write, t->bits, m->bits), m->write_pj));
@@ -442,7 +476,8 @@ wide least_cost(const problem *p, const box *b) {
   }
   const objective o = p->objective;
   if (o == TRAFFIC) return words;
-  const wide cycles = o == ENERGY ? 0 : cycles_of(&v, &e), pj = o == LATENCY ? 0 : energy_of(&v, &e);
+  const wide cycles = o == ENERGY ? 0 : cycles_of(&v, &e),
+             pj = o == LATENCY ? 0 : energy_of(&v, &e);
   return o == LATENCY ? cycles : o == ENERGY ? pj : product(cycles, pj);
 }
 
@@ -451,13 +486,14 @@ static transfer living_in(const problem *p, int l) {
   transfer w = {0, 0};
   for (int z = 0; z < p->n_tensors; z++) {
     const wide n = scaled(whole_of(&p->tensor[z]), p->tensor[z].bits, p->memory[l].bits);
-    if (p->tensor[z].home == l) add_transfer(&w, p->tensor[z].made ? (transfer){0, n} : (transfer){n, 0});
+    if (p->tensor[z].home == l)
+      add_transfer(&w, p->tensor[z].made ? (transfer){0, n} : (transfer){n, 0});
   }
   return w;
 }
 
-/* Of any mapping whatever, in the space or not: each element passes the memory in which it lives once, that is one of
- * its instances, each point takes a unit. */
+/* Of any mapping whatever, in the space or not: each element passes the memory in which it lives
+ * once, that is one of its instances, each point takes a unit. */
 wide floor_of(const problem *p) {
   const bool powered = p->objective == ENERGY || p->objective == EDP;
   wide points = ONE, units = 1, elements = 0, pj = 0, cycles = 0;
@@ -465,7 +501,8 @@ wide floor_of(const problem *p) {
     points = times(points, p->extent[d]);
   for (int l = 0; l < p->n; l++) {
     const transfer w = living_in(p, l);
-    if (powered) pj = plus(pj, plus(of(w.read, p->memory[l].read_pj), of(w.write, p->memory[l].write_pj)));
+    if (powered)
+      pj = plus(pj, plus(of(w.read, p->memory[l].read_pj), of(w.write, p->memory[l].write_pj)));
     cycles = most(cycles, port_time(&p->memory[l], (transfer){w.read / units, w.write / units}));
     units = times(units, times(below(p, l)->mesh[0], below(p, l)->mesh[1]));
   }

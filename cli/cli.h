@@ -66,7 +66,8 @@ typedef struct {
   bool bypasses;                  /* and all bypasses */
   double trips_bound;             /* as of tf_solve_result */
   int64_t evaluations;
-  int64_t measurements, invalid; /* of tune: kernels, those of them that did not run; 0 and 0 elsewhere */
+  int64_t measurements,
+      invalid; /* of tune: kernels, those of them that did not run; 0 and 0 elsewhere */
   double seconds;
   int threads;
   uint64_t seed;
@@ -83,7 +84,8 @@ typedef struct {
   int n;
   tf_tree **tree;
 } cli_starts;
-/* Everything that one run reads and computes.  result, bounds and why are valid after cli_evaluate. */
+/* Everything that one run reads and computes.  result, bounds and why are valid after cli_evaluate.
+ */
 typedef struct {
   const cli_input *in;
   tf_diags *diags;
@@ -107,10 +109,13 @@ typedef struct {
 
 /* New diagnostics; NULL where memory ran out, which has been told. */
 tf_diags *cli_diags(void);
-/* Prints the diagnostics to stderr; if d is NULL, or lost some to lack of memory, that memory ran out. */
+/* Prints the diagnostics to stderr; if d is NULL, or lost some to lack of memory, that memory ran
+ * out. */
 void cli_complain(const tf_diags *d);
-/* The status after these errors: a file that cannot be read or written is a failure of the machine. */
+/* The status after these errors: a file that cannot be read or written is a failure of the machine.
+ */
 cli_status cli_status_of(const tf_diags *d);
-/* "PATH: error[CODE]: ..." of a file whose text has no part in it; what would move the cursor about is not shown. */
+/* "PATH: error[CODE]: ..." of a file whose text has no part in it; what would move the cursor about
+ * is not shown. */
 void cli_complain_of(const char *path, tf_code code, const char *fmt, ...) TF_PRINTF(3, 4);
 #endif

@@ -11,20 +11,23 @@ tf_diags *cli_diags(void) {
   return d;
 }
 
-/* On a terminal: where to read more of the first error.  What is wrong with a command line or a path says its message.
+/* On a terminal: where to read more of the first error.  What is wrong with a command line or a
+ * path says its message.
  */
 static void name_why(const tf_diags *d) {
   for (size_t i = 0; i < tf_diags_count(d); i++) {
     const tf_diag *e = tf_diags_at(d, i);
     if (e->note || e->warning || e->code == TF_E_IO || e->code == TF_E_USAGE) continue;
-    fprintf(stderr, "tileflow why %s: what it means, an example, the repair\n", tf_code_key(e->code));
+    fprintf(stderr, "tileflow why %s: what it means, an example, the repair\n",
+            tf_code_key(e->code));
     return;
   }
 }
 
 void cli_complain(const tf_diags *d) {
   char *text = d ? tf_diags_text(d) : NULL;
-  const bool lost = d && tf_diags_errors(d) && text && !*text; /* an error that there was no memory to store */
+  const bool lost =
+      d && tf_diags_errors(d) && text && !*text; /* an error that there was no memory to store */
   fputs(text && !lost ? text : "tileflow: error[E_LIMIT]: out of memory\n", stderr);
   if (d && !lost && tf_diags_errors(d) && isatty(STDERR_FILENO)) name_why(d);
   free(text);

@@ -25,7 +25,9 @@ static size_t distance(const char *a, const char *b) {
   return row[nb];
 }
 
-cli_nearest cli_nearest_to(const char *want) { return (cli_nearest){.want = want, .distance = SIZE_MAX}; }
+cli_nearest cli_nearest_to(const char *want) {
+  return (cli_nearest){.want = want, .distance = SIZE_MAX};
+}
 
 /* At most one edit in three letters counts as near. */
 void cli_nearest_offer(cli_nearest *near, const char *name) {

@@ -3,8 +3,8 @@
 #define CLI_TABLE_H
 #include "cli/text.h"
 
-/* Initialised as {.align = "lrr"}: one letter a column, l left, r right.  Cells are given row by row; a row is
- * complete when all its columns are. */
+/* Initialised as {.align = "lrr"}: one letter a column, l left, r right.  Cells are given row by
+ * row; a row is complete when all its columns are. */
 typedef struct {
   const char *align;
   cli_text cells; /* NUL-terminated, one after the other */

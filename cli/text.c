@@ -50,7 +50,8 @@ const char *cli_part(const cli_text *part, cli_text *whole) {
 }
 
 void cli_put_word(cli_text *out, const char *word) {
-  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/=,:+%@-";
+  static const char plain[] =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/=,:+%@-";
   if (*word && strspn(word, plain) == strlen(word)) {
     cli_printf(out, " %s", word);
     return;
@@ -93,7 +94,8 @@ cli_figure cli_count(int64_t n) {
 }
 
 cli_figure cli_si(double v, const char *unit) {
-  static const char *const prefix[] = {"a", "f", "p", "n", "u", "m", "", "k", "M", "G", "T", "P", "E"};
+  static const char *const prefix[] = {"a", "f", "p", "n", "u", "m", "",
+                                       "k", "M", "G", "T", "P", "E"};
   cli_figure f;
   int k = 0;
   if (!(v > 0) || isinf(v)) {
@@ -125,7 +127,8 @@ void cli_csv_cell(cli_text *out, const char *text) {
   for (const char *p = text; *p; p++)
     quote |= *p == ',' || *p == '"';
   if (quote) cli_printf(out, "\"");
-  if (*text && strchr("=+-@\t\r", *text)) cli_printf(out, "'"); /* or a spreadsheet runs it as a formula */
+  if (*text && strchr("=+-@\t\r", *text))
+    cli_printf(out, "'"); /* or a spreadsheet runs it as a formula */
   for (const char *p = text; *p; p++)
     cli_printf(out, *p == '"' ? "\"\"" : "%c", (unsigned char)*p < ' ' || *p == 127 ? ' ' : *p);
   if (quote) cli_printf(out, "\"");

@@ -15,14 +15,16 @@ typedef struct {
 } cli_text;
 void cli_printf(cli_text *t, const char *fmt, ...) TF_PRINTF(2, 3);
 void cli_text_free(cli_text *t);
-/* Makes room for one more element in an array of n that starts at *start and only grows by this: up to the next power
- * of two.  False, and the array as it was: memory ran out. */
+/* Makes room for one more element in an array of n that starts at *start and only grows by this: up
+ * to the next power of two.  False, and the array as it was: memory ran out. */
 #define CLI_GROW(array, n) cli_grow((void *)&(array), (int64_t)(n), sizeof *(array))
 bool cli_grow(void *start, int64_t n, size_t size);
-/* The text of a part that is about to be printed into `whole`; if the part is bad, the whole becomes bad. */
+/* The text of a part that is about to be printed into `whole`; if the part is bad, the whole
+ * becomes bad. */
 const char *cli_part(const cli_text *part, cli_text *whole);
-/* A text as a cell of CSV, on one line, quoted where necessary.  A line break becomes a blank, as many tools read a
- * row per line; one that a spreadsheet would run as a formula (= + - @ at its start) gets an apostrophe before it. */
+/* A text as a cell of CSV, on one line, quoted where necessary.  A line break becomes a blank, as
+ * many tools read a row per line; one that a spreadsheet would run as a formula (= + - @ at its
+ * start) gets an apostrophe before it. */
 void cli_csv_cell(cli_text *out, const char *text);
 /* The same for what stands between tags of SVG and HTML; NULL: nothing. */
 void cli_escaped(cli_text *out, const char *text);

@@ -1,5 +1,5 @@
-/* From an architecture and a workload to a fused kernel in C: what `tileflow emit ARCH WORKLOAD -o DIR` writes.
- *   emit DIR FILE... */
+/* From an architecture and a workload to a fused kernel in C: what `tileflow emit ARCH WORKLOAD -o
+ * DIR` writes. emit DIR FILE... */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>

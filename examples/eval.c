@@ -12,13 +12,14 @@ static void print(const tf_spec *spec, const tf_result *r) {
   int64_t words = 0;
   for (int z = 0; z < spec->workload->n_tensors; z++)
     words += r->counts[z].read + r->counts[z].update;
-  printf("%s on %s: %.0f cycles, %" PRId64 " words through %s\n", spec->workload->name, spec->arch->name, r->cycles,
-         words, spec->arch->memories[0].name);
+  printf("%s on %s: %.0f cycles, %" PRId64 " words through %s\n", spec->workload->name,
+         spec->arch->name, r->cycles, words, spec->arch->memories[0].name);
 }
 
 /* False, with the reasons in d, if the mapping cannot be read or evaluated. */
 static bool evaluate(const tf_spec *spec, tf_diags *d) {
-  tf_tree *tree = tf_tree_parse(spec->mapping_text, spec->mapping_at, spec->arch, spec->workload, d);
+  tf_tree *tree =
+      tf_tree_parse(spec->mapping_text, spec->mapping_at, spec->arch, spec->workload, d);
   tf_model *model = tree ? tf_model_new(tree, d) : NULL;
   tf_result result;
   bool ok = model && tf_model_eval(model, NULL, &result);

@@ -5,8 +5,12 @@
 
 #include "model/input/dims.h"
 
-static const gr_expr *mul(gr_draft *d, const gr_expr *a, const gr_expr *b) { return gr_call(d, TF_K_MUL, a, b, NULL); }
-static const gr_expr *one_of(gr_draft *d, tf_kind kind, const gr_expr *a) { return gr_call(d, kind, a, NULL, NULL); }
+static const gr_expr *mul(gr_draft *d, const gr_expr *a, const gr_expr *b) {
+  return gr_call(d, TF_K_MUL, a, b, NULL);
+}
+static const gr_expr *one_of(gr_draft *d, tf_kind kind, const gr_expr *a) {
+  return gr_call(d, kind, a, NULL, NULL);
+}
 static const gr_expr *two_of(gr_draft *d, tf_kind kind, const gr_expr *a, const gr_expr *b) {
   return a && b ? gr_call(d, kind, a, b, NULL) : NULL;
 }
@@ -44,7 +48,8 @@ const gr_expr **gr_values(gr_draft *d, const tf_op *op) {
 
 /* ---- functions ------------------------------------------------------------------------ */
 /* adj times the derivative of silu(u), which is v: u times the sigmoid. */
-static const gr_expr *through_silu(gr_draft *d, const gr_expr *adj, const gr_expr *u, const gr_expr *v) {
+static const gr_expr *through_silu(gr_draft *d, const gr_expr *adj, const gr_expr *u,
+                                   const gr_expr *v) {
   const gr_expr *s = one_of(d, TF_K_SIGMOID, u);
   return mul(d, adj, two_of(d, TF_K_ADD, s, mul(d, v, two_of(d, TF_K_SUB, gr_number(d, 1), s))));
 }
@@ -54,7 +59,8 @@ static const gr_expr *through_gelu(gr_draft *d, const gr_expr *adj, const gr_exp
   const gr_expr *erf = one_of(d, TF_K_ERF, mul(d, gr_number(d, 0.70710678118654752), u));
   const gr_expr *below = mul(d, gr_number(d, 0.5), two_of(d, TF_K_ADD, gr_number(d, 1), erf));
   const gr_expr *bell = one_of(d, TF_K_EXP, mul(d, gr_number(d, -0.5), mul(d, u, u)));
-  return mul(d, adj, two_of(d, TF_K_ADD, below, mul(d, mul(d, gr_number(d, 0.3989422804014327), u), bell)));
+  return mul(d, adj,
+             two_of(d, TF_K_ADD, below, mul(d, mul(d, gr_number(d, 0.3989422804014327), u), bell)));
 }
 
 static const gr_expr *through_abs(gr_draft *d, const gr_expr *adj, const gr_expr *u) {
@@ -62,24 +68,28 @@ static const gr_expr *through_abs(gr_draft *d, const gr_expr *adj, const gr_expr
   return mul(d, adj, select_of(d, one_of(d, TF_K_RELU, u), gr_number(d, 1), below));
 }
 
-/* adj where a is greater than b (for a maximum; less for a minimum), 0 elsewhere; ties go to the first. */
-static const gr_expr *to_greater(gr_draft *d, tf_kind kind, int k, const gr_expr *adj, const gr_expr *const u[]) {
+/* adj where a is greater than b (for a maximum; less for a minimum), 0 elsewhere; ties go to the
+ * first. */
+static const gr_expr *to_greater(gr_draft *d, tf_kind kind, int k, const gr_expr *adj,
+                                 const gr_expr *const u[]) {
   const gr_expr *zero = gr_number(d, 0);
-  const gr_expr *over = kind == TF_K_MAX ? two_of(d, TF_K_SUB, u[1], u[0]) : two_of(d, TF_K_SUB, u[0], u[1]);
+  const gr_expr *over =
+      kind == TF_K_MAX ? two_of(d, TF_K_SUB, u[1], u[0]) : two_of(d, TF_K_SUB, u[0], u[1]);
   const gr_expr *second = one_of(d, TF_K_RELU, over);
   return k == 0 ? select_of(d, second, zero, adj) : select_of(d, second, adj, zero);
 }
 
 /* adj times the derivative of the call by its argument k; u: the arguments, v: its value. */
-static const gr_expr *by_argument(gr_draft *d, tf_kind kind, int k, const gr_expr *adj, const gr_expr *const u[],
-                                  const gr_expr *v) {
+static const gr_expr *by_argument(gr_draft *d, tf_kind kind, int k, const gr_expr *adj,
+                                  const gr_expr *const u[], const gr_expr *v) {
   const gr_expr *one = gr_number(d, 1), *zero = gr_number(d, 0);
   switch (kind) {
   case TF_K_ADD: return adj;
   case TF_K_SUB: return k == 0 ? adj : one_of(d, TF_K_NEG, adj);
   case TF_K_MUL: return mul(d, adj, u[1 - k]);
   case TF_K_DIV:
-    return k == 0 ? two_of(d, TF_K_DIV, adj, u[1]) : one_of(d, TF_K_NEG, two_of(d, TF_K_DIV, mul(d, adj, v), u[1]));
+    return k == 0 ? two_of(d, TF_K_DIV, adj, u[1])
+                  : one_of(d, TF_K_NEG, two_of(d, TF_K_DIV, mul(d, adj, v), u[1]));
   case TF_K_MAX:
   case TF_K_MIN: return to_greater(d, kind, k, adj, u);
   case TF_K_SELECT: return k == 1 ? select_of(d, u[0], adj, zero) : select_of(d, u[0], zero, adj);
@@ -99,8 +109,11 @@ static const gr_expr *by_argument(gr_draft *d, tf_kind kind, int k, const gr_exp
   case TF_K_SIN: return mul(d, adj, one_of(d, TF_K_COS, u[0]));
   case TF_K_COS: return one_of(d, TF_K_NEG, mul(d, adj, one_of(d, TF_K_SIN, u[0])));
   case TF_K_FMOD: /* u - trunc(u / w) w */
-    return k == 0 ? adj : one_of(d, TF_K_NEG, mul(d, adj, one_of(d, TF_K_TRUNC, two_of(d, TF_K_DIV, u[0], u[1]))));
-  case TF_K_FLOOR: /* steps and conditions, which no derivative goes through: whoever calls asks for none */
+    return k == 0 ? adj
+                  : one_of(d, TF_K_NEG,
+                           mul(d, adj, one_of(d, TF_K_TRUNC, two_of(d, TF_K_DIV, u[0], u[1]))));
+  case TF_K_FLOOR: /* steps and conditions, which no derivative goes through: whoever calls asks for
+                      none */
   case TF_K_CEIL:
   case TF_K_ROUND:
   case TF_K_TRUNC:
@@ -117,7 +130,8 @@ static const gr_expr *by_argument(gr_draft *d, tf_kind kind, int k, const gr_exp
 
 /* ---- reductions ------------------------------------------------------------------------- */
 /* A helper op that reduces e over the op's reduced dims, with the shape of its output. */
-static int reduced(gr_draft *d, const tf_op *op, const char *prefix, tf_reduce reduce, const gr_expr *e) {
+static int reduced(gr_draft *d, const tf_op *op, const char *prefix, tf_reduce reduce,
+                   const gr_expr *e) {
   const gr_tensor *out = &d->tensors[op->out];
   char name[300];
   tf_index map[TF_MAX_DIMS];
@@ -140,11 +154,12 @@ static bool reads(const gr_expr *e) {
   return n > 0;
 }
 
-/* Whether ops that compute the value get the same number: rounding, fused multiply-adds and the functions of vectors
- * may make two of it, so it is read, chosen, or of places alone. */
+/* Whether ops that compute the value get the same number: rounding, fused multiply-adds and the
+ * functions of vectors may make two of it, so it is read, chosen, or of places alone. */
 static bool is_exact(const gr_expr *e) {
-  static const uint32_t kinds = 1u << TF_K_SELECT | 1u << TF_K_NEG | 1u << TF_K_ABS | 1u << TF_K_RELU | 1u << TF_K_MAX |
-                                1u << TF_K_MIN | 1u << TF_K_LT | 1u << TF_K_LE | 1u << TF_K_EQ | 1u << TF_K_NE;
+  static const uint32_t kinds = 1u << TF_K_SELECT | 1u << TF_K_NEG | 1u << TF_K_ABS |
+                                1u << TF_K_RELU | 1u << TF_K_MAX | 1u << TF_K_MIN | 1u << TF_K_LT |
+                                1u << TF_K_LE | 1u << TF_K_EQ | 1u << TF_K_NE;
   static const uint32_t of_places = 1u << TF_K_ADD | 1u << TF_K_SUB | 1u << TF_K_MUL;
   if (e->node.what != TF_X_CALL) return true;
   bool exact = kinds >> e->node.call & 1 || (of_places >> e->node.call & 1 && !reads(e));
@@ -171,7 +186,8 @@ static const gr_expr *stored(gr_draft *d, const tf_op *op, const gr_expr *v) {
   return gr_read_at(d, t, slots);
 }
 
-/* All elements equal to the maximum (or minimum) get an equal share.  Of stored values it is found anew. */
+/* All elements equal to the maximum (or minimum) get an equal share.  Of stored values it is found
+ * anew. */
 static const gr_expr *share_of_extreme(gr_draft *d, const tf_op *op, const gr_expr *v, int d_out) {
   const gr_expr *zero = gr_number(d, 0), *u = stored(d, op, v);
   const int extreme = u == v ? op->out : reduced(d, op, "best", op->reduce, u);
@@ -183,7 +199,8 @@ static const gr_expr *share_of_extreme(gr_draft *d, const tf_op *op, const gr_ex
 }
 
 /* The product of the other factors; if one factor is 0 it cannot be found by division. */
-static const gr_expr *product_of_others(gr_draft *d, const tf_op *op, const gr_expr *value, int d_out) {
+static const gr_expr *product_of_others(gr_draft *d, const tf_op *op, const gr_expr *value,
+                                        int d_out) {
   const gr_expr *zero = gr_number(d, 0), *one = gr_number(d, 1), *v = stored(d, op, value);
   int zeros = reduced(d, op, "zeros", TF_REDUCE_ADD, select_of(d, v, zero, one));
   int rest = reduced(d, op, "rest", TF_REDUCE_MUL, select_of(d, v, v, one));
@@ -207,7 +224,8 @@ static const gr_expr *of_reduction(gr_draft *d, const tf_op *op, const gr_expr *
 
 /* Steps and comparisons have derivative 0. */
 static bool is_flat(tf_kind kind) {
-  return kind >= TF_K_LT || kind == TF_K_FLOOR || kind == TF_K_CEIL || kind == TF_K_ROUND || kind == TF_K_TRUNC;
+  return kind >= TF_K_LT || kind == TF_K_FLOOR || kind == TF_K_CEIL || kind == TF_K_ROUND ||
+         kind == TF_K_TRUNC;
 }
 
 bool gr_adjoints(gr_draft *d, const tf_op *op, int d_out, const gr_expr **adjoint) {

@@ -46,7 +46,8 @@ static bool tensor_there(const gr_draft *d, const char *name) {
   return false;
 }
 
-static const char *new_name(gr_draft *d, const char *like, bool (*there)(const gr_draft *, const char *)) {
+static const char *new_name(gr_draft *d, const char *like,
+                            bool (*there)(const gr_draft *, const char *)) {
   char name[300];
   snprintf(name, sizeof name, "%.250s", like);
   for (int k = 2; there(d, name); k++)

@@ -6,10 +6,12 @@
 #include "base/arena.h"
 #include "model/input/reader.h"
 
-/* In an index a number below GR_SLOT is a dim of the draft, GR_SLOT + s is slot s of the forward op's dims. */
+/* In an index a number below GR_SLOT is a dim of the draft, GR_SLOT + s is slot s of the forward
+ * op's dims. */
 enum { GR_SLOT = 1 << 20 };
 
-/* Immutable, with shared parts.  Constructors return NULL if memory ran out, or an argument is NULL. */
+/* Immutable, with shared parts.  Constructors return NULL if memory ran out, or an argument is
+ * NULL. */
 typedef struct gr_expr gr_expr;
 struct gr_expr {
   tf_expr node; /* arg and ref are not used */
@@ -52,13 +54,16 @@ typedef struct {
 bool gr_draft_begin(gr_draft *d, const tf_workload *wl);
 bool gr_fail_memory(gr_draft *d);
 
-/* A dim of that extent other than the n in `avoid`: an existing one, or a new one with a name like `like`. */
+/* A dim of that extent other than the n in `avoid`: an existing one, or a new one with a name like
+ * `like`. */
 int gr_fresh_dim(gr_draft *d, int64_t extent, const int *avoid, int n, const char *like);
-/* home / weight % extent as a dim of its own, which has no loop: its name is that text, and it stands in indices alone.
- * top: it needs no remainder. */
+/* home / weight % extent as a dim of its own, which has no loop: its name is that text, and it
+ * stands in indices alone. top: it needs no remainder. */
 int gr_quotient(gr_draft *d, int home, int64_t weight, int64_t extent, bool top);
 /* No other dim's name has a blank. */
-static inline bool gr_is_quotient(const gr_draft *d, int dim) { return strchr(d->dims[dim].name, ' ') != NULL; }
+static inline bool gr_is_quotient(const gr_draft *d, int dim) {
+  return strchr(d->dims[dim].name, ' ') != NULL;
+}
 /* A new tensor; `name` gets digits appended if it is not unique.  -1 after an error. */
 int gr_add_tensor(gr_draft *d, const char *name, int rank, const int64_t *extent, int word_bits);
 /* Adds the op that computes `out`; `left`: [rank] dims. */
@@ -87,7 +92,8 @@ const gr_expr *gr_read_at(gr_draft *d, int tensor, const int *dims);
 /* The value of an index form. */
 const gr_expr *gr_place(gr_draft *d, tf_index form);
 /* Products with 1 and sums with NULL are left out. */
-const gr_expr *gr_call(gr_draft *d, tf_kind kind, const gr_expr *a, const gr_expr *b, const gr_expr *c);
+const gr_expr *gr_call(gr_draft *d, tf_kind kind, const gr_expr *a, const gr_expr *b,
+                       const gr_expr *c);
 const gr_expr *gr_map_expr(gr_draft *d, const gr_expr *e, const tf_index *map);
 /* Reads of tensor t become reads of to[t]; GR_ONE: the number 1. */
 #define GR_ONE (-1)

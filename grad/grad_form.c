@@ -35,7 +35,8 @@ tf_index gr_add_form(gr_draft *d, tf_index x, int64_t k, tf_index y, int64_t c) 
     while (at < n && out.terms[at].dim != y.terms[i].dim)
       at++;
     if (at == n) out.terms[n++] = (tf_term){y.terms[i].dim, 0};
-    if (!tf_mul(y.terms[i].coef, k, &add) || !tf_add(out.terms[at].coef, add, &out.terms[at].coef)) past(d);
+    if (!tf_mul(y.terms[i].coef, k, &add) || !tf_add(out.terms[at].coef, add, &out.terms[at].coef))
+      past(d);
   }
   for (int i = 0; i < n; i++)
     if (out.terms[i].coef) out.terms[out.n_terms++] = out.terms[i];
@@ -58,7 +59,8 @@ void gr_form_range(const gr_draft *d, tf_index x, int64_t *lo, int64_t *hi) {
   *lo = *hi = x.c;
   for (int i = 0; i < x.n_terms; i++) {
     int64_t reach, *end = x.terms[i].coef < 0 ? lo : hi;
-    bool fits = tf_mul(x.terms[i].coef, d->dims[x.terms[i].dim].extent - 1, &reach) && tf_add(*end, reach, end);
+    bool fits = tf_mul(x.terms[i].coef, d->dims[x.terms[i].dim].extent - 1, &reach) &&
+                tf_add(*end, reach, end);
     if (!fits) *end = end == lo ? INT64_MIN / 2 : INT64_MAX / 2;
   }
 }
@@ -120,7 +122,8 @@ const gr_expr *gr_place(gr_draft *d, tf_index form) {
 
 static bool is_one(const gr_expr *e) { return e->node.what == TF_X_NUMBER && e->node.number == 1; }
 
-const gr_expr *gr_call(gr_draft *d, tf_kind kind, const gr_expr *a, const gr_expr *b, const gr_expr *c) {
+const gr_expr *gr_call(gr_draft *d, tf_kind kind, const gr_expr *a, const gr_expr *b,
+                       const gr_expr *c) {
   if (kind == TF_K_ADD && !a) return b;
   if (kind == TF_K_ADD && !b) return a;
   if (kind == TF_K_MUL && a && b && is_one(a)) return b;

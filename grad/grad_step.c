@@ -8,7 +8,9 @@ static const gr_expr *product(gr_draft *d, const gr_expr *a, const gr_expr *b) {
   return gr_call(d, TF_K_MUL, a, b, NULL);
 }
 
-static const gr_expr *sum(gr_draft *d, const gr_expr *a, const gr_expr *b) { return gr_call(d, TF_K_ADD, a, b, NULL); }
+static const gr_expr *sum(gr_draft *d, const gr_expr *a, const gr_expr *b) {
+  return gr_call(d, TF_K_ADD, a, b, NULL);
+}
 
 /* A tensor of the shape and width of `like`. */
 static int add_like(gr_draft *d, const char *before, int like, const char *behind) {
@@ -19,8 +21,8 @@ static int add_like(gr_draft *d, const char *before, int like, const char *behin
 }
 
 /* NAME_T_next = share * NAME_T + rest * new, from a new input NAME_T. */
-static int add_running(gr_draft *d, const char *name, int t, const int *home, double share, double rest,
-                       const gr_expr *new) {
+static int add_running(gr_draft *d, const char *name, int t, const int *home, double share,
+                       double rest, const gr_expr *new) {
   const int old = add_like(d, name, t, ""), next = add_like(d, name, t, "_next");
   const gr_expr *kept = product(d, gr_number(d, share), gr_read_at(d, old, home));
   gr_add_op(d, next, home, TF_ASSIGN, sum(d, kept, product(d, gr_number(d, rest), new)));
@@ -59,7 +61,8 @@ static void add_updates(gr_draft *d, const gr_stepping *s, int *update) {
 }
 
 /* ---- what is made again --------------------------------------------------------------------- */
-/* Adds the copy of each forward op whose tensor is made again, and lets the backward ops read it. */
+/* Adds the copy of each forward op whose tensor is made again, and lets the backward ops read it.
+ */
 static void add_again(gr_draft *d, const gr_stepping *s, int n_forward, int *to) {
   for (int t = 0; t < d->wl->n_tensors && !d->failed; t++)
     if (s->again[t]) to[t] = add_like(d, "again_", t, "");
@@ -73,19 +76,23 @@ static void add_again(gr_draft *d, const gr_stepping *s, int n_forward, int *to)
     if (o < s->n_backward || o >= n_forward) d->ops[o].e = gr_swap_reads(d, d->ops[o].e, to);
 }
 
-/* ---- seeds ------------------------------------------------------------------------------------ */
-/* Reads of single numbers that are 1 become the number.  (Of a tensor with ranks an op would lose its loops.) */
+/* ---- seeds ------------------------------------------------------------------------------------
+ */
+/* Reads of single numbers that are 1 become the number.  (Of a tensor with ranks an op would lose
+ * its loops.) */
 static void fold_seeds(gr_draft *d, int *to) {
   for (int o = 0; o < d->n_ops; o++) {
     const gr_op *op = &d->ops[o];
-    const bool one = op->e->node.what == TF_X_NUMBER && op->e->node.number == 1 && op->reduce == TF_ASSIGN;
+    const bool one =
+        op->e->node.what == TF_X_NUMBER && op->e->node.number == 1 && op->reduce == TF_ASSIGN;
     if (one && d->tensors[op->out].rank == 0) to[op->out] = GR_ONE;
   }
   for (int o = 0; o < d->n_ops && !d->failed; o++)
     d->ops[o].e = gr_swap_reads(d, d->ops[o].e, to);
 }
 
-/* ---- order ------------------------------------------------------------------------------------ */
+/* ---- order ------------------------------------------------------------------------------------
+ */
 typedef struct {
   gr_draft *d;
   bool *needed; /* [n_tensors] */
@@ -106,7 +113,8 @@ static void schedule_op(order *x, int op);
 
 static void run_maker(void *ctx, const gr_expr *read) {
   order *x = ctx;
-  if (x->d->tensors[read->tensor].producer >= 0) schedule_op(x, x->d->tensors[read->tensor].producer);
+  if (x->d->tensors[read->tensor].producer >= 0)
+    schedule_op(x, x->d->tensors[read->tensor].producer);
 }
 
 /* The op, behind what it needs. */
@@ -120,7 +128,8 @@ static void schedule_op(order *x, int op) {
 static void need_made(order *x, int tensor) {
   if (x->needed[tensor]) return;
   x->needed[tensor] = true;
-  if (x->d->tensors[tensor].producer >= 0) gr_each_read(x->d->ops[x->d->tensors[tensor].producer].e, mark, x);
+  if (x->d->tensors[tensor].producer >= 0)
+    gr_each_read(x->d->ops[x->d->tensors[tensor].producer].e, mark, x);
 }
 
 static bool put_in_order(gr_draft *d, const gr_stepping *s, int n_forward, const int *update) {

@@ -1,4 +1,5 @@
-/* A training step: what the reverse pass drafted, the forward ops and the update of the parameters as one workload. */
+/* A training step: what the reverse pass drafted, the forward ops and the update of the parameters
+ * as one workload. */
 #ifndef GRAD_GRAD_STEP_H
 #define GRAD_GRAD_STEP_H
 #include "grad/draft.h"
@@ -13,7 +14,7 @@ typedef struct {
   const int **home; /* the dims of the gradient */
 } gr_stepping;
 
-/* Adds updates and what is made again, leaves out what neither reads, and puts the ops in the order in which they are
- * to run.  False after an error. */
+/* Adds updates and what is made again, leaves out what neither reads, and puts the ops in the order
+ * in which they are to run.  False after an error. */
 bool gr_step(gr_draft *d, const gr_stepping *s);
 #endif

@@ -61,7 +61,8 @@ static bool measure(writer *w) {
   gr_draft *d = w->d;
   int n_tensors = d->n_tensors, n_ops = d->n_ops;
   w->of = tf_arena_array(d->arena, (size_t)n_tensors * 2, sizeof *w->of);
-  w->dim = tf_arena_array(d->arena, (size_t)d->n_dims + (size_t)n_tensors * TF_MAX_RANK, sizeof *w->dim);
+  w->dim =
+      tf_arena_array(d->arena, (size_t)d->n_dims + (size_t)n_tensors * TF_MAX_RANK, sizeof *w->dim);
   if (!w->of || !w->dim) return gr_fail_memory(d);
   for (int o = 0; o < n_ops; o++) {
     gr_each_read(d->ops[o].e, note_read, w);
@@ -69,7 +70,8 @@ static bool measure(writer *w) {
       w->dim[d->ops[o].left[r]] = true;
   }
   for (int t = 0; t < n_tensors; t++)
-    if (w->of[t].read && d->tensors[t].producer < 0 && one_sided(&d->tensors[t], &w->of[t])) add_copy(d, t, &w->of[t]);
+    if (w->of[t].read && d->tensors[t].producer < 0 && one_sided(&d->tensors[t], &w->of[t]))
+      add_copy(d, t, &w->of[t]);
   for (int o = n_ops; o < d->n_ops; o++)
     for (int r = 0; r < d->tensors[d->ops[o].out].rank; r++)
       w->dim[d->ops[o].left[r]] = true;
@@ -99,7 +101,8 @@ static void put_number(FILE *out, double v) {
 static void put_term(const writer *w, tf_term t, bool first) {
   const char *name = w->d->dims[t.dim].name;
   const char *sign = t.coef < 0 ? first ? "-" : " - " : first ? "" : " + ";
-  unsigned long long size = t.coef < 0 ? 0 - (unsigned long long)t.coef : (unsigned long long)t.coef;
+  unsigned long long size =
+      t.coef < 0 ? 0 - (unsigned long long)t.coef : (unsigned long long)t.coef;
   const bool apart = gr_is_quotient(w->d, t.dim) && t.coef != 1;
   if (size == 1)
     fprintf(w->out, apart ? "%s(%s)" : "%s%s", sign, name);
@@ -124,7 +127,8 @@ static void put_form(const writer *w, tf_index x) {
   if (first)
     fprintf(w->out, "%lld", (long long)x.c);
   else if (x.c)
-    fprintf(w->out, x.c < 0 ? " - %llu" : " + %llu", x.c < 0 ? 0 - (unsigned long long)x.c : (unsigned long long)x.c);
+    fprintf(w->out, x.c < 0 ? " - %llu" : " + %llu",
+            x.c < 0 ? 0 - (unsigned long long)x.c : (unsigned long long)x.c);
 }
 
 static void put_read(const writer *w, const gr_expr *e, bool through_copy) {
@@ -181,9 +185,9 @@ static void put_expr(const writer *w, const gr_expr *e, int least, bool through_
     put_call(w, e, through_copy);
     return;
   }
-  static const char *const sign[] = {
-      [TF_K_ADD] = " + ", [TF_K_SUB] = " - ", [TF_K_MUL] = " * ", [TF_K_DIV] = " / ", [TF_K_NEG] = "-",
-      [TF_K_LT] = " < ",  [TF_K_LE] = " <= ", [TF_K_EQ] = " == ", [TF_K_NE] = " != "};
+  static const char *const sign[] = {[TF_K_ADD] = " + ", [TF_K_SUB] = " - ", [TF_K_MUL] = " * ",
+                                     [TF_K_DIV] = " / ", [TF_K_NEG] = "-",   [TF_K_LT] = " < ",
+                                     [TF_K_LE] = " <= ", [TF_K_EQ] = " == ", [TF_K_NE] = " != "};
   if (level < least) fputs("(", w->out);
   if (kind != TF_K_NEG) put_expr(w, e->arg[0], level ? level : 1, through_copy);
   fputs(sign[kind], w->out);
@@ -213,7 +217,8 @@ static void put_tensor(const writer *w, int t, bool *any) {
   *any = true;
   if (input) put_list(w->out, "shape", z->rank, z->extent);
   if (padded) put_list(w->out, input ? ", pad" : "pad", z->rank, pad);
-  if (z->word_bits && z->word_bits != 16) fprintf(w->out, "%sword-bits: %d", input || padded ? ", " : "", z->word_bits);
+  if (z->word_bits && z->word_bits != 16)
+    fprintf(w->out, "%sword-bits: %d", input || padded ? ", " : "", z->word_bits);
   fputs("}\n", w->out);
 }
 
@@ -224,7 +229,8 @@ static void put_op(const writer *w, const gr_op *op) {
                                      [TF_REDUCE_MAX] = "max=",
                                      [TF_REDUCE_MIN] = "min="};
   const gr_tensor *t = &w->d->tensors[op->out];
-  bool copies = op->e->node.what == TF_X_READ && w->of[op->e->tensor].copied && w->of[op->e->tensor].copy == op->out;
+  bool copies = op->e->node.what == TF_X_READ && w->of[op->e->tensor].copied &&
+                w->of[op->e->tensor].copy == op->out;
   fputs("  - ", w->out);
   if (op->name) fprintf(w->out, "{name: %s, expr: \"", op->name);
   fprintf(w->out, "%s[", t->name);

@@ -16,10 +16,10 @@
 /* A tensor of the forward workload. */
 typedef struct {
   bool of, by, given, again;
-  bool hangs;       /* depends on one of `by` */
-  bool reaches;     /* one of `of` depends on it */
-  bool flat;        /* its value does not matter, so that its gradient is 0 (a maximum or minimum) */
-  int uses;         /* reads that may contribute to its gradient */
+  bool hangs;   /* depends on one of `by` */
+  bool reaches; /* one of `of` depends on it */
+  bool flat;    /* its value does not matter, so that its gradient is 0 (a maximum or minimum) */
+  int uses;     /* reads that may contribute to its gradient */
   bool asked_apart; /* its gradient is both requested and read further: a copy is the result */
   gr_target to;
   const gr_expr *sum; /* contributions to its gradient so far; NULL: none, or stored already */
@@ -33,15 +33,16 @@ typedef struct {
 } grad;
 
 /* ---- what is asked for -------------------------------------------------------------------- */
-static int find_tensor(const tf_workload *wl, const char *name, size_t len, const char *what, tf_diags *d) {
+static int find_tensor(const tf_workload *wl, const char *name, size_t len, const char *what,
+                       tf_diags *d) {
   tf_near near = tf_near_start(name, len);
   char hint[80];
   for (int t = 0; t < wl->n_tensors; t++) {
     if (strlen(wl->tensors[t].name) == len && !memcmp(wl->tensors[t].name, name, len)) return t;
     tf_near_offer(&near, wl->tensors[t].name);
   }
-  tf_fail(d, wl->at, TF_E_NAME, "%s: no op uses a tensor '%.*s'%s", what, (int)(len < 60 ? len : 60), name,
-          tf_near_text(&near, hint, sizeof hint));
+  tf_fail(d, wl->at, TF_E_NAME, "%s: no op uses a tensor '%.*s'%s", what,
+          (int)(len < 60 ? len : 60), name, tf_near_text(&near, hint, sizeof hint));
   return -1;
 }
 
@@ -99,26 +100,32 @@ static bool check_asked(grad *g) {
     const tf_tensor *z = &wl->tensors[t];
     n_by += n->by;
     if (n->by && n->of)
-      tf_fail(g->d.diags, z->at, TF_E_DUP, "'%.60s' is both what is differentiated and what by", z->name);
+      tf_fail(g->d.diags, z->at, TF_E_DUP, "'%.60s' is both what is differentiated and what by",
+              z->name);
     else if (n->by && !n->reaches)
-      tf_fail(g->d.diags, z->at, TF_E_NAME, "nothing that is differentiated hangs on '%.60s'", z->name);
+      tf_fail(g->d.diags, z->at, TF_E_NAME, "nothing that is differentiated hangs on '%.60s'",
+              z->name);
     else if (n->of && !n->hangs)
-      tf_fail(g->d.diags, z->at, TF_E_NAME, "'%.60s' hangs on nothing that it is differentiated by", z->name);
+      tf_fail(g->d.diags, z->at, TF_E_NAME, "'%.60s' hangs on nothing that it is differentiated by",
+              z->name);
     else if (g->step && n->by && z->producer >= 0)
-      tf_fail(g->d.diags, z->at, TF_E_NAME, "a step changes inputs, and an op makes '%.60s'", z->name);
+      tf_fail(g->d.diags, z->at, TF_E_NAME, "a step changes inputs, and an op makes '%.60s'",
+              z->name);
     else if (n->again && z->producer < 0)
-      tf_fail(g->d.diags, z->at, TF_E_NAME, "an input cannot be made again, and '%.60s' is one", z->name);
+      tf_fail(g->d.diags, z->at, TF_E_NAME, "an input cannot be made again, and '%.60s' is one",
+              z->name);
     for (int k = 0; k < wl->n_tensors && (n->by || n->of); k++)
       if (strncmp(wl->tensors[k].name, "d_", 2) == 0 && !strcmp(wl->tensors[k].name + 2, z->name))
-        tf_fail(g->d.diags, wl->tensors[k].at, TF_E_DUP, "the gradient of '%.60s' is to have this name", z->name);
+        tf_fail(g->d.diags, wl->tensors[k].at, TF_E_DUP,
+                "the gradient of '%.60s' is to have this name", z->name);
   }
   if (!n_by && tf_diags_errors(g->d.diags) == before)
     tf_fail(g->d.diags, wl->at, TF_E_NAME, "there is nothing to differentiate by: no input");
   return tf_diags_errors(g->d.diags) == before;
 }
 
-/* Finds maxima and minima that only keep an exponential small: their gradient is 0 up to rounding, and would cost
- * three passes. */
+/* Finds maxima and minima that only keep an exponential small: their gradient is 0 up to rounding,
+ * and would cost three passes. */
 static bool find_flat(grad *g) {
   const tf_workload *wl = g->d.wl;
   bool *of = TF_ARRAY(g->d.arena, bool, (size_t)wl->n_tensors);
@@ -129,7 +136,8 @@ static bool find_flat(grad *g) {
   for (int o = 0; o < wl->n_ops; o++) {
     const tf_op *op = &wl->ops[o];
     const bool extreme = op->reduce == TF_REDUCE_MAX || op->reduce == TF_REDUCE_MIN;
-    if (extreme && wanted(&g->node[op->out])) g->node[op->out].flat = gr_shift_free(wl, op->out, of, shift);
+    if (extreme && wanted(&g->node[op->out]))
+      g->node[op->out].flat = gr_shift_free(wl, op->out, of, shift);
   }
   find_hanging(g);
   return true;
@@ -197,7 +205,8 @@ static bool add_to_sum(gr_draft *d, int tensor, node *n, const gr_expr *e) {
 /* The tensor that the sum equals, element for element; -1: none. */
 static int whole_tensor(gr_draft *d, const node *n) {
   const gr_expr *e = n->sum;
-  if (n->by || !e || e->node.what != TF_X_READ) return -1; /* by: a tensor of that name is requested */
+  if (n->by || !e || e->node.what != TF_X_READ)
+    return -1; /* by: a tensor of that name is requested */
   for (int r = 0; r < d->tensors[e->tensor].rank; r++)
     if (!gr_same_form(e->index[r], gr_form(d, n->to.home[r]))) return -1;
   return e->tensor;
@@ -248,7 +257,8 @@ static bool close_asked(grad *g) {
     else if (n->asked_apart)
       n->made = make_sum(d, t, n, name, gr_read_at(d, made, n->to.home));
     if (!d->failed && strcmp(d->tensors[n->made].name, name) != 0)
-      d->failed = !tf_fail(d->diags, d->at, TF_E_DUP, "something of the gradient is called '%.60s' already", name);
+      d->failed = !tf_fail(d->diags, d->at, TF_E_DUP,
+                           "something of the gradient is called '%.60s' already", name);
   }
   return !d->failed;
 }
@@ -267,7 +277,8 @@ static void add_forward(gr_draft *d, const tf_op *op) {
   if (!value) return;
   d->at = op->at;
   gr_add_op(d, op->out, op->dims, op->reduce, gr_map_expr(d, value[op->n_expr - 1], map));
-  if (!d->failed && strcmp(op->name, d->tensors[op->out].name) != 0) d->ops[d->n_ops - 1].name = op->name;
+  if (!d->failed && strcmp(op->name, d->tensors[op->out].name) != 0)
+    d->ops[d->n_ops - 1].name = op->name;
 }
 
 static bool add_forwards(grad *g) {
@@ -336,12 +347,14 @@ static char *write_gradient(grad *g) {
 static bool check_step(grad *g, const tf_grad_options *o) {
   const tf_loc at = g->d.wl->at;
   if (o->step && !o->by)
-    return tf_fail(g->d.diags, at, TF_E_USAGE, "a step needs the names of what it changes: --by W,..");
+    return tf_fail(g->d.diags, at, TF_E_USAGE,
+                   "a step needs the names of what it changes: --by W,..");
   if (o->step && o->given)
     return tf_fail(g->d.diags, at, TF_E_USAGE,
                    "what a step does not keep, --again says; --given is for a backward pass alone");
   if (!o->step && o->again)
-    return tf_fail(g->d.diags, at, TF_E_USAGE, "--again is for a step, with its forward pass: --step sgd or adam, too");
+    return tf_fail(g->d.diags, at, TF_E_USAGE,
+                   "--again is for a step, with its forward pass: --step sgd or adam, too");
   return true;
 }
 

@@ -1,6 +1,7 @@
-/* Index inversion: Hermite elimination rank by rank.  A rank is solved for a dim whose coefficient divides the rest of
- * the equation, once the rank and at most one other dim are split into residue classes; what cannot be solved in this
- * way becomes a condition.  Of several ways to solve a rank the one with the fewest points is used. */
+/* Index inversion: Hermite elimination rank by rank.  A rank is solved for a dim whose coefficient
+ * divides the rest of the equation, once the rank and at most one other dim are split into residue
+ * classes; what cannot be solved in this way becomes a condition.  Of several ways to solve a rank
+ * the one with the fewest points is used. */
 #include "grad/invert.h"
 
 #include <math.h>
@@ -46,7 +47,8 @@ static double open_points(const inverter *v, int but) {
 }
 
 /* ---- ways ----------------------------------------------------------------------------- */
-/* The form of residues of `other` modulo |a|: those of the rank from `shift` on (+1), down from it (-1), or its own. */
+/* The form of residues of `other` modulo |a|: those of the rank from `shift` on (+1), down from it
+ * (-1), or its own. */
 static int order_of(const way *w) {
   int64_t m = size_of(w->a), b = modulo(w->b, m);
   return w->other < 0 || b == 1 % m ? 1 : b == m - 1 ? -1 : 0;
@@ -65,7 +67,8 @@ static bool can_solve(const inverter *v, tf_index f, int64_t extent, way *w) {
     w->b = f.terms[i].coef;
   }
   double points = open_points(v, w->pivot) * (double)(m > 1 ? ceil_div(extent, m) * m : extent);
-  if (w->other >= 0) points *= (double)(extent_of(v, w->other) / m + 1) / (double)extent_of(v, w->other);
+  if (w->other >= 0)
+    points *= (double)(extent_of(v, w->other) / m + 1) / (double)extent_of(v, w->other);
   bool merged = m > 1 && !(v->sole && extent % m == 0 && order_of(w));
   w->points = points + (merged ? (double)extent * (double)extent : 0);
   return true;
@@ -100,8 +103,8 @@ static void must_be_zero(inverter *v, tf_index f) {
   if (f.n_terms || f.c) v->out->zero[v->out->n_zero++] = f;
 }
 
-/* Splits the rank, and the slot on which its residues depend; returns the rank's coordinate as a form of what
- * remains. */
+/* Splits the rank, and the slot on which its residues depend; returns the rank's coordinate as a
+ * form of what remains. */
 static tf_index split_rank(inverter *v, int rank, tf_index f, int64_t extent, const way *w) {
   gr_draft *d = v->d;
   gr_inverse *out = v->out;
@@ -127,7 +130,9 @@ static tf_index split_rank(inverter *v, int rank, tf_index f, int64_t extent, co
     return place;
   }
   int64_t e = extent_of(v, w->other);
-  int64_t steps = order > 0 ? ceil_div(e + c0, m) : order < 0 ? ceil_div(e + m - 1 - c0, m) : ceil_div(e, m);
+  int64_t steps = order > 0   ? ceil_div(e + c0, m)
+                  : order < 0 ? ceil_div(e + m - 1 - c0, m)
+                              : ceil_div(e, m);
   tf_index y = gr_add_form(d, (tf_index){.c = order * -c0}, order < 0 ? -1 : 1, residue, 0);
   y = gr_add_form(d, y, m, gr_form(d, fresh(v, steps, home, "_s")), 0);
   set_slot(v, w->other, y);
@@ -151,7 +156,8 @@ static void solve_rank(inverter *v, int rank, tf_index f, int64_t extent, const 
   tf_index pivot = gr_add_form(d, z, -1, f, 0);
   pivot = gr_add_form(d, pivot, w->a, gr_form(d, GR_SLOT + w->pivot), 0);
   tf_index whole = {0, pivot.terms, pivot.c};
-  bool residue_alone = m > 1 && w->other < 0; /* it is c modulo m where the condition holds, so it adds no term */
+  bool residue_alone =
+      m > 1 && w->other < 0; /* it is c modulo m where the condition holds, so it adds no term */
   for (int i = 0; i < pivot.n_terms; i++)
     if (!residue_alone || pivot.terms[i].coef % m == 0) {
       whole.terms[whole.n_terms] = pivot.terms[i];
@@ -166,7 +172,8 @@ static void solve_rank(inverter *v, int rank, tf_index f, int64_t extent, const 
 }
 
 /* ---- ranks that dims count through ----------------------------------------------------- */
-/* The terms by rising weight, if they are open slots and each coordinate of the rank is met once: 4*c + 2*a + b. */
+/* The terms by rising weight, if they are open slots and each coordinate of the rank is met once:
+ * 4*c + 2*a + b. */
 static bool counts_through(const inverter *v, tf_index f, int64_t extent, tf_term *term) {
   int64_t next = 1;
   if (f.c || f.n_terms < 2) return false;
@@ -178,7 +185,8 @@ static bool counts_through(const inverter *v, tf_index f, int64_t extent, tf_ter
     term[at] = f.terms[i];
   }
   for (int i = 0; i < f.n_terms; i++)
-    if (term[i].coef != next || !tf_mul(next, extent_of(v, term[i].dim - GR_SLOT), &next)) return false;
+    if (term[i].coef != next || !tf_mul(next, extent_of(v, term[i].dim - GR_SLOT), &next))
+      return false;
   return next == extent;
 }
 
@@ -188,18 +196,21 @@ static bool has_place(const tf_op *op) {
   return false;
 }
 
-/* Solves such a rank by quotients of its home dim: c = z / 4, a = z / 2 % 2, b = z % 2.  A coordinate that is a value
- * has none; of two residue classes whose tensor may stay split, that is as good. */
+/* Solves such a rank by quotients of its home dim: c = z / 4, a = z / 2 % 2, b = z % 2.  A
+ * coordinate that is a value has none; of two residue classes whose tensor may stay split, that is
+ * as good. */
 static bool solve_by_quotients(inverter *v, int rank, tf_index f, int64_t extent) {
   gr_inverse *out = v->out;
   tf_term term[TF_MAX_DIMS];
-  if (v->d->whole || (v->sole && f.n_terms < 3) || !counts_through(v, f, extent, term) || has_place(v->op))
+  if (v->d->whole || (v->sole && f.n_terms < 3) || !counts_through(v, f, extent, term) ||
+      has_place(v->op))
     return false;
   out->first[rank] = out->n_left;
   out->left[out->n_left++] = out->home[rank];
   for (int i = 0; i < f.n_terms; i++) {
     const int slot = term[i].dim - GR_SLOT;
-    const int part = gr_quotient(v->d, out->home[rank], term[i].coef, extent_of(v, slot), i + 1 == f.n_terms);
+    const int part =
+        gr_quotient(v->d, out->home[rank], term[i].coef, extent_of(v, slot), i + 1 == f.n_terms);
     set_slot(v, slot, gr_form(v->d, part));
   }
   return true;
@@ -216,7 +227,8 @@ static void invert_rank(inverter *v, int rank, tf_index f, int64_t extent) {
   }
   out->first[rank] = out->n_left;
   out->left[out->n_left++] = out->home[rank];
-  if (extent > 1 || f.n_terms || f.c) must_be_zero(v, gr_add_form(v->d, gr_form(v->d, out->home[rank]), -1, f, 0));
+  if (extent > 1 || f.n_terms || f.c)
+    must_be_zero(v, gr_add_form(v->d, gr_form(v->d, out->home[rank]), -1, f, 0));
 }
 
 /* Slots still open run over their own dim, or over another if that one is in use. */
@@ -234,7 +246,8 @@ static void free_slots(inverter *v) {
   }
 }
 
-bool gr_invert(gr_draft *d, const tf_op *op, const tf_ref *ref, const int *home, bool sole, gr_inverse *out) {
+bool gr_invert(gr_draft *d, const tf_op *op, const tf_ref *ref, const int *home, bool sole,
+               gr_inverse *out) {
   inverter v = {.d = d, .op = op, .out = out, .sole = sole};
   const gr_tensor *t = &d->tensors[ref->tensor];
   const tf_index *f = gr_ref_forms(d, op, ref);

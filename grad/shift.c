@@ -1,6 +1,7 @@
-/* How tensors change when a number is added to every element of a tensor x, op by op: a multiple of the number is
- * added to their elements, or is a factor of them, or nothing happens.  Each element of x must affect separate
- * elements on the way: the dims that index x must index every tensor that changes. */
+/* How tensors change when a number is added to every element of a tensor x, op by op: a multiple of
+ * the number is added to their elements, or is a factor of them, or nothing happens.  Each element
+ * of x must affect separate elements on the way: the dims that index x must index every tensor that
+ * changes. */
 #include "grad/shift.h"
 
 #include <math.h>
@@ -8,9 +9,13 @@
 static const gr_change none = {.how = GR_NONE}, unknown = {.how = GR_UNKNOWN};
 static const gr_shift lost = {.change = {.how = GR_UNKNOWN}};
 
-static gr_change added(double times) { return times == 0 ? none : (gr_change){.how = GR_ADDED, .times = times}; }
+static gr_change added(double times) {
+  return times == 0 ? none : (gr_change){.how = GR_ADDED, .times = times};
+}
 
-static gr_change factor(double times) { return times == 0 ? none : (gr_change){.how = GR_FACTOR, .times = times}; }
+static gr_change factor(double times) {
+  return times == 0 ? none : (gr_change){.how = GR_FACTOR, .times = times};
+}
 
 static bool is_added(gr_change a) { return a.how == GR_ADDED || a.how == GR_NONE; }
 static bool is_factor(gr_change a) { return a.how == GR_FACTOR || a.how == GR_NONE; }
@@ -19,7 +24,8 @@ static bool same(gr_change a, gr_change b) { return a.how == b.how && a.times ==
 static bool number(const tf_expr *e, double v) { return e->what == TF_X_NUMBER && e->number == v; }
 /* A number that the change of `b` leaves unchanged: 0 under a factor, an infinity under a sum. */
 static bool stays(const tf_expr *e, gr_change b) {
-  return (b.how == GR_FACTOR && number(e, 0)) || (b.how == GR_ADDED && e->what == TF_X_NUMBER && isinf(e->number));
+  return (b.how == GR_FACTOR && number(e, 0)) ||
+         (b.how == GR_ADDED && e->what == TF_X_NUMBER && isinf(e->number));
 }
 
 /* The change of either of two values, if both change alike. */
@@ -32,9 +38,11 @@ static gr_change sum(gr_change a, gr_change b, double sign) {
   return same(a, b) ? a : unknown; /* factors of both */
 }
 
-static gr_change product(const tf_expr *x, gr_change a, const tf_expr *y, gr_change b, double sign) {
+static gr_change product(const tf_expr *x, gr_change a, const tf_expr *y, gr_change b,
+                         double sign) {
   if (is_factor(a) && is_factor(b)) return factor(a.times + sign * b.times);
-  if (a.how == GR_ADDED && y->what == TF_X_NUMBER) return added(sign > 0 ? a.times * y->number : a.times / y->number);
+  if (a.how == GR_ADDED && y->what == TF_X_NUMBER)
+    return added(sign > 0 ? a.times * y->number : a.times / y->number);
   if (b.how == GR_ADDED && x->what == TF_X_NUMBER && sign > 0) return added(b.times * x->number);
   return unknown;
 }
@@ -82,15 +90,18 @@ static gr_change call(tf_kind kind, int n, const tf_expr *const x[], const gr_ch
   return unknown;
 }
 
-/* The dims that index x where the op reads a changed tensor; false: not plain dims, or others than before.  dim: [rank
- * of x], -1 where not known yet. */
-static bool plain_dims(const tf_workload *wl, const tf_ref *ref, const gr_shift *s, int rank, int *dim) {
+/* The dims that index x where the op reads a changed tensor; false: not plain dims, or others than
+ * before.  dim: [rank of x], -1 where not known yet. */
+static bool plain_dims(const tf_workload *wl, const tf_ref *ref, const gr_shift *s, int rank,
+                       int *dim) {
   const tf_tensor *t = &wl->tensors[ref->tensor];
   for (int r = 0; r < t->rank; r++)
     if (t->pad[r] || t->lo[r]) return false;
   for (int r = 0; r < rank; r++) {
     const tf_index *i = &ref->index[s->rank_of[r]];
-    if (i->n_terms != 1 || i->c || i->terms[0].coef != 1 || (dim[r] >= 0 && dim[r] != i->terms[0].dim)) return false;
+    if (i->n_terms != 1 || i->c || i->terms[0].coef != 1 ||
+        (dim[r] >= 0 && dim[r] != i->terms[0].dim))
+      return false;
     dim[r] = i->terms[0].dim;
   }
   return true;
@@ -98,8 +109,8 @@ static bool plain_dims(const tf_workload *wl, const tf_ref *ref, const gr_shift 
 
 /* The change after a reduction. */
 static gr_change reduced(tf_reduce reduce, gr_change s) {
-  const bool holds = s.how == GR_NONE || reduce == TF_ASSIGN || reduce == TF_REDUCE_MAX || reduce == TF_REDUCE_MIN ||
-                     (reduce == TF_REDUCE_ADD && s.how == GR_FACTOR);
+  const bool holds = s.how == GR_NONE || reduce == TF_ASSIGN || reduce == TF_REDUCE_MAX ||
+                     reduce == TF_REDUCE_MIN || (reduce == TF_REDUCE_ADD && s.how == GR_FACTOR);
   return holds ? s : unknown;
 }
 

@@ -13,7 +13,9 @@ static bool plain_read(const tf_workload *wl, const tf_ref *ref, int *home) {
   const tf_tensor *t = &wl->tensors[ref->tensor];
   for (int r = 0; r < t->rank; r++) {
     const tf_index *x = &ref->index[r];
-    if (x->n_terms != 1 || x->terms[0].coef != 1 || wl->dims[x->terms[0].dim].extent != t->extent[r]) return false;
+    if (x->n_terms != 1 || x->terms[0].coef != 1 ||
+        wl->dims[x->terms[0].dim].extent != t->extent[r])
+      return false;
     for (int k = 0; k < r; k++)
       if (home[k] == x->terms[0].dim) return false;
     home[r] = x->terms[0].dim;
@@ -24,7 +26,8 @@ static bool plain_read(const tf_workload *wl, const tf_ref *ref, int *home) {
 static bool find_plain_read(const tf_workload *wl, int tensor, int *home) {
   for (int o = 0; o < wl->n_ops; o++)
     for (int i = 0; i < wl->ops[o].n_reads; i++)
-      if (wl->ops[o].reads[i].tensor == tensor && plain_read(wl, &wl->ops[o].reads[i], home)) return true;
+      if (wl->ops[o].reads[i].tensor == tensor && plain_read(wl, &wl->ops[o].reads[i], home))
+        return true;
   return false;
 }
 
@@ -54,7 +57,8 @@ static bool stays_finite(const gr_expr *e) {
 /* Whether a factor of e reads a tensor of that extent at the form, and so is 0 outside of it. */
 static bool factor_ends(const gr_draft *d, const gr_expr *e, tf_index form, int64_t extent) {
   if (e->node.what == TF_X_NUMBER || e->node.what == TF_X_DIM) return false;
-  if (e->node.what == TF_X_CALL && e->node.call == TF_K_NEG) return factor_ends(d, e->arg[0], form, extent);
+  if (e->node.what == TF_X_CALL && e->node.call == TF_K_NEG)
+    return factor_ends(d, e->arg[0], form, extent);
   if (e->node.what == TF_X_CALL)
     return e->node.call == TF_K_MUL &&
            (factor_ends(d, e->arg[0], form, extent) || factor_ends(d, e->arg[1], form, extent));
@@ -64,7 +68,8 @@ static bool factor_ends(const gr_draft *d, const gr_expr *e, tf_index form, int6
 }
 
 /* condition times "0 <= form < extent". */
-static const gr_expr *and_inside(gr_draft *d, const gr_expr *condition, tf_index form, int64_t extent) {
+static const gr_expr *and_inside(gr_draft *d, const gr_expr *condition, tf_index form,
+                                 int64_t extent) {
   tf_index *index = TF_NEW(d->arena, tf_index);
   if (!index) return NULL;
   *index = form;
@@ -82,7 +87,8 @@ static const gr_expr *guarded(gr_draft *d, const tf_op *op, const gr_inverse *v,
     int64_t lo, hi, extent = d->wl->dims[op->dims[s]].extent;
     gr_form_range(d, v->x[s], &lo, &hi);
     if (lo >= 0 && hi < extent) continue;
-    if (!finite || !factor_ends(d, e, v->x[s], extent)) condition = and_inside(d, condition, v->x[s], extent);
+    if (!finite || !factor_ends(d, e, v->x[s], extent))
+      condition = and_inside(d, condition, v->x[s], extent);
   }
   if (!condition) return e;
   if (finite) return gr_call(d, TF_K_MUL, e, condition, NULL);
@@ -91,7 +97,8 @@ static const gr_expr *guarded(gr_draft *d, const tf_op *op, const gr_inverse *v,
 
 /* ---- contributions ---------------------------------------------------------------------- */
 /* The tensor `from` with the split rank joined again: its dims are then the home dims. */
-static int join_rank(gr_draft *d, gr_inverse *v, int rank, int n_ranks, int from, const char *name) {
+static int join_rank(gr_draft *d, gr_inverse *v, int rank, int n_ranks, int from,
+                     const char *name) {
   int index[2 * TF_MAX_RANK], left[2 * TF_MAX_RANK], n = 0;
   int64_t extent[TF_MAX_RANK] = {0};
   int at = v->first[rank];
@@ -122,8 +129,8 @@ static bool in_order(const gr_inverse *v, int rank) {
 static bool fits_rank(gr_draft *d, const gr_inverse *v) {
   if (v->n_left <= TF_MAX_RANK) return true;
   d->failed = true;
-  return tf_fail(d->diags, d->at, TF_E_LIMIT, "its gradient needs a tensor of rank %d, at most %d", v->n_left,
-                 TF_MAX_RANK);
+  return tf_fail(d->diags, d->at, TF_E_LIMIT, "its gradient needs a tensor of rank %d, at most %d",
+                 v->n_left, TF_MAX_RANK);
 }
 
 /* Adds the op that sums e over the loops, and those that join split ranks. */
@@ -141,7 +148,8 @@ static int sum_up(gr_draft *d, gr_inverse *v, int tensor, const gr_expr *e, cons
   int at = gr_add_tensor(d, last && to->only ? to->name : name, v->n_left, extent, t.word_bits);
   gr_add_op(d, at, v->left, TF_REDUCE_ADD, e);
   for (int r = 0; r < t.rank && !last; r++)
-    if (v->split[r]) at = join_rank(d, v, r, t.rank, at, to->only && --n_splits == 0 ? to->name : name);
+    if (v->split[r])
+      at = join_rank(d, v, r, t.rank, at, to->only && --n_splits == 0 ? to->name : name);
   return at;
 }
 
@@ -161,8 +169,10 @@ static void mark_dims(void *used, const gr_expr *read) {
     mark_form(u, read->index[r]);
 }
 
-/* e times the number of steps of loops on which it does not depend: the text of an op would lose these loops. */
-static const gr_expr *times_idle_loops(gr_draft *d, const tf_op *op, const gr_inverse *v, const gr_expr *e) {
+/* e times the number of steps of loops on which it does not depend: the text of an op would lose
+ * these loops. */
+static const gr_expr *times_idle_loops(gr_draft *d, const tf_op *op, const gr_inverse *v,
+                                       const gr_expr *e) {
   used_dims in_e = {.d = d}, loops = {.d = d};
   double steps = 1;
   gr_each_read(e, mark_dims, &in_e);
@@ -178,7 +188,8 @@ static const gr_expr *times_idle_loops(gr_draft *d, const tf_op *op, const gr_in
 static bool too_many_dims(gr_draft *d) {
   if (d->n_dims <= TF_MAX_DIMS * 4 - 64) return false;
   d->failed = true;
-  tf_fail(d->diags, d->at, TF_E_LIMIT, "its gradient needs more dims than the %d of a workload", TF_MAX_DIMS);
+  tf_fail(d->diags, d->at, TF_E_LIMIT, "its gradient needs more dims than the %d of a workload",
+          TF_MAX_DIMS);
   return true;
 }
 
@@ -193,9 +204,10 @@ static bool at_home(const gr_inverse *v, tf_index form, int rank) {
   return true;
 }
 
-/* Where each element of the tensor is read at one point or at none, by what its own coordinates are (a read of
- * T[m,2,n]): e at those points, 0 at others; NULL elsewhere. */
-static const gr_expr *chosen(gr_draft *d, const tf_op *op, const gr_inverse *v, const tf_ref *ref, const gr_expr *e) {
+/* Where each element of the tensor is read at one point or at none, by what its own coordinates are
+ * (a read of T[m,2,n]): e at those points, 0 at others; NULL elsewhere. */
+static const gr_expr *chosen(gr_draft *d, const tf_op *op, const gr_inverse *v, const tf_ref *ref,
+                             const gr_expr *e) {
   const int rank = d->wl->tensors[ref->tensor].rank;
   for (int r = 0; r < rank; r++)
     if (v->split[r]) return NULL;
@@ -215,10 +227,12 @@ static const gr_expr *chosen(gr_draft *d, const tf_op *op, const gr_inverse *v, 
                          : gr_call(d, TF_K_SELECT, condition, e, gr_number(d, 0));
 }
 
-bool gr_spread(gr_draft *d, const tf_op *op, const tf_ref *ref, const gr_expr *adjoint, const gr_target *to,
-               const gr_expr **part) {
+bool gr_spread(gr_draft *d, const tf_op *op, const tf_ref *ref, const gr_expr *adjoint,
+               const gr_target *to, const gr_expr **part) {
   gr_inverse v;
-  if (too_many_dims(d) || !gr_invert(d, op, ref, to->home, to->only && to->leaf, &v) || !fits_rank(d, &v)) return false;
+  if (too_many_dims(d) || !gr_invert(d, op, ref, to->home, to->only && to->leaf, &v) ||
+      !fits_rank(d, &v))
+    return false;
   const gr_expr *e = gr_map_expr(d, adjoint, v.x);
   *part = e;
   if (!e) return gr_fail_memory(d);

@@ -1,4 +1,5 @@
-/* What groups find in the cache below the outermost memory, as earlier groups of the same call left it there. */
+/* What groups find in the cache below the outermost memory, as earlier groups of the same call left
+ * it there. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,13 +7,15 @@
 #include "net/net.h"
 #include "tileflow/tree.h"
 
-/* Tensors in the order in which they were used, the latest first, each with the group that made it. */
+/* Tensors in the order in which they were used, the latest first, each with the group that made it.
+ */
 typedef struct {
   const tf_workload *wl;
   double room;        /* words of the cache */
   int n, *order;      /* [n] */
   int *maker;         /* [n_tensors] number of the group + 1; 0: none before */
-  double *all, *left; /* [n_groups] words of the group's inputs and outputs, and of those that need no outer memory */
+  double *all, *left; /* [n_groups] words of the group's inputs and outputs, and of those that need
+                         no outer memory */
 } cache;
 
 static double words_of(const tf_tensor *z) {
@@ -22,7 +25,8 @@ static double words_of(const tf_tensor *z) {
   return n;
 }
 
-/* The tensor comes to the front.  Whether it was still there: with all that was used since it fits. */
+/* The tensor comes to the front.  Whether it was still there: with all that was used since it fits.
+ */
 static bool use(cache *c, int z) {
   double held = words_of(&c->wl->tensors[z]);
   int at = 0;
@@ -35,8 +39,8 @@ static bool use(cache *c, int z) {
   return there;
 }
 
-/* A tensor that an earlier group made and that is still there was neither written to the outer memory nor is read from
- * it: its words are left to both groups. */
+/* A tensor that an earlier group made and that is still there was neither written to the outer
+ * memory nor is read from it: its words are left to both groups. */
 static void use_all(cache *c, int i, const tf_group *g) {
   for (int k = 0; k < g->workload->n_tensors; k++) {
     const tf_tensor *t = &g->workload->tensors[k];
@@ -54,10 +58,11 @@ static void use_all(cache *c, int i, const tf_group *g) {
   }
 }
 
-/* What memories take of a group's time: the busiest of them; what units take is in the kernel's cycles.  left: its
- * words are all left in the cache, the outermost delivers what the cache does, and nothing is brought there. */
-static bool cycles_of_memories(tf_arena *a, const tf_arch *arch, const tf_net_group *g, bool left, double *cycles,
-                               tf_diags *d) {
+/* What memories take of a group's time: the busiest of them; what units take is in the kernel's
+ * cycles.  left: its words are all left in the cache, the outermost delivers what the cache does,
+ * and nothing is brought there. */
+static bool cycles_of_memories(tf_arena *a, const tf_arch *arch, const tf_net_group *g, bool left,
+                               double *cycles, tf_diags *d) {
   tf_arch warm = *arch;
   warm.overlap = TF_OVERLAP_PERFECT;
   warm.memories = TF_ARRAY(a, tf_memory, (size_t)arch->n_memories);
@@ -79,10 +84,12 @@ static bool cycles_of_memories(tf_arena *a, const tf_arch *arch, const tf_net_gr
   if (ok) *cycles = r.cycles;
   tf_model_free(m);
   tf_tree_free(t);
-  return ok || (m && tf_fail(d, g->group->workload->at, TF_E_OVERFLOW, "a count of this mapping passes 2^63 - 1"));
+  return ok || (m && tf_fail(d, g->group->workload->at, TF_E_OVERFLOW,
+                             "a count of this mapping passes 2^63 - 1"));
 }
 
-bool net_left_parts(tf_arena *a, const tf_workload *wl, const tf_net_plan *p, double room, double *part) {
+bool net_left_parts(tf_arena *a, const tf_workload *wl, const tf_net_plan *p, double room,
+                    double *part) {
   cache c = {.wl = wl,
              .room = room,
              .order = TF_ARRAY(a, int, (size_t)wl->n_tensors),
@@ -97,10 +104,14 @@ bool net_left_parts(tf_arena *a, const tf_workload *wl, const tf_net_plan *p, do
   return true;
 }
 
-bool net_left(tf_arena *a, const tf_arch *arch, const tf_workload *wl, tf_net_plan *p, bool narrow, tf_diags *d) {
+bool net_left(tf_arena *a, const tf_arch *arch, const tf_workload *wl, tf_net_plan *p, bool narrow,
+              tf_diags *d) {
   const tf_memory *inner = arch->n_memories > 1 ? &arch->memories[1] : NULL;
-  const bool one = inner && inner->mesh[0] * inner->mesh[1] == 1; /* of several, each has what its core used */
-  const double room = !one ? 0 : inner->capacity_words < 0 ? INFINITY : (double)inner->capacity_words;
+  const bool one =
+      inner && inner->mesh[0] * inner->mesh[1] == 1; /* of several, each has what its core used */
+  const double room = !one                        ? 0
+                      : inner->capacity_words < 0 ? INFINITY
+                                                  : (double)inner->capacity_words;
   double *part = TF_ARRAY(a, double, (size_t)p->n), *warm = TF_ARRAY(a, double, (size_t)p->n),
          *cold = TF_ARRAY(a, double, (size_t)p->n);
   if (!part || !warm || !cold || !net_left_parts(a, wl, p, room, part)) return tf_out_of_memory(d);

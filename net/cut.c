@@ -29,7 +29,8 @@ typedef struct {
 
 static bool no_memory(const cutter *c) { return tf_out_of_memory_at(c->d, c->at); }
 
-/* ---- ops in order, tensors as they first appear -------------------------------------------------------- */
+/* ---- ops in order, tensors as they first appear
+ * -------------------------------------------------------- */
 static bool take_ops(cutter *c, const int *ops, int n) {
   const int all = c->from->n_ops;
   bool *in = TF_ARRAY(c->a, bool, (size_t)all);
@@ -67,7 +68,8 @@ static bool take_tensors(cutter *c) {
   return true;
 }
 
-/* ---- dims ---------------------------------------------------------------------------------------------- */
+/* ---- dims
+ * ---------------------------------------------------------------------------------------------- */
 static bool name_taken(const cutter *c, const char *name, int n_dims) {
   for (int i = 0; i < n_dims; i++)
     if (!strcmp(c->wl->dims[i].name, name)) return true;
@@ -76,13 +78,15 @@ static bool name_taken(const cutter *c, const char *name, int n_dims) {
   return false;
 }
 
-/* Names the dim as in the network, with a number appended if one dim of the network became several. */
+/* Names the dim as in the network, with a number appended if one dim of the network became several.
+ */
 static bool name_dim(cutter *c, int n, const tf_dim *like) {
   char name[160];
   snprintf(name, sizeof name, "%.120s", like->name);
   for (int k = 2; name_taken(c, name, n); k++)
     snprintf(name, sizeof name, "%.120s_%d", like->name, k);
-  c->wl->dims[n] = (tf_dim){.name = tf_arena_strndup(c->a, name, strlen(name)), .at = like->at, .extent = like->extent};
+  c->wl->dims[n] = (tf_dim){
+      .name = tf_arena_strndup(c->a, name, strlen(name)), .at = like->at, .extent = like->extent};
   return c->wl->dims[n].name || no_memory(c);
 }
 
@@ -93,15 +97,18 @@ static bool take_dims(cutter *c) {
   for (int i = 0; i < n; i++)
     c->first[i + 1] = c->first[i] + c->from->ops[c->op[i]].n_dims;
   c->dim = TF_ARRAY(c->a, int, (size_t)c->first[n]);
-  if (!c->dim || !net_join_dims(c->a, c->from, c->op, n, c->first, c->dim, &c->wl->n_dims)) return no_memory(c);
+  if (!c->dim || !net_join_dims(c->a, c->from, c->op, n, c->first, c->dim, &c->wl->n_dims))
+    return no_memory(c);
   if (c->wl->n_dims > TF_MAX_DIMS)
-    return tf_fail(c->d, c->at, TF_E_LIMIT, "the ops of a group have more than %d dims", TF_MAX_DIMS);
+    return tf_fail(c->d, c->at, TF_E_LIMIT, "the ops of a group have more than %d dims",
+                   TF_MAX_DIMS);
   c->wl->dims = TF_ARRAY(c->a, tf_dim, (size_t)c->wl->n_dims);
   if (!c->wl->dims) return no_memory(c);
   int seen = 0;
   for (int i = 0; i < n; i++)
     for (int s = c->first[i]; s < c->first[i + 1]; s++)
-      if (c->dim[s] == seen && !name_dim(c, seen++, &c->from->dims[c->from->ops[c->op[i]].dims[s - c->first[i]]]))
+      if (c->dim[s] == seen &&
+          !name_dim(c, seen++, &c->from->dims[c->from->ops[c->op[i]].dims[s - c->first[i]]]))
         return false;
   return true;
 }
@@ -115,7 +122,8 @@ static int dim_of(const cutter *c, int i, int dim) {
   return c->dim[c->first[i] + k];
 }
 
-/* ---- copies with the group's numbers -------------------------------------------------------------------- */
+/* ---- copies with the group's numbers
+ * -------------------------------------------------------------------- */
 static bool copy_index(cutter *c, int i, tf_index *x) {
   tf_term *terms = TF_ARRAY(c->a, tf_term, (size_t)x->n_terms);
   if (!terms) return no_memory(c);
@@ -166,7 +174,8 @@ static int op_inside(const cutter *c, int op) {
   return -1;
 }
 
-/* How far the group's ops read the tensor beyond its borders along rank r; what others do is their groups' matter. */
+/* How far the group's ops read the tensor beyond its borders along rank r; what others do is their
+ * groups' matter. */
 static int64_t read_beyond(const cutter *c, int t, int r) {
   const tf_tensor *z = &c->from->tensors[c->tensor[t]];
   int64_t far = 0;
@@ -186,8 +195,8 @@ static int64_t read_beyond(const cutter *c, int t, int r) {
   return far < z->pad[r] ? far : z->pad[r];
 }
 
-/* Copies a tensor with its readers in the group; if the group produces it, either all of its readers are inside, or
- * none. */
+/* Copies a tensor with its readers in the group; if the group produces it, either all of its
+ * readers are inside, or none. */
 static bool copy_tensor(cutter *c, int t) {
   const tf_tensor *from = &c->from->tensors[c->tensor[t]];
   tf_tensor *z = &c->wl->tensors[t];
@@ -205,7 +214,8 @@ static bool copy_tensor(cutter *c, int t) {
     if (i >= 0) z->consumers[z->n_consumers++] = i;
     if (i < 0) outside = from->consumers[k];
   }
-  for (int k = 1; k < z->n_consumers; k++) /* sorted by op in the group, which differs from the network's order */
+  for (int k = 1; k < z->n_consumers;
+       k++) /* sorted by op in the group, which differs from the network's order */
     for (int m = k; m > 0 && z->consumers[m - 1] > z->consumers[m]; m--) {
       const int swap = z->consumers[m];
       z->consumers[m] = z->consumers[m - 1];
@@ -216,7 +226,8 @@ static bool copy_tensor(cutter *c, int t) {
   for (int r = 0; r < from->rank; r++)
     z->pad[r] = read_beyond(c, t, r);
   if (z->producer < 0 || z->n_consumers == 0 || outside < 0) return true;
-  tf_fail(c->d, c->at, TF_E_OUTPUT, "'%.60s' is made in this group and read both inside and outside of it", z->name);
+  tf_fail(c->d, c->at, TF_E_OUTPUT,
+          "'%.60s' is made in this group and read both inside and outside of it", z->name);
   tf_note(c->d, c->from->ops[outside].at, "read by op '%.60s' outside", c->from->ops[outside].name);
   return false;
 }
@@ -236,7 +247,8 @@ static bool copy_all(cutter *c) {
   return true;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------------------ */
+/* ---- all of it
+ * ------------------------------------------------------------------------------------------ */
 /* A view shows what a group before has made. */
 static bool check_views(const cutter *c, const int *ops, int n) {
   for (int i = 0; i < n; i++)
@@ -247,14 +259,15 @@ static bool check_views(const cutter *c, const int *ops, int n) {
         inside |= ops[k] == z->producer;
       if (inside)
         return tf_fail(c->d, c->at, TF_E_ORDER,
-                       "op '%.60s' reads '%.60s', a view of what this group makes: it has to be made by a group before",
+                       "op '%.60s' reads '%.60s', a view of what this group makes: it has to be "
+                       "made by a group before",
                        c->from->ops[ops[i]].name, z->name);
     }
   return true;
 }
 
-/* Splits ranks of inputs, and joins dims; what comes from outside the network, or leaves it, keeps its ranks besides,
- * as its strides are the caller's. */
+/* Splits ranks of inputs, and joins dims; what comes from outside the network, or leaves it, keeps
+ * its ranks besides, as its strides are the caller's. */
 static bool reshape(cutter *c, tf_group *g) {
   bool *fixed = TF_ARRAY(c->a, bool, (size_t)c->most);
   tf_group_place *place = TF_ARRAY(c->a, tf_group_place, (size_t)c->most);
@@ -281,7 +294,8 @@ static bool cut(cutter *c, const int *ops, int n, const char *name, tf_group *g)
   c->wl->name = tf_arena_strndup(c->a, name, strlen(name));
   c->wl->at = c->at;
   if (!c->wl->name) return no_memory(c);
-  if (!take_ops(c, ops, n) || !take_tensors(c) || !take_dims(c) || !copy_all(c) || !reshape(c, g)) return false;
+  if (!take_ops(c, ops, n) || !take_tensors(c) || !take_dims(c) || !copy_all(c) || !reshape(c, g))
+    return false;
   g->workload = c->wl;
   g->op = c->op;
   g->tensor = c->tensor;
@@ -289,7 +303,8 @@ static bool cut(cutter *c, const int *ops, int n, const char *name, tf_group *g)
   return g->key || no_memory(c);
 }
 
-tf_group *net_group_cut(const tf_workload *wl, const int *ops, int n, const net_cutting *how, tf_diags *d) {
+tf_group *net_group_cut(const tf_workload *wl, const int *ops, int n, const net_cutting *how,
+                        tf_diags *d) {
   tf_arena *a = tf_arena_new();
   owned_group *g = a ? TF_NEW(a, owned_group) : NULL;
   cutter c = {.a = a, .from = wl, .at = how->at, .d = d, .splits = how->splits};
@@ -303,7 +318,8 @@ tf_group *net_group_cut(const tf_workload *wl, const int *ops, int n, const net_
   return NULL;
 }
 
-tf_group *tf_group_cut(const tf_workload *wl, const int *ops, int n, const char *name, tf_loc at, tf_diags *d) {
+tf_group *tf_group_cut(const tf_workload *wl, const int *ops, int n, const char *name, tf_loc at,
+                       tf_diags *d) {
   TF_IN_C_LOCALE;
   return net_group_cut(wl, ops, n, &(net_cutting){.name = name, .at = at}, d);
 }

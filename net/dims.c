@@ -1,8 +1,10 @@
-/* Which dims of a group's ops are the same.  The network's names do not tell: importers name dims by their extents, so
- * that the channels one op sums over have the name of those that another produces. */
+/* Which dims of a group's ops are the same.  The network's names do not tell: importers name dims
+ * by their extents, so that the channels one op sums over have the name of those that another
+ * produces. */
 #include "net/net.h"
 
-/* Equivalence classes of slots (a slot is a dim of an op); no class may hold two slots of one op. */
+/* Equivalence classes of slots (a slot is a dim of an op); no class may hold two slots of one op.
+ */
 typedef struct {
   const tf_workload *wl;
   const int *ops, *first;
@@ -39,7 +41,9 @@ static bool clash(const classes *c, int a, int b) {
 }
 
 static void join_classes(classes *c, int a, int b) {
-  if (a < 0 || b < 0 || c->of[a] == c->of[b] || extent_of(c, a) != extent_of(c, b) || clash(c, a, b)) return;
+  if (a < 0 || b < 0 || c->of[a] == c->of[b] || extent_of(c, a) != extent_of(c, b) ||
+      clash(c, a, b))
+    return;
   const int name = c->of[a] < c->of[b] ? c->of[a] : c->of[b];
   const int after = c->next[a];
   c->next[a] = c->next[b];
@@ -52,7 +56,8 @@ static void join_classes(classes *c, int a, int b) {
 /* The slot of op i by whose dim alone rank r is read; -1: there is none. */
 static int plain_slot(const classes *c, int i, const tf_ref *ref, int r) {
   const tf_index *x = &ref->index[r];
-  return x->n_terms == 1 && x->terms[0].coef == 1 && x->c == 0 ? slot_of(c, i, x->terms[0].dim) : -1;
+  return x->n_terms == 1 && x->terms[0].coef == 1 && x->c == 0 ? slot_of(c, i, x->terms[0].dim)
+                                                               : -1;
 }
 
 static int place_of_op(const classes *c, int op) {
@@ -79,13 +84,16 @@ static void join_read(classes *c, int i) {
     for (int j = 0; j < i; j++) {
       const tf_op *other = &c->wl->ops[c->ops[j]];
       for (int m = 0; m < other->n_reads; m++)
-        for (int r = 0; other->reads[m].tensor == op->reads[k].tensor && r < c->wl->tensors[op->reads[k].tensor].rank;
+        for (int r = 0; other->reads[m].tensor == op->reads[k].tensor &&
+                        r < c->wl->tensors[op->reads[k].tensor].rank;
              r++)
-          join_classes(c, plain_slot(c, j, &other->reads[m], r), plain_slot(c, i, &op->reads[k], r));
+          join_classes(c, plain_slot(c, j, &other->reads[m], r),
+                       plain_slot(c, i, &op->reads[k], r));
     }
 }
 
-bool net_join_dims(tf_arena *a, const tf_workload *wl, const int *ops, int n, const int *first, int *dim, int *n_dims) {
+bool net_join_dims(tf_arena *a, const tf_workload *wl, const int *ops, int n, const int *first,
+                   int *dim, int *n_dims) {
   const int slots = first[n];
   classes c = {.wl = wl, .ops = ops, .first = first, .n_ops = n};
   c.of = TF_ARRAY(a, int, (size_t)slots);

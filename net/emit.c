@@ -1,4 +1,5 @@
-/* A plan as a folder of source code; of C17: a kernel for each distinct group, and network.c that calls them. */
+/* A plan as a folder of source code; of C17: a kernel for each distinct group, and network.c that
+ * calls them. */
 #include "net/emit.h"
 
 #include <stdlib.h>
@@ -11,12 +12,15 @@
 
 enum { FILES_EACH = 3, FILES_MORE = 8 + C_LIVE_FILES, FILE_NAME = 40 };
 
-/* ---- kernels ------------------------------------------------------------------------------------------------ */
+/* ---- kernels
+ * ------------------------------------------------------------------------------------------------
+ */
 /* Whether the kernel has panels that may be packed beforehand. */
 static bool packs_some(const net_kernel *k) {
   bool any = k->program->n_notes > 0;
   for (int i = 0; i < k->files->n; i++)
-    if (!strcmp(k->files->file[i].name, "kernel.h")) any = any && strstr(k->files->file[i].text, "_packed(void)");
+    if (!strcmp(k->files->file[i].name, "kernel.h"))
+      any = any && strstr(k->files->file[i].text, "_packed(void)");
   return any;
 }
 
@@ -40,7 +44,8 @@ static bool find_panels(net_emission *e, int i, const tf_emit_options *o) {
   return may || (p && tf_out_of_memory(e->d));
 }
 
-/* Fills changes of group i, and of: groups with equal keys have the same panels, but not the same ones change. */
+/* Fills changes of group i, and of: groups with equal keys have the same panels, but not the same
+ * ones change. */
 static bool find_changes(net_emission *e, int i) {
   const tf_net_group *g = &e->plan->groups[i];
   const size_t n = (size_t)g->group->workload->n_tensors;
@@ -51,19 +56,23 @@ static bool find_changes(net_emission *e, int i) {
   for (size_t t = 0; t < n; t++)
     k->changes[t] = may[t] && e->wl->tensors[g->group->tensor[t]].producer >= 0;
   for (k->of = g->like; k->of < i; k->of++)
-    if (e->plan->groups[k->of].like == g->like && !memcmp(e->kernel[k->of].changes, k->changes, n * sizeof(bool)))
+    if (e->plan->groups[k->of].like == g->like &&
+        !memcmp(e->kernel[k->of].changes, k->changes, n * sizeof(bool)))
       break;
   return true;
 }
 
-/* Sums of integers are of what a kernel is given: a plan that was written by hand may have it otherwise. */
+/* Sums of integers are of what a kernel is given: a plan that was written by hand may have it
+ * otherwise. */
 static bool check_sums(const net_emission *e, int i) {
   const tf_workload *wl = e->plan->groups[i].group->workload;
   for (int o = 0; e->data == IR_I8 && o < wl->n_ops; o++)
     for (int r = 0; r < wl->ops[o].n_reads; r++)
-      if (wl->tensors[wl->ops[o].out].held == TF_HELD_SUMS && wl->tensors[wl->ops[o].reads[r].tensor].producer >= 0)
+      if (wl->tensors[wl->ops[o].out].held == TF_HELD_SUMS &&
+          wl->tensors[wl->ops[o].reads[r].tensor].producer >= 0)
         return tf_fail(e->d, wl->ops[o].at, TF_E_OUTPUT,
-                       "op '%.60s' multiplies bytes that its own group makes: int8 needs them in a group before it",
+                       "op '%.60s' multiplies bytes that its own group makes: int8 needs them in a "
+                       "group before it",
                        wl->ops[o].name);
   return true;
 }
@@ -89,7 +98,8 @@ static bool make_kernel(net_emission *e, int i, const char *name) {
   return true;
 }
 
-/* ---- the network as the printers of a kernel's files read it ------------------------------------------------ */
+/* ---- the network as the printers of a kernel's files read it
+ * ------------------------------------------------ */
 /* Collects the panels of the network's inputs, with the network's numbers. */
 static bool gather_packs(net_emission *e) {
   int most = 0;
@@ -133,10 +143,12 @@ static void begin_package(net_emission *e) {
                            .on_threads = true};
 }
 
-/* ---- files -------------------------------------------------------------------------------------------------- */
+/* ---- files
+ * --------------------------------------------------------------------------------------------------
+ */
 static bool add_kernel(tf_emitted *out, const net_kernel *k, int i) {
-  static const char *const names[FILES_EACH] = {"kernel.c", "kernel.h", "parts.h"}, *const ends[] = {".c", ".h",
-                                                                                                     "_parts.h"};
+  static const char *const names[FILES_EACH] = {"kernel.c", "kernel.h", "parts.h"},
+                           *const ends[] = {".c", ".h", "_parts.h"};
   char header[FILE_NAME], parts[FILE_NAME], name[FILE_NAME];
   snprintf(header, sizeof header, "\"g%d.h\"", i + 1);
   snprintf(parts, sizeof parts, "\"g%d_parts.h\"", i + 1);
@@ -145,19 +157,19 @@ static bool add_kernel(tf_emitted *out, const net_kernel *k, int i) {
     for (int r = 0; r < FILES_EACH; r++) {
       if (strcmp(k->files->file[f].name, names[r]) != 0) continue;
       snprintf(name, sizeof name, "g%d%s", i + 1, ends[r]);
-      char *text =
-          net_replace(net_replace(strdup(k->files->file[f].text), "\"kernel.h\"", header), "\"parts.h\"", parts);
+      char *text = net_replace(net_replace(strdup(k->files->file[f].text), "\"kernel.h\"", header),
+                               "\"parts.h\"", parts);
       ok = net_add_file(out, name, text) && ok;
     }
   return ok;
 }
 
 static void print_makefile(FILE *out, const net_emission *e) {
-  fprintf(
-      out,
-      "# make, make test, make bench; CFLAGS and OPENMP may be set (OPENMP= for one thread).\n"
-      "CFLAGS ?= -O3\nOPENMP ?= -fopenmp\nALL = -std=c17 %s $(CFLAGS) $(OPENMP)\nLIBS = %s%s-lm\nOBJECTS = network.o",
-      e->isa->flags, e->package.source->libraries, *e->package.source->libraries ? " " : "");
+  fprintf(out,
+          "# make, make test, make bench; CFLAGS and OPENMP may be set (OPENMP= for one thread).\n"
+          "CFLAGS ?= -O3\nOPENMP ?= -fopenmp\nALL = -std=c17 %s $(CFLAGS) $(OPENMP)\nLIBS = "
+          "%s%s-lm\nOBJECTS = network.o",
+          e->isa->flags, e->package.source->libraries, *e->package.source->libraries ? " " : "");
   for (int i = 0; i < e->plan->n; i++)
     if (net_has_kernel(e, i)) fprintf(out, " g%d.o", i + 1);
   fputs("\n\nall: libnetwork.a test bench\nlibnetwork.a: $(OBJECTS)\n\t$(AR) rcs $@ $(OBJECTS)\n"
@@ -172,11 +184,14 @@ static void print_makefile(FILE *out, const net_emission *e) {
 static void print_readme(FILE *out, const net_emission *e) {
   fputs("# ", out), c_plain_text(out, e->wl->name);
   fprintf(out,
-          "\n\nA network of %d ops as %d fused kernels, called in order (%d different ones).  `network.h` says how to "
+          "\n\nA network of %d ops as %d fused kernels, called in order (%d different ones).  "
+          "`network.h` says how to "
           "call it, `make test` holds it "
-          "against a plain evaluation in double (within %s of the norm of each output), `make bench` times it.\n",
+          "against a plain evaluation in double (within %s of the norm of each output), `make "
+          "bench` times it.\n",
           e->wl->n_ops, e->plan->n, net_kernels_of(e), e->package.within);
-  fprintf(out, "\nInstruction set: %s.  Between kernels: %lld bytes.\n", e->isa->name, (long long)e->memory.bytes);
+  fprintf(out, "\nInstruction set: %s.  Between kernels: %lld bytes.\n", e->isa->name,
+          (long long)e->memory.bytes);
   if (e->o->command) fprintf(out, "\nWritten by\n\n    %s\n", e->o->command);
 }
 
@@ -224,14 +239,17 @@ static tf_emitted *write_files(const net_emission *e, const char *name) {
   return NULL;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------------------------ */
+/* ---- all of it
+ * ------------------------------------------------------------------------------------------------
+ */
 static bool check(net_emission *e) {
   const tf_micro_isa *isas[TF_MICRO_MOST_ISAS];
   const int n = tf_micro_isas(e->o, isas, e->d);
   if (!n) return false;
   e->isa = isas[0];
   if (n > 1)
-    return tf_fail(e->d, (tf_loc){0}, TF_E_NAME, "a network is emitted for one instruction set, not for 'multi'");
+    return tf_fail(e->d, (tf_loc){0}, TF_E_NAME,
+                   "a network is emitted for one instruction set, not for 'multi'");
   if (!tf_micro_data(e->o->dtype, &e->data, e->d)) return false;
   return tf_net_memory_of(e->plan, e->wl, ir_bytes(e->data), &e->memory, e->d);
 }
@@ -261,15 +279,18 @@ static void emission_free(net_emission *e) {
   tf_arena_free(e->a);
 }
 
-/* The targets whose kernels can be called in order (TF_EMIT_NETWORKS); types: of data that all can have. */
+/* The targets whose kernels can be called in order (TF_EMIT_NETWORKS); types: of data that all can
+ * have. */
 static const struct {
   const char *name;
   tf_emitted *(*emit)(net_emission *e, const char *name);
   const char *types[5], *say;
-} targets[] = {
-    {"cpu", emit, {"f32", "bf16", "int8"}, "a network is emitted in f32, bf16 or int8"},
-    {"cuda", net_emit_cuda, {"f32", "tf32", "bf16", "f16"}, "a network is emitted for cuda in f32, tf32, bf16 or f16"},
-    {"npu", net_emit_npu, {"f32"}, "a network for npu is in what word-bits say"}};
+} targets[] = {{"cpu", emit, {"f32", "bf16", "int8"}, "a network is emitted in f32, bf16 or int8"},
+               {"cuda",
+                net_emit_cuda,
+                {"f32", "tf32", "bf16", "f16"},
+                "a network is emitted for cuda in f32, tf32, bf16 or f16"},
+               {"npu", net_emit_npu, {"f32"}, "a network for npu is in what word-bits say"}};
 
 bool tf_net_has_dtype(const char *target, const char *dtype, tf_diags *d) {
   TF_IN_C_LOCALE;
@@ -282,8 +303,8 @@ bool tf_net_has_dtype(const char *target, const char *dtype, tf_diags *d) {
   return tf_fail(d, (tf_loc){0}, TF_E_NAME, "target '%.40s' has no networks", target);
 }
 
-tf_emitted *tf_net_emit(const tf_net_plan *p, const tf_arch *arch, const tf_workload *wl, const char *target,
-                        const tf_emit_options *o, tf_diags *d) {
+tf_emitted *tf_net_emit(const tf_net_plan *p, const tf_arch *arch, const tf_workload *wl,
+                        const char *target, const tf_emit_options *o, tf_diags *d) {
   TF_IN_C_LOCALE;
   net_emission e = {.plan = p, .wl = wl, .o = o, .d = d, .tree = {.arch = arch}};
   if (!tf_net_has_dtype(target, o->dtype, d)) return NULL;
@@ -296,8 +317,8 @@ tf_emitted *tf_net_emit(const tf_net_plan *p, const tf_arch *arch, const tf_work
   return NULL; /* impossible: it has types of data */
 }
 
-tf_emitted *tf_net_emit_cpu(const tf_net_plan *p, const tf_arch *arch, const tf_workload *wl, const tf_emit_options *o,
-                            tf_diags *d) {
+tf_emitted *tf_net_emit_cpu(const tf_net_plan *p, const tf_arch *arch, const tf_workload *wl,
+                            const tf_emit_options *o, tf_diags *d) {
   TF_IN_C_LOCALE;
   return tf_net_emit(p, arch, wl, "cpu", o, d);
 }

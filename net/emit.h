@@ -4,12 +4,15 @@
 #include "codegen/backend/cpu/print/files.h"
 #include "net/net.h"
 
-/* The kernel that a group calls: its own, or that of an earlier group, of which it has `of` and `changes` alone. */
+/* The kernel that a group calls: its own, or that of an earlier group, of which it has `of` and
+ * `changes` alone. */
 typedef struct {
-  int of;         /* the first group with equal key, mapping, choices and changes; its own number if none is */
+  int of; /* the first group with equal key, mapping, choices and changes; its own number if none is
+           */
   char name[160]; /* prefix of its exported names */
   const tf_net_group *group;
-  bool *may;     /* [n_tensors] of the first group with an equal key: inputs of which panels may be packed beforehand */
+  bool *may;     /* [n_tensors] of the first group with an equal key: inputs of which panels may be
+                    packed beforehand */
   bool *changes; /* [n_tensors]: of those, what other groups make: no panels of it are offered */
   tf_emitted *files; /* from tf_emit */
   ir_program *program;
@@ -24,9 +27,9 @@ typedef struct {
   ir_type data; /* of all that passes between groups, of inputs and outputs */
   tf_net_memory memory;
   net_kernel *kernel; /* [plan->n] */
-  ir_program whole;   /* the network as if it were one kernel, for the printers of a kernel's files */
-  cpu_pack *packs;    /* of `whole` */
-  tf_tree tree;       /* of it: only the workload */
+  ir_program whole; /* the network as if it were one kernel, for the printers of a kernel's files */
+  cpu_pack *packs;  /* of `whole` */
+  tf_tree tree;     /* of it: only the workload */
   c_package package;
   const tf_micro_isa *isa;
   char within[24];       /* of the package, where it depends on the plan */
@@ -38,7 +41,9 @@ static inline ir_type net_type_of(const net_emission *e, int z) {
   return e->data == IR_I8 ? ir_type_held(e->wl, z) : e->data;
 }
 static inline bool net_has_kernel(const net_emission *e, int i) { return e->kernel[i].of == i; }
-static inline const net_kernel *net_called(const net_emission *e, int i) { return &e->kernel[e->kernel[i].of]; }
+static inline const net_kernel *net_called(const net_emission *e, int i) {
+  return &e->kernel[e->kernel[i].of];
+}
 
 /* A file that the folder has besides those of its kernels. */
 typedef struct {
@@ -46,8 +51,8 @@ typedef struct {
   void (*print)(FILE *out, const net_emission *e);
 } net_own_file;
 
-/* emit_files.c: a folder of at most so many files (NULL: no memory); adds one, whose text it takes over (NULL: no
- * memory); prints one and adds it, with the network's name. */
+/* emit_files.c: a folder of at most so many files (NULL: no memory); adds one, whose text it takes
+ * over (NULL: no memory); prints one and adds it, with the network's name. */
 tf_emitted *net_files_new(int most);
 bool net_add_file(tf_emitted *out, const char *name, char *text);
 bool net_add_own(tf_emitted *out, const net_emission *e, const net_own_file *row, const char *name);
@@ -55,13 +60,14 @@ bool net_add_own(tf_emitted *out, const net_emission *e, const net_own_file *row
 char *net_replace(char *text, const char *from, const char *to);
 int net_kernels_of(const net_emission *e);
 
-/* emit_calls.c: network.c, its calls in the order of the plan; what group i's kernel is called with: k, declared. */
+/* emit_calls.c: network.c, its calls in the order of the plan; what group i's kernel is called
+ * with: k, declared. */
 void net_print_calls(FILE *out, const net_emission *e);
 void net_bind_all(FILE *out, const net_emission *e, int i);
 void net_say_arena(FILE *out, const net_emission *e);
 
-/* emit_cuda.c: the folder for CUDA.  emit_cuda_handle.c: of network_device.h and network.cu, the network that has its
- * memory on the device; programs that use it. */
+/* emit_cuda.c: the folder for CUDA.  emit_cuda_handle.c: of network_device.h and network.cu, the
+ * network that has its memory on the device; programs that use it. */
 tf_emitted *net_emit_cuda(net_emission *e, const char *name);
 /* npu/net_npu_emit.c: the folder for the NPU. */
 tf_emitted *net_emit_npu(net_emission *e, const char *name);

@@ -1,4 +1,5 @@
-/* network.c: the kernels in the order of the plan, on arguments and on the arena; how many threads a call has. */
+/* network.c: the kernels in the order of the plan, on arguments and on the arena; how many threads
+ * a call has. */
 #include <inttypes.h>
 
 #include "net/emit.h"
@@ -15,11 +16,12 @@ static void put_step(FILE *out, const tf_tensor *z, int r, bool argument) {
 }
 
 /* Sets k.X to a place in the tensor, and its strides. */
-static void bind_place(FILE *out, const tf_tensor *inside, const tf_tensor *outside, const tf_group_place *p,
-                       bool argument) {
+static void bind_place(FILE *out, const tf_tensor *inside, const tf_tensor *outside,
+                       const tf_group_place *p, bool argument) {
   for (int r = 0; r < outside->rank; r++)
     if (p->begin[r]) {
-      fputs("  k.", out), c_field(out, inside->name), fprintf(out, " += %" PRId64 " * ", p->begin[r]);
+      fputs("  k.", out), c_field(out, inside->name),
+          fprintf(out, " += %" PRId64 " * ", p->begin[r]);
       put_step(out, outside, r, argument), fputs(";\n", out);
     }
   for (int q = 0; q + 1 < inside->rank; q++) {
@@ -41,14 +43,16 @@ static void bind(FILE *out, const net_emission *e, int i, int t) {
   if (argument)
     fputs(" = args->", out), c_field(out, outside->name), fputs(";\n", out);
   else
-    fprintf(out, " = (%s *)(void *)(arena + %" PRId64 ");\n", c_type(net_type_of(e, z)), e->memory.offset[z]);
+    fprintf(out, " = (%s *)(void *)(arena + %" PRId64 ");\n", c_type(net_type_of(e, z)),
+            e->memory.offset[z]);
   if (group->place[t].along) {
     bind_place(out, inside, outside, &group->place[t], argument);
     return;
   }
   if (!argument || inside->rank < 2) return;
   fputs("  memcpy(k.", out), c_stride_field(out, inside->name), fputs(", args->", out);
-  c_stride_field(out, outside->name), fputs(", sizeof k.", out), c_stride_field(out, inside->name), fputs(");\n", out);
+  c_stride_field(out, outside->name), fputs(", sizeof k.", out), c_stride_field(out, inside->name),
+      fputs(");\n", out);
 }
 
 void net_bind_all(FILE *out, const net_emission *e, int i) {
@@ -59,7 +63,8 @@ void net_bind_all(FILE *out, const net_emission *e, int i) {
     bind(out, e, i, t);
 }
 
-/* Whether panels of the group's arguments are packed beforehand, as they do not change between calls. */
+/* Whether panels of the group's arguments are packed beforehand, as they do not change between
+ * calls. */
 static bool packs(const net_emission *e, int i) {
   const net_kernel *k = net_called(e, i);
   const tf_net_group *g = &e->plan->groups[i];
@@ -77,19 +82,22 @@ static void call(FILE *out, const net_emission *e, int i) {
   fprintf(out, "\n/* %d:", i + 1);
   for (int o = 0; o < e->plan->groups[i].group->workload->n_ops; o++)
     fprintf(out, " %s", e->plan->groups[i].group->workload->ops[o].name);
-  fprintf(
-      out,
-      " */\nstatic int run_%d(const %s_args *args, char *arena, void *scratch, size_t bytes, const char **packed) {\n",
-      i + 1, C_NAME);
+  fprintf(out,
+          " */\nstatic int run_%d(const %s_args *args, char *arena, void *scratch, size_t bytes, "
+          "const char **packed) {\n",
+          i + 1, C_NAME);
   net_bind_all(out, e, i);
   fputs("  (void)args;\n  (void)arena;\n  (void)packed;\n", out);
-  if (packs(e, i)) fprintf(out, "  k.packed = *packed;\n  if (*packed) *packed += lines(%s_packed());\n", k->name);
+  if (packs(e, i))
+    fprintf(out, "  k.packed = *packed;\n  if (*packed) *packed += lines(%s_packed());\n", k->name);
   fprintf(out, "  return %s(&k, scratch, bytes);\n}\n", k->name);
   if (!packs(e, i)) return;
-  fprintf(out, "\nstatic int pack_%d(const %s_args *args, char *arena, char **packed) {\n", i + 1, C_NAME);
+  fprintf(out, "\nstatic int pack_%d(const %s_args *args, char *arena, char **packed) {\n", i + 1,
+          C_NAME);
   net_bind_all(out, e, i);
   fprintf(out,
-          "  (void)args;\n  (void)arena;\n  const int status = %s_pack(&k, *packed, %s_packed());\n  *packed += "
+          "  (void)args;\n  (void)arena;\n  const int status = %s_pack(&k, *packed, "
+          "%s_packed());\n  *packed += "
           "lines(%s_packed());\n  return "
           "status;\n}\n",
           k->name, k->name, k->name);
@@ -98,21 +106,26 @@ static void call(FILE *out, const net_emission *e, int i) {
 static void sizes(FILE *out, const net_emission *e) {
   fprintf(out, "\nstatic size_t most_scratch(void) {\n  size_t most = 0, n;\n");
   for (int i = 0; i < e->plan->n; i++)
-    if (net_has_kernel(e, i)) fprintf(out, "  if ((n = %s_workspace()) > most) most = n;\n", e->kernel[i].name);
-  fprintf(out, "  return most;\n}\n\nsize_t %s_workspace(void) { return (size_t)ARENA + 64 + most_scratch(); }\n",
+    if (net_has_kernel(e, i))
+      fprintf(out, "  if ((n = %s_workspace()) > most) most = n;\n", e->kernel[i].name);
+  fprintf(out,
+          "  return most;\n}\n\nsize_t %s_workspace(void) { return (size_t)ARENA + 64 + "
+          "most_scratch(); }\n",
           C_NAME);
 }
 
 static void entry(FILE *out, const net_emission *e) {
-  fprintf(out,
-          "\nstatic int run_all(const %s_args *args, void *workspace) {\n"
-          "  char *arena = (char *)(((uintptr_t)workspace + 63) / 64 * 64), *scratch = arena + ARENA;\n"
-          "  const size_t bytes = most_scratch();\n  const char *packed = %s;\n  int status = 0;\n",
-          C_NAME, c_packs(&e->package) ? "args->packed" : "NULL");
+  fprintf(
+      out,
+      "\nstatic int run_all(const %s_args *args, void *workspace) {\n"
+      "  char *arena = (char *)(((uintptr_t)workspace + 63) / 64 * 64), *scratch = arena + ARENA;\n"
+      "  const size_t bytes = most_scratch();\n  const char *packed = %s;\n  int status = 0;\n",
+      C_NAME, c_packs(&e->package) ? "args->packed" : "NULL");
   for (int i = 0; i < e->plan->n; i++)
     fprintf(out, "  if (!status) status = run_%d(args, arena, scratch, bytes, &packed);\n", i + 1);
   fprintf(out,
-          "  return status;\n}\n\nint %s(const %s_args *args, void *workspace, size_t bytes) {\n  if (!args) return "
+          "  return status;\n}\n\nint %s(const %s_args *args, void *workspace, size_t bytes) {\n  "
+          "if (!args) return "
           "%s_bad_argument;\n",
           C_NAME, C_NAME, C_NAME);
   for (int z = 0; z < e->wl->n_tensors; z++)
@@ -123,7 +136,8 @@ static void entry(FILE *out, const net_emission *e) {
           "  if (workspace && bytes < %s_workspace()) return %s_small_workspace;\n"
           "  void *own = workspace ? NULL : malloc(%s_workspace());\n"
           "  if (!workspace && !own) return %s_no_memory;\n"
-          "  const int status = run_all(args, workspace ? workspace : own);\n  free(own);\n  return status;\n}\n",
+          "  const int status = run_all(args, workspace ? workspace : own);\n  free(own);\n  "
+          "return status;\n}\n",
           C_NAME, C_NAME, C_NAME, C_NAME);
 }
 
@@ -133,12 +147,14 @@ static void packing(FILE *out, const net_emission *e) {
   for (int i = 0; i < e->plan->n; i++)
     if (packs(e, i)) fprintf(out, "  n += lines(%s_packed());\n", net_called(e, i)->name);
   fprintf(out,
-          "  return n;\n}\n\nint %s_pack(const %s_args *args, void *packed, size_t bytes) {\n  if (!args || !packed",
+          "  return n;\n}\n\nint %s_pack(const %s_args *args, void *packed, size_t bytes) {\n  if "
+          "(!args || !packed",
           C_NAME, C_NAME);
   for (int p = 0; p < e->whole.n_notes; p++)
     fputs(" || !args->", out), c_field(out, c_packed_tensor(&e->package, p)->name);
   fprintf(out,
-          ") return %s_bad_argument;\n  if (bytes < %s_packed()) return %s_small_workspace;\n  char *at = packed;\n  "
+          ") return %s_bad_argument;\n  if (bytes < %s_packed()) return %s_small_workspace;\n  "
+          "char *at = packed;\n  "
           "int status = 0;\n",
           C_NAME, C_NAME, C_NAME);
   for (int i = 0; i < e->plan->n; i++)
@@ -155,14 +171,16 @@ void net_say_arena(FILE *out, const net_emission *e) {
 
 void net_print_calls(FILE *out, const net_emission *e) {
   fprintf(out, "/* %s: ", C_NAME), c_plain_text(out, e->wl->name);
-  fprintf(out,
-          ", group after group.  Written by tileflow; see README.md. */\n#include \"network.h\"\n\n#include "
-          "<stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#if defined(_OPENMP)\n#include <omp.h>\n#endif\n\n");
+  fprintf(out, ", group after group.  Written by tileflow; see README.md. */\n#include "
+               "\"network.h\"\n\n#include "
+               "<stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#if "
+               "defined(_OPENMP)\n#include <omp.h>\n#endif\n\n");
   for (int i = 0; i < e->plan->n; i++)
     if (net_has_kernel(e, i)) fprintf(out, "#include \"g%d.h\"\n", i + 1);
   net_say_arena(out, e);
   if (c_packs(&e->package))
-    fputs("\n/* Rounded up to cache lines. */\nstatic inline size_t lines(size_t n) { return (n + 63) / 64 * 64; }\n",
+    fputs("\n/* Rounded up to cache lines. */\nstatic inline size_t lines(size_t n) { return (n + "
+          "63) / 64 * 64; }\n",
           out);
   for (int i = 0; i < e->plan->n; i++)
     call(out, e, i);
@@ -173,17 +191,20 @@ void net_print_calls(FILE *out, const net_emission *e) {
   net_print_weights(out, e);
 }
 
-/* ---- threads -------------------------------------------------------------------------------------------------- */
+/* ---- threads
+ * --------------------------------------------------------------------------------------------------
+ */
 void net_declare_threads(FILE *out) {
-  fprintf(
-      out,
-      "/* The same on so many threads, of OpenMP's pool for the calling thread; 0: as many as OpenMP would take.  One "
-      "without OpenMP.\n"
-      " * The outputs are the same bits whatever their number.  %s_workspace_on: bytes of workspace that such a call "
-      "needs. */\n"
-      "size_t %s_workspace_on(int threads);\n"
-      "int %s_on(const %s_args *args, void *workspace, size_t bytes, int threads);\n\n",
-      C_NAME, C_NAME, C_NAME, C_NAME);
+  fprintf(out,
+          "/* The same on so many threads, of OpenMP's pool for the calling thread; 0: as many as "
+          "OpenMP would take.  One "
+          "without OpenMP.\n"
+          " * The outputs are the same bits whatever their number.  %s_workspace_on: bytes of "
+          "workspace that such a call "
+          "needs. */\n"
+          "size_t %s_workspace_on(int threads);\n"
+          "int %s_on(const %s_args *args, void *workspace, size_t bytes, int threads);\n\n",
+          C_NAME, C_NAME, C_NAME, C_NAME);
 }
 
 void net_print_threads(FILE *out) {

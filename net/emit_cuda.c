@@ -1,4 +1,5 @@
-/* A plan as a folder of CUDA C++: the kernels of each distinct group, and network.cu that starts them in order. */
+/* A plan as a folder of CUDA C++: the kernels of each distinct group, and network.cu that starts
+ * them in order. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +12,9 @@
 enum { FILES_EACH = 3, FILES_MORE = 12, FILE_NAME = 40 };
 enum { ALIGN = 256 }; /* bytes on which the arena and the kernels' scratch begin */
 
-/* ---- kernels ------------------------------------------------------------------------------------------------ */
+/* ---- kernels
+ * ------------------------------------------------------------------------------------------------
+ */
 static bool make_kernel(net_emission *e, int i, const char *name) {
   net_kernel *k = &e->kernel[i];
   tf_emit_options o = *e->o;
@@ -24,8 +27,9 @@ static bool make_kernel(net_emission *e, int i, const char *name) {
   o.measured = NULL;
   k->files = tf_emit(k->group->tree, "cuda", &o, e->d);
   if (!k->files)
-    tf_note(e->d, k->group->group->workload->ops[0].at, "op '%.60s' is in this group, the plan's %d",
-            k->group->group->workload->ops[0].name, i + 1);
+    tf_note(e->d, k->group->group->workload->ops[0].at,
+            "op '%.60s' is in this group, the plan's %d", k->group->group->workload->ops[0].name,
+            i + 1);
   return k->files;
 }
 
@@ -46,9 +50,8 @@ static const char *common(const net_emission *e, const char *name) {
 static bool has_groups(const net_emission *e) { return common(e, "hopper.hpp"); }
 
 static bool add_kernel(tf_emitted *out, const net_kernel *k, int i) {
-  static const char *const names[FILES_EACH] = {"kernel.cu", "kernel.h", "kernel_device.h"}, *const ends[] = {
-                                                                                                 ".cu", ".h",
-                                                                                                 "_device.h"};
+  static const char *const names[FILES_EACH] = {"kernel.cu", "kernel.h", "kernel_device.h"},
+                           *const ends[] = {".cu", ".h", "_device.h"};
   char header[FILE_NAME], device[FILE_NAME], name[FILE_NAME];
   snprintf(header, sizeof header, "\"g%d.h\"", i + 1);
   snprintf(device, sizeof device, "\"g%d_device.h\"", i + 1);
@@ -62,7 +65,8 @@ static bool add_kernel(tf_emitted *out, const net_kernel *k, int i) {
   return ok;
 }
 
-/* ---- network.cu: the kernels in the order of the plan, in one stream, on arguments and on the arena -----------------
+/* ---- network.cu: the kernels in the order of the plan, in one stream, on arguments and on the
+ * arena -----------------
  */
 static void call(FILE *out, const net_emission *e, int i) {
   const tf_workload *wl = e->plan->groups[i].group->workload;
@@ -70,20 +74,24 @@ static void call(FILE *out, const net_emission *e, int i) {
   for (int o = 0; o < wl->n_ops; o++)
     fprintf(out, " %s", wl->ops[o].name);
   fprintf(out,
-          " */\nstatic int run_%d(const " C_NAME "_args *args, unsigned char *arena, void *scratch, size_t bytes, void "
+          " */\nstatic int run_%d(const " C_NAME
+          "_args *args, unsigned char *arena, void *scratch, size_t bytes, void "
           "*stream) {\n",
           i + 1);
   net_bind_all(out, e, i);
-  fprintf(out, "  (void)args;\n  (void)arena;\n  return %s_device(&k, scratch, bytes, stream);\n}\n",
+  fprintf(out,
+          "  (void)args;\n  (void)arena;\n  return %s_device(&k, scratch, bytes, stream);\n}\n",
           net_called(e, i)->name);
 }
 
 static void sizes(FILE *out, const net_emission *e) {
   fputs("\nstatic size_t most_scratch(void) {\n  size_t most = 0, n;\n", out);
   for (int i = 0; i < e->plan->n; i++)
-    if (net_has_kernel(e, i)) fprintf(out, "  if ((n = %s_device_workspace()) > most) most = n;\n", e->kernel[i].name);
+    if (net_has_kernel(e, i))
+      fprintf(out, "  if ((n = %s_device_workspace()) > most) most = n;\n", e->kernel[i].name);
   fprintf(out,
-          "  return most;\n}\n\nsize_t " C_NAME "_device_workspace(void) { return (size_t)ARENA + %d + most_scratch(); "
+          "  return most;\n}\n\nsize_t " C_NAME
+          "_device_workspace(void) { return (size_t)ARENA + %d + most_scratch(); "
           "}\n",
           2 * ALIGN);
 }
@@ -92,27 +100,34 @@ static void sizes(FILE *out, const net_emission *e) {
 static void entry(FILE *out, const net_emission *e) {
   fputs("\n/* Where what passes between kernels stands, and what each has besides. */\n"
         "typedef struct {\n  unsigned char *arena;\n  void *scratch;\n  size_t rest;\n} places;\n\n"
-        "static int places_of(const " C_NAME "_args *args, void *workspace, size_t bytes, places *p) {\n"
+        "static int places_of(const " C_NAME
+        "_args *args, void *workspace, size_t bytes, places *p) {\n"
         "  if (!args || !workspace) return BAD_ARGUMENT;\n",
         out);
   for (int z = 0; z < e->wl->n_tensors; z++)
     if (c_is_argument(&e->wl->tensors[z]))
-      fputs("  if (!args->", out), c_field(out, e->wl->tensors[z].name), fputs(") return BAD_ARGUMENT;\n", out);
+      fputs("  if (!args->", out), c_field(out, e->wl->tensors[z].name),
+          fputs(") return BAD_ARGUMENT;\n", out);
   fprintf(out,
           "  if (bytes < " C_NAME "_device_workspace()) return " C_NAME "_small_workspace;\n"
           "  p->arena = (unsigned char *)(((uintptr_t)workspace + %d) / %d * %d);\n"
-          "  p->scratch = p->arena + (ARENA + %d) / %d * %d;\n  p->rest = most_scratch();\n  return " C_NAME
-          "_done;\n}\n\n"
-          "int " C_NAME "_device(const " C_NAME "_args *args, void *workspace, size_t bytes, void *stream) {\n"
+          "  p->scratch = p->arena + (ARENA + %d) / %d * %d;\n  p->rest = most_scratch();\n  "
+          "return " C_NAME "_done;\n}\n\n"
+          "int " C_NAME "_device(const " C_NAME
+          "_args *args, void *workspace, size_t bytes, void *stream) {\n"
           "  places p;\n  int status = places_of(args, workspace, bytes, &p);\n",
           ALIGN - 1, ALIGN, ALIGN, ALIGN - 1, ALIGN, ALIGN);
   for (int i = 0; i < e->plan->n; i++)
-    fprintf(out, "  if (!status) status = run_%d(args, p.arena, p.scratch, p.rest, stream);\n", i + 1);
+    fprintf(out, "  if (!status) status = run_%d(args, p.arena, p.scratch, p.rest, stream);\n",
+            i + 1);
   fputs("  return status;\n}\n", out);
 }
 
-/* ---- the same as a graph, in branches ----------------------------------------------------------------------- */
-static bool waits(const net_branches *b, int i, int j) { return b->waits[(size_t)i * (size_t)b->groups + (size_t)j]; }
+/* ---- the same as a graph, in branches
+ * ----------------------------------------------------------------------- */
+static bool waits(const net_branches *b, int i, int j) {
+  return b->waits[(size_t)i * (size_t)b->groups + (size_t)j];
+}
 
 static bool is_waited_for(const net_branches *b, int j) {
   bool any = false;
@@ -136,20 +151,27 @@ static int next_of(const net_branches *b, const bool *ran) {
 /* The emulation, which has no streams, runs groups in another order that the branches allow. */
 static bool emulated_graph(FILE *out, const net_emission *e) {
   bool *ran = calloc((size_t)e->plan->n + 1, sizeof *ran);
-  fputs(
-      "\n#if defined(TILEFLOW_EMULATE)\n/* A graph is its arguments; its groups run in another order that its branches "
-      "allow. */\n"
-      "typedef struct {\n  " C_NAME "_args args;\n  places at;\n} graph_there;\n\n"
-      "int " C_NAME "_graph(const " C_NAME "_args *args, void *workspace, size_t bytes, void **graph) {\n"
-      "  graph_there *const g = (graph_there *)malloc(sizeof *g);\n  if (!g || !graph) exit(2);\n"
-      "  const int status = places_of(args, workspace, bytes, &g->at);\n"
-      "  if (!status) g->args = *args;\n  if (status) free(g);\n  *graph = status ? NULL : g;\n  return status;\n}\n\n"
-      "int " C_NAME "_graph_start(void *graph, void *stream) {\n  const graph_there *const g = (graph_there "
-      "*)graph;\n  int status = g ? " C_NAME "_done : BAD_ARGUMENT;\n",
-      out);
+  fputs("\n#if defined(TILEFLOW_EMULATE)\n/* A graph is its arguments; its groups run in another "
+        "order that its branches "
+        "allow. */\n"
+        "typedef struct {\n  " C_NAME "_args args;\n  places at;\n} graph_there;\n\n"
+        "int " C_NAME "_graph(const " C_NAME
+        "_args *args, void *workspace, size_t bytes, void **graph) {\n"
+        "  graph_there *const g = (graph_there *)malloc(sizeof *g);\n  if (!g || !graph) exit(2);\n"
+        "  const int status = places_of(args, workspace, bytes, &g->at);\n"
+        "  if (!status) g->args = *args;\n  if (status) free(g);\n  *graph = status ? NULL : g;\n  "
+        "return status;\n}\n\n"
+        "int " C_NAME
+        "_graph_start(void *graph, void *stream) {\n  const graph_there *const g = (graph_there "
+        "*)graph;\n  int status = g ? " C_NAME "_done : BAD_ARGUMENT;\n",
+        out);
   for (int i; ran && (i = next_of(&e->branches, ran)) >= 0; ran[i] = true)
-    fprintf(out, "  if (!status) status = run_%d(&g->args, g->at.arena, g->at.scratch, g->at.rest, stream);\n", i + 1);
-  fputs("  return status;\n}\n\nvoid " C_NAME "_graph_free(void *graph) { free(graph); }\n#else\n", out);
+    fprintf(out,
+            "  if (!status) status = run_%d(&g->args, g->at.arena, g->at.scratch, g->at.rest, "
+            "stream);\n",
+            i + 1);
+  fputs("  return status;\n}\n\nvoid " C_NAME "_graph_free(void *graph) { free(graph); }\n#else\n",
+        out);
   const bool ok = ran != NULL;
   free(ran);
   return ok;
@@ -164,45 +186,59 @@ static void branched(FILE *out, const net_emission *e) {
       "  return cudaStreamWaitEvent(on, event, 0) == cudaSuccess ? " C_NAME "_done : FAILED;\n}\n\n"
       "static int mark(cudaEvent_t event, cudaStream_t on) {\n"
       "  return cudaEventRecord(event, on) == cudaSuccess ? " C_NAME "_done : FAILED;\n}\n\n"
-      "/* Groups in streams, of which each is a branch; events: that behind each group, then those of branches. */\n"
-      "static int run_branches(const " C_NAME "_args *args, const places *p, cudaStream_t *on, cudaEvent_t *behind) "
+      "/* Groups in streams, of which each is a branch; events: that behind each group, then those "
+      "of branches. */\n"
+      "static int run_branches(const " C_NAME
+      "_args *args, const places *p, cudaStream_t *on, cudaEvent_t *behind) "
       "{\n"
       "  int status = mark(behind[GROUPS], on[0]);\n"
       "  for (int b = 1; b < BRANCHES && !status; b++) status = wait_for(on[b], behind[GROUPS]);\n",
       b->groups, b->n);
   for (int i = 0; i < b->groups; i++) {
     for (int j = 0; j < i; j++)
-      if (waits(b, i, j)) fprintf(out, "  if (!status) status = wait_for(on[%d], behind[%d]);\n", b->of[i], j);
-    fprintf(out, "  if (!status) status = run_%d(args, p->arena, p->scratch, p->rest, on[%d]);\n", i + 1, b->of[i]);
-    if (is_waited_for(b, i)) fprintf(out, "  if (!status) status = mark(behind[%d], on[%d]);\n", i, b->of[i]);
+      if (waits(b, i, j))
+        fprintf(out, "  if (!status) status = wait_for(on[%d], behind[%d]);\n", b->of[i], j);
+    fprintf(out, "  if (!status) status = run_%d(args, p->arena, p->scratch, p->rest, on[%d]);\n",
+            i + 1, b->of[i]);
+    if (is_waited_for(b, i))
+      fprintf(out, "  if (!status) status = mark(behind[%d], on[%d]);\n", i, b->of[i]);
   }
-  fputs("  for (int b = 1; b < BRANCHES && !status; b++) {\n    status = mark(behind[GROUPS + b], on[b]);\n"
-        "    if (!status) status = wait_for(on[0], behind[GROUPS + b]);\n  }\n  return status;\n}\n",
-        out);
+  fputs(
+      "  for (int b = 1; b < BRANCHES && !status; b++) {\n    status = mark(behind[GROUPS + b], "
+      "on[b]);\n"
+      "    if (!status) status = wait_for(on[0], behind[GROUPS + b]);\n  }\n  return status;\n}\n",
+      out);
 }
 
 static const char capturing[] =
-    "\nint " C_NAME "_graph(const " C_NAME "_args *args, void *workspace, size_t bytes, void **graph) {\n"
-    "  places p;\n  cudaStream_t on[BRANCHES] = {NULL};\n  cudaEvent_t behind[GROUPS + BRANCHES] = {NULL};\n"
+    "\nint " C_NAME "_graph(const " C_NAME
+    "_args *args, void *workspace, size_t bytes, void **graph) {\n"
+    "  places p;\n  cudaStream_t on[BRANCHES] = {NULL};\n  cudaEvent_t behind[GROUPS + BRANCHES] = "
+    "{NULL};\n"
     "  cudaGraph_t all = NULL;\n  cudaGraphExec_t made = NULL;\n"
-    "  int status = graph ? places_of(args, workspace, bytes, &p) : BAD_ARGUMENT;\n  bool ok = !status;\n"
+    "  int status = graph ? places_of(args, workspace, bytes, &p) : BAD_ARGUMENT;\n  bool ok = "
+    "!status;\n"
     "  for (int b = 0; b < BRANCHES && ok; b++)\n"
     "    ok = cudaStreamCreateWithFlags(&on[b], cudaStreamNonBlocking) == cudaSuccess;\n"
     "  for (int i = 0; i < GROUPS + BRANCHES && ok; i++)\n"
     "    ok = cudaEventCreateWithFlags(&behind[i], cudaEventDisableTiming) == cudaSuccess;\n"
-    "  if (ok && cudaStreamBeginCapture(on[0], cudaStreamCaptureModeThreadLocal) == cudaSuccess) {\n"
+    "  if (ok && cudaStreamBeginCapture(on[0], cudaStreamCaptureModeThreadLocal) == cudaSuccess) "
+    "{\n"
     "    status = run_branches(args, &p, on, behind);\n"
     "    ok = cudaStreamEndCapture(on[0], &all) == cudaSuccess && !status &&\n"
-    "         cudaGraphInstantiateWithFlags(&made, all, 0) == cudaSuccess;\n  } else {\n    ok = false;\n  }\n"
+    "         cudaGraphInstantiateWithFlags(&made, all, 0) == cudaSuccess;\n  } else {\n    ok = "
+    "false;\n  }\n"
     "  if (all) cudaGraphDestroy(all);\n"
-    "  for (int i = 0; i < GROUPS + BRANCHES; i++)\n    if (behind[i]) cudaEventDestroy(behind[i]);\n"
+    "  for (int i = 0; i < GROUPS + BRANCHES; i++)\n    if (behind[i]) "
+    "cudaEventDestroy(behind[i]);\n"
     "  for (int b = 0; b < BRANCHES; b++)\n    if (on[b]) cudaStreamDestroy(on[b]);\n"
-    "  if (graph) *graph = ok ? (void *)made : NULL;\n  return ok || status ? status : FAILED;\n}\n\n"
+    "  if (graph) *graph = ok ? (void *)made : NULL;\n  return ok || status ? status : "
+    "FAILED;\n}\n\n"
     "int " C_NAME "_graph_start(void *graph, void *stream) {\n  if (!graph) return BAD_ARGUMENT;\n"
-    "  return cudaGraphLaunch((cudaGraphExec_t)graph, (cudaStream_t)stream) == cudaSuccess ? " C_NAME
-    "_done : FAILED;\n}\n\n"
-    "void " C_NAME
-    "_graph_free(void *graph) {\n  if (graph) cudaGraphExecDestroy((cudaGraphExec_t)graph);\n}\n#endif\n";
+    "  return cudaGraphLaunch((cudaGraphExec_t)graph, (cudaStream_t)stream) == cudaSuccess "
+    "? " C_NAME "_done : FAILED;\n}\n\n"
+    "void " C_NAME "_graph_free(void *graph) {\n  if (graph) "
+    "cudaGraphExecDestroy((cudaGraphExec_t)graph);\n}\n#endif\n";
 
 static void as_graph(FILE *out, const net_emission *e) {
   if (!emulated_graph(out, e)) tf_out_of_memory(e->d);
@@ -213,14 +249,18 @@ static void as_graph(FILE *out, const net_emission *e) {
 static void print_calls(FILE *out, const net_emission *e) {
   fputs("/* " C_NAME ": ", out), c_plain_text(out, e->wl->name);
   fputs(", group after group.  Written by tileflow; see README.md. */\n"
-        "#if defined(TILEFLOW_EMULATE)\n#include \"emulate.hpp\"\n#else\n#include <cuda_runtime.h>\n#endif\n"
-        "#include <math.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\n"
+        "#if defined(TILEFLOW_EMULATE)\n#include \"emulate.hpp\"\n#else\n#include "
+        "<cuda_runtime.h>\n#endif\n"
+        "#include <math.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include "
+        "<string.h>\n\n"
         "#include \"kernel.h\"\n#include \"kernel_device.h\"\n",
         out);
   for (int i = 0; i < e->plan->n; i++)
-    if (net_has_kernel(e, i)) fprintf(out, "#include \"g%d.h\"\n#include \"g%d_device.h\"\n", i + 1, i + 1);
+    if (net_has_kernel(e, i))
+      fprintf(out, "#include \"g%d.h\"\n#include \"g%d_device.h\"\n", i + 1, i + 1);
   net_say_arena(out, e);
-  fputs("#define BAD_ARGUMENT " C_NAME "_bad_argument\n#define FAILED ((int)" C_NAME "_failed)\n", out);
+  fputs("#define BAD_ARGUMENT " C_NAME "_bad_argument\n#define FAILED ((int)" C_NAME "_failed)\n",
+        out);
   for (int i = 0; i < e->plan->n; i++)
     call(out, e, i);
   sizes(out, e);
@@ -232,35 +272,46 @@ static void print_calls(FILE *out, const net_emission *e) {
 }
 
 static void print_device_header(FILE *out, const net_emission *e) {
+  fputs("/* The network for arrays that are on the device already.  network.h says what the "
+        "arguments are; there " C_NAME
+        "\n * takes the host's arrays and copies them there and back in each call. */\n"
+        "#ifndef TILEFLOW_" C_NAME "_DEVICE_H\n#define TILEFLOW_" C_NAME
+        "_DEVICE_H\n#include \"kernel.h\"\n\n"
+        "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
+        "/* Bytes of device memory that a call needs: what passes between kernels, and what the "
+        "largest has besides. */\n"
+        "size_t " C_NAME "_device_workspace(void);\n",
+        out);
   fputs(
-      "/* The network for arrays that are on the device already.  network.h says what the arguments are; there " C_NAME
-      "\n * takes the host's arrays and copies them there and back in each call. */\n"
-      "#ifndef TILEFLOW_" C_NAME "_DEVICE_H\n#define TILEFLOW_" C_NAME "_DEVICE_H\n#include \"kernel.h\"\n\n"
-      "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
-      "/* Bytes of device memory that a call needs: what passes between kernels, and what the largest has besides. */\n"
-      "size_t " C_NAME "_device_workspace(void);\n",
-      out);
-  fputs(
-      "/* Starts the kernels in the stream (a cudaStream_t), one behind the other, and returns at once; pointers of "
+      "/* Starts the kernels in the stream (a cudaStream_t), one behind the other, and returns at "
+      "once; pointers of "
       "args and\n"
-      " * workspace are the device's.  The first that cannot be started ends it.  May be captured in a CUDA graph. */\n"
-      "int " C_NAME "_device(const " C_NAME "_args *args, void *workspace, size_t bytes, void *stream);\n\n"
-      "/* The same as a graph (a cudaGraphExec_t), for these pointers, in which kernels that touch nothing of each "
+      " * workspace are the device's.  The first that cannot be started ends it.  May be captured "
+      "in a CUDA graph. */\n"
+      "int " C_NAME "_device(const " C_NAME
+      "_args *args, void *workspace, size_t bytes, void *stream);\n\n"
+      "/* The same as a graph (a cudaGraphExec_t), for these pointers, in which kernels that touch "
+      "nothing of each "
       "other "
       "run beside\n"
       " * each other: made once, started in a stream as often as wanted, one start at a time. */\n"
-      "int " C_NAME "_graph(const " C_NAME "_args *args, void *workspace, size_t bytes, void **graph);\n"
-      "int " C_NAME "_graph_start(void *graph, void *stream);\nvoid " C_NAME "_graph_free(void *graph);\n\n",
+      "int " C_NAME "_graph(const " C_NAME
+      "_args *args, void *workspace, size_t bytes, void **graph);\n"
+      "int " C_NAME "_graph_start(void *graph, void *stream);\nvoid " C_NAME
+      "_graph_free(void *graph);\n\n",
       out);
   net_cuda_declare_handle(out, e);
   fputs("#ifdef __cplusplus\n}\n#endif\n#endif\n", out);
 }
 
-/* ---- files -------------------------------------------------------------------------------------------------- */
+/* ---- files
+ * --------------------------------------------------------------------------------------------------
+ */
 static void print_makefile(FILE *out, const net_emission *e) {
   const bool groups = has_groups(e);
   fprintf(out,
-          "# make, make test, make bench; make emulate, where there is no device.  NVCC, ARCH (%s) and NVCCFLAGS may "
+          "# make, make test, make bench; make emulate, where there is no device.  NVCC, ARCH (%s) "
+          "and NVCCFLAGS may "
           "be set.\n"
           "NVCC ?= nvcc\nARCH ?= %s\nNVCCFLAGS ?= -O3\n"
           "ALL = -std=c++17 %s $(NVCCFLAGS) -Xcompiler -fPIC\n",
@@ -283,14 +334,19 @@ static void print_makefile(FILE *out, const net_emission *e) {
         "\t$(NVCC) $(ALL) -o test_device test_device.o $(OBJECTS) -lm\n\t./test\n\t./test_device\n"
         "bench: bench.c $(OBJECTS)\n\t$(CC) -O2 -std=c17 -c -o bench.o bench.c\n"
         "\t$(NVCC) $(ALL) -o $@ bench.o $(OBJECTS)\n"
-        "EMULATE = -std=c++17 -DTILEFLOW_EMULATE -Wno-unknown-pragmas\nCXXFLAGS ?= -O1\nCFLAGS ?= -O2\n"
+        "EMULATE = -std=c++17 -DTILEFLOW_EMULATE -Wno-unknown-pragmas\nCXXFLAGS ?= -O1\nCFLAGS ?= "
+        "-O2\n"
         "EMULATED = emulate-network.o $(KERNELS:%=emulate-%.o)\n"
-        "emulate-%.o: %.cu emulate.hpp $(wildcard *.hpp *.h)\n\t$(CXX) $(EMULATE) $(CXXFLAGS) -x c++ -c -o $@ $<\n"
-        "emulate: test.c test_device.c $(EMULATED)\n\t$(CC) $(CFLAGS) -std=c17 -c -o emulate-test.o test.c\n"
+        "emulate-%.o: %.cu emulate.hpp $(wildcard *.hpp *.h)\n\t$(CXX) $(EMULATE) $(CXXFLAGS) -x "
+        "c++ -c -o $@ $<\n"
+        "emulate: test.c test_device.c $(EMULATED)\n\t$(CC) $(CFLAGS) -std=c17 -c -o "
+        "emulate-test.o test.c\n"
         "\t$(CC) $(CFLAGS) -std=c17 -c -o emulate-test_device.o test_device.c\n"
         "\t$(CXX) -o $@ emulate-test.o $(EMULATED) -lm\n"
-        "\t$(CXX) -o emulate_device emulate-test_device.o $(EMULATED) -lm\n\t./emulate\n\t./emulate_device\n"
-        "clean:\n\trm -f *.o libnetwork.a libnetwork.so test test_device bench emulate emulate_device\n"
+        "\t$(CXX) -o emulate_device emulate-test_device.o $(EMULATED) "
+        "-lm\n\t./emulate\n\t./emulate_device\n"
+        "clean:\n\trm -f *.o libnetwork.a libnetwork.so test test_device bench emulate "
+        "emulate_device\n"
         ".PHONY: all clean\n",
         out);
 }
@@ -298,19 +354,25 @@ static void print_makefile(FILE *out, const net_emission *e) {
 static void print_readme(FILE *out, const net_emission *e) {
   fputs("# ", out), c_plain_text(out, e->wl->name);
   fprintf(out,
-          "\n\nA network of %d ops as %d fused groups, whose kernels are started in order (%d different ones; data: "
+          "\n\nA network of %d ops as %d fused groups, whose kernels are started in order (%d "
+          "different ones; data: "
           "%s).\n\n"
-          "    make test     compiles with nvcc, runs, compares with a plain evaluation in double (within %s of the "
+          "    make test     compiles with nvcc, runs, compares with a plain evaluation in double "
+          "(within %s of the "
           "norm of each output)\n"
           "    make bench    compiles; ./bench times it, kernel after kernel and as a CUDA graph\n"
-          "    make emulate  the test without nvcc or a device: compiled as C++, threads one after the other\n\n"
-          "`network.h`: arrays of the host.  `network_device.h`: arrays that are on the device, and a stream; or a "
-          "network with memory of\nits own there, to which float32 are brought, weights once for all calls.  "
+          "    make emulate  the test without nvcc or a device: compiled as C++, threads one after "
+          "the other\n\n"
+          "`network.h`: arrays of the host.  `network_device.h`: arrays that are on the device, "
+          "and a stream; or a "
+          "network with memory of\nits own there, to which float32 are brought, weights once for "
+          "all calls.  "
           "`libnetwork.so` has all of it.\n",
           e->wl->n_ops, e->plan->n, net_kernels_of(e), c_type_name(e->data), e->package.within);
   fprintf(out, "\nBetween kernels: %lld bytes on the device.\n", (long long)e->memory.bytes);
   if (has_groups(e))
-    fputs("\nSome kernels are of warpgroups (sm_90a): arrays must stand on 16 bytes, and strides be multiples of them, "
+    fputs("\nSome kernels are of warpgroups (sm_90a): arrays must stand on 16 bytes, and strides "
+          "be multiples of them, "
           "else a call says `bad_argument`.\n",
           out);
   if (e->o->command) fprintf(out, "\nWritten by\n\n    %s\n", e->o->command);
@@ -351,11 +413,15 @@ static tf_emitted *write_files(const net_emission *e, const char *name) {
   return NULL;
 }
 
-/* ---- all of it ---------------------------------------------------------------------------------------------- */
-/* The tolerance of the test: each group rounds what it makes, and errors of many add up as those of a random walk. */
+/* ---- all of it
+ * ---------------------------------------------------------------------------------------------- */
+/* The tolerance of the test: each group rounds what it makes, and errors of many add up as those of
+ * a random walk. */
 static void set_within(net_emission *e) {
   const double groups = sqrt(e->plan->n);
-  const double rounds = e->data == IR_BF16 ? 1.5e-2 : e->data == IR_F16 || e->whole.machine.real ? 3e-3 : 3e-5;
+  const double rounds = e->data == IR_BF16                           ? 1.5e-2
+                        : e->data == IR_F16 || e->whole.machine.real ? 3e-3
+                                                                     : 3e-5;
   snprintf(e->within, sizeof e->within, "%.2g", fmin(0.2, rounds * fmax(2, groups)));
 }
 

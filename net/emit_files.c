@@ -38,7 +38,8 @@ bool net_add_file(tf_emitted *out, const char *name, char *text) {
   return true;
 }
 
-bool net_add_own(tf_emitted *out, const net_emission *e, const net_own_file *row, const char *name) {
+bool net_add_own(tf_emitted *out, const net_emission *e, const net_own_file *row,
+                 const char *name) {
   char *text = NULL;
   size_t size = 0;
   FILE *f = open_memstream(&text, &size);
@@ -51,7 +52,8 @@ bool net_add_own(tf_emitted *out, const net_emission *e, const net_own_file *row
   char *named = c_with_name(text, name);
   free(text);
   named = net_replace(named, "\"kernel.h\"", "\"network.h\"");
-  return net_add_file(out, row->name, net_replace(named, "\"kernel_device.h\"", "\"network_device.h\""));
+  return net_add_file(out, row->name,
+                      net_replace(named, "\"kernel_device.h\"", "\"network_device.h\""));
 }
 
 int net_kernels_of(const net_emission *e) {

@@ -1,6 +1,6 @@
-/* Dims that always stand side by side become one: rows of an image of 7 x 7 that are only mapped, summed or multiplied
- * by a matrix are one row of 49.  Mappings have fewer choices then, and vectors are full where a row would not fill
- * one. */
+/* Dims that always stand side by side become one: rows of an image of 7 x 7 that are only mapped,
+ * summed or multiplied by a matrix are one row of 49.  Mappings have fewer choices then, and
+ * vectors are full where a row would not fill one. */
 #include <stdio.h>
 #include <string.h>
 
@@ -14,7 +14,8 @@ typedef struct {
   const bool *fixed; /* [n_tensors] its ranks are those of an argument of the network */
   tf_group_place *place;
   int d, e;     /* dims to become one, e the inner one */
-  int *rank_of; /* [n_tensors] the rank that d moves, if e moves the next one; -1: neither moves any */
+  int *rank_of; /* [n_tensors] the rank that d moves, if e moves the next one; -1: neither moves any
+                 */
 } pair;
 
 static bool has(const tf_index *x, int dim) {
@@ -23,8 +24,8 @@ static bool has(const tf_index *x, int dim) {
   return false;
 }
 
-/* Whether ranks r and r + 1 of the tensor are one row of neighbours: all of both dims.  Moved by them alone it is not
- * read beyond its borders. */
+/* Whether ranks r and r + 1 of the tensor are one row of neighbours: all of both dims.  Moved by
+ * them alone it is not read beyond its borders. */
 static bool is_row(const pair *p, int tensor, int r) {
   const tf_tensor *z = &p->wl->tensors[tensor];
   const tf_group_place *at = &p->place[tensor];
@@ -35,7 +36,8 @@ static bool is_row(const pair *p, int tensor, int r) {
          z->extent[r + 1] == p->wl->dims[p->e].extent && !z->lo[r] && !z->lo[r + 1];
 }
 
-/* Notes that d moves rank r of the tensor; false if it cannot become one with the next, or moves another elsewhere. */
+/* Notes that d moves rank r of the tensor; false if it cannot become one with the next, or moves
+ * another elsewhere. */
 static bool note(const pair *p, int tensor, int r) {
   int *rank = &p->rank_of[tensor];
   if (!is_row(p, tensor, r) || (*rank >= 0 && *rank != r)) return false;
@@ -62,7 +64,8 @@ static bool op_allows(const pair *p, const tf_op *op) {
   if (d < 0 || e < 0 || (d < op->n_out_dims) != (e < op->n_out_dims)) return false;
   if (d < op->n_out_dims && (e != d + 1 || !note(p, op->out, d))) return false;
   for (int k = 0; k < op->n_expr; k++)
-    if (op->expr[k].what == TF_X_DIM && (op->expr[k].dim == p->d || op->expr[k].dim == p->e)) return false;
+    if (op->expr[k].what == TF_X_DIM && (op->expr[k].dim == p->d || op->expr[k].dim == p->e))
+      return false;
   for (int k = 0; k < op->n_reads; k++)
     if (!read_allows(p, &op->reads[k])) return false;
   return true;
@@ -91,7 +94,8 @@ static bool may_join(const pair *p) {
   return ok;
 }
 
-/* ---- joining --------------------------------------------------------------------------------------------- */
+/* ---- joining
+ * --------------------------------------------------------------------------------------------- */
 /* Takes element `at` out of the array. */
 static void drop(void *array, size_t each, int at, int n) {
   char *bytes = array;
@@ -130,7 +134,8 @@ static bool join_tensor(const pair *p, int tensor, int r) {
   return true;
 }
 
-/* Joins the ranks of what moves with the dims: of reads first, while tensors still have them all. */
+/* Joins the ranks of what moves with the dims: of reads first, while tensors still have them all.
+ */
 static bool join_ranks(const pair *p) {
   for (int i = 0; i < p->wl->n_ops; i++)
     for (int k = 0; k < p->wl->ops[i].n_reads; k++) {

@@ -40,7 +40,8 @@ static bool connected(const tf_workload *wl, const int *ops, int n) {
   return __builtin_popcount(reached) == n;
 }
 
-/* Whether an op of the group reads a view of what another one makes, which is there once that has run. */
+/* Whether an op of the group reads a view of what another one makes, which is there once that has
+ * run. */
 static bool views_inside(const tf_workload *wl, const int *ops, int n) {
   for (int i = 0; i < n; i++)
     for (int r = 0; r < wl->ops[ops[i]].n_reads; r++) {
@@ -50,8 +51,8 @@ static bool views_inside(const tf_workload *wl, const int *ops, int n) {
   return false;
 }
 
-/* Whether an op of the group multiplies bytes that another one makes: kernels keep what stays inside as float32, and
- * sum integers of what they are given alone. */
+/* Whether an op of the group multiplies bytes that another one makes: kernels keep what stays
+ * inside as float32, and sum integers of what they are given alone. */
 static bool bytes_inside(const tf_workload *wl, const int *ops, int n) {
   for (int i = 0; i < n; i++) {
     const tf_op *op = &wl->ops[ops[i]];

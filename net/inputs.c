@@ -10,9 +10,11 @@
 #include "net/net.h"
 
 enum { F_PATH, F_SHA, N_F };
-static const tf_yrow file_rows[N_F] = {[F_PATH] = {"path", TF_Y_SCALAR, true}, [F_SHA] = {"sha256", TF_Y_SCALAR, true}};
+static const tf_yrow file_rows[N_F] = {
+    [F_PATH] = {"path", TF_Y_SCALAR, true}, [F_SHA] = {"sha256", TF_Y_SCALAR, true}};
 enum { S_NAME, S_VALUE, N_S };
-static const tf_yrow set_rows[N_S] = {[S_NAME] = {"name", TF_Y_SCALAR, true}, [S_VALUE] = {"value", TF_Y_SCALAR, true}};
+static const tf_yrow set_rows[N_S] = {
+    [S_NAME] = {"name", TF_Y_SCALAR, true}, [S_VALUE] = {"value", TF_Y_SCALAR, true}};
 enum { MOST = 1000, SHOWN = 12 };
 
 struct tf_net_inputs {
@@ -23,7 +25,9 @@ struct tf_net_inputs {
   tf_setting *set;
 };
 
-/* ---- written ------------------------------------------------------------------------------------------------ */
+/* ---- written
+ * ------------------------------------------------------------------------------------------------
+ */
 char *tf_net_inputs_text(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set) {
   TF_IN_C_LOCALE;
   char *text = NULL;
@@ -35,7 +39,8 @@ char *tf_net_inputs_text(const tf_text *texts, size_t n, const tf_setting *set, 
     char sha[TF_SHA256_TEXT];
     if (tf_net_has_plan(&texts[i])) continue;
     tf_sha256_text(texts[i].text, texts[i].len, sha);
-    fputs("  - {path: ", out), tf_yaml_quote(out, texts[i].name), fprintf(out, ", sha256: %s}\n", sha);
+    fputs("  - {path: ", out), tf_yaml_quote(out, texts[i].name),
+        fprintf(out, ", sha256: %s}\n", sha);
   }
   if (n_set) fputs("  set:\n", out);
   for (size_t i = 0; i < n_set; i++) {
@@ -47,7 +52,9 @@ char *tf_net_inputs_text(const tf_text *texts, size_t n, const tf_setting *set, 
   return NULL;
 }
 
-/* ---- read --------------------------------------------------------------------------------------------------- */
+/* ---- read
+ * ---------------------------------------------------------------------------------------------------
+ */
 static const tf_ynode *list_of(const tf_ynode *plan, const char *key, tf_diags *d) {
   const tf_ynode *list = tf_ymap_get(plan, key);
   if (!list || !tf_yschema_kind(list, TF_Y_LIST, key, d)) return NULL;
@@ -97,9 +104,11 @@ static bool read_inputs(tf_net_inputs *in, const tf_text *text, tf_diags *d) {
   const tf_ynode *root = tf_yaml_read(in->arena, file, text->text, text->len, d);
   const tf_ynode *plan = root && root->kind == TF_Y_MAP ? tf_ymap_get(root, "plan") : NULL;
   if (!plan || !tf_yschema_kind(plan, TF_Y_MAP, "plan", d)) return false;
-  const bool files = read_files(in, list_of(plan, "files", d), d), set = read_set(in, list_of(plan, "set", d), d);
+  const bool files = read_files(in, list_of(plan, "files", d), d),
+             set = read_set(in, list_of(plan, "set", d), d);
   if (files && set && !in->n && tf_diags_errors(d) == 0)
-    tf_fail(d, plan->at, TF_E_MISSING, "the plan names no files: give its architecture and network beside it");
+    tf_fail(d, plan->at, TF_E_MISSING,
+            "the plan names no files: give its architecture and network beside it");
   return tf_diags_errors(d) == 0;
 }
 
@@ -121,7 +130,9 @@ void tf_net_inputs_free(tf_net_inputs *in) {
   if (in) tf_arena_free(in->arena);
 }
 
-const char *tf_net_inputs_path(const tf_net_inputs *in, size_t i) { return i < in->n ? in->path[i] : NULL; }
+const char *tf_net_inputs_path(const tf_net_inputs *in, size_t i) {
+  return i < in->n ? in->path[i] : NULL;
+}
 
 const tf_setting *tf_net_inputs_set(const tf_net_inputs *in, size_t *n) {
   *n = in->n_set;
@@ -136,9 +147,10 @@ bool tf_net_inputs_same(const tf_net_inputs *in, const tf_text *texts, tf_diags 
     tf_sha256_text(texts[i].text, texts[i].len, sha);
     if (tf_ynode_is(in->sha[i], sha)) continue;
     ok = tf_fail(d, in->sha[i]->at, TF_E_NAME,
-                 "'%.100s' has changed since this plan was made: its sha256 is %.*s.., not %.*s..", in->path[i], SHOWN,
-                 sha, SHOWN, in->sha[i]->text);
-    tf_note(d, in->path_node[i]->at, "give architecture and network beside the plan to use it with what they hold now");
+                 "'%.100s' has changed since this plan was made: its sha256 is %.*s.., not %.*s..",
+                 in->path[i], SHOWN, sha, SHOWN, in->sha[i]->text);
+    tf_note(d, in->path_node[i]->at,
+            "give architecture and network beside the plan to use it with what they hold now");
   }
   return ok;
 }

@@ -24,14 +24,15 @@ static bool size_of(const laying *l, const tf_tensor *z, int64_t *size) {
   int64_t n = 1;
   for (int r = 0; r < z->rank; r++)
     if (!tf_mul(n, z->extent[r], &n)) return false;
-  const int each = l->bytes_each == 1 ? ir_bytes(ir_type_held(l->wl, (int)(z - l->wl->tensors))) : l->bytes_each;
+  const int each =
+      l->bytes_each == 1 ? ir_bytes(ir_type_held(l->wl, (int)(z - l->wl->tensors))) : l->bytes_each;
   if (!tf_mul(n, each ? 8 * each : z->word_bits, &n) || n > INT64_MAX / 2) return false;
   *size = ((n + 7) / 8 + ALIGN - 1) / ALIGN * ALIGN;
   return true;
 }
 
-/* Adds its live range, from the group that produces it to the last that reads it; a tensor that no other group reads
- * gets none. */
+/* Adds its live range, from the group that produces it to the last that reads it; a tensor that no
+ * other group reads gets none. */
 static bool add_block(laying *l, int z) {
   const tf_tensor *t = &l->wl->tensors[z];
   if (t->producer < 0 || t->view_of) return true;
@@ -69,7 +70,8 @@ static bool lay(laying *l, tf_net_memory *out, tf_diags *d) {
     fits = fits && add_block(l, z);
   }
   if (!fits || !sums_fit(l))
-    return tf_fail(d, l->wl->at, TF_E_OVERFLOW, "what passes between groups is past 2^63 - 1 bytes");
+    return tf_fail(d, l->wl->at, TF_E_OVERFLOW,
+                   "what passes between groups is past 2^63 - 1 bytes");
   if (!net_place(l->a, l->block, l->n, offset, &out->bytes)) return tf_out_of_memory(d);
   out->least = net_most_alive(l->block, l->n);
   for (int i = 0; i < l->n; i++)
@@ -79,7 +81,8 @@ static bool lay(laying *l, tf_net_memory *out, tf_diags *d) {
   return true;
 }
 
-bool tf_net_memory_of(const tf_net_plan *p, const tf_workload *wl, int bytes_each, tf_net_memory *out, tf_diags *d) {
+bool tf_net_memory_of(const tf_net_plan *p, const tf_workload *wl, int bytes_each,
+                      tf_net_memory *out, tf_diags *d) {
   TF_IN_C_LOCALE;
   laying l = {.a = tf_arena_new(), .plan = p, .wl = wl, .bytes_each = bytes_each};
   *out = (tf_net_memory){0};
@@ -94,7 +97,8 @@ void tf_net_memory_free(tf_net_memory *m) {
   *m = (tf_net_memory){0};
 }
 
-/* ---- the order of groups ------------------------------------------------------------------------------------ */
+/* ---- the order of groups
+ * ------------------------------------------------------------------------------------ */
 typedef struct {
   const tf_workload *wl;
   const net_cuts *c;
@@ -181,7 +185,8 @@ bool net_order(tf_arena *a, const tf_workload *wl, net_cuts *c) {
   return most_of(&x, order) >= most_of(&x, found) || put_groups(a, c, order, wl->n_ops);
 }
 
-/* ---- who may be beside whom --------------------------------------------------------------------------------- */
+/* ---- who may be beside whom
+ * --------------------------------------------------------------------------------- */
 /* Bytes of the arena or, of the network's arguments, the whole tensor. */
 typedef struct {
   int64_t from, to;
@@ -196,7 +201,8 @@ typedef struct {
   const bool *scratch;
 } touching;
 
-static void touch(touching *w, const tf_net_plan *p, const tf_workload *wl, const net_sharing *s, int i) {
+static void touch(touching *w, const tf_net_plan *p, const tf_workload *wl, const net_sharing *s,
+                  int i) {
   const tf_group *g = p->groups[i].group;
   int n = w->first[i];
   for (int t = 0; t < g->workload->n_tensors; t++) {
@@ -205,8 +211,9 @@ static void touch(touching *w, const tf_net_plan *p, const tf_workload *wl, cons
     const bool made = inside->producer >= 0;
     const int64_t at = s->memory->offset[z];
     if (made && inside->n_consumers > 0) continue; /* it stays in the group */
-    w->all[n++] = at < 0 ? (touched){0, 1, whole, made}
-                         : (touched){at, at + tf_tensor_words(&wl->tensors[whole]) * s->bytes_each, -1, made};
+    w->all[n++] =
+        at < 0 ? (touched){0, 1, whole, made}
+               : (touched){at, at + tf_tensor_words(&wl->tensors[whole]) * s->bytes_each, -1, made};
   }
   w->first[i + 1] = n;
 }
@@ -215,12 +222,14 @@ static bool collide(const touching *w, int i, int j) {
   if (w->scratch[i] && w->scratch[j]) return true;
   for (const touched *x = &w->all[w->first[i]]; x < &w->all[w->first[i + 1]]; x++)
     for (const touched *y = &w->all[w->first[j]]; y < &w->all[w->first[j + 1]]; y++)
-      if ((x->written || y->written) && x->argument == y->argument && x->from < y->to && y->from < x->to) return true;
+      if ((x->written || y->written) && x->argument == y->argument && x->from < y->to &&
+          y->from < x->to)
+        return true;
   return false;
 }
 
-/* The branch that goes on with group i: that of the last group which it has to be behind, or one that ends with a
- * group that is done by then; a new one; the first. */
+/* The branch that goes on with group i: that of the last group which it has to be behind, or one
+ * that ends with a group that is done by then; a new one; the first. */
 static int branch_for(const net_branches *b, int i, const bool *behind, const int *last) {
   int own = -1, idle = -1;
   for (int l = 0; l < b->n; l++) {
@@ -233,7 +242,8 @@ static int branch_for(const net_branches *b, int i, const bool *behind, const in
   return b->n < NET_MOST_BRANCHES ? b->n : 0;
 }
 
-bool net_branches_of(tf_arena *a, const tf_net_plan *p, const tf_workload *wl, const net_sharing *s, net_branches *b) {
+bool net_branches_of(tf_arena *a, const tf_net_plan *p, const tf_workload *wl, const net_sharing *s,
+                     net_branches *b) {
   const size_t n = (size_t)p->n;
   int last[NET_MOST_BRANCHES] = {0};
   *b = (net_branches){.groups = p->n, .of = TF_ARRAY(a, int, n)};
@@ -243,7 +253,8 @@ bool net_branches_of(tf_arena *a, const tf_net_plan *p, const tf_workload *wl, c
   size_t most = 0;
   for (int i = 0; i < p->n; i++)
     most += (size_t)p->groups[i].group->workload->n_tensors;
-  touching w = {.all = TF_ARRAY(a, touched, most), .first = TF_ARRAY(a, int, n + 1), .scratch = s->scratch};
+  touching w = {
+      .all = TF_ARRAY(a, touched, most), .first = TF_ARRAY(a, int, n + 1), .scratch = s->scratch};
   if (!b->of || !b->done || !b->waits || !behind || !w.all || !w.first) return false;
   for (int i = 0; i < p->n; i++) {
     touch(&w, p, wl, s, i);

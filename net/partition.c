@@ -1,20 +1,28 @@
 /* Cuts a network into groups by dynamic programming over sets of ops that have run.
  *
- * A state is a set of ops that may have run at some moment: the first p of the order, and some of the next ones within
- * a window.  A group is an edge from one state to another, and the least cost of a state is the minimum over the
- * groups that may have run last.  Any sequence of groups is a path through these states, so that with a window over
- * all ops, and where the prices' `least` are lower bounds, the result is optimal.  Costs of groups are requested by
- * ascending least cost of the state, and no longer once that cannot improve it.
+ * A state is a set of ops that may have run at some moment: the first p of the order, and some of
+ * the next ones within a window.  A group is an edge from one state to another, and the least cost
+ * of a state is the minimum over the groups that may have run last.  Any sequence of groups is a
+ * path through these states, so that with a window over all ops, and where the prices' `least` are
+ * lower bounds, the result is optimal.  Costs of groups are requested by ascending least cost of
+ * the state, and no longer once that cannot improve it.
  *
- * Sets of ops are enumerated one op longer each; one that no later op can make a group of is left at once, such as two
- * ops that do nothing for each other.  The window is such that states, groups and sets looked at are few. */
+ * Sets of ops are enumerated one op longer each; one that no later op can make a group of is left
+ * at once, such as two ops that do nothing for each other.  The window is such that states, groups
+ * and sets looked at are few. */
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 
 #include "net/net.h"
 
-enum { WINDOWS = 6, EDGES_EACH = 400, EDGES_ALWAYS = 20000, SETS_EACH_EDGE = 32, STATE_BUCKETS = 1 << 14 };
+enum {
+  WINDOWS = 6,
+  EDGES_EACH = 400,
+  EDGES_ALWAYS = 20000,
+  SETS_EACH_EDGE = 32,
+  STATE_BUCKETS = 1 << 14
+};
 static const int windows[WINDOWS] = {32, 24, 16, 12, 8, 4};
 
 /* A group that may run last. */
@@ -45,8 +53,9 @@ typedef struct {
   int n, room;
   state *at;
   int bucket[STATE_BUCKETS];
-  int *size;                            /* [n_ops + 1] states with so many ops: number of the first + 1 */
-  int64_t edges, most, sets, most_sets; /* sets of ops looked at, of which edges are those that may be groups */
+  int *size; /* [n_ops + 1] states with so many ops: number of the first + 1 */
+  int64_t edges, most, sets,
+      most_sets; /* sets of ops looked at, of which edges are those that may be groups */
   bool failed;
 } search;
 
@@ -56,7 +65,9 @@ static bool no_memory(search *s) {
   return false;
 }
 
-/* ---- sets ------------------------------------------------------------------------------------------------- */
+/* ---- sets
+ * -------------------------------------------------------------------------------------------------
+ */
 static bool has_run(const state *x, int place) {
   const int k = place - x->p - 1;
   return k < -1 || (k >= 0 && k < 64 && (x->ahead >> k & 1));
@@ -76,7 +87,8 @@ static bool grow(search *s) {
 /* The number of a state, added if new; -1: no memory. */
 static int find_state(search *s, int p, uint64_t ahead) {
   const unsigned b =
-      (unsigned)(((uint64_t)p * 0x9e3779b97f4a7c15u ^ ahead * 0xff51afd7ed558ccdu) >> 40) % STATE_BUCKETS;
+      (unsigned)(((uint64_t)p * 0x9e3779b97f4a7c15u ^ ahead * 0xff51afd7ed558ccdu) >> 40) %
+      STATE_BUCKETS;
   for (int i = s->bucket[b] - 1; i >= 0; i = s->at[i].next_bucket - 1)
     if (s->at[i].p == p && s->at[i].ahead == ahead) return i;
   if (!grow(s)) return -1;
@@ -98,7 +110,8 @@ static int state_after(search *s, int from, uint64_t ops) {
   return find_state(s, p, run >> 1);
 }
 
-/* ---- groups that may come next --------------------------------------------------------------------------- */
+/* ---- groups that may come next
+ * --------------------------------------------------------------------------- */
 typedef struct {
   int from, n, op[NET_MAX_GROUP], place[NET_MAX_GROUP];
   uint64_t ops;
@@ -108,7 +121,8 @@ static bool add_edge(search *s, const growing *g) {
   edge *e = TF_NEW(s->a, edge);
   if (!e) return no_memory(s);
   *e = (edge){.from = g->from, .ops = g->ops};
-  if (s->price && !s->price->meet(s->price->ctx, g->op, g->n, &e->id, &e->least)) return !(s->failed = true);
+  if (s->price && !s->price->meet(s->price->ctx, g->op, g->n, &e->id, &e->least))
+    return !(s->failed = true);
   if (isinf(e->least)) return true;
   const int to = state_after(s, g->from, g->ops);
   if (to < 0) return false;
@@ -117,13 +131,15 @@ static bool add_edge(search *s, const growing *g) {
   return ++s->edges <= s->most;
 }
 
-/* What ops within the window of a state have to do with each other; bit k is the op at position p + k. */
+/* What ops within the window of a state have to do with each other; bit k is the op at position p +
+ * k. */
 typedef struct {
-  int n;                                      /* ops there */
-  uint64_t left;                              /* that have not run */
-  uint64_t need[64], beside[64], readers[64]; /* [k] makers that have not run; makers and readers; readers */
-  bool beyond[64],
-      barred[64]; /* [k] has a reader further on; reads a view of what has not run, or of what is not there */
+  int n;         /* ops there */
+  uint64_t left; /* that have not run */
+  uint64_t need[64], beside[64],
+      readers[64];             /* [k] makers that have not run; makers and readers; readers */
+  bool beyond[64], barred[64]; /* [k] has a reader further on; reads a view of what has not run, or
+                                  of what is not there */
 } near_by;
 
 /* Fills what concerns the reads of the op at k. */
@@ -157,19 +173,21 @@ static void look_around(const search *s, const state *x, near_by *v) {
   }
 }
 
-/* Ops from k on that can join the group, at most `more` of them: whose makers are there, or can join before. */
+/* Ops from k on that can join the group, at most `more` of them: whose makers are there, or can
+ * join before. */
 static uint64_t may_join(const near_by *v, uint64_t ops, int from, int more) {
   uint64_t may = 0;
   for (int k = from; k < v->n; k++) {
     const uint64_t lacks = v->need[k] & ~ops;
-    if ((v->left >> k & 1) && !v->barred[k] && !(lacks & ~may) && __builtin_popcountll(lacks) < more)
+    if ((v->left >> k & 1) && !v->barred[k] && !(lacks & ~may) &&
+        __builtin_popcountll(lacks) < more)
       may |= UINT64_C(1) << k;
   }
   return may;
 }
 
-/* Whether some ops that can join make a group of the set: they connect it, and what one of it reads of another is read
- * by none that stays outside. */
+/* Whether some ops that can join make a group of the set: they connect it, and what one of it reads
+ * of another is read by none that stays outside. */
 static bool may_become(const near_by *v, uint64_t ops, uint64_t join) {
   uint64_t reached = ops & -ops, done = 0;
   while (reached & ~done) {
@@ -204,7 +222,9 @@ static bool extend(search *s, const near_by *v, growing *g, int from) {
   return true;
 }
 
-/* ---- costs ------------------------------------------------------------------------------------------------ */
+/* ---- costs
+ * ------------------------------------------------------------------------------------------------
+ */
 /* The edge by which the set would cost the least, taken out of the list; NULL: none is left. */
 static edge *take_least(search *s, state *x) {
   edge **best = NULL;
@@ -222,7 +242,8 @@ static edge *take_least(search *s, state *x) {
   return taken;
 }
 
-/* What the set costs at most: by the edges whose costs are known by now, which they note; others, the least they may.
+/* What the set costs at most: by the edges whose costs are known by now, which they note; others,
+ * the least they may.
  */
 static double known_cost(const search *s, const state *x) {
   double most = INFINITY;
@@ -236,8 +257,9 @@ static double known_cost(const search *s, const state *x) {
   return most;
 }
 
-/* Tells the prices of the groups by which sets of so many ops may cost less than by those of known cost.  One that
- * costs less than expected makes it in vain to have told of others, which few do. */
+/* Tells the prices of the groups by which sets of so many ops may cost less than by those of known
+ * cost.  One that costs less than expected makes it in vain to have told of others, which few do.
+ */
 static void tell_ahead(const search *s, int size) {
   int id[NET_MOST_AT_ONCE], n = 0;
   if (s->price->at_once < 2) return;
@@ -246,14 +268,15 @@ static void tell_ahead(const search *s, int size) {
     for (const edge *e = s->at[i].in; e; e = e->next) {
       if (e->known || s->at[e->from].cost + e->least >= most) continue;
       id[n++] = e->id;
-      if (n == NET_MOST_AT_ONCE || n == s->price->at_once) s->price->ahead(s->price->ctx, id, n), n = 0;
+      if (n == NET_MOST_AT_ONCE || n == s->price->at_once)
+        s->price->ahead(s->price->ctx, id, n), n = 0;
     }
   }
   if (n > 0) s->price->ahead(s->price->ctx, id, n);
 }
 
-/* The least cost of reaching place i, over the edges that end there: those whose bound cannot beat it are not priced.
- * False if pricing failed. */
+/* The least cost of reaching place i, over the edges that end there: those whose bound cannot beat
+ * it are not priced. False if pricing failed. */
 static bool least_cost_to(search *s, int i) {
   if (s->price->reach) s->price->reach(s->price->ctx, s->at[i].n_run);
   for (edge *e; known_cost(s, &s->at[i]), (e = take_least(s, &s->at[i]));) {
@@ -290,7 +313,8 @@ static bool walk(search *s) {
   return true;
 }
 
-/* ---- the result ------------------------------------------------------------------------------------------- */
+/* ---- the result
+ * ------------------------------------------------------------------------------------------- */
 static bool read_back(search *s, net_cuts *out) {
   const int n_ops = s->wl->n_ops, last = find_state(s, n_ops, 0);
   if (last < 0) return false;
@@ -328,8 +352,9 @@ static bool fits(search *s, int window) {
   return ok;
 }
 
-/* The largest window that holds a group of any size whose states have few enough groups; where there is none, and all
- * sets of that window would be too many, the largest of those that are smaller. */
+/* The largest window that holds a group of any size whose states have few enough groups; where
+ * there is none, and all sets of that window would be too many, the largest of those that are
+ * smaller. */
 static void choose_window(search *s) {
   const net_prices *price = s->price;
   bool found = false;
@@ -346,7 +371,8 @@ static void choose_window(search *s) {
   s->price = price;
 }
 
-bool net_partition(tf_arena *a, const tf_workload *wl, int max_ops, const net_prices *p, net_cuts *out, tf_diags *d) {
+bool net_partition(tf_arena *a, const tf_workload *wl, int max_ops, const net_prices *p,
+                   net_cuts *out, tf_diags *d) {
   search *s = TF_NEW(a, search);
   if (!s) return tf_out_of_memory_at(d, wl->at);
   *s = (search){.a = a, .wl = wl, .max_ops = max_ops, .price = p, .d = d};

@@ -1,7 +1,8 @@
-/* Placement of blocks with live ranges in one arena.  Blocks are placed one after the other, each as low as the live
- * ones placed before allow, so that the order decides.  Several orders are tried, and the best one is improved by
- * local search: a block at the top is placed earlier, or two are swapped.  It ends when the peak equals the largest
- * live set, which is a lower bound, or when the work limit is reached. */
+/* Placement of blocks with live ranges in one arena.  Blocks are placed one after the other, each
+ * as low as the live ones placed before allow, so that the order decides.  Several orders are
+ * tried, and the best one is improved by local search: a block at the top is placed earlier, or two
+ * are swapped.  It ends when the peak equals the largest live set, which is a lower bound, or when
+ * the work limit is reached. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +20,11 @@ typedef struct {
   int64_t *offset;
 } placing;
 
-/* ---- one order ---------------------------------------------------------------------------------------------- */
-static bool beside(const net_block *a, const net_block *b) { return a->from <= b->to && b->from <= a->to; }
+/* ---- one order
+ * ---------------------------------------------------------------------------------------------- */
+static bool beside(const net_block *a, const net_block *b) {
+  return a->from <= b->to && b->from <= a->to;
+}
 
 /* Places block i below, between or above the `put` ones placed before. */
 static void put_block(placing *p, int i, int put) {
@@ -49,7 +53,9 @@ static int64_t put_all(placing *p) {
   return peak;
 }
 
-/* ---- orders ------------------------------------------------------------------------------------------------- */
+/* ---- orders
+ * -------------------------------------------------------------------------------------------------
+ */
 typedef struct {
   double key;
   int i;
@@ -89,7 +95,8 @@ static void vary(placing *p, int64_t peak, tf_rng *rng) {
 
 /* Swaps two blocks. */
 static void swap(placing *p, tf_rng *rng) {
-  int *x = &p->order[tf_rng_below(rng, (unsigned)p->n)], *y = &p->order[tf_rng_below(rng, (unsigned)p->n)];
+  int *x = &p->order[tf_rng_below(rng, (unsigned)p->n)],
+      *y = &p->order[tf_rng_below(rng, (unsigned)p->n)];
   const int i = *x;
   *x = *y;
   *y = i;
@@ -120,7 +127,8 @@ static void keep_order(const placing *p, int64_t peak, placed *best) {
 }
 
 bool net_place(tf_arena *a, const net_block *b, int n, int64_t *offset, int64_t *peak) {
-  placing p = {.b = b, .n = n, .order = TF_ARRAY(a, int, (size_t)n), .low = TF_ARRAY(a, int, (size_t)n)};
+  placing p = {
+      .b = b, .n = n, .order = TF_ARRAY(a, int, (size_t)n), .low = TF_ARRAY(a, int, (size_t)n)};
   placed best = {.peak = INT64_MAX, .order = TF_ARRAY(a, int, (size_t)n), .offset = offset};
   ranked *r = TF_ARRAY(a, ranked, (size_t)n);
   p.offset = TF_ARRAY(a, int64_t, (size_t)n);

@@ -10,14 +10,16 @@
 #include "search/common/objective.h"
 #include "tileflow/tree.h"
 
-/* ---- one group -------------------------------------------------------------------------------------------- */
+/* ---- one group
+ * -------------------------------------------------------------------------------------------- */
 bool net_evaluate(const tf_arch *arch, tf_net_group *g, tf_loc at, tf_diags *d) {
   const tf_workload *wl = g->group->workload;
   tf_model *m = tf_model_new(g->tree, d);
   tf_result r = {0};
   bool ok = m && tf_model_eval(m, NULL, &r);
   if (ok && !r.feasible)
-    ok = tf_fail(d, at, r.violations[0].code, "the mapping of this group does not fit: %lld needed %s %s, %lld there",
+    ok = tf_fail(d, at, r.violations[0].code,
+                 "the mapping of this group does not fit: %lld needed %s %s, %lld there",
                  (long long)r.violations[0].need, r.violations[0].unit < 0 ? "of" : "below",
                  arch->memories[r.violations[0].level].name, (long long)r.violations[0].have);
   else if (m && !ok)
@@ -31,21 +33,23 @@ bool net_evaluate(const tf_arch *arch, tf_net_group *g, tf_loc at, tf_diags *d) 
   return ok && tf_bounds_find(arch, wl, &g->bounds, d);
 }
 
-/* The mapping of group i, of the costs' class x: one that is known, that of the group that it is like, or x's; with the
- * choices made for its kernel. */
+/* The mapping of group i, of the costs' class x: one that is known, that of the group that it is
+ * like, or x's; with the choices made for its kernel. */
 static tf_tree *mapping_of(net_planning *s, int i, const net_cost *x) {
   const net_costs *c = &s->costs;
   tf_net_group *g = &s->plan->groups[i];
   const tf_workload *wl = g->group->workload;
   const size_t errors = tf_diags_errors(c->d);
-  tf_tree *known = g->like == i && c->o->known ? c->o->known(c->o->known_ctx, wl, &g->choices, c->d) : NULL;
+  tf_tree *known =
+      g->like == i && c->o->known ? c->o->known(c->o->known_ctx, wl, &g->choices, c->d) : NULL;
   const tf_tree *from = g->like == i ? x->tree : s->plan->groups[g->like].tree;
   if (g->like != i) g->choices = s->plan->groups[g->like].choices;
   s->plan->n_known += known != NULL;
   s->unknown = !known && tf_diags_errors(c->d) > errors;
   if (known || s->unknown) return known;
   if (from) return tf_tree_copy(from, s->arch, wl, c->d);
-  tf_fail(c->d, wl->ops[0].at, TF_E_CAPACITY, "no mapping of op '%.60s' was found that fits", wl->ops[0].name);
+  tf_fail(c->d, wl->ops[0].at, TF_E_CAPACITY, "no mapping of op '%.60s' was found that fits",
+          wl->ops[0].name);
   return NULL;
 }
 
@@ -56,7 +60,8 @@ static bool judge(const net_planning *s, tf_net_group *g) {
   if (!net_evaluate(s->arch, g, g->group->workload->at, c->d)) return false;
   if (net_has_kernels(c))
     g->kernel_cycles = tf_emit_cycles(
-        g->tree, c->o->target, &(tf_emit_options){.isa = c->o->isa, .dtype = c->o->dtype, .choices = g->choices}, c->d);
+        g->tree, c->o->target,
+        &(tf_emit_options){.isa = c->o->isa, .dtype = c->o->dtype, .choices = g->choices}, c->d);
   if (tf_diags_errors(c->d) == errors) return true;
   const tf_op *op = &g->group->workload->ops[0];
   tf_note(c->d, op->at, "op '%.60s' is in this group, which has no kernel", op->name);
@@ -72,13 +77,15 @@ static bool make_group(net_planning *s, int i) {
   snprintf(name, sizeof name, "%.250s.%d", c->wl->name, i + 1);
   s->plan->n = i + 1;
   g->group = net_group_cut(
-      c->wl, ops, n, &(net_cutting){.name = name, .at = c->wl->ops[ops[0]].at, .splits = net_splits(c->o->target)},
+      c->wl, ops, n,
+      &(net_cutting){.name = name, .at = c->wl->ops[ops[0]].at, .splits = net_splits(c->o->target)},
       c->d);
   if (!g->group) return false;
   int *like = &s->like[s->cuts.id[i]];
   if (!*like) *like = i + 1;
   g->like = *like - 1;
-  if (g->like != i && s->plan->groups[g->like].kernel_cycles < 0) return false; /* said of that one */
+  if (g->like != i && s->plan->groups[g->like].kernel_cycles < 0)
+    return false; /* said of that one */
   g->tree = mapping_of(s, i, x);
   if (!g->tree || !tf_tree_place(g->tree, g->group->workload->name, c->d)) return false;
   if (g->like == i) return judge(s, g);
@@ -90,7 +97,8 @@ static bool make_group(net_planning *s, int i) {
   return true;
 }
 
-/* ---- all of them ------------------------------------------------------------------------------------------- */
+/* ---- all of them
+ * ------------------------------------------------------------------------------------------- */
 bool net_sum(const tf_arch *arch, const tf_workload *wl, tf_net_plan *p, tf_diags *d) {
   p->n_distinct = 0;
   for (int i = 0; i < p->n; i++) {
@@ -103,18 +111,22 @@ bool net_sum(const tf_arch *arch, const tf_workload *wl, tf_net_plan *p, tf_diag
     p->parts.cycles += g->bounds.cycles;
     p->parts.energy_pj += g->bounds.energy_pj;
     if (g->kernel_cycles > 0) p->kernel_cycles += fmax(g->memory_cycles, g->kernel_cycles);
-    if (__builtin_add_overflow(p->parts.traffic_words, g->bounds.traffic_words, &p->parts.traffic_words))
+    if (__builtin_add_overflow(p->parts.traffic_words, g->bounds.traffic_words,
+                               &p->parts.traffic_words))
       return tf_fail(d, wl->at, TF_E_OVERFLOW, "the words of all groups pass 2^63 - 1");
   }
   p->total.edp = p->total.energy_pj * p->total.cycles / arch->clock_hz;
   return tf_bounds_find(arch, wl, &p->bounds, d);
 }
 
-/* ---- passes ------------------------------------------------------------------------------------------------- */
+/* ---- passes
+ * -------------------------------------------------------------------------------------------------
+ */
 /* Whether the group's kernel is as near to its bound as makes no difference. */
 static bool is_settled(const net_costs *c, const net_cost *x) {
   const double near = 1.005;
-  return net_has_kernels(c) && x->tree && x->value <= near * tf_bounds_value(c->o->objective, &x->bounds, c->arch);
+  return net_has_kernels(c) && x->tree &&
+         x->value <= near * tf_bounds_value(c->o->objective, &x->bounds, c->arch);
 }
 
 /* A longer search for each distinct group of the cut. */
@@ -156,7 +168,8 @@ static bool cut(net_planning *s) {
                              .cost = net_cost_of,
                              .known = net_cost_known,
                              .ahead = net_plan_ahead,
-                             .at_once = net_has_kernels(c) && net_at_once(c) > 1 ? NET_MOST_AT_ONCE : 1,
+                             .at_once =
+                                 net_has_kernels(c) && net_at_once(c) > 1 ? NET_MOST_AT_ONCE : 1,
                              .reach = net_pace_reach,
                              .ctx = &s->costs};
   const int max_ops = c->o->max_ops ? c->o->max_ops : TF_NET_MAX_OPS;
@@ -166,7 +179,9 @@ static bool cut(net_planning *s) {
 }
 
 /* All orders cost the same; in one less memory passes between groups than in another. */
-static bool order(net_planning *s) { return net_order(s->a, s->costs.wl, &s->cuts) || tf_out_of_memory(s->costs.d); }
+static bool order(net_planning *s) {
+  return net_order(s->a, s->costs.wl, &s->cuts) || tf_out_of_memory(s->costs.d);
+}
 
 static bool make_groups(net_planning *s) {
   const net_costs *c = &s->costs;
@@ -208,13 +223,16 @@ enum { N_PASSES = sizeof passes / sizeof passes[0] };
 
 static bool check_options(const tf_net_opts *o, tf_diags *d) {
   if (o->objective == TF_EDP)
-    return tf_fail(d, (tf_loc){0}, TF_E_USAGE, "edp is no sum over groups: plan for latency, energy or traffic");
+    return tf_fail(d, (tf_loc){0}, TF_E_USAGE,
+                   "edp is no sum over groups: plan for latency, energy or traffic");
   if (o->max_ops < 0 || o->max_ops > NET_MAX_GROUP)
-    return tf_fail(d, (tf_loc){0}, TF_E_RANGE, "groups of 1 to %d ops, not %d", NET_MAX_GROUP, o->max_ops);
+    return tf_fail(d, (tf_loc){0}, TF_E_RANGE, "groups of 1 to %d ops, not %d", NET_MAX_GROUP,
+                   o->max_ops);
   return true;
 }
 
-tf_net_plan *tf_net_plan_of(const tf_arch *arch, const tf_workload *wl, const tf_net_opts *o, tf_diags *d) {
+tf_net_plan *tf_net_plan_of(const tf_arch *arch, const tf_workload *wl, const tf_net_opts *o,
+                            tf_diags *d) {
   TF_IN_C_LOCALE;
   if (!check_options(o, d) || (o->target && !tf_emit_suits(o->target, arch, d))) return NULL;
   net_planning *s = calloc(1, sizeof *s);
@@ -222,11 +240,14 @@ tf_net_plan *tf_net_plan_of(const tf_arch *arch, const tf_workload *wl, const tf
   tf_arena *a = tf_arena_new();
   bool ok = false;
   if (s && p && a) {
-    const double limit = o->budget.time_limit, now = tf_now(), end = limit > 0 ? now + limit : INFINITY;
-    *s = (net_planning){.costs = {.arch = arch, .wl = wl, .o = o, .d = d, .begun = now, .deadline = end, .until = end},
-                        .arch = arch,
-                        .a = a,
-                        .plan = p};
+    const double limit = o->budget.time_limit, now = tf_now(),
+                 end = limit > 0 ? now + limit : INFINITY;
+    *s = (net_planning){
+        .costs =
+            {.arch = arch, .wl = wl, .o = o, .d = d, .begun = now, .deadline = end, .until = end},
+        .arch = arch,
+        .a = a,
+        .plan = p};
     ok = net_see(s) || tf_out_of_memory(d);
     for (int i = 0; ok && i < N_PASSES; i++)
       ok = passes[i](s);

@@ -11,15 +11,16 @@
 #include "tileflow/tree.h"
 
 enum { P_NETWORK, P_ARCH, P_OBJECTIVE, P_TARGET, P_ISA, P_DTYPE, P_GROUPS, P_FILES, P_SET, N_P };
-static const tf_yrow plan_rows[N_P] = {[P_NETWORK] = {"network", TF_Y_SCALAR, false},
-                                       [P_ARCH] = {"architecture", TF_Y_SCALAR, false},
-                                       [P_OBJECTIVE] = {"objective", TF_Y_SCALAR, false},
-                                       [P_TARGET] = {"target", TF_Y_SCALAR, false},
-                                       [P_ISA] = {"isa", TF_Y_SCALAR, false},
-                                       [P_DTYPE] = {"dtype", TF_Y_SCALAR, false},
-                                       [P_GROUPS] = {"groups", TF_Y_LIST, true},
-                                       [P_FILES] = {"files", TF_Y_LIST, false}, /* read by inputs.c */
-                                       [P_SET] = {"set", TF_Y_LIST, false}};
+static const tf_yrow plan_rows[N_P] = {
+    [P_NETWORK] = {"network", TF_Y_SCALAR, false},
+    [P_ARCH] = {"architecture", TF_Y_SCALAR, false},
+    [P_OBJECTIVE] = {"objective", TF_Y_SCALAR, false},
+    [P_TARGET] = {"target", TF_Y_SCALAR, false},
+    [P_ISA] = {"isa", TF_Y_SCALAR, false},
+    [P_DTYPE] = {"dtype", TF_Y_SCALAR, false},
+    [P_GROUPS] = {"groups", TF_Y_LIST, true},
+    [P_FILES] = {"files", TF_Y_LIST, false}, /* read by inputs.c */
+    [P_SET] = {"set", TF_Y_LIST, false}};
 enum { G_OPS, G_CHOOSE, G_MAPPING, N_G };
 static const tf_yrow group_rows[N_G] = {[G_OPS] = {"ops", TF_Y_LIST, true},
                                         [G_CHOOSE] = {"choose", TF_Y_MAP, false},
@@ -43,7 +44,9 @@ typedef struct {
 
 static bool no_memory(const reader *r) { return tf_out_of_memory(r->d); }
 
-/* ---- ops ---------------------------------------------------------------------------------------------------- */
+/* ---- ops
+ * ----------------------------------------------------------------------------------------------------
+ */
 static int find_op(const reader *r, const tf_ynode *name) {
   tf_near near = tf_near_start(name->text, name->len);
   char hint[80];
@@ -60,7 +63,8 @@ static int find_op(const reader *r, const tf_ynode *name) {
 static bool read_ops(reader *r, const tf_ynode *list, int group, int *ops) {
   bool ok = list->n > 0 || tf_fail(r->d, list->at, TF_E_MISSING, "a group without ops");
   r->lost = r->lost || !ok;
-  if (list->n > NET_MAX_GROUP) ok = tf_fail(r->d, list->at, TF_E_LIMIT, "a group of more than %d ops", NET_MAX_GROUP);
+  if (list->n > NET_MAX_GROUP)
+    ok = tf_fail(r->d, list->at, TF_E_LIMIT, "a group of more than %d ops", NET_MAX_GROUP);
   for (size_t i = 0; i < list->n; i++) {
     const tf_ynode *name = list->items[i];
     const int o = tf_yschema_kind(name, TF_Y_SCALAR, "an op", r->d) ? find_op(r, name) : -1;
@@ -90,8 +94,8 @@ static bool in_order(const reader *r) {
       if (z->producer >= 0 && r->of[z->producer] > r->of[o]) late = z;
     }
     if (late)
-      ok = tf_fail(r->d, r->named[o]->at, TF_E_ORDER, "op '%.60s' reads '%.60s', which a later group makes", op->name,
-                   late->name);
+      ok = tf_fail(r->d, r->named[o]->at, TF_E_ORDER,
+                   "op '%.60s' reads '%.60s', which a later group makes", op->name, late->name);
   }
   return ok;
 }
@@ -103,14 +107,18 @@ static bool all_named(const reader *r, tf_loc at) {
     if (!missing++) first = o;
   }
   if (!missing) return true;
-  tf_fail(r->d, at, TF_E_MISSING, missing > 1 ? "no group has op '%.60s', nor %d more" : "no group has op '%.60s'",
+  tf_fail(r->d, at, TF_E_MISSING,
+          missing > 1 ? "no group has op '%.60s', nor %d more" : "no group has op '%.60s'",
           r->wl->ops[first].name, missing - 1);
   tf_note(r->d, r->wl->ops[first].at, "of the network");
   return false;
 }
 
-/* ---- groups ------------------------------------------------------------------------------------------------- */
-/* Whether mappings of two groups with equal keys differ only in names, and their kernels' choices in nothing. */
+/* ---- groups
+ * -------------------------------------------------------------------------------------------------
+ */
+/* Whether mappings of two groups with equal keys differ only in names, and their kernels' choices
+ * in nothing. */
 static bool same_mapping(const tf_net_group *a, const tf_net_group *b) {
   if (memcmp(&a->choices, &b->choices, sizeof a->choices) != 0) return false;
   tf_tree renamed = *a->tree; /* equal numbers of dims, tensors and ops */
@@ -122,7 +130,8 @@ static bool same_mapping(const tf_net_group *a, const tf_net_group *b) {
   return same;
 }
 
-/* The first group before g that differs only in names, including the mapping; its own number if there is none. */
+/* The first group before g that differs only in names, including the mapping; its own number if
+ * there is none. */
 static int find_like(const reader *r, int i) {
   const tf_net_group *g = &r->plan->groups[i];
   for (int k = 0; k < i; k++) {
@@ -142,7 +151,8 @@ static bool has_joined_dims(const reader *r, const tf_group *g) {
   return false;
 }
 
-static bool take_choice(const tf_ynode *value, const tf_choice_row *row, signed char *out, tf_diags *d) {
+static bool take_choice(const tf_ynode *value, const tf_choice_row *row, signed char *out,
+                        tf_diags *d) {
   tf_near near = tf_near_start(value->text, value->len);
   char hint[80];
   for (int k = 0; row->value[k]; k++) {
@@ -172,7 +182,8 @@ static bool take_mapping(const reader *r, tf_net_group *g, const tf_ynode *node)
             "dims that stand side by side are one in a group, as they were not in plans of earlier "
             "versions: make such a plan anew");
   if (!g->tree) return false;
-  if (g->tree->open) return tf_fail(r->d, node->at, TF_E_OPEN, "the mapping of a group may leave nothing open");
+  if (g->tree->open)
+    return tf_fail(r->d, node->at, TF_E_OPEN, "the mapping of a group may leave nothing open");
   return net_evaluate(r->arch, g, node->at, r->d);
 }
 
@@ -186,10 +197,12 @@ static bool read_group(reader *r, const tf_ynode *node, int i) {
   if (!v[G_OPS] || !read_ops(r, v[G_OPS], i, ops) || !whole) return false;
   tf_net_group *g = &r->plan->groups[i];
   snprintf(name, sizeof name, "%.250s.%d", r->wl->name, i + 1);
-  g->group = net_group_cut(
-      r->wl, ops, (int)v[G_OPS]->n,
-      &(net_cutting){.name = name, .at = v[G_OPS]->at, .splits = net_splits(*r->plan->target ? r->plan->target : NULL)},
-      r->d);
+  g->group =
+      net_group_cut(r->wl, ops, (int)v[G_OPS]->n,
+                    &(net_cutting){.name = name,
+                                   .at = v[G_OPS]->at,
+                                   .splits = net_splits(*r->plan->target ? r->plan->target : NULL)},
+                    r->d);
   const bool chosen = take_choices(r, g, v[G_CHOOSE]);
   if (!g->group || !take_mapping(r, g, v[G_MAPPING]) || !chosen) return false;
   g->like = i;
@@ -203,8 +216,8 @@ static bool read_objective(const reader *r, const tf_ynode *node) {
       r->plan->objective = (tf_objective)k;
       return true;
     }
-  return !node ||
-         tf_fail(r->d, node->at, TF_E_NAME, "no objective '%.40s' of a plan: latency, energy or traffic", node->text);
+  return !node || tf_fail(r->d, node->at, TF_E_NAME,
+                          "no objective '%.40s' of a plan: latency, energy or traffic", node->text);
 }
 
 /* One that networks of the target can have. */
@@ -224,13 +237,14 @@ static bool read_dtype(const reader *r, const tf_ynode *node) {
     if (has) tf_near_offer(&near, keys[i]);
     known |= has && tf_ynode_is(node, keys[i]);
   }
-  return known || tf_fail(r->d, node->at, TF_E_NAME, "networks for %s have no data of '%.40s'%s", r->plan->target,
-                          node->text, tf_near_text(&near, hint, sizeof hint));
+  return known || tf_fail(r->d, node->at, TF_E_NAME, "networks for %s have no data of '%.40s'%s",
+                          r->plan->target, node->text, tf_near_text(&near, hint, sizeof hint));
 }
 
 /* The target that the plan is for, which must be one of networks; its isa and type of data. */
 static bool read_target(const reader *r, const tf_ynode *const *v) {
-  tf_near near = tf_near_start(v[P_TARGET] ? v[P_TARGET]->text : "", v[P_TARGET] ? v[P_TARGET]->len : 0);
+  tf_near near =
+      tf_near_start(v[P_TARGET] ? v[P_TARGET]->text : "", v[P_TARGET] ? v[P_TARGET]->len : 0);
   const char *name;
   char hint[80];
   tf_net_plan *p = r->plan;
@@ -241,10 +255,11 @@ static bool read_target(const reader *r, const tf_ynode *const *v) {
       if (tf_ynode_is(v[P_TARGET], name)) snprintf(p->target, sizeof p->target, "%s", name);
     }
   if (!*p->target)
-    return tf_fail(r->d, v[P_TARGET]->at, TF_E_NAME, "no target '%.40s' of networks%s", v[P_TARGET]->text,
-                   tf_near_text(&near, hint, sizeof hint));
+    return tf_fail(r->d, v[P_TARGET]->at, TF_E_NAME, "no target '%.40s' of networks%s",
+                   v[P_TARGET]->text, tf_near_text(&near, hint, sizeof hint));
   if (v[P_ISA] && !tf_emit_owns_isa(p->target, v[P_ISA]->text))
-    return tf_fail(r->d, v[P_ISA]->at, TF_E_NAME, "target %s has no isa '%.40s'; known: %s", p->target, v[P_ISA]->text,
+    return tf_fail(r->d, v[P_ISA]->at, TF_E_NAME, "target %s has no isa '%.40s'; known: %s",
+                   p->target, v[P_ISA]->text,
                    tf_emit_isas(p->target) ? tf_emit_isas(p->target) : "none");
   if (v[P_ISA]) snprintf(p->isa, sizeof p->isa, "%s", v[P_ISA]->text);
   if (!v[P_DTYPE]) return true;
@@ -278,9 +293,11 @@ static bool read_file(reader *r, const tf_text *text) {
   return node && tf_yschema_kind(node, TF_Y_MAP, "plan", r->d) && read_plan(r, node);
 }
 
-tf_net_plan *tf_net_plan_read(const tf_arch *arch, const tf_workload *wl, const tf_text *text, tf_diags *d) {
+tf_net_plan *tf_net_plan_read(const tf_arch *arch, const tf_workload *wl, const tf_text *text,
+                              tf_diags *d) {
   TF_IN_C_LOCALE;
-  reader r = {.arch = arch, .wl = wl, .d = d, .a = tf_arena_new(), .plan = calloc(1, sizeof *r.plan)};
+  reader r = {
+      .arch = arch, .wl = wl, .d = d, .a = tf_arena_new(), .plan = calloc(1, sizeof *r.plan)};
   const bool ok = read_file(&r, text);
   tf_arena_free(r.a);
   if (ok) return r.plan;

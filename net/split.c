@@ -1,6 +1,6 @@
-/* Inputs of a group that are read at `64 * head + row` of one rank, or from some place on, become tensors whose indices
- * are plain dims: the same words under other coordinates, found by strides.  What looks for mappings of products knows
- * them then for what they are. */
+/* Inputs of a group that are read at `64 * head + row` of one rank, or from some place on, become
+ * tensors whose indices are plain dims: the same words under other coordinates, found by strides.
+ * What looks for mappings of products knows them then for what they are. */
 #include <stdio.h>
 #include <string.h>
 
@@ -47,7 +47,8 @@ static part part_of(const splitter *s, const tf_tensor *z, int r, const tf_index
   part q = {.way = x->n_terms > 1 ? SPREAD : SLICED, .begin = x->c};
   sort_terms(s, x, &q);
   bool whole = q.step[q.n - 1] == 1;
-  for (int k = 0; k + 1 < q.n && whole; k++) /* an inner dim goes through all of a step of the one around it */
+  for (int k = 0; k + 1 < q.n && whole;
+       k++) /* an inner dim goes through all of a step of the one around it */
     whole = q.step[k] == q.step[k + 1] * q.extent[k + 1];
   if (!whole || q.begin + q.step[0] * q.extent[0] > z->extent[r]) return p;
   return q.way == SLICED && q.begin == 0 ? p : q;
@@ -67,10 +68,13 @@ static bool differs(splitter *s, int t, const tf_ref *ref) {
   const part *last = &s->parts[z->rank - 1];
   if (last->way == AT_ONE) return !s->fixed[t] && z->extent[z->rank - 1] == 1;
   const int64_t inner = last->way == SPREAD ? last->extent[last->n - 1] : ALIGNED;
-  return z->extent[z->rank - 1] % ALIGNED == 0 && last->begin % ALIGNED == 0 && inner % ALIGNED == 0;
+  return z->extent[z->rank - 1] % ALIGNED == 0 && last->begin % ALIGNED == 0 &&
+         inner % ALIGNED == 0;
 }
 
-/* ---- tensors ------------------------------------------------------------------------------------------------ */
+/* ---- tensors
+ * ------------------------------------------------------------------------------------------------
+ */
 static bool same_place(const splitter *s, int t, int made) {
   const tf_tensor *z = &s->wl->tensors[t], *n = &s->wl->tensors[made];
   const tf_group_place *p = &s->place[made];
@@ -80,14 +84,16 @@ static bool same_place(const splitter *s, int t, int made) {
     const bool kept = x->way == KEPT;
     if (p->begin[r] != x->begin) return false;
     for (int k = 0; k < (kept ? 1 : x->n); k++, q++)
-      if (q >= n->rank || p->along[q] != r || n->extent[q] != (kept ? z->extent[r] : x->extent[k]) ||
+      if (q >= n->rank || p->along[q] != r ||
+          n->extent[q] != (kept ? z->extent[r] : x->extent[k]) ||
           p->step[q] != (kept ? 1 : x->step[k]))
         return false;
   }
   return q == n->rank;
 }
 
-/* A new tensor of the group, which has what the read at hand has of t; its number, -1: no memory. */
+/* A new tensor of the group, which has what the read at hand has of t; its number, -1: no memory.
+ */
 static int make_tensor(splitter *s, int t) {
   tf_workload *wl = s->wl;
   const tf_tensor *z = &wl->tensors[t];
@@ -134,7 +140,9 @@ static int place_for(splitter *s, int t, int before) {
   return make_tensor(s, t);
 }
 
-/* ---- reads -------------------------------------------------------------------------------------------------- */
+/* ---- reads
+ * --------------------------------------------------------------------------------------------------
+ */
 static bool plain(const splitter *s, tf_index *x, int dim) {
   tf_term *term = TF_ARRAY(s->a, tf_term, 1);
   if (!term) return false;
@@ -201,7 +209,8 @@ static bool split_reads(splitter *s, int before) {
   return true;
 }
 
-bool net_split(tf_arena *a, tf_workload *wl, const bool *fixed, int *tensor, tf_group_place *place) {
+bool net_split(tf_arena *a, tf_workload *wl, const bool *fixed, int *tensor,
+               tf_group_place *place) {
   splitter s = {.a = a, .wl = wl, .fixed = fixed, .tensor = tensor, .place = place};
   const int before = wl->n_tensors;
   if (!split_reads(&s, before)) return false;
@@ -212,7 +221,8 @@ bool net_split(tf_arena *a, tf_workload *wl, const bool *fixed, int *tensor, tf_
   return true;
 }
 
-/* ---- a row of its own --------------------------------------------------------------------------------------- */
+/* ---- a row of its own
+ * --------------------------------------------------------------------------------------- */
 static bool reads_dim(const splitter *s, const tf_ref *ref, int dim) {
   bool any = false;
   for (int r = 0; r < s->wl->tensors[ref->tensor].rank; r++)
@@ -221,13 +231,17 @@ static bool reads_dim(const splitter *s, const tf_ref *ref, int dim) {
   return any;
 }
 
-/* The operand of a product that has none of the output's dims, where the other has them all; -1: no such product. */
+/* The operand of a product that has none of the output's dims, where the other has them all; -1: no
+ * such product. */
 static int lone_operand(const splitter *s, const tf_op *op) {
-  if (op->reduce != TF_REDUCE_ADD || op->n_reads != 2 || !op->n_out_dims || op->n_dims == op->n_out_dims) return -1;
+  if (op->reduce != TF_REDUCE_ADD || op->n_reads != 2 || !op->n_out_dims ||
+      op->n_dims == op->n_out_dims)
+    return -1;
   for (int lone = 0; lone < 2; lone++) {
     bool ok = true;
     for (int d = 0; d < op->n_out_dims; d++)
-      ok = ok && !reads_dim(s, &op->reads[lone], op->dims[d]) && reads_dim(s, &op->reads[!lone], op->dims[d]);
+      ok = ok && !reads_dim(s, &op->reads[lone], op->dims[d]) &&
+           reads_dim(s, &op->reads[!lone], op->dims[d]);
     if (ok) return lone;
   }
   return -1;
@@ -248,8 +262,8 @@ static int64_t behind(const tf_tensor *z, int r) {
   return n;
 }
 
-/* The rank of the network's tensor along which rank r goes, of a tensor that is as it stands there, but for ranks that
- * were made one: then the last of these. */
+/* The rank of the network's tensor along which rank r goes, of a tensor that is as it stands there,
+ * but for ranks that were made one: then the last of these. */
 static int rank_along(const tf_tensor *z, int r, const tf_tensor *outside) {
   int q = r;
   while (q + 1 < outside->rank && behind(outside, q) > behind(z, r))
@@ -264,7 +278,8 @@ static bool add_rank(const splitter *s, int t, const tf_tensor *outside) {
   const size_t n = (size_t)z->rank;
   tf_group_place *p = &s->place[t];
   int *along = TF_ARRAY(s->a, int, n + 1);
-  int64_t *step = TF_ARRAY(s->a, int64_t, n + 1), *begin = TF_ARRAY(s->a, int64_t, (size_t)outside->rank + 1);
+  int64_t *step = TF_ARRAY(s->a, int64_t, n + 1),
+          *begin = TF_ARRAY(s->a, int64_t, (size_t)outside->rank + 1);
   z->lo = with_front(s, z->lo, n, sizeof *z->lo);
   z->extent = with_front(s, z->extent, n, sizeof *z->extent);
   z->pad = with_front(s, z->pad, n, sizeof *z->pad);
@@ -274,7 +289,9 @@ static bool add_rank(const splitter *s, int t, const tf_tensor *outside) {
   for (size_t r = 0; r < n; r++)
     along[r + 1] = p->along ? p->along[r] : rank_along(&before, (int)r, outside),
               step[r + 1] = p->along ? p->step[r] : 1;
-  along[0] = n ? along[1] : 0; /* nobody goes along it; as far as the next rank goes, so that it is aligned as that */
+  along[0] =
+      n ? along[1]
+        : 0; /* nobody goes along it; as far as the next rank goes, so that it is aligned as that */
   step[0] = n ? step[1] * z->extent[1] : 1;
   *p = (tf_group_place){along, step, p->along ? p->begin : begin};
   z->rank++;
@@ -301,7 +318,8 @@ static bool add_dim(splitter *s) {
   return dims[wl->n_dims++].name != NULL;
 }
 
-bool net_add_row(tf_arena *a, tf_workload *wl, const tf_tensor *const *outside, tf_group_place *place) {
+bool net_add_row(tf_arena *a, tf_workload *wl, const tf_tensor *const *outside,
+                 tf_group_place *place) {
   splitter s = {.a = a, .wl = wl, .place = place};
   bool *rows = TF_ARRAY(a, bool, (size_t)wl->n_tensors);
   bool any = false, may = wl->n_dims < TF_MAX_DIMS;

@@ -13,7 +13,8 @@ static void put_choices(FILE *out, const tf_choices *all) {
   int n = 0;
   for (int c = 0; c < TF_N_CHOICES; c++) {
     const tf_choice_row *row = tf_choice_at((tf_choice)c);
-    if (all->at[c]) fprintf(out, "%s%s: %s", n++ ? ", " : "    choose: {", row->name, row->value[all->at[c]]);
+    if (all->at[c])
+      fprintf(out, "%s%s: %s", n++ ? ", " : "    choose: {", row->name, row->value[all->at[c]]);
   }
   if (n) fputs("}\n", out);
 }
@@ -30,7 +31,8 @@ static bool put_group(FILE *out, const tf_net_group *g, int i) {
   put_choices(out, &g->choices);
   fputs("    mapping: |\n", out);
   char *text = tf_tree_text(g->tree);
-  for (const char *line = text; line && *line; line += strcspn(line, "\n") + (strchr(line, '\n') != NULL))
+  for (const char *line = text; line && *line;
+       line += strcspn(line, "\n") + (strchr(line, '\n') != NULL))
     fprintf(out, "      %.*s\n", (int)strcspn(line, "\n"), line);
   free(text);
   return text;

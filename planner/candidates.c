@@ -8,9 +8,13 @@
 #include "planner/planner.h"
 #include "tileflow/tree.h"
 
-bool plan_stopped(const planner *p) { return p->o->budget.stop && p->o->budget.stop(p->o->budget.ctx); }
+bool plan_stopped(const planner *p) {
+  return p->o->budget.stop && p->o->budget.stop(p->o->budget.ctx);
+}
 
-bool plan_over(const planner *p) { return plan_stopped(p) || (isfinite(p->until) && tf_now() >= p->until); }
+bool plan_over(const planner *p) {
+  return plan_stopped(p) || (isfinite(p->until) && tf_now() >= p->until);
+}
 
 double plan_seconds_left(const planner *p) {
   const double least = 1e-3; /* 0 would be no limit */
@@ -47,12 +51,13 @@ bool plan_adopt(planner *p, const tf_tree *tree) {
   return true;
 }
 
-/* A mapping given is counted exactly if it can be; of one found so much is walked only that a plan stays a matter of a
- * second, and behind that tiles are taken to be whole. */
+/* A mapping given is counted exactly if it can be; of one found so much is walked only that a plan
+ * stays a matter of a second, and behind that tiles are taken to be whole. */
 bool plan_evaluate(planner *p) {
   tf_planned *q = p->plan;
   q->model = tf_model_new(q->tree, p->d);
-  if (q->model && q->found) tf_model_walk_limit(q->model, PLAN_FINAL_STEPS), tf_model_estimate(q->model);
+  if (q->model && q->found)
+    tf_model_walk_limit(q->model, PLAN_FINAL_STEPS), tf_model_estimate(q->model);
   if (q->model) tf_model_eval(q->model, NULL, &q->result), q->walked += tf_model_walked(q->model);
   return q->model;
 }
@@ -71,5 +76,6 @@ double plan_score(const planner *p, plan_candidate *c) {
   c->kernel = d ? tf_emit_cycles(c->tree, p->o->target, &p->kernel, d) : -1;
   tf_diags_free(d);
   return c->kernel < 0 ? INFINITY
-                       : tf_emit_value(p->o->target, p->kernel.dtype, c->tree, c->cycles, c->traffic, c->kernel);
+                       : tf_emit_value(p->o->target, p->kernel.dtype, c->tree, c->cycles,
+                                       c->traffic, c->kernel);
 }

@@ -1,5 +1,5 @@
-/* Finds a mapping if none is given: all ops are fused as far as possible by a template, and a search completes the
- * trip counts. */
+/* Finds a mapping if none is given: all ops are fused as far as possible by a template, and a
+ * search completes the trip counts. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -7,33 +7,40 @@
 #include "planner/planner.h"
 #include "tileflow/tree.h"
 
-/* Effort in quick evaluations (tf_model_effort) per evaluation allowed, so that a search ends early where borders
- * inside a chain make evaluations slow; and the number of candidates kept for each kernel to be timed, as many
- * mappings have the same kernel. */
+/* Effort in quick evaluations (tf_model_effort) per evaluation allowed, so that a search ends early
+ * where borders inside a chain make evaluations slow; and the number of candidates kept for each
+ * kernel to be timed, as many mappings have the same kernel. */
 enum { EFFORT_EACH = 5, CANDIDATES = 256, EACH = 64 };
 /* One in so many parts of the budget is used to find out whether a template suits the workload. */
 enum { PROBE = 8 };
-/* A search has one in so many parts of the time that is left: kernels are estimated behind it, and other forms tried.
+/* A search has one in so many parts of the time that is left: kernels are estimated behind it, and
+ * other forms tried.
  */
 enum { SHARE = 2 };
 /* Effort behind which no more of the target's own forms are evaluated even if none fitted. */
 enum { FORMS_EFFORT = 8 * TF_PLANNER_EFFORT };
-/* Of them so many are evaluated whatever the effort: a form of many masked steps alone may take more than all of it. */
+/* Of them so many are evaluated whatever the effort: a form of many masked steps alone may take
+ * more than all of it. */
 enum { LEAST_FORMS = 4 };
-/* Likewise of the default budget, for a search whose result is polished: that finds more than the other half would. */
+/* Likewise of the default budget, for a search whose result is polished: that finds more than the
+ * other half would. */
 enum { POLISHED = 2 };
-/* A mapping that takes more than so many times the bound may not suit the form: other forms are tried, too.  Several
- * ops have what no bound counts: exp and what cannot overlap (arch-specs/cores/fitted.csv). */
+/* A mapping that takes more than so many times the bound may not suit the form: other forms are
+ * tried, too.  Several ops have what no bound counts: exp and what cannot overlap
+ * (arch-specs/cores/fitted.csv). */
 static const double NEAR_OF_ONE = 1.05, NEAR = 1.8;
-/* The least of the model's cycles that a kernel takes for nearness to the bound to say something. */
+/* The least of the model's cycles that a kernel takes for nearness to the bound to say something.
+ */
 static const double ALIKE = 0.7;
 /* Likewise one op that moves more than so many times the words it must. */
 static const double NEAR_WORDS_OF_ONE = 2;
-/* And one whose kernel takes more than so many times the model's cycles has costs that the model does not see: weights
- * packed anew in short pieces of far rows (int8, 16 rows by 4096 x 4096: 7 times; in blocks of k 0.32 of the time). */
+/* And one whose kernel takes more than so many times the model's cycles has costs that the model
+ * does not see: weights packed anew in short pieces of far rows (int8, 16 rows by 4096 x 4096: 7
+ * times; in blocks of k 0.32 of the time). */
 static const double BESIDE = 3;
 
-/* ---- one search ------------------------------------------------------------------------------- */
+/* ---- one search -------------------------------------------------------------------------------
+ */
 typedef struct {
   const planner *p;
   double bound;
@@ -69,13 +76,15 @@ int64_t tf_planner_evals(const tf_workload *wl) { return TF_PLANNER_WORK / (wl->
 /* Options with a part-th of the budget. */
 static tf_search_opts options_of(const planner *p, view *v, int part) {
   const tf_planner_opts *o = p->o;
-  tf_search_opts so = {.strategy = o->strategy,
-                       .whole_tiles = true,
-                       .all_points = true, /* as plan_polish counts; the kernel's own cycles are added to it */
-                       /* among mappings that keep the units equally busy, the one that moves less has larger blocks */
-                       .objective = o->objective == TF_LATENCY ? TF_EDP : o->objective,
-                       .budget = o->budget,
-                       .variants = p->n_time * EACH > CANDIDATES ? p->n_time * EACH : CANDIDATES};
+  tf_search_opts so = {
+      .strategy = o->strategy,
+      .whole_tiles = true,
+      .all_points = true, /* as plan_polish counts; the kernel's own cycles are added to it */
+      /* among mappings that keep the units equally busy, the one that moves less has larger blocks
+       */
+      .objective = o->objective == TF_LATENCY ? TF_EDP : o->objective,
+      .budget = o->budget,
+      .variants = p->n_time * EACH > CANDIDATES ? p->n_time * EACH : CANDIDATES};
   if (!o->budget.max_evals && !(o->budget.time_limit > 0)) {
     so.budget.max_evals = tf_planner_evals(p->wl);
     so.budget.max_effort = TF_PLANNER_EFFORT;
@@ -97,7 +106,8 @@ static const tf_bounds *bounds_of(planner *p) {
   return p->is_bounded ? &p->bounds : NULL;
 }
 
-/* Searches the completions of the mapping, or all mappings (NULL); adopts the best unless the plan has one. */
+/* Searches the completions of the mapping, or all mappings (NULL); adopts the best unless the plan
+ * has one. */
 static bool search(planner *p, const tf_tree *open, int part) {
   view v = {.p = p};
   const tf_search_opts so = options_of(p, &v, part);
@@ -124,7 +134,8 @@ static bool search_on(planner *p, const tf_tree *open, int part) {
   return search(p, open, polished(p, part)) && plan_polish(p, open, from);
 }
 
-/* ---- templates -------------------------------------------------------------------------------- */
+/* ---- templates --------------------------------------------------------------------------------
+ */
 /* Whether a short search finds a completion that fits. */
 static bool suits(const planner *p, const tf_tree *template, tf_diags *d) {
   view v = {.p = p};
@@ -158,9 +169,9 @@ static const plan_candidate *best_of(const planner *p) {
   return best;
 }
 
-/* Whether the best mapping so far does not take much longer, by the model, than any must.  Masked workloads are
- * searched with all points counted, on which the bounds are none.  Where the kernel takes much less than the model
- * says (types on tiles of AMX, one query) bounds tell little. */
+/* Whether the best mapping so far does not take much longer, by the model, than any must.  Masked
+ * workloads are searched with all points counted, on which the bounds are none.  Where the kernel
+ * takes much less than the model says (types on tiles of AMX, one query) bounds tell little. */
 static bool is_near(const planner *p, const tf_bounds *bounds) {
   const plan_candidate *best = best_of(p);
   if (tf_workload_masked(p->wl)) return true;
@@ -178,8 +189,9 @@ bool plan_add_closed(planner *p, const tf_tree *t, bool apart, int64_t *effort) 
   tf_model *m = tf_model_new(t, p->d);
   if (m) tf_model_walk_limit(m, 0), tf_model_estimate(m);
   const bool fits = m && tf_model_eval(m, NULL, &r) && r.feasible;
-  plan_candidate c = {
-      .cycles = fits ? r.cycles : 0, .traffic = fits ? tf_result_traffic(p->wl, &r) : 0, .apart = apart};
+  plan_candidate c = {.cycles = fits ? r.cycles : 0,
+                      .traffic = fits ? tf_result_traffic(p->wl, &r) : 0,
+                      .apart = apart};
   if (!m) return false; /* what is wrong with the model is in d */
   *effort += tf_model_effort(m);
   p->plan->walked += tf_model_walked(m);
@@ -195,7 +207,8 @@ bool plan_add_closed(planner *p, const tf_tree *t, bool apart, int64_t *effort) 
   return plan_add(p, c) && (p->plan->tree || plan_adopt(p, c.tree));
 }
 
-/* Mappings of any shape; if of many small ops none is found that fits, one that does where tensors fit at all. */
+/* Mappings of any shape; if of many small ops none is found that fits, one that does where tensors
+ * fit at all. */
 static bool search_freely(planner *p) {
   int64_t effort = 0;
   tf_tree *t = NULL;
@@ -216,16 +229,18 @@ bool plan_reads_beyond(const tf_workload *wl) {
   return padded;
 }
 
-/* Whether a search of any shape is not worth its time: there are the kernels of the ops by themselves, no template has
- * suited the ops together, and an op reads what another one makes beyond its borders.  Such mappings take hundreds of
- * times as long to count, so that a search sees a few dozen: of 420 groups of ResNet-18 and ShuffleNetV2 the plans had
- * none, for a third and for half of their time. */
+/* Whether a search of any shape is not worth its time: there are the kernels of the ops by
+ * themselves, no template has suited the ops together, and an op reads what another one makes
+ * beyond its borders.  Such mappings take hundreds of times as long to count, so that a search sees
+ * a few dozen: of 420 groups of ResNet-18 and ShuffleNetV2 the plans had none, for a third and for
+ * half of their time. */
 static bool is_hopeless(const planner *p) { return p->o->rival > 0 && plan_reads_beyond(p->wl); }
 
-/* If the blocks of all ops fit close to the core at once, with whole or streamed rows, and the best such mapping is not
- * far from the bound, uses that form, unless kernels are timed.  Otherwise the best of these and the forms in which
- * blocks pass through; or the form in which they pass through the memory further out, too: for weights larger than the
- * last-level cache.  (64 rows by weights of 180 MB fit as half the rows at a time, which brings all weights twice.) */
+/* If the blocks of all ops fit close to the core at once, with whole or streamed rows, and the best
+ * such mapping is not far from the bound, uses that form, unless kernels are timed.  Otherwise the
+ * best of these and the forms in which blocks pass through; or the form in which they pass through
+ * the memory further out, too: for weights larger than the last-level cache.  (64 rows by weights
+ * of 180 MB fit as half the rows at a time, which brings all weights twice.) */
 bool plan_find_shapes(planner *p) {
   const tf_bounds *bounds = bounds_of(p);
   if (!bounds) return false;
@@ -236,7 +251,8 @@ bool plan_find_shapes(planner *p) {
     if (more && p->plan->tree && p->n_time == 0 && is_near(p, bounds)) break;
     if (best && plan_is_lost(p, best)) break;
     tf_tree *t = template_of(p, (tf_template)form);
-    ok = !t || search_on(p, t, form == TF_TEMPLATE_WHOLE ? 1 : 2); /* of the other forms two may suit */
+    ok = !t ||
+         search_on(p, t, form == TF_TEMPLATE_WHOLE ? 1 : 2); /* of the other forms two may suit */
     tf_tree_free(t);
   }
   return ok && !p->plan->tree && !is_hopeless(p) ? search_freely(p) : ok;
@@ -247,8 +263,9 @@ bool plan_find_forms(planner *p, bool *any) {
   int64_t effort = 0;
   const double until = p->until;
   if (isfinite(until)) p->until -= plan_seconds_left(p) / SHARE; /* the rest is for their kernels */
-  for (int k = 0;
-       ok && !plan_over(p) && (k < LEAST_FORMS || effort < (p->plan->tree ? TF_PLANNER_EFFORT : FORMS_EFFORT)); k++) {
+  for (int k = 0; ok && !plan_over(p) &&
+                  (k < LEAST_FORMS || effort < (p->plan->tree ? TF_PLANNER_EFFORT : FORMS_EFFORT));
+       k++) {
     tf_tree *t = tf_emit_form(p->o->target, p->arch, p->wl, k);
     if (!t) break;
     *any = true;

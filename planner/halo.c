@@ -1,6 +1,6 @@
-/* What a product makes and a window reads may be kept from one step to the next.  Searches make the rows again that two
- * steps have in common, as mappings that do so are counted by a product of trip counts; the best of these are tried
- * once more with such tensors retained. */
+/* What a product makes and a window reads may be kept from one step to the next.  Searches make the
+ * rows again that two steps have in common, as mappings that do so are counted by a product of trip
+ * counts; the best of these are tried once more with such tensors retained. */
 #include "model/eval/hooks.h"
 #include "model/tree/build.h"
 #include "planner/planner.h"
@@ -30,7 +30,8 @@ static bool in_windows(const tf_workload *wl, int z) {
 /* Whether the tensor is made by a sum, so that to make it again costs more than to move it. */
 static bool is_dear(const tf_workload *wl, int z) {
   const int maker = wl->tensors[z].producer;
-  return maker >= 0 && wl->ops[maker].n_dims > wl->ops[maker].n_out_dims && wl->tensors[z].n_consumers > 0;
+  return maker >= 0 && wl->ops[maker].n_dims > wl->ops[maker].n_out_dims &&
+         wl->tensors[z].n_consumers > 0;
 }
 
 static bool is_below(const tf_tree *t, int node, int op) {
@@ -69,7 +70,8 @@ static tf_tree *retaining(const planner *p, const tf_tree *t) {
     for (int k = 0; k < t->nodes[i].n_loops; k++)
       tf_build_loop(b, t->nodes[i].loops[k]);
     for (int z = 0; t->nodes[i].kind == TF_SCOPE && z < p->wl->n_tensors; z++)
-      if (is_dear(p->wl, z) && in_windows(p->wl, z) && scope_of(t, z) == i && !has(&t->nodes[i], z)) {
+      if (is_dear(p->wl, z) && in_windows(p->wl, z) && scope_of(t, z) == i &&
+          !has(&t->nodes[i], z)) {
         tf_build_retain(b, (tf_named){.tensor = z});
         any = true;
       }
@@ -79,8 +81,8 @@ static tf_tree *retaining(const planner *p, const tf_tree *t) {
   return NULL;
 }
 
-/* Adds the mapping if it takes fewer cycles than those of the one that makes all again.  False: no memory, which is
- * reported. */
+/* Adds the mapping if it takes fewer cycles than those of the one that makes all again.  False: no
+ * memory, which is reported. */
 static bool try(planner *p, const tf_tree *t, double cycles) {
   tf_result r;
   tf_model *m = tf_model_new(t, p->d);
@@ -88,7 +90,8 @@ static bool try(planner *p, const tf_tree *t, double cycles) {
   tf_model_walk_limit(m, WALKED);
   tf_model_all_points(m); /* as the search counted what it is compared with */
   const bool better = tf_model_eval(m, NULL, &r) && r.feasible && r.cycles < cycles;
-  plan_candidate c = {.cycles = better ? r.cycles : 0, .traffic = better ? tf_result_traffic(p->wl, &r) : 0};
+  plan_candidate c = {.cycles = better ? r.cycles : 0,
+                      .traffic = better ? tf_result_traffic(p->wl, &r) : 0};
   p->plan->walked += tf_model_walked(m);
   tf_model_free(m);
   p->plan->evals++;

@@ -1,5 +1,6 @@
-/* Local search from the best mapping found.  The search goes by the model alone, which does not see the differences
- * between kernels.  Here a few factors at a time move between loops, and what has a better kernel estimate is kept. */
+/* Local search from the best mapping found.  The search goes by the model alone, which does not see
+ * the differences between kernels.  Here a few factors at a time move between loops, and what has a
+ * better kernel estimate is kept. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,18 +11,22 @@
 #include "search/common/complete.h"
 #include "tileflow/tree.h"
 
-/* Limits: settings drawn, kernels estimated, factors moved at once, and kernels estimated with an op like another. */
+/* Limits: settings drawn, kernels estimated, factors moved at once, and kernels estimated with an
+ * op like another. */
 enum { DRAWN = 4000, COSTED = 240, MOVES = 3, TWINS = 32 };
 /* Kernels estimated where the caller does not say how many evaluations there may be. */
 enum { COSTED_UNASKED = 60 };
 /* The most that a move takes out of a count that it does not divide. */
 enum { SMALL = 16 };
-/* Moves tried when the own loops of ops that share some are settled: of the first setting, and of each after it. */
+/* Moves tried when the own loops of ops that share some are settled: of the first setting, and of
+ * each after it. */
 enum { SETTLE_FIRST = 1000, SETTLE_EACH = 30 };
-/* Steps that the exact walk of a setting may take: one of the millions that it may need takes seconds. */
+/* Steps that the exact walk of a setting may take: one of the millions that it may need takes
+ * seconds. */
 enum { WALKED = 20000 };
-/* Evaluations of the search for each kernel that is costed, where they are few; and the effort (tf_model_effort) that
- * evaluations may take for each: windows whose borders differ take hundreds where others take one. */
+/* Evaluations of the search for each kernel that is costed, where they are few; and the effort
+ * (tf_model_effort) that evaluations may take for each: windows whose borders differ take hundreds
+ * where others take one. */
 enum { EVALS_EACH = 4, EFFORT_EACH = 256 };
 
 typedef struct {
@@ -79,13 +84,14 @@ static void trips_of(const polish *q, const tf_tree *done, int64_t *trips) {
     }
 }
 
-/* What a move takes out of a count of n: a power of its least prime, or n; of a large prime as a rule a small number
- * instead, which leaves a remainder. */
+/* What a move takes out of a count of n: a power of its least prime, or n; of a large prime as a
+ * rule a small number instead, which leaves a remainder. */
 static int64_t factor(polish *q, int64_t n) {
   int64_t f = 2;
   while (f * f <= n && n % f)
     f++;
-  if (f * f > n && n > SMALL && tf_rng_below(&q->rng, 4)) return 2 + tf_rng_below(&q->rng, SMALL - 1);
+  if (f * f > n && n > SMALL && tf_rng_below(&q->rng, 4))
+    return 2 + tf_rng_below(&q->rng, SMALL - 1);
   if (f * f > n || !tf_rng_below(&q->rng, 4)) return n;
   for (int64_t power = f; n % (power * f) == 0 && tf_rng_below(&q->rng, 2); power *= f)
     if (!tf_rng_below(&q->rng, 2)) return power;
@@ -95,14 +101,14 @@ static int64_t factor(polish *q, int64_t n) {
 /* What is left of a count of n. */
 static int64_t rest_of(int64_t n, int64_t f) { return n / f + (n % f > 0); }
 
-/* A random loop over the dim that op o has for itself, other than `except`, whose trip count f divides, or the
- * outermost of them; -1: none. */
+/* A random loop over the dim that op o has for itself, other than `except`, whose trip count f
+ * divides, or the outermost of them; -1: none. */
 static int own_loop(polish *q, int o, int dim, int64_t f, int except, bool outmost) {
   int found = -1;
   uint32_t n = 0;
   for (int i = 0; i < q->n && !(outmost && found >= 0); i++)
-    if (i != except && !q->at[i].is_fixed && q->at[i].op == o && q->at[i].loop.dim == dim && q->next[i] % f == 0 &&
-        (outmost || !tf_rng_below(&q->rng, ++n)))
+    if (i != except && !q->at[i].is_fixed && q->at[i].op == o && q->at[i].loop.dim == dim &&
+        q->next[i] % f == 0 && (outmost || !tf_rng_below(&q->rng, ++n)))
       found = i;
   return found;
 }
@@ -115,8 +121,9 @@ static bool may_take(const tf_loop *l, int64_t trip) {
   return can;
 }
 
-/* Moves a factor from a loop that several ops share into an own loop of each, or the other way round: every other time
- * all of them the outermost, so that their tiles in the memories further in stay as they are. */
+/* Moves a factor from a loop that several ops share into an own loop of each, or the other way
+ * round: every other time all of them the outermost, so that their tiles in the memories further in
+ * stay as they are. */
 static bool move_shared(polish *q, int s) {
   const tf_node *node = &q->open->nodes[q->at[s].node];
   const int dim = q->at[s].loop.dim;
@@ -134,25 +141,28 @@ static bool move_shared(polish *q, int s) {
   return true;
 }
 
-/* Moves a factor of a loop that several ops share into another one over the same dim, which may be over instances. */
+/* Moves a factor of a loop that several ops share into another one over the same dim, which may be
+ * over instances. */
 static bool move_across(polish *q, int from) {
   int to = -1;
   uint32_t n = 0;
   if (q->next[from] < 2) return false;
   for (int i = 0; i < q->n; i++)
-    if (i != from && q->at[i].op < 0 && !q->at[i].is_fixed && q->at[i].loop.dim == q->at[from].loop.dim &&
-        !tf_rng_below(&q->rng, ++n))
+    if (i != from && q->at[i].op < 0 && !q->at[i].is_fixed &&
+        q->at[i].loop.dim == q->at[from].loop.dim && !tf_rng_below(&q->rng, ++n))
       to = i;
   if (to < 0) return false;
   const int64_t f = factor(q, q->next[from]);
   const int64_t rest = rest_of(q->next[from], f);
-  if (!may_take(&q->at[from].loop, rest) || !may_take(&q->at[to].loop, q->next[to] * f)) return false;
+  if (!may_take(&q->at[from].loop, rest) || !may_take(&q->at[to].loop, q->next[to] * f))
+    return false;
   q->next[from] = rest;
   q->next[to] *= f;
   return true;
 }
 
-/* A random loop; one time in four one that several ops share: there are few, and on them hangs most. */
+/* A random loop; one time in four one that several ops share: there are few, and on them hangs
+ * most. */
 static int any_loop(polish *q) {
   int found = (int)tf_rng_below(&q->rng, (uint32_t)q->n);
   uint32_t n = 0;
@@ -176,11 +186,13 @@ static bool move_own(polish *q, int from) {
 static bool move(polish *q) {
   const int from = any_loop(q);
   if (q->at[from].is_fixed) return false;
-  if (q->at[from].op < 0) return tf_rng_below(&q->rng, 4) ? move_shared(q, from) : move_across(q, from);
+  if (q->at[from].op < 0)
+    return tf_rng_below(&q->rng, 4) ? move_shared(q, from) : move_across(q, from);
   return move_own(q, from);
 }
 
-/* What is kept of a count: the arrays of a result are the model's, and hold until its next evaluation. */
+/* What is kept of a count: the arrays of a result are the model's, and hold until its next
+ * evaluation. */
 typedef struct {
   double cycles, traffic;
 } counted;
@@ -195,9 +207,9 @@ static bool count_next(polish *q, counted *c) {
   return fits;
 }
 
-/* Improves the own loops of ops by the model alone, with those that they share as they are: a kernel whose blocks stay
- * close to the core goes by the shared loops, the model's cycles of each op by its own.  Where ops share none, kernels
- * go by their own loops. */
+/* Improves the own loops of ops by the model alone, with those that they share as they are: a
+ * kernel whose blocks stay close to the core goes by the shared loops, the model's cycles of each
+ * op by its own.  Where ops share none, kernels go by their own loops. */
 static void settle(polish *q, int tries, counted *best) {
   for (int i = 0; i < tries && q->shares && q->effort > 0; i++) {
     counted now;
@@ -214,7 +226,8 @@ static void settle(polish *q, int tries, counted *best) {
 
 static bool was_costed(const polish *q) {
   for (int i = 0; i < q->n_seen; i++)
-    if (!memcmp(q->seen + (size_t)i * (size_t)q->n, q->next, (size_t)q->n * sizeof *q->next)) return true;
+    if (!memcmp(q->seen + (size_t)i * (size_t)q->n, q->next, (size_t)q->n * sizeof *q->next))
+      return true;
   return false;
 }
 
@@ -222,7 +235,8 @@ static bool was_costed(const polish *q) {
 static bool try_next(polish *q, counted now) {
   bool failed = false;
   memcpy(q->seen + (size_t)q->n_seen++ * (size_t)q->n, q->next, (size_t)q->n * sizeof *q->next);
-  plan_candidate c = {.cycles = now.cycles, .traffic = now.traffic, .tree = tf_complete(q->open, q->next, &failed)};
+  plan_candidate c = {
+      .cycles = now.cycles, .traffic = now.traffic, .tree = tf_complete(q->open, q->next, &failed)};
   c.text = c.tree ? tf_tree_text(c.tree) : NULL;
   c.value = c.text ? plan_score(q->p, &c) : INFINITY;
   c.is_scored = true;
@@ -243,7 +257,8 @@ static int costed_most(const polish *q) {
   return evals > 0 && evals / EVALS_EACH < COSTED ? (int)(evals / EVALS_EACH) : COSTED;
 }
 
-/* Settles the next setting, and adds it if its kernel is better than the best; false: memory ran out. */
+/* Settles the next setting, and adds it if its kernel is better than the best; false: memory ran
+ * out. */
 static bool settle_and_try(polish *q, int tries) {
   counted now;
   if (!count_next(q, &now)) return true;
@@ -273,13 +288,14 @@ static int next_own(const polish *q, int o, int at) {
   return at;
 }
 
-/* Gives op `to` the trip counts of op `from`, if both have own loops over the same dims in the same order, whose counts
- * multiply to the same. */
+/* Gives op `to` the trip counts of op `from`, if both have own loops over the same dims in the same
+ * order, whose counts multiply to the same. */
 static bool copy_twin(polish *q, int from, int to) {
   bool differs = false;
   int i = next_own(q, from, 0), k = next_own(q, to, 0);
   for (; i < q->n && k < q->n; i = next_own(q, from, i + 1), k = next_own(q, to, k + 1)) {
-    if (q->at[i].loop.dim != q->at[k].loop.dim || q->at[i].loop.axis != q->at[k].loop.axis) return false;
+    if (q->at[i].loop.dim != q->at[k].loop.dim || q->at[i].loop.axis != q->at[k].loop.axis)
+      return false;
     differs |= q->best[i] != q->best[k];
     q->next[k] = q->best[i];
   }
@@ -309,12 +325,15 @@ static bool twins(polish *q) {
   return true;
 }
 
-/* Where the fewest cycles by the model are too many already, no kernel but that mapping's is estimated. */
+/* Where the fewest cycles by the model are too many already, no kernel but that mapping's is
+ * estimated. */
 static void leave_others(planner *p, int from) {
   int least = from;
   for (int i = from; i < p->n; i++)
     if (p->at[i].cycles < p->at[least].cycles) least = i;
-  if (least >= p->n || p->n_time > 0 || !plan_is_lost(p, &(plan_candidate){.cycles = p->at[least].cycles})) return;
+  if (least >= p->n || p->n_time > 0 ||
+      !plan_is_lost(p, &(plan_candidate){.cycles = p->at[least].cycles}))
+    return;
   for (int i = from; i < p->n; i++)
     if (i != least) p->at[i].value = INFINITY, p->at[i].is_scored = true;
 }
@@ -324,14 +343,16 @@ bool plan_polish(planner *p, const tf_tree *open, int from) {
   leave_others(p, from);
   for (int i = from; i < p->n && !plan_over(p); i++) {
     if (p->at[i].is_scored) continue;
-    const bool behind = i > from && p->n_time == 0 && plan_cannot_win(p, p->at[i].cycles, p->at[best].value);
+    const bool behind =
+        i > from && p->n_time == 0 && plan_cannot_win(p, p->at[i].cycles, p->at[best].value);
     p->at[i].value = behind ? INFINITY : plan_score(p, &p->at[i]);
     p->at[i].is_scored = true;
     if (p->at[i].value < p->at[best].value) best = i;
   }
   if (best >= p->n || !p->at[best].is_scored || !isfinite(p->at[best].value)) return true;
   if (plan_is_lost(p, &p->at[best])) return true;
-  polish q = {.p = p, .open = open, .rng = tf_rng_new(p->o->budget.seed, 1), .value = p->at[best].value};
+  polish q = {
+      .p = p, .open = open, .rng = tf_rng_new(p->o->budget.seed, 1), .value = p->at[best].value};
   q.model = tf_model_new(open, p->d);
   q.n = q.model ? tf_model_n_loops(q.model) : 0;
   q.at = calloc((size_t)q.n + 1, sizeof *q.at);

@@ -46,7 +46,8 @@ static int holder(const planner *p, const tf_op *op) {
     if (!(op->kinds & ~a->units[u].kinds) && a->units[u].below > level) level = a->units[u].below;
   for (; level > 0; level--) {
     const tf_memory *m = &a->memories[level];
-    if (m->capacity_words < 0 || (m->double_buffered ? 2 : 1) * words <= (double)m->capacity_words) break;
+    if (m->capacity_words < 0 || (m->double_buffered ? 2 : 1) * words <= (double)m->capacity_words)
+      break;
   }
   return level;
 }
@@ -56,12 +57,15 @@ bool plan_whole_ops(planner *p, tf_tree **made) {
   tf_build *b = tf_build_new(p->arch, wl, NULL);
   *made = NULL;
   if (!b) return plan_no_memory(p);
-  const int root = tf_build_tile(b, -1, 0), scope = wl->n_ops > 1 ? tf_build_scope(b, root, TF_SEQ) : root;
+  const int root = tf_build_tile(b, -1, 0),
+            scope = wl->n_ops > 1 ? tf_build_scope(b, root, TF_SEQ) : root;
   for (int i = 0; i < wl->n_ops; i++) {
     const tf_op *op = &wl->ops[wl->topo[i]];
     const int tile = tf_build_tile(b, scope, holder(p, op));
     for (int k = 0; k < op->n_dims; k++)
-      tf_build_loop(b, (tf_loop){.dim = op->dims[k], .axis = TF_TEMPORAL, .trip = wl->dims[op->dims[k]].extent});
+      tf_build_loop(
+          b,
+          (tf_loop){.dim = op->dims[k], .axis = TF_TEMPORAL, .trip = wl->dims[op->dims[k]].extent});
     tf_build_op(b, tile, wl->topo[i]);
   }
   *made = tf_build_tree(b);

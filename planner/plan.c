@@ -18,7 +18,8 @@ static bool plan_alone(planner *p, int o, tf_build *b, int scope, bool *found) {
   if (plan_over(p)) return true;
   opts.budget.time_limit = plan_seconds_left(p);
   if (!plan_isolate(p->wl, o, &l)) return plan_no_memory(p);
-  tf_planned *q = run((planner){.arch = p->arch, .wl = &l.workload, .o = &opts, .d = p->d, .of_one = true});
+  tf_planned *q =
+      run((planner){.arch = p->arch, .wl = &l.workload, .o = &opts, .d = p->d, .of_one = true});
   *found = q && q->tree;
   if (*found) plan_put(b, scope, q->tree, o);
   if (q) p->plan->evals += q->evals, p->plan->walked += q->walked;
@@ -28,8 +29,9 @@ static bool plan_alone(planner *p, int o, tf_build *b, int scope, bool *found) {
   return ok;
 }
 
-/* All ops one after the other, each as it is planned alone, as a search over all at once has the product of their
- * spaces before it, and finds worse.  *made: NULL if one has none, or on a stop. */
+/* All ops one after the other, each as it is planned alone, as a search over all at once has the
+ * product of their spaces before it, and finds worse.  *made: NULL if one has none, or on a stop.
+ */
 static bool make_apart(planner *p, tf_tree **made) {
   bool ok = true, found = true;
   tf_build *b = tf_build_new(p->arch, p->wl, NULL);
@@ -45,7 +47,8 @@ static bool make_apart(planner *p, tf_tree **made) {
   return ok;
 }
 
-/* The mapping given; or the target's own forms, and where it expects the cycles of programs each op alone; or others.
+/* The mapping given; or the target's own forms, and where it expects the cycles of programs each op
+ * alone; or others.
  */
 static bool find_mappings(planner *p) {
   bool forms = false;
@@ -95,8 +98,8 @@ static tf_planned *run(planner p) {
   return NULL;
 }
 
-tf_planned *tf_planner_run(const tf_arch *arch, const tf_workload *wl, const tf_tree *given, const tf_planner_opts *o,
-                           tf_diags *d) {
+tf_planned *tf_planner_run(const tf_arch *arch, const tf_workload *wl, const tf_tree *given,
+                           const tf_planner_opts *o, tf_diags *d) {
   TF_IN_C_LOCALE;
   if (!tf_no_views(wl, d)) return NULL;
   return run((planner){.arch = arch, .wl = wl, .given = given, .o = o, .d = d});

@@ -21,8 +21,10 @@ static bool is_new(const kernels *k, const char *source) {
 /* Takes over the files. */
 static void keep_new(kernels *k, int candidate, tf_emitted *e, double predicted) {
   const char *source = NULL;
-  for (int f = e->n; f-- > 0;) /* the first one: with several instruction sets, kernel.c only selects */
-    if (!strncmp(e->file[f].name, "kernel", 6) && strstr(e->file[f].name, ".c")) source = e->file[f].text;
+  for (int f = e->n;
+       f-- > 0;) /* the first one: with several instruction sets, kernel.c only selects */
+    if (!strncmp(e->file[f].name, "kernel", 6) && strstr(e->file[f].name, ".c"))
+      source = e->file[f].text;
   if (!source || !is_new(k, source)) {
     tf_emitted_free(e);
     return;
@@ -69,15 +71,18 @@ static bool adopt_fastest(planner *p, kernels *k) {
 static bool time_them(planner *p, kernels *k) {
   for (int i = 0; i < p->n && k->n < p->n_time && !plan_stopped(p); i++)
     if (!emit_candidate(p, i, k)) return plan_no_memory(p);
-  if (k->n == 0 || plan_stopped(p)) return true; /* emitting the plan reports why nothing can be emitted */
-  return p->o->time(p->o->budget.ctx, (const tf_emitted *const *)k->files, k->n, k->m) && adopt_fastest(p, k);
+  if (k->n == 0 || plan_stopped(p))
+    return true; /* emitting the plan reports why nothing can be emitted */
+  return p->o->time(p->o->budget.ctx, (const tf_emitted *const *)k->files, k->n, k->m) &&
+         adopt_fastest(p, k);
 }
 
 bool plan_time(planner *p) {
   if (p->n_time == 0 || !p->plan->result.feasible || p->plan->result.overflow) return true;
   size_t room = (size_t)p->n_time;
-  kernels k = {
-      .files = calloc(room, sizeof *k.files), .source = calloc(room, sizeof *k.source), .m = calloc(room, sizeof *k.m)};
+  kernels k = {.files = calloc(room, sizeof *k.files),
+               .source = calloc(room, sizeof *k.source),
+               .m = calloc(room, sizeof *k.m)};
   bool ok = k.files && k.source && k.m ? add_given(p) && time_them(p, &k) : plan_no_memory(p);
   for (int i = 0; i < k.n; i++)
     tf_emitted_free(k.files[i]);

@@ -24,8 +24,9 @@ enum {
   GOALS
 };
 enum { N_FIXED = GOALS + TF_N_GOALS + TF_GOAL_AREA, MOST = N_FIXED + TF_SWEEP_AXES };
-static const char *const fixed[GOALS] = {"architecture", "workload", "mapping",    "state",  "bottleneck",
-                                         "point",        "machine",  "held_words", "proved", "evals"};
+static const char *const fixed[GOALS] = {"architecture", "workload", "mapping", "state",
+                                         "bottleneck",   "point",    "machine", "held_words",
+                                         "proved",       "evals"};
 
 struct tf_condition {
   tf_arena *arena;

@@ -10,9 +10,9 @@
 static const double message_takes = 0.02;
 enum { MESSAGE_PIECES = 512 };
 
-/* Gathers pieces for one message, by the time that points took so far.  Where results of machines affect other
- * machines, a message has one piece, as the next one might have to wait for it.  Returns the number of points; 0:
- * there are no more, or memory ran out. */
+/* Gathers pieces for one message, by the time that points took so far.  Where results of machines
+ * affect other machines, a message has one piece, as the next one might have to wait for it.
+ * Returns the number of points; 0: there are no more, or memory ran out. */
 static int gather(sweep_source *s, double point_takes, tf_bytes *out) {
   const int most = s->plan->prune || point_takes <= 0 ? 1 : MESSAGE_PIECES;
   sweep_piece p;
@@ -67,10 +67,12 @@ bool tf_sweep_serve(const tf_sweep *s, const tf_sweep_owner *owner, const tf_swe
   bool ok = true;
   while (ok && owner->listen(owner->ctx, &what) && what.n) {
     found.n = 0;
-    ok = sweep_wire_work(s, &what, memo, o, &found); /* the answer so far is sent, and shows that it is incomplete */
+    ok = sweep_wire_work(s, &what, memo, o,
+                         &found); /* the answer so far is sent, and shows that it is incomplete */
     ok = owner->answer(owner->ctx, &found) && ok;
   }
-  while (!ok && owner->listen(owner->ctx, &what) && what.n) { /* waits until the owner has noticed */
+  while (!ok && owner->listen(owner->ctx, &what) &&
+         what.n) { /* waits until the owner has noticed */
     found.n = 0;
     owner->answer(owner->ctx, &found);
   }

@@ -1,5 +1,5 @@
-/* Workers in other processes: each is represented by a thread here, which takes pieces from the source like any
- * worker. */
+/* Workers in other processes: each is represented by a thread here, which takes pieces from the
+ * source like any worker. */
 #ifndef SWEEP_CREW_H
 #define SWEEP_CREW_H
 #include "sweep/sweep_source.h"

@@ -10,8 +10,8 @@
 #include "base/threads.h"
 #include "sweep/point.h"
 
-/* A point tries the mappings of so many machines, the nearest ones: with more, the exchange would take longer than the
- * searches. */
+/* A point tries the mappings of so many machines, the nearest ones: with more, the exchange would
+ * take longer than the searches. */
 enum { MOST_TRIED = 4096 };
 
 typedef struct {
@@ -36,7 +36,8 @@ typedef struct {
   bool bad, stopped;
 } exchange;
 
-/* ---- reading -------------------------------------------------------------------------------------------- */
+/* ---- reading
+ * -------------------------------------------------------------------------------------------- */
 static bool add_row(void *ctx, const tf_sweep_row *r) {
   exchange *x = ctx;
   if (r->state != TF_POINT_FOUND && r->state != TF_POINT_NONE) return true;
@@ -96,7 +97,8 @@ static bool make_pools(exchange *x) {
   return !x->bad;
 }
 
-/* ---- which ---------------------------------------------------------------------------------------------- */
+/* ---- which
+ * ---------------------------------------------------------------------------------------------- */
 typedef struct {
   int64_t far, at;
 } neighbour;
@@ -119,19 +121,22 @@ static int64_t distance(const tf_sweep_grid *g, int64_t p, int64_t q) {
   return a.arch == b.arch ? far : far + longest;
 }
 
-/* The rows whose mappings are tried at a point: the pool, or the part of it that is nearest.  malloc'd. */
+/* The rows whose mappings are tried at a point: the pool, or the part of it that is nearest.
+ * malloc'd. */
 static neighbour *tried_at(const exchange *x, const candidate *c, int64_t *n) {
   const tf_sweep_grid *g = &x->s->grid;
   const int64_t w = c->point % g->n_cases, all = x->n_pool[w];
   neighbour *out = calloc((size_t)all + 1, sizeof *out);
   *n = all < MOST_TRIED ? all : MOST_TRIED;
   for (int64_t i = 0; out && i < all; i++)
-    out[i] = (neighbour){all > MOST_TRIED ? distance(g, c->point, x->all[x->pool[w][i]].point) : 0, x->pool[w][i]};
+    out[i] = (neighbour){all > MOST_TRIED ? distance(g, c->point, x->all[x->pool[w][i]].point) : 0,
+                         x->pool[w][i]};
   if (out && all > MOST_TRIED) qsort(out, (size_t)all, sizeof *out, by_distance);
   return out;
 }
 
-/* ---- trying --------------------------------------------------------------------------------------------- */
+/* ---- trying
+ * --------------------------------------------------------------------------------------------- */
 /* Whether there is something to gain. */
 static bool is_open(const exchange *x, const candidate *c) {
   const double have = c->figures[x->goal];
@@ -157,7 +162,8 @@ static tf_sweep_row row_of(const candidate *c) {
 static bool stopped(const exchange *x) { return x->how->stop && x->how->stop(x->how->ctx); }
 
 /* The best of the mappings at a point, and how good it is there. */
-static void try_all(const exchange *x, const tf_spec *spec, const neighbour *of, int64_t n, candidate *c) {
+static void try_all(const exchange *x, const tf_spec *spec, const neighbour *of, int64_t n,
+                    candidate *c) {
   const tf_sweep_row base = row_of(c);
   double best[TF_N_GOALS];
   sweep_found found = {0};
@@ -202,7 +208,8 @@ static void try_at(void *ctx, int piece, int worker) {
   note(x, bad);
 }
 
-/* ---- writing --------------------------------------------------------------------------------------------- */
+/* ---- writing
+ * --------------------------------------------------------------------------------------------- */
 /* The row of a point with the mapping of another; counted once more, for all of its figures. */
 static bool put_better(const exchange *x, tf_store *store, const candidate *c, tf_diags *d) {
   const candidate *other = &x->all[c->best];
@@ -243,7 +250,8 @@ static void free_all(exchange *x) {
   pthread_mutex_destroy(&x->lock);
 }
 
-bool sweep_exchange(const tf_sweep *s, tf_store *store, const sweep_exchange_how *how, tf_diags *d) {
+bool sweep_exchange(const tf_sweep *s, tf_store *store, const sweep_exchange_how *how,
+                    tf_diags *d) {
   bool done = false;
   exchange x = {.s = s, .how = how, .goal = sweep_mapped_goal(&s->grid)};
   if (!sweep_store_exchanged(store, &done, d) || done) return done;

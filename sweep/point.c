@@ -45,7 +45,8 @@ static const char *copy_text(work *w, const char *text) {
   return text ? tf_arena_strndup(w->out->arena, text, strlen(text)) : NULL;
 }
 
-/* ---- figures ---------------------------------------------------------------------------------- */
+/* ---- figures ----------------------------------------------------------------------------------
+ */
 static void keep_counts(work *w, const tf_result *r) {
   const tf_arch *a = w->spec->arch;
   const tf_workload *wl = w->spec->workload;
@@ -64,7 +65,8 @@ static void keep_counts(work *w, const tf_result *r) {
 /* What a mask left out, for the row's message. */
 static const char *skipped_of(work *w, const tf_result *r) {
   char text[80];
-  snprintf(text, sizeof text, "%" PRId64 " points skipped, in steps that the mask leaves nothing of", r->skipped);
+  snprintf(text, sizeof text,
+           "%" PRId64 " points skipped, in steps that the mask leaves nothing of", r->skipped);
   return r->skipped ? copy_text(w, text) : NULL;
 }
 
@@ -100,7 +102,9 @@ static void keep_error(work *w) {
   w->out->row.message = copy_text(w, msg);
 }
 
-enum { OTHERS_WALK = 20000 }; /* steps that an exact walk may take of another machine's mapping: there are many */
+enum {
+  OTHERS_WALK = 20000
+}; /* steps that an exact walk may take of another machine's mapping: there are many */
 
 /* Evaluates w->tree.  `own`: the mapping was found here, or on another machine, and is stored. */
 static void evaluate(work *w, const char *own, bool other) {
@@ -148,7 +152,8 @@ static void adopt(work *w, tf_tree **found) {
   free(text);
 }
 
-/* ---- methods -------------------------------------------------------------------------------------- */
+/* ---- methods
+ * -------------------------------------------------------------------------------------- */
 static void by_bound(work *w) {
   tf_sweep_row *row = &w->out->row;
   memcpy(row->figures, row->bounds, sizeof row->figures);
@@ -188,7 +193,8 @@ static bool by_solver(work *w, bool exact) {
                                                   : EVALS_UNLESS_SAID,
                      .budget.stop = w->how->stop,
                      .budget.ctx = w->how->ctx};
-  tf_solve_result *r = (exact ? tf_solve_exact : tf_solve_closed)(w->spec->arch, w->spec->workload, &o, w->d);
+  tf_solve_result *r =
+      (exact ? tf_solve_exact : tf_solve_closed)(w->spec->arch, w->spec->workload, &o, w->d);
   bool ok = !r || r->stopped_by != TF_STOP_INTERRUPT || r->proved;
   if (ok && r) {
     w->out->row.evals = r->evals;
@@ -202,17 +208,19 @@ static bool by_solver(work *w, bool exact) {
   return ok;
 }
 
-/* The mapping of another machine, which a store or another process has as text; NULL: none, or it is not valid on this
- * machine.  Then the search begins without. */
+/* The mapping of another machine, which a store or another process has as text; NULL: none, or it
+ * is not valid on this machine.  Then the search begins without. */
 static tf_tree *read_start(const work *w) {
   tf_diags *d = tf_diags_new();
-  tf_tree *t =
-      d && w->how->start ? tf_tree_parse(w->how->start, (tf_loc){0}, w->spec->arch, w->spec->workload, d) : NULL;
+  tf_tree *t = d && w->how->start
+                   ? tf_tree_parse(w->how->start, (tf_loc){0}, w->spec->arch, w->spec->workload, d)
+                   : NULL;
   tf_diags_free(d);
   return t;
 }
 
-/* The closed form's mapping as a start for the search, found with a part of the budget; NULL: none, or stopped. */
+/* The closed form's mapping as a start for the search, found with a part of the budget; NULL: none,
+ * or stopped. */
 static tf_solve_result *by_formulas(const work *w, int64_t evals) {
   enum { MOST = 2000, PART = 8 };
   tf_solve_opts o = {.objective = objective_of(&w->s->grid),
@@ -291,7 +299,8 @@ static bool evaluate_point(work *w) {
 static void begin_row(sweep_found *out, int64_t point) {
   tf_arena_free(out->arena);
   out->arena = tf_arena_new();
-  out->row = (tf_sweep_row){.point = point, .state = TF_POINT_NONE, .held_words = NAN, .mapping_of = -1};
+  out->row =
+      (tf_sweep_row){.point = point, .state = TF_POINT_NONE, .held_words = NAN, .mapping_of = -1};
   for (int g = 0; g < TF_N_GOALS; g++)
     out->row.figures[g] = out->row.bounds[g] = NAN;
 }
@@ -314,12 +323,13 @@ bool sweep_point_find(const tf_sweep *s, int64_t point, const sweep_how *how, sw
   return ok;
 }
 
-bool sweep_point_other(const tf_sweep *s, const tf_spec *spec, const tf_sweep_row *r, const char *mapping,
-                       sweep_found *out) {
+bool sweep_point_other(const tf_sweep *s, const tf_spec *spec, const tf_sweep_row *r,
+                       const char *mapping, sweep_found *out) {
   const sweep_how how = {0};
   work w = {.s = s, .spec = spec, .how = &how, .out = out, .d = tf_diags_new()};
   begin_row(out, r->point);
-  if (out->arena && w.d) w.tree = tf_tree_parse(mapping, (tf_loc){0}, spec->arch, spec->workload, w.d);
+  if (out->arena && w.d)
+    w.tree = tf_tree_parse(mapping, (tf_loc){0}, spec->arch, spec->workload, w.d);
   if (w.tree && !w.tree->open) {
     memcpy(out->row.figures, r->figures, sizeof r->figures);
     memcpy(out->row.bounds, r->bounds, sizeof r->bounds);
@@ -334,7 +344,8 @@ bool sweep_point_other(const tf_sweep *s, const tf_spec *spec, const tf_sweep_ro
 }
 
 void sweep_point_skip(const tf_sweep *s, int64_t point, sweep_memo *memo, sweep_found *out) {
-  out->row = (tf_sweep_row){.point = point, .state = TF_POINT_SKIPPED, .held_words = NAN, .mapping_of = -1};
+  out->row = (tf_sweep_row){
+      .point = point, .state = TF_POINT_SKIPPED, .held_words = NAN, .mapping_of = -1};
   for (int g = 0; g < TF_N_GOALS; g++)
     out->row.figures[g] = out->row.bounds[g] = NAN;
   sweep_point_bounds(s, point, memo, out->row.bounds);

@@ -8,8 +8,10 @@
 #include "base/grow.h"
 #include "sweep/point.h"
 
-/* ---- exact sums, rounded once ------------------------------------------------------------------------ */
-/* A value and its rounding error; 0 where the value is not finite (T. J. Dekker 1971; D. E. Knuth, TAOCP 2, 4.2.2). */
+/* ---- exact sums, rounded once
+ * ------------------------------------------------------------------------ */
+/* A value and its rounding error; 0 where the value is not finite (T. J. Dekker 1971; D. E. Knuth,
+ * TAOCP 2, 4.2.2). */
 typedef struct {
   double high, low;
 } pair;
@@ -27,13 +29,16 @@ static pair plus_product(pair a, double x, double y) {
   return isfinite(product) ? plus(a, fma(x, y, -product)) : a;
 }
 
-/* ---- scores ------------------------------------------------------------------------------------------- */
+/* ---- scores
+ * ------------------------------------------------------------------------------------------- */
 /* The mapping of one workload with the best objective; -1: none is legal. */
 static int64_t best_of(const tf_sweep_grid *g, const sweep_works *w, int64_t from, int64_t to) {
   int goal = (int)sweep_mapped_goal(g);
   int64_t best = -1;
   for (int64_t i = from; i < to; i++)
-    if (w->state[i] == 1 + TF_POINT_FOUND && (best < 0 || w->figures[i][goal] < w->figures[best][goal])) best = i;
+    if (w->state[i] == 1 + TF_POINT_FOUND &&
+        (best < 0 || w->figures[i][goal] < w->figures[best][goal]))
+      best = i;
   return best;
 }
 
@@ -57,7 +62,8 @@ static void finish(const tf_sweep_grid *g, const total *t, double *out) {
   }
 }
 
-void sweep_score(const tf_sweep_grid *g, const sweep_works *w, double score[TF_N_GOALS], double bound[TF_N_GOALS]) {
+void sweep_score(const tf_sweep_grid *g, const sweep_works *w, double score[TF_N_GOALS],
+                 double bound[TF_N_GOALS]) {
   int64_t m = g->n_mappings ? g->n_mappings : 1;
   total found = {0}, least = {0};
   double area = 0;
@@ -77,8 +83,10 @@ void sweep_score(const tf_sweep_grid *g, const sweep_works *w, double score[TF_N
   score[TF_GOAL_AREA] = bound[TF_GOAL_AREA] = area;
 }
 
-/* ---- the front ----------------------------------------------------------------------------------------- */
-bool sweep_beats(const tf_sweep_grid *g, const double *a, int64_t a_no, const double *b, int64_t b_no) {
+/* ---- the front
+ * ----------------------------------------------------------------------------------------- */
+bool sweep_beats(const tf_sweep_grid *g, const double *a, int64_t a_no, const double *b,
+                 int64_t b_no) {
   bool less = false;
   for (int i = 0; i < g->n_goals; i++) {
     double x = a[g->goals[i]], y = b[g->goals[i]];
@@ -88,13 +96,16 @@ bool sweep_beats(const tf_sweep_grid *g, const double *a, int64_t a_no, const do
   return less || a_no <= b_no;
 }
 
-bool sweep_front_beats(const tf_sweep_grid *g, const sweep_front *f, const double *score, int64_t no) {
+bool sweep_front_beats(const tf_sweep_grid *g, const sweep_front *f, const double *score,
+                       int64_t no) {
   for (int i = 0; i < f->n; i++)
     if (sweep_beats(g, f->score[i], f->no[i], score, no)) return true;
   return false;
 }
 
-double sweep_slack(const tf_sweep_grid *g, tf_goal goal) { return goal == TF_GOAL_AREA ? 1 : 1 + g->within; }
+double sweep_slack(const tf_sweep_grid *g, tf_goal goal) {
+  return goal == TF_GOAL_AREA ? 1 : 1 + g->within;
+}
 
 bool sweep_front_covers(const tf_sweep_grid *g, const sweep_front *f, const double *bound) {
   for (int i = 0; g->within > 0 && i < f->n; i++) {

@@ -76,7 +76,8 @@ static bool add_row(void *ctx, const tf_sweep_row *r) {
   return !t->bad;
 }
 
-/* ---- the front ------------------------------------------------------------------------------------------ */
+/* ---- the front
+ * ------------------------------------------------------------------------------------------ */
 static bool find_front(const tf_sweep_grid *g, tf_sweep_summary *s) {
   sweep_front f = {0};
   for (int64_t i = 0; i < s->n; i++)
@@ -89,8 +90,8 @@ static bool find_front(const tf_sweep_grid *g, tf_sweep_summary *s) {
   return ok;
 }
 
-/* Raises the gaps of f to what would be left to a mapping on m that attains its bounds: 0 if m cannot be as good in
- * all goals, or not by more than the sweep considers. */
+/* Raises the gaps of f to what would be left to a mapping on m that attains its bounds: 0 if m
+ * cannot be as good in all goals, or not by more than the sweep considers. */
 static void raise_gaps(const tf_sweep_grid *g, tf_sweep_machine *f, const tf_sweep_machine *m) {
   for (int i = 0; i < g->n_goals; i++)
     if (!(m->bound[g->goals[i]] * sweep_slack(g, g->goals[i]) <= f->score[g->goals[i]])) return;
@@ -134,7 +135,8 @@ static bool sort_out(const tf_sweep_grid *g, const bool *solved, tf_sweep_summar
 
 static bool summarize(gatherer *t, tf_store *s, tf_diags *d) {
   size_t n = (size_t)t->g->n_works;
-  t->works = (sweep_works){calloc(n, sizeof *t->works.figures), calloc(n, sizeof *t->works.bounds), calloc(n, 1)};
+  t->works = (sweep_works){calloc(n, sizeof *t->works.figures), calloc(n, sizeof *t->works.bounds),
+                           calloc(n, 1)};
   t->bad = !t->works.figures || !t->works.bounds || !t->works.state;
   bool ok = !t->bad && tf_store_rows(s, add_row, t, d);
   if (ok) finish_machine(t);

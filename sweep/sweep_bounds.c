@@ -1,5 +1,5 @@
-/* Lower bounds for any mapping on a machine: tf_bounds_of, and the words that must pass because of the chip's capacity
- * (tf_slope_bound). */
+/* Lower bounds for any mapping on a machine: tf_bounds_of, and the words that must pass because of
+ * the chip's capacity (tf_slope_bound). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,8 @@
 #include "sweep/point.h"
 #include "tileflow/slope.h"
 
-/* ---- memo of proofs ---------------------------------------------------------------------------------- */
+/* ---- memo of proofs
+ * ---------------------------------------------------------------------------------- */
 /* A hash of a workload. */
 static uint64_t number_of(const tf_workload *w) {
   uint64_t h = TF_HASH_START;
@@ -39,14 +40,17 @@ static double proved(sweep_memo *m, const tf_workload *w, double capacity, doubl
   return at->words;
 }
 
-/* ---- bounds ------------------------------------------------------------------------------------------- */
-static void raise_by_capacity(const tf_arch *a, const tf_workload *w, sweep_memo *m, tf_bounds *b, double *traffic) {
+/* ---- bounds
+ * ------------------------------------------------------------------------------------------- */
+static void raise_by_capacity(const tf_arch *a, const tf_workload *w, sweep_memo *m, tf_bounds *b,
+                              double *traffic) {
   const double words = proved(m, w, tf_bound_on_chip(a, w), *traffic);
   tf_bound_raise(a, w, words, *traffic, b);
   *traffic = fmax(*traffic, words);
 }
 
-bool sweep_bounds_of(const tf_arch *a, const tf_workload *w, sweep_memo *memo, double bounds[TF_N_GOALS]) {
+bool sweep_bounds_of(const tf_arch *a, const tf_workload *w, sweep_memo *memo,
+                     double bounds[TF_N_GOALS]) {
   tf_bounds b;
   if (!tf_bounds_of(a, w, &b)) return false;
   double traffic = (double)b.traffic_words;
@@ -60,7 +64,8 @@ bool sweep_bounds_of(const tf_arch *a, const tf_workload *w, sweep_memo *memo, d
   return true;
 }
 
-bool sweep_point_bounds(const tf_sweep *s, int64_t point, sweep_memo *memo, double bounds[TF_N_GOALS]) {
+bool sweep_point_bounds(const tf_sweep *s, int64_t point, sweep_memo *memo,
+                        double bounds[TF_N_GOALS]) {
   tf_diags *d = tf_diags_new();
   tf_spec *p = d ? sweep_point_spec(s, point, d) : NULL;
   bool ok = p && sweep_bounds_of(p->arch, p->workload, memo, bounds);

@@ -9,7 +9,8 @@
 #include "base/threads.h"
 #include "sweep/point.h"
 
-/* Machines in progress at once, whatever the number of threads: at least a few, later a quarter of those begun. */
+/* Machines in progress at once, whatever the number of threads: at least a few, later a quarter of
+ * those begun. */
 enum { AT_ONCE_LEAST = 16, AT_ONCE_PART = 4 };
 
 int64_t sweep_plan_horizon(const sweep_plan *p, int64_t i) {
@@ -17,7 +18,8 @@ int64_t sweep_plan_horizon(const sweep_plan *p, int64_t i) {
   return !p->prune || i < at_once ? 0 : i - at_once;
 }
 
-/* ---- bounds ---------------------------------------------------------------------------------------- */
+/* ---- bounds
+ * ---------------------------------------------------------------------------------------- */
 typedef struct {
   sweep_plan *p;
   double (*bound)[TF_N_GOALS];
@@ -29,7 +31,8 @@ typedef struct {
 enum { PIECE = 16 };
 
 /* The bounds of one machine over all works, as if each had a mapping that attains its own. */
-static void bound_one(const tf_sweep *s, int64_t machine, sweep_memo *memo, double out[TF_N_GOALS]) {
+static void bound_one(const tf_sweep *s, int64_t machine, sweep_memo *memo,
+                      double out[TF_N_GOALS]) {
   const tf_sweep_grid *g = &s->grid;
   size_t n = (size_t)g->n_works;
   sweep_works w = {calloc(n, sizeof *w.figures), calloc(n, sizeof *w.bounds), calloc(n, 1)};
@@ -52,7 +55,8 @@ static void bound_piece(void *ctx, int piece, int worker) {
   int64_t from = (int64_t)piece * PIECE, to = from + PIECE < b->p->n ? from + PIECE : b->p->n;
   if (!b->memo[worker]) b->memo[worker] = calloc(1, sizeof *b->memo[worker]);
   for (int64_t i = from; i < to; i++)
-    if (!b->stop || !b->stop(b->ctx)) bound_one(b->p->s, b->p->sorted[i], b->memo[worker], b->bound[i]);
+    if (!b->stop || !b->stop(b->ctx))
+      bound_one(b->p->s, b->p->sorted[i], b->memo[worker], b->bound[i]);
 }
 
 typedef struct {
@@ -95,7 +99,8 @@ static bool rank(sweep_plan *p, double (*bound)[TF_N_GOALS]) {
 static bool order_by_bounds(sweep_plan *p, const tf_sweep_opts *o) {
   size_t n = (size_t)p->n + 1;
   int threads = o->threads ? o->threads : tf_threads_there();
-  bounder b = {p, calloc(n, sizeof *b.bound), calloc((size_t)threads, sizeof *b.memo), o->stop, o->ctx};
+  bounder b = {p, calloc(n, sizeof *b.bound), calloc((size_t)threads, sizeof *b.memo), o->stop,
+               o->ctx};
   p->bound = calloc(n, sizeof *p->bound);
   p->ruled_out = calloc(n, sizeof *p->ruled_out);
   bool ok = b.bound && b.memo && p->bound && p->ruled_out;
@@ -108,7 +113,8 @@ static bool order_by_bounds(sweep_plan *p, const tf_sweep_opts *o) {
   return ok;
 }
 
-/* ---- the list --------------------------------------------------------------------------------------- */
+/* ---- the list
+ * --------------------------------------------------------------------------------------- */
 static bool list_machines(sweep_plan *p, const tf_sweep_opts *o) {
   const tf_sweep_grid *g = &p->s->grid;
   int64_t passing = 0;
@@ -132,7 +138,8 @@ static bool lay_out(sweep_plan *p, const tf_sweep_opts *o) {
   p->left = calloc(n, sizeof *p->left);
   bool searches = g->method == TF_SWEEP_SEARCH;
   if (searches) p->mapping = calloc(n * (size_t)g->n_works, sizeof *p->mapping);
-  if (!p->machine || !p->place || !p->score || !p->works || !p->left || (searches && !p->mapping)) return false;
+  if (!p->machine || !p->place || !p->score || !p->works || !p->left || (searches && !p->mapping))
+    return false;
   for (int64_t i = 0; i < p->n; i++) {
     p->machine[i] = p->sorted[i];
     p->place[i] = (int32_t)i;
@@ -142,7 +149,8 @@ static bool lay_out(sweep_plan *p, const tf_sweep_opts *o) {
 }
 
 bool sweep_plan_make(sweep_plan *p, const tf_sweep *s, const tf_sweep_opts *o, tf_diags *d) {
-  *p = (sweep_plan){.s = s, .prune = s->grid.method != TF_SWEEP_BOUND && s->grid.method != TF_SWEEP_EVAL};
+  *p = (sweep_plan){.s = s,
+                    .prune = s->grid.method != TF_SWEEP_BOUND && s->grid.method != TF_SWEEP_EVAL};
   return lay_out(p, o) || tf_out_of_memory(d);
 }
 
@@ -170,7 +178,8 @@ void sweep_plan_free(sweep_plan *p) {
   *p = (sweep_plan){0};
 }
 
-/* ---- what is known ----------------------------------------------------------------------------------- */
+/* ---- what is known
+ * ----------------------------------------------------------------------------------- */
 /* The index of v in ascending numbers; -1: not there. */
 static int64_t find_sorted(const int64_t *in, int64_t n, int64_t v) {
   int64_t low = 0, high = n;
@@ -227,7 +236,8 @@ bool sweep_plan_take(sweep_plan *p, const tf_sweep_row *r) {
   return true;
 }
 
-/* ---- neighbours ---------------------------------------------------------------------------------------- */
+/* ---- neighbours
+ * ---------------------------------------------------------------------------------------- */
 const char *sweep_plan_start(const sweep_plan *p, int64_t i, int64_t work) {
   const tf_sweep_grid *g = &p->s->grid;
   int64_t before = sweep_plan_horizon(p, i), stride = 1, best = -1;

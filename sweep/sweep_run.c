@@ -12,7 +12,8 @@
 enum { MOST_THREADS = 256, FRONT_FOLLOWED = 4096 };
 static const double between_writes = 0.05, between_looks = 0.05; /* seconds */
 
-/* ---- workers ----------------------------------------------------------------------------------------- */
+/* ---- workers
+ * ----------------------------------------------------------------------------------------- */
 static bool stopped(void *ctx) {
   const sweep_source *s = ctx;
   return s->opts->stop && s->opts->stop(s->opts->ctx);
@@ -54,7 +55,8 @@ static void *work(void *ctx) {
   return NULL;
 }
 
-/* ---- the owner of the store ---------------------------------------------------------------------------- */
+/* ---- the owner of the store
+ * ---------------------------------------------------------------------------- */
 typedef struct {
   const tf_sweep *s;
   tf_store *store;
@@ -93,7 +95,8 @@ static bool write_items(owner *w, sweep_item *all) {
   while (all) {
     sweep_item *item = all;
     all = item->next;
-    ok = ok && sweep_store_begin(w->store, w->d) && sweep_store_put(w->store, &item->found.row, w->d);
+    ok = ok && sweep_store_begin(w->store, w->d) &&
+         sweep_store_put(w->store, &item->found.row, w->d);
     if (ok) {
       w->now.done++;
       w->now.found++;
@@ -175,7 +178,8 @@ static bool run_workers(owner *w) {
   return ok;
 }
 
-/* ---- exchange ----------------------------------------------------------------------------------------- */
+/* ---- exchange
+ * ----------------------------------------------------------------------------------------- */
 static void show_tried(void *ctx, int64_t tried, int64_t to_try) {
   owner *w = ctx;
   w->now.tried = tried;
@@ -193,11 +197,14 @@ static bool exchange(owner *w) {
   const tf_sweep_method m = w->s->grid.method;
   const bool mapped = m == TF_SWEEP_CLOSED || m == TF_SWEEP_SOLVE || m == TF_SWEEP_SEARCH;
   const bool late = w->o->time_limit > 0 && tf_now() - w->began >= w->o->time_limit;
-  const sweep_exchange_how how = {w->o->threads ? w->o->threads : tf_threads_there(), exchange_stopped, show_tried, w};
-  return !mapped || late || w->now.done < w->now.total || sweep_exchange(w->s, w->store, &how, w->d);
+  const sweep_exchange_how how = {w->o->threads ? w->o->threads : tf_threads_there(),
+                                  exchange_stopped, show_tried, w};
+  return !mapped || late || w->now.done < w->now.total ||
+         sweep_exchange(w->s, w->store, &how, w->d);
 }
 
-bool tf_sweep_run(const tf_sweep *s, tf_store *store, const tf_sweep_opts *o, tf_sweep_progress *last, tf_diags *d) {
+bool tf_sweep_run(const tf_sweep *s, tf_store *store, const tf_sweep_opts *o,
+                  tf_sweep_progress *last, tf_diags *d) {
   TF_IN_C_LOCALE;
   sweep_plan plan;
   size_t errors = tf_diags_errors(d);

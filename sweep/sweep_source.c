@@ -30,7 +30,8 @@ void sweep_source_free(sweep_source *s) {
   pthread_mutex_destroy(&s->lock);
 }
 
-/* ---- what is next --------------------------------------------------------------------------------- */
+/* ---- what is next
+ * --------------------------------------------------------------------------------- */
 static bool may_go_on(sweep_source *s) {
   bool stopped = s->opts->stop && s->opts->stop(s->opts->ctx);
   s->ended |= stopped || (s->end > 0 && tf_now() >= s->end);
@@ -54,10 +55,11 @@ static void decide(sweep_source *s, int64_t horizon) {
   sweep_plan *p = s->plan;
   const tf_sweep_grid *g = &p->s->grid;
   for (; s->in_front < horizon; s->in_front++)
-    if (!p->ruled_out[s->in_front]) sweep_front_add(g, &s->front, p->score[s->in_front], p->machine[s->in_front]);
+    if (!p->ruled_out[s->in_front])
+      sweep_front_add(g, &s->front, p->score[s->in_front], p->machine[s->in_front]);
   const double *bound = p->bound[s->next];
-  p->ruled_out[s->next] =
-      sweep_front_beats(g, &s->front, bound, p->machine[s->next]) || sweep_front_covers(g, &s->front, bound);
+  p->ruled_out[s->next] = sweep_front_beats(g, &s->front, bound, p->machine[s->next]) ||
+                          sweep_front_covers(g, &s->front, bound);
   s->broken |= s->front.bad;
   s->ended |= s->broken;
 }
@@ -110,7 +112,8 @@ bool sweep_source_take(sweep_source *s, sweep_piece *out) {
   return got;
 }
 
-/* ---- results --------------------------------------------------------------------------------------- */
+/* ---- results
+ * --------------------------------------------------------------------------------------- */
 void sweep_source_give(sweep_source *s, sweep_item *item) {
   pthread_mutex_lock(&s->lock);
   if (item) {

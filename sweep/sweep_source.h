@@ -1,5 +1,5 @@
-/* The work queue: gives out pieces and collects results.  All workers, threads and other processes, use it; the store
- * belongs to one owner, who takes results from the queue. */
+/* The work queue: gives out pieces and collects results.  All workers, threads and other processes,
+ * use it; the store belongs to one owner, who takes results from the queue. */
 #ifndef SWEEP_SWEEP_SOURCE_H
 #define SWEEP_SWEEP_SOURCE_H
 #include <pthread.h>
@@ -46,9 +46,11 @@ bool sweep_source_make(sweep_source *s, sweep_plan *p, const tf_sweep_opts *o);
 void sweep_source_free(sweep_source *s);
 /* The next piece; false: there are no more.  Waits if it depends on results that are missing. */
 bool sweep_source_take(sweep_source *s, sweep_piece *out);
-/* Adds a result to the plan and to the queue, which takes it over.  item NULL: the point was abandoned. */
+/* Adds a result to the plan and to the queue, which takes it over.  item NULL: the point was
+ * abandoned. */
 void sweep_source_give(sweep_source *s, sweep_item *item);
-/* All queued results, in any order; waits until there is one, `seconds` have passed, or no worker is left (*over). */
+/* All queued results, in any order; waits until there is one, `seconds` have passed, or no worker
+ * is left (*over). */
 sweep_item *sweep_source_results(sweep_source *s, double seconds, bool *over);
 void sweep_source_end(sweep_source *s);
 /* Registers or unregisters workers. */

@@ -6,7 +6,8 @@
 
 #include "base/grow.h"
 
-/* ---- bytes ------------------------------------------------------------------------------------------ */
+/* ---- bytes
+ * ------------------------------------------------------------------------------------------ */
 static bool put_bytes(tf_bytes *b, const void *what, size_t n) {
   if (!tf_grow_text(&b->at, &b->room, b->n + n)) return false;
   if (n) memcpy(b->at + b->n, what, n);
@@ -42,10 +43,11 @@ void tf_bytes_free(tf_bytes *b) {
   *b = (tf_bytes){0};
 }
 
-/* ---- rows ------------------------------------------------------------------------------------------- */
+/* ---- rows
+ * ------------------------------------------------------------------------------------------- */
 static bool put_row(tf_bytes *b, const tf_sweep_row *r) {
-  bool ok =
-      put_bytes(b, r, sizeof *r) && put_text(b, r->bottleneck) && put_text(b, r->message) && put_text(b, r->mapping);
+  bool ok = put_bytes(b, r, sizeof *r) && put_text(b, r->bottleneck) && put_text(b, r->message) &&
+            put_text(b, r->mapping);
   for (int i = 0; ok && i < r->n_counts; i++)
     ok = put_text(b, r->counts[i].level) && put_text(b, r->counts[i].tensor) &&
          put_bytes(b, &r->counts[i].words, sizeof r->counts[i].words);
@@ -53,7 +55,8 @@ static bool put_row(tf_bytes *b, const tf_sweep_row *r) {
 }
 
 static bool get_counts(tf_bytes *b, tf_arena *a, tf_sweep_row *r) {
-  tf_sweep_count *counts = r->n_counts > 0 ? TF_ARRAY(a, tf_sweep_count, (size_t)r->n_counts) : NULL;
+  tf_sweep_count *counts =
+      r->n_counts > 0 ? TF_ARRAY(a, tf_sweep_count, (size_t)r->n_counts) : NULL;
   bool ok = counts || r->n_counts <= 0;
   for (int i = 0; ok && i < r->n_counts; i++)
     ok = get_text(b, a, &counts[i].level) && get_text(b, a, &counts[i].tensor) &&
@@ -66,8 +69,8 @@ sweep_item *sweep_wire_get(tf_bytes *from) {
   sweep_item *item = calloc(1, sizeof *item);
   tf_arena *a = tf_arena_new();
   tf_sweep_row *r = item ? &item->found.row : NULL;
-  if (r && a && get(from, r, sizeof *r) && get_text(from, a, &r->bottleneck) && get_text(from, a, &r->message) &&
-      get_text(from, a, &r->mapping) && get_counts(from, a, r)) {
+  if (r && a && get(from, r, sizeof *r) && get_text(from, a, &r->bottleneck) &&
+      get_text(from, a, &r->message) && get_text(from, a, &r->mapping) && get_counts(from, a, r)) {
     item->found.arena = a;
     return item;
   }
@@ -76,7 +79,8 @@ sweep_item *sweep_wire_get(tf_bytes *from) {
   return NULL;
 }
 
-/* ---- pieces ----------------------------------------------------------------------------------------- */
+/* ---- pieces
+ * ----------------------------------------------------------------------------------------- */
 bool sweep_wire_put_piece(tf_bytes *to, const sweep_plan *plan, const sweep_piece *p) {
   bool ok = put_bytes(to, p, sizeof *p);
   for (int k = 0; ok && k < p->n; k++)
@@ -89,7 +93,8 @@ static bool stopped(void *ctx) {
   return o->stop && o->stop(o->ctx);
 }
 
-bool sweep_wire_work(const tf_sweep *s, tf_bytes *from, sweep_memo *memo, const tf_sweep_opts *o, tf_bytes *answer) {
+bool sweep_wire_work(const tf_sweep *s, tf_bytes *from, sweep_memo *memo, const tf_sweep_opts *o,
+                     tf_bytes *answer) {
   sweep_piece p;
   bool ok = true;
   while (ok && from->read < from->n) {

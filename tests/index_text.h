@@ -1,4 +1,5 @@
-/* Indices as text, evaluated by themselves: dims are letters, / and % round down.  Slow and obvious on purpose. */
+/* Indices as text, evaluated by themselves: dims are letters, / and % round down.  Slow and obvious
+ * on purpose. */
 #ifndef TESTS_INDEX_TEXT_H
 #define TESTS_INDEX_TEXT_H
 #include <ctype.h>

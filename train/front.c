@@ -28,7 +28,8 @@ typedef struct {
   int n_at, room;
 } weighing;
 
-tf_spec *tr_step(const tf_workload *fore, const tf_grad_options *o, const char *again, tf_diags *d) {
+tf_spec *tr_step(const tf_workload *fore, const tf_grad_options *o, const char *again,
+                 tf_diags *d) {
   tf_grad_options own = *o;
   own.again = again && *again ? again : NULL;
   char *yaml = tf_grad(fore, &own, d);
@@ -71,8 +72,10 @@ static char *names_of(const weighing *x, const bool *again, int *n) {
   return NULL;
 }
 
-/* ---- estimates ---------------------------------------------------------------------------------- */
-/* A map of what one op alone reads is made with it; and what is made again for one reader, if it is a map. */
+/* ---- estimates ----------------------------------------------------------------------------------
+ */
+/* A map of what one op alone reads is made with it; and what is made again for one reader, if it is
+ * a map. */
 static bool streams(const tf_workload *wl, const tf_tensor *z) {
   if (z->producer < 0 || z->n_consumers != 1) return false;
   const tf_op *reader = &wl->ops[z->consumers[0]], *maker = &wl->ops[z->producer];
@@ -127,7 +130,8 @@ static bool add_all(weighing *x) {
   return true;
 }
 
-/* From keeping all, again and again what costs least time for the bytes that it frees; and what keeps every k-th. */
+/* From keeping all, again and again what costs least time for the bytes that it frees; and what
+ * keeps every k-th. */
 static bool add_some(weighing *x) {
   bool *again = TF_ARRAY(x->w->a, bool, (size_t)x->n), ok = again != NULL;
   choice last = {0};
@@ -142,7 +146,8 @@ static bool add_some(weighing *x) {
       again[i] = true;
       ok = add_choice(x, again, &tried);
       again[i] = false;
-      const double price = ok ? (tried.time - last.time) / (x->size[i] + 2 * (last.peak - tried.peak)) : 0;
+      const double price =
+          ok ? (tried.time - last.time) / (x->size[i] + 2 * (last.peak - tried.peak)) : 0;
       if (!ok || price >= least) continue;
       least = price;
       best = i;
@@ -160,7 +165,8 @@ static bool add_some(weighing *x) {
   return ok;
 }
 
-/* ---- the front ---------------------------------------------------------------------------------- */
+/* ---- the front ----------------------------------------------------------------------------------
+ */
 static int by_time(const void *a, const void *b) {
   const choice *x = a, *y = b;
   if (x->time != y->time) return x->time < y->time ? -1 : 1;
@@ -215,7 +221,8 @@ static bool plan_all(weighing *x) {
   qsort(t->points, (size_t)t->n_points, sizeof *t->points, by_cycles);
   int left = 0;
   for (int i = 0; i < t->n_points; i++)
-    if (left == 0 || t->points[i].bytes < t->points[left - 1].bytes) t->points[left++] = t->points[i];
+    if (left == 0 || t->points[i].bytes < t->points[left - 1].bytes)
+      t->points[left++] = t->points[i];
   t->n_points = left;
   return true;
 }
@@ -235,7 +242,8 @@ static bool find_kept(weighing *x, const tr_graph *step) {
     const int own = fore->ops[fore->topo[i]].out, t = tr_find(wl, "", fore->tensors[own].name);
     bool kept = false;
     for (int k = 0; t >= 0 && k < wl->tensors[t].n_consumers; k++)
-      kept = kept || tr_find(fore, "", wl->tensors[wl->ops[wl->tensors[t].consumers[k]].out].name) < 0;
+      kept =
+          kept || tr_find(fore, "", wl->tensors[wl->ops[wl->tensors[t].consumers[k]].out].name) < 0;
     if (!kept) continue;
     x->number[own] = x->n;
     x->kept[x->n] = own;

@@ -16,6 +16,7 @@ typedef struct {
 /* Fills the points; step: the graph that makes nothing again.  False: an error in d, or stopped. */
 bool tr_front(tr_weighing *w, const tr_graph *step);
 
-/* The step that makes these again, read back; NULL with an error in d.  text: NULL, or its YAML, to be freed. */
+/* The step that makes these again, read back; NULL with an error in d.  text: NULL, or its YAML, to
+ * be freed. */
 tf_spec *tr_step(const tf_workload *fore, const tf_grad_options *o, const char *again, tf_diags *d);
 #endif

@@ -28,7 +28,8 @@ static void mark(bool *gone, const pair *p, bool to) {
   if (p->gradient >= 0) gone[p->gradient] = to;
 }
 
-static double benefit(const tr_graph *g, const tr_cost *before, const tr_cost *after, double launch) {
+static double benefit(const tr_graph *g, const tr_cost *before, const tr_cost *after,
+                      double launch) {
   return (before->words - after->words) / g->rate + (before->cycles - after->cycles) +
          (before->kernels - after->kernels) * launch;
 }
@@ -55,7 +56,8 @@ static void choose(const tr_graph *g, const pair *p, bool *gone, double launch, 
   }
 }
 
-bool tr_fusions(tf_arena *a, const tf_workload *fore, const tr_graph *g, double launch, tf_train *out) {
+bool tr_fusions(tf_arena *a, const tf_workload *fore, const tr_graph *g, double launch,
+                tf_train *out) {
   bool *gone = TF_ARRAY(a, bool, (size_t)g->wl->n_tensors);
   pair *p = TF_ARRAY(a, pair, (size_t)fore->n_tensors);
   out->fusions = TF_ARRAY(a, tf_train_fusion, (size_t)fore->n_tensors);
@@ -72,15 +74,16 @@ bool tr_fusions(tf_arena *a, const tf_workload *fore, const tr_graph *g, double 
     mark(gone, x, true);
     const tr_cost after = tr_cost_of(g, gone);
     mark(gone, x, false);
-    out->fusions[out->n_fusions++] = (tf_train_fusion){.first = first->name,
-                                                       .second = second->name,
-                                                       .through = z->name,
-                                                       .many_first = inputs_of(first) > 1,
-                                                       .many_second = inputs_of(second) > 1,
-                                                       .words = before.words - after.words,
-                                                       .points = before.points - after.points,
-                                                       .kernels = before.kernels - after.kernels,
-                                                       .benefit = benefit(g, &before, &after, launch)};
+    out->fusions[out->n_fusions++] =
+        (tf_train_fusion){.first = first->name,
+                          .second = second->name,
+                          .through = z->name,
+                          .many_first = inputs_of(first) > 1,
+                          .many_second = inputs_of(second) > 1,
+                          .words = before.words - after.words,
+                          .points = before.points - after.points,
+                          .kernels = before.kernels - after.kernels,
+                          .benefit = benefit(g, &before, &after, launch)};
   }
   choose(g, p, gone, launch, out);
   return true;

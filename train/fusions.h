@@ -5,5 +5,6 @@
 #include "train/train_graph.h"
 
 /* Fills the fusions of the step's graph.  Names are borrowed from `fore`.  False: no memory. */
-bool tr_fusions(tf_arena *a, const tf_workload *fore, const tr_graph *step, double launch, tf_train *out);
+bool tr_fusions(tf_arena *a, const tf_workload *fore, const tr_graph *step, double launch,
+                tf_train *out);
 #endif

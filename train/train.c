@@ -17,7 +17,8 @@ static void count_ops(const tf_workload *fore, const tf_workload *step, tf_train
   for (int o = 0; o < step->n_ops; o++) {
     const char *name = step->tensors[step->ops[o].out].name;
     const size_t n = strlen(name);
-    const bool forward = tr_find(fore, "", name) >= 0, update = n > 5 && !strcmp(name + n - 5, "_next");
+    const bool forward = tr_find(fore, "", name) >= 0,
+               update = n > 5 && !strcmp(name + n - 5, "_next");
     out->n_forward += forward;
     out->n_update += !forward && update;
     out->n_backward += !forward && !update;
@@ -28,7 +29,8 @@ static bool weigh(tr_weighing *w) {
   tf_spec *s = tr_step(w->fore, &w->o->step, NULL, w->d);
   if (!s) return false;
   tr_graph g;
-  bool ok = tr_graph_of(w->a, w->arch, s->workload, &g) && tr_fusions(w->a, w->fore, &g, w->o->launch, w->out);
+  bool ok = tr_graph_of(w->a, w->arch, s->workload, &g) &&
+            tr_fusions(w->a, w->fore, &g, w->o->launch, w->out);
   if (!ok) tf_out_of_memory(w->d);
   if (ok) {
     w->out->rate = g.rate;
@@ -39,7 +41,8 @@ static bool weigh(tr_weighing *w) {
   return ok;
 }
 
-tf_train *tf_train_of(const tf_arch *arch, const tf_workload *wl, const tf_train_opts *o, tf_diags *d) {
+tf_train *tf_train_of(const tf_arch *arch, const tf_workload *wl, const tf_train_opts *o,
+                      tf_diags *d) {
   TF_IN_C_LOCALE;
   owned *all = calloc(1, sizeof *all);
   if (all) all->arena = tf_arena_new();

@@ -9,7 +9,8 @@
 int tr_find(const tf_workload *wl, const char *before, const char *name) {
   const size_t n = strlen(before);
   for (int t = 0; t < wl->n_tensors; t++)
-    if (!strncmp(wl->tensors[t].name, before, n) && !strcmp(wl->tensors[t].name + n, name)) return t;
+    if (!strncmp(wl->tensors[t].name, before, n) && !strcmp(wl->tensors[t].name + n, name))
+      return t;
   return -1;
 }
 
@@ -17,7 +18,8 @@ int tr_find(const tf_workload *wl, const char *before, const char *name) {
 static double rate_of(const tf_arch *arch, const tf_op *op) {
   double best = 0;
   for (int u = 0; u < arch->n_units; u++)
-    if (!(op->kinds & ~arch->units[u].kinds)) best = fmax(best, tf_bounds_units(arch, u) * arch->units[u].rate);
+    if (!(op->kinds & ~arch->units[u].kinds))
+      best = fmax(best, tf_bounds_units(arch, u) * arch->units[u].rate);
   return best;
 }
 
@@ -77,7 +79,8 @@ static double peak_of(const tr_graph *g, const bool *gone, int n) {
   for (int k = 1; k <= n; k++) {
     double alive = 0;
     for (int t = 0; t < g->wl->n_tensors; t++) {
-      const bool passes = g->wl->tensors[t].producer >= 0 && g->wl->tensors[t].n_consumers && !gone[t];
+      const bool passes =
+          g->wl->tensors[t].producer >= 0 && g->wl->tensors[t].n_consumers && !gone[t];
       if (passes && g->first[t] <= k && g->last[t] >= k) alive += g->bytes[t];
     }
     peak = fmax(peak, alive);

@@ -25,8 +25,8 @@ typedef struct {
   double peak; /* bytes of what passes between kernels, at the worst moment */
 } tr_cost;
 
-/* A kernel for each op whose tensor is stored.  It makes for itself what it needs of the tensors that are gone:
- * [n_tensors], made by ops and read by some. */
+/* A kernel for each op whose tensor is stored.  It makes for itself what it needs of the tensors
+ * that are gone: [n_tensors], made by ops and read by some. */
 tr_cost tr_cost_of(const tr_graph *g, const bool *gone);
 
 int tr_find(const tf_workload *wl, const char *before, const char *name);

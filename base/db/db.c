@@ -8,7 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- errors -------------------------------------------------------------------------------------- */
+/* ---- errors
+ * -------------------------------------------------------------------------------------- */
 tf_loc tf_db_place(const tf_db *db, tf_diags *d) {
   return (tf_loc){tf_diags_add_file(d, db->path ? db->path : "(in memory)", "", 0), 0, 0, 0};
 }
@@ -22,7 +23,8 @@ bool tf_db_refuse(const tf_db *db, tf_diags *d, const char *fmt, ...) {
   return tf_fail(d, tf_db_place(db, d), TF_E_STORE, "%s", text);
 }
 
-/* Why the file cannot be opened: SQLite, if it may not create it, reports only that there is none. */
+/* Why the file cannot be opened: SQLite, if it may not create it, reports only that there is none.
+ */
 static int why_absent(const tf_db *db, int system) {
   const char *slash = db->path ? strrchr(db->path, '/') : NULL;
   char *folder = slash ? strndup(db->path, (size_t)(slash - db->path) + 1) : strdup(".");
@@ -37,11 +39,14 @@ bool tf_db_fail(const tf_db *db, tf_diags *d) {
   switch (code & 0xff) {
   case SQLITE_NOTADB: return tf_db_refuse(db, d, "is no %s, or is damaged", db->kind->what);
   case SQLITE_CORRUPT:
-    return tf_db_refuse(db, d, "is damaged: %s; `sqlite3 FILE .recover` may save rows", sqlite3_errmsg(db->sql));
-  case SQLITE_FULL: return tf_fail(d, tf_db_place(db, d), TF_E_IO, "cannot write: No space left on device");
+    return tf_db_refuse(db, d, "is damaged: %s; `sqlite3 FILE .recover` may save rows",
+                        sqlite3_errmsg(db->sql));
+  case SQLITE_FULL:
+    return tf_fail(d, tf_db_place(db, d), TF_E_IO, "cannot write: No space left on device");
   case SQLITE_BUSY:
   case SQLITE_LOCKED: return tf_fail(d, tf_db_place(db, d), TF_E_IO, "is held by another process");
-  case SQLITE_READONLY: return tf_fail(d, tf_db_place(db, d), TF_E_IO, "cannot write: it, or its folder, is read-only");
+  case SQLITE_READONLY:
+    return tf_fail(d, tf_db_place(db, d), TF_E_IO, "cannot write: it, or its folder, is read-only");
   case SQLITE_NOMEM: return tf_out_of_memory_at(d, tf_db_place(db, d));
   case SQLITE_CANTOPEN:
   case SQLITE_PERM:
@@ -54,7 +59,8 @@ bool tf_db_fail(const tf_db *db, tf_diags *d) {
   }
 }
 
-/* ---- statements ------------------------------------------------------------------------------------ */
+/* ---- statements
+ * ------------------------------------------------------------------------------------ */
 bool tf_db_exec(tf_db *db, const char *sql, tf_diags *d) {
   return sqlite3_exec(db->sql, sql, NULL, NULL, NULL) == SQLITE_OK || tf_db_fail(db, d);
 }
@@ -107,7 +113,9 @@ bool tf_db_put(tf_db *db, sqlite3_stmt *q, tf_diags *d, const char *letters, ...
   return tf_db_run(db, q, d);
 }
 
-const char *tf_db_text(sqlite3_stmt *q, int column) { return (const char *)sqlite3_column_text(q, column); }
+const char *tf_db_text(sqlite3_stmt *q, int column) {
+  return (const char *)sqlite3_column_text(q, column);
+}
 
 int64_t tf_db_number(tf_db *db, const char *sql, bool *failed, tf_diags *d) {
   sqlite3_stmt *q = tf_db_prepare(db, sql, d);

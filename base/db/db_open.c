@@ -8,7 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const int64_t check_whole_up_to = 1 << 28; /* in bytes: larger stores are not checked as a whole when opened */
+static const int64_t check_whole_up_to =
+    1 << 28; /* in bytes: larger stores are not checked as a whole when opened */
 
 void tf_db_close(tf_db *db) {
   sqlite3_close(db->sql);
@@ -24,7 +25,8 @@ static bool check_file(const tf_db *db, bool must_be, tf_diags *d) {
     if (!must_be && errno == ENOENT) return true;
     return tf_fail(d, tf_db_place(db, d), TF_E_IO, "cannot open: %s", strerror(errno));
   }
-  if (S_ISDIR(st.st_mode)) return tf_fail(d, tf_db_place(db, d), TF_E_IO, "cannot open: %s", strerror(EISDIR));
+  if (S_ISDIR(st.st_mode))
+    return tf_fail(d, tf_db_place(db, d), TF_E_IO, "cannot open: %s", strerror(EISDIR));
   return true;
 }
 
@@ -64,8 +66,8 @@ static int64_t format_of(tf_db *db, tf_diags *d) {
     return -1;
   }
   if (m.format > kind->format) {
-    tf_db_refuse(db, d, "is a store of a newer version: format %lld, this one reads up to %d", (long long)m.format,
-                 kind->format);
+    tf_db_refuse(db, d, "is a store of a newer version: format %lld, this one reads up to %d",
+                 (long long)m.format, kind->format);
     return -1;
   }
   return m.format;
@@ -86,7 +88,8 @@ static bool check_whole(tf_db *db, tf_diags *d) {
 
 static bool set_marks(tf_db *db, tf_diags *d) {
   char sql[96];
-  snprintf(sql, sizeof sql, "PRAGMA application_id = %d; PRAGMA user_version = %d", db->kind->id, db->kind->format);
+  snprintf(sql, sizeof sql, "PRAGMA application_id = %d; PRAGMA user_version = %d", db->kind->id,
+           db->kind->format);
   return tf_db_exec(db, sql, d);
 }
 
@@ -119,7 +122,8 @@ static bool open_store(tf_db *db, tf_db_make *make, const void *ctx, tf_diags *d
   return make ? create(db, make, ctx, d) : tf_db_refuse(db, d, "is empty: no %s", db->kind->what);
 }
 
-bool tf_db_open(tf_db *db, const tf_db_kind *kind, const char *path, tf_db_make *make, const void *ctx, tf_diags *d) {
+bool tf_db_open(tf_db *db, const tf_db_kind *kind, const char *path, tf_db_make *make,
+                const void *ctx, tf_diags *d) {
   struct stat st;
   *db = (tf_db){.kind = kind, .path = path ? strdup(path) : NULL};
   if (path && !db->path) return tf_out_of_memory(d);

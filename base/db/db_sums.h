@@ -5,6 +5,7 @@
 
 /* Gives a connection the function tf_sum. */
 bool tf_db_sums(tf_db *db);
-/* Whether every row of every table with a column `sum` has its own; reports the first that has not. */
+/* Whether every row of every table with a column `sum` has its own; reports the first that has not.
+ */
 bool tf_db_sums_hold(tf_db *db, tf_diags *d);
 #endif

@@ -1,5 +1,5 @@
-/* What chains of two products have in common, whatever their data: shapes (shape.h: BATCH, M, N, K, L), what stands
- * between the products, and how work is spread over threads. */
+/* What chains of two products have in common, whatever their data: shapes (shape.h: BATCH, M, N, K,
+ * L), what stands between the products, and how work is spread over threads. */
 #ifndef BENCH_CHAIN_H
 #define BENCH_CHAIN_H
 #include <libxsmm.h>
@@ -61,9 +61,9 @@ static void between(float *all, int rows) {
 #endif
 }
 
-/* Calls `lay` for each batch, which puts its weights as `rows` wants them into a slot, and `rows` for each block of
- * rows; mine: the thread's number.  lay NULL: it was done beforehand, batch i is in slot i.  Batches are spread over
- * threads where there are as many, else blocks of rows. */
+/* Calls `lay` for each batch, which puts its weights as `rows` wants them into a slot, and `rows`
+ * for each block of rows; mine: the thread's number.  lay NULL: it was done beforehand, batch i is
+ * in slot i.  Batches are spread over threads where there are as many, else blocks of rows. */
 static void by_rows(void (*lay)(int i, int slot), void (*rows)(int i, int m, int mine, int slot)) {
   bool whole = threads() > 1 && BATCH >= threads();
 #pragma omp parallel for if (whole)
@@ -83,7 +83,8 @@ typedef struct {
   int n;
 } steps;
 
-/* Batches a thread takes in a row where each goes by itself: what stands between its products stays in the cache. */
+/* Batches a thread takes in a row where each goes by itself: what stands between its products stays
+ * in the cache. */
 static int heads_each(void) { return (BATCH + threads() - 1) / threads(); }
 
 static bool by_heads_too(void) { return BATCH > 1 && BATCH >= threads(); }

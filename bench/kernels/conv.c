@@ -1,6 +1,6 @@
-/* A convolution, or two with or without a ReLU between them (CHAIN, RELU): our kernel against oneDNN, libxsmm, OpenBLAS
- * and a plain nest. shape.h has FIRST and, of a chain, SECOND, as initialisers of a window; kernel.h is what `tileflow
- * emit` wrote for it. */
+/* A convolution, or two with or without a ReLU between them (CHAIN, RELU): our kernel against
+ * oneDNN, libxsmm, OpenBLAS and a plain nest. shape.h has FIRST and, of a chain, SECOND, as
+ * initialisers of a window; kernel.h is what `tileflow emit` wrote for it. */
 #define _GNU_SOURCE
 #include "dnnl_conv.h"
 #include "openblas_conv.h"
@@ -72,8 +72,8 @@ static void xsmm(void) { /* weights within the clock */
 }
 
 /* As one writes it down. */
-static void one_naive(window w, const float *restrict src, const float *restrict by, float *restrict dst,
-                      bool positive) {
+static void one_naive(window w, const float *restrict src, const float *restrict by,
+                      float *restrict dst, bool positive) {
   for (int b = 0; b < w.batch; b++)
     for (int f = 0; f < w.f; f++)
       for (int p = 0; p < w.p; p++)
@@ -84,7 +84,8 @@ static void one_naive(window w, const float *restrict src, const float *restrict
               for (int s = 0; s < w.r; s++) {
                 int y = p * w.stride + r - w.pad, x = q * w.stride + s - w.pad;
                 if (y < 0 || y >= w.h || x < 0 || x >= w.w) continue;
-                sum += src[((size_t)(b * w.c + c) * (size_t)w.h + (size_t)y) * (size_t)w.w + (size_t)x] *
+                sum += src[((size_t)(b * w.c + c) * (size_t)w.h + (size_t)y) * (size_t)w.w +
+                           (size_t)x] *
                        by[((f * w.c + c) * w.r + r) * w.r + s];
               }
           dst[((size_t)(b * w.f + f) * (size_t)w.p + (size_t)p) * (size_t)w.q + (size_t)q] =
@@ -106,14 +107,16 @@ static void prepare(void) {
   for (int i = 0; i < STEPS; i++) {
     weights[i] = numbers(words_of_weights(shape[i])), laid[i] = numbers(words_of_weights(shape[i])),
     laid_now[i] = numbers(words_of_weights(shape[i]));
-    plain[i] =
-        convolution(shape[i], (arrays){.plain_src = from(i), .weights = weights[i], .plain_dst = to(i)}, relu(i));
+    plain[i] = convolution(
+        shape[i], (arrays){.plain_src = from(i), .weights = weights[i], .plain_dst = to(i)},
+        relu(i));
     arrays all = {.plain_src = source, .weights = weights[i], .blocked = true};
     if (i) all.src_md = &blocked[0].dst_md, all.src = blocked[0].dst;
     blocked[i] = convolution(shape[i], all, relu(i));
     columns[i] = columns_of(shape[i]);
-    with_layers = with_layers && layer_make(&layers[i], shape[i], i < STEPS - 1 ? shape[i + 1].pad : 0,
-                                            i ? &layers[i - 1] : NULL, source, weights[i]);
+    with_layers =
+        with_layers && layer_make(&layers[i], shape[i], i < STEPS - 1 ? shape[i + 1].pad : 0,
+                                  i ? &layers[i - 1] : NULL, source, weights[i]);
     with_hands = with_hands && hand_make(&hands[i], shape[i]);
     hand_weights(shape[i], weights[i], laid[i]);
   }
@@ -151,7 +154,8 @@ int main(int argc, char **argv) {
   joins(&p, "oneDNN", onednn, 0);
   joins(&p, "oneDNN packed", onednn_packed, p.packed);
   joins(&p, "oneDNN blocked", onednn_own_layouts, p.packed);
-  if (with_hands) joins(&p, "libxsmm rows", xsmm, 0), joins(&p, "libxsmm rows packed", xsmm_packed, p.packed);
+  if (with_hands)
+    joins(&p, "libxsmm rows", xsmm, 0), joins(&p, "libxsmm rows packed", xsmm_packed, p.packed);
   if (with_layers) joins(&p, "libxsmm blocked", xsmm_layers, p.packed);
   joins(&p, "openblas", openblas, 0);
   naive();

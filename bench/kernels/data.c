@@ -1,7 +1,7 @@
-/* One kernel on data of several kinds: does its time hang on them?  Of attention, with a mask (MASKED) or without, or
- * of softmax as the output (NO_PRODUCT): scores whose deviation is 1, 8 or 24, and masks of -inf.  Of float32,
- * TYPE_BF16 or TYPE_INT8 (a mask of -128).  Everything is divided by the time of deviation 1,
- * which is called tileflow. */
+/* One kernel on data of several kinds: does its time hang on them?  Of attention, with a mask
+ * (MASKED) or without, or of softmax as the output (NO_PRODUCT): scores whose deviation is 1, 8 or
+ * 24, and masks of -inf.  Of float32, TYPE_BF16 or TYPE_INT8 (a mask of -128).  Everything is
+ * divided by the time of deviation 1, which is called tileflow. */
 #define _GNU_SOURCE
 #include "ours.h"
 
@@ -43,14 +43,15 @@ static float normal(void) {
   return sum * 1.7320508F;
 }
 
-/* Such that products of two sums over A have that deviation.  Whole numbers: -1, 0 and 1 as often as it takes, or more
- * than 1. */
+/* Such that products of two sums over A have that deviation.  Whole numbers: -1, 0 and 1 as often
+ * as it takes, or more than 1. */
 static datum *operand(size_t n, double deviation) {
   datum *p = room(n * sizeof *p);
   for (size_t i = 0; i < n; i++) {
 #if defined(TYPE_INT8)
     const double each = sqrt(deviation / sqrt(A)); /* of one operand */
-    const int size = each > 1 ? (int)(each + 0.5) : 1, often = (int)(4096 * each * each / size / size);
+    const int size = each > 1 ? (int)(each + 0.5) : 1,
+              often = (int)(4096 * each * each / size / size);
     p[i] = (datum)((int)(drawn() % 4096) < often ? drawn() % 2 ? size : -size : 0);
 #else
     p[i] = of_float(normal() * (float)sqrt(deviation / sqrt(A)));
@@ -105,7 +106,8 @@ static void prepare(void) {
 #if defined(NO_PRODUCT)
   void *out = room((size_t)HEADS * M * L * sizeof(float));
 #else
-  void *out = room((size_t)HEADS * M * N * sizeof(float)), *values = operand((size_t)HEADS * L * N, 1);
+  void *out = room((size_t)HEADS * M * N * sizeof(float)),
+       *values = operand((size_t)HEADS * L * N, 1);
 #endif
   for (int i = 0; i < SETTINGS; i++) {
     kernel_args *a = &on[i];

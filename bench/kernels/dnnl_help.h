@@ -9,13 +9,13 @@
 static dnnl_engine_t engine;
 static dnnl_stream_t stream;
 
-#define CHECK(call)                                                                                                    \
-  do {                                                                                                                 \
-    dnnl_status_t status_ = (call);                                                                                    \
-    if (status_ != dnnl_success) {                                                                                     \
-      fprintf(stderr, "%s:%d: oneDNN says %d\n", __FILE__, __LINE__, status_);                                         \
-      exit(2);                                                                                                         \
-    }                                                                                                                  \
+#define CHECK(call)                                                                                \
+  do {                                                                                             \
+    dnnl_status_t status_ = (call);                                                                \
+    if (status_ != dnnl_success) {                                                                 \
+      fprintf(stderr, "%s:%d: oneDNN says %d\n", __FILE__, __LINE__, status_);                     \
+      exit(2);                                                                                     \
+    }                                                                                              \
   } while (0)
 
 static void start(void) {
@@ -28,7 +28,8 @@ static void start(void) {
 #define dnnl_memory_desc_create_with_tag dnnl_memory_desc_init_by_tag
 #endif
 
-/* How a tensor stands in memory.  Of oneDNN 3 they are never given back: some for each primitive. */
+/* How a tensor stands in memory.  Of oneDNN 3 they are never given back: some for each primitive.
+ */
 #if DNNL_VERSION_MAJOR >= 3
 typedef const_dnnl_memory_desc_t layout;
 #define LAYOUT(d) (d)
@@ -37,7 +38,8 @@ typedef dnnl_memory_desc_t layout;
 #define LAYOUT(d) (&(d))
 #endif
 
-static layout strided(int n, const dnnl_dims_t dims, dnnl_data_type_t type, const dnnl_dims_t strides) {
+static layout strided(int n, const dnnl_dims_t dims, dnnl_data_type_t type,
+                      const dnnl_dims_t strides) {
   dnnl_memory_desc_t d;
   CHECK(dnnl_memory_desc_create_with_strides(&d, n, dims, type, strides));
   return d;
@@ -155,7 +157,8 @@ static step product(matmul x, dnnl_primitive_attr_t attr) {
   const dnnl_dims_t dims = {x.b, x.k, x.n};
   layout ma = matrices(x.t.a, x.b, x.m, x.k, false), plain = matrices(x.t.w, x.b, x.k, x.n, x.w_t),
          mc = matrices(x.t.c, x.b, x.m, x.n, false);
-  dnnl_primitive_desc_t pd = product_of(ma, x.blocked ? tagged(3, dims, x.t.w, dnnl_format_tag_any) : plain, mc, attr);
+  dnnl_primitive_desc_t pd =
+      product_of(ma, x.blocked ? tagged(3, dims, x.t.w, dnnl_format_tag_any) : plain, mc, attr);
   step s;
   CHECK(dnnl_primitive_create(&s.p, pd));
   dnnl_memory_t weights = memory(plain, x.w);
@@ -177,8 +180,8 @@ static step softmax(dnnl_data_type_t type, int b, int m, int l, void *x) {
   dnnl_primitive_desc_t pd;
   step s;
 #if DNNL_VERSION_MAJOR >= 3
-  CHECK(dnnl_softmax_forward_primitive_desc_create(&pd, engine, dnnl_forward_inference, dnnl_softmax_accurate, md, md,
-                                                   2, NULL));
+  CHECK(dnnl_softmax_forward_primitive_desc_create(&pd, engine, dnnl_forward_inference,
+                                                   dnnl_softmax_accurate, md, md, 2, NULL));
 #else
   dnnl_softmax_desc_t d;
   CHECK(dnnl_softmax_forward_desc_init(&d, dnnl_forward_inference, &md, 2));
@@ -192,7 +195,8 @@ static step softmax(dnnl_data_type_t type, int b, int m, int l, void *x) {
 }
 
 /* [b,r,c] in another type, within the clock. */
-static step converted(dnnl_data_type_t from, void *x, dnnl_data_type_t to, void *y, int b, int r, int c) {
+static step converted(dnnl_data_type_t from, void *x, dnnl_data_type_t to, void *y, int b, int r,
+                      int c) {
   return put(memory(matrices(from, b, r, c, false), x), memory(matrices(to, b, r, c, false), y));
 }
 #endif

@@ -1,5 +1,6 @@
-/* A chain of two batched products of float32, with softmax between them where SOFTMAX is defined, exp where EXPONENT
- * is: our kernel against what users have.  kernel.h is what `tileflow emit` wrote for it. */
+/* A chain of two batched products of float32, with softmax between them where SOFTMAX is defined,
+ * exp where EXPONENT is: our kernel against what users have.  kernel.h is what `tileflow emit`
+ * wrote for it. */
 #define _GNU_SOURCE
 #include <cblas.h>
 #include <dlfcn.h>
@@ -8,10 +9,11 @@
 
 static float *a, *b, *d, *e, *c, *want, *turned, *laid, *block;
 
-typedef void (*sgemm)(CBLAS_LAYOUT, CBLAS_TRANSPOSE, CBLAS_TRANSPOSE, int, int, int, float, const float *, int,
-                      const float *, int, float, float *, int);
+typedef void (*sgemm)(CBLAS_LAYOUT, CBLAS_TRANSPOSE, CBLAS_TRANSPOSE, int, int, int, float,
+                      const float *, int, const float *, int, float, float *, int);
 
-/* A part of a batch's rows, as many parts as keep all threads busy; each is the library's on one thread. */
+/* A part of a batch's rows, as many parts as keep all threads busy; each is the library's on one
+ * thread. */
 static void by_blas(sgemm multiply) {
   int cuts = BATCH >= threads() ? 1 : threads(), rows = (M + cuts - 1) / cuts;
 #pragma omp parallel for if (threads() > 1)
@@ -19,10 +21,11 @@ static void by_blas(sgemm multiply) {
     int i = part / cuts, m = part % cuts * rows, some = M - m < rows ? M - m : rows;
     float *mid = c + (size_t)omp_get_thread_num() * M * L, *out = e + (i * M + m) * N;
     const float *x = a + (i * M + m) * K, *w = b + i * K * L;
-    multiply(CblasRowMajor, CblasNoTrans, WITH_SOFTMAX ? CblasTrans : CblasNoTrans, some, L, K, 1, x, K, w,
-             WITH_SOFTMAX ? K : L, 0, mid, L);
+    multiply(CblasRowMajor, CblasNoTrans, WITH_SOFTMAX ? CblasTrans : CblasNoTrans, some, L, K, 1,
+             x, K, w, WITH_SOFTMAX ? K : L, 0, mid, L);
     between(mid, some);
-    multiply(CblasRowMajor, CblasNoTrans, CblasNoTrans, some, N, L, 1, mid, L, d + i * L * N, N, 0, out, N);
+    multiply(CblasRowMajor, CblasNoTrans, CblasNoTrans, some, N, L, 1, mid, L, d + i * L * N, N, 0,
+             out, N);
   }
 }
 
@@ -39,7 +42,8 @@ static bool mkl_opened(void) {
   snprintf(path, sizeof path, "%s/lib/libmkl_rt.so", root);
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!library)
-    snprintf(path, sizeof path, "%s/lib/libmkl_rt.so.3", root), library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    snprintf(path, sizeof path, "%s/lib/libmkl_rt.so.3", root),
+        library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (library) *(void **)&mkl_sgemm = dlsym(library, "cblas_sgemm");
   if (!mkl_sgemm) fprintf(stderr, "no MKL at %s: %s\n", root, dlerror());
   return mkl_sgemm;
@@ -50,7 +54,8 @@ static libxsmm_smmfunction first[2], second[2];
 
 static libxsmm_smmfunction small(int m, int n, int k) {
   float one = 1, zero = 0;
-  return libxsmm_smmdispatch(n, m, k, &n, &k, &n, &one, &zero, NULL, NULL); /* row-major: the operands change places */
+  return libxsmm_smmdispatch(n, m, k, &n, &k, &n, &one, &zero, NULL,
+                             NULL); /* row-major: the operands change places */
 }
 
 static void xsmm_make(void) {
@@ -63,7 +68,8 @@ static void xsmm_make(void) {
 
 /* K of attention with its keys side by side. */
 static void xsmm_lay(int i, int slot) {
-  if (WITH_SOFTMAX) libxsmm_otrans(turned + (size_t)slot * K * L, b + i * K * L, sizeof(float), K, L, K, L);
+  if (WITH_SOFTMAX)
+    libxsmm_otrans(turned + (size_t)slot * K * L, b + i * K * L, sizeof(float), K, L, K, L);
 }
 
 static void on_rows(const float *w, int i, int m, int mine) {
@@ -77,7 +83,9 @@ static void on_rows(const float *w, int i, int m, int mine) {
 static void xsmm_rows(int i, int m, int mine, int slot) {
   on_rows(WITH_SOFTMAX ? turned + (size_t)slot * K * L : b + i * K * L, i, m, mine);
 }
-static void laid_rows(int i, int m, int mine, int slot) { on_rows(laid + (size_t)slot * K * L, i, m, mine); }
+static void laid_rows(int i, int m, int mine, int slot) {
+  on_rows(laid + (size_t)slot * K * L, i, m, mine);
+}
 static void xsmm(void) { by_rows(xsmm_lay, xsmm_rows); }
 static void xsmm_packed(void) { by_rows(NULL, laid_rows); }
 
@@ -87,7 +95,8 @@ static void onednn_packed(void) { take_all(packed.s, packed.n); }
 static void onednn_heads(void) { by_heads(heads); }
 static void onednn_heads_packed(void) { by_heads(heads_packed); }
 
-/* Of all batches, or of batch i alone: what is between its products then stands in the thread's own place. */
+/* Of all batches, or of batch i alone: what is between its products then stands in the thread's own
+ * place. */
 static steps onednn_make(bool blocked, int i, int n) {
   const types f32 = {dnnl_f32, dnnl_f32, dnnl_f32};
   const size_t at = (size_t)i;
@@ -98,9 +107,11 @@ static steps onednn_make(bool blocked, int i, int n) {
 #else
   dnnl_primitive_attr_t attr = NULL;
 #endif
-  s.s[s.n++] = product((matmul){f32, n, M, L, K, a + at * M * K, b + at * K * L, mid, WITH_SOFTMAX, blocked}, attr);
+  s.s[s.n++] = product(
+      (matmul){f32, n, M, L, K, a + at * M * K, b + at * K * L, mid, WITH_SOFTMAX, blocked}, attr);
   if (WITH_SOFTMAX) s.s[s.n++] = softmax(dnnl_f32, n, M, L, mid);
-  s.s[s.n++] = product((matmul){f32, n, M, N, L, mid, d + at * L * N, e + at * M * N, false, blocked}, NULL);
+  s.s[s.n++] =
+      product((matmul){f32, n, M, N, L, mid, d + at * L * N, e + at * M * N, false, blocked}, NULL);
   return s;
 }
 
@@ -109,7 +120,8 @@ static void naive(void) { nest(a, b, WITH_SOFTMAX, d, c, e); }
 
 static void prepare(void) {
   const size_t out = (size_t)BATCH * M * N;
-  a = numbers((size_t)BATCH * M * K), b = numbers((size_t)BATCH * K * L), d = numbers((size_t)BATCH * L * N);
+  a = numbers((size_t)BATCH * M * K), b = numbers((size_t)BATCH * K * L),
+  d = numbers((size_t)BATCH * L * N);
   const size_t most = (size_t)(BATCH > threads() ? BATCH : threads());
   e = numbers(out), c = numbers(most * M * L), want = numbers(out);
   turned = numbers((size_t)threads() * K * L), laid = numbers((size_t)BATCH * K * L),
@@ -149,8 +161,10 @@ int main(int argc, char **argv) {
   prepare();
   naive();
   memcpy(want, e, out * sizeof *e);
-  if (!all_right(name, p.who, p.n,
-                 &(result){.raw = e, .bytes = out * sizeof *e, .got = e, .want = want, .n = out, .limit = 1e-5}))
+  if (!all_right(
+          name, p.who, p.n,
+          &(result){
+              .raw = e, .bytes = out * sizeof *e, .got = e, .want = want, .n = out, .limit = 1e-5}))
     return 1;
   if (threads() == 1) joins(&p, "gcc -O3", naive, 0); /* the nest is for one core */
   rounds(name, (work){{[F32] = 2.0 * BATCH * M * (double)L * (K + N)}}, p.who, p.n);

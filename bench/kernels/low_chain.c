@@ -1,7 +1,7 @@
-/* A chain of two batched products of bfloat16 (TYPE_BF16) or int8 (TYPE_INT8), with softmax between them where SOFTMAX
- * is defined; PRODUCT: only the first product, of int8 to int32.  Our kernel against oneDNN, and libxsmm on row blocks.
- * kernel.h is what `tileflow emit` wrote. The first operand has no negative numbers, so that libraries may take it as
- * uint8. */
+/* A chain of two batched products of bfloat16 (TYPE_BF16) or int8 (TYPE_INT8), with softmax between
+ * them where SOFTMAX is defined; PRODUCT: only the first product, of int8 to int32.  Our kernel
+ * against oneDNN, and libxsmm on row blocks. kernel.h is what `tileflow emit` wrote. The first
+ * operand has no negative numbers, so that libraries may take it as uint8. */
 #define _GNU_SOURCE
 #include "chain.h"
 
@@ -68,7 +68,8 @@ static void fetch(const contestant *who) {
 #endif
 }
 
-/* oneDNN.  What lies between is bfloat16, or float32: what int32 holds of a product, no int8 does. */
+/* oneDNN.  What lies between is bfloat16, or float32: what int32 holds of a product, no int8 does.
+ */
 static steps plain, packed, unsigned_packed, heads[BATCH], heads_packed[BATCH];
 
 static void onednn(void) { take_all(plain.s, plain.n); }
@@ -77,31 +78,43 @@ static void onednn_unsigned(void) { take_all(unsigned_packed.s, unsigned_packed.
 static void onednn_heads(void) { by_heads(heads); }
 static void onednn_heads_packed(void) { by_heads(heads_packed); }
 
-/* Of all batches, or of batch i alone: what is between its products then stands in the thread's own place. */
+/* Of all batches, or of batch i alone: what is between its products then stands in the thread's own
+ * place. */
 static steps onednn_make(bool blocked, dnnl_data_type_t rows, int i, int n) {
 #if defined(TYPE_BF16)
   const dnnl_data_type_t weights = dnnl_bf16, between_them = dnnl_bf16, last = dnnl_bf16;
 #else
-  const dnnl_data_type_t weights = dnnl_s8, between_them = WHOLE ? dnnl_f32 : dnnl_s32, last = dnnl_f32;
+  const dnnl_data_type_t weights = dnnl_s8, between_them = WHOLE ? dnnl_f32 : dnnl_s32,
+                         last = dnnl_f32;
 #endif
   const size_t at = (size_t)i, mid = n == BATCH ? 0 : at / (size_t)heads_each() * M * L;
   datum *x = a + at * M * K, *y = b + at * K * L, *z = d + at * L * N;
   void *between_at = (char *)c + mid * 4, *out = (char *)e + at * (size_of_e / BATCH), *v = z;
   steps s = {.n = 0};
-  s.s[s.n++] = product(
-      (matmul){{rows, weights, between_them}, n, M, L, K, x, y, WHOLE ? between_at : out, WITH_SOFTMAX, blocked}, NULL);
+  s.s[s.n++] = product((matmul){{rows, weights, between_them},
+                                n,
+                                M,
+                                L,
+                                K,
+                                x,
+                                y,
+                                WHOLE ? between_at : out,
+                                WITH_SOFTMAX,
+                                blocked},
+                       NULL);
   if (WITH_SOFTMAX) s.s[s.n++] = softmax(between_them, n, M, L, between_at);
   if (!WHOLE) return s;
   if (last == dnnl_f32) {
     v = blocked ? fd + at * L * N : room((size_t)n * L * N * sizeof(float));
     if (!blocked) s.s[s.n++] = converted(dnnl_s8, z, dnnl_f32, v, n, L, N);
   }
-  s.s[s.n++] = product((matmul){{between_them, last, last}, n, M, N, L, between_at, v, out, false, blocked}, NULL);
+  s.s[s.n++] = product(
+      (matmul){{between_them, last, last}, n, M, N, L, between_at, v, out, false, blocked}, NULL);
   return s;
 }
 
-/* libxsmm: weights with what an instruction sums side by side, both products of a block of rows while it is in the
- * cache. */
+/* libxsmm: weights with what an instruction sums side by side, both products of a block of rows
+ * while it is in the cache. */
 static small_product first[2];
 static struct {
   datum *b;
@@ -191,7 +204,9 @@ static void on_rows(const datum *w, const void *v, int i, int m, int mine) {
 
 enum { WORD = SIDE_BY_SIDE == 2 ? 2 : 4 }; /* of the second product's weights */
 static void *d_slot(void *all, int slot) { return (char *)all + (size_t)slot * L * N * WORD; }
-static void xsmm_lay(int i, int slot) { lay_in(turned.b + (size_t)slot * K * L, d_slot(turned.d, slot), i); }
+static void xsmm_lay(int i, int slot) {
+  lay_in(turned.b + (size_t)slot * K * L, d_slot(turned.d, slot), i);
+}
 static void xsmm_rows(int i, int m, int mine, int slot) {
   on_rows(turned.b + (size_t)slot * K * L, d_slot(turned.d, slot), i, m, mine);
 }
@@ -205,8 +220,10 @@ static void xsmm_packed(void) { by_rows(NULL, laid_rows); }
 static bool xsmm_make(void) {
   const size_t t = (size_t)threads();
   make_small(0, ROWS), make_small(1, LAST);
-  if (!first[0] || !first[1] || !second[0] || !second[1] || K % SIDE_BY_SIDE || L % SIDE_BY_SIDE) return false;
-  turned.b = room(t * K * L * sizeof(datum)), turned.d = room(t * L * N * WORD), block = room(t * ROWS * L * 6);
+  if (!first[0] || !first[1] || !second[0] || !second[1] || K % SIDE_BY_SIDE || L % SIDE_BY_SIDE)
+    return false;
+  turned.b = room(t * K * L * sizeof(datum)), turned.d = room(t * L * N * WORD),
+  block = room(t * ROWS * L * 6);
   laid.b = room((size_t)BATCH * K * L * sizeof(datum)), laid.d = room((size_t)BATCH * L * N * WORD);
   for (int i = 0; i < BATCH; i++)
     lay_in(laid.b + (size_t)i * K * L, d_slot(laid.d, i), i);
@@ -246,7 +263,8 @@ static void wanted(void) {
 }
 
 static work counted(void) {
-  const double one = 2.0 * BATCH * M * (double)L * K, two = WHOLE ? 2.0 * BATCH * M * (double)L * N : 0;
+  const double one = 2.0 * BATCH * M * (double)L * K,
+               two = WHOLE ? 2.0 * BATCH * M * (double)L * N : 0;
   if (SIDE_BY_SIDE == 2) return (work){{[BF16] = one + two}};
   return (work){{[INT8] = one, [F32] = two}};
 }

@@ -18,8 +18,8 @@ typedef struct {
 static by_columns columns_of(window w) {
   by_columns c = {.w = w, .cuts = w.batch >= threads() ? 1 : threads()};
   c.rows = (w.p + c.cuts - 1) / c.cuts;
-  c.columns =
-      room((size_t)threads() * (size_t)w.c * (size_t)(w.r * w.r) * (size_t)c.rows * (size_t)w.q * sizeof(float));
+  c.columns = room((size_t)threads() * (size_t)w.c * (size_t)(w.r * w.r) * (size_t)c.rows *
+                   (size_t)w.q * sizeof(float));
   return c;
 }
 
@@ -32,19 +32,23 @@ static void lay_columns(window w, const float *image, int from, int rows, float 
           if (y < 0 || y >= w.h)
             memset(to, 0, (size_t)w.q * sizeof *to);
           else
-            row_of(image + ((size_t)c * (size_t)w.h + (size_t)y) * (size_t)w.w, w.w, s - w.pad, w.stride, to, w.q);
+            row_of(image + ((size_t)c * (size_t)w.h + (size_t)y) * (size_t)w.w, w.w, s - w.pad,
+                   w.stride, to, w.q);
         }
 }
 
-static void by_openblas(const by_columns *b, const float *src, const float *weights, float *dst, bool relu) {
+static void by_openblas(const by_columns *b, const float *src, const float *weights, float *dst,
+                        bool relu) {
   const window w = b->w;
   const int k = w.c * w.r * w.r, all = w.p * w.q;
 #pragma omp parallel for if (threads() > 1)
   for (int part = 0; part < w.batch * b->cuts; part++) {
-    int i = part / b->cuts, p = part % b->cuts * b->rows, rows = w.p - p < b->rows ? w.p - p : b->rows, n = rows * w.q;
+    int i = part / b->cuts, p = part % b->cuts * b->rows,
+        rows = w.p - p < b->rows ? w.p - p : b->rows, n = rows * w.q;
     const float *image = src + (size_t)i * (size_t)(w.c * w.h) * (size_t)w.w;
     float *to = dst + (size_t)i * (size_t)w.f * (size_t)all + p * w.q,
-          *columns = b->columns + (size_t)omp_get_thread_num() * (size_t)k * (size_t)(b->rows * w.q);
+          *columns =
+              b->columns + (size_t)omp_get_thread_num() * (size_t)k * (size_t)(b->rows * w.q);
     bool as_it_is = w.r == 1 && w.stride == 1; /* the image has the columns already */
     if (!as_it_is) lay_columns(w, image, p, rows, columns);
     cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, w.f, n, k, 1, weights, k,

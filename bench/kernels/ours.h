@@ -1,5 +1,5 @@
-/* Our kernel as a contestant; kernel.h is what `tileflow emit` wrote.  PACKED: it also takes weights that were packed
- * beforehand. */
+/* Our kernel as a contestant; kernel.h is what `tileflow emit` wrote.  PACKED: it also takes
+ * weights that were packed beforehand. */
 #ifndef BENCH_OURS_H
 #define BENCH_OURS_H
 #include <kernel.h>

@@ -1,4 +1,5 @@
-/* Multiply-adds that touch nothing but registers: what a core can do at most, by the type of its operands. */
+/* Multiply-adds that touch nothing but registers: what a core can do at most, by the type of its
+ * operands. */
 #ifndef BENCH_PEAK_H
 #define BENCH_PEAK_H
 #include <stdint.h>
@@ -15,12 +16,13 @@ typedef enum { F32, BF16, INT8, KINDS } kind;
 enum { TURNS = 100000 };
 
 /* TURNS times INSN on SUMS sums; operands are ones. */
-#define ON_REGISTERS(INSN, R, ONE, OTHER, SUMS, ...)                                                                   \
-  do {                                                                                                                 \
-    __asm__ volatile("vpbroadcastd %0, %%" R ONE "\n\tvmovaps %%" R ONE ", %%" R OTHER "\n\t" ::"m"(ones)              \
-                     : "xmm" ONE, "xmm" OTHER);                                                                        \
-    for (int i = 0; i < TURNS; i++)                                                                                    \
-      __asm__ volatile(SUMS(INSN, R, ONE, OTHER)::: __VA_ARGS__);                                                      \
+#define ON_REGISTERS(INSN, R, ONE, OTHER, SUMS, ...)                                               \
+  do {                                                                                             \
+    __asm__ volatile("vpbroadcastd %0, %%" R ONE "\n\tvmovaps %%" R ONE ", %%" R OTHER             \
+                     "\n\t" ::"m"(ones)                                                            \
+                     : "xmm" ONE, "xmm" OTHER);                                                    \
+    for (int i = 0; i < TURNS; i++)                                                                \
+      __asm__ volatile(SUMS(INSN, R, ONE, OTHER)::: __VA_ARGS__);                                  \
   } while (0)
 #define SUM(INSN, R, A, B, N) INSN " %%" R A ", %%" R B ", %%" R N "\n\t"
 /* clang-format off */
@@ -36,9 +38,11 @@ enum { TURNS = 100000 };
   SUM(I, R, A, B, "17") SUM(I, R, A, B, "18") SUM(I, R, A, B, "19") SUM(I, R, A, B, "20") SUM(I, R, A, B, "21")  \
   SUM(I, R, A, B, "22") SUM(I, R, A, B, "23")
 /* clang-format on */
-#define USED_12 "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11"
-#define USED_24                                                                                                        \
-  USED_12, "xmm12", "xmm13", "xmm14", "xmm15", "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23"
+#define USED_12                                                                                    \
+  "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11"
+#define USED_24                                                                                    \
+  USED_12, "xmm12", "xmm13", "xmm14", "xmm15", "xmm16", "xmm17", "xmm18", "xmm19", "xmm20",        \
+      "xmm21", "xmm22", "xmm23"
 
 #if defined(__AMX_TILE__)
 /* Eight tiles of 16 rows of 64 bytes; Linux lends them when asked. */
@@ -56,27 +60,28 @@ static int tiles(void) {
   return 1;
 }
 /* Six sums hide the latency. */
-#define EACH_SUM(F, ...)                                                                                               \
-  do {                                                                                                                 \
-    F(0 __VA_ARGS__);                                                                                                  \
-    F(1 __VA_ARGS__);                                                                                                  \
-    F(2 __VA_ARGS__);                                                                                                  \
-    F(3 __VA_ARGS__);                                                                                                  \
-    F(4 __VA_ARGS__);                                                                                                  \
-    F(5 __VA_ARGS__);                                                                                                  \
+#define EACH_SUM(F, ...)                                                                           \
+  do {                                                                                             \
+    F(0 __VA_ARGS__);                                                                              \
+    F(1 __VA_ARGS__);                                                                              \
+    F(2 __VA_ARGS__);                                                                              \
+    F(3 __VA_ARGS__);                                                                              \
+    F(4 __VA_ARGS__);                                                                              \
+    F(5 __VA_ARGS__);                                                                              \
   } while (0)
 #define SIX_AND_SEVEN , 6, 7
-#define ON_TILES(DOT)                                                                                                  \
-  do {                                                                                                                 \
-    EACH_SUM(_tile_zero);                                                                                              \
-    _tile_zero(6);                                                                                                     \
-    _tile_zero(7);                                                                                                     \
-    for (int i = 0; i < TURNS / 10; i++)                                                                               \
-      EACH_SUM(DOT, SIX_AND_SEVEN);                                                                                    \
+#define ON_TILES(DOT)                                                                              \
+  do {                                                                                             \
+    EACH_SUM(_tile_zero);                                                                          \
+    _tile_zero(6);                                                                                 \
+    _tile_zero(7);                                                                                 \
+    for (int i = 0; i < TURNS / 10; i++)                                                           \
+      EACH_SUM(DOT, SIX_AND_SEVEN);                                                                \
   } while (0)
 #endif
 
-/* Operations (two a multiply-add) done in one go; 0: the instruction set has nothing that this knows. */
+/* Operations (two a multiply-add) done in one go; 0: the instruction set has nothing that this
+ * knows. */
 static double multiply_on_registers(kind k) {
   static const uint32_t one_of[KINDS] = {0x3f800000, 0x3f803f80, 0x01010101};
   const uint32_t ones = one_of[k];

@@ -1,4 +1,5 @@
-/* Contestants take turns in every round; what counts is the median over rounds of their ratios to ours. */
+/* Contestants take turns in every round; what counts is the median over rounds of their ratios to
+ * ours. */
 #ifndef BENCH_ROUNDS_H
 #define BENCH_ROUNDS_H
 #include <math.h>
@@ -31,7 +32,8 @@ static int threads(void) {
   return n > 0 ? n : 1;
 }
 
-/* Seconds.  Of one thread: its processor time, which leaves out what others run in between; of several: what passes. */
+/* Seconds.  Of one thread: its processor time, which leaves out what others run in between; of
+ * several: what passes. */
 static double now(void) {
   struct timespec t;
   clock_gettime(threads() > 1 ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID, &t);
@@ -53,7 +55,8 @@ static double median(const double *v) {
   return copy[n / 2];
 }
 
-/* Seconds that `w` takes where nothing but registers limits it, on all threads; 0 where that is not known. */
+/* Seconds that `w` takes where nothing but registers limits it, on all threads; 0 where that is not
+ * known. */
 static double ideal(const work *w) {
   double sum = 0;
   for (int k = 0; k < KINDS; k++) {
@@ -86,20 +89,22 @@ static double total(const work *w) {
 }
 
 /* Rows "case,contestant,seconds,gflops,share_of_peak,times_slower,beside". */
-static void print_rows(const char *name, const work *w, const contestant *c, int n, const double *least) {
+static void print_rows(const char *name, const work *w, const contestant *c, int n,
+                       const double *least) {
   for (int i = 0; i < n; i++) {
     double share[ROUNDS], ratio[ROUNDS], took = median(c[i].took);
     for (int r = 0; r < ROUNDS; r++) {
       ratio[r] = c[i].took[r] / c[c[i].beside].took[r];
       share[r] = least[r] / c[i].took[r];
     }
-    printf("%s,%s,%.6g,%.4g,%.3f,%.3f,%s\n", name, c[i].name, took, total(w) / took / 1e9, median(share), median(ratio),
-           c[c[i].beside].name);
+    printf("%s,%s,%.6g,%.4g,%.3f,%.3f,%s\n", name, c[i].name, took, total(w) / took / 1e9,
+           median(share), median(ratio), c[c[i].beside].name);
   }
 }
 
-/* Calls of each are repeated to 3 ms a turn.  Who takes longer than a quarter of a second takes a turn in every seventh
- * round; longer than two seconds, none but the first call here.  All have been called before. */
+/* Calls of each are repeated to 3 ms a turn.  Who takes longer than a quarter of a second takes a
+ * turn in every seventh round; longer than two seconds, none but the first call here.  All have
+ * been called before. */
 static void rounds(const char *name, work w, contestant *c, int n) {
   double least[ROUNDS], first[MOST];
   int calls[MOST], every[MOST]; /* every: rounds from turn to turn; 0: no turn */
@@ -112,7 +117,8 @@ static void rounds(const char *name, work w, contestant *c, int n) {
   for (int r = 0; r < ROUNDS; r++) {
     least[r] = ideal(&w);
     for (int i = 0; i < n; i++) {
-      int k = (r % 2 ? n - 1 - i + r : i + r) % n; /* nobody always finds the caches that the same other one left */
+      int k = (r % 2 ? n - 1 - i + r : i + r) %
+              n; /* nobody always finds the caches that the same other one left */
       if (every[k])
         c[k].took[r] = r % every[k] ? NAN : time_of(c[k].run, calls[k]);
       else
@@ -152,7 +158,8 @@ static double error_of(const float *got, const float *want, size_t n) {
   return sqrt(off / (norm > 0 ? norm : 1));
 }
 
-/* Where contestants leave what they compute.  fetch: brings it to `got` as float32; NULL: it is there. */
+/* Where contestants leave what they compute.  fetch: brings it to `got` as float32; NULL: it is
+ * there. */
 typedef struct {
   void *raw; /* cleared before each */
   size_t bytes;

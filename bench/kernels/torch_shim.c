@@ -1,5 +1,6 @@
-/* Our kernel and the peak for peer.py: in one shared library, so that both are called from the process that runs
- * PyTorch.  bind.h: BIND of each field of kernel.h's arguments, in its order.  PACKED: weights can be packed. */
+/* Our kernel and the peak for peer.py: in one shared library, so that both are called from the
+ * process that runs PyTorch.  bind.h: BIND of each field of kernel.h's arguments, in its order.
+ * PACKED: weights can be packed. */
 #define _GNU_SOURCE
 #include "peak.h"
 #include <kernel.h>

@@ -1,5 +1,6 @@
-/* Candidates of a convolution's kernel and what two models say of each: with either mapping of its loops onto the
- * instruction (vectors along the last dim, or along channels), the planner's choice and N random schedules.
+/* Candidates of a convolution's kernel and what two models say of each: with either mapping of its
+ * loops onto the instruction (vectors along the last dim, or along channels), the planner's choice
+ * and N random schedules.
  *
  *   ways DIR N DTYPE ISA FILE...
  *
@@ -38,8 +39,9 @@ static const tf_instr *instr_of(const ways *w, const tf_instr *all, int n) {
   return NULL;
 }
 
-/* Eq. 5.6-5.8 of the thesis: calls, one after the other, each of the instruction's latency; or what is read or written
- * at a level, which the loops of a level repeat as often as those of the level within. */
+/* Eq. 5.6-5.8 of the thesis: calls, one after the other, each of the instruction's latency; or what
+ * is read or written at a level, which the loops of a level repeat as often as those of the level
+ * within. */
 static double thesis_of(const ways *w, const tf_result *r) {
   const tf_arch *a = w->spec->arch;
   const int n = w->spec->workload->n_tensors;
@@ -92,13 +94,16 @@ static bool add(ways *w, const tf_tree *t, const char *how) {
   tf_model *m = tf_model_new(t, w->d);
   tf_result r;
   const double cycles = tf_emit_cycles(t, "cpu", &w->kernel, w->d);
-  tf_emitted *e =
-      m && cycles >= 0 && tf_model_eval(m, NULL, &r) && r.feasible ? tf_emit(t, "cpu", &w->kernel, w->d) : NULL;
+  tf_emitted *e = m && cycles >= 0 && tf_model_eval(m, NULL, &r) && r.feasible
+                      ? tf_emit(t, "cpu", &w->kernel, w->d)
+                      : NULL;
   const bool added = e && w->n < MOST && is_new(w, source_of(e));
   if (added) write_kernel(w, t);
   if (added)
-    printf("%d,%s,%s,%.9g,%.9g,%.9g,%.9g\n", w->n++, w->lanes == CHANNELS ? "channels" : "last", how,
-           tf_emit_value("cpu", w->kernel.dtype, t, r.cycles, tf_result_traffic(w->spec->workload, &r), cycles),
+    printf("%d,%s,%s,%.9g,%.9g,%.9g,%.9g\n", w->n++, w->lanes == CHANNELS ? "channels" : "last",
+           how,
+           tf_emit_value("cpu", w->kernel.dtype, t, r.cycles,
+                         tf_result_traffic(w->spec->workload, &r), cycles),
            r.cycles, cycles, thesis_of(w, &r));
   tf_emitted_free(e);
   tf_model_free(m);
@@ -122,8 +127,8 @@ static int draw(uint64_t seed, int i, int n) {
 
 /* Choices of the generator, but for the mapping, at random. */
 static void choose(ways *w, uint64_t seed) {
-  static const tf_choice what[] = {TF_CHOICE_TILE, TF_CHOICE_UNROLL, TF_CHOICE_ROWS, TF_CHOICE_PREFETCH,
-                                   TF_CHOICE_CLOSE};
+  static const tf_choice what[] = {TF_CHOICE_TILE, TF_CHOICE_UNROLL, TF_CHOICE_ROWS,
+                                   TF_CHOICE_PREFETCH, TF_CHOICE_CLOSE};
   for (int i = 0; i < (int)(sizeof what / sizeof *what); i++) {
     int n = 0;
     while (n < TF_CHOICE_VALUES && tf_choice_at(what[i])->value[n])
@@ -165,7 +170,10 @@ int main(int argc, char **argv) {
   tf_diags *d = tf_diags_new();
   if (argc < 6 || !d) return 2;
   tf_spec *spec = tf_spec_read((const char *const *)argv + 5, (size_t)argc - 5, NULL, 0, d);
-  ways w = {.spec = spec, .dir = argv[1], .kernel = {.dtype = argv[3], .isa = argv[4], .name = ANY_NAME}, .d = d};
+  ways w = {.spec = spec,
+            .dir = argv[1],
+            .kernel = {.dtype = argv[3], .isa = argv[4], .name = ANY_NAME},
+            .d = d};
   const bool ok = spec && spec->arch && spec->workload;
   if (ok) puts("way,lanes,how,predicted,model,kernel,thesis");
   for (w.lanes = LAST; ok && w.lanes <= CHANNELS; w.lanes++) {

@@ -1,5 +1,6 @@
-/* Candidates of ways.c in one process, in turn, with oneDNN: processor time of one thread, medians; all must give the
- * same output. shape.h, which ways.sh writes, has WAY(i) for each kernel; the layer's extents are macros. */
+/* Candidates of ways.c in one process, in turn, with oneDNN: processor time of one thread, medians;
+ * all must give the same output. shape.h, which ways.sh writes, has WAY(i) for each kernel; the
+ * layer's extents are macros. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdint.h>
@@ -47,21 +48,21 @@ static void joins(const char *name, void (*run)(void)) {
   who[n_who++].run = run;
 }
 
-#define WAY_BEGIN(i)                                                                                                   \
-  static w##i##_args args##i;                                                                                          \
-  static void *space##i;                                                                                               \
-  static void run##i(void) {                                                                                           \
-    args##i.O = out;                                                                                                   \
-    if (w##i(&args##i, space##i, w##i##_workspace())) exit(2);                                                         \
-  }                                                                                                                    \
-  static void ready##i(void) {                                                                                         \
-    w##i##_dense(&args##i);                                                                                            \
-    args##i.I = in, args##i.F = weights, args##i.O = out;                                                              \
-    space##i = room(w##i##_workspace() + 1);                                                                           \
+#define WAY_BEGIN(i)                                                                               \
+  static w##i##_args args##i;                                                                      \
+  static void *space##i;                                                                           \
+  static void run##i(void) {                                                                       \
+    args##i.O = out;                                                                               \
+    if (w##i(&args##i, space##i, w##i##_workspace())) exit(2);                                     \
+  }                                                                                                \
+  static void ready##i(void) {                                                                     \
+    w##i##_dense(&args##i);                                                                        \
+    args##i.I = in, args##i.F = weights, args##i.O = out;                                          \
+    space##i = room(w##i##_workspace() + 1);                                                       \
     joins(#i, run##i);
-#define WAY_PACK(i)                                                                                                    \
-  void *packed = room(w##i##_packed());                                                                                \
-  if (w##i##_pack(&args##i, packed, w##i##_packed())) exit(2);                                                         \
+#define WAY_PACK(i)                                                                                \
+  void *packed = room(w##i##_packed());                                                            \
+  if (w##i##_pack(&args##i, packed, w##i##_packed())) exit(2);                                     \
   args##i.packed = packed;
 #define WAY_END }
 #include <shape.h>
@@ -71,20 +72,24 @@ static const dnnl_data_type_t type_in = dnnl_u8, type_w = dnnl_s8, type_out = dn
 #else
 static const dnnl_data_type_t type_in = dnnl_bf16, type_w = dnnl_bf16, type_out = dnnl_bf16;
 #endif
-static step own; /* in the layouts that it likes best: plain ones of these types it has in a slow reference only */
+static step own; /* in the layouts that it likes best: plain ones of these types it has in a slow
+                    reference only */
 static void onednn(void) { take(&own), finish(); }
 
 static step convolution(void) {
-  const dnnl_dims_t ds = {N, C, H, W}, dw = {K, C, R, R}, dd = {N, K, P, P}, st = {ST, ST}, close = {0, 0},
-                    pad = {PAD, PAD}, behind = {(P - 1) * ST + R - H - PAD, (P - 1) * ST + R - W - PAD};
+  const dnnl_dims_t ds = {N, C, H, W}, dw = {K, C, R, R}, dd = {N, K, P, P}, st = {ST, ST},
+                    close = {0, 0}, pad = {PAD, PAD},
+                    behind = {(P - 1) * ST + R - H - PAD, (P - 1) * ST + R - W - PAD};
   const dnnl_format_tag_t tag = dnnl_format_tag_any;
   dnnl_primitive_desc_t pd;
   step s = {.n = 3};
   CHECK(dnnl_convolution_forward_primitive_desc_create(
       &pd, engine, dnnl_forward_inference, dnnl_convolution_auto, tagged(4, ds, type_in, tag),
-      tagged(4, dw, type_w, dnnl_format_tag_any), NULL, tagged(4, dd, type_out, tag), st, close, pad, behind, NULL));
+      tagged(4, dw, type_w, dnnl_format_tag_any), NULL, tagged(4, dd, type_out, tag), st, close,
+      pad, behind, NULL));
   CHECK(dnnl_primitive_create(&s.p, pd));
-  dnnl_memory_t laid = memory(asked(pd, dnnl_query_weights_md), NULL), src = memory(asked(pd, dnnl_query_src_md), NULL);
+  dnnl_memory_t laid = memory(asked(pd, dnnl_query_weights_md), NULL),
+                src = memory(asked(pd, dnnl_query_src_md), NULL);
   reorder(memory(tagged(4, dw, type_w, dnnl_oihw), weights), laid);
   reorder(memory(tagged(4, ds, type_in, dnnl_nchw), in), src);
   s.args[0] = (dnnl_exec_arg_t){DNNL_ARG_SRC, src};
@@ -149,8 +154,8 @@ static double median(double *took, int n) {
   return took[n / 2];
 }
 
-/* Who is the i-th in a round: in each round another order, so that nobody always finds what the same one has left in
- * the caches. */
+/* Who is the i-th in a round: in each round another order, so that nobody always finds what the
+ * same one has left in the caches. */
 static int turn(int round, int i) {
   static int order[MOST];
   static uint32_t state = 1;
@@ -167,8 +172,8 @@ static int turn(int round, int i) {
 
 int main(void) {
   double first[MOST], least = 1e9;
-  in = room(IN * sizeof *in), weights = room(WEIGHTS * sizeof *weights), out = room(OUT * sizeof *out),
-  want = room(OUT * sizeof *want);
+  in = room(IN * sizeof *in), weights = room(WEIGHTS * sizeof *weights),
+  out = room(OUT * sizeof *out), want = room(OUT * sizeof *want);
   fill();
   start();
   ready_all();
@@ -180,7 +185,8 @@ int main(void) {
     who[w].run();
     first[w] = busy() - from;
     if (w + 1 == n_who)
-      reorder(own.args[2].memory, memory(tagged(4, (dnnl_dims_t){N, K, P, P}, type_out, dnnl_nchw), out));
+      reorder(own.args[2].memory,
+              memory(tagged(4, (dnnl_dims_t){N, K, P, P}, type_out, dnnl_nchw), out));
     if (w == 0) memcpy(want, out, OUT * sizeof *out);
     if (!same()) fprintf(stderr, "%s differs\n", who[w].name), exit(3);
     if (first[w] < least) least = first[w];

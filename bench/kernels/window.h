@@ -1,5 +1,5 @@
-/* A convolution with square windows and strides: dst[batch, f, p, q] += src[batch, c, st p + r - pad, st q + s - pad]
- * weights[f, c, r, s]. */
+/* A convolution with square windows and strides: dst[batch, f, p, q] += src[batch, c, st p + r -
+ * pad, st q + s - pad] weights[f, c, r, s]. */
 #ifndef BENCH_WINDOW_H
 #define BENCH_WINDOW_H
 #include <stddef.h>
@@ -9,9 +9,15 @@ typedef struct {
   int batch, c, h, w, f, p, q, r, stride, pad;
 } window;
 
-static size_t words_in(window w) { return (size_t)w.batch * (size_t)w.c * (size_t)w.h * (size_t)w.w; }
-static size_t words_out(window w) { return (size_t)w.batch * (size_t)w.f * (size_t)w.p * (size_t)w.q; }
-static size_t words_of_weights(window w) { return (size_t)w.f * (size_t)w.c * (size_t)w.r * (size_t)w.r; }
+static size_t words_in(window w) {
+  return (size_t)w.batch * (size_t)w.c * (size_t)w.h * (size_t)w.w;
+}
+static size_t words_out(window w) {
+  return (size_t)w.batch * (size_t)w.f * (size_t)w.p * (size_t)w.q;
+}
+static size_t words_of_weights(window w) {
+  return (size_t)w.f * (size_t)w.c * (size_t)w.r * (size_t)w.r;
+}
 
 /* n words of a row from x on, every stride-th; 0 beyond its w. */
 static inline void row_of(const float *row, int w, int x, int stride, float *to, int n) {

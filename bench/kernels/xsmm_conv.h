@@ -1,5 +1,5 @@
-/* Convolutions of libxsmm 1.17: its layers, in its own layouts; and its batch-reducing products over a padded copy of
- * plain images, as a user writes it by hand. */
+/* Convolutions of libxsmm 1.17: its layers, in its own layouts; and its batch-reducing products
+ * over a padded copy of plain images, as a user writes it by hand. */
 #ifndef BENCH_XSMM_CONV_H
 #define BENCH_XSMM_CONV_H
 #include <libxsmm.h>
@@ -17,20 +17,21 @@ typedef struct {
   int border; /* around the result */
 } layer;
 
-static libxsmm_dnn_tensor_datalayout *bound(libxsmm_dnn_layer *l, libxsmm_dnn_tensor_type type, float **at,
-                                            size_t *words) {
+static libxsmm_dnn_tensor_datalayout *bound(libxsmm_dnn_layer *l, libxsmm_dnn_tensor_type type,
+                                            float **at, size_t *words) {
   libxsmm_dnn_err_t err;
   libxsmm_dnn_tensor_datalayout *lay = libxsmm_dnn_create_tensor_datalayout(l, type, &err);
   if (err != LIBXSMM_DNN_SUCCESS) exit(2);
   *words = libxsmm_dnn_get_tensor_size(lay, &err) / sizeof(float);
   if (!*at) *at = memset(room(*words * sizeof(float)), 0, *words * sizeof(float));
   libxsmm_dnn_tensor *t = libxsmm_dnn_link_tensor(lay, *at, &err);
-  if (err != LIBXSMM_DNN_SUCCESS || libxsmm_dnn_bind_tensor(l, t, type) != LIBXSMM_DNN_SUCCESS) exit(2);
+  if (err != LIBXSMM_DNN_SUCCESS || libxsmm_dnn_bind_tensor(l, t, type) != LIBXSMM_DNN_SUCCESS)
+    exit(2);
   return lay;
 }
 
-/* Images, with the rows and columns around that windows reach: libxsmm's border is alike on all sides, so what is real
- * of it is filled in. */
+/* Images, with the rows and columns around that windows reach: libxsmm's border is alike on all
+ * sides, so what is real of it is filled in. */
 static void put_images(const layer *l, const float *src) {
   const unsigned *d = l->in_lay->dim_size; /* channels of a block, columns, rows, blocks, images */
   const window w = l->w;
@@ -39,9 +40,11 @@ static void put_images(const layer *l, const float *src) {
       for (int y = 0; y < (int)d[2] && y - w.pad < w.h; y++)
         for (int x = 0; x < (int)d[1] && x - w.pad < w.w; x++)
           if (y >= w.pad && x >= w.pad)
-            l->in[((((size_t)i * d[3] + (size_t)c / d[0]) * d[2] + (size_t)y) * d[1] + (size_t)x) * d[0] +
+            l->in[((((size_t)i * d[3] + (size_t)c / d[0]) * d[2] + (size_t)y) * d[1] + (size_t)x) *
+                      d[0] +
                   (size_t)c % d[0]] =
-                src[(((size_t)i * (size_t)w.c + (size_t)c) * (size_t)w.h + (size_t)(y - w.pad)) * (size_t)w.w +
+                src[(((size_t)i * (size_t)w.c + (size_t)c) * (size_t)w.h + (size_t)(y - w.pad)) *
+                        (size_t)w.w +
                     (size_t)(x - w.pad)];
 }
 
@@ -53,16 +56,21 @@ static void put_weights(const layer *l, const float *weights, float *to) {
     for (int c = 0; c < w.c; c++)
       for (int r = 0; r < w.r; r++)
         for (int s = 0; s < w.r; s++)
-          to[(((((size_t)f / d[0] * d[4] + (size_t)c / d[1]) * d[3] + (size_t)r) * d[2] + (size_t)s) * d[1] +
+          to[(((((size_t)f / d[0] * d[4] + (size_t)c / d[1]) * d[3] + (size_t)r) * d[2] +
+               (size_t)s) *
+                  d[1] +
               (size_t)c % d[1]) *
                  d[0] +
              (size_t)f % d[0]] =
-              weights[(((size_t)f * (size_t)w.c + (size_t)c) * (size_t)w.r + (size_t)r) * (size_t)w.r + (size_t)s];
+              weights[(((size_t)f * (size_t)w.c + (size_t)c) * (size_t)w.r + (size_t)r) *
+                          (size_t)w.r +
+                      (size_t)s];
 }
 
-/* border: what the next layer wants around the result.  before: the layer whose result this reads; NULL: it reads src.
- * false: libxsmm has no such layer. */
-static bool layer_make(layer *l, window w, int border, const layer *before, const float *src, const float *weights) {
+/* border: what the next layer wants around the result.  before: the layer whose result this reads;
+ * NULL: it reads src. false: libxsmm has no such layer. */
+static bool layer_make(layer *l, window w, int border, const layer *before, const float *src,
+                       const float *weights) {
   libxsmm_dnn_err_t err;
   libxsmm_dnn_conv_desc d = {.N = w.batch,
                              .C = w.c,
@@ -87,20 +95,25 @@ static bool layer_make(layer *l, window w, int border, const layer *before, cons
                              .algo = LIBXSMM_DNN_CONV_ALGO_DIRECT,
                              .options = LIBXSMM_DNN_CONV_OPTION_OVERWRITE,
                              .fuse_ops = LIBXSMM_DNN_CONV_FUSE_NONE};
-  *l = (layer){
-      .w = w, .border = border, .in = before ? before->out : NULL, .layer = libxsmm_dnn_create_conv_layer(d, &err)};
+  *l = (layer){.w = w,
+               .border = border,
+               .in = before ? before->out : NULL,
+               .layer = libxsmm_dnn_create_conv_layer(d, &err)};
   if (!l->layer || err != LIBXSMM_DNN_SUCCESS) return false;
   size_t words, in_words;
   float *by = NULL;
   l->in_lay = bound(l->layer, LIBXSMM_DNN_REGULAR_INPUT, &l->in, &in_words);
   l->out_lay = bound(l->layer, LIBXSMM_DNN_REGULAR_OUTPUT, &l->out, &l->out_words);
   l->by_lay = bound(l->layer, LIBXSMM_DNN_REGULAR_FILTER, &by, &words);
-  if (before && (before->out_words != in_words || before->out_lay->dim_size[0] != l->in_lay->dim_size[0])) return false;
+  if (before &&
+      (before->out_words != in_words || before->out_lay->dim_size[0] != l->in_lay->dim_size[0]))
+    return false;
   put_weights(l, weights, by);
   if (!before) put_images(l, src);
   size_t scratch = libxsmm_dnn_get_scratch_size(l->layer, LIBXSMM_DNN_COMPUTE_KIND_FWD, &err);
   if (err != LIBXSMM_DNN_SUCCESS) return false;
-  return libxsmm_dnn_bind_scratch(l->layer, LIBXSMM_DNN_COMPUTE_KIND_FWD, room(scratch + 64)) == LIBXSMM_DNN_SUCCESS;
+  return libxsmm_dnn_bind_scratch(l->layer, LIBXSMM_DNN_COMPUTE_KIND_FWD, room(scratch + 64)) ==
+         LIBXSMM_DNN_SUCCESS;
 }
 
 static void layer_run(layer *l, bool relu) {
@@ -110,7 +123,8 @@ static void layer_run(layer *l, bool relu) {
     libxsmm_dnn_execute_st(l->layer, LIBXSMM_DNN_COMPUTE_KIND_FWD, 0, mine);
     if (relu) {
 #pragma omp barrier
-      size_t from = l->out_words * (size_t)mine / (size_t)all, to = l->out_words * (size_t)(mine + 1) / (size_t)all;
+      size_t from = l->out_words * (size_t)mine / (size_t)all,
+             to = l->out_words * (size_t)(mine + 1) / (size_t)all;
       no_negatives(l->out + from, to - from);
     }
   }
@@ -124,15 +138,17 @@ static void layer_result(const layer *l, float *dst) {
     for (int f = 0; f < w.f; f++)
       for (int p = 0; p < w.p; p++)
         for (int q = 0; q < w.q; q++)
-          *dst++ = l->out[((((size_t)i * d[3] + (size_t)f / d[0]) * d[2] + (size_t)(p + l->border)) * d[1] +
-                           (size_t)(q + l->border)) *
-                              d[0] +
-                          (size_t)f % d[0]];
+          *dst++ =
+              l->out[((((size_t)i * d[3] + (size_t)f / d[0]) * d[2] + (size_t)(p + l->border)) *
+                          d[1] +
+                      (size_t)(q + l->border)) *
+                         d[0] +
+                     (size_t)f % d[0]];
 }
 
-/* By hand.  A copy of an image has its border, and rows and columns sorted by their phase, so that a window's word (r,
- * s) of all outputs, row after row, is one run of words; the few between an output's rows are computed in vain and not
- * copied out. */
+/* By hand.  A copy of an image has its border, and rows and columns sorted by their phase, so that
+ * a window's word (r, s) of all outputs, row after row, is one run of words; the few between an
+ * output's rows are computed in vain and not copied out. */
 enum { OUTPUTS = 32, RUN = 256 }; /* of a block: outputs; words of a run, about */
 
 typedef struct {
@@ -157,11 +173,12 @@ static bool hand_make(by_hand *h, window w) {
   h->sums_words = (size_t)h->row * (size_t)h->columns * (size_t)outputs(w);
   h->copy = room((size_t)threads() * h->copy_words * sizeof(float)),
   h->sums = room((size_t)threads() * h->sums_words * sizeof(float));
-  h->at = room((size_t)(w.r * w.r) * sizeof *h->at), h->by = room((size_t)(w.r * w.r) * sizeof *h->by);
+  h->at = room((size_t)(w.r * w.r) * sizeof *h->at),
+  h->by = room((size_t)(w.r * w.r) * sizeof *h->by);
   for (int r = 0; r < w.r; r++)
     for (int s = 0; s < w.r; s++) {
-      h->at[r * w.r + s] =
-          4ull * (unsigned)((r % stride * stride + s % stride) * phase_words(h) + r / stride * h->columns + s / stride);
+      h->at[r * w.r + s] = 4ull * (unsigned)((r % stride * stride + s % stride) * phase_words(h) +
+                                             r / stride * h->columns + s / stride);
       h->by[r * w.r + s] = 4ull * (unsigned)(r * w.r + s) * (unsigned)(w.f * w.c);
     }
   const float one = 1, zero = 0;
@@ -170,7 +187,8 @@ static bool hand_make(by_hand *h, window w) {
       int rows = i ? rest(w.p, h->row) : h->row, n = j ? rest(w.f, outputs(w)) : outputs(w),
           m = (rows - 1) * h->columns + w.q;
       int lda = phases * phase_words(h), ldc = h->row * h->columns;
-      h->product[i][j] = libxsmm_smmdispatch_reducebatch_offs(m, n, w.c, &lda, &w.c, &ldc, &one, &zero, NULL, NULL);
+      h->product[i][j] = libxsmm_smmdispatch_reducebatch_offs(m, n, w.c, &lda, &w.c, &ldc, &one,
+                                                              &zero, NULL, NULL);
       if (!h->product[i][j]) return false;
     }
   return true;
@@ -201,15 +219,17 @@ static void hand_channel(const by_hand *h, const float *plane, float *to) {
 
 static int runs_of(const by_hand *h) { return (h->w.p + h->row - 1) / h->row; }
 
-/* The block-th part of one image, which has runs_of(h) runs of rows: outputs f and on, rows p and on. */
-static void hand_block(const by_hand *h, const float *copy, const float *weights, float *dst, int block, float *sums,
-                       bool relu) {
+/* The block-th part of one image, which has runs_of(h) runs of rows: outputs f and on, rows p and
+ * on. */
+static void hand_block(const by_hand *h, const float *copy, const float *weights, float *dst,
+                       int block, float *sums, bool relu) {
   const window w = h->w;
   const int runs = runs_of(h), f = block / runs * outputs(w), p = block % runs * h->row;
   const unsigned long long count = (unsigned long long)(w.r * w.r);
   const int last = w.p - p <= h->row, few = w.f - f <= outputs(w), rows = least(w.p - p, h->row),
             n = least(w.f - f, outputs(w));
-  h->product[last][few](copy + p * h->columns, weights + (size_t)f * (size_t)w.c, sums, &count, h->at, h->by);
+  h->product[last][few](copy + p * h->columns, weights + (size_t)f * (size_t)w.c, sums, &count,
+                        h->at, h->by);
   for (int j = 0; j < n; j++)
     for (int y = 0; y < rows; y++) {
       float *to = dst + ((size_t)(f + j) * (size_t)w.p + (size_t)(p + y)) * (size_t)w.q;
@@ -218,8 +238,8 @@ static void hand_block(const by_hand *h, const float *copy, const float *weights
     }
 }
 
-static void hand_image(const by_hand *h, const float *src, const float *weights, float *dst, bool relu, int mine,
-                       bool alone) {
+static void hand_image(const by_hand *h, const float *src, const float *weights, float *dst,
+                       bool relu, int mine, bool alone) {
   const window w = h->w;
   const int each = w.stride * w.stride * phase_words(h), runs = runs_of(h);
   float *copy = h->copy + (size_t)mine * h->copy_words;
@@ -236,12 +256,14 @@ static void hand_image(const by_hand *h, const float *src, const float *weights,
 }
 
 /* weights: as hand_weights lays them. */
-static void hand_run(const by_hand *h, const float *src, const float *weights, float *dst, bool relu) {
+static void hand_run(const by_hand *h, const float *src, const float *weights, float *dst,
+                     bool relu) {
   const window w = h->w;
   bool whole = threads() > 1 && w.batch >= threads(); /* an image a thread */
 #pragma omp parallel for if (whole)
   for (int i = 0; i < w.batch; i++)
     hand_image(h, src + (size_t)i * (words_in(w) / (size_t)w.batch), weights,
-               dst + (size_t)i * (words_out(w) / (size_t)w.batch), relu, whole ? omp_get_thread_num() : 0, !whole);
+               dst + (size_t)i * (words_out(w) / (size_t)w.batch), relu,
+               whole ? omp_get_thread_num() : 0, !whole);
 }
 #endif

@@ -1,11 +1,12 @@
-/* A chain of two batched products, C = A B and E = C D, by four contestants, for bench/movement/beside.sh.  Rows stand
- * an odd number of lines apart, at least one further than they are long.  shape.h: BATCH, M, N, K, L.
+/* A chain of two batched products, C = A B and E = C D, by four contestants, for
+ * bench/movement/beside.sh.  Rows stand an odd number of lines apart, at least one further than
+ * they are long.  shape.h: BATCH, M, N, K, L.
  *
  *   beside check
  *       each contestant's E beside sums in double; status 1 if one is wrong
  *   beside WHO PARTS
- *       fills the caches with other data, then calls WHO: for PARTS 2 for both products, 1 for the first, 0 not at all.
- *       What Cachegrind counts of two of these differs by the products between alone
+ *       fills the caches with other data, then calls WHO: for PARTS 2 for both products, 1 for the
+ * first, 0 not at all. What Cachegrind counts of two of these differs by the products between alone
  *
  * WHO: fused, parts (ours), openblas, onednn */
 #define _GNU_SOURCE
@@ -37,13 +38,16 @@ static float *pages(size_t n) {
   return p;
 }
 
-static void stand(int64_t *stride, int rows, int line) { stride[0] = (int64_t)rows * line, stride[1] = line; }
+static void stand(int64_t *stride, int rows, int line) {
+  stride[0] = (int64_t)rows * line, stride[1] = line;
+}
 
 static void fused_ours(int parts) {
   fused_args x;
   fused_dense(&x);
   x.A = a, x.B = b, x.D = d, x.E = e;
-  stand(x.A_stride, M, LK), stand(x.B_stride, K, LL), stand(x.D_stride, L, LN), stand(x.E_stride, M, LN);
+  stand(x.A_stride, M, LK), stand(x.B_stride, K, LL), stand(x.D_stride, L, LN),
+      stand(x.E_stride, M, LN);
   if (parts > 1 && fused(&x, room, bytes)) exit(2);
 }
 
@@ -61,15 +65,18 @@ static void parts_ours(int parts) {
 static void blas_of(int parts, int batches) {
   const CBLAS_TRANSPOSE as = CblasNoTrans;
   for (int i = 0; parts > 0 && i < batches; i++)
-    cblas_sgemm(CblasRowMajor, as, as, M, L, K, 1, a + i * M * LK, LK, b + i * K * LL, LL, 0, c + i * M * LL, LL);
+    cblas_sgemm(CblasRowMajor, as, as, M, L, K, 1, a + i * M * LK, LK, b + i * K * LL, LL, 0,
+                c + i * M * LL, LL);
   for (int i = 0; parts > 1 && i < batches; i++)
-    cblas_sgemm(CblasRowMajor, as, as, M, N, L, 1, c + i * M * LL, LL, d + i * L * LN, LN, 0, e + i * M * LN, LN);
+    cblas_sgemm(CblasRowMajor, as, as, M, N, L, 1, c + i * M * LL, LL, d + i * L * LN, LN, 0,
+                e + i * M * LN, LN);
 }
 
 static void openblas(int parts) { blas_of(parts, BATCH); }
 
 static layout lined(int batches, int rows, int columns) {
-  const dnnl_dims_t dims = {batches, rows, columns}, strides = {(dnnl_dim_t)rows * APART(columns), APART(columns), 1};
+  const dnnl_dims_t dims = {batches, rows, columns},
+                    strides = {(dnnl_dim_t)rows * APART(columns), APART(columns), 1};
   return strided(3, dims, dnnl_f32, strides);
 }
 
@@ -101,7 +108,8 @@ static void warm(const char *who) {
 static const struct {
   const char *name;
   void (*run)(int parts);
-} whos[] = {{"fused", fused_ours}, {"parts", parts_ours}, {"openblas", openblas}, {"onednn", onednn}};
+} whos[] = {
+    {"fused", fused_ours}, {"parts", parts_ours}, {"openblas", openblas}, {"onednn", onednn}};
 
 enum { WHOS = sizeof whos / sizeof *whos };
 
@@ -147,7 +155,8 @@ static void say_where(void) {
 }
 
 int main(int argc, char **argv) {
-  a = pages((size_t)BATCH * M * LK), b = pages((size_t)BATCH * K * LL), c = pages((size_t)BATCH * M * LL);
+  a = pages((size_t)BATCH * M * LK), b = pages((size_t)BATCH * K * LL),
+  c = pages((size_t)BATCH * M * LL);
   d = pages((size_t)BATCH * L * LN), e = pages((size_t)BATCH * M * LN);
   const size_t needs[] = {fused_workspace(), first_workspace(), second_workspace()};
   for (int i = 0; i < 3; i++)

@@ -1,6 +1,7 @@
-/* Whose words enter the first cache: kernels that gcc compiles with -fsanitize=thread call a function of these before
- * each load and store.  Lines of whose_print: an array; its words that enter 48 KiB in 12 ways; and in one set of 768
- * lines, in which sets do not matter.  Both drop what was used longest ago.  Registers that spill are not seen. */
+/* Whose words enter the first cache: kernels that gcc compiles with -fsanitize=thread call a
+ * function of these before each load and store.  Lines of whose_print: an array; its words that
+ * enter 48 KiB in 12 ways; and in one set of 768 lines, in which sets do not matter.  Both drop
+ * what was used longest ago.  Registers that spill are not seen. */
 #include "bench/movement/whose.h"
 #include <inttypes.h>
 #include <stdbool.h>
@@ -25,13 +26,15 @@ static int many; /* arrays: the place after them is all else */
 void whose_place(const char *name, const void *from, size_t bytes) {
   if (many == MOST) exit(2);
   places[many + 1] = places[many];
-  places[many].name = name, places[many].from = (uintptr_t)from, places[many].to = (uintptr_t)from + bytes;
+  places[many].name = name, places[many].from = (uintptr_t)from,
+  places[many].to = (uintptr_t)from + bytes;
   many++;
 }
 
 void whose_print(void) {
   for (int p = 0; p <= many; p++)
-    printf("%s,%" PRIu64 ",%" PRIu64 "\n", places[p].name, places[p].entered[0] * LINE / sizeof(float),
+    printf("%s,%" PRIu64 ",%" PRIu64 "\n", places[p].name,
+           places[p].entered[0] * LINE / sizeof(float),
            places[p].entered[1] * LINE / sizeof(float));
 }
 
@@ -58,11 +61,11 @@ static void use(const volatile void *address, size_t bytes) {
 }
 
 /* The functions that gcc calls. */
-#define OF(bytes)                                                                                                      \
-  void __tsan_read##bytes(const void *from);                                                                           \
-  void __tsan_write##bytes(const void *from);                                                                          \
-  void __tsan_read##bytes(const void *from) { use(from, bytes); }                                                      \
-  void __tsan_write##bytes(const void *from) { use(from, bytes); }                                                     \
+#define OF(bytes)                                                                                  \
+  void __tsan_read##bytes(const void *from);                                                       \
+  void __tsan_write##bytes(const void *from);                                                      \
+  void __tsan_read##bytes(const void *from) { use(from, bytes); }                                  \
+  void __tsan_write##bytes(const void *from) { use(from, bytes); }                                 \
   void __tsan_read##bytes(const void *from)
 
 OF(1);

@@ -1,6 +1,6 @@
-/* Calls a kernel by live.h over and over, for as many seconds, and prints a row each half second: seconds since it
- * began, version, calls, processor seconds of the calls, seconds of the longest one by the clock.  Compiled with the
- * folder of emit --live. live FOLDER SECONDS */
+/* Calls a kernel by live.h over and over, for as many seconds, and prints a row each half second:
+ * seconds since it began, version, calls, processor seconds of the calls, seconds of the longest
+ * one by the clock.  Compiled with the folder of emit --live. live FOLDER SECONDS */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdint.h>

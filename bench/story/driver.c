@@ -1,5 +1,6 @@
-/* Times one step of the story: a nest of nests.c, or (KERNEL) what `tileflow emit` wrote.  Prints seconds and the share
- * of the peak; its result is held against a sum of some elements in double. */
+/* Times one step of the story: a nest of nests.c, or (KERNEL) what `tileflow emit` wrote.  Prints
+ * seconds and the share of the peak; its result is held against a sum of some elements in double.
+ */
 #define _POSIX_C_SOURCE 200809L
 #include "bench/kernels/rounds.h"
 #include "bench/story/nests.h"
@@ -52,7 +53,8 @@ int main(int argc, char **argv) {
   }
   (void)argc;
   double share = flop / took / peak, least = took;
-  for (int r = 0; r < 5 && took < 2; r++) { /* the least time counts: what else runs only ever slows one down */
+  for (int r = 0; r < 5 && took < 2;
+       r++) { /* the least time counts: what else runs only ever slows one down */
     peak = peak_once();
     took = time_of(run_once, 1);
     if (took < least) least = took, share = flop / took / peak;

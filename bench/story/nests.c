@@ -1,5 +1,5 @@
-/* F = exp(A B) E as the seed mlc-introduction rewrites it, step by step.  STEP: 1 naive, 2 loops reordered, 3 tiled, 4
- * fused, 5 fused with packed tiles. */
+/* F = exp(A B) E as the seed mlc-introduction rewrites it, step by step.  STEP: 1 naive, 2 loops
+ * reordered, 3 tiled, 4 fused, 5 fused with packed tiles. */
 #include "nests.h"
 
 #define a(m, k) A[(m)*K + (k)]
@@ -9,8 +9,8 @@
 #define f(m, n) F[(m)*N + (n)]
 
 #if STEP == 1
-void nests(const float *restrict A, const float *restrict B, const float *restrict E, float *restrict C,
-           float *restrict F) {
+void nests(const float *restrict A, const float *restrict B, const float *restrict E,
+           float *restrict C, float *restrict F) {
   for (int m = 0; m < M; m++)
     for (int l = 0; l < L; l++) {
       float sum = 0;
@@ -29,8 +29,8 @@ void nests(const float *restrict A, const float *restrict B, const float *restri
     }
 }
 #elif STEP == 2
-void nests(const float *restrict A, const float *restrict B, const float *restrict E, float *restrict C,
-           float *restrict F) {
+void nests(const float *restrict A, const float *restrict B, const float *restrict E,
+           float *restrict C, float *restrict F) {
   for (int m = 0; m < M; m++) {
     for (int l = 0; l < L; l++)
       c(m, l) = 0;
@@ -55,8 +55,8 @@ static void pack(const float *from, int step, float *restrict to) {
   for (int i = 0; i < TILE; i++)
     memcpy(to + i * TILE, from + i * step, TILE * sizeof *to);
 }
-#define TILE_OF(from, step)                                                                                            \
-  float tile[TILE * TILE];                                                                                             \
+#define TILE_OF(from, step)                                                                        \
+  float tile[TILE * TILE];                                                                         \
   pack(from, step, tile);
 #define in_tile(matrix, row, row0, col, col0) tile[((row) - (row0)) * TILE + (col) - (col0)]
 #else
@@ -99,8 +99,8 @@ static void between(float *C, int m0) {
     C[i] = fast_exp(C[i]);
 }
 
-void nests(const float *restrict A, const float *restrict B, const float *restrict E, float *restrict C,
-           float *restrict F) {
+void nests(const float *restrict A, const float *restrict B, const float *restrict E,
+           float *restrict C, float *restrict F) {
 #if STEP == 3
   for (int m = 0; m < M; m += ROWS)
     first(A, B, C, m);

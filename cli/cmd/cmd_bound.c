@@ -22,7 +22,8 @@ typedef struct {
 static const cli_slot slots[] = {
     CLI_FIGURES_AT(bound_options, figures), CLI_AT(bound_options, THREADS, threads),
     CLI_AT_SAYS(bound_options, TIME_LIMIT, time_limit, "seconds for each capacity"),
-    CLI_AT_SAYS(bound_options, EVALS, evals, "mappings that may be evaluated for each capacity; 20000 if not given")};
+    CLI_AT_SAYS(bound_options, EVALS, evals,
+                "mappings that may be evaluated for each capacity; 20000 if not given")};
 
 enum { EVALS = 20000 }; /* for each capacity */
 
@@ -33,7 +34,8 @@ static void describe(const cli_session *s, cli_text *out) {
   cli_printf(out, "Lower bounds of %s on %s\n\n", s->spec->workload->name, a->name);
   cli_cell(&t, "traffic");
   cli_cell(&t, "%s", cli_count(b->traffic_words).s);
-  cli_cell(&t, "words through %s: what is read and what is written, each once", a->memories[0].name);
+  cli_cell(&t, "words through %s: what is read and what is written, each once",
+           a->memories[0].name);
   cli_cell(&t, "cycles");
   cli_cell(&t, "%s", cli_real(b->cycles).s);
   cli_cell(&t, "%s: that traffic at full bandwidth, or all units busy, in whole steps",
@@ -49,13 +51,15 @@ static void describe(const cli_session *s, cli_text *out) {
   if (zeros) cli_printf(out, "\n%s  A format holds more of them than a capacity tells.\n", zeros);
 }
 
-/* Words of all inner memories, all instances together; -1: some memory has no limit; 0: there is none, or too many. */
+/* Words of all inner memories, all instances together; -1: some memory has no limit; 0: there is
+ * none, or too many. */
 static int64_t on_chip(const tf_arch *a) {
   double words = 0, instances = 1;
   for (int l = 1; l < a->n_memories; l++) {
     instances *= (double)a->memories[l].mesh[0] * (double)a->memories[l].mesh[1];
     if (a->memories[l].capacity_words < 0) return -1;
-    words += instances * (double)a->memories[l].capacity_words * a->memories[l].word_bits / a->word_bits;
+    words +=
+        instances * (double)a->memories[l].capacity_words * a->memories[l].word_bits / a->word_bits;
   }
   return words < 0x1p50 ? (int64_t)words : 0;
 }
@@ -68,25 +72,30 @@ static const char *words_text(double words, char *buf, size_t size) {
 /* Explains the columns, and what they leave out. */
 static void explain(const cli_session *s, const tf_slope *p, double units, cli_text *out) {
   const tf_workload *wl = s->spec->workload;
-  cli_printf(out, "\nproved: with one unit and so much memory, on however many levels, nothing moves less.\n");
+  cli_printf(
+      out,
+      "\nproved: with one unit and so much memory, on however many levels, nothing moves less.\n");
   if (units > 1)
-    cli_printf(
-        out,
-        "all units: nothing moves less where the machine's %s units work on it, which have up to %s words in hand.\n",
-        cli_real(units).s, cli_real(tf_slope_hand(s->spec->arch, wl)).s);
+    cli_printf(out,
+               "all units: nothing moves less where the machine's %s units work on it, which have "
+               "up to %s words in hand.\n",
+               cli_real(units).s, cli_real(tf_slope_hand(s->spec->arch, wl)).s);
   cli_printf(out, "found: a mapping with one unit, on one memory of that size.\n");
   if (tf_arch_homes(s->spec->arch, wl))
-    cli_printf(out,
-               "The table is of a chip that finds all inputs outside and leaves all outputs there, whatever 'home' "
-               "says.\n");
+    cli_printf(out, "The table is of a chip that finds all inputs outside and leaves all outputs "
+                    "there, whatever 'home' "
+                    "says.\n");
   if (p->op_left_out >= 0)
     cli_printf(out,
-               "Left out: the proof by nested loops of op '%s', which has too many dims; the words of its tensors "
+               "Left out: the proof by nested loops of op '%s', which has too many dims; the words "
+               "of its tensors "
                "count once.\n",
                wl->ops[p->op_left_out].name);
   if (p->phases_left_out)
-    cli_printf(out, "Left out: the proof by phases, of every execution; the workload has more than %d dims.\n",
-               TF_SLOPE_DIMS);
+    cli_printf(
+        out,
+        "Left out: the proof by phases, of every execution; the workload has more than %d dims.\n",
+        TF_SLOPE_DIMS);
 }
 
 static void describe_slope(const cli_session *s, const tf_slope *p, cli_text *out) {
@@ -95,9 +104,11 @@ static void describe_slope(const cli_session *s, const tf_slope *p, cli_text *ou
   cli_table t = {.align = units > 1 ? "rrrrrrl" : "rrrrrl"};
   int64_t own = on_chip(a);
   char text[32];
-  cli_printf(out, "\nWords through %s, by the words on chip (memories within, all instances together)\n\n",
-             a->memories[0].name);
-  static const char *const head[] = {"on chip", "proved", "x least", "found", "x proved", "all units", ""};
+  cli_printf(
+      out, "\nWords through %s, by the words on chip (memories within, all instances together)\n\n",
+      a->memories[0].name);
+  static const char *const head[] = {"on chip",  "proved",    "x least", "found",
+                                     "x proved", "all units", ""};
   for (int i = 0; i < 7; i++)
     if (i != 5 || units > 1) cli_cell(&t, "%s", head[i]);
   for (int i = 0; i < p->n; i++) {
@@ -119,7 +130,8 @@ static void describe_slope(const cli_session *s, const tf_slope *p, cli_text *ou
   if (cli_interrupted(NULL))
     cli_printf(out, "Interrupted: the table ends early.\n");
   else if (own > p->at[p->n - 1].capacity)
-    cli_printf(out, "This machine has %s words on chip: more than is needed to move each word once.\n",
+    cli_printf(out,
+               "This machine has %s words on chip: more than is needed to move each word once.\n",
                cli_count(own).s);
 }
 
@@ -145,7 +157,8 @@ static bool print(const cli_session *s, const bound_options *o, const tf_slope *
   return ok;
 }
 
-/* ---- the slope ------------------------------------------------------------------------------------ */
+/* ---- the slope
+ * ------------------------------------------------------------------------------------ */
 static void show(void *ctx, const tf_progress *p) {
   char words[48];
   snprintf(words, sizeof words, "%s words on chip", cli_count(p->capacity).s);
@@ -191,11 +204,14 @@ static cli_status run_bound(const void *options) {
 const cli_command cmd_bound = {
     .name = "bound",
     .summary = "lower bounds of any mapping",
-    .about = "Prints the words that must pass through the outermost memory, the cycles and the energy "
-             "below which no mapping of the workload on the architecture can get; then, for each capacity on chip, "
-             "the words that are proved to pass through the outermost memory, with one unit and with all that the "
-             "machine has, and those of a mapping (docs/HOWTO-bound.md).\n"
-             "Exit status: 0, or 2 for bad input.\n",
+    .about =
+        "Prints the words that must pass through the outermost memory, the cycles and the energy "
+        "below which no mapping of the workload on the architecture can get; then, for each "
+        "capacity on chip, "
+        "the words that are proved to pass through the outermost memory, with one unit and with "
+        "all that the "
+        "machine has, and those of a mapping (docs/HOWTO-bound.md).\n"
+        "Exit status: 0, or 2 for bad input.\n",
     .example = "arch-specs/edge.yaml workloads/attention/g1.yaml",
     .size = sizeof(bound_options),
     CLI_SLOTS(slots),

@@ -21,9 +21,9 @@ static void print_workload(const tf_workload *wl) {
     in += wl->tensors[z].producer < 0;
     out += wl->tensors[z].producer >= 0 && wl->tensors[z].n_consumers == 0;
   }
-  printf("workload %s: %d op%s on %d dim%s, %d tensor%s (%d read, %d written, %d between)\n", wl->name, wl->n_ops,
-         s_of(wl->n_ops), wl->n_dims, s_of(wl->n_dims), wl->n_tensors, s_of(wl->n_tensors), in, out,
-         wl->n_tensors - in - out);
+  printf("workload %s: %d op%s on %d dim%s, %d tensor%s (%d read, %d written, %d between)\n",
+         wl->name, wl->n_ops, s_of(wl->n_ops), wl->n_dims, s_of(wl->n_dims), wl->n_tensors,
+         s_of(wl->n_tensors), in, out, wl->n_tensors - in - out);
 }
 
 static void print_mapping(const tf_tree *t) {
@@ -38,7 +38,9 @@ static void print_mapping(const tf_tree *t) {
 }
 
 static void print_mapping_alone(const tf_spec *p) {
-  const char *lacks = p->arch ? "a workload" : p->workload ? "an architecture" : "an architecture and a workload";
+  const char *lacks = p->arch       ? "a workload"
+                      : p->workload ? "an architecture"
+                                    : "an architecture and a workload";
   printf("mapping: read, not checked: that needs %s\n", lacks);
 }
 
@@ -65,9 +67,10 @@ static cli_status run_check(const void *options) {
 const cli_command cmd_check = {
     .name = "check",
     .summary = "read and check only",
-    .about = "Reads the files and prints a line for each section, or every error in them. "
-             "A file may hold any of the sections; a mapping is checked where all three are given.\n"
-             "Exit status: 0, or 2 if there is an error.\n",
+    .about =
+        "Reads the files and prints a line for each section, or every error in them. "
+        "A file may hold any of the sections; a mapping is checked where all three are given.\n"
+        "Exit status: 0, or 2 if there is an error.\n",
     .example = "arch-specs/edge.yaml workloads/attention/g1.yaml",
     .size = sizeof(cli_input),
     .run = run_check,

@@ -15,7 +15,8 @@ typedef struct {
   cli_figures figures;
   cli_page page;
 } diff_options;
-static const cli_slot slots[] = {CLI_FIGURES_AT(diff_options, figures), CLI_PAGE_AT(diff_options, page)};
+static const cli_slot slots[] = {CLI_FIGURES_AT(diff_options, figures),
+                                 CLI_PAGE_AT(diff_options, page)};
 
 static const tf_loc nowhere = {0};
 
@@ -27,7 +28,8 @@ static bool holds_mapping(const char *path) {
   while (f && !found && fgets(line, sizeof line, f)) {
     const char *key = line + (line[0] == '"' || line[0] == '\'');
     size_t after = strcspn(key, ":");
-    found = start && !strncmp(key, "mapping", 7) && key[after] == ':' && strspn(key + 7, "\"' \t") == after - 7;
+    found = start && !strncmp(key, "mapping", 7) && key[after] == ':' &&
+            strspn(key + 7, "\"' \t") == after - 7;
     start = strchr(line, '\n') != NULL;
   }
   if (f) fclose(f);
@@ -62,8 +64,8 @@ static bool pick(const diff_options *o, sides *s, tf_diags *d) {
       s->both[1 + common++] = o->in.files[i];
     }
   if (found != 2) {
-    tf_fail(d, nowhere, TF_E_USAGE, "diff needs two files that hold a mapping; of these %zu %s", found,
-            found == 1 ? "does" : "do");
+    tf_fail(d, nowhere, TF_E_USAGE, "diff needs two files that hold a mapping; of these %zu %s",
+            found, found == 1 ? "does" : "do");
     tf_note(d, nowhere, "other files may differ, too: tileflow diff FILE... -- FILE...");
     return false;
   }
@@ -137,10 +139,14 @@ static cli_status run_diff(const void *options) {
 const cli_command cmd_diff = {
     .name = "diff",
     .summary = "two mappings, term by term: why one is faster",
-    .about = "Evaluates two mappings on the same machine and workload, and prints what differs, the larger "
-             "difference first: cycles, energy, words by memory and tensor with what makes them pass again, "
-             "units and instances.  The two files that hold a mapping are A and B; all others are common.\n"
-             "FILE... -- FILE... says the files of each side, which may differ in machine and workload, too.\n"
+    .about = "Evaluates two mappings on the same machine and workload, and prints what differs, "
+             "the larger "
+             "difference first: cycles, energy, words by memory and tensor with what makes them "
+             "pass again, "
+             "units and instances.  The two files that hold a mapping are A and B; all others are "
+             "common.\n"
+             "FILE... -- FILE... says the files of each side, which may differ in machine and "
+             "workload, too.\n"
              "Exit status: 0, 2 for bad input, 3 if one of the mappings does not fit.\n",
     .example = "arch-specs/edge.yaml workloads/attention/g1.yaml \\\n"
                "    workloads/dataflows/edge/attention-layerwise.yaml \\\n"

@@ -26,20 +26,28 @@ typedef struct {
   bool dump_ir, no_test, live;
   bool own_target; /* none was named */
 } emit_options;
-static const cli_slot slots[] = {
-    CLI_LOOKING_AT(emit_options, look),     CLI_AT_SAYS(emit_options, OUT, out, "the new folder (-o, too)"),
-    CLI_AT(emit_options, TARGET, target),   CLI_AT(emit_options, ISA, isa),
-    CLI_AT(emit_options, DTYPE, dtype),     CLI_AT(emit_options, MICRO, micro),
-    CLI_AT(emit_options, NAME, name),       CLI_AT(emit_options, MEASURE, measure),
-    CLI_AT(emit_options, DUMP_IR, dump_ir), CLI_AT(emit_options, NO_TEST, no_test),
-    CLI_AT(emit_options, TUNED, tuned),     CLI_AT(emit_options, SCHEDULE, schedule),
-    CLI_AT(emit_options, REPLACED, live)};
+static const cli_slot slots[] = {CLI_LOOKING_AT(emit_options, look),
+                                 CLI_AT_SAYS(emit_options, OUT, out, "the new folder (-o, too)"),
+                                 CLI_AT(emit_options, TARGET, target),
+                                 CLI_AT(emit_options, ISA, isa),
+                                 CLI_AT(emit_options, DTYPE, dtype),
+                                 CLI_AT(emit_options, MICRO, micro),
+                                 CLI_AT(emit_options, NAME, name),
+                                 CLI_AT(emit_options, MEASURE, measure),
+                                 CLI_AT(emit_options, DUMP_IR, dump_ir),
+                                 CLI_AT(emit_options, NO_TEST, no_test),
+                                 CLI_AT(emit_options, TUNED, tuned),
+                                 CLI_AT(emit_options, SCHEDULE, schedule),
+                                 CLI_AT(emit_options, REPLACED, live)};
 
-/* Whether kernels are for this computer's processors, whose best instruction set is taken if none is named. */
+/* Whether kernels are for this computer's processors, whose best instruction set is taken if none
+ * is named. */
 static bool is_here(const emit_options *o) { return tf_emit_able(o->target, TF_EMIT_HERE); }
 /* Whether what is written is for reading: without a folder to stdout. */
 static bool is_read(const emit_options *o) { return tf_emit_able(o->target, TF_EMIT_READ); }
-static bool is_own_isa(const emit_options *o) { return o->isa && tf_emit_owns_isa(o->target, o->isa); }
+static bool is_own_isa(const emit_options *o) {
+  return o->isa && tf_emit_owns_isa(o->target, o->isa);
+}
 
 /* The command line that reproduces the files. */
 static void reproduce(const emit_options *o, const char *isa, cli_text *t) {
@@ -72,7 +80,8 @@ typedef struct {
 
 static cli_status dump(const tf_planned *p, const job *r, tf_diags *d) {
   const emit_options *o = r->o;
-  const tf_emit_options e = {.isa = o->isa, .dtype = o->dtype, .instrs = r->instrs, .choices = o->choices};
+  const tf_emit_options e = {
+      .isa = o->isa, .dtype = o->dtype, .instrs = r->instrs, .choices = o->choices};
   char *ir = tf_emit_ir(p->tree, o->target, o->isa || !is_here(o) ? &e : NULL, d);
   if (!ir) return CLI_BAD_INPUT;
   bool ok = fputs(ir, stdout) >= 0;
@@ -86,16 +95,18 @@ static void print_next_step(const tf_planned *p, const job *r, bool skips) {
   const char *masked = cli_masked_line(p->tree->workload);
   if (masked) puts(masked);
   if (tf_zeros_matter(p->tree->arch, p->tree->workload))
-    puts(skips
-             ? "Where the mapping skips zeros that fall n of m, or in blocks, products multiply only what is not zero."
-             : "The kernel computes every point: zeros save it nothing.");
+    puts(skips ? "Where the mapping skips zeros that fall n of m, or in blocks, products multiply "
+                 "only what is not zero."
+               : "The kernel computes every point: zeros save it nothing.");
   if (tf_arch_lines(p->tree->arch))
-    puts("The kernel lays out its copies by itself: 'layout' and lines of memories are not followed.");
+    puts("The kernel lays out its copies by itself: 'layout' and lines of memories are not "
+         "followed.");
   if (is_read(r->o))
-    printf("%s: %s for %s.  Next: read %s/hints.txt, or hints.json\n", r->o->out, p->tree->workload->name, of,
-           r->o->out);
+    printf("%s: %s for %s.  Next: read %s/hints.txt, or hints.json\n", r->o->out,
+           p->tree->workload->name, of, r->o->out);
   else
-    printf("%s: %s for %s.  Next: make -C %s test\n", r->o->out, p->tree->workload->name, of, r->o->out);
+    printf("%s: %s for %s.  Next: make -C %s test\n", r->o->out, p->tree->workload->name, of,
+           r->o->out);
 }
 
 /* Of other targets, test.c wants their device. */
@@ -123,7 +134,8 @@ static cli_status emit(const tf_planned *p, const job *r, tf_diags *d) {
   return ok ? CLI_DONE : there ? CLI_BAD_INPUT : CLI_FAILED;
 }
 
-/* ---- the plan --------------------------------------------------------------------------------- */
+/* ---- the plan ---------------------------------------------------------------------------------
+ */
 static void show(void *ctx, const tf_progress *p) {
   job *r = ctx;
   r->meter.bound = p->bound;
@@ -145,7 +157,8 @@ static tf_planner_opts options_of(job *r, const tf_workload *wl) {
   reproduce(o, isa, &r->command);
   r->meter = cli_meter_new(o->in.quiet);
   r->meter.limit = o->look.time_limit;
-  r->meter.max_evals = o->look.evals || o->look.time_limit > 0 ? o->look.evals : tf_planner_evals(wl);
+  r->meter.max_evals =
+      o->look.evals || o->look.time_limit > 0 ? o->look.evals : tf_planner_evals(wl);
   return (tf_planner_opts){.target = o->target,
                            .kernel = {.isa = isa,
                                       .dtype = o->dtype,
@@ -179,7 +192,8 @@ static cli_status adopt(cli_session *s, tf_planned *p) {
     p->found = NULL;
   }
   s->result = p->result;
-  if (cli_interrupted(NULL)) return CLI_INTERRUPTED; /* Ctrl-C counts at any time, not only during the last search */
+  if (cli_interrupted(NULL))
+    return CLI_INTERRUPTED; /* Ctrl-C counts at any time, not only during the last search */
   cli_status status = cli_check_result(s);
   return status == CLI_DONE ? cli_report_violations(s, status) : status;
 }
@@ -221,8 +235,10 @@ static void no_target(const char *name, tf_diags *d) {
   cli_text known = {0};
   const char *row;
   for (int i = 0; (row = tf_emit_target(i, NULL)); i++)
-    cli_printf(&known, "%s%s%s", i ? ", " : "", row, tf_emit_prints(row) ? "" : " (its loops alone, with --dump-ir)");
-  tf_fail(d, (tf_loc){0}, TF_E_USAGE, "no target '%.40s'; known: %s", name, known.text ? known.text : "");
+    cli_printf(&known, "%s%s%s", i ? ", " : "", row,
+               tf_emit_prints(row) ? "" : " (its loops alone, with --dump-ir)");
+  tf_fail(d, (tf_loc){0}, TF_E_USAGE, "no target '%.40s'; known: %s", name,
+          known.text ? known.text : "");
   cli_text_free(&known);
 }
 
@@ -240,8 +256,8 @@ static void no_isa(const emit_options *o, tf_diags *d) {
   const char *name;
   for (int i = 0; (name = tf_emit_target(i, NULL)); i++)
     if (tf_emit_isas(name)) cli_printf(&whose, "%s are %s's, ", tf_emit_isas(name), name);
-  tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--target %s has no --isa %.40s: %sthe rest %s's", o->target, o->isa,
-          whose.text ? whose.text : "", able(TF_EMIT_HERE));
+  tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--target %s has no --isa %.40s: %sthe rest %s's", o->target,
+          o->isa, whose.text ? whose.text : "", able(TF_EMIT_HERE));
   cli_text_free(&whose);
 }
 
@@ -255,7 +271,8 @@ static void check_able(const emit_options *o, tf_diags *d) {
   if (o->isa && !is_here(o) && !is_own_isa(o)) no_isa(o, d);
   for (size_t i = 0; i < sizeof row / sizeof *row; i++)
     if (row[i].given && !tf_emit_able(o->target, row[i].asks))
-      tf_fail(d, (tf_loc){0}, TF_E_USAGE, "%s of --target %s alone", row[i].options, able(row[i].asks));
+      tf_fail(d, (tf_loc){0}, TF_E_USAGE, "%s of --target %s alone", row[i].options,
+              able(row[i].asks));
   if (!is_here(o)) tf_emit_has_dtype(o->target, o->dtype, d);
 }
 
@@ -267,7 +284,8 @@ static void check_emit(void *options, tf_diags *d) {
   if (!is_target(o->target, &kernels))
     no_target(o->target, d);
   else if (!kernels && (o->out || o->measure))
-    tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--target %s has no kernels, only loops: --dump-ir without -o and --measure",
+    tf_fail(d, (tf_loc){0}, TF_E_USAGE,
+            "--target %s has no kernels, only loops: --dump-ir without -o and --measure",
             o->target);
   else if (kernels)
     check_able(o, d);
@@ -277,14 +295,19 @@ static void check_emit(void *options, tf_diags *d) {
     tf_fail(d, (tf_loc){0}, TF_E_USAGE,
             "emit writes a folder, which cannot go to stdout: -o DIR (./- for a folder called -)");
   if (o->name) tf_emit_can_name(o->name, d);
-  if (o->live && !is_here(o)) tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--live is of --target %s alone", able(TF_EMIT_HERE));
+  if (o->live && !is_here(o))
+    tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--live is of --target %s alone", able(TF_EMIT_HERE));
   if (o->live && (!o->out || (o->isa && !strcmp(o->isa, "multi"))))
-    tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--live is of a kernel for one instruction set, not multi, with -o DIR");
-  if (o->tuned && o->schedule) tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--tuned and --schedule each say which mapping");
+    tf_fail(d, (tf_loc){0}, TF_E_USAGE,
+            "--live is of a kernel for one instruction set, not multi, with -o DIR");
+  if (o->tuned && o->schedule)
+    tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--tuned and --schedule each say which mapping");
   if ((o->tuned || o->schedule) && o->measure)
-    tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--measure looks for a mapping, --tuned and --schedule say which");
+    tf_fail(d, (tf_loc){0}, TF_E_USAGE,
+            "--measure looks for a mapping, --tuned and --schedule say which");
   if ((o->tuned || o->schedule) && !tf_emit_able(o->target, TF_EMIT_TUNED))
-    tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--tuned and --schedule are of --target %s alone", able(TF_EMIT_TUNED));
+    tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--tuned and --schedule are of --target %s alone",
+            able(TF_EMIT_TUNED));
   if (o->measure && !o->out)
     tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--measure needs -o DIR, where the fastest kernel goes");
 }
@@ -295,17 +318,17 @@ static void show_groups(void *ctx, const tf_progress *p) {
   cli_meter_show(ctx, p->evals, p->seconds, groups);
 }
 
-/* Emits a network: of a plan, which determines everything except the name and the machine of its kernels, or of one
- * that is made first. */
+/* Emits a network: of a plan, which determines everything except the name and the machine of its
+ * kernels, or of one that is made first. */
 static cli_status run_network(const emit_options *o) {
   const char *isa = o->isa || !is_here(o) ? o->isa : tf_emit_isa(o->dtype);
   cli_text command = {0};
   if (!tf_emit_able(o->target, TF_EMIT_NETWORKS) || o->measure || o->dump_ir || !o->out) {
     cli_text able = cli_network_targets();
-    fprintf(
-        stderr,
-        "tileflow: error[E_USAGE]: a plan is emitted for --target %s, with -o, and without --measure and --dump-ir\n",
-        able.text ? able.text : "");
+    fprintf(stderr,
+            "tileflow: error[E_USAGE]: a plan is emitted for --target %s, with -o, and without "
+            "--measure and --dump-ir\n",
+            able.text ? able.text : "");
     cli_text_free(&able);
     return CLI_BAD_INPUT;
   }
@@ -335,15 +358,19 @@ static cli_status run_network(const emit_options *o) {
   return status;
 }
 
-/* Whether kernels of a network are wanted: of a plan, or of a model, for a target that fuses all ops of none. */
+/* Whether kernels of a network are wanted: of a plan, or of a model, for a target that fuses all
+ * ops of none. */
 static bool is_network(emit_options *o, char *target, size_t size) {
-  if (!cli_has_plan(&o->in)) return tf_emit_able(o->target, TF_EMIT_NETWORKS) && !is_here(o) && cli_has_model(&o->in);
-  if (o->own_target && cli_plan_target(&o->in, target, size) && tf_emit_able(target, TF_EMIT_NETWORKS))
+  if (!cli_has_plan(&o->in))
+    return tf_emit_able(o->target, TF_EMIT_NETWORKS) && !is_here(o) && cli_has_model(&o->in);
+  if (o->own_target && cli_plan_target(&o->in, target, size) &&
+      tf_emit_able(target, TF_EMIT_NETWORKS))
     o->target = target; /* what is no target of networks is reported with the plan */
   return true;
 }
 
-/* ---- what was tuned ---------------------------------------------------------------------------- */
+/* ---- what was tuned ----------------------------------------------------------------------------
+ */
 /* A schedule names its instruction set, which must be one of this computer's, or the one given. */
 static tf_tree *of_schedule(cli_session *s, emit_options *o) {
   const char *isas[32];
@@ -351,31 +378,33 @@ static tf_tree *of_schedule(cli_session *s, emit_options *o) {
   int n = 0;
   tf_text text = tf_text_read(o->schedule, s->diags);
   if (!text.text) return NULL;
-#define X(key, what)                                                                                                   \
+#define X(key, what)                                                                               \
   if (n < 32 && (o->isa ? !strcmp(o->isa, key) : tf_emit_runs(key))) isas[n++] = key;
   TF_ISAS(X)
 #undef X
-  tf_tree *mapping = tf_tune_mapping(s->spec->arch, s->spec->workload, n, isas, text, &beside, s->diags);
+  tf_tree *mapping =
+      tf_tune_mapping(s->spec->arch, s->spec->workload, n, isas, text, &beside, s->diags);
   if (mapping) o->isa = beside.isa;
   if (mapping) o->choices = beside.choices;
   free((void *)(uintptr_t)text.text);
   return mapping;
 }
 
-/* The store's best schedule for this computer; none if it was tuned for another instruction set than the one asked
- * for. */
+/* The store's best schedule for this computer; none if it was tuned for another instruction set
+ * than the one asked for. */
 static tf_tree *of_store(cli_session *s, emit_options *o) {
   const char *isa = NULL;
   tf_tree *t = cli_measured_mapping(o->tuned, s->spec, o->dtype, &isa, &o->choices, s->diags);
   if (!t && tf_diags_errors(s->diags) == 0) {
     char *here = cli_machine();
     tf_fail(s->diags, (tf_loc){0}, TF_E_STORE,
-            "%.100s has no kernel of this workload and architecture that ran on %.80s", o->tuned, here ? here : "");
+            "%.100s has no kernel of this workload and architecture that ran on %.80s", o->tuned,
+            here ? here : "");
     free(here);
   }
   if (t && o->isa && isa && strcmp(o->isa, isa) != 0) {
-    tf_fail(s->diags, (tf_loc){0}, TF_E_USAGE, "the fastest kernel in %.100s is for %.20s: leave out --isa", o->tuned,
-            isa);
+    tf_fail(s->diags, (tf_loc){0}, TF_E_USAGE,
+            "the fastest kernel in %.100s is for %.20s: leave out --isa", o->tuned, isa);
     tf_tree_free(t);
     return NULL;
   }
@@ -386,7 +415,8 @@ static tf_tree *of_store(cli_session *s, emit_options *o) {
 /* The mapping that was tuned becomes the session's. */
 static cli_status use_tuned(cli_session *s, emit_options *o) {
   if (s->tree) {
-    fputs("tileflow: error[E_USAGE]: a mapping is given, and another by --tuned or --schedule\n", stderr);
+    fputs("tileflow: error[E_USAGE]: a mapping is given, and another by --tuned or --schedule\n",
+          stderr);
     return CLI_BAD_INPUT;
   }
   tf_tree *mapping = o->tuned ? of_store(s, o) : of_schedule(s, o);
@@ -427,18 +457,25 @@ static cli_status run_emit(const void *options) {
 const cli_command cmd_emit = {
     .name = "emit",
     .summary = "write a fused kernel for the mapping",
-    .about =
-        "Writes a new folder with the mapping as C17 (kernel.c, kernel.h), CUDA C++ or OpenCL C (--target cuda, "
-        "opencl), a test that holds it against a plain evaluation in double, a benchmark, a Makefile, a CMake "
-        "file, a README and a manifest.  Where no mapping is given, or some of it is open, one is searched for "
-        "first.  A kernel for the CPU runs its test once before the folder appears, where there are make and a "
-        "compiler.  Of a network's plan (docs/HOWTO-plan.md), a kernel for each of its groups, and network.c "
-        "(network.cu), which calls them in order, for the NPU one program of all; none is tested.  Of an ONNX model "
-        "without a plan --target cuda and npu make one first.  --target hints says what CUDA's kernels are in the "
-        "words of Triton, TileLang, Helion and CUTLASS, "
-        "without -o to stdout.\n"
-        "Exit status: 0, 1 if the kernel fails its test (nothing is written), 2 for bad input (or a folder that is "
-        "there already), 3 if the mapping does not fit.\n",
+    .about = "Writes a new folder with the mapping as C17 (kernel.c, kernel.h), CUDA C++ or OpenCL "
+             "C (--target cuda, "
+             "opencl), a test that holds it against a plain evaluation in double, a benchmark, a "
+             "Makefile, a CMake "
+             "file, a README and a manifest.  Where no mapping is given, or some of it is open, "
+             "one is searched for "
+             "first.  A kernel for the CPU runs its test once before the folder appears, where "
+             "there are make and a "
+             "compiler.  Of a network's plan (docs/HOWTO-plan.md), a kernel for each of its "
+             "groups, and network.c "
+             "(network.cu), which calls them in order, for the NPU one program of all; none is "
+             "tested.  Of an ONNX model "
+             "without a plan --target cuda and npu make one first.  --target hints says what "
+             "CUDA's kernels are in the "
+             "words of Triton, TileLang, Helion and CUTLASS, "
+             "without -o to stdout.\n"
+             "Exit status: 0, 1 if the kernel fails its test (nothing is written), 2 for bad input "
+             "(or a folder that is "
+             "there already), 3 if the mapping does not fit.\n",
     .example = "arch-specs/host-template.yaml workloads/gemm-chain/g1.yaml \\\n"
                "    workloads/dataflows/cpu/gemm-chain-rows.yaml -o g1-kernel",
     .size = sizeof(emit_options),

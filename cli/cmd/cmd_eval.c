@@ -17,15 +17,16 @@ typedef struct {
   const char *trace, *target;
   bool live;
 } eval_options;
-static const cli_slot slots[] = {
-    CLI_FIGURES_AT(eval_options, figures),
-    CLI_LOOKING_AT(eval_options, look),
-    CLI_PAGE_AT(eval_options, page),
-    CLI_AT(eval_options, LIVE, live),
-    CLI_AT_SAYS(eval_options, TRACE, trace,
-                "write what loads, works, stores and is held when: as CSV for plot, FILE.json for Perfetto"),
-    CLI_AT_SAYS(eval_options, TARGET, target,
-                "npu, cuda or opencl: beside the model's cycles those that this target expects of its kernel")};
+static const cli_slot slots[] = {CLI_FIGURES_AT(eval_options, figures),
+                                 CLI_LOOKING_AT(eval_options, look),
+                                 CLI_PAGE_AT(eval_options, page),
+                                 CLI_AT(eval_options, LIVE, live),
+                                 CLI_AT_SAYS(eval_options, TRACE, trace,
+                                             "write what loads, works, stores and is held when: as "
+                                             "CSV for plot, FILE.json for Perfetto"),
+                                 CLI_AT_SAYS(eval_options, TARGET, target,
+                                             "npu, cuda or opencl: beside the model's cycles those "
+                                             "that this target expects of its kernel")};
 
 /* Most runs of a child that are shown one by one: more could not be seen. */
 enum { TRACE_RUNS = 500 };
@@ -72,19 +73,20 @@ static void check_eval(void *options, tf_diags *d) {
   cli_text known = {0};
   const char *name;
   cli_refuse_over(o->page.html, o->page.force, d);
-  if (o->live && !o->page.html) tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--live is for a page: --html FILE, too");
+  if (o->live && !o->page.html)
+    tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--live is for a page: --html FILE, too");
   if (o->live && !cli_page_has_model())
-    tf_fail(
-        d, (tf_loc){0}, TF_E_USAGE,
-        "this tileflow was built without the model for pages: cli/page/live/build.sh makes it (docs/HOWTO-page.md)");
+    tf_fail(d, (tf_loc){0}, TF_E_USAGE,
+            "this tileflow was built without the model for pages: cli/page/live/build.sh makes it "
+            "(docs/HOWTO-page.md)");
   bool any = !o->target;
   for (int i = 0; (name = target_at(i)); i++) {
     any |= o->target && !strcmp(name, o->target);
     cli_printf(&known, "%s%s", i ? ", " : "", name);
   }
   if (!any)
-    tf_fail(d, (tf_loc){0}, TF_E_USAGE, "no cycles are expected of kernels for '%.40s'; known: %s", o->target,
-            known.text ? known.text : "");
+    tf_fail(d, (tf_loc){0}, TF_E_USAGE, "no cycles are expected of kernels for '%.40s'; known: %s",
+            o->target, known.text ? known.text : "");
   cli_text_free(&known);
 }
 
@@ -113,7 +115,8 @@ static cli_status run_eval(const void *options) {
     if (!o->in.quiet && !o->in.stdout_taken) ok = cli_print_report(&s) && ok;
     if (!o->in.quiet && !s.spec->mapping_text) {
       fflush(stdout);
-      fputs("note: no mapping was given, and one was searched for; 'tileflow best' says what limits it, and keeps it\n",
+      fputs("note: no mapping was given, and one was searched for; 'tileflow best' says what "
+            "limits it, and keeps it\n",
             stderr);
     }
     status = cli_report_violations(&s, ok ? CLI_DONE : CLI_FAILED);
@@ -125,11 +128,13 @@ static cli_status run_eval(const void *options) {
 const cli_command cmd_eval = {
     .name = "eval",
     .summary = "evaluate the mapping: counts, latency, energy",
-    .about = "Reads architecture, workload and mapping from the files, in any order, and prints what "
-             "the mapping moves, holds, takes and costs, and what limits it.  A mapping that does not "
-             "fit the machine is told where and by how much; its counts are printed all the same.  Where no mapping "
-             "is given, one is searched for; best says more of it.\n"
-             "Exit status: 0, 2 for bad input, 3 if the mapping does not fit.\n",
+    .about =
+        "Reads architecture, workload and mapping from the files, in any order, and prints what "
+        "the mapping moves, holds, takes and costs, and what limits it.  A mapping that does not "
+        "fit the machine is told where and by how much; its counts are printed all the same.  "
+        "Where no mapping "
+        "is given, one is searched for; best says more of it.\n"
+        "Exit status: 0, 2 for bad input, 3 if the mapping does not fit.\n",
     .example = "arch-specs/edge.yaml workloads/attention/g1.yaml \\\n"
                "    workloads/dataflows/edge/attention-flat-rgran.yaml",
     .size = sizeof(eval_options),

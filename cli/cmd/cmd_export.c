@@ -34,7 +34,8 @@ static void check_export(void *options, tf_diags *d) {
     tf_fail(d, (tf_loc){0}, TF_E_USAGE, "export needs --to timeloop or --to tileflow");
   else if (!known)
     tf_fail(d, (tf_loc){0}, TF_E_USAGE, "no format '%.40s': timeloop or tileflow", o->format);
-  if (!o->out) tf_fail(d, (tf_loc){0}, TF_E_USAGE, "export needs -o DIR, a folder that is not there yet");
+  if (!o->out)
+    tf_fail(d, (tf_loc){0}, TF_E_USAGE, "export needs -o DIR, a folder that is not there yet");
 }
 
 static cli_status run_export(const void *options) {
@@ -56,9 +57,12 @@ static cli_status run_export(const void *options) {
 const cli_command cmd_export = {
     .name = "export",
     .summary = "write architecture, workload and mapping for another tool",
-    .about = "Writes a new folder with the files that Timeloop (one op) or TileFlow (fused ops) reads, for a second "
-             "opinion; import reads them back to the same tree.  What the format cannot say is an error where it "
-             "would change counts, else a warning and a comment in the files.  Without a mapping, the other two are "
+    .about = "Writes a new folder with the files that Timeloop (one op) or TileFlow (fused ops) "
+             "reads, for a second "
+             "opinion; import reads them back to the same tree.  What the format cannot say is an "
+             "error where it "
+             "would change counts, else a warning and a comment in the files.  Without a mapping, "
+             "the other two are "
              "written.\n"
              "Exit status: 0, or 2 for bad input (or a folder that is there already).\n",
     .example = "examples/matmul.yaml --to timeloop -o matmul-timeloop",

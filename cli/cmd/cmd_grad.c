@@ -38,7 +38,8 @@ static void write_workload(cli_text *text, const grad_options *o, const char *ya
 static bool differentiate(const grad_options *o, cli_text *text, tf_diags *d) {
   tf_spec *spec = cli_read_spec(&o->in, d);
   char *yaml = NULL;
-  if (spec && !spec->workload) tf_fail(d, (tf_loc){0}, TF_E_MISSING, "no 'workload' section in these files");
+  if (spec && !spec->workload)
+    tf_fail(d, (tf_loc){0}, TF_E_MISSING, "no 'workload' section in these files");
   tf_grad_options ask = o->ask;
   ask.step = o->step ? tf_update_of(o->step) : TF_UPDATE_NONE;
   if (spec && spec->workload) yaml = tf_grad(spec->workload, &ask, d);
@@ -73,9 +74,12 @@ static cli_status run_grad(const void *options) {
 const cli_command cmd_grad = {
     .name = "grad",
     .summary = "the backward workload, as YAML",
-    .about = "Writes the workload that makes d_T, the gradient by T, for each T of --by, from the inputs and d_O for "
-             "each O of --of: reverse mode.  What it needs of the forward ops is among its ops.  With --step it is a "
-             "training step instead: from the inputs, T_next for each T of --by, by the gradient of the sum of all O "
+    .about = "Writes the workload that makes d_T, the gradient by T, for each T of --by, from the "
+             "inputs and d_O for "
+             "each O of --of: reverse mode.  What it needs of the forward ops is among its ops.  "
+             "With --step it is a "
+             "training step instead: from the inputs, T_next for each T of --by, by the gradient "
+             "of the sum of all O "
              "(docs/HOWTO-train.md).\n"
              "Exit status: 0, or 2 for bad input.\n",
     .example = "workloads/attention/g1.yaml --of O --by Q,K,V",

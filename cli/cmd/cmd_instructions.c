@@ -9,12 +9,15 @@ typedef struct {
   const char *json;
   bool paper;
 } instructions_options;
-static const cli_slot slots[] = {CLI_AT(instructions_options, JSON, json), CLI_AT(instructions_options, PAPER, paper)};
+static const cli_slot slots[] = {CLI_AT(instructions_options, JSON, json),
+                                 CLI_AT(instructions_options, PAPER, paper)};
 
 static cli_status need_sections(cli_session *s) {
   const tf_loc nowhere = {0};
-  if (!s->spec->n_instrs) tf_fail(s->diags, nowhere, TF_E_MISSING, "no file has a section 'instructions'");
-  if (!s->spec->workload) tf_fail(s->diags, nowhere, TF_E_MISSING, "no file has a section 'workload'");
+  if (!s->spec->n_instrs)
+    tf_fail(s->diags, nowhere, TF_E_MISSING, "no file has a section 'instructions'");
+  if (!s->spec->workload)
+    tf_fail(s->diags, nowhere, TF_E_MISSING, "no file has a section 'workload'");
   if (s->spec->n_instrs && s->spec->workload) return CLI_DONE;
   cli_complain(s->diags);
   return CLI_BAD_INPUT;
@@ -55,8 +58,10 @@ static cli_status run_instructions(const void *options) {
 const cli_command cmd_instructions = {
     .name = "instructions",
     .summary = "every way to map the ops onto the machine's instructions",
-    .about = "Lists, for each instruction of the section 'instructions' and each op, every way to give the op's loops "
-             "to the instruction's, with the calls that takes, the part of their work that is the op's, the words "
+    .about = "Lists, for each instruction of the section 'instructions' and each op, every way to "
+             "give the op's loops "
+             "to the instruction's, with the calls that takes, the part of their work that is the "
+             "op's, the words "
              "that are packed, and the time predicted (docs/HOWTO-instruction.md).\n"
              "Exit status: 0, or 2 for bad input.\n",
     .example = "arch-specs/v100.yaml workloads/gemm.yaml",

@@ -18,7 +18,8 @@ static const cli_slot slots[] = {CLI_AT(npu_options, JSON, json), CLI_AT(npu_opt
                                  CLI_AT(npu_options, TIMING, timing)};
 static const tf_loc nowhere = {0};
 
-/* ---- tensors in files ---------------------------------------------------------------------------------- */
+/* ---- tensors in files
+ * ---------------------------------------------------------------------------------- */
 typedef struct {
   int n;
   double **data;
@@ -36,8 +37,8 @@ static bool read_tensor(const char *folder, const tf_npu_tensor *t, double *to, 
   const bool more = f && fgetc(f) != EOF;
   if (f) fclose(f);
   if (n == (size_t)t->words && !more) return true;
-  return tf_fail(d, nowhere, TF_E_IO, "'%.160s' does not hold the %lld doubles of '%.40s'", path, (long long)t->words,
-                 t->name);
+  return tf_fail(d, nowhere, TF_E_IO, "'%.160s' does not hold the %lld doubles of '%.40s'", path,
+                 (long long)t->words, t->name);
 }
 
 static bool read_tensors(const tf_npu *p, const char *folder, tensors *x, tf_diags *d) {
@@ -62,7 +63,8 @@ static bool write_tensors(const tf_npu *p, const char *folder, const tensors *x)
     if (!t.out) continue;
     name_file(path, sizeof path, folder, t.name);
     FILE *f = fopen(path, "wb");
-    const bool all = f && fwrite(x->data[i], sizeof **x->data, (size_t)t.words, f) == (size_t)t.words;
+    const bool all =
+        f && fwrite(x->data[i], sizeof **x->data, (size_t)t.words, f) == (size_t)t.words;
     if (f && fclose(f) == 0 && all) continue;
     cli_complain_of(path, TF_E_IO, "cannot write: %s", strerror(errno));
     return false;
@@ -76,8 +78,10 @@ static void free_tensors(tensors *x) {
   free(x->data);
 }
 
-/* ---- results ---------------------------------------------------------------------------------------------- */
-static bool write_as(const char *path, const tf_npu_result *r, void (*print)(const tf_npu_result *r, cli_text *out)) {
+/* ---- results
+ * ---------------------------------------------------------------------------------------------- */
+static bool write_as(const char *path, const tf_npu_result *r,
+                     void (*print)(const tf_npu_result *r, cli_text *out)) {
   cli_text text = {0};
   if (!path) return true;
   print(r, &text);
@@ -94,8 +98,8 @@ static bool put_program(const char *path, const tf_npu *p) {
 
 static cli_status print(const tf_npu *p, const tf_npu_result *r, const npu_options *o) {
   const bool quiet = o->in.quiet || o->in.stdout_taken;
-  const bool ok = write_as(o->json, r, npu_json) && write_as(o->trace, r, npu_trace) && put_program(o->text, p) &&
-                  (quiet || write_as("-", r, npu_text));
+  const bool ok = write_as(o->json, r, npu_json) && write_as(o->trace, r, npu_trace) &&
+                  put_program(o->text, p) && (quiet || write_as("-", r, npu_text));
   return ok ? CLI_DONE : CLI_FAILED;
 }
 
@@ -136,17 +140,21 @@ static cli_status run_npu(const void *options) {
 static void check_npu(void *options, tf_diags *d) {
   const npu_options *o = options;
   if (o->in.n_files > 1) tf_fail(d, nowhere, TF_E_USAGE, "npu runs one program");
-  if (o->in.n_set) tf_fail(d, nowhere, TF_E_USAGE, "a program has no params: --set means nothing to npu");
-  if (o->timing && o->data) tf_fail(d, nowhere, TF_E_USAGE, "with --timing there are no values: --data means nothing");
+  if (o->in.n_set)
+    tf_fail(d, nowhere, TF_E_USAGE, "a program has no params: --set means nothing to npu");
+  if (o->timing && o->data)
+    tf_fail(d, nowhere, TF_E_USAGE, "with --timing there are no values: --data means nothing");
 }
 
 const cli_command cmd_npu = {
     .name = "npu",
     .summary = "run a program of the NPU in its simulator",
     .arguments = "FILE.npu",
-    .about = "Reads a program in the NPU's assembler (docs/NPU.md) and runs it by value and by cycle: what each queue "
+    .about = "Reads a program in the NPU's assembler (docs/NPU.md) and runs it by value and by "
+             "cycle: what each queue "
              "did, and "
-             "the words that passed each path.  Accesses that no flag orders, deadlocks, elements that nobody wrote, "
+             "the words that passed each path.  Accesses that no flag orders, deadlocks, elements "
+             "that nobody wrote, "
              "and places outside a memory are errors, with their place.\n"
              "Exit status: 0, or 2 for bad input.\n",
     .example = "examples/product.npu",

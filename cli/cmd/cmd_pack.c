@@ -28,8 +28,8 @@ static const tf_text *find_model(const cli_input *in, const tf_text *texts, tf_d
       tf_fail(d, (tf_loc){.file = tf_diags_add_file(d, in->files[i], "", 0)}, TF_E_USAGE,
               "no ONNX model: weights are in these alone");
     else if (model)
-      tf_fail(d, nowhere, TF_E_USAGE, "'%.60s' and '%.60s': the weights of one model at a time", model->name,
-              texts[i].name);
+      tf_fail(d, nowhere, TF_E_USAGE, "'%.60s' and '%.60s': the weights of one model at a time",
+              model->name, texts[i].name);
     else
       model = &texts[i];
   }
@@ -59,9 +59,13 @@ static cli_status run_pack(const void *options) {
   }
   const bool ok = pack(o, f, d), written = fflush(f) == 0 && !ferror(f);
   const long long bytes = (long long)ftello(f);
-  cli_status status = !written ? CLI_FAILED : !ok ? CLI_BAD_INPUT : cli_safe_copy(path, f) ? CLI_DONE : CLI_FAILED;
+  cli_status status = !written                 ? CLI_FAILED
+                      : !ok                    ? CLI_BAD_INPUT
+                      : cli_safe_copy(path, f) ? CLI_DONE
+                                               : CLI_FAILED;
   if (!ok || (!o->in.quiet && tf_diags_count(d))) cli_complain(d); /* or prints warnings */
-  if (status == CLI_DONE && !o->in.quiet && !o->in.stdout_taken) printf("%s: %lld bytes\n", path, bytes);
+  if (status == CLI_DONE && !o->in.quiet && !o->in.stdout_taken)
+    printf("%s: %lld bytes\n", path, bytes);
   fclose(f);
   tf_diags_free(d);
   return status;
@@ -71,9 +75,12 @@ const cli_command cmd_pack = {
     .name = "pack",
     .arguments = "MODEL.onnx",
     .summary = "write a model's weights as an emitted network reads them",
-    .about = "Reads an ONNX model and writes a file (weights.bin, or -o FILE) of what it holds for the tensors of its "
-             "workload: initializers and constants, whatever type and place they have, with external data, "
-             "and scale and shift of each BatchNormalization, in float32 or, with --dtype bf16, rounded to bfloat16.  "
+    .about = "Reads an ONNX model and writes a file (weights.bin, or -o FILE) of what it holds for "
+             "the tensors of its "
+             "workload: initializers and constants, whatever type and place they have, with "
+             "external data, "
+             "and scale and shift of each BatchNormalization, in float32 or, with --dtype bf16, "
+             "rounded to bfloat16.  "
              "NAME_weights of an emitted network takes them from "
              "there (docs/HOWTO-plan.md).\n"
              "Exit status: 0, or 2 for bad input.\n",

@@ -39,16 +39,19 @@ static const cli_slot slots[] = {
     CLI_PAGE_AT(plan_options, page),
     CLI_AT(plan_options, TARGET, target),
     CLI_AT(plan_options, ISA, isa),
+    CLI_AT_SAYS(plan_options, DTYPE, dtype,
+                "type of the kernels' data: f32 or bf16, for cuda also tf32 and f16, as emit is "
+                "told; f32 if not given"),
     CLI_AT_SAYS(
-        plan_options, DTYPE, dtype,
-        "type of the kernels' data: f32 or bf16, for cuda also tf32 and f16, as emit is told; f32 if not given"),
-    CLI_AT_SAYS(plan_options, TUNED, tuned,
-                "give groups the mapping and choices of the fastest kernel that tune has measured on this "
-                "computer, from its store")};
+        plan_options, TUNED, tuned,
+        "give groups the mapping and choices of the fastest kernel that tune has measured on this "
+        "computer, from its store")};
 
 static const tf_loc nowhere = {0};
 
-/* ---- found -------------------------------------------------------------------------------------------------- */
+/* ---- found
+ * --------------------------------------------------------------------------------------------------
+ */
 static void show(void *ctx, const tf_progress *p) {
   char groups[48];
   snprintf(groups, sizeof groups, "%s groups mapped", cli_count(p->shapes).s);
@@ -70,8 +73,8 @@ typedef struct {
 static tf_tree *measured(void *ctx, const tf_workload *group, tf_choices *choices, tf_diags *d) {
   const store_of *s = ctx;
   const char *isa = NULL;
-  tf_tree *t =
-      cli_measured_mapping(s->o->tuned, &(tf_spec){.arch = s->arch, .workload = group}, s->o->dtype, &isa, choices, d);
+  tf_tree *t = cli_measured_mapping(s->o->tuned, &(tf_spec){.arch = s->arch, .workload = group},
+                                    s->o->dtype, &isa, choices, d);
   if (!t || (isa && !strcmp(isa, isa_of(s->o)))) return t;
   tf_tree_free(t);
   *choices = (tf_choices){{0}};
@@ -124,7 +127,9 @@ static bool write_plan(const plan_options *o, const cli_plan *p) {
   return cli_put_text(o->out, &t);
 }
 
-/* ---- written ------------------------------------------------------------------------------------------------ */
+/* ---- written
+ * ------------------------------------------------------------------------------------------------
+ */
 static bool draw(const plan_options *o, const cli_plan *p) {
   cli_text t = {0};
   const size_t n = strlen(o->report);
@@ -168,10 +173,12 @@ static bool write_files(const plan_options *o, const cli_plan *p) {
 /* Checks the totals against their lower bounds: one below its bound would be a bug of the tool. */
 static bool respects_bounds(const tf_net_plan *p) {
   const double slack = 1 - 1e-9;
-  const bool ok = p->total.cycles >= p->bounds.cycles * slack && p->total.energy_pj >= p->bounds.energy_pj * slack &&
+  const bool ok = p->total.cycles >= p->bounds.cycles * slack &&
+                  p->total.energy_pj >= p->bounds.energy_pj * slack &&
                   p->total.traffic_words >= (double)p->bounds.traffic_words;
   if (!ok)
-    fputs("tileflow: this plan costs less than what no execution can beat: a bug of tileflow, please report it\n",
+    fputs("tileflow: this plan costs less than what no execution can beat: a bug of tileflow, "
+          "please report it\n",
           stderr);
   return ok;
 }
@@ -194,11 +201,14 @@ static cli_status plan(const plan_options *o, tf_diags *d) {
   tf_net_plan *p = NULL;
   if (s) cli_has_sections(s, d);
   if (given && o->tuned)
-    tf_fail(d, nowhere, TF_E_USAGE, "--tuned is for a plan that is made, and a plan is given: leave one out");
+    tf_fail(d, nowhere, TF_E_USAGE,
+            "--tuned is for a plan that is made, and a plan is given: leave one out");
   if (s && s->mapping_text)
     tf_fail(d, s->mapping_at, TF_E_USAGE, "a plan has a mapping for each of its groups, not one");
-  if (s && tf_diags_errors(d) == 0) p = given ? tf_net_plan_read(s->arch, s->workload, given, d) : find_plan(o, s, d);
-  cli_plan all = {.spec = s, .plan = p, .texts = texts, .given = given != NULL, .tuned = o->tuned != NULL};
+  if (s && tf_diags_errors(d) == 0)
+    p = given ? tf_net_plan_read(s->arch, s->workload, given, d) : find_plan(o, s, d);
+  cli_plan all = {
+      .spec = s, .plan = p, .texts = texts, .given = given != NULL, .tuned = o->tuned != NULL};
   if (p) status = report(o, &all, d);
   if (!p && s && tf_diags_errors(d) == 0) status = CLI_INTERRUPTED;
   tf_net_plan_free(p);
@@ -210,13 +220,16 @@ static cli_status plan(const plan_options *o, tf_diags *d) {
 static void check_plan(void *options, tf_diags *d) {
   const plan_options *o = options;
   cli_refuse_over(o->page.html, o->page.force, d);
-  if (o->tuned && !o->target) tf_fail(d, nowhere, TF_E_USAGE, "--tuned has measurements of kernels: --target cpu, too");
+  if (o->tuned && !o->target)
+    tf_fail(d, nowhere, TF_E_USAGE, "--tuned has measurements of kernels: --target cpu, too");
   cli_text able = cli_network_targets();
   const char *targets = able.text ? able.text : "";
   const bool can = o->target && tf_emit_able(o->target, TF_EMIT_NETWORKS);
   if (o->target && !can)
-    tf_fail(d, nowhere, TF_E_USAGE, "plans are made for kernels of --target %s, not of '%.40s'", targets, o->target);
-  if (o->isa && !o->target) tf_fail(d, nowhere, TF_E_USAGE, "--isa says for which kernels: --target %s, too", targets);
+    tf_fail(d, nowhere, TF_E_USAGE, "plans are made for kernels of --target %s, not of '%.40s'",
+            targets, o->target);
+  if (o->isa && !o->target)
+    tf_fail(d, nowhere, TF_E_USAGE, "--isa says for which kernels: --target %s, too", targets);
   if (o->dtype && !o->target)
     tf_fail(d, nowhere, TF_E_USAGE, "--dtype says for which kernels: --target %s, too", targets);
   if (can && o->isa && tf_emit_isas(o->target) && !tf_emit_owns_isa(o->target, o->isa))
@@ -240,16 +253,20 @@ static cli_status run_plan(const void *options) {
 const cli_command cmd_plan = {
     .name = "plan",
     .summary = "cut a network into fused groups, and map each",
-    .about =
-        "Reads an architecture and a network (an ONNX model, or a workload of up to 4096 ops over 64 dims), cuts it "
-        "into groups of ops "
-        "that are fused each by itself, by dynamic programming, and prints what each group costs, the sums beside "
-        "the lower bound, and the memory that passes between groups (docs/HOWTO-plan.md).  With --target "
-        "cpu, cuda or npu each group gets the mapping whose kernel promises most, not the one of least cost by the "
-        "model; with "
-        "--tuned the one that tune has measured to be the fastest (tune ARCH NETWORK PLAN --store STORE).  Of "
-        "a file with a plan (-o wrote it) it prints the same of that plan.\n"
-        "Exit status: 0, 2 for bad input, 130 if interrupted.\n",
+    .about = "Reads an architecture and a network (an ONNX model, or a workload of up to 4096 ops "
+             "over 64 dims), cuts it "
+             "into groups of ops "
+             "that are fused each by itself, by dynamic programming, and prints what each group "
+             "costs, the sums beside "
+             "the lower bound, and the memory that passes between groups (docs/HOWTO-plan.md).  "
+             "With --target "
+             "cpu, cuda or npu each group gets the mapping whose kernel promises most, not the one "
+             "of least cost by the "
+             "model; with "
+             "--tuned the one that tune has measured to be the fastest (tune ARCH NETWORK PLAN "
+             "--store STORE).  Of "
+             "a file with a plan (-o wrote it) it prints the same of that plan.\n"
+             "Exit status: 0, 2 for bad input, 130 if interrupted.\n",
     .example = "arch-specs/edge.yaml tests/data/onnx/mob-17.onnx",
     .size = sizeof(plan_options),
     CLI_SLOTS(slots),

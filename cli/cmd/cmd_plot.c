@@ -23,7 +23,8 @@ static const cli_slot slots[] = {
     CLI_AT(plot_options, Y, choice.y),
     CLI_AT(plot_options, Z, choice.z),
     CLI_AT(plot_options, BY, choice.by),
-    CLI_AT_SAYS(plot_options, WHERE, where, "draw the rows of which it holds: \"side >= 16 and state == 'found'\"")};
+    CLI_AT_SAYS(plot_options, WHERE, where,
+                "draw the rows of which it holds: \"side >= 16 and state == 'found'\"")};
 
 static const tf_loc nowhere = {0};
 
@@ -57,7 +58,8 @@ static void check_plot(void *options, tf_diags *d) {
   o->choice.two_columns = o->width && !strcmp(o->width, "two");
   if (o->width && !o->choice.two_columns && strcmp(o->width, "one") != 0)
     tf_fail(d, nowhere, TF_E_USAGE, "--width is one or two columns, not '%.60s'", o->width);
-  if (o->in.n_set) tf_fail(d, nowhere, TF_E_USAGE, "plot draws results as they are: --set means nothing to it");
+  if (o->in.n_set)
+    tf_fail(d, nowhere, TF_E_USAGE, "plot draws results as they are: --set means nothing to it");
 }
 
 /* FIGURE.gp and FIGURE.csv beside FIGURE.svg; the script refers to the others by relative names. */
@@ -92,7 +94,8 @@ static cli_status run_plot(const void *options) {
   plot_input *in = NULL;
   plot_chart c = {0};
   if (!d) return CLI_FAILED;
-  bool ok = plot_inputs_read(&o->in, &in, d) && (!o->where || plot_where(in, o->in.n_files, o->where, d)) &&
+  bool ok = plot_inputs_read(&o->in, &in, d) &&
+            (!o->where || plot_where(in, o->in.n_files, o->where, d)) &&
             find_kind(o->as, d)->draw(in, o->in.n_files, &o->choice, &c, d);
   cli_status status = ok ? CLI_DONE : CLI_BAD_INPUT;
   if (!ok && !c.bad) cli_complain(d);
@@ -112,7 +115,8 @@ const cli_command cmd_plot = {
     .name = "plot",
     .summary = "figures of results, drawn by gnuplot",
     .about = "Draws what other commands wrote as a figure, ready for a paper:\n" PLOT_HELP
-             "It runs gnuplot.  --script leaves the script and its data beside the figure, to be changed by hand.\n"
+             "It runs gnuplot.  --script leaves the script and its data beside the figure, to be "
+             "changed by hand.\n"
              "Exit status: 0, 1 if gnuplot is not there or fails, 2 for bad input.\n",
     .example = "docs/results/slope.csv --as slope -o /tmp/slope.svg",
     .size = sizeof(plot_options),

@@ -40,8 +40,8 @@ static bool write_pareto(const cli_session *s, const char *path) {
   cli_printf(&t, "cycles,energy_pj,edp,traffic_words,held_words,mapping\n");
   for (int i = 0; i < s->search->n_pareto; i++) {
     const tf_found *f = &s->search->pareto[i];
-    cli_printf(&t, "%.15g,%.15g,%.15g,%.15g,%.15g,\"", f->figures.cycles, f->figures.energy_pj, f->figures.edp,
-               f->figures.traffic_words, f->figures.held_words);
+    cli_printf(&t, "%.15g,%.15g,%.15g,%.15g,%.15g,\"", f->figures.cycles, f->figures.energy_pj,
+               f->figures.edp, f->figures.traffic_words, f->figures.held_words);
     put_in_line(f->text, &t);
     cli_printf(&t, "\"\n");
   }
@@ -64,7 +64,8 @@ static void check_search(void *options, tf_diags *d) {
   }
   if (o->look.resume && !o->look.log)
     tf_fail(d, nowhere, TF_E_USAGE, "--resume needs --log FILE, the log to go on from");
-  if (o->look.log && !strcmp(o->look.log, "-")) tf_fail(d, nowhere, TF_E_USAGE, "--log needs a file, not stdout");
+  if (o->look.log && !strcmp(o->look.log, "-"))
+    tf_fail(d, nowhere, TF_E_USAGE, "--log needs a file, not stdout");
 }
 
 static cli_status run_search(const void *options) {
@@ -85,12 +86,17 @@ static cli_status run_search(const void *options) {
 const cli_command cmd_search = {
     .name = "search",
     .summary = "find a mapping: GA over shapes, MCTS over trip counts",
-    .about = "Searches shapes (what is fused where, loop orders, what is spread over instances) and trip "
-             "counts, and prints the best mapping with its report.  Where the files hold a mapping, what "
-             "is open in it ('?') is completed.  The same seed and --evals give the same result with any "
-             "number of threads.  --start gives it mappings to begin with: the result is no worse than the best of "
-             "them that fits.  Ctrl-C prints the best so far; with --log, --resume goes on from there.\n"
-             "Exit status: 0, 2 for bad input, 3 if nothing that fits was found, 130 if interrupted.\n",
+    .about =
+        "Searches shapes (what is fused where, loop orders, what is spread over instances) and "
+        "trip "
+        "counts, and prints the best mapping with its report.  Where the files hold a mapping, "
+        "what "
+        "is open in it ('?') is completed.  The same seed and --evals give the same result with "
+        "any "
+        "number of threads.  --start gives it mappings to begin with: the result is no worse than "
+        "the best of "
+        "them that fits.  Ctrl-C prints the best so far; with --log, --resume goes on from there.\n"
+        "Exit status: 0, 2 for bad input, 3 if nothing that fits was found, 130 if interrupted.\n",
     .example = "arch-specs/edge.yaml workloads/gemm-chain/g1.yaml \\\n    --evals 20000 --seed 1",
     .size = sizeof(search_options),
     CLI_SLOTS(slots),

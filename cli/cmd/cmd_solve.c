@@ -1,5 +1,5 @@
-/* tileflow solve: the best mapping of a stated space, with a proof that it is, or a bound of how far it may be from
- * that. */
+/* tileflow solve: the best mapping of a stated space, with a proof that it is, or a bound of how
+ * far it may be from that. */
 #include <stdio.h>
 
 #include "cli/cmd/commands.h"
@@ -32,9 +32,10 @@ enum { BOXES_AN_EVAL = 8 }; /* about as much work */
 /* Writes the proof, and says what it proves. */
 static bool certify(const cli_session *s, const solve_options *o, const tf_solve_result *r) {
   const bool product = o->look.objective == TF_EDP;
-  const tf_certificate_opts opts = {.objective = o->look.objective,
-                                    .known = r->bypass_bound * (product ? s->spec->arch->clock_hz : 1),
-                                    .budget = {.stop = cli_interrupted, .max_evals = BOXES_AN_EVAL * o->look.evals}};
+  const tf_certificate_opts opts = {
+      .objective = o->look.objective,
+      .known = r->bypass_bound * (product ? s->spec->arch->clock_hz : 1),
+      .budget = {.stop = cli_interrupted, .max_evals = BOXES_AN_EVAL * o->look.evals}};
   tf_certificate c;
   cli_hold_interrupt(CLI_GRACE);
   const bool ok = tf_certify(s->tree, &opts, &c, s->diags);
@@ -48,8 +49,10 @@ static bool certify(const cli_session *s, const solve_options *o, const tf_solve
   const double gap = c.value - c.bound;
   if (written && !o->in.quiet)
     fprintf(stderr,
-            "certificate: value %.9g, no mapping of the space below %.9g (%s %s), none whatever below %.9g; %s boxes\n",
-            c.value, c.bound, gap < -1e-9 * c.value ? "the mapping lies outside and is better by" : "gap",
+            "certificate: value %.9g, no mapping of the space below %.9g (%s %s), none whatever "
+            "below %.9g; %s boxes\n",
+            c.value, c.bound,
+            gap < -1e-9 * c.value ? "the mapping lies outside and is better by" : "gap",
             cli_percent(gap < -1e-9 * c.value ? -gap
                         : gap > 0             ? gap
                                               : 0,
@@ -70,7 +73,8 @@ static cli_status solve(cli_session *s, const solve_options *o) {
   }
   cli_status status = cli_solve(s, &look, o->method, &r);
   if (status == CLI_DONE) status = cli_count_words(s);
-  if (status == CLI_DONE && !cli_write_found(s, &o->in, &o->figures, o->mapping)) status = CLI_FAILED;
+  if (status == CLI_DONE && !cli_write_found(s, &o->in, &o->figures, o->mapping))
+    status = CLI_FAILED;
   if (status == CLI_DONE && o->certificate && !certify(s, o, r)) status = CLI_BAD_INPUT;
   if (status == CLI_DONE && !r->proved && !o->in.quiet) cli_print_left_out(s, r, stderr);
   tf_solve_free(r);
@@ -83,7 +87,9 @@ static cli_status run_solve(const void *options) {
   cli_status status = cli_open(&s, &o->in);
   if (status == CLI_DONE) status = cli_check_sections(&s);
   if (status == CLI_DONE && s.tree) {
-    fputs("tileflow: the files hold a mapping, which solve does not complete: leave it out, or use search\n", stderr);
+    fputs("tileflow: the files hold a mapping, which solve does not complete: leave it out, or use "
+          "search\n",
+          stderr);
     status = CLI_BAD_INPUT;
   }
   if (status == CLI_DONE) status = solve(&s, o);
@@ -95,13 +101,17 @@ const cli_command cmd_solve = {
     .name = "solve",
     .summary = "find the best mapping of the solver's space, and what is proved of it",
     .about =
-        "Enumerates loop orders, scopes, spatial loops and trip counts with bounds, and prints the best mapping known: "
-        "of its space (docs/HOWTO-solve.md), or one from outside that is better. It is proved where no mapping "
-        "at all is better; else the report says what is known of all mappings, and of those of the space. "
+        "Enumerates loop orders, scopes, spatial loops and trip counts with bounds, and prints the "
+        "best mapping known: "
+        "of its space (docs/HOWTO-solve.md), or one from outside that is better. It is proved "
+        "where no mapping "
+        "at all is better; else the report says what is known of all mappings, and of those of the "
+        "space. "
         "What is left of --evals once the space is exhausted goes to a search. "
         "--method closed takes the tiles that formulas give for each loop order, in milliseconds. "
         "The same result with any number of threads, unless --time-limit or Ctrl-C ends it.\n"
-        "--certificate writes a proof of what is said, which tileflow-certify checks (docs/CERTIFICATE.md): of one op "
+        "--certificate writes a proof of what is said, which tileflow-certify checks "
+        "(docs/CERTIFICATE.md): of one op "
         "whose inputs differ and have plain indices.\n"
         "Exit status: 0, 2 for bad input, 3 if nothing fits, 130 if interrupted.\n",
     .example = "arch-specs/edge.yaml workloads/gemm-chain/g5.yaml",

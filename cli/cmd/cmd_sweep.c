@@ -26,7 +26,8 @@ static const cli_slot slots[] = {
     CLI_AT(sweep_options, SHARD, shards),
     CLI_AT_SAYS(sweep_options, TIME_LIMIT, time_limit, "seconds until no further point is begun"),
     CLI_AT(sweep_options, FULL, full),
-    CLI_AT_SAYS(sweep_options, RESUME, resume, "fail if there is no store yet; it goes on from one in either case")};
+    CLI_AT_SAYS(sweep_options, RESUME, resume,
+                "fail if there is no store yet; it goes on from one in either case")};
 
 typedef struct {
   cli_meter meter;
@@ -40,16 +41,17 @@ static void show(void *ctx, const tf_sweep_progress *p) {
   s->meter.last = p->seconds;
   double rate = p->seconds > 0 ? (double)p->found / p->seconds : 0;
   if (isfinite(p->best))
-    snprintf(best, sizeof best, ", best %s %s", cli_real(p->best).s, tf_goal_key((int)s->g->goals[0]));
+    snprintf(best, sizeof best, ", best %s %s", cli_real(p->best).s,
+             tf_goal_key((int)s->g->goals[0]));
   if (p->front > 0) snprintf(front, sizeof front, ", front of %d", p->front);
   if (rate > 0) snprintf(left, sizeof left, ", %.0f s left", (double)(p->total - p->done) / rate);
   if (p->to_try) {
-    cli_meter_line(&s->meter, "mappings of other machines: tried at %s of %s points ", cli_count(p->tried).s,
-                   cli_count(p->to_try).s);
+    cli_meter_line(&s->meter, "mappings of other machines: tried at %s of %s points ",
+                   cli_count(p->tried).s, cli_count(p->to_try).s);
     return;
   }
-  cli_meter_line(&s->meter, "%s of %s points, %s/s%s%s%s ", cli_count(p->done).s, cli_count(p->total).s,
-                 cli_real(rate).s, best, front, left);
+  cli_meter_line(&s->meter, "%s of %s points, %s/s%s%s%s ", cli_count(p->done).s,
+                 cli_count(p->total).s, cli_real(rate).s, best, front, left);
 }
 
 /* NAME.tfdb; a '/' in the name would refer to another folder. */
@@ -83,8 +85,8 @@ static cli_status report(tf_store *store, const sweep_options *o, tf_diags *d) {
   return CLI_DONE;
 }
 
-static cli_status run_sweep(const tf_sweep *sweep, tf_store *store, const sweep_options *o, cli_ranks *ranks,
-                            tf_diags *d) {
+static cli_status run_sweep(const tf_sweep *sweep, tf_store *store, const sweep_options *o,
+                            cli_ranks *ranks, tf_diags *d) {
   shown line = {cli_meter_new(o->in.quiet), tf_sweep_grid_of(sweep)};
   tf_sweep_opts opts = {.threads = ranks && !o->threads ? 1 : o->threads,
                         .crew = cli_ranks_crew(ranks),
@@ -112,8 +114,8 @@ static cli_status serve(const tf_sweep *sweep, cli_ranks *ranks) {
   return ok ? CLI_DONE : CLI_FAILED;
 }
 
-static cli_status sweep_into(const tf_sweep *sweep, const char *path, const sweep_options *o, cli_ranks *ranks,
-                             tf_diags *d) {
+static cli_status sweep_into(const tf_sweep *sweep, const char *path, const sweep_options *o,
+                             cli_ranks *ranks, tf_diags *d) {
   struct stat st;
   if (o->resume && stat(path, &st) != 0) {
     cli_complain_of(path, TF_E_IO, "there is no store to go on with; without --resume one is made");
@@ -130,7 +132,8 @@ static void check_sweep(void *options, tf_diags *d) {
   const tf_loc nowhere = {0};
   if (o->store && o->out) tf_fail(d, nowhere, TF_E_USAGE, "--store and --out name the store twice");
   if (!o->store) o->store = o->out;
-  if (o->store && !strcmp(o->store, "-")) tf_fail(d, nowhere, TF_E_USAGE, "--store needs a file, not stdout");
+  if (o->store && !strcmp(o->store, "-"))
+    tf_fail(d, nowhere, TF_E_USAGE, "--store needs a file, not stdout");
 }
 
 static cli_status sweep(const void *options) {
@@ -159,11 +162,15 @@ static cli_status sweep(const void *options) {
 const cli_command cmd_sweep = {
     .name = "sweep",
     .summary = "a grid of machines and workloads, each point's result kept in a store",
-    .about = "Reads the section 'sweep' (docs/HOWTO-sweep.md) and finds every point that the store lacks: bounds, the "
-             "given mapping's figures, or a mapping.  Machines whose bounds a result beats are not solved.  The store "
-             "is whole whenever the sweep is stopped or killed, and the same command goes on; rows are the same with "
+    .about = "Reads the section 'sweep' (docs/HOWTO-sweep.md) and finds every point that the store "
+             "lacks: bounds, the "
+             "given mapping's figures, or a mapping.  Machines whose bounds a result beats are not "
+             "solved.  The store "
+             "is whole whenever the sweep is stopped or killed, and the same command goes on; rows "
+             "are the same with "
              "any number of threads.  Ends with the front, and what of it is proved.\n"
-             "Exit status: 0, 1 where the store cannot be written, 2 for bad input or a store of another sweep, 130 if "
+             "Exit status: 0, 1 where the store cannot be written, 2 for bad input or a store of "
+             "another sweep, 130 if "
              "interrupted.\n",
     .example = "examples/sweep.yaml --store edge-family.tfdb",
     .size = sizeof(sweep_options),

@@ -13,10 +13,12 @@ typedef struct {
   cli_looking look;
   const char *svg, *dot;
 } tree_options;
-static const cli_slot slots[] = {CLI_FIGURES_AT(tree_options, figures), CLI_LOOKING_AT(tree_options, look),
-                                 CLI_AT(tree_options, SVG, svg), CLI_AT(tree_options, DOT, dot)};
+static const cli_slot slots[] = {CLI_FIGURES_AT(tree_options, figures),
+                                 CLI_LOOKING_AT(tree_options, look), CLI_AT(tree_options, SVG, svg),
+                                 CLI_AT(tree_options, DOT, dot)};
 
-static bool draw(const cli_session *s, const char *path, void (*how)(const cli_session *, cli_text *)) {
+static bool draw(const cli_session *s, const char *path,
+                 void (*how)(const cli_session *, cli_text *)) {
   cli_text t = {0};
   how(s, &t);
   return cli_put_text(path, &t);
@@ -36,7 +38,8 @@ static cli_status run_tree(const void *options) {
   const tree_options *o = options;
   cli_session s;
   cli_status status = cli_evaluate(&s, &o->in, &o->look);
-  if (status == CLI_DONE) status = cli_report_violations(&s, draw_all(&s, o) ? CLI_DONE : CLI_FAILED);
+  if (status == CLI_DONE)
+    status = cli_report_violations(&s, draw_all(&s, o) ? CLI_DONE : CLI_FAILED);
   cli_close(&s);
   return status;
 }
@@ -44,9 +47,10 @@ static cli_status run_tree(const void *options) {
 const cli_command cmd_tree = {
     .name = "tree",
     .summary = "draw the tile tree with what each node holds and moves",
-    .about = "Evaluates the mapping and draws its tree: how often each node runs, the words it holds, "
-             "loads and stores, and the memory in which each tensor lives.\n"
-             "Exit status: 0, 2 for bad input, 3 if the mapping does not fit.\n",
+    .about =
+        "Evaluates the mapping and draws its tree: how often each node runs, the words it holds, "
+        "loads and stores, and the memory in which each tensor lives.\n"
+        "Exit status: 0, 2 for bad input, 3 if the mapping does not fit.\n",
     .example = "arch-specs/edge.yaml workloads/attention/g1.yaml \\\n"
                "    workloads/dataflows/edge/attention-flat-rgran.yaml",
     .size = sizeof(tree_options),

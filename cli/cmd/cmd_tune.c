@@ -18,7 +18,8 @@
 #include "tileflow/net.h"
 #include "tileflow/version.h"
 
-/* NO_END: ended by the time limit only; ROUND: as many trials of each group, then so many times as many. */
+/* NO_END: ended by the time limit only; ROUND: as many trials of each group, then so many times as
+ * many. */
 enum { TRIALS = 64, TRIALS_MOST = 1000000, NO_END = INT32_MAX / 2, ROUND = 4 };
 
 typedef struct {
@@ -39,7 +40,8 @@ static const cli_slot slots[] = {
     CLI_AT(tune_options, THREADS, threads),
     CLI_AT(tune_options, ISA, isa),
     CLI_AT(tune_options, DTYPE, dtype),
-    CLI_AT_SAYS(tune_options, JSON, json, "write what the model counts of the fastest, as search does"),
+    CLI_AT_SAYS(tune_options, JSON, json,
+                "write what the model counts of the fastest, as search does"),
     CLI_AT_SAYS(tune_options, CSV, csv, "write the trials as comma-separated values"),
     CLI_AT(tune_options, WRITE_SCHEDULE, schedule),
     CLI_AT(tune_options, CONSTRAINTS, constraints),
@@ -57,8 +59,8 @@ typedef struct {
   const tf_spec *spec; /* of the network whose group is tuned, and its plan; NULL: none is */
   tf_net_plan *plan;
   int group;
-  double
-      *least; /* [plan->n] seconds of the group's kernel that was offered last, as later rounds begin with old trials */
+  double *least; /* [plan->n] seconds of the group's kernel that was offered last, as later rounds
+                    begin with old trials */
 } job;
 
 static bool measure(void *ctx, const tf_emitted *const *kernels, int n, tf_timing *out) {
@@ -101,7 +103,8 @@ static double now(void *ctx) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* ---- results ----------------------------------------------------------------------------------- */
+/* ---- results -----------------------------------------------------------------------------------
+ */
 static const tf_timing *first_of(const tf_tuned *t) {
   return t->n && t->trials[0].timing.verdict == TF_TUNE_RAN ? &t->trials[0].timing : NULL;
 }
@@ -118,8 +121,10 @@ static void print_verdicts(const tf_tuned *t) {
   if (same) printf("; %d the same as others, not measured again", same);
   if (t->resumed) printf("; %d from the store", t->resumed);
   if (t->known) printf("; %d that other runs of the store measured", t->known);
-  if (same) printf("\n(schedules that differ in what the kernel does not depend on write the same kernel)");
-  printf("\n%lld schedules drawn, %lld of them did not fit\n", (long long)t->drawn, (long long)t->unfit);
+  if (same)
+    printf("\n(schedules that differ in what the kernel does not depend on write the same kernel)");
+  printf("\n%lld schedules drawn, %lld of them did not fit\n", (long long)t->drawn,
+         (long long)t->unfit);
 }
 
 /* Prints the trials that improved the best, in order. */
@@ -131,8 +136,9 @@ static void print_trials(const tf_tuned *t) {
     if (k && (x->timing.verdict != TF_TUNE_RAN || x->timing.seconds >= best)) continue;
     const bool ran = x->timing.verdict == TF_TUNE_RAN;
     if (ran) best = x->timing.seconds;
-    printf("%5d  %8s  %14s  %s%s\n", k, ran ? cli_si(best, "s").s : tf_verdict_name(x->timing.verdict),
-           cli_real(x->cycles).s, x->isa, k == 0 ? "  the model's first choice" : "");
+    printf("%5d  %8s  %14s  %s%s\n", k,
+           ran ? cli_si(best, "s").s : tf_verdict_name(x->timing.verdict), cli_real(x->cycles).s,
+           x->isa, k == 0 ? "  the model's first choice" : "");
   }
 }
 
@@ -141,7 +147,8 @@ static void print_confirmed(const tf_tuned *t) {
   int n = 0;
   for (int k = 0; k < t->n; k++)
     if (t->trials[k].confirmed > 0)
-      printf("%s trial %d %s", n++ ? "," : "beside each other, in turns:", k, cli_si(t->trials[k].confirmed, "s").s);
+      printf("%s trial %d %s", n++ ? "," : "beside each other, in turns:", k,
+             cli_si(t->trials[k].confirmed, "s").s);
   if (n) puts("");
 }
 
@@ -151,10 +158,12 @@ static void print_gain(const tf_tuned *t) {
   const bool beside = first->confirmed > 0 && best->confirmed > 0;
   if (beside || first_of(t))
     printf("trial %d is the fastest: %.3f times as fast as the first choice\n", t->best,
-           beside ? first->confirmed / best->confirmed : first->timing.seconds / best->timing.seconds);
+           beside ? first->confirmed / best->confirmed
+                  : first->timing.seconds / best->timing.seconds);
 }
 
-/* The command that emits the fastest: from the store, from the schedule written, or first the one that keeps it. */
+/* The command that emits the fastest: from the store, from the schedule written, or first the one
+ * that keeps it. */
 static void print_next(const tf_trial *best, const job *j) {
   const tune_options *o = j->o;
   const char *schedule = *best->text ? o->schedule : NULL;
@@ -215,40 +224,43 @@ static bool write_schedule(const tf_tuned *t, const char *path) {
   cli_text out = {0};
   if (t->best < 0) return true;
   if (!*t->trials[t->best].text) {
-    fputs("tileflow: note: the fastest is none of the schedules; emit --tuned has its mapping\n", stderr);
+    fputs("tileflow: note: the fastest is none of the schedules; emit --tuned has its mapping\n",
+          stderr);
     return true;
   }
   cli_printf(&out, "%s", t->trials[t->best].text);
   return cli_put_text(path, &out);
 }
 
-/* ---- the run ----------------------------------------------------------------------------------- */
+/* ---- the run -----------------------------------------------------------------------------------
+ */
 static tf_tune_opts options_of(job *j) {
   const tune_options *o = j->o;
   const char *isa = o->isa ? o->isa : tf_emit_isa(o->dtype);
-  return (tf_tune_opts){.strategy = o->strategy,
-                        .seed = o->seed,
-                        .trials = (int)(o->trials           ? o->trials
-                                        : o->time_limit > 0 ? NO_END
-                                                            : TRIALS),
-                        .time_limit = o->time_limit,
-                        .store = o->store,
-                        .machine = j->trials.machine,
-                        .compiler = j->trials.compiler,
-                        .constraints = j->constraints.text ? &j->constraints : NULL,
-                        .plan = {.kernel = {.isa = isa,
-                                            .dtype = o->dtype,
-                                            .name = j->serve.folder && !j->plan ? j->serve.name : NULL,
-                                            .live = j->serve.folder && !j->plan,
-                                            .version = TILEFLOW_VERSION},
-                                 .budget = {.seed = 1, .threads = o->threads, .stop = cli_interrupted}},
-                        .measure = measure,
-                        .confirm = confirm,
-                        .better = j->serve.folder ? better : NULL,
-                        .stop = cli_interrupted,
-                        .progress = j->meter.on ? show : NULL,
-                        .now = now,
-                        .ctx = j};
+  return (tf_tune_opts){
+      .strategy = o->strategy,
+      .seed = o->seed,
+      .trials = (int)(o->trials           ? o->trials
+                      : o->time_limit > 0 ? NO_END
+                                          : TRIALS),
+      .time_limit = o->time_limit,
+      .store = o->store,
+      .machine = j->trials.machine,
+      .compiler = j->trials.compiler,
+      .constraints = j->constraints.text ? &j->constraints : NULL,
+      .plan = {.kernel = {.isa = isa,
+                          .dtype = o->dtype,
+                          .name = j->serve.folder && !j->plan ? j->serve.name : NULL,
+                          .live = j->serve.folder && !j->plan,
+                          .version = TILEFLOW_VERSION},
+               .budget = {.seed = 1, .threads = o->threads, .stop = cli_interrupted}},
+      .measure = measure,
+      .confirm = confirm,
+      .better = j->serve.folder ? better : NULL,
+      .stop = cli_interrupted,
+      .progress = j->meter.on ? show : NULL,
+      .now = now,
+      .ctx = j};
 }
 
 /* Whether any kernel ran; says so if none did. */
@@ -260,7 +272,9 @@ static bool has_ran(bool any) {
 /* Interrupted, with a store: says that nothing is lost. */
 static void say_kept(const job *j, cli_status status) {
   if (status == CLI_INTERRUPTED && j->o->store)
-    fprintf(stderr, "tileflow: interrupted; what was measured is in %s, and the same command goes on\n", j->o->store);
+    fprintf(stderr,
+            "tileflow: interrupted; what was measured is in %s, and the same command goes on\n",
+            j->o->store);
 }
 
 /* How the fastest was found; value: its seconds, which nothing bounds. */
@@ -285,7 +299,8 @@ static cli_found found_of(const tf_tuned *t, const job *j) {
 
 /* The object that search prints, of the fastest mapping. */
 static cli_status write_json(const tf_tuned *t, cli_session *s, const job *j) {
-  tf_tree *tree = cli_measured_tree("(mapping found)", t->trials[t->best].mapping, s->spec, s->diags);
+  tf_tree *tree =
+      cli_measured_tree("(mapping found)", t->trials[t->best].mapping, s->spec, s->diags);
   cli_text out = {0};
   if (!tree) cli_complain(s->diags);
   cli_status status = tree ? cli_adopt(s, tree, "tune") : CLI_FAILED;
@@ -312,7 +327,9 @@ static cli_status tune(cli_session *s, job *j) {
   tf_tuned *t = ready ? tf_tune_run(s->spec->arch, s->spec->workload, &o, s->diags) : NULL;
   free((void *)(uintptr_t)j->constraints.text);
   cli_meter_end(&j->meter);
-  cli_status status = t ? write_tuned(t, s, j) : cli_interrupted(NULL) ? CLI_INTERRUPTED : CLI_FAILED;
+  cli_status status = t                       ? write_tuned(t, s, j)
+                      : cli_interrupted(NULL) ? CLI_INTERRUPTED
+                                              : CLI_FAILED;
   if (!t && tf_diags_errors(s->diags)) {
     cli_complain(s->diags);
     status = CLI_BAD_INPUT;
@@ -322,12 +339,16 @@ static cli_status tune(cli_session *s, job *j) {
   return status;
 }
 
-/* ---- the space ------------------------------------------------------------------------------------ */
+/* ---- the space
+ * ------------------------------------------------------------------------------------ */
 static void print_form(const tf_space_form *f, bool rules) {
-  printf("# %s: %d knobs, %d variables, %d constraints (%s)\n", f->name, f->knobs, f->variables, f->constraints,
-         f->kinds);
-  if (!rules) printf("# schedules whose factors multiply to the extents: %s\n", *f->all ? f->all : "not counted");
-  printf("# %s: %s\n", rules ? "solutions" : "of them satisfy every constraint", *f->fit ? f->fit : "not counted");
+  printf("# %s: %d knobs, %d variables, %d constraints (%s)\n", f->name, f->knobs, f->variables,
+         f->constraints, f->kinds);
+  if (!rules)
+    printf("# schedules whose factors multiply to the extents: %s\n",
+           *f->all ? f->all : "not counted");
+  printf("# %s: %s\n", rules ? "solutions" : "of them satisfy every constraint",
+         *f->fit ? f->fit : "not counted");
   fputs(f->text, stdout);
 }
 
@@ -338,7 +359,8 @@ static cli_status print_space(cli_session *s, const tune_options *o) {
   bool ok = !o->constraints || more.text;
   if (ok)
     ok = o->rules ? tf_tune_rules(s->spec, &size, s->diags)
-                  : tf_tune_size(s->spec->arch, s->spec->workload, o->constraints ? &more : NULL, &size, s->diags);
+                  : tf_tune_size(s->spec->arch, s->spec->workload, o->constraints ? &more : NULL,
+                                 &size, s->diags);
   for (int f = 0; ok && f < size.n && !o->in.quiet; f++)
     print_form(&size.form[f], o->rules);
   if (!ok) cli_complain(s->diags);
@@ -347,7 +369,8 @@ static cli_status print_space(cli_session *s, const tune_options *o) {
   return ok ? CLI_DONE : CLI_BAD_INPUT;
 }
 
-/* ---- networks ---------------------------------------------------------------------------------- */
+/* ---- networks ----------------------------------------------------------------------------------
+ */
 static void print_group(const tf_net_plan *p, int i, const tf_tuned *t) {
   const tf_trial *best = t->best < 0 ? NULL : &t->trials[t->best];
   const double seconds = !best ? 0 : best->confirmed > 0 ? best->confirmed : best->timing.seconds;
@@ -355,23 +378,27 @@ static void print_group(const tf_net_plan *p, int i, const tf_tuned *t) {
   int runs = 0;
   for (int k = 0; k < p->n; k++)
     runs += p->groups[k].like == i;
-  printf("%5d  %4d  %6d  %12s  %8s  %s\n", i + 1, runs, t->n, first ? cli_si(first->seconds, "s").s : "-",
-         best ? cli_si(seconds, "s").s : "-", p->groups[i].group->workload->ops[0].name);
+  printf("%5d  %4d  %6d  %12s  %8s  %s\n", i + 1, runs, t->n,
+         first ? cli_si(first->seconds, "s").s : "-", best ? cli_si(seconds, "s").s : "-",
+         p->groups[i].group->workload->ops[0].name);
 }
 
-/* Prints why a group has no kernel that can be tuned; false: it is the store, which no other group can use either. */
+/* Prints why a group has no kernel that can be tuned; false: it is the store, which no other group
+ * can use either. */
 static bool group_has_none(const tf_net_plan *p, int i, const tf_diags *why, bool quiet) {
   for (size_t k = 0; k < tf_diags_count(why); k++)
     if (tf_diags_at(why, k)->code == TF_E_STORE) return false;
   if (!quiet)
-    printf("%5d  %4s  %6s  %12s  %8s  %s\n", i + 1, "-", "none", "-", "-", p->groups[i].group->workload->ops[0].name);
+    printf("%5d  %4s  %6s  %12s  %8s  %s\n", i + 1, "-", "none", "-", "-",
+           p->groups[i].group->workload->ops[0].name);
   for (size_t k = 0; k < tf_diags_count(why); k++)
     fprintf(stderr, "tileflow: note: group %d is not tuned: %s\n", i + 1, tf_diags_at(why, k)->msg);
   return true;
 }
 
 /* Tunes the group, to so many trials (0: to the end); *ran: whether any kernel did. */
-static cli_status tune_group(const tf_spec *s, const tf_net_plan *p, int i, int trials, job *j, bool *ran) {
+static cli_status tune_group(const tf_spec *s, const tf_net_plan *p, int i, int trials, job *j,
+                             bool *ran) {
   tf_tune_opts o = options_of(j);
   j->group = i;
   if (trials) o.trials = trials, o.confirm = NULL;
@@ -398,16 +425,18 @@ static bool is_late(const job *j) {
   return cli_interrupted(NULL) || (j->o->time_limit > 0 && now(NULL) - j->began > j->o->time_limit);
 }
 
-/* Tunes each distinct group of the plan; the store has them by the groups' own workloads, for which plan --tuned
- * asks.  A group that cannot be tuned keeps the mapping that it has. */
+/* Tunes each distinct group of the plan; the store has them by the groups' own workloads, for which
+ * plan --tuned asks.  A group that cannot be tuned keeps the mapping that it has. */
 static cli_status tune_groups(const tf_spec *s, const tf_net_plan *p, job *j) {
   cli_status status = CLI_DONE;
   bool ran = false;
   const int64_t most = options_of(j).trials;
-  for (int64_t n = ROUND; j->plan && n < most && !is_late(j); n *= ROUND) /* all have something soon */
+  for (int64_t n = ROUND; j->plan && n < most && !is_late(j);
+       n *= ROUND) /* all have something soon */
     for (int i = 0; i < p->n && status == CLI_DONE && !is_late(j); i++)
       if (p->groups[i].like == i) status = tune_group(s, p, i, (int)n, j, &ran);
-  if (!j->o->in.quiet && !j->o->in.stdout_taken) puts("group  runs  trials  first choice      best  its first op");
+  if (!j->o->in.quiet && !j->o->in.stdout_taken)
+    puts("group  runs  trials  first choice      best  its first op");
   for (int i = 0; i < p->n && status == CLI_DONE; i++)
     if (p->groups[i].like == i) status = tune_group(s, p, i, 0, j, &ran);
   if (cli_interrupted(NULL)) status = CLI_INTERRUPTED;
@@ -421,13 +450,20 @@ static cli_status run_network(const tune_options *o) {
   if (!d) return CLI_FAILED;
   if (!o->store || o->json || o->csv || o->schedule || o->constraints)
     tf_fail(d, (tf_loc){0}, TF_E_USAGE,
-            "the groups of a plan are tuned into a --store, without --json, --csv, --schedule and --constraints");
+            "the groups of a plan are tuned into a --store, without --json, --csv, --schedule and "
+            "--constraints");
   tf_text *texts = NULL;
-  tf_spec *s = tf_diags_errors(d) == 0 && cli_read_texts(&o->in, &texts, d) ? cli_spec_of(&o->in, texts, d) : NULL;
+  tf_spec *s = tf_diags_errors(d) == 0 && cli_read_texts(&o->in, &texts, d)
+                   ? cli_spec_of(&o->in, texts, d)
+                   : NULL;
   if (s) cli_has_sections(s, d);
-  tf_net_plan *p =
-      s && tf_diags_errors(d) == 0 ? tf_net_plan_read(s->arch, s->workload, cli_find_plan(&o->in, texts), d) : NULL;
-  job j = {.o = o, .serve = {.dtype = o->dtype, .quiet = o->in.quiet}, .spec = s, .plan = o->serve ? p : NULL};
+  tf_net_plan *p = s && tf_diags_errors(d) == 0
+                       ? tf_net_plan_read(s->arch, s->workload, cli_find_plan(&o->in, texts), d)
+                       : NULL;
+  job j = {.o = o,
+           .serve = {.dtype = o->dtype, .quiet = o->in.quiet},
+           .spec = s,
+           .plan = o->serve ? p : NULL};
   bool told = false;
   cli_status status = p ? CLI_FAILED : CLI_BAD_INPUT;
   if (p && cli_trials_begin(&j.trials, o->threads)) {
@@ -479,14 +515,18 @@ static void check_tune(void *options, tf_diags *d) {
   tune_options *o = options;
   if (o->trials > TRIALS_MOST) tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--trials: a million at most");
   if (o->isa && !strcmp(o->isa, "multi"))
-    tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--isa multi is no instruction set that a kernel can be timed for");
-  if (o->rules && !o->space) tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--rules says which --space is printed; add --space");
+    tf_fail(d, (tf_loc){0}, TF_E_USAGE,
+            "--isa multi is no instruction set that a kernel can be timed for");
+  if (o->rules && !o->space)
+    tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--rules says which --space is printed; add --space");
   if (o->rules && o->constraints)
     tf_fail(d, (tf_loc){0}, TF_E_USAGE,
             "--constraints are on the schedules that tune proposes, not on those of --rules");
-  if (o->space && (o->serve || o->store || o->json || o->csv || o->schedule || o->trials || o->time_limit > 0))
+  if (o->space &&
+      (o->serve || o->store || o->json || o->csv || o->schedule || o->trials || o->time_limit > 0))
     tf_fail(d, (tf_loc){0}, TF_E_USAGE,
-            "--space prints the space and measures nothing: without --trials, --time-limit, --store, --json, --csv, "
+            "--space prints the space and measures nothing: without --trials, --time-limit, "
+            "--store, --json, --csv, "
             "--schedule and --serve");
   if (!o->seed) o->seed = 1;
 }
@@ -494,12 +534,15 @@ static void check_tune(void *options, tf_diags *d) {
 const cli_command cmd_tune = {
     .name = "tune",
     .summary = "measure kernels of many schedules here, and keep what was measured",
-    .about =
-        "Proposes schedules of the workload's kernel, compiles and tests them side by side, times them one by one "
-        "on a core of their own, and says which is the fastest (docs/HOWTO-tune.md).  With --store every "
-        "measurement is kept: the same command goes on where it was ended, and emit --tuned takes the fastest.  Of a "
-        "network's plan each different group is tuned into the store, and plan --tuned takes the fastest of each.\n"
-        "Exit status: 0, 1 if no kernel could be run, 2 for bad input.\n",
+    .about = "Proposes schedules of the workload's kernel, compiles and tests them side by side, "
+             "times them one by one "
+             "on a core of their own, and says which is the fastest (docs/HOWTO-tune.md).  With "
+             "--store every "
+             "measurement is kept: the same command goes on where it was ended, and emit --tuned "
+             "takes the fastest.  Of a "
+             "network's plan each different group is tuned into the store, and plan --tuned takes "
+             "the fastest of each.\n"
+             "Exit status: 0, 1 if no kernel could be run, 2 for bad input.\n",
     .example = "arch-specs/host-template.yaml workloads/operators/gmm.yaml \\\n"
                "    --set M=64 --set N=64 --set K=64 --trials 4",
     .size = sizeof(tune_options),

@@ -21,7 +21,8 @@ struct cli_command {
   size_t size;           /* of the struct of its options */
   const cli_slot *slots; /* [n_slots] besides --set, --quiet and --help, which every command has */
   size_t n_slots;
-  void (*check)(void *options, tf_diags *d); /* checks the options after they were read; may be NULL */
+  void (*check)(void *options,
+                tf_diags *d); /* checks the options after they were read; may be NULL */
   cli_status (*run)(const void *options);
 };
 #define CLI_SLOTS(slots) .slots = (slots), .n_slots = sizeof(slots) / sizeof *(slots)

@@ -1,4 +1,5 @@
-/* tileflow COMMAND FILE... [OPTION...]: the table of commands, the help that is made from it, and main. */
+/* tileflow COMMAND FILE... [OPTION...]: the table of commands, the help that is made from it, and
+ * main. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +10,8 @@
 #include "cli/wrap.h"
 #include "tileflow/version.h"
 
-/* ---- the table --------------------------------------------------------------------------------- */
+/* ---- the table ---------------------------------------------------------------------------------
+ */
 #define X(name) &cmd_##name,
 static const cli_command *const commands[] = {CLI_COMMANDS(X)};
 #undef X
@@ -21,7 +23,8 @@ static void note_commands(tf_diags *d) {
   char list[400] = "";
   size_t len = 0;
   for (size_t i = 0; i < N_COMMANDS && len < sizeof list; i++)
-    len += (size_t)snprintf(list + len, sizeof list - len, "%s%s", i ? ", " : "", commands[i]->name);
+    len +=
+        (size_t)snprintf(list + len, sizeof list - len, "%s%s", i ? ", " : "", commands[i]->name);
   tf_note(d, (tf_loc){0}, "version " TILEFLOW_VERSION " has %s", list);
 }
 
@@ -42,7 +45,9 @@ const cli_command *cli_find_command(const char *name, tf_diags *d) {
   return NULL;
 }
 
-static const char *arguments(const cli_command *c) { return c->arguments ? c->arguments : "FILE..."; }
+static const char *arguments(const cli_command *c) {
+  return c->arguments ? c->arguments : "FILE...";
+}
 
 void cli_help(FILE *out) {
   fputs("usage: tileflow COMMAND FILE... [OPTION...]\n\n"
@@ -62,11 +67,14 @@ void cli_command_help(const cli_command *c, FILE *out) {
   cli_wrap(out, c->about, 0);
   fputs("\noptions:\n", out);
   cli_options_help(c, out);
-  fprintf(out, "\nexample, in the sources, or in share/tileflow where it is installed:\n  tileflow %s %s\n", c->name,
-          c->example);
+  fprintf(
+      out,
+      "\nexample, in the sources, or in share/tileflow where it is installed:\n  tileflow %s %s\n",
+      c->name, c->example);
 }
 
-/* ---- one run ------------------------------------------------------------------------------------ */
+/* ---- one run ------------------------------------------------------------------------------------
+ */
 /* Flushes stdout, so that a full disk or a closed pipe is noticed. */
 static int finish(cli_status status) {
   if (fflush(stdout) == 0 && !ferror(stdout)) return (int)status;
@@ -84,7 +92,8 @@ static cli_status run_command(const cli_command *c, int n, char **args, tf_diags
     else
       status = cli_outputs_ready(&a) ? c->run(a.options) : CLI_FAILED;
     /* what was found until then is printed; the status says how it ended */
-    if ((status == CLI_DONE || status == CLI_INFEASIBLE) && cli_interrupted(NULL)) status = CLI_INTERRUPTED;
+    if ((status == CLI_DONE || status == CLI_INFEASIBLE) && cli_interrupted(NULL))
+      status = CLI_INTERRUPTED;
   }
   cli_arguments_free(&a, c);
   return status;
@@ -97,7 +106,8 @@ static cli_status dispatch(int argc, char **argv, tf_diags *d) {
   const char *name = argc > 1 ? argv[1] : NULL;
   if (asks(name, "--version")) {
     if (argc > 2) {
-      tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--version stands alone: '%.60s' means nothing to it", argv[2]);
+      tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--version stands alone: '%.60s' means nothing to it",
+              argv[2]);
       return CLI_BAD_INPUT;
     }
     puts("tileflow " TILEFLOW_VERSION);

@@ -14,7 +14,8 @@
 #include "tileflow/export.h"
 #include "tileflow/tune.h"
 
-/* What follows an option.  WORD: any text; RESULT: a path, or "-" for stdout; LOG, OUT: what else is written. */
+/* What follows an option.  WORD: any text; RESULT: a path, or "-" for stdout; LOG, OUT: what else
+ * is written. */
 typedef enum {
   FLAG,
   SETTING,
@@ -69,7 +70,8 @@ typedef struct {
     const char *text;
     cli_paths paths;
     int shard[2];
-  } spare; /* target for the value of an option that the command does not have: it is checked all the same */
+  } spare; /* target for the value of an option that the command does not have: it is checked all
+              the same */
 } reader;
 
 static const tf_loc nowhere = {0};
@@ -115,7 +117,8 @@ static void help_of(const cli_command *c, cli_option o, char *out, size_t size) 
   const int plain = end ? (int)(end - said) : (int)strlen(said);
   size_t n = (size_t)snprintf(out, size, "%.*s", plain, said);
   for (int k = 0; name && name(k) && n < size; k++)
-    n += (size_t)snprintf(out + n, size - n, "%s%s%s", k ? ", " : "", name(k), k ? "" : " (default)");
+    n += (size_t)snprintf(out + n, size - n, "%s%s%s", k ? ", " : "", name(k),
+                          k ? "" : " (default)");
 }
 
 static int longer(int n, const char *text) { return (int)strlen(text) > n ? (int)strlen(text) : n; }
@@ -145,7 +148,8 @@ void cli_options_help(const cli_command *c, FILE *out) {
 static bool is_path(const row *o) {
   const bool word = o->kind == WORD && o->value;
   return o->kind == RESULT || o->kind == LOG || o->kind == OUT || o->kind == PATHS ||
-         (word && (!strcmp(o->value, "FILE") || !strcmp(o->value, "DIR") || !strcmp(o->value, "STORE")));
+         (word &&
+          (!strcmp(o->value, "FILE") || !strcmp(o->value, "DIR") || !strcmp(o->value, "STORE")));
 }
 
 static void describe_option(const cli_command *c, cli_option i, cli_option_facts *out) {
@@ -153,11 +157,13 @@ static void describe_option(const cli_command *c, cli_option i, cli_option_facts
   const char *(*name)(int k) = names_of(o->kind);
   *out = (cli_option_facts){.name = o->name, .value = o->value, .path = is_path(o)};
   help_of(c, i, out->help, sizeof out->help);
-  if (o->kind == WORD && o->value && strchr(o->value, '|')) snprintf(out->words, sizeof out->words, "%s", o->value);
+  if (o->kind == WORD && o->value && strchr(o->value, '|'))
+    snprintf(out->words, sizeof out->words, "%s", o->value);
   for (char *bar = out->words; (bar = strchr(bar, '|'));)
     *bar = ' ';
   for (int k = 0; name && name(k); k++)
-    snprintf(out->words + strlen(out->words), sizeof out->words - strlen(out->words), "%s%s", k ? " " : "", name(k));
+    snprintf(out->words + strlen(out->words), sizeof out->words - strlen(out->words), "%s%s",
+             k ? " " : "", name(k));
 }
 
 bool cli_option_at(const cli_command *c, int k, cli_option_facts *out) {
@@ -172,7 +178,8 @@ bool cli_option_at(const cli_command *c, int k, cli_option_facts *out) {
 /* ---- values ------------------------------------------------------------------------- */
 static bool read_setting(reader *r, char *value) {
   char *eq = strchr(value, '=');
-  if (!eq || eq == value) return tf_fail(r->diags, nowhere, TF_E_USAGE, "--set needs NAME=VALUE, not '%.60s'", value);
+  if (!eq || eq == value)
+    return tf_fail(r->diags, nowhere, TF_E_USAGE, "--set needs NAME=VALUE, not '%.60s'", value);
   *eq = '\0';
   r->in->set[r->in->n_set++] = (tf_setting){value, eq + 1};
   return true;
@@ -188,7 +195,8 @@ static bool read_whole(const char *text, int64_t *out, bool *past) {
       point = true;
       continue;
     }
-    *past = __builtin_mul_overflow(n, (int64_t)10, &n) || __builtin_add_overflow(n, (int64_t)(*text - '0'), &n);
+    *past = __builtin_mul_overflow(n, (int64_t)10, &n) ||
+            __builtin_add_overflow(n, (int64_t)(*text - '0'), &n);
     if (*past) return false;
     behind += point;
     digits++;
@@ -217,8 +225,9 @@ static bool read_count(reader *r, const row *o, const char *value) {
   if (ok) return true;
   char limit[40] = "";
   if (past || most < INT64_MAX) snprintf(limit, sizeof limit, ", at most %" PRId64, most);
-  return tf_fail(r->diags, nowhere, TF_E_USAGE, "%s needs a whole number of %d or more%s, not '%.60s'", o->name,
-                 (int)least, limit, value);
+  return tf_fail(r->diags, nowhere, TF_E_USAGE,
+                 "%s needs a whole number of %d or more%s, not '%.60s'", o->name, (int)least, limit,
+                 value);
 }
 
 static bool read_seconds(reader *r, const row *o, const char *value) {
@@ -226,7 +235,8 @@ static bool read_seconds(reader *r, const row *o, const char *value) {
   double s = strtod(value, &end);
   *(double *)slot_for(r, o) = s;
   if (end != value && !*end && s > 0 && s < 1e9) return true;
-  return tf_fail(r->diags, nowhere, TF_E_USAGE, "%s needs seconds above 0 and below 1e9, not '%.60s'", o->name, value);
+  return tf_fail(r->diags, nowhere, TF_E_USAGE,
+                 "%s needs seconds above 0 and below 1e9, not '%.60s'", o->name, value);
 }
 
 /* The index of a word in the list that name(k) gives; -1 with an error. */
@@ -239,13 +249,15 @@ static int read_word(reader *r, const char *value, const char *what, const char 
     snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", k ? ", " : "", name(k));
   }
   if (near.best)
-    tf_fail(r->diags, nowhere, TF_E_USAGE, "no %s '%.60s', did you mean '%s'?", what, value, near.best);
+    tf_fail(r->diags, nowhere, TF_E_USAGE, "no %s '%.60s', did you mean '%s'?", what, value,
+            near.best);
   else
     tf_fail(r->diags, nowhere, TF_E_USAGE, "no %s '%.60s'; known: %s", what, value, known);
   return -1;
 }
 
-static bool read_name(reader *r, const row *o, const char *value, const char *what, const char *(*name)(int k)) {
+static bool read_name(reader *r, const row *o, const char *value, const char *what,
+                      const char *(*name)(int k)) {
   int k = read_word(r, value, what, name);
   if (k >= 0) *(const char **)slot_for(r, o) = name(k);
   return k >= 0;
@@ -264,7 +276,8 @@ static bool keep_start(reader *r, const row *o, const char *value) {
 }
 
 static bool keep_path(reader *r, const row *o, const char *value) {
-  if (!value || !*value) return tf_fail(r->diags, nowhere, TF_E_USAGE, "%s needs %s", o->name, o->value);
+  if (!value || !*value)
+    return tf_fail(r->diags, nowhere, TF_E_USAGE, "%s needs %s", o->name, o->value);
   *(const char **)slot_for(r, o) = value;
   return true;
 }
@@ -275,7 +288,8 @@ static bool read_shard(reader *r, const row *o, const char *value) {
   long i = strtol(value, &end, 10), n = *end == '/' ? strtol(end + 1, &end, 10) : 0;
   int *to = slot_for(r, o);
   if (*value < '0' || *value > '9' || *end || i < 1 || i > n || n > INT_MAX)
-    return tf_fail(r->diags, nowhere, TF_E_USAGE, "%s needs I/N, like 1/4, not '%.40s'", o->name, value);
+    return tf_fail(r->diags, nowhere, TF_E_USAGE, "%s needs I/N, like 1/4, not '%.40s'", o->name,
+                   value);
   to[0] = (int)i;
   to[1] = (int)n;
   return true;
@@ -314,8 +328,8 @@ static bool other(const cli_command *c, int i) {
   return false;
 }
 
-/* The row of the first len letters of arg; NULL if there is none.  An option that the command does not have is an
- * error, too, but its value is recognised as such and not taken for a file. */
+/* The row of the first len letters of arg; NULL if there is none.  An option that the command does
+ * not have is an error, too, but its value is recognised as such and not taken for a file. */
 static const row *find_option(reader *r, const char *arg, size_t len) {
   char name[64];
   snprintf(name, sizeof name, "%.*s", (int)len, arg);
@@ -327,7 +341,8 @@ static const row *find_option(reader *r, const char *arg, size_t len) {
     if (known) cli_nearest_offer(&near, rows[i].name);
     if (strcmp(rows[i].name, name) != 0) continue;
     if (!known && other(r->command, i)) continue; /* the command has another row of that name */
-    if (!known) tf_fail(r->diags, nowhere, TF_E_USAGE, "%s has no option %s", r->command->name, name);
+    if (!known)
+      tf_fail(r->diags, nowhere, TF_E_USAGE, "%s has no option %s", r->command->name, name);
     return &rows[i];
   }
   if (near.best)
@@ -337,8 +352,8 @@ static const row *find_option(reader *r, const char *arg, size_t len) {
   return NULL;
 }
 
-/* Reads the option at args[i], and its value in the same argument (--name=value) or the next.  Returns the index of
- * the last argument used. */
+/* Reads the option at args[i], and its value in the same argument (--name=value) or the next.
+ * Returns the index of the last argument used. */
 static int read_option(reader *r, int i, int n, char **args) {
   char *eq = strchr(args[i], '=');
   const row *o = find_option(r, args[i], eq ? (size_t)(eq - args[i]) : strlen(args[i]));
@@ -373,7 +388,8 @@ static void list_outputs(reader *r) {
         n_stdout += path && order[k] == RESULT;
     }
   r->in->stdout_taken = n_stdout > 0;
-  if (n_stdout > 1) tf_fail(r->diags, nowhere, TF_E_USAGE, "only one result can go to stdout ('-')");
+  if (n_stdout > 1)
+    tf_fail(r->diags, nowhere, TF_E_USAGE, "only one result can go to stdout ('-')");
 }
 
 static void check_whole(reader *r) {
@@ -387,7 +403,8 @@ static void check_whole(reader *r) {
   }
 }
 
-/* "--": what follows are files; for diff, those of the second side, after which options may follow: returns that. */
+/* "--": what follows are files; for diff, those of the second side, after which options may follow:
+ * returns that. */
 static bool part_files(reader *r) {
   if (!r->command->two_sides) return false;
   if (r->in->n_first || r->in->n_files == 0)
@@ -409,7 +426,8 @@ static bool make_room(reader *r, size_t n) {
     const int64_t none = -1;
     if (o->kind == SEED) memcpy(slot_for(r, o), &seed, sizeof seed);
     if (o->kind == POINT) memcpy(slot_for(r, o), &none, sizeof none);
-    if (o->kind == PATHS) ok = (((cli_paths *)slot_for(r, o))->at = calloc(n + 1, sizeof(char *))) && ok;
+    if (o->kind == PATHS)
+      ok = (((cli_paths *)slot_for(r, o))->at = calloc(n + 1, sizeof(char *))) && ok;
   }
   return ok;
 }
@@ -435,7 +453,8 @@ void cli_arguments_free(cli_arguments *a, const cli_command *c) {
   cli_input *in = a->options;
   if (!in) return;
   for (size_t i = 0; i < c->n_slots; i++)
-    if (rows[c->slots[i].option].kind == PATHS) free(((cli_paths *)((char *)a->options + c->slots[i].at))->at);
+    if (rows[c->slots[i].option].kind == PATHS)
+      free(((cli_paths *)((char *)a->options + c->slots[i].at))->at);
   free(in->files);
   free(in->set);
   free(in);

@@ -7,10 +7,12 @@
 #include "cli/cli.h"
 #include "cli/plot/plot_kinds.h"
 
-/* At the end of a help: the names that may follow, from their table, of which the first is meant where none does. */
+/* At the end of a help: the names that may follow, from their table, of which the first is meant
+ * where none does. */
 #define CLI_NAMES "%names"
 
-/* All options: id, name, what follows as the help shows it (NULL: nothing), its kind (options.c), help. */
+/* All options: id, name, what follows as the help shows it (NULL: nothing), its kind (options.c),
+ * help. */
 /* clang-format off */
 #define CLI_OPTIONS(X) \
   X(SET, "--set", "NAME=VALUE", SETTING, "give a param another value; may be repeated") \
@@ -115,22 +117,23 @@ typedef enum {
       CLI_N_OPTIONS
 } cli_option;
 
-/* An option of a command, and where its struct stores the value; help: instead of the table's, NULL: that one. */
+/* An option of a command, and where its struct stores the value; help: instead of the table's,
+ * NULL: that one. */
 typedef struct {
   cli_option option;
   size_t at;
   const char *help;
 } cli_slot;
-#define CLI_AT_SAYS(type, option, field, help)                                                                         \
+#define CLI_AT_SAYS(type, option, field, help)                                                     \
   { CLI_##option, offsetof(type, field), help }
 #define CLI_AT(type, option, field) CLI_AT_SAYS(type, option, field, NULL)
 /* The options of a page; of a cli_figures; of a cli_looking. */
 #define CLI_PAGE_AT(type, field) CLI_AT(type, HTML, field.html), CLI_AT(type, FORCE, field.force)
 #define CLI_FIGURES_AT(type, field) CLI_AT(type, JSON, field.json), CLI_AT(type, CSV, field.csv)
-#define CLI_LOOKING_AT(type, field)                                                                                    \
-  CLI_AT(type, OBJECTIVE, field.objective), CLI_AT(type, SEED, field.seed), CLI_AT(type, THREADS, field.threads),      \
-      CLI_AT(type, TIME_LIMIT, field.time_limit), CLI_AT(type, EVALS, field.evals),                                    \
-      CLI_AT(type, STRATEGY, field.strategy)
+#define CLI_LOOKING_AT(type, field)                                                                \
+  CLI_AT(type, OBJECTIVE, field.objective), CLI_AT(type, SEED, field.seed),                        \
+      CLI_AT(type, THREADS, field.threads), CLI_AT(type, TIME_LIMIT, field.time_limit),            \
+      CLI_AT(type, EVALS, field.evals), CLI_AT(type, STRATEGY, field.strategy)
 
 /* A file or folder that a command writes. */
 typedef struct {
@@ -148,8 +151,8 @@ typedef struct {
 
 typedef struct cli_command cli_command;
 
-/* Reads n arguments into out, which borrows them (and splits NAME=VALUE in place).  False with every error in d.  Free
- * it in either case. */
+/* Reads n arguments into out, which borrows them (and splits NAME=VALUE in place).  False with
+ * every error in d.  Free it in either case. */
 bool cli_arguments_read(cli_arguments *out, const cli_command *c, int n, char **args, tf_diags *d);
 void cli_arguments_free(cli_arguments *a, const cli_command *c);
 
@@ -165,10 +168,10 @@ typedef struct {
 } cli_option_facts;
 /* The k-th option of the command, in the order of the help; false past the last. */
 bool cli_option_at(const cli_command *c, int k, cli_option_facts *out);
-/* outputs.c: the files that a command writes.  Errors in d where two results go to the same file, or one overwrites a
- * file that is read; start: further such files, may be NULL. */
+/* outputs.c: the files that a command writes.  Errors in d where two results go to the same file,
+ * or one overwrites a file that is read; start: further such files, may be NULL. */
 void cli_check_outputs(const cli_arguments *a, const cli_paths *start, tf_diags *d);
-/* Before work begins: whether the folders of the results exist and are writable.  False after a message for each that
- * is not. */
+/* Before work begins: whether the folders of the results exist and are writable.  False after a
+ * message for each that is not. */
 bool cli_outputs_ready(const cli_arguments *a);
 #endif

@@ -45,7 +45,8 @@ static bool same_file(const char *a, const char *b) {
 
 static void check_input(const cli_output *to, const char *path, tf_diags *d) {
   if (same_file(to->path, path))
-    tf_fail(d, (tf_loc){0}, TF_E_USAGE, "%s would overwrite '%.80s', which is read", to->name, path);
+    tf_fail(d, (tf_loc){0}, TF_E_USAGE, "%s would overwrite '%.80s', which is read", to->name,
+            path);
 }
 
 void cli_check_outputs(const cli_arguments *a, const cli_paths *start, tf_diags *d) {
@@ -54,12 +55,14 @@ void cli_check_outputs(const cli_arguments *a, const cli_paths *start, tf_diags 
   for (int i = 0; i < a->n_outputs; i++) {
     for (int k = 0; k < i; k++)
       if (same_file(all[k].path, all[i].path))
-        tf_fail(d, (tf_loc){0}, TF_E_USAGE, "%s and %s name the same file, '%.80s': only one would be kept",
-                all[k].name, all[i].name, all[i].path);
+        tf_fail(d, (tf_loc){0}, TF_E_USAGE,
+                "%s and %s name the same file, '%.80s': only one would be kept", all[k].name,
+                all[i].name, all[i].path);
     for (size_t k = 0; k < in->n_files; k++)
       check_input(&all[i], in->files[k], d);
     for (size_t k = 0; start && k < start->n; k++)
-      if (all[i].option != CLI_MAPPING) /* which may improve the file of --start: that is read first */
+      if (all[i].option !=
+          CLI_MAPPING) /* which may improve the file of --start: that is read first */
         check_input(&all[i], start->at[k], d);
   }
 }

@@ -13,8 +13,8 @@ static void put_figures(const cli_session *s, int node, cli_text *out) {
   const tf_node_result *r = &s->result.nodes[node];
   const cli_words words = cli_node_words(s, node);
   if (r->held || r->loads || r->stores)
-    cli_printf(out, "\\nholds %s, loads %s, stores %s words", cli_real(words.peak).s, cli_real(words.fill).s,
-               cli_real(words.drain).s);
+    cli_printf(out, "\\nholds %s, loads %s, stores %s words", cli_real(words.peak).s,
+               cli_real(words.fill).s, cli_real(words.drain).s);
   cli_printf(out, "\\n%s runs, %s cycles", cli_count(r->runs).s, cli_real(r->cycles).s);
 }
 
@@ -23,7 +23,8 @@ static void put_homes(const cli_session *s, int node, cli_text *out) {
   for (int z = 0; z < s->spec->workload->n_tensors; z++) {
     if (tf_tree_home_scope(s->tree, z) != node) continue;
     int home = tf_tree_home(s->tree, z);
-    cli_printf(out, "\\n%s in %s", s->spec->workload->tensors[z].name, s->spec->arch->memories[home].name);
+    cli_printf(out, "\\n%s in %s", s->spec->workload->tensors[z].name,
+               s->spec->arch->memories[home].name);
   }
 }
 

@@ -4,7 +4,8 @@
 #include "cli/cli.h"
 #include "cli/text.h"
 
-/* With box-drawing characters where the locale (LC_ALL, LC_CTYPE, LANG) is UTF-8, else with ASCII. */
+/* With box-drawing characters where the locale (LC_ALL, LC_CTYPE, LANG) is UTF-8, else with ASCII.
+ */
 void cli_draw_text(const cli_session *s, cli_text *out);
 void cli_draw_svg(const cli_session *s, cli_text *out);
 void cli_draw_dot(const cli_session *s, cli_text *out);

@@ -6,14 +6,16 @@
 
 enum { LANES = 14 }; /* arcs beside each other at most; more share the last lane */
 
-/* ---- rows and folds ------------------------------------------------------------------------------------- */
+/* ---- rows and folds
+ * ------------------------------------------------------------------------------------- */
 static bool alike(const tf_net_plan *q, int a, int b, int n) {
   for (int i = 0; i < n; i++)
     if (q->groups[a + i].like != q->groups[b + i].like) return false;
   return true;
 }
 
-/* The length of the sequence at i whose repetitions save most rows, and how often it stands there; 0: none does. */
+/* The length of the sequence at i whose repetitions save most rows, and how often it stands there;
+ * 0: none does. */
 static int period_at(const tf_net_plan *q, int i, int *times) {
   int best = 0, saved = 1;
   *times = 1;
@@ -36,12 +38,14 @@ static int kind_of(net_picture *p, const tf_arch *arch, const char *name) {
   *x = (net_kind){.name = name, .memory = -1};
   for (int l = 0; l < arch->n_memories; l++) {
     const size_t n = strlen(arch->memories[l].name);
-    if (!strncmp(arch->memories[l].name, name, n) && (name[n] == '\0' || name[n] == ' ')) x->memory = l;
+    if (!strncmp(arch->memories[l].name, name, n) && (name[n] == '\0' || name[n] == ' '))
+      x->memory = l;
   }
   return p->n_kinds++;
 }
 
-/* Row by row; row_of: of each group, the row that stands for it; turn_of: the how many-th of its row. */
+/* Row by row; row_of: of each group, the row that stands for it; turn_of: the how many-th of its
+ * row. */
 static void take_rows(net_picture *p, const cli_plan *plan, int *row_of, int *turn_of) {
   const tf_net_plan *q = plan->plan;
   for (int i = 0; i < q->n;) {
@@ -76,14 +80,17 @@ static void sort_kinds(net_picture *p) {
     }
 }
 
-/* ---- arcs ----------------------------------------------------------------------------------------------- */
+/* ---- arcs
+ * -----------------------------------------------------------------------------------------------
+ */
 static void add_arc(net_picture *p, int from, int to, int tensor) {
   for (int i = p->n_arcs - 1; i >= 0 && p->arc[i].to == to; i--)
     if (p->arc[i].from == from) return;
   p->arc[p->n_arcs++] = (net_arc){from, to, tensor, -1};
 }
 
-/* What a group reads of what others make; between two turns of a fold there is no arc, as its rows stand for all. */
+/* What a group reads of what others make; between two turns of a fold there is no arc, as its rows
+ * stand for all. */
 static void take_arcs(net_picture *p, const cli_plan *plan, const int *row_of, const int *turn_of,
                       const int *group_of) {
   const tf_workload *wl = plan->spec->workload;
@@ -99,7 +106,9 @@ static void take_arcs(net_picture *p, const cli_plan *plan, const int *row_of, c
   }
 }
 
-static bool crosses(const net_arc *a, const net_arc *b) { return a->from < b->to && b->from < a->to; }
+static bool crosses(const net_arc *a, const net_arc *b) {
+  return a->from < b->to && b->from < a->to;
+}
 
 /* Short arcs get the lanes next to the rows. */
 static void choose_lanes(net_picture *p) {

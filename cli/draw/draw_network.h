@@ -41,8 +41,8 @@ void net_picture_free(net_picture *p);
 /* As SVG; page: within a page of HTML. */
 void cli_draw_network(const cli_plan *plan, bool page, cli_text *out);
 
-/* For Google's Model Explorer: the graphs, of groups and of ops in them, and the figures of the plan for both as node
- * data. */
+/* For Google's Model Explorer: the graphs, of groups and of ops in them, and the figures of the
+ * plan for both as node data. */
 void cli_explorer_graphs(const cli_plan *p, cli_text *out);
 void cli_explorer_data(const cli_plan *p, cli_text *out);
 #endif

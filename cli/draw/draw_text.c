@@ -46,7 +46,9 @@ static void put_lead(const tf_tree *t, const lines *l, int node, int self, cli_t
 }
 
 /* A figure of a node that has none is a dash. */
-static void put_words(cli_table *t, bool any, double n) { cli_cell(t, "%s", any ? cli_real(n).s : "-"); }
+static void put_words(cli_table *t, bool any, double n) {
+  cli_cell(t, "%s", any ? cli_real(n).s : "-");
+}
 
 static void put_node(const cli_session *s, const lines *l, int node, cli_table *t) {
   const tf_node_result *r = &s->result.nodes[node];
@@ -69,7 +71,8 @@ static void put_node(const cli_session *s, const lines *l, int node, cli_table *
 }
 
 static void put_nodes(const cli_session *s, cli_text *out) {
-  static const char *const names[] = {"tile tree", "runs", "holds", "loads", "stores", "cycles", "", NULL};
+  static const char *const names[] = {"tile tree", "runs",   "holds", "loads",
+                                      "stores",    "cycles", "",      NULL};
   const lines *l = utf8_locale() ? &boxes : &ascii;
   cli_table t = {.align = "lrrrrrl"};
   for (int i = 0; names[i]; i++)
@@ -100,7 +103,8 @@ static void put_homes(const cli_session *s, cli_text *out) {
     cli_cell(&t, "%s", s->spec->arch->memories[home].name);
     cli_cell(&t, "%s", cli_real(cli_tensor_words(s, home, z).peak).s);
     if (scope >= 0)
-      cli_cell(&t, "%s, line %u", cli_part(&node, &t.cells), (unsigned)s->tree->nodes[scope].at.line);
+      cli_cell(&t, "%s, line %u", cli_part(&node, &t.cells),
+               (unsigned)s->tree->nodes[scope].at.line);
     else
       cli_skip(&t, 1);
     cli_text_free(&node);

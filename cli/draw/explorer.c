@@ -1,5 +1,5 @@
-/* A plan as Google's Model Explorer reads it: graphs of its groups and of their ops as JSON, and figures to colour
- * their nodes by as node data (docs/HOWTO-plan.md). */
+/* A plan as Google's Model Explorer reads it: graphs of its groups and of their ops as JSON, and
+ * figures to colour their nodes by as node data (docs/HOWTO-plan.md). */
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -20,7 +20,8 @@ static json_t *number_text(int i) {
 }
 
 static void set_attribute(json_t *all, const char *key, const cli_text *value) {
-  json_array_append_new(all, json_pack("{s:s, s:s}", "key", key, "value", value->text ? value->text : ""));
+  json_array_append_new(
+      all, json_pack("{s:s, s:s}", "key", key, "value", value->text ? value->text : ""));
 }
 
 /* "12: conv relu", as a group's node is called, and the layer of its ops. */
@@ -41,7 +42,8 @@ static json_t *facts_of(const cli_plan *p, int g) {
   json_t *all = json_array();
   cli_printf(&cycles, "%.15g (bound %.15g)", x->figures.cycles, x->bounds.cycles);
   cli_printf(&energy, "%.15g (bound %.15g)", x->figures.energy_pj, x->bounds.energy_pj);
-  cli_printf(&words, "%.15g (bound %lld)", x->figures.traffic_words, (long long)x->bounds.traffic_words);
+  cli_printf(&words, "%.15g (bound %lld)", x->figures.traffic_words,
+             (long long)x->bounds.traffic_words);
   cli_printf(&bottleneck, "%s", x->bottleneck);
   char *text = tf_tree_text(x->tree);
   cli_printf(&mapping, "%s", text ? text : "");
@@ -78,10 +80,12 @@ static bool has_edge(const json_t *edges, const char *from) {
 }
 
 static void add_edge(json_t *edges, const char *from) {
-  if (!has_edge(edges, from)) json_array_append_new(edges, json_pack("{s:s}", "sourceNodeId", from));
+  if (!has_edge(edges, from))
+    json_array_append_new(edges, json_pack("{s:s}", "sourceNodeId", from));
 }
 
-/* ---- groups ------------------------------------------------------------------------------------------ */
+/* ---- groups
+ * ------------------------------------------------------------------------------------------ */
 static json_t *group_node(const cli_plan *p, const int *group, int g) {
   const tf_workload *wl = p->spec->workload;
   const tf_group *own = p->plan->groups[g].group;
@@ -97,8 +101,9 @@ static json_t *group_node(const cli_plan *p, const int *group, int g) {
     }
   }
   cli_text name = group_name(p, g);
-  json_t *node = json_pack("{s:o, s:s, s:s, s:o, s:o}", "id", number_text(g + 1), "label", name.text ? name.text : "",
-                           "namespace", "", "attrs", facts_of(p, g), "incomingEdges", edges);
+  json_t *node = json_pack("{s:o, s:s, s:s, s:o, s:o}", "id", number_text(g + 1), "label",
+                           name.text ? name.text : "", "namespace", "", "attrs", facts_of(p, g),
+                           "incomingEdges", edges);
   cli_text_free(&name);
   return node;
 }
@@ -110,7 +115,8 @@ static json_t *groups_graph(const cli_plan *p, const int *group) {
   return json_pack("{s:s, s:o}", "id", groups_id, "nodes", nodes);
 }
 
-/* ---- ops --------------------------------------------------------------------------------------------- */
+/* ---- ops
+ * --------------------------------------------------------------------------------------------- */
 static json_t *shape_of(const tf_tensor *t) {
   cli_text shape = {0};
   json_t *all = json_array();
@@ -131,15 +137,16 @@ static json_t *op_node(const cli_plan *p, const int *group, int o) {
   }
   cli_text layer = group_name(p, group[o]);
   json_t *outputs = json_pack("[{s:s, s:o}]", "id", "0", "attrs", shape_of(&wl->tensors[op->out]));
-  json_t *node = json_pack("{s:s, s:s, s:s, s:o, s:o}", "id", op->name, "label", op->name, "namespace",
-                           layer.text ? layer.text : "", "incomingEdges", edges, "outputsMetadata", outputs);
+  json_t *node =
+      json_pack("{s:s, s:s, s:s, s:o, s:o}", "id", op->name, "label", op->name, "namespace",
+                layer.text ? layer.text : "", "incomingEdges", edges, "outputsMetadata", outputs);
   cli_text_free(&layer);
   return node;
 }
 
 static json_t *input_node(const tf_tensor *t) {
-  return json_pack("{s:s, s:s, s:s, s:[{s:s, s:o}]}", "id", t->name, "label", t->name, "namespace", "inputs",
-                   "outputsMetadata", "id", "0", "attrs", shape_of(t));
+  return json_pack("{s:s, s:s, s:s, s:[{s:s, s:o}]}", "id", t->name, "label", t->name, "namespace",
+                   "inputs", "outputsMetadata", "id", "0", "attrs", shape_of(t));
 }
 
 /* The figures of groups, as those of layers: an object of texts for each. */
@@ -150,7 +157,8 @@ static json_t *layers_of(const cli_plan *p) {
     json_t *facts = facts_of(p, g), *layer = json_object(), *f;
     size_t i;
     json_array_foreach(facts, i, f) {
-      json_object_set(layer, json_string_value(json_object_get(f, "key")), json_object_get(f, "value"));
+      json_object_set(layer, json_string_value(json_object_get(f, "key")),
+                      json_object_get(f, "value"));
     }
     json_decref(facts);
     json_object_set_new(all, name.text ? name.text : "", layer);
@@ -166,27 +174,32 @@ static json_t *ops_graph(const cli_plan *p, const int *group) {
     json_array_append_new(nodes, op_node(p, group, o));
   for (int z = 0; z < wl->n_tensors; z++)
     if (wl->tensors[z].producer < 0) json_array_append_new(nodes, input_node(&wl->tensors[z]));
-  return json_pack("{s:s, s:o, s:o}", "id", ops_id, "nodes", nodes, "groupNodeAttributes", layers_of(p));
+  return json_pack("{s:s, s:o, s:o}", "id", ops_id, "nodes", nodes, "groupNodeAttributes",
+                   layers_of(p));
 }
 
-static void put(json_t *root, cli_text *out) { cli_put_json(root, JSON_INDENT(1) | JSON_REAL_PRECISION(15), out); }
+static void put(json_t *root, cli_text *out) {
+  cli_put_json(root, JSON_INDENT(1) | JSON_REAL_PRECISION(15), out);
+}
 
 void cli_explorer_graphs(const cli_plan *p, cli_text *out) {
   int *group = groups_of_ops(p);
   if (group)
-    put(json_pack("{s:s, s:[o, o]}", "label", p->spec->workload->name, "graphs", groups_graph(p, group),
-                  ops_graph(p, group)),
+    put(json_pack("{s:s, s:[o, o]}", "label", p->spec->workload->name, "graphs",
+                  groups_graph(p, group), ops_graph(p, group)),
         out);
   else
     out->bad = true;
   free(group);
 }
 
-/* ---- node data ----------------------------------------------------------------------------------------- */
-/* Light where a value is the least of the graph, dark where it is the largest, and text can be read on either. */
+/* ---- node data
+ * ----------------------------------------------------------------------------------------- */
+/* Light where a value is the least of the graph, dark where it is the largest, and text can be read
+ * on either. */
 static json_t *data_of(const char *name, json_t *results) {
-  return json_pack("{s:s, s:o, s:[{s:i, s:s}, {s:i, s:s}]}", "name", name, "results", results, "gradient", "stop", 0,
-                   "bgColor", "#fff7e6", "stop", 1, "bgColor", "#fb923c");
+  return json_pack("{s:s, s:o, s:[{s:i, s:s}, {s:i, s:s}]}", "name", name, "results", results,
+                   "gradient", "stop", 0, "bgColor", "#fff7e6", "stop", 1, "bgColor", "#fb923c");
 }
 
 static void set_value(json_t *results, const char *id, double v) {
@@ -204,7 +217,8 @@ void cli_explorer_data(const cli_plan *p, cli_text *out) {
     snprintf(id, sizeof id, "%d", g + 1);
     set_value(values, id, value);
     for (int o = 0; o < x->group->workload->n_ops; o++)
-      set_value(gaps, p->spec->workload->ops[x->group->op[o]].name, bound > 0 ? value / bound : NAN);
+      set_value(gaps, p->spec->workload->ops[x->group->op[o]].name,
+                bound > 0 ? value / bound : NAN);
   }
   cli_text gap = {0};
   const char *const what = tf_objective_key((int)q->objective);

@@ -14,8 +14,9 @@ enum { TOP = 62, MARGIN = 16, BAR = 120, LABELS = 5 };
 typedef struct {
   const char *light, *dark;
 } tint;
-static const tint tints[] = {{"#e6eff8", "#44709c"}, {"#e8f3e4", "#55874a"}, {"#fbf3d9", "#a5811f"},
-                             {"#faeade", "#b5673a"}, {"#f0e8f5", "#7a579b"}, {"#e0f2f1", "#3b8681"}};
+static const tint tints[] = {{"#e6eff8", "#44709c"}, {"#e8f3e4", "#55874a"},
+                             {"#fbf3d9", "#a5811f"}, {"#faeade", "#b5673a"},
+                             {"#f0e8f5", "#7a579b"}, {"#e0f2f1", "#3b8681"}};
 static const tint of_ops = {"#f1f1f1", "#666666"};
 enum { N_TINTS = sizeof tints / sizeof tints[0] };
 
@@ -24,7 +25,8 @@ static tint tint_of(const cli_session *s, int band) {
 }
 
 /* ---- page --------------------------------------------------------------------------- */
-static const char legend[] = "words are those of the memory that holds them; the wider an edge, the more passes";
+static const char legend[] =
+    "words are those of the memory that holds them; the wider an edge, the more passes";
 
 /* The extents of the dims, below the tree. */
 static void put_dims(const cli_session *s, const svg_page *p, cli_text *out) {
@@ -35,7 +37,8 @@ static void put_dims(const cli_session *s, const svg_page *p, cli_text *out) {
   y += SVG_LINE;
   cli_printf(&line, "dims:");
   for (int d = 0; d < wl->n_dims; d++) {
-    cli_printf(&line, "%s %s = %lld", d ? "," : "", wl->dims[d].name, (long long)wl->dims[d].extent);
+    cli_printf(&line, "%s %s = %lld", d ? "," : "", wl->dims[d].name,
+               (long long)wl->dims[d].extent);
     if (d + 1 < wl->n_dims && svg_width(SVG_SMALL, line.text) < p->w - 120) continue;
     svg_text(out, NULL, MARGIN + 8, y, "small", line.text);
     cli_text_free(&line);
@@ -46,7 +49,8 @@ static void put_dims(const cli_session *s, const svg_page *p, cli_text *out) {
 static int dim_lines(const cli_session *s, const svg_page *p) {
   double w = 0;
   for (int d = 0; d < s->spec->workload->n_dims; d++)
-    w += svg_width(SVG_SMALL, s->spec->workload->dims[d].name) + svg_width(SVG_SMALL, ", = 1000000");
+    w +=
+        svg_width(SVG_SMALL, s->spec->workload->dims[d].name) + svg_width(SVG_SMALL, ", = 1000000");
   return 2 + (int)(w / (p->w - 120));
 }
 
@@ -58,9 +62,9 @@ typedef struct {
 static titles titles_of(const cli_session *s) {
   titles t = {{0}, {0}};
   cli_printf(&t.head, "%s on %s", s->spec->workload->name, s->spec->arch->name);
-  cli_printf(&t.sub, "%s cycles (%s the bound), %s; the bottleneck is %s", cli_real(s->result.cycles).s,
-             cli_times(s->result.cycles, s->bounds.cycles).s, cli_si(s->result.energy_pj * 1e-12, "J").s,
-             s->result.bottleneck);
+  cli_printf(&t.sub, "%s cycles (%s the bound), %s; the bottleneck is %s",
+             cli_real(s->result.cycles).s, cli_times(s->result.cycles, s->bounds.cycles).s,
+             cli_si(s->result.energy_pj * 1e-12, "J").s, s->result.bottleneck);
   return t;
 }
 
@@ -119,21 +123,26 @@ static double share(const cli_session *s, double cycles) {
   return all > 0 && cycles < all ? cycles / all : all > 0;
 }
 
-static void put_busy(const cli_session *s, const char *before, bool limits, double cycles, labels *k) {
+static void put_busy(const cli_session *s, const char *before, bool limits, double cycles,
+                     labels *k) {
   cli_text *line = new_label(k);
   k->busy[k->n - 1] = share(s, cycles);
   k->limits[k->n - 1] = limits;
-  cli_printf(line, "%sbusy %s%s", before, cli_percent(share(s, cycles), 1).s, limits ? ": the bottleneck" : "");
+  cli_printf(line, "%sbusy %s%s", before, cli_percent(share(s, cycles), 1).s,
+             limits ? ": the bottleneck" : "");
 }
 
-/* "tiles 81.92k + kept 262.4k": where the peak consists of the largest Tile and what scopes keep. */
+/* "tiles 81.92k + kept 262.4k": where the peak consists of the largest Tile and what scopes keep.
+ */
 static void put_parts(const cli_session *s, int l, labels *k) {
   double tiles = 0, kept = 0;
   for (int n = 0; n < s->tree->n_nodes; n++)
-    if (s->tree->nodes[n].kind == TF_TILE && s->tree->nodes[n].level == l && (double)s->result.nodes[n].held > tiles)
+    if (s->tree->nodes[n].kind == TF_TILE && s->tree->nodes[n].level == l &&
+        (double)s->result.nodes[n].held > tiles)
       tiles = (double)s->result.nodes[n].held;
   for (int z = 0; z < s->spec->workload->n_tensors; z++)
-    if (tf_tree_home_scope(s->tree, z) >= 0 && tf_tree_home(s->tree, z) == l) kept += cli_tensor_words(s, l, z).peak;
+    if (tf_tree_home_scope(s->tree, z) >= 0 && tf_tree_home(s->tree, z) == l)
+      kept += cli_tensor_words(s, l, z).peak;
   if (tiles > 0 && kept > 0 && tiles + kept == (double)s->result.levels[l].peak)
     cli_printf(new_label(k), "= %s in Tiles + %s kept", cli_real(tiles).s, cli_real(kept).s);
 }
@@ -151,7 +160,8 @@ static void label_memory(const cli_session *s, int l, labels *k) {
   if (m->capacity_words >= 0) cli_printf(line, " of %s", cli_count(m->capacity_words).s);
   cli_printf(line, " words of %d bits", m->word_bits);
   put_parts(s, l, k);
-  cli_printf(new_label(k), "read %s, written %s", cli_real(c.read + c.drain).s, cli_real(c.fill + c.update).s);
+  cli_printf(new_label(k), "read %s, written %s", cli_real(c.read + c.drain).s,
+             cli_real(c.fill + c.update).s);
 }
 
 static void label_units(const cli_session *s, labels *k) {
@@ -162,7 +172,8 @@ static void label_units(const cli_session *s, labels *k) {
     cli_text what = {0};
     cli_printf(&what, "%s, %s of %s, ", s->spec->arch->units[u].name, cli_count(r->units).s,
                cli_real(tf_bounds_units(s->spec->arch, u)).s);
-    put_busy(s, what.text ? what.text : "", cli_is_bottleneck(s, s->spec->arch->units[u].name, true), r->cycles, k);
+    put_busy(s, what.text ? what.text : "",
+             cli_is_bottleneck(s, s->spec->arch->units[u].name, true), r->cycles, k);
     cli_text_free(&what);
   }
 }
@@ -187,7 +198,10 @@ static double labels_width(const cli_session *s) {
   for (int b = 0; b <= s->spec->arch->n_memories; b++) {
     labels k = labels_of(s, b);
     for (int i = 0; i < k.n; i++)
-      most = fmax(most, svg_width(i == 0 ? SVG_HEAD : k.limits[i] ? SVG_WRONG : SVG_SMALL, k.line[i].text));
+      most = fmax(most, svg_width(i == 0        ? SVG_HEAD
+                                  : k.limits[i] ? SVG_WRONG
+                                                : SVG_SMALL,
+                                  k.line[i].text));
     labels_free(&k);
   }
   return most + MARGIN + 24;
@@ -197,12 +211,17 @@ static void put_labels(const cli_session *s, int band, double y, cli_text *out) 
   labels k = labels_of(s, band);
   for (int i = 0; i < k.n; i++) {
     y += i ? 17 : 22;
-    svg_text(out, NULL, MARGIN + 8, y, i == 0 ? "head" : k.limits[i] ? "limit" : "small", k.line[i].text);
+    svg_text(out, NULL, MARGIN + 8, y,
+             i == 0        ? "head"
+             : k.limits[i] ? "limit"
+                           : "small",
+             k.line[i].text);
     if (k.busy[i] < 0) continue;
     y += 9;
-    cli_printf(out, "<rect x=\"%d\" y=\"%.1f\" width=\"%d\" height=\"5\" fill=\"#ffffff\"/>\n", MARGIN + 8, y - 5, BAR);
-    cli_printf(out, "<rect x=\"%d\" y=\"%.1f\" width=\"%.1f\" height=\"5\" fill=\"%s\"/>\n", MARGIN + 8, y - 5,
-               BAR * k.busy[i], k.limits[i] ? ALARM : tint_of(s, band).dark);
+    cli_printf(out, "<rect x=\"%d\" y=\"%.1f\" width=\"%d\" height=\"5\" fill=\"#ffffff\"/>\n",
+               MARGIN + 8, y - 5, BAR);
+    cli_printf(out, "<rect x=\"%d\" y=\"%.1f\" width=\"%.1f\" height=\"5\" fill=\"%s\"/>\n",
+               MARGIN + 8, y - 5, BAR * k.busy[i], k.limits[i] ? ALARM : tint_of(s, band).dark);
   }
   labels_free(&k);
 }
@@ -221,8 +240,8 @@ static void put_bands(const cli_session *s, const svg_page *p, cli_text *out) {
   double w = p->w - MARGIN;
   for (int b = 0; b <= s->spec->arch->n_memories; b++) {
     if (!p->band[b].rows) continue;
-    cli_printf(out, "<rect x=\"%d\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"%s/>\n", MARGIN, p->band[b].y,
-               w, p->band[b].h - 2, tint_of(s, b).light,
+    cli_printf(out, "<rect x=\"%d\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"%s/>\n",
+               MARGIN, p->band[b].y, w, p->band[b].h - 2, tint_of(s, b).light,
                limits(s, b) ? " stroke=\"" ALARM "\" stroke-width=\"2\"" : "");
     put_labels(s, b, p->band[b].y, out);
   }
@@ -235,7 +254,8 @@ static int band_at(const cli_session *s, const svg_page *p, const svg_box *b) {
   return 0;
 }
 
-/* Whether the words of row r pass between node n and its parent: it is of a Tile or op below n, served from above. */
+/* Whether the words of row r pass between node n and its parent: it is of a Tile or op below n,
+ * served from above. */
 static bool passes(const cli_session *s, int n, const tf_why_row *r) {
   const int parent = s->tree->nodes[n].parent;
   return r->node >= n && r->node < s->tree->nodes[n].end && r->above <= svg_band_of(s, parent);
@@ -246,7 +266,8 @@ static double edge_bits(const cli_session *s, int n) {
   double bits = 0;
   for (int i = 0; i < s->why.n; i++)
     if (passes(s, n, &s->why.rows[i]))
-      bits += (double)cli_cause_words(&s->why.rows[i]) * s->spec->workload->tensors[s->why.rows[i].tensor].word_bits;
+      bits += (double)cli_cause_words(&s->why.rows[i]) *
+              s->spec->workload->tensors[s->why.rows[i].tensor].word_bits;
   return bits;
 }
 
@@ -256,8 +277,8 @@ static void put_edge_words(const cli_session *s, int n, cli_text *out) {
     double down = 0, up = 0;
     for (int i = 0; i < s->why.n; i++)
       if (s->why.rows[i].tensor == z && passes(s, n, &s->why.rows[i])) {
-        const double k =
-            (double)s->spec->workload->tensors[z].word_bits / s->spec->arch->memories[s->why.rows[i].above].word_bits;
+        const double k = (double)s->spec->workload->tensors[z].word_bits /
+                         s->spec->arch->memories[s->why.rows[i].above].word_bits;
         down += k * (double)s->why.rows[i].words.read;
         up += k * (double)s->why.rows[i].words.update;
       }
@@ -267,12 +288,16 @@ static void put_edge_words(const cli_session *s, int n, cli_text *out) {
   }
 }
 
-/* The width of an edge grows with the square root of the bits that pass it, relative to the busiest edge. */
+/* The width of an edge grows with the square root of the bits that pass it, relative to the busiest
+ * edge. */
 static void put_edge(const cli_session *s, const svg_page *p, int n, double most, cli_text *out) {
   const svg_box *from = &p->box[s->tree->nodes[n].parent], *to = &p->box[n];
   const double bottom = from->y + from->h, bits = edge_bits(s, n);
-  cli_printf(out, "<path d=\"M%.1f %.1fV%.1fH%.1fV%.1f\" fill=\"none\" stroke=\"#888888\" stroke-width=\"%.1f\">",
-             from->cx, bottom, bottom + 12.5, to->cx, to->y, most > 0 ? 1 + 5 * sqrt(bits / most) : 1);
+  cli_printf(out,
+             "<path d=\"M%.1f %.1fV%.1fH%.1fV%.1f\" fill=\"none\" stroke=\"#888888\" "
+             "stroke-width=\"%.1f\">",
+             from->cx, bottom, bottom + 12.5, to->cx, to->y,
+             most > 0 ? 1 + 5 * sqrt(bits / most) : 1);
   cli_printf(out, "<title>");
   put_edge_words(s, n, out);
   cli_printf(out, "</title></path>\n");

@@ -1,6 +1,6 @@
-/* A plan as SVG: a row a group in the order in which they run, with a bar as long as its time in the colour of what
- * bounds it, and arcs for what passes to groups further down.  Self-contained: no font, script or file from
- * elsewhere. */
+/* A plan as SVG: a row a group in the order in which they run, with a bar as long as its time in
+ * the colour of what bounds it, and arcs for what passes to groups further down.  Self-contained:
+ * no font, script or file from elsewhere. */
 #include <math.h>
 #include <string.h>
 
@@ -20,7 +20,8 @@ enum {
   LETTERS = 66   /* of the ops, at most */
 };
 
-/* Colours that differ for colour-blind people, too: of units, and of memories from the outermost in. */
+/* Colours that differ for colour-blind people, too: of units, and of memories from the outermost
+ * in. */
 static const char *const of_units[] = {"#0072b2", "#56b4e9", "#009e73", "#7a579b"};
 static const char *const of_memories[] = {"#d55e00", "#e69f00", "#c9a400", "#cc79a7"};
 
@@ -37,18 +38,21 @@ static const char *colour_of(const net_picture *p, int kind) {
   return of_units[before % 4];
 }
 
-/* ---- head ------------------------------------------------------------------------------------------------ */
+/* ---- head
+ * ------------------------------------------------------------------------------------------------
+ */
 static void put_titles(const cli_plan *plan, cli_text *out) {
   const tf_net_plan *q = plan->plan;
   cli_text head = {0}, sub = {0};
   cli_printf(&head, "%s on %s", plan->spec->workload->name, plan->spec->arch->name);
-  cli_printf(&sub,
-             "%s, %s the lower bound; %s words of %s; %d ops in %d groups, %d of them different; between "
-             "groups %lld bytes",
-             cli_si(q->total.cycles / plan->spec->arch->clock_hz, "s").s,
-             cli_times(q->total.cycles, q->bounds.cycles).s, cli_real(q->total.traffic_words).s,
-             plan->spec->arch->memories[0].name, plan->spec->workload->n_ops, q->n, q->n_distinct,
-             (long long)plan->memory->bytes);
+  cli_printf(
+      &sub,
+      "%s, %s the lower bound; %s words of %s; %d ops in %d groups, %d of them different; between "
+      "groups %lld bytes",
+      cli_si(q->total.cycles / plan->spec->arch->clock_hz, "s").s,
+      cli_times(q->total.cycles, q->bounds.cycles).s, cli_real(q->total.traffic_words).s,
+      plan->spec->arch->memories[0].name, plan->spec->workload->n_ops, q->n, q->n_distinct,
+      (long long)plan->memory->bytes);
   svg_text(out, NULL, MARGIN, 30, "title", cli_part(&head, out));
   svg_text(out, NULL, MARGIN, 50, "small", cli_part(&sub, out));
   cli_text_free(&head);
@@ -63,11 +67,13 @@ static void put_kinds(const net_picture *p, const cli_plan *plan, double width, 
     cli_text line = {0};
     const double w = all > 0 ? room * p->kind[k].cycles / all : 0;
     cli_printf(&line, "%s %s", p->kind[k].name, cli_percent(p->kind[k].cycles, all).s);
-    cli_printf(out, "<rect x=\"%.1f\" y=\"62\" width=\"%.1f\" height=\"16\" fill=\"%s\"><title>", x, w,
-               colour_of(p, k));
+    cli_printf(out, "<rect x=\"%.1f\" y=\"62\" width=\"%.1f\" height=\"16\" fill=\"%s\"><title>", x,
+               w, colour_of(p, k));
     cli_escaped(out, cli_part(&line, out));
-    cli_printf(out, "</title></rect>\n<rect x=\"%.1f\" y=\"88\" width=\"10\" height=\"10\" fill=\"%s\"/>\n", key,
-               colour_of(p, k));
+    cli_printf(
+        out,
+        "</title></rect>\n<rect x=\"%.1f\" y=\"88\" width=\"10\" height=\"10\" fill=\"%s\"/>\n",
+        key, colour_of(p, k));
     svg_text(out, NULL, key + 15, 97, "small", cli_part(&line, out));
     key += 34 + 6.6 * (double)cli_columns(cli_part(&line, out));
     x += w;
@@ -75,7 +81,9 @@ static void put_kinds(const net_picture *p, const cli_plan *plan, double width, 
   }
 }
 
-/* ---- rows ------------------------------------------------------------------------------------------------ */
+/* ---- rows
+ * ------------------------------------------------------------------------------------------------
+ */
 static double y_of(int row) { return TOP + ROW * row; }
 
 /* As many ops as there is room for. */
@@ -98,13 +106,14 @@ static void put_hover(const cli_plan *plan, const net_row *r, cli_text *out) {
   cli_printf(&t, "group %d", r->group + 1);
   if (r->times > 1) cli_printf(&t, " and %d like it", r->times - 1);
   cli_printf(&t,
-             "\n%s%s, %s of the network's time\nbounded by %s; %s the least time of these ops, %s their least words",
-             cli_si(g->figures.cycles / plan->spec->arch->clock_hz, "s").s, r->times > 1 ? " each" : "",
-             cli_percent(r->cycles, plan->plan->total.cycles).s, g->bottleneck,
-             cli_times(g->figures.cycles, g->bounds.cycles).s,
+             "\n%s%s, %s of the network's time\nbounded by %s; %s the least time of these ops, %s "
+             "their least words",
+             cli_si(g->figures.cycles / plan->spec->arch->clock_hz, "s").s,
+             r->times > 1 ? " each" : "", cli_percent(r->cycles, plan->plan->total.cycles).s,
+             g->bottleneck, cli_times(g->figures.cycles, g->bounds.cycles).s,
              cli_times(g->figures.traffic_words, (double)g->bounds.traffic_words).s);
-  cli_printf(&t, "\n%s words of %s, %s", cli_real(g->figures.traffic_words).s, plan->spec->arch->memories[0].name,
-             cli_si(g->figures.energy_pj * 1e-12, "J").s);
+  cli_printf(&t, "\n%s words of %s, %s", cli_real(g->figures.traffic_words).s,
+             plan->spec->arch->memories[0].name, cli_si(g->figures.energy_pj * 1e-12, "J").s);
   for (int o = 0; o < g->group->workload->n_ops; o++)
     cli_printf(&t, "\n%s", g->group->workload->ops[o].name);
   cli_printf(out, "<title>");
@@ -113,7 +122,8 @@ static void put_hover(const cli_plan *plan, const net_row *r, cli_text *out) {
   cli_text_free(&t);
 }
 
-static void put_row(const net_picture *p, const cli_plan *plan, int i, double longest, double left, cli_text *out) {
+static void put_row(const net_picture *p, const cli_plan *plan, int i, double longest, double left,
+                    cli_text *out) {
   const net_row *r = &p->row[i];
   const tf_net_group *g = &plan->plan->groups[r->group];
   const double y = y_of(i), w = longest > 0 ? BAR * r->cycles / longest : 0, at = left + NUMBER;
@@ -122,14 +132,16 @@ static void put_row(const net_picture *p, const cli_plan *plan, int i, double lo
   ops_of(g->group->workload, LETTERS, &ops);
   cli_printf(out, "<g class=\"row\">\n");
   put_hover(plan, r, out);
-  cli_printf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" class=\"under\"/>\n", left, y,
-             NUMBER + BAR + FIGURES + (double)OPS, ROW - 4);
-  cli_printf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" fill=\"%s\"/>\n", at, y, fmax(w, 1),
-             ROW - 4, colour_of(p, r->kind));
+  cli_printf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" class=\"under\"/>\n",
+             left, y, NUMBER + BAR + FIGURES + (double)OPS, ROW - 4);
+  cli_printf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" fill=\"%s\"/>\n", at, y,
+             fmax(w, 1), ROW - 4, colour_of(p, r->kind));
   svg_text(out, "end", at - 6, y + 13, "small", cli_part(&number, out));
   const double x = at + BAR;
-  svg_text(out, "end", x + 76, y + 13, "figure", cli_si(r->cycles / plan->spec->arch->clock_hz, "s").s);
-  svg_text(out, "end", x + 122, y + 13, "figure", cli_percent(r->cycles, plan->plan->total.cycles).s);
+  svg_text(out, "end", x + 76, y + 13, "figure",
+           cli_si(r->cycles / plan->spec->arch->clock_hz, "s").s);
+  svg_text(out, "end", x + 122, y + 13, "figure",
+           cli_percent(r->cycles, plan->plan->total.cycles).s);
   svg_text(out, "end", x + 190, y + 13, "figure", cli_real(r->times * g->figures.traffic_words).s);
   svg_text(out, "end", x + 246, y + 13, "figure", cli_times(g->figures.cycles, g->bounds.cycles).s);
   svg_text(out, NULL, x + 258, y + 13, "small", g->bottleneck);
@@ -151,14 +163,19 @@ static void put_heads(double left, cli_text *out) {
   svg_text(out, NULL, x + FIGURES + 8, TOP - 8, "small", "ops");
 }
 
-/* ---- between rows ---------------------------------------------------------------------------------------- */
-static void put_arc(const net_picture *p, const cli_plan *plan, const net_arc *a, double left, cli_text *out) {
+/* ---- between rows
+ * ---------------------------------------------------------------------------------------- */
+static void put_arc(const net_picture *p, const cli_plan *plan, const net_arc *a, double left,
+                    cli_text *out) {
   const tf_tensor *z = &plan->spec->workload->tensors[a->tensor];
-  const double from = y_of(a->from) + ROW - 8, to = y_of(a->to) + 4, x = left - LANE * (1 + fmax(a->lane, 0));
+  const double from = y_of(a->from) + ROW - 8, to = y_of(a->to) + 4,
+               x = left - LANE * (1 + fmax(a->lane, 0));
   cli_text t = {0};
-  cli_printf(&t, "%s: %s words from group %d to group %d", z->name, cli_real((double)tf_tensor_words(z)).s,
-             p->row[a->from].group + 1, p->row[a->to].group + 1);
-  cli_printf(out, "<path " LINE "#8a8a8a\" d=\"M%.1f %.1f H%.1f V%.1f H%.1f\"><title>", left, from, x, to, left);
+  cli_printf(&t, "%s: %s words from group %d to group %d", z->name,
+             cli_real((double)tf_tensor_words(z)).s, p->row[a->from].group + 1,
+             p->row[a->to].group + 1);
+  cli_printf(out, "<path " LINE "#8a8a8a\" d=\"M%.1f %.1f H%.1f V%.1f H%.1f\"><title>", left, from,
+             x, to, left);
   cli_escaped(out, cli_part(&t, out));
   cli_printf(out, "</title></path>\n");
   cli_text_free(&t);
@@ -173,24 +190,27 @@ static void put_fold(const net_fold *f, double right, cli_text *out) {
   cli_text_free(&t);
 }
 
-static const char style[] = "<style>\n"
-                            "text { font-family: Helvetica, Arial, \"DejaVu Sans\", sans-serif; fill: #222 }\n"
-                            ".title { font-size: 17px; font-weight: bold }\n"
-                            ".small { font-size: 11px; fill: #444 }\n"
-                            ".figure { font-size: 12px }\n"
-                            ".under { fill: #f5f5f5 }\n"
-                            ".row:hover .under { fill: #e2e8ee }\n"
-                            "path:hover { stroke: #000 }\n"
-                            "</style>\n";
+static const char style[] =
+    "<style>\n"
+    "text { font-family: Helvetica, Arial, \"DejaVu Sans\", sans-serif; fill: #222 }\n"
+    ".title { font-size: 17px; font-weight: bold }\n"
+    ".small { font-size: 11px; fill: #444 }\n"
+    ".figure { font-size: 12px }\n"
+    ".under { fill: #f5f5f5 }\n"
+    ".row:hover .under { fill: #e2e8ee }\n"
+    "path:hover { stroke: #000 }\n"
+    "</style>\n";
 
 static void put_picture(const net_picture *p, const cli_plan *plan, cli_text *out) {
-  const double left = MARGIN + LANE * (p->n_lanes + 1.0), right = left + NUMBER + BAR + FIGURES + OPS,
+  const double left = MARGIN + LANE * (p->n_lanes + 1.0),
+               right = left + NUMBER + BAR + FIGURES + OPS,
                width = right + MARGIN + (p->n_folds ? FOLD : 0), height = y_of(p->n_rows) + MARGIN;
   double longest = 0;
   for (int i = 0; i < p->n_rows; i++)
     longest = fmax(longest, p->row[i].cycles);
   cli_printf(out,
-             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\">\n"
+             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 "
+             "0 %.0f %.0f\">\n"
              "%s<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n",
              width, height, width, height, style);
   put_titles(plan, out);

@@ -9,9 +9,11 @@
 
 enum { PAD = 8, GAP_X = 14, GAP_Y = 24, WRAP = 60, LEAST_W = 560, LEAST_BAND = 106, BAR_LINE = 26 };
 
-/* Estimated for DejaVu Sans, which is wider than Helvetica and Arial, and which many systems use in place of these. */
+/* Estimated for DejaVu Sans, which is wider than Helvetica and Arial, and which many systems use in
+ * place of these. */
 double svg_width(svg_style style, const char *text) {
-  static const double letter[] = {[SVG_HEAD] = 9.2, [SVG_LOOPS] = 7.4, [SVG_SMALL] = 6.9, [SVG_WRONG] = 7.8};
+  static const double letter[] = {
+      [SVG_HEAD] = 9.2, [SVG_LOOPS] = 7.4, [SVG_SMALL] = 6.9, [SVG_WRONG] = 7.8};
   return text ? letter[style] * (double)cli_columns(text) : 0;
 }
 
@@ -70,7 +72,8 @@ static void describe_op(const cli_session *s, int node, svg_box *b) {
   const tf_op_result *r = &s->result.ops[s->tree->nodes[node].op];
   cli_node_head(s->tree, node, add_line(b, SVG_HEAD));
   cli_printf(add_line(b, SVG_SMALL), "%s points", cli_count(r->points).s);
-  cli_printf(add_line(b, SVG_SMALL), "%s x %s", s->spec->arch->units[r->unit].name, cli_count(r->units).s);
+  cli_printf(add_line(b, SVG_SMALL), "%s x %s", s->spec->arch->units[r->unit].name,
+             cli_count(r->units).s);
 }
 
 static bool violates(const cli_session *s, int node) {
@@ -103,8 +106,8 @@ int svg_band_of(const cli_session *s, int node) {
   return node < 0 ? 0 : t->nodes[node].level;
 }
 
-/* The row of a node in its band: the number of nodes of that band above it; a band has as many rows as its deepest
- * node. */
+/* The row of a node in its band: the number of nodes of that band above it; a band has as many rows
+ * as its deepest node. */
 static void place_in_band(const cli_session *s, int node, svg_page *p) {
   int band = svg_band_of(s, node), row = 0;
   for (int a = s->tree->nodes[node].parent; a >= 0; a = s->tree->nodes[a].parent)
@@ -136,13 +139,14 @@ static void stack_bands(const cli_session *s, svg_page *p, double top) {
       }
       p->h += highest + (row + 1 < p->band[b].rows ? GAP_Y : GAP_Y / 2);
     }
-    if (p->band[b].rows && p->h < p->band[b].y + least_band(s, b)) p->h = p->band[b].y + least_band(s, b);
+    if (p->band[b].rows && p->h < p->band[b].y + least_band(s, b))
+      p->h = p->band[b].y + least_band(s, b);
     p->band[b].h = p->h - p->band[b].y;
   }
 }
 
-/* Children are placed side by side, their parent above their middle.  Nodes are in preorder, so that going backwards
- * children are measured before their parent. */
+/* Children are placed side by side, their parent above their middle.  Nodes are in preorder, so
+ * that going backwards children are measured before their parent. */
 static void measure_spans(const tf_tree *t, svg_page *p) {
   for (int i = t->n_nodes - 1; i >= 0; i--) {
     double below = 0;
@@ -197,7 +201,8 @@ void svg_page_free(svg_page *p, const cli_session *s) {
   free(p->band);
 }
 
-void svg_text(cli_text *out, const char *anchor, double x, double y, const char *class, const char *text) {
+void svg_text(cli_text *out, const char *anchor, double x, double y, const char *class,
+              const char *text) {
   cli_printf(out, "<text x=\"%.1f\" y=\"%.1f\" class=\"%s\"", x, y, class);
   if (anchor) cli_printf(out, " text-anchor=\"%s\"", anchor);
   cli_printf(out, ">");

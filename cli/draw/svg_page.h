@@ -36,8 +36,9 @@ bool svg_page_make(svg_page *p, const cli_session *s, double left, double top);
 int svg_band_of(const cli_session *s, int node);
 /* Upper bound on the width of a text in pixels, for any replacement of our font. */
 double svg_width(svg_style style, const char *text);
-/* A text.  anchor: what of it is at x, "middle" or "end"; NULL: its begin.  An attribute, since some renderers
- * (ImageMagick's own) take no anchor from a style sheet. */
-void svg_text(cli_text *out, const char *anchor, double x, double y, const char *class, const char *text);
+/* A text.  anchor: what of it is at x, "middle" or "end"; NULL: its begin.  An attribute, since
+ * some renderers (ImageMagick's own) take no anchor from a style sheet. */
+void svg_text(cli_text *out, const char *anchor, double x, double y, const char *class,
+              const char *text);
 void svg_page_free(svg_page *p, const cli_session *s);
 #endif

@@ -1,4 +1,5 @@
-/* tileflow best: the best mapping that can be found, what is proved of it, what limits it, and what to do next. */
+/* tileflow best: the best mapping that can be found, what is proved of it, what limits it, and what
+ * to do next. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,8 +23,9 @@ typedef struct {
   const char *out;
   cli_page page; /* its `force` is that of `out`, too */
 } best_options;
-static const char evals_help[] = "mappings that may be evaluated, half of them by the solver; without a limit: 100000, "
-                                 "fewer for more than three ops";
+static const char evals_help[] =
+    "mappings that may be evaluated, half of them by the solver; without a limit: 100000, "
+    "fewer for more than three ops";
 static const cli_slot slots[] = {CLI_AT(best_options, JSON, json),
                                  CLI_AT(best_options, OBJECTIVE, look.objective),
                                  CLI_AT(best_options, SEED, look.seed),
@@ -34,19 +36,23 @@ static const cli_slot slots[] = {CLI_AT(best_options, JSON, json),
                                  CLI_AT(best_options, WRITE, out),
                                  CLI_PAGE_AT(best_options, page)};
 
-/* ---- what was found --------------------------------------------------------------------------- */
+/* ---- what was found ---------------------------------------------------------------------------
+ */
 /* A value of the objective, with what it is a value of. */
 static cli_figure value_of(const cli_session *s, double v) {
   const char *key = s->found.objective;
   cli_figure f;
   if (!strcmp(key, "energy")) return cli_si(v * 1e-12, "J");
   if (!strcmp(key, "edp")) return cli_si(v * 1e-12, "J s");
-  snprintf(f.s, sizeof f.s, "%.20s %s", cli_real(v).s, !strcmp(key, "latency") ? "cycles" : "words");
+  snprintf(f.s, sizeof f.s, "%.20s %s", cli_real(v).s,
+           !strcmp(key, "latency") ? "cycles" : "words");
   return f;
 }
 
 static const char *verb(const cli_session *s) {
-  return !strcmp(s->found.objective, "latency") ? "takes" : !strcmp(s->found.objective, "traffic") ? "moves" : "costs";
+  return !strcmp(s->found.objective, "latency")   ? "takes"
+         : !strcmp(s->found.objective, "traffic") ? "moves"
+                                                  : "costs";
 }
 
 /* How much less than another value, as a share of that. */
@@ -59,10 +65,14 @@ static void put_proof(const cli_session *s, cli_text *out) {
     cli_printf(out, "Proved: no mapping at all is better.\n");
     return;
   }
-  cli_printf(out, "No mapping at all %s less than %s: the gap is %s, and what lies in it is not known.\n", verb(s),
-             value_of(s, f->bound).s, cli_percent(f->value - f->bound, f->bound).s);
+  cli_printf(
+      out, "No mapping at all %s less than %s: the gap is %s, and what lies in it is not known.\n",
+      verb(s), value_of(s, f->bound).s, cli_percent(f->value - f->bound, f->bound).s);
   if (f->space && f->space_proved)
-    cli_printf(out, "Proved in the solver's space (%s) alone: no mapping of it is better, others may be.\n", trips);
+    cli_printf(
+        out,
+        "Proved in the solver's space (%s) alone: no mapping of it is better, others may be.\n",
+        trips);
   else if (f->space && f->space_bound >= f->value)
     cli_printf(out, "It lies outside of the solver's space (%s), which has none below %s.\n", trips,
                value_of(s, f->space_bound).s);
@@ -81,14 +91,15 @@ static void put_given(const cli_session *s, cli_text *out) {
   else if (!strcmp(s->origin, "given"))
     cli_printf(out, "It is the mapping given: nothing better was found.\n");
   else
-    cli_printf(out, "The mapping given %s %s: the one found %s %s less.\n", verb(s), value_of(s, f->given).s, verb(s),
-               less(f->value, f->given).s);
+    cli_printf(out, "The mapping given %s %s: the one found %s %s less.\n", verb(s),
+               value_of(s, f->given).s, verb(s), less(f->value, f->given).s);
 }
 
 static void put_found(const cli_session *s, cli_text *out) {
   const cli_found *f = &s->found;
   cli_printf(out, "%s on %s, for %s\n", s->spec->workload->name, s->spec->arch->name, f->objective);
-  cli_printf(out, "The best of %s mappings tried %s %s", cli_count(f->evaluations).s, verb(s), value_of(s, f->value).s);
+  cli_printf(out, "The best of %s mappings tried %s %s", cli_count(f->evaluations).s, verb(s),
+             value_of(s, f->value).s);
   if (strcmp(s->origin, "given") != 0) cli_printf(out, ", found by %s", f->method);
   cli_printf(out, " (stopped by %s).\n", f->stopped_by);
   put_proof(s, out);
@@ -99,16 +110,18 @@ static void put_found(const cli_session *s, cli_text *out) {
   if (zeros) cli_printf(out, "%s\n", zeros);
 }
 
-/* The bound of a figure; of the objective the one that the solver proved, where that is the higher. */
+/* The bound of a figure; of the objective the one that the solver proved, where that is the higher.
+ */
 static double bound_of(const cli_session *s, tf_objective o) {
   const double all = tf_bounds_value(o, &s->bounds, s->spec->arch);
-  return strcmp(s->found.objective, tf_objective_key((int)o)) != 0 ? all : fmax(all, s->found.bound);
+  return strcmp(s->found.objective, tf_objective_key((int)o)) != 0 ? all
+                                                                   : fmax(all, s->found.bound);
 }
 
 static void put_figures(const cli_session *s, cli_text *out) {
   const tf_result *r = &s->result;
-  const double traffic = cli_outer_traffic(s), cycles = bound_of(s, TF_LATENCY), pj = bound_of(s, TF_ENERGY),
-               words = bound_of(s, TF_TRAFFIC);
+  const double traffic = cli_outer_traffic(s), cycles = bound_of(s, TF_LATENCY),
+               pj = bound_of(s, TF_ENERGY), words = bound_of(s, TF_TRAFFIC);
   cli_table t = {.align = "lrrrl"};
   cli_cell(&t, " ");
   cli_cell(&t, "found");
@@ -135,8 +148,10 @@ static void put_figures(const cli_session *s, cli_text *out) {
   cli_table_end(&t, out);
 }
 
-/* ---- what limits it ------------------------------------------------------------------------------ */
-/* Parts of the energy, the largest first, with what each would have to cost for a tenth less of the whole. */
+/* ---- what limits it
+ * ------------------------------------------------------------------------------ */
+/* Parts of the energy, the largest first, with what each would have to cost for a tenth less of the
+ * whole. */
 typedef struct {
   const char *name, *each;
   double pj;
@@ -166,7 +181,8 @@ static void put_energy(const cli_session *s, cli_text *out) {
     cli_printf(out, "%s %s takes %s", i ? "," : "", parts[i].name, cli_percent(parts[i].pj, all).s);
   cli_printf(out, ".\nFor 10 %% less energy:\n");
   for (int i = 0; i < n && parts[i].pj > 0.1 * all; i++)
-    cli_printf(out, "  %s costs %s less %s\n", parts[i].name, cli_percent(0.1 * all, parts[i].pj).s, parts[i].each);
+    cli_printf(out, "  %s costs %s less %s\n", parts[i].name, cli_percent(0.1 * all, parts[i].pj).s,
+               parts[i].each);
   if (parts[0].pj <= 0.1 * all) cli_printf(out, "  nothing alone\n");
   free(parts);
 }
@@ -192,7 +208,8 @@ static bool put_limits(const cli_session *s, cli_text *out) {
   if (!strcmp(key, "energy") || !strcmp(key, "edp")) put_energy(s, out);
   if (!strcmp(key, "traffic")) {
     if (cli_outer_traffic(s) <= (double)s->bounds.traffic_words)
-      cli_printf(out, "Each word that must pass %s passes it once: only another workload moves less.\n",
+      cli_printf(out,
+                 "Each word that must pass %s passes it once: only another workload moves less.\n",
                  s->spec->arch->memories[0].name);
     else
       cli_report_why(s, out);
@@ -200,10 +217,12 @@ static bool put_limits(const cli_session *s, cli_text *out) {
   return ok;
 }
 
-/* ---- what to do next -------------------------------------------------------------------------------- */
+/* ---- what to do next
+ * -------------------------------------------------------------------------------- */
 /* Whether file i is that of the mapping given. */
 static bool holds_mapping(const cli_session *s, size_t i) {
-  return s->found.compared && !strcmp(s->in->files[i], tf_diags_file_name(s->diags, s->spec->mapping_at.file));
+  return s->found.compared &&
+         !strcmp(s->in->files[i], tf_diags_file_name(s->diags, s->spec->mapping_at.file));
 }
 
 /* Whether the other files have architecture and workload, so that the mapping's can be left out. */
@@ -249,9 +268,12 @@ static void put_next(const cli_session *s, const best_options *o, cli_text *out)
   cli_text files = {0};
   put_inputs(s, stays, &files);
   const char *inputs = cli_part(&files, out);
-  cli_printf(out, "\nNext%s:\n", stays ? ", once the files' own section 'mapping' is taken out" : "");
+  cli_printf(out, "\nNext%s:\n",
+             stays ? ", once the files' own section 'mapping' is taken out" : "");
   if (!kept) cli_printf(out, "  tileflow best%s -o best.yaml\n", inputs);
-  static const struct { const char *command, *rest; } after[] = {{"eval", ""}, {"explain", ""}, {"emit", " -o kernel"}};
+  static const struct {
+    const char *command, *rest;
+  } after[] = {{"eval", ""}, {"explain", ""}, {"emit", " -o kernel"}};
   for (size_t i = 0; i < sizeof after / sizeof *after; i++) {
     cli_printf(out, "  tileflow %s%s", after[i].command, inputs);
     cli_put_word(out, mapping);
@@ -265,7 +287,8 @@ static void put_next(const cli_session *s, const best_options *o, cli_text *out)
   cli_text_free(&files);
 }
 
-/* ---- the command ------------------------------------------------------------------------------------ */
+/* ---- the command
+ * ------------------------------------------------------------------------------------ */
 static void put_screen(const cli_session *s, const best_options *o, cli_text *out) {
   put_found(s, out);
   put_figures(s, out);
@@ -315,10 +338,13 @@ const cli_command cmd_best = {
     .name = "best",
     .summary = "the best mapping, its bound, what limits it, what next: one screen",
     .about =
-        "Asks the solver first, then the search, beginning with what the solver found and with the mapping of the "
+        "Asks the solver first, then the search, beginning with what the solver found and with the "
+        "mapping of the "
         "files, if they hold one.  Prints the value found, the lower bound, what is proved and in "
-        "which space (docs/HOWTO-solve.md), the mapping, what limits it and what 10 % less would take, and the "
-        "commands to go on with.  Counts evaluations, never the time, unless --time-limit is given: the same inputs "
+        "which space (docs/HOWTO-solve.md), the mapping, what limits it and what 10 % less would "
+        "take, and the "
+        "commands to go on with.  Counts evaluations, never the time, unless --time-limit is "
+        "given: the same inputs "
         "give the same bytes with any number of threads.\n"
         "Exit status: 0, 2 for bad input, 3 if nothing that fits was found, 130 if interrupted.\n",
     .example = "arch-specs/edge.yaml workloads/gemm-chain/g5.yaml",

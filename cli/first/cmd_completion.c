@@ -1,4 +1,5 @@
-/* tileflow completion: what a shell must know to complete commands and options, from their tables. */
+/* tileflow completion: what a shell must know to complete commands and options, from their tables.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,9 +11,11 @@ typedef struct {
   cli_input in; /* whose one file is the name of a shell */
   const char *out;
 } completion_options;
-static const cli_slot slots[] = {CLI_AT_SAYS(completion_options, WRITE, out, "write it there (-o, too)")};
+static const cli_slot slots[] = {
+    CLI_AT_SAYS(completion_options, WRITE, out, "write it there (-o, too)")};
 
-/* Words that a command takes besides files: codes of why, shells of completion, commands of help. */
+/* Words that a command takes besides files: codes of why, shells of completion, commands of help.
+ */
 static void put_codes(cli_text *out) {
   for (int k = 0; k < TF_N_CODES; k++)
     cli_printf(out, "%s%s", k ? " " : "", tf_code_key((tf_code)k));
@@ -44,7 +47,8 @@ static bool takes_files(const char *command) {
 }
 
 /* ---- bash --------------------------------------------------------------------------------- */
-/* A case for each option with words of its own or without files, then one for each command's options. */
+/* A case for each option with words of its own or without files, then one for each command's
+ * options. */
 static void put_bash_values(const cli_command *c, cli_text *out) {
   cli_option_facts o;
   for (int k = 0; cli_option_at(c, k, &o); k++) {
@@ -66,10 +70,13 @@ static void put_bash_options(const cli_command *c, cli_text *out) {
 static void put_bash(cli_text *out) {
   const cli_command *c;
   cli_printf(out, "# bash completion of tileflow: tileflow completion bash\n_tileflow() {\n"
-                  "  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]} "
-                  "options words\n  COMPREPLY=()\n  if [ \"$COMP_CWORD\" = 1 ]; then\n    COMPREPLY=($(compgen -W \"");
+                  "  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} "
+                  "command=${COMP_WORDS[1]} "
+                  "options words\n  COMPREPLY=()\n  if [ \"$COMP_CWORD\" = 1 ]; then\n    "
+                  "COMPREPLY=($(compgen -W \"");
   put_commands(out);
-  cli_printf(out, " help --help --version\" -- \"$cur\"))\n    return\n  fi\n  case $command:$prev in\n");
+  cli_printf(
+      out, " help --help --version\" -- \"$cur\"))\n    return\n  fi\n  case $command:$prev in\n");
   for (size_t k = 0; (c = cli_command_at(k)); k++)
     put_bash_values(c, out);
   cli_printf(out, "  esac\n  case $command in\n");
@@ -83,8 +90,10 @@ static void put_bash(cli_text *out) {
   }
   cli_printf(out, "  *) words= ;;\n  esac\n  case $cur in\n"
                   "  -*) COMPREPLY=($(compgen -W \"$options\" -- \"$cur\")) ;;\n"
-                  "  *)\n    if [ -n \"$words\" ]; then\n      COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
-                  "    else\n      mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n    fi\n    ;;\n  esac\n}\n"
+                  "  *)\n    if [ -n \"$words\" ]; then\n      COMPREPLY=($(compgen -W \"$words\" "
+                  "-- \"$cur\"))\n"
+                  "    else\n      mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n    fi\n    "
+                  ";;\n  esac\n}\n"
                   "complete -o filenames -F _tileflow tileflow\n");
 }
 
@@ -100,7 +109,8 @@ static void put_zsh_text(const char *text, cli_text *out) {
 }
 
 static void put_zsh_option(const cli_option_facts *o, cli_text *out) {
-  cli_printf(out, " \\\n    '%s%s%s[", !strcmp(o->name, "--set") || !strcmp(o->name, "--start") ? "*" : "", o->name,
+  cli_printf(out, " \\\n    '%s%s%s[",
+             !strcmp(o->name, "--set") || !strcmp(o->name, "--start") ? "*" : "", o->name,
              o->value ? "=" : "");
   put_zsh_text(o->help, out);
   cli_printf(out, "]");
@@ -137,22 +147,27 @@ static void put_zsh_command(const cli_command *c, cli_text *out) {
 
 static void put_zsh(cli_text *out) {
   const cli_command *c;
-  cli_printf(out, "#compdef tileflow\n# zsh completion of tileflow: tileflow completion zsh\n_tileflow() {\n"
-                  "  local -a commands\n  commands=(\n");
+  cli_printf(
+      out,
+      "#compdef tileflow\n# zsh completion of tileflow: tileflow completion zsh\n_tileflow() {\n"
+      "  local -a commands\n  commands=(\n");
   for (size_t k = 0; (c = cli_command_at(k)); k++) {
     cli_printf(out, "    '%s:", c->name);
     put_zsh_text(c->summary, out);
     cli_printf(out, "'\n");
   }
-  cli_printf(out, "  )\n  if (( CURRENT == 2 )); then\n    _describe command commands\n    return\n  fi\n"
-                  "  local command=$words[2]\n  shift words\n  (( CURRENT-- ))\n  case $command in\n");
+  cli_printf(
+      out, "  )\n  if (( CURRENT == 2 )); then\n    _describe command commands\n    return\n  fi\n"
+           "  local command=$words[2]\n  shift words\n  (( CURRENT-- ))\n  case $command in\n");
   for (size_t k = 0; (c = cli_command_at(k)); k++)
     put_zsh_command(c, out);
   cli_printf(out, "  help) _describe command commands ;;\n  esac\n}\n"
-                  "if [ \"$funcstack[1]\" = _tileflow ]; then _tileflow \"$@\"; else compdef _tileflow tileflow; fi\n");
+                  "if [ \"$funcstack[1]\" = _tileflow ]; then _tileflow \"$@\"; else compdef "
+                  "_tileflow tileflow; fi\n");
 }
 
-/* ---- fish ------------------------------------------------------------------------------------- */
+/* ---- fish -------------------------------------------------------------------------------------
+ */
 static void put_fish_text(const char *text, cli_text *out) {
   for (; *text; text++)
     cli_printf(out, strchr("'\\", *text) ? "\\%c" : "%c", *text);
@@ -164,7 +179,8 @@ static void put_fish_command(const cli_command *c, cli_text *out) {
   put_fish_text(c->summary, out);
   cli_printf(out, "'\n");
   for (int k = 0; cli_option_at(c, k, &o); k++) {
-    cli_printf(out, "complete -c tileflow -n '__fish_seen_subcommand_from %s' -l %s", c->name, o.name + 2);
+    cli_printf(out, "complete -c tileflow -n '__fish_seen_subcommand_from %s' -l %s", c->name,
+               o.name + 2);
     if (o.value) cli_printf(out, o.path ? " -r -F" : " -x");
     if (*o.words) cli_printf(out, " -a '%s'", o.words);
     cli_printf(out, " -d '");
@@ -181,13 +197,15 @@ static void put_fish(cli_text *out) {
   for (size_t k = 0; (c = cli_command_at(k)); k++)
     put_fish_command(c, out);
   for (int i = 0; i < N_WORDS; i++) {
-    cli_printf(out, "complete -c tileflow -n '__fish_seen_subcommand_from %s' -f -a '", words[i].command);
+    cli_printf(out, "complete -c tileflow -n '__fish_seen_subcommand_from %s' -f -a '",
+               words[i].command);
     words[i].put(out);
     cli_printf(out, "'\n");
   }
 }
 
-/* ---- the command --------------------------------------------------------------------------------- */
+/* ---- the command
+ * --------------------------------------------------------------------------------- */
 static const struct {
   const char *name;
   void (*put)(cli_text *out);
@@ -207,7 +225,8 @@ static int find_shell(const char *name, tf_diags *d) {
     cli_nearest_offer(&near, shells[i].name);
   }
   if (near.best)
-    tf_fail(d, (tf_loc){0}, TF_E_USAGE, "no completion for '%.40s', did you mean '%s'?", name, near.best);
+    tf_fail(d, (tf_loc){0}, TF_E_USAGE, "no completion for '%.40s', did you mean '%s'?", name,
+            near.best);
   else
     tf_fail(d, (tf_loc){0}, TF_E_USAGE, "no completion for '%.40s'", name);
   return N_SHELLS;
@@ -218,7 +237,8 @@ static void check_completion(void *options, tf_diags *d) {
   o->in.fileless = true;
   for (size_t i = 0; i < o->in.n_files; i++)
     find_shell(o->in.files[i], d);
-  if (o->in.n_files != 1) tf_fail(d, (tf_loc){0}, TF_E_USAGE, "completion needs one shell: bash, zsh or fish");
+  if (o->in.n_files != 1)
+    tf_fail(d, (tf_loc){0}, TF_E_USAGE, "completion needs one shell: bash, zsh or fish");
 }
 
 static cli_status run_completion(const void *options) {
@@ -233,11 +253,14 @@ const cli_command cmd_completion = {
     .name = "completion",
     .summary = "commands and options for a shell to complete: bash, zsh, fish",
     .arguments = "SHELL",
-    .about = "Prints a script that has the shell complete commands, options and their values, from the same tables as "
-             "this help.  For this session: source <(tileflow completion bash); for all, write it to "
-             "~/.local/share/bash-completion/completions/tileflow, a folder of zsh's fpath as _tileflow, or "
-             "~/.config/fish/completions/tileflow.fish.\n"
-             "Exit status: 0, 2 for another shell.\n",
+    .about =
+        "Prints a script that has the shell complete commands, options and their values, from the "
+        "same tables as "
+        "this help.  For this session: source <(tileflow completion bash); for all, write it to "
+        "~/.local/share/bash-completion/completions/tileflow, a folder of zsh's fpath as "
+        "_tileflow, or "
+        "~/.config/fish/completions/tileflow.fish.\n"
+        "Exit status: 0, 2 for another shell.\n",
     .example = "bash",
     .size = sizeof(completion_options),
     CLI_SLOTS(slots),

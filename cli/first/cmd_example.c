@@ -13,14 +13,16 @@ typedef struct {
   const char *out;
   bool force;
 } example_options;
-static const cli_slot slots[] = {CLI_AT_SAYS(example_options, WRITE, out, "copy it there (-o, too)"),
-                                 CLI_AT(example_options, FORCE, force)};
+static const cli_slot slots[] = {
+    CLI_AT_SAYS(example_options, WRITE, out, "copy it there (-o, too)"),
+    CLI_AT(example_options, FORCE, force)};
 
 /* Whether name means the path: all of it or its last parts, with its ending or without. */
 static bool means(const char *name, const char *path) {
   const size_t n = strlen(name), all = strlen(path), bare = (size_t)(strrchr(path, '.') - path);
   for (size_t end = bare;; end = all) {
-    if (n <= end && !strncmp(path + end - n, name, n) && (n == end || path[end - n - 1] == '/')) return true;
+    if (n <= end && !strncmp(path + end - n, name, n) && (n == end || path[end - n - 1] == '/'))
+      return true;
     if (end == all) return false;
   }
 }
@@ -62,14 +64,17 @@ enum { LINE = 100, NAMES = 36 };
 
 static void put_list(const cli_shipped_list *l, const char *root) {
   for (int i = 0; i < l->n; i++) {
-    const int room = LINE - 2 - (int)(strlen(l->at[i].path) > NAMES ? strlen(l->at[i].path) : NAMES);
+    const int room =
+        LINE - 2 - (int)(strlen(l->at[i].path) > NAMES ? strlen(l->at[i].path) : NAMES);
     const bool whole = (int)strlen(l->at[i].says) <= room;
     if (*l->at[i].says)
-      printf("%-*s  %.*s%s\n", NAMES, l->at[i].path, whole ? room : room - 2, l->at[i].says, whole ? "" : "..");
+      printf("%-*s  %.*s%s\n", NAMES, l->at[i].path, whole ? room : room - 2, l->at[i].says,
+             whole ? "" : "..");
     else
       printf("%s\n", l->at[i].path);
   }
-  printf("\nThey lie in %s.\ntileflow example NAME prints one, -o FILE copies it; the last part of a name is enough.\n",
+  printf("\nThey lie in %s.\ntileflow example NAME prints one, -o FILE copies it; the last part of "
+         "a name is enough.\n",
          root);
 }
 
@@ -118,7 +123,8 @@ static cli_status run_example(const void *options) {
   cli_shipped_list l = {0};
   cli_status status = CLI_FAILED;
   if (!cli_shipped_root(&root))
-    fputs("tileflow: error[E_IO]: the files that come with tileflow are not there: neither beside the program nor in "
+    fputs("tileflow: error[E_IO]: the files that come with tileflow are not there: neither beside "
+          "the program nor in "
           "/usr/share/tileflow\n",
           stderr);
   else if (!cli_shipped_files(root.text, &l))
@@ -138,11 +144,12 @@ const cli_command cmd_example = {
     .name = "example",
     .summary = "a machine, workload or mapping that comes with tileflow",
     .arguments = "[NAME]",
-    .about =
-        "Prints the file of that name, or copies it; without a name, lists all: machines (arch-specs), workloads, "
-        "their mappings (workloads/dataflows), examples.  The last part of a path is enough where one file has it: "
-        "edge, attention/g1.\n"
-        "Exit status: 0, 2 for a name that no file or that several have.\n",
+    .about = "Prints the file of that name, or copies it; without a name, lists all: machines "
+             "(arch-specs), workloads, "
+             "their mappings (workloads/dataflows), examples.  The last part of a path is enough "
+             "where one file has it: "
+             "edge, attention/g1.\n"
+             "Exit status: 0, 2 for a name that no file or that several have.\n",
     .example = "edge",
     .size = sizeof(example_options),
     CLI_SLOTS(slots),

@@ -15,7 +15,8 @@ typedef struct {
   const char *work;
   bool list;
 } init_options;
-static const cli_slot slots[] = {CLI_AT(init_options, WORK, work), CLI_AT(init_options, LIST, list)};
+static const cli_slot slots[] = {CLI_AT(init_options, WORK, work),
+                                 CLI_AT(init_options, LIST, list)};
 
 enum { N_FILES = 3 };
 static const char *const names[N_FILES] = {"machine.yaml", "workload.yaml", "mapping.yaml"};
@@ -48,7 +49,8 @@ static void check_name(const char *name, tf_diags *d) {
   char known[80] = "";
   for (int i = 0; i < CLI_N_STARTERS; i++) {
     cli_nearest_offer(&near, cli_starters[i].name);
-    snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "", cli_starters[i].name);
+    snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "",
+             cli_starters[i].name);
   }
   if (near.best)
     tf_fail(d, (tf_loc){0}, TF_E_USAGE, "no workload '%.40s', did you mean '%s'?", name, near.best);
@@ -60,13 +62,16 @@ static void check_init(void *options, tf_diags *d) {
   init_options *o = options;
   o->in.fileless = true;
   if (!find(o->work)) check_name(o->work, d);
-  if (o->in.n_files > 1) tf_fail(d, (tf_loc){0}, TF_E_USAGE, "init takes one folder, not %zu", o->in.n_files);
-  if (o->in.n_files && o->list) tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--list writes nothing, and takes no folder");
+  if (o->in.n_files > 1)
+    tf_fail(d, (tf_loc){0}, TF_E_USAGE, "init takes one folder, not %zu", o->in.n_files);
+  if (o->in.n_files && o->list)
+    tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--list writes nothing, and takes no folder");
   for (int i = 0; !o->list && o->in.n_files < 2 && i < N_FILES; i++) {
     cli_text path = {0};
     put_path(o, i, &path);
     if (path.text && cli_is_there(path.text))
-      tf_fail(d, (tf_loc){0}, TF_E_USAGE, "'%.120s' is there already: init writes over nothing", path.text);
+      tf_fail(d, (tf_loc){0}, TF_E_USAGE, "'%.120s' is there already: init writes over nothing",
+              path.text);
     cli_text_free(&path);
   }
 }
@@ -93,7 +98,8 @@ static bool put_next(const init_options *o, const cli_starter *s) {
   cli_text t = {0}, all[N_FILES] = {{0}};
   for (int i = 0; i < N_FILES; i++)
     put_path(o, i, &all[i]);
-  const char *machine = cli_part(&all[0], &t), *work = cli_part(&all[1], &t), *mapping = cli_part(&all[2], &t);
+  const char *machine = cli_part(&all[0], &t), *work = cli_part(&all[1], &t),
+             *mapping = cli_part(&all[2], &t);
   cli_printf(&t, "%s: %s, %s and %s\n\nTry:\n", s->name, machine, work, mapping);
   cli_printf(&t, "  tileflow eval %s %s %s\n", machine, work, mapping);
   cli_printf(&t, "  tileflow best %s %s %s\n", machine, work, mapping);
@@ -122,10 +128,11 @@ const cli_command cmd_init = {
     .name = "init",
     .summary = "write a machine, a workload and a mapping to start from",
     .arguments = "[DIR]",
-    .about =
-        "Writes machine.yaml, workload.yaml and mapping.yaml, small and with comments, into the folder (the current "
-        "one if none is given), and prints the commands to try.  Writes over nothing.\n"
-        "Exit status: 0, 1 if the folder cannot be written, 2 if one of the files is there already.\n",
+    .about = "Writes machine.yaml, workload.yaml and mapping.yaml, small and with comments, into "
+             "the folder (the current "
+             "one if none is given), and prints the commands to try.  Writes over nothing.\n"
+             "Exit status: 0, 1 if the folder cannot be written, 2 if one of the files is there "
+             "already.\n",
     .example = "my-first",
     .size = sizeof(init_options),
     CLI_SLOTS(slots),

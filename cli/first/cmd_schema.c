@@ -9,7 +9,8 @@ typedef struct {
   cli_input in; /* whose one file names a section */
   const char *out;
 } schema_options;
-static const cli_slot slots[] = {CLI_AT_SAYS(schema_options, WRITE, out, "write it there (-o, too)")};
+static const cli_slot slots[] = {
+    CLI_AT_SAYS(schema_options, WRITE, out, "write it there (-o, too)")};
 
 /* What the words of the command line stand for. */
 static const struct {
@@ -31,9 +32,11 @@ static void check_schema(void *options, tf_diags *d) {
   schema_options *o = options;
   o->in.fileless = true;
   if (!section_of(o))
-    tf_fail(d, (tf_loc){0}, TF_E_USAGE, "no schema of '%.40s'; known: file, arch, workload, mapping", o->in.files[0]);
+    tf_fail(d, (tf_loc){0}, TF_E_USAGE,
+            "no schema of '%.40s'; known: file, arch, workload, mapping", o->in.files[0]);
   if (o->in.n_files > 1)
-    tf_fail(d, (tf_loc){0}, TF_E_USAGE, "one schema at a time: '%.40s' is a second", o->in.files[1]);
+    tf_fail(d, (tf_loc){0}, TF_E_USAGE, "one schema at a time: '%.40s' is a second",
+            o->in.files[1]);
 }
 
 static cli_status run_schema(const void *options) {
@@ -51,7 +54,8 @@ const cli_command cmd_schema = {
     .name = "schema",
     .summary = "JSON Schema of input files, for editors",
     .arguments = "[SECTION]",
-    .about = "Prints the JSON Schema of whole files, or of one section (arch, workload, mapping), from the tables by "
+    .about = "Prints the JSON Schema of whole files, or of one section (arch, workload, mapping), "
+             "from the tables by "
              "which files are read: an "
              "editor completes keys with it and underlines what is none (docs/HOWTO-arch.md).\n"
              "Exit status: 0, 2 for bad usage.\n",

@@ -13,7 +13,8 @@ typedef struct {
   cli_input in; /* whose files are codes */
   const char *out;
 } why_options;
-static const cli_slot slots[] = {CLI_AT_SAYS(why_options, WRITE, out, "write the example's document there (-o, too)")};
+static const cli_slot slots[] = {
+    CLI_AT_SAYS(why_options, WRITE, out, "write the example's document there (-o, too)")};
 
 /* Whether a word means a code: E_KEEP, e_keep and KEEP do. */
 static bool means(const char *word, const char *key) {
@@ -26,7 +27,8 @@ static bool means(const char *word, const char *key) {
 /* TF_N_CODES with an error in d: there is none. */
 static tf_code find_code(const char *word, tf_diags *d) {
   char upper[32];
-  snprintf(upper, sizeof upper, "%s%s", toupper((unsigned char)word[0]) == 'E' && word[1] == '_' ? "" : "E_", word);
+  snprintf(upper, sizeof upper, "%s%s",
+           toupper((unsigned char)word[0]) == 'E' && word[1] == '_' ? "" : "E_", word);
   for (char *c = upper; *c; c++)
     *c = (char)toupper((unsigned char)*c);
   cli_nearest near = cli_nearest_to(upper);
@@ -83,7 +85,8 @@ static void check_why(void *options, tf_diags *d) {
   for (size_t i = 0; i < o->in.n_files; i++)
     code = find_code(o->in.files[i], d);
   if (o->out && o->in.n_files != 1)
-    tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--out writes the document of one code, not of %zu", o->in.n_files);
+    tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--out writes the document of one code, not of %zu",
+            o->in.n_files);
   else if (o->out && code < TF_N_CODES && !cli_codes[code].document)
     tf_fail(d, (tf_loc){0}, TF_E_USAGE, "the example of %s has no document", tf_code_key(code));
 }
@@ -106,10 +109,10 @@ const cli_command cmd_why = {
     .name = "why",
     .summary = "what an error's code means, an example of it, the repair",
     .arguments = "[E_CODE]",
-    .about =
-        "Prints the cause, an example with the message that it provokes, and the repair; without a code, a line for "
-        "each.  E_KEEP, e_keep and keep are the same code.\n"
-        "Exit status: 0, 2 for a code that does not exist.\n",
+    .about = "Prints the cause, an example with the message that it provokes, and the repair; "
+             "without a code, a line for "
+             "each.  E_KEEP, e_keep and keep are the same code.\n"
+             "Exit status: 0, 2 for a code that does not exist.\n",
     .example = "E_COVER",
     .size = sizeof(why_options),
     CLI_SLOTS(slots),

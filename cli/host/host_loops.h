@@ -8,7 +8,9 @@ typedef uint64_t OF(words) __attribute__((vector_size(4 * LANES), aligned(8), ma
 /* The sums are single variables, as an array would be kept in memory. */
 TARGET static float OF(multiply_adds)(int64_t n, float x) {
   const OF(vec) one = (OF(vec)){0} + x, zero = one - one;
-  OF(vec) a = one, b = one, c = one, d = one, e = one, f = one, g = one, h = one, i = one, j = one, k = one, l = one;
+  OF(vec)
+  a = one, b = one, c = one, d = one, e = one, f = one, g = one, h = one, i = one, j = one, k = one,
+  l = one;
   for (int64_t r = 0; r < n; r++) {
     FUSE(a, one, zero);
     FUSE(b, one, zero);
@@ -67,7 +69,8 @@ TARGET static void OF(write)(uint64_t *p, int64_t n, uint64_t v) {
 
 /* 2^whole through the exponent's bits, times a polynomial of the fraction, |f| <= log(2) / 2. */
 TARGET static void OF(exp)(const float *from, float *to, int64_t n) {
-  const OF(vec) zero = {0}, magic = zero + 12582912.0f; /* 1.5 * 2^23: adding it rounds to an integer */
+  const OF(vec) zero = {0},
+                magic = zero + 12582912.0f; /* 1.5 * 2^23: adding it rounds to an integer */
   for (int64_t i = 0; i < n; i += LANES) {
     const OF(vec) t = *(const OF(vec) *)(from + i) * 1.44269504f, whole = (t + magic) - magic,
                   f = (t - whole) * 0.693147181f;

@@ -76,7 +76,9 @@ static void run_write(job *j, int64_t n) {
     host_write(j->at, j->words, (uint64_t)n);
 }
 
-static host_figure scaled(host_figure f, double by) { return (host_figure){f.value * by, f.spread}; }
+static host_figure scaled(host_figure f, double by) {
+  return (host_figure){f.value * by, f.spread};
+}
 
 static void measure_core(double *clock_hz, bool tiles, uint64_t *room, host_measured *m) {
   uint64_t sum;

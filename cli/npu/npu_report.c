@@ -10,8 +10,8 @@
 
 void npu_text(const tf_npu_result *r, cli_text *out) {
   cli_table queues = {.align = "lrrr"}, flows = {.align = "lllrr"};
-  cli_printf(out, "%.17g cycles, %" PRId64 " multiply-adds, %" PRId64 " vector elements\n\n", r->cycles, r->mads,
-             r->lanes);
+  cli_printf(out, "%.17g cycles, %" PRId64 " multiply-adds, %" PRId64 " vector elements\n\n",
+             r->cycles, r->mads, r->lanes);
   static const char *const head[] = {"queue", "instructions", "busy",  "of all", "from",
                                      "to",    "what",         "words", "cycles"};
   for (int k = 0; k < 4; k++)
@@ -43,20 +43,22 @@ static void put_json(json_t *root, size_t flags, cli_text *out) {
 void npu_json(const tf_npu_result *r, cli_text *out) {
   json_t *queues = json_array(), *paths = json_array();
   for (int q = 0; q < r->n_queues; q++)
-    json_array_append_new(queues, json_pack("{s:s, s:I, s:f}", "name", r->queues[q].queue, "instructions",
-                                            (json_int_t)r->queues[q].instructions, "busy", r->queues[q].busy));
+    json_array_append_new(queues, json_pack("{s:s, s:I, s:f}", "name", r->queues[q].queue,
+                                            "instructions", (json_int_t)r->queues[q].instructions,
+                                            "busy", r->queues[q].busy));
   for (int f = 0; f < r->n_flows; f++)
-    json_array_append_new(paths, json_pack("{s:s, s:s, s:s, s:I, s:f}", "from", r->flows[f].from, "to", r->flows[f].to,
-                                           "what", r->flows[f].tag, "words", (json_int_t)r->flows[f].words, "cycles",
-                                           r->flows[f].cycles));
-  put_json(json_pack("{s:s, s:f, s:I, s:I, s:o, s:o}", "tileflow", TILEFLOW_VERSION, "cycles", r->cycles,
-                     "multiply_adds", (json_int_t)r->mads, "vector_elements", (json_int_t)r->lanes, "queues", queues,
-                     "paths", paths),
+    json_array_append_new(paths,
+                          json_pack("{s:s, s:s, s:s, s:I, s:f}", "from", r->flows[f].from, "to",
+                                    r->flows[f].to, "what", r->flows[f].tag, "words",
+                                    (json_int_t)r->flows[f].words, "cycles", r->flows[f].cycles));
+  put_json(json_pack("{s:s, s:f, s:I, s:I, s:o, s:o}", "tileflow", TILEFLOW_VERSION, "cycles",
+                     r->cycles, "multiply_adds", (json_int_t)r->mads, "vector_elements",
+                     (json_int_t)r->lanes, "queues", queues, "paths", paths),
            JSON_INDENT(2), out);
 }
 
-/* In the format of `eval --trace` (docs/FORMATS.md), with queues as resources; flags and barriers take no time
- * there. */
+/* In the format of `eval --trace` (docs/FORMATS.md), with queues as resources; flags and barriers
+ * take no time there. */
 void npu_trace(const tf_npu_result *r, cli_text *out) {
   cli_printf(out, "kind,resource,what,begin,end,words\n");
   for (size_t i = 0; i < r->n_spans; i++) {

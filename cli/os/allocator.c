@@ -1,5 +1,5 @@
-/* Wraps malloc and similar functions for everything that the tool itself links (the linker's --wrap, CMakeLists.txt).
- * tests/memory replaces this file by an allocator of its own. */
+/* Wraps malloc and similar functions for everything that the tool itself links (the linker's
+ * --wrap, CMakeLists.txt). tests/memory replaces this file by an allocator of its own. */
 #include <stdint.h>
 
 #include "cli/os/os_memory.h"
@@ -16,4 +16,6 @@ void *__wrap_calloc(size_t n, size_t size) {
 void *__wrap_realloc(void *p, size_t size) { return cli_had(__real_realloc(p, size), size); }
 char *__wrap_strdup(const char *s) { return cli_had(__real_strdup(s), 1); }
 char *__wrap_strndup(const char *s, size_t n) { return cli_had(__real_strndup(s, n), 1); }
-FILE *__wrap_open_memstream(char **text, size_t *n) { return cli_had(__real_open_memstream(text, n), 1); }
+FILE *__wrap_open_memstream(char **text, size_t *n) {
+  return cli_had(__real_open_memstream(text, n), 1);
+}

@@ -39,8 +39,9 @@ typedef struct {
 typedef struct {
   char model[128], clock_from[160];
   sysfs_processors there;
-  int64_t cpus, cores, all_cores; /* all_cores: the computer's, where only some are described; else 0 */
-  bool kept;                      /* --cores: one processor a core */
+  int64_t cpus, cores,
+      all_cores; /* all_cores: the computer's, where only some are described; else 0 */
+  bool kept;     /* --cores: one processor a core */
   double clock_hz;
   int n_caches;
   cache caches[MAX_CACHES]; /* outermost first, without instruction caches */
@@ -58,9 +59,11 @@ static bool has_level(const host *h, int level) {
 }
 
 /* Line `what` of cache i of the first processor that this process may use. */
-static bool cache_line(const char *root, const host *h, int i, const char *what, char *text, size_t size) {
+static bool cache_line(const char *root, const host *h, int i, const char *what, char *text,
+                       size_t size) {
   char path[128];
-  snprintf(path, sizeof path, "sys/devices/system/cpu/cpu%" PRId64 "/cache/index%d/%s", h->there.first, i, what);
+  snprintf(path, sizeof path, "sys/devices/system/cpu/cpu%" PRId64 "/cache/index%d/%s",
+           h->there.first, i, what);
   return sysfs_line(root, path, text, size);
 }
 
@@ -76,8 +79,11 @@ static void read_caches(const char *root, host *h) {
     char *end;
     c.kib = strtol(text, &end, 10);
     if (*end == 'M') c.kib = is_size(c.kib) ? c.kib * 1024 : 0;
-    c.shared = cache_line(root, h, i, "shared_cpu_list", text, sizeof text) ? sysfs_allowed(&h->there, text) : 1;
-    if (c.level < 1 || c.level > 4 || has_level(h, c.level) || !is_size(c.kib) || c.shared < 1) continue;
+    c.shared = cache_line(root, h, i, "shared_cpu_list", text, sizeof text)
+                   ? sysfs_allowed(&h->there, text)
+                   : 1;
+    if (c.level < 1 || c.level > 4 || has_level(h, c.level) || !is_size(c.kib) || c.shared < 1)
+      continue;
     int at = h->n_caches++;
     while (at > 0 && h->caches[at - 1].level < c.level) {
       h->caches[at] = h->caches[at - 1];
@@ -100,7 +106,8 @@ static bool read_cores(const char *root, host *h) {
 static bool keep_cores(host *h, int64_t n, tf_diags *d) {
   const int64_t threads = (h->cpus + h->cores - 1) / h->cores;
   if (n > h->cores)
-    return tf_fail(d, nowhere, TF_E_USAGE, "--cores %" PRId64 " is more than the %" PRId64 " that this %s", n, h->cores,
+    return tf_fail(d, nowhere, TF_E_USAGE,
+                   "--cores %" PRId64 " is more than the %" PRId64 " that this %s", n, h->cores,
                    h->all_cores ? "process may run on" : "computer has");
   for (int i = 0; i < h->n_caches; i++) {
     const int64_t shared = (h->caches[i].shared + threads - 1) / threads;
@@ -123,7 +130,8 @@ static void read_clock(const char *root, host *h, cli_text *notes) {
     }
   if (!(h->clock_hz > 0) && sysfs_value(root, "proc/cpuinfo", "cpu MHz", text, sizeof text)) {
     h->clock_hz = strtod(text, NULL) * 1e6;
-    snprintf(h->clock_from, sizeof h->clock_from, "/proc/cpuinfo, cpu MHz: at the moment of reading");
+    snprintf(h->clock_from, sizeof h->clock_from,
+             "/proc/cpuinfo, cpu MHz: at the moment of reading");
   }
   if (h->clock_hz > 0) return;
   h->clock_hz = 2e9;
@@ -164,7 +172,8 @@ static void put_line(cli_text *out, const char *from, const char *fmt, ...) {
 
 /* The source of a measured figure, as text. */
 static const char *measured(const host_figure *f, const char *what, char *text, size_t size) {
-  snprintf(text, size, "measured%s; the middle half of the rounds within %.2g %%", what, 100 * f->spread);
+  snprintf(text, size, "measured%s; the middle half of the rounds within %.2g %%", what,
+           100 * f->spread);
   return text;
 }
 
@@ -174,18 +183,21 @@ static void put_bandwidth(const host *h, int i, int64_t cores, cli_text *out) {
   const host_figure *read = h->m ? &h->m->read[i] : NULL, *write = h->m ? &h->m->write[i] : NULL;
   char from[160];
   if (read && c->level == 1)
-    put_line(out, measured(read, "", from, sizeof from), "    bandwidth: {read: %.3g, write: %.3g}", read->value / 4,
-             write->value / 4);
+    put_line(out, measured(read, "", from, sizeof from), "    bandwidth: {read: %.3g, write: %.3g}",
+             read->value / 4, write->value / 4);
   else if (read)
-    put_line(out, measured(read, c->shared > 1 ? ", reads of one core, times the cores" : ", reads", from, sizeof from),
+    put_line(out,
+             measured(read, c->shared > 1 ? ", reads of one core, times the cores" : ", reads",
+                      from, sizeof from),
              "    bandwidth: %.3g", read->value / 4 * (double)cores);
   else if (c->level == 1)
-    put_line(out, "assumption: two loads and a store a cycle", "    bandwidth: {read: %d, write: %d}",
-             2 * h->isa->lanes, h->isa->lanes);
+    put_line(out, "assumption: two loads and a store a cycle",
+             "    bandwidth: {read: %d, write: %d}", 2 * h->isa->lanes, h->isa->lanes);
   else if (c->level == 2)
     put_line(out, "assumption: a vector a cycle", "    bandwidth: %d", h->isa->lanes);
   else
-    put_line(out, "assumption: 16 bytes a cycle for each core", "    bandwidth: %" PRId64, 4 * cores);
+    put_line(out, "assumption: 16 bytes a cycle for each core", "    bandwidth: %" PRId64,
+             4 * cores);
 }
 
 static void put_caches(const host *h, cli_text *out) {
@@ -196,13 +208,15 @@ static void put_caches(const host *h, cli_text *out) {
     int64_t n = (h->cpus + c->shared - 1) / c->shared, mesh = n / above > 0 ? n / above : 1;
     int64_t cores = h->cores / n > 0 ? h->cores / n : 1;
     cli_printf(out, "  - name: L%d\n", c->level);
-    snprintf(from, sizeof from, "cpu%" PRId64 "/cache/index%d/shared_cpu_list: one for %" PRId64 " of %" PRId64 " %s",
+    snprintf(from, sizeof from,
+             "cpu%" PRId64 "/cache/index%d/shared_cpu_list: one for %" PRId64 " of %" PRId64 " %s",
              h->there.first, c->index, c->shared, h->cpus, h->kept ? "cores" : "processors");
     if (mesh > 1) put_line(out, from, "    mesh: [%" PRId64 ", 1]", mesh);
     snprintf(from, sizeof from, "cpu%" PRId64 "/cache/index%d/size", h->there.first, c->index);
     put_line(out, from, "    capacity: %" PRId64 " KiB", c->kib);
     put_bandwidth(h, i, cores, out);
-    if (mesh > 1) put_line(out, "each fetches on its own", "    network: {multicast: false, reduce: false}");
+    if (mesh > 1)
+      put_line(out, "each fetches on its own", "    network: {multicast: false, reduce: false}");
     above = n;
   }
 }
@@ -212,7 +226,8 @@ static void put_multiplier(const host *h, cli_text *out) {
   const isa *v = h->isa;
   char from[160];
   if (h->m)
-    put_line(out, measured(&h->m->mac, ", multiply-adds of a core", from, sizeof from), "  - name: fma");
+    put_line(out, measured(&h->m->mac, ", multiply-adds of a core", from, sizeof from),
+             "  - name: fma");
   else
     put_line(out,
              v->fma ? "assumption: two vector units, a multiply-add each a cycle"
@@ -234,32 +249,34 @@ static void put_math(const host *h, cli_text *out) {
            h->m ? measured(&h->m->exp, ", exp of a row in the first cache", from, sizeof from)
                 : "assumption: ten vector instructions for one of these",
            "  - name: math");
-  cli_printf(out,
-             "    below: REG\n    mesh: [%d, 2]\n    rate: %.3g\n"
-             "    ops: [add, sub, mul, max, min, neg, relu, abs, select, div, exp, log, sqrt, tanh, erf, "
-             "sigmoid, gelu, silu, floor, ceil, round, trunc, sin, cos, fmod]\n",
-             v->lanes, h->m ? h->m->exp.value / (2 * v->lanes) : 0.1);
+  cli_printf(
+      out,
+      "    below: REG\n    mesh: [%d, 2]\n    rate: %.3g\n"
+      "    ops: [add, sub, mul, max, min, neg, relu, abs, select, div, exp, log, sqrt, tanh, erf, "
+      "sigmoid, gelu, silu, floor, ceil, round, trunc, sin, cos, fmod]\n",
+      v->lanes, h->m ? h->m->exp.value / (2 * v->lanes) : 0.1);
 }
 
-/* Notes for figures without a key: tiles hold another type of data than the file's words, and the model has no
- * calls. */
+/* Notes for figures without a key: tiles hold another type of data than the file's words, and the
+ * model has no calls. */
 static void put_beside(const host_measured *m, cli_text *out) {
   char from[160];
   cli_printf(out, "# A call and its return: %.3g cycles (%s).\n", m->call.value,
              measured(&m->call, "", from, sizeof from));
   if (m->tile.value > 0)
-    cli_printf(out, "# Tiles of bfloat16: %.4g multiply-adds a cycle of a core (%s).\n", m->tile.value,
-               measured(&m->tile, "", from, sizeof from));
+    cli_printf(out, "# Tiles of bfloat16: %.4g multiply-adds a cycle of a core (%s).\n",
+               m->tile.value, measured(&m->tile, "", from, sizeof from));
 }
 
-/* Figures by which kernels are ranked, as far as they can be measured or read; the rest have defaults in FORMATS.md. */
+/* Figures by which kernels are ranked, as far as they can be measured or read; the rest have
+ * defaults in FORMATS.md. */
 static void put_core(const host *h, cli_text *out) {
   char from[160];
   const long page = sysconf(_SC_PAGESIZE);
   if (!(h->m->latency.value > 0) || page <= 0) return;
   cli_printf(out, "  core:\n");
-  put_line(out, measured(&h->m->latency, ", multiply-adds one after the other", from, sizeof from), "    latency: %.2g",
-           h->m->latency.value);
+  put_line(out, measured(&h->m->latency, ", multiply-adds one after the other", from, sizeof from),
+           "    latency: %.2g", h->m->latency.value);
   put_line(out, "sysconf(_SC_PAGESIZE)", "    page: %ld B", page);
   if (h->n_caches && h->caches[h->n_caches - 1].level == 1)
     put_line(out, "two thirds of the first cache", "    stays: %" PRId64 " KiB",
@@ -269,7 +286,8 @@ static void put_core(const host *h, cli_text *out) {
 static void put_units(const host *h, cli_text *out) {
   const isa *v = h->isa;
   char from[96];
-  snprintf(from, sizeof from, "%s (/proc/cpuinfo): %d registers of %d words", v->name, v->registers, v->lanes);
+  snprintf(from, sizeof from, "%s (/proc/cpuinfo): %d registers of %d words", v->name, v->registers,
+           v->lanes);
   cli_printf(out, "  - name: REG\n");
   put_line(out, from, "    capacity: %d", v->lanes * v->registers);
   cli_printf(out, "  compute:\n");
@@ -284,7 +302,8 @@ static void put_memory(const host *h, cli_text *out) {
     put_line(out, measured(f, ", reads of one core", from, sizeof from), "    bandwidth: %.3g GB/s",
              f->value * h->clock_hz * 1e-9);
   } else {
-    put_line(out, "assumption: measure a copy of arrays far larger than the caches", "    bandwidth: 40 GB/s");
+    put_line(out, "assumption: measure a copy of arrays far larger than the caches",
+             "    bandwidth: 40 GB/s");
   }
 }
 
@@ -306,17 +325,19 @@ static bool measure(host *h, host_measured *m, tf_diags *d) {
 static void put_machine(const char *root, const host *h, cli_text *out) {
   char text[128];
   if (h->kept)
-    cli_printf(out, "# %s: %" PRId64 " of %" PRId64 " cores (/sys/devices/system/cpu).\n", h->model, h->cores,
-               h->all_cores);
+    cli_printf(out, "# %s: %" PRId64 " of %" PRId64 " cores (/sys/devices/system/cpu).\n", h->model,
+               h->cores, h->all_cores);
   else if (h->all_cores)
     cli_printf(out,
-               "# %s: %" PRId64 " of %" PRId64 " cores, %" PRId64 " of %" PRId64 " processors: those that this process "
+               "# %s: %" PRId64 " of %" PRId64 " cores, %" PRId64 " of %" PRId64
+               " processors: those that this process "
                "may run on (Cpus_allowed_list of /proc/self/status).\n",
                h->model, h->cores, h->all_cores, h->cpus, h->there.online);
   else
-    cli_printf(out, "# %s: %" PRId64 " cores, %" PRId64 " processors (/sys/devices/system/cpu).\n", h->model, h->cores,
-               h->cpus);
-  cli_printf(out, "# Caches are modelled as memories that the mapping manages: a tile that fits is taken to stay.\n");
+    cli_printf(out, "# %s: %" PRId64 " cores, %" PRId64 " processors (/sys/devices/system/cpu).\n",
+               h->model, h->cores, h->cpus);
+  cli_printf(out, "# Caches are modelled as memories that the mapping manages: a tile that fits is "
+                  "taken to stay.\n");
   if (h->m) put_beside(h->m, out);
   cli_printf(out, "architecture:\n  name: host\n");
   put_line(out, h->clock_from, "  clock: %.4g GHz", h->clock_hz * 1e-9);
@@ -331,8 +352,8 @@ static void put_machine(const char *root, const host *h, cli_text *out) {
   if (h->m) put_core(h, out);
 }
 
-bool cli_host_architecture(const char *root, bool measures, int64_t cores, cli_text *out, cli_text *notes,
-                           tf_diags *d) {
+bool cli_host_architecture(const char *root, bool measures, int64_t cores, cli_text *out,
+                           cli_text *notes, tf_diags *d) {
   host_measured m;
   host h = {.n_caches = 0};
   if (!read_cores(root, &h))
@@ -347,14 +368,17 @@ bool cli_host_architecture(const char *root, bool measures, int64_t cores, cli_t
   read_clock(root, &h, notes);
   read_isa(root, &h, notes);
   if (!h.n_caches)
-    cli_printf(notes, "tileflow: note: no caches in /sys/devices/system/cpu/cpu0/cache: add them by hand\n");
+    cli_printf(
+        notes,
+        "tileflow: note: no caches in /sys/devices/system/cpu/cpu0/cache: add them by hand\n");
   if (measures) {
     if (!measure(&h, &m, d)) return false;
     put_machine(root, &h, out);
     return true;
   }
-  cli_printf(notes, "tileflow: note: the system does not report what DRAM and caches deliver: measure the "
-                    "bandwidths marked 'assumption'\n");
+  cli_printf(notes,
+             "tileflow: note: the system does not report what DRAM and caches deliver: measure the "
+             "bandwidths marked 'assumption'\n");
   put_machine(root, &h, out);
   return true;
 }

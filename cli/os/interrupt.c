@@ -10,9 +10,11 @@
 
 #include "cli/cli.h"
 
-/* A process that got hardly any processor time gets extensions of the grace period, at most so many. */
+/* A process that got hardly any processor time gets extensions of the grace period, at most so
+ * many. */
 enum { LOOK_AGAIN_MS = 50, LOOKS_MOST = 40 };
-static const double starved = 0.1; /* seconds of processor time since Ctrl-C: with less, the machine is overloaded */
+static const double starved =
+    0.1; /* seconds of processor time since Ctrl-C: with less, the machine is overloaded */
 
 /* A signal handler has access to globals only. */
 static volatile sig_atomic_t interrupted, held, looks;
@@ -29,8 +31,9 @@ static void end_process(void) {
 }
 
 static void set_timer(double seconds) {
-  struct itimerspec t = {.it_value = {(time_t)seconds, (long)(1e9 * (seconds - (double)(time_t)seconds))},
-                         .it_interval = {0, seconds > 0 ? LOOK_AGAIN_MS * 1000000L : 0}};
+  struct itimerspec t = {
+      .it_value = {(time_t)seconds, (long)(1e9 * (seconds - (double)(time_t)seconds))},
+      .it_interval = {0, seconds > 0 ? LOOK_AGAIN_MS * 1000000L : 0}};
   if (timer_there) timer_settime(timer, 0, &t, NULL);
 }
 
@@ -49,7 +52,8 @@ static void end_of_grace(int signal_number) {
   (void)signal_number;
   if (!held || !interrupted) return;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  double used = (double)(now.tv_sec - used_before.tv_sec) + 1e-9 * (double)(now.tv_nsec - used_before.tv_nsec);
+  double used = (double)(now.tv_sec - used_before.tv_sec) +
+                1e-9 * (double)(now.tv_nsec - used_before.tv_nsec);
   looks = looks + 1;
   if (used >= starved || looks >= LOOKS_MOST) end_process();
 }

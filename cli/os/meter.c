@@ -17,17 +17,21 @@ static void put_line(cli_meter *m, const char *line) {
   fflush(stderr);
 }
 
-/* Seconds until the first limit is reached; INFINITY: there is none, or the rate is not known yet. */
+/* Seconds until the first limit is reached; INFINITY: there is none, or the rate is not known yet.
+ */
 static double left_of(const cli_meter *m, int64_t evals, double seconds) {
   double left = m->limit > 0 ? m->limit - seconds : INFINITY;
-  if (m->max_evals > 0 && evals > 0) left = fmin(left, (double)(m->max_evals - evals) * seconds / (double)evals);
+  if (m->max_evals > 0 && evals > 0)
+    left = fmin(left, (double)(m->max_evals - evals) * seconds / (double)evals);
   return fmax(left, 0);
 }
 
-void cli_meter_show_best(cli_meter *m, int64_t evals, double seconds, double best, const char *more) {
+void cli_meter_show_best(cli_meter *m, int64_t evals, double seconds, double best,
+                         const char *more) {
   char words[120], text[80] = "nothing fits yet";
   if (isfinite(best))
-    snprintf(text, sizeof text, "best %s, %s the bound", cli_real(best).s, cli_times(best, m->bound).s);
+    snprintf(text, sizeof text, "best %s, %s the bound", cli_real(best).s,
+             cli_times(best, m->bound).s);
   snprintf(words, sizeof words, "%s%s%s", more ? more : "", more ? ", " : "", text);
   cli_meter_show(m, evals, seconds, words);
 }
@@ -38,7 +42,8 @@ void cli_meter_show(cli_meter *m, int64_t evals, double seconds, const char *mor
   cli_text t = {0};
   double left = left_of(m, evals, seconds);
   m->last = seconds;
-  cli_printf(&t, "%s evaluations, %s/s, ", cli_count(evals).s, cli_real(seconds > 0 ? (double)evals / seconds : 0).s);
+  cli_printf(&t, "%s evaluations, %s/s, ", cli_count(evals).s,
+             cli_real(seconds > 0 ? (double)evals / seconds : 0).s);
   if (more) cli_printf(&t, "%s, ", more);
   if (isfinite(left))
     cli_printf(&t, "%.0f s left ", left);

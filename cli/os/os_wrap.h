@@ -1,5 +1,6 @@
-/* Functions that the linker calls in place of malloc and similar ones (--wrap), and the names under which the
- * originals remain.  The tool's are in allocator.c, those that fail on demand in tests/memory/allocator.c. */
+/* Functions that the linker calls in place of malloc and similar ones (--wrap), and the names under
+ * which the originals remain.  The tool's are in allocator.c, those that fail on demand in
+ * tests/memory/allocator.c. */
 #ifndef CLI_WRAP_H
 #define CLI_WRAP_H
 #include <stddef.h>

@@ -9,7 +9,8 @@
 
 enum { TAG_ASKED = 1, TAG_ANSWERED };
 
-/* Only one thread at a time calls MPI; nobody blocks inside MPI, which would keep a processor busy. */
+/* Only one thread at a time calls MPI; nobody blocks inside MPI, which would keep a processor busy.
+ */
 struct cli_ranks {
   int rank, size;
   pthread_mutex_t lock;
@@ -24,9 +25,11 @@ cli_ranks *cli_ranks_begin(void) {
   int level;
   cli_ranks *r = started_together() ? calloc(1, sizeof *r) : NULL;
   if (!r) return NULL;
-  bool ok = MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level) == MPI_SUCCESS && level >= MPI_THREAD_SERIALIZED;
+  bool ok = MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level) == MPI_SUCCESS &&
+            level >= MPI_THREAD_SERIALIZED;
   ok = ok && MPI_Comm_rank(MPI_COMM_WORLD, &r->rank) == MPI_SUCCESS &&
-       MPI_Comm_size(MPI_COMM_WORLD, &r->size) == MPI_SUCCESS && pthread_mutex_init(&r->lock, NULL) == 0;
+       MPI_Comm_size(MPI_COMM_WORLD, &r->size) == MPI_SUCCESS &&
+       pthread_mutex_init(&r->lock, NULL) == 0;
   if (ok && r->size > 1) return r;
   if (ok) MPI_Finalize();
   free(r);
@@ -59,7 +62,9 @@ static int receive(cli_ranks *r, int rank, int tag, tf_bytes *b) {
   }
   b->n = (size_t)n;
   b->read = 0;
-  return MPI_Recv(b->at, n, MPI_BYTE, rank, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE) == MPI_SUCCESS ? 1 : -1;
+  return MPI_Recv(b->at, n, MPI_BYTE, rank, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE) == MPI_SUCCESS
+             ? 1
+             : -1;
 }
 
 /* Polls, often at first, then less often, down to a thousand times a second. */
@@ -83,7 +88,9 @@ static bool ask_worker(void *ctx, int worker, tf_bytes *what, tf_bytes *answer) 
 
 static bool listen_to(void *ctx, tf_bytes *what) { return wait_from(ctx, 0, TAG_ASKED, what); }
 
-static bool answer_to(void *ctx, const tf_bytes *found) { return send_to(ctx, 0, TAG_ANSWERED, found); }
+static bool answer_to(void *ctx, const tf_bytes *found) {
+  return send_to(ctx, 0, TAG_ANSWERED, found);
+}
 
 tf_sweep_crew cli_ranks_crew(cli_ranks *r) {
   return r ? (tf_sweep_crew){r->size - 1, ask_worker, r} : (tf_sweep_crew){0};

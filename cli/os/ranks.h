@@ -1,5 +1,5 @@
-/* The processes that mpirun started together.  ranks.c is the only file that uses MPI; in a build without it, and
- * without mpirun, there is one process. */
+/* The processes that mpirun started together.  ranks.c is the only file that uses MPI; in a build
+ * without it, and without mpirun, there is one process. */
 #ifndef CLI_OS_RANKS_H
 #define CLI_OS_RANKS_H
 #include "tileflow/sweep.h"
@@ -15,6 +15,7 @@ int cli_ranks_size(const cli_ranks *r);
 tf_sweep_crew cli_ranks_crew(cli_ranks *r);
 /* For the other ranks: rank 0 as the owner. */
 tf_sweep_owner cli_ranks_owner(cli_ranks *r);
-/* ok: waits until all ranks call it.  Otherwise ends all ranks with this exit status, and does not return. */
+/* ok: waits until all ranks call it.  Otherwise ends all ranks with this exit status, and does not
+ * return. */
 void cli_ranks_end(cli_ranks *r, bool ok, int status);
 #endif

@@ -16,7 +16,8 @@
 
 enum { NO_SUCH_PROGRAM = 127 };
 
-/* Where a compiler that is killed leaves its temporary files: beside `said`, with which they are removed. */
+/* Where a compiler that is killed leaves its temporary files: beside `said`, with which they are
+ * removed. */
 static void temp_files_beside(const char *said) {
   const char *end = strrchr(said, '/');
   char *dir = end ? strndup(said, (size_t)(end - said)) : NULL;
@@ -29,7 +30,8 @@ static void become(const char *const *args, const char *said) {
   setpgid(0, 0);
   cli_default_signals();
   temp_files_beside(said);
-  if (in < 0 || out < 0 || dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0) _exit(NO_SUCH_PROGRAM - 1);
+  if (in < 0 || out < 0 || dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0)
+    _exit(NO_SUCH_PROGRAM - 1);
   execvp(args[0], (char *const *)(uintptr_t)args);
   _exit(errno == ENOENT ? NO_SUCH_PROGRAM : NO_SUCH_PROGRAM - 1);
 }
@@ -46,8 +48,8 @@ static void wait_for(pid_t one) {
   }
 }
 
-/* A process that ends the group when this one has been killed, which closes the pipe from which it reads; 0: none.
- * Nobody else writes to it, or holds it open. */
+/* A process that ends the group when this one has been killed, which closes the pipe from which it
+ * reads; 0: none. Nobody else writes to it, or holds it open. */
 static pid_t guard(pid_t group, int *pipe_end) {
   int end[2];
   char any;
@@ -94,7 +96,9 @@ static cli_ran watch(pid_t child, double end) {
   }
   if (cli_interrupted(NULL)) return CLI_STOPPED;
   if (ended != child || !WIFEXITED(status)) return CLI_BROKE;
-  return WEXITSTATUS(status) == 0 ? CLI_RAN : WEXITSTATUS(status) == NO_SUCH_PROGRAM ? CLI_NOT_THERE : CLI_BROKE;
+  return WEXITSTATUS(status) == 0                 ? CLI_RAN
+         : WEXITSTATUS(status) == NO_SUCH_PROGRAM ? CLI_NOT_THERE
+                                                  : CLI_BROKE;
 }
 
 cli_ran cli_run_program(const char *const *args, const char *said, double seconds) {

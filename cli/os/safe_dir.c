@@ -55,7 +55,8 @@ bool cli_is_there(const char *path) {
 bool cli_safe_dir(const char *path, const tf_emitted_file *files, size_t n, bool *there) {
   char *to = trimmed(path, 0), *temp = trimmed(path, 32);
   *there = cli_is_there(path);
-  if (*there) cli_complain_of(path, TF_E_IO, "is there already, and nothing is overwritten; give another -o");
+  if (*there)
+    cli_complain_of(path, TF_E_IO, "is there already, and nothing is overwritten; give another -o");
   bool made = false, ok = to && temp && !*there;
   cli_begin_write();
   if (ok) {

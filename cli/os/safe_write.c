@@ -91,13 +91,16 @@ bool cli_safe_write(const char *path, const cli_text *text) {
   return write_to(path, &(content){.text = text});
 }
 
-bool cli_safe_copy(const char *path, FILE *from) { return write_to(path, &(content){.from = from}); }
+bool cli_safe_copy(const char *path, FILE *from) {
+  return write_to(path, &(content){.from = from});
+}
 
 FILE *cli_scratch(const char *path) {
   struct stat old;
   char temp[4096];
   if (!strcmp(path, "-") || (stat(path, &old) == 0 && !S_ISREG(old.st_mode))) return tmpfile();
-  if (snprintf(temp, sizeof temp, "%s.tmp-XXXXXX", path) >= (int)sizeof temp) return errno = ENAMETOOLONG, NULL;
+  if (snprintf(temp, sizeof temp, "%s.tmp-XXXXXX", path) >= (int)sizeof temp)
+    return errno = ENAMETOOLONG, NULL;
   cli_begin_write(); /* nobody interrupts while it has a name */
   const int fd = mkstemp(temp);
   if (fd >= 0) unlink(temp);

@@ -8,7 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PATH_ROOM = 4096, DEEPEST = 4, UP = 4 }; /* UP: folders above the program that are looked at */
+enum {
+  PATH_ROOM = 4096,
+  DEEPEST = 4,
+  UP = 4
+}; /* UP: folders above the program that are looked at */
 static const char *const folders[] = {"arch-specs", "examples", "workloads"};
 
 /* "A/B", malloc'd; NULL: out of memory. */
@@ -98,7 +102,8 @@ static bool is_one(const char *name) {
 static bool walk(cli_shipped_list *l, const char *root, const char *folder, int deep);
 
 /* An entry of a folder: a folder in turn, one of the files, or neither. */
-static bool enter(cli_shipped_list *l, const char *root, const char *folder, const char *name, int deep) {
+static bool enter(cli_shipped_list *l, const char *root, const char *folder, const char *name,
+                  int deep) {
   char *path = join_path(folder, name), *whole = path ? join_path(root, path) : NULL;
   struct stat s;
   bool ok = whole;

@@ -3,8 +3,8 @@
 #define CLI_SHIPPED_H
 #include "cli/text.h"
 
-/* The folder that has arch-specs, workloads and examples: share/tileflow beside the program's bin, the sources that it
- * was built in, or the system's.  False: there is none. */
+/* The folder that has arch-specs, workloads and examples: share/tileflow beside the program's bin,
+ * the sources that it was built in, or the system's.  False: there is none. */
 bool cli_shipped_root(cli_text *out);
 
 typedef struct {

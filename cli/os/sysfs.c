@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A line: a list may name more than a thousand processors one by one, and the flags of one are many. */
+/* A line: a list may name more than a thousand processors one by one, and the flags of one are
+ * many. */
 enum { LIST_ROOM = 8192 };
 
 bool sysfs_line(const char *root, const char *path, char *line, size_t size) {
@@ -26,7 +27,9 @@ bool sysfs_value(const char *root, const char *path, const char *key, char *valu
   while (f && !found && fgets(line, sizeof line, f)) {
     char *colon = strchr(line, ':');
     size_t n = strlen(key);
-    if (!colon || strncmp(line, key, n) != 0 || strspn(line + n, " \t") != (size_t)(colon - line) - n) continue;
+    if (!colon || strncmp(line, key, n) != 0 ||
+        strspn(line + n, " \t") != (size_t)(colon - line) - n)
+      continue;
     colon += 1 + strspn(colon + 1, " \t");
     colon[strcspn(colon, "\n")] = '\0';
     snprintf(value, size, "%s", colon);
@@ -58,7 +61,8 @@ int64_t sysfs_list(const char *list, sysfs_set *out) {
 /* The first processor of the core that processor i is of; i where that is not told. */
 static int64_t core_of(const char *root, int64_t i) {
   char path[128], text[128];
-  snprintf(path, sizeof path, "sys/devices/system/cpu/cpu%" PRId64 "/topology/thread_siblings_list", i);
+  snprintf(path, sizeof path, "sys/devices/system/cpu/cpu%" PRId64 "/topology/thread_siblings_list",
+           i);
   const int64_t first = sysfs_line(root, path, text, sizeof text) ? strtol(text, NULL, 10) : i;
   return first >= 0 && first < SYSFS_CPUS ? first : i;
 }
@@ -80,9 +84,11 @@ bool sysfs_processors_read(const char *root, sysfs_processors *out) {
   char text[LIST_ROOM];
   sysfs_set online;
   *out = (sysfs_processors){0};
-  if (sysfs_line(root, "sys/devices/system/cpu/online", text, sizeof text)) out->online = sysfs_list(text, &online);
+  if (sysfs_line(root, "sys/devices/system/cpu/online", text, sizeof text))
+    out->online = sysfs_list(text, &online);
   if (!out->online) return false;
-  if (!sysfs_value(root, "proc/self/status", "Cpus_allowed_list", text, sizeof text) || !sysfs_list(text, &out->may))
+  if (!sysfs_value(root, "proc/self/status", "Cpus_allowed_list", text, sizeof text) ||
+      !sysfs_list(text, &out->may))
     out->may = online;
   for (int64_t i = SYSFS_CPUS - 1; i >= 0; i--) {
     out->may.has[i] = out->may.has[i] && online.has[i];

@@ -26,8 +26,8 @@ static int drop(const char *path, const struct stat *st, int flag, struct FTW *a
 
 static void drop_all(const char *path) { nftw(path, drop, FILES_OPEN, FTW_DEPTH | FTW_PHYS); }
 
-/* Opens the marker of a folder and locks it; -1: it is not there, not this user's, or locked by another (only without
- * LOCK_NB it is waited for). */
+/* Opens the marker of a folder and locks it; -1: it is not there, not this user's, or locked by
+ * another (only without LOCK_NB it is waited for). */
 static int lock(const char *folder, int flags, int how) {
   cli_text path = {0};
   struct stat st;
@@ -35,7 +35,8 @@ static int lock(const char *folder, int flags, int how) {
   int at = path.bad ? -1 : open(path.text, flags | O_NOFOLLOW, 0600);
   cli_text_free(&path);
   if (at < 0) return -1;
-  if (flock(at, how) == 0 && fstat(at, &st) == 0 && st.st_uid == geteuid() && st.st_nlink > 0) return at;
+  if (flock(at, how) == 0 && fstat(at, &st) == 0 && st.st_uid == geteuid() && st.st_nlink > 0)
+    return at;
   close(at);
   return -1;
 }
@@ -62,7 +63,8 @@ cli_temp cli_temp_dir(void) {
   const char *tmp = getenv("TMPDIR"), *under = tmp && *tmp ? tmp : "/tmp";
   cli_text path = {0};
   drop_left(under);
-  for (int i = 0; i < TRIES; i++) { /* another process may take a new folder for one that was left */
+  for (int i = 0; i < TRIES;
+       i++) { /* another process may take a new folder for one that was left */
     cli_text_free(&path);
     path = (cli_text){0};
     cli_printf(&path, "%s/%s", under, name);

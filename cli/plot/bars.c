@@ -14,7 +14,8 @@ static const char *text_of(json_t *object, const char *key) {
 }
 
 /* The whole, then each memory and each unit. */
-static bool add_resources(const plot_input *in, const char *key, double scale, plot_chart *c, tf_diags *d) {
+static bool add_resources(const plot_input *in, const char *key, double scale, plot_chart *c,
+                          tf_diags *d) {
   static const char *const lists[] = {"levels", "compute"};
   plot_series *s = &c->series[c->n - 1];
   double v;
@@ -32,7 +33,8 @@ static bool add_resources(const plot_input *in, const char *key, double scale, p
   return ok;
 }
 
-/* Of a total, which stands first, what its parts do not have: leakage, as reports tell it by itself. */
+/* Of a total, which stands first, what its parts do not have: leakage, as reports tell it by
+ * itself. */
 static double rest_of(const plot_series *s) {
   double rest = s->at[0].y;
   for (int k = 1; k < s->n; k++)
@@ -40,7 +42,8 @@ static double rest_of(const plot_series *s) {
   return rest;
 }
 
-/* One bar a mapping, of its memories and units one on the other.  Before: a series a mapping, its total first. */
+/* One bar a mapping, of its memories and units one on the other.  Before: a series a mapping, its
+ * total first. */
 static bool stack(plot_chart *c) {
   plot_chart by_part = *c;
   by_part.series = NULL, by_part.n = 0;
@@ -61,7 +64,8 @@ static bool stack(plot_chart *c) {
   return !c->bad;
 }
 
-/* Words of each tensor at each memory that moves some in any mapping: all words through its ports. */
+/* Words of each tensor at each memory that moves some in any mapping: all words through its ports.
+ */
 static bool add_words(const plot_input *in, plot_chart *c, tf_diags *d) {
   static const char *const ports[] = {"fill", "read", "update", "drain"};
   plot_series *s = &c->series[c->n - 1];
@@ -111,11 +115,13 @@ static bool check_groups(const plot_input *in, const plot_chart *c, tf_diags *d)
   const int k = c->n - 1;
   if (same_groups(&c->series[0], &c->series[k])) return true;
   return tf_fail(d, (tf_loc){in[k].file, 1, 1, 1}, TF_E_SHAPE,
-                 "its memories, units or tensors are others than those of '%.80s': they cannot stand side by side",
+                 "its memories, units or tensors are others than those of '%.80s': they cannot "
+                 "stand side by side",
                  in[0].path);
 }
 
-/* ---- of a table -------------------------------------------------------------------------------- */
+/* ---- of a table --------------------------------------------------------------------------------
+ */
 /* Index among the first n labels of a series; n: not there. */
 static int label_at(const plot_series *s, const char *label) {
   int k = 0;
@@ -124,7 +130,8 @@ static int label_at(const plot_series *s, const char *label) {
   return k;
 }
 
-/* A series for each value of column `by` (-1: one series), each with a bar for each value of column x; NAN: none. */
+/* A series for each value of column `by` (-1: one series), each with a bar for each value of column
+ * x; NAN: none. */
 static bool group_rows(const plot_table *t, int x, int by, plot_chart *c) {
   for (int row = 0; row < t->n_rows; row++) {
     const char *name = by < 0 ? "" : plot_cell_at(t, row, by)->text;
@@ -153,13 +160,14 @@ static bool put_bar(const plot_table *t, int row, const int at[3], plot_chart *c
   const plot_cell *label = plot_cell_at(t, row, at[0]);
   plot_point *p = &c->series[k].at[label_at(&c->series[k], label->text)];
   if (!isnan(p->y))
-    return tf_fail(d, label->at, TF_E_DUP, "a second row for '%.60s'%s%.60s: --where chooses rows", label->text,
-                   *name ? " and " : "", name);
+    return tf_fail(d, label->at, TF_E_DUP, "a second row for '%.60s'%s%.60s: --where chooses rows",
+                   label->text, *name ? " and " : "", name);
   p->y = v;
   return true;
 }
 
-/* Whether no group has two bars: then the colour tells of what kind each is, and no room is left for others. */
+/* Whether no group has two bars: then the colour tells of what kind each is, and no room is left
+ * for others. */
 static bool one_a_group(const plot_chart *c) {
   bool one = c->n > 1;
   for (int k = 0; k < c->series[0].n && one; k++) {
@@ -172,15 +180,19 @@ static bool one_a_group(const plot_chart *c) {
 }
 
 /* Long-format tables: a bar a row, grouped by x, coloured by `by`. */
-static bool bars_of_table(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d) {
+static bool bars_of_table(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c,
+                          tf_diags *d) {
   const plot_table *t = &in->table;
   if (n != 1 || !w->x || !w->y)
-    return tf_fail(d, (tf_loc){0}, TF_E_USAGE, "bars of CSV need one file, --x (the groups) and --y (the figure)");
-  const int at[3] = {plot_column(t, w->x, d), plot_column(t, w->y, d), w->by ? plot_column(t, w->by, d) : -1};
+    return tf_fail(d, (tf_loc){0}, TF_E_USAGE,
+                   "bars of CSV need one file, --x (the groups) and --y (the figure)");
+  const int at[3] = {plot_column(t, w->x, d), plot_column(t, w->y, d),
+                     w->by ? plot_column(t, w->by, d) : -1};
   bool ok = at[0] >= 0 && at[1] >= 0 && (!w->by || at[2] >= 0) && group_rows(t, at[0], at[2], c);
   for (int row = 0; ok && row < t->n_rows; row++)
     ok = put_bar(t, row, at, c, d);
-  if (ok && !c->n) ok = tf_fail(d, (tf_loc){in->file, 1, 1, 1}, TF_E_MISSING, "there are no rows to draw");
+  if (ok && !c->n)
+    ok = tf_fail(d, (tf_loc){in->file, 1, 1, 1}, TF_E_MISSING, "there are no rows to draw");
   c->shape = PLOT_BARS;
   c->stacked = ok && one_a_group(c);
   plot_column_label(w->y, c->y_name);
@@ -197,7 +209,9 @@ bool plot_bars(const plot_input *in, size_t n, const plot_choice *w, plot_chart 
   int f = 0;
   while (f < 3 && strcmp(what, whats[f]) != 0)
     f++;
-  if (f == 3) return tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--y of bars is cycles, energy or words, not '%.60s'", what);
+  if (f == 3)
+    return tf_fail(d, (tf_loc){0}, TF_E_USAGE,
+                   "--y of bars is cycles, energy or words, not '%.60s'", what);
   c->shape = PLOT_BARS;
   snprintf(c->y_name, sizeof c->y_name, "%s", y_names[f]);
   if (f == ENERGY) strcpy(c->unit, "J");
@@ -205,13 +219,15 @@ bool plot_bars(const plot_input *in, size_t n, const plot_choice *w, plot_chart 
   for (size_t i = 0; i < n; i++) {
     char name[120];
     if (!in[i].json) {
-      ok = tf_fail(d, (tf_loc){in[i].file, 1, 1, 1}, TF_E_TYPE, "bars are of JSON, as 'eval --json' writes it");
+      ok = tf_fail(d, (tf_loc){in[i].file, 1, 1, 1}, TF_E_TYPE,
+                   "bars are of JSON, as 'eval --json' writes it");
       continue;
     }
     plot_base_name(in[i].path, name, sizeof name);
     if (!plot_add_series(c, name, PLOT_LINE, (int)i)) return false;
     bool read = f == WORDS ? add_words(&in[i], c, d)
-                           : add_resources(&in[i], f == ENERGY ? "energy_pj" : "cycles", f == ENERGY ? 1e-12 : 1, c, d);
+                           : add_resources(&in[i], f == ENERGY ? "energy_pj" : "cycles",
+                                           f == ENERGY ? 1e-12 : 1, c, d);
     ok = read && ok && check_groups(in, c, d);
     if (i == 0)
       snprintf(c->title, sizeof c->title, "%s of %s on %s",

@@ -27,7 +27,8 @@ static char *copy(plot_chart *c, const char *text) {
   return t;
 }
 
-void plot_add_point(plot_chart *c, plot_series *s, double x, double y, const char *label, const char *note) {
+void plot_add_point(plot_chart *c, plot_series *s, double x, double y, const char *label,
+                    const char *note) {
   c->bad |= s && !CLI_GROW(s->at, s->n);
   if (!s || c->bad) return;
   s->at[s->n++] = (plot_point){.x = x, .y = y, .label = copy(c, label), .note = copy(c, note)};

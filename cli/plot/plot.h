@@ -20,8 +20,8 @@ typedef struct {
   char *texts;           /* owned: what the cells point into */
 } plot_table;
 
-/* Reads comma-separated values with a row of names, cells quoted or not, line ends LF or CRLF.  False with every error
- * in d; free it in either case. */
+/* Reads comma-separated values with a row of names, cells quoted or not, line ends LF or CRLF.
+ * False with every error in d; free it in either case. */
 bool plot_table_read(const tf_text *from, uint16_t file, plot_table *out, tf_diags *d);
 void plot_table_free(plot_table *t);
 const plot_cell *plot_cell_at(const plot_table *t, int row, int column);
@@ -32,7 +32,8 @@ static inline bool plot_can_draw(double v) {
   return v == 0 || (v > -1e140 && v < 1e140 && (v > 1e-140 || v < -1e-140));
 }
 
-/* The number in a cell; NAN if it is empty.  False with an error in d where it is no number that can be drawn. */
+/* The number in a cell; NAN if it is empty.  False with an error in d where it is no number that
+ * can be drawn. */
 bool plot_number(const plot_table *t, int row, int column, double *out, tf_diags *d);
 
 /* The log of a search as a table: evaluations,best. */
@@ -45,18 +46,21 @@ typedef struct {
   plot_table table; /* n_columns 0: it is JSON */
 } plot_input;
 
-/* Reads JSON, CSV, logs of searches, and stores of sweeps (as tables of machines).  False with every error in d; free
- * it in either case. */
+/* Reads JSON, CSV, logs of searches, and stores of sweeps (as tables of machines).  False with
+ * every error in d; free it in either case. */
 bool plot_inputs_read(const cli_input *in, plot_input **out, tf_diags *d);
 void plot_inputs_free(plot_input *all, size_t n);
-/* Leaves the rows of all tables of which the condition holds.  False with every error in d: its text, a column that a
- * table lacks, a cell that is no number, a table of which nothing is left, JSON. */
+/* Leaves the rows of all tables of which the condition holds.  False with every error in d: its
+ * text, a column that a table lacks, a cell that is no number, a table of which nothing is left,
+ * JSON. */
 bool plot_where(plot_input *all, size_t n, const char *text, tf_diags *d);
 /* The last part of a path without its extension, in out[size]. */
 void plot_base_name(const char *path, char *out, size_t size);
 /* A required member of an object, of that type; NULL with an error in d. */
-json_t *plot_member(const plot_input *in, json_t *object, const char *key, json_type type, tf_diags *d);
-bool plot_member_number(const plot_input *in, json_t *object, const char *key, double *out, tf_diags *d);
+json_t *plot_member(const plot_input *in, json_t *object, const char *key, json_type type,
+                    tf_diags *d);
+bool plot_member_number(const plot_input *in, json_t *object, const char *key, double *out,
+                        tf_diags *d);
 
 /* ---- charts -------------------------------------------------------------------------------- */
 typedef struct {
@@ -84,11 +88,13 @@ typedef struct {
   plot_shape shape;
   char title[300];
   char x_name[120], y_name[120], z_name[120];
-  char x_unit[8], unit[8]; /* of x; of y, or of heat's z: "J" gets prefixes; "": a count, in thousands or millions */
+  char x_unit[8], unit[8]; /* of x; of y, or of heat's z: "J" gets prefixes; "": a count, in
+                              thousands or millions */
   bool log_x, log_y;
   bool powers_of_two; /* axes in powers of two */
-  bool stacked;       /* BARS: one on the other, else side by side; on a logarithmic axis they are marks */
-  bool direct;        /* XY: no legend, names of lines (less their last word) stand at their right ends */
+  bool
+      stacked; /* BARS: one on the other, else side by side; on a logarithmic axis they are marks */
+  bool direct; /* XY: no legend, names of lines (less their last word) stand at their right ends */
   int n;
   plot_series *series; /* [n] */
   bool bad;            /* memory ran out */
@@ -101,11 +107,12 @@ plot_series *plot_series_named(plot_chart *c, const char *name, plot_style style
 void plot_title_of(plot_chart *c, const char *what, const plot_input *in, size_t n);
 /* A column's name for readers: cycles, energy_pj. */
 void plot_column_label(const char *column, char out[120]);
-/* Converts the axis to units for figures: energy from pJ (in tables) to J, area from um2 to mm2; call it once the axis
- * has all points. */
+/* Converts the axis to units for figures: energy from pJ (in tables) to J, area from um2 to mm2;
+ * call it once the axis has all points. */
 void plot_use_units(plot_chart *c, char axis);
 /* label and note are copied; NULL: none. */
-void plot_add_point(plot_chart *c, plot_series *s, double x, double y, const char *label, const char *note);
+void plot_add_point(plot_chart *c, plot_series *s, double x, double y, const char *label,
+                    const char *note);
 void plot_chart_free(plot_chart *c);
 
 /* The user's choices; NULL: the default of the kind. */
@@ -121,15 +128,19 @@ typedef struct {
 /* NULL past the last. */
 const plot_kind *plot_kind_at(int k);
 
-#define X(name, about, help)                                                                                           \
-  bool plot_##name(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d);
+#define X(name, about, help)                                                                       \
+  bool plot_##name(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c,            \
+                   tf_diags *d);
 PLOT_KINDS(X, X)
 #undef X
 
-/* ---- output ------------------------------------------------------------------------------------ */
+/* ---- output ------------------------------------------------------------------------------------
+ */
 void plot_csv(const plot_chart *c, cli_text *out);
-/* A gnuplot script that reads the CSV at path csv and writes the picture `figure` in the format of its extension. */
-void plot_script(const plot_chart *c, const plot_choice *w, const char *csv, const char *figure, cli_text *out);
+/* A gnuplot script that reads the CSV at path csv and writes the picture `figure` in the format of
+ * its extension. */
+void plot_script(const plot_chart *c, const plot_choice *w, const char *csv, const char *figure,
+                 cli_text *out);
 /* svg, png or pdf: the extension of a path; NULL: another. */
 const char *plot_format(const char *path);
 /* Runs gnuplot and writes the figure, as a whole or not at all. */

@@ -28,7 +28,8 @@ static bool add_cell(scanner *s, plot_cell cell) {
 }
 
 static bool at_cell_end(const scanner *s) {
-  return s->p == s->end || *s->p == ',' || *s->p == '\n' || (*s->p == '\r' && s->p + 1 < s->end && s->p[1] == '\n');
+  return s->p == s->end || *s->p == ',' || *s->p == '\n' ||
+         (*s->p == '\r' && s->p + 1 < s->end && s->p[1] == '\n');
 }
 
 /* Reads the rest of a quoted cell. */
@@ -44,7 +45,8 @@ static bool read_quoted(scanner *s, tf_loc at) {
   if (s->p == s->end) return tf_fail(s->d, at, TF_E_SYNTAX, "this quote is never closed");
   s->p++;
   if (at_cell_end(s)) return true;
-  return tf_fail(s->d, here(s, s->p), TF_E_SYNTAX, "a quoted cell ends at its quote: a comma or a line's end follows");
+  return tf_fail(s->d, here(s, s->p), TF_E_SYNTAX,
+                 "a quoted cell ends at its quote: a comma or a line's end follows");
 }
 
 static bool read_cell(scanner *s) {
@@ -91,7 +93,8 @@ static bool check_names(const plot_table *t, tf_diags *d) {
   for (int i = 0; t->cells && i < t->n_columns; i++)
     for (int k = 0; k < i; k++)
       if (!strcmp(t->cells[i].text, t->cells[k].text)) {
-        ok = tf_fail(d, t->cells[i].at, TF_E_DUP, "two columns have the name '%.60s'", t->cells[i].text);
+        ok = tf_fail(d, t->cells[i].at, TF_E_DUP, "two columns have the name '%.60s'",
+                     t->cells[i].text);
         break;
       }
   return ok;
@@ -100,11 +103,17 @@ static bool check_names(const plot_table *t, tf_diags *d) {
 bool plot_table_read(const tf_text *from, uint16_t file, plot_table *out, tf_diags *d) {
   *out = (plot_table){.texts = malloc(2 * from->len + 2)};
   if (!out->texts) return tf_out_of_memory(d);
-  scanner s = {.p = from->text, .end = from->text + from->len, .line = 1, .file = file, .to = out->texts, .d = d};
+  scanner s = {.p = from->text,
+               .end = from->text + from->len,
+               .line = 1,
+               .file = file,
+               .to = out->texts,
+               .d = d};
   if (from->len >= 3 && !memcmp(from->text, "\xef\xbb\xbf", 3)) s.p += 3;
   s.line_start = s.p;
   const size_t errors = tf_diags_errors(d);
-  if (s.p == s.end) tf_fail(d, here(&s, s.p), TF_E_MISSING, "the file is empty: a row of names stands first");
+  if (s.p == s.end)
+    tf_fail(d, here(&s, s.p), TF_E_MISSING, "the file is empty: a row of names stands first");
   while (s.p < s.end) {
     size_t first = s.n;
     if (*s.p == '\n' && s.n) { /* an empty line */
@@ -160,6 +169,8 @@ bool plot_number(const plot_table *t, int row, int column, double *out, tf_diags
   }
   *out = strtod(c->text, &end);
   if (!*end && isfinite(*out))
-    return plot_can_draw(*out) || tf_fail(d, c->at, TF_E_RANGE, "no figure shows numbers like %.40s", c->text);
-  return tf_fail(d, c->at, TF_E_TYPE, "column '%.60s' needs numbers, not '%.40s'", t->cells[column].text, c->text);
+    return plot_can_draw(*out) ||
+           tf_fail(d, c->at, TF_E_RANGE, "no figure shows numbers like %.40s", c->text);
+  return tf_fail(d, c->at, TF_E_TYPE, "column '%.60s' needs numbers, not '%.40s'",
+                 t->cells[column].text, c->text);
 }

@@ -37,7 +37,9 @@ bool plot_log_read(const tf_text *from, uint16_t file, plot_table *out, tf_diags
     } else if (!strncmp(p, "end ", 4) && any) {
       cli_printf(&csv, "%lld,%.15g\n", evals, best);
     }
-    if (!ok) tf_fail(d, (tf_loc){file, line, 1, (uint32_t)(stop - p)}, TF_E_SYNTAX, "no record of a search's log");
+    if (!ok)
+      tf_fail(d, (tf_loc){file, line, 1, (uint32_t)(stop - p)}, TF_E_SYNTAX,
+              "no record of a search's log");
     p = stop + 1;
   }
   tf_text text = {from->name, csv.text, csv.len};
@@ -51,35 +53,41 @@ static bool read_json(const tf_text *text, plot_input *in, tf_diags *d) {
   json_error_t e;
   in->json = json_loadb(text->text, text->len, JSON_REJECT_DUPLICATES, &e);
   if (in->json) return true;
-  tf_loc at = {in->file, e.line > 0 ? (uint32_t)e.line : 1, e.column > 0 ? (uint32_t)e.column : 1, 1};
+  tf_loc at = {in->file, e.line > 0 ? (uint32_t)e.line : 1, e.column > 0 ? (uint32_t)e.column : 1,
+               1};
   return tf_fail(d, at, TF_E_SYNTAX, "JSON: %.120s", e.text);
 }
 
 /* Whether the first line that is no comment begins with the name of a section of inputs. */
 static bool is_input(const tf_text *t) {
-  static const char *const sections[] = {"architecture:", "workload:", "mapping:", "sweep:", "params:", "plan:"};
+  static const char *const sections[] = {
+      "architecture:", "workload:", "mapping:", "sweep:", "params:", "plan:"};
   const char *p = t->text, *end = p + t->len;
   while (p < end && strchr("#\r\n", *p)) {
     const char *stop = memchr(p, '\n', (size_t)(end - p));
     p = stop ? stop + 1 : end;
   }
   for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
-    if ((size_t)(end - p) >= strlen(sections[i]) && !memcmp(p, sections[i], strlen(sections[i]))) return true;
+    if ((size_t)(end - p) >= strlen(sections[i]) && !memcmp(p, sections[i], strlen(sections[i])))
+      return true;
   return false;
 }
 
-/* Whether a file begins like SQLite's: a store is large, and not read as text.  A pipe could not be read twice. */
+/* Whether a file begins like SQLite's: a store is large, and not read as text.  A pipe could not be
+ * read twice. */
 static bool is_store(const char *path) {
   char head[sizeof store_head - 1];
   struct stat st;
   if (stat(path, &st) != 0 || !S_ISREG(st.st_mode)) return false;
   FILE *f = fopen(path, "rb");
-  bool yes = f && fread(head, 1, sizeof head, f) == sizeof head && !memcmp(head, store_head, sizeof head);
+  bool yes =
+      f && fread(head, 1, sizeof head, f) == sizeof head && !memcmp(head, store_head, sizeof head);
   if (f) fclose(f);
   return yes;
 }
 
-/* Reads the machines of a sweep as `results --machines --csv` prints them; errors quote those lines. */
+/* Reads the machines of a sweep as `results --machines --csv` prints them; errors quote those
+ * lines. */
 static bool read_store(plot_input *in, tf_diags *d) {
   tf_store *s = tf_store_open(in->path, d);
   tf_sweep_summary *sum = s ? tf_sweep_summary_of(s, d) : NULL;
@@ -110,11 +118,13 @@ static bool read_one(plot_input *in, tf_diags *d) {
   while (blank < text.len && strchr(" \t\r\n", text.text[blank]))
     blank++;
   if (memchr(text.text, '\0', text.len)) {
-    ok = tf_fail(d, at, TF_E_SYNTAX, "the file is binary: plot reads JSON, CSV and logs of searches");
-  } else if (is_input(&text)) {
     ok = tf_fail(d, at, TF_E_SYNTAX,
-                 "an input, no result: `tileflow eval FILE... --json FILE.json` (or --trace FILE.csv) "
-                 "writes what plot draws");
+                 "the file is binary: plot reads JSON, CSV and logs of searches");
+  } else if (is_input(&text)) {
+    ok = tf_fail(
+        d, at, TF_E_SYNTAX,
+        "an input, no result: `tileflow eval FILE... --json FILE.json` (or --trace FILE.csv) "
+        "writes what plot draws");
   } else if (begins(&text, log_head)) {
     ok = plot_log_read(&text, in->file, &in->table, d);
   } else if (blank < text.len && (text.text[blank] == '{' || text.text[blank] == '[')) {
@@ -157,24 +167,29 @@ static bool is_a(const json_t *v, json_type type) {
   return type == JSON_REAL ? json_is_number(v) : v && json_typeof(v) == type;
 }
 
-json_t *plot_member(const plot_input *in, json_t *object, const char *key, json_type type, tf_diags *d) {
-  static const char *const names[] = {
-      [JSON_OBJECT] = "an object", [JSON_ARRAY] = "a list", [JSON_STRING] = "a text", [JSON_REAL] = "a number"};
+json_t *plot_member(const plot_input *in, json_t *object, const char *key, json_type type,
+                    tf_diags *d) {
+  static const char *const names[] = {[JSON_OBJECT] = "an object",
+                                      [JSON_ARRAY] = "a list",
+                                      [JSON_STRING] = "a text",
+                                      [JSON_REAL] = "a number"};
   json_t *v = json_object_get(object, key);
   if (is_a(v, type)) return v;
   const tf_loc at = {in->file, 1, 1, 1};
   if (v)
     tf_fail(d, at, TF_E_TYPE, "the member '%s' must be %s", key, names[type]);
   else
-    tf_fail(d, at, TF_E_MISSING, "no member '%s': is this what the command for this figure writes?", key);
+    tf_fail(d, at, TF_E_MISSING, "no member '%s': is this what the command for this figure writes?",
+            key);
   return NULL;
 }
 
-bool plot_member_number(const plot_input *in, json_t *object, const char *key, double *out, tf_diags *d) {
+bool plot_member_number(const plot_input *in, json_t *object, const char *key, double *out,
+                        tf_diags *d) {
   json_t *v = plot_member(in, object, key, JSON_REAL, d);
   *out = v ? json_number_value(v) : 0;
   if (v && !plot_can_draw(*out))
-    return tf_fail(d, (tf_loc){in->file, 1, 1, 1}, TF_E_RANGE, "the member '%s' is %g: no figure shows that", key,
-                   *out);
+    return tf_fail(d, (tf_loc){in->file, 1, 1, 1}, TF_E_RANGE,
+                   "the member '%s' is %g: no figure shows that", key, *out);
   return v != NULL;
 }

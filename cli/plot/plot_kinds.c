@@ -5,4 +5,6 @@
 static const plot_kind kinds[] = {PLOT_KINDS(X, X)};
 #undef X
 
-const plot_kind *plot_kind_at(int k) { return k >= 0 && k < (int)(sizeof kinds / sizeof *kinds) ? &kinds[k] : NULL; }
+const plot_kind *plot_kind_at(int k) {
+  return k >= 0 && k < (int)(sizeof kinds / sizeof *kinds) ? &kinds[k] : NULL;
+}

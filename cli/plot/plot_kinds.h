@@ -1,5 +1,5 @@
-/* The kinds of figures: name, what it reads and shows, its lines of `plot --help`.  A kind has a function plot_NAME;
- * the table has its row, the option's list and the help from here. */
+/* The kinds of figures: name, what it reads and shows, its lines of `plot --help`.  A kind has a
+ * function plot_NAME; the table has its row, the option's list and the help from here. */
 #ifndef CLI_PLOT_PLOT_KINDS_H
 #define CLI_PLOT_PLOT_KINDS_H
 

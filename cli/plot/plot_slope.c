@@ -6,7 +6,8 @@
 #include "cli/plot/plot.h"
 
 /* One row of a slope; found: NAN if no mapping was found. */
-static void add_capacity(plot_chart *c, const char *name, double words, double proved, double found) {
+static void add_capacity(plot_chart *c, const char *name, double words, double proved,
+                         double found) {
   char with[120];
   snprintf(with, sizeof with, "%.100s proved", name);
   plot_series *line = plot_series_named(c, with, PLOT_LINE);
@@ -29,7 +30,8 @@ static bool slope_of_json(const plot_input *in, plot_chart *c, tf_diags *d) {
     if (!plot_member_number(in, row, "on_chip_words", &words, d)) return false;
     if (!plot_member_number(in, row, "proved_words", &proved, d)) return false;
     json_t *found = json_object_get(row, "found_words");
-    add_capacity(c, json_string_value(name), words, proved, json_is_number(found) ? json_number_value(found) : NAN);
+    add_capacity(c, json_string_value(name), words, proved,
+                 json_is_number(found) ? json_number_value(found) : NAN);
   }
   return true;
 }
@@ -45,7 +47,9 @@ static bool slope_of_csv(const plot_table *t, plot_chart *c, tf_diags *d) {
     for (int i = 1; i < 4; i++)
       ok = plot_number(t, row, at[i], &v[i], d) && ok;
     for (int i = 1; ok && i < 3; i++)
-      if (isnan(v[i])) ok = tf_fail(d, plot_cell_at(t, row, at[i])->at, TF_E_MISSING, "'%s' has no number", names[i]);
+      if (isnan(v[i]))
+        ok = tf_fail(d, plot_cell_at(t, row, at[i])->at, TF_E_MISSING, "'%s' has no number",
+                     names[i]);
     if (ok) add_capacity(c, plot_cell_at(t, row, at[0])->text, v[1], v[2], v[3]);
   }
   return ok;
@@ -79,7 +83,8 @@ static bool add_machine(const plot_input *in, plot_chart *c, tf_diags *d) {
   char name[120], mapping[60];
   if (!levels || !words_on_chip(in, levels, &held, d)) return false;
   json_t *outermost = json_array_get(levels, 0);
-  if (!plot_member_number(in, outermost, "read", &read, d) || !plot_member_number(in, outermost, "update", &update, d))
+  if (!plot_member_number(in, outermost, "read", &read, d) ||
+      !plot_member_number(in, outermost, "update", &update, d))
     return false;
   const char *machine = json_string_value(json_object_get(in->json, "architecture"));
   plot_base_name(in->path, mapping, sizeof mapping);
@@ -101,7 +106,8 @@ bool plot_slope(const plot_input *in, size_t n, const plot_choice *w, plot_chart
   for (size_t i = 0; i < n; i++)
     ok = add_input(&in[i], c, d) && ok;
   if (!ok) return false;
-  if (!c->n) return tf_fail(d, (tf_loc){in[0].file, 1, 1, 1}, TF_E_MISSING, "there are no rows to draw");
+  if (!c->n)
+    return tf_fail(d, (tf_loc){in[0].file, 1, 1, 1}, TF_E_MISSING, "there are no rows to draw");
   c->log_x = c->log_y = c->powers_of_two = c->direct = true;
   strcpy(c->x_name, "words on chip (lines: proved, marks: found)");
   strcpy(c->y_name, "words in and out of the chip");

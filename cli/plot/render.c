@@ -21,8 +21,8 @@ typedef struct {
 static bool make_place(place *p, const char *format) {
   p->dir = cli_temp_dir();
   for (int i = 0; i < N_NAMES && p->dir.path; i++)
-    snprintf(p->path[i], sizeof p->path[i], "%.256s/%s%s%s", p->dir.path, names[i], i == FIGURE ? "." : "",
-             i == FIGURE ? format : "");
+    snprintf(p->path[i], sizeof p->path[i], "%.256s/%s%s%s", p->dir.path, names[i],
+             i == FIGURE ? "." : "", i == FIGURE ? format : "");
   return p->dir.path != NULL;
 }
 
@@ -55,13 +55,15 @@ static bool read_whole(const char *path, cli_text *out) {
   return !out->bad && out->len > 0;
 }
 
-/* Whether the picture ends as pictures of its format do: on a full disk gnuplot writes half of it, and exits 0. */
+/* Whether the picture ends as pictures of its format do: on a full disk gnuplot writes half of it,
+ * and exits 0. */
 static bool is_whole(const cli_text *picture, const char *format) {
   static const char *const ends[][2] = {{"svg", "</svg>"}, {"png", "IEND"}, {"pdf", "%%EOF"}};
   enum { NEAR = 16 };
   size_t from = picture->len > NEAR ? picture->len - NEAR : 0;
   for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-    for (size_t at = from, n = strlen(ends[i][1]); !strcmp(format, ends[i][0]) && at + n <= picture->len; at++)
+    for (size_t at = from, n = strlen(ends[i][1]);
+         !strcmp(format, ends[i][0]) && at + n <= picture->len; at++)
       if (!memcmp(picture->text + at, ends[i][1], n)) return true;
   return false;
 }
@@ -69,11 +71,15 @@ static bool is_whole(const cli_text *picture, const char *format) {
 static void complain(const place *p, cli_ran how) {
   cli_text said = {0};
   if (how == CLI_NOT_THERE) {
-    fputs("tileflow: error[E_IO]: gnuplot is not there: install it, or write the script with --script\n", stderr);
+    fputs("tileflow: error[E_IO]: gnuplot is not there: install it, or write the script with "
+          "--script\n",
+          stderr);
     return;
   }
-  fprintf(stderr, "tileflow: error[E_IO]: gnuplot %s\n", how == CLI_TOO_LONG ? "took too long" : "could not draw this");
-  if (read_whole(p->path[SAID], &said)) fprintf(stderr, "%.*s", (int)(said.len < 2000 ? said.len : 2000), said.text);
+  fprintf(stderr, "tileflow: error[E_IO]: gnuplot %s\n",
+          how == CLI_TOO_LONG ? "took too long" : "could not draw this");
+  if (read_whole(p->path[SAID], &said))
+    fprintf(stderr, "%.*s", (int)(said.len < 2000 ? said.len : 2000), said.text);
   cli_text_free(&said);
 }
 
@@ -87,7 +93,8 @@ cli_status plot_render(const plot_chart *c, const plot_choice *w, const char *fi
     cli_text picture = {0};
     const bool drawn = how == CLI_RAN && read_whole(p.path[FIGURE], &picture);
     if (drawn && !is_whole(&picture, plot_format(figure)))
-      cli_complain_of(figure, TF_E_IO, "gnuplot's picture is not whole: there may be no space left in %.60s",
+      cli_complain_of(figure, TF_E_IO,
+                      "gnuplot's picture is not whole: there may be no space left in %.60s",
                       p.dir.path);
     else if (drawn)
       status = cli_safe_write(figure, &picture) ? CLI_DONE : CLI_FAILED;

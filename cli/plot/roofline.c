@@ -1,11 +1,13 @@
-/* The roofline: the peak rate of the units, what each memory can feed them, and where mappings are. */
+/* The roofline: the peak rate of the units, what each memory can feed them, and where mappings are.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/plot/plot.h"
 
-/* What one memory of a result moves through its busier port, and the bandwidth of all its instances. */
+/* What one memory of a result moves through its busier port, and the bandwidth of all its
+ * instances. */
 typedef struct {
   const char *name;
   bool limited;
@@ -13,11 +15,14 @@ typedef struct {
 } feed;
 
 /* A bandwidth; null means no limit. */
-static double bandwidth_of(const json_t *v) { return json_is_number(v) ? json_number_value(v) : INFINITY; }
+static double bandwidth_of(const json_t *v) {
+  return json_is_number(v) ? json_number_value(v) : INFINITY;
+}
 
 static bool read_feed(const plot_input *in, json_t *level, feed *out, tf_diags *d) {
   static const char *const keys[] = {"read", "drain", "fill", "update"};
-  json_t *machine = plot_member(in, level, "machine", JSON_OBJECT, d), *bits = json_object_get(level, "bits");
+  json_t *machine = plot_member(in, level, "machine", JSON_OBJECT, d),
+         *bits = json_object_get(level, "bits");
   double words[4], instances, word_bits;
   if (!machine || !plot_member_number(in, machine, "instances", &instances, d) ||
       !plot_member_number(in, level, "word_bits", &word_bits, d))
@@ -65,7 +70,8 @@ static bool read_peak(const plot_input *in, double *peak, tf_diags *d) {
   return units != NULL;
 }
 
-/* Colours stand for memories, marks for mappings, which the legend shows in grey: one point for each pair. */
+/* Colours stand for memories, marks for mappings, which the legend shows in grey: one point for
+ * each pair. */
 static bool add_mapping(const plot_input *in, int mark, plot_chart *c, tf_diags *d) {
   json_t *levels = plot_member(in, in->json, "levels", JSON_ARRAY, d), *level;
   double points, cycles;
@@ -75,7 +81,8 @@ static bool add_mapping(const plot_input *in, int mark, plot_chart *c, tf_diags 
       !plot_member_number(in, in->json, "cycles", &cycles, d))
     return false;
   if (!(points > 0) || !(cycles > 0))
-    return tf_fail(d, (tf_loc){in->file, 1, 1, 1}, TF_E_RANGE, "'points' and 'cycles' must be more than 0");
+    return tf_fail(d, (tf_loc){in->file, 1, 1, 1}, TF_E_RANGE,
+                   "'points' and 'cycles' must be more than 0");
   plot_base_name(in->path, name, sizeof name);
   plot_series *s = plot_add_series(c, name, PLOT_POINTS, 6);
   if (s) s->mark = mark;
@@ -102,7 +109,8 @@ static void range_of(const plot_chart *c, double *lo, double *hi) {
   *hi *= 4;
 }
 
-/* Of memories, up to the best unit's, with the ridge where they meet it; then one for each kind of unit. */
+/* Of memories, up to the best unit's, with the ridge where they meet it; then one for each kind of
+ * unit. */
 static bool add_roofs(const plot_input *in, double peak, plot_chart *c, tf_diags *d) {
   json_t *level;
   double lo, hi;
@@ -139,25 +147,29 @@ static const char *machine_of(const plot_input *in, tf_diags *d) {
   return json_string_value(plot_member(in, in->json, "architecture", JSON_STRING, d));
 }
 
-bool plot_roofline(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d) {
+bool plot_roofline(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c,
+                   tf_diags *d) {
   (void)w;
   const char *machine = NULL;
   double peak = 0;
   for (size_t i = 0; i < n; i++) {
     double its;
     if (!in[i].json)
-      return tf_fail(d, (tf_loc){in[i].file, 1, 1, 1}, TF_E_TYPE, "roofline is of JSON, as 'eval --json' writes it");
+      return tf_fail(d, (tf_loc){in[i].file, 1, 1, 1}, TF_E_TYPE,
+                     "roofline is of JSON, as 'eval --json' writes it");
     const char *its_machine = machine_of(&in[i], d);
-    if (!its_machine || !add_mapping(&in[i], (int)i, c, d) || !read_peak(&in[i], &its, d)) return false;
+    if (!its_machine || !add_mapping(&in[i], (int)i, c, d) || !read_peak(&in[i], &its, d))
+      return false;
     if (i == 0) machine = its_machine, peak = its;
     if (strcmp(machine, its_machine) != 0)
-      return tf_fail(d, (tf_loc){in[i].file, 1, 1, 1}, TF_E_SHAPE, "its machine is not that of '%.80s': roofs differ",
-                     in[0].path);
+      return tf_fail(d, (tf_loc){in[i].file, 1, 1, 1}, TF_E_SHAPE,
+                     "its machine is not that of '%.80s': roofs differ", in[0].path);
   }
   const json_t *workload = plot_member(&in[0], in[0].json, "workload", JSON_STRING, d);
   if (!workload) return false;
   if (c->n == (int)n)
-    return tf_fail(d, (tf_loc){in[0].file, 1, 1, 1}, TF_E_MISSING, "no memory of it has a limited bandwidth");
+    return tf_fail(d, (tf_loc){in[0].file, 1, 1, 1}, TF_E_MISSING,
+                   "no memory of it has a limited bandwidth");
   c->log_x = c->log_y = true;
   snprintf(c->title, sizeof c->title, "Roofline of %s, %s", machine, json_string_value(workload));
   strcpy(c->x_name, "points per word at the memory");

@@ -7,8 +7,8 @@
 #include "cli/plot/plot.h"
 #include "cli/report/report.h"
 
-/* The palette of Okabe and Ito, which people with any colour vision can tell apart; the last is for roofs and
- * fronts. */
+/* The palette of Okabe and Ito, which people with any colour vision can tell apart; the last is for
+ * roofs and fronts. */
 static const char *const palette[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                       "#e69f00", "#56b4e9", "#7f7f7f", "#222222"};
 enum { COLOURS = 7, MARKS = 7 };
@@ -106,8 +106,8 @@ static void heat_csv(const plot_chart *c, cli_text *out) {
   const values x = values_of(s, false), y = values_of(s, true);
   cli_printf(out, "column,row,x,y,z\n");
   for (int k = 0; x.at && y.at && k < s->n; k++)
-    cli_printf(out, "%d,%d,%.15g,%.15g,%.15g\n", index_of(&x, s->at[k].x), index_of(&y, s->at[k].y), s->at[k].x,
-               s->at[k].y, s->at[k].z);
+    cli_printf(out, "%d,%d,%.15g,%.15g,%.15g\n", index_of(&x, s->at[k].x), index_of(&y, s->at[k].y),
+               s->at[k].x, s->at[k].y, s->at[k].z);
   out->bad |= !x.at || !y.at;
   free(x.at);
   free(y.at);
@@ -149,7 +149,8 @@ void plot_csv(const plot_chart *c, cli_text *out) {
   out->bad |= c->bad;
 }
 
-/* ---- the script ------------------------------------------------------------------------------- */
+/* ---- the script -------------------------------------------------------------------------------
+ */
 /* Rows of SPANS. */
 static int rows_of(const plot_chart *c) {
   double last = 0;
@@ -169,20 +170,26 @@ static int legend_rows(const plot_chart *c, int width) {
 }
 
 /* Widths of a one-column and a two-column figure: 85 mm and 178 mm, in units of 1/96 inch. */
-static void put_terminal(const plot_chart *c, const plot_choice *w, const char *figure, cli_text *out) {
+static void put_terminal(const plot_chart *c, const plot_choice *w, const char *figure,
+                         cli_text *out) {
   const char *format = plot_format(figure);
   int width = w->two_columns ? 673 : 322, height = w->two_columns ? 290 : 240;
   if (c->shape == PLOT_SPANS) height = 80 + 17 * rows_of(c) + 15 * legend_rows(c, width);
   if (c->shape == PLOT_TERMS) height = 90 + 15 * c->series[0].n;
   if (c->shape == PLOT_XY && c->n > 2) height += 12 * (c->n - 2) / (w->two_columns ? 4 : 2);
   if (!strcmp(format, "svg"))
-    cli_printf(out, "set terminal svg size %d,%d background '#ffffff' font 'Helvetica,Arial,sans-serif,10'\n", width,
-               height);
+    cli_printf(
+        out,
+        "set terminal svg size %d,%d background '#ffffff' font 'Helvetica,Arial,sans-serif,10'\n",
+        width, height);
   else if (!strcmp(format, "png"))
-    cli_printf(out, "set terminal pngcairo size %d,%d font 'Helvetica,7' fontscale 3 linewidth 3 pointscale 3\n",
+    cli_printf(out,
+               "set terminal pngcairo size %d,%d font 'Helvetica,7' fontscale 3 linewidth 3 "
+               "pointscale 3\n",
                3 * width, 3 * height);
   else
-    cli_printf(out, "set terminal pdfcairo size %.3fin,%.3fin font 'Helvetica,7'\n", width / 96.0, height / 96.0);
+    cli_printf(out, "set terminal pdfcairo size %.3fin,%.3fin font 'Helvetica,7'\n", width / 96.0,
+               height / 96.0);
   cli_printf(out, "set output ");
   put_quoted(figure, out);
   cli_printf(out, "\n");
@@ -194,7 +201,8 @@ static void put_text(const char *what, const char *text, const char *more, cli_t
   cli_printf(out, " noenhanced%s\n", more);
 }
 
-static void put_frame(const plot_chart *c, const plot_choice *w, const char *csv, const char *figure, cli_text *out) {
+static void put_frame(const plot_chart *c, const plot_choice *w, const char *csv,
+                      const char *figure, cli_text *out) {
   cli_printf(out, "# Drawn by: gnuplot THIS_FILE\n");
   put_terminal(c, w, figure, out);
   cli_printf(out, "data = ");
@@ -203,7 +211,8 @@ static void put_frame(const plot_chart *c, const plot_choice *w, const char *csv
                   "set tics nomirror tc rgb '#222222'\nset grid lc rgb '#dddddd' lw 0.5\n");
 }
 
-/* gnuplot assumes that all letters are as wide as small ones: by how many letters the widest name is wider. */
+/* gnuplot assumes that all letters are as wide as small ones: by how many letters the widest name
+ * is wider. */
 static int wider(const plot_chart *c) {
   double most = 0;
   for (int i = 0; i < c->n; i++) {
@@ -215,7 +224,8 @@ static int wider(const plot_chart *c) {
   return (int)ceil(most);
 }
 
-/* The title, above the legend if there is one: its samples are as long as that many letters; 0: no legend. */
+/* The title, above the legend if there is one: its samples are as long as that many letters; 0: no
+ * legend. */
 static void put_title(const plot_chart *c, const plot_choice *w, double samples, cli_text *out) {
   const char *title = w->title ? w->title : c->title;
   if (samples <= 0) {
@@ -223,13 +233,14 @@ static void put_title(const plot_chart *c, const plot_choice *w, double samples,
     cli_printf(out, "set key off\n");
     return;
   }
-  cli_printf(out, "set key tmargin center horizontal Left reverse samplen %g width %d title ", samples,
-             wider(c) + (c->shape == PLOT_SPANS));
+  cli_printf(out, "set key tmargin center horizontal Left reverse samplen %g width %d title ",
+             samples, wider(c) + (c->shape == PLOT_SPANS));
   put_quoted(title, out);
   cli_printf(out, " noenhanced\n");
 }
 
-/* Scaling of an axis: ticks of 0.5, 1.0, 1.5, with the power of ten or the unit's prefix in the axis's name. */
+/* Scaling of an axis: ticks of 0.5, 1.0, 1.5, with the power of ten or the unit's prefix in the
+ * axis's name. */
 typedef struct {
   double by;
   char name[200]; /* of the axis */
@@ -239,8 +250,9 @@ static scale scale_of(const char *name, const char *unit, double most) {
   static const struct {
     double by;
     const char *count, *prefix;
-  } steps[] = {{1e12, "10¹²", "T"}, {1e9, "10⁹", "G"}, {1e6, "10⁶", "M"}, {1e3, "10³", "k"}, {1, "", ""},
-               {1e-3, "", "m"},     {1e-6, "", "µ"},   {1e-9, "", "n"},   {1e-12, "", "p"}};
+  } steps[] = {{1e12, "10¹²", "T"}, {1e9, "10⁹", "G"}, {1e6, "10⁶", "M"},
+               {1e3, "10³", "k"},   {1, "", ""},       {1e-3, "", "m"},
+               {1e-6, "", "µ"},     {1e-9, "", "n"},   {1e-12, "", "p"}};
   scale s = {.by = 1};
   const char *word = unit;
   for (size_t i = 0; i < sizeof steps / sizeof *steps && most < INFINITY; i++)
@@ -274,7 +286,8 @@ static span span_of(const plot_chart *c, char axis) {
   return log && s.most <= s.least ? (span){s.least / 2, s.most * 2} : s;
 }
 
-/* Rotates the names of groups, unless they fit: 55 letters in a one-column figure, 120 in a two-column one. */
+/* Rotates the names of groups, unless they fit: 55 letters in a one-column figure, 120 in a
+ * two-column one. */
 static const char *turn_names(const plot_chart *c, const plot_choice *w) {
   const plot_series *s = &c->series[0];
   size_t longest = 0;
@@ -304,10 +317,13 @@ static void bars_script(const plot_chart *c, const plot_choice *w, cli_text *out
   for (int i = 0; i < c->n; i++) {
     const char *colour = colour_of(&c->series[i]);
     if (c->log_y) /* a bar's length would mean nothing */
-      cli_printf(out, "  data using ($0%+.3g):%d%s skip 1 with points pt %d ps 0.7 lc rgb '%s' title ",
-                 0.5 * (i + 0.5) / c->n - 0.25, i + 2, i == c->n / 2 ? ":xtic(1)" : "", marks[i % MARKS], colour);
+      cli_printf(out,
+                 "  data using ($0%+.3g):%d%s skip 1 with points pt %d ps 0.7 lc rgb '%s' title ",
+                 0.5 * (i + 0.5) / c->n - 0.25, i + 2, i == c->n / 2 ? ":xtic(1)" : "",
+                 marks[i % MARKS], colour);
     else
-      cli_printf(out, "  data using ($%d/%g):xtic(1) skip 1 lc rgb '%s' title ", i + 2, s.by, colour);
+      cli_printf(out, "  data using ($%d/%g):xtic(1) skip 1 lc rgb '%s' title ", i + 2, s.by,
+                 colour);
     put_quoted(c->series[i].name, out);
     cli_printf(out, " noenhanced%s\n", i + 1 < c->n ? ", \\" : "");
   }
@@ -327,8 +343,8 @@ static double put_axis(const plot_chart *c, char axis, cli_text *out) {
   }
   put_text(what, name, "", out);
   const double room = c->powers_of_two ? 1.2 : pow(its.most / its.least, 0.04);
-  cli_printf(out, "set logscale %c%s\nset %crange [%.6g:%.6g]\n", axis, c->powers_of_two ? " 2" : "", axis,
-             its.least / room, its.most * room);
+  cli_printf(out, "set logscale %c%s\nset %crange [%.6g:%.6g]\n", axis,
+             c->powers_of_two ? " 2" : "", axis, its.least / room, its.most * room);
   if (c->powers_of_two)
     cli_printf(out, "set format %c '2^{%%L}'\n", axis);
   else if (*unit || its.least >= 1)
@@ -361,8 +377,8 @@ static int next_end(const plot_chart *c, double y, int after) {
   return next;
 }
 
-/* Names instead of a legend: a line's at its right end, one above the other where ends meet, up to its last word (which
- * all lines share); those of lone marks are a list. */
+/* Names instead of a legend: a line's at its right end, one above the other where ends meet, up to
+ * its last word (which all lines share); those of lone marks are a list. */
 static void put_names(const plot_chart *c, cli_text *out) {
   const double gap = 0.08, room = 1.2; /* of the axis; as put_axis has it */
   const span y = span_of(c, 'y');
@@ -372,13 +388,15 @@ static void put_names(const plot_chart *c, cli_text *out) {
     const plot_series *s = &c->series[i];
     const char *last = strrchr(s->name, ' ');
     char name[sizeof s->name];
-    snprintf(name, sizeof name, "%.*s", last ? (int)(last - s->name) : (int)strlen(s->name), s->name);
+    snprintf(name, sizeof name, "%.*s", last ? (int)(last - s->name) : (int)strlen(s->name),
+             s->name);
     longest = (int)strlen(name) > longest ? (int)strlen(name) : longest;
     end = s->at[s->n - 1].y;
     above = fmax(above, log(end * room / y.least) / log(y.most * room * room / y.least));
     cli_printf(out, "set label ");
     put_quoted(name, out);
-    cli_printf(out, " at graph 1.03, graph %.3f left noenhanced tc rgb '%s'\n", above, colour_of(s));
+    cli_printf(out, " at graph 1.03, graph %.3f left noenhanced tc rgb '%s'\n", above,
+               colour_of(s));
     above += gap;
   }
   double below = 1;
@@ -389,7 +407,8 @@ static void put_names(const plot_chart *c, cli_text *out) {
     cli_printf(out, "set label ");
     put_quoted(s->name, out);
     cli_printf(out,
-               " at graph 0.93, graph %.3f right noenhanced tc rgb '%s'\nset label '' at graph 0.96, graph %.3f point "
+               " at graph 0.93, graph %.3f right noenhanced tc rgb '%s'\nset label '' at graph "
+               "0.96, graph %.3f point "
                "pt %d ps 0.6 lc rgb '%s'\n",
                below, colour_of(s), below, marks[s->mark % MARKS], colour_of(s));
   }
@@ -404,15 +423,18 @@ static void put_notes(const plot_chart *c, double by_x, double by_y, cli_text *o
       if (!p->note) continue;
       cli_printf(out, "set label ");
       put_quoted(p->note, out);
-      cli_printf(out, " at %.6g, %.6g center offset 0,0.6 noenhanced tc rgb '%s'\n", p->x / by_x, p->y / by_y,
-                 colour_of(&c->series[i]));
+      cli_printf(out, " at %.6g, %.6g center offset 0,0.6 noenhanced tc rgb '%s'\n", p->x / by_x,
+                 p->y / by_y, colour_of(&c->series[i]));
     }
 }
 
 static void xy_script(const plot_chart *c, const plot_choice *w, cli_text *out) {
-  static const char *const with[] = {
-      [PLOT_LINE] = "lines",    [PLOT_DASHED] = "lines lw 1.5 dt 2", [PLOT_STEPS] = "steps lw 1.5",
-      [PLOT_POINTS] = "points", [PLOT_CURVE] = "linespoints lw 1.2", [PLOT_FAINT] = "points pt 7 ps 0.25"};
+  static const char *const with[] = {[PLOT_LINE] = "lines",
+                                     [PLOT_DASHED] = "lines lw 1.5 dt 2",
+                                     [PLOT_STEPS] = "steps lw 1.5",
+                                     [PLOT_POINTS] = "points",
+                                     [PLOT_CURVE] = "linespoints lw 1.2",
+                                     [PLOT_FAINT] = "points pt 7 ps 0.25"};
   const double by_x = put_axis(c, 'x', out), by_y = put_axis(c, 'y', out);
   put_title(c, w, c->n > 1 && !c->direct ? 1.5 : 0, out);
   if (c->direct) put_names(c, out);
@@ -424,7 +446,8 @@ static void xy_script(const plot_chart *c, const plot_choice *w, cli_text *out) 
     if (!s->n && *s->name) /* only in the legend */
       cli_printf(out, "  NaN with points");
     else
-      cli_printf(out, "  data using ($1 == %d ? $3/%g : NaN):($4/%g) skip 1 with %s", i, by_x, by_y, with[s->style]);
+      cli_printf(out, "  data using ($1 == %d ? $3/%g : NaN):($4/%g) skip 1 with %s", i, by_x, by_y,
+                 with[s->style]);
     if (s->style == PLOT_LINE && s->n) cli_printf(out, " lw %.2g", width_of(c, i));
     if (marked)
       cli_printf(out, " pt %d ps 0.6", marks[s->mark % MARKS]);
@@ -447,33 +470,41 @@ static void heat_script(const plot_chart *c, const plot_choice *w, cli_text *out
   put_text("xlabel", c->x_name, "", out);
   put_text("ylabel", c->y_name, "", out);
   put_text("cblabel", by.name, " offset 1.5,0", out);
-  cli_printf(out, "%sunset grid\nset tics scale 0\nset format cb '%%g'\n", log ? "set logscale cb\n" : "");
-  if (z.most > z.least) cli_printf(out, "set cbrange [%.6g:%.6g]\n", z.least / by.by, z.most / by.by);
+  cli_printf(out, "%sunset grid\nset tics scale 0\nset format cb '%%g'\n",
+             log ? "set logscale cb\n" : "");
+  if (z.most > z.least)
+    cli_printf(out, "set cbrange [%.6g:%.6g]\n", z.least / by.by, z.most / by.by);
   cli_printf(out,
-             "# viridis\nset palette defined (0 '#440154', 1 '#3b528b', 2 '#21918c', 3 '#5ec962', 4 '#fde725')\n"
+             "# viridis\nset palette defined (0 '#440154', 1 '#3b528b', 2 '#21918c', 3 '#5ec962', "
+             "4 '#fde725')\n"
              "set xrange [-0.5:%d.5]\nset yrange [-0.5:%d.5]\nset style fill solid\n",
              columns - 1, rows - 1);
   cli_printf(out,
-             "plot data using 1:2:(0.5):(0.5):($5/%g):xtic(sprintf('%%g', $3)):ytic(sprintf('%%g', $4)) skip 1 \\\n"
+             "plot data using 1:2:(0.5):(0.5):($5/%g):xtic(sprintf('%%g', $3)):ytic(sprintf('%%g', "
+             "$4)) skip 1 \\\n"
              "    with boxxyerror lc palette",
              by.by);
   if (columns <= (w->two_columns ? 12 : 5) && rows <= 12)
-    cli_printf(out,
-               ", \\\n  data using 1:2:(sprintf('%%.3g', $5/%g)):($5 > %.15g ? 0 : 0xffffff) skip 1 \\\n"
-               "    with labels tc rgb variable",
-               by.by, log ? sqrt(z.least * z.most) : (z.least + z.most) / 2);
+    cli_printf(
+        out,
+        ", \\\n  data using 1:2:(sprintf('%%.3g', $5/%g)):($5 > %.15g ? 0 : 0xffffff) skip 1 \\\n"
+        "    with labels tc rgb variable",
+        by.by, log ? sqrt(z.least * z.most) : (z.least + z.most) / 2);
   cli_printf(out, "\n");
 }
 
-/* Ticks of a logarithmic axis of ratios, at powers of two (of four, of eight, ...), so that there are no more than fit.
+/* Ticks of a logarithmic axis of ratios, at powers of two (of four, of eight, ...), so that there
+ * are no more than fit.
  */
 static void put_ratios(double least, double most, int fit, cli_text *out) {
-  const int from = (int)floor(log2(least)) + 1, to = (int)ceil(log2(most)) - 1, step = (to - from) / fit + 1;
+  const int from = (int)floor(log2(least)) + 1, to = (int)ceil(log2(most)) - 1,
+            step = (to - from) / fit + 1;
   const char *sep = "";
   cli_printf(out, "set xtics (");
   for (int e = -(-from / step) * step; e <= to; e += step) {
     if (e < from) continue;
-    cli_printf(out, e < 0 ? "%s'1/%.0f' %.6g" : "%s'%.0f' %.6g", sep, ldexp(1, e < 0 ? -e : e), ldexp(1, e));
+    cli_printf(out, e < 0 ? "%s'1/%.0f' %.6g" : "%s'%.0f' %.6g", sep, ldexp(1, e < 0 ? -e : e),
+               ldexp(1, e));
     sep = ", ";
   }
   cli_printf(out, ")\n");
@@ -490,21 +521,27 @@ static void terms_script(const plot_chart *c, const plot_choice *w, cli_text *ou
     }
   least /= 2, most *= 2;
   put_text("xlabel", c->x_name, "", out);
-  cli_printf(out, "set logscale x 2\nset xrange [%.6g:%.6g]\nset yrange [%d.6:-0.6]\n", least, most * 1.001, s->n - 1);
+  cli_printf(out, "set logscale x 2\nset xrange [%.6g:%.6g]\nset yrange [%d.6:-0.6]\n", least,
+             most * 1.001, s->n - 1);
   put_ratios(least, most, w->two_columns ? 10 : 3, out);
   cli_printf(out,
-             "unset grid\nset grid xtics lc rgb '#dddddd' lw 0.5\nset style fill solid noborder\nset border 1\n"
-             "set ytics scale 0 noenhanced\nset rmargin 20\nset arrow from 1, graph 0 to 1, graph 1 nohead lc rgb "
+             "unset grid\nset grid xtics lc rgb '#dddddd' lw 0.5\nset style fill solid "
+             "noborder\nset border 1\n"
+             "set ytics scale 0 noenhanced\nset rmargin 20\nset arrow from 1, graph 0 to 1, graph "
+             "1 nohead lc rgb "
              "'#444444'\n# a term that one side lacks goes to the edge\n"
              "v(x) = x eq '' ? %.6g : real(x) == 0 ? %.6g : real(x)\n"
              "all(x) = x eq ''\nnone(x) = x ne '' && real(x) == 0\n",
              most, least);
   cli_printf(out,
              "plot data using (v(strcol(2))):1:(v(strcol(2)) < 1 ? v(strcol(2)) : 1):"
-             "(v(strcol(2)) < 1 ? 1 : v(strcol(2))):($1-0.35):($1+0.35):(v(strcol(2)) < 1 ? 0x0072b2 : 0xd55e00):"
+             "(v(strcol(2)) < 1 ? 1 : v(strcol(2))):($1-0.35):($1+0.35):(v(strcol(2)) < 1 ? "
+             "0x0072b2 : 0xd55e00):"
              "ytic(3) skip 1 \\\n    with boxxyerror lc rgb variable, \\\n"
-             "  data using (none(strcol(2)) ? %.6g : NaN):1 skip 1 with points pt '◀' lc rgb '#ffffff', \\\n"
-             "  data using (all(strcol(2)) ? %.6g : NaN):1 skip 1 with points pt '▶' lc rgb '#ffffff', \\\n"
+             "  data using (none(strcol(2)) ? %.6g : NaN):1 skip 1 with points pt '◀' lc rgb "
+             "'#ffffff', \\\n"
+             "  data using (all(strcol(2)) ? %.6g : NaN):1 skip 1 with points pt '▶' lc rgb "
+             "'#ffffff', \\\n"
              "  data using (%.6g):1:4 skip 1 with labels left offset 0.5,0 noenhanced\n",
              least * 1.15, most / 1.15, most);
 }
@@ -538,22 +575,24 @@ static void spans_script(const plot_chart *c, const plot_choice *w, cli_text *ou
   const double pixels = w->two_columns ? 550 : 210; /* of the axis */
   put_text("xlabel", by.name, "", out);
   put_lines(c, out);
-  cli_printf(out,
-             "set xrange [0:%.6g]\nunset grid\nset grid xtics lc rgb '#dddddd' lw 0.5\nset border 1\n"
-             "set style fill solid noborder\nend(a, b) = b - a > %.6g ? b : a + %.6g\nplot \\\n",
-             ends.most / by.by, ends.most / pixels, ends.most / pixels);
+  cli_printf(
+      out,
+      "set xrange [0:%.6g]\nunset grid\nset grid xtics lc rgb '#dddddd' lw 0.5\nset border 1\n"
+      "set style fill solid noborder\nend(a, b) = b - a > %.6g ? b : a + %.6g\nplot \\\n",
+      ends.most / by.by, ends.most / pixels, ends.most / pixels);
   for (int i = 0; i < c->n; i++) {
-    cli_printf(
-        out,
-        "  data using ($1 == %d ? $5/%g : NaN):3:($5/%g):(end($5, $6)/%g):($3-0.38+0.76*$7):($3-0.38+0.76*$8) skip 1 "
-        "\\\n    with boxxyerror lc rgb '%s' title ",
-        i, by.by, by.by, by.by, colour_of(&c->series[i]));
+    cli_printf(out,
+               "  data using ($1 == %d ? $5/%g : NaN):3:($5/%g):(end($5, "
+               "$6)/%g):($3-0.38+0.76*$7):($3-0.38+0.76*$8) skip 1 "
+               "\\\n    with boxxyerror lc rgb '%s' title ",
+               i, by.by, by.by, by.by, colour_of(&c->series[i]));
     put_quoted(c->series[i].name, out);
     cli_printf(out, " noenhanced%s\n", i + 1 < c->n ? ", \\" : "");
   }
 }
 
-void plot_script(const plot_chart *c, const plot_choice *w, const char *csv, const char *figure, cli_text *out) {
+void plot_script(const plot_chart *c, const plot_choice *w, const char *csv, const char *figure,
+                 cli_text *out) {
   put_frame(c, w, csv, figure, out);
   switch (c->shape) {
   case PLOT_XY: xy_script(c, w, out); break;

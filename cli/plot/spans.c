@@ -36,7 +36,8 @@ static bool open_trace(const plot_input *in, size_t n, const char *kind, trace *
                  plot_column(t, "begin", d),
                  plot_column(t, "end", d),
                  plot_column(t, "words", d)};
-  return out->kind >= 0 && out->resource >= 0 && out->what >= 0 && out->begin >= 0 && out->end >= 0 && out->words >= 0;
+  return out->kind >= 0 && out->resource >= 0 && out->what >= 0 && out->begin >= 0 &&
+         out->end >= 0 && out->words >= 0;
 }
 
 enum { HOLD = 3, ROOM };
@@ -47,7 +48,8 @@ static int kind_of(const trace *t, int row, tf_diags *d) {
   const plot_cell *c = plot_cell_at(t->t, row, t->kind);
   for (int k = 0; k <= ROOM; k++)
     if (!strcmp(c->text, known[k])) return k;
-  tf_fail(d, c->at, TF_E_NAME, "no kind '%.60s'; known: load, work, store, hold, capacity", c->text);
+  tf_fail(d, c->at, TF_E_NAME, "no kind '%.60s'; known: load, work, store, hold, capacity",
+          c->text);
   return -1;
 }
 
@@ -76,10 +78,12 @@ static void begin_chart(plot_chart *c, const char *what, const plot_input *in) {
 
 static bool not_empty(const plot_chart *c, const trace *t, const char *what, tf_diags *d) {
   if (c->n || c->bad) return !c->bad;
-  return tf_fail(d, (tf_loc){t->file, 1, 1, 1}, TF_E_MISSING, "there are no intervals of kind %s to draw", what);
+  return tf_fail(d, (tf_loc){t->file, 1, 1, 1}, TF_E_MISSING,
+                 "there are no intervals of kind %s to draw", what);
 }
 
-/* ---- timeline --------------------------------------------------------------------------------- */
+/* ---- timeline ---------------------------------------------------------------------------------
+ */
 
 enum { RESOURCES_MOST = 32, WAYS = 3 };
 
@@ -119,7 +123,9 @@ static bool gather(const trace *t, resources *l, tf_diags *d) {
     const plot_cell *cell = plot_cell_at(t->t, row, t->resource);
     const int kind = kind_of(t, row, d), at = resource_named(l, cell->text);
     ok = kind >= 0 && interval_of(t, row, &x, d) && ok;
-    if (at < 0) return tf_fail(d, cell->at, TF_E_LIMIT, "more than %d resources in one chart", RESOURCES_MOST);
+    if (at < 0)
+      return tf_fail(d, cell->at, TF_E_LIMIT, "more than %d resources in one chart",
+                     RESOURCES_MOST);
     if (kind >= 0 && kind < WAYS) l->has[at][kind] = true;
   }
   return ok;
@@ -151,12 +157,14 @@ static void mark_meetings(row_lanes *r, const row_span *at, size_t n, double nea
   for (size_t i = 0; i < n; i++) {
     const int mine = at[i].series;
     for (int s = 0; s < r->n; s++)
-      if (s != mine && r->till[s] > at[i].p->x + near) r->meets[mine * r->n + s] = r->meets[s * r->n + mine] = true;
+      if (s != mine && r->till[s] > at[i].p->x + near)
+        r->meets[mine * r->n + s] = r->meets[s * r->n + mine] = true;
     r->till[mine] = fmax(r->till[mine], at[i].p->z);
   }
 }
 
-/* Each series has the first lane that none before it has which it meets; those that meet share the height alike. */
+/* Each series has the first lane that none before it has which it meets; those that meet share the
+ * height alike. */
 static void deal_lanes(row_lanes *r) {
   for (int s = 0; s < r->n; s++) {
     for (int k = 0; k < s; k++)
@@ -167,7 +175,8 @@ static void deal_lanes(row_lanes *r) {
     more = false;
     for (int s = 0; s < r->n; s++)
       for (int k = 0; k < r->n; k++)
-        if (r->meets[s * r->n + k] && r->lanes[k] > r->lanes[s]) r->lanes[s] = r->lanes[k], more = true;
+        if (r->meets[s * r->n + k] && r->lanes[k] > r->lanes[s])
+          r->lanes[s] = r->lanes[k], more = true;
   }
 }
 
@@ -187,8 +196,8 @@ static void split_rows(plot_chart *c, int rows) {
   double most = 0;
   for (int i = 0; i < c->n; i++)
     all += (size_t)c->series[i].n;
-  row_lanes r = {c->n, calloc(n * n + 1, sizeof *r.meets), calloc(n + 1, sizeof *r.till), calloc(n + 1, sizeof *r.lane),
-                 calloc(n + 1, sizeof *r.lanes)};
+  row_lanes r = {c->n, calloc(n * n + 1, sizeof *r.meets), calloc(n + 1, sizeof *r.till),
+                 calloc(n + 1, sizeof *r.lane), calloc(n + 1, sizeof *r.lanes)};
   row_span *at = calloc(all + 1, sizeof *at);
   c->bad |= !r.meets || !r.till || !r.lane || !r.lanes || !at;
   for (int line = 0; line < rows && !c->bad; line++) {
@@ -219,7 +228,8 @@ static void legend_of(const char *what, char *out, size_t size) {
     snprintf(out, size, "%.*s+…%s", (int)(first - what), what, last);
 }
 
-bool plot_timeline(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d) {
+bool plot_timeline(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c,
+                   tf_diags *d) {
   trace t = {0};
   resources l = {.n = 0};
   (void)w;
@@ -232,7 +242,8 @@ bool plot_timeline(const plot_input *in, size_t n, const plot_choice *w, plot_ch
     char name[80], legend[120];
     const int kind = kind_of(&t, row, d);
     if (kind >= WAYS || !interval_of(&t, row, &x, d)) continue;
-    const int line = line_of(&l, resource_named(&l, plot_cell_at(t.t, row, t.resource)->text), kind, name);
+    const int line =
+        line_of(&l, resource_named(&l, plot_cell_at(t.t, row, t.resource)->text), kind, name);
     legend_of(plot_cell_at(t.t, row, t.what)->text, legend, sizeof legend);
     plot_series *s = series_named(c, legend, PLOT_LINE);
     plot_add_point(c, s, x.begin, line, name, NULL);
@@ -243,15 +254,17 @@ bool plot_timeline(const plot_input *in, size_t n, const plot_choice *w, plot_ch
   return not_empty(c, &t, "load, work or store", d);
 }
 
-/* ---- occupancy -------------------------------------------------------------------------------- */
+/* ---- occupancy --------------------------------------------------------------------------------
+ */
 
 static int by_time(const void *a, const void *b) {
   const plot_point *p = a, *q = b;
   return (p->x > q->x) - (p->x < q->x);
 }
 
-/* Draws the running sum of changes of one memory as a line, with gaps where nothing is held.  Moments that differ only
- * by rounding are merged; a sum that is only rounding error counts as nothing. */
+/* Draws the running sum of changes of one memory as a line, with gaps where nothing is held.
+ * Moments that differ only by rounding are merged; a sum that is only rounding error counts as
+ * nothing. */
 static bool draw_sum(plot_chart *c, plot_point *change, int n, const char *name, double whole) {
   plot_series *s = plot_add_series(c, name, PLOT_LINE, c->n);
   double sum = 0, most = 0, was = 0;
@@ -271,7 +284,8 @@ static bool draw_sum(plot_chart *c, plot_point *change, int n, const char *name,
   return s != NULL;
 }
 
-/* Of what the trace says of a memory's capacity: words of a hundredth; 0: nothing, as of one without a limit. */
+/* Of what the trace says of a memory's capacity: words of a hundredth; 0: nothing, as of one
+ * without a limit. */
 static double percent_of(const trace *t, const char *memory, tf_diags *d) {
   interval x;
   for (int row = 0; row < t->t->n_rows; row++)
@@ -281,13 +295,16 @@ static double percent_of(const trace *t, const char *memory, tf_diags *d) {
   return 0;
 }
 
-static bool draw_memory(const trace *t, const char *memory, double whole, plot_chart *c, tf_diags *d) {
+static bool draw_memory(const trace *t, const char *memory, double whole, plot_chart *c,
+                        tf_diags *d) {
   plot_point *change = calloc(2 * (size_t)t->t->n_rows + 1, sizeof *change);
   int k = 0;
   c->bad |= !change;
   for (int row = 0; change && row < t->t->n_rows; row++) {
     interval x;
-    if (kind_of(t, row, d) != HOLD || strcmp(plot_cell_at(t->t, row, t->resource)->text, memory) != 0) continue;
+    if (kind_of(t, row, d) != HOLD ||
+        strcmp(plot_cell_at(t->t, row, t->resource)->text, memory) != 0)
+      continue;
     if (!interval_of(t, row, &x, d) || x.words <= 0) continue;
     change[k++] = (plot_point){.x = x.begin, .y = x.words};
     change[k++] = (plot_point){.x = x.end, .y = -x.words};
@@ -298,7 +315,8 @@ static bool draw_memory(const trace *t, const char *memory, double whole, plot_c
 }
 
 /* Shares of the capacities, below a line at all of it; where the trace knows none, words. */
-bool plot_occupancy(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d) {
+bool plot_occupancy(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c,
+                    tf_diags *d) {
   trace t = {0};
   resources l = {.n = 0};
   (void)w;

@@ -55,7 +55,8 @@ static const char *read_operand(const char *p, term *t) {
   t->text = *p == '\'' || *p == '"';
   if (t->text) {
     end = strchr(p + 1, *p);
-    if (!end || (t->op != EQ && t->op != NE) || (end > p + 1 && !copy(t->value, p + 1, (size_t)(end - p - 1))))
+    if (!end || (t->op != EQ && t->op != NE) ||
+        (end > p + 1 && !copy(t->value, p + 1, (size_t)(end - p - 1))))
       return NULL;
     return past_blanks(end + 1);
   }
@@ -74,12 +75,14 @@ static bool read_condition(const char *text, condition *out, tf_diags *d) {
     if (p) p = read_op(p, t);
     if (p) p = read_operand(p, t);
     if (!p)
-      return tf_fail(
-          d, (tf_loc){0}, TF_E_SYNTAX,
-          "--where needs COLUMN == VALUE (or != < <= > >=; a text in quotes, and == or != alone), not '%.60s'", column);
+      return tf_fail(d, (tf_loc){0}, TF_E_SYNTAX,
+                     "--where needs COLUMN == VALUE (or != < <= > >=; a text in quotes, and == or "
+                     "!= alone), not '%.60s'",
+                     column);
     if (!*p) return true;
     if (strncmp(p, "and ", 4) != 0)
-      return tf_fail(d, (tf_loc){0}, TF_E_SYNTAX, "--where joins conditions by 'and', not '%.60s'", p);
+      return tf_fail(d, (tf_loc){0}, TF_E_SYNTAX, "--where joins conditions by 'and', not '%.60s'",
+                     p);
     p = past_blanks(p + 4);
   }
   return tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "--where takes %d conditions at most", TERMS);
@@ -99,7 +102,8 @@ static bool compare(comparison op, double a, double b) {
   return false;
 }
 
-/* Whether it holds of a cell; where a number is wanted, an empty cell has none, and no condition holds. */
+/* Whether it holds of a cell; where a number is wanted, an empty cell has none, and no condition
+ * holds. */
 static bool cell_holds(const plot_table *t, int row, int column, const term *c, tf_diags *d) {
   if (c->text) return (strcmp(plot_cell_at(t, row, column)->text, c->value) == 0) == (c->op == EQ);
   double v = NAN;
@@ -115,7 +119,8 @@ static void filter(plot_table *t, const condition *c, const int *columns, tf_dia
       all = all && cell_holds(t, r, columns[k], &c->at[k], d);
     if (!all) continue;
     if (kept != r) /* row 0 of the cells has the names */
-      memcpy(t->cells + (size_t)(kept + 1) * width, t->cells + (size_t)(r + 1) * width, width * sizeof *t->cells);
+      memcpy(t->cells + (size_t)(kept + 1) * width, t->cells + (size_t)(r + 1) * width,
+             width * sizeof *t->cells);
     kept++;
   }
   t->n_rows = kept;
@@ -129,7 +134,8 @@ bool plot_where(plot_input *all, size_t n, const char *text, tf_diags *d) {
     int columns[TERMS];
     bool ok = true;
     if (all[i].table.n_columns == 0) {
-      tf_fail(d, (tf_loc){all[i].file, 0, 0, 0}, TF_E_USAGE, "--where is of rows of a table, and this is JSON");
+      tf_fail(d, (tf_loc){all[i].file, 0, 0, 0}, TF_E_USAGE,
+              "--where is of rows of a table, and this is JSON");
       continue;
     }
     for (int k = 0; k < c.n; k++)

@@ -8,17 +8,20 @@
 
 static bool need_table(const plot_input *in, const char *kind, tf_diags *d) {
   if (in->table.n_columns) return true;
-  return tf_fail(d, (tf_loc){in->file, 1, 1, 1}, TF_E_TYPE, "--as %s needs CSV, and this is JSON", kind);
+  return tf_fail(d, (tf_loc){in->file, 1, 1, 1}, TF_E_TYPE, "--as %s needs CSV, and this is JSON",
+                 kind);
 }
 
-/* The name of a row's series: the cells of columns [n], separated by commas; without columns, the file's name if there
- * are several. */
-static void name_of(const plot_input *in, bool several, const int *columns, int n, int row, char out[120]) {
+/* The name of a row's series: the cells of columns [n], separated by commas; without columns, the
+ * file's name if there are several. */
+static void name_of(const plot_input *in, bool several, const int *columns, int n, int row,
+                    char out[120]) {
   size_t at = 0;
   out[0] = '\0';
   if (several && !n) plot_base_name(in->path, out, 120);
   for (int i = 0; i < n && at < 119; i++) {
-    int more = snprintf(out + at, 120 - at, "%s%s", i ? ", " : "", plot_cell_at(&in->table, row, columns[i])->text);
+    int more = snprintf(out + at, 120 - at, "%s%s", i ? ", " : "",
+                        plot_cell_at(&in->table, row, columns[i])->text);
     at += more > 0 ? (size_t)more : 0;
   }
 }
@@ -57,9 +60,10 @@ static int by_x(const void *a, const void *b) {
   return (p->x > q->x) - (p->x < q->x);
 }
 
-static bool add_rows(const plot_input *in, bool several, const plot_choice *w, plot_style style, plot_chart *c,
-                     tf_diags *d) {
-  int columns[BY_MOST], n = w->by ? by_columns(in, w->by, columns, d) : word_columns(&in->table, columns);
+static bool add_rows(const plot_input *in, bool several, const plot_choice *w, plot_style style,
+                     plot_chart *c, tf_diags *d) {
+  int columns[BY_MOST],
+      n = w->by ? by_columns(in, w->by, columns, d) : word_columns(&in->table, columns);
   int x = plot_column(&in->table, w->x, d), y = plot_column(&in->table, w->y, d);
   bool ok = x >= 0 && y >= 0 && n >= 0;
   if (!ok) return false;
@@ -118,8 +122,10 @@ void plot_use_units(plot_chart *c, char axis) {
   }
 }
 
-static bool finish(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d) {
-  if (!c->n) return tf_fail(d, (tf_loc){in[0].file, 1, 1, 1}, TF_E_MISSING, "there are no rows to draw");
+static bool finish(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c,
+                   tf_diags *d) {
+  if (!c->n)
+    return tf_fail(d, (tf_loc){in[0].file, 1, 1, 1}, TF_E_MISSING, "there are no rows to draw");
   char x[120], y[120], what[260];
   plot_column_label(w->x, x);
   plot_column_label(w->y, y);
@@ -134,11 +140,12 @@ static bool finish(const plot_input *in, size_t n, const plot_choice *w, plot_ch
   return true;
 }
 
-static bool all_rows(const plot_input *in, size_t n, const plot_choice *w, plot_style style, plot_chart *c,
-                     tf_diags *d) {
+static bool all_rows(const plot_input *in, size_t n, const plot_choice *w, plot_style style,
+                     plot_chart *c, tf_diags *d) {
   const char *kind = style == PLOT_CURVE ? "lines" : "points";
   bool ok = true;
-  if (!w->x || !w->y) return tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--as %s needs --x COLUMN and --y COLUMN", kind);
+  if (!w->x || !w->y)
+    return tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--as %s needs --x COLUMN and --y COLUMN", kind);
   for (size_t i = 0; i < n; i++)
     ok = need_table(&in[i], kind, d) && add_rows(&in[i], n > 1, w, style, c, d) && ok;
   return ok;
@@ -155,13 +162,15 @@ bool plot_lines(const plot_input *in, size_t n, const plot_choice *w, plot_chart
   return ok && finish(in, n, w, c, d);
 }
 
-bool plot_convergence(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d) {
+bool plot_convergence(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c,
+                      tf_diags *d) {
   plot_choice own = *w;
   bool ok = true;
   if (!own.x) own.x = "evaluations";
   if (!own.y) own.y = "best";
   for (size_t i = 0; i < n; i++)
-    ok = need_table(&in[i], "convergence", d) && add_rows(&in[i], n > 1, &own, PLOT_STEPS, c, d) && ok;
+    ok = need_table(&in[i], "convergence", d) && add_rows(&in[i], n > 1, &own, PLOT_STEPS, c, d) &&
+         ok;
   if (!w->x) strcpy(c->x_name, "mappings evaluated");
   if (!w->y) strcpy(c->y_name, "best found");
   plot_title_of(c, "Convergence", in, n);
@@ -192,7 +201,8 @@ static void add_front(plot_chart *c) {
     i = stop;
   }
   free(all.at);
-  for (int k = c->n - 1; k > 0 && c->series[k - 1].style == PLOT_POINTS; k--) { /* marks are drawn above the line */
+  for (int k = c->n - 1; k > 0 && c->series[k - 1].style == PLOT_POINTS;
+       k--) { /* marks are drawn above the line */
     plot_series below = c->series[k];
     c->series[k] = c->series[k - 1];
     c->series[k - 1] = below;
@@ -206,7 +216,8 @@ static bool same_work(const plot_table *t, tf_diags *d) {
     const plot_cell *first = plot_cell_at(t, 0, column), *cell = plot_cell_at(t, row, column);
     if (strcmp(first->text, cell->text) != 0)
       return tf_fail(d, cell->at, TF_E_DUP,
-                     "points of '%.60s' and of '%.60s' have no front in common: keep the rows of one (results --where)",
+                     "points of '%.60s' and of '%.60s' have no front in common: keep the rows of "
+                     "one (results --where)",
                      first->text, cell->text);
   }
   return true;
@@ -242,7 +253,9 @@ static bool add_machines(const plot_input *in, const plot_choice *w, plot_chart 
 }
 
 static const char *default_y(const plot_table *t) {
-  return plot_column(t, "energy_pj", NULL) < 0 && plot_column(t, "area_um2", NULL) >= 0 ? "area_um2" : "energy_pj";
+  return plot_column(t, "energy_pj", NULL) < 0 && plot_column(t, "area_um2", NULL) >= 0
+             ? "area_um2"
+             : "energy_pj";
 }
 
 bool plot_pareto(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d) {
@@ -264,7 +277,8 @@ bool plot_pareto(const plot_input *in, size_t n, const plot_choice *w, plot_char
     if (strcmp(of.by, "proved") != 0) continue;
     for (int k = 0; k < c->n; k++) {
       const char *name = c->series[k].name;
-      bool yes = !strcmp(name, "true") || !strcmp(name, "1"), no = !strcmp(name, "false") || !strcmp(name, "0");
+      bool yes = !strcmp(name, "true") || !strcmp(name, "1"),
+           no = !strcmp(name, "false") || !strcmp(name, "0");
       if (yes || no) strcpy(c->series[k].name, yes ? "proved" : "not proved");
     }
   }
@@ -277,24 +291,29 @@ bool plot_pareto(const plot_input *in, size_t n, const plot_choice *w, plot_char
 bool plot_heat(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d) {
   const plot_table *t = &in[0].table;
   if (!w->x || !w->y || !w->z || n != 1)
-    return tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--as heat needs one CSV, --x, --y (params) and --z (the figure)");
+    return tf_fail(d, (tf_loc){0}, TF_E_USAGE,
+                   "--as heat needs one CSV, --x, --y (params) and --z (the figure)");
   if (!need_table(&in[0], "heat", d)) return false;
   int x = plot_column(t, w->x, d), y = plot_column(t, w->y, d), z = plot_column(t, w->z, d);
   plot_series *s = plot_add_series(c, "", PLOT_POINTS, 0);
   bool ok = x >= 0 && y >= 0 && z >= 0 && s;
   for (int row = 0; ok && row < t->n_rows; row++) {
     plot_point p;
-    bool read = plot_number(t, row, x, &p.x, d) && plot_number(t, row, y, &p.y, d) && plot_number(t, row, z, &p.z, d);
+    bool read = plot_number(t, row, x, &p.x, d) && plot_number(t, row, y, &p.y, d) &&
+                plot_number(t, row, z, &p.z, d);
     ok = ok && read;
     if (!read || isnan(p.x) || isnan(p.y) || isnan(p.z)) continue;
     for (int k = 0; k < s->n; k++)
       if (s->at[k].x == p.x && s->at[k].y == p.y)
         return tf_fail(d, plot_cell_at(t, row, x)->at, TF_E_DUP,
-                       "a second row for %s %g and %s %g: --where chooses rows", w->x, p.x, w->y, p.y);
+                       "a second row for %s %g and %s %g: --where chooses rows", w->x, p.x, w->y,
+                       p.y);
     plot_add_point(c, s, p.x, p.y, NULL, NULL);
     if (!c->bad) s->at[s->n - 1].z = p.z;
   }
-  if (!ok || !s->n) return ok && tf_fail(d, (tf_loc){in[0].file, 1, 1, 1}, TF_E_MISSING, "there are no rows to draw");
+  if (!ok || !s->n)
+    return ok &&
+           tf_fail(d, (tf_loc){in[0].file, 1, 1, 1}, TF_E_MISSING, "there are no rows to draw");
   char z_name[120];
   plot_column_label(w->z, z_name);
   plot_column_label(w->x, c->x_name);

@@ -53,10 +53,13 @@ static void put_side(diff *d, bool second) {
   put_term(d, second, (diff_term){.kind = DIFF_TOTAL, .name = "cycles"}, r->cycles);
   put_term(d, second, (diff_term){.kind = DIFF_TOTAL, .name = "energy_pj"}, r->energy_pj);
   put_term(d, second, (diff_term){.kind = DIFF_TOTAL, .name = "edp"}, r->energy_pj * r->seconds);
-  put_term(d, second, (diff_term){.kind = DIFF_TOTAL, .name = "traffic_words"}, cli_outer_traffic(s));
+  put_term(d, second, (diff_term){.kind = DIFF_TOTAL, .name = "traffic_words"},
+           cli_outer_traffic(s));
   put_term(d, second, (diff_term){.kind = DIFF_TOTAL, .name = "points"}, (double)r->points);
-  put_term(d, second, (diff_term){.kind = DIFF_TOTAL, .name = "compute_utilization"}, r->compute_utilization);
-  if (r->leakage_pj > 0) put_term(d, second, (diff_term){.kind = DIFF_ENERGY, .name = "leakage"}, r->leakage_pj);
+  put_term(d, second, (diff_term){.kind = DIFF_TOTAL, .name = "compute_utilization"},
+           r->compute_utilization);
+  if (r->leakage_pj > 0)
+    put_term(d, second, (diff_term){.kind = DIFF_ENERGY, .name = "leakage"}, r->leakage_pj);
   for (int l = 0; l < s->spec->arch->n_memories; l++)
     put_memory(d, second, s, l);
   for (int u = 0; u < s->spec->arch->n_units; u++) {
@@ -94,7 +97,8 @@ void diff_free(diff *d) {
 /* Words of cause r that belong to term t, at its memory and counter. */
 static int64_t part(const cli_session *s, const diff_term *t, const tf_why_row *r) {
   const tf_memory *m = s->spec->arch->memories;
-  const bool above = !strcmp(m[r->above].name, t->name), own = r->level >= 0 && !strcmp(m[r->level].name, t->name);
+  const bool above = !strcmp(m[r->above].name, t->name),
+             own = r->level >= 0 && !strcmp(m[r->level].name, t->name);
   if (strcmp(s->spec->workload->tensors[r->tensor].name, t->tensor) != 0) return 0;
   if (!strcmp(t->counter, "read")) return above ? r->words.read : 0;
   if (!strcmp(t->counter, "update")) return above ? r->words.update : 0;

@@ -4,9 +4,18 @@
 #include "cli/cli.h"
 #include "cli/text.h"
 
-typedef enum { DIFF_TOTAL, DIFF_CYCLES, DIFF_ENERGY, DIFF_WORDS, DIFF_HELD, DIFF_USED, DIFF_N_KINDS } diff_kind;
+typedef enum {
+  DIFF_TOTAL,
+  DIFF_CYCLES,
+  DIFF_ENERGY,
+  DIFF_WORDS,
+  DIFF_HELD,
+  DIFF_USED,
+  DIFF_N_KINDS
+} diff_kind;
 
-/* One figure of both sides; 0 where a side does not have it.  Names are borrowed from the sessions. */
+/* One figure of both sides; 0 where a side does not have it.  Names are borrowed from the sessions.
+ */
 typedef struct {
   diff_kind kind;
   const char *name;    /* of the memory or unit; of the total */
@@ -25,7 +34,8 @@ typedef struct {
 
 void diff_make(diff *d);
 void diff_free(diff *d);
-/* The causes of side s's words in term t, without compulsory ones, largest first; at most `room`. */
+/* The causes of side s's words in term t, without compulsory ones, largest first; at most `room`.
+ */
 int diff_causes(const cli_session *s, const diff_term *t, const tf_why_row **rows, int room);
 
 const char *diff_kind_key(diff_kind k);

@@ -19,14 +19,16 @@ static double ratio(const diff_term *t) { return t->a != 0 ? t->b / t->a : NAN; 
 static const char *home(const cli_session *s, const char *tensor) {
   const tf_workload *wl = s->spec->workload;
   for (int z = 0; z < wl->n_tensors; z++)
-    if (!strcmp(wl->tensors[z].name, tensor)) return s->spec->arch->memories[tf_tree_home(s->tree, z)].name;
+    if (!strcmp(wl->tensors[z].name, tensor))
+      return s->spec->arch->memories[tf_tree_home(s->tree, z)].name;
   return "";
 }
 
 /* Why the larger side is larger: its tensor lives elsewhere, or its largest cause. */
 static void put_reason(const diff *d, const diff_term *t, cli_text *out) {
   const tf_why_row *row;
-  const char *in_a = t->tensor ? home(d->a, t->tensor) : "", *in_b = t->tensor ? home(d->b, t->tensor) : "";
+  const char *in_a = t->tensor ? home(d->a, t->tensor) : "",
+             *in_b = t->tensor ? home(d->b, t->tensor) : "";
   if (*in_a && *in_b && strcmp(in_a, in_b) != 0) {
     cli_printf(out, "it lives in %s in A, in %s in B", in_a, in_b);
     return;
@@ -46,7 +48,8 @@ static void put_ratio(cli_table *t, const diff_term *x) {
     cli_skip(t, 1);
 }
 
-static void put_total(cli_table *t, const char *name, const diff_term *x, cli_figure a, cli_figure b) {
+static void put_total(cli_table *t, const char *name, const diff_term *x, cli_figure a,
+                      cli_figure b) {
   cli_cell(t, "%s", name);
   cli_cell(t, "%s", a.s);
   cli_cell(t, "%s", b.s);
@@ -62,8 +65,8 @@ static const diff_term *total(const diff *d, const char *name) {
 
 static void put_totals(const diff *d, cli_text *out) {
   cli_table t = {.align = "lrrr"};
-  const diff_term *c = total(d, "cycles"), *e = total(d, "energy_pj"), *w = total(d, "traffic_words"),
-                  *u = total(d, "compute_utilization");
+  const diff_term *c = total(d, "cycles"), *e = total(d, "energy_pj"),
+                  *w = total(d, "traffic_words"), *u = total(d, "compute_utilization");
   cli_skip(&t, 1);
   cli_cell(&t, "A");
   cli_cell(&t, "B");
@@ -81,7 +84,8 @@ static void put_totals(const diff *d, cli_text *out) {
 
 /* fill and drain repeat what the memory above reads and updates. */
 static bool shown(const diff_term *t, diff_kind k) {
-  return t->kind == k && t->a != t->b && (!t->counter || !strcmp(t->counter, "read") || !strcmp(t->counter, "update"));
+  return t->kind == k && t->a != t->b &&
+         (!t->counter || !strcmp(t->counter, "read") || !strcmp(t->counter, "update"));
 }
 
 static cli_figure figure(const diff_term *t, double v) {
@@ -150,8 +154,9 @@ void diff_text(const diff *d, cli_text *out) {
 /* ---- for programs ------------------------------------------------------------------ */
 
 static json_t *side(const char *file, const cli_session *s) {
-  return json_pack("{s:s, s:s, s:s, s:b, s:s}", "file", file, "architecture", s->spec->arch->name, "workload",
-                   s->spec->workload->name, "feasible", s->result.feasible, "bottleneck", s->result.bottleneck);
+  return json_pack("{s:s, s:s, s:s, s:b, s:s}", "file", file, "architecture", s->spec->arch->name,
+                   "workload", s->spec->workload->name, "feasible", s->result.feasible,
+                   "bottleneck", s->result.bottleneck);
 }
 
 static json_t *causes(const cli_session *s, const diff_term *t) {
@@ -161,20 +166,24 @@ static json_t *causes(const cli_session *s, const diff_term *t) {
   for (int i = 0; i < n; i++) {
     cli_text text = {0};
     cli_cause(s, rows[i], &text);
-    json_array_append_new(out, json_pack("{s:s, s:s*, s:I, s:I, s:I, s:I}", "cause", tf_cause_key(rows[i]->cause),
-                                         "text", text.text, "fill", (json_int_t)rows[i]->words.fill, "read",
-                                         (json_int_t)rows[i]->words.read, "update", (json_int_t)rows[i]->words.update,
-                                         "drain", (json_int_t)rows[i]->words.drain));
+    json_array_append_new(
+        out, json_pack("{s:s, s:s*, s:I, s:I, s:I, s:I}", "cause", tf_cause_key(rows[i]->cause),
+                       "text", text.text, "fill", (json_int_t)rows[i]->words.fill, "read",
+                       (json_int_t)rows[i]->words.read, "update", (json_int_t)rows[i]->words.update,
+                       "drain", (json_int_t)rows[i]->words.drain));
     cli_text_free(&text);
   }
   return out;
 }
 
 static json_t *term(const diff *d, const diff_term *t) {
-  json_t *o = json_pack("{s:s, s:s, s:s*, s:s*, s:o, s:o, s:o, s:o}", "kind", diff_kind_key(t->kind), "name", t->name,
-                        "tensor", t->tensor, "counter", t->counter, "a", cli_json_real(t->a), "b", cli_json_real(t->b),
+  json_t *o = json_pack("{s:s, s:s, s:s*, s:s*, s:o, s:o, s:o, s:o}", "kind",
+                        diff_kind_key(t->kind), "name", t->name, "tensor", t->tensor, "counter",
+                        t->counter, "a", cli_json_real(t->a), "b", cli_json_real(t->b),
                         "difference", cli_json_real(t->b - t->a), "ratio", cli_json_real(ratio(t)));
-  if (t->tensor) json_object_set_new(o, "why", json_pack("{s:o, s:o}", "a", causes(d->a, t), "b", causes(d->b, t)));
+  if (t->tensor)
+    json_object_set_new(o, "why",
+                        json_pack("{s:o, s:o}", "a", causes(d->a, t), "b", causes(d->b, t)));
   return o;
 }
 
@@ -182,8 +191,8 @@ void diff_json(const diff *d, cli_text *out) {
   json_t *terms = json_array();
   for (int i = 0; i < d->n; i++)
     json_array_append_new(terms, term(d, &d->terms[i]));
-  json_t *o = json_pack("{s:s, s:o, s:o, s:o}", "tileflow", TILEFLOW_VERSION, "a", side(d->name_a, d->a), "b",
-                        side(d->name_b, d->b), "terms", terms);
+  json_t *o = json_pack("{s:s, s:o, s:o, s:o}", "tileflow", TILEFLOW_VERSION, "a",
+                        side(d->name_a, d->a), "b", side(d->name_b, d->b), "terms", terms);
   cli_put_json(o, JSON_INDENT(2) | JSON_REAL_PRECISION(15), out);
 }
 
@@ -197,7 +206,8 @@ void diff_csv(const diff *d, cli_text *out) {
     cli_csv_cell(out, t->name);
     cli_printf(out, ",");
     cli_csv_cell(out, t->tensor ? t->tensor : "");
-    cli_printf(out, ",%s,%.15g,%.15g,%.15g,", t->counter ? t->counter : "", t->a, t->b, t->b - t->a);
+    cli_printf(out, ",%s,%.15g,%.15g,%.15g,", t->counter ? t->counter : "", t->a, t->b,
+               t->b - t->a);
     if (t->a != 0) cli_printf(out, "%.15g", ratio(t));
     cli_printf(out, ",");
     cli_csv_cell(out, cli_part(&reason, out));

@@ -11,7 +11,8 @@
 
 static int n_pairs(const instr_table *t) { return t->spec->n_instrs * t->spec->workload->n_ops; }
 
-/* ---- data --------------------------------------------------------------------------------------- */
+/* ---- data ---------------------------------------------------------------------------------------
+ */
 static bool make_pair(instr_table *t, int i, int o, tf_diags *d) {
   const tf_instr *in = &t->spec->instrs[i];
   const tf_workload *wl = t->spec->workload;
@@ -22,7 +23,8 @@ static bool make_pair(instr_table *t, int i, int o, tf_diags *d) {
   if (!t->place[at]) return tf_out_of_memory(d);
   for (int64_t k = 0; k < m->n; k++)
     if (m->maps[k].executable &&
-        !tf_instr_place_of(wl, o, in, &m->maps[k], (tf_instr_timing){t->spec->arch, t->paper}, &t->place[at][k], d))
+        !tf_instr_place_of(wl, o, in, &m->maps[k], (tf_instr_timing){t->spec->arch, t->paper},
+                           &t->place[at][k], d))
       return false;
   return true;
 }
@@ -48,37 +50,47 @@ void instr_free(instr_table *t) {
   free(t->place);
 }
 
-/* ---- names -------------------------------------------------------------------------------------- */
-static const char *loop_name(const tf_instr *in, int l) { return in->body->dims[in->body->ops[0].dims[l]].name; }
+/* ---- names --------------------------------------------------------------------------------------
+ */
+static const char *loop_name(const tf_instr *in, int l) {
+  return in->body->dims[in->body->ops[0].dims[l]].name;
+}
 
 static const char *operand_name(const tf_instr *in, int m) {
   const tf_op *op = &in->body->ops[0];
   return in->body->tensors[m < op->n_reads ? op->reads[m].tensor : op->out].name;
 }
 
-static const char *dim_name(const tf_workload *wl, const tf_op *op, int d) { return wl->dims[op->dims[d]].name; }
+static const char *dim_name(const tf_workload *wl, const tf_op *op, int d) {
+  return wl->dims[op->dims[d]].name;
+}
 
-/* ---- JSON --------------------------------------------------------------------------------------- */
-/* How many words the tile of an operand moves per tile of each loop, and per step of each outer loop. */
-static json_t *operand(const instr_table *t, const tf_instr *in, const tf_op *op, const tf_instr_place *p, int k) {
+/* ---- JSON ---------------------------------------------------------------------------------------
+ */
+/* How many words the tile of an operand moves per tile of each loop, and per step of each outer
+ * loop. */
+static json_t *operand(const instr_table *t, const tf_instr *in, const tf_op *op,
+                       const tf_instr_place *p, int k) {
   json_t *tile = json_object(), *outer = json_object();
   for (int l = 0; l < in->n_loops; l++)
     if (p->operand[k].tile_step[l])
       json_object_set_new(tile, loop_name(in, l), json_integer(p->operand[k].tile_step[l]));
   for (int d = 0; d < op->n_dims; d++)
     if (p->operand[k].outer_step[d])
-      json_object_set_new(outer, dim_name(t->spec->workload, op, d), json_integer(p->operand[k].outer_step[d]));
+      json_object_set_new(outer, dim_name(t->spec->workload, op, d),
+                          json_integer(p->operand[k].outer_step[d]));
   return json_pack("{s:I, s:I, s:o, s:o}", "words", (json_int_t)p->operand[k].words, "tile_words",
                    (json_int_t)in->operand[k].words, "tile_step", tile, "outer_step", outer);
 }
 
-static json_t *mapping(const instr_table *t, const tf_instr *in, const tf_op *op, const tf_instr_map *m,
-                       const tf_instr_place *p) {
+static json_t *mapping(const instr_table *t, const tf_instr *in, const tf_op *op,
+                       const tf_instr_map *m, const tf_instr_place *p) {
   json_t *o = json_object(), *tiles = json_object(), *operands = json_object();
   for (int l = 0; l < in->n_loops; l++) {
     json_t *dims = json_array();
     for (int d = 0; d < op->n_dims; d++)
-      if (m->set[l] >> d & 1) json_array_append_new(dims, json_string(dim_name(t->spec->workload, op, d)));
+      if (m->set[l] >> d & 1)
+        json_array_append_new(dims, json_string(dim_name(t->spec->workload, op, d)));
     json_object_set_new(o, loop_name(in, l), dims);
     json_object_set_new(tiles, loop_name(in, l), json_integer(p->tiles[l]));
   }
@@ -98,10 +110,10 @@ static json_t *op_json(const instr_table *t, int i, int o) {
   const tf_instr_maps *m = &t->maps[i * wl->n_ops + o];
   json_t *list = json_array();
   for (int64_t k = 0; k < m->n; k++)
-    json_array_append_new(list,
-                          mapping(t, &t->spec->instrs[i], &wl->ops[o], &m->maps[k], &t->place[i * wl->n_ops + o][k]));
-  return json_pack("{s:s, s:I, s:I, s:o}", "op", wl->ops[o].name, "count", (json_int_t)m->n, "effective",
-                   (json_int_t)m->effective, "mappings", list);
+    json_array_append_new(list, mapping(t, &t->spec->instrs[i], &wl->ops[o], &m->maps[k],
+                                        &t->place[i * wl->n_ops + o][k]));
+  return json_pack("{s:s, s:I, s:I, s:o}", "op", wl->ops[o].name, "count", (json_int_t)m->n,
+                   "effective", (json_int_t)m->effective, "mappings", list);
 }
 
 void instr_json(const instr_table *t, cli_text *out) {
@@ -110,14 +122,16 @@ void instr_json(const instr_table *t, cli_text *out) {
     json_t *ops = json_array();
     for (int o = 0; o < t->spec->workload->n_ops; o++)
       json_array_append_new(ops, op_json(t, i, o));
-    json_array_append_new(all, json_pack("{s:s, s:o}", "name", t->spec->instrs[i].name, "ops", ops));
+    json_array_append_new(all,
+                          json_pack("{s:s, s:o}", "name", t->spec->instrs[i].name, "ops", ops));
   }
-  json_t *root = json_pack("{s:s, s:s, s:b, s:o}", "tileflow", TILEFLOW_VERSION, "workload", t->spec->workload->name,
-                           "paper", t->paper, "instructions", all);
+  json_t *root = json_pack("{s:s, s:s, s:b, s:o}", "tileflow", TILEFLOW_VERSION, "workload",
+                           t->spec->workload->name, "paper", t->paper, "instructions", all);
   cli_put_json(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15), out);
 }
 
-/* ---- text --------------------------------------------------------------------------------------- */
+/* ---- text ---------------------------------------------------------------------------------------
+ */
 enum { SHOWN = 5 }; /* mappings shown per op: those predicted fastest */
 
 static bool better(const tf_instr_place *a, const tf_instr_place *b) {
@@ -125,7 +139,8 @@ static bool better(const tf_instr_place *a, const tf_instr_place *b) {
 }
 
 /* The best mapping not shown yet; -1 if all were. */
-static int64_t next_best(const tf_instr_maps *m, const tf_instr_place *p, const int64_t shown[], int n) {
+static int64_t next_best(const tf_instr_maps *m, const tf_instr_place *p, const int64_t shown[],
+                         int n) {
   int64_t best = -1;
   for (int64_t k = 0; k < m->n; k++) {
     bool done = !m->maps[k].executable;
@@ -136,7 +151,8 @@ static int64_t next_best(const tf_instr_maps *m, const tf_instr_place *p, const 
   return best;
 }
 
-static void put_dims(const instr_table *t, const tf_instr *in, const tf_op *op, const tf_instr_map *m, cli_text *out) {
+static void put_dims(const instr_table *t, const tf_instr *in, const tf_op *op,
+                     const tf_instr_map *m, cli_text *out) {
   for (int l = 0; l < in->n_loops; l++) {
     const char *between = "";
     cli_printf(out, "%s%s=", l ? " " : "", loop_name(in, l));
@@ -148,7 +164,8 @@ static void put_dims(const instr_table *t, const tf_instr *in, const tf_op *op, 
   }
 }
 
-static void put_why_none(const tf_instr *in, const tf_op *op, const tf_instr_maps *m, cli_text *out) {
+static void put_why_none(const tf_instr *in, const tf_op *op, const tf_instr_maps *m,
+                         cli_text *out) {
   cli_printf(out, "  op %s: none", op->name);
   if (m->reason == TF_INSTR_ELEMENT)
     cli_printf(out, ", it computes something else\n");

@@ -45,7 +45,8 @@ void cli_node_rest(const tf_tree *t, int node, cli_text *out) {
 }
 
 void cli_node_line(const tf_tree *t, int node, cli_text *out) {
-  static void (*const parts[])(const tf_tree *, int, cli_text *) = {cli_node_temporal, cli_node_spatial, cli_node_rest};
+  static void (*const parts[])(const tf_tree *, int,
+                               cli_text *) = {cli_node_temporal, cli_node_spatial, cli_node_rest};
   cli_node_head(t, node, out);
   for (int i = 0; i < 3; i++) {
     cli_text part = {0};

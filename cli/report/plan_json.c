@@ -10,8 +10,8 @@
 #include "tileflow/version.h"
 
 static json_t *bounds_of(const tf_bounds *b) {
-  return json_pack("{s:o, s:o, s:I}", "cycles", cli_json_real(b->cycles), "energy_pj", cli_json_real(b->energy_pj),
-                   "traffic_words", (json_int_t)b->traffic_words);
+  return json_pack("{s:o, s:o, s:I}", "cycles", cli_json_real(b->cycles), "energy_pj",
+                   cli_json_real(b->energy_pj), "traffic_words", (json_int_t)b->traffic_words);
 }
 
 static void set_figures(json_t *out, const tf_figures *f, double clock_hz) {
@@ -50,7 +50,8 @@ static json_t *group_of(const cli_plan *p, int i) {
   json_object_set_new(out, "ops", ops);
   json_object_set_new(out, "like", json_integer(g->like));
   set_figures(out, &g->figures, p->spec->arch->clock_hz);
-  set_kernel(out, g->kernel_cycles > 0 ? fmax(g->kernel_cycles, g->memory_cycles) : 0, p->spec->arch->clock_hz);
+  set_kernel(out, g->kernel_cycles > 0 ? fmax(g->kernel_cycles, g->memory_cycles) : 0,
+             p->spec->arch->clock_hz);
   json_object_set_new(out, "bottleneck", json_string(g->bottleneck));
   json_object_set_new(out, "bounds", bounds_of(&g->bounds));
   set_choices(out, &g->choices);
@@ -65,10 +66,11 @@ static json_t *search_of(const cli_plan *p) {
   const double value = tf_objective_value(q->objective, &q->total);
   const double bound = tf_bounds_value(q->objective, &q->bounds, p->spec->arch);
   return json_pack("{s:s, s:o, s:o, s:o, s:b, s:i, s:I, s:I, s:I, s:s}", "objective",
-                   tf_objective_key((int)q->objective), "value", cli_json_real(value), "bound", cli_json_real(bound),
-                   "gap", cli_json_real(bound > 0 ? value / bound - 1 : 0), "exact", q->exact, "window", q->window,
-                   "groups_met", (json_int_t)q->candidates, "groups_mapped", (json_int_t)q->evaluated, "evaluations",
-                   (json_int_t)q->evals, "stopped_by", tf_stop_key(q->stopped_by));
+                   tf_objective_key((int)q->objective), "value", cli_json_real(value), "bound",
+                   cli_json_real(bound), "gap", cli_json_real(bound > 0 ? value / bound - 1 : 0),
+                   "exact", q->exact, "window", q->window, "groups_met", (json_int_t)q->candidates,
+                   "groups_mapped", (json_int_t)q->evaluated, "evaluations", (json_int_t)q->evals,
+                   "stopped_by", tf_stop_key(q->stopped_by));
 }
 
 static json_t *arena_of(const cli_plan *p) {
@@ -77,13 +79,13 @@ static json_t *arena_of(const cli_plan *p) {
   for (int z = 0; z < wl->n_tensors; z++)
     if (p->memory->offset[z] >= 0)
       json_object_set_new(tensors, wl->tensors[z].name, json_integer(p->memory->offset[z]));
-  return json_pack("{s:I, s:I, s:o}", "bytes", (json_int_t)p->memory->bytes, "least", (json_int_t)p->memory->least,
-                   "offsets", tensors);
+  return json_pack("{s:I, s:I, s:o}", "bytes", (json_int_t)p->memory->bytes, "least",
+                   (json_int_t)p->memory->least, "offsets", tensors);
 }
 
 void cli_plan_json(const cli_plan *p, cli_text *out) {
-  json_t *root = json_pack("{s:s, s:s, s:s}", "tileflow", TILEFLOW_VERSION, "architecture", p->spec->arch->name,
-                           "workload", p->spec->workload->name);
+  json_t *root = json_pack("{s:s, s:s, s:s}", "tileflow", TILEFLOW_VERSION, "architecture",
+                           p->spec->arch->name, "workload", p->spec->workload->name);
   json_t *groups = json_array();
   set_figures(root, &p->plan->total, p->spec->arch->clock_hz);
   set_kernel(root, p->plan->kernel_cycles, p->spec->arch->clock_hz);
@@ -98,14 +100,16 @@ void cli_plan_json(const cli_plan *p, cli_text *out) {
 }
 
 void cli_plan_csv(const cli_plan *p, cli_text *out) {
-  cli_printf(out, "group,like,ops,first_op,cycles,energy_pj,traffic_words,bound_cycles,bound_energy_pj,"
-                  "bound_traffic_words,bottleneck\n");
+  cli_printf(out,
+             "group,like,ops,first_op,cycles,energy_pj,traffic_words,bound_cycles,bound_energy_pj,"
+             "bound_traffic_words,bottleneck\n");
   for (int i = 0; i < p->plan->n; i++) {
     const tf_net_group *g = &p->plan->groups[i];
     cli_printf(out, "%d,%d,%d,", i + 1, g->like + 1, g->group->workload->n_ops);
     cli_csv_cell(out, g->group->workload->ops[0].name);
     cli_printf(out, ",%.15g,%.15g,%.15g,%.15g,%.15g,%lld,", g->figures.cycles, g->figures.energy_pj,
-               g->figures.traffic_words, g->bounds.cycles, g->bounds.energy_pj, (long long)g->bounds.traffic_words);
+               g->figures.traffic_words, g->bounds.cycles, g->bounds.energy_pj,
+               (long long)g->bounds.traffic_words);
     cli_csv_cell(out, g->bottleneck);
     cli_printf(out, "\n");
   }

@@ -17,9 +17,9 @@ static int runs_of(const tf_net_plan *p, int i) {
 static void put_title(const cli_plan *p, cli_text *out) {
   const tf_net_plan *q = p->plan;
   const char *objective = tf_objective_key((int)q->objective);
-  cli_printf(out, "%s on %s, plan %s for %s: %d ops in %d groups, %d of them different\n", p->spec->workload->name,
-             p->spec->arch->name, p->given ? "given" : "found", objective, p->spec->workload->n_ops, q->n,
-             q->n_distinct);
+  cli_printf(out, "%s on %s, plan %s for %s: %d ops in %d groups, %d of them different\n",
+             p->spec->workload->name, p->spec->arch->name, p->given ? "given" : "found", objective,
+             p->spec->workload->n_ops, q->n, q->n_distinct);
   if (p->given) return;
   cli_printf(out, "%s groups met, %s mapped, %s mappings evaluated; ", cli_count(q->candidates).s,
              cli_count(q->evaluated).s, cli_count(q->evals).s);
@@ -28,7 +28,8 @@ static void put_title(const cli_plan *p, cli_text *out) {
   else
     cli_printf(out, "cuts that run at most %d ops ahead of the first one left", q->window);
   cli_printf(out, "%s\n", q->stopped_by == TF_STOP_TIME ? "; stopped by time" : "");
-  if (p->tuned) cli_printf(out, "%d of the different groups have the mapping that was measured\n", q->n_known);
+  if (p->tuned)
+    cli_printf(out, "%d of the different groups have the mapping that was measured\n", q->n_known);
 }
 
 /* The first op's name, and as many others as fit. */
@@ -74,7 +75,8 @@ static void put_groups(const cli_plan *p, cli_text *out) {
   cli_table_end(&t, out);
 }
 
-static void put_total(cli_table *t, const char *what, const char *value, double v, double parts, double bound) {
+static void put_total(cli_table *t, const char *what, const char *value, double v, double parts,
+                      double bound) {
   cli_cell(t, "%s", what);
   cli_cell(t, "%s", value);
   cli_cell(t, "%s the groups' bounds", cli_times(v, parts).s);
@@ -85,20 +87,25 @@ static void put_totals(const cli_plan *p, cli_text *out) {
   const tf_net_plan *q = p->plan;
   const double seconds = q->total.cycles / p->spec->arch->clock_hz;
   cli_table t = {.align = "llll"};
-  put_total(&t, "cycles", cli_real(q->total.cycles).s, q->total.cycles, q->parts.cycles, q->bounds.cycles);
-  put_total(&t, "energy", cli_si(q->total.energy_pj * 1e-12, "J").s, q->total.energy_pj, q->parts.energy_pj,
-            q->bounds.energy_pj);
-  put_total(&t, "words", cli_real(q->total.traffic_words).s, q->total.traffic_words, (double)q->parts.traffic_words,
-            (double)q->bounds.traffic_words);
+  put_total(&t, "cycles", cli_real(q->total.cycles).s, q->total.cycles, q->parts.cycles,
+            q->bounds.cycles);
+  put_total(&t, "energy", cli_si(q->total.energy_pj * 1e-12, "J").s, q->total.energy_pj,
+            q->parts.energy_pj, q->bounds.energy_pj);
+  put_total(&t, "words", cli_real(q->total.traffic_words).s, q->total.traffic_words,
+            (double)q->parts.traffic_words, (double)q->bounds.traffic_words);
   cli_table_end(&t, out);
-  cli_printf(out, "\n%s at %.4g GHz.  Words are those of %s, read and written.\n", cli_si(seconds, "s").s,
-             p->spec->arch->clock_hz * 1e-9, p->spec->arch->memories[0].name);
+  cli_printf(out, "\n%s at %.4g GHz.  Words are those of %s, read and written.\n",
+             cli_si(seconds, "s").s, p->spec->arch->clock_hz * 1e-9,
+             p->spec->arch->memories[0].name);
   if (*q->target && q->kernel_cycles > 0)
-    cli_printf(out, "As kernels of %s: %s, memories and starts included; what stands above is the model's.\n",
-               q->target, cli_si(q->kernel_cycles / p->spec->arch->clock_hz, "s").s);
+    cli_printf(
+        out,
+        "As kernels of %s: %s, memories and starts included; what stands above is the model's.\n",
+        q->target, cli_si(q->kernel_cycles / p->spec->arch->clock_hz, "s").s);
   cli_printf(out, "Between groups: an arena of %s bytes", cli_count(p->memory->bytes).s);
   if (p->memory->least)
-    cli_printf(out, ", %s the largest live set", cli_times((double)p->memory->bytes, (double)p->memory->least).s);
+    cli_printf(out, ", %s the largest live set",
+               cli_times((double)p->memory->bytes, (double)p->memory->least).s);
   cli_printf(out, ".\n");
 }
 

@@ -55,14 +55,15 @@ void cli_report_why(const cli_session *s, cli_text *out);
 bool cli_write_figures(const cli_session *s, const cli_figures *f, bool nodes);
 /* The report, to stdout. */
 bool cli_print_report(const cli_session *s);
-/* For a mapping that was found: writes the files, the mapping's own (NULL: not asked for), and the report, unless
- * stdout is used otherwise or is to be quiet. */
-bool cli_write_found(const cli_session *s, const cli_input *in, const cli_figures *f, const char *mapping);
+/* For a mapping that was found: writes the files, the mapping's own (NULL: not asked for), and the
+ * report, unless stdout is used otherwise or is to be quiet. */
+bool cli_write_found(const cli_session *s, const cli_input *in, const cli_figures *f,
+                     const char *mapping);
 
 /* One violation in a line: what needs how much, and how much is available. */
 void cli_violation_line(const cli_session *s, const tf_violation *v, cli_text *out);
-/* Prints all violations to stderr, each with its place in the mapping and where the limit was set.  Returns
- * CLI_INFEASIBLE if there are any, else `status`. */
+/* Prints all violations to stderr, each with its place in the mapping and where the limit was set.
+ * Returns CLI_INFEASIBLE if there are any, else `status`. */
 cli_status cli_report_violations(cli_session *s, cli_status status);
 
 /* A memory's ports or the units of a kind, and how long they are busy. */
@@ -85,7 +86,8 @@ typedef struct {
 } cli_words;
 cli_words cli_level_words(const cli_session *s, int level);
 cli_words cli_tensor_words(const cli_session *s, int level, int tensor);
-/* What Tile n loads and stores, in words of its memory; from tf_node_result where causes are not known. */
+/* What Tile n loads and stores, in words of its memory; from tf_node_result where causes are not
+ * known. */
 cli_words cli_node_words(const cli_session *s, int n);
 /* Whether words of different sizes occur: then reports say whose words they count. */
 bool cli_word_sizes_differ(const cli_session *s);

@@ -20,15 +20,16 @@ void cli_report_closed(const cli_session *s, cli_text *out) {
     cli_printf(out, "intermediates stay in %s", a->memories[c->fused].name);
   else
     cli_printf(out, "%s", s->spec->workload->n_ops > 1 ? "nothing is fused" : "one op");
-  cli_printf(out, "; the innermost mesh does %lld x %lld at once (Eq. 3.7)\n\n", (long long)c->lanes[0],
-             (long long)c->lanes[1]);
+  cli_printf(out, "; the innermost mesh does %lld x %lld at once (Eq. 3.7)\n\n",
+             (long long)c->lanes[0], (long long)c->lanes[1]);
   row(&t, "words", c->real_words, "in real numbers, least for this order (DV* of Eq. 3.18)");
   row(&t, "", c->formula_words, "Algorithm 1, tiles in whole numbers");
   row(&t, "", c->tree_words, "the same for this tree: partial tiles, what its scope keeps");
   row(&t, "", c->model_words, "as the model counts: read by and written from the memories below");
   cli_cell(&t, "rounding");
   cli_cell(&t, "%.3f x", c->rounding);
-  cli_cell(&t, "of the least in real numbers; Eq. 3.19 allows %.3f x for tiles rounded down", c->limit);
+  cli_cell(&t, "of the least in real numbers; Eq. 3.19 allows %.3f x for tiles rounded down",
+           c->limit);
   cli_table_end(&t, out);
   cli_printf(out, "\n");
 }

@@ -1,5 +1,5 @@
-/* The result as one table of exact figures: a row for the whole, for each memory, for each tensor in a memory, for
- * each unit and for each op.  Cells that do not apply are empty. */
+/* The result as one table of exact figures: a row for the whole, for each memory, for each tensor
+ * in a memory, for each unit and for each op.  Cells that do not apply are empty. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -28,7 +28,8 @@ typedef enum {
 
 static const char header[] =
     "architecture,workload,feasible,part,name,tensor,instances,capacity_words,peak_words,"
-    "fill,read,update,drain,points,recomputed,unit,units_used,cycles,energy_pj,rescaling,word_bits\n";
+    "fill,read,update,drain,points,recomputed,unit,units_used,cycles,energy_pj,rescaling,word_"
+    "bits\n";
 
 typedef struct {
   const cli_session *s;
@@ -167,8 +168,8 @@ void cli_report_csv(const cli_session *s, cli_text *out) {
 }
 
 void cli_slope_csv(const cli_session *s, const tf_slope *p, cli_text *out) {
-  cli_printf(out,
-             "architecture,workload,on_chip_words,proved_words,found_words,compulsory_words,proved_all_units_words\n");
+  cli_printf(out, "architecture,workload,on_chip_words,proved_words,found_words,compulsory_words,"
+                  "proved_all_units_words\n");
   for (int i = 0; i < p->n; i++) {
     cli_csv_cell(out, s->spec->arch->name);
     cli_printf(out, ",");

@@ -86,7 +86,8 @@ bool cli_is_bottleneck(const cli_session *s, const char *name, bool unit) {
   if (strncmp(bottleneck, name, len) != 0) return false;
   const char *what = bottleneck + len;
   if (unit) return !strcmp(what, " compute");
-  return !*what || !strcmp(what, " read") || !strcmp(what, " write"); /* a network's name is told as it is */
+  return !*what || !strcmp(what, " read") ||
+         !strcmp(what, " write"); /* a network's name is told as it is */
 }
 
 double cli_outer_traffic(const cli_session *s) {
@@ -102,11 +103,14 @@ double cli_all_units(const tf_arch *a) {
 }
 
 const char *cli_masked_line(const tf_workload *wl) {
-  return tf_workload_masked(wl) ? "Reports, bounds and searches leave out steps that a mask leaves nothing of." : NULL;
+  return tf_workload_masked(wl)
+             ? "Reports, bounds and searches leave out steps that a mask leaves nothing of."
+             : NULL;
 }
 
 const char *cli_zeros_line(const tf_spec *s) {
-  return tf_zeros_matter(s->arch, s->workload) ? "Cycles and energies, bounds of them too, are expectations of what "
-                                                 "zeros leave; words count as if there were no zeros."
-                                               : NULL;
+  return tf_zeros_matter(s->arch, s->workload)
+             ? "Cycles and energies, bounds of them too, are expectations of what "
+               "zeros leave; words count as if there were no zeros."
+             : NULL;
 }

@@ -11,8 +11,8 @@
 #include "tileflow/version.h"
 
 static json_t *names(const cli_session *s) {
-  return json_pack("{s:s, s:s, s:s}", "tileflow", TILEFLOW_VERSION, "architecture", s->spec->arch->name, "workload",
-                   s->spec->workload->name);
+  return json_pack("{s:s, s:s, s:s}", "tileflow", TILEFLOW_VERSION, "architecture",
+                   s->spec->arch->name, "workload", s->spec->workload->name);
 }
 
 static const char *energy_source(bool from_table) { return from_table ? "table" : "given"; }
@@ -24,9 +24,10 @@ static json_t *violation(const cli_session *s, const tf_violation *v) {
   cli_text line = {0}, node = {0};
   cli_violation_line(s, v, &line);
   cli_node_line(s->tree, v->node, &node);
-  json_t *out = json_pack("{s:s, s:s, s:s*, s:s*, s:i, s:I, s:I}", "code", tf_code_key(v->code), "level",
-                          a->memories[v->level].name, "unit", v->unit < 0 ? NULL : a->units[v->unit].name, "node",
-                          node.text, "line", (int)at.line, "need", (json_int_t)v->need, "have", (json_int_t)v->have);
+  json_t *out = json_pack("{s:s, s:s, s:s*, s:s*, s:i, s:I, s:I}", "code", tf_code_key(v->code),
+                          "level", a->memories[v->level].name, "unit",
+                          v->unit < 0 ? NULL : a->units[v->unit].name, "node", node.text, "line",
+                          (int)at.line, "need", (json_int_t)v->need, "have", (json_int_t)v->have);
   if (v->part) json_object_set_new(out, "part", json_string(v->part->name));
   json_object_set_new(out, "file", json_string(tf_diags_file_name(s->diags, at.file)));
   json_object_set_new(out, "message", json_string(line.text ? line.text : ""));
@@ -40,8 +41,8 @@ static json_t *mapping(const cli_session *s) {
   json_t *violations = json_array();
   for (int i = 0; i < s->result.n_violations; i++)
     json_array_append_new(violations, violation(s, &s->result.violations[i]));
-  json_t *out = json_pack("{s:s, s:s, s:b, s:o}", "text", text ? text : "", "origin", s->origin, "feasible",
-                          s->result.feasible, "violations", violations);
+  json_t *out = json_pack("{s:s, s:s, s:b, s:o}", "text", text ? text : "", "origin", s->origin,
+                          "feasible", s->result.feasible, "violations", violations);
   free(text);
   return out;
 }
@@ -70,7 +71,8 @@ static json_t *machine_memory(const tf_arch *a, int l) {
   for (int k = 0; k <= l; k++)
     instances *= (double)a->memories[k].mesh[0] * (double)a->memories[k].mesh[1];
   return json_pack("{s:o, s:o, s:o, s:b}", "instances", cli_json_real(instances), "read_bandwidth",
-                   cli_json_real(m->read_bw), "write_bandwidth", cli_json_real(m->write_bw), "one_port", m->one_port);
+                   cli_json_real(m->read_bw), "write_bandwidth", cli_json_real(m->write_bw),
+                   "one_port", m->one_port);
 }
 
 /* The parts of a memory. */
@@ -80,8 +82,8 @@ static json_t *parts_of(const tf_memory *m, const tf_level_result *r) {
     const tf_mem_part *p = &m->parts.list[i];
     const tf_part_result *k = &r->parts[i];
     const tf_counts c = {.fill = k->fill, .read = k->read, .update = k->update, .drain = k->drain};
-    json_t *one = json_pack("{s:s, s:I, s:I}", "name", p->name, "capacity_words", (json_int_t)p->capacity_words,
-                            "peak_words", (json_int_t)k->peak);
+    json_t *one = json_pack("{s:s, s:I, s:I}", "name", p->name, "capacity_words",
+                            (json_int_t)p->capacity_words, "peak_words", (json_int_t)k->peak);
     set_counts(one, &c);
     json_array_append_new(out, one);
   }
@@ -90,7 +92,8 @@ static json_t *parts_of(const tf_memory *m, const tf_level_result *r) {
 
 /* What published sources make of it, if tables give some of it. */
 static void put_range(json_t *o, const char *key, bool any, const tf_margin *r) {
-  if (any) json_object_set_new(o, key, json_pack("[o, o]", cli_json_real(r->low), cli_json_real(r->high)));
+  if (any)
+    json_object_set_new(o, key, json_pack("[o, o]", cli_json_real(r->low), cli_json_real(r->high)));
 }
 
 static json_t *lines_of(const tf_counts *c) {
@@ -111,15 +114,18 @@ static json_t *level(const cli_session *s, int l) {
     set_counts(one, c);
     json_object_set_new(one, "peak_words", json_integer(c->peak));
     json_object_set_new(one, "word_bits", json_integer(wl->tensors[z].word_bits));
-    if (m->line) json_object_set_new(one, "lines", lines_of(&s->result.lines->counts[l * wl->n_tensors + z]));
+    if (m->line)
+      json_object_set_new(one, "lines", lines_of(&s->result.lines->counts[l * wl->n_tensors + z]));
     if (wl->tensors[z].ranged)
-      json_object_set_new(one, "range",
-                          json_pack("[I, I]", (json_int_t)wl->tensors[z].least, (json_int_t)wl->tensors[z].most));
+      json_object_set_new(
+          one, "range",
+          json_pack("[I, I]", (json_int_t)wl->tensors[z].least, (json_int_t)wl->tensors[z].most));
     json_object_set_new(tensors, wl->tensors[z].name, one);
   }
   json_t *capacity = m->capacity_words < 0 ? json_null() : json_integer(m->capacity_words);
-  json_t *out = json_pack("{s:s, s:I, s:o, s:I}", "name", m->name, "instances", (json_int_t)r->instances,
-                          "capacity_words", capacity, "peak_words", (json_int_t)r->peak);
+  json_t *out =
+      json_pack("{s:s, s:I, s:o, s:I}", "name", m->name, "instances", (json_int_t)r->instances,
+                "capacity_words", capacity, "peak_words", (json_int_t)r->peak);
   set_counts(out, &sum);
   json_object_set_new(out, "cycles", cli_json_real(r->cycles));
   json_object_set_new(out, "energy_pj", cli_json_real(r->energy_pj));
@@ -130,8 +136,9 @@ static json_t *level(const cli_session *s, int l) {
   put_range(out, "energy_range_pj", any, &range);
   if (r->network)
     json_object_set_new(out, "network",
-                        json_pack("{s:s, s:o, s:o}", "topology", tf_topology_key(m->topology), "word_hops",
-                                  cli_json_real(r->hops), "link_cycles", cli_json_real(r->link_cycles)));
+                        json_pack("{s:s, s:o, s:o}", "topology", tf_topology_key(m->topology),
+                                  "word_hops", cli_json_real(r->hops), "link_cycles",
+                                  cli_json_real(r->link_cycles)));
   json_object_set_new(out, "word_bits", json_integer(m->word_bits));
   json_object_set_new(out, "bits", bits_moved(s, l));
   json_object_set_new(out, "tensors", tensors);
@@ -154,11 +161,12 @@ static json_t *units(const cli_session *s) {
   for (int u = 0; u < s->spec->arch->n_units; u++) {
     const tf_unit *unit = &s->spec->arch->units[u];
     const tf_unit_result *r = &s->result.units[u];
-    json_t *one =
-        json_pack("{s:s, s:I, s:I, s:o, s:o, s:s, s:{s:o, s:o}}", "name", unit->name, "points", (json_int_t)r->points,
-                  "units_used", (json_int_t)r->units, "cycles", cli_json_real(r->cycles), "energy_pj",
-                  cli_json_real(r->energy_pj), "energy_source", energy_source(unit->energy_from_table), "machine",
-                  "units", cli_json_real(tf_bounds_units(s->spec->arch, u)), "rate", cli_json_real(unit->rate));
+    json_t *one = json_pack(
+        "{s:s, s:I, s:I, s:o, s:o, s:s, s:{s:o, s:o}}", "name", unit->name, "points",
+        (json_int_t)r->points, "units_used", (json_int_t)r->units, "cycles",
+        cli_json_real(r->cycles), "energy_pj", cli_json_real(r->energy_pj), "energy_source",
+        energy_source(unit->energy_from_table), "machine", "units",
+        cli_json_real(tf_bounds_units(s->spec->arch, u)), "rate", cli_json_real(unit->rate));
     if (unit->leak_pj > 0) json_object_set_new(one, "leakage_pj", cli_json_real(r->leakage_pj));
     tf_margin range;
     const bool any = tf_unit_energy_range(s->model, u, &range);
@@ -173,12 +181,14 @@ static json_t *ops(const cli_session *s) {
   json_t *out = json_array();
   for (int o = 0; o < s->spec->workload->n_ops; o++) {
     const tf_op_result *r = &s->result.ops[o];
-    json_array_append_new(out,
-                          json_pack("{s:s, s:I, s:I, s:I, s:s, s:I, s:o}", "name", s->spec->workload->ops[o].name,
-                                    "points", (json_int_t)r->points, "recomputed", (json_int_t)r->recomputed,
-                                    "rescaling", (json_int_t)r->corrections, "unit", s->spec->arch->units[r->unit].name,
-                                    "units_used", (json_int_t)r->units, "cycles", cli_json_real(r->cycles)));
-    if (masked) json_object_set_new(json_array_get(out, (size_t)o), "skipped", json_integer(r->skipped));
+    json_array_append_new(
+        out, json_pack("{s:s, s:I, s:I, s:I, s:s, s:I, s:o}", "name",
+                       s->spec->workload->ops[o].name, "points", (json_int_t)r->points,
+                       "recomputed", (json_int_t)r->recomputed, "rescaling",
+                       (json_int_t)r->corrections, "unit", s->spec->arch->units[r->unit].name,
+                       "units_used", (json_int_t)r->units, "cycles", cli_json_real(r->cycles)));
+    if (masked)
+      json_object_set_new(json_array_get(out, (size_t)o), "skipped", json_integer(r->skipped));
   }
   return out;
 }
@@ -186,8 +196,9 @@ static json_t *ops(const cli_session *s) {
 /* ---- what zeros leave --------------------------------------------------------------- */
 static json_t *left_of(const cli_session *s, int l, int z) {
   const tf_kept_counts *c = &s->result.kept->counts[l * s->spec->workload->n_tensors + z];
-  return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "density", s->result.kept->share[z], "fill", c->fill, "read",
-                   c->read, "update", c->update, "drain", c->drain, "metadata_bits", c->metadata);
+  return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "density", s->result.kept->share[z], "fill",
+                   c->fill, "read", c->read, "update", c->update, "drain", c->drain,
+                   "metadata_bits", c->metadata);
 }
 
 static json_t *left_at(const cli_session *s, int l, const tf_fit *fit) {
@@ -195,7 +206,8 @@ static json_t *left_at(const cli_session *s, int l, const tf_fit *fit) {
   for (int z = 0; z < s->spec->workload->n_tensors; z++)
     json_object_set_new(tensors, s->spec->workload->tensors[z].name, left_of(s, l, z));
   json_t *out = json_pack("{s:s, s:I, s:I}", "name", s->spec->arch->memories[l].name, "held_words",
-                          (json_int_t)s->result.kept->held[l], "most_words", (json_int_t)s->result.kept->most[l]);
+                          (json_int_t)s->result.kept->held[l], "most_words",
+                          (json_int_t)s->result.kept->most[l]);
   if (fit) json_object_set_new(out, "likely_words", json_integer(fit->words));
   if (fit) json_object_set_new(out, "fits", json_real(fit->fits));
   json_object_set_new(out, "tensors", tensors);
@@ -213,13 +225,15 @@ static json_t *zeros(const cli_session *s) {
   free(fit);
   for (int o = 0; o < s->spec->workload->n_ops; o++) {
     const tf_kept_points *p = &s->result.kept->ops[o];
-    json_array_append_new(ops, json_pack("{s:s, s:f, s:f, s:f, s:o}", "name", s->spec->workload->ops[o].name,
-                                         "computed", p->points, "gated", p->gated, "skipped", p->skipped, "busiest",
-                                         busiest && told ? cli_json_real(busiest[o]) : json_null()));
+    json_array_append_new(
+        ops, json_pack("{s:s, s:f, s:f, s:f, s:o}", "name", s->spec->workload->ops[o].name,
+                       "computed", p->points, "gated", p->gated, "skipped", p->skipped, "busiest",
+                       busiest && told ? cli_json_real(busiest[o]) : json_null()));
   }
   free(busiest);
-  return json_pack("{s:s, s:f, s:b, s:o, s:o}", "figures", "expectations", "confidence", CLI_CONFIDENCE, "upper_bounds",
-                   (int)s->result.kept->upper, "levels", levels, "ops", ops);
+  return json_pack("{s:s, s:f, s:b, s:o, s:o}", "figures", "expectations", "confidence",
+                   CLI_CONFIDENCE, "upper_bounds", (int)s->result.kept->upper, "levels", levels,
+                   "ops", ops);
 }
 
 /* ---- causes ------------------------------------------------------------------------- */
@@ -228,17 +242,18 @@ static json_t *cause(const cli_session *s, const tf_why_row *r) {
   cli_text node = {0}, text = {0};
   cli_node_line(s->tree, r->node, &node);
   cli_cause(s, r, &text);
-  json_t *o =
-      json_pack("{s:s, s:s, s:s?, s:s*, s:i, s:s, s:s*}", "tensor", s->spec->workload->tensors[r->tensor].name, "from",
-                m[r->above].name, "into", r->level < 0 ? NULL : m[r->level].name, "node", node.text, "line",
-                (int)s->tree->nodes[r->node].at.line, "cause", tf_cause_key(r->cause), "text", text.text);
+  json_t *o = json_pack("{s:s, s:s, s:s?, s:s*, s:i, s:s, s:s*}", "tensor",
+                        s->spec->workload->tensors[r->tensor].name, "from", m[r->above].name,
+                        "into", r->level < 0 ? NULL : m[r->level].name, "node", node.text, "line",
+                        (int)s->tree->nodes[r->node].at.line, "cause", tf_cause_key(r->cause),
+                        "text", text.text);
   cli_text_free(&node);
   cli_text_free(&text);
   if (r->at >= 0 && r->slot >= 0) {
     const tf_loop *l = &s->tree->nodes[r->at].loops[r->slot];
     json_object_set_new(o, "loop",
-                        json_pack("{s:s, s:I, s:i}", "dim", s->spec->workload->dims[l->dim].name, "trip",
-                                  (json_int_t)l->trip, "line", (int)l->at.line));
+                        json_pack("{s:s, s:I, s:i}", "dim", s->spec->workload->dims[l->dim].name,
+                                  "trip", (json_int_t)l->trip, "line", (int)l->at.line));
   }
   set_counts(o, &r->words);
   json_object_set_new(o, "passes", cli_json_real((double)cli_cause_words(r) / (double)r->size));
@@ -254,7 +269,8 @@ static json_t *causes(const cli_session *s) {
 
 static json_t *bounds(const cli_session *s) {
   return json_pack("{s:o, s:o, s:I}", "cycles", cli_json_real(s->bounds.cycles), "energy_pj",
-                   cli_json_real(s->bounds.energy_pj), "traffic_words", (json_int_t)s->bounds.traffic_words);
+                   cli_json_real(s->bounds.energy_pj), "traffic_words",
+                   (json_int_t)s->bounds.traffic_words);
 }
 
 static json_t *nodes_of(const cli_session *s) {
@@ -263,30 +279,33 @@ static json_t *nodes_of(const cli_session *s) {
     const tf_node_result *r = &s->result.nodes[i];
     cli_text line = {0};
     cli_node_line(s->tree, i, &line);
-    json_array_append_new(out, json_pack("{s:i, s:s*, s:I, s:I, s:I, s:I, s:o}", "parent", s->tree->nodes[i].parent,
-                                         "text", line.text, "runs", (json_int_t)r->runs, "held", (json_int_t)r->held,
-                                         "loads", (json_int_t)r->loads, "stores", (json_int_t)r->stores, "cycles",
-                                         cli_json_real(r->cycles)));
+    json_array_append_new(out, json_pack("{s:i, s:s*, s:I, s:I, s:I, s:I, s:o}", "parent",
+                                         s->tree->nodes[i].parent, "text", line.text, "runs",
+                                         (json_int_t)r->runs, "held", (json_int_t)r->held, "loads",
+                                         (json_int_t)r->loads, "stores", (json_int_t)r->stores,
+                                         "cycles", cli_json_real(r->cycles)));
     cli_text_free(&line);
   }
   return out;
 }
 
 static json_t *closed(const tf_closed_figures *c) {
-  return json_pack("{s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:[I,I]}", "orders", c->orders, "home_level", c->fused,
-                   "real_words", cli_json_real(c->real_words), "formula_words", cli_json_real(c->formula_words),
-                   "tree_words", cli_json_real(c->tree_words), "model_words", cli_json_real(c->model_words), "rounding",
-                   cli_json_real(c->rounding), "rounding_limit", cli_json_real(c->limit), "lanes",
-                   (json_int_t)c->lanes[0], (json_int_t)c->lanes[1]);
+  return json_pack(
+      "{s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:[I,I]}", "orders", c->orders, "home_level",
+      c->fused, "real_words", cli_json_real(c->real_words), "formula_words",
+      cli_json_real(c->formula_words), "tree_words", cli_json_real(c->tree_words), "model_words",
+      cli_json_real(c->model_words), "rounding", cli_json_real(c->rounding), "rounding_limit",
+      cli_json_real(c->limit), "lanes", (json_int_t)c->lanes[0], (json_int_t)c->lanes[1]);
 }
 
 static json_t *found(const cli_session *s) {
   const cli_found *f = &s->found;
-  json_t *o = json_pack("{s:s, s:s, s:o, s:o, s:o, s:b, s:I, s:o, s:i, s:I, s:s}", "method", f->method, "objective",
-                        f->objective, "value", cli_json_real(f->value), "bound", cli_json_real(f->bound), "gap",
-                        cli_json_real(f->bound > 0 ? fmax(0, f->value / f->bound - 1) : NAN), "proved", f->proved,
-                        "evaluations", (json_int_t)f->evaluations, "seconds", cli_json_real(f->seconds), "threads",
-                        f->threads, "seed", (json_int_t)f->seed, "stopped_by", f->stopped_by);
+  json_t *o = json_pack(
+      "{s:s, s:s, s:o, s:o, s:o, s:b, s:I, s:o, s:i, s:I, s:s}", "method", f->method, "objective",
+      f->objective, "value", cli_json_real(f->value), "bound", cli_json_real(f->bound), "gap",
+      cli_json_real(f->bound > 0 ? fmax(0, f->value / f->bound - 1) : NAN), "proved", f->proved,
+      "evaluations", (json_int_t)f->evaluations, "seconds", cli_json_real(f->seconds), "threads",
+      f->threads, "seed", (json_int_t)f->seed, "stopped_by", f->stopped_by);
   json_object_set_new(o, "space", json_string(f->space ? "solver" : "all"));
   json_object_set_new(o, "space_bound", cli_json_real(f->space_bound));
   json_object_set_new(o, "space_proved", json_boolean(f->space_proved));
@@ -311,7 +330,8 @@ static void print_freed(json_t *object, cli_text *out) {
 }
 
 static void put_area(json_t *o, const tf_arch *a) {
-  static const char *const sources[] = {[TF_AREA_GIVEN] = "given", [TF_AREA_TABLE] = "table", [TF_AREA_BOTH] = "both"};
+  static const char *const sources[] = {
+      [TF_AREA_GIVEN] = "given", [TF_AREA_TABLE] = "table", [TF_AREA_BOTH] = "both"};
   tf_area_source source;
   json_object_set_new(o, "area_um2", cli_json_real(tf_arch_area(a, &source)));
   json_object_set_new(o, "area_source", json_string(sources[source]));
@@ -333,7 +353,8 @@ void cli_report_json(const cli_session *s, bool nodes, cli_text *out) {
   put_range(o, "energy_range_pj", any, &range);
   json_object_set_new(o, "edp", cli_json_real(r->energy_pj * r->seconds));
   json_object_set_new(o, "points", json_integer(r->points));
-  if (tf_workload_masked(s->spec->workload)) json_object_set_new(o, "skipped", json_integer(r->skipped));
+  if (tf_workload_masked(s->spec->workload))
+    json_object_set_new(o, "skipped", json_integer(r->skipped));
   json_object_set_new(o, "compute_utilization", cli_json_real(r->compute_utilization));
   json_object_set_new(o, "bottleneck", json_string(r->bottleneck));
   json_object_set_new(o, "levels", levels(s));
@@ -343,9 +364,9 @@ void cli_report_json(const cli_session *s, bool nodes, cli_text *out) {
   json_object_set_new(o, "why", s->why.n ? causes(s) : json_null());
   json_object_set_new(o, "bounds", bounds(s));
   if (s->expected.target)
-    json_object_set_new(
-        o, "expected",
-        json_pack("{s:s, s:o}", "target", s->expected.target, "cycles", cli_json_real(s->expected.cycles)));
+    json_object_set_new(o, "expected",
+                        json_pack("{s:s, s:o}", "target", s->expected.target, "cycles",
+                                  cli_json_real(s->expected.cycles)));
   put_area(o, s->spec->arch);
   if (s->found.method) json_object_set_new(o, "search", found(s));
   if (nodes) json_object_set_new(o, "nodes", nodes_of(s));
@@ -357,11 +378,12 @@ static json_t *slope_of(const tf_slope *p) {
   for (int i = 0; i < p->n; i++) {
     const tf_slope_point *at = &p->at[i];
     bool found = at->text != NULL;
-    json_array_append_new(out, json_pack("{s:I, s:o, s:o, s:o, s:o}", "on_chip_words", (json_int_t)at->capacity,
-                                         "proved_words", cli_json_real(at->bound), "proved_all_units_words",
+    json_array_append_new(out, json_pack("{s:I, s:o, s:o, s:o, s:o}", "on_chip_words",
+                                         (json_int_t)at->capacity, "proved_words",
+                                         cli_json_real(at->bound), "proved_all_units_words",
                                          cli_json_real(at->all_units), "found_words",
-                                         found ? cli_json_real(at->attained) : json_null(), "mapping",
-                                         found ? json_string(at->text) : json_null()));
+                                         found ? cli_json_real(at->attained) : json_null(),
+                                         "mapping", found ? json_string(at->text) : json_null()));
   }
   return out;
 }
@@ -370,8 +392,8 @@ static json_t *slope_of(const tf_slope *p) {
 static json_t *left_out(const cli_session *s, const tf_slope *p) {
   json_t *out = json_array();
   if (p->op_left_out >= 0)
-    json_array_append_new(
-        out, json_pack("{s:s, s:s}", "proof", "nested loops", "op", s->spec->workload->ops[p->op_left_out].name));
+    json_array_append_new(out, json_pack("{s:s, s:s}", "proof", "nested loops", "op",
+                                         s->spec->workload->ops[p->op_left_out].name));
   if (p->phases_left_out) json_array_append_new(out, json_pack("{s:s}", "proof", "phases"));
   return out;
 }

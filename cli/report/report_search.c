@@ -47,10 +47,12 @@ void cli_mapping_yaml(const cli_session *s, cli_text *out) {
   free(text);
 }
 
-/* Within which set the mapping is proved to be the best; docs/HOWTO-solve.md defines the solver's space. */
+/* Within which set the mapping is proved to be the best; docs/HOWTO-solve.md defines the solver's
+ * space. */
 static const char *rank_of(const cli_found *f) {
   if (f->proved) return "the best of all mappings, proved; found";
-  return f->space && f->space_proved ? "the best mapping of the solver's space, proved; found" : "mapping found";
+  return f->space && f->space_proved ? "the best mapping of the solver's space, proved; found"
+                                     : "mapping found";
 }
 
 const char *cli_space_of(const cli_found *f) {
@@ -58,19 +60,26 @@ const char *cli_space_of(const cli_found *f) {
   return f->all_trips ? "all trip counts" : "trip counts that divide";
 }
 
-/* What is known of the solver's space, which has not all mappings; and of the same with all trip counts, where it has
- * but those that divide. */
+/* What is known of the solver's space, which has not all mappings; and of the same with all trip
+ * counts, where it has but those that divide. */
 static void report_space(const cli_found *f, cli_text *out) {
   const char *trips = cli_space_of(f);
   if (f->proved || !f->space) return;
   if (f->space_proved)
-    cli_printf(out, "; no mapping of the solver's space (%s) is better, others may be (docs/HOWTO-solve.md)", trips);
+    cli_printf(
+        out,
+        "; no mapping of the solver's space (%s) is better, others may be (docs/HOWTO-solve.md)",
+        trips);
   else if (f->space_bound >= f->value)
-    cli_printf(out, "; it lies outside of the solver's space (%s), which has none below %s (docs/HOWTO-solve.md)",
+    cli_printf(out,
+               "; it lies outside of the solver's space (%s), which has none below %s "
+               "(docs/HOWTO-solve.md)",
                trips, cli_real(f->space_bound).s);
   else if (f->space_bound > f->bound)
-    cli_printf(out, ", %s the one that none of the solver's space (%s) can (others may: docs/HOWTO-solve.md)",
-               cli_times(f->value, f->space_bound).s, trips);
+    cli_printf(
+        out,
+        ", %s the one that none of the solver's space (%s) can (others may: docs/HOWTO-solve.md)",
+        cli_times(f->value, f->space_bound).s, trips);
   if (!f->all_trips && f->trips_bound > f->bound)
     cli_printf(out, "; with all trip counts it has none below %s", cli_real(f->trips_bound).s);
 }
@@ -78,8 +87,9 @@ static void report_space(const cli_found *f, cli_text *out) {
 /* Seconds are only in the JSON, so that the same search prints the same text. */
 void cli_report_found(const cli_session *s, cli_text *out) {
   const cli_found *f = &s->found;
-  cli_printf(out, "%s on %s, %s by %s for %s, %s mappings tried (seed %" PRIu64 ")\n", s->spec->workload->name,
-             s->spec->arch->name, rank_of(f), f->method, f->objective, cli_count(f->evaluations).s, f->seed);
+  cli_printf(out, "%s on %s, %s by %s for %s, %s mappings tried (seed %" PRIu64 ")\n",
+             s->spec->workload->name, s->spec->arch->name, rank_of(f), f->method, f->objective,
+             cli_count(f->evaluations).s, f->seed);
   cli_printf(out, "%s %s the lower bound", f->objective, cli_times(f->value, f->bound).s);
   report_space(f, out);
   cli_printf(out, "; stopped by %s\n\n", f->stopped_by);

@@ -17,14 +17,16 @@ cli_span cli_energy_range(const cli_session *s) {
   tf_margin r;
   cli_span f = {""};
   if (tf_energy_range(s->model, &r))
-    snprintf(f.s, sizeof f.s, "%s to %s", cli_si(r.low * 1e-12, "J").s, cli_si(r.high * 1e-12, "J").s);
+    snprintf(f.s, sizeof f.s, "%s to %s", cli_si(r.low * 1e-12, "J").s,
+             cli_si(r.high * 1e-12, "J").s);
   return f;
 }
 
 cli_span cli_area_range(const cli_session *s) {
   tf_margin r;
   cli_span f = {""};
-  if (tf_area_range(s->spec->arch, &r)) snprintf(f.s, sizeof f.s, "%.4g to %.4g mm2", r.low * 1e-6, r.high * 1e-6);
+  if (tf_area_range(s->spec->arch, &r))
+    snprintf(f.s, sizeof f.s, "%.4g to %.4g mm2", r.low * 1e-6, r.high * 1e-6);
   return f;
 }
 
@@ -34,8 +36,8 @@ static void put_title(const cli_session *s, cli_text *out) {
   if (s->found.method)
     cli_report_found(s, out);
   else
-    cli_printf(out, "%s on %s, mapping given in %s:%u\n", s->spec->workload->name, s->spec->arch->name,
-               tf_diags_file_name(s->diags, at.file), (unsigned)at.line);
+    cli_printf(out, "%s on %s, mapping given in %s:%u\n", s->spec->workload->name,
+               s->spec->arch->name, tf_diags_file_name(s->diags, at.file), (unsigned)at.line);
   if (!s->result.feasible) cli_printf(out, "INFEASIBLE, it does not fit:\n");
   for (int i = 0; i < s->result.n_violations; i++) {
     const tf_violation *v = &s->result.violations[i];
@@ -78,7 +80,8 @@ static void put_totals(const cli_session *s, cli_text *out) {
   cli_cell(&t, "%s words", s->spec->arch->memories[0].name);
   cli_cell(&t, "%s", cli_real(traffic).s);
   cli_cell(&t, "%s the bound", cli_times(traffic, (double)b->traffic_words).s);
-  cli_cell(&t, cli_word_sizes_differ(s) ? "read and written, in words of the tensors" : "read and written");
+  cli_cell(&t, cli_word_sizes_differ(s) ? "read and written, in words of the tensors"
+                                        : "read and written");
   cli_cell(&t, "utilisation");
   cli_cell(&t, "%s", cli_percent(r->compute_utilization, 1).s);
   cli_skip(&t, 1);
@@ -88,10 +91,12 @@ static void put_totals(const cli_session *s, cli_text *out) {
   cli_cell(&t, "area");
   cli_cell(&t, "%.4g mm2%s", area * 1e-6, star(source != TF_AREA_GIVEN));
   cli_skip(&t, 1);
-  cli_cell(&t, "of memories and units on the chip%s%s", *areas.s ? "; as sources differ " : "", areas.s);
+  cli_cell(&t, "of memories and units on the chip%s%s", *areas.s ? "; as sources differ " : "",
+           areas.s);
   cli_table_end(&t, out);
   if (tf_workload_masked(s->spec->workload))
-    cli_printf(out, "%s points are skipped, in steps that the mask leaves nothing of.\n", cli_count(r->skipped).s);
+    cli_printf(out, "%s points are skipped, in steps that the mask leaves nothing of.\n",
+               cli_count(r->skipped).s);
 }
 
 /* ---- bottleneck --------------------------------------------------------------------- */
@@ -109,7 +114,8 @@ cli_resource *cli_resources(const cli_session *s, int *n) {
     list[(*n)++] = (cli_resource){a->memories[l].name, false, s->result.levels[l].cycles};
   for (int l = 0; list && l < a->n_memories; l++)
     if (s->result.levels[l].network)
-      list[(*n)++] = (cli_resource){s->result.levels[l].network, false, s->result.levels[l].link_cycles};
+      list[(*n)++] =
+          (cli_resource){s->result.levels[l].network, false, s->result.levels[l].link_cycles};
   for (int u = 0; list && u < a->n_units; u++)
     list[(*n)++] = (cli_resource){a->units[u].name, true, s->result.units[u].cycles};
   if (list) qsort(list, (size_t)*n, sizeof *list, busier_first);
@@ -123,11 +129,13 @@ void cli_report_bottleneck(const cli_session *s, cli_text *out) {
   out->bad |= !list;
   if (!list) return;
   double all = s->result.cycles, busy = list[0].cycles < all ? list[0].cycles : all;
-  cli_printf(out, "The bottleneck is %s, busy %s of the time.\n", s->result.bottleneck, cli_percent(busy, all).s);
+  cli_printf(out, "The bottleneck is %s, busy %s of the time.\n", s->result.bottleneck,
+             cli_percent(busy, all).s);
   for (int i = 0; i < n; i++) {
     if (cli_is_bottleneck(s, list[i].name, list[i].unit)) continue;
     double idle = list[i].cycles < all ? all - list[i].cycles : 0;
-    cli_printf(out, "%s%s %s", shown++ ? ", " : "Slack of the others: ", list[i].name, cli_percent(idle, all).s);
+    cli_printf(out, "%s%s %s", shown++ ? ", " : "Slack of the others: ", list[i].name,
+               cli_percent(idle, all).s);
   }
   if (shown) cli_printf(out, ".\n");
   free(list);
@@ -169,7 +177,9 @@ static void put_part(const tf_mem_part *p, const tf_part_result *r, cli_table *t
   cli_skip(t, 3);
 }
 
-static bool silent(const tf_counts *c) { return !c->fill && !c->read && !c->update && !c->drain && !c->peak; }
+static bool silent(const tf_counts *c) {
+  return !c->fill && !c->read && !c->update && !c->drain && !c->peak;
+}
 
 static void put_tensor(const cli_session *s, int l, int z, cli_table *t) {
   const tf_counts *c = &s->result.counts[l * s->spec->workload->n_tensors + z];
@@ -187,8 +197,9 @@ static void put_headers(cli_table *t, const char *const *names) {
 }
 
 static void put_levels(const cli_session *s, cli_text *out) {
-  static const char *const names[] = {"memory",   "tensor", "fill", "read",   "update", "drain", "peak",
-                                      "capacity", "full",   "busy", "energy", "",       NULL};
+  static const char *const names[] = {"memory", "tensor", "fill",     "read", "update",
+                                      "drain",  "peak",   "capacity", "full", "busy",
+                                      "energy", "",       NULL};
   cli_table t = {.align = "llrrrrrrrrrl"};
   put_headers(&t, names);
   for (int l = 0; l < s->spec->arch->n_memories; l++) {
@@ -205,7 +216,8 @@ static void put_levels(const cli_session *s, cli_text *out) {
 
 /* ---- networks ----------------------------------------------------------------------- */
 static void put_networks(const cli_session *s, cli_text *out) {
-  static const char *const names[] = {"network", "topology", "", "words x hops", "busiest link", "busy", NULL};
+  static const char *const names[] = {"network",      "topology", "",  "words x hops",
+                                      "busiest link", "busy",     NULL};
   bool any = false;
   for (int l = 0; l < s->spec->arch->n_memories; l++)
     any |= s->result.levels[l].network != NULL;
@@ -247,7 +259,8 @@ static void put_lines_of(const cli_session *s, int l, int z, cli_table *t) {
 }
 
 static void put_lines(const cli_session *s, cli_text *out) {
-  static const char *const names[] = {"lines in", "of", "fill", "read", "update", "drain", "words asked for", NULL};
+  static const char *const names[] = {"lines in",        "of", "fill", "read", "update", "drain",
+                                      "words asked for", NULL};
   if (!s->result.lines) return;
   cli_table t = {.align = "llrrrrr"};
   put_headers(&t, names);
@@ -259,7 +272,8 @@ static void put_lines(const cli_session *s, cli_text *out) {
   for (int l = 0; l < s->spec->arch->n_memories; l++)
     if (s->spec->arch->memories[l].line)
       cli_printf(out, "Banks of %s: %s cycles, %s of the time\n", s->spec->arch->memories[l].name,
-                 cli_real(s->result.lines->cycles[l]).s, cli_percent(s->result.lines->cycles[l], s->result.cycles).s);
+                 cli_real(s->result.lines->cycles[l]).s,
+                 cli_percent(s->result.lines->cycles[l], s->result.cycles).s);
 }
 
 /* ---- work --------------------------------------------------------------------------- */
@@ -269,10 +283,12 @@ static bool any_corrections(const cli_session *s) {
   return false;
 }
 
-/* Corrections (of streaming) get a column if there are any: they run on the unit that rescales, not on the op's own. */
+/* Corrections (of streaming) get a column if there are any: they run on the unit that rescales, not
+ * on the op's own. */
 static void put_ops(const cli_session *s, cli_text *out) {
   static const char *const names[] = {"op", "points", "recomputed", "unit", "used", "cycles", NULL};
-  static const char *const streamed[] = {"op", "points", "recomputed", "rescaling", "unit", "used", "cycles", NULL};
+  static const char *const streamed[] = {"op",   "points", "recomputed", "rescaling",
+                                         "unit", "used",   "cycles",     NULL};
   bool corrections = any_corrections(s);
   cli_table t = {.align = corrections ? "lrrrlrr" : "lrrlrr"};
   put_headers(&t, corrections ? streamed : names);
@@ -291,7 +307,8 @@ static void put_ops(const cli_session *s, cli_text *out) {
 }
 
 static void put_units(const cli_session *s, cli_text *out) {
-  static const char *const names[] = {"unit", "points", "used", "of", "cycles", "busy", "energy", "", NULL};
+  static const char *const names[] = {"unit", "points", "used", "of", "cycles",
+                                      "busy", "energy", "",     NULL};
   cli_table t = {.align = "lrrrrrrl"};
   put_headers(&t, names);
   for (int u = 0; u < s->spec->arch->n_units; u++) {
@@ -333,7 +350,8 @@ static void put_left(const cli_session *s, int l, int z, cli_table *t) {
   cli_skip(t, 4);
 }
 
-/* With which probability what is held fits: down to a whole percent, or to as many nines as there are. */
+/* With which probability what is held fits: down to a whole percent, or to as many nines as there
+ * are. */
 static void put_fit(const cli_session *s, const tf_fit *fit, int l, cli_table *t) {
   if (fit)
     cli_cell(t, "%s", cli_count(fit->words).s);
@@ -351,8 +369,9 @@ static void put_fit(const cli_session *s, const tf_fit *fit, int l, cli_table *t
 static void put_left_levels(const cli_session *s, cli_text *out) {
   tf_fit *fit = calloc((size_t)s->spec->arch->n_memories, sizeof *fit);
   if (fit && !tf_model_fits(s->model, CLI_CONFIDENCE, fit)) free(fit), fit = NULL;
-  static const char *const names[] = {"memory", "tensor",   "nonzero", "fill",   "read",    "update",
-                                      "drain",  "metadata", "held",    "99.9 %", "at most", "fits"};
+  static const char *const names[] = {"memory", "tensor", "nonzero", "fill",
+                                      "read",   "update", "drain",   "metadata",
+                                      "held",   "99.9 %", "at most", "fits"};
   cli_table t = {.align = "llrrrrrrrrrr"};
   for (int i = 0; i < 12; i++)
     cli_cell(&t, "%s", names[i]);
@@ -395,16 +414,15 @@ static void put_left_ops(const cli_session *s, cli_text *out) {
 
 static void put_zeros(const cli_session *s, cli_text *out) {
   if (!s->result.kept) return;
-  cli_printf(
-      out,
-      "\nWhat zeros leave, as expectations; metadata in bits.  Cycles, busy times and energies are of this, all other "
-      "figures count as if there were no zeros.\n");
+  cli_printf(out, "\nWhat zeros leave, as expectations; metadata in bits.  Cycles, busy times and "
+                  "energies are of this, all other "
+                  "figures count as if there were no zeros.\n");
   put_left_levels(s, out);
   put_left_ops(s, out);
   if (s->result.kept->upper)
-    cli_printf(
-        out, "Some of it are upper bounds: accesses that several units share, zeros in padding, or densities that are "
-             "derived.\n");
+    cli_printf(out, "Some of it are upper bounds: accesses that several units share, zeros in "
+                    "padding, or densities that are "
+                    "derived.\n");
 }
 
 static void put_legend(const cli_session *s, cli_text *out) {
@@ -419,7 +437,9 @@ static void put_legend(const cli_session *s, cli_text *out) {
   cli_printf(out, "\nCounts are words, over all instances and the whole run; peak and capacity are "
                   "those of one instance.\n");
   if (cli_word_sizes_differ(s)) cli_put_word_sizes(a, out);
-  if (table) cli_printf(out, "* from the tables of default energies and areas: the architecture gives none\n");
+  if (table)
+    cli_printf(out,
+               "* from the tables of default energies and areas: the architecture gives none\n");
 }
 
 void cli_report_text(const cli_session *s, cli_text *out) {
@@ -460,7 +480,8 @@ bool cli_print_report(const cli_session *s) {
   return ok;
 }
 
-bool cli_write_found(const cli_session *s, const cli_input *in, const cli_figures *f, const char *mapping) {
+bool cli_write_found(const cli_session *s, const cli_input *in, const cli_figures *f,
+                     const char *mapping) {
   bool ok = cli_write_figures(s, f, false);
   if (mapping) {
     cli_text t = {0};

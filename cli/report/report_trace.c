@@ -51,8 +51,8 @@ void cli_trace_csv(const cli_session *s, const tf_trace *t, cli_text *out) {
 }
 
 /* ---- for Perfetto and chrome://tracing ------------------------------------------------ */
-/* An interval and its thread.  "Complete" events of one thread may not overlap, so each port and each kind of units has
- * a thread for what happens there at the same time. */
+/* An interval and its thread.  "Complete" events of one thread may not overlap, so each port and
+ * each kind of units has a thread for what happens there at the same time. */
 typedef struct {
   const tf_interval *x;
   int lane, row;
@@ -73,8 +73,8 @@ static int by_lane_and_time(const void *pa, const void *pb) {
   return a->x->node - b->x->node;
 }
 
-/* Puts each event of one lane into the first row that is free when it begins; times that differ by rounding do not
- * overlap. */
+/* Puts each event of one lane into the first row that is free when it begins; times that differ by
+ * rounding do not overlap. */
 static void set_rows(event *e, int n) {
   double end[ROWS_MOST];
   int rows = 0;
@@ -107,14 +107,19 @@ static event *events_of(const cli_session *s, const tf_trace *t, int *n) {
 static int thread_of(const event *e) { return 1 + e->lane * ROWS_MOST + e->row; }
 
 static void name_thread(const cli_session *s, const event *e, json_t *out) {
-  static const char *const ways[] = {[TF_TRACE_LOAD] = " load", [TF_TRACE_WORK] = "", [TF_TRACE_STORE] = " store"};
+  static const char *const ways[] = {
+      [TF_TRACE_LOAD] = " load", [TF_TRACE_WORK] = "", [TF_TRACE_STORE] = " store"};
   const tf_arch *a = s->spec->arch;
   cli_text t = {0};
-  cli_printf(&t, "%s%s", e->x->unit >= 0 ? a->units[e->x->unit].name : a->memories[e->x->level].name, ways[e->x->kind]);
-  json_array_append_new(out, json_pack("{s:s, s:s, s:i, s:i, s:{s:s*}}", "ph", "M", "name", "thread_name", "pid", 1,
-                                       "tid", thread_of(e), "args", "name", t.text));
-  json_array_append_new(out, json_pack("{s:s, s:s, s:i, s:i, s:{s:i}}", "ph", "M", "name", "thread_sort_index", "pid",
-                                       1, "tid", thread_of(e), "args", "sort_index", thread_of(e)));
+  cli_printf(&t, "%s%s",
+             e->x->unit >= 0 ? a->units[e->x->unit].name : a->memories[e->x->level].name,
+             ways[e->x->kind]);
+  json_array_append_new(out, json_pack("{s:s, s:s, s:i, s:i, s:{s:s*}}", "ph", "M", "name",
+                                       "thread_name", "pid", 1, "tid", thread_of(e), "args", "name",
+                                       t.text));
+  json_array_append_new(out, json_pack("{s:s, s:s, s:i, s:i, s:{s:i}}", "ph", "M", "name",
+                                       "thread_sort_index", "pid", 1, "tid", thread_of(e), "args",
+                                       "sort_index", thread_of(e)));
   cli_text_free(&t);
 }
 
@@ -123,10 +128,11 @@ static void put_event(const cli_session *s, const event *e, json_t *out) {
   cli_text name = {0};
   cli_node_line(s->tree, x->node, &name);
   json_array_append_new(out,
-                        json_pack("{s:s, s:s*, s:s, s:i, s:i, s:f, s:f, s:{s:f, s:i}}", "ph", "X", "name", name.text,
-                                  "cat", tf_trace_key(x->kind), "pid", 1, "tid", thread_of(e), "ts", x->begin, "dur",
-                                  x->end - x->begin, "args", x->kind == TF_TRACE_WORK ? "points" : "words", x->words,
-                                  "line", (int)s->tree->nodes[x->node].at.line));
+                        json_pack("{s:s, s:s*, s:s, s:i, s:i, s:f, s:f, s:{s:f, s:i}}", "ph", "X",
+                                  "name", name.text, "cat", tf_trace_key(x->kind), "pid", 1, "tid",
+                                  thread_of(e), "ts", x->begin, "dur", x->end - x->begin, "args",
+                                  x->kind == TF_TRACE_WORK ? "points" : "words", x->words, "line",
+                                  (int)s->tree->nodes[x->node].at.line));
   cli_text_free(&name);
 }
 
@@ -146,12 +152,14 @@ static int by_tensor_and_time(const void *pa, const void *pb) {
 static void put_held(const cli_session *s, const change *c, double held, json_t *out) {
   cli_text name = {0};
   cli_printf(&name, "%s holds, words of", s->spec->arch->memories[c->level].name);
-  json_array_append_new(out, json_pack("{s:s, s:s*, s:i, s:f, s:{s:f}}", "ph", "C", "name", name.text, "pid", 1, "ts",
-                                       c->at, "args", s->spec->workload->tensors[c->tensor].name, held));
+  json_array_append_new(out, json_pack("{s:s, s:s*, s:i, s:f, s:{s:f}}", "ph", "C", "name",
+                                       name.text, "pid", 1, "ts", c->at, "args",
+                                       s->spec->workload->tensors[c->tensor].name, held));
   cli_text_free(&name);
 }
 
-/* A counter for each memory and tensor: a point at each time at which that changes.  False: no memory. */
+/* A counter for each memory and tensor: a point at each time at which that changes.  False: no
+ * memory. */
 static bool put_counters(const cli_session *s, const tf_trace *t, json_t *out) {
   change *all = calloc(2 * (size_t)t->n + 1, sizeof *all);
   int n = 0;
@@ -164,9 +172,11 @@ static bool put_counters(const cli_session *s, const tf_trace *t, json_t *out) {
   if (all) qsort(all, (size_t)n, sizeof *all, by_tensor_and_time);
   double held = 0;
   for (int i = 0; i < n; i++) {
-    const bool same = i > 0 && all[i - 1].level == all[i].level && all[i - 1].tensor == all[i].tensor;
+    const bool same =
+        i > 0 && all[i - 1].level == all[i].level && all[i - 1].tensor == all[i].tensor;
     held = (same ? held : 0) + all[i].words;
-    if (i + 1 == n || by_tensor_and_time(&all[i], &all[i + 1]) != 0) put_held(s, &all[i], held, out);
+    if (i + 1 == n || by_tensor_and_time(&all[i], &all[i + 1]) != 0)
+      put_held(s, &all[i], held, out);
   }
   free(all);
   return all != NULL;
@@ -175,8 +185,9 @@ static bool put_counters(const cli_session *s, const tf_trace *t, json_t *out) {
 /* NULL: no memory. */
 static json_t *events_json(const cli_session *s, const tf_trace *t, const event *all, int n) {
   json_t *out = json_array();
-  json_array_append_new(out, json_pack("{s:s, s:s, s:i, s:{s:s}}", "ph", "M", "name", "process_name", "pid", 1, "args",
-                                       "name", s->spec->workload->name));
+  json_array_append_new(out,
+                        json_pack("{s:s, s:s, s:i, s:{s:s}}", "ph", "M", "name", "process_name",
+                                  "pid", 1, "args", "name", s->spec->workload->name));
   for (int i = 0, rows = 0; i < n; i++) {
     rows = i && all[i].lane == all[i - 1].lane ? rows : 0;
     if (all[i].row == rows) { /* its first event: rows are taken in their order */
@@ -194,7 +205,8 @@ void cli_trace_json(const cli_session *s, const tf_trace *t, cli_text *out) {
   int n;
   event *all = events_of(s, t, &n);
   json_t *events = all ? events_json(s, t, all, n) : NULL;
-  json_t *whole = events ? json_pack("{s:s, s:o}", "displayTimeUnit", "ns", "traceEvents", events) : NULL;
+  json_t *whole =
+      events ? json_pack("{s:s, s:o}", "displayTimeUnit", "ns", "traceEvents", events) : NULL;
   char *text = whole ? json_dumps(whole, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
   if (text) cli_printf(out, "%s\n", text);
   out->bad |= !text;

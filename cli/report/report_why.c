@@ -11,15 +11,17 @@ int64_t cli_cause_words(const tf_why_row *r) { return r->words.read + r->words.u
 
 /* "m=4 of DRAM (line 22)" */
 static void put_loop(const cli_session *s, const tf_why_row *r, cli_text *out) {
-  static const char *const axis[] = {[TF_TEMPORAL] = "", [TF_SPATIAL_X] = "@x", [TF_SPATIAL_Y] = "@y"};
+  static const char *const axis[] = {
+      [TF_TEMPORAL] = "", [TF_SPATIAL_X] = "@x", [TF_SPATIAL_Y] = "@y"};
   const tf_node *n = &s->tree->nodes[r->at];
   const tf_loop *l = &n->loops[r->slot];
-  cli_printf(out, "%s=%lld%s of %s (line %u)", s->spec->workload->dims[l->dim].name, (long long)l->trip, axis[l->axis],
-             s->spec->arch->memories[n->level].name, (unsigned)l->at.line);
+  cli_printf(out, "%s=%lld%s of %s (line %u)", s->spec->workload->dims[l->dim].name,
+             (long long)l->trip, axis[l->axis], s->spec->arch->memories[n->level].name,
+             (unsigned)l->at.line);
 }
 
-static void put_after_loop(const cli_session *s, const tf_why_row *r, const char *before, const char *after,
-                           cli_text *out) {
+static void put_after_loop(const cli_session *s, const tf_why_row *r, const char *before,
+                           const char *after, cli_text *out) {
   cli_printf(out, "%s", before);
   put_loop(s, r, out);
   cli_printf(out, "%s", after);
@@ -28,7 +30,8 @@ static void put_after_loop(const cli_session *s, const tf_why_row *r, const char
 /* Whether the node's words go out: the op that makes the tensor is below it. */
 static bool goes_out(const cli_session *s, const tf_why_row *r) {
   const int maker = s->spec->workload->tensors[r->tensor].producer;
-  return maker >= 0 && s->tree->op_node[maker] >= r->node && s->tree->op_node[maker] < s->tree->nodes[r->node].end;
+  return maker >= 0 && s->tree->op_node[maker] >= r->node &&
+         s->tree->op_node[maker] < s->tree->nodes[r->node].end;
 }
 
 void cli_cause(const cli_session *s, const tf_why_row *r, cli_text *out) {
@@ -38,16 +41,24 @@ void cli_cause(const cli_session *s, const tf_why_row *r, cli_text *out) {
   case TF_WHY_FIRST: cli_printf(out, "needed once"); break;
   case TF_WHY_LOOP: put_after_loop(s, r, "loop ", " steps outside of it", out); break;
   case TF_WHY_SEQ:
-    cli_printf(out, "Seq (line %u) gives it up between visits", (unsigned)s->tree->nodes[r->at].at.line);
+    cli_printf(out, "Seq (line %u) gives it up between visits",
+               (unsigned)s->tree->nodes[r->at].at.line);
     break;
-  case TF_WHY_SPLIT: cli_printf(out, "children side by side read it each for itself (line %u)", line); break;
+  case TF_WHY_SPLIT:
+    cli_printf(out, "children side by side read it each for itself (line %u)", line);
+    break;
   case TF_WHY_PRODUCTION: put_after_loop(s, r, "loop ", " begins a new production", out); break;
-  case TF_WHY_LAYOUT: cli_printf(out, "the child before spread it otherwise (line %u)", line); break;
+  case TF_WHY_LAYOUT:
+    cli_printf(out, "the child before spread it otherwise (line %u)", line);
+    break;
   case TF_WHY_HALO:
-    cli_printf(out, makes ? "overlapping parts are recomputed" : "overlapping boxes are read again");
+    cli_printf(out,
+               makes ? "overlapping parts are recomputed" : "overlapping boxes are read again");
     break;
   case TF_WHY_COPIES: put_after_loop(s, r, "each instance of ", " takes its own copy", out); break;
-  case TF_WHY_PARTIAL: put_after_loop(s, r, "partial sums leave and come back: loop ", " steps outside", out); break;
+  case TF_WHY_PARTIAL:
+    put_after_loop(s, r, "partial sums leave and come back: loop ", " steps outside", out);
+    break;
   case TF_WHY_AGAIN: cli_printf(out, "another Tile takes it, too (line %u)", line); break;
   case TF_WHY_UNITS: cli_printf(out, "units keep nothing between steps"); break;
   case TF_WHY_STREAM: cli_printf(out, "the streamed sum is corrected (line %u)", line); break;
@@ -63,17 +74,19 @@ static bool same_edge(const tf_why_row *a, const tf_why_row *b) {
 static double served(const cli_session *s, int above) {
   double sum = 0;
   for (int i = 0; i < s->why.n; i++)
-    if (s->why.rows[i].above == above && s->why.rows[i].level >= 0) sum += (double)cli_cause_words(&s->why.rows[i]);
+    if (s->why.rows[i].above == above && s->why.rows[i].level >= 0)
+      sum += (double)cli_cause_words(&s->why.rows[i]);
   return sum;
 }
 
 static bool worth_a_line(const cli_session *s, const tf_why_row *r) {
-  return r->level >= 0 && r->cause != TF_WHY_FIRST && (double)cli_cause_words(r) >= WORTH * served(s, r->above) &&
-         cli_cause_words(r) > 0;
+  return r->level >= 0 && r->cause != TF_WHY_FIRST &&
+         (double)cli_cause_words(r) >= WORTH * served(s, r->above) && cli_cause_words(r) > 0;
 }
 
 static void put_edge(const cli_session *s, const tf_why_row *r, cli_table *t) {
-  const char *above = s->spec->arch->memories[r->above].name, *own = s->spec->arch->memories[r->level].name;
+  const char *above = s->spec->arch->memories[r->above].name,
+             *own = s->spec->arch->memories[r->level].name;
   double all = 0;
   for (int i = 0; i < s->why.n; i++)
     if (same_edge(&s->why.rows[i], r)) all += (double)cli_cause_words(&s->why.rows[i]);
@@ -82,7 +95,8 @@ static void put_edge(const cli_session *s, const tf_why_row *r, cli_table *t) {
   cli_cell(t, "%s", cli_times(all, (double)r->size).s);
 }
 
-/* One line: where words pass and how often in total (first: of its edge), and the share of this cause. */
+/* One line: where words pass and how often in total (first: of its edge), and the share of this
+ * cause. */
 static void put_row(const cli_session *s, const tf_why_row *r, bool first, cli_table *t) {
   cli_text why = {0};
   if (first)
@@ -105,12 +119,14 @@ static int scope_of(const cli_session *s, int tensor) {
     all = at >= 0 && t->nodes[at].kind == TF_SCOPE;
     for (int o = 0; all && o < wl->n_ops; o++)
       for (int k = 0; k < wl->ops[o].n_reads; k++)
-        if (wl->ops[o].reads[k].tensor == tensor) all = all && t->op_node[o] > at && t->op_node[o] < t->nodes[at].end;
+        if (wl->ops[o].reads[k].tensor == tensor)
+          all = all && t->op_node[o] > at && t->op_node[o] < t->nodes[at].end;
   }
   return at;
 }
 
-/* The memory further in that all who read it read it from; -1: some read it in the outermost one. */
+/* The memory further in that all who read it read it from; -1: some read it in the outermost one.
+ */
 static int read_in(const cli_session *s, int tensor) {
   const int n = s->spec->workload->n_tensors;
   const tf_counts *outer = &s->result.counts[tensor];
@@ -120,8 +136,8 @@ static int read_in(const cli_session *s, int tensor) {
   return -1;
 }
 
-/* Intermediates that are written to the outermost memory although nothing reads them there: keep would leave them
- * further in. */
+/* Intermediates that are written to the outermost memory although nothing reads them there: keep
+ * would leave them further in. */
 static void put_unread(const cli_session *s, cli_text *out) {
   const tf_workload *wl = s->spec->workload;
   bool any = false;
@@ -130,7 +146,9 @@ static void put_unread(const cli_session *s, cli_text *out) {
     const int l = between ? read_in(s, z) : -1, scope = l > 0 ? scope_of(s, z) : -1;
     if (scope < 0) continue;
     const char *name = wl->tensors[z].name, *inner = s->spec->arch->memories[l].name;
-    cli_printf(out, "%s%s is written to %s, and nothing reads it there: 'keep %s@%s' in line %u leaves it in %s.\n",
+    cli_printf(out,
+               "%s%s is written to %s, and nothing reads it there: 'keep %s@%s' in line %u leaves "
+               "it in %s.\n",
                any ? "" : "\n", name, s->spec->arch->memories[0].name, name, inner,
                (unsigned)s->tree->nodes[scope].at.line, inner);
     any = true;

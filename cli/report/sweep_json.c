@@ -18,8 +18,9 @@ static json_t *params(const tf_sweep_grid *g, int64_t point, bool machine) {
   for (int a = 0; a < g->n_axes; a++)
     for (int k = 0; k < g->axes[a].n_params; k++)
       if (!machine || !g->axes[a].of_workload)
-        json_object_set_new(out, g->axes[a].params[k],
-                            cli_json_real(g->axes[a].values[(int64_t)p.at[a] * g->axes[a].n_params + k]));
+        json_object_set_new(
+            out, g->axes[a].params[k],
+            cli_json_real(g->axes[a].values[(int64_t)p.at[a] * g->axes[a].n_params + k]));
   return out;
 }
 
@@ -33,8 +34,9 @@ static json_t *of_goals(const tf_sweep_grid *g, const double *v) {
 static json_t *machine(const tf_sweep_grid *g, const tf_sweep_machine *m) {
   json_t *o = json_object();
   json_object_set_new(o, "machine", json_integer(m->machine));
-  json_object_set_new(o, "architecture",
-                      json_string(g->archs[tf_sweep_place_of(g, m->machine * g->n_cases).arch].name));
+  json_object_set_new(
+      o, "architecture",
+      json_string(g->archs[tf_sweep_place_of(g, m->machine * g->n_cases).arch].name));
   json_object_set_new(o, "params", params(g, m->machine * g->n_cases, true));
   json_object_set_new(o, "score", of_goals(g, m->score));
   json_object_set_new(o, "bound", of_goals(g, m->bound));
@@ -90,16 +92,18 @@ static json_t *whole(const tf_sweep_grid *g, const tf_sweep_summary *s, const cl
   json_object_set_new(o, "points", points(s));
   json_object_set_new(o, "improved", json_integer(s->improved));
   json_object_set_new(o, "machines",
-                      json_pack("{sI sI sI sI sI sI sI sI}", "all", (json_int_t)s->n, "whole", (json_int_t)s->n_whole,
-                                "grid", (json_int_t)g->n_passing, "front", (json_int_t)s->n_front, "proved",
-                                (json_int_t)s->proved, "skipped", (json_int_t)s->skipped, "beaten",
-                                (json_int_t)s->beaten, "open", (json_int_t)s->open));
+                      json_pack("{sI sI sI sI sI sI sI sI}", "all", (json_int_t)s->n, "whole",
+                                (json_int_t)s->n_whole, "grid", (json_int_t)g->n_passing, "front",
+                                (json_int_t)s->n_front, "proved", (json_int_t)s->proved, "skipped",
+                                (json_int_t)s->skipped, "beaten", (json_int_t)s->beaten, "open",
+                                (json_int_t)s->open));
   json_object_set_new(o, "front", front);
   json_object_set_new(o, "rows", rows);
   return o;
 }
 
-void cli_sweep_json(const tf_sweep_grid *g, const tf_sweep_summary *s, const cli_rows *r, cli_text *out) {
+void cli_sweep_json(const tf_sweep_grid *g, const tf_sweep_summary *s, const cli_rows *r,
+                    cli_text *out) {
   json_t *o = whole(g, s, r);
   cli_put_json(o, JSON_INDENT(2) | JSON_REAL_PRECISION(17), out);
 }

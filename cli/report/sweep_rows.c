@@ -10,7 +10,8 @@
 
 enum { MOST_PARAMS = 12 }; /* columns for params in the printed table */
 
-/* ---- gathering -------------------------------------------------------------------------------------- */
+/* ---- gathering
+ * -------------------------------------------------------------------------------------- */
 typedef struct {
   cli_rows *rows;
   const tf_condition *condition;
@@ -43,10 +44,10 @@ static int compare(double a, double b, int64_t p, int64_t q) {
   return p < q ? -1 : p > q;
 }
 
-#define BY(goal)                                                                                                       \
-  static int by_##goal(const void *a, const void *b) {                                                                 \
-    const tf_sweep_row *x = a, *y = b;                                                                                 \
-    return compare(x->figures[TF_GOAL_##goal], y->figures[TF_GOAL_##goal], x->point, y->point);                        \
+#define BY(goal)                                                                                   \
+  static int by_##goal(const void *a, const void *b) {                                             \
+    const tf_sweep_row *x = a, *y = b;                                                             \
+    return compare(x->figures[TF_GOAL_##goal], y->figures[TF_GOAL_##goal], x->point, y->point);    \
   }
 BY(CYCLES)
 BY(SECONDS)
@@ -83,7 +84,8 @@ void cli_rows_free(cli_rows *r) {
   *r = (cli_rows){0};
 }
 
-/* ---- a table ------------------------------------------------------------------------------------------- */
+/* ---- a table
+ * ------------------------------------------------------------------------------------------- */
 static int n_params(const tf_sweep_grid *g, int most) {
   int n = 0;
   for (int i = 0; i < g->n_axes; i++)
@@ -123,7 +125,8 @@ void cli_rows_text(const tf_sweep_grid *g, const cli_rows *r, cli_text *out) {
     cli_cell(&t, "%s", p.mapping < 0 ? "" : g->mappings[p.mapping].name);
     for (int a = 0; a < g->n_axes; a++)
       for (int k = 0; k < g->axes[a].n_params; k++)
-        if (n++ < MOST_PARAMS) cli_cell(&t, "%.6g", g->axes[a].values[(int64_t)p.at[a] * g->axes[a].n_params + k]);
+        if (n++ < MOST_PARAMS)
+          cli_cell(&t, "%.6g", g->axes[a].values[(int64_t)p.at[a] * g->axes[a].n_params + k]);
     for (int k = 0; k < g->n_goals; k++)
       cli_goal_cell(&t, g->goals[k], row->figures[g->goals[k]]);
     cli_cell(&t, "%s", tf_point_state_key((int)row->state));
@@ -131,7 +134,9 @@ void cli_rows_text(const tf_sweep_grid *g, const cli_rows *r, cli_text *out) {
   cli_table_end(&t, out);
 }
 
-/* ---- CSV ------------------------------------------------------------------------------------------------ */
+/* ---- CSV
+ * ------------------------------------------------------------------------------------------------
+ */
 static void csv_head(const tf_sweep_grid *g, cli_text *out) {
   cli_printf(out, "point,machine,architecture,workload");
   if (g->n_mappings) cli_printf(out, ",mapping");

@@ -10,20 +10,25 @@
 enum { FRONT_SHOWN = 30, MOST_PARAMS = 12 };
 
 static void print_sweep(const tf_sweep_grid *g, cli_text *out) {
-  cli_printf(out, "%s: %s machines, %s workloads", g->name, cli_count(g->n_machines).s, cli_count(g->n_works).s);
+  cli_printf(out, "%s: %s machines, %s workloads", g->name, cli_count(g->n_machines).s,
+             cli_count(g->n_works).s);
   if (g->n_mappings) cli_printf(out, " with their mappings");
   cli_printf(out, "; method %s, objectives", tf_sweep_method_key((int)g->method));
   for (int i = 0; i < g->n_goals; i++)
     cli_printf(out, "%s %s", i ? "," : "", tf_goal_key((int)g->goals[i]));
   if (g->within > 0) cli_printf(out, "; proofs within %s", cli_percent(g->within, 1).s);
-  if (g->n_works > 1) cli_printf(out, " (%s over the workloads)", g->geometric ? "geometric mean" : "weighted sum");
+  if (g->n_works > 1)
+    cli_printf(out, " (%s over the workloads)", g->geometric ? "geometric mean" : "weighted sum");
   cli_printf(out, "\n");
 }
 
 static void print_points(const tf_sweep_summary *s, cli_text *out) {
-  cli_printf(out, "%s points: %s found", cli_count(s->points).s, cli_count(s->by_state[TF_POINT_FOUND]).s);
-  if (s->improved) cli_printf(out, " (%s improved by the mapping of another machine)", cli_count(s->improved).s);
-  if (s->by_state[TF_POINT_SKIPPED]) cli_printf(out, ", %s skipped", cli_count(s->by_state[TF_POINT_SKIPPED]).s);
+  cli_printf(out, "%s points: %s found", cli_count(s->points).s,
+             cli_count(s->by_state[TF_POINT_FOUND]).s);
+  if (s->improved)
+    cli_printf(out, " (%s improved by the mapping of another machine)", cli_count(s->improved).s);
+  if (s->by_state[TF_POINT_SKIPPED])
+    cli_printf(out, ", %s skipped", cli_count(s->by_state[TF_POINT_SKIPPED]).s);
   if (s->by_state[TF_POINT_NONE])
     cli_printf(out, ", %s without a mapping that fits", cli_count(s->by_state[TF_POINT_NONE]).s);
   if (s->by_state[TF_POINT_INVALID])
@@ -45,7 +50,8 @@ void cli_goal_cell(cli_table *t, tf_goal goal, double v) {
     cli_cell(t, "%s", cli_real(v).s);
 }
 
-/* "proved", or its largest gap and the bound that it is measured by; "proved of these" where the store lacks machines.
+/* "proved", or its largest gap and the bound that it is measured by; "proved of these" where the
+ * store lacks machines.
  */
 static void put_gap(const tf_sweep_grid *g, const tf_sweep_machine *m, cli_table *t) {
   tf_goal worst = g->goals[0];
@@ -56,7 +62,8 @@ static void put_gap(const tf_sweep_grid *g, const tf_sweep_machine *m, cli_table
   else if (m->gap[worst] < 5e-4)
     cli_cell(t, "under 0.1 %% less %s not excluded", tf_goal_key((int)worst));
   else
-    cli_cell(t, "%s less %s not excluded", cli_percent(1 - 1 / (1 + m->gap[worst]), 1).s, tf_goal_key((int)worst));
+    cli_cell(t, "%s less %s not excluded", cli_percent(1 - 1 / (1 + m->gap[worst]), 1).s,
+             tf_goal_key((int)worst));
 }
 
 static void put_machine(const tf_sweep_grid *g, const tf_sweep_machine *m, cli_table *t) {
@@ -66,7 +73,8 @@ static void put_machine(const tf_sweep_grid *g, const tf_sweep_machine *m, cli_t
   cli_cell(t, "%s", g->archs[p.arch].name);
   for (int a = 0; a < g->n_axes; a++)
     for (int k = 0; k < g->axes[a].n_params && !g->axes[a].of_workload; k++)
-      if (n++ < MOST_PARAMS) cli_cell(t, "%.6g", g->axes[a].values[(int64_t)p.at[a] * g->axes[a].n_params + k]);
+      if (n++ < MOST_PARAMS)
+        cli_cell(t, "%.6g", g->axes[a].values[(int64_t)p.at[a] * g->axes[a].n_params + k]);
   for (int i = 0; i < g->n_goals; i++)
     cli_goal_cell(t, g->goals[i], m->score[g->goals[i]]);
   put_gap(g, m, t);
@@ -109,33 +117,40 @@ static void print_front(const tf_sweep_grid *g, const tf_sweep_summary *s, cli_t
   int64_t n = 0;
   out->bad |= !front;
   for (int64_t i = 0; front && i < s->n; i++)
-    if (s->machines[i].front) front[n++] = (ranked){s->machines[i].score[g->goals[0]], &s->machines[i]};
+    if (s->machines[i].front)
+      front[n++] = (ranked){s->machines[i].score[g->goals[0]], &s->machines[i]};
   if (n) qsort(front, (size_t)n, sizeof *front, by_first);
   put_head(g, &t, align);
   for (int64_t i = 0; i < n && i < FRONT_SHOWN; i++)
     put_machine(g, front[i].m, &t);
   cli_table_end(&t, out);
-  if (n > FRONT_SHOWN) cli_printf(out, "... and %s more (--json has all)\n", cli_count(n - FRONT_SHOWN).s);
+  if (n > FRONT_SHOWN)
+    cli_printf(out, "... and %s more (--json has all)\n", cli_count(n - FRONT_SHOWN).s);
   free(front);
 }
 
 /* What is not on the front, and what may still join it. */
 static void print_rest(const tf_sweep_grid *g, const tf_sweep_summary *s, cli_text *out) {
   bool found = g->method != TF_SWEEP_BOUND;
-  cli_printf(out, "\n%s of %s machines are on the front", cli_count(s->n_front).s, cli_count(s->n).s);
-  if (found && s->n_whole == g->n_passing) cli_printf(out, ", %s of these proved", cli_count(s->proved).s);
+  cli_printf(out, "\n%s of %s machines are on the front", cli_count(s->n_front).s,
+             cli_count(s->n).s);
+  if (found && s->n_whole == g->n_passing)
+    cli_printf(out, ", %s of these proved", cli_count(s->proved).s);
   if (s->skipped + s->beaten)
-    cli_printf(out, "; %s can never be%s, as a result beats their bounds%s (%s were not solved for that)",
-               cli_count(s->skipped + s->beaten).s, g->within > 0 ? " by more than that" : "",
-               g->within > 0 ? " or comes so near to them" : "", cli_count(s->skipped).s);
-  if (s->open) cli_printf(out, "; %s could be, with a better mapping than was found", cli_count(s->open).s);
+    cli_printf(
+        out, "; %s can never be%s, as a result beats their bounds%s (%s were not solved for that)",
+        cli_count(s->skipped + s->beaten).s, g->within > 0 ? " by more than that" : "",
+        g->within > 0 ? " or comes so near to them" : "", cli_count(s->skipped).s);
+  if (s->open)
+    cli_printf(out, "; %s could be, with a better mapping than was found", cli_count(s->open).s);
   cli_printf(out, ".\n");
   if (s->n_whole < g->n_passing)
-    cli_printf(out, "the store has all points of %s of %s machines: nothing is proved of the others.\n",
+    cli_printf(out,
+               "the store has all points of %s of %s machines: nothing is proved of the others.\n",
                cli_count(s->n_whole).s, cli_count(g->n_passing).s);
   if (found && s->closed < s->n_front)
-    cli_printf(out,
-               "not excluded: a machine of the grid with so much less of it, and no more of the other objectives.\n");
+    cli_printf(out, "not excluded: a machine of the grid with so much less of it, and no more of "
+                    "the other objectives.\n");
 }
 
 void cli_sweep_text(const tf_sweep_grid *g, const tf_sweep_summary *s, cli_text *out) {

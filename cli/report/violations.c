@@ -23,7 +23,8 @@ void cli_violation_line(const cli_session *s, const tf_violation *v, cli_text *o
 static void note_limit(cli_session *s, const tf_violation *v) {
   const tf_arch *a = s->spec->arch;
   if (v->code == TF_E_CAPACITY)
-    tf_note(s->diags, v->part ? v->part->capacity_at : a->memories[v->level].capacity_at, "its capacity");
+    tf_note(s->diags, v->part ? v->part->capacity_at : a->memories[v->level].capacity_at,
+            "its capacity");
   else if (v->unit < 0)
     tf_note(s->diags, a->memories[v->level].mesh_at, "its mesh");
   else

@@ -16,7 +16,9 @@
 enum { BUILD_SECONDS = 600, TURNS = 3, OWN = -1 };
 static const double steady = 0.02; /* as of two times of one kernel */
 
-/* ---- the folder ------------------------------------------------------------------------------------------------- */
+/* ---- the folder
+ * -------------------------------------------------------------------------------------------------
+ */
 /* The kernel's name, from "typedef struct NAME_live" in live.h. */
 static bool read_name(cli_serve *s) {
   static const char before[] = "typedef struct ", behind[] = "_live";
@@ -27,7 +29,8 @@ static bool read_name(cli_serve *s) {
   while (f && !*s->name && fgets(line, sizeof line, f)) {
     char *end = strstr(line, behind);
     if (end && !strncmp(line, before, sizeof before - 1))
-      snprintf(s->name, sizeof s->name, "%.*s", (int)(end - line) - (int)sizeof before + 1, line + sizeof before - 1);
+      snprintf(s->name, sizeof s->name, "%.*s", (int)(end - line) - (int)sizeof before + 1,
+               line + sizeof before - 1);
   }
   if (f) fclose(f);
   cli_text_free(&path);
@@ -57,9 +60,11 @@ static cli_ran run_make(const cli_serve *s, const char *where, const char *a, co
   cli_printf(&dir, "%s/%s", s->dir.path, where);
   cli_printf(&said, "%s/said", s->dir.path);
   const char *const args[] = {"make", "-s", "-C", dir.text, "-f", "live.mk", a, b, NULL};
-  const cli_ran how = dir.bad || said.bad ? CLI_BROKE : cli_run_program(args, said.text, BUILD_SECONDS);
+  const cli_ran how =
+      dir.bad || said.bad ? CLI_BROKE : cli_run_program(args, said.text, BUILD_SECONDS);
   if (how == CLI_BROKE && !said.bad) cli_quote(said.text);
-  if (how == CLI_NOT_THERE) fputs("tileflow: error[E_IO]: tune needs make and a C compiler (cc, or $CC)\n", stderr);
+  if (how == CLI_NOT_THERE)
+    fputs("tileflow: error[E_IO]: tune needs make and a C compiler (cc, or $CC)\n", stderr);
   cli_text_free(&dir);
   cli_text_free(&said);
   return how;
@@ -79,7 +84,8 @@ static bool open_folder(cli_serve *s, const char *folder) {
 }
 
 bool cli_serve_begin(cli_serve *s, const cli_trials *trials, const char *folder) {
-  *s = (cli_serve){.trials = trials, .dir = {NULL, -1}, .dtype = s->dtype, .served = OWN, .quiet = s->quiet};
+  *s = (cli_serve){
+      .trials = trials, .dir = {NULL, -1}, .dtype = s->dtype, .served = OWN, .quiet = s->quiet};
   if (!open_folder(s, folder)) return false;
   s->dir = cli_temp_dir();
   if (!s->dir.path || !link_in(s, s->folder, "to")) return false;
@@ -95,7 +101,9 @@ void cli_serve_end(cli_serve *s) {
   s->folder = NULL;
 }
 
-/* ---- builds ----------------------------------------------------------------------------------------------------- */
+/* ---- builds
+ * -----------------------------------------------------------------------------------------------------
+ */
 /* Whether the file holds the text. */
 static bool file_holds(const char *path, const char *text) {
   const size_t n = strlen(text);
@@ -149,7 +157,8 @@ static bool write_build(cli_serve *s, const tf_emitted *e) {
   cli_printf(&said, "%s/said", s->dir.path);
   const char *const copy[] = {"cp", "-a", last.text, dir.text, NULL};
   bool ok = !dir.bad && !last.bad && !said.bad &&
-            (s->built ? cli_run_program(copy, said.text, BUILD_SECONDS) == CLI_RAN : mkdir(dir.text, 0777) == 0);
+            (s->built ? cli_run_program(copy, said.text, BUILD_SECONDS) == CLI_RAN
+                      : mkdir(dir.text, 0777) == 0);
   for (int i = 0; i < e->n && ok; i++) {
     cli_text path = {0};
     cli_printf(&path, "%s/%s", dir.text, e->file[i].name);
@@ -170,8 +179,8 @@ static double gain_of(const cli_serve *s, int build) {
   folder_of(s->served, &now);
   folder_of(build, &next);
   if (!link_in(s, now.s, "0") || !link_in(s, next.s, "1")) return 0;
-  const bool ran = cli_trials_beside(s->trials, s->dir.path, 2, TURNS, t) && t[0].verdict == TF_TUNE_RAN &&
-                   t[1].verdict == TF_TUNE_RAN;
+  const bool ran = cli_trials_beside(s->trials, s->dir.path, 2, TURNS, t) &&
+                   t[0].verdict == TF_TUNE_RAN && t[1].verdict == TF_TUNE_RAN;
   return ran && t[1].seconds > 0 ? t[0].seconds / t[1].seconds : 0;
 }
 
@@ -188,7 +197,9 @@ static bool serve(cli_serve *s, const tf_emitted *e) {
   if (gain <= 1 + steady || run_make(s, name.s, "TO=../to", "deliver") != CLI_RAN) return false;
   s->served = build;
   s->delivered++;
-  if (!s->quiet) printf("served: %d, %.2f times as fast as what ran before\n", s->delivered, gain), fflush(stdout);
+  if (!s->quiet)
+    printf("served: %d, %.2f times as fast as what ran before\n", s->delivered, gain),
+        fflush(stdout);
   return true;
 }
 
@@ -200,7 +211,9 @@ bool cli_serve_offer(cli_serve *s, const tf_emitted *kernel) {
   return given;
 }
 
-/* ---- networks --------------------------------------------------------------------------------------------------- */
+/* ---- networks
+ * ---------------------------------------------------------------------------------------------------
+ */
 /* Exchanges the trees and choices of the groups that are like i. */
 static void exchange(tf_net_plan *p, int i, tf_tree **tree, tf_choices *choices) {
   const tf_choices before = p->groups[i].choices;
@@ -215,8 +228,8 @@ static void exchange(tf_net_plan *p, int i, tf_tree **tree, tf_choices *choices)
 }
 
 /* The trial's mapping for each of the groups that are like i. */
-static bool trees_of(const tf_spec *spec, const tf_net_plan *p, int i, const tf_trial *trial, tf_tree **tree,
-                     tf_diags *d) {
+static bool trees_of(const tf_spec *spec, const tf_net_plan *p, int i, const tf_trial *trial,
+                     tf_tree **tree, tf_diags *d) {
   tf_spec of = *spec;
   of.workload = (tf_workload *)(uintptr_t)p->groups[i].group->workload;
   tree[i] = cli_measured_tree("(a trial)", trial->mapping, &of, d);
@@ -229,14 +242,18 @@ static bool trees_of(const tf_spec *spec, const tf_net_plan *p, int i, const tf_
   return ok;
 }
 
-bool cli_serve_group(cli_serve *s, const tf_spec *spec, tf_net_plan *p, int i, const tf_trial *trial) {
+bool cli_serve_group(cli_serve *s, const tf_spec *spec, tf_net_plan *p, int i,
+                     const tf_trial *trial) {
   tf_diags *d = tf_diags_new();
   tf_tree **tree = calloc((size_t)p->n + 1, sizeof *tree);
   tf_choices choices = trial->choices;
   bool given = false;
   if (d && tree && trees_of(spec, p, i, trial, tree, d)) {
-    const tf_emit_options o = {
-        .isa = trial->isa, .dtype = s->dtype, .name = s->name, .live = true, .version = TILEFLOW_VERSION};
+    const tf_emit_options o = {.isa = trial->isa,
+                               .dtype = s->dtype,
+                               .name = s->name,
+                               .live = true,
+                               .version = TILEFLOW_VERSION};
     exchange(p, i, tree, &choices);
     tf_emitted *e = tf_net_emit_cpu(p, spec->arch, spec->workload, &o, d);
     given = e && cli_serve_offer(s, e);

@@ -42,9 +42,11 @@ static cli_status begin_with_given(cli_session *s) {
   tf_tree *given = s->tree;
   if (!given) return CLI_DONE;
   if (given->open) {
-    tf_fail(s->diags, given->nodes[0].at, TF_E_OPEN, "best begins with whole mappings, and this one has open parts");
-    tf_note(s->diags, (tf_loc){0},
-            "'tileflow search' completes it; '--mapping FILE' there writes what best can begin with");
+    tf_fail(s->diags, given->nodes[0].at, TF_E_OPEN,
+            "best begins with whole mappings, and this one has open parts");
+    tf_note(
+        s->diags, (tf_loc){0},
+        "'tileflow search' completes it; '--mapping FILE' there writes what best can begin with");
     cli_complain(s->diags);
     return CLI_BAD_INPUT;
   }

@@ -23,14 +23,15 @@ static const size_t MOST_BINARY = (size_t)1 << 31;
 /* Behind n texts: which of them are mapped files. */
 static bool *mapped(tf_text *texts, size_t n) { return (bool *)(texts + n + 1); }
 
-/* The bytes of a model in a regular file, which the system fills in as they are read and may take back; NULL: it is
- * another one, or cannot be mapped. */
+/* The bytes of a model in a regular file, which the system fills in as they are read and may take
+ * back; NULL: it is another one, or cannot be mapped. */
 static const char *map_model(const char *path, size_t *len) {
   const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe is not waited for */
   struct stat s;
   unsigned char first;
   const bool fits = fd >= 0 && fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && s.st_size > 0 &&
-                    (uintmax_t)s.st_size <= MOST_BINARY && pread(fd, &first, 1, 0) == 1 && first == BINARY;
+                    (uintmax_t)s.st_size <= MOST_BINARY && pread(fd, &first, 1, 0) == 1 &&
+                    first == BINARY;
   void *at = fits ? mmap(NULL, (size_t)s.st_size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
   if (fd >= 0) close(fd);
   if (at == MAP_FAILED) return NULL;
@@ -73,17 +74,18 @@ void cli_free_texts(tf_text *texts, size_t n) {
   free(texts);
 }
 
-/* Reports, as warnings, the comments at the top of converted text by which Timeloop's importer lists what it left out;
- * TileFlow's importer warns itself. */
+/* Reports, as warnings, the comments at the top of converted text by which Timeloop's importer
+ * lists what it left out; TileFlow's importer warns itself. */
 static void warn_of_notes(const char *text, tf_diags *d) {
   if (tf_diags_count(d)) return;
   for (const char *line = text; *line == '#'; line += strcspn(line, "\n") + 1)
-    if (!strncmp(line, "# not ", 6)) tf_warn(d, nowhere, "%.*s", (int)strcspn(line + 2, "\n"), line + 2);
+    if (!strncmp(line, "# not ", 6))
+      tf_warn(d, nowhere, "%.*s", (int)strcspn(line + 2, "\n"), line + 2);
 }
 
 /* All are foreign; the first n_set settings are theirs. */
-static bool import(const cli_input *o, const tf_text *texts, size_t n, const tf_setting *set, size_t n_set,
-                   tf_text *out) {
+static bool import(const cli_input *o, const tf_text *texts, size_t n, const tf_setting *set,
+                   size_t n_set, tf_text *out) {
   static const char name[] = "(imported)";
   tf_diags *d = tf_diags_new(); /* separate diagnostics, so that warnings are printed once */
   char *text = d ? tf_import(texts, n, set, n_set, d) : NULL;
@@ -131,12 +133,14 @@ static size_t sort(const cli_input *o, const tf_text *texts, tf_text *sorted) {
   return n_foreign;
 }
 
-/* How many of the settings are the foreign files', which are put first: all where no file is native, else those that
- * name axes of an ONNX model. */
-static size_t settings_of_foreign(const cli_input *o, const tf_text *sorted, size_t n_foreign, tf_setting *set) {
+/* How many of the settings are the foreign files', which are put first: all where no file is
+ * native, else those that name axes of an ONNX model. */
+static size_t settings_of_foreign(const cli_input *o, const tf_text *sorted, size_t n_foreign,
+                                  tf_setting *set) {
   if (n_foreign == 0 || n_foreign == o->n_files) return n_foreign ? o->n_set : 0;
-  return n_foreign == 1 && o->n_set && tf_import_is_onnx(&sorted[0]) ? tf_import_onnx_axes(&sorted[0], set, o->n_set)
-                                                                     : 0;
+  return n_foreign == 1 && o->n_set && tf_import_is_onnx(&sorted[0])
+             ? tf_import_onnx_axes(&sorted[0], set, o->n_set)
+             : 0;
 }
 
 tf_spec *cli_spec_of(const cli_input *o, const tf_text *texts, tf_diags *d) {
@@ -148,7 +152,8 @@ tf_spec *cli_spec_of(const cli_input *o, const tf_text *texts, tf_diags *d) {
     tf_out_of_memory(d);
   } else {
     if (o->n_set) memcpy(set, o->set, o->n_set * sizeof *set);
-    const size_t n_foreign = sort(o, texts, sorted), taken = settings_of_foreign(o, sorted, n_foreign, set);
+    const size_t n_foreign = sort(o, texts, sorted),
+                 taken = settings_of_foreign(o, sorted, n_foreign, set);
     imported = n_foreign == 0 || import(o, sorted, n_foreign, set, taken, &native);
     const size_t from = n_foreign ? n_foreign - 1 : 0;
     if (n_foreign) sorted[from] = native;

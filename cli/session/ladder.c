@@ -1,4 +1,5 @@
-/* explain --ladder: schedules from plain loops to the model's first choice, what each moves, and how long it takes. */
+/* explain --ladder: schedules from plain loops to the model's first choice, what each moves, and
+ * how long it takes. */
 #include "cli/session/ladder.h"
 #include "cli/json.h"
 
@@ -50,9 +51,11 @@ static bool replay(job *j, int k, int n_isas, const char *const *isas) {
   const char *text = j->ladder.step[k].text;
   tf_schedule beside = {0};
   tf_tree *t = tf_tune_mapping(j->spec->arch, j->spec->workload, n_isas, isas,
-                               (tf_text){.name = "the ladder", .text = text, .len = strlen(text)}, &beside, j->d);
+                               (tf_text){.name = "the ladder", .text = text, .len = strlen(text)},
+                               &beside, j->d);
   bool ok = t && evaluate(j, k, t);
-  const tf_emit_options o = {.isa = beside.isa, .choices = beside.choices, .version = TILEFLOW_VERSION};
+  const tf_emit_options o = {
+      .isa = beside.isa, .choices = beside.choices, .version = TILEFLOW_VERSION};
   if (ok && j->measured) j->kernel[k] = tf_emit_cpu(t, &o, j->d);
   tf_tree_free(t);
   return ok && (!j->measured || j->kernel[k]);
@@ -61,7 +64,8 @@ static bool replay(job *j, int k, int n_isas, const char *const *isas) {
 static bool measure(job *j) {
   cli_trials trials;
   if (!cli_trials_begin(&trials, 0)) return false;
-  const bool ok = cli_trials_measure(&trials, (const tf_emitted *const *)j->kernel, j->ladder.n, j->timing);
+  const bool ok =
+      cli_trials_measure(&trials, (const tf_emitted *const *)j->kernel, j->ladder.n, j->timing);
   cli_trials_end(&trials);
   return ok;
 }
@@ -83,7 +87,8 @@ static bool climb(job *j, const cli_looking *look) {
   return ok && (!j->measured || !j->ladder.n || measure(j));
 }
 
-/* ---- results ----------------------------------------------------------------------------------- */
+/* ---- results -----------------------------------------------------------------------------------
+ */
 static void write_text(const job *j, cli_text *out) {
   const tf_arch *a = j->spec->arch;
   const size_t columns = 3 + (size_t)a->n_memories + j->measured;
@@ -100,15 +105,19 @@ static void write_text(const job *j, cli_text *out) {
     cli_cell(&t, "%s", a->memories[l].name);
   if (j->measured) cli_cell(&t, "measured");
   for (int k = 0; k < j->ladder.n; k++) {
-    cli_cell(&t, "%d", k + 1), cli_cell(&t, "%s", j->ladder.step[k].what), cli_cell(&t, "%s", cli_real(j->cycles[k]).s);
+    cli_cell(&t, "%d", k + 1), cli_cell(&t, "%s", j->ladder.step[k].what),
+        cli_cell(&t, "%s", cli_real(j->cycles[k]).s);
     for (int l = 0; l < a->n_memories; l++)
       cli_cell(&t, "%s", cli_count(j->words[k][l]).s);
     const tf_timing *ran = &j->timing[k];
     if (j->measured)
-      cli_cell(&t, "%s", ran->verdict == TF_TUNE_RAN ? cli_si(ran->seconds, "s").s : tf_verdict_name(ran->verdict));
+      cli_cell(&t, "%s",
+               ran->verdict == TF_TUNE_RAN ? cli_si(ran->seconds, "s").s
+                                           : tf_verdict_name(ran->verdict));
   }
   cli_printf(out,
-             "From plain loops to what emit chooses for %s on %s: words read and written of each memory, by the "
+             "From plain loops to what emit chooses for %s on %s: words read and written of each "
+             "memory, by the "
              "model.\n\n",
              j->spec->workload->name, a->name);
   cli_table_end(&t, out);
@@ -123,15 +132,16 @@ static void write_json(const job *j, cli_text *out) {
     json_t *words = json_object();
     for (int l = 0; l < j->spec->arch->n_memories; l++)
       json_object_set_new(words, j->spec->arch->memories[l].name, json_integer(j->words[k][l]));
-    json_t *o = json_pack("{s:s, s:f, s:o, s:s}", "what", j->ladder.step[k].what, "cycles", j->cycles[k], "words",
-                          words, "schedule", j->ladder.step[k].text);
-    if (o && j->measured) json_object_set_new(o, "verdict", json_string(tf_verdict_name(j->timing[k].verdict)));
+    json_t *o = json_pack("{s:s, s:f, s:o, s:s}", "what", j->ladder.step[k].what, "cycles",
+                          j->cycles[k], "words", words, "schedule", j->ladder.step[k].text);
+    if (o && j->measured)
+      json_object_set_new(o, "verdict", json_string(tf_verdict_name(j->timing[k].verdict)));
     if (o && j->measured && j->timing[k].verdict == TF_TUNE_RAN)
       json_object_set_new(o, "seconds", json_real(j->timing[k].seconds));
     json_array_append_new(steps, o);
   }
-  json_t *o = json_pack("{s:s, s:s, s:s, s:o}", "tileflow", TILEFLOW_VERSION, "architecture", j->spec->arch->name,
-                        "workload", j->spec->workload->name, "ladder", steps);
+  json_t *o = json_pack("{s:s, s:s, s:s, s:o}", "tileflow", TILEFLOW_VERSION, "architecture",
+                        j->spec->arch->name, "workload", j->spec->workload->name, "ladder", steps);
   cli_put_json(o, JSON_INDENT(2) | JSON_REAL_PRECISION(15), out);
 }
 
@@ -144,13 +154,16 @@ static bool write_ladder(const job *j, const cli_input *in, const char *json) {
   return cli_put_text("-", &text) && ok;
 }
 
-cli_status cli_ladder(const cli_input *in, const cli_looking *look, const char *json, bool measured) {
+cli_status cli_ladder(const cli_input *in, const cli_looking *look, const char *json,
+                      bool measured) {
   cli_session s;
   cli_status status = cli_open(&s, in);
   if (status == CLI_DONE) status = cli_check_sections(&s);
   job j = {.spec = s.spec, .d = s.diags, .measured = measured};
   if (status == CLI_DONE && s.tree) {
-    fputs("tileflow: error[E_USAGE]: a mapping is given, and a ladder goes to the one that emit chooses\n", stderr);
+    fputs("tileflow: error[E_USAGE]: a mapping is given, and a ladder goes to the one that emit "
+          "chooses\n",
+          stderr);
     status = CLI_BAD_INPUT;
   }
   if (status == CLI_DONE) {

@@ -14,7 +14,8 @@
 
 enum { TURNS = 3, COMPILE_SECONDS = 120, BENCH_SECONDS = 60, ROUNDS_MOST = 31, ROUNDS_FIRST = 3 };
 static const double turn_seconds = 0.3; /* target duration of a kernel's turn */
-static const double behind = 1.3;       /* times the fastest first turn: a kernel that takes longer has no more turns */
+static const double behind =
+    1.3; /* times the fastest first turn: a kernel that takes longer has no more turns */
 
 typedef struct {
   const char *dir;
@@ -36,7 +37,8 @@ static bool write_kernel(const bench *b, int i) {
   return ok;
 }
 
-/* ---- compiling and timing ---------------------------------------------------------------------- */
+/* ---- compiling and timing ----------------------------------------------------------------------
+ */
 
 void cli_quote(const char *path) {
   enum { LINES = 8 };
@@ -59,7 +61,8 @@ static cli_ran compile(bench *b, int i) {
   cli_printf(&said, "%s/said", b->dir);
   const char *const args[] = {"make", "-s", "-C", dir.text, "bench", NULL};
   cli_ran how = dir.bad || said.bad ? CLI_BROKE : cli_run_program(args, said.text, COMPILE_SECONDS);
-  if (how == CLI_BROKE || how == CLI_TOO_LONG) explain(&b->m[i], "could not be compiled", how, said.text);
+  if (how == CLI_BROKE || how == CLI_TOO_LONG)
+    explain(&b->m[i], "could not be compiled", how, said.text);
   b->no_tool |= how == CLI_NOT_THERE;
   cli_text_free(&dir);
   cli_text_free(&said);
@@ -70,12 +73,14 @@ double cli_bench_seconds(const char *path) {
   double took, worked;
   int threads;
   FILE *f = fopen(path, "r");
-  const bool said = f && fscanf(f, "%*s %lf s, %*f GFLOP/s, %d thread%*[s,] %lf s of", &took, &threads, &worked) == 3;
+  const bool said = f && fscanf(f, "%*s %lf s, %*f GFLOP/s, %d thread%*[s,] %lf s of", &took,
+                                &threads, &worked) == 3;
   if (f) fclose(f);
   return !said ? -1 : threads == 1 ? worked : took;
 }
 
-/* One turn of kernel i; its figure is the least of its medians.  The first turn determines how many rounds fill one. */
+/* One turn of kernel i; its figure is the least of its medians.  The first turn determines how many
+ * rounds fill one. */
 static cli_ran time_turn(bench *b, int i, bool counts) {
   tf_measured *m = &b->m[i];
   cli_text program = {0}, said = {0}, rounds = {0};
@@ -89,7 +94,9 @@ static cli_ran time_turn(bench *b, int i, bool counts) {
   if (how == CLI_RAN && t < 0) how = CLI_BROKE;
   if (how == CLI_RAN && !counts) {
     double most = t > 0 ? turn_seconds / t : ROUNDS_MOST;
-    b->rounds[i] = most > ROUNDS_MOST ? ROUNDS_MOST : most < ROUNDS_FIRST ? ROUNDS_FIRST : (int)most;
+    b->rounds[i] = most > ROUNDS_MOST    ? ROUNDS_MOST
+                   : most < ROUNDS_FIRST ? ROUNDS_FIRST
+                                         : (int)most;
   }
   if (how == CLI_RAN && (!counts || m->measured < 0 || t < m->measured)) m->measured = t;
   if (how == CLI_BROKE || how == CLI_TOO_LONG) {
@@ -122,14 +129,16 @@ static cli_status time_all(bench *b) {
   const double most = most_seconds(b);
   for (int turn = 0; turn < TURNS; turn++)
     for (int i = 0; i < b->n; i++) {
-      cli_meter_line(&b->meter, "timing kernel %d of %d, turn %d of %d", i + 1, b->n, turn + 1, TURNS);
+      cli_meter_line(&b->meter, "timing kernel %d of %d, turn %d of %d", i + 1, b->n, turn + 1,
+                     TURNS);
       if (b->m[i].measured >= 0 && b->m[i].measured <= most && time_turn(b, i, true) == CLI_STOPPED)
         return CLI_INTERRUPTED;
     }
   return CLI_DONE;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------ */
+/* ---- the whole
+ * ------------------------------------------------------------------------------------ */
 
 /* In a temporary folder, removed also on Ctrl-C. */
 static cli_status time_in_folder(bench *b) {
@@ -162,8 +171,10 @@ cli_status cli_measure(const tf_emitted *const *kernels, int n, tf_measured *m, 
   free(b.rounds);
   if (status != CLI_DONE && !b.no_tool) return status;
   if (any_ran(&b)) return CLI_DONE;
-  fputs(b.no_tool ? "tileflow: error[E_IO]: --measure needs make and a C compiler (cc, or $CC), and there is no make\n"
-                  : "tileflow: error[E_IO]: --measure: none of the kernels could be compiled and run here; without "
+  fputs(b.no_tool ? "tileflow: error[E_IO]: --measure needs make and a C compiler (cc, or $CC), "
+                    "and there is no make\n"
+                  : "tileflow: error[E_IO]: --measure: none of the kernels could be compiled and "
+                    "run here; without "
                     "it, they are emitted unmeasured\n",
         stderr);
   return CLI_FAILED;

@@ -9,8 +9,8 @@
 #include "cli/text.h"
 #include "tileflow/tree.h"
 
-/* Limits if none is given: evaluations of up to OPS_FOR_THESE ops, and what each may cost on average, in quick ones. No
- * clock, so that the same inputs give the same bytes. */
+/* Limits if none is given: evaluations of up to OPS_FOR_THESE ops, and what each may cost on
+ * average, in quick ones. No clock, so that the same inputs give the same bytes. */
 enum { EVALS_UNLESS_SAID = 500000, EFFORT_EACH = 4, OPS_FOR_THESE = 3 };
 
 int64_t cli_for_ops(const cli_session *s, int64_t evals) {
@@ -38,7 +38,8 @@ static tf_search_result *run_search(cli_session *s, const cli_looking *l) {
   m.bound = tf_bounds_value(l->objective, &s->bounds, s->spec->arch);
   m.max_evals = said ? l->evals : cli_for_ops(s, EVALS_UNLESS_SAID);
   const int64_t effort = said ? 0 : EFFORT_EACH * m.max_evals;
-  if (said && m.max_evals > 0 && s->spent > 0) m.max_evals = m.max_evals > s->spent ? m.max_evals - s->spent : 1;
+  if (said && m.max_evals > 0 && s->spent > 0)
+    m.max_evals = m.max_evals > s->spent ? m.max_evals - s->spent : 1;
   m.limit = l->time_limit;
   tf_search_opts opts = {.strategy = l->strategy,
                          .objective = l->objective,
@@ -104,10 +105,10 @@ cli_status cli_none_found(cli_session *s, int64_t evals, tf_stop stopped_by) {
   if (s->tree && evals == 0 && stopped_by == TF_STOP_EXHAUSTED) return impossible(s);
   const tf_dim *beyond = evals == 0 ? cli_beyond_search(s) : NULL;
   if (beyond) {
-    tf_fail(
-        s->diags, beyond->at, TF_E_LIMIT,
-        "no search goes past extents of 2147483647, and '%.60s' has %lld: 'solve --method closed' may find a mapping",
-        beyond->name, (long long)beyond->extent);
+    tf_fail(s->diags, beyond->at, TF_E_LIMIT,
+            "no search goes past extents of 2147483647, and '%.60s' has %lld: 'solve --method "
+            "closed' may find a mapping",
+            beyond->name, (long long)beyond->extent);
     return complain(s, CLI_BAD_INPUT);
   }
   fprintf(stderr,

@@ -12,14 +12,17 @@
 #include "cli/text.h"
 
 enum { TEST_SECONDS = 300, COMPILER_SECONDS = 60 };
-static const double most_points = 2e9; /* which the test, in double and one by one, does in a few seconds */
+static const double most_points =
+    2e9; /* which the test, in double and one by one, does in a few seconds */
 
 static cli_status untested(const char *why) {
   fprintf(stderr, "note: the kernel was not tested: %s; make test in its folder does it\n", why);
   return CLI_DONE;
 }
 
-static bool runs_here(const char *isa) { return tf_emit_runs(strcmp(isa, "multi") != 0 ? isa : "portable"); }
+static bool runs_here(const char *isa) {
+  return tf_emit_runs(strcmp(isa, "multi") != 0 ? isa : "portable");
+}
 
 /* The compiler that make takes, with arguments of its own if it has some. */
 static cli_ran find_compiler(const char *said) {
@@ -41,7 +44,8 @@ static cli_status test_in(const char *dir, const char *said, const tf_emitted *e
   case CLI_TOO_LONG: return untested("its test took too long");
   case CLI_BROKE: break;
   }
-  fputs("tileflow: error: the kernel does not pass its own test here; nothing is written (--no-test writes it untested)"
+  fputs("tileflow: error: the kernel does not pass its own test here; nothing is written "
+        "(--no-test writes it untested)"
         "\n",
         stderr);
   cli_quote(said);

@@ -32,20 +32,24 @@ cli_status cli_open(cli_session *s, const cli_input *in) {
 
 bool cli_has_sections(const tf_spec *s, tf_diags *d) {
   if (!s->arch)
-    tf_fail(
-        d, nowhere, TF_E_MISSING,
-        "no file has a section 'architecture': name one of arch-specs ('tileflow example' lists them), your own, or "
-        "what 'tileflow import --host' or 'tileflow init' writes");
+    tf_fail(d, nowhere, TF_E_MISSING,
+            "no file has a section 'architecture': name one of arch-specs ('tileflow example' "
+            "lists them), your own, or "
+            "what 'tileflow import --host' or 'tileflow init' writes");
   if (!s->workload)
     tf_fail(d, nowhere, TF_E_MISSING,
-            "no file has a section 'workload': name one of workloads ('tileflow example' lists them), or your own");
+            "no file has a section 'workload': name one of workloads ('tileflow example' lists "
+            "them), or your own");
   return s->arch && s->workload;
 }
 
-cli_status cli_check_sections(cli_session *s) { return cli_has_sections(s->spec, s->diags) ? CLI_DONE : fail(s); }
+cli_status cli_check_sections(cli_session *s) {
+  return cli_has_sections(s->spec, s->diags) ? CLI_DONE : fail(s);
+}
 
 cli_status cli_find_bounds(cli_session *s) {
-  return tf_bounds_on_chip(s->spec->arch, s->spec->workload, &s->bounds, s->diags) ? CLI_DONE : fail(s);
+  return tf_bounds_on_chip(s->spec->arch, s->spec->workload, &s->bounds, s->diags) ? CLI_DONE
+                                                                                   : fail(s);
 }
 
 static cli_status without_memory(cli_session *s) {
@@ -67,15 +71,16 @@ cli_status cli_check_result(cli_session *s) {
     return fail(s);
   }
   if (overflow) {
-    tf_fail(s->diags, s->tree->nodes[0].at, TF_E_OVERFLOW, "a count of this mapping passes 2^63 - 1");
+    tf_fail(s->diags, s->tree->nodes[0].at, TF_E_OVERFLOW,
+            "a count of this mapping passes 2^63 - 1");
     return fail(s);
   }
   cli_status status = cli_find_bounds(s);
   return status == CLI_DONE ? cli_check_bounds(s) : status;
 }
 
-/* A mapping of a masked workload that takes too long to count in a search has the value of all points there; reports
- * show its own. */
+/* A mapping of a masked workload that takes too long to count in a search has the value of all
+ * points there; reports show its own. */
 static void set_own_value(cli_session *s) {
   const tf_result *r = &s->result;
   const tf_figures f = {.cycles = r->cycles,
@@ -83,7 +88,8 @@ static void set_own_value(cli_session *s) {
                         .edp = r->energy_pj * r->seconds,
                         .traffic_words = tf_result_traffic(s->spec->workload, r)};
   for (int o = 0; tf_objective_key(o); o++)
-    if (!strcmp(tf_objective_key(o), s->found.objective)) s->found.value = tf_objective_value((tf_objective)o, &f);
+    if (!strcmp(tf_objective_key(o), s->found.objective))
+      s->found.value = tf_objective_value((tf_objective)o, &f);
   s->found.proved |= s->found.value <= s->found.bound * (1 + 1e-12);
   s->found.space_proved |= s->found.proved;
 }
@@ -95,7 +101,8 @@ static cli_status lay_out(cli_session *s) {
   while (tf_objective_key(o + 1) && strcmp(tf_objective_key(o), s->found.objective) != 0)
     o++;
   s->layouts = tf_layouts_best(s->tree, (tf_objective)o, s->diags);
-  tf_tree *tree = s->layouts ? tf_tree_copy(s->tree, s->layouts->arch, s->spec->workload, s->diags) : NULL;
+  tf_tree *tree =
+      s->layouts ? tf_tree_copy(s->tree, s->layouts->arch, s->spec->workload, s->diags) : NULL;
   if (!tree) return fail(s);
   s->spec->arch = s->layouts->arch;
   s->found.evaluations += s->layouts->evals;
@@ -111,11 +118,14 @@ cli_status cli_count_words(cli_session *s) {
     tf_fail(s->diags, s->tree->nodes[0].at, TF_E_COVER, "the trip counts do not reach the extents");
     return fail(s);
   }
-  if (s->found.method && !s->result.overflow && (s->layouts || tf_workload_masked(s->spec->workload))) set_own_value(s);
+  if (s->found.method && !s->result.overflow &&
+      (s->layouts || tf_workload_masked(s->spec->workload)))
+    set_own_value(s);
   cli_status status = cli_check_result(s);
   tf_why_free(&s->why);
   /* causes may be unknown, but not for lack of memory: their lines would be missing */
-  if (status == CLI_DONE && !tf_why_of(s->model, &s->why) && tf_model_starved(s->model)) return without_memory(s);
+  if (status == CLI_DONE && !tf_why_of(s->model, &s->why) && tf_model_starved(s->model))
+    return without_memory(s);
   return status;
 }
 

@@ -39,7 +39,8 @@ bool cli_plan_target(const cli_input *in, char *target, size_t size) {
   static const char key[] = "\n  target: ";
   const tf_text t = first(in, tf_net_has_plan);
   const char *at = t.text ? strstr(t.text, key) : NULL;
-  if (at) snprintf(target, size, "%.*s", (int)strcspn(at + sizeof key - 1, " \r\n"), at + sizeof key - 1);
+  if (at)
+    snprintf(target, size, "%.*s", (int)strcspn(at + sizeof key - 1, " \r\n"), at + sizeof key - 1);
   free((void *)(uintptr_t)t.text);
   return at;
 }
@@ -48,7 +49,8 @@ cli_text cli_network_targets(void) {
   cli_text all = {0};
   const char *name;
   for (int i = 0; (name = tf_emit_target(i, NULL)); i++)
-    if (tf_emit_able(name, TF_EMIT_NETWORKS)) cli_printf(&all, "%s%s", all.text ? " or " : "", name);
+    if (tf_emit_able(name, TF_EMIT_NETWORKS))
+      cli_printf(&all, "%s%s", all.text ? " or " : "", name);
   return all;
 }
 
@@ -85,8 +87,8 @@ static bool add_files(const cli_input *in, plan_files *f, tf_diags *d) {
   return true;
 }
 
-/* The spec of the files; for a plan alone, of those that it names, if their contents are unchanged since it was
- * made. */
+/* The spec of the files; for a plan alone, of those that it names, if their contents are unchanged
+ * since it was made. */
 static tf_spec *read_all(const cli_input *in, const plan_files *f, tf_text **texts, tf_diags *d) {
   if (!cli_read_texts(in, texts, d)) return NULL;
   if (f->named && !tf_net_inputs_same(f->named, *texts, d)) return NULL;
@@ -105,13 +107,14 @@ static tf_net_plan *plan_of(const tf_spec *s, const tf_text *given, const wanted
   if (given) {
     tf_net_plan *p = tf_net_plan_read(s->arch, s->workload, given, d);
     if (!p || !*p->target || !strcmp(p->target, w->plan->target)) return p;
-    tf_fail(d, (tf_loc){0}, TF_E_USAGE, "the plan is for kernels of --target %s, not of '%.40s'", p->target,
-            w->plan->target);
+    tf_fail(d, (tf_loc){0}, TF_E_USAGE, "the plan is for kernels of --target %s, not of '%.40s'",
+            p->target, w->plan->target);
     tf_net_plan_free(p);
     return NULL;
   }
   if (s->mapping_text) {
-    tf_fail(d, s->mapping_at, TF_E_USAGE, "a network has a mapping for each of its groups, in a plan, not one");
+    tf_fail(d, s->mapping_at, TF_E_USAGE,
+            "a network has a mapping for each of its groups, in a plan, not one");
     return NULL;
   }
   cli_hold_interrupt(CLI_GRACE);
@@ -120,7 +123,8 @@ static tf_net_plan *plan_of(const tf_spec *s, const tf_text *given, const wanted
   return p;
 }
 
-static cli_status write_network(const tf_spec *s, const tf_net_plan *p, const wanted *w, bool quiet, tf_diags *d) {
+static cli_status write_network(const tf_spec *s, const tf_net_plan *p, const wanted *w, bool quiet,
+                                tf_diags *d) {
   const char *target = w->plan->target;
   tf_emit_options o = *w->o;
   if (!o.isa && *p->isa) o.isa = p->isa;
@@ -129,8 +133,9 @@ static cli_status write_network(const tf_spec *s, const tf_net_plan *p, const wa
   bool there = true;
   const bool ok = e && cli_safe_dir(w->out, e->file, (size_t)e->n, &there);
   if (ok && !quiet)
-    printf("%s: %s for %s, %d groups, %d kernels.  Next: make -C %s test\n", w->out, s->workload->name,
-           tf_emit_able(target, TF_EMIT_HERE) ? o.isa : target, p->n, p->n_distinct, w->out);
+    printf("%s: %s for %s, %d groups, %d kernels.  Next: make -C %s test\n", w->out,
+           s->workload->name, tf_emit_able(target, TF_EMIT_HERE) ? o.isa : target, p->n,
+           p->n_distinct, w->out);
   tf_emitted_free(e);
   return ok ? CLI_DONE : there ? CLI_BAD_INPUT : CLI_FAILED;
 }
@@ -162,7 +167,8 @@ static cli_status emit(const cli_input *in, const wanted *w, tf_diags *d) {
   return status;
 }
 
-cli_status cli_emit_network(const cli_input *in, const char *out, const tf_emit_options *o, const tf_net_opts *plan) {
+cli_status cli_emit_network(const cli_input *in, const char *out, const tf_emit_options *o,
+                            const tf_net_opts *plan) {
   tf_diags *d = cli_diags();
   if (!d) return CLI_FAILED;
   const cli_status status = emit(in, &(wanted){out, o, plan}, d);

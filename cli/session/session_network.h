@@ -11,8 +11,11 @@ bool cli_has_model(const cli_input *in);
 bool cli_plan_target(const cli_input *in, char *target, size_t size);
 /* "cpu or cuda": those whose kernels a network can have. */
 cli_text cli_network_targets(void);
-/* Notes that the instruction set that was asked for changes nothing for that type of data, if so. */
+/* Notes that the instruction set that was asked for changes nothing for that type of data, if so.
+ */
 void cli_note_unused_isa(const char *target, const char *isa, const char *dtype);
-/* Emits the network of the plan, or of one that is made with those options, whose target is the kernels'. */
-cli_status cli_emit_network(const cli_input *in, const char *out, const tf_emit_options *o, const tf_net_opts *plan);
+/* Emits the network of the plan, or of one that is made with those options, whose target is the
+ * kernels'. */
+cli_status cli_emit_network(const cli_input *in, const char *out, const tf_emit_options *o,
+                            const tf_net_opts *plan);
 #endif

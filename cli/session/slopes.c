@@ -1,4 +1,5 @@
-/* Finite differences over the machine and over params: each figure is an evaluation on a changed machine. */
+/* Finite differences over the machine and over params: each figure is an evaluation on a changed
+ * machine. */
 #include "cli/session/slopes.h"
 
 #include <math.h>
@@ -94,13 +95,15 @@ static void add_knob(bench *b, cli_slopes *p, cli_knob_kind kind, int at) {
   p->knobs[i] = (cli_knob){.kind = kind, .at = at};
   p->knobs[i].tenth = with_knobs(b, p->knobs, &i, 1, 1.1);
   p->knobs[i].without = with_knobs(b, p->knobs, &i, 1, MOST_FACTOR);
-  if (p->knobs[i].without <= p->goal) p->knobs[i].factor = least_factor(b, p, &i, 1, &p->knobs[i].reached);
+  if (p->knobs[i].without <= p->goal)
+    p->knobs[i].factor = least_factor(b, p, &i, 1, &p->knobs[i].reached);
 }
 
 static void add_knobs(bench *b, cli_slopes *p) {
   const tf_arch *a = b->s->spec->arch;
   for (int l = 0; l < a->n_memories; l++) {
-    if (isfinite(a->memories[l].read_bw) || isfinite(a->memories[l].write_bw)) add_knob(b, p, KNOB_BANDWIDTH, l);
+    if (isfinite(a->memories[l].read_bw) || isfinite(a->memories[l].write_bw))
+      add_knob(b, p, KNOB_BANDWIDTH, l);
     if (a->memories[l].latency > 0 || a->memories[l].issue > 0) add_knob(b, p, KNOB_LATENCY, l);
     if (!b->s->result.levels[l].network) continue;
     if (isfinite(a->memories[l].link_bw)) add_knob(b, p, KNOB_LINKS, l);

@@ -4,23 +4,32 @@
 #include "cli/cli.h"
 #include "cli/text.h"
 
-typedef enum { KNOB_BANDWIDTH, KNOB_RATE, KNOB_LATENCY, KNOB_PIPELINE, KNOB_LINKS, KNOB_HOPS } cli_knob_kind;
+typedef enum {
+  KNOB_BANDWIDTH,
+  KNOB_RATE,
+  KNOB_LATENCY,
+  KNOB_PIPELINE,
+  KNOB_LINKS,
+  KNOB_HOPS
+} cli_knob_kind;
 
-/* Something of the machine that can be made faster while the rest is unchanged.  A latency or a pipeline is divided by
- * the factor, a bandwidth or a rate multiplied. */
+/* Something of the machine that can be made faster while the rest is unchanged.  A latency or a
+ * pipeline is divided by the factor, a bandwidth or a rate multiplied. */
 typedef struct {
   cli_knob_kind kind;
   int at;         /* index of the memory or unit */
   double tenth;   /* cycles if it is 10 % faster */
   double without; /* cycles if it takes no time */
-  double factor;  /* the least factor for which `reached` cycles are at most the goal; 0: no factor suffices */
+  double factor;  /* the least factor for which `reached` cycles are at most the goal; 0: no factor
+                     suffices */
   double reached;
 } cli_knob;
 
 typedef struct {
   const char *name; /* borrowed from the spec */
   double value, next;
-  double cycles; /* cycles with `next`; NAN: the machine or the mapping is invalid, or a count overflows */
+  double cycles; /* cycles with `next`; NAN: the machine or the mapping is invalid, or a count
+                    overflows */
   bool fits;
 } cli_param_slope;
 
@@ -29,7 +38,8 @@ typedef struct {
   int n, n_params;
   cli_knob *knobs; /* [n] */
   cli_param_slope *params;
-  int n_together; /* how many knobs reach the goal together, where none does alone; 0: not even all */
+  int n_together; /* how many knobs reach the goal together, where none does alone; 0: not even all
+                   */
   int *together;  /* [n_together] indices of knobs */
   double together_factor, together_cycles;
 } cli_slopes;
@@ -38,7 +48,8 @@ typedef struct {
 bool cli_slopes_of(const cli_session *s, cli_slopes *out);
 void cli_slopes_free(cli_slopes *p);
 
-/* ---- in words (slopes_text.c) ------------------------------------------------------------------ */
+/* ---- in words (slopes_text.c) ------------------------------------------------------------------
+ */
 const char *cli_knob_what(const cli_knob *k); /* bandwidth, rate, latency, pipeline */
 const char *cli_knob_name(const cli_session *s, const cli_knob *k);
 /* "-4.2 %": a change relative to the cycles before. */

@@ -16,7 +16,8 @@ const char *cli_knob_what(const cli_knob *k) {
 
 const char *cli_knob_name(const cli_session *s, const cli_knob *k) {
   const tf_arch *a = s->spec->arch;
-  return k->kind == KNOB_RATE || k->kind == KNOB_PIPELINE ? a->units[k->at].name : a->memories[k->at].name;
+  return k->kind == KNOB_RATE || k->kind == KNOB_PIPELINE ? a->units[k->at].name
+                                                          : a->memories[k->at].name;
 }
 
 /* "-4.2 %": a change relative to the cycles before. */
@@ -36,22 +37,26 @@ void cli_put_busy(const cli_session *s, cli_text *out) {
   const double cycles = s->result.cycles;
   out->bad |= !all;
   if (!all) return;
-  cli_printf(out, "%s on %s takes %s cycles (%s).  The busiest is %s: %s of them (%s).\n", s->spec->workload->name,
-             s->spec->arch->name, cli_real(cycles).s, cli_si(s->result.seconds, "s").s, s->result.bottleneck,
-             cli_real(all[0].cycles).s, cli_percent(all[0].cycles, cycles).s);
+  cli_printf(out, "%s on %s takes %s cycles (%s).  The busiest is %s: %s of them (%s).\n",
+             s->spec->workload->name, s->spec->arch->name, cli_real(cycles).s,
+             cli_si(s->result.seconds, "s").s, s->result.bottleneck, cli_real(all[0].cycles).s,
+             cli_percent(all[0].cycles, cycles).s);
   if (cycles > all[0].cycles)
     cli_printf(out,
-               "The other %s cycles (%s) it waits: for loads and stores that nothing hides, or for steps that "
+               "The other %s cycles (%s) it waits: for loads and stores that nothing hides, or for "
+               "steps that "
                "something else bounds.\n",
                cli_real(cycles - all[0].cycles).s, cli_percent(cycles - all[0].cycles, cycles).s);
   for (int i = 0; i < n; i++)
     if (all[i].cycles > 0 && !cli_is_bottleneck(s, all[i].name, all[i].unit))
-      cli_printf(out, "%s %s busy for %s, %s less than the busiest.\n", all[i].name, all[i].unit ? "compute is" : "is",
-                 cli_real(all[i].cycles).s, cli_percent(all[0].cycles - all[i].cycles, all[0].cycles).s);
+      cli_printf(out, "%s %s busy for %s, %s less than the busiest.\n", all[i].name,
+                 all[i].unit ? "compute is" : "is", cli_real(all[i].cycles).s,
+                 cli_percent(all[0].cycles - all[i].cycles, all[0].cycles).s);
   free(all);
   if (s->result.skipped)
-    cli_printf(out, "%s points are skipped, in steps that the mask leaves nothing of; %s are computed.\n",
-               cli_count(s->result.skipped).s, cli_count(s->result.points).s);
+    cli_printf(
+        out, "%s points are skipped, in steps that the mask leaves nothing of; %s are computed.\n",
+        cli_count(s->result.skipped).s, cli_count(s->result.points).s);
 }
 
 enum { COLUMNS = 96, FAR = 4 }; /* FAR: so many times faster is no advice */
@@ -59,11 +64,13 @@ enum { COLUMNS = 96, FAR = 4 }; /* FAR: so many times faster is no advice */
 /* Lines no wider than COLUMNS. */
 static void put_together(const cli_session *s, const cli_slopes *p, cli_text *out) {
   size_t start = out->len;
-  cli_printf(out, "  nothing alone; together, each %.4g times faster, to %s cycles:", p->together_factor,
+  cli_printf(out,
+             "  nothing alone; together, each %.4g times faster, to %s cycles:", p->together_factor,
              cli_real(p->together_cycles).s);
   for (int i = 0; i < p->n_together; i++) {
     const cli_knob *k = &p->knobs[p->together[i]];
-    const size_t width = out->len - start + strlen(cli_knob_name(s, k)) + strlen(cli_knob_what(k)) + 3;
+    const size_t width =
+        out->len - start + strlen(cli_knob_name(s, k)) + strlen(cli_knob_what(k)) + 3;
     cli_printf(out, "%s", i ? "," : "");
     if (width > COLUMNS) {
       cli_printf(out, "\n   ");
@@ -72,7 +79,8 @@ static void put_together(const cli_session *s, const cli_slopes *p, cli_text *ou
     cli_printf(out, " %s %s", cli_knob_name(s, k), cli_knob_what(k));
   }
   cli_printf(out, "\n");
-  if (p->together_factor > FAR) cli_printf(out, "  Another mapping, or more units, would do more.\n");
+  if (p->together_factor > FAR)
+    cli_printf(out, "  Another mapping, or more units, would do more.\n");
 }
 
 void cli_put_goal(const cli_session *s, const cli_slopes *p, cli_text *out) {
@@ -82,8 +90,11 @@ void cli_put_goal(const cli_session *s, const cli_slopes *p, cli_text *out) {
     const cli_knob *k = &p->knobs[i];
     if (k->factor <= 0) continue;
     alone = true;
-    cli_printf(out, "  %s %s %.4g times %s, to %s cycles\n", cli_knob_name(s, k), cli_knob_what(k), k->factor,
-               k->kind == KNOB_LATENCY || k->kind == KNOB_PIPELINE || k->kind == KNOB_HOPS ? "shorter" : "higher",
+    cli_printf(out, "  %s %s %.4g times %s, to %s cycles\n", cli_knob_name(s, k), cli_knob_what(k),
+               k->factor,
+               k->kind == KNOB_LATENCY || k->kind == KNOB_PIPELINE || k->kind == KNOB_HOPS
+                   ? "shorter"
+                   : "higher",
                cli_real(k->reached).s);
   }
   if (!alone && p->n_together) {
@@ -99,8 +110,8 @@ void cli_put_steepest(const cli_session *s, const cli_slopes *p, cli_text *out) 
   for (int i = 0; i < p->n; i++)
     if (!best || p->knobs[i].tenth < best->tenth) best = &p->knobs[i];
   if (best && best->tenth < p->cycles * (1 - 5e-5))
-    cli_printf(out, "The cycles follow %s %s most: 10 %% faster, they change by %s.\n", cli_knob_name(s, best),
-               cli_knob_what(best), cli_change(best->tenth, p->cycles).s);
+    cli_printf(out, "The cycles follow %s %s most: 10 %% faster, they change by %s.\n",
+               cli_knob_name(s, best), cli_knob_what(best), cli_change(best->tenth, p->cycles).s);
   else
     cli_printf(out, "No bandwidth, rate or latency alone changes the cycles.\n");
 }

@@ -7,10 +7,12 @@
 #include "cli/session/starts.h"
 #include "cli/text.h"
 
-/* ---- methods ---------------------------------------------------------------------------------- */
+/* ---- methods ----------------------------------------------------------------------------------
+ */
 typedef struct {
   const char *name;
-  tf_solve_result *(*run)(const tf_arch *a, const tf_workload *w, const tf_solve_opts *o, tf_diags *d);
+  tf_solve_result *(*run)(const tf_arch *a, const tf_workload *w, const tf_solve_opts *o,
+                          tf_diags *d);
 } method;
 
 enum { EXACT, CLOSED };
@@ -29,35 +31,42 @@ static void show(void *ctx, const tf_progress *p) {
   cli_meter_show_best(m, p->evals, p->seconds, p->best, NULL);
 }
 
-/* ---- what was found ------------------------------------------------------------------------------- */
+/* ---- what was found
+ * ------------------------------------------------------------------------------- */
 void cli_print_left_out(const cli_session *s, const tf_solve_result *r, FILE *out) {
   const tf_arch *a = s->spec->arch;
   for (int l = 0; l < r->n_levels; l++)
     if (r->levels[l].pruned && r->levels[l].least < INT64_MAX)
       fprintf(out,
-              "  capacity of %s: %s subproblems left out; it holds %s words, the least that any of these "
+              "  capacity of %s: %s subproblems left out; it holds %s words, the least that any of "
+              "these "
               "needs is %s\n",
-              a->memories[l].name, cli_count(r->levels[l].pruned).s, cli_count(a->memories[l].capacity_words).s,
-              cli_count(r->levels[l].least).s);
+              a->memories[l].name, cli_count(r->levels[l].pruned).s,
+              cli_count(a->memories[l].capacity_words).s, cli_count(r->levels[l].least).s);
     else if (r->levels[l].pruned)
-      fprintf(out, "  parts of %s: %s subproblems left out\n", a->memories[l].name, cli_count(r->levels[l].pruned).s);
-  if (r->by_mesh) fprintf(out, "  more instances than there are: %s left out\n", cli_count(r->by_mesh).s);
+      fprintf(out, "  parts of %s: %s subproblems left out\n", a->memories[l].name,
+              cli_count(r->levels[l].pruned).s);
+  if (r->by_mesh)
+    fprintf(out, "  more instances than there are: %s left out\n", cli_count(r->by_mesh).s);
   if (r->by_rules) fprintf(out, "  no legal mapping: %s left out\n", cli_count(r->by_rules).s);
-  if (r->by_bound) fprintf(out, "  no better than what was known: %s left out\n", cli_count(r->by_bound).s);
+  if (r->by_bound)
+    fprintf(out, "  no better than what was known: %s left out\n", cli_count(r->by_bound).s);
 }
 
 static cli_status none(const cli_session *s, const tf_solve_result *r) {
   if (!r) return CLI_INFEASIBLE;
   fprintf(stderr, "tileflow: %s (%s mappings or heads of mappings tried)\n",
-          r->space_proved                      ? "no mapping of the solver's space fits the machine"
-          : r->stopped_by == TF_STOP_EXHAUSTED ? "none of the mappings that the formulas give fits the machine"
-                                               : "stopped before a mapping was found that fits",
+          r->space_proved ? "no mapping of the solver's space fits the machine"
+          : r->stopped_by == TF_STOP_EXHAUSTED
+              ? "none of the mappings that the formulas give fits the machine"
+              : "stopped before a mapping was found that fits",
           cli_count(r->evals).s);
   cli_print_left_out(s, r, stderr);
   return CLI_INFEASIBLE;
 }
 
-static void keep_found(cli_session *s, const cli_looking *l, const method *by, const tf_solve_result *r) {
+static void keep_found(cli_session *s, const cli_looking *l, const method *by,
+                       const tf_solve_result *r) {
   s->found = (cli_found){.method = by->name,
                          .objective = tf_objective_key((int)l->objective),
                          .value = r->value,
@@ -84,7 +93,8 @@ typedef struct {
   int64_t evals, after; /* as of tf_solve_opts */
 } solving;
 
-static tf_solve_result *run_solve(cli_session *s, const cli_looking *l, const solving *how, tf_diags *d) {
+static tf_solve_result *run_solve(cli_session *s, const cli_looking *l, const solving *how,
+                                  tf_diags *d) {
   cli_meter m = cli_meter_new(s->in->quiet);
   m.limit = how->time_limit;
   m.max_evals = how->evals;
@@ -110,30 +120,35 @@ static cli_status adopt(cli_session *s, tf_solve_result *r) {
   return cli_adopt(s, tree, "solve");
 }
 
-/* Evaluations of up to three ops if no limit is given; and those of the search after the solver, where these are left.
+/* Evaluations of up to three ops if no limit is given; and those of the search after the solver,
+ * where these are left.
  */
 enum { EVALS_UNLESS_SAID = 5000000, EVALS_AFTER = 300000 };
 
-cli_status cli_solve(cli_session *s, const cli_looking *l, const char *name, tf_solve_result **out) {
+cli_status cli_solve(cli_session *s, const cli_looking *l, const char *name,
+                     tf_solve_result **out) {
   const method *by = &methods[EXACT];
   for (size_t i = 0; name && i < sizeof methods / sizeof methods[0]; i++)
     if (!strcmp(methods[i].name, name)) by = &methods[i];
   const bool said = l->evals > 0 || l->time_limit > 0;
-  const solving how = {by, l->objective, l->time_limit, said ? l->evals : cli_for_ops(s, EVALS_UNLESS_SAID),
-                       EVALS_AFTER};
+  const solving how = {by, l->objective, l->time_limit,
+                       said ? l->evals : cli_for_ops(s, EVALS_UNLESS_SAID), EVALS_AFTER};
   tf_solve_result *r = *out = run_solve(s, l, &how, s->diags);
   if (!r) {
     cli_complain(s->diags);
     return CLI_BAD_INPUT;
   }
   if (by == &methods[CLOSED] && s->spec->workload->n_ops > TF_CLOSED_OPS && !s->in->quiet)
-    fprintf(stderr, "note: the formulas fuse up to %d ops: of these %d they give the mapping that fuses nothing\n",
+    fprintf(stderr,
+            "note: the formulas fuse up to %d ops: of these %d they give the mapping that fuses "
+            "nothing\n",
             TF_CLOSED_OPS, s->spec->workload->n_ops);
   keep_found(s, l, by, r);
   return r->tree ? adopt(s, r) : none(s, r);
 }
 
-/* ---- for commands without a mapping --------------------------------------------------------------- */
+/* ---- for commands without a mapping
+ * --------------------------------------------------------------- */
 enum {
   EVALS_FIRST = 500000, /* of the solver, before a search */
   EVALS_OF_FORMULAS = 2000,
@@ -149,17 +164,20 @@ static bool begin_with(cli_session *s, tf_solve_result *r) {
   return !tree || cli_starts_add(&s->starts, tree);
 }
 
-/* The best by the formulas: those for one objective may give what is good for another.  NULL: none. */
-static tf_solve_result *by_formulas(cli_session *s, const cli_looking *l, int64_t evals, tf_diags *d) {
+/* The best by the formulas: those for one objective may give what is good for another.  NULL: none.
+ */
+static tf_solve_result *by_formulas(cli_session *s, const cli_looking *l, int64_t evals,
+                                    tf_diags *d) {
   tf_solve_result *best = NULL;
   for (int by = 0; by < TF_N_OBJECTIVES; by++) {
-    const solving how = {&methods[CLOSED], (tf_objective)by, 0, evals, 0}; /* no time limit: a resumed search has the
-                                                                              same start */
+    const solving how = {&methods[CLOSED], (tf_objective)by, 0, evals,
+                         0}; /* no time limit: a resumed search has the
+                                same start */
     tf_solve_result *r = run_solve(s, l, &how, d);
     s->spent += r ? r->evals : 0;
-    const bool better =
-        r && r->tree &&
-        (!best || tf_objective_value(l->objective, &r->figures) < tf_objective_value(l->objective, &best->figures));
+    const bool better = r && r->tree &&
+                        (!best || tf_objective_value(l->objective, &r->figures) <
+                                      tf_objective_value(l->objective, &best->figures));
     tf_solve_free(better ? best : r);
     best = better ? r : best;
   }
@@ -169,7 +187,8 @@ static tf_solve_result *by_formulas(cli_session *s, const cli_looking *l, int64_
 cli_status cli_search_after_formulas(cli_session *s, const cli_looking *l) {
   if (s->tree || l->strategy) return cli_search(s, l);
   const int64_t part = PART_OF_SEARCH * TF_N_OBJECTIVES;
-  const int64_t evals = l->evals && l->evals / part < EVALS_OF_FORMULAS ? 1 + l->evals / part : EVALS_OF_FORMULAS;
+  const int64_t evals =
+      l->evals && l->evals / part < EVALS_OF_FORMULAS ? 1 + l->evals / part : EVALS_OF_FORMULAS;
   tf_diags *d = tf_diags_new(); /* what cannot be solved can still be searched */
   tf_solve_result *r = d ? by_formulas(s, l, evals, d) : NULL;
   bool ok = begin_with(s, r);

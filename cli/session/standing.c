@@ -12,9 +12,11 @@ static bool below(double value, double bound) { return value < bound * (1 - 1e-9
 
 static cli_status bug(const char *what, double value, double bound) {
   fprintf(stderr,
-          "tileflow: a bug of tileflow: %s %.15g, below the bound of %.15g that no mapping can beat: one of the two is "
+          "tileflow: a bug of tileflow: %s %.15g, below the bound of %.15g that no mapping can "
+          "beat: one of the two is "
           "wrong.\n"
-          "Please send the command, its input files and this line (tileflow " TILEFLOW_VERSION ").\n",
+          "Please send the command, its input files and this line (tileflow " TILEFLOW_VERSION
+          ").\n",
           what, value, bound);
   return CLI_FAILED;
 }
@@ -28,7 +30,8 @@ cli_status cli_check_bounds(const cli_session *s) {
   if (s->result.feasible && below(s->result.energy_pj, b->energy_pj))
     return bug("the mapping's energy in pJ is", s->result.energy_pj, b->energy_pj);
   if (s->result.feasible && below(traffic, (double)b->traffic_words))
-    return bug("the mapping's words through the outermost memory are", traffic, (double)b->traffic_words);
+    return bug("the mapping's words through the outermost memory are", traffic,
+               (double)b->traffic_words);
   if (s->found.method && below(s->found.value, s->found.bound))
     return bug("the value found is", s->found.value, s->found.bound);
   return CLI_DONE;
@@ -39,10 +42,12 @@ cli_status cli_check_slope(const tf_slope *p) {
     const tf_slope_point *at = &p->at[i];
     if (below(at->attained, fmax(at->bound, at->all_units))) {
       char what[80];
-      snprintf(what, sizeof what, "the words found with %" PRId64 " words on chip are", at->capacity);
+      snprintf(what, sizeof what, "the words found with %" PRId64 " words on chip are",
+               at->capacity);
       return bug(what, at->attained, fmax(at->bound, at->all_units));
     }
-    if (below(at->bound, p->compulsory)) return bug("the words proved are", at->bound, p->compulsory);
+    if (below(at->bound, p->compulsory))
+      return bug("the words proved are", at->bound, p->compulsory);
   }
   return CLI_DONE;
 }

@@ -1,4 +1,5 @@
-/* Starts for a search, from the files that users have: native YAML, eval's JSON, or printed output. */
+/* Starts for a search, from the files that users have: native YAML, eval's JSON, or printed output.
+ */
 #include "cli/session/starts.h"
 
 #include <errno.h>
@@ -44,7 +45,8 @@ static char *load(const char *path, tf_diags *d) {
   bool bad = !text || ferror(f) || len > MAX_BYTES;
   if (bad) {
     tf_loc at = {tf_diags_add_file(d, path, "", 0), 0, 0, 0};
-    tf_fail(d, at, TF_E_IO, "cannot read: %s", len > MAX_BYTES ? "larger than 16 MiB" : strerror(errno));
+    tf_fail(d, at, TF_E_IO, "cannot read: %s",
+            len > MAX_BYTES ? "larger than 16 MiB" : strerror(errno));
     free(text);
     text = NULL;
   }
@@ -64,7 +66,8 @@ static char *from_json(const char *text) {
 
 static const char *line_end(const char *p) { return p + strcspn(p, "\n"); }
 
-/* The block after a line `mapping: |` in the output of search or solve, unindented; NULL: there is none. */
+/* The block after a line `mapping: |` in the output of search or solve, unindented; NULL: there is
+ * none. */
 static char *from_report(const char *text) {
   static const char head[] = "mapping: |\n";
   const char *p = strncmp(text, head, sizeof head - 1) ? strstr(text, "\nmapping: |\n") : text;
@@ -102,7 +105,8 @@ static void add_mapping(cli_session *s, const char *text, tf_loc at) {
   if (t && !cli_starts_add(&s->starts, t)) tf_out_of_memory(s->diags);
   if (!t && tf_diags_errors(s->diags) > before)
     tf_note(s->diags, (tf_loc){0},
-            "a mapping that a search begins with must be one of this architecture and workload; it need not fit");
+            "a mapping that a search begins with must be one of this architecture and workload; it "
+            "need not fit");
 }
 
 static void add_found(cli_session *s, const char *path, char *text) {

@@ -25,7 +25,8 @@ enum {
 static const double turn_seconds = 0.2; /* target duration of a turn */
 static const double steady = 0.02;      /* medians with a smaller relative difference agree */
 
-/* ---- the computer ------------------------------------------------------------------------------ */
+/* ---- the computer ------------------------------------------------------------------------------
+ */
 /* The value of "KEY<blanks>:" in a file of /proc, malloc'd; NULL: it is not there. */
 static char *value_of(const char *path, const char *key) {
   char line[1024];
@@ -43,7 +44,8 @@ static char *value_of(const char *path, const char *key) {
   return out;
 }
 
-/* The last core that this process may use, as the first runs most of the other load; -1: not known. */
+/* The last core that this process may use, as the first runs most of the other load; -1: not known.
+ */
 static int last_core(void) {
   char *list = value_of("/proc/self/status", "Cpus_allowed_list");
   int core = -1;
@@ -73,7 +75,8 @@ static char *compiler_of(bool *told) {
   *told = !dir.path;
   if (!dir.path) return NULL;
   cli_printf(&said, "%s/said", dir.path);
-  if (!said.bad && cli_run_program(args, said.text, BENCH_SECONDS) == CLI_RAN) line = first_line(said.text);
+  if (!said.bad && cli_run_program(args, said.text, BENCH_SECONDS) == CLI_RAN)
+    line = first_line(said.text);
   cli_text_free(&said);
   cli_temp_dir_drop(&dir);
   return line ? line : strdup("cc");
@@ -101,10 +104,12 @@ void cli_trials_end(cli_trials *t) {
   free(t->compiler);
 }
 
-/* ---- compiling --------------------------------------------------------------------------------- */
-/* Compiles and tests each kernel in its folder.  The file rc gets the outcome: 0, 1 (wrong results), 128 or more (a
- * signal; killed at the time limit); if it is missing, the program was not built.  --foreground: otherwise timeout
- * would leave the process group that cli_run_program ends on Ctrl-C. */
+/* ---- compiling ---------------------------------------------------------------------------------
+ */
+/* Compiles and tests each kernel in its folder.  The file rc gets the outcome: 0, 1 (wrong
+ * results), 128 or more (a signal; killed at the time limit); if it is missing, the program was not
+ * built.  --foreground: otherwise timeout would leave the process group that cli_run_program ends
+ * on Ctrl-C. */
 static const char recipe[] =
     "%%.done:\n"
     "\t@$(MAKE) -s -C $* bench >$*/said 2>&1 && $(MAKE) -s -C $* RUN=: test >>$*/said 2>&1 && { "
@@ -137,7 +142,9 @@ static cli_ran compile_all(const cli_trials *t, const char *dir, int n) {
   cli_printf(&said, "%s/said", dir);
   const char *const args[] = {"make", "-s", "-k", jobs.text, "-C", dir, "-f", "all.mk", NULL};
   const cli_ran how =
-      jobs.bad || said.bad ? CLI_BROKE : cli_run_program(args, said.text, (double)n * (COMPILE_SECONDS + TEST_SECONDS));
+      jobs.bad || said.bad
+          ? CLI_BROKE
+          : cli_run_program(args, said.text, (double)n * (COMPILE_SECONDS + TEST_SECONDS));
   cli_text_free(&jobs);
   cli_text_free(&said);
   return how;
@@ -172,7 +179,8 @@ static void tell_refusal(cli_trials *t, const char *dir, const tf_timing *out, i
   cli_text_free(&path);
 }
 
-/* ---- timing ------------------------------------------------------------------------------------ */
+/* ---- timing ------------------------------------------------------------------------------------
+ */
 /* Runs a bench once; *seconds: the median of its rounds. */
 static cli_ran run_once(const cli_trials *t, const char *dir, int k, int rounds, double *seconds) {
   cli_text program = {0}, said = {0}, count = {0}, core = {0};
@@ -183,7 +191,9 @@ static cli_ran run_once(const cli_trials *t, const char *dir, int k, int rounds,
   const bool bad = program.bad || said.bad || count.bad || core.bad;
   const char *const pinned[] = {"taskset", "-c", core.text, program.text, count.text, NULL};
   const char *const free_to_move[] = {program.text, count.text, NULL};
-  cli_ran how = bad ? CLI_BROKE : cli_run_program(t->core >= 0 ? pinned : free_to_move, said.text, BENCH_SECONDS);
+  cli_ran how =
+      bad ? CLI_BROKE
+          : cli_run_program(t->core >= 0 ? pinned : free_to_move, said.text, BENCH_SECONDS);
   if (how == CLI_NOT_THERE) how = cli_run_program(free_to_move, said.text, BENCH_SECONDS);
   *seconds = how == CLI_RAN ? cli_bench_seconds(said.text) : -1;
   if (how == CLI_RAN && *seconds <= 0) how = CLI_BROKE;
@@ -205,7 +215,8 @@ static void note(cli_ran how, tf_timing *out) {
   if (how == CLI_BROKE) out->verdict = TF_TUNE_CRASHED;
 }
 
-/* Takes turns until two consecutive medians agree, or the limit is reached; the lower of the last two counts. */
+/* Takes turns until two consecutive medians agree, or the limit is reached; the lower of the last
+ * two counts. */
 static cli_ran time_one(const cli_trials *t, const char *dir, int k, tf_timing *out) {
   double last, now;
   int rounds = ROUNDS_FIRST;
@@ -270,13 +281,17 @@ bool cli_trials_beside(const cli_trials *t, const char *dir, int n, int turns, t
 
 typedef cli_ran how_to_time(const cli_trials *t, const char *dir, int n, tf_timing *out);
 
-static bool measure(cli_trials *t, const tf_emitted *const *kernels, int n, how_to_time *timed, tf_timing *out) {
+static bool measure(cli_trials *t, const tf_emitted *const *kernels, int n, how_to_time *timed,
+                    tf_timing *out) {
   cli_hold_interrupt(0);
   cli_temp dir = cli_temp_dir();
   const bool there = dir.path != NULL;
-  cli_ran how = there && write_trials(dir.path, kernels, n) ? compile_all(t, dir.path, n) : CLI_STOPPED;
+  cli_ran how =
+      there && write_trials(dir.path, kernels, n) ? compile_all(t, dir.path, n) : CLI_STOPPED;
   if (how == CLI_NOT_THERE)
-    fputs("tileflow: error[E_IO]: tune needs make and a C compiler (cc, or $CC), and there is no make\n", stderr);
+    fputs("tileflow: error[E_IO]: tune needs make and a C compiler (cc, or $CC), and there is no "
+          "make\n",
+          stderr);
   for (int k = 0; k < n && how != CLI_STOPPED && how != CLI_NOT_THERE; k++)
     out[k] = (tf_timing){.verdict = tested(dir.path, k)};
   if (how != CLI_STOPPED && how != CLI_NOT_THERE) tell_refusal(t, dir.path, out, n);

@@ -27,7 +27,8 @@ static const cli_slot slots[] = {
     CLI_AT(train_options, OBJECTIVE, look.objective),
     CLI_AT(train_options, SEED, look.seed),
     CLI_AT(train_options, THREADS, look.threads),
-    CLI_AT_SAYS(train_options, EVALS, look.evals, "mappings evaluated for each group of a plan; 200 if not given")};
+    CLI_AT_SAYS(train_options, EVALS, look.evals,
+                "mappings evaluated for each group of a plan; 200 if not given")};
 
 static const char *step_of(const train_options *o) { return o->step ? o->step : "sgd"; }
 
@@ -62,7 +63,8 @@ static bool write_step(const train_options *o, const tf_spec *s, const char *aga
   return cli_put_text(o->out, &t);
 }
 
-static cli_status report(const train_options *o, const tf_spec *s, const tf_train *found, tf_diags *d) {
+static cli_status report(const train_options *o, const tf_spec *s, const tf_train *found,
+                         tf_diags *d) {
   const cli_train t = {s, found, step_of(o), (double)o->launch, o->memory, taken_of(o, found)};
   cli_text text = {0}, json = {0};
   bool ok = true;
@@ -79,7 +81,8 @@ static cli_status report(const train_options *o, const tf_spec *s, const tf_trai
   int64_t least = INT64_MAX;
   for (int i = 0; i < found->n_points; i++)
     if (found->points[i].bytes < least) least = found->points[i].bytes;
-  fprintf(stderr, "tileflow: no choice found needs %lld bytes or less between groups: the least has %lld\n",
+  fprintf(stderr,
+          "tileflow: no choice found needs %lld bytes or less between groups: the least has %lld\n",
           (long long)o->memory, (long long)least);
   return CLI_INFEASIBLE;
 }
@@ -115,7 +118,8 @@ static void check_train(void *options, tf_diags *d) {
   const train_options *o = options;
   if (o->step && tf_update_of(o->step) == TF_UPDATE_NONE)
     tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--step is sgd or adam, not '%.40s'", o->step);
-  if (!o->ask.by) tf_fail(d, (tf_loc){0}, TF_E_USAGE, "a step changes what --by names: --by W,.., too");
+  if (!o->ask.by)
+    tf_fail(d, (tf_loc){0}, TF_E_USAGE, "a step changes what --by names: --by W,.., too");
 }
 
 static cli_status run_train(const void *options) {
@@ -130,10 +134,14 @@ static cli_status run_train(const void *options) {
 const cli_command cmd_train = {
     .name = "train",
     .summary = "weigh a training step: fusions, and memory against time",
-    .about = "Reads an architecture and a forward workload that ends in a loss.  Prints what each fusion of two ops "
-             "saves in the training step (words, points, kernels, and the benefit of thesis Eq. 4.10), and what the "
-             "forward pass may keep or the backward pass make again: bytes between groups against cycles, each "
-             "choice planned (docs/HOWTO-train.md).  -o writes the fastest step, with --memory the fastest that fits, "
+    .about = "Reads an architecture and a forward workload that ends in a loss.  Prints what each "
+             "fusion of two ops "
+             "saves in the training step (words, points, kernels, and the benefit of thesis Eq. "
+             "4.10), and what the "
+             "forward pass may keep or the backward pass make again: bytes between groups against "
+             "cycles, each "
+             "choice planned (docs/HOWTO-train.md).  -o writes the fastest step, with --memory the "
+             "fastest that fits, "
              "for plan and emit.\n"
              "Exit status: 0, 2 for bad input, 3 if nothing fits --memory, 130 if interrupted.\n",
     .example = "arch-specs/edge.yaml workloads/training/mlp.yaml --by W1,W2",

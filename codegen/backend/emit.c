@@ -65,16 +65,17 @@ static bool within_reach(const tf_target *t, const tf_tree *tree, tf_diags *d) {
     const tf_tensor *x = &tree->workload->tensors[z];
     const int level = x->producer < 0 || x->n_consumers == 0 ? tf_arch_home(tree->arch, x) : 0;
     if (level > 0 && !t->reaches(tree->arch, level))
-      return tf_fail(
-          d, x->at, TF_E_LIMIT,
-          "'%.40s' lives in '%.40s', where no caller of a kernel for %s can put or find it: leave its 'home' "
-          "out",
-          x->name, tree->arch->memories[level].name, t->name);
+      return tf_fail(d, x->at, TF_E_LIMIT,
+                     "'%.40s' lives in '%.40s', where no caller of a kernel for %s can put or find "
+                     "it: leave its 'home' "
+                     "out",
+                     x->name, tree->arch->memories[level].name, t->name);
   }
   return true;
 }
 
-tf_emitted *tf_target_emit(const tf_target *t, const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
+tf_emitted *tf_target_emit(const tf_target *t, const tf_tree *tree, const tf_emit_options *o,
+                           tf_diags *d) {
   if (!within_reach(t, tree, d)) return NULL;
   if (t->print) return t->print(t, tree, o, d);
   tf_fail(d, (tf_loc){0}, TF_E_NAME, "target '%.40s' has no kernels, only loops", t->name);
@@ -102,7 +103,8 @@ bool tf_emit_has_dtype(const char *target, const char *dtype, tf_diags *d) {
   return t && t->machine(&(tf_emit_options){.dtype = dtype}, &machine, d);
 }
 
-tf_emitted *tf_emit(const tf_tree *tree, const char *target, const tf_emit_options *o, tf_diags *d) {
+tf_emitted *tf_emit(const tf_tree *tree, const char *target, const tf_emit_options *o,
+                    tf_diags *d) {
   TF_IN_C_LOCALE;
   const tf_target *t = find_target(target, d);
   return t ? tf_target_emit(t, tree, o, d) : NULL;
@@ -113,7 +115,8 @@ tf_emitted *tf_emit_cpu(const tf_tree *tree, const tf_emit_options *o, tf_diags 
   return tf_target_emit(&tf_target_cpu, tree, o, d);
 }
 
-double tf_emit_cycles(const tf_tree *tree, const char *target, const tf_emit_options *o, tf_diags *d) {
+double tf_emit_cycles(const tf_tree *tree, const char *target, const tf_emit_options *o,
+                      tf_diags *d) {
   TF_IN_C_LOCALE;
   const tf_target *t = find_target(target, d);
   if (t && !t->cycles && t->ranked_as) t = find_target(t->ranked_as, d);
@@ -151,12 +154,13 @@ double tf_emit_width(const char *dtype, const tf_arch *arch) {
 
 double tf_emit_share(const char *dtype, const tf_arch *arch, const tf_workload *wl) {
   ir_type data;
-  if (wl->n_ops != 1 || !reads_windows(wl, &wl->ops[0]) || !tf_micro_type_of(dtype, &data)) return 1;
+  if (wl->n_ops != 1 || !reads_windows(wl, &wl->ops[0]) || !tf_micro_type_of(dtype, &data))
+    return 1;
   return width_of(data, arch);
 }
 
-/* Of words through the outermost memory, those that pass it: all tensors once, if they stay in the next, which is taken
- * for a cache: it keeps them however often a mapping goes round them. */
+/* Of words through the outermost memory, those that pass it: all tensors once, if they stay in the
+ * next, which is taken for a cache: it keeps them however often a mapping goes round them. */
 static double passing(const tf_tree *t, double traffic, double share) {
   const tf_workload *wl = t->workload;
   double all = 0;
@@ -167,11 +171,12 @@ static double passing(const tf_tree *t, double traffic, double share) {
   return share * (stay && all < traffic ? all : traffic);
 }
 
-double tf_emit_value(const char *target, const char *dtype, const tf_tree *tree, double cycles, double traffic,
-                     double kernel) {
+double tf_emit_value(const char *target, const char *dtype, const tf_tree *tree, double cycles,
+                     double traffic, double kernel) {
   const double share = tf_emit_share(dtype, tree->arch, tree->workload);
   if (tf_emit_cycles_whole(target)) return kernel;
-  return kernel + (share < 1 ? passing(tree, traffic, share) / tree->arch->memories[0].read_bw : cycles);
+  return kernel +
+         (share < 1 ? passing(tree, traffic, share) / tree->arch->memories[0].read_bw : cycles);
 }
 
 bool tf_emit_suits(const char *target, const tf_arch *arch, tf_diags *d) {

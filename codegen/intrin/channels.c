@@ -1,5 +1,5 @@
-/* Tiles whose lanes run along channels: elements of a are broadcast from any address, and the tile is transposed when
- * it is stored, so that rows of c are as long as the tile is high. */
+/* Tiles whose lanes run along channels: elements of a are broadcast from any address, and the tile
+ * is transposed when it is stored, so that rows of c are as long as the tile is high. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,19 +11,22 @@ typedef struct {
   int rows, across, lanes, unroll;
   int64_t step;
   bool far;          /* a is in memory, not in a cache */
-  int64_t of, apart; /* joined rows of the output have `of` elements, and a's rows are `apart`; of 0: not joined */
+  int64_t of, apart; /* joined rows of the output have `of` elements, and a's rows are `apart`; of
+                        0: not joined */
   bool dense;        /* joined rows of the output stand one behind the other */
   int64_t first;     /* the index of the tile's first element, where the tile depends on it */
   int64_t block;     /* above 0: c is blocked and not transposed; elements are so far apart */
   bool prefetches;   /* prefetches a part of the next panels */
   bool rounds;       /* stores sums rounded to what the kernel leaves */
-  bool runs;         /* k may be longer than TF_MICRO_RUN, of which sums of float32 are made at a time */
+  bool runs; /* k may be longer than TF_MICRO_RUN, of which sums of float32 are made at a time */
   const ir_kernel *kernel;
-  int window[2];         /* rows and columns of the window with which k ends, of which borders leave a part out */
+  int window[2]; /* rows and columns of the window with which k ends, of which borders leave a part
+                    out */
   ir_border column, row; /* of size 0: they leave out nothing */
 } shape;
 
-/* ---- what borders leave out ------------------------------------------------------------------------------------ */
+/* ---- what borders leave out
+ * ------------------------------------------------------------------------------------ */
 
 /* Whether the window's rows of a call are its arguments. */
 static bool says_rows(const shape *s) { return s->row.size > 0 && !s->of; }
@@ -31,7 +34,8 @@ static bool says_rows(const shape *s) { return s->row.size > 0 && !s->of; }
 /* Whether element i of the tile has an element of a at that position of the window. */
 static bool has(const shape *s, int i, int r, int c) {
   const int64_t e = s->first + i;
-  return ir_is_inside(&s->column, s->of ? e % s->of : e, c) && (!s->of || ir_is_inside(&s->row, e / s->of, r));
+  return ir_is_inside(&s->column, s->of ? e % s->of : e, c) &&
+         (!s->of || ir_is_inside(&s->row, e / s->of, r));
 }
 
 /* Whether borders leave out positions of some of the tile's elements, all of which it knows. */
@@ -48,7 +52,8 @@ static void border_name(const ir_border *b, char *name, size_t room) {
   const int64_t part[] = {b->at, b->step, b->apart, b->size};
   for (int i = 0; i < 4; i++) {
     const size_t n = strlen(name);
-    snprintf(name + n, room - n, "_%s%lld", part[i] < 0 ? "m" : "", (long long)(part[i] < 0 ? -part[i] : part[i]));
+    snprintf(name + n, room - n, "_%s%lld", part[i] < 0 ? "m" : "",
+             (long long)(part[i] < 0 ? -part[i] : part[i]));
   }
 }
 
@@ -62,12 +67,14 @@ static void in_c(FILE *out, const shape *s, int i) {
   if (s->dense)
     fprintf(out, "c + %lld", (long long)((s->first + i) * step));
   else if (s->of)
-    fprintf(out, "c + %lld * c_p + %lld", (long long)((s->first + i) / s->of), (long long)(at * step));
+    fprintf(out, "c + %lld * c_p + %lld", (long long)((s->first + i) / s->of),
+            (long long)(at * step));
   else
     fprintf(out, "c + %lld", (long long)(at * step));
 }
 
-/* The end of the piece that starts at i: at most one vector, within one row of the output, or in rows without gaps. */
+/* The end of the piece that starts at i: at most one vector, within one row of the output, or in
+ * rows without gaps. */
 static int piece(const shape *s, int i) {
   int end = i + s->lanes < s->rows ? i + s->lanes : s->rows;
   while (s->of && !s->dense && (s->first + end - 1) / s->of != (s->first + i) / s->of)
@@ -76,12 +83,16 @@ static int piece(const shape *s, int i) {
 }
 
 /* What names of functions say of a kernel's type. */
-static const char *kind(const ir_kernel *k) { return k->a == IR_F32 ? "" : k->c == IR_I32 ? "_int8" : "_bf16"; }
+static const char *kind(const ir_kernel *k) {
+  return k->a == IR_F32 ? "" : k->c == IR_I32 ? "_int8" : "_bf16";
+}
 
 /* Prefix of the operations on sums. */
 static const char *sums(const shape *s) { return tf_micro_kernel_of(s->kernel)->sums; }
 static bool of_ints(const shape *s) { return s->kernel->c == IR_I32; }
-static const char *type_of_c(const shape *s) { return tf_micro_type(s->rounds ? s->kernel->leaves : s->kernel->c); }
+static const char *type_of_c(const shape *s) {
+  return tf_micro_type(s->rounds ? s->kernel->leaves : s->kernel->c);
+}
 
 /* Appends what rows and their tiles have in common. */
 static void name_more(const shape *s, char *name, size_t room) {
@@ -89,9 +100,11 @@ static void name_more(const shape *s, char *name, size_t room) {
   const size_t n = strlen(name);
   if (s->block) snprintf(block, sizeof block, "_to%lld", (long long)s->block);
   if (s->window[0])
-    snprintf(window, sizeof window, "_w%dx%d%s", s->window[0], s->window[1], says_rows(s) ? "_rows" : "");
-  snprintf(name + n, room - n, "_s%lld%s%s%s%s%s%s", (long long)s->step, s->far ? "_far" : "", block,
-           s->rounds ? "_rounded" : "", s->runs ? "_runs" : "", s->prefetches ? "_prefetches" : "", window);
+    snprintf(window, sizeof window, "_w%dx%d%s", s->window[0], s->window[1],
+             says_rows(s) ? "_rows" : "");
+  snprintf(name + n, room - n, "_s%lld%s%s%s%s%s%s", (long long)s->step, s->far ? "_far" : "",
+           block, s->rounds ? "_rounded" : "", s->runs ? "_runs" : "",
+           s->prefetches ? "_prefetches" : "", window);
 }
 
 enum { NAME = 192 }; /* characters of a function's name */
@@ -101,53 +114,61 @@ static void tile_name(const shape *s, char *name) {
   name_more(s, name, NAME);
   const bool cut = is_cut(s);
   if (s->of)
-    snprintf(name + strlen(name), NAME - strlen(name), "_%lld_of_%lld_by_%lld%s", (long long)s->first, (long long)s->of,
-             (long long)s->apart, s->dense ? "_dense" : "");
+    snprintf(name + strlen(name), NAME - strlen(name), "_%lld_of_%lld_by_%lld%s",
+             (long long)s->first, (long long)s->of, (long long)s->apart, s->dense ? "_dense" : "");
   else if (cut)
     snprintf(name + strlen(name), NAME - strlen(name), "_%lld", (long long)s->first);
   if (cut && s->column.size) border_name(&s->column, name, NAME);
   if (cut && s->of && s->row.size) border_name(&s->row, name, NAME);
 }
 
-/* ---- transposed stores ---------------------------------------------------------------------------------------- */
+/* ---- transposed stores
+ * ---------------------------------------------------------------------------------------- */
 
-/* Transposes 4 x 4 within each 128 bits: of rows 4 g .. 4 g + 3 of x, element j of every four goes to t<4 g + j>. */
+/* Transposes 4 x 4 within each 128 bits: of rows 4 g .. 4 g + 3 of x, element j of every four goes
+ * to t<4 g + j>. */
 static void transpose_quads(FILE *out, int lanes, const char *mm) {
   for (int g = 0; g < lanes; g += 4) {
     for (int h = 0; h < 2; h++)
-      fprintf(out, "  const vec l%d = %s_unpacklo_ps(x%d, x%d), h%d = %s_unpackhi_ps(x%d, x%d);\n", g + h, mm,
-              g + 2 * h, g + 2 * h + 1, g + h, mm, g + 2 * h, g + 2 * h + 1);
+      fprintf(out, "  const vec l%d = %s_unpacklo_ps(x%d, x%d), h%d = %s_unpackhi_ps(x%d, x%d);\n",
+              g + h, mm, g + 2 * h, g + 2 * h + 1, g + h, mm, g + 2 * h, g + 2 * h + 1);
     for (int j = 0; j < 4; j++)
-      fprintf(out, "  const vec t%d = %s_shuffle_ps(%c%d, %c%d, %s);\n", g + j, mm, j < 2 ? 'l' : 'h', g,
-              j < 2 ? 'l' : 'h', g + 1, j % 2 ? "0xee" : "0x44");
+      fprintf(out, "  const vec t%d = %s_shuffle_ps(%c%d, %c%d, %s);\n", g + j, mm,
+              j < 2 ? 'l' : 'h', g, j < 2 ? 'l' : 'h', g + 1, j % 2 ? "0xee" : "0x44");
   }
 }
 
-/* Gathers the 128-bit parts of t<j>, t<4 + j>, ...: column 4 L + j consists of the L-th part of each. */
+/* Gathers the 128-bit parts of t<j>, t<4 + j>, ...: column 4 L + j consists of the L-th part of
+ * each. */
 static void gather_quads(FILE *out, int lanes) {
   for (int j = 0; j < 4; j++)
     if (lanes == 4)
       fprintf(out, "  const vec y%d = t%d;\n", j, j);
     else if (lanes == 8)
-      fprintf(
-          out,
-          "  const vec y%d = _mm256_permute2f128_ps(t%d, t%d, 0x20), y%d = _mm256_permute2f128_ps(t%d, t%d, 0x31);\n",
-          j, j, j + 4, j + 4, j, j + 4);
+      fprintf(out,
+              "  const vec y%d = _mm256_permute2f128_ps(t%d, t%d, 0x20), y%d = "
+              "_mm256_permute2f128_ps(t%d, t%d, 0x31);\n",
+              j, j, j + 4, j + 4, j, j + 4);
     else
       fprintf(out,
-              "  const vec p%d = _mm512_shuffle_f32x4(t%d, t%d, 0x88), q%d = _mm512_shuffle_f32x4(t%d, t%d, 0xdd);\n"
-              "  const vec r%d = _mm512_shuffle_f32x4(t%d, t%d, 0x88), s%d = _mm512_shuffle_f32x4(t%d, t%d, 0xdd);\n"
-              "  const vec y%d = _mm512_shuffle_f32x4(p%d, r%d, 0x88), y%d = _mm512_shuffle_f32x4(q%d, s%d, 0x88);\n"
-              "  const vec y%d = _mm512_shuffle_f32x4(p%d, r%d, 0xdd), y%d = _mm512_shuffle_f32x4(q%d, s%d, 0xdd);\n",
-              j, j, j + 4, j, j, j + 4, j, j + 8, j + 12, j, j + 8, j + 12, j, j, j, j + 4, j, j, j + 8, j, j, j + 12,
-              j, j);
+              "  const vec p%d = _mm512_shuffle_f32x4(t%d, t%d, 0x88), q%d = "
+              "_mm512_shuffle_f32x4(t%d, t%d, 0xdd);\n"
+              "  const vec r%d = _mm512_shuffle_f32x4(t%d, t%d, 0x88), s%d = "
+              "_mm512_shuffle_f32x4(t%d, t%d, 0xdd);\n"
+              "  const vec y%d = _mm512_shuffle_f32x4(p%d, r%d, 0x88), y%d = "
+              "_mm512_shuffle_f32x4(q%d, s%d, 0x88);\n"
+              "  const vec y%d = _mm512_shuffle_f32x4(p%d, r%d, 0xdd), y%d = "
+              "_mm512_shuffle_f32x4(q%d, s%d, 0xdd);\n",
+              j, j, j + 4, j, j, j + 4, j, j + 8, j + 12, j, j + 8, j + 12, j, j, j, j + 4, j, j,
+              j + 8, j, j, j + 12, j, j);
 }
 
-/* Whether sums have another name once the loop is over: the one over all steps alone makes them as FMA_TO says. */
+/* Whether sums have another name once the loop is over: the one over all steps alone makes them as
+ * FMA_TO says. */
 static bool leaves(const shape *s) { return !s->runs && s->across > 1 && s->kernel->group == 1; }
 
-/* Stores rows from .. to - 1 of the tile's j-th vectors transposed: c[(j * lanes + l) * c_n + i] = or += lane l of row
- * i. */
+/* Stores rows from .. to - 1 of the tile's j-th vectors transposed: c[(j * lanes + l) * c_n + i] =
+ * or += lane l of row i. */
 static void print_square(FILE *out, const shape *s, const char *mm, int from, int to, int j) {
   fputs("  {\n", out);
   for (int i = 0; i < s->lanes; i++)
@@ -164,16 +185,18 @@ static void print_square(FILE *out, const shape *s, const char *mm, int from, in
   const char *part = to - from < s->lanes ? "_part" : "";
   char count[16] = "";
   if (*part) snprintf(count, sizeof count, ", %d", to - from);
-  fprintf(out, "  %s *to = ", type_of_c(s)), in_c(out, s, from), fprintf(out, " + %d * c_n;\n", j * s->lanes);
+  fprintf(out, "  %s *to = ", type_of_c(s)), in_c(out, s, from),
+      fprintf(out, " + %d * c_n;\n", j * s->lanes);
   for (int l = 0; l < s->lanes; l++, fputs("  to += c_n;\n", out)) {
     char y[32];
     snprintf(y, sizeof y, of_ints(s) ? "ivec_of_vec(y%d)" : "y%d", l);
     if (s->rounds)
-      fprintf(out, "  if (n > %d) %s_round%s(to, %s%s);\n", j * s->lanes + l, tf_micro_kernel_of(s->kernel)->prefix,
-              part, y, count);
+      fprintf(out, "  if (n > %d) %s_round%s(to, %s%s);\n", j * s->lanes + l,
+              tf_micro_kernel_of(s->kernel)->prefix, part, y, count);
     else
-      fprintf(out, "  if (n > %d) %s_store%s(to, add & ADDS ? %s_add(%s, %s_load%s(to%s)) : %s%s);\n", j * s->lanes + l,
-              sums(s), part, sums(s), y, sums(s), part, count, y, count);
+      fprintf(out,
+              "  if (n > %d) %s_store%s(to, add & ADDS ? %s_add(%s, %s_load%s(to%s)) : %s%s);\n",
+              j * s->lanes + l, sums(s), part, sums(s), y, sums(s), part, count, y, count);
   }
   fputs("  }\n", out);
 }
@@ -191,8 +214,9 @@ static void print_blocks(FILE *out, const shape *s) {
   for (int i = 0; i < s->rows; i++) {
     fputs("  {\n  float *const to = ", out), in_c(out, s, i), fputs(";\n", out);
     for (int j = 0; j < s->across; j++)
-      fprintf(out, "  vec_store(to + %d, add & ADDS ? vec_add(c%d_%d, vec_load(to + %d)) : c%d_%d);\n", j * s->lanes, i,
-              j, j * s->lanes, i, j);
+      fprintf(out,
+              "  vec_store(to + %d, add & ADDS ? vec_add(c%d_%d, vec_load(to + %d)) : c%d_%d);\n",
+              j * s->lanes, i, j, j * s->lanes, i, j);
     fputs("  }\n", out);
   }
 }
@@ -202,13 +226,18 @@ static void print_by_element(FILE *out, const shape *s) {
   fprintf(out, "  %s sums[%d];\n", type_of_c(s), s->rows * width);
   for (int i = 0; i < s->rows; i++)
     for (int j = 0; j < s->across; j++)
-      fprintf(out, "  %s_store(sums + %d, c%d_%d);\n", sums(s), (i * s->across + j) * s->lanes, i, j);
+      fprintf(out, "  %s_store(sums + %d, c%d_%d);\n", sums(s), (i * s->across + j) * s->lanes, i,
+              j);
   for (int i = 0; i < s->rows; i = piece(s, i)) {
-    fprintf(out, "  for (int64_t j = 0; j < n; j++)\n    for (int64_t i = 0; i < %d; i++) {\n      %s *const to = ",
+    fprintf(out,
+            "  for (int64_t j = 0; j < n; j++)\n    for (int64_t i = 0; i < %d; i++) {\n      %s "
+            "*const to = ",
             piece(s, i) - i, type_of_c(s));
     in_c(out, s, i);
-    fprintf(out, " + i + j * c_n;\n      *to = (add & ADDS ? *to : %s) + sums[(%d + i) * %d + j];\n    }\n",
-            of_ints(s) ? "0" : "0.0f", i, width);
+    fprintf(
+        out,
+        " + i + j * c_n;\n      *to = (add & ADDS ? *to : %s) + sums[(%d + i) * %d + j];\n    }\n",
+        of_ints(s) ? "0" : "0.0f", i, width);
   }
 }
 
@@ -222,28 +251,33 @@ static void prefetch_rows(FILE *out, const shape *s) {
   fputs("  }\n", out);
 }
 
-/* More arguments: what the 128 that are too much in each element of a come to; what to prefetch; the window's rows. */
-static const char excess[] = ", const int32_t *excess", prefetched[] = ", uintptr_t ahead, int64_t by",
+/* More arguments: what the 128 that are too much in each element of a come to; what to prefetch;
+ * the window's rows. */
+static const char excess[] = ", const int32_t *excess",
+                  prefetched[] = ", uintptr_t ahead, int64_t by",
                   window_rows[] = ", int64_t from, int64_t to";
 static const char *more_of(const shape *s) { return s->kernel->lifts ? excess : ""; }
 
 /* One step of k: of position r, c of the window. */
 static void print_step(FILE *out, const shape *s, int r, int c) {
   const bool groups = s->kernel->group > 1;
-  const char *const of = groups ? tf_micro_kernel_of(s->kernel)->prefix : "vec", *const type = groups ? "s" : "",
-                    *const add = groups ? "add" : "fma";
+  const char *const of = groups ? tf_micro_kernel_of(s->kernel)->prefix : "vec",
+                    *const type = groups ? "s" : "", *const add = groups ? "add" : "fma";
   fprintf(out, "    const %s *const x = a + *at++;\n", tf_micro_type(s->kernel->a));
-  /* what the next tile adds to this one's elements of a; rows are too short for the hardware prefetcher to see a
-   * stream */
+  /* what the next tile adds to this one's elements of a; rows are too short for the hardware
+   * prefetcher to see a stream */
   const int64_t word = ir_bytes(s->kernel->a), bytes = s->rows * s->step * word;
   for (int64_t i = 0; s->far && i < bytes; i += LINE)
-    fprintf(out, "    FETCH((uintptr_t)x + %lld, 0);\n", (long long)(2 * bytes - s->step * word - i));
+    fprintf(out, "    FETCH((uintptr_t)x + %lld, 0);\n",
+            (long long)(2 * bytes - s->step * word - i));
   const int wide = s->lanes * s->kernel->group;
   for (int j = 0; j < s->across; j++)
     fprintf(out, "    const %s%s b%d = %s_load(b + %d);\n", of, type, j, of, j * wide);
   for (int i = 0; i < s->rows; i++) {
     if (!has(s, i, r, c)) continue;
-    fprintf(out, groups ? "    const %s%s x%d = %s_splat(x + %lld);\n" : "    const %s%s x%d = %s_splat(x[%lld]);\n",
+    fprintf(out,
+            groups ? "    const %s%s x%d = %s_splat(x + %lld);\n"
+                   : "    const %s%s x%d = %s_splat(x[%lld]);\n",
             of, type, i, of, (long long)in_a(s, i));
     for (int j = 0; j < s->across; j++)
       if (groups || s->across == 1)
@@ -272,8 +306,8 @@ static void print_position(FILE *out, const shape *s, int r, int c) {
 /* Steps of the window's columns that are left out: those of so many rows, as text. */
 static void print_skip(FILE *out, const shape *s, const char *rows) {
   const int columns = s->window[1];
-  fprintf(out, "  at += %d * (%s), b += %d * (%s)", columns, rows, columns * s->across * s->lanes * s->kernel->group,
-          rows);
+  fprintf(out, "  at += %d * (%s), b += %d * (%s)", columns, rows,
+          columns * s->across * s->lanes * s->kernel->group, rows);
   if (s->prefetches) fprintf(out, ", ahead += (uintptr_t)(%d * (%s) * by)", columns, rows);
   fputs(";\n", out);
 }
@@ -282,7 +316,8 @@ static void print_skip(FILE *out, const shape *s, const char *rows) {
 static void print_windows(FILE *out, const shape *s) {
   const bool says = says_rows(s);
   const int rows = s->window[0], columns = s->window[1];
-  fprintf(out, "  (void)a;\n  for (; k > 0; k -= %d) {\n", rows * columns); /* all may be left out */
+  fprintf(out, "  (void)a;\n  for (; k > 0; k -= %d) {\n",
+          rows * columns); /* all may be left out */
   if (says) print_skip(out, s, "from"), fputs("  for (int64_t r = from; r < to; r++) {\n", out);
   for (int r = 0; r < (says ? 1 : rows); r++)
     for (int c = 0; c < columns; c++)
@@ -312,17 +347,21 @@ static void print_runs(FILE *out, const shape *s) {
   const int positions = s->window[0] ? s->window[0] * s->window[1] : 1,
             run = positions < TF_MICRO_RUN ? TF_MICRO_RUN / positions * positions : positions;
   fprintf(out,
-          "  vec total[%d];\n  int begun = 0;\n  int64_t rest = k > %d ? k - %d : 0;\n  k -= rest;\n  for (;;) {\n",
+          "  vec total[%d];\n  int begun = 0;\n  int64_t rest = k > %d ? k - %d : 0;\n  k -= "
+          "rest;\n  for (;;) {\n",
           s->rows * s->across, run, run);
   (s->window[0] ? print_windows : print_steps)(out, s);
   fputs("  if (!rest) break;\n", out);
   for (int i = 0; i < s->rows; i++)
     for (int j = 0; j < s->across; j++) {
       const int at = i * s->across + j;
-      fprintf(out, "  total[%d] = begun ? vec_add(total[%d], c%d_%d) : c%d_%d;\n  c%d_%d = vec_zero();\n", at, at, i, j,
-              i, j, i, j);
+      fprintf(
+          out,
+          "  total[%d] = begun ? vec_add(total[%d], c%d_%d) : c%d_%d;\n  c%d_%d = vec_zero();\n",
+          at, at, i, j, i, j, i, j);
     }
-  fprintf(out, "  begun = 1, k = rest > %d ? %d : rest, rest -= k;\n  }\n  if (begun) {\n", run, run);
+  fprintf(out, "  begun = 1, k = rest > %d ? %d : rest, rest -= k;\n  }\n  if (begun) {\n", run,
+          run);
   for (int i = 0; i < s->rows; i++)
     for (int j = 0; j < s->across; j++)
       fprintf(out, "  c%d_%d = vec_add(total[%d], c%d_%d);\n", i, j, i * s->across + j, i, j);
@@ -331,12 +370,13 @@ static void print_runs(FILE *out, const shape *s) {
 
 static void print_tile(FILE *out, const shape *s, const char *name, const char *mm) {
   fprintf(out,
-          "\nstatic APART void %s(int64_t k, const %s *a, const int64_t *at, const %s *b, %s *c, int64_t c_n, "
+          "\nstatic APART void %s(int64_t k, const %s *a, const int64_t *at, const %s *b, %s *c, "
+          "int64_t c_n, "
           "int64_t c_p,\n"
           "                       int64_t n, int add%s%s%s) {\n%s%s",
           name, tf_micro_type(s->kernel->a), tf_micro_type(s->kernel->b), type_of_c(s), more_of(s),
-          s->prefetches ? prefetched : "", says_rows(s) ? window_rows : "", s->of && !s->dense ? "" : "  (void)c_p;\n",
-          s->block ? "  (void)c_n, (void)n;\n" : "");
+          s->prefetches ? prefetched : "", says_rows(s) ? window_rows : "",
+          s->of && !s->dense ? "" : "  (void)c_p;\n", s->block ? "  (void)c_n, (void)n;\n" : "");
   if (!s->block) prefetch_rows(out, s);
   for (int i = 0; i < s->rows; i++)
     for (int j = 0; j < s->across; j++)
@@ -357,7 +397,9 @@ static void print_tile(FILE *out, const shape *s, const char *name, const char *
   fputs("}\n", out);
 }
 
-/* ---- rows of c ------------------------------------------------------------------------------------------------ */
+/* ---- rows of c
+ * ------------------------------------------------------------------------------------------------
+ */
 
 /* How many of `count` tiles from the one at s->first on are the same function. */
 static int64_t same_tiles(shape s, int64_t count) {
@@ -372,7 +414,8 @@ static int64_t same_tiles(shape s, int64_t count) {
 
 /* Calls the tile for the elements from .. to - 1. */
 static bool run_of_tiles(FILE *out, tf_micro *u, FILE *body, int64_t from, int64_t to, shape s) {
-  const char *more = s.prefetches ? ", ahead, by" : "", *after = s.prefetches ? ", ahead += (uintptr_t)(k * by)" : "",
+  const char *more = s.prefetches ? ", ahead, by" : "",
+             *after = s.prefetches ? ", ahead += (uintptr_t)(k * by)" : "",
              *start = s.kernel->lifts ? ", excess" : "", *rows = says_rows(&s) ? ", from, to" : "";
   char name[NAME];
   bool anew;
@@ -386,10 +429,11 @@ static bool run_of_tiles(FILE *out, tf_micro *u, FILE *body, int64_t from, int64
       fprintf(body, "  %s(k, a, at, b, c, c_n, c_p, n, add%s%s)%s;\n", name, start, more, after);
     else
       fprintf(body,
-              "  for (int64_t i = %lld; i < %lld; i += %d) %s(k, a + i * %lld, at, b, c + i * %lld, c_n, c_p, n, "
+              "  for (int64_t i = %lld; i < %lld; i += %d) %s(k, a + i * %lld, at, b, c + i * "
+              "%lld, c_n, c_p, n, "
               "add%s%s%s)%s;\n",
-              (long long)s.first, (long long)(s.first + count * s.rows), s.rows, name, (long long)s.step,
-              (long long)(s.block ? s.block : 1), start, more, rows, after);
+              (long long)s.first, (long long)(s.first + count * s.rows), s.rows, name,
+              (long long)s.step, (long long)(s.block ? s.block : 1), start, more, rows, after);
   }
   return true;
 }
@@ -402,24 +446,27 @@ static bool print_rows(FILE *out, tf_micro *u, FILE *body, const char *name, int
   high.rows = low.rows + 1;
   fprintf(body,
           "\n/* %lld elements by up to %d channels */\n"
-          "static void %s(int64_t k, const %s *a, const int64_t *at, const %s *b, %s *c, int64_t c_n, int64_t "
+          "static void %s(int64_t k, const %s *a, const int64_t *at, const %s *b, %s *c, int64_t "
+          "c_n, int64_t "
           "c_p, int64_t n,\n"
           "                int add%s%s%s) {\n",
-          (long long)m, s.across * s.lanes, name, tf_micro_type(s.kernel->a), tf_micro_type(s.kernel->b), type_of_c(&s),
-          more_of(&s), s.prefetches ? prefetched : "", says_rows(&s) ? window_rows : "");
+          (long long)m, s.across * s.lanes, name, tf_micro_type(s.kernel->a),
+          tf_micro_type(s.kernel->b), type_of_c(&s), more_of(&s), s.prefetches ? prefetched : "",
+          says_rows(&s) ? window_rows : "");
   bool ok = true;
   for (int dense = s.of && !s.block && s.lanes > s.of; ok && dense >= 0; dense--) {
     high.dense = low.dense = dense;
     if (dense) fprintf(body, "  if (c_p == %lld) {\n", (long long)s.of);
-    ok = run_of_tiles(out, u, body, 0, more * high.rows, high) && run_of_tiles(out, u, body, more * high.rows, m, low);
+    ok = run_of_tiles(out, u, body, 0, more * high.rows, high) &&
+         run_of_tiles(out, u, body, more * high.rows, m, low);
     if (dense) fputs("  return;\n  }\n", body);
   }
   fputs("}\n", body);
   return ok;
 }
 
-/* Steps written out: of integers two at least, as gcc 12 otherwise keeps some of the sums in memory (Zen 5, ResNet-18's
- * C1: 1.5 times as long). */
+/* Steps written out: of integers two at least, as gcc 12 otherwise keeps some of the sums in memory
+ * (Zen 5, ResNet-18's C1: 1.5 times as long). */
 static int unrolled(const tf_micro *u, const ir_kernel *k) {
   const int steps = tf_micro_unroll(u);
   return k->c == IR_I32 && steps < 2 ? 2 : steps;
@@ -449,8 +496,8 @@ const char *tf_micro_channels(FILE *out, tf_micro *u, const tf_micro_rows_of *r,
   snprintf(name, sizeof name, "channels%s_%lld_by_%d", kind(r->kernel), (long long)r->m, panel);
   name_more(&s, name, sizeof name);
   if (s.of)
-    snprintf(name + strlen(name), sizeof name - strlen(name), "_times_%lld_by_%lld", (long long)r->joined,
-             (long long)r->apart);
+    snprintf(name + strlen(name), sizeof name - strlen(name), "_times_%lld_by_%lld",
+             (long long)r->joined, (long long)r->apart);
   if (s.column.size) border_name(&s.column, name, sizeof name);
   if (s.of && s.row.size) border_name(&s.row, name, sizeof name);
   const char *kept = tf_micro_name(u, name, &anew);

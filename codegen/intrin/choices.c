@@ -12,7 +12,8 @@ const tf_choice_row *tf_choice_at(tf_choice c) { return &rows[c]; }
 /* Whether an op sums products of two operands. */
 static bool has_products(const tf_workload *wl) {
   for (int o = 0; o < wl->n_ops; o++)
-    if (wl->ops[o].reduce == TF_REDUCE_ADD && wl->ops[o].n_reads == 2 && wl->ops[o].n_dims > wl->ops[o].n_out_dims)
+    if (wl->ops[o].reduce == TF_REDUCE_ADD && wl->ops[o].n_reads == 2 &&
+        wl->ops[o].n_dims > wl->ops[o].n_out_dims)
       return true;
   return false;
 }

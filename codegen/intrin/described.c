@@ -21,7 +21,9 @@ static const tf_tensor *tensor_of(const description *s, int m) {
   return &wl->tensors[m < s->op->n_reads ? s->op->reads[m].tensor : s->op->out];
 }
 
-/* ---- loops ---------------------------------------------------------------------------------------------------- */
+/* ---- loops
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 /* Which of the two sources a loop indexes: bit 1 << source. */
 static int sources_of(const description *s, int loop) {
@@ -36,27 +38,34 @@ static int sources_of(const description *s, int loop) {
 static bool plain(const description *s) {
   for (int m = 0; m < 2; m++)
     for (int x = 0; x < tensor_of(s, m)->rank; x++)
-      if (s->op->reads[m].index[x].n_terms != 1 || s->op->reads[m].index[x].terms[0].coef != 1) return false;
+      if (s->op->reads[m].index[x].n_terms != 1 || s->op->reads[m].index[x].terms[0].coef != 1)
+        return false;
   return true;
 }
 
 /* Rows and columns of the output, and a sum over products. */
 static bool find_loops(description *s) {
-  bool ok = s->op->n_reads == 2 && s->op->reduce == TF_REDUCE_ADD && s->op->kinds == 1u << TF_K_MAC && plain(s);
+  bool ok = s->op->n_reads == 2 && s->op->reduce == TF_REDUCE_ADD &&
+            s->op->kinds == 1u << TF_K_MAC && plain(s);
   for (int i = 0; i < 3; i++)
     s->loop[i] = -1, s->of[i] = 1;
   for (int l = 0; l < s->in->n_loops && ok; l++) {
-    const int sources = sources_of(s, l), what = l >= s->op->n_out_dims ? STEPS : sources == 1 ? ROWS : COLUMNS;
+    const int sources = sources_of(s, l), what = l >= s->op->n_out_dims ? STEPS
+                                                 : sources == 1         ? ROWS
+                                                                        : COLUMNS;
     ok = s->loop[what] < 0 && (what == STEPS ? sources == 3 : sources == 1 || sources == 2);
     s->loop[what] = l;
     s->of[what] = s->in->size[l];
   }
   return ok || tf_fail(s->d, s->in->body->at, TF_E_SHAPE,
-                       "kernels multiply matrices: 'compute' must be C[i, j] += A[i, k] * B[k, j], where loops may be "
+                       "kernels multiply matrices: 'compute' must be C[i, j] += A[i, k] * B[k, j], "
+                       "where loops may be "
                        "left out");
 }
 
-/* ---- types ---------------------------------------------------------------------------------------------------- */
+/* ---- types
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 /* lifts: elements have no sign. */
 static bool type_of(const description *s, int m, ir_type *type, bool *lifts) {
@@ -73,7 +82,8 @@ static bool type_of(const description *s, int m, ir_type *type, bool *lifts) {
       *lifts = types[i].lifts;
       return true;
     }
-  return tf_fail(s->d, o->at, TF_E_TYPE, "kernels have no operands of '%s' here; known: f32, bf16, s8, u8, s16, s32",
+  return tf_fail(s->d, o->at, TF_E_TYPE,
+                 "kernels have no operands of '%s' here; known: f32, bf16, s8, u8, s16, s32",
                  o->type ? o->type : "no type");
 }
 
@@ -81,15 +91,20 @@ static bool find_types(const description *s, ir_kernel *k) {
   bool lifts_b, lifts_c, ok = type_of(s, 0, &k->a, &k->lifts);
   ok = type_of(s, 1, &k->b, &lifts_b) && ok;
   if (!type_of(s, 2, &k->c, &lifts_c) || !ok) return false;
-  const bool bytes = k->a == IR_I8 && k->b == IR_I8 && !lifts_b, words = k->a == IR_I16 && k->b == IR_I16;
+  const bool bytes = k->a == IR_I8 && k->b == IR_I8 && !lifts_b,
+             words = k->a == IR_I16 && k->b == IR_I16;
   k->leaves = k->c;
-  if (k->c == IR_I32 ? bytes || words : k->c == IR_F32 && k->a == k->b && (k->a == IR_BF16 || k->a == IR_F32))
+  if (k->c == IR_I32 ? bytes || words
+                     : k->c == IR_F32 && k->a == k->b && (k->a == IR_BF16 || k->a == IR_F32))
     return true;
-  return tf_fail(s->d, s->in->operand[2].at, TF_E_TYPE,
-                 "kernels multiply s8, u8 by s8 or s16 by s16 to sums of s32, and bf16 or f32 to f32");
+  return tf_fail(
+      s->d, s->in->operand[2].at, TF_E_TYPE,
+      "kernels multiply s8, u8 by s8 or s16 by s16 to sums of s32, and bf16 or f32 to f32");
 }
 
-/* ---- layout --------------------------------------------------------------------------------------------------- */
+/* ---- layout
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 /* How many steps lie side by side in the second source, below its columns; 0: they do not. */
 static int64_t group_of(const description *s) {
@@ -99,34 +114,42 @@ static int64_t group_of(const description *s) {
     if (b->layout[i].loop == s->loop[STEPS] && b->layout[i].stride == 1)
       group = b->layout[i].part == TF_LAYOUT_MOD ? b->layout[i].by : s->of[STEPS] / b->layout[i].by;
   for (int i = 0; i < b->n_layout; i++)
-    if (b->layout[i].loop == s->loop[COLUMNS]) columns = b->layout[i].part == TF_LAYOUT_WHOLE ? b->layout[i].stride : 0;
+    if (b->layout[i].loop == s->loop[COLUMNS])
+      columns = b->layout[i].part == TF_LAYOUT_WHOLE ? b->layout[i].stride : 0;
   return columns == group ? group : 0;
 }
 
-/* ---- registers ------------------------------------------------------------------------------------------------ */
+/* ---- registers
+ * ------------------------------------------------------------------------------------------------
+ */
 
 /* Bits of a vector in SME's streaming mode: a power of two. */
-static bool is_length(int64_t bits) { return bits >= 128 && bits <= 2048 && (bits & (bits - 1)) == 0; }
+static bool is_length(int64_t bits) {
+  return bits >= 128 && bits <= 2048 && (bits & (bits - 1)) == 0;
+}
 
 /* Whether the instruction set has registers of these sums; *form: which. */
-static bool holds(const description *s, const tf_micro_isa *isa, const ir_kernel *k, tf_micro_form *form) {
+static bool holds(const description *s, const tf_micro_isa *isa, const ir_kernel *k,
+                  tf_micro_form *form) {
   const int64_t bytes = k->group * ir_bytes(k->a);
   const bool bf16 = k->a == IR_BF16;
   if (!isa->words) return false;
   *form = s->of[ROWS] == 1 ? TF_MICRO_VECTORS : s->of[ROWS] == 2 ? TF_MICRO_SQUARES : isa->tiles;
   switch (*form) {
   case TF_MICRO_VECTORS:
-    return s->of[ROWS] == 1 && s->of[COLUMNS] == isa->lanes && bytes == WORD && s->of[STEPS] == k->group &&
-           k->a != IR_F32 && (!bf16 || isa->words->beside);
+    return s->of[ROWS] == 1 && s->of[COLUMNS] == isa->lanes && bytes == WORD &&
+           s->of[STEPS] == k->group && k->a != IR_F32 && (!bf16 || isa->words->beside);
   case TF_MICRO_SQUARES:
-    return isa->words->square && s->of[COLUMNS] == 2 && bytes == 2 * WORD && s->of[STEPS] == k->group && !bf16 &&
-           !k->lifts;
+    return isa->words->square && s->of[COLUMNS] == 2 && bytes == 2 * WORD &&
+           s->of[STEPS] == k->group && !bf16 && !k->lifts;
   case TF_MICRO_TILES:
-    return s->of[ROWS] == 16 && s->of[COLUMNS] == 16 && bytes == WORD && s->of[STEPS] == 16 * k->group && !k->lifts &&
-           k->a != IR_F32 && (!bf16 || isa->words->leave);
+    return s->of[ROWS] == 16 && s->of[COLUMNS] == 16 && bytes == WORD &&
+           s->of[STEPS] == 16 * k->group && !k->lifts && k->a != IR_F32 &&
+           (!bf16 || isa->words->leave);
   default:
     return s->of[ROWS] == s->of[COLUMNS] && is_length(s->of[ROWS] * WORD * 8) && bytes == WORD &&
-           s->of[STEPS] == k->group && !k->lifts && (k->a == IR_F32 || k->a == IR_BF16 || k->a == IR_I8);
+           s->of[STEPS] == k->group && !k->lifts &&
+           (k->a == IR_F32 || k->a == IR_BF16 || k->a == IR_I8);
   }
 }
 
@@ -145,13 +168,16 @@ static bool find_isas(const description *s, tf_micro_kernel *out) {
                    tf_near_text(&near, hint, sizeof hint));
     else if (!holds(s, isa, &out->kernel, &out->form))
       ok = tf_fail(s->d, e->isa[i].at, TF_E_SHAPE,
-                   "'%.40s' has no registers for %lld x %lld sums of %lld steps of these types", isa->name,
-                   (long long)s->of[ROWS], (long long)s->of[COLUMNS], (long long)s->of[STEPS]);
+                   "'%.40s' has no registers for %lld x %lld sums of %lld steps of these types",
+                   isa->name, (long long)s->of[ROWS], (long long)s->of[COLUMNS],
+                   (long long)s->of[STEPS]);
   }
   return ok;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------------ */
+/* ---- the whole
+ * ------------------------------------------------------------------------------------------------
+ */
 
 static bool is_name(char c) {
   return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -168,7 +194,9 @@ static bool check_call(const description *s, tf_micro_kernel *out) {
       there = !is_name(at[n]) && (at == s->in->emit->call || !is_name(at[-1]));
       at += n;
     }
-    if (!there) ok = tf_fail(s->d, s->in->emit->call_at, TF_E_NAME, "the call does not use the operand '%.60s'", name);
+    if (!there)
+      ok = tf_fail(s->d, s->in->emit->call_at, TF_E_NAME,
+                   "the call does not use the operand '%.60s'", name);
   }
   return ok;
 }
@@ -181,7 +209,8 @@ static bool check_name(const tf_instr *in, tf_diags *d) {
     n++;
   return (!in->emit->kernel[n] && n <= MOST) ||
          tf_fail(d, in->emit->at, TF_E_NAME,
-                 "'%.60s' is no name for a kernel: 'kernel' gives one of up to %d letters, digits and _",
+                 "'%.60s' is no name for a kernel: 'kernel' gives one of up to %d letters, digits "
+                 "and _",
                  in->emit->kernel, MOST);
 }
 
@@ -194,8 +223,9 @@ bool tf_micro_describe(const tf_instr *in, tf_micro_kernel *out, tf_diags *d) {
   ok = find_types(&s, k) && ok;
   const int64_t group = group_of(&s);
   if (!group)
-    ok = tf_fail(d, in->operand[1].at, TF_E_INDEX,
-                 "kernels read the second operand as groups of steps, side by side along its columns");
+    ok = tf_fail(
+        d, in->operand[1].at, TF_E_INDEX,
+        "kernels read the second operand as groups of steps, side by side along its columns");
   ok = check_call(&s, out) && ok;
   k->group = (int)group;
   if (!ok || !find_isas(&s, out)) return false;

@@ -21,11 +21,13 @@ struct tf_emit_instrs {
 };
 
 /* With the options and the macro of the instruction. */
-static bool extend(extended *x, const tf_instr_emit *e, const tf_micro_kernel *kernel, const char *name) {
+static bool extend(extended *x, const tf_instr_emit *e, const tf_micro_kernel *kernel,
+                   const char *name) {
   const tf_micro_isa *isa = tf_micro_isa_find(name);
   const size_t room = strlen(isa->flags) + strlen(e->flags) + 2,
                more = strlen(isa->machine) + (e->defines ? strlen(e->defines) : 0) + 16;
-  *x = (extended){.kernel = *kernel, .isa = *isa, .data = tf_micro_data_of(kernel), .plain = !*e->flags};
+  *x = (extended){
+      .kernel = *kernel, .isa = *isa, .data = tf_micro_data_of(kernel), .plain = !*e->flags};
   x->text = malloc(room + more);
   if (!x->text) return false;
   snprintf(x->text, room, "%s%s%s", isa->flags, *e->flags ? " " : "", e->flags);
@@ -48,7 +50,8 @@ static bool extend_isas(tf_emit_instrs *e, const tf_instr *in, tf_diags *d) {
   if (!in->emit) return true;
   if (!tf_micro_describe(in, &kernel, d)) return false;
   for (int i = 0; i < in->emit->n_isas; i++)
-    if (!extend(&e->at[e->n++], in->emit, &kernel, in->emit->isa[i].name)) return tf_out_of_memory(d);
+    if (!extend(&e->at[e->n++], in->emit, &kernel, in->emit->isa[i].name))
+      return tf_out_of_memory(d);
   return true;
 }
 
@@ -71,9 +74,11 @@ void tf_emit_instrs_free(tf_emit_instrs *e) {
   free(e);
 }
 
-const tf_micro_isa *tf_micro_isa_with(const tf_emit_instrs *e, const tf_micro_isa *isa, ir_type data, bool plain) {
+const tf_micro_isa *tf_micro_isa_with(const tf_emit_instrs *e, const tf_micro_isa *isa,
+                                      ir_type data, bool plain) {
   for (int i = 0; i < e->n; i++)
-    if (!strcmp(e->at[i].isa.name, isa->name) && e->at[i].data == data && (e->at[i].plain || !plain))
+    if (!strcmp(e->at[i].isa.name, isa->name) && e->at[i].data == data &&
+        (e->at[i].plain || !plain))
       return &e->at[i].isa;
   return isa;
 }

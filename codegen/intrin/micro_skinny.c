@@ -1,14 +1,16 @@
-/* Products with few rows, whose b is read once and in place: they are limited by memory bandwidth.  If operands are
- * contiguous along k, each sum has a vector of its own, reduced to one number at the end; if b is contiguous along n,
- * several rows of b at once are added into a row of c, which stays in cache.
+/* Products with few rows, whose b is read once and in place: they are limited by memory bandwidth.
+ * If operands are contiguous along k, each sum has a vector of its own, reduced to one number at
+ * the end; if b is contiguous along n, several rows of b at once are added into a row of c, which
+ * stays in cache.
  *
- * A single row reads b as four streams, each a quarter of its rows: long streams are what hardware follows best, and
- * nothing needs to be prefetched (on Zen 5 0.97 to 1.0 of what reading alone takes; eight rows side by side with
- * prefetches, 0.8).  With more rows a core does not look ahead as far, as most of what it holds are multiply-adds: then
- * rows of b are side by side, and the next ones are prefetched.
+ * A single row reads b as four streams, each a quarter of its rows: long streams are what hardware
+ * follows best, and nothing needs to be prefetched (on Zen 5 0.97 to 1.0 of what reading alone
+ * takes; eight rows side by side with prefetches, 0.8).  With more rows a core does not look ahead
+ * as far, as most of what it holds are multiply-adds: then rows of b are side by side, and the next
+ * ones are prefetched.
  *
- * Rows whose sums do not fit in the registers at once are cut into tiles of nearly equal height.  Each takes its turn
- * on a few rows of b, which stay in a cache until all have had it. */
+ * Rows whose sums do not fit in the registers at once are cut into tiles of nearly equal height.
+ * Each takes its turn on a few rows of b, which stay in a cache until all have had it. */
 #include <inttypes.h>
 
 #include "codegen/intrin/tile.h"
@@ -27,16 +29,20 @@ static void load(FILE *out, ir_type t, const char *at, bool part) {
     fprintf(out, part ? "vec_load_part(%s, rest)" : "vec_load(%s)", at);
 }
 
-static void number(FILE *out, ir_type t, const char *at) { fprintf(out, t == IR_BF16 ? "wide(%s)" : "%s", at); }
+static void number(FILE *out, ir_type t, const char *at) {
+  fprintf(out, t == IR_BF16 ? "wide(%s)" : "%s", at);
+}
 
 static void arguments(FILE *out, const tf_micro_few *f) {
-  fprintf(out, "int64_t k, const %s *a, int64_t a_m, int64_t a_k, const %s *b, int64_t b_step, float *c, int64_t c_m",
+  fprintf(out,
+          "int64_t k, const %s *a, int64_t a_m, int64_t a_k, const %s *b, int64_t b_step, float "
+          "*c, int64_t c_m",
           tf_micro_type(f->a), tf_micro_type(f->b));
 }
 
 /* The product: `by` rows of b at once, `apart` from each other, the rest one by one. */
-static void product_loop(FILE *out, const tf_micro_few *f, const char *name, char at, char all, int by,
-                         const char *call) {
+static void product_loop(FILE *out, const tf_micro_few *f, const char *name, char at, char all,
+                         int by, const char *call) {
   fprintf(out, "static APART void %s(", name), arguments(out, f);
   fprintf(out, ", int64_t n, int add) {\n  const int64_t whole = %c - %c %% %d, ", all, all, by);
   if (f->rows == 1)
@@ -45,16 +51,19 @@ static void product_loop(FILE *out, const tf_micro_few *f, const char *name, cha
     fprintf(out, "apart = 1;\n  for (int64_t %c = 0; %c < whole; %c += %d) ", at, at, at, by);
   fprintf(out, call, name, by);
   if (by > 1) {
-    fprintf(out, "  for (int64_t %c = whole; %c < %c; %c++) ", at, at, all, at), fprintf(out, call, name, 1);
+    fprintf(out, "  for (int64_t %c = whole; %c < %c; %c++) ", at, at, all, at),
+        fprintf(out, call, name, 1);
   }
   fputs("}\n", out);
 }
 
-/* ---- contiguous along k ---------------------------------------------------------------------------------------- */
+/* ---- contiguous along k
+ * ---------------------------------------------------------------------------------------- */
 
 /* How a tile's operands are loaded and added to its sums. */
 typedef struct {
-  const char *pairs; /* prefix of the operations of a kernel of pairs of bfloat16; NULL: vectors of float32 */
+  const char *pairs; /* prefix of the operations of a kernel of pairs of bfloat16; NULL: vectors of
+                        float32 */
   const char *fours; /* the function that adds up the lanes of four vectors */
 } dot_words;
 
@@ -63,14 +72,17 @@ static void fours_text(FILE *out, const char *name, const char *shuffle) {
   fprintf(out, "\nstatic inline void %s(float *to, vec a, vec b, vec c, vec d) {\n", name);
   if (shuffle)
     fprintf(out,
-            "  const vec e = vec_add(%s_unpacklo_ps(a, c), %s_unpackhi_ps(a, c)), f = vec_add(%s_unpacklo_ps(b, d), "
+            "  const vec e = vec_add(%s_unpacklo_ps(a, c), %s_unpackhi_ps(a, c)), f = "
+            "vec_add(%s_unpacklo_ps(b, d), "
             "%s_unpackhi_ps(b, d));\n  float part[LANES];\n"
             "  vec_store(part, vec_add(%s_unpacklo_ps(e, f), %s_unpackhi_ps(e, f)));\n"
             "  for (int i = 0; i < 4; i++) to[i] = part[i];\n"
-            "  for (int at = 4; at < LANES; at += 4)\n    for (int i = 0; i < 4; i++) to[i] += part[at + i];\n",
+            "  for (int at = 4; at < LANES; at += 4)\n    for (int i = 0; i < 4; i++) to[i] += "
+            "part[at + i];\n",
             shuffle, shuffle, shuffle, shuffle, shuffle, shuffle);
   else
-    fputs("  to[0] = vec_sum(a), to[1] = vec_sum(b), to[2] = vec_sum(c), to[3] = vec_sum(d);\n", out);
+    fputs("  to[0] = vec_sum(a), to[1] = vec_sum(b), to[2] = vec_sum(c), to[3] = vec_sum(d);\n",
+          out);
   fputs("}\n", out);
 }
 
@@ -91,19 +103,23 @@ static void load_dot(FILE *out, const dot_words *w, ir_type t, const char *at, b
 }
 
 /* One vector of each row of a and b, added to all sums. */
-static void dot_step(FILE *out, const tf_micro_few *f, const dot_words *w, int keys, bool part, bool fetch) {
+static void dot_step(FILE *out, const tf_micro_few *f, const dot_words *w, int keys, bool part,
+                     bool fetch) {
   char at[48];
   const char *type = w->pairs ? w->pairs : "vec", *plural = w->pairs ? "s" : "";
   for (int i = 0; i < f->rows; i++) {
     snprintf(at, sizeof at, "a + %d * a_m + p", i);
-    fprintf(out, "    const %s%s x%d = ", type, plural, i), load_dot(out, w, f->a, at, part), fputs(";\n", out);
+    fprintf(out, "    const %s%s x%d = ", type, plural, i), load_dot(out, w, f->a, at, part),
+        fputs(";\n", out);
   }
   for (int j = 0; j < keys; j++) {
     snprintf(at, sizeof at, "b + %d * b_step + p", j);
-    fprintf(out, "    const %s%s y%d = ", type, plural, j), load_dot(out, w, f->b, at, part), fputs(";\n", out);
+    fprintf(out, "    const %s%s y%d = ", type, plural, j), load_dot(out, w, f->b, at, part),
+        fputs(";\n", out);
     if (fetch) fprintf(out, "    FETCH(b + %d * b_step + p, 0);\n", j + keys);
     for (int i = 0; i < f->rows; i++)
-      fprintf(out, "    s%d_%d = %s_%s(x%d, y%d, s%d_%d);\n", i, j, type, w->pairs ? "add" : "fma", i, j, i, j);
+      fprintf(out, "    s%d_%d = %s_%s(x%d, y%d, s%d_%d);\n", i, j, type, w->pairs ? "add" : "fma",
+              i, j, i, j);
   }
 }
 
@@ -121,7 +137,8 @@ static void dot_store(FILE *out, const tf_micro_few *f, const dot_words *w, int 
     }
     for (int e = at; e < at + FOUR && e < all; e++) {
       const int i = e / keys, j = e % keys;
-      fprintf(out, "  c[%d * c_m + %d * c_n] = (add ? c[%d * c_m + %d * c_n] : 0.0f) + ", i, j, i, j);
+      fprintf(out, "  c[%d * c_m + %d * c_n] = (add ? c[%d * c_m + %d * c_n] : 0.0f) + ", i, j, i,
+              j);
       if (four)
         fprintf(out, "t[%d];\n", e - at);
       else
@@ -134,26 +151,33 @@ static void dot_store(FILE *out, const tf_micro_few *f, const dot_words *w, int 
 static void dot_runs(FILE *out, const tf_micro_few *f, const dot_words *w, int keys, bool fetch) {
   const int all = f->rows * keys;
   fprintf(out,
-          "  const int64_t whole = k / LANES * LANES;\n  vec total[%d];\n  int begun = 0;\n  for (;;) {\n"
-          "  const int64_t end = whole - p > %d * LANES ? p + %d * LANES : whole;\n  for (; p < end; p += LANES) {\n",
+          "  const int64_t whole = k / LANES * LANES;\n  vec total[%d];\n  int begun = 0;\n  for "
+          "(;;) {\n"
+          "  const int64_t end = whole - p > %d * LANES ? p + %d * LANES : whole;\n  for (; p < "
+          "end; p += LANES) {\n",
           all, TF_MICRO_RUN, TF_MICRO_RUN);
   dot_step(out, f, w, keys, false, fetch);
   fputs("  }\n  if (p == whole) break;\n", out);
   for (int e = 0; e < all; e++) {
     const int i = e / keys, j = e % keys;
-    fprintf(out, "  total[%d] = begun ? vec_add(total[%d], s%d_%d) : s%d_%d;\n  s%d_%d = vec_zero();\n", e, e, i, j, i,
-            j, i, j);
+    fprintf(out,
+            "  total[%d] = begun ? vec_add(total[%d], s%d_%d) : s%d_%d;\n  s%d_%d = vec_zero();\n",
+            e, e, i, j, i, j, i, j);
   }
   fputs("  begun = 1;\n  }\n  if (begun) {\n", out);
   for (int e = 0; e < all; e++)
-    fprintf(out, "  s%d_%d = vec_add(total[%d], s%d_%d);\n", e / keys, e % keys, e, e / keys, e % keys);
+    fprintf(out, "  s%d_%d = vec_add(total[%d], s%d_%d);\n", e / keys, e % keys, e, e / keys,
+            e % keys);
   fputs("  }\n", out);
 }
 
-/* Multiplies `keys` rows of b by all of a, and stores sums c_n apart; `fetch`: prefetches as many after them. */
-static void dot_tile(FILE *out, const tf_micro_few *f, const dot_words *w, const char *name, int keys, bool fetch) {
+/* Multiplies `keys` rows of b by all of a, and stores sums c_n apart; `fetch`: prefetches as many
+ * after them. */
+static void dot_tile(FILE *out, const tf_micro_few *f, const dot_words *w, const char *name,
+                     int keys, bool fetch) {
   const char *each = w->pairs ? "2 * LANES" : "LANES";
-  fprintf(out, "static APART void %s_%d(", name, keys), arguments(out, f), fputs(", int64_t c_n, int add) {\n", out);
+  fprintf(out, "static APART void %s_%d(", name, keys), arguments(out, f),
+      fputs(", int64_t c_n, int add) {\n", out);
   fputs("  int64_t p = 0;\n  (void)a_m, (void)a_k, (void)b_step, (void)c_m;\n", out);
   if (f->rows * keys >= 4) fputs("  float t[4];\n", out);
   for (int i = 0; i < f->rows; i++)
@@ -173,20 +197,24 @@ static void dot_tile(FILE *out, const tf_micro_few *f, const dot_words *w, const
   fputs("}\n", out);
 }
 
-static void dots(FILE *out, const tf_micro_few *f, const dot_words *w, const char *name, int registers) {
+static void dots(FILE *out, const tf_micro_few *f, const dot_words *w, const char *name,
+                 int registers) {
   int keys = (registers - f->rows - 2) / f->rows;
   keys = f->rows == 1 ? STREAMS : keys < 1 ? 1 : keys > MOST_KEYS ? MOST_KEYS : keys;
   dot_tile(out, f, w, name, 1, f->rows > 1);
   if (keys > 1) dot_tile(out, f, w, name, keys, f->rows > 1);
-  const char *call = "%s_%d(k, a, a_m, a_k, b + j * b_step, apart * b_step, c + j, c_m, apart, add);\n";
+  const char *call =
+      "%s_%d(k, a, a_m, a_k, b + j * b_step, apart * b_step, c + j, c_m, apart, add);\n";
   product_loop(out, f, name, 'j', 'n', keys, call);
 }
 
-/* ---- contiguous along n ---------------------------------------------------------------------------------------- */
+/* ---- contiguous along n
+ * ---------------------------------------------------------------------------------------- */
 
-/* One vector of the rows of c, each with the sum of the steps added to it: it has fewer additions one after the other
- * than if it took in each of them.  A vector of b is loaded once: a compiler that has it in memory for each row's
- * multiply-add took 1.6 times as long where rows of b do not begin with lines (3 rows by 4096 x 500). */
+/* One vector of the rows of c, each with the sum of the steps added to it: it has fewer additions
+ * one after the other than if it took in each of them.  A vector of b is loaded once: a compiler
+ * that has it in memory for each row's multiply-add took 1.6 times as long where rows of b do not
+ * begin with lines (3 rows by 4096 x 500). */
 static void add_step(FILE *out, const tf_micro_few *f, int steps, bool part) {
   char at[48];
   for (int i = 0; i < f->rows; i++)
@@ -196,24 +224,30 @@ static void add_step(FILE *out, const tf_micro_few *f, int steps, bool part) {
     fprintf(out, "    const vec y%d = ", q), load(out, f->b, at, part), fputs(";\n", out);
     if (!part && f->rows > 1) fprintf(out, "    FETCH(b + %d * b_step + j, 0);\n", q + steps);
     for (int i = 0; i < f->rows; i++)
-      fprintf(out, f->rows > 1 ? "    FMA_TO(s%d, x%d_%d, y%d);\n" : "    s%d = vec_fma(x%d_%d, y%d, s%d);\n", i, i, q,
-              q, i);
+      fprintf(out,
+              f->rows > 1 ? "    FMA_TO(s%d, x%d_%d, y%d);\n"
+                          : "    s%d = vec_fma(x%d_%d, y%d, s%d);\n",
+              i, i, q, q, i);
   }
   for (int i = 0; i < f->rows; i++)
-    fprintf(out, "    vec_store%s(c + %d * c_m + j, add ? vec_add(%s(c + %d * c_m + j%s), s%d) : s%d%s);\n",
-            part ? "_part" : "", i, part ? "vec_load_part" : "vec_load", i, part ? ", rest" : "", i, i,
-            part ? ", rest" : "");
+    fprintf(
+        out,
+        "    vec_store%s(c + %d * c_m + j, add ? vec_add(%s(c + %d * c_m + j%s), s%d) : s%d%s);\n",
+        part ? "_part" : "", i, part ? "vec_load_part" : "vec_load", i, part ? ", rest" : "", i, i,
+        part ? ", rest" : "");
 }
 
 /* Adds `steps` rows of b to all of c; several rows prefetch as many after them. */
 static void add_tile(FILE *out, const tf_micro_few *f, const char *name, int steps) {
   char at[64];
-  fprintf(out, "static APART void %s_%d(", name, steps), arguments(out, f), fputs(", int64_t n, int add) {\n", out);
+  fprintf(out, "static APART void %s_%d(", name, steps), arguments(out, f),
+      fputs(", int64_t n, int add) {\n", out);
   fputs("  int64_t j = 0;\n  (void)k, (void)a_m, (void)a_k, (void)b_step, (void)c_m;\n", out);
   for (int i = 0; i < f->rows; i++)
     for (int q = 0; q < steps; q++) {
       snprintf(at, sizeof at, "a[%d * a_m + %d * a_k]", i, q);
-      fprintf(out, "  const vec x%d_%d = vec_splat(", i, q), number(out, f->a, at), fputs(");\n", out);
+      fprintf(out, "  const vec x%d_%d = vec_splat(", i, q), number(out, f->a, at),
+          fputs(");\n", out);
     }
   fputs("  for (; j + LANES <= n; j += LANES) {\n", out);
   add_step(out, f, steps, false);
@@ -224,27 +258,31 @@ static void add_tile(FILE *out, const tf_micro_few *f, const char *name, int ste
 
 static void sums(FILE *out, const tf_micro_few *f, const char *name, int registers) {
   int steps = (registers - f->rows - 2) / f->rows / 2 * 2;
-  /* where the registers do not hold all of a, it is broadcast from a cache: storing rows of c more often costs more */
+  /* where the registers do not hold all of a, it is broadcast from a cache: storing rows of c more
+   * often costs more */
   steps = f->rows == 1                 ? STREAMS
           : steps < LEAST_STEPS        ? LEAST_STEPS
           : steps > TF_MICRO_FEW_STEPS ? TF_MICRO_FEW_STEPS
                                        : steps;
   add_tile(out, f, name, 1);
   if (steps > 1) add_tile(out, f, name, steps);
-  const char *call =
-      "%s_%d(k, a + p * a_k, a_m, apart * a_k, b + p * b_step, apart * b_step, c, c_m, n, add || p > 0);\n";
+  const char *call = "%s_%d(k, a + p * a_k, a_m, apart * a_k, b + p * b_step, apart * b_step, c, "
+                     "c_m, n, add || p > 0);\n";
   product_loop(out, f, name, 'p', 'k', steps, call);
 }
 
-/* ---- sums in registers ---------------------------------------------------------------------------------------- */
+/* ---- sums in registers
+ * ---------------------------------------------------------------------------------------- */
 
 bool tf_micro_few_hold(const ir_machine *t, int64_t rows) {
   const ir_kernel *k = t->real;
   return k && t->lanes > 1 && k->a == IR_F32 && k->b == IR_F32 && k->group == 1 &&
-         tf_micro_kernel_of(k)->form == TF_MICRO_VECTORS && rows >= HELD && rows <= tf_micro_few_rows(t->registers);
+         tf_micro_kernel_of(k)->form == TF_MICRO_VECTORS && rows >= HELD &&
+         rows <= tf_micro_few_rows(t->registers);
 }
 
-/* Vectors of a tile: as many as leave registers for all rows' sums, in panels as equal as they can be. */
+/* Vectors of a tile: as many as leave registers for all rows' sums, in panels as equal as they can
+ * be. */
 static int held_across(const tf_micro_few *f, int registers, int lanes) {
   enum { MOST = 6 };
   int64_t most = 1;
@@ -254,14 +292,18 @@ static int held_across(const tf_micro_few *f, int registers, int lanes) {
   return (int)((vectors + panels - 1) / panels);
 }
 
-/* Tiles walk down b where it stands, a run of its rows at a time: hardware sees short pieces of rows, which it does not
- * follow into memory, but a cache that holds b is quick enough (measured: 8 rows by 1000 x 1000 in 0.53 of the time of
- * sums of 6 rows of b in turn, 4 rows by 2048 x 1536 in 0.6; of 64 MiB 1.3 times as long). */
+/* Tiles walk down b where it stands, a run of its rows at a time: hardware sees short pieces of
+ * rows, which it does not follow into memory, but a cache that holds b is quick enough (measured: 8
+ * rows by 1000 x 1000 in 0.53 of the time of sums of 6 rows of b in turn, 4 rows by 2048 x 1536 in
+ * 0.6; of 64 MiB 1.3 times as long). */
 static bool held_sums(FILE *out, tf_micro *u, const tf_micro_few *f, const char *name) {
   const tf_micro_isa *isa = tf_micro_of(u);
   const int lanes = isa->lanes, across = held_across(f, isa->registers, lanes);
   const long long wide = (long long)across * lanes, n = f->columns, whole = n - n % wide;
-  tf_tile t = {.kernel = tf_micro_kernel_of(f->held), .lanes = lanes, .rows = f->rows, .unroll = tf_micro_unroll(u)};
+  tf_tile t = {.kernel = tf_micro_kernel_of(f->held),
+               .lanes = lanes,
+               .rows = f->rows,
+               .unroll = tf_micro_unroll(u)};
   char tile[2][64] = {"", ""};
   for (int rest = 0; rest < 2; rest++) {
     const long long columns = rest ? n - whole : wide;
@@ -275,18 +317,23 @@ static bool held_sums(FILE *out, tf_micro *u, const tf_micro_few *f, const char 
           ", int64_t n, int add) {\n  (void)n;\n  for (int64_t p = 0; p < k; p += %d) {\n"
           "    const int64_t steps = k - p < %d ? k - p : %d;\n",
           TF_MICRO_RUN, TF_MICRO_RUN, TF_MICRO_RUN);
-  static const char args[] = "(steps, a + p * a_k, a_m, a_k, b + p * b_step + j, b_step, c + j, c_m, add || p > 0);\n";
-  if (whole) fprintf(out, "    for (int64_t j = 0; j < %lld; j += %lld) %s%s", whole, wide, tile[0], args);
+  static const char args[] =
+      "(steps, a + p * a_k, a_m, a_k, b + p * b_step + j, b_step, c + j, c_m, add || p > 0);\n";
+  if (whole)
+    fprintf(out, "    for (int64_t j = 0; j < %lld; j += %lld) %s%s", whole, wide, tile[0], args);
   if (whole < n) fprintf(out, "    const int64_t j = %lld;\n    %s%s", whole, tile[1], args);
   fputs("  }\n}\n", out);
   return true;
 }
 
-/* ---- more rows than the registers hold --------------------------------------------------------------------------- */
+/* ---- more rows than the registers hold
+ * --------------------------------------------------------------------------- */
 
-/* How many tiles the rows are cut into; *high: the height of the first *more, one more than that of the others. */
+/* How many tiles the rows are cut into; *high: the height of the first *more, one more than that of
+ * the others. */
 static int cut(const tf_micro_few *f, int registers, int *high, int *more) {
-  const int most = f->along_k ? (registers - 1) / (TILE_KEYS + 1) : tf_micro_rows(registers, TILE_WIDE);
+  const int most =
+      f->along_k ? (registers - 1) / (TILE_KEYS + 1) : tf_micro_rows(registers, TILE_WIDE);
   const int count = (f->rows + most - 1) / most;
   *high = f->rows / count + 1;
   *more = f->rows % count;
@@ -294,7 +341,8 @@ static int cut(const tf_micro_few *f, int registers, int *high, int *more) {
 }
 
 /* Rows of c by some rows of b: each walks along them with its sums in vectors of their own. */
-static void dots_in_tiles(FILE *out, const tf_micro_few *f, const dot_words *w, const char *name, int registers) {
+static void dots_in_tiles(FILE *out, const tf_micro_few *f, const dot_words *w, const char *name,
+                          int registers) {
   int high, more;
   const int count = cut(f, registers, &high, &more);
   tf_micro_few tile = *f;
@@ -313,7 +361,8 @@ static void dots_in_tiles(FILE *out, const tf_micro_few *f, const dot_words *w, 
     for (int t = 0, i = 0, r; t < count; t++, i += r) {
       r = high - (t >= more);
       fprintf(out,
-              "      %s_of_%d_%d(k, a + %d * a_m, a_m, a_k, b + j * b_step, b_step, c + %d * c_m + j, c_m, 1, add);\n",
+              "      %s_of_%d_%d(k, a + %d * a_m, a_m, a_k, b + j * b_step, b_step, c + %d * c_m + "
+              "j, c_m, 1, add);\n",
               name, r, keys, i, i);
     }
   }
@@ -339,18 +388,19 @@ static void sum_step(FILE *out, const tf_micro_few *f, int steps, int wide, bool
   }
   for (int i = 0; i < f->rows; i++)
     for (int v = 0; v < wide; v++)
-      fprintf(
-          out,
-          "    vec_store%s(c + %d * c_m + j + %d * LANES, add ? vec_add(%s(c + %d * c_m + j + %d * LANES%s), s%d_%d) : "
-          "s%d_%d%s);\n",
-          part ? "_part" : "", i, v, part ? "vec_load_part" : "vec_load", i, v, part ? ", rest" : "", i, v, i, v,
-          part ? ", rest" : "");
+      fprintf(out,
+              "    vec_store%s(c + %d * c_m + j + %d * LANES, add ? vec_add(%s(c + %d * c_m + j + "
+              "%d * LANES%s), s%d_%d) : "
+              "s%d_%d%s);\n",
+              part ? "_part" : "", i, v, part ? "vec_load_part" : "vec_load", i, v,
+              part ? ", rest" : "", i, v, i, v, part ? ", rest" : "");
 }
 
 /* Adds `steps` rows of b, multiplied by x[step * x_step + row], to n columns of the tile's rows. */
 static void sum_tile(FILE *out, const tf_micro_few *f, const char *name, int steps) {
   fprintf(out,
-          "static APART void %s_%d(const float *x, int64_t x_step, const %s *b, int64_t b_step, float *c, int64_t c_m, "
+          "static APART void %s_%d(const float *x, int64_t x_step, const %s *b, int64_t b_step, "
+          "float *c, int64_t c_m, "
           "int64_t n, int add) {\n  int64_t j = 0;\n  (void)x_step, (void)b_step, (void)c_m;\n",
           name, steps, tf_micro_type(f->b));
   for (int wide = TILE_WIDE; wide > 0; wide--) {
@@ -364,13 +414,14 @@ static void sum_tile(FILE *out, const tf_micro_few *f, const char *name, int ste
 }
 
 /* All tiles add `steps` rows of b from p on to columns `from`, .. of c, a strip at a time. */
-static void sum_strips(FILE *out, const tf_micro_few *f, const char *name, int registers, int steps) {
+static void sum_strips(FILE *out, const tf_micro_few *f, const char *name, int registers,
+                       int steps) {
   int high, more;
   const int count = cut(f, registers, &high, &more);
-  fprintf(
-      out,
-      "      float x[%d];\n      for (int q = 0; q < %d; q++)\n        for (int i = 0; i < %d; i++) x[q * %d + i] = ",
-      steps * f->rows, steps, f->rows, f->rows);
+  fprintf(out,
+          "      float x[%d];\n      for (int q = 0; q < %d; q++)\n        for (int i = 0; i < %d; "
+          "i++) x[q * %d + i] = ",
+          steps * f->rows, steps, f->rows, f->rows);
   number(out, f->a, "a[i * a_m + (p + q) * a_k]");
   fprintf(out,
           ";\n      for (int64_t j = from; j < to; j += %d) {\n"
@@ -378,10 +429,10 @@ static void sum_strips(FILE *out, const tf_micro_few *f, const char *name, int r
           f->strip, f->strip, f->strip);
   for (int t = 0, i = 0, r; t < count; t++, i += r) {
     r = high - (t >= more);
-    fprintf(
-        out,
-        "        %s_of_%d_%d(x + %d, %d, b + p * b_step + j, b_step, c + %d * c_m + j, c_m, across, add || p > 0);\n",
-        name, r, steps, i, f->rows, i);
+    fprintf(out,
+            "        %s_of_%d_%d(x + %d, %d, b + p * b_step + j, b_step, c + %d * c_m + j, c_m, "
+            "across, add || p > 0);\n",
+            name, r, steps, i, f->rows, i);
   }
   fputs("      }\n", out);
 }
@@ -396,11 +447,13 @@ static void sums_in_tiles(FILE *out, const tf_micro_few *f, const char *name, in
     sum_tile(out, &tile, part, 1), sum_tile(out, &tile, part, TF_MICRO_FEW_STEPS);
   }
   fprintf(out, "static APART void %s(", name), arguments(out, f);
-  fprintf(out,
-          ", int64_t n, int add) {\n  const int64_t blocks = (n + %d) / %d, across = (n + blocks - 1) / (blocks > 0 ? "
-          "blocks : 1), whole = k - k %% %d;\n  for (int64_t from = 0; from < n; from += across) {\n"
-          "    const int64_t to = from + across < n ? from + across : n;\n",
-          f->block - 1, f->block, TF_MICRO_FEW_STEPS);
+  fprintf(
+      out,
+      ", int64_t n, int add) {\n  const int64_t blocks = (n + %d) / %d, across = (n + blocks - 1) "
+      "/ (blocks > 0 ? "
+      "blocks : 1), whole = k - k %% %d;\n  for (int64_t from = 0; from < n; from += across) {\n"
+      "    const int64_t to = from + across < n ? from + across : n;\n",
+      f->block - 1, f->block, TF_MICRO_FEW_STEPS);
   fprintf(out, "    for (int64_t p = 0; p < whole; p += %d) {\n", TF_MICRO_FEW_STEPS);
   sum_strips(out, f, name, registers, TF_MICRO_FEW_STEPS);
   fputs("    }\n    for (int64_t p = whole; p < k; p++) {\n", out);
@@ -408,12 +461,13 @@ static void sums_in_tiles(FILE *out, const tf_micro_few *f, const char *name, in
   fputs("    }\n  }\n}\n", out);
 }
 
-static bool print(FILE *out, tf_micro *u, const tf_micro_few *f, const dot_words *w, const char *name) {
+static bool print(FILE *out, tf_micro *u, const tf_micro_few *f, const dot_words *w,
+                  const char *name) {
   const int registers = tf_micro_of(u)->registers;
   const bool tiles = f->rows > tf_micro_few_rows(registers);
   const tf_micro_kernel *pairs = tf_pairs_fit(f) ? tf_pairs_of(u) : NULL;
-  fprintf(out, "\n/* %d rows%s by rows of b with neighbours along %s */\n", f->rows, tiles ? ", in tiles," : "",
-          f->along_k ? "k" : "n");
+  fprintf(out, "\n/* %d rows%s by rows of b with neighbours along %s */\n", f->rows,
+          tiles ? ", in tiles," : "", f->along_k ? "k" : "n");
   if (f->held) return held_sums(out, u, f, name);
   if (f->along_k)
     (tiles ? dots_in_tiles : dots)(out, f, w, name, registers);
@@ -430,8 +484,8 @@ const char *tf_micro_few_product(FILE *out, tf_micro *u, const tf_micro_few *f) 
   dot_words w = {0};
   if ((tf_pairs_fit(f) && tf_pairs_of(u)) || f->held)
     snprintf(columns, sizeof columns, "_%s_%" PRId64, f->held ? "held" : "of", f->columns);
-  snprintf(name, sizeof name, "%s_%s_%s_%d%s", f->along_k ? "dots" : "sums", letter(f->a), letter(f->b), f->rows,
-           columns);
+  snprintf(name, sizeof name, "%s_%s_%s_%d%s", f->along_k ? "dots" : "sums", letter(f->a),
+           letter(f->b), f->rows, columns);
   const char *kept = f->rows < 1 ? NULL : tf_micro_name(u, name, &anew);
   if (!kept || !anew) return kept;
   if (f->along_k && !dot_words_of(out, u, f, &w)) return NULL;

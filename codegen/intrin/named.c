@@ -26,7 +26,8 @@ bool tf_micro_type_of(const char *dtype, ir_type *type) {
 
 bool tf_micro_data(const char *dtype, ir_type *type, tf_diags *d) {
   return tf_micro_type_of(dtype, type) ||
-         tf_fail(d, (tf_loc){0}, TF_E_NAME, "no type of data '%.40s'; known: f32, bf16, int8", dtype);
+         tf_fail(d, (tf_loc){0}, TF_E_NAME, "no type of data '%.40s'; known: f32, bf16, int8",
+                 dtype);
 }
 
 /* Those of the table. */
@@ -43,7 +44,8 @@ static int named(const char *name, const char *data, const tf_micro_isa **isas, 
   for (int i = 0; tf_micro_isa_at(i); i++)
     if (tf_micro_isa_at(i)->has && strstr(tf_micro_isa_at(i)->data, data)) n++;
   for (int i = 0, at = n; tf_micro_isa_at(i); i++)
-    if (tf_micro_isa_at(i)->has && strstr(tf_micro_isa_at(i)->data, data)) isas[--at] = tf_micro_isa_at(i);
+    if (tf_micro_isa_at(i)->has && strstr(tf_micro_isa_at(i)->data, data))
+      isas[--at] = tf_micro_isa_at(i);
   return n;
 }
 
@@ -52,6 +54,7 @@ int tf_micro_isas(const tf_emit_options *o, const tf_micro_isa **isas, tf_diags 
   const int n = named(o->isa ? o->isa : "portable", data, isas, d);
   for (int i = 0; i < n && o->instrs; i++)
     for (size_t t = 0; t < sizeof types / sizeof *types; t++)
-      if (!strcmp(types[t].name, data)) isas[i] = tf_micro_isa_with(o->instrs, isas[i], types[t].type, n > 1);
+      if (!strcmp(types[t].name, data))
+        isas[i] = tf_micro_isa_with(o->instrs, isas[i], types[t].type, n > 1);
   return n;
 }

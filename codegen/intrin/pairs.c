@@ -1,8 +1,8 @@
-/* Products with few rows, whose b is bfloat16 with neighbours along n, by an instruction that multiplies pairs: two
- * rows of b are put side by side in registers, 32 columns at once, and met by pairs of a's elements, which are rounded
- * a part of k at a time.  Sums stay in registers for all of the part.  b's rows are short, so that a part of them is
- * one piece of memory, or nearly: strips of long rows far from each other came 1.4 to 1.6 times as slow as rows in four
- * streams. */
+/* Products with few rows, whose b is bfloat16 with neighbours along n, by an instruction that
+ * multiplies pairs: two rows of b are put side by side in registers, 32 columns at once, and met by
+ * pairs of a's elements, which are rounded a part of k at a time.  Sums stay in registers for all
+ * of the part.  b's rows are short, so that a part of them is one piece of memory, or nearly:
+ * strips of long rows far from each other came 1.4 to 1.6 times as slow as rows in four streams. */
 #include "codegen/intrin/tile.h"
 
 enum {
@@ -23,7 +23,10 @@ const tf_micro_kernel *tf_pairs_of(const tf_micro *u) {
   if (2 * isa->lanes != PAIR_COLUMNS || isa->registers < MOST_SUMS + WIDEST) return NULL;
   const ir_machine t = tf_micro_machine(isa, IR_BF16);
   const tf_micro_kernel *k = t.real ? tf_micro_kernel_of(t.real) : NULL;
-  return k && k->kernel.a == IR_BF16 && k->kernel.group == 2 && k->form == TF_MICRO_VECTORS && k->prefix ? k : NULL;
+  return k && k->kernel.a == IR_BF16 && k->kernel.group == 2 && k->form == TF_MICRO_VECTORS &&
+                 k->prefix
+             ? k
+             : NULL;
 }
 
 /* Two rows of b from row `p` on, the second only where `both`. */
@@ -34,22 +37,25 @@ static void step(FILE *out, const tf_micro_few *f, const char *x, int wide, bool
       fprintf(out, "    const %ss y%d_%d = %s_load%s(b + (p + %d) * b_step + %d", x, q, v, x,
               last || (q && !both) ? "_part" : "", q && both, v * PAIR_COLUMNS);
       fprintf(out, q && !both ? ", 0);\n" : last ? ", last);\n" : ");\n");
-      if (both && f->rows > 1) fprintf(out, "    FETCH(b + (p + %d) * b_step + %d, 0);\n", q + PART, v * PAIR_COLUMNS);
+      if (both && f->rows > 1)
+        fprintf(out, "    FETCH(b + (p + %d) * b_step + %d, 0);\n", q + PART, v * PAIR_COLUMNS);
     }
-    fprintf(out, "    const %ss l%d = %s_low(y0_%d, y1_%d), h%d = %s_high(y0_%d, y1_%d);\n", x, v, x, v, v, v, x, v, v);
+    fprintf(out, "    const %ss l%d = %s_low(y0_%d, y1_%d), h%d = %s_high(y0_%d, y1_%d);\n", x, v,
+            x, v, v, v, x, v, v);
   }
   for (int i = 0; i < f->rows; i++) {
     fprintf(out, "    const %ss x%d = %s_splat(x + %d + p);\n", x, i, x, i * PART);
     for (int v = 0; v < wide; v++)
-      fprintf(out, "    l%d_%d = %s_add(x%d, l%d, l%d_%d), h%d_%d = %s_add(x%d, h%d, h%d_%d);\n", i, v, x, i, v, i, v,
-              i, v, x, i, v, i, v);
+      fprintf(out, "    l%d_%d = %s_add(x%d, l%d, l%d_%d), h%d_%d = %s_add(x%d, h%d, h%d_%d);\n", i,
+              v, x, i, v, i, v, i, v, x, i, v, i, v);
   }
 }
 
 /* All rows by `wide` pairs of vectors, of which the last has `last` columns. */
 static void tile(FILE *out, const tf_micro_few *f, const char *name, const char *x, int wide) {
   fprintf(out,
-          "static APART void %s_by_%d(int64_t k, const uint16_t *x, const uint16_t *b, int64_t b_step, float *c, "
+          "static APART void %s_by_%d(int64_t k, const uint16_t *x, const uint16_t *b, int64_t "
+          "b_step, float *c, "
           "int64_t c_m, int last, int add) {\n  int64_t p = 0;\n  (void)c_m;\n",
           name, wide);
   for (int i = 0; i < f->rows; i++)
@@ -62,7 +68,8 @@ static void tile(FILE *out, const tf_micro_few *f, const char *name, const char 
   fputs("  }\n", out);
   for (int i = 0; i < f->rows; i++)
     for (int v = 0; v < wide; v++) {
-      fprintf(out, "  %s_leave(c + %d * c_m + %d, l%d_%d, h%d_%d, ", x, i, v * PAIR_COLUMNS, i, v, i, v);
+      fprintf(out, "  %s_leave(c + %d * c_m + %d, l%d_%d, h%d_%d, ", x, i, v * PAIR_COLUMNS, i, v,
+              i, v);
       fprintf(out, v == wide - 1 ? "last, add);\n" : "%d, add);\n", PAIR_COLUMNS);
     }
   fputs("}\n", out);
@@ -86,21 +93,25 @@ static void pairs_of_a(FILE *out, const tf_micro_few *f, const char *x) {
 
 void tf_pairs_print(FILE *out, const tf_micro_few *f, const tf_micro_kernel *k, const char *name) {
   const int fit = MOST_SUMS / 2 / f->rows, most = fit > WIDEST ? WIDEST : fit,
-            all = (int)((f->columns + PAIR_COLUMNS - 1) / PAIR_COLUMNS), tiles = (all + most - 1) / most,
-            wide = (all + tiles - 1) / tiles;
+            all = (int)((f->columns + PAIR_COLUMNS - 1) / PAIR_COLUMNS),
+            tiles = (all + most - 1) / most, wide = (all + tiles - 1) / tiles;
   tile(out, f, name, k->prefix, wide);
   if (all % wide) tile(out, f, name, k->prefix, 1);
   fprintf(out,
-          "static APART void %s(int64_t k, const %s *a, int64_t a_m, int64_t a_k, const uint16_t *b, int64_t b_step, "
+          "static APART void %s(int64_t k, const %s *a, int64_t a_m, int64_t a_k, const uint16_t "
+          "*b, int64_t b_step, "
           "float *c, int64_t c_m, int64_t n, int add) {\n  uint16_t x[%d];\n  (void)a_m;\n"
-          "  for (int64_t p = 0; p < k; p += %d) {\n    const int64_t steps = k - p < %d ? k - p : %d;\n",
+          "  for (int64_t p = 0; p < k; p += %d) {\n    const int64_t steps = k - p < %d ? k - p : "
+          "%d;\n",
           name, tf_micro_type(f->a), f->rows * PART, PART, PART, PART);
   pairs_of_a(out, f, k->prefix);
   fputs("    int64_t j = 0;\n", out);
   for (int w = wide; w > 0; w = all % w ? 1 : 0)
     fprintf(out,
-            "    for (; n - j > %d; j += %d)\n      %s_by_%d(steps, x, b + p * b_step + j, b_step, c + j, c_m, "
+            "    for (; n - j > %d; j += %d)\n      %s_by_%d(steps, x, b + p * b_step + j, b_step, "
+            "c + j, c_m, "
             "n - j < %d ? (int)(n - j) - %d : %d, add || p > 0);\n",
-            (w - 1) * PAIR_COLUMNS, w * PAIR_COLUMNS, name, w, w * PAIR_COLUMNS, (w - 1) * PAIR_COLUMNS, PAIR_COLUMNS);
+            (w - 1) * PAIR_COLUMNS, w * PAIR_COLUMNS, name, w, w * PAIR_COLUMNS,
+            (w - 1) * PAIR_COLUMNS, PAIR_COLUMNS);
   fputs("  }\n}\n", out);
 }

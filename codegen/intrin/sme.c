@@ -1,10 +1,12 @@
-/* Block products in SME's tiles: a row of up to four tiles of sums, to each of which a call adds the product of a
- * vector of words of a, one for each row, with one of b.  A word is a float, or a group of four bytes.
+/* Block products in SME's tiles: a row of up to four tiles of sums, to each of which a call adds
+ * the product of a vector of words of a, one for each row, with one of b.  A word is a float, or a
+ * group of four bytes.
  *
- * gcc 12 has no functions for these instructions, so each tile is one statement of assembler text that goes to
- * streaming mode and back: nothing that the compiler makes runs in between, and it saves what its caller keeps in
- * vectors, as all of them are lost.  Columns that are not there are left out by predicates.  Rows of a are laid side by
- * side word by word before, some hundred steps at a time, outside of that mode. */
+ * gcc 12 has no functions for these instructions, so each tile is one statement of assembler text
+ * that goes to streaming mode and back: nothing that the compiler makes runs in between, and it
+ * saves what its caller keeps in vectors, as all of them are lost.  Columns that are not there are
+ * left out by predicates.  Rows of a are laid side by side word by word before, some hundred steps
+ * at a time, outside of that mode. */
 #include "codegen/intrin/tile.h"
 
 enum { MOST_TILES = 4, PART = 256 }; /* PART: steps of a laid side by side */
@@ -15,14 +17,16 @@ static const char text[] =
     "#else\n#define SME \".arch_extension sme\\n\\t\"\n#endif\n"
     "#if !defined(TILES_ALLOWED)\n"
     "#include <sys/prctl.h>\n"
-    "/* Whether Linux has SME with vectors of %d bits in streaming mode (PR_SME_GET_VL, in bytes). */\n"
+    "/* Whether Linux has SME with vectors of %d bits in streaming mode (PR_SME_GET_VL, in bytes). "
+    "*/\n"
     "static inline int tiles_allowed(void) {\n"
     "  const int length = prctl(64, 0L, 0L, 0L, 0L);\n"
     "  return length > 0 && (length & 0xffff) == %d;\n"
     "}\n"
     "#define TILES_ALLOWED() tiles_allowed()\n"
     "#endif\n"
-    "/* A caller may have left its tiles to be saved by the first who needs them: a function with tiles of its own\n"
+    "/* A caller may have left its tiles to be saved by the first who needs them: a function with "
+    "tiles of its own\n"
     " * saves them where TPIDR2_EL0 says, and turns them off. */\n"
     "static inline void tiles_open(void) {\n"
     "  const struct { unsigned char *to; uint16_t rows; } *lazy;\n"
@@ -34,8 +38,10 @@ static const char text[] =
     "  __asm__ volatile(SME \"msr S3_3_C13_C0_5, xzr\\n\\tsmstop za\" : : : \"memory\");\n"
     "}\n"
     "static inline void tiles_release(void) {} /* each product has turned them off */\n"
-    "/* k words of each of `rows` rows, column by column; where there are fewer than %d rows, zeros. */\n"
-    "static inline void words_of_rows(int64_t k, const unsigned char *a, int64_t a_m, int64_t a_k, int64_t rows, "
+    "/* k words of each of `rows` rows, column by column; where there are fewer than %d rows, "
+    "zeros. */\n"
+    "static inline void words_of_rows(int64_t k, const unsigned char *a, int64_t a_m, int64_t a_k, "
+    "int64_t rows, "
     "uint32_t *to) {\n"
     "  for (int64_t i = 0; i < %d; i++)\n"
     "    for (int64_t p = 0; p < k; p++) {\n"
@@ -65,7 +71,10 @@ static void rows_of_sums(FILE *out, int across, const char *what, const char *wa
     if (j) fprintf(out, ", x%d, lsl #2", 8 + j);
     fputs("]\\n\\t\"\n", out);
   }
-  fprintf(out, "    \"add %s, %s, %%[c_m]\\n\\tadd w12, w12, #1\\n\\tcmp w12, %%w[rows]\\n\\tb.lt 1b\\n\"\n", at, at);
+  fprintf(
+      out,
+      "    \"add %s, %s, %%[c_m]\\n\\tadd w12, w12, #1\\n\\tcmp w12, %%w[rows]\\n\\tb.lt 1b\\n\"\n",
+      at, at);
 }
 
 /* One word of each row by one of each column. */
@@ -88,25 +97,30 @@ void tf_sme_print(FILE *out, const tf_tile *t) {
   const int side = t->kernel->lanes;
   char name[64];
   name_of(t->kernel, t->across, name);
-  fprintf(out,
-          "\nstatic APART void %s(int64_t k, const uint32_t *a, const void *b, int64_t b_k, void *c, int64_t c_m,\n"
-          "                        int64_t rows, int64_t columns, int adds) {\n  __asm__ volatile(\n"
-          "    SME \"smstart\\n\\tptrue p0.b\\n\\twhilelt p1.s, xzr, %%[columns]\\n\\t\"\n",
-          name);
+  fprintf(
+      out,
+      "\nstatic APART void %s(int64_t k, const uint32_t *a, const void *b, int64_t b_k, void *c, "
+      "int64_t c_m,\n"
+      "                        int64_t rows, int64_t columns, int adds) {\n  __asm__ volatile(\n"
+      "    SME \"smstart\\n\\tptrue p0.b\\n\\twhilelt p1.s, xzr, %%[columns]\\n\\t\"\n",
+      name);
   for (int j = 1; j < t->across; j++)
-    fprintf(out, "    \"mov x%d, #%d\\n\\twhilelt p%d.s, x%d, %%[columns]\\n\\t\"\n", 8 + j, j * side, j + 1, 8 + j);
+    fprintf(out, "    \"mov x%d, #%d\\n\\twhilelt p%d.s, x%d, %%[columns]\\n\\t\"\n", 8 + j,
+            j * side, j + 1, 8 + j);
   fputs("    \"cbz %w[adds], 2f\\n\\tmov x13, %[c]\\n\\t\"\n", out);
   rows_of_sums(out, t->across, "ld1w", "/z", "x13");
   fputs("    \"2:\\n\\tcbz %[k], 4f\\n\"\n    \"3:\\n\\t\"\n", out);
   step(out, t->kernel, t->across);
   fprintf(out,
-          "    \"add %%[a], %%[a], #%d\\n\\tadd %%[b], %%[b], %%[b_k]\\n\\tsubs %%[k], %%[k], #1\\n\\tb.ne 3b\\n\"\n"
+          "    \"add %%[a], %%[a], #%d\\n\\tadd %%[b], %%[b], %%[b_k]\\n\\tsubs %%[k], %%[k], "
+          "#1\\n\\tb.ne 3b\\n\"\n"
           "    \"4:\\n\\t\"\n",
           side * (int)sizeof(float));
   rows_of_sums(out, t->across, "st1w", "", "%[c]");
   fputs("    \"smstop\"\n"
         "    : [k] \"+&r\"(k), [a] \"+&r\"(a), [b] \"+&r\"(b), [c] \"+&r\"(c)\n"
-        "    : [b_k] \"r\"(b_k), [c_m] \"r\"(c_m), [rows] \"r\"(rows), [columns] \"r\"(columns), [adds] \"r\"(adds)\n"
+        "    : [b_k] \"r\"(b_k), [c_m] \"r\"(c_m), [rows] \"r\"(rows), [columns] \"r\"(columns), "
+        "[adds] \"r\"(adds)\n"
         "    : \"memory\", \"cc\", \"x9\", \"x10\", \"x11\", \"x12\", \"x13\"",
         out);
   for (int v = 0; v < 32; v++)
@@ -123,9 +137,11 @@ static void columns(FILE *out, const tf_micro_kernel *k, int across, int64_t fro
   name_of(k, across, name);
   fprintf(out,
           "      for (int64_t j = %lld; j < %lld; j += %d)\n"
-          "        %s(steps, words, b + p * b_k + j * %d, b_k * %d, c + i * c_m + j, c_m * 4, rows, %lld - j,\n"
+          "        %s(steps, words, b + p * b_k + j * %d, b_k * %d, c + i * c_m + j, c_m * 4, "
+          "rows, %lld - j,\n"
           "            p > 0 || add & ADDS);\n",
-          (long long)from, (long long)to, across * side, name, k->kernel.group, ir_bytes(k->kernel.b), (long long)to);
+          (long long)from, (long long)to, across * side, name, k->kernel.group,
+          ir_bytes(k->kernel.b), (long long)to);
 }
 
 void tf_sme_across(const tf_micro_kernel *k, int64_t n, int across[2]) {
@@ -142,15 +158,18 @@ void tf_sme_block(FILE *out, const tf_micro_kernel *k, const char *name, const i
   tf_sme_across(k, n, across);
   fprintf(
       out,
-      "\n/* c (%lld x %lld) = or += a b */\nstatic void %s(int64_t k, const %s *a, int64_t a_m, int64_t a_k,\n"
+      "\n/* c (%lld x %lld) = or += a b */\nstatic void %s(int64_t k, const %s *a, int64_t a_m, "
+      "int64_t a_k,\n"
       "    const %s *b, int64_t b_k, %s *c, int64_t c_m, int add) {\n  uint32_t words[%d * %d];\n"
       "  for (int64_t i = 0; i < %lld; i += %d) {\n"
       "    const int64_t rows = %lld - i < %d ? %lld - i : %d;\n"
       "    for (int64_t p = 0; p == 0 || p < k; p += %d) {\n"
       "      const int64_t steps = k - p < %d ? k - p : %d;\n"
-      "      words_of_rows(steps, (const unsigned char *)(a + i * a_m + p * a_k), a_m * %d, a_k * %d, rows, words);\n",
-      (long long)m, (long long)n, name, tf_micro_type(i->a), tf_micro_type(i->b), tf_micro_type(i->c), PART, side,
-      (long long)m, side, (long long)m, side, (long long)m, side, PART, PART, PART, bytes, bytes);
+      "      words_of_rows(steps, (const unsigned char *)(a + i * a_m + p * a_k), a_m * %d, a_k * "
+      "%d, rows, words);\n",
+      (long long)m, (long long)n, name, tf_micro_type(i->a), tf_micro_type(i->b),
+      tf_micro_type(i->c), PART, side, (long long)m, side, (long long)m, side, (long long)m, side,
+      PART, PART, PART, bytes, bytes);
   if (across[0]) columns(out, k, across[0], 0, wide);
   if (across[1]) columns(out, k, across[1], wide, n);
   fputs("    }\n  }\n}\n", out);

@@ -1,8 +1,9 @@
-/* Products of some tens of rows by a large b with neighbours along n, which comes from far: b streams through the core
- * in panels as wide as a tile.  While its tiles multiply by one panel, each lays a part of the next one side by side
- * (rows of b stand far apart, in few sets of the caches), a row every few steps, and prefetches rows a little further
- * on: so slowly that their own loads do not wait for miss buffers, and so few that they stay in those sets.  Panels
- * that the caller has laid out are prefetched, each tile a part of one column of lines. */
+/* Products of some tens of rows by a large b with neighbours along n, which comes from far: b
+ * streams through the core in panels as wide as a tile.  While its tiles multiply by one panel,
+ * each lays a part of the next one side by side (rows of b stand far apart, in few sets of the
+ * caches), a row every few steps, and prefetches rows a little further on: so slowly that their own
+ * loads do not wait for miss buffers, and so few that they stay in those sets.  Panels that the
+ * caller has laid out are prefetched, each tile a part of one column of lines. */
 #include "codegen/intrin/tile.h"
 
 enum { LINE_BYTES = 64, SLOWEST = 4 };
@@ -38,26 +39,28 @@ static int64_t tiles_of(int registers, int64_t m, int across) {
 
 bool tf_micro_streams(const ir_machine *t, const ir_kernel *k, int64_t m) {
   const tf_micro_kernel *kernel = tf_micro_kernel_of(k);
-  const bool fits = k->group == 1
-                        ? !kernel->prefix && kernel->form == TF_MICRO_VECTORS
-                        : k->group == 2 && k->b == IR_BF16 && k->leaves == IR_BF16 && kernel->form == TF_MICRO_VECTORS;
+  const bool fits = k->group == 1 ? !kernel->prefix && kernel->form == TF_MICRO_VECTORS
+                                  : k->group == 2 && k->b == IR_BF16 && k->leaves == IR_BF16 &&
+                                        kernel->form == TF_MICRO_VECTORS;
   const int across = tf_micro_streamed_across(t);
-  return fits && t->lanes > 1 && m > tf_micro_few_rows(t->registers) && tiles_of(t->registers, m, across) > 1;
+  return fits && t->lanes > 1 && m > tf_micro_few_rows(t->registers) &&
+         tiles_of(t->registers, m, across) > 1;
 }
 
 static int64_t wide_of(const stream *x) { return (int64_t)x->lanes * x->s->across; }
 
-/* What the t-th tile of rows does beside its own product: it lays a part of the next panel, or prefetches it. */
+/* What the t-th tile of rows does beside its own product: it lays a part of the next panel, or
+ * prefetches it. */
 static void beside(FILE *out, const stream *x, bool lays, int t) {
   const int group = x->kernel->kernel.group, column = t / x->slow;
   if (lays)
-    fprintf(
-        out,
-        "next + %d * share * next_k, next_k, to + %lld * share, rows - %d * share < share ? rows - %d * share : share",
-        t * group, (long long)(t * group * wide_of(x)), t, t);
+    fprintf(out,
+            "next + %d * share * next_k, next_k, to + %lld * share, rows - %d * share < share ? "
+            "rows - %d * share : share",
+            t * group, (long long)(t * group * wide_of(x)), t, t);
   else if (column < x->columns)
-    fprintf(out, "(uintptr_t)next + (uintptr_t)(k / %d * %d + k * %d), %d", x->slow, t % x->slow * LINE_BYTES,
-            column * LINE_BYTES, LINE_BYTES);
+    fprintf(out, "(uintptr_t)next + (uintptr_t)(k / %d * %d + k * %d), %d", x->slow,
+            t % x->slow * LINE_BYTES, column * LINE_BYTES, LINE_BYTES);
   else
     fputs("(uintptr_t)next, 0", out);
 }
@@ -76,12 +79,16 @@ static bool panel(FILE *out, tf_micro *u, const stream *x, int64_t n, bool lays)
   for (t.rows = (int)low; t.rows <= low + (more > 0); t.rows++)
     if (!tf_micro_tile(out, u, t)) return false;
   fprintf(out,
-          "\nstatic APART void %s_%lld%s(int64_t k, const %s *a, int64_t a_m, int64_t a_k, const %s *b, float *c, "
+          "\nstatic APART void %s_%lld%s(int64_t k, const %s *a, int64_t a_m, int64_t a_k, const "
+          "%s *b, float *c, "
           "int64_t c_m, int add, const %s *next",
-          x->name, (long long)n, lays ? "_lays" : "", tf_micro_type(k->a), tf_micro_type(k->b), tf_micro_type(k->b));
+          x->name, (long long)n, lays ? "_lays" : "", tf_micro_type(k->a), tf_micro_type(k->b),
+          tf_micro_type(k->b));
   if (lays)
-    fprintf(out, ", int64_t next_k, %s *to, int64_t rows) {\n  const int64_t share = (rows + %d) / %d;\n",
-            tf_micro_type(k->b), x->tiles - 1, x->tiles);
+    fprintf(
+        out,
+        ", int64_t next_k, %s *to, int64_t rows) {\n  const int64_t share = (rows + %d) / %d;\n",
+        tf_micro_type(k->b), x->tiles - 1, x->tiles);
   else
     fputs(") {\n", out);
   int64_t i = 0;
@@ -89,8 +96,8 @@ static bool panel(FILE *out, tf_micro *u, const stream *x, int64_t n, bool lays)
     char name[64];
     t.rows = (int)(low + (at < more));
     tf_tile_name(&t, name);
-    fprintf(out, "  %s(k, a + %lld * a_m, a_m, a_k, b, %lld, c + %lld * c_m, c_m, add, ", name, (long long)i,
-            (long long)(k->group * wide_of(x)), (long long)i);
+    fprintf(out, "  %s(k, a + %lld * a_m, a_m, a_k, b, %lld, c + %lld * c_m, c_m, add, ", name,
+            (long long)i, (long long)(k->group * wide_of(x)), (long long)i);
     beside(out, x, lays, at);
     fputs(");\n", out);
   }
@@ -98,7 +105,8 @@ static bool panel(FILE *out, tf_micro *u, const stream *x, int64_t n, bool lays)
   return true;
 }
 
-/* Lays a panel of n columns without a tile beside: the first, and narrow ones; of pairs zeros up to whole vectors. */
+/* Lays a panel of n columns without a tile beside: the first, and narrow ones; of pairs zeros up to
+ * whole vectors. */
 static void lay(FILE *out, const stream *x) {
   const ir_kernel *k = &x->kernel->kernel;
   const long long wide = wide_of(x);
@@ -120,7 +128,8 @@ static void lay(FILE *out, const stream *x) {
 static void turn(FILE *out, const stream *x) {
   const tf_micro_streamed *s = x->s;
   const char *const type = tf_micro_type(x->kernel->kernel.b);
-  const long long wide = wide_of(x), whole = s->n - s->n % wide, group = x->kernel->kernel.group, n = s->n;
+  const long long wide = wide_of(x), whole = s->n - s->n % wide, group = x->kernel->kernel.group,
+                  n = s->n;
   fprintf(out,
           "        const int64_t steps = k - p < most ? k - p : most;\n"
           "        int64_t j_next = j + %lld, p_next = p;\n"
@@ -129,23 +138,30 @@ static void turn(FILE *out, const stream *x) {
           "        const int last = j_next >= %lld;\n"
           "        if (last) j_next = j, p_next = p;\n",
           wide, n);
-  const char *const at =
-      "        const %s *const %s = panels ? panels + (%s / %lld * rows + %s) * %lld : b + %lld * %s * b_k + %s;\n";
+  const char *const at = "        const %s *const %s = panels ? panels + (%s / %lld * rows + %s) * "
+                         "%lld : b + %lld * %s * b_k + %s;\n";
   fprintf(out, at, type, "here", "j", wide, "p", wide * group, group, "p", "j");
-  fprintf(out, at, type, "there", "j_next", wide, "p_next", wide * group, group, "p_next", "j_next");
+  fprintf(out, at, type, "there", "j_next", wide, "p_next", wide * group, group, "p_next",
+          "j_next");
   fprintf(out,
-          "        if (!panels && !ready) %s_lay(steps, here, b_k, %lld - j < %lld ? %lld - j : %lld, room);\n"
+          "        if (!panels && !ready) %s_lay(steps, here, b_k, %lld - j < %lld ? %lld - j : "
+          "%lld, room);\n"
           "        ready = !panels && !last && j < %lld && j_next < %lld;\n",
           x->name, n, wide, n, wide, whole, whole);
-  static const char args[] = "(steps, a + p * a_k, a_m, a_k, panels ? here : room, c + j, c_m, add || p > 0, there";
+  static const char args[] =
+      "(steps, a + p * a_k, a_m, a_k, panels ? here : room, c + j, c_m, add || p > 0, there";
   if (whole)
     fprintf(out,
-            "        if (ready)\n          %s_%lld_lays%s, b_k, other, k - p_next < most ? k - p_next : most);\n"
+            "        if (ready)\n          %s_%lld_lays%s, b_k, other, k - p_next < most ? k - "
+            "p_next : most);\n"
             "        else if (j < %lld)\n          %s_%lld%s);\n",
             x->name, wide, args, whole, x->name, wide, args);
-  if (whole < n) fprintf(out, "        %s\n          %s_%lld%s);\n", whole ? "else" : "", x->name, n - whole, args);
+  if (whole < n)
+    fprintf(out, "        %s\n          %s_%lld%s);\n", whole ? "else" : "", x->name, n - whole,
+            args);
   fprintf(out,
-          "        if (ready) {\n          %s *const was = room;\n          room = other, other = was;\n        }\n",
+          "        if (ready) {\n          %s *const was = room;\n          room = other, other = "
+          "was;\n        }\n",
           type);
 }
 
@@ -162,17 +178,21 @@ static void strips(FILE *out, const stream *x) {
   const long long strip = s->strip, n = s->n;
   fprintf(out,
           "\n/* %lld rows by %lld columns of b, which streams past */\n"
-          "static APART void %s(int64_t k, const %s *a, int64_t a_m, int64_t a_k, const %s *b, int64_t b_k, const %s "
+          "static APART void %s(int64_t k, const %s *a, int64_t a_m, int64_t a_k, const %s *b, "
+          "int64_t b_k, const %s "
           "*panels, int64_t rows, %s *room, float *c, int64_t c_m, int add) {\n"
           "  %s *other = room + %lld;\n"
-          "  const int64_t most = panels ? %lld : %lld; /* steps; what is laid out here stays in the first cache */\n"
+          "  const int64_t most = panels ? %lld : %lld; /* steps; what is laid out here stays in "
+          "the first cache */\n"
           "  int ready = 0; /* whether the panel at hand stands in room */\n",
           (long long)s->m, n, x->name, tf_micro_type(k->a), type, type, type, type,
-          (long long)(s->steps * k->group * wide_of(x)), steps_of(x, 2 * s->steps), steps_of(x, s->steps));
+          (long long)(s->steps * k->group * wide_of(x)), steps_of(x, 2 * s->steps),
+          steps_of(x, s->steps));
   fprintf(out,
           "  for (int64_t from = 0; from < %lld; from += %lld) {\n"
           "    const int64_t to = from + %lld < %lld ? from + %lld : %lld;\n"
-          "    for (int64_t p = 0; p < k; p += most)\n      for (int64_t j = from; j < to; j += %lld) {\n",
+          "    for (int64_t p = 0; p < k; p += most)\n      for (int64_t j = from; j < to; j += "
+          "%lld) {\n",
           n, strip, strip, n, strip, n, (long long)wide_of(x));
   turn(out, x);
   fputs("      }\n  }\n}\n", out);
@@ -182,8 +202,8 @@ const char *tf_micro_stream(FILE *out, tf_micro *u, const tf_micro_streamed *s) 
   const tf_micro_isa *isa = tf_micro_of(u);
   char name[96];
   bool anew;
-  snprintf(name, sizeof name, "stream_%s_%lld_%lld_%lld_%lld", s->kernel->name, (long long)s->m, (long long)s->n,
-           (long long)s->steps, (long long)s->strip);
+  snprintf(name, sizeof name, "stream_%s_%lld_%lld_%lld_%lld", s->kernel->name, (long long)s->m,
+           (long long)s->n, (long long)s->steps, (long long)s->strip);
   const char *kept = tf_micro_name(u, name, &anew);
   if (!kept || !anew) return kept;
   stream x = {tf_micro_kernel_of(s->kernel), s, kept, isa->lanes, tf_micro_unroll(u), 0, 0, 0};
@@ -192,7 +212,8 @@ const char *tf_micro_stream(FILE *out, tf_micro *u, const tf_micro_streamed *s) 
   x.columns = columns_of(s->kernel, x.lanes, s->across);
   x.slow = x.tiles / x.columns;
   x.slow = x.slow < 1 ? 1 : x.slow > SLOWEST ? SLOWEST : x.slow;
-  if (s->n >= wide && (!panel(out, u, &x, wide, false) || !panel(out, u, &x, wide, true))) return NULL;
+  if (s->n >= wide && (!panel(out, u, &x, wide, false) || !panel(out, u, &x, wide, true)))
+    return NULL;
   if (s->n % wide && !panel(out, u, &x, s->n % wide, false)) return NULL;
   lay(out, &x);
   strips(out, &x);

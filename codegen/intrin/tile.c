@@ -1,4 +1,5 @@
-/* One register tile: c += a b with all of c in registers, as C text over the operations of codegen/intrin/isa.c. */
+/* One register tile: c += a b with all of c in registers, as C text over the operations of
+ * codegen/intrin/isa.c. */
 #include <string.h>
 
 #include "codegen/intrin/tile.h"
@@ -19,7 +20,8 @@ void tf_micro_best(int registers, int *rows, int *across) {
   }
 }
 
-/* Loads per row and step of k: one of a for each panel, and those of b, which all rows of a tile share. */
+/* Loads per row and step of k: one of a for each panel, and those of b, which all rows of a tile
+ * share. */
 static double loads(int registers, int64_t vectors, int64_t panels) {
   const int64_t narrow = vectors / panels, wider = vectors % panels;
   double sum = (double)panels;
@@ -50,9 +52,10 @@ void tf_tile_name(const tf_tile *t, char *name) {
   const char *kernel = t->kernel->prefix ? t->kernel->kernel.name : "";
   const char *beside = t->lays ? "_lays" : t->prefetches ? "_prefetches" : "";
   char every[16] = "";
-  if (t->lays || t->prefetches > 1) snprintf(every, sizeof every, "%d", t->lays ? t->lays : t->prefetches);
-  snprintf(name, 64, "tile_%.20s%s%d_%d_%d%s%s%s", kernel, *kernel ? "_" : "", t->rows, t->across, t->part,
-           t->rounds ? "_rounds" : "", beside, every);
+  if (t->lays || t->prefetches > 1)
+    snprintf(every, sizeof every, "%d", t->lays ? t->lays : t->prefetches);
+  snprintf(name, 64, "tile_%.20s%s%d_%d_%d%s%s%s", kernel, *kernel ? "_" : "", t->rows, t->across,
+           t->part, t->rounds ? "_rounds" : "", beside, every);
 }
 
 bool tf_tile_in_runs(const tf_tile *t) {
@@ -60,10 +63,12 @@ bool tf_tile_in_runs(const tf_tile *t) {
   return !t->rounds && k->a == IR_F32 && k->b == IR_F32 && t->kernel->form == TF_MICRO_VECTORS;
 }
 
-/* Declares where rows of a are, and the correction for the 128 added to a, which is stored after b. */
+/* Declares where rows of a are, and the correction for the 128 added to a, which is stored after b.
+ */
 static void declare(FILE *out, const tf_tile *t) {
   const bool excess = t->kernel->kernel.lifts;
-  if (excess) fputs("  const int32_t *const excess = (const int32_t *)(const void *)(b + k * b_k);\n", out);
+  if (excess)
+    fputs("  const int32_t *const excess = (const int32_t *)(const void *)(b + k * b_k);\n", out);
   for (int i = ROWS_A_POINTER; i < t->rows; i += ROWS_A_POINTER)
     fprintf(out, "  const %s *a%d = a + %d * a_m;\n", tf_micro_type(t->kernel->kernel.a), i, i);
 }
@@ -81,8 +86,8 @@ static bool cut(const tf_tile *t, int j) { return j == t->across - 1 && t->part;
 static void load_b(FILE *out, const tf_tile *t, int j) {
   const char *prefix = t->kernel->prefix ? t->kernel->prefix : "vec";
   const bool part = cut(t, j) && t->kernel->kernel.group == 1;
-  fprintf(out, "    const %s%s b%d = %s_load%s(b + %d", prefix, t->kernel->prefix ? "s" : "", j, prefix,
-          part ? "_part" : "", j * t->lanes * t->kernel->kernel.group);
+  fprintf(out, "    const %s%s b%d = %s_load%s(b + %d", prefix, t->kernel->prefix ? "s" : "", j,
+          prefix, part ? "_part" : "", j * t->lanes * t->kernel->kernel.group);
   if (part) fprintf(out, ", %d", t->part);
   fputs(");\n", out);
 }
@@ -100,7 +105,8 @@ static void row_of_a(FILE *out, int i) {
 static void take_a(FILE *out, const tf_tile *t, int i) {
   const char *prefix = t->kernel->prefix;
   if (prefix)
-    fprintf(out, "    const %ss x%d = %s_%s(&", prefix, i, prefix, t->kernel->kernel.lifts ? "lift" : "splat");
+    fprintf(out, "    const %ss x%d = %s_%s(&", prefix, i, prefix,
+            t->kernel->kernel.lifts ? "lift" : "splat");
   else
     fprintf(out, "    const vec x%d = vec_splat(", i);
   row_of_a(out, i);
@@ -116,8 +122,8 @@ static void step(FILE *out, const tf_tile *t, bool prefetches) {
   for (int i = 0; i < t->rows; i += tf_tile_step(t)) {
     take_a(out, t, i);
     for (int j = 0; j < t->across; j++)
-      fprintf(out, "    c%d_%d = %s_%s(x%d, b%d, c%d_%d);\n", i, j, prefix ? prefix : "vec", prefix ? "add" : "fma", i,
-              j, i, j);
+      fprintf(out, "    c%d_%d = %s_%s(x%d, b%d, c%d_%d);\n", i, j, prefix ? prefix : "vec",
+              prefix ? "add" : "fma", i, j, i, j);
   }
   if (prefetches) fputs("    PREFETCH(prefetch);\n    prefetch += each;\n", out);
   fputs("    a += a_k;\n    b += b_k;\n", out);
@@ -125,11 +131,13 @@ static void step(FILE *out, const tf_tile *t, bool prefetches) {
     fprintf(out, "    a%d += a_k;\n", i);
 }
 
-/* Lays one row of the next panel side by side, or the rows of a group, and prefetches one that far behind it. */
+/* Lays one row of the next panel side by side, or the rows of a group, and prefetches one that far
+ * behind it. */
 static void lay_row(FILE *out, const tf_tile *t, const char *open) {
   enum { LINE_BYTES = 64, AHEAD = 48 }; /* steps of k, in which a line arrives from memory */
   const ir_kernel *k = &t->kernel->kernel;
-  const int wide = t->across * t->lanes, bytes = ir_bytes(k->b), ahead = AHEAD / t->lays > 1 ? AHEAD / t->lays : 2;
+  const int wide = t->across * t->lanes, bytes = ir_bytes(k->b),
+            ahead = AHEAD / t->lays > 1 ? AHEAD / t->lays : 2;
   fputs(open, out);
   if (k->group == 1)
     for (int j = 0; j < t->across; j++)
@@ -138,8 +146,8 @@ static void lay_row(FILE *out, const tf_tile *t, const char *open) {
     fprintf(out, "    bf16_pairs_of_bf16(to, from, from + from_k, %d);\n", wide);
   for (int g = 0; g < k->group; g++)
     for (int at = 0; at <= wide * bytes; at += LINE_BYTES) /* rows need not begin with a line */
-      fprintf(out, "    PREFETCH((uintptr_t)from + (uintptr_t)(%d * from_k) + %d);\n", (k->group * ahead + g) * bytes,
-              at < wide * bytes ? at : wide * bytes - 1);
+      fprintf(out, "    PREFETCH((uintptr_t)from + (uintptr_t)(%d * from_k) + %d);\n",
+              (k->group * ahead + g) * bytes, at < wide * bytes ? at : wide * bytes - 1);
   fprintf(out, "    from += %d * from_k, to += %d;\n  }\n", k->group, k->group * wide);
 }
 
@@ -156,7 +164,11 @@ static void steps_beside(FILE *out, const tf_tile *t) {
 static void in_c(FILE *out, const tf_tile *t, const char *what, int i, int j, const char *value) {
   const char *of = !strcmp(what, "round") ? t->kernel->prefix : t->kernel->sums;
   const bool squares = tf_tile_step(t) == 2;
-  fprintf(out, "%s_%s%s(c + %d * c_m + %d", of, what, squares ? "_square" : cut(t, j) ? "_part" : "", i, j * t->lanes);
+  fprintf(out, "%s_%s%s(c + %d * c_m + %d", of, what,
+          squares     ? "_square"
+          : cut(t, j) ? "_part"
+                      : "",
+          i, j * t->lanes);
   if (squares) fputs(", c_m", out);
   if (*value) fprintf(out, ", %s", value);
   if (squares)
@@ -177,13 +189,14 @@ static void add_to_c(FILE *out, const tf_tile *t) {
   fputs("  }\n", out);
 }
 
-/* Added last: sums that begin with it wait for it, and for copies of it in each row (int8 products take up to 8 %
- * longer on Zen 5). */
+/* Added last: sums that begin with it wait for it, and for copies of it in each row (int8 products
+ * take up to 8 % longer on Zen 5). */
 static void add_excess(FILE *out, const tf_tile *t) {
   const char *sums = t->kernel->sums;
   for (int i = 0; i < t->rows; i += tf_tile_step(t))
     for (int j = 0; j < t->across; j++)
-      fprintf(out, "  c%d_%d = %s_add(c%d_%d, %s_load(excess + %d));\n", i, j, sums, i, j, sums, j * t->lanes);
+      fprintf(out, "  c%d_%d = %s_add(c%d_%d, %s_load(excess + %d));\n", i, j, sums, i, j, sums,
+              j * t->lanes);
 }
 
 /* The sums go to c, or are added to what is there. */
@@ -201,15 +214,16 @@ static void leave(FILE *out, const tf_tile *t) {
     }
 }
 
-/* Computes all rows before k ends: a row has words / lanes vectors, and `steps` times the rows of a tile is at most
- * the number of lanes, of which each group of k computes some.  Where a step takes too long for that, they are
- * computed before it begins. */
+/* Computes all rows before k ends: a row has words / lanes vectors, and `steps` times the rows of a
+ * tile is at most the number of lanes, of which each group of k computes some.  Where a step takes
+ * too long for that, they are computed before it begins. */
 static void rows_beside(FILE *out, const tf_tile *t, const tf_micro_ahead *h) {
   const int steps = t->lanes / t->kernel->kernel.group / t->rows;
   const long long run = h->words / t->lanes * steps;
-  fprintf(out, "  if (from < to) {\n%s  }\n  for (int64_t i = from; i < to; i++) {\n%s", h->begin, h->open);
-  fprintf(out, "  int64_t %s = 0;\n  for (; %s + LANES <= %lld; %s += LANES) {\n", h->place, h->place,
-          (long long)h->words, h->place);
+  fprintf(out, "  if (from < to) {\n%s  }\n  for (int64_t i = from; i < to; i++) {\n%s", h->begin,
+          h->open);
+  fprintf(out, "  int64_t %s = 0;\n  for (; %s + LANES <= %lld; %s += LANES) {\n", h->place,
+          h->place, (long long)h->words, h->place);
   for (int s = 0; s < steps; s++) {
     fputs("    {\n", out);
     step(out, t, t->prefetches);
@@ -241,12 +255,14 @@ static void steps(FILE *out, const tf_tile *t, const char *k) {
   fputs("  }\n", out);
 }
 
-/* Rows that are computed beside take the first steps of k, then run after run of the others follow. */
+/* Rows that are computed beside take the first steps of k, then run after run of the others follow.
+ */
 static void runs_ahead(FILE *out, const tf_tile *t, const tf_micro_ahead *ahead) {
   fputs("  int64_t run = 0;\n", out);
   zero_sums(out, t, true);
   rows_beside(out, t, ahead);
-  fprintf(out, "  do {\n  int64_t left = k + run > %d ? %d - run : k;\n  k -= left;\n", TF_MICRO_RUN, TF_MICRO_RUN);
+  fprintf(out, "  do {\n  int64_t left = k + run > %d ? %d - run : k;\n  k -= left;\n",
+          TF_MICRO_RUN, TF_MICRO_RUN);
   steps(out, t, "left");
   leave(out, t), zero_sums(out, t, false);
   fputs("  add = ADDS, run = 0;\n  } while (k > 0);\n}\n", out);
@@ -256,13 +272,16 @@ void tf_tile_print(FILE *out, const tf_tile *t, const tf_micro_ahead *ahead) {
   char name[64];
   const ir_kernel *k = &t->kernel->kernel;
   tf_tile_name(t, name);
-  fprintf(out,
-          "\nstatic APART void %s%s%s(int64_t k, const %s *a, int64_t a_m, int64_t a_k, const %s *b,\n"
-          "                        int64_t b_k, %s *c, int64_t c_m, int add%s",
-          ahead ? ahead->name : "", ahead ? "_" : "", name, tf_micro_type(k->a), tf_micro_type(k->b),
-          tf_micro_type(t->rounds ? k->leaves : k->c), t->prefetches ? ", uintptr_t prefetch, uintptr_t each" : "");
+  fprintf(
+      out,
+      "\nstatic APART void %s%s%s(int64_t k, const %s *a, int64_t a_m, int64_t a_k, const %s *b,\n"
+      "                        int64_t b_k, %s *c, int64_t c_m, int add%s",
+      ahead ? ahead->name : "", ahead ? "_" : "", name, tf_micro_type(k->a), tf_micro_type(k->b),
+      tf_micro_type(t->rounds ? k->leaves : k->c),
+      t->prefetches ? ", uintptr_t prefetch, uintptr_t each" : "");
   if (t->lays)
-    fprintf(out, ", const %s *from, int64_t from_k, %s *to, int64_t rows", tf_micro_type(k->b), tf_micro_type(k->b));
+    fprintf(out, ", const %s *from, int64_t from_k, %s *to, int64_t rows", tf_micro_type(k->b),
+            tf_micro_type(k->b));
   if (ahead) fprintf(out, ", const %s *of, int64_t from, int64_t to", ahead->name);
   fputs(") {\n", out);
   declare(out, t);
@@ -280,8 +299,8 @@ void tf_tile_print(FILE *out, const tf_tile *t, const tf_micro_ahead *ahead) {
 }
 
 /* `total`: reduces a vector's lanes to one; `rest`: adds one more element. */
-static void row_text(FILE *out, const char *name, const char *op, const char *none, const char *total,
-                     const char *rest) {
+static void row_text(FILE *out, const char *name, const char *op, const char *none,
+                     const char *total, const char *rest) {
   fprintf(out,
           "static inline float row_%s(const float *x, int64_t n) {\n"
           "  vec a = vec_splat(%s), b = a, c = a, d = a;\n"
@@ -303,7 +322,8 @@ void tf_micro_rows_text(FILE *out, int lanes) {
   fprintf(out,
           "static inline float row_sum(const float *x, int64_t n) {\n"
           "  double all = 0;\n"
-          "  for (; n > %d * LANES; n -= %d * LANES, x += %d * LANES) all += row_sum_of_run(x, %d * LANES);\n"
+          "  for (; n > %d * LANES; n -= %d * LANES, x += %d * LANES) all += row_sum_of_run(x, %d "
+          "* LANES);\n"
           "  return (float)(all + row_sum_of_run(x, n));\n}\n",
           4 * TF_MICRO_RUN, 4 * TF_MICRO_RUN, 4 * TF_MICRO_RUN, 4 * TF_MICRO_RUN);
   row_text(out, "max", "vec_max", "-INFINITY", "vec_most", "greater(x[i], all)");

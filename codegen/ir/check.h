@@ -12,15 +12,15 @@ struct ir_checker {
   bool *written;         /* [buffer] written before */
   const ir_stmt *around; /* the statement whose body is visited; NULL: none */
   unsigned maps;         /* mappings of the loops around, bit by ir_map */
-  int *sent;             /* [buffer] 1 + the queue of a copy into it that has not been waited for; 0: none */
-  bool *open;            /* [queue] its last copy does not end a group */
+  int *sent;  /* [buffer] 1 + the queue of a copy into it that has not been waited for; 0: none */
+  bool *open; /* [queue] its last copy does not end a group */
   char *why;
   size_t size;
   bool ok;
 };
 
-/* Unless the fact holds, the program is faulty, for this reason; the first one is kept.  Whether all has been sound so
- * far. */
+/* Unless the fact holds, the program is faulty, for this reason; the first one is kept.  Whether
+ * all has been sound so far. */
 bool ir_must(ir_checker *c, bool fact, const char *fmt, ...) TF_PRINTF(3, 4);
 /* The value is a number, or of a variable that is set here; the ranges are of such values. */
 void ir_must_be_set(ir_checker *c, const char *what, ir_atom a);

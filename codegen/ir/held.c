@@ -26,7 +26,8 @@ static held_fact fact_of(asking *a, int z);
 static tf_held_as held_as(asking *a, int z) { return fact_of(a, z).as; }
 static ir_type type_held(asking *a, int z);
 
-static const span any = {-INFINITY, INFINITY, false}, of_signed = {-128, 127, true}, of_unsigned = {0, 255, true};
+static const span any = {-INFINITY, INFINITY, false}, of_signed = {-128, 127, true},
+                  of_unsigned = {0, 255, true};
 
 static span of_held(tf_held_as h) {
   return h == TF_HELD_SIGNED ? of_signed : h == TF_HELD_UNSIGNED ? of_unsigned : any;
@@ -70,7 +71,8 @@ static bool is_none(const tf_op *op, int i) {
 /* Node i of what an op assigns, or reduces. */
 static span span_of(asking *a, const tf_op *op, int i) {
   const tf_expr *e = &op->expr[i];
-  if (e->what == TF_X_NUMBER) return (span){e->number, e->number, isfinite(e->number) && e->number == rint(e->number)};
+  if (e->what == TF_X_NUMBER)
+    return (span){e->number, e->number, isfinite(e->number) && e->number == rint(e->number)};
   if (e->what == TF_X_READ) {
     const tf_tensor *t = &a->wl->tensors[op->reads[e->ref].tensor];
     span s = fact_of(a, op->reads[e->ref].tensor).of;
@@ -92,8 +94,8 @@ static span span_of(asking *a, const tf_op *op, int i) {
 
 bool ir_is_product(const tf_op *op) {
   return op->reduce == TF_REDUCE_ADD && op->n_reads == 2 && op->n_out_dims > 0 && op->n_expr == 3 &&
-         op->expr[2].what == TF_X_CALL && op->expr[2].call == TF_K_MUL && op->expr[0].what == TF_X_READ &&
-         op->expr[1].what == TF_X_READ;
+         op->expr[2].what == TF_X_CALL && op->expr[2].call == TF_K_MUL &&
+         op->expr[0].what == TF_X_READ && op->expr[1].what == TF_X_READ;
 }
 
 bool ir_sums_within(const tf_workload *wl, const tf_op *op, ir_type a, ir_type b, int64_t most) {
@@ -102,7 +104,8 @@ bool ir_sums_within(const tf_workload *wl, const tf_op *op, ir_type a, ir_type b
   most /= a == IR_U8 ? UINT8_MAX : -INT8_MIN;
   most /= b == IR_U8 ? UINT8_MAX : -INT8_MIN;
   for (int k = op->n_out_dims; k < op->n_dims; k++)
-    if (__builtin_mul_overflow(points, wl->dims[op->dims[k]].extent, &points) || points > most) return false;
+    if (__builtin_mul_overflow(points, wl->dims[op->dims[k]].extent, &points) || points > most)
+      return false;
   return true;
 }
 
@@ -111,8 +114,8 @@ bool ir_fits_whole(const tf_workload *wl, const tf_op *op, ir_type a, ir_type b)
 }
 
 static bool sums_bytes(asking *a, const tf_op *op) {
-  return ir_is_product(op) &&
-         ir_fits_whole(a->wl, op, type_held(a, op->reads[0].tensor), type_held(a, op->reads[1].tensor));
+  return ir_is_product(op) && ir_fits_whole(a->wl, op, type_held(a, op->reads[0].tensor),
+                                            type_held(a, op->reads[1].tensor));
 }
 
 /* Of a tensor that an op makes. */
@@ -120,7 +123,8 @@ static tf_held_as made_as(asking *a, int z, span *of) {
   const tf_tensor *t = &a->wl->tensors[z];
   const tf_op *op = &a->wl->ops[t->producer];
   if (sums_bytes(a, op)) return TF_HELD_SUMS;
-  if (t->word_bits > 8 || op->reduce == TF_REDUCE_ADD || op->reduce == TF_REDUCE_MUL) return TF_HELD_WIDE;
+  if (t->word_bits > 8 || op->reduce == TF_REDUCE_ADD || op->reduce == TF_REDUCE_MUL)
+    return TF_HELD_WIDE;
   const span s = span_of(a, op, op->n_expr - 1);
   if (!s.whole) return TF_HELD_WIDE;
   *of = s;
@@ -141,7 +145,11 @@ static held_fact fact_of(asking *a, int z) {
   const tf_tensor *t = &a->wl->tensors[z];
   if (t->held) return held_within(t, t->held, any);
   if (t->producer < 0)
-    return held_within(t, t->word_bits > 8 ? TF_HELD_WIDE : t->no_sign ? TF_HELD_UNSIGNED : TF_HELD_SIGNED, any);
+    return held_within(t,
+                       t->word_bits > 8 ? TF_HELD_WIDE
+                       : t->no_sign     ? TF_HELD_UNSIGNED
+                                        : TF_HELD_SIGNED,
+                       any);
   if (!a->fact && !(a->fact = calloc((size_t)a->wl->n_tensors, sizeof *a->fact)))
     return held_within(t, TF_HELD_WIDE, any);
   if (!a->fact[z].known) {
@@ -153,8 +161,10 @@ static held_fact fact_of(asking *a, int z) {
 }
 
 static ir_type type_held(asking *a, int z) {
-  static const ir_type types[] = {
-      [TF_HELD_WIDE] = IR_F32, [TF_HELD_SIGNED] = IR_I8, [TF_HELD_UNSIGNED] = IR_U8, [TF_HELD_SUMS] = IR_I32};
+  static const ir_type types[] = {[TF_HELD_WIDE] = IR_F32,
+                                  [TF_HELD_SIGNED] = IR_I8,
+                                  [TF_HELD_UNSIGNED] = IR_U8,
+                                  [TF_HELD_SUMS] = IR_I32};
   return types[held_as(a, z)];
 }
 
@@ -184,7 +194,8 @@ void ir_say_range(const tf_workload *wl, int z, tf_tensor *said) {
   const held_fact f = fact_of(&a, z);
   const span all = of_held(f.as);
   free(a.fact);
-  if ((f.as != TF_HELD_SIGNED && f.as != TF_HELD_UNSIGNED) || (f.of.least <= all.least && f.of.most >= all.most))
+  if ((f.as != TF_HELD_SIGNED && f.as != TF_HELD_UNSIGNED) ||
+      (f.of.least <= all.least && f.of.most >= all.most))
     return;
   said->ranged = true;
   said->least = (int64_t)ceil(f.of.least), said->most = (int64_t)floor(f.of.most);

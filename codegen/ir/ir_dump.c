@@ -20,8 +20,9 @@ static void atom(const dump *d, ir_atom a) {
 }
 
 static void expr(const dump *d, const ir_expr *e) {
-  static const char *const name[] = {[IR_SUM] = "sum", [IR_MIN] = "min", [IR_MAX] = "max",  [IR_PICK] = "pick",
-                                     [IR_MOD] = "mod", [IR_DIV] = "div", [IR_SEEN] = "seen"};
+  static const char *const name[] = {
+      [IR_SUM] = "sum", [IR_MIN] = "min", [IR_MAX] = "max",  [IR_PICK] = "pick",
+      [IR_MOD] = "mod", [IR_DIV] = "div", [IR_SEEN] = "seen"};
   fprintf(d->out, "%s(", name[e->fn]);
   for (int i = 0; i < e->n; i++) {
     if (i) fputs(", ", d->out);
@@ -56,7 +57,8 @@ static void over(const dump *d, const ir_stmt *s) {
   for (int k = 0; k < ir_n_ranges(d->p, s); k++)
     range(d, d->wl->dims[op->dims[k]].name, &s->range[k]);
   if (!s->stack) return;
-  fprintf(d->out, " in %" PRId64 " rows of %" PRId64 " from ", s->stack->count, ir_stack_rows(s->stack));
+  fprintf(d->out, " in %" PRId64 " rows of %" PRId64 " from ", s->stack->count,
+          ir_stack_rows(s->stack));
   atom(d, s->stack->first);
 }
 
@@ -77,8 +79,8 @@ static void stage(const dump *d, const ir_stmt *s) {
 static void dump_copy(const dump *d, const ir_stmt *s) {
   const ir_buffer *to = &d->p->buffers[s->copy.to], *from = &d->p->buffers[s->copy.from];
   const ir_space *spaces = d->p->platform->spaces;
-  fprintf(d->out, "copy %s from %s to %s by %s", to->name, spaces[from->space].name, spaces[to->space].name,
-          d->p->platform->queues[s->copy.queue]);
+  fprintf(d->out, "copy %s from %s to %s by %s", to->name, spaces[from->space].name,
+          spaces[to->space].name, d->p->platform->queues[s->copy.queue]);
   for (int r = 0; r < to->rank; r++)
     range(d, "", &s->range[r]);
   if (to->slots > 1) fputs(" into tile ", d->out), atom(d, s->copy.slot);
@@ -93,7 +95,8 @@ static void dump_keep(const dump *d, const ir_stmt *s) {
   over(d, s);
   fputs(" and leave", d->out);
   for (int r = 0; r < op->n_out_dims; r++)
-    if (!ir_same(s->keep.made[r].lo, s->range[r].lo)) range(d, d->wl->dims[op->dims[r]].name, &s->keep.made[r]);
+    if (!ir_same(s->keep.made[r].lo, s->range[r].lo))
+      range(d, d->wl->dims[op->dims[r]].name, &s->keep.made[r]);
   fputc('\n', d->out);
 }
 
@@ -128,7 +131,8 @@ static void nest(const dump *d, const ir_stmt *s, int depth) {
 static void carry(const dump *d, const ir_stmt *s) {
   fprintf(d->out, "carry %s", d->p->buffers[s->carry.to].name), over(d, s);
   if (s->carry.from >= 0)
-    fprintf(d->out, " takes in %s%s", d->p->buffers[s->carry.from].name, s->carry.clears ? ", which starts anew" : "");
+    fprintf(d->out, " takes in %s%s", d->p->buffers[s->carry.from].name,
+            s->carry.clears ? ", which starts anew" : "");
   else
     fputs(" starts", d->out);
   fputc('\n', d->out);
@@ -137,18 +141,23 @@ static void carry(const dump *d, const ir_stmt *s) {
 static void stmt(const dump *d, const ir_stmt *s, int depth) {
   fprintf(d->out, "%*s", 2 * depth, "");
   switch (s->kind) {
-  case IR_LET: fprintf(d->out, "%s = ", d->p->var_name[s->let.var]), expr(d, &s->let.expr), fputc('\n', d->out); break;
+  case IR_LET:
+    fprintf(d->out, "%s = ", d->p->var_name[s->let.var]), expr(d, &s->let.expr),
+        fputc('\n', d->out);
+    break;
   case IR_KEEP: dump_keep(d, s); break;
   case IR_STAGE: stage(d, s); break;
   case IR_FORGET: forget(d, s); break;
   case IR_COPY: dump_copy(d, s); break;
   case IR_WAIT:
-    fprintf(d->out, "wait for %s until %d left\n", d->p->platform->queues[s->wait.queue], s->wait.left);
+    fprintf(d->out, "wait for %s until %d left\n", d->p->platform->queues[s->wait.queue],
+            s->wait.left);
     break;
   case IR_BARRIER: fprintf(d->out, "barrier of %s\n", ir_map_of(s->barrier.map)->name); break;
   case IR_FOR:
-    fprintf(d->out, "%s %s < %" PRId64 "%s%s\n", ir_map_of(s->loop.map)->name, d->p->var_name[s->loop.var],
-            s->loop.trip, s->loop.note ? "  # " : "", s->loop.note ? s->loop.note : "");
+    fprintf(d->out, "%s %s < %" PRId64 "%s%s\n", ir_map_of(s->loop.map)->name,
+            d->p->var_name[s->loop.var], s->loop.trip, s->loop.note ? "  # " : "",
+            s->loop.note ? s->loop.note : "");
     body(d, &s->body, depth + 1);
     break;
   case IR_IF:
@@ -182,8 +191,10 @@ static void stmt(const dump *d, const ir_stmt *s, int depth) {
     fprintf(d->out, " is %" PRId64 "\n", s->divide.at);
     break;
   case IR_MERGE:
-    fprintf(d->out, "merge %" PRId64 " of %s", s->merge.parts, d->p->buffers[s->merge.from].name), over(d, s);
-    if (s->merge.after >= 0) fprintf(d->out, " by %s", d->p->buffers[s->merge.after].name), rate(d, s->merge.rate);
+    fprintf(d->out, "merge %" PRId64 " of %s", s->merge.parts, d->p->buffers[s->merge.from].name),
+        over(d, s);
+    if (s->merge.after >= 0)
+      fprintf(d->out, " by %s", d->p->buffers[s->merge.after].name), rate(d, s->merge.rate);
     if (s->merge.by >= 0) fprintf(d->out, ", divided by %s", d->p->buffers[s->merge.by].name);
     fputc('\n', d->out);
     break;

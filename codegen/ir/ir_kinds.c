@@ -46,7 +46,9 @@ const ir_map_facts *ir_map_of(ir_map map) {
   return &rows[map];
 }
 
-bool ir_is_parallel(const ir_stmt *s) { return s->kind == IR_FOR && ir_map_of(s->loop.map)->parallel; }
+bool ir_is_parallel(const ir_stmt *s) {
+  return s->kind == IR_FOR && ir_map_of(s->loop.map)->parallel;
+}
 
 bool ir_has_parallel(const ir_body *b) {
   bool any = false;
@@ -84,11 +86,12 @@ bool ir_names(const ir_stmt *s, int buffer) {
   case IR_COPY: return s->copy.to == buffer || s->copy.from == buffer;
   case IR_SAVE: return s->save.from == buffer || s->save.to == buffer;
   case IR_CARRY: return s->carry.from == buffer || s->carry.to == buffer;
-  case IR_CORRECT: return s->correct.before == buffer || s->correct.after == buffer || is_carried(s, buffer);
+  case IR_CORRECT:
+    return s->correct.before == buffer || s->correct.after == buffer || is_carried(s, buffer);
   case IR_DIVIDE: return s->divide.by == buffer;
   case IR_MERGE:
-    return s->merge.from == buffer || s->merge.to == buffer || s->merge.before == buffer || s->merge.after == buffer ||
-           s->merge.by == buffer;
+    return s->merge.from == buffer || s->merge.to == buffer || s->merge.before == buffer ||
+           s->merge.after == buffer || s->merge.by == buffer;
   case IR_LET:
   case IR_WAIT:
   case IR_BARRIER:

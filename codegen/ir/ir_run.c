@@ -19,14 +19,15 @@ static bool may_enter(const machine *m, const ir_stmt *s) {
 
 static void run_body(machine *m, const ir_body *b);
 
-/* ---- steps side by side: a team that goes through a body statement by statement.  What holds no barrier runs to its
- * end in one step after the other; at a barrier all steps meet.  race_check.c detects data races between them. */
+/* ---- steps side by side: a team that goes through a body statement by statement.  What holds no
+ * barrier runs to its end in one step after the other; at a barrier all steps meet.  race_check.c
+ * detects data races between them. */
 
 /* A step of all the mapped loops around: its variables and buffers. */
 typedef struct {
   int64_t *var;
-  double *
-      *data; /* [buffer] its own where each step of one of the loops has such a space; else that of the surroundings */
+  double **data; /* [buffer] its own where each step of one of the loops has such a space; else that
+                    of the surroundings */
   ir_who who;
 } instance;
 
@@ -35,12 +36,15 @@ typedef struct {
   instance *at;
 } team;
 
-static void become(machine *m, const instance *i) { m->var = i->var, m->data = i->data, m->who = i->who; }
+static void become(machine *m, const instance *i) {
+  m->var = i->var, m->data = i->data, m->who = i->who;
+}
 
 /* Whether each step of the loop has its own copy of the buffer. */
 static bool is_own(const ir_program *p, const ir_stmt *loop, int buffer) {
   const ir_buffer *b = &p->buffers[buffer];
-  return b->shares < 0 && b->role != IR_ARGUMENT && p->platform->spaces[b->space].of == loop->loop.map;
+  return b->shares < 0 && b->role != IR_ARGUMENT &&
+         p->platform->spaces[b->space].of == loop->loop.map;
 }
 
 static double *nothing(int64_t words) {
@@ -50,7 +54,8 @@ static double *nothing(int64_t words) {
   return data;
 }
 
-static bool enter(machine *m, const ir_stmt *loop, const instance *outside, int64_t step, instance *in) {
+static bool enter(machine *m, const ir_stmt *loop, const instance *outside, int64_t step,
+                  instance *in) {
   const ir_program *p = m->p;
   const size_t vars = (size_t)p->n_vars + 1, buffers = (size_t)p->n_buffers + 1;
   *in = (instance){malloc(vars * sizeof *in->var), malloc(buffers * sizeof *in->data),
@@ -78,8 +83,8 @@ static void leave(const machine *m, const ir_stmt *loop, instance *in) {
 
 static void run_team(machine *m, const team *t, const ir_body *b);
 
-/* Loops whose steps cannot meet at a barrier (blocks of a grid): one after the other, each with its own memory spaces.
- * All have ended after the loop. */
+/* Loops whose steps cannot meet at a barrier (blocks of a grid): one after the other, each with its
+ * own memory spaces. All have ended after the loop. */
 static void run_alone(machine *m, const ir_stmt *loop, const instance *outside) {
   for (int64_t i = 0; i < loop->loop.trip && m->ok; i++) {
     instance in;
@@ -92,7 +97,8 @@ static void run_alone(machine *m, const ir_stmt *loop, const instance *outside) 
   become(m, outside);
 }
 
-/* Each member of the team enters the loop; its steps form a larger team, and meet at the end of the loop. */
+/* Each member of the team enters the loop; its steps form a larger team, and meet at the end of the
+ * loop. */
 static void run_loop(machine *m, const team *t, const ir_stmt *loop) {
   const int64_t n = t->n * loop->loop.trip;
   team in = {0, calloc((size_t)n + 1, sizeof *in.at)};
@@ -160,7 +166,8 @@ static void run_parallel(machine *m, const ir_stmt *loop) {
   become(m, &outside);
 }
 
-/* ---- statements ------------------------------------------------------------------------------------------ */
+/* ---- statements
+ * ------------------------------------------------------------------------------------------ */
 
 static void loop(machine *m, const ir_stmt *s) {
   if (m->watch && ir_is_parallel(s)) {
@@ -173,7 +180,8 @@ static void loop(machine *m, const ir_stmt *s) {
   }
 }
 
-/* Whether the statement manages the contents of a memory, so that concurrent steps must run it one at a time. */
+/* Whether the statement manages the contents of a memory, so that concurrent steps must run it one
+ * at a time. */
 static bool one_at_a_time(machine *m, const ir_stmt *s) {
   return !m->who || ir_fault(m, "%s: by steps side by side", ir_facts_of(s)->name);
 }
@@ -199,7 +207,9 @@ static void step(machine *m, const ir_stmt *s) {
   case IR_IF:
     if (may_enter(m, s)) run_body(m, &s->body);
     break;
-  case IR_TOGETHER: run_body(m, &s->body); break; /* one nest after the other gives the same values */
+  case IR_TOGETHER:
+    run_body(m, &s->body);
+    break; /* one nest after the other gives the same values */
   case IR_NEST:
   case IR_SAVE:
   case IR_CARRY:
@@ -214,7 +224,8 @@ static void run_body(machine *m, const ir_body *b) {
     step(m, b->s[i]);
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------- */
+/* ---- the whole
+ * ------------------------------------------------------------------------------------------- */
 
 static bool open_buffers(machine *m, double *const *data) {
   const ir_program *p = m->p;
@@ -222,7 +233,8 @@ static bool open_buffers(machine *m, double *const *data) {
     const ir_buffer *b = &p->buffers[i];
     if (b->shares >= 0) continue;
     int64_t words = b->words * b->slots;
-    m->data[i] = b->role == IR_ARGUMENT ? data[b->tensor] : malloc((size_t)(words ? words : 1) * sizeof *m->data[i]);
+    m->data[i] = b->role == IR_ARGUMENT ? data[b->tensor]
+                                        : malloc((size_t)(words ? words : 1) * sizeof *m->data[i]);
     if (b->role == IR_KEPT) m->held[i] = calloc((size_t)b->slots, sizeof **m->held);
     if (!m->data[i] || (b->role == IR_KEPT && !m->held[i])) return false;
     for (int64_t k = 0; b->role != IR_ARGUMENT && k < words; k++)
@@ -247,18 +259,21 @@ static void close(machine *m) {
   free(m->var);
 }
 
-bool ir_run_told(const ir_program *p, double *const *data, const ir_counts *counts, char *why, size_t size) {
-  machine m = {.p = p, .wl = p->tree->workload, .counts = counts, .ok = true, .why = why, .size = size};
+bool ir_run_told(const ir_program *p, double *const *data, const ir_counts *counts, char *why,
+                 size_t size) {
+  machine m = {
+      .p = p, .wl = p->tree->workload, .counts = counts, .ok = true, .why = why, .size = size};
   const bool watch = ir_watch_wants(&p->body);
-  const ir_notes *notes = counts && p->platform->notes && p->platform->notes->begin ? p->platform->notes : NULL;
+  const ir_notes *notes =
+      counts && p->platform->notes && p->platform->notes->begin ? p->platform->notes : NULL;
   m.var = calloc((size_t)p->n_vars + 1, sizeof *m.var);
   m.data = calloc((size_t)p->n_buffers + 1, sizeof *m.data);
   if (notes) m.noted = notes->begin(p, counts->buffer);
   m.held = calloc((size_t)p->n_buffers + 1, sizeof *m.held);
   m.staged = calloc((size_t)p->n_buffers + 1, sizeof *m.staged);
   m.watch = watch ? ir_watch_new(p) : NULL;
-  const bool room =
-      m.var && m.data && (m.noted || !notes) && m.held && m.staged && (m.watch || !watch) && open_buffers(&m, data);
+  const bool room = m.var && m.data && (m.noted || !notes) && m.held && m.staged &&
+                    (m.watch || !watch) && open_buffers(&m, data);
   if (!room || m.wl->n_dims > 256) ir_fault(&m, room ? "more than 256 dims" : "out of memory");
   if (m.ok) run_body(&m, &p->body);
   const int left = m.ok && watch ? ir_watch_under_way(m.watch) : -1;

@@ -11,9 +11,10 @@ static bool may_be_left(const ir_range *made, int64_t n) {
   return may;
 }
 
-/* The part of what is needed that is held, as lo .. hi; returns how many ranks reach beyond it (two where nothing is
- * held), the last of these in *open. */
-static int compare(int rank, const ir_held *held, const ir_need *n, int64_t *lo, int64_t *hi, int *open) {
+/* The part of what is needed that is held, as lo .. hi; returns how many ranks reach beyond it (two
+ * where nothing is held), the last of these in *open. */
+static int compare(int rank, const ir_held *held, const ir_need *n, int64_t *lo, int64_t *hi,
+                   int *open) {
   int beyond = held->any ? 0 : 2;
   for (int r = 0; r < rank; r++) {
     lo[r] = n->lo[r] > held->lo[r] ? n->lo[r] : held->lo[r];
@@ -26,7 +27,8 @@ static int compare(int rank, const ir_held *held, const ir_need *n, int64_t *lo,
 }
 
 /* Sets what is left to compute; returns whether anything is kept. */
-static bool leave(int rank, const ir_range *made, const ir_held *held, ir_need *n, int64_t *lo, int64_t *hi) {
+static bool leave(int rank, const ir_range *made, const ir_held *held, ir_need *n, int64_t *lo,
+                  int64_t *hi) {
   int open = 0, beyond = compare(rank, held, n, lo, hi, &open);
   memcpy(n->new_lo, n->lo, sizeof n->lo);
   memcpy(n->new_hi, n->hi, sizeof n->hi);
@@ -37,7 +39,8 @@ static bool leave(int rank, const ir_range *made, const ir_held *held, ir_need *
     from = hi[open];
   else if (hi[open] == to)
     to = lo[open];
-  if ((from == n->lo[open] && to == n->hi[open]) || !may_be_left(&made[open], to - from)) return false;
+  if ((from == n->lo[open] && to == n->hi[open]) || !may_be_left(&made[open], to - from))
+    return false;
   n->new_lo[open] = from;
   n->new_hi[open] = to;
   return true;
@@ -58,7 +61,8 @@ static bool next(int rank, int64_t *at, const int64_t *lo, const int64_t *hi) {
   return false;
 }
 
-bool ir_keep(const ir_buffer *b, const ir_range *made, ir_held *held, double *data, ir_need *n, ir_count *count) {
+bool ir_keep(const ir_buffer *b, const ir_range *made, ir_held *held, double *data, ir_need *n,
+             ir_count *count) {
   int64_t lo[16] = {0}, hi[16] = {0}, at[16];
   bool some = true;
   for (int r = 0; r < b->rank; r++)

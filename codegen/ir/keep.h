@@ -14,7 +14,8 @@ typedef struct {
   int64_t lo[16], hi[16], new_lo[16], new_hi[16];
 } ir_need;
 
-/* Executes IR_KEEP on one slot; elements that are not kept become NaN.  made: the lengths that may be left to compute.
- * False: out of memory. */
-bool ir_keep(const ir_buffer *b, const ir_range *made, ir_held *held, double *data, ir_need *need, ir_count *count);
+/* Executes IR_KEEP on one slot; elements that are not kept become NaN.  made: the lengths that may
+ * be left to compute. False: out of memory. */
+bool ir_keep(const ir_buffer *b, const ir_range *made, ir_held *held, double *data, ir_need *need,
+             ir_count *count);
 #endif

@@ -22,15 +22,18 @@ typedef struct {
   size_t size;
 } ir_running;
 
-static inline int64_t ir_number_of(const ir_running *m, ir_atom a) { return a.var < 0 ? a.off : m->var[a.var] + a.off; }
+static inline int64_t ir_number_of(const ir_running *m, ir_atom a) {
+  return a.var < 0 ? a.off : m->var[a.var] + a.off;
+}
 
 /* Reports the first fault only. */
 bool ir_fault(ir_running *m, const char *fmt, ...) TF_PRINTF(2, 3);
 /* The buffer whose memory it uses (itself, or the one it shares with). */
 int ir_place_of(const ir_program *p, int buffer);
-/* run_points.c: the offset of the coordinates in a slot whose box begins at `base`; -1 (and a fault) outside the
- * buffer. */
-int64_t ir_offset_in(ir_running *m, int buffer, int64_t slot, const ir_atom *base, const int64_t *at);
+/* run_points.c: the offset of the coordinates in a slot whose box begins at `base`; -1 (and a
+ * fault) outside the buffer. */
+int64_t ir_offset_in(ir_running *m, int buffer, int64_t slot, const ir_atom *base,
+                     const int64_t *at);
 /* The element at those coordinates; NULL (and a fault) where it must not be accessed. */
 double *ir_element(ir_running *m, int buffer, const int64_t *at, bool writes);
 /* Reports what race_check.c says of the buffer; NULL: nothing. */

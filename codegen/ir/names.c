@@ -8,13 +8,15 @@ enum { SHOWN = 36 }; /* characters of a name that a numbered identifier shows */
 
 static bool is_word_char(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
-/* ---- identifiers -------------------------------------------------------------------------------------- */
+/* ---- identifiers
+ * -------------------------------------------------------------------------------------- */
 
 static bool stands_as_it_is(c_named what, const char *name) {
   const size_t n = strlen(name);
   for (size_t i = 0; i < n; i++)
     if (!isalnum((unsigned char)name[i])) return false;
-  return n <= SHOWN && (what != C_TENSOR || (isupper((unsigned char)name[0]) && !isupper((unsigned char)name[1])));
+  return n <= SHOWN && (what != C_TENSOR ||
+                        (isupper((unsigned char)name[0]) && !isupper((unsigned char)name[1])));
 }
 
 const char *c_identifier(tf_arena *a, c_named what, const char *name, int i) {
@@ -27,7 +29,8 @@ const char *c_identifier(tf_arena *a, c_named what, const char *name, int i) {
   return tf_arena_strndup(a, text, (size_t)n);
 }
 
-/* ---- fields --------------------------------------------------------------------------------------------- */
+/* ---- fields
+ * --------------------------------------------------------------------------------------------- */
 
 static bool starts(const char *s, const char *with) { return !strncmp(s, with, strlen(with)); }
 
@@ -40,15 +43,18 @@ bool c_may_be_macro(const char *s) {
   int capitals = 0, small = 0;
   for (const char *c = s; *c; c++)
     capitals += isupper((unsigned char)*c) != 0, small += islower((unsigned char)*c) != 0;
-  return strlen(s) > 2 && ((isupper((unsigned char)s[0]) && isupper((unsigned char)s[1])) || (capitals > 1 && !small));
+  return strlen(s) > 2 && ((isupper((unsigned char)s[0]) && isupper((unsigned char)s[1])) ||
+                           (capitals > 1 && !small));
 }
 
 static bool field_is_name(const char *s) {
-  return *s != '_' && !starts(s, "tensor") && !starts(s, "stride") && !ends(s, "_stride") && !ends(s, "_t") &&
-         strcmp(s, "packed") != 0 && !c_may_be_macro(s) && !c_is_word(s);
+  return *s != '_' && !starts(s, "tensor") && !starts(s, "stride") && !ends(s, "_stride") &&
+         !ends(s, "_t") && strcmp(s, "packed") != 0 && !c_may_be_macro(s) && !c_is_word(s);
 }
 
-void c_field(FILE *out, const char *tensor) { fprintf(out, "%s%s", field_is_name(tensor) ? "" : "tensor_", tensor); }
+void c_field(FILE *out, const char *tensor) {
+  fprintf(out, "%s%s", field_is_name(tensor) ? "" : "tensor_", tensor);
+}
 
 void c_stride_field(FILE *out, const char *tensor) {
   if (field_is_name(tensor))
@@ -57,7 +63,8 @@ void c_stride_field(FILE *out, const char *tensor) {
     fprintf(out, "stride_%s", tensor);
 }
 
-/* ---- the kernel's name ----------------------------------------------------------------------------------- */
+/* ---- the kernel's name
+ * ----------------------------------------------------------------------------------- */
 
 /* The position after a comment, a literal or a header name that begins at c; c if none does. */
 static const char *behind(const char *c) {
@@ -81,8 +88,10 @@ static bool exports(const char *text, const char *rest) {
   return false;
 }
 
-/* Whether the word, found in the kernel's own text, is one that is derived from the kernel's name. */
-static bool is_made(const char *word, size_t length, const char *name, const char *const *text, int n) {
+/* Whether the word, found in the kernel's own text, is one that is derived from the kernel's name.
+ */
+static bool is_made(const char *word, size_t length, const char *name, const char *const *text,
+                    int n) {
   char rest[64];
   const size_t at = strlen(name);
   if (length < at || strncmp(word, name, at) != 0 || length - at >= sizeof rest) return false;
@@ -104,7 +113,8 @@ static bool has_word_of(const char *file, const char *name, const char *const *t
     if (next == c && is_word_char(*c)) {
       while (is_word_char(*next))
         next++;
-      if ((c == file || c[-1] != *C_NAME) && !is_field(file, c) && is_made(c, (size_t)(next - c), name, text, n))
+      if ((c == file || c[-1] != *C_NAME) && !is_field(file, c) &&
+          is_made(c, (size_t)(next - c), name, text, n))
         return true;
     }
     c = next == c ? c + 1 : next;
@@ -114,7 +124,8 @@ static bool has_word_of(const char *file, const char *name, const char *const *t
 
 const char *c_name_fault(const char *name, const char *const *text, int n) {
   const bool letter = isalpha((unsigned char)*name) || *name == '_';
-  if (!letter || name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")])
+  if (!letter ||
+      name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")])
     return "a letter, then letters, digits and _";
   if (strlen(name) > 120) return "it is longer than 120 characters";
   if (*name == '_' || strstr(name, "__") || ends(name, "_t"))
@@ -123,7 +134,8 @@ const char *c_name_fault(const char *name, const char *const *text, int n) {
   if (c_is_library(name)) return "C's library, POSIX or what builds the kernel has that name";
   if (c_may_be_macro(name)) return "it may be a macro; use a small letter, too";
   for (int i = 0; i < n; i++)
-    if (has_word_of(text[i], name, text, n)) return "something else inside the kernel has that name";
+    if (has_word_of(text[i], name, text, n))
+      return "something else inside the kernel has that name";
   return NULL;
 }
 

@@ -1,4 +1,5 @@
-/* What the files of every target hold beside code: texts in JSON, the mapping, the kernel's name. */
+/* What the files of every target hold beside code: texts in JSON, the mapping, the kernel's name.
+ */
 #ifndef CODEGEN_IR_PAGE_H
 #define CODEGEN_IR_PAGE_H
 #include <stdio.h>

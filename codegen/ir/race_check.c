@@ -9,7 +9,7 @@ enum { WHO_BITS = 20, DEEPEST = 3 }; /* depth 0 is for loops with sequential ste
 
 typedef struct {
   ir_who writer, reader; /* the last ones ... */
-  bool several;          /* ... if several steps have read: the step inside whose loops they all are */
+  bool several; /* ... if several steps have read: the step inside whose loops they all are */
   int64_t written, read; /* time of the access; 0: never */
   int filling, leaving;  /* by pending copies: being filled, being read */
 } element;
@@ -95,12 +95,14 @@ void ir_watch_free(ir_watch *w) {
   free(w);
 }
 
-/* Whether an access by `one` at time `when` (several: by steps inside it) happens before one by `other` now. */
+/* Whether an access by `one` at time `when` (several: by steps inside it) happens before one by
+ * `other` now. */
 static bool in_order(const ir_watch *w, ir_who one, bool several, int64_t when, ir_who other) {
   if (!when || entered(other, one) || (!several && entered(one, other))) return true;
   for (int64_t i = 0; i < w->n_meetings; i++) {
     const meeting *m = &w->meetings[i];
-    if (m->when > when && before(one, m->depth) == m->group && before(other, m->depth) == m->group) return true;
+    if (m->when > when && before(one, m->depth) == m->group && before(other, m->depth) == m->group)
+      return true;
   }
   return false;
 }
@@ -116,11 +118,15 @@ static ir_who common(ir_who a, ir_who b) {
 const char *ir_watch_touch(ir_watch *w, int buffer, int64_t at, bool writes, ir_who who) {
   element *e = w->of[buffer] ? &w->of[buffer][at] : NULL;
   if (!e) return NULL;
-  if (e->filling) return writes ? "is written while a copy fills it" : "is read before its copy has been waited for";
+  if (e->filling)
+    return writes ? "is written while a copy fills it"
+                  : "is read before its copy has been waited for";
   if (writes && e->leaving) return "is written while a copy reads it";
   if (!in_order(w, e->writer, false, e->written, who))
-    return writes ? "is written by two steps side by side" : "is read by a step while another writes it";
-  if (writes && !in_order(w, e->reader, e->several, e->read, who)) return "is written by a step while another reads it";
+    return writes ? "is written by two steps side by side"
+                  : "is read by a step while another writes it";
+  if (writes && !in_order(w, e->reader, e->several, e->read, who))
+    return "is written by a step while another reads it";
   if (writes) {
     e->writer = who, e->written = w->now;
     return NULL;
@@ -147,7 +153,8 @@ void ir_watch_meet(ir_watch *w, ir_map map, ir_who who) {
 void ir_watch_renew(ir_watch *w, int space) {
   for (int i = 0; i < w->p->n_buffers; i++)
     if (w->of[i] && w->p->buffers[i].space == space)
-      memset(w->of[i], 0, (size_t)(w->p->buffers[i].words * w->p->buffers[i].slots) * sizeof **w->of);
+      memset(w->of[i], 0,
+             (size_t)(w->p->buffers[i].words * w->p->buffers[i].slots) * sizeof **w->of);
 }
 
 /* NULL: out of memory. */
@@ -159,7 +166,8 @@ static counter *groups_of(ir_watch *w, int queue, ir_who who) {
   return &w->counters[w->n_counters++];
 }
 
-const char *ir_watch_send(ir_watch *w, int queue, ir_who who, int to, int64_t to_at, int from, int64_t from_at) {
+const char *ir_watch_send(ir_watch *w, int queue, ir_who who, int to, int64_t to_at, int from,
+                          int64_t from_at) {
   const counter *c = groups_of(w, queue, who);
   if (!c || !TF_GROW(w->sent, w->n_sent)) return "";
   const char *fault = ir_watch_touch(w, from, from_at, false, who);

@@ -61,8 +61,9 @@ void ir_run_stage(machine *m, const ir_stmt *s) {
   if (ahead && atom(m, s->stage.last) == 0) then = box_of(m, ahead, b->rank);
   origin o = {m, s->stage.from};
   m->staged[buffer].node = s->stage.node;
-  if (m->ok && !ir_stage(b, &m->staged[buffer], m->data[buffer], &now, ahead ? &then : NULL,
-                         (ir_source){from_outside, &o}, m->counts ? &m->counts->buffer[buffer] : NULL))
+  if (m->ok &&
+      !ir_stage(b, &m->staged[buffer], m->data[buffer], &now, ahead ? &then : NULL,
+                (ir_source){from_outside, &o}, m->counts ? &m->counts->buffer[buffer] : NULL))
     ir_fault(m, "stage %s: the source lacks some of its tile", b->name);
   for (int r = 0; r < b->rank; r++)
     m->var[b->base[r].var] = now.lo[r];
@@ -72,7 +73,8 @@ void ir_run_stage(machine *m, const ir_stmt *s) {
 void ir_run_forget(machine *m, const ir_stmt *s) {
   if (s->forget.buffer >= 0) {
     ir_staged *staged = &m->staged[s->forget.buffer];
-    if (staged->node < s->forget.node || staged->node >= m->p->tree->nodes[s->forget.node].end) return;
+    if (staged->node < s->forget.node || staged->node >= m->p->tree->nodes[s->forget.node].end)
+      return;
     staged->held[0].any = staged->held[1].any = staged->ahead = false;
     return;
   }
@@ -88,14 +90,15 @@ static bool is_padding(const tf_tensor *z, const int64_t *at) {
   bool padding = false;
   for (int r = 0; r < z->rank; r++) {
     const bool in = at[r] >= z->lo[r] && at[r] < z->lo[r] + z->extent[r];
-    if (!in && (at[r] < z->lo[r] - z->pad[r] || at[r] >= z->lo[r] + z->extent[r] + z->pad[r])) return false;
+    if (!in && (at[r] < z->lo[r] - z->pad[r] || at[r] >= z->lo[r] + z->extent[r] + z->pad[r]))
+      return false;
     padding |= !in;
   }
   return padding;
 }
 
-/* Sends one element from its current place to its place in the tile; what is in the padding is nowhere, and nobody
- * reads it. */
+/* Sends one element from its current place to its place in the tile; what is in the padding is
+ * nowhere, and nobody reads it. */
 static void send(machine *m, const ir_stmt *s, const int64_t *at) {
   const ir_buffer *from = &m->p->buffers[s->copy.from];
   if (is_padding(&m->wl->tensors[from->tensor], at)) return;
@@ -106,7 +109,8 @@ static void send(machine *m, const ir_stmt *s, const int64_t *at) {
                 k = ir_offset_in(m, s->copy.to, atom(m, s->copy.slot), lo, at);
   if (!m->ok) return;
   ir_watched(m, s->copy.to,
-             ir_watch_send(m->watch, s->copy.queue, m->who, s->copy.to, k, ir_place_of(m->p, s->copy.from), i));
+             ir_watch_send(m->watch, s->copy.queue, m->who, s->copy.to, k,
+                           ir_place_of(m->p, s->copy.from), i));
   if (m->counts) m->counts->buffer[s->copy.to].copied++;
 }
 

@@ -29,7 +29,8 @@ static int64_t value(const machine *m, const ir_expr *e) {
   int64_t v = e->fn == IR_SUM ? 0 : atom(m, e->arg[0]);
   if (e->fn == IR_MOD) return v % e->arg[1].off;
   if (e->fn == IR_DIV) return v / e->arg[1].off;
-  if (e->fn == IR_PICK) return atom(m, e->arg[0]) < atom(m, e->arg[1]) ? atom(m, e->arg[2]) : atom(m, e->arg[3]);
+  if (e->fn == IR_PICK)
+    return atom(m, e->arg[0]) < atom(m, e->arg[1]) ? atom(m, e->arg[2]) : atom(m, e->arg[3]);
   for (int i = 0; i < e->n; i++) {
     int64_t a = atom(m, e->arg[i]);
     v = e->fn == IR_SUM ? v + e->coef[i] * a : e->fn == IR_MIN ? (a < v ? a : v) : (a > v ? a : v);
@@ -50,13 +51,15 @@ int64_t ir_offset_in(machine *m, int buffer, int64_t slot, const ir_atom *base, 
 }
 
 bool ir_watched(machine *m, int buffer, const char *fault) {
-  return !fault || ir_fault(m, *fault ? "'%s' %s" : "out of memory", m->p->buffers[buffer].name, fault);
+  return !fault ||
+         ir_fault(m, *fault ? "'%s' %s" : "out of memory", m->p->buffers[buffer].name, fault);
 }
 
 double *ir_element(machine *m, int buffer, const int64_t *at, bool writes) {
   const ir_buffer *b = &m->p->buffers[buffer];
   const int64_t i = ir_offset_in(m, buffer, atom(m, b->slot), b->base, at);
-  if (i >= 0 && m->watch) ir_watched(m, buffer, ir_watch_touch(m->watch, ir_place_of(m->p, buffer), i, writes, m->who));
+  if (i >= 0 && m->watch)
+    ir_watched(m, buffer, ir_watch_touch(m->watch, ir_place_of(m->p, buffer), i, writes, m->who));
   return m->ok ? &m->data[buffer][i] : NULL;
 }
 
@@ -125,9 +128,11 @@ static void nest_point(machine *m, const ir_stmt *s, const int64_t *point, bool 
   const tf_op *op = &m->wl->ops[s->op];
   double read[MAX_READS], *out = result(m, op, point);
   for (int i = 0; i < op->n_reads; i++)
-    read[i] = i == s->nest.divides
-                  ? 1
-                  : operand(m, op, i, s->nest.from ? s->nest.from[i] : m->p->buffer_of[op->reads[i].tensor], point);
+    read[i] =
+        i == s->nest.divides
+            ? 1
+            : operand(m, op, i,
+                      s->nest.from ? s->nest.from[i] : m->p->buffer_of[op->reads[i].tensor], point);
   if (!out) return;
   bool first = fresh;
   for (int k = op->n_out_dims; k < op->n_dims; k++)
@@ -160,7 +165,8 @@ static void carry_point(machine *m, const ir_stmt *s, const int64_t *point, bool
   for (int r = 0; r < op->n_out_dims; r++)
     at[r] = point[op->dims[r]];
   double *to = ir_element(m, s->carry.to, at, true);
-  double *from = to && s->carry.from >= 0 ? ir_element(m, s->carry.from, at, s->carry.clears) : NULL;
+  double *from =
+      to && s->carry.from >= 0 ? ir_element(m, s->carry.from, at, s->carry.clears) : NULL;
   if (to) *to = from ? *to + *from : 0;
   if (from && s->carry.clears) *from = 0;
 }
@@ -174,7 +180,9 @@ static void correct_point(machine *m, const ir_stmt *s, const int64_t *point, bo
     at[r] = point[op->dims[r]];
   for (int i = -1; out && i < s->correct.n_carries; i++) {
     double *to = i < 0 ? out : ir_element(m, s->correct.carries[i], at, true);
-    if (to) *to *= exp(s->correct.rate * (of(m, s->correct.before, point) - of(m, s->correct.after, point)));
+    if (to)
+      *to *=
+          exp(s->correct.rate * (of(m, s->correct.before, point) - of(m, s->correct.after, point)));
   }
 }
 
@@ -192,7 +200,8 @@ static void merge_point(machine *m, const ir_stmt *s, const int64_t *point, bool
   for (int64_t i = 0; i < s->merge.parts && m->ok; i++) {
     m->var[s->merge.part] = i;
     double v = of(m, s->merge.from, point);
-    if (s->merge.before >= 0) v *= exp(s->merge.rate * (of(m, s->merge.before, point) - of(m, s->merge.after, point)));
+    if (s->merge.before >= 0)
+      v *= exp(s->merge.rate * (of(m, s->merge.before, point) - of(m, s->merge.after, point)));
     sum = ir_combine(op->reduce, sum, v);
   }
   if (s->merge.by >= 0) sum /= of(m, s->merge.by, point);
@@ -217,19 +226,22 @@ static bool is_in_rows(const machine *m, const ir_stmt *s, const int64_t *point)
   const tf_op *op = &m->wl->ops[s->op];
   int64_t row = 0;
   for (int i = 0; i < s->stack->n; i++)
-    row = row * s->stack->length[i] + point[op->dims[s->stack->at[i]]] - atom(m, s->range[s->stack->at[i]].lo);
+    row = row * s->stack->length[i] + point[op->dims[s->stack->at[i]]] -
+          atom(m, s->range[s->stack->at[i]].lo);
   row -= atom(m, s->stack->first);
   return row >= 0 && row < s->stack->count;
 }
 
-static void walk_from(machine *m, const ir_stmt *s, int n_dims, int k, int64_t *point, at_point *at, bool fresh) {
+static void walk_from(machine *m, const ir_stmt *s, int n_dims, int k, int64_t *point, at_point *at,
+                      bool fresh) {
   const tf_op *op = &m->wl->ops[s->op];
   if (k == n_dims) {
     if (!s->stack || is_in_rows(m, s, point)) at(m, s, point, fresh);
     return;
   }
   int64_t lo = atom(m, s->range[k].lo), hi = atom(m, s->range[k].hi);
-  if (!ir_may_have(&s->range[k], hi - lo)) ir_fault(m, "%s: a length of %lld", op->name, (long long)(hi - lo));
+  if (!ir_may_have(&s->range[k], hi - lo))
+    ir_fault(m, "%s: a length of %lld", op->name, (long long)(hi - lo));
   for (int64_t i = lo; i < hi && m->ok; i++) {
     point[op->dims[k]] = i;
     walk_from(m, s, n_dims, k + 1, point, at, fresh);
@@ -242,7 +254,8 @@ static void walk(machine *m, const ir_stmt *s, at_point *at, bool fresh) {
 }
 
 static void nest(machine *m, const ir_stmt *s) {
-  if (m->noted && s->note) m->p->platform->notes->enter(m->noted, m->p, m->var, m->counts->buffer, s);
+  if (m->noted && s->note)
+    m->p->platform->notes->enter(m->noted, m->p, m->var, m->counts->buffer, s);
   bool fresh = true;
   for (int i = 0; i < s->nest.n_resets; i++)
     fresh &= atom(m, s->nest.resets[i]) == 0;

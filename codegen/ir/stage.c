@@ -27,9 +27,10 @@ typedef struct {
   bool ok;
 } filling;
 
-/* Fills `to` with the box: from `from` what that holds of it (`held`), the rest from the outer memory. */
-static void fill_box(const ir_buffer *b, const ir_held *box, double *to, const ir_held *held, const double *from,
-                     filling *f) {
+/* Fills `to` with the box: from `from` what that holds of it (`held`), the rest from the outer
+ * memory. */
+static void fill_box(const ir_buffer *b, const ir_held *box, double *to, const ir_held *held,
+                     const double *from, filling *f) {
   int64_t at[16], i = 0, all = 1;
   for (int r = 0; r < b->rank; r++)
     f->ok &= box->hi[r] - box->lo[r] <= b->extent[r], all *= box->hi[r] - box->lo[r];
@@ -50,9 +51,11 @@ static void fill_box(const ir_buffer *b, const ir_held *box, double *to, const i
 }
 
 /* Makes the current half hold the box. */
-static bool make_hold(const ir_buffer *b, ir_staged *s, double *data, const ir_held *now, filling *f) {
+static bool make_hold(const ir_buffer *b, ir_staged *s, double *data, const ir_held *now,
+                      filling *f) {
   ir_held *held = &s->held[s->half];
-  double *to = data + s->half * b->words, *old = malloc((size_t)(b->words ? b->words : 1) * sizeof *old);
+  double *to = data + s->half * b->words,
+         *old = malloc((size_t)(b->words ? b->words : 1) * sizeof *old);
   if (!old) return false;
   memcpy(old, to, (size_t)b->words * sizeof *old);
   for (int64_t i = 0; i < b->words; i++)
@@ -63,8 +66,8 @@ static bool make_hold(const ir_buffer *b, ir_staged *s, double *data, const ir_h
   return f->ok;
 }
 
-bool ir_stage(const ir_buffer *b, ir_staged *s, double *data, const ir_held *now, const ir_held *then, ir_source source,
-              ir_count *count) {
+bool ir_stage(const ir_buffer *b, ir_staged *s, double *data, const ir_held *now,
+              const ir_held *then, ir_source source, ir_count *count) {
   filling f = {source, count, true};
   if (!now->any) { /* the tile does not touch the tensor */
     s->held[s->half].any = s->ahead = false;

@@ -17,8 +17,9 @@ typedef struct {
   void *ctx;
 } ir_source;
 
-/* Executes IR_STAGE: now[] is the box needed in this step, then[] in the next (NULL: there is none).  data: the halves
- * one after the other.  False: the outer memory lacks something, or memory ran out. */
-bool ir_stage(const ir_buffer *b, ir_staged *s, double *data, const ir_held *now, const ir_held *then, ir_source source,
-              ir_count *count);
+/* Executes IR_STAGE: now[] is the box needed in this step, then[] in the next (NULL: there is
+ * none).  data: the halves one after the other.  False: the outer memory lacks something, or memory
+ * ran out. */
+bool ir_stage(const ir_buffer *b, ir_staged *s, double *data, const ir_held *now,
+              const ir_held *then, ir_source source, ir_count *count);
 #endif

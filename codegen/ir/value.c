@@ -5,7 +5,10 @@
 #include "model/input/kinds.h"
 
 double ir_identity(tf_reduce r) {
-  return r == TF_REDUCE_MUL ? 1 : r == TF_REDUCE_MAX ? -INFINITY : r == TF_REDUCE_MIN ? INFINITY : 0;
+  return r == TF_REDUCE_MUL   ? 1
+         : r == TF_REDUCE_MAX ? -INFINITY
+         : r == TF_REDUCE_MIN ? INFINITY
+                              : 0;
 }
 
 double ir_combine(tf_reduce r, double a, double b) {

@@ -1,7 +1,8 @@
-/* Sums whose rounding does not grow with their length.  What a nest adds to its sums, it adds one after the other;
- * after so many additions, what has been summed moves on to a buffer that carries it, and the sums start anew.  A carry
- * moves on to the next one in the same way, and in the end all are added up.  Nests, and whoever reads their sums, know
- * nothing of it.  Where a nest alone would sum more, a loop around it takes its terms in parts. */
+/* Sums whose rounding does not grow with their length.  What a nest adds to its sums, it adds one
+ * after the other; after so many additions, what has been summed moves on to a buffer that carries
+ * it, and the sums start anew.  A carry moves on to the next one in the same way, and in the end
+ * all are added up.  Nests, and whoever reads their sums, know nothing of it.  Where a nest alone
+ * would sum more, a loop around it takes its terms in parts. */
 #include <string.h>
 
 #include "codegen/lower/lower.h"
@@ -20,22 +21,25 @@ static bool is_streamed(const lowering *w, int o) {
   return w->plan->stream_scope[o] >= 0 && op_at(w, o)->n_dims > op_at(w, o)->n_out_dims;
 }
 
-/* Whether steps of loop l, which goes round op o, add to the same sums: it splits what the op reduces, or what the
- * scope streams past it. */
+/* Whether steps of loop l, which goes round op o, add to the same sums: it splits what the op
+ * reduces, or what the scope streams past it. */
 static bool adds_on(const lowering *w, int o, int l) {
   const tf_op *op = op_at(w, o);
   if (lower_reduces(w, o, l)) return true;
-  return is_streamed(w, o) && w->run.trip[l] > 1 && w->plan->loops[l].dim == op->dims[op->n_out_dims] &&
+  return is_streamed(w, o) && w->run.trip[l] > 1 &&
+         w->plan->loops[l].dim == op->dims[op->n_out_dims] &&
          tf_plan_above(w->plan, w->plan->loops[l].node, w->plan->stream_scope[o]);
 }
 
-/* ---- where sums begin ------------------------------------------------------------------------------------------- */
+/* ---- where sums begin
+ * ------------------------------------------------------------------------------------------- */
 
 static void mark(lowering *w, int n, int o) {
   lower_carry *c = &w->carry[o];
   const tf_op *op = op_at(w, o);
   *c = (lower_carry){.marked = true,
-                     .streams = is_streamed(w, o) && tf_plan_above(w->plan, n, w->plan->stream_scope[o]),
+                     .streams =
+                         is_streamed(w, o) && tf_plan_above(w->plan, n, w->plan->stream_scope[o]),
                      .space = lower_space(w),
                      .into = w->into,
                      .at = w->into->n};
@@ -48,7 +52,8 @@ lower_sums lower_open_carries(lowering *w, int n, int k, int alone) {
   lower_sums s = {0, NULL};
   const tf_plan *p = w->plan;
   for (int o = 0; o < p->wl->n_ops; o++) {
-    if (!is_summed(w, o) || w->carry[o].marked || !tf_plan_above(p, n, p->tree->op_node[o])) continue;
+    if (!is_summed(w, o) || w->carry[o].marked || !tf_plan_above(p, n, p->tree->op_node[o]))
+      continue;
     if (alone >= 0 ? alone != o : !adds_on(w, o, p->first_loop[n] + k)) continue;
     if (!s.ops) s.ops = TF_ARRAY(w->p->arena, int, (size_t)p->wl->n_ops);
     if (lower_failed(w)) return s;
@@ -58,7 +63,8 @@ lower_sums lower_open_carries(lowering *w, int n, int k, int alone) {
   return s;
 }
 
-/* ---- what moves on ---------------------------------------------------------------------------------------------- */
+/* ---- what moves on
+ * ---------------------------------------------------------------------------------------------- */
 
 /* `to` takes in `from`, which is 0 then if it is cleared; from -1: `to` is 0. */
 static ir_stmt *take_in(lowering *w, int o, int from, int to, bool clears) {
@@ -73,7 +79,8 @@ static int carrier(lowering *w, int o) {
   const tf_op *op = op_at(w, o);
   const lower_carry *c = &w->carry[o];
   const tf_tensor *t = &w->plan->wl->tensors[op->out];
-  const int i = lower_buffer(w, op->out, lower_derived(w, t->name, names[c->n]), false, w->plan->arch->n_memories - 1);
+  const int i = lower_buffer(w, op->out, lower_derived(w, t->name, names[c->n]), false,
+                             w->plan->arch->n_memories - 1);
   if (lower_failed(w)) return i;
   ir_buffer *b = &w->p->buffers[i];
   b->id = lower_derived(w, w->p->tensor_id[op->out], names[c->n]);
@@ -86,16 +93,18 @@ static int carrier(lowering *w, int o) {
   return i;
 }
 
-static int64_t times(int64_t a, int64_t b) { return __builtin_mul_overflow(a, b, &a) ? INT64_MAX / 4 : a; }
+static int64_t times(int64_t a, int64_t b) {
+  return __builtin_mul_overflow(a, b, &a) ? INT64_MAX / 4 : a;
+}
 
-/* The number of the visit to the sums of op o, from the loops around it that reduce, and how many there are; `inner`:
- * of loops that its nest alone has, `n_inner` steps in all. */
+/* The number of the visit to the sums of op o, from the loops around it that reduce, and how many
+ * there are; `inner`: of loops that its nest alone has, `n_inner` steps in all. */
 static ir_atom visit(lowering *w, int o, ir_atom inner, int64_t n_inner, int64_t *all) {
   ir_atom at = inner;
   *all = n_inner;
   for (int l = w->plan->n_loops - 1; l >= 0; l--) {
-    if (!tf_plan_above(w->plan, w->plan->loops[l].node, w->plan->tree->op_node[o]) || !adds_on(w, o, l) ||
-        w->var_of[l] < 0)
+    if (!tf_plan_above(w->plan, w->plan->loops[l].node, w->plan->tree->op_node[o]) ||
+        !adds_on(w, o, l) || w->var_of[l] < 0)
       continue;
     at = lower_sum(w, "visit", at, *all, (ir_atom){w->var_of[l], 0});
     *all = times(*all, w->run.trip[l]);
@@ -115,7 +124,8 @@ static void move_after(lowering *w, int o, ir_atom at, int64_t every, int from, 
   s->guard.n = 1;
   s->guard.range = TF_ARRAY(w->p->arena, ir_range, 1);
   if (lower_failed(w)) return;
-  *s->guard.range = (ir_range){.lo = ir_number(every - 1), .hi = {left.var, left.off + 1}, .most = 1};
+  *s->guard.range =
+      (ir_range){.lo = ir_number(every - 1), .hi = {left.var, left.off + 1}, .most = 1};
   const lower_mark mark = lower_open(w, &s->body);
   take_in(w, o, from, to, true);
   lower_close(w, mark);
@@ -135,9 +145,11 @@ static void carry_on(lowering *w, int o, const lower_terms *t, ir_atom inner, in
   }
 }
 
-/* ---- nests in parts ---------------------------------------------------------------------------------------------- */
+/* ---- nests in parts
+ * ---------------------------------------------------------------------------------------------- */
 
-/* The steps that take a range in parts of at most `most`, all of them equal if up to twice as many are. */
+/* The steps that take a range in parts of at most `most`, all of them equal if up to twice as many
+ * are. */
 static int64_t steps_of(const ir_range *r, int64_t most) {
   const int64_t least = (r->most + most - 1) / most;
   for (int64_t n = least; r->exact && n <= 2 * least; n++)
@@ -145,8 +157,8 @@ static int64_t steps_of(const ir_range *r, int64_t most) {
   return least;
 }
 
-/* Opens a loop that takes dim k of op o in parts of at most `most`; false: it is short, or streamed behind a mask,
- * whose first step is not told by where the range begins. */
+/* Opens a loop that takes dim k of op o in parts of at most `most`; false: it is short, or streamed
+ * behind a mask, whose first step is not told by where the range begins. */
 static bool open_parts(lowering *w, int o, int k, int64_t most, ir_atom *digit, int64_t *trip) {
   const int dim = op_at(w, o)->dims[k];
   ir_range *r = lower_range(w, o, dim);
@@ -198,8 +210,8 @@ static void go_back(lowering *w, before_nest b) {
   w->into->n = b.at, w->p->n_buffers = b.buffers, w->p->n_notes = b.notes;
 }
 
-/* The nest of op o, in parts of no more terms than `most`: outer dims first.  `most` of a nest that, being smaller, is
- * of another kind, and may have no more terms than that; 0: all is well. */
+/* The nest of op o, in parts of no more terms than `most`: outer dims first.  `most` of a nest
+ * that, being smaller, is of another kind, and may have no more terms than that; 0: all is well. */
 static int64_t in_parts(lowering *w, int n, int o, int64_t most) {
   const tf_op *op = op_at(w, o);
   const before_nest begin = before(w);
@@ -211,7 +223,8 @@ static int64_t in_parts(lowering *w, int n, int o, int64_t most) {
     whole[k] = *lower_range(w, o, op->dims[k]);
   for (int k = op->n_out_dims; k < op->n_dims; k++) {
     const int64_t terms = terms_of(w, o), each = terms / lower_range(w, o, op->dims[k])->most;
-    if (terms <= most || !open_parts(w, o, k, most > each ? most / each : 1, &digit, &trip)) continue;
+    if (terms <= most || !open_parts(w, o, k, most > each ? most / each : 1, &digit, &trip))
+      continue;
     inner = lower_sum(w, "part", digit, trip, inner), all = times(all, trip);
   }
   lower_terms t = {0};
@@ -245,7 +258,9 @@ void lower_carried_nest(lowering *w, int n) {
     most = in_parts(w, n, o, most);
 }
 
-/* ---- the end ---------------------------------------------------------------------------------------------------- */
+/* ---- the end
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 static void join(lowering *w, int o) {
   const lower_carry *c = &w->carry[o];
@@ -285,7 +300,8 @@ void lower_close_carries(lowering *w, lower_sums s) {
       zero->range = c->range;
       to_begin(w, o);
     }
-    if (c->correct && c->streams) c->correct->correct.n_carries = c->n, c->correct->correct.carries = c->buffer;
+    if (c->correct && c->streams)
+      c->correct->correct.n_carries = c->n, c->correct->correct.carries = c->buffer;
     if (!c->streams) join(w, o);
   }
 }

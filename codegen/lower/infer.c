@@ -1,8 +1,8 @@
 /* The ranges of ops at a node: split by loops, inferred from readers. */
 #include "codegen/lower/lower.h"
 
-/* Splits the ranges that loop l splits.  The guard lists ranges of which one must not be empty (n = 0: one never
- * is). */
+/* Splits the ranges that loop l splits.  The guard lists ranges of which one must not be empty (n =
+ * 0: one never is). */
 int lower_split_guarded(lowering *w, int l, ir_atom digit, ir_range *guard) {
   const tf_plan *p = w->plan;
   const tf_ploop *pl = &p->loops[l];
@@ -11,7 +11,8 @@ int lower_split_guarded(lowering *w, int l, ir_atom digit, ir_range *guard) {
   for (int i = 0; i < pl->n_leader; i++) {
     int o = pl->leaders[i];
     ir_range *r = lower_range(w, o, pl->dim);
-    *r = lower_split(w, w->p->dim_id[pl->dim], *r, digit, w->run.step[o * p->n_loops + l], w->run.trip[l]);
+    *r = lower_split(w, w->p->dim_id[pl->dim], *r, digit, w->run.step[o * p->n_loops + l],
+                     w->run.trip[l]);
     bool new = true;
     for (int k = 0; k < n; k++)
       new &= !lower_same_range(&guard[k], r);
@@ -28,13 +29,18 @@ void lower_split_leaders(lowering *w, int l, ir_atom digit) {
   const tf_ploop *pl = &p->loops[l];
   for (int i = 0; i < pl->n_leader; i++) {
     ir_range *r = lower_range(w, pl->leaders[i], pl->dim);
-    *r = lower_split(w, w->p->dim_id[pl->dim], *r, digit, w->run.step[pl->leaders[i] * p->n_loops + l], w->run.trip[l]);
+    *r = lower_split(w, w->p->dim_id[pl->dim], *r, digit,
+                     w->run.step[pl->leaders[i] * p->n_loops + l], w->run.trip[l]);
   }
 }
 
 ir_range lower_whole_range(const tf_workload *wl, int d) {
   int64_t extent = wl->dims[d].extent;
-  return (ir_range){.lo = ir_number(0), .hi = ir_number(extent), .most = extent, .never_empty = true, .exact = true};
+  return (ir_range){.lo = ir_number(0),
+                    .hi = ir_number(extent),
+                    .most = extent,
+                    .never_empty = true,
+                    .exact = true};
 }
 
 static ir_range inferred_range(lowering *w, int o, int k, int n) {

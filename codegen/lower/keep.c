@@ -1,5 +1,6 @@
-/* Retention: from one run of a scope to the next, the home keeps what both need of an intermediate, and its producer
- * computes the rest (SEMANTICS D10, D21).  What is held is found at run time: IR_KEEP compares boxes. */
+/* Retention: from one run of a scope to the next, the home keeps what both need of an intermediate,
+ * and its producer computes the rest (SEMANTICS D10, D21).  What is held is found at run time:
+ * IR_KEEP compares boxes. */
 #include <string.h>
 
 #include "codegen/lower/lower.h"
@@ -8,8 +9,8 @@
 /* The most instances that may take turns on one home; each has its own slot. */
 enum { MOST_SLOTS = 1 << 12 };
 
-/* Whether a stream is active around or at node n.  Then nothing is retained: running values, and values that wait for
- * a division, cannot be reused. */
+/* Whether a stream is active around or at node n.  Then nothing is retained: running values, and
+ * values that wait for a division, cannot be reused. */
 static bool streams(const tf_plan *p, int n) {
   for (; n >= 0; n = p->tree->nodes[n].parent)
     if (p->tree->nodes[n].kind == TF_SCOPE && p->tree->nodes[n].n_stream) return true;
@@ -39,14 +40,15 @@ static bool over_instances(const lowering *w, int l) {
   return w->plan->loops[l].axis != TF_TEMPORAL && w->run.trip[l] > 1;
 }
 
-/* Instances whose loops are inside of temporal ones take turns, and need a slot each; those outside run one after the
- * other. */
+/* Instances whose loops are inside of temporal ones take turns, and need a slot each; those outside
+ * run one after the other. */
 void lower_keep_plan(lowering *w) {
   const tf_plan *p = w->plan;
   for (int z = 0; z < p->wl->n_tensors; z++) {
     const tf_path *path = w->keeps[z] ? &p->path[p->home_scope[z]] : NULL;
     int first = 0;
-    while (path && first < path->n && (over_instances(w, path->loops[first]) || w->run.trip[path->loops[first]] == 1))
+    while (path && first < path->n &&
+           (over_instances(w, path->loops[first]) || w->run.trip[path->loops[first]] == 1))
       first++;
     for (int k = path ? path->n - 1 : -1; k >= first; k--) {
       int l = path->loops[k];
@@ -70,7 +72,8 @@ static void forget(lowering *w, int z, int64_t n_slots) {
 void lower_keep_instance(lowering *w, int n, int l) {
   const tf_plan *p = w->plan;
   for (int z = 0; z < p->wl->n_tensors && over_instances(w, l); z++)
-    if (w->keeps[z] && tf_plan_above(p, n, p->home_scope[z]) && !w->slot_step[z * p->n_loops + l]) forget(w, z, 0);
+    if (w->keeps[z] && tf_plan_above(p, n, p->home_scope[z]) && !w->slot_step[z * p->n_loops + l])
+      forget(w, z, 0);
 }
 
 void lower_keep_step(lowering *w, int n, int l, ir_atom digit) {
@@ -101,8 +104,8 @@ lower_mark lower_guard_nonempty(lowering *w, int child, int z) {
     const tf_op *op = &p->wl->ops[o];
     if (!tf_plan_above(p, child, p->tree->op_node[o]) || (z >= 0 && !tf_op_reads(op, z))) continue;
     ir_range one = {.lo = ir_number(0), .hi = ir_number(1), .never_empty = true};
-    guard[n] =
-        lower_unless_idle(w, o, op->n_dims ? *lower_range(w, o, op->dims[0]) : one, op->n_dims ? op->dims[0] : -1);
+    guard[n] = lower_unless_idle(w, o, op->n_dims ? *lower_range(w, o, op->dims[0]) : one,
+                                 op->n_dims ? op->dims[0] : -1);
     always |= guard[n++].never_empty;
   }
   ir_stmt *s = always ? NULL : lower_add(w, IR_IF);
@@ -118,17 +121,19 @@ void lower_keep_pass(lowering *w, int n, int child) {
   if (!tf_plan_drops(&p->tree->nodes[n])) return;
   for (int z = 0; z < p->wl->n_tensors; z++) {
     int home = p->home_scope[z];
-    if (!w->keeps[z] || home == n || !tf_plan_above(p, n, home) || tf_plan_above(p, child, home)) continue;
+    if (!w->keeps[z] || home == n || !tf_plan_above(p, n, home) || tf_plan_above(p, child, home))
+      continue;
     lower_mark mark = lower_guard_nonempty(w, child, -1);
     forget(w, z, slots_below(w, z, n));
     lower_close(w, mark);
   }
 }
 
-/* ---- lengths of the part left to compute -------------------------------------------------------------------- */
+/* ---- lengths of the part left to compute
+ * -------------------------------------------------------------------- */
 
-/* Adds `times` the distance that one step of the loop variable moves the value, ignoring clipping and partial tiles;
- * false: unknown.  The part left of a range ends where the range ends. */
+/* Adds `times` the distance that one step of the loop variable moves the value, ignoring clipping
+ * and partial tiles; false: unknown.  The part left of a range ends where the range ends. */
 static bool moved_by(const lowering *w, ir_atom a, int var, int64_t times, int64_t *by) {
   if (a.var == var) *by += times;
   if (a.var < 0 || a.var == var) return true;
@@ -154,12 +159,14 @@ static bool range_moved_by(const lowering *w, const ir_range *r, int var, int64_
   return moved_by(w, r->hi, var, 1, by);
 }
 
-/* Loops over one dim, innermost first: by how much the range moves back when they all start over. */
+/* Loops over one dim, innermost first: by how much the range moves back when they all start over.
+ */
 typedef struct {
   int64_t step, by, back; /* of the innermost loop; 0: none yet */
 } start_over;
 
-/* Adds loop l, whose step moves the range by `by`; extents that are no multiple of tiles end early. */
+/* Adds loop l, whose step moves the range by `by`; extents that are no multiple of tiles end early.
+ */
 static void add_loop(const lowering *w, int l, int64_t by, start_over *s) {
   const tf_ploop *pl = &w->plan->loops[l];
   int64_t step = pl->op < 0 ? 1 : w->run.step[pl->op * w->plan->n_loops + l],
@@ -169,8 +176,9 @@ static void add_loop(const lowering *w, int l, int64_t by, start_over *s) {
   s->back = s->by * ((all - 1) / s->step);
 }
 
-/* Possible lengths of the part left to compute, after the innermost loop that is not at its start has stepped: two
- * runs differ by its step, less those of the loops inside it that start over.  IR_KEEP leaves no other lengths. */
+/* Possible lengths of the part left to compute, after the innermost loop that is not at its start
+ * has stepped: two runs differ by its step, less those of the loops inside it that start over.
+ * IR_KEEP leaves no other lengths. */
 static void left_lengths(lowering *w, const ir_range *need, int n, ir_range *left) {
   const tf_path *path = &w->plan->path[n];
   const ir_range all = *need;
@@ -198,7 +206,9 @@ static void left_lengths(lowering *w, const ir_range *need, int n, ir_range *lef
   memcpy(left->more, all.more, sizeof left->more);
 }
 
-/* ---- the scope --------------------------------------------------------------------------------------------------- */
+/* ---- the scope
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 static bool moves(const ir_range *r) { return r->lo.var >= 0 || r->hi.var >= 0; }
 
@@ -252,7 +262,8 @@ static int open_buffer(lowering *w, int z, const ir_range *need) {
 void lower_keep(lowering *w, int n, int o) {
   const tf_op *op = &w->plan->wl->ops[o];
   size_t rank = (size_t)op->n_out_dims;
-  ir_range *need = TF_ARRAY(w->p->arena, ir_range, rank), *made = TF_ARRAY(w->p->arena, ir_range, rank);
+  ir_range *need = TF_ARRAY(w->p->arena, ir_range, rank),
+           *made = TF_ARRAY(w->p->arena, ir_range, rank);
   bool any = false;
   if (lower_failed(w)) return;
   for (int r = 0; r < op->n_out_dims; r++) {

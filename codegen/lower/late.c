@@ -1,10 +1,12 @@
-/* Deferred quotients.  Where a map divides the elements of rows by a value per row, and one product reads the result,
- * the product's rows are divided instead, which are shorter: (e / z) v = (e v) / z.
+/* Deferred quotients.  Where a map divides the elements of rows by a value per row, and one product
+ * reads the result, the product's rows are divided instead, which are shorter: (e / z) v = (e v) /
+ * z.
  *
- * This is done only where it cannot overflow: z is the sum of those very e, each from 0 to 1 and one of them 1 (a
- * softmax with its maximum subtracted).  Then 1 <= z <= the row's length, and |sum of e v| <= z max |v|: nothing
- * underflows, and only |v| beyond the largest number / the row's length overflows.  Other quotients have no such
- * bound: 1e20 * 1e20 / 1e20 would become infinite. */
+ * This is done only where it cannot overflow: z is the sum of those very e, each from 0 to 1 and
+ * one of them 1 (a softmax with its maximum subtracted).  Then 1 <= z <= the row's length, and |sum
+ * of e v| <= z max |v|: nothing underflows, and only |v| beyond the largest number / the row's
+ * length overflows.  Other quotients have no such bound: 1e20 * 1e20 / 1e20 would become infinite.
+ */
 #include <string.h>
 
 #include "codegen/lower/lower.h"
@@ -22,7 +24,8 @@ static bool at_made_point(const lowering *w, const tf_ref *ref) {
 /* The read by which the whole value is divided; -1: none. */
 static int divisor(const tf_op *op) {
   const tf_expr *root = op->n_expr ? &op->expr[op->n_expr - 1] : NULL;
-  if (!root || op->reduce != TF_ASSIGN || root->what != TF_X_CALL || root->call != TF_K_DIV) return -1;
+  if (!root || op->reduce != TF_ASSIGN || root->what != TF_X_CALL || root->call != TF_K_DIV)
+    return -1;
   return op->expr[root->arg[1]].what == TF_X_READ ? op->expr[root->arg[1]].ref : -1;
 }
 
@@ -36,13 +39,15 @@ static bool sums_all(const lowering *w, const ir_stmt *s) {
   const tf_op *op = &w->plan->wl->ops[s->op];
   bool all = s->nest.n_resets == 0;
   for (int k = op->n_out_dims; k < op->n_dims; k++)
-    all &= s->range[k].exact && s->range[k].lo.var < 0 && s->range[k].most == w->plan->wl->dims[op->dims[k]].extent;
+    all &= s->range[k].exact && s->range[k].lo.var < 0 &&
+           s->range[k].most == w->plan->wl->dims[op->dims[k]].extent;
   return all;
 }
 
 /* Whether product s may divide its rows by z instead of reading the map's quotients. */
 static bool may_divide_rows(const lowering *w, const ir_stmt *s, const tf_op *map, int z) {
-  const tf_op *op = &w->plan->wl->ops[s->op], *sum = &w->plan->wl->ops[w->plan->wl->tensors[z].producer];
+  const tf_op *op = &w->plan->wl->ops[s->op],
+              *sum = &w->plan->wl->ops[w->plan->wl->tensors[z].producer];
   int reads = 0;
   if (s->kind != IR_NEST || !s->note || !sums_all(w, s)) return false;
   for (int i = 0; i < op->n_reads; i++) {

@@ -6,7 +6,9 @@
 
 enum { MAX_LETS = 4096 };
 
-static void *room(lowering *w, size_t n, size_t size) { return tf_arena_array(w->p->arena, n, size); }
+static void *room(lowering *w, size_t n, size_t size) {
+  return tf_arena_array(w->p->arena, n, size);
+}
 
 /* Arrays of the program grow by powers of two; the arena keeps the old ones. */
 static void *grown(lowering *w, void *from, int n, size_t size) {
@@ -64,7 +66,8 @@ static bool same(const ir_expr *a, const ir_expr *b) {
   return equal;
 }
 
-static ir_atom let(lowering *w, const char *name, ir_fn fn, int n, const ir_atom *arg, const int64_t *coef) {
+static ir_atom let(lowering *w, const char *name, ir_fn fn, int n, const ir_atom *arg,
+                   const int64_t *coef) {
   ir_expr e = {fn, n, room(w, (size_t)n, sizeof *arg), NULL};
   if (coef) e.coef = room(w, (size_t)n, sizeof *coef);
   if (lower_failed(w)) return ir_number(0);
@@ -102,8 +105,12 @@ static ir_atom least(lowering *w, const char *name, ir_fn fn, ir_atom a, ir_atom
   return let(w, name, fn, 2, arg, NULL);
 }
 
-ir_atom lower_min(lowering *w, const char *name, ir_atom a, ir_atom b) { return least(w, name, IR_MIN, a, b); }
-ir_atom lower_max(lowering *w, const char *name, ir_atom a, ir_atom b) { return least(w, name, IR_MAX, a, b); }
+ir_atom lower_min(lowering *w, const char *name, ir_atom a, ir_atom b) {
+  return least(w, name, IR_MIN, a, b);
+}
+ir_atom lower_max(lowering *w, const char *name, ir_atom a, ir_atom b) {
+  return least(w, name, IR_MAX, a, b);
+}
 
 ir_atom lower_select(lowering *w, const char *name, ir_range r, ir_atom yes, ir_atom no) {
   ir_atom arg[4] = {r.lo, r.hi, yes, no};

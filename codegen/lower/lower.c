@@ -7,7 +7,8 @@ static void lower_node(lowering *w, int n);
 static void lower_op(lowering *w, int n);
 static void lower_steps(lowering *w, int n, int k);
 
-/* ---- buffers ------------------------------------------------------------------------------------ */
+/* ---- buffers ------------------------------------------------------------------------------------
+ */
 
 static bool makes_dim(const tf_op *op, int dim) {
   for (int r = 0; r < op->n_out_dims; r++)
@@ -15,8 +16,8 @@ static bool makes_dim(const tf_op *op, int dim) {
   return false;
 }
 
-/* Whether loops over instances are inside the loop over which z is streamed: then each instance needs its own running
- * value. An error where z does not tell the instances apart. */
+/* Whether loops over instances are inside the loop over which z is streamed: then each instance
+ * needs its own running value. An error where z does not tell the instances apart. */
 static bool interleaved(lowering *w, int z) {
   const tf_plan *p = w->plan;
   int o = p->wl->tensors[z].producer, scope = p->stream_scope[o];
@@ -28,7 +29,8 @@ static bool interleaved(lowering *w, int z) {
     bool streamed = l->dim == p->wl->ops[o].dims[p->wl->ops[o].n_out_dims];
     if (inside && !streamed && !makes_dim(&p->wl->ops[o], l->dim))
       tf_fail(w->d, p->tree->nodes[scope].at, TF_E_STREAM,
-              "emit: instances over '%.40s' would each keep their own '%.40s'; put that loop outside of '%.40s'",
+              "emit: instances over '%.40s' would each keep their own '%.40s'; put that loop "
+              "outside of '%.40s'",
               p->wl->dims[l->dim].name, p->wl->tensors[z].name,
               p->wl->dims[p->wl->ops[o].dims[p->wl->ops[o].n_out_dims]].name);
     found |= inside && !streamed;
@@ -60,7 +62,8 @@ static void open_homes(lowering *w, int n) {
   }
 }
 
-/* ---- nodes ---------------------------------------------------------------------------------------- */
+/* ---- nodes
+ * ---------------------------------------------------------------------------------------- */
 
 bool lower_independent(const lowering *w, int n, int l) {
   const tf_plan *p = w->plan;
@@ -84,8 +87,8 @@ bool lower_independent(const lowering *w, int n, int l) {
 
 /* Whether loop l of Tile n is over instances of a memory; those over units are lanes of vectors. */
 static bool over_instances(const lowering *w, int n, int l) {
-  return w->plan->loops[l].axis != TF_TEMPORAL && w->plan->tree->nodes[n].level + 1 < w->plan->arch->n_memories &&
-         w->run.trip[l] > 1;
+  return w->plan->loops[l].axis != TF_TEMPORAL &&
+         w->plan->tree->nodes[n].level + 1 < w->plan->arch->n_memories && w->run.trip[l] > 1;
 }
 
 /* Whether some loop at or below l is over instances. */
@@ -97,12 +100,14 @@ static bool spreads(const lowering *w, int n, int l) {
   return false;
 }
 
-/* What the mapping spreads over instances runs in parallel.  The parallel loop is not that loop itself, but the
- * outermost one around it whose steps are independent and enough for all threads, so that these synchronise seldom. */
+/* What the mapping spreads over instances runs in parallel.  The parallel loop is not that loop
+ * itself, but the outermost one around it whose steps are independent and enough for all threads,
+ * so that these synchronise seldom. */
 static bool runs_parallel(const lowering *w, int n, int l) {
   enum { ENOUGH = 4 };
-  return !w->in_parallel && lower_threads(w) && (over_instances(w, n, l) || w->run.trip[l] >= ENOUGH) &&
-         spreads(w, n, l) && lower_independent(w, n, l);
+  return !w->in_parallel && lower_threads(w) &&
+         (over_instances(w, n, l) || w->run.trip[l] >= ENOUGH) && spreads(w, n, l) &&
+         lower_independent(w, n, l);
 }
 
 static int only_op(const tf_plan *p, int n) {
@@ -115,7 +120,8 @@ static int only_op(const tf_plan *p, int n) {
   return found;
 }
 
-/* Whether a loop of Tile n from k on, or of a Tile below, was hoisted and its split is still to be done. */
+/* Whether a loop of Tile n from k on, or of a Tile below, was hoisted and its split is still to be
+ * done. */
 static bool awaits_hoisted(const lowering *w, int n, int k) {
   const tf_plan *p = w->plan;
   for (; p->tree->nodes[n].kind == TF_TILE; n = p->tree->nodes[n].children[0], k = 0)
@@ -124,15 +130,18 @@ static bool awaits_hoisted(const lowering *w, int n, int k) {
   return false;
 }
 
-/* Whether one of these loops, of op o alone, is over instances and may run in parallel: a product is then spread first,
- * and each core's part is one nest.  A map or sum that fits close to a core ends about as soon as threads have begun.
+/* Whether one of these loops, of op o alone, is over instances and may run in parallel: a product
+ * is then spread first, and each core's part is one nest.  A map or sum that fits close to a core
+ * ends about as soon as threads have begun.
  */
 static bool awaits_threads(const lowering *w, int n, int k, int o) {
   const tf_plan *p = w->plan;
   if (w->in_parallel || !lower_threads(w) || !ir_is_product(&p->wl->ops[o])) return false;
   for (; p->tree->nodes[n].kind == TF_TILE; n = p->tree->nodes[n].children[0], k = 0)
     for (; k < p->tree->nodes[n].n_loops; k++)
-      if (over_instances(w, n, p->first_loop[n] + k) && lower_independent(w, n, p->first_loop[n] + k)) return true;
+      if (over_instances(w, n, p->first_loop[n] + k) &&
+          lower_independent(w, n, p->first_loop[n] + k))
+        return true;
   return false;
 }
 
@@ -162,8 +171,8 @@ static void lower_loops(lowering *w, int n, int k) {
   while (k < t->n_loops && w->run.trip[p->first_loop[n] + k] == 1)
     k++;
   int alone = only_op(p, n);
-  if (alone >= 0 && w->target->close_by && w->target->close_by(w, alone) && !awaits_hoisted(w, n, k) &&
-      !awaits_threads(w, n, k, alone)) {
+  if (alone >= 0 && w->target->close_by && w->target->close_by(w, alone) &&
+      !awaits_hoisted(w, n, k) && !awaits_threads(w, n, k, alone)) {
     lower_op(w, p->tree->op_node[alone]);
     return;
   }
@@ -194,7 +203,9 @@ static void lower_steps(lowering *w, int n, int k) {
   memcpy(slot, w->slot, tensors * sizeof *slot);
   if (!open_loop(w, n, p->first_loop[n] + k, &digit)) return;
   lower_keep_step(w, n, p->first_loop[n] + k, digit);
-  const int n_guard = w->early[p->first_loop[n] + k] ? 0 : lower_split_guarded(w, p->first_loop[n] + k, digit, guard);
+  const int n_guard = w->early[p->first_loop[n] + k]
+                          ? 0
+                          : lower_split_guarded(w, p->first_loop[n] + k, digit, guard);
   if (n_guard) {
     ir_stmt *may = lower_add(w, IR_IF);
     if (!may) return;
@@ -215,36 +226,43 @@ static bool split_alike(const tf_ploop *a, const tf_ploop *b) {
          !memcmp(a->leaders, b->leaders, (size_t)a->n_leader * sizeof *a->leaders);
 }
 
-/* How many steps the loops around l that split the same ranges take in turn; 0: another one does. */
+/* How many steps the loops around l that split the same ranges take in turn; 0: another one does.
+ */
 static int64_t steps_around(const lowering *w, int l) {
   int64_t steps = 1;
   for (int i = 0; i < l; i++) {
-    if (w->run.trip[i] == 1 || w->plan->loops[i].dim != w->plan->loops[l].dim || w->early[i]) continue;
-    if (!split_alike(&w->plan->loops[i], &w->plan->loops[l]) || w->plan->loops[i].axis != TF_TEMPORAL) return 0;
+    if (w->run.trip[i] == 1 || w->plan->loops[i].dim != w->plan->loops[l].dim || w->early[i])
+      continue;
+    if (!split_alike(&w->plan->loops[i], &w->plan->loops[l]) ||
+        w->plan->loops[i].axis != TF_TEMPORAL)
+      return 0;
     steps *= w->run.trip[i]; /* a factor of the outermost loop's step */
   }
   return steps;
 }
 
-/* Has each instance take neighbouring pieces, one after the other, where the mapping deals them in turn: blocks are
- * then as large as an instance's caches hold, and of weights as wide as panels that are packed once for many calls. Not
- * where a mask makes pieces unequal, which dealing evens out, or a scope retains what the piece before needed. */
+/* Has each instance take neighbouring pieces, one after the other, where the mapping deals them in
+ * turn: blocks are then as large as an instance's caches hold, and of weights as wide as panels
+ * that are packed once for many calls. Not where a mask makes pieces unequal, which dealing evens
+ * out, or a scope retains what the piece before needed. */
 static void take_neighbours(lowering *w, int l, ir_atom digit) {
   const tf_plan *p = w->plan;
-  const int64_t steps = w->mask.scope >= 0 || p->n_retains || w->target->copies ? 0 : steps_around(w, l);
+  const int64_t steps =
+      w->mask.scope >= 0 || p->n_retains || w->target->copies ? 0 : steps_around(w, l);
   if (steps < 2) return;
   for (int i = 0; i < p->loops[l].n_leader; i++) {
     int64_t *const step = &w->run.step[p->loops[l].leaders[i] * p->n_loops];
     for (int k = 0; k < l; k++)
-      if (p->loops[k].dim == p->loops[l].dim && w->run.trip[k] > 1 && !w->early[k]) step[k] /= w->run.trip[l];
+      if (p->loops[k].dim == p->loops[l].dim && w->run.trip[k] > 1 && !w->early[k])
+        step[k] /= w->run.trip[l];
     step[l] *= steps;
   }
   lower_split_leaders(w, l, digit);
   w->early[l] = true;
 }
 
-/* Hoists loops over instances that are above all branches outside of all other loops: each instance then runs its own
- * steps, and what it has packed stays valid. */
+/* Hoists loops over instances that are above all branches outside of all other loops: each instance
+ * then runs its own steps, and what it has packed stays valid. */
 static void hoist(lowering *w) {
   const tf_plan *p = w->plan;
   for (int n = 0; p->tree->nodes[n].kind == TF_TILE; n = p->tree->nodes[n].children[0])
@@ -326,7 +344,8 @@ static void lower_node(lowering *w, int n) {
     lower_op(w, n);
 }
 
-/* ---- the whole ---------------------------------------------------------------------------------- */
+/* ---- the whole ----------------------------------------------------------------------------------
+ */
 
 static bool set_up(lowering *w, const tf_tree *tree) {
   tf_arena *a = w->p->arena;
@@ -340,8 +359,9 @@ static bool set_up(lowering *w, const tf_tree *tree) {
   w->run.step = TF_ARRAY(a, int64_t, loops * (size_t)wl->n_ops);
   w->cur = TF_ARRAY(a, ir_range, (size_t)(wl->n_ops * wl->n_dims) + 1);
   w->p->buffer_of = TF_ARRAY(a, int, (size_t)wl->n_tensors);
-  w->p->buffers =
-      TF_ARRAY(a, ir_buffer, (3 + (size_t)tree->arch->n_memories) * (size_t)wl->n_tensors + 8 * (size_t)wl->n_ops);
+  w->p->buffers = TF_ARRAY(a, ir_buffer,
+                           (3 + (size_t)tree->arch->n_memories) * (size_t)wl->n_tensors +
+                               8 * (size_t)wl->n_ops);
   w->p->notes = TF_ARRAY(a, const ir_note *, (size_t)wl->n_ops);
   w->summed = TF_ARRAY(a, bool, (size_t)wl->n_ops);
   w->carry = TF_ARRAY(a, lower_carry, (size_t)wl->n_ops);
@@ -349,8 +369,8 @@ static bool set_up(lowering *w, const tf_tree *tree) {
   w->hoisted = TF_ARRAY(a, int, loops);
   w->early = TF_ARRAY(a, bool, loops);
   w->var_of = TF_ARRAY(a, int, loops);
-  if (!w->hoisted || !w->early || !w->var_of || !w->summed || !w->carry || !w->narrow || !w->p->notes || !w->run.trip ||
-      !w->run.step || !w->cur || !w->p->buffer_of || !w->p->buffers)
+  if (!w->hoisted || !w->early || !w->var_of || !w->summed || !w->carry || !w->narrow ||
+      !w->p->notes || !w->run.trip || !w->run.step || !w->cur || !w->p->buffer_of || !w->p->buffers)
     return false;
   for (int l = 0; l < p->n_loops; l++)
     w->run.trip[l] = tree->nodes[p->loops[l].node].loops[p->loops[l].slot].trip;
@@ -365,7 +385,8 @@ static bool set_up(lowering *w, const tf_tree *tree) {
   return lower_keep_start(w);
 }
 
-static const char **identifiers(ir_program *p, c_named what, const char *(*name)(const tf_workload *, int), int n) {
+static const char **identifiers(ir_program *p, c_named what,
+                                const char *(*name)(const tf_workload *, int), int n) {
   const char **id = TF_ARRAY(p->arena, const char *, (size_t)n + 1);
   for (int i = 0; id && i < n; i++)
     if (!(id[i] = c_identifier(p->arena, what, name(p->tree->workload, i), i))) return NULL;
@@ -391,16 +412,17 @@ static void add_arguments(lowering *w) {
       w->p->buffer_of[z] = lower_buffer(w, z, wl->tensors[z].name, true, 0);
 }
 
-/* What a pass leaves must pass the verifier: in builds with asserts after each pass, in others after the last, so that
- * no kernel is printed whose variables are not declared where they are used.  A fault is reported with the name of the
- * pass. */
+/* What a pass leaves must pass the verifier: in builds with asserts after each pass, in others
+ * after the last, so that no kernel is printed whose variables are not declared where they are
+ * used.  A fault is reported with the name of the pass. */
 static void check(lowering *w, const char *pass, bool last) {
   char why[200];
 #ifndef NDEBUG
   last = true;
 #endif
   if (last && !lower_failed(w) && !ir_check(w->p, why, sizeof why))
-    tf_fail(w->d, w->plan->tree->nodes[0].at, TF_E_LOOP, "wrong loops after pass '%s': %s", pass, why);
+    tf_fail(w->d, w->plan->tree->nodes[0].at, TF_E_LOOP, "wrong loops after pass '%s': %s", pass,
+            why);
 }
 
 /* Runs the target's passes, if the mapping could be lowered. */
@@ -413,7 +435,8 @@ static void run_passes(lowering *w, size_t errors) {
   }
 }
 
-ir_program *lower_kernel(const tf_tree *tree, const lower_target *target, const ir_machine *machine, tf_diags *d) {
+ir_program *lower_kernel(const tf_tree *tree, const lower_target *target, const ir_machine *machine,
+                         tf_diags *d) {
   tf_arena *a = tf_arena_new();
   ir_program *p = TF_NEW(a, ir_program);
   lowering w = {.p = p, .target = target, .d = d};

@@ -1,11 +1,12 @@
-/* Skips what a mask leaves nothing of (model/input/masked.h): T = select(l <= q + c, .., -inf) below a softmax, or
- * T = .. + Mask[q,l], of which a run finds out where it is -inf.
+/* Skips what a mask leaves nothing of (model/input/masked.h): T = select(l <= q + c, .., -inf)
+ * below a softmax, or T = .. + Mask[q,l], of which a run finds out where it is -inf.
  *
- * There, the outputs of the group's ops are not needed.  With whole rows, elements from the block's last q + c + 1 on
- * (behind the last that is not -inf) are not computed: all ops of the group end there, in the scope above them, for its
- * range of q; each reads only what another has computed.  With streamed rows, a block of l that no q of the block sees
- * is skipped with all that is computed for it; running values start at the first block that is not skipped (by data,
- * the first is never). */
+ * There, the outputs of the group's ops are not needed.  With whole rows, elements from the block's
+ * last q + c + 1 on (behind the last that is not -inf) are not computed: all ops of the group end
+ * there, in the scope above them, for its range of q; each reads only what another has computed.
+ * With streamed rows, a block of l that no q of the block sees is skipped with all that is computed
+ * for it; running values start at the first block that is not skipped (by data, the first is
+ * never). */
 #include "codegen/lower/lower.h"
 #include "model/input/dims.h"
 
@@ -23,7 +24,8 @@ static int scope_of(const lowering *w, const tf_mask *m) {
 
 /* Whether the mask's data can be -inf. */
 static bool holds_infinities(const lowering *w, const tf_mask *m) {
-  const ir_type type = w->p->buffers[w->p->buffer_of[w->plan->facts->wl->ops[m->op].reads[m->by].tensor]].type;
+  const ir_type type =
+      w->p->buffers[w->p->buffer_of[w->plan->facts->wl->ops[m->op].reads[m->by].tensor]].type;
   return type == IR_F32 || type == IR_BF16;
 }
 
@@ -44,7 +46,8 @@ void lower_mask_find(lowering *w) {
   }
 }
 
-/* ---- what a block of rows sees -------------------------------------------------------------------------- */
+/* ---- what a block of rows sees
+ * -------------------------------------------------------------------------- */
 
 /* The common range of the dim of all ops that the mask makes void; NULL: they differ. */
 static const ir_range *common(lowering *w, int dim) {
@@ -58,9 +61,12 @@ static const ir_range *common(lowering *w, int dim) {
   return r;
 }
 
-static const tf_ref *data_of(const lowering *w) { return &w->plan->facts->wl->ops[w->mask.of.op].reads[w->mask.of.by]; }
+static const tf_ref *data_of(const lowering *w) {
+  return &w->plan->facts->wl->ops[w->mask.of.op].reads[w->mask.of.by];
+}
 
-/* Whether all ops that the mask makes void have one block of rows, and keys *l; *q: of rows, by position. */
+/* Whether all ops that the mask makes void have one block of rows, and keys *l; *q: of rows, by
+ * position. */
 static bool block_of(lowering *w, const ir_range **q, const ir_range **l) {
   const tf_mask *m = &w->mask.of;
   *l = common(w, m->l);
@@ -89,7 +95,8 @@ static ir_atom end_of(lowering *w, const ir_range *q, const ir_range *l) {
   return lower_seen(w, w->p->buffer_of[ref->tensor], box);
 }
 
-/* The first `by` * i, or the extent, from which no row of the block needs anything; at least `by`. */
+/* The first `by` * i, or the extent, from which no row of the block needs anything; at least `by`.
+ */
 static ir_atom limit_of(lowering *w, const ir_range *q, const ir_range *l, int64_t by) {
   const int64_t extent = w->plan->wl->dims[w->mask.of.l].extent;
   if (w->mask.of.by < 0 ? w->mask.of.hi >= extent : by >= extent) return ir_number(extent);
@@ -99,7 +106,8 @@ static ir_atom limit_of(lowering *w, const ir_range *q, const ir_range *l, int64
   return lower_min(w, "seen", ir_number(extent), lower_sum(w, "seen", ir_number(0), by, times));
 }
 
-/* The last `by` * i before which no row of the block needs anything; at most the extent less `by`. */
+/* The last `by` * i before which no row of the block needs anything; at most the extent less `by`.
+ */
 static ir_atom first_of(lowering *w, const ir_range *q, int64_t by) {
   const int64_t extent = w->plan->wl->dims[w->mask.of.l].extent;
   if (w->mask.of.lo <= -w->plan->wl->dims[w->mask.of.q].extent) return ir_number(0);
@@ -108,13 +116,15 @@ static ir_atom first_of(lowering *w, const ir_range *q, int64_t by) {
   return lower_sum(w, "hidden", ir_number(0), by, lower_divmod(w, "hidden", IR_DIV, from, by));
 }
 
-/* ---- whole rows -------------------------------------------------------------------------------------------- */
+/* ---- whole rows
+ * -------------------------------------------------------------------------------------------- */
 
-/* The smallest part of a row, at least a quarter, that divides or is divided by every loop over the row below scope n;
- * 0: none. */
+/* The smallest part of a row, at least a quarter, that divides or is divided by every loop over the
+ * row below scope n; 0: none. */
 static int64_t part_of_row(const lowering *w, int n, int64_t extent, int64_t alike) {
   const tf_plan *p = w->plan;
-  for (int64_t part = ((extent + 3) / 4 + alike - 1) / alike * alike; part < extent; part += alike) {
+  for (int64_t part = ((extent + 3) / 4 + alike - 1) / alike * alike; part < extent;
+       part += alike) {
     bool all = true;
     for (int l = 0; l < p->n_loops; l++)
       for (int i = 0; i < p->loops[l].n_leader && p->loops[l].dim == w->mask.of.l; i++) {
@@ -126,12 +136,17 @@ static int64_t part_of_row(const lowering *w, int n, int64_t extent, int64_t ali
   return 0;
 }
 
-/* The range of what is computed for these ops.  Products want few lengths, known in advance, so it ends at a multiple
- * of a part of the row. */
-static ir_range few_lengths(lowering *w, int n, const ir_range *q, const ir_range *l, int64_t alike) {
+/* The range of what is computed for these ops.  Products want few lengths, known in advance, so it
+ * ends at a multiple of a part of the row. */
+static ir_range few_lengths(lowering *w, int n, const ir_range *q, const ir_range *l,
+                            int64_t alike) {
   const int64_t extent = w->plan->wl->dims[w->mask.of.l].extent;
   const int64_t part = part_of_row(w, n, extent, alike);
-  ir_range r = {.lo = ir_number(0), .hi = ir_number(extent), .most = extent, .never_empty = true, .exact = part == 0};
+  ir_range r = {.lo = ir_number(0),
+                .hi = ir_number(extent),
+                .most = extent,
+                .never_empty = true,
+                .exact = part == 0};
   if (part == 0) return r;
   r.hi = limit_of(w, q, l, part);
   for (int64_t length = part; length < extent; length += part)
@@ -151,9 +166,11 @@ static void cut_rows(lowering *w, int n, const ir_range *q, const ir_range *l) {
   lower_infer(w, n); /* the ranges of producers */
 }
 
-/* ---- streamed rows -------------------------------------------------------------------------------------------- */
+/* ---- streamed rows
+ * -------------------------------------------------------------------------------------------- */
 
-/* Whether scope n streams all reductions that the mask makes void; *none: no scope streams any of them. */
+/* Whether scope n streams all reductions that the mask makes void; *none: no scope streams any of
+ * them. */
 static bool streams(const lowering *w, int n, bool *none) {
   bool all = true;
   *none = true;
@@ -175,7 +192,8 @@ static bool all_void(lowering *w, int n) {
     const tf_tensor *z = &wl->tensors[wl->ops[o].out];
     bool fed = z->n_consumers > 0;
     for (int c = 0; c < z->n_consumers; c++)
-      fed &= void_of[z->consumers[c]] && tf_plan_above(w->plan, n, w->plan->tree->op_node[z->consumers[c]]);
+      fed &= void_of[z->consumers[c]] &&
+             tf_plan_above(w->plan, n, w->plan->tree->op_node[z->consumers[c]]);
     void_of[o] = w->mask.of.in[o] || fed;
     all &= void_of[o] || !tf_plan_above(w->plan, n, w->plan->tree->op_node[o]);
   }
@@ -220,13 +238,16 @@ ir_atom lower_mask_fresh(lowering *w, int o, int dim, ir_atom lo) {
   return lower_mask_streams(w, o, dim) ? lower_sum(w, "since", lo, -1, w->mask.first) : lo;
 }
 
-/* ---- both kinds ------------------------------------------------------------------------------------------------ */
+/* ---- both kinds
+ * ------------------------------------------------------------------------------------------------
+ */
 
 void lower_mask_open(lowering *w, int n) {
   const ir_range *q = NULL, *l;
   bool none;
   if (n != w->mask.scope || w->mask.of.lo > w->mask.of.hi || !block_of(w, &q, &l)) return;
-  const ir_range rows = q ? *q : (ir_range){.never_empty = true}, keys = *l; /* before any of them is cut */
+  const ir_range rows = q ? *q : (ir_range){.never_empty = true},
+                 keys = *l; /* before any of them is cut */
   if (streams(w, n, &none))
     cut_stream(w, n, &rows, &keys);
   else if (none && lower_mask_whole(w, l))

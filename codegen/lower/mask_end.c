@@ -2,7 +2,8 @@
 #include "codegen/lower/lower.h"
 
 bool lower_mask_whole(const lowering *w, const ir_range *r) {
-  return r->exact && r->lo.var < 0 && r->lo.off == 0 && r->most == w->plan->wl->dims[w->mask.of.l].extent;
+  return r->exact && r->lo.var < 0 && r->lo.off == 0 &&
+         r->most == w->plan->wl->dims[w->mask.of.l].extent;
 }
 
 void lower_mask_end(lowering *w, int o) {

@@ -1,7 +1,8 @@
 /* The nest of an op. */
 #include "codegen/lower/lower.h"
 
-/* Whether something that the op reads was rounded into another buffer than the one where it was summed. */
+/* Whether something that the op reads was rounded into another buffer than the one where it was
+ * summed. */
 static bool reads_narrow(const lowering *w, const tf_op *op) {
   bool any = false;
   for (int i = 0; i < op->n_reads; i++)
@@ -27,7 +28,8 @@ const ir_stmt *lower_nest(lowering *w, int n) {
   int at = w->into->n - 1;
   s->op = o;
   s->nest.divides = lower_late_divisor(w, o);
-  if ((w->target->copies || reads_narrow(w, op)) && !(s->nest.from = reads_from(w, op))) return NULL;
+  if ((w->target->copies || reads_narrow(w, op)) && !(s->nest.from = reads_from(w, op)))
+    return NULL;
   s->range = TF_ARRAY(w->p->arena, ir_range, (size_t)op->n_dims + 1);
   s->nest.resets = TF_ARRAY(w->p->arena, ir_atom, (size_t)op->n_dims + 1);
   for (int k = 0; k < op->n_dims && !lower_failed(w); k++) {
@@ -35,8 +37,8 @@ const ir_stmt *lower_nest(lowering *w, int n) {
     if (k >= op->n_out_dims && s->range[k].lo.var >= 0)
       s->nest.resets[s->nest.n_resets++] = lower_mask_fresh(w, o, op->dims[k], s->range[k].lo);
   }
-  s->nest.finite = op->reduce == TF_REDUCE_MAX && s->nest.n_resets > 0 && w->plan->stream_scope[o] >= 0 &&
-                   w->plan->wl->tensors[op->out].n_consumers > 0;
+  s->nest.finite = op->reduce == TF_REDUCE_MAX && s->nest.n_resets > 0 &&
+                   w->plan->stream_scope[o] >= 0 && w->plan->wl->tensors[op->out].n_consumers > 0;
   if (!lower_failed(w) && w->target->nest) w->target->nest(w, s);
   for (; at + 1 < w->into->n; at++) /* after the values that were requested for it */
     w->into->s[at] = w->into->s[at + 1];

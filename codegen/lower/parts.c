@@ -58,7 +58,10 @@ int lower_late_divisor(const lowering *w, int o) {
   const tf_online *s = w->plan->online;
   const tf_op *op = &w->plan->facts->wl->ops[o];
   const tf_expr *root = &op->expr[op->n_expr - 1];
-  if (!s || !s->step[o].hands_on || s->step[o].number || root->what != TF_X_CALL || root->call != TF_K_DIV) return -1;
+  if (!s || !s->step[o].hands_on || s->step[o].number || root->what != TF_X_CALL ||
+      root->call != TF_K_DIV)
+    return -1;
   const tf_expr *of = &op->expr[root->arg[0]], *by = &op->expr[root->arg[1]];
-  return of->what == TF_X_READ && by->what == TF_X_READ && s->step[o].read[by->ref] < 0 ? by->ref : -1;
+  return of->what == TF_X_READ && by->what == TF_X_READ && s->step[o].read[by->ref] < 0 ? by->ref
+                                                                                        : -1;
 }

@@ -1,5 +1,5 @@
-/* Ranges of ops and boxes of tensors as expressions over loop variables: bounds inference (docs/SEMANTICS.md section
- * 1) in symbolic form. */
+/* Ranges of ops and boxes of tensors as expressions over loop variables: bounds inference
+ * (docs/SEMANTICS.md section 1) in symbolic form. */
 #include <string.h>
 
 #include "codegen/lower/lower.h"
@@ -38,17 +38,20 @@ static void split_lengths(ir_range *piece, const ir_range *r, int64_t step) {
   if (known && !piece->other) piece->other = piece->most;
 }
 
-ir_range lower_split(lowering *w, const char *name, ir_range r, ir_atom digit, int64_t step, int64_t trip) {
+ir_range lower_split(lowering *w, const char *name, ir_range r, ir_atom digit, int64_t step,
+                     int64_t trip) {
   ir_atom lo = lower_sum(w, name, r.lo, step, digit), end = {lo.var, lo.off + step};
   if (r.exact && step * trip == r.most)
     return (ir_range){.lo = lo, .hi = end, .most = step, .never_empty = true, .exact = true};
-  ir_range piece = {.lo = lo, .hi = lower_min(w, name, r.hi, end), .most = step < r.most ? step : r.most};
+  ir_range piece = {
+      .lo = lo, .hi = lower_min(w, name, r.hi, end), .most = step < r.most ? step : r.most};
   piece.never_empty = r.exact && step * (trip - 1) < r.most;
   split_lengths(&piece, &r, step);
   return piece;
 }
 
-/* The possible lengths of an index range that is moved by a single uneven dim; otherwise they are unknown. */
+/* The possible lengths of an index range that is moved by a single uneven dim; otherwise they are
+ * unknown. */
 static void index_lengths(lowering *w, int op, const tf_index *ix, ir_range *v) {
   const ir_range *uneven = NULL;
   int64_t by = 0;
@@ -66,7 +69,11 @@ static void index_lengths(lowering *w, int op, const tf_index *ix, ir_range *v) 
 }
 
 ir_range lower_index(lowering *w, int op, const tf_index *ix) {
-  ir_range v = {.lo = ir_number(ix->c), .hi = ir_number(ix->c + 1), .most = 1, .never_empty = true, .exact = true};
+  ir_range v = {.lo = ir_number(ix->c),
+                .hi = ir_number(ix->c + 1),
+                .most = 1,
+                .never_empty = true,
+                .exact = true};
   for (int i = 0; i < ix->n_terms; i++) {
     const ir_range *d = lower_range(w, op, ix->terms[i].dim);
     int64_t c = ix->terms[i].coef;
@@ -82,8 +89,8 @@ ir_range lower_index(lowering *w, int op, const tf_index *ix) {
   return v;
 }
 
-/* The part of v inside the tensor.  It is known to be non-empty where the bounds of its ends prove so: a window at the
- * border of an image always reads some rows of it. */
+/* The part of v inside the tensor.  It is known to be non-empty where the bounds of its ends prove
+ * so: a window at the border of an image always reads some rows of it. */
 static ir_range clip(lowering *w, const tf_tensor *z, int r, ir_range v) {
   if (z->pad[r] == 0) return v;
   int64_t lo = z->lo[r], end = lo + z->extent[r];
@@ -108,16 +115,21 @@ static ir_range clip(lowering *w, const tf_tensor *z, int r, ir_range v) {
 static ir_range hull(lowering *w, const tf_tensor *z, int r, ir_range a, ir_range b) {
   const ir_atom low = ir_number(INT64_MIN / 4), high = ir_number(INT64_MAX / 4);
   if (ir_same(a.lo, b.lo) && ir_same(a.hi, b.hi)) return a;
-  ir_range v = {.exact = a.exact && b.exact, .never_empty = a.never_empty || b.never_empty, .most = z->extent[r]};
+  ir_range v = {.exact = a.exact && b.exact,
+                .never_empty = a.never_empty || b.never_empty,
+                .most = z->extent[r]};
   if (v.exact && a.lo.var == b.lo.var) { /* they differ by a constant */
     v.lo = lower_min(w, "lo", a.lo, b.lo);
-    v.hi = lower_max(w, "hi", (ir_atom){a.lo.var, a.lo.off + a.most}, (ir_atom){b.lo.var, b.lo.off + b.most});
+    v.hi = lower_max(w, "hi", (ir_atom){a.lo.var, a.lo.off + a.most},
+                     (ir_atom){b.lo.var, b.lo.off + b.most});
     v.most = v.hi.off - v.lo.off;
     return v;
   }
   v.exact = false;
-  v.lo = lower_min(w, "lo", lower_select(w, "lo", a, a.lo, high), lower_select(w, "lo", b, b.lo, high));
-  v.hi = lower_max(w, "hi", lower_select(w, "hi", a, a.hi, low), lower_select(w, "hi", b, b.hi, low));
+  v.lo = lower_min(w, "lo", lower_select(w, "lo", a, a.lo, high),
+                   lower_select(w, "lo", b, b.lo, high));
+  v.hi =
+      lower_max(w, "hi", lower_select(w, "hi", a, a.hi, low), lower_select(w, "hi", b, b.hi, low));
   return v;
 }
 
@@ -155,7 +167,8 @@ ir_range lower_demand(lowering *w, int z, int r, int n, lower_need need) {
     any = true;
   }
   for (int i = 0; i < t->n_consumers; i++) {
-    const tf_op *op = &p->facts->wl->ops[t->consumers[i]]; /* what its steps leave out is read at their end */
+    const tf_op *op =
+        &p->facts->wl->ops[t->consumers[i]]; /* what its steps leave out is read at their end */
     if (!tf_plan_above(p, n, p->tree->op_node[t->consumers[i]])) continue;
     for (int k = 0; k < op->n_reads; k++) {
       if (op->reads[k].tensor != z) continue;
@@ -165,7 +178,8 @@ ir_range lower_demand(lowering *w, int z, int r, int n, lower_need need) {
       if (t->n_consumers > 1 || op->n_reads > 1 || ix->n_terms > 1)
         one = lower_unless_idle(w, t->consumers[i], one, -1);
       else if (p->n_retains || w->target->copies) /* possibly nothing is left to compute */
-        one = lower_unless_idle(w, t->consumers[i], one, ix->n_terms && ix->terms[0].coef > 0 ? ix->terms[0].dim : -1);
+        one = lower_unless_idle(w, t->consumers[i], one,
+                                ix->n_terms && ix->terms[0].coef > 0 ? ix->terms[0].dim : -1);
       v = any ? hull(w, t, r, v, one) : one;
       any = true;
     }
@@ -174,7 +188,9 @@ ir_range lower_demand(lowering *w, int z, int r, int n, lower_need need) {
   return v;
 }
 
-bool lower_same_range(const ir_range *a, const ir_range *b) { return ir_same(a->lo, b->lo) && ir_same(a->hi, b->hi); }
+bool lower_same_range(const ir_range *a, const ir_range *b) {
+  return ir_same(a->lo, b->lo) && ir_same(a->hi, b->hi);
+}
 
 int lower_find_dim(const tf_op *op, int dim) {
   for (int k = 0; k < op->n_dims; k++)

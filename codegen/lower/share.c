@@ -45,8 +45,8 @@ static bool at_point(const tf_op *op, int z, int n) {
 }
 
 static bool same_box(const ir_buffer *a, const ir_buffer *b) {
-  bool same =
-      a->role == IR_BOX && b->role == IR_BOX && a->rank == b->rank && a->type == b->type && a->space == b->space;
+  bool same = a->role == IR_BOX && b->role == IR_BOX && a->rank == b->rank && a->type == b->type &&
+              a->space == b->space;
   for (int r = 0; same && r < a->rank; r++)
     same = a->extent[r] == b->extent[r] && ir_same(a->base[r], b->base[r]);
   return same;
@@ -71,7 +71,8 @@ static bool read_before(const lowering *w, const order *l, int z, int m) {
     const tf_op *op = &w->plan->wl->ops[t->consumers[i]];
     if (c == m) continue;
     if (c < 0 || c > m) return false;
-    if (l->at[c].step == l->at[m].step && !at_point(op, z, op->reduce == TF_ASSIGN ? t->rank : l->at[m].common))
+    if (l->at[c].step == l->at[m].step &&
+        !at_point(op, z, op->reduce == TF_ASSIGN ? t->rank : l->at[m].common))
       return false;
   }
   return true;
@@ -88,9 +89,12 @@ static bool read_after(const lowering *w, const order *l, int z, int m) {
 static bool may_take(const lowering *w, const order *l, int z, int m) {
   const tf_workload *wl = w->plan->wl;
   const tf_op *map = &wl->ops[l->at[m].nest->op];
-  const int from = w->p->buffer_of[z], to = w->p->buffer_of[map->out], maker = wl->tensors[z].producer;
-  if (maker < 0 || from < 0 || to < 0 || w->plan->home_scope[z] != w->plan->home_scope[map->out]) return false;
-  if (!same_box(&w->p->buffers[from], &w->p->buffers[to]) || w->p->buffers[to].shares >= 0) return false;
+  const int from = w->p->buffer_of[z], to = w->p->buffer_of[map->out],
+            maker = wl->tensors[z].producer;
+  if (maker < 0 || from < 0 || to < 0 || w->plan->home_scope[z] != w->plan->home_scope[map->out])
+    return false;
+  if (!same_box(&w->p->buffers[from], &w->p->buffers[to]) || w->p->buffers[to].shares >= 0)
+    return false;
   int made = place_in_order(l, maker);
   if (made < 0 || made >= m || !at_point(map, z, wl->tensors[z].rank)) return false;
   if (streams(&w->p->body, from) || streams(&w->p->body, to)) return false;
@@ -112,7 +116,8 @@ static void share_in(lowering *w, const ir_body *body) {
     const tf_op *map = &w->plan->wl->ops[l.at[m].nest->op];
     for (int i = 0; map->reduce == TF_ASSIGN && i < map->n_reads; i++)
       if (may_take(w, &l, map->reads[i].tensor, m))
-        w->p->buffers[w->p->buffer_of[map->out]].shares = root(w->p, w->p->buffer_of[map->reads[i].tensor]);
+        w->p->buffers[w->p->buffer_of[map->out]].shares =
+            root(w->p, w->p->buffer_of[map->reads[i].tensor]);
   }
 }
 

@@ -1,4 +1,5 @@
-/* Intervals of variables: loops run from 0 to their trip count, expressions are bounded by their arguments. */
+/* Intervals of variables: loops run from 0 to their trip count, expressions are bounded by their
+ * arguments. */
 #include "base/checked.h"
 #include "codegen/lower/lower.h"
 
@@ -10,7 +11,8 @@ static int64_t near(int64_t x) { return x < -LOW_FAR ? -LOW_FAR : x > LOW_FAR ? 
 static int64_t plus(int64_t a, int64_t coef, int64_t b) {
   int64_t c;
   const bool unknown = b == LOW_FAR || b == -LOW_FAR;
-  if (unknown || __builtin_mul_overflow(coef, b, &c)) c = (coef < 0) == (b < 0) ? LOW_FAR : -LOW_FAR;
+  if (unknown || __builtin_mul_overflow(coef, b, &c))
+    c = (coef < 0) == (b < 0) ? LOW_FAR : -LOW_FAR;
   if (a == LOW_FAR || a == -LOW_FAR) return a;
   return near(near(c) + a);
 }
@@ -27,7 +29,9 @@ static void know(lowering *w, int var, lower_span s) {
 
 void lower_span_any(lowering *w, int var) { know(w, var, anywhere); }
 
-void lower_span_loop(lowering *w, int var, int64_t trip) { know(w, var, (lower_span){0, near(trip - 1), trip > 1}); }
+void lower_span_loop(lowering *w, int var, int64_t trip) {
+  know(w, var, (lower_span){0, near(trip - 1), trip > 1});
+}
 
 static lower_span sum_of(const lowering *w, const ir_expr *e) {
   lower_span all = {0, 0, 0};
@@ -70,7 +74,9 @@ void lower_span_let(lowering *w, int var, const ir_expr *e) {
   case IR_MOD:
   case IR_DIV: know(w, var, by(w, e)); break;
   case IR_SEEN:
-    know(w, var, (lower_span){lower_span_of(w, e->arg[e->n - 2]).first, lower_span_of(w, e->arg[e->n - 1]).last, 1});
+    know(w, var,
+         (lower_span){lower_span_of(w, e->arg[e->n - 2]).first,
+                      lower_span_of(w, e->arg[e->n - 1]).last, 1});
     break;
   }
 }

@@ -1,12 +1,14 @@
-/* For targets whose memories are filled by copies: tiles of the workload's inputs.  A memory keeps of a tensor what
- * the last tile that touched it left there; entering the next tile copies what is missing from the nearest memory
- * further out that holds it (docs/SEMANTICS.md section 3).  With double buffering, the next tile's part is fetched
- * into the other half during the current one. */
+/* For targets whose memories are filled by copies: tiles of the workload's inputs.  A memory keeps
+ * of a tensor what the last tile that touched it left there; entering the next tile copies what is
+ * missing from the nearest memory further out that holds it (docs/SEMANTICS.md section 3).  With
+ * double buffering, the next tile's part is fetched into the other half during the current one. */
 #include <string.h>
 
 #include "codegen/lower/lower.h"
 
-static int *stage_of(const lowering *w, int level, int z) { return &w->stage[level * w->plan->wl->n_tensors + z]; }
+static int *stage_of(const lowering *w, int level, int z) {
+  return &w->stage[level * w->plan->wl->n_tensors + z];
+}
 
 static bool is_mtile(const tf_plan *p, int n) {
   return p->tree->nodes[n].kind == TF_TILE && p->tree->nodes[n].level > 0 &&
@@ -51,8 +53,8 @@ void lower_stage_start(lowering *w) {
     w->from[z] = -1;
 }
 
-/* The node from which on loops step through tiles of n within one tile of the memory further out: the nearest Tile
- * outside that holds the tensor, or the child of the nearest scope. */
+/* The node from which on loops step through tiles of n within one tile of the memory further out:
+ * the nearest Tile outside that holds the tensor, or the child of the nearest scope. */
 static int chain_start(const tf_plan *p, int n, int z) {
   int up = p->tree->nodes[n].parent;
   while (up >= 0 && p->tree->nodes[up].kind == TF_TILE) {
@@ -63,7 +65,8 @@ static int chain_start(const tf_plan *p, int n, int z) {
   return n;
 }
 
-/* Sets the ranges to those of the next step, from node `top` inwards; *last: 1 where there is none. */
+/* Sets the ranges to those of the next step, from node `top` inwards; *last: 1 where there is none.
+ */
 static void step_ahead(lowering *w, int n, int top, ir_atom *last) {
   const tf_plan *p = w->plan;
   const tf_path *path = &p->path[n];
@@ -81,7 +84,8 @@ static void step_ahead(lowering *w, int n, int top, ir_atom *last) {
     digit[k] = lower_select(w, "next", there, next, ir_number(0));
   }
   for (int k = 0; k < path->n && !lower_failed(w); k++)
-    if (w->run.trip[path->loops[k]] > 1 && p->depth[p->loops[path->loops[k]].node] >= w->chain_depth)
+    if (w->run.trip[path->loops[k]] > 1 &&
+        p->depth[p->loops[path->loops[k]].node] >= w->chain_depth)
       lower_split_leaders(w, path->loops[k], digit[k]);
   *last = carry;
 }
@@ -90,7 +94,8 @@ static void stage(lowering *w, int n, int z) {
   const tf_plan *p = w->plan;
   const tf_tensor *t = &p->wl->tensors[z];
   const size_t ranges = (size_t)(p->wl->n_ops * p->wl->n_dims), rank = (size_t)t->rank + 1;
-  ir_range *now = TF_ARRAY(w->p->arena, ir_range, rank), *ahead = TF_ARRAY(w->p->arena, ir_range, rank);
+  ir_range *now = TF_ARRAY(w->p->arena, ir_range, rank),
+           *ahead = TF_ARRAY(w->p->arena, ir_range, rank);
   ir_range *before = TF_ARRAY(w->p->arena, ir_range, ranges);
   int i = *stage_of(w, p->tree->nodes[n].level, z);
   ir_atom last = ir_number(1);
@@ -133,7 +138,8 @@ void lower_stage(lowering *w, int n) {
 /* Whether a Tile of that level below Seq n holds z. */
 static bool held_below(const tf_plan *p, int n, int level, int z) {
   for (int i = n; i < p->tree->nodes[n].end; i++)
-    if (p->tree->nodes[i].kind == TF_TILE && p->tree->nodes[i].level == level && holds(p, i, z)) return true;
+    if (p->tree->nodes[i].kind == TF_TILE && p->tree->nodes[i].level == level && holds(p, i, z))
+      return true;
   return false;
 }
 
@@ -142,7 +148,9 @@ void lower_stage_pass(lowering *w, int n, int child) {
   if (!w->target->copies || !tf_plan_drops(&p->tree->nodes[n])) return;
   for (int level = 1; level < p->arch->n_memories; level++)
     for (int z = 0; z < p->wl->n_tensors; z++) {
-      if (*stage_of(w, level, z) < 0 || tf_node_touches(p->facts, child, z) || !held_below(p, n, level, z)) continue;
+      if (*stage_of(w, level, z) < 0 || tf_node_touches(p->facts, child, z) ||
+          !held_below(p, n, level, z))
+        continue;
       lower_mark mark = lower_guard_nonempty(w, child, -1);
       ir_stmt *s = lower_add(w, IR_FORGET);
       if (s) s->forget.tensor = z, s->forget.buffer = *stage_of(w, level, z), s->forget.node = n;

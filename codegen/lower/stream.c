@@ -1,5 +1,6 @@
-/* Streaming reductions (online softmax; SEMANTICS D11): a running maximum is kept from step to step; when it rises,
- * sums computed with the previous one are corrected, and the division by a sum waits for the last step. */
+/* Streaming reductions (online softmax; SEMANTICS D11): a running maximum is kept from step to
+ * step; when it rises, sums computed with the previous one are corrected, and the division by a sum
+ * waits for the last step. */
 #include "codegen/lower/lower.h"
 #include "model/flow/online.h"
 
@@ -14,9 +15,12 @@ static int maximum(const lowering *w, int n) {
   return -1;
 }
 
-/* ---- ops as their steps compute them -------------------------------------------------------------------------- */
+/* ---- ops as their steps compute them
+ * -------------------------------------------------------------------------- */
 
-bool lower_is_idle(const lowering *w, int o) { return w->plan->online && w->plan->online->step[o].number; }
+bool lower_is_idle(const lowering *w, int o) {
+  return w->plan->online && w->plan->online->step[o].number;
+}
 
 bool lower_stream_steps(lowering *w, tf_plan *plan) {
   tf_workload *wl = TF_NEW(w->p->arena, tf_workload);
@@ -36,7 +40,8 @@ bool lower_stream_steps(lowering *w, tf_plan *plan) {
   return true;
 }
 
-/* ---- running values ------------------------------------------------------------------------------------------ */
+/* ---- running values
+ * ------------------------------------------------------------------------------------------ */
 
 /* The model gives each maximum its own corrections; kernels have one. */
 bool lower_stream_check(lowering *w, int n) {
@@ -45,14 +50,17 @@ bool lower_stream_check(lowering *w, int n) {
   for (int i = 0; i < t->n_stream; i++) {
     const int o = named_op(w, n, i);
     if (w->plan->wl->ops[o].reduce == TF_REDUCE_MAX && o != x)
-      return tf_fail(w->d, t->stream[i].at, TF_E_STREAM, "emit: '%.40s' is a second running maximum of the scope",
+      return tf_fail(w->d, t->stream[i].at, TF_E_STREAM,
+                     "emit: '%.40s' is a second running maximum of the scope",
                      w->plan->wl->ops[o].name);
   }
   return true;
 }
 
 /* The reduced dim that the loops above the scope split, as op o sees it. */
-static int streamed_dim(const lowering *w, int o) { return w->plan->wl->ops[o].dims[w->plan->wl->ops[o].n_out_dims]; }
+static int streamed_dim(const lowering *w, int o) {
+  return w->plan->wl->ops[o].dims[w->plan->wl->ops[o].n_out_dims];
+}
 
 static bool below(const lowering *w, int child, int o) {
   return tf_plan_above(w->plan, child, w->plan->tree->op_node[o]);
@@ -101,18 +109,21 @@ static void divide(lowering *w, int o, int z) {
   s->divide.at = extent;
 }
 
-/* A sum is corrected where the branches of its maximum and of itself meet: it is not yet made with the new one. */
+/* A sum is corrected where the branches of its maximum and of itself meet: it is not yet made with
+ * the new one. */
 void lower_stream_after(lowering *w, int n, int child) {
   const tf_online *s = w->plan->online;
   for (int o = 0; s && o < w->plan->wl->n_ops; o++)
-    if (s->maximum[o] >= 0 && below(w, child, s->maximum[o]) && below(w, n, o) && !below(w, child, o))
+    if (s->maximum[o] >= 0 && below(w, child, s->maximum[o]) && below(w, n, o) &&
+        !below(w, child, o))
       correct(w, o, s->maximum[o]);
 }
 
 /* What carries the sums of op o joins them in the last step. */
 static void join(lowering *w, int o) {
   if (!w->carry[o].n) return;
-  lower_join_streamed(w, o, lower_range(w, o, streamed_dim(w, o))->hi, w->plan->wl->dims[streamed_dim(w, o)].extent);
+  lower_join_streamed(w, o, lower_range(w, o, streamed_dim(w, o))->hi,
+                      w->plan->wl->dims[streamed_dim(w, o)].extent);
 }
 
 void lower_stream_end(lowering *w, int n) {
@@ -121,6 +132,7 @@ void lower_stream_end(lowering *w, int n) {
     if (p->stream_scope[o] == n) join(w, o);
   for (int i = 0; p->online && i < p->wl->n_ops; i++) {
     const int o = p->wl->topo[i];
-    if (p->stream_scope[o] == n && p->online->divided_by[o] >= 0) divide(w, o, p->online->divided_by[o]);
+    if (p->stream_scope[o] == n && p->online->divided_by[o] >= 0)
+      divide(w, o, p->online->divided_by[o]);
   }
 }

@@ -19,7 +19,8 @@ bool lower_has_sums(const lowering *w, int n, int k) {
 static void open_one(lowering *w, int o) {
   int z = w->plan->wl->ops[o].out;
   const tf_tensor *t = &w->plan->wl->tensors[z];
-  char *name = lower_derived(w, t->name, "sums"), *id = lower_derived(w, w->p->tensor_id[z], "sums");
+  char *name = lower_derived(w, t->name, "sums"),
+       *id = lower_derived(w, w->p->tensor_id[z], "sums");
   int i = lower_buffer(w, z, name, false, w->plan->arch->n_memories - 1);
   if (lower_failed(w)) return;
   ir_buffer *b = &w->p->buffers[i];
@@ -43,12 +44,13 @@ static bool streamed(const lowering *w, int o, int n) {
   return false;
 }
 
-/* Whether the sums of op o begin at node n: at its loop k, in its own nest, or in the scope that corrects and divides
- * them. */
+/* Whether the sums of op o begin at node n: at its loop k, in its own nest, or in the scope that
+ * corrects and divides them. */
 static bool begins(const lowering *w, int o, int n, int k, int alone) {
   const tf_node *t = &w->plan->tree->nodes[n];
   if (alone >= 0) return alone == o;
-  return t->kind == TF_SCOPE ? streamed(w, o, n) : k < t->n_loops && lower_reduces(w, o, w->plan->first_loop[n] + k);
+  return t->kind == TF_SCOPE ? streamed(w, o, n)
+                             : k < t->n_loops && lower_reduces(w, o, w->plan->first_loop[n] + k);
 }
 
 lower_sums lower_open_sums(lowering *w, int n, int k, int alone) {

@@ -9,8 +9,8 @@ bool lower_is_of_inputs(const tf_workload *wl, const tf_op *op) {
   return inputs;
 }
 
-/* Of int8 kernels whose workload has tensors of 8 bits and wider ones, or is a part of a network: the former alone are
- * bytes.  Where all are of one width the type is that of all inputs. */
+/* Of int8 kernels whose workload has tensors of 8 bits and wider ones, or is a part of a network:
+ * the former alone are bytes.  Where all are of one width the type is that of all inputs. */
 static bool is_mixed(const tf_workload *wl) {
   bool bytes = false, wider = false, said = false;
   for (int z = 0; z < wl->n_tensors; z++) {
@@ -30,8 +30,10 @@ static ir_type type_of_input(const lowering *w, int z) {
 bool lower_is_whole(const lowering *w, int o) {
   const tf_workload *wl = w->plan->wl;
   const tf_op *op = &wl->ops[o];
-  if (w->p->machine.data != IR_I8 || !ir_is_product(op) || !lower_is_of_inputs(wl, op)) return false;
-  return ir_fits_whole(wl, op, type_of_input(w, op->reads[0].tensor), type_of_input(w, op->reads[1].tensor));
+  if (w->p->machine.data != IR_I8 || !ir_is_product(op) || !lower_is_of_inputs(wl, op))
+    return false;
+  return ir_fits_whole(wl, op, type_of_input(w, op->reads[0].tensor),
+                       type_of_input(w, op->reads[1].tensor));
 }
 
 ir_type lower_type(const lowering *w, int z, bool argument) {
@@ -40,7 +42,8 @@ ir_type lower_type(const lowering *w, int z, bool argument) {
   if (maker < 0) return type_of_input(w, z);
   if (lower_is_whole(w, maker)) return IR_I32;
   if (w->p->machine.data == IR_I8) { /* sums of bytes that the kernel makes itself are float32 */
-    const bool bytes = argument && wl->tensors[z].n_consumers == 0 && is_mixed(wl) && ir_is_byte(ir_type_held(wl, z));
+    const bool bytes = argument && wl->tensors[z].n_consumers == 0 && is_mixed(wl) &&
+                       ir_is_byte(ir_type_held(wl, z));
     return bytes ? ir_type_held(wl, z) : IR_F32;
   }
   return argument && ir_is_half(w->p->machine.data) ? w->p->machine.data : IR_F32;
@@ -49,10 +52,12 @@ ir_type lower_type(const lowering *w, int z, bool argument) {
 bool lower_is_narrow(const lowering *w, int z) {
   const tf_tensor *t = &w->plan->wl->tensors[z];
   const bool inside = t->producer >= 0 && t->n_consumers > 0;
-  return inside && !w->keeps[z] && w->target->narrow && w->target->narrow(w, z); /* what is kept is summed in place */
+  return inside && !w->keeps[z] && w->target->narrow &&
+         w->target->narrow(w, z); /* what is kept is summed in place */
 }
 
-/* ---- sums of outputs ------------------------------------------------------------------------------------ */
+/* ---- sums of outputs
+ * ------------------------------------------------------------------------------------ */
 
 bool lower_reduces(const lowering *w, int o, int l) {
   const tf_plan *p = w->plan;

@@ -38,7 +38,8 @@ static void use_body(usage *u, const ir_program *p, const ir_body *b) {
     const ir_stmt *s = b->s[i];
     use_ranges(u, s->range, ir_n_ranges(p, s));
     if (s->stack) use(u, s->stack->first);
-    if (s->note && p->platform->notes && p->platform->notes->uses) p->platform->notes->uses(p, s, use_noted, u);
+    if (s->note && p->platform->notes && p->platform->notes->uses)
+      p->platform->notes->uses(p, s, use_noted, u);
     switch (s->kind) {
     case IR_IF: use_ranges(u, s->guard.range, s->guard.n); break;
     case IR_NEST: use_nest(u, s); break;

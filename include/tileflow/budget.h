@@ -1,4 +1,5 @@
-/* The budget of a search, a solver or a slope: limits, how to stop it, and how it reports progress. */
+/* The budget of a search, a solver or a slope: limits, how to stop it, and how it reports progress.
+ */
 #ifndef TILEFLOW_BUDGET_H
 #define TILEFLOW_BUDGET_H
 #include <stdbool.h>
@@ -38,15 +39,18 @@ typedef struct {
 
 /* All zero: no limits, one thread for each processor, seed 0, no callbacks. */
 typedef struct {
-  int64_t max_evals;  /* mappings evaluated (for the exact solver also heads of mappings); 0: no limit */
-  int64_t max_effort; /* as max_evals, but each evaluation counts by its duration in quick ones; 0: no limit.  Only used
-                         by searches; what a log holds does not count */
+  int64_t
+      max_evals; /* mappings evaluated (for the exact solver also heads of mappings); 0: no limit */
+  int64_t max_effort; /* as max_evals, but each evaluation counts by its duration in quick ones; 0:
+                         no limit.  Only used by searches; what a log holds does not count */
   double time_limit;  /* in seconds; 0: none */
   int threads;        /* 0: one for each processor */
   uint64_t seed;      /* of random numbers, if any are used */
   bool (*stop)(void *ctx); /* called often, from any thread: true ends the run soon; may be NULL */
-  void (*progress)(void *ctx, const tf_progress *p); /* called now and then, from the caller's thread; may be NULL */
-  void *ctx;                                         /* for both callbacks */
+  void (*progress)(
+      void *ctx,
+      const tf_progress *p); /* called now and then, from the caller's thread; may be NULL */
+  void *ctx;                 /* for both callbacks */
 } tf_budget;
 
 #ifdef __cplusplus

@@ -78,15 +78,16 @@ typedef struct tf_diags tf_diags;
 TF_API tf_diags *tf_diags_new(void);
 TF_API void tf_diags_free(tf_diags *d);
 
-/* Registers a source text, so that messages can show its lines; copies name and text.  Control characters in the name
- * are written as \xNN.  Returns the file number for tf_loc.  Texts live as long as d. */
+/* Registers a source text, so that messages can show its lines; copies name and text.  Control
+ * characters in the name are written as \xNN.  Returns the file number for tf_loc.  Texts live as
+ * long as d. */
 TF_API uint16_t tf_diags_add_file(tf_diags *d, const char *name, const char *text, size_t len);
 TF_API const char *tf_diags_file_name(const tf_diags *d, uint16_t file);
 /* The text of the file, which ends with a zero; NULL: there is no such file. */
 TF_API const char *tf_diags_file_text(const tf_diags *d, uint16_t file);
 
-/* Append an error (tf_fail), or a note to the last error (tf_note); tf_fail returns false.  Beyond TF_DIAGS_MAX errors
- * only the count grows. */
+/* Append an error (tf_fail), or a note to the last error (tf_note); tf_fail returns false.  Beyond
+ * TF_DIAGS_MAX errors only the count grows. */
 #define TF_DIAGS_MAX 1000
 #if defined(__GNUC__)
 #define TF_PRINTF(a, b) __attribute__((format(printf, a, b)))
@@ -95,20 +96,23 @@ TF_API const char *tf_diags_file_text(const tf_diags *d, uint16_t file);
 #endif
 TF_API bool tf_fail(tf_diags *d, tf_loc at, tf_code code, const char *fmt, ...) TF_PRINTF(4, 5);
 TF_API void tf_note(tf_diags *d, tf_loc at, const char *fmt, ...) TF_PRINTF(3, 4);
-/* The error of an allocation that failed, without a place and with one: every part says it in the same words.  Both
- * return false. */
+/* The error of an allocation that failed, without a place and with one: every part says it in the
+ * same words.  Both return false. */
 TF_API bool tf_out_of_memory(tf_diags *d);
 TF_API bool tf_out_of_memory_at(tf_diags *d, tf_loc at);
-/* Appends a warning about a foreign file; it is no error.  Beyond TF_DIAGS_MAX entries none is kept. */
+/* Appends a warning about a foreign file; it is no error.  Beyond TF_DIAGS_MAX entries none is
+ * kept. */
 TF_API void tf_warn(tf_diags *d, tf_loc at, const char *fmt, ...) TF_PRINTF(3, 4);
 
-TF_API size_t tf_diags_errors(const tf_diags *d); /* number of errors; notes and warnings not counted */
-TF_API size_t tf_diags_count(const tf_diags *d);  /* entries stored, notes and warnings included */
+TF_API size_t
+tf_diags_errors(const tf_diags *d); /* number of errors; notes and warnings not counted */
+TF_API size_t tf_diags_count(const tf_diags *d); /* entries stored, notes and warnings included */
 TF_API const tf_diag *tf_diags_at(const tf_diags *d, size_t i);
 TF_API const char *tf_code_key(tf_code code);
 
-/* The whole list as text (file:line:col: error[E_X]: ..., source line, caret), sorted by place, notes after their
- * error; warnings only if there is no error.  Malloc'd, the caller frees; NULL if memory ran out. */
+/* The whole list as text (file:line:col: error[E_X]: ..., source line, caret), sorted by place,
+ * notes after their error; warnings only if there is no error.  Malloc'd, the caller frees; NULL if
+ * memory ran out. */
 TF_API char *tf_diags_text(const tf_diags *d);
 
 #ifdef __cplusplus

@@ -7,8 +7,8 @@
 extern "C" {
 #endif
 
-/* Instruction sets of the CPU target: key, meaning.  Those with longer keys add instructions for bf16 and int8;
- * float32 is the same with and without, but with SME's. */
+/* Instruction sets of the CPU target: key, meaning.  Those with longer keys add instructions for
+ * bf16 and int8; float32 is the same with and without, but with SME's. */
 /* clang-format off */
 #define TF_ISAS(X)                                                              \
   X("portable", "C17 alone")                                                    \
@@ -43,8 +43,8 @@ typedef struct {
   X("f8", "float8, e4m3 (cuda alone, sm_89 or later)", "float32")
 /* clang-format on */
 
-/* Choices of the CPU's generator that can be made for it, as a tuning does: id, name, values, meaning.  The first value
- * leaves the choice to the generator. */
+/* Choices of the CPU's generator that can be made for it, as a tuning does: id, name, values,
+ * meaning.  The first value leaves the choice to the generator. */
 /* clang-format off */
 #define TF_CHOICES(X)                                                                                                  \
   X(TILE, "tile", TF_VALUES("own", "1", "2", "3", "4", "6"), "vectors side by side in the register tile of a product")  \
@@ -78,30 +78,37 @@ typedef struct {
 /* Whether the choice can change a kernel of the workload. */
 TF_API bool tf_choice_matters(tf_choice c, const tf_workload *wl);
 
-/* Instructions of files that say how kernels call them (docs/FORMATS.md, `emit`), ready for the CPU's generator.  It
- * borrows the spec.  NULL with every reason in d: the generator has no kernels of that shape, or types, or there is no
- * such instruction set. */
+/* Instructions of files that say how kernels call them (docs/FORMATS.md, `emit`), ready for the
+ * CPU's generator.  It borrows the spec.  NULL with every reason in d: the generator has no kernels
+ * of that shape, or types, or there is no such instruction set. */
 typedef struct tf_emit_instrs tf_emit_instrs;
 TF_API tf_emit_instrs *tf_emit_instrs_new(const tf_spec *s, tf_diags *d);
 TF_API void tf_emit_instrs_free(tf_emit_instrs *e);
 
 typedef struct {
   const char *dtype;   /* a key of TF_DTYPES; NULL: f32 */
-  const char *isa;     /* a key of TF_ISAS; "multi": several of x86-64, selected at run time; NULL: portable.  cuda:
-                          sm_80, sm_90a, wmma */
-  const char *micro;   /* source of the float32 products: "own", or "libxsmm", which the kernel then links; NULL: own */
+  const char *isa;     /* a key of TF_ISAS; "multi": several of x86-64, selected at run time; NULL:
+                          portable.  cuda:     sm_80, sm_90a, wmma */
+  const char *micro;   /* source of the float32 products: "own", or "libxsmm", which the kernel then
+                          links; NULL: own */
   const char *name;    /* prefix of the exported names, an identifier; NULL: "kernel" */
   const char *version; /* of the calling program; NULL: not stated */
   const char *command; /* that reproduces the files, for their README; NULL: not stated */
-  const tf_emit_instrs *instrs; /* cpu: used instead of the generator's own, by the instruction sets that they name;
-                                   "multi": only those without options of their own.  NULL: none */
-  tf_choices choices;           /* cpu; for other targets all 0 */
-  const bool *changes; /* cpu: [n_tensors] of the workload: inputs that differ from call to call, of which no panels are
-                          offered to be packed once for many; NULL: the caller decides for all together */
-  bool live;           /* cpu: files more, by which the kernel can be replaced as it runs (docs/HOWTO-tune.md) */
-  double most_cycles;  /* of tf_emit_cycles: more need not be told from each other; 0: all are told */
-  int64_t *work; /* of tf_emit_cycles: the instructions of a program that it looks at are added; NULL: not asked */
-  const char *settled;     /* of tf_emit_settled, where the mapping is from it; NULL: the mapping is kept as it is */
+  const tf_emit_instrs
+      *instrs; /* cpu: used instead of the generator's own, by the instruction sets that they name;
+                  "multi": only those without options of their own.  NULL: none */
+  tf_choices choices;  /* cpu; for other targets all 0 */
+  const bool *changes; /* cpu: [n_tensors] of the workload: inputs that differ from call to call, of
+                          which no panels are offered to be packed once for many; NULL: the caller
+                          decides for all together */
+  bool live; /* cpu: files more, by which the kernel can be replaced as it runs (docs/HOWTO-tune.md)
+              */
+  double
+      most_cycles; /* of tf_emit_cycles: more need not be told from each other; 0: all are told */
+  int64_t *work;   /* of tf_emit_cycles: the instructions of a program that it looks at are added;
+                      NULL: not asked */
+  const char *settled;     /* of tf_emit_settled, where the mapping is from it; NULL: the mapping is
+                              kept as it is */
   const tf_result *result; /* the model's prediction for the mapping; NULL: not stated */
   int n_measured, chosen;  /* chosen: index in `measured` of this kernel */
   const tf_measured *measured; /* mappings among which it was chosen; NULL: none was timed */
@@ -111,59 +118,69 @@ typedef struct {
   const char *name, *text;
 } tf_emitted_file;
 
-/* The files of one folder: kernel.h, kernel.c, parts.h, test.c, bench.c, Makefile, CMakeLists.txt, README.md,
- * manifest.json; for "multi" a kernel_ISA.c and parts_ISA.h for each, and the kernel.c that selects one; if it is to be
- * live, live.h, live.c, live_entry.c, live_tensors.h, try.c, live.mk. */
+/* The files of one folder: kernel.h, kernel.c, parts.h, test.c, bench.c, Makefile, CMakeLists.txt,
+ * README.md, manifest.json; for "multi" a kernel_ISA.c and parts_ISA.h for each, and the kernel.c
+ * that selects one; if it is to be live, live.h, live.c, live_entry.c, live_tensors.h, try.c,
+ * live.mk. */
 typedef struct {
   int n;
   tf_emitted_file *file;
   bool skips;        /* some product multiplies only what is not zero of an operand */
-  int64_t workspace; /* cuda, opencl: bytes of the device's memory that a call takes beside its arguments; 0: none */
+  int64_t workspace; /* cuda, opencl: bytes of the device's memory that a call takes beside its
+                        arguments; 0: none */
 } tf_emitted;
 
-/* Emits C17 for CPUs: row-major arrays with any leading strides, OpenMP where the mapping spreads work over instances.
- * The kernel computes what the workload's expressions say, for any architecture.  The tree is borrowed during the
- * call. To be freed by tf_emitted_free.  NULL with every reason in d: an open mapping (E_OPEN), streams that need a
- * state for each instance (E_STREAM), an unknown isa, dtype or micro (E_NAME), no memory (E_LIMIT). */
+/* Emits C17 for CPUs: row-major arrays with any leading strides, OpenMP where the mapping spreads
+ * work over instances. The kernel computes what the workload's expressions say, for any
+ * architecture.  The tree is borrowed during the call. To be freed by tf_emitted_free.  NULL with
+ * every reason in d: an open mapping (E_OPEN), streams that need a state for each instance
+ * (E_STREAM), an unknown isa, dtype or micro (E_NAME), no memory (E_LIMIT). */
 TF_API tf_emitted *tf_emit_cpu(const tf_tree *tree, const tf_emit_options *o, tf_diags *d);
 TF_API void tf_emitted_free(tf_emitted *e);
 
-/* An estimate in cycles of the kernel's inner parts on one core, to rank mappings with equal figures by the model
- * (target NULL: cpu): tiles as the micro-kernels cut them, packing of operands, calls (docs/HOWTO-emit.md); without
- * memory traffic.  Negative where tf_emit would return NULL. */
-TF_API double tf_emit_cycles(const tf_tree *tree, const char *target, const tf_emit_options *o, tf_diags *d);
-/* How many times as many multiply-adds of `o->dtype` as of the architecture's words kernels begin in a cycle, of the
- * best instruction set that the options name; 1 where the target does not say, or the options are wrong. */
+/* An estimate in cycles of the kernel's inner parts on one core, to rank mappings with equal
+ * figures by the model (target NULL: cpu): tiles as the micro-kernels cut them, packing of
+ * operands, calls (docs/HOWTO-emit.md); without memory traffic.  Negative where tf_emit would
+ * return NULL. */
+TF_API double tf_emit_cycles(const tf_tree *tree, const char *target, const tf_emit_options *o,
+                             tf_diags *d);
+/* How many times as many multiply-adds of `o->dtype` as of the architecture's words kernels begin
+ * in a cycle, of the best instruction set that the options name; 1 where the target does not say,
+ * or the options are wrong. */
 TF_API double tf_emit_rate(const char *target, const tf_emit_options *o);
-/* The width of such a type of floating point over the architecture's words, at most 1; of integers, which tensors name
- * themselves, 1. */
+/* The width of such a type of floating point over the architecture's words, at most 1; of integers,
+ * which tensors name themselves, 1. */
 TF_API double tf_emit_width(const char *dtype, const tf_arch *arch);
-/* The part of the model's cycles, of the architecture's words, that data of a narrower type take by bytes (TF_DTYPES;
- * NULL: f32), where mappings of the workload are ranked by their kernels: if it is one convolution, whose kernels take
- * windows and sums whole, however the mapping divides them.  Else 1: of products of matrices the kernel alone chooses
- * worse (512 x 1000 x 2048 of int8, 1.14 times as long), and what passes between ops the model alone counts. */
+/* The part of the model's cycles, of the architecture's words, that data of a narrower type take by
+ * bytes (TF_DTYPES; NULL: f32), where mappings of the workload are ranked by their kernels: if it
+ * is one convolution, whose kernels take windows and sums whole, however the mapping divides them.
+ * Else 1: of products of matrices the kernel alone chooses worse (512 x 1000 x 2048 of int8, 1.14
+ * times as long), and what passes between ops the model alone counts. */
 TF_API double tf_emit_share(const char *dtype, const tf_arch *arch, const tf_workload *wl);
-/* The value by which mappings are ranked, lower is better: of the model's cycles, the words through its outermost
- * memory, and the kernel's cycles.  The kernel's alone, if they are all; the model's and the kernel's, of which both
- * include the multiply-adds, which makes no difference; where that share is less than 1, the kernel's and the time in
- * which those words arrive, by bytes, each once if the next memory holds all: the model's cycles would hide the
- * kernel's (docs/RESULTS-instructions.md). */
-TF_API double tf_emit_value(const char *target, const char *dtype, const tf_tree *tree, double cycles, double traffic,
-                            double kernel);
-/* Whether the target's cycles are all that the kernel takes, in place of the model's (npu: when the program's queues
- * will have ended; cuda).  They may be expected of mappings whose program has not been made: then tf_emit_fits tells
- * whether it can be, the reason in d. */
+/* The value by which mappings are ranked, lower is better: of the model's cycles, the words through
+ * its outermost memory, and the kernel's cycles.  The kernel's alone, if they are all; the model's
+ * and the kernel's, of which both include the multiply-adds, which makes no difference; where that
+ * share is less than 1, the kernel's and the time in which those words arrive, by bytes, each once
+ * if the next memory holds all: the model's cycles would hide the kernel's
+ * (docs/RESULTS-instructions.md). */
+TF_API double tf_emit_value(const char *target, const char *dtype, const tf_tree *tree,
+                            double cycles, double traffic, double kernel);
+/* Whether the target's cycles are all that the kernel takes, in place of the model's (npu: when the
+ * program's queues will have ended; cuda).  They may be expected of mappings whose program has not
+ * been made: then tf_emit_fits tells whether it can be, the reason in d. */
 TF_API bool tf_emit_cycles_whole(const char *target);
 TF_API bool tf_emit_cycles_expected(const char *target);
 TF_API bool tf_emit_fits(const tf_tree *tree, const char *target, tf_diags *d);
-/* Whether the target has kernels for the architecture (npu: it is a line of the memories that an NPU has); if not, an
- * error in d. */
+/* Whether the target has kernels for the architecture (npu: it is a line of the memories that an
+ * NPU has); if not, an error in d. */
 TF_API bool tf_emit_suits(const char *target, const tf_arch *arch, tf_diags *d);
 
-/* The mapping, or one with other trip counts, found from it on, whose kernel ends sooner, and fits; in *settled how, a
- * line for each round (npu: docs/NPU.md, tiles and slots in turn).  The caller frees both.  NULL, and *settled NULL:
- * the target has nothing of the kind; or makes no kernel of the mapping, the reason in d. */
-TF_API tf_tree *tf_emit_settled(const tf_tree *tree, const char *target, char **settled, tf_diags *d);
+/* The mapping, or one with other trip counts, found from it on, whose kernel ends sooner, and fits;
+ * in *settled how, a line for each round (npu: docs/NPU.md, tiles and slots in turn).  The caller
+ * frees both.  NULL, and *settled NULL: the target has nothing of the kind; or makes no kernel of
+ * the mapping, the reason in d. */
+TF_API tf_tree *tf_emit_settled(const tf_tree *tree, const char *target, char **settled,
+                                tf_diags *d);
 
 /* Where a target (cuda) says how long each of its units is busy: id, key, meaning. */
 /* clang-format off */
@@ -183,20 +200,23 @@ typedef enum {
 #undef X
       TF_N_TIMES
 } tf_time;
-/* Cycles that each unit of the fullest multiprocessor is busy with; they work side by side, and so the whole is less
- * than their sum.  bound: the busiest. */
+/* Cycles that each unit of the fullest multiprocessor is busy with; they work side by side, and so
+ * the whole is less than their sum.  bound: the busiest. */
 typedef struct {
   double cycles;
   double unit[TF_N_TIMES];
   tf_time bound;
 } tf_times;
 
-/* The k-th open mapping that the target proposes for the workload, to be completed by a search if no mapping is given.
- * NULL: no more, or the target uses those of tf_search_template.  The caller frees it. */
+/* The k-th open mapping that the target proposes for the workload, to be completed by a search if
+ * no mapping is given. NULL: no more, or the target uses those of tf_search_template.  The caller
+ * frees it. */
 TF_API tf_tree *tf_emit_form(const char *target, const tf_arch *arch, const tf_workload *wl, int k);
 
-/* As tf_emit_cpu for any target (NULL: cpu).  NULL as there; E_NAME: no such target, or one without kernels. */
-TF_API tf_emitted *tf_emit(const tf_tree *tree, const char *target, const tf_emit_options *o, tf_diags *d);
+/* As tf_emit_cpu for any target (NULL: cpu).  NULL as there; E_NAME: no such target, or one without
+ * kernels. */
+TF_API tf_emitted *tf_emit(const tf_tree *tree, const char *target, const tf_emit_options *o,
+                           tf_diags *d);
 
 /* The name of the i-th target, and a description (what may be NULL); NULL past the last. */
 TF_API const char *tf_emit_target(int i, const char **what);
@@ -204,30 +224,35 @@ TF_API const char *tf_emit_target(int i, const char **what);
 TF_API bool tf_emit_prints(const char *target);
 /* What can be done with a target's kernels besides. */
 typedef enum {
-  TF_EMIT_HERE =
-      1, /* they are for processors as this computer's: tested and timed here, for its best instruction set */
-  TF_EMIT_TUNED = 2,    /* they follow schedules that tune has measured */
+  TF_EMIT_HERE = 1,  /* they are for processors as this computer's: tested and timed here, for its
+                        best instruction set */
+  TF_EMIT_TUNED = 2, /* they follow schedules that tune has measured */
   TF_EMIT_NETWORKS = 4, /* those of a network's groups are called in order */
   TF_EMIT_MICRO = 8,    /* their products may come from libraries */
   TF_EMIT_READ = 16     /* they are texts to read, not code: the first file alone says it all */
 } tf_emit_ability;
 TF_API bool tf_emit_able(const char *target, tf_emit_ability what);
-/* Instruction sets that are the target's own, as a sentence lists them (NULL: none), and whether a name is of one. */
+/* Instruction sets that are the target's own, as a sentence lists them (NULL: none), and whether a
+ * name is of one. */
 TF_API const char *tf_emit_isas(const char *target);
 TF_API bool tf_emit_owns_isa(const char *target, const char *isa);
-/* Why an instruction set of the target's own changes nothing for data of that type (NULL: f32); NULL: it does change
- * something, or is none of its own. */
+/* Why an instruction set of the target's own changes nothing for data of that type (NULL: f32);
+ * NULL: it does change something, or is none of its own. */
 TF_API const char *tf_emit_isa_unused(const char *target, const char *isa, const char *dtype);
 
-/* The loop IR of a target (NULL: cpu) as text; for cpu: what tf_emit_cpu prints for o's isa (of several the best) and
- * dtype.  o NULL: float32 without vectors.  Malloc'd, the caller frees.  NULL as above; E_NAME: no such target. */
-TF_API char *tf_emit_ir(const tf_tree *tree, const char *target, const tf_emit_options *o, tf_diags *d);
+/* The loop IR of a target (NULL: cpu) as text; for cpu: what tf_emit_cpu prints for o's isa (of
+ * several the best) and dtype.  o NULL: float32 without vectors.  Malloc'd, the caller frees.  NULL
+ * as above; E_NAME: no such target. */
+TF_API char *tf_emit_ir(const tf_tree *tree, const char *target, const tf_emit_options *o,
+                        tf_diags *d);
 
-/* Whether a kernel can have that name, as far as can be told before it is emitted; otherwise the reason in d, E_NAME.
- * Refused are words of C and C++, names of C's library and POSIX, and what may be a macro. */
+/* Whether a kernel can have that name, as far as can be told before it is emitted; otherwise the
+ * reason in d, E_NAME. Refused are words of C and C++, names of C's library and POSIX, and what may
+ * be a macro. */
 TF_API bool tf_emit_can_name(const char *name, tf_diags *d);
 
-/* Whether the target (as in tf_emit; NULL: cpu) supports that type of data; otherwise what it supports in d, E_NAME. */
+/* Whether the target (as in tf_emit; NULL: cpu) supports that type of data; otherwise what it
+ * supports in d, E_NAME. */
 TF_API bool tf_emit_has_dtype(const char *target, const char *dtype, tf_diags *d);
 
 /* The best isa of this computer for data of that type (a key of TF_DTYPES; NULL: f32). */

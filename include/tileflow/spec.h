@@ -1,5 +1,5 @@
-/* Architecture and workload as read: plain data, owned by the tf_spec that holds them.  Meaning: docs/FORMATS.md and
- * docs/SEMANTICS.md section 1. */
+/* Architecture and workload as read: plain data, owned by the tf_spec that holds them.  Meaning:
+ * docs/FORMATS.md and docs/SEMANTICS.md section 1. */
 #ifndef TILEFLOW_SPEC_H
 #define TILEFLOW_SPEC_H
 #include "tileflow/diag.h"
@@ -10,8 +10,17 @@ extern "C" {
 
 /* ---- architecture ---------------------------------------------------------------- */
 typedef enum { TF_OVERLAP_PERFECT, TF_OVERLAP_DOUBLE_BUFFER, TF_OVERLAP_NONE } tf_overlap;
-/* How the instances of a memory hang together with the one above; NO: words pass, and only their way is counted. */
-typedef enum { TF_NO_TOPOLOGY, TF_MESH, TF_TORUS, TF_TREE, TF_BUS, TF_CROSSBAR, TF_N_TOPOLOGIES } tf_topology;
+/* How the instances of a memory hang together with the one above; NO: words pass, and only their
+ * way is counted. */
+typedef enum {
+  TF_NO_TOPOLOGY,
+  TF_MESH,
+  TF_TORUS,
+  TF_TREE,
+  TF_BUS,
+  TF_CROSSBAR,
+  TF_N_TOPOLOGIES
+} tf_topology;
 TF_API const char *tf_topology_key(tf_topology t); /* "mesh"; NULL: none */
 
 /* ---- what zeros save (docs/SEMANTICS.md section 8) ---- */
@@ -42,14 +51,16 @@ typedef struct {
   int bits; /* of an entry; 0: as many as its values need */
 } tf_packing;
 
-/* How a memory holds tensors: `ranks` are those of the tensor, outermost first; the first stands for all further out.
+/* How a memory holds tensors: `ranks` are those of the tensor, outermost first; the first stands
+ * for all further out.
  */
 typedef struct {
   tf_loc at;
   tf_selection tensors;
   int n_ranks; /* >= 1 */
   tf_packing *ranks;
-  bool priced; /* an entry has an energy of its own; if not, its bits have that of the memory's words */
+  bool priced; /* an entry has an energy of its own; if not, its bits have that of the memory's
+                  words */
   double read_pj, write_pj;
 } tf_format;
 typedef struct {
@@ -57,11 +68,13 @@ typedef struct {
   tf_format *list;
 } tf_formats;
 
-/* What is left out where one of `on` is zero: accesses to the targets, or, at a unit, its points. */
+/* What is left out where one of `on` is zero: accesses to the targets, or, at a unit, its points.
+ */
 typedef struct {
   tf_loc at;
   tf_selection target, on;
-  bool tiles; /* of a memory: it is about tiles that inner memories fetch, not about accesses of units */
+  bool tiles; /* of a memory: it is about tiles that inner memories fetch, not about accesses of
+                 units */
 } tf_rule;
 typedef struct {
   int n;
@@ -87,22 +100,25 @@ typedef struct {
   tf_laid *list;
 } tf_laids;
 
-/* Every key of a file has one row, from which its field here, its reader, the identity of a machine, the tables of
- * docs/FORMATS.md and the JSON Schema follow (model/input/table/keys.h):
+/* Every key of a file has one row, from which its field here, its reader, the identity of a
+ * machine, the tables of docs/FORMATS.md and the JSON Schema follow (model/input/table/keys.h):
  *   KEY(kind, key, type, field, size, usual, left, words)
  *   PART(kind, key, left, words)          a key that has no field of its own
- * kind: how it is read and what it may be (TF_KEY_KINDS).  usual: the value if it is left out; left: what the docs say
- * of that, "": the value itself.  words: its meaning, for the docs.  Members of a map have the map's key before them,
- * with a dot; their row follows that of the map.  ALSO: a field that the key above sets, too, and its meaning. */
+ * kind: how it is read and what it may be (TF_KEY_KINDS).  usual: the value if it is left out;
+ * left: what the docs say of that, "": the value itself.  words: its meaning, for the docs. Members
+ * of a map have the map's key before them, with a dot; their row follows that of the map.  ALSO: a
+ * field that the key above sets, too, and its meaning. */
 #define TF_MUST "an error" /* `left` of a key that must be given */
 
 #define TF_KEY_FIELD(kind, key, type, field, size, usual, left, words) type field size;
 #define TF_NO_FIELD(kind, key, left, words)
 
-/* What a tensor is to the ops below a Tile: made by one of them, or else the first or second that one reads. */
+/* What a tensor is to the ops below a Tile: made by one of them, or else the first or second that
+ * one reads. */
 typedef enum { TF_ROLE_LEFT, TF_ROLE_RIGHT, TF_ROLE_RESULT, TF_N_ROLES } tf_role;
 
-/* Small memories side by side that stand for one, each for operands of its own (docs/SEMANTICS.md section 4). */
+/* Small memories side by side that stand for one, each for operands of its own (docs/SEMANTICS.md
+ * section 4). */
 /* clang-format off */
 #define TF_PART_KEYS(KEY, PART)                                                                                        \
   KEY(NAME, "name", const char *, name, , 0, TF_MUST, "as for a memory")                                               \
@@ -186,8 +202,8 @@ typedef struct {
   tf_laids laid;     /* by the section `layout`; all others are row-major */
 } tf_memory;
 
-/* Kinds of work that a compute unit can list; one row per kind: id, key in YAML.  Comparisons, which give 1 or 0,
- * cannot be listed: a unit that selects also compares. */
+/* Kinds of work that a compute unit can list; one row per kind: id, key in YAML.  Comparisons,
+ * which give 1 or 0, cannot be listed: a unit that selects also compares. */
 /* clang-format off */
 #define TF_KINDS(X)                                                                         \
   X(MAC, "mac") X(ADD, "add") X(SUB, "sub") X(MUL, "mul") X(DIV, "div") X(MAX, "max")       \
@@ -235,9 +251,9 @@ typedef struct {
   TF_UNIT_KEYS(TF_KEY_FIELD, TF_NO_FIELD)
 } tf_unit;
 
-/* What kernels cost a core in addition to the words and the work that the model counts; `emit` ranks mappings and
- * chooses layouts by it.  The usual figures are those of a Zen 5 core, set so that layers of ResNet and YOLO rank as
- * they were measured. */
+/* What kernels cost a core in addition to the words and the work that the model counts; `emit`
+ * ranks mappings and chooses layouts by it.  The usual figures are those of a Zen 5 core, set so
+ * that layers of ResNet and YOLO rank as they were measured. */
 /* clang-format off */
 #define TF_CORE_KEYS(KEY, PART)                                                                                        \
   KEY(COST, "tile", double, tile, , 20, "", "cycles to enter and leave a tile of a micro-kernel")                      \
@@ -271,9 +287,10 @@ typedef struct {
 
 TF_API tf_core tf_core_usual(void); /* the default figures */
 
-/* A GPU's multiprocessor, one instance of the memory that blocks of threads have each for themselves, as kernels find
- * it in addition to what the model counts; `emit --target cuda` ranks and lays out by it.  What holds if left out is an
- * H100's (sm_90; sources in arch-specs/h100.yaml), or an estimate. */
+/* A GPU's multiprocessor, one instance of the memory that blocks of threads have each for
+ * themselves, as kernels find it in addition to what the model counts; `emit --target cuda` ranks
+ * and lays out by it.  What holds if left out is an H100's (sm_90; sources in
+ * arch-specs/h100.yaml), or an estimate. */
 /* clang-format off */
 #define TF_MULTIPROCESSOR_KEYS(KEY, PART)                                                                              \
   KEY(COUNT, "plain", double, plain, , 128, "", "lanes of the plain arithmetic units (CUDA cores)")                    \
@@ -329,27 +346,27 @@ typedef struct {
 /* Whether some memory has lines. */
 TF_API bool tf_arch_lines(const tf_arch *a);
 
-/* Area in um2 of all instances of all memories and units on the chip: as given, else by the documented table.  source
- * may be NULL. */
+/* Area in um2 of all instances of all memories and units on the chip: as given, else by the
+ * documented table.  source may be NULL. */
 typedef enum { TF_AREA_GIVEN, TF_AREA_TABLE, TF_AREA_BOTH } tf_area_source;
 TF_API double tf_arch_area(const tf_arch *a, tf_area_source *source);
 
-/* Energy in pJ that memory l leaks in a cycle while so many of its instances are in use: all leak, or, power gated,
- * those. The same of units of kind u. */
+/* Energy in pJ that memory l leaks in a cycle while so many of its instances are in use: all leak,
+ * or, power gated, those. The same of units of kind u. */
 TF_API double tf_memory_leakage(const tf_arch *a, int l, int64_t in_use);
 TF_API double tf_unit_leakage(const tf_arch *a, int u, int64_t in_use);
-/* What the whole machine leaks in a cycle at least, whatever the mapping: of gated memories one instance, of gated
- * units none. */
+/* What the whole machine leaks in a cycle at least, whatever the mapping: of gated memories one
+ * instance, of gated units none. */
 TF_API double tf_arch_leakage(const tf_arch *a);
 
 /* Whether they are the same machine to the model: all keys but names, and figures of kernels. */
 TF_API bool tf_arch_same(const tf_arch *a, const tf_arch *b);
 
-/* The memory in which a core's blocks should stay between ops.  Candidates are the bounded memories inside the
- * outermost one, without the innermost (registers) if there are others.  It is the first candidate whose instances are
- * independent (its mesh has several, or its network neither multicasts nor reduces); if there is none: the outermost
- * candidate, or, of three and more, the one inside it, as a last-level cache is shared by all cores.  0: no
- * candidate. */
+/* The memory in which a core's blocks should stay between ops.  Candidates are the bounded memories
+ * inside the outermost one, without the innermost (registers) if there are others.  It is the first
+ * candidate whose instances are independent (its mesh has several, or its network neither
+ * multicasts nor reduces); if there is none: the outermost candidate, or, of three and more, the
+ * one inside it, as a last-level cache is shared by all cores.  0: no candidate. */
 TF_API int tf_arch_near_cache(const tf_arch *a);
 
 /* ---- workload -------------------------------------------------------------------- */
@@ -381,9 +398,16 @@ typedef struct {
   int64_t from, to;
 } tf_stretch;
 
-/* Which elements of a tensor are not zero.  GUESSED: not given; derived from the op that makes it (model/sparse).
- * TILES: blocks of elements that are zero together.  KNOWN: those of a band, or of a file. */
-typedef enum { TF_FALL_GUESSED, TF_FALL_UNIFORM, TF_FALL_BLOCKS, TF_FALL_TILES, TF_FALL_KNOWN } tf_fall;
+/* Which elements of a tensor are not zero.  GUESSED: not given; derived from the op that makes it
+ * (model/sparse). TILES: blocks of elements that are zero together.  KNOWN: those of a band, or of
+ * a file. */
+typedef enum {
+  TF_FALL_GUESSED,
+  TF_FALL_UNIFORM,
+  TF_FALL_BLOCKS,
+  TF_FALL_TILES,
+  TF_FALL_KNOWN
+} tf_fall;
 typedef struct {
   tf_fall fall;
   double share; /* of elements, more than 0, at most 1 */
@@ -394,9 +418,15 @@ typedef struct {
   tf_stretch *runs;
 } tf_density;
 
-/* What kernels of integers (int8) hold a tensor's elements as.  UNSAID: it is no group's of a network; the width of its
- * words says.  SUMS: int32, of products of bytes. */
-typedef enum { TF_HELD_UNSAID, TF_HELD_WIDE, TF_HELD_SIGNED, TF_HELD_UNSIGNED, TF_HELD_SUMS } tf_held_as;
+/* What kernels of integers (int8) hold a tensor's elements as.  UNSAID: it is no group's of a
+ * network; the width of its words says.  SUMS: int32, of products of bytes. */
+typedef enum {
+  TF_HELD_UNSAID,
+  TF_HELD_WIDE,
+  TF_HELD_SIGNED,
+  TF_HELD_UNSIGNED,
+  TF_HELD_SUMS
+} tf_held_as;
 
 typedef struct {
   const char *name;
@@ -408,17 +438,21 @@ typedef struct {
   int word_bits;
   bool no_sign;    /* of an input of at most 8 bits: whole numbers from 0 on, not int8 */
   tf_held_as held; /* of a group's, as the network has it (net/cut.c) */
-  bool ranged;     /* no element is below `least` or above `most`: promised by the workload, or known (net/cut.c) */
+  bool ranged; /* no element is below `least` or above `most`: promised by the workload, or known
+                  (net/cut.c) */
   int64_t least, most;
   int producer;    /* op index, -1: workload input */
   int n_consumers; /* ops that read it, each once, in op order; 0: workload output */
   int *consumers;
   tf_density density;
-  const char *known_as; /* the name by which formats and rules of a machine know it; NULL: its own */
-  int view_of; /* number of a tensor, + 1: its words, in their order, are these under other coordinates; 0: none.
-                  producer is then that tensor's, and whoever reads this one is among that one's consumers */
+  const char
+      *known_as; /* the name by which formats and rules of a machine know it; NULL: its own */
+  int view_of;   /* number of a tensor, + 1: its words, in their order, are these under other
+                    coordinates; 0: none.   producer is then that tensor's, and whoever reads this one
+                    is among that one's consumers */
 } tf_tensor;
-/* Its elements, padding not counted: the product of its extents, which the reader has found to be below 2^63. */
+/* Its elements, padding not counted: the product of its extents, which the reader has found to be
+ * below 2^63. */
 TF_API int64_t tf_tensor_words(const tf_tensor *z);
 
 typedef enum { TF_ASSIGN, TF_REDUCE_ADD, TF_REDUCE_MUL, TF_REDUCE_MAX, TF_REDUCE_MIN } tf_reduce;
@@ -459,8 +493,8 @@ typedef struct {
   int *topo;  /* [n_ops] op indices, producers before consumers, file order otherwise */
 } tf_workload;
 
-/* The memory in which an input or output of the workload lives: the one that the section `home` gives it, else the
- * outermost. */
+/* The memory in which an input or output of the workload lives: the one that the section `home`
+ * gives it, else the outermost. */
 TF_API int tf_arch_home(const tf_arch *a, const tf_tensor *z);
 /* Whether some input or output lives elsewhere than in the outermost memory. */
 TF_API bool tf_arch_homes(const tf_arch *a, const tf_workload *wl);
@@ -479,13 +513,15 @@ typedef struct {
   tf_loc at;
   const char *type; /* "f16"; NULL: not given */
   int bits;         /* of an element */
-  int memory;       /* memory of the architecture that a call reads it from or writes it to; -1: not given */
-  int64_t words;    /* of a tile */
+  int memory; /* memory of the architecture that a call reads it from or writes it to; -1: not given
+               */
+  int64_t words; /* of a tile */
   int n_layout;
   tf_layout *layout;
 } tf_operand;
 
-/* How the CPU's generator calls it (docs/FORMATS.md).  Loops of `compute` say the rest: what a register holds. */
+/* How the CPU's generator calls it (docs/FORMATS.md).  Loops of `compute` say the rest: what a
+ * register holds. */
 enum { TF_INSTR_ISAS = 8 };
 typedef struct {
   tf_loc at, call_at;
@@ -500,8 +536,9 @@ typedef struct {
   const char *defines; /* the macro that these options define; NULL: none */
 } tf_instr_emit;
 
-/* What one call computes (its compute abstraction) is a workload of one op: the op's dims, in order, are the
- * instruction's loops, their extents its sizes; the op's reads, then its output, are its operands. */
+/* What one call computes (its compute abstraction) is a workload of one op: the op's dims, in
+ * order, are the instruction's loops, their extents its sizes; the op's reads, then its output, are
+ * its operands. */
 typedef struct {
   const char *name, *intrinsic; /* intrinsic: its name in a compiler; NULL: not given */
   tf_loc at;
@@ -509,15 +546,16 @@ typedef struct {
   int n_loops, n_operands;
   int64_t size[TF_INSTR_LOOPS];
   tf_operand operand[TF_INSTR_OPERANDS];
-  int below;                  /* index of the memory each instance of which has one unit; -1: one unit in all */
-  double latency, throughput; /* latency: cycles until the result; throughput: calls a cycle of one unit */
-  const tf_instr_emit *emit;  /* NULL: no kernel is written with it */
+  int below; /* index of the memory each instance of which has one unit; -1: one unit in all */
+  double latency,
+      throughput; /* latency: cycles until the result; throughput: calls a cycle of one unit */
+  const tf_instr_emit *emit; /* NULL: no kernel is written with it */
 } tf_instr;
 
 /* ---- reading --------------------------------------------------------------------- */
-/* The contents of a set of files.  arch, workload: NULL if no file has that section.  mapping_text: NULL if absent;
- * mapping_at: the place of its first character (line n of the text is at mapping_at.line + n, columns count from
- * mapping_at.col).  All memory belongs to the tf_spec. */
+/* The contents of a set of files.  arch, workload: NULL if no file has that section.  mapping_text:
+ * NULL if absent; mapping_at: the place of its first character (line n of the text is at
+ * mapping_at.line + n, columns count from mapping_at.col).  All memory belongs to the tf_spec. */
 typedef struct tf_spec {
   const tf_arch *arch;
   const tf_workload *workload;
@@ -528,7 +566,8 @@ typedef struct tf_spec {
 } tf_spec;
 
 typedef struct {
-  const char *name, *value; /* --set NAME=VALUE: overrides params of that name; arch.NAME, workload.NAME: of one file */
+  const char *name, *value; /* --set NAME=VALUE: overrides params of that name; arch.NAME,
+                               workload.NAME: of one file */
 } tf_setting;
 
 /* A named text. */
@@ -537,32 +576,34 @@ typedef struct {
   size_t len;
 } tf_text;
 
-/* Reads a whole file, at most 16 MiB; "-" is stdin, named <stdin>.  text is malloc'd, the caller frees; NULL with an
- * error in d. */
+/* Reads a whole file, at most 16 MiB; "-" is stdin, named <stdin>.  text is malloc'd, the caller
+ * frees; NULL with an error in d. */
 TF_API tf_text tf_text_read(const char *path, tf_diags *d);
 /* The same of a file of at most so many bytes. */
 TF_API tf_text tf_text_read_most(const char *path, size_t most, tf_diags *d);
 
-/* The i-th param of the files, in the order they were read; NULL past the last.  *value, unless value is NULL: its
- * value. */
+/* The i-th param of the files, in the order they were read; NULL past the last.  *value, unless
+ * value is NULL: its value. */
 TF_API const char *tf_spec_param(const tf_spec *s, size_t i, double *value);
 
 /* Reads and checks the files; NULL with every error of every file in d. */
-TF_API tf_spec *tf_spec_read(const char *const *paths, size_t n_paths, const tf_setting *set, size_t n_set,
-                             tf_diags *d);
+TF_API tf_spec *tf_spec_read(const char *const *paths, size_t n_paths, const tf_setting *set,
+                             size_t n_set, tf_diags *d);
 /* The same from memory. */
-TF_API tf_spec *tf_spec_read_texts(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set, tf_diags *d);
+TF_API tf_spec *tf_spec_read_texts(const tf_text *texts, size_t n, const tf_setting *set,
+                                   size_t n_set, tf_diags *d);
 TF_API void tf_spec_free(tf_spec *s);
 
 /* The JSON Schema of a section (architecture, workload or mapping; "": of whole files), for editors
- * (docs/HOWTO-arch.md), from the tables of keys.  Malloc'd, the caller frees; NULL: out of memory, or there is none of
- * this section. */
+ * (docs/HOWTO-arch.md), from the tables of keys.  Malloc'd, the caller frees; NULL: out of memory,
+ * or there is none of this section. */
 TF_API char *tf_file_schema(const char *section);
 /* That of architectures. */
 TF_API char *tf_arch_schema(void);
 
-/* Whether no tensor is a view of another; if one is, an error in d.  For whatever takes one mapping of the whole
- * workload: only networks (tileflow/net.h), which are cut into groups at them, may have views. */
+/* Whether no tensor is a view of another; if one is, an error in d.  For whatever takes one mapping
+ * of the whole workload: only networks (tileflow/net.h), which are cut into groups at them, may
+ * have views. */
 TF_API bool tf_no_views(const tf_workload *wl, tf_diags *d);
 
 #ifdef __cplusplus

@@ -9,10 +9,10 @@ extern "C" {
 #endif
 
 /* id, as files name it */
-#define TF_TRACES(X)                                                                                                   \
-  X(LOAD, "load")                                                                                                      \
-  X(WORK, "work")                                                                                                      \
-  X(STORE, "store")                                                                                                    \
+#define TF_TRACES(X)                                                                               \
+  X(LOAD, "load")                                                                                  \
+  X(WORK, "work")                                                                                  \
+  X(STORE, "store")                                                                                \
   X(HOLD, "hold")
 
 typedef enum {
@@ -22,8 +22,8 @@ typedef enum {
       TF_N_TRACES
 } tf_trace_kind;
 
-/* Times are in cycles from the start.  A load or a store occupies a port of a memory, on behalf of a Tile or an op; an
- * op occupies its units; a memory holds a tensor. */
+/* Times are in cycles from the start.  A load or a store occupies a port of a memory, on behalf of
+ * a Tile or an op; an op occupies its units; a memory holds a tensor. */
 typedef struct {
   tf_trace_kind kind;
   int level;  /* memory; -1: units */
@@ -31,7 +31,8 @@ typedef struct {
   int node;   /* the tree node on whose behalf */
   int tensor; /* the tensor held; otherwise -1 */
   double begin, end;
-  double words; /* words through the ports, or held in one instance, in words of the memory; for work: points */
+  double words; /* words through the ports, or held in one instance, in words of the memory; for
+                   work: points */
 } tf_interval;
 
 typedef struct {
@@ -42,10 +43,11 @@ typedef struct {
   bool whole;      /* every run of every node is shown by itself */
 } tf_trace;
 
-/* The trace of the tree with its own trip counts, which is evaluated for it: the model's last result is then the
- * tree's. Up to `most` runs of a Tile's child are shown one by one; of others the sum over a run of the Tile around
- * them.  Where the model knows only sums over many runs, each run gets the same share.  NULL with an error in d if the
- * tree cannot be counted, or memory ran out. */
+/* The trace of the tree with its own trip counts, which is evaluated for it: the model's last
+ * result is then the tree's. Up to `most` runs of a Tile's child are shown one by one; of others
+ * the sum over a run of the Tile around them.  Where the model knows only sums over many runs, each
+ * run gets the same share.  NULL with an error in d if the tree cannot be counted, or memory ran
+ * out. */
 TF_API tf_trace *tf_trace_of(tf_model *m, int64_t most, tf_diags *d);
 TF_API void tf_trace_free(tf_trace *t);
 TF_API const char *tf_trace_key(tf_trace_kind kind);

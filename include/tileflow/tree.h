@@ -7,9 +7,10 @@
 extern "C" {
 #endif
 
-/* Scope kinds, one table: id, key, how the words held combine, how time combines (thesis Eq. 3.12, 3.13, 3.22), and
- * what the children may expect: whether passing to one drops what it does not touch, whether they run at once, and
- * whether one may read what another makes.  All code asks these properties; none asks for a kind by name. */
+/* Scope kinds, one table: id, key, how the words held combine, how time combines (thesis
+ * Eq. 3.12, 3.13, 3.22), and what the children may expect: whether passing to one drops what it
+ * does not touch, whether they run at once, and whether one may read what another makes.  All code
+ * asks these properties; none asks for a kind by name. */
 /* clang-format off */
 #define TF_SCOPES(X)                                \
   /* id   key     words  time    drops at_once feeds */ \
@@ -31,8 +32,9 @@ typedef struct {
   const char *key;
   tf_scope_held words;
   tf_scope_time time;
-  bool drops;   /* the child that runs has the memory to itself: what it does not touch is dropped */
-  bool at_once; /* children run at the same time, each with a part of the memory; else one after the other */
+  bool drops; /* the child that runs has the memory to itself: what it does not touch is dropped */
+  bool at_once; /* children run at the same time, each with a part of the memory; else one after the
+                   other */
   bool feeds;   /* a child may read what one before it makes */
 } tf_scope_row;
 TF_API const tf_scope_row *tf_scope_at(tf_scope s);
@@ -94,27 +96,32 @@ typedef struct tf_tree {
   bool open;    /* some trip count, scope or loop order is left open */
 } tf_tree;
 
-/* Parses the text of a mapping and checks every rule of docs/SEMANTICS.md section 1 that does not depend on
- * capacities.  `at` is the place of the text's first character.  NULL with every error in d. */
-TF_API tf_tree *tf_tree_parse(const char *text, tf_loc at, const tf_arch *arch, const tf_workload *wl, tf_diags *d);
+/* Parses the text of a mapping and checks every rule of docs/SEMANTICS.md section 1 that does not
+ * depend on capacities.  `at` is the place of the text's first character.  NULL with every error in
+ * d. */
+TF_API tf_tree *tf_tree_parse(const char *text, tf_loc at, const tf_arch *arch,
+                              const tf_workload *wl, tf_diags *d);
 TF_API void tf_tree_free(tf_tree *t);
 
-/* The mapping as text that tf_tree_parse reads back to the same tree.  Malloc'd, the caller frees; NULL: no memory. */
+/* The mapping as text that tf_tree_parse reads back to the same tree.  Malloc'd, the caller frees;
+ * NULL: no memory. */
 TF_API char *tf_tree_text(const tf_tree *t);
 
-/* A tree of the same nodes at the same places, checked by the same rules: for its own architecture and workload, or
- * for others with as many memories, dims, tensors and ops, of the same kinds.  d NULL: errors are not reported.  NULL
- * if a rule is broken, or memory ran out. */
-TF_API tf_tree *tf_tree_copy(const tf_tree *t, const tf_arch *arch, const tf_workload *wl, tf_diags *d);
+/* A tree of the same nodes at the same places, checked by the same rules: for its own architecture
+ * and workload, or for others with as many memories, dims, tensors and ops, of the same kinds.  d
+ * NULL: errors are not reported.  NULL if a rule is broken, or memory ran out. */
+TF_API tf_tree *tf_tree_copy(const tf_tree *t, const tf_arch *arch, const tf_workload *wl,
+                             tf_diags *d);
 
-/* For a tree that was not read from a file: registers its text in d as a file of that name, and locates all of the
- * tree in it, so that messages show its lines.  False with an error in d: no memory. */
+/* For a tree that was not read from a file: registers its text in d as a file of that name, and
+ * locates all of the tree in it, so that messages show its lines.  False with an error in d: no
+ * memory. */
 TF_API bool tf_tree_place(tf_tree *t, const char *name, tf_diags *d);
 
 /* The level of the memory where tensor z lives (0 = outermost): 0 for inputs and outputs. */
 TF_API int tf_tree_home(const tf_tree *t, int tensor);
-/* The home scope of z: the lowest common ancestor of the ops that touch it; -1 for inputs and outputs of the
- * workload. */
+/* The home scope of z: the lowest common ancestor of the ops that touch it; -1 for inputs and
+ * outputs of the workload. */
 TF_API int tf_tree_home_scope(const tf_tree *t, int tensor);
 
 #ifdef __cplusplus

@@ -1,12 +1,15 @@
-/* What neighbours hand on where all instances do alike (docs/SEMANTICS.md section 5): a box that a spatial loop moves
- * has nothing in common with the boxes of its other settings, now or before.  So an instance takes all that is new to
- * it from the one of lower x if no loop between their settings moves the box, else so from the one of lower y, else
- * from further out; the others beside it have what it has. */
+/* What neighbours hand on where all instances do alike (docs/SEMANTICS.md section 5): a box that a
+ * spatial loop moves has nothing in common with the boxes of its other settings, now or before.  So
+ * an instance takes all that is new to it from the one of lower x if no loop between their settings
+ * moves the box, else so from the one of lower y, else from further out; the others beside it have
+ * what it has. */
 #include <string.h>
 
 #include "model/cost/peers.h"
 
-enum { MOST_EACH = 1 << 20 }; /* of what instances move apart; where it is more, it is left to the walk */
+enum {
+  MOST_EACH = 1 << 20
+}; /* of what instances move apart; where it is more, it is left to the walk */
 
 /* One instance: the settings of the spatial loops of its path, by position. */
 typedef struct {
@@ -33,15 +36,17 @@ static uint64_t along(const struct tf_model *m, int i, int axis) {
   for (uint64_t left = tf_path_spatial(p, s->node); left; left &= left - 1) {
     const int pos = __builtin_ctzll(left);
     const tf_ploop *l = &p->loops[path->loops[pos]];
-    if (p->tree->nodes[l->node].level == s->level - 1 && l->axis == (axis ? TF_SPATIAL_Y : TF_SPATIAL_X))
+    if (p->tree->nodes[l->node].level == s->level - 1 &&
+        l->axis == (axis ? TF_SPATIAL_Y : TF_SPATIAL_X))
       fill |= UINT64_C(1) << pos;
   }
   return fill;
 }
 
-/* Whether the instance has a neighbour along the axis, further down (or up), with the same box.  From one to the next
- * a loop makes a step, and those further in begin again. */
-static bool like(const struct tf_model *m, int i, const setting *s, uint64_t fill, uint64_t moving, bool up) {
+/* Whether the instance has a neighbour along the axis, further down (or up), with the same box.
+ * From one to the next a loop makes a step, and those further in begin again. */
+static bool like(const struct tf_model *m, int i, const setting *s, uint64_t fill, uint64_t moving,
+                 bool up) {
   const tf_path *path = &m->plan->path[m->plan->slices[i].node];
   while (fill) {
     const int pos = 63 - __builtin_clzll(fill);
@@ -79,22 +84,27 @@ tf_beside tf_beside_of(const struct tf_model *m, int i, uint64_t moving) {
 }
 
 /* Whence instance k takes what is new to it; *sent: to how many it hands its own on. */
-static tf_whence whence(const struct tf_model *m, int i, const tf_beside *b, const setting *s, int *sent) {
+static tf_whence whence(const struct tf_model *m, int i, const tf_beside *b, const setting *s,
+                        int *sent) {
   const bool from_x = like(m, i, s, b->x, b->moving, false);
   *sent = like(m, i, s, b->x, b->moving, true);
   *sent += !from_x && like(m, i, s, b->y, b->moving, true);
   return from_x ? TF_LESS_X : like(m, i, s, b->y, b->moving, false) ? TF_LESS_Y : TF_FROM_ABOVE;
 }
 
-/* ---- rows: what each instance moves ---------------------------------------------------------------- */
+/* ---- rows: what each instance moves
+ * ---------------------------------------------------------------- */
 
-static int64_t instances(const struct tf_model *m, int node) { return node < 0 ? 1 : m->width[node]; }
+static int64_t instances(const struct tf_model *m, int node) {
+  return node < 0 ? 1 : m->width[node];
+}
 
 /* The instances of nodes whose memory hands words on, of which there are most. */
 static int64_t rows_of(const struct tf_model *m) {
   int64_t rows = 1;
   for (int i = 0; i < m->plan->n_tile_slices; i++)
-    if (tf_hands(m, i) && instances(m, m->plan->slices[i].node) > rows) rows = instances(m, m->plan->slices[i].node);
+    if (tf_hands(m, i) && instances(m, m->plan->slices[i].node) > rows)
+      rows = instances(m, m->plan->slices[i].node);
   return rows;
 }
 
@@ -117,7 +127,8 @@ void tf_beside_drop(struct tf_model *m) {
   m->peers = NULL;
 }
 
-/* What instance k has of what the first moves of slice i: the one of its memory, and the one of the serving memory. */
+/* What instance k has of what the first moves of slice i: the one of its memory, and the one of the
+ * serving memory. */
 static tf_flow of_row(const struct tf_model *m, int i, int k, tf_flow v) {
   if (k >= instances(m, m->plan->slices[i].node)) v.fill = v.drain = 0;
   if (k >= instances(m, m->views->server[i])) v.read = v.update = 0;
@@ -162,7 +173,8 @@ void tf_beside_come(struct tf_model *m, int i, const tf_beside *b, int64_t words
     set_instance(m, s->node, k, &at);
     for (uint64_t left = tf_path_spatial(m->plan, s->node); left; left &= left - 1)
       cur[path->loops[__builtin_ctzll(left)]] = at.at[__builtin_ctzll(left)];
-    m->peers->came[tf_peers_place(m, s->node, s->level, cur) * TF_N_WHENCE + whence(m, i, b, &at, &sent)] += bits;
+    m->peers->came[tf_peers_place(m, s->node, s->level, cur) * TF_N_WHENCE +
+                   whence(m, i, b, &at, &sent)] += bits;
   }
 }
 
@@ -171,7 +183,8 @@ void tf_beside_end(struct tf_model *m) {
   for (int k = 0; k < m->each->n; k++)
     for (int o = 0; o < p->wl->n_ops; o++) {
       double *to = m->each->treated + 2 * ((size_t)k * (size_t)p->wl->n_ops + (size_t)o);
-      const bool there = p->stream[o].node >= 0 && k < instances(m, m->views->server[p->n_slices + o]);
+      const bool there =
+          p->stream[o].node >= 0 && k < instances(m, m->views->server[p->n_slices + o]);
       to[0] = there ? m->treated_flow[2 * o] : 0;
       to[1] = there ? m->treated_flow[2 * o + 1] : 0;
     }

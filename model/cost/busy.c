@@ -1,11 +1,13 @@
-/* What passes the ports of one instance of a memory, the busiest (docs/SEMANTICS.md section 5, D15).
+/* What passes the ports of one instance of a memory, the busiest (docs/SEMANTICS.md section 5,
+ * D15).
  *
- * That is the first instance, at which all spatial loops stand at 0, where no border clips, nothing is retained, and
- * spatial loops move all reads of a tensor, and all ops below them, alike: a later one has a part of its boxes,
- * shifted, and ends earlier; and what a box shares with the one before can only grow with both.  So whoever counts what
- * enters the first instance has counted what no other exceeds.  Where a sibling has left idle what is not idle now, a
- * later instance finds less: the walk sees that, and keeps what each instance moves.  Elsewhere the mean over the
- * instances stands for the busiest. */
+ * That is the first instance, at which all spatial loops stand at 0, where no border clips, nothing
+ * is retained, and spatial loops move all reads of a tensor, and all ops below them, alike: a later
+ * one has a part of its boxes, shifted, and ends earlier; and what a box shares with the one before
+ * can only grow with both.  So whoever counts what enters the first instance has counted what no
+ * other exceeds.  Where a sibling has left idle what is not idle now, a later instance finds less:
+ * the walk sees that, and keeps what each instance moves.  Elsewhere the mean over the instances
+ * stands for the busiest. */
 #include "model/cost/state.h"
 
 static double instances(const struct tf_model *m, int node) {
@@ -14,7 +16,8 @@ static double instances(const struct tf_model *m, int node) {
 
 tf_flow tf_mean_flow(const struct tf_model *m, int i, const tf_move *v) {
   const double own = instances(m, m->plan->slices[i].node), up = instances(m, m->views->server[i]);
-  return (tf_flow){(double)v->fill / own, (double)v->drain / own, (double)v->read / up, (double)v->update / up};
+  return (tf_flow){(double)v->fill / own, (double)v->drain / own, (double)v->read / up,
+                   (double)v->update / up};
 }
 
 void tf_treated_share(struct tf_model *m, int o) {

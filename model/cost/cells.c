@@ -1,6 +1,6 @@
-/* The words that pass each leg of a Tile in the busiest instance, by class of steps.  With double buffering a transfer
- * is hidden behind the step beside it, so that the maximum of both counts class by class (docs/SEMANTICS.md section 5,
- * D18). */
+/* The words that pass each leg of a Tile in the busiest instance, by class of steps.  With double
+ * buffering a transfer is hidden behind the step beside it, so that the maximum of both counts
+ * class by class (docs/SEMANTICS.md section 5, D18). */
 #include "model/cost/state.h"
 
 /* Adds a share of what slice i moves to the ports of its class of steps. */
@@ -9,8 +9,8 @@ static void add_words(struct tf_model *m, int i, int row, const tf_flow *v, doub
   tf_cell_add(m->views, i, &m->cells[view->cell + row * view->n_legs], v, share);
 }
 
-/* Entries after a sibling's: shared out over the first step and the steps in which a loop of rows from .. n_rows - 2
- * carries. */
+/* Entries after a sibling's: shared out over the first step and the steps in which a loop of rows
+ * from .. n_rows - 2 carries. */
 static void put_outer(struct tf_model *m, int i, int from, const tf_flow *v) {
   const tf_view *view = &m->views->node[m->plan->slices[i].node];
   const double *steps = &m->class_steps[view->row];
@@ -21,7 +21,9 @@ static void put_outer(struct tf_model *m, int i, int from, const tf_flow *v) {
     if (steps[j] > 0) add_words(m, i, j, v, steps[j] / all);
 }
 
-void tf_cells_add_row(struct tf_model *m, int i, int row, const tf_flow *v) { add_words(m, i, row, v, 1); }
+void tf_cells_add_row(struct tf_model *m, int i, int row, const tf_flow *v) {
+  add_words(m, i, row, v, 1);
+}
 
 void tf_cells_add(struct tf_model *m, int i, int c, const tf_flow *v) {
   const tf_reuse_case *k = &m->plan->slices[i].classes[c];
@@ -105,5 +107,6 @@ void tf_class_steps(struct tf_model *m) {
 tf_move tf_move_of(const tf_slice *s, const tf_memory *mem, tf_entry e) {
   if (!s->makes) return (tf_move){.fill = e.all, .read = mem->multicast ? e.groups : e.all};
   int64_t partial = e.groups - e.first;
-  return (tf_move){.fill = partial, .drain = e.all, .read = partial, .update = mem->reduce ? e.groups : e.all};
+  return (tf_move){
+      .fill = partial, .drain = e.all, .read = partial, .update = mem->reduce ? e.groups : e.all};
 }

@@ -1,9 +1,12 @@
-/* Energy: accesses times energy per access, points times energy per point (docs/SEMANTICS.md sections 6 and 8). */
+/* Energy: accesses times energy per access, points times energy per point (docs/SEMANTICS.md
+ * sections 6 and 8). */
 #include "model/cost/access.h"
 #include "model/cost/zeros.h"
 
 /* Hops of one word on the mesh that feeds a memory: the mean Manhattan distance from a corner. */
-static double mean_hops(const tf_memory *mem) { return (double)(mem->mesh[0] - 1 + mem->mesh[1] - 1) / 2; }
+static double mean_hops(const tf_memory *mem) {
+  return (double)(mem->mesh[0] - 1 + mem->mesh[1] - 1) / 2;
+}
 
 /* What the words of tensor z take at a level, by whole accesses. */
 static double accesses_pj(const struct tf_model *m, int level, int z) {
@@ -11,8 +14,10 @@ static double accesses_pj(const struct tf_model *m, int level, int z) {
   const tf_counts *c = &m->res.counts[level * m->plan->wl->n_tensors + z];
   const int bits = m->plan->wl->tensors[z].word_bits;
   const int64_t used = m->res.levels[level].instances;
-  const double read = tf_accessed(mem, used, c->read, bits), drain = tf_accessed(mem, used, c->drain, bits);
-  const double fill = tf_accessed(mem, used, c->fill, bits), update = tf_accessed(mem, used, c->update, bits);
+  const double read = tf_accessed(mem, used, c->read, bits),
+               drain = tf_accessed(mem, used, c->drain, bits);
+  const double fill = tf_accessed(mem, used, c->fill, bits),
+               update = tf_accessed(mem, used, c->update, bits);
   return read * mem->read_pj + drain * tf_drain_pj(mem) + (fill + update) * mem->write_pj;
 }
 
@@ -30,14 +35,17 @@ static double lines_pj(const struct tf_model *m, int level, int z) {
   const double k = (double)m->plan->wl->tensors[z].word_bits / mem->word_bits;
   return line_words(mem, n->read, k * (double)c->read) * mem->read_pj +
          line_words(mem, n->drain, k * (double)c->drain) * tf_drain_pj(mem) +
-         (line_words(mem, n->fill, k * (double)c->fill) + line_words(mem, n->update, k * (double)c->update)) *
+         (line_words(mem, n->fill, k * (double)c->fill) +
+          line_words(mem, n->update, k * (double)c->update)) *
              mem->write_pj;
 }
 
-/* What they take word by word: no more than by whole accesses, and so for partial mappings, whose instances may grow.
+/* What they take word by word: no more than by whole accesses, and so for partial mappings, whose
+ * instances may grow.
  */
 static double words_pj(const tf_memory *mem, const tf_counts *c) {
-  const double read = (double)c->read, fill = (double)c->fill, update = (double)c->update, drain = (double)c->drain;
+  const double read = (double)c->read, fill = (double)c->fill, update = (double)c->update,
+               drain = (double)c->drain;
   if (!mem->drain_given) return (read + drain) * mem->read_pj + (fill + update) * mem->write_pj;
   return read * mem->read_pj + drain * mem->drain_pj + (fill + update) * mem->write_pj;
 }
@@ -54,12 +62,14 @@ static double level_energy(const struct tf_model *m, int level) {
     if (mem->line && !m->open)
       pj += lines_pj(m, level, z) + k * crossing;
     else
-      pj += mem->access > 1 && !m->open ? accesses_pj(m, level, z) + k * crossing : k * (words_pj(mem, c) + crossing);
+      pj += mem->access > 1 && !m->open ? accesses_pj(m, level, z) + k * crossing
+                                        : k * (words_pj(mem, c) + crossing);
   }
   return pj;
 }
 
-/* The same of what zeros leave, word by word; also turns the counts into what is stored of these words. */
+/* The same of what zeros leave, word by word; also turns the counts into what is stored of these
+ * words. */
 static double level_energy_left(struct tf_model *m, int level) {
   const tf_plan *p = m->plan;
   const tf_memory *mem = &p->arch->memories[level];
@@ -82,7 +92,8 @@ static double level_energy_left(struct tf_model *m, int level) {
 static double points_left(const struct tf_model *m, int u) {
   double points = (double)m->res.units[u].points;
   for (int o = 0; o < m->plan->wl->n_ops; o++)
-    if (m->plan->unit[o] == u) points -= (double)m->res.ops[o].points * (1 - tf_zeros_work(m, o, TF_LEFT_ENERGY));
+    if (m->plan->unit[o] == u)
+      points -= (double)m->res.ops[o].points * (1 - tf_zeros_work(m, o, TF_LEFT_ENERGY));
   return points;
 }
 
@@ -109,7 +120,8 @@ void tf_energy(struct tf_model *m, tf_result *out) {
   out->energy_pj = 0;
   if (m->zeros) tf_zeros_count(m);
   for (int l = 0; l < a->n_memories; l++)
-    out->energy_pj += m->res.levels[l].energy_pj = m->zeros ? level_energy_left(m, l) : level_energy(m, l);
+    out->energy_pj += m->res.levels[l].energy_pj =
+        m->zeros ? level_energy_left(m, l) : level_energy(m, l);
   for (int u = 0; u < a->n_units; u++) {
     const double points = m->zeros ? points_left(m, u) : (double)m->res.units[u].points;
     out->energy_pj += m->res.units[u].energy_pj = points * a->units[u].pj;

@@ -1,5 +1,5 @@
-/* Room for inputs and outputs that live in an inner memory: they are there throughout the run (docs/SEMANTICS.md
- * section 4). */
+/* Room for inputs and outputs that live in an inner memory: they are there throughout the run
+ * (docs/SEMANTICS.md section 4). */
 #include "base/checked.h"
 #include "model/cost/state.h"
 #include "model/sparse/sparse.h"
@@ -12,17 +12,21 @@ int64_t tf_held_bits(const struct tf_model *m, int level, int tensor, int64_t wo
   if (m->part && m->part->word_bits > bits) return tf_sat_mul(words, m->part->word_bits);
   if (m->sizing == TF_SIZE_WORDS) return tf_sat_mul(words, bits);
   if (m->sizing == TF_SIZE_LIKELY)
-    return tf_sat_add(tf_sparse_likely(m->plan->sparse, level, tensor, words, m->doubt, m->in_blocks[tensor]),
+    return tf_sat_add(tf_sparse_likely(m->plan->sparse, level, tensor, words, m->doubt,
+                                       m->in_blocks[tensor]),
                       TF_HELD_ONE - 1) /
            TF_HELD_ONE;
   const tf_packed *k = &m->plan->sparse->packed[level * wl->n_tensors + tensor];
-  return (tf_sat_add(tf_sat_mul(words, m->sizing == TF_SIZE_KEPT ? k->held : k->worst), TF_HELD_ONE - 1)) / TF_HELD_ONE;
+  return (tf_sat_add(tf_sat_mul(words, m->sizing == TF_SIZE_KEPT ? k->held : k->worst),
+                     TF_HELD_ONE - 1)) /
+         TF_HELD_ONE;
 }
 
-/* ---- what instances meet ------------------------------------------------------------------------------- */
+/* ---- what instances meet
+ * ------------------------------------------------------------------------------- */
 
-/* Of a spatial loop: its first step, the last but one, which is whole, and the last.  Spatial loops of which all are
- * looked at. */
+/* Of a spatial loop: its first step, the last but one, which is whole, and the last.  Spatial loops
+ * of which all are looked at. */
 enum { CORNERS = 3, MOST_LOOPS = 8 };
 
 /* The last digit of loop l, those of loops further out as set. */
@@ -31,12 +35,14 @@ static int64_t last_digit(const tf_eval *ev, int l, const int64_t *digit) {
   return last < 0 ? 0 : last < ev->trip[l] ? last : ev->trip[l] - 1;
 }
 
-/* The next spatial loop on the path of the slice's node that has steps, from position *pos on; -1: none. */
+/* The next spatial loop on the path of the slice's node that has steps, from position *pos on; -1:
+ * none. */
 static int next_spatial(const tf_eval *ev, const tf_slice *s, int *pos) {
   const tf_path *path = &ev->plan->path[s->node];
   while (*pos < path->n) {
     const int l = path->loops[(*pos)++];
-    if (ev->plan->loops[l].axis != TF_TEMPORAL && ev->plan->loops[l].op >= 0 && ev->trip[l] > 1) return l;
+    if (ev->plan->loops[l].axis != TF_TEMPORAL && ev->plan->loops[l].op >= 0 && ev->trip[l] > 1)
+      return l;
   }
   return -1;
 }
@@ -52,7 +58,8 @@ static int n_corners(const tf_eval *ev, const tf_slice *s) {
 /* What the instance at that corner meets along rank r in the whole run. */
 static tf_ival met_at(const tf_eval *ev, const tf_slice *s, int corner, int r, int64_t *digit) {
   int pos = 0;
-  for (int l = next_spatial(ev, s, &pos); l >= 0; l = next_spatial(ev, s, &pos), corner /= CORNERS) {
+  for (int l = next_spatial(ev, s, &pos); l >= 0;
+       l = next_spatial(ev, s, &pos), corner /= CORNERS) {
     const int64_t last = corner % CORNERS ? last_digit(ev, l, digit) : 0;
     digit[l] = corner % CORNERS == 1 && last > 0 ? last - 1 : last;
   }
@@ -63,9 +70,12 @@ static tf_ival met_at(const tf_eval *ev, const tf_slice *s, int corner, int r, i
 }
 
 /* Who meets nothing at one node needs no more room for it. */
-static bool same(tf_ival a, tf_ival b) { return a.len <= 0 || b.len <= 0 || (a.len == b.len && a.lo == b.lo); }
+static bool same(tf_ival a, tf_ival b) {
+  return a.len <= 0 || b.len <= 0 || (a.len == b.len && a.lo == b.lo);
+}
 
-/* Whether the same spatial loops stand above both, so that an instance has the same digits for both. */
+/* Whether the same spatial loops stand above both, so that an instance has the same digits for
+ * both. */
 static bool same_loops(const tf_eval *ev, const tf_slice *a, const tf_slice *b) {
   int at = 0, bt = 0;
   for (;;) {
@@ -93,23 +103,27 @@ static bool alike(const tf_eval *ev, const tf_slice *a, const tf_slice *b, int r
   return each || still;
 }
 
-/* ---- room ---------------------------------------------------------------------------------------------- */
+/* ---- room
+ * ---------------------------------------------------------------------------------------------- */
 
 /* The m-tiles' slices from node n down that touch z; room for p->n_at_home. */
 static int slices_below(const tf_plan *p, int n, int z, const tf_slice **list) {
   int found = 0;
   for (int i = 0; i < p->n_at_home; i++)
-    if (p->at_home[i].tensor == z && tf_plan_above(p, n, p->at_home[i].node)) list[found++] = &p->at_home[i];
+    if (p->at_home[i].tensor == z && tf_plan_above(p, n, p->at_home[i].node))
+      list[found++] = &p->at_home[i];
   return found;
 }
 
-/* The length along rank r that all instances set aside: the longest that any of them meets; where m-tiles give them
- * different parts, or too many loops do, what all of them meet together. */
-static int64_t side_of(const tf_eval *ev, const tf_slice *const *list, int n, int r, int64_t *digit) {
+/* The length along rank r that all instances set aside: the longest that any of them meets; where
+ * m-tiles give them different parts, or too many loops do, what all of them meet together. */
+static int64_t side_of(const tf_eval *ev, const tf_slice *const *list, int n, int r,
+                       int64_t *digit) {
   int64_t most = 0;
   bool all_alike = true;
   tf_ival all = {0, 0};
-  const bool first = n == 1 && list[0]->n_touch == 1 && tf_plan_leads(ev->plan, list[0]->touch[0].op, 0);
+  const bool first =
+      n == 1 && list[0]->n_touch == 1 && tf_plan_leads(ev->plan, list[0]->touch[0].op, 0);
   for (int i = 0; i < n; i++) {
     const int corners = first ? 1 : n_corners(ev, list[i]);
     for (int k = 0; k < corners; k++)
@@ -139,7 +153,8 @@ static int64_t words_below(struct tf_model *m, const tf_eval *ev, int n, int z) 
   return words;
 }
 
-/* Whether the scope's children run at once in instances of their own; whether some scope from node n down has such. */
+/* Whether the scope's children run at once in instances of their own; whether some scope from node
+ * n down has such. */
 static bool apart(const struct tf_model *m, int n, int level) {
   return tf_plan_at_once(&m->plan->tree->nodes[n]) && !tf_shared_instance(m->views, n, level);
 }
@@ -169,8 +184,8 @@ static int64_t bits_below(struct tf_model *m, const tf_eval *ev, int n, int leve
   return all;
 }
 
-/* An evaluation of what instances meet in the whole run, as if no tensor had borders.  False: a step passes 2^63 - 1,
- * which evaluations have found before. */
+/* An evaluation of what instances meet in the whole run, as if no tensor had borders.  False: a
+ * step passes 2^63 - 1, which evaluations have found before. */
 static bool of_whole_run(struct tf_model *m, tf_eval *ev) {
   *ev = m->ev;
   ev->ever = TF_EVER_HERE;
@@ -191,5 +206,6 @@ void tf_home_rooms(struct tf_model *m) {
   tf_eval ev;
   if (!p->n_at_home || !of_whole_run(m, &ev)) return;
   for (int z = 0; z < p->wl->n_tensors; z++)
-    if (p->home_scope[z] < 0 && p->home_level[z] > 0) m->home_words[z] = m->open ? 0 : words_below(m, &ev, 0, z);
+    if (p->home_scope[z] < 0 && p->home_level[z] > 0)
+      m->home_words[z] = m->open ? 0 : words_below(m, &ev, 0, z);
 }

@@ -9,12 +9,14 @@
 
 static double more(double a, double b) { return a > b ? a : b; }
 
-/* Cycles in which units work in lockstep: a step in which some of them have a point takes as long as a full one.  Times
- * and over the units, as lanes_cost.c does it, so that both agree to the bit. */
+/* Cycles in which units work in lockstep: a step in which some of them have a point takes as long
+ * as a full one.  Times and over the units, as lanes_cost.c does it, so that both agree to the bit.
+ */
 static double step_time(const struct tf_model *m, int o) {
   const tf_op_result *r = &m->res.ops[o];
   const double slots = (double)m->steps[m->plan->tree->op_node[o]] * (double)r->units;
-  const double time = r->points ? slots / ((double)r->units * m->plan->arch->units[r->unit].rate) : 0;
+  const double time =
+      r->points ? slots / ((double)r->units * m->plan->arch->units[r->unit].rate) : 0;
   return m->zeros ? time * m->zeros->work[o].of[TF_LEFT_TIME] : time;
 }
 
@@ -24,7 +26,8 @@ double tf_work_time(const struct tf_model *m, int o) {
   double t = step_time(m, o);
   for (int k = 2 * o; k < 2 * o + 2 && r->corrections; k++)
     if (m->corrections[k].points)
-      t += (double)m->corrections[k].points / ((double)m->corrections[k].units * units[m->corrections[k].unit].rate);
+      t += (double)m->corrections[k].points /
+           ((double)m->corrections[k].units * units[m->corrections[k].unit].rate);
   return t;
 }
 
@@ -36,9 +39,13 @@ static double op_time(struct tf_model *m, int n) {
 }
 
 /* Loads through a leg: words read from the serving memory, or written into the Tile's own. */
-static tf_ports loads(tf_ports w, int leg) { return leg ? (tf_ports){w.read, 0} : (tf_ports){0, w.write}; }
+static tf_ports loads(tf_ports w, int leg) {
+  return leg ? (tf_ports){w.read, 0} : (tf_ports){0, w.write};
+}
 
-static tf_ports stores(tf_ports w, int leg) { return leg ? (tf_ports){0, w.write} : (tf_ports){w.read, 0}; }
+static tf_ports stores(tf_ports w, int leg) {
+  return leg ? (tf_ports){0, w.write} : (tf_ports){w.read, 0};
+}
 
 /* The time of all loads plus that of all stores, without overlap. */
 static double in_turn(const struct tf_model *m, int n) {
@@ -63,7 +70,8 @@ static double free_time(const struct tf_model *m, int before, const tf_view *f, 
   const int last = m->heads[before].last;
   const double room = m->heads[before].room;
   if (last < 0 || !m->steps[last]) return 0;
-  int level = f->legs[l].level, child = tf_pass_of(m->views, m->plan->tree->nodes[last].children[0], level);
+  int level = f->legs[l].level,
+      child = tf_pass_of(m->views, m->plan->tree->nodes[last].children[0], level);
   int own = tf_pass_of(m->views, last, level);
   const tf_view *v = &m->views->node[last];
   if (own < 0) return room;
@@ -79,8 +87,8 @@ static double free_time(const struct tf_model *m, int before, const tf_view *f, 
   return more(0, room - tf_port_time(pace, w) / (double)m->steps[last]);
 }
 
-/* The time of Tile f's first load that is left to it, where control comes from the end of the node before (-1: of
- * none); what passes before f begins is hidden. */
+/* The time of Tile f's first load that is left to it, where control comes from the end of the node
+ * before (-1: of none); what passes before f begins is hidden. */
 static double first_load(struct tf_model *m, int f, int before) {
   const tf_view *v = &m->views->node[f];
   double left = 0;
@@ -96,9 +104,9 @@ static double first_load(struct tf_model *m, int f, int before) {
   return left;
 }
 
-/* Double buffering: during a step the next step's words are loaded and the previous step's are stored.  The maximum of
- * work and transfer, class by class, plus the first load and the last store, which no step of the Tile hides
- * (SEMANTICS D18). */
+/* Double buffering: during a step the next step's words are loaded and the previous step's are
+ * stored.  The maximum of work and transfer, class by class, plus the first load and the last
+ * store, which no step of the Tile hides (SEMANTICS D18). */
 static double stepwise(struct tf_model *m, int n, double child, int before) {
   const tf_view *v = &m->views->node[n];
   const double *steps = &m->class_steps[v->row];
@@ -107,7 +115,8 @@ static double stepwise(struct tf_model *m, int n, double child, int before) {
   for (int j = 0; j < v->n_rows - 1; j++) {
     double t = steps[j] * work;
     for (int l = 0; l < v->n_legs && steps[j] > 0; l++)
-      t = more(t, tf_port_time(tf_port_rate_at(m, v->legs[l].pass), m->cells[v->cell + j * v->n_legs + l]));
+      t = more(t, tf_port_time(tf_port_rate_at(m, v->legs[l].pass),
+                               m->cells[v->cell + j * v->n_legs + l]));
     total += t;
   }
   const tf_ports *first = &m->cells[v->cell + (v->n_rows - 1) * v->n_legs];
@@ -146,8 +155,8 @@ static double tile_time(struct tf_model *m, int n, int before) {
   return all;
 }
 
-/* The sum of the children's times.  The first load of each may hide behind the one before; children that never run are
- * passed over. */
+/* The sum of the children's times.  The first load of each may hide behind the one before; children
+ * that never run are passed over. */
 static double in_turns(struct tf_model *m, int n, int before) {
   const tf_node *t = &m->plan->tree->nodes[n];
   const int outer = before;
@@ -201,19 +210,22 @@ static double shared_units_time(const struct tf_model *m, int n) {
     for (int c = 0; c < m->plan->tree->nodes[n].n_children; c++) {
       demand k = demand_of(m, m->plan->tree->nodes[n].children[c], u);
       d.points += k.points;
-      d.taken += k.points > 0 ? 0 : k.taken; /* a child with open ops may use its decided ops' units in turn */
+      d.taken += k.points > 0
+                     ? 0
+                     : k.taken; /* a child with open ops may use its decided ops' units in turn */
     }
     if (d.points > 0)
-      t = more(t, d.taken < m->open->all[u] ? d.points / ((m->open->all[u] - d.taken) * m->plan->arch->units[u].rate)
-                                            : INFINITY);
+      t = more(t, d.taken < m->open->all[u]
+                      ? d.points / ((m->open->all[u] - d.taken) * m->plan->arch->units[u].rate)
+                      : INFINITY);
   }
   return t;
 }
 
-/* A lower bound for all completions of node n and below: ops use all units that they can get, and nothing is moved.
- * It is one because a Tile takes at least as long as its child, whatever it moves; Seq and Shar hide at most a child's
- * first load, which comes on top of its time; of Para's and Pipe's children the longest counts, and together they need
- * their units at once. */
+/* A lower bound for all completions of node n and below: ops use all units that they can get, and
+ * nothing is moved. It is one because a Tile takes at least as long as its child, whatever it
+ * moves; Seq and Shar hide at most a child's first load, which comes on top of its time; of Para's
+ * and Pipe's children the longest counts, and together they need their units at once. */
 static double least_time(const struct tf_model *m, int n) {
   const tf_node *t = &m->plan->tree->nodes[n];
   double sum = 0, most = 0;
@@ -239,13 +251,15 @@ static double at_once(struct tf_model *m, int n) {
     sum += k;
     most = more(most, k);
   }
-  double time =
-      (m->open ? more(most, shared_units_time(m, n)) : most) +
-      (tf_scope_at(t->scope)->time == TF_TAKES_STAGES && m->steps[n] ? (sum - most) / (double)m->steps[n] : 0);
+  double time = (m->open ? more(most, shared_units_time(m, n)) : most) +
+                (tf_scope_at(t->scope)->time == TF_TAKES_STAGES && m->steps[n]
+                     ? (sum - most) / (double)m->steps[n]
+                     : 0);
   return more(time, tf_busiest_port(m, n, false, -1));
 }
 
-/* before: the node that ran last where control comes from the child before; -1: none has, or nothing hides. */
+/* before: the node that ran last where control comes from the child before; -1: none has, or
+ * nothing hides. */
 static double node_time(struct tf_model *m, int n, int before) {
   const tf_node *t = &m->plan->tree->nodes[n];
   double time;
@@ -268,10 +282,13 @@ typedef struct {
   double cycles;
 } load;
 
-static load in_order(load a, load b) { return (load){a.units > b.units ? a.units : b.units, a.cycles + b.cycles}; }
+static load in_order(load a, load b) {
+  return (load){a.units > b.units ? a.units : b.units, a.cycles + b.cycles};
+}
 
 static load correction_load(const struct tf_model *m, const tf_correction *k) {
-  return (load){k->units, (double)k->points / ((double)k->units * m->plan->arch->units[k->unit].rate)};
+  return (load){k->units,
+                (double)k->points / ((double)k->units * m->plan->arch->units[k->unit].rate)};
 }
 
 /* What op o needs of units of kind u, corrections included. */
@@ -326,7 +343,8 @@ static void unit_times(struct tf_model *m, limit *top) {
     tf_unit_result *r = &m->res.units[u];
     *r = (tf_unit_result){.units = k.units, .cycles = k.cycles};
     for (int o = 0; o < p->wl->n_ops; o++)
-      (void)__builtin_add_overflow(r->points, points_on(m, o, u), &r->points); /* model.c says where all are too many */
+      (void)__builtin_add_overflow(r->points, points_on(m, o, u),
+                                   &r->points); /* model.c says where all are too many */
     if (r->cycles > top->most) *top = (limit){r->cycles, m->views->unit_name[u]};
   }
 }
@@ -339,11 +357,14 @@ static void bottleneck(struct tf_model *m, tf_result *out) {
   for (int l = 0; l < p->arch->n_memories; l++) {
     bool writes;
     tf_level_ports(m, l, &writes);
-    if (m->res.levels[l].cycles > top.most) top = (limit){m->res.levels[l].cycles, m->views->port_name[2 * l + writes]};
+    if (m->res.levels[l].cycles > top.most)
+      top = (limit){m->res.levels[l].cycles, m->views->port_name[2 * l + writes]};
   }
   for (int l = 0; l < p->arch->n_memories; l++)
-    if (m->res.levels[l].link_cycles > top.most) top = (limit){m->res.levels[l].link_cycles, m->views->net_name[l]};
-  assert(m->open || out->cycles >= top.most * (1 - 1e-9)); /* nothing is busy for longer than all takes */
+    if (m->res.levels[l].link_cycles > top.most)
+      top = (limit){m->res.levels[l].link_cycles, m->views->net_name[l]};
+  assert(m->open ||
+         out->cycles >= top.most * (1 - 1e-9)); /* nothing is busy for longer than all takes */
   memcpy(out->bottleneck, top.name, strlen(top.name) + 1);
 }
 

@@ -1,5 +1,5 @@
-/* Instances used: whether the loops, and the children that run at once, fit every mesh (docs/SEMANTICS.md section 4,
- * D13; thesis Eq. 3.12). */
+/* Instances used: whether the loops, and the children that run at once, fit every mesh
+ * (docs/SEMANTICS.md section 4, D13; thesis Eq. 3.12). */
 #include "base/checked.h"
 #include "model/cost/state.h"
 
@@ -38,7 +38,8 @@ static tf_rect loops_of(const placing *k, int n) {
   return by;
 }
 
-/* Adds the rectangles that stand beside each other below node n: scopes in scopes, with no loop between, are one. */
+/* Adds the rectangles that stand beside each other below node n: scopes in scopes, with no loop
+ * between, are one. */
 static void gather(placing *k, int n, tf_rect room) {
   const tf_node *t = &k->m->plan->tree->nodes[n];
   tf_rect by = loops_of(k, n);
@@ -94,11 +95,13 @@ static tf_rect place_children(placing *k, int n, tf_rect room) {
   return use;
 }
 
-/* The part of the mesh that the nodes from n down use, of the room that the loops around leave to each of them. */
+/* The part of the mesh that the nodes from n down use, of the room that the loops around leave to
+ * each of them. */
 static tf_rect use_of(placing *k, int n, tf_rect room) {
   const tf_plan *p = k->m->plan;
   const tf_node *t = &p->tree->nodes[n];
-  if (t->kind == TF_OP) return tf_mesh_serves(p, t->op, k->mesh) ? (tf_rect){{1, 1}} : (tf_rect){{0, 0}};
+  if (t->kind == TF_OP)
+    return tf_mesh_serves(p, t->op, k->mesh) ? (tf_rect){{1, 1}} : (tf_rect){{0, 0}};
   if (places(k, n)) return place_children(k, n, room);
   tf_rect use = {{0, 0}}, by = loops_of(k, n);
   for (int a = 0; a < 2; a++)
@@ -127,9 +130,10 @@ static double excess(const placing *k, tf_rect use) {
   return by;
 }
 
-/* Whether shelves of some length up to the mesh's fit.  A shorter one may do where shelves stand in shelves: so a
- * larger mesh always takes what a smaller one takes.  *use, *node: of the longest. */
-static bool fits_along(struct tf_model *m, const tf_mesh *mesh, int along, tf_rect *use, int *node) {
+/* Whether shelves of some length up to the mesh's fit.  A shorter one may do where shelves stand in
+ * shelves: so a larger mesh always takes what a smaller one takes.  *use, *node: of the longest. */
+static bool fits_along(struct tf_model *m, const tf_mesh *mesh, int along, tf_rect *use,
+                       int *node) {
   placing k = {.m = m, .mesh = mesh, .along = along};
   tf_rect room = {{mesh->mesh[0], mesh->mesh[1]}};
   *use = use_of(&k, 0, room);
@@ -144,7 +148,8 @@ static bool fits_along(struct tf_model *m, const tf_mesh *mesh, int along, tf_re
 static void check(struct tf_model *m, tf_result *out, const tf_mesh *mesh) {
   tf_rect use[2];
   int node[2];
-  if (fits_along(m, mesh, 0, &use[0], &node[0]) || fits_along(m, mesh, 1, &use[1], &node[1])) return;
+  if (fits_along(m, mesh, 0, &use[0], &node[0]) || fits_along(m, mesh, 1, &use[1], &node[1]))
+    return;
   placing k = {.mesh = mesh};
   int near = excess(&k, use[1]) < excess(&k, use[0]);
   for (int a = 0; a < 2; a++)
@@ -158,7 +163,8 @@ static void check(struct tf_model *m, tf_result *out, const tf_mesh *mesh) {
                                      .have = mesh->mesh[a]});
 }
 
-/* Whether the loops of every path fit the mesh: sufficient where no scope runs its children at once. */
+/* Whether the loops of every path fit the mesh: sufficient where no scope runs its children at
+ * once. */
 static bool paths_fit(const struct tf_model *m, const tf_mesh *mesh) {
   int64_t use[2] = {1, 1};
   bool fit = true;
@@ -177,5 +183,6 @@ static bool paths_fit(const struct tf_model *m, const tf_mesh *mesh) {
 
 void tf_meshes_check(struct tf_model *m, tf_result *out) {
   for (int i = 0; i < m->views->n_meshes; i++)
-    if (m->views->splits || !paths_fit(m, &m->views->meshes[i])) check(m, out, &m->views->meshes[i]);
+    if (m->views->splits || !paths_fit(m, &m->views->meshes[i]))
+      check(m, out, &m->views->meshes[i]);
 }

@@ -1,9 +1,10 @@
-/* Networks with a topology: the links that words take from the memory above to the instances of a memory, and back
- * (docs/SEMANTICS.md section 5).
+/* Networks with a topology: the links that words take from the memory above to the instances of a
+ * memory, and back (docs/SEMANTICS.md section 5).
  *
- * Loops that fill the network fall into those that move a tensor's box and those whose steps share it; so every word
- * goes to a comb of columns times a comb of rows, and the links of all words are counted from the loops of each side
- * alone. Words are taken to be spread evenly over the instances in use, as they are wherever steps are full. */
+ * Loops that fill the network fall into those that move a tensor's box and those whose steps share
+ * it; so every word goes to a comb of columns times a comb of rows, and the links of all words are
+ * counted from the loops of each side alone. Words are taken to be spread evenly over the instances
+ * in use, as they are wherever steps are full. */
 #include "model/cost/network.h"
 
 #include <math.h>
@@ -14,7 +15,8 @@
 
 enum { MOST_OVER = 1 << 12 }; /* instances of a mapping that does not fit whose ways are counted */
 
-/* ---- one side ------------------------------------------------------------------------------------- */
+/* ---- one side
+ * ------------------------------------------------------------------------------------- */
 
 /* Levels of links of a binary tree with so many leaves. */
 static int depth_of(int64_t leaves) {
@@ -82,15 +84,18 @@ int64_t tf_net_farthest(const tf_net_line *l) {
   return l->topology == TF_TORUS && last > l->side / 2 ? l->side / 2 : last;
 }
 
-/* ---- both sides ----------------------------------------------------------------------------------- */
+/* ---- both sides
+ * ----------------------------------------------------------------------------------- */
 
 /* columns: those to which a word goes; part: of the words, those that go to one column. */
-static tf_net_route join_ways(const tf_net_way *x, const tf_net_way *y, double columns, double part) {
+static tf_net_route join_ways(const tf_net_way *x, const tf_net_way *y, double columns,
+                              double part) {
   return (tf_net_route){x->hops + columns * y->hops,
                         {x->cross[0], x->cross[1], part * y->cross[0], part * y->cross[1]}};
 }
 
-/* A bus takes each word once, wherever it goes; a crossbar has a link for the memory above and one an instance. */
+/* A bus takes each word once, wherever it goes; a crossbar has a link for the memory above and one
+ * an instance. */
 static tf_net_routes at_once(const tf_net_side *x, const tf_net_side *y, bool bus) {
   const double shared = x->shared * y->shared, apart = x->apart * y->apart, used = apart * shared;
   tf_net_routes r = {{1, {1}}, {bus ? 1 : shared, {1}}, {1, {1}}, shared, bus};
@@ -109,7 +114,8 @@ tf_net_routes tf_net_across(const tf_net_line side[2]) {
                          join_ways(&x.first, &y.first, 1, 1 / x.apart), x.shared * y.shared, false};
 }
 
-/* ---- a mapping ------------------------------------------------------------------------------------ */
+/* ---- a mapping
+ * ------------------------------------------------------------------------------------ */
 
 /* The sides of the network that feeds memory `level`, as the loops above a slice's node fill it. */
 static void lines_of(const struct tf_model *m, int slice, int level, tf_net_line side[2]) {
@@ -128,9 +134,10 @@ static void lines_of(const struct tf_model *m, int slice, int level, tf_net_line
     on->trip[on->n] = m->ev.trip[path->loops[i]];
     on->shared[on->n++] = m->views->shares[slice] >> i & 1;
   }
-  for (int a = 0; a < 2;
-       a++) { /* a mapping that does not fit is counted on a network that it does fit, if that is small */
-    const int64_t used = tf_sat_mul(tf_net_settings(&side[a], false), tf_net_settings(&side[a], true));
+  for (int a = 0; a < 2; a++) { /* a mapping that does not fit is counted on a network that it does
+                                   fit, if that is small */
+    const int64_t used =
+        tf_sat_mul(tf_net_settings(&side[a], false), tf_net_settings(&side[a], true));
     if (used > side[a].side && used > MOST_OVER)
       side[a].n = 0;
     else
@@ -138,8 +145,8 @@ static void lines_of(const struct tf_model *m, int slice, int level, tf_net_line
   }
 }
 
-/* Networks of memory `level` that slice i uses at once; apart: those that its words tell apart, of which the first of
- * the others gets what goes to one alone. */
+/* Networks of memory `level` that slice i uses at once; apart: those that its words tell apart, of
+ * which the first of the others gets what goes to one alone. */
 static double networks_at(const struct tf_model *m, int i, int level, bool apart) {
   const tf_path *path = &m->plan->path[m->plan->slices[i].node];
   double n = 1;
@@ -151,7 +158,8 @@ static double networks_at(const struct tf_model *m, int i, int level, bool apart
   return n;
 }
 
-/* Words on the links of one network of a level: outwards and back, those along X and those of a column. */
+/* Words on the links of one network of a level: outwards and back, those along X and those of a
+ * column. */
 typedef struct {
   double out[4], back[4], hops;
 } load;
@@ -162,16 +170,21 @@ static void add_route(load *to, const tf_net_route *r, double words, double netw
     (back ? to->back : to->out)[i] += words / networks * r->cross[i];
 }
 
-/* Adds what slice i moves through the network to memory l, where links are added up one by one: words out, out to the
- * first, and back. */
-static void pass_exactly(struct tf_model *m, int i, int l, const tf_net_line side[2], const double words[3]) {
+/* Adds what slice i moves through the network to memory l, where links are added up one by one:
+ * words out, out to the first, and back. */
+static void pass_exactly(struct tf_model *m, int i, int l, const tf_net_line side[2],
+                         const double words[3]) {
   const tf_memory *mem = &m->plan->arch->memories[l];
-  const double wide = (double)m->plan->wl->tensors[m->plan->slices[i].tensor].word_bits / mem->word_bits;
+  const double wide =
+      (double)m->plan->wl->tensors[m->plan->slices[i].tensor].word_bits / mem->word_bits;
   const bool handed = tf_hands(m, i);
   if (handed && l == m->plan->slices[i].level) return; /* as the walk has noted */
   if (words[0] + words[1] > 0)
-    tf_peers_pass(m, i, l, side, (tf_peer_words){wide * words[0], wide * words[1], mem->multicast && !handed, false});
-  if (words[2] > 0) tf_peers_pass(m, i, l, side, (tf_peer_words){wide * words[2], 0, mem->reduce, true});
+    tf_peers_pass(
+        m, i, l, side,
+        (tf_peer_words){wide * words[0], wide * words[1], mem->multicast && !handed, false});
+  if (words[2] > 0)
+    tf_peers_pass(m, i, l, side, (tf_peer_words){wide * words[2], 0, mem->reduce, true});
 }
 
 /* Adds what slice i moves through the networks from the memory that serves it down to its own. */
@@ -179,7 +192,8 @@ static void pass(struct tf_model *m, int i, load *of) {
   const tf_slice *s = &m->plan->slices[i];
   const tf_move *v = &m->moves[i];
   const bool handed = m->peers && tf_hands(m, i);
-  double out = s->makes ? 0 : (double)(handed ? v->read : v->fill), first = s->makes ? (double)v->fill : 0;
+  double out = s->makes ? 0 : (double)(handed ? v->read : v->fill),
+         first = s->makes ? (double)v->fill : 0;
   double back = handed ? 0 : (double)v->drain;
   if (!v->fill && !v->drain) return;
   for (int l = s->level; l > s->above; l--) {
@@ -239,7 +253,8 @@ double tf_network_wait(const struct tf_model *m, int n) {
       tf_net_line side[2];
       lines_of(m, i, l, side);
       const bool at_once = mem->topology == TF_BUS || mem->topology == TF_CROSSBAR;
-      const double hops = at_once ? 1 : (double)(tf_net_farthest(&side[0]) + tf_net_farthest(&side[1]));
+      const double hops =
+          at_once ? 1 : (double)(tf_net_farthest(&side[0]) + tf_net_farthest(&side[1]));
       if (mem->topology != TF_NO_TOPOLOGY) wait += hops * mem->hop_latency;
     }
     most = fmax(most, wait);

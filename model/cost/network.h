@@ -6,8 +6,8 @@
 
 enum { TF_NET_LOOPS = 64, TF_NET_LEVELS = 16 /* most memories of an architecture */ };
 
-/* The instances that spatial loops fill along one side of a network, outer loop first.  shared: the word that one step
- * of the loop needs, all its steps need. */
+/* The instances that spatial loops fill along one side of a network, outer loop first.  shared: the
+ * word that one step of the loop needs, all its steps need. */
 typedef struct {
   tf_topology topology;
   int64_t side; /* instances of the network along it */
@@ -16,13 +16,15 @@ typedef struct {
   bool shared[TF_NET_LOOPS];
 } tf_net_line;
 
-/* Links that a word takes; of the two that may be the busiest, the part of the words that take each. */
+/* Links that a word takes; of the two that may be the busiest, the part of the words that take
+ * each. */
 typedef struct {
   double hops, cross[2];
 } tf_net_way;
 
-/* In the mean over the instances of a line: of a copy that takes its way alone; of a word that goes once to all that
- * share it; of one that goes to the first of these.  apart, shared: steps of the loops of each kind. */
+/* In the mean over the instances of a line: of a copy that takes its way alone; of a word that goes
+ * once to all that share it; of one that goes to the first of these.  apart, shared: steps of the
+ * loops of each kind. */
 typedef struct {
   tf_net_way alone, all, first;
   double apart, shared;
@@ -51,7 +53,8 @@ tf_net_side tf_net_along(const tf_net_line *l);
 /* The most hops to any of its instances in use. */
 int64_t tf_net_farthest(const tf_net_line *l);
 
-/* The same of a network of two sides, routed along X first; of the links, those along X, then those of a column. */
+/* The same of a network of two sides, routed along X first; of the links, those along X, then those
+ * of a column. */
 typedef struct {
   double hops, cross[4];
 } tf_net_route;
@@ -63,7 +66,8 @@ typedef struct {
 tf_net_routes tf_net_across(const tf_net_line side[2]);
 
 struct tf_model;
-/* Fills hops and link_cycles of all levels; 0 in partial mappings, and where a network has no topology. */
+/* Fills hops and link_cycles of all levels; 0 in partial mappings, and where a network has no
+ * topology. */
 void tf_networks(struct tf_model *m);
 /* Time that hops add to a transfer of the m-tile n. */
 double tf_network_wait(const struct tf_model *m, int n);

@@ -7,9 +7,10 @@
 typedef struct {
   const bool *node;    /* [n_nodes] whether it is open */
   const double *units; /* [n_ops] the most units that any completion can give the op */
-  /* [n_ops] lower bound on the time of the op's topmost open node, without the load that a scope may hide; NULL: not
-   * known */
+  /* [n_ops] lower bound on the time of the op's topmost open node, without the load that a scope
+   * may hide; NULL: not known */
   const double *time;
-  const double *all; /* [n_units] the most units of the kind at once for all ops together; NULL: not known */
+  const double
+      *all; /* [n_units] the most units of the kind at once for all ops together; NULL: not known */
 } tf_open;
 #endif

@@ -1,11 +1,12 @@
-/* What passes the parts of memories: the words of each slice, in the part that holds the tensor in the Tile that serves
- * or takes them. */
+/* What passes the parts of memories: the words of each slice, in the part that holds the tensor in
+ * the Tile that serves or takes them. */
 #include "base/checked.h"
 #include "model/cost/state.h"
 #include "model/flow/online.h"
 
 static tf_part_result *row_of(struct tf_model *m, int level, const tf_mem_part *part) {
-  return part ? &m->res.levels[level].parts[part - m->plan->arch->memories[level].parts.list] : NULL;
+  return part ? &m->res.levels[level].parts[part - m->plan->arch->memories[level].parts.list]
+              : NULL;
 }
 
 /* The part of the memory that serves slice i. */
@@ -69,9 +70,11 @@ void tf_parts_fill(struct tf_model *m) {
   for (int i = 0; i < p->n_slices; i++) {
     const tf_slice *s = &p->slices[i];
     const tf_move *v = &m->moves[i];
-    serve(row_of(m, s->above, serving(m, i)), v->read, v->update, m->views->ratio[s->above * nt + s->tensor]);
+    serve(row_of(m, s->above, serving(m, i)), v->read, v->update,
+          m->views->ratio[s->above * nt + s->tensor]);
     if (s->leaf) continue;
-    add_to_part(row_of(m, s->level, m->views->part[i]), v->fill, v->drain, m->views->ratio[s->level * nt + s->tensor]);
+    add_to_part(row_of(m, s->level, m->views->part[i]), v->fill, v->drain,
+                m->views->ratio[s->level * nt + s->tensor]);
   }
   for (int o = 0; o < p->wl->n_ops && p->online; o++)
     add_corrections(m, o);

@@ -1,11 +1,12 @@
 /* Which nodes let words pass the ports of which memories: found once a tree. */
 #include "model/cost/state.h"
 
-/* Whether words pass the level because of node n itself: entries of a Tile, operands of an op, corrections of a
- * scope. */
+/* Whether words pass the level because of node n itself: entries of a Tile, operands of an op,
+ * corrections of a scope. */
 static bool causes(const tf_plan *p, int n, int level) {
   for (int i = 0; i < p->n_slices; i++)
-    if (p->slices[i].node == n && (p->slices[i].above == level || (!p->slices[i].leaf && p->slices[i].level == level)))
+    if (p->slices[i].node == n &&
+        (p->slices[i].above == level || (!p->slices[i].leaf && p->slices[i].level == level)))
       return true;
   for (int o = 0; o < p->wl->n_ops; o++)
     if (p->stream_scope[o] == n && p->stream[o].above == level) return true;
@@ -19,16 +20,18 @@ int tf_pass_of(const tf_views *w, int n, int level) {
   return -1;
 }
 
-/* Adds the pass of node n at a level, if anything passes; those of its children are there already.  Children of Seq
- * and Shar take at least as long as a port needs for them together, and a lone child as long as for itself: only what
- * the node adds, or what Para and Pipe let happen at once, may take longer (`binds`). */
+/* Adds the pass of node n at a level, if anything passes; those of its children are there already.
+ * Children of Seq and Shar take at least as long as a port needs for them together, and a lone
+ * child as long as for itself: only what the node adds, or what Para and Pipe let happen at once,
+ * may take longer (`binds`). */
 static void add_pass(const tf_plan *p, tf_views *w, int n, int level) {
   const tf_node *t = &p->tree->nodes[n];
   bool own = causes(p, n, level);
   int users = 0;
   for (int c = 0; c < t->n_children; c++)
     users += tf_pass_of(w, t->children[c], level) >= 0;
-  if (!own && !users && tf_plan_mtile(p, n, level) != n) /* an m-tile that only bypasses still occupies an instance */
+  if (!own && !users &&
+      tf_plan_mtile(p, n, level) != n) /* an m-tile that only bypasses still occupies an instance */
     return;
   int i = w->n_passes++;
   w->passes[i] = (tf_pass){.node = n,

@@ -5,7 +5,8 @@
 
 #include "base/checked.h"
 
-/* ---- places --------------------------------------------------------------------------------------- */
+/* ---- places
+ * --------------------------------------------------------------------------------------- */
 
 /* What the loops of node n's path that fill the network to memory `level` take of each side. */
 static void used_by(const struct tf_model *m, int n, int level, int64_t side[2]) {
@@ -26,7 +27,8 @@ tf_peers *tf_peers_new(const struct tf_model *m, bool *starved) {
   tf_arena *a = tf_arena_new();
   tf_peers *k = a ? TF_NEW(a, tf_peers) : NULL;
   int64_t networks = 1, places = 0;
-  int last = arch->n_memories - 1; /* of the memories with neighbours, further in than which none asks for a place */
+  int last = arch->n_memories -
+             1; /* of the memories with neighbours, further in than which none asks for a place */
   while (last > 0 && !arch->memories[last].peers)
     last--;
   for (int l = 1; k && l <= last; l++) {
@@ -77,7 +79,8 @@ size_t tf_peers_place(const struct tf_model *m, int n, int level, const int64_t 
   return m->peers->level[level].first + (size_t)place;
 }
 
-/* ---- links ---------------------------------------------------------------------------------------- */
+/* ---- links
+ * ---------------------------------------------------------------------------------------- */
 
 /* One network: its place at (0, 0). */
 typedef struct {
@@ -91,7 +94,8 @@ static double *link_into(const network *k, const int64_t at[2], tf_whence from) 
   return &k->m->peers->link[(k->at + (size_t)(at[0] * side + at[1])) * TF_N_BESIDE + from];
 }
 
-/* Adds words to the links along one side that lead from 0 to `to` or back: along X in row 0, along Y in column x. */
+/* Adds words to the links along one side that lead from 0 to `to` or back: along X in row 0, along
+ * Y in column x. */
 static void go(const network *k, int axis, int64_t x, int64_t to, double words, bool back) {
   const int64_t n = k->m->peers->level[k->level].side[axis];
   const bool down = k->m->plan->arch->memories[k->level].topology == TF_TORUS && to > n / 2;
@@ -121,7 +125,8 @@ static void go_both(const network *k, int axis, int64_t x, const int64_t to[2], 
 }
 
 /* The words of one group, the i-th along X and the j-th along Y. */
-static void pass_group(const network *k, const tf_net_line side[2], int64_t i, int64_t j, tf_peer_words w) {
+static void pass_group(const network *k, const tf_net_line side[2], int64_t i, int64_t j,
+                       tf_peer_words w) {
   const int64_t of[2] = {tf_net_settings(&side[0], true), tf_net_settings(&side[1], true)};
   int64_t to[2];
   if (w.merged) {
@@ -140,12 +145,14 @@ static void pass_group(const network *k, const tf_net_line side[2], int64_t i, i
   }
 }
 
-/* The spatial loops of slice i's path further out than the network to memory `level`: the next of their settings. */
+/* The spatial loops of slice i's path further out than the network to memory `level`: the next of
+ * their settings. */
 static bool next_network(const struct tf_model *m, int i, int level, int64_t *cur) {
   const tf_path *path = &m->plan->path[m->plan->slices[i].node];
   for (int k = path->n - 1; k >= 0; k--) {
     const int l = path->loops[k];
-    if (m->plan->loops[l].axis == TF_TEMPORAL || m->plan->tree->nodes[m->plan->loops[l].node].level >= level - 1)
+    if (m->plan->loops[l].axis == TF_TEMPORAL ||
+        m->plan->tree->nodes[m->plan->loops[l].node].level >= level - 1)
       continue;
     if (++cur[l] < m->ev.trip[l]) return true;
     cur[l] = 0;
@@ -158,12 +165,14 @@ static bool first_network(const struct tf_model *m, int i, int level, const int6
   const tf_path *path = &m->plan->path[m->plan->slices[i].node];
   bool first = true;
   for (int k = 0; k < path->n; k++)
-    if (m->plan->tree->nodes[m->plan->loops[path->loops[k]].node].level < level - 1 && m->views->shares[i] >> k & 1)
+    if (m->plan->tree->nodes[m->plan->loops[path->loops[k]].node].level < level - 1 &&
+        m->views->shares[i] >> k & 1)
       first &= cur[path->loops[k]] == 0;
   return first;
 }
 
-void tf_peers_pass(struct tf_model *m, int i, int level, const tf_net_line side[2], tf_peer_words w) {
+void tf_peers_pass(struct tf_model *m, int i, int level, const tf_net_line side[2],
+                   tf_peer_words w) {
   int64_t *cur = m->scratch.cur, networks = 0, firsts = 0;
   const int node = m->plan->slices[i].node;
   memset(cur, 0, (size_t)m->plan->n_loops * sizeof *cur);
@@ -172,7 +181,9 @@ void tf_peers_pass(struct tf_model *m, int i, int level, const tf_net_line side[
   while (next_network(m, i, level, cur));
   const int64_t groups[2] = {tf_net_settings(&side[0], false), tf_net_settings(&side[1], false)};
   const double apart = (double)groups[0] * (double)groups[1];
-  const double each = w.merged ? 1 : (double)tf_net_settings(&side[0], true) * (double)tf_net_settings(&side[1], true);
+  const double each =
+      w.merged ? 1
+               : (double)tf_net_settings(&side[0], true) * (double)tf_net_settings(&side[1], true);
   do {
     const network k = {m, level, tf_peers_place(m, node, level, cur)};
     tf_peer_words part = w;
@@ -183,7 +194,8 @@ void tf_peers_pass(struct tf_model *m, int i, int level, const tf_net_line side[
   } while (next_network(m, i, level, cur));
 }
 
-/* What came to each place: over the link from its neighbour, or all the way from the memory above. */
+/* What came to each place: over the link from its neighbour, or all the way from the memory above.
+ */
 static void pass_noted(struct tf_model *m, int level) {
   const tf_peer_level *at = &m->peers->level[level];
   const double bits = m->plan->arch->memories[level].word_bits;

@@ -1,5 +1,6 @@
-/* The words that pass the ports of the busiest instance of every memory because of each node and those below it, and
- * the instances in use (SEMANTICS D15).  From these also how busy each level is over the whole run. */
+/* The words that pass the ports of the busiest instance of every memory because of each node and
+ * those below it, and the instances in use (SEMANTICS D15).  From these also how busy each level is
+ * over the whole run. */
 #include <math.h>
 #include <string.h>
 
@@ -42,7 +43,8 @@ static tf_ports busier(const tf_memory *mem, tf_ports a, tf_ports b) {
   return (tf_ports){a.read > b.read ? a.read : b.read, a.write > b.write ? a.write : b.write};
 }
 
-/* Where each instance counts by itself: what the busiest of an m-tile's instances has of all that stands below a node.
+/* Where each instance counts by itself: what the busiest of an m-tile's instances has of all that
+ * stands below a node.
  */
 static void fill_most(struct tf_model *m) {
   const tf_views *w = m->views;

@@ -23,13 +23,15 @@ int64_t tf_home_share(struct tf_model *m, int z, const tf_ival *box) {
   return words;
 }
 
-/* Words at home at `level` in scopes from node n down; `kept`: only those that node n itself keeps. */
+/* Words at home at `level` in scopes from node n down; `kept`: only those that node n itself keeps.
+ */
 static int64_t homes_below(struct tf_model *m, int n, int level) {
   int64_t bits = 0;
   for (int z = 0; z < m->plan->wl->n_tensors; z++)
     if (m->plan->home_scope[z] >= 0 && m->plan->home_level[z] == level &&
         tf_plan_above(m->plan, n, m->plan->home_scope[z]) && tf_counts_home(m, z))
-      bits = tf_sat_add(bits, tf_held_bits(m, level, z, m->res.counts[level * m->plan->wl->n_tensors + z].peak));
+      bits = tf_sat_add(
+          bits, tf_held_bits(m, level, z, m->res.counts[level * m->plan->wl->n_tensors + z].peak));
   return bits;
 }
 
@@ -37,12 +39,15 @@ static int64_t homes_at(struct tf_model *m, int n, int level) {
   int64_t bits = 0;
   for (int z = 0; z < m->plan->wl->n_tensors; z++)
     if (m->plan->home_scope[z] == n && m->plan->home_level[z] == level && tf_counts_home(m, z))
-      bits = tf_sat_add(bits, tf_held_bits(m, level, z, m->res.counts[level * m->plan->wl->n_tensors + z].peak));
+      bits = tf_sat_add(
+          bits, tf_held_bits(m, level, z, m->res.counts[level * m->plan->wl->n_tensors + z].peak));
   return bits;
 }
 
 static int64_t times(const struct tf_model *m, int level) {
-  return m->plan->arch->memories[level].double_buffered || (m->part && m->part->double_buffered) ? 2 : 1;
+  return m->plan->arch->memories[level].double_buffered || (m->part && m->part->double_buffered)
+             ? 2
+             : 1;
 }
 
 /* What the children of a scope hold of one tensor: the sum of their boxes, and the hull of them. */
@@ -59,7 +64,8 @@ static held held_of(const struct tf_model *m, const tf_node *n, int level, int z
     int64_t most = 0;
     for (int i = 0; i < p->n_tile_slices; i++) {
       const tf_slice *s = &p->slices[i];
-      if (s->tensor != z || s->level != level || !tf_plan_above(p, n->children[c], s->node)) continue;
+      if (s->tensor != z || s->level != level || !tf_plan_above(p, n->children[c], s->node))
+        continue;
       if (!tf_counts_slice(m, i)) continue;
       for (int r = 0; r < p->wl->tensors[z].rank; r++) {
         int64_t l = m->rank_len[m->views->rank_at[i] + r];
@@ -76,7 +82,8 @@ static held held_of(const struct tf_model *m, const tf_node *n, int level, int z
   return h;
 }
 
-/* Whether more than one slice of the tensor is held at the level somewhere; with many ops this is rare. */
+/* Whether more than one slice of the tensor is held at the level somewhere; with many ops this is
+ * rare. */
 static bool several(const tf_plan *p, int level, int z) {
   int n = 0;
   for (int i = 0; i < p->n_tile_slices && n < 2; i++)
@@ -84,25 +91,30 @@ static bool several(const tf_plan *p, int level, int z) {
   return n > 1;
 }
 
-/* What children that share a memory's content hold twice: their boxes of one tensor minus the hull of these. */
+/* What children that share a memory's content hold twice: their boxes of one tensor minus the hull
+ * of these. */
 static int64_t shared_twice(const struct tf_model *m, const tf_node *n, int level) {
   int64_t twice = 0;
   if (m->sizing == TF_SIZE_LIKELY) return 0; /* they may differ in what they take */
   for (int z = 0; z < m->plan->wl->n_tensors; z++) {
     held h = several(m->plan, level, z) ? held_of(m, n, level, z) : (held){0};
-    if (h.holders > 1) twice = tf_sat_add(twice, tf_sat_mul(tf_held_bits(m, level, z, h.sum - h.box), times(m, level)));
+    if (h.holders > 1)
+      twice =
+          tf_sat_add(twice, tf_sat_mul(tf_held_bits(m, level, z, h.sum - h.box), times(m, level)));
   }
   return twice;
 }
 
-/* Bits that m-tile n holds: at its largest moment, where that is known; otherwise, and of a part, the sum of its
- * largest slices. */
+/* Bits that m-tile n holds: at its largest moment, where that is known; otherwise, and of a part,
+ * the sum of its largest slices. */
 static int64_t tile_bits(const struct tf_model *m, int n, int level) {
   const tf_view *v = &m->views->node[n];
   int64_t bits = 0;
   for (int i = v->first; i < v->first + v->n_slices; i++)
-    if (tf_counts_slice(m, i)) bits = tf_sat_add(bits, tf_held_bits(m, level, m->plan->slices[i].tensor, m->box[i]));
-  if (!m->part && !m->quick && !m->estimated && m->at_once[n] >= 0 && m->sizing == TF_SIZE_WORDS) bits = m->at_once[n];
+    if (tf_counts_slice(m, i))
+      bits = tf_sat_add(bits, tf_held_bits(m, level, m->plan->slices[i].tensor, m->box[i]));
+  if (!m->part && !m->quick && !m->estimated && m->at_once[n] >= 0 && m->sizing == TF_SIZE_WORDS)
+    bits = m->at_once[n];
   return tf_sat_mul(bits, times(m, level));
 }
 
@@ -145,11 +157,13 @@ static void tensor_peaks(struct tf_model *m) {
     const tf_slice *s = &p->slices[i];
     int64_t words = m->box[i], *peak = &m->res.counts[s->level * nt + s->tensor].peak;
     *peak = words > *peak ? words : *peak;
-    m->res.nodes[s->node].held = tf_sat_add(m->res.nodes[s->node].held, tf_held_bits(m, s->level, s->tensor, words));
+    m->res.nodes[s->node].held =
+        tf_sat_add(m->res.nodes[s->node].held, tf_held_bits(m, s->level, s->tensor, words));
   }
   for (int n = 0; n < p->tree->n_nodes; n++)
     if (p->tree->nodes[n].kind == TF_TILE)
-      m->res.nodes[n].held = words_of(m->res.nodes[n].held, p->arch->memories[p->tree->nodes[n].level].word_bits);
+      m->res.nodes[n].held =
+          words_of(m->res.nodes[n].held, p->arch->memories[p->tree->nodes[n].level].word_bits);
 }
 
 /* Bits of the workload's inputs and outputs that the outermost memory holds, throughout. */
@@ -165,7 +179,8 @@ static int64_t inputs_outputs(const struct tf_model *m) {
 /* Words that one instance of the memory must hold. */
 static int64_t level_words(struct tf_model *m, int l, tf_sizing sizing, int *worst) {
   m->sizing = sizing;
-  const int64_t bits = tf_sat_add(need(m, 0, l, worst), l == 0 ? inputs_outputs(m) : tf_home_bits(m, l));
+  const int64_t bits =
+      tf_sat_add(need(m, 0, l, worst), l == 0 ? inputs_outputs(m) : tf_home_bits(m, l));
   m->sizing = TF_SIZE_WORDS;
   return words_of(bits, m->plan->arch->memories[l].word_bits);
 }
@@ -192,7 +207,8 @@ static void part_capacities(struct tf_model *m, int l, tf_result *out) {
     int64_t words = level_words(m, l, TF_SIZE_WORDS, &worst);
     m->res.levels[l].parts[i].peak = words;
     if (m->zeros) words = level_words(m, l, TF_SIZE_KEPT, &worst);
-    over_capacity(out, l, worst, (tf_violation){.need = words, .have = m->part->capacity_words, .part = m->part});
+    over_capacity(out, l, worst,
+                  (tf_violation){.need = words, .have = m->part->capacity_words, .part = m->part});
     m->part = NULL;
   }
 }
@@ -207,7 +223,8 @@ static void capacities(struct tf_model *m, tf_result *out) {
       m->zeros->res.most[l] = level_words(m, l, TF_SIZE_MOST, &worst);
       words = m->zeros->res.held[l] = level_words(m, l, TF_SIZE_KEPT, &worst);
     }
-    over_capacity(out, l, worst, (tf_violation){.need = words, .have = a->memories[l].capacity_words});
+    over_capacity(out, l, worst,
+                  (tf_violation){.need = words, .have = a->memories[l].capacity_words});
     part_capacities(m, l, out);
   }
 }

@@ -1,13 +1,14 @@
-/* The extra work of streaming reductions (online softmax; SEMANTICS D11): running maxima and sums are corrected once
- * per run of the scope that streams them, and the division is deferred to the last run. */
+/* The extra work of streaming reductions (online softmax; SEMANTICS D11): running maxima and sums
+ * are corrected once per run of the scope that streams them, and the division is deferred to the
+ * last run. */
 #include <string.h>
 
 #include "model/cost/state.h"
 #include "model/flow/online.h"
 #include "model/input/dims.h"
 
-/* The unit that corrects: the first that lists the kind and stands at or below every Tile above the scope; else the
- * op's own. */
+/* The unit that corrects: the first that lists the kind and stands at or below every Tile above the
+ * scope; else the op's own. */
 static int unit_for(const tf_plan *p, int o, tf_kind kind) {
   const tf_tree *t = p->tree;
   int deepest = 0;
@@ -18,8 +19,8 @@ static int unit_for(const tf_plan *p, int o, tf_kind kind) {
   return p->unit[o];
 }
 
-/* How many units correct: as many as the op below the scope that uses the most; if none does, one per instance of the
- * scope. */
+/* How many units correct: as many as the op below the scope that uses the most; if none does, one
+ * per instance of the scope. */
 static int64_t units_for(const struct tf_model *m, int scope, int unit) {
   int64_t most = 0;
   for (int q = 0; q < m->plan->wl->n_ops; q++)
@@ -29,7 +30,8 @@ static int64_t units_for(const struct tf_model *m, int scope, int unit) {
   return most ? most : m->width[scope] > 1 ? m->width[scope] : 1;
 }
 
-/* Counts work of one kind on every element of o's running output: points, and a read and an update where it is held. */
+/* Counts work of one kind on every element of o's running output: points, and a read and an update
+ * where it is held. */
 static bool correct(struct tf_model *m, int o, tf_kind kind, bool once, bool in_place) {
   const tf_plan *p = m->plan;
   int64_t words = m->treated[2 * o + once];
@@ -53,7 +55,8 @@ static void drop(struct tf_model *m, int i) {
     m->each->flows[k * m->plan->n_slices + i] = (tf_flow){0, 0, 0, 0};
 }
 
-/* Within the steps op o does what its step says: what that leaves out is not read, and handing on takes no points. */
+/* Within the steps op o does what its step says: what that leaves out is not read, and handing on
+ * takes no points. */
 static void put_off(struct tf_model *m, int o) {
   const tf_plan *p = m->plan;
   const tf_op *op = &p->wl->ops[o];
@@ -70,11 +73,13 @@ void tf_put_off(struct tf_model *m) {
     put_off(m, o);
 }
 
-/* The sum of op o is divided by that of op z at the end: once per element, for which both are read. */
+/* The sum of op o is divided by that of op z at the end: once per element, for which both are read.
+ */
 static bool divide_late(struct tf_model *m, int o, int z) {
   const tf_plan *p = m->plan;
   tf_counts *c = &m->res.counts[p->stream[z].above * p->wl->n_tensors + p->wl->ops[z].out];
-  return correct(m, o, TF_K_DIV, true, true) && !__builtin_add_overflow(c->read, m->treated[2 * z + 1], &c->read);
+  return correct(m, o, TF_K_DIV, true, true) &&
+         !__builtin_add_overflow(c->read, m->treated[2 * z + 1], &c->read);
 }
 
 bool tf_count_stream(struct tf_model *m) {
@@ -83,14 +88,15 @@ bool tf_count_stream(struct tf_model *m) {
   for (int o = 0; o < p->wl->n_ops && p->online; o++) {
     const bool sum = p->wl->ops[o].reduce == TF_REDUCE_ADD;
     const int z = p->online->divided_by[o];
-    if (p->stream_scope[o] >= 0 && !correct(m, o, sum ? TF_K_MUL : TF_K_EXP, false, sum)) return false;
+    if (p->stream_scope[o] >= 0 && !correct(m, o, sum ? TF_K_MUL : TF_K_EXP, false, sum))
+      return false;
     if (z >= 0 && !divide_late(m, o, z)) return false;
   }
   return true;
 }
 
-/* Words of op o's output, read and updated (or only read), at the memory that holds it at the scope.  Where its m-tiles
- * stand below the scope, they share the words alike. */
+/* Words of op o's output, read and updated (or only read), at the memory that holds it at the
+ * scope.  Where its m-tiles stand below the scope, they share the words alike. */
 static void touch(struct tf_model *m, int o, double words, bool update) {
   const tf_plan *p = m->plan;
   int level = p->stream[o].above;

@@ -48,7 +48,8 @@ static void fill_op(const tf_plan *p, tf_views *w, int n) {
 static bool same_instance(const tf_plan *p, int n, int level) {
   int from = 0;
   for (int up = n; up >= 0; up = p->tree->nodes[up].parent)
-    if (p->tree->nodes[up].kind == TF_TILE && p->tree->nodes[up].level > from) from = p->tree->nodes[up].level;
+    if (p->tree->nodes[up].kind == TF_TILE && p->tree->nodes[up].level > from)
+      from = p->tree->nodes[up].level;
   for (int l = from + 1; l <= level; l++)
     if (p->arch->memories[l].mesh[0] * p->arch->memories[l].mesh[1] > 1) return false;
   return true;
@@ -58,7 +59,8 @@ static bool fill_shared(tf_arena *a, const tf_plan *p, tf_views *w) {
   int levels = w->n_memories = p->arch->n_memories;
   w->shared = TF_ARRAY(a, bool, (size_t)(p->tree->n_nodes * levels));
   for (int i = 0; w->shared && i < p->tree->n_nodes * levels; i++)
-    w->shared[i] = p->tree->nodes[i / levels].kind == TF_SCOPE && same_instance(p, i / levels, i % levels);
+    w->shared[i] =
+        p->tree->nodes[i / levels].kind == TF_SCOPE && same_instance(p, i / levels, i % levels);
   for (int n = 0; n < p->tree->n_nodes; n++)
     w->splits |= tf_plan_at_once(&p->tree->nodes[n]);
   return w->shared != NULL;
@@ -92,8 +94,8 @@ static bool fill_names(tf_arena *a, const tf_plan *p, tf_views *w) {
 static bool fill_paces(tf_arena *a, const tf_arch *arch, tf_views *w) {
   w->pace = TF_ARRAY(a, tf_port_rate, (size_t)arch->n_memories);
   for (int l = 0; w->pace && l < arch->n_memories; l++)
-    w->pace[l] =
-        (tf_port_rate){1 / arch->memories[l].read_bw, 1 / arch->memories[l].write_bw, arch->memories[l].one_port};
+    w->pace[l] = (tf_port_rate){1 / arch->memories[l].read_bw, 1 / arch->memories[l].write_bw,
+                                arch->memories[l].one_port};
   return w->pace != NULL;
 }
 
@@ -119,7 +121,8 @@ static void mesh_path(const tf_plan *p, int o, tf_mesh *k) {
   if (!tf_mesh_serves(p, o, k)) return;
   for (int j = 0; j < path->n; j++) {
     const tf_ploop *l = &p->loops[path->loops[j]];
-    if (l->axis != TF_TEMPORAL && p->tree->nodes[l->node].level == k->level) k->loops[k->n_loops++] = path->loops[j];
+    if (l->axis != TF_TEMPORAL && p->tree->nodes[l->node].level == k->level)
+      k->loops[k->n_loops++] = path->loops[j];
   }
   k->loops[k->n_loops++] = -1;
 }
@@ -143,7 +146,8 @@ static bool fill_meshes(tf_arena *a, const tf_plan *p, tf_views *w) {
   for (int l = 0; l + 1 < arch->n_memories && ok; l++)
     ok = add_mesh(a, p, w, (tf_mesh){.level = l, .unit = -1, .mesh = arch->memories[l + 1].mesh});
   for (int u = 0; u < arch->n_units && ok; u++)
-    ok = add_mesh(a, p, w, (tf_mesh){.level = arch->units[u].below, .unit = u, .mesh = arch->units[u].mesh});
+    ok = add_mesh(a, p, w,
+                  (tf_mesh){.level = arch->units[u].below, .unit = u, .mesh = arch->units[u].mesh});
   return ok;
 }
 
@@ -158,14 +162,17 @@ static bool add_arrays(tf_arena *a, const tf_plan *p, tf_views *w) {
   w->ratio = TF_ARRAY(a, double, (size_t)(p->arch->n_memories * p->wl->n_tensors));
   w->part = TF_ARRAY(a, const tf_mem_part *, slices);
   w->at_home = TF_ARRAY(a, const tf_mem_part *, (size_t)p->wl->n_tensors + 1);
-  return w->node && w->leg && w->own && w->up && w->rank_at && w->server && w->ratio && w->part && w->at_home;
+  return w->node && w->leg && w->own && w->up && w->rank_at && w->server && w->ratio && w->part &&
+         w->at_home;
 }
 
-/* What a word of the tensor takes of the memory's ports: what is kept of it there, with its metadata. */
+/* What a word of the tensor takes of the memory's ports: what is kept of it there, with its
+ * metadata. */
 static double kept(const tf_plan *p, int tensor, int level) {
   const tf_packed *k = p->sparse ? &p->sparse->packed[level * p->wl->n_tensors + tensor] : NULL;
   if (!k || !k->format) return ratio(p, tensor, level);
-  return (k->stored * p->wl->tensors[tensor].word_bits + k->bits) / p->arch->memories[level].word_bits;
+  return (k->stored * p->wl->tensors[tensor].word_bits + k->bits) /
+         p->arch->memories[level].word_bits;
 }
 
 static void fill_ratios(const tf_plan *p, tf_views *w) {
@@ -186,14 +193,17 @@ static void fill_parts(const tf_plan *p, tf_views *w) {
   if (!w->parts) return;
   for (int i = 0; i < p->n_tile_slices; i++) {
     const tf_slice *s = &p->slices[i];
-    w->part[i] = tf_part_for(&p->arch->memories[s->level], tf_role_below(p->facts, s->node, s->tensor));
+    w->part[i] =
+        tf_part_for(&p->arch->memories[s->level], tf_role_below(p->facts, s->node, s->tensor));
   }
   for (int z = 0; z < p->wl->n_tensors; z++)
-    w->at_home[z] = tf_part_for(&p->arch->memories[p->home_level[z]], tf_role_below(p->facts, 0, z));
+    w->at_home[z] =
+        tf_part_for(&p->arch->memories[p->home_level[z]], tf_role_below(p->facts, 0, z));
 }
 
-/* Loops whose instances share what enters a slice.  What a scope retains makes runs differ, but not the instances of a
- * loop that moves nothing: so it is left out, as where it is known that nothing is found (model/eval/bare.c). */
+/* Loops whose instances share what enters a slice.  What a scope retains makes runs differ, but not
+ * the instances of a loop that moves nothing: so it is left out, as where it is known that nothing
+ * is found (model/eval/bare.c). */
 static bool fill_shares(tf_arena *a, const tf_plan *p, tf_views *w) {
   w->shares = TF_ARRAY(a, uint64_t, (size_t)p->n_tile_slices + 1);
   for (int i = 0; w->shares && i < p->n_tile_slices; i++) {
@@ -208,8 +218,8 @@ static bool fill_shares(tf_arena *a, const tf_plan *p, tf_views *w) {
 
 tf_views *tf_views_new(tf_arena *a, const tf_plan *p) {
   tf_views *w = TF_NEW(a, tf_views);
-  if (!w || !add_arrays(a, p, w) || !fill_shared(a, p, w) || !fill_names(a, p, w) || !fill_peaks(a, p->arch, w) ||
-      !fill_paces(a, p->arch, w) || !fill_meshes(a, p, w))
+  if (!w || !add_arrays(a, p, w) || !fill_shared(a, p, w) || !fill_names(a, p, w) ||
+      !fill_peaks(a, p->arch, w) || !fill_paces(a, p->arch, w) || !fill_meshes(a, p, w))
     return NULL;
   if (w->networks && !fill_shares(a, p, w)) return NULL;
   for (int i = 0; i < p->n_tile_slices; i++) {

@@ -1,5 +1,6 @@
-/* Lists by node, gathered once for latency and resources, which would otherwise search the tree: the slices of an
- * m-tile and the memories that serve them, the ports that a node and those below it use, the meshes that loops fill. */
+/* Lists by node, gathered once for latency and resources, which would otherwise search the tree:
+ * the slices of an m-tile and the memories that serve them, the ports that a node and those below
+ * it use, the meshes that loops fill. */
 #ifndef MODEL_COST_VIEW_H
 #define MODEL_COST_VIEW_H
 #include "model/flow/plan.h"
@@ -14,7 +15,8 @@ typedef struct {
 typedef struct {
   int node, level;
   int up;      /* pass of the parent at this level; -1: none */
-  int from;    /* m-tile of the level at or above the node, whose instances count; -1: those of the children */
+  int from;    /* m-tile of the level at or above the node, whose instances count; -1: those of the
+                  children */
   bool beside; /* its instances are other ones than its siblings', in use at the same time */
   bool binds;  /* the port may take longer than what the node's children do together */
 } tf_pass;
@@ -31,7 +33,8 @@ typedef struct {
   int first_pass, n_passes;
 } tf_view;
 
-/* A mesh that loops fill: instances of memory `level` + 1 (unit -1), or units below memory `level`. */
+/* A mesh that loops fill: instances of memory `level` + 1 (unit -1), or units below memory `level`.
+ */
 typedef struct {
   int level, unit;
   const int64_t *mesh; /* its size in X and Y */
@@ -52,14 +55,15 @@ typedef struct tf_views {
   tf_view *node; /* [n_nodes] */
   int n_cells, n_rows, n_legs;
   int *leg;      /* [n_slices] leg of the slice's node through which it is served */
-  double *own;   /* [n_slices] words of its own level's word width per word of the tensor; what its format keeps */
+  double *own;   /* [n_slices] words of its own level's word width per word of the tensor; what its
+                    format keeps */
   double *up;    /* [n_slices] the same for the serving level */
   double *ratio; /* [level * n_tensors + tensor] */
   bool peers;    /* some memory takes words from its neighbours */
   bool networks; /* some network has a topology; then: */
-  uint64_t
-      *shares; /* [n_tile_slices] spatial loops above the slice's node whose steps need the same box, in one transfer */
-  bool splits; /* some scope runs its children at once */
+  uint64_t *shares; /* [n_tile_slices] spatial loops above the slice's node whose steps need the
+                       same box, in one transfer */
+  bool splits;      /* some scope runs its children at once */
   int n_meshes;
   tf_mesh *meshes;
   bool *shared; /* [node * n_memories + level] see tf_shared_instance */
@@ -67,11 +71,11 @@ typedef struct tf_views {
   tf_pass *passes; /* children before parents */
   /* [n_slices] pass of the slice's node at its own and at the serving level; leaves have no own */
   int *own_pass, *up_pass;
-  /* [n_slices + n_ops] the m-tile in whose instances the serving memory stands, of slices and of streamed outputs; -1:
-   * there is one instance */
+  /* [n_slices + n_ops] the m-tile in whose instances the serving memory stands, of slices and of
+   * streamed outputs; -1: there is one instance */
   int *server;
-  bool parts;                  /* some memory has parts */
-  const tf_mem_part **part;    /* [n_tile_slices] the part of its memory that holds it; NULL: none */
+  bool parts;               /* some memory has parts */
+  const tf_mem_part **part; /* [n_tile_slices] the part of its memory that holds it; NULL: none */
   const tf_mem_part **at_home; /* [n_tensors] the same where it lives */
   int n_memories;
   tf_port_rate *pace;  /* [n_memories] */
@@ -94,17 +98,19 @@ int tf_pass_of(const tf_views *w, int n, int level);
 /* NULL when memory runs out. */
 tf_views *tf_views_new(tf_arena *a, const tf_plan *p);
 
-/* The instances of which a slice's words are counted: all, the first one of its own memory, and the first one of the
- * memory that serves it. */
+/* The instances of which a slice's words are counted: all, the first one of its own memory, and the
+ * first one of the memory that serves it. */
 enum { TF_ALL, TF_OWN, TF_SERVING, TF_N_SIDES };
 
-/* Path positions of the spatial loops that then stand at their first setting; i as for tf_slice_at. */
+/* Path positions of the spatial loops that then stand at their first setting; i as for tf_slice_at.
+ */
 static inline uint64_t tf_still_of(const tf_plan *p, const tf_views *w, int i, int side) {
   const int below = side == TF_ALL ? -1 : side == TF_OWN ? tf_slice_at(p, i)->node : w->server[i];
   return below < 0 ? 0 : tf_path_spatial(p, below);
 }
 
-/* Whether the children of Para or Pipe scope n work in one instance of memory `level` (SEMANTICS D12). */
+/* Whether the children of Para or Pipe scope n work in one instance of memory `level` (SEMANTICS
+ * D12). */
 static inline bool tf_shared_instance(const tf_views *w, int n, int level) {
   return w->shared[n * w->n_memories + level];
 }

@@ -5,7 +5,8 @@
 
 #include "model/input/dims.h"
 
-/* ---- once a tree ------------------------------------------------------------------------------ */
+/* ---- once a tree ------------------------------------------------------------------------------
+ */
 
 static int op_of_slice(const tf_plan *p, int i) { return p->tree->nodes[p->slices[i].node].op; }
 
@@ -16,7 +17,8 @@ static uint64_t reads_that_void(const struct tf_model *m, int i, int what) {
   const int o = op_of_slice(p, i);
   if (tf_zeros_stream(p, o)) return 0;
   const uint64_t skipped = tf_sparse_on(p->sparse, &mem->skipping, o, s->tensor);
-  return what == TF_LEFT_TIME ? skipped : skipped | tf_sparse_on(p->sparse, &mem->gating, o, s->tensor);
+  return what == TF_LEFT_TIME ? skipped
+                              : skipped | tf_sparse_on(p->sparse, &mem->gating, o, s->tensor);
 }
 
 /* Points: those that a rule of the unit names, and those that lack an operand. */
@@ -32,14 +34,17 @@ static void find_work(struct tf_model *m, int o) {
     m->zeros->void_at[o].of[w] = on[w];
     m->zeros->upper |= !tf_sparse_told(p->sparse, o, on[w]);
     for (int r = 0; r < p->wl->ops[o].n_reads; r++) /* zeros of padding are not counted */
-      m->zeros->upper |= (on[w] >> r & 1) && tf_is_padded(&p->wl->tensors[p->wl->ops[o].reads[r].tensor]);
+      m->zeros->upper |=
+          (on[w] >> r & 1) && tf_is_padded(&p->wl->tensors[p->wl->ops[o].reads[r].tensor]);
     m->zeros->work[o].of[w] = tf_zeros_stream(p, o) ? 1 : tf_sparse_keep(p->sparse, o, on[w]);
   }
 }
 
-/* ---- several elements at once ----------------------------------------------------------------- */
+/* ---- several elements at once -----------------------------------------------------------------
+ */
 
-/* The elements of one read of an op that several points at once need: how many, and along which loops or dims. */
+/* The elements of one read of an op that several points at once need: how many, and along which
+ * loops or dims. */
 typedef struct {
   int read;
   uint64_t along; /* a mask that tells whether two reads vary alike */
@@ -49,8 +54,8 @@ typedef struct {
 
 enum { MOST_SEVERAL = 64 };
 
-/* The probability that at least one of several points has no zero among its reads.  *exact: false if the answer is
- * only a bound: an upper one, or, where `least`, a lower one. */
+/* The probability that at least one of several points has no zero among its reads.  *exact: false
+ * if the answer is only a bound: an upper one, or, where `least`, a lower one. */
 static double any_point(const several *v, int n, bool least, bool *exact) {
   double any = 1, smallest = 1;
   bool alike = true, apart = true;
@@ -60,12 +65,14 @@ static double any_point(const several *v, int n, bool least, bool *exact) {
     any *= some;
     smallest = fmin(smallest, some);
     for (int k = 0; k < i; k++) {
-      alike &= v[i].along == v[k].along && !(tf_odds_grouped(&v[i].odds) && tf_odds_grouped(&v[k].odds));
+      alike &=
+          v[i].along == v[k].along && !(tf_odds_grouped(&v[i].odds) && tf_odds_grouped(&v[k].odds));
       apart &= !(v[i].along & v[k].along);
     }
   }
   if (n < 2 || apart) return any;
-  if (n == 2 && alike) return tf_odds_pair(&v[0].odds, &v[1].odds, (int)fmin(v[0].count, TF_ODDS_MOST));
+  if (n == 2 && alike)
+    return tf_odds_pair(&v[0].odds, &v[1].odds, (int)fmin(v[0].count, TF_ODDS_MOST));
   *exact = false;
   if (!least) return smallest;
   double one = 1; /* a single point of them */
@@ -83,11 +90,13 @@ static uint32_t ranks_moved(const tf_ref *ref, int rank, uint64_t dims) {
   return moved;
 }
 
-/* ---- results that are updated at all ---------------------------------------------------------- */
+/* ---- results that are updated at all ----------------------------------------------------------
+ */
 
-/* Whether the reduced dims move every rank of the reference by one of them at most, and along the rank of the tensor's
- * blocks, if they move it, over all of it and over no other rank. */
-static bool tells_apart(const tf_tensor *t, const tf_workload *wl, const tf_ref *ref, uint64_t dims) {
+/* Whether the reduced dims move every rank of the reference by one of them at most, and along the
+ * rank of the tensor's blocks, if they move it, over all of it and over no other rank. */
+static bool tells_apart(const tf_tensor *t, const tf_workload *wl, const tf_ref *ref,
+                        uint64_t dims) {
   for (int r = 0; r < t->rank; r++) {
     int n = 0, last = -1;
     for (int k = 0; k < ref->index[r].n_terms; k++)
@@ -95,14 +104,16 @@ static bool tells_apart(const tf_tensor *t, const tf_workload *wl, const tf_ref 
     if (n > 1) return false;
     const bool blocks = (t->density.fall == TF_FALL_BLOCKS && t->density.rank == r) ||
                         t->density.fall == TF_FALL_TILES || t->density.fall == TF_FALL_KNOWN;
-    if (blocks && n && (ref->index[r].n_terms > 1 || wl->dims[last].extent != t->extent[r])) return false;
+    if (blocks && n && (ref->index[r].n_terms > 1 || wl->dims[last].extent != t->extent[r]))
+      return false;
     for (int k = 0; k < t->rank && blocks && n; k++)
       if (k != r && tf_index_coef(&ref->index[k], last)) return false;
   }
   return true;
 }
 
-/* ---- accesses that units share ---------------------------------------------------------------- */
+/* ---- accesses that units share ----------------------------------------------------------------
+ */
 
 /* Whether a loop with several trips, one that splits op o's range itself. */
 static bool turns(const struct tf_model *m, int o, int loop) {
@@ -113,8 +124,8 @@ static bool turns(const struct tf_model *m, int o, int loop) {
   return splits && m->ev.trip[loop] > 1;
 }
 
-/* Whether some rank of the reference is moved by two dims at once, of the loops in the mask that have several trips:
- * then different settings may touch one element. */
+/* Whether some rank of the reference is moved by two dims at once, of the loops in the mask that
+ * have several trips: then different settings may touch one element. */
 static bool meets(const struct tf_model *m, int i, const tf_ref *ref, int rank, uint64_t loops) {
   const tf_path *path = &m->plan->path[m->plan->slices[i].node];
   for (int r = 0; r < rank; r++) {
@@ -129,13 +140,14 @@ static bool meets(const struct tf_model *m, int i, const tf_ref *ref, int rank, 
   return false;
 }
 
-/* Whether one of the loops with several trips moves the op's range by what others need of it: then it may move along
- * any rank of a reference. */
+/* Whether one of the loops with several trips moves the op's range by what others need of it: then
+ * it may move along any rank of a reference. */
 static bool infers(const struct tf_model *m, int i, uint64_t loops) {
   const tf_path *path = &m->plan->path[m->plan->slices[i].node];
   bool any = false;
   for (int k = 0; k < path->n; k++)
-    any |= (loops >> k & 1) && m->ev.trip[path->loops[k]] > 1 && !turns(m, op_of_slice(m->plan, i), path->loops[k]);
+    any |= (loops >> k & 1) && m->ev.trip[path->loops[k]] > 1 &&
+           !turns(m, op_of_slice(m->plan, i), path->loops[k]);
   return any;
 }
 
@@ -157,7 +169,8 @@ static uint64_t sharers(const struct tf_model *m, int i, bool *exact) {
   const tf_ref *ref = ref_of(m, i);
   if (!(s->makes ? unit->reduce : unit->multicast)) return 0;
   const bool many =
-      p->n_retains || (ref && (infers(m, i, s->merge) || meets(m, i, ref, p->wl->tensors[s->tensor].rank, s->merge)));
+      p->n_retains || (ref && (infers(m, i, s->merge) ||
+                               meets(m, i, ref, p->wl->tensors[s->tensor].rank, s->merge)));
   *exact &= !many;
   return many ? s->merge : s->merge & ~moving(m, i);
 }
@@ -197,8 +210,8 @@ static several of_sharers(const struct tf_model *m, int i, int r, bool *exact) {
   return v;
 }
 
-/* By how much spatial loops divide a reduced dim of the op among instances of the memory that serves slice i: each of
- * these begins a result by itself. */
+/* By how much spatial loops divide a reduced dim of the op among instances of the memory that
+ * serves slice i: each of these begins a result by itself. */
 static double divided(const struct tf_model *m, int i, int dim) {
   const tf_plan *p = m->plan;
   const int server = m->views->server[i];
@@ -240,12 +253,13 @@ static several of_result(const struct tf_model *m, int i, int r, uint64_t reduce
     x.along |= UINT64_C(1) << op->dims[d];
     *exact &= by < 2 || (m->quick && !m->partial && t->density.fall <= TF_FALL_UNIFORM);
   }
-  x.odds = tf_sparse_odds(m->plan->sparse, ref->tensor, ranks_moved(ref, t->rank, reduced), true, exact);
+  x.odds =
+      tf_sparse_odds(m->plan->sparse, ref->tensor, ranks_moved(ref, t->rank, reduced), true, exact);
   return x;
 }
 
-/* The share of the results that slice i updates that are updated at all, where zeros of the reads `on` leave updates
- * out. */
+/* The share of the results that slice i updates that are updated at all, where zeros of the reads
+ * `on` leave updates out. */
 static double updated(const struct tf_model *m, int i, uint64_t on, bool *exact) {
   const int o = op_of_slice(m->plan, i);
   const tf_op *op = &m->plan->wl->ops[o];
@@ -268,8 +282,8 @@ static double updated(const struct tf_model *m, int i, uint64_t on, bool *exact)
   return keep * any_point(v, n, true, exact);
 }
 
-/* The share of slice i's accesses that are made, where the zeros of several reads are known: those that several points
- * share are at most as many as the zeros of any one read would leave. */
+/* The share of slice i's accesses that are made, where the zeros of several reads are known: those
+ * that several points share are at most as many as the zeros of any one read would leave. */
 static double made_of_known(const struct tf_model *m, int i, uint64_t on, bool *exact) {
   const int o = op_of_slice(m->plan, i);
   double most = 1, count = 1;
@@ -292,7 +306,8 @@ static double made(const struct tf_model *m, int i, uint64_t on, bool *exact) {
   several v[MOST_SEVERAL];
   double keep = 1;
   int n = 0;
-  if (tf_sparse_known(m->plan->sparse, op_of_slice(m->plan, i), on) > 1) return made_of_known(m, i, on, exact);
+  if (tf_sparse_known(m->plan->sparse, op_of_slice(m->plan, i), on) > 1)
+    return made_of_known(m, i, on, exact);
   for (int r = 0; r < m->plan->wl->ops[op_of_slice(m->plan, i)].n_reads; r++) {
     if (!(on >> r & 1)) continue;
     const several x = of_sharers(m, i, r, exact);
@@ -304,13 +319,16 @@ static double made(const struct tf_model *m, int i, uint64_t on, bool *exact) {
   return keep * any_point(v, n, false, exact);
 }
 
-/* Of the reads, zeros of which leave accesses of slice i out, those that are counted: how the known zeros of one tensor
- * meet those of another that the access is to, of which only what is stored moves, is not. */
+/* Of the reads, zeros of which leave accesses of slice i out, those that are counted: how the known
+ * zeros of one tensor meet those of another that the access is to, of which only what is stored
+ * moves, is not. */
 static uint64_t counted(const struct tf_model *m, int i, uint64_t on) {
   const tf_plan *p = m->plan;
   const tf_op *op = &p->wl->ops[op_of_slice(p, i)];
-  for (int r = 0; r < op->n_reads && p->wl->tensors[p->slices[i].tensor].density.fall == TF_FALL_KNOWN; r++)
-    if (p->wl->tensors[op->reads[r].tensor].density.fall == TF_FALL_KNOWN) on &= ~(UINT64_C(1) << r);
+  for (int r = 0;
+       r < op->n_reads && p->wl->tensors[p->slices[i].tensor].density.fall == TF_FALL_KNOWN; r++)
+    if (p->wl->tensors[op->reads[r].tensor].density.fall == TF_FALL_KNOWN)
+      on &= ~(UINT64_C(1) << r);
   return on;
 }
 
@@ -343,8 +361,8 @@ static bool add_arrays(tf_arena *a, const tf_plan *p, struct tf_zeros *z) {
   z->res.held = TF_ARRAY(a, int64_t, (size_t)p->arch->n_memories);
   z->res.most = TF_ARRAY(a, int64_t, (size_t)p->arch->n_memories);
   z->res.share = p->sparse->share;
-  return z->on && z->left && z->turns && z->moving && z->work && z->void_at && z->res.counts && z->res.ops &&
-         z->res.held && z->res.most;
+  return z->on && z->left && z->turns && z->moving && z->work && z->void_at && z->res.counts &&
+         z->res.ops && z->res.held && z->res.most;
 }
 
 static bool keep_lefts(struct tf_model *m) {
@@ -388,14 +406,18 @@ bool tf_zeros_new(struct tf_model *m) {
   return keep_lefts(m);
 }
 
-const tf_lefts *tf_zeros_left(const struct tf_model *m, int i) { return &m->zeros->left[i - m->plan->n_tile_slices]; }
+const tf_lefts *tf_zeros_left(const struct tf_model *m, int i) {
+  return &m->zeros->left[i - m->plan->n_tile_slices];
+}
 
-/* ---- each evaluation -------------------------------------------------------------------------- */
+/* ---- each evaluation --------------------------------------------------------------------------
+ */
 
 /* Takes from what a leaf moves what zeros save of it. */
 static void take_flow(const struct tf_model *m, int i, tf_flow *v) {
   const tf_left *left = &tf_zeros_left(m, i)->of[TF_LEFT_TIME];
-  v->read = m->plan->slices[i].makes ? tf_left_reads(left, v->read, v->update) : v->read * left->read;
+  v->read =
+      m->plan->slices[i].makes ? tf_left_reads(left, v->read, v->update) : v->read * left->read;
   v->update *= left->update;
 }
 
@@ -462,8 +484,10 @@ static void take_tile(struct tf_model *m, int i) {
   const tf_slice *s = &m->plan->slices[i];
   const tf_fetched *f = &m->zeros->fetched[i];
   tf_kept_counts *c = m->zeros->res.counts + s->tensor;
-  c[s->level * m->plan->wl->n_tensors].fill -= (double)m->moves[i].fill * (1 - f->fill[TF_LEFT_ENERGY]);
-  c[s->above * m->plan->wl->n_tensors].read -= (double)m->moves[i].read * (1 - f->read[TF_LEFT_ENERGY]);
+  c[s->level * m->plan->wl->n_tensors].fill -=
+      (double)m->moves[i].fill * (1 - f->fill[TF_LEFT_ENERGY]);
+  c[s->above * m->plan->wl->n_tensors].read -=
+      (double)m->moves[i].read * (1 - f->read[TF_LEFT_ENERGY]);
 }
 
 void tf_zeros_count(struct tf_model *m) {
@@ -471,7 +495,8 @@ void tf_zeros_count(struct tf_model *m) {
   struct tf_zeros *z = m->zeros;
   for (int i = 0; i < p->arch->n_memories * p->wl->n_tensors; i++) {
     const tf_counts *c = &m->res.counts[i];
-    z->res.counts[i] = (tf_kept_counts){(double)c->fill, (double)c->read, (double)c->update, (double)c->drain, 0};
+    z->res.counts[i] =
+        (tf_kept_counts){(double)c->fill, (double)c->read, (double)c->update, (double)c->drain, 0};
   }
   for (int i = p->n_tile_slices; i < p->n_slices; i++)
     take(m, i);
@@ -479,8 +504,9 @@ void tf_zeros_count(struct tf_model *m) {
     take_tile(m, i);
   for (int o = 0; o < p->wl->n_ops; o++) {
     const double points = (double)m->res.ops[o].points;
-    z->res.ops[o] = (tf_kept_points){points * z->work[o].of[TF_LEFT_ENERGY],
-                                     points * (z->work[o].of[TF_LEFT_TIME] - z->work[o].of[TF_LEFT_ENERGY]),
-                                     points * (1 - z->work[o].of[TF_LEFT_TIME])};
+    z->res.ops[o] =
+        (tf_kept_points){points * z->work[o].of[TF_LEFT_ENERGY],
+                         points * (z->work[o].of[TF_LEFT_TIME] - z->work[o].of[TF_LEFT_ENERGY]),
+                         points * (1 - z->work[o].of[TF_LEFT_TIME])};
   }
 }

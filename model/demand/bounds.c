@@ -1,4 +1,5 @@
-/* Lower bounds for every mapping (docs/SEMANTICS.md section 7): compulsory traffic, and all units busy in whole steps.
+/* Lower bounds for every mapping (docs/SEMANTICS.md section 7): compulsory traffic, and all units
+ * busy in whole steps.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -25,7 +26,8 @@ static double best_rate(const tf_arch *a, uint32_t kinds, double *pj) {
   return best;
 }
 
-/* ---- what streaming may leave out ---------------------------------------------------------------------------- */
+/* ---- what streaming may leave out
+ * ---------------------------------------------------------------------------- */
 
 enum { HAS_EXP = 1, DIVIDES = 2, LEFT_OUT = 4 };
 
@@ -50,19 +52,22 @@ static bool has_factor(const tf_op *op, int i, int z) {
   return has_factor(op, e->arg[0], z) || (two && has_factor(op, e->arg[1], z));
 }
 
-/* Marks the op's operands by which something is divided, or which are factors of what something is divided by. */
+/* Marks the op's operands by which something is divided, or which are factors of what something is
+ * divided by. */
 static void mark_divisors(const tf_op *op, unsigned char *of) {
   for (int r = 0; r < op->n_reads; r++) {
     const int z = op->reads[r].tensor;
     for (int i = 0; i < op->n_expr; i++)
-      if (op->expr[i].what == TF_X_CALL && op->expr[i].call == TF_K_DIV && has_factor(op, op->expr[i].arg[1], z))
+      if (op->expr[i].what == TF_X_CALL && op->expr[i].call == TF_K_DIV &&
+          has_factor(op, op->expr[i].arg[1], z))
         of[z] |= DIVIDES;
-    if (op->reduce == TF_ASSIGN && has_factor(op, op->n_expr - 1, z)) of[z] |= of[op->out] & DIVIDES;
+    if (op->reduce == TF_ASSIGN && has_factor(op, op->n_expr - 1, z))
+      of[z] |= of[op->out] & DIVIDES;
   }
 }
 
-/* Marks what the op makes if a stream may have it count as a number within its steps: a sum of exponentials by which
- * something is divided, or what is made of such alone. */
+/* Marks what the op makes if a stream may have it count as a number within its steps: a sum of
+ * exponentials by which something is divided, or what is made of such alone. */
 static void mark_left_out(const tf_op *op, unsigned char *of) {
   bool all = op->reduce == TF_ASSIGN && op->n_reads > 0;
   for (int i = 0; i < op->n_reads; i++)
@@ -118,9 +123,11 @@ static tf_least least_share(const bounded *b, int o) {
   return least;
 }
 
-/* What a unit's pipeline takes until the first result of an op is there: of each op once, whatever the mapping
- * (SEMANTICS D15). */
-static double fill_of(const tf_arch *a, int u) { return a->overlap == TF_OVERLAP_PERFECT ? 0 : a->units[u].pipeline; }
+/* What a unit's pipeline takes until the first result of an op is there: of each op once, whatever
+ * the mapping (SEMANTICS D15). */
+static double fill_of(const tf_arch *a, int u) {
+  return a->overlap == TF_OVERLAP_PERFECT ? 0 : a->units[u].pipeline;
+}
 
 /* The least of the units that can run the kinds. */
 static double least_fill(const tf_arch *a, uint32_t kinds) {
@@ -130,8 +137,8 @@ static double least_fill(const tf_arch *a, uint32_t kinds) {
   return isinf(fill) ? 0 : fill;
 }
 
-/* The time of the ops that only units u can run: they share these in any mapping, in whole steps, of which zeros may
- * save a share. */
+/* The time of the ops that only units u can run: they share these in any mapping, in whole steps,
+ * of which zeros may save a share. */
 static bool bound_of_unit(const bounded *b, int u, bool thorough, double *cycles) {
   const tf_arch *a = b->arch;
   const tf_demand *d = b->d;
@@ -146,7 +153,8 @@ static bool bound_of_unit(const bounded *b, int u, bool thorough, double *cycles
     if (mine[o]) share = fmin(share, least_share(b, o).time);
   }
   const double fill = share > 0 ? fill_of(a, u) * unit->rate / share : 0;
-  const double steps = tf_least_steps(d, mine, mesh, fill, thorough ? *cycles * unit->rate / share : INFINITY);
+  const double steps =
+      tf_least_steps(d, mine, mesh, fill, thorough ? *cycles * unit->rate / share : INFINITY);
   free(mine);
   *cycles = fmax(*cycles, steps / unit->rate * share);
   return steps >= 0;
@@ -166,8 +174,9 @@ static bool bound_of_ends(const bounded *b, int u, double *cycles) {
   return ends >= 0;
 }
 
-/* Busy time of the machine's units.  The times of ops that can only use one kind of unit add up; the sum over all ops
- * divided by the rate of all units that could run any of them is a bound, and so is the time of any single op. */
+/* Busy time of the machine's units.  The times of ops that can only use one kind of unit add up;
+ * the sum over all ops divided by the rate of all units that could run any of them is a bound, and
+ * so is the time of any single op. */
 static bool compute_bound(const bounded *b, tf_bounds *out) {
   const tf_arch *a = b->arch;
   const tf_workload *wl = b->d->wl;
@@ -194,8 +203,8 @@ static bool compute_bound(const bounded *b, tf_bounds *out) {
   return true;
 }
 
-/* What a memory's ports and energy need at least: of the outermost one for words in and out of it, of another for those
- * of inputs and outputs that live there. */
+/* What a memory's ports and energy need at least: of the outermost one for words in and out of it,
+ * of another for those of inputs and outputs that live there. */
 typedef struct {
   double in, back, pj;
 } compulsory;
@@ -206,7 +215,8 @@ static void add_compulsory(const bounded *b, int z, int level, int64_t words, co
   const double scaled = (double)words * t->word_bits / mem->word_bits;
   const tf_least least = b->sparse ? tf_sparse_least_word(b->sparse, z) : (tf_least){1, 0};
   *(t->producer < 0 ? &all->in : &all->back) += scaled * least.time;
-  all->pj += b->sparse ? (double)words * least.energy : scaled * (t->producer < 0 ? mem->read_pj : mem->write_pj);
+  all->pj += b->sparse ? (double)words * least.energy
+                       : scaled * (t->producer < 0 ? mem->read_pj : mem->write_pj);
 }
 
 /* The busiest of the memory's instances has at least an even share. */
@@ -230,8 +240,11 @@ static bool find_bounds(const bounded *b, tf_bounds *out, bool *starved) {
     if (t->producer >= 0 && t->n_consumers > 0) continue;
     const int64_t words = t->producer < 0 ? tf_demand_touched(b->d, z) : tf_demand_made(b->d, z);
     const int home = tf_arch_home(b->arch, t);
-    if (words < 0 || (!home && __builtin_add_overflow(out->traffic_words, words, &out->traffic_words))) return false;
-    if (!home || !b->sparse) add_compulsory(b, z, home, words, &at[home]); /* what zeros save of others nobody knows */
+    if (words < 0 ||
+        (!home && __builtin_add_overflow(out->traffic_words, words, &out->traffic_words)))
+      return false;
+    if (!home || !b->sparse)
+      add_compulsory(b, z, home, words, &at[home]); /* what zeros save of others nobody knows */
   }
   for (int l = 0; l < b->arch->n_memories; l++) {
     out->cycles = fmax(out->cycles, port_time(b->arch, l, &at[l]));
@@ -242,8 +255,10 @@ static bool find_bounds(const bounded *b, tf_bounds *out, bool *starved) {
   return true;
 }
 
-/* where the arena failed, sets of coordinates are subsets of what they should be: then nothing is known */
-static bool bounds_of(const tf_arch *arch, const tf_workload *wl, bool ends, tf_bounds *out, bool *starved) {
+/* where the arena failed, sets of coordinates are subsets of what they should be: then nothing is
+ * known */
+static bool bounds_of(const tf_arch *arch, const tf_workload *wl, bool ends, tf_bounds *out,
+                      bool *starved) {
   tf_demand d;
   bool *may_wait = tf_bounds_may_wait(wl);
   *starved = false;
@@ -262,10 +277,12 @@ bool tf_bounds_of(const tf_arch *arch, const tf_workload *wl, tf_bounds *out) {
   return bounds_of(arch, wl, false, out, &starved);
 }
 
-static bool checked_bounds(const tf_arch *arch, const tf_workload *wl, bool ends, tf_bounds *out, tf_diags *d) {
+static bool checked_bounds(const tf_arch *arch, const tf_workload *wl, bool ends, tf_bounds *out,
+                           tf_diags *d) {
   bool starved;
   if (bounds_of(arch, wl, ends, out, &starved)) return true;
-  return starved ? tf_out_of_memory(d) : tf_fail(d, wl->at, TF_E_OVERFLOW, "a bound passes 2^63 - 1");
+  return starved ? tf_out_of_memory(d)
+                 : tf_fail(d, wl->at, TF_E_OVERFLOW, "a bound passes 2^63 - 1");
 }
 
 bool tf_bounds_find(const tf_arch *arch, const tf_workload *wl, tf_bounds *out, tf_diags *d) {
@@ -280,7 +297,8 @@ bool tf_bounds_with_ends(const tf_arch *arch, const tf_workload *wl, tf_bounds *
 
 bool tf_bounds_input(const tf_workload *wl, int z, int64_t *words) {
   tf_demand d;
-  bool ok = tf_demand_of(wl, &d) && (*words = tf_demand_touched(&d, z)) >= 0 && !tf_arena_failed(d.arena);
+  bool ok =
+      tf_demand_of(wl, &d) && (*words = tf_demand_touched(&d, z)) >= 0 && !tf_arena_failed(d.arena);
   tf_demand_free(&d);
   return ok;
 }
@@ -293,4 +311,6 @@ bool tf_workload_masked(const tf_workload *wl) {
   return any;
 }
 
-bool tf_zeros_matter(const tf_arch *arch, const tf_workload *wl) { return tf_sparse_applies(arch, wl); }
+bool tf_zeros_matter(const tf_arch *arch, const tf_workload *wl) {
+  return tf_sparse_applies(arch, wl);
+}

@@ -59,7 +59,8 @@ static void tidy(tf_arena *a, tf_coords *s) {
   qsort(k, (size_t)s->n, sizeof *k, by_place);
   for (int i = 0; i < s->n; i++) {
     tf_run *last = n ? &s->run[n - 1] : NULL;
-    bool meets = last && k[i].residue == k[i - 1].residue && (k[i].run.lo - last->lo) / s->step <= last->n;
+    bool meets =
+        last && k[i].residue == k[i - 1].residue && (k[i].run.lo - last->lo) / s->step <= last->n;
     if (meets)
       last->n = larger(last->n, (k[i].run.lo - last->lo) / s->step + k[i].run.n);
     else
@@ -98,7 +99,8 @@ static bool extends(const tf_coords *x, const tf_coords *y) {
 static tf_coords extended(tf_arena *a, const tf_coords *x, const tf_coords *y) {
   tf_coords s = empty_coords(a, x->step, x->n);
   for (int i = 0; i < x->n && s.run; i++)
-    s.run[s.n++] = (tf_run){x->run[i].lo + y->run[0].lo, x->run[i].n + y->step / x->step * (y->run[0].n - 1)};
+    s.run[s.n++] =
+        (tf_run){x->run[i].lo + y->run[0].lo, x->run[i].n + y->step / x->step * (y->run[0].n - 1)};
   tidy(a, &s);
   return s;
 }
@@ -134,7 +136,9 @@ tf_coords tf_coords_sum(tf_arena *a, const tf_coords *x, const tf_coords *y) {
 
 /* ---- parts ------------------------------------------------------------------------------- */
 /* The least k with lo + k * step >= x. */
-static int64_t steps_to(int64_t lo, int64_t step, int64_t x) { return x <= lo ? 0 : (x - lo - 1) / step + 1; }
+static int64_t steps_to(int64_t lo, int64_t step, int64_t x) {
+  return x <= lo ? 0 : (x - lo - 1) / step + 1;
+}
 
 static tf_run clipped(tf_run r, int64_t step, int64_t lo, int64_t hi) {
   int64_t from = steps_to(r.lo, step, lo), end = hi < r.lo ? 0 : (hi - r.lo) / step + 1;
@@ -152,7 +156,8 @@ tf_coords tf_coords_clip(tf_arena *a, const tf_coords *x, int64_t lo, int64_t hi
   return s;
 }
 
-/* The same set in steps of `step`, a multiple of its own; empty and not exact where that takes too many runs. */
+/* The same set in steps of `step`, a multiple of its own; empty and not exact where that takes too
+ * many runs. */
 static tf_coords refined(tf_arena *a, const tf_coords *x, int64_t step) {
   int64_t by = step / x->step;
   double runs = 0;
@@ -177,7 +182,8 @@ tf_coords tf_coords_join(tf_arena *a, const tf_coords *x, const tf_coords *y) {
   int64_t step = common_step(x, y);
   if (x->n == 0 || y->n == 0) return x->n ? *x : *y;
   tf_coords p = step ? refined(a, x, step) : *x, q = step ? refined(a, y, step) : *y;
-  bool whole = step && (p.exact || !x->exact) && (q.exact || !y->exact) && p.n + q.n <= TF_MAX_RUNS && p.n && q.n;
+  bool whole = step && (p.exact || !x->exact) && (q.exact || !y->exact) &&
+               p.n + q.n <= TF_MAX_RUNS && p.n && q.n;
   tf_coords s = empty_coords(a, step, whole ? p.n + q.n : 0);
   if (!whole || !s.run) {
     s = tf_coords_count(x) >= tf_coords_count(y) ? *x : *y;
@@ -202,7 +208,8 @@ tf_coords tf_coords_meet(tf_arena *a, const tf_coords *x, const tf_coords *y) {
   if (!p.exact || !q.exact || !s.run) return none;
   for (int i = 0, j = 0; i < p.n && j < q.n;) { /* ordered by residue, then by position */
     int64_t ri = residue(p.run[i].lo, step), rj = residue(q.run[j].lo, step);
-    int64_t i_end = p.run[i].lo + (p.run[i].n - 1) * step, j_end = q.run[j].lo + (q.run[j].n - 1) * step;
+    int64_t i_end = p.run[i].lo + (p.run[i].n - 1) * step,
+            j_end = q.run[j].lo + (q.run[j].n - 1) * step;
     if (ri == rj) {
       int64_t lo = larger(p.run[i].lo, q.run[j].lo), hi = smaller(i_end, j_end);
       if (lo <= hi) s.run[s.n++] = (tf_run){lo, (hi - lo) / step + 1};

@@ -1,5 +1,5 @@
-/* Sets of coordinates along one rank, with the gaps that strides leave: what an index touches, what is needed of a
- * dim. */
+/* Sets of coordinates along one rank, with the gaps that strides leave: what an index touches, what
+ * is needed of a dim. */
 #ifndef MODEL_DEMAND_COORDS_H
 #define MODEL_DEMAND_COORDS_H
 #include "base/arena.h"
@@ -10,8 +10,9 @@ typedef struct {
   int64_t lo, n;
 } tf_run;
 
-/* Disjoint runs with a common step, ordered by residue, then ascending.  A set that would need more than TF_MAX_RUNS
- * of them is represented by a subset, and not exact; without memory it is empty and not exact. */
+/* Disjoint runs with a common step, ordered by residue, then ascending.  A set that would need more
+ * than TF_MAX_RUNS of them is represented by a subset, and not exact; without memory it is empty
+ * and not exact. */
 typedef struct {
   int64_t step; /* >= 1 */
   int n;

@@ -5,14 +5,17 @@
 
 const tf_coords *tf_demand_dims(const tf_demand *d, int op) { return &d->of[op * d->wl->n_dims]; }
 
-int64_t tf_demanded(const tf_demand *d, int op, int dim) { return tf_coords_count(&tf_demand_dims(d, op)[dim]); }
+int64_t tf_demanded(const tf_demand *d, int op, int dim) {
+  return tf_coords_count(&tf_demand_dims(d, op)[dim]);
+}
 
 double tf_demanded_points(const tf_demand *d, int op) {
   const bool masked = d->masked && d->mask.fully_masked[op];
   double points = masked ? tf_demanded_pairs(d, op) : 1;
   for (int k = 0; k < d->wl->ops[op].n_dims; k++) {
     const int dim = d->wl->ops[op].dims[k];
-    if (!masked || (dim != d->mask.l && dim != d->mask.q)) points *= (double)tf_demanded(d, op, dim);
+    if (!masked || (dim != d->mask.l && dim != d->mask.q))
+      points *= (double)tf_demanded(d, op, dim);
   }
   return points;
 }
@@ -23,7 +26,8 @@ double tf_demanded_pairs(const tf_demand *d, int op) {
   if (l->step != 1 || q->step != 1) return 0;
   for (int i = 0; i < l->n; i++)
     for (int j = 0; j < q->n; j++)
-      pairs += (double)tf_mask_pairs(&d->mask, q->run[j].lo, q->run[j].n, l->run[i].lo, l->run[i].n);
+      pairs +=
+          (double)tf_mask_pairs(&d->mask, q->run[j].lo, q->run[j].n, l->run[i].lo, l->run[i].n);
   return pairs;
 }
 
@@ -47,15 +51,17 @@ int64_t tf_demand_made(const tf_demand *d, int z) {
   const bool masked = d->masked && d->mask.fully_masked[t->producer];
   int64_t n = 1;
   for (int r = 0; r < t->rank; r++)
-    if (__builtin_mul_overflow(n, masked ? tf_demanded(d, t->producer, d->wl->ops[t->producer].dims[r]) : t->extent[r],
-                               &n))
+    if (__builtin_mul_overflow(
+            n, masked ? tf_demanded(d, t->producer, d->wl->ops[t->producer].dims[r]) : t->extent[r],
+            &n))
       return -1;
   return n;
 }
 
-/* Elements of x at a distance of `least` to `most` from some element of y, where the extents sum to `reach`. */
-static tf_coords near(const tf_demand *d, const tf_coords *x, const tf_coords *y, int64_t least, int64_t most,
-                      int64_t reach) {
+/* Elements of x at a distance of `least` to `most` from some element of y, where the extents sum to
+ * `reach`. */
+static tf_coords near(const tf_demand *d, const tf_coords *x, const tf_coords *y, int64_t least,
+                      int64_t most, int64_t reach) {
   if (least < -reach) least = -reach;
   if (most > reach) most = reach;
   const tf_coords by = tf_coords_range(d->arena, least, most < least ? 0 : most - least + 1);
@@ -91,8 +97,8 @@ static bool elsewhere(const tf_ref *ref, int rank, int r, int dim) {
   return false;
 }
 
-/* What rank r of a reference touches.  Dims that occur in other ranks, too, are fixed, so that all combinations over
- * the ranks are touched. */
+/* What rank r of a reference touches.  Dims that occur in other ranks, too, are fixed, so that all
+ * combinations over the ranks are touched. */
 static tf_coords part_of(const tf_demand *d, int o, const tf_ref *ref, int r, bool *together) {
   const tf_tensor *t = &d->wl->tensors[ref->tensor];
   const tf_index *ix = &ref->index[r];
@@ -123,8 +129,8 @@ static double words_of_part(const tf_coords *part, int rank) {
   return n;
 }
 
-/* Adds the box of one more reference.  Boxes that differ in one rank merge into one; otherwise the larger one is
- * kept. */
+/* Adds the box of one more reference.  Boxes that differ in one rank merge into one; otherwise the
+ * larger one is kept. */
 static void add_reference(const tf_demand *d, tf_coords *all, const tf_coords *part, int rank) {
   int differ = 0, where = 0;
   for (int r = 0; r < rank; r++)
@@ -137,8 +143,8 @@ static void add_reference(const tf_demand *d, tf_coords *all, const tf_coords *p
   }
 }
 
-/* The output dims of op o, from those that read its output.  Where the band cuts corners off a reader, nothing is
- * known to be needed, unless the mask cuts them off op o, too. */
+/* The output dims of op o, from those that read its output.  Where the band cuts corners off a
+ * reader, nothing is known to be needed, unless the mask cuts them off op o, too. */
 static bool infer(tf_demand *d, int o) {
   const tf_workload *wl = d->wl;
   const tf_op *op = &wl->ops[o];
@@ -170,8 +176,10 @@ bool tf_demand_of(const tf_workload *wl, tf_demand *d) {
     int o = wl->topo[i];
     const tf_op *op = &wl->ops[o];
     for (int k = 0; k < op->n_dims; k++)
-      d->of[o * wl->n_dims + op->dims[k]] = tf_coords_range(d->arena, 0, wl->dims[op->dims[k]].extent);
-    if (wl->tensors[op->out].n_consumers > 0 && !tf_is_viewed(wl, op->out) && !infer(d, o)) return false;
+      d->of[o * wl->n_dims + op->dims[k]] =
+          tf_coords_range(d->arena, 0, wl->dims[op->dims[k]].extent);
+    if (wl->tensors[op->out].n_consumers > 0 && !tf_is_viewed(wl, op->out) && !infer(d, o))
+      return false;
     cut_band(d, o);
   }
   return true;

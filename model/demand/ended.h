@@ -1,5 +1,5 @@
-/* What is known of an op whose first load and last store count: its dims, and the tensors that it shares with the
- * outermost memory. */
+/* What is known of an op whose first load and last store count: its dims, and the tensors that it
+ * shares with the outermost memory. */
 #ifndef MODEL_DEMAND_ENDED_H
 #define MODEL_DEMAND_ENDED_H
 #include "model/demand/exposed.h"
@@ -40,7 +40,7 @@ typedef struct {
 
 /* All there is for units of kind u.  False: they lie too far in. */
 bool tf_room_of(const tf_arch *a, int u, tf_room *room);
-/* A lower bound on the cycles of the op in that room, as tf_end_on_mesh, with the ports of all memories (levels.c).  0:
- * nothing is known. */
+/* A lower bound on the cycles of the op in that room, as tf_end_on_mesh, with the ports of all
+ * memories (levels.c).  0: nothing is known. */
 double tf_end_in_room(const tf_arch *a, const tf_demand *d, const tf_end *e, const tf_room *room);
 #endif

@@ -1,19 +1,21 @@
 /* First loads and last stores of several ops (of one: exposed.c).
  *
- * The leaves of a tree stand in the order of execution, and a reader comes after its producers.  So the first leaf is
- * an op that reads inputs alone, and the last one makes an output of the workload.  Control reaches the first leaf by
- * the first child of every scope, and nothing runs before it: what exposed.c proves of an op's first load holds there.
- * It holds of the last leaf's last store, as a Tile hides no store, whatever runs after or beside it.
+ * The leaves of a tree stand in the order of execution, and a reader comes after its producers.  So
+ * the first leaf is an op that reads inputs alone, and the last one makes an output of the
+ * workload.  Control reaches the first leaf by the first child of every scope, and nothing runs
+ * before it: what exposed.c proves of an op's first load holds there. It holds of the last leaf's
+ * last store, as a Tile hides no store, whatever runs after or beside it.
  *
- * In a tree, the ops of a set run as a Seq or Shar of two parts, A before B, whose times add up: A has the set's first
- * load, B its last store.  Or they run as a Para or Pipe of two, A being the first child, and the longer counts; A has
- * the first load, B the last store, and they split the units.  No op of A needs one of B.  Parts are taken apart again.
- * Ops on other units take time besides, or none.
+ * In a tree, the ops of a set run as a Seq or Shar of two parts, A before B, whose times add up: A
+ * has the set's first load, B its last store.  Or they run as a Para or Pipe of two, A being the
+ * first child, and the longer counts; A has the first load, B the last store, and they split the
+ * units.  No op of A needs one of B.  Parts are taken apart again. Ops on other units take time
+ * besides, or none.
  *
- * With a whole mesh an op counts as on its sides, mesh by mesh (levels.c).  Two ops beside each other stand on disjoint
- * rectangles of one mesh, which a line parts: of one side of it each has a part, of all others the whole.  Of three a
- * line parts one from two, as rectangles stand in shelves.  Further in, and of more ops, n units spread as any product
- * up to n. */
+ * With a whole mesh an op counts as on its sides, mesh by mesh (levels.c).  Two ops beside each
+ * other stand on disjoint rectangles of one mesh, which a line parts: of one side of it each has a
+ * part, of all others the whole.  Of three a line parts one from two, as rectangles stand in
+ * shelves.  Further in, and of more ops, n units spread as any product up to n. */
 #include "model/demand/ends.h"
 
 #include <math.h>
@@ -24,7 +26,10 @@
 #include "tileflow/model.h"
 
 enum { OPS = 4, SETS = 1 << OPS, UNITS = 4096 /* most of which staircases are made */ };
-enum { PARTED = 3 /* most ops that a line parts */, PARTS = 64 /* parts of a side that are kept */ };
+enum {
+  PARTED = 3 /* most ops that a line parts */,
+  PARTS = 64 /* parts of a side that are kept */
+};
 
 typedef struct {
   const tf_arch *a;
@@ -40,7 +45,8 @@ typedef struct {
   double *by[SETS][TF_END_SIDES]; /* [units] with k + 1 units at most */
 } ends;
 
-/* ---- which ops are first and last ------------------------------------------------------------------------------ */
+/* ---- which ops are first and last
+ * ------------------------------------------------------------------------------ */
 /* Which of the ops the i-th depends on, directly or not.  False without memory. */
 static bool find_needs(ends *e, int i) {
   const tf_workload *wl = e->d->wl;
@@ -50,7 +56,8 @@ static bool find_needs(ends *e, int i) {
   for (int k = wl->n_ops - 1; k >= 0; k--) {
     const tf_op *op = &wl->ops[wl->topo[k]];
     for (int r = 0; r < op->n_reads && needed[wl->topo[k]]; r++)
-      if (wl->tensors[op->reads[r].tensor].producer >= 0) needed[wl->tensors[op->reads[r].tensor].producer] = true;
+      if (wl->tensors[op->reads[r].tensor].producer >= 0)
+        needed[wl->tensors[op->reads[r].tensor].producer] = true;
   }
   for (int k = 0; k < e->n; k++)
     e->needs[i] |= k != i && needed[e->op[k]] ? 1u << k : 0;
@@ -76,7 +83,9 @@ static int sides_of(const tf_demand *d, const bool *mine) {
   return sides;
 }
 
-/* ---- one op ------------------------------------------------------------------------------------------------------ */
+/* ---- one op
+ * ------------------------------------------------------------------------------------------------------
+ */
 static double plain(const ends *e, int i, double units) {
   const tf_unit *u = &e->a->units[e->u];
   return tf_demanded_points(e->d, e->op[i]) / (units * u->rate) + u->pipeline;
@@ -84,7 +93,8 @@ static double plain(const ends *e, int i, double units) {
 
 static double with_mesh(const ends *e, int i, int sides) {
   const tf_end end = {e->op[i], e->u, sides};
-  return fmax(plain(e, i, tf_bounds_units(e->a, e->u)), e->grid[i] ? tf_end_on_mesh(e->a, e->d, &end) : 0);
+  return fmax(plain(e, i, tf_bounds_units(e->a, e->u)),
+              e->grid[i] ? tf_end_on_mesh(e->a, e->d, &end) : 0);
 }
 
 static void with_units(ends *e, int i, int sides, double most) {
@@ -95,7 +105,9 @@ static void with_units(ends *e, int i, int sides, double most) {
     by[k] = known ? fmax(by[k], plain(e, i, k + 1)) : plain(e, i, k + 1);
 }
 
-/* ---- sets -------------------------------------------------------------------------------------------------------- */
+/* ---- sets
+ * --------------------------------------------------------------------------------------------------------
+ */
 /* Whether no op of the set a needs one of b. */
 static bool may_precede(const ends *e, unsigned a, unsigned b) {
   for (int i = 0; i < e->n; i++)
@@ -119,8 +131,8 @@ static double beside(const double *a, const double *b, int n) {
   return best;
 }
 
-/* Cycles of an op with so many of a side of the mesh that Tiles of memory t spread over.  Only where all of them are
- * known they fall with that number. */
+/* Cycles of an op with so many of a side of the mesh that Tiles of memory t spread over.  Only
+ * where all of them are known they fall with that number. */
 static double in_part(ends *e, unsigned op, int sides, int t, int axis, int64_t part) {
   const int i = __builtin_ctz(op);
   const tf_end end = {e->op[i], e->u, sides};
@@ -138,8 +150,8 @@ static double in_part(ends *e, unsigned op, int sides, int t, int axis, int64_t 
 
 static int size_of(unsigned set) { return __builtin_popcount(set); }
 
-/* The same of one op or two.  Of these a line may part what is left, on whatever mesh: they count as beside each other
- * on as many units. */
+/* The same of one op or two.  Of these a line may part what is left, on whatever mesh: they count
+ * as beside each other on as many units. */
 static double of_part(ends *e, unsigned set, int sides, int t, int axis, int64_t part) {
   const int load = sides & TF_END_LOADS, store = sides & TF_END_STORES;
   const int units = (int)(e->units * part / e->room.side[t][axis]);
@@ -169,19 +181,23 @@ static double beside_line(ends *e, unsigned a, int a_sides, unsigned b, int b_si
           hi = mid;
       }
       for (int64_t k = lo > 1 ? lo - 1 : lo; k <= lo && k < all; k++)
-        best = fmin(best, fmax(of_part(e, a, a_sides, t, axis, k), of_part(e, b, b_sides, t, axis, all - k)));
+        best = fmin(best, fmax(of_part(e, a, a_sides, t, axis, k),
+                               of_part(e, b, b_sides, t, axis, all - k)));
     }
   return e->rooms ? best : 0;
 }
 
-/* The least of two ops or three where a line parts them.  Of two the one that may come first has the first load.  Of
- * three, one or two stand on either side of it, and the first or last may be among these or those. */
+/* The least of two ops or three where a line parts them.  Of two the one that may come first has
+ * the first load.  Of three, one or two stand on either side of it, and the first or last may be
+ * among these or those. */
 static double on_lines(ends *e, unsigned set, int sides) {
   double best = INFINITY;
   for (unsigned a = (set - 1) & set; a && e->rooms; a = (a - 1) & set)
     for (int own = 0; own < TF_END_SIDES; own++) {
       const bool pair = size_of(set) == 2;
-      if ((own & sides) != own || (pair && (own != (sides & TF_END_LOADS) || !may_precede(e, a, set ^ a)))) continue;
+      if ((own & sides) != own ||
+          (pair && (own != (sides & TF_END_LOADS) || !may_precede(e, a, set ^ a))))
+        continue;
       if (!pair && size_of(a) == 1) continue; /* the same as with a and b exchanged */
       best = fmin(best, beside_line(e, a, own, set ^ a, sides & ~own));
     }
@@ -205,7 +221,8 @@ static void join_set(ends *e, unsigned set, int sides) {
     e->by[set][sides][k] = INFINITY;
   for (unsigned a = (set - 1) & set; a; a = (a - 1) & set)
     if (may_precede(e, a, set ^ a)) join(e, a, set ^ a, sides, &in_turn, &apart);
-  if (e->rooms && size_of(set) <= PARTED && apart < in_turn) apart = fmax(apart, on_lines(e, set, sides));
+  if (e->rooms && size_of(set) <= PARTED && apart < in_turn)
+    apart = fmax(apart, on_lines(e, set, sides));
   e->whole[set][sides] = fmin(in_turn, apart);
 }
 
@@ -235,7 +252,8 @@ static double in_turn(const ends *e, int sides) {
 }
 
 static bool climb(ends *e, double most) {
-  double *all = malloc((size_t)TF_END_SIDES * ((size_t)1 << e->n) * (size_t)e->units * sizeof *all), *at = all;
+  double *all = malloc((size_t)TF_END_SIDES * ((size_t)1 << e->n) * (size_t)e->units * sizeof *all),
+         *at = all;
   e->kept = calloc((size_t)2 * (TF_ENDED_INNER + 1) * OPS * TF_END_SIDES * PARTS, sizeof *e->kept);
   if (!all || !e->kept) {
     free(e->kept);
@@ -264,7 +282,8 @@ double tf_least_ends(const tf_arch *a, const tf_demand *d, int u, const bool *mi
     if (e.n < OPS) e.op[e.n] = o;
     e.n++;
   }
-  if (a->overlap == TF_OVERLAP_PERFECT || e.n < 2 || e.n > OPS || units < 2 || units > UNITS) return 0;
+  if (a->overlap == TF_OVERLAP_PERFECT || e.n < 2 || e.n > OPS || units < 2 || units > UNITS)
+    return 0;
   e.units = (int)units;
   e.rooms = tf_room_of(a, u, &e.room);
   if (!tf_grids_of(d, &grids)) return -1;

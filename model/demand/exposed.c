@@ -1,30 +1,33 @@
 /* First loads and last stores of an op.
  *
- * Theorem.  Let a workload have one op, without a mask, on one kind of unit, and the machine have `overlap:
- * double-buffer` or `none`.  A mapping runs dim d, of E[d] values, in q[d] steps (settings of the temporal loops), in
- * the first of which w[d] values are worked on at once.  Then, if all steps take q = q[0] q[1] ..:
+ * Theorem.  Let a workload have one op, without a mask, on one kind of unit, and the machine have
+ * `overlap: double-buffer` or `none`.  A mapping runs dim d, of E[d] values, in q[d] steps
+ * (settings of the temporal loops), in the first of which w[d] values are worked on at once.  Then,
+ * if all steps take q = q[0] q[1] ..:
  *
- * 1. w[d] >= ceil(E[d] / q[d]).  No step has more values at work than the first: where it ends is clipped least.
- *    The w fit on the mesh: w[d] <= x[d] y[d], and the products of the x and of the y are at most its sides.
- * 2. A tensor Z has w[Z] different words at work in the first step: the product over its ranks of the different
- *    coordinates.  An index that adds up dims has no fewer than the sum of their w[d], less one for each but the first
- *    (sums of two sets of integers); those outside of the tensor, at most as many as it can ever reach there, are not
- *    loaded.  If some memory inside of the outermost holds Z, they are all among what the outermost Tile that does
- *    takes in, or gives back, in its own first step.  That is all in one port, the outermost memory's, whatever the
- *    number of instances, and nothing hides it (SEMANTICS D18): the Tile takes its child's time, and these w[Z] words
- *    at that port's width besides.  A Tile adds the loads of all its tensors and their stores, and Tiles further out
- *    add theirs.
- * 3. If none holds Z, each step reads (or updates) its words there: in all |Z| times the q[d] of the dims that Z does
- *    not have, as each value of a dim is worked on in one of its steps; |Z| the words that any execution touches.  The
- *    op takes no less than that port needs.
+ * 1. w[d] >= ceil(E[d] / q[d]).  No step has more values at work than the first: where it ends is
+ * clipped least. The w fit on the mesh: w[d] <= x[d] y[d], and the products of the x and of the y
+ * are at most its sides.
+ * 2. A tensor Z has w[Z] different words at work in the first step: the product over its ranks of
+ * the different coordinates.  An index that adds up dims has no fewer than the sum of their w[d],
+ * less one for each but the first (sums of two sets of integers); those outside of the tensor, at
+ * most as many as it can ever reach there, are not loaded.  If some memory inside of the outermost
+ * holds Z, they are all among what the outermost Tile that does takes in, or gives back, in its own
+ * first step.  That is all in one port, the outermost memory's, whatever the number of instances,
+ * and nothing hides it (SEMANTICS D18): the Tile takes its child's time, and these w[Z] words at
+ * that port's width besides.  A Tile adds the loads of all its tensors and their stores, and Tiles
+ * further out add theirs.
+ * 3. If none holds Z, each step reads (or updates) its words there: in all |Z| times the q[d] of
+ * the dims that Z does not have, as each value of a dim is worked on in one of its steps; |Z| the
+ * words that any execution touches.  The op takes no less than that port needs.
  *
  * So with the held tensors H the run takes at least
  *
  *      max(q / rate, port(Z not in H)) + pipeline + sum of w[Z] / width, Z in H,
  *
- * and no less than the port needs for all.  The bound is the least of that over all H, q and meshes.  What is not
- * known of a tensor (several references, a dim in two ranks, another home) counts as no words.  Of several ops
- * ends.c says whose loads and stores count. */
+ * and no less than the port needs for all.  The bound is the least of that over all H, q and
+ * meshes.  What is not known of a tensor (several references, a dim in two ranks, another home)
+ * counts as no words.  Of several ops ends.c says whose loads and stores count. */
 #include "model/demand/exposed.h"
 
 #include <math.h>
@@ -32,7 +35,11 @@
 #include "model/demand/ended.h"
 #include "model/demand/on_mesh.h"
 
-enum { DIMS = TF_ENDED_DIMS, NODES = 100000, LOOKS = 400000 /* at spreads of all dims: less than a second */ };
+enum {
+  DIMS = TF_ENDED_DIMS,
+  NODES = 100000,
+  LOOKS = 400000 /* at spreads of all dims: less than a second */
+};
 
 typedef tf_ended_part part;
 
@@ -45,7 +52,8 @@ typedef struct {
   double *by_units; /* [units - 1] the least with just so many; NULL: on the mesh */
 } search;
 
-/* ---- one way to spread ------------------------------------------------------------------------------------------- */
+/* ---- one way to spread
+ * ------------------------------------------------------------------------------------------- */
 static double port(const tf_memory *m, double in, double back) {
   if (m->one_port) return (in + back) / m->read_bw;
   return fmax(in / m->read_bw, back / m->write_bw);
@@ -91,12 +99,14 @@ static double least_held(const search *s, double steps) {
       }
     }
     const double time = fmax(steps / s->op.rate, port(s->op.memory, in, back)) + s->op.fill + alone;
-    best = fmin(best, s->op.alone ? fmax(time, port(s->op.memory, in + all_in, back + all_back)) : time);
+    best = fmin(best,
+                s->op.alone ? fmax(time, port(s->op.memory, in + all_in, back + all_back)) : time);
   }
   return best;
 }
 
-/* ---- all ways ------------------------------------------------------------------------------------------------------
+/* ---- all ways
+ * ------------------------------------------------------------------------------------------------------
  */
 static int64_t parts_of(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
@@ -104,7 +114,8 @@ static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static void spread_dim(search *s, int k, int64_t x, int64_t y, double steps);
 
-/* Dim k on up to `most` instances, from the fewest steps on, while that may be the least: the others have x by y. */
+/* Dim k on up to `most` instances, from the fewest steps on, while that may be the least: the
+ * others have x by y. */
 static void step_dim(search *s, int k, int64_t most, int64_t x, int64_t y, double steps) {
   const int64_t e = s->op.extent[k];
   for (int64_t wide = least(e, most); wide >= 1; wide--) {
@@ -112,7 +123,9 @@ static void step_dim(search *s, int k, int64_t most, int64_t x, int64_t y, doubl
     const double now = steps * (double)q;
     wide = parts_of(e, q); /* the fewest with so many steps */
     if (s->best <= s->floor || s->looks <= 0) return;
-    if (now * fmax(1, s->op.behind[k + 1] / ((double)x * (double)y)) / s->op.rate + s->op.fill >= s->best) return;
+    if (now * fmax(1, s->op.behind[k + 1] / ((double)x * (double)y)) / s->op.rate + s->op.fill >=
+        s->best)
+      return;
     s->steps[k] = (double)q, s->wide[k] = (double)wide;
     spread_dim(s, k + 1, x, y, now);
   }
@@ -146,13 +159,16 @@ static void spread_units(search *s, int k, int64_t used, int64_t left, double st
     const double now = steps * (double)q;
     wide = parts_of(e, q);
     if (now / s->op.rate + s->op.fill > s->best) return;
-    if (now * s->op.behind[k + 1] / (double)(left / wide) / s->op.rate + s->op.fill > s->best) continue;
+    if (now * s->op.behind[k + 1] / (double)(left / wide) / s->op.rate + s->op.fill > s->best)
+      continue;
     s->steps[k] = (double)q, s->wide[k] = (double)wide;
     spread_units(s, k + 1, used * wide, left / wide, now);
   }
 }
 
-/* ---- the op ------------------------------------------------------------------------------------------------------ */
+/* ---- the op
+ * ------------------------------------------------------------------------------------------------------
+ */
 static bool peers(const tf_arch *a) {
   for (int l = 0; l < a->n_memories; l++)
     if (a->memories[l].peers) return true;
@@ -195,7 +211,8 @@ double tf_end_on_mesh(const tf_arch *a, const tf_demand *d, const tf_end *e) {
   return s.nodes >= 0 && s.looks > 0 && isfinite(s.best) ? s.best : 0;
 }
 
-bool tf_end_by_units(const tf_arch *a, const tf_demand *d, const tf_end *e, int units, double most, double *least_of) {
+bool tf_end_by_units(const tf_arch *a, const tf_demand *d, const tf_end *e, int units, double most,
+                     double *least_of) {
   search s;
   if (!begin_search(&s, a, d, e)) return false;
   s.best = most, s.by_units = least_of;

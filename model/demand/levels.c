@@ -1,20 +1,22 @@
 /* First loads and last stores of an op at the ports of all memories, mesh by mesh.
  *
- * The Tiles of memory t spread over one mesh, that of memory t + 1, or of the units.  So dim d has a number of
- * instances on each side of each mesh, and on a side their product over the dims is at most its length.  Let s[l][d] be
- * the product of those outside of memory l: over so many of its instances the dim is spread.  Then, with q and w as in
- * exposed.c:
+ * The Tiles of memory t spread over one mesh, that of memory t + 1, or of the units.  So dim d has
+ * a number of instances on each side of each mesh, and on a side their product over the dims is at
+ * most its length.  Let s[l][d] be the product of those outside of memory l: over so many of its
+ * instances the dim is spread.  Then, with q and w as in exposed.c:
  *
- * 1. Of the values at work in the first step the first instance of memory l has no fewer than any other, so at least
- *    w[d] / s[l][d]; so has the mean one, which counts where borders clip, and where several ops share loops.
- * 2. If memory l holds tensor Z, its words at work in an instance enter it through its write port, and the read port of
- *    the next memory m further out that holds Z, of which an instance passes at least those at work in it.  Nothing
- *    hides them at the Tile of l: it takes its child's time, its longest leg of loads and its longest leg of stores.
- *    So these add up over the memories, innermost first.
- * 3. If m is the innermost that holds Z, units read (or update) there, step by step: at least the words that an
- *    instance touches, times the q[d] of the dims that Z does not have.
- * 4. No Tile takes less than any port needs for what passes at it and below it, before its own ends are added further
- *    out.
+ * 1. Of the values at work in the first step the first instance of memory l has no fewer than any
+ * other, so at least w[d] / s[l][d]; so has the mean one, which counts where borders clip, and
+ * where several ops share loops.
+ * 2. If memory l holds tensor Z, its words at work in an instance enter it through its write port,
+ * and the read port of the next memory m further out that holds Z, of which an instance passes at
+ * least those at work in it.  Nothing hides them at the Tile of l: it takes its child's time, its
+ * longest leg of loads and its longest leg of stores. So these add up over the memories, innermost
+ * first.
+ * 3. If m is the innermost that holds Z, units read (or update) there, step by step: at least the
+ * words that an instance touches, times the q[d] of the dims that Z does not have.
+ * 4. No Tile takes less than any port needs for what passes at it and below it, before its own ends
+ * are added further out.
  *
  * The bound is the least over all of these numbers, q, and memories that hold each tensor. */
 #include <math.h>
@@ -23,7 +25,12 @@
 #include "model/demand/ended.h"
 #include "model/demand/on_mesh.h"
 
-enum { DIMS = TF_ENDED_DIMS, INNER = TF_ENDED_INNER, SIDES = TF_ENDED_SIDES, TENSORS = TF_ENDED_TENSORS };
+enum {
+  DIMS = TF_ENDED_DIMS,
+  INNER = TF_ENDED_INNER,
+  SIDES = TF_ENDED_SIDES,
+  TENSORS = TF_ENDED_TENSORS
+};
 enum {
   NODES = 6000,
   CHOICES = 512, /* of the memories that hold each tensor */
@@ -45,8 +52,9 @@ typedef struct {
 typedef struct {
   double first[TENSORS][INNER + 1];   /* at work in the first step */
   double touched[TENSORS][INNER + 1]; /* in all steps */
-  double direct[TENSORS][INNER + 1];  /* that units read or update there, where no memory further in holds it */
-  double again[TENSORS][INNER + 1];   /* of an output: those of the updates that read partial sums */
+  double direct[TENSORS][INNER + 1];  /* that units read or update there, where no memory further in
+                                         holds it */
+  double again[TENSORS][INNER + 1]; /* of an output: those of the updates that read partial sums */
 } words;
 
 /* What passes the ports of each memory, in its own words. */
@@ -54,8 +62,11 @@ typedef struct {
   double read[INNER + 1], write[INNER + 1];
 } traffic;
 
-/* ---- words ------------------------------------------------------------------------------------------------------- */
-/* Different words in an instance of memory l that has `of` values of each dim, shared out among the instances. */
+/* ---- words
+ * -------------------------------------------------------------------------------------------------------
+ */
+/* Different words in an instance of memory l that has `of` values of each dim, shared out among the
+ * instances. */
 static double box(const search *s, const tf_ended_part *z, int l, const double *of) {
   double n = 1;
   for (int r = 0; r < z->n_ranks; r++) {
@@ -89,7 +100,9 @@ static void find_words(const search *s, words *w) {
     }
 }
 
-/* ---- time -------------------------------------------------------------------------------------------------------- */
+/* ---- time
+ * --------------------------------------------------------------------------------------------------------
+ */
 static double longest_port(const search *s, const traffic *t) {
   double time = 0;
   for (int l = 0; l <= s->inner; l++) {
@@ -161,7 +174,8 @@ static double least_held(search *s, double steps) {
   return best;
 }
 
-/* ---- all ways to spread ------------------------------------------------------------------------------------------ */
+/* ---- all ways to spread
+ * ------------------------------------------------------------------------------------------ */
 static void spread_dim(search *s, int k, const int64_t *room, double steps);
 
 /* Dim k on so many units, from the fewest steps on, while that may be the least. */
@@ -180,8 +194,8 @@ static void step_dim(search *s, int k, int64_t units, const int64_t *room, doubl
   }
 }
 
-/* Dim k on side i and those behind it: of the numbers that leave the other dims as many instances, the most; the last
- * dim takes all that is left. */
+/* Dim k on side i and those behind it: of the numbers that leave the other dims as many instances,
+ * the most; the last dim takes all that is left. */
 static void spread_side(search *s, int k, int i, int64_t units, int64_t *room, double steps) {
   if (i == s->n_sides) {
     step_dim(s, k, units, room, steps);
@@ -191,7 +205,8 @@ static void spread_side(search *s, int k, int i, int64_t units, int64_t *room, d
   double before[INNER + 1];
   for (int l = 0; l <= s->inner; l++)
     before[l] = s->outer[l][k];
-  for (int64_t on = all < need ? all : need; on > 0; on = k == s->op.n - 1 ? 0 : tf_spread_fewer(all, on)) {
+  for (int64_t on = all < need ? all : need; on > 0;
+       on = k == s->op.n - 1 ? 0 : tf_spread_fewer(all, on)) {
     for (int l = s->level[i] + 1; l <= s->inner; l++)
       s->outer[l][k] = before[l] * (double)on;
     room[i] = all / on;
@@ -215,7 +230,9 @@ static void spread_dim(search *s, int k, const int64_t *room, double steps) {
   spread_side(s, k, 0, 1, left, steps);
 }
 
-/* ---- the op ------------------------------------------------------------------------------------------------------ */
+/* ---- the op
+ * ------------------------------------------------------------------------------------------------------
+ */
 /* Whether the first instance of a memory is what counts. */
 static bool first_counts(const tf_ended *op, const tf_workload *wl) {
   bool first = op->alone;

@@ -6,14 +6,17 @@
 
 #include "base/checked.h"
 
-/* So many of the instances on each side; of the numbers that leave the other dims as many instances, the most. */
+/* So many of the instances on each side; of the numbers that leave the other dims as many
+ * instances, the most. */
 typedef struct {
   int64_t extent, x, y; /* of the dim, >= 1; of the mesh that is left, >= 1 */
   int64_t on_x, on_y;   /* 0: before the first way */
 } tf_spread;
 
 /* The next smaller number of instances that leaves more of n; 0 past the last. */
-static inline int64_t tf_spread_fewer(int64_t n, int64_t instances) { return n / (n / instances + 1); }
+static inline int64_t tf_spread_fewer(int64_t n, int64_t instances) {
+  return n / (n / instances + 1);
+}
 
 /* The next way, from the most instances on; false past the last. */
 static inline bool tf_spread_next(tf_spread *s) {

@@ -1,15 +1,18 @@
 /* Lower bounds on the steps that ops take on a mesh of units.
  *
- * One op.  A mapping gives each dim d a number of instances on each axis, x[d] and y[d]; their products are at most the
- * mesh.  Where the op's tiles are the boxes of one grid, dim by dim, it runs at least  prod ceil(E[d] / (x[d] y[d]))
- * steps: the tiles cover the E[d] values of d, and each takes whole steps.  The least of that is found by branch and
- * bound over the dims, shortest first; the last takes all that is left of the mesh.
+ * One op.  A mapping gives each dim d a number of instances on each axis, x[d] and y[d]; their
+ * products are at most the mesh.  Where the op's tiles are the boxes of one grid, dim by dim, it
+ * runs at least  prod ceil(E[d] / (x[d] y[d])) steps: the tiles cover the E[d] values of d, and
+ * each takes whole steps.  The least of that is found by branch and bound over the dims, shortest
+ * first; the last takes all that is left of the mesh.
  *
- * Several ops.  In a tree, a set of ops runs as Seq or Shar of two parts (times add up) or as Para or Pipe of two (the
- * longer counts, and the units are split), and each part again.  So the least time of a set by its number of units is a
- * staircase, made of those of its parts.  There n units spread as any product up to n, whatever the axes.
+ * Several ops.  In a tree, a set of ops runs as Seq or Shar of two parts (times add up) or as Para
+ * or Pipe of two (the longer counts, and the units are split), and each part again.  So the least
+ * time of a set by its number of units is a staircase, made of those of its parts.  There n units
+ * spread as any product up to n, whatever the axes.
  *
- * Each op takes some steps besides, the filling of its unit's pipeline: they add up where times do. */
+ * Each op takes some steps besides, the filling of its unit's pipeline: they add up where times do.
+ */
 #include "model/demand/steps.h"
 
 #include <math.h>
@@ -33,12 +36,16 @@ typedef struct {
   tf_grids grids;
 } search;
 
-/* ---- where the tiles of an op are a grid ------------------------------------------------------------------------ */
+/* ---- where the tiles of an op are a grid
+ * ------------------------------------------------------------------------ */
 enum { NO_GRID = -1 };
 
-static int *leader_at(const tf_grids *g, int o, int i) { return &g->leader[o * g->d->wl->n_dims + i]; }
+static int *leader_at(const tf_grids *g, int o, int i) {
+  return &g->leader[o * g->d->wl->n_dims + i];
+}
 
-/* What leads rank i of the tensor that a reference of the reader reads: the only dim that moves it. */
+/* What leads rank i of the tensor that a reference of the reader reads: the only dim that moves it.
+ */
 static int led_by(const tf_grids *g, int reader, const tf_ref *ref, int i) {
   const tf_index *ix = &ref->index[i];
   int dim = -1;
@@ -51,8 +58,8 @@ static int led_by(const tf_grids *g, int reader, const tf_ref *ref, int i) {
   return slot < 0 ? NO_GRID : *leader_at(g, reader, slot);
 }
 
-/* The dim whose loops tile dim i of op o in a scope that it shares with its readers; NO_GRID: they differ, or their
- * tiles of it may overlap or leave parts out. */
+/* The dim whose loops tile dim i of op o in a scope that it shares with its readers; NO_GRID: they
+ * differ, or their tiles of it may overlap or leave parts out. */
 static int find_leader(const tf_grids *g, int o, int i) {
   const tf_workload *wl = g->d->wl;
   const tf_op *op = &wl->ops[o];
@@ -96,17 +103,20 @@ bool tf_on_grid(const tf_grids *g, int o) {
   return true;
 }
 
-/* Whether every mapping tiles the op by boxes of one grid; fills in the extents of its dims longer than 1. */
+/* Whether every mapping tiles the op by boxes of one grid; fills in the extents of its dims longer
+ * than 1. */
 static bool on_grid(const search *s, int o, int *n, double *extent) {
   const tf_op *op = &s->d->wl->ops[o];
   *n = 0;
   if (!tf_on_grid(&s->grids, o)) return false;
   for (int i = 0; i < op->n_dims; i++)
-    if (s->d->wl->dims[op->dims[i]].extent > 1) extent[(*n)++] = (double)s->d->wl->dims[op->dims[i]].extent;
+    if (s->d->wl->dims[op->dims[i]].extent > 1)
+      extent[(*n)++] = (double)s->d->wl->dims[op->dims[i]].extent;
   return true;
 }
 
-/* ---- one op on the whole mesh ------------------------------------------------------------------------------------ */
+/* ---- one op on the whole mesh
+ * ------------------------------------------------------------------------------------ */
 typedef struct {
   int n, nodes;                          /* nodes left */
   double extent[DIMS], behind[DIMS + 1]; /* points of the dims from each on */
@@ -149,14 +159,18 @@ static double least_of_one(const search *s, int o) {
   return (of.nodes >= 0 ? fmax(of.best, least) : least) + s->fill;
 }
 
-/* ---- staircases ------------------------------------------------------------------------------------------------ */
-/* steps[b]: the least with fewer units than EDGE^(b + 1), and no more than there are.  Units are kept as logarithms. */
+/* ---- staircases
+ * ------------------------------------------------------------------------------------------------
+ */
+/* steps[b]: the least with fewer units than EDGE^(b + 1), and no more than there are.  Units are
+ * kept as logarithms. */
 #define EDGE 1.002
 typedef struct {
   int n;
   double *low;            /* [n] EDGE^b */
   double *steps[SETS];    /* [set of ops][n] */
-  double *units, *before; /* [n] of the ways to spread the dims so far: least logarithm of units, and least steps */
+  double *units, *before; /* [n] of the ways to spread the dims so far: least logarithm of units,
+                             and least steps */
   double *also[2];        /* [n] the same with one dim more */
 } stairs;
 
@@ -203,9 +217,11 @@ static void stairs_of_one(const search *s, stairs *st, int o, double *steps) {
   }
 }
 
-/* The least of a Para of two sets on the units of bin b: the one has those of bin i at least, the other the rest. */
+/* The least of a Para of two sets on the units of bin b: the one has those of bin i at least, the
+ * other the rest. */
 static double side_by_side(const search *s, const stairs *st, int one, int other, int b) {
-  const double units = fmin(s->units, st->low[b] * EDGE), *a = st->steps[one], *c = st->steps[other];
+  const double units = fmin(s->units, st->low[b] * EDGE), *a = st->steps[one],
+               *c = st->steps[other];
   int lo = 0, hi = b; /* the first bin with which the one takes no longer than the other */
   while (lo < hi) {
     const int mid = (lo + hi) / 2;
@@ -217,7 +233,8 @@ static double side_by_side(const search *s, const stairs *st, int one, int other
   }
   double best = INFINITY;
   for (int i = lo > 0 ? lo - 1 : 0; i <= lo; i++)
-    if (units - st->low[i] >= 1) best = fmin(best, fmax(a[i], c[bin_of(st, log(units - st->low[i]))]));
+    if (units - st->low[i] >= 1)
+      best = fmin(best, fmax(a[i], c[bin_of(st, log(units - st->low[i]))]));
   return best;
 }
 
@@ -227,11 +244,13 @@ static void join(const search *s, stairs *st, int set) {
   for (int part = (set - 1) & set; part > (set ^ part); part = (part - 1) & set)
     for (int b = 0; b < st->n; b++) {
       const double after = st->steps[part][b] + st->steps[set ^ part][b];
-      st->steps[set][b] = fmin(st->steps[set][b], fmin(after, side_by_side(s, st, part, set ^ part, b)));
+      st->steps[set][b] =
+          fmin(st->steps[set][b], fmin(after, side_by_side(s, st, part, set ^ part, b)));
     }
 }
 
-/* The least of all n ops where some run side by side, and whole[set], the least where none do, of each set. */
+/* The least of all n ops where some run side by side, and whole[set], the least where none do, of
+ * each set. */
 static double least_joined(const search *s, const stairs *st, int n, double *whole) {
   for (int set = 1; set < 1 << n; set++)
     for (int part = (set - 1) & set; part > (set ^ part); part = (part - 1) & set) {
@@ -275,7 +294,8 @@ static double least_of_few(const search *s, const int *ops, int n, const double 
   return least;
 }
 
-double tf_least_steps(const tf_demand *d, const bool *mine, const double mesh[2], double fill, double known) {
+double tf_least_steps(const tf_demand *d, const bool *mine, const double mesh[2], double fill,
+                      double known) {
   search s = {d, {mesh[0], mesh[1]}, mesh[0] * mesh[1], fill, {0}};
   int ops[OPS] = {0}, n = 0;
   double after[OPS], points = 0, seq = 0, longest = 0;

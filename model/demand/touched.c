@@ -23,7 +23,8 @@ static int64_t count(const tf_coords *part, int rank) {
 }
 
 /* ---- ranks that move together -------------------------------------------------------------- */
-/* A group of ranks that share dims, directly or through others; it is counted setting by setting. */
+/* A group of ranks that share dims, directly or through others; it is counted setting by setting.
+ */
 typedef struct {
   const tf_tensor *tensor;
   const tf_ref *ref;
@@ -118,10 +119,14 @@ static int64_t count_group(group *g) {
   return n;
 }
 
-/* ---- one reference ------------------------------------------------------------------------------ */
+/* ---- one reference ------------------------------------------------------------------------------
+ */
 /* Counts one reference.  part: by rank, with dims that several ranks have fixed. */
 static int64_t count_together(const tf_demand *d, int o, const tf_ref *ref, const tf_coords *part) {
-  group g = {.tensor = &d->wl->tensors[ref->tensor], .ref = ref, .dims = tf_demand_dims(d, o), .arena = d->arena};
+  group g = {.tensor = &d->wl->tensors[ref->tensor],
+             .ref = ref,
+             .dims = tf_demand_dims(d, o),
+             .arena = d->arena};
   int64_t n = 1;
   uint64_t done = 0;
   if (g.tensor->rank > 64) return count(part, g.tensor->rank);
@@ -138,7 +143,8 @@ static int64_t count_together(const tf_demand *d, int o, const tf_ref *ref, cons
   return n;
 }
 
-/* ---- all references -------------------------------------------------------------------------------- */
+/* ---- all references
+ * -------------------------------------------------------------------------------- */
 typedef struct {
   const tf_demand *d;
   int rank, n;
@@ -147,8 +153,8 @@ typedef struct {
   int64_t sum;
 } joint;
 
-/* Inclusion and exclusion: adds the intersections of references k .. with those chosen so far, with alternating
- * signs. */
+/* Inclusion and exclusion: adds the intersections of references k .. with those chosen so far, with
+ * alternating signs. */
 static void include(joint *j, int k, const tf_coords *common, int chosen) {
   for (; k < j->n && j->exact; k++) {
     tf_coords *here = TF_ARRAY(j->d->arena, tf_coords, (size_t)j->rank + 1);
@@ -179,7 +185,8 @@ static void add_part(joint *j, tf_coords *part) {
   if (j->n < MOST_REFS) j->part[j->n++] = part;
 }
 
-/* What a reference that moves with both of the mask's dims touches, where each has a rank of its own; else 0. */
+/* What a reference that moves with both of the mask's dims touches, where each has a rank of its
+ * own; else 0. */
 static int64_t count_band(const tf_demand *d, int o, const tf_ref *ref, const tf_coords *part) {
   const double pairs = tf_demanded_pairs(d, o);
   int64_t n = pairs < 0x1p53 ? (int64_t)pairs : 0;

@@ -1,7 +1,8 @@
-/* A run of a scope that retains computes what is needed and not held (docs/SEMANTICS.md, D10).  A loop above the scope
- * that cuts a range into tiles needs another tile at each step, of which nothing is held; and a Seq further out may
- * drop all that is.  If that is true of all loops above that take more than one step, every run computes all that is
- * needed, as it would if nothing were retained. */
+/* A run of a scope that retains computes what is needed and not held (docs/SEMANTICS.md, D10).  A
+ * loop above the scope that cuts a range into tiles needs another tile at each step, of which
+ * nothing is held; and a Seq further out may drop all that is.  If that is true of all loops above
+ * that take more than one step, every run computes all that is needed, as it would if nothing were
+ * retained. */
 #include "model/eval/bare.h"
 
 #include <string.h>
@@ -24,14 +25,16 @@ tf_tree *tf_bare_tree(const struct tf_model *m) {
   return t;
 }
 
-/* Positions of the loops above op o's home scope at whose steps nothing of what is needed next is held. */
+/* Positions of the loops above op o's home scope at whose steps nothing of what is needed next is
+ * held. */
 static uint64_t renewed_by(const struct tf_model *bare, const tf_retain *h, int o) {
   const tf_even *e = bare->even;
   const int z = bare->plan->wl->ops[o].out;
   uint64_t all = h->drops;
   for (int r = 0; e && r < bare->plan->wl->tensors[z].rank; r++) {
     const int range = e->home[e->home_at[z] + r].range;
-    if (e->ranges[range].what == TF_PART && tf_even_only_split(e, range)) all |= e->ranges[range].depends;
+    if (e->ranges[range].what == TF_PART && tf_even_only_split(e, range))
+      all |= e->ranges[range].depends;
   }
   return all;
 }
@@ -44,14 +47,16 @@ static bool find_holding(struct tf_model *m) {
     const tf_retain *h = &p->retains[k];
     const tf_path *path = &p->path[h->scope];
     for (int i = 0; i < h->n_ops; i++)
-      for (uint64_t left = path->temporal & ~renewed_by(m->bare, h, h->ops[i]); left; left &= left - 1)
+      for (uint64_t left = path->temporal & ~renewed_by(m->bare, h, h->ops[i]); left;
+           left &= left - 1)
         m->holding[path->loops[__builtin_ctzll(left)]] = true;
   }
   return m->holding != NULL;
 }
 
 bool tf_bare_prepare(struct tf_model *m) {
-  m->bare->means = true; /* where something is retained, the mean instance counts (SEMANTICS.md, section 5) */
+  m->bare->means =
+      true; /* where something is retained, the mean instance counts (SEMANTICS.md, section 5) */
   return !m->bare->plan->skips && find_holding(m);
 }
 

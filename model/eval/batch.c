@@ -1,4 +1,5 @@
-/* Evaluates many rows of trip counts of one tree: in lanes where the quick count applies, else one by one. */
+/* Evaluates many rows of trip counts of one tree: in lanes where the quick count applies, else one
+ * by one. */
 #include <string.h>
 
 #include "model/cost/quick/lanes.h"
@@ -18,10 +19,10 @@ static void one(tf_model *m, const int64_t *row, tf_brief *out) {
   out->held_words = tf_result_held(m->plan->arch, &r);
 }
 
-/* Runs the program on those of the rows whose bits are set; unused lanes repeat the last one.  Fills what it finds of
- * those that it counts, and returns their bits. */
-static uint32_t run(const tf_tape *t, const int64_t *trips, int n_loops, uint32_t rows, int64_t effort,
-                    tf_glance *out) {
+/* Runs the program on those of the rows whose bits are set; unused lanes repeat the last one. Fills
+ * what it finds of those that it counts, and returns their bits. */
+static uint32_t run(const tf_tape *t, const int64_t *trips, int n_loops, uint32_t rows,
+                    int64_t effort, tf_glance *out) {
   int at[TF_LANES], n = 0;
   uint32_t counted = 0;
   for (; rows; rows &= rows - 1)
@@ -69,7 +70,8 @@ static uint32_t counted(tf_model *m, const int64_t *trips, int n, tf_glance *out
   const uint32_t all = ~UINT32_C(0) >> (TF_LANES - n);
   const uint32_t even = m->lanes ? run(m->lanes, trips, m->plan->n_loops, all, 1, out) : 0;
   const tf_tape *uneven = m->lanes && even != all ? uneven_lanes(m) : NULL;
-  return uneven ? even | run(uneven, trips, m->plan->n_loops, all & ~even, TF_EFFORT_PARTIAL, out) : even;
+  return uneven ? even | run(uneven, trips, m->plan->n_loops, all & ~even, TF_EFFORT_PARTIAL, out)
+                : even;
 }
 
 uint32_t tf_model_glance(tf_model *m, const int64_t *trips, int n, tf_glance *out) {

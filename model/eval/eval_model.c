@@ -1,4 +1,5 @@
-/* One evaluation: picks the quick, the general or the exact count, and derives the result from it. */
+/* One evaluation: picks the quick, the general or the exact count, and derives the result from it.
+ */
 #include "model/eval/hooks.h"
 
 #include <string.h>
@@ -18,13 +19,21 @@
 #include "model/flow/skip.h"
 #include "model/tree/cover.h"
 
-/* Cost of an evaluation in units of a quick one without partial tiles (3 us): of a quick one with them, at half of what
- * it takes, so that budgets in these units still reach enough mappings of ranges that nothing divides; where borders
- * cut what is made, one more for each so many settings of loops near them, likewise; of the general count a fixed part,
- * and one for each so many settings visited, or steps walked. */
-enum { PARTIAL = TF_EFFORT_PARTIAL, CHOSEN_A_QUICK = 1, GENERAL_FIXED = 10, VISITS_A_QUICK = 48, WALKED_A_QUICK = 1 };
+/* Cost of an evaluation in units of a quick one without partial tiles (3 us): of a quick one with
+ * them, at half of what it takes, so that budgets in these units still reach enough mappings of
+ * ranges that nothing divides; where borders cut what is made, one more for each so many settings
+ * of loops near them, likewise; of the general count a fixed part, and one for each so many
+ * settings visited, or steps walked. */
+enum {
+  PARTIAL = TF_EFFORT_PARTIAL,
+  CHOSEN_A_QUICK = 1,
+  GENERAL_FIXED = 10,
+  VISITS_A_QUICK = 48,
+  WALKED_A_QUICK = 1
+};
 
-/* Settings that the sums of one evaluation visit at most: a minute.  The walk, which is left then, gives up too. */
+/* Settings that the sums of one evaluation visit at most: a minute.  The walk, which is left then,
+ * gives up too. */
 #define SUM_MOST (INT64_C(1) << 28)
 
 static bool alloc_state(struct tf_model *m) {
@@ -72,11 +81,11 @@ static bool alloc_state(struct tf_model *m) {
   m->res.units = TF_ARRAY(a, tf_unit_result, (size_t)p->arch->n_units + 1);
   m->res.ops = TF_ARRAY(a, tf_op_result, (size_t)p->wl->n_ops);
   m->res.nodes = TF_ARRAY(a, tf_node_result, nodes);
-  return m->cells && m->box && m->at_once && m->heads && m->hidden && m->class_steps && m->below && m->aside &&
-         m->in_use && m->corrections && m->own_trip && m->rank_len && m->home_digit && m->home_slices &&
-         m->home_words && m->treated && m->treated_flow && m->ev.trip && m->ev.step && m->told_node && m->told &&
-         m->moves && m->flows && m->steps && m->width && m->rects && m->res.counts && m->res.levels && m->res.units &&
-         m->res.ops && m->res.nodes;
+  return m->cells && m->box && m->at_once && m->heads && m->hidden && m->class_steps && m->below &&
+         m->aside && m->in_use && m->corrections && m->own_trip && m->rank_len && m->home_digit &&
+         m->home_slices && m->home_words && m->treated && m->treated_flow && m->ev.trip &&
+         m->ev.step && m->told_node && m->told && m->moves && m->flows && m->steps && m->width &&
+         m->rects && m->res.counts && m->res.levels && m->res.units && m->res.ops && m->res.nodes;
 }
 
 static bool alloc_parts(struct tf_model *m) {
@@ -104,8 +113,8 @@ static tf_model *make_model(const tf_tree *tree) {
     m->arena = a;
     m->plan = tf_plan_new(a, tree);
   }
-  if (m && m->plan && alloc_state(m) && alloc_parts(m) && alloc_even(m) && tf_zeros_new(m) && tf_tiles_new(m) &&
-      tf_lines_new(m))
+  if (m && m->plan && alloc_state(m) && alloc_parts(m) && alloc_even(m) && tf_zeros_new(m) &&
+      tf_tiles_new(m) && tf_lines_new(m))
     return m;
   tf_arena_free(a);
   return NULL;
@@ -116,7 +125,8 @@ tf_model *tf_model_new(const tf_tree *tree, tf_diags *d) {
   tf_model *m = make_model(tree);
   if (m) return m;
   tf_fail(d, tree->nodes[0].at, TF_E_LIMIT,
-          "the mapping is too large: more than %d loops above one node, or out of memory", TF_MAX_PATH);
+          "the mapping is too large: more than %d loops above one node, or out of memory",
+          TF_MAX_PATH);
   return NULL;
 }
 
@@ -138,12 +148,17 @@ static bool single(tf_model *m) {
   for (int o = 0; o < p->wl->n_ops; o++)
     for (int d = 0; d < p->wl->ops[o].n_dims; d++)
       ok &= (p->cuts ? tf_border_range(m, o, p->wl->ops[o].dims[d])
-                     : tf_dim_range(&m->ev, o, p->wl->ops[o].dims[d], p->tree->op_node[o], m->scratch.zero).len) <= 1;
+                     : tf_dim_range(&m->ev, o, p->wl->ops[o].dims[d], p->tree->op_node[o],
+                                    m->scratch.zero)
+                           .len) <= 1;
   return ok;
 }
 
-/* Whether the trip counts cover the ranges; in a partial mapping, whether every leaf is a single point. */
-static bool covered(tf_model *m) { return m->open ? single(m) : tf_cover_all(m->cover, m->ev.trip); }
+/* Whether the trip counts cover the ranges; in a partial mapping, whether every leaf is a single
+ * point. */
+static bool covered(tf_model *m) {
+  return m->open ? single(m) : tf_cover_all(m->cover, m->ev.trip);
+}
 
 /* Adds the moves of every slice to the counters per level and tensor. */
 static bool tally(tf_model *m) {
@@ -225,7 +240,8 @@ static bool count_partial(tf_model *m) {
   return !m->views->peers && (!m->lines || m->open) && tf_uneven_count(m);
 }
 
-/* Sums over classes of what closed sums have not counted.  closed: in scopes that retain they may count a part. */
+/* Sums over classes of what closed sums have not counted.  closed: in scopes that retain they may
+ * count a part. */
 static bool sum_classes(tf_model *m, bool closed) {
   const bool nodes = m->plan->n_retains && closed && tf_uneven_nodes(m);
   if (!nodes && !tf_count_nodes(m)) return false;
@@ -249,10 +265,12 @@ static bool lacks(tf_model *m, tf_result *out) {
 }
 
 /* Whether the result may do without counts where a row does not fit. */
-static bool sizes_do(const tf_model *m) { return m->fits_first && !m->open && !m->zeros && !m->fills; }
+static bool sizes_do(const tf_model *m) {
+  return m->fits_first && !m->open && !m->zeros && !m->fills;
+}
 
-/* Counts trip counts that do not divide evenly: by sums over classes, or by a walk where these do not apply.  *misfit:
- * it does not fit, and is not counted. */
+/* Counts trip counts that do not divide evenly: by sums over classes, or by a walk where these do
+ * not apply.  *misfit: it does not fit, and is not counted. */
 static bool count(tf_model *m, bool closed, tf_result *out, bool *misfit) {
   m->ev.irregular |= tf_touches_part(&m->ev, &m->scratch);
   m->ev.irregular |= m->plan->cuts && !m->plan->n_retains && tf_terms_cancel(&m->ev, &m->scratch);
@@ -337,24 +355,26 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
   m->walked = m->chosen = 0;
   m->ev.masked_too = m->all_points;
   tf_tiles_begin(m);
-  /* of a partial mapping the mean instance counts, as it may in what completes it; where the quick count applies, loops
-   * move all alike */
+  /* of a partial mapping the mean instance counts, as it may in what completes it; where the quick
+   * count applies, loops move all alike */
   m->first_busiest = !m->open && !m->means && !m->plan->clips && !m->plan->n_retains && m->even;
-  const bool even =
-      m->even && !m->to_sum && (!m->plan->skips || m->all_points) && (!m->views->peers || tf_general_ready(m));
+  const bool even = m->even && !m->to_sum && (!m->plan->skips || m->all_points) &&
+                    (!m->views->peers || tf_general_ready(m));
   const bool lines = m->lines && !m->open, whole = !lines || (!m->plan->clips && !m->plan->cuts);
   const bool all = even && !m->plan->n_retains && whole; /* the closed sums may count all */
   bool misfit = false;
   m->partly = false;
   if (all && misfits(m, out)) return true;
   bool ok = m->quick = all && !m->ev.irregular && (tf_even_count(m) || count_partial(m));
-  m->ev.irregular |= m->views->peers || lines; /* otherwise what neighbours hand on, and lines, are walked */
+  m->ev.irregular |=
+      m->views->peers || lines; /* otherwise what neighbours hand on, and lines, are walked */
   if (!ok) {
     out->overflow = !tf_general_ready(m) || !tf_eval_steps(&m->ev);
     if (out->overflow || !covered(m)) return false;
     const bool busiest = m->first_busiest;
     m->first_busiest = busiest && tf_even_alike(m);
-    m->partly &= m->first_busiest == busiest; /* what has been counted is that of the busiest instance */
+    m->partly &=
+        m->first_busiest == busiest; /* what has been counted is that of the busiest instance */
     ok = count(m, even, out, &misfit);
     if (misfit) return true;
   }
@@ -377,7 +397,8 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
   return !out->overflow;
 }
 
-/* The model of the tree without `retain`, if it counts the same at these trip counts; NULL: it does not. */
+/* The model of the tree without `retain`, if it counts the same at these trip counts; NULL: it does
+ * not. */
 static tf_model *bare_of(tf_model *m, const int64_t *trips) {
   if (!m->plan->n_retains || m->to_walk || m->to_sum || m->note) return NULL;
   if (!m->bare_made) {

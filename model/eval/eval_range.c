@@ -1,4 +1,5 @@
-/* How far energies and areas of the tables may be off, as published sources differ (model/input/table/spread.h). */
+/* How far energies and areas of the tables may be off, as published sources differ
+ * (model/input/table/spread.h). */
 #include "model/cost/access.h"
 #include "model/cost/state.h"
 #include "model/cost/zeros.h"
@@ -7,7 +8,8 @@
 #include "model/input/table/spread.h"
 #include "tileflow/why.h"
 
-/* Words of a memory whose energies come from the table: what they take is its price of a word times this. */
+/* Words of a memory whose energies come from the table: what they take is its price of a word times
+ * this. */
 static double priced_words(const tf_model *m, int level) {
   const tf_plan *p = m->plan;
   const tf_memory *mem = &p->arch->memories[level];
@@ -19,13 +21,15 @@ static double priced_words(const tf_model *m, int level) {
       const tf_packed *k = &p->sparse->packed[at];
       const tf_kept_counts *left = &m->zeros->res.counts[at];
       const double metadata = k->format && k->format->priced ? 0 : left->metadata;
-      words += ((left->read + left->drain + left->fill + left->update) * bits + metadata) / mem->word_bits;
+      words += ((left->read + left->drain + left->fill + left->update) * bits + metadata) /
+               mem->word_bits;
     } else if (mem->access > 1) {
       const int64_t used = m->res.levels[level].instances;
       words += tf_accessed(mem, used, c->read, bits) + tf_accessed(mem, used, c->drain, bits) +
                tf_accessed(mem, used, c->fill, bits) + tf_accessed(mem, used, c->update, bits);
     } else {
-      words += ((double)c->read + (double)c->drain + (double)c->fill + (double)c->update) * bits / mem->word_bits;
+      words += ((double)c->read + (double)c->drain + (double)c->fill + (double)c->update) * bits /
+               mem->word_bits;
     }
   }
   return words;
@@ -42,7 +46,8 @@ bool tf_level_energy_range(const tf_model *model, int l, tf_margin *out) {
   const tf_memory *mem = &a->memories[l];
   *out = (tf_margin){m->res.levels[l].energy_pj, m->res.levels[l].energy_pj};
   const double priced = mem->energy_from_table ? priced_words(m, l) * mem->read_pj : 0;
-  widen(out, priced, tf_spread_word(tf_table_bytes(mem), a->technology_nm, tf_table_off_chip(a, l)));
+  widen(out, priced,
+        tf_spread_word(tf_table_bytes(mem), a->technology_nm, tf_table_off_chip(a, l)));
   return priced > 0;
 }
 
@@ -64,11 +69,13 @@ bool tf_energy_range(const tf_model *model, tf_margin *out) {
   out->low = out->high = 0;
   for (int l = 0; l < a->n_memories; l++) {
     any |= tf_level_energy_range(m, l, &part);
-    out->low += part.low + m->res.levels[l].leakage_pj, out->high += part.high + m->res.levels[l].leakage_pj;
+    out->low += part.low + m->res.levels[l].leakage_pj,
+        out->high += part.high + m->res.levels[l].leakage_pj;
   }
   for (int u = 0; u < a->n_units; u++) {
     any |= tf_unit_energy_range(m, u, &part);
-    out->low += part.low + m->res.units[u].leakage_pj, out->high += part.high + m->res.units[u].leakage_pj;
+    out->low += part.low + m->res.units[u].leakage_pj,
+        out->high += part.high + m->res.units[u].leakage_pj;
   }
   return any;
 }

@@ -1,4 +1,5 @@
-/* A timeline: when each step of a tree loads, works and stores; the terms of latency.c laid out in time. */
+/* A timeline: when each step of a tree loads, works and stores; the terms of latency.c laid out in
+ * time. */
 #include "tileflow/trace.h"
 
 #include <limits.h>
@@ -32,9 +33,11 @@ static void add_interval(tracer *t, tf_interval x) {
   if (!t->failed) out->at[out->n++] = x;
 }
 
-/* ---- words that pass -------------------------------------------------------------------------- */
+/* ---- words that pass --------------------------------------------------------------------------
+ */
 
-/* Words of all instances for a word of the busiest, among those that node's own slices move through a pass. */
+/* Words of all instances for a word of the busiest, among those that node's own slices move through
+ * a pass. */
 static tf_ports instances(const struct tf_model *m, int node, int at) {
   const tf_views *w = m->views;
   tf_ports all = {0, 0}, one = {0, 0};
@@ -43,26 +46,31 @@ static tf_ports instances(const struct tf_model *m, int node, int at) {
     const tf_flow *f = &m->flows[i];
     if (m->plan->slices[i].node != node) continue;
     if (w->up_pass[i] == at) {
-      all = (tf_ports){all.read + (double)v->read * w->up[i], all.write + (double)v->update * w->up[i]};
+      all = (tf_ports){all.read + (double)v->read * w->up[i],
+                       all.write + (double)v->update * w->up[i]};
       one = (tf_ports){one.read + f->read * w->up[i], one.write + f->update * w->up[i]};
     }
     if (w->own_pass[i] == at) {
-      all = (tf_ports){all.read + (double)v->drain * w->own[i], all.write + (double)v->fill * w->own[i]};
+      all = (tf_ports){all.read + (double)v->drain * w->own[i],
+                       all.write + (double)v->fill * w->own[i]};
       one = (tf_ports){one.read + f->drain * w->own[i], one.write + f->fill * w->own[i]};
     }
   }
-  return (tf_ports){one.read > 0 ? all.read / one.read : 1, one.write > 0 ? all.write / one.write : 1};
+  return (tf_ports){one.read > 0 ? all.read / one.read : 1,
+                    one.write > 0 ? all.write / one.write : 1};
 }
 
-/* Words that pass a memory's ports within a span: loads from its beginning, stores up to its end; neither for longer
- * than the span.  w: of the busiest instance, whose time it is; those of all of them are shown. */
+/* Words that pass a memory's ports within a span: loads from its beginning, stores up to its end;
+ * neither for longer than the span.  w: of the busiest instance, whose time it is; those of all of
+ * them are shown. */
 static void pass(tracer *t, int node, int level, int at, tf_ports w, bool inner, const span *in) {
   const tf_ports all = instances(t->m, node, at);
   const tf_port_rate pace = tf_port_rate_at(t->m, at);
   const double load = tf_port_time(pace, inner ? (tf_ports){0, w.write} : (tf_ports){w.read, 0});
   const double store = tf_port_time(pace, inner ? (tf_ports){w.read, 0} : (tf_ports){0, w.write});
   const double whole = in->end - in->begin;
-  tf_interval x = {TF_TRACE_LOAD, level, -1, node, -1, in->begin, in->begin + (load < whole ? load : whole), 0};
+  tf_interval x = {
+      TF_TRACE_LOAD, level, -1, node, -1, in->begin, in->begin + (load < whole ? load : whole), 0};
   x.words = inner ? w.write * all.write : w.read * all.read;
   add_interval(t, x);
   x.kind = TF_TRACE_STORE;
@@ -78,14 +86,18 @@ static tf_ports scaled(tf_ports w, double by) { return (tf_ports){w.read * by, w
 static void pass_all(tracer *t, int n, const span *in) {
   const tf_view *v = &t->m->views->node[n];
   for (int l = 0; l < v->n_legs && in->share > 0; l++)
-    pass(t, n, v->legs[l].level, v->legs[l].pass, scaled(tf_leg_ports(t->m, v, l), 1 / in->share), l == 0, in);
+    pass(t, n, v->legs[l].level, v->legs[l].pass, scaled(tf_leg_ports(t->m, v, l), 1 / in->share),
+         l == 0, in);
 }
 
-/* ---- words held ------------------------------------------------------------------------------- */
+/* ---- words held -------------------------------------------------------------------------------
+ */
 
 static void hold(tracer *t, int node, int level, int z, double words, const span *in) {
-  const double width = (double)t->m->plan->wl->tensors[z].word_bits / t->m->plan->arch->memories[level].word_bits;
-  add_interval(t, (tf_interval){TF_TRACE_HOLD, level, -1, node, z, in->begin, in->end, words * width});
+  const double width =
+      (double)t->m->plan->wl->tensors[z].word_bits / t->m->plan->arch->memories[level].word_bits;
+  add_interval(t,
+               (tf_interval){TF_TRACE_HOLD, level, -1, node, z, in->begin, in->end, words * width});
 }
 
 static void hold_slices(tracer *t, int n, const span *in) {
@@ -107,7 +119,8 @@ static void hold_homes(tracer *t, int n, const span *in) {
   }
 }
 
-/* ---- nodes -------------------------------------------------------------------------------------- */
+/* ---- nodes --------------------------------------------------------------------------------------
+ */
 
 static void place_node(tracer *t, int n, const span *in);
 
@@ -118,21 +131,24 @@ static void place_op(tracer *t, int n, const span *in) {
   const struct tf_model *m = t->m;
   const tf_op_result *r = &m->res.ops[m->plan->tree->nodes[n].op];
   const tf_view *v = &m->views->node[n];
-  const double work = part(tf_work_time(m, m->plan->tree->nodes[n].op), in), all = in->end - in->begin;
+  const double work = part(tf_work_time(m, m->plan->tree->nodes[n].op), in),
+               all = in->end - in->begin;
   const double points = part((double)r->points + (double)r->corrections, in);
-  add_interval(
-      t, (tf_interval){TF_TRACE_WORK, -1, r->unit, n, -1, in->begin, in->begin + (work < all ? work : all), points});
+  add_interval(t, (tf_interval){TF_TRACE_WORK, -1, r->unit, n, -1, in->begin,
+                                in->begin + (work < all ? work : all), points});
   for (int i = v->first_pass; i < v->first_pass + v->n_passes && in->share > 0; i++)
     pass(t, n, m->views->passes[i].level, i, scaled(m->below[i], 1 / in->share), false, in);
 }
 
-/* Places children one after another, each in proportion to its time; or all from the beginning on. */
+/* Places children one after another, each in proportion to its time; or all from the beginning on.
+ */
 static void place_scope(tracer *t, int n, const span *in) {
   const tf_node *node = &t->m->plan->tree->nodes[n];
   const bool at_once = tf_plan_at_once(node);
   double sum = 0, at = in->begin;
   for (int c = 0; c < node->n_children; c++)
-    sum = at_once ? more(sum, time_of(t, node->children[c], in)) : sum + time_of(t, node->children[c], in);
+    sum = at_once ? more(sum, time_of(t, node->children[c], in))
+                  : sum + time_of(t, node->children[c], in);
   const double scale = sum > 0 ? (in->end - in->begin) / sum : 0;
   for (int c = 0; c < node->n_children; c++) {
     const double end = at + time_of(t, node->children[c], in) * scale;
@@ -141,7 +157,8 @@ static void place_scope(tracer *t, int n, const span *in) {
   }
 }
 
-/* ---- runs of a Tile ------------------------------------------------------------------------------- */
+/* ---- runs of a Tile
+ * ------------------------------------------------------------------------------- */
 
 /* A run of a Tile: the loads before its work, the transfers beside it, and the stores after it. */
 typedef struct {
@@ -151,9 +168,12 @@ typedef struct {
   bool stores; /* it stores, beside the work or after it */
 } run;
 
-static bool by_steps(const tracer *t, int n) { return t->m->by_steps && t->m->views->node[n].n_slices; }
+static bool by_steps(const tracer *t, int n) {
+  return t->m->by_steps && t->m->views->node[n].n_slices;
+}
 
-/* Row of the current run: that of the innermost loop above that is not at its start; the last row is the first run. */
+/* Row of the current run: that of the innermost loop above that is not at its start; the last row
+ * is the first run. */
 static int row_of(const tracer *t, int n) {
   const tf_view *v = &t->m->views->node[n];
   int row = 0;
@@ -174,7 +194,8 @@ static tf_ports leg_words(const tracer *t, int n, int row, int leg) {
   const tf_view *v = &t->m->views->node[n];
   const double runs = row < 0 ? (double)t->m->steps[n] : t->m->class_steps[v->row + row];
   if (runs <= 0) return (tf_ports){0, 0};
-  return scaled(row < 0 ? tf_leg_ports(t->m, v, leg) : t->m->cells[v->cell + row * v->n_legs + leg], 1 / runs);
+  return scaled(row < 0 ? tf_leg_ports(t->m, v, leg) : t->m->cells[v->cell + row * v->n_legs + leg],
+                1 / runs);
 }
 
 /* The longest times of a run's words at any port: of loads, of stores, of both together. */
@@ -184,7 +205,8 @@ static void leg_times(const tracer *t, int n, int row, double *load, double *sto
   for (int l = 0; l < v->n_legs; l++) {
     const tf_port_rate pace = tf_port_rate_at(t->m, v->legs[l].pass);
     const tf_ports w = leg_words(t, n, row, l);
-    const double read = tf_port_time(pace, (tf_ports){w.read, 0}), write = tf_port_time(pace, (tf_ports){0, w.write});
+    const double read = tf_port_time(pace, (tf_ports){w.read, 0}),
+                 write = tf_port_time(pace, (tf_ports){0, w.write});
     *load = more(*load, l ? read : write);
     *store = more(*store, l ? write : read);
     *both = more(*both, tf_port_time(pace, w));
@@ -212,8 +234,8 @@ static bool opens(const tracer *t, int n) {
   return t->m->steps[t->m->plan->tree->nodes[n].children[0]] <= t->out->most;
 }
 
-/* Places the child in each step of the Tile's loops, one after another from `begin` on, each `scale` times as long as
- * it takes; scale 0: nothing is placed.  Returns their total time. */
+/* Places the child in each step of the Tile's loops, one after another from `begin` on, each
+ * `scale` times as long as it takes; scale 0: nothing is placed.  Returns their total time. */
 static double place_steps(tracer *t, int n, double begin, double scale) {
   const int child = t->m->plan->tree->nodes[n].children[0];
   const bool apart = opens(t, n);
@@ -232,8 +254,9 @@ static double place_steps(tracer *t, int n, double begin, double scale) {
   return sum;
 }
 
-/* The current run by the rules of latency.c: transfers beside the previous run's work (double-buffer) except for the
- * first load and the last store, all at once (perfect), or one after another (none). */
+/* The current run by the rules of latency.c: transfers beside the previous run's work
+ * (double-buffer) except for the first load and the last store, all at once (perfect), or one after
+ * another (none). */
 static run run_of(tracer *t, int n) {
   const double work = place_steps(t, n, 0, 0);
   const int row = by_steps(t, n) ? row_of(t, n) : -1, first = t->m->views->node[n].n_rows - 1;
@@ -241,7 +264,8 @@ static run run_of(tracer *t, int n) {
   leg_times(t, n, row, &load, &store, &both);
   if (by_steps(t, n) && last_of_all(t, n)) leg_times(t, n, first, &unused, &end, &unused);
   if (row == first) return (run){load, work, end, work, row, false};
-  if (t->m->plan->arch->overlap == TF_OVERLAP_NONE) return (run){load, work, store, work, row, true};
+  if (t->m->plan->arch->overlap == TF_OVERLAP_NONE)
+    return (run){load, work, store, work, row, true};
   return (run){0, more(work, both), end, work, row, true};
 }
 
@@ -263,9 +287,11 @@ static void place_run(tracer *t, int n, const span *in) {
   const run r = run_of(t, n);
   const double whole = length(&r), scale = whole > 0 ? (in->end - in->begin) / whole : 0;
   const double start = in->begin + r.before * scale, tail = in->end - r.after * scale;
-  const bool apart = by_steps(t, n) && last_of_all(t, n); /* the last store has the words of the first run */
+  const bool apart =
+      by_steps(t, n) && last_of_all(t, n); /* the last store has the words of the first run */
   pass_row(t, n, r.row, true, r.stores, &(span){in->begin, apart ? tail : in->end, 1});
-  if (apart) pass_row(t, n, t->m->views->node[n].n_rows - 1, false, true, &(span){tail, in->end, 1});
+  if (apart)
+    pass_row(t, n, t->m->views->node[n].n_rows - 1, false, true, &(span){tail, in->end, 1});
   if (scale > 0) place_steps(t, n, start, scale);
 }
 

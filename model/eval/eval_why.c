@@ -1,6 +1,7 @@
-/* Words by cause (tileflow/why.h).  A slice's entries of one class are attributed to the loops that do not move its
- * box: with all of these at their first setting there is one pass; letting them run, one after another from the
- * inside, adds what each repeats.  The differences telescope, so that they sum up to the count. */
+/* Words by cause (tileflow/why.h).  A slice's entries of one class are attributed to the loops that
+ * do not move its box: with all of these at their first setting there is one pass; letting them
+ * run, one after another from the inside, adds what each repeats.  The differences telescope, so
+ * that they sum up to the count. */
 #include "tileflow/why.h"
 
 #include <stdlib.h>
@@ -40,8 +41,8 @@ static void add_row(why_log *w, int i, tf_why_row row, const tf_move *v) {
   const tf_slice *s = &w->m->plan->slices[i];
   if (!v->fill && !v->drain && !v->read && !v->update) return;
   int k = w->from;
-  while (k < w->n &&
-         (w->slice[k] != i || w->rows[k].cause != row.cause || w->rows[k].at != row.at || w->rows[k].slot != row.slot))
+  while (k < w->n && (w->slice[k] != i || w->rows[k].cause != row.cause ||
+                      w->rows[k].at != row.at || w->rows[k].slot != row.slot))
     k++;
   if (k == w->n) {
     if (!row_room(w)) return;
@@ -54,9 +55,10 @@ static void add_row(why_log *w, int i, tf_why_row row, const tf_move *v) {
     w->rows[w->n++] = row;
   }
   tf_counts *c = &w->rows[k].words;
-  w->ok &=
-      !__builtin_add_overflow(c->fill, v->fill, &c->fill) && !__builtin_add_overflow(c->drain, v->drain, &c->drain) &&
-      !__builtin_add_overflow(c->read, v->read, &c->read) && !__builtin_add_overflow(c->update, v->update, &c->update);
+  w->ok &= !__builtin_add_overflow(c->fill, v->fill, &c->fill) &&
+           !__builtin_add_overflow(c->drain, v->drain, &c->drain) &&
+           !__builtin_add_overflow(c->read, v->read, &c->read) &&
+           !__builtin_add_overflow(c->update, v->update, &c->update);
 }
 
 /* ---- causes ---------------------------------------------------------------------------------- */
@@ -65,7 +67,8 @@ static bool turns_at(const struct tf_model *m, const tf_slice *s, int k) {
   return m->ev.trip[m->plan->path[s->node].loops[k]] > 1;
 }
 
-/* Whether a loop inside position k moves the box: then the next step of k finds another box, whoever kept it. */
+/* Whether a loop inside position k moves the box: then the next step of k finds another box,
+ * whoever kept it. */
 static bool moves_inside(const why_log *w, const tf_slice *s, int k) {
   const tf_path *path = &w->m->plan->path[s->node];
   for (int j = k + 1; j < path->n; j++)
@@ -78,7 +81,8 @@ static tf_why_row loop_row(const why_log *w, const tf_slice *s, tf_cause cause, 
   return (tf_why_row){.cause = cause, .at = l->node, .slot = l->slot};
 }
 
-/* What class c lost although a memory of the same size could have kept it: to a Seq, or to another layout. */
+/* What class c lost although a memory of the same size could have kept it: to a Seq, or to another
+ * layout. */
 static bool lost(why_log *w, const tf_slice *s, const tf_reuse_case *c, tf_why_row *row) {
   bool again = c->stepping >= 0 ? !(s->moving >> c->stepping & 1) : c->prev >= 0 || c->seq >= 0;
   if (!again || moves_inside(w, s, c->stepping >= 0 ? c->stepping : c->zero_from - 1)) return false;
@@ -94,7 +98,8 @@ static tf_why_row cause_of(why_log *w, int i, const tf_reuse_case *c, int k) {
   const tf_path *path = &w->m->plan->path[s->node];
   bool spatial = k >= 0 && !(path->temporal >> k & 1);
   tf_why_row row;
-  if (k >= 0 && !spatial && s->makes && s->inside >> k & 1) return loop_row(w, s, TF_WHY_PARTIAL, k);
+  if (k >= 0 && !spatial && s->makes && s->inside >> k & 1)
+    return loop_row(w, s, TF_WHY_PARTIAL, k);
   if (k >= 0 && !spatial && !(s->inside >> k & 1)) return loop_row(w, s, TF_WHY_PRODUCTION, k);
   if (!spatial && lost(w, s, c, &row)) return row;
   if (k >= 0) return loop_row(w, s, spatial ? TF_WHY_COPIES : TF_WHY_LOOP, k);
@@ -107,20 +112,22 @@ static bool shared_split(const tf_plan *p, int a, int b) {
   return tf_plan_at_once(&p->tree->nodes[a]);
 }
 
-/* The cause of the first entry.  Of several Tiles that read a tensor into one memory, the first needs it, and the
- * others load it again. */
+/* The cause of the first entry.  Of several Tiles that read a tensor into one memory, the first
+ * needs it, and the others load it again. */
 static tf_cause base_cause(const tf_plan *p, int i) {
   const tf_slice *s = &p->slices[i];
   tf_cause cause = TF_WHY_FIRST;
   for (int j = 0; j < p->n_tile_slices && !s->makes; j++) {
     const tf_slice *q = &p->slices[j];
     if (q->tensor == s->tensor && q->level == s->level && !q->makes && q->node < s->node)
-      cause = shared_split(p, q->node, s->node) && cause != TF_WHY_AGAIN ? TF_WHY_SPLIT : TF_WHY_AGAIN;
+      cause =
+          shared_split(p, q->node, s->node) && cause != TF_WHY_AGAIN ? TF_WHY_SPLIT : TF_WHY_AGAIN;
   }
   return cause;
 }
 
-/* ---- by sums ------------------------------------------------------------------------------------- */
+/* ---- by sums
+ * ------------------------------------------------------------------------------------- */
 
 static tf_move minus(tf_move a, tf_move b) {
   return (tf_move){a.fill - b.fill, a.drain - b.drain, a.read - b.read, a.update - b.update};
@@ -137,22 +144,25 @@ static uint64_t repeats(const why_log *w, const tf_slice *s, const tf_reuse_case
   return mask;
 }
 
-/* What enters in class c with the loops in `frozen` at their first setting.  False: only a walk could tell. */
+/* What enters in class c with the loops in `frozen` at their first setting.  False: only a walk
+ * could tell. */
 static bool with_frozen(why_log *w, int i, const tf_reuse_case *c, uint64_t frozen, tf_move *v) {
   struct tf_model *m = w->m;
   const tf_slice *s = &m->plan->slices[i];
   tf_entry e = {0, 0, 0};
   m->ev.frozen = frozen;
   bool stands =
-      c->stepping >= 0 && (frozen & ~(m->all_points ? 0 : tf_skip_loops(m->plan, s->node))) >> c->stepping & 1;
+      c->stepping >= 0 &&
+      (frozen & ~(m->all_points ? 0 : tf_skip_loops(m->plan, s->node))) >> c->stepping & 1;
   bool ok = stands || tf_count_class(m, s, c, tf_count_shares(&m->ev, s), &e);
   m->ev.frozen = 0;
   *v = tf_move_of(s, &m->plan->arch->memories[s->level], e);
   return ok && !m->ev.irregular;
 }
 
-/* Attributes one class: what each loop adds, the outermost frozen first, temporal before spatial.  Where a part cannot
- * be counted, all that is left is attributed to the loop that was to be frozen. */
+/* Attributes one class: what each loop adds, the outermost frozen first, temporal before spatial.
+ * Where a part cannot be counted, all that is left is attributed to the loop that was to be frozen.
+ */
 static bool by_class(why_log *w, int i, const tf_reuse_case *c) {
   const tf_path *path = &w->m->plan->path[w->m->plan->slices[i].node];
   uint64_t left = repeats(w, &w->m->plan->slices[i], c), frozen = 0;
@@ -188,7 +198,8 @@ static bool by_sums(why_log *w) {
 
 /* ---- by the walk ----------------------------------------------------------------------------- */
 
-/* Whether temporal loop k repeats a box that an earlier setting of it, and of such loops outside it, has brought. */
+/* Whether temporal loop k repeats a box that an earlier setting of it, and of such loops outside
+ * it, has brought. */
 static bool brings_again(struct tf_model *m, const tf_slice *s, uint64_t still, int k) {
   const uint64_t skips = tf_skip_loops(m->plan, s->node);
   if (!(skips >> k & 1)) return m->scratch.cur[m->plan->path[s->node].loops[k]] > 0;
@@ -215,9 +226,12 @@ static void note(struct tf_model *m, int i, const tf_move *v) {
   add_row(w, i, cause_of(w, i, c, time >= 0 ? time : space), v);
 }
 
-static tf_counts *noted(struct tf_model *m, int row) { return row < m->log->n ? &m->log->rows[row].words : NULL; }
+static tf_counts *noted(struct tf_model *m, int row) {
+  return row < m->log->n ? &m->log->rows[row].words : NULL;
+}
 
-/* ---- adjustments -------------------------------------------------------------------------------- */
+/* ---- adjustments --------------------------------------------------------------------------------
+ */
 
 /* Moves words from one cause to another. */
 static void shift(why_log *w, int i, tf_why_row from, tf_cause to, tf_move v) {
@@ -234,8 +248,8 @@ static void split_halos(why_log *w) {
   for (int k = 0, n = w->n; k < n && w->ok; k++) {
     const tf_why_row *r = &w->rows[k];
     if (r->at >= 0 || r->cause != w->base[w->slice[k]]) continue;
-    tf_move v = {beyond(r->words.fill, r->size), beyond(r->words.drain, r->size), beyond(r->words.read, r->size),
-                 beyond(r->words.update, r->size)};
+    tf_move v = {beyond(r->words.fill, r->size), beyond(r->words.drain, r->size),
+                 beyond(r->words.read, r->size), beyond(r->words.update, r->size)};
     shift(w, w->slice[k], *r, TF_WHY_HALO, v);
   }
 }
@@ -321,7 +335,8 @@ static bool by_walk(why_log *w) {
   return ok;
 }
 
-/* Classes one by one may need the walk where the evaluation did not: quick counts sum what they need not part. */
+/* Classes one by one may need the walk where the evaluation did not: quick counts sum what they
+ * need not part. */
 static bool by_either(why_log *w) {
   struct tf_model *m = w->m;
   const tf_eval ev = m->ev;

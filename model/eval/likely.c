@@ -1,4 +1,5 @@
-/* How likely what a memory is expected to hold fits, and how long the busiest unit works (docs/SEMANTICS.md section 8).
+/* How likely what a memory is expected to hold fits, and how long the busiest unit works
+ * (docs/SEMANTICS.md section 8).
  */
 #include <math.h>
 #include <stdlib.h>
@@ -7,8 +8,8 @@
 #include "model/input/dims.h"
 #include "model/sparse/busiest.h"
 
-/* Whether all that m-tiles hold of z are whole blocks of its density: their lengths are, and they begin at multiples of
- * these. */
+/* Whether all that m-tiles hold of z are whole blocks of its density: their lengths are, and they
+ * begin at multiples of these. */
 static bool in_blocks(const struct tf_model *m, int z) {
   const tf_plan *p = m->plan;
   const tf_density *d = &p->wl->tensors[z].density;
@@ -56,7 +57,8 @@ bool tf_model_fits(tf_model *of, double confidence, tf_fit *out) {
   return true;
 }
 
-/* ---- the busiest unit ---------------------------------------------------------------------------------------------
+/* ---- the busiest unit
+ * ---------------------------------------------------------------------------------------------
  */
 
 /* The only read in the mask; -1: there are several. */
@@ -72,13 +74,14 @@ static bool reads_all(const tf_workload *wl, const tf_ref *ref) {
   const tf_tensor *t = &wl->tensors[ref->tensor];
   bool all = true;
   for (int r = 0; r < t->rank; r++)
-    all = all && ref->index[r].n_terms == 1 && tf_index_is_dim(&ref->index[r], ref->index[r].terms[0].dim) &&
+    all = all && ref->index[r].n_terms == 1 &&
+          tf_index_is_dim(&ref->index[r], ref->index[r].terms[0].dim) &&
           wl->dims[ref->index[r].terms[0].dim].extent == t->extent[r];
   return all;
 }
 
-/* Into how many parts spatial loops divide the tensor that the reference reads; 0: not into whole blocks of its
- * density, or not evenly. */
+/* Into how many parts spatial loops divide the tensor that the reference reads; 0: not into whole
+ * blocks of its density, or not evenly. */
 static double parts_of(const struct tf_model *m, int o, const tf_ref *ref) {
   const tf_plan *p = m->plan;
   const tf_tensor *t = &p->wl->tensors[ref->tensor];
@@ -90,7 +93,9 @@ static double parts_of(const struct tf_model *m, int o, const tf_ref *ref) {
     if (p->loops[l].axis == TF_TEMPORAL || m->ev.trip[l] < 2) continue;
     for (int r = 0; r < t->rank; r++) {
       if (!tf_index_coef(&ref->index[r], p->loops[l].dim)) continue;
-      const int64_t side = d->fall == TF_FALL_TILES ? d->tile[r] : d->fall == TF_FALL_BLOCKS && r == d->rank ? d->m : 1;
+      const int64_t side = d->fall == TF_FALL_TILES                    ? d->tile[r]
+                           : d->fall == TF_FALL_BLOCKS && r == d->rank ? d->m
+                                                                       : 1;
       parts *= tf_step(&m->ev, l) % side == 0 ? (double)m->ev.trip[l] : 0;
     }
   }
@@ -102,19 +107,23 @@ static double busiest(const struct tf_model *m, int o) {
   const tf_plan *p = m->plan;
   const uint64_t on = m->zeros->void_at[o].of[TF_LEFT_TIME];
   const int r = on ? only_read(on) : -1;
-  if (m->zeros->tiles && m->zeros->work[o].of[TF_LEFT_TIME] < m->zeros->own_work[o].of[TF_LEFT_TIME]) return NAN;
+  if (m->zeros->tiles &&
+      m->zeros->work[o].of[TF_LEFT_TIME] < m->zeros->own_work[o].of[TF_LEFT_TIME])
+    return NAN;
   if (!on || m->zeros->work[o].of[TF_LEFT_TIME] >= 1) return 1;
   if (r < 0 || !m->quick || m->partial || !reads_all(p->wl, &p->wl->ops[o].reads[r])) return NAN;
   const tf_ref *ref = &p->wl->ops[o].reads[r];
   const tf_tensor *t = &p->wl->tensors[ref->tensor];
   const tf_density *d = &t->density;
-  const double parts = parts_of(m, o, ref), all = (double)tf_tensor_words(t), share = p->sparse->share[ref->tensor];
+  const double parts = parts_of(m, o, ref), all = (double)tf_tensor_words(t),
+               share = p->sparse->share[ref->tensor];
   double per = 1;
   for (int k = 0; k < t->rank && d->fall == TF_FALL_TILES; k++)
     per *= (double)d->tile[k];
   if (parts < 1 || (d->fall == TF_FALL_KNOWN && parts > 1)) return NAN;
   if (parts < 2 || d->fall == TF_FALL_BLOCKS || d->fall == TF_FALL_KNOWN) return 1;
-  const tf_odds odds = tf_odds_of(d->fall == TF_FALL_GUESSED ? TF_ODDS_EACH : TF_ODDS_DRAWN, share, all / per);
+  const tf_odds odds =
+      tf_odds_of(d->fall == TF_FALL_GUESSED ? TF_ODDS_EACH : TF_ODDS_DRAWN, share, all / per);
   return tf_odds_busiest(&odds, parts, all / per / parts) / (share * all / per / parts);
 }
 

@@ -1,5 +1,5 @@
-/* Lines where every chain of loops divides (the quick count): each class of entries brings one set of elements, moved
- * along, to all settings of its loops (model/layout/sum.h). */
+/* Lines where every chain of loops divides (the quick count): each class of entries brings one set
+ * of elements, moved along, to all settings of its loops (model/layout/sum.h). */
 #include "model/eval/lines_even.h"
 
 #include <stdlib.h>
@@ -7,8 +7,8 @@
 
 #include "model/cost/quick/clip.h"
 
-/* A slice as the quick count knows it; factor: how often what enters at one setting of the loops that move it counts,
- * because of the loops that do not. */
+/* A slice as the quick count knows it; factor: how often what enters at one setting of the loops
+ * that move it counts, because of the loops that do not. */
 typedef struct {
   int i;
   const tf_slice *s;
@@ -28,7 +28,9 @@ static int64_t shift_of(const struct tf_model *m, const job *j, int pos, int r) 
   return of->moves >> pos & 1 ? of->shift[pos] * m->value[m->even->step[j->path->loops[pos]]] : 0;
 }
 
-static int64_t trip_of(const struct tf_model *m, const job *j, int pos) { return m->ev.trip[j->path->loops[pos]]; }
+static int64_t trip_of(const struct tf_model *m, const job *j, int pos) {
+  return m->ev.trip[j->path->loops[pos]];
+}
 
 static void start(const struct tf_model *m, int i, job *j) {
   memset(j, 0, sizeof *j);
@@ -68,12 +70,15 @@ static int64_t settings(const job *j) {
 }
 
 static bool times(tf_touched *t, int64_t by) {
-  return !__builtin_mul_overflow(t->lines, by, &t->lines) && !__builtin_mul_overflow(t->cycles, by, &t->cycles);
+  return !__builtin_mul_overflow(t->lines, by, &t->lines) &&
+         !__builtin_mul_overflow(t->cycles, by, &t->cycles);
 }
 
-/* ---- m-tiles --------------------------------------------------------------------------------------- */
+/* ---- m-tiles
+ * --------------------------------------------------------------------------------------- */
 
-/* What enters in class c: all of the box but what the entry before has left.  False: nothing does. */
+/* What enters in class c: all of the box but what the entry before has left.  False: nothing does.
+ */
 static bool enters(const struct tf_model *m, job *j, const tf_reuse_case *c, const int64_t *by) {
   int64_t lo[TF_MAX_RANK], len[TF_MAX_RANK];
   const bool found = tf_even_before(m, c, &j->x, by, lo, len);
@@ -82,7 +87,8 @@ static bool enters(const struct tf_model *m, job *j, const tf_reuse_case *c, con
   for (int r = 0; r < j->v->n_rank; r++) {
     j->cells.len[r] = j->x.len[r];
     if (!found) continue;
-    const int64_t from = lo[r] > 0 ? lo[r] : 0, end = lo[r] + len[r] < j->x.len[r] ? lo[r] + len[r] : j->x.len[r];
+    const int64_t from = lo[r] > 0 ? lo[r] : 0,
+                  end = lo[r] + len[r] < j->x.len[r] ? lo[r] + len[r] : j->x.len[r];
     j->cells.gap_lo[r] = from;
     j->cells.gap_len[r] = end > from ? end - from : 0;
     j->cells.lacks = j->cells.lacks && end > from;
@@ -91,14 +97,15 @@ static bool enters(const struct tf_model *m, job *j, const tf_reuse_case *c, con
   return !all;
 }
 
-/* Steps of a class, all settings of temporal loops; in one of `again` of them a box comes for the first time (0:
- * never).
+/* Steps of a class, all settings of temporal loops; in one of `again` of them a box comes for the
+ * first time (0: never).
  */
 typedef struct {
   int64_t all, again;
 } steps;
 
-/* Adds class c's lines; from: the path position up to which temporal loops run, at which they step; -1: they do not. */
+/* Adds class c's lines; from: the path position up to which temporal loops run, at which they step;
+ * -1: they do not. */
 static bool add_class(struct tf_model *m, job *j, int stepping, int end, steps n) {
   const tf_memory *mem = &m->plan->arch->memories[j->s->level];
   tf_move lines = {0}, cycles = {0};
@@ -121,7 +128,9 @@ static bool add_class(struct tf_model *m, job *j, int stepping, int end, steps n
   for (int up = 0; up < 2; up++) {
     tf_touched t;
     if (!tf_has_lines(m, up ? j->s->above : j->s->level)) continue;
-    if (!(up ? tf_lines_up(m, j->i, &j->place) : tf_lines_own(m, j->i, &j->place)) || !sum_up(m, j, &t)) return false;
+    if (!(up ? tf_lines_up(m, j->i, &j->place) : tf_lines_own(m, j->i, &j->place)) ||
+        !sum_up(m, j, &t))
+      return false;
     if (!times(&t, n.all / temporal)) return false;
     for (int k = 0; k < 2; k++) {
       const int64_t v = k ? t.cycles : t.lines, again = v - (n.again ? v / n.again : 0);
@@ -163,11 +172,13 @@ static bool tile(struct tf_model *m, int i) {
   return !enters(m, &j, last, by) || add_class(m, &j, -1, last->zero_from, (steps){n, again});
 }
 
-/* ---- operands -------------------------------------------------------------------------------------- */
+/* ---- operands
+ * -------------------------------------------------------------------------------------- */
 
 enum { MOST_AT_ONCE = 1 << 16 }; /* units below one instance */
 
-/* The points that units below one instance of the serving memory need in one step.  False: too many. */
+/* The points that units below one instance of the serving memory need in one step.  False: too
+ * many. */
 static bool at_once(const struct tf_model *m, job *j, uint64_t below) {
   int64_t n = 1, low[TF_MAX_RANK] = {0};
   const int ranks = j->place.n_ranks;
@@ -203,7 +214,8 @@ static bool leaf(struct tf_model *m, int i, const tf_unit *unit) {
   if (!tf_lines_up(m, i, &j.place) || !at_once(m, &j, j.moving & own & ~outer)) return false;
   for (uint64_t left = j.moving & (j.path->temporal | outer); left; left &= left - 1)
     add_loop(m, &j, __builtin_ctzll(left), 0);
-  const int64_t servers = j.v->server >= 0 ? m->width[j.v->server] : 1, all = m->steps[j.s->node] * servers;
+  const int64_t servers = j.v->server >= 0 ? m->width[j.v->server] : 1,
+                all = m->steps[j.s->node] * servers;
   const bool ok = sum_up(m, &j, &t) && times(&t, all / settings(&j));
   free((void *)(uintptr_t)j.cells.points);
   if (!ok) return false;

@@ -1,10 +1,11 @@
 /* Kinds of instance: settings of a spatial loop at which instances do the same, moved along.
  *
- * Where a dim indexes ranks by itself alone, and all ops split it by the same steps, an op's range along it is a tile
- * of the extent: a whole one, or one that the extent cuts off.  A range of one length that enters a spatial loop gives
- * whole tiles to the first instances, at most one partial tile to the next, and nothing to the others; so the settings
- * fall into a few kinds for each length that may enter.  One instance of a kind is walked, and what it moves counted as
- * often as the kind has instances: the walk takes time by kinds, whatever the width of a mesh. */
+ * Where a dim indexes ranks by itself alone, and all ops split it by the same steps, an op's range
+ * along it is a tile of the extent: a whole one, or one that the extent cuts off.  A range of one
+ * length that enters a spatial loop gives whole tiles to the first instances, at most one partial
+ * tile to the next, and nothing to the others; so the settings fall into a few kinds for each
+ * length that may enter.  One instance of a kind is walked, and what it moves counted as often as
+ * the kind has instances: the walk takes time by kinds, whatever the width of a mesh. */
 #ifndef MODEL_FLOW_KINDS_H
 #define MODEL_FLOW_KINDS_H
 #include "model/flow/range.h"
@@ -13,9 +14,10 @@ enum { TF_MOST_KINDS = 16 };
 
 /* The kinds of one loop, each a run of settings. */
 typedef struct tf_kinds {
-  bool each;                        /* every setting is a kind of its own */
-  int n;                            /* otherwise, so many ... */
-  int64_t first[TF_MOST_KINDS + 1]; /* ... that begin at these settings; first[n] is the trip count */
+  bool each; /* every setting is a kind of its own */
+  int n;     /* otherwise, so many ... */
+  int64_t
+      first[TF_MOST_KINDS + 1]; /* ... that begin at these settings; first[n] is the trip count */
 } tf_kinds;
 
 /* Which kind the setting is the first of. */
@@ -33,5 +35,7 @@ static inline int64_t tf_kind_next(const tf_kinds *k, int64_t at) {
 }
 
 /* Kinds of a loop of that trip count. */
-static inline int64_t tf_kind_count(const tf_kinds *k, int64_t trip) { return k->each ? trip : k->n; }
+static inline int64_t tf_kind_count(const tf_kinds *k, int64_t trip) {
+  return k->each ? trip : k->n;
+}
 #endif

@@ -8,7 +8,8 @@
 
 enum { TF_MAX_READS = 64 }; /* most reads of one tensor that are considered */
 
-/* Whether borders may cut the range of dim d with which op o enters the node from which it leads. */
+/* Whether borders may cut the range of dim d with which op o enters the node from which it leads.
+ */
 static bool cut_off(const tf_plan *p, int o, int d) {
   const int rank = tf_out_rank(&p->wl->ops[o], d);
   if (!p->cuts || rank < 0) return false;
@@ -25,7 +26,8 @@ static bool even(tf_eval *ev, tf_scratch *w, int l) {
   const tf_path *path = &p->path[leafn];
   int64_t product = 1, len = p->wl->dims[pl->dim].extent;
   for (int k = 0; k < path->n; k++)
-    if (tf_plan_same_chain(p, l, path->loops[k]) && __builtin_mul_overflow(product, ev->trip[path->loops[k]], &product))
+    if (tf_plan_same_chain(p, l, path->loops[k]) &&
+        __builtin_mul_overflow(product, ev->trip[path->loops[k]], &product))
       return false;
   if (up >= 0) len = tf_dim_range(ev, pl->op, pl->dim, pl->chain_node, w->zero).len;
   uint64_t base = tf_base_mask(p, pl->op, pl->dim);
@@ -50,8 +52,8 @@ static void effect(tf_eval *ev, tf_scratch *w, const tf_slice *s, int l, int64_t
   ev->made = made;
 }
 
-/* The next loop at or after i of slice s's path that is spatial, below node `from`, and more than one
- * instance wide; the path's length if there is none. */
+/* The next loop at or after i of slice s's path that is spatial, below node `from`, and more than
+ * one instance wide; the path's length if there is none. */
 static int next_pair(const tf_eval *ev, const tf_slice *s, int from, int i) {
   const tf_plan *p = ev->plan;
   const tf_path *path = &p->path[s->node];
@@ -77,7 +79,9 @@ static bool parts(tf_eval *ev, tf_scratch *w, const tf_slice *s) {
   for (int k = 0; k < path->n; k++)
     for (int t = 1; t < s->n_touch && ev->trip[path->loops[k]] > 1; t++)
       for (int r = 0; r < ev->plan->wl->tensors[s->tensor].rank; r++)
-        if (touch_shift(ev, w, s, 0, r, path->loops[k]) != touch_shift(ev, w, s, t, r, path->loops[k])) return true;
+        if (touch_shift(ev, w, s, 0, r, path->loops[k]) !=
+            touch_shift(ev, w, s, t, r, path->loops[k]))
+          return true;
   return false;
 }
 
@@ -90,7 +94,8 @@ static bool demands_part(tf_eval *ev, tf_scratch *w, int o) {
   tf_slice s = {.node = up, .tensor = p->wl->ops[o].out, .touch = touch};
   for (int i = 0; i < z->n_consumers && up >= 0; i++) {
     const tf_op *reader = &p->wl->ops[z->consumers[i]];
-    for (int k = 0; k < reader->n_reads && tf_plan_above(p, up, p->tree->op_node[z->consumers[i]]); k++) {
+    for (int k = 0; k < reader->n_reads && tf_plan_above(p, up, p->tree->op_node[z->consumers[i]]);
+         k++) {
       if (reader->reads[k].tensor != s.tensor) continue;
       if (s.n_touch == TF_MAX_READS) /* more than are considered: treated as moving differently */
         return true;
@@ -129,13 +134,14 @@ bool tf_terms_cancel(tf_eval *ev, tf_scratch *w) {
   return false;
 }
 
-/* Whether ranges of dim d of two ops that lead from the same node enter it equally long at this setting. */
+/* Whether ranges of dim d of two ops that lead from the same node enter it equally long at this
+ * setting. */
 static bool as_long(const tf_eval *ev, int one, int other, int d, int up, const int64_t *dg) {
   return tf_dim_range(ev, one, d, up, dg).len == tf_dim_range(ev, other, d, up, dg).len;
 }
 
-/* Whether the ranges that loop l splits are of different lengths: at the first settings of all loops, at the last, or
- * with one loop at its last. */
+/* Whether the ranges that loop l splits are of different lengths: at the first settings of all
+ * loops, at the last, or with one loop at its last. */
 static bool lengths_part(tf_eval *ev, tf_scratch *w, int l) {
   const tf_plan *p = ev->plan;
   const tf_ploop *pl = &p->loops[l];
@@ -187,7 +193,9 @@ bool tf_layouts_agree(tf_eval *ev, tf_scratch *w, int one, int other) {
     int l = p->path[s->node].loops[i], m = p->path[q->node].loops[j];
     effect(ev, w, s, l, a);
     effect(ev, w, q, m, b);
-    if (p->loops[l].axis != p->loops[m].axis || ev->trip[l] != ev->trip[m] || memcmp(a, b, bytes) != 0) return false;
+    if (p->loops[l].axis != p->loops[m].axis || ev->trip[l] != ev->trip[m] ||
+        memcmp(a, b, bytes) != 0)
+      return false;
     w->pair[m] = l;
     uneven |= !even(ev, w, l) || !even(ev, w, m);
     i = next_pair(ev, s, from, i + 1);
@@ -201,18 +209,21 @@ bool tf_layouts_agree(tf_eval *ev, tf_scratch *w, int one, int other) {
 /* Whether prev holds what a retaining scope computed in a run that s is not part of. */
 static bool elsewhere(const tf_plan *p, const tf_slice *s, const tf_slice *prev) {
   for (int i = 0; i < prev->n_touch; i++)
-    if (p->made_in[prev->touch[i].op] >= 0 && p->made_in[prev->touch[i].op] == p->retain_at[prev->node] &&
+    if (p->made_in[prev->touch[i].op] >= 0 &&
+        p->made_in[prev->touch[i].op] == p->retain_at[prev->node] &&
         p->retain_at[prev->node] != p->retain_at[s->node])
       return true;
   return false;
 }
 
-/* Whether a loop above the common scope moves what one m-tile reads and not what the other reads: then what is found
- * differs between settings, and between instances with equal boxes. */
+/* Whether a loop above the common scope moves what one m-tile reads and not what the other reads:
+ * then what is found differs between settings, and between instances with equal boxes. */
 static bool loops_part(tf_eval *ev, tf_scratch *w, const tf_slice *s, const tf_reuse_case *c) {
   const tf_path *path = &ev->plan->path[c->common];
   for (int k = 0; k < path->n; k++)
-    if (ev->trip[path->loops[k]] > 1 && !moved_alike(ev, w, s, &ev->plan->slices[c->prev], path->loops[k])) return true;
+    if (ev->trip[path->loops[k]] > 1 &&
+        !moved_alike(ev, w, s, &ev->plan->slices[c->prev], path->loops[k]))
+      return true;
   return false;
 }
 

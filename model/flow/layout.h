@@ -1,19 +1,20 @@
-/* Whether what one m-tile left in its memory is of use to the next: only if both are spread over instances alike (the
- * layout), and no reduction is spread over instances, whose partial sums are written out. */
+/* Whether what one m-tile left in its memory is of use to the next: only if both are spread over
+ * instances alike (the layout), and no reduction is spread over instances, whose partial sums are
+ * written out. */
 #ifndef MODEL_FLOW_LAYOUT_H
 #define MODEL_FLOW_LAYOUT_H
 #include "model/flow/range.h"
 
 /* Whether what c->prev left is still there: same layout, reduction not spread. */
 bool tf_class_survives(tf_eval *ev, tf_scratch *w, const tf_slice *s, const tf_reuse_case *c);
-/* Whether some loop moves one reference of an m-tile, or one read of a producer's output, and not another, so that the
- * hull of them grows and shrinks: only the walk can count that. */
+/* Whether some loop moves one reference of an m-tile, or one read of a producer's output, and not
+ * another, so that the hull of them grows and shrinks: only the walk can count that. */
 bool tf_touches_part(tf_eval *ev, tf_scratch *w);
-/* Whether some loop on which a rank of a slice depends does not move it, as terms of an index cancel: near a border
- * that cuts what one of them follows from they do not. */
+/* Whether some loop on which a rank of a slice depends does not move it, as terms of an index
+ * cancel: near a border that cuts what one of them follows from they do not. */
 bool tf_terms_cancel(tf_eval *ev, tf_scratch *w);
-/* Whether a loop splits ranges of several ops that are not equally long, so that one op has no step left where another
- * has: only the walk can count that. */
+/* Whether a loop splits ranges of several ops that are not equally long, so that one op has no step
+ * left where another has: only the walk can count that. */
 bool tf_leaders_part(tf_eval *ev, tf_scratch *w);
 /* Whether m-tile slices i and j (indices) have the same spatial loops below their common scope. */
 bool tf_layouts_agree(tf_eval *ev, tf_scratch *w, int i, int j);

@@ -4,7 +4,8 @@
 
 #include "model/tree/algebra.h"
 
-/* ---- which sums are put off ------------------------------------------------------------------------------------ */
+/* ---- which sums are put off
+ * ------------------------------------------------------------------------------------ */
 
 typedef struct {
   const tf_plan *p;
@@ -12,9 +13,9 @@ typedef struct {
   tf_value_change *seen;   /* [tensor] the same, as the current op sees it */
   tf_value_change *work;   /* [longest expression] */
   int *scope;              /* [tensor] within whose steps it changes; -1: it is final */
-  bool *kept;              /* [tensor] a streamed sum that has to be read: something that depends on it leaves the
-                              scope, which it may where there is but one step */
-  bool again;              /* some sum was found to be kept */
+  bool *kept; /* [tensor] a streamed sum that has to be read: something that depends on it leaves
+                 the scope, which it may where there is but one step */
+  bool again; /* some sum was found to be kept */
 } streams;
 
 static const tf_value_change final = {.change = TF_V_FIXED, .max = -1, .sum = -1};
@@ -28,7 +29,8 @@ static void see(streams *q, int o) {
   const tf_op *op = &q->p->wl->ops[o];
   for (int i = 0; i < op->n_reads; i++) {
     const int z = op->reads[i].tensor;
-    const bool running = q->scope[z] >= 0 && tf_plan_above(q->p, q->scope[z], q->p->tree->op_node[o]);
+    const bool running =
+        q->scope[z] >= 0 && tf_plan_above(q->p, q->scope[z], q->p->tree->op_node[o]);
     q->seen[z] = running ? q->change[z] : final;
   }
 }
@@ -37,7 +39,8 @@ static void see(streams *q, int o) {
 static void depends(streams *q, int o, tf_value_change v) {
   const tf_op *op = &q->p->wl->ops[o];
   const tf_tensor *z = &q->p->wl->tensors[op->out];
-  const bool commutes = op->reduce == TF_ASSIGN || (op->reduce == TF_REDUCE_ADD && v.change == TF_V_SCALES);
+  const bool commutes =
+      op->reduce == TF_ASSIGN || (op->reduce == TF_REDUCE_ADD && v.change == TF_V_SCALES);
   bool leaves = z->n_consumers == 0;
   for (int i = 0; i < op->n_reads; i++) {
     const int read = op->reads[i].tensor;
@@ -85,7 +88,9 @@ static void follow(streams *q, tf_online *n) {
   }
 }
 
-/* ---- all of them ------------------------------------------------------------------------------------------------ */
+/* ---- all of them
+ * ------------------------------------------------------------------------------------------------
+ */
 
 static bool allocate(streams *q, tf_arena *a, tf_online *n) {
   const size_t tensors = (size_t)q->p->wl->n_tensors, ops = (size_t)q->p->wl->n_ops;
@@ -101,7 +106,8 @@ static bool allocate(streams *q, tf_arena *a, tf_online *n) {
   n->maximum = TF_ARRAY(a, int, ops);
   n->divided_by = TF_ARRAY(a, int, ops);
   n->rate = TF_ARRAY(a, double, ops);
-  return q->change && q->seen && q->work && q->scope && q->kept && n->step && n->maximum && n->divided_by && n->rate;
+  return q->change && q->seen && q->work && q->scope && q->kept && n->step && n->maximum &&
+         n->divided_by && n->rate;
 }
 
 /* [tensor] what stands for it within the steps; NAN: itself. */
@@ -116,11 +122,13 @@ static bool find_steps(streams *q, tf_arena *a, tf_online *n) {
     if (!(value = TF_ARRAY(a, double, (size_t)op->n_reads + 1))) return false;
     for (int k = 0; k < op->n_reads; k++) {
       const int z = op->reads[k].tensor;
-      const bool within = q->scope[z] >= 0 && tf_plan_above(q->p, q->scope[z], q->p->tree->op_node[o]);
+      const bool within =
+          q->scope[z] >= 0 && tf_plan_above(q->p, q->scope[z], q->p->tree->op_node[o]);
       value[k] = within ? stands[z] : NAN;
     }
     if (!tf_op_step_of(a, op, value, &n->step[o])) return false;
-    if (q->scope[op->out] < 0) n->step[o].number = n->step[o].hands_on = false; /* what it makes is final */
+    if (q->scope[op->out] < 0)
+      n->step[o].number = n->step[o].hands_on = false; /* what it makes is final */
     if (n->step[o].number) stands[op->out] = n->step[o].op->expr[0].number;
   }
   return stands != NULL;

@@ -1,4 +1,5 @@
-/* How far reads leave the tensors that they read, and what borders thereby cut off the ranges of ops. */
+/* How far reads leave the tensors that they read, and what borders thereby cut off the ranges of
+ * ops. */
 #ifndef MODEL_FLOW_OUT_OF_BOUNDS_H
 #define MODEL_FLOW_OUT_OF_BOUNDS_H
 #include "model/flow/plan.h"

@@ -17,7 +17,8 @@ int tf_plan_mtile(const tf_plan *p, int n, int level) {
 
 bool tf_plan_selects(const tf_plan *p, int z, int l) {
   int tile = tf_plan_mtile(p, p->tree->op_node[p->wl->tensors[z].producer], p->home_level[z]);
-  return tile >= 0 && p->loops[l].axis != TF_TEMPORAL && tf_plan_above(p, p->home_scope[z], p->loops[l].node) &&
+  return tile >= 0 && p->loops[l].axis != TF_TEMPORAL &&
+         tf_plan_above(p, p->home_scope[z], p->loops[l].node) &&
          !tf_plan_above(p, tile, p->loops[l].node);
 }
 
@@ -71,8 +72,12 @@ static bool find_paths(tf_arena *a, tf_plan *p) {
 static bool fill_loop(tf_arena *a, tf_plan *p, int node, int slot) {
   const tf_node *n = &p->tree->nodes[node];
   tf_ploop *l = &p->loops[p->first_loop[node] + slot];
-  *l = (tf_ploop){
-      .node = node, .slot = slot, .dim = n->loops[slot].dim, .axis = n->loops[slot].axis, .chain_node = -1, .op = -1};
+  *l = (tf_ploop){.node = node,
+                  .slot = slot,
+                  .dim = n->loops[slot].dim,
+                  .axis = n->loops[slot].axis,
+                  .chain_node = -1,
+                  .op = -1};
   l->leaders = TF_ARRAY(a, int, (size_t)p->wl->n_ops);
   if (!l->leaders) return false;
   for (int o = 0; o < p->wl->n_ops; o++) {
@@ -92,9 +97,11 @@ static bool fill_loop(tf_arena *a, tf_plan *p, int node, int slot) {
 static int find_unit(const tf_plan *p, int o) {
   int deepest = 0;
   for (int n = p->tree->op_node[o]; n >= 0; n = p->tree->nodes[n].parent)
-    if (p->tree->nodes[n].kind == TF_TILE && p->tree->nodes[n].level > deepest) deepest = p->tree->nodes[n].level;
+    if (p->tree->nodes[n].kind == TF_TILE && p->tree->nodes[n].level > deepest)
+      deepest = p->tree->nodes[n].level;
   for (int u = 0; u < p->arch->n_units; u++)
-    if (!(p->wl->ops[o].kinds & ~p->arch->units[u].kinds) && p->arch->units[u].below >= deepest) return u;
+    if (!(p->wl->ops[o].kinds & ~p->arch->units[u].kinds) && p->arch->units[u].below >= deepest)
+      return u;
   return p->arch->n_units ? 0 : -1;
 }
 
@@ -131,7 +138,8 @@ static void fill_masks(const tf_plan *p, tf_slice *s) {
     const tf_ploop *l = &p->loops[path->loops[k]];
     bool below_home = home < 0 || (l->node != home && tf_plan_above(p, home, l->node));
     bool between = serving < 0 || tf_plan_above(p, serving, l->node);
-    bool streamed = !below_home && maker >= 0 && p->stream_scope[maker] >= 0 && l->axis == TF_TEMPORAL &&
+    bool streamed = !below_home && maker >= 0 && p->stream_scope[maker] >= 0 &&
+                    l->axis == TF_TEMPORAL &&
                     tf_op_slot(&p->wl->ops[maker], l->dim) >= p->wl->ops[maker].n_out_dims;
     if (l->axis != TF_TEMPORAL && between && below_home) s->merge |= UINT64_C(1) << k;
     if (below_home || streamed) s->inside |= UINT64_C(1) << k;
@@ -177,8 +185,12 @@ static bool add_op_slices(tf_arena *a, tf_plan *p, int o) {
   for (int r = 0; r <= op->n_reads; r++) {
     tf_slice *s = &p->slices[p->n_slices++];
     int z = r < op->n_reads ? op->reads[r].tensor : op->out;
-    *s = (tf_slice){
-        .node = p->tree->op_node[o], .level = -1, .tensor = z, .leaf = true, .makes = r == op->n_reads, .n_touch = 1};
+    *s = (tf_slice){.node = p->tree->op_node[o],
+                    .level = -1,
+                    .tensor = z,
+                    .leaf = true,
+                    .makes = r == op->n_reads,
+                    .n_touch = 1};
     s->above = holder(p, s->node, z, p->arch->n_memories);
     s->touch = TF_NEW(a, tf_touch);
     if (!s->touch) return false;
@@ -188,7 +200,8 @@ static bool add_op_slices(tf_arena *a, tf_plan *p, int o) {
   return true;
 }
 
-/* Whether an entry outside a retaining scope finds what an m-tile inside it left, or the other way round. */
+/* Whether an entry outside a retaining scope finds what an m-tile inside it left, or the other way
+ * round. */
 static bool links_out(const tf_plan *p, const tf_slice *s, const tf_reuse_case *c) {
   return c->prev >= 0 && p->retain_at[p->slices[c->prev].node] != p->retain_at[s->node];
 }
@@ -213,7 +226,8 @@ static bool add_slices(tf_arena *a, tf_plan *p) {
   return true;
 }
 
-/* The masks of ranges as if nothing were retained: over the whole run, what is kept is made, too. */
+/* The masks of ranges as if nothing were retained: over the whole run, what is kept is made, too.
+ */
 static bool add_bases(tf_arena *a, tf_plan *p) {
   const int dims = p->wl->n_dims;
   uint64_t *const made = p->made_mask;
@@ -232,12 +246,14 @@ static bool add_at_home(tf_arena *a, tf_plan *p) {
   int most = 0;
   for (int z = 0; z < p->wl->n_tensors; z++)
     most += p->home_scope[z] < 0 && p->home_level[z] > 0;
-  if (most && !(p->at_home = TF_ARRAY(a, tf_slice, (size_t)most * (size_t)p->tree->n_nodes))) return false;
+  if (most && !(p->at_home = TF_ARRAY(a, tf_slice, (size_t)most * (size_t)p->tree->n_nodes)))
+    return false;
   for (int i = 0; i < p->tree->n_nodes && most; i++) {
     const tf_node *n = &p->tree->nodes[i];
     if (n->kind != TF_TILE || tf_plan_mtile(p, i, n->level) != i) continue;
     for (int z = 0; z < p->wl->n_tensors; z++) {
-      if (p->home_scope[z] >= 0 || p->home_level[z] != n->level || !n->level || !tf_node_touches(p->facts, i, z))
+      if (p->home_scope[z] >= 0 || p->home_level[z] != n->level || !n->level ||
+          !tf_node_touches(p->facts, i, z))
         continue;
       tf_slice *s = &p->at_home[p->n_at_home++];
       *s = (tf_slice){.node = i, .level = n->level, .tensor = z};
@@ -317,8 +333,8 @@ tf_plan *tf_plan_new(tf_arena *a, const tf_tree *tree) {
   for (int i = 0; i < tree->n_nodes; i++)
     for (int k = 0; tree->nodes[i].kind == TF_TILE && k < tree->nodes[i].n_loops; k++)
       if (!fill_loop(a, p, i, k)) return NULL;
-  return tf_retain_plan(a, p) && tf_skips_new(a, p) && add_slices(a, p) && add_at_home(a, p) && add_streams(a, p) &&
-                 tf_online_new(a, p)
+  return tf_retain_plan(a, p) && tf_skips_new(a, p) && add_slices(a, p) && add_at_home(a, p) &&
+                 add_streams(a, p) && tf_online_new(a, p)
              ? p
              : NULL;
 }

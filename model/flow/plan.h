@@ -1,16 +1,17 @@
-/* The facts of a tile tree that do not depend on trip counts.  Built once; read by every evaluation.
+/* The facts of a tile tree that do not depend on trip counts.  Built once; read by every
+ * evaluation.
  *
  * Words used here and in model/cost:
- *   m-tile      the first Tile of its memory on the way down: what stands below it works on what this memory holds
- *   path        the loops above a node, outer to inner; masks have a bit for each position on it
- *   to lead     op o leads at node n if no op below n reads what o makes; its range is then split by the loops, while
- *               that of an op that does not lead follows from its readers
- *   chain       the loops of one dim that split a range one after the other, from the node where it enters
- *   slice       what an m-tile, or the leaf of an op, uses of one tensor; a box, whose place depends on the path
+ *   m-tile      the first Tile of its memory on the way down: what stands below it works on what
+ * this memory holds path        the loops above a node, outer to inner; masks have a bit for each
+ * position on it to lead     op o leads at node n if no op below n reads what o makes; its range is
+ * then split by the loops, while that of an op that does not lead follows from its readers chain
+ * the loops of one dim that split a range one after the other, from the node where it enters slice
+ * what an m-tile, or the leaf of an op, uses of one tensor; a box, whose place depends on the path
  *   entry       a moment at which control reaches an m-tile and its slices are loaded
- *   class       entries that find their memory in the same state: those at which the same loop has stepped
- *   home        the scope and the memory in which an intermediate lives from its making to its last use
- *   production  the time between: what is made again later is another production */
+ *   class       entries that find their memory in the same state: those at which the same loop has
+ * stepped home        the scope and the memory in which an intermediate lives from its making to
+ * its last use production  the time between: what is made again later is another production */
 #ifndef MODEL_FLOW_PLAN_H
 #define MODEL_FLOW_PLAN_H
 #include "model/sparse/sparse.h"
@@ -35,15 +36,16 @@ typedef struct {
   int op, ref;
 } tf_touch;
 
-/* A component: loops whose settings must be summed over together, because they share a chain, one affects the range of
- * the other, or they move the same rank; and the ranks of the tensor that they move (none: they only repeat the box).
- * The counts of different components of a slice multiply. */
+/* A component: loops whose settings must be summed over together, because they share a chain, one
+ * affects the range of the other, or they move the same rank; and the ranks of the tensor that they
+ * move (none: they only repeat the box). The counts of different components of a slice multiply. */
 typedef struct tf_comp {
   uint64_t loops;      /* path positions */
   uint64_t prev_loops; /* path positions of the previous m-tile, below the common scope */
   int n_rank;
   unsigned char rank[16];
-  int retain;      /* retaining scope (plan->retains) whose runs these loops enumerate; -1: none.  If there is one: */
+  int retain; /* retaining scope (plan->retains) whose runs these loops enumerate; -1: none.  If
+                 there is one: */
   uint64_t moving; /* loops that move a rank */
   int n_part;      /* the components that there would be if nothing were retained or skipped */
   struct tf_comp *part;
@@ -57,20 +59,21 @@ typedef struct {
   bool leaf;  /* an op leaf, with one reference */
   int n_touch;
   tf_touch *touch; /* references below node */
-  uint64_t merge;  /* spatial loops whose instances may share one transfer: between the serving memory and the node,
-                      in one production */
+  uint64_t merge;  /* spatial loops whose instances may share one transfer: between the serving
+                      memory and the node,  in one production */
   uint64_t inside; /* loops within one production of the tensor */
   uint64_t moving; /* loops that move the box; filled with the components */
   int n_class;
   struct tf_reuse_case *classes; /* m-tiles only: the ways in which an entry finds the memory */
   int n_comp;
   tf_comp *comp;
-  uint64_t tied; /* of a node, where borders clip ranges: spatial loops that move those of two chains above it */
+  uint64_t tied; /* of a node, where borders clip ranges: spatial loops that move those of two
+                    chains above it */
   bool plain;    /* one reference: distinct settings of moving loops give distinct boxes */
 } tf_slice;
 
-/* One way in which control reaches an m-tile.  `stepping` is the path position of the loop that steps, -1 if none does;
- * loops outside it are free, temporal ones inside it start over. */
+/* One way in which control reaches an m-tile.  `stepping` is the path position of the loop that
+ * steps, -1 if none does; loops outside it are free, temporal ones inside it start over. */
 typedef struct tf_reuse_case {
   int stepping;
   int zero_from;       /* path positions >= zero_from hold loops that start over */
@@ -78,9 +81,10 @@ typedef struct tf_reuse_case {
   int prev;            /* slice whose content is found; -1: none */
   int seq;             /* the Seq that dropped it; -1: none */
   int common;          /* lowest scope above both m-tiles; -1 if they are the same */
-  uint64_t if_idle[2]; /* children of the retaining scope above, by number, that drop prev's content if they have
-                          points: [0] in this run, [1] in the run before */
-  int n_spread;        /* loops that, with a trip count > 1, spread prev's reduction: its copies are dropped */
+  uint64_t if_idle[2]; /* children of the retaining scope above, by number, that drop prev's content
+                          if they have points: [0] in this run, [1] in the run before */
+  int n_spread;        /* loops that, with a trip count > 1, spread prev's reduction: its copies are
+                          dropped */
   int *spread;
   int n_comp;
   tf_comp *comp;
@@ -96,7 +100,8 @@ typedef struct tf_plan {
   const tf_tree *tree;
   const tf_arch *arch;
   const tf_workload *wl;
-  const tf_facts *facts; /* leads, homes, streams; copied from there, as they are asked for most often: */
+  const tf_facts
+      *facts; /* leads, homes, streams; copied from there, as they are asked for most often: */
   int n_loops;
   const int *first_loop, *depth, *lead, *home_scope, *stream_scope;
   tf_ploop *loops;
@@ -107,26 +112,29 @@ typedef struct tf_plan {
   struct tf_retain *retains; /* scopes that retain (retain.h) */
   int *retain_at;            /* [node] retains[] entry above the node, -1 */
   int *made_in;              /* [op] retains[] entry whose runs determine its range; -1: none */
-  uint64_t *made_mask;       /* [op] if retained: loops above the scope on which its computed range depends; else 0 */
+  uint64_t *made_mask;       /* [op] if retained: loops above the scope on which its computed range
+                                depends; else 0 */
   int *unit;                 /* [op] */
   int64_t *space;            /* [op] points of its iteration space; saturating */
   int n_slices;
-  tf_slice *slices;         /* m-tile slices first ... */
-  int n_tile_slices;        /* ... then op leaves: one per reference, reads then output, op by op */
-  int n_at_home;            /* inputs and outputs that live in inner memories, at each of that memory's m-tiles: what */
-  tf_slice *at_home;        /* is touched below; nothing moves, but it is held throughout */
-  uint64_t *base;           /* [op * wl->n_dims + dim] tf_base_mask, where some live there */
-  int *op_slice;            /* [op] its first leaf slice */
-  tf_slice *stream;         /* [op] a streamed op's output at the scope that streams it; node -1: none */
-  struct tf_online *online; /* what streaming makes of the ops (online.h); NULL: nothing is streamed */
-  tf_slice *at;             /* [node] a slice without ranks: only the loops above the node */
-  bool clips;               /* some tensor is padded: borders may clip boxes */
-  bool cuts;                /* some intermediate is padded: borders may clip ranges */
-  struct tf_ends
-      *lost;      /* [op * TF_MAX_RANK + output rank] cut off a range at most (out_of_bounds.h); NULL unless cuts */
-  bool unlike;    /* some op makes what several ops read, or one twice, by unlike indices (comps.c) */
-  int64_t reach;  /* sum of all paddings: how far from a border settings may differ */
-  bool irregular; /* needs the exact walk for any trip counts */
+  tf_slice *slices;  /* m-tile slices first ... */
+  int n_tile_slices; /* ... then op leaves: one per reference, reads then output, op by op */
+  int n_at_home;     /* inputs and outputs that live in inner memories, at each of that memory's
+                        m-tiles: what */
+  tf_slice *at_home; /* is touched below; nothing moves, but it is held throughout */
+  uint64_t *base;    /* [op * wl->n_dims + dim] tf_base_mask, where some live there */
+  int *op_slice;     /* [op] its first leaf slice */
+  tf_slice *stream;  /* [op] a streamed op's output at the scope that streams it; node -1: none */
+  struct tf_online
+      *online;          /* what streaming makes of the ops (online.h); NULL: nothing is streamed */
+  tf_slice *at;         /* [node] a slice without ranks: only the loops above the node */
+  bool clips;           /* some tensor is padded: borders may clip boxes */
+  bool cuts;            /* some intermediate is padded: borders may clip ranges */
+  struct tf_ends *lost; /* [op * TF_MAX_RANK + output rank] cut off a range at most
+                           (out_of_bounds.h); NULL unless cuts */
+  bool unlike; /* some op makes what several ops read, or one twice, by unlike indices (comps.c) */
+  int64_t reach;              /* sum of all paddings: how far from a border settings may differ */
+  bool irregular;             /* needs the exact walk for any trip counts */
   struct tf_skips *skips;     /* steps that a mask skips (skip.h); NULL: none */
   tf_sparse *sparse;          /* what zeros save; NULL: nothing */
   struct tf_range_memo *memo; /* memo for ranges (range_memo.h); NULL: not needed */
@@ -135,7 +143,9 @@ typedef struct tf_plan {
 tf_plan *tf_plan_new(tf_arena *a, const tf_tree *tree);
 
 /* Whether node a is b or an ancestor of it. */
-static inline bool tf_plan_above(const tf_plan *p, int a, int b) { return tf_is_above(p->facts, a, b); }
+static inline bool tf_plan_above(const tf_plan *p, int a, int b) {
+  return tf_is_above(p->facts, a, b);
+}
 /* The first Tile of `level` on the path to node n (n included), -1: none. */
 int tf_plan_mtile(const tf_plan *p, int n, int level);
 /* Slice i, or from n_slices on the output of op i - n_slices as streamed. */
@@ -153,15 +163,21 @@ int64_t tf_whole_words(const tf_tensor *t);
 bool tf_plan_tile_holds(const tf_plan *p, int t, int z);
 /* Whether loop l, on the path to intermediate z's producer, selects the instance of z's home. */
 bool tf_plan_selects(const tf_plan *p, int z, int l);
-/* Whether loop l, above the home scope of z, brings several runs of the scope into one instance of z's
- * home at once. */
+/* Whether loop l, above the home scope of z, brings several runs of the scope into one instance of
+ * z's home at once. */
 bool tf_plan_brings(const tf_plan *p, int z, int l);
-/* Whether the node is a scope whose children run at once, and split the memory; one that gives it to each child in
- * turn. */
-static inline bool tf_plan_at_once(const tf_node *n) { return n->kind == TF_SCOPE && tf_scope_at(n->scope)->at_once; }
-static inline bool tf_plan_drops(const tf_node *n) { return n->kind == TF_SCOPE && tf_scope_at(n->scope)->drops; }
+/* Whether the node is a scope whose children run at once, and split the memory; one that gives it
+ * to each child in turn. */
+static inline bool tf_plan_at_once(const tf_node *n) {
+  return n->kind == TF_SCOPE && tf_scope_at(n->scope)->at_once;
+}
+static inline bool tf_plan_drops(const tf_node *n) {
+  return n->kind == TF_SCOPE && tf_scope_at(n->scope)->drops;
+}
 /* Whether op o leads below node n (n on its path). */
-static inline bool tf_plan_leads(const tf_plan *p, int o, int n) { return tf_leads(p->facts, o, n); }
+static inline bool tf_plan_leads(const tf_plan *p, int o, int n) {
+  return tf_leads(p->facts, o, n);
+}
 /* Whether loops a and b split one range in sequence. */
 static inline bool tf_plan_same_chain(const tf_plan *p, int a, int b) {
   return p->loops[a].chain_node == p->loops[b].chain_node && p->loops[a].dim == p->loops[b].dim;

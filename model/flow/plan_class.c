@@ -1,4 +1,5 @@
-/* Enumerates the ways in which control reaches an m-tile, and finds out which entry left what its memory holds then. */
+/* Enumerates the ways in which control reaches an m-tile, and finds out which entry left what its
+ * memory holds then. */
 #include "model/flow/plan_class.h"
 
 #include "model/input/dims.h"
@@ -24,9 +25,10 @@ static int last_seen(const tf_plan *p, const tf_slice *s, int from, int to) {
   return -1;
 }
 
-/* Whether children [from, to) of q that do not touch z have points for certain; others that do not touch z, and may
- * have none because of what q retains, are added to *idle. */
-static bool any_untouched(const tf_plan *p, const tf_node *q, int from, int to, int z, uint64_t *idle) {
+/* Whether children [from, to) of q that do not touch z have points for certain; others that do not
+ * touch z, and may have none because of what q retains, are added to *idle. */
+static bool any_untouched(const tf_plan *p, const tf_node *q, int from, int to, int z,
+                          uint64_t *idle) {
   bool sure = false;
   for (int i = from; i < to; i++) {
     if (tf_node_touches(p->facts, q->children[i], z)) continue;
@@ -39,9 +41,9 @@ static bool any_untouched(const tf_plan *p, const tf_node *q, int from, int to, 
   return sure;
 }
 
-/* The Seq that drops what prev left before control reaches node (docs/SEMANTICS.md: "Seq gives the memory to the child
- * that runs"); -1: none.  `top`: the Tile whose loop steps, or the scope that passes from child to child.  idle: see
- * tf_reuse_case. */
+/* The Seq that drops what prev left before control reaches node (docs/SEMANTICS.md: "Seq gives the
+ * memory to the child that runs"); -1: none.  `top`: the Tile whose loop steps, or the scope that
+ * passes from child to child.  idle: see tf_reuse_case. */
 static int seq_drops(const tf_plan *p, int prev, int node, int top, int z, uint64_t *idle) {
   const tf_tree *t = p->tree;
   for (int q = t->nodes[prev].parent; q >= 0 && tf_plan_above(p, top, q); q = t->nodes[q].parent) {
@@ -62,24 +64,28 @@ static int seq_drops(const tf_plan *p, int prev, int node, int top, int z, uint6
 }
 
 /* Loops that spread the reduction of prev, below the outermost scope that control leaves. */
-static bool fill_spread(tf_arena *a, const tf_plan *p, const tf_slice *prev, int top, tf_reuse_case *c) {
+static bool fill_spread(tf_arena *a, const tf_plan *p, const tf_slice *prev, int top,
+                        tf_reuse_case *c) {
   int scope = -1;
   if (!prev->makes) return true;
-  for (int q = p->tree->nodes[prev->node].parent; q >= 0 && tf_plan_above(p, top, q); q = p->tree->nodes[q].parent)
+  for (int q = p->tree->nodes[prev->node].parent; q >= 0 && tf_plan_above(p, top, q);
+       q = p->tree->nodes[q].parent)
     if (p->tree->nodes[q].kind == TF_SCOPE) scope = q;
   const tf_path *path = &p->path[prev->node];
   const tf_op *maker = &p->wl->ops[p->wl->tensors[prev->tensor].producer];
   c->spread = TF_ARRAY(a, int, (size_t)path->n + 1);
   for (int k = 0; c->spread && scope >= 0 && k < path->n; k++) {
     const tf_ploop *l = &p->loops[path->loops[k]];
-    if (l->axis != TF_TEMPORAL && tf_plan_above(p, scope, l->node) && tf_out_rank(maker, l->dim) < 0)
+    if (l->axis != TF_TEMPORAL && tf_plan_above(p, scope, l->node) &&
+        tf_out_rank(maker, l->dim) < 0)
       c->spread[c->n_spread++] = path->loops[k];
   }
   return c->spread != NULL;
 }
 
 /* Completes class c, reached from node `top`, with the previous m-tile slice `prev` (-1: none). */
-static bool finish(tf_arena *a, const tf_plan *p, const tf_slice *s, tf_reuse_case *c, int top, int prev) {
+static bool finish(tf_arena *a, const tf_plan *p, const tf_slice *s, tf_reuse_case *c, int top,
+                   int prev) {
   c->prev = -1;
   c->seq = -1;
   c->common = -1;
@@ -119,6 +125,7 @@ bool tf_plan_classes(tf_arena *a, tf_plan *p, tf_slice *s) {
       if (!finish(a, p, s, c, n, last_seen(p, s, n, node->end))) return false;
     }
   }
-  s->classes[s->n_class++] = (tf_reuse_case){.stepping = -1, .zero_from = 0, .prev = -1, .seq = -1, .common = -1};
+  s->classes[s->n_class++] =
+      (tf_reuse_case){.stepping = -1, .zero_from = 0, .prev = -1, .seq = -1, .common = -1};
   return true;
 }

@@ -1,6 +1,7 @@
-/* Ranges by bounds inference, top down at one setting of the loops: an op that leads splits the range that enters it,
- * loop by loop; any other op computes what its readers below the node read.  The same recursion over loops instead of
- * intervals gives the loops on which a range depends (the masks); over steps of one loop, how far that moves a range.
+/* Ranges by bounds inference, top down at one setting of the loops: an op that leads splits the
+ * range that enters it, loop by loop; any other op computes what its readers below the node read.
+ * The same recursion over loops instead of intervals gives the loops on which a range depends (the
+ * masks); over steps of one loop, how far that moves a range.
  */
 #include <string.h>
 
@@ -68,8 +69,8 @@ tf_ival tf_slice_rank(const tf_eval *ev, const tf_slice *s, int r, const int64_t
   return v;
 }
 
-/* Whether touch t, which lies outside along rank r, adds nothing in the others: some touch of the same op that does not
- * lie outside has the same indices there. */
+/* Whether touch t, which lies outside along rank r, adds nothing in the others: some touch of the
+ * same op that does not lie outside has the same indices there. */
 static bool stands_in(const tf_eval *ev, const tf_slice *s, tf_touch t, int r, const int64_t *dg) {
   const tf_op *op = &ev->plan->wl->ops[t.op];
   for (int i = 0; i < s->n_touch; i++) {
@@ -93,7 +94,9 @@ bool tf_slice_partly_outside(const tf_eval *ev, const tf_slice *s, int r, const 
     const tf_touch t = s->touch[i];
     if (touch_rank(ev, t, r, s->node, dg).len > 0)
       inside = true;
-    else if (t.ref >= 0 && index_range(ev, t.op, &ev->plan->wl->ops[t.op].reads[t.ref].index[r], s->node, dg).len > 0)
+    else if (t.ref >= 0 &&
+             index_range(ev, t.op, &ev->plan->wl->ops[t.op].reads[t.ref].index[r], s->node, dg)
+                     .len > 0)
       outside |= !stands_in(ev, s, t, r, dg);
   }
   return inside && outside;
@@ -132,7 +135,8 @@ static tf_ival demanded(const tf_eval *ev, int o, int r, int n, const int64_t *d
   return v;
 }
 
-/* Whether the range with which op o enters the node from which it leads moves from one run to the next. */
+/* Whether the range with which op o enters the node from which it leads moves from one run to the
+ * next. */
 static bool wanders(const tf_eval *ev, int o, int d) {
   const tf_plan *p = ev->plan;
   const tf_path *path = &p->path[p->lead[o]];
@@ -141,11 +145,14 @@ static bool wanders(const tf_eval *ev, int o, int d) {
   return false;
 }
 
-/* What all steps of the temporal loops further out together give to one instance: of each of their steps its part, from
- * the first to the last.  Where the range wanders, any instance may meet any part. */
+/* What all steps of the temporal loops further out together give to one instance: of each of their
+ * steps its part, from the first to the last.  Where the range wanders, any instance may meet any
+ * part. */
 static void split_ever(const tf_eval *ev, int o, int l, int64_t digit, int64_t step, tf_ival *v) {
   const tf_ploop *loop = &ev->plan->loops[l];
-  if (loop->axis == TF_TEMPORAL || ev->ever == TF_EVER_ANYWHERE || v->len <= 0 || wanders(ev, o, loop->dim)) return;
+  if (loop->axis == TF_TEMPORAL || ev->ever == TF_EVER_ANYWHERE || v->len <= 0 ||
+      wanders(ev, o, loop->dim))
+    return;
   const int64_t from = digit * step, left = v->len - from;
   v->lo += from;
   v->len = left > 0 ? tf_cut(left, ev->trip[l], step) : 0;
@@ -162,7 +169,8 @@ static void split(const tf_eval *ev, int o, int l, const int64_t *dg, tf_ival *v
   v->len = ev->whole || rest > step ? step : rest > 0 ? rest : 0;
 }
 
-/* What a chain that begins with loop l can cover of a range: less of one that reaches beyond a border. */
+/* What a chain that begins with loop l can cover of a range: less of one that reaches beyond a
+ * border. */
 static void cover(const tf_eval *ev, int o, int l, tf_ival *v) {
   const int64_t all = tf_sat_mul(ev->trip[l], ev->step[o * ev->plan->n_loops + l]);
   if (ev->plan->cuts && !wanders(ev, o, ev->plan->loops[l].dim) && v->len > all) v->len = all;
@@ -269,7 +277,8 @@ void tf_last_steps(const tf_eval *ev, int n, int64_t *dg) {
   const tf_path *path = &ev->plan->path[n];
   memset(dg, 0, (size_t)ev->plan->n_loops * sizeof *dg);
   for (int k = 0; k < path->n; k++)
-    if (ev->plan->loops[path->loops[k]].op >= 0) dg[path->loops[k]] = tf_turns(ev, path->loops[k], dg) - 1;
+    if (ev->plan->loops[path->loops[k]].op >= 0)
+      dg[path->loops[k]] = tf_turns(ev, path->loops[k], dg) - 1;
 }
 
 int64_t tf_last_setting(tf_eval *ev, const tf_path *path, int k, uint64_t mask, const int64_t *dg) {
@@ -288,7 +297,8 @@ int64_t tf_last_setting(tf_eval *ev, const tf_path *path, int k, uint64_t mask, 
 
 int64_t tf_cut(int64_t len, int64_t trip, int64_t step) {
   if (trip <= 1 || len <= 0) return len;
-  int64_t before = (len - 1) / (trip * step) * trip * step; /* full rounds over the instances, without the last one */
+  int64_t before = (len - 1) / (trip * step) * trip *
+                   step; /* full rounds over the instances, without the last one */
   return before + (step < len - before ? step : len - before);
 }
 
@@ -376,8 +386,8 @@ static tf_range_shift index_shift(const tf_plan *p, int o, const tf_index *ix, i
   for (int t = 0; t < ix->n_terms; t++) {
     const tf_range_shift d = dim_shift(p, o, ix->terms[t].dim, n, k);
     int64_t by;
-    all.mixed |=
-        d.mixed || __builtin_mul_overflow(ix->terms[t].coef, d.by, &by) || __builtin_add_overflow(all.by, by, &all.by);
+    all.mixed |= d.mixed || __builtin_mul_overflow(ix->terms[t].coef, d.by, &by) ||
+                 __builtin_add_overflow(all.by, by, &all.by);
   }
   return all;
 }
@@ -402,7 +412,8 @@ static tf_range_shift demand_shift(const tf_plan *p, int o, int r, int n, int k)
 
 static tf_range_shift led_shift(const tf_plan *p, int o, int d, int n, int k) {
   const int up = p->tree->nodes[p->lead[o]].parent;
-  if (k >= p->path[p->lead[o]].n) return (tf_range_shift){p->loops[p->path[n].loops[k]].dim == d, false};
+  if (k >= p->path[p->lead[o]].n)
+    return (tf_range_shift){p->loops[p->path[n].loops[k]].dim == d, false};
   return up < 0 ? (tf_range_shift){0, false} : dim_shift(p, o, d, up, k);
 }
 
@@ -451,7 +462,8 @@ static bool op_steps(tf_eval *ev, int o) {
     row[path->loops[k]] = 1;
     for (int j = k + 1; j < path->n; j++)
       if (p->loops[path->loops[j]].dim == p->loops[path->loops[k]].dim &&
-          __builtin_mul_overflow(row[path->loops[k]], ev->trip[path->loops[j]], &row[path->loops[k]]))
+          __builtin_mul_overflow(row[path->loops[k]], ev->trip[path->loops[j]],
+                                 &row[path->loops[k]]))
         return false;
   }
   return true;

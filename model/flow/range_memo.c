@@ -1,4 +1,5 @@
-/* A direct-mapped table of answers, by depth, op and dim; a new question invalidates all answers. */
+/* A direct-mapped table of answers, by depth, op and dim; a new question invalidates all answers.
+ */
 #include "model/flow/range_memo.h"
 
 enum { FEW_WAYS = 32, MOST_FOUND = 1 << 20, MOST_KEPT = 512, MOST_PLACES = 1 << 16 };
@@ -10,15 +11,16 @@ static bool has_many_ways(const tf_workload *wl, int *ways) {
     int n = 1;
     for (int c = 0; c < z->n_consumers; c++)
       for (int k = 0; k < wl->ops[z->consumers[c]].n_reads; k++)
-        if (wl->ops[z->consumers[c]].reads[k].tensor == wl->ops[wl->topo[i]].out) n += ways[z->consumers[c]];
+        if (wl->ops[z->consumers[c]].reads[k].tensor == wl->ops[wl->topo[i]].out)
+          n += ways[z->consumers[c]];
     if (n > FEW_WAYS) return true;
     ways[wl->topo[i]] = n;
   }
   return false;
 }
 
-/* The nodes of one question lie on one path from the root, so that each depth gets entries of its own, as far as
- * memory allows. */
+/* The nodes of one question lie on one path from the root, so that each depth gets entries of its
+ * own, as far as memory allows. */
 static bool allocate(tf_arena *a, tf_plan *p) {
   int deep = 0;
   for (int n = 0; n < p->tree->n_nodes; n++)
@@ -71,7 +73,9 @@ bool tf_range_memo_new(tf_arena *a, tf_plan *p) {
   return ways && (!has_many_ways(p->wl, ways) || allocate(a, p));
 }
 
-bool tf_range_memo_exact(tf_arena *a, tf_plan *p) { return p->memo || p->wl->n_ops == 1 || allocate(a, p); }
+bool tf_range_memo_exact(tf_arena *a, tf_plan *p) {
+  return p->memo || p->wl->n_ops == 1 || allocate(a, p);
+}
 
 tf_range_found *tf_memo_find(const tf_plan *p, int op, int dim, int node, bool *known) {
   const size_t op_dim = (size_t)op * (size_t)p->wl->n_dims + (size_t)dim,

@@ -1,10 +1,12 @@
-/* What a run of a retaining scope computes: the box around what is needed and not held.  What is held follows from
- * earlier runs, which are found by stepping the scope's loops back. */
+/* What a run of a retaining scope computes: the box around what is needed and not held.  What is
+ * held follows from earlier runs, which are found by stepping the scope's loops back. */
 #include "model/flow/retain.h"
 
 #include <string.h>
 
-enum { TF_RETAIN_BACK = 64 }; /* how many earlier runs are searched for the last one that computed something */
+enum {
+  TF_RETAIN_BACK = 64
+}; /* how many earlier runs are searched for the last one that computed something */
 
 void tf_retain_box(int rank, const tf_ival *need, bool empty, const tf_ival *held, tf_ival *made) {
   int open = -1, n_open = 0;
@@ -84,10 +86,12 @@ static bool needed(tf_eval *ev, const tf_retain *h, int i, const int64_t *dg, tf
   return any;
 }
 
-static void compute_first(tf_eval *ev, const tf_retain *h, int n, int64_t *dg, const tf_spot *at, tf_made *out);
+static void compute_first(tf_eval *ev, const tf_retain *h, int n, int64_t *dg, const tf_spot *at,
+                          tf_made *out);
 
 /* The part of op i's output that the home holds when the run at `at` begins; false: none. */
-static bool found(tf_eval *ev, const tf_retain *h, int i, int64_t *dg, const tf_spot *at, tf_ival *held) {
+static bool found(tf_eval *ev, const tf_retain *h, int i, int64_t *dg, const tf_spot *at,
+                  tf_ival *held) {
   tf_spot then = *at;
   tf_made made;
   for (int back = 0; back < TF_RETAIN_BACK; back++) {
@@ -103,7 +107,8 @@ static bool found(tf_eval *ev, const tf_retain *h, int i, int64_t *dg, const tf_
 }
 
 /* What the first n of h->ops compute at `at`; remains applied. */
-static void compute_first(tf_eval *ev, const tf_retain *h, int n, int64_t *dg, const tf_spot *at, tf_made *out) {
+static void compute_first(tf_eval *ev, const tf_retain *h, int n, int64_t *dg, const tf_spot *at,
+                          tf_made *out) {
   tf_ival need[TF_MAX_RANK], held[TF_MAX_RANK];
   for (int i = 0; i < n; i++) {
     tf_retain_force(ev, h, NULL);
@@ -112,7 +117,8 @@ static void compute_first(tf_eval *ev, const tf_retain *h, int n, int64_t *dg, c
     tf_retain_stand(ev, h, at, dg);
     bool any = needed(ev, h, i, dg, need);
     bool there = any && found(ev, h, i, dg, at, held);
-    tf_retain_box(ev->plan->wl->ops[h->ops[i]].n_out_dims, need, !any, there ? held : NULL, out->box[i]);
+    tf_retain_box(ev->plan->wl->ops[h->ops[i]].n_out_dims, need, !any, there ? held : NULL,
+                  out->box[i]);
   }
   tf_retain_force(ev, h, NULL);
   for (int j = 0; j < n; j++)
@@ -124,7 +130,8 @@ void tf_retain_made(tf_eval *ev, const tf_retain *h, int64_t *dg, const tf_spot 
   tf_retain_stand(ev, h, at, dg);
 }
 
-void tf_retain_at(tf_eval *ev, tf_scratch *w, const tf_retain *h, const int64_t *digits, tf_made *out) {
+void tf_retain_at(tf_eval *ev, tf_scratch *w, const tf_retain *h, const int64_t *digits,
+                  tf_made *out) {
   const tf_path *path = &ev->plan->path[h->scope];
   tf_spot at = {.digit = {0}};
   if (digits != w->cur) memcpy(w->cur, digits, (size_t)ev->plan->n_loops * sizeof *digits);
@@ -144,11 +151,13 @@ bool tf_retain_busy(const tf_eval *ev, const tf_retain *h, int node, const int64
   return false;
 }
 
-bool tf_retain_touched(const tf_eval *ev, const tf_retain *h, const tf_slice *s, const int64_t *dg) {
+bool tf_retain_touched(const tf_eval *ev, const tf_retain *h, const tf_slice *s,
+                       const int64_t *dg) {
   int child = tf_child_towards(ev->plan->facts, h->scope, s->node);
   if (!s->n_touch) return tf_retain_busy(ev, h, s->node, dg);
   for (int i = 0; i < s->n_touch; i++)
-    if (ev->plan->made_in[s->touch[i].op] < 0 || !tf_op_idle(ev, s->touch[i].op, child, dg)) return true;
+    if (ev->plan->made_in[s->touch[i].op] < 0 || !tf_op_idle(ev, s->touch[i].op, child, dg))
+      return true;
   return false;
 }
 
@@ -174,7 +183,8 @@ bool tf_retain_uneven(const tf_eval *ev, const tf_retain *h, const int64_t *zero
   return spreads && cuts_above(ev, h->scope, zero);
 }
 
-/* Whether the range of some op of s depends on what runs of the retaining scope above it compute. */
+/* Whether the range of some op of s depends on what runs of the retaining scope above it compute.
+ */
 static bool depends_on_runs(const tf_plan *p, const tf_slice *s) {
   for (int i = 0; i < s->n_touch; i++)
     if (p->made_in[s->touch[i].op] >= 0) return true;
@@ -187,5 +197,6 @@ static bool depends_on_runs(const tf_plan *p, const tf_slice *s) {
 bool tf_retain_matters(const tf_plan *p, const tf_slice *s, const tf_reuse_case *c) {
   if (p->retain_at[s->node] < 0) return false;
   return depends_on_runs(p, s) ||
-         (c && (c->if_idle[0] || c->if_idle[1] || (c->prev >= 0 && depends_on_runs(p, &p->slices[c->prev]))));
+         (c && (c->if_idle[0] || c->if_idle[1] ||
+                (c->prev >= 0 && depends_on_runs(p, &p->slices[c->prev]))));
 }

@@ -2,7 +2,8 @@
 #include "model/flow/range_memo.h"
 #include "model/flow/retain.h"
 
-/* The retaining scope whose runs determine the range of op o, which does not lead at node n; -1: none. */
+/* The retaining scope whose runs determine the range of op o, which does not lead at node n; -1:
+ * none. */
 static int inferred_in(const tf_plan *p, int o, int n);
 static int range_in(const tf_plan *p, int o, int n);
 
@@ -34,13 +35,15 @@ static int inferred_in(const tf_plan *p, int o, int n) {
   return -1;
 }
 
-/* Loops whose step makes a Seq between them and the scope pass to children that do not touch what it keeps. */
+/* Loops whose step makes a Seq between them and the scope pass to children that do not touch what
+ * it keeps. */
 static uint64_t dropping(const tf_plan *p, int scope) {
   const tf_path *path = &p->path[scope];
   uint64_t mask = 0;
   for (int q = p->tree->nodes[scope].parent; q >= 0; q = p->tree->nodes[q].parent)
     for (int k = 0; tf_plan_drops(&p->tree->nodes[q]) && k < path->n; k++)
-      if (path->temporal >> k & 1 && tf_plan_above(p, p->loops[path->loops[k]].node, q)) mask |= UINT64_C(1) << k;
+      if (path->temporal >> k & 1 && tf_plan_above(p, p->loops[path->loops[k]].node, q))
+        mask |= UINT64_C(1) << k;
   return mask;
 }
 
@@ -69,14 +72,17 @@ static bool nested(const tf_plan *p) {
 static bool escapes(const tf_plan *p) {
   for (int o = 0; o < p->wl->n_ops; o++) {
     int home = p->home_scope[p->wl->ops[o].out];
-    if (p->made_in[o] >= 0 && (home < 0 || !tf_plan_above(p, p->retains[p->made_in[o]].scope, home))) return true;
+    if (p->made_in[o] >= 0 &&
+        (home < 0 || !tf_plan_above(p, p->retains[p->made_in[o]].scope, home)))
+      return true;
     if (p->stream_scope[o] >= 0) return true;
   }
   return false;
 }
 
-/* Whether an op that is computed in full is read by one whose range depends on what a retaining scope computes, and by
- * one whose range does not: the first may have no points where the second has. */
+/* Whether an op that is computed in full is read by one whose range depends on what a retaining
+ * scope computes, and by one whose range does not: the first may have no points where the second
+ * has. */
 static bool half_idle(const tf_plan *p) {
   for (int o = 0; o < p->wl->n_ops; o++) {
     const tf_tensor *z = &p->wl->tensors[p->wl->ops[o].out];
@@ -90,7 +96,8 @@ static bool half_idle(const tf_plan *p) {
   return false;
 }
 
-/* ---- ops that have nothing to compute, and what they would read ----------------------------------------- */
+/* ---- ops that have nothing to compute, and what they would read
+ * ----------------------------------------- */
 
 /* Ranks of a read whose index has a dim that is empty when the op has no points. */
 static uint64_t empty_along(const tf_plan *p, const uint64_t *empty, tf_read_below at) {
@@ -106,8 +113,9 @@ static uint64_t empty_along(const tf_plan *p, const uint64_t *empty, tf_read_bel
 
 static uint64_t all_ranks(const tf_tensor *z) { return (UINT64_C(1) << z->rank) - 1; }
 
-/* Ranks of op o's output whose ranges are empty whenever o has no points because a retaining scope holds them; `empty`
- * has those of its readers.  All of a retained op; of another, those along which each read of it is empty. */
+/* Ranks of op o's output whose ranges are empty whenever o has no points because a retaining scope
+ * holds them; `empty` has those of its readers.  All of a retained op; of another, those along
+ * which each read of it is empty. */
 static uint64_t empty_ranks(const tf_plan *p, const uint64_t *empty, int o) {
   const int z = p->wl->ops[o].out;
   uint64_t ranks = p->made_in[o] >= 0 ? all_ranks(&p->wl->tensors[z]) : 0;
@@ -117,8 +125,8 @@ static uint64_t empty_ranks(const tf_plan *p, const uint64_t *empty, int o) {
   return ranks;
 }
 
-/* Whether tensor z is read by another op than `at`'s, too, in one m-tile below the scope that decides whether the
- * latter has points. */
+/* Whether tensor z is read by another op than `at`'s, too, in one m-tile below the scope that
+ * decides whether the latter has points. */
 static bool shares_tile(const tf_plan *p, tf_read_below at, int z) {
   const int scope = p->retains[p->made_in[at.op]].scope;
   for (int i = 0; i < p->wl->tensors[z].n_consumers; i++) {
@@ -129,8 +137,9 @@ static bool shares_tile(const tf_plan *p, tf_read_below at, int z) {
   return false;
 }
 
-/* Whether an op without points seems to read something, as sums ask rank by rank: an index without a dim of the op's
- * output is never empty.  Then what only it reads would be made for it, or the box of what others read would grow. */
+/* Whether an op without points seems to read something, as sums ask rank by rank: an index without
+ * a dim of the op's output is never empty.  Then what only it reads would be made for it, or the
+ * box of what others read would grow. */
 static bool reads_idly(const tf_plan *p, const uint64_t *empty) {
   for (int z = 0; z < p->wl->n_tensors; z++) {
     const tf_tensor *t = &p->wl->tensors[z];
@@ -156,8 +165,9 @@ static bool idle_reads(tf_arena *a, const tf_plan *p) {
   return reads_idly(p, empty);
 }
 
-/* Whether a Seq below a retaining scope has a child in which all ranges depend on what is computed: in a run that has
- * nothing left to compute, the child is not entered, and the Seq does not pass to it. */
+/* Whether a Seq below a retaining scope has a child in which all ranges depend on what is computed:
+ * in a run that has nothing left to compute, the child is not entered, and the Seq does not pass to
+ * it. */
 static bool passes_over(const tf_plan *p) {
   const tf_tree *t = p->tree;
   for (int n = 1; n < t->n_nodes; n++) {
@@ -194,10 +204,12 @@ static bool fill_all(tf_arena *a, tf_plan *p) {
     for (int k = 0; k < p->n_retains && in >= 0; k++)
       p->made_in[o] = p->retains[k].scope == in ? k : p->made_in[o];
   }
-  p->irregular |= p->n_retains && (nested(p) || escapes(p) || half_idle(p) || passes_over(p) || idle_reads(a, p));
+  p->irregular |= p->n_retains &&
+                  (nested(p) || escapes(p) || half_idle(p) || passes_over(p) || idle_reads(a, p));
   for (int k = 0; k < p->n_retains && !p->irregular; k++)
     for (int i = 0; i < p->retains[k].n_ops; i++)
-      p->made_mask[p->retains[k].ops[i]] = p->retains[k].moves | p->path[p->retains[k].scope].temporal;
+      p->made_mask[p->retains[k].ops[i]] =
+          p->retains[k].moves | p->path[p->retains[k].scope].temporal;
   return true;
 }
 

@@ -5,16 +5,18 @@
 #include "base/checked.h"
 #include "model/flow/range_memo.h"
 
-/* ---- facts of the tree ------------------------------------------------------------------------------------ */
+/* ---- facts of the tree
+ * ------------------------------------------------------------------------------------ */
 
-/* Whether op o's output is not needed in a step of node n that the mask leaves nothing of: because of the mask itself,
- * or because all its readers are below n and void, too. */
+/* Whether op o's output is not needed in a step of node n that the mask leaves nothing of: because
+ * of the mask itself, or because all its readers are below n and void, too. */
 static bool void_below(const tf_plan *p, const tf_mask *m, int o, int n) {
   if (m->fully_masked[o]) return true;
   const tf_tensor *z = &p->wl->tensors[p->wl->ops[o].out];
   bool all = z->n_consumers > 0;
   for (int c = 0; c < z->n_consumers && all; c++)
-    all = tf_plan_above(p, n, p->tree->op_node[z->consumers[c]]) && void_below(p, m, z->consumers[c], n);
+    all = tf_plan_above(p, n, p->tree->op_node[z->consumers[c]]) &&
+          void_below(p, m, z->consumers[c], n);
   return all;
 }
 
@@ -33,8 +35,8 @@ static tf_skip skip_of(const tf_plan *p, const tf_mask *m, int n) {
   return s;
 }
 
-/* The part of the dim that op o computes in the whole run.  False: its readers ask for unlike parts, or at other points
- * than their own, moved along. */
+/* The part of the dim that op o computes in the whole run.  False: its readers ask for unlike
+ * parts, or at other points than their own, moved along. */
 static bool asked_of(const tf_workload *wl, int o, int dim, tf_ival *part) {
   const int rank = tf_out_rank(&wl->ops[o], dim);
   const tf_tensor *z = &wl->tensors[wl->ops[o].out];
@@ -46,7 +48,8 @@ static bool asked_of(const tf_workload *wl, int o, int dim, tf_ival *part) {
       const tf_index *ix = &reader->reads[r].index[rank];
       tf_ival one;
       if (reader->reads[r].tensor != wl->ops[o].out) continue;
-      alike = ix->n_terms == 1 && ix->terms[0].coef == 1 && asked_of(wl, z->consumers[c], ix->terms[0].dim, &one);
+      alike = ix->n_terms == 1 && ix->terms[0].coef == 1 &&
+              asked_of(wl, z->consumers[c], ix->terms[0].dim, &one);
       if (!alike) break;
       one.lo += ix->c;
       alike = !any || (one.lo == part->lo && one.len == part->len);
@@ -63,9 +66,9 @@ static bool alike_parts(const tf_workload *wl, tf_skips *k) {
   for (int o = 0; o < wl->n_ops && alike; o++) {
     tf_ival l = {0, 0}, q = {0, 0};
     if (!k->mask.fully_masked[o]) continue;
-    alike =
-        asked_of(wl, o, k->mask.l, &l) && asked_of(wl, o, k->mask.q, &q) &&
-        (!any || (l.lo == k->part_l.lo && l.len == k->part_l.len && q.lo == k->part_q.lo && q.len == k->part_q.len));
+    alike = asked_of(wl, o, k->mask.l, &l) && asked_of(wl, o, k->mask.q, &q) &&
+            (!any || (l.lo == k->part_l.lo && l.len == k->part_l.len && q.lo == k->part_q.lo &&
+                      q.len == k->part_q.len));
     k->part_l = l, k->part_q = q;
     any = true;
   }
@@ -73,13 +76,16 @@ static bool alike_parts(const tf_workload *wl, tf_skips *k) {
 }
 
 static bool outside_band(const tf_mask *m, tf_ival l, tf_ival q) {
-  return l.len <= 0 || q.len <= 0 || (l.lo - (q.lo + q.len - 1) > m->hi || l.lo + l.len - 1 - q.lo < m->lo);
+  return l.len <= 0 || q.len <= 0 ||
+         (l.lo - (q.lo + q.len - 1) > m->hi || l.lo + l.len - 1 - q.lo < m->lo);
 }
 
-/* Whether some node may be skipped: loops on both dims are above it, the mask leaves nothing of some row, or of all. */
+/* Whether some node may be skipped: loops on both dims are above it, the mask leaves nothing of
+ * some row, or of all. */
 static bool any_out(const tf_plan *p, const tf_skips *k) {
   for (int n = 0; n < p->tree->n_nodes; n++)
-    if (k->node[n].may && (k->none || (k->meets ? k->node[n].l && k->node[n].q : k->node[n].l || k->node[n].q)))
+    if (k->node[n].may &&
+        (k->none || (k->meets ? k->node[n].l && k->node[n].q : k->node[n].l || k->node[n].q)))
       return true;
   return false;
 }
@@ -113,7 +119,9 @@ uint64_t tf_skip_loops(const tf_plan *p, int n) {
   return s && s->may ? (s->l | s->q) & temporal(p, n) : 0;
 }
 
-/* ---- boxes ---------------------------------------------------------------------------------------------------- */
+/* ---- boxes
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 /* One of the mask's dims on node n's path: its loops, and their settings. */
 typedef struct {
@@ -129,7 +137,8 @@ static line line_of(const tf_eval *ev, int n, bool is_l) {
   return (line){ev, &p->path[n], is_l ? k->part_l : k->part_q, is_l ? k->node[n].l : k->node[n].q};
 }
 
-/* Settings of temporal loops: those in `stand` as in dg, loop `start` (-1: none) at its first, the others any. */
+/* Settings of temporal loops: those in `stand` as in dg, loop `start` (-1: none) at its first, the
+ * others any. */
 typedef struct {
   uint64_t stand;
   int start;
@@ -158,12 +167,14 @@ static tf_ival all_of(const tf_skip_box *b) {
   return (tf_ival){b->first.lo, b->first.len > 0 ? b->end - b->first.lo : 0};
 }
 
-/* Of the loop `start`: how many settings are not empty, and where the boxes of all of them end at the latest. */
+/* Of the loop `start`: how many settings are not empty, and where the boxes of all of them end at
+ * the latest. */
 typedef struct {
   int64_t turns, end;
 } starting;
 
-/* The dim's box.  From loop `start` on it ends as if nothing further out cut it, so that it moves with that loop. */
+/* The dim's box.  From loop `start` on it ends as if nothing further out cut it, so that it moves
+ * with that loop. */
 static tf_ival range_of(const line *d, setting at, starting *s) {
   const tf_path *path = d->path;
   tf_skip_box v = {d->part, d->part.lo + d->part.len, 0};
@@ -195,13 +206,15 @@ static tf_live live_of(const tf_eval *ev, int n, int k, uint64_t stand, const in
   const tf_mask *m = &p->skips->mask;
   const bool is_l = p->skips->node[n].l >> k & 1;
   const int loop = p->path[n].loops[k];
-  const int64_t step = tf_step(ev, loop), least = is_l ? m->lo : -m->hi, most = is_l ? m->hi : -m->lo;
+  const int64_t step = tf_step(ev, loop), least = is_l ? m->lo : -m->hi,
+                most = is_l ? m->hi : -m->lo;
   const line own = line_of(ev, n, is_l), other = line_of(ev, n, !is_l);
   starting s;
-  const tf_ival o = range_of(&other, (setting){stand, -1, dg}, &s), at = range_of(&own, (setting){stand, k, dg}, &s);
+  const tf_ival o = range_of(&other, (setting){stand, -1, dg}, &s),
+                at = range_of(&own, (setting){stand, k, dg}, &s);
   const int64_t o_last = o.lo + o.len - 1, at_last = at.lo + at.len - 1;
-  tf_live v = {up(o.lo + least - at_last, step), down(o_last + most - at.lo, step), up(o_last + least - at.lo, step),
-               down(o.lo + most - at_last, step)};
+  tf_live v = {up(o.lo + least - at_last, step), down(o_last + most - at.lo, step),
+               up(o_last + least - at.lo, step), down(o.lo + most - at_last, step)};
   v.first = v.first > 0 ? v.first : 0;
   v.last = v.last < s.turns - 1 ? v.last : s.turns - 1;
   if (o.len <= 0 || at.len <= 0 || s.end - 1 < o.lo + least) v.last = -1;
@@ -214,7 +227,9 @@ tf_live tf_skip_live(const tf_eval *ev, int n, int k, const int64_t *dg) {
   return live_of(ev, n, k, (UINT64_C(1) << k) - 1, dg);
 }
 
-/* ---- one step ---------------------------------------------------------------------------------------------------- */
+/* ---- one step
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 static tf_skip_box box_of(const tf_eval *ev, int o, int d, int n, const int64_t *dg);
 
@@ -234,8 +249,8 @@ static tf_skip_box asked_below(const tf_eval *ev, int o, int r, int n, const int
   return all;
 }
 
-/* Of dim d, which is one of the mask's or as such a one moved along, what op o computes in node n's step, with spatial
- * loops at 0. */
+/* Of dim d, which is one of the mask's or as such a one moved along, what op o computes in node n's
+ * step, with spatial loops at 0. */
 static tf_skip_box box_of(const tf_eval *ev, int o, int d, int n, const int64_t *dg) {
   const tf_plan *p = ev->plan;
   const int up = p->tree->nodes[p->lead[o]].parent;
@@ -257,8 +272,8 @@ static tf_skip_box box_of(const tf_eval *ev, int o, int d, int n, const int64_t 
   return v;
 }
 
-/* The ranges of the mask's dims in node n's step, over all its instances; empty where no op has points.  False: they
- * end before the last instance would. */
+/* The ranges of the mask's dims in node n's step, over all its instances; empty where no op has
+ * points.  False: they end before the last instance would. */
 static bool hull_of(const tf_eval *ev, int n, int64_t *dg, tf_ival *l, tf_ival *q) {
   const tf_plan *p = ev->plan;
   const tf_path *path = &p->path[n];
@@ -272,9 +287,11 @@ static bool hull_of(const tf_eval *ev, int n, int64_t *dg, tf_ival *l, tf_ival *
   }
   tf_memo_hold(p);
   for (int o = 0; o < p->wl->n_ops; o++) {
-    if (!p->skips->mask.fully_masked[o] || !tf_plan_above(p, n, p->tree->op_node[o]) || tf_op_idle(ev, o, n, dg))
+    if (!p->skips->mask.fully_masked[o] || !tf_plan_above(p, n, p->tree->op_node[o]) ||
+        tf_op_idle(ev, o, n, dg))
       continue;
-    const tf_skip_box by_l = box_of(ev, o, p->skips->mask.l, n, dg), by_q = box_of(ev, o, p->skips->mask.q, n, dg);
+    const tf_skip_box by_l = box_of(ev, o, p->skips->mask.l, n, dg),
+                      by_q = box_of(ev, o, p->skips->mask.q, n, dg);
     cut |= by_l.end < by_l.first.lo + by_l.first.len + by_l.spread;
     cut |= by_q.end < by_q.first.lo + by_q.first.len + by_q.spread;
     *l = tf_hull(*l, all_of(&by_l));
@@ -308,7 +325,8 @@ enum { MOST_KEPT = 1 << 22, UNKNOWN = -1 }; /* answers of a node that are kept *
 static int64_t n_settings(const tf_eval *ev, int n) {
   int64_t all = 1;
   for (uint64_t rest = tf_skip_loops(ev->plan, n); rest && all <= MOST_KEPT; rest &= rest - 1)
-    if (__builtin_mul_overflow(all, ev->trip[ev->plan->path[n].loops[__builtin_ctzll(rest)]], &all)) all = INT64_MAX;
+    if (__builtin_mul_overflow(all, ev->trip[ev->plan->path[n].loops[__builtin_ctzll(rest)]], &all))
+      all = INT64_MAX;
   return all;
 }
 
@@ -384,7 +402,8 @@ bool tf_skip_first(const tf_eval *ev, int n, uint64_t again, const tf_slice *s, 
   if (!ev->irregular && tf_skip_divides(ev, node)) {
     for (uint64_t rest = again; rest && first; rest &= rest - 1) {
       const int k = __builtin_ctzll(rest);
-      first = dg[path->loops[k]] <= live_of(ev, node, k, ((UINT64_C(1) << k) - 1) | ~again, dg).first;
+      first =
+          dg[path->loops[k]] <= live_of(ev, node, k, ((UINT64_C(1) << k) - 1) | ~again, dg).first;
     }
     return first;
   }
@@ -397,9 +416,11 @@ bool tf_skip_first(const tf_eval *ev, int n, uint64_t again, const tf_slice *s, 
   return first;
 }
 
-/* ---- what only the walk can tell ------------------------------------------------------------------------------- */
+/* ---- what only the walk can tell
+ * ------------------------------------------------------------------------------- */
 
-/* The box of node n's first step along one of the mask's dims; *any: the loops leave a remainder. */
+/* The box of node n's first step along one of the mask's dims; *any: the loops leave a remainder.
+ */
 static tf_ival first_box(const line *d, const int64_t *zero, bool *any) {
   int64_t len = d->part.len;
   starting s;
@@ -419,7 +440,8 @@ static bool turns(const tf_eval *ev, int n, uint64_t loops) {
   return false;
 }
 
-/* Whether node n may be skipped in a step in which its parent is not, although both have the same box. */
+/* Whether node n may be skipped in a step in which its parent is not, although both have the same
+ * box. */
 static bool differs_from_parent(const tf_eval *ev, int n) {
   const tf_plan *p = ev->plan;
   const tf_skip *s = &p->skips->node[n];
@@ -428,11 +450,12 @@ static bool differs_from_parent(const tf_eval *ev, int n) {
   return p->skips->meets ? turns(ev, n, s->l) && turns(ev, n, s->q) : turns(ev, n, s->l | s->q);
 }
 
-/* Whether the loops of node n split the boxes of the ops below it unlike, so that there is no one box of which the sums
- * could say where the band leaves it. */
+/* Whether the loops of node n split the boxes of the ops below it unlike, so that there is no one
+ * box of which the sums could say where the band leaves it. */
 static bool unlike_below(const tf_eval *ev, int n) {
   const tf_skip *s = &ev->plan->skips->node[n];
-  return turns(ev, n, s->mixed) && (!ev->plan->skips->meets || (turns(ev, n, s->l) && turns(ev, n, s->q)));
+  return turns(ev, n, s->mixed) &&
+         (!ev->plan->skips->meets || (turns(ev, n, s->l) && turns(ev, n, s->q)));
 }
 
 bool tf_skip_uneven(const tf_eval *ev, const int64_t *zero) {

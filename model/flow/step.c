@@ -55,7 +55,8 @@ static void take_parts(const tf_op *op, const part *all, int *at, tf_op *to, tf_
     for (int k = 0; k < e.n_args; k++)
       e.arg[k] = at[all[e.arg[k]].same];
     if (e.what == TF_X_READ) {
-      if (step->read[e.ref] < 0) to->reads[to->n_reads] = op->reads[e.ref], step->read[e.ref] = to->n_reads++;
+      if (step->read[e.ref] < 0)
+        to->reads[to->n_reads] = op->reads[e.ref], step->read[e.ref] = to->n_reads++;
       e.ref = step->read[e.ref];
     }
     at[i] = to->n_expr;

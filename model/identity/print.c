@@ -20,7 +20,8 @@ static const tf_key *next_told(const tf_table *t, const char **told) {
   const char *name = *told;
   *told += n + (name[n] == ' ');
   for (size_t i = 0; i < t->n; i++)
-    if (n && t->keys[i].field && strlen(t->keys[i].field) == n && !memcmp(t->keys[i].field, name, n))
+    if (n && t->keys[i].field && strlen(t->keys[i].field) == n &&
+        !memcmp(t->keys[i].field, name, n))
       return &t->keys[i];
   return NULL;
 }
@@ -32,7 +33,8 @@ static bool is_told(const tf_table *t, const tf_key *k) {
   return false;
 }
 
-/* Rows that `told` does not name are silent where they are as usual: a log from before they were there still holds. */
+/* Rows that `told` does not name are silent where they are as usual: a log from before they were
+ * there still holds. */
 void tf_keys_print(FILE *out, const tf_table *t, const void *s) {
   const char *told = t->told;
   for (const tf_key *k = next_told(t, &told); k; k = next_told(t, &told))
@@ -141,7 +143,8 @@ static void print_op(FILE *out, const tf_workload *wl, const tf_op *op) {
 static void density_of(FILE *out, const tf_tensor *t) {
   const tf_density *d = &t->density;
   if (d->fall == TF_FALL_UNIFORM) fprintf(out, " density %.17g", d->share);
-  if (d->fall == TF_FALL_BLOCKS) fprintf(out, " density %lld:%lld/%d", (long long)d->n, (long long)d->m, d->rank);
+  if (d->fall == TF_FALL_BLOCKS)
+    fprintf(out, " density %lld:%lld/%d", (long long)d->n, (long long)d->m, d->rank);
   if (d->fall == TF_FALL_TILES) fprintf(out, " density %.17g of", d->share);
   for (int r = 0; d->fall == TF_FALL_TILES && r < t->rank; r++)
     fprintf(out, " %lld", (long long)d->tile[r]);
@@ -156,7 +159,8 @@ void tf_workload_print(FILE *out, const tf_workload *wl) {
     const tf_tensor *t = &wl->tensors[z];
     fprintf(out, "tensor %s %d%s", t->name, t->word_bits, t->no_sign ? " unsigned" : "");
     for (int r = 0; r < t->rank; r++)
-      fprintf(out, " %lld+%lld/%lld", (long long)t->lo[r], (long long)t->extent[r], (long long)t->pad[r]);
+      fprintf(out, " %lld+%lld/%lld", (long long)t->lo[r], (long long)t->extent[r],
+              (long long)t->pad[r]);
     if (t->ranged) fprintf(out, " range %lld..%lld", (long long)t->least, (long long)t->most);
     if (t->view_of) fprintf(out, " view %d", t->view_of);
     density_of(out, t);

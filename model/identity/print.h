@@ -1,4 +1,5 @@
-/* Architectures and workloads as texts by which they are recognised: equal where they mean the same, and else not. */
+/* Architectures and workloads as texts by which they are recognised: equal where they mean the
+ * same, and else not. */
 #ifndef MODEL_IDENTITY_PRINT_H
 #define MODEL_IDENTITY_PRINT_H
 #include <stdio.h>

@@ -45,11 +45,13 @@ static bool check_architecture(ex_case *x) {
     if (i) ok &= check_network(x, m->at, m->name, m->multicast, m->reduce);
     if (m->parts.n)
       ok = tf_fail(x->diags, m->parts.list[0].at, TF_E_KEY,
-                   "'%.60s' has parts: the formats have none; leave `parts` out, and give it the `capacity` of one",
+                   "'%.60s' has parts: the formats have none; leave `parts` out, and give it the "
+                   "`capacity` of one",
                    m->name);
     if (m->double_buffered)
       ok = tf_fail(x->diags, m->at, TF_E_KEY,
-                   "'%.60s' is double-buffered, its tiles take twice their words: the format has no word for "
+                   "'%.60s' is double-buffered, its tiles take twice their words: the format has "
+                   "no word for "
                    "it; leave `double-buffered` out and halve its capacity",
                    m->name);
   }
@@ -64,8 +66,9 @@ static bool check_architecture(ex_case *x) {
     ok = tf_fail(x->diags, a->at, TF_E_KEY,
                  "the formats have no word for lines and banks of memories: leave `line` out");
   if (tf_arch_homes(a, x->wl))
-    ok = tf_fail(x->diags, x->wl->at, TF_E_KEY,
-                 "the formats have no word for a tensor that lives in an inner memory: leave `home` out");
+    ok = tf_fail(
+        x->diags, x->wl->at, TF_E_KEY,
+        "the formats have no word for a tensor that lives in an inner memory: leave `home` out");
   if (tf_sparse_applies(a, x->wl))
     ok = tf_fail(x->diags, x->wl->at, TF_E_KEY,
                  "densities, formats and rules for zeros are not written: leave `density` out");
@@ -85,11 +88,15 @@ static const tf_unit *unit_of(const tf_arch *a, const tf_workload *wl) {
   return &a->units[0];
 }
 
-tf_export *tf_export_write(const char *format, const tf_arch *arch, const tf_workload *wl, const tf_tree *tree,
-                           tf_diags *d) {
+tf_export *tf_export_write(const char *format, const tf_arch *arch, const tf_workload *wl,
+                           const tf_tree *tree, tf_diags *d) {
   TF_IN_C_LOCALE;
-  ex_case x = {
-      .arch = arch, .wl = wl, .tree = tree, .diags = d, .unit = unit_of(arch, wl), .out = calloc(1, sizeof *x.out)};
+  ex_case x = {.arch = arch,
+               .wl = wl,
+               .tree = tree,
+               .diags = d,
+               .unit = unit_of(arch, wl),
+               .out = calloc(1, sizeof *x.out)};
   if (!x.out) {
     tf_out_of_memory(d);
     return NULL;

@@ -3,19 +3,24 @@
 
 #include "base/locale.h"
 
-static bool has(const tf_ynode *map, const char *key) { return map && map->kind == TF_Y_MAP && tf_ymap_get(map, key); }
+static bool has(const tf_ynode *map, const char *key) {
+  return map && map->kind == TF_Y_MAP && tf_ymap_get(map, key);
+}
 
-/* What only TileFlow's files have: ops with inputs and outputs, a mapping that is a tree, sections of its own. */
+/* What only TileFlow's files have: ops with inputs and outputs, a mapping that is a tree, sections
+ * of its own. */
 static bool is_tileflow(const tf_ynode *root) {
   static const char *const own[] = {"macro", "check", "tileflow-mapper", "verbose", "output"};
   if (!root || root->kind != TF_Y_MAP) return false;
   for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
     if (has(root, own[i])) return true;
   const tf_ynode *problem = tf_ymap_get(root, "problem"), *mapping = tf_ymap_get(root, "mapping");
-  return has(problem, "io") || has(problem, "ops") || has(mapping, "node-type") || has(mapping, "subtree");
+  return has(problem, "io") || has(problem, "ops") || has(mapping, "node-type") ||
+         has(mapping, "subtree");
 }
 
-/* What no native file has: sections of the two tools, and an architecture or a mapping in their form. */
+/* What no native file has: sections of the two tools, and an architecture or a mapping in their
+ * form. */
 static bool is_foreign(const tf_ynode *root) {
   static const char *const own[] = {"problem",
                                     "variables",
@@ -40,14 +45,16 @@ static bool is_foreign(const tf_ynode *root) {
          (mapping && mapping->kind != TF_Y_SCALAR);
 }
 
-/* ---- the table of importers -------------------------------------------------------------------- */
+/* ---- the table of importers --------------------------------------------------------------------
+ */
 static bool no_text(const tf_text *text) { return (void)text, false; }
 
 static bool no_root(const tf_ynode *root) { return (void)root, false; }
 
 static bool is_nest(const tf_text *text) { return ti_is_nest(text->text, text->len); }
 
-static char *import_onnx(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set, tf_diags *d) {
+static char *import_onnx(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set,
+                         tf_diags *d) {
   for (size_t i = 0; n > 1 && i < n; i++)
     if (tf_import_is_onnx(&texts[i])) {
       tf_fail(d, (tf_loc){tf_diags_add_file(d, texts[i].name, "", 0), 0, 0, 0}, TF_E_USAGE,
@@ -57,10 +64,12 @@ static char *import_onnx(const tf_text *texts, size_t n, const tf_setting *set, 
   return tf_import_onnx(texts, set, n_set, d);
 }
 
-static char *import_timeloop(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set, tf_diags *d) {
+static char *import_timeloop(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set,
+                             tf_diags *d) {
   (void)set;
   if (!n_set) return tf_import_timeloop(texts, n, d);
-  tf_fail(d, (tf_loc){0, 0, 0, 0}, TF_E_USAGE, "--set gives macros of TileFlow's files: these have none");
+  tf_fail(d, (tf_loc){0, 0, 0, 0}, TF_E_USAGE,
+          "--set gives macros of TileFlow's files: these have none");
   return NULL;
 }
 

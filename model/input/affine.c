@@ -6,7 +6,8 @@
 #include "model/input/dims.h"
 #include "model/input/workload_read.h"
 
-_Static_assert((int)TF_CUT_DIMS == TF_MAX_DIMS && (int)TF_CUT_RANK == TF_MAX_RANK && (int)TF_CUT_EXPR == TF_MAX_EXPR,
+_Static_assert((int)TF_CUT_DIMS == TF_MAX_DIMS && (int)TF_CUT_RANK == TF_MAX_RANK &&
+                   (int)TF_CUT_EXPR == TF_MAX_EXPR,
                "limits of the rooms agree");
 
 static bool fail_overflow(tf_wl_reader *w, const tf_lex *at) {
@@ -14,10 +15,12 @@ static bool fail_overflow(tf_wl_reader *w, const tf_lex *at) {
 }
 
 /* a += factor * b. */
-static bool add_scaled(tf_wl_reader *w, const tf_lex *at, tf_affine *a, const tf_affine *b, int64_t factor) {
+static bool add_scaled(tf_wl_reader *w, const tf_lex *at, tf_affine *a, const tf_affine *b,
+                       int64_t factor) {
   if (tf_form_add(a, b, factor)) return true;
   if (a->n < TF_FORM_TERMS) return fail_overflow(w, at);
-  return tf_fail(w->base->diags, tf_lex_at(at), TF_E_LIMIT, "an index of more than %d terms", TF_FORM_TERMS);
+  return tf_fail(w->base->diags, tf_lex_at(at), TF_E_LIMIT, "an index of more than %d terms",
+                 TF_FORM_TERMS);
 }
 
 /* a = a * b where one of them is constant. */
@@ -28,7 +31,8 @@ static bool multiply(tf_wl_reader *w, const tf_lex *at, tf_affine *a, const tf_a
     *a = *b;
     return tf_form_scale(a, factor) || fail_overflow(w, at);
   }
-  return tf_fail(w->base->diags, tf_lex_at(at), TF_E_INDEX, "dims of an index are multiplied by numbers only");
+  return tf_fail(w->base->diags, tf_lex_at(at), TF_E_INDEX,
+                 "dims of an index are multiplied by numbers only");
 }
 
 /* x = f + c with f = y / m: then x / by = (y + c * m) / (m * by). */
@@ -39,13 +43,15 @@ static bool join_quotients(const tf_wl_reader *w, tf_affine *x, int64_t *by) {
   int64_t m;
   y.n = f->of.n_terms;
   memcpy(y.term, f->of.terms, (size_t)y.n * sizeof *y.term);
-  if (!tf_mul(f->by, *by, &m) || !tf_mul(x->c, f->by, &y.c) || !tf_add(y.c, f->of.c, &y.c)) return false;
+  if (!tf_mul(f->by, *by, &m) || !tf_mul(x->c, f->by, &y.c) || !tf_add(y.c, f->of.c, &y.c))
+    return false;
   *x = y;
   *by = m;
   return true;
 }
 
-/* The number of the quotient x / by, which is added unless the workload has it already; -1 after an error. */
+/* The number of the quotient x / by, which is added unless the workload has it already; -1 after an
+ * error. */
 static int find_floor(tf_wl_reader *w, const tf_affine *written, int64_t by, tf_loc at) {
   tf_index of;
   tf_affine joined = *written, *x = &joined;
@@ -59,7 +65,8 @@ static int find_floor(tf_wl_reader *w, const tf_affine *written, int64_t by, tf_
     w->floors[w->n_floors] = (tf_floor){of, by, at};
     return w->n_floors++;
   }
-  tf_fail(w->base->diags, at, TF_E_LIMIT, "more than %d different quotients in indices", TF_MAX_FLOORS);
+  tf_fail(w->base->diags, at, TF_E_LIMIT, "more than %d different quotients in indices",
+          TF_MAX_FLOORS);
   return -1;
 }
 
@@ -70,20 +77,23 @@ static bool rest_below(const tf_wl_reader *w, const tf_affine *a, int64_t b) {
     const tf_floor *f = &w->floors[a->term[t].dim - TF_FLOOR];
     tf_affine y = {.n = f->of.n_terms, .c = f->of.c};
     memcpy(y.term, f->of.terms, (size_t)y.n * sizeof *y.term);
-    if (a->term[t].coef != -f->by || f->by > b || !tf_form_add_term(&y, a->term[t].dim, -f->by)) continue;
+    if (a->term[t].coef != -f->by || f->by > b || !tf_form_add_term(&y, a->term[t].dim, -f->by))
+      continue;
     if (tf_form_add(&y, a, -1) && tf_form_constant(&y) && y.c == 0) return true;
   }
   return false;
 }
 
 /* a = a / b, rounded down, or a % b, where b is a number of 1 or more. */
-static bool divide(tf_wl_reader *w, tf_lex *x, const tf_lex *sign, size_t from, tf_affine *a, const tf_affine *b) {
+static bool divide(tf_wl_reader *w, tf_lex *x, const tf_lex *sign, size_t from, tf_affine *a,
+                   const tf_affine *b) {
   const bool rest = tf_lex_is(sign, '%');
   if (!tf_form_constant(b))
-    return tf_fail(w->base->diags, tf_lex_at(sign), TF_E_INDEX, "an index is divided by numbers only");
+    return tf_fail(w->base->diags, tf_lex_at(sign), TF_E_INDEX,
+                   "an index is divided by numbers only");
   if (b->c < 1)
-    return tf_fail(w->base->diags, tf_lex_at(sign), TF_E_RANGE, "an index is divided by 1 or more, not by %lld",
-                   (long long)b->c);
+    return tf_fail(w->base->diags, tf_lex_at(sign), TF_E_RANGE,
+                   "an index is divided by 1 or more, not by %lld", (long long)b->c);
   tf_affine quotient = {.c = tf_floor_div(a->c, b->c)};
   if (b->c == 1) quotient = *a;
   if (rest_below(w, a, b->c))
@@ -128,8 +138,8 @@ static void use_name(tf_wl_reader *w, tf_lex *x, tf_affine *out) {
     tf_near_offer(&near, wl->dims[i].name);
   for (size_t i = 0; tf_param_name(w->base->params, i); i++)
     tf_near_offer(&near, tf_param_name(w->base->params, i));
-  tf_fail(w->base->diags, tf_lex_at(x), TF_E_NAME, "no dim '%.*s'%s", (int)(len < 60 ? len : 60), name,
-          tf_near_text(&near, hint, sizeof hint));
+  tf_fail(w->base->diags, tf_lex_at(x), TF_E_NAME, "no dim '%.*s'%s", (int)(len < 60 ? len : 60),
+          name, tf_near_text(&near, hint, sizeof hint));
 }
 
 static bool parse_atom(tf_wl_reader *w, tf_lex *x, tf_affine *out) {
@@ -172,7 +182,8 @@ static bool parse_product(tf_wl_reader *w, tf_lex *x, tf_affine *out) {
     w->failed = false;
     if (!parse_signed(w, x, &b)) return false;
     if (w->failed) continue; /* nobody knows by what */
-    const bool fits = tf_lex_is(&here, '*') ? multiply(w, &here, out, &b) : divide(w, x, &here, from, out, &b);
+    const bool fits =
+        tf_lex_is(&here, '*') ? multiply(w, &here, out, &b) : divide(w, x, &here, from, out, &b);
     w->failed = before || !fits;
   }
   return true;

@@ -9,11 +9,13 @@
 #include "model/input/kinds.h"
 #include "model/input/table/energy.h"
 
-/* Reads a value that is given; k[1], k[2]: the rows of what it sets, too; s: the struct that all of them are in. */
+/* Reads a value that is given; k[1], k[2]: the rows of what it sets, too; s: the struct that all of
+ * them are in. */
 typedef bool key_reader(tf_arch_reader *r, const tf_key *k, const tf_ynode *node, void *s);
 
 /* ---- names -------------------------------------------------------------------------- */
-bool tf_check_new_name(tf_arch_reader *r, const char *name, tf_loc at, const char *other, tf_loc other_at) {
+bool tf_check_new_name(tf_arch_reader *r, const char *name, tf_loc at, const char *other,
+                       tf_loc other_at) {
   if (!other || strcmp(name, other) != 0) return true;
   tf_fail(r->base->diags, at, TF_E_DUP, "name '%.60s' given twice", name);
   tf_note(r->base->diags, other_at, "first given here");
@@ -39,7 +41,8 @@ bool tf_read_positive(tf_arch_reader *r, const tf_ynode *node, const char *what,
   if (!tf_read_value(r->base, node, what, &v)) return false;
   *out = v.f;
   if (v.f > 0) return true;
-  return tf_fail(r->base->diags, node->at, TF_E_RANGE, "'%s' is %g, must be more than 0", what, v.f);
+  return tf_fail(r->base->diags, node->at, TF_E_RANGE, "'%s' is %g, must be more than 0", what,
+                 v.f);
 }
 
 static bool read_positive(tf_arch_reader *r, const tf_key *k, const tf_ynode *node, void *s) {
@@ -67,16 +70,16 @@ static bool read_figure(tf_arch_reader *r, const tf_key *k, const tf_ynode *node
   if (!bytes && !tf_read_value(r->base, node, k->key, &q.value)) return false;
   *out = q.value.f;
   if ((*out > 0 || (none && *out == 0)) && *out <= TF_MOST_FIGURE) return true;
-  return tf_fail(r->base->diags, node->at, TF_E_RANGE, "'%s' is %g, must be %s and at most %d", k->key, *out,
-                 none ? "0 or more" : "more than 0", TF_MOST_FIGURE);
+  return tf_fail(r->base->diags, node->at, TF_E_RANGE, "'%s' is %g, must be %s and at most %d",
+                 k->key, *out, none ? "0 or more" : "more than 0", TF_MOST_FIGURE);
 }
 
 static bool read_mesh(tf_arch_reader *r, const tf_key *k, const tf_ynode *node, void *s) {
   static const char *const axis[] = {"mesh X", "mesh Y"};
   int64_t *mesh = tf_key_at(k, s);
   if (node->n != 1 && node->n != 2)
-    return tf_fail(r->base->diags, node->at, TF_E_TYPE, "'mesh' must be [X, Y], or [X] for [X, 1], not a list of %zu",
-                   node->n);
+    return tf_fail(r->base->diags, node->at, TF_E_TYPE,
+                   "'mesh' must be [X, Y], or [X] for [X, 1], not a list of %zu", node->n);
   bool ok = true;
   mesh[1] = 1;
   for (size_t i = 0; i < node->n; i++)
@@ -100,7 +103,8 @@ static bool read_energy(tf_arch_reader *r, const tf_key *k, const tf_ynode *node
 static bool need_clock(tf_arch_reader *r, const tf_ynode *node, const char *what) {
   if (r->have_clock) return true;
   r->have_clock = true;
-  return tf_fail(r->base->diags, node->at, TF_E_MISSING, "'%s' in %s needs the key 'clock' in the architecture", what,
+  return tf_fail(r->base->diags, node->at, TF_E_MISSING,
+                 "'%s' in %s needs the key 'clock' in the architecture", what,
                  strcmp(what, "bandwidth") == 0 ? "bytes per second" : "ns");
 }
 
@@ -123,7 +127,8 @@ static bool read_area(tf_arch_reader *r, const tf_key *k, const tf_ynode *node, 
 static bool read_hz(tf_arch_reader *r, const tf_key *k, const tf_ynode *node, void *s) {
   tf_quantity q;
   if (!tf_read_quantity(r->base, node, k->key, TF_Q_HZ, false, &q)) return false;
-  if (q.value.f <= 0) return tf_fail(r->base->diags, node->at, TF_E_RANGE, "'%s' is 0, must be more", k->key);
+  if (q.value.f <= 0)
+    return tf_fail(r->base->diags, node->at, TF_E_RANGE, "'%s' is 0, must be more", k->key);
   *(double *)tf_key_at(k, s) = q.value.f;
   return true;
 }
@@ -132,14 +137,16 @@ static bool read_nm(tf_arch_reader *r, const tf_key *k, const tf_ynode *node, vo
   tf_quantity q;
   if (!tf_read_quantity(r->base, node, k->key, TF_Q_NM, false, &q)) return false;
   if (!q.value.whole || q.value.i < 1 || q.value.i > TF_MOST_NM)
-    return tf_fail(r->base->diags, node->at, TF_E_RANGE, "'%s' is %g nm, must be a whole number of 1 to %d", k->key,
-                   q.value.f, TF_MOST_NM);
+    return tf_fail(r->base->diags, node->at, TF_E_RANGE,
+                   "'%s' is %g nm, must be a whole number of 1 to %d", k->key, q.value.f,
+                   TF_MOST_NM);
   *(int *)tf_key_at(k, s) = (int)q.value.i;
   return true;
 }
 
 /* A name that is none of these. */
-static bool no_such(tf_arch_reader *r, const tf_ynode *node, const char *what, const char *const *names, int n) {
+static bool no_such(tf_arch_reader *r, const tf_ynode *node, const char *what,
+                    const char *const *names, int n) {
   tf_near near = tf_near_start(node->text, node->len);
   for (int i = 0; i < n; i++)
     tf_near_offer(&near, names[i]);
@@ -149,8 +156,9 @@ static bool no_such(tf_arch_reader *r, const tf_ynode *node, const char *what, c
 }
 
 static bool read_overlap(tf_arch_reader *r, const tf_key *k, const tf_ynode *node, void *s) {
-  static const char *const key[] = {
-      [TF_OVERLAP_PERFECT] = "perfect", [TF_OVERLAP_DOUBLE_BUFFER] = "double-buffer", [TF_OVERLAP_NONE] = "none"};
+  static const char *const key[] = {[TF_OVERLAP_PERFECT] = "perfect",
+                                    [TF_OVERLAP_DOUBLE_BUFFER] = "double-buffer",
+                                    [TF_OVERLAP_NONE] = "none"};
   for (int i = 0; i < 3; i++)
     if (tf_ynode_is(node, key[i])) {
       *(tf_overlap *)tf_key_at(k, s) = (tf_overlap)i;
@@ -159,7 +167,8 @@ static bool read_overlap(tf_arch_reader *r, const tf_key *k, const tf_ynode *nod
   return no_such(r, node, "overlap", key, 3);
 }
 
-static const char *const topologies[] = {"mesh", "torus", "tree", "bus", "crossbar"}; /* from TF_MESH on */
+static const char *const topologies[] = {"mesh", "torus", "tree", "bus",
+                                         "crossbar"}; /* from TF_MESH on */
 
 const char *tf_topology_key(tf_topology t) {
   return t > TF_NO_TOPOLOGY && t < TF_N_TOPOLOGIES ? topologies[t - TF_MESH] : NULL;
@@ -183,9 +192,10 @@ static bool read_capacity(tf_arch_reader *r, const tf_key *k, const tf_ynode *no
   if (!tf_read_quantity(r->base, node, k->key, TF_Q_BYTES, true, &q)) return false;
   double words = q.unit ? floor(q.value.f * 8 / m->word_bits) : q.value.f;
   if (words != floor(words) || words >= 9.0e18)
-    return tf_fail(r->base->diags, node->at, TF_E_RANGE, "'capacity' is %.17g words, must be a whole number below 9e18",
-                   words);
-  if (words < 1) return tf_fail(r->base->diags, node->at, TF_E_RANGE, "'capacity' is less than one word");
+    return tf_fail(r->base->diags, node->at, TF_E_RANGE,
+                   "'capacity' is %.17g words, must be a whole number below 9e18", words);
+  if (words < 1)
+    return tf_fail(r->base->diags, node->at, TF_E_RANGE, "'capacity' is less than one word");
   int64_t bits;
   *out = (int64_t)words;
   bool exact = q.unit && q.value.whole && tf_mul(q.value.i, 8, &bits);
@@ -201,8 +211,9 @@ static bool read_line(tf_arch_reader *r, const tf_key *k, const tf_ynode *node, 
   const double words = q.unit ? q.value.f * 8 / m->word_bits : q.value.f;
   *(int64_t *)tf_key_at(k, s) = 1;
   if (words < 1 || words != floor(words) || words > TF_MOST_FIGURE)
-    return tf_fail(r->base->diags, node->at, TF_E_RANGE, "'%s' is %.10g words of %d bits, must be whole ones, 1 to %d",
-                   k->key, words, m->word_bits, TF_MOST_FIGURE);
+    return tf_fail(r->base->diags, node->at, TF_E_RANGE,
+                   "'%s' is %.10g words of %d bits, must be whole ones, 1 to %d", k->key, words,
+                   m->word_bits, TF_MOST_FIGURE);
   *(int64_t *)tf_key_at(k, s) = (int64_t)words;
   return true;
 }
@@ -217,7 +228,8 @@ static bool read_rate(tf_arch_reader *r, const tf_ynode *node, int word_bits, do
   return tf_fail(r->base->diags, node->at, TF_E_RANGE, "'bandwidth' is 0, must be more");
 }
 
-static const tf_yrow bandwidth_rows[] = {{"read", TF_Y_SCALAR, false}, {"write", TF_Y_SCALAR, false}};
+static const tf_yrow bandwidth_rows[] = {{"read", TF_Y_SCALAR, false},
+                                         {"write", TF_Y_SCALAR, false}};
 
 tf_keys tf_bandwidth_keys(void) { return (tf_keys){bandwidth_rows, 2}; }
 
@@ -231,7 +243,8 @@ static bool read_bandwidth(tf_arch_reader *r, const tf_key *k, const tf_ynode *n
   }
   const tf_ynode *v[2];
   bool ok = tf_yschema_check(node, bandwidth_rows, 2, "a bandwidth", v, r->base->diags);
-  if (node->n == 0) ok = tf_fail(r->base->diags, node->at, TF_E_MISSING, "'%s' needs 'read' or 'write'", k->key);
+  if (node->n == 0)
+    ok = tf_fail(r->base->diags, node->at, TF_E_MISSING, "'%s' needs 'read' or 'write'", k->key);
   if (v[0]) ok = read_rate(r, v[0], m->word_bits, &m->read_bw) && ok;
   if (v[1]) ok = read_rate(r, v[1], m->word_bits, &m->write_bw) && ok;
   return ok;
@@ -278,7 +291,8 @@ static bool read_kind(tf_arch_reader *r, const tf_ynode *node, uint32_t *kinds) 
 
 static bool read_ops(tf_arch_reader *r, const tf_key *k, const tf_ynode *list, void *s) {
   bool ok = true;
-  if (list->n == 0) ok = tf_fail(r->base->diags, list->at, TF_E_MISSING, "'%s' needs at least one op kind", k->key);
+  if (list->n == 0)
+    ok = tf_fail(r->base->diags, list->at, TF_E_MISSING, "'%s' needs at least one op kind", k->key);
   for (size_t i = 0; i < list->n; i++)
     ok = read_kind(r, list->items[i], tf_key_at(k, s)) && ok;
   return ok;
@@ -307,12 +321,15 @@ static bool read_chosen(tf_arch_reader *r, const tf_ynode *node, const char *wha
 }
 
 /* '*', or a list of tensors; left out: all. */
-static bool read_choice(tf_arch_reader *r, const tf_ynode *node, const char *what, tf_selection *out) {
+static bool read_choice(tf_arch_reader *r, const tf_ynode *node, const char *what,
+                        tf_selection *out) {
   *out = (tf_selection){0, NULL};
   if (!node || (node->kind == TF_Y_SCALAR && tf_ynode_is(node, "*"))) return true;
   if (node->kind != TF_Y_LIST)
-    return tf_fail(r->base->diags, node->at, TF_E_TYPE, "'%s' must be a list of tensors, or '*'", what);
-  if (node->n == 0) return tf_fail(r->base->diags, node->at, TF_E_MISSING, "'%s' needs at least one tensor", what);
+    return tf_fail(r->base->diags, node->at, TF_E_TYPE, "'%s' must be a list of tensors, or '*'",
+                   what);
+  if (node->n == 0)
+    return tf_fail(r->base->diags, node->at, TF_E_MISSING, "'%s' needs at least one tensor", what);
   out->names = TF_ARRAY(r->base->arena, tf_chosen, node->n);
   if (!out->names) return tf_no_memory(r->base);
   bool ok = true;
@@ -320,7 +337,8 @@ static bool read_choice(tf_arch_reader *r, const tf_ynode *node, const char *wha
     ok = read_chosen(r, node->items[i], what, &out->names[i]) && ok;
     for (size_t k = 0; k < i && out->names[i].name && out->names[k].name; k++)
       if (!strcmp(out->names[k].name, out->names[i].name))
-        ok = tf_fail(r->base->diags, node->items[i]->at, TF_E_DUP, "tensor '%.60s' listed twice", out->names[i].name);
+        ok = tf_fail(r->base->diags, node->items[i]->at, TF_E_DUP, "tensor '%.60s' listed twice",
+                     out->names[i].name);
   }
   out->n = (int)node->n;
   return ok;
@@ -328,8 +346,9 @@ static bool read_choice(tf_arch_reader *r, const tf_ynode *node, const char *wha
 
 static bool read_pack(tf_arch_reader *r, const tf_ynode *node, tf_pack *out) {
   static const char *const key[TF_N_PACKS] = {
-      [TF_PACK_NONE] = "uncompressed",     [TF_PACK_BITMASK] = "bitmask", [TF_PACK_RUNS] = "run-length",
-      [TF_PACK_COORDINATE] = "coordinate", [TF_PACK_OFFSETS] = "offsets", [TF_PACK_FLAGS] = "flags"};
+      [TF_PACK_NONE] = "uncompressed", [TF_PACK_BITMASK] = "bitmask",
+      [TF_PACK_RUNS] = "run-length",   [TF_PACK_COORDINATE] = "coordinate",
+      [TF_PACK_OFFSETS] = "offsets",   [TF_PACK_FLAGS] = "flags"};
   tf_near near = tf_near_start(node->text, node->len);
   char hint[80];
   for (int i = 0; i < TF_N_PACKS; i++) {
@@ -337,8 +356,8 @@ static bool read_pack(tf_arch_reader *r, const tf_ynode *node, tf_pack *out) {
     if (tf_ynode_is(node, key[i])) return true;
     tf_near_offer(&near, key[i]);
   }
-  return tf_fail(r->base->diags, node->at, TF_E_NAME, "no way to store a rank '%.40s'%s", node->text,
-                 tf_near_text(&near, hint, sizeof hint));
+  return tf_fail(r->base->diags, node->at, TF_E_NAME, "no way to store a rank '%.40s'%s",
+                 node->text, tf_near_text(&near, hint, sizeof hint));
 }
 
 /* "bitmask", or {as: bitmask, bits: 2}. */
@@ -352,15 +371,18 @@ static bool read_packing(tf_arch_reader *r, const tf_ynode *node, tf_packing *ou
   if (v[0]) ok = read_pack(r, v[0], &out->pack) && ok;
   if (v[1]) ok = tf_read_int(r->base, v[1], "bits", 1, 64, &bits) && ok;
   if (ok && v[1] && out->pack == TF_PACK_NONE)
-    ok = tf_fail(r->base->diags, v[1]->at, TF_E_KEY, "an uncompressed rank has no entries: no 'bits'");
+    ok = tf_fail(r->base->diags, v[1]->at, TF_E_KEY,
+                 "an uncompressed rank has no entries: no 'bits'");
   out->bits = (int)bits;
   return ok;
 }
 
 static bool read_ranks(tf_arch_reader *r, const tf_ynode *list, tf_format *f) {
-  if (list->n < 1) return tf_fail(r->base->diags, list->at, TF_E_MISSING, "'ranks' needs at least one");
+  if (list->n < 1)
+    return tf_fail(r->base->diags, list->at, TF_E_MISSING, "'ranks' needs at least one");
   if (list->n > TF_MAX_RANK)
-    return tf_fail(r->base->diags, list->at, TF_E_LIMIT, "%zu ranks, at most %d", list->n, TF_MAX_RANK);
+    return tf_fail(r->base->diags, list->at, TF_E_LIMIT, "%zu ranks, at most %d", list->n,
+                   TF_MAX_RANK);
   f->ranks = TF_ARRAY(r->base->arena, tf_packing, list->n);
   if (!f->ranks) return tf_no_memory(r->base);
   bool ok = true;
@@ -374,7 +396,8 @@ static bool read_entry_energy(tf_arch_reader *r, const tf_ynode *node, tf_format
   const tf_ynode *v[2] = {node, node};
   bool ok = true;
   f->priced = true;
-  if (node->kind == TF_Y_MAP) ok = tf_yschema_check(node, energy_rows, 2, "an energy", v, r->base->diags);
+  if (node->kind == TF_Y_MAP)
+    ok = tf_yschema_check(node, energy_rows, 2, "an energy", v, r->base->diags);
   if (v[0]) ok = read_pj(r, v[0], "energy", &f->read_pj) && ok;
   if (v[1]) f->write_pj = f->read_pj;
   if (v[1] && v[1] != v[0]) ok = read_pj(r, v[1], "energy", &f->write_pj) && ok;
@@ -441,8 +464,8 @@ static bool read_role(tf_arch_reader *r, const tf_ynode *node, uint32_t *roles) 
     if (!tf_ynode_is(node, key[i])) continue;
     for (int p = 0; p < r->of->parts.n; p++)
       if (*roles >> i & 1 || r->of->parts.list[p].roles >> i & 1)
-        return tf_fail(r->base->diags, node->at, TF_E_DUP, "'%s' is held in one part alone, it is listed before",
-                       key[i]);
+        return tf_fail(r->base->diags, node->at, TF_E_DUP,
+                       "'%s' is held in one part alone, it is listed before", key[i]);
     *roles |= 1u << i;
     return true;
   }
@@ -451,7 +474,8 @@ static bool read_role(tf_arch_reader *r, const tf_ynode *node, uint32_t *roles) 
 
 static bool read_holds(tf_arch_reader *r, const tf_key *k, const tf_ynode *list, void *s) {
   bool ok = true;
-  if (list->n == 0) ok = tf_fail(r->base->diags, list->at, TF_E_MISSING, "'%s' needs at least one operand", k->key);
+  if (list->n == 0)
+    ok = tf_fail(r->base->diags, list->at, TF_E_MISSING, "'%s' needs at least one operand", k->key);
   for (size_t i = 0; i < list->n; i++)
     ok = read_role(r, list->items[i], tf_key_at(k, s)) && ok;
   return ok;
@@ -470,7 +494,8 @@ static bool read_part(tf_arch_reader *r, const tf_ynode *node, tf_mem_part *p) {
     ok = p->name && ok;
   }
   for (int i = 0; &r->of->parts.list[i] < p && p->name; i++)
-    ok = tf_check_new_name(r, p->name, p->at, r->of->parts.list[i].name, r->of->parts.list[i].at) && ok;
+    ok = tf_check_new_name(r, p->name, p->at, r->of->parts.list[i].name, r->of->parts.list[i].at) &&
+         ok;
   return tf_keys_read(r, &tf_part_table, v, p->at, p) && ok;
 }
 
@@ -482,8 +507,8 @@ static bool sum_parts(tf_arch_reader *r, const tf_ynode *list, tf_memory *m) {
       return tf_fail(r->base->diags, list->at, TF_E_RANGE, "the parts' words pass 2^63 - 1");
   if (m->capacity_words < 0) m->capacity_words = sum;
   if (m->capacity_words >= sum) return true;
-  tf_fail(r->base->diags, list->at, TF_E_RANGE, "the parts have %lld words, the memory has %lld", (long long)sum,
-          (long long)m->capacity_words);
+  tf_fail(r->base->diags, list->at, TF_E_RANGE, "the parts have %lld words, the memory has %lld",
+          (long long)sum, (long long)m->capacity_words);
   tf_note(r->base->diags, m->capacity_at, "its capacity");
   return false;
 }
@@ -491,10 +516,13 @@ static bool sum_parts(tf_arch_reader *r, const tf_ynode *list, tf_memory *m) {
 static bool read_parts(tf_arch_reader *r, const tf_key *k, const tf_ynode *list, void *s) {
   tf_memory *m = s;
   bool ok = true;
-  if (m == r->arch->memories) return tf_fail(r->base->diags, list->at, TF_E_KEY, "the outermost memory has no parts");
-  if (list->n == 0) return tf_fail(r->base->diags, list->at, TF_E_MISSING, "'%s' needs at least one", k->key);
+  if (m == r->arch->memories)
+    return tf_fail(r->base->diags, list->at, TF_E_KEY, "the outermost memory has no parts");
+  if (list->n == 0)
+    return tf_fail(r->base->diags, list->at, TF_E_MISSING, "'%s' needs at least one", k->key);
   if (list->n > TF_N_ROLES)
-    return tf_fail(r->base->diags, list->at, TF_E_LIMIT, "%zu parts, at most %d", list->n, (int)TF_N_ROLES);
+    return tf_fail(r->base->diags, list->at, TF_E_LIMIT, "%zu parts, at most %d", list->n,
+                   (int)TF_N_ROLES);
   m->parts = (tf_mem_parts){.n = 0};
   r->of = m;
   for (size_t i = 0; i < list->n; i++) {
@@ -535,12 +563,14 @@ tf_multiprocessor tf_multiprocessor_usual(void) {
 static void without(tf_arch_reader *r, const tf_key *k, void *s) {
   tf_memory *m = s;
   tf_unit *u = s;
-  if (k->kind == TF_KEY_BITS && k->usual <= 0 && !r->of) *(int *)tf_key_at(k, s) = r->arch->word_bits;
+  if (k->kind == TF_KEY_BITS && k->usual <= 0 && !r->of)
+    *(int *)tf_key_at(k, s) = r->arch->word_bits;
   if (k->kind == TF_KEY_BELOW) *(int *)tf_key_at(k, s) = r->arch->n_memories - 1;
   if (tf_key_table(k->kind)) set_usual(tf_key_table(k->kind), tf_key_at(k, s));
   if (k->kind == TF_KEY_PJS) {
     const bool dram = tf_table_off_chip(r->arch, (int)(m - r->arch->memories));
-    m->read_pj = m->write_pj = tf_table_word_pj(tf_table_bytes(m), m->word_bits, r->arch->technology_nm, dram);
+    m->read_pj = m->write_pj =
+        tf_table_word_pj(tf_table_bytes(m), m->word_bits, r->arch->technology_nm, dram);
     m->energy_from_table = true;
   }
   if (k->kind == TF_KEY_POINT) {
@@ -567,7 +597,8 @@ static key_reader *const readers[TF_N_KEY_KINDS] = {
     [TF_KEY_POINTS] = read_rules,    [TF_KEY_PARTS] = read_parts,
     [TF_KEY_HOLDS] = read_holds};
 
-/* Rows for the spellings of an earlier version, behind the n rows of the table; returns how many rows there are. */
+/* Rows for the spellings of an earlier version, behind the n rows of the table; returns how many
+ * rows there are. */
 static size_t earlier_rows(const tf_table *t, size_t n, tf_yrow *rows, size_t *from) {
   size_t all = n;
   for (size_t i = 0; i < n; i++) {
@@ -609,7 +640,8 @@ bool tf_keys_check(tf_arch_reader *r, const tf_ynode *map, const tf_table *t, co
   return ok;
 }
 
-static bool read_row(tf_arch_reader *r, const tf_table *t, size_t i, const tf_ynode *node, void *into) {
+static bool read_row(tf_arch_reader *r, const tf_table *t, size_t i, const tf_ynode *node,
+                     void *into) {
   const tf_key *k = &t->keys[i];
   if (node && readers[k->kind]) return readers[k->kind](r, k, node, into);
   if (!node) without(r, k, into);
@@ -621,7 +653,8 @@ bool tf_keys_read(tf_arch_reader *r, const tf_table *t, const tf_ynode **v, tf_l
   bool ok = true;
   for (size_t i = 0; i < t->n; i++) {
     tf_key_set_usual(&t->keys[i], into);
-    if (t->keys[i].kind == TF_KEY_PLACE) *(tf_loc *)tf_key_at(&t->keys[i], into) = v[i - 1] ? v[i - 1]->at : at;
+    if (t->keys[i].kind == TF_KEY_PLACE)
+      *(tf_loc *)tf_key_at(&t->keys[i], into) = v[i - 1] ? v[i - 1]->at : at;
   }
   for (int bits = 1; bits >= 0; bits--)
     for (size_t i = 0; i < t->n; i++)

@@ -1,4 +1,5 @@
-/* Shared by the files that read architectures: spec_arch.c has the sections, arch_keys.c their keys. */
+/* Shared by the files that read architectures: spec_arch.c has the sections, arch_keys.c their
+ * keys. */
 #ifndef MODEL_INPUT_ARCH_READ_H
 #define MODEL_INPUT_ARCH_READ_H
 #include "model/input/number.h"
@@ -17,10 +18,11 @@ typedef struct {
   const tf_memory *of; /* the memory whose parts are read; NULL: none */
 } tf_arch_reader;
 
-/* The values of a map by the rows of its table, NULL where a key is absent; reports what no row allows.  v: [t->n]. */
+/* The values of a map by the rows of its table, NULL where a key is absent; reports what no row
+ * allows.  v: [t->n]. */
 bool tf_keys_check(tf_arch_reader *r, const tf_ynode *map, const tf_table *t, const tf_ynode **v);
-/* Reads them into the struct, each row its fields; what is left out is as usual.  at: the place of the whole.  Names
- * and lists of parts are left to the caller. */
+/* Reads them into the struct, each row its fields; what is left out is as usual.  at: the place of
+ * the whole.  Names and lists of parts are left to the caller. */
 bool tf_keys_read(tf_arch_reader *r, const tf_table *t, const tf_ynode **v, tf_loc at, void *into);
 
 /* A name of a memory, a part of one, or a unit, which must not be a word of mapping texts. */
@@ -29,5 +31,6 @@ const char *tf_read_level_name(tf_arch_reader *r, const tf_ynode *node, const ch
 /* A number that must be more than 0. */
 bool tf_read_positive(tf_arch_reader *r, const tf_ynode *node, const char *what, double *out);
 /* Reports a name that was given before; other NULL: none was. */
-bool tf_check_new_name(tf_arch_reader *r, const char *name, tf_loc at, const char *other, tf_loc other_at);
+bool tf_check_new_name(tf_arch_reader *r, const char *name, tf_loc at, const char *other,
+                       tf_loc other_at);
 #endif

@@ -30,7 +30,9 @@ static inline int tf_op_times_read(const tf_op *op, int tensor) {
   return n;
 }
 
-static inline bool tf_op_touches(const tf_op *op, int tensor) { return op->out == tensor || tf_op_reads(op, tensor); }
+static inline bool tf_op_touches(const tf_op *op, int tensor) {
+  return op->out == tensor || tf_op_reads(op, tensor);
+}
 
 static inline bool tf_is_padded(const tf_tensor *t) {
   for (int r = 0; r < t->rank; r++)
@@ -38,7 +40,8 @@ static inline bool tf_is_padded(const tf_tensor *t) {
   return false;
 }
 
-/* Whether some view shows the tensor: all of it is needed then, whatever its other readers leave out. */
+/* Whether some view shows the tensor: all of it is needed then, whatever its other readers leave
+ * out. */
 static inline bool tf_is_viewed(const tf_workload *wl, int tensor) {
   for (int z = 0; z < wl->n_tensors; z++)
     if (wl->tensors[z].view_of == tensor + 1) return true;
@@ -76,8 +79,9 @@ static inline bool tf_ref_moves(const tf_ref *ref, int rank, int dim) {
   return false;
 }
 
-/* The innermost rank with more than one element, along which neighbours stand side by side (weights of 1 x 1 have two
- * ranks of one element inside of it); the last one where all have one, -1 where there is none. */
+/* The innermost rank with more than one element, along which neighbours stand side by side (weights
+ * of 1 x 1 have two ranks of one element inside of it); the last one where all have one, -1 where
+ * there is none. */
 static inline int tf_inner_rank(const tf_tensor *z) {
   for (int r = z->rank - 1; r >= 0; r--)
     if (z->extent[r] > 1) return r;

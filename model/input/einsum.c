@@ -14,7 +14,8 @@ static bool parse_indices(tf_wl_reader *w, tf_lex *x, tf_index *index, tf_span *
   if (tf_lex_take(x, ']')) return true;
   do {
     tf_affine a;
-    if (*n == TF_MAX_RANK) return tf_fail(x->diags, tf_lex_at(x), TF_E_LIMIT, "more than %d indices", TF_MAX_RANK);
+    if (*n == TF_MAX_RANK)
+      return tf_fail(x->diags, tf_lex_at(x), TF_E_LIMIT, "more than %d indices", TF_MAX_RANK);
     size_t from = x->tok.at;
     if (!tf_parse_affine(w, x, &a)) return false;
     if (!tf_form_keep(&a, w->base->arena, &index[*n])) return tf_no_memory(w->base);
@@ -31,7 +32,8 @@ static bool find_ref(tf_wl_reader *w, tf_ref *ref, const char *name, size_t len,
   const tf_tensor *t = &w->wl->tensors[ref->tensor];
   if (t->rank == rank) return true;
   w->failed = true;
-  tf_fail(w->base->diags, ref->at, TF_E_RANK, "'%.60s' has rank %d here, rank %d elsewhere", t->name, rank, t->rank);
+  tf_fail(w->base->diags, ref->at, TF_E_RANK, "'%.60s' has rank %d here, rank %d elsewhere",
+          t->name, rank, t->rank);
   tf_note(w->base->diags, t->at, "rank %d here", t->rank);
   return true;
 }
@@ -72,7 +74,8 @@ static int append(element *e, const tf_lex *at, tf_expr node) {
     e->expr[e->n_expr] = node;
     return e->n_expr++;
   }
-  tf_fail(e->x->diags, tf_lex_at(at), TF_E_LIMIT, "an expression of more than %d nodes", TF_MAX_EXPR);
+  tf_fail(e->x->diags, tf_lex_at(at), TF_E_LIMIT, "an expression of more than %d nodes",
+          TF_MAX_EXPR);
   return -1;
 }
 
@@ -80,8 +83,8 @@ static int append_number(element *e, const tf_lex *at, double f) {
   return append(e, at, (tf_expr){.what = TF_X_NUMBER, .number = f});
 }
 
-/* Constant folding: replaces the call's arguments, which are the last nodes, by its value.  Infinities may only come
- * from `inf`. */
+/* Constant folding: replaces the call's arguments, which are the last nodes, by its value.
+ * Infinities may only come from `inf`. */
 static int fold(element *e, const tf_lex *at, tf_kind kind, int n_args, const int *at_arg) {
   double arg[3] = {0};
   bool finite = true;
@@ -107,7 +110,8 @@ static int append_call(element *e, const tf_lex *at, tf_kind kind, int n_args, c
     numbers = numbers && e->expr[arg[i]].what == TF_X_NUMBER;
   }
   if (numbers) return fold(e, at, kind, n_args, arg);
-  bool by_zero = kind == TF_K_DIV && e->expr[arg[1]].what == TF_X_NUMBER && e->expr[arg[1]].number == 0;
+  bool by_zero =
+      kind == TF_K_DIV && e->expr[arg[1]].what == TF_X_NUMBER && e->expr[arg[1]].number == 0;
   if (by_zero) {
     e->w->failed = true;
     tf_fail(e->x->diags, tf_lex_at(at), TF_E_RANGE, "division by zero");
@@ -115,21 +119,28 @@ static int append_call(element *e, const tf_lex *at, tf_kind kind, int n_args, c
   return append(e, at, call);
 }
 
-/* What other languages have as one function, and how it is written here.  Of a matrix: m its rows, n along them. */
+/* What other languages have as one function, and how it is written here.  Of a matrix: m its rows,
+ * n along them. */
 static const struct {
   const char *names[4], *how;
 } spelled[] = {
-    {{"softmax"}, "X[m] max= S[m,n]; E[m,n] = exp(S[m,n] - X[m]); Z[m] += E[m,n]; P[m,n] = E[m,n] / Z[m]"},
+    {{"softmax"},
+     "X[m] max= S[m,n]; E[m,n] = exp(S[m,n] - X[m]); Z[m] += E[m,n]; P[m,n] = E[m,n] / Z[m]"},
     {{"logsoftmax", "log_softmax"},
-     "X[m] max= S[m,n]; D[m,n] = S[m,n] - X[m]; E[m,n] = exp(D[m,n]); Z[m] += E[m,n]; P[m,n] = D[m,n] - log(Z[m])"},
-    {{"logsumexp"}, "X[m] max= S[m,n]; E[m,n] = exp(S[m,n] - X[m]); Z[m] += E[m,n]; L[m] = X[m] + log(Z[m])"},
+     "X[m] max= S[m,n]; D[m,n] = S[m,n] - X[m]; E[m,n] = exp(D[m,n]); Z[m] += E[m,n]; P[m,n] = "
+     "D[m,n] - log(Z[m])"},
+    {{"logsumexp"},
+     "X[m] max= S[m,n]; E[m,n] = exp(S[m,n] - X[m]); Z[m] += E[m,n]; L[m] = X[m] + log(Z[m])"},
     {{"layernorm", "layer_norm"},
-     "S[m] += X[m,n]; D[m,n] = X[m,n] - S[m] / N; V[m] += D[m,n] * D[m,n]; Y[m,n] = D[m,n] / sqrt(V[m] / N + 1e-5), N "
+     "S[m] += X[m,n]; D[m,n] = X[m,n] - S[m] / N; V[m] += D[m,n] * D[m,n]; Y[m,n] = D[m,n] / "
+     "sqrt(V[m] / N + 1e-5), N "
      "the extent of n"},
-    {{"rmsnorm", "rms_norm"}, "V[m] += X[m,n] * X[m,n]; Y[m,n] = X[m,n] / sqrt(V[m] / N + 1e-5), N the extent of n"},
+    {{"rmsnorm", "rms_norm"},
+     "V[m] += X[m,n] * X[m,n]; Y[m,n] = X[m,n] / sqrt(V[m] / N + 1e-5), N the extent of n"},
     {{"mean", "avg", "average"}, "S[m] += X[m,n]; A[m] = S[m] / N, N the extent of n"},
     {{"variance", "var"},
-     "S[m] += X[m,n]; D[m,n] = X[m,n] - S[m] / N; Q[m] += D[m,n] * D[m,n]; V[m] = Q[m] / N, N the extent of n"},
+     "S[m] += X[m,n]; D[m,n] = X[m,n] - S[m] / N; Q[m] += D[m,n] * D[m,n]; V[m] = Q[m] / N, N the "
+     "extent of n"},
     {{"sum", "reduce_sum"}, "S[m] += X[m,n]"},
     {{"prod", "product"}, "P[m] *= X[m,n]"},
     {{"amax", "reduce_max", "maxpool"}, "M[m] max= X[m,n]"},
@@ -153,7 +164,8 @@ static const struct {
 /* Whether the text is the name, of small letters, in any case. */
 static bool is_spelled(const char *name, const char *text, size_t len) {
   size_t i = 0;
-  while (i < len && name[i] && (name[i] == text[i] || (text[i] >= 'A' && text[i] <= 'Z' && name[i] - text[i] == 32)))
+  while (i < len && name[i] &&
+         (name[i] == text[i] || (text[i] >= 'A' && text[i] <= 'Z' && name[i] - text[i] == 32)))
     i++;
   return i == len && !name[i];
 }
@@ -173,11 +185,11 @@ static void fail_function(const element *e, const tf_lex *name) {
   for (int i = 0; i < TF_N_KINDS; i++)
     if (tf_kind_arity((tf_kind)i)) tf_near_offer(&near, tf_kind_key((tf_kind)i));
   if (how)
-    tf_fail(e->x->diags, tf_lex_at(name), TF_E_NAME, "no function '%.*s'; it is written: %s", shown(name->tok.len),
-            text, how);
+    tf_fail(e->x->diags, tf_lex_at(name), TF_E_NAME, "no function '%.*s'; it is written: %s",
+            shown(name->tok.len), text, how);
   else
-    tf_fail(e->x->diags, tf_lex_at(name), TF_E_NAME, "no function '%.*s'%s", shown(name->tok.len), text,
-            tf_near_text(&near, hint, sizeof hint));
+    tf_fail(e->x->diags, tf_lex_at(name), TF_E_NAME, "no function '%.*s'%s", shown(name->tok.len),
+            text, tf_near_text(&near, hint, sizeof hint));
 }
 
 /* NAME(args), the '(' standing next. */
@@ -199,14 +211,15 @@ static int parse_call(element *e, const tf_lex *name) {
   } while (tf_lex_take(e->x, ','));
   if (!tf_lex_need(e->x, ')', "after the arguments")) return -1;
   if (n == arity) return append_call(e, at, (tf_kind)kind, n, arg);
-  tf_fail(e->x->diags, tf_lex_at(at), TF_E_SYNTAX, "'%s' takes %d argument%s, not %d", tf_kind_key((tf_kind)kind),
-          arity, arity > 1 ? "s" : "", n);
+  tf_fail(e->x->diags, tf_lex_at(at), TF_E_SYNTAX, "'%s' takes %d argument%s, not %d",
+          tf_kind_key((tf_kind)kind), arity, arity > 1 ? "s" : "", n);
   return -1;
 }
 
 static int parse_read(element *e, tf_lex *name) {
   if (e->n_reads == TF_MAX_READS) {
-    tf_fail(e->x->diags, tf_lex_at(name), TF_E_LIMIT, "more than %d tensors read by one op", TF_MAX_READS);
+    tf_fail(e->x->diags, tf_lex_at(name), TF_E_LIMIT, "more than %d tensors read by one op",
+            TF_MAX_READS);
     return -1;
   }
   tf_ref *ref = &e->reads[e->n_reads];
@@ -226,8 +239,8 @@ static void fail_bare_name(element *e, const tf_lex *name) {
   const tf_lex *at = name;
   w->failed = true;
   if (tf_find_tensor(w, text, len) >= 0) {
-    tf_fail(e->x->diags, tf_lex_at(at), TF_E_SYNTAX, "tensor '%.*s' needs its indices: %.*s[...]", shown(len), text,
-            shown(len), text);
+    tf_fail(e->x->diags, tf_lex_at(at), TF_E_SYNTAX, "tensor '%.*s' needs its indices: %.*s[...]",
+            shown(len), text, shown(len), text);
     return;
   }
   for (int i = 0; i < w->wl->n_dims; i++)
@@ -238,13 +251,16 @@ static void fail_bare_name(element *e, const tf_lex *name) {
           tf_near_text(&near, hint, sizeof hint));
 }
 
-/* Whether a dim's name is that of a param, too (`dims: {m: m}`): as a value it could be the place or the extent. */
+/* Whether a dim's name is that of a param, too (`dims: {m: m}`): as a value it could be the place
+ * or the extent. */
 static bool means_two(element *e, const tf_lex *name, int dim) {
   tf_loc at;
   const char *is = e->w->wl->dims[dim].name;
   if (!tf_param_find(e->w->base->params, e->w->base->file, is, &at)) return false;
   tf_fail(e->x->diags, tf_lex_at(name), TF_E_DUP,
-          "'%.60s' is both a dim and a param, and as a value could mean either: give one of them another name", is);
+          "'%.60s' is both a dim and a param, and as a value could mean either: give one of them "
+          "another name",
+          is);
   tf_note(e->x->diags, at, "the param is given here");
   e->w->failed = true;
   return true;
@@ -298,7 +314,8 @@ static int parse_signed(element *e) {
 }
 
 /* Operands between which the first or the second of two signs stands, which group to the left. */
-static int parse_chain(element *e, int (*operand)(element *), const char *signs, const tf_kind *kinds) {
+static int parse_chain(element *e, int (*operand)(element *), const char *signs,
+                       const tf_kind *kinds) {
   int arg[2] = {operand(e), 0};
   while (arg[0] >= 0 && (tf_lex_is(e->x, signs[0]) || tf_lex_is(e->x, signs[1]))) {
     tf_lex here = *e->x;
@@ -314,7 +331,9 @@ static int parse_product(element *e) {
   return parse_chain(e, parse_signed, "*/", (const tf_kind[]){TF_K_MUL, TF_K_DIV});
 }
 
-static int parse_sum(element *e) { return parse_chain(e, parse_product, "+-", (const tf_kind[]){TF_K_ADD, TF_K_SUB}); }
+static int parse_sum(element *e) {
+  return parse_chain(e, parse_product, "+-", (const tf_kind[]){TF_K_ADD, TF_K_SUB});
+}
 
 /* ---- conditions --------------------------------------------------------------------- */
 /* Reads the comparison that follows.  *turned: its sides are exchanged.  -1: there is none. */
@@ -341,7 +360,8 @@ static int parse_comparison(element *e) {
   tf_lex here = *e->x;
   bool turned;
   if (arg[0] >= 0 && tf_lex_is(e->x, '=') && tf_lex_text(e->x)[1] != '=') {
-    tf_fail(e->x->diags, tf_lex_at(e->x), TF_E_SYNTAX, "'=' compares nothing; did you mean '==', '<=' or '>='?");
+    tf_fail(e->x->diags, tf_lex_at(e->x), TF_E_SYNTAX,
+            "'=' compares nothing; did you mean '==', '<=' or '>='?");
     return -1;
   }
   int kind = arg[0] < 0 ? -1 : take_comparison(e->x, &turned);

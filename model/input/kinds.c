@@ -58,7 +58,8 @@ double tf_kind_apply(tf_kind kind, const double *a) {
   case TF_K_ERF: return erf(a[0]);
   case TF_K_SIGMOID: return 1 / (1 + exp(-a[0]));
   case TF_K_RELU: return a[0] > 0 ? a[0] : 0;
-  case TF_K_GELU: return 0.5 * a[0] * (1 + erf(a[0] * 0.70710678118654752440)); /* the root of a half */
+  case TF_K_GELU:
+    return 0.5 * a[0] * (1 + erf(a[0] * 0.70710678118654752440)); /* the root of a half */
   case TF_K_SILU: return a[0] / (1 + exp(-a[0]));
   case TF_K_ABS: return fabs(a[0]);
   case TF_K_FLOOR: return floor(a[0]);

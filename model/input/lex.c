@@ -87,7 +87,9 @@ tf_lex tf_lex_start(const tf_ynode *node, size_t off, tf_diags *d) {
   return x;
 }
 
-bool tf_lex_is(const tf_lex *x, char punct) { return x->tok.kind == TF_T_PUNCT && x->tok.punct == punct; }
+bool tf_lex_is(const tf_lex *x, char punct) {
+  return x->tok.kind == TF_T_PUNCT && x->tok.punct == punct;
+}
 
 bool tf_lex_take(tf_lex *x, char punct) {
   if (!tf_lex_is(x, punct)) return false;
@@ -114,7 +116,8 @@ tf_loc tf_lex_since(const tf_lex *x, size_t from) {
 
 bool tf_lex_fail(tf_lex *x, const char *expected) {
   if (x->tok.kind == TF_T_END)
-    return tf_fail(x->diags, tf_lex_at(x), TF_E_SYNTAX, "expected %s, but the text ends here", expected);
+    return tf_fail(x->diags, tf_lex_at(x), TF_E_SYNTAX, "expected %s, but the text ends here",
+                   expected);
   return tf_fail(x->diags, tf_lex_at(x), TF_E_SYNTAX, "expected %s, not '%.*s'", expected,
                  (int)(x->tok.len < 40 ? x->tok.len : 40), tf_lex_text(x));
 }

@@ -6,7 +6,8 @@
 
 enum { DIMS = 64, EXPRS = 512 };
 
-/* ---- the condition -------------------------------------------------------------------------------------- */
+/* ---- the condition
+ * -------------------------------------------------------------------------------------- */
 
 /* An expression as c + sum coef[i] * dims[i] of the op; false: it is none, or of large numbers. */
 typedef struct {
@@ -53,7 +54,8 @@ static void add_end(const tf_op *op, const form *f, tf_mask *m) {
 static bool is_truth(const tf_op *op, int i) {
   const tf_expr *e = &op->expr[i];
   if (e->what != TF_X_CALL) return false;
-  if (e->call == TF_K_MIN || e->call == TF_K_MAX) return is_truth(op, e->arg[0]) && is_truth(op, e->arg[1]);
+  if (e->call == TF_K_MIN || e->call == TF_K_MAX)
+    return is_truth(op, e->arg[0]) && is_truth(op, e->arg[1]);
   return e->call >= TF_K_LT;
 }
 
@@ -61,7 +63,8 @@ static bool is_truth(const tf_op *op, int i) {
 static int against_zero(const tf_op *op, const tf_expr *e) {
   for (int i = 0; (e->call == TF_K_EQ || e->call == TF_K_NE) && i < 2; i++) {
     const tf_expr *zero = &op->expr[e->arg[i]];
-    if (zero->what == TF_X_NUMBER && zero->number == 0 && is_truth(op, e->arg[1 - i])) return e->arg[1 - i];
+    if (zero->what == TF_X_NUMBER && zero->number == 0 && is_truth(op, e->arg[1 - i]))
+      return e->arg[1 - i];
   }
   return -1;
 }
@@ -72,8 +75,8 @@ static void add_order(const tf_op *op, int a, int b, bool strict, bool no, tf_ma
   if (form_of(op, a, no ? 1 : -1, &f) && form_of(op, b, no ? -1 : 1, &f)) add_end(op, &f, m);
 }
 
-/* All bounds that the condition (no: its negation) puts on the distance of two dims: those of each part joined by
- * `and`. */
+/* All bounds that the condition (no: its negation) puts on the distance of two dims: those of each
+ * part joined by `and`. */
 static void find_band(const tf_op *op, int i, bool no, tf_mask *m) {
   const tf_expr *e = &op->expr[i];
   if (!is_truth(op, i)) return;
@@ -91,7 +94,8 @@ static void find_band(const tf_op *op, int i, bool no, tf_mask *m) {
   }
 }
 
-/* ---- which outputs the condition makes void --------------------------------------------------------------- */
+/* ---- which outputs the condition makes void
+ * --------------------------------------------------------------- */
 
 /* Whether a point counts by its coordinate along that dim, among others. */
 static bool is_of(const tf_workload *wl, const tf_mask *m, int dim) {
@@ -103,7 +107,8 @@ static bool is_of(const tf_workload *wl, const tf_mask *m, int dim) {
   return any;
 }
 
-/* Whether the reference reads what its producer computes at the same point, as far as the mask's dims are concerned. */
+/* Whether the reference reads what its producer computes at the same point, as far as the mask's
+ * dims are concerned. */
 static bool at_point(const tf_workload *wl, const tf_ref *ref, const tf_mask *m) {
   const tf_tensor *z = &wl->tensors[ref->tensor];
   if (z->producer < 0 || z->view_of) return false;
@@ -111,7 +116,9 @@ static bool at_point(const tf_workload *wl, const tf_ref *ref, const tf_mask *m)
   for (int r = 0; r < z->rank; r++) {
     const tf_index *ix = &ref->index[r];
     if (!is_of(wl, m, maker->dims[r])) continue;
-    if (ix->n_terms != 1 || ix->c != 0 || ix->terms[0].coef != 1 || ix->terms[0].dim != maker->dims[r]) return false;
+    if (ix->n_terms != 1 || ix->c != 0 || ix->terms[0].coef != 1 ||
+        ix->terms[0].dim != maker->dims[r])
+      return false;
   }
   return true;
 }
@@ -128,7 +135,8 @@ static double known_call(tf_kind call, double a, double b) {
   }
 }
 
-/* The value of the op where the condition is false, given value[tensor]; NAN: not known, or not a number. */
+/* The value of the op where the condition is false, given value[tensor]; NAN: not known, or not a
+ * number. */
 static double known(const tf_workload *wl, const tf_op *op, const tf_mask *m, const double *value) {
   double v[EXPRS];
   if (op->n_expr > EXPRS) return NAN;
@@ -136,7 +144,8 @@ static double known(const tf_workload *wl, const tf_op *op, const tf_mask *m, co
     const tf_expr *e = &op->expr[i];
     const double a = e->n_args ? v[e->arg[0]] : NAN, b = e->n_args > 1 ? v[e->arg[1]] : NAN;
     v[i] = e->what == TF_X_NUMBER ? e->number : NAN;
-    if (e->what == TF_X_READ && at_point(wl, &op->reads[e->ref], m)) v[i] = value[op->reads[e->ref].tensor];
+    if (e->what == TF_X_READ && at_point(wl, &op->reads[e->ref], m))
+      v[i] = value[op->reads[e->ref].tensor];
     if (e->what == TF_X_READ && op == &wl->ops[m->op] && e->ref == m->by) v[i] = -INFINITY;
     if (e->what == TF_X_CALL) v[i] = known_call(e->call, a, b);
   }
@@ -150,7 +159,10 @@ static bool reads_known(const tf_op *op, const double *value) {
 }
 
 static double identity(tf_reduce r) {
-  return r == TF_REDUCE_ADD ? 0 : r == TF_REDUCE_MUL ? 1 : r == TF_REDUCE_MAX ? -INFINITY : INFINITY;
+  return r == TF_REDUCE_ADD   ? 0
+         : r == TF_REDUCE_MUL ? 1
+         : r == TF_REDUCE_MAX ? -INFINITY
+                              : INFINITY;
 }
 
 /* Whether l is among the op's dims, and what else the mask is of in its output. */
@@ -161,7 +173,8 @@ static bool has_rows(const tf_workload *wl, const tf_op *op, const tf_mask *m) {
   return all;
 }
 
-/* Whether all values computed from the mask are constant, or add nothing, where it is false.  Fills m->in. */
+/* Whether all values computed from the mask are constant, or add nothing, where it is false.  Fills
+ * m->in. */
 static bool fits(const tf_workload *wl, const tf_mask *m, double *value) {
   for (int z = 0; z < wl->n_tensors; z++)
     value[z] = NAN;
@@ -189,7 +202,8 @@ static bool fits(const tf_workload *wl, const tf_mask *m, double *value) {
 static bool feeds(const tf_workload *wl, const tf_mask *m, int o) {
   const tf_op *op = &wl->ops[o];
   const tf_tensor *z = &wl->tensors[op->out];
-  if (tf_out_rank(op, m->l) < 0 || tf_out_rank(op, m->q) < 0 || z->n_consumers == 0 || tf_is_viewed(wl, op->out))
+  if (tf_out_rank(op, m->l) < 0 || tf_out_rank(op, m->q) < 0 || z->n_consumers == 0 ||
+      tf_is_viewed(wl, op->out))
     return false;
   for (int c = 0; c < z->n_consumers; c++) {
     const tf_op *reader = &wl->ops[z->consumers[c]];
@@ -207,7 +221,8 @@ static void find_vain(const tf_workload *wl, tf_mask *m) {
 }
 
 /* Whether every index from `one` on has one of those from `other` on in the band. */
-static bool meets(int64_t one, int64_t n, int64_t other, int64_t others, int64_t least, int64_t most) {
+static bool meets(int64_t one, int64_t n, int64_t other, int64_t others, int64_t least,
+                  int64_t most) {
   return least <= most && one + most >= other && one + n - 1 + least <= other + others - 1;
 }
 
@@ -219,7 +234,8 @@ bool tf_mask_of(const tf_workload *wl, int o, tf_arena *arena, tf_mask *m) {
   const tf_op *op = &wl->ops[o];
   const tf_expr *root = &op->expr[op->n_expr - 1];
   *m = (tf_mask){.op = o, .by = -1, .l = -1, .q = -1, .lo = -TF_MASK_FAR, .hi = TF_MASK_FAR};
-  if (op->reduce != TF_ASSIGN || op->n_dims > DIMS || root->what != TF_X_CALL || root->call != TF_K_SELECT)
+  if (op->reduce != TF_ASSIGN || op->n_dims > DIMS || root->what != TF_X_CALL ||
+      root->call != TF_K_SELECT)
     return false;
   const tf_expr *no = &op->expr[root->arg[2]];
   if (no->what != TF_X_NUMBER || no->number != -INFINITY) return false;
@@ -245,16 +261,18 @@ bool tf_mask_of(const tf_workload *wl, int o, tf_arena *arena, tf_mask *m) {
   return fit;
 }
 
-/* ---- masks by data ------------------------------------------------------------------------------------------ */
+/* ---- masks by data
+ * ------------------------------------------------------------------------------------------ */
 
-/* Whether each rank of the input is indexed by a dim of its own, or a number, the last by one of several elements,
- * which becomes l. */
+/* Whether each rank of the input is indexed by a dim of its own, or a number, the last by one of
+ * several elements, which becomes l. */
 static bool is_by_dims(const tf_workload *wl, const tf_ref *ref, tf_mask *m) {
   const tf_tensor *z = &wl->tensors[ref->tensor];
   bool plain = z->producer < 0 && z->rank > 0;
   for (int r = 0; plain && r < z->rank; r++) {
     const tf_index *ix = &ref->index[r];
-    plain = z->pad[r] == 0 && (ix->n_terms == 0 || (ix->n_terms == 1 && ix->terms[0].coef == 1 && ix->c == 0));
+    plain = z->pad[r] == 0 &&
+            (ix->n_terms == 0 || (ix->n_terms == 1 && ix->terms[0].coef == 1 && ix->c == 0));
     for (int other = 0; plain && ix->n_terms && other < r; other++)
       plain = !tf_index_coef(&ref->index[other], ix->terms[0].dim);
     m->l = plain && ix->n_terms ? ix->terms[0].dim : -1;
@@ -273,23 +291,31 @@ bool tf_mask_added(const tf_workload *wl, int o, tf_arena *arena, tf_mask *m) {
   for (m->by = 0; m->by < op->n_reads; m->by++) {
     for (int z = 0; z < wl->n_tensors; z++)
       value[z] = NAN;
-    if (is_by_dims(wl, &op->reads[m->by], m) && known(wl, op, m, value) == -INFINITY && fits(wl, m, value)) return true;
+    if (is_by_dims(wl, &op->reads[m->by], m) && known(wl, op, m, value) == -INFINITY &&
+        fits(wl, m, value))
+      return true;
   }
   return false;
 }
 
-/* ---- points ------------------------------------------------------------------------------------------------ */
+/* ---- points
+ * ------------------------------------------------------------------------------------------------
+ */
 
 /* The sum of min(x, n) over x = 1 .. last; -1: it exceeds 2^63 - 1. */
 static int64_t ramp(int64_t last, int64_t n) {
   int64_t up, flat = 0;
   if (last <= 0) return 0;
-  const int64_t top = last < n ? last : n, half = top % 2 ? top : top / 2, other = top % 2 ? (top + 1) / 2 : top + 1;
-  if (__builtin_mul_overflow(half, other, &up) || __builtin_mul_overflow(last - top, n, &flat)) return -1;
+  const int64_t top = last < n ? last : n, half = top % 2 ? top : top / 2,
+                other = top % 2 ? (top + 1) / 2 : top + 1;
+  if (__builtin_mul_overflow(half, other, &up) || __builtin_mul_overflow(last - top, n, &flat))
+    return -1;
   return __builtin_add_overflow(up, flat, &up) ? -1 : up;
 }
 
-static int64_t between(int64_t x, int64_t least, int64_t most) { return x < least ? least : x > most ? most : x; }
+static int64_t between(int64_t x, int64_t least, int64_t most) {
+  return x < least ? least : x > most ? most : x;
+}
 
 /* Pairs with l - q <= most: for each q, those l in l0 .. q + most, at most nl. */
 static int64_t up_to(int64_t most, int64_t q0, int64_t nq, int64_t l0, int64_t nl) {
@@ -306,7 +332,8 @@ int64_t tf_mask_pairs(const tf_mask *m, int64_t q0, int64_t nq, int64_t l0, int6
 
 bool tf_mask_find(const tf_workload *wl, tf_arena *arena, tf_mask *m) {
   for (int o = 0; o < wl->n_ops && !tf_arena_failed(arena); o++)
-    if (tf_mask_of(wl, o, arena, m) && tf_mask_pairs(m, 0, wl->dims[m->q].extent, 0, wl->dims[m->l].extent) > 0)
+    if (tf_mask_of(wl, o, arena, m) &&
+        tf_mask_pairs(m, 0, wl->dims[m->q].extent, 0, wl->dims[m->l].extent) > 0)
       return true;
   return false;
 }

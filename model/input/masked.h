@@ -1,39 +1,44 @@
-/* Masks, and the points that they make unnecessary: where a softmax, a maximum or a sum of products gets -inf, its
- * result is a constant that adds nothing (docs/SEMANTICS.md section 1).  By position: T = select(l <= q + c, .., -inf);
- * by data: T = .. + Mask[q,l], where the input holds -inf. */
+/* Masks, and the points that they make unnecessary: where a softmax, a maximum or a sum of products
+ * gets -inf, its result is a constant that adds nothing (docs/SEMANTICS.md section 1).  By
+ * position: T = select(l <= q + c, .., -inf); by data: T = .. + Mask[q,l], where the input holds
+ * -inf. */
 #ifndef MODEL_INPUT_MASKED_H
 #define MODEL_INPUT_MASKED_H
 #include "base/arena.h"
 #include "tileflow/spec.h"
 
-/* Two dims, and the band of distances in which a point counts: lo <= l - q <= hi.  A bound of absolute value
- * TF_MASK_FAR or more means none. */
+/* Two dims, and the band of distances in which a point counts: lo <= l - q <= hi.  A bound of
+ * absolute value TF_MASK_FAR or more means none. */
 #define TF_MASK_FAR (INT64_MAX / 4)
 typedef struct {
   int op;   /* the op whose value is -inf elsewhere */
   int by;   /* its read of the input that holds -inf there; -1: positions decide */
-  int l, q; /* by data: l is along the input's last rank, q -1, as rows may be along any of its others */
+  int l, q; /* by data: l is along the input's last rank, q -1, as rows may be along any of its
+               others */
   int64_t lo, hi;
-  bool *in;           /* [op] its values elsewhere are constants that are not needed: no such point has to be run */
-  bool *fully_masked; /* [op] the same, or its values elsewhere are only read, at the same point, by such ops: these
-                 points need not be run either */
+  bool *in; /* [op] its values elsewhere are constants that are not needed: no such point has to be
+               run */
+  bool *fully_masked; /* [op] the same, or its values elsewhere are only read, at the same point, by
+                 such ops: these points need not be run either */
 } tf_mask;
 
-/* The mask that op o applies, if it does, with its consequences: every later op that reads the constant has l, and q
- * in its output.  False: it applies none, or the arena has failed. */
+/* The mask that op o applies, if it does, with its consequences: every later op that reads the
+ * constant has l, and q in its output.  False: it applies none, or the arena has failed. */
 bool tf_mask_of(const tf_workload *wl, int o, tf_arena *arena, tf_mask *m);
 
-/* The mask by data that op o applies, if it does, with its consequences (`in` alone): every later op that reads the
- * constant has l, and the input's other dims in its output.  The input's indices are single dims, and numbers.  False:
- * as above. */
+/* The mask by data that op o applies, if it does, with its consequences (`in` alone): every later
+ * op that reads the constant has l, and the input's other dims in its output.  The input's indices
+ * are single dims, and numbers.  False: as above. */
 bool tf_mask_added(const tf_workload *wl, int o, tf_arena *arena, tf_mask *m);
 
 /* The mask by position in use: that of the first op that applies one which leaves anything out. */
 bool tf_mask_find(const tf_workload *wl, tf_arena *arena, tf_mask *m);
 
-/* Whether every q in q0 .. q0 + nq - 1 has an l in l0 .. l0 + nl - 1 that counts, and every such l a q. */
+/* Whether every q in q0 .. q0 + nq - 1 has an l in l0 .. l0 + nl - 1 that counts, and every such l
+ * a q. */
 bool tf_mask_meets_all(const tf_mask *m, int64_t q0, int64_t nq, int64_t l0, int64_t nl);
 
-/* How many pairs of q in q0 .. q0 + nq - 1 and l in l0 .. l0 + nl - 1 count; -1: they pass 2^63 - 1. */
+/* How many pairs of q in q0 .. q0 + nq - 1 and l in l0 .. l0 + nl - 1 count; -1: they pass 2^63
+ * - 1. */
 int64_t tf_mask_pairs(const tf_mask *m, int64_t q0, int64_t nq, int64_t l0, int64_t nl);
 #endif

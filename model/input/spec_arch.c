@@ -6,18 +6,22 @@
 #include "model/input/table/area.h"
 
 /* The key of a map's table that is called so. */
-static const tf_ynode *given(const tf_table *t, const tf_ynode **v, const char *key) { return v[tf_key_find(t, key)]; }
+static const tf_ynode *given(const tf_table *t, const tf_ynode **v, const char *key) {
+  return v[tf_key_find(t, key)];
+}
 
 /* ---- memories ----------------------------------------------------------------------- */
 /* The outermost memory stands alone, and nothing feeds it. */
 static bool check_outermost(tf_arch_reader *r, const tf_ynode **v, const tf_memory *m) {
-  const tf_ynode *mesh = given(&tf_memory_table, v, "mesh"), *network = given(&tf_memory_table, v, "network");
+  const tf_ynode *mesh = given(&tf_memory_table, v, "mesh"),
+                 *network = given(&tf_memory_table, v, "network");
   bool ok = true;
   if (mesh && (m->mesh[0] != 1 || m->mesh[1] != 1))
-    ok = tf_fail(r->base->diags, mesh->at, TF_E_RANGE, "the outermost memory has one instance: 'mesh' must be [1, 1]");
+    ok = tf_fail(r->base->diags, mesh->at, TF_E_RANGE,
+                 "the outermost memory has one instance: 'mesh' must be [1, 1]");
   if (network)
-    ok = tf_fail(r->base->diags, network->at, TF_E_KEY, "no network feeds the outermost memory '%.60s'",
-                 m->name ? m->name : "");
+    ok = tf_fail(r->base->diags, network->at, TF_E_KEY,
+                 "no network feeds the outermost memory '%.60s'", m->name ? m->name : "");
   return ok;
 }
 
@@ -26,28 +30,32 @@ static bool check_peers(tf_arch_reader *r, const tf_ynode **v, const tf_memory *
   const tf_ynode *topology = given(&tf_memory_table, v, "network.topology");
   if (!m->peers || m->topology == TF_MESH || m->topology == TF_TORUS) return true;
   if (topology && m->topology == TF_NO_TOPOLOGY) return true; /* reported already */
-  tf_fail(r->base->diags, given(&tf_memory_table, v, "network.peers")->at, topology ? TF_E_RANGE : TF_E_MISSING,
+  tf_fail(r->base->diags, given(&tf_memory_table, v, "network.peers")->at,
+          topology ? TF_E_RANGE : TF_E_MISSING,
           "'peers' needs 'topology: mesh' or 'torus', whose instances have neighbours");
-  if (topology) tf_note(r->base->diags, topology->at, "the network is a %s", tf_topology_key(m->topology));
+  if (topology)
+    tf_note(r->base->diags, topology->at, "the network is a %s", tf_topology_key(m->topology));
   return false;
 }
 
 /* A memory with lines moves whole ones. */
 static bool check_line(tf_arch_reader *r, const tf_ynode **v, const tf_memory *m) {
-  static const char *const not_with[] = {"access", "format", "gating", "skipping"}, *const needs[] = {"banks",
-                                                                                                      "bank-ports"};
+  static const char *const not_with[] = {"access", "format", "gating", "skipping"},
+                           *const needs[] = {"banks", "bank-ports"};
   const tf_ynode *line = given(&tf_memory_table, v, "line");
   bool ok = true;
   for (int i = 0; i < 4 && line; i++) {
     const tf_ynode *other = given(&tf_memory_table, v, not_with[i]);
     if (!other) continue;
-    ok = tf_fail(r->base->diags, other->at, TF_E_KEY, "'%s' and 'line' do not go together", not_with[i]);
+    ok = tf_fail(r->base->diags, other->at, TF_E_KEY, "'%s' and 'line' do not go together",
+                 not_with[i]);
     tf_note(r->base->diags, line->at, "'%.60s' has lines", m->name ? m->name : "");
   }
   for (int i = 0; i < 2 && !line; i++) {
     const tf_ynode *key = given(&tf_memory_table, v, needs[i]);
     if (key)
-      ok = tf_fail(r->base->diags, key->at, TF_E_MISSING, "'%s' needs 'line': banks hold lines in turn", needs[i]);
+      ok = tf_fail(r->base->diags, key->at, TF_E_MISSING,
+                   "'%s' needs 'line': banks hold lines in turn", needs[i]);
   }
   return ok;
 }
@@ -66,15 +74,18 @@ static bool read_memory(tf_arch_reader *r, const tf_ynode *node, int level) {
   }
   for (int i = 0; i < level && m->name && ok; i++)
     ok = tf_check_new_name(r, m->name, m->at, r->arch->memories[i].name, r->arch->memories[i].at);
-  ok = tf_keys_read(r, &tf_memory_table, v, m->at, m) && check_peers(r, v, m) && check_line(r, v, m) && ok;
+  ok = tf_keys_read(r, &tf_memory_table, v, m->at, m) && check_peers(r, v, m) &&
+       check_line(r, v, m) && ok;
   return (level > 0 || check_outermost(r, v, m)) && ok;
 }
 
 static bool read_memories(tf_arch_reader *r, const tf_ynode *list) {
   tf_arch *a = r->arch;
-  if (list->n < 1) return tf_fail(r->base->diags, list->at, TF_E_MISSING, "'memories' needs at least one");
+  if (list->n < 1)
+    return tf_fail(r->base->diags, list->at, TF_E_MISSING, "'memories' needs at least one");
   if (list->n > TF_MAX_MEMORIES)
-    return tf_fail(r->base->diags, list->at, TF_E_LIMIT, "%zu memories, at most %d", list->n, TF_MAX_MEMORIES);
+    return tf_fail(r->base->diags, list->at, TF_E_LIMIT, "%zu memories, at most %d", list->n,
+                   TF_MAX_MEMORIES);
   a->memories = TF_ARRAY(r->base->arena, tf_memory, list->n);
   if (!a->memories) return tf_no_memory(r->base);
   bool ok = true;
@@ -107,9 +118,11 @@ static bool read_unit(tf_arch_reader *r, const tf_ynode *node, int no) {
 
 static bool read_units(tf_arch_reader *r, const tf_ynode *list) {
   tf_arch *a = r->arch;
-  if (list->n < 1) return tf_fail(r->base->diags, list->at, TF_E_MISSING, "'compute' needs at least one unit");
+  if (list->n < 1)
+    return tf_fail(r->base->diags, list->at, TF_E_MISSING, "'compute' needs at least one unit");
   if (list->n > TF_MAX_UNITS)
-    return tf_fail(r->base->diags, list->at, TF_E_LIMIT, "%zu compute units, at most %d", list->n, TF_MAX_UNITS);
+    return tf_fail(r->base->diags, list->at, TF_E_LIMIT, "%zu compute units, at most %d", list->n,
+                   TF_MAX_UNITS);
   a->units = TF_ARRAY(r->base->arena, tf_unit, list->n);
   if (!a->units) return tf_no_memory(r->base);
   bool ok = true;
@@ -131,14 +144,16 @@ static bool check_with_lines(tf_arch_reader *r) {
     const tf_memory *m = &a->memories[l];
     const bool zeros = m->formats.n || m->gating.n || m->skipping.n;
     if (!zeros && !m->peers) continue;
-    ok = tf_fail(r->base->diags, m->at, TF_E_KEY, "'%.60s' has %s, which are not counted beside lines", m->name,
+    ok = tf_fail(r->base->diags, m->at, TF_E_KEY,
+                 "'%.60s' has %s, which are not counted beside lines", m->name,
                  zeros ? "formats or rules for zeros" : "'peers'");
     tf_note(r->base->diags, first->at, "'%.60s' has lines", first->name);
   }
   for (int u = 0; u < a->n_units && first; u++) {
     if (!a->units[u].gating.n && !a->units[u].skipping.n) continue;
     ok = tf_fail(r->base->diags, a->units[u].at, TF_E_KEY,
-                 "'%.60s' has rules for zeros, which are not counted beside lines", a->units[u].name);
+                 "'%.60s' has rules for zeros, which are not counted beside lines",
+                 a->units[u].name);
     tf_note(r->base->diags, first->at, "'%.60s' has lines", first->name);
   }
   return ok;
@@ -153,7 +168,8 @@ static bool check_tiles(tf_arch_reader *r) {
     for (int i = 0; i < rules->n; i++)
       if (rules->list[i].tiles)
         ok = tf_fail(r->base->diags, rules->list[i].at, TF_E_KEY,
-                     "no memory fetches tiles from '%.60s', the innermost one: a rule of tiles stands further out",
+                     "no memory fetches tiles from '%.60s', the innermost one: a rule of tiles "
+                     "stands further out",
                      last->name);
   }
   return ok;
@@ -166,13 +182,15 @@ static bool check_instances(tf_arch_reader *r) {
   for (int i = 0; i < r->arch->n_memories; i++) {
     const tf_memory *m = &r->arch->memories[i];
     if (tf_mul(n, m->mesh[0], &n) && tf_mul(n, m->mesh[1], &n)) continue;
-    return tf_fail(r->base->diags, m->mesh_at, TF_E_RANGE, "the instances of '%.60s' pass 2^63 - 1", m->name);
+    return tf_fail(r->base->diags, m->mesh_at, TF_E_RANGE, "the instances of '%.60s' pass 2^63 - 1",
+                   m->name);
   }
   for (int i = 0; i < r->arch->n_units; i++) {
     const tf_unit *u = &r->arch->units[i];
     int64_t k = n;
     if (tf_mul(k, u->mesh[0], &k) && tf_mul(k, u->mesh[1], &k)) continue;
-    return tf_fail(r->base->diags, u->at, TF_E_RANGE, "the units of '%.60s' pass 2^63 - 1", u->name);
+    return tf_fail(r->base->diags, u->at, TF_E_RANGE, "the units of '%.60s' pass 2^63 - 1",
+                   u->name);
   }
   return true;
 }
@@ -187,8 +205,8 @@ static bool same_choice(const tf_selection *a, const tf_selection *b) {
 static bool same_rules(const tf_rules *a, const tf_rules *b) {
   bool same = a->n == b->n;
   for (int i = 0; same && i < a->n; i++)
-    same = same_choice(&a->list[i].target, &b->list[i].target) && same_choice(&a->list[i].on, &b->list[i].on) &&
-           a->list[i].tiles == b->list[i].tiles;
+    same = same_choice(&a->list[i].target, &b->list[i].target) &&
+           same_choice(&a->list[i].on, &b->list[i].on) && a->list[i].tiles == b->list[i].tiles;
   return same;
 }
 
@@ -235,7 +253,8 @@ static bool same_parts(const tf_mem_parts *a, const tf_mem_parts *b) {
 }
 
 bool tf_arch_same(const tf_arch *a, const tf_arch *b) {
-  bool same = a->n_memories == b->n_memories && a->n_units == b->n_units && tf_keys_same(&tf_arch_table, a, b);
+  bool same = a->n_memories == b->n_memories && a->n_units == b->n_units &&
+              tf_keys_same(&tf_arch_table, a, b);
   for (int l = 0; same && l < a->n_memories; l++)
     same = tf_keys_same(&tf_memory_table, &a->memories[l], &b->memories[l]) &&
            same_choice(&a->memories[l].home, &b->memories[l].home) &&
@@ -260,7 +279,8 @@ int tf_arch_home(const tf_arch *a, const tf_tensor *z) {
 
 bool tf_arch_homes(const tf_arch *a, const tf_workload *wl) {
   for (int z = 0; z < wl->n_tensors; z++)
-    if ((wl->tensors[z].producer < 0 || wl->tensors[z].n_consumers == 0) && tf_arch_home(a, &wl->tensors[z]))
+    if ((wl->tensors[z].producer < 0 || wl->tensors[z].n_consumers == 0) &&
+        tf_arch_home(a, &wl->tensors[z]))
       return true;
   return false;
 }
@@ -321,8 +341,11 @@ static bool is_candidate(const tf_arch *a, int l, bool innermost) {
   return a->memories[l].capacity_words > 0 && (innermost || l < a->n_memories - 1);
 }
 
-/* Whether its instances are filled independently: there are several, or nothing is shared on the way to them. */
-static bool works_apart(const tf_memory *m) { return m->mesh[0] * m->mesh[1] > 1 || !(m->multicast || m->reduce); }
+/* Whether its instances are filled independently: there are several, or nothing is shared on the
+ * way to them. */
+static bool works_apart(const tf_memory *m) {
+  return m->mesh[0] * m->mesh[1] > 1 || !(m->multicast || m->reduce);
+}
 
 int tf_arch_near_cache(const tf_arch *a) {
   int n = 0, outermost = 0, second = 0;
@@ -345,7 +368,8 @@ tf_arch *tf_read_arch(tf_reader *base, const tf_ynode *section) {
   tf_arch *a = r.arch;
   if (!a) return tf_no_memory(base) ? a : NULL;
   bool ok = tf_keys_check(&r, section, &tf_arch_table, v);
-  const tf_ynode *name = given(&tf_arch_table, v, "name"), *memories = given(&tf_arch_table, v, "memories"),
+  const tf_ynode *name = given(&tf_arch_table, v, "name"),
+                 *memories = given(&tf_arch_table, v, "memories"),
                  *units = given(&tf_arch_table, v, "compute");
   r.have_clock = given(&tf_arch_table, v, "clock") != NULL;
   a->at = section->at;
@@ -357,6 +381,7 @@ tf_arch *tf_read_arch(tf_reader *base, const tf_ynode *section) {
   ok = tf_keys_read(&r, &tf_arch_table, v, a->at, a) && ok;
   r.have_memories = memories && read_memories(&r, memories);
   const bool worked = units && read_units(&r, units);
-  ok = ok && a->name && r.have_memories && worked && check_instances(&r) && check_with_lines(&r) && check_tiles(&r);
+  ok = ok && a->name && r.have_memories && worked && check_instances(&r) && check_with_lines(&r) &&
+       check_tiles(&r);
   return ok ? a : NULL;
 }

@@ -53,8 +53,8 @@ static void each_reading(tf_wl_reader *w, void (*f)(tf_wl_reader *, reading, tf_
     }
 }
 
-/* While ranges are collected, lo and extent of an input hold its first and last coordinate; an empty range (lo >
- * extent) means that nothing has been read so far. */
+/* While ranges are collected, lo and extent of an input hold its first and last coordinate; an
+ * empty range (lo > extent) means that nothing has been read so far. */
 static void widen(tf_wl_reader *w, reading x, tf_tensor *t) {
   int64_t lo, hi;
   if (tf_is_made(t) || !range_of(w, x, &lo, &hi)) return;
@@ -88,15 +88,18 @@ static const tf_yrow tensor_rows[N_T] = {TF_TENSOR_KEYS(TF_KEY_ROW)};
 tf_keys tf_tensor_keys(void) { return (tf_keys){tensor_rows, N_T}; }
 
 /* A list of whole numbers, at most TF_MAX_RANK; *n is what was read. */
-static bool read_list(tf_wl_reader *w, const tf_ynode *list, const char *what, int64_t least, int64_t *out) {
+static bool read_list(tf_wl_reader *w, const tf_ynode *list, const char *what, int64_t least,
+                      int64_t *out) {
   bool ok = true;
-  if (list->n > TF_MAX_RANK) return tf_fail(w->base->diags, list->at, TF_E_LIMIT, "more than %d numbers", TF_MAX_RANK);
+  if (list->n > TF_MAX_RANK)
+    return tf_fail(w->base->diags, list->at, TF_E_LIMIT, "more than %d numbers", TF_MAX_RANK);
   for (size_t i = 0; i < list->n; i++)
     ok = tf_read_int(w->base, list->items[i], what, least, INT64_MAX, &out[i]) && ok;
   return ok;
 }
 
-/* `density: 0.25`, `{n: 2, m: 4, dim: k}`, `{blocks: [4, 4], share: 0.25}`, `{band: [i, j], below: 1, above: 1}` or
+/* `density: 0.25`, `{n: 2, m: 4, dim: k}`, `{blocks: [4, 4], share: 0.25}`, `{band: [i, j], below:
+ * 1, above: 1}` or
  * `{file: nonzeros.txt}`. */
 #define X(id, key, kinds, required, json, words) D_##id,
 enum { TF_DENSITY_KEYS(X) N_D };
@@ -105,7 +108,8 @@ enum { TF_BAND_KEYS(X) N_BAND };
 enum { TF_LISTED_KEYS(X) N_LISTED };
 #undef X
 static const tf_yrow density_rows[N_D] = {TF_DENSITY_KEYS(TF_KEY_ROW)},
-                     tiles_rows[N_TILES] = {TF_TILES_KEYS(TF_KEY_ROW)}, band_rows[N_BAND] = {TF_BAND_KEYS(TF_KEY_ROW)},
+                     tiles_rows[N_TILES] = {TF_TILES_KEYS(TF_KEY_ROW)},
+                     band_rows[N_BAND] = {TF_BAND_KEYS(TF_KEY_ROW)},
                      listed_rows[N_LISTED] = {TF_LISTED_KEYS(TF_KEY_ROW)};
 
 static bool read_share(tf_wl_reader *w, const tf_ynode *node, double *share) {
@@ -113,8 +117,10 @@ static bool read_share(tf_wl_reader *w, const tf_ynode *node, double *share) {
   if (!tf_read_value(w->base, node, "density", &x)) return false;
   *share = x.f;
   if (x.f > 0 && x.f <= 1) return true;
-  return tf_fail(w->base->diags, node->at, TF_E_RANGE,
-                 "'density' is %g, must be more than 0 and at most 1: the share of elements that are not zero", x.f);
+  return tf_fail(
+      w->base->diags, node->at, TF_E_RANGE,
+      "'density' is %g, must be more than 0 and at most 1: the share of elements that are not zero",
+      x.f);
 }
 
 static bool read_tiles(tf_wl_reader *w, const tf_ynode *node, tf_density *out) {
@@ -122,7 +128,9 @@ static bool read_tiles(tf_wl_reader *w, const tf_ynode *node, tf_density *out) {
   bool ok = tf_yschema_check(node, tiles_rows, N_TILES, "a density of blocks", v, w->base->diags);
   out->fall = TF_FALL_TILES;
   out->tile = v[D_BLOCKS] ? TF_ARRAY(w->base->arena, int64_t, v[D_BLOCKS]->n + 1) : NULL;
-  if (v[D_BLOCKS]) ok = (out->tile ? read_list(w, v[D_BLOCKS], "blocks", 1, out->tile) : tf_no_memory(w->base)) && ok;
+  if (v[D_BLOCKS])
+    ok = (out->tile ? read_list(w, v[D_BLOCKS], "blocks", 1, out->tile) : tf_no_memory(w->base)) &&
+         ok;
   if (v[D_SHARE]) ok = read_share(w, v[D_SHARE], &out->share) && ok;
   return ok;
 }
@@ -131,22 +139,27 @@ static bool read_tiles(tf_wl_reader *w, const tf_ynode *node, tf_density *out) {
 static bool read_band(tf_wl_reader *w, const tf_ynode *node, int64_t *below, int64_t *above) {
   const tf_ynode *v[N_BAND];
   bool ok = tf_yschema_check(node, band_rows, N_BAND, "a band", v, w->base->diags);
-  if (v[D_BELOW]) ok = tf_read_int(w->base, v[D_BELOW], "below", -INT32_MAX, INT32_MAX, below) && ok;
-  if (v[D_ABOVE]) ok = tf_read_int(w->base, v[D_ABOVE], "above", -INT32_MAX, INT32_MAX, above) && ok;
+  if (v[D_BELOW])
+    ok = tf_read_int(w->base, v[D_BELOW], "below", -INT32_MAX, INT32_MAX, below) && ok;
+  if (v[D_ABOVE])
+    ok = tf_read_int(w->base, v[D_ABOVE], "above", -INT32_MAX, INT32_MAX, above) && ok;
   for (size_t i = 0; v[D_BAND] && i < v[D_BAND]->n; i++)
     ok = tf_yschema_kind(v[D_BAND]->items[i], TF_Y_SCALAR, "a dim of a band", w->base->diags) && ok;
   if (v[D_BAND] && v[D_BAND]->n != 2)
-    return tf_fail(w->base->diags, v[D_BAND]->at, TF_E_RANK, "'band' is a list of %zu, must be of 2 dims",
-                   v[D_BAND]->n);
+    return tf_fail(w->base->diags, v[D_BAND]->at, TF_E_RANK,
+                   "'band' is a list of %zu, must be of 2 dims", v[D_BAND]->n);
   if (!ok || *below + *above >= 0) return ok;
-  return tf_fail(w->base->diags, v[D_ABOVE]->at, TF_E_RANGE, "'above' is %lld, below the band's other border, %lld",
-                 (long long)*above, (long long)-*below);
+  return tf_fail(w->base->diags, v[D_ABOVE]->at, TF_E_RANGE,
+                 "'above' is %lld, below the band's other border, %lld", (long long)*above,
+                 (long long)-*below);
 }
 
 static bool read_listed(tf_wl_reader *w, const tf_ynode *node) {
   const tf_ynode *v[N_LISTED];
-  if (!tf_yschema_check(node, listed_rows, N_LISTED, "a density from a file", v, w->base->diags)) return false;
-  return v[D_FILE]->len > 0 || tf_fail(w->base->diags, v[D_FILE]->at, TF_E_MISSING, "'file' needs the name of a file");
+  if (!tf_yschema_check(node, listed_rows, N_LISTED, "a density from a file", v, w->base->diags))
+    return false;
+  return v[D_FILE]->len > 0 ||
+         tf_fail(w->base->diags, v[D_FILE]->at, TF_E_MISSING, "'file' needs the name of a file");
 }
 
 /* All but the ranks and elements, which need the tensor. */
@@ -166,8 +179,8 @@ static bool read_density(tf_wl_reader *w, const tf_ynode *node, tf_density *out)
   if (v[D_N]) ok = tf_read_int(w->base, v[D_N], "n", 1, INT32_MAX, &out->n) && ok;
   if (v[D_M]) ok = tf_read_int(w->base, v[D_M], "m", 1, INT32_MAX, &out->m) && ok;
   if (ok && v[D_N] && out->n > out->m)
-    ok = tf_fail(w->base->diags, v[D_N]->at, TF_E_RANGE, "'n' is %lld, must be at most 'm', %lld", (long long)out->n,
-                 (long long)out->m);
+    ok = tf_fail(w->base->diags, v[D_N]->at, TF_E_RANGE, "'n' is %lld, must be at most 'm', %lld",
+                 (long long)out->n, (long long)out->m);
   out->fall = TF_FALL_BLOCKS;
   out->share = ok ? (double)out->n / (double)out->m : 1;
   return ok;
@@ -176,18 +189,19 @@ static bool read_density(tf_wl_reader *w, const tf_ynode *node, tf_density *out)
 /* `range: [least, most]`, whole numbers. */
 static bool read_range(tf_wl_reader *w, const tf_ynode *list, int64_t of[2]) {
   if (list->n != 2)
-    return tf_fail(w->base->diags, list->at, TF_E_RANK, "'range' is a list of %zu, must be of 2: [least, most]",
-                   list->n);
+    return tf_fail(w->base->diags, list->at, TF_E_RANK,
+                   "'range' is a list of %zu, must be of 2: [least, most]", list->n);
   bool ok = true;
   for (int i = 0; i < 2; i++)
     ok = tf_read_int(w->base, list->items[i], "range", -INT32_MAX, INT32_MAX, &of[i]) && ok;
   if (!ok || of[0] <= of[1]) return ok;
-  return tf_fail(w->base->diags, list->at, TF_E_RANGE, "'range' begins with %lld, above %lld: [least, most]",
-                 (long long)of[0], (long long)of[1]);
+  return tf_fail(w->base->diags, list->at, TF_E_RANGE,
+                 "'range' begins with %lld, above %lld: [least, most]", (long long)of[0],
+                 (long long)of[1]);
 }
 
-static bool read_row(tf_wl_reader *w, const tf_ynode *key, const tf_ynode *value, const tf_ynode **v, int64_t *bits,
-                     int64_t *pad, int64_t *shape) {
+static bool read_row(tf_wl_reader *w, const tf_ynode *key, const tf_ynode *value,
+                     const tf_ynode **v, int64_t *bits, int64_t *pad, int64_t *shape) {
   bool no_sign;
   if (!tf_yschema_kind(value, TF_Y_MAP, key->text, w->base->diags)) return false;
   bool ok = tf_yschema_check(value, tensor_rows, N_T, "a tensor", v, w->base->diags);
@@ -212,8 +226,8 @@ void tf_read_tensor_rows(tf_wl_reader *w, const tf_ynode *tensors) {
 static bool same_rank(tf_wl_reader *w, const tf_ynode *list, const tf_tensor *t) {
   if (list->n == (size_t)t->rank) return true;
   fail(w);
-  tf_fail(w->base->diags, list->at, TF_E_RANK, "a list of %zu for '%.60s', which has rank %d", list->n, t->name,
-          t->rank);
+  tf_fail(w->base->diags, list->at, TF_E_RANK, "a list of %zu for '%.60s', which has rank %d",
+          list->n, t->name, t->rank);
   tf_note(w->base->diags, t->at, "used here");
   return false;
 }
@@ -237,8 +251,9 @@ static void apply_shape(tf_wl_reader *w, const tf_ynode *node, tf_tensor *t, con
     bool made = tf_is_made(t);
     if (made && shape[r] != t->extent[r]) {
       fail(w);
-      tf_fail(w->base->diags, node->items[r]->at, TF_E_RANGE, "'shape' is %lld, but what makes '%.60s' gives it %lld",
-              (long long)shape[r], t->name, (long long)t->extent[r]);
+      tf_fail(w->base->diags, node->items[r]->at, TF_E_RANGE,
+              "'shape' is %lld, but what makes '%.60s' gives it %lld", (long long)shape[r], t->name,
+              (long long)t->extent[r]);
       tf_note(w->base->diags, t->at, "made here");
     }
     if (made) continue;
@@ -247,11 +262,13 @@ static void apply_shape(tf_wl_reader *w, const tf_ynode *node, tf_tensor *t, con
   }
 }
 
-/* The dim, as it is written, that indexes a rank alone, where the tensor is made, or else first read; -1: none does. */
+/* The dim, as it is written, that indexes a rank alone, where the tensor is made, or else first
+ * read; -1: none does. */
 static int dim_of_rank(const tf_wl_reader *w, int z, int rank) {
   const tf_workload *wl = w->wl;
   const int maker = wl->tensors[z].producer;
-  if (maker >= 0 && wl->ops[maker].out == z) return tf_cut_whole(&w->cutting, &w->left[maker].ref.index[rank]);
+  if (maker >= 0 && wl->ops[maker].out == z)
+    return tf_cut_whole(&w->cutting, &w->left[maker].ref.index[rank]);
   for (int o = 0; o < wl->n_ops; o++)
     for (int i = 0; i < wl->ops[o].n_reads; i++) {
       const tf_ref *ref = &wl->ops[o].reads[i];
@@ -273,35 +290,36 @@ static int find_rank(tf_wl_reader *w, const tf_ynode *dim, int z) {
     tf_near_offer(&near, w->cutting.was[d].name);
   }
   fail(w);
-  tf_fail(w->base->diags, dim->at, TF_E_NAME, "no rank of '%.60s' is indexed by '%.60s' alone%s", t->name, dim->text,
-          tf_near_text(&near, hint, sizeof hint));
+  tf_fail(w->base->diags, dim->at, TF_E_NAME, "no rank of '%.60s' is indexed by '%.60s' alone%s",
+          t->name, dim->text, tf_near_text(&near, hint, sizeof hint));
   return -1;
 }
 
 static void apply_density(tf_wl_reader *w, const tf_ynode *node, int z) {
   tf_tensor *t = &w->wl->tensors[z];
   if (!read_density(w, node, &t->density)) fail(w);
-  if (t->density.fall == TF_FALL_BLOCKS) t->density.rank = find_rank(w, tf_ymap_get(node, "dim"), z);
+  if (t->density.fall == TF_FALL_BLOCKS)
+    t->density.rank = find_rank(w, tf_ymap_get(node, "dim"), z);
   if (t->density.fall == TF_FALL_TILES && !w->failed) same_rank(w, tf_ymap_get(node, "blocks"), t);
 }
 
 /* ---- elements that are known ---------------------------------------------------------- */
-/* Whether each rank is one dim, which moves over all of it, and no other rank has: then each element is read equally
- * often. */
+/* Whether each rank is one dim, which moves over all of it, and no other rank has: then each
+ * element is read equally often. */
 static bool is_plain(const tf_workload *wl, const tf_tensor *t, const tf_ref *ref) {
   bool plain = true;
   for (int r = 0; r < t->rank; r++) {
     const tf_index *x = &ref->index[r];
-    plain = plain && x->n_terms == 1 && tf_index_is_dim(x, x->terms[0].dim) && t->lo[r] == 0 && !t->pad[r] &&
-            wl->dims[x->terms[0].dim].extent == t->extent[r];
+    plain = plain && x->n_terms == 1 && tf_index_is_dim(x, x->terms[0].dim) && t->lo[r] == 0 &&
+            !t->pad[r] && wl->dims[x->terms[0].dim].extent == t->extent[r];
     for (int k = 0; k < r && plain; k++)
       plain = ref->index[k].terms[0].dim != x->terms[0].dim;
   }
   return plain;
 }
 
-/* Whether op o computes each point equally often, and reads for each: no operand is padded, and what makes part of what
- * others read makes all of it, as often.  `even`: of later ops. */
+/* Whether op o computes each point equally often, and reads for each: no operand is padded, and
+ * what makes part of what others read makes all of it, as often.  `even`: of later ops. */
 static bool is_even(const tf_workload *wl, int o, const bool *even) {
   const tf_op *op = &wl->ops[o];
   bool all = true;
@@ -327,18 +345,21 @@ static bool check_even(tf_wl_reader *w, int z) {
       if (ref->tensor != z) continue;
       if (!is_plain(wl, t, ref))
         return tf_fail(w->base->diags, ref->at, TF_E_INDEX,
-                       "it is known which elements of '%.60s' are zero: each rank must be a dim alone, over all of it",
+                       "it is known which elements of '%.60s' are zero: each rank must be a dim "
+                       "alone, over all of it",
                        t->name);
       if (!even[o])
         return tf_fail(w->base->diags, ref->at, TF_E_INDEX,
-                       "it is known which elements of '%.60s' are zero, but not how often each is read: an operand is "
+                       "it is known which elements of '%.60s' are zero, but not how often each is "
+                       "read: an operand is "
                        "padded, or others read what is made by windows or in part",
                        t->name);
     }
   tf_mask mask;
   if (!tf_mask_find(wl, w->base->arena, &mask)) return true;
   return tf_fail(w->base->diags, t->at, TF_E_SHAPE,
-                 "it is known which elements of '%.60s' are zero, but not how many of the points that the mask of "
+                 "it is known which elements of '%.60s' are zero, but not how many of the points "
+                 "that the mask of "
                  "'%.60s' leaves need them",
                  t->name, wl->ops[mask.op].name);
 }
@@ -355,17 +376,20 @@ static bool fill_band(tf_wl_reader *w, const tf_ynode *node, const band *b, tf_t
     *(r < b->p ? &outer : r > b->q ? &inner : &mid) *= r == b->p || r == b->q ? 1 : t->extent[r];
   const int64_t rows = t->extent[b->p], row = t->extent[b->q], most = TF_COORDINATES_MOST;
   if (outer > most || mid > most || rows > most || outer * mid > most || outer * mid * rows > most)
-    return tf_fail(w->base->diags, node->at, TF_E_LIMIT, "a band of more than %lld rows of '%.60s'", (long long)most,
-                   t->name);
+    return tf_fail(w->base->diags, node->at, TF_E_LIMIT, "a band of more than %lld rows of '%.60s'",
+                   (long long)most, t->name);
   t->density.runs = TF_ARRAY(w->base->arena, tf_stretch, (size_t)(outer * mid * rows));
   if (!t->density.runs) return tf_no_memory(w->base);
   for (int64_t i = 0; i < outer * mid * rows; i++) {
     const int64_t x = i / mid % rows, from = x - b->left > 0 ? x - b->left : 0,
                   to = x + b->right + 1 < row ? x + b->right + 1 : row;
-    if (from < to) t->density.runs[n++] = (tf_stretch){(i * row + from) * inner, (i * row + to) * inner};
+    if (from < to)
+      t->density.runs[n++] = (tf_stretch){(i * row + from) * inner, (i * row + to) * inner};
   }
   t->density.n_runs = (int)n;
-  if (!n) return tf_fail(w->base->diags, node->at, TF_E_RANGE, "no element of '%.60s' lies in the band", t->name);
+  if (!n)
+    return tf_fail(w->base->diags, node->at, TF_E_RANGE, "no element of '%.60s' lies in the band",
+                   t->name);
   tf_runs_close(&t->density, tf_tensor_words(t));
   return true;
 }
@@ -376,19 +400,22 @@ static bool find_band(tf_wl_reader *w, const tf_ynode *node, int z) {
   const int i = find_rank(w, dims->items[0], z), j = find_rank(w, dims->items[1], z);
   if (i < 0 || j < 0 || !read_band(w, node, &below, &above)) return false;
   if (i == j)
-    return tf_fail(w->base->diags, dims->items[1]->at, TF_E_DUP, "'%.60s' twice: a band has two dims",
-                   dims->items[1]->text);
+    return tf_fail(w->base->diags, dims->items[1]->at, TF_E_DUP,
+                   "'%.60s' twice: a band has two dims", dims->items[1]->text);
   const band b = i < j ? (band){i, j, below, above} : (band){j, i, above, below};
   return fill_band(w, node, &b, &w->wl->tensors[z]);
 }
 
 /* A file is looked for beside the one that names it. */
 static bool find_listed(tf_wl_reader *w, const tf_ynode *name, tf_tensor *t) {
-  const char *by = tf_diags_file_name(w->base->diags, name->at.file), *slash = by ? strrchr(by, '/') : NULL;
-  const size_t folder = slash && name->text[0] != '/' ? (size_t)(slash - by) + 1 : 0, room = folder + name->len + 3;
+  const char *by = tf_diags_file_name(w->base->diags, name->at.file),
+             *slash = by ? strrchr(by, '/') : NULL;
+  const size_t folder = slash && name->text[0] != '/' ? (size_t)(slash - by) + 1 : 0,
+               room = folder + name->len + 3;
   char *path = tf_arena_alloc(w->base->arena, room);
   if (!path) return tf_no_memory(w->base);
-  snprintf(path, room, "%.*s%s%s", (int)folder, folder ? by : "", strcmp(name->text, "-") != 0 ? "" : "./", name->text);
+  snprintf(path, room, "%.*s%s%s", (int)folder, folder ? by : "",
+           strcmp(name->text, "-") != 0 ? "" : "./", name->text);
   return tf_coordinates_read(path, t, w->base->arena, &t->density, w->base->diags) ||
          (tf_note(w->base->diags, name->at, "named here"), false);
 }
@@ -404,8 +431,8 @@ static void check_tiles(tf_wl_reader *w, const tf_ynode *list, const tf_tensor *
     if (t->extent[r] % t->density.tile[r] == 0) continue;
     fail(w);
     tf_fail(w->base->diags, list->items[r]->at, TF_E_RANGE,
-            "blocks of %lld must divide the %lld elements of '%.60s' along rank %d", (long long)t->density.tile[r],
-            (long long)t->extent[r], t->name, r);
+            "blocks of %lld must divide the %lld elements of '%.60s' along rank %d",
+            (long long)t->density.tile[r], (long long)t->extent[r], t->name, r);
   }
 }
 
@@ -420,16 +447,18 @@ static void check_density(tf_wl_reader *w, const tf_ynode *key, const tf_ynode *
   if (t->density.fall != TF_FALL_BLOCKS || t->extent[t->density.rank] % t->density.m == 0) return;
   fail(w);
   tf_fail(w->base->diags, tf_ymap_get(density, "m")->at, TF_E_RANGE,
-          "'m' is %lld, must divide the %lld elements of '%.60s' along '%.60s'", (long long)t->density.m,
-          (long long)t->extent[t->density.rank], t->name, tf_ymap_get(density, "dim")->text);
+          "'m' is %lld, must divide the %lld elements of '%.60s' along '%.60s'",
+          (long long)t->density.m, (long long)t->extent[t->density.rank], t->name,
+          tf_ymap_get(density, "dim")->text);
 }
 
 /* Padding lies around a rank; one that is made in parts has none of its own. */
-static void check_pad(tf_wl_reader *w, const tf_ynode *node, const tf_tensor *t, int rank, int64_t pad) {
+static void check_pad(tf_wl_reader *w, const tf_ynode *node, const tf_tensor *t, int rank,
+                      int64_t pad) {
   if (pad == 0 || !tf_is_made(t) || w->left[t->producer].n_parts[rank] < 2) return;
   fail(w);
-  tf_fail(w->base->diags, node->at, TF_E_INDEX, "'%.60s' is made in parts along this rank, and cannot be padded there",
-          t->name);
+  tf_fail(w->base->diags, node->at, TF_E_INDEX,
+          "'%.60s' is made in parts along this rank, and cannot be padded there", t->name);
   tf_note(w->base->diags, t->at, "made here");
 }
 
@@ -444,8 +473,10 @@ static void apply_range(tf_wl_reader *w, const tf_ynode *list, tf_tensor *t) {
   for (int i = 0; i < 2 && bytes; i++) {
     if (of[i] >= first && of[i] <= last) continue;
     fail(w);
-    tf_fail(w->base->diags, list->items[i]->at, TF_E_RANGE, "'range' has %lld: elements of %d bits%s are %lld to %lld",
-            (long long)of[i], t->word_bits, t->no_sign ? " that are unsigned" : "", (long long)first, (long long)last);
+    tf_fail(w->base->diags, list->items[i]->at, TF_E_RANGE,
+            "'range' has %lld: elements of %d bits%s are %lld to %lld", (long long)of[i],
+            t->word_bits, t->no_sign ? " that are unsigned" : "", (long long)first,
+            (long long)last);
   }
 }
 
@@ -480,14 +511,16 @@ static void apply_row(tf_wl_reader *w, const tf_ynode *key, const tf_ynode *valu
 static void close_span(tf_wl_reader *w, tf_tensor *t) {
   for (int r = 0; r < t->rank; r++) {
     int64_t last, n;
-    bool fits = tf_sub(t->extent[r], t->pad[r], &last) && tf_sub(last, t->lo[r], &n) && tf_add(n, 1, &n);
+    bool fits =
+        tf_sub(t->extent[r], t->pad[r], &last) && tf_sub(last, t->lo[r], &n) && tf_add(n, 1, &n);
     if (fits && n >= 1) {
       t->extent[r] = n;
       continue;
     }
     fail(w);
     tf_fail(w->base->diags, t->at, TF_E_RANGE,
-            fits ? "index %d of '%.60s' reads nothing but its pad" : "index %d of '%.60s' spans more than 2^63 - 1",
+            fits ? "index %d of '%.60s' reads nothing but its pad"
+                 : "index %d of '%.60s' spans more than 2^63 - 1",
             r + 1, t->name);
     return;
   }
@@ -497,11 +530,12 @@ static void check_size(tf_wl_reader *w, const tf_tensor *t) {
   int64_t n = 1;
   for (int r = 0; r < t->rank; r++) {
     int64_t end;
-    bool fits = tf_mul(n, t->extent[r], &n) && tf_add(t->lo[r], t->extent[r], &end) && tf_add(end, t->pad[r], &end) &&
-                tf_sub(t->lo[r], t->pad[r], &end);
+    bool fits = tf_mul(n, t->extent[r], &n) && tf_add(t->lo[r], t->extent[r], &end) &&
+                tf_add(end, t->pad[r], &end) && tf_sub(t->lo[r], t->pad[r], &end);
     if (fits) continue;
     fail(w);
-    tf_fail(w->base->diags, t->at, TF_E_RANGE, "tensor '%.60s' has more than 2^63 - 1 words", t->name);
+    tf_fail(w->base->diags, t->at, TF_E_RANGE, "tensor '%.60s' has more than 2^63 - 1 words",
+            t->name);
     return;
   }
 }
@@ -511,12 +545,14 @@ static void check_points(tf_wl_reader *w, const tf_op *op) {
   for (int i = 0; i < op->n_dims; i++) {
     if (tf_mul(n, w->wl->dims[op->dims[i]].extent, &n)) continue;
     fail(w);
-    tf_fail(w->base->diags, op->at, TF_E_RANGE, "op '%.60s' has more than 2^63 - 1 points", op->name);
+    tf_fail(w->base->diags, op->at, TF_E_RANGE, "op '%.60s' has more than 2^63 - 1 points",
+            op->name);
     return;
   }
 }
 
-/* Reads must stay in the tensor and its padding; those of an input without a shape do by construction. */
+/* Reads must stay in the tensor and its padding; those of an input without a shape do by
+ * construction. */
 static void check_inside(tf_wl_reader *w, reading x, tf_tensor *t) {
   int64_t lo, hi;
   if (!range_of(w, x, &lo, &hi)) return;
@@ -524,9 +560,9 @@ static void check_inside(tf_wl_reader *w, reading x, tf_tensor *t) {
   int64_t last = t->lo[x.rank] + t->extent[x.rank] - 1 + t->pad[x.rank];
   if (lo >= first && hi <= last) return;
   fail(w);
-  tf_fail(w->base->diags, loc_of(w, x), TF_E_INDEX, "reads %lld .. %lld of '%.60s', which holds %lld .. %lld%s",
-          (long long)lo, (long long)hi, t->name, (long long)first, (long long)last,
-          t->pad[x.rank] ? " with its pad" : "");
+  tf_fail(w->base->diags, loc_of(w, x), TF_E_INDEX,
+          "reads %lld .. %lld of '%.60s', which holds %lld .. %lld%s", (long long)lo, (long long)hi,
+          t->name, (long long)first, (long long)last, t->pad[x.rank] ? " with its pad" : "");
   bool made = tf_is_made(t);
   tf_note(w->base->diags, t->at, made ? "made here" : "first read here");
 }
@@ -540,7 +576,8 @@ static void check_dims_used(tf_wl_reader *w) {
   for (int i = 0; i < wl->n_dims; i++) {
     if (used[i]) continue;
     fail(w);
-    tf_fail(w->base->diags, wl->dims[i].at, TF_E_NAME, "dim '%.60s' is used by no op", wl->dims[i].name);
+    tf_fail(w->base->diags, wl->dims[i].at, TF_E_NAME, "dim '%.60s' is used by no op",
+            wl->dims[i].name);
   }
 }
 

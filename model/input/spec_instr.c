@@ -8,7 +8,18 @@
 #include "model/input/arch_read.h"
 #include "model/input/workload_read.h"
 
-enum { I_NAME, I_COMPUTE, I_SIZES, I_OPERANDS, I_INTRINSIC, I_BELOW, I_LATENCY, I_THROUGHPUT, I_EMIT, N_I };
+enum {
+  I_NAME,
+  I_COMPUTE,
+  I_SIZES,
+  I_OPERANDS,
+  I_INTRINSIC,
+  I_BELOW,
+  I_LATENCY,
+  I_THROUGHPUT,
+  I_EMIT,
+  N_I
+};
 static const tf_yrow instr_rows[N_I] = {
     [I_NAME] = {"name", TF_Y_SCALAR, true},
     [I_COMPUTE] = {"compute", TF_Y_SCALAR, true},
@@ -31,16 +42,18 @@ typedef struct {
 static tf_diags *diags(const instr_reader *r) { return r->base.base->diags; }
 static const tf_op *described_op(const instr_reader *r) { return &r->w.wl->ops[0]; }
 
-/* ---- names ------------------------------------------------------------------------------------ */
+/* ---- names ------------------------------------------------------------------------------------
+ */
 /* Loops must not have names that reports use for parts of a mapping. */
 static bool check_loop_names(const instr_reader *r) {
-  static const char *const taken[] = {"calls", "utilization", "cycles", "executable", "tiles", "operands"};
+  static const char *const taken[] = {"calls",      "utilization", "cycles",
+                                      "executable", "tiles",       "operands"};
   bool ok = true;
   for (int l = 0; l < r->w.wl->n_dims; l++)
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
       if (!strcmp(r->w.wl->dims[l].name, taken[i]))
-        ok = tf_fail(diags(r), r->w.wl->dims[l].at, TF_E_SYNTAX, "'%s' is a word of reports, and can name no loop",
-                     taken[i]);
+        ok = tf_fail(diags(r), r->w.wl->dims[l].at, TF_E_SYNTAX,
+                     "'%s' is a word of reports, and can name no loop", taken[i]);
   return ok;
 }
 
@@ -60,7 +73,8 @@ static bool read_memory(instr_reader *r, const tf_ynode *node, int *out) {
                  tf_near_text(&near, hint, sizeof hint));
 }
 
-/* ---- what a call computes --------------------------------------------------------------------- */
+/* ---- what a call computes ---------------------------------------------------------------------
+ */
 /* The op of the text, as that of a workload whose dims are the sizes. */
 static bool read_body(instr_reader *r, const tf_ynode *sizes) {
   tf_wl_reader *w = &r->w;
@@ -84,8 +98,8 @@ static bool check_index(const instr_reader *r, const tf_ref *ref, const tf_index
   bool plain = x->c == 0;
   for (int t = 0; t < x->n_terms; t++)
     plain = plain && x->terms[t].coef > 0;
-  return plain ||
-         tf_fail(diags(r), ref->at, TF_E_INDEX, "an operand is indexed by sums of loops, each times a number above 0");
+  return plain || tf_fail(diags(r), ref->at, TF_E_INDEX,
+                          "an operand is indexed by sums of loops, each times a number above 0");
 }
 
 /* Requirements on an instruction's body beyond those on any workload. */
@@ -93,7 +107,8 @@ static bool check_body(const instr_reader *r) {
   const tf_op *op = described_op(r);
   bool ok = true;
   if (op->n_dims > TF_INSTR_LOOPS)
-    ok = tf_fail(diags(r), r->compute->at, TF_E_LIMIT, "%d loops, at most %d", op->n_dims, TF_INSTR_LOOPS);
+    ok = tf_fail(diags(r), r->compute->at, TF_E_LIMIT, "%d loops, at most %d", op->n_dims,
+                 TF_INSTR_LOOPS);
   if (op->n_reads >= TF_INSTR_OPERANDS)
     ok = tf_fail(diags(r), r->compute->at, TF_E_LIMIT, "%d operands read, at most %d", op->n_reads,
                  TF_INSTR_OPERANDS - 1);
@@ -101,14 +116,16 @@ static bool check_body(const instr_reader *r) {
     const tf_ref *ref = &op->reads[i];
     for (int k = 0; k < i && k < TF_INSTR_OPERANDS; k++)
       if (op->reads[k].tensor == ref->tensor)
-        ok = tf_fail(diags(r), ref->at, TF_E_DUP, "operand '%.60s' read twice", r->w.wl->tensors[ref->tensor].name);
+        ok = tf_fail(diags(r), ref->at, TF_E_DUP, "operand '%.60s' read twice",
+                     r->w.wl->tensors[ref->tensor].name);
     for (int x = 0; x < r->w.wl->tensors[ref->tensor].rank; x++)
       ok = check_index(r, ref, &ref->index[x]) && ok;
   }
   return ok;
 }
 
-/* ---- layouts ---------------------------------------------------------------------------------- */
+/* ---- layouts ----------------------------------------------------------------------------------
+ */
 static int loop_of(const instr_reader *r, int dim) {
   const tf_op *op = described_op(r);
   for (int l = 0; l < op->n_dims; l++)
@@ -148,7 +165,9 @@ static bool read_part(instr_reader *r, const tf_ynode *node, tf_layout *p) {
   tf_lex x = tf_lex_start(node, 0, diags(r));
   int dim = x.tok.kind == TF_T_NAME ? tf_find_dim(r->w.wl, tf_lex_text(&x), x.tok.len) : -1;
   if (x.tok.kind != TF_T_NAME) return tf_lex_fail(&x, "a loop of the instruction");
-  if (dim < 0) return tf_fail(diags(r), tf_lex_at(&x), TF_E_NAME, "no loop '%.60s' in this instruction", node->text);
+  if (dim < 0)
+    return tf_fail(diags(r), tf_lex_at(&x), TF_E_NAME, "no loop '%.60s' in this instruction",
+                   node->text);
   *p = (tf_layout){.loop = loop_of(r, dim), .by = 1};
   tf_lex_next(&x);
   if (x.tok.kind == TF_T_END) return true;
@@ -156,13 +175,14 @@ static bool read_part(instr_reader *r, const tf_ynode *node, tf_layout *p) {
   if (!tf_lex_is(&x, '%') && !tf_lex_is(&x, '/')) return tf_lex_fail(&x, "'/' or '%' and a number");
   tf_lex_next(&x);
   p->by = x.tok.kind == TF_T_NUMBER && x.tok.value.whole ? x.tok.value.i : 0;
-  if (p->by < 1 || r->in->size[p->loop] % p->by) return tf_lex_fail(&x, "a whole number that divides the loop's size");
+  if (p->by < 1 || r->in->size[p->loop] % p->by)
+    return tf_lex_fail(&x, "a whole number that divides the loop's size");
   tf_lex_next(&x);
   return x.tok.kind == TF_T_END || tf_lex_fail(&x, "the end");
 }
 
-/* Whether the parts give every element of the tile an offset of its own: each loop of the operand occurs once whole,
- * or once divided and once as remainder, by the same number. */
+/* Whether the parts give every element of the tile an offset of its own: each loop of the operand
+ * occurs once whole, or once divided and once as remainder, by the same number. */
 static bool covers(const instr_reader *r, int m) {
   const tf_operand *o = &r->in->operand[m];
   int64_t quotient[TF_INSTR_LOOPS] = {0}, rest[TF_INSTR_LOOPS] = {0};
@@ -188,12 +208,14 @@ static bool covers(const instr_reader *r, int m) {
 static bool read_layout(instr_reader *r, const tf_ynode *list, int m) {
   tf_operand *o = &r->in->operand[m];
   if (list->n > 2 * TF_INSTR_LOOPS)
-    return tf_fail(diags(r), list->at, TF_E_LIMIT, "%zu parts of a layout, at most %d", list->n, 2 * TF_INSTR_LOOPS);
+    return tf_fail(diags(r), list->at, TF_E_LIMIT, "%zu parts of a layout, at most %d", list->n,
+                   2 * TF_INSTR_LOOPS);
   for (int x = 0, n = 0; x < o->n_layout; x++, n = 0) {
     for (int y = 0; y < o->n_layout; y++)
       n += o->layout[x].loop == o->layout[y].loop;
     if (n > 1 || r->w.wl->tensors[tensor_of(r, m)].rank != o->n_layout)
-      return tf_fail(diags(r), list->at, TF_E_INDEX, "an operand that is indexed by a sum of loops lies by rows");
+      return tf_fail(diags(r), list->at, TF_E_INDEX,
+                     "an operand that is indexed by a sum of loops lies by rows");
   }
   bool ok = true;
   o->n_layout = (int)list->n;
@@ -211,7 +233,8 @@ static bool read_layout(instr_reader *r, const tf_ynode *list, int m) {
   return ok;
 }
 
-/* ---- operands --------------------------------------------------------------------------------- */
+/* ---- operands ---------------------------------------------------------------------------------
+ */
 enum { O_TYPE, O_MEMORY, O_LAYOUT, N_O };
 static const tf_yrow operand_rows[N_O] = {[O_TYPE] = {"type", TF_Y_SCALAR, false},
                                           [O_MEMORY] = {"memory", TF_Y_SCALAR, false},
@@ -221,8 +244,9 @@ static bool read_type(instr_reader *r, const tf_ynode *node, tf_operand *o) {
   static const struct {
     const char *name;
     int bits;
-  } types[] = {{"f64", 64}, {"f32", 32}, {"tf32", 32}, {"f16", 16}, {"bf16", 16}, {"f8", 8}, {"s64", 64},
-               {"s32", 32}, {"s16", 16}, {"s8", 8},    {"u8", 8},   {"s4", 4},    {"u4", 4}, {"b1", 1}};
+  } types[] = {{"f64", 64}, {"f32", 32}, {"tf32", 32}, {"f16", 16}, {"bf16", 16},
+               {"f8", 8},   {"s64", 64}, {"s32", 32},  {"s16", 16}, {"s8", 8},
+               {"u8", 8},   {"s4", 4},   {"u4", 4},    {"b1", 1}};
   tf_near near = tf_near_start(node->text, node->len);
   for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
     o->type = types[i].name;
@@ -245,8 +269,8 @@ static bool read_operand(instr_reader *r, const tf_ypair *pair) {
   }
   char hint[80];
   if (m == r->in->n_operands)
-    return tf_fail(diags(r), pair->key->at, TF_E_NAME, "no operand '%.60s' in 'compute'%s", pair->key->text,
-                   tf_near_text(&near, hint, sizeof hint));
+    return tf_fail(diags(r), pair->key->at, TF_E_NAME, "no operand '%.60s' in 'compute'%s",
+                   pair->key->text, tf_near_text(&near, hint, sizeof hint));
   const tf_ynode *v[N_O];
   tf_operand *o = &r->in->operand[m];
   if (!tf_yschema_kind(pair->value, TF_Y_MAP, "an operand", diags(r))) return false;
@@ -265,7 +289,8 @@ static bool read_operands(instr_reader *r, const tf_ynode *map) {
   for (int l = 0; l < in->n_loops; l++)
     in->size[l] = r->w.wl->dims[op->dims[l]].extent;
   for (int m = 0; m < in->n_operands; m++) {
-    in->operand[m] = (tf_operand){.at = in->at, .bits = r->base.arch ? r->base.arch->word_bits : 16, .memory = -1};
+    in->operand[m] = (tf_operand){
+        .at = in->at, .bits = r->base.arch ? r->base.arch->word_bits : 16, .memory = -1};
     if (!default_layout(r, m))
       return tf_fail(diags(r), r->compute->at, TF_E_RANGE, "an operand's tile passes 2^63 - 1");
   }
@@ -275,8 +300,10 @@ static bool read_operands(instr_reader *r, const tf_ynode *map) {
   return ok;
 }
 
-/* ---- how kernels call it ----------------------------------------------------------------------- */
-/* The text goes into C and makefiles: what could end there an expression, an option or a line is refused. */
+/* ---- how kernels call it -----------------------------------------------------------------------
+ */
+/* The text goes into C and makefiles: what could end there an expression, an option or a line is
+ * refused. */
 enum { E_ISA, E_CALL, E_KERNEL, E_FLAGS, E_DEFINES, N_E };
 static const tf_yrow emit_rows[N_E] = {
     [E_ISA] = {"isa", TF_Y_SCALAR | TF_Y_LIST, true}, [E_CALL] = {"call", TF_Y_SCALAR, true},
@@ -285,10 +312,13 @@ static const tf_yrow emit_rows[N_E] = {
 };
 
 /* A text of letters, digits and these. */
-static const char *read_text(tf_reader *r, const tf_ynode *node, const char *what, const char *others) {
+static const char *read_text(tf_reader *r, const tf_ynode *node, const char *what,
+                             const char *others) {
   for (size_t i = 0; i < node->len; i++)
-    if (!isalnum((unsigned char)node->text[i]) && (!node->text[i] || !strchr(others, node->text[i]))) {
-      tf_fail(r->diags, tf_ynode_place(node, i, 1), TF_E_SYNTAX, "%s consists of letters, digits and %s", what, others);
+    if (!isalnum((unsigned char)node->text[i]) &&
+        (!node->text[i] || !strchr(others, node->text[i]))) {
+      tf_fail(r->diags, tf_ynode_place(node, i, 1), TF_E_SYNTAX,
+              "%s consists of letters, digits and %s", what, others);
       return NULL;
     }
   if (node->len) return node->text;
@@ -323,7 +353,8 @@ static bool read_isas(tf_reader *r, const tf_ynode *node, tf_instr_emit *e) {
   const size_t n = node->kind == TF_Y_LIST ? node->n : 1;
   bool ok = true;
   if (n < 1 || n > TF_INSTR_ISAS)
-    return tf_fail(r->diags, node->at, TF_E_LIMIT, "%zu instruction sets, from 1 to %d", n, TF_INSTR_ISAS);
+    return tf_fail(r->diags, node->at, TF_E_LIMIT, "%zu instruction sets, from 1 to %d", n,
+                   TF_INSTR_ISAS);
   for (size_t i = 0; i < n; i++) {
     const tf_ynode *one = node->kind == TF_Y_LIST ? node->items[i] : node;
     ok = tf_yschema_kind(one, TF_Y_SCALAR, "an instruction set", r->diags) &&
@@ -349,7 +380,8 @@ static const tf_instr_emit *read_emit(tf_reader *r, const tf_ynode *map, const c
   return ok ? e : NULL;
 }
 
-/* ---- the section ------------------------------------------------------------------------------ */
+/* ---- the section ------------------------------------------------------------------------------
+ */
 static bool read_name(instr_reader *r, const tf_ynode *node, const tf_instr *before) {
   r->in->at = node->at;
   r->in->name = tf_read_name(r->base.base, node, "an instruction", true);
@@ -358,9 +390,11 @@ static bool read_name(instr_reader *r, const tf_ynode *node, const tf_instr *bef
   return r->in->name != NULL;
 }
 
-static bool read_instr(tf_reader *base, const tf_ynode *node, const tf_arch *arch, tf_instr *all, int no) {
+static bool read_instr(tf_reader *base, const tf_ynode *node, const tf_arch *arch, tf_instr *all,
+                       int no) {
   const tf_ynode *v[N_I];
-  instr_reader r = {.base = {.base = base, .arch = (tf_arch *)(uintptr_t)arch, .have_clock = true}, .in = &all[no]};
+  instr_reader r = {.base = {.base = base, .arch = (tf_arch *)(uintptr_t)arch, .have_clock = true},
+                    .in = &all[no]};
   if (!tf_yschema_kind(node, TF_Y_MAP, "an instruction", base->diags)) return false;
   bool ok = tf_yschema_check(node, instr_rows, N_I, "an instruction", v, base->diags);
   r.w = (tf_wl_reader){.base = base, .arch = arch, .wl = TF_NEW(base->arena, tf_workload)};
@@ -374,7 +408,8 @@ static bool read_instr(tf_reader *base, const tf_ynode *node, const tf_arch *arc
   if (v[I_INTRINSIC]) ok = (r.in->intrinsic = tf_read_title(base, v[I_INTRINSIC])) && ok;
   ok = read_memory(&r, v[I_BELOW], &r.in->below) && ok;
   if (v[I_LATENCY]) ok = tf_read_positive(&r.base, v[I_LATENCY], "latency", &r.in->latency) && ok;
-  if (v[I_THROUGHPUT]) ok = tf_read_positive(&r.base, v[I_THROUGHPUT], "throughput", &r.in->throughput) && ok;
+  if (v[I_THROUGHPUT])
+    ok = tf_read_positive(&r.base, v[I_THROUGHPUT], "throughput", &r.in->throughput) && ok;
   if (v[I_EMIT]) ok = (r.in->emit = read_emit(base, v[I_EMIT], r.in->name)) && ok;
   bool body = v[I_COMPUTE] && v[I_SIZES] && read_body(&r, v[I_SIZES]) && check_body(&r);
   return body && read_operands(&r, v[I_OPERANDS]) && ok;
@@ -382,9 +417,11 @@ static bool read_instr(tf_reader *base, const tf_ynode *node, const tf_arch *arc
 
 const tf_instr *tf_read_instrs(tf_reader *r, const tf_ynode *section, const tf_arch *arch, int *n) {
   *n = 0;
-  if (section->n < 1) tf_fail(r->diags, section->at, TF_E_MISSING, "'instructions' needs at least one");
+  if (section->n < 1)
+    tf_fail(r->diags, section->at, TF_E_MISSING, "'instructions' needs at least one");
   if (section->n > TF_MAX_INSTRS)
-    tf_fail(r->diags, section->at, TF_E_LIMIT, "%zu instructions, at most %d", section->n, TF_MAX_INSTRS);
+    tf_fail(r->diags, section->at, TF_E_LIMIT, "%zu instructions, at most %d", section->n,
+            TF_MAX_INSTRS);
   if (section->n < 1 || section->n > TF_MAX_INSTRS) return NULL;
   tf_instr *all = TF_ARRAY(r->arena, tf_instr, section->n);
   if (!all) return tf_no_memory(r) ? all : NULL;

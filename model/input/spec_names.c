@@ -9,8 +9,8 @@ bool tf_no_memory(const tf_reader *r) { return tf_out_of_memory(r->diags); }
 
 const char *tf_read_name(tf_reader *r, const tf_ynode *node, const char *what, bool dashes) {
   if (tf_is_name(node->text, node->len, dashes)) return node->text;
-  tf_fail(r->diags, node->at, TF_E_SYNTAX, "'%.60s' cannot name %s: a letter or _, then %s", node->text, what,
-          dashes ? "letters, digits, _ - ." : "letters, digits and _");
+  tf_fail(r->diags, node->at, TF_E_SYNTAX, "'%.60s' cannot name %s: a letter or _, then %s",
+          node->text, what, dashes ? "letters, digits, _ - ." : "letters, digits and _");
   return NULL;
 }
 
@@ -80,8 +80,11 @@ int tf_use_tensor(tf_wl_reader *w, const char *name, size_t len, int rank, tf_lo
   if (!copy || !grow_tensors(w)) return -1;
   t = wl->n_tensors++;
   unsigned b = bucket_of(name, len);
-  wl->tensors[t] =
-      (tf_tensor){.name = copy, .at = at, .rank = rank, .word_bits = w->arch ? w->arch->word_bits : 16, .producer = -1};
+  wl->tensors[t] = (tf_tensor){.name = copy,
+                               .at = at,
+                               .rank = rank,
+                               .word_bits = w->arch ? w->arch->word_bits : 16,
+                               .producer = -1};
   w->next[t] = w->buckets[b];
   w->buckets[b] = t + 1;
   return t;

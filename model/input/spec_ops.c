@@ -25,7 +25,8 @@ static void add_index_dims(const tf_wl_reader *w, tf_op *op, const tf_index *x) 
       add_index_dims(w, op, &w->floors[x->terms[t].dim - TF_FLOOR].of);
 }
 
-/* Whether parts of dims may count through a rank by it, which tf_part_dims finds out: a quotient is in it, or 2*h + a.
+/* Whether parts of dims may count through a rank by it, which tf_part_dims finds out: a quotient is
+ * in it, or 2*h + a.
  */
 static bool may_count(const tf_index *x) {
   bool sum = x->n_terms > 1 && x->c == 0, quotient = false, one = false;
@@ -38,8 +39,8 @@ static bool may_count(const tf_index *x) {
 }
 
 /* Every index a dim of its own, or a sum of parts; fills op->dims. */
-static bool check_left(tf_wl_reader *w, tf_op *op, const tf_ref *left, const tf_span *span, const tf_ynode *text,
-                       int rank) {
+static bool check_left(tf_wl_reader *w, tf_op *op, const tf_ref *left, const tf_span *span,
+                       const tf_ynode *text, int rank) {
   op->dims = TF_ARRAY(w->base->arena, int, TF_MAX_DIMS);
   if (!op->dims) return tf_no_memory(w->base);
   for (int r = 0; r < rank; r++) {
@@ -59,7 +60,8 @@ static bool check_left(tf_wl_reader *w, tf_op *op, const tf_ref *left, const tf_
     if (w->failed && dim < 0) return false; /* an unknown dim, reported before */
     tf_loc at = tf_ynode_place(text, span[r].from, span[r].len);
     return tf_fail(w->base->diags, at, TF_E_OUTPUT,
-                   dim < 0 ? "the left side is indexed by plain dims only" : "dim '%.60s' twice on the left side",
+                   dim < 0 ? "the left side is indexed by plain dims only"
+                           : "dim '%.60s' twice on the left side",
                    dim < 0 ? "" : w->wl->dims[dim].name);
   }
   op->n_out_dims = op->n_dims;
@@ -107,7 +109,8 @@ static void add_reduced_dims(const tf_wl_reader *w, tf_op *op) {
 }
 
 static bool check_assign(tf_wl_reader *w, const tf_op *op, tf_loc at) {
-  const bool later = w->left[op - w->wl->ops].joined; /* when it is known which parts are on the left */
+  const bool later =
+      w->left[op - w->wl->ops].joined; /* when it is known which parts are on the left */
   if (op->reduce != TF_ASSIGN || op->n_dims == op->n_out_dims || later) return true;
   return tf_fail(w->base->diags, at, TF_E_OUTPUT,
                  "'=' assigns, but dim '%.60s' is not on the left; += *= max= min= reduce",
@@ -117,17 +120,18 @@ static bool check_assign(tf_wl_reader *w, const tf_op *op, tf_loc at) {
 static bool check_no_self(tf_wl_reader *w, const tf_op *op) {
   for (int i = 0; i < op->n_reads; i++)
     if (op->reads[i].tensor == op->out)
-      return tf_fail(w->base->diags, op->reads[i].at, TF_E_CYCLE, "the op reads what it makes, '%.60s'",
-                     w->wl->tensors[op->out].name);
+      return tf_fail(w->base->diags, op->reads[i].at, TF_E_CYCLE,
+                     "the op reads what it makes, '%.60s'", w->wl->tensors[op->out].name);
   return true;
 }
 
 static uint32_t bit(tf_kind k) { return 1u << k; }
 
-/* What of the expression is an address's arithmetic: comparisons and + - * / of dims and numbers, which ask no unit. */
+/* What of the expression is an address's arithmetic: comparisons and + - * / of dims and numbers,
+ * which ask no unit. */
 static bool free_of_data(const tf_op *op, int i, const bool *is_free) {
-  static const uint32_t plain = 1u << TF_K_ADD | 1u << TF_K_SUB | 1u << TF_K_MUL | 1u << TF_K_DIV | 1u << TF_K_NEG |
-                                1u << TF_K_MIN | 1u << TF_K_MAX;
+  static const uint32_t plain = 1u << TF_K_ADD | 1u << TF_K_SUB | 1u << TF_K_MUL | 1u << TF_K_DIV |
+                                1u << TF_K_NEG | 1u << TF_K_MIN | 1u << TF_K_MAX;
   const tf_expr *x = &op->expr[i];
   bool all = x->what == TF_X_DIM || x->what == TF_X_NUMBER ||
              (x->what == TF_X_CALL && (x->call >= TF_K_LT || plain >> x->call & 1));
@@ -156,7 +160,8 @@ static uint32_t kinds_of(const tf_op *op) {
   return kinds ? kinds : bit(TF_K_COPY);
 }
 
-static bool keep_left(tf_wl_reader *w, tf_left *to, const tf_ref *left, const tf_span *span, const tf_ynode *text) {
+static bool keep_left(tf_wl_reader *w, tf_left *to, const tf_ref *left, const tf_span *span,
+                      const tf_ynode *text) {
   const int rank = w->wl->tensors[left->tensor].rank;
   to->ref = *left;
   to->at = TF_ARRAY(w->base->arena, tf_loc, (size_t)rank);
@@ -249,7 +254,8 @@ void tf_read_ops(tf_wl_reader *w, const tf_ynode *list) {
   tf_workload *wl = w->wl;
   size_t n = list->n;
   if (n < 1) tf_fail(w->base->diags, list->at, TF_E_MISSING, "'ops' needs at least one");
-  if (n > TF_MAX_OPS) tf_fail(w->base->diags, list->at, TF_E_LIMIT, "%zu ops, at most %d", n, TF_MAX_OPS);
+  if (n > TF_MAX_OPS)
+    tf_fail(w->base->diags, list->at, TF_E_LIMIT, "%zu ops, at most %d", n, TF_MAX_OPS);
   if (n < 1 || n > TF_MAX_OPS) {
     w->failed = true;
     return;

@@ -72,15 +72,16 @@ static void fail_cycle(tf_wl_reader *w, const int *waiting, int start, int *seen
     const tf_ref *ref = read_from(wl, &wl->ops[op], from);
     const char *what = wl->tensors[ref->tensor].name;
     if (notes == 0)
-      tf_fail(w->base->diags, ref->at, TF_E_CYCLE, "op '%.60s' needs '%.60s', which needs it in turn", wl->ops[op].name,
-              what);
+      tf_fail(w->base->diags, ref->at, TF_E_CYCLE,
+              "op '%.60s' needs '%.60s', which needs it in turn", wl->ops[op].name, what);
     else if (notes <= 8)
       tf_note(w->base->diags, ref->at, "'%.60s' needs '%.60s'", wl->ops[op].name, what);
     notes++;
   }
 }
 
-/* One operand less is waited for; the first op in the file that waits for none any more, or next. */
+/* One operand less is waited for; the first op in the file that waits for none any more, or next.
+ */
 static int release(const tf_workload *wl, int tensor, int *waiting, int next) {
   const tf_tensor *z = &wl->tensors[tensor];
   for (int c = 0; c < z->n_consumers; c++) {
@@ -90,8 +91,8 @@ static int release(const tf_workload *wl, int tensor, int *waiting, int next) {
   return next;
 }
 
-/* Takes, again and again, the first op in the file whose operands are all there.  view: [n_views] the tensors that are
- * views. */
+/* Takes, again and again, the first op in the file whose operands are all there.  view: [n_views]
+ * the tensors that are views. */
 static int sort_ops(tf_workload *wl, int *waiting, const int *view, int n_views) {
   int n = 0;
   for (int o = 0; o < wl->n_ops;) {

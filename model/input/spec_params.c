@@ -1,5 +1,5 @@
-/* Params, and the arithmetic of the input: named numbers, whose expressions may refer to each other in any order. Those
- * of a file belong to its sections. */
+/* Params, and the arithmetic of the input: named numbers, whose expressions may refer to each other
+ * in any order. Those of a file belong to its sections. */
 #include <math.h>
 #include <string.h>
 
@@ -39,8 +39,8 @@ static param *find_in(const tf_params *p, uint16_t file, const char *name, size_
   return NULL;
 }
 
-/* What the name means in a file that has none of its own: the first that belongs to all, else the first of another
- * file; *second: another one that it could mean as well. */
+/* What the name means in a file that has none of its own: the first that belongs to all, else the
+ * first of another file; *second: another one that it could mean as well. */
 static param *find_elsewhere(const tf_params *p, const char *name, size_t len, param **second) {
   param *found = NULL;
   *second = NULL;
@@ -88,8 +88,11 @@ static const char *divide(tf_value a, tf_value b, tf_value *out) {
 const char *tf_value_op(char op, tf_value a, tf_value b, tf_value *out) {
   int64_t i = 0;
   if (op == '/') return divide(a, b, out);
-  if (!a.whole || !b.whole) return real_result(op == '+' ? a.f + b.f : op == '-' ? a.f - b.f : a.f * b.f, out);
-  bool fits = op == '+' ? tf_add(a.i, b.i, &i) : op == '-' ? tf_sub(a.i, b.i, &i) : tf_mul(a.i, b.i, &i);
+  if (!a.whole || !b.whole)
+    return real_result(op == '+' ? a.f + b.f : op == '-' ? a.f - b.f : a.f * b.f, out);
+  bool fits = op == '+'   ? tf_add(a.i, b.i, &i)
+              : op == '-' ? tf_sub(a.i, b.i, &i)
+                          : tf_mul(a.i, b.i, &i);
   if (!fits) return "the result passes 2^63 - 1";
   *out = tf_whole(i);
   return NULL;
@@ -117,7 +120,8 @@ static bool parse_call(tf_reader *r, tf_lex *x, const char *name, tf_value *out)
   tf_lex_next(x);
   if (!parse_sum(r, x, out)) return false;
   if (two && x->tok.kind == TF_T_END) /* in braces YAML ends it at the comma */
-    return tf_lex_fail(x, "',' and a second argument (inside of { } or [ ] a text with a comma needs quotes)");
+    return tf_lex_fail(
+        x, "',' and a second argument (inside of { } or [ ] a text with a comma needs quotes)");
   if (two && !tf_lex_need(x, ',', "between two arguments")) return false;
   if (two && !parse_sum(r, x, &b)) return false;
   if (!tf_lex_need(x, ')', "after the arguments")) return false;
@@ -146,7 +150,8 @@ static bool parse_name(tf_reader *r, tf_lex *x, tf_value *out) {
 
 static bool parse_atom(tf_reader *r, tf_lex *x, tf_value *out) {
   if (x->tok.kind == TF_T_NUMBER) {
-    if (!isfinite(x->tok.value.f)) return tf_fail(r->diags, tf_lex_at(x), TF_E_RANGE, "number too large");
+    if (!isfinite(x->tok.value.f))
+      return tf_fail(r->diags, tf_lex_at(x), TF_E_RANGE, "number too large");
     *out = x->tok.value;
     tf_lex_next(x);
     return true;
@@ -181,7 +186,9 @@ static bool parse_chain(tf_reader *r, tf_lex *x, const char *ops, tf_value *out)
   return true;
 }
 
-static bool parse_sum(tf_reader *r, tf_lex *x, tf_value *out) { return parse_chain(r, x, "+-", out); }
+static bool parse_sum(tf_reader *r, tf_lex *x, tf_value *out) {
+  return parse_chain(r, x, "+-", out);
+}
 
 bool tf_parse_number(tf_reader *r, tf_lex *x, tf_value *out) { return parse_sum(r, x, out); }
 
@@ -200,8 +207,8 @@ static bool fail_cycle(tf_reader *r, const param *again, tf_lex *from) {
 /* "?" waits for a setting. */
 static bool read_value(tf_reader *r, param *q) {
   if (strcmp(q->text->text + q->off, "?") == 0)
-    return tf_fail(r->diags, q->text->at, TF_E_OPEN, "param '%.60s' is open: give it with --set %.60s=VALUE", q->name,
-                   q->name);
+    return tf_fail(r->diags, q->text->at, TF_E_OPEN,
+                   "param '%.60s' is open: give it with --set %.60s=VALUE", q->name, q->name);
   tf_lex x = tf_lex_start(q->text, q->off, r->diags);
   bool ok = tf_parse_number(r, &x, &q->value);
   return ok && x.tok.kind != TF_T_END ? tf_lex_fail(&x, "an operator or the end") : ok;
@@ -228,13 +235,14 @@ static void evaluate(tf_reader *r, param *q) {
 }
 
 static void fail_ambiguous(tf_reader *r, const param *a, const param *b, tf_lex *from) {
-  tf_fail(r->diags, tf_lex_at(from), TF_E_DUP, "param '%.60s' is given in two files, and not in this one: which?",
-          a->name);
+  tf_fail(r->diags, tf_lex_at(from), TF_E_DUP,
+          "param '%.60s' is given in two files, and not in this one: which?", a->name);
   tf_note(r->diags, a->at, "given here");
   tf_note(r->diags, b->at, "and here");
 }
 
-tf_param_state tf_param_value(tf_reader *r, const char *name, size_t len, tf_lex *from, tf_value *out) {
+tf_param_state tf_param_value(tf_reader *r, const char *name, size_t len, tf_lex *from,
+                              tf_value *out) {
   param *second = NULL, *q = find_in(r->params, r->file, name, len);
   if (!q) q = find_elsewhere(r->params, name, len, &second);
   if (!q) return TF_PARAM_UNKNOWN;
@@ -312,11 +320,13 @@ static int section_of(const char *name) {
   static const int of[] = {TF_OF_ARCH, TF_OF_ARCH, TF_OF_WORKLOAD, TF_OF_MAPPING};
   const char *dot = strchr(name, '.');
   for (int i = 0; dot && i < 4; i++)
-    if (strlen(words[i]) == (size_t)(dot - name) && !memcmp(words[i], name, (size_t)(dot - name))) return of[i];
+    if (strlen(words[i]) == (size_t)(dot - name) && !memcmp(words[i], name, (size_t)(dot - name)))
+      return of[i];
   return -1;
 }
 
-/* SECTION.NAME: that of the section's file alone; where the section sees another file's, it gets one of its own. */
+/* SECTION.NAME: that of the section's file alone; where the section sees another file's, it gets
+ * one of its own. */
 static void set_one(tf_reader *r, const tf_setting *s, const tf_ynode *n, uint16_t file) {
   tf_params *p = r->params;
   const char *name = strchr(s->name, '.') + 1;
@@ -326,7 +336,8 @@ static void set_one(tf_reader *r, const tf_setting *s, const tf_ynode *n, uint16
     tf_fail(r->diags, at, TF_E_NAME, "no file has the section that '%.60s' names", s->name);
     return;
   }
-  param *second, *q = find_in(p, file, name, len), *seen = q ? q : find_elsewhere(p, name, len, &second);
+  param *second, *q = find_in(p, file, name, len),
+                 *seen = q ? q : find_elsewhere(p, name, len, &second);
   if (!seen) {
     fail_setting(r, at, name);
     return;
@@ -339,7 +350,8 @@ static void set_one(tf_reader *r, const tf_setting *s, const tf_ynode *n, uint16
 }
 
 /* Those of one section go last: they have the last word. */
-static bool apply_settings(tf_reader *r, const tf_param_files *files, const tf_setting *set, size_t n_set) {
+static bool apply_settings(tf_reader *r, const tf_param_files *files, const tf_setting *set,
+                           size_t n_set) {
   for (int narrow = 0; narrow < 2; narrow++)
     for (size_t i = 0; i < n_set; i++) {
       int section = section_of(set[i].name);
@@ -367,7 +379,8 @@ static void add_param(tf_reader *r, const tf_ynode *key, const tf_ynode *value, 
                                            .state = ok ? WAITING : FAILED};
 }
 
-bool tf_params_read(tf_reader *r, const tf_param_files *files, const tf_setting *set, size_t n_set) {
+bool tf_params_read(tf_reader *r, const tf_param_files *files, const tf_setting *set,
+                    size_t n_set) {
   size_t n = n_set;
   tf_params *p = r->params = TF_NEW(r->arena, tf_params);
   if (!p) return tf_no_memory(r);
@@ -380,7 +393,8 @@ bool tf_params_read(tf_reader *r, const tf_param_files *files, const tf_setting 
     for (size_t k = 0; k < files->map[i]->n && p->n < TF_MAX_PARAMS; k++)
       add_param(r, files->map[i]->pairs[k].key, files->map[i]->pairs[k].value, files->shared[i]);
   if (n - n_set > TF_MAX_PARAMS)
-    tf_fail(r->diags, files->map[files->n - 1]->at, TF_E_LIMIT, "more than %d params", TF_MAX_PARAMS);
+    tf_fail(r->diags, files->map[files->n - 1]->at, TF_E_LIMIT, "more than %d params",
+            TF_MAX_PARAMS);
   if (!apply_settings(r, files, set, n_set)) return false;
   for (size_t i = 0; i < p->n; i++)
     if (p->all[i].state == WAITING) evaluate(r, &p->all[i]);

@@ -63,7 +63,8 @@ static void add_params(sections_read *all, const tf_ynode *root, const tf_ynode 
 }
 
 /* All other sections in one; of a key that a file gives twice it has been told. */
-static void add_section(tf_diags *d, const tf_ynode *key, int s, const tf_ynode *value, sections_read *all) {
+static void add_section(tf_diags *d, const tf_ynode *key, int s, const tf_ynode *value,
+                        sections_read *all) {
   const tf_ynode *first = all->key[s];
   if (first && first->at.file != key->at.file) {
     tf_fail(d, key->at, TF_E_DUP, "section '%s' given twice", key->text);
@@ -80,7 +81,8 @@ static void merge(tf_diags *d, const tf_ynode *root, sections_read *all) {
   if (!tf_yschema_kind(root, TF_Y_MAP, "a file", d)) return;
   const tf_ynode *foreign = foreign_key(root);
   if (foreign) {
-    tf_fail(d, foreign->at, TF_E_KEY, "'%s' as Timeloop and TileFlow write it; `tileflow import` makes the native form",
+    tf_fail(d, foreign->at, TF_E_KEY,
+            "'%s' as Timeloop and TileFlow write it; `tileflow import` makes the native form",
             foreign->text);
     return;
   }
@@ -116,7 +118,8 @@ static void check_kinds(tf_diags *d, const tf_arch *a, const tf_op *op) {
   missing[0] = '\0';
   for (int k = 0; k < TF_N_KINDS && used < sizeof missing; k++) {
     if (!(lacking & (1u << k))) continue;
-    int n = snprintf(missing + used, sizeof missing - used, "%s%s", used ? ", " : "", tf_kind_key((tf_kind)k));
+    int n = snprintf(missing + used, sizeof missing - used, "%s%s", used ? ", " : "",
+                     tf_kind_key((tf_kind)k));
     used += n > 0 ? (size_t)n : 0;
   }
   tf_fail(d, op->at, TF_E_UNITKIND,
@@ -156,7 +159,8 @@ static int memory_named(const tf_arch *a, const tf_ynode *node, tf_diags *d) {
     if (tf_ynode_is(node, a->memories[l].name)) return l;
     tf_near_offer(&near, a->memories[l].name);
   }
-  tf_fail(d, node->at, TF_E_NAME, "no memory '%.60s'%s", node->text, tf_near_text(&near, hint, sizeof hint));
+  tf_fail(d, node->at, TF_E_NAME, "no memory '%.60s'%s", node->text,
+          tf_near_text(&near, hint, sizeof hint));
   tf_note(d, a->memories[0].at, "the memories are listed from here");
   return -1;
 }
@@ -172,7 +176,8 @@ static void read_home(tf_reader *r, const tf_ypair *row, const tf_arch *a, const
   const int l = memory_named(a, row->value, r->diags);
   if (z >= 0 && wl->tensors[z].producer >= 0 && wl->tensors[z].n_consumers) {
     tf_fail(r->diags, c.at, TF_E_OUTPUT,
-            "'%.60s' is an intermediate: it lives where the mapping says ('keep'); only inputs and outputs have a "
+            "'%.60s' is an intermediate: it lives where the mapping says ('keep'); only inputs and "
+            "outputs have a "
             "'home'",
             c.name);
     tf_note(r->diags, wl->ops[wl->tensors[z].producer].at, "an op makes it");
@@ -193,7 +198,8 @@ static void read_homes(tf_reader *r, const tf_ynode *map, const tf_arch *a, cons
 
 /* ---- layouts ------------------------------------------------------------------------ */
 
-/* The rank of z that dim d indexes, where the tensor is made, or else first read; -1: none does, or several do. */
+/* The rank of z that dim d indexes, where the tensor is made, or else first read; -1: none does, or
+ * several do. */
 static int rank_by_dim(const tf_workload *wl, int z, int d) {
   const int maker = wl->tensors[z].producer;
   const tf_ref *ref = NULL;
@@ -212,10 +218,12 @@ static int rank_by_dim(const tf_workload *wl, int z, int d) {
 }
 
 /* "k", "k/4" or "k%4"; a rank may be told by its number, from 0 on. */
-static bool read_laid_part(tf_reader *r, const tf_ynode *node, const tf_workload *wl, int z, tf_laid_part *p) {
+static bool read_laid_part(tf_reader *r, const tf_ynode *node, const tf_workload *wl, int z,
+                           tf_laid_part *p) {
   if (!tf_yschema_kind(node, TF_Y_SCALAR, "a part of a layout", r->diags)) return false;
   tf_lex x = tf_lex_start(node, 0, r->diags);
-  const bool number = x.tok.kind == TF_T_NUMBER && x.tok.value.whole, name = x.tok.kind == TF_T_NAME;
+  const bool number = x.tok.kind == TF_T_NUMBER && x.tok.value.whole,
+             name = x.tok.kind == TF_T_NAME;
   const int dim = name ? tf_find_dim(wl, tf_lex_text(&x), x.tok.len) : -1;
   if (!name && !number) return tf_lex_fail(&x, "a dim, or the number of a rank");
   const int64_t rank = number ? x.tok.value.i : dim >= 0 ? rank_by_dim(wl, z, dim) : -1;
@@ -260,7 +268,8 @@ static void read_laid(tf_reader *r, const tf_ypair *row, tf_memory *mem, const t
   if (!tf_yschema_kind(row->value, TF_Y_LIST, row->key->text, r->diags) || z < 0) return;
   *l = (tf_laid){.tensor = one.names[0], .n = (int)row->value->n};
   if (row->value->n > 2 * TF_MAX_RANK) {
-    tf_fail(r->diags, row->value->at, TF_E_LIMIT, "%zu parts of a layout, at most %d", row->value->n, 2 * TF_MAX_RANK);
+    tf_fail(r->diags, row->value->at, TF_E_LIMIT, "%zu parts of a layout, at most %d",
+            row->value->n, 2 * TF_MAX_RANK);
     return;
   }
   l->parts = TF_ARRAY(r->arena, tf_laid_part, row->value->n + 1);
@@ -271,20 +280,21 @@ static void read_laid(tf_reader *r, const tf_ypair *row, tf_memory *mem, const t
   for (int i = 0; i < l->n; i++)
     read_laid_part(r, row->value->items[i], wl, z, &l->parts[i]);
   if (tf_diags_errors(r->diags) == before && !lays_all(l, wl->tensors[z].rank))
-    tf_fail(r->diags, row->value->at, TF_E_INDEX, "a layout names each rank of '%.60s' once, or as r/N and r%%N",
-            wl->tensors[z].name);
+    tf_fail(r->diags, row->value->at, TF_E_INDEX,
+            "a layout names each rank of '%.60s' once, or as r/N and r%%N", wl->tensors[z].name);
   if (tf_diags_errors(r->diags) == before) mem->laid.n++;
 }
 
-static void read_layouts(tf_reader *r, const tf_ynode *map, const tf_arch *a, const tf_workload *wl) {
+static void read_layouts(tf_reader *r, const tf_ynode *map, const tf_arch *a,
+                         const tf_workload *wl) {
   for (size_t i = 0; i < map->n; i++) {
     const tf_ypair *row = &map->pairs[i];
     const int level = memory_named(a, row->key, r->diags);
     if (!tf_yschema_kind(row->value, TF_Y_MAP, row->key->text, r->diags) || level < 0) continue;
     tf_memory *mem = &a->memories[level];
     if (!mem->line) {
-      tf_fail(r->diags, row->key->at, TF_E_MISSING, "'%.60s' has no lines: a layout has no meaning without 'line'",
-              mem->name);
+      tf_fail(r->diags, row->key->at, TF_E_MISSING,
+              "'%.60s' has no lines: a layout has no meaning without 'line'", mem->name);
       tf_note(r->diags, mem->at, "the memory is given here");
       continue;
     }
@@ -306,7 +316,8 @@ static void check_fetched(tf_diags *d, const tf_workload *wl, const tf_selection
       for (int o = 0; o < wl->n_ops; o++)
         read |= tf_op_times_read(&wl->ops[o], z) > 0;
       if (!read && !strcmp(wl->tensors[z].name, c->names[i].name))
-        tf_fail(d, c->names[i].at, TF_E_OUTPUT, "no op reads '%.60s': rules of tiles are of what is fetched to be read",
+        tf_fail(d, c->names[i].at, TF_E_OUTPUT,
+                "no op reads '%.60s': rules of tiles are of what is fetched to be read",
                 c->names[i].name);
     }
 }
@@ -332,8 +343,8 @@ static void check_choices(tf_diags *d, const tf_arch *a, const tf_workload *wl) 
   }
 }
 
-/* A section inside of another one, as YAML takes it where it is indented too far.  Its params are unknown then: nothing
- * else is said of what it stands in. */
+/* A section inside of another one, as YAML takes it where it is indented too far.  Its params are
+ * unknown then: nothing else is said of what it stands in. */
 static bool stands_inside(tf_diags *d, const tf_ynode *section, int of) {
   bool some = false;
   for (size_t i = 0; section->kind == TF_Y_MAP && i < section->n; i++)
@@ -341,8 +352,8 @@ static bool stands_inside(tf_diags *d, const tf_ynode *section, int of) {
       const tf_ynode *key = section->pairs[i].key;
       if (!tf_ynode_is(key, sections[s].key)) continue;
       tf_fail(d, key->at, TF_E_KEY,
-              "'%s' is a section of its own: it stands beside '%s', not in it (indent it as '%s:')", sections[s].key,
-              sections[of].key, sections[of].key);
+              "'%s' is a section of its own: it stands beside '%s', not in it (indent it as '%s:')",
+              sections[s].key, sections[of].key, sections[of].key);
       some = true;
     }
   return some;
@@ -350,15 +361,19 @@ static bool stands_inside(tf_diags *d, const tf_ynode *section, int of) {
 
 /* params first: every other section may use them; architecture before workload: its
  * word-bits are the default of tensors. */
-static bool read_sections(tf_reader *r, sections_read *all, const tf_setting *set, size_t n_set, tf_spec *spec) {
-  static const int of[TF_N_OF] = {
-      [TF_OF_ARCH] = S_ARCH, [TF_OF_WORKLOAD] = S_WORKLOAD, [TF_OF_MAPPING] = S_MAPPING, [TF_OF_INSTR] = S_INSTR};
+static bool read_sections(tf_reader *r, sections_read *all, const tf_setting *set, size_t n_set,
+                          tf_spec *spec) {
+  static const int of[TF_N_OF] = {[TF_OF_ARCH] = S_ARCH,
+                                  [TF_OF_WORKLOAD] = S_WORKLOAD,
+                                  [TF_OF_MAPPING] = S_MAPPING,
+                                  [TF_OF_INSTR] = S_INSTR};
   const tf_ynode **s = all->section;
   for (int i = 0; i < TF_N_OF; i++)
     all->params.of[i] = all->key[of[i]] ? all->key[of[i]]->at.file : 0;
   if (!tf_params_read(r, &all->params, set, n_set)) return false;
   r->file = all->params.of[TF_OF_ARCH];
-  if (s[S_ARCH] && !stands_inside(r->diags, s[S_ARCH], S_ARCH)) spec->arch = tf_read_arch(r, s[S_ARCH]);
+  if (s[S_ARCH] && !stands_inside(r->diags, s[S_ARCH], S_ARCH))
+    spec->arch = tf_read_arch(r, s[S_ARCH]);
   r->file = all->params.of[TF_OF_WORKLOAD];
   if (s[S_WORKLOAD] && !stands_inside(r->diags, s[S_WORKLOAD], S_WORKLOAD))
     spec->workload = tf_read_workload(r, s[S_WORKLOAD], spec->arch);
@@ -368,8 +383,10 @@ static bool read_sections(tf_reader *r, sections_read *all, const tf_setting *se
   for (int o = 0; spec->arch && spec->workload && o < spec->workload->n_ops; o++)
     check_kinds(r->diags, spec->arch, &spec->workload->ops[o]);
   if (spec->arch && spec->workload) check_choices(r->diags, spec->arch, spec->workload);
-  if (spec->arch && spec->workload && s[S_HOME]) read_homes(r, s[S_HOME], spec->arch, spec->workload);
-  if (spec->arch && spec->workload && s[S_LAYOUT]) read_layouts(r, s[S_LAYOUT], spec->arch, spec->workload);
+  if (spec->arch && spec->workload && s[S_HOME])
+    read_homes(r, s[S_HOME], spec->arch, spec->workload);
+  if (spec->arch && spec->workload && s[S_LAYOUT])
+    read_layouts(r, s[S_LAYOUT], spec->arch, spec->workload);
   return true;
 }
 
@@ -395,9 +412,10 @@ static bool read_all(tf_reader *r, const tf_text *texts, size_t n, sections_read
   return whole;
 }
 
-/* Where a file is missing and no params were found, they may have been in it: what uses them is not checked, so that
- * one cause is one error. */
-tf_spec *tf_spec_read_texts(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set, tf_diags *d) {
+/* Where a file is missing and no params were found, they may have been in it: what uses them is not
+ * checked, so that one cause is one error. */
+tf_spec *tf_spec_read_texts(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set,
+                            tf_diags *d) {
   TF_IN_C_LOCALE;
   sections_read all = {.params = {.n = 0}};
   size_t before = tf_diags_errors(d);
@@ -423,7 +441,8 @@ tf_spec *tf_spec_read_texts(const tf_text *texts, size_t n, const tf_setting *se
   return NULL;
 }
 
-tf_spec *tf_spec_read(const char *const *paths, size_t n_paths, const tf_setting *set, size_t n_set, tf_diags *d) {
+tf_spec *tf_spec_read(const char *const *paths, size_t n_paths, const tf_setting *set, size_t n_set,
+                      tf_diags *d) {
   TF_IN_C_LOCALE;
   size_t before = tf_diags_errors(d);
   tf_text *texts = calloc(n_paths + 1, sizeof *texts);

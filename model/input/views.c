@@ -1,5 +1,6 @@
-/* Views: tensors whose words are another's, in their order, under other coordinates.  They stand between the groups of
- * a network, where what is passed on lies whole in the outermost memory: nothing moves. */
+/* Views: tensors whose words are another's, in their order, under other coordinates.  They stand
+ * between the groups of a network, where what is passed on lies whole in the outermost memory:
+ * nothing moves. */
 #include "base/locale.h"
 #include "base/names.h"
 #include "model/input/workload_read.h"
@@ -23,7 +24,8 @@ static bool link(tf_wl_reader *w, const tf_ynode *key, const tf_ynode *of) {
                    tf_near_text(&near, hint, sizeof hint));
   }
   if (wl->tensors[z].producer < 0 || wl->tensors[z].view_of)
-    return tf_fail(d, of->at, TF_E_OUTPUT, "a view is of what an op makes; no op makes '%.60s'", of->text);
+    return tf_fail(d, of->at, TF_E_OUTPUT, "a view is of what an op makes; no op makes '%.60s'",
+                   of->text);
   if (wl->tensors[t].producer >= 0) {
     tf_fail(d, of->at, TF_E_OUTPUT, "'%.60s' is a view, and an op makes it", key->text);
     tf_note(d, wl->tensors[t].at, "made here");
@@ -41,7 +43,8 @@ void tf_link_views(tf_wl_reader *w, const tf_ynode *tensors) {
     if (of && !link(w, tensors->pairs[i].key, of)) w->failed = true;
   }
   for (int t = 0; t < wl->n_tensors; t++)
-    if (wl->tensors[t].view_of) wl->tensors[t].producer = wl->tensors[wl->tensors[t].view_of - 1].producer;
+    if (wl->tensors[t].view_of)
+      wl->tensors[t].producer = wl->tensors[wl->tensors[t].view_of - 1].producer;
 }
 
 static bool has(const int *list, int n, int x) {
@@ -57,7 +60,8 @@ static bool add_consumers(tf_wl_reader *w, const tf_tensor *view) {
   int n = 0;
   if (!all) return tf_no_memory(w->base);
   for (int o = 0; o < w->wl->n_ops; o++)
-    if (has(z->consumers, z->n_consumers, o) || has(view->consumers, view->n_consumers, o)) all[n++] = o;
+    if (has(z->consumers, z->n_consumers, o) || has(view->consumers, view->n_consumers, o))
+      all[n++] = o;
   z->consumers = all;
   z->n_consumers = n;
   return true;
@@ -71,8 +75,10 @@ void tf_close_views(tf_wl_reader *w, const tf_ynode *tensors) {
     const tf_tensor *z = &w->wl->tensors[t->view_of - 1];
     const bool same = tf_tensor_words(t) == tf_tensor_words(z) && t->word_bits == z->word_bits;
     if (!same)
-      tf_fail(w->base->diags, of->at, TF_E_RANGE, "a view of %lld words of %d bits of '%.60s', which has %lld of %d",
-              (long long)tf_tensor_words(t), t->word_bits, z->name, (long long)tf_tensor_words(z), z->word_bits);
+      tf_fail(w->base->diags, of->at, TF_E_RANGE,
+              "a view of %lld words of %d bits of '%.60s', which has %lld of %d",
+              (long long)tf_tensor_words(t), t->word_bits, z->name, (long long)tf_tensor_words(z),
+              z->word_bits);
     if (!same || !add_consumers(w, t)) w->failed = true;
   }
 }
@@ -82,7 +88,8 @@ bool tf_no_views(const tf_workload *wl, tf_diags *d) {
   for (int t = 0; t < wl->n_tensors; t++)
     if (wl->tensors[t].view_of)
       return tf_fail(d, wl->tensors[t].at, TF_E_INDEX,
-                     "'%.60s' is a view of '%.60s': views stand between the groups of a network (tileflow plan), "
+                     "'%.60s' is a view of '%.60s': views stand between the groups of a network "
+                     "(tileflow plan), "
                      "within none of them",
                      wl->tensors[t].name, wl->tensors[wl->tensors[t].view_of - 1].name);
   return true;

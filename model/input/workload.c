@@ -13,14 +13,14 @@ enum {
 };
 static const tf_yrow workload_rows[N_W] = {TF_WORKLOAD_KEYS(TF_KEY_ROW)};
 
-/* A name means one thing in index expressions: a dim or a param.  `m: m` is clear: indices have the dim, and a value
- * that has the name is refused where it stands (einsum.c). */
+/* A name means one thing in index expressions: a dim or a param.  `m: m` is clear: indices have the
+ * dim, and a value that has the name is refused where it stands (einsum.c). */
 static bool check_no_param(tf_wl_reader *w, const tf_dim *dim, const tf_ynode *extent) {
   tf_loc at;
   if (extent->kind == TF_Y_SCALAR && !strcmp(extent->text, dim->name)) return true;
   if (!tf_param_find(w->base->params, w->base->file, dim->name, &at)) return true;
-  tf_fail(w->base->diags, dim->at, TF_E_DUP, "'%.60s' is both a dim and a param: give one of them another name",
-          dim->name);
+  tf_fail(w->base->diags, dim->at, TF_E_DUP,
+          "'%.60s' is both a dim and a param: give one of them another name", dim->name);
   tf_note(w->base->diags, at, "the param is given here");
   return false;
 }
@@ -37,7 +37,8 @@ static bool read_dim(tf_wl_reader *w, const tf_ypair *pair) {
 
 bool tf_read_dims(tf_wl_reader *w, const tf_ynode *map) {
   if (map->n > TF_MAX_DIMS)
-    return tf_fail(w->base->diags, map->at, TF_E_LIMIT, "%zu dims, at most %d", map->n, TF_MAX_DIMS);
+    return tf_fail(w->base->diags, map->at, TF_E_LIMIT, "%zu dims, at most %d", map->n,
+                   TF_MAX_DIMS);
   w->wl->dims = TF_ARRAY(w->base->arena, tf_dim, map->n);
   if (!w->wl->dims) return tf_no_memory(w->base);
   bool ok = true;

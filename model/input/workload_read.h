@@ -56,10 +56,11 @@ void tf_op_order(tf_wl_reader *w);
 /* Reads the values of the tensors section; unknown names are left to tf_tensor_facts. */
 void tf_read_tensor_rows(tf_wl_reader *w, const tf_ynode *tensors);
 
-/* views.c.  Finds what each view is a view of; that tensor's producer becomes the view's.  needs: ops. */
+/* views.c.  Finds what each view is a view of; that tensor's producer becomes the view's.  needs:
+ * ops. */
 void tf_link_views(tf_wl_reader *w, const tf_ynode *tensors);
-/* Checks that a view has as many words as what it is a view of (padding is none of either's words), and adds its
- * readers to that tensor's.  needs: extents, consumers. */
+/* Checks that a view has as many words as what it is a view of (padding is none of either's words),
+ * and adds its readers to that tensor's.  needs: extents, consumers. */
 void tf_close_views(tf_wl_reader *w, const tf_ynode *tensors);
 /* Whether an op's left side says what its coordinates are. */
 static inline bool tf_is_made(const tf_tensor *t) { return t->producer >= 0 && !t->view_of; }

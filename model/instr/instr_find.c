@@ -16,11 +16,13 @@ static bool find_all(tf_instr_match *m, int l, uint64_t used, uint64_t set[], tf
   return true;
 }
 
-/* ---- how many differ ---------------------------------------------------------------------------- */
+/* ---- how many differ ----------------------------------------------------------------------------
+ */
 static int by_sets(const void *a, const void *b) { return memcmp(a, b, sizeof(tf_instr_map)); }
 
 /* The mapping without loops of extent 1; false if it leaves a loop idle that could be filled. */
-static bool reduced(const tf_instr_match *m, uint64_t ones, const tf_instr_map *map, tf_instr_map *out) {
+static bool reduced(const tf_instr_match *m, uint64_t ones, const tf_instr_map *map,
+                    tf_instr_map *out) {
   memset(out, 0, sizeof *out);
   for (int l = 0; l < m->in->n_loops; l++) {
     out->set[l] = map->set[l] & ~ones;
@@ -48,7 +50,8 @@ static bool count_effective(const tf_instr_match *m, tf_instr_maps *out) {
   return true;
 }
 
-bool tf_instr_find(const tf_workload *wl, int op, const tf_instr *in, bool paper, tf_instr_maps *out, tf_diags *d) {
+bool tf_instr_find(const tf_workload *wl, int op, const tf_instr *in, bool paper,
+                   tf_instr_maps *out, tf_diags *d) {
   TF_IN_C_LOCALE;
   tf_instr_match m;
   uint64_t set[TF_INSTR_LOOPS] = {0};
@@ -58,12 +61,13 @@ bool tf_instr_find(const tf_workload *wl, int op, const tf_instr *in, bool paper
   }
   out->reason = TF_INSTR_LOOP;
   if (out->loop < in->n_loops) return true;
-  bool ok = (paper ? tf_instr_paper(&m, out) : find_all(&m, 0, 0, set, out)) && count_effective(&m, out);
+  bool ok =
+      (paper ? tf_instr_paper(&m, out) : find_all(&m, 0, 0, set, out)) && count_effective(&m, out);
   out->reason = out->n ? TF_INSTR_FITS : TF_INSTR_NONE;
   if (ok) return true;
   return tf_fail(d, wl->ops[op].at, TF_E_LIMIT,
-                 "more than %d mappings of op '%.60s' onto '%.60s', or too many for memory", (int)TF_INSTR_MOST,
-                 wl->ops[op].name, in->name);
+                 "more than %d mappings of op '%.60s' onto '%.60s', or too many for memory",
+                 (int)TF_INSTR_MOST, wl->ops[op].name, in->name);
 }
 
 void tf_instr_maps_free(tf_instr_maps *m) {

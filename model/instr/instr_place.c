@@ -13,7 +13,9 @@ typedef struct {
   tf_instr_place *out;
 } placing;
 
-static int64_t extent_of(const placing *p, int loop) { return p->wl->dims[p->op->dims[loop]].extent; }
+static int64_t extent_of(const placing *p, int loop) {
+  return p->wl->dims[p->op->dims[loop]].extent;
+}
 
 static uint64_t mapped(const placing *p) {
   uint64_t all = 0;
@@ -43,8 +45,8 @@ static bool place_loops(const placing *p, int64_t *slots) {
   return ok && times(slots, out->calls);
 }
 
-/* Tiles lie in the order of the operand's indices, the last one fastest; then come the loops around, the last of the
- * op's dims fastest. */
+/* Tiles lie in the order of the operand's indices, the last one fastest; then come the loops
+ * around, the last of the op's dims fastest. */
 static bool place_operand(const placing *p, int o) {
   const tf_op *body = &p->in->body->ops[0];
   int64_t words = p->in->operand[o].words;
@@ -75,7 +77,8 @@ static bool place_operand(const placing *p, int o) {
   return true;
 }
 
-/* ---- time --------------------------------------------------------------------------------------- */
+/* ---- time ---------------------------------------------------------------------------------------
+ */
 /* Instances of a memory; 1 for none. */
 static double instances(const tf_arch *a, int memory) {
   double n = 1;
@@ -121,18 +124,20 @@ static double longest_transfer(const placing *p, const tf_arch *a, double output
   longest = fmax(longest, transfer(a, 0, packed, false));
   longest = fmax(longest, transfer(a, 0, (double)p->out->operand[n - 1].words * made->bits, true));
   if (made->memory < 0) return longest;
-  return fmax(longest, transfer(a, made->memory, output_tiles * (double)made->words * made->bits, true));
+  return fmax(longest,
+              transfer(a, made->memory, output_tiles * (double)made->words * made->bits, true));
 }
 
 static double time_of(const placing *p, const tf_arch *a, bool paper) {
   double one = chain(p), tiles = (double)p->out->calls / one, units = instances(a, p->in->below);
   double calls = ceil(tiles / units) * one; /* of the busiest unit */
-  double compute = paper ? calls * p->in->latency : p->in->latency + (calls - 1) / p->in->throughput;
+  double compute =
+      paper ? calls * p->in->latency : p->in->latency + (calls - 1) / p->in->throughput;
   return a ? fmax(compute, longest_transfer(p, a, tiles)) : compute;
 }
 
-bool tf_instr_place_of(const tf_workload *wl, int op, const tf_instr *in, const tf_instr_map *map, tf_instr_timing how,
-                       tf_instr_place *out, tf_diags *d) {
+bool tf_instr_place_of(const tf_workload *wl, int op, const tf_instr *in, const tf_instr_map *map,
+                       tf_instr_timing how, tf_instr_place *out, tf_diags *d) {
   TF_IN_C_LOCALE;
   placing p = {wl, &wl->ops[op], in, map, out};
   int64_t slots, points = 1;
@@ -143,8 +148,9 @@ bool tf_instr_place_of(const tf_workload *wl, int op, const tf_instr *in, const 
   for (int k = 0; k < p.op->n_dims; k++)
     ok = ok && times(&points, extent_of(&p, k));
   if (!ok)
-    return tf_fail(d, p.op->at, TF_E_OVERFLOW, "the calls or packed words of op '%.60s' on '%.60s' pass 2^63 - 1",
-                   p.op->name, in->name);
+    return tf_fail(d, p.op->at, TF_E_OVERFLOW,
+                   "the calls or packed words of op '%.60s' on '%.60s' pass 2^63 - 1", p.op->name,
+                   in->name);
   out->utilization = (double)points / (double)slots;
   out->cycles = time_of(&p, how.arch, how.paper);
   return true;

@@ -1,5 +1,5 @@
-/* Which loops can be matched: those with the same operands, such that no element of a tile stands for two of a
- * tensor. */
+/* Which loops can be matched: those with the same operands, such that no element of a tile stands
+ * for two of a tensor. */
 #include "model/instr/match.h"
 
 #include <string.h>
@@ -11,7 +11,8 @@
 
 static const tf_op *body_of(const tf_instr *in) { return &in->body->ops[0]; }
 
-/* ---- element expressions ------------------------------------------------------------------------ */
+/* ---- element expressions ------------------------------------------------------------------------
+ */
 static bool same_node(const tf_expr *a, const tf_expr *b) {
   bool same = a->what == b->what && a->n_args == b->n_args;
   if (same && a->what == TF_X_CALL) same = a->call == b->call;
@@ -40,17 +41,22 @@ static bool zeros_are_void(const tf_op *op) {
     double arg[3] = {0};
     for (int k = 0; k < e->n_args; k++)
       arg[k] = value[e->arg[k]];
-    value[i] = e->what == TF_X_CALL ? tf_kind_apply(e->call, arg) : e->what == TF_X_NUMBER ? e->number : 0;
+    value[i] = e->what == TF_X_CALL     ? tf_kind_apply(e->call, arg)
+               : e->what == TF_X_NUMBER ? e->number
+                                        : 0;
   }
   return value[op->n_expr - 1] == neutral[op->reduce];
 }
 
 static bool is_product(const tf_op *op) {
-  return op->n_reads == 2 && op->n_expr == 3 && op->expr[2].what == TF_X_CALL && op->expr[2].call == TF_K_MUL;
+  return op->n_reads == 2 && op->n_expr == 3 && op->expr[2].what == TF_X_CALL &&
+         op->expr[2].call == TF_K_MUL;
 }
 
-/* ---- operands ----------------------------------------------------------------------------------- */
-const tf_index *tf_instr_index(const tf_workload *wl, const tf_op *op, int o, int x, tf_index *own, tf_term *term) {
+/* ---- operands -----------------------------------------------------------------------------------
+ */
+const tf_index *tf_instr_index(const tf_workload *wl, const tf_op *op, int o, int x, tf_index *own,
+                               tf_term *term) {
   bool made = o == op->n_reads;
   if (x >= (made ? op->n_out_dims : wl->tensors[op->reads[o].tensor].rank)) return NULL;
   if (!made) return &op->reads[o].index[x];
@@ -59,7 +65,9 @@ const tf_index *tf_instr_index(const tf_workload *wl, const tf_op *op, int o, in
   return own;
 }
 
-int64_t tf_instr_coef(const tf_op *op, const tf_index *x, int loop) { return tf_index_coef(x, op->dims[loop]); }
+int64_t tf_instr_coef(const tf_op *op, const tf_index *x, int loop) {
+  return tf_index_coef(x, op->dims[loop]);
+}
 
 /* Bit 1 << operand for each that the loop occurs in. */
 static uint64_t column(const tf_workload *wl, const tf_op *op, int loop) {
@@ -84,11 +92,12 @@ bool tf_instr_match_of(const tf_workload *wl, int op, const tf_instr *in, tf_ins
   return true;
 }
 
-/* ---- composite indices --------------------------------------------------------------------------- */
+/* ---- composite indices
+ * --------------------------------------------------------------------------- */
 static int lowest(uint64_t set) { return __builtin_ctzll(set); }
 
-/* The only loop of the op that moves within a tile of loop l; -1 if others may move, too.  The last of the set is
- * fastest, and moves alone if its extent is a multiple of the tile's. */
+/* The only loop of the op that moves within a tile of loop l; -1 if others may move, too.  The last
+ * of the set is fastest, and moves alone if its extent is a multiple of the tile's. */
 static int moving(const tf_instr_match *m, int l, uint64_t set) {
   if (!set) return -1;
   int last = 63 - __builtin_clzll(set);
@@ -96,17 +105,19 @@ static int moving(const tf_instr_match *m, int l, uint64_t set) {
   return alone ? last : -1;
 }
 
-/* Checks an index that is a sum of loops a and b, so that several settings of these reach one element: the op's
- * operand must have one element there, too, hence each of its indices must move with both loops as the instruction's
- * does. */
-static bool in_step(const tf_instr_match *m, int o, int a, int b, const tf_index *sum, const uint64_t set[]) {
+/* Checks an index that is a sum of loops a and b, so that several settings of these reach one
+ * element: the op's operand must have one element there, too, hence each of its indices must move
+ * with both loops as the instruction's does. */
+static bool in_step(const tf_instr_match *m, int o, int a, int b, const tf_index *sum,
+                    const uint64_t set[]) {
   tf_index own;
   tf_term term;
   const tf_index *ix;
   const int moves_a = moving(m, a, set[a]), moves_b = moving(m, b, set[b]);
   if (moves_a < 0 || moves_b < 0) return false;
   for (int x = 0; (ix = tf_instr_index(m->wl, m->op, o, x, &own, &term)); x++) {
-    int64_t left, right, of_a = tf_instr_coef(m->op, ix, moves_a), of_b = tf_instr_coef(m->op, ix, moves_b);
+    int64_t left, right, of_a = tf_instr_coef(m->op, ix, moves_a),
+                         of_b = tf_instr_coef(m->op, ix, moves_b);
     bool fit = tf_mul(of_a, tf_instr_coef(body_of(m->in), sum, b), &left);
     fit = fit && tf_mul(of_b, tf_instr_coef(body_of(m->in), sum, a), &right);
     if (!fit || left != right) return false;
@@ -134,7 +145,8 @@ static bool sums_in_step(const tf_instr_match *m, const uint64_t set[], bool *an
   return true;
 }
 
-/* ---- padding ------------------------------------------------------------------------------------ */
+/* ---- padding ------------------------------------------------------------------------------------
+ */
 /* Whether the extent of the fused loops is a multiple of the instruction's. */
 static bool even(const tf_instr_match *m, int l, uint64_t set) {
   int64_t rest = 1 % m->in->size[l];

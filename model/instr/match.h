@@ -9,7 +9,8 @@ typedef struct {
   const tf_workload *wl;
   const tf_op *op;
   const tf_instr *in;
-  uint64_t fits[TF_INSTR_LOOPS]; /* loops of the op that occur in the same operands as that of the instruction */
+  uint64_t fits[TF_INSTR_LOOPS]; /* loops of the op that occur in the same operands as that of the
+                                    instruction */
   int64_t tried;                 /* choices so far */
 } tf_instr_match;
 
@@ -17,7 +18,8 @@ typedef struct {
 bool tf_instr_match_of(const tf_workload *wl, int op, const tf_instr *in, tf_instr_match *m);
 
 /* Index x of operand o (the last one is what is made); NULL: it has no more. */
-const tf_index *tf_instr_index(const tf_workload *wl, const tf_op *op, int o, int x, tf_index *own, tf_term *term);
+const tf_index *tf_instr_index(const tf_workload *wl, const tf_op *op, int o, int x, tf_index *own,
+                               tf_term *term);
 /* By which the loop moves the index. */
 int64_t tf_instr_coef(const tf_op *op, const tf_index *x, int loop);
 

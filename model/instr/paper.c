@@ -4,7 +4,10 @@
 #include "model/instr/match.h"
 
 /* A match gives every loop of the instruction one of the op's. */
-enum { TOO_MANY = 15, MOST = 4096 }; /* beyond TOO_MANY, unions are not formed; more than MOST are an error */
+enum {
+  TOO_MANY = 15,
+  MOST = 4096
+}; /* beyond TOO_MANY, unions are not formed; more than MOST are an error */
 typedef struct {
   tf_instr_match *m;
   int n, n_exact, pick[TF_INSTR_LOOPS];
@@ -12,8 +15,8 @@ typedef struct {
   bool exact[MOST]; /* its extents are the instruction's sizes */
 } matches;
 
-/* Whether what the picked loops leave of the op's index is, but for a positive factor, the instruction's; *none: they
- * leave nothing of it. */
+/* Whether what the picked loops leave of the op's index is, but for a positive factor, the
+ * instruction's; *none: they leave nothing of it. */
 static bool same_index(const matches *s, const tf_index *op, const tf_index *in, bool *none) {
   const tf_op *body = &s->m->in->body->ops[0];
   int64_t num = 0, den = 0;
@@ -31,8 +34,8 @@ static bool same_index(const matches *s, const tf_index *op, const tf_index *in,
   return same && !*none;
 }
 
-/* Every index of the operand that is left must correspond to one of the instruction's, and all of these must be
- * covered. */
+/* Every index of the operand that is left must correspond to one of the instruction's, and all of
+ * these must be covered. */
 static bool same_operand(const matches *s, int o) {
   const tf_instr_match *m = s->m;
   const tf_op *body = &m->in->body->ops[0];
@@ -44,7 +47,8 @@ static bool same_operand(const matches *s, int o) {
     bool none = true, found = false;
     for (int l = 0; l < m->in->n_loops; l++)
       none = none && tf_instr_coef(m->op, x, s->pick[l]) == 0;
-    for (int k = 0; !none && !found && (y = tf_instr_index(m->in->body, body, o, k, &own[1], &term[1])); k++) {
+    for (int k = 0;
+         !none && !found && (y = tf_instr_index(m->in->body, body, o, k, &own[1], &term[1])); k++) {
       bool nothing;
       found = !(taken & (1u << k)) && same_index(s, x, y, &nothing);
       if (found) taken |= 1u << k;
@@ -95,7 +99,8 @@ static void unite(const matches *s, const uint64_t within[], uint64_t out[]) {
 }
 
 /* Every choice of sets that is the union of the matches within it. */
-static bool find_unions(matches *s, int l, const uint64_t all[], uint64_t set[], tf_instr_maps *out) {
+static bool find_unions(matches *s, int l, const uint64_t all[], uint64_t set[],
+                        tf_instr_maps *out) {
   const int n = s->m->in->n_loops;
   if (++s->m->tried > TF_INSTR_TRIES) return false;
   if (l == n) {
@@ -129,7 +134,8 @@ bool tf_instr_paper(tf_instr_match *m, tf_instr_maps *out) {
   s->m = m;
   bool ok = find_matches(s, 0, 0);
   unite(s, NULL, all);
-  ok = ok && (s->n == 0 || (s->n > TOO_MANY ? keep_few(s, all, out) : find_unions(s, 0, all, set, out)));
+  ok = ok &&
+       (s->n == 0 || (s->n > TOO_MANY ? keep_few(s, all, out) : find_unions(s, 0, all, set, out)));
   free(s);
   return ok;
 }

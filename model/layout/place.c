@@ -13,11 +13,13 @@ void tf_line_set_free(tf_line_set *s) {
   *s = (tf_line_set){.n = 0};
 }
 
-/* ---- layouts ------------------------------------------------------------------------------------ */
+/* ---- layouts ------------------------------------------------------------------------------------
+ */
 
 static const tf_laid *laid_of(const tf_memory *mem, const tf_tensor *z) {
   for (int i = 0; i < mem->laid.n; i++)
-    if (!strcmp(mem->laid.list[i].tensor.name, z->known_as ? z->known_as : z->name)) return &mem->laid.list[i];
+    if (!strcmp(mem->laid.list[i].tensor.name, z->known_as ? z->known_as : z->name))
+      return &mem->laid.list[i];
   return NULL;
 }
 
@@ -29,16 +31,19 @@ static void list_parts(const tf_laid *l, tf_places *p) {
       continue;
     }
     const tf_laid_part *k = &l->parts[i];
-    p->part[i] = (tf_place_part){
-        .rank = k->rank, .div = k->part == TF_LAYOUT_DIV ? k->by : 1, .mod = k->part == TF_LAYOUT_MOD ? k->by : 0};
+    p->part[i] = (tf_place_part){.rank = k->rank,
+                                 .div = k->part == TF_LAYOUT_DIV ? k->by : 1,
+                                 .mod = k->part == TF_LAYOUT_MOD ? k->by : 0};
     if (k->part != TF_LAYOUT_WHOLE) p->cut[k->rank] = k->by;
   }
 }
 
 bool tf_places_make(const tf_memory *mem, const tf_tensor *z, const int64_t *room, tf_places *p) {
   int64_t all = 1, bits;
-  *p = (tf_places){
-      .bits = z->word_bits, .line_bits = mem->line * mem->word_bits, .banks = mem->banks, .ports = mem->bank_ports};
+  *p = (tf_places){.bits = z->word_bits,
+                   .line_bits = mem->line * mem->word_bits,
+                   .banks = mem->banks,
+                   .ports = mem->bank_ports};
   p->n_ranks = z->rank ? z->rank : 1; /* a scalar is a row of one */
   p->room[0] = p->cut[0] = 1;
   for (int r = 0; r < z->rank; r++) {
@@ -50,12 +55,14 @@ bool tf_places_make(const tf_memory *mem, const tf_tensor *z, const int64_t *roo
     tf_place_part *k = &p->part[i];
     const int64_t len = p->room[k->rank];
     k->stride = all;
-    if (!tf_mul(all, k->mod && k->mod < len ? k->mod : k->mod ? len : (len - 1) / k->div + 1, &all)) return false;
+    if (!tf_mul(all, k->mod && k->mod < len ? k->mod : k->mod ? len : (len - 1) / k->div + 1, &all))
+      return false;
   }
   return tf_mul(all, 2 * p->bits, &bits);
 }
 
-/* ---- lines -------------------------------------------------------------------------------------- */
+/* ---- lines --------------------------------------------------------------------------------------
+ */
 
 static int64_t offset(const tf_places *p, int rank, int64_t y) {
   int64_t at = 0;
@@ -90,8 +97,10 @@ static int64_t side_by_side(const tf_places *p, int64_t y) {
   return k->mod ? k->mod - y % k->mod : INT64_MAX;
 }
 
-/* n elements along the rank that is the fastest, from coordinate y of its room on; the others have `base`. */
-static void add_row(const tf_places *p, int64_t base, int64_t y, int64_t n, int64_t shift, tf_line_set *s) {
+/* n elements along the rank that is the fastest, from coordinate y of its room on; the others have
+ * `base`. */
+static void add_row(const tf_places *p, int64_t base, int64_t y, int64_t n, int64_t shift,
+                    tf_line_set *s) {
   const int q = p->part[p->n_parts - 1].rank;
   y %= p->room[q];
   while (n > 0 && !s->starved) {
@@ -104,7 +113,8 @@ static void add_row(const tf_places *p, int64_t base, int64_t y, int64_t n, int6
   }
 }
 
-static void add_box(const tf_places *p, const int64_t *at, int64_t shift, const tf_cells *c, tf_line_set *s) {
+static void add_box(const tf_places *p, const int64_t *at, int64_t shift, const tf_cells *c,
+                    tf_line_set *s) {
   const int q = p->part[p->n_parts - 1].rank;
   int64_t e[TF_PLACE_RANKS] = {0};
   for (bool more = true; more && !s->starved;) {
@@ -115,7 +125,8 @@ static void add_box(const tf_places *p, const int64_t *at, int64_t shift, const 
       base += offset(p, r, (at[r] + e[r]) % p->room[r]);
       in_gap = in_gap && e[r] >= c->gap_lo[r] && e[r] < c->gap_lo[r] + c->gap_len[r];
     }
-    const int64_t before = in_gap ? c->gap_lo[q] : c->len[q], after = in_gap ? c->gap_lo[q] + c->gap_len[q] : c->len[q];
+    const int64_t before = in_gap ? c->gap_lo[q] : c->len[q],
+                  after = in_gap ? c->gap_lo[q] + c->gap_len[q] : c->len[q];
     add_row(p, base, at[q], before, shift, s);
     add_row(p, base, at[q] + after, c->len[q] - after, shift, s);
     more = false;
@@ -127,7 +138,8 @@ static void add_box(const tf_places *p, const int64_t *at, int64_t shift, const 
   }
 }
 
-static void add_points(const tf_places *p, const int64_t *at, int64_t shift, const tf_cells *c, tf_line_set *s) {
+static void add_points(const tf_places *p, const int64_t *at, int64_t shift, const tf_cells *c,
+                       tf_line_set *s) {
   for (int i = 0; i < c->n_points && !s->starved; i++) {
     int64_t base = 0;
     for (int r = 0; r < p->n_ranks; r++)
@@ -181,7 +193,8 @@ static int64_t busiest_bank(const tf_places *p, tf_line_set *s, int64_t lines) {
   return full + most;
 }
 
-tf_touched tf_touched_by(const tf_places *p, const int64_t *at, int64_t shift, const tf_cells *c, tf_line_set *s) {
+tf_touched tf_touched_by(const tf_places *p, const int64_t *at, int64_t shift, const tf_cells *c,
+                         tf_line_set *s) {
   tf_touched t = {0, 0};
   s->n = 0;
   if (c->n_points)

@@ -1,9 +1,9 @@
 /* Sums of lines over the settings of loops.
  *
- * Along a rank that no place crosses (it neither wraps round its room nor begins amid a part that a layout cuts off),
- * an element's address is its own plus that of the place: what counts of the place is its address modulo a line, as
- * whole lines turn banks round alike.  Along others the coordinate counts, modulo the room.  The places are gathered
- * by these figures, loop by loop. */
+ * Along a rank that no place crosses (it neither wraps round its room nor begins amid a part that a
+ * layout cuts off), an element's address is its own plus that of the place: what counts of the
+ * place is its address modulo a line, as whole lines turn banks round alike.  Along others the
+ * coordinate counts, modulo the room.  The places are gathered by these figures, loop by loop. */
 #include "model/layout/sum.h"
 
 #include <stdlib.h>
@@ -15,7 +15,8 @@
 enum { FEW_KINDS = 1 << 6, MOST_KINDS = 1 << 14, MOST_STEPS = 1 << 22 };
 #define MOST_RUNS (INT64_C(1) << 26)
 
-/* Places that touch alike: an address modulo a line, coordinates along ranks that are crossed (0 along others). */
+/* Places that touch alike: an address modulo a line, coordinates along ranks that are crossed (0
+ * along others). */
 typedef struct {
   int64_t shift, at[TF_PLACE_RANKS], n; /* n: how many there are; 0: the row is free */
 } kind;
@@ -75,9 +76,10 @@ static int64_t bits_at(const tf_places *p, int rank, int64_t y) {
   return at * p->bits;
 }
 
-/* Whether rank r is crossed; *first: the coordinate of the place where all loops stand at 0, in the room. */
-static bool crosses(const tf_places *p, int r, int64_t at, int64_t span, const tf_place_loop *loops, int n,
-                    int64_t *first) {
+/* Whether rank r is crossed; *first: the coordinate of the place where all loops stand at 0, in the
+ * room. */
+static bool crosses(const tf_places *p, int r, int64_t at, int64_t span, const tf_place_loop *loops,
+                    int n, int64_t *first) {
   int64_t low = floor_mod(at, p->room[r]), high = span;
   bool parts = false;
   *first = low;
@@ -101,12 +103,14 @@ static int64_t span_of(const tf_cells *c, int r, int n_ranks) {
   return c->n_points ? most + 1 : c->len[r];
 }
 
-/* Bits of address by which a setting of the loop moves the set, modulo a line: along ranks that are not crossed. */
+/* Bits of address by which a setting of the loop moves the set, modulo a line: along ranks that are
+ * not crossed. */
 static int64_t moved_by(const ways *w, const tf_place_loop *l) {
   int64_t bits = 0;
   for (int r = 0; r < w->p->n_ranks; r++) {
     const int64_t by = l->by[r] % w->p->room[r];
-    if (!w->crossed[r]) bits += (by < 0 ? -1 : 1) * (bits_at(w->p, r, by < 0 ? -by : by) % w->p->line_bits);
+    if (!w->crossed[r])
+      bits += (by < 0 ? -1 : 1) * (bits_at(w->p, r, by < 0 ? -by : by) % w->p->line_bits);
   }
   return floor_mod(bits, w->p->line_bits);
 }
@@ -146,21 +150,24 @@ static bool spread(const ways *w, const tf_place_loop *l, const kinds *from, kin
   return ok;
 }
 
-static bool add_up(const tf_places *p, const tf_cells *c, const kinds *k, tf_line_set *s, tf_touched *sum) {
+static bool add_up(const tf_places *p, const tf_cells *c, const kinds *k, tf_line_set *s,
+                   tf_touched *sum) {
   bool ok = true;
   for (int i = 0; i < k->room && ok; i++) {
     const kind *v = &k->row[i];
     int64_t lines, cycles;
     if (!v->n) continue;
     const tf_touched t = tf_touched_by(p, v->at, v->shift, c, s);
-    ok = !s->starved && s->work < MOST_RUNS && tf_mul(t.lines, v->n, &lines) && tf_mul(t.cycles, v->n, &cycles) &&
-         tf_add(sum->lines, lines, &sum->lines) && tf_add(sum->cycles, cycles, &sum->cycles);
+    ok = !s->starved && s->work < MOST_RUNS && tf_mul(t.lines, v->n, &lines) &&
+         tf_mul(t.cycles, v->n, &cycles) && tf_add(sum->lines, lines, &sum->lines) &&
+         tf_add(sum->cycles, cycles, &sum->cycles);
   }
   return ok;
 }
 
 /* The figures of the place where all loops stand at 0. */
-static kind start(ways *w, const int64_t *at, const tf_cells *c, const tf_place_loop *loops, int n) {
+static kind start(ways *w, const int64_t *at, const tf_cells *c, const tf_place_loop *loops,
+                  int n) {
   kind k = {.n = 1};
   for (int r = 0; r < w->p->n_ranks; r++) {
     int64_t first;
@@ -173,10 +180,11 @@ static kind start(ways *w, const int64_t *at, const tf_cells *c, const tf_place_
   return k;
 }
 
-bool tf_touched_sum(const tf_places *p, const int64_t *at, const tf_cells *c, const tf_place_loop *loops, int n_loops,
-                    tf_line_set *s, tf_touched *sum) {
+bool tf_touched_sum(const tf_places *p, const int64_t *at, const tf_cells *c,
+                    const tf_place_loop *loops, int n_loops, tf_line_set *s, tf_touched *sum) {
   ways w = {.p = p};
-  kinds a = {calloc(FEW_KINDS, sizeof *a.row), FEW_KINDS, 0}, b = {calloc(FEW_KINDS, sizeof *b.row), FEW_KINDS, 0};
+  kinds a = {calloc(FEW_KINDS, sizeof *a.row), FEW_KINDS, 0},
+        b = {calloc(FEW_KINDS, sizeof *b.row), FEW_KINDS, 0};
   bool ok = a.row && b.row;
   *sum = (tf_touched){0, 0};
   s->work = 0;

@@ -1,4 +1,5 @@
-/* What files may hold as JSON Schema, for editors: from the tables of keys by which they are read. */
+/* What files may hold as JSON Schema, for editors: from the tables of keys by which they are read.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,16 +17,20 @@ typedef struct {
 } row;
 #define ROW(id, key, kinds, required, json, words) {key, required, json, words},
 static const row sections[] = {TF_SECTIONS(ROW)}, workload[] = {TF_WORKLOAD_KEYS(ROW)},
-                 tensor[] = {TF_TENSOR_KEYS(ROW)}, blocks[] = {TF_DENSITY_KEYS(ROW)}, tiles[] = {TF_TILES_KEYS(ROW)},
-                 band[] = {TF_BAND_KEYS(ROW)}, listed[] = {TF_LISTED_KEYS(ROW)}, op[] = {TF_OP_KEYS(ROW)};
+                 tensor[] = {TF_TENSOR_KEYS(ROW)}, blocks[] = {TF_DENSITY_KEYS(ROW)},
+                 tiles[] = {TF_TILES_KEYS(ROW)}, band[] = {TF_BAND_KEYS(ROW)},
+                 listed[] = {TF_LISTED_KEYS(ROW)}, op[] = {TF_OP_KEYS(ROW)};
 
 static void write_property(FILE *out, const char *indent, const row *r) {
-  fprintf(out, "%s\"%s\": {\"description\": \"%s\", \"$ref\": \"#/$defs/%s\"}", indent, r->key, r->words, r->json);
+  fprintf(out, "%s\"%s\": {\"description\": \"%s\", \"$ref\": \"#/$defs/%s\"}", indent, r->key,
+          r->words, r->json);
 }
 
 static void write_object(FILE *out, const char *name, const row *rows, size_t n) {
   const char *sep = "";
-  fprintf(out, "    \"%s\": {\"type\": \"object\", \"additionalProperties\": false, \"required\": [", name);
+  fprintf(out,
+          "    \"%s\": {\"type\": \"object\", \"additionalProperties\": false, \"required\": [",
+          name);
   for (size_t i = 0; i < n; i++) {
     if (!rows[i].required) continue;
     fprintf(out, "%s\"%s\"", sep, rows[i].key);
@@ -60,13 +65,17 @@ static const def of_workload[] = {
     {"numbers", "\"type\": \"array\", \"maxItems\": 16, \"items\": {\"$ref\": \"#/$defs/number\"}"},
     {"dims", "\"type\": \"object\", \"maxProperties\": 64, " SYMBOLS
              ", \"additionalProperties\": {\"$ref\": \"#/$defs/number\"}"},
-    {"rows", "\"type\": \"object\", " SYMBOLS ", \"additionalProperties\": {\"$ref\": \"#/$defs/tensor\"}"},
-    {"symbols", "\"type\": \"array\", \"minItems\": 2, \"maxItems\": 2, \"items\": {\"$ref\": \"#/$defs/symbol\"}"},
-    {"density", "\"anyOf\": [{\"$ref\": \"#/$defs/number\"}, {\"$ref\": \"#/$defs/blocks\"}, {\"$ref\": "
-                "\"#/$defs/tiles\"}, {\"$ref\": \"#/$defs/band\"}, {\"$ref\": \"#/$defs/listed\"}]"},
+    {"rows",
+     "\"type\": \"object\", " SYMBOLS ", \"additionalProperties\": {\"$ref\": \"#/$defs/tensor\"}"},
+    {"symbols", "\"type\": \"array\", \"minItems\": 2, \"maxItems\": 2, \"items\": {\"$ref\": "
+                "\"#/$defs/symbol\"}"},
+    {"density",
+     "\"anyOf\": [{\"$ref\": \"#/$defs/number\"}, {\"$ref\": \"#/$defs/blocks\"}, {\"$ref\": "
+     "\"#/$defs/tiles\"}, {\"$ref\": \"#/$defs/band\"}, {\"$ref\": \"#/$defs/listed\"}]"},
     {"expr", "\"type\": \"string\", \"maxLength\": 16384, \"pattern\": \"^" TF_RE_OP "\""},
-    {"graph", "\"type\": \"array\", \"minItems\": 1, \"maxItems\": 4096, \"items\": {\"anyOf\": [{\"$ref\": "
-              "\"#/$defs/expr\"}, {\"$ref\": \"#/$defs/op\"}]}"},
+    {"graph",
+     "\"type\": \"array\", \"minItems\": 1, \"maxItems\": 4096, \"items\": {\"anyOf\": [{\"$ref\": "
+     "\"#/$defs/expr\"}, {\"$ref\": \"#/$defs/op\"}]}"},
 };
 
 static void write_workload_defs(FILE *out) {
@@ -100,7 +109,8 @@ static void write_mapping_defs(FILE *out) {
 static void write_other_defs(FILE *out) {
   static const def others[] = {
       {"instructions", "\"type\": \"array\", \"items\": {\"type\": \"object\"}"},
-      {"params", "\"type\": \"object\", " SYMBOLS ", \"additionalProperties\": {\"$ref\": \"#/$defs/number\"}"},
+      {"params", "\"type\": \"object\", " SYMBOLS
+                 ", \"additionalProperties\": {\"$ref\": \"#/$defs/number\"}"},
   };
   write_defs(out, others, 2);
   fprintf(out, "    \"section\": {\"type\": \"object\"}");
@@ -117,7 +127,8 @@ enum { N_PARTS = sizeof parts / sizeof *parts, ALL = N_PARTS - 1 };
 
 static void write_properties(FILE *out, int part) {
   if (part != ALL) {
-    fprintf(out, "  \"properties\": {\"%s\": {\"$ref\": \"#/$defs/%s\"}},\n", parts[part].section, parts[part].section);
+    fprintf(out, "  \"properties\": {\"%s\": {\"$ref\": \"#/$defs/%s\"}},\n", parts[part].section,
+            parts[part].section);
     return;
   }
   fprintf(out, "  \"additionalProperties\": false,\n  \"properties\": {\n");

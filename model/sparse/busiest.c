@@ -3,7 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Parts of binomial draws, given that all of them have `nonzero` together, are parts of a draw without replacement. */
+/* Parts of binomial draws, given that all of them have `nonzero` together, are parts of a draw
+ * without replacement. */
 enum { TERMS = 512, DEVIATIONS = 12 };
 
 typedef struct {
@@ -12,8 +13,8 @@ typedef struct {
 
 static double binomial(double count, double share, double j) {
   if (j < 0 || j > count) return 0;
-  return exp(lgamma(count + 1) - lgamma(j + 1) - lgamma(count - j + 1) + (j > 0 ? j * log(share) : 0) +
-             (count > j ? (count - j) * log1p(-share) : 0));
+  return exp(lgamma(count + 1) - lgamma(j + 1) - lgamma(count - j + 1) +
+             (j > 0 ? j * log(share) : 0) + (count > j ? (count - j) * log1p(-share) : 0));
 }
 
 /* to = a * b, as polynomials of `n` terms. */
@@ -26,8 +27,10 @@ static void multiply(const double *a, const double *b, double *to, int n) {
   }
 }
 
-/* The probability that no part has more than x, and all of them `nonzero` together: term by term. */
-static double none_above_exactly(const part *p, double parts, double rest, double nonzero, double x) {
+/* The probability that no part has more than x, and all of them `nonzero` together: term by term.
+ */
+static double none_above_exactly(const part *p, double parts, double rest, double nonzero,
+                                 double x) {
   double power[TERMS] = {1}, base[TERMS] = {0}, next[TERMS];
   const int n = (int)nonzero + 1;
   for (int j = 0; j < n && j <= x; j++)
@@ -47,7 +50,8 @@ static double none_above_exactly(const part *p, double parts, double rest, doubl
 }
 
 /* The same with the parts' sum as a normal one: of binomials without their terms above x. */
-static double none_above_normally(const part *p, double parts, double rest, double nonzero, double x) {
+static double none_above_normally(const part *p, double parts, double rest, double nonzero,
+                                  double x) {
   const double mean = p->each * p->share, deviation = sqrt(mean * (1 - p->share));
   double all = 0, first = 0, second = 0;
   const int64_t last = (int64_t)fmin(x, p->each);
@@ -64,7 +68,8 @@ static double none_above_normally(const part *p, double parts, double rest, doub
 
 static double most_of_drawn(double all, double nonzero, double parts, double each) {
   const part p = {each, nonzero / all};
-  const double mean = each * p.share, deviation = sqrt(mean * (1 - p.share)), rest = all - parts * each;
+  const double mean = each * p.share, deviation = sqrt(mean * (1 - p.share)),
+               rest = all - parts * each;
   double (*none_above)(const part *, double, double, double, double) =
       nonzero < TERMS ? none_above_exactly : none_above_normally;
   if (nonzero >= all || nonzero <= 0) return mean;
@@ -95,5 +100,6 @@ double tf_odds_busiest(const tf_odds *o, double parts, double each) {
   if (o->kind == TF_ODDS_EACH) return most_of_each(o->share, parts, each);
   const double mean = o->share * o->all, low = floor(mean + 1e-9), above = mean - low,
                most = most_of_drawn(o->all, low, parts, each);
-  return above < 1e-9 ? most : (1 - above) * most + above * most_of_drawn(o->all, low + 1, parts, each);
+  return above < 1e-9 ? most
+                      : (1 - above) * most + above * most_of_drawn(o->all, low + 1, parts, each);
 }

@@ -37,11 +37,12 @@ static double none_along(const tf_density *d, int64_t at, int64_t len) {
   return p;
 }
 
-/* n of every m: rows of the box are in groups of their own.  Where boxes begin within groups repeats after so many. */
+/* n of every m: rows of the box are in groups of their own.  Where boxes begin within groups
+ * repeats after so many. */
 static double some_structured(const tf_tensor *t, const tf_chunks *b) {
   const tf_density *d = &t->density;
-  const int64_t len = b->len[d->rank], all = t->extent[d->rank] / len, period = d->m / common_divisor(d->m, len),
-                n = all < period ? all : period;
+  const int64_t len = b->len[d->rank], all = t->extent[d->rank] / len,
+                period = d->m / common_divisor(d->m, len), n = all < period ? all : period;
   const double rows = words_in(t, b) / (double)len;
   double none = 0;
   for (int64_t i = 0; i < n; i++)
@@ -55,8 +56,8 @@ typedef struct {
 } spread;
 
 static spread blocks_along(int64_t extent, int64_t len, int64_t side) {
-  const int64_t all = extent / len, few = (len - 1) / side + 1, period = side / common_divisor(side, len),
-                n = all < period ? all : period;
+  const int64_t all = extent / len, few = (len - 1) / side + 1,
+                period = side / common_divisor(side, len), n = all < period ? all : period;
   int64_t more = 0;
   for (int64_t i = 0; i < n; i++)
     more += (i * len + len - 1) / side - i * len / side + 1 > few;
@@ -101,14 +102,16 @@ static int64_t box_of(const tf_tensor *t, const tf_chunks *b, int64_t e) {
 
 /* Counts the boxes with an element that is listed; -1: there is no memory. */
 static double count_known(const tf_tensor *t, const tf_chunks *b) {
-  const int64_t row = t->rank ? t->extent[t->rank - 1] : 1, along = t->rank ? b->len[t->rank - 1] : 1,
+  const int64_t row = t->rank ? t->extent[t->rank - 1] : 1,
+                along = t->rank ? b->len[t->rank - 1] : 1,
                 all = tf_tensor_words(t) / (int64_t)words_in(t, b);
   unsigned char *has = calloc((size_t)all, 1);
   double n = 0;
   if (!has) return -1;
   for (int i = 0; i < t->density.n_runs; i++)
     for (int64_t e = t->density.runs[i].from, to = t->density.runs[i].to; e < to;) {
-      const int64_t at = box_of(t, b, e), left = along - e % row % along; /* up to the box's end along the last rank */
+      const int64_t at = box_of(t, b, e),
+                    left = along - e % row % along; /* up to the box's end along the last rank */
       n += !has[at];
       has[at] = 1;
       e += left;
@@ -144,7 +147,8 @@ static bool is_kept(const tf_chunks_memo *memo, int at, int z, const tf_chunks *
          !memcmp(memo->kept[at].of.len, b->len, (size_t)rank * sizeof *b->len);
 }
 
-double tf_sparse_some(const tf_sparse *s, int z, const tf_chunks *b, tf_chunks_memo *memo, bool *exact) {
+double tf_sparse_some(const tf_sparse *s, int z, const tf_chunks *b, tf_chunks_memo *memo,
+                      bool *exact) {
   const int rank = s->wl->tensors[z].rank;
   uint64_t hash = (uint64_t)z * 2 + b->grid;
   if (s->share[z] >= 1) return 1;
@@ -153,7 +157,8 @@ double tf_sparse_some(const tf_sparse *s, int z, const tf_chunks *b, tf_chunks_m
   int at = (int)(hash % (TF_CHUNKS_KEPT / 2)) * 2;
   bool known = is_kept(memo, at, z, b, rank);
   if (!known && is_kept(memo, at + 1, z, b, rank)) at++, known = true;
-  if (!known && memo->kept[at].tensor) at++; /* the second place is for those that come after the first */
+  if (!known && memo->kept[at].tensor)
+    at++; /* the second place is for those that come after the first */
   if (!known) {
     memo->kept[at].exact = true;
     memo->kept[at].some = find_some(s, z, b, &memo->kept[at].exact);

@@ -6,7 +6,8 @@ double tf_known_children(const tf_tensor *t, double size) {
   const int64_t each = (int64_t)size;
   int64_t n = 0, next = 0; /* next: the first child that is not counted yet */
   for (int i = 0; i < t->density.n_runs; i++) {
-    const int64_t first = t->density.runs[i].from / each, end = (t->density.runs[i].to - 1) / each + 1;
+    const int64_t first = t->density.runs[i].from / each,
+                  end = (t->density.runs[i].to - 1) / each + 1;
     n += end - (first > next ? first : next);
     next = end;
   }
@@ -35,7 +36,8 @@ double tf_known_fillers(const tf_tensor *t, double length, double size, double r
 }
 
 void tf_known_counts(const tf_tensor *t, const int64_t *stride, int64_t *out) {
-  const int64_t row = t->rank ? t->extent[t->rank - 1] : 1, step = t->rank ? stride[t->rank - 1] : 0;
+  const int64_t row = t->rank ? t->extent[t->rank - 1] : 1,
+                step = t->rank ? stride[t->rank - 1] : 0;
   for (int i = 0; i < t->density.n_runs; i++)
     for (int64_t e = t->density.runs[i].from, to = t->density.runs[i].to; e < to;) {
       int64_t end = e - e % row + row, at = e % row * step, rest = e / row;

@@ -7,15 +7,15 @@ static double none_of_draw(double all, double nonzero, double count) {
   double log_p = 0;
   if (count + nonzero > all) return nonzero > 0 && count > 0 ? 0 : 1;
   if (count > TF_ODDS_MOST)
-    return exp(lgamma(all - count + 1) + lgamma(all - nonzero + 1) - lgamma(all - count - nonzero + 1) -
-               lgamma(all + 1));
+    return exp(lgamma(all - count + 1) + lgamma(all - nonzero + 1) -
+               lgamma(all - count - nonzero + 1) - lgamma(all + 1));
   for (int64_t i = 0; i < (int64_t)count && log_p > -800; i++)
     log_p += log1p(-nonzero / (all - (double)i));
   return exp(log_p);
 }
 
-/* Where share * all is no whole number, the draw has as many as the whole number below or above it, so that the mean is
- * right. */
+/* Where share * all is no whole number, the draw has as many as the whole number below or above it,
+ * so that the mean is right. */
 double tf_odds_none(const tf_odds *o, double count) {
   if (count <= 0) return 1;
   if (o->kind == TF_ODDS_TOLD) return o->of[0];
@@ -35,10 +35,10 @@ typedef struct {
 /* Terms beyond so many deviations are left out: together they are below 1e-30. */
 enum { DEVIATIONS = 12 };
 
-/* The sum over j of weigh(j), the probability that j of `count` groups of elements are not zero, times that of `per` j
- * elements of b all being zero. */
-static double all_void(double mean, double deviation, double least, double most, double (*weigh)(const void *, double),
-                       const draw *of, const tf_odds *b) {
+/* The sum over j of weigh(j), the probability that j of `count` groups of elements are not zero,
+ * times that of `per` j elements of b all being zero. */
+static double all_void(double mean, double deviation, double least, double most,
+                       double (*weigh)(const void *, double), const draw *of, const tf_odds *b) {
   double sum = 0;
   least = fmax(least, floor(mean - DEVIATIONS * deviation - 1));
   most = fmin(most, ceil(mean + DEVIATIONS * deviation + 1));
@@ -60,12 +60,12 @@ static double void_of_draw(const tf_odds *a, double nonzero, double count, const
   const double all = a->all, per = a->per > 1 ? a->per : 1;
   count = floor(count / per);
   const draw d = {all, nonzero, count,
-                  lgamma(nonzero + 1) + lgamma(all - nonzero + 1) - lgamma(all + 1) + lgamma(count + 1) +
-                      lgamma(all - count + 1),
+                  lgamma(nonzero + 1) + lgamma(all - nonzero + 1) - lgamma(all + 1) +
+                      lgamma(count + 1) + lgamma(all - count + 1),
                   per};
   const double share = nonzero / all;
-  return all_void(count * share, sqrt(count * share * (1 - share)), fmax(0, count - (all - nonzero)),
-                  fmin(count, nonzero), weigh_draw, &d, b);
+  return all_void(count * share, sqrt(count * share * (1 - share)),
+                  fmax(0, count - (all - nonzero)), fmin(count, nonzero), weigh_draw, &d, b);
 }
 
 static double weigh_each(const void *of, double j) {
@@ -98,11 +98,15 @@ static double void_of_told(const tf_odds *a, const tf_odds *b) {
   return sum;
 }
 
-bool tf_odds_grouped(const tf_odds *o) { return o->kind == TF_ODDS_FIXED || o->kind == TF_ODDS_TOLD || o->per > 1; }
+bool tf_odds_grouped(const tf_odds *o) {
+  return o->kind == TF_ODDS_FIXED || o->kind == TF_ODDS_TOLD || o->per > 1;
+}
 
 double tf_odds_pair(const tf_odds *a, const tf_odds *b, int count) {
-  if (a->kind == TF_ODDS_FIXED && b->kind != TF_ODDS_FIXED) return 1 - tf_odds_none(b, a->share * count);
-  if (b->kind == TF_ODDS_FIXED && a->kind != TF_ODDS_FIXED) return 1 - tf_odds_none(a, b->share * count);
+  if (a->kind == TF_ODDS_FIXED && b->kind != TF_ODDS_FIXED)
+    return 1 - tf_odds_none(b, a->share * count);
+  if (b->kind == TF_ODDS_FIXED && a->kind != TF_ODDS_FIXED)
+    return 1 - tf_odds_none(a, b->share * count);
   if (a->kind == TF_ODDS_TOLD) return 1 - void_of_told(a, b);
   if (b->kind == TF_ODDS_TOLD) return 1 - void_of_told(b, a);
   if (b->per > 1) return 1 - void_of_drawn(b, count, a);
@@ -111,14 +115,16 @@ double tf_odds_pair(const tf_odds *a, const tf_odds *b, int count) {
   return 1 - void_of_drawn(a, count, b);
 }
 
-/* ---- how many, at most ---------------------------------------------------------------------------------------- */
+/* ---- how many, at most
+ * ---------------------------------------------------------------------------------------- */
 
-/* From how many deviations above the mean on terms are added up: those beyond are below any doubt. */
+/* From how many deviations above the mean on terms are added up: those beyond are below any doubt.
+ */
 enum { ABOVE = 40 };
 
 /* The least number from which on the terms add up to `doubt` at most, less one. */
-static double quantile(double mean, double deviation, double most, double (*weigh)(const void *, double),
-                       const draw *of, double doubt) {
+static double quantile(double mean, double deviation, double most,
+                       double (*weigh)(const void *, double), const draw *of, double doubt) {
   double sum = 0;
   int64_t j = (int64_t)fmin(most, ceil(mean + ABOVE * deviation + ABOVE));
   for (; j > 0; j--) {
@@ -131,12 +137,12 @@ static double quantile(double mean, double deviation, double most, double (*weig
 static double most_drawn(const tf_odds *o, double count, double doubt) {
   const double nonzero = ceil(o->share * o->all - 1e-9), share = nonzero / o->all;
   const draw d = {o->all, nonzero, count,
-                  lgamma(nonzero + 1) + lgamma(o->all - nonzero + 1) - lgamma(o->all + 1) + lgamma(count + 1) +
-                      lgamma(o->all - count + 1),
+                  lgamma(nonzero + 1) + lgamma(o->all - nonzero + 1) - lgamma(o->all + 1) +
+                      lgamma(count + 1) + lgamma(o->all - count + 1),
                   1};
   const double least = fmax(0, count - (o->all - nonzero));
-  return fmax(least,
-              quantile(count * share, sqrt(count * share * (1 - share)), fmin(count, nonzero), weigh_draw, &d, doubt));
+  return fmax(least, quantile(count * share, sqrt(count * share * (1 - share)),
+                              fmin(count, nonzero), weigh_draw, &d, doubt));
 }
 
 static double most_each(double share, double count, double doubt) {

@@ -8,10 +8,12 @@
 #include "model/input/reader.h"
 #include "model/sparse/known.h"
 
-/* ---- densities ------------------------------------------------------------------------------------------------ */
+/* ---- densities
+ * ------------------------------------------------------------------------------------------------
+ */
 
-/* The probability that a call's value is not zero, of those of its arguments; at most, as sums are taken not to cancel
- * out. */
+/* The probability that a call's value is not zero, of those of its arguments; at most, as sums are
+ * taken not to cancel out. */
 static double call_share(const tf_expr *e, const double *of) {
   const double a = e->n_args > 0 ? of[e->arg[0]] : 1, b = e->n_args > 1 ? of[e->arg[1]] : 1,
                c = e->n_args > 2 ? of[e->arg[2]] : 1;
@@ -47,7 +49,8 @@ static double made_share(const tf_sparse *s, const tf_op *op) {
   double of[TF_MAX_EXPR], terms = 1;
   int known = 0;
   for (int i = 0; i < op->n_reads; i++) {
-    if (s->share[op->reads[i].tensor] < 1 && tf_op_times_read(op, op->reads[i].tensor) > 1) return 1;
+    if (s->share[op->reads[i].tensor] < 1 && tf_op_times_read(op, op->reads[i].tensor) > 1)
+      return 1;
     known += s->wl->tensors[op->reads[i].tensor].density.fall == TF_FALL_KNOWN;
   }
   if (known > 1) return 1;
@@ -98,10 +101,12 @@ static double in_block(const tf_tensor *t, uint32_t ranks) {
   return n;
 }
 
-/* Blocks that are drawn.  Elements of which some lie in a block together are the likelier to be zero together. */
+/* Blocks that are drawn.  Elements of which some lie in a block together are the likelier to be
+ * zero together. */
 static tf_odds tiles_odds(const tf_tensor *t, uint32_t ranks, bool whole, bool *exact) {
   const double per = in_block(t, ranks);
-  tf_odds o = tf_odds_of(TF_ODDS_DRAWN, t->density.share, (double)tf_tensor_words(t) / in_block(t, UINT32_MAX));
+  tf_odds o = tf_odds_of(TF_ODDS_DRAWN, t->density.share,
+                         (double)tf_tensor_words(t) / in_block(t, UINT32_MAX));
   if (whole) o.per = per;
   *exact &= whole || per <= 1;
   return o;
@@ -123,13 +128,16 @@ tf_odds tf_sparse_odds(const tf_sparse *s, int z, uint32_t ranks, bool whole, bo
   if (t->density.fall == TF_FALL_TILES) return tiles_odds(t, ranks, whole, exact);
   if (t->density.fall == TF_FALL_KNOWN) return known_odds(s, z, ranks, whole, exact);
   if (t->density.fall == TF_FALL_GUESSED) *exact &= s->share[z] >= 1;
-  if (t->density.fall != TF_FALL_BLOCKS || !(ranks >> t->density.rank & 1)) return each; /* of different blocks */
+  if (t->density.fall != TF_FALL_BLOCKS || !(ranks >> t->density.rank & 1))
+    return each; /* of different blocks */
   if (whole) return tf_odds_of(TF_ODDS_FIXED, t->density.share, 0);
   *exact = false;
   return tf_odds_of(TF_ODDS_LOOSE, s->share[z], 0);
 }
 
-/* ---- formats -------------------------------------------------------------------------------------------------- */
+/* ---- formats
+ * --------------------------------------------------------------------------------------------------
+ */
 
 /* One rank of a format: fibers of `length` children of `size` elements each. */
 typedef struct {
@@ -139,7 +147,9 @@ typedef struct {
   bool full;                /* no child is empty: each has whole blocks */
 } fiber;
 
-static bool drops(tf_pack p) { return p == TF_PACK_BITMASK || p == TF_PACK_RUNS || p == TF_PACK_COORDINATE; }
+static bool drops(tf_pack p) {
+  return p == TF_PACK_BITMASK || p == TF_PACK_RUNS || p == TF_PACK_COORDINATE;
+}
 
 static int bits_for(double values) {
   int bits = 1;
@@ -156,11 +166,12 @@ static int entry_bits(const fiber *f) {
                                           : bits_for(f->length);
 }
 
-/* The tensor's blocks as they lie in one fiber: elements of a block are `stride` children apart; 0: in none, or a
- * single one, so that children's zeros fall alike. */
+/* The tensor's blocks as they lie in one fiber: elements of a block are `stride` children apart; 0:
+ * in none, or a single one, so that children's zeros fall alike. */
 static int64_t block_stride(const tf_tensor *t, int from, int rank) {
   int64_t stride = 1;
-  if (t->density.fall != TF_FALL_BLOCKS || t->density.rank < from || t->density.rank > rank) return 0;
+  if (t->density.fall != TF_FALL_BLOCKS || t->density.rank < from || t->density.rank > rank)
+    return 0;
   for (int r = t->density.rank + 1; r <= rank; r++)
     stride *= t->extent[r];
   return stride;
@@ -179,19 +190,23 @@ static double none_along(const tf_density *d, int64_t at, int64_t count) {
 }
 
 /* Ranks further in than the fiber's. */
-static uint32_t inside(const fiber *f) { return f->rank < 0 ? UINT32_MAX : UINT32_MAX << f->rank << 1; }
+static uint32_t inside(const fiber *f) {
+  return f->rank < 0 ? UINT32_MAX : UINT32_MAX << f->rank << 1;
+}
 
-/* The probability that `count` children from `at` of a fiber have no element, of blocks that lie along one rank of the
- * fiber. */
+/* The probability that `count` children from `at` of a fiber have no element, of blocks that lie
+ * along one rank of the fiber. */
 static double none_of_tiles(const tf_tensor *t, const fiber *f, int64_t at, int64_t count) {
   bool exact = true;
-  const int64_t side = f->rank < 0 ? 1 : t->density.tile[f->rank], blocks = (at + count - 1) / side - at / side + 1;
+  const int64_t side = f->rank < 0 ? 1 : t->density.tile[f->rank],
+                blocks = (at + count - 1) / side - at / side + 1;
   const tf_odds o = tiles_odds(t, inside(f), true, &exact);
   return tf_odds_none(&o, (double)blocks * f->size);
 }
 
 /* The probability that `count` children from `at` of a fiber have no element that is not zero. */
-static double none_from(const tf_sparse *s, int z, int64_t stride, const fiber *f, int64_t at, int64_t count) {
+static double none_from(const tf_sparse *s, int z, int64_t stride, const fiber *f, int64_t at,
+                        int64_t count) {
   const tf_density *d = &s->wl->tensors[z].density;
   double p = 1;
   bool exact = true;
@@ -199,7 +214,8 @@ static double none_from(const tf_sparse *s, int z, int64_t stride, const fiber *
   const tf_odds o = tf_sparse_odds(s, z, 0, false, &exact);
   if (!stride || count <= stride) return tf_odds_none(&o, (double)count * f->size);
   for (int64_t r = 0; r < stride && p > 0; r++) {
-    const int64_t first = at > r ? (at - r + stride - 1) / stride : 0, last = (at + count - 1 - r) / stride;
+    const int64_t first = at > r ? (at - r + stride - 1) / stride : 0,
+                  last = (at + count - 1 - r) / stride;
     p *= at + count - 1 < r ? 1 : none_along(d, first, last - first + 1);
   }
   return pow(p, f->size); /* elements of a child are in different blocks */
@@ -213,20 +229,25 @@ static bool spans_rows(const tf_tensor *t, const fiber *f) {
   return spans;
 }
 
-/* Runs that are longer than an entry can tell take entries of their own, with a zero: the expectation in one fiber. */
+/* Runs that are longer than an entry can tell take entries of their own, with a zero: the
+ * expectation in one fiber. */
 static double fillers(const tf_sparse *s, int z, int64_t stride, const fiber *f) {
   if (f->full) return 0;
-  const int64_t reach = entry_bits(f) < 62 ? INT64_C(1) << entry_bits(f) : INT64_MAX; /* children an entry reaches */
+  const int64_t reach =
+      entry_bits(f) < 62 ? INT64_C(1) << entry_bits(f) : INT64_MAX; /* children an entry reaches */
   const tf_tensor *t = &s->wl->tensors[z];
   const bool tiles = t->density.fall == TF_FALL_TILES;
-  const int64_t length = (int64_t)f->length, period = stride                  ? stride * t->density.m
-                                                      : tiles && f->rank >= 0 ? t->density.tile[f->rank]
-                                                                              : 1;
+  const int64_t length = (int64_t)f->length, period = stride ? stride * t->density.m
+                                                      : tiles && f->rank >= 0
+                                                          ? t->density.tile[f->rank]
+                                                          : 1;
   double sum = 0;
   for (int64_t k = reach; k <= length; k += reach) {
-    double p = none_from(s, z, stride, f, 0, k); /* from the fiber's beginning, or behind a child that has some */
+    double p = none_from(s, z, stride, f, 0,
+                         k); /* from the fiber's beginning, or behind a child that has some */
     for (int64_t at = 0; at < period && at < length - k; at++) {
-      const double here = none_from(s, z, stride, f, at + 1, k) - none_from(s, z, stride, f, at, k + 1);
+      const double here =
+          none_from(s, z, stride, f, at + 1, k) - none_from(s, z, stride, f, at, k + 1);
       p += here * (double)((length - k - at + period - 1) / period);
     }
     if (p <= 1e-12) break;
@@ -246,18 +267,21 @@ static double child_share(const tf_sparse *s, int z, const fiber *f) {
   return 1 - tf_odds_none(&o, f->size);
 }
 
-/* Of the whole tensor: zeros that are stored because runs are longer than an entry can tell, in the `fibers` that are
- * there.  *upper: at most. */
-static double all_fillers(const tf_sparse *s, int z, const fiber *x, double fibers, double kept, bool *upper) {
+/* Of the whole tensor: zeros that are stored because runs are longer than an entry can tell, in the
+ * `fibers` that are there.  *upper: at most. */
+static double all_fillers(const tf_sparse *s, int z, const fiber *x, double fibers, double kept,
+                          bool *upper) {
   const tf_tensor *t = &s->wl->tensors[z];
-  const double reach = ldexp(1, entry_bits(x)), places = x->all / x->size, absent = places / x->length - fibers;
+  const double reach = ldexp(1, entry_bits(x)), places = x->all / x->size,
+               absent = places / x->length - fibers;
   if (t->density.fall == TF_FALL_KNOWN)
     return tf_known_fillers(t, x->length, x->size, reach) - absent * floor(x->length / reach);
   if (t->density.fall == TF_FALL_TILES && spans_rows(t, x)) {
     *upper = true;
     return (fibers * x->length - kept) / reach;
   }
-  return places / x->length * fillers(s, z, block_stride(t, x->from, x->rank), x) - absent * floor(x->length / reach);
+  return places / x->length * fillers(s, z, block_stride(t, x->from, x->rank), x) -
+         absent * floor(x->length / reach);
 }
 
 /* What a rank of the format adds to the bits of a tile of any of the tensor's elements. */
@@ -289,14 +313,16 @@ static void add_words(const fiber *x, double bits, bool dropped, tf_packed *out)
   if (x->how.pack == TF_PACK_RUNS) out->gap += ldexp(bits, -entry_bits(x));
 }
 
-/* Walks the format's ranks, outermost first: entries, bits, and what is stored in the end, of the whole tensor. */
+/* Walks the format's ranks, outermost first: entries, bits, and what is stored in the end, of the
+ * whole tensor. */
 static void pack(const tf_sparse *s, int z, const tf_format *f, tf_packed *out) {
   const tf_tensor *t = &s->wl->tensors[z];
   const double all = (double)tf_tensor_words(t);
   double fibers = 1, worst_fibers = 1, size = all;
   bool dropped = false;
   for (int i = 0; i < f->n_ranks; i++) {
-    const int rank = t->rank - f->n_ranks + i; /* the tensor's; the first one with all outside it; below 0: none */
+    const int rank = t->rank - f->n_ranks +
+                     i; /* the tensor's; the first one with all outside it; below 0: none */
     fiber x = {.how = f->ranks[i], .from = i ? rank : 0, .rank = rank, .length = 1, .all = all};
     for (int r = i ? rank : 0; r <= rank; r++)
       if (r >= 0) x.length *= (double)t->extent[r];
@@ -304,12 +330,16 @@ static void pack(const tf_sparse *s, int z, const tf_format *f, tf_packed *out) 
     x.size = size;
     x.full = t->density.fall == TF_FALL_BLOCKS && t->density.rank > rank;
     const double kept = all / size * child_share(s, z, &x),
-                 more = x.how.pack == TF_PACK_RUNS ? all_fillers(s, z, &x, fibers, kept, &out->upper) : 0;
+                 more = x.how.pack == TF_PACK_RUNS
+                            ? all_fillers(s, z, &x, fibers, kept, &out->upper)
+                            : 0;
     double entries = 0, worst = 0;
     switch (x.how.pack) {
     case TF_PACK_FLAGS:
     case TF_PACK_BITMASK: entries = fibers * x.length, worst = worst_fibers * x.length; break;
-    case TF_PACK_OFFSETS: entries = fibers * (x.length + 1), worst = worst_fibers * (x.length + 1); break;
+    case TF_PACK_OFFSETS:
+      entries = fibers * (x.length + 1), worst = worst_fibers * (x.length + 1);
+      break;
     case TF_PACK_RUNS:
     case TF_PACK_COORDINATE: entries = kept + more, worst = worst_fibers * x.length; break;
     default: break;
@@ -320,7 +350,8 @@ static void pack(const tf_sparse *s, int z, const tf_format *f, tf_packed *out) 
     out->bits += entries * entry_bits(&x) / all;
     out->worst_bits += worst * entry_bits(&x) / all;
     fibers = drops(x.how.pack) ? kept : fibers * x.length;
-    if (i + 1 == f->n_ranks) out->stored = (fibers + more) / all, add_words(&x, t->word_bits, dropped, out);
+    if (i + 1 == f->n_ranks)
+      out->stored = (fibers + more) / all, add_words(&x, t->word_bits, dropped, out);
     worst_fibers *= x.length;
   }
 }
@@ -343,8 +374,8 @@ static void find_packed(tf_sparse *s, int level, int z) {
   const bool priced = p->format && p->format->priced;
   const double words = (p->stored * bits + (priced ? 0 : p->bits)) / mem->word_bits;
   p->read_pj = words * mem->read_pj + (priced ? p->entries * p->format->read_pj : 0);
-  p->drain_pj =
-      words * (mem->drain_given ? mem->drain_pj : mem->read_pj) + (priced ? p->entries * p->format->read_pj : 0);
+  p->drain_pj = words * (mem->drain_given ? mem->drain_pj : mem->read_pj) +
+                (priced ? p->entries * p->format->read_pj : 0);
   p->write_pj = words * mem->write_pj + (priced ? p->entries * p->format->write_pj : 0);
   p->held = (int64_t)ceil((p->stored * bits + p->bits) * TF_HELD_ONE - 1e-6);
   p->worst = (int64_t)ceil((bits + p->worst_bits) * TF_HELD_ONE - 1e-6);
@@ -357,39 +388,50 @@ static double most_nonzero(const tf_sparse *s, int z, double words, double doubt
   const double all = (double)tf_tensor_words(t);
   switch (d->fall) {
   case TF_FALL_UNIFORM:
-    return tf_odds_most(&(tf_odds){.kind = TF_ODDS_DRAWN, .share = d->share, .all = all}, words, doubt);
+    return tf_odds_most(&(tf_odds){.kind = TF_ODDS_DRAWN, .share = d->share, .all = all}, words,
+                        doubt);
   case TF_FALL_BLOCKS:
-    return tf_odds_most(&(tf_odds){.kind = whole ? TF_ODDS_FIXED : TF_ODDS_LOOSE, .share = d->share}, words, doubt);
+    return tf_odds_most(
+        &(tf_odds){.kind = whole ? TF_ODDS_FIXED : TF_ODDS_LOOSE, .share = d->share}, words, doubt);
   case TF_FALL_TILES: {
     const double per = in_block(t, UINT32_MAX);
-    return whole ? tf_odds_most(&(tf_odds){.kind = TF_ODDS_DRAWN, .share = d->share, .all = all / per, .per = per},
-                                words, doubt)
+    return whole ? tf_odds_most(
+                       &(tf_odds){
+                           .kind = TF_ODDS_DRAWN, .share = d->share, .all = all / per, .per = per},
+                       words, doubt)
                  : words;
   }
   case TF_FALL_KNOWN: return fmin(words, d->share * all);
-  default: return tf_odds_most(&(tf_odds){.kind = TF_ODDS_EACH, .share = s->share[z]}, words, doubt);
+  default:
+    return tf_odds_most(&(tf_odds){.kind = TF_ODDS_EACH, .share = s->share[z]}, words, doubt);
   }
 }
 
-int64_t tf_sparse_likely(const tf_sparse *s, int level, int z, int64_t words, double doubt, bool whole) {
+int64_t tf_sparse_likely(const tf_sparse *s, int level, int z, int64_t words, double doubt,
+                         bool whole) {
   const tf_packed *k = &s->packed[level * s->wl->n_tensors + z];
   const double n = fmin((double)words, (double)tf_tensor_words(&s->wl->tensors[z]));
   const double most = (double)words * (double)k->worst;
   if (!k->format || s->share[z] >= 1) return (int64_t)fmin(most, 9e18);
   const double nonzero = most_nonzero(s, z, n, doubt, whole);
-  const double bits = ceil((k->flat * (double)words + k->each * nonzero + k->gap * (n - nonzero)) * TF_HELD_ONE - 1e-6);
+  const double bits = ceil(
+      (k->flat * (double)words + k->each * nonzero + k->gap * (n - nonzero)) * TF_HELD_ONE - 1e-6);
   return (int64_t)fmin(fmin(bits, most), 9e18);
 }
 
-/* ---- points --------------------------------------------------------------------------------------------------- */
+/* ---- points
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 /* Whether the value of part i of the expression is a product that has read `ref` as a factor. */
 static bool has_factor(const tf_op *op, int i, int ref) {
   const tf_expr *e = &op->expr[i];
   if (e->what == TF_X_READ) return e->ref == ref;
   if (e->what != TF_X_CALL) return false;
-  const bool one = e->call == TF_K_MUL || e->call == TF_K_DIV || e->call == TF_K_NEG || e->call == TF_K_COPY;
-  return one && (has_factor(op, e->arg[0], ref) || (e->call == TF_K_MUL && has_factor(op, e->arg[1], ref)));
+  const bool one =
+      e->call == TF_K_MUL || e->call == TF_K_DIV || e->call == TF_K_NEG || e->call == TF_K_COPY;
+  return one && (has_factor(op, e->arg[0], ref) ||
+                 (e->call == TF_K_MUL && has_factor(op, e->arg[1], ref)));
 }
 
 static uint64_t find_factors(const tf_sparse *s, const tf_op *op) {
@@ -407,9 +449,11 @@ static uint64_t named(const tf_sparse *s, const tf_rules *rules, bool tiles, int
   for (int i = 0; i < rules->n; i++) {
     const tf_rule *rule = &rules->list[i];
     const bool all = target >= 0 && !rule->target.n; /* every tensor of the op, dense ones too */
-    if (rule->tiles != tiles || (target >= 0 && !all && !selects(s, &rule->target, target))) continue;
+    if (rule->tiles != tiles || (target >= 0 && !all && !selects(s, &rule->target, target)))
+      continue;
     for (int r = 0; r < op->n_reads; r++)
-      if (op->reads[r].tensor != target && selects(s, &rule->on, op->reads[r].tensor)) on |= UINT64_C(1) << r;
+      if (op->reads[r].tensor != target && selects(s, &rule->on, op->reads[r].tensor))
+        on |= UINT64_C(1) << r;
   }
   return on & s->factors[o];
 }
@@ -458,9 +502,13 @@ static double share_computed(const tf_sparse *s, int o, uint64_t reads, bool lea
   return keep * (least ? fmax(0, 1 - lack) : most);
 }
 
-double tf_sparse_keep(const tf_sparse *s, int o, uint64_t reads) { return share_computed(s, o, reads, false); }
+double tf_sparse_keep(const tf_sparse *s, int o, uint64_t reads) {
+  return share_computed(s, o, reads, false);
+}
 
-double tf_sparse_keep_least(const tf_sparse *s, int o, uint64_t reads) { return share_computed(s, o, reads, true); }
+double tf_sparse_keep_least(const tf_sparse *s, int o, uint64_t reads) {
+  return share_computed(s, o, reads, true);
+}
 
 tf_least tf_sparse_least(const tf_sparse *s, int o, int unit) {
   const tf_op *op = &s->wl->ops[o];
@@ -471,7 +519,8 @@ tf_least tf_sparse_least(const tf_sparse *s, int o, int unit) {
       skipped |= on_any(s, &s->arch->memories[l].skipping, o, op->reads[r].tensor);
       gated |= on_any(s, &s->arch->memories[l].gating, o, op->reads[r].tensor);
     }
-  return (tf_least){tf_sparse_keep_least(s, o, skipped), tf_sparse_keep_least(s, o, skipped | gated)};
+  return (tf_least){tf_sparse_keep_least(s, o, skipped),
+                    tf_sparse_keep_least(s, o, skipped | gated)};
 }
 
 tf_least tf_sparse_least_word(const tf_sparse *s, int z) {
@@ -491,7 +540,8 @@ tf_least tf_sparse_least_word(const tf_sparse *s, int z) {
   return least;
 }
 
-/* ---- zeros that are known --------------------------------------------------------------------------------------- */
+/* ---- zeros that are known
+ * --------------------------------------------------------------------------------------- */
 
 enum { MOST_FIBERS = 1 << 22 };
 
@@ -526,7 +576,8 @@ static bool count_fibers(tf_sparse *s, tf_arena *a, int z, uint32_t ranks) {
     tf_known_counts(t, stride, in);
     for (int64_t i = 0; i < (int64_t)n; i++)
       of[in[i]] += 1 / n;
-    f->odds = (tf_odds){.kind = TF_ODDS_TOLD, .share = t->density.share, .of = of, .n_of = (int64_t)length + 1};
+    f->odds = (tf_odds){
+        .kind = TF_ODDS_TOLD, .share = t->density.share, .of = of, .n_of = (int64_t)length + 1};
     s->n_fibers++;
   }
   free(in);
@@ -541,7 +592,8 @@ static int rank_with(const tf_ref *ref, int n, int dim) {
   return -1;
 }
 
-/* Of the points of both references, each rank of which is a dim alone: the share where neither is zero; -1: too many.
+/* Of the points of both references, each rank of which is a dim alone: the share where neither is
+ * zero; -1: too many.
  */
 static double share_of_both(const tf_sparse *s, const tf_ref *x, const tf_ref *y) {
   const tf_tensor *a = &s->wl->tensors[x->tensor], *b = &s->wl->tensors[y->tensor];
@@ -585,7 +637,9 @@ static bool find_known(tf_sparse *s, tf_arena *a) {
   return ok;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------------------------- */
+/* ---- all of it
+ * -------------------------------------------------------------------------------------------------
+ */
 
 static bool machine_uses(const tf_arch *a) {
   bool any = false;
@@ -603,7 +657,9 @@ static bool workload_has(const tf_workload *wl) {
   return any;
 }
 
-bool tf_sparse_applies(const tf_arch *arch, const tf_workload *wl) { return machine_uses(arch) && workload_has(wl); }
+bool tf_sparse_applies(const tf_arch *arch, const tf_workload *wl) {
+  return machine_uses(arch) && workload_has(wl);
+}
 
 static int reads_in(const tf_workload *wl) {
   int n = 1;

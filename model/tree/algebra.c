@@ -9,8 +9,12 @@ static tf_value_change other(const char *why) {
 }
 
 /* FIXED counts as a product without factors, and as a shift by zero. */
-static bool is_product(const tf_value_change *v) { return v->change == TF_V_FIXED || v->change == TF_V_SCALES; }
-static bool is_shift(const tf_value_change *v) { return v->change == TF_V_FIXED || v->change == TF_V_SHIFTS; }
+static bool is_product(const tf_value_change *v) {
+  return v->change == TF_V_FIXED || v->change == TF_V_SCALES;
+}
+static bool is_shift(const tf_value_change *v) {
+  return v->change == TF_V_FIXED || v->change == TF_V_SHIFTS;
+}
 
 /* The tensor on which both depend; false if they depend on different ones. */
 static bool join_types(int a, int b, int *out) {
@@ -19,8 +23,8 @@ static bool join_types(int a, int b, int *out) {
 }
 
 static bool same(const tf_value_change *a, const tf_value_change *b) {
-  return a->change == b->change && a->max == b->max && a->factor == b->factor && a->exps == b->exps &&
-         a->sum == b->sum && a->power == b->power;
+  return a->change == b->change && a->max == b->max && a->factor == b->factor &&
+         a->exps == b->exps && a->sum == b->sum && a->power == b->power;
 }
 
 /* a + sign * b */
@@ -36,7 +40,8 @@ static tf_value_change sum_of(tf_value_change a, tf_value_change b, double sign)
 
 /* a * b^sign */
 static tf_value_change product_of(tf_value_change a, tf_value_change b, int sign) {
-  if (!is_product(&a) || !is_product(&b)) return other("it multiplies a value that shifts with the running maximum");
+  if (!is_product(&a) || !is_product(&b))
+    return other("it multiplies a value that shifts with the running maximum");
   tf_value_change v = {.change = TF_V_SCALES, .exps = a.exps + sign * b.exps};
   v.factor = a.factor + sign * b.factor;
   v.power = a.power + sign * b.power;
@@ -60,13 +65,16 @@ static tf_value_change scaled(tf_value_change a, double by) {
   return by == 0 ? fixed : a;
 }
 
-static bool is_number(const tf_expr *x, double v) { return x->what == TF_X_NUMBER && x->number == v; }
+static bool is_number(const tf_expr *x, double v) {
+  return x->what == TF_X_NUMBER && x->number == v;
+}
 
-/* yes or no, as something that does not change decides: values that change alike, or a constant that the change leaves
- * as it is, 0 for a product, -inf for a shift. */
+/* yes or no, as something that does not change decides: values that change alike, or a constant
+ * that the change leaves as it is, 0 for a product, -inf for a shift. */
 static tf_value_change choice_of(const tf_op *op, const tf_expr *x, const tf_value_change *work) {
   const tf_value_change a = work[x->arg[1]], b = work[x->arg[2]];
-  if (work[x->arg[0]].change != TF_V_FIXED) return other("it decides by a value that the running maximum changes");
+  if (work[x->arg[0]].change != TF_V_FIXED)
+    return other("it decides by a value that the running maximum changes");
   for (int i = 1; i <= 2; i++) {
     const tf_value_change *changing = &work[x->arg[3 - i]];
     const tf_expr *constant = &op->expr[x->arg[i]];
@@ -104,7 +112,8 @@ static tf_value_change call(const tf_op *op, const tf_expr *x, const tf_value_ch
   return fixed;
 }
 
-tf_value_change tf_change_of(const tf_op *op, const tf_value_change *tensors, tf_value_change *work) {
+tf_value_change tf_change_of(const tf_op *op, const tf_value_change *tensors,
+                             tf_value_change *work) {
   for (int i = 0; i < op->n_expr; i++) {
     const tf_expr *x = &op->expr[i];
     work[i] = fixed;

@@ -22,5 +22,6 @@ typedef struct {
 
 /* The change of what an op computes per point (before any reduction), given that of every
  * tensor.  work: [op->n_expr]. */
-tf_value_change tf_change_of(const tf_op *op, const tf_value_change *tensors, tf_value_change *work);
+tf_value_change tf_change_of(const tf_op *op, const tf_value_change *tensors,
+                             tf_value_change *work);
 #endif

@@ -34,9 +34,14 @@ tf_build *tf_build_new(const tf_arch *arch, const tf_workload *wl, tf_diags *d) 
   t->arena = arena;
   t->tree.arch = arch;
   t->tree.workload = wl;
-  t->build = (tf_build){
-      .arena = arena, .tree = &t->tree, .diags = d, .own = own, .at = printed_at(0, 0), .errors = tf_diags_errors(d)};
-  t->build.lines_ok = t->build.heads_ok = t->build.loops_ok = t->build.streams_ok = t->build.whole = true;
+  t->build = (tf_build){.arena = arena,
+                        .tree = &t->tree,
+                        .diags = d,
+                        .own = own,
+                        .at = printed_at(0, 0),
+                        .errors = tf_diags_errors(d)};
+  t->build.lines_ok = t->build.heads_ok = t->build.loops_ok = t->build.streams_ok = t->build.whole =
+      true;
   return &t->build;
 }
 
@@ -117,7 +122,8 @@ int tf_build_node(tf_build *b, const tf_node *like) {
   t->open |= like->order_open || like->scope_open;
   if (like->parent < 0 && i > 0) {
     b->heads_ok = false;
-    tf_fail(b->diags, at, TF_E_SHAPE, "a second root: a mapping has one; indent this line, or put a scope above both");
+    tf_fail(b->diags, at, TF_E_SHAPE,
+            "a second root: a mapping has one; indent this line, or put a scope above both");
   }
   copy_lists(b, like);
   return i;
@@ -151,7 +157,8 @@ void tf_build_loop(tf_build *b, tf_loop l) {
 }
 
 static void report_twice(tf_build *b, tf_loc at, tf_loc first, int tensor) {
-  tf_fail(b->diags, at, TF_E_DUP, "'%.60s' is listed twice", b->tree->workload->tensors[tensor].name);
+  tf_fail(b->diags, at, TF_E_DUP, "'%.60s' is listed twice",
+          b->tree->workload->tensors[tensor].name);
   tf_note(b->diags, first, "first listed here");
 }
 
@@ -227,9 +234,11 @@ static void fail_children(tf_build *b, const tf_node *n) {
             tile ? "a Tile has one child" : "a scope has two or more children");
   else if (tile)
     tf_fail(b->diags, n->at, TF_E_SHAPE,
-            "%d children below a Tile, which has one: put a scope (Seq, Shar, Para, Pipe) between", n->n_children);
+            "%d children below a Tile, which has one: put a scope (Seq, Shar, Para, Pipe) between",
+            n->n_children);
   else
-    tf_fail(b->diags, n->at, TF_E_SHAPE, "one child below '%s', a scope has two or more: leave the scope out",
+    tf_fail(b->diags, n->at, TF_E_SHAPE,
+            "one child below '%s', a scope has two or more: leave the scope out",
             tf_scope_at(n->scope)->key);
 }
 
@@ -237,7 +246,8 @@ static bool check_children(tf_build *b, int i) {
   const tf_node *n = &b->tree->nodes[i];
   if (n->kind == TF_OP) {
     if (n->n_children == 0) return true;
-    return tf_fail(b->diags, b->tree->nodes[n->children[0]].at, TF_E_SHAPE, "below 'op', which is a leaf");
+    return tf_fail(b->diags, b->tree->nodes[n->children[0]].at, TF_E_SHAPE,
+                   "below 'op', which is a leaf");
   }
   if (n->kind == TF_TILE ? n->n_children == 1 : n->n_children >= 2) return true;
   fail_children(b, n);
@@ -264,13 +274,13 @@ static bool check_absent(tf_build *b) {
     size_t need = strlen(wl->ops[o].name) + 4;
     bool fits = used + need + 5 < sizeof names;
     if (n++ == 0 || used < sizeof names - 1)
-      snprintf(names + used, sizeof names - used, "%s%s%.100s%s", n > 1 ? ", " : "", fits ? "'" : "",
-               fits ? wl->ops[o].name : "...", fits ? "'" : "");
+      snprintf(names + used, sizeof names - used, "%s%s%.100s%s", n > 1 ? ", " : "",
+               fits ? "'" : "", fits ? wl->ops[o].name : "...", fits ? "'" : "");
     used = fits ? strlen(names) : sizeof names - 1;
   }
   if (n == 0) return true;
-  return tf_fail(b->diags, b->at, TF_E_SHAPE, "no leaf for op%s %s: every op of the workload has one", n > 1 ? "s" : "",
-                 names);
+  return tf_fail(b->diags, b->at, TF_E_SHAPE,
+                 "no leaf for op%s %s: every op of the workload has one", n > 1 ? "s" : "", names);
 }
 
 /* The shape of the whole: children, each op once. */
@@ -284,7 +294,8 @@ static void check_shape(tf_build *b) {
   if (b->heads_ok) b->shape_ok &= check_absent(b);
 }
 
-/* Ranges are checked only in a tree whose other rules hold; otherwise the messages would be wrong. */
+/* Ranges are checked only in a tree whose other rules hold; otherwise the messages would be wrong.
+ */
 static void check_rules(tf_build *b) {
   tf_facts *f = tf_facts_new(b->arena, b->tree);
   tf_checker c = {.f = f, .arena = b->arena, .diags = b->diags, .unheard = b->own != NULL};
@@ -320,7 +331,8 @@ bool tf_build_whole(const tf_build *b) { return b->whole; }
 
 tf_tree *tf_build_tree(tf_build *b) {
   if (!b) return NULL;
-  if (b->whole && b->tree->n_nodes == 0) tf_fail(b->diags, b->at, TF_E_SHAPE, "the mapping is empty");
+  if (b->whole && b->tree->n_nodes == 0)
+    tf_fail(b->diags, b->at, TF_E_SHAPE, "the mapping is empty");
   if (b->whole && b->tree->n_nodes > 0 && link_nodes(b) && find_leaves(b)) {
     check_shape(b);
     check_rules(b);

@@ -1,8 +1,8 @@
-/* Readers outside a nested scope must find what they read, at every step (docs/SEMANTICS.md, D9).  Where the ops that
- * split a dim do so by the same steps, and all reads move by these steps or stand still, what is made and what is
- * needed move towards each other or apart, or alike: the first step, the last whole one, the last one, which may be
- * shorter, and those after it, which are empty, tell of all.  Elsewhere, and where boxes are clipped, every step is
- * checked. */
+/* Readers outside a nested scope must find what they read, at every step (docs/SEMANTICS.md, D9).
+ * Where the ops that split a dim do so by the same steps, and all reads move by these steps or
+ * stand still, what is made and what is needed move towards each other or apart, or alike: the
+ * first step, the last whole one, the last one, which may be shorter, and those after it, which are
+ * empty, tell of all.  Elsewhere, and where boxes are clipped, every step is checked. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,8 +18,8 @@ typedef struct {
   int64_t n, at[4]; /* the number of settings; for a dim, which steps */
 } wheel;
 
-/* How a range depends on the settings of the loops, where its op has work: what the loop leaves of the range `base` by
- * its step. */
+/* How a range depends on the settings of the loops, where its op has work: what the loop leaves of
+ * the range `base` by its step. */
 typedef struct {
   int base, loop; /* -1: the whole extent */
   int64_t step, extent;
@@ -38,13 +38,15 @@ typedef struct {
   int n_wheels;
   wheel *wheels;
   int64_t *digits; /* [loop] */
-  int *form_of;    /* [node * dims of all ops] number of the form, + 1; NO_FORM; 0: not looked for. NULL: too many */
+  int *form_of;    /* [node * dims of all ops] number of the form, + 1; NO_FORM; 0: not looked for.
+                      NULL: too many */
   form *forms;
   size_t n_forms;
   int looks; /* at readers, of one op */
 } found;
 
-/* ---- what matters ----------------------------------------------------------------------------- */
+/* ---- what matters -----------------------------------------------------------------------------
+ */
 static bool reads_marked(const found *q, const tf_op *op) {
   for (int i = 0; i < op->n_reads; i++)
     if (q->marked[op->reads[i].tensor]) return true;
@@ -66,9 +68,10 @@ static void mark(found *q) {
   }
 }
 
-/* ---- steps -------------------------------------------------------------------------------------- */
-/* The product of the trip counts on the dim on the way down from node n to op o; overflow of 2^63 was refused
- * before. */
+/* ---- steps --------------------------------------------------------------------------------------
+ */
+/* The product of the trip counts on the dim on the way down from node n to op o; overflow of 2^63
+ * was refused before. */
 static int64_t trips_below(const tf_facts *f, int n, int o, int dim) {
   int64_t all = 1;
   for (int m = f->tree->op_node[o]; m > n; m = f->tree->nodes[m].parent)
@@ -113,8 +116,8 @@ static void shifts_at(found *q, int node) {
   tf_ranges_towards(&r, node);
 }
 
-/* Finds which loops above the scope move what its readers need and what is made below its child otherwise than by
- * steps, and which move the two apart. */
+/* Finds which loops above the scope move what its readers need and what is made below its child
+ * otherwise than by steps, and which move the two apart. */
 static void find_moves(found *q, int child) {
   const int n = q->f->wl->ops[q->o].n_out_dims;
   const tf_shift *now = &q->shift[q->f->dim_from[q->o]];
@@ -134,12 +137,13 @@ static uint64_t loops_on(const found *q, int dim) {
   uint64_t loops = 0;
   for (int n = 0, depth = 0; n != q->scope; n = tf_child_towards(q->f, n, q->scope))
     for (int k = 0; t->nodes[n].kind == TF_TILE && k < t->nodes[n].n_loops; k++, depth++)
-      if (t->nodes[n].loops[k].dim == dim) loops |= depth < TF_SHIFT_LOOPS ? UINT64_C(1) << depth : ~UINT64_C(0);
+      if (t->nodes[n].loops[k].dim == dim)
+        loops |= depth < TF_SHIFT_LOOPS ? UINT64_C(1) << depth : ~UINT64_C(0);
   return loops;
 }
 
-/* The step of the dim at the scope, if it is the same for all ops that lead there; 0: it is not, or settings differ
- * otherwise. */
+/* The step of the dim at the scope, if it is the same for all ops that lead there; 0: it is not, or
+ * settings differ otherwise. */
 static int64_t common_step(const found *q, int dim) {
   const tf_facts *f = q->f;
   int64_t step = 0;
@@ -185,7 +189,8 @@ static void turn_loops(found *q, int dim) {
   for (int n = q->scope; n >= 0; n = t->nodes[n].parent)
     for (int k = 0; k < t->nodes[n].n_loops; k++)
       if (t->nodes[n].loops[k].dim == dim)
-        q->wheels[q->n_wheels++] = (wheel){.loop = q->f->loop_from[n] + k, .n = useful_steps(q->f, n, k)};
+        q->wheels[q->n_wheels++] =
+            (wheel){.loop = q->f->loop_from[n] + k, .n = useful_steps(q->f, n, k)};
 }
 
 /* The number of settings to be checked; 0: too many. */
@@ -207,8 +212,11 @@ static int64_t count_settings(found *q) {
   return all;
 }
 
-/* ---- forms ----------------------------------------------------------------------------------------------- */
-/* Where what is needed and what is made are the same function of the settings, no setting but the first tells more. */
+/* ---- forms
+ * -----------------------------------------------------------------------------------------------
+ */
+/* Where what is needed and what is made are the same function of the settings, no setting but the
+ * first tells more. */
 enum { NO_FORM = -1, MOST_FORMS = 1 << 18, MOST_READERS = 1 << 10 };
 
 static int form_at(found *q, int o, int i, int n);
@@ -217,7 +225,8 @@ static int form_at(found *q, int o, int i, int n);
 static int number_of(found *q, form x) {
   for (size_t i = 0; i < q->n_forms; i++) {
     const form *y = &q->forms[i];
-    if (y->base == x.base && y->loop == x.loop && y->step == x.step && y->extent == x.extent) return (int)i;
+    if (y->base == x.base && y->loop == x.loop && y->step == x.step && y->extent == x.extent)
+      return (int)i;
   }
   q->forms[q->n_forms] = x;
   return (int)q->n_forms++;
@@ -242,13 +251,15 @@ static int led_form(found *q, int o, int i, int n) {
       if (t->loops[k].dim != dim || t->loops[k].trip < 2) continue;
       step /= t->loops[k].trip;
       const form *base = &q->forms[now];
-      now = number_of(q, (form){now, f->loop_from[m] + k, step, base->extent, base->steps * t->loops[k].trip});
+      now = number_of(
+          q, (form){now, f->loop_from[m] + k, step, base->extent, base->steps * t->loops[k].trip});
     }
   }
   return now;
 }
 
-/* Of rank k of op o's output, as the ops below node n read it: each of them a dim itself, and none in the padding. */
+/* Of rank k of op o's output, as the ops below node n read it: each of them a dim itself, and none
+ * in the padding. */
 static int read_form(found *q, int o, int k, int n) {
   const tf_workload *wl = q->f->wl;
   const tf_tensor *z = &wl->tensors[wl->ops[o].out];
@@ -289,7 +300,8 @@ static int form_at(found *q, int o, int i, int n) {
   return x;
 }
 
-/* Whether the range is not empty where op o at the scope has work: it never is, or o's are what loops leave of it. */
+/* Whether the range is not empty where op o at the scope has work: it never is, or o's are what
+ * loops leave of it. */
 static bool is_left_to(found *q, int x, int o) {
   const form *r = &q->forms[x];
   bool left = r->steps <= (r->extent - 1) / r->step + 1;
@@ -299,8 +311,8 @@ static bool is_left_to(found *q, int x, int o) {
   return left;
 }
 
-/* Whether op `in` at node n has work whenever op `out` at the scope has: none of its ranges is empty then, and of those
- * that they are got from, one reader has work. */
+/* Whether op `in` at node n has work whenever op `out` at the scope has: none of its ranges is
+ * empty then, and of those that they are got from, one reader has work. */
 static bool works_with(found *q, int in, int n, int out) {
   const tf_facts *f = q->f;
   const int told = tf_leads(f, in, n) ? f->tree->nodes[f->lead[in]].parent : n;
@@ -316,7 +328,8 @@ static bool works_with(found *q, int in, int n, int out) {
   return works;
 }
 
-/* Whether the child of the scope makes, at any settings, all of op o's output that is needed, as it does at the first.
+/* Whether the child of the scope makes, at any settings, all of op o's output that is needed, as it
+ * does at the first.
  */
 static bool is_always_made(found *q, int child) {
   const tf_facts *f = q->f;
@@ -335,8 +348,10 @@ static bool is_always_made(found *q, int child) {
   return true;
 }
 
-/* ---- each setting ------------------------------------------------------------------------------- */
-/* Sets the loops of the dim above the scope to step `at` of all their steps; the innermost counts fastest. */
+/* ---- each setting -------------------------------------------------------------------------------
+ */
+/* Sets the loops of the dim above the scope to step `at` of all their steps; the innermost counts
+ * fastest. */
 static void set_digits(const found *q, int dim, int64_t at) {
   const tf_tree *t = q->f->tree;
   for (int n = q->scope; n >= 0; n = t->nodes[n].parent)
@@ -347,7 +362,8 @@ static void set_digits(const found *q, int dim, int64_t at) {
     }
 }
 
-/* Looks at what `child` of the scope makes, at each setting but the first, which has been looked at. */
+/* Looks at what `child` of the scope makes, at each setting but the first, which has been looked
+ * at. */
 static void walk_settings(const found *q, int child, int64_t settings) {
   memset(q->digits, 0, (size_t)q->f->n_loops * sizeof *q->digits);
   q->r->digits = q->digits;
@@ -366,9 +382,12 @@ static void walk_settings(const found *q, int child, int64_t settings) {
   q->r->digits = NULL;
 }
 
-/* ---- gaps ------------------------------------------------------------------------------------------------- */
-/* What op o makes in the runs of nested scope s must be all of the box that the scope around it is told of.  Loops that
- * move different ranks are looked at apart: a box is a product, and so is the union of the boxes of all settings. */
+/* ---- gaps
+ * -------------------------------------------------------------------------------------------------
+ */
+/* What op o makes in the runs of nested scope s must be all of the box that the scope around it is
+ * told of.  Loops that move different ranks are looked at apart: a box is a product, and so is the
+ * union of the boxes of all settings. */
 
 /* A loop above s that takes more than one step. */
 typedef struct {
@@ -382,8 +401,8 @@ typedef struct {
   uint64_t inside; /* those of `turns` between the two scopes */
   uint64_t turns;  /* by their number on the way down */
   turn at[TF_SHIFT_LOOPS];
-  bool together; /* all loops have to be looked at together, as some read may be idle or in the padding while another
-                    is not */
+  bool together; /* all loops have to be looked at together, as some read may be idle or in the
+                    padding while another is not */
   bool again;    /* found out on the way */
   uint64_t group;
   tf_ival *whole; /* [rank] what is made in all of them */
@@ -401,7 +420,8 @@ static bool list_turns(gaps_at *g) {
   const tf_facts *f = g->q->f;
   int depth = 0;
   for (int n = 0; n != g->s; n = tf_child_towards(f, n, g->s))
-    for (int k = 0; f->tree->nodes[n].kind == TF_TILE && k < f->tree->nodes[n].n_loops; k++, depth++) {
+    for (int k = 0; f->tree->nodes[n].kind == TF_TILE && k < f->tree->nodes[n].n_loops;
+         k++, depth++) {
       if (f->tree->nodes[n].loops[k].trip < 2) continue;
       if (depth >= TF_SHIFT_LOOPS) return false;
       const uint64_t bit = UINT64_C(1) << depth;
@@ -413,7 +433,9 @@ static bool list_turns(gaps_at *g) {
 }
 
 /* Whether op j takes part: it makes the tensor, or reads it, or what is made of it below s. */
-static bool takes_part(const found *q, int j) { return j == q->o || reads_marked(q, &q->f->wl->ops[j]); }
+static bool takes_part(const found *q, int j) {
+  return j == q->o || reads_marked(q, &q->f->wl->ops[j]);
+}
 
 /* Loops that move a dim of an op that takes part. */
 static uint64_t moving(const gaps_at *g, int at) { return g->q->shift[at].mask & g->turns; }
@@ -424,7 +446,8 @@ static void tie_group(gaps_at *g) {
   for (uint64_t before = 0; before != g->group;) {
     before = g->group;
     for (int j = f->leaf_from[g->s]; j < f->leaf_end[g->s]; j++) {
-      const int o = f->leaf_op[j], n = o == g->q->o ? f->wl->ops[o].n_out_dims : f->wl->ops[o].n_dims;
+      const int o = f->leaf_op[j],
+                n = o == g->q->o ? f->wl->ops[o].n_out_dims : f->wl->ops[o].n_dims;
       for (int i = 0; i < n && takes_part(g->q, o); i++)
         if (moving(g, f->dim_from[o] + i) & g->group) g->group |= moving(g, f->dim_from[o] + i);
     }
@@ -471,7 +494,8 @@ static bool is_plain(const gaps_at *g) {
   return !((twice | steep_reads(q)) & g->inside);
 }
 
-/* Whether op j does not run in a setting of the group, or, as far as the group's loops tell, never does. */
+/* Whether op j does not run in a setting of the group, or, as far as the group's loops tell, never
+ * does. */
 static bool is_out(const gaps_at *g, int j) {
   const tf_facts *f = g->q->f;
   bool out = false;
@@ -480,8 +504,8 @@ static bool is_out(const gaps_at *g, int j) {
   return out;
 }
 
-/* What is made at node n of the ranks of the group at the present setting; other ranks are left at one element. False:
- * nothing. */
+/* What is made at node n of the ranks of the group at the present setting; other ranks are left at
+ * one element. False: nothing. */
 static bool made_at(gaps_at *g, int n, tf_ival *box) {
   const found *q = g->q;
   const tf_facts *f = q->f;
@@ -498,7 +522,8 @@ static bool made_at(gaps_at *g, int n, tf_ival *box) {
   }
   if (g->together || !made) return made;
   for (int j = f->leaf_from[g->s]; j < f->leaf_end[g->s]; j++)
-    if (f->leaf_op[j] != q->o && takes_part(q, f->leaf_op[j])) *(is_out(g, f->leaf_op[j]) ? &out : &in) = true;
+    if (f->leaf_op[j] != q->o && takes_part(q, f->leaf_op[j]))
+      *(is_out(g, f->leaf_op[j]) ? &out : &in) = true;
   g->again |= out && in;
   return !out;
 }
@@ -520,13 +545,15 @@ static bool covers_row(gaps_at *g, int rank, const int *picked, int n) {
   return to >= g->whole[rank].lo + g->whole[rank].len;
 }
 
-/* The same of the ranks from `rank` on: along this rank, of each stretch in which the same boxes are met. */
+/* The same of the ranks from `rank` on: along this rank, of each stretch in which the same boxes
+ * are met. */
 static bool covers(gaps_at *g, int rank, const int *picked, int n, int most) {
   const int ranks = g->q->f->wl->ops[g->q->o].n_out_dims;
   g->looks += n;
   if (rank + 1 == ranks) return covers_row(g, rank, picked, n);
   int *next = &g->picked[(rank + 1) * most];
-  for (int64_t from = g->whole[rank].lo, to, end = from + g->whole[rank].len; from < end; from = to) {
+  for (int64_t from = g->whole[rank].lo, to, end = from + g->whole[rank].len; from < end;
+       from = to) {
     int here = 0;
     to = end;
     for (int i = 0; i < n; i++) {
@@ -578,7 +605,8 @@ static enum verdict look_here(gaps_at *g, int n) {
 
 /* Looks at all settings of the group's loops.  False: out of memory. */
 static bool look_through(gaps_at *g, tf_arena *a, enum verdict *v) {
-  const int64_t in = settings_of(g, g->group & g->inside), out = settings_of(g, g->group & ~g->inside);
+  const int64_t in = settings_of(g, g->group & g->inside),
+                out = settings_of(g, g->group & ~g->inside);
   const int ranks = g->q->f->wl->ops[g->q->o].n_out_dims;
   *v = UNKNOWN;
   if (!in || !out || in > MOST_STEPS / out) return true;
@@ -644,7 +672,8 @@ static bool read_outside(const found *q, int s) {
 /* A form is a dim's extent, or what a loop leaves to a dim of an op. */
 static bool make_forms(found *q, tf_arena *a) {
   const size_t n = (size_t)q->f->tree->n_nodes * (size_t)q->f->n_dims,
-               forms = (size_t)(q->f->n_loops + 1) * (size_t)q->f->n_dims + (size_t)q->f->wl->n_dims;
+               forms =
+                   (size_t)(q->f->n_loops + 1) * (size_t)q->f->n_dims + (size_t)q->f->wl->n_dims;
   if (n > MOST_FORMS || forms > MOST_FORMS) return true;
   q->form_of = TF_ARRAY(a, int, n);
   q->forms = TF_ARRAY(a, form, forms);
@@ -665,9 +694,12 @@ bool tf_check_steps(const tf_checker *c, tf_ranges *r, void (*unknown)(tf_ranges
   if (!q.digits || !q.wheels || !q.concerned || !q.marked || !q.shift || !q.needed) return false;
   for (q.o = 0; q.o < f->wl->n_ops; q.o++) {
     int home = f->home_scope[f->wl->ops[q.o].out];
-    for (int n = f->tree->nodes[f->lead[q.o]].parent; home >= 0 && n > home; n = f->tree->nodes[n].parent) {
+    for (int n = f->tree->nodes[f->lead[q.o]].parent; home >= 0 && n > home;
+         n = f->tree->nodes[n].parent) {
       enum verdict v = WHOLE;
-      if (f->tree->nodes[n].kind == TF_SCOPE && read_outside(&q, n) && !find_gaps(&q, n, c->arena, &v)) return false;
+      if (f->tree->nodes[n].kind == TF_SCOPE && read_outside(&q, n) &&
+          !find_gaps(&q, n, c->arena, &v))
+        return false;
       if (v != WHOLE) (v == GAPS ? gaps : unknown)(r, q.o);
       q.scope = f->tree->nodes[n].parent;
       if (f->tree->nodes[q.scope].kind != TF_SCOPE || is_always_made(&q, n)) continue;

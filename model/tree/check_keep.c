@@ -28,8 +28,8 @@ static int first_tile(const keeping *q, int o) {
   return found;
 }
 
-/* The next spatial loop further out than loop k of node n, below the scope, that matters; moves n and k to it.  False
- * if there is none. */
+/* The next spatial loop further out than loop k of node n, below the scope, that matters; moves n
+ * and k to it.  False if there is none. */
 static bool next_spatial(const keeping *q, int *n, int *k) {
   const tf_tree *t = q->c->f->tree;
   for (; *n != q->scope; *n = t->nodes[*n].parent, *k = t->nodes[*n].n_loops) {
@@ -45,7 +45,8 @@ static int64_t step_of(const tf_tree *t, int o, int n, int k) {
   int dim = t->nodes[n].loops[k].dim;
   for (int m = t->op_node[o]; m != t->nodes[n].parent; m = t->nodes[m].parent)
     for (int j = t->nodes[m].n_loops - 1; j >= (m == n ? k + 1 : 0); j--)
-      if (t->nodes[m].loops[j].dim == dim && !tf_mul(step, t->nodes[m].loops[j].trip, &step)) return 0;
+      if (t->nodes[m].loops[j].dim == dim && !tf_mul(step, t->nodes[m].loops[j].trip, &step))
+        return 0;
   return step;
 }
 
@@ -54,7 +55,8 @@ static int64_t coef_of(const keeping *q, int o, int r, int dim) {
   const tf_op *op = &q->c->f->wl->ops[o];
   if (op->out == q->k->tensor) return op->dims[r] == dim;
   for (int i = 0; i < op->n_reads; i++) {
-    int64_t coef = op->reads[i].tensor == q->k->tensor ? tf_index_coef(&op->reads[i].index[r], dim) : 0;
+    int64_t coef =
+        op->reads[i].tensor == q->k->tensor ? tf_index_coef(&op->reads[i].index[r], dim) : 0;
     if (coef) return coef;
   }
   return 0;
@@ -65,8 +67,8 @@ typedef struct {
   int op, node, slot;
 } spread;
 
-/* Whether the two loops move the tensor alike, where both ops lead; assumed where one does not or a trip count is open,
- * which only ranges can tell. */
+/* Whether the two loops move the tensor alike, where both ops lead; assumed where one does not or a
+ * trip count is open, which only ranges can tell. */
 static bool same_step(const keeping *q, spread a, spread b) {
   const tf_facts *f = q->c->f;
   const tf_tree *t = f->tree;
@@ -96,7 +98,8 @@ static bool moved(const tf_shift *s, int k, int64_t *by) {
   return true;
 }
 
-/* How far a step of the loop moves rank r of what is touched of the tensor below the memory's Tile; false: unlike. */
+/* How far a step of the loop moves rank r of what is touched of the tensor below the memory's Tile;
+ * false: unlike. */
 static bool shift_of(const keeping *q, spread s, int r, int64_t *by) {
   const tf_facts *f = q->c->f;
   const int tile = first_tile(q, s.op), k = number_of(f->tree, s);
@@ -109,7 +112,8 @@ static bool shift_of(const keeping *q, spread s, int r, int64_t *by) {
     for (int i = -1; i < op->n_reads; i++) {
       if ((i < 0 ? op->out : op->reads[i].tensor) != q->k->tensor) continue;
       if (i >= 0) tf_index_shift(q->r, o, &op->reads[i].index[r], &read);
-      alike &= moved(i < 0 ? &q->r->shift[f->dim_from[o] + r] : &read, k, &one) && (!any || one == *by);
+      alike &=
+          moved(i < 0 ? &q->r->shift[f->dim_from[o] + r] : &read, k, &one) && (!any || one == *by);
       *by = one;
       any = true;
     }
@@ -136,10 +140,12 @@ static bool same_loop(const keeping *q, spread a, spread b) {
   const tf_tree *t = q->c->f->tree;
   const tf_loop *la = &t->nodes[a.node].loops[a.slot], *lb = &t->nodes[b.node].loops[b.slot];
   bool open = la->trip == 0 || lb->trip == 0;
-  return la->axis == lb->axis && (open || la->trip == lb->trip) && (q->r ? same_shift(q, a, b) : same_step(q, a, b));
+  return la->axis == lb->axis && (open || la->trip == lb->trip) &&
+         (q->r ? same_shift(q, a, b) : same_step(q, a, b));
 }
 
-/* ---- what an instance makes, and what is read there ------------------------------------------------------------- */
+/* ---- what an instance makes, and what is read there
+ * ------------------------------------------------------------- */
 
 enum { MOST_SETTINGS = 1 << 14 }; /* most settings looked at for one rank and reader */
 
@@ -149,7 +155,8 @@ typedef struct {
   int64_t trip;
 } twin;
 
-/* A loop of a branch by its number among all, its settings, and how far a step moves what is touched; 0: unlike. */
+/* A loop of a branch by its number among all, its settings, and how far a step moves what is
+ * touched; 0: unlike. */
 typedef struct {
   int loop;
   int64_t n, by;
@@ -171,8 +178,8 @@ typedef struct {
 
 static int loop_no(const keeping *q, spread s) { return q->c->f->loop_from[s.node] + s.slot; }
 
-/* The temporal loops between the scope and op o's first Tile that move the rank; the product of their trip counts, 0:
- * too many. */
+/* The temporal loops between the scope and op o's first Tile that move the rank; the product of
+ * their trip counts, 0: too many. */
 static int64_t find_wheels(const keeping *q, int o, int rank, wheel *list, int *n) {
   const tf_tree *t = q->c->f->tree;
   int64_t all = 1;
@@ -198,7 +205,8 @@ static void set_wheels(const along *a, const wheel *list, int n, int64_t at) {
 
 static void set_instance(const along *a, int64_t at) {
   for (int i = 0; i < a->n_twins; at /= a->twins[i++].trip)
-    a->digits[loop_no(a->q, a->twins[i].made)] = a->digits[loop_no(a->q, a->twins[i].read)] = at % a->twins[i].trip;
+    a->digits[loop_no(a->q, a->twins[i].made)] = a->digits[loop_no(a->q, a->twins[i].read)] =
+        at % a->twins[i].trip;
 }
 
 /* Finds the ranges on entry to op o's first Tile. */
@@ -278,8 +286,8 @@ static bool instances_find_all(along *a) {
   return all;
 }
 
-/* Whether both branches take the same steps: then the first tells of all.  Not where a border may cut what is made: its
- * steps begin there, and those of the reads further out. */
+/* Whether both branches take the same steps: then the first tells of all.  Not where a border may
+ * cut what is made: its steps begin there, and those of the reads further out. */
 static bool same_steps(const along *a) {
   bool same = a->n_made == a->n_read && !a->q->c->f->wl->tensors[a->q->k->tensor].pad[a->rank];
   for (int i = 0; i < a->n_made && same; i++)
@@ -287,14 +295,15 @@ static bool same_steps(const along *a) {
   return same;
 }
 
-/* Checks that each instance makes what is read in it along one rank that the twins move: in the first run of the scope,
- * and in one far from all borders. */
+/* Checks that each instance makes what is read in it along one rank that the twins move: in the
+ * first run of the scope, and in one far from all borders. */
 static bool check_along(along *a) {
   const keeping *q = a->q;
   a->makes = find_wheels(q, a->maker, a->rank, a->made, &a->n_made);
   a->reads = find_wheels(q, a->reader, a->rank, a->read, &a->n_read);
   if (same_steps(a)) a->makes = a->reads = a->instances = 1;
-  const bool few = a->makes && a->reads && a->instances && a->makes + a->reads <= MOST_SETTINGS / a->instances;
+  const bool few =
+      a->makes && a->reads && a->instances && a->makes + a->reads <= MOST_SETTINGS / a->instances;
   a->parts = few ? TF_ARRAY(q->c->arena, tf_ival, (size_t)a->makes) : NULL;
   a->r = *q->r;
   a->r.shift = NULL;
@@ -307,10 +316,13 @@ static bool check_along(along *a) {
     all = instances_find_all(a);
   }
   if (all) return true;
-  fail(q, few ? "an instance of that memory reads more of it than is made there; put the spatial loop above the scope"
-              : "its instances make and read it in more than 16,384 steps, too many to look at; put the spatial loop "
+  fail(q, few ? "an instance of that memory reads more of it than is made there; put the spatial "
+                "loop above the scope"
+              : "its instances make and read it in more than 16,384 steps, too many to look at; "
+                "put the spatial loop "
                 "above the scope");
-  tf_note(q->c->diags, q->c->f->tree->nodes[a->twins[0].made.node].loops[a->twins[0].made.slot].at, "the loop");
+  tf_note(q->c->diags, q->c->f->tree->nodes[a->twins[0].made.node].loops[a->twins[0].made.slot].at,
+          "the loop");
   tf_note(q->c->diags, tf_leaf(q->c, a->reader)->at, "read here");
   return false;
 }
@@ -382,7 +394,8 @@ static bool check_passes(const keeping *q, int o) {
 static bool check_home(const keeping *q) {
   const tf_facts *f = q->c->f;
   int home = f->home_scope[q->k->tensor];
-  if (home < 0) return fail(q, "it is no intermediate, inputs and outputs live in the outermost memory");
+  if (home < 0)
+    return fail(q, "it is no intermediate, inputs and outputs live in the outermost memory");
   if (home != q->scope) {
     fail(q, "this scope is not its home; keep it there");
     tf_note(q->c->diags, f->tree->nodes[home].at, "its home scope");
@@ -429,8 +442,8 @@ bool tf_check_keep_moves(const tf_checker *c) {
 }
 
 /* ---- retain ------------------------------------------------------------------------------
- * What a retaining scope leaves unmade must not be missed: of the ops that serve a retained tensor, those whose results
- * others read, too (docs/SEMANTICS.md D9, D21). */
+ * What a retaining scope leaves unmade must not be missed: of the ops that serve a retained tensor,
+ * those whose results others read, too (docs/SEMANTICS.md D9, D21). */
 typedef struct {
   const tf_checker *c;
   bool *retained; /* [tensor] */
@@ -439,8 +452,8 @@ typedef struct {
 
 static int limit_of(retaining *q, int o, int n);
 
-/* The retained tensor by which the range of op o, which does not lead at node n, shrinks where it is still there; -1:
- * none. */
+/* The retained tensor by which the range of op o, which does not lead at node n, shrinks where it
+ * is still there; -1: none. */
 static int limit_inferred(retaining *q, int o, int n) {
   const tf_facts *f = q->c->f;
   const int out = f->wl->ops[o].out;
@@ -453,7 +466,8 @@ static int limit_inferred(retaining *q, int o, int n) {
   return -1;
 }
 
-/* The same of any op; what was found of an op at a node once is not looked for again: it was none. */
+/* The same of any op; what was found of an op at a node once is not looked for again: it was none.
+ */
 static int limit_of(retaining *q, int o, int n) {
   const tf_facts *f = q->c->f;
   bool *seen = &q->seen[o * f->tree->n_nodes + n];
@@ -468,12 +482,15 @@ static void report(const retaining *q, int o, int reader, int by) {
   const tf_checker *c = q->c;
   const int out = c->f->wl->ops[o].out;
   tf_fail(c->diags, tf_leaf(c, o)->at, TF_E_ORDER,
-          "'%.50s' is not made where '%.50s', which is retained, is still there: %slet its readers share one scope",
-          tf_tensor_name(c, out), tf_tensor_name(c, by), q->retained[out] ? "" : "retain it, too, or ");
+          "'%.50s' is not made where '%.50s', which is retained, is still there: %slet its readers "
+          "share one scope",
+          tf_tensor_name(c, out), tf_tensor_name(c, by),
+          q->retained[out] ? "" : "retain it, too, or ");
   tf_note(c->diags, tf_leaf(c, reader)->at, "op '%.60s' reads it here", tf_op_name(c, reader));
 }
 
-/* Readers outside of a nested scope need what op o makes there, whether or not those in the scope do. */
+/* Readers outside of a nested scope need what op o makes there, whether or not those in the scope
+ * do. */
 static void check_scope(retaining *q, int o) {
   const tf_facts *f = q->c->f;
   const tf_tensor *z = &f->wl->tensors[f->wl->ops[o].out];
@@ -493,8 +510,8 @@ static void forget_seen(retaining *q) {
   memset(q->seen, 0, (size_t)q->c->f->wl->n_ops * (size_t)q->c->f->tree->n_nodes);
 }
 
-/* Whether a Seq around the nested scope that retains `inner` drops it in each run of the scope that retains `outer`:
- * its other children do not touch it. */
+/* Whether a Seq around the nested scope that retains `inner` drops it in each run of the scope that
+ * retains `outer`: its other children do not touch it. */
 static bool dropped(const tf_facts *f, int inner, int outer) {
   const int top = f->home_scope[outer];
   bool drops = false;
@@ -514,8 +531,9 @@ static bool runs_again(const tf_facts *f, int scope) {
   return again;
 }
 
-/* A reader in a nested scope makes there what its own readers want, also where that is still there outside: then what
- * it reads must be there, too; or what the nested scope itself retains, so that nothing is read. */
+/* A reader in a nested scope makes there what its own readers want, also where that is still there
+ * outside: then what it reads must be there, too; or what the nested scope itself retains, so that
+ * nothing is read. */
 static void check_served(retaining *q, int o) {
   const tf_facts *f = q->c->f;
   const tf_tensor *z = &f->wl->tensors[f->wl->ops[o].out];

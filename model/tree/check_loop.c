@@ -5,7 +5,8 @@
 #include "model/tree/check.h"
 
 /* ---- placement ---------------------------------------------------------------------- */
-/* Reports an op that leads below the Tile but lacks the dim; `owner`: an op below that has it, -1: none. */
+/* Reports an op that leads below the Tile but lacks the dim; `owner`: an op below that has it, -1:
+ * none. */
 static void report_lacking(const tf_checker *c, const tf_loop *l, int o, int owner) {
   const char *dim = tf_dim_name(c, l->dim);
   if (owner < 0)
@@ -26,8 +27,9 @@ static void report_partial(const tf_checker *c, const tf_loop *l, int o) {
   tf_note(c->diags, tf_leaf(c, o)->at, "the op that reduces");
 }
 
-/* Whether a loop at node n on a dim that op o reduces, where o does not lead, is streamed: it must be above the scope
- * that streams, but not above readers outside of that scope, which need the complete sum or maximum. */
+/* Whether a loop at node n on a dim that op o reduces, where o does not lead, is streamed: it must
+ * be above the scope that streams, but not above readers outside of that scope, which need the
+ * complete sum or maximum. */
 static bool streamed_at(const tf_facts *f, int o, int n) {
   const int scope = f->stream_scope[o], home = f->home_scope[f->wl->ops[o].out];
   const bool outside = home >= 0 && home != scope && tf_is_above(f, home, scope);
@@ -78,7 +80,8 @@ static bool check_path(const tf_checker *c, int o, int64_t *product) {
       ok = false;
       if (!*told)
         tf_fail(c->diags, l->at, TF_E_RANGE,
-                "the trip counts on '%.60s' from here inwards multiply to more than 2^63 - 1", tf_dim_name(c, l->dim));
+                "the trip counts on '%.60s' from here inwards multiply to more than 2^63 - 1",
+                tf_dim_name(c, l->dim));
       *told = true;
     }
   return ok;
@@ -93,8 +96,8 @@ bool tf_check_products(const tf_checker *c) {
 }
 
 /* ---- open counts ------------------------------------------------------------------------
- * Dims whose counts are all fixed or bounded and do not reach the extent, and fixed counts of which whole steps begin
- * behind it. */
+ * Dims whose counts are all fixed or bounded and do not reach the extent, and fixed counts of which
+ * whole steps begin behind it. */
 /* The most steps that a loop can have; 0: any number. */
 static int64_t most_steps(const tf_loop *l) {
   int64_t most = l->trip ? l->trip : l->max;
@@ -104,10 +107,12 @@ static int64_t most_steps(const tf_loop *l) {
 }
 
 /* a times b, or `limit` once that is reached; all above 0. */
-static int64_t reach(int64_t a, int64_t b, int64_t limit) { return a >= limit || b > limit / a ? limit : a * b; }
+static int64_t reach(int64_t a, int64_t b, int64_t limit) {
+  return a >= limit || b > limit / a ? limit : a * b;
+}
 
-/* The next loop on a dim on the way from op o to the root, the k-th of the node; NULL behind the last.  Starts with
- * *node -1. */
+/* The next loop on a dim on the way from op o to the root, the k-th of the node; NULL behind the
+ * last.  Starts with *node -1. */
 static const tf_loop *next_loop(const tf_checker *c, int o, int dim, int *node, int *k) {
   const tf_tree *t = c->f->tree;
   if (*node < 0) {
@@ -138,14 +143,16 @@ static void check_reach(const tf_checker *c, int o, int dim) {
   c->dim_told[dim] = true;
   tf_fail(c->diags, first ? first->at : tf_leaf(c, o)->at, TF_E_COVER,
           "no choice of trip counts covers '%.50s': they multiply to %" PRId64
-          " at most, the range of op '%.50s' is %" PRId64 ": leave '%.50s=?' open on a Tile above it",
+          " at most, the range of op '%.50s' is %" PRId64
+          ": leave '%.50s=?' open on a Tile above it",
           tf_dim_name(c, dim), steps, tf_op_name(c, o), extent, tf_dim_name(c, dim));
   node = -1;
   while ((l = next_loop(c, o, dim, &node, &k)))
     if (l != first) tf_note(c->diags, l->at, "and these are its steps here");
 }
 
-/* What the k-th loop of the Tile needs at most to reach the extents that it splits, whatever the open ones inside are.
+/* What the k-th loop of the Tile needs at most to reach the extents that it splits, whatever the
+ * open ones inside are.
  */
 static int64_t least_count(const tf_checker *c, int tile, int k) {
   const tf_facts *f = c->f;
@@ -173,8 +180,10 @@ static void warn_spare(const tf_checker *c, int tile) {
     const int64_t least = least_count(c, tile, k);
     if (least < 1 || least >= l->trip) continue;
     tf_warn(c->diags, l->at,
-            "'%.50s=%" PRId64 "' steps past its extent of %" PRId64 ": %.50s=%" PRId64 " reaches all of it",
-            tf_dim_name(c, l->dim), l->trip, c->f->wl->dims[l->dim].extent, tf_dim_name(c, l->dim), least);
+            "'%.50s=%" PRId64 "' steps past its extent of %" PRId64 ": %.50s=%" PRId64
+            " reaches all of it",
+            tf_dim_name(c, l->dim), l->trip, c->f->wl->dims[l->dim].extent, tf_dim_name(c, l->dim),
+            least);
   }
 }
 
@@ -182,7 +191,8 @@ void tf_check_open(const tf_checker *c) {
   const tf_facts *f = c->f;
   for (int o = 0; o < f->wl->n_ops; o++)
     for (int i = 0; i < f->wl->ops[o].n_dims; i++)
-      if (f->lead[o] == 0 && !c->dim_told[f->wl->ops[o].dims[i]]) check_reach(c, o, f->wl->ops[o].dims[i]);
+      if (f->lead[o] == 0 && !c->dim_told[f->wl->ops[o].dims[i]])
+        check_reach(c, o, f->wl->ops[o].dims[i]);
   for (int n = 0; !c->unheard && n < f->tree->n_nodes; n++)
     warn_spare(c, n);
 }

@@ -1,13 +1,17 @@
-/* Within one production no element is made twice (docs/SEMANTICS.md, D9): what two settings of the loops between an
- * intermediate's home scope and its producer need of it has nothing in common.  check_range.c compares the first two
- * steps of each loop.  That is not all where some loops' steps add up to the same shift, where reads move unlike, and
- * where the first step reads padding: then settings are compared one by one. */
+/* Within one production no element is made twice (docs/SEMANTICS.md, D9): what two settings of the
+ * loops between an intermediate's home scope and its producer need of it has nothing in common.
+ * check_range.c compares the first two steps of each loop.  That is not all where some loops' steps
+ * add up to the same shift, where reads move unlike, and where the first step reads padding: then
+ * settings are compared one by one. */
 #include <string.h>
 
 #include "model/tree/check.h"
 #include "model/tree/range.h"
 
-enum { MOST_SETTINGS = 1 << 14, MOST_BOXES = 1 << 10 }; /* of all loops; of those below the home scope */
+enum {
+  MOST_SETTINGS = 1 << 14,
+  MOST_BOXES = 1 << 10
+}; /* of all loops; of those below the home scope */
 
 typedef struct {
   int node, slot, depth; /* depth: its number on the way down */
@@ -20,14 +24,16 @@ typedef struct {
   int o, n_ranks;
   tf_shift *shift; /* [as ranges] */
   int64_t *digits; /* [loop] */
-  int n_out, n_in; /* loops above the home scope that move what is made; those between it and the producer */
+  int n_out, n_in; /* loops above the home scope that move what is made; those between it and the
+                      producer */
   turning *out, *in;
   tf_arena *arena;
   tf_ival *box; /* [setting of the latter * n_ranks] what it makes */
   bool starved;
 } once;
 
-/* ---- loops ---------------------------------------------------------------------------------------- */
+/* ---- loops
+ * ---------------------------------------------------------------------------------------- */
 static void list_loops(once *q, int home, uint64_t mask) {
   const tf_facts *f = q->f;
   q->n_out = q->n_in = 0;
@@ -35,7 +41,8 @@ static void list_loops(once *q, int home, uint64_t mask) {
     const tf_node *t = &f->tree->nodes[n];
     for (int k = 0; t->kind == TF_TILE && k < t->n_loops; k++, depth++) {
       const turning one = {n, k, depth, t->loops[k].trip};
-      const bool inside = tf_is_above(f, home, n), moves = depth >= TF_SHIFT_LOOPS || mask >> depth & 1;
+      const bool inside = tf_is_above(f, home, n),
+                 moves = depth >= TF_SHIFT_LOOPS || mask >> depth & 1;
       if (one.trip < 2 || tf_streamed_over(f, q->o, n, t->loops[k].dim)) continue;
       if (inside)
         q->in[q->n_in++] = one;
@@ -45,13 +52,15 @@ static void list_loops(once *q, int home, uint64_t mask) {
   }
 }
 
-/* ---- by shifts --------------------------------------------------------------------------------------- */
+/* ---- by shifts
+ * --------------------------------------------------------------------------------------- */
 static int64_t moved(const tf_shift *s, int depth) {
   if (depth >= TF_SHIFT_LOOPS || !(s->mask >> depth & 1)) return 0;
   return s->by[depth] < 0 ? -s->by[depth] : s->by[depth];
 }
 
-/* Of the loops that move rank r and are not in `done`, the one with the smallest step; -1: none is left. */
+/* Of the loops that move rank r and are not in `done`, the one with the smallest step; -1: none is
+ * left. */
 static int smallest(const once *q, int r, uint64_t done) {
   const tf_shift *s = &q->shift[q->f->dim_from[q->o] + r];
   int least = -1;
@@ -62,7 +71,8 @@ static int smallest(const once *q, int r, uint64_t done) {
   return least;
 }
 
-/* Whether borders may cut what some op makes: then settings of which all is padding ask for one element both. */
+/* Whether borders may cut what some op makes: then settings of which all is padding ask for one
+ * element both. */
 static bool borders_cut(const tf_workload *wl) {
   for (int z = 0; z < wl->n_tensors; z++)
     for (int r = 0; r < wl->tensors[z].rank; r++)
@@ -70,8 +80,8 @@ static bool borders_cut(const tf_workload *wl) {
   return false;
 }
 
-/* The loops of which any two settings make parts of rank r without a common element: each step is as long as all that
- * loops of smaller steps reach.  0: they may overlap. */
+/* The loops of which any two settings make parts of rank r without a common element: each step is
+ * as long as all that loops of smaller steps reach.  0: they may overlap. */
 static uint64_t told_apart(const once *q, int r) {
   const tf_shift *s = &q->shift[q->f->dim_from[q->o] + r];
   int64_t reach = q->r->now[q->f->dim_from[q->o] + r].len;
@@ -80,13 +90,15 @@ static uint64_t told_apart(const once *q, int r) {
   for (int k; (k = smallest(q, r, done)) >= 0; done |= UINT64_C(1) << k) {
     const int64_t by = moved(s, q->in[k].depth);
     int64_t far;
-    if (by < reach || __builtin_mul_overflow(by, q->in[k].trip - 1, &far) || __builtin_add_overflow(reach, far, &reach))
+    if (by < reach || __builtin_mul_overflow(by, q->in[k].trip - 1, &far) ||
+        __builtin_add_overflow(reach, far, &reach))
       return 0;
   }
   return done;
 }
 
-/* ---- one by one ----------------------------------------------------------------------------------------- */
+/* ---- one by one
+ * ----------------------------------------------------------------------------------------- */
 static bool overlap(const once *q, const tf_ival *a, const tf_ival *b) {
   for (int r = 0; r < q->n_ranks; r++)
     if (a[r].lo + a[r].len <= b[r].lo || b[r].lo + b[r].len <= a[r].lo) return false;
@@ -119,7 +131,8 @@ static bool made(once *q, tf_ival *box) {
   return true;
 }
 
-/* Whether two of the `all` settings below the home scope make an element both, at the present setting above. */
+/* Whether two of the `all` settings below the home scope make an element both, at the present
+ * setting above. */
 static bool twice_here(once *q, int64_t all) {
   int n = 0;
   for (int64_t i = 0; i < all; i++) {
@@ -135,7 +148,8 @@ static bool twice_here(once *q, int64_t all) {
 
 /* *unknown: the settings are too many to look at. */
 static bool twice_anywhere(once *q, bool *unknown) {
-  const int64_t in = settings_of(q->in, q->n_in, MOST_BOXES), out = settings_of(q->out, q->n_out, MOST_SETTINGS);
+  const int64_t in = settings_of(q->in, q->n_in, MOST_BOXES),
+                out = settings_of(q->out, q->n_out, MOST_SETTINGS);
   bool twice = false;
   *unknown = !in || !out || out > MOST_SETTINGS / in;
   if (*unknown) return true;

@@ -21,8 +21,8 @@ static bool check_pair(const tf_checker *c, int o, int reader) {
             tf_op_name(c, reader), z);
   else
     tf_fail(c->diags, tf_leaf(c, reader)->at, TF_E_ORDER,
-            "op '%.50s' reads '%.50s' before it is made: move the branch that makes it in front", tf_op_name(c, reader),
-            z);
+            "op '%.50s' reads '%.50s' before it is made: move the branch that makes it in front",
+            tf_op_name(c, reader), z);
   tf_note(c->diags, tf_leaf(c, o)->at, "'%.60s' is made here", z);
   tf_note(c->diags, s->at, "the scope that runs both");
   return false;
@@ -54,7 +54,8 @@ static void check_level(const tf_checker *c, int i) {
   const tf_tree *t = c->f->tree;
   int up = tile_above(t, i);
   if (up < 0 || t->nodes[up].level <= t->nodes[i].level) return;
-  tf_fail(c->diags, t->nodes[i].at, TF_E_LEVEL, "'%.60s' below '%.60s': levels never rise on the way down",
+  tf_fail(c->diags, t->nodes[i].at, TF_E_LEVEL,
+          "'%.60s' below '%.60s': levels never rise on the way down",
           tf_level_name(c, t->nodes[i].level), tf_level_name(c, t->nodes[up].level));
   tf_note(c->diags, t->nodes[up].at, "the Tile above");
 }
@@ -78,7 +79,8 @@ static void check_unit(const tf_checker *c, int o) {
     if (best < 0 || a->units[u].below > a->units[best].below) best = u;
   }
   if (best < 0) {
-    tf_fail(c->diags, tf_leaf(c, o)->at, TF_E_UNITKIND, "no compute unit runs op '%.60s'", tf_op_name(c, o));
+    tf_fail(c->diags, tf_leaf(c, o)->at, TF_E_UNITKIND, "no compute unit runs op '%.60s'",
+            tf_op_name(c, o));
     return;
   }
   tf_fail(c->diags, tf_leaf(c, o)->at, TF_E_LEVEL,
@@ -107,20 +109,22 @@ static void check_bypass(const tf_checker *c, int i) {
     const char *name = tf_tensor_name(c, n->bypass[k].tensor);
     if (second) {
       tf_fail(c->diags, n->bypass[k].at, TF_E_BYPASS,
-              "bypass of '%.60s' stands on the first Tile of '%.60s' on the path: move it there", name,
-              tf_level_name(c, n->level));
+              "bypass of '%.60s' stands on the first Tile of '%.60s' on the path: move it there",
+              name, tf_level_name(c, n->level));
       tf_note(c->diags, t->nodes[up].at, "a Tile of that level further out");
     } else if (n->level == 0) {
-      tf_fail(
-          c->diags, n->bypass[k].at, TF_E_BYPASS,
-          c->f->home_scope[n->bypass[k].tensor] < 0
-              ? "'%.60s' cannot bypass '%.60s': inputs and outputs live in the outermost memory, and nothing lies "
-                "further out"
-              : "'%.60s' cannot bypass '%.60s', the outermost memory: 'keep' on its scope names a memory further in "
-                "to live in",
-          name, tf_level_name(c, 0));
+      tf_fail(c->diags, n->bypass[k].at, TF_E_BYPASS,
+              c->f->home_scope[n->bypass[k].tensor] < 0
+                  ? "'%.60s' cannot bypass '%.60s': inputs and outputs live in the outermost "
+                    "memory, and nothing lies "
+                    "further out"
+                  : "'%.60s' cannot bypass '%.60s', the outermost memory: 'keep' on its scope "
+                    "names a memory further in "
+                    "to live in",
+              name, tf_level_name(c, 0));
     } else if (!tf_node_touches(c->f, i, n->bypass[k].tensor)) {
-      tf_fail(c->diags, n->bypass[k].at, TF_E_BYPASS, "no op below touches '%.60s': leave it out of the bypass", name);
+      tf_fail(c->diags, n->bypass[k].at, TF_E_BYPASS,
+              "no op below touches '%.60s': leave it out of the bypass", name);
     }
   }
 }
@@ -148,8 +152,9 @@ void tf_check_lists(const tf_checker *c) {
 }
 
 /* ---- homes -------------------------------------------------------------------------- */
-/* Each op that touches an input or output which lives further in must find an instance of that memory that holds it,
- * and no instance may be left with a part of a sum (docs/SEMANTICS.md section 2). */
+/* Each op that touches an input or output which lives further in must find an instance of that
+ * memory that holds it, and no instance may be left with a part of a sum (docs/SEMANTICS.md section
+ * 2). */
 
 /* The first Tile of the level on the path to op o's leaf; -1 if there is none. */
 static int first_tile(const tf_tree *t, int o, int level) {
@@ -163,8 +168,9 @@ static void check_passes(const tf_checker *c, int tile, int z) {
   const tf_node *n = &c->f->tree->nodes[tile];
   for (int k = 0; k < n->n_bypass; k++)
     if (n->bypass[k].tensor == z)
-      tf_fail(c->diags, n->bypass[k].at, TF_E_BYPASS, "'%.60s' cannot bypass '%.60s': it lives there, as 'home' says",
-              tf_tensor_name(c, z), tf_level_name(c, n->level));
+      tf_fail(c->diags, n->bypass[k].at, TF_E_BYPASS,
+              "'%.60s' cannot bypass '%.60s': it lives there, as 'home' says", tf_tensor_name(c, z),
+              tf_level_name(c, n->level));
 }
 
 /* Spatial loops above the Tile give parts of what the op reduces to different instances. */
@@ -175,9 +181,11 @@ static void check_sums(const tf_checker *c, int tile, int o) {
     for (int k = 0; t->kind == TF_TILE && k < t->n_loops; k++) {
       const tf_loop *l = &t->loops[k];
       const int slot = tf_dim_slot(f, o, l->dim);
-      if (l->axis == TF_TEMPORAL || tf_loop_trivial(l) || slot < 0 || !tf_slot_reduced(f, o, slot)) continue;
+      if (l->axis == TF_TEMPORAL || tf_loop_trivial(l) || slot < 0 || !tf_slot_reduced(f, o, slot))
+        continue;
       tf_fail(c->diags, l->at, TF_E_LOOP,
-              "'%.50s' spreads sums of '%.50s' over instances of '%.50s', where it lives: none would hold the whole; "
+              "'%.50s' spreads sums of '%.50s' over instances of '%.50s', where it lives: none "
+              "would hold the whole; "
               "take it out of 'home', or spread a dim of it",
               tf_dim_name(c, l->dim), tf_tensor_name(c, f->wl->ops[o].out),
               tf_level_name(c, f->tree->nodes[tile].level));
@@ -190,8 +198,8 @@ static void check_op(const tf_checker *c, int o, int z, int level) {
   const int tile = first_tile(c->f->tree, o, level);
   if (tile < 0) {
     tf_fail(c->diags, tf_leaf(c, o)->at, TF_E_LEVEL,
-            "op '%.50s' needs a Tile of '%.50s' above it: '%.50s' lives there, as 'home' says", tf_op_name(c, o),
-            tf_level_name(c, level), tf_tensor_name(c, z));
+            "op '%.50s' needs a Tile of '%.50s' above it: '%.50s' lives there, as 'home' says",
+            tf_op_name(c, o), tf_level_name(c, level), tf_tensor_name(c, z));
     return;
   }
   check_passes(c, tile, z);

@@ -1,5 +1,5 @@
-/* Rules that need ranges: trip counts cover them, nothing is computed twice within a production, and readers outside a
- * nested scope find what they read. */
+/* Rules that need ranges: trip counts cover them, nothing is computed twice within a production,
+ * and readers outside a nested scope find what they read. */
 #include <inttypes.h>
 
 #include "model/tree/check.h"
@@ -18,7 +18,8 @@ typedef struct {
 } range_rules;
 
 /* ---- cover -------------------------------------------------------------------------- */
-/* Number of the innermost loop on the dim from the node at which op o leads; -1 if there is none. */
+/* Number of the innermost loop on the dim from the node at which op o leads; -1 if there is none.
+ */
 static int last_loop(const tf_facts *f, int o, int dim, const tf_loop **out) {
   const tf_tree *t = f->tree;
   for (int n = t->op_node[o]; n != t->nodes[f->lead[o]].parent; n = t->nodes[n].parent)
@@ -44,7 +45,8 @@ static void report_cover(const tf_checker *c, int o, int dim, int64_t steps, int
   if (c->loop_told[loop]) return;
   c->loop_told[loop] = true;
   tf_fail(c->diags, l->at, TF_E_COVER,
-          "trip counts on '%.50s' multiply to %" PRId64 ", the range of op '%.50s' is %" PRId64 "%s: raise one",
+          "trip counts on '%.50s' multiply to %" PRId64 ", the range of op '%.50s' is %" PRId64
+          "%s: raise one",
           tf_dim_name(c, dim), steps, tf_op_name(c, o), len, inferred);
 }
 
@@ -63,7 +65,8 @@ static void check_cover(const range_rules *q, tf_cover *cover, int o) {
 }
 
 /* ---- more than cover ---------------------------------------------------------------- */
-/* Warns of steps beyond every range, which are empty: a count that was meant otherwise, or that misleads. */
+/* Warns of steps beyond every range, which are empty: a count that was meant otherwise, or that
+ * misleads. */
 static void warn_spare(const tf_ranges *r) {
   const range_rules *q = r->user;
   const tf_checker *c = q->c;
@@ -74,27 +77,30 @@ static void warn_spare(const tf_ranges *r) {
       const int64_t least = tf_cover_needs(r->f, NULL, q->most, (tf_loop_at){n, k}, &o);
       if (least < 1 || least >= l->trip) continue;
       tf_warn(c->diags, l->at,
-              "'%.50s=%" PRId64 "' steps past the range of op '%.50s': %.50s=%" PRId64 " reaches all of it",
+              "'%.50s=%" PRId64 "' steps past the range of op '%.50s': %.50s=%" PRId64
+              " reaches all of it",
               tf_dim_name(c, l->dim), l->trip, tf_op_name(c, o), tf_dim_name(c, l->dim), least);
     }
 }
 
 /* ---- found -------------------------------------------------------------------------- */
 static bool contains(tf_ival outer, tf_ival inner) {
-  return inner.len <= 0 || (outer.len > 0 && inner.lo >= outer.lo && inner.lo + inner.len <= outer.lo + outer.len);
+  return inner.len <= 0 ||
+         (outer.len > 0 && inner.lo >= outer.lo && inner.lo + inner.len <= outer.lo + outer.len);
 }
 
 static void report_found(const range_rules *q, int o, const char *which) {
   int z = q->c->f->wl->ops[o].out;
   q->made_told[o] = true;
   tf_fail(q->c->diags, tf_leaf(q->c, o)->at, TF_E_ORDER,
-          "readers of '%.50s' outside the inner scope %s: let all its readers share one scope", tf_tensor_name(q->c, z),
-          which);
-  tf_note(q->c->diags, q->c->f->tree->nodes[q->c->f->home_scope[z]].at, "the scope that runs all its readers");
+          "readers of '%.50s' outside the inner scope %s: let all its readers share one scope",
+          tf_tensor_name(q->c, z), which);
+  tf_note(q->c->diags, q->c->f->tree->nodes[q->c->f->home_scope[z]].at,
+          "the scope that runs all its readers");
 }
 
-/* One run of the branch at `node` produces what its own readers need; what the readers beside it need, up to the home
- * scope, must be part of that. */
+/* One run of the branch at `node` produces what its own readers need; what the readers beside it
+ * need, up to the home scope, must be part of that. */
 static void check_found(tf_ranges *r, int o, int i, int node, tf_ival before) {
   range_rules *q = r->user;
   const tf_tree *t = r->f->tree;
@@ -107,12 +113,14 @@ static void check_found(tf_ranges *r, int o, int i, int node, tf_ival before) {
 static void unknown_found(tf_ranges *r, int o) {
   range_rules *q = r->user;
   if (!q->made_told[o])
-    report_found(q, o, "may want more of it than is made for those inside, in steps too many to look at");
+    report_found(q, o,
+                 "may want more of it than is made for those inside, in steps too many to look at");
 }
 
 static void gaps_found(tf_ranges *r, int o) {
   range_rules *q = r->user;
-  if (!q->made_told[o]) report_found(q, o, "want more of it than is made for those inside, whose steps leave gaps");
+  if (!q->made_told[o])
+    report_found(q, o, "want more of it than is made for those inside, whose steps leave gaps");
 }
 
 /* ---- made once ---------------------------------------------------------------------- */
@@ -137,17 +145,19 @@ static void report_twice(const range_rules *q, int o, tf_loc at, const char *whi
   const tf_facts *f = q->c->f;
   const int z = f->wl->ops[o].out;
   q->made_told[o] = true;
-  tf_fail(
-      q->c->diags, at, TF_E_LOOP,
-      "%s of '%.50s' again, within one run of the scope that holds them: let all readers of '%.50s' share one scope",
-      which, tf_tensor_name(q->c, z), tf_tensor_name(q->c, z));
-  tf_note(q->c->diags, f->tree->nodes[f->home_scope[z]].at, "the scope that holds '%.60s'", tf_tensor_name(q->c, z));
+  tf_fail(q->c->diags, at, TF_E_LOOP,
+          "%s of '%.50s' again, within one run of the scope that holds them: let all readers of "
+          "'%.50s' share one scope",
+          which, tf_tensor_name(q->c, z), tf_tensor_name(q->c, z));
+  tf_note(q->c->diags, f->tree->nodes[f->home_scope[z]].at, "the scope that holds '%.60s'",
+          tf_tensor_name(q->c, z));
 }
 
 static void made_twice(tf_ranges *r, int o, bool unknown) {
   const range_rules *q = r->user;
   report_twice(q, o, tf_leaf(q->c, o)->at,
-               unknown ? "steps too many to look at may make elements" : "some steps make elements");
+               unknown ? "steps too many to look at may make elements"
+                       : "some steps make elements");
 }
 
 static void compare_first(tf_ranges *r, int o) {
@@ -155,9 +165,10 @@ static void compare_first(tf_ranges *r, int o) {
   const tf_facts *f = r->f;
   int z = f->wl->ops[o].out;
   if (tf_streamed_over(f, o, q->loop_node, q->loop_dim)) return;
-  bool concerned = f->home_scope[z] == q->home && tf_op_below(f, o, q->loop_node) && !tf_leads(f, o, q->loop_node) &&
-                   !q->made_told[o];
-  if (concerned && overlaps(r, q->first, o)) report_twice(q, o, q->loop_at, "each step makes elements");
+  bool concerned = f->home_scope[z] == q->home && tf_op_below(f, o, q->loop_node) &&
+                   !tf_leads(f, o, q->loop_node) && !q->made_told[o];
+  if (concerned && overlaps(r, q->first, o))
+    report_twice(q, o, q->loop_at, "each step makes elements");
 }
 
 /* Saves the state of the ops below the home scope, or restores it. */
@@ -189,7 +200,8 @@ static void walk_home(tf_ranges *r, void (*led)(tf_ranges *r, int o), int forced
   save(r, true);
 }
 
-/* Whether an intermediate at home in the scope is produced below node n, where its producer does not lead. */
+/* Whether an intermediate at home in the scope is produced below node n, where its producer does
+ * not lead. */
 static bool makes_nested(const tf_facts *f, int home, int n) {
   for (int k = f->leaf_from[n]; k < f->leaf_end[n]; k++) {
     int o = f->leaf_op[k];

@@ -1,5 +1,5 @@
-/* stream: what is named must be streamable, over loops that allow it, and every value that depends on running results
- * must be corrected by the rewriting (docs/SEMANTICS.md, D11). */
+/* stream: what is named must be streamable, over loops that allow it, and every value that depends
+ * on running results must be corrected by the rewriting (docs/SEMANTICS.md, D11). */
 #include <inttypes.h>
 
 #include "model/input/dims.h"
@@ -25,7 +25,8 @@ typedef struct {
   const tf_named **blame;  /* [tensor] the name in that clause */
   bool *rows;              /* [tensor * n_dims + dim] what it changes by is another along the dim */
   bool *moves;             /* [dim] the same of the current op */
-  double *rate;            /* [tensor] of a maximum, how exponentials in its sums change with it; 0: not known yet */
+  double *rate; /* [tensor] of a maximum, how exponentials in its sums change with it; 0: not known
+                   yet */
 } streams;
 
 static const tf_value_change final = {.change = TF_V_FIXED, .max = -1, .sum = -1};
@@ -37,12 +38,14 @@ static bool reduces(const streams *q, int o, int dim) {
 }
 
 /* ---- what is named ------------------------------------------------------------------ */
-/* A running sum or maximum stays from step to step, and each adds to it; what is retained is not made again. */
+/* A running sum or maximum stays from step to step, and each adds to it; what is retained is not
+ * made again. */
 static bool check_retained(const streams *q, int scope, const tf_named *z) {
   const tf_node *n = &q->c->f->tree->nodes[scope];
   for (int k = 0; k < n->n_retain; k++) {
     if (n->retain[k].tensor != z->tensor) continue;
-    tf_fail(q->c->diags, z->at, TF_E_STREAM, "'%.60s' is retained, so that no step after the first would add to it",
+    tf_fail(q->c->diags, z->at, TF_E_STREAM,
+            "'%.60s' is retained, so that no step after the first would add to it",
             tf_tensor_name(q->c, z->tensor));
     tf_note(q->c->diags, n->retain[k].at, "leave it out here: what is streamed stays anyway");
     return false;
@@ -54,7 +57,8 @@ static bool check_name(const streams *q, int scope, const tf_named *z) {
   const tf_facts *f = q->c->f;
   const char *name = tf_tensor_name(q->c, z->tensor);
   int o = f->wl->tensors[z->tensor].producer, home = f->home_scope[z->tensor];
-  if (o < 0) return tf_fail(q->c->diags, z->at, TF_E_STREAM, "'%.60s' is an input, not a reduction", name);
+  if (o < 0)
+    return tf_fail(q->c->diags, z->at, TF_E_STREAM, "'%.60s' is an input, not a reduction", name);
   if (!tf_op_below(f, o, scope)) {
     tf_fail(q->c->diags, z->at, TF_E_STREAM, "'%.60s' is not made below this scope", name);
     tf_note(q->c->diags, tf_leaf(q->c, o)->at, "it is made here");
@@ -63,7 +67,8 @@ static bool check_name(const streams *q, int scope, const tf_named *z) {
   tf_reduce how = f->wl->ops[o].reduce;
   if (how != TF_REDUCE_ADD && how != TF_REDUCE_MAX)
     return tf_fail(q->c->diags, z->at, TF_E_STREAM,
-                   "op '%.50s' is neither a sum nor a maximum: only those can be streamed", tf_op_name(q->c, o));
+                   "op '%.50s' is neither a sum nor a maximum: only those can be streamed",
+                   tf_op_name(q->c, o));
   if (f->stream_scope[o] != scope) {
     tf_fail(q->c->diags, z->at, TF_E_STREAM, "'%.60s' is streamed by a scope below too", name);
     tf_note(q->c->diags, f->tree->nodes[f->stream_scope[o]].at, "the scope below");
@@ -80,8 +85,8 @@ static bool check_name(const streams *q, int scope, const tf_named *z) {
     tf_note(q->c->diags, f->tree->nodes[in].at, "the scope further in");
     return false;
   }
-  tf_fail(q->c->diags, z->at, TF_E_STREAM, "this scope is not the home of '%.50s': stream it where all its readers are",
-          name);
+  tf_fail(q->c->diags, z->at, TF_E_STREAM,
+          "this scope is not the home of '%.50s': stream it where all its readers are", name);
   tf_note(q->c->diags, f->tree->nodes[home].at, "its home scope");
   return false;
 }
@@ -107,8 +112,8 @@ static bool names_reduce(const streams *q, const tf_node *scope, int dim) {
   return any;
 }
 
-/* Whether the loop is open and may get a single step: then it violates nothing yet.  The completed mapping is checked
- * again. */
+/* Whether the loop is open and may get a single step: then it violates nothing yet.  The completed
+ * mapping is checked again. */
 static bool may_vanish(const tf_loop *l) {
   bool one = l->n_choices == 0;
   for (int i = 0; i < l->n_choices; i++)
@@ -165,12 +170,14 @@ static int64_t steps_below(const streams *q, const clause *s, int o, int dim) {
   for (int n = t->op_node[o]; n != s->scope; n = t->nodes[n].parent)
     for (int k = 0; k < t->nodes[n].n_loops; k++) {
       const tf_loop *l = &t->nodes[n].loops[k];
-      if (l->dim == dim && (l->trip == 0 || __builtin_mul_overflow(steps, l->trip, &steps))) return 0;
+      if (l->dim == dim && (l->trip == 0 || __builtin_mul_overflow(steps, l->trip, &steps)))
+        return 0;
     }
   return steps;
 }
 
-/* Checks that named reductions that lead tile the dim alike, as the others take their range from any of them. */
+/* Checks that named reductions that lead tile the dim alike, as the others take their range from
+ * any of them. */
 static void check_steps(const streams *q, const clause *s) {
   const tf_node *n = &q->c->f->tree->nodes[s->scope];
   for (int d = 0; d < q->c->f->wl->n_dims; d++) {
@@ -180,8 +187,8 @@ static void check_steps(const streams *q, const clause *s) {
       int64_t steps = tf_leads(q->c->f, o, s->scope) ? steps_below(q, s, o, d) : 0;
       if (first && steps && steps != first)
         tf_fail(q->c->diags, n->stream[k].at, TF_E_STREAM,
-                "below this scope '%.40s' takes %" PRId64 " steps of '%.40s', but what is streamed with it %" PRId64
-                ": they must be as many",
+                "below this scope '%.40s' takes %" PRId64
+                " steps of '%.40s', but what is streamed with it %" PRId64 ": they must be as many",
                 tf_tensor_name(q->c, n->stream[k].tensor), steps, tf_dim_name(q->c, d), first);
       first = first ? first : steps;
     }
@@ -208,25 +215,30 @@ static int scope_of(const streams *q, int tensor) {
   return producer < 0 ? -1 : q->c->f->stream_scope[producer];
 }
 
-/* The same, given that its value can be corrected: why it cannot be together with the others of its scope. */
+/* The same, given that its value can be corrected: why it cannot be together with the others of its
+ * scope. */
 static const char *wrong_beside(const streams *q, int o, const tf_value_change *v) {
   const int scope = q->c->f->stream_scope[o];
   double *rate = &q->rate[v->max];
   if (scope_of(q, v->max) != scope) return "another scope streams its maximum";
-  if (v->sum >= 0 && scope_of(q, v->sum) != scope) return "another scope streams the sum that it is divided by";
+  if (v->sum >= 0 && scope_of(q, v->sum) != scope)
+    return "another scope streams the sum that it is divided by";
   if (v->factor >= 0)
-    return "its exponentials grow as the maximum rises: they have to be of an element minus the maximum";
+    return "its exponentials grow as the maximum rises: they have to be of an element minus the "
+           "maximum";
   const bool first = *rate == 0;
   if (first) *rate = v->factor;
-  return *rate == v->factor ? NULL
-                            : "its exponents have the maximum times another number than those of a sum before it";
+  return *rate == v->factor
+             ? NULL
+             : "its exponents have the maximum times another number than those of a sum before it";
 }
 
 static void name_result(streams *q, int o, tf_value_change v) {
   const tf_op *op = &q->c->f->wl->ops[o];
   const tf_named *z = q->blame[op->out];
   const char *why = wrong_sum(&v);
-  if (!why && op->reduce == TF_REDUCE_ADD && v.max >= 0) why = wrong_beside(q, o, &v); /* else no maximum changes it */
+  if (!why && op->reduce == TF_REDUCE_ADD && v.max >= 0)
+    why = wrong_beside(q, o, &v); /* else no maximum changes it */
   if (op->reduce == TF_REDUCE_MAX)
     why = v.change == TF_V_FIXED ? NULL : "it is a maximum of what another streamed result changes";
   tf_value_change *out = &q->change[op->out];
@@ -234,7 +246,8 @@ static void name_result(streams *q, int o, tf_value_change v) {
   *out = broken;
   if (told) return;
   if (why) {
-    tf_fail(q->c->diags, z->at, TF_E_STREAM, "'%.60s' cannot be streamed: %s", tf_tensor_name(q->c, op->out), why);
+    tf_fail(q->c->diags, z->at, TF_E_STREAM, "'%.60s' cannot be streamed: %s",
+            tf_tensor_name(q->c, op->out), why);
     return;
   }
   bool max = op->reduce == TF_REDUCE_MAX;
@@ -276,9 +289,11 @@ static const char *wrong_plain(const streams *q, int o, const tf_value_change *v
 }
 
 /* Reports, at the loop, an op that does not lead and reduces the loop's dim. */
-static void plain_result(streams *q, int o, tf_value_change v, const clause *s, const tf_named *blame) {
+static void plain_result(streams *q, int o, tf_value_change v, const clause *s,
+                         const tf_named *blame) {
   const tf_op *op = &q->c->f->wl->ops[o];
-  bool told = (v.change == TF_V_OTHER && !v.why) || (!tf_leads(q->c->f, o, s->root) && over_dims(q, o, s));
+  bool told =
+      (v.change == TF_V_OTHER && !v.why) || (!tf_leads(q->c->f, o, s->root) && over_dims(q, o, s));
   v = told ? broken : reduced(op, v);
   q->of[op->out] = s;
   q->blame[op->out] = blame;
@@ -287,7 +302,8 @@ static void plain_result(streams *q, int o, tf_value_change v, const clause *s, 
   const char *why = s->loops ? wrong_plain(q, o, &v, s) : NULL;
   if (!why) return;
   q->change[op->out] = broken;
-  tf_fail(q->c->diags, blame->at, TF_E_STREAM, "'%.40s' cannot be streamed: op '%.40s' depends on it, and %s",
+  tf_fail(q->c->diags, blame->at, TF_E_STREAM,
+          "'%.40s' cannot be streamed: op '%.40s' depends on it, and %s",
           tf_tensor_name(q->c, blame->tensor), tf_op_name(q->c, o), why);
   tf_note(q->c->diags, tf_leaf(q->c, o)->at, "op '%.60s'", tf_op_name(q->c, o));
 }
@@ -300,8 +316,8 @@ static bool at_its_row(const streams *q, const tf_ref *ref, int dim) {
   return ix->n_terms == 1 && ix->c == 0 && ix->terms[0].coef == 1 && ix->terms[0].dim == dim;
 }
 
-/* Corrections are by row: why what the op reads of running results, given as seen, forbids that; NULL if it does not.
- * Fills `moves`. */
+/* Corrections are by row: why what the op reads of running results, given as seen, forbids that;
+ * NULL if it does not. Fills `moves`. */
 static const char *wrong_rows(streams *q, int o, bool changes) {
   const tf_workload *wl = q->c->f->wl;
   const tf_op *op = &wl->ops[o];
@@ -312,20 +328,23 @@ static const char *wrong_rows(streams *q, int o, bool changes) {
       const int z = op->reads[i].tensor;
       if (q->seen[z].change == TF_V_FIXED || !q->rows[z * wl->n_dims + d]) continue;
       q->moves[d] = true;
-      if (!at_its_row(q, &op->reads[i], d)) why = "it reads that at other coordinates than those at which it is made";
+      if (!at_its_row(q, &op->reads[i], d))
+        why = "it reads that at other coordinates than those at which it is made";
     }
-    if (!why && changes && q->moves[d] && tf_out_rank(op, d) < 0) why = "it adds up rows whose corrections differ";
+    if (!why && changes && q->moves[d] && tf_out_rank(op, d) < 0)
+      why = "it adds up rows whose corrections differ";
   }
   return why;
 }
 
-/* Along which dims the op's output changes by another factor: with what it reads, and along all if it is streamed
- * itself, as what reads it then changes with it. */
+/* Along which dims the op's output changes by another factor: with what it reads, and along all if
+ * it is streamed itself, as what reads it then changes with it. */
 static void note_rows(streams *q, int o) {
   const tf_workload *wl = q->c->f->wl;
   const tf_op *op = &wl->ops[o];
   for (int d = 0; d < wl->n_dims; d++)
-    q->rows[op->out * wl->n_dims + d] = tf_out_rank(op, d) >= 0 && (q->moves[d] || q->c->f->stream_scope[o] >= 0);
+    q->rows[op->out * wl->n_dims + d] =
+        tf_out_rank(op, d) >= 0 && (q->moves[d] || q->c->f->stream_scope[o] >= 0);
 }
 
 static void check_op(streams *q, int o) {
@@ -394,7 +413,8 @@ static bool find_clauses(streams *q) {
   return q->clauses && allocate(q);
 }
 
-/* Marks the dims that a stream with errors splits: no further errors are reported on their ranges. */
+/* Marks the dims that a stream with errors splits: no further errors are reported on their ranges.
+ */
 static void mark_dims(const streams *q) {
   const tf_facts *f = q->c->f;
   for (int i = 0; i < q->n_clauses; i++) {

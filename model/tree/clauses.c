@@ -88,13 +88,14 @@ static bool read_loop(tf_build *b, tf_mlex *x, bool spatial, tf_loop *l) {
   if (!read_trip(b, x, l) || (spatial && !read_axis(b, x, l))) return false;
   l->at.len = x->last.col - dim.at.col;
   if (!spatial && x->tok.kind == TF_M_PUNCT && x->tok.punct == '@')
-    return tf_fail(b->diags, x->tok.at, TF_E_SYNTAX, "an axis on a loop of 'for': put the loop behind 'spatial'");
+    return tf_fail(b->diags, x->tok.at, TF_E_SYNTAX,
+                   "an axis on a loop of 'for': put the loop behind 'spatial'");
   l->dim = tf_mapping_dim(b, &dim);
   return true;
 }
 
-/* Reads loops up to the next clause; those with an error are left out.  Braces around them leave their
- * order open. */
+/* Reads loops up to the next clause; those with an error are left out.  Braces around them leave
+ * their order open. */
 static void read_loops(tf_build *b, tf_mlex *x, bool spatial) {
   bool braces = !spatial && tf_mlex_take(x, '{');
   b->tree->nodes[b->tree->n_nodes - 1].order_open |= braces;
@@ -170,13 +171,17 @@ static void read_clause(tf_build *b, tf_mlex *x, clause c) {
 /* Whether clause c is allowed at the next token, on a Tile or a scope. */
 static bool clause_fits(tf_build *b, const tf_mlex *x, clause c, bool tile, unsigned seen) {
   if (c == N_CLAUSES)
-    return tf_mapping_expected(b, x, tile ? "'for', 'spatial' or 'bypass'" : "'keep', 'retain' or 'stream'");
+    return tf_mapping_expected(
+        b, x, tile ? "'for', 'spatial' or 'bypass'" : "'keep', 'retain' or 'stream'");
   if (tile != (c <= BYPASS))
-    return tf_fail(b->diags, x->tok.at, TF_E_SYNTAX, "'%s' stands on a %s, not on a %s", clause_keys[c],
-                   c <= BYPASS ? "memory's line" : "scope", tile ? "memory's line" : "scope");
-  if (seen & (1u << c)) return tf_fail(b->diags, x->tok.at, TF_E_SYNTAX, "'%s' twice on a line", clause_keys[c]);
+    return tf_fail(b->diags, x->tok.at, TF_E_SYNTAX, "'%s' stands on a %s, not on a %s",
+                   clause_keys[c], c <= BYPASS ? "memory's line" : "scope",
+                   tile ? "memory's line" : "scope");
+  if (seen & (1u << c))
+    return tf_fail(b->diags, x->tok.at, TF_E_SYNTAX, "'%s' twice on a line", clause_keys[c]);
   if (c == FOR && (seen & (1u << SPATIAL)))
-    return tf_fail(b->diags, x->tok.at, TF_E_SYNTAX, "'for' stands before 'spatial': spatial loops are innermost");
+    return tf_fail(b->diags, x->tok.at, TF_E_SYNTAX,
+                   "'for' stands before 'spatial': spatial loops are innermost");
   return true;
 }
 

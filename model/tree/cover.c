@@ -57,8 +57,8 @@ static int64_t trip_at(const tf_cover *c, int n, int k) {
   return c->r.trips ? c->r.trips[c->r.f->loop_from[n] + k] : c->r.f->tree->nodes[n].loops[k].trip;
 }
 
-/* Lists the loops above node `to` that are in the mask, with their trip counts; returns how many, -1: their settings
- * are too many. */
+/* Lists the loops above node `to` that are in the mask, with their trip counts; returns how many,
+ * -1: their settings are too many. */
 static int list_loops(const tf_cover *c, int to, uint64_t mask, int *loop, int64_t *trip) {
   const tf_facts *f = c->r.f;
   int64_t all = 1;
@@ -114,10 +114,11 @@ bool tf_cover_all(tf_cover *c, const int64_t *trips) {
   return true;
 }
 
-/* ---- counts that are needed ---------------------------------------------------------------------- */
+/* ---- counts that are needed
+ * ---------------------------------------------------------------------- */
 
-/* Elements of op o by which one step of the loop moves it: the product of the op's loops further inside on the dim;
- * saturating. */
+/* Elements of op o by which one step of the loop moves it: the product of the op's loops further
+ * inside on the dim; saturating. */
 static int64_t step_of(const tf_facts *f, const int64_t *trips, int o, tf_loop_at at) {
   const tf_node *nodes = f->tree->nodes;
   const int dim = nodes[at.node].loops[at.k].dim;
@@ -129,7 +130,8 @@ static int64_t step_of(const tf_facts *f, const int64_t *trips, int o, tf_loop_a
   return step;
 }
 
-int64_t tf_cover_needs(const tf_facts *f, const int64_t *trips, const int64_t *longest, tf_loop_at at, int *needy) {
+int64_t tf_cover_needs(const tf_facts *f, const int64_t *trips, const int64_t *longest,
+                       tf_loop_at at, int *needy) {
   const int dim = f->tree->nodes[at.node].loops[at.k].dim;
   int64_t least = 0;
   for (int j = f->leaf_from[at.node]; j < f->leaf_end[at.node]; j++) {

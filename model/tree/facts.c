@@ -22,8 +22,8 @@ int tf_child_towards(const tf_facts *f, int n, int m) {
   return m;
 }
 
-/* The child, on the path to o, of the lowest node below which o's output is read.  (In a tree with errors, o's leaf
- * may come after a reader.) */
+/* The child, on the path to o, of the lowest node below which o's output is read.  (In a tree with
+ * errors, o's leaf may come after a reader.) */
 static int find_lead(const tf_facts *f, int o) {
   const tf_tree *t = f->tree;
   const tf_tensor *z = &f->wl->tensors[f->wl->ops[o].out];
@@ -78,9 +78,9 @@ static void find_streams(tf_facts *f) {
   }
 }
 
-/* Finds an op named by a scope that leads there.  Any one will do: no loop on a streamed dim is above the node from
- * which one of them leads (check_loop.c), and they take equally many steps below (check_stream.c), so that their
- * ranges are the same. Needs: lead, stream_scope. */
+/* Finds an op named by a scope that leads there.  Any one will do: no loop on a streamed dim is
+ * above the node from which one of them leads (check_loop.c), and they take equally many steps
+ * below (check_stream.c), so that their ranges are the same. Needs: lead, stream_scope. */
 static void find_leaders(tf_facts *f) {
   for (int o = 0; o < f->wl->n_ops; o++) {
     f->stream_leader[o] = -1;
@@ -106,8 +106,8 @@ static bool allocate(tf_arena *a, tf_facts *f) {
   f->dim_from = TF_ARRAY(a, int, ops);
   f->dim_slot = TF_ARRAY(a, int, ops *(size_t)f->wl->n_dims);
   f->home_scope = TF_ARRAY(a, int, (size_t)f->wl->n_tensors);
-  return f->depth && f->leaf_from && f->leaf_end && f->loop_from && f->lead && f->leaf_op && f->stream_scope &&
-         f->stream_leader && f->dim_from && f->dim_slot && f->home_scope;
+  return f->depth && f->leaf_from && f->leaf_end && f->loop_from && f->lead && f->leaf_op &&
+         f->stream_scope && f->stream_leader && f->dim_from && f->dim_slot && f->home_scope;
 }
 
 tf_facts *tf_facts_new(tf_arena *a, const tf_tree *t) {

@@ -18,25 +18,34 @@ typedef struct tf_facts {
   int n_loops;
   int *home_scope;    /* [tensor] -1: input, output, or not known */
   int *stream_scope;  /* [op] the scope that streams its output; -1: none */
-  int *stream_leader; /* [op] of the ops which that scope streams, one that leads there: all have its range; -1: none */
-  int *dim_from;      /* [op] offset of its dims in arrays over all ops' dims: sum of n_dims before */
-  int n_dims;         /* sum of all n_dims */
-  int *dim_slot;      /* [op * wl->n_dims + dim] index in op->dims, -1: not its dim */
+  int *stream_leader; /* [op] of the ops which that scope streams, one that leads there: all have
+                         its range; -1: none */
+  int *dim_from; /* [op] offset of its dims in arrays over all ops' dims: sum of n_dims before */
+  int n_dims;    /* sum of all n_dims */
+  int *dim_slot; /* [op * wl->n_dims + dim] index in op->dims, -1: not its dim */
 } tf_facts;
 
 /* NULL when memory runs out. */
 tf_facts *tf_facts_new(tf_arena *a, const tf_tree *t);
 
 /* Whether node a is b or an ancestor of it. */
-static inline bool tf_is_above(const tf_facts *f, int a, int b) { return a <= b && b < f->tree->nodes[a].end; }
+static inline bool tf_is_above(const tf_facts *f, int a, int b) {
+  return a <= b && b < f->tree->nodes[a].end;
+}
 /* Whether op o, which is below node n, leads there: no op below n reads its output. */
-static inline bool tf_leads(const tf_facts *f, int o, int n) { return f->depth[n] >= f->depth[f->lead[o]]; }
+static inline bool tf_leads(const tf_facts *f, int o, int n) {
+  return f->depth[n] >= f->depth[f->lead[o]];
+}
 static inline bool tf_op_below(const tf_facts *f, int o, int n) {
   return f->tree->op_node[o] >= 0 && tf_is_above(f, n, f->tree->op_node[o]);
 }
-static inline int tf_dim_slot(const tf_facts *f, int o, int dim) { return f->dim_slot[o * f->wl->n_dims + dim]; }
+static inline int tf_dim_slot(const tf_facts *f, int o, int dim) {
+  return f->dim_slot[o * f->wl->n_dims + dim];
+}
 /* Whether op o reduces its i-th dim. */
-static inline bool tf_slot_reduced(const tf_facts *f, int o, int i) { return i >= f->wl->ops[o].n_out_dims; }
+static inline bool tf_slot_reduced(const tf_facts *f, int o, int i) {
+  return i >= f->wl->ops[o].n_out_dims;
+}
 static inline bool tf_node_bypasses(const tf_node *tile, int tensor) {
   for (int i = 0; i < tile->n_bypass; i++)
     if (tile->bypass[i].tensor == tensor) return true;

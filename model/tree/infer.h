@@ -1,13 +1,14 @@
 /* Bounds inference: what determines the range of an op's dim on entry to a node; and intervals.
  *
- * The rules are given here, once.  Three passes apply them to different kinds of values, and none can replace another:
- *   model/tree/range.c        intervals of all ops together, on one walk down the tree at one setting of the loops:
- *   the checks need every range at every node, before there is a plan
- *   model/flow/range.c        the interval of one dim at one node, at any setting; and the loops on which it depends
- *   model/cost/quick/range.c  products of trip counts, built once per tree, so that an evaluation only multiplies
- * unit.test_range checks that the three agree on random mappings.  search/space/probe.c writes the first down once a
- * tree, at the start of all loops, and unit.test_space compares it with that.  Lowering (codegen/lower) applies the
- * rules to expressions of the IR, whose kernels are run (kernels.*). */
+ * The rules are given here, once.  Three passes apply them to different kinds of values, and none
+ * can replace another: model/tree/range.c        intervals of all ops together, on one walk down
+ * the tree at one setting of the loops: the checks need every range at every node, before there is
+ * a plan model/flow/range.c        the interval of one dim at one node, at any setting; and the
+ * loops on which it depends model/cost/quick/range.c  products of trip counts, built once per tree,
+ * so that an evaluation only multiplies unit.test_range checks that the three agree on random
+ * mappings.  search/space/probe.c writes the first down once a tree, at the start of all loops, and
+ * unit.test_space compares it with that.  Lowering (codegen/lower) applies the rules to expressions
+ * of the IR, whose kernels are run (kernels.*). */
 #ifndef MODEL_TREE_INFER_H
 #define MODEL_TREE_INFER_H
 #include "model/input/dims.h"
@@ -49,7 +50,8 @@ static inline tf_ival tf_clip(const tf_tensor *z, int r, tf_ival v) {
   return (tf_ival){lo, end > lo ? end - lo : 0};
 }
 
-/* What is left of v, which is not empty, between from and to - 1; the element nearest to it if nothing is. */
+/* What is left of v, which is not empty, between from and to - 1; the element nearest to it if
+ * nothing is. */
 static inline tf_ival tf_clamped(tf_ival v, int64_t from, int64_t to) {
   int64_t lo = v.lo < from ? from : v.lo < to ? v.lo : to - 1;
   int64_t end = v.lo + v.len < to ? v.lo + v.len : to;
@@ -61,17 +63,19 @@ static inline tf_ival tf_asked(const tf_tensor *z, int r, tf_ival v) {
   return tf_clamped(v, z->lo[r], z->lo[r] + z->extent[r]);
 }
 
-/* An index so far, plus one more term, coef * d, where d is not empty.  Values stay within what the workload's reader
- * has checked: the tensor and its padding. */
+/* An index so far, plus one more term, coef * d, where d is not empty.  Values stay within what the
+ * workload's reader has checked: the tensor and its padding. */
 static inline tf_ival tf_index_plus(tf_ival v, int64_t coef, tf_ival d) {
   int64_t reach = coef * (d.len - 1);
-  return (tf_ival){v.lo + coef * d.lo + (reach < 0 ? reach : 0), v.len + (reach < 0 ? -reach : reach)};
+  return (tf_ival){v.lo + coef * d.lo + (reach < 0 ? reach : 0),
+                   v.len + (reach < 0 ? -reach : reach)};
 }
 
 /* What determines the range of a dim. */
 typedef struct {
   enum {
-    TF_BY_LOOPS,   /* the op leads: what entered the node from which it leads, split by the loops since */
+    TF_BY_LOOPS,   /* the op leads: what entered the node from which it leads, split by the loops
+                      since */
     TF_BY_READERS, /* rank `of` of its output: the hull of what the ops below the node read of it */
     TF_BY_LEADER,  /* reduced, and streamed by a scope at or below the node: the range of op `of` */
     TF_BY_EXTENT   /* reduced otherwise: the whole extent */
@@ -115,5 +119,6 @@ static inline tf_read_below tf_reads_of(const tf_facts *f, int o) {
   return (tf_read_below){-1, -1, f->wl->ops[o].out, z->consumers, z->consumers + z->n_consumers};
 }
 /* Loops over each read below node n of op o's output. */
-#define TF_EACH_READ(f, o, n, at) for (tf_read_below at = tf_reads_of((f), (o)); tf_next_read((f), (n), &at);)
+#define TF_EACH_READ(f, o, n, at)                                                                  \
+  for (tf_read_below at = tf_reads_of((f), (o)); tf_next_read((f), (n), &at);)
 #endif

@@ -6,8 +6,8 @@
 #include "base/locale.h"
 
 /* ---- indentation -------------------------------------------------------------------- */
-/* The parent of a line whose head is at this column: the nearest line above that is indented less.  Reports a line
- * that is not aligned with its siblings. */
+/* The parent of a line whose head is at this column: the nearest line above that is indented less.
+ * Reports a line that is not aligned with its siblings. */
 static int find_parent(tf_build *b, tf_loc at) {
   const tf_node *nodes = b->tree->nodes;
   int i = b->tree->n_nodes - 1, sibling = -1;
@@ -17,7 +17,8 @@ static int find_parent(tf_build *b, tf_loc at) {
   }
   if (sibling >= 0 && nodes[sibling].at.col != at.col) {
     b->lines_ok = b->heads_ok = false;
-    tf_fail(b->diags, at, TF_E_SYNTAX, "indented by %u, which no line above is: its neighbours stand at %u",
+    tf_fail(b->diags, at, TF_E_SYNTAX,
+            "indented by %u, which no line above is: its neighbours stand at %u",
             (unsigned)(at.col - b->at.col), (unsigned)(nodes[sibling].at.col - b->at.col));
   }
   return i;
@@ -48,7 +49,8 @@ static void read_tile(tf_build *b, tf_node *n, tf_mlex *x, bool *broken) {
 }
 
 static void read_line(tf_build *b, tf_mlex *x) {
-  int i = tf_build_node(b, &(tf_node){.at = x->tok.at, .parent = find_parent(b, x->tok.at), .level = -1, .op = -1});
+  int i = tf_build_node(
+      b, &(tf_node){.at = x->tok.at, .parent = find_parent(b, x->tok.at), .level = -1, .op = -1});
   if (i < 0) return;
   tf_node *n = &b->tree->nodes[i];
   bool broken = false;
@@ -89,7 +91,8 @@ void tf_tree_read(tf_build *b, const char *text, tf_loc at) {
   }
 }
 
-tf_tree *tf_tree_parse(const char *text, tf_loc at, const tf_arch *arch, const tf_workload *wl, tf_diags *d) {
+tf_tree *tf_tree_parse(const char *text, tf_loc at, const tf_arch *arch, const tf_workload *wl,
+                       tf_diags *d) {
   TF_IN_C_LOCALE;
   tf_build *b = tf_build_new(arch, wl, d);
   if (b) tf_tree_read(b, text, at);

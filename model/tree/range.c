@@ -55,7 +55,8 @@ uint64_t tf_shifts_part(const tf_shift *a, const tf_shift *b) {
   uint64_t apart = a->mixed || b->mixed ? a->mask | b->mask : 0;
   for (uint64_t left = (a->mask | b->mask) & ~apart; left; left &= left - 1) {
     int k = __builtin_ctzll(left);
-    if ((a->mask >> k & 1 ? a->by[k] : 0) != (b->mask >> k & 1 ? b->by[k] : 0)) apart |= UINT64_C(1) << k;
+    if ((a->mask >> k & 1 ? a->by[k] : 0) != (b->mask >> k & 1 ? b->by[k] : 0))
+      apart |= UINT64_C(1) << k;
   }
   return apart;
 }
@@ -96,7 +97,8 @@ static tf_ival inferred(tf_ranges *r, int o, int i, int n) {
     if (r->shift) demanded_shift(r, o, i, n);
     return demanded(r, o, i, n);
   case TF_BY_LEADER: {
-    int slot = tf_dim_slot(f, source.of, d), from = slot >= 0 ? f->dim_from[source.of] + slot : f->dim_from[o] + i;
+    int slot = tf_dim_slot(f, source.of, d),
+        from = slot >= 0 ? f->dim_from[source.of] + slot : f->dim_from[o] + i;
     if (r->shift) r->shift[f->dim_from[o] + i] = r->shift[from];
     return r->now[from];
   }
@@ -150,7 +152,9 @@ static void enter(tf_ranges *r, int n) {
 }
 
 /* The setting of the loop. */
-static int64_t digit_of(const tf_ranges *r, int loop) { return r->digits ? r->digits[loop] : r->forced == loop; }
+static int64_t digit_of(const tf_ranges *r, int loop) {
+  return r->digits ? r->digits[loop] : r->forced == loop;
+}
 
 /* Splits the ranges of the ops that lead below Tile n by its k-th loop. */
 static void split(tf_ranges *r, int n, int k) {

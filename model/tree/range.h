@@ -5,7 +5,8 @@
 
 enum { TF_SHIFT_LOOPS = 64 };
 
-/* How far the loops above move a range: `by[k]` elements per step of the k-th loop on the way down, for k in mask. */
+/* How far the loops above move a range: `by[k]` elements per step of the k-th loop on the way down,
+ * for k in mask. */
 typedef struct {
   uint64_t mask;
   bool mixed; /* a hull of parts that do not move alike, or too deep to be tracked */
@@ -27,15 +28,16 @@ typedef struct tf_ranges {
   int64_t *all;          /* the same at the node from which it leads */
   const int64_t *digits; /* [loop] settings of the loops; NULL: all at their start */
   const int64_t *trips;  /* [loop] trip counts; NULL: the tree's own */
-  const int64_t
-      *rest; /* [as now] what is left to split by loops not known yet, as one more loop at the leaf; NULL: nothing */
-  bool borderless; /* boxes as if tensors had no borders */
-  bool per_dim;    /* each dim by itself: an op that is empty in one dim still counts in the others */
+  const int64_t *rest; /* [as now] what is left to split by loops not known yet, as one more loop at
+                          the leaf; NULL: nothing */
+  bool borderless;     /* boxes as if tensors had no borders */
+  bool per_dim; /* each dim by itself: an op that is empty in one dim still counts in the others */
   tf_shift *shift; /* [as now] how far loops move `now`; NULL: not computed */
   int depth;       /* loops entered on the way down */
   int forced;      /* number of the loop that is at its second iteration; -1: none */
   void *user;
-  /* Called when op o enters the node from which it leads, with its range final; NULL: not called. */
+  /* Called when op o enters the node from which it leads, with its range final; NULL: not called.
+   */
   void (*led)(struct tf_ranges *r, int o);
   /* Called on entry to the node: range i of op o, which does not lead there, was `before`. */
   void (*inferred)(struct tf_ranges *r, int o, int i, int node, tf_ival before);
@@ -47,8 +49,8 @@ typedef struct tf_ranges {
 bool tf_ranges_init(tf_ranges *r, tf_arena *a, const tf_facts *f);
 /* Sets every op to its full range, as above the root. */
 void tf_ranges_reset(tf_ranges *r);
-/* Walks down from node, starting with r->now.  Needs producers before consumers, no open trip count, products below
- * 2^63. */
+/* Walks down from node, starting with r->now.  Needs producers before consumers, no open trip
+ * count, products below 2^63. */
 void tf_ranges_walk(tf_ranges *r, int node);
 /* Walks from the root to node `to` only, up to where its ranges are known. */
 void tf_ranges_towards(tf_ranges *r, int to);

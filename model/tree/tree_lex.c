@@ -110,7 +110,8 @@ void tf_mlex_next(tf_mlex *x) {
 }
 
 bool tf_mlex_word(const tf_mlex *x, const char *word) {
-  return x->tok.kind == TF_M_WORD && x->tok.len == strlen(word) && memcmp(x->tok.text, word, x->tok.len) == 0;
+  return x->tok.kind == TF_M_WORD && x->tok.len == strlen(word) &&
+         memcmp(x->tok.text, word, x->tok.len) == 0;
 }
 
 bool tf_mlex_take(tf_mlex *x, char punct) {
@@ -124,5 +125,6 @@ bool tf_mapping_expected(tf_build *b, const tf_mlex *x, const char *what) {
     return tf_fail(b->diags, x->tok.at, TF_E_SYNTAX, "expected %s at the end of the line", what);
   int len = x->tok.at.len == x->tok.len ? (int)(x->tok.len < 60 ? x->tok.len : 60) : 0;
   if (len == 0) return tf_fail(b->diags, x->tok.at, TF_E_SYNTAX, "expected %s", what);
-  return tf_fail(b->diags, x->tok.at, TF_E_SYNTAX, "expected %s, not '%.*s'", what, len, x->tok.text);
+  return tf_fail(b->diags, x->tok.at, TF_E_SYNTAX, "expected %s, not '%.*s'", what, len,
+                 x->tok.text);
 }

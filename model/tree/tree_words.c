@@ -6,7 +6,7 @@
 #include "model/tree/parse.h"
 
 static const tf_scope_row scopes[TF_N_SCOPES] = {
-#define X(id, key, words, time, drops, at_once, feeds)                                                                 \
+#define X(id, key, words, time, drops, at_once, feeds)                                             \
   [TF_##id] = {key, TF_HELD_##words, TF_TAKES_##time, drops, at_once, feeds},
     TF_SCOPES(X)
 #undef X
@@ -47,7 +47,9 @@ static const char *tensor_at(const tf_tree *t, int i) {
   return i < t->workload->n_tensors ? t->workload->tensors[i].name : NULL;
 }
 
-static const char *op_at(const tf_tree *t, int i) { return i < t->workload->n_ops ? t->workload->ops[i].name : NULL; }
+static const char *op_at(const tf_tree *t, int i) {
+  return i < t->workload->n_ops ? t->workload->ops[i].name : NULL;
+}
 
 static int find_name(const tf_tree *t, const tf_mtok *tok, name_at names) {
   const char *name;
@@ -63,7 +65,8 @@ static int fail(tf_build *b, const tf_mtok *tok, const char *what, name_at names
   for (int i = 0; (name = names(b->tree, i)) != NULL; i++)
     tf_near_offer(&near, name);
   int len = tok->len < 60 ? (int)tok->len : 60;
-  tf_fail(b->diags, tok->at, TF_E_NAME, "no %s '%.*s'%s", what, len, tok->text, tf_near_text(&near, hint, sizeof hint));
+  tf_fail(b->diags, tok->at, TF_E_NAME, "no %s '%.*s'%s", what, len, tok->text,
+          tf_near_text(&near, hint, sizeof hint));
   return -1;
 }
 
@@ -77,7 +80,9 @@ int tf_mapping_head(tf_build *b, const tf_mtok *t) {
   return i >= 0 ? i : fail(b, t, "memory or scope", head_at);
 }
 
-int tf_mapping_level(tf_build *b, const tf_mtok *t) { return find_or_fail(b, t, "memory", level_at); }
+int tf_mapping_level(tf_build *b, const tf_mtok *t) {
+  return find_or_fail(b, t, "memory", level_at);
+}
 /* A dim that was cut (model/input/cut) is told by its parts: fills `list` with their names. */
 static bool parts_named(const tf_build *b, const tf_mtok *t, char *list, size_t room) {
   const tf_workload *wl = b->tree->workload;
@@ -86,7 +91,8 @@ static bool parts_named(const tf_build *b, const tf_mtok *t, char *list, size_t 
     const char *name = wl->dims[d].name;
     if (strncmp(name, t->text, t->len) != 0) continue;
     if (strncmp(name + t->len, "_div", 4) != 0 && strncmp(name + t->len, "_mod", 4) != 0) continue;
-    n += (size_t)snprintf(list + n, room - n, "%s%.60s=%lld", n ? " " : "", name, (long long)wl->dims[d].extent);
+    n += (size_t)snprintf(list + n, room - n, "%s%.60s=%lld", n ? " " : "", name,
+                          (long long)wl->dims[d].extent);
   }
   return n > 0;
 }
@@ -100,5 +106,7 @@ int tf_mapping_dim(tf_build *b, const tf_mtok *t) {
           t->len < 60 ? (int)t->len : 60, t->text, list);
   return -1;
 }
-int tf_mapping_tensor(tf_build *b, const tf_mtok *t) { return find_or_fail(b, t, "tensor", tensor_at); }
+int tf_mapping_tensor(tf_build *b, const tf_mtok *t) {
+  return find_or_fail(b, t, "tensor", tensor_at);
+}
 int tf_mapping_op(tf_build *b, const tf_mtok *t) { return find_or_fail(b, t, "op", op_at); }

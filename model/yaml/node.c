@@ -36,7 +36,9 @@ typedef struct {
 /* What is being read; a failure is reported where it happens. */
 static tf_ynode *read_node(reader *r, yaml_event_t *ev);
 
-static bool no_memory(const reader *r) { return tf_out_of_memory_at(r->diags, (tf_loc){r->file, 0, 0, 0}); }
+static bool no_memory(const reader *r) {
+  return tf_out_of_memory_at(r->diags, (tf_loc){r->file, 0, 0, 0});
+}
 
 /* The same where a node is expected. */
 static tf_ynode *no_node(const reader *r) {
@@ -65,7 +67,8 @@ static const char *byte_of(reader *r, yaml_mark_t m) {
   return r->seen;
 }
 
-/* Whether the line of a place has a mark of a template: what such a file says is known only once it is rendered. */
+/* Whether the line of a place has a mark of a template: what such a file says is known only once it
+ * is rendered. */
 static bool in_template(const reader *r, tf_loc at) {
   const char *p = r->text;
   for (uint32_t line = 1; line < at.line && p < r->end; line += p[-1] == '\n')
@@ -77,7 +80,8 @@ static bool in_template(const reader *r, tf_loc at) {
 
 static void fail_template(const reader *r, tf_loc at) {
   tf_fail(r->diags, at, TF_E_YAML,
-          "a template, not YAML: give what it renders to (Timeloop's front end writes parsed-processed-input.yaml)");
+          "a template, not YAML: give what it renders to (Timeloop's front end writes "
+          "parsed-processed-input.yaml)");
 }
 
 /* Takes the next event; libyaml's own errors are reported here.  The caller deletes it. */
@@ -133,12 +137,13 @@ static tf_ynode *find_alias(reader *r, const yaml_event_t *ev) {
   const char *name = (const char *)ev->data.alias.anchor;
   for (anchor *a = r->anchors; a; a = a->prev)
     if (strcmp(a->name, name) == 0) return a->node;
-  tf_fail(r->diags, loc_of(r, ev->start_mark), TF_E_YAML, "no anchor '&%.60s' before this alias", name);
+  tf_fail(r->diags, loc_of(r, ev->start_mark), TF_E_YAML, "no anchor '&%.60s' before this alias",
+          name);
   return NULL;
 }
 
-/* The text of a block scalar starts on the line after its header; its indentation is what the first non-blank line has
- * in the source beyond what it has in the value. */
+/* The text of a block scalar starts on the line after its header; its indentation is what the first
+ * non-blank line has in the source beyond what it has in the value. */
 static void find_block_text(tf_ynode *n) {
   const char *p = n->src;
   while (p < n->src_end && !tf_line_break(p, n->src_end))
@@ -216,11 +221,13 @@ static tf_ynode *read_scalar(reader *r, yaml_event_t *ev) {
 static bool add_weight(reader *r, tf_ynode *n, const tf_ynode *part) {
   n->weight += part->weight;
   if (n->weight <= TF_YAML_MAX_NODES) return true;
-  return tf_fail(r->diags, n->at, TF_E_YAML, "aliases here stand for more than %d nodes", TF_YAML_MAX_NODES);
+  return tf_fail(r->diags, n->at, TF_E_YAML, "aliases here stand for more than %d nodes",
+                 TF_YAML_MAX_NODES);
 }
 
 /* The nodes up to the end of the collection, as a list in order; false after an error. */
-static bool read_children(reader *r, tf_ynode *n, yaml_event_type_t end, child **first, size_t *count) {
+static bool read_children(reader *r, tf_ynode *n, yaml_event_type_t end, child **first,
+                          size_t *count) {
   child **tail = first;
   *count = 0;
   for (;;) {
@@ -303,7 +310,8 @@ static tf_ynode *read_map(reader *r, yaml_event_t *ev) {
       return NULL;
     }
     if (c->node->kind != TF_Y_SCALAR) {
-      tf_fail(r->diags, c->node->at, TF_E_TYPE, "a key must be text, not %s", tf_ynode_what(c->node));
+      tf_fail(r->diags, c->node->at, TF_E_TYPE, "a key must be text, not %s",
+              tf_ynode_what(c->node));
       continue;
     }
     pairs[n->n++] = (tf_ypair){c->node, c->next->node};
@@ -316,7 +324,8 @@ static tf_ynode *read_node(reader *r, yaml_event_t *ev) {
   if (ev->type == YAML_SCALAR_EVENT) return read_scalar(r, ev);
   if (ev->type == YAML_ALIAS_EVENT) return find_alias(r, ev);
   if (r->depth >= TF_YAML_MAX_DEPTH) {
-    tf_fail(r->diags, loc_of(r, ev->start_mark), TF_E_YAML, "nested deeper than %d", TF_YAML_MAX_DEPTH);
+    tf_fail(r->diags, loc_of(r, ev->start_mark), TF_E_YAML, "nested deeper than %d",
+            TF_YAML_MAX_DEPTH);
     return NULL;
   }
   r->depth++;
@@ -333,9 +342,12 @@ static bool check_characters(reader *r) {
     size_t n = tf_utf8_next(p, r->end, &c), b = tf_line_break(p, r->end);
     bool control = (c < 0x20 && c != '\t' && !b) || (c >= 0x7f && c < 0xa0 && c != 0x85);
     tf_loc at = {r->file, line, col, 1};
-    if (n == 0) return tf_fail(r->diags, at, TF_E_YAML, "byte 0x%02x is not UTF-8 text", (unsigned)(unsigned char)*p);
+    if (n == 0)
+      return tf_fail(r->diags, at, TF_E_YAML, "byte 0x%02x is not UTF-8 text",
+                     (unsigned)(unsigned char)*p);
     if (control || c == 0xfeff || c == 0xfffe || c == 0xffff)
-      return tf_fail(r->diags, at, TF_E_YAML, "character U+%04X may not stand in YAML", (unsigned)c);
+      return tf_fail(r->diags, at, TF_E_YAML, "character U+%04X may not stand in YAML",
+                     (unsigned)c);
     p += b ? b : n;
     line += b > 0;
     col = b ? 1 : col + 1;
@@ -378,7 +390,8 @@ static tf_ynode *read_document(reader *r) {
   return root && find_end(r) ? root : NULL;
 }
 
-const tf_ynode *tf_yaml_read(tf_arena *a, uint16_t file, const char *text, size_t len, tf_diags *d) {
+const tf_ynode *tf_yaml_read(tf_arena *a, uint16_t file, const char *text, size_t len,
+                             tf_diags *d) {
   reader r = {.arena = a, .diags = d, .file = file, .text = text, .end = text + len, .seen = text};
   if (len > TF_YAML_MAX_BYTES) {
     tf_fail(d, (tf_loc){file, 0, 0, 0}, TF_E_IO, "larger than %d MiB", TF_YAML_MAX_BYTES >> 20);
@@ -395,7 +408,9 @@ const tf_ynode *tf_yaml_read(tf_arena *a, uint16_t file, const char *text, size_
   return root;
 }
 
-bool tf_ynode_empty(const tf_ynode *n) { return n->kind == TF_Y_SCALAR && n->style == TF_Y_PLAIN && n->len == 0; }
+bool tf_ynode_empty(const tf_ynode *n) {
+  return n->kind == TF_Y_SCALAR && n->style == TF_Y_PLAIN && n->len == 0;
+}
 
 bool tf_ynode_is(const tf_ynode *n, const char *text) {
   return n->kind == TF_Y_SCALAR && strlen(text) == n->len && memcmp(n->text, text, n->len) == 0;

@@ -17,12 +17,14 @@ bool tf_yschema_kind(const tf_ynode *node, unsigned kinds, const char *name, tf_
   bool empty = tf_ynode_empty(node);
   if (kinds == 0 || ((node->kind & kinds) && !empty)) return true;
   const char *quote = strchr(name, ' ') ? "" : "'"; /* "a memory" is a description, no key */
-  return tf_fail(d, node->at, TF_E_TYPE, "%s%.60s%s must be %s, not %s", quote, name, quote, kinds_text(kinds),
-                 tf_ynode_what(node));
+  return tf_fail(d, node->at, TF_E_TYPE, "%s%.60s%s must be %s, not %s", quote, name, quote,
+                 kinds_text(kinds), tf_ynode_what(node));
 }
 
-/* Reports an unknown key together with those that exist; returns the one that was probably meant. */
-static const char *unknown_key(const tf_ynode *key, const tf_yrow *rows, size_t n, const char *what, tf_diags *d) {
+/* Reports an unknown key together with those that exist; returns the one that was probably meant.
+ */
+static const char *unknown_key(const tf_ynode *key, const tf_yrow *rows, size_t n, const char *what,
+                               tf_diags *d) {
   tf_near near = tf_near_start(key->text, key->len);
   char hint[80], all[160];
   size_t used = 0;
@@ -46,8 +48,8 @@ static const char *unknown_key(const tf_ynode *key, const tf_yrow *rows, size_t 
   return near.best;
 }
 
-bool tf_yschema_check(const tf_ynode *map, const tf_yrow *rows, size_t n, const char *what, const tf_ynode **values,
-                      tf_diags *d) {
+bool tf_yschema_check(const tf_ynode *map, const tf_yrow *rows, size_t n, const char *what,
+                      const tf_ynode **values, tf_diags *d) {
   bool ok = true;
   bool misspelt[64] = {false}; /* rows that an unknown key may have meant */
   for (size_t i = 0; i < n; i++)

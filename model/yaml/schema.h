@@ -22,8 +22,8 @@ typedef struct {
  * kind its row does not allow, every required key that is missing.  values[i] becomes the
  * value of rows[i], NULL if absent or of the wrong kind.  `what` names the map in messages
  * ("a memory").  False if anything was reported. */
-bool tf_yschema_check(const tf_ynode *map, const tf_yrow *rows, size_t n, const char *what, const tf_ynode **values,
-                      tf_diags *d);
+bool tf_yschema_check(const tf_ynode *map, const tf_yrow *rows, size_t n, const char *what,
+                      const tf_ynode **values, tf_diags *d);
 
 /* Is the node of one of the kinds?  Reports E_TYPE otherwise: "NAME must be a list, not
  * text". */

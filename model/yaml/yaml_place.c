@@ -40,8 +40,8 @@ static void skip_fold(cursor *c) {
     step(c);
 }
 
-/* Skips "\n", "\x41", "\u00e9", "\U0001f600"; a line break after '\' with its indentation.  Returns whether it stood
- * for a character. */
+/* Skips "\n", "\x41", "\u00e9", "\U0001f600"; a line break after '\' with its indentation.  Returns
+ * whether it stood for a character. */
 static bool skip_escape(cursor *c) {
   step(c);
   if (c->p >= c->end) return true;
@@ -62,8 +62,8 @@ static size_t value_step(const tf_ynode *s, size_t i) {
   return n ? n : 1;
 }
 
-/* Moves c past one character of the value at i, whatever its form in the source.  Returns the number of bytes of the
- * value that this covers. */
+/* Moves c past one character of the value at i, whatever its form in the source.  Returns the
+ * number of bytes of the value that this covers. */
 static size_t follow(const tf_ynode *s, cursor *c, size_t i) {
   char v = s->text[i];
   bool quoted = s->style == TF_Y_SINGLE || s->style == TF_Y_DOUBLE;
@@ -74,7 +74,8 @@ static size_t follow(const tf_ynode *s, cursor *c, size_t i) {
       n++;
     return n;
   }
-  if (s->style == TF_Y_DOUBLE && c->p < c->end && *c->p == '\\') return skip_escape(c) ? value_step(s, i) : 0;
+  if (s->style == TF_Y_DOUBLE && c->p < c->end && *c->p == '\\')
+    return skip_escape(c) ? value_step(s, i) : 0;
   if (s->style == TF_Y_SINGLE && v == '\'') step(c);
   bool new_line = c->p < c->end && tf_line_break(c->p, c->end) > 0;
   if (c->p < c->end) step(c);
@@ -86,7 +87,8 @@ static size_t follow(const tf_ynode *s, cursor *c, size_t i) {
 
 /* Whether the source is at a '\\' that hides a line break. */
 static bool at_joint(const tf_ynode *s, const cursor *c) {
-  return s->style == TF_Y_DOUBLE && c->p < c->end && *c->p == '\\' && tf_line_break(c->p + 1, c->end) > 0;
+  return s->style == TF_Y_DOUBLE && c->p < c->end && *c->p == '\\' &&
+         tf_line_break(c->p + 1, c->end) > 0;
 }
 
 static cursor cursor_at(const tf_ynode *s, size_t off) {

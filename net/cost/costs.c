@@ -1,4 +1,5 @@
-/* The costs of groups: the best closed-form mapping, and where that is far from its bound, a short search. */
+/* The costs of groups: the best closed-form mapping, and where that is far from its bound, a short
+ * search. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,28 +13,31 @@
 
 enum { FORMULAS = 1000, SHORT_SEARCH = 800, SLOWER = 20 };
 /* mappings evaluated, and how many times longer one takes in which slabs of several ops overlap */
-/* Relative to the bound: a mapping nearer than this needs no search yet; for a group of several ops, one that is
- * farther away cannot be saved by a search from there. */
+/* Relative to the bound: a mapping nearer than this needs no search yet; for a group of several
+ * ops, one that is farther away cannot be saved by a search from there. */
 #define NEAR 1.02
 #define FAR 1.5
-/* A group of several ops is expected to cost this part of its work besides its largest op more than the kernels of its
- * ops alone, so that it is planned only where it may save words that count: two convolutions rarely do, a convolution
- * and the map after it nearly always. */
+/* A group of several ops is expected to cost this part of its work besides its largest op more than
+ * the kernels of its ops alone, so that it is planned only where it may save words that count: two
+ * convolutions rarely do, a convolution and the map after it nearly always. */
 #define GAIN 0.03
-/* Points for each word of an op that is dear.  Of a group of several, each takes as long as its unit does alone, though
- * the kernel promises less: the longer of two sums hides what is left of each (14 x 14 bottlenecks of ResNet-50). */
+/* Points for each word of an op that is dear.  Of a group of several, each takes as long as its
+ * unit does alone, though the kernel promises less: the longer of two sums hides what is left of
+ * each (14 x 14 bottlenecks of ResNet-50). */
 #define DEAR 16
-/* Where a kernel's cycles have its memories and its start in them, fusing saves both: a group is expected to cost at
- * least this part of its dearest op's kernel. */
+/* Where a kernel's cycles have its memories and its start in them, fusing saves both: a group is
+ * expected to cost at least this part of its dearest op's kernel. */
 #define KEPT 0.6
-/* Else what it competes with are its ops apart, or what it is expected to take, of which so much: what is far from
- * there rarely comes near. */
+/* Else what it competes with are its ops apart, or what it is expected to take, of which so much:
+ * what is far from there rarely comes near. */
 #define REACHED 1.3
-/* And what it competes with are the kernels of its ops: so much of them, as a rival (planner/rank.c has a multiple). */
+/* And what it competes with are the kernels of its ops: so much of them, as a rival (planner/rank.c
+ * has a multiple). */
 #define APART 0.4
 
 static void by_formulas(net_costs *c, net_cost *x) {
-  const tf_solve_opts o = {.objective = c->o->objective, .budget = net_part_of(c, FORMULAS), .alone = true};
+  const tf_solve_opts o = {
+      .objective = c->o->objective, .budget = net_part_of(c, FORMULAS), .alone = true};
   tf_diags *d = tf_diags_new(); /* what formulas cannot do may still be searched for */
   tf_solve_result *r = d ? tf_solve_closed(c->arch, x->group->workload, &o, d) : NULL;
   if (r) {
@@ -54,8 +58,9 @@ static bool by_search(net_costs *c, net_cost *x, const tf_tree *open, int64_t ev
                       .keep = 1,
                       .starts = start,
                       .n_starts = x->tree && !open};
-  /* slow counts (reads partly in the padding) would use up the effort before anything is found: what is fused is
-   * limited by its few evaluations, and an op, which needs some mapping, by evaluations only */
+  /* slow counts (reads partly in the padding) would use up the effort before anything is found:
+   * what is fused is limited by its few evaluations, and an op, which needs some mapping, by
+   * evaluations only */
   if (open || (!x->tree && x->group->workload->n_ops == 1)) o.budget.max_effort = 0;
   if (!x->tree && x->group->workload->n_ops == 1) o.budget.time_limit = 0;
   tf_search_result *r = tf_search_run(c->arch, x->group->workload, open, &o, d);
@@ -67,8 +72,8 @@ static bool by_search(net_costs *c, net_cost *x, const tf_tree *open, int64_t ev
   return true;
 }
 
-/* For chains of which formulas find no good tiles: slabs of an image that pass through several convolutions, with
- * their skip. */
+/* For chains of which formulas find no good tiles: slabs of an image that pass through several
+ * convolutions, with their skip. */
 static bool by_template(net_costs *c, net_cost *x, int64_t evals) {
   const double before = x->value;
   tf_tree *open = tf_search_template(c->arch, x->group->workload, TF_TEMPLATE_WHOLE);
@@ -117,10 +122,12 @@ bool net_improve(net_costs *c, int id, int64_t evals) {
   net_cost *x = &c->at[id];
   if (x->tree && net_is_late(c)) return !net_stopped(c);
   if (net_for_kernels(c)) return net_by_planner(c, id, evals);
-  return (x->slabs ? by_template(c, x, evals) : by_search(c, x, NULL, evals, c->d)) && !net_stopped(c);
+  return (x->slabs ? by_template(c, x, evals) : by_search(c, x, NULL, evals, c->d)) &&
+         !net_stopped(c);
 }
 
-/* ---- groups of several ops beside the kernels of these ------------------------------------------------------ */
+/* ---- groups of several ops beside the kernels of these
+ * ------------------------------------------------------ */
 
 /* The op as a group of its own, with its cost.  *x: NULL, it cannot be one. */
 static bool alone(net_costs *c, int op, const net_cost **x) {
@@ -151,9 +158,10 @@ static bool is_dear(const tf_workload *wl, const tf_op *op) {
   return points >= DEAR * words;
 }
 
-/* part[i]: of the work of op ops[i], what the group needs; less than all where its reader in the group reads a part
- * alone. False: no memory. */
-static bool needed_parts(const net_costs *c, const tf_workload *group, const int *ops, int n, double *part) {
+/* part[i]: of the work of op ops[i], what the group needs; less than all where its reader in the
+ * group reads a part alone. False: no memory. */
+static bool needed_parts(const net_costs *c, const tf_workload *group, const int *ops, int n,
+                         double *part) {
   tf_demand d;
   const bool ok = tf_demand_of(group, &d);
   for (int i = 0; ok && i < n; i++) {
@@ -163,15 +171,16 @@ static bool needed_parts(const net_costs *c, const tf_workload *group, const int
     for (int k = 0; k < op->n_dims; k++)
       points *= (double)c->wl->dims[op->dims[k]].extent;
     for (int o = 0; o < group->n_ops; o++)
-      if (!strcmp(group->ops[o].name, op->name)) part[i] = fmin(1, tf_demanded_points(&d, o) / points);
+      if (!strcmp(group->ops[o].name, op->name))
+        part[i] = fmin(1, tf_demanded_points(&d, o) / points);
   }
   tf_demand_free(&d);
   return ok || tf_out_of_memory(c->d);
 }
 
-/* Raises the least cost of the group to what it is expected to cost: the kernels of its ops, each alone, as fusing ops
- * saves words and not work, and a margin.  No lower bound: a kernel in which maps vanish may cost less.  False: no
- * memory, stopped. */
+/* Raises the least cost of the group to what it is expected to cost: the kernels of its ops, each
+ * alone, as fusing ops saves words and not work, and a margin.  No lower bound: a kernel in which
+ * maps vanish may cost less.  False: no memory, stopped. */
 static bool least_of_kernels(net_costs *c, int id, const int *ops, int n) {
   double all = 0, most = 0, apart = 0, kernels = 0, part[NET_MAX_GROUP];
   int n_dear = 0;

@@ -1,4 +1,5 @@
-/* What groups cost as kernels of a target: the planner's mapping of each, and what its kernel promises. */
+/* What groups cost as kernels of a target: the planner's mapping of each, and what its kernel
+ * promises. */
 #include <math.h>
 #include <string.h>
 
@@ -10,11 +11,13 @@
 enum { CUT_EVALS = 200, LATE_EVALS = 20 }; /* mappings tried of a group while the network is cut */
 
 bool net_for_kernels(const net_costs *c) { return c->o->isa || c->o->target; }
-bool net_has_kernels(const net_costs *c) { return net_for_kernels(c) && c->o->objective == TF_LATENCY; }
+bool net_has_kernels(const net_costs *c) {
+  return net_for_kernels(c) && c->o->objective == TF_LATENCY;
+}
 
-/* The units begin as many more multiply-adds of narrower data as the target says, and as many more of narrower floats,
- * which all tensors are then, pass a memory in a cycle.  Capacities stay: mappings are to fit the machine as it is
- * given. */
+/* The units begin as many more multiply-adds of narrower data as the target says, and as many more
+ * of narrower floats, which all tensors are then, pass a memory in a cycle.  Capacities stay:
+ * mappings are to fit the machine as it is given. */
 bool net_see(net_planning *s) {
   net_costs *c = &s->costs;
   const tf_emit_options o = {.isa = c->o->isa, .dtype = c->o->dtype};
@@ -26,7 +29,8 @@ bool net_see(net_planning *s) {
   tf_unit *units = TF_ARRAY(s->a, tf_unit, (size_t)c->arch->n_units);
   if (!seen || !memories || !units) return false;
   *seen = *c->arch;
-  seen->memories = memcpy(memories, c->arch->memories, sizeof *memories * (size_t)c->arch->n_memories);
+  seen->memories =
+      memcpy(memories, c->arch->memories, sizeof *memories * (size_t)c->arch->n_memories);
   seen->units = memcpy(units, c->arch->units, sizeof *units * (size_t)c->arch->n_units);
   for (int l = 0; l < seen->n_memories; l++)
     memories[l].read_bw /= width, memories[l].write_bw /= width;
@@ -36,19 +40,22 @@ bool net_see(net_planning *s) {
   return true;
 }
 
-/* The value of a plan whose mapping fits, INFINITY if its kernel cannot be emitted; the kernel's cycles. */
-static double value_of(const net_costs *c, const net_cost *x, const tf_planned *p, double *kernel, tf_diags *d) {
+/* The value of a plan whose mapping fits, INFINITY if its kernel cannot be emitted; the kernel's
+ * cycles. */
+static double value_of(const net_costs *c, const net_cost *x, const tf_planned *p, double *kernel,
+                       tf_diags *d) {
   const tf_figures f = tf_figures_of(c->arch, x->group->workload, &p->result);
   const double value = tf_objective_value(c->o->objective, &f);
   *kernel = 0;
   if (!net_has_kernels(c)) return value;
-  *kernel = tf_emit_cycles(p->tree, c->o->target, &(tf_emit_options){.isa = c->o->isa, .dtype = c->o->dtype}, d);
+  *kernel = tf_emit_cycles(p->tree, c->o->target,
+                           &(tf_emit_options){.isa = c->o->isa, .dtype = c->o->dtype}, d);
   if (*kernel < 0) return INFINITY;
   return tf_emit_cycles_whole(c->o->target) ? *kernel : fmax(value, *kernel);
 }
 
-/* Whether the group must have a kernel, however late it is: an op, of which the model's formulas may find mappings that
- * have none. */
+/* Whether the group must have a kernel, however late it is: an op, of which the model's formulas
+ * may find mappings that have none. */
 static bool must_have(const net_costs *c, const net_cost *x) {
   return x->group->workload->n_ops == 1 && tf_emit_cycles_whole(c->o->target);
 }
@@ -61,15 +68,17 @@ static void plan_group(const net_costs *c, net_cost *x, int64_t evals, tf_stop *
                        .budget = net_part_of(c, evals),
                        .rival = x->expected && !x->known ? x->rival : 0};
   if (must_have(c, x) && evals == LATE_EVALS) o.budget.time_limit = 0;
-  if (isinf(c->deadline)) o.budget.threads = 1; /* groups are planned beside each other, and by one thread as by more */
-  tf_diags *d = tf_diags_new();                 /* a group without a kernel is no error */
+  if (isinf(c->deadline))
+    o.budget.threads = 1; /* groups are planned beside each other, and by one thread as by more */
+  tf_diags *d = tf_diags_new(); /* a group without a kernel is no error */
   tf_planned *p = d ? tf_planner_run(c->arch, x->group->workload, NULL, &o, d) : NULL;
   *stopped_by = p ? p->stopped_by : TF_STOP_EXHAUSTED;
   x->spent = p ? p->evals : 0;
   if (p && p->found && p->result.feasible && !p->result.overflow) {
     double kernel;
     const double value = value_of(c, x, p, &kernel, d);
-    /* values by the model do not see kernels: the planner's mapping replaces the one that the cut found */
+    /* values by the model do not see kernels: the planner's mapping replaces the one that the cut
+     * found */
     if (!net_has_kernels(c)) x->value = INFINITY;
     net_keep(x, &p->found, value, p->result.cycles);
     if (!p->found) x->kernel = kernel, x->busy = fmax(kernel, p->result.ops[0].cycles);
@@ -86,7 +95,8 @@ bool net_by_planner(net_costs *c, int id, int64_t evals) {
   return !net_stopped(c);
 }
 
-/* ---- several groups at once --------------------------------------------------------------------------------- */
+/* ---- several groups at once
+ * --------------------------------------------------------------------------------- */
 typedef struct {
   net_costs *c;
   const int *id;
@@ -148,8 +158,10 @@ bool net_kernel_of(net_costs *c, int id) {
     c->evals += x->spent;
   else if (!net_by_planner(c, id, late ? LATE_EVALS : CUT_EVALS))
     return false;
-  if (!x->tree && must_have(c, x) && !isinf(c->deadline) && !net_by_planner(c, id, LATE_EVALS)) return false;
-  /* an op must have some mapping: formulas and a search by the model may find one; other groups are left out */
+  if (!x->tree && must_have(c, x) && !isinf(c->deadline) && !net_by_planner(c, id, LATE_EVALS))
+    return false;
+  /* an op must have some mapping: formulas and a search by the model may find one; other groups are
+   * left out */
   if (!x->tree && one) return true;
   x->known = true;
   c->evaluated++;

@@ -1,5 +1,5 @@
-/* What the ways to cost groups share: the kinds of groups that were met, the best mapping of each, the time that is
- * left. */
+/* What the ways to cost groups share: the kinds of groups that were met, the best mapping of each,
+ * the time that is left. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,11 +9,15 @@
 #include "net/net.h"
 #include "tileflow/tree.h"
 
-#define LEAST_TIME 0.02 /* seconds that the closed form and the planner get, even past the deadline */
+#define LEAST_TIME                                                                                 \
+  0.02 /* seconds that the closed form and the planner get, even past the deadline */
 
-bool net_stopped(const net_costs *c) { return c->o->budget.stop && c->o->budget.stop(c->o->budget.ctx); }
+bool net_stopped(const net_costs *c) {
+  return c->o->budget.stop && c->o->budget.stop(c->o->budget.ctx);
+}
 
-/* ---- distinct groups -------------------------------------------------------------------------------------- */
+/* ---- distinct groups
+ * -------------------------------------------------------------------------------------- */
 static uint64_t hash_of(const tf_group *g) {
   uint64_t h = 14695981039346656037u; /* FNV-1a */
   for (size_t i = 0; i < g->key_size; i++)
@@ -25,7 +29,9 @@ static uint64_t hash_of(const tf_group *g) {
 static int find_like(const net_costs *c, const tf_group *g, uint64_t hash) {
   for (int i = c->bucket[hash % NET_BUCKETS] - 1; i >= 0; i = c->at[i].next - 1) {
     const tf_group *have = c->at[i].group;
-    if (c->at[i].hash == hash && have->key_size == g->key_size && !memcmp(have->key, g->key, g->key_size)) return i;
+    if (c->at[i].hash == hash && have->key_size == g->key_size &&
+        !memcmp(have->key, g->key, g->key_size))
+      return i;
   }
   return -1;
 }
@@ -49,7 +55,8 @@ static bool add_group(net_costs *c, tf_group *g, uint64_t hash) {
 bool net_meet_kind(net_costs *c, const int *ops, int n, int *id, double *least) {
   tf_diags *d = tf_diags_new(); /* a group that is not possible is no error */
   if (!d) return tf_out_of_memory(c->d);
-  tf_group *g = net_group_cut(c->wl, ops, n, &(net_cutting){.name = "group", .splits = net_splits(c->o->target)}, d);
+  tf_group *g = net_group_cut(
+      c->wl, ops, n, &(net_cutting){.name = "group", .splits = net_splits(c->o->target)}, d);
   tf_diags_free(d);
   *least = INFINITY;
   if (!g) return true;
@@ -65,7 +72,8 @@ bool net_meet_kind(net_costs *c, const int *ops, int n, int *id, double *least) 
   return !net_stopped(c);
 }
 
-/* ---- mappings --------------------------------------------------------------------------------------------- */
+/* ---- mappings
+ * --------------------------------------------------------------------------------------------- */
 void net_keep(net_cost *x, tf_tree **tree, double value, double cycles) {
   if (!*tree || !(value < x->value || (value == x->value && cycles < x->cycles))) return;
   tf_tree_free(x->tree);

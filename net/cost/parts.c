@@ -1,5 +1,6 @@
-/* What a part of a group has been found to cost tells of the group: fusing more ops into a kernel saves words, and
- * rarely work, so the group is expected to take nearly as long as the kernel of its part and those of its other ops. */
+/* What a part of a group has been found to cost tells of the group: fusing more ops into a kernel
+ * saves words, and rarely work, so the group is expected to take nearly as long as the kernel of
+ * its part and those of its other ops. */
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -8,15 +9,17 @@
 #include "net/net.h"
 #include "planner/planner.h"
 
-/* So much of these, as the search for the part's kernel was short, and a map may vanish in another op. */
+/* So much of these, as the search for the part's kernel was short, and a map may vanish in another
+ * op. */
 #define KEPT_WORK 0.99
-/* A part tells what its work takes if that is all of its cost: kernels of those that wait for memories are not searched
- * for. */
+/* A part tells what its work takes if that is all of its cost: kernels of those that wait for
+ * memories are not searched for. */
 #define BY_KERNEL 0.999
 /* And if the search came that near to its ops apart: beyond, it has found nothing. */
 #define FOUND 3
-/* Windows that make again what neighbours have made do so the more, the more ops follow each other.  If that makes a
- * part take so many times as long as its ops apart, of groups around it no less than so much of it is expected. */
+/* Windows that make again what neighbours have made do so the more, the more ops follow each other.
+ * If that makes a part take so many times as long as its ops apart, of groups around it no less
+ * than so much of it is expected. */
 #define LOST 2
 #define LOST_KEPT 0.6
 
@@ -57,8 +60,8 @@ bool net_note_place(net_costs *c, int id, const int *ops, int n) {
 
 /* Whether the group has a kernel, which is what it costs. */
 static bool tells(const net_cost *part) {
-  return part->known && part->tree && isfinite(part->value) && part->kernel >= BY_KERNEL * part->value &&
-         part->value <= FOUND * part->rival;
+  return part->known && part->tree && isfinite(part->value) &&
+         part->kernel >= BY_KERNEL * part->value && part->value <= FOUND * part->rival;
 }
 
 static bool is_lost(const net_cost *part) {
@@ -74,7 +77,8 @@ void net_raise_least(const net_costs *c, net_cost *x) {
       const net_cost *part = &c->at[p->at[i].id];
       const uint64_t ops = p->at[i].ops << k;
       if (ops >> k != p->at[i].ops || ops & ~x->ops || ops == x->ops) continue;
-      if (tells(part)) x->least = fmax(x->least, KEPT_WORK * (part->kernel + x->alone - part->alone));
+      if (tells(part))
+        x->least = fmax(x->least, KEPT_WORK * (part->kernel + x->alone - part->alone));
       if (is_lost(part)) x->least = fmax(x->least, LOST_KEPT * part->value);
     }
   }

@@ -1,9 +1,10 @@
 /* How the time of a plan is shared out.
  *
- * What takes time is groups of a new kind, as equal ones are planned once: a network of equal layers needs nearly all
- * of it for its first.  So the share of the time for cutting that may be over when so many ops have run is the share of
- * kinds of ops seen among them and those that the next group may have.  What has no time left gets the mappings that
- * formulas find for single ops. */
+ * What takes time is groups of a new kind, as equal ones are planned once: a network of equal
+ * layers needs nearly all of it for its first.  So the share of the time for cutting that may be
+ * over when so many ops have run is the share of kinds of ops seen among them and those that the
+ * next group may have.  What has no time left gets the mappings that formulas find for single ops.
+ */
 #include <math.h>
 #include <stdlib.h>
 

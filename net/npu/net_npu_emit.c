@@ -1,5 +1,5 @@
-/* A plan as one program of the NPU: its groups' instructions in turn, on tensors of the network in global memory; what
- * passes between groups stands in a workspace, by lifetimes. */
+/* A plan as one program of the NPU: its groups' instructions in turn, on tensors of the network in
+ * global memory; what passes between groups stands in a workspace, by lifetimes. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,16 +13,19 @@ typedef struct {
   net_emission *e;
   npu_folder f;
   tf_npu *flat;
-  int *tensor;       /* [n_tensors] of the program; a view has its tensor's, what stays in a group one of the scratch */
-  const char **name; /* [n_tensors] there */
-  npu_link *link;    /* [groups] */
+  int *tensor; /* [n_tensors] of the program; a view has its tensor's, what stays in a group one of
+                  the scratch */
+  const char **name;   /* [n_tensors] there */
+  npu_link *link;      /* [groups] */
   double *end, *alone; /* [groups] cycles after which it has ended; of it as a program of its own */
   npu_terms terms;
 } making;
 
 static const tf_net_group *group_of(const making *m, int i) { return &m->e->plan->groups[i]; }
 
-/* ---- tensors ------------------------------------------------------------------------------------------------ */
+/* ---- tensors
+ * ------------------------------------------------------------------------------------------------
+ */
 enum { ALIGN = 64 };
 
 static int64_t bytes_of(const tf_tensor *z) {
@@ -75,13 +78,15 @@ static int add_workspace(making *m) {
   const int64_t bytes = m->e->memory.bytes + most;
   const char *name = bytes ? npu_name_new(m->flat, "workspace") : NULL;
   if (!bytes) return -1;
-  const npu_tensor space = {.name = name, .type = NPU_F16, .words = bytes / npu_type_bytes(NPU_F16)};
+  const npu_tensor space = {
+      .name = name, .type = NPU_F16, .words = bytes / npu_type_bytes(NPU_F16)};
   if (name && npu_add_tensor(m->flat, space)) return m->flat->n_tensors - 1;
   tf_out_of_memory(m->e->d);
   return -1;
 }
 
-/* What is in the workspace: first what passes between groups, then what a group alone has, each at the same place. */
+/* What is in the workspace: first what passes between groups, then what a group alone has, each at
+ * the same place. */
 static bool add_inner(making *m, int space) {
   const tf_workload *wl = m->e->wl;
   bool ok = true;
@@ -102,7 +107,9 @@ static bool add_inner(making *m, int space) {
   return ok;
 }
 
-/* ---- groups ------------------------------------------------------------------------------------------------- */
+/* ---- groups
+ * -------------------------------------------------------------------------------------------------
+ */
 static void dense(const tf_tensor *z, int64_t *step) {
   int64_t all = 1;
   for (int r = z->rank - 1; r >= 0; r--) {
@@ -146,14 +153,18 @@ static bool time_alone(making *m) {
     npu_terms t = {.cycles = m->alone[like]};
     if (like == i && !npu_predict(group_of(m, i)->tree, NPU_UNLIMITED, &t, m->e->d)) {
       const tf_op *op = &group_of(m, i)->group->workload->ops[0];
-      return tf_note(m->e->d, op->at, "op '%.60s' is in this group, the plan's %d", op->name, i + 1), false;
+      return tf_note(m->e->d, op->at, "op '%.60s' is in this group, the plan's %d", op->name,
+                     i + 1),
+             false;
     }
     m->alone[i] = t.cycles;
   }
   return true;
 }
 
-/* ---- files -------------------------------------------------------------------------------------------------- */
+/* ---- files
+ * --------------------------------------------------------------------------------------------------
+ */
 static double begin_of(const making *m, int i) { return i ? m->end[i - 1] : 0; }
 static double alone_all(const making *m) {
   double sum = 0;
@@ -173,8 +184,8 @@ static void manifest(FILE *out, const making *m) {
     fprintf(out, "%s\n    {\"ops\": [", i ? "," : "");
     for (int o = 0; o < wl->n_ops; o++)
       fputs(o ? ", " : "", out), c_json_text(out, wl->ops[o].name);
-    fprintf(out, "], \"like\": %d, \"cycles\": %.17g, \"alone\": %.17g, \"mapping\": ", group_of(m, i)->like + 1,
-            m->end[i] - begin_of(m, i), m->alone[i]);
+    fprintf(out, "], \"like\": %d, \"cycles\": %.17g, \"alone\": %.17g, \"mapping\": ",
+            group_of(m, i)->like + 1, m->end[i] - begin_of(m, i), m->alone[i]);
     c_json_text(out, mapping ? mapping : "");
     fputc('}', out);
     free(mapping);
@@ -185,15 +196,18 @@ static void manifest(FILE *out, const making *m) {
 static void readme(FILE *out, const making *m) {
   const net_emission *e = m->e;
   npu_files_begin_readme(out, &m->f);
-  fprintf(
-      out,
-      "`manifest.json`: tensors, each group's mapping and cycles.\n\nA network of %d ops as %d groups (%d different "
-      "ones), which run in turn in one program; what comes\nnext begins while what comes before ends.  Inputs and "
-      "weights are tensors of global memory in row-major order, as they are\ngiven: paths carry any strides at the "
-      "same rate, so nothing is packed.  Between groups: %" PRId64 " bytes.\n",
-      e->wl->n_ops, e->plan->n, e->plan->n_distinct, e->memory.bytes);
+  fprintf(out,
+          "`manifest.json`: tensors, each group's mapping and cycles.\n\nA network of %d ops as %d "
+          "groups (%d different "
+          "ones), which run in turn in one program; what comes\nnext begins while what comes "
+          "before ends.  Inputs and "
+          "weights are tensors of global memory in row-major order, as they are\ngiven: paths "
+          "carry any strides at the "
+          "same rate, so nothing is packed.  Between groups: %" PRId64 " bytes.\n",
+          e->wl->n_ops, e->plan->n, e->plan->n_distinct, e->memory.bytes);
   npu_files_queue(out, &m->f, &m->terms);
-  fprintf(out, "  Groups one after the other, each a program of its own: %.6g cycles.\n\n", alone_all(m));
+  fprintf(out, "  Groups one after the other, each a program of its own: %.6g cycles.\n\n",
+          alone_all(m));
   fputs("| Group | Has ended after | Of its own | Ops |\n|---|---|---|---|\n", out);
   for (int i = 0; i < e->plan->n; i++) {
     const tf_workload *wl = group_of(m, i)->group->workload;
@@ -213,8 +227,9 @@ static void makefile(FILE *out, const making *m) { npu_files_make(out, &m->f); }
 static const struct {
   const char *name;
   void (*print)(FILE *out, const making *m);
-} rows[] = {{"network.c", network_c}, {"network.npu", network_npu}, {"npu.h", npu_h},           {"test.c", test_c},
-            {"Makefile", makefile},   {"README.md", readme},        {"manifest.json", manifest}};
+} rows[] = {{"network.c", network_c},   {"network.npu", network_npu}, {"npu.h", npu_h},
+            {"test.c", test_c},         {"Makefile", makefile},       {"README.md", readme},
+            {"manifest.json", manifest}};
 enum { N_ROWS = sizeof rows / sizeof *rows };
 
 static tf_emitted *write_files(const making *m) {
@@ -233,7 +248,8 @@ static tf_emitted *write_files(const making *m) {
   return NULL;
 }
 
-/* ---- all of it ---------------------------------------------------------------------------------------------- */
+/* ---- all of it
+ * ---------------------------------------------------------------------------------------------- */
 static bool begin_network(making *m) {
   net_emission *e = m->e;
   const size_t tensors = (size_t)e->wl->n_tensors, groups = (size_t)e->plan->n;

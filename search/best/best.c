@@ -11,8 +11,9 @@
 #include "tileflow/search.h"
 #include "tileflow/tree.h"
 
-/* The part of the budget that the solver may take; most effort of one of the search's evaluations, on average; ops of
- * which the number of evaluations is meant; evaluations of the formulas, where the solver finds nothing. */
+/* The part of the budget that the solver may take; most effort of one of the search's evaluations,
+ * on average; ops of which the number of evaluations is meant; evaluations of the formulas, where
+ * the solver finds nothing. */
 enum { PART_OF_SOLVER = 2, EFFORT_EACH = 4, OPS_FOR_THESE = 3, EVALS_OF_FORMULAS = 2000 };
 /* Values this near are the same, up to rounding. */
 #define SAME 1e-12
@@ -26,7 +27,8 @@ typedef struct {
   tf_best_result *r;
 } finder;
 
-/* ---- one budget for both ---------------------------------------------------------------------------- */
+/* ---- one budget for both
+ * ---------------------------------------------------------------------------- */
 static bool stop(void *ctx) {
   const finder *v = ctx;
   return v->o->budget.stop(v->o->budget.ctx);
@@ -56,7 +58,8 @@ static tf_budget part(finder *v, int64_t evals, double seconds) {
 static bool better(double value, double than) { return value < than * (1 - SAME); }
 
 /* Makes the tree the best; takes it over. */
-static void keep_best(tf_best_result *r, tf_tree **tree, double value, const tf_figures *f, const char *method) {
+static void keep_best(tf_best_result *r, tf_tree **tree, double value, const tf_figures *f,
+                      const char *method) {
   tf_tree_free(r->tree);
   r->tree = *tree;
   *tree = NULL;
@@ -81,7 +84,8 @@ static bool take_starts(finder *v) {
   return true;
 }
 
-/* ---- the solver ----------------------------------------------------------------------------------- */
+/* ---- the solver
+ * ----------------------------------------------------------------------------------- */
 /* What the solver says of its space holds whoever finds the mapping. */
 static void take_solved(finder *v, tf_solve_result *s) {
   tf_best_result *r = v->r;
@@ -99,26 +103,29 @@ static void take_solved(finder *v, tf_solve_result *s) {
   }
 }
 
-/* Where the solver finds nothing the formulas may: of extents past what a search takes they alone do. */
+/* Where the solver finds nothing the formulas may: of extents past what a search takes they alone
+ * do. */
 static void take_formulas(finder *v) {
-  const tf_solve_opts so = {.objective = v->o->objective,
-                            .exportable = v->o->exportable,
-                            .budget.max_evals = v->evals && v->evals < EVALS_OF_FORMULAS ? v->evals : EVALS_OF_FORMULAS,
-                            .budget.threads = v->o->budget.threads};
+  const tf_solve_opts so = {
+      .objective = v->o->objective,
+      .exportable = v->o->exportable,
+      .budget.max_evals = v->evals && v->evals < EVALS_OF_FORMULAS ? v->evals : EVALS_OF_FORMULAS,
+      .budget.threads = v->o->budget.threads};
   tf_diags *d = tf_diags_new();
   tf_solve_result *s = d ? tf_solve_closed(v->arch, v->wl, &so, d) : NULL;
   if (s) v->r->evals += s->evals;
-  if (s && s->tree && better(s->value, v->r->value)) keep_best(v->r, &s->tree, s->value, &s->figures, "closed");
+  if (s && s->tree && better(s->value, v->r->value))
+    keep_best(v->r, &s->tree, s->value, &s->figures, "closed");
   tf_solve_free(s);
   tf_diags_free(d);
 }
 
 /* What cannot be solved can still be searched: the solver's errors are none of ours. */
 static void solve(finder *v) {
-  const tf_solve_opts so = {.objective = v->o->objective,
-                            .exportable = v->o->exportable,
-                            .budget =
-                                part(v, (v->evals + 1) / PART_OF_SOLVER, v->o->budget.time_limit / PART_OF_SOLVER)};
+  const tf_solve_opts so = {
+      .objective = v->o->objective,
+      .exportable = v->o->exportable,
+      .budget = part(v, (v->evals + 1) / PART_OF_SOLVER, v->o->budget.time_limit / PART_OF_SOLVER)};
   tf_diags *d = tf_diags_new();
   tf_solve_result *s = d ? tf_solve_exact(v->arch, v->wl, &so, d) : NULL;
   const bool none = !s || !s->tree;
@@ -128,7 +135,8 @@ static void solve(finder *v) {
   if (none) take_formulas(v);
 }
 
-/* ---- the search ------------------------------------------------------------------------------------ */
+/* ---- the search
+ * ------------------------------------------------------------------------------------ */
 /* All starts, and the best so far where that is none of them.  NULL: out of memory. */
 static const tf_tree **starts_of(const finder *v, int *n) {
   const tf_tree **all = malloc(((size_t)v->o->n_starts + 1) * sizeof *all);
@@ -169,7 +177,8 @@ static bool search(finder *v, double left, tf_diags *d) {
   return g != NULL;
 }
 
-/* ---- the whole --------------------------------------------------------------------------------------- */
+/* ---- the whole
+ * --------------------------------------------------------------------------------------- */
 static bool met(const tf_best_result *r) { return r->tree && r->value <= r->bound * (1 + SAME); }
 
 static void prove(tf_best_result *r) {
@@ -197,11 +206,13 @@ static bool run(finder *v, tf_diags *d) {
   return true;
 }
 
-tf_best_result *tf_best_find(const tf_arch *arch, const tf_workload *wl, const tf_best_opts *o, tf_diags *d) {
+tf_best_result *tf_best_find(const tf_arch *arch, const tf_workload *wl, const tf_best_opts *o,
+                             tf_diags *d) {
   TF_IN_C_LOCALE;
   tf_bounds bounds;
   if (!tf_bounds_on_chip(arch, wl, &bounds, d)) return NULL;
-  finder v = {.arch = arch, .wl = wl, .o = o, .evals = o->budget.max_evals, .r = calloc(1, sizeof *v.r)};
+  finder v = {
+      .arch = arch, .wl = wl, .o = o, .evals = o->budget.max_evals, .r = calloc(1, sizeof *v.r)};
   if (!v.evals && o->budget.time_limit <= 0)
     v.evals = wl->n_ops > OPS_FOR_THESE ? TF_BEST_EVALS * OPS_FOR_THESE / wl->n_ops : TF_BEST_EVALS;
   if (!v.r) {

@@ -1,4 +1,5 @@
-/* How tensors lie best in memories with lines, for one mapping: tensor by tensor, as long as a change is better. */
+/* How tensors lie best in memories with lines, for one mapping: tensor by tensor, as long as a
+ * change is better. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +31,8 @@ static bool own_machine(finder *f, const tf_arch *a, const tf_workload *wl) {
     *m = a->memories[l];
     m->laid.list = TF_ARRAY(f->arena, tf_laid, (size_t)wl->n_tensors + 1);
     if (!m->laid.list) return false;
-    if (m->laid.n) memcpy(m->laid.list, a->memories[l].laid.list, (size_t)m->laid.n * sizeof *m->laid.list);
+    if (m->laid.n)
+      memcpy(m->laid.list, a->memories[l].laid.list, (size_t)m->laid.n * sizeof *m->laid.list);
   }
   return mine->memories != NULL;
 }
@@ -54,7 +56,8 @@ static bool try_one(finder *f, tf_laid *at, const tf_laid *l) {
   double value, edp;
   if (f->r.evals >= MOST_EVALS) return false;
   *at = *l;
-  if (counts(f, &value, &edp) && (less(value, f->r.value) || (!less(f->r.value, value) && less(edp, f->edp)))) {
+  if (counts(f, &value, &edp) &&
+      (less(value, f->r.value) || (!less(f->r.value, value) && less(edp, f->edp)))) {
     tf_laid_part *parts = TF_ARRAY(f->arena, tf_laid_part, (size_t)l->n + 1);
     if (parts) {
       memcpy(parts, l->parts, (size_t)l->n * sizeof *parts);
@@ -68,8 +71,10 @@ static bool try_one(finder *f, tf_laid *at, const tf_laid *l) {
   return false;
 }
 
-/* An order of ranks as it is, and with the fastest cut by powers of two up to a line, its quotient further out. */
-static bool try_order(finder *f, const tf_memory *m, const tf_tensor *z, tf_laid *at, const int *order) {
+/* An order of ranks as it is, and with the fastest cut by powers of two up to a line, its quotient
+ * further out. */
+static bool try_order(finder *f, const tf_memory *m, const tf_tensor *z, tf_laid *at,
+                      const int *order) {
   const int last = order[z->rank - 1];
   tf_laid_part parts[RANKS + 1];
   tf_laid l = {at->tensor, z->rank, parts};
@@ -137,7 +142,8 @@ static tf_laid *laid_at(tf_memory *m, const tf_tensor *z) {
   return NULL;
 }
 
-/* Tries the tensor; if it has no layout yet, one is added, and taken back where nothing is better. */
+/* Tries the tensor; if it has no layout yet, one is added, and taken back where nothing is better.
+ */
 static bool try_in(finder *f, tf_memory *m, const tf_tensor *z) {
   tf_laid *at = laid_at(m, z);
   if (at) return try_tensor(f, m, z, at);

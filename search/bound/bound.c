@@ -1,4 +1,5 @@
-/* The capacity bound of a workload: the sum of its ops' staircases, and of the tensors that none of them counts. */
+/* The capacity bound of a workload: the sum of its ops' staircases, and of the tensors that none of
+ * them counts. */
 #include "search/bound/bound.h"
 
 #include <math.h>
@@ -9,8 +10,8 @@
 #include "model/demand/demand.h"
 #include "model/input/dims.h"
 
-/* How the range of an op's dim follows the loops of the leading ops: it is the range of their dim `root`, times coef,
- * plus c. Not even: it may overlap from one run to the next. */
+/* How the range of an op's dim follows the loops of the leading ops: it is the range of their dim
+ * `root`, times coef, plus c. Not even: it may overlap from one run to the next. */
 typedef struct {
   int root; /* -1: it does not move */
   int64_t coef, c;
@@ -27,9 +28,10 @@ typedef struct {
   tf_b_stairs all;
 } slope;
 
-/* ---- which tensors an op answers for ------------------------------------------------------------- */
-/* The op's dims that index a reference, one dim per rank, each dim in one rank, inside the tensor; as bits.  False if
- * the reference is not of that form. */
+/* ---- which tensors an op answers for
+ * ------------------------------------------------------------- */
+/* The op's dims that index a reference, one dim per rank, each dim in one rank, inside the tensor;
+ * as bits.  False if the reference is not of that form. */
 static bool plain(const slope *s, int o, const tf_ref *ref, unsigned *dims) {
   const tf_tensor *z = &s->wl->tensors[ref->tensor];
   const tf_op *op = &s->wl->ops[o];
@@ -38,7 +40,8 @@ static bool plain(const slope *s, int o, const tf_ref *ref, unsigned *dims) {
     if (z->pad[r] > 0 || ref->index[r].n_terms > 1) return false;
     if (ref->index[r].n_terms == 0) continue;
     int d = tf_op_slot(op, ref->index[r].terms[0].dim);
-    if (d < 0 || d >= TF_B_DIMS || (*dims >> d & 1) || !s->drives[o * TF_B_DIMS + d].even) return false;
+    if (d < 0 || d >= TF_B_DIMS || (*dims >> d & 1) || !s->drives[o * TF_B_DIMS + d].even)
+      return false;
     *dims |= 1u << d;
   }
   return true;
@@ -51,7 +54,8 @@ static drive driven_by(const slope *s, int reader, const tf_index *ix) {
   if (ix->n_terms > 1 || d < 0 || d >= TF_B_DIMS) return (drive){-1, 0, 0, false};
   drive of = s->drives[reader * TF_B_DIMS + d];
   of.even &= !__builtin_mul_overflow(of.coef, ix->terms[0].coef, &of.coef);
-  of.even &= !__builtin_mul_overflow(of.c, ix->terms[0].coef, &of.c) && !__builtin_add_overflow(of.c, ix->c, &of.c);
+  of.even &= !__builtin_mul_overflow(of.c, ix->terms[0].coef, &of.c) &&
+             !__builtin_add_overflow(of.c, ix->c, &of.c);
   return of;
 }
 
@@ -59,7 +63,8 @@ static bool alike(const drive *a, const drive *b) {
   return a->even && b->even && a->root == b->root && a->coef == b->coef && a->c == b->c;
 }
 
-/* The drive of the i-th output dim of op o: even where all readers give the same, and no border clips it. */
+/* The drive of the i-th output dim of op o: even where all readers give the same, and no border
+ * clips it. */
 static drive follow(const slope *s, int o, int i) {
   const tf_op *op = &s->wl->ops[o];
   const tf_tensor *made = &s->wl->tensors[op->out];
@@ -86,7 +91,8 @@ static void find_drives(slope *s) {
     int o = s->wl->topo[k];
     const tf_op *op = &s->wl->ops[o];
     for (int i = 0; i < op->n_dims && i < TF_B_DIMS; i++)
-      s->drives[o * TF_B_DIMS + i] = i < op->n_out_dims ? follow(s, o, i) : (drive){op->dims[i], 1, 0, true};
+      s->drives[o * TF_B_DIMS + i] =
+          i < op->n_out_dims ? follow(s, o, i) : (drive){op->dims[i], 1, 0, true};
   }
 }
 
@@ -112,18 +118,22 @@ static void find_needs(slope *s) {
   }
 }
 
-/* Whether the op reduces a dim that an op which does not depend on it has, too: a streamed scope may tile that dim. */
+/* Whether the op reduces a dim that an op which does not depend on it has, too: a streamed scope
+ * may tile that dim. */
 static bool shares_reduced(const slope *s, int o) {
   const tf_workload *wl = s->wl;
   const tf_op *op = &wl->ops[o];
   const bool *needed = &s->needs[(size_t)o * (size_t)wl->n_ops];
   for (int i = op->n_out_dims; i < op->n_dims; i++)
     for (int other = 0; other < wl->n_ops; other++)
-      if (other != o && !needed[other] && tf_op_slot(&wl->ops[other], op->dims[i]) >= 0) return true;
+      if (other != o && !needed[other] && tf_op_slot(&wl->ops[other], op->dims[i]) >= 0)
+        return true;
   return false;
 }
 
-static double weight(const slope *s, int z) { return (double)s->wl->tensors[z].word_bits / s->word_bits; }
+static double weight(const slope *s, int z) {
+  return (double)s->wl->tensors[z].word_bits / s->word_bits;
+}
 
 static double words_of(const tf_b_op *b, unsigned dims) {
   double n = 1;
@@ -134,12 +144,16 @@ static double words_of(const tf_b_op *b, unsigned dims) {
 
 static void add_tensor(slope *s, tf_b_op *b, int z, unsigned dims, bool out, bool stays) {
   if (b->n == TF_B_TENSORS) return;
-  b->tensor[b->n++] = (tf_b_tensor){
-      .dims = dims, .words = stays ? 0 : words_of(b, dims), .weight = weight(s, z), .out = out, .whole = stays};
+  b->tensor[b->n++] = (tf_b_tensor){.dims = dims,
+                                    .words = stays ? 0 : words_of(b, dims),
+                                    .weight = weight(s, z),
+                                    .out = out,
+                                    .whole = stays};
   if (!stays) s->counted[z] = true;
 }
 
-/* Adds inputs that this op alone reads, by one reference.  Others are left out, as ops may share what was loaded. */
+/* Adds inputs that this op alone reads, by one reference.  Others are left out, as ops may share
+ * what was loaded. */
 static void add_reads(slope *s, int o, tf_b_op *b) {
   const tf_op *op = &s->wl->ops[o];
   for (int r = 0; r < op->n_reads; r++) {
@@ -156,20 +170,24 @@ static void add_reads(slope *s, int o, tf_b_op *b) {
 static void add_output(slope *s, int o, bool stays, tf_b_op *b) {
   const tf_op *op = &s->wl->ops[o];
   unsigned dims = 0;
-  if (tf_op_times_read(op, op->out) || (stays && shares_reduced(s, o)) || (!stays && overlaps(s, o))) return;
+  if (tf_op_times_read(op, op->out) || (stays && shares_reduced(s, o)) ||
+      (!stays && overlaps(s, o)))
+    return;
   for (int i = 0; i < op->n_out_dims && i < TF_B_DIMS; i++)
     dims |= 1u << i;
   add_tensor(s, b, op->out, dims, true, stays);
 }
 
-/* ---- one op --------------------------------------------------------------------------------------------- */
-/* An op without a tensor to count, with too many dims or without points has the empty staircase: nothing held, nothing
- * moved. */
+/* ---- one op
+ * --------------------------------------------------------------------------------------------- */
+/* An op without a tensor to count, with too many dims or without points has the empty staircase:
+ * nothing held, nothing moved. */
 static void stairs_of(slope *s, int o, bool stays, tf_b_stairs *out) {
   const tf_op *op = &s->wl->ops[o];
   tf_b_op b = {.n_dims = op->n_dims < TF_B_DIMS ? op->n_dims : TF_B_DIMS};
-  bool empty = op->n_dims > TF_B_DIMS ||
-               (s->need.masked && s->need.mask.fully_masked[o]); /* its blocks may be left out by the mask */
+  bool empty =
+      op->n_dims > TF_B_DIMS ||
+      (s->need.masked && s->need.mask.fully_masked[o]); /* its blocks may be left out by the mask */
   for (int i = 0; i < b.n_dims; i++) {
     b.extent[i] = tf_demanded(&s->need, o, op->dims[i]);
     empty |= b.extent[i] == 0;
@@ -184,8 +202,8 @@ static void stairs_of(slope *s, int o, bool stays, tf_b_stairs *out) {
     tf_b_op_stairs(&b, out);
 }
 
-/* Adds the op.  An intermediate either stays on the chip or passes through the outermost memory: the minimum of
- * both. */
+/* Adds the op.  An intermediate either stays on the chip or passes through the outermost memory:
+ * the minimum of both. */
 static void add_op(slope *s, int o) {
   const tf_tensor *z = &s->wl->tensors[s->wl->ops[o].out];
   bool inner = z->n_consumers > 0;
@@ -201,7 +219,8 @@ static void add_op(slope *s, int o) {
   free(here.step);
 }
 
-/* ---- the whole -------------------------------------------------------------------------------------------- */
+/* ---- the whole
+ * -------------------------------------------------------------------------------------------- */
 /* Words of the tensors in no staircase, each once.  False if they exceed 2^63 - 1. */
 static bool rest(slope *s, double *words) {
   const tf_workload *wl = s->wl;

@@ -1,17 +1,19 @@
 /* One op's staircase.
  *
- * A mapping runs an op as one nest of loops.  For a tensor Z let p be the place just inside the innermost loop that
- * moves what the chip holds of Z.  The loops inside p run over a box of lengths b[d].  Z's part of the box stays for
- * all of it, so the chip holds  prod b[d], d indexing Z,  words of Z, and moves each  T = prod ceil(L[d] / b[d]), d not
- * indexing Z,  times.  The places of all tensors lie on one nest, so their boxes are nested: for an order of the
- * tensors, from the outermost place in, the lengths never grow.  What indexes Z should be short in its box, what does
- * not should be long: in an order, each dim has a row of short and long wishes, and the only lengths open are those
- * where a short wish stands outside a long one.
+ * A mapping runs an op as one nest of loops.  For a tensor Z let p be the place just inside the
+ * innermost loop that moves what the chip holds of Z.  The loops inside p run over a box of lengths
+ * b[d].  Z's part of the box stays for all of it, so the chip holds  prod b[d], d indexing Z, words
+ * of Z, and moves each  T = prod ceil(L[d] / b[d]), d not indexing Z,  times.  The places of all
+ * tensors lie on one nest, so their boxes are nested: for an order of the tensors, from the
+ * outermost place in, the lengths never grow.  What indexes Z should be short in its box, what does
+ * not should be long: in an order, each dim has a row of short and long wishes, and the only
+ * lengths open are those where a short wish stands outside a long one.
  *
- * Where trip counts do not divide, the loop that moves Z, on a dim d of N = ceil(L[d] / b[d]) steps, may have a single
- * step in the last of the rounds that loops further out make of it.  It does not move Z there, and the elements of that
- * step may be moved once instead of T times.  They are at most the L[d] - (N - 1) b[d] that the last step has; with
- * less than three steps there is one round.
+ * Where trip counts do not divide, the loop that moves Z, on a dim d of N = ceil(L[d] / b[d])
+ * steps, may have a single step in the last of the rounds that loops further out make of it.  It
+ * does not move Z there, and the elements of that step may be moved once instead of T times.  They
+ * are at most the L[d] - (N - 1) b[d] that the last step has; with less than three steps there is
+ * one round.
  *
  * Tensors that no memory holds are read for every point. */
 #include <math.h>
@@ -22,13 +24,15 @@
 #include "search/bound/bound.h"
 
 enum {
-  MOST = 1 << 16,     /* most boxes tried for one order; if there are more, lengths are grouped into ranges */
+  MOST = 1 << 16,     /* most boxes tried for one order; if there are more, lengths are grouped into
+                         ranges */
   MOST_ALL = 1 << 21, /* the same for all orders together */
   EACH = 2048,
   WIDTH = 32 /* up to this length every length is listed; beyond it, ranges 1/32 wide */
 };
 
-/* Candidate lengths, ascending: the least for each number of steps.  In a coarse list an entry stands for a range. */
+/* Candidate lengths, ascending: the least for each number of steps.  In a coarse list an entry
+ * stands for a range. */
 typedef struct {
   int n;
   int64_t lo[TF_B_VALUES], hi[TF_B_VALUES];
@@ -36,7 +40,8 @@ typedef struct {
 
 static void list_values(int64_t extent, values *v) {
   v->n = 0;
-  for (int64_t len = 1; len <= extent && v->n < TF_B_VALUES;) { /* the least length of each number of steps */
+  for (int64_t len = 1;
+       len <= extent && v->n < TF_B_VALUES;) { /* the least length of each number of steps */
     int64_t steps = (extent + len - 1) / len, last = v->n < EACH ? len : len + len / WIDTH;
     v->lo[v->n] = len;
     v->hi[v->n++] = last < extent ? last : extent;
@@ -45,8 +50,8 @@ static void list_values(int64_t extent, values *v) {
   }
 }
 
-/* Merges every `by` neighbours into one range, which stays a lower bound: held words use the least length of the
- * range, moved words the greatest. */
+/* Merges every `by` neighbours into one range, which stays a lower bound: held words use the least
+ * length of the range, moved words the greatest. */
 static void coarsen(values *v, int by) {
   int n = 0;
   for (int i = 0; i < v->n; i += by) {
@@ -57,8 +62,10 @@ static void coarsen(values *v, int by) {
   v->n = n;
 }
 
-/* The greatest share of z's elements that its moving loop may save from reloading, wherever that loop is. */
-static double spared(const tf_b_op *op, const tf_b_tensor *z, const int64_t *lo, const int64_t *hi) {
+/* The greatest share of z's elements that its moving loop may save from reloading, wherever that
+ * loop is. */
+static double spared(const tf_b_op *op, const tf_b_tensor *z, const int64_t *lo,
+                     const int64_t *hi) {
   double most = 0;
   for (int d = 0; d < op->n_dims; d++) {
     int64_t n = tf_ceil_div(op->extent[d], lo[d]), least = tf_ceil_div(op->extent[d], hi[d]);
@@ -91,7 +98,8 @@ static double direct_words(const tf_b_op *op, unsigned direct) {
   return words;
 }
 
-/* ---- nested boxes ----------------------------------------------------------------------------------- */
+/* ---- nested boxes
+ * ----------------------------------------------------------------------------------- */
 typedef struct {
   const tf_b_op *op;
   tf_b_stairs *out;
@@ -112,8 +120,8 @@ static void fix_length(nest *n, int d, int from, int to, int64_t len) {
     n->lo[p][d] = n->hi[p][d] = len;
 }
 
-/* Finds which lengths of dim d are open.  The outermost places that want it long get all of it, the innermost that
- * want it short get 1. */
+/* Finds which lengths of dim d are open.  The outermost places that want it long get all of it, the
+ * innermost that want it short get 1. */
 static void open_lengths(nest *n, int d) {
   int places = n->places, p = 0, end = places;
   for (int i = 0; i < places; i++) /* not tiled outside of where the tensor stays */
@@ -215,7 +223,8 @@ static void nested(const tf_b_op *op, nest *n, unsigned direct) {
   n->places = 0;
   for (int i = 0; i < op->n; i++) {
     if (!(direct >> i & 1)) n->order[n->places++] = i;
-    whole |= (direct >> i & 1) && op->tensor[i].whole; /* it stays on the chip, so some memory holds it */
+    whole |= (direct >> i & 1) &&
+             op->tensor[i].whole; /* it stays on the chip, so some memory holds it */
   }
   if (whole) return;
   n->direct = direct_words(op, direct);
@@ -223,8 +232,8 @@ static void nested(const tf_b_op *op, nest *n, unsigned direct) {
 }
 
 void tf_b_op_stairs(const tf_b_op *op, tf_b_stairs *out) {
-  static const int orders[TF_B_TENSORS + 1] = {1,  2,  5,
-                                               16, 65, 326}; /* the number of ordered subsets of so many tensors */
+  static const int orders[TF_B_TENSORS + 1] = {
+      1, 2, 5, 16, 65, 326}; /* the number of ordered subsets of so many tensors */
   nest *n = calloc(1, sizeof *n);
   if (!n) {
     out->failed = true;

@@ -6,7 +6,8 @@
 
 enum { TIDY_AT = 1 << 18 };
 
-/* Halves the number of steps: two become one with the lower capacity and the fewer words, a weaker but valid bound. */
+/* Halves the number of steps: two become one with the lower capacity and the fewer words, a weaker
+ * but valid bound. */
 static void thin(tf_b_stairs *s) {
   int n = 0;
   for (int i = 0; i < s->n; i += 2)

@@ -24,7 +24,8 @@ double tf_bound_on_chip(const tf_arch *a, const tf_workload *wl) {
   return ceil(bits / narrowest(a, wl)) + tf_slope_hand(a, wl);
 }
 
-void tf_bound_raise(const tf_arch *a, const tf_workload *wl, double words, double compulsory, tf_bounds *b) {
+void tf_bound_raise(const tf_arch *a, const tf_workload *wl, double words, double compulsory,
+                    tf_bounds *b) {
   const tf_memory *dram = &a->memories[0];
   const double share = (double)narrowest(a, wl) / dram->word_bits;
   if (!(words > compulsory)) return;
@@ -52,7 +53,8 @@ bool tf_bounds_on_chip(const tf_arch *arch, const tf_workload *wl, tf_bounds *ou
   TF_IN_C_LOCALE;
   if (!tf_bounds_with_ends(arch, wl, out, d)) return false;
   const double capacity = tf_bound_on_chip(arch, wl), compulsory = (double)out->traffic_words;
-  if (tf_arch_homes(arch, wl) || tf_zeros_matter(arch, wl) || capacity >= words_of_all(wl)) return true;
+  if (tf_arch_homes(arch, wl) || tf_zeros_matter(arch, wl) || capacity >= words_of_all(wl))
+    return true;
   const double words = tf_slope_bound(wl, capacity);
   tf_bound_raise(arch, wl, words, compulsory, out);
   if (words > compulsory && words < 0x1p53) out->traffic_words = (int64_t)words;

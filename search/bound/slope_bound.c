@@ -1,14 +1,16 @@
-/* The least words through the outermost memory, for any execution with so much on chip (tileflow/slope.h).
+/* The least words through the outermost memory, for any execution with so much on chip
+ * (tileflow/slope.h).
  *
- * Cut an execution into phases in each of which X words pass: those read from the outermost memory, those written to
- * it, and, as if they were read, the words of outputs that are met for the first time (no more than are written once in
- * the end).  What an op touches in a phase was on chip when it began, in a memory or in a unit's hands (S words at
- * most), or passes in it: a budget of S + X.  So a phase computes at most V(S + X) points of an op, V from slope_hbl.c,
- * and of N points there are at least ceil(N / V) - 1 full phases: X words each.
+ * Cut an execution into phases in each of which X words pass: those read from the outermost memory,
+ * those written to it, and, as if they were read, the words of outputs that are met for the first
+ * time (no more than are written once in the end).  What an op touches in a phase was on chip when
+ * it began, in a memory or in a unit's hands (S words at most), or passes in it: a budget of S + X.
+ * So a phase computes at most V(S + X) points of an op, V from slope_hbl.c, and of N points there
+ * are at least ceil(N / V) - 1 full phases: X words each.
  *
- * Intermediates need not pass.  An element of one either *crosses*, on chip when the phase begins or ends or passing in
- * it, 2 S + X at most with all the rest; or it lives in this phase alone, and then all that makes it is touched in it,
- * too: for each element, its maker's whole reduction. */
+ * Intermediates need not pass.  An element of one either *crosses*, on chip when the phase begins
+ * or ends or passing in it, 2 S + X at most with all the rest; or it lives in this phase alone, and
+ * then all that makes it is touched in it, too: for each element, its maker's whole reduction. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,13 +24,15 @@
 typedef struct {
   const tf_workload *wl;
   const tf_op *op;
-  uint64_t window; /* window dims, added to a longer dim in some index: fixed at a value, and summed over */
+  uint64_t window; /* window dims, added to a longer dim in some index: fixed at a value, and summed
+                      over */
   uint64_t all;    /* its dims */
   int64_t extents[64];
   double points;
-  int tensor[HBL_MAX_SETS]; /* tensors of the sets: each tensor's words count once, as together they are the budget */
-  int n_own, n; /* n_own: inputs or outputs of the workload that the op itself touches; n: also those that the producers
-                   of its operands need */
+  int tensor[HBL_MAX_SETS]; /* tensors of the sets: each tensor's words count once, as together they
+                               are the budget */
+  int n_own, n; /* n_own: inputs or outputs of the workload that the op itself touches; n: also
+                   those that the producers of its operands need */
   hbl_set set[HBL_MAX_SETS];
 } subject;
 
@@ -42,7 +46,8 @@ static uint64_t windows_of(const tf_workload *wl, const tf_op *op) {
       const tf_index *ix = &op->reads[i].index[r];
       int longest = 0;
       for (int t = 1; t < ix->n_terms; t++)
-        if (wl->dims[ix->terms[t].dim].extent > wl->dims[ix->terms[longest].dim].extent) longest = t;
+        if (wl->dims[ix->terms[t].dim].extent > wl->dims[ix->terms[longest].dim].extent)
+          longest = t;
       for (int t = 0; t < ix->n_terms; t++)
         if (t != longest) window |= UINT64_C(1) << ix->terms[t].dim;
     }
@@ -88,8 +93,8 @@ static bool reads_already(const tf_op *op, int i) {
   return false;
 }
 
-/* The reducing op behind an intermediate: follows it up through ops that compute each element from one element at the
- * same place (differences, quotients, exponentials); -1: there is none. */
+/* The reducing op behind an intermediate: follows it up through ops that compute each element from
+ * one element at the same place (differences, quotients, exponentials); -1: there is none. */
 static int maker_of(const tf_workload *wl, int z) {
   for (int steps = 0; steps < wl->n_ops; steps++) {
     int o = wl->tensors[z].producer;
@@ -101,8 +106,9 @@ static int maker_of(const tf_workload *wl, int z) {
       const tf_tensor *t = &wl->tensors[op->reads[i].tensor];
       bool same = is_intermediate(t) && t->rank == op->n_out_dims;
       for (int r = 0; r < t->rank && same; r++)
-        same = t->pad[r] == 0 && op->reads[i].index[r].n_terms == 1 && op->reads[i].index[r].terms[0].coef == 1 &&
-               !op->reads[i].index[r].c && op->reads[i].index[r].terms[0].dim == op->dims[r];
+        same = t->pad[r] == 0 && op->reads[i].index[r].n_terms == 1 &&
+               op->reads[i].index[r].terms[0].coef == 1 && !op->reads[i].index[r].c &&
+               op->reads[i].index[r].terms[0].dim == op->dims[r];
       if (same) from = op->reads[i].tensor;
     }
     if (from < 0) return -1;
@@ -111,8 +117,8 @@ static int maker_of(const tf_workload *wl, int z) {
   return -1;
 }
 
-/* Adds what the producer of the intermediate that `ref` reads has to touch for each element: its own inputs along all
- * its reduced dims, in terms of the reader's dims. */
+/* Adds what the producer of the intermediate that `ref` reads has to touch for each element: its
+ * own inputs along all its reduced dims, in terms of the reader's dims. */
 static void add_maker(subject *s, const tf_ref *ref) {
   int o = maker_of(s->wl, ref->tensor);
   if (o < 0) return;
@@ -137,7 +143,8 @@ static void add_maker(subject *s, const tf_ref *ref) {
 static void gather_sets(subject *s, const tf_demand *need, int o) {
   const tf_workload *wl = need->wl;
   const tf_op *op = &wl->ops[o];
-  *s = (subject){.wl = wl, .op = op, .window = windows_of(wl, op), .points = slope_in_bounds(need, o)};
+  *s = (subject){
+      .wl = wl, .op = op, .window = windows_of(wl, op), .points = slope_in_bounds(need, o)};
   for (int d = 0; d < op->n_dims; d++)
     s->all |= UINT64_C(1) << op->dims[d];
   for (int d = 0; d < wl->n_dims && d < 64; d++)
@@ -148,7 +155,8 @@ static void gather_sets(subject *s, const tf_demand *need, int o) {
       add_set(s, op->reads[i].tensor, dims_of(wl, &op->reads[i], s->window), 1);
   s->n_own = s->n;
   for (int i = 0; i < op->n_reads; i++)
-    if (is_intermediate(&wl->tensors[op->reads[i].tensor]) && !reads_already(op, i)) add_maker(s, &op->reads[i]);
+    if (is_intermediate(&wl->tensors[op->reads[i].tensor]) && !reads_already(op, i))
+      add_maker(s, &op->reads[i]);
 }
 
 /* Points that touch crossing elements of tensor z. */
@@ -159,8 +167,8 @@ static double crossing(const subject *s, int z, uint64_t dims, double budget) {
   return hbl_points(set, s->n_own + 1, s->extents, s->all, budget);
 }
 
-/* The most points of the op in a phase of X words: those that touch only intermediates of this phase, plus, for each
- * intermediate, those that touch crossing elements of it. */
+/* The most points of the op in a phase of X words: those that touch only intermediates of this
+ * phase, plus, for each intermediate, those that touch crossing elements of it. */
 static double most_points(const subject *s, double capacity, double x) {
   const tf_workload *wl = s->wl;
   const tf_op *op = s->op;
@@ -190,10 +198,15 @@ static double op_bound(const tf_demand *need, int o, double capacity) {
   return floor(best * (1 - 1e-9));
 }
 
-/* Compulsory words: inputs and outputs of the workload, each once: tf_bounds_of on a machine with one memory. */
+/* Compulsory words: inputs and outputs of the workload, each once: tf_bounds_of on a machine with
+ * one memory. */
 static double compulsory(const tf_workload *wl) {
-  tf_memory memory = {
-      .name = "DRAM", .mesh = {1, 1}, .capacity_words = -1, .word_bits = 16, .read_bw = 1, .write_bw = 1};
+  tf_memory memory = {.name = "DRAM",
+                      .mesh = {1, 1},
+                      .capacity_words = -1,
+                      .word_bits = 16,
+                      .read_bw = 1,
+                      .write_bw = 1};
   tf_unit unit = {.name = "unit", .kinds = UINT32_MAX, .mesh = {1, 1}, .rate = 1};
   tf_arch arch = {.name = "chip",
                   .clock_hz = 1,

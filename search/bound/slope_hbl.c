@@ -1,12 +1,12 @@
-/* |V| <= prod over tensors |proj V|^s * prod over dims extent^t, wherever the s of the tensors that have a dim and its
- * t add up to one or more (Finner; Christ et al. 2013, coordinate projections).  Every choice of s bounds V; the least
- * counts. */
+/* |V| <= prod over tensors |proj V|^s * prod over dims extent^t, wherever the s of the tensors that
+ * have a dim and its t add up to one or more (Finner; Christ et al. 2013, coordinate projections).
+ * Every choice of s bounds V; the least counts. */
 #include "search/bound/slope_hbl.h"
 
 #include <math.h>
 
-/* The largest product of (f / fiber)^s with sum f <= budget, f <= most: sets below their `most` share the budget in
- * proportion to s. */
+/* The largest product of (f / fiber)^s with sum f <= budget, f <= most: sets below their `most`
+ * share the budget in proportion to s. */
 static double most_product(const hbl_set *set, const double *s, int n, double budget) {
   bool full[HBL_MAX_SETS] = {false};
   double left = budget, share = 0, product = 0;
@@ -31,8 +31,8 @@ static double most_product(const hbl_set *set, const double *s, int n, double bu
   return product;
 }
 
-static double bound_of(const hbl_set *set, const double *s, int n, const int64_t *extents, uint64_t all,
-                       double budget) {
+static double bound_of(const hbl_set *set, const double *s, int n, const int64_t *extents,
+                       uint64_t all, double budget) {
   double points = most_product(set, s, n, budget);
   for (int d = 0; d < 64 && all >> d; d++) {
     double covered = 0;

@@ -4,7 +4,8 @@
 
 enum { MOST_SETTINGS = 1 << 16 };
 
-/* ---- points ------------------------------------------------------------------------------------ */
+/* ---- points ------------------------------------------------------------------------------------
+ */
 /* Settings of the dims of one index: all dims but the longest are enumerated. */
 typedef struct {
   const tf_coords *of; /* [dim] */
@@ -17,7 +18,8 @@ typedef struct {
 
 static void count_in(settings *s, int t, int64_t x) {
   if (t == s->ix->n_terms) {
-    tf_coords at = tf_coords_scale(s->arena, &s->of[s->ix->terms[s->longest].dim], s->ix->terms[s->longest].coef);
+    tf_coords at = tf_coords_scale(s->arena, &s->of[s->ix->terms[s->longest].dim],
+                                   s->ix->terms[s->longest].coef);
     tf_coords in = tf_coords_clip(s->arena, &at, s->lo - x, s->hi - x);
     s->in += (double)tf_coords_count(&in);
     return;
@@ -32,14 +34,16 @@ static void count_in(settings *s, int t, int64_t x) {
       count_in(s, t + 1, x + s->ix->terms[t].coef * (c->run[i].lo + k * c->step));
 }
 
-/* The share of the settings of an index's dims whose index lies in lo .. hi; 0 where they are too many to enumerate. */
+/* The share of the settings of an index's dims whose index lies in lo .. hi; 0 where they are too
+ * many to enumerate. */
 static double share_in(const tf_coords *of, const tf_index *ix, int64_t lo, int64_t hi) {
   settings s = {.of = of, .ix = ix, .lo = lo, .hi = hi};
   double all = 1, others;
   if (ix->n_terms == 0) return ix->c >= lo && ix->c <= hi;
   for (int t = 0; t < ix->n_terms; t++) {
     all *= (double)tf_coords_count(&of[ix->terms[t].dim]);
-    if (tf_coords_count(&of[ix->terms[t].dim]) > tf_coords_count(&of[ix->terms[s.longest].dim])) s.longest = t;
+    if (tf_coords_count(&of[ix->terms[t].dim]) > tf_coords_count(&of[ix->terms[s.longest].dim]))
+      s.longest = t;
   }
   if (all <= 0) return 0;
   others = all / (double)tf_coords_count(&of[ix->terms[s.longest].dim]);
@@ -56,8 +60,8 @@ static uint64_t dims_of(const tf_index *ix) {
   return dims;
 }
 
-/* Indices without common dims are independent, so their shares multiply; otherwise, and where a mask leaves out
- * points, what is lost is summed. */
+/* Indices without common dims are independent, so their shares multiply; otherwise, and where a
+ * mask leaves out points, what is lost is summed. */
 double slope_in_bounds(const tf_demand *d, int o) {
   const tf_op *op = &d->wl->ops[o];
   double share = 1;
@@ -82,15 +86,19 @@ double slope_in_bounds(const tf_demand *d, int o) {
 /* ---- reads of a whole reduction ------------------------------------------------------------- */
 typedef struct {
   const tf_workload *wl;
-  uint64_t varies, fixed; /* varies: dims that take all their values; fixed: reduced dims with a chosen value */
+  uint64_t varies,
+      fixed; /* varies: dims that take all their values; fixed: reduced dims with a chosen value */
   int64_t at[64];
 } fibre;
 
-static int64_t floor_div(int64_t a, int64_t b) { return a / b - ((a % b != 0) && ((a < 0) != (b < 0))); }
+static int64_t floor_div(int64_t a, int64_t b) {
+  return a / b - ((a % b != 0) && ((a < 0) != (b < 0)));
+}
 
 /* Chooses a value of dim in 0 .. extent - 1 with lo <= c * value <= hi, if there is one. */
 static void choose(fibre *f, int dim, int64_t c, int64_t lo, int64_t hi) {
-  int64_t extent = f->wl->dims[dim].extent, from = c > 0 ? lo : -hi, to = c > 0 ? hi : -lo, by = c > 0 ? c : -c;
+  int64_t extent = f->wl->dims[dim].extent, from = c > 0 ? lo : -hi, to = c > 0 ? hi : -lo,
+          by = c > 0 ? c : -c;
   from = -floor_div(-from, by);
   to = floor_div(to, by);
   from = from < 0 ? 0 : from;

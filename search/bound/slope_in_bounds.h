@@ -1,11 +1,12 @@
-/* Points whose reads lie inside their tensors: slope_bound.c counts only these where tensors are padded. */
+/* Points whose reads lie inside their tensors: slope_bound.c counts only these where tensors are
+ * padded. */
 #ifndef SEARCH_BOUND_SLOPE_IN_BOUNDS_H
 #define SEARCH_BOUND_SLOPE_IN_BOUNDS_H
 #include "model/demand/demand.h"
 
 /* A lower bound on the needed points of op o all of whose reads touch an element. */
 double slope_in_bounds(const tf_demand *d, int o);
-/* Whether each element that op o produces has, for all values of the dims in `whole` and for one value of the other
- * reduced dims (the same for all elements), reads of `ref` inside the tensor. */
+/* Whether each element that op o produces has, for all values of the dims in `whole` and for one
+ * value of the other reduced dims (the same for all elements), reads of `ref` inside the tensor. */
 bool slope_fibre(const tf_workload *wl, int o, const tf_ref *ref, uint64_t whole);
 #endif

@@ -8,7 +8,9 @@
 
 tf_solve_result *tf_solve_as_canon(tf_solving *solve, const tf_arch *arch, const tf_workload *wl,
                                    const tf_solve_opts *o, tf_diags *d) {
-  if (!tf_no_views(wl, d) || !tf_ops_can_run(arch, wl, d) || !tf_may_export(o->exportable, arch, wl, d)) return NULL;
+  if (!tf_no_views(wl, d) || !tf_ops_can_run(arch, wl, d) ||
+      !tf_may_export(o->exportable, arch, wl, d))
+    return NULL;
   tf_canon *c = tf_canon_new(arch, wl, d);
   tf_solve_result *r = c ? solve(tf_canon_arch(c), tf_canon_workload(c), o, d) : NULL;
   if (r && r->tree) {

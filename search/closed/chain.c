@@ -92,8 +92,8 @@ static int shared_loop(const tf_chain *c, int dim) {
   return -1;
 }
 
-/* Dim lengths below the shared loops: the last op's by its loops, the others' as inferred.  A dim that another op
- * reduces follows the shared loop over it, if there is one. */
+/* Dim lengths below the shared loops: the last op's by its loops, the others' as inferred.  A dim
+ * that another op reduces follows the shared loop over it, if there is one. */
 static void find_ranges(tf_chain *c) {
   for (int k = c->n_ops - 1; k >= 0; k--) {
     const tf_op *op = &c->wl->ops[c->ops[k]];
@@ -146,7 +146,8 @@ static bool add_use(tf_chain *c, int k, int tensor, const int *own) {
   tf_c_length len[TF_C_DIMS];
   for (int i = 0; i < op->n_dims; i++) {
     len[i] = c->range[k][i];
-    if (own[i] >= 0 && u->io) { /* intermediates are whole in the scope's home, whatever the own loops are */
+    if (own[i] >= 0 &&
+        u->io) { /* intermediates are whole in the scope's home, whatever the own loops are */
       len[i] = constant_length(0);
       len[i].per[own[i]] = 1;
     }
@@ -232,18 +233,21 @@ static double steps(const tf_chain *c, int l, const double *s) {
 /* Whether loop l is around op k: its own, or one shared by op k and those after it. */
 static bool loop_of(const tf_chain *c, int l, int k) { return c->loops[l].ops >> k & 1; }
 
-static double moved(const tf_chain *c, const tf_c_use *u, int k, const int *order, int n, const double *s) {
+static double moved(const tf_chain *c, const tf_c_use *u, int k, const int *order, int n,
+                    const double *s) {
   double words = tf_chain_footprint(u, s);
   bool keep = true;
   for (int i = n - 1; i >= 0; i--) {
-    if (!loop_of(c, order[i], k)) continue; /* not a loop of this op, but an own loop of an earlier one */
+    if (!loop_of(c, order[i], k))
+      continue; /* not a loop of this op, but an own loop of an earlier one */
     if (u->moves >> order[i] & 1) keep = false;
     if (!keep) words *= steps(c, order[i], s);
   }
   return words;
 }
 
-void tf_chain_algorithm1(const tf_chain *c, const int *order, int n, const double *s, double *volume, double *use) {
+void tf_chain_algorithm1(const tf_chain *c, const int *order, int n, const double *s,
+                         double *volume, double *use) {
   *volume = *use = 0;
   for (int k = 0; k < c->n_ops; k++) {
     double held = 0;
@@ -257,7 +261,8 @@ void tf_chain_algorithm1(const tf_chain *c, const int *order, int n, const doubl
   }
 }
 
-/* ---- words that the tree moves ---------------------------------------------------------------- */
+/* ---- words that the tree moves ----------------------------------------------------------------
+ */
 /* What the loops split, and the steps that they take. */
 typedef struct {
   const double *extent, *steps;
@@ -276,8 +281,8 @@ static double swept(const tf_c_length *len, const nest *t) {
   return all;
 }
 
-static double tree_words(const tf_chain *c, const tf_c_use *u, tf_scope kind, const int *order, int n, const nest *t,
-                         bool reloads) {
+static double tree_words(const tf_chain *c, const tf_c_use *u, tf_scope kind, const int *order,
+                         int n, const nest *t, bool reloads) {
   const int k = index_of(c, u->op);
   double words = 1, once;
   bool keep = true, dropped = tf_scope_at(kind)->drops && c->n_ops > 1 && !u->all;
@@ -295,8 +300,8 @@ static double tree_words(const tf_chain *c, const tf_c_use *u, tf_scope kind, co
   return reloads && u->out ? 2 * words - once : words;
 }
 
-double tf_chain_words_in(const tf_chain *c, const double *extent, tf_scope kind, const int *order, int n,
-                         const double *s, bool reloads) {
+double tf_chain_words_in(const tf_chain *c, const double *extent, tf_scope kind, const int *order,
+                         int n, const double *s, bool reloads) {
   double all = 0, taken[TF_C_LOOPS];
   const nest t = {extent, taken};
   for (int l = 0; l < c->n_loops; l++)
@@ -309,7 +314,8 @@ double tf_chain_words_in(const tf_chain *c, const double *extent, tf_scope kind,
   return all;
 }
 
-double tf_chain_words(const tf_chain *c, tf_scope kind, const int *order, int n, const double *s, bool reloads) {
+double tf_chain_words(const tf_chain *c, tf_scope kind, const int *order, int n, const double *s,
+                      bool reloads) {
   double extent[TF_C_LOOPS];
   for (int l = 0; l < c->n_loops; l++)
     extent[l] = (double)c->loops[l].extent;

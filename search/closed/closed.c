@@ -1,4 +1,5 @@
-/* tf_solve_closed: enumerates shapes and loop orders, solves each in closed form, and keeps the best by the model. */
+/* tf_solve_closed: enumerates shapes and loop orders, solves each in closed form, and keeps the
+ * best by the model. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,13 +90,14 @@ static bool evaluate_found(void *ctx, tf_c_found *f) {
     keep_sorted(c, t, &f->figures, tf_objective_value(c->o->objective, &figures));
   else
     tf_tree_free(t);
-  tf_clock_report(
-      &c->watch,
-      (tf_progress){.evals = c->res->evals, .best = c->n_kept ? c->best[0].value : INFINITY, .bound = c->res->bound});
+  tf_clock_report(&c->watch, (tf_progress){.evals = c->res->evals,
+                                           .best = c->n_kept ? c->best[0].value : INFINITY,
+                                           .bound = c->res->bound});
   return !stopped(c);
 }
 
-/* ---- all of them --------------------------------------------------------------------------------- */
+/* ---- all of them
+ * --------------------------------------------------------------------------------- */
 static int lowest_floor(const closed *c) {
   int least = c->arch->n_memories - 1;
   for (int o = 0; o < c->wl->n_ops; o++) {
@@ -121,7 +123,8 @@ static void try_all(closed *c) {
         }
 }
 
-/* ---- the result -------------------------------------------------------------------------------------- */
+/* ---- the result
+ * -------------------------------------------------------------------------------------- */
 static double bound_of(const closed *c) {
   tf_bounds b;
   if (!tf_bounds_of(c->arch, c->real, &b)) return 0;
@@ -175,8 +178,10 @@ static void finish(closed *c) {
 
 static bool prepare(closed *c, tf_diags *d) {
   tf_solve_result *r = c->res = calloc(1, sizeof *r);
-  c->ops = (tf_c_ops){
-      .arch = c->arch, .wl = c->wl, .objective = c->o->objective, .list = calloc(TF_C_MEMO, sizeof *c->ops.list)};
+  c->ops = (tf_c_ops){.arch = c->arch,
+                      .wl = c->wl,
+                      .objective = c->o->objective,
+                      .list = calloc(TF_C_MEMO, sizeof *c->ops.list)};
   c->ops.apart = c->o->exportable != NULL;
   if (r) r->levels = calloc((size_t)c->arch->n_memories, sizeof *r->levels);
   if (!r || !c->ops.list || !r->levels) return tf_out_of_memory(d);
@@ -204,7 +209,8 @@ static tf_solve_result *form(closed *c, tf_diags *d) {
   return r;
 }
 
-static tf_solve_result *solve(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_diags *d) {
+static tf_solve_result *solve(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o,
+                              tf_diags *d) {
   tf_arena *a = tf_arena_new();
   const tf_workload *quick = a ? tf_quick_workload(a, wl) : NULL;
   closed *c = calloc(1, sizeof *c);
@@ -220,7 +226,8 @@ static tf_solve_result *solve(const tf_arch *arch, const tf_workload *wl, const 
   return r;
 }
 
-tf_solve_result *tf_solve_closed(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_diags *d) {
+tf_solve_result *tf_solve_closed(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o,
+                                 tf_diags *d) {
   TF_IN_C_LOCALE;
   return tf_solve_as_canon(solve, arch, wl, o, d);
 }

@@ -16,8 +16,8 @@ static void all_of(const tf_c_problem *p, const tf_c_tiles *t, int d, double *s)
   }
 }
 
-/* Words into level d.  Tiles of the levels down to d are consecutive and act as one nest.  Below the first level the
- * order of the innermost Tile counts, and the steps of the others multiply. */
+/* Words into level d.  Tiles of the levels down to d are consecutive and act as one nest.  Below
+ * the first level the order of the innermost Tile counts, and the steps of the others multiply. */
 double tf_c_level_words(const tf_c_problem *p, const tf_c_tiles *t, int d) {
   double s[TF_C_LOOPS], outer[TF_C_LOOPS], words;
   int order[TF_C_LOOPS], n = 0;
@@ -33,7 +33,8 @@ double tf_c_level_words(const tf_c_problem *p, const tf_c_tiles *t, int d) {
     if (p->chain->loops[l].op < 0) times *= ceil(tf_c_extent(p, l) / outer[l] - 1e-9);
     outer[l] = trunc(outer[l]);
   }
-  return times * tf_chain_words_in(p->chain, outer, d == p->n - 1 ? p->kind : TF_SHAR, order, n, s, p->reloads);
+  return times * tf_chain_words_in(p->chain, outer, d == p->n - 1 ? p->kind : TF_SHAR, order, n, s,
+                                   p->reloads);
 }
 
 double tf_c_cost(const tf_c_problem *p, const tf_c_tiles *t) {
@@ -54,7 +55,8 @@ double tf_c_held(const tf_c_problem *p, const tf_c_tiles *t, int d) {
       if (u->op != c->ops[k]) continue;
       double words = tf_chain_footprint(u, t->tile[d]) * u->bits / p->word_bits[d];
       if (!u->io && u->out && inner) home += words;
-      if (u->io && !(u->is_repeat && (!inner || !tf_scope_at(p->kind)->drops))) held += words * (p->twice[d] ? 2 : 1);
+      if (u->io && !(u->is_repeat && (!inner || !tf_scope_at(p->kind)->drops)))
+        held += words * (p->twice[d] ? 2 : 1);
     }
     largest = fmax(largest, held);
     sum += held;
@@ -66,7 +68,8 @@ bool tf_c_fits(const tf_c_problem *p, const tf_c_tiles *t, int d) {
   return tf_c_held(p, t, d) <= p->capacity[d] * (1 + 1e-12);
 }
 
-/* ---- rounding ------------------------------------------------------------------------------------ */
+/* ---- rounding
+ * ------------------------------------------------------------------------------------ */
 enum { MOST_DIVISOR = 1 << 20 }; /* largest length whose divisors are searched for */
 
 /* The divisors of n nearest to x: at most x, and above x (0 where there is none). */
@@ -102,7 +105,8 @@ static void add_tile(choices *c, int64_t tile) {
   if (!known) c->tile[c->n][(*n)++] = tile;
 }
 
-/* The number from lo to hi that the highest power of two divides: it leaves most ways to split it further. */
+/* The number from lo to hi that the highest power of two divides: it leaves most ways to split it
+ * further. */
 static int64_t roundest(int64_t lo, int64_t hi) {
   int64_t by = 1;
   while (hi / (2 * by) * (2 * by) >= lo)
@@ -110,8 +114,9 @@ static int64_t roundest(int64_t lo, int64_t hi) {
   return hi / by * by;
 }
 
-/* Tiles near x of a range of len, whose last one may be shorter: with as many steps as x rounded down takes, and with
- * one less.  Tiles further in can only be as long as x, so that a longer one with as many steps is of no use. */
+/* Tiles near x of a range of len, whose last one may be shorter: with as many steps as x rounded
+ * down takes, and with one less.  Tiles further in can only be as long as x, so that a longer one
+ * with as many steps is of no use. */
 static void add_near(choices *c, int64_t len, double x, int64_t need) {
   const int64_t units = (len + need - 1) / need;
   int64_t most = (int64_t)(x / (double)need * (1 + 1e-9));
@@ -121,16 +126,19 @@ static void add_near(choices *c, int64_t len, double x, int64_t need) {
   if (steps > 1) add_tile(c, need * ((units + steps - 2) / (steps - 1)));
 }
 
-/* The candidates of level d for each loop.  The first level splits the range of the loop, whose end may be ragged;
- * those further in split tiles, of which theirs are divisors: a longer step would not fit. */
-static void list(const tf_c_problem *p, const tf_c_tiles *real, const tf_c_tiles *whole, int d, choices *c) {
+/* The candidates of level d for each loop.  The first level splits the range of the loop, whose end
+ * may be ragged; those further in split tiles, of which theirs are divisors: a longer step would
+ * not fit. */
+static void list(const tf_c_problem *p, const tf_c_tiles *real, const tf_c_tiles *whole, int d,
+                 choices *c) {
   c->n = 0;
   for (int i = 0; i < p->n_order; i++) {
     int l = p->order[i];
     if (!tf_c_has(p, d, l)) continue;
     double share = p->spread[d][l] / (d ? p->spread[d - 1][l] : 1);
     const bool first = d == 0 || p->chain->loops[l].op >= 0;
-    int64_t len = (int64_t)((first ? tf_c_extent(p, l) : whole->tile[d - 1][l]) / share + 1e-9), below, above;
+    int64_t len = (int64_t)((first ? tf_c_extent(p, l) : whole->tile[d - 1][l]) / share + 1e-9),
+            below, above;
     int64_t need = p->need[d][l] > 1 ? (int64_t)p->need[d][l] : 1;
     c->loop[c->n] = l;
     c->n_tiles[c->n] = 0;
@@ -172,14 +180,16 @@ bool tf_c_round(const tf_c_problem *p, const tf_c_tiles *real, tf_c_tiles *whole
   *whole = *real;
   for (int d = 0; d < p->n; d++)
     for (int l = 0; l < p->chain->n_loops; l++)
-      whole->tile[d][l] = d && p->chain->loops[l].op < 0 ? whole->tile[d - 1][l] * p->spread[d - 1][l] / p->spread[d][l]
-                                                         : tf_c_extent(p, l) / p->spread[d][l];
+      whole->tile[d][l] = d && p->chain->loops[l].op < 0
+                              ? whole->tile[d - 1][l] * p->spread[d - 1][l] / p->spread[d][l]
+                              : tf_c_extent(p, l) / p->spread[d][l];
   for (int d = 0; d < p->n; d++)
     if (!round_level(p, real, d, whole)) return false;
   return true;
 }
 
-/* ---- intra-tile parameters ---------------------------------------------------------------------- */
+/* ---- intra-tile parameters ----------------------------------------------------------------------
+ */
 tf_c_micro tf_c_micro_cpu(int registers) {
   tf_c_micro best = {1, 1, 1};
   double density = 0;
@@ -188,7 +198,8 @@ tf_c_micro tf_c_micro_cpu(int registers) {
       for (int mii = mi < 2 ? mi : 2; mii <= mi; mii++) {
         if (mi % mii || mi * ni + ni + mii > registers) continue;
         double here = (double)mi * ni / (mi + ni);
-        bool same = fabs(here - density) < 1e-12, fewer = mi * ni + ni + mii < best.mi * best.ni + best.ni + best.mii;
+        bool same = fabs(here - density) < 1e-12,
+             fewer = mi * ni + ni + mii < best.mi * best.ni + best.ni + best.mii;
         if (here > density + 1e-12 || (same && fewer)) {
           density = here;
           best = (tf_c_micro){mi, ni, mii};

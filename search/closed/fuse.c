@@ -1,4 +1,5 @@
-/* Fused shapes: shared loops in every order of their groups, tiles by Eq. 3.18 to 3.21, own Tiles op by op. */
+/* Fused shapes: shared loops in every order of their groups, tiles by Eq. 3.18 to 3.21, own Tiles
+ * op by op. */
 #include "search/closed/fuse.h"
 
 #include <math.h>
@@ -42,11 +43,13 @@ static bool find_shared(fuse *f) {
   for (int i = 0; i < last->n_dims; i++) {
     int d = last->dims[i];
     bool reduced = i >= last->n_out_dims;
-    f->shared[d] = !tf_ops_window(wl, d) && (f->shape->stream || !reduced_before(wl, d)) && !(f->shape->own && reduced);
+    f->shared[d] = !tf_ops_window(wl, d) && (f->shape->stream || !reduced_before(wl, d)) &&
+                   !(f->shape->own && reduced);
   }
   if (!tf_chain_of(wl, -1, f->shared, &f->chain)) return false;
   for (int l = 0; l < f->chain.n_shared; l++)
-    if (f->chain.loops[l].ops == UINT32_C(1) << (f->chain.n_ops - 1)) f->shared[f->chain.loops[l].dim] = false;
+    if (f->chain.loops[l].ops == UINT32_C(1) << (f->chain.n_ops - 1))
+      f->shared[f->chain.loops[l].dim] = false;
   return tf_chain_of(wl, -1, f->shared, &f->chain);
 }
 
@@ -69,7 +72,8 @@ static bool worth_cutting(const fuse *f, int l) {
   return false;
 }
 
-/* ---- spatial unrolling -------------------------------------------------------------------------- */
+/* ---- spatial unrolling --------------------------------------------------------------------------
+ */
 /* Shared loops that may be spread over instances: those over output dims. */
 static int spreadable(const fuse *f, int *loops) {
   const tf_op *last = &f->ops->wl->ops[f->chain.ops[f->chain.n_ops - 1]];
@@ -87,8 +91,10 @@ static bool same_spread(const tf_c_spread *a, const tf_c_spread *b) {
   return same;
 }
 
-/* Spreads of the outermost mesh worth trying: for each dim that an axis may take first, the one that fills most. */
-static int list_spreads(const fuse *f, const int *loops, int n, const int64_t *left, tf_c_spread *list) {
+/* Spreads of the outermost mesh worth trying: for each dim that an axis may take first, the one
+ * that fills most. */
+static int list_spreads(const fuse *f, const int *loops, int n, const int64_t *left,
+                        tf_c_spread *list) {
   const tf_c_mesh mesh = {f->ops->arch->memories[1].mesh, f->ops->apart};
   double most = 0;
   int count = 0;
@@ -112,7 +118,8 @@ static int list_spreads(const fuse *f, const int *loops, int n, const int64_t *l
   return count;
 }
 
-/* Takes the k-th spread of the outermost mesh; the meshes further in get the spread that fills them most. */
+/* Takes the k-th spread of the outermost mesh; the meshes further in get the spread that fills them
+ * most. */
 static bool choose_spread(fuse *f, int k) {
   int loops[TF_C_LOOPS], use[TF_C_LOOPS], n = spreadable(f, loops);
   int64_t left[TF_C_LOOPS];
@@ -133,7 +140,8 @@ static bool choose_spread(fuse *f, int k) {
   return true;
 }
 
-/* ---- the problem ------------------------------------------------------------------------------------ */
+/* ---- the problem
+ * ------------------------------------------------------------------------------------ */
 /* Eq. 3.7: tiles are multiples of what the ops' meshes take in one step. */
 static void find_lanes(fuse *f, double *lanes) {
   const tf_chain *c = &f->chain;
@@ -151,7 +159,8 @@ static void find_lanes(fuse *f, double *lanes) {
     tf_c_lanes(f->ops, c->ops[k], f->shape->home, len, here);
     for (int i = 0; i < op->n_dims; i++)
       for (int l = 0; l < c->n_loops; l++) {
-        bool same = l == f->own[k][i] || (l < c->n_shared && c->range[k][i].per[l] == 1 && c->range[k][i].one == 0);
+        bool same = l == f->own[k][i] ||
+                    (l < c->n_shared && c->range[k][i].per[l] == 1 && c->range[k][i].one == 0);
         if (same && (double)here[i] > lanes[l]) lanes[l] = (double)here[i];
       }
   }
@@ -181,7 +190,8 @@ static void make_problem(fuse *f, double fraction) {
   }
 }
 
-/* ---- orders --------------------------------------------------------------------------------------------- */
+/* ---- orders
+ * --------------------------------------------------------------------------------------------- */
 typedef struct {
   int n, loops[TF_C_LOOPS], group[TF_C_LOOPS], n_groups;
 } sheaf;
@@ -190,7 +200,8 @@ typedef struct {
 static void gather(const fuse *f, int op, sheaf *s) {
   s->n = 0;
   for (int l = 0; l < f->chain.n_loops; l++)
-    if (f->chain.loops[l].op == op && f->chain.loops[l].extent > 1 && (op < 0 || worth_cutting(f, l)))
+    if (f->chain.loops[l].op == op && f->chain.loops[l].extent > 1 &&
+        (op < 0 || worth_cutting(f, l)))
       s->loops[s->n++] = l;
   s->n_groups = tf_c_groups(&f->chain, s->loops, s->n, s->group);
 }
@@ -226,7 +237,8 @@ static bool set_order(fuse *f, int k) {
   return k == 0;
 }
 
-/* ---- nodes ---------------------------------------------------------------------------------------------- */
+/* ---- nodes
+ * ---------------------------------------------------------------------------------------------- */
 static int64_t whole(double x) { return (int64_t)(x + 0.5); }
 
 /* Emits shared Tile d, from the tiles of level d - 1 (level 0: the extents) to those of level d. */
@@ -271,12 +283,15 @@ static void put_names(const fuse *f, tf_build *b) {
   const tf_workload *wl = f->ops->wl;
   for (int k = 0; k < wl->n_ops; k++) {
     int z = wl->ops[wl->topo[k]].out;
-    if (wl->tensors[z].n_consumers > 0) tf_build_keep(b, (tf_keep){.tensor = z, .level = f->shape->home});
-    if (f->shape->stream && tf_ops_streamed(wl, wl->topo[k])) tf_build_stream(b, (tf_named){.tensor = z});
+    if (wl->tensors[z].n_consumers > 0)
+      tf_build_keep(b, (tf_keep){.tensor = z, .level = f->shape->home});
+    if (f->shape->stream && tf_ops_streamed(wl, wl->topo[k]))
+      tf_build_stream(b, (tf_named){.tensor = z});
   }
 }
 
-static bool put_op(const fuse *f, const tf_c_tiles *t, int k, int parent, tf_build *b, tf_closed_figures *say) {
+static bool put_op(const fuse *f, const tf_c_tiles *t, int k, int parent, tf_build *b,
+                   tf_closed_figures *say) {
   int64_t len[TF_C_DIMS];
   tf_c_tile own;
   lengths(f, t, k, len);
@@ -285,7 +300,8 @@ static bool put_op(const fuse *f, const tf_c_tiles *t, int k, int parent, tf_bui
   own_tile(f, t, k, &own);
   if (own.n) parent = tf_c_put(b, parent, f->shape->home - 1, &own);
   tf_c_put_op(b, parent, o);
-  if (o->lanes[0] * o->lanes[1] > say->lanes[0] * say->lanes[1]) memcpy(say->lanes, o->lanes, sizeof say->lanes);
+  if (o->lanes[0] * o->lanes[1] > say->lanes[0] * say->lanes[1])
+    memcpy(say->lanes, o->lanes, sizeof say->lanes);
   return true;
 }
 
@@ -308,8 +324,10 @@ static tf_build *build_tree(const fuse *f, const tf_c_tiles *t, tf_closed_figure
   return NULL;
 }
 
-/* ---- one order ---------------------------------------------------------------------------------------- */
-static void describe(const fuse *f, const tf_c_tiles *real, const tf_c_tiles *t, tf_closed_figures *say) {
+/* ---- one order
+ * ---------------------------------------------------------------------------------------- */
+static void describe(const fuse *f, const tf_c_tiles *real, const tf_c_tiles *t,
+                     tf_closed_figures *say) {
   const tf_c_problem *p = &f->p;
   double s[TF_C_LOOPS], held;
   for (int l = 0; l < f->chain.n_loops; l++)
@@ -333,9 +351,10 @@ static void try_order(fuse *f) {
   f->stop = !f->take(f->ctx, &found);
 }
 
-/* Solves the thesis's problem first, then variants: counting reloads of partial sums, and with fractions of the
- * capacity.  The formulas ignore that nothing hides the first load and the last store, which are shorter for smaller
- * tiles, and that tiles which do not affect the volume may cost work further in. */
+/* Solves the thesis's problem first, then variants: counting reloads of partial sums, and with
+ * fractions of the capacity.  The formulas ignore that nothing hides the first load and the last
+ * store, which are shorter for smaller tiles, and that tiles which do not affect the volume may
+ * cost work further in. */
 static void try_spread(fuse *f) {
   static const struct {
     double fraction;
@@ -365,7 +384,8 @@ bool tf_c_fuse(tf_c_ops *ops, const tf_c_shape *shape, tf_c_take *take, void *ct
   return go_on;
 }
 
-/* ---- nothing fused ---------------------------------------------------------------------------------------- */
+/* ---- nothing fused
+ * ---------------------------------------------------------------------------------------- */
 bool tf_c_apart(tf_c_ops *ops, tf_c_found *out) {
   const tf_workload *wl = ops->wl;
   tf_build *b = tf_build_new(ops->arch, wl, NULL);
@@ -389,7 +409,8 @@ bool tf_c_apart(tf_c_ops *ops, tf_c_found *out) {
     if (o->lanes[0] * o->lanes[1] > out->figures.lanes[0] * out->figures.lanes[1])
       memcpy(out->figures.lanes, o->lanes, sizeof o->lanes);
   }
-  if (out->figures.real_words > 0) out->figures.rounding = out->figures.tree_words / out->figures.real_words;
+  if (out->figures.real_words > 0)
+    out->figures.rounding = out->figures.tree_words / out->figures.real_words;
   if (ok)
     out->tree = b;
   else

@@ -4,7 +4,7 @@
 #include "search/closed/op.h"
 
 typedef struct {
-  int home;      /* memory that holds the intermediates; Tiles of memories 0 .. home - 1 are shared */
+  int home; /* memory that holds the intermediates; Tiles of memories 0 .. home - 1 are shared */
   tf_scope kind; /* Seq or Shar */
   bool stream;   /* reductions over a dim of the last op are streamed */
   bool own;      /* each op tiles the last op's reduced dims by own loops */
@@ -16,8 +16,8 @@ typedef struct {
   tf_closed_figures figures;
 } tf_c_found;
 
-/* Calls take(ctx, found) for every loop order of the shape whose tiles fit.  take owns the tree, and returns false to
- * stop. */
+/* Calls take(ctx, found) for every loop order of the shape whose tiles fit.  take owns the tree,
+ * and returns false to stop. */
 typedef bool tf_c_take(void *ctx, tf_c_found *found);
 bool tf_c_fuse(tf_c_ops *ops, const tf_c_shape *shape, tf_c_take *take, void *ctx);
 

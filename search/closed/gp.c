@@ -1,5 +1,5 @@
-/* A barrier method: Newton's method with line search on  weight * y0 - sum log(-log(sum)) - sum log(distance to a
- * bound). */
+/* A barrier method: Newton's method with line search on  weight * y0 - sum log(-log(sum)) - sum
+ * log(distance to a bound). */
 #include "search/closed/gp.h"
 
 #include <math.h>

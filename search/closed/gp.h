@@ -1,5 +1,6 @@
-/* Geometric programs, solved by a barrier method in logarithms, where they are convex: the general Lagrangian solution
- * of thesis 3.4.3.  Source: S. Boyd, L. Vandenberghe, Convex Optimization (2004), sections 4.5, 11.3. */
+/* Geometric programs, solved by a barrier method in logarithms, where they are convex: the general
+ * Lagrangian solution of thesis 3.4.3.  Source: S. Boyd, L. Vandenberghe, Convex Optimization
+ * (2004), sections 4.5, 11.3. */
 #ifndef SEARCH_CLOSED_GP_H
 #define SEARCH_CLOSED_GP_H
 #include <stdbool.h>
@@ -13,7 +14,8 @@ typedef struct {
   double power[TF_GP_FACTORS];
 } tf_gp_term;
 
-/* Minimise x[0] subject to lo <= x <= hi for the other variables, and to sums of terms <= 1.  All in logarithms. */
+/* Minimise x[0] subject to lo <= x <= hi for the other variables, and to sums of terms <= 1.  All
+ * in logarithms. */
 typedef struct {
   int n_vars; /* x[0] is minimised; its bounds are not used */
   double lo[TF_GP_VARS], hi[TF_GP_VARS];
@@ -28,8 +30,8 @@ bool tf_gp_sum(tf_gp *g);
 bool tf_gp_add(tf_gp *g, const tf_gp_term *t);
 void tf_gp_times(tf_gp_term *t, int var, double power);
 
-/* The minimiser: y[] are logarithms.  start: strictly inside the bounds and in every sum without x[0] below 1.  The
- * value found exceeds the least by a factor of at most 1 + gap.  False: start is not inside, or the numbers lost
- * precision. */
+/* The minimiser: y[] are logarithms.  start: strictly inside the bounds and in every sum without
+ * x[0] below 1.  The value found exceeds the least by a factor of at most 1 + gap.  False: start is
+ * not inside, or the numbers lost precision. */
 bool tf_gp_solve(const tf_gp *g, const double *start, double gap, double *y);
 #endif

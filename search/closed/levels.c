@@ -7,9 +7,11 @@
 #include "search/closed/gp.h"
 
 /* ---- Eq. 3.18 ------------------------------------------------------------------------------- */
-/* Eq. 3.18: tiles of m and l for C[m,l] = A[m,k] B[k,l], E[m,n] = C D, with k and n tiled by alpha.  Where an extent
- * is shorter than its tile, it becomes the tile, and the other dim takes the room that is left. */
-static void gemm_tiles(double m, double l, double capacity, double alpha, double *tile_m, double *tile_l) {
+/* Eq. 3.18: tiles of m and l for C[m,l] = A[m,k] B[k,l], E[m,n] = C D, with k and n tiled by alpha.
+ * Where an extent is shorter than its tile, it becomes the tile, and the other dim takes the room
+ * that is left. */
+static void gemm_tiles(double m, double l, double capacity, double alpha, double *tile_m,
+                       double *tile_l) {
   double t = sqrt(alpha * alpha + capacity) - alpha;
   *tile_m = *tile_l = t;
   if (t > m && m <= l) {
@@ -21,8 +23,10 @@ static void gemm_tiles(double m, double l, double capacity, double alpha, double
   }
 }
 
-/* ---- the geometric program ----------------------------------------------------------------------- */
-/* The variables: the tile of each loop of the order in each level, of own loops in the last level only; -1: fixed. */
+/* ---- the geometric program
+ * ----------------------------------------------------------------------- */
+/* The variables: the tile of each loop of the order in each level, of own loops in the last level
+ * only; -1: fixed. */
 typedef struct {
   const tf_c_problem *p;
   tf_gp gp;
@@ -57,7 +61,8 @@ static bool name_vars(program *g) {
   return true;
 }
 
-/* Multiplies by the tile of loop l in level d (-1: the whole extent), times its instances, to a power. */
+/* Multiplies by the tile of loop l in level d (-1: the whole extent), times its instances, to a
+ * power. */
 static void times(const program *g, tf_gp_term *t, int d, int l, bool all, double power) {
   if (d < 0) {
     t->log_coef += power * log(tf_c_extent(g->p, l));
@@ -70,14 +75,15 @@ static void times(const program *g, tf_gp_term *t, int d, int l, bool all, doubl
     tf_gp_times(t, g->var[d][l], power);
 }
 
-/* Adds the terms of  base * product of lengths from rank r on.  all: over all instances.  Negative constants are
- * dropped, which makes a length a little longer. */
+/* Adds the terms of  base * product of lengths from rank r on.  all: over all instances.  Negative
+ * constants are dropped, which makes a length a little longer. */
 static bool expand(program *g, const tf_c_use *u, int r, int d, bool all, const tf_gp_term *base) {
   if (r == u->rank) return tf_gp_add(&g->gp, base);
   const tf_c_length *len = &u->len[r];
   double one = len->one;
   for (int l = 0; l < g->p->chain->n_loops; l++)
-    if (len->per[l] != 0 && g->var[d][l] < 0) one += len->per[l] * g->fixed[d][l] * (all ? g->p->spread[d][l] : 1);
+    if (len->per[l] != 0 && g->var[d][l] < 0)
+      one += len->per[l] * g->fixed[d][l] * (all ? g->p->spread[d][l] : 1);
   if (one > 0) {
     tf_gp_term t = *base;
     t.log_coef += log(one);
@@ -106,8 +112,9 @@ static bool breaks(const tf_c_problem *p, const tf_c_use *u, int d, int l) {
   return (u->moves >> l & 1) || (drops && p->chain->loops[l].op < 0);
 }
 
-/* How often level d loads a use: the steps of the loops outside the innermost one that moves it.  Loops inside that
- * one reuse the box: of them only the tiling further out counts.  True where it is loaded more than once. */
+/* How often level d loads a use: the steps of the loops outside the innermost one that moves it.
+ * Loops inside that one reuse the box: of them only the tiling further out counts.  True where it
+ * is loaded more than once. */
 static bool count(const program *g, const tf_c_use *u, int d, tf_gp_term *t) {
   const tf_c_problem *p = g->p;
   bool keep = true, again = false;
@@ -115,7 +122,8 @@ static bool count(const program *g, const tf_c_use *u, int d, tf_gp_term *t) {
     for (int i = p->n_order - 1; i >= 0; i--) {
       int l = p->order[i];
       bool mine = p->chain->loops[l].op >= 0;
-      if (mine != (own == 1) || (mine && p->chain->loops[l].op != u->op) || !tf_c_has(p, d, l)) continue;
+      if (mine != (own == 1) || (mine && p->chain->loops[l].op != u->op) || !tf_c_has(p, d, l))
+        continue;
       keep = keep && !breaks(p, u, d, l);
       again |= !keep && !(u->moves >> l & 1);
       int within = keep ? d - 1 : d; /* own loops have no level further out */
@@ -162,7 +170,8 @@ static bool add_capacity(program *g, int d, int k) {
   for (int i = 0; i < p->chain->n_uses; i++) {
     const tf_c_use *u = &p->chain->uses[i];
     if (!held_here(p, u, d, k)) continue;
-    tf_gp_term t = {.log_coef = log(u->bits / p->word_bits[d] * (u->io && p->twice[d] ? 2 : 1) / p->capacity[d])};
+    tf_gp_term t = {.log_coef = log(u->bits / p->word_bits[d] * (u->io && p->twice[d] ? 2 : 1) /
+                                    p->capacity[d])};
     if (!expand(g, u, 0, d, false, &t)) return false;
   }
   if (g->gp.n_terms == from) g->gp.n_sums--; /* nothing is held */
@@ -186,7 +195,8 @@ static bool add_nesting(program *g) {
   for (int d = 1; d < p->n; d++)
     for (int l = 0; l < p->chain->n_loops; l++) {
       if (g->var[d][l] < 0 ||
-          (g->var[d - 1][l] < 0 && g->fixed[d - 1][l] >= tf_c_extent(p, l) / p->spread[d - 1][l] - 1e-9))
+          (g->var[d - 1][l] < 0 &&
+           g->fixed[d - 1][l] >= tf_c_extent(p, l) / p->spread[d - 1][l] - 1e-9))
         continue;
       tf_gp_term t = {0};
       times(g, &t, d, l, true, 1);
@@ -202,11 +212,14 @@ static void start(const program *g, double step, double *y) {
     for (int l = 0; l < g->p->chain->n_loops; l++) {
       int v = g->var[d][l];
       if (v > 0)
-        y[v] = g->gp.lo[v] + fmin(step * (g->p->n - d), (g->gp.hi[v] - g->gp.lo[v]) * 0.3 * (g->p->n - d) / g->p->n);
+        y[v] = g->gp.lo[v] + fmin(step * (g->p->n - d),
+                                  (g->gp.hi[v] - g->gp.lo[v]) * 0.3 * (g->p->n - d) / g->p->n);
     }
 }
 
-static bool build(program *g) { return name_vars(g) && add_costs(g) && add_capacities(g) && add_nesting(g); }
+static bool build(program *g) {
+  return name_vars(g) && add_costs(g) && add_capacities(g) && add_nesting(g);
+}
 
 static void read_tiles(const program *g, const double *y, tf_c_tiles *t) {
   for (int d = 0; d < g->p->n; d++)
@@ -214,12 +227,14 @@ static void read_tiles(const program *g, const double *y, tf_c_tiles *t) {
       t->tile[d][l] = g->var[d][l] < 0 ? g->fixed[d][l] : exp(y[g->var[d][l]]);
 }
 
-/* The barrier keeps strictly inside: tiles that almost reach the extent become the extent, where that fits. */
+/* The barrier keeps strictly inside: tiles that almost reach the extent become the extent, where
+ * that fits. */
 static void snap(const program *g, tf_c_tiles *t) {
   tf_c_tiles near = *t;
   for (int d = 0; d < g->p->n; d++)
     for (int l = 0; l < g->p->chain->n_loops; l++)
-      if (g->var[d][l] >= 0 && near.tile[d][l] > g->fixed[d][l] * (1 - 1e-3)) near.tile[d][l] = g->fixed[d][l];
+      if (g->var[d][l] >= 0 && near.tile[d][l] > g->fixed[d][l] * (1 - 1e-3))
+        near.tile[d][l] = g->fixed[d][l];
   for (int d = 0; d < g->p->n; d++)
     if (!tf_c_fits(g->p, &near, d)) return;
   *t = near;
@@ -261,22 +276,24 @@ bool tf_c_solve(const tf_c_problem *p, tf_c_tiles *t, double *cost) {
   return ok;
 }
 
-/* ---- the cost of rounding ---------------------------------------------------------------------------- */
+/* ---- the cost of rounding
+ * ---------------------------------------------------------------------------- */
 /* Calls with each loop whose steps multiply what a use moves at the first level. */
 static double over_steps(const tf_c_problem *p, const tf_c_use *u,
-                         double (*factor)(const tf_c_problem *, const tf_c_tiles *, int), const tf_c_tiles *t,
-                         bool halo_only) {
+                         double (*factor)(const tf_c_problem *, const tf_c_tiles *, int),
+                         const tf_c_tiles *t, bool halo_only) {
   double all = 1;
   bool keep = true;
   for (int own = 1; own >= 0; own--)
     for (int i = p->n_order - 1; i >= 0; i--) {
       int l = p->order[i];
       bool mine = p->chain->loops[l].op >= 0, halo = false;
-      if (mine != (own == 1) || (mine && p->chain->loops[l].op != u->op) || !tf_c_has(p, 0, l)) continue;
+      if (mine != (own == 1) || (mine && p->chain->loops[l].op != u->op) || !tf_c_has(p, 0, l))
+        continue;
       keep = keep && !breaks(p, u, 0, l);
       for (int r = 0; r < u->rank; r++)
-        halo |=
-            u->len[r].per[l] != 0 && tf_chain_length(&u->len[r], t->tile[0]) > u->len[r].per[l] * t->tile[0][l] + 1e-9;
+        halo |= u->len[r].per[l] != 0 &&
+                tf_chain_length(&u->len[r], t->tile[0]) > u->len[r].per[l] * t->tile[0][l] + 1e-9;
       bool counts = halo_only ? !(u->moves >> l & 1) || halo : true;
       if (!keep && counts) all *= factor(p, t, l);
     }
@@ -298,7 +315,8 @@ double tf_c_real_words(const tf_c_problem *p, const tf_c_tiles *t) {
     s[l] = fmin(t->tile[0][l] * p->spread[0][l], tf_c_extent(p, l));
   for (int i = 0; i < p->chain->n_uses; i++) {
     const tf_c_use *u = &p->chain->uses[i];
-    if (moves_here(p, u, 0)) all += tf_chain_footprint(u, s) * over_steps(p, u, real_steps, t, false);
+    if (moves_here(p, u, 0))
+      all += tf_chain_footprint(u, s) * over_steps(p, u, real_steps, t, false);
   }
   return all;
 }
@@ -311,13 +329,14 @@ double tf_c_round_limit(const tf_c_problem *p, const tf_c_tiles *real) {
   return limit;
 }
 
-/* ---- the thesis's own case ----------------------------------------------------------------------- */
-/* Whether this is it: two products with shared m and l (in the order m l or l m), one own loop each, one level,
- * nothing spread or doubled. */
+/* ---- the thesis's own case
+ * ----------------------------------------------------------------------- */
+/* Whether this is it: two products with shared m and l (in the order m l or l m), one own loop
+ * each, one level, nothing spread or doubled. */
 static bool is_gemm_chain(const tf_c_problem *p, int *m, int *l) {
   const tf_chain *c = p->chain;
-  if (c->n_ops != 2 || p->n != 1 || !tf_scope_at(p->kind)->drops || c->n_shared != 2 || c->n_loops != 4 ||
-      c->n_uses != 6 || p->n_order != 4 || p->twice[0])
+  if (c->n_ops != 2 || p->n != 1 || !tf_scope_at(p->kind)->drops || c->n_shared != 2 ||
+      c->n_loops != 4 || c->n_uses != 6 || p->n_order != 4 || p->twice[0])
     return false;
   for (int i = 0; i < 4; i++)
     if (p->spread[0][i] != 1 || p->low[i] != p->low[3]) return false;
@@ -352,7 +371,7 @@ bool tf_c_solve_gemm(const tf_c_problem *p, tf_c_tiles *t, double *cost) {
   if (!(tile_m >= a) || !(tile_l >= a)) return false;
   t->tile[0][m] = tile_m;
   t->tile[0][l] = tile_l;
-  *cost = tf_c_extent(p, m) * tf_c_extent(p, l) * (tf_c_extent(p, 2) + tf_c_extent(p, 3)) * (1 / tile_m + 1 / tile_l) /
-          p->rate[0];
+  *cost = tf_c_extent(p, m) * tf_c_extent(p, l) * (tf_c_extent(p, 2) + tf_c_extent(p, 3)) *
+          (1 / tile_m + 1 / tile_l) / p->rate[0];
   return true;
 }

@@ -1,5 +1,5 @@
-/* The own Tiles of one op: spatial unrolling first (Eq. 3.7), then tiles level by level (Eq. 3.21), over all orders of
- * its loop groups. */
+/* The own Tiles of one op: spatial unrolling first (Eq. 3.7), then tiles level by level (Eq. 3.21),
+ * over all orders of its loop groups. */
 #include "search/closed/op.h"
 
 #include <math.h>
@@ -47,7 +47,8 @@ int tf_c_floor(const tf_arch *a, const tf_workload *wl, int op) {
   return u < 0 ? 0 : a->units[u].below;
 }
 
-void tf_c_describe(const tf_arch *a, int level, double fraction, double instances, int d, tf_c_problem *p) {
+void tf_c_describe(const tf_arch *a, int level, double fraction, double instances, int d,
+                   tf_c_problem *p) {
   const tf_memory *m = &a->memories[level], *up = &a->memories[level - 1];
   p->capacity[d] = m->capacity_words < 0 ? INFINITY : fmax(1, (double)m->capacity_words * fraction);
   p->word_bits[d] = m->word_bits;
@@ -55,7 +56,8 @@ void tf_c_describe(const tf_arch *a, int level, double fraction, double instance
   p->rate[d] = isinf(up->read_bw) ? 1e9 * instances : up->read_bw * instances;
 }
 
-/* ---- spatial unrolling ------------------------------------------------------------------------------ */
+/* ---- spatial unrolling
+ * ------------------------------------------------------------------------------ */
 enum { MOST_FACTOR = 1 << 16 };
 
 static int64_t divisor(int64_t n, int64_t most) {
@@ -89,8 +91,10 @@ static int best_slot(const int64_t *len, const int *use, int n, int64_t room, in
   return best;
 }
 
-/* The second factor of an axis: of what fills most of it; `apart`: of what is not spread along the other. */
-static void put_second(tf_c_spread *s, int64_t *left, const int *use, int n, int axis, int64_t *room, bool apart) {
+/* The second factor of an axis: of what fills most of it; `apart`: of what is not spread along the
+ * other. */
+static void put_second(tf_c_spread *s, int64_t *left, const int *use, int n, int axis,
+                       int64_t *room, bool apart) {
   int free_use[TF_C_DIMS], first = -1;
   memcpy(free_use, use, (size_t)n * sizeof *use);
   for (int k = 0; k < s->n; k++) {
@@ -100,7 +104,8 @@ static void put_second(tf_c_spread *s, int64_t *left, const int *use, int n, int
   if (*room > 1) put_factor(s, left, best_slot(left, free_use, n, *room, first), axis, room);
 }
 
-static tf_c_spread spread_by(const tf_c_mesh *m, const int64_t *len, const int *use, int n, int x, int y) {
+static tf_c_spread spread_by(const tf_c_mesh *m, const int64_t *len, const int *use, int n, int x,
+                             int y) {
   tf_c_spread s = {0};
   int64_t left[TF_C_DIMS], room[2] = {m->size[0], m->size[1]};
   memcpy(left, len, (size_t)n * sizeof *len);
@@ -128,8 +133,8 @@ static double score(const tf_c_spread *s, const int *use, const uint64_t *words,
   return filled * (1 - 1e-3 * reduced) * (1 + 1e-6 / (1 + sum / filled));
 }
 
-tf_c_spread tf_c_fill(const tf_c_mesh *mesh, const int64_t *len, const int *use, int n, const uint64_t *words,
-                      int n_words) {
+tf_c_spread tf_c_fill(const tf_c_mesh *mesh, const int64_t *len, const int *use, int n,
+                      const uint64_t *words, int n_words) {
   tf_c_spread best = {0};
   double most = -1;
   if (mesh->size[0] <= 1 && mesh->size[1] <= 1) return best;
@@ -161,9 +166,10 @@ static uint64_t indexed(const tf_workload *wl, const tf_op *op, const tf_ref *re
   return bits;
 }
 
-/* Fills mesh by mesh, from the innermost or from the outermost; left[]: what is left of the lengths.  Returns how many
- * instances are filled. */
-static double spread_from(const tf_c_ops *s, const tf_c_op *o, bool outside, tf_c_spread *spread, int64_t *left) {
+/* Fills mesh by mesh, from the innermost or from the outermost; left[]: what is left of the
+ * lengths.  Returns how many instances are filled. */
+static double spread_from(const tf_c_ops *s, const tf_c_op *o, bool outside, tf_c_spread *spread,
+                          int64_t *left) {
   const tf_op *op = &s->wl->ops[o->op];
   int use[TF_C_DIMS];
   memcpy(left, o->len, (size_t)op->n_dims * sizeof *left);
@@ -202,7 +208,8 @@ void tf_c_lanes(const tf_c_ops *s, int op, int top, const int64_t *len, int64_t 
     lanes[i] = o.floor <= TF_C_LEVELS && left[i] > 0 ? len[i] / left[i] : 1;
 }
 
-/* ---- tiles -------------------------------------------------------------------------------------------- */
+/* ---- tiles
+ * -------------------------------------------------------------------------------------------- */
 static int slot_of(const tf_op *op, int dim) {
   int i = 0;
   while (op->dims[i] != dim)
@@ -211,7 +218,8 @@ static int slot_of(const tf_op *op, int dim) {
 }
 
 /* The op as a chain of its own with these lengths, and its problem without the loop order. */
-static bool make_problem(const tf_c_ops *s, const tf_c_op *o, const tf_c_spread *spread, tf_chain *c, tf_c_problem *p) {
+static bool make_problem(const tf_c_ops *s, const tf_c_op *o, const tf_c_spread *spread,
+                         tf_chain *c, tf_c_problem *p) {
   const tf_op *op = &s->wl->ops[o->op];
   if (!tf_chain_of(s->wl, o->op, NULL, c)) return false;
   *p = (tf_c_problem){.chain = c, .kind = TF_SEQ, .n = o->floor - o->top};
@@ -220,7 +228,8 @@ static bool make_problem(const tf_c_ops *s, const tf_c_op *o, const tf_c_spread 
     c->loops[l].extent = o->len[slot_of(op, c->loops[l].dim)];
     double inner = 1;
     for (int k = 0; k < spread[o->floor].n; k++)
-      if (op->dims[spread[o->floor].slot[k]] == c->loops[l].dim) inner *= (double)spread[o->floor].factor[k];
+      if (op->dims[spread[o->floor].slot[k]] == c->loops[l].dim)
+        inner *= (double)spread[o->floor].factor[k];
     p->low[l] = inner;
   }
   for (int d = 0; d < p->n; d++) {
@@ -238,20 +247,23 @@ static bool make_problem(const tf_c_ops *s, const tf_c_op *o, const tf_c_spread 
 }
 
 /* The order: loops that move all uses, then group by group as the permutation says. */
-static void set_order(tf_c_problem *p, const int *loops, int n, const int *group, const int *turn, int n_groups) {
+static void set_order(tf_c_problem *p, const int *loops, int n, const int *group, const int *turn,
+                      int n_groups) {
   p->n_order = 0;
   for (int g = -1; g < n_groups; g++)
     for (int i = 0; i < n; i++)
       if (group[i] == (g < 0 ? -1 : turn[g])) p->order[p->n_order++] = loops[i];
 }
 
-static double weigh(const tf_c_ops *s, const tf_c_op *o, const tf_c_problem *p, const tf_c_tiles *t) {
+static double weigh(const tf_c_ops *s, const tf_c_op *o, const tf_c_problem *p,
+                    const tf_c_tiles *t) {
   double worst = 0, sum = 0, energy = 0;
   for (int d = 0; d < p->n; d++) {
     double words = tf_c_level_words(p, t, d);
     worst = fmax(worst, words / p->rate[d]);
     sum += words / p->rate[d];
-    energy += words * (s->arch->memories[o->top + d].read_pj + s->arch->memories[o->top + d + 1].write_pj);
+    energy += words *
+              (s->arch->memories[o->top + d].read_pj + s->arch->memories[o->top + d + 1].write_pj);
   }
   return s->objective == TF_ENERGY ? energy : worst + 0.01 * sum;
 }
@@ -268,8 +280,8 @@ static void all_loops(const tf_c_problem *p, int *loops) {
     if (!(cut >> l & 1)) loops[n++] = l;
 }
 
-static void write_tiles(const tf_op *op, const tf_c_problem *p, const tf_c_tiles *t, const tf_c_spread *spread,
-                        tf_c_op *o) {
+static void write_tiles(const tf_op *op, const tf_c_problem *p, const tf_c_tiles *t,
+                        const tf_c_spread *spread, tf_c_op *o) {
   const tf_chain *c = p->chain;
   int loops[TF_C_LOOPS];
   all_loops(p, loops);
@@ -286,7 +298,8 @@ static void write_tiles(const tf_op *op, const tf_c_problem *p, const tf_c_tiles
       tf_c_add(w, c->loops[l].dim, (from + to - 1) / to, TF_TEMPORAL);
     }
     for (int k = 0; k < spread[m].n; k++)
-      tf_c_add(w, op->dims[spread[m].slot[k]], spread[m].factor[k], spread[m].axis[k] ? TF_SPATIAL_Y : TF_SPATIAL_X);
+      tf_c_add(w, op->dims[spread[m].slot[k]], spread[m].factor[k],
+               spread[m].axis[k] ? TF_SPATIAL_Y : TF_SPATIAL_X);
   }
 }
 
@@ -304,14 +317,16 @@ static bool fits(const tf_c_problem *p, const tf_c_tiles *t) {
 }
 
 /* What a tile must be a multiple of: what the meshes further in take of the loop. */
-static void find_needs(const tf_c_ops *s, const tf_c_op *o, const tf_c_spread *spread, tf_c_problem *p) {
+static void find_needs(const tf_c_ops *s, const tf_c_op *o, const tf_c_spread *spread,
+                       tf_c_problem *p) {
   const tf_op *op = &s->wl->ops[o->op];
   for (int d = 0; d < p->n; d++)
     for (int l = 0; l < p->chain->n_loops; l++) {
       p->need[d][l] = 1;
       for (int m = o->top + d + 1; m <= o->floor; m++)
         for (int k = 0; k < spread[m].n; k++)
-          if (op->dims[spread[m].slot[k]] == p->chain->loops[l].dim) p->need[d][l] *= (double)spread[m].factor[k];
+          if (op->dims[spread[m].slot[k]] == p->chain->loops[l].dim)
+            p->need[d][l] *= (double)spread[m].factor[k];
     }
 }
 
@@ -375,7 +390,8 @@ static void solve(tf_c_ops *s, tf_c_op *o) {
         o->tree = tf_c_level_words(&p, &whole, 0);
         o->real = tf_c_real_words(&p, way ? &whole : &real);
         o->limit = tf_c_round_limit(&p, way ? &whole : &real);
-        tf_chain_algorithm1(&chain, p.order, p.n_order, all_instances(&p, &whole).tile[0], &o->formula, &held);
+        tf_chain_algorithm1(&chain, p.order, p.n_order, all_instances(&p, &whole).tile[0],
+                            &o->formula, &held);
       }
       write_tiles(&s->wl->ops[o->op], &p, &whole, spread, o);
     }
@@ -386,7 +402,8 @@ static void solve(tf_c_ops *s, tf_c_op *o) {
 const tf_c_op *tf_c_op_tiles(tf_c_ops *s, int op, int top, const int64_t *len) {
   size_t bytes = (size_t)s->wl->ops[op].n_dims * sizeof *len;
   for (int i = 0; i < s->n; i++)
-    if (s->list[i].op == op && s->list[i].top == top && !memcmp(s->list[i].len, len, bytes)) return &s->list[i];
+    if (s->list[i].op == op && s->list[i].top == top && !memcmp(s->list[i].len, len, bytes))
+      return &s->list[i];
   if (s->n == TF_C_MEMO) s->n = 0; /* full: empties the memo */
   tf_c_op *o = &s->list[s->n++];
   memset(o, 0, sizeof *o);
@@ -399,7 +416,8 @@ const tf_c_op *tf_c_op_tiles(tf_c_ops *s, int op, int top, const int64_t *len) {
   return o;
 }
 
-/* ---- nodes ---------------------------------------------------------------------------------------------- */
+/* ---- nodes
+ * ---------------------------------------------------------------------------------------------- */
 void tf_c_add(tf_c_tile *t, int dim, int64_t trip, tf_axis axis) {
   if (trip <= 1 || t->n == TF_C_TILE_LOOPS) return;
   t->dim[t->n] = dim;

@@ -37,19 +37,22 @@ typedef struct {
 /* The k-th permutation of n things, n <= 5; false past the last. */
 bool tf_c_permutation(int n, int k, int *out);
 
-/* Groups loops that move the same uses; group -1: loops that move all.  Returns the number of groups. */
+/* Groups loops that move the same uses; group -1: loops that move all.  Returns the number of
+ * groups. */
 int tf_c_groups(const tf_chain *c, const int *loops, int n, int *group);
 
-/* Describes memory `level` as level d of p, as seen from the Tile above it: capacity, words a cycle per instance
- * above. */
-void tf_c_describe(const tf_arch *a, int level, double fraction, double instances, int d, tf_c_problem *p);
+/* Describes memory `level` as level d of p, as seen from the Tile above it: capacity, words a cycle
+ * per instance above. */
+void tf_c_describe(const tf_arch *a, int level, double fraction, double instances, int d,
+                   tf_c_problem *p);
 
 int tf_c_floor(const tf_arch *a, const tf_workload *wl, int op);
 
 /* The op's Tiles for these lengths; its `found` is false where nothing fits. */
 const tf_c_op *tf_c_op_tiles(tf_c_ops *s, int op, int top, const int64_t *len);
 
-/* What the meshes from memory `top` inwards take of each dim of an op at once, for these lengths. */
+/* What the meshes from memory `top` inwards take of each dim of an op at once, for these lengths.
+ */
 void tf_c_lanes(const tf_c_ops *s, int op, int top, const int64_t *len, int64_t *lanes);
 
 void tf_c_add(tf_c_tile *t, int dim, int64_t trip, tf_axis axis);

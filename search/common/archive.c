@@ -67,8 +67,8 @@ bool tf_keep_best(tf_found *list, uint64_t *shapes, int *n, int room, tf_found *
 }
 
 static bool at_least_as_good(const tf_figures *a, const tf_figures *b) {
-  return a->cycles <= b->cycles && a->energy_pj <= b->energy_pj && a->traffic_words <= b->traffic_words &&
-         a->held_words <= b->held_words;
+  return a->cycles <= b->cycles && a->energy_pj <= b->energy_pj &&
+         a->traffic_words <= b->traffic_words && a->held_words <= b->held_words;
 }
 
 bool tf_front_has(const tf_found *front, int n, const tf_figures *f) {

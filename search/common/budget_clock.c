@@ -31,7 +31,9 @@ void tf_clock_report(const tf_budget_clock *w, tf_progress p) {
   w->of->progress(w->of->ctx, &p);
 }
 
-int tf_budget_threads(const tf_budget *b) { return b->threads > 0 ? b->threads : tf_threads_there(); }
+int tf_budget_threads(const tf_budget *b) {
+  return b->threads > 0 ? b->threads : tf_threads_there();
+}
 
 const char *tf_stop_key(tf_stop s) {
   static const char *const keys[] = {TF_STOPS(TF_NAME_ROW)};

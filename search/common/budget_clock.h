@@ -19,7 +19,9 @@ bool tf_clock_asked(const tf_budget_clock *w);
 /* Whether to end: because stop() or the clock says so now, or said so to any thread before. */
 bool tf_clock_over(tf_budget_clock *w);
 /* Why it ended, once it is over. */
-static inline tf_stop tf_clock_why(tf_budget_clock *w) { return (tf_stop)(atomic_load(&w->why) - 1); }
+static inline tf_stop tf_clock_why(tf_budget_clock *w) {
+  return (tf_stop)(atomic_load(&w->why) - 1);
+}
 /* Reports progress to the caller; fills in the elapsed seconds. */
 void tf_clock_report(const tf_budget_clock *w, tf_progress p);
 

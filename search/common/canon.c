@@ -26,16 +26,19 @@ static const char *name_of(tf_arena *a, char kind, int no) {
   return tf_arena_strndup(a, name, strlen(name));
 }
 
-/* ---- the machine ---------------------------------------------------------------------------------- */
-/* Whether the first mesh that is no square is longer on Y.  Where a network routes along X first, the axes are not
- * alike. */
+/* ---- the machine
+ * ---------------------------------------------------------------------------------- */
+/* Whether the first mesh that is no square is longer on Y.  Where a network routes along X first,
+ * the axes are not alike. */
 static bool lies(const tf_arch *a) {
   for (int l = 0; l < a->n_memories; l++)
     if (a->memories[l].topology != TF_NO_TOPOLOGY) return false;
   for (int l = 0; l < a->n_memories; l++)
-    if (a->memories[l].mesh[0] != a->memories[l].mesh[1]) return a->memories[l].mesh[0] < a->memories[l].mesh[1];
+    if (a->memories[l].mesh[0] != a->memories[l].mesh[1])
+      return a->memories[l].mesh[0] < a->memories[l].mesh[1];
   for (int u = 0; u < a->n_units; u++)
-    if (a->units[u].mesh[0] != a->units[u].mesh[1]) return a->units[u].mesh[0] < a->units[u].mesh[1];
+    if (a->units[u].mesh[0] != a->units[u].mesh[1])
+      return a->units[u].mesh[0] < a->units[u].mesh[1];
   return false;
 }
 
@@ -64,7 +67,8 @@ static bool make_arch(tf_canon *c) {
   return true;
 }
 
-/* ---- the workload --------------------------------------------------------------------------------- */
+/* ---- the workload
+ * --------------------------------------------------------------------------------- */
 static int *inverse(tf_arena *a, const int *from, int n) {
   int *to = TF_ARRAY(a, int, (size_t)n + 1);
   for (int i = 0; to && i < n; i++)
@@ -180,10 +184,12 @@ void tf_canon_free(tf_canon *c) {
   if (c) tf_arena_free(c->arena);
 }
 
-/* ---- trees ---------------------------------------------------------------------------------------- */
+/* ---- trees
+ * ---------------------------------------------------------------------------------------- */
 static tf_loop loop_as(tf_loop l, const int *dim, bool turned) {
   l.dim = dim[l.dim];
-  if (turned && l.axis != TF_TEMPORAL) l.axis = l.axis == TF_SPATIAL_X ? TF_SPATIAL_Y : TF_SPATIAL_X;
+  if (turned && l.axis != TF_TEMPORAL)
+    l.axis = l.axis == TF_SPATIAL_X ? TF_SPATIAL_Y : TF_SPATIAL_X;
   return l;
 }
 
@@ -197,14 +203,16 @@ static void put_node(tf_build *b, const tf_node *from, const int *op, const int 
     tf_build_bypass(b, (tf_named){tensor[from->bypass[i].tensor], from->bypass[i].at});
   if (from->kind != TF_SCOPE) return;
   for (int i = 0; i < from->n_keep; i++)
-    tf_build_keep(b, (tf_keep){tensor[from->keep[i].tensor], from->keep[i].level, from->keep[i].at});
+    tf_build_keep(b,
+                  (tf_keep){tensor[from->keep[i].tensor], from->keep[i].level, from->keep[i].at});
   for (int i = 0; i < from->n_retain; i++)
     tf_build_retain(b, (tf_named){tensor[from->retain[i].tensor], from->retain[i].at});
   for (int i = 0; i < from->n_stream; i++)
     tf_build_stream(b, (tf_named){tensor[from->stream[i].tensor], from->stream[i].at});
 }
 
-static void put_tree(tf_build *b, const tf_tree *from, const int *op, const int *tensor, const int *dim, bool turned) {
+static void put_tree(tf_build *b, const tf_tree *from, const int *op, const int *tensor,
+                     const int *dim, bool turned) {
   for (int i = 0; i < from->n_nodes; i++) {
     const tf_node *n = &from->nodes[i];
     put_node(b, n, op, tensor);

@@ -1,7 +1,7 @@
-/* A problem in canonical form: ops, tensors and dims in an order of their own (order.h), with names made of their
- * numbers, and the axes of the meshes exchanged where the first one that is no square is longer on Y.  Searches and
- * solvers work on this form, so that names, the order of lines and the orientation of meshes change nothing in what
- * they find. */
+/* A problem in canonical form: ops, tensors and dims in an order of their own (order.h), with names
+ * made of their numbers, and the axes of the meshes exchanged where the first one that is no square
+ * is longer on Y.  Searches and solvers work on this form, so that names, the order of lines and
+ * the orientation of meshes change nothing in what they find. */
 #ifndef SEARCH_COMMON_CANON_H
 #define SEARCH_COMMON_CANON_H
 #include "tileflow/tree.h"
@@ -16,8 +16,8 @@ void tf_canon_free(tf_canon *c);
 const tf_arch *tf_canon_arch(const tf_canon *c);
 const tf_workload *tf_canon_workload(const tf_canon *c);
 
-/* A tree of the caller's problem as one of the canonical form, and back.  d NULL: errors are not reported.  NULL if
- * memory ran out, or with an error in d if a rule is broken. */
+/* A tree of the caller's problem as one of the canonical form, and back.  d NULL: errors are not
+ * reported.  NULL if memory ran out, or with an error in d if a rule is broken. */
 tf_tree *tf_canon_tree(const tf_canon *c, const tf_tree *given, tf_diags *d);
 tf_tree *tf_canon_back(const tf_canon *c, const tf_tree *found, tf_diags *d);
 #endif

@@ -2,7 +2,8 @@
 
 #include "tileflow/tree.h"
 
-static bool writes(const char *format, const tf_arch *arch, const tf_workload *wl, const tf_tree *tree, tf_diags *d) {
+static bool writes(const char *format, const tf_arch *arch, const tf_workload *wl,
+                   const tf_tree *tree, tf_diags *d) {
   tf_export *e = tf_export_write(format, arch, wl, tree, d);
   const bool ok = e != NULL;
   tf_export_free(e);
@@ -10,7 +11,8 @@ static bool writes(const char *format, const tf_arch *arch, const tf_workload *w
 }
 
 /* Warnings are for who exports: what the format cannot say of times and energies. */
-static bool writes_quietly(const char *format, const tf_arch *arch, const tf_workload *wl, const tf_tree *tree) {
+static bool writes_quietly(const char *format, const tf_arch *arch, const tf_workload *wl,
+                           const tf_tree *tree) {
   tf_diags *d = tf_diags_new();
   const bool ok = d && writes(format, arch, wl, tree, d);
   tf_diags_free(d);

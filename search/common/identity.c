@@ -30,8 +30,8 @@ static void mix_tree(uint64_t *h, const tf_tree *t) {
   free(text);
 }
 
-uint64_t tf_identity(const tf_arch *arch, const tf_workload *wl, const tf_tree *given, const tf_tree *const *starts,
-                     int n_starts) {
+uint64_t tf_identity(const tf_arch *arch, const tf_workload *wl, const tf_tree *given,
+                     const tf_tree *const *starts, int n_starts) {
   uint64_t h = TF_HASH_START;
   mix_spec(&h, arch, wl);
   if (given) mix_tree(&h, given);

@@ -4,6 +4,6 @@
 #include "tileflow/model.h"
 
 /* given may be NULL; starts: the mappings that the search begins with. */
-uint64_t tf_identity(const tf_arch *arch, const tf_workload *wl, const tf_tree *given, const tf_tree *const *starts,
-                     int n_starts);
+uint64_t tf_identity(const tf_arch *arch, const tf_workload *wl, const tf_tree *given,
+                     const tf_tree *const *starts, int n_starts);
 #endif

@@ -10,8 +10,10 @@ const char *tf_objective_key(int objective) {
 }
 
 double tf_objective_value(tf_objective o, const tf_figures *f) {
-  const double values[] = {
-      [TF_LATENCY] = f->cycles, [TF_ENERGY] = f->energy_pj, [TF_EDP] = f->edp, [TF_TRAFFIC] = f->traffic_words};
+  const double values[] = {[TF_LATENCY] = f->cycles,
+                           [TF_ENERGY] = f->energy_pj,
+                           [TF_EDP] = f->edp,
+                           [TF_TRAFFIC] = f->traffic_words};
   return values[o];
 }
 
@@ -38,8 +40,8 @@ bool tf_has_peers(const tf_arch *a) {
   return any;
 }
 
-/* For TF_COUNT_LONG of a masked workload, settings and steps of a few ops: about a second each.  A step takes as long
- * as it has ops, and ranges that one follows from the other. */
+/* For TF_COUNT_LONG of a masked workload, settings and steps of a few ops: about a second each.  A
+ * step takes as long as it has ops, and ranges that one follows from the other. */
 enum { LONG_MOST = 1 << 20, FEW_OPS = 4 };
 
 static int64_t long_most(const tf_workload *wl) {
@@ -53,7 +55,8 @@ static bool count(tf_model *m, tf_counting how, const tf_tree *tree, tf_figures 
   tf_result r;
   if (how == TF_COUNT_ALL) tf_model_all_points(m);
   if (how != TF_COUNT_LONG || masked) tf_model_walk_limit(m, how == TF_COUNT_LONG ? most : 0);
-  if (how != TF_COUNT_ALL && masked) tf_model_sum_limit(m, how == TF_COUNT_LONG ? most : TF_COUNT_SETTINGS);
+  if (how != TF_COUNT_ALL && masked)
+    tf_model_sum_limit(m, how == TF_COUNT_LONG ? most : TF_COUNT_SETTINGS);
   const bool ok = tf_model_eval(m, NULL, &r) && r.feasible;
   if (ok) *out = tf_figures_of(tree->arch, tree->workload, &r);
   return ok;
@@ -63,7 +66,8 @@ bool tf_figures_of_tree(const tf_tree *tree, tf_counting how, tf_figures *out) {
   tf_diags *d = tf_diags_new();
   tf_model *m = d && tree && !tree->open ? tf_model_new(tree, d) : NULL;
   bool ok = m && count(m, how, tree, out);
-  const bool again = m && !ok && how != TF_COUNT_ALL && tf_model_gave_up(m) && tf_workload_masked(tree->workload);
+  const bool again =
+      m && !ok && how != TF_COUNT_ALL && tf_model_gave_up(m) && tf_workload_masked(tree->workload);
   tf_model_free(m);
   tf_diags_free(d);
   return again ? tf_figures_of_tree(tree, TF_COUNT_ALL, out) : ok;

@@ -7,12 +7,13 @@
 bool tf_has_peers(const tf_arch *a);
 tf_figures tf_figures_of(const tf_arch *arch, const tf_workload *wl, const tf_result *r);
 typedef enum {
-  TF_COUNT_ALL,   /* steps that a mask leaves out count, too (tf_model_all_points); nothing is walked */
+  TF_COUNT_ALL, /* steps that a mask leaves out count, too (tf_model_all_points); nothing is walked
+                 */
   TF_COUNT_SHORT, /* as `eval` counts, without a walk and within TF_COUNT_SETTINGS */
   TF_COUNT_LONG   /* as `eval` counts; the exact walk may take seconds */
 } tf_counting;
-/* How far searches go to count a mapping of a masked workload as `eval` does: settings of the sums, which take a few
- * milliseconds. */
+/* How far searches go to count a mapping of a masked workload as `eval` does: settings of the sums,
+ * which take a few milliseconds. */
 enum { TF_COUNT_SETTINGS = 1 << 15 };
 /* A masked workload that takes longer to count than that is counted as by TF_COUNT_ALL.
  * False if the tree is illegal, still open, does not fit or cannot be counted. */

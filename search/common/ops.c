@@ -12,7 +12,8 @@ bool tf_ops_can_run(const tf_arch *arch, const tf_workload *wl, tf_diags *d) {
   bool ok = true;
   for (int o = 0; o < wl->n_ops; o++)
     if (tf_ops_unit(arch, wl, o) < 0)
-      ok = tf_fail(d, wl->ops[o].at, TF_E_UNITKIND, "no compute unit runs op '%.60s'", wl->ops[o].name);
+      ok = tf_fail(d, wl->ops[o].at, TF_E_UNITKIND, "no compute unit runs op '%.60s'",
+                   wl->ops[o].name);
   return ok;
 }
 
@@ -26,7 +27,8 @@ bool tf_ops_one_end(const tf_workload *wl) {
 bool tf_ops_streamed(const tf_workload *wl, int o) {
   const tf_op *op = &wl->ops[o];
   for (int i = op->n_out_dims; i < op->n_dims; i++)
-    if (wl->dims[op->dims[i]].extent > 1 && tf_op_slot(&wl->ops[wl->topo[wl->n_ops - 1]], op->dims[i]) >= 0)
+    if (wl->dims[op->dims[i]].extent > 1 &&
+        tf_op_slot(&wl->ops[wl->topo[wl->n_ops - 1]], op->dims[i]) >= 0)
       return true;
   return false;
 }

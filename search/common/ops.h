@@ -7,7 +7,8 @@
 int tf_ops_unit(const tf_arch *arch, const tf_workload *wl, int o);
 /* Whether each op has such a unit; an error in d for each that has none. */
 bool tf_ops_can_run(const tf_arch *arch, const tf_workload *wl, tf_diags *d);
-/* Whether the last op alone has an output that no op reads.  If not, the ops are no chain that can be fused. */
+/* Whether the last op alone has an output that no op reads.  If not, the ops are no chain that can
+ * be fused. */
 bool tf_ops_one_end(const tf_workload *wl);
 /* Whether op o reduces a dim of the last op. */
 bool tf_ops_streamed(const tf_workload *wl, int o);

@@ -4,8 +4,8 @@
 
 #include "search/common/complete.h"
 
-/* Colours: hashes of what a dim, a tensor and an op are, then, round by round, of what they touch.  Things of different
- * colours differ; what has the same colour is taken to be interchangeable. */
+/* Colours: hashes of what a dim, a tensor and an op are, then, round by round, of what they touch.
+ * Things of different colours differ; what has the same colour is taken to be interchangeable. */
 enum { ROUNDS_MOST = 12 };
 
 typedef struct {
@@ -20,7 +20,8 @@ typedef struct {
 static uint64_t mix(uint64_t h, uint64_t v) { return tf_hash(h, &v, sizeof v); }
 static uint64_t mix_int(uint64_t h, int64_t v) { return mix(h, (uint64_t)v); }
 
-/* ---- colours to begin with ------------------------------------------------------------------------ */
+/* ---- colours to begin with
+ * ------------------------------------------------------------------------ */
 static uint64_t color_of_tensor(const tf_tensor *z) {
   uint64_t h = mix_int(mix_int(TF_HASH_START, z->rank), z->word_bits);
   for (int r = 0; r < z->rank; r++)
@@ -41,7 +42,8 @@ static uint64_t color_of_op(const tf_op *o) {
   return h;
 }
 
-/* ---- rounds ------------------------------------------------------------------------------------------- */
+/* ---- rounds
+ * ------------------------------------------------------------------------------------------- */
 /* Sums are the same in any order of what is added. */
 static uint64_t color_of_index(const sorter *s, const tf_index *x) {
   uint64_t sum = 0;
@@ -83,7 +85,8 @@ static void mix_op(sorter *s, int o) {
     s->tensor2[ref->tensor] += mix_int(s->op[o], k);
     for (int r = 0; r < s->wl->tensors[ref->tensor].rank; r++)
       for (int t = 0; t < ref->index[r].n_terms; t++)
-        s->dim2[ref->index[r].terms[t].dim] += mix_int(mix_int(mix_int(s->op[o], k), r), ref->index[r].terms[t].coef);
+        s->dim2[ref->index[r].terms[t].dim] +=
+            mix_int(mix_int(mix_int(s->op[o], k), r), ref->index[r].terms[t].coef);
   }
   for (int i = 0; i < op->n_expr; i++)
     if (op->expr[i].what == TF_X_DIM) s->dim2[op->expr[i].dim] += mix_int(mix_int(s->op[o], -2), i);
@@ -116,7 +119,8 @@ static void color(sorter *s) {
     round_of(s);
 }
 
-/* ---- the order ---------------------------------------------------------------------------------------- */
+/* ---- the order
+ * ---------------------------------------------------------------------------------------- */
 static void put_dim(sorter *s, int d) {
   if (!s->dim_met[d]) s->out->dims[s->n_dims++] = d;
   s->dim_met[d] = true;
@@ -140,7 +144,8 @@ static void put_index(sorter *s, const tf_index *x) {
   }
 }
 
-/* Dims in order of their first use: by outputs, then by reads, then by what an expression says of them. */
+/* Dims in order of their first use: by outputs, then by reads, then by what an expression says of
+ * them. */
 static void put_op(sorter *s, int o) {
   const tf_op *op = &s->wl->ops[o];
   for (int i = 0; i < op->n_out_dims; i++)
@@ -156,20 +161,22 @@ static void put_op(sorter *s, int o) {
   s->out->ops[s->n_ops++] = o;
 }
 
-/* Of the producers of what an op reads, those not met yet, the one of the fewest words; -1: none. */
+/* Of the producers of what an op reads, those not met yet, the one of the fewest words; -1: none.
+ */
 static int least_producer(const sorter *s, const tf_op *op) {
   int least = -1;
   int64_t words = 0;
   for (int k = 0; k < op->n_reads; k++) {
     const tf_tensor *z = &s->wl->tensors[op->reads[k].tensor];
-    if (z->producer < 0 || s->op_met[z->producer] || (least >= 0 && tf_tensor_words(z) >= words)) continue;
+    if (z->producer < 0 || s->op_met[z->producer] || (least >= 0 && tf_tensor_words(z) >= words))
+      continue;
     least = z->producer, words = tf_tensor_words(z);
   }
   return least;
 }
 
-/* Puts an op behind the producers of what it reads, that of the most words last: where ops that follow each other are
- * fused, they save the most. */
+/* Puts an op behind the producers of what it reads, that of the most words last: where ops that
+ * follow each other are fused, they save the most. */
 static void visit(sorter *s, int o) {
   const tf_op *op = &s->wl->ops[o];
   s->op_met[o] = true;
@@ -200,11 +207,15 @@ static void put_rest(sorter *s) {
 }
 
 bool tf_order_of(tf_arena *a, const tf_workload *wl, tf_order *out) {
-  const size_t dims = (size_t)wl->n_dims + 1, tensors = (size_t)wl->n_tensors + 1, ops = (size_t)wl->n_ops + 1;
+  const size_t dims = (size_t)wl->n_dims + 1, tensors = (size_t)wl->n_tensors + 1,
+               ops = (size_t)wl->n_ops + 1;
   sorter s = {.wl = wl, .out = out};
-  s.dim = TF_ARRAY(a, uint64_t, dims), s.tensor = TF_ARRAY(a, uint64_t, tensors), s.op = TF_ARRAY(a, uint64_t, ops);
-  s.dim2 = TF_ARRAY(a, uint64_t, dims), s.tensor2 = TF_ARRAY(a, uint64_t, tensors), s.op2 = TF_ARRAY(a, uint64_t, ops);
-  s.dim_met = TF_ARRAY(a, bool, dims), s.tensor_met = TF_ARRAY(a, bool, tensors), s.op_met = TF_ARRAY(a, bool, ops);
+  s.dim = TF_ARRAY(a, uint64_t, dims), s.tensor = TF_ARRAY(a, uint64_t, tensors),
+  s.op = TF_ARRAY(a, uint64_t, ops);
+  s.dim2 = TF_ARRAY(a, uint64_t, dims), s.tensor2 = TF_ARRAY(a, uint64_t, tensors),
+  s.op2 = TF_ARRAY(a, uint64_t, ops);
+  s.dim_met = TF_ARRAY(a, bool, dims), s.tensor_met = TF_ARRAY(a, bool, tensors),
+  s.op_met = TF_ARRAY(a, bool, ops);
   *out = (tf_order){TF_ARRAY(a, int, ops), TF_ARRAY(a, int, tensors), TF_ARRAY(a, int, dims)};
   if (tf_arena_failed(a)) return false;
   color(&s);

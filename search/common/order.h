@@ -1,5 +1,5 @@
-/* An order of the ops, tensors and dims of a workload that depends on what it computes alone: not on names, nor on the
- * order in which a file lists them. */
+/* An order of the ops, tensors and dims of a workload that depends on what it computes alone: not
+ * on names, nor on the order in which a file lists them. */
 #ifndef SEARCH_COMMON_ORDER_H
 #define SEARCH_COMMON_ORDER_H
 #include "base/arena.h"

@@ -1,6 +1,6 @@
-/* A space of choices: a row of decisions, each with a domain that the choices before it may narrow.  Strategies
- * (search/strategy) know spaces through this interface alone; the shapes of trees and the trip counts of one tree
- * (search/space) are two of them. */
+/* A space of choices: a row of decisions, each with a domain that the choices before it may narrow.
+ * Strategies (search/strategy) know spaces through this interface alone; the shapes of trees and
+ * the trip counts of one tree (search/space) are two of them. */
 #ifndef SEARCH_COMMON_SPACE_H
 #define SEARCH_COMMON_SPACE_H
 #include <stdbool.h>
@@ -15,20 +15,21 @@ enum {
 
 typedef struct tf_space tf_space;
 
-/* What a space must implement, and what it may.  A row is [n] choices, or preferred choices (wishes) that
- * tf_space_nearest turns into choices.  order[i] says when decision i was read while the candidate was built: 1 for
- * the first read, 0 for one that was not read, whose choice has no effect.  An order of NULL: all
- * were read. */
+/* What a space must implement, and what it may.  A row is [n] choices, or preferred choices
+ * (wishes) that tf_space_nearest turns into choices.  order[i] says when decision i was read while
+ * the candidate was built: 1 for the first read, 0 for one that was not read, whose choice has no
+ * effect.  An order of NULL: all were read. */
 typedef struct {
   /* Starts a candidate: no decision is taken. */
   void (*begin)(tf_space *s);
-  /* The domain of decision i, ascending, once decisions 0 .. i - 1 have been taken.  Returns its size; 0: a dead
-   * end. */
+  /* The domain of decision i, ascending, once decisions 0 .. i - 1 have been taken.  Returns its
+   * size; 0: a dead end. */
   int (*domain)(tf_space *s, int i, int32_t domain[TF_DOMAIN_MAX]);
   /* Takes one choice of the domain, and notes it in chosen[i]. */
   void (*take)(tf_space *s, int i, int32_t choice);
   /* ---- optional: NULL where the space knows nothing better than uniform random choices ---- */
-  /* A random choice, for spaces whose domains do not depend on each other and whose distribution is not uniform. */
+  /* A random choice, for spaces whose domains do not depend on each other and whose distribution is
+   * not uniform. */
   int32_t (*draw)(const tf_space *s, int i, tf_rng *rng);
   /* A promising choice of the n in the domain; lot: 32 random bits that decide between several. */
   int32_t (*guess)(const tf_space *s, int i, const int32_t *domain, int n, uint32_t lot);
@@ -40,14 +41,15 @@ typedef struct {
   void (*seed)(tf_space *s, int k, tf_rng *rng, int32_t *row);
   /* The group of decision i, 0 .. n_groups - 1.  Crossover inherits a group as a whole. */
   int (*group)(const tf_space *s, int i);
-  /* A hash of the kind of candidate.  Strategies keep several kinds alive, so that a promising one is not dropped
-   * early. */
+  /* A hash of the kind of candidate.  Strategies keep several kinds alive, so that a promising one
+   * is not dropped early. */
   uint64_t (*species)(const tf_space *s, const int32_t *row, const uint32_t *order);
-  /* Builds the candidate that has been taken, and says which decisions were read.  Which decision is read k-th depends
-   * on those read before it alone.  NULL: all are read, in order. */
+  /* Builds the candidate that has been taken, and says which decisions were read.  Which decision
+   * is read k-th depends on those read before it alone.  NULL: all are read, in order. */
   void (*order)(tf_space *s, uint32_t *order);
-  /* Where it takes long to find out which choices of decision i are dead ends, the domain holds these, too, and the
-   * next one is empty behind them.  This gives another choice of the n for one that is; TF_ANY: there is none. */
+  /* Where it takes long to find out which choices of decision i are dead ends, the domain holds
+   * these, too, and the next one is empty behind them.  This gives another choice of the n for one
+   * that is; TF_ANY: there is none. */
   int32_t (*instead)(tf_space *s, int i, const int32_t *domain, int n, int32_t choice);
 } tf_space_kind;
 
@@ -56,14 +58,15 @@ struct tf_space {
   const tf_space_kind *kind;
   int n;           /* decisions */
   int32_t *chosen; /* [n] */
-  bool fixed;      /* no domain depends on another choice: every row within the domains is a candidate */
+  bool fixed; /* no domain depends on another choice: every row within the domains is a candidate */
   int n_seeds, n_groups;
   /* Builds and evaluates the candidate; lower is better.  Set by whoever explores the space. */
   double (*cost)(void *ctx);
   void *ctx;
 };
 
-/* The domain of decision i, as `domain`; where the choice before it is a dead end, another is taken instead. */
+/* The domain of decision i, as `domain`; where the choice before it is a dead end, another is taken
+ * instead. */
 int tf_space_domain(tf_space *s, int i, int32_t domain[TF_DOMAIN_MAX]);
 /* Undoes decisions i and after. */
 void tf_space_back(tf_space *s, int i);
@@ -71,9 +74,10 @@ void tf_space_back(tf_space *s, int i);
 bool tf_space_follow(tf_space *s, const int32_t *row);
 /* Takes random choices.  A dead end starts anew; false after many dead ends. */
 bool tf_space_random(tf_space *s, tf_rng *rng);
-/* Changes the row into a neighbour: by the space's own `vary`, else by giving one decision that was read another
- * choice. */
+/* Changes the row into a neighbour: by the space's own `vary`, else by giving one decision that was
+ * read another choice. */
 void tf_space_vary(tf_space *s, tf_rng *rng, const uint32_t *order, int32_t *row);
-/* The choice of n ascending ones that is nearest to a wish: itself, the next greater, else the last. */
+/* The choice of n ascending ones that is nearest to a wish: itself, the next greater, else the
+ * last. */
 int32_t tf_space_nearest(const int32_t *domain, int n, int32_t wish);
 #endif

@@ -10,7 +10,7 @@ typedef struct {
   bool failed;            /* memory ran out */
 } tf_trying;
 
-/* Evaluates the tree, all points of it; false: it does not fit, or only a long walk counts it.  Marks (NULL: not asked)
- * what its ops make more than once. */
+/* Evaluates the tree, all points of it; false: it does not fit, or only a long walk counts it.
+ * Marks (NULL: not asked) what its ops make more than once. */
 bool tf_tried(const tf_tree *t, tf_trying *q, tf_figures *f, bool *again);
 #endif

@@ -6,7 +6,8 @@
 #include "search/common/objective.h"
 #include "search/exact/state.h"
 
-/* ---- bounds ----------------------------------------------------------------------------------- */
+/* ---- bounds -----------------------------------------------------------------------------------
+ */
 static double fill(tf_x_worker *w, const int64_t mesh[2], const int32_t *len, int n) {
   uint64_t h = TF_HASH_START;
   h = tf_hash(h, mesh, 2 * sizeof *mesh);
@@ -22,8 +23,8 @@ static double fill(tf_x_worker *w, const int64_t mesh[2], const int32_t *len, in
   return m->fill;
 }
 
-/* The most units that op o can get once Tiles 0 .. stage are chosen: those chosen, times what the other Tiles on its
- * path can fill with the lengths that are left. */
+/* The most units that op o can get once Tiles 0 .. stage are chosen: those chosen, times what the
+ * other Tiles on its path can fill with the lengths that are left. */
 double tf_x_most_units(tf_x_worker *w, int o, int stage, const tf_x_state *s) {
   const tf_x_template *t = w->t;
   const tf_facts *f = t->facts;
@@ -32,12 +33,14 @@ double tf_x_most_units(tf_x_worker *w, int o, int stage, const tf_x_state *s) {
   int n = 0;
   for (int p = t->tree->op_node[o]; p >= 0; p = t->tree->nodes[p].parent)
     for (int k = 0; t->tree->nodes[p].kind == TF_TILE && k < t->tree->nodes[p].n_loops; k++)
-      if (t->tree->nodes[p].loops[k].axis != TF_TEMPORAL) units *= (double)s->trips[f->loop_from[p] + k];
+      if (t->tree->nodes[p].loops[k].axis != TF_TEMPORAL)
+        units *= (double)s->trips[f->loop_from[p] + k];
   for (int i = 0; i < f->wl->ops[o].n_dims; i++)
     if (t->rest[o][i] >= 0 && n < TF_X_DIMS) len[n++] = (int32_t)s->trips[t->rest[o][i]];
   for (int k = 0; k < t->n_paths[o]; k++) {
     const tf_x_tile *x = &t->tiles[t->path[o][k]];
-    if (t->path[o][k] > stage && (x->mesh[0] > 1 || x->mesh[1] > 1)) units *= fill(w, x->mesh, len, n);
+    if (t->path[o][k] > stage && (x->mesh[0] > 1 || x->mesh[1] > 1))
+      units *= fill(w, x->mesh, len, n);
   }
   return units;
 }
@@ -49,7 +52,8 @@ double tf_x_all_units(const tf_x_worker *w, int u, int stage, const tf_x_state *
   double all = (double)(unit->mesh[0] * unit->mesh[1]);
   for (int l = 1; l <= unit->below; l++) {
     double here = (double)(arch->memories[l].mesh[0] * arch->memories[l].mesh[1]);
-    if (l < t->shape.shared && l - 1 <= stage) { /* chosen, and above the scope's Tile: its children share it */
+    if (l < t->shape.shared &&
+        l - 1 <= stage) { /* chosen, and above the scope's Tile: its children share it */
       const tf_x_tile *x = &t->tiles[l - 1];
       here = 1;
       for (int a = 0; a < 2; a++)
@@ -80,7 +84,9 @@ bool tf_x_ties(const tf_x_worker *w, const tf_figures *f) {
 }
 
 /* Whether a bound is below the limit by more than rounding. */
-bool tf_x_promises(const tf_x_worker *w, double bound) { return bound < w->task->limit * (1 - 1e-12); }
+bool tf_x_promises(const tf_x_worker *w, double bound) {
+  return bound < w->task->limit * (1 - 1e-12);
+}
 
 void tf_x_note_level(tf_x_worker *w, int level, int64_t need) {
   tf_solve_level *l = &w->task->counts.level[level];
@@ -95,8 +101,8 @@ static bool parts_fit(const tf_memory *m, const tf_level_result *r) {
   return true;
 }
 
-/* Whether the decided part fits.  The peak of a settled memory is the same in every completion, and the words of a
- * closed m-tile are part of its memory's. */
+/* Whether the decided part fits.  The peak of a settled memory is the same in every completion, and
+ * the words of a closed m-tile are part of its memory's. */
 bool tf_x_fits(tf_x_worker *w, const tf_x_tile *x, const tf_result *r) {
   const tf_arch *arch = w->t->facts->arch;
   for (int l = 0; l < arch->n_memories; l++) {

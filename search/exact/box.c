@@ -1,4 +1,5 @@
-/* Words that an op touches below a Tile: what must be held there, and what siblings may have left there. */
+/* Words that an op touches below a Tile: what must be held there, and what siblings may have left
+ * there. */
 #include <math.h>
 
 #include "search/exact/state.h"
@@ -11,8 +12,9 @@ static int next_node(const tf_x_template *t, const tf_x_tile *x) {
   return n;
 }
 
-/* Elements of what op o reads (k >= 0) or produces (-1), for given lengths of the dims: an upper bound; least: a lower
- * bound wherever the box is (the first box reaches furthest into the padding). */
+/* Elements of what op o reads (k >= 0) or produces (-1), for given lengths of the dims: an upper
+ * bound; least: a lower bound wherever the box is (the first box reaches furthest into the
+ * padding). */
 static double box_of(const tf_workload *wl, int o, int k, const int32_t *len, bool least) {
   const tf_op *op = &wl->ops[o];
   const tf_tensor *z = &wl->tensors[k < 0 ? op->out : op->reads[k].tensor];
@@ -32,8 +34,8 @@ static double box_of(const tf_workload *wl, int o, int k, const int32_t *len, bo
   return box;
 }
 
-/* Bits of what op o touches below a memory's Tile and the memory, or a part of it, holds; each tensor once, by its
- * first reference. */
+/* Bits of what op o touches below a memory's Tile and the memory, or a part of it, holds; each
+ * tensor once, by its first reference. */
 static double held_bits(const tf_x_template *t, int o, const tf_node *tile, const tf_mem_part *part,
                         const int32_t *len) {
   const tf_workload *wl = t->facts->wl;
@@ -44,9 +46,11 @@ static double held_bits(const tf_x_template *t, int o, const tf_node *tile, cons
     if (met[z] || tf_tree_home(t->tree, z) >= tile->level) continue;
     met[z] = true;
     const tf_memory *m = &t->facts->arch->memories[tile->level];
-    if (part && tf_part_for(m, tf_role_below(t->facts, (int)(tile - t->tree->nodes), z)) != part) continue;
+    if (part && tf_part_for(m, tf_role_below(t->facts, (int)(tile - t->tree->nodes), z)) != part)
+      continue;
     const int width = wl->tensors[z].word_bits;
-    bits += box_of(wl, o, k, len, true) * (part && part->word_bits > width ? part->word_bits : width);
+    bits +=
+        box_of(wl, o, k, len, true) * (part && part->word_bits > width ? part->word_bits : width);
   }
   return bits;
 }
@@ -55,7 +59,8 @@ static bool parts_hold(const tf_x_template *t, int o, const tf_node *tile, const
   const tf_memory *m = &t->facts->arch->memories[tile->level];
   for (int i = 0; i < m->parts.n; i++) {
     const tf_mem_part *p = &m->parts.list[i];
-    const double bits = held_bits(t, o, tile, p, len) * (m->double_buffered || p->double_buffered ? 2 : 1);
+    const double bits =
+        held_bits(t, o, tile, p, len) * (m->double_buffered || p->double_buffered ? 2 : 1);
     if (ceil(bits / m->word_bits) > (double)p->capacity_words) return false;
   }
   return true;
@@ -81,9 +86,11 @@ bool tf_x_holds(tf_x_worker *w, const tf_x_tile *x, const int32_t *left, const i
   return false;
 }
 
-/* ---- what siblings leave behind ----------------------------------------------------------------- */
-/* Whether a copy of read k that a sibling left may be where Tile x spreads it.  Each spatial loop must move the
- * tensor: a sibling that spreads over a dim which does not move it reduces over that dim, and then drops its copies. */
+/* ---- what siblings leave behind -----------------------------------------------------------------
+ */
+/* Whether a copy of read k that a sibling left may be where Tile x spreads it.  Each spatial loop
+ * must move the tensor: a sibling that spreads over a dim which does not move it reduces over that
+ * dim, and then drops its copies. */
 static bool may_find(const tf_x_template *t, const tf_x_tile *x, int k, const tf_x_state *s) {
   const tf_workload *wl = t->facts->wl;
   const tf_ref *ref = &wl->ops[x->op].reads[k];
@@ -105,12 +112,15 @@ static double instances_above(const tf_x_template *t, int n, const tf_x_state *s
   double all = 1;
   for (int p = t->tree->nodes[n].parent; p >= 0; p = t->tree->nodes[p].parent)
     for (int k = 0; t->tree->nodes[p].kind == TF_TILE && k < t->tree->nodes[p].n_loops; k++)
-      if (t->tree->nodes[p].loops[k].axis != TF_TEMPORAL) all *= (double)s->trips[t->facts->loop_from[p] + k];
+      if (t->tree->nodes[p].loops[k].axis != TF_TEMPORAL)
+        all *= (double)s->trips[t->facts->loop_from[p] + k];
   return all;
 }
 
-/* An upper bound on what one read finds in its memory, over the run and all instances: in bits, per instance. */
-static double found_bits(tf_x_worker *w, const tf_x_tile *x, int k, const tf_x_state *s, const tf_result *r) {
+/* An upper bound on what one read finds in its memory, over the run and all instances: in bits, per
+ * instance. */
+static double found_bits(tf_x_worker *w, const tf_x_tile *x, int k, const tf_x_state *s,
+                         const tf_result *r) {
   const tf_facts *f = w->t->facts;
   const tf_op *op = &f->wl->ops[x->op];
   int z = op->reads[k].tensor, scope = tf_tree_home_scope(f->tree, z);
@@ -118,7 +128,8 @@ static double found_bits(tf_x_worker *w, const tf_x_tile *x, int k, const tf_x_s
   if (scope < 0 || !may_find(w->t, x, k, s)) return 0;
   for (int i = 0; i < op->n_dims; i++)
     len[op->dims[i]] = w->t->rest[x->op][i] < 0 ? 1 : (int32_t)s->trips[w->t->rest[x->op][i]];
-  return box_of(f->wl, x->op, k, len, false) * f->wl->tensors[z].word_bits * (double)r->nodes[scope].runs;
+  return box_of(f->wl, x->op, k, len, false) * f->wl->tensors[z].word_bits *
+         (double)r->nodes[scope].runs;
 }
 
 /* The memory of the Tile below x, NULL where there is none; *n: its node. */
@@ -127,14 +138,16 @@ static const tf_memory *memory_below(const tf_x_template *t, const tf_x_tile *x,
   return below->kind == TF_TILE ? &t->facts->arch->memories[below->level] : NULL;
 }
 
-double tf_x_found_time(tf_x_worker *w, const tf_x_tile *x, const tf_x_state *s, const tf_result *r) {
+double tf_x_found_time(tf_x_worker *w, const tf_x_tile *x, const tf_x_state *s,
+                       const tf_result *r) {
   int n;
   double time = 0;
   const tf_memory *own = memory_below(w->t, x, &n), *up = &w->t->facts->arch->memories[x->level];
   for (int k = 0; own && k < w->t->facts->wl->ops[x->op].n_reads; k++) {
     double bits = found_bits(w, x, k, s, r);
     time += bits / own->word_bits / own->write_bw;
-    time += bits / up->word_bits / up->read_bw * instances_above(w->t, n, s) / instances_above(w->t, x->node, s);
+    time += bits / up->word_bits / up->read_bw * instances_above(w->t, n, s) /
+            instances_above(w->t, x->node, s);
   }
   return time;
 }

@@ -16,7 +16,8 @@ static int divisors(int32_t n, int32_t list[TF_X_DIVISORS]) {
   return low;
 }
 
-/* ---- how much of a mesh can be filled ---------------------------------------------------------- */
+/* ---- how much of a mesh can be filled ----------------------------------------------------------
+ */
 enum { AXIS_MOST = 1024 };
 
 /* The largest product up to `room` of one divisor of each length, at most two of them above 1. */
@@ -28,7 +29,8 @@ static int64_t fill_axis(int64_t room, const int32_t *len, int n) {
     for (int j = i; j < n; j++) {
       int nb = j == i ? 1 : divisors(len[j], b);
       b[0] = 1;
-      for (int x = 0, y = nb - 1; x < na && a[x] <= room; x++) { /* the partner shrinks as a[x] grows */
+      for (int x = 0, y = nb - 1; x < na && a[x] <= room;
+           x++) { /* the partner shrinks as a[x] grows */
         while (y > 0 && (int64_t)a[x] * b[y] > room)
           y--;
         if ((int64_t)a[x] * b[y] > best) best = (int64_t)a[x] * b[y];
@@ -45,7 +47,8 @@ double tf_x_fill(const int64_t mesh[2], const int32_t *len, int n) {
   return fill < whole ? fill : whole;
 }
 
-/* ---- spatial loops ----------------------------------------------------------------------------- */
+/* ---- spatial loops -----------------------------------------------------------------------------
+ */
 typedef struct {
   const tf_x_tile *tile;
   const int32_t *len;
@@ -56,8 +59,9 @@ typedef struct {
   int n_div[TF_X_DIMS];
 } chooser;
 
-/* Counts depend only on the product of a dim's two spatial trip counts, so of all ways to lay these out on the two
- * axes one is enough: the one with most on X, first dims first; of whole dims where none may lie on both. */
+/* Counts depend only on the product of a dim's two spatial trip counts, so of all ways to lay these
+ * out on the two axes one is enough: the one with most on X, first dims first; of whole dims where
+ * none may lie on both. */
 static bool laid_out_first(const chooser *c) {
   const int64_t *mesh = c->tile->mesh;
   int64_t used = 1;
@@ -70,7 +74,8 @@ static bool laid_out_first(const chooser *c) {
     int32_t y = c->s.on[1][i];
     if (y == 1) continue;
     bool room = c->tile->spatial[0][i] >= 0 && (c->s.on[0][i] > 1 || on_x < 2);
-    for (int32_t p = c->tile->one_side ? y : 2; room && p <= y; p++) /* part of it would also fit on X */
+    for (int32_t p = c->tile->one_side ? y : 2; room && p <= y;
+         p++) /* part of it would also fit on X */
       if (y % p == 0 && used * p <= mesh[0]) return false;
   }
   return true;
@@ -99,8 +104,8 @@ static bool orders(chooser *c) {
   }
 }
 
-/* Enumerates the lengths below the Tile, shortest first: where one is too long for the memory below, longer ones are,
- * too. */
+/* Enumerates the lengths below the Tile, shortest first: where one is too long for the memory
+ * below, longer ones are, too. */
 static bool insides(chooser *c, int i) {
   if (i == c->tile->n_dims) return orders(c);
   if (c->tile->last) {
@@ -158,15 +163,16 @@ bool tf_x_choices(const tf_x_tile *tile, const int32_t *len, const tf_x_visitor 
   return spread_axis(&c, 0, 0, 0, tile->mesh[0]);
 }
 
-/* ---- as trip counts ----------------------------------------------------------------------------- */
+/* ---- as trip counts -----------------------------------------------------------------------------
+ */
 static int place_after(const tf_x_tile *tile, int from, int group) {
   while (from < tile->n_places && tile->place[from] != group)
     from++;
   return from;
 }
 
-void tf_x_write(const tf_x_tile *tile, const tf_x_spread *s, const int32_t *t, const int *order, int n_order,
-                int64_t *trips) {
+void tf_x_write(const tf_x_tile *tile, const tf_x_spread *s, const int32_t *t, const int *order,
+                int n_order, int64_t *trips) {
   int at = 0;
   for (int i = 0; i < tile->n_loops; i++)
     trips[tile->first_loop + i] = 1;

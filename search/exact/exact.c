@@ -1,5 +1,5 @@
-/* The exact solver: branch and bound over the heads of all templates, best bound first, in batches that do not depend
- * on the number of threads; and what is proved when it ends. */
+/* The exact solver: branch and bound over the heads of all templates, best bound first, in batches
+ * that do not depend on the number of threads; and what is proved when it ends. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,20 +14,27 @@
 #include "search/exact/state.h"
 #include "search/exact/whole.h"
 
-enum { TEMPLATES = 256 };                     /* shapes of a tree at most */
-enum { BATCH = 16 };                          /* heads that are worked on at once */
-enum { NODES_MOST = 2000, NODES_A_PART = 4 }; /* of the integer program; the part of the budget that it may take */
-enum { NODE_EVALS = 32 };                     /* evaluations that one of its nodes counts as */
-/* Of the search over all trip counts: boxes for each evaluation spent before it, which take half the time of these; no
- * fewer and no more than some; and how many count as an evaluation. */
+enum { TEMPLATES = 256 }; /* shapes of a tree at most */
+enum { BATCH = 16 };      /* heads that are worked on at once */
+enum {
+  NODES_MOST = 2000,
+  NODES_A_PART = 4
+};                        /* of the integer program; the part of the budget that it may take */
+enum { NODE_EVALS = 32 }; /* evaluations that one of its nodes counts as */
+/* Of the search over all trip counts: boxes for each evaluation spent before it, which take half
+ * the time of these; no fewer and no more than some; and how many count as an evaluation. */
 enum { BOXES_EACH = 6, BOXES_LEAST = 300000, BOXES_MOST = 3000000, BOXES_AN_EVAL = 8 };
-enum { QUOTA = 40000, QUOTA_GROWS = 4 }; /* evaluations below a head in the first pass; by how much more in the next */
+enum {
+  QUOTA = 40000,
+  QUOTA_GROWS = 4
+}; /* evaluations below a head in the first pass; by how much more in the next */
 
 typedef struct {
   const tf_arch *arch;
   const tf_workload *wl;
   const tf_solve_opts *o;
-  tf_solve_opts own;              /* what o points to: its budget shrinks where the search after is to have a part */
+  tf_solve_opts
+      own; /* what o points to: its budget shrinks where the search after is to have a part */
   const tf_x_side_condition *tie; /* NULL: no condition on a second objective */
   tf_diags *diags;
   tf_x_floor floor;
@@ -45,15 +52,15 @@ typedef struct {
   tf_x_task tasks[TEMPLATES];
   tf_budget_clock watch;
   tf_solve_result *res;
-  tf_x_best in;                 /* the best that the space was found to have */
-  tf_x_best out;                /* the best of all others: what it begins with may lie outside of the space */
+  tf_x_best in;  /* the best that the space was found to have */
+  tf_x_best out; /* the best of all others: what it begins with may lie outside of the space */
   const tf_solve_result *known; /* the result whose ties are broken; NULL without a tie */
-  tf_tree *aside;               /* of a masked workload, the best to begin with as `eval` counts; NULL: none */
+  tf_tree *aside; /* of a masked workload, the best to begin with as `eval` counts; NULL: none */
   double aside_value;
-  bool all_trips;       /* the space has all trip counts, and is searched */
-  double trips_bound;   /* no mapping with other trip counts is below it, nor below the best known */
-  bool bypasses;        /* the space has all bypasses, too, and is searched */
-  double bypass_bound;  /* no mapping of it is below it, nor below the best known */
+  bool all_trips;      /* the space has all trip counts, and is searched */
+  double trips_bound;  /* no mapping with other trip counts is below it, nor below the best known */
+  bool bypasses;       /* the space has all bypasses, too, and is searched */
+  double bypass_bound; /* no mapping of it is below it, nor below the best known */
   bool failed, unknown; /* unknown: as in tf_x_task */
 } solver;
 
@@ -62,11 +69,12 @@ typedef struct {
 
 static double best_of(const solver *v) { return fmin(v->in.value, v->out.value); }
 
-/* What a mapping of the space must stay below to matter: the best of the space; a value from outside it must be met,
- * too, so that the best of the space is known. */
+/* What a mapping of the space must stay below to matter: the best of the space; a value from
+ * outside it must be met, too, so that the best of the space is known. */
 static double limit_of(const solver *v) { return fmin(v->in.value, v->out.value * (1 + SAME)); }
 
-/* ---- templates ---------------------------------------------------------------------------------- */
+/* ---- templates ----------------------------------------------------------------------------------
+ */
 static bool make_templates(solver *v) {
   tf_x_shape s;
   for (int k = 0; v->n_templates < TEMPLATES && tf_x_shape_at(v->arch, v->wl, k, &s); k++) {
@@ -88,7 +96,8 @@ static tf_x_worker *worker_of(solver *v, int thread, int template) {
   return *w;
 }
 
-/* ---- tasks -------------------------------------------------------------------------------------- */
+/* ---- tasks --------------------------------------------------------------------------------------
+ */
 /* Evaluations left of the budget. */
 static int64_t left_of(const solver *v) {
   const int64_t most = v->o->budget.max_evals;
@@ -97,7 +106,11 @@ static int64_t left_of(const solver *v) {
 
 /* Prepares one of n tasks that share what is left of the budget; each may take one. */
 static void prepare(solver *v, tf_x_task *t, int n) {
-  *t = (tf_x_task){.opts = v->o, .tie = v->tie, .floor = &v->floor.space, .limit = limit_of(v), .watch = &v->watch};
+  *t = (tf_x_task){.opts = v->o,
+                   .tie = v->tie,
+                   .floor = &v->floor.space,
+                   .limit = limit_of(v),
+                   .watch = &v->watch};
   for (int l = 0; l < v->arch->n_memories; l++)
     t->counts.level[l].least = INT64_MAX;
   t->most_evals = v->quota;
@@ -156,10 +169,12 @@ static double open_bound(const solver *v) {
 
 static void report(const solver *v) {
   double bound = fmin(fmax(tf_x_floor_space(&v->floor), open_bound(v)), best_of(v));
-  tf_clock_report(&v->watch, (tf_progress){.evals = v->res->evals, .best = best_of(v), .bound = bound});
+  tf_clock_report(&v->watch,
+                  (tf_progress){.evals = v->res->evals, .best = best_of(v), .bound = bound});
 }
 
-/* ---- heads -------------------------------------------------------------------------------------- */
+/* ---- heads --------------------------------------------------------------------------------------
+ */
 static void list_piece(void *ctx, int i, int thread) {
   solver *v = ctx;
   tf_x_worker *w = worker_of(v, thread, i);
@@ -193,7 +208,8 @@ static bool list_heads(solver *v) {
   return true;
 }
 
-/* ---- the search below heads ------------------------------------------------------------------------ */
+/* ---- the search below heads
+ * ------------------------------------------------------------------------ */
 static void below_piece(void *ctx, int i, int thread) {
   solver *v = ctx;
   const tf_x_subproblem *h = &v->order[v->next + i];
@@ -207,7 +223,9 @@ static void below_piece(void *ctx, int i, int thread) {
 static bool promises(const solver *v, double bound) { return bound < limit_of(v) * (1 - 1e-12); }
 
 /* Whether no mapping at all is better than the best known. */
-static bool meets_floor(const solver *v) { return !v->tie && best_of(v) <= tf_x_floor_all(&v->floor) * (1 + 1e-12); }
+static bool meets_floor(const solver *v) {
+  return !v->tie && best_of(v) <= tf_x_floor_all(&v->floor) * (1 + 1e-12);
+}
 
 static void batch(solver *v) {
   const int64_t left = left_of(v);
@@ -224,7 +242,8 @@ static void batch(solver *v) {
   report(v);
 }
 
-/* Heads whose subtree exceeds the quota come again in a next pass, with a better incumbent and a larger quota. */
+/* Heads whose subtree exceeds the quota come again in a next pass, with a better incumbent and a
+ * larger quota. */
 static void next_pass(solver *v) {
   tf_x_subproblem *done = v->order;
   v->order = v->again;
@@ -234,7 +253,8 @@ static void next_pass(solver *v) {
   v->quota = v->quota < INT64_MAX / QUOTA_GROWS ? QUOTA_GROWS * v->quota : INT64_MAX;
 }
 
-/* Far from the bound of all mappings the search after finds more than a proof of the space tells: it gets half. */
+/* Far from the bound of all mappings the search after finds more than a proof of the space tells:
+ * it gets half. */
 static void leave_half(solver *v) {
   tf_budget *b = &v->own.budget;
   if (!v->o->after || v->tie || best_of(v) <= tf_x_floor_all(&v->floor) * TF_X_NEAR) return;
@@ -260,8 +280,10 @@ static void run(solver *v) {
   }
 }
 
-/* ---- all trip counts ------------------------------------------------------------------------------ */
-/* Boxes that the search over all trip counts may take: of the evaluations that are left, half of them. */
+/* ---- all trip counts
+ * ------------------------------------------------------------------------------ */
+/* Boxes that the search over all trip counts may take: of the evaluations that are left, half of
+ * them. */
 static int64_t boxes_of(const solver *v) {
   const int64_t evals = left_of(v) / 2;
   int64_t boxes = BOXES_EACH * v->res->evals;
@@ -269,11 +291,13 @@ static int64_t boxes_of(const solver *v) {
   return evals < boxes / BOXES_AN_EVAL ? evals * BOXES_AN_EVAL : boxes;
 }
 
-/* Searches the mappings whose trip counts need not divide, with bypasses or without.  What it finds, or what was begun
- * with and is one of them, lies outside of the space that was searched before; where all was searched, it is the space.
- * Its bounds take every tensor to come from the outermost memory. */
+/* Searches the mappings whose trip counts need not divide, with bypasses or without.  What it
+ * finds, or what was begun with and is one of them, lies outside of the space that was searched
+ * before; where all was searched, it is the space. Its bounds take every tensor to come from the
+ * outermost memory. */
 static void run_whole(solver *v, bool bypasses) {
-  tf_x_worker *w = v->n_templates == 1 && !tf_arch_homes(v->arch, v->wl) ? worker_of(v, 0, 0) : NULL;
+  tf_x_worker *w =
+      v->n_templates == 1 && !tf_arch_homes(v->arch, v->wl) ? worker_of(v, 0, 0) : NULL;
   tf_x_task t;
   tf_whole_run k = {.most = boxes_of(v), .bypasses = bypasses};
   if (!w || v->tie || v->failed || meets_floor(v) || stopped(v)) return;
@@ -296,9 +320,10 @@ static void run_whole(solver *v, bool bypasses) {
   report(v);
 }
 
-/* ---- the first incumbent, and the result ---------------------------------------------------------- */
-/* Takes a mapping to begin with, if it is better.  Takes the tree.  Of a masked workload a value is as `eval` counts:
- * the solver compares with all points, and the best as it stands is put aside. */
+/* ---- the first incumbent, and the result
+ * ---------------------------------------------------------- */
+/* Takes a mapping to begin with, if it is better.  Takes the tree.  Of a masked workload a value is
+ * as `eval` counts: the solver compares with all points, and the best as it stands is put aside. */
 static bool take_start(void *ctx, tf_tree **tree, double value, const tf_figures *f) {
   solver *v = ctx;
   tf_figures all;
@@ -324,13 +349,15 @@ static double least_of_space(const solver *v) {
   return v->in.value <= v->out.value * (1 + SAME) ? v->in.value : v->out.value;
 }
 
-/* Chooses what is printed: the better; of two that are equal the one of the space, which is the best there. */
+/* Chooses what is printed: the better; of two that are equal the one of the space, which is the
+ * best there. */
 static void choose(solver *v) {
   tf_solve_result *r = v->res;
   const bool all = meets_floor(v);
-  const bool in = all ? v->in.tree && (!v->out.tree ||
-                                       tf_figures_order(v->in.value, &v->in.figures, v->out.value, &v->out.figures) < 0)
-                      : v->in.tree && v->in.value <= v->out.value * (1 + SAME);
+  const bool in =
+      all ? v->in.tree && (!v->out.tree || tf_figures_order(v->in.value, &v->in.figures,
+                                                            v->out.value, &v->out.figures) < 0)
+          : v->in.tree && v->in.value <= v->out.value * (1 + SAME);
   tf_x_best *best = in ? &v->in : &v->out;
   r->tree = best->tree;
   r->value = best->value;
@@ -418,11 +445,13 @@ static bool solve(solver *v) {
   if (v->tie) {
     if (!begin_with(v, v->known)) return tf_out_of_memory(v->diags);
   } else if (!v->o->alone) {
-    const tf_x_start s = {v->arch, v->wl, v->o, v->threads, tf_x_floor_all(&v->floor), take_start, v};
+    const tf_x_start s = {v->arch,    v->wl, v->o, v->threads, tf_x_floor_all(&v->floor),
+                          take_start, v};
     r->evals += tf_x_start_with(&s, &v->watch);
   }
   leave_half(v);
-  if (!meets_floor(v)) r->evals += tf_x_floor_by_factors(&v->floor, nodes_of(v), &v->watch) * NODE_EVALS;
+  if (!meets_floor(v))
+    r->evals += tf_x_floor_by_factors(&v->floor, nodes_of(v), &v->watch) * NODE_EVALS;
   run(v);
   run_whole(v, false);
   if (v->all_trips) run_whole(v, true);
@@ -433,13 +462,15 @@ static bool solve(solver *v) {
 }
 
 tf_solve_result *tf_x_solve(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o,
-                            const tf_x_side_condition *tie, const tf_solve_result *known, tf_diags *d) {
+                            const tf_x_side_condition *tie, const tf_solve_result *known,
+                            tf_diags *d) {
   solver *v = calloc(1, sizeof *v);
   if (!v) {
     tf_out_of_memory(d);
     return NULL;
   }
-  v->arch = arch, v->wl = wl, v->own = *o, v->o = &v->own, v->tie = tie, v->known = known, v->diags = d;
+  v->arch = arch, v->wl = wl, v->own = *o, v->o = &v->own, v->tie = tie, v->known = known,
+  v->diags = d;
   v->in.value = v->out.value = INFINITY;
   tf_clock_begin(&v->watch, &v->own.budget);
   tf_solve_result *r = solve(v) ? v->res : NULL;

@@ -9,8 +9,12 @@
 
 enum { DIMS = 64, SLOTS = 32, MEMORIES = 15 };
 
-double tf_x_floor_all(const tf_x_floor *f) { return tf_bounds_value(f->objective, &f->all, f->arch); }
-double tf_x_floor_space(const tf_x_floor *f) { return tf_bounds_value(f->objective, &f->space, f->arch); }
+double tf_x_floor_all(const tf_x_floor *f) {
+  return tf_bounds_value(f->objective, &f->all, f->arch);
+}
+double tf_x_floor_space(const tf_x_floor *f) {
+  return tf_bounds_value(f->objective, &f->space, f->arch);
+}
 
 bool tf_x_floor_find(tf_x_floor *f, tf_diags *d) {
   if (!tf_bounds_on_chip(f->arch, f->wl, &f->all, d)) return false;
@@ -24,7 +28,8 @@ int64_t tf_x_floor_by_factors(tf_x_floor *f, int64_t nodes, tf_budget_clock *wat
   int64_t len[DIMS], room[SLOTS];
   int u = tf_ops_unit(f->arch, f->wl, 0), n = f->wl->ops[0].n_dims, slots = 0;
   double most, relaxed, points = 1;
-  if (f->wl->n_ops > 1 || n > DIMS || f->arch->n_memories > MEMORIES || !tf_needs_unit(f->arch, &f->wl->ops[0], u))
+  if (f->wl->n_ops > 1 || n > DIMS || f->arch->n_memories > MEMORIES ||
+      !tf_needs_unit(f->arch, &f->wl->ops[0], u))
     return 0;
   for (int i = 0; i < n; i++)
     points *= (double)(len[i] = f->wl->dims[f->wl->ops[0].dims[i]].extent);

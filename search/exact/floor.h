@@ -18,7 +18,8 @@ double tf_x_floor_space(const tf_x_floor *f);
 /* `all`, and `space` the same.  False with errors in d. */
 bool tf_x_floor_find(tf_x_floor *f, tf_diags *d);
 
-/* Raises `space` for a single op whose trip counts divide: the most units that prime factors of its dims can fill, by
- * an integer program of at most `nodes` nodes.  Returns how many nodes it took. */
+/* Raises `space` for a single op whose trip counts divide: the most units that prime factors of its
+ * dims can fill, by an integer program of at most `nodes` nodes.  Returns how many nodes it took.
+ */
 int64_t tf_x_floor_by_factors(tf_x_floor *f, int64_t nodes, tf_budget_clock *watch);
 #endif

@@ -28,7 +28,8 @@ static int factors_of(int64_t n, factor *out, int room) {
   return count;
 }
 
-/* Rows: the multiplicity of each factor; the room of each slot.  Columns: how often a factor is put into a slot. */
+/* Rows: the multiplicity of each factor; the room of each slot.  Columns: how often a factor is put
+ * into a slot. */
 static void fill_problem(glp_prob *lp, const factor *f, int n, const int64_t *room, int n_slots) {
   glp_set_obj_dir(lp, GLP_MAX);
   glp_add_rows(lp, n + n_slots);
@@ -58,7 +59,8 @@ typedef struct {
 static void watch(glp_tree *tree, void *ctx) {
   run *r = ctx;
   if (glp_ios_reason(tree) != GLP_ISELECT) return;
-  if (r->limit->spent++ < r->limit->nodes && !(r->limit->over && r->limit->over(r->limit->ctx))) return;
+  if (r->limit->spent++ < r->limit->nodes && !(r->limit->over && r->limit->over(r->limit->ctx)))
+    return;
   const int best = glp_ios_best_node(tree);
   r->bound = best ? glp_ios_node_bound(tree, best) : 0;
   glp_ios_terminate(tree);
@@ -80,7 +82,8 @@ static bool solve(glp_prob *lp, tf_ilp_limit *limit, double *most, double *relax
   if (glp_simplex(lp, &simplex) || glp_get_status(lp) != GLP_OPT) return false;
   *relaxed = exp(glp_get_obj_val(lp));
   const int how = glp_intopt(lp, &whole), status = glp_mip_status(lp);
-  if (isfinite(r.bound)) { /* the best found is worth no less than what is open, or what is open bounds it */
+  if (isfinite(r.bound)) { /* the best found is worth no less than what is open, or what is open
+                              bounds it */
     const double found = status == GLP_FEAS || status == GLP_OPT ? glp_mip_obj_val(lp) : 0;
     *most = whole_of(fmin(fmax(found, r.bound), log(*relaxed)));
     return true;
@@ -90,8 +93,8 @@ static bool solve(glp_prob *lp, tf_ilp_limit *limit, double *most, double *relax
   return true;
 }
 
-bool tf_ilp_most_spread(const int64_t *len, int n, const int64_t *room, int n_slots, tf_ilp_limit *limit, double *most,
-                        double *relaxed) {
+bool tf_ilp_most_spread(const int64_t *len, int n, const int64_t *room, int n_slots,
+                        tf_ilp_limit *limit, double *most, double *relaxed) {
   factor f[FACTORS];
   int count = 0;
   limit->spent = 0;
@@ -104,7 +107,8 @@ bool tf_ilp_most_spread(const int64_t *len, int n, const int64_t *room, int n_sl
     count += factors_of(len[i], f + count, FACTORS - count);
   if (n_slots > SLOTS || count == FACTORS) return false;
   if (count == 0 || n_slots == 0) return true;
-  bool ours = glp_init_env() == 0; /* GLPK has one environment per thread: one that the caller made is kept */
+  bool ours = glp_init_env() ==
+              0; /* GLPK has one environment per thread: one that the caller made is kept */
   glp_prob *lp = glp_create_prob();
   fill_problem(lp, f, count, room, n_slots);
   bool ok = solve(lp, limit, most, relaxed);
@@ -115,8 +119,8 @@ bool tf_ilp_most_spread(const int64_t *len, int n, const int64_t *room, int n_sl
 #else
 bool tf_ilp_there(void) { return false; }
 
-bool tf_ilp_most_spread(const int64_t *len, int n, const int64_t *room, int n_slots, tf_ilp_limit *limit, double *most,
-                        double *relaxed) {
+bool tf_ilp_most_spread(const int64_t *len, int n, const int64_t *room, int n_slots,
+                        tf_ilp_limit *limit, double *most, double *relaxed) {
   (void)len, (void)n, (void)room, (void)n_slots;
   limit->spent = 0;
   *most = *relaxed = 1;

@@ -8,7 +8,8 @@
 #include "search/common/objective.h"
 #include "search/exact/state.h"
 
-/* ---- leaves ----------------------------------------------------------------------------------- */
+/* ---- leaves -----------------------------------------------------------------------------------
+ */
 /* Memoised by the set of loops with more than one step. */
 bool tf_x_turns_legally(tf_x_worker *w, const int64_t *trips) {
   uint64_t h = TF_HASH_START;
@@ -28,7 +29,8 @@ bool tf_x_turns_legally(tf_x_worker *w, const int64_t *trips) {
 static void offer(tf_x_worker *w, const int64_t *trips, const tf_result *r) {
   tf_x_task *k = w->task;
   tf_figures f = tf_figures_of(w->t->facts->arch, w->t->facts->wl, r);
-  assert(f.cycles >= k->floor->cycles * (1 - 1e-9) && f.energy_pj >= k->floor->energy_pj * (1 - 1e-9));
+  assert(f.cycles >= k->floor->cycles * (1 - 1e-9) &&
+         f.energy_pj >= k->floor->energy_pj * (1 - 1e-9));
   double value = tf_objective_value(k->opts->objective, &f);
   if (!tf_x_promises(w, value) || !tf_x_ties(w, &f)) {
     k->counts.by_bound++;

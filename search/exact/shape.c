@@ -32,9 +32,10 @@ static int find_runs(const tf_arch *arch, const tf_workload *wl, int *run) {
   return n + 1;
 }
 
-/* ---- the list of shapes ------------------------------------------------------------------------ */
-/* Enumerates the scopes below `shared` Tiles: each kind over all ops; where there are fewer runs than ops, also Shar
- * over runs, and Para and Pipe over runs only; and the streamed variants. */
+/* ---- the list of shapes ------------------------------------------------------------------------
+ */
+/* Enumerates the scopes below `shared` Tiles: each kind over all ops; where there are fewer runs
+ * than ops, also Shar over runs, and Para and Pipe over runs only; and the streamed variants. */
 static bool below_at(const tf_arch *arch, const tf_workload *wl, int *k, tf_x_shape *s) {
   int run[TF_X_OPS], n_runs = find_runs(arch, wl, run);
   bool nests = n_runs > 1 && n_runs < wl->n_ops;
@@ -61,7 +62,8 @@ bool tf_x_shape_at(const tf_arch *arch, const tf_workload *wl, int k, tf_x_shape
   if (wl->n_ops < 2 || !tf_ops_one_end(wl)) return false;
   for (int shared = 1; shared <= least + 1; shared++)
     for (int keep = shared == 1 && least >= 1; keep >= 0; keep--) {
-      if (shared == 1 && !keep && least >= 1) continue; /* intermediates would pass through the outermost memory */
+      if (shared == 1 && !keep && least >= 1)
+        continue; /* intermediates would pass through the outermost memory */
       out->shared = shared;
       out->keep = keep;
       if (below_at(arch, wl, &k, out)) return true;
@@ -79,7 +81,8 @@ int tf_x_sequence(int n, int place[16]) {
   return lengths[n];
 }
 
-unsigned tf_x_skips(const tf_arch *arch, const tf_workload *wl, const tf_x_shape *s, int op, int level) {
+unsigned tf_x_skips(const tf_arch *arch, const tf_workload *wl, const tf_x_shape *s, int op,
+                    int level) {
   if (op < 0) return s->stream ? TF_X_SKIP_WINDOWS : TF_X_SKIP_WINDOWS | TF_X_SKIP_REDUCED;
   return level < floor_of(arch, wl, op) - 1 ? TF_X_SKIP_WINDOWS : 0;
 }
@@ -124,7 +127,8 @@ static void mark(const tf_workload *wl, int o, const bool *dim, bool further, bo
     for (int r = 0; r < z->rank; r++)
       if (uses(&op->reads[k].index[r], dim)) {
         any = true;
-        if (z->producer >= 0 && wl->ops[z->producer].dims[r] < 256) next[wl->ops[z->producer].dims[r]] = true;
+        if (z->producer >= 0 && wl->ops[z->producer].dims[r] < 256)
+          next[wl->ops[z->producer].dims[r]] = true;
       }
     moved[op->reads[k].tensor] |= any;
     if (any && further && z->producer >= 0) mark(wl, z->producer, next, true, moved);
@@ -192,8 +196,8 @@ static void put_temporal(const writer *w, int op, const int *dims, int n, bool l
       if (group[i] == place[p]) put_loop(w, dims[i], TF_TEMPORAL);
 }
 
-/* Whether a Tile of op (-1: of all) at a level may not spread the dim: instances would get parts of sums that live
- * further in. */
+/* Whether a Tile of op (-1: of all) at a level may not spread the dim: instances would get parts of
+ * sums that live further in. */
 static bool parts_sums(const writer *w, int op, int level, int dim) {
   const tf_op *o = &w->wl->ops[op < 0 ? last_op(w->wl) : op];
   const tf_tensor *z = &w->wl->tensors[o->out];
@@ -253,7 +257,8 @@ static void put_clauses(const writer *w, const int *run, int r) {
     int z = wl->ops[wl->topo[k]].out;
     if (w->s->keep && wl->tensors[z].n_consumers > 0 && run_of(w, run, z) == r)
       tf_build_keep(w->out, (tf_keep){.tensor = z, .level = w->s->shared});
-    if (w->s->stream && tf_ops_streamed(wl, wl->topo[k])) tf_build_stream(w->out, (tf_named){.tensor = z});
+    if (w->s->stream && tf_ops_streamed(wl, wl->topo[k]))
+      tf_build_stream(w->out, (tf_named){.tensor = z});
   }
 }
 

@@ -16,21 +16,27 @@ enum { TIE_LEAST = 100000, TIE_MOST = 2000000 }; /* evaluations for the second o
 enum { TIE_ROOM = 256 };                         /* fewer do not pay */
 enum { SEED_AFTER = 2 };                         /* of the search after */
 enum { MOVES_PART = 2, MOVES_MOST = 100000 };    /* of a round: moves from what it found */
-enum { ROUNDS = 4, ROUND = 40000 }; /* of the search after, at most; evaluations below which there is one less */
-enum { NEAR_PART = 2 };             /* of the evaluations before, near the bound */
-enum { TRIAL_PART = 8 };            /* of a single round: moves that tell whether to go on from the best */
-#define WORSE_MOST 1.02             /* of a search anew: moves go from the best instead */
-#define PAYS 1e-3                   /* what they must make it better by */
+enum {
+  ROUNDS = 4,
+  ROUND = 40000
+}; /* of the search after, at most; evaluations below which there is one less */
+enum { NEAR_PART = 2 };  /* of the evaluations before, near the bound */
+enum { TRIAL_PART = 8 }; /* of a single round: moves that tell whether to go on from the best */
+#define WORSE_MOST 1.02  /* of a search anew: moves go from the best instead */
+#define PAYS 1e-3        /* what they must make it better by */
 
 /* Whether the search after takes over before all of the space was tried. */
 static bool unfinished(const tf_solve_opts *o, const tf_solve_result *r) {
   return o->after && r->stopped_by != TF_STOP_EXHAUSTED && r->value > r->bound * TF_X_NEAR;
 }
 
-/* ---- ties ------------------------------------------------------------------------------------------- */
-/* Breaks ties: solves again for less energy among the mappings whose objective equals the one found, with as many
- * evaluations as that took (TIE_LEAST to TIE_MOST).  The proof for the objective stays. */
-static void break_ties(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_solve_result *r) {
+/* ---- ties
+ * ------------------------------------------------------------------------------------------- */
+/* Breaks ties: solves again for less energy among the mappings whose objective equals the one
+ * found, with as many evaluations as that took (TIE_LEAST to TIE_MOST).  The proof for the
+ * objective stays. */
+static void break_ties(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o,
+                       tf_solve_result *r) {
   const bool over = r->stopped_by == TF_STOP_INTERRUPT || r->stopped_by == TF_STOP_TIME;
   const bool outside = !r->space_proved && r->space_bound >= r->value * (1 - 1e-12);
   if (!r->tree || o->objective == TF_ENERGY || over || outside || unfinished(o, r)) return;
@@ -41,9 +47,11 @@ static void break_ties(const tf_arch *arch, const tf_workload *wl, const tf_solv
   tf_budget *left = &also.budget;
   left->progress = NULL;
   left->max_evals = r->evals < TIE_LEAST ? TIE_LEAST : r->evals < TIE_MOST ? r->evals : TIE_MOST;
-  if (all->max_evals && left->max_evals > all->max_evals - r->evals) left->max_evals = all->max_evals - r->evals;
+  if (all->max_evals && left->max_evals > all->max_evals - r->evals)
+    left->max_evals = all->max_evals - r->evals;
   if (all->time_limit > 0) left->time_limit = all->time_limit - r->seconds;
-  if (left->max_evals < TIE_ROOM || (all->time_limit > 0 && left->time_limit <= 0)) return; /* each takes one */
+  if (left->max_evals < TIE_ROOM || (all->time_limit > 0 && left->time_limit <= 0))
+    return;                     /* each takes one */
   tf_diags *d = tf_diags_new(); /* finding none is no error here */
   tf_solve_result *better = d ? tf_x_solve(arch, wl, &also, &tie, r, d) : NULL;
   if (better && better->tree) {
@@ -62,12 +70,13 @@ static void break_ties(const tf_arch *arch, const tf_workload *wl, const tf_solv
   tf_diags_free(d);
 }
 
-/* ---- masks and padding -------------------------------------------------------------------------------- */
-/* Masked workloads are solved with all points counted, as the search ranks them.  With skipped steps, an open part
- * could leave out more of the decided part, and hardly anything could be pruned.  The mapping found is evaluated with
- * its mask. */
-static bool count_masks(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_solve_result *r,
-                        tf_diags *d) {
+/* ---- masks and padding
+ * -------------------------------------------------------------------------------- */
+/* Masked workloads are solved with all points counted, as the search ranks them.  With skipped
+ * steps, an open part could leave out more of the decided part, and hardly anything could be
+ * pruned.  The mapping found is evaluated with its mask. */
+static bool count_masks(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o,
+                        tf_solve_result *r, tf_diags *d) {
   tf_model *m = tf_model_new(r->tree, d);
   tf_result now;
   if (m) tf_model_eval(m, NULL, &now);
@@ -78,9 +87,9 @@ static bool count_masks(const tf_arch *arch, const tf_workload *wl, const tf_sol
   return m != NULL;
 }
 
-/* Where an op's output is padded, its range is clipped at borders, and the counts of the closed part of a tree are no
- * lower bound of its completions (tests/unit/test_exact.c found a wrong proof).  Then only bounds that hold for every
- * mapping are reported. */
+/* Where an op's output is padded, its range is clipped at borders, and the counts of the closed
+ * part of a tree are no lower bound of its completions (tests/unit/test_exact.c found a wrong
+ * proof).  Then only bounds that hold for every mapping are reported. */
 static bool makes_padded(const tf_workload *wl) {
   for (int z = 0; z < wl->n_tensors; z++)
     for (int r = 0; r < wl->tensors[z].rank && wl->tensors[z].producer >= 0; r++)
@@ -88,16 +97,18 @@ static bool makes_padded(const tf_workload *wl) {
   return false;
 }
 
-static bool bound_by_workload(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_solve_result *r,
-                              tf_diags *d) {
+static bool bound_by_workload(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o,
+                              tf_solve_result *r, tf_diags *d) {
   tf_x_floor f = {.arch = arch, .wl = wl, .objective = o->objective};
   if (!tf_x_floor_find(&f, d)) return false;
   r->bound = r->space_bound = r->trips_bound = r->bypass_bound = tf_x_floor_all(&f);
-  r->proved = r->space_proved = r->all_trips = r->bypasses = r->tree && r->value <= tf_x_floor_all(&f) * (1 + 1e-12);
+  r->proved = r->space_proved = r->all_trips = r->bypasses =
+      r->tree && r->value <= tf_x_floor_all(&f) * (1 + 1e-12);
   return true;
 }
 
-/* ---- the search after --------------------------------------------------------------------------------- */
+/* ---- the search after
+ * --------------------------------------------------------------------------------- */
 /* Takes a better mapping, which need not lie in the space. */
 static void take_better(tf_solve_result *r, tf_found *f) {
   tf_tree_free(r->tree);
@@ -120,14 +131,17 @@ typedef struct {
 } after_part;
 
 /* Moves from a mapping. */
-static bool move_after(const tf_solve_opts *o, after_part may, const tf_tree *from, double value, tf_solve_result *r) {
+static bool move_after(const tf_solve_opts *o, after_part may, const tf_tree *from, double value,
+                       tf_solve_result *r) {
   tf_budget left = o->budget;
   tf_budget_clock watch;
   const tf_polishing how = {.goal = r->bound, .evals = may.evals, .seed = may.seed};
   tf_trying q = {.by = o->objective, .exportable = o->exportable};
   tf_found f;
   left.time_limit = may.seconds;
-  if (value <= r->bound * (1 + 1e-12) || may.evals <= 0 || (o->budget.time_limit > 0 && may.seconds <= 0)) return true;
+  if (value <= r->bound * (1 + 1e-12) || may.evals <= 0 ||
+      (o->budget.time_limit > 0 && may.seconds <= 0))
+    return true;
   tf_clock_begin(&watch, &left);
   if (tf_polished(from, value, &how, &watch, &q, &f)) {
     if (f.value < r->value * (1 - 1e-12))
@@ -140,8 +154,10 @@ static bool move_after(const tf_solve_opts *o, after_part may, const tf_tree *fr
   return !q.failed;
 }
 
-/* A search for half of the part, from the best or anew, and moves from what it finds for the rest. */
-static bool search_round(const tf_solve_opts *o, after_part may, bool anew, tf_solve_result *r, tf_diags *d) {
+/* A search for half of the part, from the best or anew, and moves from what it finds for the rest.
+ */
+static bool search_round(const tf_solve_opts *o, after_part may, bool anew, tf_solve_result *r,
+                         tf_diags *d) {
   const tf_tree *const start[] = {r->tree};
   const int64_t moves = may.evals / MOVES_PART < MOVES_MOST ? may.evals / MOVES_PART : MOVES_MOST;
   const int64_t most = may.evals - moves;
@@ -167,8 +183,10 @@ static bool search_round(const tf_solve_opts *o, after_part may, bool anew, tf_s
   may.seconds = o->budget.time_limit > 0 ? may.seconds - g->seconds : 0;
   const bool better = g->n_best && g->best[0].value < r->value * (1 - 1e-12);
   if (better) take_better(r, &g->best[0]);
-  const bool own = anew && !better && g->n_best && (!may.single || g->best[0].value < r->value * WORSE_MOST);
-  const bool ok = move_after(o, may, own ? g->best[0].tree : r->tree, own ? g->best[0].value : r->value, r);
+  const bool own =
+      anew && !better && g->n_best && (!may.single || g->best[0].value < r->value * WORSE_MOST);
+  const bool ok =
+      move_after(o, may, own ? g->best[0].tree : r->tree, own ? g->best[0].value : r->value, r);
   tf_search_free(g);
   return ok || tf_out_of_memory(d);
 }
@@ -182,9 +200,9 @@ static bool is_stuck(const tf_solve_opts *o, after_part may, tf_solve_result *r)
   return move_after(o, may, r->tree, r->value, r) && r->value > before * (1 - PAYS);
 }
 
-/* What is left of the budget goes to searches of all mappings, in rounds: from the best, then anew, and so on; a single
- * one of several ops to what promises more.  Near the bound no search finds much, so there they take no more than a
- * part of what was spent before. */
+/* What is left of the budget goes to searches of all mappings, in rounds: from the best, then anew,
+ * and so on; a single one of several ops to what promises more.  Near the bound no search finds
+ * much, so there they take no more than a part of what was spent before. */
 static bool search_after(const tf_solve_opts *o, tf_solve_result *r, tf_diags *d) {
   const tf_budget *all = &o->budget;
   int64_t left = all->max_evals ? all->max_evals - r->evals : INT64_MAX;
@@ -212,7 +230,8 @@ static bool search_after(const tf_solve_opts *o, tf_solve_result *r, tf_diags *d
   return true;
 }
 
-static tf_solve_result *solve(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_diags *d) {
+static tf_solve_result *solve(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o,
+                              tf_diags *d) {
   tf_solve_result *r = tf_x_solve(arch, wl, o, NULL, NULL, d);
   const bool masked = r && tf_workload_masked(wl);
   if (r && !masked) break_ties(arch, wl, o, r); /* with all points other mappings tie */
@@ -224,23 +243,28 @@ static tf_solve_result *solve(const tf_arch *arch, const tf_workload *wl, const 
   return NULL;
 }
 
-tf_solve_result *tf_solve_exact(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_diags *d) {
+tf_solve_result *tf_solve_exact(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o,
+                                tf_diags *d) {
   TF_IN_C_LOCALE;
   if (tf_zeros_matter(arch, wl)) { /* what it leaves out by is counted as if there were none */
     tf_fail(d, wl->at, TF_E_LIMIT,
-            "the exact solver does not know what zeros save: search finds mappings, and so do the formulas (--method "
+            "the exact solver does not know what zeros save: search finds mappings, and so do the "
+            "formulas (--method "
             "closed)");
     return NULL;
   }
   if (tf_arch_lines(arch)) { /* its least energies and times are of words */
     tf_fail(d, arch->at, TF_E_LIMIT,
-            "the exact solver does not know lines and banks ('line'): search finds mappings, and so do the formulas "
+            "the exact solver does not know lines and banks ('line'): search finds mappings, and "
+            "so do the formulas "
             "(--method closed)");
     return NULL;
   }
-  if (tf_has_peers(arch)) { /* its bounds of what is left open would be above what neighbours save */
+  if (tf_has_peers(
+          arch)) { /* its bounds of what is left open would be above what neighbours save */
     tf_fail(d, arch->at, TF_E_LIMIT,
-            "the exact solver does not know what neighbours hand on ('peers'): search finds mappings, and so do the "
+            "the exact solver does not know what neighbours hand on ('peers'): search finds "
+            "mappings, and so do the "
             "formulas (--method closed)");
     return NULL;
   }

@@ -11,8 +11,9 @@
 #include "search/space/phases.h"
 #include "tileflow/tree.h"
 
-/* Of the budget, the search for the objective asked for takes a third, and MOST evaluations at most; the formulas take
- * an eighth.  Those for each of the other three objectives take less, so that half of it is left for the proof. */
+/* Of the budget, the search for the objective asked for takes a third, and MOST evaluations at
+ * most; the formulas take an eighth.  Those for each of the other three objectives take less, so
+ * that half of it is left for the proof. */
 enum { MOST = 300000, SEARCH_PART = 3, FORMULAS_PART = 8, OTHERS_PART = 24, MOST_OTHERS = 40000 };
 /* Phases (search/space/phases.h) take this much, where each way has EACH_PHASE evaluations. */
 enum { PHASES_PART = 2, MOST_PHASES = 200000, EACH_PHASE = 64 };
@@ -50,8 +51,8 @@ static tf_budget budget_of(const tf_x_start *s, int64_t evals, int time_part) {
                      .ctx = all->ctx};
 }
 
-/* Hands a mapping on with its value of the objective asked for; f: its figures as `eval` counts.  True: it is the best
- * there is. */
+/* Hands a mapping on with its value of the objective asked for; f: its figures as `eval` counts.
+ * True: it is the best there is. */
 static bool hand_on(const tf_x_start *s, tf_tree **tree, const tf_figures *f, so_far *now) {
   const double value = tf_objective_value(s->o->objective, f);
   if (*tree && value < now->best) {
@@ -82,7 +83,8 @@ static int others_part(const so_far *now) { return now->phases ? 4 * OTHERS_PART
 /* These add to what is spent, and return true where nothing better is left to find. */
 static bool by_search(const tf_x_start *s, tf_objective by, so_far *now) {
   const bool own = by == s->o->objective;
-  const int64_t evals = own ? part_of(s, SEARCH_PART + now->phases, MOST) : part_of(s, others_part(now), MOST_OTHERS);
+  const int64_t evals =
+      own ? part_of(s, SEARCH_PART + now->phases, MOST) : part_of(s, others_part(now), MOST_OTHERS);
   const tf_search_opts o = {.objective = by,
                             .exportable = s->o->exportable,
                             .budget = budget_of(s, evals, own ? TIME_PART : TIME_PART_OTHERS),
@@ -102,8 +104,9 @@ static bool by_formulas(const tf_x_start *s, tf_objective by, so_far *now) {
   const bool own = by == s->o->objective;
   const tf_solve_opts o = {.objective = by,
                            .exportable = s->o->exportable,
-                           .budget = budget_of(s, part_of(s, own ? FORMULAS_PART : others_part(now), 0),
-                                               own ? TIME_PART : TIME_PART_OTHERS)};
+                           .budget =
+                               budget_of(s, part_of(s, own ? FORMULAS_PART : others_part(now), 0),
+                                         own ? TIME_PART : TIME_PART_OTHERS)};
   tf_diags *d = tf_diags_new();
   tf_solve_result *r = d ? tf_solve_closed(s->arch, s->wl, &o, d) : NULL;
   now->spent += r ? r->evals : 0;
@@ -121,8 +124,8 @@ typedef struct {
 } pace;
 
 /* Moves from a tree of that value. */
-static bool better_by_moves(const tf_x_start *s, const tf_tree *tree, double value, const pace *may, so_far *now,
-                            tf_found *f) {
+static bool better_by_moves(const tf_x_start *s, const tf_tree *tree, double value, const pace *may,
+                            so_far *now, tf_found *f) {
   const tf_polishing how = {.goal = s->floor * TF_X_NEAR, .evals = may->evals, .seed = may->seed};
   tf_trying q = {.by = s->o->objective, .exportable = s->o->exportable};
   tf_budget budget = s->o->budget;
@@ -134,7 +137,8 @@ static bool better_by_moves(const tf_x_start *s, const tf_tree *tree, double val
   return better;
 }
 
-/* ---- phases ------------------------------------------------------------------------------------------ */
+/* ---- phases
+ * ------------------------------------------------------------------------------------------ */
 /* A way to cut the ops into phases, and the best mapping found of it. */
 typedef struct {
   int way;
@@ -143,10 +147,11 @@ typedef struct {
   tf_figures figures;
 } way;
 
-/* The tree of `best`, a completion of `open`, with the loops of Tiles below which op stands alone as that has them.
- * NULL: memory ran out. */
+/* The tree of `best`, a completion of `open`, with the loops of Tiles below which op stands alone
+ * as that has them. NULL: memory ran out. */
 static tf_tree *open_own(const tf_tree *open, const tf_tree *best, int op) {
-  tf_build *b = open->n_nodes == best->n_nodes ? tf_build_new(best->arch, best->workload, NULL) : NULL;
+  tf_build *b =
+      open->n_nodes == best->n_nodes ? tf_build_new(best->arch, best->workload, NULL) : NULL;
   for (int n = 0; b && n < best->n_nodes; n++) {
     bool own = true;
     for (int i = n; i < best->nodes[n].end; i++)
@@ -167,7 +172,8 @@ typedef struct {
 } share;
 
 /* Searches the completions of a tree. */
-static void complete(const tf_x_start *s, way *w, const tf_tree *open, const share *part, so_far *now) {
+static void complete(const tf_x_start *s, way *w, const tf_tree *open, const share *part,
+                     so_far *now) {
   tf_search_opts o = {.objective = s->o->objective,
                       .exportable = s->o->exportable,
                       .budget = budget_of(s, part->evals, 1),
@@ -175,7 +181,8 @@ static void complete(const tf_x_start *s, way *w, const tf_tree *open, const sha
                       .keep = 1};
   o.budget.seed = part->seed;
   if (s->o->budget.time_limit > 0) o.budget.time_limit = part->until - tf_clock_seconds(now->watch);
-  const bool over = tf_clock_over(now->watch) || (s->o->budget.time_limit > 0 && o.budget.time_limit <= 0);
+  const bool over =
+      tf_clock_over(now->watch) || (s->o->budget.time_limit > 0 && o.budget.time_limit <= 0);
   tf_diags *d = open && !over ? tf_diags_new() : NULL; /* finding none is no error here */
   tf_search_result *r = d ? tf_search_without_moves(s->arch, s->wl, open, &o, d) : NULL;
   now->spent += r ? tf_x_searched(r, part->evals) : 0;
@@ -194,15 +201,19 @@ static void complete(const tf_x_start *s, way *w, const tf_tree *open, const sha
 static void move_on(const tf_x_start *s, way *w, const share *part, so_far *now) {
   tf_found f;
   const bool timed = s->o->budget.time_limit > 0;
-  const pace may = {part->evals, timed ? part->until - tf_clock_seconds(now->watch) : 0, part->seed};
-  if (!w->best || (timed && may.seconds <= 0) || !better_by_moves(s, w->best, w->value, &may, now, &f)) return;
+  const pace may = {part->evals, timed ? part->until - tf_clock_seconds(now->watch) : 0,
+                    part->seed};
+  if (!w->best || (timed && may.seconds <= 0) ||
+      !better_by_moves(s, w->best, w->value, &may, now, &f))
+    return;
   tf_tree_free(w->best);
   w->best = f.tree;
   w->value = f.value;
   w->figures = f.figures;
 }
 
-/* All trip counts anew; then, for a third of the evaluations, those of each op by itself, and for a third moves. */
+/* All trip counts anew; then, for a third of the evaluations, those of each op by itself, and for a
+ * third moves. */
 static void improve(const tf_x_start *s, way *w, share part, so_far *now) {
   tf_tree *open = tf_phases_tree(s->arch, s->wl, w->way);
   const int64_t third = part.evals / 3, each = third / s->wl->n_ops;
@@ -247,14 +258,18 @@ static bool by_phases(const tf_x_start *s, so_far *now) {
   return best;
 }
 
-/* ---- pairs ------------------------------------------------------------------------------------------- */
-/* Fuses two ops of the best mapping so far that follow each other, where that is better, and goes on from there. */
+/* ---- pairs
+ * ------------------------------------------------------------------------------------------- */
+/* Fuses two ops of the best mapping so far that follow each other, where that is better, and goes
+ * on from there. */
 static bool by_pairs(const tf_x_start *s, so_far *now) {
   const int n = s->wl->n_ops - 1;
-  const share part = {.evals = n > 1 ? part_of(s, PAIRS_PART, MOST_PAIRS) / 2 / n : 0, .seed = SEED_MOVES};
+  const share part = {.evals = n > 1 ? part_of(s, PAIRS_PART, MOST_PAIRS) / 2 / n : 0,
+                      .seed = SEED_MOVES};
   bool best = false;
   if (part.evals < EACH_PAIR || now->phases) return false;
-  for (int node = 1; now->tree && node < now->tree->n_nodes && !best; node = now->tree->nodes[node].end) {
+  for (int node = 1; now->tree && node < now->tree->n_nodes && !best;
+       node = now->tree->nodes[node].end) {
     way w = {.value = INFINITY};
     share mine = part;
     mine.until = tf_clock_seconds(now->watch) + s->o->budget.time_limit / PAIRS_PART / n;
@@ -270,15 +285,17 @@ static bool by_pairs(const tf_x_start *s, so_far *now) {
 static bool by_moves(const tf_x_start *s, so_far *now) {
   tf_found f;
   if (!now->tree || now->best <= s->floor * TF_X_NEAR) return false;
-  const pace may = {part_of(s, MOVES_PART, MOST_MOVES), s->o->budget.time_limit / MOVES_PART, SEED_MOVES};
-  return better_by_moves(s, now->tree, now->best, &may, now, &f) && hand_on(s, &f.tree, &f.figures, now);
+  const pace may = {part_of(s, MOVES_PART, MOST_MOVES), s->o->budget.time_limit / MOVES_PART,
+                    SEED_MOVES};
+  return better_by_moves(s, now->tree, now->best, &may, now, &f) &&
+         hand_on(s, &f.tree, &f.figures, now);
 }
 
 int64_t tf_x_start_with(const tf_x_start *s, tf_budget_clock *watch) {
   const tf_objective own = s->o->objective;
   so_far now = {.watch = watch, .best = INFINITY, .phases = tf_phases_ways(s->arch, s->wl) > 0};
-  bool best = by_search(s, own, &now) || by_formulas(s, own, &now) || by_phases(s, &now) || by_pairs(s, &now) ||
-              by_moves(s, &now);
+  bool best = by_search(s, own, &now) || by_formulas(s, own, &now) || by_phases(s, &now) ||
+              by_pairs(s, &now) || by_moves(s, &now);
   for (int by = 0; by < TF_N_OBJECTIVES && !best; by++)
     if (by != (int)own && !tf_clock_over(watch))
       best = by_search(s, (tf_objective)by, &now) || by_formulas(s, (tf_objective)by, &now);

@@ -8,7 +8,8 @@
 
 enum { LOOK_EVERY = 256 };
 
-/* ---- a worker --------------------------------------------------------------------------------- */
+/* ---- a worker ---------------------------------------------------------------------------------
+ */
 static void mark_loops(tf_x_worker *w) {
   const tf_facts *f = w->t->facts;
   for (int n = 0; n < w->t->tree->n_nodes; n++) {
@@ -18,7 +19,8 @@ static void mark_loops(tf_x_worker *w) {
       int l = f->loop_from[n] + k;
       w->loop_op[l] = own ? f->leaf_op[f->leaf_from[n]] : -1;
       w->loop_spread[l] = node->loops[k].axis != TF_TEMPORAL;
-      w->loop_rest[l] = own && !w->loop_spread[l] && w->t->tree->nodes[node->children[0]].kind == TF_OP;
+      w->loop_rest[l] =
+          own && !w->loop_spread[l] && w->t->tree->nodes[node->children[0]].kind == TF_OP;
     }
   }
 }
@@ -39,7 +41,8 @@ tf_x_worker *tf_x_worker_new(const tf_x_template *t, int number, tf_diags *d) {
     w->loop_spread = TF_ARRAY(a, bool, loops);
     w->memos = TF_ARRAY(a, tf_x_memo, TF_X_MEMO);
     w->rules = TF_ARRAY(a, tf_x_rule, TF_X_RULES);
-    if (w->model && w->trips && w->loop_op && w->loop_rest && w->loop_spread && w->memos && w->rules) {
+    if (w->model && w->trips && w->loop_op && w->loop_rest && w->loop_spread && w->memos &&
+        w->rules) {
       mark_loops(w);
       if (t->masked) tf_model_all_points(w->model);
       tf_model_walk_limit(w->model, 0); /* incomplete mappings are never walked */
@@ -73,7 +76,8 @@ void tf_x_state_free(tf_x_state *s) {
 /* Quick evaluations whose effort, but for what is walked, counts as one evaluation more. */
 enum { EFFORT_AN_EVAL = 16 };
 
-/* ---- stopping --------------------------------------------------------------------------------- */
+/* ---- stopping ---------------------------------------------------------------------------------
+ */
 /* Counts one evaluation; false where the task must stop. */
 bool tf_x_spend(tf_x_worker *w) {
   tf_x_task *k = w->task;
@@ -96,8 +100,10 @@ bool tf_x_partial(tf_x_worker *w, const int64_t *trips, const tf_open *open, tf_
   return known;
 }
 
-/* ---- completing ------------------------------------------------------------------------------- */
-/* Gives the ops' own loops one step each, except the last ones, which take all that is left; notes what that is. */
+/* ---- completing -------------------------------------------------------------------------------
+ */
+/* Gives the ops' own loops one step each, except the last ones, which take all that is left; notes
+ * what that is. */
 void tf_x_complete(tf_x_worker *w, tf_x_state *s) {
   tf_trips *t = w->trips;
   const tf_facts *f = w->t->facts;
@@ -110,7 +116,8 @@ void tf_x_complete(tf_x_worker *w, tf_x_state *s) {
     if (op >= 0) {
       tf_trips_enter(t, i);
       size_t from = (size_t)f->dim_from[op];
-      if (!met[op]) memcpy(&s->left[from], &t->len[from], (size_t)f->wl->ops[op].n_dims * sizeof *s->left);
+      if (!met[op])
+        memcpy(&s->left[from], &t->len[from], (size_t)f->wl->ops[op].n_dims * sizeof *s->left);
       met[op] = true;
       s->trips[d->loop] = w->loop_rest[d->loop] ? t->len[d->slots[0]] : 1;
     }

@@ -14,7 +14,8 @@ typedef struct {
   double fill;
 } tf_x_memo;
 
-/* A memo of which sets of loops (with more than one step; by hash) make a legal tree: 0 unknown, 1 legal, 2 not. */
+/* A memo of which sets of loops (with more than one step; by hash) make a legal tree: 0 unknown, 1
+ * legal, 2 not. */
 typedef struct {
   uint64_t hash;
   int legal;
@@ -32,12 +33,14 @@ struct tf_x_worker {
   bool *loop_spread; /* [n_loops] */
   tf_x_memo *memos;
   tf_x_rule *rules;
-  const tf_x_list *own; /* [n_ops] for the current head: choices of each op's first own Tile; NULL: not known */
-  double open_pj;       /* least energy of the open nodes; part of tf_x_bound_of */
+  const tf_x_list
+      *own; /* [n_ops] for the current head: choices of each op's first own Tile; NULL: not known */
+  double open_pj; /* least energy of the open nodes; part of tf_x_bound_of */
   tf_x_task *task;
 };
 
-/* Trip counts in which the last Tiles take all that is open, and the lengths that reach each op's own Tiles. */
+/* Trip counts in which the last Tiles take all that is open, and the lengths that reach each op's
+ * own Tiles. */
 typedef struct {
   int64_t *trips; /* [n_loops] */
   int32_t *left;  /* [slots] */
@@ -46,7 +49,8 @@ typedef struct {
 /* False if memory ran out; free it either way. */
 bool tf_x_state_new(const tf_x_worker *w, tf_x_state *s);
 void tf_x_state_free(tf_x_state *s);
-/* Gives the ops' own loops one step each, except the last ones, which take all that is left; notes what that is. */
+/* Gives the ops' own loops one step each, except the last ones, which take all that is left; notes
+ * what that is. */
 void tf_x_complete(tf_x_worker *w, tf_x_state *s);
 /* Counts one evaluation; false where the task must stop. */
 bool tf_x_spend(tf_x_worker *w);
@@ -55,11 +59,11 @@ void tf_x_charge(tf_x_worker *w);
 /* tf_model_partial, charged. */
 bool tf_x_partial(tf_x_worker *w, const int64_t *trips, const tf_open *open, tf_result *r);
 
-/* The most units that op o can get once Tiles 0 .. stage are chosen: those chosen, times what the other Tiles on its
- * path can fill with the lengths that are left. */
+/* The most units that op o can get once Tiles 0 .. stage are chosen: those chosen, times what the
+ * other Tiles on its path can fill with the lengths that are left. */
 double tf_x_most_units(tf_x_worker *w, int o, int stage, const tf_x_state *s);
-/* The most units of kind u that all ops together can get then: all units of the chosen instances of the memories that
- * the children of the scope share. */
+/* The most units of kind u that all ops together can get then: all units of the chosen instances of
+ * the memories that the children of the scope share. */
 double tf_x_all_units(const tf_x_worker *w, int u, int stage, const tf_x_state *s);
 /* A lower bound on the objective, from a partial evaluation. */
 double tf_x_bound_of(const tf_x_worker *w, const tf_result *r);
@@ -71,7 +75,8 @@ bool tf_x_promises(const tf_x_worker *w, double bound);
 bool tf_x_fits(tf_x_worker *w, const tf_x_tile *x, const tf_result *r);
 /* Whether the memory of the next Tile can hold what the Tile's op touches below this one. */
 bool tf_x_holds(tf_x_worker *w, const tf_x_tile *x, const int32_t *left, const int32_t *inside);
-/* An upper bound on the cycles that op o saves by intermediates which its siblings left in its memory. */
+/* An upper bound on the cycles that op o saves by intermediates which its siblings left in its
+ * memory. */
 double tf_x_found_time(tf_x_worker *w, const tf_x_tile *x, const tf_x_state *s, const tf_result *r);
 /* The same for energy, in pJ. */
 double tf_x_found_pj(tf_x_worker *w, const tf_x_tile *x, const tf_x_state *s, const tf_result *r);
@@ -79,7 +84,8 @@ double tf_x_found_pj(tf_x_worker *w, const tf_x_tile *x, const tf_x_state *s, co
 /* Notes for the report that a head needs more words than a memory holds. */
 /* need: words; INT64_MAX: only a part of the memory is too small. */
 void tf_x_note_level(tf_x_worker *w, int level, int64_t need);
-/* Whether the tree is legal with these trip counts; depends only on which loops have more than one step. */
+/* Whether the tree is legal with these trip counts; depends only on which loops have more than one
+ * step. */
 bool tf_x_turns_legally(tf_x_worker *w, const int64_t *trips);
 /* Evaluates a complete mapping, and keeps it if it fits and is the best so far. */
 void tf_x_leaf(tf_x_worker *w, const int64_t *trips);

@@ -5,7 +5,8 @@
 #include "search/exact/exact.h"
 #include "search/space/build.h"
 
-/* ---- Tiles ------------------------------------------------------------------------------------ */
+/* ---- Tiles ------------------------------------------------------------------------------------
+ */
 static int slot_of(const tf_facts *f, int op, int dim) {
   int o = op < 0 ? f->wl->topo[f->wl->n_ops - 1] : op;
   return f->dim_from[o] + tf_dim_slot(f, o, dim);
@@ -17,7 +18,8 @@ static int dim_at(const tf_x_tile *t, int dim) {
   return -1;
 }
 
-/* Finds the loops where tf_x_tree put them: dims outside the order, places of the sequence, spatial loops. */
+/* Finds the loops where tf_x_tree put them: dims outside the order, places of the sequence, spatial
+ * loops. */
 static void place_loops(const tf_x_template *t, tf_x_tile *x) {
   const tf_node *node = &t->tree->nodes[x->node];
   int next = 0, loop = x->first_loop;
@@ -48,7 +50,8 @@ static void add_tile(tf_x_template *t, int n) {
                    .n_loops = t->tree->nodes[n].n_loops,
                    .mesh = {1, 1}};
   x->last = x->op >= 0 && t->tree->nodes[t->tree->nodes[n].children[0]].kind == TF_OP;
-  x->n_dims = tf_x_dims(wl, x->op, tf_x_skips(t->facts->arch, wl, &t->shape, x->op, x->level), x->dims);
+  x->n_dims =
+      tf_x_dims(wl, x->op, tf_x_skips(t->facts->arch, wl, &t->shape, x->op, x->level), x->dims);
   memset(x->spatial, -1, sizeof x->spatial);
   x->n_groups = tf_x_groups(wl, x->op, x->dims, x->n_dims, x->group);
   x->n_places = x->last ? 0 : tf_x_sequence(x->n_groups, x->place);
@@ -65,7 +68,8 @@ static void find_rest(tf_x_template *t, const tf_x_tile *x) {
   }
 }
 
-/* Whether the Tile has a choice: the last Tile of a path takes all that is left, and may only be spread. */
+/* Whether the Tile has a choice: the last Tile of a path takes all that is left, and may only be
+ * spread. */
 static bool has_choice(const tf_x_tile *x) { return !x->last || x->mesh[0] > 1 || x->mesh[1] > 1; }
 
 /* Whether an op has memories of its own further in than that of its first own Tile. */
@@ -78,9 +82,9 @@ static bool goes_deep(const tf_x_template *t, int o) {
   return false;
 }
 
-/* Ops with memories of their own further in are chosen first, in their order: the other ops cannot find what these
- * leave in such memories.  Among the others one choice is as good as the next where they do not limit the time, and the
- * first is enough. */
+/* Ops with memories of their own further in are chosen first, in their order: the other ops cannot
+ * find what these leave in such memories.  Among the others one choice is as good as the next where
+ * they do not limit the time, and the first is enough. */
 static void put_deep_ops_first(tf_x_template *t) {
   tf_x_tile sorted[TF_X_TILES + 2];
   bool deep[TF_X_OPS];
@@ -110,8 +114,10 @@ static void add_tiles(tf_x_template *t) {
       if (t->tiles[i].op == o || t->tiles[i].op < 0) t->path[o][t->n_paths[o]++] = i;
 }
 
-/* ---- which nodes are closed when ----------------------------------------------------------------- */
-/* The topmost node on op o's path that is open once Tiles 0 .. s, and Tile `too`, are chosen; -1: none. */
+/* ---- which nodes are closed when
+ * ----------------------------------------------------------------- */
+/* The topmost node on op o's path that is open once Tiles 0 .. s, and Tile `too`, are chosen; -1:
+ * none. */
 static int first_open(const tf_x_template *t, int o, int s, int too) {
   const tf_node *nodes = t->tree->nodes;
   for (int k = 0; k < t->n_paths[o]; k++)
@@ -132,10 +138,12 @@ static void mark_open(const tf_x_template *t, int s, int too, bool *open) {
   }
 }
 
-/* Whether no Tile of the memory is open, nor a scope that keeps a tensor there: then its peak is known. */
+/* Whether no Tile of the memory is open, nor a scope that keeps a tensor there: then its peak is
+ * known. */
 static bool nothing_open_at(const tf_x_template *t, const bool *open, int level) {
   for (int n = 0; n < t->tree->n_nodes; n++)
-    if (open[n] && t->tree->nodes[n].kind == TF_TILE && t->tree->nodes[n].level == level) return false;
+    if (open[n] && t->tree->nodes[n].kind == TF_TILE && t->tree->nodes[n].level == level)
+      return false;
   for (int z = 0; z < t->facts->wl->n_tensors; z++) {
     int scope = tf_tree_home_scope(t->tree, z);
     if (scope >= 0 && tf_tree_home(t->tree, z) == level && open[scope]) return false;
@@ -143,11 +151,12 @@ static bool nothing_open_at(const tf_x_template *t, const bool *open, int level)
   return true;
 }
 
-/* Whether two ops that share Tiles read the same input.  One may find what the other left, if both lay it out alike,
- * so that the counts of one depend on the choices of the other. */
+/* Whether two ops that share Tiles read the same input.  One may find what the other left, if both
+ * lay it out alike, so that the counts of one depend on the choices of the other. */
 static bool share_inputs(const tf_x_template *t) {
   for (int z = 0; z < t->facts->wl->n_tensors; z++)
-    if (t->facts->wl->tensors[z].producer < 0 && t->facts->wl->tensors[z].n_consumers > 1) return true;
+    if (t->facts->wl->tensors[z].producer < 0 && t->facts->wl->tensors[z].n_consumers > 1)
+      return true;
   return false;
 }
 
@@ -175,21 +184,25 @@ static bool set_stages(tf_x_template *t) {
   return true;
 }
 
-/* ---- the whole -------------------------------------------------------------------------------- */
+/* ---- the whole --------------------------------------------------------------------------------
+ */
 static bool within_limits(const tf_arch *arch, const tf_workload *wl, tf_diags *d) {
   int dims[TF_X_DIMS];
   bool ok = wl->n_ops <= TF_X_OPS && wl->n_tensors <= 64 && wl->n_dims <= 256 &&
-            wl->n_ops * arch->n_memories < TF_X_TILES && arch->n_memories <= 16 && arch->n_units <= 64;
+            wl->n_ops * arch->n_memories < TF_X_TILES && arch->n_memories <= 16 &&
+            arch->n_units <= 64;
   for (int o = 0; o < wl->n_ops && ok; o++)
     ok = tf_x_dims(wl, o, 0, dims) >= 0;
   for (int i = 0; i < wl->n_dims && ok; i++)
     ok = wl->dims[i].extent <= TF_X_EXTENT;
   return ok || tf_fail(d, wl->at, TF_E_LIMIT,
-                       "too large to solve: more than %d ops, %d dims of an op, 16 memories or an extent past %d",
+                       "too large to solve: more than %d ops, %d dims of an op, 16 memories or an "
+                       "extent past %d",
                        TF_X_OPS, TF_X_DIMS, TF_X_EXTENT);
 }
 
-tf_x_template *tf_x_template_new(const tf_arch *arch, const tf_workload *wl, const tf_x_shape *s, tf_diags *d) {
+tf_x_template *tf_x_template_new(const tf_arch *arch, const tf_workload *wl, const tf_x_shape *s,
+                                 tf_diags *d) {
   if (!within_limits(arch, wl, d)) return NULL;
   tf_tree *tree = tf_x_tree(arch, wl, s);
   if (!tree) return NULL;

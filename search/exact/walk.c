@@ -7,7 +7,8 @@
 #include "model/eval/hooks.h"
 #include "search/exact/state.h"
 
-/* ---- choices of a Tile -------------------------------------------------------------------------- */
+/* ---- choices of a Tile --------------------------------------------------------------------------
+ */
 /* What the visitor of a Tile's choices needs. */
 typedef struct {
   tf_x_worker *w;
@@ -40,18 +41,21 @@ static bool keep_choice(scene *c, double bound) {
 }
 
 /* Sets the loops that take all that is left of op o's dims. */
-static void set_rest(const tf_x_worker *w, const tf_x_tile *x, const tf_x_state *base, const tf_x_spread *s,
-                     const int32_t *t, tf_x_state *now) {
+static void set_rest(const tf_x_worker *w, const tf_x_tile *x, const tf_x_state *base,
+                     const tf_x_spread *s, const int32_t *t, tf_x_state *now) {
   for (int i = 0; i < w->t->facts->wl->ops[x->op].n_dims; i++)
-    if (w->t->rest[x->op][i] >= 0) now->trips[w->t->rest[x->op][i]] = base->left[w->t->facts->dim_from[x->op] + i];
+    if (w->t->rest[x->op][i] >= 0)
+      now->trips[w->t->rest[x->op][i]] = base->left[w->t->facts->dim_from[x->op] + i];
   for (int i = 0; i < x->n_dims; i++) {
     int slot = x->slot[i] - w->t->facts->dim_from[x->op];
     int32_t inside = base->left[x->slot[i]] / (s->on[0][i] * s->on[1][i]);
-    if (w->t->rest[x->op][slot] >= 0) now->trips[w->t->rest[x->op][slot]] = x->last ? inside : inside / t[i];
+    if (w->t->rest[x->op][slot] >= 0)
+      now->trips[w->t->rest[x->op][slot]] = x->last ? inside : inside / t[i];
   }
 }
 
-/* Whether Tile x spreads over the resource that a violation lacks: instances of a memory, or units. */
+/* Whether Tile x spreads over the resource that a violation lacks: instances of a memory, or units.
+ */
 static bool spreads_over(const tf_x_template *t, const tf_x_tile *x, const tf_violation *v) {
   const tf_facts *f = t->facts;
   int u = x->op < 0 ? -1 : tf_ops_unit(f->arch, f->wl, x->op);
@@ -120,7 +124,8 @@ static bool judge(scene *c) {
 }
 
 /* Judges the Tile with these trip counts; false: stop. */
-static bool judge_filled(void *ctx, const tf_x_spread *s, const int32_t *t, const int *order, int n_order) {
+static bool judge_filled(void *ctx, const tf_x_spread *s, const int32_t *t, const int *order,
+                         int n_order) {
   scene *c = ctx;
   tf_x_worker *w = c->w;
   const tf_x_tile *x = &w->t->tiles[c->stage];
@@ -176,10 +181,13 @@ static int by_bound(const void *a, const void *b) {
 }
 
 static double least_of(const tf_x_worker *w, int o) {
-  return w->own && w->own[o].n && w->task->opts->objective != TF_ENERGY ? w->own[o].list[0].bound : 0;
+  return w->own && w->own[o].n && w->task->opts->objective != TF_ENERGY ? w->own[o].list[0].bound
+                                                                        : 0;
 }
 
-static double least_pj_of(const tf_x_worker *w, int o) { return w->own && w->own[o].n ? w->own[o].least_pj : 0; }
+static double least_pj_of(const tf_x_worker *w, int o) {
+  return w->own && w->own[o].n ? w->own[o].least_pj : 0;
+}
 
 /* decided: Tiles up to this one are chosen. */
 static bool begin_scene(scene *c, tf_x_worker *w, int stage, int decided, const tf_x_state *base) {
@@ -191,7 +199,8 @@ static bool begin_scene(scene *c, tf_x_worker *w, int stage, int decided, const 
     return false;
   }
   memcpy(c->now.left, base->left, (size_t)w->trips->n_slots * sizeof *base->left);
-  if (x->op >= 0 && t->apart) c->open_before = stage == t->n_shared ? t->behind : t->tiles[stage - 1].open;
+  if (x->op >= 0 && t->apart)
+    c->open_before = stage == t->n_shared ? t->behind : t->tiles[stage - 1].open;
   for (int o = 0; o < t->facts->wl->n_ops; o++) {
     bool begun = x->op < 0 || t->path[o][t->n_shared] < stage, here = x->op == o;
     c->before[o] = tf_x_most_units(w, o, decided, base);
@@ -206,7 +215,8 @@ static bool begin_scene(scene *c, tf_x_worker *w, int stage, int decided, const 
   return true;
 }
 
-static bool list_choices(tf_x_worker *w, int stage, const tf_x_state *base, double parent, tf_x_list *out) {
+static bool list_choices(tf_x_worker *w, int stage, const tf_x_state *base, double parent,
+                         tf_x_list *out) {
   scene c;
   *out = (tf_x_list){.pool = tf_arena_new()};
   if (!out->pool || !begin_scene(&c, w, stage, stage - 1, base)) {
@@ -222,13 +232,19 @@ static bool list_choices(tf_x_worker *w, int stage, const tf_x_state *base, doub
   return !w->task->failed && !w->task->cut;
 }
 
-/* Energy without what leaks, which follows from the time of the whole; by: the part of the leakage by which rounding
- * may be off, so that the result is no larger (by > 0) or no smaller than the sum of what moves and computes. */
-static double moved_pj(const tf_result *r, double by) { return r->energy_pj - r->leakage_pj * (1 + by); }
+/* Energy without what leaks, which follows from the time of the whole; by: the part of the leakage
+ * by which rounding may be off, so that the result is no larger (by > 0) or no smaller than the sum
+ * of what moves and computes. */
+static double moved_pj(const tf_result *r, double by) {
+  return r->energy_pj - r->leakage_pj * (1 + by);
+}
 
-/* ---- the least time of each op ------------------------------------------------------------------ */
-/* Evaluates one choice of an op's first own Tile, the other ops open: the time and energy behind it. */
-static bool measure(void *ctx, const tf_x_spread *s, const int32_t *t, const int *order, int n_order) {
+/* ---- the least time of each op ------------------------------------------------------------------
+ */
+/* Evaluates one choice of an op's first own Tile, the other ops open: the time and energy behind
+ * it. */
+static bool measure(void *ctx, const tf_x_spread *s, const int32_t *t, const int *order,
+                    int n_order) {
   scene *c = ctx;
   tf_x_worker *w = c->w;
   const tf_x_tile *x = &w->t->tiles[c->stage];
@@ -243,16 +259,19 @@ static bool measure(void *ctx, const tf_x_spread *s, const int32_t *t, const int
   bool known = tf_x_partial(w, c->now.trips, &open, &r);
   if (known) time = r.nodes[c->node].cycles - tf_x_found_time(w, x, &c->now, &r);
   if (known && c->passes_load) time -= tf_model_first_load(w->model, c->node);
-  if (known) pj = (moved_pj(&r, 1e-14) - c->behind_pj) * (1 - 1e-12) - tf_x_found_pj(w, x, &c->now, &r);
+  if (known)
+    pj = (moved_pj(&r, 1e-14) - c->behind_pj) * (1 - 1e-12) - tf_x_found_pj(w, x, &c->now, &r);
   c->out->least_pj = fmin(c->out->least_pj, pj);
   if (!keep_choice(c, w->task->opts->objective == TF_ENERGY ? pj : time)) w->task->failed = true;
   return !w->task->failed;
 }
 
-/* Lists all choices of op o's first own Tile, by the time of the node behind it.  That time is a lower bound for any
- * choice of the other ops and of its Tiles further in, as intermediates that others may leave are taken to cost
- * nothing (tf_x_found_time).  False if no choice has a bound below the limit, or the task must stop. */
-static bool list_own(tf_x_worker *w, int o, const tf_x_state *base, double behind_pj, tf_x_list *out) {
+/* Lists all choices of op o's first own Tile, by the time of the node behind it.  That time is a
+ * lower bound for any choice of the other ops and of its Tiles further in, as intermediates that
+ * others may leave are taken to cost nothing (tf_x_found_time).  False if no choice has a bound
+ * below the limit, or the task must stop. */
+static bool list_own(tf_x_worker *w, int o, const tf_x_state *base, double behind_pj,
+                     tf_x_list *out) {
   const tf_x_template *t = w->t;
   int stage = t->path[o][t->n_shared];
   scene c;
@@ -303,8 +322,8 @@ static bool list_all_own(tf_x_worker *w, const tf_x_state *base, tf_x_list *own)
   return ok;
 }
 
-/* Whether some mapping with the choices made so far may beat the limit, by the least times of the ops; raises
- * *bound. */
+/* Whether some mapping with the choices made so far may beat the limit, by the least times of the
+ * ops; raises *bound. */
 static bool may_beat_limit(tf_x_worker *w, const tf_x_state *base, double *bound) {
   const tf_x_template *t = w->t;
   double units[TF_X_OPS], time[TF_X_OPS], all[64];
@@ -325,7 +344,8 @@ static bool may_beat_limit(tf_x_worker *w, const tf_x_state *base, double *bound
 }
 
 /* The state after a choice. */
-static void enter(tf_x_worker *w, int stage, const tf_x_state *base, const int32_t *trips, tf_x_state *out) {
+static void enter(tf_x_worker *w, int stage, const tf_x_state *base, const int32_t *trips,
+                  tf_x_state *out) {
   const tf_x_tile *x = &w->t->tiles[stage];
   memcpy(out->trips, base->trips, (size_t)w->t->n_loops * sizeof *out->trips);
   memcpy(out->left, base->left, (size_t)w->trips->n_slots * sizeof *out->left);
@@ -336,15 +356,17 @@ static void enter(tf_x_worker *w, int stage, const tf_x_state *base, const int32
     return;
   }
   for (int k = 0; k < x->n_loops; k++) {
-    int slot = w->t->facts->dim_from[x->op] + tf_dim_slot(w->t->facts, x->op, w->t->tree->nodes[x->node].loops[k].dim);
+    int slot = w->t->facts->dim_from[x->op] +
+               tf_dim_slot(w->t->facts, x->op, w->t->tree->nodes[x->node].loops[k].dim);
     if (!x->last || w->loop_spread[x->first_loop + k]) out->left[slot] /= trips[k];
   }
   for (int i = 0; i < w->t->facts->wl->ops[x->op].n_dims; i++)
-    if (w->t->rest[x->op][i] >= 0) out->trips[w->t->rest[x->op][i]] = out->left[w->t->facts->dim_from[x->op] + i];
+    if (w->t->rest[x->op][i] >= 0)
+      out->trips[w->t->rest[x->op][i]] = out->left[w->t->facts->dim_from[x->op] + i];
 }
 
-/* How many of an op's own choices may still beat the limit, given what is chosen before.  They are sorted, so these
- * come first. */
+/* How many of an op's own choices may still beat the limit, given what is chosen before.  They are
+ * sorted, so these come first. */
 static int64_t own_choices(scene *c, const tf_x_list *own) {
   tf_x_worker *w = c->w;
   int o = w->t->tiles[c->stage].op;
@@ -367,7 +389,8 @@ static int64_t own_choices(scene *c, const tf_x_list *own) {
 }
 
 /* As list_choices, but from the list of the op's own choices. */
-static bool list_from(tf_x_worker *w, int stage, const tf_x_state *base, double parent, tf_x_list *out) {
+static bool list_from(tf_x_worker *w, int stage, const tf_x_state *base, double parent,
+                      tf_x_list *out) {
   scene c;
   const tf_x_list *own = &w->own[w->t->tiles[stage].op];
   *out = (tf_x_list){.pool = tf_arena_new()};
@@ -391,7 +414,8 @@ static bool list_from(tf_x_worker *w, int stage, const tf_x_state *base, double 
   return !w->task->failed && !w->task->cut;
 }
 
-static bool list_stage(tf_x_worker *w, int stage, const tf_x_state *base, double parent, tf_x_list *out) {
+static bool list_stage(tf_x_worker *w, int stage, const tf_x_state *base, double parent,
+                       tf_x_list *out) {
   const tf_x_tile *x = &w->t->tiles[stage];
   bool first = x->op >= 0 && w->own && w->t->path[x->op][w->t->n_shared] == stage;
   return first ? list_from(w, stage, base, parent, out) : list_choices(w, stage, base, parent, out);
@@ -429,7 +453,8 @@ static void walk(tf_x_worker *w, int stage, const tf_x_state *base, double paren
   free_own(own);
 }
 
-/* ---- entry points ------------------------------------------------------------------------------ */
+/* ---- entry points ------------------------------------------------------------------------------
+ */
 static void begin_task(tf_x_worker *w, tf_x_task *task, tf_x_state *s) {
   w->task = task;
   w->own = NULL;
@@ -482,7 +507,8 @@ void tf_x_heads_free(tf_x_subproblems *h) {
   *h = (tf_x_subproblems){0};
 }
 
-void tf_x_below(tf_x_worker *w, tf_x_task *task, const tf_x_subproblems *of, const tf_x_subproblem *head) {
+void tf_x_below(tf_x_worker *w, tf_x_task *task, const tf_x_subproblems *of,
+                const tf_x_subproblem *head) {
   tf_x_state s, next;
   bool ok = tf_x_state_new(w, &s);
   ok = tf_x_state_new(w, &next) && ok;

@@ -1,4 +1,5 @@
-/* A worker: the model of one template, and the state of a search through its choices.  Used by one thread at a time. */
+/* A worker: the model of one template, and the state of a search through its choices.  Used by one
+ * thread at a time. */
 #ifndef SEARCH_EXACT_WALK_H
 #define SEARCH_EXACT_WALK_H
 #include "search/exact/exact.h"
@@ -18,9 +19,9 @@ typedef struct {
 
 /* Choices of one Tile, by ascending bound. */
 typedef struct {
-  double
-      bound;  /* lower bound on the objective; in a list of own choices: on the time behind the choice, or the energy */
-  int64_t no; /* order of generation, to break ties */
+  double bound;   /* lower bound on the objective; in a list of own choices: on the time behind the
+                     choice, or the energy */
+  int64_t no;     /* order of generation, to break ties */
   int32_t *trips; /* of the Tile's loops; in the pool */
 } tf_x_choice;
 
@@ -31,8 +32,8 @@ typedef struct {
   double least_pj; /* in a list of own choices: the least energy behind any of them */
 } tf_x_list;
 
-/* A head: one choice of a template's first Tile, the root of a subtree of the search, with a bound of all its
- * completions. */
+/* A head: one choice of a template's first Tile, the root of a subtree of the search, with a bound
+ * of all its completions. */
 typedef struct {
   double bound;
   int template;
@@ -43,7 +44,8 @@ typedef struct {
 typedef struct {
   tf_x_subproblem *list;
   int64_t n;
-  tf_x_list own[TF_X_OPS]; /* if nothing is shared: the choices of each op's first Tile, by the time behind them */
+  tf_x_list own[TF_X_OPS]; /* if nothing is shared: the choices of each op's first Tile, by the time
+                              behind them */
 } tf_x_subproblems;
 
 /* A tie condition: only mappings with at most `most` of `goal` are considered. */
@@ -56,8 +58,8 @@ typedef struct {
   const tf_solve_opts *opts;
   const tf_x_side_condition *tie; /* NULL: no condition */
   const tf_bounds *floor;         /* lower bounds for any mapping */
-  double limit;                   /* value of the incumbent: only mappings below it are searched for */
-  int64_t most_evals;             /* 0: no limit */
+  double limit;       /* value of the incumbent: only mappings below it are searched for */
+  int64_t most_evals; /* 0: no limit */
   tf_budget_clock *watch;
   /* results */
   tf_x_counts counts;
@@ -70,9 +72,11 @@ typedef struct tf_x_worker tf_x_worker;
 tf_x_worker *tf_x_worker_new(const tf_x_template *t, int number, tf_diags *d);
 void tf_x_worker_free(tf_x_worker *w);
 
-/* Lists all heads of the template whose bound is below the limit.  A template without choices is evaluated. */
+/* Lists all heads of the template whose bound is below the limit.  A template without choices is
+ * evaluated. */
 void tf_x_heads_of(tf_x_worker *w, tf_x_task *task, tf_x_subproblems *out);
 /* Searches all mappings below a head. */
-void tf_x_below(tf_x_worker *w, tf_x_task *task, const tf_x_subproblems *of, const tf_x_subproblem *head);
+void tf_x_below(tf_x_worker *w, tf_x_task *task, const tf_x_subproblems *of,
+                const tf_x_subproblem *head);
 void tf_x_heads_free(tf_x_subproblems *h);
 #endif

@@ -14,7 +14,8 @@ enum { LEAF = 16, LOOK_EVERY = 1024, MODELS = 64 };
 #define ALL_TENSORS ((UINT32_C(1) << TF_WHOLE_TENSORS) - 1)
 #define ROUNDING 1e-12 /* by how much a bound may be too large */
 
-/* A box that waits.  Its orders, its bypasses, then the spans of the variables, stand in the pool. */
+/* A box that waits.  Its orders, its bypasses, then the spans of the variables, stand in the pool.
+ */
 typedef struct {
   double bound;
   int64_t no; /* order of generation, to break ties */
@@ -42,7 +43,8 @@ typedef struct {
   bypassed models[MODELS];
 } searching;
 
-/* ---- the pool ------------------------------------------------------------------------------------- */
+/* ---- the pool
+ * ------------------------------------------------------------------------------------- */
 static size_t width(const searching *s) { return 2 * TF_WHOLE_TILES + 2 * (size_t)s->space.n_vars; }
 
 static void load(const searching *s, int32_t at, tf_whole_part *b) {
@@ -71,9 +73,11 @@ static void store(const searching *s, tf_whole_part *b, int32_t at) {
   }
 }
 
-/* ---- the queue ------------------------------------------------------------------------------------ */
+/* ---- the queue
+ * ------------------------------------------------------------------------------------ */
 static bool before(const node *a, const node *b) {
-  return a->bound != b->bound ? a->bound < b->bound : a->no > b->no; /* of equal ones the last: it is the smallest */
+  return a->bound != b->bound ? a->bound < b->bound
+                              : a->no > b->no; /* of equal ones the last: it is the smallest */
 }
 
 static void swap(node *a, node *b) {
@@ -107,7 +111,8 @@ static int32_t take_slot(searching *s) {
   if (s->n_spare) return s->spare[--s->n_spare];
   if (s->n_pool == s->room) {
     const int64_t room = s->room ? 2 * s->room : 1024;
-    int32_t *pool = room < INT32_MAX ? realloc(s->pool, (size_t)room * width(s) * sizeof *pool) : NULL;
+    int32_t *pool =
+        room < INT32_MAX ? realloc(s->pool, (size_t)room * width(s) * sizeof *pool) : NULL;
     int32_t *spare = pool ? realloc(s->spare, (size_t)room * sizeof *spare) : NULL;
     if (pool) s->pool = pool;
     if (!spare) return -1;
@@ -119,9 +124,10 @@ static int32_t take_slot(searching *s) {
 
 static double value_of(const searching *s, const tf_whole_least *l) {
   const tf_bounds *floor = s->task->floor;
-  tf_figures f = {.cycles = fmax(l->cycles, floor->cycles),
-                  .energy_pj = fmax(l->energy_pj, floor->energy_pj), /* which has the leakage of its cycles */
-                  .traffic_words = fmax(l->traffic_words, (double)floor->traffic_words)};
+  tf_figures f = {
+      .cycles = fmax(l->cycles, floor->cycles),
+      .energy_pj = fmax(l->energy_pj, floor->energy_pj), /* which has the leakage of its cycles */
+      .traffic_words = fmax(l->traffic_words, (double)floor->traffic_words)};
   f.edp = f.energy_pj * f.cycles / s->space.op.arch->clock_hz;
   return tf_objective_value(s->task->opts->objective, &f) * (1 - ROUNDING);
 }
@@ -143,7 +149,8 @@ static bool offer(searching *s, tf_whole_part *b, double parent) {
   return push(s, (node){bound, s->no++, at});
 }
 
-/* ---- mappings ------------------------------------------------------------------------------------- */
+/* ---- mappings
+ * ------------------------------------------------------------------------------------- */
 static void forget(bypassed *k) {
   tf_model_free(k->model);
   tf_tree_free(k->tree);
@@ -186,12 +193,14 @@ static bool take_apart(searching *s, const node *k) {
   const tf_whole_cut cut = tf_whole_cut_of(&s->space, &b);
   for (int i = 0; i < cut.n; i++) {
     tf_whole_part piece = b;
-    if (tf_whole_piece(&s->space, &cut, i, &piece) == TF_WHOLE_KEPT && !offer(s, &piece, k->bound)) return false;
+    if (tf_whole_piece(&s->space, &cut, i, &piece) == TF_WHOLE_KEPT && !offer(s, &piece, k->bound))
+      return false;
   }
   return cut.n > 0 || evaluate(s, &b);
 }
 
-/* ---- the search ----------------------------------------------------------------------------------- */
+/* ---- the search
+ * ----------------------------------------------------------------------------------- */
 static bool add_root(searching *s) {
   tf_whole_part b;
   tf_whole_all(&s->space, &b);

@@ -1,5 +1,5 @@
-/* What no mapping of a box can beat: words, cycles and energy in real numbers, from the shortest or longest lengths of
- * the box, whichever costs less. */
+/* What no mapping of a box can beat: words, cycles and energy in real numbers, from the shortest or
+ * longest lengths of the box, whichever costs less. */
 #include <math.h>
 
 #include "model/cost/access.h"
@@ -9,25 +9,33 @@
 static inline double more(double a, double b) { return a > b ? a : b; }
 static inline double less(double a, double b) { return a < b ? a : b; }
 
-/* Lengths and numbers of steps of a box.  Tile l's memory is entered in the steps of Tiles 0 .. l - 1. */
+/* Lengths and numbers of steps of a box.  Tile l's memory is entered in the steps of Tiles 0 .. l
+ * - 1. */
 typedef struct {
   const tf_whole_op *op;
   const tf_whole_box *b;
-  double spread_lo[TF_WHOLE_TILES][TF_WHOLE_DIMS], spread_hi[TF_WHOLE_TILES][TF_WHOLE_DIMS]; /* over both axes */
+  double spread_lo[TF_WHOLE_TILES][TF_WHOLE_DIMS],
+      spread_hi[TF_WHOLE_TILES][TF_WHOLE_DIMS]; /* over both axes */
   /* [tile][dim] length of a dim that reaches the Tile, where it is full; [n_tiles]: 1 */
   double reach_lo[TF_WHOLE_TILES + 1][TF_WHOLE_DIMS], reach_hi[TF_WHOLE_TILES + 1][TF_WHOLE_DIMS];
-  double step_lo[TF_WHOLE_TILES][TF_WHOLE_DIMS], step_hi[TF_WHOLE_TILES][TF_WHOLE_DIMS];   /* of its temporal loop */
-  double steps_lo[TF_WHOLE_TILES][TF_WHOLE_DIMS], steps_hi[TF_WHOLE_TILES][TF_WHOLE_DIMS]; /* that loop's trip count */
-  double above[TF_WHOLE_TILES + 1][TF_WHOLE_DIMS]; /* most instances among which Tiles 0 .. l - 1 share out the dim */
-  double runs_lo[TF_WHOLE_TILES][TF_WHOLE_DIMS];   /* settings of the temporal loops of Tiles 0 .. l that happen */
+  double step_lo[TF_WHOLE_TILES][TF_WHOLE_DIMS],
+      step_hi[TF_WHOLE_TILES][TF_WHOLE_DIMS]; /* of its temporal loop */
+  double steps_lo[TF_WHOLE_TILES][TF_WHOLE_DIMS],
+      steps_hi[TF_WHOLE_TILES][TF_WHOLE_DIMS]; /* that loop's trip count */
+  double above[TF_WHOLE_TILES + 1]
+              [TF_WHOLE_DIMS]; /* most instances among which Tiles 0 .. l - 1 share out the dim */
+  double runs_lo[TF_WHOLE_TILES]
+                [TF_WHOLE_DIMS]; /* settings of the temporal loops of Tiles 0 .. l that happen */
   double runs_hi[TF_WHOLE_TILES][TF_WHOLE_DIMS];
-  /* [memory][tensor] that surely serves it, or the units ([n_tiles]), with the tensor; -1: it need not hold it, or
-   * which one does is not known */
+  /* [memory][tensor] that surely serves it, or the units ([n_tiles]), with the tensor; -1: it need
+   * not hold it, or which one does is not known */
   int server[TF_WHOLE_TILES + 1][TF_WHOLE_TENSORS];
 } scope;
 
-/* ---- lengths ------------------------------------------------------------------------------------ */
-/* False if in no mapping of the box all steps, and all instances of an axis, begin before the end. */
+/* ---- lengths ------------------------------------------------------------------------------------
+ */
+/* False if in no mapping of the box all steps, and all instances of an axis, begin before the end.
+ */
 static bool measure_dim(scope *c, int d) {
   const double extent = c->op->extent[d];
   const int n = c->op->n_tiles;
@@ -36,8 +44,10 @@ static bool measure_dim(scope *c, int d) {
     const tf_whole_span x = c->b->spread[l][0][d], y = c->b->spread[l][1][d], t = c->b->steps[l][d];
     c->spread_lo[l][d] = (double)x.lo * y.lo;
     c->spread_hi[l][d] = (double)x.hi * y.hi;
-    double lo = c->spread_lo[l][d] * c->reach_lo[l + 1][d], hi = c->spread_hi[l][d] * c->reach_hi[l + 1][d];
-    if ((x.lo > 1 && (x.lo - 1) * (lo / x.lo) >= extent) || (y.lo > 1 && (y.lo - 1) * (lo / y.lo) >= extent))
+    double lo = c->spread_lo[l][d] * c->reach_lo[l + 1][d],
+           hi = c->spread_hi[l][d] * c->reach_hi[l + 1][d];
+    if ((x.lo > 1 && (x.lo - 1) * (lo / x.lo) >= extent) ||
+        (y.lo > 1 && (y.lo - 1) * (lo / y.lo) >= extent))
       return false;
     const tf_whole_span block = l ? c->b->block[l][d] : (tf_whole_span){1, (int32_t)extent};
     const double longest = block.hi < extent ? (double)block.hi : INFINITY;
@@ -70,19 +80,20 @@ static bool measure_dim(scope *c, int d) {
   return true;
 }
 
-/* Elements of a dim that the first instance below Tile 0 has, where each holds `len` of them at once: all its full
- * steps, and what it has of the last one. */
+/* Elements of a dim that the first instance below Tile 0 has, where each holds `len` of them at
+ * once: all its full steps, and what it has of the last one. */
 static double first_part(double extent, double spread, double len) {
   const double full = floor(extent / (spread * len));
   return full * len + less(len, extent - full * spread * len);
 }
 
-/* The fewest steps in which units work on a dim, other dims aside.  Those of the first instance are no fewer than its
- * share; and more, where no number of full steps ends at the end: between two lengths that do, its part grows and then
- * falls again. */
+/* The fewest steps in which units work on a dim, other dims aside.  Those of the first instance are
+ * no fewer than its share; and more, where no number of full steps ends at the end: between two
+ * lengths that do, its part grows and then falls again. */
 static double work_on(const scope *c, int d) {
   const int n = c->op->n_tiles;
-  const double extent = c->op->extent[d], lo = c->reach_lo[1][d], hi = c->reach_hi[1][d], s = c->spread_hi[0][d];
+  const double extent = c->op->extent[d], lo = c->reach_lo[1][d], hi = c->reach_hi[1][d],
+               s = c->spread_hi[0][d];
   const double inside = c->above[n][d] / s;
   double part = extent / s;
   if (c->spread_lo[0][d] == s && floor(extent / (s * lo)) < extent / (s * hi))
@@ -92,15 +103,19 @@ static double work_on(const scope *c, int d) {
 
 static bool moves(const tf_whole_tensor *z, int d) { return z->dims >> d & 1; }
 
-/* ---- who holds what ------------------------------------------------------------------------------- */
-/* Whether the memory surely holds it; may hold it; surely is entered by it, which its home is not. */
+/* ---- who holds what
+ * ------------------------------------------------------------------------------- */
+/* Whether the memory surely holds it; may hold it; surely is entered by it, which its home is not.
+ */
 static bool holds(const scope *c, int l, int z) {
   return l == c->op->tensor[z].home || (l > c->op->tensor[z].home && c->b->held[l] >> z & 1);
 }
 static bool may_hold(const scope *c, int l, int z) {
   return l == c->op->tensor[z].home || (l > c->op->tensor[z].home && !(c->b->past[l] >> z & 1));
 }
-static bool enters(const scope *c, int l, int z) { return l != c->op->tensor[z].home && holds(c, l, z); }
+static bool enters(const scope *c, int l, int z) {
+  return l != c->op->tensor[z].home && holds(c, l, z);
+}
 
 static void find_servers(scope *c) {
   for (int z = 0; z < c->op->n_tensors; z++)
@@ -108,7 +123,10 @@ static void find_servers(scope *c) {
       int m = l - 1;
       while (m > 0 && !may_hold(c, m, z))
         m--;
-      c->server[l][z] = l > c->op->tensor[z].home && holds(c, m, z) && (l == c->op->n_tiles || holds(c, l, z)) ? m : -1;
+      c->server[l][z] =
+          l > c->op->tensor[z].home && holds(c, m, z) && (l == c->op->n_tiles || holds(c, l, z))
+              ? m
+              : -1;
     }
 }
 
@@ -120,17 +138,19 @@ static double box_of(const scope *c, const tf_whole_tensor *z, const double *len
   return words;
 }
 
-/* Words of a tensor that an instance of its home, memory l, meets in the run: of each dim no less than a block, nor
- * than its share. */
+/* Words of a tensor that an instance of its home, memory l, meets in the run: of each dim no less
+ * than a block, nor than its share. */
 static double box_at_home(const scope *c, const tf_whole_tensor *z, int l) {
   double words = 1;
   for (int d = 0; d < c->op->n_dims; d++)
-    if (moves(z, d)) words *= less(c->op->extent[d], more(c->reach_lo[l][d], ceil(c->op->extent[d] / c->above[l][d])));
+    if (moves(z, d))
+      words *=
+          less(c->op->extent[d], more(c->reach_lo[l][d], ceil(c->op->extent[d] / c->above[l][d])));
   return words;
 }
 
-/* Words that the Tile's memory, or a part of it, takes for the shortest lengths of the box.  The op's tensors are its
- * output, then what it reads. */
+/* Words that the Tile's memory, or a part of it, takes for the shortest lengths of the box.  The
+ * op's tensors are its output, then what it reads. */
 static double held(const scope *c, int l, const tf_mem_part *part) {
   static const int role[] = {TF_ROLE_RESULT, TF_ROLE_LEFT, TF_ROLE_RIGHT};
   const tf_memory *mem = &c->op->arch->memories[l];
@@ -138,7 +158,8 @@ static double held(const scope *c, int l, const tf_mem_part *part) {
   for (int z = 0; z < c->op->n_tensors; z++) {
     const tf_whole_tensor *t = &c->op->tensor[z];
     const double width = part && part->word_bits > t->bits ? part->word_bits : t->bits;
-    if (!holds(c, l, z) || (part && tf_part_for(mem, z < TF_N_ROLES ? role[z] : -1) != part)) continue;
+    if (!holds(c, l, z) || (part && tf_part_for(mem, z < TF_N_ROLES ? role[z] : -1) != part))
+      continue;
     if (enters(c, l, z))
       bits += box_of(c, t, c->reach_lo[l]) * width;
     else
@@ -157,17 +178,21 @@ static bool fits(const scope *c, int l) {
   return fit;
 }
 
-/* ---- words -------------------------------------------------------------------------------------- */
-/* The part of a tensor's elements that certainly is in an instance of memory l that sees two steps or more of the loop
- * on dim d of Tile q, which has two steps.  Where a loop further out cuts the dim, that is so in all its full steps;
- * where none does, an instance may have no part in the last step, and then with two steps sees one. */
+/* ---- words --------------------------------------------------------------------------------------
+ */
+/* The part of a tensor's elements that certainly is in an instance of memory l that sees two steps
+ * or more of the loop on dim d of Tile q, which has two steps.  Where a loop further out cuts the
+ * dim, that is so in all its full steps; where none does, an instance may have no part in the last
+ * step, and then with two steps sees one. */
 static double turned(const scope *c, int l, int q, int d) {
-  const double extent = c->op->extent[d], lo = c->steps_lo[q][d] * c->step_lo[q][d], hi = c->reach_hi[q][d];
+  const double extent = c->op->extent[d], lo = c->steps_lo[q][d] * c->step_lo[q][d],
+               hi = c->reach_hi[q][d];
   double outermost = 1, inside = 1;
   bool spreads = false;
   for (int k = q; k < l; k++)
     spreads |= c->spread_hi[k][d] > 1;
-  if (spreads && c->steps_lo[q][d] < 3) outermost = less(1, 2 * more(1, extent - c->step_hi[q][d]) / extent);
+  if (spreads && c->steps_lo[q][d] < 3)
+    outermost = less(1, 2 * more(1, extent - c->step_hi[q][d]) / extent);
   if (q == 0 || lo >= extent) return outermost;
   inside = lo == hi ? floor(extent / lo) * lo / extent : more(0.5, 1 - hi / extent);
   return hi >= extent ? less(outermost, inside) : inside;
@@ -178,8 +203,9 @@ static bool outside(const scope *c, int q, int d, int p, int e) {
   return q < p || (q == p && c->b->place[q][d] < c->b->place[p][e]);
 }
 
-/* The words of a tensor that enter memory l, of instances that share counted once: all of it, and what is `turned`
- * again whenever a loop that does not move it steps outside of the innermost one that surely does. */
+/* The words of a tensor that enter memory l, of instances that share counted once: all of it, and
+ * what is `turned` again whenever a loop that does not move it steps outside of the innermost one
+ * that surely does. */
 static double entered(const scope *c, const tf_whole_tensor *z, int l) {
   int p = -1, e = -1;
   for (int q = 0; q < l; q++)
@@ -188,7 +214,8 @@ static double entered(const scope *c, const tf_whole_tensor *z, int l) {
   if (p < 0) return z->words;
   double times = 1;
   for (int d = 0; d < c->op->n_dims; d++)
-    if (!moves(z, d)) times *= outside(c, p, d, p, e) ? c->runs_lo[p][d] : p ? c->runs_lo[p - 1][d] : 1;
+    if (!moves(z, d))
+      times *= outside(c, p, d, p, e) ? c->runs_lo[p][d] : p ? c->runs_lo[p - 1][d] : 1;
   return z->words * (1 + (times - 1) * turned(c, l, p, e));
 }
 
@@ -201,8 +228,9 @@ static double port_time(const tf_memory *mem, traffic w) {
   return mem->one_port ? read + write : more(read, write);
 }
 
-/* Words of memory `at` that its busiest instance passes because memory l is filled: at = l, or the one that serves it.
- * Words of a tensor are shared out among instances that hold different parts. */
+/* Words of memory `at` that its busiest instance passes because memory l is filled: at = l, or the
+ * one that serves it. Words of a tensor are shared out among instances that hold different parts.
+ */
 static traffic passed(const scope *c, const tf_whole_tensor *z, int l, int at, double all) {
   double share = z->bits / c->op->arch->memories[at].word_bits;
   for (int d = 0; d < c->op->n_dims; d++)
@@ -233,8 +261,9 @@ typedef struct {
   double entered[TF_WHOLE_TILES][TF_WHOLE_TENSORS]; /* [memory >= 1] */
 } flow;
 
-/* The words of tensor z that memory m, which holds it, passes further in: to the next memory that does, or the units.
- * Where that is not known, the fewest of any that may be it.  *one: of its busiest instance. */
+/* The words of tensor z that memory m, which holds it, passes further in: to the next memory that
+ * does, or the units. Where that is not known, the fewest of any that may be it.  *one: of its
+ * busiest instance. */
 static double passed_on(const scope *c, const flow *f, int z, int m, traffic *one) {
   const tf_whole_tensor *t = &c->op->tensor[z];
   double words = INFINITY;
@@ -251,7 +280,8 @@ static double passed_on(const scope *c, const flow *f, int z, int m, traffic *on
   return words;
 }
 
-/* ---- cycles ------------------------------------------------------------------------------------- */
+/* ---- cycles -------------------------------------------------------------------------------------
+ */
 /* Steps in which units work: no fewer than the spreads allow dim by dim, nor than the meshes do. */
 static double work_of(const scope *c) {
   const tf_whole_op *op = c->op;
@@ -273,11 +303,13 @@ static bool takes_part(const scope *c, int l, int at, int z) {
   return at == l ? enters(c, l, z) : c->server[l][z] == at;
 }
 
-/* Time of a memory's port for words of one tensor that enter in the first step (loads) or leave after it (stores). What
- * one step of Tile l - 1 spreads, the memory that serves it passes at least, however far out it is. */
+/* Time of a memory's port for words of one tensor that enter in the first step (loads) or leave
+ * after it (stores). What one step of Tile l - 1 spreads, the memory that serves it passes at
+ * least, however far out it is. */
 static double first_time(const scope *c, const tf_whole_tensor *z, int l, int at) {
   const tf_memory *mem = &c->op->arch->memories[at];
-  const double words = box_of(c, z, at == l ? c->reach_lo[l] : c->step_lo[l - 1]) * z->bits / mem->word_bits;
+  const double words =
+      box_of(c, z, at == l ? c->reach_lo[l] : c->step_lo[l - 1]) * z->bits / mem->word_bits;
   return words / ((at == l) == z->made ? mem->read_bw : mem->write_bw);
 }
 
@@ -297,22 +329,25 @@ static unsigned still_inside(const scope *c, int l, int q, int place) {
 static double steps_inside(const scope *c, int l, int q, int place) {
   double steps = 1;
   for (int d = 0; d < c->op->n_dims; d++) {
-    const double before = c->b->place[q][d] <= place ? c->runs_hi[q][d] : q ? c->runs_hi[q - 1][d] : 1;
+    const double before = c->b->place[q][d] <= place ? c->runs_hi[q][d]
+                          : q                        ? c->runs_hi[q - 1][d]
+                                                     : 1;
     steps *= more(1, c->runs_lo[l - 1][d] / before);
   }
   return steps;
 }
 
-/* Loops above a memory, seen from a place among them: the part of its steps in which none of the loops up to there
- * carries, and the tensors that move in the others alone. */
+/* Loops above a memory, seen from a place among them: the part of its steps in which none of the
+ * loops up to there carries, and the tensors that move in the others alone. */
 typedef struct {
   double others;
   unsigned still;
 } view;
 
-/* Double buffering: what moves only in the steps in which a loop up to a place carries is hidden by no work but that of
- * these steps; the others take their work. */
-static double time_at_place(const scope *c, int l, int at, const double *all, const view *v, double child) {
+/* Double buffering: what moves only in the steps in which a loop up to a place carries is hidden by
+ * no work but that of these steps; the others take their work. */
+static double time_at_place(const scope *c, int l, int at, const double *all, const view *v,
+                            double child) {
   traffic w = {0, 0};
   double first = 0;
   for (int z = 0; z < c->op->n_tensors; z++) {
@@ -329,7 +364,8 @@ static double time_at_place(const scope *c, int l, int at, const double *all, co
   return v->others * child + port_time(&c->op->arch->memories[at], w) + first;
 }
 
-/* The most of these times.  Of places from which the same tensors are still, the outermost leaves most to the others.
+/* The most of these times.  Of places from which the same tensors are still, the outermost leaves
+ * most to the others.
  */
 static double time_at_places(const scope *c, int l, const double *all, double child) {
   double time = 0;
@@ -373,24 +409,28 @@ static double time_of_tile(const scope *c, int l, const double *all, double chil
   for (int z = 0; z < c->op->n_tensors; z++)
     any |= enters(c, l, z);
   if (overlap == TF_OVERLAP_PERFECT || !any) return child;
-  if (overlap == TF_OVERLAP_NONE) return child + time_in_turn(c, l, all) + mem->latency + mem->issue;
+  if (overlap == TF_OVERLAP_NONE)
+    return child + time_in_turn(c, l, all) + mem->latency + mem->issue;
   for (int at = 0; at <= l; at++) {
     double in = 0, out = 0;
     for (int z = 0; z < c->op->n_tensors; z++)
-      if (takes_part(c, l, at, z)) *(c->op->tensor[z].made ? &out : &in) += first_time(c, &c->op->tensor[z], l, at);
+      if (takes_part(c, l, at, z))
+        *(c->op->tensor[z].made ? &out : &in) += first_time(c, &c->op->tensor[z], l, at);
     load = more(load, in);
     store = more(store, out);
   }
   return more(child + load + store, time_at_places(c, l, all, child)) + mem->latency + mem->issue;
 }
 
-/* ---- the whole ---------------------------------------------------------------------------------- */
+/* ---- the whole ----------------------------------------------------------------------------------
+ */
 /* The time that memory l's port takes over the run. */
 static double time_of_port(const scope *c, int l, const flow *f) {
   traffic w = {0, 0};
   for (int z = 0; z < c->op->n_tensors; z++) {
     if (!holds(c, l, z)) continue;
-    const traffic own = enters(c, l, z) ? passed(c, &c->op->tensor[z], l, l, f->entered[l][z]) : (traffic){0, 0};
+    const traffic own =
+        enters(c, l, z) ? passed(c, &c->op->tensor[z], l, l, f->entered[l][z]) : (traffic){0, 0};
     traffic in;
     passed_on(c, f, z, l, &in);
     w.read += own.read + in.read;
@@ -429,7 +469,8 @@ static double cycles_of(const scope *c, const flow *f) {
 /* Energy of the words that memory l passes further in, and of those that enter it. */
 static double energy_of(const scope *c, int l, const flow *f) {
   const tf_memory *mem = &c->op->arch->memories[l];
-  const double ways = mem->topology == TF_NO_TOPOLOGY ? (double)(mem->mesh[0] - 1 + mem->mesh[1] - 1) / 2 : 0;
+  const double ways =
+      mem->topology == TF_NO_TOPOLOGY ? (double)(mem->mesh[0] - 1 + mem->mesh[1] - 1) / 2 : 0;
   const double hops = ways * mem->hop_pj; /* a topology may have shorter ways */
   double pj = 0;
   for (int z = 0; z < c->op->n_tensors; z++) {
@@ -439,7 +480,8 @@ static double energy_of(const scope *c, int l, const flow *f) {
     double read = in, write = own, cross = own, out_pj = mem->read_pj;
     if (t->made) {
       const double again = enters(c, l, z) ? own - t->words : 0;
-      read = more(0, in - t->words) + own; /* of these, spread sums may read less, and drain as much more */
+      read = more(0, in - t->words) +
+             own; /* of these, spread sums may read less, and drain as much more */
       out_pj = fmin(mem->read_pj, tf_drain_pj(mem));
       write = in + again;
       cross = own + again;

@@ -51,7 +51,9 @@ static bool alike(const tf_whole_op *op, const tf_x_tile *x) {
   for (int z = 0; z < op->n_tensors; z++)
     for (int i = 0; i < op->n_dims; i++)
       for (int j = 0; j < i; j++)
-        if (x->group[i] == x->group[j] && (op->tensor[z].dims >> i & 1) != (op->tensor[z].dims >> j & 1)) return false;
+        if (x->group[i] == x->group[j] &&
+            (op->tensor[z].dims >> i & 1) != (op->tensor[z].dims >> j & 1))
+          return false;
   return true;
 }
 
@@ -59,7 +61,9 @@ bool tf_whole_op_of(const tf_x_template *t, tf_whole_op *op) {
   const tf_workload *wl = t->facts->wl;
   const int n = t->tree->n_nodes - 1; /* Tiles of one op */
   const int unit = wl->n_ops == 1 ? tf_ops_unit(t->facts->arch, wl, 0) : -1;
-  if (unit < 0 || !plain_op(wl) || n < 2 || n > TF_WHOLE_TILES || t->tiles[0].n_dims > TF_WHOLE_DIMS) return false;
+  if (unit < 0 || !plain_op(wl) || n < 2 || n > TF_WHOLE_TILES ||
+      t->tiles[0].n_dims > TF_WHOLE_DIMS)
+    return false;
   const tf_x_tile *x = &t->tiles[0];
   *op = (tf_whole_op){.arch = t->facts->arch, .n_dims = x->n_dims, .n_tiles = n, .points = 1};
   op->unit = &op->arch->units[unit];
@@ -73,9 +77,10 @@ bool tf_whole_op_of(const tf_x_template *t, tf_whole_op *op) {
   return alike(op, x);
 }
 
-/* ---- mappings of the space ------------------------------------------------------------------------ */
-/* Whether a Tile's temporal loops stand as in the space: each dim once, dims that move all tensors outside, the others
- * group by group. */
+/* ---- mappings of the space
+ * ------------------------------------------------------------------------ */
+/* Whether a Tile's temporal loops stand as in the space: each dim once, dims that move all tensors
+ * outside, the others group by group. */
 static bool in_groups(const tf_x_tile *x, const tf_node *tile) {
   int group = -1, dim = -1; /* of the loop before */
   uint32_t met = 0;
@@ -102,7 +107,9 @@ static bool spread_as_in_space(const tf_x_tile *x, const tf_node *tile) {
     const int a = tile->loops[k].axis == TF_SPATIAL_Y;
     const uint32_t bit = bit_of(x, tile->loops[k].dim);
     if (tile->loops[k].trip == 1) continue;
-    if (!bit || dims[a] & bit || (x->one_side && dims[1 - a] & bit) || ++on[a] > TF_WHOLE_ON_AN_AXIS) return false;
+    if (!bit || dims[a] & bit || (x->one_side && dims[1 - a] & bit) ||
+        ++on[a] > TF_WHOLE_ON_AN_AXIS)
+      return false;
     dims[a] |= bit;
   }
   return true;

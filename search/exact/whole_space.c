@@ -1,5 +1,5 @@
-/* The space of all trip counts of one op: its numbers, its orders, its bypasses, and how boxes of mappings are taken
- * apart. */
+/* The space of all trip counts of one op: its numbers, its orders, its bypasses, and how boxes of
+ * mappings are taken apart. */
 #include <math.h>
 #include <string.h>
 
@@ -8,7 +8,8 @@
 
 #define NEARLY 1.1 /* lengths that enter a Tile, before its steps are looked at */
 
-/* ---- boxes ---------------------------------------------------------------------------------------- */
+/* ---- boxes
+ * ---------------------------------------------------------------------------------------- */
 tf_whole_span *tf_whole_span_of(tf_whole_part *p, const tf_whole_var *v) {
   if (v->axis == TF_WHOLE_BLOCK) return &p->b.block[v->tile][v->dim];
   return v->axis >= 0 ? &p->b.spread[v->tile][v->axis][v->dim] : &p->b.steps[v->tile][v->dim];
@@ -24,7 +25,9 @@ void tf_whole_put_in_order(const tf_whole_space *s, int tile, int32_t order, tf_
   }
 }
 
-static uint32_t all_tensors(const tf_whole_space *s) { return (UINT32_C(1) << s->op.n_tensors) - 1; }
+static uint32_t all_tensors(const tf_whole_space *s) {
+  return (UINT32_C(1) << s->op.n_tensors) - 1;
+}
 
 void tf_whole_ones(const tf_whole_space *s, tf_whole_part *p) {
   for (int l = 0; l < s->op.n_tiles; l++) {
@@ -38,7 +41,8 @@ void tf_whole_ones(const tf_whole_space *s, tf_whole_part *p) {
   }
 }
 
-/* Nothing further out than its home holds a tensor; nor has parts of a sum that lives in each of some instances. */
+/* Nothing further out than its home holds a tensor; nor has parts of a sum that lives in each of
+ * some instances. */
 static void go_home(const tf_whole_space *s, int z, tf_whole_part *p) {
   const tf_whole_tensor *t = &s->op.tensor[z];
   p->b.held[t->home] |= UINT32_C(1) << z;
@@ -55,7 +59,8 @@ void tf_whole_all(const tf_whole_space *s, tf_whole_part *p) {
   for (int i = 0; i < s->n_vars; i++) {
     const tf_whole_var *v = &s->var[i];
     const double extent = s->op.extent[v->dim];
-    tf_whole_span_of(p, v)->hi = (int32_t)(v->axis < 0 ? extent : fmin((double)s->op.mesh[v->tile][v->axis], extent));
+    tf_whole_span_of(p, v)->hi =
+        (int32_t)(v->axis < 0 ? extent : fmin((double)s->op.mesh[v->tile][v->axis], extent));
   }
   for (int z = 0; z < s->op.n_tensors; z++)
     if (s->op.tensor[z].home) go_home(s, z, p);
@@ -69,7 +74,8 @@ tf_whole_span tf_whole_steps(const tf_whole_space *s, const tf_whole_box *b, int
     lo *= (double)x.lo * y.lo * (l ? b->steps[l][d].lo : 1);
     hi *= (double)x.hi * y.hi * (l ? b->steps[l][d].hi : 1);
   }
-  return (tf_whole_span){(int32_t)fmax(1, ceil(s->op.extent[d] / hi)), (int32_t)fmax(1, ceil(s->op.extent[d] / lo))};
+  return (tf_whole_span){(int32_t)fmax(1, ceil(s->op.extent[d] / hi)),
+                         (int32_t)fmax(1, ceil(s->op.extent[d] / lo))};
 }
 
 tf_whole_span tf_whole_turns(const tf_whole_space *s, const tf_whole_box *b, int tile, int group) {
@@ -95,9 +101,10 @@ int tf_whole_twin(const tf_whole_space *s, const tf_whole_part *p) {
   return -1;
 }
 
-/* ---- spreads -------------------------------------------------------------------------------------- */
-/* Takes what the mesh does not hold off the spans of an axis; false if nothing is left.  Where a dim is spread along
- * one side at most, what lies on this axis leaves the other. */
+/* ---- spreads
+ * -------------------------------------------------------------------------------------- */
+/* Takes what the mesh does not hold off the spans of an axis; false if nothing is left.  Where a
+ * dim is spread along one side at most, what lies on this axis leaves the other. */
 static bool tighten(const tf_whole_space *s, int tile, int axis, tf_whole_box *b) {
   tf_whole_span *p = b->spread[tile][axis], *other = b->spread[tile][1 - axis];
   int64_t least = 1;
@@ -111,7 +118,8 @@ static bool tighten(const tf_whole_space *s, int tile, int axis, tf_whole_box *b
     other[d].hi = 1;
   }
   for (int d = 0; d < s->op.n_dims; d++) {
-    const int64_t most = on == TF_WHOLE_ON_AN_AXIS && p[d].lo == 1 ? 1 : s->op.mesh[tile][axis] / (least / p[d].lo);
+    const int64_t most =
+        on == TF_WHOLE_ON_AN_AXIS && p[d].lo == 1 ? 1 : s->op.mesh[tile][axis] / (least / p[d].lo);
     if (p[d].hi > most) p[d].hi = (int32_t)most;
   }
   return true;
@@ -132,7 +140,9 @@ static bool lay_out(layout *y, int d) {
   for (int64_t x = y->all[d] < room ? y->all[d] : room; x > 0; x--) {
     const int64_t on[2] = {x, y->all[d] / x};
     if (y->all[d] % x || on[1] > mesh[1] / y->used[1]) continue;
-    if (y->on[0] + (on[0] > 1) > TF_WHOLE_ON_AN_AXIS || y->on[1] + (on[1] > 1) > TF_WHOLE_ON_AN_AXIS) continue;
+    if (y->on[0] + (on[0] > 1) > TF_WHOLE_ON_AN_AXIS ||
+        y->on[1] + (on[1] > 1) > TF_WHOLE_ON_AN_AXIS)
+      continue;
     if (y->s->t->tiles[y->tile].one_side && on[0] > 1 && on[1] > 1) continue;
     layout next = *y;
     next.x[d] = x;
@@ -148,8 +158,8 @@ static bool lay_out(layout *y, int d) {
   return false;
 }
 
-/* Counts depend on the product of what a dim has on both axes: of the ways to lay that out one is enough.  Known once
- * the Tile's spread is. */
+/* Counts depend on the product of what a dim has on both axes: of the ways to lay that out one is
+ * enough.  Known once the Tile's spread is. */
 static bool laid_out_first(const tf_whole_space *s, int tile, const tf_whole_box *b) {
   layout y = {.s = s, .tile = tile, .used = {1, 1}};
   for (int d = 0; d < s->op.n_dims; d++) {
@@ -163,9 +173,10 @@ static bool laid_out_first(const tf_whole_space *s, int tile, const tf_whole_box
   return first;
 }
 
-/* ---- bypasses ------------------------------------------------------------------------------------- */
-/* Traffic follows from the Tiles outside of the memories that hold a tensor first, of which Tile `last` is the
- * innermost: it can take all steps, and nothing further in be spread. */
+/* ---- bypasses
+ * ------------------------------------------------------------------------------------- */
+/* Traffic follows from the Tiles outside of the memories that hold a tensor first, of which Tile
+ * `last` is the innermost: it can take all steps, and nothing further in be spread. */
 static void take_all_steps(const tf_whole_space *s, int last, tf_whole_part *p) {
   for (int l = last; l < s->op.n_tiles; l++) {
     tf_whole_put_in_order(s, l, TF_WHOLE_ANY_ORDER, p);
@@ -205,9 +216,10 @@ static int find_either(const tf_whole_space *s, const tf_whole_part *p, int tile
   return -1;
 }
 
-/* ---- parts of a box ------------------------------------------------------------------------------- */
-/* The variable of a kind that is known least, of one Tile, or of all (tile -1); -1: all are single numbers.  *ratio: of
- * its largest to its least number. */
+/* ---- parts of a box
+ * ------------------------------------------------------------------------------- */
+/* The variable of a kind that is known least, of one Tile, or of all (tile -1); -1: all are single
+ * numbers.  *ratio: of its largest to its least number. */
 static int widest(const tf_whole_space *s, tf_whole_part *p, int axis, int tile, double *ratio) {
   int best = -1;
   *ratio = 1;
@@ -256,7 +268,8 @@ tf_whole_cut tf_whole_cut_of(const tf_whole_space *s, tf_whole_part *p) {
   const int last = widest(s, p, 0, -1, &ratio), steps = widest(s, p, TF_WHOLE_STEPS, -1, &ratio);
   if (last >= 0 || steps >= 0) return halves(s, p, last >= 0 ? last : steps);
   for (int l = 0; l + 1 < s->op.n_tiles; l++)
-    if (p->order[l] == TF_WHOLE_NO_ORDER) return (tf_whole_cut){.n = s->n_orders, .var = -1, .tile = l, .tensor = -1};
+    if (p->order[l] == TF_WHOLE_NO_ORDER)
+      return (tf_whole_cut){.n = s->n_orders, .var = -1, .tile = l, .tensor = -1};
   return (tf_whole_cut){.n = 0, .var = -1, .tile = -1, .tensor = -1};
 }
 
@@ -265,7 +278,8 @@ static void hold(const tf_whole_space *s, int tile, int tensor, bool past, tf_wh
   if (s->objective == TF_TRAFFIC) forget_inside(s, p);
 }
 
-tf_whole_kept tf_whole_piece(const tf_whole_space *s, const tf_whole_cut *c, int k, tf_whole_part *p) {
+tf_whole_kept tf_whole_piece(const tf_whole_space *s, const tf_whole_cut *c, int k,
+                             tf_whole_part *p) {
   if (c->tile >= 0 && c->tensor >= 0)
     hold(s, c->tile, c->tensor, k == 1, p);
   else if (c->tile >= 0)
@@ -279,7 +293,8 @@ tf_whole_kept tf_whole_piece(const tf_whole_space *s, const tf_whole_cut *c, int
   return laid_out_first(s, v->tile, &p->b) ? TF_WHOLE_KEPT : TF_WHOLE_LAID_OUT_ELSE;
 }
 
-/* ---- the space ------------------------------------------------------------------------------------ */
+/* ---- the space
+ * ------------------------------------------------------------------------------------ */
 /* All orders of the groups. */
 static void list_orders(tf_whole_space *s, int *order, int n, unsigned used) {
   if (n == s->n_groups) {
@@ -299,7 +314,8 @@ static void list_variables(tf_whole_space *s) {
       for (int a = 0; a < 2; a++)
         if (s->op.mesh[l][a] > 1) s->var[s->n_vars++] = (tf_whole_var){a, l, d};
       if (l > 0) s->var[s->n_vars++] = (tf_whole_var){TF_WHOLE_STEPS, l, d};
-      if (l > 0 && l + 1 < s->op.n_tiles) s->var[s->n_vars++] = (tf_whole_var){TF_WHOLE_BLOCK, l, d};
+      if (l > 0 && l + 1 < s->op.n_tiles)
+        s->var[s->n_vars++] = (tf_whole_var){TF_WHOLE_BLOCK, l, d};
     }
 }
 
@@ -313,7 +329,8 @@ bool tf_whole_space_of(const tf_x_template *t, tf_objective objective, tf_whole_
   return true;
 }
 
-/* ---- mappings ------------------------------------------------------------------------------------- */
+/* ---- mappings
+ * ------------------------------------------------------------------------------------- */
 /* Writes one Tile of the only mapping of a box. */
 static void write_tile(const tf_whole_space *k, const tf_whole_part *b, int l, int64_t *trips) {
   const tf_x_template *t = k->t;
@@ -350,7 +367,8 @@ tf_tree *tf_whole_tree(const tf_whole_space *s, const tf_whole_part *p) {
   for (int i = 0; b && i < open->n_nodes; i++) {
     tf_build_node(b, &open->nodes[i]);
     for (int z = 0; z < s->op.n_tensors && i < s->op.n_tiles; z++)
-      if (p->b.past[i] >> z & 1) tf_build_bypass(b, (tf_named){.tensor = z ? op->reads[z - 1].tensor : op->out});
+      if (p->b.past[i] >> z & 1)
+        tf_build_bypass(b, (tf_named){.tensor = z ? op->reads[z - 1].tensor : op->out});
     for (int k = 0; k < open->nodes[i].n_loops; k++)
       tf_build_loop(b, open->nodes[i].loops[k]);
   }

@@ -1,4 +1,5 @@
-/* A certificate: the problem, the mapping with its value, and branches that bound all mappings of the space. */
+/* A certificate: the problem, the mapping with its value, and branches that bound all mappings of
+ * the space. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +12,8 @@
 #include "search/common/objective.h"
 #include "search/proof/proof.h"
 
-/* What is tried in turn where the value, or what is known, is not reached: by what part of the value less the bound may
- * be.  The last is of no branch. */
+/* What is tried in turn where the value, or what is known, is not reached: by what part of the
+ * value less the bound may be.  The last is of no branch. */
 static const double gaps[] = {1e-2, 5e-2, 0.2, INFINITY};
 enum { BOXES_MOST = 4000000 };
 /* The branches are to reach the value less this part: rounding apart, they reach it. */
@@ -29,7 +30,8 @@ static bool is_beyond(const tf_arch *a, const tf_workload *wl) {
   bool beyond = tf_sparse_applies(a, wl);
   for (int l = 0; l < a->n_memories; l++) {
     const tf_memory *mem = &a->memories[l];
-    beyond |= !tf_plain_access(mem) || mem->line || mem->leak_pj > 0 || mem->topology != TF_NO_TOPOLOGY;
+    beyond |=
+        !tf_plain_access(mem) || mem->line || mem->leak_pj > 0 || mem->topology != TF_NO_TOPOLOGY;
   }
   for (int u = 0; u < a->n_units; u++)
     beyond |= a->units[u].leak_pj > 0;
@@ -37,12 +39,13 @@ static bool is_beyond(const tf_arch *a, const tf_workload *wl) {
 }
 
 /* The space of the op; NULL with an error in d. */
-static tf_x_template *space_of(const tf_arch *arch, const tf_workload *wl, tf_objective o, tf_whole_space *s,
-                               tf_diags *d) {
+static tf_x_template *space_of(const tf_arch *arch, const tf_workload *wl, tf_objective o,
+                               tf_whole_space *s, tf_diags *d) {
   const tf_x_shape alone = {.kind = TF_SEQ};
   if (is_beyond(arch, wl)) {
     tf_fail(d, wl->at, TF_E_LIMIT,
-            "no certificate states leakage, whole accesses, energies of drains, networks with a topology or zeros: this"
+            "no certificate states leakage, whole accesses, energies of drains, networks with a "
+            "topology or zeros: this"
             "  machine or workload has some");
     return NULL;
   }
@@ -50,7 +53,8 @@ static tf_x_template *space_of(const tf_arch *arch, const tf_workload *wl, tf_ob
   if (t && tf_whole_space_of(t, o, s) && s->op.n_dims > 0) return t;
   if (!tf_diags_errors(d))
     tf_fail(d, wl->at, TF_E_LIMIT,
-            "a certificate is of one op whose inputs differ and have plain indices, without mask or padding, with 1 to "
+            "a certificate is of one op whose inputs differ and have plain indices, without mask "
+            "or padding, with 1 to "
             "%d dims longer than 1, on 2 to %d memories: this is none",
             TF_WHOLE_DIMS, TF_WHOLE_TILES);
   tf_x_template_free(t);
@@ -69,20 +73,21 @@ bool tf_certifiable(const tf_arch *arch, const tf_workload *wl, tf_diags *d) {
 static bool count(proof *p, const tf_tree *tree, tf_objective o, tf_diags *d) {
   tf_model *m = tf_model_new(tree, d);
   tf_result r;
-  const bool ok =
-      m && tf_model_eval(m, NULL, &r) && r.feasible && &p->space.op.arch->units[r.ops[0].unit] == p->space.op.unit;
+  const bool ok = m && tf_model_eval(m, NULL, &r) && r.feasible &&
+                  &p->space.op.arch->units[r.ops[0].unit] == p->space.op.unit;
   if (ok) {
     const tf_figures f = tf_figures_of(p->space.op.arch, p->space.t->facts->wl, &r);
     p->value = tf_p_value(o, f.cycles, f.energy_pj, f.traffic_words);
   } else if (!tf_diags_errors(d)) {
-    tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "the mapping does not fit, or runs on another unit than those of the space");
+    tf_fail(d, (tf_loc){0}, TF_E_LIMIT,
+            "the mapping does not fit, or runs on another unit than those of the space");
   }
   tf_model_free(m);
   return ok;
 }
 
-/* What no mapping whatever is below: each element passes the memory in which it lives once, that is one of its
- * instances, each point takes a unit. */
+/* What no mapping whatever is below: each element passes the memory in which it lives once, that is
+ * one of its instances, each point takes a unit. */
 static double floor_of(const tf_whole_op *op, tf_objective o) {
   double units = 1, words = 0, pj = 0, cycles = 0;
   for (int l = 0; l < op->n_tiles; l++) {
@@ -91,7 +96,8 @@ static double floor_of(const tf_whole_op *op, tf_objective o) {
     for (int z = 0; z < op->n_tensors; z++) {
       if (op->tensor[z].home != l) continue;
       words += l ? 0 : op->tensor[z].words;
-      *(op->tensor[z].made ? &write : &read) += op->tensor[z].words * op->tensor[z].bits / m->word_bits;
+      *(op->tensor[z].made ? &write : &read) +=
+          op->tensor[z].words * op->tensor[z].bits / m->word_bits;
     }
     units *= l ? (double)m->mesh[0] * (double)m->mesh[1] : 1;
     const double in = read / units / m->read_bw, out = write / units / m->write_bw;
@@ -99,11 +105,12 @@ static double floor_of(const tf_whole_op *op, tf_objective o) {
     pj += read * m->read_pj + write * m->write_pj;
   }
   units *= (double)op->unit->mesh[0] * (double)op->unit->mesh[1];
-  return tf_p_value(o, fmax(op->points / units / op->unit->rate, cycles), op->points * op->unit->pj + pj, words);
+  return tf_p_value(o, fmax(op->points / units / op->unit->rate, cycles),
+                    op->points * op->unit->pj + pj, words);
 }
 
-/* Digits rounded down: what is stated as a bound must not be above it.  Where all tensors live in inner memories, no
- * words need pass the outermost one. */
+/* Digits rounded down: what is stated as a bound must not be above it.  Where all tensors live in
+ * inner memories, no words need pass the outermost one. */
 static void put_bound(double bound, tf_p_text *out) {
   enum { DIGITS = 11 };
   if (bound <= 0) {
@@ -115,7 +122,8 @@ static void put_bound(double bound, tf_p_text *out) {
 }
 
 /* Whether so many boxes as may be prove that no mapping of the space is below the target. */
-static bool reach(proof *p, const tf_certificate_opts *o, double target, tf_certificate *c, tf_p_text *out) {
+static bool reach(proof *p, const tf_certificate_opts *o, double target, tf_certificate *c,
+                  tf_p_text *out) {
   tf_p_branches b = {.space = &p->space,
                      .objective = o->objective,
                      .budget = &o->budget,
@@ -129,11 +137,13 @@ static bool reach(proof *p, const tf_certificate_opts *o, double target, tf_cert
   return !b.failed || out->bad;
 }
 
-static void find_branches(proof *p, const tf_certificate_opts *o, tf_certificate *c, tf_p_text *out) {
+static void find_branches(proof *p, const tf_certificate_opts *o, tf_certificate *c,
+                          tf_p_text *out) {
   const bool less = o->known > 0 && o->known < p->value * (1 - NEARLY);
   bool done = reach(p, o, less ? o->known : p->value, c, out);
   for (size_t i = 0; !done && i < sizeof gaps / sizeof *gaps; i++)
-    if (!less || p->value / (1 + gaps[i]) < o->known) done = reach(p, o, p->value / (1 + gaps[i]), c, out);
+    if (!less || p->value / (1 + gaps[i]) < o->known)
+      done = reach(p, o, p->value / (1 + gaps[i]), c, out);
 }
 
 static uint64_t digest(const tf_p_text *t) {
@@ -143,7 +153,8 @@ static uint64_t digest(const tf_p_text *t) {
   return h;
 }
 
-static bool write_certificate(proof *p, const tf_tree *tree, const tf_certificate_opts *opts, tf_certificate *c) {
+static bool write_certificate(proof *p, const tf_tree *tree, const tf_certificate_opts *opts,
+                              tf_certificate *c) {
   const tf_objective o = opts->objective;
   tf_p_text branches = {0};
   find_branches(p, opts, c, &branches);
@@ -167,7 +178,8 @@ static bool write_certificate(proof *p, const tf_tree *tree, const tf_certificat
   return !p->text.bad;
 }
 
-bool tf_certify(const tf_tree *tree, const tf_certificate_opts *opts, tf_certificate *out, tf_diags *d) {
+bool tf_certify(const tf_tree *tree, const tf_certificate_opts *opts, tf_certificate *out,
+                tf_diags *d) {
   TF_IN_C_LOCALE;
   proof p = {.value = 0};
   *out = (tf_certificate){0};

@@ -1,5 +1,6 @@
-/* The branches of a certificate: boxes of mappings, taken apart until each costs enough, holds none, or is one mapping.
- * The solver's own boxes, in depth first: which of them must be looked at does not depend on the order. */
+/* The branches of a certificate: boxes of mappings, taken apart until each costs enough, holds
+ * none, or is one mapping. The solver's own boxes, in depth first: which of them must be looked at
+ * does not depend on the order. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -17,8 +18,8 @@ double tf_p_value(tf_objective objective, double cycles, double pj, double words
   }
 }
 
-/* The name of a number: s, the steps of a Tile, l, the length that enters, x or y, its instances on an axis; which
- * Tile; which dim. */
+/* The name of a number: s, the steps of a Tile, l, the length that enters, x or y, its instances on
+ * an axis; which Tile; which dim. */
 static void put_variable(const tf_whole_space *s, const tf_whole_var *v, tf_p_text *out) {
   tf_p_say(out, "%c%d.%s",
            v->axis == TF_WHOLE_BLOCK ? 'l'
@@ -36,7 +37,8 @@ static void count_with(tf_p_branches *b, const tf_whole_part *p, tf_model *model
   tf_result r;
   tf_whole_trips(b->space, p, trips);
   const bool ok = tf_model_eval(model, trips, &r) && r.feasible;
-  const tf_figures f = ok ? tf_figures_of(b->space->op.arch, b->space->t->facts->wl, &r) : (tf_figures){0};
+  const tf_figures f =
+      ok ? tf_figures_of(b->space->op.arch, b->space->t->facts->wl, &r) : (tf_figures){0};
   const double value = tf_p_value(b->objective, f.cycles, f.energy_pj, f.traffic_words);
   b->failed |= !ok;
   meet(b, value);

@@ -10,7 +10,8 @@
 void tf_p_say(tf_p_text *t, const char *fmt, ...) {
   enum { LONGEST = 1024 };
   va_list list;
-  if (!t->bad && t->room < t->len + LONGEST) t->bad = !tf_grow_text(&t->text, &t->room, t->len + LONGEST);
+  if (!t->bad && t->room < t->len + LONGEST)
+    t->bad = !tf_grow_text(&t->text, &t->room, t->len + LONGEST);
   if (t->bad) return;
   va_start(list, fmt);
   const int n = vsnprintf(t->text + t->len, t->room - t->len, fmt, list);
@@ -32,17 +33,20 @@ static bool timed(tf_objective o) { return o == TF_LATENCY || o == TF_EDP; }
 static bool powered(tf_objective o) { return o == TF_ENERGY || o == TF_EDP; }
 
 static void put_part(const tf_mem_part *p, tf_p_text *out) {
-  static const char *const role[] = {[TF_ROLE_LEFT] = "left", [TF_ROLE_RIGHT] = "right", [TF_ROLE_RESULT] = "result"};
-  tf_p_say(out, "part %s bits %d capacity %lld twice %s holds", p->name, p->word_bits > 1 ? p->word_bits : 1,
-           (long long)p->capacity_words, yes(p->double_buffered));
+  static const char *const role[] = {
+      [TF_ROLE_LEFT] = "left", [TF_ROLE_RIGHT] = "right", [TF_ROLE_RESULT] = "result"};
+  tf_p_say(out, "part %s bits %d capacity %lld twice %s holds", p->name,
+           p->word_bits > 1 ? p->word_bits : 1, (long long)p->capacity_words,
+           yes(p->double_buffered));
   for (int r = 0; r < TF_N_ROLES; r++)
     if (p->roles >> r & 1) tf_p_say(out, " %s", role[r]);
   tf_p_say(out, "\n");
 }
 
 static void put_memory(const tf_memory *m, tf_objective o, tf_p_text *out) {
-  tf_p_say(out, "memory %s mesh %lld %lld multicast %s reduce %s bits %d capacity ", m->name, (long long)m->mesh[0],
-           (long long)m->mesh[1], yes(m->multicast), yes(m->reduce), m->word_bits);
+  tf_p_say(out, "memory %s mesh %lld %lld multicast %s reduce %s bits %d capacity ", m->name,
+           (long long)m->mesh[0], (long long)m->mesh[1], yes(m->multicast), yes(m->reduce),
+           m->word_bits);
   if (m->capacity_words < 0)
     tf_p_say(out, "none");
   else
@@ -66,15 +70,17 @@ static void put_memory(const tf_memory *m, tf_objective o, tf_p_text *out) {
 }
 
 static void put_unit(const tf_unit *u, tf_objective o, tf_p_text *out) {
-  tf_p_say(out, "unit %s mesh %lld %lld multicast %s reduce %s", u->name, (long long)u->mesh[0], (long long)u->mesh[1],
-           yes(u->multicast), yes(u->reduce));
+  tf_p_say(out, "unit %s mesh %lld %lld multicast %s reduce %s", u->name, (long long)u->mesh[0],
+           (long long)u->mesh[1], yes(u->multicast), yes(u->reduce));
   if (timed(o)) put_number("rate", u->rate, out);
   if (timed(o)) put_number("pipeline", u->pipeline, out);
   if (powered(o)) put_number("pj", u->pj, out);
   tf_p_say(out, "\n");
 }
 
-static const tf_dim *dim_of(const tf_whole_space *s, int d) { return &s->t->facts->wl->dims[s->t->tiles[0].dims[d]]; }
+static const tf_dim *dim_of(const tf_whole_space *s, int d) {
+  return &s->t->facts->wl->dims[s->t->tiles[0].dims[d]];
+}
 
 const tf_tensor *tf_p_tensor(const tf_whole_space *s, int z) {
   const tf_op *o = &s->t->facts->wl->ops[0];
@@ -82,8 +88,9 @@ const tf_tensor *tf_p_tensor(const tf_whole_space *s, int z) {
 }
 
 void tf_p_problem(const tf_whole_space *s, tf_objective objective, tf_p_text *out) {
-  static const char *const overlap[] = {
-      [TF_OVERLAP_PERFECT] = "perfect", [TF_OVERLAP_DOUBLE_BUFFER] = "double-buffer", [TF_OVERLAP_NONE] = "none"};
+  static const char *const overlap[] = {[TF_OVERLAP_PERFECT] = "perfect",
+                                        [TF_OVERLAP_DOUBLE_BUFFER] = "double-buffer",
+                                        [TF_OVERLAP_NONE] = "none"};
   tf_p_say(out, "tileflow-certificate 2\nobjective %s\n", tf_objective_key((int)objective));
   if (timed(objective)) tf_p_say(out, "overlap %s\n", overlap[s->op.arch->overlap]);
   for (int l = 0; l < s->op.n_tiles; l++)
@@ -94,7 +101,8 @@ void tf_p_problem(const tf_whole_space *s, tf_objective objective, tf_p_text *ou
   for (int z = 0; z < s->op.n_tensors; z++) {
     const tf_tensor *t = tf_p_tensor(s, z);
     const int home = s->op.tensor[z].home;
-    tf_p_say(out, "%s %s bits %d", s->op.tensor[z].made ? "output" : "input", t->name, t->word_bits);
+    tf_p_say(out, "%s %s bits %d", s->op.tensor[z].made ? "output" : "input", t->name,
+             t->word_bits);
     if (home) tf_p_say(out, " home %s", s->op.arch->memories[home].name);
     tf_p_say(out, " index");
     for (int d = 0; d < s->op.n_dims; d++)
@@ -103,20 +111,23 @@ void tf_p_problem(const tf_whole_space *s, tf_objective objective, tf_p_text *ou
   }
 }
 
-/* The trip count of a loop less steps that would begin beyond the end of the dim: these change nothing. */
+/* The trip count of a loop less steps that would begin beyond the end of the dim: these change
+ * nothing. */
 static int64_t that_happen(const tf_tree *tree, int node, int k) {
   const int dim = tree->nodes[node].loops[k].dim;
   const int64_t extent = tree->workload->dims[dim].extent, trip = tree->nodes[node].loops[k].trip;
   int64_t step = 1;
   for (int n = tree->n_nodes - 1; n >= node; n--)
-    for (int i = tree->nodes[n].kind == TF_TILE ? tree->nodes[n].n_loops : 0; i-- > (n == node ? k + 1 : 0);)
+    for (int i = tree->nodes[n].kind == TF_TILE ? tree->nodes[n].n_loops : 0;
+         i-- > (n == node ? k + 1 : 0);)
       if (tree->nodes[n].loops[i].dim == dim && step < extent) step *= tree->nodes[n].loops[i].trip;
   const int64_t most = step < extent ? (extent + step - 1) / step : 1;
   return trip < most ? trip : most;
 }
 
 void tf_p_mapping(const tf_whole_space *s, const tf_tree *tree, tf_p_text *out) {
-  static const char *const axis[] = {[TF_TEMPORAL] = "", [TF_SPATIAL_X] = "@x", [TF_SPATIAL_Y] = "@y"};
+  static const char *const axis[] = {
+      [TF_TEMPORAL] = "", [TF_SPATIAL_X] = "@x", [TF_SPATIAL_Y] = "@y"};
   for (int n = 0; n < tree->n_nodes && tree->nodes[n].kind == TF_TILE; n++) {
     const tf_node *t = &tree->nodes[n];
     tf_p_say(out, "tile %s", s->op.arch->memories[t->level].name);
@@ -125,8 +136,8 @@ void tf_p_mapping(const tf_whole_space *s, const tf_tree *tree, tf_p_text *out) 
     tf_p_say(out, " for");
     for (int i = 0; i < t->n_loops; i++)
       if (that_happen(tree, n, i) > 1)
-        tf_p_say(out, " %s=%lld%s", tree->workload->dims[t->loops[i].dim].name, (long long)that_happen(tree, n, i),
-                 axis[t->loops[i].axis]);
+        tf_p_say(out, " %s=%lld%s", tree->workload->dims[t->loops[i].dim].name,
+                 (long long)that_happen(tree, n, i), axis[t->loops[i].axis]);
     tf_p_say(out, "\n");
   }
 }

@@ -1,4 +1,5 @@
-/* The driver of a search: batches of tasks, asked for in order, run on any thread, told in order. */
+/* The driver of a search: batches of tasks, asked for in order, run on any thread, told in order.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -20,30 +21,39 @@
 #include "search/run/starts.h"
 
 enum {
-  BATCH = 16,        /* tasks; the same for any number of threads, so that results do not depend on it */
-  MANY_BATCHES = 32, /* so many must be left where shapes are visited for longer than a short search does */
-  EFFORT_LEFT = 256, /* stop when less than one part in so many of the effort is left: not worth another batch */
+  BATCH = 16, /* tasks; the same for any number of threads, so that results do not depend on it */
+  MANY_BATCHES =
+      32, /* so many must be left where shapes are visited for longer than a short search does */
+  EFFORT_LEFT = 256, /* stop when less than one part in so many of the effort is left: not worth
+                        another batch */
   KEEP = 8,
-  IDLE_MOST = 400,    /* batches in a row without an evaluation after which nothing can be left */
-  IDLE_GIVEN = 32,    /* the same where the shape is given: only trip counts are drawn anew */
-  IDLE_EFFORT = 4,    /* effort of each task of such a batch then: the shape is built, and no trip counts fit */
-  IDLE_RANDOM = 64,   /* the same as IDLE_MOST, after which every other row is random, see ask_random */
-  WALK_GIVEN = 20000, /* steps that an exact walk may take where the given tree retains, or neighbours may hand on parts
-                         of boxes: closed forms do not tell */
-  TIES_LEAST = 32768, /* evaluations once the goal is met, as of several mappings that meet it one is best */
-  START_ONE_IN = 32,  /* one task in so many searches a start again, after the first visit of each */
-  RETAIN_ONE_IN = 8,  /* and one in so many the best found, where it retains what was made more than once */
+  IDLE_MOST = 400, /* batches in a row without an evaluation after which nothing can be left */
+  IDLE_GIVEN = 32, /* the same where the shape is given: only trip counts are drawn anew */
+  IDLE_EFFORT =
+      4, /* effort of each task of such a batch then: the shape is built, and no trip counts fit */
+  IDLE_RANDOM =
+      64, /* the same as IDLE_MOST, after which every other row is random, see ask_random */
+  WALK_GIVEN = 20000, /* steps that an exact walk may take where the given tree retains, or
+                         neighbours may hand on parts of boxes: closed forms do not tell */
+  TIES_LEAST =
+      32768, /* evaluations once the goal is met, as of several mappings that meet it one is best */
+  START_ONE_IN = 32, /* one task in so many searches a start again, after the first visit of each */
+  RETAIN_ONE_IN =
+      8, /* and one in so many the best found, where it retains what was made more than once */
   RETAIN_FROM = 1024, /* budgets of fewer evaluations have better uses for those that this takes */
-  MOVES_PART = 4,     /* one part in so many of the budget goes to moves from the best found, see move_best */
-  MOVES_FROM = 1024,  /* of budgets of so many evaluations or more */
-  MOVES_EFFORT = 8,   /* most effort of one of their evaluations, on average, where the budget sets no limit */
+  MOVES_PART =
+      4, /* one part in so many of the budget goes to moves from the best found, see move_best */
+  MOVES_FROM = 1024, /* of budgets of so many evaluations or more */
+  MOVES_EFFORT =
+      8, /* most effort of one of their evaluations, on average, where the budget sets no limit */
 };
 
 typedef struct {
   const tf_search_opts *o;
   const tf_strategy *strategy;
   tf_shapes *shapes;
-  tf_start *starts;   /* [o->n_starts]; then one for the best where scopes of it came to retain something */
+  tf_start *
+      starts; /* [o->n_starts]; then one for the best where scopes of it came to retain something */
   double tried;       /* the value of the best of which it was asked whether scopes should */
   int64_t walk_limit; /* of tasks for rows, as is growth (tf_task) */
   int growth;
@@ -72,7 +82,9 @@ typedef struct {
 
 /* ---- one batch ----------------------------------------------------------------------------- */
 /* What tasks may take of a budget; moves have the rest. */
-static int64_t tasks_part(const driver *v, int64_t all) { return v->moves ? all - all / MOVES_PART : all; }
+static int64_t tasks_part(const driver *v, int64_t all) {
+  return v->moves ? all - all / MOVES_PART : all;
+}
 
 static int64_t left_of(const driver *v) {
   const int64_t most = v->o->budget.max_evals;
@@ -89,21 +101,27 @@ static bool time_spent(const driver *v) {
   return v->moves && most > 0 && tf_clock_seconds(&v->watch) >= most - most / MOVES_PART;
 }
 
-/* The most evaluations that one task of the next batch may take, so that the whole batch stays within the budget. */
+/* The most evaluations that one task of the next batch may take, so that the whole batch stays
+ * within the budget. */
 static int64_t most_of(const driver *v, int64_t left) {
   int64_t most = v->strategy->evals_per_shape;
   if (most == 0) return INT64_MAX;
   if (v->tasks[0].share < 1) most <<= TF_MASKED_VISITS;
-  for (int i = 0; i < v->growth && most * 2 * BATCH * (i < TF_GROWTH_FEW ? 1 : MANY_BATCHES) <= left; i++)
+  for (int i = 0;
+       i < v->growth && most * 2 * BATCH * (i < TF_GROWTH_FEW ? 1 : MANY_BATCHES) <= left; i++)
     most *= 2;
   return most;
 }
 
-/* The start whose space task `no` searches: first each in turn, then one every START_ONE_IN tasks.  NULL: none. */
+/* The start whose space task `no` searches: first each in turn, then one every START_ONE_IN tasks.
+ * NULL: none. */
 static const tf_start *start_of(const driver *v, int64_t no) {
   int64_t n = v->o->n_starts, turn = no / START_ONE_IN;
-  if (v->starts[n].shapes && v->strategy->evals_per_shape && no >= n && no % RETAIN_ONE_IN == 0) return &v->starts[n];
-  if (n == 0 || v->strategy->evals_per_shape == 0 || (no >= n && no % START_ONE_IN != START_ONE_IN - 1)) return NULL;
+  if (v->starts[n].shapes && v->strategy->evals_per_shape && no >= n && no % RETAIN_ONE_IN == 0)
+    return &v->starts[n];
+  if (n == 0 || v->strategy->evals_per_shape == 0 ||
+      (no >= n && no % START_ONE_IN != START_ONE_IN - 1))
+    return NULL;
   const tf_start *s = &v->starts[no < n ? no : turn % n];
   return s->shapes ? s : NULL;
 }
@@ -141,7 +159,8 @@ static bool ask_row(driver *v, tf_task *t) {
   t->shapes = v->shapes;
   t->walk_limit = v->walk_limit;
   t->growth = v->growth;
-  if (v->idle >= IDLE_RANDOM && !v->strategy->outer->ignores_feedback && v->asked % 2) return ask_random(v, t);
+  if (v->idle >= IDLE_RANDOM && !v->strategy->outer->ignores_feedback && v->asked % 2)
+    return ask_random(v, t);
   t->aside = false;
   if (!v->strategy->outer->ask(v->outer, &t->like)) return false;
   memcpy(t->genes, v->space->chosen, (size_t)v->space->n * sizeof *t->genes);
@@ -155,7 +174,8 @@ static double variants_within(const driver *v) {
 }
 
 static int ask_batch(driver *v) {
-  int64_t left = left_of(v), most = most_of(v, left), effort = tasks_part(v, v->o->budget.max_effort);
+  int64_t left = left_of(v), most = most_of(v, left),
+          effort = tasks_part(v, v->o->budget.max_effort);
   int n = 0;
   for (; n < BATCH && left > 0 && !effort_spent(v) && !time_spent(v); n++) {
     tf_task *t = &v->tasks[n];
@@ -183,7 +203,8 @@ static void archive(driver *v, tf_task *t) {
   for (int by = 0; by < TF_N_BY; by++) {
     tf_task_best *b = &t->best[by];
     if (!b->there) continue;
-    tf_found f = {.text = tf_tree_text(b->tree), .tree = b->tree, .value = b->value, .figures = b->figures};
+    tf_found f = {
+        .text = tf_tree_text(b->tree), .tree = b->tree, .value = b->value, .figures = b->figures};
     bool ok = f.text && tf_keep_pareto(v->res->pareto, &v->res->n_pareto, &f);
     if (ok && by == TF_BY_OBJECTIVE)
       ok = tf_keep_best(v->res->best, v->kept_shapes, &v->res->n_best, v->room, &f, t->shape);
@@ -204,13 +225,14 @@ static void archive_variant(driver *v, const tf_task *t, const tf_variant *x) {
   }
   f.text = tf_tree_text(f.tree);
   uint64_t name = f.text ? tf_hash(TF_HASH_START, f.text, strlen(f.text)) : 0;
-  v->failed |= !f.text || !tf_keep_best(v->res->variants, v->kept_texts, &v->res->n_variants, v->o->variants, &f, name);
+  v->failed |= !f.text || !tf_keep_best(v->res->variants, v->kept_texts, &v->res->n_variants,
+                                        v->o->variants, &f, name);
   tf_tree_free(f.tree); /* NULL where it is kept */
   free(f.text);
 }
 
-/* Tasks find the same completions of a shape again and again: each is built, which takes much longer than to evaluate
- * it, and offered once. */
+/* Tasks find the same completions of a shape again and again: each is built, which takes much
+ * longer than to evaluate it, and offered once. */
 static void archive_variants(driver *v, const tf_task *t) {
   for (int i = 0; i < t->n_variants && t->variants[i].value <= variants_within(v); i++) {
     bool anew;
@@ -238,15 +260,17 @@ static void take_task(driver *v, tf_task *t) {
 static bool check_logged(driver *v, const tf_task *t, tf_diags *d) {
   if (!t->logged || (t->legal && t->logged->shape == t->shape)) return true;
   v->failed = true;
-  return tf_fail(d, (tf_loc){0}, TF_E_IO,
-                 "task %lld of the log is not the one this search asks for: another version wrote it",
-                 (long long)t->no);
+  return tf_fail(
+      d, (tf_loc){0}, TF_E_IO,
+      "task %lld of the log is not the one this search asks for: another version wrote it",
+      (long long)t->no);
 }
 
 static void report(const driver *v) {
-  tf_clock_report(&v->watch, (tf_progress){.evals = v->res->evals,
-                                           .shapes = v->res->shapes,
-                                           .best = v->res->n_best ? v->res->best[0].value : INFINITY});
+  tf_clock_report(&v->watch,
+                  (tf_progress){.evals = v->res->evals,
+                                .shapes = v->res->shapes,
+                                .best = v->res->n_best ? v->res->best[0].value : INFINITY});
 }
 
 /* Keeps a mapping whose text names it: it need not have the shape of any task. */
@@ -268,8 +292,8 @@ static void take_retained(driver *v, tf_found *f) {
   keep_found(v, f);
 }
 
-/* Of a best that makes a part of an intermediate more than once: whether scopes that retain it cost less.  Then that is
- * the best.  The budget is charged for no more than it has. */
+/* Of a best that makes a part of an intermediate more than once: whether scopes that retain it cost
+ * less.  Then that is the best.  The budget is charged for no more than it has. */
 static void retain_best(driver *v) {
   tf_search_result *r = v->res;
   const int64_t left = left_of(v);
@@ -302,15 +326,19 @@ static void trim(driver *v, tf_trying *q, tf_found *f) {
   tf_start_clear(&s);
 }
 
-/* Moves from the best with what is left, where the tasks' part of the budget ended them.  Tasks change trip counts by
- * chance: of a larger problem they may find what they miss of one within it, which steps of one loop or two reach. */
+/* Moves from the best with what is left, where the tasks' part of the budget ended them.  Tasks
+ * change trip counts by chance: of a larger problem they may find what they miss of one within it,
+ * which steps of one loop or two reach. */
 static void move_best(driver *v) {
   tf_search_result *r = v->res;
   const tf_budget *all = &v->o->budget;
-  const int64_t most = all->max_evals > 0 ? all->max_evals - r->evals : INT64_MAX / (2 * MOVES_EFFORT);
+  const int64_t most =
+      all->max_evals > 0 ? all->max_evals - r->evals : INT64_MAX / (2 * MOVES_EFFORT);
   const int64_t effort = all->max_effort > 0 ? all->max_effort - v->effort : MOVES_EFFORT * most;
   const bool ended = r->stopped_by == TF_STOP_BUDGET || r->stopped_by == TF_STOP_TIME;
-  if (!v->moves || v->failed || !ended || tf_clock_over(&v->watch) || most <= 0 || effort <= 0 || !r->n_best) return;
+  if (!v->moves || v->failed || !ended || tf_clock_over(&v->watch) || most <= 0 || effort <= 0 ||
+      !r->n_best)
+    return;
   const tf_polishing how = {.goal = v->o->goal, .evals = most, .effort = effort, .seed = all->seed};
   tf_trying q = {.by = v->o->objective, .exportable = v->o->exportable};
   tf_found f;
@@ -336,7 +364,8 @@ static bool batch(driver *v, int threads, int n, tf_diags *d) {
   }
   if (v->retain && !v->failed) retain_best(v);
   if (v->file && fflush(v->file) != 0)
-    v->failed = !tf_fail(d, (tf_loc){0}, TF_E_IO, "cannot write the log '%.120s': %s", v->o->log, strerror(errno));
+    v->failed = !tf_fail(d, (tf_loc){0}, TF_E_IO, "cannot write the log '%.120s': %s", v->o->log,
+                         strerror(errno));
   report(v);
   return v->res->evals > before;
 }
@@ -422,9 +451,12 @@ static bool alloc(driver *v) {
   v->res->best = calloc((size_t)v->room, sizeof *v->res->best);
   v->res->pareto = calloc(TF_PARETO_MAX, sizeof *v->res->pareto);
   v->space = tf_shapes_space(v->arena, v->shapes);
-  v->outer = v->space ? v->strategy->outer->make(v->arena, v->space, NULL, 0, tf_rng_new(v->o->budget.seed, 1)) : NULL;
+  v->outer = v->space ? v->strategy->outer->make(v->arena, v->space, NULL, 0,
+                                                 tf_rng_new(v->o->budget.seed, 1))
+                      : NULL;
   v->rng = tf_rng_new(v->o->budget.seed, 2);
-  bool ok = v->kept_shapes && v->kept_texts && v->res->variants && v->res->best && v->res->pareto && v->outer;
+  bool ok = v->kept_shapes && v->kept_texts && v->res->variants && v->res->best && v->res->pareto &&
+            v->outer;
   for (int i = 0; i < BATCH; i++) {
     tf_task *t = &v->tasks[i];
     *t = (tf_task){.strategy = v->strategy,
@@ -441,7 +473,8 @@ static bool alloc(driver *v) {
   return ok;
 }
 
-/* Whether neighbours may hand on what no closed form tells: parts of windows, or anything in a given tree. */
+/* Whether neighbours may hand on what no closed form tells: parts of windows, or anything in a
+ * given tree. */
 static bool walks_peers(const tf_arch *arch, const tf_workload *wl, bool given) {
   bool windows = given;
   for (int d = 0; d < wl->n_dims && tf_has_peers(arch); d++)
@@ -458,23 +491,27 @@ static bool walks_lines(const tf_arch *arch, const tf_workload *wl, bool given) 
   return walks && tf_arch_lines(arch);
 }
 
-static void set_limits(driver *v, const tf_arch *arch, const tf_workload *wl, const tf_tree *given) {
+static void set_limits(driver *v, const tf_arch *arch, const tf_workload *wl,
+                       const tf_tree *given) {
   const bool masked = tf_workload_masked(wl);
   const double share = !v->o->all_points && masked ? tf_demand_share(wl) : 1;
   const bool walks = retains(given) || walks_peers(arch, wl, given) || walks_lines(arch, wl, given);
   v->walk_limit = walks ? WALK_GIVEN : 0;
   v->growth = given ? TF_GROWTH_GIVEN : TF_GROWTH;
   v->retain = !given && !masked && !v->o->whole_tiles && left_of(v) >= RETAIN_FROM;
-  v->moves &= !given && !masked && !v->o->whole_tiles && !v->o->variants && left_of(v) >= MOVES_FROM &&
-              v->strategy->evals_per_shape && !v->strategy->outer->ignores_feedback;
+  v->moves &= !given && !masked && !v->o->whole_tiles && !v->o->variants &&
+              left_of(v) >= MOVES_FROM && v->strategy->evals_per_shape &&
+              !v->strategy->outer->ignores_feedback;
   for (int i = 0; i < BATCH; i++)
     v->tasks[i].share = share;
 }
 
-static bool open_log(driver *v, const tf_arch *arch, const tf_workload *wl, const tf_tree *given, tf_diags *d) {
+static bool open_log(driver *v, const tf_arch *arch, const tf_workload *wl, const tf_tree *given,
+                     tf_diags *d) {
   tf_log_head head = {v->strategy->name, tf_objective_key((int)v->o->objective), v->o->budget.seed,
                       tf_identity(arch, wl, given, v->o->starts, v->o->n_starts)};
-  if (v->o->exportable) head.space = tf_hash(head.space, v->o->exportable, strlen(v->o->exportable));
+  if (v->o->exportable)
+    head.space = tf_hash(head.space, v->o->exportable, strlen(v->o->exportable));
   if (!v->o->log) return true;
   v->file = tf_log_open(v->o->log, v->o->resume, &head, &v->log, d);
   return v->file != NULL;
@@ -482,8 +519,8 @@ static bool open_log(driver *v, const tf_arch *arch, const tf_workload *wl, cons
 
 static int by_value(const void *a, const void *b) { return tf_found_order(a, b); }
 
-/* Of a masked workload, counts the best as `eval` does: until then, what took too long in the search has the figures of
- * all points. */
+/* Of a masked workload, counts the best as `eval` does: until then, what took too long in the
+ * search has the figures of all points. */
 static void count_best(driver *v) {
   tf_search_result *r = v->res;
   tf_figures f;
@@ -502,8 +539,8 @@ static void sum_up(driver *v, int threads) {
   v->res->seed = v->o->budget.seed;
 }
 
-static tf_search_result *search(driver *v, const tf_arch *arch, const tf_workload *wl, const tf_tree *given,
-                                tf_diags *d) {
+static tf_search_result *search(driver *v, const tf_arch *arch, const tf_workload *wl,
+                                const tf_tree *given, tf_diags *d) {
   int threads = tf_budget_threads(&v->o->budget);
   v->arena = tf_arena_new();
   if (v->arena) v->shapes = given ? tf_shapes_of(given, wl, d) : tf_shapes_new(arch, wl, d);

@@ -18,20 +18,21 @@
 
 /* ---- writing ------------------------------------------------------------------------------ */
 static void write_head(FILE *f, const tf_log_head *h) {
-  fprintf(f, "tileflow-search-log 1 %s %s %" PRIu64 " %016" PRIx64 "\n", h->strategy, h->objective, h->seed, h->space);
+  fprintf(f, "tileflow-search-log 1 %s %s %" PRIu64 " %016" PRIx64 "\n", h->strategy, h->objective,
+          h->seed, h->space);
 }
 
 void tf_log_write_task(FILE *f, const tf_task *t) {
   int n = 0;
   for (int by = 0; by < TF_N_BY; by++)
     n += t->best[by].there;
-  fprintf(f, "task %" PRId64 " %016" PRIx64 " %" PRId64 " %d %a %d\n", t->no, t->shape, t->evals, t->exhausted, t->cost,
-          n);
+  fprintf(f, "task %" PRId64 " %016" PRIx64 " %" PRId64 " %d %a %d\n", t->no, t->shape, t->evals,
+          t->exhausted, t->cost, n);
   for (int by = 0; by < TF_N_BY; by++) {
     const tf_task_best *b = &t->best[by];
     if (!b->there) continue;
-    fprintf(f, "best %d %a %a %a %a %a %a", by, b->value, b->figures.cycles, b->figures.energy_pj, b->figures.edp,
-            b->figures.traffic_words, b->figures.held_words);
+    fprintf(f, "best %d %a %a %a %a %a %a", by, b->value, b->figures.cycles, b->figures.energy_pj,
+            b->figures.edp, b->figures.traffic_words, b->figures.held_words);
     for (int i = 0; i < t->n_loops; i++)
       fprintf(f, " %" PRId64, b->trips[i]);
     fputc('\n', f);
@@ -125,8 +126,8 @@ static bool read_best(reader *r, tf_logged *t) {
   if (!text(r, "best") || !integer(r, 0, &by)) return false;
   if (by >= TF_N_BY || t->best[by].there) return fail(r, 1, "another figure");
   tf_figures *f = &t->best[by].figures;
-  bool ok = real(r, &t->best[by].value) && real(r, &f->cycles) && real(r, &f->energy_pj) && real(r, &f->edp) &&
-            real(r, &f->traffic_words) && real(r, &f->held_words);
+  bool ok = real(r, &t->best[by].value) && real(r, &f->cycles) && real(r, &f->energy_pj) &&
+            real(r, &f->edp) && real(r, &f->traffic_words) && real(r, &f->held_words);
   if (!ok) return false;
   size_t room = 1;
   for (const char *p = r->p; p < r->end && *p != '\n'; p++)
@@ -160,8 +161,9 @@ static bool read_task(reader *r) {
   tf_logged *t = add_logged(r);
   int64_t exhausted, n, no;
   if (!t) return tf_out_of_memory(r->diags);
-  bool ok = text(r, "task") && integer(r, 0, &t->no) && hash(r, &t->shape) && integer(r, 0, &t->evals) &&
-            integer(r, 0, &exhausted) && real(r, &t->cost) && integer(r, 0, &n) && line_end(r);
+  bool ok = text(r, "task") && integer(r, 0, &t->no) && hash(r, &t->shape) &&
+            integer(r, 0, &t->evals) && integer(r, 0, &exhausted) && real(r, &t->cost) &&
+            integer(r, 0, &n) && line_end(r);
   if (!ok) return false;
   t->exhausted = exhausted != 0;
   for (int64_t i = 0; i < n; i++)
@@ -190,19 +192,23 @@ static bool same_head(reader *r, const tf_log_head *h) {
   snprintf(space, sizeof space, "%016" PRIx64, h->space);
   if (!text(r, "tileflow-search-log") || !text(r, "1")) return false;
   if (!text(r, h->strategy) || !text(r, h->objective) || !text(r, seed))
-    tf_note(r->diags, (tf_loc){0}, "resume with the strategy, the objective and the seed of the log");
+    tf_note(r->diags, (tf_loc){0},
+            "resume with the strategy, the objective and the seed of the log");
   else if (!text(r, space))
-    tf_note(r->diags, (tf_loc){0}, "the log was written for another architecture, workload or mapping");
+    tf_note(r->diags, (tf_loc){0},
+            "the log was written for another architecture, workload or mapping");
   return !r->bad && line_end(r);
 }
 
-/* Sorts by number: tasks of one batch end in any order, and those cut short are written when the log is resumed. */
+/* Sorts by number: tasks of one batch end in any order, and those cut short are written when the
+ * log is resumed. */
 static int by_no(const void *a, const void *b) {
   const tf_logged *x = a, *y = b;
   return (x->no > y->no) - (x->no < y->no);
 }
 
-bool tf_log_read(const char *name, const char *bytes, size_t len, const tf_log_head *head, tf_log *out, tf_diags *d) {
+bool tf_log_read(const char *name, const char *bytes, size_t len, const tf_log_head *head,
+                 tf_log *out, tf_diags *d) {
   *out = (tf_log){.arena = tf_arena_new()};
   if (!out->arena) return tf_out_of_memory(d);
   out->whole = whole_of(bytes, len);
@@ -273,17 +279,20 @@ static FILE *open_old(const char *path, const tf_log_head *head, tf_log *out, tf
   return NULL;
 }
 
-FILE *tf_log_open(const char *path, bool resume, const tf_log_head *head, tf_log *out, tf_diags *d) {
+FILE *tf_log_open(const char *path, bool resume, const tf_log_head *head, tf_log *out,
+                  tf_diags *d) {
   *out = (tf_log){0};
   if (resume) return open_old(path, head, out, d);
   struct stat old;
-  bool special = stat(path, &old) == 0 && !S_ISREG(old.st_mode); /* a device, a pipe: opening it destroys nothing */
+  bool special = stat(path, &old) == 0 &&
+                 !S_ISREG(old.st_mode); /* a device, a pipe: opening it destroys nothing */
   FILE *f = fopen(path, special ? "wb" : "wxb");
   if (f) write_head(f, head);
   if (f && fflush(f) == 0) return f;
   int why = errno;
   tf_fail(d, (tf_loc){0}, TF_E_IO, "cannot write the log '%.120s': %s", path, strerror(why));
-  if (!f && why == EEXIST) tf_note(d, (tf_loc){0}, "--resume goes on from it; remove it to start anew");
+  if (!f && why == EEXIST)
+    tf_note(d, (tf_loc){0}, "--resume goes on from it; remove it to start anew");
   if (f) fclose(f);
   if (f && !special) unlink(path);
   return NULL;

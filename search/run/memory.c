@@ -65,8 +65,10 @@ bool tf_memory_learn(tf_memory_of_search *m, const tf_task *t) {
   const tf_task_best *b = &t->best[TF_BY_OBJECTIVE];
   if (!b->there) return true;
   if (better && !keep_trips(k, t)) return false;
-  const bool less = b->value < m->best || (b->value == m->best && b->figures.energy_pj < m->best_energy);
-  if (t->start || (m->n_hints && !less)) return true; /* rows differ in any case, so nothing has to be learnt */
+  const bool less =
+      b->value < m->best || (b->value == m->best && b->figures.energy_pj < m->best_energy);
+  if (t->start || (m->n_hints && !less))
+    return true; /* rows differ in any case, so nothing has to be learnt */
   if (!copy_hints(t, &m->hints, &m->n_hints)) return false;
   m->best = b->value, m->best_energy = b->figures.energy_pj;
   return true;

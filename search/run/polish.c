@@ -9,13 +9,14 @@
 #include "search/common/exportable.h"
 #include "search/common/objective.h"
 
-/* Loops that one move changes; trip counts that are tried for one of two loops; a loop that its Tile does not have yet,
- * outside of all others or inside. */
+/* Loops that one move changes; trip counts that are tried for one of two loops; a loop that its
+ * Tile does not have yet, outside of all others or inside. */
 enum { PUTS = 12, TRIPS = 24, OUTSIDE = -1, INSIDE = -2 };
 enum { EFFORT_EACH = 8 }; /* most effort of an evaluation, on average */
 /* Evaluations, and those for each way to move instances: fewer have better uses. */
 enum { SPREAD_FROM = 6000, SPREAD_EACH = 16 };
-/* Moves at once where none alone makes it better, tries for them, and how much worse each may make it. */
+/* Moves at once where none alone makes it better, tries for them, and how much worse each may make
+ * it. */
 enum { KICKS = 3, KICK_TRIES = 200, KICK_MOST = 2 };
 
 /* A loop gets another trip count: an index into its Tile's loops, or OUTSIDE, INSIDE. */
@@ -47,7 +48,8 @@ static void add_move(list *l, move m) {
     l->failed = true;
 }
 
-/* ---- a move made ---------------------------------------------------------------------------------------- */
+/* ---- a move made
+ * ---------------------------------------------------------------------------------------- */
 static void build_loops(tf_build *b, const tf_node *at, int n, const move *m) {
   for (int i = 0; i < m->n_puts; i++)
     if (m->puts[i].node == n && m->puts[i].loop == OUTSIDE)
@@ -62,7 +64,8 @@ static void build_loops(tf_build *b, const tf_node *at, int n, const move *m) {
   }
   for (int i = 0; i < m->n_puts; i++)
     if (m->puts[i].node == n && m->puts[i].loop == INSIDE)
-      tf_build_loop(b, (tf_loop){.dim = m->puts[i].dim, .axis = m->puts[i].axis, .trip = m->puts[i].trip});
+      tf_build_loop(
+          b, (tf_loop){.dim = m->puts[i].dim, .axis = m->puts[i].axis, .trip = m->puts[i].trip});
 }
 
 /* The node with the tensor among those that bypass it, or without. */
@@ -94,8 +97,10 @@ static tf_tree *made(const tf_tree *t, const move *m, bool *failed) {
   return tf_build_tree(b);
 }
 
-/* ---- the moves there are --------------------------------------------------------------------------------- */
-/* Two loops of one dim whose counts make `all` together: other ways to share it, each the first time. */
+/* ---- the moves there are
+ * --------------------------------------------------------------------------------- */
+/* Two loops of one dim whose counts make `all` together: other ways to share it, each the first
+ * time. */
 static void share(list *l, put a, put b, int64_t all) {
   int64_t tried[TRIPS];
   int n = 0;
@@ -105,7 +110,8 @@ static void share(list *l, put a, put b, int64_t all) {
   tried[n++] = a.trip - 1;
   for (int i = 0; i < n; i++) {
     const int64_t other = tried[i] > 0 ? tf_ceil_div(all, tried[i]) : 0;
-    if (!other || tried[i] == a.trip || (a.loop < 0 && tried[i] == 1) || (b.loop < 0 && other == 1)) continue;
+    if (!other || tried[i] == a.trip || (a.loop < 0 && tried[i] == 1) || (b.loop < 0 && other == 1))
+      continue;
     move m = {.kind = LOOPS, .n_puts = 2, .puts = {a, b}};
     m.puts[0].trip = tried[i];
     m.puts[1].trip = other;
@@ -126,7 +132,8 @@ static void pair(list *l, int n, int k, int other) {
   const put a = {n, k, from->dim, from->trip, TF_TEMPORAL};
   for (int i = 0; i < to->n_loops; i++)
     if (to->loops[i].dim == from->dim && (other < n || i > k || other > n))
-      share(l, a, (put){other, i, from->dim, to->loops[i].trip, TF_TEMPORAL}, from->trip * to->loops[i].trip);
+      share(l, a, (put){other, i, from->dim, to->loops[i].trip, TF_TEMPORAL},
+            from->trip * to->loops[i].trip);
   if (temporal(to, from->dim) >= 0) return;
   share(l, a, (put){other, OUTSIDE, from->dim, 1, TF_TEMPORAL}, from->trip);
   share(l, a, (put){other, INSIDE, from->dim, 1, TF_TEMPORAL}, from->trip);
@@ -149,7 +156,8 @@ static bool has_dim(const tf_tree *t, int n, int dim) {
   return false;
 }
 
-/* The temporal loop of the dim in the Tile, or in the Tile right below or above it; loop -1: none has one. */
+/* The temporal loop of the dim in the Tile, or in the Tile right below or above it; loop -1: none
+ * has one. */
 static put near(const tf_tree *t, int n, int dim) {
   const int child = t->nodes[n].children[0], parent = t->nodes[n].parent;
   const int order[] = {n, child, parent};
@@ -170,22 +178,25 @@ static void spread(list *l, int n) {
       for (size_t f = 0; f < sizeof parts / sizeof *parts; f++) {
         const tf_loop *from = &at->loops[k];
         const int64_t by = parts[f] == 1 ? from->trip : parts[f];
-        if (dim == from->dim || from->trip % by || (f && by == from->trip) || !has_dim(l->t, n, dim)) continue;
+        if (dim == from->dim || from->trip % by || (f && by == from->trip) ||
+            !has_dim(l->t, n, dim))
+          continue;
         put more = near(l->t, n, from->dim), less = near(l->t, n, dim);
         if (less.loop < 0 || less.trip == 1) continue;
         less.trip = tf_ceil_div(less.trip, by);
         if (more.loop < 0) more.loop = INSIDE;
         more.trip *= by;
-        add_move(
-            l,
-            (move){.kind = LOOPS,
-                   .n_puts = 4,
-                   .puts = {
-                       {n, k, from->dim, from->trip / by, from->axis}, {n, INSIDE, dim, by, from->axis}, more, less}});
+        add_move(l, (move){.kind = LOOPS,
+                           .n_puts = 4,
+                           .puts = {{n, k, from->dim, from->trip / by, from->axis},
+                                    {n, INSIDE, dim, by, from->axis},
+                                    more,
+                                    less}});
       }
 }
 
-/* Takes a factor to the first Tiles below that have the dim (or, up, out of these).  False: one cannot. */
+/* Takes a factor to the first Tiles below that have the dim (or, up, out of these).  False: one
+ * cannot. */
 static bool below(const tf_tree *t, int n, put what, bool up, move *m) {
   const tf_node *at = &t->nodes[n];
   bool ok = at->kind != TF_OP;
@@ -193,8 +204,8 @@ static bool below(const tf_tree *t, int n, put what, bool up, move *m) {
     const int k = temporal(at, what.dim);
     const int64_t trip = k < 0 ? 1 : at->loops[k].trip;
     if (m->n_puts == PUTS || (up && trip % what.trip)) return false;
-    m->puts[m->n_puts++] =
-        (put){n, k < 0 ? INSIDE : k, what.dim, up ? trip / what.trip : trip * what.trip, TF_TEMPORAL};
+    m->puts[m->n_puts++] = (put){n, k < 0 ? INSIDE : k, what.dim,
+                                 up ? trip / what.trip : trip * what.trip, TF_TEMPORAL};
   }
   for (int c = 0; at->kind == TF_SCOPE && c < at->n_children && ok; c++)
     ok = below(t, at->children[c], what, up, m);
@@ -214,8 +225,10 @@ static void through(list *l, int n) {
       const int64_t trip = k < 0 ? 1 : at->loops[k].trip;
       move m = {.kind = LOOPS};
       if (!up && trip % by) continue;
-      m.puts[m.n_puts++] = (put){n, k < 0 ? OUTSIDE : k, dim, up ? trip * by : trip / by, TF_TEMPORAL};
-      if (below(l->t, at->children[0], (put){.dim = dim, .trip = by}, up, &m) && m.n_puts > 1) add_move(l, m);
+      m.puts[m.n_puts++] =
+          (put){n, k < 0 ? OUTSIDE : k, dim, up ? trip * by : trip / by, TF_TEMPORAL};
+      if (below(l->t, at->children[0], (put){.dim = dim, .trip = by}, up, &m) && m.n_puts > 1)
+        add_move(l, m);
     }
 }
 
@@ -249,7 +262,8 @@ static void moves_of(list *l) {
     if (l->t->nodes[n].kind == TF_TILE) spread(l, n);
 }
 
-/* ---- the descent ------------------------------------------------------------------------------------------ */
+/* ---- the descent
+ * ------------------------------------------------------------------------------------------ */
 /* What may be spent, and on what. */
 typedef struct {
   tf_trying *q;
@@ -260,7 +274,8 @@ typedef struct {
 } descent;
 
 static bool over(const descent *d) {
-  return d->l.failed || d->q->evals >= d->evals || d->q->effort >= d->effort || (d->watch && tf_clock_over(d->watch));
+  return d->l.failed || d->q->evals >= d->evals || d->q->effort >= d->effort ||
+         (d->watch && tf_clock_over(d->watch));
 }
 
 /* The tree of a move, and its value; NULL: there is none. */
@@ -293,10 +308,12 @@ static bool improves(descent *d, int i, tf_found *at) {
   return better;
 }
 
-/* Makes moves that make it better, one after another, until none does; those that are tried last only where no other
- * does.  `at`: where it stands; its tree is NULL as long as that is the list's own. */
+/* Makes moves that make it better, one after another, until none does; those that are tried last
+ * only where no other does.  `at`: where it stands; its tree is NULL as long as that is the list's
+ * own. */
 static void descend(descent *d, tf_found *at) {
-  for (int i = 0, idle = 0, last = 0; (idle < d->l.first || last < d->l.n - d->l.first) && !over(d);) {
+  for (int i = 0, idle = 0, last = 0;
+       (idle < d->l.first || last < d->l.n - d->l.first) && !over(d);) {
     if (idle < d->l.first) {
       i %= d->l.first;
       idle = improves(d, i++, at) ? 0 : idle + 1;
@@ -320,8 +337,8 @@ static void kick(descent *d, tf_found *at) {
   }
 }
 
-bool tf_polished(const tf_tree *tree, double value, const tf_polishing *how, tf_budget_clock *watch, tf_trying *q,
-                 tf_found *out) {
+bool tf_polished(const tf_tree *tree, double value, const tf_polishing *how, tf_budget_clock *watch,
+                 tf_trying *q, tf_found *out) {
   const int64_t most = how->evals;
   descent d = {.q = q,
                .evals = q->evals + most,
@@ -334,7 +351,8 @@ bool tf_polished(const tf_tree *tree, double value, const tf_polishing *how, tf_
   moves_of(&d.l);
   if (d.l.spread && most / SPREAD_EACH < d.l.n - d.l.first) d.l.spread = false, d.l.n = d.l.first;
   descend(&d, out);
-  for (int64_t before = -1; !over(&d) && q->evals > before && out->value > how->goal * (1 + 1e-12);) {
+  for (int64_t before = -1;
+       !over(&d) && q->evals > before && out->value > how->goal * (1 + 1e-12);) {
     tf_found at = {.value = out->value};
     before = q->evals;
     d.l.t = out->tree ? out->tree : tree;

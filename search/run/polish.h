@@ -4,7 +4,8 @@
 #include "search/common/budget_clock.h"
 #include "search/common/trial.h"
 
-/* How long, and for what: it ends at the goal, and after so many evaluations or what these may take. */
+/* How long, and for what: it ends at the goal, and after so many evaluations or what these may
+ * take. */
 typedef struct {
   double goal;    /* where it is met nothing better is looked for */
   int64_t evals;  /* the most */
@@ -12,11 +13,12 @@ typedef struct {
   uint64_t seed;  /* of random moves */
 } tf_polishing;
 
-/* Descends from the tree, whose value is `value`, by moves: a factor goes from one loop to another of the same dim, in
- * one Tile, in Tiles above one another, or between a Tile and all those first below its scope; neighbouring loops
- * change places; instances go from one dim to another; a Tile takes up a bypass or gives it up; a scope becomes
- * another.  Where no move makes it better, a few are made whatever they cost, and it descends from there.  Ends, too,
- * when the watch (NULL: none) is over.  Fills in the tree and its figures, but no text; false: nothing is better. */
-bool tf_polished(const tf_tree *tree, double value, const tf_polishing *how, tf_budget_clock *watch, tf_trying *q,
-                 tf_found *out);
+/* Descends from the tree, whose value is `value`, by moves: a factor goes from one loop to another
+ * of the same dim, in one Tile, in Tiles above one another, or between a Tile and all those first
+ * below its scope; neighbouring loops change places; instances go from one dim to another; a Tile
+ * takes up a bypass or gives it up; a scope becomes another.  Where no move makes it better, a few
+ * are made whatever they cost, and it descends from there.  Ends, too, when the watch (NULL: none)
+ * is over.  Fills in the tree and its figures, but no text; false: nothing is better. */
+bool tf_polished(const tf_tree *tree, double value, const tf_polishing *how, tf_budget_clock *watch,
+                 tf_trying *q, tf_found *out);
 #endif

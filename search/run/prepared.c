@@ -4,7 +4,9 @@
 
 #include "tileflow/tree.h"
 
-enum { MOST_USES = 64 }; /* what a search looks up while it walks through trip counts grows from use to use */
+enum {
+  MOST_USES = 64
+}; /* what a search looks up while it walks through trip counts grows from use to use */
 
 void tf_prepared_free(tf_prepared *p) {
   if (!p) return;

@@ -1,5 +1,5 @@
-/* Shapes as they are prepared for evaluation, kept from one task to a later one of the same shape.  What is found does
- * not depend on what is kept. */
+/* Shapes as they are prepared for evaluation, kept from one task to a later one of the same shape.
+ * What is found does not depend on what is kept. */
 #ifndef SEARCH_RUN_PREPARED_H
 #define SEARCH_RUN_PREPARED_H
 #include <stdatomic.h>

@@ -9,8 +9,8 @@
 
 enum { SINGLES = 8 }; /* intermediates of a mapping that are tried one by one */
 
-/* Whether the home scope may come to retain z.  Not what it streams, which stays anyway; nor what is padded: the sums
- * that count mappings give up on most that retain such a one. */
+/* Whether the home scope may come to retain z.  Not what it streams, which stays anyway; nor what
+ * is padded: the sums that count mappings give up on most that retain such a one. */
 static bool may_retain(const tf_tree *t, int z) {
   const int home = tf_tree_home_scope(t, z);
   if (home < 0 || tf_is_padded(&t->workload->tensors[z])) return false;
@@ -34,7 +34,8 @@ static int mark_retainable(const tf_tree *t, tf_trying *q, bool *at) {
   return left;
 }
 
-/* The tree with these intermediates retained (only >= 0: of these one alone).  NULL: a rule refuses it. */
+/* The tree with these intermediates retained (only >= 0: of these one alone).  NULL: a rule refuses
+ * it. */
 static tf_tree *retain(const tf_tree *t, const bool *at, int only, tf_trying *q) {
   tf_build *b = tf_build_new(t->arch, t->workload, NULL);
   for (int n = 0; b && n < t->n_nodes; n++) {
@@ -52,7 +53,8 @@ static tf_tree *retain(const tf_tree *t, const bool *at, int only, tf_trying *q)
 /* Takes the tree where it is better than what is known. */
 static void offer(tf_tree *t, double *value, tf_trying *q, tf_found *best) {
   tf_figures f;
-  if (t && tf_can_export(q->exportable, t) && tf_tried(t, q, &f, NULL) && tf_objective_value(q->by, &f) < *value) {
+  if (t && tf_can_export(q->exportable, t) && tf_tried(t, q, &f, NULL) &&
+      tf_objective_value(q->by, &f) < *value) {
     tf_tree_free(best->tree);
     *best = (tf_found){.tree = t, .value = *value = tf_objective_value(q->by, &f), .figures = f};
   } else {

@@ -1,4 +1,5 @@
-/* tf_search_run: the problem in canonical form, searched, and what was found as the caller names it. */
+/* tf_search_run: the problem in canonical form, searched, and what was found as the caller names
+ * it. */
 #include <stdlib.h>
 
 #include "base/locale.h"
@@ -8,7 +9,8 @@
 #include "search/common/ops.h"
 #include "search/run/driver.h"
 
-/* ---- there ---------------------------------------------------------------------------------------- */
+/* ---- there
+ * ---------------------------------------------------------------------------------------- */
 /* The problem as it is searched. */
 typedef struct {
   tf_canon *canon;
@@ -25,8 +27,8 @@ static void clear(problem *p) {
   tf_canon_free(p->canon);
 }
 
-static bool make_problem(problem *p, const tf_arch *arch, const tf_workload *wl, const tf_tree *given,
-                         const tf_search_opts *o, tf_diags *d) {
+static bool make_problem(problem *p, const tf_arch *arch, const tf_workload *wl,
+                         const tf_tree *given, const tf_search_opts *o, tf_diags *d) {
   size_t errors = tf_diags_errors(d);
   p->canon = tf_canon_new(arch, wl, d);
   p->starts = calloc((size_t)o->n_starts + 1, sizeof *p->starts);
@@ -39,7 +41,8 @@ static bool make_problem(problem *p, const tf_arch *arch, const tf_workload *wl,
   return ok || (tf_diags_errors(d) == errors && tf_out_of_memory(d));
 }
 
-/* ---- and back ------------------------------------------------------------------------------------- */
+/* ---- and back
+ * ------------------------------------------------------------------------------------- */
 /* The mapping in the caller's names.  False if memory ran out. */
 static bool name_found(const tf_canon *c, tf_found *f) {
   tf_tree *mine = tf_canon_back(c, f->tree, NULL);
@@ -62,13 +65,17 @@ static tf_search_result *search(const tf_arch *arch, const tf_workload *wl, cons
                                 const tf_search_opts *o, bool moves, tf_diags *d) {
   problem p = {0};
   tf_search_result *r = NULL;
-  if (!tf_no_views(wl, d) || !tf_ops_can_run(arch, wl, d) || !tf_may_export(o->exportable, arch, wl, d)) return NULL;
+  if (!tf_no_views(wl, d) || !tf_ops_can_run(arch, wl, d) ||
+      !tf_may_export(o->exportable, arch, wl, d))
+    return NULL;
   if (make_problem(&p, arch, wl, given, o, d)) {
     tf_search_opts own = *o;
     own.starts = (const tf_tree *const *)p.starts;
-    r = tf_search_drive(tf_canon_arch(p.canon), tf_canon_workload(p.canon), p.given, &own, moves, d);
+    r = tf_search_drive(tf_canon_arch(p.canon), tf_canon_workload(p.canon), p.given, &own, moves,
+                        d);
   }
-  bool ok = !r || (name_all(p.canon, r->best, r->n_best) && name_all(p.canon, r->variants, r->n_variants) &&
+  bool ok = !r || (name_all(p.canon, r->best, r->n_best) &&
+                   name_all(p.canon, r->variants, r->n_variants) &&
                    name_all(p.canon, r->pareto, r->n_pareto));
   if (!ok) {
     tf_out_of_memory(d);
@@ -85,7 +92,8 @@ tf_search_result *tf_search_run(const tf_arch *arch, const tf_workload *wl, cons
   return search(arch, wl, given, o, true, d);
 }
 
-tf_search_result *tf_search_without_moves(const tf_arch *arch, const tf_workload *wl, const tf_tree *given,
-                                          const tf_search_opts *o, tf_diags *d) {
+tf_search_result *tf_search_without_moves(const tf_arch *arch, const tf_workload *wl,
+                                          const tf_tree *given, const tf_search_opts *o,
+                                          tf_diags *d) {
   return search(arch, wl, given, o, false, d);
 }

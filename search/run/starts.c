@@ -5,7 +5,8 @@
 #include "model/input/dims.h"
 #include "model/tree/build.h"
 
-/* ---- opening ---------------------------------------------------------------------------------- */
+/* ---- opening ----------------------------------------------------------------------------------
+ */
 /* Whether an op below the Tile has the dim, and no temporal loop of the Tile is over it. */
 static bool lacks(const tf_tree *t, int n, int dim) {
   const tf_node *node = &t->nodes[n];
@@ -31,7 +32,8 @@ static void open_loop(opening *w, tf_loop l, int64_t trip) {
   w->trips[w->n++] = trip;
 }
 
-/* Emits a node with all its loops open; `more`: also, innermost, loops over dims that the Tile has no loop for. */
+/* Emits a node with all its loops open; `more`: also, innermost, loops over dims that the Tile has
+ * no loop for. */
 static void open_node(opening *w, const tf_tree *t, int n, bool more) {
   const tf_node *from = &t->nodes[n];
   tf_build_node(w->b, from);
@@ -47,7 +49,9 @@ static void open_node(opening *w, const tf_tree *t, int n, bool more) {
 static bool open_tree(tf_start *s, const tf_tree *from) {
   size_t room = 1;
   for (int i = 0; i < from->n_nodes; i++)
-    room += from->nodes[i].kind == TF_TILE ? (size_t)(from->nodes[i].n_loops + from->workload->n_dims) : 0;
+    room += from->nodes[i].kind == TF_TILE
+                ? (size_t)(from->nodes[i].n_loops + from->workload->n_dims)
+                : 0;
   opening w = {.trips = calloc(room, sizeof *w.trips)};
   for (int more = 1; w.trips && more >= 0 && !s->open; more--) {
     w.n = 0;

@@ -4,12 +4,13 @@
 #include "search/space/shape.h"
 #include "tileflow/search.h"
 
-/* A start's tree with every trip count open.  Its space is searched from the trip counts that the start had, so that a
- * start that does not fit can be repaired. */
+/* A start's tree with every trip count open.  Its space is searched from the trip counts that the
+ * start had, so that a start that does not fit can be repaired. */
 typedef struct {
   const tf_tree *open;
-  tf_tree *opened;   /* the same, owned; NULL: the start is open itself */
-  tf_shapes *shapes; /* NULL: the tree cannot be opened; then the mapping is only evaluated as it is */
+  tf_tree *opened; /* the same, owned; NULL: the start is open itself */
+  tf_shapes
+      *shapes; /* NULL: the tree cannot be opened; then the mapping is only evaluated as it is */
   int n_loops;
   int64_t *trips; /* [n_loops] of the open tree, the start's counts; NULL: it was open itself */
 } tf_start;

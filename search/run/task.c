@@ -25,15 +25,18 @@ enum {
   CREDIT = 128,            /* of a task to begin with, for counts with masks */
   EARNED = 8,              /* by each evaluation */
   DEBT = 1024,             /* for mappings better than the best; all in units of tf_model_effort */
-  AT_ONCE = 16,            /* rows that a strategy that learns is asked for before it is told, see explore_together */
+  AT_ONCE = 16,            /* rows that a strategy that learns is asked for before it is told, see
+                              explore_together */
   LEARNT_A_ROW = 2,        /* so many costs told allow it to be asked for one more */
   GLANCE_LEAST = 2,        /* rows */
   GLANCE_LEARNING = 40,    /* as GLANCE_FROM, of such a strategy */
-  GLANCE_FROM = 1000,      /* with fewer evaluations left than this, preparing the model for batches does not pay */
+  GLANCE_FROM = 1000, /* with fewer evaluations left than this, preparing the model for batches does
+                         not pay */
 };
 
-#define TIES 0.3    /* the power of the energy in the guiding cost once the goal is met */
-#define BESIDE 0.05 /* the largest share of the guiding cost that comes from nodes off the critical path */
+#define TIES 0.3 /* the power of the energy in the guiding cost once the goal is met */
+#define BESIDE                                                                                     \
+  0.05 /* the largest share of the guiding cost that comes from nodes off the critical path */
 
 /* A task while it runs. */
 typedef struct {
@@ -42,23 +45,28 @@ typedef struct {
   tf_tree *tree;
   tf_trips *trips;
   tf_model *model;
-  tf_model *masked;   /* counts as `eval` does (model: all points, quickly); NULL: no mask leaves steps out */
-  double share;       /* of all points' figures, at least as much is left by the mask, as a rule; 1: no mask */
-  double ratio;       /* of the best so far: its value with its mask over that with all points */
-  double best_all;    /* and that with all points */
-  int64_t credit;     /* effort that counting masks may take, see count_mask */
-  int64_t *unknown;   /* [n_loops] what may be best of all mappings that took too long to count, see count_unknown */
+  tf_model *masked; /* counts as `eval` does (model: all points, quickly); NULL: no mask leaves
+                       steps out */
+  double share;    /* of all points' figures, at least as much is left by the mask, as a rule; 1: no
+                      mask */
+  double ratio;    /* of the best so far: its value with its mask over that with all points */
+  double best_all; /* and that with all points */
+  int64_t credit;  /* effort that counting masks may take, see count_mask */
+  int64_t *unknown;   /* [n_loops] what may be best of all mappings that took too long to count, see
+                         count_unknown */
   double unknown_all; /* its value with all points; INFINITY: none */
   const tf_known *known;
-  tf_prepared *own;     /* what was kept of the shape; NULL: nothing was */
-  double guide;         /* guiding cost of the best by the objective, to break ties */
-  tf_tree *leader;      /* that best as a tree; NULL: there is none, or its steps were counted otherwise since */
-  int refused;          /* best mappings that the rules refused */
+  tf_prepared *own; /* what was kept of the shape; NULL: nothing was */
+  double guide;     /* guiding cost of the best by the objective, to break ties */
+  tf_tree *leader;  /* that best as a tree; NULL: there is none, or its steps were counted otherwise
+                       since */
+  int refused;      /* best mappings that the rules refused */
   tf_repeats *repeats;  /* NULL: what counts change with each evaluation, or each is wanted */
   int64_t look;         /* the clock is looked at from so many evaluations on */
   int64_t spent, quota; /* evaluations, long ones counted several times; over: the task must stop */
   bool over;
-  int64_t *rows; /* trip counts asked for and not evaluated yet, [n_rows][n_loops]; NULL: each is evaluated at once */
+  int64_t *rows; /* trip counts asked for and not evaluated yet, [n_rows][n_loops]; NULL: each is
+                    evaluated at once */
   int n_rows;    /* 0 .. TF_GLANCE_ROWS */
   bool glances;  /* rows asked for together are evaluated in lanes */
 } work;
@@ -90,7 +98,8 @@ static tf_tree *complete(const work *w, const int64_t *trips) {
   return NULL;
 }
 
-/* Keeps the mapping where it is the best so far; the rules that depend on ranges are checked before. */
+/* Keeps the mapping where it is the best so far; the rules that depend on ranges are checked
+ * before. */
 static bool offer(work *w, const int64_t *trips, const tf_figures *f, double cost, double guide) {
   const double by[TF_N_BY] = {cost, f->cycles, f->energy_pj, f->traffic_words, f->held_words};
   const tf_task_best *best = w->t->best;
@@ -113,10 +122,10 @@ static bool offer(work *w, const int64_t *trips, const tf_figures *f, double cos
   return true;
 }
 
-/* The guiding cost: what strategies are told.  For latency it is the objective plus a small share for the times of all
- * nodes (nodes: their sum, none longer than the whole): where one part of the tree dominates the time, improvements of
- * the others still show.  Once the goal is met, and only ties can be won, less energy counts, but less than the
- * objective. */
+/* The guiding cost: what strategies are told.  For latency it is the objective plus a small share
+ * for the times of all nodes (nodes: their sum, none longer than the whole): where one part of the
+ * tree dominates the time, improvements of the others still show.  Once the goal is met, and only
+ * ties can be won, less energy counts, but less than the objective. */
 static double guide_of(const work *w, double nodes, const tf_figures *f) {
   double cost = tf_objective_value(w->t->opts->objective, f);
   if (w->t->goal_energy > 0) cost *= pow(f->energy_pj / w->t->goal_energy, TIES);
@@ -131,12 +140,15 @@ static double nodes_of(const work *w, const tf_result *r) {
   return sum;
 }
 
-/* Whether a mapping that has these figures with all points counted may be kept, or told, once its mask is counted. */
+/* Whether a mapping that has these figures with all points counted may be kept, or told, once its
+ * mask is counted. */
 static bool may_lead(const work *w, const tf_figures *f) {
   const tf_task *t = w->t;
   const double cost = tf_objective_value(t->opts->objective, f);
-  const double by[TF_N_BY] = {cost * w->share, f->cycles, f->energy_pj, f->traffic_words, f->held_words};
-  if (by[0] <= t->best[TF_BY_OBJECTIVE].value || cost < t->cost || tf_variants_want(t, by[0])) return true;
+  const double by[TF_N_BY] = {cost * w->share, f->cycles, f->energy_pj, f->traffic_words,
+                              f->held_words};
+  if (by[0] <= t->best[TF_BY_OBJECTIVE].value || cost < t->cost || tf_variants_want(t, by[0]))
+    return true;
   for (int i = 0; i < TF_N_BY; i++)
     if (!t->best[i].there || by[i] < t->best[i].value) return true;
   return false;
@@ -144,7 +156,8 @@ static bool may_lead(const work *w, const tf_figures *f) {
 
 /* Remembers a mapping that took too long to count, if it may be best of all. */
 static void remember_unknown(work *w, double all, const int64_t *trips) {
-  const double best = w->t->best[TF_BY_OBJECTIVE].there ? w->t->best[TF_BY_OBJECTIVE].value : INFINITY;
+  const double best =
+      w->t->best[TF_BY_OBJECTIVE].there ? w->t->best[TF_BY_OBJECTIVE].value : INFINITY;
   const double least = w->t->memory->n_hints ? w->t->memory->best : INFINITY;
   if (all >= w->unknown_all || all * w->ratio >= best || all * w->ratio >= least) return;
   w->unknown_all = all;
@@ -156,10 +169,11 @@ static void charge_walk(work *w, const tf_model *m) {
   w->spent += tf_model_walked_evals(m);
 }
 
-/* Counts a mapping with its mask, where it matters and there is credit for it: that takes some hundred times as long,
- * so each evaluation earns a little, and mappings better than the best by all points come first.  What is not counted
- * keeps the figures of all points, an upper bound.  The strategy is told of all points in any case: two ways of
- * counting would mislead it.  all: the value of *f, all points' figures; returns the value of *f afterwards. */
+/* Counts a mapping with its mask, where it matters and there is credit for it: that takes some
+ * hundred times as long, so each evaluation earns a little, and mappings better than the best by
+ * all points come first.  What is not counted keeps the figures of all points, an upper bound.  The
+ * strategy is told of all points in any case: two ways of counting would mislead it.  all: the
+ * value of *f, all points' figures; returns the value of *f afterwards. */
 static double count_mask(work *w, const int64_t *trips, double all, tf_figures *f) {
   tf_result own;
   w->credit += EARNED;
@@ -199,11 +213,12 @@ static double evaluate(work *w, const int64_t *trips) {
 }
 
 static tf_figures figures_of(const work *w, const tf_brief *b) {
-  return (tf_figures){b->cycles, b->energy_pj, b->energy_pj * (b->cycles / w->tree->arch->clock_hz), b->traffic_words,
-                      b->held_words};
+  return (tf_figures){b->cycles, b->energy_pj, b->energy_pj * (b->cycles / w->tree->arch->clock_hz),
+                      b->traffic_words, b->held_words};
 }
 
-/* ---- what to begin with ----------------------------------------------------------------------- */
+/* ---- what to begin with -----------------------------------------------------------------------
+ */
 /* The hint for a decision, by its key; TF_ANY: none. */
 static int32_t hint_of(const tf_hint *hints, int n, uint64_t key) {
   int lo = 0, hi = n;
@@ -217,10 +232,12 @@ static int32_t hint_of(const tf_hint *hints, int n, uint64_t key) {
   return lo < n && hints[lo].key == key ? hints[lo].trip : TF_ANY;
 }
 
-static bool has_start(const work *w) { return w->t->begin && w->t->begin_loops == w->trips->n_loops; }
+static bool has_start(const work *w) {
+  return w->t->begin && w->t->begin_loops == w->trips->n_loops;
+}
 
-/* Preferred trip counts: the best known of this shape, or those the task begins with; else those of corresponding
- * loops of the shape it derives from, or of the best mapping. */
+/* Preferred trip counts: the best known of this shape, or those the task begins with; else those of
+ * corresponding loops of the shape it derives from, or of the best mapping. */
 static int32_t *hints_for(const work *w) {
   int32_t *hint = TF_ARRAY(w->arena, int32_t, (size_t)w->trips->space.n + 1);
   const tf_memory_of_search *m = w->t->memory;
@@ -286,17 +303,21 @@ static double cost_at(work *w, row at) {
 }
 
 /* Whether another evaluation is allowed. */
-static bool has_left(const work *w) { return !w->over && w->spent < w->quota && w->refused < REFUSED_MOST; }
+static bool has_left(const work *w) {
+  return !w->over && w->spent < w->quota && w->refused < REFUSED_MOST;
+}
 
-/* ---- batches of evaluations --------------------------------------------------------------------- */
+/* ---- batches of evaluations ---------------------------------------------------------------------
+ */
 /* Whether evaluate() would only count a row with these figures, and keep nothing of it. */
 static bool changes_nothing(const work *w, const tf_brief *b) {
   const tf_figures f = figures_of(w, b);
   return !b->feasible || !may_lead(w, &f);
 }
 
-/* Evaluates the rows asked for, in order, while the budget lasts.  One batch call finds the figures of all at once;
- * rows whose figures change nothing are done with, the others are evaluated one by one. */
+/* Evaluates the rows asked for, in order, while the budget lasts.  One batch call finds the figures
+ * of all at once; rows whose figures change nothing are done with, the others are evaluated one by
+ * one. */
 static void evaluate_rows(work *w) {
   tf_glance glance[TF_GLANCE_ROWS];
   int n_loops = w->trips->n_loops;
@@ -315,8 +336,10 @@ static void evaluate_rows(work *w) {
   w->n_rows = 0;
 }
 
-/* ---- the loop ------------------------------------------------------------------------------------ */
-/* The cost of the trip counts chosen; 0 where the strategy ignores costs and they are evaluated later in a batch. */
+/* ---- the loop
+ * ------------------------------------------------------------------------------------ */
+/* The cost of the trip counts chosen; 0 where the strategy ignores costs and they are evaluated
+ * later in a batch. */
 static double cost_of(void *ctx) {
   work *w = ctx;
   int n_loops = w->trips->n_loops;
@@ -352,7 +375,8 @@ static bool ask_rows(work *w, const tf_strategy_ops *in, void *state, int most, 
   for (rows->n = 0; rows->n < most; rows->n++) {
     if (!in->ask(state, &like)) return false;
     memcpy(&rows->trips[rows->n * s->n_loops], s->trips, (size_t)s->n_loops * sizeof *rows->trips);
-    memcpy(&rows->chosen[rows->n * s->space.n], s->space.chosen, (size_t)s->space.n * sizeof *rows->chosen);
+    memcpy(&rows->chosen[rows->n * s->space.n], s->space.chosen,
+           (size_t)s->space.n * sizeof *rows->chosen);
   }
   return true;
 }
@@ -364,12 +388,13 @@ static void tell_rows(work *w, const tf_strategy_ops *in, void *state, const ask
   const uint32_t known = glances ? tf_model_glance(w->model, rows->trips, rows->n, glance) : 0;
   for (int i = 0; i < rows->n && has_left(w); i++) {
     const row at = {&rows->trips[i * w->trips->n_loops], known >> i & 1 ? &glance[i] : NULL};
-    in->tell(state, &(tf_told){.row = &rows->chosen[i * w->trips->space.n], .cost = cost_at(w, at)});
+    in->tell(state,
+             &(tf_told){.row = &rows->chosen[i * w->trips->space.n], .cost = cost_at(w, at)});
   }
 }
 
-/* As tf_explore, but where rows are evaluated in lanes it asks for several before it tells: the more, the more the
- * strategy knows already, so that few are chosen blindly. */
+/* As tf_explore, but where rows are evaluated in lanes it asks for several before it tells: the
+ * more, the more the strategy knows already, so that few are chosen blindly. */
 static bool explore_together(work *w, const tf_strategy_ops *in, void *state) {
   const size_t n_loops = (size_t)w->trips->n_loops, n = (size_t)w->trips->space.n;
   asked rows = {0, TF_ARRAY(w->arena, int64_t, TF_ASKS_MOST * n_loops + 1),
@@ -387,13 +412,15 @@ static bool explore_together(work *w, const tf_strategy_ops *in, void *state) {
   return !left;
 }
 
-/* Tries the mapping that the task begins with, then what the strategy asks for.  True: the space is exhausted. */
+/* Tries the mapping that the task begins with, then what the strategy asks for.  True: the space is
+ * exhausted. */
 static bool explore(work *w, const tf_strategy_ops *in, void *state) {
   if (has_start(w) && !w->known) cost_at(w, (row){w->t->begin, NULL});
   if (in->ignores_feedback && w->quota - w->spent >= GLANCE_FROM)
     w->rows = TF_ARRAY(w->arena, int64_t, TF_GLANCE_ROWS * (size_t)w->trips->n_loops);
   const bool learns = in->batches && !in->ignores_feedback;
-  bool all = learns ? explore_together(w, in, state) : tf_explore(in, state, &w->trips->space, may_go_on);
+  bool all =
+      learns ? explore_together(w, in, state) : tf_explore(in, state, &w->trips->space, may_go_on);
   if (!w->t->cut) evaluate_rows(w);
   return all && !w->t->cut && has_left(w);
 }
@@ -405,7 +432,8 @@ static void count_unknown(work *w) {
   w->t->cut = w->t->cut || tf_clock_over(w->t->watch);
   if (w->t->cut) return;
   tf_model_walk_limit(w->masked, UNKNOWN_STEPS);
-  tf_model_sum_limit(w->masked, UNKNOWN_STEPS); /* no more than TF_COUNT_LONG, which counts the best again */
+  tf_model_sum_limit(w->masked,
+                     UNKNOWN_STEPS); /* no more than TF_COUNT_LONG, which counts the best again */
   const bool counted = tf_model_eval(w->masked, w->unknown, &r) && r.feasible;
   charge_walk(w, w->masked);
   w->t->effort += tf_model_effort(w->masked);
@@ -425,7 +453,8 @@ static void search(work *w) {
   space->ctx = w;
   int visits = (w->known ? w->known->visits : 0) + (w->masked ? TF_MASKED_VISITS : 0);
   if (t->strategy->evals_per_shape) {
-    int64_t most = (int64_t)t->strategy->evals_per_shape << (visits < t->growth ? visits : t->growth);
+    int64_t most = (int64_t)t->strategy->evals_per_shape
+                   << (visits < t->growth ? visits : t->growth);
     if (most < w->quota) w->quota = most;
   }
   if (!w->masked && !t->opts->variants && !in->ignores_feedback)
@@ -438,7 +467,8 @@ static void search(work *w) {
   if (w->masked) count_unknown(w);
 }
 
-/* ---- running a task ---------------------------------------------------------------------------- */
+/* ---- running a task ----------------------------------------------------------------------------
+ */
 static void from_log(work *w) {
   tf_task *t = w->t;
   const tf_logged *l = t->logged;
@@ -459,8 +489,8 @@ static int by_key(const void *a, const void *b) {
   return (x->key > y->key) - (x->key < y->key);
 }
 
-/* Leaves out steps beyond every range.  Siblings may then be spread alike, and find what the other left.  Returns
- * whether the trip counts have changed. */
+/* Leaves out steps beyond every range.  Siblings may then be spread alike, and find what the other
+ * left.  Returns whether the trip counts have changed. */
 static bool trim(work *w, int by) {
   tf_task *t = w->t;
   tf_task_best *b = &t->best[by];
@@ -470,10 +500,11 @@ static bool trim(work *w, int by) {
   int64_t *trips = TF_ARRAY(w->arena, int64_t, (size_t)t->n_loops + 1);
   if (!trips) return false;
   memcpy(trips, b->trips, (size_t)t->n_loops * sizeof *trips);
-  if (!tf_trim(w->tree, trips, &changed) || !changed || !tf_model_eval(m, trips, &r) || !r.feasible) return false;
+  if (!tf_trim(w->tree, trips, &changed) || !changed || !tf_model_eval(m, trips, &r) || !r.feasible)
+    return false;
   const tf_figures f = tf_figures_of(w->tree->arch, w->tree->workload, &r);
-  const double value[TF_N_BY] = {tf_objective_value(t->opts->objective, &f), f.cycles, f.energy_pj, f.traffic_words,
-                                 f.held_words};
+  const double value[TF_N_BY] = {tf_objective_value(t->opts->objective, &f), f.cycles, f.energy_pj,
+                                 f.traffic_words, f.held_words};
   if (value[by] > b->value) return false;
   b->value = value[by];
   b->figures = f;
@@ -481,13 +512,15 @@ static bool trim(work *w, int by) {
   return true;
 }
 
-/* Whether the archive has what is the best by a figure, or better: another of the task is the same mapping, or one that
- * was found before is as good in every figure. */
+/* Whether the archive has what is the best by a figure, or better: another of the task is the same
+ * mapping, or one that was found before is as good in every figure. */
 static bool is_known(const tf_task *t, int by) {
   const tf_task_best *b = &t->best[by];
-  bool known = by != TF_BY_OBJECTIVE && b->there && tf_front_has(t->sofar->pareto, t->sofar->n_pareto, &b->figures);
+  bool known = by != TF_BY_OBJECTIVE && b->there &&
+               tf_front_has(t->sofar->pareto, t->sofar->n_pareto, &b->figures);
   for (int k = 0; k < by && b->there && !known; k++)
-    known = t->best[k].there && memcmp(t->best[k].trips, b->trips, (size_t)t->n_loops * sizeof *b->trips) == 0;
+    known = t->best[k].there &&
+            memcmp(t->best[k].trips, b->trips, (size_t)t->n_loops * sizeof *b->trips) == 0;
   return known;
 }
 
@@ -512,7 +545,8 @@ static void finish(work *w) {
   t->hints = malloc(((size_t)w->trips->space.n + 1) * sizeof *t->hints);
   t->failed |= !t->hints;
   for (int i = 0; t->hints && i < w->trips->space.n; i++)
-    t->hints[t->n_hints++] = (tf_hint){w->trips->at[i].key, (int32_t)t->best[0].trips[w->trips->at[i].loop]};
+    t->hints[t->n_hints++] =
+        (tf_hint){w->trips->at[i].key, (int32_t)t->best[0].trips[w->trips->at[i].loop]};
   if (t->hints) qsort(t->hints, (size_t)t->n_hints, sizeof *t->hints, by_key);
 }
 
@@ -533,7 +567,8 @@ static bool prepare_mask(work *w, tf_diags *d) {
   return w->unknown != NULL;
 }
 
-/* Whether the model counts partial tiles of the tree the long way: something is padded or retained. */
+/* Whether the model counts partial tiles of the tree the long way: something is padded or retained.
+ */
 static bool slow_where_partial(const tf_tree *t) {
   bool slow = false;
   for (int z = 0; z < t->workload->n_tensors; z++)
@@ -553,17 +588,18 @@ static bool has_rounded(const tf_workload *wl) {
   return has;
 }
 
-/* Which trip counts the task is offered.  Of trees where partial tiles take long, only those that divide in most
- * tasks.  Of lengths with few divisors, in every other task those of lengths rounded up: a mapping of the larger
- * problem is one of this, and there are so few that searches find it.  It depends on the task and on what is known, not
- * on whether the task is replayed from a log. */
+/* Which trip counts the task is offered.  Of trees where partial tiles take long, only those that
+ * divide in most tasks.  Of lengths with few divisors, in every other task those of lengths rounded
+ * up: a mapping of the larger problem is one of this, and there are so few that searches find it.
+ * It depends on the task and on what is known, not on whether the task is replayed from a log. */
 static void set_offers(work *w) {
   tf_task *t = w->t;
-  const bool most = t->no % UNEVEN_ONE_IN != UNEVEN_ONE_IN - 1, done = w->known && w->known->even_done;
+  const bool most = t->no % UNEVEN_ONE_IN != UNEVEN_ONE_IN - 1,
+             done = w->known && w->known->even_done;
   const bool slow = slow_where_partial(w->tree), may = !done && t->strategy->evals_per_shape;
   w->trips->even = most && may && slow;
-  w->trips->rounded =
-      may && !slow && t->no % ROUNDED_ONE_IN == 0 && !t->opts->whole_tiles && has_rounded(w->tree->workload);
+  w->trips->rounded = may && !slow && t->no % ROUNDED_ONE_IN == 0 && !t->opts->whole_tiles &&
+                      has_rounded(w->tree->workload);
   t->even = w->trips->even || w->trips->rounded;
 }
 

@@ -1,4 +1,5 @@
-/* One task: a shape whose trip counts are searched within a quota.  While tasks run they share nothing that changes. */
+/* One task: a shape whose trip counts are searched within a quota.  While tasks run they share
+ * nothing that changes. */
 #ifndef SEARCH_RUN_TASK_H
 #define SEARCH_RUN_TASK_H
 #include "search/common/budget_clock.h"
@@ -9,9 +10,10 @@
 #include "tileflow/model.h"
 #include "tileflow/search.h"
 
-/* How often the quota of a shape may double, once per visit; where few evaluations are left, more shapes are of more
- * use than more rows of one.  Where the shape is given, its trip counts are the whole search.  With a mask a shape
- * begins as at its third visit: each task ends with a walk, which few evaluations do not pay. */
+/* How often the quota of a shape may double, once per visit; where few evaluations are left, more
+ * shapes are of more use than more rows of one.  Where the shape is given, its trip counts are the
+ * whole search.  With a mask a shape begins as at its third visit: each task ends with a walk,
+ * which few evaluations do not pay. */
 enum { TF_GROWTH = 6, TF_GROWTH_FEW = 3, TF_GROWTH_GIVEN = 12, TF_MASKED_VISITS = 2 };
 /* The best of a task by the objective, and by each figure of the archive. */
 enum { TF_BY_OBJECTIVE, TF_BY_CYCLES, TF_BY_ENERGY, TF_BY_TRAFFIC, TF_BY_HELD, TF_N_BY };
@@ -80,8 +82,9 @@ typedef struct {
   const tf_shapes *shapes;
   const tf_search_opts *opts;
   const tf_memory_of_search *memory;
-  tf_prepared_list *kept;        /* shapes that are prepared */
-  const tf_search_result *sofar; /* what the tasks before have found; changes only between batches */
+  tf_prepared_list *kept; /* shapes that are prepared */
+  const tf_search_result
+      *sofar; /* what the tasks before have found; changes only between batches */
   int64_t walk_limit;
   double share; /* tf_demand_share of the workload */
   int growth;
@@ -93,11 +96,12 @@ typedef struct {
   int64_t quota, effort_quota; /* 0: no limit */
   bool aside;                  /* what it finds is archived, but not told */
   bool start;                  /* it searches the space of a start, not a row of the strategy */
-  const int64_t *begin;        /* trip counts tried first and used as hints, begin_loops of them; NULL: none */
+  const int64_t
+      *begin; /* trip counts tried first and used as hints, begin_loops of them; NULL: none */
   int begin_loops;
   const tf_logged *logged; /* replayed from the log; NULL: to be searched */
-  double goal_energy; /* in pJ, of the best when it met the goal of the search: from then on the guiding cost goes by
-                         energy, too; 0: not met */
+  double goal_energy;     /* in pJ, of the best when it met the goal of the search: from then on the
+                             guiding cost goes by     energy, too; 0: not met */
   double variants_within; /* variants with a greater objective value are not kept */
   /* results */
   tf_reads reads;

@@ -12,7 +12,8 @@
 #include "tileflow/solve.h"
 #include "tileflow/tree.h"
 
-/* The machine it is drawn for: one memory on chip, and one unit that runs everything, as only traffic matters. */
+/* The machine it is drawn for: one memory on chip, and one unit that runs everything, as only
+ * traffic matters. */
 typedef struct {
   tf_memory memories[3];
   tf_unit unit;
@@ -92,8 +93,8 @@ static void part_progress(void *ctx, const tf_progress *now) {
   tf_clock_report(&p->of->watch, all);
 }
 
-/* The best mapping that solver and search find at a capacity.  What a smaller capacity attains, a larger one does,
- * too. */
+/* The best mapping that solver and search find at a capacity.  What a smaller capacity attains, a
+ * larger one does, too. */
 static bool attain(const slope *of, const tf_slope_point *smaller) {
   tf_slope *s = of->s;
   tf_slope_point *p = &s->at[s->n - 1];
@@ -111,7 +112,8 @@ static bool attain(const slope *of, const tf_slope_point *smaller) {
   make_chip(&c, 2, of->o->word_bits, p->capacity);
   tf_solve_result *r = d ? tf_solve_exact(&c.arch, of->wl, &so, d) : NULL;
   here.before += r ? r->evals : 0;
-  tf_search_result *g = d && !(r && r->proved) ? tf_search_run(&c.arch, of->wl, NULL, &go, d) : NULL;
+  tf_search_result *g =
+      d && !(r && r->proved) ? tf_search_run(&c.arch, of->wl, NULL, &go, d) : NULL;
   bool ok = d != NULL; /* nor is a solver that gives up */
   if (r) ok = offer(p, r->value, r->tree) && ok;
   if (g && g->n_best) ok = offer(p, g->best[0].value, g->best[0].tree) && ok;
@@ -152,7 +154,8 @@ static double elements(const tf_workload *wl, int64_t capacity, const tf_slope_o
 static void prove(const slope *of, tf_slope_point *p) {
   const tf_workload *wl = of->wl;
   double here = elements(wl, p->capacity, of->o), hand = of->o->hand;
-  p->bound = fmax(tf_slope_bound(wl, here + tf_slope_operands(wl)), tf_bound_at(of->mappings, (double)p->capacity));
+  p->bound = fmax(tf_slope_bound(wl, here + tf_slope_operands(wl)),
+                  tf_bound_at(of->mappings, (double)p->capacity));
   p->all_units = hand > 0 ? fmin(tf_slope_bound(wl, here + hand), p->bound) : p->bound;
 }
 
@@ -168,7 +171,9 @@ static bool add_capacity(const slope *of, int64_t capacity) {
     free(s->at[--s->n].text);
     return ok;
   }
-  if (s->n > 1 && isinf(s->at[s->n - 1].attained)) { /* nothing fits yet: of such capacities the last is enough */
+  if (s->n > 1 &&
+      isinf(
+          s->at[s->n - 1].attained)) { /* nothing fits yet: of such capacities the last is enough */
     s->at[s->n - 2] = s->at[s->n - 1];
     s->n--;
   }

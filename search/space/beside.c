@@ -1,5 +1,6 @@
-/* Branches that run at once share meshes: each should take about the part that its points are of all.  The mesh is cut
- * along its longer side.  These are guesses; any counts that fit are in the space. */
+/* Branches that run at once share meshes: each should take about the part that its points are of
+ * all.  The mesh is cut along its longer side.  These are guesses; any counts that fit are in the
+ * space. */
 #include "search/space/build.h"
 
 /* A mesh of units, or (unit -1) of the instances below a memory. */
@@ -17,7 +18,9 @@ static bool is_on(const tf_facts *f, mesh m, int o) {
   return tf_space_unit(f, o) >= 0 && mesh_of(f, m.level, o).unit == m.unit;
 }
 
-static bool is_at_once(const tf_node *n) { return n->kind == TF_SCOPE && tf_scope_at(n->scope)->at_once; }
+static bool is_at_once(const tf_node *n) {
+  return n->kind == TF_SCOPE && tf_scope_at(n->scope)->at_once;
+}
 
 static double points_of(const tf_facts *f, int o) {
   double points = 1;
@@ -60,8 +63,8 @@ static double taken_by(const tf_trips *t, const int32_t *row, mesh m, int n, int
   double area = 1;
   for (int i = 0; i < t->space.n; i++) {
     const tf_decision *d = &t->at[i];
-    if (d->axis != TF_TEMPORAL && row[i] > 1 && nodes[d->node].level == m.level && tf_is_above(t->facts, n, d->node) &&
-        tf_op_below(t->facts, o, d->node))
+    if (d->axis != TF_TEMPORAL && row[i] > 1 && nodes[d->node].level == m.level &&
+        tf_is_above(t->facts, n, d->node) && tf_op_below(t->facts, o, d->node))
       area *= row[i];
   }
   return area;
@@ -88,8 +91,8 @@ static double taken_below(const tf_trips *t, const int32_t *row, mesh m, int n) 
 static bool is_crowded(const tf_trips *t, const int32_t *row, const tf_decision *d) {
   const tf_node *nodes = t->tree->nodes;
   const mesh m = mesh_of(t->facts, nodes[d->node].level, d->op);
-  const double all =
-      (double)tf_space_mesh(t->facts, d->node, TF_SPATIAL_X) * (double)tf_space_mesh(t->facts, d->node, TF_SPATIAL_Y);
+  const double all = (double)tf_space_mesh(t->facts, d->node, TF_SPATIAL_X) *
+                     (double)tf_space_mesh(t->facts, d->node, TF_SPATIAL_Y);
   bool crowded = false;
   for (int up = nodes[d->node].parent; up >= 0 && !crowded; up = nodes[up].parent)
     crowded = is_at_once(&nodes[up]) && taken_below(t, row, m, up) > all;
@@ -99,7 +102,8 @@ static bool is_crowded(const tf_trips *t, const int32_t *row, const tf_decision 
 void tf_trips_make_room(const tf_trips *t, int32_t *row) {
   for (int i = 0; i < t->space.n; i++) {
     const tf_decision *d = &t->at[i];
-    if (d->axis == TF_TEMPORAL || d->share >= d->mesh || row[i] < 2 || !is_crowded(t, row, d)) continue;
+    if (d->axis == TF_TEMPORAL || d->share >= d->mesh || row[i] < 2 || !is_crowded(t, row, d))
+      continue;
     const int64_t used = tf_space_used(d, row);
     const int64_t most = used < d->share ? d->share / used : 1;
     if (row[i] > most) row[i] = (int32_t)most;

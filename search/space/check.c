@@ -1,5 +1,5 @@
-/* Capacity: the least that an m-tile must hold, given the choices so far, and which later decisions can still lower
- * it. */
+/* Capacity: the least that an m-tile must hold, given the choices so far, and which later decisions
+ * can still lower it. */
 #include <string.h>
 
 #include "search/space/build.h"
@@ -20,8 +20,9 @@ static int entry_of(maker *m, int slot, int limit) {
   return m->check.n_slots++;
 }
 
-/* The slot whose length at node n decides the range of a dim of op o: its own where the op leads, else that of a
- * reader whose index is the dim alone.  -1: the range depends on more than one length. */
+/* The slot whose length at node n decides the range of a dim of op o: its own where the op leads,
+ * else that of a reader whose index is the dim alone.  -1: the range depends on more than one
+ * length. */
 static int resolve(const tf_facts *f, int n, int o, int dim) {
   for (int depth = 0; depth <= f->wl->n_ops; depth++) {
     int i = tf_dim_slot(f, o, dim);
@@ -45,7 +46,8 @@ static int resolve(const tf_facts *f, int n, int o, int dim) {
 static void add_term(maker *m, tf_sterm *terms, int *n, int slot, int limit, int64_t coef) {
   if (slot < 0) return;
   if (coef < 0) coef = -coef;
-  terms[(*n)++] = (tf_sterm){entry_of(m, slot, limit), coef > INT32_MAX / 2 ? INT32_MAX / 2 : (int32_t)coef};
+  terms[(*n)++] =
+      (tf_sterm){entry_of(m, slot, limit), coef > INT32_MAX / 2 ? INT32_MAX / 2 : (int32_t)coef};
 }
 
 /* The box of tensor z that op o touches by read `ref` (-1: its output), at node n. */
@@ -61,7 +63,8 @@ static void add_box(maker *m, int n, int o, int ref, double bits) {
     if (m->b->bad) return;
     int64_t all = z->extent[r] > INT32_MAX ? INT32_MAX : z->extent[r];
     int64_t pad = ref < 0 ? 0 : z->pad[r];
-    ranks[r] = (tf_srank){.terms = terms, .clip = (int32_t)all, .less = pad > INT32_MAX ? INT32_MAX : (int32_t)pad};
+    ranks[r] = (tf_srank){
+        .terms = terms, .clip = (int32_t)all, .less = pad > INT32_MAX ? INT32_MAX : (int32_t)pad};
     for (int j = 0; j < n_terms; j++) {
       int dim = ref < 0 ? op->dims[r] : op->reads[ref].index[r].terms[j].dim;
       int64_t coef = ref < 0 ? 1 : op->reads[ref].index[r].terms[j].coef;
@@ -71,7 +74,8 @@ static void add_box(maker *m, int n, int o, int ref, double bits) {
   m->boxes[m->check.n_boxes++] = (tf_sbox){z->rank, ranks, bits};
 }
 
-/* An op below node n that touches z (one that leads, if there is any), and by which read (-1: as its output). */
+/* An op below node n that touches z (one that leads, if there is any), and by which read (-1: as
+ * its output). */
 static bool find_touch(const tf_facts *f, int n, int z, int *o, int *ref) {
   bool found = false;
   for (int i = f->leaf_from[n]; i < f->leaf_end[n]; i++) {
@@ -113,8 +117,8 @@ static bool divides(const tf_decision *d, int slot) {
   return false;
 }
 
-/* The product of the fixed loops after decision i that still divide entry e of the check; 0: an open loop may divide
- * it down to 1. */
+/* The product of the fixed loops after decision i that still divide entry e of the check; 0: an
+ * open loop may divide it down to 1. */
 static int32_t left_to_divide(const maker *m, int i, int e) {
   const tf_trips *t = m->b->t;
   const tf_facts *f = m->b->f;
@@ -125,7 +129,8 @@ static int32_t left_to_divide(const maker *m, int i, int e) {
   if (!tf_leads(f, o, m->b->node[i])) return 0; /* its length is not known yet */
   for (int k = 0; k < m->n_on; k++) {
     int j = m->on[k];
-    bool counts = j > i && m->b->node[j] < limit && tf_is_above(f, m->b->node[j], limit) && divides(&t->at[j], slot);
+    bool counts = j > i && m->b->node[j] < limit && tf_is_above(f, m->b->node[j], limit) &&
+                  divides(&t->at[j], slot);
     if (!counts) continue;
     if (t->at[j].trip == 0) return 0;
     if (fixed < INT32_MAX) fixed *= t->at[j].trip;
@@ -143,22 +148,23 @@ typedef struct {
   int n, room;
 } fits;
 
-/* Whether the check can say no more at a decision than at the one before: no entry's least length has become known
- * since.  divide: what is left of each entry, then and now. */
+/* Whether the check can say no more at a decision than at the one before: no entry's least length
+ * has become known since.  divide: what is left of each entry, then and now. */
 static bool says_no_more(const tf_scheck *check, const int32_t *then, const int32_t *now) {
   for (int e = 0; e < check->n_slots; e++)
     if (now[e] && !then[e]) return false;
   return true;
 }
 
-/* Notes the capacity check for decision i, if its loop divides a length of the check and it may say more than before.
+/* Notes the capacity check for decision i, if its loop divides a length of the check and it may say
+ * more than before.
  */
 static void add_fit(maker *m, const tf_scheck *check, int i, fits *list) {
   const tf_decision *d = &m->b->t->at[i];
   bool concerned = false;
   for (int e = 0; e < check->n_slots; e++)
-    concerned |=
-        m->b->node[i] < m->limits[e] && tf_is_above(m->b->f, m->b->node[i], m->limits[e]) && divides(d, m->slots[e]);
+    concerned |= m->b->node[i] < m->limits[e] &&
+                 tf_is_above(m->b->f, m->b->node[i], m->limits[e]) && divides(d, m->slots[e]);
   if (!concerned || d->trip) return;
   int32_t *divide = tf_space_array(m->b, (size_t)check->n_slots, sizeof *divide);
   bool *own = tf_space_array(m->b, (size_t)check->n_slots, sizeof *own);
@@ -186,7 +192,8 @@ static void list_above(maker *m) {
   bool *above = tf_space_array(m->b, (size_t)tree->n_nodes, sizeof *above);
   int n = 0;
   for (int e = 0; e < m->check.n_slots && !m->b->bad; e++)
-    for (int up = tree->nodes[m->limits[e]].parent; up >= 0 && !above[up]; up = tree->nodes[up].parent) {
+    for (int up = tree->nodes[m->limits[e]].parent; up >= 0 && !above[up];
+         up = tree->nodes[up].parent) {
       above[up] = true;
       n += tree->nodes[up].kind == TF_TILE ? tree->nodes[up].n_loops : 0;
     }
@@ -233,7 +240,8 @@ static void check_tile(tf_space_build *b, int tile, const tf_mem_part *part, fit
   add_boxes(&m, tile, part);
   if (b->bad) return;
   *check = m.check;
-  check->capacity_bits = (double)(part ? part->capacity_words : mem->capacity_words) * mem->word_bits;
+  check->capacity_bits =
+      (double)(part ? part->capacity_words : mem->capacity_words) * mem->word_bits;
   check->boxes = m.boxes;
   check->slots = m.slots;
   list_above(&m);

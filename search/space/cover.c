@@ -1,7 +1,8 @@
-/* Which choices keep the rule of cover (model/tree/cover.h).  A producer's loops are decided before the loops that its
- * readers have inside the same scope.  Its range is sized as if the readers' later steps divided exactly.  A reader's
- * count that does not divide makes its first step longer; then the rule itself is asked whether the producer's loops
- * still cover what is read, with all that is left to split taken as one more loop at each leaf. */
+/* Which choices keep the rule of cover (model/tree/cover.h).  A producer's loops are decided before
+ * the loops that its readers have inside the same scope.  Its range is sized as if the readers'
+ * later steps divided exactly.  A reader's count that does not divide makes its first step longer;
+ * then the rule itself is asked whether the producer's loops still cover what is read, with all
+ * that is left to split taken as one more loop at each leaf. */
 #include "model/tree/cover.h"
 
 #include <string.h>
@@ -10,7 +11,8 @@
 #include "search/space/build.h"
 #include "search/space/probe.h"
 
-/* ---- once a tree -------------------------------------------------------------------------------- */
+/* ---- once a tree --------------------------------------------------------------------------------
+ */
 /* Whether the index begins at 0, given which dims begin at 0. */
 static bool begins_at_0(const tf_facts *f, const bool *zero, int o, const tf_index *x) {
   bool yes = x->c == 0;
@@ -19,8 +21,8 @@ static bool begins_at_0(const tf_facts *f, const bool *zero, int o, const tf_ind
   return yes;
 }
 
-/* Whether several reads of rank k of op o's output move unlike each other, so that the box around all of them is
- * longer than the longest of them. */
+/* Whether several reads of rank k of op o's output move unlike each other, so that the box around
+ * all of them is longer than the longest of them. */
 static bool reads_differ(const tf_facts *f, const bool *zero, int o, int k) {
   const tf_workload *wl = f->wl;
   const tf_index *first = NULL;
@@ -36,8 +38,8 @@ static bool reads_differ(const tf_facts *f, const bool *zero, int o, int k) {
   return n > 1 && (odd || !all_at_0);
 }
 
-/* Whether some range must be computed by the rule of cover itself: readers that differ, or written counts that may
- * overshoot. */
+/* Whether some range must be computed by the rule of cover itself: readers that differ, or written
+ * counts that may overshoot. */
 static bool needs_rule(tf_space_build *b) {
   const tf_facts *f = b->f;
   bool odd = false, *zero = tf_arena_array(b->t->arena, (size_t)f->n_dims + 1, sizeof *zero);
@@ -58,8 +60,8 @@ static bool needs_rule(tf_space_build *b) {
   return odd;
 }
 
-/* Whether a scope above Tile n has an op below it that produces for another, so that the Tile's counts affect a
- * producer's range. */
+/* Whether a scope above Tile n has an op below it that produces for another, so that the Tile's
+ * counts affect a producer's range. */
 static bool is_watched(const tf_facts *f, int n) {
   for (int up = n; up >= 0; up = f->tree->nodes[up].parent)
     for (int k = f->leaf_from[up]; f->tree->nodes[up].kind == TF_SCOPE && k < f->leaf_end[up]; k++)
@@ -78,7 +80,8 @@ void tf_space_cover(tf_space_build *b) {
   t->tried = tf_arena_array(t->arena, (size_t)t->n_slots + 1, sizeof *t->tried);
   t->steps = tf_arena_array(t->arena, (size_t)t->n_slots + 1, sizeof *t->steps);
   t->bound = tf_arena_array(t->arena, (size_t)t->n_slots + 1, sizeof *t->bound);
-  b->bad |= !t->cover || !t->rest || !t->probe || !t->product || !t->tried || !t->steps || !t->bound;
+  b->bad |=
+      !t->cover || !t->rest || !t->probe || !t->product || !t->tried || !t->steps || !t->bound;
   for (int i = 0; i < t->space.n && !b->bad; i++)
     t->at[i].watched = is_watched(f, b->node[i]);
   for (int o = 0; o < f->wl->n_ops; o++)
@@ -87,7 +90,8 @@ void tf_space_cover(tf_space_build *b) {
   if (!b->bad) t->fast = tf_probe_new(b);
 }
 
-/* ---- during a walk ------------------------------------------------------------------------------ */
+/* ---- during a walk ------------------------------------------------------------------------------
+ */
 /* The same by the rule of cover itself. */
 static void walk_tree(tf_trips *t) {
   tf_cover_begin(t->cover, t->probe, t->rest);
@@ -159,7 +163,8 @@ static bool still_covers(tf_trips *t, int i) {
   const tf_facts *f = t->facts;
   bool ok = tf_trips_probe(t, i + 1);
   for (int o = 0; o < f->wl->n_ops && ok; o++)
-    for (int s = f->dim_from[o]; (t->known[o] <= i || i + 1 == t->space.n) && s < f->dim_from[o] + f->wl->ops[o].n_dims;
+    for (int s = f->dim_from[o];
+         (t->known[o] <= i || i + 1 == t->space.n) && s < f->dim_from[o] + f->wl->ops[o].n_dims;
          s++)
       ok &= t->bound[s] <= t->steps[s];
   return ok;

@@ -56,7 +56,8 @@ static bool leads(const writer *w, const group *g, int o) {
   return true;
 }
 
-/* 0: no loop on the dim may stand above the group; 1: one may; 2: one may if the reductions are streamed. */
+/* 0: no loop on the dim may stand above the group; 1: one may; 2: one may if the reductions are
+ * streamed. */
 static int allowed(const writer *w, const group *g, int dim) {
   int answer = 1;
   for (int i = 0; i < g->n; i++) {
@@ -91,14 +92,16 @@ static int64_t mesh_of(const writer *w, const group *g, int level, int axis) {
   int64_t least = INT64_MAX;
   for (int i = 0; i < g->n; i++) {
     const tf_column *c = &w->s->columns[g->ops[i]];
-    int64_t m = c->floor <= level ? a->units[c->unit].mesh[axis] : a->memories[level + 1].mesh[axis];
+    int64_t m =
+        c->floor <= level ? a->units[c->unit].mesh[axis] : a->memories[level + 1].mesh[axis];
     if (m < least) least = m;
   }
   return least;
 }
 
 /* Words of one reference with a length of 2 in `dim` and of 1 in all other dims. */
-static double words_with(const writer *w, const tf_op *op, const tf_index *index, int rank, int dim) {
+static double words_with(const writer *w, const tf_op *op, const tf_index *index, int rank,
+                         int dim) {
   double words = 1;
   for (int r = 0; r < rank; r++) {
     if (!index) {
@@ -106,14 +109,15 @@ static double words_with(const writer *w, const tf_op *op, const tf_index *index
       continue;
     }
     for (int j = 0; j < index[r].n_terms; j++)
-      if (index[r].terms[j].dim == dim) words *= 1 + (double)llabs((long long)index[r].terms[j].coef);
+      if (index[r].terms[j].dim == dim)
+        words *= 1 + (double)llabs((long long)index[r].terms[j].coef);
   }
   (void)w;
   return words;
 }
 
-/* Whether a loop of two steps on the dim at the op's own innermost Tile of this memory would overflow it whatever else
- * is chosen.  Then the loop is left out. */
+/* Whether a loop of two steps on the dim at the op's own innermost Tile of this memory would
+ * overflow it whatever else is chosen.  Then the loop is left out. */
 static bool useless(const writer *w, const group *g, int level, int dim) {
   const tf_memory *m = &w->s->arch->memories[level];
   if (g->n > 1 || m->capacity_words < 0 || w->strip != 0) return false;
@@ -128,7 +132,8 @@ static bool useless(const writer *w, const group *g, int level, int dim) {
     if (twice || w->genes[w->s->bypass[z * w->s->arch->n_memories + level]]) continue;
     if (t->producer >= 0 && t->n_consumers > 0 && level < w->s->columns[t->producer].floor)
       continue; /* its home may be this memory */
-    bits += copies * t->word_bits * words_with(w, op, r < 0 ? NULL : op->reads[r].index, t->rank, dim);
+    bits +=
+        copies * t->word_bits * words_with(w, op, r < 0 ? NULL : op->reads[r].index, t->rank, dim);
   }
   return bits > (double)m->capacity_words * m->word_bits;
 }
@@ -173,8 +178,8 @@ static void put_spread(writer *w, const group *g, const tile *t, int which, spre
   int pick = gene(w, *t->first + op->n_dims + which);
   int d = pick ? op->dims[pick - 1] : -1;
   if (which % 2 == 0) s->first = -1;
-  bool ok = d >= 0 && w->s->wl->dims[d].extent > 1 && allowed(w, g, d) == 1 && !spread_already(w, s, d) &&
-            !useless(w, g, t->level, d);
+  bool ok = d >= 0 && w->s->wl->dims[d].extent > 1 && allowed(w, g, d) == 1 &&
+            !spread_already(w, s, d) && !useless(w, g, t->level, d);
   if (which % 2 == 0) s->first = ok ? d : -1;
   if (ok) s->dim[s->n++] = d;
   if (ok) tf_build_loop(w->out, (tf_loop){.dim = d, .axis = axis ? TF_SPATIAL_Y : TF_SPATIAL_X});
@@ -193,7 +198,8 @@ static bool touches(const writer *w, const group *g, int z) {
 static void put_bypass(writer *w, const group *g, int level) {
   for (int z = 0; level > 0 && z < w->s->wl->n_tensors; z++) {
     if (w->strip & TF_STRIP_BYPASS || !touches(w, g, z)) continue;
-    if (gene(w, w->s->bypass[z * w->s->arch->n_memories + level])) tf_build_bypass(w->out, (tf_named){.tensor = z});
+    if (gene(w, w->s->bypass[z * w->s->arch->n_memories + level]))
+      tf_build_bypass(w->out, (tf_named){.tensor = z});
   }
 }
 
@@ -222,7 +228,8 @@ static int split(writer *w, const group *g, int memory, group *parts) {
       int id = name[g->ops[i]];
       if (done[id]) continue;
       bool ready = true;
-      for (int k = 0; k < g->n; k++) { /* whether all that the part reads is produced by earlier parts */
+      for (int k = 0; k < g->n;
+           k++) { /* whether all that the part reads is produced by earlier parts */
         if (name[g->ops[k]] != id) continue;
         const tf_op *op = &wl->ops[g->ops[k]];
         for (int r = 0; r < op->n_reads; r++) {
@@ -257,8 +264,8 @@ static int runs_of(const writer *w, const group *parts, int n, int *name) {
   return runs;
 }
 
-/* Whether the scope over g, whose children are named by `name`, is the lowest with the producer and all readers of o's
- * output below it, in different children: their home scope. */
+/* Whether the scope over g, whose children are named by `name`, is the lowest with the producer and
+ * all readers of o's output below it, in different children: their home scope. */
 static bool home_here(const writer *w, const group *g, const int *name, int o) {
   const tf_tensor *z = &w->s->wl->tensors[w->s->wl->ops[o].out];
   bool apart = false;
@@ -350,8 +357,10 @@ typedef struct {
   int n;
 } groups;
 
-/* Emits the children of a scope; parts on one kind of unit that follow one another get a scope of their own. */
-static void put_runs(writer *w, groups of, const int *name, int level, int parent, tf_scope kind, bool spread) {
+/* Emits the children of a scope; parts on one kind of unit that follow one another get a scope of
+ * their own. */
+static void put_runs(writer *w, groups of, const int *name, int level, int parent, tf_scope kind,
+                     bool spread) {
   const group *parts = of.at;
   const int n = of.n;
   for (int k = 0, end; k < n; k = end) {
@@ -370,7 +379,8 @@ static void put_runs(writer *w, groups of, const int *name, int level, int paren
   }
 }
 
-/* The scope kind that joins the runs of a scope's parts; -1: none.  Fills name[] with the runs' names. */
+/* The scope kind that joins the runs of a scope's parts; -1: none.  Fills name[] with the runs'
+ * names. */
 static int join_runs(writer *w, const group *parts, int n, int gene_no, int *name) {
   int runs = runs_of(w, parts, n, name);
   if (runs < 2 || runs == n || w->strip & TF_STRIP_RUNS) return -1;
@@ -383,7 +393,8 @@ static void put_scope(writer *w, const group *g, int level, const group *parts, 
   int *runs = array(w, (size_t)w->s->wl->n_ops, sizeof *runs);
   if (w->bad) return;
   const tf_column *c = &w->s->columns[owner];
-  bool stream = dim >= 0 && level >= 0 && !(w->strip & TF_STRIP_STREAM) && gene(w, c->stream + 1 + level);
+  bool stream =
+      dim >= 0 && level >= 0 && !(w->strip & TF_STRIP_STREAM) && gene(w, c->stream + 1 + level);
   if (!stream) join = join_runs(w, parts, n, c->run + 1 + level, runs);
   const int *name = join >= 0 ? runs : w->f.group[level + 1];
   bool keep = put_keep(w, g, name, level, false);
@@ -415,7 +426,8 @@ static void put_group(writer *w, const group *g, int level, int parent) {
   }
 }
 
-tf_tree *tf_shapes_decode(const tf_shapes *s, const int32_t *genes, tf_reads *reads, unsigned strip) {
+tf_tree *tf_shapes_decode(const tf_shapes *s, const int32_t *genes, tf_reads *reads,
+                          unsigned strip) {
   writer w = {.s = s, .genes = genes, .reads = reads, .strip = strip, .arena = tf_arena_new()};
   w.bad = !w.arena || !tf_shapes_fuse(s, genes, reads, w.arena, &w.f);
   w.out = w.bad ? NULL : tf_build_new(s->arch, s->wl, NULL);

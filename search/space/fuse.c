@@ -13,8 +13,9 @@ static void join_groups(int *group, int n, int a, int b) {
 
 /* Groups before any are joined, and which groups each reaches. */
 typedef struct {
-  int *name;       /* [op] */
-  uint64_t *reach; /* [op * words] of a group: those that depend on it, directly or through others */
+  int *name; /* [op] */
+  uint64_t
+      *reach; /* [op * words] of a group: those that depend on it, directly or through others */
   size_t words;
 } graph;
 
@@ -41,15 +42,17 @@ static void join_cycles(const tf_shapes *s, int *group, graph *g) {
   reach_of(s, g);
   for (int a = 0; a < n; a++)
     for (int b = 0; b < n && g->name[a] == a; b++)
-      if (g->name[b] == b && group[a] != group[b] && tf_bits_has(&g->reach[(size_t)a * g->words], b) &&
+      if (g->name[b] == b && group[a] != group[b] &&
+          tf_bits_has(&g->reach[(size_t)a * g->words], b) &&
           tf_bits_has(&g->reach[(size_t)b * g->words], a))
         join_groups(group, n, a, b);
 }
 
 static int least(int a, int b) { return a < b ? a : b; }
 
-/* Undoes groups that have an op whose unit stands above this memory: such ops cannot share a Tile of it.  `before`:
- * the groups of the memory further out.  Groups are named by one of their ops; scratch: [ops]. */
+/* Undoes groups that have an op whose unit stands above this memory: such ops cannot share a Tile
+ * of it.  `before`: the groups of the memory further out.  Groups are named by one of their ops;
+ * scratch: [ops]. */
 static void keep_apart(const tf_shapes *s, int *group, const int *before, int level, int *scratch) {
   enum { MANY = 1, LOW = 2 };
   int n = s->wl->n_ops;
@@ -62,11 +65,13 @@ static void keep_apart(const tf_shapes *s, int *group, const int *before, int le
     if (scratch[group[o]] == (MANY | LOW)) group[o] = before[o];
 }
 
-bool tf_shapes_fuse(const tf_shapes *s, const int32_t *genes, tf_reads *reads, tf_arena *a, tf_fusion *out) {
+bool tf_shapes_fuse(const tf_shapes *s, const int32_t *genes, tf_reads *reads, tf_arena *a,
+                    tf_fusion *out) {
   const tf_workload *wl = s->wl;
   int levels = s->arch->n_memories;
   size_t n = (size_t)wl->n_ops;
-  graph known = {TF_ARRAY(a, int, n), TF_ARRAY(a, uint64_t, n * tf_bits_words(n)), tf_bits_words(n)};
+  graph known = {TF_ARRAY(a, int, n), TF_ARRAY(a, uint64_t, n * tf_bits_words(n)),
+                 tf_bits_words(n)};
   out->group = TF_ARRAY(a, int *, (size_t)levels + 1);
   int *all = TF_ARRAY(a, int, n *((size_t)levels + 1));
   if (!known.name || !known.reach || !out->group || !all) return false;

@@ -5,18 +5,24 @@
 
 enum { TF_MEMORIES_MAX = 16, TF_PRIORITIES = 8, TF_RUN_KINDS = 3 /* no scope, Seq, Shar */ };
 
-/* Bits of what a tree is built without, where the genes ask for it and the tree's rules refuse it. */
-enum { TF_STRIP_STREAM = 1 << 0, TF_STRIP_KEEP = 1 << 1, TF_STRIP_BYPASS = 1 << 2, TF_STRIP_RUNS = 1 << 3 };
+/* Bits of what a tree is built without, where the genes ask for it and the tree's rules refuse it.
+ */
+enum {
+  TF_STRIP_STREAM = 1 << 0,
+  TF_STRIP_KEEP = 1 << 1,
+  TF_STRIP_BYPASS = 1 << 2,
+  TF_STRIP_RUNS = 1 << 3
+};
 
 /* First genes of an op's column. */
 typedef struct {
-  int to;          /* into which of its readers it is fused */
-  int level;       /* 0: apart; 1 + memory: fused in that memory */
-  int kind;        /* [1 + memory] scope of the group that ends with the op */
-  int keep;        /* keep: the output stays one memory further in */
-  int stream;      /* [1 + memory] */
-  int run;         /* run: consecutive parts on one kind of unit share a scope */
-  int *tile;       /* [2 * memory + inner] per dim a priority, then 4 dims to be spread: x, x, y, y */
+  int to;     /* into which of its readers it is fused */
+  int level;  /* 0: apart; 1 + memory: fused in that memory */
+  int kind;   /* [1 + memory] scope of the group that ends with the op */
+  int keep;   /* keep: the output stays one memory further in */
+  int stream; /* [1 + memory] */
+  int run;    /* run: consecutive parts on one kind of unit share a scope */
+  int *tile;  /* [2 * memory + inner] per dim a priority, then 4 dims to be spread: x, x, y, y */
   int unit, floor; /* unit that runs it and the memory above that unit */
 } tf_column;
 
@@ -32,7 +38,8 @@ struct tf_shapes {
   tf_column *columns; /* [n_ops] */
   int *bypass;        /* [tensor * n_memories + memory] gene */
   int *column;        /* [n] op, or n_ops */
-  uint64_t shared; /* dims of the last op on which every producer's output depends: a loop over them repeats no work */
+  uint64_t shared; /* dims of the last op on which every producer's output depends: a loop over them
+                      repeats no work */
 };
 
 /* Fills in s->shared.  False if memory ran out. */
@@ -46,17 +53,19 @@ static inline void tf_reads_note(tf_reads *r, int gene) {
 static inline bool tf_was_read(const uint32_t *order, int i) { return !order || order[i]; }
 
 /* The tree that the genes encode, without the features in `strip`; NULL if it is illegal. */
-tf_tree *tf_shapes_decode(const tf_shapes *s, const int32_t *genes, tf_reads *reads, unsigned strip);
+tf_tree *tf_shapes_decode(const tf_shapes *s, const int32_t *genes, tf_reads *reads,
+                          unsigned strip);
 
 /* The completion of s->given that the genes encode; NULL if it is illegal. */
 tf_tree *tf_shapes_complete(const tf_shapes *s, const int32_t *genes, tf_reads *reads);
 
-/* Which ops are fused: group[memory][op] names the group that shares a Tile of the memory; past the last memory every
- * op is alone.  Groups of an inner memory are subsets of those of an outer one, and the dependences between groups
- * have no cycle. */
+/* Which ops are fused: group[memory][op] names the group that shares a Tile of the memory; past the
+ * last memory every op is alone.  Groups of an inner memory are subsets of those of an outer one,
+ * and the dependences between groups have no cycle. */
 typedef struct {
   int **group; /* [n_memories + 1][n_ops] */
 } tf_fusion;
 /* In the arena.  reads may be NULL.  False if memory ran out. */
-bool tf_shapes_fuse(const tf_shapes *s, const int32_t *genes, tf_reads *reads, tf_arena *a, tf_fusion *out);
+bool tf_shapes_fuse(const tf_shapes *s, const int32_t *genes, tf_reads *reads, tf_arena *a,
+                    tf_fusion *out);
 #endif

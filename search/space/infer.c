@@ -3,13 +3,14 @@
 #include "search/space/build.h"
 
 /* Adds one reader's box in rank r: 1 + sum of |coef| * (len - 1). */
-static void add_rank(tf_space_build *b, tf_sinfer *s, tf_srank *ranks, int reader, const tf_index *x) {
+static void add_rank(tf_space_build *b, tf_sinfer *s, tf_srank *ranks, int reader,
+                     const tf_index *x) {
   tf_sterm *terms = tf_space_array(b, (size_t)x->n_terms, sizeof *terms);
   if (b->bad) return;
   for (int j = 0; j < x->n_terms; j++) {
     int64_t coef = x->terms[j].coef < 0 ? -x->terms[j].coef : x->terms[j].coef;
-    terms[j] =
-        (tf_sterm){tf_slot_of(b->f, reader, x->terms[j].dim), coef > INT32_MAX / 2 ? INT32_MAX / 2 : (int32_t)coef};
+    terms[j] = (tf_sterm){tf_slot_of(b->f, reader, x->terms[j].dim),
+                          coef > INT32_MAX / 2 ? INT32_MAX / 2 : (int32_t)coef};
   }
   ranks[s->n_ranks++] = (tf_srank){x->n_terms, terms, s->clip, 0};
 }
@@ -27,11 +28,13 @@ static void by_readers(tf_space_build *b, tf_sinfer *s, int scope, int o, int ra
     int c = z->consumers[i];
     if (!tf_op_below(b->f, c, scope)) continue;
     for (int r = 0; r < wl->ops[c].n_reads && !b->bad; r++)
-      if (wl->ops[c].reads[r].tensor == wl->ops[o].out) add_rank(b, s, ranks, c, &wl->ops[c].reads[r].index[rank]);
+      if (wl->ops[c].reads[r].tensor == wl->ops[o].out)
+        add_rank(b, s, ranks, c, &wl->ops[c].reads[r].index[rank]);
   }
 }
 
-/* The slot whose length a reduced dim of op o (its i-th) takes, where it is streamed; -1: the dim is whole. */
+/* The slot whose length a reduced dim of op o (its i-th) takes, where it is streamed; -1: the dim
+ * is whole. */
 static int followed(const tf_facts *f, int scope, int o, int i) {
   int dim = f->wl->ops[o].dims[i];
   const tf_range_from from = tf_range_source(f, o, dim, scope);
@@ -44,7 +47,9 @@ static void infer_op(tf_space_build *b, int scope, int o, tf_sinfer *list, int *
   const tf_op *op = &b->f->wl->ops[o];
   for (int i = 0; i < op->n_dims; i++) {
     tf_sinfer *s = &list[(*n)++];
-    *s = (tf_sinfer){.slot = b->f->dim_from[o] + i, .copy = -1, .clip = (int32_t)b->f->wl->dims[op->dims[i]].extent};
+    *s = (tf_sinfer){.slot = b->f->dim_from[o] + i,
+                     .copy = -1,
+                     .clip = (int32_t)b->f->wl->dims[op->dims[i]].extent};
     if (i < op->n_out_dims)
       by_readers(b, s, scope, o, i);
     else

@@ -4,7 +4,8 @@
 int tf_space_unit(const tf_facts *f, int o) {
   int deepest = 0;
   for (int n = f->tree->op_node[o]; n >= 0; n = f->tree->nodes[n].parent)
-    if (f->tree->nodes[n].kind == TF_TILE && f->tree->nodes[n].level > deepest) deepest = f->tree->nodes[n].level;
+    if (f->tree->nodes[n].kind == TF_TILE && f->tree->nodes[n].level > deepest)
+      deepest = f->tree->nodes[n].level;
   for (int u = 0; u < f->arch->n_units; u++) {
     const tf_unit *unit = &f->arch->units[u];
     if (!(f->wl->ops[o].kinds & ~unit->kinds) && unit->below >= deepest) return u;
@@ -19,8 +20,9 @@ int32_t tf_space_mesh(const tf_facts *f, int n, tf_axis axis) {
     int u = tf_space_unit(f, f->leaf_op[i]);
     if (u < 0) continue;
     const tf_unit *unit = &f->arch->units[u];
-    int64_t m =
-        unit->below <= level || level + 1 >= f->arch->n_memories ? unit->mesh[a] : f->arch->memories[level + 1].mesh[a];
+    int64_t m = unit->below <= level || level + 1 >= f->arch->n_memories
+                    ? unit->mesh[a]
+                    : f->arch->memories[level + 1].mesh[a];
     if (m < least) least = m;
   }
   return (int32_t)least;

@@ -11,8 +11,8 @@ static int32_t fill_share(const tf_trips *t, const tf_decision *d, const int32_t
   return domain[n - 1];
 }
 
-/* Without further knowledge: mostly fill the mesh, and make tiles as large as fits (the domain begins with the least
- * count whose tiles fit). */
+/* Without further knowledge: mostly fill the mesh, and make tiles as large as fits (the domain
+ * begins with the least count whose tiles fit). */
 int32_t tf_trips_guess(const tf_space *s, int i, const int32_t *domain, int n, uint32_t lot) {
   const tf_decision *d = &trips_of(s)->at[i];
   if (d->axis != TF_TEMPORAL && lot & 15) return fill_share(trips_of(s), d, domain, n);
@@ -28,8 +28,8 @@ static bool one_tile(const tf_decision *a, const tf_decision *b) {
   return a->op == b->op && ((a->key ^ b->key) & ~axis) == 0;
 }
 
-/* A spatial loop that the hint does not know takes factors of the temporal loop over the same dim in its Tile, so that
- * the steps further in stay as long as they were. */
+/* A spatial loop that the hint does not know takes factors of the temporal loop over the same dim
+ * in its Tile, so that the steps further in stay as long as they were. */
 void tf_trips_complete(const tf_space *s, int32_t *row) {
   const tf_decision *at = trips_of(s)->at;
   for (int i = 0; i < s->n; i++) {
@@ -46,7 +46,8 @@ void tf_trips_complete(const tf_space *s, int32_t *row) {
   tf_trips_make_room(trips_of(s), row);
 }
 
-/* A random loop over the same dim that divides one of the lengths of loop i; -1: none was found in a few tries. */
+/* A random loop over the same dim that divides one of the lengths of loop i; -1: none was found in
+ * a few tries. */
 static int partner_of(const tf_trips *t, tf_rng *rng, int i) {
   const tf_decision *at = t->at;
   for (int tries = 0; tries < 16; tries++) {
@@ -73,8 +74,8 @@ static int32_t some_factor(tf_rng *rng, int32_t n) {
   return f;
 }
 
-/* What a move takes out of a count of n.  Of a large prime that would be all of it: as a rule a small number instead,
- * which leaves a remainder. */
+/* What a move takes out of a count of n.  Of a large prime that would be all of it: as a rule a
+ * small number instead, which leaves a remainder. */
 static int32_t part_of(const tf_trips *t, tf_rng *rng, int32_t n) {
   const int32_t f = some_factor(rng, n);
   if (t->even || f <= SMALL || !tf_rng_below(rng, 4)) return f;
@@ -87,8 +88,8 @@ static void shift(int32_t *row, int i, int j, int32_t f, bool rounds) {
   if (row[j] > 0 && row[j] < INT32_MAX / f) row[j] *= f;
 }
 
-/* The same for the corresponding loops of other ops on the same kind of unit: ops that share a unit usually share its
- * best tile sizes. */
+/* The same for the corresponding loops of other ops on the same kind of unit: ops that share a unit
+ * usually share its best tile sizes. */
 static void shift_kin(const tf_trips *t, int32_t *row, int i, int j, int32_t f, bool rounds) {
   const tf_decision *at = t->at;
   for (int a = at[i].kin_first; a >= 0; a = at[a].kin_next)
@@ -102,7 +103,8 @@ static int32_t idle_of(const tf_trips *t, const int32_t *row, int i) {
   return (int32_t)(d->share / (row[i] * tf_space_used(d, row)));
 }
 
-/* Spreads more of a temporal loop over instances that are idle; false: none was found in a few tries. */
+/* Spreads more of a temporal loop over instances that are idle; false: none was found in a few
+ * tries. */
 static bool fill_idle(const tf_trips *t, tf_rng *rng, int32_t *row) {
   for (int tries = 0; tries < 24; tries++) {
     const int i = (int)tf_rng_below(rng, (uint32_t)t->space.n);

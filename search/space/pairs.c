@@ -15,7 +15,8 @@ static int only_op(const tf_tree *t, int node) {
 static bool indexes(const tf_workload *wl, const tf_op *op, int tensor, int dim) {
   bool does = false;
   for (int r = 0; r < op->n_reads; r++)
-    does |= op->reads[r].tensor == tensor && tf_ref_moves(&op->reads[r], wl->tensors[tensor].rank, dim);
+    does |=
+        op->reads[r].tensor == tensor && tf_ref_moves(&op->reads[r], wl->tensors[tensor].rank, dim);
   return does;
 }
 
@@ -40,14 +41,15 @@ static void put_op(tf_build *b, const tf_tree *t, int o, int parent) {
   tf_build_op(b, parent, o);
 }
 
-/* Loops over what the second op makes stand outside of those over what it sums.  What both read stays from run to
- * run. */
+/* Loops over what the second op makes stand outside of those over what it sums.  What both read
+ * stays from run to run. */
 static void put_pair(tf_build *b, const tf_tree *t, int first, int second) {
   const tf_op *last = &t->workload->ops[second];
   const int z = t->workload->ops[first].out;
   const int tile = tf_build_tile(b, 0, 0);
   for (int i = 0; i < last->n_dims; i++)
-    if (indexes(t->workload, last, z, last->dims[i])) open_loop(b, t->workload, last->dims[i], TF_TEMPORAL);
+    if (indexes(t->workload, last, z, last->dims[i]))
+      open_loop(b, t->workload, last->dims[i], TF_TEMPORAL);
   const int scope = tf_build_scope(b, tile, TF_SHAR);
   tf_build_keep(b, (tf_keep){.tensor = z, .level = 1});
   put_op(b, t, first, scope);
@@ -59,7 +61,8 @@ static bool lies_below(const tf_tree *t, int o) {
   return u >= 0 && t->arch->units[u].below >= 1;
 }
 
-/* The tree's nodes before and behind those of the pair; `by`: how many fewer the latter's numbers are. */
+/* The tree's nodes before and behind those of the pair; `by`: how many fewer the latter's numbers
+ * are. */
 static void put_others(tf_build *b, const tf_tree *t, int from, int to, int by) {
   for (int n = from; n < to; n++) {
     tf_node like = t->nodes[n];
@@ -73,7 +76,8 @@ static void put_others(tf_build *b, const tf_tree *t, int from, int to, int by) 
 tf_tree *tf_pairs_fused(const tf_tree *t, int node) {
   const tf_node *root = &t->nodes[0];
   const int next = node > 0 && node < t->n_nodes ? t->nodes[node].end : 0;
-  const bool in_turn = root->kind == TF_SCOPE && !root->scope_open && !tf_scope_at(root->scope)->at_once;
+  const bool in_turn =
+      root->kind == TF_SCOPE && !root->scope_open && !tf_scope_at(root->scope)->at_once;
   if (!in_turn || next >= t->n_nodes || t->nodes[node].parent || t->nodes[next].parent) return NULL;
   const int first = only_op(t, node), second = only_op(t, next);
   if (first < 0 || second < 0 || !lies_below(t, first) || !lies_below(t, second)) return NULL;

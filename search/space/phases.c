@@ -6,8 +6,8 @@
 #include "search/common/ops.h"
 
 enum { PARTS = 4, OPS = 16, DIMS = 64 };
-/* Of each way to cut there are two: what ops make is held wherever Tiles stand; or it goes past the innermost memory,
- * and what leaves the workload past memory 1, too. */
+/* Of each way to cut there are two: what ops make is held wherever Tiles stand; or it goes past the
+ * innermost memory, and what leaves the workload past memory 1, too. */
 enum { PASTS = 2 };
 
 typedef struct {
@@ -21,16 +21,20 @@ typedef struct {
 } phases;
 
 static const tf_op *op_at(const phases *p, int k) { return &p->wl->ops[p->wl->topo[k]]; }
-static bool makes_end(const phases *p, const tf_op *op) { return p->wl->tensors[op->out].n_consumers == 0; }
+static bool makes_end(const phases *p, const tf_op *op) {
+  return p->wl->tensors[op->out].n_consumers == 0;
+}
 
 static int floor_at(const phases *p, int k) {
   return p->arch->units[tf_ops_unit(p->arch, p->wl, p->wl->topo[k])].below;
 }
 
-/* ---- parts -------------------------------------------------------------------------------------------- */
+/* ---- parts
+ * -------------------------------------------------------------------------------------------- */
 static bool find_parts(phases *p) {
   const tf_workload *wl = p->wl;
-  if (wl->n_ops > OPS || wl->n_dims > DIMS || p->arch->n_memories < 2 || !tf_ops_one_end(wl)) return false;
+  if (wl->n_ops > OPS || wl->n_dims > DIMS || p->arch->n_memories < 2 || !tf_ops_one_end(wl))
+    return false;
   for (int k = 0, before = -1; k < wl->n_ops; k++) {
     const int u = tf_ops_unit(p->arch, wl, wl->topo[k]);
     if (u < 0 || p->arch->units[u].below < 1) return false;
@@ -49,10 +53,12 @@ static bool find_parts(phases *p) {
 static bool takes_turns(const phases *p, int first) {
   const tf_workload *wl = p->wl;
   const int k = p->part[first];
-  return tf_ops_unit(p->arch, wl, wl->topo[k]) == tf_ops_unit(p->arch, wl, wl->topo[p->part[first + 1]]);
+  return tf_ops_unit(p->arch, wl, wl->topo[k]) ==
+         tf_ops_unit(p->arch, wl, wl->topo[p->part[first + 1]]);
 }
 
-/* The dims that all ops from one to before another share: loops over them may stand above all, and repeat nothing. */
+/* The dims that all ops from one to before another share: loops over them may stand above all, and
+ * repeat nothing. */
 static uint64_t shared_by(const phases *p, int from, int to) {
   uint64_t moves[OPS] = {0}, all = ~UINT64_C(0);
   for (int k = to - 1; k >= from; k--) {
@@ -83,14 +89,17 @@ static uint64_t apart(const phases *p) {
       for (int i = 0; i < op->n_out_dims && r < 0; i++)
         moves |= UINT64_C(1) << op->dims[i];
       for (int d = 0; d < p->wl->n_dims && r >= 0; d++)
-        if (tf_ref_moves(&op->reads[r], p->wl->tensors[op->reads[r].tensor].rank, d)) moves |= UINT64_C(1) << d;
+        if (tf_ref_moves(&op->reads[r], p->wl->tensors[op->reads[r].tensor].rank, d))
+          moves |= UINT64_C(1) << d;
       all &= moves;
     }
   return all;
 }
 
-/* ---- Tiles -------------------------------------------------------------------------------------------- */
-/* Tiles of memories inside of the outermost have no loops over dims that move everything: nothing is used again. */
+/* ---- Tiles
+ * -------------------------------------------------------------------------------------------- */
+/* Tiles of memories inside of the outermost have no loops over dims that move everything: nothing
+ * is used again. */
 static void open_loop(const phases *p, int dim, tf_axis axis) {
   if (p->wl->dims[dim].extent > 1) tf_build_loop(p->out, (tf_loop){.dim = dim, .axis = axis});
 }
@@ -111,14 +120,17 @@ static void spread(const phases *p, const tf_op *op, const int64_t mesh[2]) {
 static void fill(const phases *p, uint64_t among, const int64_t mesh[2]) {
   int longest = -1;
   for (int d = 0; d < p->wl->n_dims; d++)
-    if (among >> d & 1 && (longest < 0 || p->wl->dims[d].extent > p->wl->dims[longest].extent)) longest = d;
+    if (among >> d & 1 && (longest < 0 || p->wl->dims[d].extent > p->wl->dims[longest].extent))
+      longest = d;
   for (int a = 0; a < 2 && longest >= 0; a++)
     if (mesh[a] > 1)
-      tf_build_loop(p->out, (tf_loop){.dim = longest, .axis = a ? TF_SPATIAL_Y : TF_SPATIAL_X, .trip = mesh[a]});
+      tf_build_loop(
+          p->out,
+          (tf_loop){.dim = longest, .axis = a ? TF_SPATIAL_Y : TF_SPATIAL_X, .trip = mesh[a]});
 }
 
-/* The op's own Tiles from a memory on.  In those between, the last dim of what it makes stands outside of the others,
- * too. */
+/* The op's own Tiles from a memory on.  In those between, the last dim of what it makes stands
+ * outside of the others, too. */
 static void put_op(const phases *p, int k, int parent, int from) {
   const tf_op *op = op_at(p, k);
   const int to = floor_at(p, k);
@@ -143,10 +155,13 @@ static void put_together(const phases *p, int first, int end, int parent, bool a
   const tf_op *last = op_at(p, p->part[end] - 1);
   for (int l = alone; l < 2; l++) {
     parent = tf_build_tile(p->out, parent, l);
-    if (l && makes_end(p, last) && p->past) tf_build_bypass(p->out, (tf_named){.tensor = last->out});
+    if (l && makes_end(p, last) && p->past)
+      tf_build_bypass(p->out, (tf_named){.tensor = last->out});
     open_loops(p, l ? shared & ~p->apart : shared, TF_TEMPORAL);
   }
-  const int pipe = end - first > 1 ? tf_build_scope(p->out, parent, takes_turns(p, first) ? TF_SEQ : TF_PIPE) : parent;
+  const int pipe = end - first > 1
+                       ? tf_build_scope(p->out, parent, takes_turns(p, first) ? TF_SEQ : TF_PIPE)
+                       : parent;
   for (int i = first; i < end; i++) {
     const int seq = p->part[i + 1] - p->part[i] > 1 ? tf_build_scope(p->out, pipe, TF_SEQ) : pipe;
     for (int k = p->part[i]; k < p->part[i + 1]; k++)
@@ -165,7 +180,8 @@ static void keep_between(const phases *p) {
   }
 }
 
-/* ---- the tree ------------------------------------------------------------------------------------------- */
+/* ---- the tree
+ * ------------------------------------------------------------------------------------------- */
 int tf_phases_ways(const tf_arch *arch, const tf_workload *wl) {
   phases p = {.arch = arch, .wl = wl};
   return find_parts(&p) ? PASTS << (p.n_parts - 1) : 0;

@@ -1,7 +1,7 @@
-/* The rule of cover (model/tree/cover.h) with every loop at its start, as a program that is written once a tree.  It
- * says what tf_cover_begin says, of the same rules (model/tree/infer.h), for walks through trip counts, which ask it of
- * every count that does not divide: no tree is walked, and what no answer depends on is left out.  unit.test_space
- * compares the two. */
+/* The rule of cover (model/tree/cover.h) with every loop at its start, as a program that is written
+ * once a tree.  It says what tf_cover_begin says, of the same rules (model/tree/infer.h), for walks
+ * through trip counts, which ask it of every count that does not divide: no tree is walked, and
+ * what no answer depends on is left out.  unit.test_space compares the two. */
 #include "search/space/probe.h"
 
 #include <string.h>
@@ -35,16 +35,18 @@ struct tf_probe {
   int n_steps, n_slots, room, depth;
   step *steps;
   int *inner_from; /* [decision] where its slots begin in `inner` */
-  int64_t *inner;  /* [decision, slot] product of the counts of decisions after it, and of the rest */
-  tf_ival *begin;  /* [slot] full ranges */
-  tf_ival *now;    /* [slot] */
-  bool *mixed;     /* [slot] as in tf_shift */
-  int64_t *by;     /* [slot][depth] by how many elements a loop moves it; 0: by none, or not traced */
-  int64_t *other;  /* [depth] */
-  double moves;    /* times products of counts: no shift is larger */
+  int64_t
+      *inner; /* [decision, slot] product of the counts of decisions after it, and of the rest */
+  tf_ival *begin; /* [slot] full ranges */
+  tf_ival *now;   /* [slot] */
+  bool *mixed;    /* [slot] as in tf_shift */
+  int64_t *by; /* [slot][depth] by how many elements a loop moves it; 0: by none, or not traced */
+  int64_t *other; /* [depth] */
+  double moves;   /* times products of counts: no shift is larger */
 };
 
-/* ---- written once a tree ---------------------------------------------------------------------------- */
+/* ---- written once a tree
+ * ---------------------------------------------------------------------------- */
 static void add_step(tf_space_build *b, tf_probe *p, step s) {
   if (p->n_steps == p->room) {
     const int room = p->room ? 2 * p->room : 64;
@@ -98,7 +100,8 @@ static void add_inferred(tf_space_build *b, tf_probe *p, int o, int n) {
   }
 }
 
-/* Where `inner` has what the loops below Tile n split of a slot; -1: no loop of the Tile splits it. */
+/* Where `inner` has what the loops below Tile n split of a slot; -1: no loop of the Tile splits it.
+ */
 static int inner_of(const tf_space_build *b, const tf_probe *p, int n, int slot) {
   const tf_trips *t = b->t;
   int of = -1;
@@ -117,7 +120,8 @@ static void add_splits(tf_space_build *b, tf_probe *p, int o, int n) {
     s.from = inner_of(b, p, n, s.slot);
     splitter *loops = s.from < 0 ? NULL : tf_space_array(b, (size_t)node->n_loops, sizeof *loops);
     for (int k = 0; loops && k < node->n_loops; k++)
-      if (node->loops[k].dim == f->wl->ops[o].dims[i]) loops[s.n++] = (splitter){f->loop_from[n] + k, p->depth + k};
+      if (node->loops[k].dim == f->wl->ops[o].dims[i])
+        loops[s.n++] = (splitter){f->loop_from[n] + k, p->depth + k};
     s.loops = loops;
     if (loops) add_step(b, p, s);
   }
@@ -129,13 +133,16 @@ static void add_node(tf_space_build *b, tf_probe *p, int n) {
   for (int k = f->leaf_end[n] - 1; k >= f->leaf_from[n] && !b->bad; k--) {
     const int o = f->leaf_op[k];
     if (!tf_leads(f, o, n)) add_inferred(b, p, o, n);
-    if (f->lead[o] == n) add_step(b, p, (step){.kind = TELL, .slot = f->dim_from[o], .n = f->wl->ops[o].n_dims});
+    if (f->lead[o] == n)
+      add_step(b, p, (step){.kind = TELL, .slot = f->dim_from[o], .n = f->wl->ops[o].n_dims});
   }
-  for (int k = f->leaf_from[n]; f->tree->nodes[n].kind == TF_TILE && k < f->leaf_end[n] && !b->bad; k++)
+  for (int k = f->leaf_from[n]; f->tree->nodes[n].kind == TF_TILE && k < f->leaf_end[n] && !b->bad;
+       k++)
     if (tf_leads(f, f->leaf_op[k], n)) add_splits(b, p, f->leaf_op[k], n);
 }
 
-/* Leaves out steps on which no answer depends, from the last one back, and finds whose shifts are asked for. */
+/* Leaves out steps on which no answer depends, from the last one back, and finds whose shifts are
+ * asked for. */
 static void prune(tf_space_build *b, tf_probe *p) {
   bool *need = tf_space_array(b, (size_t)p->n_slots, sizeof *need),
        *trace = tf_space_array(b, (size_t)p->n_slots, sizeof *trace);
@@ -169,7 +176,8 @@ static int number(tf_space_build *b, tf_probe *p, int *depth) {
   p->inner = tf_space_array(b, (size_t)n_inner, sizeof *p->inner);
   for (int n = 0; n < tree->n_nodes && !b->bad; n++) {
     const int up = tree->nodes[n].parent;
-    depth[n] = up < 0 ? 0 : depth[up] + (tree->nodes[up].kind == TF_TILE ? tree->nodes[up].n_loops : 0);
+    depth[n] =
+        up < 0 ? 0 : depth[up] + (tree->nodes[up].kind == TF_TILE ? tree->nodes[up].n_loops : 0);
     const int below = depth[n] + tree->nodes[n].n_loops;
     most = below > most ? below : most;
   }
@@ -201,7 +209,8 @@ tf_probe *tf_probe_new(tf_space_build *b) {
   return b->bad ? NULL : p;
 }
 
-/* ---- run ---------------------------------------------------------------------------------------------- */
+/* ---- run
+ * ---------------------------------------------------------------------------------------------- */
 bool tf_probe_can(const tf_probe *p, double product) { return product * p->moves <= 0x1p62; }
 
 static void split(tf_probe *p, const step *s, const int64_t *trips) {
@@ -218,7 +227,9 @@ static void split(tf_probe *p, const step *s, const int64_t *trips) {
 static void copy_slot(tf_probe *p, const step *s) {
   p->now[s->slot] = p->now[s->from];
   p->mixed[s->slot] = p->mixed[s->from];
-  if (s->traced) memcpy(&p->by[s->slot * p->depth], &p->by[s->from * p->depth], (size_t)s->depth * sizeof *p->by);
+  if (s->traced)
+    memcpy(&p->by[s->slot * p->depth], &p->by[s->from * p->depth],
+           (size_t)s->depth * sizeof *p->by);
 }
 
 /* How far each loop moves the read. */

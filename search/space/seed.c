@@ -19,8 +19,9 @@ typedef struct {
   bool run, stream;
 } manner;
 
-static const manner manners[] = {{TF_SEQ, false, false},  {TF_PIPE, true, false},  {TF_SEQ, false, true},
-                                 {TF_SHAR, false, false}, {TF_PIPE, false, false}, {TF_SHAR, false, true}};
+static const manner manners[] = {{TF_SEQ, false, false},  {TF_PIPE, true, false},
+                                 {TF_SEQ, false, true},   {TF_SHAR, false, false},
+                                 {TF_PIPE, false, false}, {TF_SHAR, false, true}};
 enum { MANNERS = sizeof manners / sizeof manners[0] };
 
 static void take_manner(const tf_shapes *s, int o, const manner *how, int32_t *genes) {
@@ -32,8 +33,8 @@ static void take_manner(const tf_shapes *s, int o, const manner *how, int32_t *g
   }
 }
 
-/* Genes that fuse everything down to `depth` memories (0: nothing), all in one manner.  keep: outputs stay one memory
- * further in. */
+/* Genes that fuse everything down to `depth` memories (0: nothing), all in one manner.  keep:
+ * outputs stay one memory further in. */
 static void structure(const tf_shapes *s, int depth, const manner *how, bool keep, int32_t *genes) {
   for (int o = 0; o < s->wl->n_ops; o++) {
     const tf_column *c = &s->columns[o];
@@ -44,7 +45,8 @@ static void structure(const tf_shapes *s, int depth, const manner *how, bool kee
   }
 }
 
-/* ---- dims that all ops share ------------------------------------------------------------------- */
+/* ---- dims that all ops share -------------------------------------------------------------------
+ */
 /* Dims of `among` that move what is read by ref. */
 static uint64_t moved_by(const tf_shapes *s, const tf_ref *ref, uint64_t among) {
   uint64_t all = 0;
@@ -67,14 +69,16 @@ bool tf_shapes_find_shared(tf_shapes *s) {
     for (int k = 0; k < z->n_consumers; k++) {
       const tf_op *c = &s->wl->ops[z->consumers[k]];
       for (int r = 0; r < c->n_reads; r++)
-        if (c->reads[r].tensor == op->out) decide[o] |= moved_by(s, &c->reads[r], decide[z->consumers[k]]);
+        if (c->reads[r].tensor == op->out)
+          decide[o] |= moved_by(s, &c->reads[r], decide[z->consumers[k]]);
     }
     s->shared &= decide[o];
   }
   return true;
 }
 
-/* ---- Tiles --------------------------------------------------------------------------------------- */
+/* ---- Tiles
+ * --------------------------------------------------------------------------------------- */
 static void shuffle(const tf_shapes *s, tf_rng *rng, int *dims) {
   for (int d = 0; d < s->wl->n_dims; d++) {
     int k = (int)tf_rng_below(rng, (uint32_t)d + 1);
@@ -83,9 +87,10 @@ static void shuffle(const tf_shapes *s, tf_rng *rng, int *dims) {
   }
 }
 
-/* Gives the dims of `among` priorities in the order of the list, the others keep theirs.  The first dims that the op
- * has are spread: x, y, x, y.  `again`: the first dim is spread over y, too. */
-static void lay_dims(const tf_shapes *s, int o, const int *dims, uint64_t among, bool again, int32_t *tile) {
+/* Gives the dims of `among` priorities in the order of the list, the others keep theirs.  The first
+ * dims that the op has are spread: x, y, x, y.  `again`: the first dim is spread over y, too. */
+static void lay_dims(const tf_shapes *s, int o, const int *dims, uint64_t among, bool again,
+                     int32_t *tile) {
   const tf_op *op = &s->wl->ops[o];
   static const int slots[4] = {0, 2, 1, 3};
   int32_t *spread = tile + op->n_dims;
@@ -103,8 +108,9 @@ static void lay_dims(const tf_shapes *s, int o, const int *dims, uint64_t among,
   if (n == 1) spread[slots[1]] = spread[slots[0]]; /* the only one may fill both axes */
 }
 
-/* Gives ops on one kind of unit the same loop orders and spreads.  Tiles above all ops spread only dims that all
- * share.  Without `keep`, the outer Tile of each memory spreads nothing and leaves its instances to the Tiles below. */
+/* Gives ops on one kind of unit the same loop orders and spreads.  Tiles above all ops spread only
+ * dims that all share.  Without `keep`, the outer Tile of each memory spreads nothing and leaves
+ * its instances to the Tiles below. */
 static void lay_tiles(const tf_shapes *s, int depth, bool keep, tf_rng *rng, int32_t *genes) {
   int dims[DIMS_MOST];
   if (s->wl->n_dims > DIMS_MOST) return;
@@ -132,9 +138,12 @@ void tf_shapes_seed(const tf_shapes *s, int k, tf_rng *rng, int32_t *genes) {
   structure(s, k / (2 * MANNERS), &manners[k / 2 % MANNERS], k & 1, genes);
 }
 
-int tf_shapes_seeds(const tf_shapes *s) { return s->given ? 0 : 1 + 2 * MANNERS * s->arch->n_memories; }
+int tf_shapes_seeds(const tf_shapes *s) {
+  return s->given ? 0 : 1 + 2 * MANNERS * s->arch->n_memories;
+}
 
-/* ---- variations ------------------------------------------------------------------------------------ */
+/* ---- variations
+ * ------------------------------------------------------------------------------------ */
 /* Gives a gene that was read another value; false: none was found in a few tries. */
 static bool change_one(const tf_shapes *s, tf_rng *rng, const uint32_t *order, int32_t *genes) {
   for (int tries = 0; tries < 200; tries++) {
@@ -147,7 +156,8 @@ static bool change_one(const tf_shapes *s, tf_rng *rng, const uint32_t *order, i
 }
 
 /* A random Tile of an op whose genes were read; NULL: none was found in a few tries. */
-static int32_t *some_tile(const tf_shapes *s, tf_rng *rng, const uint32_t *order, int32_t *genes, int *op, int *tile) {
+static int32_t *some_tile(const tf_shapes *s, tf_rng *rng, const uint32_t *order, int32_t *genes,
+                          int *op, int *tile) {
   for (int tries = 0; tries < 50; tries++) {
     int o = (int)tf_rng_below(rng, (uint32_t)s->wl->n_ops);
     if (tf_rng_below(rng, 3) == 0)
@@ -209,7 +219,8 @@ static void copy_tile(const tf_shapes *s, tf_rng *rng, const uint32_t *order, in
   }
 }
 
-/* Runs what is fused in another manner: a step of one gene would break the scopes that belong together. */
+/* Runs what is fused in another manner: a step of one gene would break the scopes that belong
+ * together. */
 static void change_manner(const tf_shapes *s, tf_rng *rng, int32_t *genes) {
   const manner *how = &manners[tf_rng_below(rng, MANNERS)];
   for (int o = 0; o < s->wl->n_ops; o++)

@@ -111,7 +111,8 @@ tf_shapes *tf_shapes_new(const tf_arch *arch, const tf_workload *wl, tf_diags *d
     }
   }
   if (!small)
-    tf_fail(d, arch->at, TF_E_LIMIT, "%d memories, and a search takes %d at most", arch->n_memories, TF_MEMORIES_MAX);
+    tf_fail(d, arch->at, TF_E_LIMIT, "%d memories, and a search takes %d at most", arch->n_memories,
+            TF_MEMORIES_MAX);
   else
     tf_out_of_memory_at(d, wl->at);
   tf_arena_free(a);
@@ -145,16 +146,22 @@ static int domain_of(tf_space *s, int i, int32_t *domain) {
 
 static void take(tf_space *s, int i, int32_t choice) { s->chosen[i] = choice; }
 
-static int32_t draw(const tf_space *s, int i, tf_rng *rng) { return tf_shapes_draw(shapes_of(s), i, rng); }
+static int32_t draw(const tf_space *s, int i, tf_rng *rng) {
+  return tf_shapes_draw(shapes_of(s), i, rng);
+}
 
-static void seed(tf_space *s, int k, tf_rng *rng, int32_t *row) { tf_shapes_seed(shapes_of(s), k, rng, row); }
+static void seed(tf_space *s, int k, tf_rng *rng, int32_t *row) {
+  tf_shapes_seed(shapes_of(s), k, rng, row);
+}
 
 static void vary(tf_space *s, tf_rng *rng, const uint32_t *order, int32_t *row) {
   tf_shapes_vary(shapes_of(s), rng, order, row);
 }
 
 /* Genes of one column are best inherited together. */
-static int group(const tf_space *s, int i) { return shapes_of(s)->given ? 0 : shapes_of(s)->column[i]; }
+static int group(const tf_space *s, int i) {
+  return shapes_of(s)->given ? 0 : shapes_of(s)->column[i];
+}
 
 static uint64_t species(const tf_space *s, const int32_t *row, const uint32_t *order) {
   return tf_shapes_species(shapes_of(s), row, order);
@@ -165,8 +172,9 @@ static void order_of(tf_space *s, uint32_t *order) {
   tf_tree_free(tf_shapes_tree(shapes_of(s), s->chosen, &reads));
 }
 
-static const tf_space_kind kind = {
-    begin, domain_of, take, draw, .vary = vary, .seed = seed, .group = group, .species = species, .order = order_of};
+static const tf_space_kind kind = {begin,          domain_of,          take,
+                                   draw,           .vary = vary,       .seed = seed,
+                                   .group = group, .species = species, .order = order_of};
 
 tf_space *tf_shapes_space(tf_arena *a, const tf_shapes *s) {
   view *v = TF_NEW(a, view);

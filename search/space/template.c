@@ -1,5 +1,5 @@
-/* The fused template: all ops in one Seq below the loops that they can share, each op's own loops below, all trip
- * counts open. */
+/* The fused template: all ops in one Seq below the loops that they can share, each op's own loops
+ * below, all trip counts open. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,13 +11,18 @@ typedef struct {
   const tf_arch *arch;
   const tf_workload *wl;
   uint64_t *reach; /* [op][dim] dims of the workload's outputs that move the dim's range */
-  int home; /* level whose instances work independently, or the memory close to the core: intermediates live there */
+  int home;        /* level whose instances work independently, or the memory close to the core:
+                      intermediates live there */
   tf_build *out;
 } builder;
 
-static uint64_t *reach(const builder *b, int o, int dim) { return &b->reach[o * b->wl->n_dims + dim]; }
+static uint64_t *reach(const builder *b, int o, int dim) {
+  return &b->reach[o * b->wl->n_dims + dim];
+}
 
-static bool is_output(const builder *b, int o) { return b->wl->tensors[b->wl->ops[o].out].n_consumers == 0; }
+static bool is_output(const builder *b, int o) {
+  return b->wl->tensors[b->wl->ops[o].out].n_consumers == 0;
+}
 
 /* Adds what moves the dims of op o's output, as consumer c reads it. */
 static void pass_on(builder *b, int o, int c, const tf_ref *ref) {
@@ -69,7 +74,9 @@ static const tf_ref *only_read(const tf_workload *wl, const tf_op *op, int d) {
 
 static bool slides(const tf_workload *wl, const tf_ref *ref) {
   for (int r = 0; r < wl->tensors[ref->tensor].rank; r++)
-    if (ref->index[r].n_terms > 1 || (ref->index[r].n_terms == 1 && ref->index[r].terms[0].coef != 1)) return true;
+    if (ref->index[r].n_terms > 1 ||
+        (ref->index[r].n_terms == 1 && ref->index[r].terms[0].coef != 1))
+      return true;
   return false;
 }
 
@@ -81,18 +88,22 @@ static int out_dims_of(const tf_workload *wl, const tf_op *op, const tf_ref *ref
   return n;
 }
 
-enum { TILE_VECTORS = 4 }; /* side by side in a tile of sums: rows that fill these need no channels */
+enum {
+  TILE_VECTORS = 4
+}; /* side by side in a tile of sums: rows that fill these need no channels */
 
-/* Whether one read is an image (two or more dims of the output) and the other one weights with one channel dim: a
- * convolution of 1 x 1.  Rows of images need not fill vectors, channels do. */
-static bool is_pointwise(const tf_workload *wl, const tf_op *op, const tf_ref *rows, const tf_ref *weights) {
+/* Whether one read is an image (two or more dims of the output) and the other one weights with one
+ * channel dim: a convolution of 1 x 1.  Rows of images need not fill vectors, channels do. */
+static bool is_pointwise(const tf_workload *wl, const tf_op *op, const tf_ref *rows,
+                         const tf_ref *weights) {
   return out_dims_of(wl, op, rows) > 1 && out_dims_of(wl, op, weights) == 1 &&
          wl->tensors[weights->tensor].producer < 0;
 }
 
-/* The dim that is spread over units: the output's last.  Where that slides a window or has a stride, or the op is a
- * convolution of 1 x 1 whose rows do not fill tiles: another dim of the output that alone moves the other operand (a
- * convolution's channels) and is long enough for all units of a row. */
+/* The dim that is spread over units: the output's last.  Where that slides a window or has a
+ * stride, or the op is a convolution of 1 x 1 whose rows do not fill tiles: another dim of the
+ * output that alone moves the other operand (a convolution's channels) and is long enough for all
+ * units of a row. */
 static int unit_dim(const builder *b, const tf_op *op, int64_t units) {
   const int last = op->n_out_dims - 1;
   if (last < 0) return op->n_dims ? op->dims[0] : -1;
@@ -121,8 +132,8 @@ static void open_loop(const builder *b, int dim, tf_axis axis) {
   tf_build_loop(b->out, (tf_loop){.dim = dim, .axis = axis});
 }
 
-/* The op's own loops at one level: the output's last dim first, then its other dims, reduced dims last.  Without
- * `near` the last dim and windows are left to the levels further in. */
+/* The op's own loops at one level: the output's last dim first, then its other dims, reduced dims
+ * last.  Without `near` the last dim and windows are left to the levels further in. */
 static void own_loops(const builder *b, const tf_op *op, bool near) {
   int last = op->n_out_dims - 1;
   for (int k = last; k < op->n_dims; k++) {
@@ -146,8 +157,8 @@ static int units_of(const builder *b, int o, bool *channels) {
   return dim;
 }
 
-/* Whether a row of what the op reads, in all channels and at one place of the window, leaves half of the home to the
- * rest: rows of images do, where the whole image is one row it may not. */
+/* Whether a row of what the op reads, in all channels and at one place of the window, leaves half
+ * of the home to the rest: rows of images do, where the whole image is one row it may not. */
 static bool row_fits(const builder *b, const tf_op *op) {
   const int last = op->n_out_dims - 1;
   const int64_t room = b->arch->memories[b->home].capacity_words;
@@ -162,8 +173,8 @@ static bool row_fits(const builder *b, const tf_op *op) {
   return room < 0 || 2 * words <= (double)room;
 }
 
-/* The dims of rows that a micro-kernel walks while its lanes hold channels.  Tiling them only makes it slower, and
- * adds overlap. */
+/* The dims of rows that a micro-kernel walks while its lanes hold channels.  Tiling them only makes
+ * it slower, and adds overlap. */
 static uint64_t rows(const builder *b) {
   uint64_t all = 0;
   for (int o = 0; o < b->wl->n_ops; o++) {
@@ -196,12 +207,13 @@ static void open_loops(const builder *b, uint64_t dims, tf_axis axis) {
 static void over_units(const builder *b, int dim, const int64_t mesh[2], bool all) {
   for (int axis = 0; axis < 2 && dim >= 0; axis++)
     if (mesh[axis] > 1)
-      tf_build_loop(b->out,
-                    (tf_loop){.dim = dim, .axis = axis ? TF_SPATIAL_Y : TF_SPATIAL_X, .trip = all ? mesh[axis] : 0});
+      tf_build_loop(b->out, (tf_loop){.dim = dim,
+                                      .axis = axis ? TF_SPATIAL_Y : TF_SPATIAL_X,
+                                      .trip = all ? mesh[axis] : 0});
 }
 
-/* Own Tiles where units are spread over channels: the rest is laid out as the micro-kernel has it, with rows in
- * registers, and windows whole and just outside. */
+/* Own Tiles where units are spread over channels: the rest is laid out as the micro-kernel has it,
+ * with rows in registers, and windows whole and just outside. */
 static void own_tiles(const builder *b, int o, int parent, int from) {
   const tf_op *op = &b->wl->ops[o];
   const int inmost = b->arch->n_memories - 1, last = op->n_out_dims - 1;
@@ -216,12 +228,14 @@ static void own_tiles(const builder *b, int o, int parent, int from) {
       open_loop(b, op->dims[last], TF_TEMPORAL);
     else
       own_loops(b, op, !channels || l == inmost - 1);
-    over_units(b, units, mesh, channels && l == inmost && b->wl->dims[units].extent % (mesh[0] * mesh[1]) == 0);
+    over_units(b, units, mesh,
+               channels && l == inmost && b->wl->dims[units].extent % (mesh[0] * mesh[1]) == 0);
   }
   tf_build_op(b->out, parent, o);
 }
 
-/* The first memory whose instances work independently; if there is none, the one that a core's blocks stay in. */
+/* The first memory whose instances work independently; if there is none, the one that a core's
+ * blocks stay in. */
 static int home_of(const tf_arch *a) {
   for (int l = 1; l < a->n_memories; l++)
     if (a->memories[l].mesh[0] * a->memories[l].mesh[1] > 1) return l;
@@ -244,7 +258,8 @@ static uint64_t dims_of(const tf_op *op, int k, int n) {
   return all;
 }
 
-/* The dim that both a maximum and a sum reduce, and that no output has: a softmax's keys.  -1: there is none. */
+/* The dim that both a maximum and a sum reduce, and that no output has: a softmax's keys.  -1:
+ * there is none. */
 static int stream_dim(const builder *b) {
   uint64_t most = 0, sums = 0, kept = 0;
   for (int o = 0; o < b->wl->n_ops; o++) {
@@ -278,13 +293,15 @@ static double words_of_key(const builder *b, int dim) {
   return all;
 }
 
-/* The number of blocks that the keys are cut into, so that a block's inputs take about an eighth of their memory,
- * which leaves room for scores and results.  0: too few keys to cut; -1: the memory's size is not known. */
+/* The number of blocks that the keys are cut into, so that a block's inputs take about an eighth of
+ * their memory, which leaves room for scores and results.  0: too few keys to cut; -1: the memory's
+ * size is not known. */
 static int64_t key_blocks(const builder *b) {
   enum { SHARE = 8 };
   const int dim = stream_dim(b);
   if (dim < 0) return 0;
-  const double words = words_of_key(b, dim), room = (double)b->arch->memories[b->home].capacity_words / SHARE;
+  const double words = words_of_key(b, dim),
+               room = (double)b->arch->memories[b->home].capacity_words / SHARE;
   if (room <= 0 || words <= 0) return -1;
   const double keys = room / words, extent = (double)b->wl->dims[dim].extent;
   return extent < keys || extent < 2 ? 0 : (int64_t)(extent / (keys < 1 ? 1 : keys));
@@ -304,12 +321,13 @@ static int64_t keys_at_once(const builder *b, int dim) {
   return 1;
 }
 
-/* The number of blocks from two thirds to four thirds of n that fill the units best: with whole rows of keys, and the
- * last block whole.  Of equal ones the largest blocks. */
+/* The number of blocks from two thirds to four thirds of n that fill the units best: with whole
+ * rows of keys, and the last block whole.  Of equal ones the largest blocks. */
 static int64_t whole_blocks(int64_t n, int64_t extent, int64_t row) {
   int64_t best = n, least = INT64_MAX;
   for (int64_t c = n > 2 ? (2 * n + 2) / 3 : 2; c <= n + n / 3 && c <= extent; c++) {
-    const int64_t keys = (extent + c - 1) / c, rows = (keys + row - 1) / row, words = c * rows * row;
+    const int64_t keys = (extent + c - 1) / c, rows = (keys + row - 1) / row,
+                  words = c * rows * row;
     if (words >= least) continue;
     best = c;
     least = words;
@@ -317,16 +335,21 @@ static int64_t whole_blocks(int64_t n, int64_t extent, int64_t row) {
   return best;
 }
 
-/* The loop over blocks of keys: about as many as key_blocks says, or twice or half as many, as half as many may leave
- * more room for rows. */
+/* The loop over blocks of keys: about as many as key_blocks says, or twice or half as many, as half
+ * as many may leave more room for rows. */
 static void key_loop(const builder *b) {
   const int dim = stream_dim(b);
-  const int64_t blocks = key_blocks(b), extent = b->wl->dims[dim].extent, row = keys_at_once(b, dim);
+  const int64_t blocks = key_blocks(b), extent = b->wl->dims[dim].extent,
+                row = keys_at_once(b, dim);
   int64_t counts[4];
   int n = 0;
-  for (int64_t c = blocks > 3 ? blocks / 2 : blocks > 1 ? blocks : 2; n < 4 && c <= 2 * blocks; c *= 2)
+  for (int64_t c = blocks > 3   ? blocks / 2
+                   : blocks > 1 ? blocks
+                                : 2;
+       n < 4 && c <= 2 * blocks; c *= 2)
     counts[n++] = whole_blocks(c, extent, row);
-  tf_build_loop(b->out, (tf_loop){.dim = dim, .axis = TF_TEMPORAL, .n_choices = n, .choices = counts});
+  tf_build_loop(b->out,
+                (tf_loop){.dim = dim, .axis = TF_TEMPORAL, .n_choices = n, .choices = counts});
 }
 
 /* Makes the scope stream all reductions over the dim. */
@@ -338,8 +361,8 @@ static void stream_over(const builder *b, int dim) {
   }
 }
 
-/* The Tiles above the Seq: shared dims over the outermost memory and over instances, key blocks inside these.  Returns
- * the innermost of them. */
+/* The Tiles above the Seq: shared dims over the outermost memory and over instances, key blocks
+ * inside these.  Returns the innermost of them. */
 static int tiles_above(const builder *b, tf_template form) {
   const uint64_t dims = shared(b);
   const int own = form == TF_TEMPLATE_FAR ? b->home - 1 : b->home;
@@ -355,12 +378,14 @@ static int tiles_above(const builder *b, tf_template form) {
     parent = tf_build_tile(b->out, parent, b->home - 1);
     key_loop(b);
   }
-  if (form == TF_TEMPLATE_WHOLE || form == TF_TEMPLATE_STREAM) parent = tf_build_tile(b->out, parent, b->home);
+  if (form == TF_TEMPLATE_WHOLE || form == TF_TEMPLATE_STREAM)
+    parent = tf_build_tile(b->out, parent, b->home);
   return parent;
 }
 
 static void whole(const builder *b, tf_template form) {
-  const int passes = form == TF_TEMPLATE_FAR ? 2 : form == TF_TEMPLATE_PARTS || form == TF_TEMPLATE_OUTSIDE;
+  const int passes =
+      form == TF_TEMPLATE_FAR ? 2 : form == TF_TEMPLATE_PARTS || form == TF_TEMPLATE_OUTSIDE;
   int parent = tiles_above(b, form);
   if (b->wl->n_ops > 1) {
     parent = tf_build_scope(b->out, parent, TF_SEQ);
@@ -377,7 +402,8 @@ tf_tree *tf_search_template(const tf_arch *arch, const tf_workload *wl, tf_templ
   b.reach = calloc((size_t)wl->n_ops * (size_t)wl->n_dims + 1, sizeof *b.reach);
   if (!b.reach) return NULL;
   find_reach(&b);
-  bool there = shared(&b) && b.home != 0 && ((form != TF_TEMPLATE_OUTSIDE && form != TF_TEMPLATE_FAR) || b.home >= 2) &&
+  bool there = shared(&b) && b.home != 0 &&
+               ((form != TF_TEMPLATE_OUTSIDE && form != TF_TEMPLATE_FAR) || b.home >= 2) &&
                (form != TF_TEMPLATE_STREAM || key_blocks(&b) != 0);
   b.out = there ? tf_build_new(arch, wl, NULL) : NULL;
   if (b.out) whole(&b, form);

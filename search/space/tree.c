@@ -5,12 +5,13 @@
 #include "search/common/complete.h"
 #include "search/space/genes.h"
 
-/* What the algebra or the rules forbid is dropped, first streaming, then keeping, then bypasses, until the tree is
- * legal. */
+/* What the algebra or the rules forbid is dropped, first streaming, then keeping, then bypasses,
+ * until the tree is legal. */
 tf_tree *tf_shapes_tree(const tf_shapes *s, const int32_t *genes, tf_reads *reads) {
   static const unsigned strips[] = {0, TF_STRIP_STREAM, TF_STRIP_STREAM | TF_STRIP_KEEP,
                                     TF_STRIP_STREAM | TF_STRIP_KEEP | TF_STRIP_BYPASS,
-                                    TF_STRIP_STREAM | TF_STRIP_KEEP | TF_STRIP_BYPASS | TF_STRIP_RUNS};
+                                    TF_STRIP_STREAM | TF_STRIP_KEEP | TF_STRIP_BYPASS |
+                                        TF_STRIP_RUNS};
   memset(reads->order, 0, (size_t)s->n * sizeof *reads->order);
   reads->n = 0;
   if (s->given) return tf_shapes_complete(s, genes, reads);
@@ -21,7 +22,8 @@ tf_tree *tf_shapes_tree(const tf_shapes *s, const int32_t *genes, tf_reads *read
 }
 
 /* Hashes the genes, of those that were read, that say how scopes run. */
-static uint64_t manners_of(const tf_shapes *s, const int32_t *genes, const uint32_t *order, uint64_t h) {
+static uint64_t manners_of(const tf_shapes *s, const int32_t *genes, const uint32_t *order,
+                           uint64_t h) {
   for (int o = 0; o < s->wl->n_ops; o++) {
     const tf_column *c = &s->columns[o];
     for (int l = 0; l <= s->arch->n_memories; l++) {

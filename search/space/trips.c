@@ -49,17 +49,19 @@ static void fill_before(tf_space_build *b, int i) {
     n += nodes[up].kind == TF_TILE ? nodes[up].n_loops : 0;
   int *list = tf_space_array(b, (size_t)n, sizeof *list);
   for (int up = b->node[i]; up >= 0 && !b->bad; up = nodes[up].parent)
-    for (int j = b->after_node[up]; j < i && b->node[j] == up && nodes[up].level == nodes[b->node[i]].level; j++)
+    for (int j = b->after_node[up];
+         j < i && b->node[j] == up && nodes[up].level == nodes[b->node[i]].level; j++)
       if (b->t->at[j].axis == d->axis) list[d->n_before++] = j;
   d->before = list;
 }
 
-/* A key by which corresponding loops are recognised in other trees: level, axis, dim, whether a scope stands below,
- * and `owner`: the op that ends its branch, or the unit that runs it. */
+/* A key by which corresponding loops are recognised in other trees: level, axis, dim, whether a
+ * scope stands below, and `owner`: the op that ends its branch, or the unit that runs it. */
 static uint64_t key_of(const tf_space_build *b, int n, const tf_decision *d, int owner) {
   const tf_facts *f = b->f;
   uint64_t many = f->leaf_end[n] - f->leaf_from[n] > 1;
-  return (((((uint64_t)owner * 64 + (uint64_t)f->tree->nodes[n].level) * 4 + d->axis) * 2 + many) << 16) +
+  return (((((uint64_t)owner * 64 + (uint64_t)f->tree->nodes[n].level) * 4 + d->axis) * 2 + many)
+          << 16) +
          (uint64_t)d->dim + 1;
 }
 
@@ -67,8 +69,11 @@ static void add_loop(tf_space_build *b, int n, int k) {
   tf_trips *t = b->t;
   const tf_loop *l = &b->f->tree->nodes[n].loops[k];
   tf_decision *d = &t->at[t->space.n];
-  *d = (tf_decision){
-      .loop = b->f->loop_from[n] + k, .dim = l->dim, .axis = l->axis, .trip = clamp32(l->trip), .max = clamp32(l->max)};
+  *d = (tf_decision){.loop = b->f->loop_from[n] + k,
+                     .dim = l->dim,
+                     .axis = l->axis,
+                     .trip = clamp32(l->trip),
+                     .max = clamp32(l->max)};
   b->node[t->space.n] = n;
   if (l->axis != TF_TEMPORAL) d->mesh = tf_space_mesh(b->f, n, l->axis);
   if (l->n_choices) fill_choices(b, d, l);
@@ -139,7 +144,8 @@ static void link_kin(tf_space_build *b) {
   for (int i = 0; i < n; i++) {
     bool first = i == 0 || list[i - 1]->kin != list[i]->kin;
     list[i]->kin_first = first ? (int)(list[i] - at) : list[i - 1]->kin_first;
-    list[i]->kin_next = i + 1 < n && list[i + 1]->kin == list[i]->kin ? (int)(list[i + 1] - at) : -1;
+    list[i]->kin_next =
+        i + 1 < n && list[i + 1]->kin == list[i]->kin ? (int)(list[i + 1] - at) : -1;
   }
 }
 

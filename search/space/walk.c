@@ -72,8 +72,8 @@ static bool fits_with(tf_trips *t, const tf_sfit *fit, int32_t trip) {
   return least_bits(c, t->scratch) <= c->capacity_bits;
 }
 
-/* The first of n ascending trip counts for which every capacity can still be kept; n if there is none.  Larger counts
- * leave smaller boxes. */
+/* The first of n ascending trip counts for which every capacity can still be kept; n if there is
+ * none.  Larger counts leave smaller boxes. */
 static int first_fit(tf_trips *t, const tf_decision *d, const int32_t *domain, int n) {
   int first = 0;
   for (int k = 0; k < d->n_fits && first < n; k++) {
@@ -124,8 +124,8 @@ static int from_choices(const tf_decision *d, bounds b, int32_t *domain) {
   return n;
 }
 
-/* Each count of a watched loop that does not divide costs an evaluation of the rule of cover: of these, only those with
- * tiles of a power of two. */
+/* Each count of a watched loop that does not divide costs an evaluation of the rule of cover: of
+ * these, only those with tiles of a power of two. */
 static tf_factors_kind kind_of(const tf_trips *t, const tf_decision *d) {
   if (t->even) return TF_DIVISORS;
   if (t->rounded) return TF_ROUNDED;
@@ -150,7 +150,8 @@ static int from_factors(tf_trips *t, const tf_decision *d, bounds b, int32_t *do
   n = end - from;
   if (n) memcpy(domain, &list[from], (size_t)n * sizeof *domain);
   if (d->axis != TF_TEMPORAL &&
-      kind != TF_DIVISORS) { /* the least count with tiles as short as on all instances that are left */
+      kind !=
+          TF_DIVISORS) { /* the least count with tiles as short as on all instances that are left */
     const int32_t fill = tf_space_parts(b.all, tf_space_parts(b.all, b.hi));
     if (fill >= b.lo && (!n || fill > domain[n - 1])) domain[n++] = fill;
   }
@@ -158,7 +159,8 @@ static int from_factors(tf_trips *t, const tf_decision *d, bounds b, int32_t *do
   return n;
 }
 
-/* Whether a written count and those still to come cover what is left, where no open loop follows. */
+/* Whether a written count and those still to come cover what is left, where no open loop follows.
+ */
 static bool reaches(const tf_trips *t, const tf_decision *d) {
   bool ok = true;
   for (int k = 0; k < d->n_slots; k++)
@@ -190,7 +192,9 @@ void tf_trips_take(tf_trips *t, int i, int32_t trip) {
 
 /* ---- as a space --------------------------------------------------------------------------- */
 static void begin(tf_space *s) { tf_trips_begin((tf_trips *)s); }
-static int domain_of(tf_space *s, int i, int32_t *domain) { return tf_trips_domain((tf_trips *)s, i, domain); }
+static int domain_of(tf_space *s, int i, int32_t *domain) {
+  return tf_trips_domain((tf_trips *)s, i, domain);
+}
 static void take(tf_space *s, int i, int32_t trip) { tf_trips_take((tf_trips *)s, i, trip); }
 
 const tf_space_kind tf_trips_kind = {.begin = begin,

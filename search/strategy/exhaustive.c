@@ -1,4 +1,5 @@
-/* Exhaustive enumeration: depth first through the decisions in the order in which they were read. */
+/* Exhaustive enumeration: depth first through the decisions in the order in which they were read.
+ */
 #include "search/strategy/strategy.h"
 
 typedef struct {
@@ -19,12 +20,14 @@ static void *make(tf_arena *a, tf_space *s, const int32_t *hint, int n_asks, tf_
   return w->at && w->count && w->order ? w : NULL;
 }
 
-/* Advances the decision read last of those that have a further choice; decisions read after it start at their first
- * choice. Returns the least decision that changes; -1: none can be advanced. */
+/* Advances the decision read last of those that have a further choice; decisions read after it
+ * start at their first choice. Returns the least decision that changes; -1: none can be advanced.
+ */
 static int raise(walk *w) {
   int n = w->space->n, last = -1, least;
   for (int i = 0; i < n; i++)
-    if (w->order[i] && w->at[i] + 1 < w->count[i] && (last < 0 || w->order[i] > w->order[last])) last = i;
+    if (w->order[i] && w->at[i] + 1 < w->count[i] && (last < 0 || w->order[i] > w->order[last]))
+      last = i;
   if (last < 0) return -1;
   w->at[last]++;
   least = last;
@@ -70,4 +73,5 @@ static bool ask(void *state, uint64_t *like) {
 
 static void tell(void *state, const tf_told *t) { (void)state, (void)t; }
 
-const tf_strategy_ops tf_way_exhaustive = {make, ask, tell, .batches = true, .ignores_feedback = true};
+const tf_strategy_ops tf_way_exhaustive = {make, ask, tell, .batches = true,
+                                           .ignores_feedback = true};

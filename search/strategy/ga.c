@@ -1,6 +1,7 @@
-/* A genetic algorithm (thesis 3.5.2): the K best rows breed; groups of decisions are inherited whole, decisions that
- * were read mutate.  At most a few rows of each species are kept: a row's cost depends on how well its trip counts
- * have been searched so far, so a shape searched early would otherwise crowd out better ones. */
+/* A genetic algorithm (thesis 3.5.2): the K best rows breed; groups of decisions are inherited
+ * whole, decisions that were read mutate.  At most a few rows of each species are kept: a row's
+ * cost depends on how well its trip counts have been searched so far, so a shape searched early
+ * would otherwise crowd out better ones. */
 #include <math.h>
 #include <string.h>
 
@@ -10,12 +11,14 @@ enum {
   KEPT = 64,         /* K */
   KIND = 8,          /* most of them of one species */
   FIRST = 48,        /* rows asked for before breeding begins, beyond the seeds */
-  AGAIN_ONE_IN = 10, /* one in so many: a kept row is asked for unchanged, so that its open part is searched further */
+  AGAIN_ONE_IN = 10, /* one in so many: a kept row is asked for unchanged, so that its open part is
+                        searched further */
   NEW_ONE_IN = 8,    /* one in so many: a fresh row without parents */
   CROSS_ONE_IN = 3,
   TOP_ONE_IN = 3, /* one in so many: a parent from the three best */
   ASIDE = 8,
-  STALL = 700, /* rows without improvement after which a new population is begun, or the two are merged */
+  STALL = 700, /* rows without improvement after which a new population is begun, or the two are
+                  merged */
   KINDS = 8,   /* species that breed whatever the costs of others */
 };
 
@@ -78,8 +81,8 @@ static const row *tournament(ga *g) {
   return &g->kept[best];
 }
 
-/* The better of two random rows of a random species: a species whose trip counts are not well searched yet breeds,
- * too. */
+/* The better of two random rows of a random species: a species whose trip counts are not well
+ * searched yet breeds, too. */
 static const row *of_random_species(ga *g) {
   int first[KINDS], n = 0;
   for (int k = 0; k < g->n_kept && n < KINDS; k++) {
@@ -98,7 +101,9 @@ static const row *of_random_species(ga *g) {
   return &g->kept[pick];
 }
 
-static const row *parent(ga *g) { return tf_rng_below(&g->rng, 2) ? tournament(g) : of_random_species(g); }
+static const row *parent(ga *g) {
+  return tf_rng_below(&g->rng, 2) ? tournament(g) : of_random_species(g);
+}
 
 static void cross(ga *g, const row *a, const row *b) {
   const tf_space *s = g->space;
@@ -120,14 +125,16 @@ static bool fresh_row(ga *g) {
   return take_seed(g, (int)tf_rng_below(&g->rng, (uint32_t)seeds));
 }
 
-/* Whether both rows agree in every gene that was read in the first, so that they are the same candidate. */
+/* Whether both rows agree in every gene that was read in the first, so that they are the same
+ * candidate. */
 static bool alike(const ga *g, const row *a, const int32_t *genes) {
   for (int i = 0; i < g->n_genes; i++)
     if (a->order[i] && a->genes[i] != genes[i]) return false;
   return true;
 }
 
-/* The row to drop when one too many is kept: the worst of a species that has too many, else the worst of all. */
+/* The row to drop when one too many is kept: the worst of a species that has too many, else the
+ * worst of all. */
 static int row_to_drop(const ga *g) {
   for (int k = g->n_kept - 1; k >= 0; k--) {
     int better = 0;
@@ -170,8 +177,8 @@ static void insert(ga *g, const row *r) {
   if (g->n_kept > KEPT) remove_row(g, row_to_drop(g));
 }
 
-/* Restart: a population that stagnates is set aside and a new one begun; when that stagnates, too, the two are
- * merged. */
+/* Restart: a population that stagnates is set aside and a new one begun; when that stagnates, too,
+ * the two are merged. */
 static void restart(ga *g) {
   bool join = g->n_aside > 0;
   for (int k = 0; k < g->n_aside; k++)
@@ -210,7 +217,8 @@ static bool ask(void *state, uint64_t *like) {
   bool fresh = g->asked++ < FIRST || g->n_kept == 0 || !tf_rng_below(&g->rng, NEW_ONE_IN);
   if (fresh) return fresh_row(g);
   bool top = !tf_rng_below(&g->rng, TOP_ONE_IN);
-  const row *a = top ? &g->kept[tf_rng_below(&g->rng, g->n_kept < 3 ? 1 : 3)] : parent(g), *b = parent(g);
+  const row *a = top ? &g->kept[tf_rng_below(&g->rng, g->n_kept < 3 ? 1 : 3)] : parent(g),
+            *b = parent(g);
   memcpy(g->genes, a->genes, (size_t)g->n_genes * sizeof *g->genes);
   *like = a->shape;
   if (tf_rng_below(&g->rng, AGAIN_ONE_IN)) {

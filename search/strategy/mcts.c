@@ -1,8 +1,9 @@
-/* Monte Carlo tree search (thesis 3.5.2).  A node is a prefix of choices; selection follows the child with the highest
- * upper confidence bound, and from a new node a rollout takes random choices near the best ones known.  Every other
- * walk is local search instead: it goes to a neighbour of the best candidate (of trip counts: a factor moves from one
- * loop to another of the same dim).  Subtrees that are explored completely are not entered again, so that a small
- * space is searched exhaustively. */
+/* Monte Carlo tree search (thesis 3.5.2).  A node is a prefix of choices; selection follows the
+ * child with the highest upper confidence bound, and from a new node a rollout takes random choices
+ * near the best ones known.  Every other walk is local search instead: it goes to a neighbour of
+ * the best candidate (of trip counts: a factor moves from one loop to another of the same dim).
+ * Subtrees that are explored completely are not entered again, so that a small space is searched
+ * exhaustively. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -79,16 +80,17 @@ static float quick_log(uint32_t n) {
   return 0.6931472f * (e + (x.f - 1) * (1.3465f - 0.3465f * (x.f - 1)));
 }
 
-/* Upper confidence bound of a visited child: how near its best cost is to the best of all (both are logarithms, so
- * exp(best - child) is their ratio, here to first order), plus the exploration term. */
+/* Upper confidence bound of a visited child: how near its best cost is to the best of all (both are
+ * logarithms, so exp(best - child) is their ratio, here to first order), plus the exploration term.
+ */
 static float bound_of(const mcts *s, const node *c, float log_visits) {
   float behind = c->best - s->best;
   float near = behind < 50 ? 1 / (1 + 4 * behind) : 0;
   return near + 0.35f * sqrtf(log_visits / (float)c->visits);
 }
 
-/* The child to follow; -1: all are explored completely.  Unvisited children come first, among them the best choice
- * known. */
+/* The child to follow; -1: all are explored completely.  Unvisited children come first, among them
+ * the best choice known. */
 static int select_child(mcts *s, const node *p, int32_t wish) {
   int best = -1, unseen = 0;
   float bound = -1, log_visits = quick_log(p->visits + 1);
@@ -111,7 +113,8 @@ static int select_child(mcts *s, const node *p, int32_t wish) {
   return best;
 }
 
-/* Adds the children of node p: the domain of decision i.  False: it is empty, or no room is left. */
+/* Adds the children of node p: the domain of decision i.  False: it is empty, or no room is left.
+ */
 static bool expand(mcts *s, int p, int i) {
   int32_t domain[TF_DOMAIN_MAX];
   int n = s->space->kind->domain(s->space, i, domain);
@@ -135,18 +138,21 @@ static int32_t pick(mcts *s, int i, const int32_t *domain, int n, int32_t wish, 
   if (n == 1) return domain[0];
   uint32_t lot = tf_rng_u32(&s->rng);
   const tf_space_kind *kind = s->space->kind;
-  if (wish == TF_ANY) return kind->guess ? kind->guess(s->space, i, domain, n, lot) : uniform_choice(domain, n, lot);
+  if (wish == TF_ANY)
+    return kind->guess ? kind->guess(s->space, i, domain, n, lot) : uniform_choice(domain, n, lot);
   return (lot & 1023) < stray ? uniform_choice(domain, n, lot) : tf_space_nearest(domain, n, wish);
 }
 
-/* Rollout from decision i to the end.  The probability of deviating from the best choices known is drawn anew each
- * time. */
+/* Rollout from decision i to the end.  The probability of deviating from the best choices known is
+ * drawn anew each time. */
 static bool walk_to_end(mcts *s, int i) {
   static const uint32_t strays[8] = {20, 50, 100, 100, 200, 300, 500, 1024};
   int32_t domain[TF_DOMAIN_MAX];
   uint32_t stray = strays[tf_rng_u32(&s->rng) >> 29];
-  for (const int first = i; i < s->space->n; i++) { /* a node of the tree that is a dead end stays one */
-    int n = i == first ? s->space->kind->domain(s->space, i, domain) : tf_space_domain(s->space, i, domain);
+  for (const int first = i; i < s->space->n;
+       i++) { /* a node of the tree that is a dead end stays one */
+    int n = i == first ? s->space->kind->domain(s->space, i, domain)
+                       : tf_space_domain(s->space, i, domain);
     if (n == 0) return false;
     s->space->kind->take(s->space, i, pick(s, i, domain, n, s->best_choice[i], stray));
   }
@@ -170,7 +176,8 @@ static bool local_search(mcts *s, int steps) {
   return true;
 }
 
-/* ---- backpropagation -------------------------------------------------------------------------- */
+/* ---- backpropagation --------------------------------------------------------------------------
+ */
 /* Marks nodes whose children are all explored completely, up the path. */
 static void mark_done(mcts *s) {
   for (int k = s->n_path - 1; k >= 0; k--) {
@@ -182,8 +189,8 @@ static void mark_done(mcts *s) {
   }
 }
 
-/* A walk counts as a visit from when it is made, though its cost is told later (a virtual loss), so that those asked
- * for until then go elsewhere. */
+/* A walk counts as a visit from when it is made, though its cost is told later (a virtual loss), so
+ * that those asked for until then go elsewhere. */
 static void visit(mcts *s) {
   for (int k = 0; k < s->n_path; k++)
     s->nodes[s->path[k]].visits++;
@@ -227,8 +234,10 @@ static bool descend(mcts *s) {
 
 /* Takes a candidate; its walk is in `path`. */
 static bool choose(mcts *s) {
-  bool beside = s->space->n > 0 && !s->nodes[0].done && (s->asked++ == 0 || (s->best < KNOWN && s->asked % 2));
-  if (beside && local_search(s, s->asked == 1 ? 0 : 1 + (int)(tf_rng_u32(&s->rng) % 3 / 2))) return true;
+  bool beside = s->space->n > 0 && !s->nodes[0].done &&
+                (s->asked++ == 0 || (s->best < KNOWN && s->asked % 2));
+  if (beside && local_search(s, s->asked == 1 ? 0 : 1 + (int)(tf_rng_u32(&s->rng) % 3 / 2)))
+    return true;
   for (int k = 0; k < RESTARTS && !s->nodes[0].done; k++) {
     if (descend(s)) return true;
     mark_done(s);
@@ -253,8 +262,8 @@ static void tell(void *state, const tf_told *t) {
   mcts *s = state;
   const pending *of = &s->asks[s->first];
   float c = t->cost > 0 ? (float)log(t->cost) : 0;
-  if (c <= s->best) { /* an equal cost is accepted, so that the search can drift where another part of the tree
-                         dominates the time */
+  if (c <= s->best) { /* an equal cost is accepted, so that the search can drift where another part
+                         of the tree dominates the time */
     s->best = c;
     memcpy(s->best_choice, t->row, (size_t)s->space->n * sizeof *s->best_choice);
   }

@@ -7,12 +7,15 @@
 enum { PER_SHAPE = 10 };
 
 static const tf_strategy rows[] = {
-    {"ga-mcts", "genes by a genetic algorithm, trip counts by Monte Carlo tree search", &tf_way_ga, &tf_way_mcts,
+    {"ga-mcts", "genes by a genetic algorithm, trip counts by Monte Carlo tree search", &tf_way_ga,
+     &tf_way_mcts, PER_SHAPE},
+    {"mcts", "random genes, trip counts by Monte Carlo tree search", &tf_way_random, &tf_way_mcts,
      PER_SHAPE},
-    {"mcts", "random genes, trip counts by Monte Carlo tree search", &tf_way_random, &tf_way_mcts, PER_SHAPE},
-    {"ga", "genes by a genetic algorithm, random trip counts", &tf_way_ga, &tf_way_random, PER_SHAPE},
+    {"ga", "genes by a genetic algorithm, random trip counts", &tf_way_ga, &tf_way_random,
+     PER_SHAPE},
     {"random", "random genes, random trip counts", &tf_way_random, &tf_way_random, PER_SHAPE},
-    {"exhaustive", "every shape in turn, every trip count of the space", &tf_way_exhaustive, &tf_way_exhaustive, 0},
+    {"exhaustive", "every shape in turn, every trip count of the space", &tf_way_exhaustive,
+     &tf_way_exhaustive, 0},
 };
 
 bool tf_explore(const tf_strategy_ops *way, void *state, tf_space *s, bool (*more)(void *ctx)) {
@@ -24,7 +27,9 @@ bool tf_explore(const tf_strategy_ops *way, void *state, tf_space *s, bool (*mor
   return false;
 }
 
-const tf_strategy *tf_strategy_at(int k) { return k >= 0 && k < (int)(sizeof rows / sizeof rows[0]) ? &rows[k] : NULL; }
+const tf_strategy *tf_strategy_at(int k) {
+  return k >= 0 && k < (int)(sizeof rows / sizeof rows[0]) ? &rows[k] : NULL;
+}
 
 const tf_strategy *tf_strategy_named(const char *name) {
   for (int k = 0; tf_strategy_at(k); k++)

@@ -1,12 +1,12 @@
-/* Strategies have the ask-and-tell interface.  They know a space (search/common/space.h) and costs, not what either
- * stands for. */
+/* Strategies have the ask-and-tell interface.  They know a space (search/common/space.h) and costs,
+ * not what either stands for. */
 #ifndef SEARCH_STRATEGY_STRATEGY_H
 #define SEARCH_STRATEGY_STRATEGY_H
 #include "base/arena.h"
 #include "search/common/space.h"
 
-/* Costs below TF_COST_BAD are objective values of candidates that fit; higher costs grow with how far a candidate is
- * from fitting. */
+/* Costs below TF_COST_BAD are objective values of candidates that fit; higher costs grow with how
+ * far a candidate is from fitting. */
 #define TF_COST_BAD 1e60
 
 /* The outcome of a candidate. */
@@ -21,11 +21,12 @@ enum { TF_ASKS_MOST = 32 };
 
 /* A way to explore a space. */
 typedef struct {
-  /* Its state in the arena; NULL if memory ran out.  hint: a promising row of wishes, NULL: none; n_asks: how often it
-   * will be asked, 0: not known. */
+  /* Its state in the arena; NULL if memory ran out.  hint: a promising row of wishes, NULL: none;
+   * n_asks: how often it will be asked, 0: not known. */
   void *(*make)(tf_arena *a, tf_space *s, const int32_t *hint, int n_asks, tf_rng rng);
-  /* Takes all decisions: the next candidate is in chosen[].  like: the name of a told candidate whose best trip counts
-   * are a good start for this one; 0: none.  False: the space is exhausted. */
+  /* Takes all decisions: the next candidate is in chosen[].  like: the name of a told candidate
+   * whose best trip counts are a good start for this one; 0: none.  False: the space is exhausted.
+   */
   bool (*ask)(void *state, uint64_t *like);
   void (*tell)(void *state, const tf_told *t);
   bool batches;          /* may be asked TF_ASKS_MOST times before it is told, in the same order */
@@ -34,10 +35,12 @@ typedef struct {
 
 extern const tf_strategy_ops tf_way_random, tf_way_exhaustive, tf_way_ga, tf_way_mcts;
 
-/* Asks, finds the cost, tells, while more(ctx of the space) is true.  True: the space is exhausted. */
+/* Asks, finds the cost, tells, while more(ctx of the space) is true.  True: the space is exhausted.
+ */
 bool tf_explore(const tf_strategy_ops *way, void *state, tf_space *s, bool (*more)(void *ctx));
 
-/* A row of the table: a way over shapes that allows batches, and a way over the trip counts of a shape. */
+/* A row of the table: a way over shapes that allows batches, and a way over the trip counts of a
+ * shape. */
 typedef struct {
   const char *name, *about;
   const tf_strategy_ops *outer, *inner;

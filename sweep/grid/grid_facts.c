@@ -1,4 +1,5 @@
-/* The facts that identify a sweep: a store records them, and cannot be used for a sweep with others. */
+/* The facts that identify a sweep: a store records them, and cannot be used for a sweep with
+ * others. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

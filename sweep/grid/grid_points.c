@@ -4,8 +4,10 @@
 
 #include "sweep/grid/grid.h"
 
-/* Extracts the positions on the axes of workloads (or of machines) from n; the last axis varies fastest. */
-static int64_t positions_on_axes(const tf_sweep_grid *g, bool of_workload, int64_t n, int at[TF_SWEEP_AXES]) {
+/* Extracts the positions on the axes of workloads (or of machines) from n; the last axis varies
+ * fastest. */
+static int64_t positions_on_axes(const tf_sweep_grid *g, bool of_workload, int64_t n,
+                                 int at[TF_SWEEP_AXES]) {
   for (int i = g->n_axes - 1; i >= 0; i--) {
     if (g->axes[i].of_workload != of_workload) continue;
     at[i] = (int)(n % g->axes[i].n);
@@ -43,14 +45,17 @@ static bool condition_holds(const tf_sweep *s, int64_t point, bool machine) {
   for (int i = 0; i < s->section.n_over; i++)
     values[i] = (sweep_value){value_of(s, i, &p), NULL};
   for (int i = 0; i < s->section.n_where; i++)
-    if (s->of_machine[i] == machine && !sweep_expr_holds(s->section.where[i].expr, values)) return false;
+    if (s->of_machine[i] == machine && !sweep_expr_holds(s->section.where[i].expr, values))
+      return false;
   return true;
 }
 
 bool sweep_machine_holds(const tf_sweep *s, int64_t machine) {
   return condition_holds(s, machine * s->grid.n_cases, true);
 }
-bool sweep_case_holds(const tf_sweep *s, int64_t case_no) { return condition_holds(s, case_no, false); }
+bool sweep_case_holds(const tf_sweep *s, int64_t case_no) {
+  return condition_holds(s, case_no, false);
+}
 
 /* ---- the input of a point ------------------------------------------------------------------ */
 enum { VALUE_TEXT = 32 };

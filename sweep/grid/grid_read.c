@@ -11,7 +11,8 @@
 
 static const tf_loc nowhere = {0};
 
-/* ---- the files of the command line ---------------------------------------------------------------- */
+/* ---- the files of the command line
+ * ---------------------------------------------------------------- */
 static bool read_base(tf_sweep *s, const char *const *paths, size_t n, tf_diags *d) {
   bool ok = true;
   s->base.at = TF_ARRAY(s->arena, sweep_input, n + 1);
@@ -43,7 +44,8 @@ static const sweep_input *find_section(const tf_sweep *s, const tf_ynode **node,
   return found && tf_yschema_kind(*node, TF_Y_MAP, "sweep", d) ? found : NULL;
 }
 
-/* The first value of a swept param, as text: used if the section's own arithmetic refers to the param. */
+/* The first value of a swept param, as text: used if the section's own arithmetic refers to the
+ * param. */
 static const char *first_value(const tf_ynode *node) {
   const tf_ynode *one = node->kind == TF_Y_MAP                   ? tf_ymap_get(node, "from")
                         : node->kind == TF_Y_LIST && node->n > 0 ? node->items[0]
@@ -51,7 +53,8 @@ static const char *first_value(const tf_ynode *node) {
   return one && one->kind == TF_Y_SCALAR ? one->text : NULL;
 }
 
-/* Settings for the params of the command line's files: the user's, and first values of swept params. */
+/* Settings for the params of the command line's files: the user's, and first values of swept
+ * params. */
 static size_t gather_settings(const tf_sweep *s, const tf_ynode *section, tf_setting *out) {
   const sweep_input *files[1];
   const tf_ynode *over = tf_ymap_get(section, "over");
@@ -78,7 +81,8 @@ static bool read_section(tf_sweep *s, const tf_ynode *node, tf_diags *d) {
   tf_reader r = {.arena = s->arena, .diags = d, .file = node->at.file};
   const tf_ynode *over = tf_ymap_get(node, "over");
   size_t n = (size_t)s->base.n + 1;
-  tf_param_files files = {.map = TF_ARRAY(s->arena, const tf_ynode *, n), .shared = TF_ARRAY(s->arena, bool, n)};
+  tf_param_files files = {.map = TF_ARRAY(s->arena, const tf_ynode *, n),
+                          .shared = TF_ARRAY(s->arena, bool, n)};
   tf_setting *set = TF_ARRAY(s->arena, tf_setting, s->n_set + (over ? over->n + 1 : 1));
   if (!files.map || !files.shared || !set) return tf_no_memory(&r);
   for (int i = 0; i < s->base.n; i++) {
@@ -87,7 +91,8 @@ static bool read_section(tf_sweep *s, const tf_ynode *node, tf_diags *d) {
     files.map[files.n] = b->params;
     files.shared[files.n++] = !b->arch && !b->workload && !b->mapping;
   }
-  return tf_params_read(&r, &files, set, gather_settings(s, node, set)) && sweep_section_read(&r, node, &s->section);
+  return tf_params_read(&r, &files, set, gather_settings(s, node, set)) &&
+         sweep_section_read(&r, node, &s->section);
 }
 
 /* Files that contain only the sweep are not part of points. */
@@ -100,11 +105,14 @@ static void drop_section(tf_sweep *s) {
   s->base.n = n;
 }
 
-/* ---- validity -------------------------------------------------------------------------------------- */
-/* The first machine of an architecture, or the first case of a workload, that meets the conditions; -1: none. */
+/* ---- validity
+ * -------------------------------------------------------------------------------------- */
+/* The first machine of an architecture, or the first case of a workload, that meets the conditions;
+ * -1: none. */
 static int64_t first(const tf_sweep *s, bool machine, int of) {
   const tf_sweep_grid *g = &s->grid;
-  int64_t all = machine ? g->n_machines : g->n_cases, part = all / (machine ? g->n_archs : g->n_workloads);
+  int64_t all = machine ? g->n_machines : g->n_cases,
+          part = all / (machine ? g->n_archs : g->n_workloads);
   for (int64_t i = part * of; i < part * (of + 1); i++)
     if (machine ? sweep_machine_holds(s, i) : sweep_case_holds(s, i)) return i;
   return -1;
@@ -121,7 +129,8 @@ static bool check_tree(const tf_sweep *s, const tf_spec *p, tf_diags *d) {
   tf_tree *t = tf_tree_parse(p->mapping_text, p->mapping_at, p->arch, p->workload, d);
   bool ok = t != NULL;
   if (t && t->open && s->grid.method == TF_SWEEP_EVAL)
-    ok = tf_fail(d, t->nodes[0].at, TF_E_OPEN, "eval needs a mapping in which nothing is open; search completes it");
+    ok = tf_fail(d, t->nodes[0].at, TF_E_OPEN,
+                 "eval needs a mapping in which nothing is open; search completes it");
   tf_tree_free(t);
   return ok;
 }
@@ -133,7 +142,8 @@ static bool check_point(const tf_sweep *s, int64_t point, tf_diags *d) {
   return ok;
 }
 
-/* Checks each file once, together with the first of the other lists, so that further errors concern that file. */
+/* Checks each file once, together with the first of the other lists, so that further errors concern
+ * that file. */
 static bool check_files(const tf_sweep *s, tf_diags *d) {
   const tf_sweep_grid *g = &s->grid;
   int64_t machine = -1, point = g->n_works ? g->works[0] : -1;
@@ -168,10 +178,12 @@ static bool read_all(tf_sweep *s, const char *const *paths, size_t n, tf_diags *
   if (!in || !read_section(s, node, d)) return false;
   const char *folder = folder_of(s->arena, in->text.name);
   drop_section(s);
-  return folder && sweep_load(s, folder, d) && tf_diags_errors(d) == 0 && check_files(s, d) && sweep_facts(s);
+  return folder && sweep_load(s, folder, d) && tf_diags_errors(d) == 0 && check_files(s, d) &&
+         sweep_facts(s);
 }
 
-tf_sweep *tf_sweep_read(const char *const *paths, size_t n_paths, const tf_setting *set, size_t n_set, tf_diags *d) {
+tf_sweep *tf_sweep_read(const char *const *paths, size_t n_paths, const tf_setting *set,
+                        size_t n_set, tf_diags *d) {
   TF_IN_C_LOCALE;
   tf_arena *a = tf_arena_new();
   tf_sweep *s = a ? TF_NEW(a, tf_sweep) : NULL;

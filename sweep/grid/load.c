@@ -20,14 +20,16 @@ static char *join_path(tf_arena *a, const char *folder, const char *path) {
   return out;
 }
 
-/* ---- files ------------------------------------------------------------------------------------ */
+/* ---- files ------------------------------------------------------------------------------------
+ */
 static const tf_ynode *section(const tf_ynode *root, const char *key) {
   return root->kind == TF_Y_MAP ? tf_ymap_get(root, key) : NULL;
 }
 
 static void note_sections(sweep_input *in) {
   in->params = section(in->root, "params");
-  if (in->params && in->params->kind != TF_Y_MAP) in->params = NULL; /* reported when a point is read */
+  if (in->params && in->params->kind != TF_Y_MAP)
+    in->params = NULL; /* reported when a point is read */
   in->arch = section(in->root, "architecture");
   in->workload = section(in->root, "workload");
   in->mapping = section(in->root, "mapping");
@@ -36,11 +38,13 @@ static void note_sections(sweep_input *in) {
 
 /* The title of a section; NULL: it has none. */
 static const char *title(const sweep_input *in, const char *key) {
-  const tf_ynode *s = section(in->root, key), *name = s && s->kind == TF_Y_MAP ? tf_ymap_get(s, "name") : NULL;
+  const tf_ynode *s = section(in->root, key),
+                 *name = s && s->kind == TF_Y_MAP ? tf_ymap_get(s, "name") : NULL;
   return name && name->kind == TF_Y_SCALAR && name->len ? name->text : NULL;
 }
 
-bool sweep_input_read(tf_sweep *s, const char *folder, const char *path, sweep_input *out, tf_diags *d) {
+bool sweep_input_read(tf_sweep *s, const char *folder, const char *path, sweep_input *out,
+                      tf_diags *d) {
   const char *full = join_path(s->arena, folder, path);
   if (!full) return tf_out_of_memory(d);
   tf_text t = tf_text_read(full, d);
@@ -52,12 +56,14 @@ bool sweep_input_read(tf_sweep *s, const char *folder, const char *path, sweep_i
   if (!copy) return tf_out_of_memory(d);
   out->path = path;
   out->text = (tf_text){t.name, copy, t.len - mark};
-  out->root = tf_yaml_read(s->arena, tf_diags_add_file(d, t.name, copy, out->text.len), copy, out->text.len, d);
+  out->root = tf_yaml_read(s->arena, tf_diags_add_file(d, t.name, copy, out->text.len), copy,
+                           out->text.len, d);
   if (out->root) note_sections(out);
   return out->root != NULL;
 }
 
-/* ---- files that the section names ----------------------------------------------------------------- */
+/* ---- files that the section names
+ * ----------------------------------------------------------------- */
 typedef struct {
   tf_sweep *s;
   const char *folder;
@@ -66,7 +72,9 @@ typedef struct {
   tf_diags *d;
 } list_reader;
 
-static bool has_section(const sweep_input *in, const char *key) { return section(in->root, key) != NULL; }
+static bool has_section(const sweep_input *in, const char *key) {
+  return section(in->root, key) != NULL;
+}
 
 static bool read_listed(list_reader *l, const char *path, const sweep_pattern *from) {
   for (int i = 0; i < l->out->n; i++) {
@@ -109,17 +117,19 @@ static bool read_list(list_reader l, const sweep_patterns *patterns) {
 }
 
 /* A section must be in files of the list or in one of the command line, not in both. */
-static bool check_section(const tf_sweep *s, const char *key, const char *list, const sweep_patterns *patterns,
-                          tf_diags *d) {
+static bool check_section(const tf_sweep *s, const char *key, const char *list,
+                          const sweep_patterns *patterns, tf_diags *d) {
   const sweep_input *there = NULL;
   for (int i = 0; i < s->base.n; i++)
     if (has_section(&s->base.at[i], key)) there = &s->base.at[i];
   if (there && patterns->n) {
-    tf_fail(d, patterns->key, TF_E_DUP, "'%s' are listed, and '%.80s' has a section '%s', too", list, there->path, key);
+    tf_fail(d, patterns->key, TF_E_DUP, "'%s' are listed, and '%.80s' has a section '%s', too",
+            list, there->path, key);
     return false;
   }
   if (there || patterns->n) return true;
-  return tf_fail(d, s->section.at, TF_E_MISSING, "no '%s' are listed, and no file has a section '%s'", list, key);
+  return tf_fail(d, s->section.at, TF_E_MISSING,
+                 "no '%s' are listed, and no file has a section '%s'", list, key);
 }
 
 static bool check_mapping(const tf_sweep *s, tf_diags *d) {
@@ -128,7 +138,8 @@ static bool check_mapping(const tf_sweep *s, tf_diags *d) {
   for (int i = 0; i < s->base.n; i++)
     there |= s->base.at[i].mapping;
   if (m == TF_SWEEP_EVAL && !there)
-    return tf_fail(d, s->section.method_at, TF_E_MISSING, "eval needs 'mappings', or a file with a section 'mapping'");
+    return tf_fail(d, s->section.method_at, TF_E_MISSING,
+                   "eval needs 'mappings', or a file with a section 'mapping'");
   if (there && m != TF_SWEEP_EVAL && m != TF_SWEEP_SEARCH)
     return tf_fail(d, s->section.method_at, TF_E_KEY, "a mapping is given, which %s does not take",
                    tf_sweep_method_key((int)m));
@@ -145,9 +156,11 @@ static bool load_lists(tf_sweep *s, const char *folder, tf_diags *d) {
   return check_mapping(s, d) && ok;
 }
 
-/* ---- the grid --------------------------------------------------------------------------------------- */
+/* ---- the grid
+ * --------------------------------------------------------------------------------------- */
 /* Names files by their titles if these are distinct; otherwise by paths. */
-static bool name_files(tf_sweep *s, const sweep_inputs *list, const char *key, int *n, tf_sweep_file **out) {
+static bool name_files(tf_sweep *s, const sweep_inputs *list, const char *key, int *n,
+                       tf_sweep_file **out) {
   const sweep_inputs *from = list->n ? list : &s->base;
   *out = TF_ARRAY(s->arena, tf_sweep_file, (size_t)from->n + 1);
   if (!*out) return false;
@@ -155,18 +168,23 @@ static bool name_files(tf_sweep *s, const sweep_inputs *list, const char *key, i
     const sweep_input *in = &from->at[i];
     if (!has_section(in, key)) continue;
     const char *name = title(in, key);
-    (*out)[(*n)++] = (tf_sweep_file){name ? name : list->n ? in->path : key, in->path, list->n ? in->weight : 1};
+    (*out)[(*n)++] = (tf_sweep_file){name      ? name
+                                     : list->n ? in->path
+                                               : key,
+                                     in->path, list->n ? in->weight : 1};
   }
   for (int i = 0; i < *n; i++) {
     bool twice = false;
     for (int k = 0; k < *n; k++)
-      twice |= k != i && title(&from->at[k], key) && !strcmp(title(&from->at[k], key), (*out)[i].name);
+      twice |=
+          k != i && title(&from->at[k], key) && !strcmp(title(&from->at[k], key), (*out)[i].name);
     if (twice) (*out)[i].name = (*out)[i].file;
   }
   return true;
 }
 
-/* The first file of the list that, together with those of the command line, lacks the param; NULL: none. */
+/* The first file of the list that, together with those of the command line, lacks the param; NULL:
+ * none. */
 static const sweep_input *lacks(const tf_sweep *s, const sweep_inputs *list, const char *name) {
   const sweep_input **files = TF_ARRAY(s->arena, const sweep_input *, (size_t)s->base.n + 1);
   if (!files) return NULL;
@@ -185,7 +203,8 @@ static bool some_has(const sweep_inputs *list, const char *name) {
   return false;
 }
 
-/* Whether the param belongs to workloads: by its name, or because only files of workloads have it. */
+/* Whether the param belongs to workloads: by its name, or because only files of workloads have it.
+ */
 static bool is_of_workload(const tf_sweep *s, const sweep_over *o) {
   bool in_base = false, with_arch = false;
   if (!strncmp(o->name, "workload.", 9)) return true;
@@ -200,10 +219,12 @@ static bool is_of_workload(const tf_sweep *s, const sweep_over *o) {
 
 static void offer_params(const sweep_input *in, tf_near *near) {
   for (size_t k = 0; in->params && k < in->params->n; k++)
-    if (in->params->pairs[k].key->kind == TF_Y_SCALAR) tf_near_offer(near, in->params->pairs[k].key->text);
+    if (in->params->pairs[k].key->kind == TF_Y_SCALAR)
+      tf_near_offer(near, in->params->pairs[k].key->text);
 }
 
-static void fail_unknown(const tf_sweep *s, const sweep_over *o, const sweep_input *where, tf_diags *d) {
+static void fail_unknown(const tf_sweep *s, const sweep_over *o, const sweep_input *where,
+                         tf_diags *d) {
   char hint[80];
   const char *dot = strchr(o->name, '.'), *name = dot ? dot + 1 : o->name;
   tf_near near = tf_near_start(name, strlen(name));
@@ -218,14 +239,16 @@ static void fail_unknown(const tf_sweep *s, const sweep_over *o, const sweep_inp
 static bool check_reach(const tf_sweep *s, const sweep_over *o, bool *of_workload, tf_diags *d) {
   *of_workload = is_of_workload(s, o);
   if (!strchr(o->name, '.') && some_has(&s->archs, o->name) && some_has(&s->workloads, o->name))
-    return tf_fail(d, o->at, TF_E_DUP,
-                   "architectures and workloads have a param '%.60s': arch.%.60s or workload.%.60s?", o->name, o->name,
-                   o->name);
+    return tf_fail(
+        d, o->at, TF_E_DUP,
+        "architectures and workloads have a param '%.60s': arch.%.60s or workload.%.60s?", o->name,
+        o->name, o->name);
   const sweep_input *without = lacks(s, *of_workload ? &s->workloads : &s->archs, o->name);
   if (without) fail_unknown(s, o, without, d);
   for (size_t i = 0; i < s->n_set; i++)
     if (!strcmp(s->set[i].name, o->name))
-      return tf_fail(d, o->at, TF_E_DUP, "param '%.60s' is swept, and set on the command line", o->name);
+      return tf_fail(d, o->at, TF_E_DUP, "param '%.60s' is swept, and set on the command line",
+                     o->name);
   return !without;
 }
 
@@ -258,15 +281,17 @@ static bool make_axes(tf_sweep *s, tf_diags *d) {
     ok = check_reach(s, &c->over[i], &reach[i], d) && ok;
   for (int i = 0; ok && i < c->n_over; i++)
     if (reach[i] != reach[c->over[i].zip])
-      ok = tf_fail(d, c->over[i].at, TF_E_NAME, "'%s' is of %s, '%s' of %s: they cannot be zipped", c->over[i].name,
-                   reach[i] ? "workloads" : "machines", c->over[c->over[i].zip].name,
-                   reach[i] ? "machines" : "workloads");
+      ok = tf_fail(d, c->over[i].at, TF_E_NAME, "'%s' is of %s, '%s' of %s: they cannot be zipped",
+                   c->over[i].name, reach[i] ? "workloads" : "machines",
+                   c->over[c->over[i].zip].name, reach[i] ? "machines" : "workloads");
   for (int i = 0; ok && i < c->n_over; i++)
-    if (c->over[i].zip == i && !fill_axis(s, i, reach[i], &s->grid.axes[s->grid.n_axes++])) ok = tf_out_of_memory(d);
+    if (c->over[i].zip == i && !fill_axis(s, i, reach[i], &s->grid.axes[s->grid.n_axes++]))
+      ok = tf_out_of_memory(d);
   return ok;
 }
 
-/* A condition must concern only machines or only cases; otherwise machines would be scored over different workloads. */
+/* A condition must concern only machines or only cases; otherwise machines would be scored over
+ * different workloads. */
 static bool place_conditions(tf_sweep *s, tf_diags *d) {
   const sweep_section *c = &s->section;
   bool ok = true;
@@ -280,7 +305,8 @@ static bool place_conditions(tf_sweep *s, tf_diags *d) {
     s->of_machine[w] = !workload;
     if (machine && workload)
       ok = tf_fail(d, c->where[w].at, TF_E_NAME,
-                   "'%s' is of machines, '%s' of workloads: machines that are compared need the same workloads",
+                   "'%s' is of machines, '%s' of workloads: machines that are compared need the "
+                   "same workloads",
                    machine, workload);
   }
   return ok;
@@ -288,11 +314,13 @@ static bool place_conditions(tf_sweep *s, tf_diags *d) {
 
 static bool count_points(tf_sweep *s, tf_diags *d) {
   tf_sweep_grid *g = &s->grid;
-  double machines = g->n_archs, cases = (double)g->n_workloads * (g->n_mappings ? g->n_mappings : 1);
+  double machines = g->n_archs,
+         cases = (double)g->n_workloads * (g->n_mappings ? g->n_mappings : 1);
   for (int i = 0; i < g->n_axes; i++)
     *(g->axes[i].of_workload ? &cases : &machines) *= g->axes[i].n;
   if (machines * cases > SWEEP_MAX_POINTS)
-    return tf_fail(d, s->section.at, TF_E_LIMIT, "%.3g points, at most %d", machines * cases, SWEEP_MAX_POINTS);
+    return tf_fail(d, s->section.at, TF_E_LIMIT, "%.3g points, at most %d", machines * cases,
+                   SWEEP_MAX_POINTS);
   g->n_machines = (int64_t)machines;
   g->n_cases = (int64_t)cases;
   return true;
@@ -309,7 +337,8 @@ static void count_passing(tf_sweep *s) {
 static bool list_works(tf_sweep *s, tf_diags *d) {
   tf_sweep_grid *g = &s->grid;
   if (g->n_cases > MOST_CASES)
-    return tf_fail(d, s->section.at, TF_E_LIMIT, "%lld workloads with their params and mappings, at most %d",
+    return tf_fail(d, s->section.at, TF_E_LIMIT,
+                   "%lld workloads with their params and mappings, at most %d",
                    (long long)g->n_cases, MOST_CASES);
   g->works = TF_ARRAY(s->arena, int64_t, (size_t)g->n_cases);
   for (int64_t i = 0; g->works && i < g->n_cases; i++)
@@ -326,10 +355,12 @@ static bool fill_grid(tf_sweep *s, tf_diags *d) {
   memcpy(g->goals, c->goals, sizeof g->goals);
   g->geometric = c->geometric;
   g->within = c->within;
-  bool ok = name_files(s, &s->archs, "architecture", &g->n_archs, &g->archs) &&
-            name_files(s, &s->workloads, "workload", &g->n_workloads, &g->workloads) &&
-            (!s->mappings.n || name_files(s, &s->mappings, "mapping", &g->n_mappings, &g->mappings));
-  ok = (ok || tf_out_of_memory(d)) && make_axes(s, d) && place_conditions(s, d) && count_points(s, d);
+  bool ok =
+      name_files(s, &s->archs, "architecture", &g->n_archs, &g->archs) &&
+      name_files(s, &s->workloads, "workload", &g->n_workloads, &g->workloads) &&
+      (!s->mappings.n || name_files(s, &s->mappings, "mapping", &g->n_mappings, &g->mappings));
+  ok = (ok || tf_out_of_memory(d)) && make_axes(s, d) && place_conditions(s, d) &&
+       count_points(s, d);
   if (ok) count_passing(s);
   return ok && list_works(s, d);
 }

@@ -8,6 +8,7 @@ typedef struct {
   const char **at; /* relative to the folder, sorted */
 } sweep_paths;
 
-/* A text without * ? [ is taken literally, whether or not the file exists.  False: out of memory. */
+/* A text without * ? [ is taken literally, whether or not the file exists.  False: out of memory.
+ */
 bool sweep_paths_of(tf_arena *a, const char *folder, const char *text, sweep_paths *out);
 #endif

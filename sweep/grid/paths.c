@@ -21,7 +21,8 @@ bool sweep_paths_of(tf_arena *a, const char *folder, const char *text, sweep_pat
     return out->at && (out->at[0] = copy(a, text));
   }
   size_t n = text[0] == '/' ? 0 : strlen(folder), m = strlen(text), k = 0;
-  char *pattern = tf_arena_alloc(a, 2 * n + m + 1); /* * ? [ \ in the folder's own name are literal */
+  char *pattern =
+      tf_arena_alloc(a, 2 * n + m + 1); /* * ? [ \ in the folder's own name are literal */
   if (!pattern) return false;
   for (size_t i = 0; i < n; i++) {
     if (strchr("*?[\\", folder[i])) pattern[k++] = '\\';

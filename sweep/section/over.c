@@ -16,8 +16,8 @@ static bool check_name(tf_reader *r, const tf_ynode *key) {
   for (size_t i = 0; i < 2; i++)
     if (!strncmp(name, sections[i], strlen(sections[i]))) name += strlen(sections[i]);
   if (tf_is_name(name, key->len - (size_t)(name - key->text), false)) return true;
-  return tf_fail(r->diags, key->at, TF_E_SYNTAX, "'%.60s' cannot name a param: NAME, arch.NAME or workload.NAME",
-                 key->text);
+  return tf_fail(r->diags, key->at, TF_E_SYNTAX,
+                 "'%.60s' cannot name a param: NAME, arch.NAME or workload.NAME", key->text);
 }
 
 static bool too_many(tf_reader *r, const tf_ynode *node) {
@@ -26,7 +26,8 @@ static bool too_many(tf_reader *r, const tf_ynode *node) {
 
 static bool read_list(tf_reader *r, const tf_ynode *node, sweep_over *out) {
   bool ok = true;
-  if (node->n == 0) return tf_fail(r->diags, node->at, TF_E_MISSING, "'%s' needs at least one value", out->name);
+  if (node->n == 0)
+    return tf_fail(r->diags, node->at, TF_E_MISSING, "'%s' needs at least one value", out->name);
   if (node->n > SWEEP_MAX_VALUES) return too_many(r, node);
   out->values = TF_ARRAY(r->arena, double, node->n);
   if (!out->values) return tf_no_memory(r);
@@ -37,7 +38,8 @@ static bool read_list(tf_reader *r, const tf_ynode *node, sweep_over *out) {
       continue;
     }
     for (int k = 0; k < out->n && out->n < 1000; k++) /* longer lists are written by programs */
-      if (out->values[k] == v.f) ok = tf_fail(r->diags, node->items[i]->at, TF_E_DUP, "value %.17g given twice", v.f);
+      if (out->values[k] == v.f)
+        ok = tf_fail(r->diags, node->items[i]->at, TF_E_DUP, "value %.17g given twice", v.f);
     out->values[out->n++] = v.f;
   }
   return ok;
@@ -53,12 +55,14 @@ static bool check_range(tf_reader *r, const tf_ynode *const n[N_RANGE], const tf
   if (n[STEP] && !(v[STEP].f > 0))
     ok = tf_fail(r->diags, n[STEP]->at, TF_E_RANGE, "'step' is %g, must be more than 0", v[STEP].f);
   if (n[TIMES] && !(v[TIMES].f > 1))
-    ok = tf_fail(r->diags, n[TIMES]->at, TF_E_RANGE, "'times' is %g, must be more than 1", v[TIMES].f);
+    ok = tf_fail(r->diags, n[TIMES]->at, TF_E_RANGE, "'times' is %g, must be more than 1",
+                 v[TIMES].f);
   if (n[TIMES] && !(v[FROM].f > 0))
-    ok = tf_fail(r->diags, n[FROM]->at, TF_E_RANGE, "'from' is %g, must be more than 0 where 'times' multiplies it",
-                 v[FROM].f);
+    ok = tf_fail(r->diags, n[FROM]->at, TF_E_RANGE,
+                 "'from' is %g, must be more than 0 where 'times' multiplies it", v[FROM].f);
   if (v[TO].f < v[FROM].f)
-    ok = tf_fail(r->diags, n[TO]->at, TF_E_RANGE, "'to' is %g, must not be below 'from', %g", v[TO].f, v[FROM].f);
+    ok = tf_fail(r->diags, n[TO]->at, TF_E_RANGE, "'to' is %g, must not be below 'from', %g",
+                 v[TO].f, v[FROM].f);
   return ok;
 }
 
@@ -73,11 +77,12 @@ static bool read_range(tf_reader *r, const tf_ynode *node, sweep_over *out) {
   for (int k = 0; k < N_RANGE; k++)
     if (n[k]) ok = tf_read_value(r, n[k], keys[k].key, &v[k]) && ok;
   if (ok && !n[STEP] == !n[TIMES])
-    ok = tf_fail(r->diags, node->at, n[STEP] ? TF_E_DUP : TF_E_MISSING, "a range needs 'step' or 'times'%s",
-                 n[STEP] ? ", not both" : "");
+    ok = tf_fail(r->diags, node->at, n[STEP] ? TF_E_DUP : TF_E_MISSING,
+                 "a range needs 'step' or 'times'%s", n[STEP] ? ", not both" : "");
   if (!ok || !check_range(r, n, v)) return false;
   bool times = n[TIMES] != NULL;
-  double steps = times ? log(v[TO].f / v[FROM].f) / log(v[TIMES].f) : (v[TO].f - v[FROM].f) / v[STEP].f;
+  double steps =
+      times ? log(v[TO].f / v[FROM].f) / log(v[TIMES].f) : (v[TO].f - v[FROM].f) / v[STEP].f;
   if (!(steps < SWEEP_MAX_VALUES)) return too_many(r, node);
   out->n = (int)floor(steps + slack) + 1;
   out->values = TF_ARRAY(r->arena, double, (size_t)out->n);
@@ -92,7 +97,9 @@ static bool read_one(tf_reader *r, const tf_ypair *p, sweep_over *out) {
   out->at = p->key->at;
   bool ok = check_name(r, p->key);
   if (!tf_yschema_kind(p->value, TF_Y_LIST | TF_Y_MAP, out->name, r->diags)) return false;
-  return (p->value->kind == TF_Y_LIST ? read_list(r, p->value, out) : read_range(r, p->value, out)) && ok;
+  return (p->value->kind == TF_Y_LIST ? read_list(r, p->value, out)
+                                      : read_range(r, p->value, out)) &&
+         ok;
 }
 
 /* ---- zip ---------------------------------------------------------------------------------- */
@@ -112,10 +119,12 @@ static int find_axis(tf_reader *r, const tf_ynode *node, const sweep_section *s)
 static bool join(tf_reader *r, const tf_ynode *list, bool *zipped, sweep_section *out) {
   int first = -1;
   bool ok = true;
-  if (list->n < 2) return tf_fail(r->diags, list->at, TF_E_MISSING, "'zip' needs two params or more");
+  if (list->n < 2)
+    return tf_fail(r->diags, list->at, TF_E_MISSING, "'zip' needs two params or more");
   for (size_t i = 0; i < list->n; i++) {
     const tf_ynode *node = list->items[i];
-    int k = tf_yschema_kind(node, TF_Y_SCALAR, "a param of zip", r->diags) ? find_axis(r, node, out) : -1;
+    int k = tf_yschema_kind(node, TF_Y_SCALAR, "a param of zip", r->diags) ? find_axis(r, node, out)
+                                                                           : -1;
     ok = ok && k >= 0;
     if (k < 0) continue;
     if (zipped[k]) {
@@ -125,8 +134,9 @@ static bool join(tf_reader *r, const tf_ynode *list, bool *zipped, sweep_section
     zipped[k] = true;
     if (first < 0) first = k;
     if (out->over[k].n != out->over[first].n)
-      ok = tf_fail(r->diags, node->at, TF_E_RANGE, "'%s' has %d values, '%s' %d: zipped params have as many",
-                   out->over[k].name, out->over[k].n, out->over[first].name, out->over[first].n);
+      ok = tf_fail(r->diags, node->at, TF_E_RANGE,
+                   "'%s' has %d values, '%s' %d: zipped params have as many", out->over[k].name,
+                   out->over[k].n, out->over[first].name, out->over[first].n);
     out->over[k].zip = first;
   }
   return ok;
@@ -137,8 +147,8 @@ static bool read_zip(tf_reader *r, const tf_ynode *zip, sweep_section *out) {
   if (!zipped) return tf_no_memory(r);
   if (zip->n == 0 || zip->items[0]->kind != TF_Y_LIST) return join(r, zip, zipped, out);
   for (size_t i = 0; i < zip->n; i++)
-    ok = tf_yschema_kind(zip->items[i], TF_Y_LIST, "a list of zip", r->diags) && join(r, zip->items[i], zipped, out) &&
-         ok;
+    ok = tf_yschema_kind(zip->items[i], TF_Y_LIST, "a list of zip", r->diags) &&
+         join(r, zip->items[i], zipped, out) && ok;
   return ok;
 }
 
@@ -149,7 +159,8 @@ bool sweep_zip_read(tf_reader *r, const tf_ynode *zip, sweep_section *out) {
 bool sweep_over_read(tf_reader *r, const tf_ynode *over, sweep_section *out) {
   bool ok = true;
   if (over && over->n > TF_SWEEP_AXES)
-    return tf_fail(r->diags, over->at, TF_E_LIMIT, "%zu params, at most %d", over->n, TF_SWEEP_AXES);
+    return tf_fail(r->diags, over->at, TF_E_LIMIT, "%zu params, at most %d", over->n,
+                   TF_SWEEP_AXES);
   out->over = TF_ARRAY(r->arena, sweep_over, over ? over->n + 1 : 1);
   if (!out->over) return tf_no_memory(r);
   for (size_t i = 0; over && i < over->n; i++) {

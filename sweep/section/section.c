@@ -37,21 +37,25 @@ static const char *score_key(int k) {
 }
 
 /* The index of a word in what key(k) lists; -1 with an error. */
-static int read_word(tf_reader *r, const tf_ynode *node, const char *what, const char *(*key)(int k)) {
+static int read_word(tf_reader *r, const tf_ynode *node, const char *what,
+                     const char *(*key)(int k)) {
   char hint[80];
   tf_near near = tf_near_start(node->text, node->len);
   for (int k = 0; key(k); k++) {
     if (tf_ynode_is(node, key(k))) return k;
     tf_near_offer(&near, key(k));
   }
-  tf_fail(r->diags, node->at, TF_E_NAME, "no %s '%.40s'%s", what, node->text, tf_near_text(&near, hint, sizeof hint));
+  tf_fail(r->diags, node->at, TF_E_NAME, "no %s '%.40s'%s", what, node->text,
+          tf_near_text(&near, hint, sizeof hint));
   return -1;
 }
 
 /* ---- lists ------------------------------------------------------------------------------- */
 /* One value, or a list: its items. */
 static size_t count(const tf_ynode *node) { return node->kind == TF_Y_LIST ? node->n : 1; }
-static const tf_ynode *item(const tf_ynode *node, size_t i) { return node->kind == TF_Y_LIST ? node->items[i] : node; }
+static const tf_ynode *item(const tf_ynode *node, size_t i) {
+  return node->kind == TF_Y_LIST ? node->items[i] : node;
+}
 
 static bool read_path(tf_reader *r, const tf_ynode *node, const char *what, sweep_pattern *out) {
   out->at = node->at;
@@ -70,7 +74,8 @@ static bool read_weighed(tf_reader *r, const tf_ynode *node, sweep_pattern *out)
   if (v[0]) ok = read_path(r, v[0], "files", out) && ok;
   if (!v[1] || !tf_read_value(r, v[1], "weight", &weight)) return false;
   out->weight = weight.f;
-  if (!(weight.f > 0)) tf_fail(r->diags, v[1]->at, TF_E_RANGE, "'weight' is %g, must be more than 0", weight.f);
+  if (!(weight.f > 0))
+    tf_fail(r->diags, v[1]->at, TF_E_RANGE, "'weight' is %g, must be more than 0", weight.f);
   return ok && weight.f > 0;
 }
 
@@ -86,7 +91,9 @@ static bool read_patterns(tf_reader *r, const tf_ynode *node, bool weighed, swee
     sweep_pattern *p = &out->at[out->n++];
     const tf_ynode *one = item(node, i);
     p->weight = 1;
-    ok = (weighed && one->kind == TF_Y_MAP ? read_weighed(r, one, p) : read_path(r, one, "a file", p)) && ok;
+    ok = (weighed && one->kind == TF_Y_MAP ? read_weighed(r, one, p)
+                                           : read_path(r, one, "a file", p)) &&
+         ok;
   }
   return ok;
 }
@@ -120,8 +127,9 @@ static bool read_goals(tf_reader *r, const tf_ynode *node, sweep_section *out) {
   }
   for (size_t i = 0; i < count(node); i++) {
     const tf_ynode *one = item(node, i);
-    int goal =
-        tf_yschema_kind(one, TF_Y_SCALAR, "an objective", r->diags) ? read_word(r, one, "objective", tf_goal_key) : -1;
+    int goal = tf_yschema_kind(one, TF_Y_SCALAR, "an objective", r->diags)
+                   ? read_word(r, one, "objective", tf_goal_key)
+                   : -1;
     bool twice = false;
     for (int k = 0; k < out->n_goals; k++)
       twice |= goal == (int)out->goals[k];
@@ -163,8 +171,9 @@ static bool read_within(tf_reader *r, const tf_ynode *node, sweep_section *out) 
   if (!node) return true;
   if (!tf_read_value(r, node, "within", &v)) return false;
   out->within = v.f;
-  return (v.f >= 0 && v.f < 1) || tf_fail(r->diags, node->at, TF_E_RANGE,
-                                          "'within' is %g, must be at least 0 and below 1: 0.01 is a hundredth", v.f);
+  return (v.f >= 0 && v.f < 1) ||
+         tf_fail(r->diags, node->at, TF_E_RANGE,
+                 "'within' is %g, must be at least 0 and below 1: 0.01 is a hundredth", v.f);
 }
 
 static bool read_seed(tf_reader *r, const tf_ynode *node, sweep_section *out) {
@@ -227,7 +236,8 @@ bool sweep_section_read(tf_reader *r, const tf_ynode *node, sweep_section *out) 
   for (int i = 0; i < N_FIELDS; i++)
     ok = fields[i].read(r, v[i], out) && ok;
   if (ok && out->mappings.n && out->method != TF_SWEEP_EVAL)
-    ok = tf_fail(r->diags, out->mappings.key, TF_E_KEY, "'mappings' are for the method eval, not for %s",
+    ok = tf_fail(r->diags, out->mappings.key, TF_E_KEY,
+                 "'mappings' are for the method eval, not for %s",
                  tf_sweep_method_key((int)out->method));
   return ok;
 }

@@ -52,22 +52,27 @@ typedef struct {
   int depth;
 } parser;
 
-/* The type of a part of the text.  BAD is 0, so that functions that report an error can return false. */
+/* The type of a part of the text.  BAD is 0, so that functions that report an error can return
+ * false. */
 typedef enum { BAD, IS_NUMBER, IS_TEXT, IS_TRUTH } type;
 
 static bool add_step(parser *p, step s) {
   if (p->out->n >= MOST_STEPS)
-    return tf_fail(p->r->diags, tf_lex_at(&p->x), TF_E_LIMIT, "more than %d steps in a condition", MOST_STEPS);
+    return tf_fail(p->r->diags, tf_lex_at(&p->x), TF_E_LIMIT, "more than %d steps in a condition",
+                   MOST_STEPS);
   p->out->steps[p->out->n++] = s;
   return true;
 }
 
-static type add_op(parser *p, what w, type gives) { return add_step(p, (step){.what = w}) ? gives : BAD; }
+static type add_op(parser *p, what w, type gives) {
+  return add_step(p, (step){.what = w}) ? gives : BAD;
+}
 
 /* Whether the next character is c, which the lexer of numbers does not know. */
 static bool at_char(const parser *p, char c) {
   const tf_tok *t = &p->x.tok;
-  return (t->kind == TF_T_BAD || t->kind == TF_T_PUNCT) && t->len == 1 && tf_lex_text(&p->x)[0] == c;
+  return (t->kind == TF_T_BAD || t->kind == TF_T_PUNCT) && t->len == 1 &&
+         tf_lex_text(&p->x)[0] == c;
 }
 
 static bool wrong_type(parser *p, size_t from, const char *need) {
@@ -80,7 +85,8 @@ static type parse_sum(parser *p);
 /* 'text' or "text": the lexer is at the opening quote. */
 static type parse_quoted(parser *p) {
   const char *from = tf_lex_text(&p->x) + 1, *end = strchr(from, from[-1]);
-  if (!end) return tf_fail(p->r->diags, tf_lex_at(&p->x), TF_E_SYNTAX, "no second quote ends this text");
+  if (!end)
+    return tf_fail(p->r->diags, tf_lex_at(&p->x), TF_E_SYNTAX, "no second quote ends this text");
   char *text = tf_arena_strndup(p->r->arena, from, (size_t)(end - from));
   if (!text) return tf_no_memory(p->r);
   p->x.tok.len = (size_t)(end - from) + 2;
@@ -93,7 +99,8 @@ static void join_name(parser *p) {
   const char *text = p->x.node->text;
   size_t end = p->x.tok.at + p->x.tok.len, more = 0;
   while (text[end] == '.' &&
-         (more = strspn(text + end + 1, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789")))
+         (more = strspn(text + end + 1,
+                        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789")))
     end += 1 + more;
   p->x.tok.len = end - p->x.tok.at;
 }
@@ -103,8 +110,9 @@ static type unknown_name(parser *p, const tf_lex *here) {
   char hint[80];
   for (int i = 0; i < p->names->n; i++)
     tf_near_offer(&near, p->names->names[i]);
-  tf_fail(p->r->diags, tf_lex_at(here), TF_E_NAME, "no value '%.*s'%s", (int)(here->tok.len < 60 ? here->tok.len : 60),
-          tf_lex_text(here), tf_near_text(&near, hint, sizeof hint));
+  tf_fail(p->r->diags, tf_lex_at(here), TF_E_NAME, "no value '%.*s'%s",
+          (int)(here->tok.len < 60 ? here->tok.len : 60), tf_lex_text(here),
+          tf_near_text(&near, hint, sizeof hint));
   return BAD;
 }
 
@@ -136,9 +144,11 @@ static type parse_name(parser *p) {
              : p->names->texts && p->names->texts[i]       ? IS_TEXT
                                                            : IS_NUMBER;
   tf_value v;
-  tf_param_state s =
-      p->r->params ? tf_param_value(p->r, tf_lex_text(&here), here.tok.len, &here, &v) : TF_PARAM_UNKNOWN;
-  if (s == TF_PARAM_KNOWN) return add_step(p, (step){.what = NUMBER, .number = v.f}) ? IS_NUMBER : BAD;
+  tf_param_state s = p->r->params
+                         ? tf_param_value(p->r, tf_lex_text(&here), here.tok.len, &here, &v)
+                         : TF_PARAM_UNKNOWN;
+  if (s == TF_PARAM_KNOWN)
+    return add_step(p, (step){.what = NUMBER, .number = v.f}) ? IS_NUMBER : BAD;
   return s == TF_PARAM_FAILED ? BAD : unknown_name(p, &here);
 }
 
@@ -217,7 +227,8 @@ static type parse_comparison(parser *p) {
   if (left != right || left == IS_TRUTH)
     return wrong_type(p, left == IS_TRUTH ? from : right_from,
                       left == IS_TEXT ? "a text, in quotes or by name," : "a number");
-  if (left == IS_TEXT && w != EQ && w != NE) return wrong_type(p, from, "a number (texts are == or !=)");
+  if (left == IS_TEXT && w != EQ && w != NE)
+    return wrong_type(p, from, "a number (texts are == or !=)");
   return add_op(p, w, IS_TRUTH);
 }
 
@@ -257,7 +268,8 @@ static type parse_or(parser *p) { return parse_joined(p, true); }
 sweep_expr *sweep_expr_read(tf_reader *r, const tf_ynode *node, const sweep_names *names) {
   if (!tf_yschema_kind(node, TF_Y_SCALAR, "a condition", r->diags)) return NULL;
   if (node->len > TF_MAX_TEXT || strlen(node->text) != node->len) {
-    tf_fail(r->diags, node->at, TF_E_LIMIT, "a condition is a text of at most %d bytes", TF_MAX_TEXT);
+    tf_fail(r->diags, node->at, TF_E_LIMIT, "a condition is a text of at most %d bytes",
+            TF_MAX_TEXT);
     return NULL;
   }
   parser p = {.r = r, .names = names, .out = TF_NEW(r->arena, sweep_expr)};
@@ -298,7 +310,8 @@ static double of_two(what w, double a, double b) {
   }
 }
 
-/* Nesting is limited, and each level holds few operands: the stack suffices for any text that was read. */
+/* Nesting is limited, and each level holds few operands: the stack suffices for any text that was
+ * read. */
 bool sweep_expr_holds(const sweep_expr *x, const sweep_value *values) {
   sweep_value stack[MOST_STEPS] = {{0, NULL}};
   int n = 0;

@@ -3,7 +3,8 @@
 #define SWEEP_SECTION_SECTION_EXPR_H
 #include "model/input/number.h"
 
-/* A number, or a text if text is not NULL.  NAN: no value, for which only the comparison != holds. */
+/* A number, or a text if text is not NULL.  NAN: no value, for which only the comparison != holds.
+ */
 typedef struct {
   double number;
   const char *text;
@@ -18,8 +19,8 @@ typedef struct {
 
 typedef struct sweep_expr sweep_expr;
 
-/* Reads the whole text of a scalar.  A name that `names` lacks may be a param of r (r->params NULL: none).  NULL with
- * located errors in r->diags.  Lives in r->arena. */
+/* Reads the whole text of a scalar.  A name that `names` lacks may be a param of r (r->params NULL:
+ * none).  NULL with located errors in r->diags.  Lives in r->arena. */
 sweep_expr *sweep_expr_read(tf_reader *r, const tf_ynode *node, const sweep_names *names);
 bool sweep_expr_holds(const sweep_expr *x, const sweep_value *values);
 bool sweep_expr_uses(const sweep_expr *x, int name);

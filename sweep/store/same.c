@@ -18,7 +18,8 @@ typedef struct {
 static void differs(teller *t, const char *what) {
   tf_loc nowhere = {0};
   if (t->n == 0)
-    tf_db_refuse(&t->s->db, t->d, "is the store of another sweep: %s; name another one, or remove it to begin anew",
+    tf_db_refuse(&t->s->db, t->d,
+                 "is the store of another sweep: %s; name another one, or remove it to begin anew",
                  what);
   else if (t->n < MOST_DIFFERENCES)
     tf_note(t->d, nowhere, "and %s", what);
@@ -31,7 +32,8 @@ static const char *text_at(sqlite3_stmt *q, int column) {
   return text ? text : "";
 }
 
-/* ---- facts ------------------------------------------------------------------------------------------ */
+/* ---- facts
+ * ------------------------------------------------------------------------------------------ */
 static const char *fact_of(const tf_sweep *w, const char *key) {
   for (int i = 0; i < w->n_facts; i++)
     if (!strcmp(w->facts[i].key, key)) return w->facts[i].value;
@@ -46,7 +48,8 @@ static void compare_facts(teller *t, const tf_sweep *w) {
     const char *key = text_at(q, 0), *old = text_at(q, 1), *now = fact_of(w, key);
     same += now != NULL;
     if (now && !strcmp(old, now)) continue;
-    snprintf(what, sizeof what, "%.40s is %.*s there, %.*s here", key, SHOWN, old, SHOWN, now ? now : "not given");
+    snprintf(what, sizeof what, "%.40s is %.*s there, %.*s here", key, SHOWN, old, SHOWN,
+             now ? now : "not given");
     differs(t, what);
   }
   sqlite3_finalize(q);
@@ -56,18 +59,21 @@ static void compare_facts(teller *t, const tf_sweep *w) {
     q = tf_db_prepare(&t->s->db, "SELECT 1 FROM facts WHERE key = ?", t->d);
     tf_db_bind(q, "t", w->facts[i].key);
     if (!tf_db_step(&t->s->db, q, &t->failed, t->d)) {
-      snprintf(what, sizeof what, "%.40s is not given there, %.*s here", w->facts[i].key, SHOWN, w->facts[i].value);
+      snprintf(what, sizeof what, "%.40s is not given there, %.*s here", w->facts[i].key, SHOWN,
+               w->facts[i].value);
       differs(t, what);
     }
     sqlite3_finalize(q);
   }
 }
 
-/* ---- files ------------------------------------------------------------------------------------------ */
+/* ---- files
+ * ------------------------------------------------------------------------------------------ */
 static int line_length(const char *p) { return (int)strcspn(p, "\r\n"); }
 
 /* Reports where two texts differ first. */
-static void report_line(const char *file, const char *old, const char *now, char *out, size_t size) {
+static void report_line(const char *file, const char *old, const char *now, char *out,
+                        size_t size) {
   int line = 1;
   while (*old && *now) {
     int a = line_length(old), b = line_length(now);
@@ -79,8 +85,8 @@ static void report_line(const char *file, const char *old, const char *now, char
   old += strspn(old, " "); /* indentation says little */
   now += strspn(now, " ");
   int a = line_length(old), b = line_length(now);
-  snprintf(out, size, "line %d of '%.60s' is '%.*s' there, '%.*s' here", line, file, a < SHOWN ? a : SHOWN, old,
-           b < SHOWN ? b : SHOWN, now);
+  snprintf(out, size, "line %d of '%.60s' is '%.*s' there, '%.*s' here", line, file,
+           a < SHOWN ? a : SHOWN, old, b < SHOWN ? b : SHOWN, now);
 }
 
 static const sweep_input *input_at(const tf_sweep *w, const char *role, int number) {
@@ -91,7 +97,8 @@ static const sweep_input *input_at(const tf_sweep *w, const char *role, int numb
   return number >= 0 && number < list->n ? &list->at[number] : NULL;
 }
 
-static void compare_file(teller *t, const sweep_input *in, const char *file, const char *sha, const char *old) {
+static void compare_file(teller *t, const sweep_input *in, const char *file, const char *sha,
+                         const char *old) {
   char what[260], now[TF_SHA256_TEXT];
   tf_sha256_text(in->text.text, in->text.len, now);
   if (strcmp(in->path, file) != 0) {
@@ -103,16 +110,17 @@ static void compare_file(teller *t, const sweep_input *in, const char *file, con
   }
 }
 
-/* Files of the command line that have a section are compared as such, and not again as the architecture that they
- * give. */
+/* Files of the command line that have a section are compared as such, and not again as the
+ * architecture that they give. */
 static void compare_files(teller *t, const tf_sweep *w) {
   const sweep_inputs *lists[] = {&w->base, &w->archs, &w->workloads, &w->mappings};
   static const char *const roles[] = {"common", "architecture", "workload", "mapping"};
   int seen[4] = {0};
   char what[200];
-  sqlite3_stmt *q = tf_db_prepare(
-      &t->s->db, "SELECT f.role, f.number, f.file, f.sha256, t.text, f.weight FROM files f JOIN texts t USING (sha256)",
-      t->d);
+  sqlite3_stmt *q = tf_db_prepare(&t->s->db,
+                                  "SELECT f.role, f.number, f.file, f.sha256, t.text, f.weight "
+                                  "FROM files f JOIN texts t USING (sha256)",
+                                  t->d);
   while (tf_db_step(&t->s->db, q, &t->failed, t->d)) {
     const sweep_input *in = input_at(w, text_at(q, 0), sqlite3_column_int(q, 1));
     for (int r = 0; r < 4; r++)
@@ -120,14 +128,15 @@ static void compare_files(teller *t, const tf_sweep *w) {
     if (!in) continue;
     compare_file(t, in, text_at(q, 2), text_at(q, 3), text_at(q, 4));
     if (in->weight == sqlite3_column_double(q, 5) || !strcmp(text_at(q, 0), "common")) continue;
-    snprintf(what, sizeof what, "the weight of '%.60s' is %g there, %g here", in->path, sqlite3_column_double(q, 5),
-             in->weight);
+    snprintf(what, sizeof what, "the weight of '%.60s' is %g there, %g here", in->path,
+             sqlite3_column_double(q, 5), in->weight);
     differs(t, what);
   }
   sqlite3_finalize(q);
   for (int r = 0; r < 4; r++) {
     if (seen[r] == lists[r]->n || (lists[r]->n == 0 && r > 0 && seen[r] == 1)) continue;
-    snprintf(what, sizeof what, "it has %d files of the kind '%s', this one %d", seen[r], roles[r], lists[r]->n);
+    snprintf(what, sizeof what, "it has %d files of the kind '%s', this one %d", seen[r], roles[r],
+             lists[r]->n);
     differs(t, what);
   }
 }
@@ -140,8 +149,11 @@ bool sweep_schema_same(tf_store *s, const tf_sweep *w, tf_diags *d) {
   return !t.failed && t.n == 0;
 }
 
-/* ---- the grid ------------------------------------------------------------------------------------------ */
-static const char *copy_text(tf_store *s, const char *text) { return tf_arena_strndup(s->arena, text, strlen(text)); }
+/* ---- the grid
+ * ------------------------------------------------------------------------------------------ */
+static const char *copy_text(tf_store *s, const char *text) {
+  return tf_arena_strndup(s->arena, text, strlen(text));
+}
 
 static int index_of(const char *word, const char *(*key)(int k)) {
   for (int k = 0; key(k); k++)
@@ -186,12 +198,14 @@ static bool read_facts(tf_store *s, tf_diags *d) {
   }
   sqlite3_finalize(q);
   g->method = method < 0 ? TF_SWEEP_BOUND : (tf_sweep_method)method;
-  return !failed && ((ok && method >= 0 && g->name && g->n_goals) || tf_db_refuse(&s->db, d, "is damaged: its facts"));
+  return !failed && ((ok && method >= 0 && g->name && g->n_goals) ||
+                     tf_db_refuse(&s->db, d, "is damaged: its facts"));
 }
 
 static bool read_files(tf_store *s, const char *role, int *n, tf_sweep_file **out, tf_diags *d) {
   bool failed = false;
-  sqlite3_stmt *q = tf_db_prepare(&s->db, "SELECT file, name, weight FROM files WHERE role = ? ORDER BY number", d);
+  sqlite3_stmt *q = tf_db_prepare(
+      &s->db, "SELECT file, name, weight FROM files WHERE role = ? ORDER BY number", d);
   int room = 0;
   tf_db_bind(q, "t", role);
   while (tf_db_step(&s->db, q, &failed, d)) {
@@ -202,8 +216,8 @@ static bool read_files(tf_store *s, const char *role, int *n, tf_sweep_file **ou
       *out = more;
       room = room * 2 + 8;
     }
-    (*out)[(*n)++] =
-        (tf_sweep_file){copy_text(s, text_at(q, 1)), copy_text(s, text_at(q, 0)), sqlite3_column_double(q, 2)};
+    (*out)[(*n)++] = (tf_sweep_file){copy_text(s, text_at(q, 1)), copy_text(s, text_at(q, 0)),
+                                     sqlite3_column_double(q, 2)};
   }
   sqlite3_finalize(q);
   return !failed;
@@ -236,25 +250,32 @@ static bool read_values(tf_store *s, tf_diags *d) {
     if (!a->values) return tf_out_of_memory(d);
     all += (int64_t)a->n * a->n_params;
   }
-  sqlite3_stmt *q = tf_db_prepare(
-      &s->db, "SELECT v.axis, a.place, v.position, v.value FROM axis_values v JOIN axes a USING (axis, param)", d);
+  sqlite3_stmt *q = tf_db_prepare(&s->db,
+                                  "SELECT v.axis, a.place, v.position, v.value FROM axis_values v "
+                                  "JOIN axes a USING (axis, param)",
+                                  d);
   while (tf_db_step(&s->db, q, &failed, d)) {
-    int axis = sqlite3_column_int(q, 0), place = sqlite3_column_int(q, 1), at = sqlite3_column_int(q, 2);
-    bool fits = axis >= 0 && axis < g->n_axes && place >= 0 && place < g->axes[axis].n_params && at >= 0 &&
-                at < g->axes[axis].n;
-    if (fits) g->axes[axis].values[(int64_t)at * g->axes[axis].n_params + place] = sqlite3_column_double(q, 3);
+    int axis = sqlite3_column_int(q, 0), place = sqlite3_column_int(q, 1),
+        at = sqlite3_column_int(q, 2);
+    bool fits = axis >= 0 && axis < g->n_axes && place >= 0 && place < g->axes[axis].n_params &&
+                at >= 0 && at < g->axes[axis].n;
+    if (fits)
+      g->axes[axis].values[(int64_t)at * g->axes[axis].n_params + place] =
+          sqlite3_column_double(q, 3);
     ok = ok && fits;
     n++;
   }
   sqlite3_finalize(q);
-  return !failed && ((ok && n == all) || tf_db_refuse(&s->db, d, "is damaged: the values of its axes"));
+  return !failed &&
+         ((ok && n == all) || tf_db_refuse(&s->db, d, "is damaged: the values of its axes"));
 }
 
 static bool read_axes(tf_store *s, tf_diags *d) {
   bool failed = false, ok = true;
   s->grid.axes = TF_ARRAY(s->arena, tf_sweep_axis, TF_SWEEP_AXES);
   if (!s->grid.axes) return tf_out_of_memory(d);
-  sqlite3_stmt *q = tf_db_prepare(&s->db, "SELECT axis, place, param, of, length FROM axes ORDER BY axis, place", d);
+  sqlite3_stmt *q = tf_db_prepare(
+      &s->db, "SELECT axis, place, param, of, length FROM axes ORDER BY axis, place", d);
   while (tf_db_step(&s->db, q, &failed, d))
     ok = read_param(s, q) && ok;
   sqlite3_finalize(q);
@@ -285,7 +306,8 @@ bool sweep_schema_grid(tf_store *s, tf_diags *d) {
             read_files(s, "workload", &g->n_workloads, &g->workloads, d) &&
             read_files(s, "mapping", &g->n_mappings, &g->mappings, d) && read_axes(s, d);
   if (!ok) return false;
-  double machines = g->n_archs, cases = (double)g->n_workloads * (g->n_mappings ? g->n_mappings : 1);
+  double machines = g->n_archs,
+         cases = (double)g->n_workloads * (g->n_mappings ? g->n_mappings : 1);
   for (int i = 0; i < g->n_axes; i++)
     *(g->axes[i].of_workload ? &cases : &machines) *= g->axes[i].n;
   if (!(machines >= 1 && cases >= 1 && machines * cases <= SWEEP_MAX_POINTS))

@@ -35,7 +35,8 @@ static tf_store *open_store(const char *path, const tf_sweep *sweep, tf_diags *d
     return NULL;
   }
   if (tf_db_open(&s->db, &kind, path, sweep ? sweep_schema_make : NULL, sweep, d) &&
-      (!sweep || (sweep_schema_same(s, sweep, d) && tf_db_upgrade(&s->db, sweep_schema_raise, d))) &&
+      (!sweep ||
+       (sweep_schema_same(s, sweep, d) && tf_db_upgrade(&s->db, sweep_schema_raise, d))) &&
       sweep_schema_grid(s, d))
     return s;
   tf_store_close(s);

@@ -22,15 +22,17 @@ void sweep_store_undo(tf_store *s);
 bool sweep_store_put(tf_store *s, const tf_sweep_row *r, tf_diags *d);
 
 /* ---- exchange of mappings ----
- * Where the mapping of another machine is better than what a point's own search found, the point's row is that one's;
- * what the search found is put aside, so that a run that goes on knows what the runs before it found. */
+ * Where the mapping of another machine is better than what a point's own search found, the point's
+ * row is that one's; what the search found is put aside, so that a run that goes on knows what the
+ * runs before it found. */
 
 /* As tf_store_rows, but each row as its own search left it, with its mapping. */
-bool sweep_store_searched(tf_store *s, bool (*row)(void *ctx, const tf_sweep_row *r), void *ctx, tf_diags *d);
+bool sweep_store_searched(tf_store *s, bool (*row)(void *ctx, const tf_sweep_row *r), void *ctx,
+                          tf_diags *d);
 /* Whether an exchange was made of all rows that the store now has. */
 bool sweep_store_exchanged(tf_store *s, bool *so, tf_diags *d);
-/* Within a transaction: what searches found is there as if there had been no exchange; a row of another mapping for one
- * point; the exchange is done, of so many rows. */
+/* Within a transaction: what searches found is there as if there had been no exchange; a row of
+ * another mapping for one point; the exchange is done, of so many rows. */
 bool sweep_store_restore(tf_store *s, tf_diags *d);
 bool sweep_store_replace(tf_store *s, const tf_sweep_row *r, tf_diags *d);
 bool sweep_store_note_exchange(tf_store *s, int64_t rows, int64_t improved, tf_diags *d);

@@ -1,6 +1,7 @@
-/* Ctrl-C at several moments of every command that takes long: status 130, soon, nothing half-written, and the best so
- * far where one is sought.  interrupt_test TOOL [slow], in the root of the sources; slow: a tool without optimization
- * or with sanitizers may be ended before it has come round to printing what it found. */
+/* Ctrl-C at several moments of every command that takes long: status 130, soon, nothing
+ * half-written, and the best so far where one is sought.  interrupt_test TOOL [slow], in the root
+ * of the sources; slow: a tool without optimization or with sanitizers may be ended before it has
+ * come round to printing what it found. */
 #define _XOPEN_SOURCE 700
 #include <dirent.h>
 #include <fcntl.h>
@@ -14,8 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Times are processor time, so that a loaded machine changes nothing: MS_LATE is too late (without an answer to Ctrl-C
- * these take 20 s and more).  MS_HANGS, by the clock, ends a test that would never end. */
+/* Times are processor time, so that a loaded machine changes nothing: MS_LATE is too late (without
+ * an answer to Ctrl-C these take 20 s and more).  MS_HANGS, by the clock, ends a test that would
+ * never end. */
 enum { MS_LATE = 10000, MS_HANGS = 300000, INTERRUPTED = 130, ARGS_MOST = 12 };
 
 typedef struct {
@@ -43,7 +45,10 @@ static const command commands[] = {
     {NULL, {"emit", HOST, CHAIN, ROWS, "--isa", "portable", "-o", "OUT"}, true},
 };
 static const int moments[] = {5, 60, 300, 1200}; /* ms of all threads */
-enum { N_COMMANDS = sizeof commands / sizeof commands[0], N_MOMENTS = sizeof moments / sizeof moments[0] };
+enum {
+  N_COMMANDS = sizeof commands / sizeof commands[0],
+  N_MOMENTS = sizeof moments / sizeof moments[0]
+};
 
 static char dir[] = "/tmp/tileflow-interrupt-XXXXXX", out[64], said[64], compiler[4096], path[8192];
 
@@ -75,7 +80,8 @@ static int used_by_ended(void) {
   return ms_of(u.ru_utime) + ms_of(u.ru_stime);
 }
 
-/* Of one that runs, and of those of its children that have ended: proc(5), fields 14 to 17 of stat, in clock ticks. */
+/* Of one that runs, and of those of its children that have ended: proc(5), fields 14 to 17 of stat,
+ * in clock ticks. */
 static int used_by(pid_t child) {
   char name[64], line[1024];
   long ticks[4] = {0}, all = 0;
@@ -84,15 +90,15 @@ static int used_by(pid_t child) {
   const char *behind = f && fgets(line, sizeof line, f) ? strrchr(line, ')') : NULL;
   if (f) fclose(f);
   if (behind)
-    sscanf(behind, ") %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %ld %ld %ld %ld", &ticks[0], &ticks[1], &ticks[2],
-           &ticks[3]);
+    sscanf(behind, ") %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %ld %ld %ld %ld", &ticks[0],
+           &ticks[1], &ticks[2], &ticks[3]);
   for (int i = 0; i < 4; i++)
     all += ticks[i];
   return (int)(all * 1000 / sysconf(_SC_CLK_TCK));
 }
 
-/* Until the child and its children that have ended have used so much; one that waits for a program that does not end is
- * given ten times that by the clock.  What they have used. */
+/* Until the child and its children that have ended have used so much; one that waits for a program
+ * that does not end is given ten times that by the clock.  What they have used. */
 static int let_run(pid_t child, int moment) {
   for (int ms = 0; used_by(child) < moment && ms < 10 * moment; ms += 5)
     nap(5);
@@ -138,9 +144,10 @@ static bool run_one(const char *tool, bool slow, const command *c, int moment) {
   /* before main begins, the signal ends it; a shell says 130 then */
   bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGINT;
   bool right = killed || (WIFEXITED(status) && WEXITSTATUS(status) == INTERRUPTED);
-  bool clean = left_over() == 0, spoke = slow || moment < moments[N_MOMENTS - 1] || !c->said || says(c->said);
-  printf("%-7s after %4d ms: %s, %d ms later%s%s\n", c->args[0], moment, right ? "130" : "not 130", later,
-         clean ? "" : ", files left over", spoke ? "" : ", without the best so far");
+  bool clean = left_over() == 0,
+       spoke = slow || moment < moments[N_MOMENTS - 1] || !c->said || says(c->said);
+  printf("%-7s after %4d ms: %s, %d ms later%s%s\n", c->args[0], moment, right ? "130" : "not 130",
+         later, clean ? "" : ", files left over", spoke ? "" : ", without the best so far");
   return right && all >= 0 && later < MS_LATE && clean && spoke;
 }
 

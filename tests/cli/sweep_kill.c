@@ -1,7 +1,7 @@
-/* A sweep that is killed by SIGKILL again and again, and goes on: in the end its rows are those of one that was left
- * alone. sweep_kill TOOL [KILLS [MPIRUN]]   in the root of the sources; 8 kills where none are given; with mpirun's
- * path three ranks, of which one is killed.  The moments are spread over the time that the whole sweep takes, in an
- * order that is always the same. */
+/* A sweep that is killed by SIGKILL again and again, and goes on: in the end its rows are those of
+ * one that was left alone. sweep_kill TOOL [KILLS [MPIRUN]]   in the root of the sources; 8 kills
+ * where none are given; with mpirun's path three ranks, of which one is killed.  The moments are
+ * spread over the time that the whole sweep takes, in an order that is always the same. */
 #define _XOPEN_SOURCE 700
 #include <fcntl.h>
 #include <signal.h>
@@ -31,12 +31,12 @@ static pid_t start(const char *tool, const char *store, int threads, const char 
   dup2(null, 1);
   if (mpirun) {
     dup2(null, 2); /* it says at length that a rank was killed */
-    execl(mpirun, mpirun, "--oversubscribe", "--allow-run-as-root", "-n", "3", tool, "sweep", "examples/sweep.yaml",
-          "--store", store, "--set", "evals=100", (char *)NULL);
+    execl(mpirun, mpirun, "--oversubscribe", "--allow-run-as-root", "-n", "3", tool, "sweep",
+          "examples/sweep.yaml", "--store", store, "--set", "evals=100", (char *)NULL);
     _exit(127);
   }
-  execl(tool, tool, "sweep", "examples/sweep.yaml", "--store", store, "--threads", count, "--set", "evals=100",
-        (char *)NULL);
+  execl(tool, tool, "sweep", "examples/sweep.yaml", "--store", store, "--threads", count, "--set",
+        "evals=100", (char *)NULL);
   _exit(127);
 }
 
@@ -64,8 +64,8 @@ static char *text_of(const char *path, size_t *n) {
   return text;
 }
 
-/* Whether each line of a begins with the number of a point that b has, too.  Figures may differ: the mappings of other
- * machines are tried once all points are found. */
+/* Whether each line of a begins with the number of a point that b has, too.  Figures may differ:
+ * the mappings of other machines are tried once all points are found. */
 static int is_part(const char *a, const char *b) {
   char number[40];
   for (; *a; a += strcspn(a, "\n"), a += *a == '\n') {
@@ -100,7 +100,8 @@ static int check_left(const test *t) {
   struct stat st;
   size_t n;
   if (stat(t->store, &st) != 0 || st.st_size == 0) return 1;
-  if (rows_of(t->tool, t->store, t->csv) != 0) /* killed while it was made: that is taken back, and it is empty */
+  if (rows_of(t->tool, t->store, t->csv) !=
+      0) /* killed while it was made: that is taken back, and it is empty */
     return stat(t->store, &st) == 0 && st.st_size == 0;
   char *got = text_of(t->csv, &n);
   int ok = is_part(got, t->want);
@@ -136,22 +137,25 @@ static int same(const test *t) {
 
 int main(int argc, char **argv) {
   char dir[] = "/tmp/sweep-kill-XXXXXX", journal[140];
-  test t = {
-      .tool = argc > 1 ? argv[1] : "", .kills = argc > 2 ? atoi(argv[2]) : 8, .mpirun = argc > 3 ? argv[3] : NULL};
+  test t = {.tool = argc > 1 ? argv[1] : "",
+            .kills = argc > 2 ? atoi(argv[2]) : 8,
+            .mpirun = argc > 3 ? argv[3] : NULL};
   size_t n;
   if (argc < 2 || !mkdtemp(dir)) return 2;
   snprintf(t.store, sizeof t.store, "%s/killed.tfdb", dir);
   snprintf(t.csv, sizeof t.csv, "%s/rows.csv", dir);
   snprintf(t.whole, sizeof t.whole, "%s/whole.tfdb", dir);
   double began = now();
-  int ok = wait_for(start(t.tool, t.whole, 2, t.mpirun)) == 0 && rows_of(t.tool, t.whole, t.csv) == 0;
+  int ok =
+      wait_for(start(t.tool, t.whole, 2, t.mpirun)) == 0 && rows_of(t.tool, t.whole, t.csv) == 0;
   t.takes = now() - began;
   t.want = text_of(t.csv, &n);
   ok = ok && n > 0;
   for (int k = 0; ok && k < t.kills; k++)
     ok = kill_one(&t, k);
   ok = ok && wait_for(start(t.tool, t.store, 2, NULL)) == 0 && same(&t);
-  printf("%d kills, %d landed, %d sweeps had ended: %s\n", t.kills, t.landed, t.finished, ok ? "same rows" : "FAILED");
+  printf("%d kills, %d landed, %d sweeps had ended: %s\n", t.kills, t.landed, t.finished,
+         ok ? "same rows" : "FAILED");
   snprintf(journal, sizeof journal, "%s-journal", t.store);
   unlink(journal);
   unlink(t.store);

@@ -1,5 +1,5 @@
-/* Fuzzes the text of constraint systems: any text either gives a system that prints and reads back alike, or located
- * errors; what is propagated, and a sample of small systems, keep the rules. */
+/* Fuzzes the text of constraint systems: any text either gives a system that prints and reads back
+ * alike, or located errors; what is propagated, and a sample of small systems, keep the rules. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +27,8 @@ static void check(const csp *s, tf_arena *a, tf_diags *d) {
   int64_t *value = TF_ARRAY(a, int64_t, (size_t)s->n_vars + 1);
   tf_rng rng = tf_rng_new(1, 1);
   if (!value || !csp_state_new(s, a, &st)) abort();
-  if (small(s) && csp_propagate_all(s, &st) && csp_sample(s, NULL, &rng, value) == CSP_FOUND && !csp_holds(s, value))
+  if (small(s) && csp_propagate_all(s, &st) && csp_sample(s, NULL, &rng, value) == CSP_FOUND &&
+      !csp_holds(s, value))
     abort();
   free(text);
   free(twice);

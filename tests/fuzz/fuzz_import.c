@@ -1,6 +1,6 @@
-/* Fuzzes the importers of foreign files: any bytes, an ONNX model or cut into several texts at form feeds, give either
- * a native text, which the native reader takes or refuses with located errors, or located errors. Without libFuzzer:
- * standalone.h. */
+/* Fuzzes the importers of foreign files: any bytes, an ONNX model or cut into several texts at form
+ * feeds, give either a native text, which the native reader takes or refuses with located errors,
+ * or located errors. Without libFuzzer: standalone.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
-/* Fuzzes the NPU's assembler and simulator: any bytes are a program, which the disassembler says again as the same one,
- * and which runs or has faults; or they give located errors.  Without libFuzzer: standalone.h. */
+/* Fuzzes the NPU's assembler and simulator: any bytes are a program, which the disassembler says
+ * again as the same one, and which runs or has faults; or they give located errors.  Without
+ * libFuzzer: standalone.h. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* Fuzzes the reader of plans: any bytes beside a small machine and network give a plan, which written and read again is
- * the same, or located errors; and so do the files that it names. */
+/* Fuzzes the reader of plans: any bytes beside a small machine and network give a plan, which
+ * written and read again is the same, or located errors; and so do the files that it names. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

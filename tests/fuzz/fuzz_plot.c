@@ -1,6 +1,7 @@
-/* Fuzzes what plot reads, JSON, CSV, logs of searches, and what it makes of them: any bytes, in any kind of figure,
- * give a chart that is written as CSV and as a script, or errors.  With -DTF_FUZZ_STANDALONE a main draws the samples
- * of tests/fuzz/plot, the files it is given, and the samples again with bytes changed and cut off. */
+/* Fuzzes what plot reads, JSON, CSV, logs of searches, and what it makes of them: any bytes, in any
+ * kind of figure, give a chart that is written as CSV and as a script, or errors.  With
+ * -DTF_FUZZ_STANDALONE a main draws the samples of tests/fuzz/plot, the files it is given, and the
+ * samples again with bytes changed and cut off. */
 #include <string.h>
 #include <unistd.h>
 
@@ -12,7 +13,8 @@
 static const plot_choice choices[] = {
     {.x = "x", .y = "y", .z = "z"}, {.x = "x", .y = "y", .by = "by,z"}, {.y = "words"}, {0}};
 
-static bool draw(const plot_kind *kind, const plot_input *in, size_t n, const plot_choice *w, tf_diags *d) {
+static bool draw(const plot_kind *kind, const plot_input *in, size_t n, const plot_choice *w,
+                 tf_diags *d) {
   plot_chart c = {0};
   cli_text csv = {0}, script = {0};
   const size_t errors = tf_diags_errors(d);
@@ -95,7 +97,8 @@ static void draw_sample(const char *path, const char *as, const plot_choice *w) 
 }
 
 int main(int argc, char **argv) {
-  static const char *const as[] = {"roofline", "diff", "slope", "timeline", "convergence", "pareto", "slope"};
+  static const char *const as[] = {"roofline",    "diff",   "slope", "timeline",
+                                   "convergence", "pareto", "slope"};
   for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
     char path[80];
     snprintf(path, sizeof path, "tests/fuzz/plot/%s", samples[i]);

@@ -1,6 +1,6 @@
-/* Fuzzes the reader of search logs: any bytes are a log, read up to its last whole record, or give one
- * located error.  With -DTF_FUZZ_STANDALONE a main runs the files it is given, and some of its own
- * with every byte cut off or changed. */
+/* Fuzzes the reader of search logs: any bytes are a log, read up to its last whole record, or give
+ * one located error.  With -DTF_FUZZ_STANDALONE a main runs the files it is given, and some of its
+ * own with every byte cut off or changed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Fuzzes the reader of stores: any bytes are a store that is read, or give an error.  With -DTF_FUZZ_STANDALONE a main
- * makes a sound store and reads it with bytes changed and cut off. */
+/* Fuzzes the reader of stores: any bytes are a store that is read, or give an error.  With
+ * -DTF_FUZZ_STANDALONE a main makes a sound store and reads it with bytes changed and cut off. */
 #include <string.h>
 #include <unistd.h>
 

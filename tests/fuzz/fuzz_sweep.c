@@ -1,5 +1,5 @@
-/* Fuzzes the reader of the section `sweep`: any text either gives a sound section or located errors.  No file that it
- * names is opened.  Without libFuzzer: standalone.h. */
+/* Fuzzes the reader of the section `sweep`: any text either gives a sound section or located
+ * errors.  No file that it names is opened.  Without libFuzzer: standalone.h. */
 #include <string.h>
 
 #include "sweep/section/section.h"
@@ -24,7 +24,8 @@ static void read_section(tf_arena *a, const tf_ynode *root, tf_diags *d) {
   const tf_ynode *params = tf_ymap_get(root, "params"), *section = tf_ymap_get(root, "sweep");
   tf_reader r = {.arena = a, .diags = d, .file = 1};
   bool shared = true;
-  tf_param_files files = {.n = params && params->kind == TF_Y_MAP, .map = &params, .shared = &shared};
+  tf_param_files files = {
+      .n = params && params->kind == TF_Y_MAP, .map = &params, .shared = &shared};
   sweep_section s;
   size_t before = tf_diags_errors(d);
   if (!section || section->kind != TF_Y_MAP || !tf_params_read(&r, &files, NULL, 0)) return;
@@ -39,7 +40,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   tf_arena *a = tf_arena_new();
   if (!d || !a) abort();
   char *text = tf_arena_strndup(a, size ? (const char *)data : "", size);
-  const tf_ynode *root = tf_yaml_read(a, tf_diags_add_file(d, "fuzz.yaml", text, size), text, size, d);
+  const tf_ynode *root =
+      tf_yaml_read(a, tf_diags_add_file(d, "fuzz.yaml", text, size), text, size, d);
   if (root && root->kind == TF_Y_MAP) read_section(a, root, d);
   free(tf_diags_text(d));
   tf_arena_free(a);

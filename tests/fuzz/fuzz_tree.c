@@ -8,9 +8,9 @@
 #include "tests/fuzz/standalone.h"
 #include "tileflow/tree.h"
 
-#define ARCH                                                                                                           \
-  "architecture:\n  memories:\n  - {name: DRAM}\n  - {name: L1, mesh: [2, 2]}\n"                                       \
-  "  - {name: L0, mesh: [4, 4]}\n  compute:\n  - {name: matrix, ops: [mac], below: L0}\n"                              \
+#define ARCH                                                                                       \
+  "architecture:\n  memories:\n  - {name: DRAM}\n  - {name: L1, mesh: [2, 2]}\n"                   \
+  "  - {name: L0, mesh: [4, 4]}\n  compute:\n  - {name: matrix, ops: [mac], below: L0}\n"          \
   "  - {name: vector, ops: [add, sub, mul, div, max, exp], below: L1}\nworkload:\n"
 static const char *const specs[] = {
     ARCH "  dims: {m: 8, l: 16, a: 4, n: 2}\n  ops:\n  - S[m,l] += Q[m,a] * K[l,a]\n"
@@ -29,7 +29,8 @@ static void check(const tf_tree *t) {
   for (int i = 0; i < t->n_nodes; i++) {
     const tf_node *n = &t->nodes[i];
     if (n->end <= i || n->end > t->n_nodes || n->parent >= i) abort();
-    if (n->kind == TF_OP ? n->n_children != 0 || t->op_node[n->op] != i : n->n_children < 1) abort();
+    if (n->kind == TF_OP ? n->n_children != 0 || t->op_node[n->op] != i : n->n_children < 1)
+      abort();
     for (int k = 0; k < n->n_children; k++)
       if (t->nodes[n->children[k]].parent != i || t->nodes[n->children[k]].child_no != k) abort();
     for (int k = 0; k < n->n_loops; k++)

@@ -1,5 +1,5 @@
-/* With -DTF_FUZZ_STANDALONE, for compilers without libFuzzer: runs the fuzzer over files.  A fuzzer that has more to
- * do than that defines TF_FUZZ_OWN_MAIN and calls run_files from its own main. */
+/* With -DTF_FUZZ_STANDALONE, for compilers without libFuzzer: runs the fuzzer over files.  A fuzzer
+ * that has more to do than that defines TF_FUZZ_OWN_MAIN and calls run_files from its own main. */
 #ifndef TESTS_FUZZ_STANDALONE_H
 #define TESTS_FUZZ_STANDALONE_H
 #include <stdint.h>

@@ -53,8 +53,9 @@ static const struct {
 enum { N_KEYS = sizeof keys / sizeof keys[0] };
 
 static char type_of(const json_t *v) {
-  static const char letter[] = {[JSON_OBJECT] = 'o', [JSON_ARRAY] = 'l', [JSON_STRING] = 's', [JSON_INTEGER] = 'i',
-                                [JSON_REAL] = 'r',   [JSON_TRUE] = 'b',  [JSON_FALSE] = 'b',  [JSON_NULL] = 'n'};
+  static const char letter[] = {
+      [JSON_OBJECT] = 'o', [JSON_ARRAY] = 'l', [JSON_STRING] = 's', [JSON_INTEGER] = 'i',
+      [JSON_REAL] = 'r',   [JSON_TRUE] = 'b',  [JSON_FALSE] = 'b',  [JSON_NULL] = 'n'};
   return v ? letter[json_typeof(v)] : '-';
 }
 
@@ -91,7 +92,8 @@ int main(void) {
   }
   for (size_t k = 0; k < N_KEYS; k++) {
     int seen = 0, wrong = check(object, keys[k].path, keys[k].types, &seen);
-    if (wrong || !seen) printf("%s: %d of %d missing or no '%s'\n", keys[k].path, wrong, seen, keys[k].types);
+    if (wrong || !seen)
+      printf("%s: %d of %d missing or no '%s'\n", keys[k].path, wrong, seen, keys[k].types);
     failed += wrong || !seen;
     values += seen;
   }

@@ -1,6 +1,6 @@
-/* AMX's tiles in plain C, for computers without them: included before an emitted kernel, it takes the intrinsics'
- * places. Written from the instructions' definitions (Intel's manual, volume 2: LDTILECFG, TILELOADD, TILESTORED,
- * TDPBF16PS, TDPBSSD). One thread. */
+/* AMX's tiles in plain C, for computers without them: included before an emitted kernel, it takes
+ * the intrinsics' places. Written from the instructions' definitions (Intel's manual, volume 2:
+ * LDTILECFG, TILELOADD, TILESTORED, TDPBF16PS, TDPBSSD). One thread. */
 #ifndef TESTS_KERNELS_AMX_EMULATION_H
 #define TESTS_KERNELS_AMX_EMULATION_H
 #include <immintrin.h>
@@ -68,7 +68,8 @@ static inline void amx_bf16(int c, int a, int b) {
         float v;
         memcpy(&v, &amx_now.row[c][m][4 * n], 4);
         for (int e = 0; e < 2; e++)
-          v += amx_half(&amx_now.row[a][m][4 * k + 2 * e]) * amx_half(&amx_now.row[b][k][4 * n + 2 * e]);
+          v += amx_half(&amx_now.row[a][m][4 * k + 2 * e]) *
+               amx_half(&amx_now.row[b][k][4 * n + 2 * e]);
         memcpy(&amx_now.row[c][m][4 * n], &v, 4);
       }
 }

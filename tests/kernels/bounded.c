@@ -11,8 +11,8 @@ static bool sure(bounded a) { return a.e < INFINITY; }
 static bool may_be_zero(bounded a) { return fabs(a.v) <= a.e; }
 static bool is_zero(bounded a) { return a.v == 0 && a.e == 0; }
 
-/* What becomes of it in float32.  Infinite only because it is too large: e is 1 for as long as a sum may take it in
- * unrounded. */
+/* What becomes of it in float32.  Infinite only because it is too large: e is 1 for as long as a
+ * sum may take it in unrounded. */
 static bounded as_float32(double v, double e) {
   if (isnan(v) || isinf(v)) return isnan(e) || isinf(e) ? unknown : (bounded){v, 0};
   if (!(e < INFINITY)) return unknown;
@@ -27,11 +27,14 @@ static bounded step(rounding by, double v, double e) {
   return as_float32(v, isfinite(v) ? e + by->step * fabs(v) + by->tiny : 0);
 }
 
-/* A whole number that float32 has, as its neighbours: sums and products of such are exact, in any order. */
+/* A whole number that float32 has, as its neighbours: sums and products of such are exact, in any
+ * order. */
 static bool is_whole(bounded a) { return a.e <= 1e-37 && fabs(a.v) <= 0x1p24 && a.v == trunc(a.v); }
 
 /* What two of them make: with no error, if float32 has it, too. */
-static bool whole_of(bounded a, bounded b, double v) { return is_whole(a) && is_whole(b) && is_whole((bounded){v, 0}); }
+static bool whole_of(bounded a, bounded b, double v) {
+  return is_whole(a) && is_whole(b) && is_whole((bounded){v, 0});
+}
 
 static bool too_large(bounded a) { return isinf(a.v) && a.e > 0; }
 
@@ -40,16 +43,21 @@ static bounded plus(rounding by, bounded a, bounded b) {
   if (whole_of(a, b, v)) return (bounded){v, 0};
   if (isnan(v) && (too_large(a) || too_large(b)))
     return unknown; /* a product of finite numbers may not have been rounded */
-  if (isnan(v) && by->masked && (a.v == -INFINITY || b.v == -INFINITY)) return unknown; /* or left out */
+  if (isnan(v) && by->masked && (a.v == -INFINITY || b.v == -INFINITY))
+    return unknown; /* or left out */
   return step(by, v, isfinite(v) ? a.e + b.e : 0);
 }
 
 static bounded times(rounding by, bounded a, bounded b) {
   /* what a mask leaves is exp(-inf), which of_exp knows as what may be 0 */
-  if (by->masked && ((may_be_zero(a) && !isfinite(b.v)) || (may_be_zero(b) && !isfinite(a.v)))) return unknown;
+  if (by->masked && ((may_be_zero(a) && !isfinite(b.v)) || (may_be_zero(b) && !isfinite(a.v))))
+    return unknown;
   /* beyond a border: kernels leave it out */
-  if (by->bordered && ((is_zero(a) && !isfinite(b.v)) || (is_zero(b) && !isfinite(a.v)))) return unknown;
-  if ((isinf(a.v) && may_be_zero(b) && !is_zero(b)) || (isinf(b.v) && may_be_zero(a) && !is_zero(a))) return unknown;
+  if (by->bordered && ((is_zero(a) && !isfinite(b.v)) || (is_zero(b) && !isfinite(a.v))))
+    return unknown;
+  if ((isinf(a.v) && may_be_zero(b) && !is_zero(b)) ||
+      (isinf(b.v) && may_be_zero(a) && !is_zero(a)))
+    return unknown;
   if (whole_of(a, b, a.v * b.v)) return (bounded){a.v * b.v, 0};
   return step(by, a.v * b.v, fabs(a.v) * b.e + fabs(b.v) * a.e + a.e * b.e);
 }
@@ -57,16 +65,20 @@ static bounded times(rounding by, bounded a, bounded b) {
 static bounded over(rounding by, bounded a, bounded b) {
   if (may_be_zero(b) && !is_zero(b)) return unknown;
   const double v = a.v / b.v;
-  if (isinf(b.v) || b.v == 0) return may_be_zero(a) && !is_zero(a) && b.v == 0 ? unknown : step(by, v, 0);
+  if (isinf(b.v) || b.v == 0)
+    return may_be_zero(a) && !is_zero(a) && b.v == 0 ? unknown : step(by, v, 0);
   return step(by, v, (a.e + fabs(v) * b.e) / (fabs(b.v) - b.e));
 }
 
 static bounded limit(bounded a, bounded b, bool most) {
-  return (bounded){most ? fmax(a.v, b.v) : fmin(a.v, b.v), fmax(isfinite(a.v) ? a.e : 0, isfinite(b.v) ? b.e : 0)};
+  return (bounded){most ? fmax(a.v, b.v) : fmin(a.v, b.v),
+                   fmax(isfinite(a.v) ? a.e : 0, isfinite(b.v) ? b.e : 0)};
 }
 
 /* A function that changes no more than `slope` times its argument. */
-static bounded smooth(rounding by, bounded a, double v, double slope) { return step(by, v, slope * a.e + by->step); }
+static bounded smooth(rounding by, bounded a, double v, double slope) {
+  return step(by, v, slope * a.e + by->step);
+}
 
 /* Below 2^-100 it may be 0: of what is less the maximum of its row; else below the normal range. */
 static bounded of_exp(rounding by, bounded a) {
@@ -76,12 +88,14 @@ static bounded of_exp(rounding by, bounded a) {
 
 static bounded of_log(rounding by, bounded a) {
   if (may_be_zero(a) && !is_zero(a)) return unknown;
-  return a.v > 0 && isfinite(a.v) ? step(by, log(a.v), a.e / (a.v - a.e) + by->step) : (bounded){log(a.v), 0};
+  return a.v > 0 && isfinite(a.v) ? step(by, log(a.v), a.e / (a.v - a.e) + by->step)
+                                  : (bounded){log(a.v), 0};
 }
 
 static bounded of_root(rounding by, bounded a) {
   if (may_be_zero(a) && !is_zero(a)) return unknown;
-  return a.v > 0 && isfinite(a.v) ? step(by, sqrt(a.v), a.e / sqrt(a.v - a.e)) : (bounded){sqrt(a.v), 0};
+  return a.v > 0 && isfinite(a.v) ? step(by, sqrt(a.v), a.e / sqrt(a.v - a.e))
+                                  : (bounded){sqrt(a.v), 0};
 }
 
 static bounded choose(bounded c, bounded yes, bounded no) {
@@ -91,7 +105,8 @@ static bounded choose(bounded c, bounded yes, bounded no) {
 
 /* What a comparison gives, where the errors leave it as it is. */
 static bounded compared(bounded a, bounded b, bool truth) {
-  if (isnan(a.v) || isnan(b.v) || fabs(a.v - b.v) > a.e + b.e || (a.e == 0 && b.e == 0)) return (bounded){truth, 0};
+  if (isnan(a.v) || isnan(b.v) || fabs(a.v - b.v) > a.e + b.e || (a.e == 0 && b.e == 0))
+    return (bounded){truth, 0};
   return unknown;
 }
 
@@ -159,7 +174,8 @@ static bounded value(rounding by, const tf_op *op, const bounded *read, const in
 
 /* A sum on the way: in any order, whatever its parts. */
 typedef struct {
-  bool unknown, nan, up, down, large_up, large_down, rounded; /* large: see settle; not all are whole numbers */
+  bool unknown, nan, up, down, large_up, large_down,
+      rounded; /* large: see settle; not all are whole numbers */
   double v, size, e;
   int64_t n;
 } sum;
@@ -182,13 +198,16 @@ static bounded total(rounding by, const sum *s) {
   const bool up = s->up || s->large_up, down = s->down || s->large_down;
   if (s->unknown || s->size + s->e > FLT_MAX * 0.99 || (up && down)) return unknown;
   if ((up || down) && !s->up && !s->down && s->size > 0)
-    return unknown; /* a product that is too large, taken in unrounded, may be brought back by the others */
+    return unknown; /* a product that is too large, taken in unrounded, may be brought back by the
+                       others */
   if (up || down) return (bounded){up ? INFINITY : -INFINITY, 0};
   if (!s->rounded && s->size <= 0x1p24) return (bounded){s->v, 0};
-  return as_float32(s->v, s->e + by->step * s->size * (1 + (double)s->n / 8) + by->tiny * (double)s->n);
+  return as_float32(s->v,
+                    s->e + by->step * s->size * (1 + (double)s->n / 8) + by->tiny * (double)s->n);
 }
 
-static bounded fetch(const tf_workload *wl, bounded **data, const tf_ref *ref, const int64_t *point) {
+static bounded fetch(const tf_workload *wl, bounded **data, const tf_ref *ref,
+                     const int64_t *point) {
   int64_t i = whole_at(wl, ref, point);
   return i < 0 ? (bounded){0, 0} : data[ref->tensor][i];
 }
@@ -203,7 +222,8 @@ static bool next_point(const tf_workload *wl, const tf_op *op, int from, int to,
 }
 
 /* The element at a point of the output. */
-static bounded element(const tf_workload *wl, rounding by, const tf_op *op, bounded **data, int64_t *point) {
+static bounded element(const tf_workload *wl, rounding by, const tf_op *op, bounded **data,
+                       int64_t *point) {
   sum s = {0};
   const bool floored = by->floored && wl->tensors[op->out].n_consumers > 0;
   bounded all = {op->reduce == TF_REDUCE_MUL   ? 1
@@ -223,7 +243,8 @@ static bounded element(const tf_workload *wl, rounding by, const tf_op *op, boun
     else if (!knows(v) || !knows(all))
       all = unknown;
     else
-      all = op->reduce == TF_REDUCE_MUL ? times(by, all, v) : limit(v, all, op->reduce == TF_REDUCE_MAX);
+      all = op->reduce == TF_REDUCE_MUL ? times(by, all, v)
+                                        : limit(v, all, op->reduce == TF_REDUCE_MAX);
   } while (next_point(wl, op, op->n_out_dims, op->n_dims, point));
   if (op->reduce == TF_REDUCE_ADD) all = total(by, &s);
   if (sure(all) && isfinite(all.v) && all.v != -FLT_MAX)

@@ -1,5 +1,5 @@
-/* What the interpreter counts against what the model counts, on random trees of the oracle's generator and on random
- * products. copies_test [--cases N] [--seed S] [--one SEED] */
+/* What the interpreter counts against what the model counts, on random trees of the oracle's
+ * generator and on random products. copies_test [--cases N] [--seed S] [--one SEED] */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,10 +17,11 @@ typedef struct {
   bool show;
 } session;
 
-/* ---- points: the class -------------------------------------------------------------------------------
- * Every element that a point touches passes through the memory that holds it: so, summed over the levels, reads that
- * serve points are reads less fills, and updates by points are updates less drains, where no network makes one of
- * several. */
+/* ---- points: the class
+ * ------------------------------------------------------------------------------- Every element
+ * that a point touches passes through the memory that holds it: so, summed over the levels, reads
+ * that serve points are reads less fills, and updates by points are updates less drains, where no
+ * network makes one of several. */
 
 static void networks_off(tf_arch *a, uint64_t seed) {
   (void)seed;
@@ -36,9 +37,12 @@ static bool streams(const tf_tree *t) {
   return false;
 }
 
-static bool below(const tf_tree *t, int n, int op) { return n <= t->op_node[op] && t->op_node[op] < t->nodes[n].end; }
+static bool below(const tf_tree *t, int n, int op) {
+  return n <= t->op_node[op] && t->op_node[op] < t->nodes[n].end;
+}
 
-/* Whether a retained tensor has readers in the branch of its maker, which then makes all that they need, each time. */
+/* Whether a retained tensor has readers in the branch of its maker, which then makes all that they
+ * need, each time. */
 static bool follows_readers(const tf_tree *t) {
   bool any = false;
   for (int n = 0; n < t->n_nodes; n++)
@@ -46,7 +50,8 @@ static bool follows_readers(const tf_tree *t) {
       const tf_tensor *z = &t->workload->tensors[t->nodes[n].retain[i].tensor];
       for (int c = 0; c < t->nodes[n].n_children; c++)
         for (int k = 0; k < z->n_consumers; k++)
-          any |= below(t, t->nodes[n].children[c], z->producer) && below(t, t->nodes[n].children[c], z->consumers[k]);
+          any |= below(t, t->nodes[n].children[c], z->producer) &&
+                 below(t, t->nodes[n].children[c], z->consumers[k]);
     }
   return any;
 }
@@ -57,26 +62,30 @@ static bool reduces(const tf_op *op, int dim) {
   return false;
 }
 
-/* Whether a loop spreads a sum of an op below over instances of a memory: each then starts its own, without a read. */
+/* Whether a loop spreads a sum of an op below over instances of a memory: each then starts its own,
+ * without a read. */
 static bool spreads_sum(const tf_tree *t, const tf_result *r) {
   for (int n = 0; n < t->n_nodes; n++)
     for (int k = 0; t->nodes[n].kind == TF_TILE && k < t->nodes[n].n_loops; k++)
       for (int i = n; t->nodes[n].loops[k].axis != TF_TEMPORAL && i < t->nodes[n].end; i++) {
-        if (t->nodes[i].kind != TF_OP || !reduces(&t->workload->ops[t->nodes[i].op], t->nodes[n].loops[k].dim))
+        if (t->nodes[i].kind != TF_OP ||
+            !reduces(&t->workload->ops[t->nodes[i].op], t->nodes[n].loops[k].dim))
           continue;
         if (t->nodes[n].level < t->arch->units[r->ops[t->nodes[i].op].unit].below) return true;
       }
   return false;
 }
 
-static bool counts_equal(const tf_tree *t, const tf_result *r, const ir_program *p, const ir_counts *c, bool show) {
+static bool counts_equal(const tf_tree *t, const tf_result *r, const ir_program *p,
+                         const ir_counts *c, bool show) {
   const tf_workload *wl = t->workload;
   bool same = true;
   for (int o = 0; o < wl->n_ops; o++)
     same &= r->ops[o].points == c->points[o];
   if (show)
     for (int o = 0; o < wl->n_ops; o++)
-      printf("%s: %" PRId64 " points, model %" PRId64 "\n", wl->ops[o].name, c->points[o], r->ops[o].points);
+      printf("%s: %" PRId64 " points, model %" PRId64 "\n", wl->ops[o].name, c->points[o],
+             r->ops[o].points);
   for (int z = 0; z < wl->n_tensors; z++) {
     int64_t read = 0, written = 0;
     for (int l = 0; l < t->arch->n_memories; l++) {
@@ -86,8 +95,8 @@ static bool counts_equal(const tf_tree *t, const tf_result *r, const ir_program 
     }
     const ir_count *b = &c->buffer[p->buffer_of[z]];
     if (show)
-      printf("%s: read %" PRId64 ", model %" PRId64 "; written %" PRId64 ", model %" PRId64 "\n", wl->tensors[z].name,
-             b->read, read, b->written, written);
+      printf("%s: read %" PRId64 ", model %" PRId64 "; written %" PRId64 ", model %" PRId64 "\n",
+             wl->tensors[z].name, b->read, read, b->written, written);
     same &= b->read == read && b->written == written;
   }
   return same;
@@ -141,8 +150,9 @@ static void compare(session *s, uint64_t seed, const comparison *by) {
   tf_model *m = NULL;
   tf_result r;
   if (c.tree) by->change((tf_arch *)(uintptr_t)c.tree->arch, seed);
-  bool in = c.tree && draw_can_emit(&c) && !follows_readers(c.tree) && (m = tf_model_new(c.tree, c.diags)) != NULL &&
-            tf_model_eval(m, NULL, &r) && by->in(c.tree, &r);
+  bool in = c.tree && draw_can_emit(&c) && !follows_readers(c.tree) &&
+            (m = tf_model_new(c.tree, c.diags)) != NULL && tf_model_eval(m, NULL, &r) &&
+            by->in(c.tree, &r);
   if (!in)
     s->outside++;
   else if (by->equal(s, c.tree, &r, c.diags))
@@ -153,22 +163,26 @@ static void compare(session *s, uint64_t seed, const comparison *by) {
   draw_close(&c);
 }
 
-static bool counts_right(const tf_tree *t, const tf_result *r) { return !streams(t) && !spreads_sum(t, r); }
+static bool counts_right(const tf_tree *t, const tf_result *r) {
+  return !streams(t) && !spreads_sum(t, r);
+}
 
 static void one(void *ctx, uint64_t seed) {
   static const comparison by = {networks_off, counts_right, points_equal};
   compare(ctx, seed, &by);
 }
 
-/* ---- copies: products whose operand is laid out anew for each tile ------------------------------------------
- * A product with a panel that has to be packed, or with weights that have to be turned, in tiles of a memory M.  Each
- * copy is then a fill of M: the boxes of two steps are the same (then neither copies) or have nothing in common (then
- * both take all of it). */
+/* ---- copies: products whose operand is laid out anew for each tile
+ * ------------------------------------------ A product with a panel that has to be packed, or with
+ * weights that have to be turned, in tiles of a memory M.  Each copy is then a fill of M: the boxes
+ * of two steps are the same (then neither copies) or have nothing in common (then both take all of
+ * it). */
 
 static char *write_product(tf_rng *g, const char **tensor) {
-  static const char machine[] =
-      "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 32\n  memories:\n  - {name: D, bandwidth: 4}\n"
-      "  - {name: M, capacity: 36 KiB, bandwidth: 8}\n  compute:\n  - {name: u, ops: [mac], below: M}\n";
+  static const char machine[] = "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 32\n  "
+                                "memories:\n  - {name: D, bandwidth: 4}\n"
+                                "  - {name: M, capacity: 36 KiB, bandwidth: 8}\n  compute:\n  - "
+                                "{name: u, ops: [mac], below: M}\n";
   enum { ROOM = 2048 };
   char *text = malloc(ROOM);
   int64_t trip[3], step[3]; /* m, n, k */
@@ -180,23 +194,30 @@ static char *write_product(tf_rng *g, const char **tensor) {
   step[1] = (convolution ? 130 : 125) / trip[1];
   step[2] = 120 / trip[2];
   int order = (int)tf_rng_below(g, convolution ? 2 : 6);
-  static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+  static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+                                   {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
   if (!text) abort();
-  int at = snprintf(
-      text, ROOM, "%sworkload:\n  name: w\n  dims: {m: %d, n: %d, k: %d%s}\n  ops:\n  - %s\nmapping: |\n  D for",
-      machine, (int)(trip[0] * step[0]), (int)(trip[1] * step[1]), (int)(trip[2] * step[2]),
-      convolution ? ", r: 3" : "", convolution ? "\"O[m,n] += W[m,k,r] * I[k,n+r]\"" : "\"O[m,n] += A[m,k] * B[n,k]\"");
+  int at =
+      snprintf(text, ROOM,
+               "%sworkload:\n  name: w\n  dims: {m: %d, n: %d, k: %d%s}\n  ops:\n  - %s\nmapping: "
+               "|\n  D for",
+               machine, (int)(trip[0] * step[0]), (int)(trip[1] * step[1]),
+               (int)(trip[2] * step[2]), convolution ? ", r: 3" : "",
+               convolution ? "\"O[m,n] += W[m,k,r] * I[k,n+r]\"" : "\"O[m,n] += A[m,k] * B[n,k]\"");
   for (int i = 0; i < 3; i++)
-    at += snprintf(text + at, (size_t)(ROOM - at), " %c=%d", "mnk"[orders[order][i]], (int)trip[orders[order][i]]);
-  snprintf(text + at, (size_t)(ROOM - at), "\n    M for m=%d n=%d k=%d%s\n      op O\n", (int)step[0], (int)step[1],
-           (int)step[2], convolution ? " r=3" : "");
+    at += snprintf(text + at, (size_t)(ROOM - at), " %c=%d", "mnk"[orders[order][i]],
+                   (int)trip[orders[order][i]]);
+  snprintf(text + at, (size_t)(ROOM - at), "\n    M for m=%d n=%d k=%d%s\n      op O\n",
+           (int)step[0], (int)step[1], (int)step[2], convolution ? " r=3" : "");
   *tensor = convolution ? "W" : "B";
   return text;
 }
 
-/* ---- tiles of inputs ---------------------------------------------------------------------------------------------
- * Where a target's memories are filled by copies, the words that IR_STAGE brings into each are the model's fills.  In
- * the class: one instance of each memory, scopes that run their children in turn. */
+/* ---- tiles of inputs
+ * ---------------------------------------------------------------------------------------------
+ * Where a target's memories are filled by copies, the words that IR_STAGE brings into each are the
+ * model's fills.  In the class: one instance of each memory, scopes that run their children in
+ * turn. */
 
 static bool one_instance(const tf_tree *t) {
   bool one = true;
@@ -204,13 +225,14 @@ static bool one_instance(const tf_tree *t) {
     for (int k = 0; t->nodes[n].kind == TF_TILE && k < t->nodes[n].n_loops; k++)
       one &= t->nodes[n].loops[k].axis == TF_TEMPORAL || t->nodes[n].loops[k].trip == 1;
     one &= t->nodes[n].kind != TF_SCOPE ||
-           (t->nodes[n].n_stream == 0 && (t->nodes[n].scope == TF_SEQ || t->nodes[n].scope == TF_SHAR));
+           (t->nodes[n].n_stream == 0 &&
+            (t->nodes[n].scope == TF_SEQ || t->nodes[n].scope == TF_SHAR));
   }
   return one;
 }
 
-static bool fills_equal(const tf_tree *t, const tf_result *r, const ir_program *p, const ir_counts *c, bool show,
-                        session *s) {
+static bool fills_equal(const tf_tree *t, const tf_result *r, const ir_program *p,
+                        const ir_counts *c, bool show, session *s) {
   const int nt = t->workload->n_tensors;
   bool same = true;
   for (int i = 0; i < p->n_buffers; i++) {
@@ -279,7 +301,9 @@ static void one_product(void *ctx, uint64_t seed) {
   tf_text in = {"product", text, strlen(text)};
   tf_diags *d = tf_diags_new();
   tf_spec *spec = tf_spec_read_texts(&in, 1, NULL, 0, d);
-  tf_tree *t = spec ? tf_tree_parse(spec->mapping_text, spec->mapping_at, spec->arch, spec->workload, d) : NULL;
+  tf_tree *t =
+      spec ? tf_tree_parse(spec->mapping_text, spec->mapping_at, spec->arch, spec->workload, d)
+           : NULL;
   tf_model *m = t ? tf_model_new(t, d) : NULL;
   tf_result r;
   if (m && tf_model_eval(m, NULL, &r) && copies_equal(t, &r, d, tensor))
@@ -300,7 +324,8 @@ static void one_conv(void *ctx, uint64_t seed) { one(ctx, seed | DRAW_CONV); }
 
 /* Whether something has gone wrong, or of many cases none was what it is to be. */
 static bool bad(const session *s, const char *what, long cases, int64_t sought) {
-  printf("%s: %ld cases equal, %ld wrong, %ld outside of the class", what, s->equal, s->wrong, s->outside);
+  printf("%s: %ld cases equal, %ld wrong, %ld outside of the class", what, s->equal, s->wrong,
+         s->outside);
   return s->wrong != 0 || (cases >= 1000 && (s->equal == 0 || sought == 0));
 }
 

@@ -1,10 +1,11 @@
-/* Random cases lowered for CUDA and OpenCL: the loops are sound, the interpreter sees no race and no missing wait, and
- * what they make equals the whole workload.
+/* Random cases lowered for CUDA and OpenCL: the loops are sound, the interpreter sees no race and
+ * no missing wait, and what they make equals the whole workload.
  *
  *   cuda_test [--cases N] [--seed S] [--one SEED]
  *   cuda_test --yaml DIR [--cases N] [--seed S]
  *
- * --yaml: writes N that can be emitted, of all that is drawn, as files for random.sh, which runs their text. */
+ * --yaml: writes N that can be emitted, of all that is drawn, as files for random.sh, which runs
+ * their text. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,8 +75,9 @@ static void one(void *ctx, uint64_t seed) {
   ir_program *p = NULL;
   if (!c.tree)
     s->refused++;
-  else if (!draw_can_emit(&c) || (!(p = lower_kernel(c.tree, &s->target->lower, &s->machine, c.diags)) &&
-                                  says(c.diags, "keep nothing from run to run")))
+  else if (!draw_can_emit(&c) ||
+           (!(p = lower_kernel(c.tree, &s->target->lower, &s->machine, c.diags)) &&
+            says(c.diags, "keep nothing from run to run")))
     s->unlike++;
   else {
     if (p && s->show) ir_dump(stdout, p);
@@ -141,8 +143,9 @@ int main(int argc, char **argv) {
     const tf_target *target;
     const char *dtype;
     int part; /* of the cases: one in so many */
-  } types[] = {{&tf_target_cuda, "f32", 1},   {&tf_target_cuda, "bf16", 2},  {&tf_target_cuda, "f16", 8},
-               {&tf_target_cuda, "tf32", 4},  {&tf_target_cuda, "int8", 4},  {&tf_target_cuda, "f8", 8},
+  } types[] = {{&tf_target_cuda, "f32", 1},   {&tf_target_cuda, "bf16", 2},
+               {&tf_target_cuda, "f16", 8},   {&tf_target_cuda, "tf32", 4},
+               {&tf_target_cuda, "int8", 4},  {&tf_target_cuda, "f8", 8},
                {&tf_target_opencl, "f32", 4}, {&tf_target_opencl, "bf16", 8}};
   for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
     draw_plan share = plan;
@@ -156,10 +159,12 @@ int main(int argc, char **argv) {
     draw_each(&some, one_spelled, &s);
     draw_each(&some, one_divided, &s);
   }
-  printf("cuda and opencl: %ld cases equal, %ld of them with staged tiles, %ld with fragments, %ld with sums in parts, "
+  printf("cuda and opencl: %ld cases equal, %ld of them with staged tiles, %ld with fragments, %ld "
+         "with sums in parts, "
          "%ld wrong; "
          "%ld mappings refused by "
          "the tree's rules, %ld that emit refuses\n",
          s.equal, s.staged, s.fragments, s.merged, s.wrong, s.refused, s.unlike);
-  return s.wrong != 0 || s.equal == 0 || (!plan.only && (s.staged == 0 || s.fragments == 0 || s.merged == 0));
+  return s.wrong != 0 || s.equal == 0 ||
+         (!plan.only && (s.staged == 0 || s.fragments == 0 || s.merged == 0));
 }

@@ -79,7 +79,8 @@ void draw(drawn *c, uint64_t seed) {
   tf_text t = {"case", c->text.text, c->text.len};
   c->spec = tf_spec_read_texts(&t, 1, NULL, 0, c->diags);
   if (c->spec)
-    c->tree = tf_tree_parse(c->spec->mapping_text, c->spec->mapping_at, c->spec->arch, c->spec->workload, c->diags);
+    c->tree = tf_tree_parse(c->spec->mapping_text, c->spec->mapping_at, c->spec->arch,
+                            c->spec->workload, c->diags);
 }
 
 void draw_close(drawn *c) {

@@ -1,11 +1,11 @@
-/* Intermediates with readers inside and outside of a nested scope, below loops of any trip counts: those whose readers
- * take different steps may leave one of them without what it reads. */
+/* Intermediates with readers inside and outside of a nested scope, below loops of any trip counts:
+ * those whose readers take different steps may leave one of them without what it reads. */
 #include <stdio.h>
 
 #include "tests/kernels/draw.h"
 
-/* A maker and a reader in the inner scope, a reader outside of it; `above`: dims that all may be split by above the
- * outer scope, `inside`: above the inner one; the dims of each op. */
+/* A maker and a reader in the inner scope, a reader outside of it; `above`: dims that all may be
+ * split by above the outer scope, `inside`: above the inner one; the dims of each op. */
 typedef struct {
   const char *dims, *tensors, *ops[3], *above, *inside, *own[3], *name;
 } fork;
@@ -48,7 +48,8 @@ static const fork all[] = {
 };
 enum { N_ALL = sizeof all / sizeof *all };
 
-/* Loops of some of these dims, of few steps; of all of them, of many, where they are an op's own. */
+/* Loops of some of these dims, of few steps; of all of them, of many, where they are an op's own.
+ */
 static void loops(tf_rng *g, page *p, const char *dims, bool own) {
   bool any = false;
   for (; *dims; dims++) {
@@ -73,7 +74,8 @@ void draw_forks(page *p, uint64_t seed) {
       page_say(p, "%c", *c);
   page_say(p, "}\n");
   if (w->tensors) page_say(p, "  tensors: %s\n", w->tensors);
-  page_say(p, "  ops:\n  - \"%s\"\n  - \"%s\"\n  - \"%s\"\nmapping: |\n  L0", w->ops[0], w->ops[1], w->ops[2]);
+  page_say(p, "  ops:\n  - \"%s\"\n  - \"%s\"\n  - \"%s\"\nmapping: |\n  L0", w->ops[0], w->ops[1],
+           w->ops[2]);
   loops(&g, p, w->above, false);
   page_say(p, "    Seq\n      L0");
   loops(&g, p, w->inside, false);

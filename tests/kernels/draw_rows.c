@@ -1,5 +1,5 @@
-/* Maps and sums over rows of all lengths between two products, as attention has them, or before one: those that a
- * kernel may make while it multiplies, and some that it must not. */
+/* Maps and sums over rows of all lengths between two products, as attention has them, or before
+ * one: those that a kernel may make while it multiplies, and some that it must not. */
 #include <stdio.h>
 
 #include "tests/kernels/draw.h"
@@ -20,7 +20,8 @@ static const op all[][7] = {
      {"E", "E[h,m,l] = exp(S[h,m,l] - X[h,m])"},
      {"Z", "Z[h,m] += E[h,m,l]"},
      {"P", "P[h,m,l] = E[h,m,l] / Z[h,m]"}},
-    {{"T", "T[h,m,l] = select(l <= m, S[h,m,l] * 0.5, -inf)"}, /* rows that end where the mask does */
+    {{"T",
+      "T[h,m,l] = select(l <= m, S[h,m,l] * 0.5, -inf)"}, /* rows that end where the mask does */
      {"X", "X[h,m] max= T[h,m,l]"},
      {"D", "D[h,m,l] = T[h,m,l] - X[h,m]"},
      {"E", "E[h,m,l] = exp(D[h,m,l])"},
@@ -31,11 +32,13 @@ static const op all[][7] = {
      {"E", "E[h,m,l] = exp(T[h,m,l] - X[h,m])"},
      {"Z", "Z[h,m] += E[h,m,l]"},
      {"P", "P[h,m,l] = E[h,m,l] / Z[h,m]"}},
-    {{"T", "T[h,m,l] = select(l <= m, S[h,m,l], -inf)"}, /* and one that does not: other values are read there */
+    {{"T", "T[h,m,l] = select(l <= m, S[h,m,l], -inf)"}, /* and one that does not: other values are
+                                                            read there */
      {"X", "X[h,m] max= T[h,m,l]"},
      {"E", "E[h,m,l] = exp(S[h,m,l] - X[h,m])"},
      {"P", "P[h,m,l] = E[h,m,l] + U[l]"}},
-    {{"T", "T[h,m,l] = select(l <= m and m - l < 30, S[h,m,l], -inf)"}, /* both ends, and rows that see nothing */
+    {{"T", "T[h,m,l] = select(l <= m and m - l < 30, S[h,m,l], -inf)"}, /* both ends, and rows that
+                                                                           see nothing */
      {"X", "X[h,m] max= T[h,m,l]"},
      {"E", "E[h,m,l] = exp(T[h,m,l] - X[h,m])"},
      {"Z", "Z[h,m] += E[h,m,l]"},
@@ -50,11 +53,17 @@ static const op all[][7] = {
     {{"X", "X[h,m] min= S[h,m,l]"},
      {"E", "E[h,m,l] = S[h,m,l] / exp(X[h,m])"},
      {"P", "P[h,m,l] = min(E[h,m,l], U[l])"}},
-    {{"E", "E[h,m,l] = exp(S[h,m,l] - W[h,m])"}, {"Z", "Z[h,m] += E[h,m,l]"}, {"P", "P[h,m,l] = E[h,m,l] * Z[h,m]"}},
-    {{"X", "X[h,m] += S[h,m,l]"}, {"E", "E[h,m,l] = -S[h,m,l] * X[h,m]"}, {"P", "P[h,m,l] = relu(E[h,m,l])"}},
+    {{"E", "E[h,m,l] = exp(S[h,m,l] - W[h,m])"},
+     {"Z", "Z[h,m] += E[h,m,l]"},
+     {"P", "P[h,m,l] = E[h,m,l] * Z[h,m]"}},
+    {{"X", "X[h,m] += S[h,m,l]"},
+     {"E", "E[h,m,l] = -S[h,m,l] * X[h,m]"},
+     {"P", "P[h,m,l] = relu(E[h,m,l])"}},
     {{"P", "P[h,m,l] = exp(S[h,m,l]) * (m - 2 * l)"}},
     {{"E", "E[h,m,l] = silu(S[h,m,l])"}, {"P", "P[h,m,l] = E[h,m,l] * sigmoid(W[h,m])"}},
-    {{"E", "E[h,m,l] = sigmoid(S[h,m,l])"}, {"Z", "Z[h,m] += E[h,m,l]"}, {"P", "P[h,m,l] = E[h,m,l] / Z[h,m]"}},
+    {{"E", "E[h,m,l] = sigmoid(S[h,m,l])"},
+     {"Z", "Z[h,m] += E[h,m,l]"},
+     {"P", "P[h,m,l] = E[h,m,l] / Z[h,m]"}},
     {{"E", "E[h,m,l] = S[h,m,l] + h"}, {"P", "P[h,m,l] = E[h,m,l] * U[l]"}},
 };
 enum { N_ALL = sizeof all / sizeof *all };
@@ -85,16 +94,21 @@ void draw_rows(page *p, uint64_t seed) {
   const int heads = tf_rng_below(&g, 2) ? h : 1, trip = parts(m, tile), left = parts(m, trip);
   const bool made = tf_rng_below(&g, 4) > 0;
   p->len = 0;
-  page_say(p, "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n  - {name: L0, bandwidth: 1}\n  - {name: L1, "
+  page_say(p, "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n  - {name: L0, bandwidth: "
+              "1}\n  - {name: L1, "
               "bandwidth: 1}\n"
-              "  - {name: L2, bandwidth: 1}\n  compute:\n  - {name: u, ops: [mac, add, sub, mul, div, max, min, exp, "
+              "  - {name: L2, bandwidth: 1}\n  compute:\n  - {name: u, ops: [mac, add, sub, mul, "
+              "div, max, min, exp, "
               "neg, relu, select, sigmoid, silu], below: L2, mesh: [1, 1]}\n");
-  page_say(p, "workload:\n  name: w\n  dims: {h: %d, m: %d, l: %d, a: %d, n: %d}\n  ops:\n", h, m, l, a, n);
+  page_say(p, "workload:\n  name: w\n  dims: {h: %d, m: %d, l: %d, a: %d, n: %d}\n  ops:\n", h, m,
+           l, a, n);
   if (made) page_say(p, "  - \"S[h,m,l] += Q[h,m,a] * K[h,l,a]\"\n");
   for (const op *o = between_ops; o->name; o++)
     page_say(p, "  - \"%s\"\n", o->expr);
-  page_say(p, "  - \"O[h,m,n] += P[h,m,l] * V[h,l,n]\"\nmapping: |\n  L0 for h=%d m=%d\n    L0\n      Seq\n", heads,
-           trip);
+  page_say(p,
+           "  - \"O[h,m,n] += P[h,m,l] * V[h,l,n]\"\nmapping: |\n  L0 for h=%d m=%d\n    L0\n      "
+           "Seq\n",
+           heads, trip);
   const int rest = h / heads;
   if (made) own(p, "S", rest, left, (dim){"l", l}, (dim){"a", a});
   for (const op *o = between_ops; o->name; o++)

@@ -1,7 +1,8 @@
-/* Sums over windows of one to three dims of space, in every layout that networks are written in: channels first or
- * last, in groups (a rank of their own, or one with the channels) or not, one image or a batch of them, weights in any
- * order, steps and spread windows of each dim, a border or none; and mappings that walk any of the dims outside, in any
- * order.  Each attribute is drawn by itself. */
+/* Sums over windows of one to three dims of space, in every layout that networks are written in:
+ * channels first or last, in groups (a rank of their own, or one with the channels) or not, one
+ * image or a batch of them, weights in any order, steps and spread windows of each dim, a border or
+ * none; and mappings that walk any of the dims outside, in any order.  Each attribute is drawn by
+ * itself. */
 #include <stdio.h>
 
 #include "tests/kernels/draw.h"
@@ -16,8 +17,9 @@ typedef struct {
   int n_axes;
   axis at[MOST];
   int batch, groups, k, c; /* batch, groups: 0: there is no such dim */
-  bool last, joint;        /* channels are the last rank; groups and channels are one rank of image and weights */
-  int weights;             /* the order of their ranks */
+  bool last,
+      joint; /* channels are the last rank; groups and channels are one rank of image and weights */
+  int weights; /* the order of their ranks */
 } space;
 
 static const char *const along[] = {"x", "y", "z"}, *const within[] = {"r", "s", "t"};
@@ -37,7 +39,9 @@ static space draw_of(tf_rng *g) {
   space s = {.n_axes = rng_between(g, 1, MOST)};
   for (int i = 0; i < s.n_axes; i++)
     s.at[i] = draw_axis(g, most[s.n_axes - 1]);
-  s.batch = tf_rng_below(g, 3) ? rng_between(g, 1, 3) : tf_rng_below(g, 3) ? 0 : rng_between(g, 17, 40);
+  s.batch = tf_rng_below(g, 3)   ? rng_between(g, 1, 3)
+            : tf_rng_below(g, 3) ? 0
+                                 : rng_between(g, 17, 40);
   s.groups = tf_rng_below(g, 3) ? 0 : rng_between(g, 1, 3);
   s.k = tf_rng_below(g, 2) ? 16 : rng_between(g, 1, 40);
   s.c = tf_rng_below(g, 2) ? 16 : rng_between(g, 1, 40);
@@ -83,7 +87,8 @@ static void image(list *l, const space *s) {
   for (int i = 0; i < s->n_axes; i++) {
     const axis *a = &s->at[i];
     char text[48];
-    const int n = snprintf(text, sizeof text, "%d*%s + %d*%s", a->step, along[i], a->apart, within[i]);
+    const int n =
+        snprintf(text, sizeof text, "%d*%s + %d*%s", a->step, along[i], a->apart, within[i]);
     if (a->pad) snprintf(text + n, sizeof text - (size_t)n, " - %d", a->pad);
     rank(l, text);
   }
@@ -117,7 +122,8 @@ static void extents(list *l, const space *s, bool pad) {
     if (at == s->last) number(l, pad ? 0 : all);
     for (int i = 0; i < s->n_axes && at == 0; i++) {
       const axis *a = &s->at[i];
-      number(l, pad ? a->pad : (a->out - 1) * a->step + (a->window - 1) * a->apart + 1 - 2 * a->pad);
+      number(l,
+             pad ? a->pad : (a->out - 1) * a->step + (a->window - 1) * a->apart + 1 - 2 * a->pad);
     }
   }
 }
@@ -146,7 +152,8 @@ static void workload(page *p, const space *s) {
   page_say(p, "]\"\n");
 }
 
-/* ---- mappings -------------------------------------------------------------------------------------------- */
+/* ---- mappings
+ * -------------------------------------------------------------------------------------------- */
 
 typedef struct {
   const char *name;
@@ -208,8 +215,10 @@ void draw_space(page *p, uint64_t seed) {
   tf_rng g = tf_rng_new(seed, 41);
   const space s = draw_of(&g);
   p->len = 0;
-  page_say(p, "architecture:\n  name: a\n  clock: 1 GHz\n%s", tf_rng_below(&g, 2) ? DRAW_SMALL_PAGES : "");
-  page_say(p, "  memories:\n  - {name: L0, bandwidth: 1}\n  - {name: L1, bandwidth: 1, mesh: [2, 2]}\n  compute:\n"
+  page_say(p, "architecture:\n  name: a\n  clock: 1 GHz\n%s",
+           tf_rng_below(&g, 2) ? DRAW_SMALL_PAGES : "");
+  page_say(p, "  memories:\n  - {name: L0, bandwidth: 1}\n  - {name: L1, bandwidth: 1, mesh: [2, "
+              "2]}\n  compute:\n"
               "  - {name: u, ops: [mac, add, mul], below: L1, mesh: [16, 4]}\n");
   workload(p, &s);
   mapping(&g, p, &s);

@@ -59,12 +59,14 @@ void draw_spelled_work(page *p, tf_rng *g, int most) {
 void draw_spelled(page *p, uint64_t seed) {
   tf_rng g = tf_rng_new(seed, 41);
   p->len = 0;
-  page_say(p, "architecture:\n  name: a\n  clock: 1 GHz\n%s", rng_chance(&g, 2) ? DRAW_SMALL_PAGES : "");
-  page_say(
-      p,
-      "  memories:\n  - {name: L0, bandwidth: 1}\n  - {name: L1, bandwidth: 1, capacity: %d}\n  - {name: L2, "
-      "bandwidth: 1}\n  compute:\n  - {name: u, ops: [mac, add, sub, mul, div, max, min, exp, neg, select], below: "
-      "L2, mesh: [1, 1]}\n",
-      1 << rng_between(&g, 4, 14));
+  page_say(p, "architecture:\n  name: a\n  clock: 1 GHz\n%s",
+           rng_chance(&g, 2) ? DRAW_SMALL_PAGES : "");
+  page_say(p,
+           "  memories:\n  - {name: L0, bandwidth: 1}\n  - {name: L1, bandwidth: 1, capacity: "
+           "%d}\n  - {name: L2, "
+           "bandwidth: 1}\n  compute:\n  - {name: u, ops: [mac, add, sub, mul, div, max, min, exp, "
+           "neg, select], below: "
+           "L2, mesh: [1, 1]}\n",
+           1 << rng_between(&g, 4, 14));
   draw_spelled_work(p, &g, rng_chance(&g, 3) ? 70 : 20);
 }

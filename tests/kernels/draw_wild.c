@@ -1,5 +1,5 @@
-/* Workloads whose meaning hangs on numbers at the ends of their range: softmax in steps behind a mask, maxima and
- * minima, quotients of what a row has in common; and of kinds that have a name. */
+/* Workloads whose meaning hangs on numbers at the ends of their range: softmax in steps behind a
+ * mask, maxima and minima, quotients of what a row has in common; and of kinds that have a name. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,10 +10,13 @@ static int parts(int n, int by) { return (n + by - 1) / by; }
 
 static void head(page *p) {
   p->len = 0;
-  page_say(p, "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n  - {name: L0, bandwidth: 1}\n  - {name: L1, "
+  page_say(p, "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n  - {name: L0, bandwidth: "
+              "1}\n  - {name: L1, "
               "bandwidth: 1}\n  - {name: L2, bandwidth: 1}\n"
-              "  compute:\n  - {name: u, ops: [mac, add, sub, mul, div, max, min, exp, neg, relu, select, abs, sqrt, "
-              "tanh, sigmoid, silu, floor, ceil, round, trunc, sin, cos, fmod], below: L2, mesh: [1, 1]}\n");
+              "  compute:\n  - {name: u, ops: [mac, add, sub, mul, div, max, min, exp, neg, relu, "
+              "select, abs, sqrt, "
+              "tanh, sigmoid, silu, floor, ceil, round, trunc, sin, cos, fmod], below: L2, mesh: "
+              "[1, 1]}\n");
 }
 
 /* What of the scores counts, by where they stand; some leave rows of which nothing does. */
@@ -29,22 +32,30 @@ static const char *const masks[] = {
 };
 enum { N_MASKS = sizeof masks / sizeof *masks };
 
-/* Attention in steps over l, and in tiles of m; with a mask, or without; quotients before the product, or none. */
+/* Attention in steps over l, and in tiles of m; with a mask, or without; quotients before the
+ * product, or none. */
 static void streamed(page *p, tf_rng *g) {
-  const int m = rng_between(g, 1, 40), l = rng_between(g, 2, 90), k = rng_between(g, 1, 9), n = rng_between(g, 1, 40);
-  const int rows = rng_between(g, 1, m), steps = rng_between(g, 1, l < 9 ? l : 9), tm = parts(m, rows),
-            tl = parts(l, steps);
-  const bool mask = tf_rng_below(g, 4) > 0, apart = tf_rng_below(g, 3) == 0, divides = tf_rng_below(g, 4) > 0;
-  page_say(p, "workload:\n  name: w\n  dims: {m: %d, l: %d, k: %d, n: %d}\n  ops:\n  - S[m,l] += Q[m,k]*K[l,k]\n", m, l,
-           k, n);
+  const int m = rng_between(g, 1, 40), l = rng_between(g, 2, 90), k = rng_between(g, 1, 9),
+            n = rng_between(g, 1, 40);
+  const int rows = rng_between(g, 1, m), steps = rng_between(g, 1, l < 9 ? l : 9),
+            tm = parts(m, rows), tl = parts(l, steps);
+  const bool mask = tf_rng_below(g, 4) > 0, apart = tf_rng_below(g, 3) == 0,
+             divides = tf_rng_below(g, 4) > 0;
+  page_say(p,
+           "workload:\n  name: w\n  dims: {m: %d, l: %d, k: %d, n: %d}\n  ops:\n  - S[m,l] += "
+           "Q[m,k]*K[l,k]\n",
+           m, l, k, n);
   if (tf_rng_below(g, 2))
     page_say(p, masks[tf_rng_below(g, N_MASKS)], rng_between(g, 0, l), rng_between(g, 1, 30));
   else
     page_say(p, mask ? "  - T[m,l] = S[m,l] + B[m,l]\n" : "  - T[m,l] = S[m,l] * 0.25\n");
   page_say(p, "  - X[m] max= T[m,l]\n");
-  page_say(p, apart ? "  - D[m,l] = T[m,l] - X[m]\n  - E[m,l] = exp(D[m,l])\n" : "  - E[m,l] = exp(T[m,l] - X[m])\n");
+  page_say(p, apart ? "  - D[m,l] = T[m,l] - X[m]\n  - E[m,l] = exp(D[m,l])\n"
+                    : "  - E[m,l] = exp(T[m,l] - X[m])\n");
   if (divides) page_say(p, "  - Z[m] += E[m,l]\n  - P[m,l] = E[m,l] / Z[m]\n");
-  page_say(p, "  - O[m,n] += %s[m,l] * V[l,n]\nmapping: |\n  L0 for m=%d l=%d\n    L1\n      Seq stream X %sO\n",
+  page_say(p,
+           "  - O[m,n] += %s[m,l] * V[l,n]\nmapping: |\n  L0 for m=%d l=%d\n    L1\n      Seq "
+           "stream X %sO\n",
            divides ? "P" : "E", rows, steps, divides ? "Z " : "");
   page_say(p, "        L2 for m=%d l=%d k=%d\n          op S\n", tm, tl, k);
   static const char *const names[] = {"T", "X", "D", "E", "Z", "P"};
@@ -99,7 +110,8 @@ static void one_op(page *p, tf_rng *g) {
   const int i = (int)tf_rng_below(g, N_ALONE), m = rng_between(g, 1, 20), n = rng_between(g, 1, 70),
             r = rng_between(g, 1, 5), cut = rng_between(g, 1, n);
   page_say(p,
-           "workload:\n  name: w\n  dims: {m: %d, n: %d, r: %d}\n  ops:\n  - \"%s\"\nmapping: |\n  L0 for n=%d\n    "
+           "workload:\n  name: w\n  dims: {m: %d, n: %d, r: %d}\n  ops:\n  - \"%s\"\nmapping: |\n  "
+           "L0 for n=%d\n    "
            "L1\n      L2 for m=%d n=%d",
            m, n, alone[i].dims[2] ? r : 1, alone[i].expr, cut, m, parts(n, cut));
   if (alone[i].dims[2]) page_say(p, " r=%d", r);
@@ -108,19 +120,23 @@ static void one_op(page *p, tf_rng *g) {
 
 /* A row's quotients before a product, of sums of anything, at once. */
 static void quotients(page *p, tf_rng *g) {
-  static const char *const sums[] = {"D[m] += P[m,l]", "D[m] max= P[m,l]", "D[m] += A[m,l]", "D[m] += P[m,l] * P[m,l]"};
+  static const char *const sums[] = {"D[m] += P[m,l]", "D[m] max= P[m,l]", "D[m] += A[m,l]",
+                                     "D[m] += P[m,l] * P[m,l]"};
   const int m = rng_between(g, 1, 30), l = rng_between(g, 1, 80), n = rng_between(g, 1, 40);
   page_say(p,
-           "workload:\n  name: w\n  dims: {m: %d, l: %d, n: %d}\n  ops:\n  - \"%s\"\n  - Q[m,l] = P[m,l] / D[m]\n  - "
+           "workload:\n  name: w\n  dims: {m: %d, l: %d, n: %d}\n  ops:\n  - \"%s\"\n  - Q[m,l] = "
+           "P[m,l] / D[m]\n  - "
            "O[m,n] += Q[m,l] * V[l,n]\n",
            m, l, n, sums[tf_rng_below(g, 4)]);
   page_say(p,
-           "mapping: |\n  L0\n    L1\n      Seq\n        L2 for m=%d l=%d\n          op D\n        L2 for m=%d l=%d\n  "
+           "mapping: |\n  L0\n    L1\n      Seq\n        L2 for m=%d l=%d\n          op D\n        "
+           "L2 for m=%d l=%d\n  "
            "        op Q\n        L2 for m=%d l=%d n=%d\n          op O\n",
            m, l, m, l, m, l, n);
 }
 
-/* ---- experts, scans, heads cut from one tensor, bytes -------------------------------------------------------- */
+/* ---- experts, scans, heads cut from one tensor, bytes
+ * -------------------------------------------------------- */
 
 /* Ops in the order in which they are written: of each its tensor and the letters of its dims. */
 typedef struct {
@@ -132,7 +148,9 @@ typedef struct {
   } op[24];
 } work;
 
-static void extent(work *w, char dim, int from, int to) { w->extent[dim - 'a'] = rng_between(w->g, from, to); }
+static void extent(work *w, char dim, int from, int to) {
+  w->extent[dim - 'a'] = rng_between(w->g, from, to);
+}
 
 static void begin(work *w, const char *tensors) {
   page_say(w->p, "workload:\n  name: w\n  dims: {");
@@ -154,8 +172,8 @@ static void op(work *w, const char *name, const char *dims, const char *fmt, ...
   snprintf(w->op[w->n++].dims, sizeof w->op->dims, "%s", dims);
 }
 
-/* One op after the other, each with its loops in an order drawn for it, below steps over dims that all of them have;
- * streamed: the running values of a softmax in steps ("": there are none). */
+/* One op after the other, each with its loops in an order drawn for it, below steps over dims that
+ * all of them have; streamed: the running values of a softmax in steps ("": there are none). */
 static void stepped(work *w, const char *shared, const char *streamed) {
   int left[26];
   memcpy(left, w->extent, sizeof left);
@@ -195,34 +213,42 @@ static void softmax(work *w, const char *in, const char *out, const char *rows, 
   op(w, out, all, "%s[%s,%c] = SE[%s,%c] / SZ[%s]", out, at, last, at, last, at);
 }
 
-/* The share of each expert in a token: of the router's softmax, of its logistic function, or given; some are left out.
+/* The share of each expert in a token: of the router's softmax, of its logistic function, or given;
+ * some are left out.
  */
 static void gates(work *w) {
   const int how = rng_between(w->g, 0, 3);
-  if (how < 3) op(w, "L", "tek", rng_chance(w->g, 2) ? "L[t,e] += X[t,k] * R[k,e]" : "L[t,e] += X[t,k] * R[e,k]");
+  if (how < 3)
+    op(w, "L", "tek",
+       rng_chance(w->g, 2) ? "L[t,e] += X[t,k] * R[k,e]" : "L[t,e] += X[t,k] * R[e,k]");
   if (how == 0) softmax(w, "L", "G", "t", 'e');
   if (how == 1) op(w, "G", "te", "G[t,e] = sigmoid(L[t,e]) * (L[t,e] > C[e])");
   if (how == 2) op(w, "G", "te", "G[t,e] = select(L[t,e] > C[e], L[t,e], 0)");
   if (how == 3) op(w, "G", "te", "G[t,e] = select(T[t,e] == e, 1, B[t,e])");
 }
 
-/* Experts: every token by every one of them, weighted by its gates before the second product or behind it. */
+/* Experts: every token by every one of them, weighted by its gates before the second product or
+ * behind it. */
 static void experts(page *p, tf_rng *g) {
   work w = {.p = p, .g = g};
   const bool gathered = rng_chance(g, 3), gated = rng_chance(g, 2), behind = rng_chance(g, 2);
-  extent(&w, 't', 1, 13), extent(&w, 'e', 1, 6), extent(&w, 'k', 1, 20), extent(&w, 'n', 1, 24), extent(&w, 'o', 1, 20);
+  extent(&w, 't', 1, 13), extent(&w, 'e', 1, 6), extent(&w, 'k', 1, 20), extent(&w, 'n', 1, 24),
+      extent(&w, 'o', 1, 20);
   begin(&w, "");
   gates(&w);
-  const char *x = gathered ? "D[e,t,k]" : "X[t,k]", *by = rng_chance(g, 2) ? "W[e,k,n]" : "W[e,n,k]";
+  const char *x = gathered ? "D[e,t,k]" : "X[t,k]",
+             *by = rng_chance(g, 2) ? "W[e,k,n]" : "W[e,n,k]";
   op(&w, "H", "etnk", "H[e,t,n] += %s * %s", x, by);
   if (gated) op(&w, "U", "etnk", "U[e,t,n] += %s * V[e,k,n]", x);
-  op(&w, "S", "etn", gated ? "S[e,t,n] = silu(H[e,t,n]) * U[e,t,n]" : "S[e,t,n] = relu(H[e,t,n] + b[e,n])");
+  op(&w, "S", "etn",
+     gated ? "S[e,t,n] = silu(H[e,t,n]) * U[e,t,n]" : "S[e,t,n] = relu(H[e,t,n] + b[e,n])");
   if (behind) {
     op(&w, "F", "etno", "F[e,t,o] += S[e,t,n] * Q[e,n,o]");
     op(&w, "Y", "teo", "Y[t,o] += F[e,t,o] * G[t,e]");
   } else {
     op(&w, "P", "etn", "P[e,t,n] = S[e,t,n] * G[t,e]");
-    op(&w, "Y", "teno", rng_chance(g, 2) ? "Y[t,o] += P[e,t,n] * Q[e,n,o]" : "Y[t,o] += P[e,t,n] * Q[e,o,n]");
+    op(&w, "Y", "teno",
+       rng_chance(g, 2) ? "Y[t,o] += P[e,t,n] * Q[e,n,o]" : "Y[t,o] += P[e,t,n] * Q[e,o,n]");
   }
   mapped(&w, rng_chance(g, 3) ? 0 : 't');
 }
@@ -261,7 +287,8 @@ static void chunk(work *w) {
   op(w, "Y", "hmln", "Y[h,m,n] += T[h,m,l] * X[h,l,n]");
 }
 
-/* A recurrence, its steps written out: h = a h + x, element by element; or gates of a product of the state. */
+/* A recurrence, its steps written out: h = a h + x, element by element; or gates of a product of
+ * the state. */
 static void recurrence(work *w) {
   const int steps = rng_between(w->g, 2, 5);
   const bool gated = rng_chance(w->g, 2);
@@ -293,7 +320,9 @@ static void cells(work *w) {
     snprintf(cell, sizeof cell, "C%d", t);
     snprintf(state, sizeof state, "H%d", t);
     op(w, gate, "bgnk", "G%d[b,g,n] += H%d[b,k] * U[g,k,n]", t, t - 1);
-    op(w, cell, "bn", "C%d[b,n] = sigmoid(G%d[b,0,n]) * C%d[b,n] + sigmoid(G%d[b,1,n]) * tanh(G%d[b,2,n] + X[%d,b,n])",
+    op(w, cell, "bn",
+       "C%d[b,n] = sigmoid(G%d[b,0,n]) * C%d[b,n] + sigmoid(G%d[b,1,n]) * tanh(G%d[b,2,n] + "
+       "X[%d,b,n])",
        t, t, t - 1, t, t, t - 1);
     op(w, state, "bn", "H%d[b,n] = sigmoid(G%d[b,3,n] + B[n]) * tanh(C%d[b,n])", t, t, t);
   }
@@ -319,7 +348,8 @@ typedef struct {
 } cut;
 
 static cut cut_of(tf_rng *g) {
-  cut c = {.wide = rng_between(g, 1, 9), .heads = rng_between(g, 1, 4), .shares = rng_between(g, 1, 3)};
+  cut c = {
+      .wide = rng_between(g, 1, 9), .heads = rng_between(g, 1, 4), .shares = rng_between(g, 1, 3)};
   if (rng_chance(g, 2)) { /* queries, keys and values of a head side by side */
     c.shares = 1;
     c.apart = 3 * c.wide;
@@ -340,7 +370,8 @@ static void heads(page *p, tf_rng *g) {
   char query[40], key[40], value[40];
   extent(&w, 'm', 1, 24);
   w.extent['l' - 'a'] = w.extent['m' - 'a'];
-  w.extent['h' - 'a'] = c.heads, w.extent['r' - 'a'] = c.shares, w.extent['a' - 'a'] = w.extent['n' - 'a'] = c.wide;
+  w.extent['h' - 'a'] = c.heads, w.extent['r' - 'a'] = c.shares,
+                 w.extent['a' - 'a'] = w.extent['n' - 'a'] = c.wide;
   begin(&w, "");
   snprintf(query, sizeof query, "%d * h + %d * r + a", c.apart * c.shares, c.wide);
   snprintf(key, sizeof key, "%d * h + a + %d", c.apart, c.key);
@@ -368,7 +399,8 @@ static void bytes(page *p, tf_rng *g, const char *name, bool output, const char 
   const bool no_sign = !output && rng_chance(g, 2);
   page_say(p, "    %s: {word-bits: 8%s%s", name, no_sign ? ", unsigned: true" : "", more);
   if (!output && rng_chance(g, 2)) {
-    const int a = rng_between(g, no_sign ? 0 : -128, no_sign ? 255 : 127), b = rng_between(g, a, no_sign ? 255 : 127);
+    const int a = rng_between(g, no_sign ? 0 : -128, no_sign ? 255 : 127),
+              b = rng_between(g, a, no_sign ? 255 : 127);
     page_say(p, ", range: [%d, %d]", a, b);
   }
   page_say(p, "}\n");
@@ -390,7 +422,10 @@ static void quantised(page *p, tf_rng *g) {
   };
   const int i = rng_between(g, 0, 6), how = rng_between(g, 0, 3);
   for (const char *d = sums[i].dims; *d; d++)
-    extent(&w, *d, *d == 'r' || *d == 's' ? 3 : 1, *d == 'r' || *d == 's' ? 3 : *d == 'y' || *d == 'x' ? 9 : 40);
+    extent(&w, *d, *d == 'r' || *d == 's' ? 3 : 1,
+           *d == 'r' || *d == 's'   ? 3
+           : *d == 'y' || *d == 'x' ? 9
+                                    : 40);
   page tensors = {.len = 0};
   page_say(&tensors, "  tensors:\n");
   bytes(&tensors, g, "A", false, sums[i].pad);
@@ -402,16 +437,21 @@ static void quantised(page *p, tf_rng *g) {
   snprintf(dims, sizeof dims, "%.*s", out, sums[i].dims);
   op(&w, "S", sums[i].dims, "%s", sums[i].sum);
   const char *at = sums[i].at, *row = sums[i].row;
-  if (how == 0) op(&w, "Y", dims, "Y[%s] = min(max(round(S[%s] * (u[%s] * 0.0021)) + 3, -128), 127)", at, at, row);
-  if (how == 1) op(&w, "Y", dims, "Y[%s] = min(max(round(relu(S[%s] + u[%s]) * 0.00137), 0), 255)", at, at, row);
+  if (how == 0)
+    op(&w, "Y", dims, "Y[%s] = min(max(round(S[%s] * (u[%s] * 0.0021)) + 3, -128), 127)", at, at,
+       row);
+  if (how == 1)
+    op(&w, "Y", dims, "Y[%s] = min(max(round(relu(S[%s] + u[%s]) * 0.00137), 0), 255)", at, at,
+       row);
   if (how == 2) op(&w, "Y", dims, "Y[%s] = S[%s] * u[%s]", at, at, row);
   mapped(&w, i > 2 && rng_chance(g, 3) ? 0 : dims[0]);
 }
 
-/* ---- norms, windows of keys, convolutions, routing, chains of bytes -------------------------------------------- */
+/* ---- norms, windows of keys, convolutions, routing, chains of bytes
+ * -------------------------------------------- */
 
-/* A row over what its elements have in common: of their squares, of their mean and squares at once or in turn; over
- * the last dim, the first, or all but a group's; and a product of the rows. */
+/* A row over what its elements have in common: of their squares, of their mean and squares at once
+ * or in turn; over the last dim, the first, or all but a group's; and a product of the rows. */
 static void norms(page *p, tf_rng *g) {
   static const struct {
     const char *at, *row, *dims, *reduced, *weight;
@@ -421,7 +461,8 @@ static void norms(page *p, tf_rng *g) {
               {"b,c,y", "b", "bcy", "cy", "c"}};
   work w = {.p = p, .g = g};
   const int which = rng_between(g, 0, 3), how = rng_between(g, 0, 2);
-  const char *at = over[which].at, *row = over[which].row, *dims = over[which].dims, *by = over[which].weight;
+  const char *at = over[which].at, *row = over[which].row, *dims = over[which].dims,
+             *by = over[which].weight;
   int n = 1;
   for (const char *d = dims; *d; d++)
     extent(&w, *d, 1, *d == 'b' ? 3 : *d == 'n' ? 70 : 20);
@@ -433,36 +474,52 @@ static void norms(page *p, tf_rng *g) {
   if (how) op(&w, "A", dims, "A[%s] += X[%s]", row, at);
   if (how == 2) op(&w, "D", dims, "D[%s] = X[%s] - A[%s] / %d", at, at, row, n);
   op(&w, "Q", dims, how == 2 ? "Q[%s] += D[%s] * D[%s]" : "Q[%s] += X[%s] * X[%s]", row, at, at);
-  if (how == 0) op(&w, "Y", dims, "Y[%s] = X[%s] / sqrt(Q[%s] / %d + 0.00001) * G[%s]", at, at, row, n, by);
+  if (how == 0)
+    op(&w, "Y", dims, "Y[%s] = X[%s] / sqrt(Q[%s] / %d + 0.00001) * G[%s]", at, at, row, n, by);
   if (how == 1)
-    op(&w, "Y", dims, "Y[%s] = (X[%s] - A[%s] / %d) / sqrt(Q[%s] / %d - A[%s] * A[%s] / %d + 0.1) * G[%s] + B[%s]", at,
-       at, row, n, row, n, row, row, n * n, by, by);
-  if (how == 2) op(&w, "Y", dims, "Y[%s] = D[%s] / sqrt(Q[%s] / %d + 0.00001) * G[%s] + B[%s]", at, at, row, n, by, by);
+    op(&w, "Y", dims,
+       "Y[%s] = (X[%s] - A[%s] / %d) / sqrt(Q[%s] / %d - A[%s] * A[%s] / %d + 0.1) * G[%s] + B[%s]",
+       at, at, row, n, row, n, row, row, n * n, by, by);
+  if (how == 2)
+    op(&w, "Y", dims, "Y[%s] = D[%s] / sqrt(Q[%s] / %d + 0.00001) * G[%s] + B[%s]", at, at, row, n,
+       by, by);
   if (product) op(&w, "O", "mon", "O[m,o] += Y[m,n] * W[n,o]");
   mapped(&w, rng_chance(g, 3) || which == 1 ? 0 : row[0]);
 }
 
-/* Attention that sees a window of keys; `r` heads of queries have the same keys; keys whole, or in steps. */
+/* Attention that sees a window of keys; `r` heads of queries have the same keys; keys whole, or in
+ * steps. */
 static void windows(page *p, tf_rng *g) {
   work w = {.p = p, .g = g};
-  extent(&w, 'h', 1, 3), extent(&w, 'r', 1, 4), extent(&w, 'm', 1, 24), extent(&w, 'l', 1, 50), extent(&w, 'a', 1, 9);
+  extent(&w, 'h', 1, 3), extent(&w, 'r', 1, 4), extent(&w, 'm', 1, 24), extent(&w, 'l', 1, 50),
+      extent(&w, 'a', 1, 9);
   extent(&w, 'n', 1, 20);
-  const int past = rng_between(g, 0, 20), window = rng_between(g, 1, 24), mask = rng_between(g, 0, 4);
+  const int past = rng_between(g, 0, 20), window = rng_between(g, 1, 24),
+            mask = rng_between(g, 0, 4);
   begin(&w, "");
   op(&w, "S", "hrmla",
-     rng_chance(g, 2) ? "S[h,r,m,l] += Q[h,r,m,a] * K[h,l,a]" : "S[h,r,m,l] += Q[m,h,r,a] * K[l,h,a]");
+     rng_chance(g, 2) ? "S[h,r,m,l] += Q[h,r,m,a] * K[h,l,a]"
+                      : "S[h,r,m,l] += Q[m,h,r,a] * K[l,h,a]");
   if (mask == 0)
-    op(&w, "M", "hrml", "M[h,r,m,l] = select(l <= m + %d and m + %d - l < %d, S[h,r,m,l] * 0.25, -inf)", past, past,
+    op(&w, "M", "hrml",
+       "M[h,r,m,l] = select(l <= m + %d and m + %d - l < %d, S[h,r,m,l] * 0.25, -inf)", past, past,
        window);
-  if (mask == 1) op(&w, "M", "hrml", "M[h,r,m,l] = select(m + %d - l < %d, S[h,r,m,l], -inf)", past, window);
-  if (mask == 2) op(&w, "M", "hrml", "M[h,r,m,l] = select(max(m - l, l - m) < %d, S[h,r,m,l] / 3, -inf)", window);
+  if (mask == 1)
+    op(&w, "M", "hrml", "M[h,r,m,l] = select(m + %d - l < %d, S[h,r,m,l], -inf)", past, window);
+  if (mask == 2)
+    op(&w, "M", "hrml", "M[h,r,m,l] = select(max(m - l, l - m) < %d, S[h,r,m,l] / 3, -inf)",
+       window);
   if (mask == 3)
-    op(&w, "M", "hrml", "M[h,r,m,l] = select(l < 2 or l > m - %d and l <= m, tanh(S[h,r,m,l] / 5) * 5, -inf)", window);
+    op(&w, "M", "hrml",
+       "M[h,r,m,l] = select(l < 2 or l > m - %d and l <= m, tanh(S[h,r,m,l] / 5) * 5, -inf)",
+       window);
   if (mask == 4)
-    op(&w, "M", "hrml", "M[h,r,m,l] = select(l <= m + %d and l > m - %d, S[h,r,m,l] * 0.5, -1e30)", past, window);
+    op(&w, "M", "hrml", "M[h,r,m,l] = select(l <= m + %d and l > m - %d, S[h,r,m,l] * 0.5, -1e30)",
+       past, window);
   softmax(&w, "M", "P", "hrm", 'l');
   op(&w, "O", "hrmnl",
-     rng_chance(g, 2) ? "O[h,r,m,n] += P[h,r,m,l] * V[h,l,n]" : "O[m,h,r,n] += P[h,r,m,l] * V[h,l,n]");
+     rng_chance(g, 2) ? "O[h,r,m,n] += P[h,r,m,l] * V[h,l,n]"
+                      : "O[m,h,r,n] += P[h,r,m,l] * V[h,l,n]");
   if (rng_chance(g, 2))
     stepped(&w, "ml", "SX SZ O");
   else
@@ -475,21 +532,26 @@ static void behind(work *w) {
   if (map == 1) op(w, "A", "fyx", "A[f,y,x] = relu(S[f,y,x] + B[f])");
   if (map == 2) op(w, "A", "fyx", "A[f,y,x] = silu(S[f,y,x] * G[f] + B[f]) + R[f,y,x]");
   if (map == 3) op(w, "A", "fyx", "A[f,y,x] = max(S[f,y,x], S[f,y,x] * 0.125)");
-  if (w->extent['e' - 'a']) op(w, "E", "eyxf", map ? "E[e,y,x] += A[f,y,x] * U[e,f]" : "E[e,y,x] += S[f,y,x] * U[e,f]");
+  if (w->extent['e' - 'a'])
+    op(w, "E", "eyxf", map ? "E[e,y,x] += A[f,y,x] * U[e,f]" : "E[e,y,x] += S[f,y,x] * U[e,f]");
 }
 
 /* A convolution by strides, with gaps in the window, over borders. */
 static void gapped(work *w) {
-  const int stride = rng_between(w->g, 1, 3), gap = rng_between(w->g, 1, 3), side = rng_between(w->g, 0, 2);
+  const int stride = rng_between(w->g, 1, 3), gap = rng_between(w->g, 1, 3),
+            side = rng_between(w->g, 0, 2);
   const bool each = rng_chance(w->g, 3); /* channel by itself */
-  extent(w, 'f', 1, 40), extent(w, 'y', 1, 9), extent(w, 'x', 1, 20), extent(w, 'r', 1, 3), extent(w, 's', 1, 4);
+  extent(w, 'f', 1, 40), extent(w, 'y', 1, 9), extent(w, 'x', 1, 20), extent(w, 'r', 1, 3),
+      extent(w, 's', 1, 4);
   if (!each) extent(w, 'c', 1, 12);
   if (rng_chance(w->g, 3)) extent(w, 'e', 1, 20);
-  const int h = (w->extent['y' - 'a'] - 1) * stride + (w->extent['r' - 'a'] - 1) * gap + 1 - 2 * side,
-            l = (w->extent['x' - 'a'] - 1) * stride + (w->extent['s' - 'a'] - 1) * gap + 1 - 2 * side;
+  const int h = (w->extent['y' - 'a'] - 1) * stride + (w->extent['r' - 'a'] - 1) * gap + 1 -
+                2 * side,
+            l = (w->extent['x' - 'a'] - 1) * stride + (w->extent['s' - 'a'] - 1) * gap + 1 -
+                2 * side;
   char tensors[120];
-  snprintf(tensors, sizeof tensors, "  tensors:\n    I: {pad: [0, %d, %d], shape: [%d, %d, %d]}\n", side, side,
-           w->extent[(each ? 'f' : 'c') - 'a'], h > 0 ? h : 1, l > 0 ? l : 1);
+  snprintf(tensors, sizeof tensors, "  tensors:\n    I: {pad: [0, %d, %d], shape: [%d, %d, %d]}\n",
+           side, side, w->extent[(each ? 'f' : 'c') - 'a'], h > 0 ? h : 1, l > 0 ? l : 1);
   const bool fits = h > 0 && l > 0;
   begin(w, fits && side ? tensors : "");
   const int off = fits ? side : 0;
@@ -506,19 +568,23 @@ static void transposed(work *w) {
   const int taps = parts(window, stride), off = rng_between(w->g, 0, taps - 1),
             edge = off > taps - 1 - off ? off : taps - 1 - off;
   extent(w, 'f', 1, 24), extent(w, 'c', 1, 12), extent(w, 'i', 1, 7), extent(w, 'j', 1, 12);
-  w->extent['p' - 'a'] = w->extent['q' - 'a'] = stride, w->extent['t' - 'a'] = w->extent['u' - 'a'] = taps;
+  w->extent['p' - 'a'] = w->extent['q' - 'a'] = stride,
+                  w->extent['t' - 'a'] = w->extent['u' - 'a'] = taps;
   char tensors[200];
   const int more = stride * taps - window;
-  snprintf(
-      tensors, sizeof tensors,
-      "  tensors:\n    I: {pad: [0, %d, %d], shape: [%d, %d, %d]}\n    W: {pad: [0, 0, %d, %d], shape: [%d, %d, %d, "
-      "%d]}\n",
-      edge, edge, w->extent['c' - 'a'], w->extent['i' - 'a'], w->extent['j' - 'a'], more, more, w->extent['c' - 'a'],
-      w->extent['f' - 'a'], window, window);
+  snprintf(tensors, sizeof tensors,
+           "  tensors:\n    I: {pad: [0, %d, %d], shape: [%d, %d, %d]}\n    W: {pad: [0, 0, %d, "
+           "%d], shape: [%d, %d, %d, "
+           "%d]}\n",
+           edge, edge, w->extent['c' - 'a'], w->extent['i' - 'a'], w->extent['j' - 'a'], more, more,
+           w->extent['c' - 'a'], w->extent['f' - 'a'], window, window);
   begin(w, tensors);
-  op(w, "S", "pqfijctu", "S[p,q,f,i,j] += I[c, i + %d - t, j + %d - u] * W[c, f, %d*t + p, %d*u + q]", off, off, stride,
+  op(w, "S", "pqfijctu",
+     "S[p,q,f,i,j] += I[c, i + %d - t, j + %d - u] * W[c, f, %d*t + p, %d*u + q]", off, off, stride,
      stride);
-  op(w, "O", "fipjq", rng_chance(w->g, 2) ? "O[f,i,p,j,q] = relu(S[p,q,f,i,j] + B[f])" : "O[f,i,p,j,q] = S[p,q,f,i,j]");
+  op(w, "O", "fipjq",
+     rng_chance(w->g, 2) ? "O[f,i,p,j,q] = relu(S[p,q,f,i,j] + B[f])"
+                         : "O[f,i,p,j,q] = S[p,q,f,i,j]");
 }
 
 static void convolutions(page *p, tf_rng *g) {
@@ -536,31 +602,38 @@ static void routed(page *p, tf_rng *g) {
   work w = {.p = p, .g = g};
   char tensors[80];
   const bool slots = rng_chance(g, 2);
-  extent(&w, 't', 1, 13), extent(&w, 'e', 1, 6), extent(&w, 'k', 1, 20), extent(&w, 'n', 1, 24), extent(&w, 's', 1, 5);
-  snprintf(tensors, sizeof tensors, "  tensors:\n    I: {word-bits: 8, unsigned: true, range: [0, %d]}\n",
+  extent(&w, 't', 1, 13), extent(&w, 'e', 1, 6), extent(&w, 'k', 1, 20), extent(&w, 'n', 1, 24),
+      extent(&w, 's', 1, 5);
+  snprintf(tensors, sizeof tensors,
+           "  tensors:\n    I: {word-bits: 8, unsigned: true, range: [0, %d]}\n",
            w.extent[(slots ? 't' : 'e') - 'a']); /* one more than there are names nobody */
   begin(&w, tensors);
   if (slots) {
     op(&w, "D", "eskt", "D[e,s,k] += select(I[e,s] == t, X[t,k], 0)");
     op(&w, "H", "esnk", "H[e,s,n] += D[e,s,k] * W[e,k,n]");
-    op(&w, "F", "esn", rng_chance(g, 2) ? "F[e,s,n] = silu(H[e,s,n]) * C[e,s]" : "F[e,s,n] = relu(H[e,s,n])");
+    op(&w, "F", "esn",
+       rng_chance(g, 2) ? "F[e,s,n] = silu(H[e,s,n]) * C[e,s]" : "F[e,s,n] = relu(H[e,s,n])");
     op(&w, "Y", "tnes", "Y[t,n] += select(I[e,s] == t, F[e,s,n], 0)");
   } else {
     op(&w, "G", "tes",
-       rng_chance(g, 2) ? "G[t,e] += select(I[t,s] == e, C[t,s], 0)" : "G[t,e] += (I[t,s] == e) * C[t,s]");
+       rng_chance(g, 2) ? "G[t,e] += select(I[t,s] == e, C[t,s], 0)"
+                        : "G[t,e] += (I[t,s] == e) * C[t,s]");
     op(&w, "H", "tenk", "H[t,e,n] += X[t,k] * W[e,k,n]");
-    op(&w, "Y", "tne", rng_chance(g, 2) ? "Y[t,n] += G[t,e] * H[t,e,n]" : "Y[t,n] += G[t,e] * relu(H[t,e,n])");
+    op(&w, "Y", "tne",
+       rng_chance(g, 2) ? "Y[t,n] += G[t,e] * H[t,e,n]" : "Y[t,n] += G[t,e] * relu(H[t,e,n])");
   }
   mapped(&w, slots || rng_chance(g, 3) ? 0 : 't');
 }
 
-/* Products of bytes in a row, as a quantised network has them: zero points, a bias, a scale for each channel, rounding;
- * what the first makes is bytes that the second reads, and a residual. */
+/* Products of bytes in a row, as a quantised network has them: zero points, a bias, a scale for
+ * each channel, rounding; what the first makes is bytes that the second reads, and a residual. */
 static void requantised(page *p, tf_rng *g) {
   work w = {.p = p, .g = g};
   const bool image = rng_chance(g, 2), no_sign = rng_chance(g, 2), two = rng_chance(g, 2);
-  const int zero = rng_between(g, 0, 9), other = rng_between(g, 0, 9), low = no_sign ? 0 : -128, high = low + 255;
-  const char *at = image ? "f,y,x" : "m,f", *dims = image ? "fyx" : "mf", *kind = no_sign ? ", unsigned: true" : "";
+  const int zero = rng_between(g, 0, 9), other = rng_between(g, 0, 9), low = no_sign ? 0 : -128,
+            high = low + 255;
+  const char *at = image ? "f,y,x" : "m,f", *dims = image ? "fyx" : "mf",
+             *kind = no_sign ? ", unsigned: true" : "";
   page tensors = {.len = 0};
   page_say(&tensors, "  tensors:\n");
   bytes(&tensors, g, "A", false, image ? ", pad: [0, 1, 1]" : "");
@@ -574,24 +647,27 @@ static void requantised(page *p, tf_rng *g) {
   if (two) extent(&w, 'e', 1, 40);
   begin(&w, tensors.text);
   op(&w, "S", image ? "fyxcrs" : "mfc",
-     image ? "S[f,y,x] += A[c,y+r-1,x+s-1] * B[f,c,r,s]" : "S[m,f] += (A[m,c] - %d) * (B[c,f] - %d)", zero,
-     rng_chance(g, 2) ? 0 : other);
+     image ? "S[f,y,x] += A[c,y+r-1,x+s-1] * B[f,c,r,s]"
+           : "S[m,f] += (A[m,c] - %d) * (B[c,f] - %d)",
+     zero, rng_chance(g, 2) ? 0 : other);
   if (rng_chance(g, 2))
-    op(&w, "Y", dims, "Y[%s] = min(max(round((S[%s] + b[f]) * (u[f] * 0.0021)) + %d, %d), %d)", at, at, other, low,
-       high);
+    op(&w, "Y", dims, "Y[%s] = min(max(round((S[%s] + b[f]) * (u[f] * 0.0021)) + %d, %d), %d)", at,
+       at, other, low, high);
   else
-    op(&w, "Y", dims, "Y[%s] = min(max(round(relu(S[%s]) / 731) + %d, %d), %d)", at, at, other, low, high);
+    op(&w, "Y", dims, "Y[%s] = min(max(round(relu(S[%s]) / 731) + %d, %d), %d)", at, at, other, low,
+       high);
   if (two) {
     const char *to = image ? "e,y,x" : "m,e", *loops = image ? "eyx" : "me";
     op(&w, "P", image ? "eyxf" : "mef", "P[%s] += (Y[%s] - %d) * U[e,f]", to, at, other);
-    op(&w, "Z", loops, "Z[%s] = min(max(round(P[%s] * v[e] * 0.001) + %d, %d), %d)", to, to, zero, low, high);
+    op(&w, "Z", loops, "Z[%s] = min(max(round(P[%s] * v[e] * 0.001) + %d, %d), %d)", to, to, zero,
+       low, high);
   }
   mapped(&w, image || rng_chance(g, 3) ? 0 : 'm');
 }
 
 void draw_named(page *p, uint64_t seed) {
-  static void (*const kinds[])(page * p, tf_rng * g) = {experts, scans,        heads,  quantised,  norms,
-                                                        windows, convolutions, routed, requantised};
+  static void (*const kinds[])(page * p, tf_rng * g) = {
+      experts, scans, heads, quantised, norms, windows, convolutions, routed, requantised};
   tf_rng g = tf_rng_new(draw_lot(seed, "named", UINT64_MAX), 43);
   head(p);
   kinds[draw_named_kind(seed)](p, &g);

@@ -1,18 +1,23 @@
-/* Random cases of all kinds (kind_of): emitted, compiled with warnings as errors, run, and held against double.
- * Instruction set, type, choices, compiler and sanitizers are drawn of the case's seed, each by itself: --one SEED is
- * the same case again. emit_test [--cases N] [--seed S] [--one SEED] [--keep] [--isa NAME] [--dtype NAME] [--names]
+/* Random cases of all kinds (kind_of): emitted, compiled with warnings as errors, run, and held
+ * against double. Instruction set, type, choices, compiler and sanitizers are drawn of the case's
+ * seed, each by itself: --one SEED is the same case again. emit_test [--cases N] [--seed S] [--one
+ * SEED] [--keep] [--isa NAME] [--dtype NAME] [--names]
  * [--text] [--avx512] [--panels] [--pinned]
- * --names: tensors, dims and ops are called what C, C++ or the kernel itself call something; kernel.h is compiled as
- * C++, too.
- * --text: each case is emitted for every instruction set, those that this computer cannot run among them, and nothing
- * is compiled: what the builds with asserts and sanitizers are to see of the generator.
+ * --names: tensors, dims and ops are called what C, C++ or the kernel itself call something;
+ * kernel.h is compiled as C++, too.
+ * --text: each case is emitted for every instruction set, those that this computer cannot run among
+ * them, and nothing is compiled: what the builds with asserts and sanitizers are to see of the
+ * generator.
  * --panels: products of two inputs alone, of which the second may be laid out once for many calls.
- * --thin: products that skip zeros alone.  --spelled: softmaxes spelled in any way alone.  --divided: indices with /
- * and % alone.  --homes: inputs and outputs that live in inner memories, for the most part.
- * --pinned: of the seed the workload and the mapping alone: the generator's own choices, compiled by cc with
- * sanitizers.
- * --tcc: by hand, many at once: the portable kernel by tcc, which compiles in no time and optimizes nothing.
- * --avx512: its instruction sets, and AMX, in plain C, on a computer that has AVX2 but not them; else skipped. */
+ * --thin: products that skip zeros alone.  --spelled: softmaxes spelled in any way alone.
+ * --divided: indices with / and % alone.  --homes: inputs and outputs that live in inner memories,
+ * for the most part.
+ * --pinned: of the seed the workload and the mapping alone: the generator's own choices, compiled
+ * by cc with sanitizers.
+ * --tcc: by hand, many at once: the portable kernel by tcc, which compiles in no time and optimizes
+ * nothing.
+ * --avx512: its instruction sets, and AMX, in plain C, on a computer that has AVX2 but not them;
+ * else skipped. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,9 +31,10 @@
 #include "tileflow/tree.h"
 
 typedef struct {
-  long equal, wrong, refused, packed, blocked, prefetches, ahead, windows, merged, places, few, streams, once, offered,
-      thin;
-  bool keep, clang, gcc, cpp, xsmm, shown, text, plain, panels, thinned, spelled, divided, homes, tcc, pinned;
+  long equal, wrong, refused, packed, blocked, prefetches, ahead, windows, merged, places, few,
+      streams, once, offered, thin;
+  bool keep, clang, gcc, cpp, xsmm, shown, text, plain, panels, thinned, spelled, divided, homes,
+      tcc, pinned;
   const char *isa, *dtype; /* NULL: drawn */
   uint64_t seed;
   hostile *names; /* NULL: as they are drawn */
@@ -52,17 +58,22 @@ static bool write_files(const tf_emitted *e, const char *dir) {
 
 /* Instruction sets that a computer with AVX2 alone runs in plain C: tests/kernels/x86. */
 static bool in_plain_c(const char *isa) {
-  return (!strncmp(isa, "avx512", 6) || !strcmp(isa, "amx")) && !tf_emit_runs("avx512") && tf_emit_runs("avx2");
+  return (!strncmp(isa, "avx512", 6) || !strcmp(isa, "amx")) && !tf_emit_runs("avx512") &&
+         tf_emit_runs("avx2");
 }
 
 /* AMX, where there is none, in an emulation: tests/kernels/amx_emulation.h. */
 static bool without_tiles(const char *isa) {
-  return !strcmp(isa, "amx") && !tf_emit_runs(isa) && (tf_emit_runs("avx512_bf16") || in_plain_c(isa));
+  return !strcmp(isa, "amx") && !tf_emit_runs(isa) &&
+         (tf_emit_runs("avx512_bf16") || in_plain_c(isa));
 }
 
-static bool can_run(const char *isa) { return tf_emit_runs(isa) || (without_tiles(isa) && !in_plain_c(isa)); }
+static bool can_run(const char *isa) {
+  return tf_emit_runs(isa) || (without_tiles(isa) && !in_plain_c(isa));
+}
 
-/* Whether kernels of the set run here at all, if need be in plain C, for which SIMDe has to be installed. */
+/* Whether kernels of the set run here at all, if need be in plain C, for which SIMDe has to be
+ * installed. */
 static bool can_run_named(const char *isa) {
   return in_plain_c(isa) ? access("/usr/include/simde/x86/avx512.h", R_OK) == 0 : can_run(isa);
 }
@@ -86,20 +97,23 @@ static const char *dtype_of(const char *isa, uint64_t seed) {
 
 static bool tcc_runs(const char *dir) {
   char command[256];
-  snprintf(command, sizeof command,
-           "cd %s && tcc -o t test.c kernel.c -lm >said 2>&1 && ./t >>said 2>&1 || { cat said; false; }", dir);
+  snprintf(
+      command, sizeof command,
+      "cd %s && tcc -o t test.c kernel.c -lm >said 2>&1 && ./t >>said 2>&1 || { cat said; false; }",
+      dir);
   return system(command) == 0;
 }
 
 static const char warnings[] = "-Wall -Wextra -Wno-unknown-pragmas -Wno-pass-failed -Werror";
 
-/* Whether gcc compiles the kernel at -O2, the level at which most build, without a warning: it has some that clang,
- * sanitizers and other levels have not. */
+/* Whether gcc compiles the kernel at -O2, the level at which most build, without a warning: it has
+ * some that clang, sanitizers and other levels have not. */
 static bool gcc_is_silent(const char *dir) {
   char command[512];
   snprintf(command, sizeof command,
-           "make -s -C %s CC=gcc OPENMP=-fopenmp 'CFLAGS=-O2 %s' libkernel.a && rm %s/*.o %s/libkernel.a", dir,
-           warnings, dir, dir);
+           "make -s -C %s CC=gcc OPENMP=-fopenmp 'CFLAGS=-O2 %s' libkernel.a && rm %s/*.o "
+           "%s/libkernel.a",
+           dir, warnings, dir, dir);
   return system(command) == 0;
 }
 
@@ -112,21 +126,26 @@ static bool compile_and_run(const session *s, const char *dir, const char *isa, 
   const bool threads = strcmp(cc, "clang") != 0 && (s->pinned || draw_lot(seed, "threads", 3) == 0);
   const char *openmp = threads ? "OPENMP=-fopenmp" : "OPENMP=-fopenmp-simd";
   snprintf(flags, sizeof flags, "%s %s",
-           sanitized ? "-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all" : "-O2", warnings);
+           sanitized ? "-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all" : "-O2",
+           warnings);
   if (s->gcc && (sanitized || !strcmp(cc, "clang")) && !gcc_is_silent(dir)) return false;
-  const bool tiles = without_tiles(isa) || (!strcmp(isa, "multi") && tf_emit_runs("avx512") && without_tiles("amx"));
+  const bool tiles = without_tiles(isa) ||
+                     (!strcmp(isa, "multi") && tf_emit_runs("avx512") && without_tiles("amx"));
   if (tiles || in_plain_c(isa)) { /* as it is, it must at least compile */
-    snprintf(command, sizeof command, "make -s -C %s CC=%s '%s' 'CFLAGS=%s' libkernel.a && rm %s/*.o", dir, cc, openmp,
+    snprintf(command, sizeof command,
+             "make -s -C %s CC=%s '%s' 'CFLAGS=%s' libkernel.a && rm %s/*.o", dir, cc, openmp,
              flags, dir);
     if (system(command) != 0) return false;
   }
   size_t n = strlen(flags);
-  if (tiles) snprintf(flags + n, sizeof flags - n, " -include %.200s/tests/kernels/amx_emulation.h", here);
+  if (tiles)
+    snprintf(flags + n, sizeof flags - n, " -include %.200s/tests/kernels/amx_emulation.h", here);
   char emulation[300] = "";
-  if (in_plain_c(isa)) snprintf(emulation, sizeof emulation, "sh %.200s/tests/kernels/x86/cc.sh ", here);
+  if (in_plain_c(isa))
+    snprintf(emulation, sizeof emulation, "sh %.200s/tests/kernels/x86/cc.sh ", here);
   snprintf(command, sizeof command,
-           "make -s -C %s 'CC=%s%s' '%s' 'CFLAGS=%s' test >%s/said 2>&1 || { cat %s/said; false; }", dir, emulation, cc,
-           openmp, flags, dir, dir);
+           "make -s -C %s 'CC=%s%s' '%s' 'CFLAGS=%s' test >%s/said 2>&1 || { cat %s/said; false; }",
+           dir, emulation, cc, openmp, flags, dir, dir);
   return system(command) == 0;
 }
 
@@ -137,8 +156,8 @@ static bool holds(const tf_emitted *e, const char *text) {
   return any;
 }
 
-/* Whether some product's lanes run along channels: arguments can be packed beforehand; whether what stands between two
- * has channels in blocks. */
+/* Whether some product's lanes run along channels: arguments can be packed beforehand; whether what
+ * stands between two has channels in blocks. */
 static bool packs(const tf_emitted *e) { return holds(e, "static void pack("); }
 static bool blocks(const tf_emitted *e) { return holds(e, "in_block("); }
 /* Whether panels are prefetched. */
@@ -153,13 +172,15 @@ static bool merges(const tf_emitted *e) { return holds(e, "const int whole = 1")
 /* Identifiers of the kernel as it is become names for the next. */
 static void gather(hostile *h, const tf_emitted *e) {
   for (int i = 0; e && i < e->n; i++)
-    if (strstr(e->file[i].name, ".c") || strstr(e->file[i].name, ".h")) hostile_gather(h, e->file[i].text);
+    if (strstr(e->file[i].name, ".c") || strstr(e->file[i].name, ".h"))
+      hostile_gather(h, e->file[i].text);
 }
 
 static bool header_is_cpp(const char *dir) {
   char command[300];
   snprintf(command, sizeof command,
-           "echo '#include \"%s/kernel.h\"' | c++ -x c++ -std=gnu++17 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -",
+           "echo '#include \"%s/kernel.h\"' | c++ -x c++ -std=gnu++17 -Wall -Wextra -Wpedantic "
+           "-Werror -fsyntax-only -",
            dir);
   return system(command) == 0;
 }
@@ -220,14 +241,16 @@ static bool emitted_equal(session *s, const tf_tree *tree, tf_diags *d, uint64_t
   return ok;
 }
 
-/* Emits the case for every instruction set, without looking at the text: what is held is that nothing breaks. */
+/* Emits the case for every instruction set, without looking at the text: what is held is that
+ * nothing breaks. */
 static bool emitted_for_all(session *s, const tf_tree *tree, tf_diags *d, uint64_t seed) {
 #define KEY(key, what) key,
   static const char *const all[] = {TF_ISAS(KEY) "multi"};
   bool ok = true;
   for (size_t i = 0; ok && i < sizeof all / sizeof *all; i++) {
     const uint64_t own = draw_lot(seed, all[i], UINT64_MAX);
-    const tf_emit_options o = {.isa = all[i], .dtype = dtype_of(all[i], own), .choices = choices_of(own)};
+    const tf_emit_options o = {
+        .isa = all[i], .dtype = dtype_of(all[i], own), .choices = choices_of(own)};
     tf_emitted *e = tf_emit_cpu(tree, &o, d);
     ok = e && e->n > 0;
     if (ok) count_text(s, e);
@@ -244,7 +267,8 @@ static bool one(session *s, uint64_t seed) {
   if (!usable && s->shown) draw_print(&c, seed);
   if (!usable)
     s->refused++;
-  else if (s->text ? emitted_for_all(s, c.tree, c.diags, seed) : emitted_equal(s, c.tree, c.diags, seed))
+  else if (s->text ? emitted_for_all(s, c.tree, c.diags, seed)
+                   : emitted_equal(s, c.tree, c.diags, seed))
     s->equal++;
   else if (s->wrong++ < 3)
     draw_print(&c, seed);
@@ -252,7 +276,8 @@ static bool one(session *s, uint64_t seed) {
   return usable;
 }
 
-/* Of which kind a case is: drawn before its seed is, so that one that is refused makes no kind rarer. */
+/* Of which kind a case is: drawn before its seed is, so that one that is refused makes no kind
+ * rarer. */
 static uint64_t kind_of(const session *s, uint64_t lot) {
   static const uint64_t sevenths[] = {DRAW_PANELS, DRAW_STREAM, DRAW_FEW, DRAW_DEALT, 0, 0, 0};
   static const uint64_t others[] = {DRAW_CONV,  DRAW_CONV,  DRAW_ROWS, DRAW_ROWS, DRAW_WINDOW,
@@ -269,7 +294,8 @@ static uint64_t kind_of(const session *s, uint64_t lot) {
   return kind ? kind : others[draw_lot(lot, "other kind", sizeof others / sizeof *others)];
 }
 
-/* A chain of 67 exponentials, all infinite from the fifth on: the emitted test must not call what is the same wrong. */
+/* A chain of 67 exponentials, all infinite from the fifth on: the emitted test must not call what
+ * is the same wrong. */
 #define OVERFLOWS UINT64_C(990004006930364)
 
 int main(int argc, char **argv) {
@@ -292,7 +318,8 @@ int main(int argc, char **argv) {
     if (!strcmp(argv[i], "--pinned")) s.pinned = true;
     if (!strcmp(argv[i], "--tcc")) s.tcc = true, s.xsmm = false;
     if (!strcmp(argv[i], "--avx512")) s.plain = true;
-    if (!strcmp(argv[i], "--names")) hostile_begin(s.names = &names), s.xsmm = false; /* names do not reach its part */
+    if (!strcmp(argv[i], "--names"))
+      hostile_begin(s.names = &names), s.xsmm = false; /* names do not reach its part */
     if (!strcmp(argv[i], "--isa")) s.isa = value;
     if (!strcmp(argv[i], "--dtype")) s.dtype = value;
   }
@@ -307,16 +334,19 @@ int main(int argc, char **argv) {
   uint64_t turn = 0, at = first;
   s.shown = plan.show;
   if (plan.only) one(&s, plan.only);
-  if (!plan.only && !s.isa && !s.panels && !s.thinned && !s.spelled && !s.divided && !s.names && !s.plain && !s.text)
+  if (!plan.only && !s.isa && !s.panels && !s.thinned && !s.spelled && !s.divided && !s.names &&
+      !s.plain && !s.text)
     one(&s, OVERFLOWS);
   for (; !plan.only && turn < (uint64_t)plan.cases; at++)
     turn += one(&s, at | kind_of(&s, first + turn));
-  printf(
-      "emit: %ld kernels right, %ld wrong; %ld mappings refused; lanes along channels in %ld, in blocks in %ld, "
-      "prefetched in %ld, rows ahead in %ld, windows in %ld, rows as one in %ld, panels in places in %ld, few rows "
-      "in %ld, b in passing in %ld, rows copied once in %ld, b laid out once if asked in %ld, zeros skipped in %ld\n",
-      s.equal, s.wrong, s.refused, s.packed, s.blocked, s.prefetches, s.ahead, s.windows, s.merged, s.places, s.few,
-      s.streams, s.once, s.offered, s.thin);
+  printf("emit: %ld kernels right, %ld wrong; %ld mappings refused; lanes along channels in %ld, "
+         "in blocks in %ld, "
+         "prefetched in %ld, rows ahead in %ld, windows in %ld, rows as one in %ld, panels in "
+         "places in %ld, few rows "
+         "in %ld, b in passing in %ld, rows copied once in %ld, b laid out once if asked in %ld, "
+         "zeros skipped in %ld\n",
+         s.equal, s.wrong, s.refused, s.packed, s.blocked, s.prefetches, s.ahead, s.windows,
+         s.merged, s.places, s.few, s.streams, s.once, s.offered, s.thin);
   if (s.names) printf("%d names of %d\n", names.at, names.n), hostile_end(&names);
   return s.wrong != 0 || s.equal == 0;
 }

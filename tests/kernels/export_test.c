@@ -1,6 +1,6 @@
-/* Random cases of the oracle's generator, exported and imported again: the same counts, or export refuses.  Timeloop's
- * files once more in the words of its front end.
- *   export_test [--cases N] [--seed S] [--one SEED] */
+/* Random cases of the oracle's generator, exported and imported again: the same counts, or export
+ * refuses.  Timeloop's files once more in the words of its front end. export_test [--cases N]
+ * [--seed S] [--one SEED] */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,15 +15,18 @@ typedef struct {
 } session;
 
 /* Words of a tensor by its name and the memory's. */
-static const tf_counts *counts_of(const tf_tree *t, const tf_result *r, const char *memory, const char *tensor) {
+static const tf_counts *counts_of(const tf_tree *t, const tf_result *r, const char *memory,
+                                  const char *tensor) {
   for (int l = 0; l < t->arch->n_memories; l++)
     for (int z = 0; z < t->workload->n_tensors; z++)
-      if (!strcmp(t->arch->memories[l].name, memory) && !strcmp(t->workload->tensors[z].name, tensor))
+      if (!strcmp(t->arch->memories[l].name, memory) &&
+          !strcmp(t->workload->tensors[z].name, tensor))
         return &r->counts[l * t->workload->n_tensors + z];
   return NULL;
 }
 
-static bool same_counts(const tf_tree *a, const tf_result *x, const tf_tree *b, const tf_result *y) {
+static bool same_counts(const tf_tree *a, const tf_result *x, const tf_tree *b,
+                        const tf_result *y) {
   for (int l = 0; l < a->arch->n_memories; l++)
     for (int z = 0; z < a->workload->n_tensors; z++) {
       const tf_counts *c = &x->counts[l * a->workload->n_tensors + z];
@@ -35,14 +38,21 @@ static bool same_counts(const tf_tree *a, const tf_result *x, const tf_tree *b, 
 }
 
 /* ---- the same in other words ---------------------------------------------------------- */
-static bool starts(const char *line, const char *with) { return !strncmp(line, with, strlen(with)); }
+static bool starts(const char *line, const char *with) {
+  return !strncmp(line, with, strlen(with));
+}
 
-/* What Timeloop's files have beside what matters, and other ways to say that: a line of an architecture.  *left: the
- * instances that its name no longer has. */
+/* What Timeloop's files have beside what matters, and other ways to say that: a line of an
+ * architecture.  *left: the instances that its name no longer has. */
 static void reword_component(FILE *out, const char *line, int n, tf_rng *rng, long long *left) {
-  static const char *const noise[] = {
-      "has_power_gating: false",   "power_gated_at: null", "min_utilization: 0", "n_banks: 2", "num_ports: 2",
-      "reduction_supported: true", "metadata_width: 0",    "adder_width: 16"};
+  static const char *const noise[] = {"has_power_gating: false",
+                                      "power_gated_at: null",
+                                      "min_utilization: 0",
+                                      "n_banks: 2",
+                                      "num_ports: 2",
+                                      "reduction_supported: true",
+                                      "metadata_width: 0",
+                                      "adder_width: 16"};
   char name[64];
   long long last;
   if (sscanf(line, "    - name: %60[^[][0..%lld]", name, &last) == 2 && tf_rng_below(rng, 3)) {
@@ -77,7 +87,8 @@ static char *reword(const char *text, tf_rng *rng) {
     if (arch)
       reword_component(f, p, n, rng, &left);
     else if (starts(p, extents) && tf_rng_below(rng, 2))
-      fprintf(f, "%sHpad: 1, Wpad: 0, densities: {}, %.*s\n", extents, n - (int)strlen(extents), p + strlen(extents));
+      fprintf(f, "%sHpad: 1, Wpad: 0, densities: {}, %.*s\n", extents, n - (int)strlen(extents),
+              p + strlen(extents));
     else
       fprintf(f, "%.*s\n", n, p);
     p += n + (p[n] == '\n');
@@ -100,7 +111,8 @@ static bool back(const drawn *c, const tf_export *e, tf_rng *words, tf_diags *d)
   tf_tree *t = s ? tf_tree_parse(s->mapping_text, s->mapping_at, s->arch, s->workload, d) : NULL;
   tf_model *a = tf_model_new(c->tree, d), *b = t ? tf_model_new(t, d) : NULL;
   tf_result x, y;
-  bool same = a && b && tf_model_eval(a, NULL, &x) && tf_model_eval(b, NULL, &y) && same_counts(c->tree, &x, t, &y);
+  bool same = a && b && tf_model_eval(a, NULL, &x) && tf_model_eval(b, NULL, &y) &&
+              same_counts(c->tree, &x, t, &y);
   tf_model_free(a);
   tf_model_free(b);
   tf_tree_free(t);
@@ -115,7 +127,8 @@ static void one_format(session *s, const drawn *c, const char *format, uint64_t 
   tf_diags *d = tf_diags_new();
   tf_export *e = tf_export_write(format, c->spec->arch, c->spec->workload, c->tree, d);
   tf_rng words = tf_rng_new(seed, 7);
-  bool same = e && back(c, e, NULL, d) && (strcmp(format, "timeloop") != 0 || back(c, e, &words, d));
+  bool same =
+      e && back(c, e, NULL, d) && (strcmp(format, "timeloop") != 0 || back(c, e, &words, d));
   s->refused += !e;
   s->equal += same;
   if (e && !same && s->wrong++ < 5) {
@@ -141,8 +154,8 @@ int main(int argc, char **argv) {
   const draw_plan plan = draw_options(argc, argv, 2000);
   session s = {.show = plan.show};
   draw_each(&plan, one, &s);
-  printf(
-      "export: %ld come back with the same counts, %ld wrong; %ld refused, %ld mappings refused by the tree's rules\n",
-      s.equal, s.wrong, s.refused, s.other);
+  printf("export: %ld come back with the same counts, %ld wrong; %ld refused, %ld mappings refused "
+         "by the tree's rules\n",
+         s.equal, s.wrong, s.refused, s.other);
   return s.wrong != 0 || (!plan.only && s.equal == 0);
 }

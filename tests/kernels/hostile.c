@@ -1,4 +1,5 @@
-/* Names that C, C++, their libraries and our own kernels have already, for tensors, dims and ops. */
+/* Names that C, C++, their libraries and our own kernels have already, for tensors, dims and ops.
+ */
 #include "tests/kernels/hostile.h"
 
 #include <ctype.h>
@@ -227,7 +228,8 @@ void hostile_add(hostile *h, const char *name, size_t n) {
   h->name[h->n++] = memcpy(copy, name, n);
 }
 
-/* Every identifier, and what stands before and behind each `_`: a name could be put together to the same. */
+/* Every identifier, and what stands before and behind each `_`: a name could be put together to the
+ * same. */
 void hostile_gather(hostile *h, const char *text) {
   for (const char *c = text; *c;) {
     size_t n = 0;

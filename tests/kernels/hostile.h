@@ -1,4 +1,5 @@
-/* Names that C, C++, their libraries and our own kernels have already, for tensors, dims and ops. */
+/* Names that C, C++, their libraries and our own kernels have already, for tensors, dims and ops.
+ */
 #ifndef TESTS_KERNELS_HOSTILE_H
 #define TESTS_KERNELS_HOSTILE_H
 #include "tileflow/spec.h"

@@ -1,5 +1,6 @@
-/* Networks drawn at random, planned, emitted, compiled and run: the emitted test holds each against a plain evaluation
- * in double. network_test [--cases N] [--seed S]     N networks; exit 77 where there is no compiler */
+/* Networks drawn at random, planned, emitted, compiled and run: the emitted test holds each against
+ * a plain evaluation in double. network_test [--cases N] [--seed S]     N networks; exit 77 where
+ * there is no compiler */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -11,14 +12,15 @@
 #include "tileflow/net.h"
 
 /* Of two cores: what both have to do is spread over threads. */
-static const char arch[] = "architecture:\n"
-                           "  name: small\n"
-                           "  clock: 1 GHz\n"
-                           "  memories:\n"
-                           "  - {name: DRAM, bandwidth: 64}\n"
-                           "  - {name: L1, mesh: [2, 1], capacity: 4 KiB, bandwidth: 64}\n"
-                           "  compute:\n"
-                           "  - {name: u, ops: [mac, add, mul, max, div, abs, relu, copy], below: L1}\n";
+static const char arch[] =
+    "architecture:\n"
+    "  name: small\n"
+    "  clock: 1 GHz\n"
+    "  memories:\n"
+    "  - {name: DRAM, bandwidth: 64}\n"
+    "  - {name: L1, mesh: [2, 1], capacity: 4 KiB, bandwidth: 64}\n"
+    "  compute:\n"
+    "  - {name: u, ops: [mac, add, mul, max, div, abs, relu, copy], below: L1}\n";
 
 static int n_spread; /* kernels whose loops run on threads */
 static bool openmp;  /* the compiler has it */
@@ -31,8 +33,8 @@ static bool write_file(const char *folder, const tf_emitted_file *f) {
   return out && fclose(out) == 0 && ok;
 }
 
-/* What the emitted test says; written, compiled without optimisation, and run.  clang, where there is one, has to find
- * nothing to warn of in network.c. */
+/* What the emitted test says; written, compiled without optimisation, and run.  clang, where there
+ * is one, has to find nothing to warn of in network.c. */
 static bool passes(const tf_emitted *e) {
   char folder[] = "/tmp/network_test_XXXXXX", command[700];
   bool ok = mkdtemp(folder) != NULL;
@@ -40,17 +42,17 @@ static bool passes(const tf_emitted *e) {
     ok = write_file(folder, &e->file[i]);
   for (int i = 0; i < e->n; i++)
     n_spread += strstr(e->file[i].text, "#pragma omp parallel") != NULL;
-  snprintf(
-      command, sizeof command,
-      "cd %s && ${CC:-cc} -std=c17 -O0 -Wall -Wextra -Werror -Wno-unknown-pragmas %s -o test test.c network.c g*.c "
-      "-lm >said 2>&1 && ./test "
-      ">>said 2>&1 || { cat said; false; }",
-      folder, openmp ? "-fopenmp" : "");
+  snprintf(command, sizeof command,
+           "cd %s && ${CC:-cc} -std=c17 -O0 -Wall -Wextra -Werror -Wno-unknown-pragmas %s -o test "
+           "test.c network.c g*.c "
+           "-lm >said 2>&1 && ./test "
+           ">>said 2>&1 || { cat said; false; }",
+           folder, openmp ? "-fopenmp" : "");
   ok = ok && system(command) == 0;
-  snprintf(
-      command, sizeof command,
-      "cd %s && { ! command -v clang >/dev/null || clang -std=c17 -fsyntax-only -Wall -Wextra -Werror network.c; }",
-      folder);
+  snprintf(command, sizeof command,
+           "cd %s && { ! command -v clang >/dev/null || clang -std=c17 -fsyntax-only -Wall -Wextra "
+           "-Werror network.c; }",
+           folder);
   ok = ok && system(command) == 0;
   snprintf(command, sizeof command, "rm -rf %s", folder);
   return system(command) == 0 && ok;
@@ -62,7 +64,8 @@ static void one(uint64_t seed) {
   tf_net_opts o = {.objective = TF_LATENCY, .max_ops = 1 + (int)draw_lot(seed, "most ops", 4)};
   o.budget = (tf_budget){.max_evals = 40, .seed = seed, .threads = 1};
   tf_net_plan *p = tf_net_plan_of(e.spec->arch, e.spec->workload, &o, e.d);
-  const tf_emit_options emit = {.isa = "portable", .dtype = draw_lot(seed, "type", 2) ? NULL : "bf16", .name = "net"};
+  const tf_emit_options emit = {
+      .isa = "portable", .dtype = draw_lot(seed, "type", 2) ? NULL : "bf16", .name = "net"};
   tf_emitted *files = p ? tf_net_emit_cpu(p, e.spec->arch, e.spec->workload, &emit, e.d) : NULL;
   if (!CHECK(files != NULL)) case_complain(e.d);
   if (files && !CHECK(passes(files)))
@@ -72,7 +75,8 @@ static void one(uint64_t seed) {
   case_drop(&e);
 }
 
-/* ---- what is packed beforehand, of plans that are given ----------------------------------------------------- */
+/* ---- what is packed beforehand, of plans that are given
+ * ----------------------------------------------------- */
 /* S reads what a group before makes, Y weights alone. */
 static const char mixed[] = "workload:\n"
                             "  name: mixed\n"
@@ -157,7 +161,8 @@ int main(int argc, char **argv) {
   for (int i = 1; i + 1 < argc; i += 2)
     *(strcmp(argv[i], "--seed") == 0 ? &seed : &cases) = atol(argv[i + 1]);
   if (system("command -v ${CC:-cc} >/dev/null") != 0) return puts("SKIP: no C compiler"), 77;
-  openmp = system("echo 'int main(void) { return 0; }' | ${CC:-cc} -fopenmp -x c -o /dev/null - 2>/dev/null") == 0;
+  openmp = system("echo 'int main(void) { return 0; }' | ${CC:-cc} -fopenmp -x c -o /dev/null - "
+                  "2>/dev/null") == 0;
   for (long k = 0; k < cases; k++)
     one((uint64_t)(seed + k));
   packed_once(mixed, mixed_plan, 2);

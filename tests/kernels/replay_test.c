@@ -1,8 +1,9 @@
-/* The texts of a fixed corpus of kernels and programs, of all targets, by their hashes: what a change that is to change
- * no text must leave, and one that is meant to change some shows.
+/* The texts of a fixed corpus of kernels and programs, of all targets, by their hashes: what a
+ * change that is to change no text must leave, and one that is meant to change some shows.
  *
- *   replay_test FILE               compares with the lines of FILE; with TF_UPDATE_GOLDEN set, writes them
- *   replay_test FILE --write DIR   writes each text into a file of DIR, too: `diff -r` of the folders of two builds
+ *   replay_test FILE               compares with the lines of FILE; with TF_UPDATE_GOLDEN set,
+ * writes them replay_test FILE --write DIR   writes each text into a file of DIR, too: `diff -r` of
+ * the folders of two builds
  *
  * A line of FILE is a case: hash, bytes, its name.  What is drawn depends on its seed alone. */
 #define _POSIX_C_SOURCE 200809L
@@ -31,7 +32,8 @@ static uint64_t hash_on(uint64_t h, const char *text) {
 }
 
 /* A text of a case becomes part of its hash, and a file. */
-static void add_text(replay *r, const char *name, const char *file, const char *text, uint64_t *hash, size_t *bytes) {
+static void add_text(replay *r, const char *name, const char *file, const char *text,
+                     uint64_t *hash, size_t *bytes) {
   *hash = hash_on(hash_on(*hash, file), text);
   *bytes += strlen(text);
   r->texts++;
@@ -43,9 +45,10 @@ static void add_text(replay *r, const char *name, const char *file, const char *
   r->ok &= out && fclose(out) == 0;
 }
 
-/* One tree for one target: the files of its kernel, if it prints any, its loops, and what its mapping costs there; or
- * why not. */
-static void one(replay *r, const tf_tree *tree, const char *target, const tf_emit_options *o, const char *name) {
+/* One tree for one target: the files of its kernel, if it prints any, its loops, and what its
+ * mapping costs there; or why not. */
+static void one(replay *r, const tf_tree *tree, const char *target, const tf_emit_options *o,
+                const char *name) {
   uint64_t hash = UINT64_C(14695981039346656037);
   size_t bytes = 0;
   char cost[40];
@@ -105,7 +108,8 @@ static void for_gpu(replay *r, const tf_tree *tree, uint64_t seed, const char *n
                {"wmma", 2, {"bf16", "f16"}},
                {NULL, 3, {"f32", "bf16", "f16"}}};
   const size_t at = draw_lot(seed, "chip", 4);
-  const char *chip = chips[at].isa, *dtype = chips[at].type[draw_lot(seed, "gpu type", chips[at].types)];
+  const char *chip = chips[at].isa,
+             *dtype = chips[at].type[draw_lot(seed, "gpu type", chips[at].types)];
   const char *target = chip ? "cuda" : "opencl";
   char whole[100];
   const tf_emit_options o = {.isa = chip, .dtype = dtype};
@@ -157,7 +161,8 @@ static void cores(replay *r, int n) {
     tf_diags *d = tf_diags_new();
     const tf_text t = {"case", text, strlen(text)};
     tf_spec *s = tf_spec_read_texts(&t, 1, NULL, 0, d);
-    tf_tree *tree = s ? tf_tree_parse(s->mapping_text, s->mapping_at, s->arch, s->workload, d) : NULL;
+    tf_tree *tree =
+        s ? tf_tree_parse(s->mapping_text, s->mapping_at, s->arch, s->workload, d) : NULL;
     snprintf(name, sizeof name, "npu-%d", (int)seed);
     if (tree) one(r, tree, "npu", &(tf_emit_options){0}, name), n--;
     tf_tree_free(tree);
@@ -171,10 +176,11 @@ static void all(replay *r) {
     const char *name;
     uint64_t bit;
     int n;
-  } kinds[] = {{"any", 0, 120},           {"conv", DRAW_CONV, 90},     {"rows", DRAW_ROWS, 60},
-               {"wild", DRAW_WILD, 16},   {"forks", DRAW_FORKS, 16},   {"window", DRAW_WINDOW, 40},
-               {"few", DRAW_FEW, 40},     {"stream", DRAW_STREAM, 60}, {"panels", DRAW_PANELS, 40},
-               {"dealt", DRAW_DEALT, 16}, {"space", DRAW_SPACE, 60},   {"spelled", DRAW_SPELLED, 60}};
+  } kinds[] = {
+      {"any", 0, 120},           {"conv", DRAW_CONV, 90},     {"rows", DRAW_ROWS, 60},
+      {"wild", DRAW_WILD, 16},   {"forks", DRAW_FORKS, 16},   {"window", DRAW_WINDOW, 40},
+      {"few", DRAW_FEW, 40},     {"stream", DRAW_STREAM, 60}, {"panels", DRAW_PANELS, 40},
+      {"dealt", DRAW_DEALT, 16}, {"space", DRAW_SPACE, 60},   {"spelled", DRAW_SPELLED, 60}};
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
     trees(r, kinds[i].name, kinds[i].bit, kinds[i].n);
   cores(r, 120);
@@ -215,10 +221,10 @@ static int compare(const char *path, const char *got) {
   const int gone = lines_without(want, got, '-'), come = lines_without(got, want, '+');
   free(want);
   if (gone + come)
-    printf(
-        "%d texts are others than in %s.  To see them: `replay_test %s --write DIR` of both builds, and diff -r.  If "
-        "they are meant to be others: TF_UPDATE_GOLDEN=1\n",
-        come, path, path);
+    printf("%d texts are others than in %s.  To see them: `replay_test %s --write DIR` of both "
+           "builds, and diff -r.  If "
+           "they are meant to be others: TF_UPDATE_GOLDEN=1\n",
+           come, path, path);
   return gone + come > 0;
 }
 

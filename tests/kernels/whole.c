@@ -106,7 +106,8 @@ static bool same(double want, double got) {
 bool whole_equal(const tf_workload *wl, double **want, double **got) {
   bool equal = true;
   for (int z = 0; z < wl->n_tensors; z++)
-    for (int64_t i = 0; wl->tensors[z].producer >= 0 && !wl->tensors[z].n_consumers && i < whole_words(&wl->tensors[z]);
+    for (int64_t i = 0; wl->tensors[z].producer >= 0 && !wl->tensors[z].n_consumers &&
+                        i < whole_words(&wl->tensors[z]);
          i++)
       equal &= same(want[z][i], got[z][i]);
   return equal;

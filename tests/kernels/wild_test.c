@@ -1,8 +1,9 @@
-/* Random kernels on numbers of all kinds: -inf for masks, infinities, what is not a number, huge and subnormal ones,
- * scores far apart.  Emitted for each instruction set, compiled (NEON by a cross compiler, run by an emulator), and
- * held, element by element, against the workload's meaning in double. wild_test [--cases N] [--seed S] [--one SEED]
- * [--keep] [--isa NAME] [--dtype NAME] [--kind NAME] [--sanitize]: kernels of this computer are compiled with
- * sanitizers of addresses and of undefined behaviour. */
+/* Random kernels on numbers of all kinds: -inf for masks, infinities, what is not a number, huge
+ * and subnormal ones, scores far apart.  Emitted for each instruction set, compiled (NEON by a
+ * cross compiler, run by an emulator), and held, element by element, against the workload's meaning
+ * in double. wild_test [--cases N] [--seed S] [--one SEED]
+ * [--keep] [--isa NAME] [--dtype NAME] [--kind NAME] [--sanitize]: kernels of this computer are
+ * compiled with sanitizers of addresses and of undefined behaviour. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdio.h>
@@ -26,8 +27,8 @@ typedef struct {
 
 typedef struct {
   const tf_workload *wl;
-  ir_type
-      data; /* of inputs and outputs; IR_I8: of those that are bytes, and the others are what kernels hold them as */
+  ir_type data; /* of inputs and outputs; IR_I8: of those that are bytes, and the others are what
+                   kernels hold them as */
   bool sanitize;
   const char *dir, *isa;
   bounded_rounding by;
@@ -42,16 +43,22 @@ static bool have(const char *what) {
 static bool is_input(const tf_tensor *z) { return z->producer < 0; }
 static bool is_output(const tf_tensor *z) { return z->producer >= 0 && z->n_consumers == 0; }
 
-static ir_type type_of(const setting *t, int z) { return t->data == IR_I8 ? ir_type_held(t->wl, z) : t->data; }
+static ir_type type_of(const setting *t, int z) {
+  return t->data == IR_I8 ? ir_type_held(t->wl, z) : t->data;
+}
 
 static int64_t bytes_of(const setting *t, int z) {
   const ir_type type = type_of(t, z);
   return whole_words(&t->wl->tensors[z]) * ir_bytes(type);
 }
 
-/* ---- data ------------------------------------------------------------------------------------------------- */
+/* ---- data
+ * -------------------------------------------------------------------------------------------------
+ */
 
-static double even(tf_rng *g) { return (double)tf_rng_below(g, 2000001) / 1000000 - 1; } /* -1 to 1 */
+static double even(tf_rng *g) {
+  return (double)tf_rng_below(g, 2000001) / 1000000 - 1;
+} /* -1 to 1 */
 
 typedef enum { NEAR, WIDE, MASK, MASK_ONE, HOLES, ENDLESS, VAST, SMALL, MIXED, DRAWS } draw_kind;
 
@@ -92,14 +99,16 @@ static void fill_bytes(const tf_tensor *x, tf_rng *g, bounded *data) {
   }
 }
 
-/* Half of the inputs are plain (in one set of three, all of them), so that not all is lost to what the others have. */
+/* Half of the inputs are plain (in one set of three, all of them), so that not all is lost to what
+ * the others have. */
 static void fill(const setting *t, int z, tf_rng *g, bool plain, bounded *data) {
   const tf_tensor *x = &t->wl->tensors[z];
   if (x->word_bits <= 8) {
     fill_bytes(x, g, data);
     return;
   }
-  const int64_t n = whole_words(x), row = x->extent[x->rank - 1], lead = (int64_t)tf_rng_below(g, (uint32_t)row + 1);
+  const int64_t n = whole_words(x), row = x->extent[x->rank - 1],
+                lead = (int64_t)tf_rng_below(g, (uint32_t)row + 1);
   const draw_kind kind = plain || tf_rng_below(g, 2) ? NEAR : (draw_kind)tf_rng_below(g, DRAWS);
   const draw_kind one = !plain && tf_rng_below(g, 4) == 0 ? MASK : kind; /* a row by itself */
   const int64_t which = (int64_t)tf_rng_below(g, (uint32_t)(n / row));
@@ -120,7 +129,9 @@ static bool write_words(const setting *t, FILE *f, int z, const bounded *data) {
     memcpy(&u, &v, sizeof u);
     const uint16_t half = (uint16_t)(isnan(v) ? 0x7fc0 : u >> 16);
     const unsigned char byte = ir_is_byte(type) ? (unsigned char)(int)v : 0;
-    const void *at = ir_is_byte(type) ? (const void *)&byte : type == IR_BF16 ? (const void *)&half : &v;
+    const void *at = ir_is_byte(type)  ? (const void *)&byte
+                     : type == IR_BF16 ? (const void *)&half
+                                       : &v;
     if (fwrite(at, (size_t)ir_bytes(type), 1, f) != 1) return false;
   }
   return true;
@@ -138,26 +149,34 @@ static bool read_word(ir_type type, FILE *f, double *v) {
   memcpy(&whole, byte, sizeof whole);
   if (type == IR_BF16) u = (uint32_t)half << 16;
   memcpy(&w, &u, sizeof w);
-  *v = type == IR_U8 ? byte[0] : type == IR_I8 ? (signed char)byte[0] : type == IR_I32 ? whole : (double)w;
+  *v = type == IR_U8    ? byte[0]
+       : type == IR_I8  ? (signed char)byte[0]
+       : type == IR_I32 ? whole
+                        : (double)w;
   return true;
 }
 
-/* ---- a kernel and its program -------------------------------------------------------------------------------- */
+/* ---- a kernel and its program
+ * -------------------------------------------------------------------------------- */
 
 /* Arguments are pointers with the strides behind each, inputs first: their names do not matter. */
 static void program(FILE *f, const setting *t) {
   int word = 0;
-  fputs("#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include \"kernel.h\"\nint main(void) {\n  "
+  fputs("#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include \"kernel.h\"\nint "
+        "main(void) {\n  "
         "kernel_args args;\n  void *at[64], *work;\n"
-        "  memset(&args, 0, sizeof args);\n  kernel_dense(&args);\n  if (!(work = malloc(kernel_workspace()))) return "
+        "  memset(&args, 0, sizeof args);\n  kernel_dense(&args);\n  if (!(work = "
+        "malloc(kernel_workspace()))) return "
         "2;\n",
         f);
   for (int out = 0; out < 2; out++)
     for (int z = 0; z < t->wl->n_tensors; z++) {
       const tf_tensor *x = &t->wl->tensors[z];
       if (!(out ? is_output(x) : is_input(x))) continue;
-      fprintf(f, "  if (!(at[%d] = malloc(%lld))) return 2;\n  memcpy((char *)&args + %d, &at[%d], 8);\n", z,
-              (long long)bytes_of(t, z), 8 * word, z);
+      fprintf(
+          f,
+          "  if (!(at[%d] = malloc(%lld))) return 2;\n  memcpy((char *)&args + %d, &at[%d], 8);\n",
+          z, (long long)bytes_of(t, z), 8 * word, z);
       word += x->rank > 1 ? x->rank : 1;
     }
   fprintf(f, "  for (int set = 0; set < %d; set++) {\n", SETS);
@@ -169,7 +188,8 @@ static void program(FILE *f, const setting *t) {
               (long long)bytes_of(t, z), out ? "stdout" : "stdin");
     }
     if (!out)
-      fputs("    memset(work, 0xff, kernel_workspace());\n    if (kernel(&args, work, kernel_workspace()) != "
+      fputs("    memset(work, 0xff, kernel_workspace());\n    if (kernel(&args, work, "
+            "kernel_workspace()) != "
             "kernel_done) return 4;\n",
             f);
   }
@@ -197,24 +217,33 @@ static bool write_files(const setting *t, const tf_emitted *e) {
 
 /* What runs Arm's instruction sets; NULL: it is none of them. */
 static const char *emulator(const char *isa) {
-  return !strcmp(isa, "neon") ? "qemu-aarch64" : !strcmp(isa, "sme") ? "qemu-aarch64 -cpu max,sme512=on" : NULL;
+  return !strcmp(isa, "neon")  ? "qemu-aarch64"
+         : !strcmp(isa, "sme") ? "qemu-aarch64 -cpu max,sme512=on"
+                               : NULL;
 }
 
 static bool compile_and_run(const setting *t, uint64_t seed) {
   const bool clang = draw_lot(seed, "clang", 2) && have("clang");
-  const char *arm = emulator(t->isa), *cc = arm ? "aarch64-linux-gnu-gcc -static" : clang ? "clang" : "cc";
-  const char *seen = t->sanitize && !arm ? " -fsanitize=address,undefined -fno-sanitize-recover=all" : "";
+  const char *arm = emulator(t->isa), *cc = arm     ? "aarch64-linux-gnu-gcc -static"
+                                            : clang ? "clang"
+                                                    : "cc";
+  const char *seen =
+      t->sanitize && !arm ? " -fsanitize=address,undefined -fno-sanitize-recover=all" : "";
   char command[1000];
   snprintf(command, sizeof command,
-           "cd %s && make -s 'CC=%s' OPENMP=-fopenmp-simd 'CFLAGS=-O%d -Wall -Wextra -Wpedantic -Wno-pass-failed "
+           "cd %s && make -s 'CC=%s' OPENMP=-fopenmp-simd 'CFLAGS=-O%d -Wall -Wextra -Wpedantic "
+           "-Wno-pass-failed "
            "-Werror%s' libkernel.a >said 2>&1 && "
-           "%s -O1%s -o wild wild.c libkernel.a -lm && ASAN_OPTIONS=detect_leaks=0 %s ./wild <in >out || { cat said; "
+           "%s -O1%s -o wild wild.c libkernel.a -lm && ASAN_OPTIONS=detect_leaks=0 %s ./wild <in "
+           ">out || { cat said; "
            "false; }",
            t->dir, cc, 2 + (int)draw_lot(seed, "level", 2), seen, cc, seen, arm ? arm : "");
   return system(command) == 0;
 }
 
-/* ---- holding ---------------------------------------------------------------------------------------------------- */
+/* ---- holding
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 static void count(session *s, bounded of) {
   if (isnan(of.v))
@@ -237,11 +266,12 @@ static bool hold_set(session *s, const setting *t, int set, bounded **data, FILE
       double v;
       if (!read_word(type, out, &v)) return false;
       count(s, data[z][i]);
-      const bool holds =
-          type == IR_I32 ? data[z][i].v == v : bounded_holds(data[z][i], v); /* sums of bytes are exact */
+      const bool holds = type == IR_I32
+                             ? data[z][i].v == v
+                             : bounded_holds(data[z][i], v); /* sums of bytes are exact */
       if (!holds && wrong++ < 3)
-        printf("# set %d, %s[%lld]: %.9g, should be %.9g within %.3g\n", set, x->name, (long long)i, v, data[z][i].v,
-               data[z][i].e);
+        printf("# set %d, %s[%lld]: %.9g, should be %.9g within %.3g\n", set, x->name, (long long)i,
+               v, data[z][i].v, data[z][i].e);
     }
   }
   return wrong == 0;
@@ -268,7 +298,8 @@ static bool right(session *s, const setting *t, const tf_emitted *e, uint64_t se
   bool ok = data && write_files(t, e);
   for (int z = 0; ok && z < t->wl->n_tensors; z++)
     ok = (data[z] = calloc((size_t)whole_words(&t->wl->tensors[z]), sizeof **data)) != NULL;
-  ok = ok && each_set(s, t, seed, data, false) && compile_and_run(t, seed) && each_set(s, t, seed, data, true);
+  ok = ok && each_set(s, t, seed, data, false) && compile_and_run(t, seed) &&
+       each_set(s, t, seed, data, true);
   for (int z = 0; data && z < t->wl->n_tensors; z++)
     free(data[z]);
   free(data);
@@ -287,8 +318,8 @@ static bool can_run(const char *isa) {
   return !strstr(isa, "vnni") && (tf_emit_runs(isa) || emulated);
 }
 
-/* Four in five of what has bytes are kernels of bytes; of the others, those of units that multiply bfloat16, and one in
- * five. */
+/* Four in five of what has bytes are kernels of bytes; of the others, those of units that multiply
+ * bfloat16, and one in five. */
 static const char *type_for(const session *s, const char *isa, bool bytes, uint64_t seed) {
   const bool units = !strcmp(isa, "avx512_bf16") || !strcmp(isa, "amx") || !strcmp(isa, "sme");
   if (s->dtype) return s->dtype;
@@ -299,13 +330,24 @@ static const char *type_for(const session *s, const char *isa, bool bytes, uint6
 static bool emitted_right(session *s, const drawn *c, uint64_t seed) {
   char dir[] = "/tmp/tf_wild_XXXXXX", command[64];
   const bool bytes = draw_named_kind(seed) == DRAW_BYTES || draw_named_kind(seed) == DRAW_CHAINS;
-  tf_emit_options with = {.isa = s->isa ? s->isa : draw_isa(seed, bytes ? can_run_bytes : can_run, NULL)};
+  tf_emit_options with = {.isa = s->isa ? s->isa
+                                        : draw_isa(seed, bytes ? can_run_bytes : can_run, NULL)};
   with.dtype = type_for(s, with.isa, bytes, seed);
-  const bool units = !strcmp(with.isa, "avx512_bf16") || !strcmp(with.isa, "amx") || !strcmp(with.isa, "sme"),
+  const bool units = !strcmp(with.isa, "avx512_bf16") || !strcmp(with.isa, "amx") ||
+                     !strcmp(with.isa, "sme"),
              half = !strcmp(with.dtype, "bf16");
-  setting t = {c->spec->workload, half ? IR_BF16 : !strcmp(with.dtype, "int8") ? IR_I8 : IR_F32,
-               s->sanitize,       dir,
-               with.isa,          {4e-7, half ? 8e-3 : 0, units ? 1.3e-38 : half ? 1e-40 : 3e-45, false, false, false}};
+  setting t = {c->spec->workload,
+               half                          ? IR_BF16
+               : !strcmp(with.dtype, "int8") ? IR_I8
+                                             : IR_F32,
+               s->sanitize,
+               dir,
+               with.isa,
+               {4e-7, half ? 8e-3 : 0,
+                units  ? 1.3e-38
+                : half ? 1e-40
+                       : 3e-45,
+                false, false, false}};
   tf_emitted *e = tf_emit_cpu(c->tree, &with, c->diags);
   for (int i = 0; e && i < e->n; i++)
     t.by.floored |= strstr(e->file[i].text, "fresh ? -3.40282347e38f") != NULL;
@@ -339,7 +381,8 @@ static const struct {
              {"wild", DRAW_WILD, 3}};
 enum { KINDS = sizeof kinds / sizeof *kinds, LOTS = 24 };
 
-/* Of which kind a case is: drawn before its seed is, so that one that is refused makes no kind rarer. */
+/* Of which kind a case is: drawn before its seed is, so that one that is refused makes no kind
+ * rarer. */
 static int kind_of(uint64_t lot) {
   int left = (int)draw_lot(lot, "kind", LOTS), k = 0;
   while ((left -= kinds[k].often) >= 0)
@@ -350,7 +393,8 @@ static int kind_of(uint64_t lot) {
 static int kind_of_seed(uint64_t seed) {
   const uint64_t named = UINT64_C(15) << 48;
   int k = 0;
-  while (k < KINDS - 1 && (kinds[k].flag & named ? (seed & named) != kinds[k].flag : !(seed & kinds[k].flag)))
+  while (k < KINDS - 1 &&
+         (kinds[k].flag & named ? (seed & named) != kinds[k].flag : !(seed & kinds[k].flag)))
     k++;
   return k;
 }
@@ -370,7 +414,8 @@ static bool one(session *s, uint64_t seed) {
   } else {
     s->wrong++;
   }
-  if ((usable && s->wrong > s->shown) || (!usable && named)) draw_print(&c, seed), s->shown = s->wrong;
+  if ((usable && s->wrong > s->shown) || (!usable && named))
+    draw_print(&c, seed), s->shown = s->wrong;
   draw_close(&c);
   return usable;
 }
@@ -378,7 +423,8 @@ static bool one(session *s, uint64_t seed) {
 static void say(const session *s) {
   for (int k = 0; k < KINDS; k++)
     printf("%s%s %ld", k ? ", " : "# right, by kind: ", kinds[k].name, s->right[k]);
-  printf("\nwild: %ld kernels right, %ld wrong; %ld mappings refused; elements: %ld finite, %ld infinite, %ld not a "
+  printf("\nwild: %ld kernels right, %ld wrong; %ld mappings refused; elements: %ld finite, %ld "
+         "infinite, %ld not a "
          "number, %ld that nobody can tell\n",
          s->kernels, s->wrong, s->refused, s->finite, s->infinite, s->nan, s->unknown);
 }

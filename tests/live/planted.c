@@ -55,7 +55,8 @@ static int run(const void *from, const void *packed, void *workspace, size_t byt
   for (int i = 0; i < M * N; i++) {
     double sum = 0;
     for (int k = 0; k < K; k++)
-      sum += (double)args->A[i / N * args->A_stride[0] + k] * args->B[k * args->B_stride[0] + i % N];
+      sum +=
+          (double)args->A[i / N * args->A_stride[0] + k] * args->B[k * args->B_stride[0] + i % N];
     args->O[i / N * args->O_stride[0] + i % N] = (float)sum;
   }
   misbehave(args, packed);
@@ -77,7 +78,8 @@ __attribute__((constructor)) static void begin(void) {
 extern const kernel_live_table kernel_live_next;
 const kernel_live_table kernel_live_next = {
     kernel_live_layout,
-    PLANTED == OTHER ? "in A float32 16;" : "out O float32 24 20;in A float32 24 16;in B float32 16 20;",
+    PLANTED == OTHER ? "in A float32 16;"
+                     : "out O float32 24 20;in A float32 24 16;in B float32 16 20;",
     run,
     none,
     none,

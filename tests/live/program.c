@@ -1,8 +1,8 @@
-/* A program that calls a product of matrices from two threads, all the time, and checks each result, while versions of
- * it come and go.
- *   program FOLDER FILE...     gives each file to the program as FOLDER/next.so, and says what became of it
- *   program FOLDER + N         watches, until N versions were taken over, or N refused, or FOLDER/stop is there
- * The last line says how it ended. */
+/* A program that calls a product of matrices from two threads, all the time, and checks each
+ * result, while versions of it come and go. program FOLDER FILE...     gives each file to the
+ * program as FOLDER/next.so, and says what became of it program FOLDER + N         watches, until N
+ * versions were taken over, or N refused, or FOLDER/stop is there The last line says how it ended.
+ */
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -38,7 +38,9 @@ static void call(void) {
   atomic_fetch_add(&calls, 1);
 }
 
-static void nap(long microseconds) { nanosleep(&(struct timespec){.tv_nsec = 1000 * microseconds}, NULL); }
+static void nap(long microseconds) {
+  nanosleep(&(struct timespec){.tv_nsec = 1000 * microseconds}, NULL);
+}
 
 static void *caller(void *none) {
   while (!atomic_load(&ends)) {
@@ -64,13 +66,18 @@ static void give(const char *folder, const char *file) {
   const int found = kernel_live_look(live);
   more_calls();
   const char *name = strrchr(file, '/');
-  printf("%s: %s\n", name ? name + 1 : file, found > 0 ? "taken" : found < 0 ? "refused" : "not seen");
+  printf("%s: %s\n", name ? name + 1 : file,
+         found > 0   ? "taken"
+         : found < 0 ? "refused"
+                     : "not seen");
 }
 
 static void watch(const char *folder, long n) {
   char stop[4096];
   snprintf(stop, sizeof stop, "%s/stop", folder);
-  for (int i = 0; i < NAPS && kernel_live_version(live) < n && kernel_live_refused(live) < n && access(stop, F_OK); i++)
+  for (int i = 0; i < NAPS && kernel_live_version(live) < n && kernel_live_refused(live) < n &&
+                  access(stop, F_OK);
+       i++)
     nap(100000);
   more_calls();
 }
@@ -98,8 +105,8 @@ int main(int argc, char **argv) {
   atomic_store(&ends, 1);
   for (int i = 0; i < CALLERS; i++)
     pthread_join(thread[i], NULL);
-  printf("%s, version %ld, %ld refused\n", atomic_load(&wrong) ? "WRONG" : "all right", kernel_live_version(live),
-         kernel_live_refused(live));
+  printf("%s, version %ld, %ld refused\n", atomic_load(&wrong) ? "WRONG" : "all right",
+         kernel_live_version(live), kernel_live_refused(live));
   kernel_live_close(live);
   return atomic_load(&wrong);
 }

@@ -1,4 +1,5 @@
-/* Stands before malloc and what calls it, for everything that this program links itself (-Wl,--wrap). */
+/* Stands before malloc and what calls it, for everything that this program links itself
+ * (-Wl,--wrap). */
 #define _GNU_SOURCE 1
 #include <errno.h>
 #include <stdatomic.h>
@@ -37,7 +38,9 @@ static void *nothing(void) { return of_tool ? cli_had(NULL, 1) : NULL; }
 void *__wrap_malloc(size_t size) { return fails() ? nothing() : __real_malloc(size); }
 void *__wrap_calloc(size_t n, size_t size) { return fails() ? nothing() : __real_calloc(n, size); }
 void *__wrap_realloc(void *p, size_t size) { return fails() ? nothing() : __real_realloc(p, size); }
-FILE *__wrap_open_memstream(char **text, size_t *n) { return fails() ? nothing() : __real_open_memstream(text, n); }
+FILE *__wrap_open_memstream(char **text, size_t *n) {
+  return fails() ? nothing() : __real_open_memstream(text, n);
+}
 
 char *__wrap_strndup(const char *s, size_t n) {
   const size_t length = strnlen(s, n);

@@ -1,4 +1,5 @@
-/* base/arena.h once more, with a block for each piece: so that each may be the one for which there is no memory. */
+/* base/arena.h once more, with a block for each piece: so that each may be the one for which there
+ * is no memory. */
 #include "base/arena.h"
 
 #include <stdint.h>

@@ -1,12 +1,13 @@
-/* starve_test [--runs N] [--tool FILE] COMMAND...: the command of the tool, run again and again in a memory that has
- * run out at the nth call of the allocator, for the first of them one by one and then evenly over the rest, N in all:
- * once for that call alone and once for all behind it.
+/* starve_test [--runs N] [--tool FILE] COMMAND...: the command of the tool, run again and again in
+ * a memory that has run out at the nth call of the allocator, for the first of them one by one and
+ * then evenly over the rest, N in all: once for that call alone and once for all behind it.
  *
- * Each run must end as the one that had all memory, with the same words, or say that memory has run out and fail.  It
- * may not crash, nor print anything else.
+ * Each run must end as the one that had all memory, with the same words, or say that memory has run
+ * out and fail.  It may not crash, nor print anything else.
  *
- * --tool: with the end that the tool has (cli/os/os_memory.h).  FILE is what the command writes: afterwards it is whole
- * or not there, and nothing lies beside it under a name that begins with its own. */
+ * --tool: with the end that the tool has (cli/os/os_memory.h).  FILE is what the command writes:
+ * afterwards it is whole or not there, and nothing lies beside it under a name that begins with its
+ * own. */
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +51,8 @@ static void run(int argc, char **argv, int words[3], long nth, bool all) {
   exit(status);
 }
 
-/* What the command wrote; a store of a sweep holds other bytes each time, and is looked at by tests of its own. */
+/* What the command wrote; a store of a sweep holds other bytes each time, and is looked at by tests
+ * of its own. */
 static char *file_written(void) {
   FILE *f = written && !strstr(written, ".tfdb") ? fopen(written, "r") : NULL;
   return f ? contents(f) : NULL;
@@ -95,7 +97,8 @@ static bool ends_well(const ended *e, const ended *fed) {
   const int status = WEXITSTATUS(e->status);
   if (litter() || (e->file && strcmp(e->file, fed->file ? fed->file : "") != 0)) return false;
   if (status == WEXITSTATUS(fed->status)) return strcmp(e->out, fed->out) == 0;
-  const bool told = strstr(e->err, "out of memory") || strstr(e->err, "Cannot allocate memory"); /* ours; strerror's */
+  const bool told = strstr(e->err, "out of memory") ||
+                    strstr(e->err, "Cannot allocate memory"); /* ours; strerror's */
   return (status == FAILED || status == BAD_INPUT) && told;
 }
 
@@ -106,16 +109,17 @@ static void show_difference(const ended *e, const ended *fed) {
     if (*want == '\n') line = want + 1;
   const char *had = e->out + (line - fed->out);
   if (got && *got != *want)
-    fprintf(stderr, "%.*s\ninstead of: %.*s\n", (int)strcspn(had, "\n"), had, (int)strcspn(line, "\n"), line);
+    fprintf(stderr, "%.*s\ninstead of: %.*s\n", (int)strcspn(had, "\n"), had,
+            (int)strcspn(line, "\n"), line);
 }
 
 static int starve(int argc, char **argv, long nth, bool all, const ended *fed) {
   ended e = run_apart(argc, argv, nth, all);
   const bool well = ends_well(&e, fed);
   if (!well)
-    fprintf(stderr, "call %ld%s without memory: status %d, signal %d\n%s", nth, all ? " and all behind" : "",
-            WIFEXITED(e.status) ? WEXITSTATUS(e.status) : -1, WIFSIGNALED(e.status) ? WTERMSIG(e.status) : 0,
-            e.err ? e.err : "");
+    fprintf(stderr, "call %ld%s without memory: status %d, signal %d\n%s", nth,
+            all ? " and all behind" : "", WIFEXITED(e.status) ? WEXITSTATUS(e.status) : -1,
+            WIFSIGNALED(e.status) ? WTERMSIG(e.status) : 0, e.err ? e.err : "");
   if (!well) show_difference(&e, fed);
   forget(e);
   return !well;

@@ -1,5 +1,6 @@
-/* Products, chains of two with a map in between, attention, and maps with reductions: extents that divide nothing,
- * loops in any order, tiles of any number of blocks, partial sums that go out and come back. */
+/* Products, chains of two with a map in between, attention, and maps with reductions: extents that
+ * divide nothing, loops in any order, tiles of any number of blocks, partial sums that go out and
+ * come back. */
 #include "tests/npu/draw.h"
 
 #include <stdarg.h>
@@ -44,7 +45,8 @@ static dim draw_dim(drawing *d, const char *name, int block) {
 
 static int trips(int all, int by) { return (all + by - 1) / by; }
 
-/* Loops over the dims in a random order; of which level: 0 over tiles of L0 in one of L1, 1 over those of L1. */
+/* Loops over the dims in a random order; of which level: 0 over tiles of L0 in one of L1, 1 over
+ * those of L1. */
 static void put_loops(drawing *d, const dim *dims, int n, int level) {
   int order[8];
   bool any = false;
@@ -80,20 +82,26 @@ static void put_arch(drawing *d) {
   put(d,
       "architecture:\n  name: drawn\n  word-bits: 32\n  overlap: %s\n  memories:\n"
       "  - {name: GM, bandwidth: {read: %d, write: %d}}\n"
-      "  - {name: L1, capacity: %d KiB, bandwidth: {read: %d}}\n  - {name: UB, capacity: 256 KiB, bandwidth: {read: "
-      "64}}\n" NPU_CUBE
-      "  - {name: vector, below: UB, mesh: [64, 1], rate: 1, ops: [add, sub, mul, div, max, min, neg, exp, "
+      "  - {name: L1, capacity: %d KiB, bandwidth: {read: %d}}\n  - {name: UB, capacity: 256 KiB, "
+      "bandwidth: {read: "
+      "64}}\n" NPU_CUBE "  - {name: vector, below: UB, mesh: [64, 1], rate: 1, ops: [add, sub, "
+      "mul, div, max, min, neg, exp, "
       "log, "
-      "sqrt, tanh, erf, sigmoid, relu, gelu, silu, abs, floor, ceil, round, trunc, sin, cos, fmod, select]}\n",
-      overlap[one_of(d, 4) == 0], 8 << one_of(d, 3), 8 << one_of(d, 3), 256 << one_of(d, 2), 32 << one_of(d, 3));
+      "sqrt, tanh, erf, sigmoid, relu, gelu, silu, abs, floor, ceil, round, trunc, sin, cos, fmod, "
+      "select]}\n",
+      overlap[one_of(d, 4) == 0], 8 << one_of(d, 3), 8 << one_of(d, 3), 256 << one_of(d, 2),
+      32 << one_of(d, 3));
 }
 
 static void draw_product(drawing *d) {
-  const dim b = draw_dim(d, "b", 1), m = draw_dim(d, "m", 16), n = draw_dim(d, "n", 16), k = draw_dim(d, "k", 16);
+  const dim b = draw_dim(d, "b", 1), m = draw_dim(d, "m", 16), n = draw_dim(d, "n", 16),
+            k = draw_dim(d, "k", 16);
   const dim all[4] = {b, m, n, k};
   const bool left = one_of(d, 2), right = one_of(d, 2);
-  put(d, "workload:\n  name: product\n  dims: {b: %d, m: %d, n: %d, k: %d}\n  ops:\n  - C[b,m,n] += %s * %s\n", b.all,
-      m.all, n.all, k.all, left ? "A[b,m,k]" : "A[b,k,m]", right ? "B[k,n]" : "B[n,k]");
+  put(d,
+      "workload:\n  name: product\n  dims: {b: %d, m: %d, n: %d, k: %d}\n  ops:\n  - C[b,m,n] += "
+      "%s * %s\n",
+      b.all, m.all, n.all, k.all, left ? "A[b,m,k]" : "A[b,k,m]", right ? "B[k,n]" : "B[n,k]");
   put(d, "mapping: |\n  GM");
   put_loops(d, all, 4, 1);
   put(d, "\n    L1");
@@ -104,14 +112,17 @@ static void draw_product(drawing *d) {
 }
 
 static void draw_chain(drawing *d) {
-  static const char *const maps[] = {"max(C[m,l], 0)", "exp(C[m,l] * 0.125)", "C[m,l] / (1 + abs(C[m,l]))",
-                                     "tanh(C[m,l]) - X[l]"};
-  const dim m = draw_dim(d, "m", 16), l = draw_dim(d, "l", 16), k = draw_dim(d, "k", 16), n = draw_dim(d, "n", 16);
+  static const char *const maps[] = {"max(C[m,l], 0)", "exp(C[m,l] * 0.125)",
+                                     "C[m,l] / (1 + abs(C[m,l]))", "tanh(C[m,l]) - X[l]"};
+  const dim m = draw_dim(d, "m", 16), l = draw_dim(d, "l", 16), k = draw_dim(d, "k", 16),
+            n = draw_dim(d, "n", 16);
   const dim first[2] = {l, k}, second[2] = {n, l};
   const int map = one_of(d, 4), rows = m.one;
   put(d,
-      "workload:\n  name: chain\n  dims: {m: %d, l: %d, k: %d, n: %d}\n  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n"
-      "  - F[m,l] = %s\n  - E[m,n] += F[m,l] * D[l,n]\nmapping: |\n  GM for m=%d\n    %s keep C@UB F@L1\n      L1",
+      "workload:\n  name: chain\n  dims: {m: %d, l: %d, k: %d, n: %d}\n  ops:\n  - C[m,l] += "
+      "A[m,k] * B[k,l]\n"
+      "  - F[m,l] = %s\n  - E[m,n] += F[m,l] * D[l,n]\nmapping: |\n  GM for m=%d\n    %s keep C@UB "
+      "F@L1\n      L1",
       m.all, l.all, k.all, n.all, maps[map], trips(m.all, rows), one_of(d, 2) ? "Seq" : "Shar");
   const dim inner = {"m", m.zero, rows, rows};
   const dim a[3] = {first[0], first[1], inner}, b[3] = {second[0], second[1], inner};
@@ -129,7 +140,9 @@ static void draw_chain(drawing *d) {
     } else {
       put(d, "\n        UB bypass A B\n          L0");
       put_blocks(d, &m, &l, &k);
-      put(d, "            op C\n      L1%s\n        UB for m=%d l=%d spatial l=64@x\n          op F\n      L1",
+      put(d,
+          "            op C\n      L1%s\n        UB for m=%d l=%d spatial l=64@x\n          op F\n "
+          "     L1",
           map == 3 && one_of(d, 2) ? " bypass X" : "", rows, trips(l.all, 64));
     }
   }
@@ -139,25 +152,31 @@ static void draw_attention(drawing *d) {
   const dim m = draw_dim(d, "m", 16), l = draw_dim(d, "l", 16), k = draw_dim(d, "k", 16);
   const int h = 1 + one_of(d, 2), rows = m.one;
   put(d,
-      "workload:\n  name: attention\n  dims: {h: %d, m: %d, l: %d, k: %d, n: %d}\n  ops:\n  - S[h,m,l] += Q[h,m,k] * "
-      "K[h,l,k]\n  - X[h,m] max= S[h,m,l]\n  - P[h,m,l] = exp(S[h,m,l] - X[h,m])\n  - D[h,m] += P[h,m,l]\n"
+      "workload:\n  name: attention\n  dims: {h: %d, m: %d, l: %d, k: %d, n: %d}\n  ops:\n  - "
+      "S[h,m,l] += Q[h,m,k] * "
+      "K[h,l,k]\n  - X[h,m] max= S[h,m,l]\n  - P[h,m,l] = exp(S[h,m,l] - X[h,m])\n  - D[h,m] += "
+      "P[h,m,l]\n"
       "  - R[h,m,l] = P[h,m,l] / D[h,m]\n  - O[h,m,n] += R[h,m,l] * V[h,l,n]\n",
       h, m.all, l.all, k.all, k.all);
-  put(d, "mapping: |\n  GM for h=%d m=%d\n    Seq keep S@UB X@UB P@UB D@UB R@L1\n", h, trips(m.all, rows));
-  put(d, "      L1 for l=%d m=%d k=%d\n        UB bypass Q K\n          L0", trips(l.all, l.zero), rows / m.zero,
-      trips(k.all, k.zero));
+  put(d, "mapping: |\n  GM for h=%d m=%d\n    Seq keep S@UB X@UB P@UB D@UB R@L1\n", h,
+      trips(m.all, rows));
+  put(d, "      L1 for l=%d m=%d k=%d\n        UB bypass Q K\n          L0", trips(l.all, l.zero),
+      rows / m.zero, trips(k.all, k.zero));
   put_blocks(d, &m, &l, &k);
   put(d, "            op S\n");
   for (const char *op = "XPD"; *op; op++)
     put(d, "      UB for m=%d l=%d spatial l=64@x\n        op %c\n", rows, trips(l.all, 64), *op);
-  put(d, "      L1 bypass P D\n        UB for m=%d l=%d spatial l=64@x\n          op R\n", rows, trips(l.all, 64));
+  put(d, "      L1 bypass P D\n        UB for m=%d l=%d spatial l=64@x\n          op R\n", rows,
+      trips(l.all, 64));
   const dim n = {"n", k.zero, k.one, k.all};
-  put(d, "      L1 for n=%d m=%d l=%d bypass O\n        L0", trips(n.all, n.zero), rows / m.zero, trips(l.all, l.zero));
+  put(d, "      L1 for n=%d m=%d l=%d bypass O\n        L0", trips(n.all, n.zero), rows / m.zero,
+      trips(l.all, l.zero));
   put_blocks(d, &m, &n, &l);
   put(d, "          op O\n");
 }
 
-/* The same with its keys streamed, a block in L1 at a time, behind masks or without, with slopes or without. */
+/* The same with its keys streamed, a block in L1 at a time, behind masks or without, with slopes or
+ * without. */
 static void draw_streams(drawing *d) {
   static const char *const masks[] = {"", "l <= m", "l <= m and m - l < 21", "l <= m + 7"};
   static const char *const whole = "P[h,m,l] / D[h,m]";
@@ -169,42 +188,54 @@ static void draw_streams(drawing *d) {
                                  "P[h,m,l] * (0.5 / D[h,m])",
                                  "-(0.25 * P[h,m,l] / D[h,m])",
                                  "P[h,m,l] / (D[h,m] * 2)"};
-  dim m = draw_dim(d, "m", 16), l = draw_dim(d, "l", 16), k = draw_dim(d, "k", 16), n = draw_dim(d, "n", 16);
+  dim m = draw_dim(d, "m", 16), l = draw_dim(d, "l", 16), k = draw_dim(d, "k", 16),
+      n = draw_dim(d, "n", 16);
   m.all += m.one * one_of(d, 5);
   const char *const mask = masks[one_of(d, 4)], *const scores = *mask ? "T" : "S";
   const int h = 1 + one_of(d, 2), keys = *mask ? m.all : l.all + one_of(d, 100);
   const bool near = one_of(d, 2), slopes = one_of(d, 2);
   put(d,
-      "workload:\n  name: streams\n  dims: {h: %d, m: %d, l: %d, k: %d, n: %d}\n  ops:\n  - S[h,m,l] += Q[h,m,k] * "
+      "workload:\n  name: streams\n  dims: {h: %d, m: %d, l: %d, k: %d, n: %d}\n  ops:\n  - "
+      "S[h,m,l] += Q[h,m,k] * "
       "K[h,l,k]\n",
       h, m.all, keys, k.all, n.all);
-  if (*mask) put(d, "  - T[h,m,l] = select(%s, S[h,m,l] / 4%s, -inf)\n", mask, slopes ? " - A[h] * abs(m - l)" : "");
+  if (*mask)
+    put(d, "  - T[h,m,l] = select(%s, S[h,m,l] / 4%s, -inf)\n", mask,
+        slopes ? " - A[h] * abs(m - l)" : "");
   put(d,
-      "  - X[h,m] max= %s[h,m,l]\n  - P[h,m,l] = exp(%s(%s[h,m,l] - X[h,m]))\n  - D[h,m] += P[h,m,l]\n"
+      "  - X[h,m] max= %s[h,m,l]\n  - P[h,m,l] = exp(%s(%s[h,m,l] - X[h,m]))\n  - D[h,m] += "
+      "P[h,m,l]\n"
       "  - R[h,m,l] = %s\n  - O[h,m,n] += R[h,m,l] * V[h,l,n]\n",
       scores, one_of(d, 3) ? "" : "0.5 * ", scores, shares[one_of(d, 8)]);
   put(d, "mapping: |\n  GM for h=%d m=%d", h, trips(m.all, m.one));
   put(d, near ? "\n    L1 for l=%d\n" : " l=%d\n    L1\n", trips(keys, l.one));
   put(d, "      Seq stream X D O keep S@UB %s X@UB P@UB D@UB R@L1\n", *mask ? "T@UB" : "");
-  put(d, "        L1 for l=%d m=%d k=%d\n          UB bypass Q K\n            L0", l.one / l.zero, m.one / m.zero,
-      trips(k.all, k.zero));
+  put(d, "        L1 for l=%d m=%d k=%d\n          UB bypass Q K\n            L0", l.one / l.zero,
+      m.one / m.zero, trips(k.all, k.zero));
   put_blocks(d, &m, &l, &k);
   put(d, "              op S\n");
   for (const char *op = *mask ? "TXPDR" : "XPDR"; *op; op++)
     put(d, "        UB for m=%d l=%d spatial l=16@x\n          op %c\n", m.one, l.one / 16, *op);
-  put(d, "        L1 for n=%d m=%d l=%d\n          L0", trips(n.all, n.zero), m.one / m.zero, l.one / l.zero);
+  put(d, "        L1 for n=%d m=%d l=%d\n          L0", trips(n.all, n.zero), m.one / m.zero,
+      l.one / l.zero);
   put_blocks(d, &m, &n, &l);
   put(d, "            op O\n");
 }
 
-/* A side of a window: how many outputs, taps; how far apart; padding on both sides; elements of the image. */
+/* A side of a window: how many outputs, taps; how far apart; padding on both sides; elements of the
+ * image. */
 typedef struct {
   dim out, tap;
   int stride, apart, pad, size;
 } window;
 
 static window draw_window(drawing *d, const char *out, const char *tap, int block) {
-  window w = {draw_dim(d, out, block), {tap, 1, 1, 1 + one_of(d, 3)}, 1 + one_of(d, 2), 1 + (one_of(d, 4) == 0), 0, 0};
+  window w = {draw_dim(d, out, block),
+              {tap, 1, 1, 1 + one_of(d, 3)},
+              1 + one_of(d, 2),
+              1 + (one_of(d, 4) == 0),
+              0,
+              0};
   w.tap.zero = one_of(d, 2) ? w.tap.all : 1;
   w.tap.one = one_of(d, 2) ? w.tap.all : w.tap.zero;
   if (block == 1) w.out.zero = 1 + one_of(d, w.out.all), w.out.one = w.out.zero;
@@ -223,15 +254,18 @@ static void put_index(drawing *d, const window *w) {
  * each image and group. */
 static void draw_conv(drawing *d) {
   const bool grouped = one_of(d, 3) == 0;
-  const dim n = draw_dim(d, "n", 1), g = {"g", 1, 1, grouped ? 1 + one_of(d, 3) : 1}, k = draw_dim(d, "k", 16);
+  const dim n = draw_dim(d, "n", 1), g = {"g", 1, 1, grouped ? 1 + one_of(d, 3) : 1},
+            k = draw_dim(d, "k", 16);
   const dim c = draw_dim(d, "c", 16);
   const window y = draw_window(d, "p", "r", 1), x = draw_window(d, "q", "s", 16);
   const dim all[8] = {n, g, k, y.out, x.out, c, y.tap, x.tap};
   put(d,
-      "workload:\n  name: conv\n  dims: {n: %d, g: %d, k: %d, p: %d, q: %d, c: %d, r: %d, s: %d}\n  tensors:\n"
-      "    I: {pad: [0, 0, 0, %d, %d], shape: [%d, %d, %d, %d, %d]}\n  ops:\n  - O[n,g,k,p,q] += I[n,g,c, ",
-      n.all, g.all, k.all, y.out.all, x.out.all, c.all, y.tap.all, x.tap.all, y.pad, x.pad, n.all, g.all, c.all, y.size,
-      x.size);
+      "workload:\n  name: conv\n  dims: {n: %d, g: %d, k: %d, p: %d, q: %d, c: %d, r: %d, s: %d}\n "
+      " tensors:\n"
+      "    I: {pad: [0, 0, 0, %d, %d], shape: [%d, %d, %d, %d, %d]}\n  ops:\n  - O[n,g,k,p,q] += "
+      "I[n,g,c, ",
+      n.all, g.all, k.all, y.out.all, x.out.all, c.all, y.tap.all, x.tap.all, y.pad, x.pad, n.all,
+      g.all, c.all, y.size, x.size);
   put_index(d, &y);
   put(d, ", ");
   put_index(d, &x);
@@ -249,20 +283,23 @@ static void draw_conv(drawing *d) {
 }
 
 static void draw_map(drawing *d) {
-  static const char *const ops[] = {"F[m,n] = sqrt(abs(A[m,n])) + B[n] * 2",
-                                    "F[m] max= A[m,n] - B[n]",
-                                    "F[n] += exp(A[m,n] * 0.5)",
-                                    "F[m,n] = select(A[m,n] < B[n], A[m,n], 1)",
-                                    "F[m] += A[m,2*n] * B[n]",
-                                    "F[m,n] = max(A[m,n], -B[n]) / 4",
-                                    "F[m,n] = silu(A[m,n]) + gelu(B[n]) * sigmoid(A[m,n])",
-                                    "F[m,n] = log(1 + relu(A[m,n])) - tanh(B[n]) / 2",
-                                    "F[m,n] = select(A[m,n] <= B[n], erf(A[m,n]), min(B[n], 0))",
-                                    "F[m,n] = floor(A[m,n] * 3) + round(B[n] * 7) - trunc(A[m,n] + B[n])",
-                                    "F[m,n] = sin(A[m,n]) * cos(B[n]) + ceil(A[m,n]) + fmod(A[m,n], B[n])"};
+  static const char *const ops[] = {
+      "F[m,n] = sqrt(abs(A[m,n])) + B[n] * 2",
+      "F[m] max= A[m,n] - B[n]",
+      "F[n] += exp(A[m,n] * 0.5)",
+      "F[m,n] = select(A[m,n] < B[n], A[m,n], 1)",
+      "F[m] += A[m,2*n] * B[n]",
+      "F[m,n] = max(A[m,n], -B[n]) / 4",
+      "F[m,n] = silu(A[m,n]) + gelu(B[n]) * sigmoid(A[m,n])",
+      "F[m,n] = log(1 + relu(A[m,n])) - tanh(B[n]) / 2",
+      "F[m,n] = select(A[m,n] <= B[n], erf(A[m,n]), min(B[n], 0))",
+      "F[m,n] = floor(A[m,n] * 3) + round(B[n] * 7) - trunc(A[m,n] + B[n])",
+      "F[m,n] = sin(A[m,n]) * cos(B[n]) + ceil(A[m,n]) + fmod(A[m,n], B[n])"};
   const size_t op = (size_t)one_of(d, sizeof ops / sizeof *ops);
-  const int m = 1 + one_of(d, 40), n = 1 + one_of(d, 150), by = 8 << one_of(d, 3), high = 1 + one_of(d, 8);
-  put(d, "workload:\n  name: map\n  dims: {m: %d, n: %d}\n  ops:\n  - %s\nmapping: |\n  GM for", m, n, ops[op]);
+  const int m = 1 + one_of(d, 40), n = 1 + one_of(d, 150), by = 8 << one_of(d, 3),
+            high = 1 + one_of(d, 8);
+  put(d, "workload:\n  name: map\n  dims: {m: %d, n: %d}\n  ops:\n  - %s\nmapping: |\n  GM for", m,
+      n, ops[op]);
   if (one_of(d, 2))
     put(d, " m=%d n=%d", trips(m, high), trips(n, by));
   else
@@ -270,10 +307,11 @@ static void draw_map(drawing *d) {
   put(d, "\n    UB for m=%d spatial n=%d@x\n      op F\n", high, by);
 }
 
-/* The vector unit reads windows of an image, and padding around it: rows of it kept from tile to tile or not, tiles of
- * rows of the output and of taps that are all of them or some. */
+/* The vector unit reads windows of an image, and padding around it: rows of it kept from tile to
+ * tile or not, tiles of rows of the output and of taps that are all of them or some. */
 static void draw_border(drawing *d) {
-  static const char *const ops[] = {"F[c,p,q] max= %s", "F[c,p,q] += %s", "F[c,p,q] += abs(%s) * B[r] - s",
+  static const char *const ops[] = {"F[c,p,q] max= %s", "F[c,p,q] += %s",
+                                    "F[c,p,q] += abs(%s) * B[r] - s",
                                     "F[c,p,q] min= max(%s, B[r])"};
   const size_t op = (size_t)one_of(d, sizeof ops / sizeof *ops);
   const window y = draw_window(d, "p", "r", 1), x = draw_window(d, "q", "s", 16);
@@ -281,19 +319,21 @@ static void draw_border(drawing *d) {
   const int rows = 1 + one_of(d, y.out.all), taps = one_of(d, 3) ? y.tap.all : 1;
   char read[80];
   put(d,
-      "workload:\n  name: border\n  dims: {c: %d, p: %d, q: %d, r: %d, s: %d}\n  tensors:\n    I: {pad: [0, %d, %d], "
+      "workload:\n  name: border\n  dims: {c: %d, p: %d, q: %d, r: %d, s: %d}\n  tensors:\n    I: "
+      "{pad: [0, %d, %d], "
       "shape: [%d, %d, %d]}\n  ops:\n  - ",
       c.all, y.out.all, x.out.all, y.tap.all, x.tap.all, y.pad, x.pad, c.all, y.size, x.size);
-  snprintf(read, sizeof read, "I[c, %d*p + %d*r - %d, %d*q + %d*s - %d]", y.stride, y.apart, y.pad, x.stride, x.apart,
-           x.pad);
+  snprintf(read, sizeof read, "I[c, %d*p + %d*r - %d, %d*q + %d*s - %d]", y.stride, y.apart, y.pad,
+           x.stride, x.apart, x.pad);
   put(d, ops[op], read);
   put(d, "\nmapping: |\n  GM for c=%d p=%d\n", trips(c.all, c.one), trips(y.out.all, rows));
   if (one_of(d, 2))
-    put(d, "    L1%s for r=%d\n      UB", op > 1 && one_of(d, 2) ? " bypass B" : "", trips(y.tap.all, taps));
+    put(d, "    L1%s for r=%d\n      UB", op > 1 && one_of(d, 2) ? " bypass B" : "",
+        trips(y.tap.all, taps));
   else
     put(d, "    UB");
-  put(d, " for c=%d p=%d r=%d q=%d s=%d spatial q=16@x\n        op F\n", c.one, rows, y.tap.all, trips(x.out.all, 16),
-      x.tap.all);
+  put(d, " for c=%d p=%d r=%d q=%d s=%d spatial q=16@x\n        op F\n", c.one, rows, y.tap.all,
+      trips(x.out.all, 16), x.tap.all);
 }
 
 void draw_npu(uint64_t seed, char *text, size_t size) {
@@ -308,11 +348,13 @@ void draw_npu(uint64_t seed, char *text, size_t size) {
 
 /* Rows of a norm, sums and maps of them; what is left of `ops` says how many. */
 static void put_rows(drawing *d) {
-  static const char *const first[] = {"S[m] += X[m,k]", "S[m] += X[m,k] * X[m,k]", "S[m] max= X[m,k]",
-                                      "S[m] += abs(X[m,k]) * B[k]"};
-  static const char *const second[] = {"D[m,k] = X[m,k] - S[m] / 64", "D[m,k] = X[m,k] / sqrt(1 + S[m] * S[m])",
+  static const char *const first[] = {"S[m] += X[m,k]", "S[m] += X[m,k] * X[m,k]",
+                                      "S[m] max= X[m,k]", "S[m] += abs(X[m,k]) * B[k]"};
+  static const char *const second[] = {"D[m,k] = X[m,k] - S[m] / 64",
+                                       "D[m,k] = X[m,k] / sqrt(1 + S[m] * S[m])",
                                        "D[m,k] = max(X[m,k], 0) * B[k] + S[m] / 32"};
-  static const char *const third[] = {"Q[m] += D[m,k] * D[m,k] * 0.0625", "Q[k] += D[m,k]", "Q[m] max= D[m,k] * B[k]"};
+  static const char *const third[] = {"Q[m] += D[m,k] * D[m,k] * 0.0625", "Q[k] += D[m,k]",
+                                      "Q[m] max= D[m,k] * B[k]"};
   static const char *const last[] = {"L[m,k] = D[m,k] / sqrt(Q[m] * Q[m] + 1) + B[k]",
                                      "L[m,k] = D[m,k] * sigmoid(Q[m])"};
   const int n = 1 + one_of(d, 4), at = one_of(d, 3);

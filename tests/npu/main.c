@@ -1,7 +1,7 @@
-/* Random workloads emitted for the NPU and run in its simulator: outputs equal the workload's own, words of each path
- * the model's, flags are all needed (each left out is found) and cost no time beside what they order.
- *   npu_test [--cases N] [--from SEED] [--one SEED]
- *   npu_test --plans [N]  workloads (the first N) without a mapping: what the planner finds is emitted and right */
+/* Random workloads emitted for the NPU and run in its simulator: outputs equal the workload's own,
+ * words of each path the model's, flags are all needed (each left out is found) and cost no time
+ * beside what they order. npu_test [--cases N] [--from SEED] [--one SEED] npu_test --plans [N]
+ * workloads (the first N) without a mapping: what the planner finds is emitted and right */
 #include <stdlib.h>
 
 #include "base/rng.h"
@@ -23,8 +23,9 @@ typedef struct {
 typedef struct {
   int cases, refused, planted, found, settled;
   size_t flat, rolled; /* instructions without loops, and lines with */
-  /* of those in which the busiest queue stalls, and of those in which it never does once it has begun: beside the
-   * model's cycles, and beside those that the target expects from pieces of memories and some steps of long loops */
+  /* of those in which the busiest queue stalls, and of those in which it never does once it has
+   * begun: beside the model's cycles, and beside those that the target expects from pieces of
+   * memories and some steps of long loops */
   errors model[2], expected[2];
 } tally;
 
@@ -32,14 +33,16 @@ static void note(errors *e, double off) {
   if (CHECK(e->n < MOST_CASES)) e->off[e->n++] = off;
 }
 
-/* ---- one program --------------------------------------------------------------------------------------------- */
+/* ---- one program
+ * --------------------------------------------------------------------------------------------- */
 static int tensor_of(const tf_workload *wl, const char *name) {
   for (int z = 0; z < wl->n_tensors; z++)
     if (!strcmp(wl->tensors[z].name, name)) return z;
   return -1;
 }
 
-/* In float32 all along, but for sums of a tile: relative to the largest element.  What is no number is not near. */
+/* In float32 all along, but for sums of a tile: relative to the largest element.  What is no number
+ * is not near. */
 static bool is_near(const double *got, const double *want, int64_t n, double most) {
   double top = 1e-30;
   bool near = true;
@@ -89,7 +92,8 @@ static bool run_values(const test_case *e, const tf_npu *p, tf_npu_result *r, do
 static int64_t flow(const tf_npu_result *r, const char *memory, const char *tensor, bool leave) {
   int64_t words = 0;
   for (int i = 0; i < r->n_flows; i++)
-    if (!strncmp(leave ? r->flows[i].from : r->flows[i].to, memory, strlen(memory)) && !strcmp(r->flows[i].tag, tensor))
+    if (!strncmp(leave ? r->flows[i].from : r->flows[i].to, memory, strlen(memory)) &&
+        !strcmp(r->flows[i].tag, tensor))
       words += r->flows[i].words;
   return words;
 }
@@ -104,17 +108,22 @@ static bool has_windows(const tf_workload *wl, int z) {
   return has;
 }
 
-/* Words that the model counts where a running sum is corrected for the first time, which has not been made yet. */
+/* Words that the model counts where a running sum is corrected for the first time, which has not
+ * been made yet. */
 static int64_t not_made(const test_case *e, int z, int level) {
   const tf_plan *p = e->model->plan;
   const int o = p->wl->tensors[z].producer;
-  if (o < 0 || p->stream_scope[o] < 0 || p->stream[o].above != level || p->wl->ops[o].reduce != TF_REDUCE_ADD) return 0;
+  if (o < 0 || p->stream_scope[o] < 0 || p->stream[o].above != level ||
+      p->wl->ops[o].reduce != TF_REDUCE_ADD)
+    return 0;
   return e->model->treated[2 * o + 1];
 }
 
-/* The levels between which nothing computes: what leaves is read and drained, what comes is filled and updated. Windows
- * become rows of a matrix on their way to the cube: what passes there are the matrix's words, not the box's. */
-static bool words_agree(const test_case *e, const tf_npu_result *r, const char *memory, int level, bool innermost) {
+/* The levels between which nothing computes: what leaves is read and drained, what comes is filled
+ * and updated. Windows become rows of a matrix on their way to the cube: what passes there are the
+ * matrix's words, not the box's. */
+static bool words_agree(const test_case *e, const tf_npu_result *r, const char *memory, int level,
+                        bool innermost) {
   const tf_workload *wl = e->spec->workload;
   bool ok = true;
   for (int z = 0; z < wl->n_tensors; z++) {
@@ -124,18 +133,20 @@ static bool words_agree(const test_case *e, const tf_npu_result *r, const char *
     const int64_t out = innermost ? c->drain : c->read + c->drain - less,
                   in = innermost ? c->fill : c->fill + c->update - less;
     const bool spread = level > 0 && has_windows(wl, z);
-    const bool same =
-        (spread || flow(r, memory, name, true) == out) && ((spread && innermost) || flow(r, memory, name, false) == in);
+    const bool same = (spread || flow(r, memory, name, true) == out) &&
+                      ((spread && innermost) || flow(r, memory, name, false) == in);
     if (!same)
       printf("%s of %s: out %lld, model %lld; in %lld, model %lld\n", memory, name,
-             (long long)flow(r, memory, name, true), (long long)out, (long long)flow(r, memory, name, false),
-             (long long)in);
+             (long long)flow(r, memory, name, true), (long long)out,
+             (long long)flow(r, memory, name, false), (long long)in);
     ok = ok && same;
   }
   return ok;
 }
 
-/* ---- flags ----------------------------------------------------------------------------------------------------- */
+/* ---- flags
+ * -----------------------------------------------------------------------------------------------------
+ */
 /* The program without its k-th wait, and the set that it is for; NULL: there are not so many. */
 static tf_npu *without(const tf_npu *p, size_t k) {
   size_t at = 0, n = 0;
@@ -145,12 +156,14 @@ static tf_npu *without(const tf_npu *p, size_t k) {
   const npu_instr *wait = &p->instr[at];
   int nth = 0;
   for (size_t i = 0; i < at; i++)
-    nth += p->instr[i].op == NPU_WAIT && p->instr[i].queue == wait->queue && p->instr[i].flag.to == wait->flag.to;
+    nth += p->instr[i].op == NPU_WAIT && p->instr[i].queue == wait->queue &&
+           p->instr[i].flag.to == wait->flag.to;
   tf_npu *less = npu_new();
   npu_copy_head(less, p);
   for (size_t i = 0; i < p->n; i++) {
     const npu_instr *s = &p->instr[i];
-    const bool its = s->op == NPU_SET && s->queue == wait->queue && s->flag.to == wait->flag.to && nth-- == 0;
+    const bool its =
+        s->op == NPU_SET && s->queue == wait->queue && s->flag.to == wait->flag.to && nth-- == 0;
     if (i != at && !its) *npu_add(less, s->op) = *s;
   }
   return less;
@@ -176,7 +189,9 @@ static void plant(const test_case *e, const tf_npu *p, uint64_t seed, tally *t) 
   (void)e;
 }
 
-/* ---- cases ------------------------------------------------------------------------------------------------------ */
+/* ---- cases
+ * ------------------------------------------------------------------------------------------------------
+ */
 static bool text_again(const tf_npu *p, tf_diags *d) {
   char *once = tf_npu_text(p);
   const tf_text text = {"kernel.npu", once, strlen(once)};
@@ -189,7 +204,8 @@ static bool text_again(const tf_npu *p, tf_diags *d) {
   return ok;
 }
 
-/* Whether the terms make up the cycles, and the queue that they name works as long as it does in the simulator. */
+/* Whether the terms make up the cycles, and the queue that they name works as long as it does in
+ * the simulator. */
 static bool terms_agree(const npu_terms *t, const tf_npu *p, const tf_npu_result *r) {
   bool ok = fabs(t->fill + t->busy + t->stall + t->drain - t->cycles) <= 1e-6 * t->cycles;
   for (int q = 0; q < r->n_queues; q++)
@@ -198,23 +214,26 @@ static bool terms_agree(const npu_terms *t, const tf_npu *p, const tf_npu_result
   return ok;
 }
 
-/* Tiles that slots speak for: the program is right and ends sooner than that of the mapping, after so many cycles, or
- * is that one; and once they stand they stay. */
+/* Tiles that slots speak for: the program is right and ends sooner than that of the mapping, after
+ * so many cycles, or is that one; and once they stand they stay. */
 static void check_settled(test_case *e, double cycles, tally *t) {
   char *said = NULL, *again = NULL;
   npu_terms before, after;
   tf_npu_result r = {0};
-  tf_tree *tree = npu_settle(e->tree, &said, e->d), *twice = tree ? npu_settle(tree, &again, e->d) : NULL;
+  tf_tree *tree = npu_settle(e->tree, &said, e->d),
+          *twice = tree ? npu_settle(tree, &again, e->d) : NULL;
   tf_npu *p = tree ? npu_compile(tree, e->d) : NULL;
   CHECK(p && twice && run_values(e, p, &r, 1e-4));
-  CHECK(tree && npu_predict(e->tree, NPU_UNLIMITED, &before, e->d) && npu_predict(tree, NPU_UNLIMITED, &after, e->d) &&
-        after.cycles <= before.cycles);
-  const bool stands = said && strstr(said, "they stand"), back = said && strstr(said, "the first stay");
+  CHECK(tree && npu_predict(e->tree, NPU_UNLIMITED, &before, e->d) &&
+        npu_predict(tree, NPU_UNLIMITED, &after, e->d) && after.cycles <= before.cycles);
+  const bool stands = said && strstr(said, "they stand"),
+             back = said && strstr(said, "the first stay");
   const bool moved = said && strstr(said, "2. ") && !back;
   CHECK(p && (moved ? npu_clock_program(p, e->d) < cycles : npu_clock_program(p, e->d) == cycles));
   CHECK(!stands || !moved || after.cycles < before.cycles);
-  CHECK(!stands || back ||
-        (again && !strncmp(again, "1. ", 3) && strstr(again, "they stand") && !strstr(again, "2. ")));
+  CHECK(
+      !stands || back ||
+      (again && !strncmp(again, "1. ", 3) && strstr(again, "they stand") && !strstr(again, "2. ")));
   t->settled += moved;
   if (p) tf_npu_result_free(&r);
   tf_npu_free(p);
@@ -232,12 +251,14 @@ static void check_case(test_case *e, uint64_t seed, tally *t, bool loud) {
     return;
   }
   tf_npu *rolled = npu_roll(p);
-  bool ok = CHECK(rolled && roll_is_same(rolled, p)) && text_again(rolled, e->d) && run_values(e, rolled, &r, 1e-4);
+  bool ok = CHECK(rolled && roll_is_same(rolled, p)) && text_again(rolled, e->d) &&
+            run_values(e, rolled, &r, 1e-4);
   t->flat += p->n;
   t->rolled += rolled ? rolled->n : 0;
   ok = words_agree(e, &r, "GM", 0, false) && ok;
   /* within a step that a mask does not leave out whole, the program leaves out nothing */
-  if (!e->model->plan->skips) ok = words_agree(e, &r, "L1", 1, false) && words_agree(e, &r, "L0", 3, true) && ok;
+  if (!e->model->plan->skips)
+    ok = words_agree(e, &r, "L1", 1, false) && words_agree(e, &r, "L0", 3, true) && ok;
   if (!CHECK(ok) || loud) {
     printf("seed %llu: %g cycles, model %g\n", (unsigned long long)seed, r.cycles, e->r.cycles);
     case_complain(e->d);
@@ -247,7 +268,8 @@ static void check_case(test_case *e, uint64_t seed, tally *t, bool loud) {
   const double late = r.cycles / e->r.cycles - 1, off = r.cycles / terms.cycles - 1;
   /* no flag makes anybody wait for longer than what it is for */
   CHECK(fabs(r.cycles / npu_clock_program(p, e->d) - 1) < 1e-9);
-  if (loud) printf("beside the model's %+.1f %%, beside those expected %+.2f %%\n", 100 * late, 100 * off);
+  if (loud)
+    printf("beside the model's %+.1f %%, beside those expected %+.2f %%\n", 100 * late, 100 * off);
   const bool flows = !stalls(&r);
   note(&t->model[flows], late);
   note(&t->expected[flows], off);
@@ -281,44 +303,60 @@ static void draw_case(uint64_t seed, tally *t, bool loud) {
   text_case(text, seed, t, loud);
 }
 
-/* Rows that the border clips less from step to step: the image's tile is largest in the third, not at either end. */
+/* Rows that the border clips less from step to step: the image's tile is largest in the third, not
+ * at either end. */
 static const char clipped[] =
-    "architecture:\n  name: clipped\n  word-bits: 32\n  memories:\n  - {name: GM, bandwidth: {read: 32, write: 32}}\n"
+    "architecture:\n  name: clipped\n  word-bits: 32\n  memories:\n  - {name: GM, bandwidth: "
+    "{read: 32, write: 32}}\n"
     "  - {name: L1, capacity: 256 KiB, bandwidth: {read: 256}}\n"
     "  - {name: UB, capacity: 256 KiB, bandwidth: {read: 64}}\n" NPU_CUBE
     "  - {name: vector, below: UB, mesh: [64, 1], rate: 1, ops: [add]}\n"
     "workload:\n  name: conv\n  dims: {k: 16, p: 10, q: 16, c: 16, r: 5}\n  tensors:\n"
-    "    I: {pad: [0, 2, 0], shape: [16, 10, 16]}\n  ops:\n  - O[k,p,q] += I[c, p + r - 2, q] * F[k,c,r]\n"
-    "mapping: |\n  GM for p=10\n    L1 for r=5\n      L0 spatial q=16@x k=16@y c=16@x\n        op O\n";
+    "    I: {pad: [0, 2, 0], shape: [16, 10, 16]}\n  ops:\n  - O[k,p,q] += I[c, p + r - 2, q] * "
+    "F[k,c,r]\n"
+    "mapping: |\n  GM for p=10\n    L1 for r=5\n      L0 spatial q=16@x k=16@y c=16@x\n        op "
+    "O\n";
 
 /* Steps that read padding alone, and leave nothing for those that follow. */
 static const char beside[] =
-    "architecture:\n  name: beside\n  word-bits: 32\n  memories:\n  - {name: GM, bandwidth: {read: 32, write: 32}}\n"
+    "architecture:\n  name: beside\n  word-bits: 32\n  memories:\n  - {name: GM, bandwidth: {read: "
+    "32, write: 32}}\n"
     "  - {name: L1, capacity: 256 KiB, bandwidth: {read: 256}}\n"
     "  - {name: UB, capacity: 256 KiB, bandwidth: {read: 64}}\n" NPU_CUBE
     "  - {name: vector, below: UB, mesh: [64, 1], rate: 1, ops: [add]}\n"
     "workload:\n  name: conv\n  dims: {k: 16, p: 2, q: 64, c: 16, r: 2, s: 3}\n  tensors:\n"
-    "    I: {pad: [0, 1, 1], shape: [16, 1, 127]}\n  ops:\n  - O[k,p,q] += I[c, p + r - 1, 2*q + s - 1] * "
+    "    I: {pad: [0, 1, 1], shape: [16, 1, 127]}\n  ops:\n  - O[k,p,q] += I[c, p + r - 1, 2*q + s "
+    "- 1] * "
     "F[k,c,r,s]\n"
-    "mapping: |\n  GM for q=2 r=2 p=2\n    L1 bypass O\n      L0 for q=2 s=3 spatial q=16@x k=16@y c=16@x\n"
+    "mapping: |\n  GM for q=2 r=2 p=2\n    L1 bypass O\n      L0 for q=2 s=3 spatial q=16@x k=16@y "
+    "c=16@x\n"
     "        op O\n";
 
-/* Of the blocks of rows only the third sees two blocks of keys, so that its sums alone are corrected. */
+/* Of the blocks of rows only the third sees two blocks of keys, so that its sums alone are
+ * corrected. */
 static const char third[] =
-    "architecture:\n  name: third\n  word-bits: 32\n  memories:\n  - {name: GM, bandwidth: {read: 32, write: 32}}\n"
+    "architecture:\n  name: third\n  word-bits: 32\n  memories:\n  - {name: GM, bandwidth: {read: "
+    "32, write: 32}}\n"
     "  - {name: L1, capacity: 256 KiB, bandwidth: {read: 256}}\n"
     "  - {name: UB, capacity: 256 KiB, bandwidth: {read: 64}}\n" NPU_CUBE
-    "  - {name: vector, ops: [add, sub, mul, div, max, exp, select], below: UB, mesh: [64, 1], rate: 1}\n"
-    "workload:\n  name: window\n  dims: {m: 64, l: 64, k: 16, n: 16}\n  ops:\n  - S[m,l] += Q[m,k] * K[l,k]\n"
+    "  - {name: vector, ops: [add, sub, mul, div, max, exp, select], below: UB, mesh: [64, 1], "
+    "rate: 1}\n"
+    "workload:\n  name: window\n  dims: {m: 64, l: 64, k: 16, n: 16}\n  ops:\n  - S[m,l] += Q[m,k] "
+    "* K[l,k]\n"
     "  - T[m,l] = select(l <= m and m - l < 8, S[m,l], -inf)\n  - X[m] max= T[m,l]\n"
-    "  - P[m,l] = exp(T[m,l] - X[m])\n  - D[m] += P[m,l]\n  - R[m,l] = P[m,l] / D[m]\n  - O[m,n] += R[m,l] * "
+    "  - P[m,l] = exp(T[m,l] - X[m])\n  - D[m] += P[m,l]\n  - R[m,l] = P[m,l] / D[m]\n  - O[m,n] "
+    "+= R[m,l] * "
     "V[l,n]\n"
-    "mapping: |\n  GM for m=4 l=2\n    L1\n      Seq stream X D O keep S@UB T@UB X@UB P@UB D@UB R@L1\n"
-    "        L1 for l=2\n          UB bypass Q K\n            L0 spatial m=16@x l=16@y k=16@x\n              "
+    "mapping: |\n  GM for m=4 l=2\n    L1\n      Seq stream X D O keep S@UB T@UB X@UB P@UB D@UB "
+    "R@L1\n"
+    "        L1 for l=2\n          UB bypass Q K\n            L0 spatial m=16@x l=16@y k=16@x\n    "
+    "          "
     "op S\n"
-    "        UB for m=16 l=2 spatial l=16@x\n          op T\n        UB for m=16 l=2 spatial l=16@x\n         "
+    "        UB for m=16 l=2 spatial l=16@x\n          op T\n        UB for m=16 l=2 spatial "
+    "l=16@x\n         "
     " op X\n"
-    "        UB for m=16 l=2 spatial l=16@x\n          op P\n        UB for m=16 l=2 spatial l=16@x\n         "
+    "        UB for m=16 l=2 spatial l=16@x\n          op P\n        UB for m=16 l=2 spatial "
+    "l=16@x\n         "
     " op D\n"
     "        UB for m=16 l=2 spatial l=16@x\n          op R\n"
     "        L1 for l=2\n          L0 spatial m=16@x n=16@y l=16@x\n            op O\n";
@@ -326,51 +364,67 @@ static const char third[] =
 /* Loops of more steps than the clock looks at. */
 static const char steps[] =
     "architecture:\n  name: steps\n  word-bits: 32\n  overlap: double-buffer\n  memories:\n"
-    "  - {name: GM, bandwidth: {read: 32, write: 32}}\n  - {name: L1, capacity: 256 KiB, bandwidth: {read: 256}}\n"
+    "  - {name: GM, bandwidth: {read: 32, write: 32}}\n  - {name: L1, capacity: 256 KiB, "
+    "bandwidth: {read: 256}}\n"
     "  - {name: UB, capacity: 256 KiB, bandwidth: {read: 64}}\n" NPU_CUBE
     "  - {name: vector, below: UB, mesh: [64, 1], rate: 1, ops: [add]}\n"
-    "workload:\n  name: product\n  dims: {m: 330, n: 30, k: 230}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n"
-    "mapping: |\n  GM for m=21\n    L1 for n=2 k=15\n      L0 spatial m=16@x n=16@y k=16@x\n        op C\n";
+    "workload:\n  name: product\n  dims: {m: 330, n: 30, k: 230}\n  ops:\n  - C[m,n] += A[m,k] * "
+    "B[k,n]\n"
+    "mapping: |\n  GM for m=21\n    L1 for n=2 k=15\n      L0 spatial m=16@x n=16@y k=16@x\n       "
+    " op C\n";
 
-/* Rows of which one child makes all but the last element, another that one, which begins where operands may: neither
- * waits for the other. */
+/* Rows of which one child makes all but the last element, another that one, which begins where
+ * operands may: neither waits for the other. */
 static const char ends[] =
     "architecture:\n  name: ends\n  word-bits: 32\n  overlap: double-buffer\n  memories:\n"
-    "  - {name: GM, bandwidth: {read: 32, write: 32}}\n  - {name: L1, capacity: 512 KiB, bandwidth: {read: 64}}\n"
+    "  - {name: GM, bandwidth: {read: 32, write: 32}}\n  - {name: L1, capacity: 512 KiB, "
+    "bandwidth: {read: 64}}\n"
     "  - {name: UB, capacity: 256 KiB, bandwidth: {read: 64}}\n" NPU_CUBE
     "  - {name: vector, below: UB, mesh: [64, 1], rate: 1, ops: [add]}\n"
     "workload:\n  name: conv\n  dims: {n: 4, k: 32, p: 2, q: 17, c: 32, r: 1, s: 3}\n  tensors:\n"
-    "    I: {pad: [0, 0, 0, 2], shape: [4, 32, 2, 31]}\n  ops:\n  - O[n,k,p,q] += I[n, c, p + r, 2*q + s "
+    "    I: {pad: [0, 0, 0, 2], shape: [4, 32, 2, 31]}\n  ops:\n  - O[n,k,p,q] += I[n, c, p + r, "
+    "2*q + s "
     "- 2] * "
     "F[r,s,k,c]\n"
-    "mapping: |\n  GM for p=2 n=2\n    L1 for s=3 n=2 c=2 k=2 q=2\n      L0 for n=1 spatial q=16@x k=16@y "
+    "mapping: |\n  GM for p=2 n=2\n    L1 for s=3 n=2 c=2 k=2 q=2\n      L0 for n=1 spatial q=16@x "
+    "k=16@y "
     "c=16@x\n"
     "        op O\n";
 
-/* ---- mappings of its own --------------------------------------------------------------------------------------- */
+/* ---- mappings of its own
+ * --------------------------------------------------------------------------------------- */
 static const char line[] =
     "architecture:\n  name: line\n  word-bits: 16\n  overlap: double-buffer\n  memories:\n"
-    "  - {name: GM, bandwidth: {read: 32, write: 32}}\n  - {name: L1, capacity: 64 KiB, bandwidth: {read: 256}}\n"
+    "  - {name: GM, bandwidth: {read: 32, write: 32}}\n  - {name: L1, capacity: 64 KiB, bandwidth: "
+    "{read: 256}}\n"
     "  - {name: UB, capacity: 64 KiB, bandwidth: {read: 128}}\n" NPU_SMALL_CUBE
-    "  - {name: vector, ops: [add, sub, mul, div, max, exp, relu, select], below: UB, mesh: [64, 1], rate: "
+    "  - {name: vector, ops: [add, sub, mul, div, max, exp, relu, select], below: UB, mesh: [64, "
+    "1], rate: "
     "1}\n";
 
 static const char *const workloads[] = {
-    "workload:\n  name: product\n  dims: {m: 150, n: 70, k: 90}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n",
+    "workload:\n  name: product\n  dims: {m: 150, n: 70, k: 90}\n  ops:\n  - C[m,n] += A[m,k] * "
+    "B[k,n]\n",
     "workload:\n  name: conv\n  dims: {n: 2, k: 24, p: 14, q: 14, c: 20, r: 3, s: 3}\n  tensors:\n"
     "    I: {pad: [0, 0, 1, 1], shape: [2, 20, 28, 28]}\n  ops:\n"
     "  - O[n,k,p,q] += I[n, c, 2*p + r - 1, 2*q + s - 1] * F[k,c,r,s]\n",
     "workload:\n  name: separable\n  dims: {k: 24, p: 12, q: 12, c: 18, r: 3, s: 3}\n  tensors:\n"
-    "    I: {pad: [0, 1, 1], shape: [18, 12, 12]}\n  ops:\n  - D[c,p,q] += I[c, p + r - 1, q + s - 1] * W[c,r,s]\n"
+    "    I: {pad: [0, 1, 1], shape: [18, 12, 12]}\n  ops:\n  - D[c,p,q] += I[c, p + r - 1, q + s - "
+    "1] * W[c,r,s]\n"
     "  - E[c,p,q] = relu(D[c,p,q])\n  - O[k,p,q] += E[c,p,q] * F[k,c]\n",
-    "workload:\n  name: chain\n  dims: {m: 80, l: 50, k: 40, n: 30}\n  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n"
+    "workload:\n  name: chain\n  dims: {m: 80, l: 50, k: 40, n: 30}\n  ops:\n  - C[m,l] += A[m,k] "
+    "* B[k,l]\n"
     "  - F[m,l] = exp(C[m,l] * 0.125)\n  - E[m,n] += F[m,l] * D[l,n]\n",
     "workload:\n  name: attention\n  dims: {h: 2, m: 40, l: 72, k: 32, n: 32}\n  ops:\n"
-    "  - S[h,m,l] += Q[h,m,k] * K[h,l,k]\n  - X[h,m] max= S[h,m,l]\n  - P[h,m,l] = exp(S[h,m,l] - X[h,m])\n"
-    "  - D[h,m] += P[h,m,l]\n  - R[h,m,l] = P[h,m,l] / D[h,m]\n  - O[h,m,n] += R[h,m,l] * V[h,l,n]\n",
-    /* so many keys that UB does not hold a block of rows, of which each sums more than binary16 could */
+    "  - S[h,m,l] += Q[h,m,k] * K[h,l,k]\n  - X[h,m] max= S[h,m,l]\n  - P[h,m,l] = exp(S[h,m,l] - "
+    "X[h,m])\n"
+    "  - D[h,m] += P[h,m,l]\n  - R[h,m,l] = P[h,m,l] / D[h,m]\n  - O[h,m,n] += R[h,m,l] * "
+    "V[h,l,n]\n",
+    /* so many keys that UB does not hold a block of rows, of which each sums more than binary16
+       could */
     "workload:\n  name: keys\n  dims: {m: 20, l: 2500, k: 16, n: 16}\n  ops:\n"
-    "  - S[m,l] += Q[m,k] * K[l,k]\n  - T[m,l] = select(l <= m + 2480, S[m,l], -inf)\n  - X[m] max= T[m,l]\n"
+    "  - S[m,l] += Q[m,k] * K[l,k]\n  - T[m,l] = select(l <= m + 2480, S[m,l], -inf)\n  - X[m] "
+    "max= T[m,l]\n"
     "  - P[m,l] = exp(T[m,l] - X[m])\n  - D[m] += P[m,l]\n  - R[m,l] = P[m,l] / D[m]\n"
     "  - O[m,n] += R[m,l] * V[l,n]\n"};
 
@@ -393,9 +447,10 @@ static int last_round(const char *said, double *first, double *last) {
   return n;
 }
 
-/* What is emitted is the mapping of the last round, which ends no later than that of the first, the search's.  Whether
- * it ends sooner. */
-static bool check_adopted(const tf_planned *p, const tf_planner_opts *o, const tf_npu *program, tf_diags *d) {
+/* What is emitted is the mapping of the last round, which ends no later than that of the first, the
+ * search's.  Whether it ends sooner. */
+static bool check_adopted(const tf_planned *p, const tf_planner_opts *o, const tf_npu *program,
+                          tf_diags *d) {
   double first, last;
   const int rounds = last_round(p->settled, &first, &last);
   const double cycles = npu_clock_program(program, d), near = 1e-5;
@@ -409,8 +464,8 @@ static bool check_adopted(const tf_planned *p, const tf_planner_opts *o, const t
   return rounds > 1;
 }
 
-/* Words are half as wide as in the cases drawn: sums of some hundred products of numbers below 1.  Whether the mapping
- * that the search found was settled on another. */
+/* Words are half as wide as in the cases drawn: sums of some hundred products of numbers below 1.
+ * Whether the mapping that the search found was settled on another. */
 static bool plan_case(const char *workload) {
   char text[4096];
   const tf_planner_opts o = {.target = "npu", .budget = {.seed = 1, .max_evals = 1500}};
@@ -435,12 +490,15 @@ static bool plan_case(const char *workload) {
   return settled;
 }
 
-/* A mapping that is given is obeyed, and schedule.txt says what would end sooner; of an open one, what it says. */
+/* A mapping that is given is obeyed, and schedule.txt says what would end sooner; of an open one,
+ * what it says. */
 static void given_case(void) {
-  static const char closed[] = "mapping: |\n  GM for m=2 n=1 k=1\n    L1 for k=4 bypass C\n"
-                               "      L0 for m=4 n=6 k=4 spatial m=16@x n=16@y k=16@x\n        op C\n";
-  static const char open[] = "mapping: |\n  GM for m=? n=? k=1\n    L1 for k=4 bypass C\n"
-                             "      L0 for m=? n=? k=4 spatial m=16@x n=16@y k=16@x\n        op C\n";
+  static const char closed[] =
+      "mapping: |\n  GM for m=2 n=1 k=1\n    L1 for k=4 bypass C\n"
+      "      L0 for m=4 n=6 k=4 spatial m=16@x n=16@y k=16@x\n        op C\n";
+  static const char open[] =
+      "mapping: |\n  GM for m=? n=? k=1\n    L1 for k=4 bypass C\n"
+      "      L0 for m=? n=? k=4 spatial m=16@x n=16@y k=16@x\n        op C\n";
   const tf_planner_opts o = {.target = "npu", .budget = {.seed = 1, .max_evals = 300}};
   size_t n;
   char *arch = case_file("arch-specs/npu.yaml", &n);
@@ -448,7 +506,8 @@ static void given_case(void) {
     const char *mapping = k ? open : closed;
     char text[1024];
     snprintf(text, sizeof text,
-             "workload:\n  name: product\n  dims: {m: 128, n: 96, k: 256}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n%s",
+             "workload:\n  name: product\n  dims: {m: 128, n: 96, k: 256}\n  ops:\n  - C[m,n] += "
+             "A[m,k] * B[k,n]\n%s",
              mapping);
     test_case e = case_of(arch, text);
     double first, last;
@@ -456,7 +515,8 @@ static void given_case(void) {
     tf_planned *p = tf_planner_run(e.spec->arch, e.spec->workload, e.tree, &o, e.d);
     tf_emitted *made = p && p->tree ? tf_planned_emit(p, &o, e.d) : NULL;
     char *has = p && p->tree ? tf_tree_text(p->tree) : NULL;
-    CHECK(made && !p->settled && has && strstr(has, "L1 for k=4 bypass C") && strstr(has, " k=4 spatial"));
+    CHECK(made && !p->settled && has && strstr(has, "L1 for k=4 bypass C") &&
+          strstr(has, " k=4 spatial"));
     const int rounds = last_round(file_of(made, "schedule.txt"), &first, &last);
     if (k == 0) CHECK(p && p->tree == e.tree && rounds == 2 && last < 0.97 * first);
     free(has);
@@ -467,8 +527,8 @@ static void given_case(void) {
   free(arch);
 }
 
-/* Norms, sums and maps alone, on every architecture that we ship for this target: what the planner chooses can be made,
- * and is right. */
+/* Norms, sums and maps alone, on every architecture that we ship for this target: what the planner
+ * chooses can be made, and is right. */
 static void vectors_case(const char *file, int cases, int *none) {
   static char text[4096];
   size_t len;
@@ -495,7 +555,8 @@ static void vectors_case(const char *file, int cases, int *none) {
 }
 
 static void vectors(int cases) {
-  static const char *const archs[] = {"arch-specs/npu.yaml", "arch-specs/ascend910.yaml", "arch-specs/rtl-core.yaml"};
+  static const char *const archs[] = {"arch-specs/npu.yaml", "arch-specs/ascend910.yaml",
+                                      "arch-specs/rtl-core.yaml"};
   int none = 0;
   for (size_t i = 0; i < sizeof archs / sizeof *archs; i++)
     vectors_case(archs[i], cases, &none);
@@ -509,7 +570,8 @@ static void vectors(int cases) {
 #define SECOND_DIMS "f: 64, x: 14, y: 14, u: 3, v: 3"
 #define FIRST_PAD "I: {pad: [0, 1, 1]}"
 #define SECOND_PAD "M: {pad: [0, 1, 1]}"
-#define CONVS(dims, tensors, ops) "workload:\n  name: convs\n  dims: {" dims "}\n  tensors: {" tensors "}\n  ops:\n" ops
+#define CONVS(dims, tensors, ops)                                                                  \
+  "workload:\n  name: convs\n  dims: {" dims "}\n  tensors: {" tensors "}\n  ops:\n" ops
 
 /* Cycles of the program of the mapping found; -1: none. */
 static double planned_cycles(const char *workload) {
@@ -525,17 +587,19 @@ static double planned_cycles(const char *workload) {
   return cycles;
 }
 
-/* A chain for which a search over both ops finds nothing as fast takes no longer than the two alone, but for what slots
- * of L1 that one leaves to the other cost: less than 1 %. */
+/* A chain for which a search over both ops finds nothing as fast takes no longer than the two
+ * alone, but for what slots of L1 that one leaves to the other cost: less than 1 %. */
 static void apart_case(void) {
   const double first = planned_cycles(CONVS(FIRST_DIMS, FIRST_PAD, FIRST));
   const double second = planned_cycles(CONVS("k: 64, " SECOND_DIMS, SECOND_PAD, SECOND));
-  const double both = planned_cycles(CONVS(FIRST_DIMS ", " SECOND_DIMS, FIRST_PAD ", " SECOND_PAD, FIRST SECOND));
+  const double both =
+      planned_cycles(CONVS(FIRST_DIMS ", " SECOND_DIMS, FIRST_PAD ", " SECOND_PAD, FIRST SECOND));
   CHECK(first > 0 && second > 0 && both > 0 && both < 1.01 * (first + second));
 }
 
-/* Two convolutions whose intermediate is larger than L1: made part by part, with halos of rows where the second has
- * windows, they are right; and faster than the two alone where global memory bounds both. */
+/* Two convolutions whose intermediate is larger than L1: made part by part, with halos of rows
+ * where the second has windows, they are right; and faster than the two alone where global memory
+ * bounds both. */
 static void convs_fused_case(void) {
 #define MORE "  - M[k,p,q] += I[c, p, q] * W[k,c]\n"
 #define MORE_DIMS "c: 16, k: 48, p: 40, q: 28"
@@ -543,7 +607,8 @@ static void convs_fused_case(void) {
 #define LESS_DIMS "f: 16, x: 40, y: 28, u: 3, v: 3"
   static const char both[] = CONVS(MORE_DIMS ", " LESS_DIMS, SECOND_PAD, MORE LESS);
   const double first = planned_cycles(CONVS(MORE_DIMS, "", MORE));
-  const double second = planned_cycles(CONVS("k: 48, " LESS_DIMS, "M: {pad: [0, 1, 1], shape: [48, 40, 28]}", LESS));
+  const double second =
+      planned_cycles(CONVS("k: 48, " LESS_DIMS, "M: {pad: [0, 1, 1], shape: [48, 40, 28]}", LESS));
   const double fused = planned_cycles(both);
   CHECK(first > 0 && second > 0 && fused > 0 && fused < 0.8 * (first + second));
   plan_case(both);
@@ -553,24 +618,28 @@ static void convs_fused_case(void) {
 static const char turns[] =
     "architecture:\n  name: array\n  word-bits: 32\n  overlap: double-buffer\n  memories:\n"
     "  - {name: DRAM, bandwidth: {read: 4, write: 4}, issue: 6}\n"
-    "  - {name: Buffer, capacity: 64 KiB, bandwidth: {read: 32}}\n  - {name: Reg, mesh: [16, 16], capacity: 3}\n"
+    "  - {name: Buffer, capacity: 64 KiB, bandwidth: {read: 32}}\n  - {name: Reg, mesh: [16, 16], "
+    "capacity: 3}\n"
     "  compute:\n  - {name: matrix, ops: [mac], below: Reg, rate: 1, pipeline: 56}\n"
     "  - {name: vector, ops: [relu], below: Buffer, mesh: [16, 3], rate: 1, pipeline: 10}\n"
-    "workload:\n  name: chain\n  dims: {m: 224, l: 48, k: 32, n: 40}\n  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n"
+    "workload:\n  name: chain\n  dims: {m: 224, l: 48, k: 32, n: 40}\n  ops:\n  - C[m,l] += A[m,k] "
+    "* B[k,l]\n"
     "  - F[m,l] = relu(C[m,l])\n  - E[m,n] += F[m,l] * D[l,n]\n"
     "mapping: |\n  DRAM for m=7\n    Seq keep C@Buffer F@Buffer\n      DRAM for k=2\n"
     "        Buffer for k=1 m=2 l=48 spatial m=16@x k=16@y\n          Reg\n            op C\n"
     "      Buffer for m=32 l=3 spatial l=16@x\n        op F\n      DRAM for l=3\n"
     "        Buffer for l=1 m=2 n=40 spatial m=16@x l=16@y\n          Reg\n            op E\n";
 
-/* Values and flags of tiles in turns, and their order: both steps of C for all four before any of E. */
+/* Values and flags of tiles in turns, and their order: both steps of C for all four before any of
+ * E. */
 static void turns_case(void) {
   test_case e = {.d = tf_diags_new()};
   static tally t;
   tf_npu_result r = {0};
   case_read(&e, turns);
   tf_npu *p = e.tree ? npu_compile(e.tree, e.d) : NULL;
-  if (!CHECK(p && run_values(&e, p, &r, 1e-4) && fabs(r.cycles / npu_clock_program(p, e.d) - 1) < 1e-9))
+  if (!CHECK(p && run_values(&e, p, &r, 1e-4) &&
+             fabs(r.cycles / npu_clock_program(p, e.d) - 1) < 1e-9))
     case_complain(e.d);
   char loads[18] = "";
   for (size_t i = 0, n = 0; p && i < p->n && n < sizeof loads - 1; i++)
@@ -587,17 +656,20 @@ static void turns_case(void) {
   tf_diags_free(e.d);
 }
 
-/* Each op through global memory; the left operand of the first takes all of L0A for two slots, of which the second op,
- * which comes later, reads what the first makes. */
-static const char later[] =
-    "workload:\n  name: later\n  dims: {m: 256, k: 256, l: 16, n: 16}\n  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n"
-    "  - E[m,n] += C[m,l] * D[l,n]\n"
-    "mapping: |\n  GM\n    Seq\n      GM for m=4\n        L1 for m=4 k=2\n          L0 for k=8 spatial m=16@x l=16@y "
-    "k=16@x\n"
-    "            op C\n      GM for m=4\n        L1 for m=4\n          L0 spatial m=16@x n=16@y l=16@x\n"
-    "            op E\n";
+/* Each op through global memory; the left operand of the first takes all of L0A for two slots, of
+ * which the second op, which comes later, reads what the first makes. */
+static const char later[] = "workload:\n  name: later\n  dims: {m: 256, k: 256, l: 16, n: 16}\n  "
+                            "ops:\n  - C[m,l] += A[m,k] * B[k,l]\n"
+                            "  - E[m,n] += C[m,l] * D[l,n]\n"
+                            "mapping: |\n  GM\n    Seq\n      GM for m=4\n        L1 for m=4 k=2\n "
+                            "         L0 for k=8 spatial m=16@x l=16@y "
+                            "k=16@x\n"
+                            "            op C\n      GM for m=4\n        L1 for m=4\n          L0 "
+                            "spatial m=16@x n=16@y l=16@x\n"
+                            "            op E\n";
 
-/* An operand has the bytes of another child's, though that child touches its tensor elsewhere: two slots of each. */
+/* An operand has the bytes of another child's, though that child touches its tensor elsewhere: two
+ * slots of each. */
 static void later_case(void) {
   char text[4096];
   test_case e = {.d = tf_diags_new()};
@@ -620,10 +692,12 @@ static void later_case(void) {
   tf_diags_free(e.d);
 }
 
-#define QUOTIENT                                                                                                       \
-  "workload:\n  name: quotient\n  dims: {m: 37, n: 43, l: 53}\n  ops:\n  - O[m,n] += E[m,l] / Z[m] * V[l,n]\n"
+#define QUOTIENT                                                                                   \
+  "workload:\n  name: quotient\n  dims: {m: 37, n: 43, l: 53}\n  ops:\n  - O[m,n] += E[m,l] / "    \
+  "Z[m] * V[l,n]\n"
 /* All values of an expression at once would take five times UB. */
-static const char parts[] = QUOTIENT "mapping: |\n  GM\n    UB for m=37 n=43 l=4 spatial l=16@x\n      op O\n";
+static const char parts[] =
+    QUOTIENT "mapping: |\n  GM\n    UB for m=37 n=43 l=4 spatial l=16@x\n      op O\n";
 
 /* They are computed in parts, none larger than their room, which sum to the whole. */
 static void parts_case(void) {
@@ -647,9 +721,10 @@ static void parts_case(void) {
 }
 
 /* A product row by row, of more instructions than a program may have. */
-static const char rows[] =
-    "workload:\n  name: rows\n  dims: {m: 701, k: 701, n: 701}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n"
-    "mapping: |\n  GM for m=701 n=44 k=11\n    L1\n      L0 for k=4 spatial n=16@y k=16@x\n        op C\n";
+static const char rows[] = "workload:\n  name: rows\n  dims: {m: 701, k: 701, n: 701}\n  ops:\n  - "
+                           "C[m,n] += A[m,k] * B[k,n]\n"
+                           "mapping: |\n  GM for m=701 n=44 k=11\n    L1\n      L0 for k=4 spatial "
+                           "n=16@y k=16@x\n        op C\n";
 
 /* That it is too long is told by a few hundred instructions, by none of which it is timed. */
 static void long_case(void) {
@@ -667,12 +742,14 @@ static void long_case(void) {
   tf_diags_free(e.d);
 }
 
-/* Attention of an odd number of tokens, of which UB holds few, has a plan that can be made, within the default budget.
+/* Attention of an odd number of tokens, of which UB holds few, has a plan that can be made, within
+ * the default budget.
  */
 static void odd_case(void) {
   static const char attention[] =
       "workload:\n  name: attention\n  dims: {h: 4, m: 701, l: 701, a: 80, n: 80}\n  ops:\n"
-      "  - S[h,m,l] += Q[h,m,a] * K[h,l,a]\n  - X[h,m] max= S[h,m,l]\n  - E[h,m,l] = exp(S[h,m,l] - X[h,m])\n"
+      "  - S[h,m,l] += Q[h,m,a] * K[h,l,a]\n  - X[h,m] max= S[h,m,l]\n  - E[h,m,l] = exp(S[h,m,l] "
+      "- X[h,m])\n"
       "  - Z[h,m] += E[h,m,l]\n  - O[h,m,n] += E[h,m,l] / Z[h,m] * V[h,l,n]\n";
   size_t len;
   char *arch = case_file("arch-specs/npu.yaml", &len);
@@ -685,19 +762,25 @@ static void odd_case(void) {
   free(arch);
 }
 
-/* What is expected of long loops whose queues have to catch up with what others did before them: a depthwise
- * convolution, a map and a product, row by row (half of the cycles before each queue went on at its own pace). */
+/* What is expected of long loops whose queues have to catch up with what others did before them: a
+ * depthwise convolution, a map and a product, row by row (half of the cycles before each queue went
+ * on at its own pace). */
 static void check_catching_up(void) {
   static const char mapping[] =
-      "mapping: |\n  GM for p=56\n    Seq keep D@UB A@L1 E@UB\n      L1 for c=32 p=2 r=3\n        UB bypass I F\n"
+      "mapping: |\n  GM for p=56\n    Seq keep D@UB A@L1 E@UB\n      L1 for c=32 p=2 r=3\n        "
+      "UB bypass I F\n"
       "          L0 for q=7 spatial q=16@x s=3@x\n            op D\n      L1 bypass D\n"
-      "        UB for c=32 p=2 spatial q=112@x\n          op A\n      L1 for p=2\n        UB bypass A G\n"
-      "          L0 for q=7 k=4 c=2 spatial q=16@x k=16@y c=16@x\n            op E\n      L1 bypass E Y\n"
+      "        UB for c=32 p=2 spatial q=112@x\n          op A\n      L1 for p=2\n        UB "
+      "bypass A G\n"
+      "          L0 for q=7 k=4 c=2 spatial q=16@x k=16@y c=16@x\n            op E\n      L1 "
+      "bypass E Y\n"
       "        UB for k=64 p=2 spatial q=112@x\n          op Y\n";
   size_t n;
-  char *arch = case_file("arch-specs/npu.yaml", &n), *workload = case_file("workloads/depthwise-separable.yaml", &n);
-  tf_text texts[] = {
-      {"a.yaml", arch, strlen(arch)}, {"w.yaml", workload, strlen(workload)}, {"m.yaml", mapping, strlen(mapping)}};
+  char *arch = case_file("arch-specs/npu.yaml", &n),
+       *workload = case_file("workloads/depthwise-separable.yaml", &n);
+  tf_text texts[] = {{"a.yaml", arch, strlen(arch)},
+                     {"w.yaml", workload, strlen(workload)},
+                     {"m.yaml", mapping, strlen(mapping)}};
   test_case e = {.d = tf_diags_new()};
   e.spec = tf_spec_read_texts(texts, 3, NULL, 0, e.d);
   case_prepare(&e);
@@ -748,16 +831,18 @@ static double spread(errors *e, const char *what, double *sum) {
   for (int i = 0; i < e->n; i++)
     all += fabs(e->off[i]);
   *sum += all;
-  printf("  %4d programs, %s: %6.2f %% on average, median %6.2f %%, nine of ten within %6.2f %%, worst %7.2f %%\n",
-         e->n, what, 100 * all / e->n, 100 * fabs(e->off[e->n / 2]), 100 * fabs(e->off[(e->n * 9 + 9) / 10 - 1]),
-         100 * e->off[e->n - 1]);
+  printf("  %4d programs, %s: %6.2f %% on average, median %6.2f %%, nine of ten within %6.2f %%, "
+         "worst %7.2f %%\n",
+         e->n, what, 100 * all / e->n, 100 * fabs(e->off[e->n / 2]),
+         100 * fabs(e->off[(e->n * 9 + 9) / 10 - 1]), 100 * e->off[e->n - 1]);
   return fabs(e->off[e->n - 1]);
 }
 
 static int report(tally *t) {
   static const char *const kinds[] = {"the busiest queue stalls", "it never stalls"};
   double off = 0, late = 0, worst = 0;
-  printf("%d cases, %d refused, %d with better tiles; %d flags left out, %d found; %zu instructions in %zu lines\n"
+  printf("%d cases, %d refused, %d with better tiles; %d flags left out, %d found; %zu "
+         "instructions in %zu lines\n"
          "Cycles beside those expected\n",
          t->cases, t->refused, t->settled, t->planted, t->found, t->flat, t->rolled);
   for (int k = 0; k < 2; k++)
@@ -766,8 +851,9 @@ static int report(tally *t) {
   for (int k = 0; k < 2; k++)
     spread(&t->model[k], kinds[k], &late);
   const int ran = t->cases - t->refused;
-  printf("all %d: beside those expected %.2f %% on average, %.2f %% at worst; beside the model's %.1f %%\n", ran,
-         100 * off / ran, 100 * worst, 100 * late / ran);
+  printf("all %d: beside those expected %.2f %% on average, %.2f %% at worst; beside the model's "
+         "%.1f %%\n",
+         ran, 100 * off / ran, 100 * worst, 100 * late / ran);
   CHECK_I64(t->found, t->planted);
   CHECK(t->refused * 5 < t->cases);
   if (t->cases >= 40) CHECK(t->settled > 0);
@@ -776,7 +862,8 @@ static int report(tally *t) {
 }
 
 int main(int argc, char **argv) {
-  if (argc > 1 && !strcmp(argv[1], "--plans")) return plans(argc > 2 ? strtoul(argv[2], NULL, 10) : SIZE_MAX);
+  if (argc > 1 && !strcmp(argv[1], "--plans"))
+    return plans(argc > 2 ? strtoul(argv[2], NULL, 10) : SIZE_MAX);
   if (argc == 3 && !strcmp(argv[1], "--vectors")) return vectors(atoi(argv[2])), check_report();
   static tally t;
   int cases = 40, from = 0;

@@ -9,7 +9,8 @@
 #include "base/rng.h"
 #include "tests/unit/check.h"
 
-/* ---- the slow twin ----------------------------------------------------------------------------------------- */
+/* ---- the slow twin
+ * ----------------------------------------------------------------------------------------- */
 static void move(int64_t *at, int64_t step[NPU_DEPTH], const int64_t *loop, int depth) {
   for (int k = 0; k < depth; k++)
     *at += step[k] * loop[k];
@@ -59,11 +60,14 @@ bool roll_is_same(const tf_npu *looped, const tf_npu *flat) {
   return same;
 }
 
-/* ---- nests ------------------------------------------------------------------------------------------------------- */
-static const char machine[] =
-    "machine m\nmemory GM align 1\nmemory L1 bytes 65536 align 2\nmemory UB bytes 65536 align 2\nqueue in\nqueue on\n"
-    "queue vec\npath GM L1 in words 8 latency 0\npath L1 UB on words 8 latency 0\nvector vec UB lanes 16 latency 0\n"
-    "tensor A f16 64 in\ntensor B f16 64 out\n";
+/* ---- nests
+ * -------------------------------------------------------------------------------------------------------
+ */
+static const char machine[] = "machine m\nmemory GM align 1\nmemory L1 bytes 65536 align 2\nmemory "
+                              "UB bytes 65536 align 2\nqueue in\nqueue on\n"
+                              "queue vec\npath GM L1 in words 8 latency 0\npath L1 UB on words 8 "
+                              "latency 0\nvector vec UB lanes 16 latency 0\n"
+                              "tensor A f16 64 in\ntensor B f16 64 out\n";
 
 typedef struct {
   char text[1 << 14];
@@ -94,7 +98,8 @@ static void put_line(draft *t, int depth) {
     put(t, "]:f16 %d:1:1 @A", 1 + (int)tf_rng_below(&t->lot, 2));
     break;
   case 2:
-    put(t, "load UB["), put_at(t, depth), put(t, "]:f32 L1["), put_at(t, depth), put(t, "]:f16 at ");
+    put(t, "load UB["), put_at(t, depth), put(t, "]:f32 L1["), put_at(t, depth),
+        put(t, "]:f16 at ");
     put_at(t, depth), put(t, " "), put_at(t, depth), put(t, " in 9 9 4:1:1:1:0");
     break;
   default:
@@ -117,11 +122,13 @@ static void put_body(draft *t, int depth) {
   }
 }
 
-/* The program of the text, unrolled and rolled: it does the same, in no more lines than either has.  Its text. */
+/* The program of the text, unrolled and rolled: it does the same, in no more lines than either has.
+ * Its text. */
 static char *again(const char *text) {
   tf_diags *d = tf_diags_new();
   const tf_text named = {"nest.npu", text, strlen(text)};
-  tf_npu *p = tf_npu_read(&named, d), *flat = p ? roll_unrolled(p) : NULL, *rolled = flat ? npu_roll(flat) : NULL;
+  tf_npu *p = tf_npu_read(&named, d), *flat = p ? roll_unrolled(p) : NULL,
+         *rolled = flat ? npu_roll(flat) : NULL;
   char *said = rolled ? tf_npu_text(rolled) : NULL;
   if (!CHECK(rolled && roll_is_same(rolled, flat) && roll_is_same(p, flat) && rolled->n <= flat->n))
     printf("%s%s", text, p ? "" : tf_diags_text(d));

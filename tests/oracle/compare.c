@@ -11,7 +11,8 @@
 static void differs(note *n, const char *what, const char *of, int64_t model, int64_t oracle_) {
   if (model == oracle_ || n->len > sizeof n->text - 200) return;
   n->len += (size_t)snprintf(n->text + n->len, sizeof n->text - n->len,
-                             "# %s of %s: model %" PRId64 ", oracle %" PRId64 "\n", what, of, model, oracle_);
+                             "# %s of %s: model %" PRId64 ", oracle %" PRId64 "\n", what, of, model,
+                             oracle_);
 }
 
 static bool apart(double a, double b) {
@@ -21,15 +22,15 @@ static bool apart(double a, double b) {
 
 static void differ_by(note *n, const char *what, const char *of, double model, double oracle_) {
   if (!apart(model, oracle_) || n->len > sizeof n->text - 200) return;
-  n->len += (size_t)snprintf(n->text + n->len, sizeof n->text - n->len, "# %s of %s: model %.12g, oracle %.12g\n", what,
-                             of, model, oracle_);
+  n->len += (size_t)snprintf(n->text + n->len, sizeof n->text - n->len,
+                             "# %s of %s: model %.12g, oracle %.12g\n", what, of, model, oracle_);
 }
 
 /* What can never be: `least` is above `value`. */
 static void never_below(note *n, const char *what, const char *of, double value, double least) {
   if (value >= least * (1 - 1e-9) || n->len > sizeof n->text - 200) return;
-  n->len += (size_t)snprintf(n->text + n->len, sizeof n->text - n->len, "# %s: %.12g, but %s needs %.12g\n", what,
-                             value, of, least);
+  n->len += (size_t)snprintf(n->text + n->len, sizeof n->text - n->len,
+                             "# %s: %.12g, but %s needs %.12g\n", what, value, of, least);
 }
 
 static void compare_parts(note *n, const oracle *o, const tf_result *r, int l) {
@@ -101,7 +102,8 @@ static void compare_time(note *n, const oracle *o, const tf_result *r) {
   differ_by(n, "cycles", "all", r->cycles, o->cycles);
   for (int l = 0; l < o->arch->n_memories; l++) {
     differ_by(n, "port", o->arch->memories[l].name, r->levels[l].cycles, o->level_cycles[l]);
-    differs(n, "instances", o->arch->memories[l].name, r->levels[l].instances, o->level_instances[l]);
+    differs(n, "instances", o->arch->memories[l].name, r->levels[l].instances,
+            o->level_instances[l]);
     never_below(n, "oracle's cycles", o->arch->memories[l].name, o->cycles, o->level_cycles[l]);
     never_below(n, "model's cycles", o->arch->memories[l].name, r->cycles, r->levels[l].cycles);
   }
@@ -113,21 +115,24 @@ static void compare_time(note *n, const oracle *o, const tf_result *r) {
   }
 }
 
-/* No mapping that fits beats the bounds in time, or in energy that time takes; none at all in words and their energy.
+/* No mapping that fits beats the bounds in time, or in energy that time takes; none at all in words
+ * and their energy.
  */
 static void compare_bounds(note *n, const oracle *o, const tf_result *r) {
   tf_bounds b;
   double moved = 0;
   if (!tf_bounds_of(o->arch, o->wl, &b)) return;
   for (int z = 0; z < o->wl->n_tensors; z++)
-    moved += (double)(r->counts[z].fill + r->counts[z].read + r->counts[z].update + r->counts[z].drain);
+    moved +=
+        (double)(r->counts[z].fill + r->counts[z].read + r->counts[z].update + r->counts[z].drain);
   never_below(n, "words through the outermost memory", "the bound", moved, (double)b.traffic_words);
-  if (r->feasible || !(r->leakage_pj > 0)) never_below(n, "energy", "the bound", r->energy_pj, b.energy_pj);
+  if (r->feasible || !(r->leakage_pj > 0))
+    never_below(n, "energy", "the bound", r->energy_pj, b.energy_pj);
   if (r->feasible) never_below(n, "cycles", "the bound", r->cycles, b.cycles);
 }
 
-/* Links are walked word by word; the model takes instances to move alike, so that where some moment is uneven its
- * figures stand in. */
+/* Links are walked word by word; the model takes instances to move alike, so that where some moment
+ * is uneven its figures stand in. */
 static void compare_links(note *n, oracle *o, const tf_result *r) {
   for (int l = 0; l < o->arch->n_memories; l++) {
     const char *name = o->arch->memories[l].name;
@@ -157,7 +162,8 @@ static void compare_lines(note *n, oracle *o, const tf_result *r) {
     differs(n, "lines drained", of, c->drain, w->drain);
   }
   for (int l = 0; l < o->arch->n_memories && r->lines; l++)
-    differ_by(n, "cycles of banks", o->arch->memories[l].name, r->lines->cycles[l], bank_time(o, 0, l));
+    differ_by(n, "cycles of banks", o->arch->memories[l].name, r->lines->cycles[l],
+              bank_time(o, 0, l));
 }
 
 void compare_results(note *n, oracle *o, const tf_result *r) {
@@ -193,7 +199,8 @@ void compare_causes(note *n, const oracle *o, tf_model *m, const tf_result *r) {
   }
   for (int i = 0; i < o->arch->n_memories * nz; i++) {
     char of[200];
-    snprintf(of, sizeof of, "causes, %s in %s", o->wl->tensors[i % nz].name, o->arch->memories[i / nz].name);
+    snprintf(of, sizeof of, "causes, %s in %s", o->wl->tensors[i % nz].name,
+             o->arch->memories[i / nz].name);
     differs(n, "fill", of, sum[i].fill, r->counts[i].fill);
     differs(n, "read", of, sum[i].read, r->counts[i].read);
     differs(n, "update", of, sum[i].update, r->counts[i].update);

@@ -91,7 +91,8 @@ int home_level(const oracle *o, int z) {
 
 bool holds(const oracle *o, int tile, int z) {
   const tf_node *t = &o->tree->nodes[tile];
-  if (t->kind != TF_TILE || mtile(o, tile, t->level) != tile || t->level <= home_level(o, z)) return false;
+  if (t->kind != TF_TILE || mtile(o, tile, t->level) != tile || t->level <= home_level(o, z))
+    return false;
   for (int i = 0; i < t->n_bypass; i++)
     if (t->bypass[i].tensor == z) return false;
   return touched_below(o, tile, z);
@@ -147,7 +148,8 @@ static bool sibling_holds(const oracle *o, int child, int level, int z) {
   return false;
 }
 
-/* Choice: where several scopes qualify, the innermost: it is that sibling's entry which comes just before. */
+/* Choice: where several scopes qualify, the innermost: it is that sibling's entry which comes just
+ * before. */
 int follows(const oracle *o, int n, int z) {
   int level = o->tree->nodes[n].level;
   for (int from = n, s = o->tree->nodes[n].parent; s >= 0; from = s, s = o->tree->nodes[s].parent) {

@@ -1,16 +1,20 @@
-/* From what the walk saw: counters, corrections, words held (docs/SEMANTICS.md sections 3 and 4). */
+/* From what the walk saw: counters, corrections, words held (docs/SEMANTICS.md sections 3 and 4).
+ */
 #include "tests/oracle/oracle.h"
 
 /* ---- counters -------------------------------------------------------------------------------- */
 
-int leaf_server(const oracle *o, int op, int z) { return server(o, o->tree->op_node[op], z, o->arch->n_memories); }
+int leaf_server(const oracle *o, int op, int z) {
+  return server(o, o->tree->op_node[op], z, o->arch->n_memories);
+}
 
-/* The op's scope reads, and may update, elements of what it makes, in the memory that holds it there: in every run, or
- * once a production. */
+/* The op's scope reads, and may update, elements of what it makes, in the memory that holds it
+ * there: in every run, or once a production. */
 static void treat(oracle *o, int op, bool once, bool updates) {
   int z = o->wl->ops[op].out, nt = o->wl->n_tensors, scope = stream_scope(o, op);
   const int64_t n = once ? o->corrected_once[op] : o->corrected[op];
-  words *at[] = {&o->moved[server(o, scope, z, o->arch->n_memories) * nt + z], &o->treated[scope * nt + z]};
+  words *at[] = {&o->moved[server(o, scope, z, o->arch->n_memories) * nt + z],
+                 &o->treated[scope * nt + z]};
   for (int i = 0; i < 2; i++) {
     at[i]->read += n;
     at[i]->update += updates ? n : 0;
@@ -38,7 +42,8 @@ static void put_off(oracle *o, int op, const late_step *step) {
     if (r < n ? step->left_out[r] : step->idle) {
       o->by_ref[op * 16 + r] = (words){0, 0, 0, 0};
       o->up_by_ref[op * 16 + r].n = 0;
-      if (o->lines) o->lines_by_ref[op * 16 + r] = (words){0, 0, 0, 0}, o->bank_up_by_ref[op * 16 + r].n = 0;
+      if (o->lines)
+        o->lines_by_ref[op * 16 + r] = (words){0, 0, 0, 0}, o->bank_up_by_ref[op * 16 + r].n = 0;
     }
   if (by < 0) return;
   correct(o, op, FIX_DIV, true);
@@ -50,7 +55,8 @@ void find_moves(oracle *o) {
   find_late(o, step);
   for (int op = 0; op < o->wl->n_ops; op++) {
     put_off(o, op, &step[op]);
-    if (stream_scope(o, op) >= 0) correct(o, op, o->wl->ops[op].reduce == TF_REDUCE_ADD ? FIX_MUL : FIX_EXP, false);
+    if (stream_scope(o, op) >= 0)
+      correct(o, op, o->wl->ops[op].reduce == TF_REDUCE_ADD ? FIX_MUL : FIX_EXP, false);
   }
   for (int op = 0; op < o->wl->n_ops; op++)
     for (int r = 0; r <= o->wl->ops[op].n_reads; r++) {
@@ -65,7 +71,8 @@ void find_moves(oracle *o) {
     }
 }
 
-/* ---- words held (SEMANTICS D12) ----------------------------------------------------------------- */
+/* ---- words held (SEMANTICS D12) -----------------------------------------------------------------
+ */
 
 static int64_t twice(const oracle *o, int level) {
   return o->arch->memories[level].double_buffered || (o->part && o->part->double_buffered) ? 2 : 1;
@@ -94,7 +101,8 @@ static int64_t homes(const oracle *o, int n, int level, bool only) {
 bool share_instance(const oracle *o, int scope, int level) {
   int from = 0;
   for (int n = scope; n >= 0; n = o->tree->nodes[n].parent)
-    if (o->tree->nodes[n].kind == TF_TILE && o->tree->nodes[n].level > from) from = o->tree->nodes[n].level;
+    if (o->tree->nodes[n].kind == TF_TILE && o->tree->nodes[n].level > from)
+      from = o->tree->nodes[n].level;
   for (int l = from + 1; l <= level; l++)
     if (o->arch->memories[l].mesh[0] > 1 || o->arch->memories[l].mesh[1] > 1) return false;
   return true;
@@ -153,7 +161,8 @@ void find_peaks(oracle *o) {
     outer += here ? held_bits(o, z, o->peak[z]) : 0;
   }
   for (int l = 0; l < o->arch->n_memories; l++) {
-    int64_t b = need(o, 0, l) + (l ? home_bits(o, l) : outer), word = o->arch->memories[l].word_bits;
+    int64_t b = need(o, 0, l) + (l ? home_bits(o, l) : outer),
+            word = o->arch->memories[l].word_bits;
     o->level_peak[l] = (b + word - 1) / word;
     for (int i = 0; i < o->arch->memories[l].parts.n; i++) {
       o->part = &o->arch->memories[l].parts.list[i];
@@ -164,7 +173,8 @@ void find_peaks(oracle *o) {
   find_parts(o);
 }
 
-/* ---- energy (docs/SEMANTICS.md section 6) ------------------------------------------------------- */
+/* ---- energy (docs/SEMANTICS.md section 6) -------------------------------------------------------
+ */
 
 /* What leaks in a cycle: all instances that the machine has, or those in use. */
 static double leak_pj(const oracle *o) {
@@ -175,15 +185,16 @@ static double leak_pj(const oracle *o) {
     pj += (m->gated ? (double)o->level_instances[l] : n) * m->leak_pj;
     for (int u = 0; u < o->arch->n_units; u++) {
       const tf_unit *k = &o->arch->units[u];
-      const double all = k->gated ? (double)o->unit_use[u] : n * (double)k->mesh[0] * (double)k->mesh[1];
+      const double all =
+          k->gated ? (double)o->unit_use[u] : n * (double)k->mesh[0] * (double)k->mesh[1];
       pj += k->below == l ? all * k->leak_pj : 0;
     }
   }
   return pj;
 }
 
-/* Words of memory l that `n` words of `width` bits take: whole lines, or each instance in use has its share of the
- * bits, and takes access after access until it has moved it. */
+/* Words of memory l that `n` words of `width` bits take: whole lines, or each instance in use has
+ * its share of the bits, and takes access after access until it has moved it. */
 static double taken(const oracle *o, int l, int64_t n, int width, int64_t lines) {
   const tf_memory *m = &o->arch->memories[l];
   const double whole = (double)lines * (double)m->line, plain = (double)n * width / m->word_bits;
@@ -205,11 +216,15 @@ double energy_of(const oracle *o) {
     const double hops = ((double)m->mesh[0] - 1) / 2 + ((double)m->mesh[1] - 1) / 2;
     for (int z = 0; z < o->wl->n_tensors; z++) {
       const words *w = &o->moved[l * o->wl->n_tensors + z];
-      const words none = {0, 0, 0, 0}, *k = o->lines ? &o->line_moved[l * o->wl->n_tensors + z] : &none;
+      const words none = {0, 0, 0, 0},
+                  *k = o->lines ? &o->line_moved[l * o->wl->n_tensors + z] : &none;
       const int width = o->wl->tensors[z].word_bits;
-      pj += taken(o, l, w->read, width, k->read) * m->read_pj + taken(o, l, w->drain, width, k->drain) * drained;
-      pj += (taken(o, l, w->fill, width, k->fill) + taken(o, l, w->update, width, k->update)) * m->write_pj;
-      if (m->topology == TF_NO_TOPOLOGY) pj += (double)(w->fill + w->drain) * hops * m->hop_pj * width / m->word_bits;
+      pj += taken(o, l, w->read, width, k->read) * m->read_pj +
+            taken(o, l, w->drain, width, k->drain) * drained;
+      pj += (taken(o, l, w->fill, width, k->fill) + taken(o, l, w->update, width, k->update)) *
+            m->write_pj;
+      if (m->topology == TF_NO_TOPOLOGY)
+        pj += (double)(w->fill + w->drain) * hops * m->hop_pj * width / m->word_bits;
     }
     pj += o->networks[l].hops * m->hop_pj;
   }

@@ -46,11 +46,14 @@ void page_say(page *p, const char *fmt, ...) {
   p->len += n > 0 ? (size_t)n : 0;
 }
 
-int rng_between(tf_rng *g, int lo, int hi) { return lo + (int)tf_rng_below(g, (uint32_t)(hi - lo + 1)); }
+int rng_between(tf_rng *g, int lo, int hi) {
+  return lo + (int)tf_rng_below(g, (uint32_t)(hi - lo + 1));
+}
 
 bool rng_chance(tf_rng *g, int n) { return tf_rng_below(g, (uint32_t)n) == 0; }
 
-/* ---- mappings -------------------------------------------------------------------------------------- */
+/* ---- mappings
+ * -------------------------------------------------------------------------------------- */
 
 enum { MAX_OPS = 16, MAX_DIMS = 12 };
 
@@ -83,8 +86,8 @@ static bool leads_in(const maker *k, int op, const int *ops, int n) {
   return true;
 }
 
-/* Whether a loop on dim may stand above these ops: all that lead have it.  Now and then anything goes; the
- * tree's own rules refuse it, or not. */
+/* Whether a loop on dim may stand above these ops: all that lead have it.  Now and then anything
+ * goes; the tree's own rules refuse it, or not. */
 static bool may_loop(const maker *k, int dim, const int *ops, int n) {
   bool any = false;
   for (int i = 0; i < n; i++) {
@@ -95,8 +98,10 @@ static bool may_loop(const maker *k, int dim, const int *ops, int n) {
   return any;
 }
 
-/* What an index reaches while its op's lengths are len, from 0 on; all of both where they turn differently. */
-static void reach(const tf_index *ix, const int64_t *len, const tf_index **first, int64_t *lo, int64_t *hi) {
+/* What an index reaches while its op's lengths are len, from 0 on; all of both where they turn
+ * differently. */
+static void reach(const tf_index *ix, const int64_t *len, const tf_index **first, int64_t *lo,
+                  int64_t *hi) {
   int64_t from = ix->c, to = ix->c;
   bool alike = !*first || (*first)->n_terms == ix->n_terms;
   for (int t = 0; t < ix->n_terms; t++) {
@@ -138,7 +143,8 @@ static int64_t trip_for(maker *k, int64_t len, bool all) {
 
 static int64_t up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/* One Tile over ops, which takes `all` that is left or a part of it; `first`: the first of its level. */
+/* One Tile over ops, which takes `all` that is left or a part of it; `first`: the first of its
+ * level. */
 static void tile(maker *k, int indent, int level, bool first, const int *ops, int n, bool all) {
   char spatial[256] = "";
   bool any = false;
@@ -148,7 +154,9 @@ static void tile(maker *k, int indent, int level, bool first, const int *ops, in
   for (int i = 0; i < k->wl->n_dims; i++) {
     int d = (turn + i) % k->wl->n_dims;
     int64_t len = 0;
-    if (!may_loop(k, d, ops, n) || (streamed && *k->wl->dims[d].name == 'n') || (!all && rng_chance(k->g, 3))) continue;
+    if (!may_loop(k, d, ops, n) || (streamed && *k->wl->dims[d].name == 'n') ||
+        (!all && rng_chance(k->g, 3)))
+      continue;
     for (int o = 0; o < n; o++)
       if (leads_in(k, ops[o], ops, n) && k->len[ops[o]][d] > len) len = k->len[ops[o]][d];
     int64_t trip = trip_for(k, len, all);
@@ -170,7 +178,9 @@ static void tile(maker *k, int indent, int level, bool first, const int *ops, in
   page_say(k->p, "%s%s", *spatial ? " spatial" : "", spatial);
   if (level && first && rng_chance(k->g, 6)) {
     const tf_op *op = &k->wl->ops[ops[rng_between(k->g, 0, n - 1)]];
-    int z = rng_chance(k->g, 2) && op->n_reads ? op->reads[rng_between(k->g, 0, op->n_reads - 1)].tensor : op->out;
+    int z = rng_chance(k->g, 2) && op->n_reads
+                ? op->reads[rng_between(k->g, 0, op->n_reads - 1)].tensor
+                : op->out;
     page_say(k->p, " bypass %s", k->wl->tensors[z].name);
     *k->features |= 1u << GEN_BYPASS;
   }
@@ -248,7 +258,8 @@ static void say_streamed(const maker *k) {
   for (int o = 0; o < k->wl->n_ops; o++) {
     const tf_op *op = &k->wl->ops[o];
     for (int d = op->n_out_dims; d < op->n_dims; d++)
-      if (!strcmp(k->wl->dims[op->dims[d]].name, "l")) page_say(k->p, " %s", k->wl->tensors[op->out].name);
+      if (!strcmp(k->wl->dims[op->dims[d]].name, "l"))
+        page_say(k->p, " %s", k->wl->tensors[op->out].name);
   }
 }
 
@@ -265,7 +276,8 @@ static void scope_line(maker *k, int indent, int level, const int *ops, const pa
     if (!at_home(k, ops, c, i)) continue;
     if (rng_chance(k->g, kind == 2 ? 2 : 5) && level + 1 < k->arch->n_memories) {
       int to = rng_between(k->g, level + 1, k->arch->n_memories - 1);
-      snprintf(keep + strlen(keep), sizeof keep - strlen(keep), " %s@L%d", k->wl->tensors[z].name, to);
+      snprintf(keep + strlen(keep), sizeof keep - strlen(keep), " %s@L%d", k->wl->tensors[z].name,
+               to);
       for (int j = 0; j < c->at[c->n]; j++)
         if (ops[j] == ops[i] || reads(&k->wl->ops[ops[j]], z)) k->must[ops[j]] = to;
       *k->features |= 1u << GEN_KEEP;
@@ -273,12 +285,13 @@ static void scope_line(maker *k, int indent, int level, const int *ops, const pa
     const bool streams = k->stream && top && k->wl->ops[ops[i]].reduce != TF_ASSIGN;
     /* seldom: what retains leaves no step out, and must not be streamed */
     if (rng_chance(k->g, k->masked ? 30 : streams ? 24 : 3)) {
-      snprintf(retain + strlen(retain), sizeof retain - strlen(retain), " %s", k->wl->tensors[z].name);
+      snprintf(retain + strlen(retain), sizeof retain - strlen(retain), " %s",
+               k->wl->tensors[z].name);
       *k->features |= 1u << GEN_RETAIN;
     }
   }
-  page_say(k->p, "  %*s%s%s%s%s%s%s", indent, "", name[kind], *keep ? " keep" : "", keep, *retain ? " retain" : "",
-           retain, k->stream && top ? " stream" : "");
+  page_say(k->p, "  %*s%s%s%s%s%s%s", indent, "", name[kind], *keep ? " keep" : "", keep,
+           *retain ? " retain" : "", retain, k->stream && top ? " stream" : "");
   if (k->stream && top) say_streamed(k);
   page_say(k->p, "\n");
   if (k->stream && top) *k->features |= 1u << GEN_STREAM;
@@ -289,7 +302,8 @@ static void group(maker *k, int indent, int level, int above, const int *ops, in
     nest(k, indent, level, above, ops[0]);
     return;
   }
-  int tiles = rng_between(k->g, depth || rng_chance(k->g, 4) ? 0 : 1, 2), last = k->arch->n_memories - 1;
+  int tiles = rng_between(k->g, depth || rng_chance(k->g, 4) ? 0 : 1, 2),
+      last = k->arch->n_memories - 1;
   for (int i = 0; i < n; i++)
     last = deepest(k, ops[i]) < last ? deepest(k, ops[i]) : last;
   for (int i = 0; i < tiles; i++, indent += 2) {
@@ -345,7 +359,8 @@ static void draw_homes(tf_rng *g, page *p, const tf_arch *arch, const tf_workloa
   for (int z = 0; z < wl->n_tensors && arch->n_memories > 1; z++) {
     const tf_tensor *t = &wl->tensors[z];
     if ((t->producer >= 0 && t->n_consumers) || rng_chance(g, 2)) continue;
-    page_say(p, "%s  %s: L%d\n", any ? "" : "home:\n", t->name, rng_between(g, 1, arch->n_memories - 1));
+    page_say(p, "%s  %s: L%d\n", any ? "" : "home:\n", t->name,
+             rng_between(g, 1, arch->n_memories - 1));
     any = true;
   }
 }
@@ -365,7 +380,8 @@ static void draw_layout(tf_rng *g, page *p, const tf_tensor *t) {
   page_say(p, "%s: [", t->name);
   for (int i = 0; i < n; i++) {
     const int k = rng_between(g, i, n - 1);
-    page_say(p, part[k].how ? "%s%d%c%d" : "%s%d", i ? ", " : "", part[k].rank, part[k].how, part[k].by);
+    page_say(p, part[k].how ? "%s%d%c%d" : "%s%d", i ? ", " : "", part[k].rank, part[k].how,
+             part[k].by);
     part[k] = part[i];
   }
   page_say(p, "]");
@@ -409,7 +425,12 @@ bool gen_mapping(tf_rng *g, page *p, unsigned *features) {
   tf_spec *spec = read_page(p, d);
   const bool ok = spec && spec->workload && spec->arch;
   if (ok) {
-    maker k = {.g = g, .p = p, .arch = spec->arch, .wl = spec->workload, .features = features, .far = rng_chance(g, 2)};
+    maker k = {.g = g,
+               .p = p,
+               .arch = spec->arch,
+               .wl = spec->workload,
+               .features = features,
+               .far = rng_chance(g, 2)};
     k.stream = spec->workload->n_ops > 4 && !rng_chance(g, 3);
     k.masked = *features >> GEN_MASK & 1;
     mapping(&k);
@@ -428,7 +449,8 @@ bool gen_case(uint64_t seed, page *p, unsigned *features, const char **kind) {
   *kind = gen_input(&g, p, features, asked & ~(1u << GEN_HOME));
   tf_diags *d = tf_diags_new();
   tf_spec *spec = read_page(p, d);
-  homes = homes && spec && spec->arch && spec->workload && *kind != gen_many_name && *kind != gen_peers_name;
+  homes = homes && spec && spec->arch && spec->workload && *kind != gen_many_name &&
+          *kind != gen_peers_name;
   if (homes) {
     draw_homes(&g, p, spec->arch, spec->workload);
     tf_spec_free(spec);
@@ -446,7 +468,8 @@ bool gen_case(uint64_t seed, page *p, unsigned *features, const char **kind) {
                .arch = spec->arch,
                .wl = spec->workload,
                .features = features,
-               .stream = (!strncmp(*kind, "attention", 9) || !strncmp(*kind, "masked", 6)) && !rng_chance(&g, 3),
+               .stream = (!strncmp(*kind, "attention", 9) || !strncmp(*kind, "masked", 6)) &&
+                         !rng_chance(&g, 3),
                .far = rng_chance(&g, 2),
                .masked = *features >> GEN_MASK & 1};
     note_machine(spec->arch, features);

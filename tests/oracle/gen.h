@@ -53,9 +53,9 @@ typedef enum {
   GEN_N
 } gen_feature;
 
-/* Writes an architecture and a workload (gen_input.c), one with padding, a mask, drawn freely, or a softmax spelled in
- * any way if `asked` has GEN_PAD, GEN_MASK, GEN_FREE or GEN_SPELLED; a machine whose memories take words from their
- * neighbours if it has GEN_PEERS; the workload's kind. */
+/* Writes an architecture and a workload (gen_input.c), one with padding, a mask, drawn freely, or a
+ * softmax spelled in any way if `asked` has GEN_PAD, GEN_MASK, GEN_FREE or GEN_SPELLED; a machine
+ * whose memories take words from their neighbours if it has GEN_PEERS; the workload's kind. */
 const char *gen_input(tf_rng *g, page *p, unsigned *features, unsigned asked);
 /* Writes a workload with a mask (gen_masked.c); its kind. */
 const char *gen_masked(tf_rng *g, page *p);
@@ -63,8 +63,8 @@ const char *gen_masked(tf_rng *g, page *p);
 const char *gen_many(tf_rng *g, page *p);
 void gen_many_mapping(tf_rng *g, page *p, const tf_arch *arch, const tf_workload *wl);
 extern const char gen_many_name[];
-/* Writes a workload whose window slides, and a mapping of it in which neighbours need what others held; the workload's
- * kind (gen_peers.c). */
+/* Writes a workload whose window slides, and a mapping of it in which neighbours need what others
+ * held; the workload's kind (gen_peers.c). */
 const char *gen_peers(tf_rng *g, page *p);
 void gen_peers_mapping(tf_rng *g, page *p, const tf_arch *arch, const tf_workload *wl);
 extern const char gen_peers_name[];
@@ -74,11 +74,11 @@ void gen_padded(tf_rng *g, page *p);
 void gen_free(tf_rng *g, page *p);
 /* Writes a workload whose indices have / and % (gen_divided.c). */
 void gen_divided(tf_rng *g, page *p);
-/* Writes the case of that seed: first the architecture and the workload, then the mapping.  *features: bits
- * 1 << gen_feature, GEN_PAD, GEN_MASK, GEN_FREE or GEN_SPELLED alone before: such a workload, GEN_HOME: inputs and
- * outputs live in memories further in, GEN_PARTS: memories have parts, GEN_PEERS: neighbours hand words on; *kind: the
- * workload's.
- * False if the workload itself was refused (a bug of the generator). */
+/* Writes the case of that seed: first the architecture and the workload, then the mapping.
+ * *features: bits 1 << gen_feature, GEN_PAD, GEN_MASK, GEN_FREE or GEN_SPELLED alone before: such a
+ * workload, GEN_HOME: inputs and outputs live in memories further in, GEN_PARTS: memories have
+ * parts, GEN_PEERS: neighbours hand words on; *kind: the workload's. False if the workload itself
+ * was refused (a bug of the generator). */
 bool gen_case(uint64_t seed, page *p, unsigned *features, const char **kind);
 /* Writes a mapping of the architecture and workload on the page.  False: they are refused. */
 bool gen_mapping(tf_rng *g, page *p, unsigned *features);

@@ -1,4 +1,5 @@
-/* Workloads whose indices divide: reshapes, shuffles, repeats, rings, and any that a cut of dims makes affine. */
+/* Workloads whose indices divide: reshapes, shuffles, repeats, rings, and any that a cut of dims
+ * makes affine. */
 #include <stdio.h>
 
 #include "tests/oracle/gen.h"
@@ -23,7 +24,8 @@ static words draw(const drawer *d, int from, int to, int depth) {
   if (how <= 1) return snprintf(out.s, sizeof out.s, "%c", names[dim]), out;
   a = draw(d, from, to, depth - 1);
   if (how <= 5) {
-    snprintf(out.s, sizeof out.s, "(%.90s) %c %d", a.s, rng_chance(d->g, 2) ? '/' : '%', rng_between(d->g, 2, 4));
+    snprintf(out.s, sizeof out.s, "(%.90s) %c %d", a.s, rng_chance(d->g, 2) ? '/' : '%',
+             rng_between(d->g, 2, 4));
   } else {
     const words b = draw(d, from, to, depth - 1);
     snprintf(out.s, sizeof out.s, "%d*(%.80s) + (%.80s)", rng_between(d->g, 1, 4), a.s, b.s);
@@ -47,7 +49,8 @@ static int write_first(const drawer *d, page *p, int *extent) {
   if (how == 0)
     page_say(p, "h, %d*w + c] = ", c), extent[0] = h, extent[1] = w * c;
   else if (how == 1 && h % 2 == 0)
-    page_say(p, "h / 2, w, c*2 + h %% 2] = "), extent[0] = h / 2, extent[1] = w, extent[2] = 2 * c, rank = 3;
+    page_say(p, "h / 2, w, c*2 + h %% 2] = "), extent[0] = h / 2, extent[1] = w, extent[2] = 2 * c,
+                                               rank = 3;
   else if (how == 2)
     page_say(p, "h, w] += "), extent[0] = h, extent[1] = w;
   else if (how == 3 && w % 2 == 0)

@@ -1,5 +1,6 @@
-/* Workloads drawn freely: up to five ops, whose reads have indices of any form (strides, turned, constant), of tensors
- * made before or of new ones, with padding, several readers and several outputs. */
+/* Workloads drawn freely: up to five ops, whose reads have indices of any form (strides, turned,
+ * constant), of tensors made before or of new ones, with padding, several readers and several
+ * outputs. */
 #include <stdio.h>
 
 #include "tests/oracle/gen.h"
@@ -42,7 +43,8 @@ static terms draw_terms(const maker *f) {
   return x;
 }
 
-/* An index within the extent and its padding, not in the padding alone: then the op that makes it might never run. */
+/* An index within the extent and its padding, not in the padding alone: then the op that makes it
+ * might never run. */
 static void write_within(maker *f, page *p, int extent, int pad) {
   for (int i = 0; i < 20; i++) {
     const terms x = draw_terms(f);

@@ -10,15 +10,18 @@
 /* ---- machines ------------------------------------------------------------------------------- */
 
 static void unit(tf_rng *g, page *p, const char *name, const char *ops, int below) {
-  page_say(p, "  - {name: %s, ops: [%s], below: L%d%s}\n", name, ops, below, draw_some(g, DRAW_UNIT, ", ", ""));
+  page_say(p, "  - {name: %s, ops: [%s], below: L%d%s}\n", name, ops, below,
+           draw_some(g, DRAW_UNIT, ", ", ""));
 }
 
-/* One unit for all kinds; one for products and one for the rest; three; or a far one that all kinds may run on. */
+/* One unit for all kinds; one for products and one for the rest; three; or a far one that all kinds
+ * may run on. */
 static void units(tf_rng *g, page *p, int n, unsigned *features) {
   const bool masks = *features >> GEN_MASK & 1;
-  const char *const all =
-      masks ? "mac, add, sub, mul, div, max, exp, select, min" : "mac, add, sub, mul, div, max, exp";
-  const char *const rest = masks ? "add, sub, mul, div, max, exp, select, min" : "add, sub, mul, div, max, exp";
+  const char *const all = masks ? "mac, add, sub, mul, div, max, exp, select, min"
+                                : "mac, add, sub, mul, div, max, exp";
+  const char *const rest =
+      masks ? "add, sub, mul, div, max, exp, select, min" : "add, sub, mul, div, max, exp";
   int far = n > 2 ? n - 3 : 0, kind = rng_between(g, 0, 5);
   *features |= kind > 2 ? 1u << GEN_UNITS : 0;
   page_say(p, "  compute:\n");
@@ -26,7 +29,8 @@ static void units(tf_rng *g, page *p, int n, unsigned *features) {
   unit(g, p, "u", kind == 3 ? "mac" : kind == 4 ? "mac, add" : all, n - 1);
   if (kind == 3) unit(g, p, "v", rest, rng_between(g, far, n - 1));
   if (kind == 4) {
-    unit(g, p, "v", masks ? "max, mul, div, select, min" : "max, mul, div", rng_between(g, far, n - 1));
+    unit(g, p, "v", masks ? "max, mul, div, select, min" : "max, mul, div",
+         rng_between(g, far, n - 1));
     unit(g, p, "w", masks ? "exp, sub, div, mul, add, select, min" : "exp, sub, div, mul, add",
          rng_between(g, far, n - 1));
   }
@@ -34,10 +38,10 @@ static void units(tf_rng *g, page *p, int n, unsigned *features) {
 
 /* A network whose instances take words from each other, most of the time. */
 static void peers(tf_rng *g, page *p) {
-  static const char *const figures[] = {"width: 0.5", "energy-per-hop: 2.5 pJ", "hop-latency: 3", "multicast: false",
-                                        "reduce: false"};
-  page_say(p, ", mesh: [%d, %d], network: {topology: %s", rng_between(g, 1, 5), rng_between(g, 1, 3),
-           rng_chance(g, 3) ? "torus" : "mesh");
+  static const char *const figures[] = {"width: 0.5", "energy-per-hop: 2.5 pJ", "hop-latency: 3",
+                                        "multicast: false", "reduce: false"};
+  page_say(p, ", mesh: [%d, %d], network: {topology: %s", rng_between(g, 1, 5),
+           rng_between(g, 1, 3), rng_chance(g, 3) ? "torus" : "mesh");
   for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
     if (rng_chance(g, 3)) page_say(p, ", %s", figures[i]);
   page_say(p, ", peers: %s}", rng_chance(g, 5) ? "false" : "true");
@@ -63,14 +67,16 @@ static void machine(tf_rng *g, page *p, unsigned *features) {
     if (lines) page_say(p, ", line: %d, banks: %d", rng_between(g, 1, 8), rng_between(g, 1, 5));
     if (lines && rng_chance(g, 3)) page_say(p, ", bank-ports: 2");
     if (i && handing) peers(g, p);
-    page_say(p, "%s%s}\n", some ? ", parts: " : "", some ? draw_value(g, DRAW_MEMORY, "parts") : "");
+    page_say(p, "%s%s}\n", some ? ", parts: " : "",
+             some ? draw_value(g, DRAW_MEMORY, "parts") : "");
   }
   units(g, p, n, features);
 }
 
 bool gen_with_lines;
 
-/* ---- workloads: dims and ops -------------------------------------------------------------------- */
+/* ---- workloads: dims and ops --------------------------------------------------------------------
+ */
 
 typedef struct {
   const char *name, *dims, *ops, *tensors;
@@ -80,24 +86,28 @@ typedef struct {
 static const workload workloads[] = {
     {"gemm", "m: @, n: @, k: @", "C[m,n] += A[m,k] * B[k,n]", NULL},
     {"batched gemm", "b: @, m: @, n: @, k: @", "C[b,m,n] += A[b,m,k] * B[k,n]", NULL},
-    {"two gemms", "m: @, l: @, k: @, n: @", "C[m,l] += A[m,k] * B[k,l]\nE[m,n] += C[m,l] * D[l,n]", NULL},
+    {"two gemms", "m: @, l: @, k: @, n: @", "C[m,l] += A[m,k] * B[k,l]\nE[m,n] += C[m,l] * D[l,n]",
+     NULL},
     {"three gemms", "m: @, l: 3, k: 2, n: @, q: 2",
      "C[m,l] += A[m,k] * B[k,l]\nE[m,n] += C[m,l] * D[l,n]\nG[m,q] += E[m,n] * F[n,q]", NULL},
     {"gemm with relu", "m: @, l: @, k: @, n: @",
      "C[m,l] += A[m,k] * B[k,l]\nR[m,l] = max(C[m,l], 0)\nE[m,n] += R[m,l] * D[l,n]", NULL},
     {"conv", "p: @, k: 3, c: 2, r: 3", "O[p,k] += I[c,p+r] * W[k,c,r]", NULL},
     {"strided conv", "p: @, q: 3, k: 2, r: 2, s: 3", "O[p,q,k] += I[2*p+r,q+s] * W[k,r,s]", NULL},
-    {"padded conv", "p: @, k: 2, c: 2, r: 3", "O[p,k] += I[c,p+r-1] * W[k,c,r]", "{I: {pad: [0, 1]}}"},
+    {"padded conv", "p: @, k: 2, c: 2, r: 3", "O[p,k] += I[c,p+r-1] * W[k,c,r]",
+     "{I: {pad: [0, 1]}}"},
     {"depthwise", "c: 3, p: @, q: 2, r: 3", "O[c,p,q] += I[c,p+r,q] * W[c,r]", NULL},
-    {"two convs", "h: 9, k: 2, r: 2, p: 7, n: 2, t: 3", "T[h,k] += I[h+r] * V[k,r]\nO[p,n] += T[p+t,k] * W[n,k,t]",
-     NULL},
+    {"two convs", "h: 9, k: 2, r: 2, p: 7, n: 2, t: 3",
+     "T[h,k] += I[h+r] * V[k,r]\nO[p,n] += T[p+t,k] * W[n,k,t]", NULL},
     {"strided convs", "h: 9, k: 2, r: 2, p: 4, n: 2, t: 3",
      "T[h,k] += I[h+r] * V[k,r]\nO[p,n] += T[2*p+t,k] * W[n,k,t]", NULL},
     {"padded convs", "h: 6, k: 2, r: 3, p: 6, n: 2, t: 3",
-     "T[h,k] += I[h+r-1] * V[k,r]\nO[p,n] += T[p+t-1,k] * W[n,k,t]", "{I: {pad: [1]}, T: {pad: [1, 0]}}"},
+     "T[h,k] += I[h+r-1] * V[k,r]\nO[p,n] += T[p+t-1,k] * W[n,k,t]",
+     "{I: {pad: [1]}, T: {pad: [1, 0]}}"},
     {"three convs", "h: 10, r: 2, p: 8, t: 3, q: 6, u: 3",
      "T[h] += I[h+r] * V[r]\nS[p] += T[p+t] * W[t]\nO[q] += S[q+u] * X[u]", NULL},
-    {"conv 2d pair", "h: 5, w: 5, p: 4, q: 3, t: 2, u: 3", "T[h,w] = I[h,w] * 2\nO[p,q] += T[p+t,q+u] * W[t,u]", NULL},
+    {"conv 2d pair", "h: 5, w: 5, p: 4, q: 3, t: 2, u: 3",
+     "T[h,w] = I[h,w] * 2\nO[p,q] += T[p+t,q+u] * W[t,u]", NULL},
     {"attention", "m: @, l: @, a: 2, n: 2",
      "S[m,l] += Q[m,a] * K[l,a]\nX[m] max= S[m,l]\nE[m,l] = exp(S[m,l] - X[m])\nZ[m] += E[m,l]\n"
      "P[m,l] = E[m,l] / Z[m]\nO[m,n] += P[m,l] * V[l,n]",
@@ -107,28 +117,36 @@ static const workload workloads[] = {
      "P[m,l] = E[m,l] / Z[m]\nO[m] += P[m,l] * V[l]",
      NULL},
     {"attention, undivided", "m: @, l: @, n: 2",
-     "X[m] max= S[m,l]\nE[m,l] = exp(S[m,l] - X[m])\nZ[m] += E[m,l]\nO[m,n] += E[m,l] * V[l,n]", NULL},
+     "X[m] max= S[m,l]\nE[m,l] = exp(S[m,l] - X[m])\nZ[m] += E[m,l]\nO[m,n] += E[m,l] * V[l,n]",
+     NULL},
     {"attention, batched", "b: 2, m: @, l: @, n: 2",
      "X[b,m] max= S[b,m,l]\nE[b,m,l] = exp(S[b,m,l] - X[b,m])\nZ[b,m] += E[b,m,l]\n"
      "P[b,m,l] = E[b,m,l] / Z[b,m]\nO[b,m,n] += P[b,m,l] * V[b,l,n]",
      NULL},
     {"softmax", "m: @, l: @",
-     "X[m] max= S[m,l]\nD[m,l] = S[m,l] - X[m]\nE[m,l] = exp(D[m,l])\nZ[m] += E[m,l]\nP[m,l] = E[m,l] / Z[m]", NULL},
-    {"residual", "m: @, k: 2, n: 3", "C[m,n] += A[m,k] * B[k,n]\nR[m,n] = max(C[m,n], 0)\nY[m,n] = R[m,n] + X[m,n]",
+     "X[m] max= S[m,l]\nD[m,l] = S[m,l] - X[m]\nE[m,l] = exp(D[m,l])\nZ[m] += E[m,l]\nP[m,l] = "
+     "E[m,l] / Z[m]",
      NULL},
+    {"residual", "m: @, k: 2, n: 3",
+     "C[m,n] += A[m,k] * B[k,n]\nR[m,n] = max(C[m,n], 0)\nY[m,n] = R[m,n] + X[m,n]", NULL},
     {"residual conv", "p: 6, t: 3, u: 3, q: 4",
-     "S[p] += I[p+t] * V[t]\nR[p] = max(S[p], 0)\nO[q] += R[q+u] * W[u]\nY[q] = O[q] + I[q+2]", NULL},
-    {"shared input", "m: @, k: @, x: 3, y: 3", "C[m,x] += A[m,k] * B[k,x]\nE[m,y] += A[m,k] * D[k,y]", NULL},
-    {"one input twice", "m: @, l: @, k: 2", "S[m,l] += A[m,k] * B[k,l]\nO[m] += S[m,l] * A[m,l]", NULL},
-    {"gram", "m: @, n: @, k: @", "C[m,n] += A[m,k] * A[n,k]\nE[m] += C[m,n] * A[n,n]", NULL},
-    {"fork", "m: @, k: 2, x: 3, y: 3", "C[m,x] += A[m,k] * B[k,x]\nE[m,y] += C[m,x] * D[x,y]\nF[m,x] = C[m,x] * 2",
+     "S[p] += I[p+t] * V[t]\nR[p] = max(S[p], 0)\nO[q] += R[q+u] * W[u]\nY[q] = O[q] + I[q+2]",
      NULL},
-    {"two products", "m: @, n: @, k: @, q: @", "C[m,n] += A[m,k] * B[k,n]\nE[m,q] += F[m,k] * G[k,q]", NULL},
+    {"shared input", "m: @, k: @, x: 3, y: 3",
+     "C[m,x] += A[m,k] * B[k,x]\nE[m,y] += A[m,k] * D[k,y]", NULL},
+    {"one input twice", "m: @, l: @, k: 2", "S[m,l] += A[m,k] * B[k,l]\nO[m] += S[m,l] * A[m,l]",
+     NULL},
+    {"gram", "m: @, n: @, k: @", "C[m,n] += A[m,k] * A[n,k]\nE[m] += C[m,n] * A[n,n]", NULL},
+    {"fork", "m: @, k: 2, x: 3, y: 3",
+     "C[m,x] += A[m,k] * B[k,x]\nE[m,y] += C[m,x] * D[x,y]\nF[m,x] = C[m,x] * 2", NULL},
+    {"two products", "m: @, n: @, k: @, q: @",
+     "C[m,n] += A[m,k] * B[k,n]\nE[m,q] += F[m,k] * G[k,q]", NULL},
     {"three products", "m: @, k: @, a: @, b: @, c: 2",
      "Q[m,a] += X[m,k] * U[k,a]\nK[m,b] += X[m,k] * V[k,b]\nW[m,c] += X[m,k] * Y[k,c]", NULL},
     {"two into one", "m: @, l: @, k: @, a: @",
      "Q[m,a] += X[m,k] * U[k,a]\nK[l,a] += Y[l,k] * V[k,a]\nS[m,l] += Q[m,a] * K[l,a]", NULL},
-    {"maps", "m: @, n: @", "C[m,n] = A[m,n] * 2\nD[m,n] = max(C[m,n], 0)\nE[m,n] = max(D[m,n], B[n])\nF[m] += E[m,n]",
+    {"maps", "m: @, n: @",
+     "C[m,n] = A[m,n] * 2\nD[m,n] = max(C[m,n], 0)\nE[m,n] = max(D[m,n], B[n])\nF[m] += E[m,n]",
      NULL},
     {"constants", "m: @, k: @", "C[m] += A[2*m+1,k] * B[k,3]\nE[m] = C[m] * B[0,1]", NULL},
     {"fixed rows", "h: 5, k: @", "T[h,k] = I[h,k] * 2\nO[k] = T[3,k] * T[1,k]", NULL},
@@ -156,7 +174,8 @@ static void write_ops(page *p, const char *ops) {
   }
 }
 
-/* ---- drawn convolutions: strides, dilations, borders and turns of every size -------------------------- */
+/* ---- drawn convolutions: strides, dilations, borders and turns of every size
+ * -------------------------- */
 
 /* What `stride * p + dilation * r + c` reaches. */
 typedef struct {
@@ -172,7 +191,8 @@ static int signed_one(tf_rng *g, int most) {
 static reach draw_reach(tf_rng *g, const char *p, int extent_p, const char *r, int extent_r) {
   int a = signed_one(g, 3), b = signed_one(g, 3), c = rng_between(g, -2, 2);
   int pa = a * (extent_p - 1), rb = b * (extent_r - 1);
-  reach x = {.lo = c + (pa < 0 ? pa : 0) + (rb < 0 ? rb : 0), .hi = c + (pa > 0 ? pa : 0) + (rb > 0 ? rb : 0)};
+  reach x = {.lo = c + (pa < 0 ? pa : 0) + (rb < 0 ? rb : 0),
+             .hi = c + (pa > 0 ? pa : 0) + (rb > 0 ? rb : 0)};
   snprintf(x.text, sizeof x.text, "%d*%s + %d*%s + %d", a, p, b, r, c);
   return x;
 }
@@ -184,7 +204,8 @@ static int draw_pad(tf_rng *g, reach x) {
 }
 
 static const char *drawn_one(tf_rng *g, page *p) {
-  int e = rng_between(g, 1, 6), r = rng_between(g, 1, 5), q = rng_between(g, 1, 4), s = rng_between(g, 1, 3);
+  int e = rng_between(g, 1, 6), r = rng_between(g, 1, 5), q = rng_between(g, 1, 4),
+      s = rng_between(g, 1, 3);
   reach x = draw_reach(g, "p", e, "r", r), y = draw_reach(g, "q", q, "s", s);
   bool flat = rng_chance(g, 2);
   page_say(p, "workload:\n  name: w\n  dims: {p: %d, r: %d, %s", e, r, flat ? "k: 2" : "");
@@ -198,22 +219,29 @@ static const char *drawn_one(tf_rng *g, page *p) {
   return "drawn conv";
 }
 
-/* The first one's outputs cover what the second reads but for its pad, or some more at either end. */
+/* The first one's outputs cover what the second reads but for its pad, or some more at either end.
+ */
 static const char *drawn_two(tf_rng *g, page *p) {
   int e = rng_between(g, 1, 6), t = rng_between(g, 1, 4), r = rng_between(g, 1, 4);
   reach y = draw_reach(g, "p", e, "t", t);
-  int pad = draw_pad(g, y), before = rng_chance(g, 3) ? 1 : 0, after = rng_chance(g, 3) ? rng_between(g, 1, 2) : 0;
+  int pad = draw_pad(g, y), before = rng_chance(g, 3) ? 1 : 0,
+      after = rng_chance(g, 3) ? rng_between(g, 1, 2) : 0;
   int shift = before - pad - y.lo, h = before + y.hi - y.lo + 1 - 2 * pad + after;
   reach x = draw_reach(g, "h", h, "r", r);
   bool wide = rng_chance(g, 2);
-  page_say(p, "workload:\n  name: w\n  dims: {h: %d, r: %d, p: %d, t: %d%s}\n", h, r, e, t, wide ? ", k: 2" : "");
-  page_say(p, "  tensors: {I: {pad: [%d]}, T: {pad: [%d%s]}}\n", draw_pad(g, x), pad, wide ? ", 0" : "");
-  page_say(p, "  ops:\n  - \"T[h%s] += I[%s] * V[%sr]\"\n", wide ? ",k" : "", x.text, wide ? "k," : "");
-  page_say(p, "  - \"O[p] += T[%s + %d%s] * W[%st]\"\n", y.text, shift, wide ? ",k" : "", wide ? "k," : "");
+  page_say(p, "workload:\n  name: w\n  dims: {h: %d, r: %d, p: %d, t: %d%s}\n", h, r, e, t,
+           wide ? ", k: 2" : "");
+  page_say(p, "  tensors: {I: {pad: [%d]}, T: {pad: [%d%s]}}\n", draw_pad(g, x), pad,
+           wide ? ", 0" : "");
+  page_say(p, "  ops:\n  - \"T[h%s] += I[%s] * V[%sr]\"\n", wide ? ",k" : "", x.text,
+           wide ? "k," : "");
+  page_say(p, "  - \"O[p] += T[%s + %d%s] * W[%st]\"\n", y.text, shift, wide ? ",k" : "",
+           wide ? "k," : "");
   return "drawn convs";
 }
 
-/* ---- one of them --------------------------------------------------------------------------------------- */
+/* ---- one of them
+ * --------------------------------------------------------------------------------------- */
 
 static const char *written(tf_rng *g, page *p, unsigned *features) {
   spelled s;

@@ -23,10 +23,13 @@ void gen_many_mapping(tf_rng *g, page *p, const tf_arch *arch, const tf_workload
   int unit = 0;
   while (!(arch->units[unit].kinds >> TF_K_EXP & 1))
     unit++;
-  const int last = arch->units[unit].below, m = (int)wl->dims[0].extent, split = rng_chance(g, 2) ? 1 : m;
+  const int last = arch->units[unit].below, m = (int)wl->dims[0].extent,
+            split = rng_chance(g, 2) ? 1 : m;
   const char *kind = row ? "Pipe" : rng_chance(g, 2) ? "Para" : "Pipe";
   page_say(p, "  L0");
-  if (split > 1) page_say(p, rng_chance(g, 3) ? " for m=%d" : " spatial m=%d@%c", split, rng_chance(g, 2) ? 'x' : 'y');
+  if (split > 1)
+    page_say(p, rng_chance(g, 3) ? " for m=%d" : " spatial m=%d@%c", split,
+             rng_chance(g, 2) ? 'x' : 'y');
   page_say(p, "\n    %s\n", kind);
   for (int i = 0; i < wl->n_ops; i++) {
     page_say(p, "      L%d", rng_between(g, 0, last));

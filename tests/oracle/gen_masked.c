@@ -1,5 +1,5 @@
-/* Workloads whose softmax is masked: causal, windows, diagonals, either way round; with rows that nobody reads, and
- * neighbours whose dims have other names. */
+/* Workloads whose softmax is masked: causal, windows, diagonals, either way round; with rows that
+ * nobody reads, and neighbours whose dims have other names. */
 #include "tests/oracle/gen.h"
 
 #include <stdio.h>
@@ -18,15 +18,17 @@ static void condition(tf_rng *g, page *p) {
   }
 }
 
-/* The scores are made along dims p and q of their own, of which the mask's op reads m from `row` on and l from `key`
- * on, perhaps the other way round; what reads the result takes rows i of it, from `first` on. */
+/* The scores are made along dims p and q of their own, of which the mask's op reads m from `row` on
+ * and l from `key` on, perhaps the other way round; what reads the result takes rows i of it, from
+ * `first` on. */
 typedef struct {
   bool apart, turned, tail, inside;
   int more_p, more_q, row, key, i, first;
 } names;
 
 static names draw_names(tf_rng *g, bool scores, int m) {
-  names n = {.apart = scores && rng_chance(g, 3), .turned = rng_chance(g, 3), .tail = rng_chance(g, 3)};
+  names n = {
+      .apart = scores && rng_chance(g, 3), .turned = rng_chance(g, 3), .tail = rng_chance(g, 3)};
   n.inside = !n.tail && rng_chance(g, 8);
   n.more_p = rng_between(g, 0, 2);
   n.more_q = rng_between(g, 0, 2);
@@ -52,7 +54,8 @@ static void write_mask(const names *n, tf_rng *g, page *p, const char *h) {
   }
   page_say(p, "  - \"T[%sm,l] = select(", h);
   condition(g, p);
-  page_say(p, ", S[%s%s,%s], -inf)\"\n", h, n->apart && n->turned ? key : row, n->apart && n->turned ? row : key);
+  page_say(p, ", S[%s%s,%s], -inf)\"\n", h, n->apart && n->turned ? key : row,
+           n->apart && n->turned ? row : key);
 }
 
 static void write_dims(const names *n, int kind, int m, int l, bool batch, page *p) {
@@ -64,21 +67,25 @@ static void write_dims(const names *n, int kind, int m, int l, bool batch, page 
 }
 
 const char *gen_masked(tf_rng *g, page *p) {
-  static const char *const name[] = {"masked softmax", "attention, masked", "attention, masked, divided",
-                                     "attention of projections"};
-  const int kind = rng_chance(g, 6) ? rng_between(g, 2, 3) : rng_between(g, 0, 1), m = rng_between(g, 2, 5);
+  static const char *const name[] = {"masked softmax", "attention, masked",
+                                     "attention, masked, divided", "attention of projections"};
+  const int kind = rng_chance(g, 6) ? rng_between(g, 2, 3) : rng_between(g, 0, 1),
+            m = rng_between(g, 2, 5);
   const int l = rng_chance(g, 4) ? rng_between(g, 2, 5) : m;
   const char *h = kind == 1 && rng_chance(g, 5) ? "b," : "";
   const names n = draw_names(g, kind > 0, m);
   write_dims(&n, kind, m, l, *h != 0, p);
-  if (kind == 3) page_say(p, "  - \"K[%s,a] += J[%s,e] * U[e,a]\"\n", n.apart ? "q" : "l", n.apart ? "q" : "l");
+  if (kind == 3)
+    page_say(p, "  - \"K[%s,a] += J[%s,e] * U[e,a]\"\n", n.apart ? "q" : "l", n.apart ? "q" : "l");
   if (kind) write_scores(&n, p, h);
   write_mask(&n, g, p, h);
   page_say(p, "  - \"X[%sm] max= T[%sm,l]\"\n", h, h);
-  page_say(p, "  - \"E[%sm,l] = exp(T[%sm,l] - X[%sm])\"\n  - \"Z[%sm] += E[%sm,l]\"\n", h, h, h, h, h);
+  page_say(p, "  - \"E[%sm,l] = exp(T[%sm,l] - X[%sm])\"\n  - \"Z[%sm] += E[%sm,l]\"\n", h, h, h, h,
+           h);
   if (kind == 2) page_say(p, "  - \"P[%sm,l] = E[%sm,l] / Z[%sm]\"\n", h, h, h);
-  page_say(p, "  - \"O[%s%s,n] += %s[%s%s,l] * V[%sl,n]\"\n", h, n.inside ? "i" : "m", kind == 2 ? "P" : "E", h,
-           n.inside ? "i" : "m", h);
-  if (n.tail) page_say(p, "  - \"R[%si] = O[%si + %d,0] / Z[%si + %d]\"\n", h, h, n.first, h, n.first);
+  page_say(p, "  - \"O[%s%s,n] += %s[%s%s,l] * V[%sl,n]\"\n", h, n.inside ? "i" : "m",
+           kind == 2 ? "P" : "E", h, n.inside ? "i" : "m", h);
+  if (n.tail)
+    page_say(p, "  - \"R[%si] = O[%si + %d,0] / Z[%si + %d]\"\n", h, h, n.first, h, n.first);
   return name[kind];
 }

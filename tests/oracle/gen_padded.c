@@ -8,7 +8,9 @@ typedef struct {
 
 static bool chance(tf_rng *g, int n) { return tf_rng_below(g, (uint32_t)n) == 0; }
 
-static int reach(const window *w) { return w->stride * (w->out - 1) + w->dilation * (w->taps - 1) + 1; }
+static int reach(const window *w) {
+  return w->stride * (w->out - 1) + w->dilation * (w->taps - 1) + 1;
+}
 
 /* Of an input of any length: it has the reach less the padding, which leaves at least one word. */
 static window over_input(tf_rng *g) {
@@ -24,7 +26,10 @@ static window over_input(tf_rng *g) {
 
 /* Of `in` elements that an op makes, some of which may stay unread. */
 static window over_made(tf_rng *g, int in) {
-  window w = {.stride = rng_between(g, 1, 3), .dilation = rng_between(g, 1, 2), .taps = rng_between(g, 1, 3), .out = 1};
+  window w = {.stride = rng_between(g, 1, 3),
+              .dilation = rng_between(g, 1, 2),
+              .taps = rng_between(g, 1, 3),
+              .out = 1};
   w.shift = w.pad = rng_between(g, 0, 3);
   while (w.out < 6 && reach(&w) + w.stride - w.shift <= in + w.pad)
     w.out++;
@@ -38,15 +43,19 @@ static void write_index(page *p, const window *w, const char *at, const char *ta
   page_say(p, ", %d*%s + %d*%s - %d", w->stride, at, w->dilation, tap, w->shift);
 }
 
-/* Its taps from the last to the first: at one setting of a loop over them it reads elsewhere than the window. */
+/* Its taps from the last to the first: at one setting of a loop over them it reads elsewhere than
+ * the window. */
 static void write_reversed(page *p, const window *w, const char *at, const char *tap) {
-  page_say(p, ", %d*%s - %d*%s + %d", w->stride, at, w->dilation, tap, w->dilation * (w->taps - 1) - w->shift);
+  page_say(p, ", %d*%s - %d*%s + %d", w->stride, at, w->dilation, tap,
+           w->dilation * (w->taps - 1) - w->shift);
 }
 
-/* Another reader of the padded input.  apart: of rows and places of its own, so that one of the two may read padding
- * alone. */
-static void write_other_reader(page *p, const window *a, const window *b, bool depthwise, int apart) {
-  void (*say)(page *, const window *, const char *, const char *) = apart ? write_reversed : write_index;
+/* Another reader of the padded input.  apart: of rows and places of its own, so that one of the two
+ * may read padding alone. */
+static void write_other_reader(page *p, const window *a, const window *b, bool depthwise,
+                               int apart) {
+  void (*say)(page *, const window *, const char *, const char *) =
+      apart ? write_reversed : write_index;
   page_say(p, "  - \"Y[k,p%s] += I[%s", b ? ",q" : "", depthwise ? "k" : "c");
   if (apart) page_say(p, " + %d", apart);
   say(p, a, "p", "r");

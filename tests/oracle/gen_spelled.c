@@ -10,7 +10,8 @@ typedef struct {
   spelled_may may;
   spelled *out;
   const char *b; /* "b," or "" */
-  bool data;     /* scores hold an input as an addend: -inf may mask a row, which what is not divided shows */
+  bool data; /* scores hold an input as an addend: -inf may mask a row, which what is not divided
+                shows */
 } speller;
 
 typedef struct {
@@ -33,7 +34,8 @@ static const char *number(tf_rng *g) {
 }
 
 /* An op: what it makes, how, from what, and the loops of its own beside the batch. */
-static void op(speller *s, char name, const char *rank, const char *how, const words *value, const char *dims) {
+static void op(speller *s, char name, const char *rank, const char *how, const words *value,
+               const char *dims) {
   page_say(s->p, "  - \"%c[%s%s] %s %s\"\n", name, s->b, rank, how, value->text);
   const int i = s->out->n++;
   s->out->op[i].name = name;
@@ -44,7 +46,9 @@ static void op(speller *s, char name, const char *rank, const char *how, const w
 }
 
 /* An element of a tensor at the point of its rows and keys, or of its rows. */
-static words at(const speller *s, char name, const char *rank) { return say("%c[%s%s]", name, s->b, rank); }
+static words at(const speller *s, char name, const char *rank) {
+  return say("%c[%s%s]", name, s->b, rank);
+}
 
 /* v times a number, spelled in some way; now and then v alone. */
 static words scaled(const speller *s, words v) {
@@ -58,15 +62,18 @@ static words scaled(const speller *s, words v) {
 }
 
 static const char *condition(const speller *s) {
-  static const char *const bands[] = {"l <= m", "l <= m + 2", "m <= l", "m - l < 3 and l - m < 2", "l == m"};
-  static const char *const rows[] = {"l <= m", "l <= m + 2", "l == 0 or l > m", "not (l > m) or l < 2",
-                                     "l != 3 * m + 1"};
+  static const char *const bands[] = {"l <= m", "l <= m + 2", "m <= l", "m - l < 3 and l - m < 2",
+                                      "l == m"};
+  static const char *const rows[] = {"l <= m", "l <= m + 2", "l == 0 or l > m",
+                                     "not (l > m) or l < 2", "l != 3 * m + 1"};
   return (s->may.masks == SPELLED_BANDS ? bands : rows)[rng_between(s->g, 0, 4)];
 }
 
-/* ---- scores and their exponentials -------------------------------------------------------------------------- */
+/* ---- scores and their exponentials
+ * -------------------------------------------------------------------------- */
 
-/* The scores: made, or an input; scaled, masked or shifted, in an op of their own or not.  What the maximum is of. */
+/* The scores: made, or an input; scaled, masked or shifted, in an op of their own or not.  What the
+ * maximum is of. */
 static words scores(speller *s, bool makes) {
   const words dot = scaled(s, say("Q[%sm,a] * K[%sl,a]", s->b, s->b)), plain = at(s, 'S', "m,l");
   if (makes) op(s, 'S', "m,l", "+=", &dot, "mla");
@@ -89,7 +96,8 @@ static words exponent(const speller *s, words v) {
   case 0: return say("%s * (%s - %s)", c, v.text, x.text);
   case 1: return say("(%s - %s) * %s", v.text, x.text, c);
   case 2: return say("(%s - %s) / %s", v.text, x.text, c);
-  case 3: return s->may.negates ? say("-(%s - (%s))", x.text, v.text) : say("%s - %s", v.text, x.text);
+  case 3:
+    return s->may.negates ? say("-(%s - (%s))", x.text, v.text) : say("%s - %s", v.text, x.text);
   default: return say("%s - %s", v.text, x.text);
   }
 }
@@ -107,7 +115,8 @@ static words exponential(speller *s, words v) {
   return at(s, 'E', "m,l");
 }
 
-/* ---- the division ---------------------------------------------------------------------------------------------- */
+/* ---- the division
+ * ---------------------------------------------------------------------------------------------- */
 
 /* e over z, as one expression that may stand between others as a factor. */
 static words quotient(const speller *s, words e, words z) {
@@ -119,14 +128,16 @@ static words quotient(const speller *s, words e, words z) {
   case 3: return say("(%s * %s / %s)", c, e.text, z.text);
   case 4: return say("(%s / %s * %s)", e.text, z.text, c);
   case 5: return say("(%s / (%s * %s))", e.text, z.text, c);
-  case 6: return s->may.negates ? say("(-(%s / %s))", e.text, z.text) : say("(%s / %s)", e.text, z.text);
+  case 6:
+    return s->may.negates ? say("(-(%s / %s))", e.text, z.text) : say("(%s / %s)", e.text, z.text);
   default: return say("(%s / %s)", e.text, z.text);
   }
 }
 
 /* An inverse as an op, then a product with it. */
 static words by_inverse(speller *s, words e, words z) {
-  const words inverse = rng_chance(s->g, 3) ? say("%s / %s", number(s->g), z.text) : say("1 / %s", z.text);
+  const words inverse =
+      rng_chance(s->g, 3) ? say("%s / %s", number(s->g), z.text) : say("1 / %s", z.text);
   op(s, 'R', "m", "=", &inverse, "m");
   const words r = at(s, 'R', "m");
   return rng_chance(s->g, 2) ? say("%s * %s", e.text, r.text) : say("%s * %s", r.text, e.text);
@@ -158,8 +169,8 @@ static words product(const speller *s, words e, words values, const words *z) {
 static void sums(speller *s, words e, words z) {
   typedef enum { NOWHERE, BEFORE, WITHIN, BEHIND } place;
   const bool shows = s->data;
-  const place where =
-      (place)rng_between(s->g, rng_chance(s->g, 6) && !shows ? NOWHERE : BEFORE, s->may.behind ? BEHIND : WITHIN);
+  const place where = (place)rng_between(s->g, rng_chance(s->g, 6) && !shows ? NOWHERE : BEFORE,
+                                         s->may.behind ? BEHIND : WITHIN);
   const words v = where == BEFORE ? shares(s, e, z) : e, values = say("V[%sl,n]", s->b),
               o = product(s, v, values, where == WITHIN ? &z : NULL);
   if (rng_chance(s->g, 6) && (!shows || where == BEFORE || where == WITHIN)) {
@@ -186,7 +197,8 @@ void spell(tf_rng *g, page *p, spelled_may may, spelled *out) {
   page_say(p, "%s}\n  ops:\n", out->b ? ", b: 2" : "");
   const words v = scores(&s, makes), again = rng_chance(g, 6) ? scaled(&s, v) : v;
   op(&s, 'X', "m", "max=", &again, "ml");
-  const words e = exponential(&s, again), z = at(&s, 'Z', "m"), sum = rng_chance(g, 8) ? scaled(&s, e) : e;
+  const words e = exponential(&s, again), z = at(&s, 'Z', "m"),
+              sum = rng_chance(g, 8) ? scaled(&s, e) : e;
   op(&s, 'Z', "m", "+=", &sum, "ml");
   sums(&s, e, z);
 }

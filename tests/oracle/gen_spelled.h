@@ -1,5 +1,5 @@
-/* Softmax between two products, spelled in any way: where its scale, mask, maximum and division stand, in which order
- * its factors, and in how many ops; every choice drawn by itself. */
+/* Softmax between two products, spelled in any way: where its scale, mask, maximum and division
+ * stand, in which order its factors, and in how many ops; every choice drawn by itself. */
 #ifndef TESTS_ORACLE_GEN_SPELLED_H
 #define TESTS_ORACLE_GEN_SPELLED_H
 #include "tests/oracle/gen.h"

@@ -1,5 +1,6 @@
-/* Inputs and outputs that live in a memory further in (docs/SEMANTICS.md section 4): what each of its instances meets
- * of them in the whole run, setting by setting, and the room that all of them set aside. */
+/* Inputs and outputs that live in a memory further in (docs/SEMANTICS.md section 4): what each of
+ * its instances meets of them in the whole run, setting by setting, and the room that all of them
+ * set aside. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,7 +51,9 @@ static meetings meetings_of(oracle *o, int node, int z) {
 }
 
 /* Who meets nothing at one node needs no more room for it. */
-static bool same(span a, span b) { return a.len <= 0 || b.len <= 0 || (a.len == b.len && a.lo == b.lo); }
+static bool same(span a, span b) {
+  return a.len <= 0 || b.len <= 0 || (a.len == b.len && a.lo == b.lo);
+}
 
 static span met_of(const meeting *m, int r) { return m->met.empty ? (span){0, 0} : m->met.rank[r]; }
 
@@ -79,7 +82,8 @@ static int spread_of(const oracle *o, int node, int64_t list[MAX_PATH][3]) {
   return n;
 }
 
-/* Whether the k-th instance of both meets the same, for each k; they are listed in the order of their loops. */
+/* Whether the k-th instance of both meets the same, for each k; they are listed in the order of
+ * their loops. */
 static bool each_same(const oracle *o, const meetings *a, const meetings *b, int r) {
   int64_t la[MAX_PATH][3], lb[MAX_PATH][3];
   const int n = spread_of(o, a->node, la);
@@ -135,7 +139,8 @@ int64_t home_room(oracle *o, int z) { return room_below(o, 0, z); }
 /* Children of Para and Pipe that run in instances of their own. */
 static bool apart(const oracle *o, int n, int level) {
   const tf_node *t = &o->tree->nodes[n];
-  return t->kind == TF_SCOPE && (t->scope == TF_PARA || t->scope == TF_PIPE) && !share_instance(o, n, level);
+  return t->kind == TF_SCOPE && (t->scope == TF_PARA || t->scope == TF_PIPE) &&
+         !share_instance(o, n, level);
 }
 
 static int64_t bits_below(oracle *o, int n, int level) {

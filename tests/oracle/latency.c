@@ -6,7 +6,8 @@
 
 static double larger(double a, double b) { return a > b ? a : b; }
 
-/* ---- words on ports --------------------------------------------------------------------------- */
+/* ---- words on ports ---------------------------------------------------------------------------
+ */
 
 typedef struct {
   double read, write; /* in words of the memory */
@@ -17,8 +18,8 @@ typedef struct {
   ports passed[MAX_LEVELS];
 } early;
 
-/* The end of a node: the m-tile with entries that came last in it (-1: none), and how much later all of it ended than
- * what is not work of that m-tile's last step. */
+/* The end of a node: the m-tile with entries that came last in it (-1: none), and how much later
+ * all of it ended than what is not work of that m-tile's last step. */
 typedef struct {
   int last;
   double room;
@@ -53,7 +54,8 @@ bool mean_allowed(oracle *o) {
   for (int a = 0; a < wl->n_ops; a++)
     for (int b = 0; b < wl->n_ops; b++)
       for (int i = 0; i < wl->ops[a].n_reads * wl->ops[b].n_reads; i++)
-        may |= !same_place(o, &wl->ops[a].reads[i % wl->ops[a].n_reads], &wl->ops[b].reads[i / wl->ops[a].n_reads]);
+        may |= !same_place(o, &wl->ops[a].reads[i % wl->ops[a].n_reads],
+                           &wl->ops[b].reads[i / wl->ops[a].n_reads]);
   return may;
 }
 
@@ -127,8 +129,8 @@ static void add_caused(const oracle *o, int n, int level, tally *t) {
   }
 }
 
-/* Choice: a child without an m-tile of the level adds nothing to the sum of Para and Pipe; "one where there is
- * none" is said of the whole. */
+/* Choice: a child without an m-tile of the level adds nothing to the sum of Para and Pipe; "one
+ * where there is none" is said of the whole. */
 static int64_t in_use(const oracle *o, int n, int level) {
   const tf_node *t = &o->tree->nodes[n];
   int64_t sum = 0, largest = 0;
@@ -138,7 +140,8 @@ static int64_t in_use(const oracle *o, int n, int level) {
     sum += k;
     largest = k > largest ? k : largest;
   }
-  bool apart = t->kind == TF_SCOPE && (t->scope == TF_PARA || t->scope == TF_PIPE) && !share_instance(o, n, level);
+  bool apart = t->kind == TF_SCOPE && (t->scope == TF_PARA || t->scope == TF_PIPE) &&
+               !share_instance(o, n, level);
   return apart ? sum : largest;
 }
 
@@ -151,9 +154,9 @@ static bool side_by_side(const tf_node *t) {
   return t->kind == TF_SCOPE && (t->scope == TF_PARA || t->scope == TF_PIPE);
 }
 
-/* What nodes at or below n cause in the busiest instance of the memory: below an m-tile of the level that is one of its
- * instances, the same for all.  Above, what children cause in turns adds up; of those that run at once in instances of
- * their own, the busier one counts. */
+/* What nodes at or below n cause in the busiest instance of the memory: below an m-tile of the
+ * level that is one of its instances, the same for all.  Above, what children cause in turns adds
+ * up; of those that run at once in instances of their own, the busier one counts. */
 static ports caused(const oracle *o, int n, int level) {
   static tally t;
   const tf_node *node = &o->tree->nodes[n];
@@ -204,19 +207,23 @@ static double busiest_port(oracle *o, int n, const early *e) {
   return t;
 }
 
-/* ---- ops and units --------------------------------------------------------------------------------- */
+/* ---- ops and units
+ * --------------------------------------------------------------------------------- */
 
-/* A correction runs on the first unit that lists its kind and stands at or below every Tile above the scope. */
+/* A correction runs on the first unit that lists its kind and stands at or below every Tile above
+ * the scope. */
 static int unit_for(const oracle *o, int op, tf_kind kind) {
   int deepest = 0;
   for (int n = stream_scope(o, op); n >= 0; n = o->tree->nodes[n].parent)
-    if (o->tree->nodes[n].kind == TF_TILE && o->tree->nodes[n].level > deepest) deepest = o->tree->nodes[n].level;
+    if (o->tree->nodes[n].kind == TF_TILE && o->tree->nodes[n].level > deepest)
+      deepest = o->tree->nodes[n].level;
   for (int u = 0; u < o->arch->n_units; u++)
     if ((o->arch->units[u].kinds >> kind & 1) && o->arch->units[u].below >= deepest) return u;
   return o->unit[op];
 }
 
-/* Choice: an op that divides late has no points, and yet counts with the units that its steps would use. */
+/* Choice: an op that divides late has no points, and yet counts with the units that its steps would
+ * use. */
 static int64_t units_for(const oracle *o, int op, int unit) {
   int scope = stream_scope(o, op);
   int64_t most = 0;
@@ -233,7 +240,8 @@ static const struct {
 /* Time that the op's points and corrections take of one kind of unit. */
 static double work_on(const oracle *o, int op, int unit) {
   double t = 0;
-  if (o->unit[op] == unit && o->points[op] > 0) t = (double)o->runs[o->tree->op_node[op]] / o->arch->units[unit].rate;
+  if (o->unit[op] == unit && o->points[op] > 0)
+    t = (double)o->runs[o->tree->op_node[op]] / o->arch->units[unit].rate;
   for (int i = 0; i < N_FIXES; i++) {
     int64_t n = o->fixes[op * N_FIXES + (int)fix_kinds[i].at];
     if (n > 0 && unit_for(o, op, fix_kinds[i].kind) == unit)
@@ -247,8 +255,8 @@ double work_pj(const oracle *o) {
   for (int op = 0; op < o->wl->n_ops; op++) {
     pj += (double)o->points[op] * o->arch->units[o->unit[op]].pj;
     for (int i = 0; i < N_FIXES; i++)
-      pj +=
-          (double)o->fixes[op * N_FIXES + (int)fix_kinds[i].at] * o->arch->units[unit_for(o, op, fix_kinds[i].kind)].pj;
+      pj += (double)o->fixes[op * N_FIXES + (int)fix_kinds[i].at] *
+            o->arch->units[unit_for(o, op, fix_kinds[i].kind)].pj;
   }
   return pj;
 }
@@ -262,7 +270,9 @@ static double op_time(const oracle *o, int op) {
 
 /* Not for an op that never runs or divides late: it has no points. */
 static double pipeline(const oracle *o, int op) {
-  return o->arch->overlap != TF_OVERLAP_PERFECT && o->points[op] > 0 ? o->arch->units[o->unit[op]].pipeline : 0;
+  return o->arch->overlap != TF_OVERLAP_PERFECT && o->points[op] > 0
+             ? o->arch->units[o->unit[op]].pipeline
+             : 0;
 }
 
 static double unit_time(const oracle *o, int n, int unit) {
@@ -290,13 +300,14 @@ static int64_t units_in_use(const oracle *o, int n, int unit) {
   int64_t most = side_by_side(t) ? sum : largest;
   for (int op = 0; op < o->wl->n_ops; op++)
     for (int i = 0; i < N_FIXES && stream_scope(o, op) == n; i++)
-      if (o->fixes[op * N_FIXES + (int)fix_kinds[i].at] > 0 && unit_for(o, op, fix_kinds[i].kind) == unit &&
-          units_for(o, op, unit) > most)
+      if (o->fixes[op * N_FIXES + (int)fix_kinds[i].at] > 0 &&
+          unit_for(o, op, fix_kinds[i].kind) == unit && units_for(o, op, unit) > most)
         most = units_for(o, op, unit);
   return most;
 }
 
-/* ---- a Tile's transfers -------------------------------------------------------------------------- */
+/* ---- a Tile's transfers
+ * -------------------------------------------------------------------------- */
 
 static bool has_entries(const oracle *o, int n) {
   for (int z = 0; z < o->wl->n_tensors; z++)
@@ -304,14 +315,14 @@ static bool has_entries(const oracle *o, int n) {
   return false;
 }
 
-/* Words of m-tile n on its leg at one memory, in the busiest instance: its own memory, or one that serves its
- * entries. */
+/* Words of m-tile n on its leg at one memory, in the busiest instance: its own memory, or one that
+ * serves its entries. */
 typedef struct {
   double load, store;
 } leg;
 
-/* The steps of the class among those of the first step and of all loops above node n below the scope s that the entries
- * follow; 0: it is not among them. */
+/* The steps of the class among those of the first step and of all loops above node n below the
+ * scope s that the entries follow; 0: it is not among them. */
 static double share_of(const oracle *o, int n, int class, int s) {
   place path[MAX_PATH];
   const int len = path_to(o, n, path);
@@ -322,8 +333,8 @@ static double share_of(const oracle *o, int n, int class, int s) {
   return (double)o->class_steps[n * MAX_CLASSES + class] / (double)all;
 }
 
-/* Words of leg n at the level, instance by instance.  class -1: all of them; of a class its own words, and its share of
- * those that follow a sibling's. */
+/* Words of leg n at the level, instance by instance.  class -1: all of them; of a class its own
+ * words, and its share of those that follow a sibling's. */
 static void leg_tally(const oracle *o, int n, int class, int level, tally *t) {
   const int own = o->tree->nodes[n].level, nt = o->wl->n_tensors;
   t->n = 0;
@@ -336,7 +347,8 @@ static void leg_tally(const oracle *o, int n, int class, int level, tally *t) {
     else
       tally_add(t, &(level == own ? o->own_by_class : o->up_by_class)[in_class], level == own, k);
     for (int s = 0; class >= 0 && s < o->tree->n_nodes; s++) {
-      const shares *w = &(level == own ? o->own_by_scope : o->up_by_scope)[(n * o->tree->n_nodes + s) * nt + z];
+      const shares *w =
+          &(level == own ? o->own_by_scope : o->up_by_scope)[(n * o->tree->n_nodes + s) * nt + z];
       if (w->n) tally_add(t, w, level == own, k * share_of(o, n, class, s));
     }
   }
@@ -367,7 +379,8 @@ static leg leg_time(const oracle *o, int n, int class, int level) {
   const tf_memory *mem = &o->arch->memories[level];
   bool own = level == o->tree->nodes[n].level;
   leg g = leg_at(o, n, class, level);
-  return (leg){g.load / (own ? mem->write_bw : mem->read_bw), g.store / (own ? mem->read_bw : mem->write_bw)};
+  return (leg){g.load / (own ? mem->write_bw : mem->read_bw),
+               g.store / (own ? mem->read_bw : mem->write_bw)};
 }
 
 /* The longest load leg and the longest store leg. */
@@ -384,7 +397,8 @@ static leg longest_legs(const oracle *o, int n, int class) {
 /* Of a class behind the first. */
 static double class_time(const oracle *o, int n, int class, double work) {
   leg most = longest_legs(o, n, class);
-  double t = larger(work * (double)o->class_steps[n * MAX_CLASSES + class], larger(most.load, most.store));
+  double t =
+      larger(work * (double)o->class_steps[n * MAX_CLASSES + class], larger(most.load, most.store));
   for (int l = 0; l <= o->tree->nodes[n].level; l++) {
     leg g = leg_time(o, n, class, l);
     if (o->arch->memories[l].one_port) t = larger(t, g.load + g.store);
@@ -417,7 +431,9 @@ static double left_to_load(oracle *o, int n, const ending *before, early *e) {
   double all = 0, left = 0;
   for (int l = 0; l <= own; l++) {
     double a = leg_time(o, n, 0, l).load, load = leg_at(o, n, 0, l).load;
-    double room = before && before->last >= 0 && o->runs[before->last] ? free_time(o, *before, l, l == own) : 0;
+    double room = before && before->last >= 0 && o->runs[before->last]
+                      ? free_time(o, *before, l, l == own)
+                      : 0;
     double share = a > 0 ? (room < a ? room / a : 1) : 0;
     if (l == own)
       e->passed[l].write = share * load;
@@ -435,12 +451,14 @@ static double node_time(oracle *o, int n, const ending *before, ending *end, ear
 
 static double tile_time(oracle *o, int n, const ending *before, ending *end, early *e) {
   const tf_memory *mem = &o->arch->memories[o->tree->nodes[n].level];
-  const bool steps = o->arch->overlap == TF_OVERLAP_DOUBLE_BUFFER && has_entries(o, n) && o->runs[n];
+  const bool steps =
+      o->arch->overlap == TF_OVERLAP_DOUBLE_BUFFER && has_entries(o, n) && o->runs[n];
   const double child = node_time(o, o->tree->nodes[n].children[0], steps ? NULL : before, end, e);
   leg all = leg_at(o, n, -1, o->tree->nodes[n].level), most = longest_legs(o, n, -1);
   bool moves = all.load + all.store > 0;
   const double wait = mem->latency + mem->issue + (o->topologies && moves ? network_wait(o, n) : 0);
-  if (!steps && (o->arch->overlap != TF_OVERLAP_NONE || !has_entries(o, n) || !o->runs[n])) return child;
+  if (!steps && (o->arch->overlap != TF_OVERLAP_NONE || !has_entries(o, n) || !o->runs[n]))
+    return child;
   if (!steps) return child + most.load + most.store + (moves ? (double)o->runs[n] * wait : 0);
   const double work = child / (double)o->runs[n];
   *e = (early){0};
@@ -451,7 +469,8 @@ static double tile_time(oracle *o, int n, const ending *before, ending *end, ear
   return sum + (moves ? wait : 0);
 }
 
-/* ---- scopes ------------------------------------------------------------------------------------------- */
+/* ---- scopes
+ * ------------------------------------------------------------------------------------------- */
 
 static double beside_time(oracle *o, int n, ending *end, early *e) {
   const tf_node *t = &o->tree->nodes[n];

@@ -1,5 +1,6 @@
-/* Laws that any two machines obey, on random mappings: what is faster in one respect is not slower, what is larger
- * still fits, and exchanged axes change nothing. oracle_laws [--cases N] [--seed S] [--masked] [--file YAML...]
+/* Laws that any two machines obey, on random mappings: what is faster in one respect is not slower,
+ * what is larger still fits, and exchanged axes change nothing. oracle_laws [--cases N] [--seed S]
+ * [--masked] [--file YAML...]
  * --file: of these mappings alone. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -33,7 +34,8 @@ typedef struct {
   bool ok;
 } figures;
 
-/* Builds with asserts and sanitizers look at accesses, not at figures: of files they take one in so many. */
+/* Builds with asserts and sanitizers look at accesses, not at figures: of files they take one in so
+ * many. */
 #ifdef NDEBUG
 enum { FILES_EACH = 1 };
 #else
@@ -65,13 +67,17 @@ static void drop(figures *f) {
 
 static void complain(session *s, const char *law, const char *of, double was, double is) {
   if (s->broken++ < 10)
-    printf("# seed %" PRIu64 ": %s of %s: %.12g, now %.12g\n%s\n", s->seed, law, of, was, is, s->p->text);
+    printf("# seed %" PRIu64 ": %s of %s: %.12g, now %.12g\n%s\n", s->seed, law, of, was, is,
+           s->p->text);
 }
 
-/* ---- faster ---------------------------------------------------------------------------------------------------- */
+/* ---- faster
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 /* A faster machine is given; mappings stay as they are. */
-static void not_slower(session *s, const machine *m, const figures *was, const char *what, const char *of) {
+static void not_slower(session *s, const machine *m, const figures *was, const char *what,
+                       const char *of) {
   figures is = evaluate(s, m, s->spec->mapping_text);
   s->runs++;
   if (!is.ok)
@@ -80,7 +86,8 @@ static void not_slower(session *s, const machine *m, const figures *was, const c
     complain(s, what, of, was->r.cycles, is.r.cycles);
   else
     s->lower += is.r.cycles < was->r.cycles * (1 - 1e-9);
-  if (is.ok && is.r.feasible != was->r.feasible) complain(s, "room, with more", of, was->r.feasible, is.r.feasible);
+  if (is.ok && is.r.feasible != was->r.feasible)
+    complain(s, "room, with more", of, was->r.feasible, is.r.feasible);
   drop(&is);
 }
 
@@ -92,7 +99,8 @@ static void faster_memory(session *s, const figures *was, int l) {
     *(side ? &k->write_bw : &k->read_bw) *= 2;
     if (k->one_port && side) continue;
     if (k->one_port) k->write_bw = k->read_bw;
-    not_slower(s, &m, was, side ? "twice the write bandwidth" : "twice the read bandwidth", k->name);
+    not_slower(s, &m, was, side ? "twice the write bandwidth" : "twice the read bandwidth",
+               k->name);
   }
   copy(&m, s->spec->arch);
   k->latency /= 2;
@@ -112,17 +120,22 @@ static void faster_unit(session *s, const figures *was, int u) {
   not_slower(s, &m, was, "half the pipeline", m.units[u].name);
 }
 
-/* ---- larger ---------------------------------------------------------------------------------------------------- */
+/* ---- larger
+ * ----------------------------------------------------------------------------------------------------
+ */
 
-/* A single instance is shared by what runs at once; of two, each child has its own, which is another mapping. */
-static void larger_mesh(session *s, const figures *was, int64_t *mesh, const machine *m, const char *of) {
+/* A single instance is shared by what runs at once; of two, each child has its own, which is
+ * another mapping. */
+static void larger_mesh(session *s, const figures *was, int64_t *mesh, const machine *m,
+                        const char *of) {
   if (mesh[0] * mesh[1] < 2) return;
   for (int a = 0; a < 2; a++) {
     mesh[a] += 1 + (int64_t)(s->seed % 3);
     figures is = evaluate(s, m, s->spec->mapping_text);
     s->runs++;
     if (!is.ok || (was->r.feasible && !is.r.feasible)) complain(s, "a larger mesh", of, 1, 0);
-    if (is.ok && (is.r.cycles > was->r.cycles * (1 + 1e-9) || is.r.cycles < was->r.cycles * (1 - 1e-9)))
+    if (is.ok &&
+        (is.r.cycles > was->r.cycles * (1 + 1e-9) || is.r.cycles < was->r.cycles * (1 - 1e-9)))
       complain(s, "cycles with a larger mesh", of, was->r.cycles, is.r.cycles);
     drop(&is);
   }
@@ -146,7 +159,8 @@ static void larger(session *s, const figures *was) {
   drop(&is);
 }
 
-/* ---- exchanged axes -------------------------------------------------------------------------------------------- */
+/* ---- exchanged axes
+ * -------------------------------------------------------------------------------------------- */
 
 static void turn(int64_t mesh[2]) {
   int64_t x = mesh[0];
@@ -175,12 +189,15 @@ static void transposed(session *s, const figures *was) {
     complain(s, "cycles on exchanged axes", "all", was->r.cycles, is.r.cycles);
   for (int i = 0; is.ok && i < arch->n_memories * s->spec->workload->n_tensors; i++)
     if (memcmp(&is.r.counts[i], &was->r.counts[i], sizeof is.r.counts[i]) != 0)
-      complain(s, "words on exchanged axes", "all", (double)was->r.counts[i].fill, (double)is.r.counts[i].fill);
+      complain(s, "words on exchanged axes", "all", (double)was->r.counts[i].fill,
+               (double)is.r.counts[i].fill);
   drop(&is);
   free(text);
 }
 
-/* ---- cases ----------------------------------------------------------------------------------------------------- */
+/* ---- cases
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 /* Whether a network has a topology: then a way is longer on a larger one, and along X first. */
 static bool routed(const tf_arch *a) {
@@ -255,6 +272,7 @@ int main(int argc, char **argv) {
   }
   for (uint64_t i = 0; s.cases < cases; i++)
     one(&s, seed * 1000000000 + i, features, NULL);
-  printf("laws: %ld mappings on %ld other machines: %ld faster, %ld laws broken\n", s.cases, s.runs, s.lower, s.broken);
+  printf("laws: %ld mappings on %ld other machines: %ld faster, %ld laws broken\n", s.cases, s.runs,
+         s.lower, s.broken);
   return s.broken > 0 || (cases && s.lower < s.cases);
 }

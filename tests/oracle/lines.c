@@ -1,5 +1,5 @@
-/* Lines and banks, element by element (docs/SEMANTICS.md section 9): every element's bits are looked at, and the lines
- * in which they lie are listed. */
+/* Lines and banks, element by element (docs/SEMANTICS.md section 9): every element's bits are
+ * looked at, and the lines in which they lie are listed. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,7 +66,8 @@ touched lines_of(const oracle *o, int n, int level, int z, const set *s) {
   return t;
 }
 
-/* ---- accesses ------------------------------------------------------------------------------------------- */
+/* ---- accesses
+ * ------------------------------------------------------------------------------------------- */
 
 static void put(words *to, words w) {
   to->fill += w.fill;
@@ -85,8 +86,10 @@ void note_lines(oracle *o, int n, int z, const set *load, const set *before, boo
     again.in[i] = load->in[i] && before->in[i];
   const touched own = lines_of(o, n, level, z, load), own_again = lines_of(o, n, level, z, &again);
   const touched there = lines_of(o, n, up, z, load), there_again = lines_of(o, n, up, z, &again);
-  put(&o->line_moved[level * nt + z], own_of(moves_of(o, n, z, own.lines, own_again.lines, speaks)));
-  put(&o->line_moved[up * nt + z], up_of(moves_of(o, n, z, there.lines, there_again.lines, speaks)));
+  put(&o->line_moved[level * nt + z],
+      own_of(moves_of(o, n, z, own.lines, own_again.lines, speaks)));
+  put(&o->line_moved[up * nt + z],
+      up_of(moves_of(o, n, z, there.lines, there_again.lines, speaks)));
   put(share_at(&o->bank_own_by_node[n * nt + z], instance_key(o, n)),
       own_of(moves_of(o, n, z, own.cycles, own_again.cycles, speaks)));
   put(share_at(&o->bank_up_by_node[n * nt + z], parent_key(o, n, z, level)),
@@ -115,13 +118,15 @@ void end_access(oracle *o, int n, int z, int at) {
     const touched read = lines_of(o, n, level, z, &o->at_once[k].read);
     const touched update = lines_of(o, n, level, z, &o->at_once[k].update);
     put(&o->lines_by_ref[at], (words){.read = read.lines, .update = update.lines});
-    put(share_at(&o->bank_up_by_ref[at], o->at_once[k].server), (words){.read = read.cycles, .update = update.cycles});
+    put(share_at(&o->bank_up_by_ref[at], o->at_once[k].server),
+        (words){.read = read.cycles, .update = update.cycles});
   }
   o->n_at_once = 0;
 }
 
 void make_lines(oracle *o, int64_t *room) {
-  const size_t nt = (size_t)o->wl->n_tensors, nodes = (size_t)o->tree->n_nodes, ops = (size_t)o->wl->n_ops;
+  const size_t nt = (size_t)o->wl->n_tensors, nodes = (size_t)o->tree->n_nodes,
+               ops = (size_t)o->wl->n_ops;
   o->lines = true;
   o->room = room;
   o->line_moved = calloc((size_t)o->arch->n_memories * nt, sizeof *o->line_moved);
@@ -130,8 +135,8 @@ void make_lines(oracle *o, int64_t *room) {
   o->bank_up_by_node = calloc(nodes * nt, sizeof *o->bank_up_by_node);
   o->bank_up_by_ref = calloc(ops * 16, sizeof *o->bank_up_by_ref);
   o->at_once = calloc(MAX_SERVERS, sizeof *o->at_once);
-  if (!o->line_moved || !o->lines_by_ref || !o->bank_own_by_node || !o->bank_up_by_node || !o->bank_up_by_ref ||
-      !o->at_once)
+  if (!o->line_moved || !o->lines_by_ref || !o->bank_own_by_node || !o->bank_up_by_node ||
+      !o->bank_up_by_ref || !o->at_once)
     abort();
 }
 
@@ -142,7 +147,8 @@ static void free_rows(shares *s, size_t n) {
 }
 
 void free_lines(oracle *o) {
-  const size_t nt = (size_t)o->wl->n_tensors, nodes = (size_t)o->tree->n_nodes, ops = (size_t)o->wl->n_ops;
+  const size_t nt = (size_t)o->wl->n_tensors, nodes = (size_t)o->tree->n_nodes,
+               ops = (size_t)o->wl->n_ops;
   free_rows(o->bank_own_by_node, nodes * nt);
   free_rows(o->bank_up_by_node, nodes * nt);
   free_rows(o->bank_up_by_ref, ops * 16);

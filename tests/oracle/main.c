@@ -1,13 +1,16 @@
 /* The model against the brute-force walk on random cases.
- *   oracle_test [--cases N] [--seed S] [--one SEED] [--file YAML...] [--save DIR] [--coverage] [--padded] [--masked]
+ *   oracle_test [--cases N] [--seed S] [--one SEED] [--file YAML...] [--save DIR] [--coverage]
+ * [--padded] [--masked]
  *               [--free] [--spelled] [--divided] [--left-out] [--walk] [--peers] [--lines]
- * --padded, --masked, --free, --spelled: only cases with padding, with masks, of workloads drawn freely, of a softmax
- * spelled in any way; --divided: with indices that divide, of which the oracle follows the text; --left-out: of masked
- * ones only those count in which a step was left out; --peers: with memories that take words from their neighbours;
- * --lines: all with memories that have lines, as one in eight has where nothing is asked for; --walk: the model walks
- * (model/cost/exact), also where sums would count.  --file: cases that are kept, of which each must be counted and
- * walked.  --ways [KIND]: no oracle, but which way counts what (ways.h); --alone: and no walk. A case that differs is
- * printed as the YAML that `tileflow eval` reads, and saved if asked. */
+ * --padded, --masked, --free, --spelled: only cases with padding, with masks, of workloads drawn
+ * freely, of a softmax spelled in any way; --divided: with indices that divide, of which the oracle
+ * follows the text; --left-out: of masked ones only those count in which a step was left out;
+ * --peers: with memories that take words from their neighbours;
+ * --lines: all with memories that have lines, as one in eight has where nothing is asked for;
+ * --walk: the model walks (model/cost/exact), also where sums would count.  --file: cases that are
+ * kept, of which each must be counted and walked.  --ways [KIND]: no oracle, but which way counts
+ * what (ways.h); --alone: and no walk. A case that differs is printed as the YAML that `tileflow
+ * eval` reads, and saved if asked. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,12 +103,15 @@ static void one(session *s, uint64_t seed) {
   page p;
   unsigned features = s->features;
   const char *kind = "file";
-  gen_with_lines = s->lines || (!s->features && seed % 8 == 7); /* the others are drawn as they always were */
+  gen_with_lines =
+      s->lines || (!s->features && seed % 8 == 7); /* the others are drawn as they always were */
   if (s->file ? !load_case(&p, s->file) : !gen_case(seed, &p, &features, &kind)) abort();
   tf_diags *d = tf_diags_new();
   tf_text t = {"case", p.text, p.len};
   tf_spec *spec = tf_spec_read_texts(&t, 1, NULL, 0, d);
-  tf_tree *tree = spec ? tf_tree_parse(spec->mapping_text, spec->mapping_at, spec->arch, spec->workload, d) : NULL;
+  tf_tree *tree =
+      spec ? tf_tree_parse(spec->mapping_text, spec->mapping_at, spec->arch, spec->workload, d)
+           : NULL;
   const bool divided = features >> GEN_DIVIDED & 1;
   written_use(divided && tree ? p.text : NULL, tree ? tree->workload : NULL);
   tally *k = kind_of(s, kind);
@@ -141,7 +147,8 @@ static const char *const event_name[N_EVENTS] = {[SAW_PORTS] = "a port that make
 
 static void print_coverage(const session *s) {
   for (int i = 0; i < s->n_kinds; i++)
-    printf("%-16s %7ld drawn %7ld compared\n", s->kinds[i].name, s->kinds[i].drawn, s->kinds[i].run);
+    printf("%-16s %7ld drawn %7ld compared\n", s->kinds[i].name, s->kinds[i].drawn,
+           s->kinds[i].run);
   for (int f = 0; f < GEN_N; f++)
     printf("%-17s %23ld compared\n", gen_feature_name[f], s->with[f]);
   for (int e = 0; e < N_EVENTS; e++)
@@ -199,12 +206,15 @@ int main(int argc, char **argv) {
     else
       return fprintf(stderr, "oracle_test: what is '%s'?\n", argv[i]), 2;
   }
-  if (ways) return ways_print(cases, seed, ways, !alone, (ways_hooks){tf_model_to_walk, tf_model_walked}) > 0;
+  if (ways)
+    return ways_print(cases, seed, ways, !alone, (ways_hooks){tf_model_to_walk, tf_model_walked}) >
+           0;
   if ((s.print = only != 0)) one(&s, only);
   for (uint64_t i = 0; !only && !s.file && s.equal + s.differ < cases; i++)
     one(&s, seed * 1000000000 + i);
   if (s.coverage) print_coverage(&s);
-  printf("oracle: %ld cases equal, %ld differ; %ld mappings refused by the tree's rules, %ld too large to walk, "
+  printf("oracle: %ld cases equal, %ld differ; %ld mappings refused by the tree's rules, %ld too "
+         "large to walk, "
          "%ld not counted by the model; %ld by the quick way\n",
          s.equal, s.differ, s.refused, s.too_large, s.overflow, s.quick);
   return s.differ > 0 || (s.file && s.refused + s.too_large > 0);

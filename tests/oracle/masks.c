@@ -1,5 +1,5 @@
-/* Steps that a mask leaves nothing of: T = select(c, .., -inf), where all that comes of the -inf is nothing
- * (docs/SEMANTICS.md section 1).  The condition is asked at every point. */
+/* Steps that a mask leaves nothing of: T = select(c, .., -inf), where all that comes of the -inf is
+ * nothing (docs/SEMANTICS.md section 1).  The condition is asked at every point. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -8,7 +8,8 @@
 /* What is known of a value where the condition is false. */
 typedef enum { ANYTHING, NOTHING, ZERO } known; /* NOTHING: -inf */
 
-/* ---- the condition -------------------------------------------------------------------------------------------- */
+/* ---- the condition
+ * -------------------------------------------------------------------------------------------- */
 
 static double value_at(const tf_op *op, int i, const int64_t *at) {
   const tf_expr *e = &op->expr[i];
@@ -30,7 +31,8 @@ static double value_at(const tf_op *op, int i, const int64_t *at) {
   }
 }
 
-/* ---- what comes of it ------------------------------------------------------------------------------------------- */
+/* ---- what comes of it
+ * ------------------------------------------------------------------------------------------- */
 
 /* Whether the reference reads, along the mask's dims, what is made for the reader's own point. */
 static bool same_point(const oracle *o, const tf_ref *ref) {
@@ -45,18 +47,23 @@ static bool same_point(const oracle *o, const tf_ref *ref) {
   return true;
 }
 
-static bool is_positive(const tf_op *op, int i) { return op->expr[i].what == TF_X_NUMBER && op->expr[i].number > 0; }
+static bool is_positive(const tf_op *op, int i) {
+  return op->expr[i].what == TF_X_NUMBER && op->expr[i].number > 0;
+}
 
 static known known_of(const oracle *o, const tf_op *op, int i, const known *of) {
   const tf_expr *e = &op->expr[i];
   if (e->what == TF_X_NUMBER) return e->number == 0 ? ZERO : ANYTHING;
-  if (e->what == TF_X_READ) return same_point(o, &op->reads[e->ref]) ? of[op->reads[e->ref].tensor] : ANYTHING;
+  if (e->what == TF_X_READ)
+    return same_point(o, &op->reads[e->ref]) ? of[op->reads[e->ref].tensor] : ANYTHING;
   if (e->what != TF_X_CALL) return ANYTHING;
-  const known a = known_of(o, op, e->arg[0], of), b = e->n_args > 1 ? known_of(o, op, e->arg[1], of) : ANYTHING;
+  const known a = known_of(o, op, e->arg[0], of),
+              b = e->n_args > 1 ? known_of(o, op, e->arg[1], of) : ANYTHING;
   if (e->call == TF_K_EXP) return a == NOTHING ? ZERO : ANYTHING;
   if (e->call == TF_K_SUB || e->call == TF_K_ADD)
     return a == NOTHING || (b == NOTHING && e->call == TF_K_ADD) ? NOTHING : ANYTHING;
-  if (a == NOTHING && (e->call == TF_K_MUL || e->call == TF_K_DIV) && is_positive(op, e->arg[1])) return NOTHING;
+  if (a == NOTHING && (e->call == TF_K_MUL || e->call == TF_K_DIV) && is_positive(op, e->arg[1]))
+    return NOTHING;
   if (b == NOTHING && e->call == TF_K_MUL && is_positive(op, e->arg[0])) return NOTHING;
   if (e->call == TF_K_MUL) return a == ZERO || b == ZERO ? ZERO : ANYTHING;
   return e->call == TF_K_DIV && a == ZERO ? ZERO : ANYTHING;
@@ -87,9 +94,10 @@ static bool follow(oracle *o, int masked) {
     if (v == ANYTHING) return false;
     if (op->reduce == TF_ASSIGN) {
       of[op->out] = v;
-    } else if (!has_dim(op, o->mask_l, op->n_out_dims) || v != (op->reduce == TF_REDUCE_MAX   ? NOTHING
-                                                                : op->reduce == TF_REDUCE_ADD ? ZERO
-                                                                                              : ANYTHING)) {
+    } else if (!has_dim(op, o->mask_l, op->n_out_dims) ||
+               v != (op->reduce == TF_REDUCE_MAX   ? NOTHING
+                     : op->reduce == TF_REDUCE_ADD ? ZERO
+                                                   : ANYTHING)) {
       return false;
     }
   }
@@ -100,8 +108,8 @@ static bool follow(oracle *o, int masked) {
 static bool feeds(const oracle *o, int op) {
   const tf_op *p = &o->wl->ops[op];
   bool any = false;
-  if (has_dim(p, o->mask_l, p->n_out_dims) || has_dim(p, o->mask_q, p->n_out_dims) || !has_dim(p, o->mask_l, 0) ||
-      !has_dim(p, o->mask_q, 0))
+  if (has_dim(p, o->mask_l, p->n_out_dims) || has_dim(p, o->mask_q, p->n_out_dims) ||
+      !has_dim(p, o->mask_l, 0) || !has_dim(p, o->mask_q, 0))
     return false;
   for (int c = 0; c < o->wl->n_ops; c++)
     for (int r = 0; r < o->wl->ops[c].n_reads; r++) {
@@ -116,7 +124,8 @@ static bool feeds(const oracle *o, int op) {
 static bool find_dims(oracle *o, const tf_op *op, bool turned) {
   int dim[2] = {-1, -1};
   for (int i = 0; i < op->n_expr; i++)
-    if (op->expr[i].what == TF_X_DIM && op->expr[i].dim != dim[0]) dim[dim[0] >= 0] = op->expr[i].dim;
+    if (op->expr[i].what == TF_X_DIM && op->expr[i].dim != dim[0])
+      dim[dim[0] >= 0] = op->expr[i].dim;
   o->mask_l = dim[turned];
   o->mask_q = dim[!turned];
   return dim[1] >= 0;
@@ -133,7 +142,8 @@ static void find_nodes(oracle *o) {
   }
 }
 
-/* What is made of op's dim in the whole run.  False: its readers ask unlike, or by more than a dim of theirs. */
+/* What is made of op's dim in the whole run.  False: its readers ask unlike, or by more than a dim
+ * of theirs. */
 static bool made_of(const oracle *o, int op, int dim, span *all) {
   const tf_op *p = &o->wl->ops[op];
   int rank = 0, n = 0;
@@ -162,7 +172,8 @@ static bool made_alike(const oracle *o) {
     span first = {0, -1}, one;
     for (int op = 0; op < o->wl->n_ops; op++) {
       if (!o->fully_masked[op]) continue;
-      if (!made_of(o, op, dims[d], &one) || (first.len >= 0 && (first.lo != one.lo || first.len != one.len)))
+      if (!made_of(o, op, dims[d], &one) ||
+          (first.len >= 0 && (first.lo != one.lo || first.len != one.len)))
         return false;
       first = one;
     }
@@ -191,7 +202,8 @@ void find_mask(oracle *o) {
   }
 }
 
-/* ---- a step ---------------------------------------------------------------------------------------------- */
+/* ---- a step
+ * ---------------------------------------------------------------------------------------------- */
 
 static bool void_below(const oracle *o, int op, int n) {
   bool any = false;
@@ -204,7 +216,8 @@ static bool void_below(const oracle *o, int op, int n) {
   return any;
 }
 
-/* What the first instance takes of a dim, how far the last one's begins from it, and where the whole ends. */
+/* What the first instance takes of a dim, how far the last one's begins from it, and where the
+ * whole ends. */
 typedef struct {
   span first;
   int64_t apart, end;
@@ -241,7 +254,8 @@ static reach asked(const oracle *o, int op, int dim, int n) {
 static void split_reach(const oracle *o, int op, int dim, int up, reach *a) {
   for (int k = 0; k < o->tree->nodes[up].n_loops; k++) {
     const tf_loop *l = &o->tree->nodes[up].loops[k];
-    const int64_t by = step(o, op, (place){up, k}), at = l->axis == TF_TEMPORAL ? o->digit[up][k] : 0;
+    const int64_t by = step(o, op, (place){up, k}),
+                  at = l->axis == TF_TEMPORAL ? o->digit[up][k] : 0;
     if (l->dim != dim) continue;
     a->first.lo += at * by;
     a->first.len = a->first.len - at * by < by ? a->first.len - at * by : by;
@@ -261,7 +275,8 @@ static reach reach_of(const oracle *o, int op, int dim, int n) {
   }
   if (!leads(o, op, n)) return asked(o, op, dim, n);
   reach a = up < 0 ? (reach){whole, 0, whole.len} : reach_of(o, op, dim, up);
-  if (up >= 0 && o->tree->nodes[up].kind == TF_TILE && leads(o, op, up)) split_reach(o, op, dim, up, &a);
+  if (up >= 0 && o->tree->nodes[up].kind == TF_TILE && leads(o, op, up))
+    split_reach(o, op, dim, up, &a);
   return a;
 }
 
@@ -289,8 +304,8 @@ bool left_out(oracle *o, int n) {
   return true;
 }
 
-/* Whether node n has run in an earlier setting of loops i .. of `loops`, those before as they stand, the rest of the
- * path where it stands. */
+/* Whether node n has run in an earlier setting of loops i .. of `loops`, those before as they
+ * stand, the rest of the path where it stands. */
 static bool ran_earlier(oracle *o, int n, const place *loops, int n_loops, int i, bool earlier) {
   if (i == n_loops) return earlier && running(o, n) > 0 && !left_out(o, n);
   int64_t *digit = &o->digit[loops[i].node][loops[i].slot], now = *digit;

@@ -1,12 +1,14 @@
-/* Words on the links of networks with a topology, walked one by one (docs/SEMANTICS.md section 5): every word that
- * enters an instance takes its way link by link from the memory that serves it, through each network between; a word
- * for several takes a link once where the network multicasts, and words of one sum merge where it reduces. */
+/* Words on the links of networks with a topology, walked one by one (docs/SEMANTICS.md section 5):
+ * every word that enters an instance takes its way link by link from the memory that serves it,
+ * through each network between; a word for several takes a link once where the network multicasts,
+ * and words of one sum merge where it reduces. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/oracle/oracle.h"
 
-/* ---- places --------------------------------------------------------------------------------------- */
+/* ---- places
+ * --------------------------------------------------------------------------------------- */
 
 static uint64_t mix(uint64_t a, uint64_t b) { return (a * 1000003 + b) * 2654435761U + 17; }
 
@@ -18,7 +20,8 @@ where place_of(const oracle *o, int n) {
     const tf_loop *l = loop_of(o, path[i]);
     const int level = o->tree->nodes[path[i].node].level + 1;
     if (l->axis == TF_TEMPORAL || level >= o->arch->n_memories) continue;
-    int64_t *on = &w.at[level][l->axis == TF_SPATIAL_Y], *side = &w.side[level][l->axis == TF_SPATIAL_Y];
+    int64_t *on = &w.at[level][l->axis == TF_SPATIAL_Y],
+            *side = &w.side[level][l->axis == TF_SPATIAL_Y];
     *on = *on * l->trip + o->digit[path[i].node][path[i].slot];
     *side = (*side ? *side : 1) * l->trip;
   }
@@ -26,11 +29,13 @@ where place_of(const oracle *o, int n) {
     for (int a = 0; a < 2; a++)
       if (w.side[l][a] < o->arch->memories[l].mesh[a]) w.side[l][a] = o->arch->memories[l].mesh[a];
   for (int l = 1; l < o->arch->n_memories; l++)
-    w.net[l] = mix(mix(mix(w.net[l - 1], (uint64_t)w.at[l - 1][0]), (uint64_t)w.at[l - 1][1]), (uint64_t)l);
+    w.net[l] = mix(mix(mix(w.net[l - 1], (uint64_t)w.at[l - 1][0]), (uint64_t)w.at[l - 1][1]),
+                   (uint64_t)l);
   return w;
 }
 
-/* ---- links ---------------------------------------------------------------------------------------- */
+/* ---- links
+ * ---------------------------------------------------------------------------------------- */
 
 /* The links of one word; those taken already do not count again. */
 typedef struct {
@@ -103,7 +108,8 @@ static void go(oracle *o, const where *to, int level, double amount, way *w, boo
   } else if (mem->topology == TF_CROSSBAR) {
     network *k = &o->networks[level];
     const double hops = k->hops;
-    take(o, level, w, link_of(net, -1, 0, up), amount); /* the memory's own link and the instance's are one hop */
+    take(o, level, w, link_of(net, -1, 0, up),
+         amount); /* the memory's own link and the instance's are one hop */
     k->hops = hops;
     take(o, level, w, link_of(net, at[0], at[1], 2 + up), amount);
   } else {
@@ -112,7 +118,8 @@ static void go(oracle *o, const where *to, int level, double amount, way *w, boo
   }
 }
 
-/* ---- what enters at a moment ------------------------------------------------------------------------ */
+/* ---- what enters at a moment
+ * ------------------------------------------------------------------------ */
 
 static bool same_flow(const flow *a, const flow *b, int level) {
   return a->group == b->group && a->alone == b->alone && a->place.net[level] == b->place.net[level];
@@ -126,7 +133,8 @@ static int first_same(const flows *f, int k, int level) {
   return i;
 }
 
-/* Words of flows go through the network to memory `level`; those of one flow share their links if `merge`. */
+/* Words of flows go through the network to memory `level`; those of one flow share their links if
+ * `merge`. */
 static void pass_network(oracle *o, int level, bool merge, bool up) {
   flows *f = &o->flows;
   static way w;
@@ -150,7 +158,9 @@ static void leave_network(oracle *o, int level, bool merge) {
     if (!first) continue;
     flow *to = &f->list[left++];
     *to = f->list[i];
-    if (!merge) to->alone = mix(mix(to->alone, (uint64_t)to->place.at[level][0]), (uint64_t)to->place.at[level][1]);
+    if (!merge)
+      to->alone =
+          mix(mix(to->alone, (uint64_t)to->place.at[level][0]), (uint64_t)to->place.at[level][1]);
   }
   f->n = left;
 }
@@ -167,8 +177,8 @@ static void route(oracle *o, int n, int z, bool up, bool one) {
   }
 }
 
-/* Whether the instances of this moment move alike: as many as the loops have, all with as many words, and groups of one
- * size. */
+/* Whether the instances of this moment move alike: as many as the loops have, all with as many
+ * words, and groups of one size. */
 static bool alike(const oracle *o, int n, int z, const arrival *list, int count) {
   place path[MAX_PATH];
   const int len = path_to(o, n, path);
@@ -179,8 +189,9 @@ static bool alike(const oracle *o, int n, int z, const arrival *list, int count)
   for (int op = 0; op < o->wl->n_ops; op++)
     for (int r = 0; r < o->wl->ops[op].n_reads; r++)
       reads += o->wl->ops[op].reads[r].tensor == z;
-  bool same = count == all && reads <= 1;      /* a box around two may stand still where both move */
-  for (int t = 0; t < o->wl->n_tensors; t++) { /* borders, and parts that are kept, may make boxes alike */
+  bool same = count == all && reads <= 1; /* a box around two may stand still where both move */
+  for (int t = 0; t < o->wl->n_tensors;
+       t++) { /* borders, and parts that are kept, may make boxes alike */
     same &= !o->kept[t];
     for (int r = 0; r < o->wl->tensors[t].rank; r++)
       same &= o->wl->tensors[t].pad[r] == 0;
@@ -189,13 +200,15 @@ static bool alike(const oracle *o, int n, int z, const arrival *list, int count)
     int mine = 0, first = 0;
     for (int k = 0; k < count; k++)
       mine += list[k].group == list[i].group, first += list[k].group == list[0].group;
-    same &= list[i].all == list[0].all && mine == first && (!list[i].partial || list[i].partial == list[i].all) &&
+    same &= list[i].all == list[0].all && mine == first &&
+            (!list[i].partial || list[i].partial == list[i].all) &&
             !list[i].partial == !list[0].partial;
   }
   return same;
 }
 
-/* Whether the loops above some node are too many for a torus: how long it is to fit them all is left to the model. */
+/* Whether the loops above some node are too many for a torus: how long it is to fit them all is
+ * left to the model. */
 static bool too_long(const oracle *o, int level) {
   const tf_memory *mem = &o->arch->memories[level];
   bool any = false;
@@ -212,21 +225,25 @@ void find_links(oracle *o, int n, int z, const arrival *list, int count) {
     all += list[i].all;
   if (!all) return;
   for (int l = o->tree->nodes[n].level; l > server(o, n, z, o->tree->nodes[n].level); l--)
-    o->networks[l].uneven |= !alike(o, n, z, list, count) || (o->arch->memories[l].peers && too_long(o, l));
+    o->networks[l].uneven |=
+        !alike(o, n, z, list, count) || (o->arch->memories[l].peers && too_long(o, l));
   for (int up = 0; up < 2; up++) {
     const bool result = makes(o, n, z), one = result && !up;
     o->flows.n = 0;
     for (int i = 0; i < count && (result || !up); i++) {
       flow *f = &o->flows.list[o->flows.n];
       if (o->flows.n == MAX_FLOWS) abort();
-      *f = (flow){.group = list[i].group, .all = (double)(one ? list[i].partial : list[i].all), .place = list[i].place};
+      *f = (flow){.group = list[i].group,
+                  .all = (double)(one ? list[i].partial : list[i].all),
+                  .place = list[i].place};
       if (f->all > 0 && (!one || list[i].speaks)) o->flows.n++;
     }
     route(o, n, z, up, one);
   }
 }
 
-/* ---- what neighbours hand on ------------------------------------------------------------------------- */
+/* ---- what neighbours hand on
+ * ------------------------------------------------------------------------- */
 
 bool beside(const oracle *o, int level, const where *a, const where *b, beside_by *by) {
   const tf_memory *mem = &o->arch->memories[level];
@@ -246,10 +263,12 @@ bool beside(const oracle *o, int level, const where *a, const where *b, beside_b
 void hand_over(oracle *o, int level, int z, const where *from, const where *to) {
   const int64_t *a = from->at[level], *b = to->at[level];
   const bool x = a[0] != b[0];
-  const uint64_t link = link_of(to->net[level], x ? a[0] : a[1], x ? b[0] : b[1], x ? row_of(a[1]) : column_of(a[0]));
+  const uint64_t link =
+      link_of(to->net[level], x ? a[0] : a[1], x ? b[0] : b[1], x ? row_of(a[1]) : column_of(a[0]));
   static way w;
   w.n = 0;
-  take(o, level, &w, link, (double)o->wl->tensors[z].word_bits / o->arch->memories[level].word_bits);
+  take(o, level, &w, link,
+       (double)o->wl->tensors[z].word_bits / o->arch->memories[level].word_bits);
 }
 
 void find_own_ways(oracle *o, int n, int z, const arrival *list, int count) {
@@ -258,7 +277,8 @@ void find_own_ways(oracle *o, int n, int z, const arrival *list, int count) {
   for (int i = 0; i < count; i++) {
     if (o->flows.n == MAX_FLOWS) abort();
     if (list[i].all)
-      o->flows.list[o->flows.n++] = (flow){.group = i, .all = (double)list[i].all, .place = list[i].place};
+      o->flows.list[o->flows.n++] =
+          (flow){.group = i, .all = (double)list[i].all, .place = list[i].place};
   }
   for (int l = level - 1; l > server(o, n, z, level); l--)
     o->networks[l].uneven |= o->flows.n > 0;
@@ -266,7 +286,8 @@ void find_own_ways(oracle *o, int n, int z, const arrival *list, int count) {
   route(o, n, z, false, false);
 }
 
-/* ---- what follows ----------------------------------------------------------------------------------- */
+/* ---- what follows
+ * ----------------------------------------------------------------------------------- */
 
 double link_time(const oracle *o, int level) {
   const network *k = &o->networks[level];

@@ -1,5 +1,6 @@
-/* What streaming leaves out of the steps (SEMANTICS D11), found by trying numbers: which power of a running sum a value
- * holds, whether an op without it is one of its operands or a number, and which sums are divided at the end. */
+/* What streaming leaves out of the steps (SEMANTICS D11), found by trying numbers: which power of a
+ * running sum a value holds, whether an op without it is one of its operands or a number, and which
+ * sums are divided at the end. */
 #include <math.h>
 
 #include "tests/oracle/oracle.h"
@@ -140,7 +141,9 @@ void find_late(const oracle *o, late_step *step) {
     divided_by[q] = -1;
   for (int z = 0; z < o->wl->n_ops; z++) {
     const tf_op *op = &o->wl->ops[z];
-    if (stream_scope(o, z) < 0 || op->reduce != TF_REDUCE_ADD || !follow(o, z, divided_by, holds_it)) continue;
+    if (stream_scope(o, z) < 0 || op->reduce != TF_REDUCE_ADD ||
+        !follow(o, z, divided_by, holds_it))
+      continue;
     stands[op->out] = 1;
     scope_of[op->out] = stream_scope(o, z);
   }

@@ -1,7 +1,7 @@
 /* The brute-force walk of an execution, written from docs/SEMANTICS.md: it steps
  * through every iteration of every loop in every instance and keeps the set of elements that each
- * memory instance holds.  It shares no code with model/; it takes only parsed trees from the library.
- * Slow and obvious on purpose, for extents of a few elements. */
+ * memory instance holds.  It shares no code with model/; it takes only parsed trees from the
+ * library. Slow and obvious on purpose, for extents of a few elements. */
 #ifndef TESTS_ORACLE_ORACLE_H
 #define TESTS_ORACLE_ORACLE_H
 #include "tileflow/model.h"
@@ -75,7 +75,8 @@ typedef struct {
   set met;
 } record;
 
-/* A retained intermediate: what its home still has and what this run makes, by instance of the scope. */
+/* A retained intermediate: what its home still has and what this run makes, by instance of the
+ * scope. */
 typedef struct {
   int n;
   uint64_t key[512];
@@ -87,8 +88,8 @@ typedef struct {
   int64_t fill, read, update, drain;
 } words;
 
-/* Words by the instance of the memory whose ports they pass: fill and drain by that of the m-tile, read and update by
- * that of the server. */
+/* Words by the instance of the memory whose ports they pass: fill and drain by that of the m-tile,
+ * read and update by that of the server. */
 typedef struct {
   int n;
   struct {
@@ -108,11 +109,14 @@ typedef struct {
   bool uneven;
 } network;
 
-/* One instance at one moment: its words, those that carry a partial result, and whether it speaks for its group. */
+/* One instance at one moment: its words, those that carry a partial result, and whether it speaks
+ * for its group. */
 enum { MAX_FLOWS = 4096, MAX_SERVERS = 256 };
 typedef struct {
-  uint64_t net[16];               /* [level] the network that feeds it: by the places further out */
-  int64_t at[16][2], side[16][2]; /* its place there; the network's sides, or what the loops take if that is more */
+  uint64_t net[16]; /* [level] the network that feeds it: by the places further out */
+  int64_t at[16][2],
+      side[16]
+          [2]; /* its place there; the network's sides, or what the loops take if that is more */
 } where;
 typedef struct {
   int group;
@@ -156,31 +160,35 @@ typedef struct {
   int64_t *room;       /* [as extent] what m-tiles hold at most, from a walk before */
   words *line_moved;   /* [level * n_tensors + tensor] lines */
   words *lines_by_ref; /* [op * 16 + reference] */
-  shares *bank_own_by_node, *bank_up_by_node, *bank_up_by_ref; /* cycles of banks, as words in own_by_node .. */
-  int n_at_once; /* accesses of one operand at one step, by the instance that serves them */
+  shares *bank_own_by_node, *bank_up_by_node,
+      *bank_up_by_ref; /* cycles of banks, as words in own_by_node .. */
+  int n_at_once;       /* accesses of one operand at one step, by the instance that serves them */
   struct at_once {
     uint64_t server;
     set read, update;
   } * at_once; /* [MAX_SERVERS] */
   /* results */
   words *moved;   /* [level * n_tensors + tensor] */
-  words *by_node; /* [node * n_tensors + tensor] m-tiles: fill, drain own; read, update at the server */
-  words *by_ref;  /* [op * 16 + reference] an op's operands, output last: read, update at the server */
+  words *by_node; /* [node * n_tensors + tensor] m-tiles: fill, drain own; read, update at the
+                     server */
+  words
+      *by_ref; /* [op * 16 + reference] an op's operands, output last: read, update at the server */
   /* the same by instance; own: of the m-tile, up: of the server */
   shares *own_by_node, *up_by_node, *up_by_ref;
-  /* [(node * MAX_CLASSES + class) * n_tensors + tensor] those of a class; but for entries that follow a sibling's below
-   * a scope: [(node * n_nodes + scope) * n_tensors + tensor] */
+  /* [(node * MAX_CLASSES + class) * n_tensors + tensor] those of a class; but for entries that
+   * follow a sibling's below a scope: [(node * n_nodes + scope) * n_tensors + tensor] */
   shares *own_by_class, *up_by_class, *own_by_scope, *up_by_scope;
-  shares *up_corrected;                /* [op] of corrected (as read) and corrected_once (as update) */
-  shares *up_treated;                  /* as treated */
-  int64_t *peak;                       /* [level * n_tensors + tensor] */
-  int64_t *held;                       /* [node] most bits an m-tile holds, once */
-  int64_t *largest;                    /* [node * n_tensors + tensor] most words an m-tile holds of it */
-  int64_t *extent;                     /* [(node * n_tensors + tensor) * MAX_RANK + rank] the same by rank */
-  int64_t *corrected, *corrected_once; /* [op] elements of a streamed output: every run, once a production */
-  int64_t *runs, *width;               /* [node] moments; most instances at once */
-  int *class_now;           /* [node] class of its present step: 0 the first of all, 1 + i: the i-th loop of its
-                               path is the innermost temporal one not at its first iteration */
+  shares *up_corrected; /* [op] of corrected (as read) and corrected_once (as update) */
+  shares *up_treated;   /* as treated */
+  int64_t *peak;        /* [level * n_tensors + tensor] */
+  int64_t *held;        /* [node] most bits an m-tile holds, once */
+  int64_t *largest;     /* [node * n_tensors + tensor] most words an m-tile holds of it */
+  int64_t *extent;      /* [(node * n_tensors + tensor) * MAX_RANK + rank] the same by rank */
+  int64_t *corrected,
+      *corrected_once;   /* [op] elements of a streamed output: every run, once a production */
+  int64_t *runs, *width; /* [node] moments; most instances at once */
+  int *class_now; /* [node] class of its present step: 0 the first of all, 1 + i: the i-th loop of
+                     its path is the innermost temporal one not at its first iteration */
   int64_t *class_steps;     /* [node * MAX_CLASSES + class] */
   int64_t *points, *units;  /* [op] */
   int64_t *fixes;           /* [op * N_FIXES + kind] points of corrections, beside `points` */
@@ -192,20 +200,23 @@ typedef struct {
   const tf_mem_part *part;  /* what is held is that of a part; NULL: of the memory */
   double cycles, *node_cycles, *level_cycles, *unit_cycles;
   int64_t *level_instances, *unit_use;
-  int masked, condition;             /* op that selects -inf, -1: none does; the condition, an expression of it */
-  int mask_l, mask_q;                /* the two dims that it compares */
-  bool may_skip[MAX_NODES];          /* all below the node is such */
-  bool fully_masked[MAX_OPS], skips; /* [op] nobody needs what it makes where that is false; a step is being left out */
-  int64_t (*was)[MAX_PATH];          /* [node] where its loops stood at the step before */
-  int64_t *skipped;                  /* [op] points of steps left out */
-  int64_t *lost;                     /* [op] reads of elements that are not at home */
-  int64_t steps;                     /* taken so far, against `limit` */
+  int masked,
+      condition;      /* op that selects -inf, -1: none does; the condition, an expression of it */
+  int mask_l, mask_q; /* the two dims that it compares */
+  bool may_skip[MAX_NODES]; /* all below the node is such */
+  bool fully_masked[MAX_OPS],
+      skips; /* [op] nobody needs what it makes where that is false; a step is being left out */
+  int64_t (*was)[MAX_PATH]; /* [node] where its loops stood at the step before */
+  int64_t *skipped;         /* [op] points of steps left out */
+  int64_t *lost;            /* [op] reads of elements that are not at home */
+  int64_t steps;            /* taken so far, against `limit` */
   int64_t limit;
   struct access_log *log; /* zeros.h; NULL: accesses are not noted */
   bool everywhere;        /* loops do not split what wanders (home.c) */
   bool no_borders;        /* ranges are as if no tensor ended anywhere */
   bool mean;              /* ports are those of the mean instance */
-  bool gave_up;           /* more steps than that, or a tensor too large for a set: nothing is to be read off */
+  bool gave_up; /* more steps than that, or a tensor too large for a set: nothing is to be read off
+                 */
   bool saw[N_EVENTS];
 } oracle;
 
@@ -213,7 +224,8 @@ typedef struct {
 oracle *oracle_run(const tf_tree *tree, int64_t limit);
 void oracle_free(oracle *o);
 
-/* ---- what streaming leaves out of the steps (online.c) ---------------------------------------- */
+/* ---- what streaming leaves out of the steps (online.c) ----------------------------------------
+ */
 typedef struct {
   bool left_out[64]; /* [read] a running sum, which counts as 1, or a number made of such */
   bool no_points;    /* it only hands an operand or a number on */
@@ -233,12 +245,14 @@ void note_leads(oracle *o);                   /* asked often */
 int mtile(const oracle *o, int n, int level); /* first Tile of the level on the path to n; -1 */
 int home_scope(const oracle *o, int z);       /* -1: an input or output of the workload */
 int home_level(const oracle *o, int z);
-bool holds(const oracle *o, int tile, int z);         /* an m-tile that holds z */
-int server(const oracle *o, int n, int z, int level); /* innermost level outside `level` that holds z */
-bool makes(const oracle *o, int n, int z);            /* the op that makes z is below n */
+bool holds(const oracle *o, int tile, int z); /* an m-tile that holds z */
+int server(const oracle *o, int n, int z,
+           int level);                     /* innermost level outside `level` that holds z */
+bool makes(const oracle *o, int n, int z); /* the op that makes z is below n */
 int lowest_common(const oracle *o, int a, int b);
 int stream_scope(const oracle *o, int op); /* scope that streams op's output; -1 */
-/* The scope below which an entry of m-tile n for z, at the digits set, follows a sibling's (SEMANTICS D18); -1 */
+/* The scope below which an entry of m-tile n for z, at the digits set, follows a sibling's
+ * (SEMANTICS D18); -1 */
 int follows(const oracle *o, int n, int z);
 /* Loops on the path to n, outer to inner, own loops of Tiles strictly above n. */
 typedef struct {
@@ -249,28 +263,32 @@ const tf_loop *loop_of(const oracle *o, place p);
 
 /* ---- ranges (ranges.c) -------------------------------------------------------------------- */
 span dim_range(const oracle *o, int op, int dim, int n); /* on entry to n, at the digits set */
-/* Elements one iteration of the loop takes: the trip counts of its dim further inside on op's path. */
+/* Elements one iteration of the loop takes: the trip counts of its dim further inside on op's path.
+ */
 int64_t step(const oracle *o, int op, place p);
-/* Whether op's dim enters the node from which op leads as a range that moves from one run to the next. */
+/* Whether op's dim enters the node from which op leads as a range that moves from one run to the
+ * next. */
 bool wanders(const oracle *o, int op, int dim);
 bool idle(const oracle *o, int op, int n);
 box op_box(const oracle *o, int op, int ref, int n); /* ref -1: its output */
 box slice(const oracle *o, int n, int z);            /* of all ops below n that run */
 int64_t volume(const oracle *o, int z, const box *b);
 void join_boxes(const oracle *o, int z, box *all, const box *b); /* all: the box around both */
-bool splits_alike(oracle *o);                                    /* ops below a spatial loop split its dim alike */
-/* Lower corner's shift, per rank, of m-tile n's slice of z for one step of the loop at p: full tiles, no
- * borders. */
+bool splits_alike(oracle *o); /* ops below a spatial loop split its dim alike */
+/* Lower corner's shift, per rank, of m-tile n's slice of z for one step of the loop at p: full
+ * tiles, no borders. */
 void step_effect(oracle *o, int n, int z, place p, int64_t *shift);
 
-/* ---- masks (masks.c) ------------------------------------------------------------------------------------------- */
+/* ---- masks (masks.c)
+ * ------------------------------------------------------------------------------------------- */
 void find_mask(oracle *o);
 bool left_out(oracle *o, int n); /* the step of node n at the digits set: all its instances */
 /* Whether node n has run in an earlier setting of these loops, the rest of its path standing. */
 bool happened_before(oracle *o, int n, const place *loops, int n_loops);
 int64_t running(oracle *o, int n); /* instances of node n in which some op has work (run.c) */
 
-/* ---- words by instance (share.c) --------------------------------------------------------------- */
+/* ---- words by instance (share.c) ---------------------------------------------------------------
+ */
 words *share_at(shares *s, uint64_t instance);
 bool make_shares(oracle *o);
 void free_shares(oracle *o);
@@ -289,11 +307,12 @@ void check_layout(oracle *o, shelf *s, int tile);
 void fill_set(const oracle *o, int z, const box *b, set *out);
 int64_t count_set(const oracle *o, int z, const set *s);
 
-/* ---- networks (network.c) ------------------------------------------------------------------------ */
+/* ---- networks (network.c)
+ * ------------------------------------------------------------------------ */
 /* What enters m-tile n for z at one moment goes through the networks. */
 void find_links(oracle *o, int n, int z, const arrival *list, int count);
-/* Whether instance b stands beside a, on the side of lower or higher x, lower or higher y (turn 0 .. 3), or on that
- * side round a torus. */
+/* Whether instance b stands beside a, on the side of lower or higher x, lower or higher y (turn 0
+ * .. 3), or on that side round a torus. */
 typedef struct {
   int turn;
   bool round;
@@ -303,35 +322,41 @@ bool beside(const oracle *o, int level, const where *a, const where *b, beside_b
 void hand_over(oracle *o, int level, int z, const where *from, const where *to);
 /* The words of each instance, which it shares with no other, go through the networks. */
 void find_own_ways(oracle *o, int n, int z, const arrival *list, int count);
-where place_of(const oracle *o, int n);       /* of the instance at hand of m-tile n, in all networks on its way */
+where place_of(const oracle *o,
+               int n); /* of the instance at hand of m-tile n, in all networks on its way */
 double link_time(const oracle *o, int level); /* of the busiest link of any network of the level */
 double network_wait(oracle *o, int n);        /* time that hops add to a transfer of m-tile n */
 
-/* ---- sums, words held (figures.c), latency (latency.c) ----------------------------------------------- */
+/* ---- sums, words held (figures.c), latency (latency.c)
+ * ----------------------------------------------- */
 void find_moves(oracle *o);
 void find_peaks(oracle *o);
 int leaf_server(const oracle *o, int op, int z); /* memory that serves the op's operand z */
-/* What one instance of memory `level` holds from the beginning to the end (home.c): bits of all, words of one tensor.
+/* What one instance of memory `level` holds from the beginning to the end (home.c): bits of all,
+ * words of one tensor.
  */
 int64_t home_bits(oracle *o, int level);
 int64_t home_room(oracle *o, int z);
-bool share_instance(const oracle *o, int scope, int level); /* whether children share one (SEMANTICS D12) */
+bool share_instance(const oracle *o, int scope,
+                    int level); /* whether children share one (SEMANTICS D12) */
 /* mean: what passes a port is that of the mean instance, not of the busiest. */
 void find_latency(oracle *o, bool mean);
-/* Whether that may be: borders clip, a scope retains, a tensor is read by two indices, or ops split a spatial loop's
- * dim differently. */
+/* Whether that may be: borders clip, a scope retains, a tensor is read by two indices, or ops split
+ * a spatial loop's dim differently. */
 bool mean_allowed(oracle *o);
 /* The part of memory `level` that holds z for what is below node n (parts.c); NULL: none. */
 const tf_mem_part *part_of(const oracle *o, int level, int n, int z);
 void find_parts(oracle *o); /* what passes the parts */
-/* Of what o->part must hold: whether z counts, held for what is below node n; the bits of so many words of it. */
+/* Of what o->part must hold: whether z counts, held for what is below node n; the bits of so many
+ * words of it. */
 bool in_part(const oracle *o, int level, int n, int z);
 int64_t held_bits(const oracle *o, int z, int64_t n);
 double work_pj(const oracle *o);   /* of all points and corrections (latency.c) */
 double energy_of(const oracle *o); /* of all */
 bool fits(const oracle *o);        /* whether every memory and mesh has room (room.c) */
 
-/* ---- lines and banks (lines.c) ------------------------------------------------------------------------ */
+/* ---- lines and banks (lines.c)
+ * ------------------------------------------------------------------------ */
 typedef struct {
   int64_t lines, cycles;
 } touched;
@@ -351,13 +376,14 @@ double bank_time(oracle *o, int n, int level);
 words moves_of(const oracle *o, int n, int z, int64_t all, int64_t partial, bool speaks);
 uint64_t parent_key(const oracle *o, int n, int z, int level);
 
-/* ---- beside the model (compare.c) ------------------------------------------------------------------- */
+/* ---- beside the model (compare.c)
+ * ------------------------------------------------------------------- */
 typedef struct {
   char text[8192];
   size_t len;
 } note;
-/* Writes a line for each figure of the model that differs from the walk's, and for each that can never be: a port or
- * unit busier than the whole, or what lies below a bound. */
+/* Writes a line for each figure of the model that differs from the walk's, and for each that can
+ * never be: a port or unit busier than the whole, or what lies below a bound. */
 void compare_results(note *n, oracle *o, const tf_result *r);
 /* The same where the words of all causes are not the words that model m counted. */
 void compare_causes(note *n, const oracle *o, tf_model *m, const tf_result *r);

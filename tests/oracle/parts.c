@@ -17,7 +17,9 @@ const tf_mem_part *part_of(const oracle *o, int level, int n, int z) {
   return NULL;
 }
 
-bool in_part(const oracle *o, int level, int n, int z) { return !o->part || part_of(o, level, n, z) == o->part; }
+bool in_part(const oracle *o, int level, int n, int z) {
+  return !o->part || part_of(o, level, n, z) == o->part;
+}
 
 int64_t held_bits(const oracle *o, int z, int64_t n) {
   const int own = o->wl->tensors[z].word_bits;
@@ -51,7 +53,8 @@ void find_parts(oracle *o) {
     }
   for (int op = 0; op < o->wl->n_ops; op++)
     for (int r = 0; r <= o->wl->ops[op].n_reads; r++) {
-      const int z = r < o->wl->ops[op].n_reads ? o->wl->ops[op].reads[r].tensor : o->wl->ops[op].out;
+      const int z =
+          r < o->wl->ops[op].n_reads ? o->wl->ops[op].reads[r].tensor : o->wl->ops[op].out;
       const int n = o->tree->op_node[op], up = leaf_server(o, op, z);
       pass(o, up, mtile(o, n, up), z, o->by_ref[op * 16 + r]);
     }

@@ -27,8 +27,8 @@ int64_t step(const oracle *o, int op, place p) {
   return size;
 }
 
-/* Of the op's dims those of an index; range: those of all its dims, asked for once, as each may ask for those of its
- * readers, and these for theirs. */
+/* Of the op's dims those of an index; range: those of all its dims, asked for once, as each may ask
+ * for those of its readers, and these for theirs. */
 static span index_span(const tf_op *p, const tf_index *ix, const span *range) {
   span s = {ix->c, 1};
   for (int i = 0; i < ix->n_terms; i++) {
@@ -60,8 +60,8 @@ static int lead_of(const oracle *o, int op) {
   return n;
 }
 
-/* Whether all ops below a spatial loop that have its dim lead from one node, and split ranges of one length by one
- * step. */
+/* Whether all ops below a spatial loop that have its dim lead from one node, and split ranges of
+ * one length by one step. */
 static bool alike_below(const oracle *o, place p) {
   const int dim = loop_of(o, p)->dim;
   int64_t len = -1, by = -1;
@@ -145,13 +145,16 @@ static span streamed(const oracle *o, int scope, int dim, int n) {
 
 static span produced(const oracle *o, int op, int dim, int n) {
   int rank = rank_of(o, op, dim), z = o->wl->ops[op].out, scope = stream_scope(o, op);
-  if (rank >= 0 && z != o->whole && !unbounded(o) && o->kept[z] && o->kept[z]->open && n == home_scope(o, z)) {
+  if (rank >= 0 && z != o->whole && !unbounded(o) && o->kept[z] && o->kept[z]->open &&
+      n == home_scope(o, z)) {
     uint64_t key = instance_key(o, n);
     for (int i = 0; i < o->kept[z]->n; i++)
-      if (o->kept[z]->key[i] == key) return o->kept[z]->made[i].empty ? (span){0, 0} : o->kept[z]->made[i].rank[rank];
+      if (o->kept[z]->key[i] == key)
+        return o->kept[z]->made[i].empty ? (span){0, 0} : o->kept[z]->made[i].rank[rank];
   }
   if (rank >= 0) return wanted(o, op, rank, n);
-  if (scope >= 0 && below(o, scope, n) && !leads_stream(o, scope, op)) return streamed(o, scope, dim, n);
+  if (scope >= 0 && below(o, scope, n) && !leads_stream(o, scope, op))
+    return streamed(o, scope, dim, n);
   return (span){0, o->wl->dims[dim].extent};
 }
 
@@ -221,7 +224,8 @@ static box reach_of(const oracle *o, int op, int ref, int n) {
     if (ref < 0)
       b.rank[r] = range[r];
     else
-      b.rank[r] = text ? written_span(o->wl, op, ref, r, range) : index_span(p, &p->reads[ref].index[r], range);
+      b.rank[r] = text ? written_span(o->wl, op, ref, r, range)
+                       : index_span(p, &p->reads[ref].index[r], range);
     b.empty |= b.rank[r].len <= 0;
   }
   return b;

@@ -30,7 +30,8 @@ static bool uses(const oracle *o, const mesh *on, int op) {
 static bool apart(const layout *l, int n) {
   const tf_node *t = &l->o->tree->nodes[n];
   if (t->kind != TF_SCOPE || (t->scope != TF_PARA && t->scope != TF_PIPE)) return false;
-  return share_instance(l->o, n, l->on->level) && (l->on->unit >= 0 || !share_instance(l->o, n, l->on->level + 1));
+  return share_instance(l->o, n, l->on->level) &&
+         (l->on->unit >= 0 || !share_instance(l->o, n, l->on->level + 1));
 }
 
 /* Copies of the child that the node's spatial loops put on the mesh along an axis. */
@@ -45,8 +46,8 @@ static int64_t copies(const layout *l, int n, int axis) {
 /* What node n takes where shelves have at most that length. */
 static area area_of(const layout *l, int n, int64_t most);
 
-/* The areas of what stands in shelves below a scope, in the order of the text: through scopes of that kind, and through
- * Tiles that have no spatial loop for the mesh. */
+/* The areas of what stands in shelves below a scope, in the order of the text: through scopes of
+ * that kind, and through Tiles that have no spatial loop for the mesh. */
 static int list_areas(const layout *l, int n, int64_t most, area *to) {
   const tf_node *t = &l->o->tree->nodes[n];
   bool open = apart(l, n) || (t->kind == TF_TILE && copies(l, n, 0) == 1 && copies(l, n, 1) == 1);
@@ -58,7 +59,8 @@ static int list_areas(const layout *l, int n, int64_t most, area *to) {
   return to->length > 0;
 }
 
-/* Takes the deepest that is left, time and again, and begins a shelf where it does not fit the one at hand. */
+/* Takes the deepest that is left, time and again, and begins a shelf where it does not fit the one
+ * at hand. */
 static area in_shelves(area *list, int n, int64_t most) {
   area all = {0, 0};
   int64_t at = 0, depth = 0;
@@ -115,7 +117,8 @@ bool fits(const oracle *o) {
   for (int l = 0; l < arch->n_memories; l++) {
     const tf_memory *mem = &arch->memories[l];
     mesh on = {l - 1, -1, {mem->mesh[0], mem->mesh[1]}};
-    fit = fit && (mem->capacity_words < 0 || o->level_peak[l] <= mem->capacity_words) && (!l || has_room(o, &on));
+    fit = fit && (mem->capacity_words < 0 || o->level_peak[l] <= mem->capacity_words) &&
+          (!l || has_room(o, &on));
     for (int i = 0; i < mem->parts.n; i++)
       fit = fit && o->part_peak[l][i] <= mem->parts.list[i].capacity_words;
   }

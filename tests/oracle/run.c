@@ -1,5 +1,5 @@
-/* The walk itself: control goes through the tree as the mapping says, every loop setting by setting,
- * all instances of a step at once (docs/SEMANTICS.md sections 2 and 3). */
+/* The walk itself: control goes through the tree as the mapping says, every loop setting by
+ * setting, all instances of a step at once (docs/SEMANTICS.md sections 2 and 3). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,7 +33,8 @@ static bool same_box(const oracle *o, int z, const box *a, const box *b) {
 static int asked_before(const oracle *o, const moment *m, int z, const request *q) {
   for (int i = 0; i < m->n; i++)
     if (m->list[i].parent == q->parent && m->list[i].production == q->production &&
-        same_box(o, z, &m->list[i].want, &q->want) && !memcmp(&m->list[i].load, &q->load, sizeof q->load))
+        same_box(o, z, &m->list[i].want, &q->want) &&
+        !memcmp(&m->list[i].load, &q->load, sizeof q->load))
       return i;
   return -1;
 }
@@ -65,15 +66,18 @@ static void add_words(words *to, words w) {
   to->update += w.update;
 }
 
-/* Notes the words of the instance at hand among those of its memory, and of the one that serves it. */
+/* Notes the words of the instance at hand among those of its memory, and of the one that serves it.
+ */
 static void note_shares(const oracle *o, int n, int z, shares *own, shares *up, words w) {
   add_words(share_at(own, instance_key(o, n)), (words){.fill = w.fill, .drain = w.drain});
-  add_words(share_at(up, parent_key(o, n, z, o->tree->nodes[n].level)), (words){.read = w.read, .update = w.update});
+  add_words(share_at(up, parent_key(o, n, z, o->tree->nodes[n].level)),
+            (words){.read = w.read, .update = w.update});
 }
 
 static void charge(oracle *o, int n, int z, int level, int up, words w) {
   int nt = o->wl->n_tensors, scope = follows(o, n, z);
-  const int in_scope = (n * o->tree->n_nodes + scope) * nt + z, in_class = (n * MAX_CLASSES + o->class_now[n]) * nt + z;
+  const int in_scope = (n * o->tree->n_nodes + scope) * nt + z,
+            in_class = (n * MAX_CLASSES + o->class_now[n]) * nt + z;
   add_words(&o->moved[level * nt + z], (words){.fill = w.fill, .drain = w.drain});
   add_words(&o->moved[up * nt + z], (words){.read = w.read, .update = w.update});
   add_words(&o->by_node[n * nt + z], w);
@@ -85,7 +89,8 @@ static void charge(oracle *o, int n, int z, int level, int up, words w) {
     note_shares(o, n, z, &o->own_by_class[in_class], &o->up_by_class[in_class], w);
 }
 
-/* ---- entering an m-tile ----------------------------------------------------------------------- */
+/* ---- entering an m-tile -----------------------------------------------------------------------
+ */
 
 static bool touched_now(const oracle *o, int n, int z) {
   for (int op = 0; op < o->wl->n_ops; op++)
@@ -93,8 +98,8 @@ static bool touched_now(const oracle *o, int n, int z) {
   return false;
 }
 
-/* Moves of one instance: its words, those that carry a partial result, and whether it is the one that
- * speaks for its group. */
+/* Moves of one instance: its words, those that carry a partial result, and whether it is the one
+ * that speaks for its group. */
 words moves_of(const oracle *o, int n, int z, int64_t all, int64_t partial, bool speaks) {
   const tf_memory *mem = &o->arch->memories[o->tree->nodes[n].level];
   if (!makes(o, n, z)) return (words){.fill = all, .read = speaks || !mem->multicast ? all : 0};
@@ -122,8 +127,8 @@ static void note_arrival(oracle *o, const moment *m, int n, words w, bool speaks
   o->arrivals[o->n_arrivals++] = (arrival){m->asked, w.fill, w.read, speaks, place_of(o, n)};
 }
 
-/* One instance of m-tile n takes its slice of z.  `before`: elements of the production entered at earlier
- * moments; `now`: gathers those of this one. */
+/* One instance of m-tile n takes its slice of z.  `before`: elements of the production entered at
+ * earlier moments; `now`: gathers those of this one. */
 static void enter_slice(oracle *o, int n, int z, shelf *s, moment *m, const set *before, set *now) {
   request q = {.parent = parent_key(o, n, z, o->tree->nodes[n].level),
                .production = production_key(o, z),
@@ -155,8 +160,8 @@ static void add_set(const oracle *o, int z, set *to, const set *from) {
     to->in[i] |= from->in[i];
 }
 
-/* One moment of m-tile n for tensor z, in all instances in which it happens.  Not inlined: its 2 MiB of stack would
- * stand in every frame of the recursion over nodes. */
+/* One moment of m-tile n for tensor z, in all instances in which it happens.  Not inlined: its 2
+ * MiB of stack would stand in every frame of the recursion over nodes. */
 static __attribute__((noinline)) void enter(oracle *o, int n, int z) {
   shelf *s = shelf_of(o, n, z);
   moment m = {.n = 0};
@@ -182,14 +187,16 @@ static __attribute__((noinline)) void enter(oracle *o, int n, int z) {
     enter_slice(o, n, z, s, &m, met_at(o, z, -1 - s->level, key), &now[k]);
     any = true;
   } while (next_instance(o, n));
-  for (int k = 0; k < n_keys && makes(o, n, z); k++) /* what is read before it is made carries nothing */
+  for (int k = 0; k < n_keys && makes(o, n, z);
+       k++) /* what is read before it is made carries nothing */
     add_set(o, z, met_at(o, z, -1 - s->level, keys[k]), &now[k]);
   if (any) s->latest = n;
   if (o->topologies) find_links(o, n, z, o->arrivals, o->n_arrivals);
   free(m.list);
 }
 
-/* ---- words that neighbours hand on --------------------------------------------------------------------- */
+/* ---- words that neighbours hand on
+ * --------------------------------------------------------------------- */
 
 /* One instance of an m-tile: what it needs and held before, and who hands on what. */
 typedef struct {
@@ -203,8 +210,9 @@ static bool takes_from_peers(const oracle *o, int n, int z) {
   return o->arch->memories[o->tree->nodes[n].level].peers && !makes(o, n, z);
 }
 
-/* Who hands element i to the k-th: the first neighbour, by lower x, higher x, lower y, higher y, that held it before;
- * one of lower x or y, not round a torus, also if it needs it now.  -1: nobody. */
+/* Who hands element i to the k-th: the first neighbour, by lower x, higher x, lower y, higher y,
+ * that held it before; one of lower x or y, not round a torus, also if it needs it now.  -1:
+ * nobody. */
 static int giver(oracle *o, int level, const neighbour *all, int n, int k, int i) {
   int best = -1, turn = 4;
   event saw = SAW_HELD;
@@ -239,7 +247,8 @@ static int list_instances(oracle *o, int n, int z, shelf *s, neighbour *all) {
   return count;
 }
 
-/* One moment of m-tile n for tensor z, where the instances of its memory take words from each other. */
+/* One moment of m-tile n for tensor z, where the instances of its memory take words from each
+ * other. */
 static void enter_beside(oracle *o, int n, int z) {
   shelf *s = shelf_of(o, n, z);
   neighbour *all = calloc(MAX_FLOWS, sizeof *all);
@@ -295,9 +304,12 @@ static void weigh(oracle *o, int n) {
   } while (next_instance(o, n));
 }
 
-/* ---- points -------------------------------------------------------------------------------------- */
+/* ---- points
+ * -------------------------------------------------------------------------------------- */
 
-enum { MADE = -1000 }; /* elements of a production by the instance of its home memory, among those met */
+enum {
+  MADE = -1000
+}; /* elements of a production by the instance of its home memory, among those met */
 
 static bool in_box(const oracle *o, int z, const box *b, const set *s) {
   set all;
@@ -307,12 +319,13 @@ static bool in_box(const oracle *o, int z, const box *b, const set *s) {
   return true;
 }
 
-/* What a point of intermediate z makes is at home from now on, in the instance of its memory; what one reads must be
- * there, in the same production (SEMANTICS section 2, D9). */
+/* What a point of intermediate z makes is at home from now on, in the instance of its memory; what
+ * one reads must be there, in the same production (SEMANTICS section 2, D9). */
 static void at_home(oracle *o, int n, int op, int z, bool makes_it, const set *point) {
   const int scope = home_scope(o, z), tile = mtile(o, n, home_level(o, z));
   if (scope < 0) return;
-  set *made = met_at(o, z, MADE, (tile < 0 ? 1 : instance_key(o, tile)) * 1000003 + production_key(o, z));
+  set *made =
+      met_at(o, z, MADE, (tile < 0 ? 1 : instance_key(o, tile)) * 1000003 + production_key(o, z));
   int maker = 0;
   while (o->wl->ops[maker].out != z)
     maker++;
@@ -323,7 +336,8 @@ static void at_home(oracle *o, int n, int op, int z, bool makes_it, const set *p
   }
   bool there = !lost || makes_it || (o->masked >= 0 && o->fully_masked[maker]);
   for (int i = 0; o->kept[z] && i < o->kept[z]->n && !there; i++)
-    there = o->kept[z]->key[i] == instance_key(o, scope) && in_box(o, z, &o->kept[z]->held[i], point);
+    there =
+        o->kept[z]->key[i] == instance_key(o, scope) && in_box(o, z, &o->kept[z]->held[i], point);
   o->lost[op] += there ? 0 : lost;
 }
 
@@ -351,8 +365,8 @@ static void operand(oracle *o, int n, int op, int ref) {
     if (o->log) {
       const bool apart = ref < 0 ? !unit->reduce : !unit->multicast;
       const uint64_t key = ref < 0 ? q.parent * 1000003 + q.production : 0;
-      note_operand(o, (operand_key){n, op, ref, apart ? -1 : asked_before(o, &m, z, &q), key}, &q.load,
-                   ref < 0 ? met_at(o, z, n, key) : &q.load);
+      note_operand(o, (operand_key){n, op, ref, apart ? -1 : asked_before(o, &m, z, &q), key},
+                   &q.load, ref < 0 ? met_at(o, z, n, key) : &q.load);
     }
     if (ref >= 0) {
       add_operand(o, at, q.parent, (words){.read = speaks || !unit->multicast});
@@ -387,7 +401,8 @@ static void run_op(oracle *o, int n) {
   }
 }
 
-/* ---- scopes -------------------------------------------------------------------------------------- */
+/* ---- scopes
+ * -------------------------------------------------------------------------------------- */
 
 /* Whether the production of z goes on: a streamed reduction, not at the first step of its loops. */
 static bool goes_on(oracle *o, int scope, int z) {
@@ -398,14 +413,16 @@ static bool goes_on(oracle *o, int scope, int z) {
   for (int i = 0; i < n && stream_scope(o, op) >= 0; i++) {
     int dim = loop_of(o, path[i])->dim;
     for (int d = o->wl->ops[op].n_out_dims; d < o->wl->ops[op].n_dims; d++)
-      if (o->wl->ops[op].dims[d] == dim && loop_of(o, path[i])->axis == TF_TEMPORAL) again[n_again++] = path[i];
+      if (o->wl->ops[op].dims[d] == dim && loop_of(o, path[i])->axis == TF_TEMPORAL)
+        again[n_again++] = path[i];
   }
   for (int i = 0; i < n_again && o->masked < 0; i++)
     if (o->digit[again[i].node][again[i].slot] != 0) return true;
   return o->masked >= 0 && happened_before(o, scope, again, n_again);
 }
 
-/* The box around `need` less `have`: what a retained intermediate's producer makes (SEMANTICS D10). */
+/* The box around `need` less `have`: what a retained intermediate's producer makes (SEMANTICS D10).
+ */
 static box lacking(const oracle *o, int z, const box *need, const box *have) {
   set a, b;
   box all = {.empty = true};
@@ -450,7 +467,8 @@ static int kept_slot(oracle *o, int z, uint64_t key) {
   return i;
 }
 
-/* What this run of z's home scope makes, in the instance at hand; what its home holds afterwards. */
+/* What this run of z's home scope makes, in the instance at hand; what its home holds afterwards.
+ */
 static void retain(oracle *o, int scope, int z) {
   int op = 0, i = kept_slot(o, z, instance_key(o, scope));
   while (o->wl->ops[op].out != z)
@@ -479,10 +497,11 @@ static void begin_scope(oracle *o, int scope) {
   }
 }
 
-/* ---- what a run leaves at home, and what streaming adds ------------------------------------------ */
+/* ---- what a run leaves at home, and what streaming adds
+ * ------------------------------------------ */
 
-/* Joins what the maker makes below node n, in every setting of the loops between the scope and n, into the
- * box of each instance of the memory (named by `tile`); the largest counts. */
+/* Joins what the maker makes below node n, in every setting of the loops between the scope and n,
+ * into the box of each instance of the memory (named by `tile`); the largest counts. */
 static void note_home(oracle *o, int scope, int z, int n, int tile) {
   place path[MAX_PATH];
   int len = path_to(o, n, path), from = path_to(o, scope, path);
@@ -608,11 +627,13 @@ static void note_step(oracle *o, int n) {
   place path[MAX_PATH];
   int len = path_to(o, n, path), class = 0;
   for (int i = 0; i < len && o->runs[n]; i++)
-    if (o->masked < 0 && loop_of(o, path[i])->axis == TF_TEMPORAL && o->digit[path[i].node][path[i].slot] != 0)
+    if (o->masked < 0 && loop_of(o, path[i])->axis == TF_TEMPORAL &&
+        o->digit[path[i].node][path[i].slot] != 0)
       class = 1 + i;
   for (int i = len - 1; i >= 0 && o->masked >= 0; i--) {
     const int64_t now = o->digit[path[i].node][path[i].slot];
-    if (loop_of(o, path[i])->axis == TF_TEMPORAL && o->runs[n] && now != o->was[n][i]) class = 1 + i;
+    if (loop_of(o, path[i])->axis == TF_TEMPORAL && o->runs[n] && now != o->was[n][i])
+      class = 1 + i;
     o->was[n][i] = now;
   }
   o->class_now[n] = class;
@@ -655,14 +676,17 @@ static void run_node(oracle *o, int n) {
     run_scope(o, n);
 }
 
-/* ---- the whole run --------------------------------------------------------------------------------- */
+/* ---- the whole run
+ * --------------------------------------------------------------------------------- */
 
 static int unit_of(const oracle *o, int op) {
   int deepest = 0;
   for (int n = o->tree->op_node[op]; n >= 0; n = o->tree->nodes[n].parent)
-    if (o->tree->nodes[n].kind == TF_TILE && o->tree->nodes[n].level > deepest) deepest = o->tree->nodes[n].level;
+    if (o->tree->nodes[n].kind == TF_TILE && o->tree->nodes[n].level > deepest)
+      deepest = o->tree->nodes[n].level;
   for (int u = 0; u < o->arch->n_units; u++)
-    if (!(o->wl->ops[op].kinds & ~o->arch->units[u].kinds) && o->arch->units[u].below >= deepest) return u;
+    if (!(o->wl->ops[op].kinds & ~o->arch->units[u].kinds) && o->arch->units[u].below >= deepest)
+      return u;
   return 0;
 }
 
@@ -678,7 +702,8 @@ static void add_retained(oracle *o) {
 static bool has_room(const tf_workload *wl) {
   bool has = true;
   for (int z = 0; z < wl->n_tensors; z++)
-    has = has && wl->tensors[z].rank <= MAX_RANK && tf_tensor_words(&wl->tensors[z]) <= MAX_ELEMENTS;
+    has =
+        has && wl->tensors[z].rank <= MAX_RANK && tf_tensor_words(&wl->tensors[z]) <= MAX_ELEMENTS;
   return has;
 }
 
@@ -689,7 +714,12 @@ static oracle *run(const tf_tree *tree, int64_t limit, struct access_log *log, i
   size_t units = (size_t)tree->arch->n_units, levels = (size_t)tree->arch->n_memories,
          ops = (size_t)tree->workload->n_ops;
   if (!o) return NULL;
-  *o = (oracle){.tree = tree, .wl = tree->workload, .arch = tree->arch, .limit = limit, .whole = -1, .log = log};
+  *o = (oracle){.tree = tree,
+                .wl = tree->workload,
+                .arch = tree->arch,
+                .limit = limit,
+                .whole = -1,
+                .log = log};
   for (size_t l = 0; l < levels; l++)
     o->topologies |= tree->arch->memories[l].topology != TF_NO_TOPOLOGY;
   o->arrivals = o->topologies ? calloc(MAX_FLOWS, sizeof *o->arrivals) : NULL;
@@ -719,7 +749,8 @@ static oracle *run(const tf_tree *tree, int64_t limit, struct access_log *log, i
   o->was = calloc(nodes, sizeof *o->was);
   if (!make_shares(o)) abort();
   if (room) make_lines(o, room);
-  int64_t **per_op[] = {&o->points, &o->units, &o->corrected, &o->corrected_once, &o->skipped, &o->lost};
+  int64_t **per_op[] = {&o->points,         &o->units,   &o->corrected,
+                        &o->corrected_once, &o->skipped, &o->lost};
   for (size_t i = 0; i < sizeof per_op / sizeof *per_op; i++)
     *per_op[i] = calloc(ops, sizeof **per_op[i]);
   o->home = calloc(nt, sizeof *o->home);
@@ -749,7 +780,9 @@ oracle *oracle_run_noting(const tf_tree *tree, int64_t limit, struct access_log 
   return run(tree, limit, log, room);
 }
 
-oracle *oracle_run(const tf_tree *tree, int64_t limit) { return oracle_run_noting(tree, limit, NULL); }
+oracle *oracle_run(const tf_tree *tree, int64_t limit) {
+  return oracle_run_noting(tree, limit, NULL);
+}
 
 void oracle_free(oracle *o) {
   free_shares(o);
@@ -762,13 +795,14 @@ void oracle_free(oracle *o) {
     free(o->records[z]);
     free(o->kept[z]);
   }
-  void *all[] = {o->shelves,        o->kept,      o->leads,       o->moved,        o->by_node,
-                 o->by_ref,         o->peak,      o->extent,      o->held,         o->runs,
-                 o->width,          o->largest,   o->points,      o->units,        o->corrected,
-                 o->corrected_once, o->home,      o->level_peak,  o->treated,      o->class_now,
-                 o->class_steps,    o->fixes,     o->node_cycles, o->level_cycles, o->level_instances,
-                 o->unit_cycles,    o->unit_use,  o->was,         o->skipped,      o->lost,
-                 o->arrivals,       o->flows.list};
+  void *all[] = {
+      o->shelves,        o->kept,      o->leads,       o->moved,        o->by_node,
+      o->by_ref,         o->peak,      o->extent,      o->held,         o->runs,
+      o->width,          o->largest,   o->points,      o->units,        o->corrected,
+      o->corrected_once, o->home,      o->level_peak,  o->treated,      o->class_now,
+      o->class_steps,    o->fixes,     o->node_cycles, o->level_cycles, o->level_instances,
+      o->unit_cycles,    o->unit_use,  o->was,         o->skipped,      o->lost,
+      o->arrivals,       o->flows.list};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
     free(all[i]);
   free(o);

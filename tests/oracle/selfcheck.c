@@ -1,5 +1,5 @@
-/* The oracle against counts worked out by hand from docs/SEMANTICS.md: it must not be right only where the
- * model is. */
+/* The oracle against counts worked out by hand from docs/SEMANTICS.md: it must not be right only
+ * where the model is. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,9 +31,10 @@ typedef struct {
 } test;
 
 static const test tests[] = {
-    /* C[4,4] += A[4,4] B[4,4], a row of C at a time, k in two halves: A's 8 slices of 2 once each; B's 8
-     * slices of 8, none kept; C's row enters once per m and stays for both halves: 16 out, of its 64 updates
-     * 16 are first ones.  DRAM moves 96 words at 2 a cycle (48); 64 points at 1; Buf reads 192, a port of 4. */
+    /* C[4,4] += A[4,4] B[4,4], a row of C at a time, k in two halves: A's 8 slices of 2 once each;
+     * B's 8 slices of 8, none kept; C's row enters once per m and stays for both halves: 16 out, of
+     * its 64 updates 16 are first ones.  DRAM moves 96 words at 2 a cycle (48); 64 points at 1; Buf
+     * reads 192, a port of 4. */
     {"gemm",
      "architecture:\n  name: two\n  overlap: @\n  clock: 1 GHz\n  memories:\n"
      "  - {name: DRAM, bandwidth: 2}\n  - {name: Buf, bandwidth: {read: 4, write: 4}}\n"
@@ -48,7 +49,8 @@ static const test tests[] = {
      "C",
      64,
      {64}},
-    /* k outermost: C's row comes back with partial sums at the second half: 16 of its 32 entries. */
+    /* k outermost: C's row comes back with partial sums at the second half: 16 of its 32 entries.
+     */
     {"partial sums",
      "architecture:\n  name: two\n  memories:\n  - {name: DRAM}\n  - {name: Buf}\n"
      "  compute:\n  - {name: pe, ops: [mac]}\n"
@@ -58,15 +60,18 @@ static const test tests[] = {
      NULL,
      0,
      {0}},
-    /* Two instances with a row of C each share B by multicast; without reduction k over instances gives
-     * two updates per element of C. */
+    /* Two instances with a row of C each share B by multicast; without reduction k over instances
+     * gives two updates per element of C. */
     {"multicast",
      "architecture:\n  name: two\n  memories:\n  - {name: DRAM}\n"
      "  - {name: Buf, mesh: [2, 2], network: {multicast: true, reduce: false}}\n"
      "  compute:\n  - {name: pe, ops: [mac]}\n"
      "workload:\n  name: w\n  dims: {m: 2, n: 3, k: 2}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n"
      "mapping: |\n  DRAM spatial m=2@x k=2@y\n    Buf for n=3\n      op C\n",
-     {{1, "B", {12, 12, 0, 0}, 3}, {0, "B", {0, 6, 0, 0}, 6}, {1, "C", {0, 0, 12, 12}, 3}, {0, "C", {0, 0, 12, 0}, 6}},
+     {{1, "B", {12, 12, 0, 0}, 3},
+      {0, "B", {0, 6, 0, 0}, 6},
+      {1, "C", {0, 0, 12, 12}, 3},
+      {0, "C", {0, 0, 12, 0}, 6}},
      NULL,
      0,
      {0}},
@@ -86,29 +91,34 @@ static const test tests[] = {
      "  compute:\n  - {name: pe, ops: [mac, mul]}\n"
      "workload:\n  name: w\n  dims: {h: 5, p: 4, r: 2}\n  ops:\n"
      "  - T[h] = I[h] * 2\n  - O[p] += T[p + r] * W[r]\n"
-     "mapping: |\n  DRAM for p=2\n    Seq\n      Buf for h=3\n        op T\n      Buf for p=2 r=2\n        op O\n",
+     "mapping: |\n  DRAM for p=2\n    Seq\n      Buf for h=3\n        op T\n      Buf for p=2 "
+     "r=2\n        op O\n",
      {{1, "T", {0, 8, 6, 6}, 3}, {0, "T", {0, 0, 6, 0}, 3}},
      "T",
      6,
      {0}},
-    /* Retained: the second tile makes 2 of its 3 rows; a new production, so the third is loaded again. */
+    /* Retained: the second tile makes 2 of its 3 rows; a new production, so the third is loaded
+       again. */
     {"retain",
      "architecture:\n  name: two\n  memories:\n  - {name: DRAM}\n  - {name: Buf}\n"
      "  compute:\n  - {name: pe, ops: [mac, mul]}\n"
      "workload:\n  name: w\n  dims: {h: 5, p: 4, r: 2}\n  ops:\n"
      "  - T[h] = I[h] * 2\n  - O[p] += T[p + r] * W[r]\n"
-     "mapping: |\n  DRAM for p=2\n    Seq retain T\n      Buf for h=3\n        op T\n      Buf for p=2 r=2\n        op "
+     "mapping: |\n  DRAM for p=2\n    Seq retain T\n      Buf for h=3\n        op T\n      Buf for "
+     "p=2 r=2\n        op "
      "O\n",
      {{0, "I", {0, 5, 0, 0}, 5}, {1, "T", {1, 8, 5, 5}, 3}},
      "T",
      5,
      {0}},
-    /* Time.  The first step is a load of A and B (4 + 2 words at 1 a cycle), a quarter of the work (16 points and
-     * 5 of pipeline, / 4) and a store of 2: 6 + 5.25 + 2; the other three together work 15.75, which is more than
-     * the 12 words of A and C at DRAM's one port; L1's 5 of latency and issue once.  `none`: 21 of work, 12 words
-     * in, 8 out, 4 times 5.  `perfect`: the 20 words at DRAM.  DRAM's own latency is nobody's: no Tile of it loads. */
+    /* Time.  The first step is a load of A and B (4 + 2 words at 1 a cycle), a quarter of the work
+     * (16 points and 5 of pipeline, / 4) and a store of 2: 6 + 5.25 + 2; the other three together
+     * work 15.75, which is more than the 12 words of A and C at DRAM's one port; L1's 5 of latency
+     * and issue once.  `none`: 21 of work, 12 words in, 8 out, 4 times 5.  `perfect`: the 20 words
+     * at DRAM.  DRAM's own latency is nobody's: no Tile of it loads. */
     {"three overlaps",
-     "architecture:\n  name: t\n  overlap: @\n  memories:\n  - {name: DRAM, bandwidth: 1, latency: 7}\n"
+     "architecture:\n  name: t\n  overlap: @\n  memories:\n  - {name: DRAM, bandwidth: 1, latency: "
+     "7}\n"
      "  - {name: L1, bandwidth: {read: 4, write: 2}, latency: 3, issue: 2}\n"
      "  compute: [{name: pe, ops: [mac], pipeline: 5}]\n"
      "workload:\n  name: w\n  dims: {m: 4, n: 2, k: 2}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n"
@@ -117,9 +127,11 @@ static const test tests[] = {
      "C",
      16,
      {20, 34, 61}},
-    /* Two products of 192 words each, no Tile of DRAM, one word a cycle: 384, though each alone takes 193. */
+    /* Two products of 192 words each, no Tile of DRAM, one word a cycle: 384, though each alone
+       takes 193. */
     {"Para at the root",
-     "architecture:\n  name: a\n  overlap: @\n  memories: [{name: DRAM, bandwidth: 1}, {name: L0}]\n"
+     "architecture:\n  name: a\n  overlap: @\n  memories: [{name: DRAM, bandwidth: 1}, {name: "
+     "L0}]\n"
      "  compute: [{name: alu, ops: [mac], below: L0, mesh: [64, 64]}]\n"
      "workload:\n  name: two\n  dims: {m: 8, n: 8, k: 8}\n"
      "  ops: ['C[m,n] += A[m,k] * B[k,n]', 'E[m,n] += F[m,k] * G[k,n]']\n"
@@ -130,7 +142,8 @@ static const test tests[] = {
      512,
      {384, 384, 384}},
     {"Para below a Tile of DRAM",
-     "architecture:\n  name: a\n  overlap: @\n  memories: [{name: DRAM, bandwidth: 1}, {name: L0}]\n"
+     "architecture:\n  name: a\n  overlap: @\n  memories: [{name: DRAM, bandwidth: 1}, {name: "
+     "L0}]\n"
      "  compute: [{name: alu, ops: [mac], below: L0, mesh: [64, 64]}]\n"
      "workload:\n  name: two\n  dims: {m: 8, n: 8, k: 8}\n"
      "  ops: ['C[m,n] += A[m,k] * B[k,n]', 'E[m,n] += F[m,k] * G[k,n]']\n"
@@ -140,11 +153,13 @@ static const test tests[] = {
      "C",
      512,
      {384, 384, 384}},
-    /* C: 16 of A, 16 of C, 128 of B past L1, one a step: L0's first step 1 + 1, the others 127, so 129; L1 16 + 129 +
-     * 16 = 161.  E: 272 in, 4 of work, 16 out: 292.  E's load cannot hide: in L1's one step of 129, DRAM's port brings
-     * 128 of B and stores 16.  453.  Ports alone: 160 + 288.  `none`: L0 128 + 128, and 32; 292. */
+    /* C: 16 of A, 16 of C, 128 of B past L1, one a step: L0's first step 1 + 1, the others 127, so
+     * 129; L1 16 + 129 + 16 = 161.  E: 272 in, 4 of work, 16 out: 292.  E's load cannot hide: in
+     * L1's one step of 129, DRAM's port brings 128 of B and stores 16.  453.  Ports alone: 160 +
+     * 288.  `none`: L0 128 + 128, and 32; 292. */
     {"Seq at the root",
-     "architecture:\n  name: a\n  overlap: @\n  memories: [{name: DRAM, bandwidth: 1}, {name: L1}, {name: L0}]\n"
+     "architecture:\n  name: a\n  overlap: @\n  memories: [{name: DRAM, bandwidth: 1}, {name: L1}, "
+     "{name: L0}]\n"
      "  compute: [{name: alu, ops: [mac], below: L0, mesh: [8, 8]}]\n"
      "workload:\n  name: two\n  dims: {m: 2, n: 8, k: 8, q: 16, r: 16}\n"
      "  ops: ['C[m,n] += A[m,k] * B[k,n]', 'E[q] += F[r] * G[r,q]']\n"
@@ -154,10 +169,12 @@ static const test tests[] = {
      "C",
      128,
      {448, 453, 580}},
-    /* The stages share Buf: their operands are 112 reads each, and E leaves with 16: 240 at 4 a cycle.  Stage by stage
-     * it would be 28 (its reads; 16 of work) and 32: 32 + 28 / 4 runs = 39 for `perfect`. */
+    /* The stages share Buf: their operands are 112 reads each, and E leaves with 16: 240 at 4 a
+     * cycle.  Stage by stage it would be 28 (its reads; 16 of work) and 32: 32 + 28 / 4 runs = 39
+     * for `perfect`. */
     {"Pipe over one buffer",
-     "architecture:\n  name: s\n  overlap: @\n  memories: [{name: DRAM}, {name: Buf, bandwidth: {read: 4, write: 4}}]\n"
+     "architecture:\n  name: s\n  overlap: @\n  memories: [{name: DRAM}, {name: Buf, bandwidth: "
+     "{read: 4, write: 4}}]\n"
      "  compute: [{name: mac, ops: [mac], mesh: [2, 2]}]\n"
      "workload:\n  name: w\n  dims: {m: 4, n: 4, k: 4, p: 4}\n"
      "  ops: ['C[m,n] += A[m,k] * B[k,n]', 'E[m,p] += C[m,n] * D[n,p]']\n"
@@ -172,9 +189,10 @@ static const test tests[] = {
      "C",
      64,
      {60, 60, 60}},
-    /* k is 5 in steps of 2: three, and one that is idle.  12 instances of L1 hold rows m..n of A, 38 in all, of which
-     * DRAM serves 36 (two have the same box): 72, 72 and 36 words at 8.  Work: 228 words of operands at L1 (120 of A,
-     * 108 of C) by 12 ports of 6 = 19/6, a third of it a step.  9 + 19/18 + 12 (C leaves, 12 words at 1); then 13.5. */
+    /* k is 5 in steps of 2: three, and one that is idle.  12 instances of L1 hold rows m..n of A,
+     * 38 in all, of which DRAM serves 36 (two have the same box): 72, 72 and 36 words at 8.  Work:
+     * 228 words of operands at L1 (120 of A, 108 of C) by 12 ports of 6 = 19/6, a third of it a
+     * step.  9 + 19/18 + 12 (C leaves, 12 words at 1); then 13.5. */
     {"last store",
      "architecture:\n  name: wild\n  overlap: @\n  memories:\n"
      "  - {name: L0, bandwidth: {read: 8, write: 1}}\n"
@@ -187,9 +205,11 @@ static const test tests[] = {
      "C",
      60,
      {22.5, 9 + 19. / 18 + 12 + 13.5, 19. / 6 + 34.5}},
-    /* Three steps, not four.  The first: a word in, a point, a word out; the two others wait for the port's 4 words. */
+    /* Three steps, not four.  The first: a word in, a point, a word out; the two others wait for
+       the port's 4 words. */
     {"idle step",
-     "architecture:\n  name: t\n  overlap: @\n  memories: [{name: DRAM, bandwidth: 1}, {name: L1, latency: 2}]\n"
+     "architecture:\n  name: t\n  overlap: @\n  memories: [{name: DRAM, bandwidth: 1}, {name: L1, "
+     "latency: 2}]\n"
      "  compute: [{name: pe, ops: [mul]}]\n"
      "workload:\n  name: w\n  dims: {m: 3}\n  ops: ['C[m] = A[m] * 2']\n"
      "mapping: |\n  DRAM for m=4\n    L1\n      op C\n",
@@ -197,21 +217,24 @@ static const test tests[] = {
      "C",
      3,
      {6, 3 + 4 + 2, 9 + 3 * 2}},
-    /* C in two steps: 2 in, 2 of work, 2 out, then 2; E 4 + 4 + 4, of which the load hides for the 2
-     * of C's last step. */
+    /* C in two steps: 2 in, 2 of work, 2 out, then 2; E 4 + 4 + 4, of which the load hides for the
+     * 2 of C's last step. */
     {"hidden load",
-     "architecture:\n  name: t\n  overlap: @\n  memories: [{name: DRAM, bandwidth: {read: 1, write: 1}}, {name: L1}]\n"
+     "architecture:\n  name: t\n  overlap: @\n  memories: [{name: DRAM, bandwidth: {read: 1, "
+     "write: 1}}, {name: L1}]\n"
      "  compute: [{name: pe, ops: [mul]}]\n"
      "workload:\n  name: w\n  dims: {m: 4, n: 4}\n  ops: ['C[m] = A[m] * 2', 'E[n] = B[n] * 3']\n"
-     "mapping: |\n  Seq\n    DRAM for m=2\n      L1 for m=2\n        op C\n    L1 for n=4\n      op E\n",
+     "mapping: |\n  Seq\n    DRAM for m=2\n      L1 for m=2\n        op C\n    L1 for n=4\n      "
+     "op E\n",
      {{1, "A", {4, 4, 0, 0}, 2}},
      "C",
      4,
      {8, 6 + 2 + 12 - 2, 24}},
-    /* E's 0, 1, 2 and 3 words of B follow C's entries: a quarter of the 6 each step.  C: 1 + 1 + 1, then three of its
-     * stores; E: 1.5 + 1 + 1, of which 1 hides, then 4.5 of loads. */
+    /* E's 0, 1, 2 and 3 words of B follow C's entries: a quarter of the 6 each step.  C: 1 + 1 + 1,
+     * then three of its stores; E: 1.5 + 1 + 1, of which 1 hides, then 4.5 of loads. */
     {"after a sibling",
-     "architecture:\n  name: t\n  overlap: @\n  memories: [{name: DRAM, bandwidth: {read: 1, write: 1}}, {name: L1}]\n"
+     "architecture:\n  name: t\n  overlap: @\n  memories: [{name: DRAM, bandwidth: {read: 1, "
+     "write: 1}}, {name: L1}]\n"
      "  compute: [{name: pe, ops: [mul, add]}]\n"
      "workload:\n  name: w\n  dims: {m: 4}\n  ops: ['C[m] = B[m] * 2', 'E[m] = B[m] + B[2*m]']\n"
      "mapping: |\n  DRAM for m=4\n    Seq\n      L1\n        op C\n      L1\n        op E\n",
@@ -219,11 +242,14 @@ static const test tests[] = {
      "E",
      4,
      {10, 6 + 8 - 1, 24}},
-    /* v exponentiates with two units of rate 2; corrections: 4 points of exp for X and 4 of mul for Z, a cycle each, so
-     * 9, 8 (E's stores), 9; but with the 4 words that Z's corrections write DRAM's port is busy for 28. */
+    /* v exponentiates with two units of rate 2; corrections: 4 points of exp for X and 4 of mul for
+     * Z, a cycle each, so 9, 8 (E's stores), 9; but with the 4 words that Z's corrections write
+     * DRAM's port is busy for 28. */
     {"corrections",
-     "architecture:\n  name: t\n  overlap: @\n  memories: [{name: DRAM, bandwidth: {read: 100, write: 1}}]\n"
-     "  compute:\n  - {name: u, ops: [max, add]}\n  - {name: v, ops: [exp, mul, sub], mesh: [2, 1], rate: 2}\n"
+     "architecture:\n  name: t\n  overlap: @\n  memories: [{name: DRAM, bandwidth: {read: 100, "
+     "write: 1}}]\n"
+     "  compute:\n  - {name: u, ops: [max, add]}\n  - {name: v, ops: [exp, mul, sub], mesh: [2, "
+     "1], rate: 2}\n"
      "workload:\n  name: w\n  dims: {m: 2, l: 4}\n"
      "  ops: ['X[m] max= S[m,l]', 'E[m,l] = exp(S[m,l] - X[m])', 'Z[m] += E[m,l]']\n"
      "mapping: |\n  DRAM for l=2\n    Seq stream X Z\n      DRAM for m=2 l=2\n        op X\n"
@@ -248,17 +274,19 @@ static void check_rows(const test *t, const oracle *o) {
       same(t->name, "  peak", o->peak[r->level * o->wl->n_tensors + z], r->peak);
     }
   for (int op = 0; op < o->wl->n_ops; op++)
-    if (t->op && !strcmp(o->wl->ops[op].name, t->op)) same(t->name, "points", o->points[op], t->points);
+    if (t->op && !strcmp(o->wl->ops[op].name, t->op))
+      same(t->name, "points", o->points[op], t->points);
 }
 
 /* A tensor with more elements than a set has room for is refused; one with as many is not. */
 static void check_room(int extent, bool refused) {
   char text[400];
-  const int len = snprintf(text, sizeof text,
-                           "architecture:\n  name: t\n  memories: [{name: DRAM}]\n  compute: [{name: u, ops: [neg]}]\n"
-                           "workload:\n  name: w\n  dims: {m: %d}\n  ops: ['B[m] = -A[m]']\n"
-                           "mapping: |\n  DRAM for m=%d\n    op B\n",
-                           extent, extent);
+  const int len = snprintf(
+      text, sizeof text,
+      "architecture:\n  name: t\n  memories: [{name: DRAM}]\n  compute: [{name: u, ops: [neg]}]\n"
+      "workload:\n  name: w\n  dims: {m: %d}\n  ops: ['B[m] = -A[m]']\n"
+      "mapping: |\n  DRAM for m=%d\n    op B\n",
+      extent, extent);
   tf_diags *d = tf_diags_new();
   tf_text file = {"room", text, (size_t)len};
   tf_spec *s = tf_spec_read_texts(&file, 1, NULL, 0, d);
@@ -276,8 +304,8 @@ static void run(const test *t, tf_overlap mode) {
   char said[4096];
   const char *at = strchr(t->text, '@');
   bool any = strstr(t->text, "overlap: @");
-  snprintf(said, sizeof said, "%.*s%s%s", any ? (int)(at - t->text) : 0, t->text, any ? name[mode] : "",
-           any ? at + 1 : t->text);
+  snprintf(said, sizeof said, "%.*s%s%s", any ? (int)(at - t->text) : 0, t->text,
+           any ? name[mode] : "", any ? at + 1 : t->text);
   tf_diags *d = tf_diags_new();
   tf_text text = {t->name, said, strlen(said)};
   tf_spec *s = tf_spec_read_texts(&text, 1, NULL, 0, d);
@@ -292,7 +320,8 @@ static void run(const test *t, tf_overlap mode) {
     check_rows(t, o);
     double gap = o->cycles - t->cycles[mode];
     if (t->cycles[mode] > 0 && (gap > 1e-9 || gap < -1e-9)) {
-      printf("%s, %s: %.9g cycles, by hand %.9g\n", t->name, name[mode], o->cycles, t->cycles[mode]);
+      printf("%s, %s: %.9g cycles, by hand %.9g\n", t->name, name[mode], o->cycles,
+             t->cycles[mode]);
       failed++;
     }
     oracle_free(o);

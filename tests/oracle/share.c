@@ -21,7 +21,8 @@ typedef struct {
 enum { ROWS = 9 };
 
 static void find_rows(oracle *o, row *rows) {
-  const size_t nt = (size_t)o->wl->n_tensors, nodes = (size_t)o->tree->n_nodes, ops = (size_t)o->wl->n_ops;
+  const size_t nt = (size_t)o->wl->n_tensors, nodes = (size_t)o->tree->n_nodes,
+               ops = (size_t)o->wl->n_ops;
   const row all[ROWS] = {{&o->own_by_node, nodes * nt},
                          {&o->up_by_node, nodes * nt},
                          {&o->up_by_ref, ops * 16},

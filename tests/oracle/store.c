@@ -48,7 +48,8 @@ static bool same_side(const oracle *o, int a, int b) {
 shelf *shelf_of(oracle *o, int tile, int z) {
   int level = o->tree->nodes[tile].level;
   for (int i = 0; i < o->n_shelves; i++)
-    if (o->shelves[i].level == level && o->shelves[i].tensor == z && same_side(o, o->shelves[i].first, tile))
+    if (o->shelves[i].level == level && o->shelves[i].tensor == z &&
+        same_side(o, o->shelves[i].first, tile))
       return &o->shelves[i];
   shelf *s = &o->shelves[o->n_shelves++];
   *s = (shelf){.level = level, .tensor = z, .first = tile, .latest = -1};
@@ -107,7 +108,8 @@ static void pass_instance(oracle *o, int scope, int child, uint64_t instance) {
         give_up(s, k);
   }
   for (int z = 0; z < o->wl->n_tensors; z++)
-    if (o->kept[z] && home_scope(o, z) != scope && below(o, home_scope(o, z), scope) && !touched_below(o, child, z))
+    if (o->kept[z] && home_scope(o, z) != scope && below(o, home_scope(o, z), scope) &&
+        !touched_below(o, child, z))
       for (int i = 0; i < o->kept[z]->n; i++)
         if (scope_instance(o, o->kept[z]->key[i], home_scope(o, z), scope) == instance)
           o->kept[z]->held[i].empty = true;
@@ -131,7 +133,8 @@ static bool spread(const oracle *o, int scope, int n, int z) {
   while (o->wl->ops[op].out != z)
     op++;
   for (int i = 0; i < len; i++) {
-    if (!spatial(o, path[i]) || loop_of(o, path[i])->trip <= 1 || !below(o, path[i].node, scope)) continue;
+    if (!spatial(o, path[i]) || loop_of(o, path[i])->trip <= 1 || !below(o, path[i].node, scope))
+      continue;
     bool kept = false;
     for (int r = 0; r < o->wl->ops[op].n_out_dims; r++)
       kept |= o->wl->ops[op].dims[r] == loop_of(o, path[i])->dim;
@@ -152,7 +155,8 @@ void leave_child(oracle *o, int scope, int child) {
 
 /* The next turning spatial loop below `scope` on the path, from i on. */
 static int next_turning(const oracle *o, const place *path, int n, int scope, int i) {
-  while (i < n && (!spatial(o, path[i]) || loop_of(o, path[i])->trip <= 1 || !below(o, path[i].node, scope)))
+  while (i < n &&
+         (!spatial(o, path[i]) || loop_of(o, path[i])->trip <= 1 || !below(o, path[i].node, scope)))
     i++;
   return i;
 }
@@ -161,11 +165,13 @@ static bool same_layout(oracle *o, int a, int b, int z) {
   place pa[MAX_PATH], pb[MAX_PATH];
   int na = path_to(o, a, pa), nb = path_to(o, b, pb), scope = lowest_common(o, a, b);
   int i = next_turning(o, pa, na, scope, 0), k = next_turning(o, pb, nb, scope, 0);
-  for (; i < na && k < nb; i = next_turning(o, pa, na, scope, i + 1), k = next_turning(o, pb, nb, scope, k + 1)) {
+  for (; i < na && k < nb;
+       i = next_turning(o, pa, na, scope, i + 1), k = next_turning(o, pb, nb, scope, k + 1)) {
     int64_t ea[MAX_RANK], eb[MAX_RANK];
     step_effect(o, a, z, pa[i], ea);
     step_effect(o, b, z, pb[k], eb);
-    if (loop_of(o, pa[i])->axis != loop_of(o, pb[k])->axis || loop_of(o, pa[i])->trip != loop_of(o, pb[k])->trip ||
+    if (loop_of(o, pa[i])->axis != loop_of(o, pb[k])->axis ||
+        loop_of(o, pa[i])->trip != loop_of(o, pb[k])->trip ||
         memcmp(ea, eb, (size_t)o->wl->tensors[z].rank * sizeof ea[0]))
       return false;
   }

@@ -1,6 +1,7 @@
-/* Which way counts what: workloads with lengths of up to a million, and mappings of them as the cases' own, are counted
- * by closed sums, class by class of steps, or by a walk; in so many microseconds of processor time, the model prepared.
- * Where a walk of so many steps is enough, the figures are held against it. */
+/* Which way counts what: workloads with lengths of up to a million, and mappings of them as the
+ * cases' own, are counted by closed sums, class by class of steps, or by a walk; in so many
+ * microseconds of processor time, the model prepared. Where a walk of so many steps is enough, the
+ * figures are held against it. */
 #define _DEFAULT_SOURCE /* CLOCK_THREAD_CPUTIME_ID */
 #include "tests/oracle/ways.h"
 
@@ -26,21 +27,27 @@ static const kind kinds[] = {
     {"chain of two", "m: @, k: @, l: @, n: @",
      "  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,n] += C[m,l] * D[l,n]\n"},
     {"chain of three", "m: @, k: @, l: @, n: @, q: @",
-     "  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,n] += C[m,l] * D[l,n]\n  - G[m,q] += E[m,n] * F[n,q]\n"},
+     "  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,n] += C[m,l] * D[l,n]\n  - G[m,q] += E[m,n] * "
+     "F[n,q]\n"},
     {"attention", "m: @, l: @, a: @, n: @",
-     "  ops:\n  - S[m,l] += Q[m,a] * K[l,a]\n  - X[m] max= S[m,l]\n  - E[m,l] = exp(S[m,l] - X[m])\n"
+     "  ops:\n  - S[m,l] += Q[m,a] * K[l,a]\n  - X[m] max= S[m,l]\n  - E[m,l] = exp(S[m,l] - "
+     "X[m])\n"
      "  - Z[m] += E[m,l]\n  - P[m,l] = E[m,l] / Z[m]\n  - O[m,n] += P[m,l] * V[l,n]\n"},
     {"two products of one input", "m: @, k: @, x: @, y: @",
      "  ops:\n  - C[m,x] += A[m,k] * B[k,x]\n  - E[m,y] += A[m,k] * D[k,y]\n"},
-    {"convolution", "p: @, q: @, k: @, c: @, r: 3, s: 3", "  ops:\n  - \"O[k,p,q] += I[c,p+r,q+s] * W[k,c,r,s]\"\n"},
+    {"convolution", "p: @, q: @, k: @, c: @, r: 3, s: 3",
+     "  ops:\n  - \"O[k,p,q] += I[c,p+r,q+s] * W[k,c,r,s]\"\n"},
     {"padded convolution", "p: @, q: @, k: @, c: @, r: 3, s: 3",
-     "  tensors: {I: {pad: [0, 1, 1]}}\n  ops:\n  - \"O[k,p,q] += I[c,p+r-1,q+s-1] * W[k,c,r,s]\"\n"},
+     "  tensors: {I: {pad: [0, 1, 1]}}\n  ops:\n  - \"O[k,p,q] += I[c,p+r-1,q+s-1] * "
+     "W[k,c,r,s]\"\n"},
     {"two convolutions", "h: @, p: -, k: @, c: @, n: @, r: 3, t: 3",
      "  ops:\n  - \"T[k,h] += I[c,h+r] * V[k,c,r]\"\n  - \"O[n,p] += T[k,p+t] * W[n,k,t]\"\n"},
     {"two padded convolutions", "h: @, p: #, k: @, c: @, n: @, r: 3, t: 3",
-     "  tensors: {I: {pad: [0, 1]}, T: {pad: [0, 1]}}\n  ops:\n  - \"T[k,h] += I[c,h+r-1] * V[k,c,r]\"\n"
+     "  tensors: {I: {pad: [0, 1]}, T: {pad: [0, 1]}}\n  ops:\n  - \"T[k,h] += I[c,h+r-1] * "
+     "V[k,c,r]\"\n"
      "  - \"O[n,p] += T[k,p+t-1] * W[n,k,t]\"\n"},
-    {"two padded convolutions in a plane", "h: @, p: #, w: @, q: #, k: @, c: @, n: @, r: 3, s: 3, t: 3, u: 3",
+    {"two padded convolutions in a plane",
+     "h: @, p: #, w: @, q: #, k: @, c: @, n: @, r: 3, s: 3, t: 3, u: 3",
      "  tensors: {I: {pad: [0, 1, 1]}, T: {pad: [0, 1, 1]}}\n"
      "  ops:\n  - \"T[k,h,w] += I[c,h+r-1,w+s-1] * V[k,c,r,s]\"\n"
      "  - \"O[n,p,q] += T[k,p+t-1,q+u-1] * W[n,k,t,u]\"\n"},
@@ -59,7 +66,8 @@ typedef struct {
   long refused, differ, compared;
 } tally;
 
-/* ---- one draw ---------------------------------------------------------------------------------------------- */
+/* ---- one draw
+ * ---------------------------------------------------------------------------------------------- */
 
 /* Lengths of all magnitudes alike; all dims together have fewer than 2^58 points. */
 static int64_t draw_length(tf_rng *g, double *left) {
@@ -94,18 +102,21 @@ static bool near(double a, double b) { return fabs(a - b) <= 1e-7 * (fabs(a) + f
 /* Whether two evaluations of one tree have the same figures. */
 static bool same(const tf_spec *s, const tf_tree *t, const tf_result *a, const tf_result *b) {
   const size_t counts = (size_t)(s->arch->n_memories * s->workload->n_tensors);
-  bool ok = !memcmp(a->counts, b->counts, counts * sizeof *a->counts) && near(a->cycles, b->cycles) &&
-            near(a->energy_pj, b->energy_pj) && a->points == b->points && a->skipped == b->skipped;
+  bool ok = !memcmp(a->counts, b->counts, counts * sizeof *a->counts) &&
+            near(a->cycles, b->cycles) && near(a->energy_pj, b->energy_pj) &&
+            a->points == b->points && a->skipped == b->skipped;
   for (int n = 0; n < t->n_nodes && ok; n++)
     ok = a->nodes[n].runs == b->nodes[n].runs && a->nodes[n].held == b->nodes[n].held &&
          near(a->nodes[n].cycles, b->nodes[n].cycles);
   for (int l = 0; l < s->arch->n_memories && ok; l++)
-    ok = a->levels[l].peak == b->levels[l].peak && a->levels[l].instances == b->levels[l].instances &&
+    ok = a->levels[l].peak == b->levels[l].peak &&
+         a->levels[l].instances == b->levels[l].instances &&
          near(a->levels[l].hops, b->levels[l].hops);
   return ok;
 }
 
-static void walk_too(tally *k, const tf_spec *s, const tf_tree *t, const tf_result *r, uint64_t seed, const page *p) {
+static void walk_too(tally *k, const tf_spec *s, const tf_tree *t, const tf_result *r,
+                     uint64_t seed, const page *p) {
   tf_diags *d = tf_diags_new();
   tf_model *twin = tf_model_new(t, d);
   tf_result walked;
@@ -161,7 +172,9 @@ static bool draw(tally *k, uint64_t seed, bool compare) {
   return ok || gave_up;
 }
 
-/* ---- the table ----------------------------------------------------------------------------------------------- */
+/* ---- the table
+ * -----------------------------------------------------------------------------------------------
+ */
 
 static int ascending(const void *a, const void *b) {
   const double *x = a, *y = b;
@@ -175,8 +188,8 @@ static void print_row(tally *k) {
     times *t = &k->by[w];
     if (!t->n) continue;
     qsort(t->us, (size_t)t->n, sizeof *t->us, ascending);
-    printf("  %d %s (%.0f, %.0f, %.0f us; seed %" PRIu64 ")", t->n, name[w], t->us[t->n / 2], t->us[t->n * 99 / 100],
-           t->us[t->n - 1], t->worst);
+    printf("  %d %s (%.0f, %.0f, %.0f us; seed %" PRIu64 ")", t->n, name[w], t->us[t->n / 2],
+           t->us[t->n * 99 / 100], t->us[t->n - 1], t->worst);
   }
   printf("  %ld held against the walk, %ld differ\n", k->compared, k->differ);
 }

@@ -74,15 +74,16 @@ void written_use(const char *text, const tf_workload *wl) {
 
 bool written_in_use(void) { return w.used; }
 
-/* Rank r of the tensor in a coordinate of one of its written ranks: the written extents are those of ranks side by
- * side, multiplied. */
+/* Rank r of the tensor in a coordinate of one of its written ranks: the written extents are those
+ * of ranks side by side, multiplied. */
 static int64_t coordinate(const tf_tensor *z, int op, int read, int r, const int64_t *spot) {
   if (z->producer < 0) return index_value(w.index[op][read + 1][r], spot);
   int64_t inner = 1, all = 1;
   int written = 0;
   for (int k = 0; k < r; k++) {
     all *= z->extent[k];
-    if (all == w.extent[z->producer][written] && written + 1 < w.n_ranks[z->producer][0]) written++, all = 1;
+    if (all == w.extent[z->producer][written] && written + 1 < w.n_ranks[z->producer][0])
+      written++, all = 1;
   }
   for (int k = r + 1; all * z->extent[r] * inner < w.extent[z->producer][written]; k++)
     inner *= z->extent[k];

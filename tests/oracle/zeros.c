@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- notes of the walk ------------------------------------------------------------------------ */
+/* ---- notes of the walk ------------------------------------------------------------------------
+ */
 
 access_log *log_new(const tf_tree *tree) {
   access_log *log = calloc(1, sizeof *log);
@@ -19,13 +20,15 @@ access_log *log_new(const tf_tree *tree) {
   log->full |= tree->workload->n_tensors > MAX_TENSORS;
   for (int l = 0; l < tree->arch->n_memories; l++)
     for (int w = 0; w < 2; w++) {
-      const tf_rules *rules = w ? &tree->arch->memories[l].gating : &tree->arch->memories[l].skipping;
+      const tf_rules *rules =
+          w ? &tree->arch->memories[l].gating : &tree->arch->memories[l].skipping;
       for (int i = 0; i < rules->n; i++)
         log->by_tiles |= rules->list[i].tiles;
     }
-  if (log->by_tiles &&
-      (!(log->tile = calloc(MAX_NOTES, sizeof *log->tile)) || !(log->words = calloc(MAX_USES, sizeof *log->words)) ||
-       !(log->uses = calloc(MAX_USES, sizeof *log->uses)) || !(log->held = calloc(MAX_NOTES, sizeof *log->held))))
+  if (log->by_tiles && (!(log->tile = calloc(MAX_NOTES, sizeof *log->tile)) ||
+                        !(log->words = calloc(MAX_USES, sizeof *log->words)) ||
+                        !(log->uses = calloc(MAX_USES, sizeof *log->uses)) ||
+                        !(log->held = calloc(MAX_NOTES, sizeof *log->held))))
     abort();
   return log;
 }
@@ -48,7 +51,8 @@ static int size_of(const oracle *o, int z) { return (int)tf_tensor_words(&o->wl-
 void note_entry(oracle *o, int n, int z, const set *load, const set *before, words one) {
   const int nt = o->wl->n_tensors, level = o->tree->nodes[n].level;
   const bool result = makes(o, n, z);
-  passes *own = &o->log->tiles[level * nt + z], *up = &o->log->tiles[server(o, n, z, level) * nt + z];
+  passes *own = &o->log->tiles[level * nt + z],
+         *up = &o->log->tiles[server(o, n, z, level) * nt + z];
   for (int e = 0; e < size_of(o, z); e++) {
     if (!load->in[e]) continue;
     const int again = !result || before->in[e];
@@ -59,7 +63,8 @@ void note_entry(oracle *o, int n, int z, const set *load, const set *before, wor
   }
 }
 
-/* ---- tiles that stay -------------------------------------------------------------------------- */
+/* ---- tiles that stay --------------------------------------------------------------------------
+ */
 
 static tile_content *content_at(access_log *log, const void *of, uint64_t instance, bool add) {
   for (int i = 0; i < log->n_held; i++)
@@ -86,7 +91,8 @@ void note_tile(oracle *o, int n, int z, const set *load, int group, bool reads) 
   access_log *log = o->log;
   const int level = o->tree->nodes[n].level, above = server(o, n, z, level), all = size_of(o, z);
   if (!log->by_tiles || makes(o, n, z)) return;
-  log->full |= log->n_tile + 1 >= MAX_NOTES || log->n_words + all >= MAX_USES || log->n_held + 1 >= MAX_NOTES;
+  log->full |= log->n_tile + 1 >= MAX_NOTES || log->n_words + all >= MAX_USES ||
+               log->n_held + 1 >= MAX_NOTES;
   if (log->full) return;
   tile_content *c = content_at(log, shelf_of(o, n, z), instance_key(o, n), true);
   const int entry = log->n_tile++, from = log->n_words;
@@ -95,7 +101,8 @@ void note_tile(oracle *o, int n, int z, const set *load, int group, bool reads) 
     log->words[log->n_words++] = (tile_word){e, tile_at(o, n, z, above, e)};
     c->note[e] = entry;
   }
-  log->tile[entry] = (tile_note){level, above, z, log->moment * 4096 + group, from, log->n_words, -1, reads};
+  log->tile[entry] =
+      (tile_note){level, above, z, log->moment * 4096 + group, from, log->n_words, -1, reads};
 }
 
 static int outer_of(const access_log *log, int entry, int e) {
@@ -120,16 +127,20 @@ static int only_element(const oracle *o, int z, const set *s) {
   return -1;
 }
 
-/* The note of the same group, or a new one; its needers must stand together, so they are put behind all others. */
+/* The note of the same group, or a new one; its needers must stand together, so they are put behind
+ * all others. */
 static access_note *note_of(access_log *log, operand_key k, int element) {
   for (int i = log->first; i < log->n_notes && k.group >= 0; i++)
-    if (log->notes[i].element == element && log->notes[i].from == -1 - k.group) return &log->notes[i];
+    if (log->notes[i].element == element && log->notes[i].from == -1 - k.group)
+      return &log->notes[i];
   access_note *a = &log->notes[log->n_notes++];
-  *a = (access_note){.op = k.op, .ref = k.ref, .element = element, .from = k.group >= 0 ? -1 - k.group : -1000000};
+  *a = (access_note){
+      .op = k.op, .ref = k.ref, .element = element, .from = k.group >= 0 ? -1 - k.group : -1000000};
   return a;
 }
 
-/* Until the operand ends, a note's `from` holds its group, and the needers of each note have its number in `owner`. */
+/* Until the operand ends, a note's `from` holds its group, and the needers of each note have its
+ * number in `owner`. */
 static int owner[MAX_NOTES];
 
 void note_operand(oracle *o, operand_key k, const set *element, const set *met) {
@@ -137,7 +148,8 @@ void note_operand(oracle *o, operand_key k, const set *element, const set *met) 
   const tf_op *op = &o->wl->ops[k.op];
   log->full |= log->n_notes + 1 >= MAX_NOTES || log->n_needers + 1 >= MAX_NOTES;
   if (log->full) return;
-  access_note *a = note_of(log, k, only_element(o, k.ref < 0 ? op->out : op->reads[k.ref].tensor, element));
+  access_note *a =
+      note_of(log, k, only_element(o, k.ref < 0 ? op->out : op->reads[k.ref].tensor, element));
   a->key = k.key;
   a->begins |= !met->in[a->element];
   owner[log->n_needers] = (int)(a - log->notes);
@@ -149,8 +161,8 @@ void note_operand(oracle *o, operand_key k, const set *element, const set *met) 
     who->element[r] = (short)(b.empty ? -1 : only_element(o, op->reads[r].tensor, &at));
     who->tile[r] = -1;
     if (log->by_tiles)
-      who->tile[r] =
-          tile_at(o, k.leaf, op->reads[r].tensor, leaf_server(o, k.op, op->reads[r].tensor), who->element[r]);
+      who->tile[r] = tile_at(o, k.leaf, op->reads[r].tensor,
+                             leaf_server(o, k.op, op->reads[r].tensor), who->element[r]);
   }
   if (k.ref >= 0) use_tile(log, who->tile[k.ref], k.op, who->element[k.ref], who);
 }
@@ -171,7 +183,8 @@ void end_operand(oracle *o) {
   log->first = log->n_notes;
 }
 
-/* ---- rules ------------------------------------------------------------------------------------ */
+/* ---- rules ------------------------------------------------------------------------------------
+ */
 
 static bool has_zeros(const oracle *o, const tf_kept *k, int z) {
   return o->wl->tensors[z].density.fall != TF_FALL_GUESSED || k->share[z] < 1;
@@ -196,15 +209,17 @@ static bool voids(const oracle *o, const tf_kept *k, const tf_op *op, int r) {
     const bool a = e->what == TF_X_CALL && zero[e->arg[0]],
                b = e->what == TF_X_CALL && e->n_args > 1 && zero[e->arg[1]];
     zero[i] = (e->what == TF_X_READ && e->ref == r) ||
-              (e->what == TF_X_CALL && ((e->call == TF_K_MUL && (a || b)) ||
-                                        ((e->call == TF_K_DIV || e->call == TF_K_NEG || e->call == TF_K_COPY) && a)));
+              (e->what == TF_X_CALL &&
+               ((e->call == TF_K_MUL && (a || b)) ||
+                ((e->call == TF_K_DIV || e->call == TF_K_NEG || e->call == TF_K_COPY) && a)));
   }
   return zero[op->n_expr - 1];
 }
 
-/* Whether one of the rules leaves out what is asked for (target -1: the point) where read r is zero. */
-static bool listens_to(const oracle *o, const tf_kept *k, const tf_rules *rules, int op, int target, int r,
-                       bool tiles) {
+/* Whether one of the rules leaves out what is asked for (target -1: the point) where read r is
+ * zero. */
+static bool listens_to(const oracle *o, const tf_kept *k, const tf_rules *rules, int op, int target,
+                       int r, bool tiles) {
   const int cause = o->wl->ops[op].reads[r].tensor;
   if (cause == target || stream_scope(o, op) >= 0 || !voids(o, k, &o->wl->ops[op], r)) return false;
   for (int i = 0; i < rules->n; i++) {
@@ -216,15 +231,18 @@ static bool listens_to(const oracle *o, const tf_kept *k, const tf_rules *rules,
   return false;
 }
 
-static bool listens(const oracle *o, const tf_kept *k, const tf_rules *rules, int op, int target, int r) {
+static bool listens(const oracle *o, const tf_kept *k, const tf_rules *rules, int op, int target,
+                    int r) {
   return listens_to(o, k, rules, op, target, r, false);
 }
 
 /* [0]: skipped; [1]: skipped or gated. */
 typedef struct {
-  bool read[MAX_OPS][MAX_READS + 1][2][MAX_READS]; /* [op][operand, output last][][read] zeros that leave it out */
+  bool read[MAX_OPS][MAX_READS + 1][2]
+           [MAX_READS]; /* [op][operand, output last][][read] zeros that leave it out */
   bool point[MAX_OPS][2][MAX_READS];
-  bool tile[MAX_LEVELS][MAX_OPS][MAX_TENSORS][2][MAX_READS]; /* [serving level][op][tensor] of its tiles */
+  bool tile[MAX_LEVELS][MAX_OPS][MAX_TENSORS][2]
+           [MAX_READS]; /* [serving level][op][tensor] of its tiles */
 } reactions;
 
 static void find_tile_reactions(const oracle *o, const tf_kept *k, reactions *all) {
@@ -262,7 +280,8 @@ static void find_reactions(const oracle *o, const tf_kept *k, reactions *all) {
   }
 }
 
-/* ---- one draw --------------------------------------------------------------------------------- */
+/* ---- one draw ---------------------------------------------------------------------------------
+ */
 
 static double chance(tf_rng *g) { return (double)tf_rng_below(g, 1u << 30) / (1 << 30); }
 
@@ -300,7 +319,9 @@ static int block_of(const tf_tensor *t, int e) {
 }
 
 /* So many blocks that are not zero, or one more, so that the mean is right. */
-static int some(tf_rng *g, double mean) { return (int)floor(mean + 1e-9) + (chance(g) < mean - floor(mean + 1e-9)); }
+static int some(tf_rng *g, double mean) {
+  return (int)floor(mean + 1e-9) + (chance(g) < mean - floor(mean + 1e-9));
+}
 
 static void draw_tiles(tf_rng *g, const tf_tensor *t, bool *in) {
   int blocks = 0, list[MAX_ELEMENTS];
@@ -358,7 +379,8 @@ static int bits_of(const encoder *c, int i) {
 static void encode(const encoder *c, int i, int from, int size, stored *out) {
   const tf_pack how = c->f->ranks[i].pack;
   const int child = size / c->length[i], bits = bits_of(c, i);
-  const bool all = how == TF_PACK_NONE || how == TF_PACK_OFFSETS || how == TF_PACK_FLAGS, last = i + 1 == c->f->n_ranks;
+  const bool all = how == TF_PACK_NONE || how == TF_PACK_OFFSETS || how == TF_PACK_FLAGS,
+             last = i + 1 == c->f->n_ranks;
   int zeros = 0;
   if (how == TF_PACK_BITMASK || how == TF_PACK_FLAGS) out->bits += bits * c->length[i];
   if (how == TF_PACK_OFFSETS) out->bits += (c->length[i] + 1) * bits;
@@ -392,7 +414,8 @@ static const tf_format *format_of(const oracle *o, const tf_kept *k, int level, 
   return rest;
 }
 
-static void store(const oracle *o, const tf_kept *k, int level, int z, const bool *in, stored *out) {
+static void store(const oracle *o, const tf_kept *k, int level, int z, const bool *in,
+                  stored *out) {
   const tf_tensor *t = &o->wl->tensors[z];
   encoder c = {.f = format_of(o, k, level, z), .in = in, .all = size_of(o, z)};
   out->words = out->bits = 0;
@@ -407,14 +430,15 @@ static void store(const oracle *o, const tf_kept *k, int level, int z, const boo
   encode(&c, 0, 0, c.all, out);
 }
 
-/* ---- figures ---------------------------------------------------------------------------------- */
+/* ---- figures ----------------------------------------------------------------------------------
+ */
 
 enum { FILL, READ, UPDATE, DRAIN, METADATA, PORT_READ, PORT_WRITE, N_OF_CELL };
 enum { COMPUTED, GATED, SKIPPED, N_OF_OP };
 enum { MAX_CELLS = MAX_LEVELS * MAX_TENSORS };
 
-/* A figure of one draw: words of a tensor at a level; PORT_*: words of the level, accesses that are only gated among
- * them. */
+/* A figure of one draw: words of a tensor at a level; PORT_*: words of the level, accesses that are
+ * only gated among them. */
 typedef struct {
   double cell[MAX_CELLS][N_OF_CELL], op[MAX_OPS][N_OF_OP], pj;
 } figures;
@@ -450,7 +474,8 @@ static void access_to(world *w, int level, int z, int what, int e, double times)
     w->f.pj += bits / mem->word_bits * bits_pj;
   }
   if (what == FILL || what == DRAIN)
-    w->f.pj += (moved * ratio + bits / mem->word_bits) * mem->hop_pj * (double)(mem->mesh[0] + mem->mesh[1] - 2) / 2;
+    w->f.pj += (moved * ratio + bits / mem->word_bits) * mem->hop_pj *
+               (double)(mem->mesh[0] + mem->mesh[1] - 2) / 2;
 }
 
 static void port(world *w, int level, int z, bool write, int e, double times) {
@@ -458,7 +483,8 @@ static void port(world *w, int level, int z, bool write, int e, double times) {
   const stored *s = &w->at[cell];
   const double share = 1.0 / size_of(w->o, z), bits = w->o->wl->tensors[z].word_bits;
   w->f.cell[cell][write ? PORT_WRITE : PORT_READ] +=
-      times * ((s->element[e] + s->words * share) * bits + s->bits * share) / w->o->arch->memories[level].word_bits;
+      times * ((s->element[e] + s->words * share) * bits + s->bits * share) /
+      w->o->arch->memories[level].word_bits;
 }
 
 static void run_tiles(world *w) {
@@ -466,7 +492,8 @@ static void run_tiles(world *w) {
   for (int cell = 0; cell < w->o->arch->n_memories * nt; cell++) {
     const passes *p = &w->o->log->tiles[cell];
     for (int e = 0; e < size_of(w->o, cell % nt); e++) {
-      const int times[] = {[FILL] = p->fill[e], [READ] = p->read[e], [UPDATE] = p->update[e], [DRAIN] = p->drain[e]};
+      const int times[] = {
+          [FILL] = p->fill[e], [READ] = p->read[e], [UPDATE] = p->update[e], [DRAIN] = p->drain[e]};
       for (int what = FILL; what <= DRAIN; what++) {
         if (!times[what]) continue;
         access_to(w, cell / nt, cell % nt, what, e, times[what]);
@@ -476,8 +503,8 @@ static void run_tiles(world *w) {
   }
 }
 
-/* Whether the uses of a tile have none of which an operand that matters is there: for each op that uses it there is one
- * whose elements are zero in all of its uses.  What nobody uses is fetched. */
+/* Whether the uses of a tile have none of which an operand that matters is there: for each op that
+ * uses it there is one whose elements are zero in all of its uses.  What nobody uses is fetched. */
 static bool is_left_out(const world *w, const tile_note *t, int what) {
   const access_log *log = w->o->log;
   for (int u = t->uses; u >= 0; u = log->uses[u].next) {
@@ -488,7 +515,8 @@ static bool is_left_out(const world *w, const tile_note *t, int what) {
       out = matters[r];
       for (int v = t->uses; v >= 0 && out; v = log->uses[v].next) {
         const int e = log->uses[v].who.element[r];
-        out = log->uses[v].op != use->op || e < 0 || !w->in[w->o->wl->ops[use->op].reads[r].tensor][e];
+        out = log->uses[v].op != use->op || e < 0 ||
+              !w->in[w->o->wl->ops[use->op].reads[r].tensor][e];
       }
     }
     if (!out) return false;
@@ -510,7 +538,8 @@ static bool has_come_to_some(const world *w, int entry, int e, int what) {
   const tile_note *t = &log->tile[entry];
   if (!w->o->arch->memories[t->level].multicast) return some;
   for (int step = -1; step <= 1; step += 2)
-    for (int i = entry + step; i >= 0 && i < log->n_tile && log->tile[i].group / 4096 == t->group / 4096; i += step)
+    for (int i = entry + step;
+         i >= 0 && i < log->n_tile && log->tile[i].group / 4096 == t->group / 4096; i += step)
       some = some || (log->tile[i].group == t->group && has_come(w, i, e, what));
   return some;
 }
@@ -536,7 +565,8 @@ static void take_tiles(world *w) {
 /* Whether none of the reads that matter is zero at the point, as all in the padding are. */
 static bool runs(const world *w, const tf_op *op, const bool *matters, const needer *at) {
   for (int r = 0; r < op->n_reads; r++)
-    if (matters[r] && (at->element[r] < 0 || !w->in[op->reads[r].tensor][at->element[r]])) return false;
+    if (matters[r] && (at->element[r] < 0 || !w->in[op->reads[r].tensor][at->element[r]]))
+      return false;
   return true;
 }
 
@@ -598,7 +628,8 @@ static void run_notes(world *w) {
   for (int i = 0; i < log->n_notes; i++) {
     const access_note *a = &log->notes[i];
     const tf_op *op = &w->o->wl->ops[a->op];
-    const int of = a->ref < 0 ? op->n_reads : a->ref, z = a->ref < 0 ? op->out : op->reads[a->ref].tensor;
+    const int of = a->ref < 0 ? op->n_reads : a->ref,
+              z = a->ref < 0 ? op->out : op->reads[a->ref].tensor;
     const int level = leaf_server(w->o, a->op, z);
     const bool timed = anyone(w, a, w->react->read[a->op][of][0], 0),
                done = anyone(w, a, w->react->read[a->op][of][1], 1);
@@ -630,19 +661,21 @@ static void run_draw(world *w, tf_rng *g) {
     w->f.pj += w->f.op[op][COMPUTED] * w->o->arch->units[w->o->unit[op]].pj;
 }
 
-/* ---- beside the model ------------------------------------------------------------------------- */
+/* ---- beside the model -------------------------------------------------------------------------
+ */
 
 enum { N_FIGURES = sizeof(figures) / sizeof(double), TRIES = 3 };
 
 /* What the model says of each figure; NAN: nothing. */
-/* Whether elements of a tensor whose zeros are known pass the memory unlike often: then the tensor's mean is told. */
+/* Whether elements of a tensor whose zeros are known pass the memory unlike often: then the
+ * tensor's mean is told. */
 static bool is_uneven(const oracle *o, int cell) {
   const int z = cell % o->wl->n_tensors;
   const passes *p = &o->log->tiles[cell];
   bool uneven = false;
   for (int e = 1; e < size_of(o, z) && o->wl->tensors[z].density.fall == TF_FALL_KNOWN; e++)
-    uneven |= p->fill[e] != p->fill[0] || p->read[e] != p->read[0] || p->update[e] != p->update[0] ||
-              p->drain[e] != p->drain[0];
+    uneven |= p->fill[e] != p->fill[0] || p->read[e] != p->read[0] ||
+              p->update[e] != p->update[0] || p->drain[e] != p->drain[0];
   return uneven;
 }
 
@@ -674,7 +707,8 @@ static void modelled(const oracle *o, const tf_result *r, figures *f) {
   }
 }
 
-/* The two ports of a level, both of all tensors, as sums over draws: only their means make its time. */
+/* The two ports of a level, both of all tensors, as sums over draws: only their means make its
+ * time. */
 static void port_time(const oracle *o, double *mean) {
   const int nt = o->wl->n_tensors;
   for (int l = 0; l < o->arch->n_memories; l++) {
@@ -737,13 +771,15 @@ static int try_draws(world *w, const figures *model, bool upper, tf_rng *g, int 
     char of[200];
     /* where zeros are left out of the count, more is saved than the model tells */
     if (upper && points && op % N_OF_OP != COMPUTED) continue;
-    if (isnan(says[i]) || (s.raw[i] <= says[i] + room && (upper || s.raw[i] >= says[i] - room))) continue;
+    if (isnan(says[i]) || (s.raw[i] <= says[i] + room && (upper || s.raw[i] >= says[i] - room)))
+      continue;
     beyond++;
     name_of(w->o, i, of, sizeof of);
     if (n->len < sizeof n->text - 300)
-      n->len += (size_t)snprintf(n->text + n->len, sizeof n->text - n->len,
-                                 "# %s: model %.10g, mean of %d draws %.10g +- %.3g%s\n", of, says[i], draws, s.raw[i],
-                                 room / 3, upper ? " (upper bounds)" : "");
+      n->len +=
+          (size_t)snprintf(n->text + n->len, sizeof n->text - n->len,
+                           "# %s: model %.10g, mean of %d draws %.10g +- %.3g%s\n", of, says[i],
+                           draws, s.raw[i], room / 3, upper ? " (upper bounds)" : "");
   }
   return beyond;
 }
@@ -765,10 +801,11 @@ static void check_notes(note *n, const oracle *o) {
       if (leaf_server(o, a->op, z) * nt + z == cell) all[a->ref < 0 ? UPDATE : READ]++;
     }
     const words *w = &o->moved[cell];
-    if (all[FILL] != w->fill || all[UPDATE] != w->update || all[DRAIN] != w->drain || all[READ] > w->read)
-      n->len +=
-          (size_t)snprintf(n->text + n->len, sizeof n->text - n->len, "# notes of %s in %s are not what was walked\n",
-                           o->wl->tensors[cell % nt].name, o->arch->memories[cell / nt].name);
+    if (all[FILL] != w->fill || all[UPDATE] != w->update || all[DRAIN] != w->drain ||
+        all[READ] > w->read)
+      n->len += (size_t)snprintf(n->text + n->len, sizeof n->text - n->len,
+                                 "# notes of %s in %s are not what was walked\n",
+                                 o->wl->tensors[cell % nt].name, o->arch->memories[cell / nt].name);
   }
 }
 
@@ -776,7 +813,8 @@ bool compare_zeros(note *n, const oracle *o, const tf_result *r, tf_rng *g, int 
   static reactions react;
   static figures model;
   world *w = calloc(1, sizeof *w);
-  if (!w || !(w->at = calloc((size_t)(o->arch->n_memories * o->wl->n_tensors), sizeof *w->at))) abort();
+  if (!w || !(w->at = calloc((size_t)(o->arch->n_memories * o->wl->n_tensors), sizeof *w->at)))
+    abort();
   w->o = o;
   w->k = r->kept;
   w->react = &react;

@@ -1,6 +1,6 @@
-/* Zeros drawn, and what they leave of the accesses of a walk (docs/SEMANTICS.md section 8): the slow twin of
- * model/sparse and model/cost/zeros.c.  The walk notes every access once; each draw of the tensors' zeros then goes
- * through the notes. */
+/* Zeros drawn, and what they leave of the accesses of a walk (docs/SEMANTICS.md section 8): the
+ * slow twin of model/sparse and model/cost/zeros.c.  The walk notes every access once; each draw of
+ * the tensors' zeros then goes through the notes. */
 #ifndef TESTS_ORACLE_ZEROS_H
 #define TESTS_ORACLE_ZEROS_H
 #include "base/rng.h"
@@ -14,8 +14,8 @@ typedef struct {
   int tile[MAX_READS]; /* the note of the tile that serves the operand; -1: none */
 } needer;
 
-/* What entered an instance of an m-tile at one moment: words [from, to) of the log, and who has used them while they
- * stayed. */
+/* What entered an instance of an m-tile at one moment: words [from, to) of the log, and who has
+ * used them while they stayed. */
 typedef struct {
   int level, above, tensor;
   int group; /* instances at this moment that load the same */
@@ -24,7 +24,8 @@ typedef struct {
   bool reads; /* it speaks for its group, or for itself */
 } tile_note;
 typedef struct {
-  int element, outer; /* outer: the note of the tile that it came from; -1: of no tile that has entered */
+  int element,
+      outer; /* outer: the note of the tile that it came from; -1: of no tile that has entered */
 } tile_word;
 typedef struct {
   needer who;
@@ -68,8 +69,8 @@ access_log *log_new(const tf_tree *tree);
 void log_free(access_log *log);
 oracle *oracle_run_noting(const tf_tree *tree, int64_t limit, struct access_log *log);
 
-/* What the walk tells: `one` has a 1 for each counter that the entry's elements count in; partial sums are those in
- * `before`. */
+/* What the walk tells: `one` has a 1 for each counter that the entry's elements count in; partial
+ * sums are those in `before`. */
 void note_entry(oracle *o, int n, int z, const set *load, const set *before, words one);
 /* The same of the tile, where it is not made below; group: of those at this moment. */
 void note_tile(oracle *o, int n, int z, const set *load, int group, bool reads);
@@ -81,8 +82,9 @@ typedef struct {
 void note_operand(oracle *o, operand_key k, const set *element, const set *met);
 void end_operand(oracle *o); /* all instances of the operand have been told */
 
-/* Draws `draws` times, and writes a line for each figure of the model that lies further than three standard errors from
- * the mean; where the model says that it is an upper bound, that lies so far below.  What lies so far is drawn again,
- * 16 and 256 times as often.  Whether the last draw has left tiles out. */
+/* Draws `draws` times, and writes a line for each figure of the model that lies further than three
+ * standard errors from the mean; where the model says that it is an upper bound, that lies so far
+ * below.  What lies so far is drawn again, 16 and 256 times as often.  Whether the last draw has
+ * left tiles out. */
 bool compare_zeros(note *n, const oracle *o, const tf_result *r, tf_rng *g, int draws);
 #endif

@@ -1,6 +1,6 @@
-/* What zeros leave, beside draws of zeros, on random cases: machines, workloads and mappings of the oracle's, given
- * densities, formats and rules.
- *   oracle_zeros [--cases N] [--seed S] [--draws D] [--one SEED] */
+/* What zeros leave, beside draws of zeros, on random cases: machines, workloads and mappings of the
+ * oracle's, given densities, formats and rules. oracle_zeros [--cases N] [--seed S] [--draws D]
+ * [--one SEED] */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -18,7 +18,8 @@ typedef struct {
   bool print;
 } session;
 
-/* ---- densities, formats, rules ---------------------------------------------------------------- */
+/* ---- densities, formats, rules ----------------------------------------------------------------
+ */
 
 static void *made(size_t n, size_t size) {
   void *p = calloc(n + 1, size);
@@ -26,8 +27,8 @@ static void *made(size_t n, size_t size) {
   return p;
 }
 
-/* Whether each rank is a dim alone wherever the tensor is read, by ops without padding of which the same holds: it is
- * then that its zeros may be known. */
+/* Whether each rank is a dim alone wherever the tensor is read, by ops without padding of which the
+ * same holds: it is then that its zeros may be known. */
 static bool is_plain(const tf_workload *wl, int z) {
   const tf_tensor *t = &wl->tensors[z];
   bool plain = true;
@@ -40,8 +41,8 @@ static bool is_plain(const tf_workload *wl, int z) {
           plain = plain && !wl->tensors[wl->ops[o].reads[k].tensor].pad[r];
       for (int r = 0; r < t->rank && wl->ops[o].reads[i].tensor == z; r++) {
         const tf_index *x = wl->ops[o].reads[i].index;
-        plain = plain && x[r].n_terms == 1 && x[r].c == 0 && x[r].terms[0].coef == 1 && !t->pad[r] && !t->lo[r] &&
-                wl->dims[x[r].terms[0].dim].extent == t->extent[r];
+        plain = plain && x[r].n_terms == 1 && x[r].c == 0 && x[r].terms[0].coef == 1 &&
+                !t->pad[r] && !t->lo[r] && wl->dims[x[r].terms[0].dim].extent == t->extent[r];
         for (int k = 0; k < r && plain; k++)
           plain = x[k].terms[0].dim != x[r].terms[0].dim;
       }
@@ -65,7 +66,8 @@ static void give_groups(tf_rng *g, const tf_workload *wl, tf_tensor *t) {
   *d = (tf_density){.fall = TF_FALL_KNOWN, .runs = made((size_t)all, sizeof *d->runs)};
   int nonzero = 0;
   for (int e = rng_between(g, 0, 3); e < all || !d->n_runs; e += rng_between(g, 1, 5)) {
-    const int from = e < all ? e : 0, to = from + rng_between(g, 1, 4) < all ? from + 1 + (e & 1) : all;
+    const int from = e < all ? e : 0,
+              to = from + rng_between(g, 1, 4) < all ? from + 1 + (e & 1) : all;
     d->runs[d->n_runs++] = (tf_stretch){from, to};
     nonzero += to - from;
     e = to;
@@ -99,12 +101,14 @@ static tf_formats some_formats(tf_rng *g, const tf_workload *wl) {
   tf_formats f = {rng_chance(g, 2) ? 0 : rng_between(g, 1, 2), made(2, sizeof *f.list)};
   for (int i = 0; i < f.n; i++) {
     tf_format *one = &f.list[i];
-    *one = (tf_format){.tensors = choose(g, wl), .n_ranks = rng_between(g, 1, 3), .priced = rng_chance(g, 3)};
+    *one = (tf_format){
+        .tensors = choose(g, wl), .n_ranks = rng_between(g, 1, 3), .priced = rng_chance(g, 3)};
     one->ranks = made((size_t)one->n_ranks, sizeof *one->ranks);
     one->read_pj = one->priced ? 1.5 : 0, one->write_pj = one->priced ? 2.5 : 0;
     for (int r = 0; r < one->n_ranks; r++) {
       one->ranks[r].pack = (tf_pack)rng_between(g, 0, TF_N_PACKS - 1);
-      if (one->priced || rng_chance(g, 2)) one->ranks[r].bits = one->priced ? 2 : rng_between(g, 1, 3);
+      if (one->priced || rng_chance(g, 2))
+        one->ranks[r].bits = one->priced ? 2 : rng_between(g, 1, 3);
       if (one->ranks[r].pack == TF_PACK_NONE && !one->priced) one->ranks[r].bits = 0;
     }
   }
@@ -114,7 +118,8 @@ static tf_formats some_formats(tf_rng *g, const tf_workload *wl) {
 static tf_rules some_rules(tf_rng *g, const tf_workload *wl, bool memory) {
   tf_rules r = {rng_chance(g, 2) ? 0 : rng_between(g, 1, 2), made(2, sizeof *r.list)};
   for (int i = 0; i < r.n; i++)
-    r.list[i] = (tf_rule){.target = choose(g, wl), .on = choose(g, wl), .tiles = memory && rng_chance(g, 2)};
+    r.list[i] = (tf_rule){
+        .target = choose(g, wl), .on = choose(g, wl), .tiles = memory && rng_chance(g, 2)};
   return r;
 }
 
@@ -154,7 +159,8 @@ static void decorate_tiles(tf_rng *g, const tf_spec *spec) {
     if (wl->tensors[z].producer < 0) {
       tf_density *d = &wl->tensors[z].density;
       give_density(g, wl, &wl->tensors[z]);
-      if (d->fall == TF_FALL_UNIFORM || d->fall == TF_FALL_TILES) d->share = rng_between(g, 1, 3) / 20.0;
+      if (d->fall == TF_FALL_UNIFORM || d->fall == TF_FALL_TILES)
+        d->share = rng_between(g, 1, 3) / 20.0;
     }
   for (int l = 0; l < spec->arch->n_memories; l++) {
     tf_memory *m = &spec->arch->memories[l];
@@ -162,7 +168,8 @@ static void decorate_tiles(tf_rng *g, const tf_spec *spec) {
     for (int w = 0; w < 2; w++) {
       tf_rules *rules = w ? &m->skipping : &m->gating;
       *rules = (tf_rules){rng_chance(g, 2), made(1, sizeof *rules->list)};
-      if (rules->n) rules->list[0] = (tf_rule){.target = choose(g, wl), .on = choose(g, wl), .tiles = true};
+      if (rules->n)
+        rules->list[0] = (tf_rule){.target = choose(g, wl), .on = choose(g, wl), .tiles = true};
     }
   }
 }
@@ -184,15 +191,16 @@ static void decorate(tf_rng *g, const tf_spec *spec) {
   }
   for (int u = 0; u < spec->arch->n_units; u++) {
     spec->arch->units[u].gating = rng_chance(g, 3) ? some_rules(g, wl, false) : (tf_rules){0, NULL};
-    spec->arch->units[u].skipping = rng_chance(g, 3) ? some_rules(g, wl, false) : (tf_rules){0, NULL};
+    spec->arch->units[u].skipping =
+        rng_chance(g, 3) ? some_rules(g, wl, false) : (tf_rules){0, NULL};
   }
 }
 
 static void print_decoration(const tf_spec *spec) {
   for (int z = 0; z < spec->workload->n_tensors; z++) {
     const tf_tensor *t = &spec->workload->tensors[z];
-    printf("# %s: %d share %g, %d:%d of rank %d", t->name, t->density.fall, t->density.share, (int)t->density.n,
-           (int)t->density.m, t->density.rank);
+    printf("# %s: %d share %g, %d:%d of rank %d", t->name, t->density.fall, t->density.share,
+           (int)t->density.n, (int)t->density.m, t->density.rank);
     for (int r = 0; r < t->rank && t->density.tile; r++)
       printf(" %d", (int)t->density.tile[r]);
     for (int i = 0; i < t->density.n_runs; i++)
@@ -206,13 +214,15 @@ static void print_decoration(const tf_spec *spec) {
       for (int k = 0; k < m->formats.list[i].tensors.n; k++)
         printf(" %s", m->formats.list[i].tensors.names[k].name);
       for (int r = 0; r < m->formats.list[i].n_ranks; r++)
-        printf(", rank %d bits %d", m->formats.list[i].ranks[r].pack, m->formats.list[i].ranks[r].bits);
+        printf(", rank %d bits %d", m->formats.list[i].ranks[r].pack,
+               m->formats.list[i].ranks[r].bits);
       printf("\n");
     }
     for (int w = 0; w < 2; w++) {
       const tf_rules *rules = w ? &m->skipping : &m->gating;
       for (int i = 0; i < rules->n; i++) {
-        printf("# %s %s%s target", m->name, w ? "skips" : "gates", rules->list[i].tiles ? " tiles" : "");
+        printf("# %s %s%s target", m->name, w ? "skips" : "gates",
+               rules->list[i].tiles ? " tiles" : "");
         for (int k = 0; k < rules->list[i].target.n; k++)
           printf(" %s", rules->list[i].target.names[k].name);
         printf(" on");
@@ -224,10 +234,12 @@ static void print_decoration(const tf_spec *spec) {
   }
 }
 
-/* ---- one case --------------------------------------------------------------------------------- */
+/* ---- one case ---------------------------------------------------------------------------------
+ */
 
 static void say(note *n, const char *fmt, double a, double b) {
-  if (n->len < sizeof n->text - 200) n->len += (size_t)snprintf(n->text + n->len, sizeof n->text - n->len, fmt, a, b);
+  if (n->len < sizeof n->text - 200)
+    n->len += (size_t)snprintf(n->text + n->len, sizeof n->text - n->len, fmt, a, b);
 }
 
 /* Swaps the trip counts of two loops of one dim. */
@@ -242,7 +254,8 @@ static void swap(tf_rng *g, const tf_tree *tree, int loops, int64_t *trips) {
 }
 
 /* A model that has counted other trip counts before says the same as a new one. */
-static void check_again(note *n, tf_rng *g, const tf_tree *tree, tf_model *m, int loops, const int64_t *trips) {
+static void check_again(note *n, tf_rng *g, const tf_tree *tree, tf_model *m, int loops,
+                        const int64_t *trips) {
   int64_t other[MAX_NODES];
   tf_diags *d = tf_diags_new();
   memcpy(other, trips, (size_t)loops * sizeof *trips);
@@ -250,10 +263,13 @@ static void check_again(note *n, tf_rng *g, const tf_tree *tree, tf_model *m, in
     tf_result r, fresh;
     swap(g, tree, loops, other);
     tf_model *anew = tf_model_new(tree, d);
-    const bool ok = tf_model_eval(m, other, &r), as_well = anew && tf_model_eval(anew, other, &fresh);
+    const bool ok = tf_model_eval(m, other, &r),
+               as_well = anew && tf_model_eval(anew, other, &fresh);
     if (ok != as_well) say(n, "# counted: %g, by a new model %g\n", ok, as_well);
-    if (ok && as_well && (fabs(r.cycles - fresh.cycles) > 0 || fabs(r.energy_pj - fresh.energy_pj) > 0))
-      say(n, "# after other trip counts: %.17g pJ, by a new model %.17g\n", r.energy_pj, fresh.energy_pj);
+    if (ok && as_well &&
+        (fabs(r.cycles - fresh.cycles) > 0 || fabs(r.energy_pj - fresh.energy_pj) > 0))
+      say(n, "# after other trip counts: %.17g pJ, by a new model %.17g\n", r.energy_pj,
+          fresh.energy_pj);
     tf_model_free(anew);
   }
   tf_diags_free(d);
@@ -270,10 +286,12 @@ static bool check_others(note *n, tf_rng *g, const oracle *o, tf_model *m, const
     for (int k = 0; o->tree->nodes[i].kind == TF_TILE && k < o->tree->nodes[i].n_loops; k++)
       trips[loops++] = o->tree->nodes[i].loops[k].trip;
   tf_model_eval_batch(m, trips, 1, &brief);
-  if (fabs(brief.cycles - kept.cycles) > 0) say(n, "# cycles: %.17g, in lanes %.17g\n", kept.cycles, brief.cycles);
+  if (fabs(brief.cycles - kept.cycles) > 0)
+    say(n, "# cycles: %.17g, in lanes %.17g\n", kept.cycles, brief.cycles);
   if (fabs(brief.energy_pj - kept.energy_pj) > 0)
     say(n, "# energy: %.17g, in lanes %.17g\n", kept.energy_pj, brief.energy_pj);
-  if (brief.feasible != kept.feasible) say(n, "# feasible: %g, in lanes %g\n", kept.feasible, brief.feasible);
+  if (brief.feasible != kept.feasible)
+    say(n, "# feasible: %g, in lanes %g\n", kept.feasible, brief.feasible);
   if (!tf_bounds_of(o->arch, o->wl, &b)) return false;
   if (kept.feasible && kept.energy_pj < b.energy_pj * (1 - 1e-9))
     say(n, "# energy %.17g below the bound %.17g\n", kept.energy_pj, b.energy_pj);
@@ -323,7 +341,9 @@ static void one(session *s, uint64_t seed) {
   tf_spec *spec = tf_spec_read_texts(&t, 1, NULL, 0, d);
   if (spec) decorate(&g, spec);
   if (spec && s->print) print_decoration(spec);
-  tf_tree *tree = spec ? tf_tree_parse(spec->mapping_text, spec->mapping_at, spec->arch, spec->workload, d) : NULL;
+  tf_tree *tree =
+      spec ? tf_tree_parse(spec->mapping_text, spec->mapping_at, spec->arch, spec->workload, d)
+           : NULL;
   if (tree) compare(s, seed, &p, tree, d);
   tf_tree_free(tree);
   if (spec) undecorate(spec);
@@ -351,9 +371,9 @@ int main(int argc, char **argv) {
   if (only) one(&s, only);
   for (uint64_t i = 0; !only && s.equal + s.differ < cases; i++)
     one(&s, seed * 1000000000 + i);
-  printf(
-      "zeros: %ld cases within three standard errors, %ld not; %ld with upper bounds, %ld by the quick way, %ld left "
-      "tiles out in the last draw, %ld of them without upper bounds\n",
-      s.equal, s.differ, s.upper, s.quick, s.tiles, s.told);
+  printf("zeros: %ld cases within three standard errors, %ld not; %ld with upper bounds, %ld by "
+         "the quick way, %ld left "
+         "tiles out in the last draw, %ld of them without upper bounds\n",
+         s.equal, s.differ, s.upper, s.quick, s.tiles, s.told);
   return s.differ > 0;
 }

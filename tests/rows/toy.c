@@ -1,5 +1,5 @@
-/* The command of the row that is added to cli/cmd/commands.h, `toy FILE... [--threads N]`: how many values the ops of a
- * workload compute, all together. */
+/* The command of the row that is added to cli/cmd/commands.h, `toy FILE... [--threads N]`: how many
+ * values the ops of a workload compute, all together. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -10,7 +10,8 @@ typedef struct {
   cli_input in;
   int threads;
 } toy_options;
-static const cli_slot slots[] = {CLI_AT_SAYS(toy_options, THREADS, threads, "how many share the work; 1 if not given")};
+static const cli_slot slots[] = {
+    CLI_AT_SAYS(toy_options, THREADS, threads, "how many share the work; 1 if not given")};
 
 static cli_status run(const void *options) {
   const toy_options *o = options;

@@ -1,5 +1,5 @@
-/* A user's program over public headers, to be linked with functions of its own that have the library's private names
- * (tests/symbols.sh): plans a chain, and says what it found. */
+/* A user's program over public headers, to be linked with functions of its own that have the
+ * library's private names (tests/symbols.sh): plans a chain, and says what it found. */
 #include <stdio.h>
 #include <stdlib.h>
 

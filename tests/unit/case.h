@@ -59,7 +59,8 @@ static inline test_case case_of(const char *arch, const char *workload) {
 /* The tree and the model of e->spec, which may be NULL. */
 static inline void case_prepare(test_case *e) {
   const tf_spec *s = e->spec;
-  if (s && s->mapping_text) e->tree = tf_tree_parse(s->mapping_text, s->mapping_at, s->arch, s->workload, e->d);
+  if (s && s->mapping_text)
+    e->tree = tf_tree_parse(s->mapping_text, s->mapping_at, s->arch, s->workload, e->d);
   if (e->tree && !e->tree->open) e->model = tf_model_new(e->tree, e->d);
 }
 
@@ -70,7 +71,9 @@ static inline void case_read(test_case *e, const char *text) {
   case_prepare(e);
 }
 
-static inline bool case_evaluate(test_case *e) { return e->ok = e->model && tf_model_eval(e->model, NULL, &e->r); }
+static inline bool case_evaluate(test_case *e) {
+  return e->ok = e->model && tf_model_eval(e->model, NULL, &e->r);
+}
 
 static inline void case_drop(test_case *e) {
   tf_model_free(e->model);
@@ -98,16 +101,18 @@ static inline bool case_same_loop(const tf_loop *a, const tf_loop *b) {
 
 static inline bool case_same_node(const tf_node *x, const tf_node *y) {
   bool same = x->kind == y->kind && x->parent == y->parent && x->child_no == y->child_no &&
-              x->n_children == y->n_children && x->end == y->end && x->op == y->op && x->level == y->level &&
-              x->scope == y->scope && x->scope_open == y->scope_open && x->order_open == y->order_open &&
-              x->n_loops == y->n_loops && x->n_temporal == y->n_temporal && x->n_keep == y->n_keep;
+              x->n_children == y->n_children && x->end == y->end && x->op == y->op &&
+              x->level == y->level && x->scope == y->scope && x->scope_open == y->scope_open &&
+              x->order_open == y->order_open && x->n_loops == y->n_loops &&
+              x->n_temporal == y->n_temporal && x->n_keep == y->n_keep;
   same = same && case_same_list(x->bypass, y->bypass, x->n_bypass, y->n_bypass);
   same = same && case_same_list(x->retain, y->retain, x->n_retain, y->n_retain);
   same = same && case_same_list(x->stream, y->stream, x->n_stream, y->n_stream);
   for (int k = 0; same && k < x->n_keep; k++)
     same = x->keep[k].tensor == y->keep[k].tensor && x->keep[k].level == y->keep[k].level;
   for (int k = 0; same && k < x->n_loops; k++)
-    same = case_same_loop(&x->loops[k], &y->loops[k]) && (x->loops[k].axis == TF_TEMPORAL) == (k < x->n_temporal);
+    same = case_same_loop(&x->loops[k], &y->loops[k]) &&
+           (x->loops[k].axis == TF_TEMPORAL) == (k < x->n_temporal);
   for (int k = 0; same && k < x->n_children; k++)
     same = x->children[k] == y->children[k];
   return same;

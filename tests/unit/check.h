@@ -21,25 +21,28 @@ static inline bool check_at(bool ok, const char *file, int line, const char *wha
   return ok;
 }
 
-static inline bool check_i64_at(int64_t got, int64_t want, const char *file, int line, const char *what) {
+static inline bool check_i64_at(int64_t got, int64_t want, const char *file, int line,
+                                const char *what) {
   char text[240];
   snprintf(text, sizeof text, "%s: got %" PRId64 ", want %" PRId64, what, got, want);
   return check_at(got == want, file, line, text);
 }
 
 /* Equal to within `tolerance`, relative; infinities equal themselves. */
-static inline bool check_near_at(double got, double want, double tolerance, const char *file, int line,
-                                 const char *what) {
+static inline bool check_near_at(double got, double want, double tolerance, const char *file,
+                                 int line, const char *what) {
   char text[240];
   bool same = got == want || fabs(got - want) <= tolerance * fabs(want);
   snprintf(text, sizeof text, "%s: got %.17g, want %.17g", what, got, want);
   return check_at(same, file, line, text);
 }
 
-static inline bool check_text_at(const char *got, const char *want, const char *file, int line, const char *what) {
+static inline bool check_text_at(const char *got, const char *want, const char *file, int line,
+                                 const char *what) {
   char text[1200];
   bool same = got && want ? strcmp(got, want) == 0 : got == want;
-  snprintf(text, sizeof text, "%s:\n  got  %.500s\n  want %.500s", what, got ? got : "(null)", want ? want : "(null)");
+  snprintf(text, sizeof text, "%s:\n  got  %.500s\n  want %.500s", what, got ? got : "(null)",
+           want ? want : "(null)");
   return check_at(same, file, line, text);
 }
 
@@ -50,7 +53,8 @@ static inline bool check_text_at(const char *got, const char *want, const char *
 /* The same for a table row that knows its own line. */
 #define CHECK_ROW(row, cond) check_at((cond), __FILE__, (row)->line, #cond)
 #define CHECK_ROW_I64(row, got, want) check_i64_at((got), (want), __FILE__, (row)->line, #got)
-#define CHECK_ROW_NEAR(row, got, want, tol) check_near_at((got), (want), (tol), __FILE__, (row)->line, #got)
+#define CHECK_ROW_NEAR(row, got, want, tol)                                                        \
+  check_near_at((got), (want), (tol), __FILE__, (row)->line, #got)
 #define CHECK_ROW_TEXT(row, got, want) check_text_at((got), (want), __FILE__, (row)->line, #got)
 
 static inline int check_report(void) {

@@ -6,7 +6,8 @@
 #include "model/identity/print.h"
 #include "tests/unit/case.h"
 
-/* Each of these cases has another architecture, to those who compare and to those who write down; drops them. */
+/* Each of these cases has another architecture, to those who compare and to those who write down;
+ * drops them. */
 static inline void check_differ(int n, test_case *e) {
   char **text = calloc((size_t)n, sizeof *text);
   if (!text) exit(2);

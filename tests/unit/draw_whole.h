@@ -1,5 +1,5 @@
-/* Random machines, products of up to four dims, and mappings of any trip counts and bypasses of them, for tests of
- * search/exact/whole.h and of certificates. */
+/* Random machines, products of up to four dims, and mappings of any trip counts and bypasses of
+ * them, for tests of search/exact/whole.h and of certificates. */
 #ifndef TESTS_UNIT_DRAW_WHOLE_H
 #define TESTS_UNIT_DRAW_WHOLE_H
 #include <math.h>
@@ -10,19 +10,24 @@
 #include "tests/unit/case.h"
 #include "tests/unit/page.h"
 
-static int pick(tf_rng *g, int lo, int hi) { return lo + (int)tf_rng_below(g, (uint32_t)(hi - lo + 1)); }
+static int pick(tf_rng *g, int lo, int hi) {
+  return lo + (int)tf_rng_below(g, (uint32_t)(hi - lo + 1));
+}
 
-/* ---- problems ----------------------------------------------------------------------------------- */
-static const char *const ops[] = {"C[m,l] += A[m,k] * B[k,l]",     "C[b,m,l] += A[b,m,k] * B[b,k,l]",
-                                  "y[m] += A[m,k] * x[k]",         "C[m,l] = exp(A[m,l])",
-                                  "C[m,l] += A[m,k,n] * B[k,n,l]", "C[m,l] += A[m,k] * B[k,l] * D[m]"};
+/* ---- problems -----------------------------------------------------------------------------------
+ */
+static const char *const ops[] = {
+    "C[m,l] += A[m,k] * B[k,l]",     "C[b,m,l] += A[b,m,k] * B[b,k,l]",
+    "y[m] += A[m,k] * x[k]",         "C[m,l] = exp(A[m,l])",
+    "C[m,l] += A[m,k,n] * B[k,n,l]", "C[m,l] += A[m,k] * B[k,l] * D[m]"};
 enum { N_OPS = sizeof ops / sizeof *ops };
 
 static int put_machine(tf_rng *g, page *p) {
   const int n = pick(g, 2, 4);
   say(p, "architecture:%s\n  memories:\n", draw_some(g, DRAW_ARCH, "\n  ", ""));
   for (int i = 0; i < n; i++)
-    say(p, "  - {name: L%d%s}\n", i, draw_some(g, DRAW_MEMORY, ", ", i ? "" : " mesh network capacity "));
+    say(p, "  - {name: L%d%s}\n", i,
+        draw_some(g, DRAW_MEMORY, ", ", i ? "" : " mesh network capacity "));
   say(p, "  compute:\n  - {name: u, ops: [mac, add, mul, exp], below: L%d%s}\n", n - 1,
       draw_some(g, DRAW_UNIT, ", ", ""));
   return n;
@@ -40,7 +45,8 @@ static void put_workload(tf_rng *g, page *p) {
     between = ", ";
   }
   say(p, "}\n");
-  if (strchr(op, 'A') && !pick(g, 0, 2)) say(p, "  tensors: {A: {word-bits: %d}}\n", pick(g, 1, 4) * 8);
+  if (strchr(op, 'A') && !pick(g, 0, 2))
+    say(p, "  tensors: {A: {word-bits: %d}}\n", pick(g, 1, 4) * 8);
   say(p, "  ops:\n  - %s\n", op);
 }
 
@@ -52,7 +58,8 @@ static tf_spec *draw_problem(tf_rng *g, page *p, tf_diags *d) {
   return case_spec(p->text, d);
 }
 
-/* ---- mappings ----------------------------------------------------------------------------------- */
+/* ---- mappings -----------------------------------------------------------------------------------
+ */
 /* One mapping, and what of the problem it needs. */
 typedef struct {
   const tf_whole_op *op;
@@ -63,14 +70,18 @@ typedef struct {
   uint32_t past[TF_WHOLE_TILES]; /* bit z: the Tile bypasses the tensor */
 } mapping;
 
-/* A number of steps or instances whose step begins before the end, as chance has it small or what fills the dim. */
+/* A number of steps or instances whose step begins before the end, as chance has it small or what
+ * fills the dim. */
 static int draw_number(tf_rng *g, double extent, double step, double most) {
   const double fill = fmin(most, ceil(extent / step));
   const int kind = pick(g, 0, 3);
-  return fill <= 1 || kind == 0 ? 1 : kind == 1 ? (int)fill : pick(g, 1, (int)fmin(fill, kind == 2 ? 4 : fill));
+  return fill <= 1 || kind == 0 ? 1
+         : kind == 1            ? (int)fill
+                                : pick(g, 1, (int)fmin(fill, kind == 2 ? 4 : fill));
 }
 
-/* Numbers from the innermost loop outwards; Tile 0 takes what is left.  Most memories hold most tensors. */
+/* Numbers from the innermost loop outwards; Tile 0 takes what is left.  Most memories hold most
+ * tensors. */
 static void draw_mapping(tf_rng *g, mapping *m) {
   double step[TF_WHOLE_DIMS];
   const int often = pick(g, 0, 3);
@@ -100,7 +111,8 @@ static void draw_mapping(tf_rng *g, mapping *m) {
       left[0] = floor(left[0] / *x);
       left[1] = floor(left[1] / *y);
       step[d] *= *x * *y;
-      m->steps[l][d] = l ? draw_number(g, m->op->extent[d], step[d], 1e9) : (int)ceil(m->op->extent[d] / step[d]);
+      m->steps[l][d] = l ? draw_number(g, m->op->extent[d], step[d], 1e9)
+                         : (int)ceil(m->op->extent[d] / step[d]);
       step[d] *= m->steps[l][d];
       m->place[l][d] = m->x->group[d] < 0 ? 0 : places[m->x->group[d]];
     }
@@ -122,7 +134,8 @@ static void put_tile(const mapping *m, const tf_workload *wl, int l, page *p) {
   for (int a = 0; a < 2; a++)
     for (int d = 0; d < m->op->n_dims; d++)
       if (m->spread[l][a][d] > 1) {
-        say(p, "%s %s=%d@%c", any ? "" : " spatial", wl->dims[m->x->dims[d]].name, m->spread[l][a][d], "xy"[a]);
+        say(p, "%s %s=%d@%c", any ? "" : " spatial", wl->dims[m->x->dims[d]].name,
+            m->spread[l][a][d], "xy"[a]);
         any = true;
       }
   for (int z = 0; z < m->op->n_tensors; z++)

@@ -1,6 +1,6 @@
-/* A slow twin of the exact solver: every mapping of the space of docs/HOWTO-solve.md, one after the other, each
- * written as text, parsed and evaluated.  Nothing is pruned, and nothing of search/ is used.  Of a single op, on
- * demand, with all trip counts. */
+/* A slow twin of the exact solver: every mapping of the space of docs/HOWTO-solve.md, one after the
+ * other, each written as text, parsed and evaluated.  Nothing is pruned, and nothing of search/ is
+ * used.  Of a single op, on demand, with all trip counts. */
 #ifndef EXACT_TWIN_H
 #define EXACT_TWIN_H
 #include <math.h>
@@ -33,7 +33,8 @@ typedef struct {
   bool runs, stream;
   bool any, bypass;  /* trip counts need not divide; memories may be bypassed; of a single op */
   bool cut[TW_DIMS]; /* a loop further out splits the dim: what is inside is exact */
-  int wide[TW_DIMS]; /* of a dim that is not cut: the instances over which the current Tile spreads it */
+  int wide[TW_DIMS]; /* of a dim that is not cut: the instances over which the current Tile spreads
+                        it */
   int n_tiles;
   tw_tile tile[TW_TILES];
   long tried, most; /* most: gives up past it */
@@ -66,7 +67,9 @@ static void tw_infer(const twin *t, const int *len, int out[][TW_DIMS]) {
   for (int o = 0; o < t->w->n_ops; o++)
     for (int i = 0; i < t->w->ops[o].n_dims; i++) {
       int d = t->w->ops[o].dims[i];
-      out[o][d] = o == tw_last(t) ? len[d] : i < t->w->ops[o].n_out_dims ? 1 : (int)t->w->dims[d].extent;
+      out[o][d] = o == tw_last(t)               ? len[d]
+                  : i < t->w->ops[o].n_out_dims ? 1
+                                                : (int)t->w->dims[d].extent;
     }
   for (int k = t->w->n_ops - 1; k >= 0; k--) {
     int c = t->w->topo[k];
@@ -113,11 +116,13 @@ static unsigned tw_all(const twin *t, int op) {
   unsigned bits = 0;
   for (int o = 0; o < t->w->n_ops; o++)
     for (int k = -1; k < t->w->ops[o].n_reads; k++)
-      if (op < 0 || o == op) bits |= 1u << (k < 0 ? t->w->ops[o].out : t->w->ops[o].reads[k].tensor);
+      if (op < 0 || o == op)
+        bits |= 1u << (k < 0 ? t->w->ops[o].out : t->w->ops[o].reads[k].tensor);
   return bits;
 }
 
-/* ---- text and value ---------------------------------------------------------------------------- */
+/* ---- text and value ----------------------------------------------------------------------------
+ */
 static char *tw_put(char *p, const char *s) { return p + sprintf(p, "%s", s); }
 
 static char *tw_put_tile(const twin *t, const tw_tile *x, int depth, char *p) {
@@ -129,7 +134,10 @@ static char *tw_put_tile(const twin *t, const tw_tile *x, int depth, char *p) {
       if ((l->axis >= 0) != part || l->trip == 1) continue;
       if (!any) p = tw_put(p, part ? " spatial" : " for");
       any = true;
-      p += sprintf(p, " %s=%d%s", t->w->dims[l->dim].name, l->trip, l->axis < 0 ? "" : l->axis ? "@y" : "@x");
+      p += sprintf(p, " %s=%d%s", t->w->dims[l->dim].name, l->trip,
+                   l->axis < 0 ? ""
+                   : l->axis   ? "@y"
+                               : "@x");
     }
   }
   for (int z = 0, any = 0; z < t->w->n_tensors; z++)
@@ -143,7 +151,8 @@ static int tw_unit(const twin *t, int o) {
   return -1;
 }
 
-/* The k-th op begins a run: the one before stands on another kind of unit, or runs do not matter. */
+/* The k-th op begins a run: the one before stands on another kind of unit, or runs do not matter.
+ */
 static bool tw_begins(const twin *t, int k) {
   return k == 0 || !t->runs || tw_unit(t, t->w->topo[k]) != tw_unit(t, t->w->topo[k - 1]);
 }
@@ -159,11 +168,13 @@ static bool tw_streamed(const twin *t, int o) {
   bool yes = false;
   for (int i = t->w->ops[o].n_out_dims; i < t->w->ops[o].n_dims; i++)
     for (int j = 0; j < t->w->ops[tw_last(t)].n_dims; j++)
-      yes |= t->w->ops[o].dims[i] == t->w->ops[tw_last(t)].dims[j] && t->w->dims[t->w->ops[o].dims[i]].extent > 1;
+      yes |= t->w->ops[o].dims[i] == t->w->ops[tw_last(t)].dims[j] &&
+             t->w->dims[t->w->ops[o].dims[i]].extent > 1;
   return yes;
 }
 
-/* Intermediates that only ops of run r touch, or of several runs (r = -1), are kept by its scope. */
+/* Intermediates that only ops of run r touch, or of several runs (r = -1), are kept by its scope.
+ */
 static char *tw_keeps(const twin *t, int r, char *p) {
   bool any = false;
   for (int z = 0; z < t->w->n_tensors && t->keep; z++) {
@@ -176,7 +187,8 @@ static char *tw_keeps(const twin *t, int r, char *p) {
       if (touches) in = in == -2 || in == tw_run(t, k) ? tw_run(t, k) : -1;
     }
     if (in != r || t->w->tensors[z].producer < 0 || t->w->tensors[z].n_consumers == 0) continue;
-    p += sprintf(p, "%s %s@%s", any ? "" : " keep", t->w->tensors[z].name, t->a->memories[t->shared].name);
+    p += sprintf(p, "%s %s@%s", any ? "" : " keep", t->w->tensors[z].name,
+                 t->a->memories[t->shared].name);
     any = true;
   }
   return p;
@@ -192,7 +204,8 @@ static void tw_text(const twin *t, char *p) {
     p = tw_keeps(t, -1, p);
     for (int k = 0, any = 0; k < t->w->n_ops && t->stream; k++)
       if (tw_streamed(t, t->w->topo[k]))
-        p += sprintf(p, "%s %s", any++ ? "" : " stream", t->w->tensors[t->w->ops[t->w->topo[k]].out].name);
+        p += sprintf(p, "%s %s", any++ ? "" : " stream",
+                     t->w->tensors[t->w->ops[t->w->topo[k]].out].name);
     p = tw_put(p, "\n");
   }
   for (int k = 0; k < t->w->n_ops; k++) {
@@ -255,7 +268,8 @@ static void tw_try(twin *t, int i) {
   t->tile[i].past = 0;
 }
 
-/* ---- enumeration ------------------------------------------------------------------------------ */
+/* ---- enumeration ------------------------------------------------------------------------------
+ */
 static void tw_stage(twin *t, int i, int len[16][TW_DIMS]);
 
 /* Whether an op but the last reduces the dim: then it is no loop above a scope. */
@@ -303,9 +317,10 @@ static void tw_permute(twin *t, int i, int len[16][TW_DIMS], tw_order *q, int de
   }
 }
 
-/* The Tile's loops are complete but for their order: dims that all tensors use outermost, then the groups that turn
- * in every order; none where the Tile is an op's last. */
-static void tw_orders(twin *t, int i, int len[16][TW_DIMS], const int *dims, const int *trip, int n) {
+/* The Tile's loops are complete but for their order: dims that all tensors use outermost, then the
+ * groups that turn in every order; none where the Tile is an op's last. */
+static void tw_orders(twin *t, int i, int len[16][TW_DIMS], const int *dims, const int *trip,
+                      int n) {
   tw_tile *x = &t->tile[i];
   int before = x->n_loops;
   unsigned all = tw_all(t, x->op);
@@ -323,10 +338,13 @@ static void tw_orders(twin *t, int i, int len[16][TW_DIMS], const int *dims, con
   x->n_loops = before;
 }
 
-static void tw_trips(twin *t, int i, int len[16][TW_DIMS], const int *dims, int *trip, int n, int k);
+static void tw_trips(twin *t, int i, int len[16][TW_DIMS], const int *dims, int *trip, int n,
+                     int k);
 
-/* Every length inside of a dim that no loop cuts yet, with as many steps as cover it; as it is if nothing here does. */
-static void tw_any_trips(twin *t, int i, int len[16][TW_DIMS], const int *dims, int *trip, int n, int k) {
+/* Every length inside of a dim that no loop cuts yet, with as many steps as cover it; as it is if
+ * nothing here does. */
+static void tw_any_trips(twin *t, int i, int len[16][TW_DIMS], const int *dims, int *trip, int n,
+                         int k) {
   const int o = t->tile[i].op, whole = len[o][dims[k]], wide = t->wide[dims[k]];
   for (int inside = 1; inside <= (t->tile[i].last ? 1 : whole); inside++) {
     trip[k] = (whole + wide * inside - 1) / (wide * inside);
@@ -339,7 +357,8 @@ static void tw_any_trips(twin *t, int i, int len[16][TW_DIMS], const int *dims, 
   len[o][dims[k]] = whole;
 }
 
-static void tw_trips(twin *t, int i, int len[16][TW_DIMS], const int *dims, int *trip, int n, int k) {
+static void tw_trips(twin *t, int i, int len[16][TW_DIMS], const int *dims, int *trip, int n,
+                     int k) {
   tw_tile *x = &t->tile[i];
   int o = x->op < 0 ? tw_last(t) : x->op;
   if (t->tried > t->most) return;
@@ -391,7 +410,8 @@ static bool tw_filled(const tw_tile *x, const int64_t mesh[2], const int *dims, 
 }
 
 /* Dims k .. of an axis; at most two of them are spread on it. */
-static void tw_spread(twin *t, int i, int len[16][TW_DIMS], const int *dims, int n, int axis, int k) {
+static void tw_spread(twin *t, int i, int len[16][TW_DIMS], const int *dims, int n, int axis,
+                      int k) {
   tw_tile *x = &t->tile[i];
   int o = x->op < 0 ? tw_last(t) : x->op, on = 0, trip[TW_DIMS];
   int64_t mesh[2], used = 1;
@@ -454,20 +474,21 @@ static void tw_shape(twin *t, int shared, int keep, int kind, bool runs, bool st
   t->shared = shared, t->keep = keep, t->kind = kind, t->n_tiles = 0;
   t->runs = runs, t->stream = stream;
   for (int l = 0; l < shared; l++)
-    t->tile[t->n_tiles++] = (tw_tile){.level = l, .op = -1, .spread = l + 1 < shared || keep, .outer = true};
+    t->tile[t->n_tiles++] =
+        (tw_tile){.level = l, .op = -1, .spread = l + 1 < shared || keep, .outer = true};
   for (int k = 0; k < t->w->n_ops; k++) {
     int o = t->w->topo[k], floor = tw_floor(t, o);
     for (int l = shared == 0 ? 0 : keep ? shared : shared - 1; l <= floor; l++)
-      t->tile[t->n_tiles++] =
-          (tw_tile){.level = l, .op = o, .spread = true, .last = l == floor, .outer = l < floor - 1};
+      t->tile[t->n_tiles++] = (tw_tile){
+          .level = l, .op = o, .spread = true, .last = l == floor, .outer = l < floor - 1};
     for (int i = 0; i < t->w->ops[o].n_dims; i++)
       len[o][t->w->ops[o].dims[i]] = (int)t->w->dims[t->w->ops[o].dims[i]].extent;
   }
   tw_stage(t, 0, len);
 }
 
-/* Each kind of scope; over runs of ops, too, where they are fewer than the ops (Para and Pipe over them alone); and
- * streamed. */
+/* Each kind of scope; over runs of ops, too, where they are fewer than the ops (Para and Pipe over
+ * them alone); and streamed. */
 static void tw_kinds(twin *t, int shared, int keep) {
   int n_runs = 1, n_streamed = 0;
   t->runs = true;
@@ -483,8 +504,8 @@ static void tw_kinds(twin *t, int shared, int keep) {
   }
 }
 
-/* The least value of the objective, INFINITY if nothing fits, stands in t->best then; false if there are more than
- * t->most mappings. */
+/* The least value of the objective, INFINITY if nothing fits, stands in t->best then; false if
+ * there are more than t->most mappings. */
 static bool tw_best(twin *t) {
   const tf_workload *w = t->w;
   t->best = t->tie_pj = INFINITY;

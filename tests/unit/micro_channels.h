@@ -1,4 +1,5 @@
-/* What test_micro.c knows of tiles whose lanes run along channels: programs that print them beside the definition. */
+/* What test_micro.c knows of tiles whose lanes run along channels: programs that print them beside
+ * the definition. */
 #ifndef TESTS_UNIT_MICRO_CHANNELS_H
 #define TESTS_UNIT_MICRO_CHANNELS_H
 #include <stdio.h>
@@ -6,10 +7,11 @@
 #include "codegen/intrin/micro.h"
 #include "tests/unit/check.h"
 
-/* Rows whose lanes run along channels: places of a in no order, fewer channels than the panel is wide, nothing touched
- * beyond. */
+/* Rows whose lanes run along channels: places of a in no order, fewer channels than the panel is
+ * wide, nothing touched beyond. */
 static const char channels[] =
-    "typedef void channels(int64_t, const float *, const int64_t *, const float *, float *, int64_t, int64_t, int64_t, "
+    "typedef void channels(int64_t, const float *, const int64_t *, const float *, float *, "
+    "int64_t, int64_t, int64_t, "
     "int);\n"
     "typedef struct { int rows, columns; int64_t column[4], row[4]; int from, to; } window;\n"
     "static int within(const int64_t *b, int i, int w) {\n"
@@ -19,7 +21,8 @@ static const char channels[] =
     "  const int r = p / s->columns % s->rows;\n"
     "  if (!within(s->column, column, p % s->columns)) return 0;\n"
     "  return joined > 1 ? within(s->row, row, r) : r >= s->from && r < s->to;\n}\n"
-    "static int bad_channels(channels *f, int of, int joined, int n, int panel, int step, int k, int add, const window "
+    "static int bad_channels(channels *f, int of, int joined, int n, int panel, int step, int k, "
+    "int add, const window "
     "*s) {\n"
     "  static float a[1024], b[50 * 64], c[64 * 100];\n"
     "  static int64_t at[50];\n"
@@ -33,15 +36,18 @@ static const char channels[] =
     "    int in = i / c_p < joined && i % c_p < of && j < n;\n"
     "    double w = in && !add ? 0 : 3;\n"
     "    for (int p = 0; in && p < k; p++)\n"
-    "      w += inside(s, joined, i / c_p, i % c_p, p) * (double)a[at[p] + i / c_p * 50 + i % c_p * step] * b[p * "
+    "      w += inside(s, joined, i / c_p, i % c_p, p) * (double)a[at[p] + i / c_p * 50 + i % c_p "
+    "* step] * b[p * "
     "panel "
     "+ j];\n"
     "    wrong += !(fabs(c[j * c_n + i] - w) <= 1e-5 * (1 + fabs(w)));\n"
     "  }\n"
-    "  if (wrong) printf(\"%d x %d rows by %d of %d, step %d, k %d, add %d, window %d x %d: %d wrong\\n\", joined, of, "
+    "  if (wrong) printf(\"%d x %d rows by %d of %d, step %d, k %d, add %d, window %d x %d: %d "
+    "wrong\\n\", joined, of, "
     "n, panel, step, k, add, s->rows, s->columns, wrong);\n"
     "  return wrong;\n}\n"
-    "static int bad_blocks(channels *f, int of, int joined, int panel, int block, int step, int k, int add) {\n"
+    "static int bad_blocks(channels *f, int of, int joined, int panel, int block, int step, int k, "
+    "int add) {\n"
     "  static float a[1024], b[50 * 64], c[64 * 100];\n"
     "  static int64_t at[50];\n"
     "  int wrong = 0, c_p = of * block + 3;\n"
@@ -51,19 +57,23 @@ static const char channels[] =
     "  for (int i = 0; i < 64 * 100; i++) c[i] = 3;\n"
     "  f(k, a, at, b, c, 0, c_p, 1, add);\n"
     "  for (int i = 0; i < joined * c_p + 4; i++) {\n"
-    "    int row = i / c_p, e = i % c_p / block, j = i % c_p % block, in = row < joined && e < of && j < panel;\n"
+    "    int row = i / c_p, e = i % c_p / block, j = i % c_p % block, in = row < joined && e < of "
+    "&& j < panel;\n"
     "    double w = in && !add ? 0 : 3;\n"
-    "    for (int p = 0; in && p < k; p++) w += (double)a[at[p] + row * 50 + e * step] * b[p * panel + j];\n"
+    "    for (int p = 0; in && p < k; p++) w += (double)a[at[p] + row * 50 + e * step] * b[p * "
+    "panel + j];\n"
     "    wrong += !(fabs(c[i] - w) <= 1e-5 * (1 + fabs(w)));\n"
     "  }\n"
-    "  if (wrong) printf(\"%d x %d rows in blocks of %d, step %d, k %d, add %d: %d wrong\\n\", joined, of, block, "
+    "  if (wrong) printf(\"%d x %d rows in blocks of %d, step %d, k %d, add %d: %d wrong\\n\", "
+    "joined, of, block, "
     "step, k, add, wrong);\n"
     "  return wrong;\n}\n";
 
 /* Elements of a row, vectors across, step, rows joined. */
-static const int channel_shapes[][4] = {{1, 1, 1, 1},  {14, 2, 1, 1}, {7, 3, 2, 1},  {56, 2, 1, 1}, {15, 2, 3, 1},
-                                        {28, 1, 2, 1}, {13, 4, 1, 1}, {61, 2, 1, 1}, {5, 1, 7, 1},  {7, 2, 1, 7},
-                                        {1, 3, 1, 9},  {5, 2, 2, 4},  {3, 1, 1, 8}};
+static const int channel_shapes[][4] = {{1, 1, 1, 1},  {14, 2, 1, 1}, {7, 3, 2, 1},  {56, 2, 1, 1},
+                                        {15, 2, 3, 1}, {28, 1, 2, 1}, {13, 4, 1, 1}, {61, 2, 1, 1},
+                                        {5, 1, 7, 1},  {7, 2, 1, 7},  {1, 3, 1, 9},  {5, 2, 2, 4},
+                                        {3, 1, 1, 8}};
 enum { N_CHANNELS = sizeof channel_shapes / sizeof *channel_shapes };
 
 static const ir_kernel *plain(void) { return &tf_micro_kernel_find("f32")->kernel; }
@@ -71,8 +81,11 @@ static const ir_kernel *plain(void) { return &tf_micro_kernel_find("f32")->kerne
 /* Rows of the i-th shape. */
 static tf_micro_rows_of rows_of(int i, const ir_kernel *kernel) {
   const int *s = channel_shapes[i];
-  return (tf_micro_rows_of){
-      .m = s[0], .step = s[2], .joined = s[3], .apart = (int64_t)50 * kernel->group, .kernel = kernel};
+  return (tf_micro_rows_of){.m = s[0],
+                            .step = s[2],
+                            .joined = s[3],
+                            .apart = (int64_t)50 * kernel->group,
+                            .kernel = kernel};
 }
 
 static const char *channels_of(FILE *f, tf_micro *u, int i, int lanes) {
@@ -98,7 +111,8 @@ static const char *prefetching_of(FILE *f, tf_micro *u, int i, int lanes) {
   const char *name = tf_micro_channels(f, u, &of, s[1] * lanes);
   if (name)
     fprintf(f,
-            "static void prefetching%d(int64_t k, const float *a, const int64_t *at, const float *b, float *c, int64_t "
+            "static void prefetching%d(int64_t k, const float *a, const int64_t *at, const float "
+            "*b, float *c, int64_t "
             "c_n, "
             "int64_t c_p, int64_t n,\n"
             "    int add) {\n  %s(k, a, at, b, c, c_n, c_p, n, add, (uintptr_t)b, 24);\n}\n",
@@ -106,8 +120,8 @@ static const char *prefetching_of(FILE *f, tf_micro *u, int i, int lanes) {
   return name;
 }
 
-/* Windows of which borders leave out a part: of the i-th shape, rows and columns; border along the column, and along
- * the row; the rows of a call, where they are not joined. */
+/* Windows of which borders leave out a part: of the i-th shape, rows and columns; border along the
+ * column, and along the row; the rows of a call, where they are not joined. */
 static const struct {
   int shape, window[2];
   ir_border column, row;
@@ -123,8 +137,8 @@ static const struct {
 enum { N_WINDOWS = sizeof windows / sizeof *windows };
 
 static void say_border(FILE *f, const ir_border *b) {
-  fprintf(f, ", {%lld, %lld, %lld, %lld}", (long long)b->at, (long long)b->step, (long long)b->apart,
-          (long long)b->size);
+  fprintf(f, ", {%lld, %lld, %lld, %lld}", (long long)b->at, (long long)b->step,
+          (long long)b->apart, (long long)b->size);
 }
 
 /* The i-th window's rows, and calls of them as of rows without one; every other prefetches, too. */
@@ -139,7 +153,8 @@ static void print_window(FILE *f, tf_micro *u, int i, int lanes) {
   say_border(f, &of.column), say_border(f, &of.row);
   fprintf(f, ", %d, %d};\n", windows[i].from, windows[i].to);
   fprintf(f,
-          "static void windowed%d(int64_t k, const float *a, const int64_t *at, const float *b, float *c, int64_t c_n, "
+          "static void windowed%d(int64_t k, const float *a, const int64_t *at, const float *b, "
+          "float *c, int64_t c_n, "
           "int64_t c_p, int64_t n,\n"
           "    int add) {\n  %s(k, a, at, b, c, c_n, c_p, n, add%s",
           i, name, of.prefetches ? ", (uintptr_t)b, 24" : "");
@@ -155,8 +170,8 @@ static void print_windows(FILE *f, tf_micro *u, const tf_micro_isa *isa) {
     const int *s = channel_shapes[windows[i].shape], panel = s[1] * isa->lanes;
     const int size = windows[i].window[0] * windows[i].window[1];
     for (int add = 0; add < 2; add++)
-      fprintf(f, "  w += bad_channels(windowed%d, %d, %d, %d, %d, %d, %d, %d, &window%d);\n", i, s[0], s[3],
-              panel - add * panel / 3, panel, s[2], 50 / size * size, add, i);
+      fprintf(f, "  w += bad_channels(windowed%d, %d, %d, %d, %d, %d, %d, %d, &window%d);\n", i,
+              s[0], s[3], panel - add * panel / 3, panel, s[2], 50 / size * size, add, i);
   }
   fputs("  return w;\n}\n", f);
 }
@@ -173,20 +188,23 @@ static void print_channels(FILE *f, tf_micro *u, const tf_micro_isa *isa) {
     CHECK(!wants_more(i) || prefetching_of(f, u, i, isa->lanes) != NULL);
   }
   CHECK(channels_of(f, u, 1, isa->lanes) == name[1]); /* once */
-  CHECK(!tf_micro_channels(f, u, &(tf_micro_rows_of){.step = 1, .joined = 1, .kernel = plain()}, isa->lanes));
+  CHECK(!tf_micro_channels(f, u, &(tf_micro_rows_of){.step = 1, .joined = 1, .kernel = plain()},
+                           isa->lanes));
   fputs(channels, f);
-  fputs("static int all_channels(void) {\n  const window all = {1, 1, {0}, {0}, 0, 1};\n  int w = 0;\n", f);
+  fputs("static int all_channels(void) {\n  const window all = {1, 1, {0}, {0}, 0, 1};\n  int w = "
+        "0;\n",
+        f);
   for (int i = 0; i < N_CHANNELS; i++) {
     const int *s = channel_shapes[i];
     for (int panel = s[1] * isa->lanes, n = panel, k = 1; n > 0; n -= 1 + panel / 5, k = k * 7 % 50)
-      fprintf(f, "  w += bad_channels(%s, %d, %d, %d, %d, %d, %d, %d, &all);\n", name[i], s[0], s[3], n, panel, s[2], k,
-              n % 2);
+      fprintf(f, "  w += bad_channels(%s, %d, %d, %d, %d, %d, %d, %d, &all);\n", name[i], s[0],
+              s[3], n, panel, s[2], k, n % 2);
     if (wants_more(i))
-      fprintf(f, "  w += bad_channels(prefetching%d, %d, %d, %d, %d, %d, %d, %d, &all);\n", i, s[0], s[3],
-              s[1] * isa->lanes, s[1] * isa->lanes, s[2], 31, i % 2);
+      fprintf(f, "  w += bad_channels(prefetching%d, %d, %d, %d, %d, %d, %d, %d, &all);\n", i, s[0],
+              s[3], s[1] * isa->lanes, s[1] * isa->lanes, s[2], 31, i % 2);
     if (block[i])
-      fprintf(f, "  w += bad_blocks(%s, %d, %d, %d, %d, %d, %d, %d);\n", block[i], s[0], s[3], s[1] * isa->lanes,
-              s[1] * isa->lanes + i % 2, s[2], 17 + i, i % 2);
+      fprintf(f, "  w += bad_blocks(%s, %d, %d, %d, %d, %d, %d, %d);\n", block[i], s[0], s[3],
+              s[1] * isa->lanes, s[1] * isa->lanes + i % 2, s[2], 17 + i, i % 2);
   }
   fputs("  return w;\n}\n", f);
 }

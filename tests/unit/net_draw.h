@@ -1,5 +1,5 @@
-/* Random networks as YAML: rows by columns, through products, maps, windows, strides, slices, sums, views, and what is
- * read by several.  Dims are called by their extents, as importers call them. */
+/* Random networks as YAML: rows by columns, through products, maps, windows, strides, slices, sums,
+ * views, and what is read by several.  Dims are called by their extents, as importers call them. */
 #ifndef TESTS_UNIT_NET_DRAW_H
 #define TESTS_UNIT_NET_DRAW_H
 #include <stdio.h>
@@ -29,7 +29,9 @@ typedef struct {
 
 static inline int net_pick(net_draw *g, int n) { return (int)tf_rng_below(&g->rng, (unsigned)n); }
 
-static inline void net_say(char *to, const char *text) { snprintf(to + strlen(to), NET_TEXT - strlen(to), "%s", text); }
+static inline void net_say(char *to, const char *text) {
+  snprintf(to + strlen(to), NET_TEXT - strlen(to), "%s", text);
+}
 
 /* A tensor of that shape made before; -1: none. */
 static inline int net_like(net_draw *g, int rows, int cols) {
@@ -49,45 +51,51 @@ static inline bool net_draw_op(net_draw *g, int x) {
     static const int widths[] = {2, 3, 4, 6, 8};
     cols = widths[net_pick(g, 5)];
     const char *in = cols == m || cols == n ? "_3" : "";
-    snprintf(s, sizeof s, "  - T%d[d%d,d%d%s] += T%d[d%d,d%d%s] * W%d[d%d%s,d%d%s]\n", t, m, cols, in, x, m, n, second,
-             t, n, second, cols, in);
+    snprintf(s, sizeof s, "  - T%d[d%d,d%d%s] += T%d[d%d,d%d%s] * W%d[d%d%s,d%d%s]\n", t, m, cols,
+             in, x, m, n, second, t, n, second, cols, in);
   } else if (kind == 1) {
-    snprintf(s, sizeof s, "  - T%d[d%d,d%d%s] = relu(T%d[d%d,d%d%s] + B%d[d%d%s])\n", t, m, n, second, x, m, n, second,
-             t, n, second);
+    snprintf(s, sizeof s, "  - T%d[d%d,d%d%s] = relu(T%d[d%d,d%d%s] + B%d[d%d%s])\n", t, m, n,
+             second, x, m, n, second, t, n, second);
   } else if (kind == 2) { /* of two, which may be one */
     const int z = net_like(g, m, n);
-    snprintf(s, sizeof s, "  - T%d[d%d,d%d%s] = T%d[d%d,d%d%s] + 0.5 * T%d[d%d,d%d%s]\n", t, m, n, second, x, m, n,
-             second, z, m, n, second);
+    snprintf(s, sizeof s, "  - T%d[d%d,d%d%s] = T%d[d%d,d%d%s] + 0.5 * T%d[d%d,d%d%s]\n", t, m, n,
+             second, x, m, n, second, z, m, n, second);
   } else if (kind == 3) {
     rows = n, cols = m;
-    snprintf(s, sizeof s, "  - T%d[d%d%s,d%d] = T%d[d%d,d%d%s] * 0.25\n", t, n, second, m, x, m, n, second);
+    snprintf(s, sizeof s, "  - T%d[d%d%s,d%d] = T%d[d%d,d%d%s] * 0.25\n", t, n, second, m, x, m, n,
+             second);
   } else if (kind == 4) { /* a window along the rows, padded */
     g->padded[x] = true;
-    snprintf(s, sizeof s, "  - T%d[d%d,d%d%s] += T%d[d%d + w3 - 1,d%d%s] * F%d[w3,d%d%s]\n", t, m, n, second, x, m, n,
-             second, t, n, second);
+    snprintf(s, sizeof s, "  - T%d[d%d,d%d%s] += T%d[d%d + w3 - 1,d%d%s] * F%d[w3,d%d%s]\n", t, m,
+             n, second, x, m, n, second, t, n, second);
   } else if (kind == 5 && m % 2 == 0 && m > 2) {
     rows = m / 2;
     const char *other = rows == n ? "_2" : "";
-    snprintf(s, sizeof s, "  - T%d[d%d,d%d%s] max= T%d[2*d%d + w2,d%d%s]\n", t, rows, n, other, x, rows, n, other);
+    snprintf(s, sizeof s, "  - T%d[d%d,d%d%s] max= T%d[2*d%d + w2,d%d%s]\n", t, rows, n, other, x,
+             rows, n, other);
   } else if (kind == 6 && n % 2 == 0 && n > 2) { /* a slice */
     cols = n / 2;
     const char *other = cols == m ? "_2" : "";
-    snprintf(s, sizeof s, "  - T%d[d%d,d%d%s] = T%d[d%d,d%d%s + %d]\n", t, m, cols, other, x, m, cols, other, cols);
+    snprintf(s, sizeof s, "  - T%d[d%d,d%d%s] = T%d[d%d,d%d%s + %d]\n", t, m, cols, other, x, m,
+             cols, other, cols);
   } else if (kind == 7) { /* two ops: a sum of rows, and what divides by it */
     if (t + 2 > NET_MOST) return false;
-    snprintf(s, sizeof s, "  - T%d[d%d] += T%d[d%d,d%d%s] * T%d[d%d,d%d%s]\n", t, m, x, m, n, second, x, m, n, second);
+    snprintf(s, sizeof s, "  - T%d[d%d] += T%d[d%d,d%d%s] * T%d[d%d,d%d%s]\n", t, m, x, m, n,
+             second, x, m, n, second);
     net_say(g->ops, s);
     g->rows[g->n] = g->cols[g->n] = 0; /* a row: read by the next op alone */
     g->n++;
-    snprintf(s, sizeof s, "  - T%d[d%d,d%d%s] = T%d[d%d,d%d%s] / (1 + abs(T%d[d%d]))\n", t + 1, m, n, second, x, m, n,
-             second, t, m);
+    snprintf(s, sizeof s, "  - T%d[d%d,d%d%s] = T%d[d%d,d%d%s] / (1 + abs(T%d[d%d]))\n", t + 1, m,
+             n, second, x, m, n, second, t, m);
   } else if (kind == 8 && m == n) { /* rows with columns of one tensor */
-    snprintf(s, sizeof s, "  - T%d[d%d,d%d_2] += T%d[d%d,d%d_4] * T%d[d%d_2,d%d_4]\n", t, m, n, x, m, n, x, m, n);
+    snprintf(s, sizeof s, "  - T%d[d%d,d%d_2] += T%d[d%d,d%d_4] * T%d[d%d_2,d%d_4]\n", t, m, n, x,
+             m, n, x, m, n);
   } else if (kind == 9 && x > 0) { /* the same words in rows of another length */
     rows = n, cols = m;
     snprintf(s, sizeof s, "    V%d: {view: T%d, shape: [%d, %d]}\n", t, x, rows, cols);
     net_say(g->views, s);
-    snprintf(s, sizeof s, "  - T%d[d%d,d%d%s] = V%d[d%d,d%d%s] * 2\n", t, rows, cols, second, t, rows, cols, second);
+    snprintf(s, sizeof s, "  - T%d[d%d,d%d%s] = V%d[d%d,d%d%s] * 2\n", t, rows, cols, second, t,
+             rows, cols, second);
   } else {
     return false;
   }
@@ -106,7 +114,8 @@ static inline const char *net_draw_text(uint64_t seed, int n_ops) {
   g.rows[0] = extents[net_pick(&g, 5)];
   g.cols[0] = extents[net_pick(&g, 5)];
   while (g.n <= n_ops && g.n < NET_MOST) {
-    const int back = g.n < 4 ? g.n : 4, x = net_pick(&g, 3) ? g.n - 1 : g.n - 1 - net_pick(&g, back);
+    const int back = g.n < 4 ? g.n : 4,
+              x = net_pick(&g, 3) ? g.n - 1 : g.n - 1 - net_pick(&g, back);
     if (g.rows[x]) net_draw_op(&g, x);
   }
   char *p = text + sprintf(text, "workload:\n  name: drawn\n  dims: {");

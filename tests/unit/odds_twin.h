@@ -1,4 +1,5 @@
-/* How many elements are not zero in a part of a tensor, drawn: the slow twin of model/sparse/odds.c and busiest.c. */
+/* How many elements are not zero in a part of a tensor, drawn: the slow twin of model/sparse/odds.c
+ * and busiest.c. */
 #ifndef TESTS_UNIT_ODDS_TWIN_H
 #define TESTS_UNIT_ODDS_TWIN_H
 #include <math.h>
@@ -14,21 +15,25 @@ static int rng_between(tf_rng *g, int least, int most) {
   return least + (int)tf_rng_below(g, (uint32_t)(most - least + 1));
 }
 
-/* Elements in each of `parts` parts, of which the first nonzero that are drawn are not zero; or each by itself. */
+/* Elements in each of `parts` parts, of which the first nonzero that are drawn are not zero; or
+ * each by itself. */
 static void draw_parts(tf_rng *g, const tf_odds *o, int parts, int each, int *in) {
   const double mean = o->share * o->all, low = floor(mean + 1e-9);
-  int left = (int)low + ((double)tf_rng_below(g, 1u << 30) / (1 << 30) < mean - low), all = (int)o->all;
+  int left = (int)low + ((double)tf_rng_below(g, 1u << 30) / (1 << 30) < mean - low),
+      all = (int)o->all;
   for (int i = 0; i < parts; i++)
     for (int k = in[i] = 0; k < each; k++, all--) {
-      const bool is = o->kind == TF_ODDS_EACH ? (double)tf_rng_below(g, 1u << 30) / (1 << 30) < o->share
-                                              : (int)tf_rng_below(g, (uint32_t)all) < left;
+      const bool is = o->kind == TF_ODDS_EACH
+                          ? (double)tf_rng_below(g, 1u << 30) / (1 << 30) < o->share
+                          : (int)tf_rng_below(g, (uint32_t)all) < left;
       in[i] += is;
       left -= is;
     }
 }
 
 /* The mean over draws of the most in any part, and how often the first has more than `most`. */
-static void draw_all(tf_rng *g, const tf_odds *o, int parts, int each, double most, int draws, double out[3]) {
+static void draw_all(tf_rng *g, const tf_odds *o, int parts, int each, double most, int draws,
+                     double out[3]) {
   double sum = 0, squares = 0, beyond = 0;
   int in[MOST_PARTS];
   for (int d = 0; d < draws; d++) {
@@ -51,19 +56,21 @@ static bool check_one(tf_rng *g, const tf_odds *o, int parts, int each, double d
     const bool near = fabs(seen[0] - told) <= 3 * seen[1] + 1e-9 + 3e-3 * told;
     if (near && seen[2] <= doubt + 3 * sqrt(doubt / draws)) return true;
   }
-  printf("# odds: %s of %g, share %g, %d parts of %d: busiest %g, drawn %g +- %g; above %g with %g, drawn %g\n",
-         o->kind == TF_ODDS_EACH ? "each" : "drawn", o->all, o->share, parts, each, told, seen[0], seen[1], most, doubt,
-         seen[2]);
+  printf("# odds: %s of %g, share %g, %d parts of %d: busiest %g, drawn %g +- %g; above %g with "
+         "%g, drawn %g\n",
+         o->kind == TF_ODDS_EACH ? "each" : "drawn", o->all, o->share, parts, each, told, seen[0],
+         seen[1], most, doubt, seen[2]);
   return false;
 }
 
 static int check_odds(tf_rng *g, int cases) {
   int wrong = 0;
   for (int i = 0; i < cases; i++) {
-    const int parts = rng_between(g, 1, 12), each = rng_between(g, 1, !tf_rng_below(g, 3) ? 120 : 12),
+    const int parts = rng_between(g, 1, 12),
+              each = rng_between(g, 1, !tf_rng_below(g, 3) ? 120 : 12),
               rest = !tf_rng_below(g, 2) ? 0 : rng_between(g, 0, 40);
-    const tf_odds o = tf_odds_of(!tf_rng_below(g, 3) ? TF_ODDS_EACH : TF_ODDS_DRAWN, rng_between(g, 1, 20) / 20.0,
-                                 parts * each + rest);
+    const tf_odds o = tf_odds_of(!tf_rng_below(g, 3) ? TF_ODDS_EACH : TF_ODDS_DRAWN,
+                                 rng_between(g, 1, 20) / 20.0, parts * each + rest);
     wrong += !check_one(g, &o, parts, each, rng_between(g, 1, 4) / 20.0);
   }
   return wrong;

@@ -1,5 +1,6 @@
-/* Copies side by side with work, and steps that meet at barriers: what a target with queues or with lanes would make of
- * a mapping runs as it should, and each fault planted in it is told, by ir_check or by the interpreter. */
+/* Copies side by side with work, and steps that meet at barriers: what a target with queues or with
+ * lanes would make of a mapping runs as it should, and each fault planted in it is told, by
+ * ir_check or by the interpreter. */
 #include <math.h>
 
 #include "codegen/backend/target.h"
@@ -7,14 +8,14 @@
 #include "codegen/lower/lower.h"
 #include "tests/unit/case.h"
 
-#define ARCH                                                                                                           \
-  "architecture:\n"                                                                                                    \
-  "  name: two\n"                                                                                                      \
-  "  clock: 1 GHz\n"                                                                                                   \
-  "  memories:\n"                                                                                                      \
-  "  - {name: DRAM, bandwidth: 4}\n"                                                                                   \
-  "  - {name: L1, capacity: 4 KiB, bandwidth: 8}\n"                                                                    \
-  "  compute:\n"                                                                                                       \
+#define ARCH                                                                                       \
+  "architecture:\n"                                                                                \
+  "  name: two\n"                                                                                  \
+  "  clock: 1 GHz\n"                                                                               \
+  "  memories:\n"                                                                                  \
+  "  - {name: DRAM, bandwidth: 4}\n"                                                               \
+  "  - {name: L1, capacity: 4 KiB, bandwidth: 8}\n"                                                \
+  "  compute:\n"                                                                                   \
   "  - {name: u, ops: [mac, mul, relu], below: L1}\n"
 
 static const char gemm[] = ARCH "workload:\n"
@@ -72,14 +73,16 @@ static void remove_first(ir_program *p, ir_kind kind) {
 
 static void append(lowering *w, ir_body *b, ir_stmt *s) {
   ir_stmt **more =
-      TF_ARRAY(w->p->arena, ir_stmt *, 2 * (size_t)b->n + 2); /* as lower_add leaves it: room up to a power of two */
+      TF_ARRAY(w->p->arena, ir_stmt *,
+               2 * (size_t)b->n + 2); /* as lower_add leaves it: room up to a power of two */
   for (int i = 0; i < b->n; i++)
     more[i] = b->s[i];
   more[b->n++] = s;
   b->s = more;
 }
 
-/* ---- a target with a queue: tiles come while the ones before are worked on ------------------------------- */
+/* ---- a target with a queue: tiles come while the ones before are worked on
+ * ------------------------------- */
 
 static void add_copy(lowering *w, const ir_stmt *stage, ir_range *range, ir_atom slot) {
   ir_stmt *s = lower_add(w, IR_COPY);
@@ -98,7 +101,8 @@ static void copy_first(lowering *w, const ir_stmt *stage, bool ends) {
   ir_range *first = box_of(w, stage);
   for (int r = 0; r < w->p->buffers[stage->stage.buffer].rank; r++) {
     const int64_t most = stage->range[r].most;
-    first[r] = (ir_range){ir_number(0), ir_number(most), .most = most, .never_empty = true, .exact = true};
+    first[r] =
+        (ir_range){ir_number(0), ir_number(most), .most = most, .never_empty = true, .exact = true};
   }
   add_copy(w, stage, first, ir_number(0));
   w->into->s[w->into->n - 1]->copy.ends = ends;
@@ -113,7 +117,8 @@ static void copy_next(lowering *w, const ir_stmt *stage, ir_atom slot, bool ends
     next[r] = v;
     if (v.lo.var < 0) continue;
     next[r] = (ir_range){lower_min(w, "next", (ir_atom){v.lo.var, v.lo.off + v.most}, end),
-                         lower_min(w, "end", (ir_atom){v.lo.var, v.lo.off + 2 * v.most}, end), .most = v.most};
+                         lower_min(w, "end", (ir_atom){v.lo.var, v.lo.off + 2 * v.most}, end),
+                         .most = v.most};
   }
   add_copy(w, stage, next, slot);
   w->into->s[w->into->n - 1]->copy.ends = ends;
@@ -154,7 +159,8 @@ static void pipeline(lowering *w) {
   for (int i = 0; i < loop->body.n; i++) {
     if (loop->body.s[i]->kind != IR_STAGE) append(w, &in, loop->body.s[i]);
     if (loop->body.s[i] != stages[n - 1]) continue;
-    const ir_atom now = turn(w, (ir_atom){loop->loop.var, 0}), other = turn(w, (ir_atom){loop->loop.var, 1});
+    const ir_atom now = turn(w, (ir_atom){loop->loop.var, 0}),
+                  other = turn(w, (ir_atom){loop->loop.var, 1});
     for (int k = 0; k < n; k++)
       copy_next(w, stages[k], other, k == n - 1);
     lower_add(w, IR_WAIT)->wait.left = 1;
@@ -167,7 +173,8 @@ static void pipeline(lowering *w) {
   lower_add(w, IR_WAIT); /* for the empty group of the last step */
 }
 
-static const lower_pass queue_passes[] = {{"pipeline", pipeline}, {"unused", lower_drop_unused}, {NULL, NULL}};
+static const lower_pass queue_passes[] = {
+    {"pipeline", pipeline}, {"unused", lower_drop_unused}, {NULL, NULL}};
 static const char *const dma[] = {"dma"};
 static const ir_space near_spaces[] = {
     {"memory", IR_SERIAL, false}, {"near", IR_SERIAL, true}, {"own", IR_LANE, false}};
@@ -176,7 +183,8 @@ static const ir_platform near_platform = {
 static const lower_target queue_target = {
     .platform = &near_platform, .copies = true, .depth = 1, .passes = queue_passes};
 
-/* ---- a target with lanes: what one makes all read, behind a barrier -------------------------------------- */
+/* ---- a target with lanes: what one makes all read, behind a barrier
+ * -------------------------------------- */
 
 static bool all_close_by(const lowering *w, int op) {
   (void)w, (void)op;
@@ -185,19 +193,22 @@ static bool all_close_by(const lowering *w, int op) {
 
 static ir_stmt *nest_of(const ir_body *b, int op) {
   for (int i = 0; i < b->n; i++) {
-    ir_stmt *inner = b->s[i]->kind == IR_NEST && b->s[i]->op == op ? b->s[i] : nest_of(&b->s[i]->body, op);
+    ir_stmt *inner =
+        b->s[i]->kind == IR_NEST && b->s[i]->op == op ? b->s[i] : nest_of(&b->s[i]->body, op);
     if (inner) return inner;
   }
   return NULL;
 }
 
 static ir_range one_at(int var) {
-  return (ir_range){(ir_atom){var, 0}, (ir_atom){var, 1}, .most = 1, .never_empty = true, .exact = true};
+  return (ir_range){(ir_atom){var, 0}, (ir_atom){var, 1}, .most = 1, .never_empty = true,
+                    .exact = true};
 }
 
 /* Rows are blocks, columns lanes. */
 static void spread(lowering *w) {
-  ir_stmt *rows = find(&w->p->body, IR_FOR), *make = nest_of(&rows->body, 0), *use = nest_of(&rows->body, 1);
+  ir_stmt *rows = find(&w->p->body, IR_FOR), *make = nest_of(&rows->body, 0),
+          *use = nest_of(&rows->body, 1);
   rows->loop.map = IR_BLOCK;
   w->into = &rows->body;
   ir_stmt *lanes = lower_add(w, IR_FOR);
@@ -225,7 +236,9 @@ static const ir_platform lane_platform = {
 static const lower_target lane_target = {
     .platform = &lane_platform, .depth = 1, .close_by = all_close_by, .passes = lane_passes};
 
-/* ---- runs ------------------------------------------------------------------------------------------------ */
+/* ---- runs
+ * ------------------------------------------------------------------------------------------------
+ */
 
 enum { WORDS = 512 };
 
@@ -241,7 +254,8 @@ static bool runs_right(const test_case *e, const ir_program *p, char *why, size_
   }
   if (!ir_run_told(p, data, NULL, why, size)) return false;
   const tf_op *op = &wl->ops[wl->n_ops - 1];
-  const int64_t m = wl->dims[op->dims[0]].extent, n = wl->dims[op->dims[1]].extent, k = wl->dims[op->dims[2]].extent;
+  const int64_t m = wl->dims[op->dims[0]].extent, n = wl->dims[op->dims[1]].extent,
+                k = wl->dims[op->dims[2]].extent;
   const double *a = data[wl->n_ops > 1 ? wl->ops[0].reads[0].tensor : op->reads[0].tensor],
                *b = data[op->reads[1].tensor];
   bool right = true;
@@ -282,11 +296,19 @@ static void no_group(ir_program *p) {
   for (int i = 0; i < in->n; i++)
     if (in->s[i]->kind == IR_COPY) in->s[i]->copy.ends = false;
 }
-static void mod_zero(ir_program *p) { find(&find(&p->body, IR_FOR)->body, IR_LET)->let.expr = (ir_expr){.fn = IR_MOD}; }
-static void meets_alone(ir_program *p) { *wait_of(p) = (ir_stmt){.kind = IR_BARRIER, .barrier.map = IR_LANE}; }
-static void meets_itself(ir_program *p) { *wait_of(p) = (ir_stmt){.kind = IR_BARRIER, .barrier.map = IR_SERIAL}; }
+static void mod_zero(ir_program *p) {
+  find(&find(&p->body, IR_FOR)->body, IR_LET)->let.expr = (ir_expr){.fn = IR_MOD};
+}
+static void meets_alone(ir_program *p) {
+  *wait_of(p) = (ir_stmt){.kind = IR_BARRIER, .barrier.map = IR_LANE};
+}
+static void meets_itself(ir_program *p) {
+  *wait_of(p) = (ir_stmt){.kind = IR_BARRIER, .barrier.map = IR_SERIAL};
+}
 static void no_warps(ir_program *p) { find(&p->body, IR_FOR)->loop.map = IR_WARP; }
-static void keeps_lanes(ir_program *p) { find(&find(&p->body, IR_FOR)->body, IR_FOR)->loop.map = IR_LANE; }
+static void keeps_lanes(ir_program *p) {
+  find(&find(&p->body, IR_FOR)->body, IR_FOR)->loop.map = IR_LANE;
+}
 static void late_wait(ir_program *p) { /* waits when all is over: the tile is read before */
   ir_stmt *wait = wait_of(p);
   *wait = (ir_stmt){.kind = IR_WAIT, .wait.left = 0};
@@ -303,7 +325,9 @@ static void same_tile(ir_program *p) { /* the next tile comes into the one at ha
     if (in->s[i]->kind == IR_COPY) in->s[i]->copy.slot = tile_of(p)->slot;
 }
 static void other_tile(ir_program *p) { tile_of(p)->slot = ir_number(0); }
-static void split_group(ir_program *p) { copy_of(p)->copy.ends = true; } /* waits for half of the next tile, too */
+static void split_group(ir_program *p) {
+  copy_of(p)->copy.ends = true;
+} /* waits for half of the next tile, too */
 static void lax_wait(ir_program *p) { wait_of(p)->wait.left = 2; }
 static void no_last_wait(ir_program *p) {
   find(&p->body, IR_FOR)->loop.trip = 2;
@@ -337,13 +361,16 @@ static void some_meet(ir_program *p) {
   may->body.s[0] = in->s[1];
   in->s[1] = may;
 }
-static ir_buffer *shared_of(ir_program *p) { return &p->buffers[p->buffer_of[p->tree->workload->ops[0].out]]; }
+static ir_buffer *shared_of(ir_program *p) {
+  return &p->buffers[p->buffer_of[p->tree->workload->ops[0].out]];
+}
 static void in_registers(ir_program *p) { shared_of(p)->space = 2; } /* no lane sees the others' */
 static void in_memory(ir_program *p) { shared_of(p)->space = 0; }    /* one place for all blocks */
 static void sums_aside(ir_program *p) {                              /* lanes split the sum */
   ir_stmt *use = nest_of(&p->body, 1);
   use->range[2] = use->range[1];
-  use->range[1] = (ir_range){ir_number(0), ir_number(8), .most = 8, .never_empty = true, .exact = true};
+  use->range[1] =
+      (ir_range){ir_number(0), ir_number(8), .most = 8, .never_empty = true, .exact = true};
   use->nest.resets = &use->range[2].lo;
   use->nest.n_resets = 1;
 }
@@ -355,7 +382,8 @@ typedef struct {
   const char *told; /* NULL: it is sound */
 } fault_row;
 
-static void check_rows(const test_case *e, const lower_target *target, const fault_row *row, int n) {
+static void check_rows(const test_case *e, const lower_target *target, const fault_row *row,
+                       int n) {
   for (int i = 0; i < n; i++) {
     char why[200] = "";
     ir_program *p = lower_kernel(e->tree, target, NULL, e->d);
@@ -364,7 +392,8 @@ static void check_rows(const test_case *e, const lower_target *target, const fau
     bool ok = ir_check(p, why, sizeof why);
     if (!CHECK_ROW(&row[i], ok == (!row[i].told || row[i].runs))) printf("  said: %s\n", why);
     if (ok) ok = runs_right(e, p, why, sizeof why);
-    if (!CHECK_ROW(&row[i], row[i].told ? !ok && strstr(why, row[i].told) : ok)) printf("  said: %s\n", why);
+    if (!CHECK_ROW(&row[i], row[i].told ? !ok && strstr(why, row[i].told) : ok))
+      printf("  said: %s\n", why);
     ir_free(p);
   }
 }
@@ -453,22 +482,28 @@ static void check_order(void) {
   const int buffer = p ? p->buffer_of[p->tree->workload->ops[0].out] : 0;
   const ir_who block = ir_who_of(0, IR_BLOCK, 0), warp = ir_who_of(block, IR_WARP, 0),
                other = ir_who_of(block, IR_WARP, 1);
-  const ir_who a = ir_who_of(warp, IR_LANE, 0), b = ir_who_of(warp, IR_LANE, 1), c = ir_who_of(other, IR_LANE, 0);
+  const ir_who a = ir_who_of(warp, IR_LANE, 0), b = ir_who_of(warp, IR_LANE, 1),
+               c = ir_who_of(other, IR_LANE, 0);
   if (CHECK(w != NULL)) {
-    CHECK(!ir_watch_touch(w, buffer, 0, true, block) && !ir_watch_touch(w, buffer, 0, true, a)); /* a is of the block */
+    CHECK(!ir_watch_touch(w, buffer, 0, true, block) &&
+          !ir_watch_touch(w, buffer, 0, true, a)); /* a is of the block */
     CHECK(ir_watch_touch(w, buffer, 0, false, b) && ir_watch_touch(w, buffer, 0, true, b));
     ir_watch_meet(w, IR_LANE, a);
-    CHECK(!ir_watch_touch(w, buffer, 0, false, b) && ir_watch_touch(w, buffer, 0, false, c)); /* of another warp */
+    CHECK(!ir_watch_touch(w, buffer, 0, false, b) &&
+          ir_watch_touch(w, buffer, 0, false, c)); /* of another warp */
     ir_watch_meet(w, IR_WARP, warp);
     CHECK(!ir_watch_touch(w, buffer, 0, false, c) && !ir_watch_touch(w, buffer, 0, false, a));
-    CHECK(ir_watch_touch(w, buffer, 0, true, a) && ir_watch_touch(w, buffer, 0, true, b)); /* both have read it */
+    CHECK(ir_watch_touch(w, buffer, 0, true, a) &&
+          ir_watch_touch(w, buffer, 0, true, b)); /* both have read it */
     ir_watch_meet(w, IR_LANE, b);
     CHECK(ir_watch_touch(w, buffer, 0, true, a)); /* the other warp has, too */
     ir_watch_meet(w, IR_WARP, other);
     CHECK(!ir_watch_touch(w, buffer, 0, true, a));
     CHECK(!ir_watch_send(w, 0, a, buffer, 1, buffer, 0));
-    CHECK(ir_watch_touch(w, buffer, 0, true, a) && !ir_watch_touch(w, buffer, 0, false, a)); /* what a copy reads */
-    CHECK(ir_watch_touch(w, buffer, 1, true, a) && ir_watch_touch(w, buffer, 1, false, a));  /* and fills */
+    CHECK(ir_watch_touch(w, buffer, 0, true, a) &&
+          !ir_watch_touch(w, buffer, 0, false, a)); /* what a copy reads */
+    CHECK(ir_watch_touch(w, buffer, 1, true, a) &&
+          ir_watch_touch(w, buffer, 1, false, a)); /* and fills */
     CHECK_I64(ir_watch_under_way(w), buffer);
   }
   ir_watch_free(w);
@@ -477,13 +512,15 @@ static void check_order(void) {
 }
 
 int main(void) {
-  static const char *const queue[] = {"copied, in near, one of 2: turn_",
-                                      "copy A from memory to near by dma [0 .. 10] [0 .. 5] into tile 0\n",
-                                      ", which ends the group\n",
-                                      "wait for dma until 1 left\n",
-                                      " = mod(",
-                                      NULL};
-  static const char *const lanes[] = {"block i_", "lane lane_", "barrier of lane\n", ", in shared\n", NULL};
+  static const char *const queue[] = {
+      "copied, in near, one of 2: turn_",
+      "copy A from memory to near by dma [0 .. 10] [0 .. 5] into tile 0\n",
+      ", which ends the group\n",
+      "wait for dma until 1 left\n",
+      " = mod(",
+      NULL};
+  static const char *const lanes[] = {"block i_", "lane lane_", "barrier of lane\n",
+                                      ", in shared\n", NULL};
   check_queue();
   check_lanes();
   check_text(gemm, &queue_target, queue);

@@ -1,5 +1,6 @@
-/* Masked trees of many steps and instances: the walk that leaps (model/cost/exact/leap.h) and takes one instance of a
- * kind (model/flow/kinds.h) against the walk of every step of every instance, to the last bit of every figure. */
+/* Masked trees of many steps and instances: the walk that leaps (model/cost/exact/leap.h) and takes
+ * one instance of a kind (model/flow/kinds.h) against the walk of every step of every instance, to
+ * the last bit of every figure. */
 #include "base/rng.h"
 #include "model/cost/state.h"
 #include "tests/unit/case.h"
@@ -20,7 +21,9 @@ static test_case evaluate(const char *text, way how) {
   return e;
 }
 
-static int pick(tf_rng *g, int lo, int hi) { return lo + (int)tf_rng_below(g, (uint32_t)(hi - lo + 1)); }
+static int pick(tf_rng *g, int lo, int hi) {
+  return lo + (int)tf_rng_below(g, (uint32_t)(hi - lo + 1));
+}
 
 /* Causal, offset, bands of any width, either way round. */
 static void condition(tf_rng *g, page *p) {
@@ -36,7 +39,8 @@ static void condition(tf_rng *g, page *p) {
 
 enum { WIDE = 9 }; /* sides of a mesh */
 
-/* A Tile line with loops over m, l and n, of which some are spatial; divides what is left of each extent. */
+/* A Tile line with loops over m, l and n, of which some are spatial; divides what is left of each
+ * extent. */
 static void tile(tf_rng *g, page *p, int indent, int level, int left[3], bool last) {
   static const char dim[3] = {'m', 'l', 'n'};
   char spatial[64] = "";
@@ -49,7 +53,8 @@ static void tile(tf_rng *g, page *p, int indent, int level, int left[3], bool la
     if (trip == 1) continue;
     if (trip <= WIDE && pick(g, 0, 2) == 0 && (!*spatial || !strchr(spatial, 'y'))) {
       const size_t at = strlen(spatial);
-      snprintf(spatial + at, sizeof spatial - at, "%s %c=%d@%c", at ? "" : " spatial", dim[d], trip, at ? 'y' : 'x');
+      snprintf(spatial + at, sizeof spatial - at, "%s %c=%d@%c", at ? "" : " spatial", dim[d], trip,
+               at ? 'y' : 'x');
       continue;
     }
     say(p, "%s %c=%d", any ? "" : " for", dim[d], trip);
@@ -59,7 +64,8 @@ static void tile(tf_rng *g, page *p, int indent, int level, int left[3], bool la
 }
 
 /* The op's own Tiles, of the whole of what is left of each dim; `wide` instances share l or m. */
-static void own(tf_rng *g, page *p, int indent, const int left[3], bool has_n, const char *op, int wide) {
+static void own(tf_rng *g, page *p, int indent, const int left[3], bool has_n, const char *op,
+                int wide) {
   int of[2] = {left[0], left[1]};
   const int d = pick(g, 0, 1);
   if (wide > 1) {
@@ -73,16 +79,18 @@ static void own(tf_rng *g, page *p, int indent, const int left[3], bool has_n, c
 }
 
 static void draw(tf_rng *g, page *p) {
-  const int wide = pick(g, 0, 1) ? pick(g, 2, WIDE) : 1, m = pick(g, 2, 40), l = pick(g, 0, 2) ? m : pick(g, 2, 40),
-            n = pick(g, 1, 6);
+  const int wide = pick(g, 0, 1) ? pick(g, 2, WIDE) : 1, m = pick(g, 2, 40),
+            l = pick(g, 0, 2) ? m : pick(g, 2, 40), n = pick(g, 1, 6);
   const bool by_rows = pick(g, 0, 1); /* what is summed: over l, or over m */
   int left[3] = {m, l, n};
-  const char *const scopes[] = {"Seq", "Shar", "Pipe"}, *const overlaps[] = {"perfect", "double-buffer", "none"};
-  say(p, "architecture:\n  overlap: %s\n  memories:\n  - {name: L0, bandwidth: %d}\n", overlaps[pick(g, 0, 2)],
-      pick(g, 1, 9));
+  const char *const scopes[] = {"Seq", "Shar", "Pipe"}, *const overlaps[] = {
+                                                            "perfect", "double-buffer", "none"};
+  say(p, "architecture:\n  overlap: %s\n  memories:\n  - {name: L0, bandwidth: %d}\n",
+      overlaps[pick(g, 0, 2)], pick(g, 1, 9));
   for (int i = 1; i <= 2; i++)
-    say(p, "  - {name: L%d, mesh: [%d, %d], bandwidth: %d, network: {multicast: %s, reduce: %s}}\n", i, WIDE, WIDE,
-        pick(g, 1, 9), pick(g, 0, 2) ? "true" : "false", pick(g, 0, 2) ? "true" : "false");
+    say(p, "  - {name: L%d, mesh: [%d, %d], bandwidth: %d, network: {multicast: %s, reduce: %s}}\n",
+        i, WIDE, WIDE, pick(g, 1, 9), pick(g, 0, 2) ? "true" : "false",
+        pick(g, 0, 2) ? "true" : "false");
   say(p, "  compute:\n  - {name: u, ops: [mac, max, exp, add, sub, mul, select]}\n");
   say(p, "workload:\n  name: w\n  dims: {m: %d, l: %d, n: %d}\n  ops:\n  ", m, l, n);
   if (pick(g, 0, 5)) {
@@ -125,7 +133,8 @@ int main(int argc, char **argv) {
     tf_rng g = tf_rng_new(seed, 7);
     page p = {.len = 0};
     draw(&g, &p);
-    test_case all = evaluate(p.text, STEPPING), leap = evaluate(p.text, LEAPING), any = evaluate(p.text, FREELY);
+    test_case all = evaluate(p.text, STEPPING), leap = evaluate(p.text, LEAPING),
+              any = evaluate(p.text, FREELY);
     counted += all.ok;
     leapt += all.ok && leap.ok && leap.model->ev.work < all.model->ev.work;
     kinds += all.ok && leap.ok && 2 * leap.model->walked < all.model->walked;
@@ -138,8 +147,8 @@ int main(int argc, char **argv) {
     case_drop(&any);
   }
   if (argc > 1)
-    printf("counted %llu leapt %llu skipped %llu short %llu\n", (unsigned long long)counted, (unsigned long long)leapt,
-           (unsigned long long)skipped, (unsigned long long)kinds);
+    printf("counted %llu leapt %llu skipped %llu short %llu\n", (unsigned long long)counted,
+           (unsigned long long)leapt, (unsigned long long)skipped, (unsigned long long)kinds);
   CHECK(counted > cases / 4 && leapt > counted / 2 && skipped > counted / 4 && kinds > counted / 4);
   return check_report();
 }

@@ -176,7 +176,8 @@ static void test_units(void) {
 
 /* The published demonstration program: seed 42, stream 54. */
 static void test_rng(void) {
-  static const uint32_t want[] = {0xa15c02b7, 0x7b47f409, 0xba1d3330, 0x83d2f293, 0xbfa4784b, 0xcbed606e};
+  static const uint32_t want[] = {0xa15c02b7, 0x7b47f409, 0xba1d3330,
+                                  0x83d2f293, 0xbfa4784b, 0xcbed606e};
   tf_rng r = tf_rng_new(42, 54);
   for (size_t i = 0; i < 6; i++)
     CHECK_I64(tf_rng_u32(&r), want[i]);

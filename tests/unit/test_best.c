@@ -1,21 +1,22 @@
-/* tf_best_find against its parts: no worse than the solver with its share and than each start, never proved without
- * the bound, the same with any number of threads, within its evaluations. */
+/* tf_best_find against its parts: no worse than the solver with its share and than each start,
+ * never proved without the bound, the same with any number of threads, within its evaluations. */
 #include <math.h>
 
 #include "search/common/objective.h"
 #include "tests/unit/case.h"
 #include "tileflow/best.h"
 
-static const char machine[] = "architecture:\n"
-                              "  name: m\n"
-                              "  clock: 1 GHz\n"
-                              "  word-bits: 16\n"
-                              "  memories:\n"
-                              "  - {name: DRAM, bandwidth: 4}\n"
-                              "  - {name: SRAM, capacity: 1 KiB, bandwidth: 16}\n"
-                              "  - {name: RF, mesh: [4, 2], capacity: 16 B, bandwidth: 4}\n"
-                              "  compute:\n"
-                              "  - {name: mac, ops: [mac, max, sub, exp, add, div, mul, select], below: RF}\n";
+static const char machine[] =
+    "architecture:\n"
+    "  name: m\n"
+    "  clock: 1 GHz\n"
+    "  word-bits: 16\n"
+    "  memories:\n"
+    "  - {name: DRAM, bandwidth: 4}\n"
+    "  - {name: SRAM, capacity: 1 KiB, bandwidth: 16}\n"
+    "  - {name: RF, mesh: [4, 2], capacity: 16 B, bandwidth: 4}\n"
+    "  compute:\n"
+    "  - {name: mac, ops: [mac, max, sub, exp, add, div, mul, select], below: RF}\n";
 
 /* One op, whose space is soon exhausted; two; a chain whose middle may stay on chip; a mask. */
 static const char *const works[] = {
@@ -23,18 +24,22 @@ static const char *const works[] = {
     "workload:\n  name: w\n  dims: {m: 16, n: 12, k: 8, l: 16}\n"
     "  ops: [\"C[m,l] += A[m,k] * B[k,l]\", \"E[m,n] += C[m,l] * D[l,n]\"]\n",
     "workload:\n  name: w\n  dims: {m: 6, l: 14, k: 4, n: 6}\n"
-    "  ops: [\"S[m,l] += A[m,k] * B[k,l]\", \"R[m,l] = exp(S[m,l])\", \"E[m,n] += R[m,l] * D[l,n]\"]\n",
+    "  ops: [\"S[m,l] += A[m,k] * B[k,l]\", \"R[m,l] = exp(S[m,l])\", \"E[m,n] += R[m,l] * "
+    "D[l,n]\"]\n",
     "workload:\n  name: w\n  dims: {m: 16, l: 16, k: 4}\n"
-    "  ops: [\"S[m,l] += A[m,k] * B[k,l]\", \"T[m,l] = select(l <= m, S[m,l], -inf)\", \"X[m] max= T[m,l]\"]\n",
+    "  ops: [\"S[m,l] += A[m,k] * B[k,l]\", \"T[m,l] = select(l <= m, S[m,l], -inf)\", \"X[m] max= "
+    "T[m,l]\"]\n",
 };
 enum { N_WORKS = sizeof works / sizeof *works, MASKED = N_WORKS - 1 };
 
 static tf_best_opts opts_of(tf_objective o, int64_t evals) {
-  return (tf_best_opts){.objective = o, .budget.max_evals = evals, .budget.threads = 1, .budget.seed = 1};
+  return (tf_best_opts){
+      .objective = o, .budget.max_evals = evals, .budget.threads = 1, .budget.seed = 1};
 }
 
 /* What must hold of any result. */
-static void check_sound(const test_case *e, const tf_best_result *r, tf_objective o, int64_t evals) {
+static void check_sound(const test_case *e, const tf_best_result *r, tf_objective o,
+                        int64_t evals) {
   tf_figures f;
   tf_bounds b;
   CHECK(tf_bounds_find(e->spec->arch, e->spec->workload, &b, e->d));
@@ -51,8 +56,10 @@ static void check_sound(const test_case *e, const tf_best_result *r, tf_objectiv
 }
 
 /* The solver alone with as many evaluations as it has there. */
-static void check_solver(const test_case *e, const tf_best_result *r, tf_objective o, int64_t evals) {
-  const tf_solve_opts so = {.objective = o, .budget.max_evals = (evals + 1) / 2, .budget.threads = 1};
+static void check_solver(const test_case *e, const tf_best_result *r, tf_objective o,
+                         int64_t evals) {
+  const tf_solve_opts so = {
+      .objective = o, .budget.max_evals = (evals + 1) / 2, .budget.threads = 1};
   tf_solve_result *s = tf_solve_exact(e->spec->arch, e->spec->workload, &so, e->d);
   if (!CHECK(s != NULL)) return;
   CHECK(r->value <= s->value * (1 + 1e-12) && r->bound >= s->bound);
@@ -71,12 +78,14 @@ static void check_again(const test_case *e, const tf_best_result *r, tf_objectiv
   tf_best_result *again = tf_best_find(e->spec->arch, e->spec->workload, &bo, e->d);
   if (!CHECK(again != NULL)) return;
   CHECK(again->tree && again->value <= r->value * (1 + 1e-9));
-  if (again->start == 0) CHECK(!strcmp(again->method, "given") && case_same_tree(again->tree, r->tree));
+  if (again->start == 0)
+    CHECK(!strcmp(again->method, "given") && case_same_tree(again->tree, r->tree));
   if (again->start < 0) CHECK(again->value < r->value || again->space_proved);
   tf_best_free(again);
 }
 
-static void check_threads(const test_case *e, const tf_best_result *r, tf_objective o, int64_t evals) {
+static void check_threads(const test_case *e, const tf_best_result *r, tf_objective o,
+                          int64_t evals) {
   tf_best_opts bo = opts_of(o, evals);
   bo.budget.threads = 3;
   tf_best_result *t = tf_best_find(e->spec->arch, e->spec->workload, &bo, e->d);
@@ -105,8 +114,8 @@ static void check_one(const char *work, tf_objective o, int64_t evals) {
   case_drop(&e);
 }
 
-/* Past the extents of a search the formulas alone find mappings; what fits nowhere is said by no tree, without an
- * error. */
+/* Past the extents of a search the formulas alone find mappings; what fits nowhere is said by no
+ * tree, without an error. */
 static void check_long(bool fits) {
   static const char tiny[] =
       "architecture:\n  name: m\n  memories:\n  - {name: DRAM}\n  - {name: SRAM, capacity: 2 B}\n"
@@ -116,8 +125,10 @@ static void check_long(bool fits) {
   test_case e = case_of(fits ? machine : tiny, work);
   const tf_best_opts bo = opts_of(TF_LATENCY, 200);
   tf_best_result *r = tf_best_find(e.spec->arch, e.spec->workload, &bo, e.d);
-  if (CHECK(r != NULL) && fits) CHECK(r->tree && r->value < INFINITY && r->start == -1 && !strcmp(r->method, "closed"));
-  if (r && !fits) CHECK(!r->tree && r->value == INFINITY && !r->proved && !r->method && r->start == -1);
+  if (CHECK(r != NULL) && fits)
+    CHECK(r->tree && r->value < INFINITY && r->start == -1 && !strcmp(r->method, "closed"));
+  if (r && !fits)
+    CHECK(!r->tree && r->value == INFINITY && !r->proved && !r->method && r->start == -1);
   tf_best_free(r);
   case_drop(&e);
 }
@@ -128,7 +139,8 @@ static void check_clock(void) {
   tf_best_opts bo = opts_of(TF_LATENCY, 0);
   bo.budget.time_limit = 0.05;
   tf_best_result *r = tf_best_find(e.spec->arch, e.spec->workload, &bo, e.d);
-  if (CHECK(r != NULL)) CHECK(r->stopped_by != TF_STOP_BUDGET && r->stopped_by != TF_STOP_INTERRUPT);
+  if (CHECK(r != NULL))
+    CHECK(r->stopped_by != TF_STOP_BUDGET && r->stopped_by != TF_STOP_INTERRUPT);
   if (r && r->tree) CHECK(r->value >= r->bound * (1 - 1e-9));
   tf_best_free(r);
   case_drop(&e);
@@ -149,14 +161,16 @@ static void check_stopped(void) {
   case_drop(&e);
 }
 
-/* A chain of padded convolutions, of which single evaluations take the effort of many: a solver that stops for its
- * budget has used it up, so that what comes after does not begin with it anew. */
+/* A chain of padded convolutions, of which single evaluations take the effort of many: a solver
+ * that stops for its budget has used it up, so that what comes after does not begin with it anew.
+ */
 static void check_charged(void) {
   enum { EVALS = 3000 };
   static const char *const paths[] = {"arch-specs/cloud.yaml", "workloads/conv-chain/c6.yaml"};
   test_case e = {.d = tf_diags_new()};
   e.spec = tf_spec_read(paths, 2, NULL, 0, e.d);
-  const tf_solve_opts so = {.objective = TF_LATENCY, .budget.max_evals = EVALS, .budget.threads = 1};
+  const tf_solve_opts so = {
+      .objective = TF_LATENCY, .budget.max_evals = EVALS, .budget.threads = 1};
   tf_solve_result *s = e.spec ? tf_solve_exact(e.spec->arch, e.spec->workload, &so, e.d) : NULL;
   if (CHECK(s && s->tree && !s->proved && s->stopped_by == TF_STOP_BUDGET)) {
     printf("padded convolutions: %lld of %d evaluations\n", (long long)s->evals, EVALS);

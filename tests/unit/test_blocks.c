@@ -1,6 +1,7 @@
-/* Blocks of keys that a mask leaves nothing of: the emitted kernel of a streamed attention visits those that the model
- * counts, and a plain count over the rows of each block says the same.  A mask that is added: the kernel visits the
- * first block and those with a key that counts, and cuts rows that stand whole behind the last one, whatever the data.
+/* Blocks of keys that a mask leaves nothing of: the emitted kernel of a streamed attention visits
+ * those that the model counts, and a plain count over the rows of each block says the same.  A mask
+ * that is added: the kernel visits the first block and those with a key that counts, and cuts rows
+ * that stand whole behind the last one, whatever the data.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -19,7 +20,8 @@ typedef struct {
 } shape;
 
 static const char architecture[] =
-    "architecture:\n  name: small\n  memories:\n  - {name: DRAM, bandwidth: 4}\n  - {name: L1, bandwidth: 64}\n"
+    "architecture:\n  name: small\n  memories:\n  - {name: DRAM, bandwidth: 4}\n  - {name: L1, "
+    "bandwidth: 64}\n"
     "  compute:\n  - {name: u, ops: [mac, add, mul, max, min, div, exp, sub, select], below: L1}\n";
 
 static char *text_of(const shape *s) {
@@ -33,7 +35,8 @@ static char *text_of(const shape *s) {
           "  - X[m] max= T[m,l]\n  - E[m,l] = exp(T[m,l] - X[m])\n  - Z[m] += E[m,l]\n"
           "  - P[m,l] = E[m,l] / Z[m]\n  - O[m,n] += P[m,l] * V[l,n]\n"
           "mapping: |\n  DRAM for m=%d l=%d\n    L1\n      Seq stream X Z O\n",
-          architecture, s->m, s->l, DEPTH, DEPTH, s->hi, -s->lo, s->m / s->block_m, s->l / s->block_l);
+          architecture, s->m, s->l, DEPTH, DEPTH, s->hi, -s->lo, s->m / s->block_m,
+          s->l / s->block_l);
   for (const char *op = names; *op; op++)
     fprintf(f, "        L1 for m=%d l=%d%s\n          op %c\n", s->block_m, s->block_l,
             *op == 'S'   ? " a=2"
@@ -57,7 +60,8 @@ static int64_t blocks_by_hand(const shape *s) {
   return n;
 }
 
-/* Whether every row has a key: a row without one has a block in the kernel, and none in the model. */
+/* Whether every row has a key: a row without one has a block in the kernel, and none in the model.
+ */
 static bool all_see(const shape *s) {
   for (int i = 0; i < s->m; i++)
     if (i + s->hi < 0 || i + s->lo > s->l - 1) return false;
@@ -91,8 +95,8 @@ static bool one(const shape *s, int64_t *left_out) {
     *left_out += o == 0 ? e.r.ops[0].skipped : 0;
   }
   if (!same)
-    printf("m %d in %d, l %d in %d, band %d .. %d: %" PRId64 " blocks\n", s->m, s->block_m, s->l, s->block_l, s->lo,
-           s->hi, blocks);
+    printf("m %d in %d, l %d in %d, band %d .. %d: %" PRId64 " blocks\n", s->m, s->block_m, s->l,
+           s->block_l, s->lo, s->hi, blocks);
   case_drop(&e);
   free(text);
   return same;
@@ -112,16 +116,18 @@ static char *text_of_added(const added *s) {
   static const char names[] = "STXEZPO";
   char *text = NULL;
   FILE *f = case_text(&text);
-  fprintf(f,
-          "%sworkload:\n  name: added\n  dims: {h: %d, m: %d, l: %d, a: %d, n: %d}\n  ops:\n"
-          "  - S[h,m,l] += Q[h,m,a] * K[h,l,a]\n  - T[h,m,l] = S[h,m,l] * 0.5 + B[%sm,l]\n"
-          "  - X[h,m] max= T[h,m,l]\n  - E[h,m,l] = exp(T[h,m,l] - X[h,m])\n  - Z[h,m] += E[h,m,l]\n"
-          "  - P[h,m,l] = E[h,m,l] / Z[h,m]\n  - O[h,m,n] += P[h,m,l] * V[h,l,n]\n"
-          "mapping: |\n  DRAM for h=%d m=%d l=%d\n    L1\n      Seq%s\n",
-          architecture, s->h, s->m, s->l, DEPTH, DEPTH, s->apart ? "h," : "", s->h, s->m / s->block_m,
-          s->stream ? s->l / s->block_l : 1, s->stream ? " stream X Z O" : "");
+  fprintf(
+      f,
+      "%sworkload:\n  name: added\n  dims: {h: %d, m: %d, l: %d, a: %d, n: %d}\n  ops:\n"
+      "  - S[h,m,l] += Q[h,m,a] * K[h,l,a]\n  - T[h,m,l] = S[h,m,l] * 0.5 + B[%sm,l]\n"
+      "  - X[h,m] max= T[h,m,l]\n  - E[h,m,l] = exp(T[h,m,l] - X[h,m])\n  - Z[h,m] += E[h,m,l]\n"
+      "  - P[h,m,l] = E[h,m,l] / Z[h,m]\n  - O[h,m,n] += P[h,m,l] * V[h,l,n]\n"
+      "mapping: |\n  DRAM for h=%d m=%d l=%d\n    L1\n      Seq%s\n",
+      architecture, s->h, s->m, s->l, DEPTH, DEPTH, s->apart ? "h," : "", s->h, s->m / s->block_m,
+      s->stream ? s->l / s->block_l : 1, s->stream ? " stream X Z O" : "");
   for (const char *op = names; *op; op++)
-    fprintf(f, "        L1 for m=%d l=%d%s\n          op %c\n", s->block_m, s->stream ? s->block_l : s->l,
+    fprintf(f, "        L1 for m=%d l=%d%s\n          op %c\n", s->block_m,
+            s->stream ? s->block_l : s->l,
             *op == 'S'   ? " a=2"
             : *op == 'O' ? " n=2"
                          : "",
@@ -130,7 +136,8 @@ static char *text_of_added(const added *s) {
   return text;
 }
 
-/* Of that head's block of rows: the keys that count in l0 .. l1 - 1, as the end behind which there is none. */
+/* Of that head's block of rows: the keys that count in l0 .. l1 - 1, as the end behind which there
+ * is none. */
 static int end_of(const added *s, const double *b, int h, int m, int l0, int l1) {
   int end = l0;
   for (int i = m; i < m + s->block_m; i++)
@@ -169,7 +176,8 @@ static bool runs_as_counted(const added *s, const test_case *e) {
   bool same = p && got && want && c.buffer && CHECK(ir_run(p, got, &c));
   if (same) {
     whole_run(wl, want);
-    same = CHECK(whole_equal(wl, want, got)) && CHECK_I64(points[1], points_by_hand(s, mask_of(e, got)));
+    same = CHECK(whole_equal(wl, want, got)) &&
+           CHECK_I64(points[1], points_by_hand(s, mask_of(e, got)));
   }
   free(c.buffer);
   whole_free(wl, got), whole_free(wl, want);
@@ -183,7 +191,8 @@ static void check_added(void) {
   for (int i = 0; i < 60 && wrong < 3; i++) {
     added s = {.h = 1 + i % 2, .apart = i / 2 % 2, .stream = i % 3 > 0};
     s.block_m = 1 + (int)tf_rng_below(&g, 4), s.m = s.block_m * (1 + (int)tf_rng_below(&g, 3));
-    s.block_l = 1 + (int)tf_rng_below(&g, 5), s.l = s.stream ? s.block_l * (2 + (int)tf_rng_below(&g, 4)) : 256;
+    s.block_l = 1 + (int)tf_rng_below(&g, 5),
+    s.l = s.stream ? s.block_l * (2 + (int)tf_rng_below(&g, 4)) : 256;
     char *text = text_of_added(&s);
     test_case e = {0};
     case_read(&e, text);

@@ -1,5 +1,5 @@
-/* The capacity bound against all mappings of small products, against uneven nests, and against what searches find for
- * chains. test_bound [CASES [SEED]] */
+/* The capacity bound against all mappings of small products, against uneven nests, and against what
+ * searches find for chains. test_bound [CASES [SEED]] */
 #include <stdlib.h>
 
 #include "base/rng.h"
@@ -8,19 +8,24 @@
 #include "tileflow/search.h"
 #include "tileflow/slope.h"
 
-static int pick(tf_rng *r, int lo, int hi) { return lo + (int)tf_rng_below(r, (uint32_t)(hi - lo + 1)); }
+static int pick(tf_rng *r, int lo, int hi) {
+  return lo + (int)tf_rng_below(r, (uint32_t)(hi - lo + 1));
+}
 
-/* ---- one product, one memory: the staircase itself ------------------------------------------------ */
+/* ---- one product, one memory: the staircase itself
+ * ------------------------------------------------ */
 enum { MOST_WORDS = 400 };
 
-/* A tree `DRAM for ... / Buf for ... bypass ... / op C` with the loops outside in an order, prepared once. */
+/* A tree `DRAM for ... / Buf for ... bypass ... / op C` with the loops outside in an order,
+ * prepared once. */
 typedef struct {
   tf_diags *d;
   tf_tree *tree;
   tf_model *model;
 } prepared;
 
-static prepared prepare(const test_case *s, const int *order, const char *const *dims, int n, int skip) {
+static prepared prepare(const test_case *s, const int *order, const char *const *dims, int n,
+                        int skip) {
   char text[400], names[40] = "";
   int at = snprintf(text, sizeof text, "DRAM for");
   prepared p = {.d = tf_diags_new()};
@@ -28,9 +33,11 @@ static prepared prepare(const test_case *s, const int *order, const char *const 
     at += snprintf(text + at, sizeof text - (size_t)at, " %s=1", dims[order[i]]);
   at += snprintf(text + at, sizeof text - (size_t)at, "\n  Buf for");
   for (int d = 0; d < n; d++)
-    at += snprintf(text + at, sizeof text - (size_t)at, " %s=%d", dims[d], (int)s->spec->workload->dims[d].extent);
+    at += snprintf(text + at, sizeof text - (size_t)at, " %s=%d", dims[d],
+                   (int)s->spec->workload->dims[d].extent);
   for (int z = 0; z < 3; z++)
-    if (skip >> z & 1) snprintf(names + strlen(names), sizeof names - strlen(names), " %c", "ABC"[z]);
+    if (skip >> z & 1)
+      snprintf(names + strlen(names), sizeof names - strlen(names), " %c", "ABC"[z]);
   snprintf(text + at, sizeof text - (size_t)at, "%s%s\n    op C\n", skip ? " bypass" : "", names);
   p.tree = tf_tree_parse(text, (tf_loc){0}, s->spec->arch, s->spec->workload, p.d);
   p.model = p.tree ? tf_model_new(p.tree, p.d) : NULL;
@@ -38,8 +45,8 @@ static prepared prepare(const test_case *s, const int *order, const char *const 
   return p;
 }
 
-static void count(const test_case *s, prepared *p, const int *order, const int *extent, const int *tile, int n,
-                  int64_t *best) {
+static void count(const test_case *s, prepared *p, const int *order, const int *extent,
+                  const int *tile, int n, int64_t *best) {
   int64_t trips[8], words = 0;
   tf_result r;
   for (int i = 0; i < n; i++) {
@@ -53,9 +60,12 @@ static void count(const test_case *s, prepared *p, const int *order, const int *
     best[c] = words;
 }
 
-/* Every tile, dividing or not, every order of the loops outside, every choice of what the memory holds. */
-static void enumerate(const test_case *s, const int *extent, const char *const *dims, int n, int64_t *best) {
-  static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+/* Every tile, dividing or not, every order of the loops outside, every choice of what the memory
+ * holds. */
+static void enumerate(const test_case *s, const int *extent, const char *const *dims, int n,
+                      int64_t *best) {
+  static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+                                   {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
   for (int i = 0; i <= MOST_WORDS; i++)
     best[i] = INT64_MAX;
   for (int o = 0; o < 6; o++)
@@ -86,7 +96,8 @@ static void check_staircase(int cases, uint64_t seed) {
     const char *b = batch ? "b," : "";
     char work[400], arch[300];
     snprintf(work, sizeof work,
-             "workload:\n  name: w\n  dims: {m: %d, n: %d, k: %d%s}\n  ops:\n  - C[%sm,n] += A[%sm,k] * B[%sk,n]\n",
+             "workload:\n  name: w\n  dims: {m: %d, n: %d, k: %d%s}\n  ops:\n  - C[%sm,n] += "
+             "A[%sm,k] * B[%sk,n]\n",
              extent[0], extent[1], extent[2], batch ? ", b: 2" : "", b, b, b);
     snprintf(arch, sizeof arch,
              "architecture:\n  name: a\n  memories: [{name: DRAM}, {name: Buf}]\n"
@@ -108,10 +119,11 @@ static void check_staircase(int cases, uint64_t seed) {
   CHECK(over < 0.2 * n);
 }
 
-/* ---- uneven nests -------------------------------------------------------------------------------------- */
-/* Five memories, one of each; an op of three inputs with dims of their own, and loops on every Tile that need not
- * divide, so that a dim's last round is shorter than the others.  Each Tile but the outermost holds some of the
- * tensors. */
+/* ---- uneven nests
+ * -------------------------------------------------------------------------------------- */
+/* Five memories, one of each; an op of three inputs with dims of their own, and loops on every Tile
+ * that need not divide, so that a dim's last round is shorter than the others.  Each Tile but the
+ * outermost holds some of the tensors. */
 static void draw_nest(tf_rng *r, const int *extent, char *out, size_t size) {
   static const char names[] = "mlkjic";
   int step[6] = {1, 1, 1, 1, 1, 1}, trips[5][6];
@@ -128,17 +140,20 @@ static void draw_nest(tf_rng *r, const int *extent, char *out, size_t size) {
     for (int k = 0, some = 0; k < 6; k++) {
       int d = (from + by * k) % 6;
       if (trips[level][d] > 1)
-        at += snprintf(out + at, size - (size_t)at, "%s %c=%d", some++ ? "" : " for", names[d], trips[level][d]);
+        at += snprintf(out + at, size - (size_t)at, "%s %c=%d", some++ ? "" : " for", names[d],
+                       trips[level][d]);
     }
     for (int z = 0, some = 0; z < 4 && level; z++)
-      if (pick(r, 0, 1)) at += snprintf(out + at, size - (size_t)at, "%s %c", some++ ? "" : " bypass", "CABD"[z]);
+      if (pick(r, 0, 1))
+        at += snprintf(out + at, size - (size_t)at, "%s %c", some++ ? "" : " bypass", "CABD"[z]);
     at += snprintf(out + at, size - (size_t)at, "\n");
   }
   snprintf(out + at, size - (size_t)at, "%*sop C\n", 10, "");
 }
 
-static const char deep[] = "architecture:\n  name: a\n  memories: [{name: M0}, {name: M1}, {name: M2}, {name: M3}, "
-                           "{name: M4}]\n  compute: [{name: u, ops: [mac, mul, add], below: M4}]\n";
+static const char deep[] =
+    "architecture:\n  name: a\n  memories: [{name: M0}, {name: M1}, {name: M2}, {name: M3}, "
+    "{name: M4}]\n  compute: [{name: u, ops: [mac, mul, add], below: M4}]\n";
 
 static void check_nest(const test_case *s, const tf_bound_slope *slope, const char *text) {
   tf_diags *d = tf_diags_new();
@@ -152,7 +167,8 @@ static void check_nest(const test_case *s, const tf_bound_slope *slope, const ch
     for (int l = 1; l < 5; l++)
       held += (double)r.levels[l].peak;
     if (!CHECK(words >= tf_bound_at(slope, held)))
-      printf("%.0f words with %.0f on chip, at least %.0f:\n%s", words, held, tf_bound_at(slope, held), text);
+      printf("%.0f words with %.0f on chip, at least %.0f:\n%s", words, held,
+             tf_bound_at(slope, held), text);
   } else {
     printf("%s", text);
   }
@@ -164,20 +180,23 @@ static void check_nest(const test_case *s, const tf_bound_slope *slope, const ch
 static void check_uneven(int cases, int nests, uint64_t seed) {
   tf_rng r = tf_rng_new(seed, 3);
   for (int i = 0; i < cases; i++) {
-    /* the first: two rounds of m, of 2 and of 1, in which A stays; no box that is the same for all m does as well */
+    /* the first: two rounds of m, of 2 and of 1, in which A stays; no box that is the same for all
+     * m does as well */
     int extent[6] = {3, 3, 1, 2, 3, 10};
     for (int k = 0; k < 6 && i; k++)
       extent[k] = pick(&r, 1, k < 2 ? 7 : 3);
     char work[300], text[400];
     snprintf(work, sizeof work,
-             "workload:\n  name: w\n  dims: {m: %d, l: %d, k: %d, j: %d, i: %d, c: %d}\n  ops: ['C[m,l,c] += A[m,k] * "
+             "workload:\n  name: w\n  dims: {m: %d, l: %d, k: %d, j: %d, i: %d, c: %d}\n  ops: "
+             "['C[m,l,c] += A[m,k] * "
              "B[l,j] * D[m,i]']\n",
              extent[0], extent[1], extent[2], extent[3], extent[4], extent[5]);
     test_case s = case_of(deep, work);
     tf_bound_slope *slope = tf_bound_slope_of(s.spec->workload, 16, s.d);
     if (CHECK(slope != NULL) && i == 0)
       check_nest(&s, slope,
-                 "M0 for m=2\n  M1 for l=3 m=2 bypass A B C\n    M2 for c=10 bypass D C\n      M3 for k=1 j=2 i=3 "
+                 "M0 for m=2\n  M1 for l=3 m=2 bypass A B C\n    M2 for c=10 bypass D C\n      M3 "
+                 "for k=1 j=2 i=3 "
                  "bypass A B D\n        op C\n");
     for (int k = 0; k < nests && slope; k++) {
       draw_nest(&r, extent, text, sizeof text);
@@ -188,23 +207,26 @@ static void check_uneven(int cases, int nests, uint64_t seed) {
   }
 }
 
-/* ---- what cannot be done at once ------------------------------------------------------------------------ */
+/* ---- what cannot be done at once
+ * ------------------------------------------------------------------------ */
 /* The compulsory words come out, whatever is left out of the rest. */
 static void check_large(void) {
   static const char fourteen[] =
-      "workload:\n  dims: {a: 5, b: 6, c: 7, d: 5, e: 6, f: 7, g: 5, h: 6, i: 7, j: 5, k: 6, l: 7, m: 3, n: 4}\n"
+      "workload:\n  dims: {a: 5, b: 6, c: 7, d: 5, e: 6, f: 7, g: 5, h: 6, i: 7, j: 5, k: 6, l: 7, "
+      "m: 3, n: 4}\n"
       "  ops: ['C[a,b,c,d,e] += A[a,f,g,h,i,j] * B[b,k,l,m,n,f] * D[c,k,g]']\n";
-  static const char long_dims[] =
-      "workload:\n  dims: {m: 400000, n: 400000, k: 400000}\n  ops: ['C[m,n] += A[m,k] * B[k,n]']\n";
-  static const char seventeen[] = "workload:\n  dims: {a: 2, b: 2, c: 2, d: 2, e: 2, f: 2, g: 2, h: 2, i: 2, j: 2, k: "
-                                  "2, l: 2, m: 2, n: 2, o: 2, p: 2, q: 2}\n"
-                                  "  ops: ['C[a,b,c,d,e,f,g,h] += A[a,b,i,j,k,l,m,n,o,p,q]']\n";
+  static const char long_dims[] = "workload:\n  dims: {m: 400000, n: 400000, k: 400000}\n  ops: "
+                                  "['C[m,n] += A[m,k] * B[k,n]']\n";
+  static const char seventeen[] =
+      "workload:\n  dims: {a: 2, b: 2, c: 2, d: 2, e: 2, f: 2, g: 2, h: 2, i: 2, j: 2, k: "
+      "2, l: 2, m: 2, n: 2, o: 2, p: 2, q: 2}\n"
+      "  ops: ['C[a,b,c,d,e,f,g,h] += A[a,b,i,j,k,l,m,n,o,p,q]']\n";
   const char *const texts[] = {fourteen, long_dims, seventeen};
   const double least[] = {6300 + 36750 + 21168 + 210, 4.8e11, 256 + 2048};
   for (int i = 0; i < 3; i++) {
-    test_case s = case_of(
-        "architecture: {name: a, memories: [{name: M}], compute: [{name: u, ops: [mac, mul, add], below: M}]}\n",
-        texts[i]);
+    test_case s = case_of("architecture: {name: a, memories: [{name: M}], compute: [{name: u, ops: "
+                          "[mac, mul, add], below: M}]}\n",
+                          texts[i]);
     tf_bound_slope *slope = tf_bound_slope_of(s.spec->workload, 16, s.d);
     if (CHECK(slope != NULL)) {
       CHECK_NEAR(tf_bound_at(slope, INFINITY), least[i], 1e-9);
@@ -217,65 +239,80 @@ static void check_large(void) {
   }
 }
 
-/* ---- anything: below what is found, and never rising ------------------------------------------------- */
+/* ---- anything: below what is found, and never rising
+ * ------------------------------------------------- */
 static void draw_work(tf_rng *r, char *out, size_t size) {
   int m = pick(r, 1, 8), k = pick(r, 1, 8), l = pick(r, 1, 8), n = pick(r, 1, 8), p = pick(r, 1, 6);
   const char *dims = "workload:\n  name: w\n  dims: {m: %d, k: %d, l: %d, n: %d, p: %d}\n  ops:\n";
   int at;
   switch (pick(r, 0, 6)) {
   case 0:
-    at = snprintf(out, size, "workload:\n  name: w\n  dims: {m: %d, k: %d, l: %d}\n  ops:\n", m, k, l);
+    at = snprintf(out, size, "workload:\n  name: w\n  dims: {m: %d, k: %d, l: %d}\n  ops:\n", m, k,
+                  l);
     snprintf(out + at, size - (size_t)at, "  - C[m,l] += A[m,k] * B[k,l]\n");
     return;
   case 1:
-    at = snprintf(out, size, "workload:\n  name: w\n  dims: {m: %d, k: %d, l: %d, n: %d}\n  ops:\n", m, k, l, n);
-    snprintf(out + at, size - (size_t)at, "  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,n] += C[m,l] * D[l,n]\n");
+    at = snprintf(out, size, "workload:\n  name: w\n  dims: {m: %d, k: %d, l: %d, n: %d}\n  ops:\n",
+                  m, k, l, n);
+    snprintf(out + at, size - (size_t)at,
+             "  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,n] += C[m,l] * D[l,n]\n");
     return;
   case 2:
     at = snprintf(out, size, dims, m, k, l, n, p);
     snprintf(out + at, size - (size_t)at,
-             "  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,n] += C[m,l] * D[l,n]\n  - G[m,p] += E[m,n] * F[n,p]\n");
+             "  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,n] += C[m,l] * D[l,n]\n  - G[m,p] += E[m,n] * "
+             "F[n,p]\n");
     return;
   case 3: /* the same input twice, and a producer whose rows overlap */
-    at = snprintf(out, size, "workload:\n  name: w\n  dims: {m: %d, k: %d, l: %d, x: %d, u: 2}\n  ops:\n", m + 1, k, l,
-                  m);
-    snprintf(out + at, size - (size_t)at, "  - C[m,l] += A[m,k] * B[k,l]\n  - E[x] += C[x+u,l] * A[x,u]\n");
+    at = snprintf(out, size,
+                  "workload:\n  name: w\n  dims: {m: %d, k: %d, l: %d, x: %d, u: 2}\n  ops:\n",
+                  m + 1, k, l, m);
+    snprintf(out + at, size - (size_t)at,
+             "  - C[m,l] += A[m,k] * B[k,l]\n  - E[x] += C[x+u,l] * A[x,u]\n");
     return;
   case 4:
-    at = snprintf(out, size, "workload:\n  name: w\n  dims: {c: %d, k: %d, x: %d, r: %d}\n  ops:\n", k, l, m,
-                  pick(r, 1, 3));
+    at = snprintf(out, size, "workload:\n  name: w\n  dims: {c: %d, k: %d, x: %d, r: %d}\n  ops:\n",
+                  k, l, m, pick(r, 1, 3));
     snprintf(out + at, size - (size_t)at, "  - O[k,x] += I[c,x+r] * W[k,c,r]\n");
     return;
   case 5: /* softmax, streamed or not */
-    at = snprintf(out, size, "workload:\n  name: w\n  dims: {m: %d, k: %d, l: %d, n: %d}\n  ops:\n", m, k, l, n);
-    snprintf(
-        out + at, size - (size_t)at,
-        "  - S[m,l] += Q[m,k] * K[l,k]\n  - X[m] max= S[m,l]\n  - E[m,l] = exp(S[m,l] - X[m])\n  - Z[m] += E[m,l]\n"
-        "  - P[m,l] = E[m,l] / Z[m]\n  - O[m,n] += P[m,l] * V[l,n]\n");
+    at = snprintf(out, size, "workload:\n  name: w\n  dims: {m: %d, k: %d, l: %d, n: %d}\n  ops:\n",
+                  m, k, l, n);
+    snprintf(out + at, size - (size_t)at,
+             "  - S[m,l] += Q[m,k] * K[l,k]\n  - X[m] max= S[m,l]\n  - E[m,l] = exp(S[m,l] - "
+             "X[m])\n  - Z[m] += E[m,l]\n"
+             "  - P[m,l] = E[m,l] / Z[m]\n  - O[m,n] += P[m,l] * V[l,n]\n");
     return;
   default: /* a sum that two ops read, one after the other */
-    at = snprintf(out, size, "workload:\n  name: w\n  dims: {m: %d, k: %d, l: %d}\n  ops:\n", m, k, l);
-    snprintf(out + at, size - (size_t)at,
-             "  - C[m,l] += A[m,k] * B[k,l]\n  - R[m] += C[m,l]\n  - E[m,l] = C[m,l] - R[m] * A[m,0]\n");
+    at = snprintf(out, size, "workload:\n  name: w\n  dims: {m: %d, k: %d, l: %d}\n  ops:\n", m, k,
+                  l);
+    snprintf(
+        out + at, size - (size_t)at,
+        "  - C[m,l] += A[m,k] * B[k,l]\n  - R[m] += C[m,l]\n  - E[m,l] = C[m,l] - R[m] * A[m,0]\n");
     return;
   }
 }
 
-/* One of each: instances that idle keep what boxes on one nest do not bound.  Returns the words on chip. */
+/* One of each: instances that idle keep what boxes on one nest do not bound.  Returns the words on
+ * chip. */
 static int draw_arch(tf_rng *r, char *out, size_t size) {
   int capacity = pick(r, 3, 90), inner = pick(r, 0, 1) ? pick(r, 2, 12) : 0;
   int at = snprintf(
-      out, size, "architecture:\n  name: a\n  memories:\n  - {name: DRAM}\n  - {name: Buf, capacity: %d}\n", capacity);
+      out, size,
+      "architecture:\n  name: a\n  memories:\n  - {name: DRAM}\n  - {name: Buf, capacity: %d}\n",
+      capacity);
   if (inner) at += snprintf(out + at, size - (size_t)at, "  - {name: Reg, capacity: %d}\n", inner);
   snprintf(out + at, size - (size_t)at,
-           "  compute:\n  - {name: u, ops: [mac, add, sub, mul, max, exp, div], below: %s}\n", inner ? "Reg" : "Buf");
+           "  compute:\n  - {name: u, ops: [mac, add, sub, mul, max, exp, div], below: %s}\n",
+           inner ? "Reg" : "Buf");
   return capacity + inner;
 }
 
 static void check_slope(const tf_bound_slope *s, const char *work) {
   bool ok = CHECK(s->n > 0 && s->steps[0].capacity == 0);
   for (int i = 1; i < s->n; i++)
-    ok = ok && s->steps[i].capacity > s->steps[i - 1].capacity && s->steps[i].words < s->steps[i - 1].words;
+    ok = ok && s->steps[i].capacity > s->steps[i - 1].capacity &&
+         s->steps[i].words < s->steps[i - 1].words;
   if (!CHECK(ok)) printf("%s", work);
 }
 

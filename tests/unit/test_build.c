@@ -1,6 +1,6 @@
-/* model/tree/build: a tree made node by node is the one that its text reads back to, and where it breaks a rule the
- * same errors are told at the same lines: for every mapping that we ship, for those of tests/golden, and for random
- * ones as they are drawn and with one thing changed. */
+/* model/tree/build: a tree made node by node is the one that its text reads back to, and where it
+ * breaks a rule the same errors are told at the same lines: for every mapping that we ship, for
+ * those of tests/golden, and for random ones as they are drawn and with one thing changed. */
 #include <dirent.h>
 #include <sys/stat.h>
 
@@ -17,7 +17,8 @@ static bool same_errors(const tf_diags *a, const tf_diags *b) {
   bool same = tf_diags_count(a) == tf_diags_count(b);
   for (size_t i = 0; same && i < tf_diags_count(a); i++) {
     const tf_diag *x = tf_diags_at(a, i), *y = tf_diags_at(b, i);
-    same = x->code == y->code && x->note == y->note && strcmp(x->msg, y->msg) == 0 && x->at.line == y->at.line;
+    same = x->code == y->code && x->note == y->note && strcmp(x->msg, y->msg) == 0 &&
+           x->at.line == y->at.line;
   }
   return same;
 }
@@ -65,7 +66,8 @@ static bool same_places(const tf_tree *a, const tf_tree *b) {
   for (int i = 0; same && i < a->n_nodes; i++) {
     const tf_node *x = &a->nodes[i], *y = &b->nodes[i];
     same = same_place(x->at, y->at) && same_named(x->bypass, y->bypass, x->n_bypass) &&
-           same_named(x->retain, y->retain, x->n_retain) && same_named(x->stream, y->stream, x->n_stream);
+           same_named(x->retain, y->retain, x->n_retain) &&
+           same_named(x->stream, y->stream, x->n_stream);
     for (int k = 0; k < x->n_loops; k++)
       same &= same_place(x->loops[k].at, y->loops[k].at);
     for (int k = 0; k < x->n_keep; k++)
@@ -74,14 +76,15 @@ static bool same_places(const tf_tree *a, const tf_tree *b) {
   return same;
 }
 
-/* A tree that was made stands, once it has been given a place, where the reader of its text puts it. */
+/* A tree that was made stands, once it has been given a place, where the reader of its text puts
+ * it. */
 static bool places_as_read(tf_tree *built, const char *text) {
   tf_diags *d = tf_diags_new();
   bool same = d && tf_tree_place(built, "(mapping)", d);
   const tf_loc at = {built->nodes[0].at.file, 1, 1, 1};
   tf_tree *read = same ? tf_tree_parse(text, at, built->arch, built->workload, d) : NULL;
-  same =
-      same && read && at.file > 0 && !strcmp(tf_diags_file_name(d, at.file), "(mapping)") && same_places(built, read);
+  same = same && read && at.file > 0 && !strcmp(tf_diags_file_name(d, at.file), "(mapping)") &&
+         same_places(built, read);
   tf_tree_free(read);
   tf_diags_free(d);
   return same;
@@ -94,7 +97,8 @@ static bool compare(const tf_tree *draft, const char *name) {
   tf_tree *built = tf_tree_copy(draft, draft->arch, draft->workload, d);
   tf_tree *read = tf_tree_parse(text, start, draft->arch, draft->workload, e);
   bool same = same_errors(d, e) && !built == !read;
-  if (same && built) same = case_same_tree(built, read) && same_lines(built, read) && places_as_read(built, text);
+  if (same && built)
+    same = case_same_tree(built, read) && same_lines(built, read) && places_as_read(built, text);
   if (!CHECK(same)) {
     printf("%s:\n%s", name, text);
     case_complain(d);
@@ -119,7 +123,8 @@ static tf_spec *spec_of(const char *path, char *text, tf_diags *d) {
   if (line && !(strstr(text, "\narchitecture:") && strstr(text, "\nworkload:"))) {
     line[strcspn(line, "\n")] = '\0';
     n = 0;
-    for (char *word = strtok(line + strlen("# tileflow eval "), " "); word && n < MOST; word = strtok(NULL, " "))
+    for (char *word = strtok(line + strlen("# tileflow eval "), " "); word && n < MOST;
+         word = strtok(NULL, " "))
       paths[n++] = word;
   }
   return tf_spec_read(paths, n, NULL, 0, d);
@@ -137,7 +142,8 @@ static void check_file(const char *path) {
       case_complain(e.d);
     } else {
       tf_tree *copy = tf_tree_copy(e.tree, e.spec->arch, e.spec->workload, e.d);
-      CHECK(copy && case_same_tree(e.tree, copy) && copy->nodes[0].at.line == e.tree->nodes[0].at.line);
+      CHECK(copy && case_same_tree(e.tree, copy) &&
+            copy->nodes[0].at.line == e.tree->nodes[0].at.line);
       tf_tree_free(copy);
       forget_places(e.tree);
       CHECK(compare(e.tree, path));
@@ -180,7 +186,8 @@ static void change_tile(tf_tree *t, tf_node *n, tf_rng *g) {
     if (l) l->dim = rng_between(g, 0, t->workload->n_dims - 1);
     break;
   case 4:
-    if (l && l->axis != TF_TEMPORAL) l->axis = l->axis == TF_SPATIAL_X ? TF_SPATIAL_Y : TF_SPATIAL_X;
+    if (l && l->axis != TF_TEMPORAL)
+      l->axis = l->axis == TF_SPATIAL_X ? TF_SPATIAL_Y : TF_SPATIAL_X;
     break;
   default:
     if (l) l->trip = rng_chance(g, 5) ? 0 : rng_between(g, 1, 5);
@@ -198,7 +205,8 @@ static void change_scope(tf_tree *t, tf_node *n, tf_rng *g) {
     if (n->n_keep) n->keep[n->n_keep - 1].tensor = rng_between(g, 0, t->workload->n_tensors - 1);
     break;
   default:
-    if (n->n_stream) n->stream[n->n_stream - 1].tensor = rng_between(g, 0, t->workload->n_tensors - 1);
+    if (n->n_stream)
+      n->stream[n->n_stream - 1].tensor = rng_between(g, 0, t->workload->n_tensors - 1);
   }
 }
 
@@ -235,9 +243,10 @@ static void test_random(void) {
 }
 
 /* ---- what only a builder can be asked ------------------------------------------------------ */
-static const char gemm[] = "architecture:\n  memories:\n  - {name: DRAM}\n  - {name: L0, mesh: [4, 4]}\n"
-                           "  compute:\n  - {name: matrix, ops: [mac], below: L0}\n"
-                           "workload:\n  dims: {m: 8, k: 4, n: 6}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n";
+static const char gemm[] =
+    "architecture:\n  memories:\n  - {name: DRAM}\n  - {name: L0, mesh: [4, 4]}\n"
+    "  compute:\n  - {name: matrix, ops: [mac], below: L0}\n"
+    "workload:\n  dims: {m: 8, k: 4, n: 6}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n";
 
 static void test_order(void) {
   test_case e = {0};

@@ -1,7 +1,8 @@
 #define _XOPEN_SOURCE 700 /* popen */
-/* Certificates (docs/CERTIFICATE.md) and the program that checks them, on random machines, products and objectives:
- * what it counts of any mapping, bypassed or not, is what the model counts; what the solver proves passes; no mapping
- * is below the bound; and a file in which one digit is another one does not pass. */
+/* Certificates (docs/CERTIFICATE.md) and the program that checks them, on random machines, products
+ * and objectives: what it counts of any mapping, bypassed or not, is what the model counts; what
+ * the solver proves passes; no mapping is below the bound; and a file in which one digit is another
+ * one does not pass. */
 #include <ctype.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -9,7 +10,8 @@
 #include "tests/unit/draw_whole.h"
 #include "tileflow/solve.h"
 
-/* ---- the checker ---------------------------------------------------------------------------------- */
+/* ---- the checker
+ * ---------------------------------------------------------------------------------- */
 static bool passes(const char *text, bool loud) {
   FILE *f = popen(loud ? CERTIFY " -" : CERTIFY " - >/dev/null", "w");
   if (!f) exit(2);
@@ -31,14 +33,16 @@ static void sign(char *text) {
   snprintf(end + 1, strlen(end + 1) + 1, "end %016llx\n", (unsigned long long)h);
 }
 
-/* ---- one number changed ------------------------------------------------------------------------------- */
+/* ---- one number changed
+ * ------------------------------------------------------------------------------- */
 typedef struct {
   int proofs, changed, signed_anew, believed; /* believed: of those signed anew, that pass */
-  int homes, homes_changed;                   /* certificates, and changed ones, of problems with homes */
+  int homes, homes_changed; /* certificates, and changed ones, of problems with homes */
   int64_t boxes, mappings;
 } seen;
 
-/* A digit behind a character of the text: one of a number, where `from` is past the names of the head. */
+/* A digit behind a character of the text: one of a number, where `from` is past the names of the
+ * head. */
 static char *some_digit(tf_rng *g, char *text, char *from) {
   const int n = (int)(strstr(text, "\nend ") - from);
   char *at = from + pick(g, 0, n - 1);
@@ -76,7 +80,8 @@ static void try_change(tf_rng *g, const char *text, seen *n) {
   free(copy);
 }
 
-/* test_certify change SEED IN OUT SIGNED, for bench/results-certificate.sh: a certificate with a digit changed. */
+/* test_certify change SEED IN OUT SIGNED, for bench/results-certificate.sh: a certificate with a
+ * digit changed. */
 static int change_file(char **argv) {
   char *text = NULL;
   size_t room = 0;
@@ -92,27 +97,36 @@ static int change_file(char **argv) {
   return fclose(out) ? 2 : 0;
 }
 
-/* ---- cases -------------------------------------------------------------------------------------------- */
+/* ---- cases
+ * -------------------------------------------------------------------------------------------- */
 static double figure_of(tf_objective o, const tf_result *r, const tf_workload *wl) {
   const double words = tf_result_traffic(wl, r);
-  return o == TF_LATENCY ? r->cycles : o == TF_ENERGY ? r->energy_pj : o == TF_EDP ? r->cycles * r->energy_pj : words;
+  return o == TF_LATENCY  ? r->cycles
+         : o == TF_ENERGY ? r->energy_pj
+         : o == TF_EDP    ? r->cycles * r->energy_pj
+                          : words;
 }
 
-/* Has each home hold its tensor; false where instances further out would have parts of a sum that lives in one. */
+/* Has each home hold its tensor; false where instances further out would have parts of a sum that
+ * lives in one. */
 static bool at_home(const tf_spec *s, mapping *m) {
   const tf_op *op = &s->workload->ops[0];
   for (int z = 0; z < m->op->n_tensors; z++) {
-    const int home = tf_arch_home(s->arch, &s->workload->tensors[z ? op->reads[z - 1].tensor : op->out]);
+    const int home =
+        tf_arch_home(s->arch, &s->workload->tensors[z ? op->reads[z - 1].tensor : op->out]);
     if (home) m->past[home] &= ~(UINT32_C(1) << z);
     for (int l = 0; l < home && !z; l++)
       for (int d = 0; d < m->op->n_dims; d++)
-        if (!(m->op->tensor[z].dims >> d & 1) && m->spread[l][0][d] * m->spread[l][1][d] > 1) return false;
+        if (!(m->op->tensor[z].dims >> d & 1) && m->spread[l][0][d] * m->spread[l][1][d] > 1)
+          return false;
   }
   return true;
 }
 
-/* Any mapping: the checker counts what the model counts; and no mapping is below a bound that was proved. */
-static void try_mapping(tf_rng *g, const tf_spec *s, mapping *m, tf_objective o, double bound, seen *n) {
+/* Any mapping: the checker counts what the model counts; and no mapping is below a bound that was
+ * proved. */
+static void try_mapping(tf_rng *g, const tf_spec *s, mapping *m, tf_objective o, double bound,
+                        seen *n) {
   static page p;
   draw_mapping(g, m);
   if (!at_home(s, m)) return;
@@ -169,7 +183,8 @@ static void plain(const tf_spec *s) {
   bool any = false;
   for (int l = 0; l < s->arch->n_memories; l++) {
     tf_memory *mem = &s->arch->memories[l];
-    any |= mem->access > 1 || mem->drain_given || mem->leak_pj > 0 || mem->topology != TF_NO_TOPOLOGY;
+    any |=
+        mem->access > 1 || mem->drain_given || mem->leak_pj > 0 || mem->topology != TF_NO_TOPOLOGY;
   }
   for (int u = 0; u < s->arch->n_units; u++)
     any |= s->arch->units[u].leak_pj > 0;
@@ -203,7 +218,8 @@ static void give_parts(tf_rng *g, const tf_spec *s) {
 }
 
 /* No certificate passes in which is[i] stands for the first was[i] from there on, signed anew. */
-static void check_changes(const char *text, const char *from, const char *const *was, const char *const *is, size_t n) {
+static void check_changes(const char *text, const char *from, const char *const *was,
+                          const char *const *is, size_t n) {
   for (size_t i = 0; i < n; i++) {
     const char *at = from ? strstr(from, was[i]) : NULL;
     char *copy = calloc(1, strlen(text) + 64);
@@ -215,20 +231,25 @@ static void check_changes(const char *text, const char *from, const char *const 
   }
 }
 
-/* A mapping that fills the parts of a memory to the last word: their lines in its certificate, and changes of each with
- * which it would not fit. */
+/* A mapping that fills the parts of a memory to the last word: their lines in its certificate, and
+ * changes of each with which it would not fit. */
 static void check_parts(void) {
   static const char text[] =
-      "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n  memories:\n  - {name: GM, bandwidth: 16}\n"
-      "  - name: L0\n    bandwidth: 64\n    parts:\n    - {name: L0A, holds: [left], capacity: 128}\n"
+      "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n  memories:\n  - {name: GM, "
+      "bandwidth: 16}\n"
+      "  - name: L0\n    bandwidth: 64\n    parts:\n    - {name: L0A, holds: [left], capacity: "
+      "128}\n"
       "    - {name: L0B, holds: [right], capacity: 256, double-buffered: true}\n"
       "    - {name: L0C, holds: [result], capacity: 512, word-bits: 32}\n  compute:\n"
       "  - {name: u, ops: [mac], below: L0}\nworkload:\n  name: w\n  dims: {m: 32, n: 16, k: 8}\n"
-      "  ops: [\"C[m,n] += A[m,k] * B[k,n]\"]\nmapping: |\n  GM for m=2\n    L0 for m=16 n=16 k=8\n      op C\n";
-  static const char *const was[] = {"capacity 128 ", "capacity 256 ", "capacity 512 ", "bits 1 ",
-                                    "bits 32 ",      "twice no h",    "holds left",    "holds right"},
-                           *const is[] = {"capacity 127 ", "capacity 255 ", "capacity 511 ", "bits 17 ",
-                                          "bits 33 ",      "twice yes h",   "holds result",  "holds left"};
+      "  ops: [\"C[m,n] += A[m,k] * B[k,n]\"]\nmapping: |\n  GM for m=2\n    L0 for m=16 n=16 "
+      "k=8\n      op C\n";
+  static const char *const was[] = {"capacity 128 ", "capacity 256 ", "capacity 512 ",
+                                    "bits 1 ",       "bits 32 ",      "twice no h",
+                                    "holds left",    "holds right"},
+                           *const is[] = {"capacity 127 ", "capacity 255 ", "capacity 511 ",
+                                          "bits 17 ",      "bits 33 ",      "twice yes h",
+                                          "holds result",  "holds left"};
   tf_text in = {"parts", text, strlen(text)};
   tf_diags *d = tf_diags_new();
   tf_spec *s = tf_spec_read_texts(&in, 1, NULL, 0, d);
@@ -250,22 +271,27 @@ static void give_homes(tf_rng *g, const tf_spec *s) {
     s->arch->memories[l].home.n = 0, s->arch->memories[l].home.names = names[l];
   for (int z = 0; z < s->workload->n_tensors; z++) {
     tf_memory *mem = &s->arch->memories[pick(g, 1, s->arch->n_memories - 1)];
-    if (pick(g, 0, 1)) mem->home.names[mem->home.n++] = (tf_chosen){.name = s->workload->tensors[z].name};
+    if (pick(g, 0, 1))
+      mem->home.names[mem->home.n++] = (tf_chosen){.name = s->workload->tensors[z].name};
     if (pick(g, 0, 3) == 0) mem->capacity_words = -1;
   }
 }
 
-/* A product whose first operand lives in the middle memory: the room for it, to the last word, and every number of what
- * the certificate says of the home changed. */
+/* A product whose first operand lives in the middle memory: the room for it, to the last word, and
+ * every number of what the certificate says of the home changed. */
 static void check_homes(void) {
   static const char text[] =
-      "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n  memories:\n  - {name: D, bandwidth: 4}\n"
-      "  - {name: H, mesh: [2, 1], bandwidth: 8, capacity: 248}\n  - {name: R, bandwidth: 16, capacity: 64}\n"
+      "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n  memories:\n  - {name: D, "
+      "bandwidth: 4}\n"
+      "  - {name: H, mesh: [2, 1], bandwidth: 8, capacity: 248}\n  - {name: R, bandwidth: 16, "
+      "capacity: 64}\n"
       "  compute:\n  - {name: u, ops: [mac], below: R}\nhome: {A: H}\nworkload:\n  name: w\n"
       "  dims: {m: 32, n: 6, k: 8}\n  ops: [\"C[m,n] += A[m,k] * B[k,n]\"]\nmapping: |\n"
       "  D for m=4 spatial m=2@x\n    H bypass B for n=6 k=2\n      R for m=4 k=4\n        op C\n";
-  static const char *const was[] = {"capacity 248", " home H", "bits 16 home", "mesh 2 1", "bypass B"},
-                           *const is[] = {"capacity 247", " home R", "bits 17 home", "mesh 1 2", "bypass A"};
+  static const char *const was[] = {"capacity 248", " home H", "bits 16 home", "mesh 2 1",
+                                    "bypass B"},
+                           *const is[] = {"capacity 247", " home R", "bits 17 home", "mesh 1 2",
+                                          "bypass A"};
   tf_text in = {"homes", text, strlen(text)};
   tf_diags *d = tf_diags_new();
   tf_spec *s = tf_spec_read_texts(&in, 1, NULL, 0, d);
@@ -314,13 +340,16 @@ int main(int argc, char **argv) { /* test_certify CASES SEED: others */
   signal(SIGPIPE, SIG_IGN); /* the checker reads up to the line that is wrong */
   for (int i = 0; i < cases; i++)
     try_problem(&g, &n);
-  const bool few = cases < 10;                                  /* of which chance may leave none of a kind */
-  CHECK(few || (n.mappings >= cases && n.proofs * 4 >= cases)); /* else most were of no kind that has certificates */
+  const bool few = cases < 10; /* of which chance may leave none of a kind */
+  CHECK(few || (n.mappings >= cases &&
+                n.proofs * 4 >= cases)); /* else most were of no kind that has certificates */
   CHECK(n.believed * 20 <=
-        n.signed_anew + 10); /* a change may leave a proof of something else that is true: one of few */
+        n.signed_anew +
+            10); /* a change may leave a proof of something else that is true: one of few */
   CHECK(few || (n.homes > 0 && n.homes_changed > 0));
-  printf(
-      "%d mappings, %d proofs, %d files changed; of %d signed anew %d pass; %d and %d changed with homes; %lld boxes\n",
-      (int)n.mappings, n.proofs, n.changed, n.signed_anew, n.believed, n.homes, n.homes_changed, (long long)n.boxes);
+  printf("%d mappings, %d proofs, %d files changed; of %d signed anew %d pass; %d and %d changed "
+         "with homes; %lld boxes\n",
+         (int)n.mappings, n.proofs, n.changed, n.signed_anew, n.believed, n.homes, n.homes_changed,
+         (long long)n.boxes);
   return check_report();
 }

@@ -1,5 +1,6 @@
-/* A solver with a fault writes certificates that the checker refuses.  Here the bound of a box is the solver's own with
- * something wrong in it: this program's tf_whole_bound stands in the place of the library's. */
+/* A solver with a fault writes certificates that the checker refuses.  Here the bound of a box is
+ * the solver's own with something wrong in it: this program's tf_whole_bound stands in the place of
+ * the library's. */
 #define _XOPEN_SOURCE 700 /* popen */
 #include <math.h>
 #include <signal.h>
@@ -20,7 +21,8 @@ tf_whole_least tf_whole_bound(const tf_whole_op *op, const tf_whole_box *b) {
   tf_whole_least least = sound_bound(op, b);
   boxes++;
   if (planted == HIGH) least.cycles *= 1.01;
-  if (planted == FULL && boxes % 50 == 49 && !least.empty) least = (tf_whole_least){.empty = true, .full = 1};
+  if (planted == FULL && boxes % 50 == 49 && !least.empty)
+    least = (tf_whole_least){.empty = true, .full = 1};
   if (planted == LATE && boxes % 50 == 49 && !least.empty) least = (tf_whole_least){.empty = true};
   return least;
 }
@@ -42,9 +44,11 @@ static const char product[] =
     "workload:\n  name: w\n  dims: {m: 13, n: 11, k: 17}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n";
 
 int main(void) {
-  static const char *const name[N_FAULTS] = {"none", "a bound 1 % too high", "a box that is said not to fit",
+  static const char *const name[N_FAULTS] = {"none", "a bound 1 % too high",
+                                             "a box that is said not to fit",
                                              "a box that is said to be empty"};
-  const tf_solve_opts opts = {.objective = TF_LATENCY, .budget = {.threads = 1, .max_evals = 60000}};
+  const tf_solve_opts opts = {.objective = TF_LATENCY,
+                              .budget = {.threads = 1, .max_evals = 60000}};
   const tf_certificate_opts few = {.objective = TF_LATENCY, .budget = {.max_evals = 300000}};
   test_case e = case_of(machine, product);
   signal(SIGPIPE, SIG_IGN);

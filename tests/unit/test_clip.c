@@ -1,6 +1,6 @@
-/* The quick ways where borders clip boxes (model/cost/quick/clip.c, uneven_clip.c), or cut what a producer computes
- * (uneven_range.c), against the sums over settings and,
- * where that is short enough, the exact walk: random convolutions with strides, dilations and padding, whose chains of
+/* The quick ways where borders clip boxes (model/cost/quick/clip.c, uneven_clip.c), or cut what a
+ * producer computes (uneven_range.c), against the sums over settings and, where that is short
+ * enough, the exact walk: random convolutions with strides, dilations and padding, whose chains of
  * loops divide or leave a remainder. */
 #include <stdlib.h>
 
@@ -10,13 +10,17 @@
 #include "tests/unit/check.h"
 #include "tests/unit/page.h"
 
-static int pick(tf_rng *g, int lo, int hi) { return lo + (int)tf_rng_below(g, (uint32_t)(hi - lo + 1)); }
+static int pick(tf_rng *g, int lo, int hi) {
+  return lo + (int)tf_rng_below(g, (uint32_t)(hi - lo + 1));
+}
 
 static const char *truth(tf_rng *g) { return pick(g, 0, 3) ? "true" : "false"; }
 
-/* ---- a problem ----------------------------------------------------------------------------------- */
+/* ---- a problem
+ * ----------------------------------------------------------------------------------- */
 enum { DIMS = 11, P = 2, Q, N = 6, X, Y, T, U };
-static const char names[] = "kcpqrsnxytu"; /* n: what a second op makes; x, y, t, u: by a window, too */
+static const char names[] =
+    "kcpqrsnxytu"; /* n: what a second op makes; x, y, t, u: by a window, too */
 
 typedef struct {
   int extent[DIMS], left[DIMS];
@@ -27,13 +31,16 @@ typedef struct {
 
 static void machine(tf_rng *g, page *p) {
   static const char *const overlaps[] = {"double-buffer", "perfect", "none"};
-  say(p, "architecture:\n  name: a\n  clock: 1 GHz\n  overlap: %s\n  memories:\n", overlaps[pick(g, 0, 2)]);
+  say(p, "architecture:\n  name: a\n  clock: 1 GHz\n  overlap: %s\n  memories:\n",
+      overlaps[pick(g, 0, 2)]);
   for (int l = 0; l < 3; l++) {
     say(p, "  - {name: L%d, bandwidth: {read: %d, write: %d}", l, pick(g, 1, 4), pick(g, 1, 4));
     if (l) say(p, ", mesh: [4, 4], network: {multicast: %s, reduce: %s}", truth(g), truth(g));
     say(p, "}\n");
   }
-  say(p, "  compute:\n  - {name: u, ops: [mac, max], below: L2, mesh: [4, 4], network: {multicast: %s, reduce: %s}}\n",
+  say(p,
+      "  compute:\n  - {name: u, ops: [mac, max], below: L2, mesh: [4, 4], network: {multicast: "
+      "%s, reduce: %s}}\n",
       truth(g), truth(g));
 }
 
@@ -46,13 +53,14 @@ static void index_of(tf_rng *g, page *p, char at, char tap, int most) {
  * read but for that. */
 static void workload(tf_rng *g, page *p, problem *w) {
   int windows[] = {pick(g, 1, 4), pick(g, 1, 3)}, pad = pick(g, 1, 2);
-  *w = (problem){.extent = {pick(g, 1, 4), pick(g, 1, 3), pick(g, 3, w->made ? 20 : 12), pick(g, 3, 6), windows[0],
-                            windows[1], pick(g, 1, 3)},
+  *w = (problem){.extent = {pick(g, 1, 4), pick(g, 1, 3), pick(g, 3, w->made ? 20 : 12),
+                            pick(g, 3, 6), windows[0], windows[1], pick(g, 1, 3)},
                  .depthwise = pick(g, 0, 2) == 0,
                  .divides = w->divides,
                  .made = w->made,
                  .two = w->made || pick(g, 0, 2) == 0};
-  w->extent[X] = w->extent[P], w->extent[Y] = w->extent[Q], w->extent[T] = 3, w->extent[U] = pick(g, 1, 3);
+  w->extent[X] = w->extent[P], w->extent[Y] = w->extent[Q], w->extent[T] = 3,
+  w->extent[U] = pick(g, 1, 3);
   say(p, "workload:\n  name: w\n  dims: {");
   for (int d = 0; d < DIMS; d++)
     if ((d != 1 || !w->depthwise) && (d != N || w->two) && (d < X || w->made))
@@ -69,7 +77,8 @@ static void workload(tf_rng *g, page *p, problem *w) {
     say(p, "  - \"O[n,p,q] += T[k,p,q] * V[n,k]\"\n");
 }
 
-/* ---- a mapping --------------------------------------------------------------------------------------- */
+/* ---- a mapping
+ * --------------------------------------------------------------------------------------- */
 static int trip_of(tf_rng *g, int n, bool divides) {
   int d = pick(g, 1, n);
   while (divides && n % d)
@@ -77,7 +86,8 @@ static int trip_of(tf_rng *g, int n, bool divides) {
   return d;
 }
 
-static void tile(tf_rng *g, page *p, int indent, int level, problem *w, const char *dims, bool all) {
+static void tile(tf_rng *g, page *p, int indent, int level, problem *w, const char *dims,
+                 bool all) {
   char spatial[128] = "";
   int turn = pick(g, 0, DIMS - 1), n = 0;
   say(p, "  %*sL%d", indent, "", level);
@@ -86,15 +96,16 @@ static void tile(tf_rng *g, page *p, int indent, int level, problem *w, const ch
     if (!strchr(dims, names[d]) || trip == 1) continue;
     w->left[d] = (w->left[d] + trip - 1) / trip;
     if (trip <= 4 && pick(g, 0, 2) == 0)
-      snprintf(spatial + strlen(spatial), sizeof spatial - strlen(spatial), " %c=%d@%c", names[d], trip,
-               pick(g, 0, 1) ? 'x' : 'y');
+      snprintf(spatial + strlen(spatial), sizeof spatial - strlen(spatial), " %c=%d@%c", names[d],
+               trip, pick(g, 0, 1) ? 'x' : 'y');
     else
       say(p, "%s %c=%d", n++ ? "" : " for", names[d], trip);
   }
   say(p, "%s%s\n", *spatial ? " spatial" : "", spatial);
 }
 
-static void nest(tf_rng *g, page *p, int indent, int above, problem *w, const char *dims, const char *op) {
+static void nest(tf_rng *g, page *p, int indent, int above, problem *w, const char *dims,
+                 const char *op) {
   int n = pick(g, 1, 3), level = above;
   for (int i = 0; i < n; i++, indent += 2)
     tile(g, p, indent, level = pick(g, level, 2), w, dims, i == n - 1);
@@ -124,7 +135,8 @@ static void mapping(tf_rng *g, page *p, problem *w) {
   nest(g, p, 6, level, &own, w->made ? "nxytuk" : "npqk", "O");
 }
 
-/* ---- three ways ------------------------------------------------------------------------------------- */
+/* ---- three ways
+ * ------------------------------------------------------------------------------------- */
 enum { QUICK, SUMS, WALK, WAYS };
 enum { WALK_MOST = 3000 };
 
@@ -141,14 +153,16 @@ static bool alike(const tf_tree *t, const ways *e, int i) {
   int n = t->arch->n_memories * t->workload->n_tensors;
   bool same = memcmp(a->counts, b->counts, (size_t)n * sizeof *a->counts) == 0;
   for (int l = 0; l < t->arch->n_memories; l++)
-    same &= a->levels[l].peak == b->levels[l].peak && a->levels[l].instances == b->levels[l].instances;
+    same &=
+        a->levels[l].peak == b->levels[l].peak && a->levels[l].instances == b->levels[l].instances;
   for (int o = 0; o < t->workload->n_ops; o++)
     same &= a->ops[o].points == b->ops[o].points && a->ops[o].units == b->ops[o].units;
   for (int k = 0; k < t->n_nodes; k++)
     same &= a->nodes[k].runs == b->nodes[k].runs && a->nodes[k].loads == b->nodes[k].loads &&
             a->nodes[k].stores == b->nodes[k].stores && a->nodes[k].held == b->nodes[k].held;
   same &= close_to(a->energy_pj, b->energy_pj);
-  return same && (close_to(a->cycles, b->cycles) || (i == WALK && t->arch->overlap == TF_OVERLAP_DOUBLE_BUFFER));
+  return same && (close_to(a->cycles, b->cycles) ||
+                  (i == WALK && t->arch->overlap == TF_OVERLAP_DOUBLE_BUFFER));
 }
 
 /* Whether a tile may have been partial, and borders clip boxes that loops move. */
@@ -184,7 +198,8 @@ static int compare(tf_rng *g, bool divides, bool made, int *walked) {
     e.ok[i] = tf_model_eval(e.model[i], NULL, &e.r[i]);
   }
   bool quick = e.ok[QUICK] && tf_model_quick(e.model[QUICK]);
-  bool same = !quick || ((!e.ok[SUMS] || alike(t, &e, SUMS)) && (!e.ok[WALK] || alike(t, &e, WALK)));
+  bool same =
+      !quick || ((!e.ok[SUMS] || alike(t, &e, SUMS)) && (!e.ok[WALK] || alike(t, &e, WALK)));
   if (!CHECK(same)) printf("%s", p.text);
   int clipped = quick && (divides ? e.model[QUICK]->clipped >= 0 : partial_clips(e.model[QUICK]));
   *walked += clipped && e.ok[WALK];

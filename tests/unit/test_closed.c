@@ -1,6 +1,6 @@
-/* The closed form against slow twins: Algorithm 1 against boxes counted point by point, the tree's formula against the
- * model, stationary points against a minimiser that knows nothing of them, rounding against enumeration.
- *   test_closed [CASES [SEED]] */
+/* The closed form against slow twins: Algorithm 1 against boxes counted point by point, the tree's
+ * formula against the model, stationary points against a minimiser that knows nothing of them,
+ * rounding against enumeration. test_closed [CASES [SEED]] */
 #include <stdlib.h>
 
 #include "base/rng.h"
@@ -12,8 +12,11 @@ static const char *const machine = "architecture:\n"
                                    "  memories: [{name: DRAM}, {name: Buf}]\n"
                                    "  compute: [{name: u, ops: [mac, add], below: Buf}]\n";
 
-/* ---- random chains ------------------------------------------------------------------------------ */
-static int pick(tf_rng *r, int lo, int hi) { return lo + (int)tf_rng_below(r, (uint32_t)(hi - lo + 1)); }
+/* ---- random chains ------------------------------------------------------------------------------
+ */
+static int pick(tf_rng *r, int lo, int hi) {
+  return lo + (int)tf_rng_below(r, (uint32_t)(hi - lo + 1));
+}
 
 /* Products one after another, of 2 .. 4 ops; every extent up to most. */
 static void gemms(tf_rng *r, int n, int most, char *out, size_t size) {
@@ -23,8 +26,9 @@ static void gemms(tf_rng *r, int n, int most, char *out, size_t size) {
   for (int i = 0; i < n; i++) {
     char in[16];
     snprintf(in, sizeof in, i ? "T%d" : "A", i);
-    snprintf(ops + strlen(ops), sizeof ops - strlen(ops), "  - T%d[%sm,d%d] += %s[%sm,d%d] * B%d[%sd%d,d%d]\n", i + 1,
-             b, i + 1, in, b, i, i, b, i, i + 1);
+    snprintf(ops + strlen(ops), sizeof ops - strlen(ops),
+             "  - T%d[%sm,d%d] += %s[%sm,d%d] * B%d[%sd%d,d%d]\n", i + 1, b, i + 1, in, b, i, i, b,
+             i, i + 1);
   }
   int at = snprintf(out, size, "workload:\n  name: w\n  dims: {%s%sm: %d", batch ? "b: " : "",
                     batch ? (tf_rng_below(r, 2) ? "2, " : "3, ") : "", pick(r, 1, most));
@@ -38,8 +42,8 @@ static void convs(tf_rng *r, int most, char *out, size_t size) {
   snprintf(out, size,
            "workload:\n  name: w\n  dims: {c: %d, k: %d, p: %d, r: %d, f: %d, x: %d, u: %d}\n"
            "  ops:\n  - M[k,p] += I[c,%d*p+r] * W[k,c,r]\n  - O[f,x] += M[k,%d*x+u] * V[f,k,u]\n",
-           pick(r, 1, most), pick(r, 1, most), 2 * most + 3, pick(r, 1, 3), pick(r, 1, most), pick(r, 1, most),
-           pick(r, 1, 3), pick(r, 1, 2), pick(r, 1, 2));
+           pick(r, 1, most), pick(r, 1, most), 2 * most + 3, pick(r, 1, 3), pick(r, 1, most),
+           pick(r, 1, most), pick(r, 1, 3), pick(r, 1, 2), pick(r, 1, 2));
 }
 
 static void draw(tf_rng *r, int most, char *out, size_t size) {
@@ -56,7 +60,8 @@ static void share(const tf_workload *wl, tf_rng *r, bool *shared) {
   memset(shared, 0, TF_C_DIMS * sizeof *shared);
   for (int i = 0; i < last->n_dims; i++) {
     const char *name = wl->dims[last->dims[i]].name;
-    bool own = !strcmp(name, "u") || !strcmp(name, "f") || (name[0] == 'd' && i == last->n_out_dims - 1);
+    bool own =
+        !strcmp(name, "u") || !strcmp(name, "f") || (name[0] == 'd' && i == last->n_out_dims - 1);
     shared[last->dims[i]] = !own && tf_rng_below(r, 6) > 0;
   }
 }
@@ -87,15 +92,18 @@ static void draw_order(tf_rng *r, const tf_chain *c, bool divide, order *o) {
   }
 }
 
-/* ---- Algorithm 1 -------------------------------------------------------------------------------- */
-/* Footprints by marking every element that the points of one tile touch; the rest word by word from the thesis. */
+/* ---- Algorithm 1 --------------------------------------------------------------------------------
+ */
+/* Footprints by marking every element that the points of one tile touch; the rest word by word from
+ * the thesis. */
 typedef struct {
   const tf_chain *c;
   const order *o;
   int64_t len[TF_C_OPS][TF_C_DIMS];
 } marking;
 
-static int64_t extent_of(const tf_workload *wl, const tf_index *ix, const int64_t *len, const tf_op *op) {
+static int64_t extent_of(const tf_workload *wl, const tf_index *ix, const int64_t *len,
+                         const tf_op *op) {
   int64_t lo = 0, hi = 0;
   for (int t = 0; t < ix->n_terms; t++)
     for (int i = 0; i < op->n_dims; i++)
@@ -185,7 +193,8 @@ static void twin_algorithm1(const tf_chain *c, const order *o, double *volume, d
         }
         if (!mine) continue;
         if (touches) keep = false;
-        if (!keep) dm *= (double)(((int64_t)c->loops[l].extent + (int64_t)o->s[l] - 1) / (int64_t)o->s[l]);
+        if (!keep)
+          dm *= (double)(((int64_t)c->loops[l].extent + (int64_t)o->s[l] - 1) / (int64_t)o->s[l]);
       }
       if (io) *volume += dm;
     }
@@ -208,7 +217,8 @@ static void check_algorithm1(int cases, uint64_t seed) {
       draw_order(&r, c, false, &o);
       tf_chain_algorithm1(c, o.loops, o.n, o.s, &dv, &mu);
       twin_algorithm1(c, &o, &want_dv, &want_mu);
-      if (!CHECK_NEAR(dv, want_dv, 1e-12) || !CHECK_NEAR(mu, want_mu, 1e-12)) printf("case %d:\n%s", i, text);
+      if (!CHECK_NEAR(dv, want_dv, 1e-12) || !CHECK_NEAR(mu, want_mu, 1e-12))
+        printf("case %d:\n%s", i, text);
     }
     free(c);
     case_drop(&s);
@@ -217,8 +227,9 @@ static void check_algorithm1(int cases, uint64_t seed) {
 
 /* Table 3.4 and Eq. 3.15, 3.16 of the thesis: order m l k n. */
 static void check_table_3_4(void) {
-  test_case s = case_of(machine, "workload:\n  name: w\n  dims: {m: 48, l: 36, k: 20, n: 28}\n  ops:\n"
-                                 "  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,n] += C[m,l] * D[l,n]\n");
+  test_case s =
+      case_of(machine, "workload:\n  name: w\n  dims: {m: 48, l: 36, k: 20, n: 28}\n  ops:\n"
+                       "  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,n] += C[m,l] * D[l,n]\n");
   bool shared[TF_C_DIMS] = {0};
   double tile[TF_C_LOOPS] = {0}, dv, mu, m = 0, l = 0, k = 0, n = 0;
   tf_chain *c = malloc(sizeof *c);
@@ -233,14 +244,17 @@ static void check_table_3_4(void) {
   }
   if (c) {
     tf_chain_algorithm1(c, loops, 4, tile, &dv, &mu);
-    CHECK_NEAR(dv, 48 * 20 * (36 / l) + 20 * 36 * (48 / m) + 28 * 36 * (48 / m) + 48 * 28 * (36 / l), 1e-12);
+    CHECK_NEAR(dv,
+               48 * 20 * (36 / l) + 20 * 36 * (48 / m) + 28 * 36 * (48 / m) + 48 * 28 * (36 / l),
+               1e-12);
     CHECK_NEAR(mu, fmax(m * k + k * l + m * l, m * l + l * n + m * n), 1e-12);
   }
   free(c);
   case_drop(&s);
 }
 
-/* ---- the tree, by the model ------------------------------------------------------------------------- */
+/* ---- the tree, by the model
+ * ------------------------------------------------------------------------- */
 static void tree_text(const tf_chain *c, const order *o, tf_scope kind, char *out, size_t size) {
   const tf_workload *wl = c->wl;
   int at = snprintf(out, size, "DRAM");
@@ -248,13 +262,15 @@ static void tree_text(const tf_chain *c, const order *o, tf_scope kind, char *ou
   for (int i = 0; i < o->n; i++)
     if (c->loops[o->loops[i]].op < 0) {
       int64_t t = (int64_t)o->s[o->loops[i]];
-      at += snprintf(out + at, size - (size_t)at, "%s %s=%d", word, wl->dims[c->loops[o->loops[i]].dim].name,
+      at += snprintf(out + at, size - (size_t)at, "%s %s=%d", word,
+                     wl->dims[c->loops[o->loops[i]].dim].name,
                      (int)((c->loops[o->loops[i]].extent + t - 1) / t));
       word = "";
     }
   at += snprintf(out + at, size - (size_t)at, "\n  %s keep", kind == TF_SEQ ? "Seq" : "Shar");
   for (int k = 0; k + 1 < c->n_ops; k++)
-    at += snprintf(out + at, size - (size_t)at, " %s@Buf", wl->tensors[wl->ops[c->ops[k]].out].name);
+    at +=
+        snprintf(out + at, size - (size_t)at, " %s@Buf", wl->tensors[wl->ops[c->ops[k]].out].name);
   marking m = {.c = c, .o = o};
   for (int k = 0; k < c->n_ops; k++) {
     const tf_op *op = &wl->ops[c->ops[k]];
@@ -264,7 +280,8 @@ static void tree_text(const tf_chain *c, const order *o, tf_scope kind, char *ou
     for (int i = 0; i < o->n; i++)
       if (c->loops[o->loops[i]].op == c->ops[k]) {
         int64_t t = (int64_t)o->s[o->loops[i]];
-        at += snprintf(out + at, size - (size_t)at, "%s %s=%d", word, wl->dims[c->loops[o->loops[i]].dim].name,
+        at += snprintf(out + at, size - (size_t)at, "%s %s=%d", word,
+                       wl->dims[c->loops[o->loops[i]].dim].name,
                        (int)((c->loops[o->loops[i]].extent + t - 1) / t));
         word = "";
       }
@@ -272,7 +289,8 @@ static void tree_text(const tf_chain *c, const order *o, tf_scope kind, char *ou
     at += snprintf(out + at, size - (size_t)at, "\n      Buf");
     word = " for";
     for (int i = 0; i < op->n_dims; i++) {
-      at += snprintf(out + at, size - (size_t)at, "%s %s=%d", word, wl->dims[op->dims[i]].name, (int)len[i]);
+      at += snprintf(out + at, size - (size_t)at, "%s %s=%d", word, wl->dims[op->dims[i]].name,
+                     (int)len[i]);
       word = "";
     }
     at += snprintf(out + at, size - (size_t)at, "\n        op %s", op->name);
@@ -281,7 +299,8 @@ static void tree_text(const tf_chain *c, const order *o, tf_scope kind, char *ou
 }
 
 /* Words into Buf and out of it, each word of an output once for each time it leaves; words held. */
-static bool count(const test_case *s, const char *text, double *words, double *again, double *held) {
+static bool count(const test_case *s, const char *text, double *words, double *again,
+                  double *held) {
   const tf_workload *wl = s->spec->workload;
   tf_tree *t = tf_tree_parse(text, (tf_loc){0}, s->spec->arch, wl, s->d);
   tf_model *m = t ? tf_model_new(t, s->d) : NULL;
@@ -301,8 +320,8 @@ static bool count(const test_case *s, const char *text, double *words, double *a
 }
 
 /* One memory of `capacity` words below the outermost; all loops of the order are cut. */
-static void one_level(const tf_chain *c, const order *o, tf_scope kind, double capacity, double alpha,
-                      tf_c_problem *p) {
+static void one_level(const tf_chain *c, const order *o, tf_scope kind, double capacity,
+                      double alpha, tf_c_problem *p) {
   memset(p, 0, sizeof *p);
   p->chain = c;
   p->kind = kind;
@@ -343,8 +362,10 @@ static void check_model(int cases, uint64_t seed) {
     tf_scope kind = tf_rng_below(&r, 2) ? TF_SEQ : TF_SHAR;
     if (c && CHECK(tf_chain_of(s.spec->workload, -1, shared, c))) {
       draw_order(&r, c, tf_rng_below(&r, 2) == 0, &o);
-      for (int l = 0; l < c->n_loops; l++) /* windows are not cut: producers would make halos twice */
-        if (strchr("ur", s.spec->workload->dims[c->loops[l].dim].name[0])) o.s[l] = (double)c->loops[l].extent;
+      for (int l = 0; l < c->n_loops;
+           l++) /* windows are not cut: producers would make halos twice */
+        if (strchr("ur", s.spec->workload->dims[c->loops[l].dim].name[0]))
+          o.s[l] = (double)c->loops[l].extent;
       tree_text(c, &o, kind, tree, sizeof tree);
       if (!CHECK(count(&s, tree, &words, &again, &held))) {
         printf("case %d:\n%s%s", i, text, tree);
@@ -358,12 +379,14 @@ static void check_model(int cases, uint64_t seed) {
         bool alike = !conv && kind == TF_SHAR; /* where Algorithm 1 says the same */
         for (int l = 0; l < c->n_loops; l++) {
           int64_t n = c->loops[l].extent, t = (int64_t)o.s[l];
-          alike &= n > t && n % t == 0 && (c->loops[l].op >= 0 || c->loops[l].ops == (1u << c->n_ops) - 1);
+          alike &= n > t && n % t == 0 &&
+                   (c->loops[l].op >= 0 || c->loops[l].ops == (1u << c->n_ops) - 1);
         }
         n_alike += alike;
         ok = (!alike || CHECK_NEAR(dv, got, 1e-12)) && ok;
         ok = (conv ? CHECK(room >= held * (1 - 1e-12)) : CHECK(room >= held - 0.5)) && ok;
-        if (!ok) printf("case %d: words %g held %g room %g\n%s%s", i, words, held, room, text, tree);
+        if (!ok)
+          printf("case %d: words %g held %g room %g\n%s%s", i, words, held, room, text, tree);
       }
     }
     free(c);
@@ -372,12 +395,15 @@ static void check_model(int cases, uint64_t seed) {
   CHECK(n_alike * 100 > cases);
 }
 
-/* ---- stationary points -------------------------------------------------------------------------------- */
-/* Least volume of Eq. 3.15 over a fine grid of tiles of m; the tile of l is what Eq. 3.16 leaves. */
+/* ---- stationary points
+ * -------------------------------------------------------------------------------- */
+/* Least volume of Eq. 3.15 over a fine grid of tiles of m; the tile of l is what Eq. 3.16 leaves.
+ */
 static double scan(double m, double l, double k, double n, double capacity, double alpha) {
   double least = INFINITY;
   for (int i = 0; i <= 20000; i++) {
-    double tm = alpha * pow(m / alpha, i / 20000.0), tl = fmin(l, (capacity - alpha * tm) / (tm + alpha));
+    double tm = alpha * pow(m / alpha, i / 20000.0),
+           tl = fmin(l, (capacity - alpha * tm) / (tm + alpha));
     if (tl < alpha) continue;
     least = fmin(least, m * k * l / tl + k * l * m / tm + n * l * m / tm + m * n * l / tl);
   }
@@ -389,7 +415,8 @@ static void check_gemm(int cases, uint64_t seed) {
   for (int i = 0; i < cases; i++) {
     static const double alphas[] = {1, 1, 2, 4, 16};
     double alpha = alphas[tf_rng_below(&r, 5)], cost, gp;
-    int m = 16 << pick(&r, 0, 7), l = 16 + pick(&r, 0, 1500), k = 17 + pick(&r, 0, 500), n = 17 + pick(&r, 0, 500);
+    int m = 16 << pick(&r, 0, 7), l = 16 + pick(&r, 0, 1500), k = 17 + pick(&r, 0, 500),
+        n = 17 + pick(&r, 0, 500);
     double capacity = 3 * alpha * alpha + exp(tf_rng_unit(&r) * 13);
     char text[400];
     bool shared[TF_C_DIMS] = {0};
@@ -411,7 +438,8 @@ static void check_gemm(int cases, uint64_t seed) {
     double want = scan(m, l, k, n, capacity, alpha);
     if (CHECK(tf_c_solve_gemm(&p, &t, &cost))) CHECK_NEAR(cost, want, 1e-3);
     if (CHECK(tf_c_solve(&p, &by_gp, &gp))) CHECK_NEAR(gp, cost, 1e-3);
-    if (!CHECK(cost <= tf_c_real_words(&p, &by_gp) * (1 + 1e-9))) printf("%s capacity %g\n", text, capacity);
+    if (!CHECK(cost <= tf_c_real_words(&p, &by_gp) * (1 + 1e-9)))
+      printf("%s capacity %g\n", text, capacity);
     CHECK_NEAR(tf_c_real_words(&p, &t), cost, 1e-9);
     CHECK(tf_c_fits(&p, &t, 0));
     free(c);
@@ -419,7 +447,8 @@ static void check_gemm(int cases, uint64_t seed) {
   }
 }
 
-/* The least that coordinate steps of shrinking length find from many starts: knows nothing of slopes. */
+/* The least that coordinate steps of shrinking length find from many starts: knows nothing of
+ * slopes. */
 static double descend(const tf_c_problem *p, tf_rng *r) {
   double least = INFINITY;
   for (int start = 0; start < 12; start++) {
@@ -427,7 +456,8 @@ static double descend(const tf_c_problem *p, tf_rng *r) {
     for (int l = 0; l < p->chain->n_loops; l++)
       t.tile[0][l] = (double)p->chain->loops[l].extent;
     for (int i = 0; i < p->n_order; i++)
-      t.tile[0][p->order[i]] = pow((double)p->chain->loops[p->order[i]].extent, start ? tf_rng_unit(r) : 0);
+      t.tile[0][p->order[i]] =
+          pow((double)p->chain->loops[p->order[i]].extent, start ? tf_rng_unit(r) : 0);
     while (!tf_c_fits(p, &t, 0))
       for (int i = 0; i < p->n_order; i++)
         t.tile[0][p->order[i]] = pow(t.tile[0][p->order[i]], 0.9) * 0.999 + 0.001;
@@ -440,7 +470,8 @@ static double descend(const tf_c_problem *p, tf_rng *r) {
             tf_c_tiles next = t;
             double *a = &next.tile[0][p->order[i]], *b = &next.tile[0][p->order[j]];
             if (i != j) *b = fmax(1, *b / step);
-            *a = fmin((double)p->chain->loops[p->order[i]].extent, fmax(1, up ? *a * step : *a / step));
+            *a = fmin((double)p->chain->loops[p->order[i]].extent,
+                      fmax(1, up ? *a * step : *a / step));
             double words = tf_c_real_words(p, &next);
             if (words >= here * (1 - 1e-12) || !tf_c_fits(p, &next, 0)) continue;
             here = words;
@@ -455,7 +486,8 @@ static double descend(const tf_c_problem *p, tf_rng *r) {
 }
 
 /* A problem of a random chain that fits with tiles of 1. */
-static bool draw_problem(tf_rng *r, tf_chain *c, const tf_workload *wl, tf_c_problem *p, int most_loops) {
+static bool draw_problem(tf_rng *r, tf_chain *c, const tf_workload *wl, tf_c_problem *p,
+                         int most_loops) {
   bool shared[TF_C_DIMS];
   order o;
   share(wl, r, shared);
@@ -477,7 +509,8 @@ static bool draw_problem(tf_rng *r, tf_chain *c, const tf_workload *wl, tf_c_pro
   return o.n > 0 && o.n <= most_loops;
 }
 
-/* Calls check with problems of chains whose extents are up to `extent`, of at most `loops` loops. */
+/* Calls check with problems of chains whose extents are up to `extent`, of at most `loops` loops.
+ */
 static void each_problem(int cases, tf_rng r, int extent, int loops,
                          bool (*check)(const tf_c_problem *p, tf_rng *r, const char *text)) {
   tf_chain *c = malloc(sizeof *c);
@@ -486,7 +519,8 @@ static void each_problem(int cases, tf_rng r, int extent, int loops,
     tf_c_problem p;
     draw(&r, extent, text, sizeof text);
     test_case s = case_of(machine, text);
-    if (draw_problem(&r, c, s.spec->workload, &p, loops) && !check(&p, &r, text)) printf("case %d:\n%s", i, text);
+    if (draw_problem(&r, c, s.spec->workload, &p, loops) && !check(&p, &r, text))
+      printf("case %d:\n%s", i, text);
     case_drop(&s);
   }
   free(c);
@@ -496,7 +530,8 @@ static bool is_stationary(const tf_c_problem *p, tf_rng *r, const char *text) {
   tf_c_tiles t;
   double cost;
   if (!CHECK(tf_c_solve(p, &t, &cost)) || !CHECK(tf_c_fits(p, &t, 0))) return false;
-  if (strstr(text, "2*")) return true; /* lengths with a constant below 0: the program takes them longer */
+  if (strstr(text, "2*"))
+    return true; /* lengths with a constant below 0: the program takes them longer */
   double want = descend(p, r);
   bool ok = CHECK_NEAR(tf_c_real_words(p, &t), cost, 2e-4);
   ok = CHECK(cost <= want * (1 + 1e-3)) && ok;
@@ -504,13 +539,15 @@ static bool is_stationary(const tf_c_problem *p, tf_rng *r, const char *text) {
   return ok;
 }
 
-/* ---- two memories, Eq. 3.21 ----------------------------------------------------------------------------- */
+/* ---- two memories, Eq. 3.21
+ * ----------------------------------------------------------------------------- */
 typedef struct {
   double m, n, k, capacity[2], rate[2];
 } two;
 
-/* C[m,n] += A[m,k] B[k,n], order m n k at both levels, written out by hand: cycles of the slower level; INFINITY: does
- * not fit. t: m n k of the outer level, then of the inner one.  Inside, C is left each time the outer k steps. */
+/* C[m,n] += A[m,k] B[k,n], order m n k at both levels, written out by hand: cycles of the slower
+ * level; INFINITY: does not fit. t: m n k of the outer level, then of the inner one.  Inside, C is
+ * left each time the outer k steps. */
 static double slower(const two *w, const double *t) {
   for (int d = 0; d < 2; d++) {
     const double *x = t + 3 * d;
@@ -536,8 +573,8 @@ static double descend_two(const two *w, tf_rng *r) {
       bool better = false;
       for (int i = 0; i < 6; i++)
         for (int j = 0; j < 6; j++)
-          for (int both = 0; both < 3;
-               both++) { /* i longer or shorter, j shorter or as it is; the same of a pair of levels */
+          for (int both = 0; both < 3; both++) { /* i longer or shorter, j shorter or as it is; the
+                                                    same of a pair of levels */
             double next[6];
             memcpy(next, t, sizeof next);
             if (j != i) next[j] = fmax(1, next[j] / step);
@@ -567,7 +604,9 @@ static void check_two_levels(int cases, uint64_t seed) {
     w.rate[1] = 0.5 + 20 * tf_rng_unit(&r);
     char text[300];
     snprintf(text, sizeof text,
-             "workload:\n  name: w\n  dims: {m: %d, n: %d, k: %d}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n", m, n, k);
+             "workload:\n  name: w\n  dims: {m: %d, n: %d, k: %d}\n  ops:\n  - C[m,n] += A[m,k] * "
+             "B[k,n]\n",
+             m, n, k);
     test_case s = case_of(machine, text);
     tf_chain *c = malloc(sizeof *c);
     tf_c_problem p = {.chain = c, .kind = TF_SEQ, .n = 2, .n_order = 3, .order = {0, 1, 2}};
@@ -582,20 +621,22 @@ static void check_two_levels(int cases, uint64_t seed) {
         p.spread[d][l] = p.low[l] = 1;
     }
     if (CHECK(tf_c_solve(&p, &t, &cost))) {
-      double tiles[6] = {t.tile[0][0], t.tile[0][1], t.tile[0][2], t.tile[1][0], t.tile[1][1], t.tile[1][2]};
+      double tiles[6] = {t.tile[0][0], t.tile[0][1], t.tile[0][2],
+                         t.tile[1][0], t.tile[1][1], t.tile[1][2]};
       double want = descend_two(&w, &r);
       bool ok = CHECK_NEAR(slower(&w, tiles), cost, 1e-3);
       ok = CHECK(cost <= want * (1 + 1e-3)) && ok;
       if (!ok)
-        printf("case %d: capacity %g %g rate %g, %g instead of %g\n%s", i, w.capacity[0], w.capacity[1], w.rate[1],
-               cost, want, text);
+        printf("case %d: capacity %g %g rate %g, %g instead of %g\n%s", i, w.capacity[0],
+               w.capacity[1], w.rate[1], cost, want, text);
     }
     free(c);
     case_drop(&s);
   }
 }
 
-/* ---- rounding ---------------------------------------------------------------------------------------------- */
+/* ---- rounding
+ * ---------------------------------------------------------------------------------------------- */
 /* Least words over all whole-numbered tiles that fit. */
 static double enumerate(const tf_c_problem *p) {
   double least = INFINITY;
@@ -623,7 +664,8 @@ static bool is_rounded(const tf_c_problem *p, tf_rng *r, const char *text) {
   down = t; /* the thesis's rounding, to divisors or not */
   for (int l = 0; l < p->chain->n_loops; l++)
     down.tile[0][l] = fmax(1, floor(t.tile[0][l] * (1 + 1e-9)));
-  bool ok = CHECK(tf_c_fits(p, &down, 0)) && CHECK(tf_c_round(p, &t, &near)) && CHECK(tf_c_fits(p, &near, 0));
+  bool ok = CHECK(tf_c_fits(p, &down, 0)) && CHECK(tf_c_round(p, &t, &near)) &&
+            CHECK(tf_c_fits(p, &near, 0));
   ok = CHECK(tf_c_level_words(p, &down, 0) <= limit * real * (1 + 1e-9)) && ok;
   ok = CHECK(best <= tf_c_level_words(p, &down, 0) * (1 + 1e-9)) && ok;
   ok = CHECK(best <= tf_c_level_words(p, &near, 0) * (1 + 1e-9)) && ok;
@@ -636,7 +678,8 @@ static int64_t any_from(tf_rng *r, double least, double most) {
   return (int64_t)floor(least * pow(most / least, tf_rng_unit(r)) + 0.5);
 }
 
-/* Eq. 3.19 where the thesis claims it: two products, each dim from 16 to 4096, a memory of 4 Ki to 1 Mi words. */
+/* Eq. 3.19 where the thesis claims it: two products, each dim from 16 to 4096, a memory of 4 Ki to
+ * 1 Mi words. */
 static void check_guarantee(int cases, uint64_t seed) {
   tf_rng r = tf_rng_new(seed, 7);
   tf_chain *c = malloc(sizeof *c);
@@ -660,7 +703,8 @@ static void check_guarantee(int cases, uint64_t seed) {
     share(s.spec->workload, &r, shared);
     if (tf_chain_of(s.spec->workload, -1, shared, c)) {
       draw_order(&r, c, false, &o);
-      one_level(c, &o, tf_rng_below(&r, 2) ? TF_SEQ : TF_SHAR, (double)any_from(&r, 4096, 1 << 20), 1, &p);
+      one_level(c, &o, tf_rng_below(&r, 2) ? TF_SEQ : TF_SHAR, (double)any_from(&r, 4096, 1 << 20),
+                1, &p);
       if (o.n && tf_c_solve(&p, &t, &cost)) {
         met++;
         bool ok = CHECK(tf_c_round(&p, &t, &whole)) && CHECK(tf_c_fits(&p, &whole, 0));
@@ -674,12 +718,14 @@ static void check_guarantee(int cases, uint64_t seed) {
     case_drop(&s);
   }
   free(c);
-  printf("Eq. 3.19: %d problems, at most %.4f of the words it allows, %.4f of those of real numbers\n", met, worst,
-         of_real);
+  printf(
+      "Eq. 3.19: %d problems, at most %.4f of the words it allows, %.4f of those of real numbers\n",
+      met, worst, of_real);
   CHECK(met * 2 > cases);
 }
 
-/* ---- intra-tile parameters ------------------------------------------------------------------------------------ */
+/* ---- intra-tile parameters
+ * ------------------------------------------------------------------------------------ */
 static void check_micro(void) {
   tf_c_micro cpu = tf_c_micro_cpu(32); /* the thesis's AVX-512: 6, 4, 2 */
   CHECK_I64(cpu.mi, 6);
@@ -704,7 +750,9 @@ static void check_micro(void) {
   }
 }
 
-/* ---- the solver ------------------------------------------------------------------------------------------------ */
+/* ---- the solver
+ * ------------------------------------------------------------------------------------------------
+ */
 static const char *const chip = "architecture:\n"
                                 "  name: chip\n"
                                 "  memories:\n"
@@ -744,8 +792,8 @@ static void check_solver(int cases, uint64_t seed) {
     if (CHECK(a && b) && a->tree) {
       char *mapping = tf_tree_text(a->tree);
       bool ok = CHECK(b->tree && case_same_tree(a->tree, b->tree)) &&
-                CHECK(value_of(&s, mapping, o.objective, &value)) && CHECK_NEAR(value, a->value, 1e-12) &&
-                CHECK(a->bound <= a->value * (1 + 1e-12)) &&
+                CHECK(value_of(&s, mapping, o.objective, &value)) &&
+                CHECK_NEAR(value, a->value, 1e-12) && CHECK(a->bound <= a->value * (1 + 1e-12)) &&
                 CHECK(a->closed.orders > 0 && a->closed.real_words > 0 && a->closed.limit >= 1);
       if (!ok) printf("case %d:\n%s%s%s", i, arch, text, mapping);
       free(mapping);

@@ -1,5 +1,5 @@
-/* The model against two things: counts worked out by hand, and, on random small cases, the exact walk
- * of the execution (model/cost/exact/walk.c), which shares the ranges but none of the sums. */
+/* The model against two things: counts worked out by hand, and, on random small cases, the exact
+ * walk of the execution (model/cost/exact/walk.c), which shares the ranges but none of the sums. */
 #include <stdlib.h>
 
 #include "base/rng.h"
@@ -10,8 +10,8 @@
 #include "tests/unit/page.h"
 #include "tileflow/why.h"
 
-/* How counts are found: as the model chooses, not the quick way (model/cost/quick/even.h), by the walk, by a walk that
- * leaps over no iteration (model/cost/exact/leap.h). */
+/* How counts are found: as the model chooses, not the quick way (model/cost/quick/even.h), by the
+ * walk, by a walk that leaps over no iteration (model/cost/exact/leap.h). */
 typedef enum { FREELY, BY_SUMS, BY_WALK, BY_STEPS } way;
 
 /* A walk that reports its entries walks all of them. */
@@ -30,13 +30,15 @@ static test_case evaluate(const char *text, way how) {
 
 /* ---- by hand --------------------------------------------------------------------------------- */
 
-/* docs/MODEL.md, worked example: C[4,4] += A[4,4] * B[4,4], one row of C at a time in the buffer. */
-static const char *const worked = "architecture:\n  name: two\n  clock: 1 GHz\n  overlap: perfect\n  memories:\n"
-                                  "  - {name: DRAM, bandwidth: 2}\n  - {name: Buf, bandwidth: {read: 4, write: 4}}\n"
-                                  "  compute:\n  - {name: pe, ops: [mac]}\n"
-                                  "workload:\n  name: w\n  dims: {m: 4, n: 4, k: 4}\n  ops:\n"
-                                  "  - C[m,n] += A[m,k] * B[k,n]\n"
-                                  "mapping: |\n  DRAM for m=4 k=2\n    Buf for n=4 k=2\n      op C\n";
+/* docs/MODEL.md, worked example: C[4,4] += A[4,4] * B[4,4], one row of C at a time in the buffer.
+ */
+static const char *const worked =
+    "architecture:\n  name: two\n  clock: 1 GHz\n  overlap: perfect\n  memories:\n"
+    "  - {name: DRAM, bandwidth: 2}\n  - {name: Buf, bandwidth: {read: 4, write: 4}}\n"
+    "  compute:\n  - {name: pe, ops: [mac]}\n"
+    "workload:\n  name: w\n  dims: {m: 4, n: 4, k: 4}\n  ops:\n"
+    "  - C[m,n] += A[m,k] * B[k,n]\n"
+    "mapping: |\n  DRAM for m=4 k=2\n    Buf for n=4 k=2\n      op C\n";
 
 static void check_worked(void) {
   static const struct {
@@ -47,7 +49,8 @@ static void check_worked(void) {
       /* A: each of the 8 slices of 2 words once.  B: all 8 slices of 8 words, none kept. */
       {__LINE__, 1, "A", {16, 64, 0, 0, 2}},
       {__LINE__, 1, "B", {64, 64, 0, 0, 8}},
-      /* C: a row enters once per m and stays for both k: 16 words out; 64 updates, 16 of them first. */
+      /* C: a row enters once per m and stays for both k: 16 words out; 64 updates, 16 of them
+         first. */
       {__LINE__, 1, "C", {0, 48, 64, 16, 4}},
       {__LINE__, 0, "A", {0, 16, 0, 0, 16}},
       {__LINE__, 0, "B", {0, 64, 0, 0, 16}},
@@ -65,12 +68,14 @@ static void check_worked(void) {
       CHECK_ROW_I64(&rows[i], got->drain, rows[i].want.drain);
       CHECK_ROW_I64(&rows[i], got->peak, rows[i].want.peak);
     }
-  /* DRAM moves 96 words at 2 a cycle; 64 points at one a cycle; Buf reads 64 + 64 + 48 + 16 at 4. */
+  /* DRAM moves 96 words at 2 a cycle; 64 points at one a cycle; Buf reads 64 + 64 + 48 + 16 at 4.
+   */
   CHECK_NEAR(e.r.cycles, 64, 1e-12);
   case_drop(&e);
 }
 
-/* A halo: 4 output rows in 2 tiles of 2 read 3 + 3 rows of T; recomputed, or one of them retained. */
+/* A halo: 4 output rows in 2 tiles of 2 read 3 + 3 rows of T; recomputed, or one of them retained.
+ */
 static void check_halo(void) {
   static const char *const scope[] = {"Seq", "Seq retain T"};
   static const int64_t points[] = {6, 5};
@@ -94,18 +99,20 @@ static void check_halo(void) {
   }
 }
 
-/* The same with a level more, where no memory is ever waited for: a cycle a point, and none for a step that has nothing
- * left to make. */
+/* The same with a level more, where no memory is ever waited for: a cycle a point, and none for a
+ * step that has nothing left to make. */
 static void check_idle_steps(void) {
   static const char *const scope[] = {"Seq", "Seq retain T"};
   for (int i = 0; i < 2; i++) {
     page p = {.len = 0};
     say(&p,
-        "architecture:\n  name: three\n  memories:\n  - {name: DRAM}\n  - {name: Buf}\n  - {name: Reg}\n"
+        "architecture:\n  name: three\n  memories:\n  - {name: DRAM}\n  - {name: Buf}\n  - {name: "
+        "Reg}\n"
         "  compute:\n  - {name: pe, ops: [mac, mul]}\n"
         "workload:\n  name: w\n  dims: {h: 9, p: 8, r: 2, c: 4}\n  ops:\n"
         "  - T[h] += I[h,c] * V[c]\n  - O[p] += T[p + r] * W[r]\n"
-        "mapping: |\n  DRAM for p=8\n    Buf\n      %s\n        Buf for h=2 c=2\n          Reg for c=2\n            op "
+        "mapping: |\n  DRAM for p=8\n    Buf\n      %s\n        Buf for h=2 c=2\n          Reg for "
+        "c=2\n            op "
         "T\n"
         "        Buf for r=2\n          op O\n",
         scope[i]);
@@ -118,23 +125,24 @@ static void check_idle_steps(void) {
   }
 }
 
-/* Two convolutions in one dim, p = 6 outputs in tiles of 2 (3 runs of the scope) for each of n = 2 filters; T's 8
- * rows h = 0..7; O reads T[p + t], t < 3.  T's home is Buf: the m-tile that holds what comes from DRAM is
- * above the scope, and Reg's m-tiles are below it.
+/* Two convolutions in one dim, p = 6 outputs in tiles of 2 (3 runs of the scope) for each of n = 2
+ * filters; T's 8 rows h = 0..7; O reads T[p + t], t < 3.  T's home is Buf: the m-tile that holds
+ * what comes from DRAM is above the scope, and Reg's m-tiles are below it.
  *
- * Needed of T in runs 0, 1, 2: rows 0..3, 2..5, 4..7.  With n outside p, the second n finds rows 4..7 held and
- * needs 0..3: nothing in common, all is made again: 4 + 2 + 2 rows for either n, 16 points of T (times r = 2).
- * With n inside p, the second n of every tile finds all of it: 4 + 2 + 2 rows in all; T's branch runs 3 times.
+ * Needed of T in runs 0, 1, 2: rows 0..3, 2..5, 4..7.  With n outside p, the second n finds
+ * rows 4..7 held and needs 0..3: nothing in common, all is made again: 4 + 2 + 2 rows for either n,
+ * 16 points of T (times r = 2). With n inside p, the second n of every tile finds all of it: 4 + 2
+ * + 2 rows in all; T's branch runs 3 times.
  *
- * Reg, branch of T: its m-tile is entered once per row h (R of I: the 2 rows h, h + 1; of T: row h; of V: 2 words).
- * Seq passes to O's branch in every run, which touches neither I nor V: both are dropped then, and a run of T's branch
- * starts with nothing.  I: 2 words for a run's first row, 1 for each other, since h + 1 is there:
- *   rows made 4, 2, 2: 5 + 3 + 3 = 11.   V: 2 for each run: 6.   T: each row drains once: 8.
- * n outside: all that twice.
- * Branch of O, one m-tile per p with all of t: T's rows p, p + 1, p + 2; what T's branch left in Reg is its last
- * row, the last that the run needs, and the first p of a tile does not read it: 3 words for p = 0, 1 for p = 1,
- * 4 a run, 6 runs: 24.  W (3 words): stays for the second p; dropped when Seq passes to T's branch.
- * n outside p: T's branch runs each time: 3 x 6 = 18.  n inside: at the second n it has nothing to do, but
+ * Reg, branch of T: its m-tile is entered once per row h (R of I: the 2 rows h, h + 1; of T: row h;
+ * of V: 2 words). Seq passes to O's branch in every run, which touches neither I nor V: both are
+ * dropped then, and a run of T's branch starts with nothing.  I: 2 words for a run's first row, 1
+ * for each other, since h + 1 is there: rows made 4, 2, 2: 5 + 3 + 3 = 11.   V: 2 for each run: 6.
+ * T: each row drains once: 8. n outside: all that twice. Branch of O, one m-tile per p with all of
+ * t: T's rows p, p + 1, p + 2; what T's branch left in Reg is its last row, the last that the run
+ * needs, and the first p of a tile does not read it: 3 words for p = 0, 1 for p = 1, 4 a run, 6
+ * runs: 24.  W (3 words): stays for the second p; dropped when Seq passes to T's branch. n outside
+ * p: T's branch runs each time: 3 x 6 = 18.  n inside: at the second n it has nothing to do, but
  * the filter is another one then: 18, too.  O: each of 12 elements enters and leaves once. */
 static void check_retain(void) {
   static const struct {
@@ -148,11 +156,13 @@ static void check_retain(void) {
   for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
     page p = {.len = 0};
     say(&p,
-        "architecture:\n  name: three\n  memories:\n  - {name: DRAM}\n  - {name: Buf}\n  - {name: Reg}\n"
+        "architecture:\n  name: three\n  memories:\n  - {name: DRAM}\n  - {name: Buf}\n  - {name: "
+        "Reg}\n"
         "  compute:\n  - {name: pe, ops: [mac]}\n"
         "workload:\n  name: w\n  dims: {h: 8, r: 2, p: 6, t: 3, n: 2}\n  ops:\n"
         "  - T[h] += I[h + r] * V[r]\n  - O[p,n] += T[p + t] * W[n,t]\n"
-        "mapping: |\n  DRAM\n    Buf for %s\n      Seq retain T\n        Buf for h=4\n          Reg for r=2\n"
+        "mapping: |\n  DRAM\n    Buf for %s\n      Seq retain T\n        Buf for h=4\n          "
+        "Reg for r=2\n"
         "            op T\n        Buf for p=2\n          Reg for t=3\n            op O\n",
         rows[k].loops);
     for (way how = FREELY; how <= BY_WALK; how++) {
@@ -179,7 +189,8 @@ static void check_retain(void) {
   }
 }
 
-/* ---- random, against the walk ------------------------------------------------------------------ */
+/* ---- random, against the walk ------------------------------------------------------------------
+ */
 
 typedef struct {
   const char *name;
@@ -188,7 +199,9 @@ typedef struct {
   int extent[8];
 } nest_op;
 
-static int pick(tf_rng *g, int lo, int hi) { return lo + (int)tf_rng_below(g, (uint32_t)(hi - lo + 1)); }
+static int pick(tf_rng *g, int lo, int hi) {
+  return lo + (int)tf_rng_below(g, (uint32_t)(hi - lo + 1));
+}
 
 static int up(int a, int b) { return (a + b - 1) / b; }
 
@@ -213,7 +226,8 @@ static void tile(tf_rng *g, page *p, int indent, int level, const nest_op *o, co
     if (trip[d] == 1) continue;
     if (trip[d] <= 4 && pick(g, 0, 2) == 0) {
       size_t at = strlen(spatial);
-      snprintf(spatial + at, sizeof spatial - at, " %c=%d@%c", o->dim[d], trip[d], pick(g, 0, 1) ? 'x' : 'y');
+      snprintf(spatial + at, sizeof spatial - at, " %c=%d@%c", o->dim[d], trip[d],
+               pick(g, 0, 1) ? 'x' : 'y');
       continue;
     }
     say(p, "%s %c=%d", any ? "" : " for", o->dim[d], trip[d]);
@@ -241,7 +255,8 @@ static int machine(tf_rng *g, page *p) {
   say(p, "architecture:%s\n  memories:\n", draw_some(g, DRAW_ARCH, "\n  ", ""));
   for (int i = 0; i < n; i++)
     say(p, "  - {name: L%d%s}\n", i, draw_some(g, DRAW_MEMORY, ", ", i ? "" : " mesh network "));
-  say(p, "  compute:\n  - {name: u, ops: [mac], below: L%d%s}\n", n - 1, draw_some(g, DRAW_UNIT, ", ", ""));
+  say(p, "  compute:\n  - {name: u, ops: [mac], below: L%d%s}\n", n - 1,
+      draw_some(g, DRAW_UNIT, ", ", ""));
   return n;
 }
 
@@ -298,7 +313,8 @@ static void conv_chain(tf_rng *g, page *p, int n) {
 static void conv_chain_3(tf_rng *g, page *p, int n) {
   int q = pick(g, 1, 6), u = pick(g, 1, 3), t = pick(g, 1, 3), k = pick(g, 1, 2), e = pick(g, 1, 2);
   int d = pick(g, 0, 1) && u == 3, i = q + u - 1 - 2 * d, h = i + t - 1, level = pick(g, 0, n - 2);
-  nest_op a = {"C", 3, "hkr", {h, k, 2}}, b = {"E", 3, "ikt", {i, k, t}}, c = {"F", 4, "pnku", {q, e, k, u}};
+  nest_op a = {"C", 3, "hkr", {h, k, 2}}, b = {"E", 3, "ikt", {i, k, t}},
+          c = {"F", 4, "pnku", {q, e, k, u}};
   if (i < 1) {
     conv_chain(g, p, n);
     return;
@@ -365,28 +381,31 @@ static void show(const char *who, const test_case *a, const test_case *b) {
   for (int i = 0; a->ok && b->ok && i < wl->n_tensors * a->spec->arch->n_memories; i++) {
     const tf_counts *x = &a->r.counts[i], *y = &b->r.counts[i];
     if (memcmp(x, y, sizeof *x))
-      printf("  %s: L%d %s: fill %" PRId64 " / %" PRId64 ", read %" PRId64 " / %" PRId64 ", update %" PRId64
-             " / %" PRId64 ", drain %" PRId64 " / %" PRId64 "\n",
-             who, i / wl->n_tensors, wl->tensors[i % wl->n_tensors].name, x->fill, y->fill, x->read, y->read, x->update,
-             y->update, x->drain, y->drain);
+      printf("  %s: L%d %s: fill %" PRId64 " / %" PRId64 ", read %" PRId64 " / %" PRId64
+             ", update %" PRId64 " / %" PRId64 ", drain %" PRId64 " / %" PRId64 "\n",
+             who, i / wl->n_tensors, wl->tensors[i % wl->n_tensors].name, x->fill, y->fill, x->read,
+             y->read, x->update, y->update, x->drain, y->drain);
   }
   for (int o = 0; a->ok && b->ok && o < wl->n_ops; o++)
     if (a->r.ops[o].points != b->r.ops[o].points)
-      printf("  %s: op %d: points %" PRId64 " / %" PRId64 "\n", who, o, a->r.ops[o].points, b->r.ops[o].points);
+      printf("  %s: op %d: points %" PRId64 " / %" PRId64 "\n", who, o, a->r.ops[o].points,
+             b->r.ops[o].points);
   for (int i = 0; a->ok && b->ok && i < a->tree->n_nodes; i++)
     if (a->r.nodes[i].runs != b->r.nodes[i].runs || a->r.nodes[i].held != b->r.nodes[i].held)
-      printf("  %s: node %d: runs %" PRId64 " / %" PRId64 ", held %" PRId64 " / %" PRId64 "\n", who, i,
-             a->r.nodes[i].runs, b->r.nodes[i].runs, a->r.nodes[i].held, b->r.nodes[i].held);
+      printf("  %s: node %d: runs %" PRId64 " / %" PRId64 ", held %" PRId64 " / %" PRId64 "\n", who,
+             i, a->r.nodes[i].runs, b->r.nodes[i].runs, a->r.nodes[i].held, b->r.nodes[i].held);
   printf("  %s: cycles %g / %g\n", who, a->r.cycles, b->r.cycles);
 }
 
 static bool same_cause(const tf_why_row *a, const tf_why_row *b) {
-  return a->tensor == b->tensor && a->above == b->above && a->level == b->level && a->node == b->node &&
-         a->cause == b->cause && a->at == b->at && a->slot == b->slot && !memcmp(&a->words, &b->words, sizeof a->words);
+  return a->tensor == b->tensor && a->above == b->above && a->level == b->level &&
+         a->node == b->node && a->cause == b->cause && a->at == b->at && a->slot == b->slot &&
+         !memcmp(&a->words, &b->words, sizeof a->words);
 }
 
-/* Causes found by sums and by the walk are the same, word for word; false after saying where they are not.  Where
- * nothing that is retained is found, they are those of the tree without `retain`. */
+/* Causes found by sums and by the walk are the same, word for word; false after saying where they
+ * are not.  Where nothing that is retained is found, they are those of the tree without `retain`.
+ */
 static bool same_causes(const test_case *a, const test_case *b) {
   tf_why x = {0}, y = {0};
   tf_result again;
@@ -401,10 +420,11 @@ static bool same_causes(const test_case *a, const test_case *b) {
     for (int k = 0; k < 2; k++) {
       const tf_why_row *r = k ? &y.rows[i] : &x.rows[i];
       if (i < (k ? y.n : x.n))
-        printf("  %s: %s L%d -> L%d node %d %s %d.%d: fill %" PRId64 " read %" PRId64 " update %" PRId64
-               " drain %" PRId64 "\n",
-               k ? "walk" : "sums", a->spec->workload->tensors[r->tensor].name, r->above, r->level, r->node,
-               tf_cause_key(r->cause), r->at, r->slot, r->words.fill, r->words.read, r->words.update, r->words.drain);
+        printf("  %s: %s L%d -> L%d node %d %s %d.%d: fill %" PRId64 " read %" PRId64
+               " update %" PRId64 " drain %" PRId64 "\n",
+               k ? "walk" : "sums", a->spec->workload->tensors[r->tensor].name, r->above, r->level,
+               r->node, tf_cause_key(r->cause), r->at, r->slot, r->words.fill, r->words.read,
+               r->words.update, r->words.drain);
     }
   tf_why_free(&x);
   tf_why_free(&y);
@@ -418,11 +438,12 @@ typedef struct {
   int leapt;             /* cases in which the walk leaps */
 } tally;
 
-/* A model that has evaluated other trip counts before finds what a new one finds: a few loops at a time take more
- * steps, or those of the tree again. */
+/* A model that has evaluated other trip counts before finds what a new one finds: a few loops at a
+ * time take more steps, or those of the tree again. */
 static bool same_anew(test_case *a, tf_rng *g) {
   enum { ROUNDS = 6 };
-  const int n = tf_model_n_loops(a->model), figures = a->spec->workload->n_tensors * a->spec->arch->n_memories;
+  const int n = tf_model_n_loops(a->model),
+            figures = a->spec->workload->n_tensors * a->spec->arch->n_memories;
   int64_t *own = a->model->own_trip, *trips = calloc((size_t)n + 1, sizeof *trips);
   bool same = trips != NULL;
   for (int i = 0; same && i < ROUNDS; i++) {
@@ -442,13 +463,14 @@ static bool same_anew(test_case *a, tf_rng *g) {
 }
 
 static void twin(uint64_t seed, tally *t) {
-  static void (*const kind[])(tf_rng *, page *, int) = {chain, conv_chain, conv_chain_3, conv, shared};
+  static void (*const kind[])(tf_rng *, page *, int) = {chain, conv_chain, conv_chain_3, conv,
+                                                        shared};
   tf_rng g = tf_rng_new(seed, 1);
   page p = {.len = 0};
   int n = machine(&g, &p);
   kind[pick(&g, 0, 4)](&g, &p, n);
-  test_case a = evaluate(p.text, FREELY), b = evaluate(p.text, BY_WALK), c = evaluate(p.text, BY_SUMS),
-            d = evaluate(p.text, BY_STEPS);
+  test_case a = evaluate(p.text, FREELY), b = evaluate(p.text, BY_WALK),
+            c = evaluate(p.text, BY_SUMS), d = evaluate(p.text, BY_STEPS);
   bool perfect = a.spec && a.spec->arch->overlap == TF_OVERLAP_PERFECT;
   bool equal = a.ok == b.ok && (!a.ok || same_run(&a, &b, perfect)) && a.ok == c.ok &&
                (!a.ok || same_run(&a, &c, perfect || !c.model->ev.irregular)) && b.ok == d.ok &&
@@ -466,17 +488,19 @@ static void twin(uint64_t seed, tally *t) {
     show("walk / steps", &b, &d);
   }
   if (a.ok && equal && !CHECK(same_causes(&a, &b))) printf("seed %" PRIu64 ":\n%s\n", seed, p.text);
-  if (a.ok && a.model->quick && !CHECK(same_anew(&a, &g))) printf("anew, seed %" PRIu64 ":\n%s\n", seed, p.text);
+  if (a.ok && a.model->quick && !CHECK(same_anew(&a, &g)))
+    printf("anew, seed %" PRIu64 ":\n%s\n", seed, p.text);
   case_drop(&a);
   case_drop(&b);
   case_drop(&c);
   case_drop(&d);
 }
 
-/* 17 rows on four buffers of one port, a word a cycle: the first has five of them, each filled, read, updated and
- * drained once; and nine of the second op's, which takes two buffers. */
+/* 17 rows on four buffers of one port, a word a cycle: the first has five of them, each filled,
+ * read, updated and drained once; and nine of the second op's, which takes two buffers. */
 static const char *const shared_rows =
-    "architecture:\n  overlap: perfect\n  memories:\n  - {name: D}\n  - {name: B, mesh: [4, 1], bandwidth: 1}\n"
+    "architecture:\n  overlap: perfect\n  memories:\n  - {name: D}\n  - {name: B, mesh: [4, 1], "
+    "bandwidth: 1}\n"
     "  compute:\n  - {name: u, ops: [mul]}\n"
     "workload:\n  name: w\n  dims: {m: 17}\n  ops:\n  - O[m] = A[m] * 2\n  - P[m] = O[m] * 3\n"
     "mapping: |\n  D\n    Seq\n      D spatial m=4@x\n        B for m=5\n          op O\n"
@@ -491,15 +515,19 @@ static void check_busiest(void) {
   }
 }
 
-/* Two convolutions, padded, of a million rows that no trip count divides, each spread over four buffers, of which the
- * first keeps what the next tile reads again: every point is computed once, and few of the steps are looked at. */
+/* Two convolutions, padded, of a million rows that no trip count divides, each spread over four
+ * buffers, of which the first keeps what the next tile reads again: every point is computed once,
+ * and few of the steps are looked at. */
 static void check_far(void) {
   static const char *const text =
-      "architecture:\n  overlap: perfect\n  memories:\n  - {name: D}\n  - {name: B, mesh: [4, 1], bandwidth: 1}\n"
+      "architecture:\n  overlap: perfect\n  memories:\n  - {name: D}\n  - {name: B, mesh: [4, 1], "
+      "bandwidth: 1}\n"
       "  compute:\n  - {name: u, ops: [mac]}\n"
-      "workload:\n  name: w\n  dims: {p: 999983, r: 3, x: 999983, s: 5}\n  tensors: {I: {pad: [1]}, T: {pad: [2]}}\n"
+      "workload:\n  name: w\n  dims: {p: 999983, r: 3, x: 999983, s: 5}\n  tensors: {I: {pad: "
+      "[1]}, T: {pad: [2]}}\n"
       "  ops:\n  - T[p] += I[p+r-1] * W[r]\n  - O[x] += T[x+s-2] * V[s]\n"
-      "mapping: |\n  D for x=996\n    Seq retain T\n      D spatial p=4@x\n        B for p=252 r=3\n          op T\n"
+      "mapping: |\n  D for x=996\n    Seq retain T\n      D spatial p=4@x\n        B for p=252 "
+      "r=3\n          op T\n"
       "      D spatial x=4@x\n        B for x=251 s=5\n          op O\n";
   test_case e = evaluate(text, FREELY);
   CHECK(e.ok && !e.model->ev.irregular);
@@ -508,15 +536,19 @@ static void check_far(void) {
   case_drop(&e);
 }
 
-/* C is retained, and never found again.  Of what a tree of links takes then, B and F go to all four buffers at once: 35
- * words in 6 links each; A, C and E each have 2 links for a word, of which there are 48. */
+/* C is retained, and never found again.  Of what a tree of links takes then, B and F go to all four
+ * buffers at once: 35 words in 6 links each; A, C and E each have 2 links for a word, of which
+ * there are 48. */
 static void check_kept_links(void) {
   static const char *const text =
       "architecture:\n  overlap: none\n  memories:\n  - {name: D, bandwidth: 7}\n"
-      "  - {name: B, mesh: [1, 4], network: {multicast: true, reduce: true, topology: tree, width: 0.5}}\n"
+      "  - {name: B, mesh: [1, 4], network: {multicast: true, reduce: true, topology: tree, width: "
+      "0.5}}\n"
       "  compute:\n  - {name: u, ops: [mac], mesh: [3, 1], rate: 16}\n"
-      "workload:\n  name: w\n  dims: {m: 4, l: 5, k: 4, n: 3}\n  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n"
-      "  - E[m,n] += C[m,l] * F[l,n]\nmapping: |\n  D spatial m=4@y\n    Shar retain C\n      B for l=5 k=4\n"
+      "workload:\n  name: w\n  dims: {m: 4, l: 5, k: 4, n: 3}\n  ops:\n  - C[m,l] += A[m,k] * "
+      "B[k,l]\n"
+      "  - E[m,n] += C[m,l] * F[l,n]\nmapping: |\n  D spatial m=4@y\n    Shar retain C\n      B "
+      "for l=5 k=4\n"
       "        op C\n      B for l=6 n=3\n        op E\n";
   for (int how = FREELY; how <= BY_STEPS; how++) {
     test_case e = evaluate(text, (way)how);
@@ -527,34 +559,48 @@ static void check_kept_links(void) {
 
 /* Mappings whose closed sums must tell what the walk tells. */
 static void check_closed(void) {
-  static const char *const machine =
-      "architecture:\n  overlap: %s\n  memories:\n  - {name: D, bandwidth: 3}\n  - {name: B, mesh: [3, 1], bandwidth: "
-      "2}\n"
-      "  - {name: R, mesh: [4, 1]}\n  compute:\n  - {name: u, ops: [mac, max, exp, div, sub, add]}\n%s";
+  static const char *const machine = "architecture:\n  overlap: %s\n  memories:\n  - {name: D, "
+                                     "bandwidth: 3}\n  - {name: B, mesh: [3, 1], bandwidth: "
+                                     "2}\n"
+                                     "  - {name: R, mesh: [4, 1]}\n  compute:\n  - {name: u, ops: "
+                                     "[mac, max, exp, div, sub, add]}\n%s";
   static const char *const closed[] = {
       /* what is retained is found by none: each step needs another tile */
       "workload:\n  name: w\n  dims: {m: 23, l: 17, n: 5}\n  ops:\n  - X[m] max= S[m,l]\n"
-      "  - E[m,l] = exp(S[m,l] - X[m])\n  - Z[m] += E[m,l]\n  - P[m,l] = E[m,l] / Z[m]\n  - O[m,n] += P[m,l] * V[l,n]\n"
-      "mapping: |\n  D for m=4 l=5\n    Seq retain E P stream X Z O\n      B for m=6 l=4\n        op X\n"
-      "      B for m=6 l=4\n        op E\n      B for m=6 l=4\n        op Z\n      B for m=6 l=4\n        op P\n"
+      "  - E[m,l] = exp(S[m,l] - X[m])\n  - Z[m] += E[m,l]\n  - P[m,l] = E[m,l] / Z[m]\n  - O[m,n] "
+      "+= P[m,l] * V[l,n]\n"
+      "mapping: |\n  D for m=4 l=5\n    Seq retain E P stream X Z O\n      B for m=6 l=4\n        "
+      "op X\n"
+      "      B for m=6 l=4\n        op E\n      B for m=6 l=4\n        op Z\n      B for m=6 l=4\n "
+      "       op P\n"
       "      B for m=6 l=4 n=5\n        op O\n",
       /* by all but the first of the inner steps, which need nothing anew */
-      "workload:\n  name: w\n  dims: {m: 23, l: 17, k: 11, n: 13}\n  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n"
-      "  - E[m,n] += C[m,l] * F[l,n]\nmapping: |\n  D for m=4 l=3 n=3\n    Pipe retain C\n      B for k=3 m=2 l=3\n"
-      "        R for m=4 k=4 l=2\n          op C\n      B for n=2\n        R for n=3 spatial m=4@x\n          R for "
+      "workload:\n  name: w\n  dims: {m: 23, l: 17, k: 11, n: 13}\n  ops:\n  - C[m,l] += A[m,k] * "
+      "B[k,l]\n"
+      "  - E[m,n] += C[m,l] * F[l,n]\nmapping: |\n  D for m=4 l=3 n=3\n    Pipe retain C\n      B "
+      "for k=3 m=2 l=3\n"
+      "        R for m=4 k=4 l=2\n          op C\n      B for n=2\n        R for n=3 spatial "
+      "m=4@x\n          R for "
       "m=2 l=6\n"
       "            op E\n",
-      "workload:\n  name: w\n  dims: {m: 24, l: 17, k: 11, n: 13}\n  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n"
-      "  - E[m,n] += C[m,l] * F[l,n]\nmapping: |\n  D for l=3 n=2 m=4 n=2 spatial n=3@x\n    B\n      Pipe retain C\n"
+      "workload:\n  name: w\n  dims: {m: 24, l: 17, k: 11, n: 13}\n  ops:\n  - C[m,l] += A[m,k] * "
+      "B[k,l]\n"
+      "  - E[m,n] += C[m,l] * F[l,n]\nmapping: |\n  D for l=3 n=2 m=4 n=2 spatial n=3@x\n    B\n   "
+      "   Pipe retain C\n"
       "        R for k=11 m=6 l=6\n          op C\n        R for n=2 m=6 l=6\n          op E\n",
       /* ops that share loops with different steps */
-      "workload:\n  name: w\n  dims: {m: 61, n: 7, k: 83, o: 5}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n"
-      "  - E[m,o] += A[m,k] * F[k,o]\nmapping: |\n  D for m=31 k=28\n    Para\n      B for n=7\n        R for m=2 k=3\n"
+      "workload:\n  name: w\n  dims: {m: 61, n: 7, k: 83, o: 5}\n  ops:\n  - C[m,n] += A[m,k] * "
+      "B[k,n]\n"
+      "  - E[m,o] += A[m,k] * F[k,o]\nmapping: |\n  D for m=31 k=28\n    Para\n      B for n=7\n   "
+      "     R for m=2 k=3\n"
       "          op C\n      B for m=2 spatial k=2@x\n        R for m=3 k=4 o=5\n          op E\n",
-      "workload:\n  name: w\n  dims: {m: 19, n: 7, k: 31, o: 5}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n"
-      "  - E[m,o] += G[m,k] * F[k,o]\n  - H[m] += I[m,k] * J[k]\nmapping: |\n  D for m=3 k=2 m=2\n    D for k=4\n      "
+      "workload:\n  name: w\n  dims: {m: 19, n: 7, k: 31, o: 5}\n  ops:\n  - C[m,n] += A[m,k] * "
+      "B[k,n]\n"
+      "  - E[m,o] += G[m,k] * F[k,o]\n  - H[m] += I[m,k] * J[k]\nmapping: |\n  D for m=3 k=2 m=2\n "
+      "   D for k=4\n      "
       "Pipe\n"
-      "        B for n=7\n          R for m=4 k=4\n            op C\n        B spatial m=2@x\n          R for m=3 k=5 "
+      "        B for n=7\n          R for m=4 k=4\n            op C\n        B spatial m=2@x\n     "
+      "     R for m=3 k=5 "
       "o=5\n"
       "            op E\n        B for k=7 spatial m=3@x\n          R for m=3\n            op H\n"};
   static const char *const overlap[] = {"perfect", "none", "double-buffer"};
@@ -569,21 +615,24 @@ static void check_closed(void) {
   }
 }
 
-/* Ops that share loops with different steps, of hundreds of thousands of rows: one ends long before the other. */
+/* Ops that share loops with different steps, of hundreds of thousands of rows: one ends long before
+ * the other. */
 static void check_unlike_steps(void) {
   static const char *const text =
       "architecture:\n  memories:\n  - {name: D}\n  - {name: B}\n  - {name: R, mesh: [4, 1]}\n"
       "  compute:\n  - {name: u, ops: [mac]}\n"
       "workload:\n  name: w\n  dims: {m: %d, n: 7, k: %d, o: 5}\n"
       "  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n  - E[m,o] += A[m,k] * F[k,o]\n"
-      "mapping: |\n  D for m=%d k=%d\n    %s\n      B for n=7\n        R for m=2 k=3\n          op C\n"
+      "mapping: |\n  D for m=%d k=%d\n    %s\n      B for n=7\n        R for m=2 k=3\n          op "
+      "C\n"
       "      B for m=2 spatial k=2@x\n        R for m=3 k=4 o=5\n          op E\n";
   static const char *const scope[] = {"Para", "Seq", "Shar"};
   for (int i = 0; i < 3; i++) {
     page few = {.len = 0}, many = {.len = 0};
     say(&few, text, 61, 83, 31, 28, scope[i]);
     say(&many, text, 799999, 599999, 400000, 200000, scope[i]);
-    test_case a = evaluate(few.text, BY_WALK), b = evaluate(few.text, BY_STEPS), c = evaluate(many.text, FREELY);
+    test_case a = evaluate(few.text, BY_WALK), b = evaluate(few.text, BY_STEPS),
+              c = evaluate(many.text, FREELY);
     CHECK(a.ok && b.ok && same_run(&a, &b, true));
     CHECK(c.ok && (i == 0 ? c.model->quick : c.model->walked > 0 && c.model->walked < 5000));
     CHECK(c.ok && c.r.ops[0].points == INT64_C(599999) * 7 * 799999);
@@ -597,8 +646,11 @@ static void check_unlike_steps(void) {
 /* Trip counts that do not cover the extents are refused, and no overflow. */
 static void check_cover(void) {
   static const char *const paths[] = {"examples/matmul.yaml"};
-  static const int64_t short_of[][5] = {
-      {1, 1, 1, 1, 1}, {4, 4, 1, 16, 16}, {3, 4, 64, 16, 16}, {4, 4, 64, 16, 15}, {0, 5, 64, 16, 15}};
+  static const int64_t short_of[][5] = {{1, 1, 1, 1, 1},
+                                        {4, 4, 1, 16, 16},
+                                        {3, 4, 64, 16, 16},
+                                        {4, 4, 64, 16, 15},
+                                        {0, 5, 64, 16, 15}};
   static const int64_t cover[5] = {4, 5, 64, 16, 15};
   test_case e = {.d = tf_diags_new()};
   e.spec = tf_spec_read(paths, 1, NULL, 0, e.d);
@@ -628,8 +680,8 @@ int main(int argc, char **argv) {
   for (uint64_t seed = 1; seed <= cases; seed++)
     twin(seed, &t);
   if (argc > 1)
-    printf("closed %d quick %d partial %d retains %d of them closed %d leapt %d\n", t.closed, t.quick, t.partial,
-           t.retains, t.retained, t.leapt);
+    printf("closed %d quick %d partial %d retains %d of them closed %d leapt %d\n", t.closed,
+           t.quick, t.partial, t.retains, t.retained, t.leapt);
   CHECK((uint64_t)t.closed > cases / 2);
   CHECK((uint64_t)t.quick > cases / 6);
   CHECK((uint64_t)t.partial > cases / 10);

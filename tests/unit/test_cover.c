@@ -1,5 +1,5 @@
-/* Whether trip counts reach the ranges: the rule that check, eval and searches share, against every setting of the
- * loops tried one by one with the ranges of the general count. */
+/* Whether trip counts reach the ranges: the rule that check, eval and searches share, against every
+ * setting of the loops tried one by one with the ranges of the general count. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -15,7 +15,8 @@ typedef struct {
   long rows, covered, beyond; /* rows tried; that cover; that the start alone would have let pass */
 } tally;
 
-/* ---- the slow way ------------------------------------------------------------------------------- */
+/* ---- the slow way -------------------------------------------------------------------------------
+ */
 typedef struct {
   const tf_plan *p;
   tf_eval ev;
@@ -86,14 +87,16 @@ static verdict slow_all(slow *s, tf_cover *c, tally *t) {
   return all;
 }
 
-/* ---- who is asked ------------------------------------------------------------------------------- */
+/* ---- who is asked -------------------------------------------------------------------------------
+ */
 static bool has_code(const tf_diags *d, tf_code code) {
   for (size_t i = 0; i < tf_diags_count(d); i++)
     if (tf_diags_at(d, i)->code == code) return true;
   return false;
 }
 
-/* Whether the rules of trees say what `covers` does of these trip counts, unless they find something else amiss. */
+/* Whether the rules of trees say what `covers` does of these trip counts, unless they find
+ * something else amiss. */
 static void check_rules(const test_case *e, const int64_t *trips, bool covers) {
   const tf_plan *p = e->model->plan;
   for (int l = 0; l < p->n_loops; l++)
@@ -136,8 +139,9 @@ static void try_case(uint64_t seed, bool padded, tally *t) {
     slow s = {.p = e.model->plan};
     size_t n = (size_t)s.p->n_loops + 1;
     s.digits = TF_ARRAY(a, int64_t, n);
-    s.ev = (tf_eval){
-        .plan = s.p, .trip = TF_ARRAY(a, int64_t, n), .step = TF_ARRAY(a, int64_t, n * (size_t)s.p->wl->n_ops)};
+    s.ev = (tf_eval){.plan = s.p,
+                     .trip = TF_ARRAY(a, int64_t, n),
+                     .step = TF_ARRAY(a, int64_t, n * (size_t)s.p->wl->n_ops)};
     int64_t *trips = TF_ARRAY(a, int64_t, n);
     tf_cover *c = tf_cover_new(a, s.p->facts);
     tf_rng g = tf_rng_new(seed, 9);
@@ -145,7 +149,9 @@ static void try_case(uint64_t seed, bool padded, tally *t) {
     for (int k = 0; c && k < OTHERS; k++) {
       for (int l = 0; l < s.p->n_loops; l++) {
         int64_t own = e.model->own_trip[l];
-        trips[l] = k && rng_chance(&g, 3) ? rng_between(&g, own > 2 ? (int)own - 2 : 1, (int)own + 2) : own;
+        trips[l] = k && rng_chance(&g, 3)
+                       ? rng_between(&g, own > 2 ? (int)own - 2 : 1, (int)own + 2)
+                       : own;
       }
       if (try_row(&e, &s, c, trips, t)) continue;
       printf("seed %" PRIu64 "%s, row %d:", seed, padded ? " padded" : "", k);
@@ -160,13 +166,15 @@ static void try_case(uint64_t seed, bool padded, tally *t) {
 
 /* test_cover [CASES [FIRST SEED]] */
 int main(int argc, char **argv) {
-  uint64_t cases = argc > 1 ? strtoull(argv[1], NULL, 10) : 300, first = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+  uint64_t cases = argc > 1 ? strtoull(argv[1], NULL, 10) : 300,
+           first = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
   tally t = {0};
   for (uint64_t seed = first; seed < first + cases; seed++) {
     try_case(seed, false, &t);
     try_case(seed, true, &t);
   }
-  if (argc > 1) printf("rows %ld, covered %ld, short but not at the start %ld\n", t.rows, t.covered, t.beyond);
+  if (argc > 1)
+    printf("rows %ld, covered %ld, short but not at the start %ld\n", t.rows, t.covered, t.beyond);
   CHECK(t.rows > (long)cases * OTHERS && t.covered > t.rows / 5 && t.beyond > 0);
   return check_report();
 }

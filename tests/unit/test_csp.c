@@ -1,5 +1,5 @@
-/* Systems of constraints (tune/csp): against enumeration on random small ones, Heron's dump of gemm 64^3, exact numbers
- * of splits, and messages of the text format. */
+/* Systems of constraints (tune/csp): against enumeration on random small ones, Heron's dump of gemm
+ * 64^3, exact numbers of splits, and messages of the text format. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,7 +8,8 @@
 
 enum { VARS = 6, SEEN = 20000 };
 
-/* ---- all solutions of a small system, by trying everything ------------------------------------- */
+/* ---- all solutions of a small system, by trying everything -------------------------------------
+ */
 typedef struct {
   const csp *s;
   int n, twice, wrong;
@@ -41,7 +42,8 @@ static void try_all(seen *e, int v, int64_t *value) {
   }
 }
 
-/* ---- random small systems ---------------------------------------------------------------------- */
+/* ---- random small systems ----------------------------------------------------------------------
+ */
 static int some(tf_rng *rng, int n) { return (int)tf_rng_below(rng, (uint32_t)n); }
 
 static void draw_var(csp *s, tf_rng *rng, int i) {
@@ -88,11 +90,13 @@ static void test_sampler(const csp *s, const seen *all, tf_rng *rng) {
     found += !met[at];
     met[at] = true;
   }
-  if (all->n && all->n <= 6) CHECK_I64(found, all->n); /* 40 draws each: a uniform lot misses one in 10^14 */
+  if (all->n && all->n <= 6)
+    CHECK_I64(found, all->n); /* 40 draws each: a uniform lot misses one in 10^14 */
   free(met);
 }
 
-/* A child keeps the system; what both parents agree in, it has from them where no key is given up. */
+/* A child keeps the system; what both parents agree in, it has from them where no key is given up.
+ */
 static void test_children(const csp *s, const seen *all, tf_rng *rng) {
   int64_t child[VARS];
   for (int k = 0; k < 8 && all->n > 1; k++) {
@@ -101,13 +105,14 @@ static void test_children(const csp *s, const seen *all, tf_rng *rng) {
     CHECK_I64(csp_cross(s, rng, &p, k % 2, child), CSP_FOUND);
     CHECK(csp_holds(s, child));
     if (k % 2) continue;
-    for (int i = 0; i < s->n_knobs; i++) /* the parents themselves are left: nothing had to be given up */
+    for (int i = 0; i < s->n_knobs;
+         i++) /* the parents themselves are left: nothing had to be given up */
       CHECK(child[s->knob[i]] == a[s->knob[i]] || child[s->knob[i]] == b[s->knob[i]]);
   }
 }
 
-/* Notes all solutions that propagation leaves: each variable in turn gets its values, or half its range.  Returns how
- * many. */
+/* Notes all solutions that propagation leaves: each variable in turn gets its values, or half its
+ * range.  Returns how many. */
 static int64_t each_below(seen *out, tf_arena *a, const csp_state *from) {
   const csp *s = out->s;
   int64_t value[CSP_SET_MAX], told = 0;
@@ -127,7 +132,8 @@ static int64_t each_below(seen *out, tf_arena *a, const csp_state *from) {
   if (!CHECK(csp_state_new(s, a, &to))) return 0;
   for (int k = 0; k < (n < 0 ? 2 : n); k++) {
     csp_state_copy(s, &to, from);
-    if (n < 0 ? csp_narrow(s, &to, v, k ? mid + 1 : is.lo, k ? is.hi : mid) && csp_propagate_all(s, &to)
+    if (n < 0 ? csp_narrow(s, &to, v, k ? mid + 1 : is.lo, k ? is.hi : mid) &&
+                    csp_propagate_all(s, &to)
               : csp_fix(s, &to, v, value[k]))
       told += each_below(out, a, &to);
   }
@@ -137,8 +143,9 @@ static int64_t each_below(seen *out, tf_arena *a, const csp_state *from) {
 static int64_t each(seen *out) {
   tf_arena *a = tf_arena_new();
   csp_state whole;
-  const int64_t n =
-      csp_state_new(out->s, a, &whole) && csp_propagate_all(out->s, &whole) ? each_below(out, a, &whole) : 0;
+  const int64_t n = csp_state_new(out->s, a, &whole) && csp_propagate_all(out->s, &whole)
+                        ? each_below(out, a, &whole)
+                        : 0;
   tf_arena_free(a);
   return n;
 }
@@ -192,7 +199,8 @@ static void test_random(int cases) {
   free(got.row);
 }
 
-/* ---- exact numbers ----------------------------------------------------------------------------- */
+/* ---- exact numbers -----------------------------------------------------------------------------
+ */
 /* Ordered products of n factors: of each prime's exponent e, C(e + n - 1, n - 1). */
 static int64_t splits(int64_t of, int n) {
   int64_t all = 1;
@@ -257,7 +265,8 @@ static void test_deep(void) {
   tf_arena_free(a);
 }
 
-/* ---- Heron's dump ------------------------------------------------------------------------------ */
+/* ---- Heron's dump ------------------------------------------------------------------------------
+ */
 static char *file_text(const char *path) {
   FILE *f = fopen(path, "r");
   char *text = calloc(1, 1 << 16);
@@ -267,7 +276,8 @@ static char *file_text(const char *path) {
 }
 
 static csp *read_text(tf_arena *a, const char *text, tf_diags *d) {
-  return csp_read(a, NULL, tf_diags_add_file(d, "gemm.csp", text, strlen(text)), text, strlen(text), d);
+  return csp_read(a, NULL, tf_diags_add_file(d, "gemm.csp", text, strlen(text)), text, strlen(text),
+                  d);
 }
 
 static int count_rules(const csp *s, csp_kind kind) {
@@ -289,7 +299,8 @@ static void test_heron(void) {
     const size_t len = strlen(name);
     constants += s->var[v].constant;
     derived +=
-        strstr(name, "fused") || (len > 6 && (!strcmp(name + len - 6, ".outer") || !strcmp(name + len - 6, ".inner")));
+        strstr(name, "fused") ||
+        (len > 6 && (!strcmp(name + len - 6, ".outer") || !strcmp(name + len - 6, ".inner")));
   }
   CHECK_I64(s->n_knobs, 5);
   CHECK_I64(s->n_vars - constants, 45);
@@ -304,11 +315,14 @@ static void test_heron(void) {
   CHECK_I64(st.left[fused].hi, 64 * 64); /* what the domain of a million comes to */
   tf_rng rng = tf_rng_new(4, 1);
   const size_t n = (size_t)s->n_vars;
-  int64_t *value = TF_ARRAY(a, int64_t, n), *other = TF_ARRAY(a, int64_t, n), *was = TF_ARRAY(a, int64_t, n);
+  int64_t *value = TF_ARRAY(a, int64_t, n), *other = TF_ARRAY(a, int64_t, n),
+          *was = TF_ARRAY(a, int64_t, n);
   for (int k = 0; k < 200; k++) {
     CHECK_I64(csp_sample(s, NULL, &rng, value), CSP_FOUND);
     CHECK(csp_holds(s, value));
-    if (k) CHECK_I64(csp_cross(s, &rng, &(csp_parents){value, was, s->n_knobs, s->knob}, k % 2, other), CSP_FOUND);
+    if (k)
+      CHECK_I64(csp_cross(s, &rng, &(csp_parents){value, was, s->n_knobs, s->knob}, k % 2, other),
+                CSP_FOUND);
     if (k) CHECK(csp_holds(s, other));
     memcpy(was, value, (size_t)s->n_vars * sizeof *was);
   }
@@ -327,7 +341,8 @@ static void test_heron(void) {
   tf_diags_free(d);
 }
 
-/* ---- the text's messages ----------------------------------------------------------------------- */
+/* ---- the text's messages -----------------------------------------------------------------------
+ */
 static void test_messages(void) {
   static const struct {
     int line;
@@ -335,14 +350,19 @@ static void test_messages(void) {
   } row[] = {
       {__LINE__, "knob a in {1,2}\nPROD b = a a\n", "gemm.csp:2:6: error[E_NAME]: no variable 'b'"},
       {__LINE__, "knob tile in {1,2}\nEQ tiel = 1\n", "did you mean 'tile'?"},
-      {__LINE__, "knob a in {1,2}\nknob a in 1..2\n", "gemm.csp:2:6: error[E_DUP]: 'a' is a variable already"},
-      {__LINE__, "knob a in {2,1}\n", "gemm.csp:1:14: error[E_RANGE]: the values of a set ascend: 1 does not follow 2"},
+      {__LINE__, "knob a in {1,2}\nknob a in 1..2\n",
+       "gemm.csp:2:6: error[E_DUP]: 'a' is a variable already"},
+      {__LINE__, "knob a in {2,1}\n",
+       "gemm.csp:1:14: error[E_RANGE]: the values of a set ascend: 1 does not follow 2"},
       {__LINE__, "knob a in 3..2\n", "gemm.csp:1:11: error[E_RANGE]: nothing lies between 3 and 2"},
       {__LINE__, "konb a in 1..2\n",
        "gemm.csp:1:1: error[E_KEY]: no kind of line begins with 'konb', did you mean 'knob'?"},
-      {__LINE__, "var a in 1..2\nLE a = 1\n", "gemm.csp:2:6: error[E_SYNTAX]: expected '<=', not '='"},
-      {__LINE__, "var a in 1..2\nEQ a = 1 2\n", "a rule of this kind has 1 on its right, this one 2"},
-      {__LINE__, "var a in 1..2 3\n", "gemm.csp:1:15: error[E_SYNTAX]: expected the line's end, not '3'"},
+      {__LINE__, "var a in 1..2\nLE a = 1\n",
+       "gemm.csp:2:6: error[E_SYNTAX]: expected '<=', not '='"},
+      {__LINE__, "var a in 1..2\nEQ a = 1 2\n",
+       "a rule of this kind has 1 on its right, this one 2"},
+      {__LINE__, "var a in 1..2 3\n",
+       "gemm.csp:1:15: error[E_SYNTAX]: expected the line's end, not '3'"},
       {__LINE__, "var a in 1..99999999999999999999\n", "numbers end at 2^58"},
       {__LINE__, "var a in 1..4\nIN a {7}\n", "none of these is left for 'a'"},
       {__LINE__, "var a in 1..4\nSUM a =\n", "has at least 1 on its right, this one 0"},

@@ -1,5 +1,5 @@
-/* Boxes of rows: how many there are against all boxes, tried one by one; what they are for known layers; and what a
- * block's copies bring of them, element by element; what leaves by boxes. */
+/* Boxes of rows: how many there are against all boxes, tried one by one; what they are for known
+ * layers; and what a block's copies bring of them, element by element; what leaves by boxes. */
 #include "codegen/backend/cuda/box/box.h"
 
 #include <string.h>
@@ -80,7 +80,8 @@ static void check_known(void) {
     cu_box_fit(e.spec->workload, &e.spec->workload->ops[0], known[i].points, &b);
     for (int k = 0, at = b.n - 3; k < 3; k++, at++)
       if ((at < 0 ? 1 : b.side[at]) != known[i].side[k])
-        printf("line %d: side %d is %d\n", known[i].line, k, at < 0 ? 1 : (int)b.side[at]), CHECK(false);
+        printf("line %d: side %d is %d\n", known[i].line, k, at < 0 ? 1 : (int)b.side[at]),
+            CHECK(false);
     case_drop(&e);
   }
 }
@@ -94,12 +95,13 @@ static const ir_stmt *first_copy(const ir_body *b) {
   return found;
 }
 
-/* Of a block of 8 x 16 pixels: a tile has as many rows; between its first place of the window and its last lies all
- * that they read. */
+/* Of a block of 8 x 16 pixels: a tile has as many rows; between its first place of the window and
+ * its last lies all that they read. */
 static void check_copies(int window, int stride) {
   char mapping[200];
   snprintf(mapping, sizeof mapping,
-           "mapping: |\n  HBM for p=2\n    SMEM for p=8 q=16 k=64 r=%d s=%d c=64\n      op O\n", window, window);
+           "mapping: |\n  HBM for p=2\n    SMEM for p=8 q=16 k=64 r=%d s=%d c=64\n      op O\n",
+           window, window);
   test_case e = convolution(1, 16, 16, window, stride, mapping);
   ir_machine machine;
   case_prepare(&e);
@@ -114,7 +116,9 @@ static void check_copies(int window, int stride) {
   for (int i = 0; copy && i < p->body.n; i++)
     if (p->body.s[i]->kind == IR_FOR) cu_spanned(p, p->body.s[i], 1, &words, share);
   if (copy) CHECK_I64(cu_copied(p, copy), (int64_t)8 * 16 * 64);
-  if (copy) CHECK_NEAR(share[copy->copy.from], window < stride ? 0.25 : 1, 1e-12); /* every other one along both */
+  if (copy)
+    CHECK_NEAR(share[copy->copy.from], window < stride ? 0.25 : 1,
+               1e-12); /* every other one along both */
   CHECK_NEAR(words, (7.0 * stride + window) * (15.0 * stride + window) * 64, 1e-12);
   ir_free(p);
   case_drop(&e);
@@ -131,8 +135,8 @@ static test_case channels_first(int window, int stride, const char *weights) {
            "  tensors: {I: {shape: [%d, %d, %d]}}\n  ops:\n"
            "  - \"O[k,p,q] += I[c,p*%d+r,q*%d+s] * W[%s]\"\n"
            "mapping: |\n  HBM for p=2\n    SMEM for p=4 q=8 k=32 r=%d s=%d c=%d\n      op O\n",
-           CHANNELS, window, window, CHANNELS, 7 * stride + window, 7 * stride + window, stride, stride, weights,
-           window, window, CHANNELS);
+           CHANNELS, window, window, CHANNELS, 7 * stride + window, 7 * stride + window, stride,
+           stride, weights, window, window, CHANNELS);
   test_case e = case_of(arch, text);
   case_prepare(&e);
   return e;
@@ -154,18 +158,22 @@ static int64_t read_of_chunk(const ir_stack *pixels, int window, int stride, int
 static int count_together(const ir_program *p, const ir_body *b) {
   int n = 0;
   for (int i = 0; i < b->n; i++)
-    n += (b->s[i]->kind == IR_COPY && cu_is_together(p, b->s[i])) + count_together(p, &b->s[i]->body);
+    n += (b->s[i]->kind == IR_COPY && cu_is_together(p, b->s[i])) +
+         count_together(p, &b->s[i]->body);
   return n;
 }
 
-/* A tile is of a chunk of the channels and all of the window, of pixels as of weights, whose rows stand together if the
- * window is right behind the channels; weights in another order are taken place by place.  Copies of a tile are two:
- * before the loop, and in it. */
+/* A tile is of a chunk of the channels and all of the window, of pixels as of weights, whose rows
+ * stand together if the window is right behind the channels; weights in another order are taken
+ * place by place.  Copies of a tile are two: before the loop, and in it. */
 static void check_chunk(int window, int stride) {
   static const struct {
     const char *weights;
     bool chunk, together;
-  } ways[] = {{"k,c,r,s", true, true}, {"c,k,r,s", true, false}, {"k,r,s,c", false, false}, {"k,c,s,r", false, false}};
+  } ways[] = {{"k,c,r,s", true, true},
+              {"c,k,r,s", true, false},
+              {"k,r,s,c", false, false},
+              {"k,c,s,r", false, false}};
   for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
     test_case e = channels_first(window, stride, ways[i].weights);
     ir_machine machine;
@@ -176,13 +184,15 @@ static void check_chunk(int window, int stride) {
     const int64_t chunk = cu_chunk(e.spec->workload, &e.spec->workload->ops[0]);
     const ir_stmt *copy = p ? first_copy(&p->body) : NULL;
     CHECK((chunk > 0) == ways[i].chunk);
-    CHECK(copy != NULL && (!ways[i].chunk || (count_together(p, &p->body) > 0) == ways[i].together));
+    CHECK(copy != NULL &&
+          (!ways[i].chunk || (count_together(p, &p->body) > 0) == ways[i].together));
     if (copy && ways[i].chunk) {
       CHECK(CHANNELS % chunk == 0 && chunk * window * window <= 512);
       CHECK(cu_is_gathered(p, copy) && !cu_is_together(p, copy));
       const ir_stack *pixels = cu_stack(&p->buffers[copy->copy.to]);
       CHECK(pixels->n == 2);
-      CHECK_I64(cu_copied(p, copy), pixels->length[0] * pixels->length[1] * chunk * window * window);
+      CHECK_I64(cu_copied(p, copy),
+                pixels->length[0] * pixels->length[1] * chunk * window * window);
       CHECK_NEAR(cu_distinct(p, copy), (double)read_of_chunk(pixels, window, stride, chunk), 1e-12);
       const cu_tile t = cu_tile_of(&p->buffers[copy->copy.to]);
       CHECK(cu_share_of(p, copy) * 256 >= t.rows * t.pieces);
@@ -198,10 +208,11 @@ static void check_digits(void) {
     for (int f = 2; f <= 6; f++) {
       char text[400];
       bool seen[64] = {false}, apart = true;
-      snprintf(text, sizeof text,
-               "workload:\n  name: t\n  dims: {f: %d, k: 8, p: 9, c: 8, t: 3}\n"
-               "  tensors: {I: {pad: [0, 2]}}\n  ops:\n  - \"O[f,k,p] += I[c,p-t] * W[k,%d*t+f,c]\"\n",
-               f, step);
+      snprintf(
+          text, sizeof text,
+          "workload:\n  name: t\n  dims: {f: %d, k: 8, p: 9, c: 8, t: 3}\n"
+          "  tensors: {I: {pad: [0, 2]}}\n  ops:\n  - \"O[f,k,p] += I[c,p-t] * W[k,%d*t+f,c]\"\n",
+          f, step);
       test_case e = case_of(arch, text);
       cu_box b;
       const tf_workload *wl = e.spec->workload;
@@ -210,9 +221,12 @@ static void check_digits(void) {
         for (int i = 0; i < f; i++)
           apart &= !seen[step * t + i], seen[step * t + i] = true;
       CHECK(cu_box_has_digit(wl, &op->reads[1], op->dims[0]) == apart);
-      CHECK(!cu_box_has_digit(wl, &op->reads[0], op->dims[2]) && !cu_box_has_digit(wl, &op->reads[1], op->dims[1]));
+      CHECK(!cu_box_has_digit(wl, &op->reads[0], op->dims[2]) &&
+            !cu_box_has_digit(wl, &op->reads[1], op->dims[1]));
       CHECK((cu_window(wl, op) == 0) == apart);
-      if (apart) CHECK(cu_box_find(wl, op, &b) && b.n == 1 && b.column != op->dims[0] && b.dim[0] != op->dims[0]);
+      if (apart)
+        CHECK(cu_box_find(wl, op, &b) && b.n == 1 && b.column != op->dims[0] &&
+              b.dim[0] != op->dims[0]);
       case_drop(&e);
     }
 }
@@ -224,24 +238,26 @@ static int count_boxed(const ir_body *b) {
   return n;
 }
 
-/* What two products are put together to leaves by boxes where it lies between two kernels, of which the second reads it
- * by boxes; not where its rows are no multiples of 16 bytes. */
+/* What two products are put together to leaves by boxes where it lies between two kernels, of which
+ * the second reads it by boxes; not where its rows are no multiples of 16 bytes. */
 static void check_leaves(int inner, int want) {
   char text[1024];
-  snprintf(text, sizeof text,
-           "workload:\n  name: gated\n  dims: {m: 256, k: 128, l: %d, n: 128}\n  ops:\n"
-           "  - U[m,l] += X[m,k] * W[k,l]\n  - V[m,l] += X[m,k] * Z[k,l]\n  - G[m,l] = U[m,l] + V[m,l]\n"
-           "  - Y[m,n] += G[m,l] * W2[l,n]\n"
-           "mapping: |\n  HBM\n    Seq\n      HBM for m=2\n        Seq keep U@SMEM V@SMEM\n"
-           "          SMEM for m=128 l=%d k=128\n            op U\n"
-           "          SMEM for m=128 l=%d k=128\n            op V\n"
-           "          SMEM for m=128 l=%d\n            op G\n"
-           "      HBM for m=2\n        SMEM for m=128 n=128 l=%d\n          op Y\n",
-           inner, inner, inner, inner, inner);
+  snprintf(
+      text, sizeof text,
+      "workload:\n  name: gated\n  dims: {m: 256, k: 128, l: %d, n: 128}\n  ops:\n"
+      "  - U[m,l] += X[m,k] * W[k,l]\n  - V[m,l] += X[m,k] * Z[k,l]\n  - G[m,l] = U[m,l] + V[m,l]\n"
+      "  - Y[m,n] += G[m,l] * W2[l,n]\n"
+      "mapping: |\n  HBM\n    Seq\n      HBM for m=2\n        Seq keep U@SMEM V@SMEM\n"
+      "          SMEM for m=128 l=%d k=128\n            op U\n"
+      "          SMEM for m=128 l=%d k=128\n            op V\n"
+      "          SMEM for m=128 l=%d\n            op G\n"
+      "      HBM for m=2\n        SMEM for m=128 n=128 l=%d\n          op Y\n",
+      inner, inner, inner, inner, inner);
   test_case e = case_of(arch, text);
   ir_machine machine;
   case_prepare(&e);
-  ir_program *p = e.tree && tf_target_cuda.machine(&(tf_emit_options){.dtype = "bf16", .isa = "sm_90a"}, &machine, e.d)
+  ir_program *p = e.tree && tf_target_cuda.machine(
+                                &(tf_emit_options){.dtype = "bf16", .isa = "sm_90a"}, &machine, e.d)
                       ? lower_kernel(e.tree, &tf_target_cuda.lower, &machine, e.d)
                       : NULL;
   CHECK(p != NULL);

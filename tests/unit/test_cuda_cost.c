@@ -1,5 +1,6 @@
-/* The cost of the CUDA target: blocks of a multiprocessor and waves against dealing blocks out one by one; what may
- * only grow; lanes that share a sum; tiles that blocks of a wave share; steps that a mask leaves nothing of. */
+/* The cost of the CUDA target: blocks of a multiprocessor and waves against dealing blocks out one
+ * by one; what may only grow; lanes that share a sum; tiles that blocks of a wave share; steps that
+ * a mask leaves nothing of. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,8 +12,8 @@
 
 /* ---- a multiprocessor ---- */
 
-/* One more block at a time, while each of its 8 warps finds registers, in pieces of 256, and all of it threads and
- * shared memory, of which the system takes a KiB for each block. */
+/* One more block at a time, while each of its 8 warps finds registers, in pieces of 256, and all of
+ * it threads and shared memory, of which the system takes a KiB for each block. */
 static int fill(int registers, int shared) {
   int blocks = 0;
   for (int left = 65536, bytes = 228 * 1024, threads = 2048;; blocks++) {
@@ -41,9 +42,10 @@ static void check_resident(void) {
 enum { MULTIPROCESSORS = 8 };
 
 /* wide: one block gets as much of the memory's rate as all do else. */
-#define ARCH(rate)                                                                                                     \
-  "architecture:\n  name: gpu\n  clock: 1 GHz\n  memories:\n  - {name: HBM, bandwidth: " rate "}\n"                    \
-  "  - {name: SMEM, capacity: 4 MiB, bandwidth: 64, mesh: [4, 2]}\n  compute:\n"                                       \
+#define ARCH(rate)                                                                                 \
+  "architecture:\n  name: gpu\n  clock: 1 GHz\n  memories:\n  - {name: HBM, bandwidth: " rate      \
+  "}\n"                                                                                            \
+  "  - {name: SMEM, capacity: 4 MiB, bandwidth: 64, mesh: [4, 2]}\n  compute:\n"                   \
   "  - {name: u, ops: [mac, add], below: SMEM, mesh: [16, 16]}\n"
 static const char *const arch = ARCH("64"), *const wide = ARCH("512");
 
@@ -57,8 +59,10 @@ static ir_program *lowered(test_case *e, const char *dtype, const char *isa) {
              : NULL;
 }
 
-/* Cost, and blocks that a multiprocessor has at a time of the first part.  No unit is busy for longer than that. */
-static double cost_of(const char *machine_of, const char *workload, const char *dtype, int *at_once) {
+/* Cost, and blocks that a multiprocessor has at a time of the first part.  No unit is busy for
+ * longer than that. */
+static double cost_of(const char *machine_of, const char *workload, const char *dtype,
+                      int *at_once) {
   test_case e = case_of(machine_of, workload);
   ir_program *p = lowered(&e, dtype, NULL);
   CHECK(p != NULL);
@@ -71,7 +75,8 @@ static double cost_of(const char *machine_of, const char *workload, const char *
     if (p->buffers[i].space == CU_SHARED) shared += (double)cu_bytes(&p->buffers[i]);
   for (int i = 0; p && at_once && i < p->body.n; i++)
     if (p->body.s[i]->kind == IR_FOR)
-      *at_once = (int)cu_resident(&p->tree->arch->multiprocessor, cu_registers(p, p->body.s[i]), shared);
+      *at_once =
+          (int)cu_resident(&p->tree->arch->multiprocessor, cu_registers(p, p->body.s[i]), shared);
   ir_free(p);
   case_drop(&e);
   return t.cycles;
@@ -80,14 +85,15 @@ static double cost_of(const char *machine_of, const char *workload, const char *
 static double product(int blocks, int k, const char *dtype, int *at_once) {
   char text[512];
   snprintf(text, sizeof text,
-           "workload:\n  name: p\n  dims: {b: %d, m: 64, n: 64, k: %d}\n  ops:\n  - C[b,m,n] += A[b,m,k] * B[b,k,n]\n"
+           "workload:\n  name: p\n  dims: {b: %d, m: 64, n: 64, k: %d}\n  ops:\n  - C[b,m,n] += "
+           "A[b,m,k] * B[b,k,n]\n"
            "mapping: |\n  HBM for b=%d\n    SMEM for m=64 n=64 k=%d\n      op C\n",
            blocks, k, blocks, k);
   return cost_of(arch, text, dtype, at_once);
 }
 
-/* Blocks are dealt out in turn, as many at once as there is room; a wave takes what its fullest multiprocessor takes,
- * and that follows from as many blocks everywhere. */
+/* Blocks are dealt out in turn, as many at once as there is room; a wave takes what its fullest
+ * multiprocessor takes, and that follows from as many blocks everywhere. */
 static void check_waves(const char *dtype) {
   int at_once = 0;
   product(MULTIPROCESSORS, 512, dtype, &at_once); /* few blocks are lowered otherwise */
@@ -117,28 +123,32 @@ static void check_waves(const char *dtype) {
 
 static double row_sums(int n, int k) {
   char text[512];
-  snprintf(text, sizeof text,
-           "workload:\n  name: p\n  dims: {m: 8, n: %d, k: %d}\n  ops:\n  - \"C[m,n] += A[m,n,k]\"\n"
-           "mapping: |\n  HBM\n    SMEM for m=8 n=%d k=%d\n      op C\n",
-           n, k, n, k);
+  snprintf(
+      text, sizeof text,
+      "workload:\n  name: p\n  dims: {m: 8, n: %d, k: %d}\n  ops:\n  - \"C[m,n] += A[m,n,k]\"\n"
+      "mapping: |\n  HBM\n    SMEM for m=8 n=%d k=%d\n      op C\n",
+      n, k, n, k);
   return cost_of(wide, text, "f32", NULL);
 }
 
-/* Up to 8 columns a warp's lanes share each sum; of 16 every thread sums alone, and waits for each of its points. */
+/* Up to 8 columns a warp's lanes share each sum; of 16 every thread sums alone, and waits for each
+ * of its points. */
 static void check_sums(void) {
-  const double shared = row_sums(8, 4096) - row_sums(8, 2048), alone = row_sums(16, 4096) - row_sums(16, 2048);
+  const double shared = row_sums(8, 4096) - row_sums(8, 2048),
+               alone = row_sums(16, 4096) - row_sums(16, 2048);
   CHECK(shared > 0);
   CHECK(alone > 3 * shared);
 }
 
 /* ---- tiles of a wave ---- */
 
-/* Blocks (i, j) of a product in the order of their numbers, i * columns + j, bring rows i and columns j: how many
- * different rows and columns, wave after wave. */
+/* Blocks (i, j) of a product in the order of their numbers, i * columns + j, bring rows i and
+ * columns j: how many different rows and columns, wave after wave. */
 static void check_shared_tiles(int rows, int columns, int wave) {
   char text[512];
   snprintf(text, sizeof text,
-           "workload:\n  name: p\n  dims: {m: %d, n: %d, k: 128}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n"
+           "workload:\n  name: p\n  dims: {m: %d, n: %d, k: 128}\n  ops:\n  - C[m,n] += A[m,k] * "
+           "B[k,n]\n"
            "mapping: |\n  HBM for m=%d n=%d k=2\n    SMEM for m=128 n=128 k=64\n      op C\n",
            128 * rows, 128 * columns, rows, columns);
   test_case e = case_of(arch, text);
@@ -163,20 +173,23 @@ static void check_shared_tiles(int rows, int columns, int wave) {
 /* ---- masks ---- */
 
 static const char *const hopper =
-    "architecture:\n  name: gpu\n  clock: 1 GHz\n  word-bits: 16\n  memories:\n  - {name: HBM, bandwidth: 64}\n"
+    "architecture:\n  name: gpu\n  clock: 1 GHz\n  word-bits: 16\n  memories:\n  - {name: HBM, "
+    "bandwidth: 64}\n"
     "  - {name: SMEM, capacity: 227 KiB, bandwidth: 64, mesh: [4, 2]}\n  compute:\n"
     "  - {name: u, ops: [mac, add, sub, div, exp, max, select], below: SMEM, mesh: [16, 16]}\n";
 
-/* Cycles of tensor cores for attention of one head in blocks of 128 rows and steps of 64 keys, by warpgroups. */
+/* Cycles of tensor cores for attention of one head in blocks of 128 rows and steps of 64 keys, by
+ * warpgroups. */
 static double tensor_of(int length, const char *mask) {
   char text[1024];
-  int n = snprintf(text, sizeof text,
-                   "workload:\n  name: p\n  dims: {m: %d, l: %d, a: 64, n: 64}\n  ops:\n"
-                   "  - \"S[m,l] += Q[m,a] * K[l,a]\"\n  - \"T[m,l] = select(%s, S[m,l], -inf)\"\n"
-                   "  - \"X[m] max= T[m,l]\"\n  - \"E[m,l] = exp(T[m,l] - X[m])\"\n  - \"Z[m] += E[m,l]\"\n"
-                   "  - \"P[m,l] = E[m,l] / Z[m]\"\n  - \"O[m,n] += P[m,l] * V[l,n]\"\nmapping: |\n"
-                   "  HBM for m=%d l=%d\n    Seq keep S@SMEM T@SMEM X@SMEM E@SMEM Z@SMEM P@SMEM stream X Z O\n",
-                   length, length, mask, length / 128, length / 64);
+  int n = snprintf(
+      text, sizeof text,
+      "workload:\n  name: p\n  dims: {m: %d, l: %d, a: 64, n: 64}\n  ops:\n"
+      "  - \"S[m,l] += Q[m,a] * K[l,a]\"\n  - \"T[m,l] = select(%s, S[m,l], -inf)\"\n"
+      "  - \"X[m] max= T[m,l]\"\n  - \"E[m,l] = exp(T[m,l] - X[m])\"\n  - \"Z[m] += E[m,l]\"\n"
+      "  - \"P[m,l] = E[m,l] / Z[m]\"\n  - \"O[m,n] += P[m,l] * V[l,n]\"\nmapping: |\n"
+      "  HBM for m=%d l=%d\n    Seq keep S@SMEM T@SMEM X@SMEM E@SMEM Z@SMEM P@SMEM stream X Z O\n",
+      length, length, mask, length / 128, length / 64);
   static const char *const ops[] = {"S", "T", "X", "E", "Z", "P", "O"};
   for (int i = 0; i < 7; i++)
     n += snprintf(text + n, sizeof text - (size_t)n, "      SMEM for m=128 l=64%s\n        op %s\n",
@@ -219,14 +232,16 @@ static void check_masks(void) {
 
 /* ---- what a warp issues ---- */
 
-/* Of a product of 128 x 128 in steps of 64 by mma.sync: as count.c counts products and loads, whose places are 3
- * instructions for each of the step's four pieces of A's rows and of 16 of B's columns, a warp's 32; two tiles of
- * four pieces a thread.  Sums begin before the loop.  The number of steps changes nothing but that a single one is no
- * loop: then it is all of the block, which stores two sums at a time. */
+/* Of a product of 128 x 128 in steps of 64 by mma.sync: as count.c counts products and loads, whose
+ * places are 3 instructions for each of the step's four pieces of A's rows and of 16 of B's
+ * columns, a warp's 32; two tiles of four pieces a thread.  Sums begin before the loop.  The number
+ * of steps changes nothing but that a single one is no loop: then it is all of the block, which
+ * stores two sums at a time. */
 static void check_step(int steps) {
   char text[512];
   snprintf(text, sizeof text,
-           "workload:\n  name: p\n  dims: {m: 256, n: 256, k: %d}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n"
+           "workload:\n  name: p\n  dims: {m: 256, n: 256, k: %d}\n  ops:\n  - C[m,n] += A[m,k] * "
+           "B[k,n]\n"
            "mapping: |\n  HBM for m=2 n=2 k=%d\n    SMEM for m=128 n=128 k=64\n      op C\n",
            64 * steps, steps);
   test_case e = case_of(arch, text);
@@ -235,16 +250,24 @@ static void check_step(int steps) {
   if (p) {
     const cu_step step = cu_step_of(p, p->body.s[0]);
     const cu_counts n = cu_count(p, p->body.s[0]);
-    enum { WARPS = 8, POINTS = 16 * 8 * 16, SUMS = 128 * 128 / (8 * 32), PIECES = 128 * 64 * 2 / 16 / (8 * 32) };
+    enum {
+      WARPS = 8,
+      POINTS = 16 * 8 * 16,
+      SUMS = 128 * 128 / (8 * 32),
+      PIECES = 128 * 64 * 2 / 16 / (8 * 32)
+    };
     const int steps_of_a = 64 / 16, columns_of_b = 32 / 16;
     const double once = steps > 1 ? 20 : SUMS / 2 * 18 + 50;
     CHECK_I64(n.loaded, steps_of_a * (64 / 16 + columns_of_b));
     CHECK_NEAR(step.multiplied * WARPS * POINTS, 128 * 128 * 64, 1e-9);
     /* the thread's own, two tiles, sums, four registers and an address of 16 rows or columns */
-    CHECK_NEAR(cu_registers(p, p->body.s[0]), 16 + 2 * 7 + SUMS + (64 / 16 + columns_of_b) * (4 + 1), 1e-9);
+    CHECK_NEAR(cu_registers(p, p->body.s[0]),
+               16 + 2 * 7 + SUMS + (64 / 16 + columns_of_b) * (4 + 1), 1e-9);
     CHECK_NEAR(step.multiplied, (double)n.multiplied, 1e-9);
     CHECK_NEAR(step.issued,
-               (double)(n.multiplied + n.loaded + 3 * (steps_of_a + columns_of_b) + 2 * (55 + 3 * PIECES)) + once,
+               (double)(n.multiplied + n.loaded + 3 * (steps_of_a + columns_of_b) +
+                        2 * (55 + 3 * PIECES)) +
+                   once,
                1e-9);
   }
   ir_free(p);
@@ -253,11 +276,13 @@ static void check_step(int steps) {
 
 /* ---- few blocks, few warps ---- */
 
-/* Attention of 8 heads, four queries each, in blocks of a head and steps of 128 keys: one warp does what is for its
- * rows, so that a step takes no less than five cycles an instruction, and begins two products. */
+/* Attention of 8 heads, four queries each, in blocks of a head and steps of 128 keys: one warp does
+ * what is for its rows, so that a step takes no less than five cycles an instruction, and begins
+ * two products. */
 static void check_few_rows(void) {
   static const char *const few =
-      "architecture:\n  name: gpu\n  clock: 1 GHz\n  word-bits: 16\n  memories:\n  - {name: HBM, bandwidth: 65536}\n"
+      "architecture:\n  name: gpu\n  clock: 1 GHz\n  word-bits: 16\n  memories:\n  - {name: HBM, "
+      "bandwidth: 65536}\n"
       "  - {name: SMEM, capacity: 227 KiB, bandwidth: 64, mesh: [4, 2]}\n  compute:\n"
       "  - {name: u, ops: [mac, add, sub, div, exp, max, select], below: SMEM, mesh: [16, 16]}\n";
   static const char *const text =
@@ -285,16 +310,17 @@ static void check_few_rows(void) {
   case_drop(&e);
 }
 
-/* Blocks on two thirds of the multiprocessors get all of the memory's rate, and fewer as much less as they are. */
+/* Blocks on two thirds of the multiprocessors get all of the memory's rate, and fewer as much less
+ * as they are. */
 static void check_readers(void) {
   double of[MULTIPROCESSORS + 1] = {0};
   for (int blocks = 2; blocks <= MULTIPROCESSORS; blocks++) {
     char text[512];
-    snprintf(
-        text, sizeof text,
-        "workload:\n  name: p\n  dims: {b: %d, m: 64, n: 64, k: 512}\n  ops:\n  - C[b,m,n] += A[b,m,k] * B[b,k,n]\n"
-        "mapping: |\n  HBM for b=%d\n    SMEM for m=64 n=64 k=512\n      op C\n",
-        blocks, blocks);
+    snprintf(text, sizeof text,
+             "workload:\n  name: p\n  dims: {b: %d, m: 64, n: 64, k: 512}\n  ops:\n  - C[b,m,n] += "
+             "A[b,m,k] * B[b,k,n]\n"
+             "mapping: |\n  HBM for b=%d\n    SMEM for m=64 n=64 k=512\n      op C\n",
+             blocks, blocks);
     test_case e = case_of(arch, text);
     ir_program *p = lowered(&e, "bf16", NULL);
     CHECK(p && p->body.n == 1 && p->body.s[0]->loop.trip == blocks);
@@ -314,21 +340,24 @@ static const ir_stmt *find_copy(const ir_program *p, const ir_body *b, const cha
   const ir_stmt *found = NULL;
   for (int i = 0; i < b->n && !found; i++) {
     const ir_stmt *s = b->s[i];
-    if (s->kind == IR_COPY && !strcmp(p->tree->workload->tensors[p->buffers[s->copy.from].tensor].name, tensor))
+    if (s->kind == IR_COPY &&
+        !strcmp(p->tree->workload->tensors[p->buffers[s->copy.from].tensor].name, tensor))
       found = s;
     if (!found) found = find_copy(p, &s->body, tensor);
   }
   return found;
 }
 
-/* Rows of B of n elements each, in blocks of 64 columns: the power of two on which all of them begin, one by one; and
- * that nothing is cheaper than rows on 16 bytes, nor words than what is put together. */
+/* Rows of B of n elements each, in blocks of 64 columns: the power of two on which all of them
+ * begin, one by one; and that nothing is cheaper than rows on 16 bytes, nor words than what is put
+ * together. */
 static void check_rows(const char *dtype, int bytes) {
   double cost[17] = {0};
   for (int n = 65; n <= 97; n++) {
     char text[512];
     snprintf(text, sizeof text,
-             "workload:\n  name: p\n  dims: {m: 128, n: %d, k: 4096}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n"
+             "workload:\n  name: p\n  dims: {m: 128, n: %d, k: 4096}\n  ops:\n  - C[m,n] += A[m,k] "
+             "* B[k,n]\n"
              "mapping: |\n  HBM for m=2 n=2\n    SMEM for m=64 n=64 k=4096\n      op C\n",
              n);
     test_case e = case_of(arch, text);
@@ -355,22 +384,26 @@ static int count_copies(const ir_program *p, const ir_body *b, const char *tenso
   int n = 0;
   for (int i = 0; i < b->n; i++) {
     const ir_stmt *s = b->s[i];
-    n += s->kind == IR_COPY && !strcmp(p->tree->workload->tensors[p->buffers[s->copy.from].tensor].name, tensor);
+    n += s->kind == IR_COPY &&
+         !strcmp(p->tree->workload->tensors[p->buffers[s->copy.from].tensor].name, tensor);
     n += count_copies(p, &s->body, tensor);
   }
   return n;
 }
 
-/* Two products in blocks of 128 x 128, of A's rows and of those of `other`: what L2 is busy with, and how often the
- * text brings A for each time that it brings the columns of the first. */
+/* Two products in blocks of 128 x 128, of A's rows and of those of `other`: what L2 is busy with,
+ * and how often the text brings A for each time that it brings the columns of the first. */
 static double of_two(const char *other, const char *isa, double *each) {
   char text[1024];
-  snprintf(text, sizeof text,
-           "workload:\n  name: p\n  dims: {m: 256, l: 256, k: 512}\n  ops:\n  - \"U[m,l] += A[m,k] * B[k,l]\"\n"
-           "  - \"V[m,l] += %s[m,k] * C[k,l]\"\n  - \"G[m,l] = max(U[m,l] + V[m,l], 0)\"\nmapping: |\n"
-           "  HBM for m=2 l=2\n    Seq keep U@SMEM V@SMEM\n      SMEM for m=128 l=128 k=512\n        op U\n"
-           "      SMEM for m=128 l=128 k=512\n        op V\n      SMEM for m=128 l=128\n        op G\n",
-           other);
+  snprintf(
+      text, sizeof text,
+      "workload:\n  name: p\n  dims: {m: 256, l: 256, k: 512}\n  ops:\n  - \"U[m,l] += A[m,k] * "
+      "B[k,l]\"\n"
+      "  - \"V[m,l] += %s[m,k] * C[k,l]\"\n  - \"G[m,l] = max(U[m,l] + V[m,l], 0)\"\nmapping: |\n"
+      "  HBM for m=2 l=2\n    Seq keep U@SMEM V@SMEM\n      SMEM for m=128 l=128 k=512\n        op "
+      "U\n"
+      "      SMEM for m=128 l=128 k=512\n        op V\n      SMEM for m=128 l=128\n        op G\n",
+      other);
   test_case e = case_of(hopper, text);
   ir_program *p = lowered(&e, "bf16", isa);
   CHECK(p && p->body.n == 1 && cu_is_groups(p->body.s[0]) == (isa != NULL));
@@ -390,7 +423,8 @@ static double of_two(const char *other, const char *isa, double *each) {
   return l2;
 }
 
-/* Rows that both have come once: of a step's tiles, of which a cluster has the columns in common, two instead of three.
+/* Rows that both have come once: of a step's tiles, of which a cluster has the columns in common,
+ * two instead of three.
  */
 static void check_beside(void) {
   double each = 0, apart = 0;
@@ -404,21 +438,25 @@ static void check_beside(void) {
 
 /* ---- memory of the device ---- */
 
-/* A kernel says that it needs memory beside its arguments where sums are in parts, and else not; so does its text. */
+/* A kernel says that it needs memory beside its arguments where sums are in parts, and else not; so
+ * does its text. */
 static void check_workspace(int parts) {
   char text[512];
   snprintf(text, sizeof text,
-           "workload:\n  name: p\n  dims: {m: 64, n: 64, k: 512}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n"
+           "workload:\n  name: p\n  dims: {m: 64, n: 64, k: 512}\n  ops:\n  - C[m,n] += A[m,k] * "
+           "B[k,n]\n"
            "mapping: |\n  HBM%s\n    SMEM for m=64 n=64 k=%d\n      op C\n",
            parts > 1 ? " spatial k=4@x" : "", 512 / parts);
   test_case e = case_of(arch, text);
   case_prepare(&e);
-  tf_emitted *of = e.tree ? tf_emit(e.tree, "cuda", &(tf_emit_options){.dtype = "bf16"}, e.d) : NULL;
+  tf_emitted *of =
+      e.tree ? tf_emit(e.tree, "cuda", &(tf_emit_options){.dtype = "bf16"}, e.d) : NULL;
   CHECK(of != NULL);
   if (!of) case_complain(e.d);
   for (int i = 0; of && i < of->n; i++)
     if (!strcmp(of->file[i].name, "kernel.cu"))
-      CHECK(!strstr(of->file[i].text, "_device_workspace(void) { return 0; }") == (of->workspace > 0));
+      CHECK(!strstr(of->file[i].text, "_device_workspace(void) { return 0; }") ==
+            (of->workspace > 0));
   if (of) CHECK_I64(of->workspace, parts > 1 ? (int64_t)parts * 64 * 64 * 4 : 0);
   if (of) tf_emitted_free(of);
   case_drop(&e);
@@ -444,18 +482,22 @@ static void check_tiles(const char *ops, int multiplied, int of_bytes, int of_ha
   CHECK(p != NULL);
   if (!p) case_complain(e.d);
   for (int i = 0; p && i < p->n_buffers; i++) {
-    bytes += p->buffers[i].role == IR_COPIED && cu_is_matrix(&p->buffers[i]) && p->buffers[i].type == IR_F8;
-    halves += p->buffers[i].role == IR_COPIED && cu_is_matrix(&p->buffers[i]) && p->buffers[i].type == IR_BF16;
+    bytes += p->buffers[i].role == IR_COPIED && cu_is_matrix(&p->buffers[i]) &&
+             p->buffers[i].type == IR_F8;
+    halves += p->buffers[i].role == IR_COPIED && cu_is_matrix(&p->buffers[i]) &&
+              p->buffers[i].type == IR_BF16;
   }
-  if (p) CHECK_I64(products(&p->body), multiplied), CHECK_I64(bytes, of_bytes), CHECK_I64(halves, of_halves);
+  if (p)
+    CHECK_I64(products(&p->body), multiplied), CHECK_I64(bytes, of_bytes),
+        CHECK_I64(halves, of_halves);
   ir_free(p);
   case_drop(&e);
 }
 
 static void check_float8(void) {
 #define ONE "mapping: |\n  HBM\n    SMEM for m=64 n=64 k=64\n      op C\n"
-#define TWO                                                                                                            \
-  "mapping: |\n  HBM\n    Seq keep C@SMEM\n      SMEM for m=64 l=64 k=64\n        op C\n"                              \
+#define TWO                                                                                        \
+  "mapping: |\n  HBM\n    Seq keep C@SMEM\n      SMEM for m=64 l=64 k=64\n        op C\n"          \
   "      SMEM for m=64 n=64 l=64\n        op E\n"
   check_tiles("  - C[m,n] += A[m,k] * B[n,k]\n" ONE, 1, 2, 0);
   check_tiles("  - C[m,n] += A[m,k] * B[k,n]\n" ONE, 1, 0, 2); /* an operand across the sum */

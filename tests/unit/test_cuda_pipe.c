@@ -6,7 +6,8 @@
 
 enum { CASES = 2000, MOST_STEPS = 64, MANY = 16 };
 
-/* When the last tile has been taken: a place of the ring is free when the tile before in it has been. */
+/* When the last tile has been taken: a place of the ring is free when the tile before in it has
+ * been. */
 static double step_by_step(const cu_pipe *p) {
   double taken[MOST_STEPS * MANY], asked = 0, free = 0;
   const int n = (int)(p->steps * p->blocks), depth = (int)p->depth;
@@ -17,7 +18,8 @@ static double step_by_step(const cu_pipe *p) {
   return free;
 }
 
-/* A block's products begin when the other warpgroup's have ended, and its own last block has been done with. */
+/* A block's products begin when the other warpgroup's have ended, and its own last block has been
+ * done with. */
 static double turn_by_turn(double products, double behind, int n) {
   double own[2] = {0, 0}, end = 0;
   for (int i = 0; i < n; i++) {
@@ -35,15 +37,18 @@ static unsigned draw(unsigned *state, unsigned n) {
 int main(void) {
   unsigned state = 1;
   for (int i = 0; i < CASES; i++) {
-    const double brings = 1 + draw(&state, 300), takes = 1 + draw(&state, 300), latency = draw(&state, 1200);
+    const double brings = 1 + draw(&state, 300), takes = 1 + draw(&state, 300),
+                 latency = draw(&state, 1200);
     cu_pipe p = {.brings = brings, .takes = takes, .latency = latency, .blocks = 1};
     p.steps = 1 + draw(&state, MOST_STEPS), p.depth = 1 + draw(&state, 8);
     const double few = step_by_step(&p), each = cu_pipe_each(&p);
-    CHECK(fabs(cu_pipe_all(&p) - few) <= brings + latency + takes); /* a fill or a drain more or less */
+    CHECK(fabs(cu_pipe_all(&p) - few) <=
+          brings + latency + takes); /* a fill or a drain more or less */
     p.blocks = MANY;
     const double more = step_by_step(&p) - few, n = (MANY - 1) * p.steps;
     CHECK(fabs(more - n * each) <= brings + latency + takes);
-    p = (cu_pipe){.steps = 1, .depth = 8, .takes = takes, .blocks = 1 + draw(&state, 40), .in_turns = true};
+    p = (cu_pipe){
+        .steps = 1, .depth = 8, .takes = takes, .blocks = 1 + draw(&state, 40), .in_turns = true};
     p.behind = draw(&state, 900);
     CHECK_NEAR(cu_pipe_all(&p), turn_by_turn(takes, p.behind, (int)p.blocks), 1e-12);
   }

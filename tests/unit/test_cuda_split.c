@@ -1,38 +1,49 @@
-/* Sums in parts (split.c of the CUDA target): which loops are split, what comes of them against the whole workload, and
- * that ir_check tells what is wrong with parts that are put together. */
+/* Sums in parts (split.c of the CUDA target): which loops are split, what comes of them against the
+ * whole workload, and that ir_check tells what is wrong with parts that are put together. */
 #include "codegen/backend/cuda/cuda.h"
 #include "codegen/backend/cuda/pass/pass.h"
 #include "codegen/lower/lower.h"
 #include "tests/kernels/whole.h"
 #include "tests/unit/case.h"
 
-#define PRODUCT                                                                                                        \
-  "workload:\n  name: p\n  dims: {m: 8, n: 16, k: 60}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\nmapping: |\n"
-#define STREAM                                                                                                         \
-  "workload:\n  name: s\n  dims: {m: 4, l: 24, n: 5}\n  ops:\n  - \"X[m] max= S[m,l]\"\n"                              \
-  "  - \"E[m,l] = exp(S[m,l] - X[m])\"\n  - \"Z[m] += E[m,l]\"\n  - \"P[m,l] = E[m,l] / Z[m]\"\n"                      \
+#define PRODUCT                                                                                    \
+  "workload:\n  name: p\n  dims: {m: 8, n: 16, k: 60}\n  ops:\n  - C[m,n] += A[m,k] * "            \
+  "B[k,n]\nmapping: |\n"
+#define STREAM                                                                                     \
+  "workload:\n  name: s\n  dims: {m: 4, l: 24, n: 5}\n  ops:\n  - \"X[m] max= S[m,l]\"\n"          \
+  "  - \"E[m,l] = exp(S[m,l] - X[m])\"\n  - \"Z[m] += E[m,l]\"\n  - \"P[m,l] = E[m,l] / Z[m]\"\n"  \
   "  - \"O[m,n] += P[m,l] * V[l,n]\"\nmapping: |\n"
-#define OPS                                                                                                            \
-  "      Seq keep X@SMEM E@SMEM Z@SMEM P@SMEM stream X Z O\n        SMEM for m=2 l=4\n          op X\n"                \
-  "        SMEM for m=2 l=4\n          op E\n        SMEM for m=2 l=4\n          op Z\n        SMEM for m=2 l=4\n"     \
+#define OPS                                                                                        \
+  "      Seq keep X@SMEM E@SMEM Z@SMEM P@SMEM stream X Z O\n        SMEM for m=2 l=4\n          "  \
+  "op X\n"                                                                                         \
+  "        SMEM for m=2 l=4\n          op E\n        SMEM for m=2 l=4\n          op Z\n        "   \
+  "SMEM for m=2 l=4\n"                                                                             \
   "          op P\n        SMEM for m=2 l=4 n=5\n          op O\n"
-#define MANY(rows)                                                                                                     \
-  "workload:\n  name: s\n  dims: {h: 9, m: " rows ", l: 24, n: 5}\n  ops:\n  - \"X[h,m] max= S[h,m,l]\"\n"             \
-  "  - \"E[h,m,l] = exp(S[h,m,l] - X[h,m])\"\n  - \"Z[h,m] += E[h,m,l]\"\n"                                            \
-  "  - \"P[h,m,l] = E[h,m,l] / Z[h,m]\"\n  - \"O[h,m,n] += P[h,m,l] * V[h,l,n]\"\nmapping: |\n"                        \
-  "  HBM for h=9 l=3\n    HBM for l=2\n      Seq keep X@SMEM E@SMEM Z@SMEM P@SMEM stream X Z O\n"                      \
-  "        SMEM for m=" rows " l=4\n          op X\n        SMEM for m=" rows " l=4\n          op E\n"                 \
-  "        SMEM for m=" rows " l=4\n          op Z\n        SMEM for m=" rows " l=4\n          op P\n"                 \
+#define MANY(rows)                                                                                 \
+  "workload:\n  name: s\n  dims: {h: 9, m: " rows                                                  \
+  ", l: 24, n: 5}\n  ops:\n  - \"X[h,m] max= S[h,m,l]\"\n"                                         \
+  "  - \"E[h,m,l] = exp(S[h,m,l] - X[h,m])\"\n  - \"Z[h,m] += E[h,m,l]\"\n"                        \
+  "  - \"P[h,m,l] = E[h,m,l] / Z[h,m]\"\n  - \"O[h,m,n] += P[h,m,l] * V[h,l,n]\"\nmapping: |\n"    \
+  "  HBM for h=9 l=3\n    HBM for l=2\n      Seq keep X@SMEM E@SMEM Z@SMEM P@SMEM stream X Z O\n"  \
+  "        SMEM for m=" rows " l=4\n          op X\n        SMEM for m=" rows                      \
+  " l=4\n          op E\n"                                                                         \
+  "        SMEM for m=" rows " l=4\n          op Z\n        SMEM for m=" rows                      \
+  " l=4\n          op P\n"                                                                         \
   "        SMEM for m=" rows " l=4 n=5\n          op O\n"
-#define APART(sum, last)                                                                                               \
-  STREAM "  HBM\n    Seq stream X Z O\n      SMEM for m=4 l=24\n        op X\n      SMEM for m=4 l=24\n        op E\n" \
-         "      " sum "\n          op Z\n      SMEM for m=4 l=24\n        op P\n      " last "\n          op O\n"
-#define TWO                                                                                                            \
-  "workload:\n  name: s\n  dims: {m: 4, l: 24, n: 5}\n  ops:\n  - \"X[m] max= S[m,l]\"\n"                              \
-  "  - \"E[m,l] = exp(S[m,l] - X[m])\"\n  - \"Z[m] += E[m,l]\"\n  - \"O[m,n] += E[m,l] / Z[m] * V[l,n]\"\n"            \
-  "  - \"Y[m,n] += E[m,l] / Z[m] * U[l,n]\"\nmapping: |\n  HBM\n    Seq stream X Z O Y\n"                              \
-  "      SMEM for m=4 l=24\n        op X\n      SMEM for m=4 l=24\n        op E\n      SMEM for m=4 l=24\n"            \
-  "        op Z\n      HBM spatial l=4@x\n        Seq\n          SMEM for m=4 l=6 n=5\n            op O\n"             \
+#define APART(sum, last)                                                                           \
+  STREAM "  HBM\n    Seq stream X Z O\n      SMEM for m=4 l=24\n        op X\n      SMEM for m=4 " \
+         "l=24\n        op E\n"                                                                    \
+         "      " sum "\n          op Z\n      SMEM for m=4 l=24\n        op P\n      " last       \
+         "\n          op O\n"
+#define TWO                                                                                        \
+  "workload:\n  name: s\n  dims: {m: 4, l: 24, n: 5}\n  ops:\n  - \"X[m] max= S[m,l]\"\n"          \
+  "  - \"E[m,l] = exp(S[m,l] - X[m])\"\n  - \"Z[m] += E[m,l]\"\n  - \"O[m,n] += E[m,l] / Z[m] * "  \
+  "V[l,n]\"\n"                                                                                     \
+  "  - \"Y[m,n] += E[m,l] / Z[m] * U[l,n]\"\nmapping: |\n  HBM\n    Seq stream X Z O Y\n"          \
+  "      SMEM for m=4 l=24\n        op X\n      SMEM for m=4 l=24\n        op E\n      SMEM for "  \
+  "m=4 l=24\n"                                                                                     \
+  "        op Z\n      HBM spatial l=4@x\n        Seq\n          SMEM for m=4 l=6 n=5\n          " \
+  "  op O\n"                                                                                       \
   "          SMEM for m=4 l=6 n=5\n            op Y\n"
 
 static const char *const arch =
@@ -45,24 +56,37 @@ static const struct {
   const char *text;
   int merges, parts;
 } row[] = {
-    {__LINE__, PRODUCT "  HBM for m=2 spatial k=4@x\n    SMEM for m=4 n=16 k=15\n      op C\n", 1, 4},
-    {__LINE__, PRODUCT "  HBM spatial k=4@x\n    SMEM for m=8 n=16 k=15\n      op C\n", 1, 4}, /* one block, else */
+    {__LINE__, PRODUCT "  HBM for m=2 spatial k=4@x\n    SMEM for m=4 n=16 k=15\n      op C\n", 1,
+     4},
+    {__LINE__, PRODUCT "  HBM spatial k=4@x\n    SMEM for m=8 n=16 k=15\n      op C\n", 1,
+     4}, /* one block, else */
     /* the last part is shorter */
-    {__LINE__, PRODUCT "  HBM for m=2 spatial k=4@x\n    SMEM for m=4 n=16 k=16\n      op C\n", 1, 4},
+    {__LINE__, PRODUCT "  HBM for m=2 spatial k=4@x\n    SMEM for m=4 n=16 k=16\n      op C\n", 1,
+     4},
     /* as many blocks as multiprocessors, or more */
-    {__LINE__, PRODUCT "  HBM for m=8 spatial k=4@x\n    SMEM for m=1 n=16 k=15\n      op C\n", 0, 0},
-    {__LINE__, PRODUCT "  HBM for m=2 k=4\n    SMEM for m=4 n=16 k=15\n      op C\n", 0, 0}, /* nobody asks */
+    {__LINE__, PRODUCT "  HBM for m=8 spatial k=4@x\n    SMEM for m=1 n=16 k=15\n      op C\n", 0,
+     0},
+    {__LINE__, PRODUCT "  HBM for m=2 k=4\n    SMEM for m=4 n=16 k=15\n      op C\n", 0,
+     0}, /* nobody asks */
     {__LINE__, STREAM "  HBM for m=2 l=3\n    HBM for l=2\n" OPS, 3, 3},
     {__LINE__, STREAM "  HBM for m=2\n    HBM for l=6\n" OPS, 0, 0},
     /* of few rows, more blocks than multiprocessors; with more rows not */
     {__LINE__, MANY("2"), 3, 3},
     {__LINE__, MANY("17"), 0, 0},
-    {__LINE__, STREAM "  HBM for m=2 l=2\n    HBM for l=4\n" OPS, 0, 0}, /* the last steps have nothing to do */
-    /* the division, behind the last product alone, is of the whole: done when the parts are put together */
-    {__LINE__, APART("SMEM\n        SMEM for m=4 l=24", "HBM spatial l=4@x\n        SMEM for m=4 l=6 n=5"), 1, 4},
-    {__LINE__, APART("SMEM\n        SMEM for m=4 l=24", "HBM for m=2 spatial l=4@x\n        SMEM for m=2 l=6 n=5"), 1,
+    {__LINE__, STREAM "  HBM for m=2 l=2\n    HBM for l=4\n" OPS, 0,
+     0}, /* the last steps have nothing to do */
+    /* the division, behind the last product alone, is of the whole: done when the parts are put
+       together */
+    {__LINE__,
+     APART("SMEM\n        SMEM for m=4 l=24", "HBM spatial l=4@x\n        SMEM for m=4 l=6 n=5"), 1,
      4},
-    {__LINE__, APART("HBM spatial l=3@x\n        SMEM for m=4 l=8", "HBM spatial l=3@x\n        SMEM for m=4 l=8 n=5"),
+    {__LINE__,
+     APART("SMEM\n        SMEM for m=4 l=24",
+           "HBM for m=2 spatial l=4@x\n        SMEM for m=2 l=6 n=5"),
+     1, 4},
+    {__LINE__,
+     APART("HBM spatial l=3@x\n        SMEM for m=4 l=8",
+           "HBM spatial l=3@x\n        SMEM for m=4 l=8 n=5"),
      2, 3},
     /* two results of a kernel that others divide are not summed in parts */
     {__LINE__, TWO, 0, 0},

@@ -1,5 +1,6 @@
-/* Indices with quotients and remainders against what they say: random workloads, and at each point of each op the
- * element that the text names beside the one that the workload has.  The text is evaluated by itself (index_text.h). */
+/* Indices with quotients and remainders against what they say: random workloads, and at each point
+ * of each op the element that the text names beside the one that the workload has.  The text is
+ * evaluated by itself (index_text.h). */
 #include "base/rng.h"
 #include "tests/index_text.h"
 #include "tests/unit/case.h"
@@ -18,9 +19,12 @@ typedef struct {
   char s[400];
 } words;
 
-static int between(drawn *d, int lo, int hi) { return lo + (int)tf_rng_below(&d->g, (uint32_t)(hi - lo + 1)); }
+static int between(drawn *d, int lo, int hi) {
+  return lo + (int)tf_rng_below(&d->g, (uint32_t)(hi - lo + 1));
+}
 
-/* An expression of the dims from `from` to `to`; wild: of any kind, else often one that cuts evenly. */
+/* An expression of the dims from `from` to `to`; wild: of any kind, else often one that cuts
+ * evenly. */
 static words draw(drawn *d, int from, int to, int depth) {
   words a, b, out;
   const int dim = between(d, from, to), how = depth ? between(d, 0, 7) : 0;
@@ -33,11 +37,13 @@ static words draw(drawn *d, int from, int to, int depth) {
              between(d, 0, 3) ? between(d, 1, 4) : between(d, 1, (int)n + 1));
   } else if (how == 5) {
     a = draw(d, from, to, depth - 1);
-    snprintf(out.s, sizeof out.s, "%d*(%.180s) %c %d", between(d, 1, 4), a.s, "+-"[between(d, 0, 1)], between(d, 0, 3));
+    snprintf(out.s, sizeof out.s, "%d*(%.180s) %c %d", between(d, 1, 4), a.s,
+             "+-"[between(d, 0, 1)], between(d, 0, 3));
   } else {
     a = draw(d, from, to, depth - 1);
     b = draw(d, from, to, depth - 1);
-    snprintf(out.s, sizeof out.s, "(%.150s) * %d %c (%.150s)", a.s, between(d, 1, 4), how == 6 ? '+' : '-', b.s);
+    snprintf(out.s, sizeof out.s, "(%.150s) * %d %c (%.150s)", a.s, between(d, 1, 4),
+             how == 6 ? '+' : '-', b.s);
   }
   return out;
 }
@@ -51,14 +57,16 @@ static int64_t offset(int rank, const int64_t *at, const int64_t *extent) {
   return v;
 }
 
-static int64_t offset_read(const tf_workload *wl, const tf_op *op, int read, const int64_t *place, bool *inside) {
+static int64_t offset_read(const tf_workload *wl, const tf_op *op, int read, const int64_t *place,
+                           bool *inside) {
   const tf_ref *ref = &op->reads[read];
   const tf_tensor *z = &wl->tensors[ref->tensor];
   int64_t at[16];
   for (int r = 0; r < z->rank; r++) {
     at[r] = ref->index[r].c - z->lo[r];
     for (int t = 0; t < ref->index[r].n_terms; t++)
-      at[r] += ref->index[r].terms[t].coef * index_part(wl->dims[ref->index[r].terms[t].dim].name, place);
+      at[r] += ref->index[r].terms[t].coef *
+               index_part(wl->dims[ref->index[r].terms[t].dim].name, place);
     *inside = *inside && at[r] >= 0 && at[r] < z->extent[r];
   }
   return offset(z->rank, at, z->extent);
@@ -87,7 +95,8 @@ static bool step(const drawn *d, const written *o, int64_t *place) {
 }
 
 /* The range of each index over the op's points. */
-static void measure(const drawn *d, const words *index, int n, const written *o, int64_t *lo, int64_t *extent) {
+static void measure(const drawn *d, const words *index, int n, const written *o, int64_t *lo,
+                    int64_t *extent) {
   int64_t place[26] = {0}, hi[RANK];
   for (int r = 0; r < n; r++)
     lo[r] = INT64_MAX, hi[r] = INT64_MIN;
@@ -102,7 +111,8 @@ static void measure(const drawn *d, const words *index, int n, const written *o,
     extent[r] = hi[r] - lo[r] + 1;
 }
 
-static bool same_elements(const drawn *d, const tf_workload *wl, const tf_op *op, const written *o) {
+static bool same_elements(const drawn *d, const tf_workload *wl, const tf_op *op,
+                          const written *o) {
   int64_t place[26] = {0};
   do {
     int64_t left[RANK], read[RANK];
@@ -112,7 +122,9 @@ static bool same_elements(const drawn *d, const tf_workload *wl, const tf_op *op
     for (int r = 0; r < o->n_read; r++)
       read[r] = index_value(o->read[r].s, place) - o->read_lo[r];
     if (offset(o->n_left, left, o->left_extent) != offset_made(wl, op, place)) return false;
-    if (offset(o->n_read, read, o->read_extent) != offset_read(wl, op, 0, place, &inside) || !inside) return false;
+    if (offset(o->n_read, read, o->read_extent) != offset_read(wl, op, 0, place, &inside) ||
+        !inside)
+      return false;
   } while (step(d, o, place));
   return true;
 }
@@ -157,7 +169,8 @@ static void draw_ops(drawn *d, written o[2]) {
   for (int r = 0; r < o[1].n_read; r++) {
     const words x = draw(d, 3, 4, between(d, 0, 1));
     o[1].read_extent[r] = o[0].left_extent[r];
-    snprintf(o[1].read[r].s, sizeof o[1].read[r].s, "(%.300s) %% %lld", x.s, (long long)o[1].read_extent[r]);
+    snprintf(o[1].read[r].s, sizeof o[1].read[r].s, "(%.300s) %% %lld", x.s,
+             (long long)o[1].read_extent[r]);
   }
 }
 
@@ -188,7 +201,8 @@ static void one(uint64_t seed, tally *n) {
   if (spec) {
     const tf_workload *wl = spec->workload;
     n->cut += wl->n_dims > DIMS;
-    const bool same = same_elements(&d, wl, &wl->ops[0], &o[0]) && same_elements(&d, wl, &wl->ops[1], &o[1]);
+    const bool same =
+        same_elements(&d, wl, &wl->ops[0], &o[0]) && same_elements(&d, wl, &wl->ops[1], &o[1]);
     if (!same) printf("seed %llu:\n%s", (unsigned long long)seed, text);
     n->wrong += !same;
   }
@@ -198,8 +212,8 @@ static void one(uint64_t seed, tally *n) {
 }
 
 /* ---- what is refused ------------------------------------------------------------------------ */
-/* Whether the index is affine over h and w cut at `at`, chains of divisors from 1 to the extent: equal to what its
- * steps along each part make of it. */
+/* Whether the index is affine over h and w cut at `at`, chains of divisors from 1 to the extent:
+ * equal to what its steps along each part make of it. */
 static bool affine_over(const drawn *d, const char *index, int64_t at[2][8], const int n[2]) {
   int64_t place[26] = {0}, step_of[2][8], first = index_value(index, place);
   for (int i = 0; i < 2; i++)
@@ -241,7 +255,8 @@ static void refuse(uint64_t seed, tally *n) {
     d.extent[i] = extents[between(&d, 0, 5)];
   const words x = draw(&d, 0, 1, between(&d, 1, 2));
   char text[700];
-  snprintf(text, sizeof text, "workload:\n  dims: {h: %d, w: %d}\n  ops:\n  - \"O[h,w] = I[%s] * J[h,w]\"\n",
+  snprintf(text, sizeof text,
+           "workload:\n  dims: {h: %d, w: %d}\n  ops:\n  - \"O[h,w] = I[%s] * J[h,w]\"\n",
            (int)d.extent[0], (int)d.extent[1], x.s);
   tf_diags *diags = tf_diags_new();
   tf_spec *spec = case_spec(text, diags);
@@ -261,13 +276,15 @@ int main(int argc, char **argv) {
   tally n = {0};
   for (long i = 0; i < cases; i++)
     one((uint64_t)i + (argc > 2 ? strtoull(argv[2], NULL, 10) : 1), &n);
-  printf("cut: %ld workloads read, %ld of them with dims in parts; %ld refused\n", n.read, n.cut, n.refused);
+  printf("cut: %ld workloads read, %ld of them with dims in parts; %ld refused\n", n.read, n.cut,
+         n.refused);
   CHECK_I64(n.wrong, 0);
   CHECK(n.cut * 8 >= cases);
   tally r = {0};
   for (long i = 0; i < cases; i++)
     refuse((uint64_t)i + (argc > 2 ? strtoull(argv[2], NULL, 10) : 1), &r);
-  printf("cut: %ld indices read, %ld refused, %ld of them with a cut that would do\n", r.read, r.refused, r.could);
+  printf("cut: %ld indices read, %ld refused, %ld of them with a cut that would do\n", r.read,
+         r.refused, r.could);
   CHECK_I64(r.wrong, 0);
   CHECK(r.could * 300 <= cases); /* such as a third of what has three steps */
   return check_report();

@@ -1,11 +1,12 @@
-/* The exact solver against its slow twin, on random small problems; the same result with any number of threads;
- * what it says where nothing fits or it is stopped. */
+/* The exact solver against its slow twin, on random small problems; the same result with any number
+ * of threads; what it says where nothing fits or it is stopped. */
 #include "base/rng.h"
 #include "search/exact/exact.h"
 #include "tests/unit/case.h"
 #include "tests/unit/exact_twin.h"
 
-/* ---- random problems --------------------------------------------------------------------------- */
+/* ---- random problems ---------------------------------------------------------------------------
+ */
 static const char *const workloads[] = {
     "C[m,l] += A[m,k] * B[k,l]",
     "C[b,m,l] += A[b,m,k] * B[b,k,l]",
@@ -20,21 +21,28 @@ static const char *const workloads[] = {
     "C[m,l] += A[m,k] * B[k,l];E[m,l] = C[m,l] * A2[m,l]",
     "S[m,l] = exp(A[m,l]);O[m] += S[m,l] * A[m,l]",
     "C[m,l] += A[m,k] * B[k,l];E[m,l] = exp(C[m,l]);O[m,n] += E[m,l] * D[l,n]",
-    "C[m,l] += A[m,k] * B[k,l];E[m,l] = exp(C[m,l]);F[m,l] = E[m,l] * G[m,l];O[m,n] += F[m,l] * D[l,n]",
+    "C[m,l] += A[m,k] * B[k,l];E[m,l] = exp(C[m,l]);F[m,l] = E[m,l] * G[m,l];O[m,n] += F[m,l] * "
+    "D[l,n]",
     "O[p] += I[p + r - 1] * W[r]",
     "O[f,p] += I[2*p + r - 1] * W[f,r]",
     "M[p] += I[p + r - 1] * W[r];O[x] += M[x + u] * V[u]",
     "M[p] += I[p] * W[p];O[x] += M[x + u - 1] * V[u]",
-    "S[m,l] += A[m,k] * B[k,l];X[m] max= S[m,l];D[m,l] = S[m,l] - X[m];E[m,l] = exp(D[m,l]);Z[m] += E[m,l]",
+    "S[m,l] += A[m,k] * B[k,l];X[m] max= S[m,l];D[m,l] = S[m,l] - X[m];E[m,l] = exp(D[m,l]);Z[m] "
+    "+= E[m,l]",
 };
 enum { N_WORKLOADS = sizeof workloads / sizeof workloads[0] };
-enum { N_PLAIN = 4 }; /* of these a single op that indexes by single dims: all trip counts are looked through */
+enum {
+  N_PLAIN = 4
+}; /* of these a single op that indexes by single dims: all trip counts are looked through */
 
-static unsigned pick(tf_rng *r, const unsigned *list, unsigned n) { return list[tf_rng_below(r, n)]; }
+static unsigned pick(tf_rng *r, const unsigned *list, unsigned n) {
+  return list[tf_rng_below(r, n)];
+}
 
 /* plain: one of the first workloads, of lengths that mostly nothing divides. */
 static char *put_workload(tf_rng *r, bool plain, char *p) {
-  static const unsigned even[] = {1, 2, 2, 3, 4, 4, 6, 8}, odd[] = {2, 3, 5, 5, 7, 7, 9, 13}, windows[] = {1, 2, 3};
+  static const unsigned even[] = {1, 2, 2, 3, 4, 4, 6, 8}, odd[] = {2, 3, 5, 5, 7, 7, 9, 13},
+                        windows[] = {1, 2, 3};
   const unsigned *lengths = plain ? odd : even;
   const char *ops = workloads[tf_rng_below(r, plain ? N_PLAIN : N_WORKLOADS)];
   bool many = strchr(ops, ';') && strchr(strchr(ops, ';') + 1, ';'); /* more than two: short dims */
@@ -51,7 +59,8 @@ static char *put_workload(tf_rng *r, bool plain, char *p) {
     named[(int)*s] = true;
     unsigned any = strchr("ru", *s) ? pick(r, windows, 3) : pick(r, lengths, many ? 4 : 8);
     if (chain && strchr("xup", *s)) any = *s == 'x' ? x : *s == 'u' ? u : x + u - 1;
-    if (padded && strchr("xup", *s)) any = *s == 'u' ? 3 : x; /* as many as are made: same padding */
+    if (padded && strchr("xup", *s))
+      any = *s == 'u' ? 3 : x; /* as many as are made: same padding */
     if (input && *s == 'r') any = 3;
     p += sprintf(p, "%s%c: %u", n++ ? ", " : "", *s, any);
   }
@@ -65,23 +74,27 @@ static char *put_workload(tf_rng *r, bool plain, char *p) {
 
 static void put_memory(tf_rng *r, int l, char **p) {
   static const unsigned meshes[] = {1, 1, 2, 2, 3, 4}, words[] = {3, 4, 6, 8, 12, 16, 24, 48};
-  static const char *const speeds[] = {"1", "2", "3.5", "{read: 2, write: 1}", "{read: 4, write: 3}"};
+  static const char *const speeds[] = {"1", "2", "3.5", "{read: 2, write: 1}",
+                                       "{read: 4, write: 3}"};
   *p += sprintf(*p, "  - name: L%d\n    bandwidth: %s\n", l, speeds[tf_rng_below(r, 5)]);
   if (tf_rng_below(r, 2))
-    *p += sprintf(*p, "    energy: {read: %u pJ, write: %u pJ}\n", 1 + tf_rng_below(r, 9), 1 + tf_rng_below(r, 9));
+    *p += sprintf(*p, "    energy: {read: %u pJ, write: %u pJ}\n", 1 + tf_rng_below(r, 9),
+                  1 + tf_rng_below(r, 9));
   if (tf_rng_below(r, 4) == 0) *p += sprintf(*p, "    leakage: %u pJ\n", 1 + tf_rng_below(r, 20));
   if (l == 0) return;
   *p += sprintf(*p, "    mesh: [%u, %u]\n", pick(r, meshes, 6), pick(r, meshes, 6));
-  if (tf_rng_below(r, 4)) *p += sprintf(*p, "    capacity: %u\n", pick(r, words, 8) * (l == 1 ? 2 : 1));
+  if (tf_rng_below(r, 4))
+    *p += sprintf(*p, "    capacity: %u\n", pick(r, words, 8) * (l == 1 ? 2 : 1));
   if (tf_rng_below(r, 3) == 0)
-    *p += sprintf(*p, "    network: {multicast: %s, reduce: %s}\n", tf_rng_below(r, 2) ? "true" : "false",
-                  tf_rng_below(r, 2) ? "true" : "false");
+    *p += sprintf(*p, "    network: {multicast: %s, reduce: %s}\n",
+                  tf_rng_below(r, 2) ? "true" : "false", tf_rng_below(r, 2) ? "true" : "false");
 }
 
 static void put_problem(tf_rng *r, bool plain, char *p) {
   static const char *const overlaps[] = {"double-buffer", "perfect", "none", "double-buffer"};
   int n = 2 + (int)tf_rng_below(r, 2);
-  p += sprintf(p, "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n  technology: 16 nm\n");
+  p += sprintf(p,
+               "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n  technology: 16 nm\n");
   p += sprintf(p, "  overlap: %s\n  memories:\n", overlaps[tf_rng_below(r, 4)]);
   for (int l = 0; l < n; l++)
     put_memory(r, l, &p);
@@ -92,19 +105,22 @@ static void put_problem(tf_rng *r, bool plain, char *p) {
   put_workload(r, plain, p);
 }
 
-/* ---- against the twin ---------------------------------------------------------------------------- */
+/* ---- against the twin
+ * ---------------------------------------------------------------------------- */
 static bool near(double a, double b) { return a == b || fabs(a - b) <= 1e-12 * fabs(b); }
 
-static void print_case(const char *text, tf_objective goal, const tf_solve_result *r, const twin *t) {
+static void print_case(const char *text, tf_objective goal, const tf_solve_result *r,
+                       const twin *t) {
   char *mapping = r->tree ? tf_tree_text(r->tree) : NULL;
-  printf("%s\n%s: solved %.17g, twin %.17g, proved %d, at least %.17g, with all trip counts (%d) %.17g\n%s\n%s\n", text,
-         tf_objective_key((int)goal), r->value, t->best, r->space_proved, r->space_bound, r->all_trips, r->trips_bound,
-         mapping ? mapping : "(none)", t->text);
+  printf("%s\n%s: solved %.17g, twin %.17g, proved %d, at least %.17g, with all trip counts (%d) "
+         "%.17g\n%s\n%s\n",
+         text, tf_objective_key((int)goal), r->value, t->best, r->space_proved, r->space_bound,
+         r->all_trips, r->trips_bound, mapping ? mapping : "(none)", t->text);
   free(mapping);
 }
 
-/* Where the solver was stopped, or only bounds what an op makes padded: little is proved, and nothing that is wrong. A
- * mapping with other trip counts may be better than all that divide. */
+/* Where the solver was stopped, or only bounds what an op makes padded: little is proved, and
+ * nothing that is wrong. A mapping with other trip counts may be better than all that divide. */
 static bool holds_at_least(const tf_solve_result *r, const twin *t, bool wider) {
   const double bound = t->bypass ? r->bypass_bound : t->any ? r->trips_bound : r->space_bound;
   return (t->any || !r->space_proved) && bound <= t->best * (1 + 1e-12) &&
@@ -115,11 +131,14 @@ static void check_solved(const char *text, const tf_solve_result *r, const twin 
   const bool padded = strstr(text, "M: {pad: [1]}") != NULL,
              stopped = plain && !(t->bypass ? r->bypasses : r->all_trips);
   bool same = r->space_proved && (isinf(t->best) ? !r->tree : r->tree && near(r->value, t->best));
-  const bool least = !same || padded || plain || t->any || !r->tree || r->figures.energy_pj <= t->tie_pj * (1 + 1e-9);
+  const bool least = !same || padded || plain || t->any || !r->tree ||
+                     r->figures.energy_pj <= t->tie_pj * (1 + 1e-9);
   CHECK(least); /* of equally good ones the one of least energy */
-  if (!least) printf("of equal ones %.17g pJ, the twin %.17g pJ\n", r->figures.energy_pj, t->tie_pj);
+  if (!least)
+    printf("of equal ones %.17g pJ, the twin %.17g pJ\n", r->figures.energy_pj, t->tie_pj);
   if ((padded || stopped) && !same) same = holds_at_least(r, t, stopped && !t->any);
-  same &= r->trips_bound <= r->value * (1 + 1e-12) && (!r->all_trips || r->trips_bound == r->space_bound);
+  same &= r->trips_bound <= r->value * (1 + 1e-12) &&
+          (!r->all_trips || r->trips_bound == r->space_bound);
   same &= r->bypass_bound <= r->trips_bound && (!r->bypasses || r->bypass_bound == r->space_bound);
   CHECK(same);
   if (!same || !least) print_case(text, t->goal, r, t);
@@ -131,7 +150,7 @@ typedef struct {
   bool plain;
   bool homes; /* inputs and outputs live in inner memories */
   long most;
-  int64_t evals;             /* of the solver; 0: no limit.  With one, the twin always has all trip counts */
+  int64_t evals; /* of the solver; 0: no limit.  With one, the twin always has all trip counts */
   int compared, whole, past; /* not too large; with all trip counts; and with bypasses */
   int found;                 /* those with a mapping */
 } comparing;
@@ -145,7 +164,8 @@ static tf_spec *put_homes(tf_rng *rng, char *text, tf_spec *s, tf_diags *d) {
   for (int z = 0; s && z < s->workload->n_tensors; z++) {
     const tf_tensor *t = &s->workload->tensors[z];
     if ((t->producer >= 0 && t->n_consumers > 0) || tf_rng_below(rng, 2)) continue;
-    p += sprintf(p, "%s%s: L%u", any, t->name, 1 + tf_rng_below(rng, (uint32_t)s->arch->n_memories - 1));
+    p += sprintf(p, "%s%s: L%u", any, t->name,
+                 1 + tf_rng_below(rng, (uint32_t)s->arch->n_memories - 1));
     any = ", ";
   }
   tf_spec_free(s);
@@ -163,17 +183,21 @@ static void compare(tf_rng *rng, comparing *c) {
   put_problem(rng, c->plain, text);
   tf_diags *d = tf_diags_new();
   tf_spec *s = case_spec(text, d);
-  tf_solve_opts o = {.objective = c->goal, .budget = {.threads = 1, .max_evals = c->evals}, .alone = true};
+  tf_solve_opts o = {
+      .objective = c->goal, .budget = {.threads = 1, .max_evals = c->evals}, .alone = true};
   CHECK(s != NULL);
   if (c->homes && !(s = put_homes(rng, text, s, d))) {
     tf_diags_free(d);
     return;
   }
   if (s) t = (twin){.a = s->arch, .w = s->workload, .goal = c->goal, .most = c->most};
-  tf_solve_result *r = s && (c->plain || tw_best(&t)) ? tf_solve_exact(s->arch, s->workload, &o, d) : NULL;
+  tf_solve_result *r =
+      s && (c->plain || tw_best(&t)) ? tf_solve_exact(s->arch, s->workload, &o, d) : NULL;
   if (r && (r->all_trips || c->plain)) {
-    /* what is proved of all mappings may be one of those that divide, or only of the wider spaces of one op */
-    const bool wider = c->plain || !r->proved || (s->workload->n_ops == 1 && t.best > r->value * (1 + 1e-12));
+    /* what is proved of all mappings may be one of those that divide, or only of the wider spaces
+     * of one op */
+    const bool wider =
+        c->plain || !r->proved || (s->workload->n_ops == 1 && t.best > r->value * (1 + 1e-12));
     t.any = c->evals || (r->all_trips && wider);
     t.bypass = c->evals || (r->bypasses && wider);
     if (!tw_best(&t)) {
@@ -244,9 +268,10 @@ static void test_all_trips_stopped(void) {
   CHECK(stopped > PLAIN / 4);
 }
 
-/* ---- the same with any number of threads ------------------------------------------------------------ */
-static tf_solve_result *solve_files(const char *arch, const char *work, const tf_solve_opts *o, tf_spec **s,
-                                    tf_diags *d) {
+/* ---- the same with any number of threads
+ * ------------------------------------------------------------ */
+static tf_solve_result *solve_files(const char *arch, const char *work, const tf_solve_opts *o,
+                                    tf_spec **s, tf_diags *d) {
   const char *paths[] = {arch, work};
   *s = tf_spec_read(paths, 2, NULL, 0, d);
   CHECK(*s != NULL);
@@ -260,17 +285,20 @@ static void test_threads(void) {
   tf_spec *s[2];
   tf_diags *d = tf_diags_new();
   for (int k = 0; k < 2; k++) {
-    tf_solve_opts o = {.objective = TF_LATENCY, .budget.threads = 1 + 2 * k, .budget.max_evals = 30000};
+    tf_solve_opts o = {
+        .objective = TF_LATENCY, .budget.threads = 1 + 2 * k, .budget.max_evals = 30000};
     r[k] = solve_files("arch-specs/edge.yaml", "workloads/gemm-chain/g1.yaml", &o, &s[k], d);
   }
   if (r[0] && r[1]) {
-    CHECK(r[0]->value == r[1]->value && r[0]->bound == r[1]->bound && r[0]->space_bound == r[1]->space_bound);
+    CHECK(r[0]->value == r[1]->value && r[0]->bound == r[1]->bound &&
+          r[0]->space_bound == r[1]->space_bound);
     CHECK_I64(r[0]->evals, r[1]->evals);
     CHECK_I64(r[0]->by_bound, r[1]->by_bound);
     CHECK_I64(r[0]->by_mesh, r[1]->by_mesh);
     CHECK_I64(r[0]->stopped_by, r[1]->stopped_by);
     CHECK(case_same_tree(r[0]->tree, r[1]->tree));
-    CHECK(!r[0]->space_proved && r[0]->stopped_by == TF_STOP_BUDGET && r[0]->space_bound <= r[0]->value);
+    CHECK(!r[0]->space_proved && r[0]->stopped_by == TF_STOP_BUDGET &&
+          r[0]->space_bound <= r[0]->value);
   }
   for (int k = 0; k < 2; k++) {
     tf_solve_free(r[k]);
@@ -279,16 +307,18 @@ static void test_threads(void) {
   tf_diags_free(d);
 }
 
-/* ---- what does not fit ------------------------------------------------------------------------------ */
-#define SMALL(capacity, op)                                                                                            \
-  "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n  technology: 16 nm\n  memories:\n"                      \
-  "  - {name: M, bandwidth: 4}\n  - {name: B, capacity: " capacity ", bandwidth: 8}\n"                                 \
-  "  compute:\n  - {name: u, ops: [mac], below: B}\n"                                                                  \
+/* ---- what does not fit
+ * ------------------------------------------------------------------------------ */
+#define SMALL(capacity, op)                                                                        \
+  "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n  technology: 16 nm\n  memories:\n"  \
+  "  - {name: M, bandwidth: 4}\n  - {name: B, capacity: " capacity ", bandwidth: 8}\n"             \
+  "  compute:\n  - {name: u, ops: [mac], below: B}\n"                                              \
   "workload:\n  name: w\n  dims: {m: 4, k: 4, l: 4}\n  ops:\n  - " op "\n"
 #define PRODUCT "C[m,l] += A[m,k] * B[k,l]"
 #define WINDOW "C[m,l] += A[m+k,l] * B[k]"
 
-/* Both need a word of each operand and of what they make: three, and no fewer, unless they bypass, as a product may. */
+/* Both need a word of each operand and of what they make: three, and no fewer, unless they bypass,
+ * as a product may. */
 static void test_too_small(void) {
   static const struct {
     int line;
@@ -305,23 +335,27 @@ static void test_too_small(void) {
     tf_solve_result *r = s ? tf_solve_exact(s->arch, s->workload, &o, d) : NULL;
     CHECK_ROW(&rows[i], r && r->space_proved && (r->tree != NULL) == rows[i].fits);
     if (r && !rows[i].fits)
-      CHECK_ROW(&rows[i], !r->proved && isinf(r->value) && isinf(r->space_bound) && r->levels[1].pruned > 0);
+      CHECK_ROW(&rows[i],
+                !r->proved && isinf(r->value) && isinf(r->space_bound) && r->levels[1].pruned > 0);
     if (r && (!rows[i].fits || rows[i].bypasses)) CHECK_ROW_I64(&rows[i], r->levels[1].least, 3);
-    if (r && r->tree && rows[i].bypasses) CHECK_ROW(&rows[i], r->bypasses && r->tree->nodes[1].n_bypass > 0);
+    if (r && r->tree && rows[i].bypasses)
+      CHECK_ROW(&rows[i], r->bypasses && r->tree->nodes[1].n_bypass > 0);
     tf_solve_free(r);
     tf_spec_free(s);
     tf_diags_free(d);
   }
 }
 
-/* ---- what only a walk counts ------------------------------------------------------------------------- */
-/* Two reads of T move apart, so fused mappings are walked.  Those of many steps are given up, and what the others cost
- * is counted: a budget that one walk exceeds ends with it, but for the walks that are under way (without the charge 20
- * evaluations ended at 20, without the limit a walk cost 300,000).  As of the first nothing is known, the best of the
- * others is not proved. */
+/* ---- what only a walk counts
+ * ------------------------------------------------------------------------- */
+/* Two reads of T move apart, so fused mappings are walked.  Those of many steps are given up, and
+ * what the others cost is counted: a budget that one walk exceeds ends with it, but for the walks
+ * that are under way (without the charge 20 evaluations ended at 20, without the limit a walk cost
+ * 300,000).  As of the first nothing is known, the best of the others is not proved. */
 static void test_walked(void) {
   static const char text[] =
-      "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n  technology: 16 nm\n  memories:\n"
+      "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n  technology: 16 nm\n  "
+      "memories:\n"
       "  - {name: M, bandwidth: 4}\n  - {name: B, capacity: 4096, bandwidth: 8}\n"
       "  compute:\n  - {name: u, ops: [mac], below: B}\n"
       "workload:\n  name: w\n  dims: {m: 48, l: 48, a: 32, k: 4}\n"
@@ -333,23 +367,27 @@ static void test_walked(void) {
   tf_diags *d = tf_diags_new();
   tf_spec *s = case_spec(text, d);
   for (int i = 0; i < 2; i++) {
-    tf_solve_opts o = {.objective = TF_ENERGY, .budget = {.threads = 1, .max_evals = rows[i].evals}, .alone = true};
+    tf_solve_opts o = {.objective = TF_ENERGY,
+                       .budget = {.threads = 1, .max_evals = rows[i].evals},
+                       .alone = true};
     tf_solve_result *r = s ? tf_solve_exact(s->arch, s->workload, &o, d) : NULL;
-    CHECK_ROW(&rows[i], r && !r->space_proved && r->evals >= rows[i].least && r->evals <= rows[i].most);
+    CHECK_ROW(&rows[i],
+              r && !r->space_proved && r->evals >= rows[i].least && r->evals <= rows[i].most);
     tf_solve_free(r);
   }
   tf_spec_free(s);
   tf_diags_free(d);
 }
 
-/* Tasks that share a few evaluations take no more than are left; breaking ties, which takes some at least, may leave
- * them. */
+/* Tasks that share a few evaluations take no more than are left; breaking ties, which takes some at
+ * least, may leave them. */
 static void test_budget(void) {
-  static const char text[] = "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n"
-                             "  - {name: M, bandwidth: 4}\n  - {name: B, capacity: 4096, bandwidth: 8, mesh: [2, 2]}\n"
-                             "  compute:\n  - {name: u, ops: [mac], below: B, mesh: [4, 4]}\n"
-                             "workload:\n  name: w\n  dims: {m: 64, l: 64, k: 32, n: 16}\n"
-                             "  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,n] += C[m,l] * D[l,n]\n";
+  static const char text[] =
+      "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n"
+      "  - {name: M, bandwidth: 4}\n  - {name: B, capacity: 4096, bandwidth: 8, mesh: [2, 2]}\n"
+      "  compute:\n  - {name: u, ops: [mac], below: B, mesh: [4, 4]}\n"
+      "workload:\n  name: w\n  dims: {m: 64, l: 64, k: 32, n: 16}\n"
+      "  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,n] += C[m,l] * D[l,n]\n";
   static const int budgets[] = {100, 333, 1000, 3001};
   tf_diags *d = tf_diags_new();
   tf_spec *s = case_spec(text, d);
@@ -364,27 +402,31 @@ static void test_budget(void) {
   tf_diags_free(d);
 }
 
-/* Far from the bound the search after gets half of the budget, and finds what the space does not hold: bypass.  With it
- * the result is better than with all of the budget for the space, and no evaluation more is spent. */
+/* Far from the bound the search after gets half of the budget, and finds what the space does not
+ * hold: bypass.  With it the result is better than with all of the budget for the space, and no
+ * evaluation more is spent. */
 static void test_after(void) {
-  static const char text[] = "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n"
-                             "  - {name: M, bandwidth: 4}\n  - {name: B, capacity: 600, bandwidth: 8, mesh: [2, 2]}\n"
-                             "  compute:\n  - {name: u, ops: [mac], below: B, mesh: [4, 4]}\n"
-                             "workload:\n  name: w\n  dims: {m: 60, l: 64, k: 48, n: 36}\n"
-                             "  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,n] += C[m,l] * D[l,n]\n";
+  static const char text[] =
+      "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n"
+      "  - {name: M, bandwidth: 4}\n  - {name: B, capacity: 600, bandwidth: 8, mesh: [2, 2]}\n"
+      "  compute:\n  - {name: u, ops: [mac], below: B, mesh: [4, 4]}\n"
+      "workload:\n  name: w\n  dims: {m: 60, l: 64, k: 48, n: 36}\n"
+      "  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,n] += C[m,l] * D[l,n]\n";
   enum { EVALS = 4000 };
   tf_diags *d = tf_diags_new();
   tf_spec *s = case_spec(text, d);
   double value[2] = {0, 0};
   for (int after = 0; after < 2; after++) {
-    tf_solve_opts o = {
-        .objective = TF_LATENCY, .after = after ? EVALS : 0, .budget = {.threads = 1, .max_evals = EVALS}};
+    tf_solve_opts o = {.objective = TF_LATENCY,
+                       .after = after ? EVALS : 0,
+                       .budget = {.threads = 1, .max_evals = EVALS}};
     tf_solve_result *r = s ? tf_solve_exact(s->arch, s->workload, &o, d) : NULL;
     CHECK(r && r->evals <= EVALS && r->stopped_by == TF_STOP_BUDGET && r->value >= r->bound);
     value[after] = r ? r->value : 0;
     tf_solve_free(r);
   }
-  if (!CHECK(value[1] < value[0] * 0.99)) printf("%g with the search after, %g without\n", value[1], value[0]);
+  if (!CHECK(value[1] < value[0] * 0.99))
+    printf("%g with the search after, %g without\n", value[1], value[0]);
   tf_spec_free(s);
   tf_diags_free(d);
 }
@@ -393,11 +435,13 @@ int main(int argc, char **argv) {
   if (argc > 2) { /* test_exact CASES SEED [plain [EVALS] | homes]: more of them */
     tf_rng rng = tf_rng_new((uint64_t)atoll(argv[2]), 77);
     const bool homes = argc > 3 && !strcmp(argv[3], "homes"), plain = argc > 3 && !homes;
-    comparing c = {
-        .plain = plain, .homes = homes, .most = plain ? MOST_PLAIN : MOST, .evals = argc > 4 ? atoi(argv[4]) : 0};
+    comparing c = {.plain = plain,
+                   .homes = homes,
+                   .most = plain ? MOST_PLAIN : MOST,
+                   .evals = argc > 4 ? atoi(argv[4]) : 0};
     compare_all(&rng, atoi(argv[1]), &c);
-    printf("%d compared, %d with a mapping, %d with all trip counts, %d with bypasses\n", c.compared, c.found, c.whole,
-           c.past);
+    printf("%d compared, %d with a mapping, %d with all trip counts, %d with bypasses\n",
+           c.compared, c.found, c.whole, c.past);
     return check_report();
   }
   test_twin();

@@ -1,5 +1,6 @@
-/* Exhaustive search, which looks at many rows of trip counts at once, against every row evaluated by itself: as many of
- * them, and the least of each figure, on machines and budgets drawn at random. */
+/* Exhaustive search, which looks at many rows of trip counts at once, against every row evaluated
+ * by itself: as many of them, and the least of each figure, on machines and budgets drawn at
+ * random. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -13,28 +14,40 @@
 
 enum { CASES = 16, FIGURES = 4 };
 
-static int pick(tf_rng *g, int lo, int hi) { return lo + (int)tf_rng_below(g, (uint32_t)(hi - lo + 1)); }
+static int pick(tf_rng *g, int lo, int hi) {
+  return lo + (int)tf_rng_below(g, (uint32_t)(hi - lo + 1));
+}
 
 static const char *const mappings[] = {
-    "  DRAM for m=? n=? spatial m=?@x\n    Buf for k=? m=?<=6 spatial n=?@y\n      Reg for k=?{1,2,4} m=? n=?\n        "
+    "  DRAM for m=? n=? spatial m=?@x\n    Buf for k=? m=?<=6 spatial n=?@y\n      Reg for "
+    "k=?{1,2,4} m=? n=?\n        "
     "op C\n",
-    "  DRAM for m=? l=?\n    Buf for m=?\n      Seq\n        Buf for l=? k=? spatial m=?@x\n          Reg for l=?\n"
-    "            op C\n        Buf for n=? l=? spatial m=?@x n=?@y\n          Reg for m=?\n            op E\n",
+    "  DRAM for m=? l=?\n    Buf for m=?\n      Seq\n        Buf for l=? k=? spatial m=?@x\n       "
+    "   Reg for l=?\n"
+    "            op C\n        Buf for n=? l=? spatial m=?@x n=?@y\n          Reg for m=?\n        "
+    "    op E\n",
 };
 
 static void draw(tf_rng *g, int which, page *p) {
-  say(p, "architecture:\n  name: a\n  clock: 1 GHz\n  overlap: %s\n  memories:\n  - {name: DRAM, bandwidth: %d}\n",
+  say(p,
+      "architecture:\n  name: a\n  clock: 1 GHz\n  overlap: %s\n  memories:\n  - {name: DRAM, "
+      "bandwidth: %d}\n",
       pick(g, 0, 1) ? "perfect" : "double-buffer", pick(g, 1, 8));
-  say(p, "  - {name: Buf, mesh: [2, 1], capacity: %d, bandwidth: %d}\n", pick(g, 30, 400), pick(g, 1, 16));
-  say(p, "  - {name: Reg, mesh: [%d, 4], bandwidth: 4}\n  compute:\n  - {name: u, ops: [mac], below: Reg}\n",
+  say(p, "  - {name: Buf, mesh: [2, 1], capacity: %d, bandwidth: %d}\n", pick(g, 30, 400),
+      pick(g, 1, 16));
+  say(p,
+      "  - {name: Reg, mesh: [%d, 4], bandwidth: 4}\n  compute:\n  - {name: u, ops: [mac], below: "
+      "Reg}\n",
       pick(g, 2, 8));
   say(p, "workload:\n  name: w\n");
   if (which)
-    say(p, "  dims: {m: %d, k: 4, l: %d, n: 8}\n  ops: ['C[m,l] += A[m,k] * B[k,l]', 'E[m,n] += C[m,l] * D[l,n]']\n",
+    say(p,
+        "  dims: {m: %d, k: 4, l: %d, n: 8}\n  ops: ['C[m,l] += A[m,k] * B[k,l]', 'E[m,n] += "
+        "C[m,l] * D[l,n]']\n",
         pick(g, 2, 4) * 8, pick(g, 2, 3) * 4);
   else
-    say(p, "  dims: {m: %d, k: 8, n: %d}\n  ops: ['C[m,n] += A[m,k] * B[k,n]']\n", pick(g, 4, 8) * 6,
-        pick(g, 1, 4) * 6);
+    say(p, "  dims: {m: %d, k: 8, n: %d}\n  ops: ['C[m,n] += A[m,k] * B[k,n]']\n",
+        pick(g, 4, 8) * 6, pick(g, 1, 4) * 6);
   say(p, "mapping: |\n%s", mappings[which]);
 }
 
@@ -78,11 +91,15 @@ static found one_by_one(const test_case *e, tf_objective goal, int64_t most) {
 }
 
 /* A search sums energies in the order of its canonical form, which may differ in the last bits. */
-static bool same(double a, double b) { return fabs(a - b) <= 1e-14 * fabs(b) || (isinf(a) && isinf(b)); }
+static bool same(double a, double b) {
+  return fabs(a - b) <= 1e-14 * fabs(b) || (isinf(a) && isinf(b));
+}
 
 static void check_search(const test_case *e, tf_objective goal, int64_t most, const found *x) {
-  tf_search_opts o = {
-      .strategy = "exhaustive", .objective = goal, .budget = {.threads = 1, .max_evals = most}, .keep = 1};
+  tf_search_opts o = {.strategy = "exhaustive",
+                      .objective = goal,
+                      .budget = {.threads = 1, .max_evals = most},
+                      .keep = 1};
   tf_search_result *r = tf_search_run(e->tree->arch, e->tree->workload, e->tree, &o, e->d);
   CHECK(r != NULL);
   if (!r) return;

@@ -1,4 +1,5 @@
-/* grad: gradients against finite differences of the forward workload, both by plain loops in double. */
+/* grad: gradients against finite differences of the forward workload, both by plain loops in
+ * double. */
 #include "base/rng.h"
 #include "tests/kernels/whole.h"
 #include "tests/unit/case.h"
@@ -117,12 +118,14 @@ static const struct {
   const char *dims, *tensors, *ops;
 } known[] = {
     {__LINE__, "m: 3, l: 4, a: 2, n: 2", "",
-     "  - S[m,l] += Q[m,a] * K[l,a]\n  - X[m] max= S[m,l]\n  - D[m,l] = S[m,l] - X[m]\n  - E[m,l] = exp(D[m,l])\n"
+     "  - S[m,l] += Q[m,a] * K[l,a]\n  - X[m] max= S[m,l]\n  - D[m,l] = S[m,l] - X[m]\n  - E[m,l] "
+     "= exp(D[m,l])\n"
      "  - Z[m] += E[m,l]\n  - P[m,l] = E[m,l] / Z[m]\n  - O[m,n] += P[m,l] * V[l,n]\n"},
     {__LINE__, "m: 3, n: 5", "",
      "  - U[m] += A[m,n] * 0.2\n  - C[m,n] = A[m,n] - U[m]\n  - V[m] += C[m,n] * C[m,n] / 5\n"
      "  - R[m] = 1 / sqrt(V[m] + 0.01)\n  - Y[m,n] = C[m,n] * R[m] * G[n] + B[n]\n"},
-    {__LINE__, "c: 2, k: 2, j: 2, p: 5, q: 4, r: 3, s: 3", "{A: {pad: [0, 1, 1]}, I: {pad: [0, 1, 1]}}",
+    {__LINE__, "c: 2, k: 2, j: 2, p: 5, q: 4, r: 3, s: 3",
+     "{A: {pad: [0, 1, 1]}, I: {pad: [0, 1, 1]}}",
      "  - T[k,p,q] += I[c,p + r - 1,q + s - 1] * W[k,c,r,s]\n  - A[k,p,q] = gelu(T[k,p,q])\n"
      "  - Y[j,p,q] += A[k,p + r - 1,q + s - 1] * W2[j,k,r,s]\n"},
     {__LINE__, "c: 2, k: 2, p: 4, r: 3, h: 9", "", /* a stride behind a map */
@@ -133,35 +136,50 @@ static const struct {
     {__LINE__, "k: 9, p: 5, r: 4", "", "  - Y[k,p] += I[3*p + 2*r + 2] * W[k,r]\n"},
     {__LINE__, "k: 9, p: 5, r: 4", "{I: {pad: [2]}}", "  - Y[k,p] += I[4*p - r - 1] * W[k,r]\n"},
     {__LINE__, "k: 9, p: 5, r: 8", "", "  - Y[k,p] += I[5*p + 3*r] * W[k,r]\n"},
-    {__LINE__, "k: 9, p: 5, r: 2", "", "  - Y[k,p] += I[4*p + r] * W[k,r]\n"}, /* words that nothing reads */
+    {__LINE__, "k: 9, p: 5, r: 2", "",
+     "  - Y[k,p] += I[4*p + r] * W[k,r]\n"}, /* words that nothing reads */
     {__LINE__, "i: 4, j: 3", "", "  - Y[i] += A[i,i] * A[i,j]\n"},
-    {__LINE__, "i: 4, j: 3", "{A: {shape: [7, 6]}}", "  - Y[i,j] = A[i + j,i - j + 2] * B[2 - j]\n"},
-    {__LINE__, "m: 4, l: 3", "", "  - Y[m] += A[m] + B[m,l]\n"}, /* a loop that the gradient has lost */
+    {__LINE__, "i: 4, j: 3", "{A: {shape: [7, 6]}}",
+     "  - Y[i,j] = A[i + j,i - j + 2] * B[2 - j]\n"},
+    {__LINE__, "m: 4, l: 3", "",
+     "  - Y[m] += A[m] + B[m,l]\n"}, /* a loop that the gradient has lost */
     {__LINE__, "m: 4, l: 3", "", "  - Y[m] *= A[m,l]\n  - Z[l] min= A[m,l] * B[l]\n"},
-    {__LINE__, "m: 4, l: 3", "", "  - Y[m,l] = max(A[m], B[l]) + min(A[m], C[l] * 2) + select(A[m] - 5, B[l], A[m])\n"},
+    {__LINE__, "m: 4, l: 3", "",
+     "  - Y[m,l] = max(A[m], B[l]) + min(A[m], C[l] * 2) + select(A[m] - 5, B[l], A[m])\n"},
     {__LINE__, "m: 4, l: 5, a: 2", "", /* a mask, a window, a slope by distance */
-     "  - S[m,l] += Q[m,a] * K[l,a]\n  - T[m,l] = select(l <= m and m - l < 3, S[m,l] * 0.3 - 0.1 * (m - l), -inf)\n"
-     "  - X[m] max= T[m,l]\n  - E[m,l] = exp(T[m,l] - X[m])\n  - Z[m] += E[m,l]\n  - P[m,l] = E[m,l] / Z[m]\n"
+     "  - S[m,l] += Q[m,a] * K[l,a]\n  - T[m,l] = select(l <= m and m - l < 3, S[m,l] * 0.3 - 0.1 "
+     "* (m - l), -inf)\n"
+     "  - X[m] max= T[m,l]\n  - E[m,l] = exp(T[m,l] - X[m])\n  - Z[m] += E[m,l]\n  - P[m,l] = "
+     "E[m,l] / Z[m]\n"
      "  - O[m,a] += P[m,l] * V[l,a]\n"},
     {__LINE__, "m: 4, l: 3", "",
      "  - Y[m] += A[m,l] * (l != m) * (m + 1) - select(A[m,l] < B[l], A[m,l], 2*B[l] - l)\n"},
-    {__LINE__, "m: 4, l: 3", "", "  - T[m,l] = A[2*m + l] * (m - 2*l + 1)\n  - Y[l] += exp(T[m,l]) / (m + 1)\n"},
+    {__LINE__, "m: 4, l: 3", "",
+     "  - T[m,l] = A[2*m + l] * (m - 2*l + 1)\n  - Y[l] += exp(T[m,l]) / (m + 1)\n"},
     {__LINE__, "m: 4", "",
-     "  - A[m] = log(X[m]) + sqrt(X[m]) - tanh(X[m])\n  - B[m] = erf(A[m]) * sigmoid(X[m]) / relu(X[m] - 0.1)\n"
+     "  - A[m] = log(X[m]) + sqrt(X[m]) - tanh(X[m])\n  - B[m] = erf(A[m]) * sigmoid(X[m]) / "
+     "relu(X[m] - 0.1)\n"
      "  - Y[m] = abs(B[m] - 0.4) + gelu(-A[m])\n"},
     {__LINE__, "m: 4", "",
-     "  - A[m] = sin(X[m] * 3) * cos(X[m])\n  - Y[m] = fmod(A[m] * 5, 0.7 + X[m] * X[m]) + A[m] * round(X[m])\n"},
+     "  - A[m] = sin(X[m] * 3) * cos(X[m])\n  - Y[m] = fmod(A[m] * 5, 0.7 + X[m] * X[m]) + A[m] * "
+     "round(X[m])\n"},
     {__LINE__, "m: 4, l: 3", "", "  - G[m] += X[m,l] * W[l]\n  - Y[m] = silu(G[m]) * U[m]\n"},
     {__LINE__, "h: 4, w: 6, c: 2", "", /* depth to space, and a map of it */
-     "  - O[h,w,c] = I[h / 2, w / 3, c*6 + (h % 2)*3 + w % 3]\n  - Y[h,w,c] = exp(O[h,w,c]) * B[c,h % 2]\n"},
-    {__LINE__, "h: 4, w: 4, c: 2", "", "  - Y[h / 2, w / 2, c*4 + h % 2*2 + w % 2] = I[h,w,c] * I[h,w,c]\n"},
-    {__LINE__, "c: 4, y: 3, k: 2, r: 3, h: 6, d: 2", "{X: {pad: [0, 1]}}", /* the same behind a window */
+     "  - O[h,w,c] = I[h / 2, w / 3, c*6 + (h % 2)*3 + w % 3]\n  - Y[h,w,c] = exp(O[h,w,c]) * "
+     "B[c,h % 2]\n"},
+    {__LINE__, "h: 4, w: 4, c: 2", "",
+     "  - Y[h / 2, w / 2, c*4 + h % 2*2 + w % 2] = I[h,w,c] * I[h,w,c]\n"},
+    {__LINE__, "c: 4, y: 3, k: 2, r: 3, h: 6, d: 2",
+     "{X: {pad: [0, 1]}}", /* the same behind a window */
      "  - T[c,y] += X[k,y + r - 1] * W[c,k,r]\n  - Y[h,d] = T[d*2 + h % 2, h / 2]\n"},
-    {__LINE__, "y: 6, k: 2, r: 3, h: 3, a: 2", "{X: {pad: [0, 1]}}", /* a window across what is split: joined again */
+    {__LINE__, "y: 6, k: 2, r: 3, h: 3, a: 2",
+     "{X: {pad: [0, 1]}}", /* a window across what is split: joined again */
      "  - T[y] += X[k,y + r - 1] * W[k,r]\n  - Y[h,a] = T[2*h + a]\n"},
-    {__LINE__, "h: 6, m: 3, a: 2", "", "  - Y[h,m] += Q[h,m,a] * K[h / 3,m,a]\n"},   /* heads that share keys */
+    {__LINE__, "h: 6, m: 3, a: 2", "",
+     "  - Y[h,m] += Q[h,m,a] * K[h / 3,m,a]\n"}, /* heads that share keys */
     {__LINE__, "t: 8, a: 2", "", "  - Y[t] += B[t % 4,a] * (t + 1) * B[t / 2,a]\n"}, /* a ring */
-    {__LINE__, "g: 3, k: 4, y: 12", "", "  - S[g,k] = X[4*g + k]\n  - Y[y] = S[y % 3, y / 3] * y\n"},
+    {__LINE__, "g: 3, k: 4, y: 12", "",
+     "  - S[g,k] = X[4*g + k]\n  - Y[y] = S[y % 3, y / 3] * y\n"},
 };
 
 static void test_known(void) {
@@ -186,15 +204,16 @@ static void write_index(page *p, tf_rng *rng) {
   else if (form == 2)
     say(p, "%d*%s + %d", 1 + draw(rng, 3), dims[a], draw(rng, 2));
   else
-    say(p, "%d*%s + %d*%s", 1 + draw(rng, 4), dims[a], 1 + draw(rng, 3), dims[a == b ? (b + 1) % 4 : b]);
+    say(p, "%d*%s + %d*%s", 1 + draw(rng, 4), dims[a], 1 + draw(rng, 3),
+        dims[a == b ? (b + 1) % 4 : b]);
 }
 
 static void write_drawn(page *p, uint64_t seed) {
   static const char *const sign[] = {"+=", "+=", "+=", "max=", "*="};
   static const char *const function[] = {"", "", "exp", "sigmoid", "tanh", "sqrt"};
   tf_rng rng = tf_rng_new(seed, 1);
-  say(p, "workload:\n  dims: {i: %d, j: %d, k: %d, r: %d}\n  ops:\n", 1 + draw(&rng, 4), 1 + draw(&rng, 3),
-      1 + draw(&rng, 3), 1 + draw(&rng, 3));
+  say(p, "workload:\n  dims: {i: %d, j: %d, k: %d, r: %d}\n  ops:\n", 1 + draw(&rng, 4),
+      1 + draw(&rng, 3), 1 + draw(&rng, 3), 1 + draw(&rng, 3));
   say(p, "  - T[i,j] %s %s(A[", sign[draw(&rng, 5)], function[draw(&rng, 6)]);
   write_index(p, &rng);
   say(p, ",");
@@ -227,8 +246,8 @@ static void test_divided(void) {
     tf_rng rng = tf_rng_new(seed, 2);
     static const char *const dims[] = {"i", "j", "k"};
     page p = {.len = 0};
-    say(&p, "workload:\n  dims: {i: %d, j: %d, k: %d}\n  ops:\n  - T[i,j] += exp(A[", extents[draw(&rng, 4)],
-        extents[draw(&rng, 4)], extents[draw(&rng, 4)]);
+    say(&p, "workload:\n  dims: {i: %d, j: %d, k: %d}\n  ops:\n  - T[i,j] += exp(A[",
+        extents[draw(&rng, 4)], extents[draw(&rng, 4)], extents[draw(&rng, 4)]);
     for (int n = 0; n < 3; n++) {
       const char *a = dims[draw(&rng, 3)], *b = dims[draw(&rng, 3)];
       const int by = 2 + draw(&rng, 2);
@@ -237,7 +256,9 @@ static void test_divided(void) {
             draw(&rng, 2) ? "/" : "%", by);
       else
         say(&p, "(%d*%s + %s) %s %d", by, a, b, draw(&rng, 2) ? "/" : "%", 2 * by);
-      say(&p, n == 0 ? "]) * B[" : n == 1 ? ",k,i]\n  - Y[k / 2, k %% 2] += T[i,j] * C[" : ",i,j]\n");
+      say(&p, n == 0   ? "]) * B["
+              : n == 1 ? ",k,i]\n  - Y[k / 2, k %% 2] += T[i,j] * C["
+                       : ",i,j]\n");
     }
     tf_diags *d = tf_diags_new();
     tf_spec *s = case_spec(p.text, d);
@@ -253,8 +274,9 @@ static void test_divided(void) {
 
 /* ---- where there is no derivative --------------------------------------------------------- */
 static void test_subgradients(void) {
-  static const char text[] = "workload:\n  dims: {m: 4, o: 1}\n  ops:\n  - X[o] max= A[m] + 0 * B[o]\n"
-                             "  - P[o] *= relu(A[m]) + B[o]\n  - Y[m] = max(A[m], C[m]) + relu(C[m]) + abs(C[m])\n";
+  static const char text[] =
+      "workload:\n  dims: {m: 4, o: 1}\n  ops:\n  - X[o] max= A[m] + 0 * B[o]\n"
+      "  - P[o] *= relu(A[m]) + B[o]\n  - Y[m] = max(A[m], C[m]) + relu(C[m]) + abs(C[m])\n";
   pair p;
   tf_grad_options o = {0};
   if (!CHECK(open_pair(&p, text, &o))) return;
@@ -268,21 +290,25 @@ static void test_subgradients(void) {
   fill(&p, false);
   const tf_workload *b = p.back->workload;
   double dx = p.out[find(b, "d_X")][0];
-  const double *dy = p.out[find(b, "d_Y")], *da = p.out[find(b, "d_A")], *dc = p.out[find(b, "d_C")];
-  CHECK_NEAR(da[0], dy[0], 1e-12);          /* beside the maximum; the greater of two */
-  CHECK_NEAR(da[1], dx / 2 + dy[1], 1e-12); /* half of the maximum; the first of two that are alike */
+  const double *dy = p.out[find(b, "d_Y")], *da = p.out[find(b, "d_A")],
+               *dc = p.out[find(b, "d_C")];
+  CHECK_NEAR(da[0], dy[0], 1e-12); /* beside the maximum; the greater of two */
+  CHECK_NEAR(da[1], dx / 2 + dy[1],
+             1e-12); /* half of the maximum; the first of two that are alike */
   CHECK_NEAR(da[3], dx / 2, 1e-12);
   CHECK_NEAR(da[2], dy[2], 1e-12); /* relu is flat at 0 */
   CHECK(dc[0] == 0 && dc[2] == 0);
   CHECK_NEAR(dc[3], 3 * dy[3], 1e-12);
-  CHECK_NEAR(p.out[find(b, "d_B")][0], 4 * p.out[find(b, "d_P")][0], 1e-12); /* one factor is 0: the others' product */
+  CHECK_NEAR(p.out[find(b, "d_B")][0], 4 * p.out[find(b, "d_P")][0],
+             1e-12); /* one factor is 0: the others' product */
   close_pair(&p);
 }
 
 /* ---- what is asked for -------------------------------------------------------------------- */
-static const char chain[] = "workload:\n  dims: {m: 2, k: 3, n: 2}\n  ops:\n  - T[m,n] += A[m,k] * B[k,n]\n"
-                            "  - {name: act, expr: \"R[m,n] = exp(T[m,n])\"}\n  - Y[m] += R[m,n] * T[m,n]\n"
-                            "  - Z[m] += R[m,n]\n  - L[k] += C[k,n]\n";
+static const char chain[] =
+    "workload:\n  dims: {m: 2, k: 3, n: 2}\n  ops:\n  - T[m,n] += A[m,k] * B[k,n]\n"
+    "  - {name: act, expr: \"R[m,n] = exp(T[m,n])\"}\n  - Y[m] += R[m,n] * T[m,n]\n"
+    "  - Z[m] += R[m,n]\n  - L[k] += C[k,n]\n";
 
 static bool has(const char *text, const char *part) { return text && strstr(text, part) != NULL; }
 
@@ -290,7 +316,8 @@ static void test_asked(void) {
   pair p;
   tf_grad_options o = {.of = "Y", .by = "A,T"};
   CHECK(open_pair(&p, chain, &o));
-  CHECK(has(p.yaml, "d_T[m,n] = total_T[m,n]") && has(p.yaml, "d_A[m,k]") && !has(p.yaml, "d_B") && !has(p.yaml, "Z"));
+  CHECK(has(p.yaml, "d_T[m,n] = total_T[m,n]") && has(p.yaml, "d_A[m,k]") && !has(p.yaml, "d_B") &&
+        !has(p.yaml, "Z"));
   close_pair(&p);
   o = (tf_grad_options){.of = "Y", .by = "B", .given = "R,T"};
   CHECK(open_pair(&p, chain, &o));
@@ -298,9 +325,11 @@ static void test_asked(void) {
   if (p.back) fill(&p, true);
   if (p.back) CHECK(right_by(&p, find(p.fore->workload, "B"), 1e-5));
   close_pair(&p);
-  o = (tf_grad_options){0}; /* what is compared is stored, unless it is the same number wherever it is computed */
+  o = (tf_grad_options){
+      0}; /* what is compared is stored, unless it is the same number wherever it is computed */
   CHECK(open_pair(&p,
-                  "workload:\n  dims: {m: 2, l: 3}\n  ops:\n  - X[m] max= A[m,l] * 0.3\n  - Y[m] *= A[m,l] - 1\n"
+                  "workload:\n  dims: {m: 2, l: 3}\n  ops:\n  - X[m] max= A[m,l] * 0.3\n  - Y[m] "
+                  "*= A[m,l] - 1\n"
                   "  - Z[m] max= select(l <= m + 1, -B[m,l], -inf)\n",
                   &o));
   CHECK(has(p.yaml, "best_X[m] max= value_X[m,l]") && has(p.yaml, "value_Y[m,l] = A[m,l] - 1") &&
@@ -319,35 +348,48 @@ static void test_flat(void) {
     bool flat;
     const char *dim, *ops; /* dim: besides m and l */
   } rows[] = {
-      {__LINE__, true, "", "E[m,l] = exp(S[m,l] - X[m])\n  - Z[m] += E[m,l]\n  - Y[m,l] = E[m,l] / Z[m]\n"},
+      {__LINE__, true, "",
+       "E[m,l] = exp(S[m,l] - X[m])\n  - Z[m] += E[m,l]\n  - Y[m,l] = E[m,l] / Z[m]\n"},
       {__LINE__, true, ", n: 2",
-       "E[m,l] = exp(0.5 * (S[m,l] - X[m]) / 3)\n  - Z[m] += E[m,l]\n  - O[m,n] += E[m,l] * V[l,n]\n"
+       "E[m,l] = exp(0.5 * (S[m,l] - X[m]) / 3)\n  - Z[m] += E[m,l]\n  - O[m,n] += E[m,l] * "
+       "V[l,n]\n"
        "  - Y[m,n] = O[m,n] / Z[m]\n"},
       {__LINE__, true, "",
        "E[m,l] = exp(select(l <= m, S[m,l] - X[m], -inf))\n  - Z[m] += E[m,l] * (l <= m)\n"
        "  - Y[m,l] = select(l <= m, E[m,l], 0) / Z[m]\n"},
-      {__LINE__, true, "", "E[m,l] = exp(S[m,l] - X[m])\n  - Z[m] += E[m,l]\n  - Y[m] = log(Z[m]) + X[m]\n"},
       {__LINE__, true, "",
-       "E[m,l] = exp(-X[m]) * W[l]\n  - Z[m] max= E[m,l]\n  - Y[m] += sqrt(E[m,l] * relu(E[m,l])) / Z[m]\n"},
+       "E[m,l] = exp(S[m,l] - X[m])\n  - Z[m] += E[m,l]\n  - Y[m] = log(Z[m]) + X[m]\n"},
+      {__LINE__, true, "",
+       "E[m,l] = exp(-X[m]) * W[l]\n  - Z[m] max= E[m,l]\n  - Y[m] += sqrt(E[m,l] * relu(E[m,l])) "
+       "/ Z[m]\n"},
       {__LINE__, false, "", "E[m,l] = exp(S[m,l] - X[m])\n  - Y[m] += E[m,l]\n"},
-      {__LINE__, false, "", "E[m,l] = exp(S[m,l] - X[m])\n  - Z[m] += E[m,l]\n  - Y[m,l] = E[m,l] / Z[m] + X[m]\n"},
-      {__LINE__, false, "", "E[m,l] = exp(S[m,l] - X[m])\n  - Z[l] += E[m,l]\n  - Y[m,l] = E[m,l] / Z[l]\n"},
-      {__LINE__, false, "", "E[m,l] = exp(S[m,l] - X[m])\n  - Z[m] += E[m,l] + 1\n  - Y[m,l] = E[m,l] / Z[m]\n"},
-      {__LINE__, false, ", p: 3", "E[p,l] = exp(S[p,l] - X[p + 1])\n  - Z[p] += E[p,l]\n  - Y[p,l] = E[p,l] / Z[p]\n"},
-      {__LINE__, false, "", "E[m,l] = exp(S[m,l] - X[m] * W[l])\n  - Z[m] += E[m,l]\n  - Y[m,l] = E[m,l] / Z[m]\n"},
-      {__LINE__, false, "", "D[m,l] = S[m,l] - X[m]\n  - Z[m] += D[m,l]\n  - Y[m,l] = exp(D[m,l] - Z[m])\n"},
+      {__LINE__, false, "",
+       "E[m,l] = exp(S[m,l] - X[m])\n  - Z[m] += E[m,l]\n  - Y[m,l] = E[m,l] / Z[m] + X[m]\n"},
+      {__LINE__, false, "",
+       "E[m,l] = exp(S[m,l] - X[m])\n  - Z[l] += E[m,l]\n  - Y[m,l] = E[m,l] / Z[l]\n"},
+      {__LINE__, false, "",
+       "E[m,l] = exp(S[m,l] - X[m])\n  - Z[m] += E[m,l] + 1\n  - Y[m,l] = E[m,l] / Z[m]\n"},
+      {__LINE__, false, ", p: 3",
+       "E[p,l] = exp(S[p,l] - X[p + 1])\n  - Z[p] += E[p,l]\n  - Y[p,l] = E[p,l] / Z[p]\n"},
+      {__LINE__, false, "",
+       "E[m,l] = exp(S[m,l] - X[m] * W[l])\n  - Z[m] += E[m,l]\n  - Y[m,l] = E[m,l] / Z[m]\n"},
+      {__LINE__, false, "",
+       "D[m,l] = S[m,l] - X[m]\n  - Z[m] += D[m,l]\n  - Y[m,l] = exp(D[m,l] - Z[m])\n"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     page text = {.len = 0};
     pair p;
-    say(&text, "workload:\n  dims: {m: 4, l: 3%s}\n  ops:\n  - X[m] max= S[m,l]\n  - %s", rows[i].dim, rows[i].ops);
+    say(&text, "workload:\n  dims: {m: 4, l: 3%s}\n  ops:\n  - X[m] max= S[m,l]\n  - %s",
+        rows[i].dim, rows[i].ops);
     CHECK_ROW(&rows[i], right(text.text, &(tf_grad_options){.of = "Y"}, true));
     if (!CHECK_ROW(&rows[i], open_pair(&p, text.text, &(tf_grad_options){.of = "Y"}))) continue;
     CHECK_ROW(&rows[i], has(p.yaml, "n_X") == !rows[i].flat);
     close_pair(&p);
-    if (!CHECK_ROW(&rows[i], open_pair(&p, text.text, &(tf_grad_options){.of = "Y", .by = "X"}))) continue;
+    if (!CHECK_ROW(&rows[i], open_pair(&p, text.text, &(tf_grad_options){.of = "Y", .by = "X"})))
+      continue;
     CHECK_ROW(&rows[i], has(p.yaml, "d_X[m] = 0\n") == rows[i].flat);
-    CHECK_ROW(&rows[i], !rows[i].flat || p.back->workload->n_ops == 1); /* nothing else is computed for it */
+    CHECK_ROW(&rows[i],
+              !rows[i].flat || p.back->workload->n_ops == 1); /* nothing else is computed for it */
     close_pair(&p);
   }
 }
@@ -369,7 +411,8 @@ static void test_refused(void) {
     tf_diags *d = tf_diags_new();
     tf_spec *s = case_spec(chain, d);
     char *yaml = tf_grad(s->workload, &rows[i].o, d);
-    CHECK_ROW(&rows[i], yaml == NULL && tf_diags_count(d) > 0 && tf_diags_at(d, 0)->code == rows[i].code);
+    CHECK_ROW(&rows[i],
+              yaml == NULL && tf_diags_count(d) > 0 && tf_diags_at(d, 0)->code == rows[i].code);
     CHECK_ROW_I64(&rows[i], (int64_t)tf_diags_errors(d), rows[i].errors);
     free(yaml);
     tf_spec_free(s);

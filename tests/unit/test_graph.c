@@ -1,5 +1,6 @@
-/* Graphs whose ops read several of those before them: what is asked of ranges takes work with the size of the graph,
- * not with the ways through it, which grow exponentially.  Counted in answers that had to be worked out. */
+/* Graphs whose ops read several of those before them: what is asked of ranges takes work with the
+ * size of the graph, not with the ways through it, which grow exponentially.  Counted in answers
+ * that had to be worked out. */
 #include "base/rng.h"
 #include "model/cost/state.h"
 #include "model/flow/range_memo.h"
@@ -8,18 +9,20 @@
 
 enum { ROOM = 120000 };
 
-static const char arch[] =
-    "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n  - {name: M, bandwidth: 1}\n  - {name: L, bandwidth: 1}\n"
-    "  compute:\n  - {name: u, ops: [mac, add, mul, exp], below: L}\n";
+static const char arch[] = "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n  - {name: M, "
+                           "bandwidth: 1}\n  - {name: L, bandwidth: 1}\n"
+                           "  compute:\n  - {name: u, ops: [mac, add, mul, exp], below: L}\n";
 
-/* Op i reads up to three of the `back` ops before it, the one right before it always.  All of them below one loop, or
- * of Tiles of their own. */
+/* Op i reads up to three of the `back` ops before it, the one right before it always.  All of them
+ * below one loop, or of Tiles of their own. */
 static void put_graph(tf_rng *rng, char *p, int n, unsigned back) {
-  p += sprintf(p, "%sworkload:\n  name: w\n  dims: {m: 5, n: 7}\n  ops:\n  - A0[m,n] = exp(X[m,n])\n", arch);
+  p += sprintf(
+      p, "%sworkload:\n  name: w\n  dims: {m: 5, n: 7}\n  ops:\n  - A0[m,n] = exp(X[m,n])\n", arch);
   for (int i = 1; i < n; i++) {
     p += sprintf(p, "  - A%d[m,n] = A%d[m,n]", i, i - 1);
     for (unsigned k = tf_rng_below(rng, 3); k-- > 0;)
-      p += sprintf(p, " + A%d[m,n]", i - 1 - (int)tf_rng_below(rng, (unsigned)i < back ? (unsigned)i : back));
+      p += sprintf(p, " + A%d[m,n]",
+                   i - 1 - (int)tf_rng_below(rng, (unsigned)i < back ? (unsigned)i : back));
     p += sprintf(p, "\n");
   }
   p += sprintf(p, "mapping: |\n  M for m=2\n    Seq\n");
@@ -37,14 +40,16 @@ static void test_work(void) {
       tf_text t = {"graph", text, strlen(text)};
       tf_diags *d = tf_diags_new();
       tf_spec *s = tf_spec_read_texts(&t, 1, NULL, 0, d);
-      tf_tree *tree = s ? tf_tree_parse(s->mapping_text, s->mapping_at, s->arch, s->workload, d) : NULL;
+      tf_tree *tree =
+          s ? tf_tree_parse(s->mapping_text, s->mapping_at, s->arch, s->workload, d) : NULL;
       tf_model *m = tree ? tf_model_new(tree, d) : NULL;
       if (!CHECK(m != NULL)) printf("%s", tf_diags_text(d));
       tf_result r;
       if (m) CHECK(tf_model_eval(m, NULL, &r));
       const tf_range_memo *memo = m ? m->plan->memo : NULL;
       if (CHECK(memo != NULL))
-        CHECK(memo->walked < (int64_t)100 * n * n); /* some questions an op, some answers an op to each */
+        CHECK(memo->walked <
+              (int64_t)100 * n * n); /* some questions an op, some answers an op to each */
       if (memo) printf("# %d ops, %u back: %lld answers\n", n, back, (long long)memo->walked);
       tf_model_free(m);
       tf_tree_free(tree);
@@ -53,8 +58,8 @@ static void test_work(void) {
     }
 }
 
-/* Of a chain as short as softmax, asked with `exact`, as the walks of the NPU's compiler ask: each range asks whether
- * its readers have work, dim by dim. */
+/* Of a chain as short as softmax, asked with `exact`, as the walks of the NPU's compiler ask: each
+ * range asks whether its readers have work, dim by dim. */
 static void test_exact(void) {
   static char text[ROOM];
   tf_rng rng = tf_rng_new(3, 12);
@@ -75,7 +80,8 @@ static void test_exact(void) {
     p->memo->walked = 0;
     for (int o = 0; o < 7; o++)
       CHECK(!tf_op_idle(&ev, o, tree->op_node[o], zero));
-    CHECK(p->memo->walked > 0 && p->memo->walked <= 7 * 7 * 2 * 3); /* ops asked, ops, dims, nodes above an op */
+    CHECK(p->memo->walked > 0 &&
+          p->memo->walked <= 7 * 7 * 2 * 3); /* ops asked, ops, dims, nodes above an op */
     printf("# softmax's size: %lld answers\n", (long long)p->memo->walked);
   }
   tf_arena_free(a);

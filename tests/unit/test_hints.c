@@ -1,5 +1,6 @@
-/* Hints: what they say of a kernel against its blocks, gone through one by one; and the order in which Triton's,
- * Helion's and CUTLASS's own formulas take blocks, given these parameters, against the order in which the kernel does.
+/* Hints: what they say of a kernel against its blocks, gone through one by one; and the order in
+ * which Triton's, Helion's and CUTLASS's own formulas take blocks, given these parameters, against
+ * the order in which the kernel does.
  */
 #include <inttypes.h>
 
@@ -12,7 +13,8 @@
 
 enum { CASES = 24, MOST = 1024 };
 
-/* ---- a kernel's blocks, from its lets ------------------------------------------------------------------------ */
+/* ---- a kernel's blocks, from its lets
+ * ------------------------------------------------------------------------ */
 
 typedef struct {
   const ir_program *p;
@@ -28,7 +30,8 @@ static void let(numbers *v, const ir_stmt *s) {
     sum += e->coef[i] * of(v, e->arg[i]);
   if (e->fn == IR_DIV) sum = of(v, e->arg[0]) / of(v, e->arg[1]);
   if (e->fn == IR_MOD) sum = of(v, e->arg[0]) % of(v, e->arg[1]);
-  if (e->fn == IR_MIN) sum = of(v, e->arg[0]) < of(v, e->arg[1]) ? of(v, e->arg[0]) : of(v, e->arg[1]);
+  if (e->fn == IR_MIN)
+    sum = of(v, e->arg[0]) < of(v, e->arg[1]) ? of(v, e->arg[0]) : of(v, e->arg[1]);
   v->value[s->let.var] = sum;
 }
 
@@ -57,7 +60,8 @@ static corner corner_of(const ir_program *p, const hint_kernel *k, int64_t block
   return (corner){of(&v, s->range[f->m].lo), of(&v, s->range[f->n].lo), of(&v, s->range[f->k].lo)};
 }
 
-/* ---- what others do with the parameters ---------------------------------------------------------------------- */
+/* ---- what others do with the parameters
+ * ---------------------------------------------------------------------- */
 
 static const char *value_of(const hint_words *w, const char *name) {
   for (int i = 0; i < w->n; i++)
@@ -104,7 +108,9 @@ static place of_cutlass(const hint_words *w, int64_t pid, int64_t rows, int64_t 
   return along_n ? (place){minor_at, major_at} : (place){major_at, minor_at};
 }
 
-/* ---- checks -------------------------------------------------------------------------------------------------- */
+/* ---- checks
+ * --------------------------------------------------------------------------------------------------
+ */
 
 typedef struct {
   int products, groups, split, grouped, orders;
@@ -156,7 +162,8 @@ static void check_digits(const ir_program *p, const hint_kernel *k) {
 
 /* The blocks of the two fastest digits, in the order of a framework. */
 static void check_order(const ir_program *p, const hint_kernel *k, int framework,
-                        place (*next)(const hint_words *w, int64_t pid, int64_t rows, int64_t columns)) {
+                        place (*next)(const hint_words *w, int64_t pid, int64_t rows,
+                                      int64_t columns)) {
   const hint_product *h = &k->product[0];
   hint_words w = {.n = 0};
   int64_t rows = 1, columns = 1;
@@ -179,7 +186,8 @@ static void check_product(const ir_program *p, const hint_kernel *k, tally *t) {
   check_cover(p, k, m, n);
   check_digits(p, k);
   CHECK(k->stages * (h->rows + h->columns) * h->depth * ir_bytes(p->machine.data) <= k->shared);
-  CHECK(h->rows <= h->warp_rows * k->warps && h->warp_rows * h->warp_columns * k->warps >= h->rows * h->columns);
+  CHECK(h->rows <= h->warp_rows * k->warps &&
+        h->warp_rows * h->warp_columns * k->warps >= h->rows * h->columns);
   t->products++, t->groups += k->groups > 0, t->split += k->split > 1;
   if (k->split > 1 || k->n_digits == 0) return;
   t->grouped += o.group < o.all, t->orders++;
@@ -217,8 +225,10 @@ static void check_program(const ir_program *p, const tf_emit_options *o, tf_diag
 }
 
 static void one(const char *arch, tf_rng *r, tally *t) {
-  static const char *const dtypes[] = {"bf16", "f16", "tf32", "int8"}, *const isas[] = {"sm_80", "sm_90a"};
-  static const int64_t few[] = {16, 64, 128}, many[] = {256, 512, 768, 1000, 1024}, deep[] = {64, 512, 4096, 16384};
+  static const char *const dtypes[] = {"bf16", "f16", "tf32", "int8"}, *const isas[] = {"sm_80",
+                                                                                        "sm_90a"};
+  static const int64_t few[] = {16, 64, 128}, many[] = {256, 512, 768, 1000, 1024},
+                       deep[] = {64, 512, 4096, 16384};
   const int64_t m = tf_rng_below(r, 3) ? many[tf_rng_below(r, 5)] : few[tf_rng_below(r, 3)];
   const int64_t n = tf_rng_below(r, 3) ? many[tf_rng_below(r, 5)] : few[tf_rng_below(r, 3)];
   char text[256];
@@ -227,9 +237,10 @@ static void one(const char *arch, tf_rng *r, tally *t) {
            "}\n  ops:\n  - \"C[m,n] += A[m,k] * B[%s]\"\n",
            m, n, deep[tf_rng_below(r, 4)], tf_rng_below(r, 2) ? "k,n" : "n,k");
   test_case e = case_of(arch, text);
-  const tf_planner_opts o = {.target = "hints",
-                             .kernel = {.dtype = dtypes[tf_rng_below(r, 4)], .isa = isas[tf_rng_below(r, 2)]},
-                             .budget = {.threads = 1}};
+  const tf_planner_opts o = {
+      .target = "hints",
+      .kernel = {.dtype = dtypes[tf_rng_below(r, 4)], .isa = isas[tf_rng_below(r, 2)]},
+      .budget = {.threads = 1}};
   tf_planned *plan = tf_planner_run(e.spec->arch, e.spec->workload, NULL, &o, e.d);
   ir_machine machine;
   if (CHECK(plan && plan->tree) && CHECK(tf_target_hints.machine(&o.kernel, &machine, e.d))) {
@@ -250,8 +261,8 @@ int main(int argc, char **argv) {
   for (int i = 0; i < cases; i++)
     one(arch, &r, &t);
   free(arch);
-  printf("%d products, %d of warpgroups, %d with sums in parts; %d orders, %d in groups\n", t.products, t.groups,
-         t.split, t.orders, t.grouped);
+  printf("%d products, %d of warpgroups, %d with sums in parts; %d orders, %d in groups\n",
+         t.products, t.groups, t.split, t.orders, t.grouped);
   CHECK(t.products >= cases && t.groups > 0 && t.split > 0 && t.orders > 0 && t.grouped > 0);
   return check_report();
 }

@@ -1,6 +1,7 @@
-/* Inputs and outputs that live in an inner memory (docs/SEMANTICS.md section 2): the examples of chips against the
- * figures that Megatron-LM's paper gives, rows of trip counts in one go, bounds, searches, and that another home is
- * another machine.  Counts in general are the oracle's (oracle_test --homes). */
+/* Inputs and outputs that live in an inner memory (docs/SEMANTICS.md section 2): the examples of
+ * chips against the figures that Megatron-LM's paper gives, rows of trip counts in one go, bounds,
+ * searches, and that another home is another machine.  Counts in general are the oracle's
+ * (oracle_test --homes). */
 #include <math.h>
 
 #include "tests/unit/case.h"
@@ -11,7 +12,8 @@
 static const char CHIPS[] = "arch-specs/tpu-v5e-8.yaml";
 enum { N_CHIPS = 8, HBM = 1 };
 
-/* The figures of a workload with its mapping on the chips; ends the program where there are none. */
+/* The figures of a workload with its mapping on the chips; ends the program where there are none.
+ */
 static test_case on_chips(const char *name, const char *workload) {
   test_case e = {.d = tf_diags_new()};
   size_t n;
@@ -50,15 +52,17 @@ static void is_there(const test_case *e, const char *weight, int64_t words) {
   CHECK(chip->read >= words);
 }
 
-/* Megatron-LM: in the forward pass one all-reduce of the activations, of tokens x width words.  A ring of n chips sends
- * 2 (n - 1) / n words a word from each of its n chips: so do the links of a tree, n - 1 each way. */
+/* Megatron-LM: in the forward pass one all-reduce of the activations, of tokens x width words.  A
+ * ring of n chips sends 2 (n - 1) / n words a word from each of its n chips: so do the links of a
+ * tree, n - 1 each way. */
 static void one_all_reduce(const test_case *e, int64_t words) {
   CHECK_I64(counts_of(e, 0, "X")->read, words);
   CHECK_I64(counts_of(e, 0, "Y")->update, words);
   CHECK_I64(counts_of(e, HBM, "X")->fill, N_CHIPS * words);
   CHECK_I64(counts_of(e, HBM, "Y")->drain, N_CHIPS * words);
   CHECK_NEAR(e->r.levels[HBM].hops, 2.0 * (N_CHIPS - 1) * (double)words, 1e-12);
-  CHECK_NEAR(e->r.levels[HBM].link_cycles, (double)words / e->spec->arch->memories[HBM].link_bw, 1e-12);
+  CHECK_NEAR(e->r.levels[HBM].link_cycles, (double)words / e->spec->arch->memories[HBM].link_bw,
+             1e-12);
 }
 
 static void check_examples(void) {
@@ -73,7 +77,8 @@ static void check_examples(void) {
   is_there(&attention, "WO", (int64_t)WIDTH * WIDTH);
   one_all_reduce(&attention, (int64_t)TOKENS * WIDTH);
   case_drop(&attention);
-  test_case pipe = read_file("workloads/chips/pipeline.yaml"); /* four chips have the one, four the other */
+  test_case pipe =
+      read_file("workloads/chips/pipeline.yaml"); /* four chips have the one, four the other */
   const int64_t quarter = (int64_t)WIDTH * INNER / 4;
   CHECK_I64(counts_of(&pipe, HBM, "W1")->peak, quarter);
   CHECK_I64(counts_of(&pipe, HBM, "W2")->peak, quarter);
@@ -82,7 +87,8 @@ static void check_examples(void) {
   case_drop(&pipe);
 }
 
-/* Collectives whose tensor alone has no home: 8 words on 8 chips, of which each is 2 hops away on average. */
+/* Collectives whose tensor alone has no home: 8 words on 8 chips, of which each is 2 hops away on
+ * average. */
 static void check_collective(const char *workload) {
   enum { WORDS = 8, MEAN_HOPS = 2 };
   test_case e = on_chips("workload", workload);
@@ -92,26 +98,33 @@ static void check_collective(const char *workload) {
 }
 
 static void check_collectives(void) {
-  check_collective("workload:\n  name: reduce-scatter\n  dims: {m: 8, k: 8}\n  ops:\n  - P[m] += A[m,k] * B[k]\n"
-                   "  - Q[m] = P[m] * 2\nhome: {A: HBM, B: HBM, Q: HBM}\nmapping: |\n  Slice\n    Seq\n"
-                   "      Slice spatial k=4@x k=2@y\n        HBM\n          VMEM for m=8\n            op P\n"
-                   "      Slice spatial m=4@x m=2@y\n        HBM\n          VMEM\n            op Q\n");
-  check_collective("workload:\n  name: all-gather\n  dims: {m: 8, n: 8}\n  ops:\n  - P[m] = A[m] * 2\n"
-                   "  - Q[n] += P[m] * B[m,n]\nhome: {A: HBM, B: HBM, Q: HBM}\nmapping: |\n  Slice\n    Seq\n"
-                   "      Slice spatial m=4@x m=2@y\n        HBM\n          VMEM\n            op P\n"
-                   "      Slice spatial n=4@x n=2@y\n        HBM\n          VMEM for m=8\n            op Q\n");
+  check_collective(
+      "workload:\n  name: reduce-scatter\n  dims: {m: 8, k: 8}\n  ops:\n  - P[m] += A[m,k] * B[k]\n"
+      "  - Q[m] = P[m] * 2\nhome: {A: HBM, B: HBM, Q: HBM}\nmapping: |\n  Slice\n    Seq\n"
+      "      Slice spatial k=4@x k=2@y\n        HBM\n          VMEM for m=8\n            op P\n"
+      "      Slice spatial m=4@x m=2@y\n        HBM\n          VMEM\n            op Q\n");
+  check_collective(
+      "workload:\n  name: all-gather\n  dims: {m: 8, n: 8}\n  ops:\n  - P[m] = A[m] * 2\n"
+      "  - Q[n] += P[m] * B[m,n]\nhome: {A: HBM, B: HBM, Q: HBM}\nmapping: |\n  Slice\n    Seq\n"
+      "      Slice spatial m=4@x m=2@y\n        HBM\n          VMEM\n            op P\n"
+      "      Slice spatial n=4@x n=2@y\n        HBM\n          VMEM for m=8\n            op Q\n");
 }
 
-/* ---- small machines ------------------------------------------------------------------------------------ */
+/* ---- small machines
+ * ------------------------------------------------------------------------------------ */
 
-#define SMALL                                                                                                          \
-  "architecture:\n  memories:\n  - {name: Out, bandwidth: 4}\n  - {name: Chip, mesh: [4, 1], capacity: %d, "           \
-  "bandwidth: 2}\n"                                                                                                    \
-  "  - {name: Core, capacity: 40, bandwidth: 8}\n  compute: [{name: u, ops: [mac], mesh: [2, 1]}]\n"                   \
-  "workload:\n  dims: {m: 8, n: 8, k: 6, l: 4}\n  ops:\n  - H[m,n] += A[m,k] * U[k,n]\n  - O[m,l] += H[m,n] * "        \
+#define SMALL                                                                                      \
+  "architecture:\n  memories:\n  - {name: Out, bandwidth: 4}\n  - {name: Chip, mesh: [4, 1], "     \
+  "capacity: %d, "                                                                                 \
+  "bandwidth: 2}\n"                                                                                \
+  "  - {name: Core, capacity: 40, bandwidth: 8}\n  compute: [{name: u, ops: [mac], mesh: [2, "     \
+  "1]}]\n"                                                                                         \
+  "workload:\n  dims: {m: 8, n: 8, k: 6, l: 4}\n  ops:\n  - H[m,n] += A[m,k] * U[k,n]\n  - "       \
+  "O[m,l] += H[m,n] * "                                                                            \
   "V[n,l]\n"
-#define MAPPING                                                                                                        \
-  "mapping: |\n  Out for m=? spatial n=?@x\n    Seq keep H@Chip\n      Chip for m=?\n        Core for m=? n=? k=?\n"   \
+#define MAPPING                                                                                    \
+  "mapping: |\n  Out for m=? spatial n=?@x\n    Seq keep H@Chip\n      Chip for m=?\n        "     \
+  "Core for m=? n=? k=?\n"                                                                         \
   "          op H\n      Chip for m=?\n        Core for m=? n=? l=?\n          op O\n"
 
 static test_case small(int capacity, const char *rest) {
@@ -151,7 +164,8 @@ static void check_batch(void) {
   case_drop(&e);
 }
 
-/* What is not there must come: the bound is lower by the words of U and V, and searches find mappings above it. */
+/* What is not there must come: the bound is lower by the words of U and V, and searches find
+ * mappings above it. */
 static void check_bounds(void) {
   test_case with = small(200, "home: {U: Chip, V: Chip}\n"), without = small(200, "");
   tf_bounds b, c;
@@ -159,7 +173,8 @@ static void check_bounds(void) {
   CHECK(tf_bounds_of(without.spec->arch, without.spec->workload, &c));
   CHECK_I64(c.traffic_words - b.traffic_words, 6 * 8 + 8 * 4);
   for (int o = TF_LATENCY; o <= TF_TRAFFIC; o++) {
-    const tf_best_opts opts = {.objective = (tf_objective)o, .budget = {.max_evals = 3000, .threads = 1, .seed = 1}};
+    const tf_best_opts opts = {.objective = (tf_objective)o,
+                               .budget = {.max_evals = 3000, .threads = 1, .seed = 1}};
     tf_best_result *best = tf_best_find(with.spec->arch, with.spec->workload, &opts, with.d);
     if (!CHECK(best && best->tree)) case_complain(with.d);
     if (best) CHECK(best->value >= best->bound * (1 - 1e-12));
@@ -171,8 +186,8 @@ static void check_bounds(void) {
 
 /* Another home is another machine, to those who compare and to those who write down. */
 static void check_identity(void) {
-  static const char *const homes[] = {"", "home: {U: Out}\n", "home: {U: Chip}\n", "home: {V: Chip}\n",
-                                      "home: {U: Core}\n"};
+  static const char *const homes[] = {"", "home: {U: Out}\n", "home: {U: Chip}\n",
+                                      "home: {V: Chip}\n", "home: {U: Core}\n"};
   enum { N = sizeof homes / sizeof *homes };
   test_case e[N];
   for (int i = 0; i < N; i++)

@@ -1,5 +1,5 @@
-/* What is timed to measure a computer computes what it says, and figures are medians with their spread.  Nothing here
- * hangs on how long anything takes. */
+/* What is timed to measure a computer computes what it says, and figures are medians with their
+ * spread.  Nothing here hangs on how long anything takes. */
 #include <stdlib.h>
 
 #include "cli/host/host_kernels.h"
@@ -8,7 +8,8 @@
 #include "tileflow/emit.h"
 
 static void test_figures(void) {
-  double one[] = {3}, same[] = {2, 2, 2, 2, 2}, some[] = {9, 1, 5, 4, 6, 2, 8, 3, 7}, none[] = {0, 0, 0};
+  double one[] = {3}, same[] = {2, 2, 2, 2, 2}, some[] = {9, 1, 5, 4, 6, 2, 8, 3, 7},
+         none[] = {0, 0, 0};
   CHECK(host_figure_of(one, 1).value == 3 && host_figure_of(one, 1).spread == 0);
   CHECK(host_figure_of(same, 5).value == 2 && host_figure_of(same, 5).spread == 0);
   const host_figure f = host_figure_of(some, 9);
@@ -25,7 +26,8 @@ static void test_kernels(void) {
     want += p[i] = i * UINT64_C(0x9e3779b97f4a7c15);
   CHECK(host_read(p, N) == want && host_read(p, 64) != want && host_read(p, 0) == 0);
   host_write(p, N - 64, 7);
-  CHECK(host_read(p, N - 64) == 7 * (N - 64) && p[N - 64] == (N - 64) * UINT64_C(0x9e3779b97f4a7c15));
+  CHECK(host_read(p, N - 64) == 7 * (N - 64) &&
+        p[N - 64] == (N - 64) * UINT64_C(0x9e3779b97f4a7c15));
   for (int i = 0; i < N; i++)
     x[i] = -80.0f * (float)i / (N - 1);
   host_exp(x, x + N, N);
@@ -41,7 +43,9 @@ static void test_kernels(void) {
   free(x);
 }
 
-static bool is_figure(host_figure f) { return isfinite(f.value) && f.value > 0 && isfinite(f.spread) && f.spread >= 0; }
+static bool is_figure(host_figure f) {
+  return isfinite(f.value) && f.value > 0 && isfinite(f.spread) && f.spread >= 0;
+}
 
 /* Of a small computer: all figures are there, but those of what it has not. */
 static void test_measured(void) {

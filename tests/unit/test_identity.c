@@ -1,5 +1,6 @@
-/* A search's log is recognised by a hash of everything that is searched (search/common/identity.h): each key that a
- * file may have, by the tables of its readers, changes it; so do names, extents and expressions of the workload. */
+/* A search's log is recognised by a hash of everything that is searched (search/common/identity.h):
+ * each key that a file may have, by the tables of its readers, changes it; so do names, extents and
+ * expressions of the workload. */
 #include <stdlib.h>
 
 #include "model/input/workload_read.h"
@@ -11,14 +12,15 @@
 /* ---- machines -------------------------------------------------------------------------------- */
 
 /* `KEY: VALUE` of a part: the key's own value where it is that key's turn, else `usual`. */
-static void give(page *p, draw_part part, const char *key, draw_part at, const char *own, const char *usual,
-                 const char *value) {
+static void give(page *p, draw_part part, const char *key, draw_part at, const char *own,
+                 const char *usual, const char *value) {
   const bool turn = part == at && !strcmp(key, own);
   if (turn || usual) say(p, ", %s: %s", own, turn ? value : usual);
 }
 
 /* All other keys of the part that have no usual value here. */
-static void give_rest(page *p, draw_part part, const char *key, draw_part at, const char *usual, const char *value) {
+static void give_rest(page *p, draw_part part, const char *key, draw_part at, const char *usual,
+                      const char *value) {
   char word[80];
   snprintf(word, sizeof word, " %s ", key);
   if (part == at && !strstr(usual, word)) say(p, ", %s: %s", key, value);
@@ -28,7 +30,8 @@ static void machine(page *p, draw_part part, const char *key, const char *value)
   p->len = 0;
   say(p, "architecture: {clock: %s", part == DRAW_ARCH && !strcmp(key, "clock") ? value : "1 GHz");
   give_rest(p, part, key, DRAW_ARCH, " clock ", value);
-  say(p, ", memories: [{name: L0}, {name: K}, {name: %s", part == DRAW_MEMORY && !strcmp(key, "name") ? value : "L1");
+  say(p, ", memories: [{name: L0}, {name: K}, {name: %s",
+      part == DRAW_MEMORY && !strcmp(key, "name") ? value : "L1");
   if (part == DRAW_MEMORY && !strncmp(key, "bank", 4)) say(p, ", line: 8"); /* banks hold lines */
   give_rest(p, part, key, DRAW_MEMORY, " name ", value);
   if (part == DRAW_NETWORK) /* neighbours are a mesh's */
@@ -45,7 +48,8 @@ static void machine(page *p, draw_part part, const char *key, const char *value)
   say(p, "}]}\n");
 }
 
-static const char product[] = "workload:\n  dims: {m: 4, n: 4, k: 4}\n  ops: ['C[m,n] += A[m,k] * B[k,n]']\n";
+static const char product[] =
+    "workload:\n  dims: {m: 4, n: 4, k: 4}\n  ops: ['C[m,n] += A[m,k] * B[k,n]']\n";
 
 static uint64_t identity_of(const char *arch, const char *workload) {
   test_case e = case_of(arch, workload);
@@ -60,17 +64,22 @@ static uint64_t identity_with(draw_part part, const char *key, const char *value
   return identity_of(p.text, product);
 }
 
-/* Keys whose values are parts with keys of their own, each tried there; and names of memories as values. */
+/* Keys whose values are parts with keys of their own, each tried there; and names of memories as
+ * values. */
 static bool drawn_elsewhere(draw_part part, const char *key) {
   return part == DRAW_ARCH && (!strcmp(key, "memories") || !strcmp(key, "compute"));
 }
 
-/* Two values that do not mean the same; what may be written in several ways is tried key by key, too. */
+/* Two values that do not mean the same; what may be written in several ways is tried key by key,
+ * too. */
 static void two_values(tf_rng *g, draw_part part, const char *key, char one[200], char other[200]) {
   const bool below = part == DRAW_UNIT && !strcmp(key, "below"), network = !strcmp(key, "network");
   snprintf(one, 200, "%s", below ? "L1" : network ? "{multicast: true}" : draw_value(g, part, key));
   do
-    snprintf(other, 200, "%s", below ? "K" : network ? "{multicast: false}" : draw_value(g, part, key));
+    snprintf(other, 200, "%s",
+             below     ? "K"
+             : network ? "{multicast: false}"
+                       : draw_value(g, part, key));
   while (!strcmp(one, other));
 }
 
@@ -89,14 +98,16 @@ static void check_machines(void) {
   for (int part = 0; part < DRAW_N; part++) {
     const tf_keys keys = draw_keys_of((draw_part)part);
     for (size_t i = 0; i < keys.n; i++)
-      if (!drawn_elsewhere((draw_part)part, keys.rows[i].key)) check_key(&g, (draw_part)part, keys.rows[i].key);
+      if (!drawn_elsewhere((draw_part)part, keys.rows[i].key))
+        check_key(&g, (draw_part)part, keys.rows[i].key);
   }
 }
 
 /* ---- workloads ------------------------------------------------------------------------------- */
 
-static const char plain[] = "architecture:\n  memories: [{name: L0}]\n  compute: [{name: u, ops: [mac, add, sub, mul, "
-                            "max, exp, select]}]\n";
+static const char plain[] =
+    "architecture:\n  memories: [{name: L0}]\n  compute: [{name: u, ops: [mac, add, sub, mul, "
+    "max, exp, select]}]\n";
 
 /* Two values of each key of a tensor, in a workload of A[m,k], which is read at m + k. */
 static const struct {
@@ -112,22 +123,25 @@ static const struct {
 static uint64_t with_tensor(const char *key, const char *value) {
   char text[400];
   snprintf(text, sizeof text,
-           "workload:\n  dims: {m: 4, k: 3}\n  tensors: {A: {%s: %s}}\n  ops: ['C[m] += A[m + k] * B[k]']\n", key,
-           value);
+           "workload:\n  dims: {m: 4, k: 3}\n  tensors: {A: {%s: %s}}\n  ops: ['C[m] += A[m + k] * "
+           "B[k]']\n",
+           key, value);
   return identity_of(plain, text);
 }
 
 static void check_tensors(void) {
   const tf_keys keys = tf_tensor_keys();
   for (size_t i = 0; i < keys.n; i++) {
-    bool known = !strcmp(keys.rows[i].key, "view"); /* of networks, which are not searched as a whole */
+    bool known =
+        !strcmp(keys.rows[i].key, "view"); /* of networks, which are not searched as a whole */
     for (size_t k = 0; k < sizeof tensor_values / sizeof *tensor_values; k++) {
       if (strcmp(keys.rows[i].key, tensor_values[k].key) != 0) continue;
       known = true;
       CHECK(with_tensor(keys.rows[i].key, tensor_values[k].one) !=
             with_tensor(keys.rows[i].key, tensor_values[k].other));
     }
-    if (!known) printf("no values of the key '%s' of a tensor are tried: add two\n", keys.rows[i].key);
+    if (!known)
+      printf("no values of the key '%s' of a tensor are tried: add two\n", keys.rows[i].key);
     CHECK(known);
   }
 }
@@ -149,8 +163,10 @@ static const char *const workloads[] = {
     "dims: {m: 4, l: 4}\n  ops: ['T[m,l] = S[m,l] - R[l,m]']",
     "dims: {m: 4, l: 4}\n  ops: ['T[m,l] = S[m,l] - R[2*l,m]']",
     "dims: {m: 4, l: 4}\n  ops: ['T[m,l] = R[m,l] - S[m,l]']",
-    "dims: {m: 4, l: 4}\n  tensors: {S: {density: {band: [m, l], below: 1, above: 0}}}\n  ops: ['T[m] += S[m,l]']",
-    "dims: {m: 4, l: 4}\n  tensors: {S: {density: {band: [m, l], below: 0, above: 1}}}\n  ops: ['T[m] += S[m,l]']",
+    "dims: {m: 4, l: 4}\n  tensors: {S: {density: {band: [m, l], below: 1, above: 0}}}\n  ops: "
+    "['T[m] += S[m,l]']",
+    "dims: {m: 4, l: 4}\n  tensors: {S: {density: {band: [m, l], below: 0, above: 1}}}\n  ops: "
+    "['T[m] += S[m,l]']",
 };
 
 static void check_workloads(void) {
@@ -165,7 +181,8 @@ static void check_workloads(void) {
   }
 }
 
-/* Each key of a core as an earlier version spelt it is the same machine, and a log from then holds. */
+/* Each key of a core as an earlier version spelt it is the same machine, and a log from then holds.
+ */
 static void check_earlier(void) {
   static const char *const spelt[][2] = {
       {"transpose", "turn"},         {"gather", "element"},     {"page-crossing", "jump"},
@@ -176,7 +193,8 @@ static void check_earlier(void) {
     for (int k = 0; k < 2; k++) {
       page p = {.len = 0};
       say(&p,
-          "architecture: {memories: [{name: D}, {name: L, capacity: 64}], core: {%s: %s}, compute: [{name: u, ops: "
+          "architecture: {memories: [{name: D}, {name: L, capacity: 64}], core: {%s: %s}, compute: "
+          "[{name: u, ops: "
           "[mac]}]}\n",
           spelt[i][k], i == 5 ? "7 KiB" : "7");
       h[k] = identity_of(p.text, product);
@@ -187,18 +205,21 @@ static void check_earlier(void) {
   /* as the program told it that spelt it so */
   page p = {.len = 0};
   say(&p, "%s",
-      "architecture: {memories: [{name: D}, {name: L, capacity: 64}], core: {turn: 7}, compute: [{name: u, ops: "
+      "architecture: {memories: [{name: D}, {name: L, capacity: 64}], core: {turn: 7}, compute: "
+      "[{name: u, ops: "
       "[mac]}]}\n");
   CHECK(identity_of(p.text, product) == UINT64_C(0xfd9852bdb3b87191));
 }
 
-/* `tiles` stands in rules of memories that serve others, which keys by themselves are not drawn in. */
+/* `tiles` stands in rules of memories that serve others, which keys by themselves are not drawn in.
+ */
 static void check_tiles(void) {
   uint64_t h[2];
   for (int k = 0; k < 2; k++) {
     page p = {.len = 0};
     say(&p,
-        "architecture: {memories: [{name: D, skipping: [{target: '*', on: '*', tiles: %s}]}, {name: L, capacity: 64}], "
+        "architecture: {memories: [{name: D, skipping: [{target: '*', on: '*', tiles: %s}]}, "
+        "{name: L, capacity: 64}], "
         "compute: [{name: u, ops: [mac]}]}\n",
         k ? "true" : "false");
     h[k] = identity_of(p.text, product);

@@ -4,7 +4,8 @@
 #include "tests/unit/check.h"
 
 /* The largest product where length i .. may still be put into the slots. */
-static int64_t best_of(const int64_t *len, int n, const int64_t *room, int n_slots, int i, int s, int64_t left) {
+static int64_t best_of(const int64_t *len, int n, const int64_t *room, int n_slots, int i, int s,
+                       int64_t left) {
   int64_t best = 1;
   if (i == n) return 1;
   if (s == n_slots) return best_of(len, n, room, n_slots, i + 1, 0, i + 1 < n ? len[i + 1] : 1);
@@ -25,7 +26,8 @@ static bool at_once(void *ctx) {
   return ++*asked > 2;
 }
 
-/* Many lengths with several different factors: the program that takes long (shared/review, rely 2). */
+/* Many lengths with several different factors: the program that takes long (shared/review, rely 2).
+ */
 static void check_ended(void) {
   static const int64_t len[] = {16, 64, 3, 112, 112, 7, 7}, room[] = {2, 4, 256, 2, 4, 256};
   double most, relaxed, fewer;

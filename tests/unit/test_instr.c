@@ -1,10 +1,12 @@
-/* Instructions: the counts of the thesis's table 5.3, each mapping by its execution, fig. 5.2 and table 5.4. */
+/* Instructions: the counts of the thesis's table 5.3, each mapping by its execution, fig. 5.2 and
+ * table 5.4. */
 #include "tests/unit/case.h"
 #include "tileflow/instr.h"
 
-/* ---- what is mapped ------------------------------------------------------------------------------ */
-#define MMA                                                                                                            \
-  "instructions:\n"                                                                                                    \
+/* ---- what is mapped
+ * ------------------------------------------------------------------------------ */
+#define MMA                                                                                        \
+  "instructions:\n"                                                                                \
   "- {name: mma, compute: 'D[i1, i2] += A[i1, r1] * B[r1, i2]', sizes: {i1: 2, i2: 2, r1: 2}}\n"
 
 /* Extents are small and no multiples of 2, so that tiles are padded. */
@@ -17,7 +19,8 @@ static const struct {
     {__LINE__, "GMV", 1, 1, "i: 3, u: 1, k: 5", "O[i,u] += A[i,k] * B[k,u]"},
     {__LINE__, "GMM", 1, 1, "i: 3, j: 5, k: 3", "O[i,j] += A[i,k] * B[k,j]"},
     {__LINE__, "C1D", 6, 9, "n: 2, k: 3, p: 3, c: 2, r: 3", "O[n,k,p] += I[n,c,p+r] * W[k,c,r]"},
-    {__LINE__, "C2D", 35, 49, "n: 2, k: 2, p: 3, q: 2, c: 2, r: 2, s: 3", "O[n,k,p,q] += I[n,c,p+r,q+s] * W[k,c,r,s]"},
+    {__LINE__, "C2D", 35, 49, "n: 2, k: 2, p: 3, q: 2, c: 2, r: 2, s: 3",
+     "O[n,k,p,q] += I[n,c,p+r,q+s] * W[k,c,r,s]"},
     {__LINE__, "C3D", 180, 225, "n: 2, k: 2, d: 2, p: 2, q: 2, c: 2, t: 2, r: 2, s: 2",
      "O[n,k,d,p,q] += I[n,c,d+t,p+r,q+s] * W[k,c,t,r,s]"},
     {__LINE__, "T2D", 7, 49, "n: 2, k: 2, p: 3, q: 2, c: 2, r: 3, s: 2",
@@ -48,11 +51,13 @@ static test_case case_instr(const char *instrs, const char *dims, const char *ex
 
 static tf_instr_maps find(const test_case *e, bool paper) {
   tf_instr_maps m;
-  if (!CHECK(tf_instr_find(e->spec->workload, 0, e->spec->instrs, paper, &m, e->d))) case_complain(e->d);
+  if (!CHECK(tf_instr_find(e->spec->workload, 0, e->spec->instrs, paper, &m, e->d)))
+    case_complain(e->d);
   return m;
 }
 
-/* ---- one mapping executed -------------------------------------------------------------------------- */
+/* ---- one mapping executed
+ * -------------------------------------------------------------------------- */
 enum { ROOM = 1 << 13, MOST = 64 };
 typedef struct {
   const tf_workload *wl;
@@ -64,7 +69,7 @@ typedef struct {
   double data[TF_INSTR_OPERANDS][ROOM]; /* the op's tensors */
   double want[ROOM];
   double packed[TF_INSTR_OPERANDS][ROOM]; /* the calls' */
-  int owner[TF_INSTR_OPERANDS][ROOM];     /* 1 + which element of the tensor stands there; 0: none */
+  int owner[TF_INSTR_OPERANDS][ROOM]; /* 1 + which element of the tensor stands there; 0: none */
 } run;
 static run r; /* one at a time */
 
@@ -77,7 +82,8 @@ static int64_t element(int o) {
     if (o == r.op->n_reads) v = r.at[x];
     for (int d = 0; o < r.op->n_reads && d < r.op->n_dims; d++)
       for (int k = 0; k < r.op->reads[o].index[x].n_terms; k++)
-        if (r.op->reads[o].index[x].terms[k].dim == r.op->dims[d]) v += r.op->reads[o].index[x].terms[k].coef * r.at[d];
+        if (r.op->reads[o].index[x].terms[k].dim == r.op->dims[d])
+          v += r.op->reads[o].index[x].terms[k].coef * r.at[d];
     if (o < r.op->n_reads) v += r.op->reads[o].index[x].c - t->lo[x];
     e = e * t->extent[x] + v;
   }
@@ -111,7 +117,8 @@ static bool next(int64_t at[], int n, const int64_t extent[]) {
   return false;
 }
 
-/* Two elements in one place, or (of what is made) one in two places: no operand can be packed so. */
+/* Two elements in one place, or (of what is made) one in two places: no operand can be packed so.
+ */
 static bool pack(const int64_t extent[]) {
   static int home[ROOM];
   const int made = r.op->n_reads;
@@ -178,7 +185,8 @@ static int64_t call_all(void) {
   return calls;
 }
 
-/* Whether the calls make what the plain loops make; counts of the library are checked on the way. */
+/* Whether the calls make what the plain loops make; counts of the library are checked on the way.
+ */
 static bool computes(const test_case *e, const tf_instr_map *map) {
   tf_instr_place p;
   int64_t extent[MOST];
@@ -197,8 +205,11 @@ static bool computes(const test_case *e, const tf_instr_map *map) {
   return true;
 }
 
-/* ---- counts ------------------------------------------------------------------------------------- */
-static bool same_sets(const tf_instr_map *a, const tf_instr_map *b) { return !memcmp(a->set, b->set, sizeof a->set); }
+/* ---- counts -------------------------------------------------------------------------------------
+ */
+static bool same_sets(const tf_instr_map *a, const tf_instr_map *b) {
+  return !memcmp(a->set, b->set, sizeof a->set);
+}
 
 static bool listed(const tf_instr_maps *m, const tf_instr_map *map) {
   for (int64_t k = 0; k < m->n; k++)
@@ -223,8 +234,10 @@ static void test_executed(void) {
   }
 }
 
-/* Every assignment of loops to a loop of the instruction, or to none: those that execute right are those listed. */
-static void test_all_assignments(const char *instrs, const char *dims, const char *expr, int64_t want) {
+/* Every assignment of loops to a loop of the instruction, or to none: those that execute right are
+ * those listed. */
+static void test_all_assignments(const char *instrs, const char *dims, const char *expr,
+                                 int64_t want) {
   test_case e = case_instr(instrs, dims, expr);
   tf_instr_maps m = find(&e, false);
   const int n = e.spec->workload->ops[0].n_dims, loops = e.spec->instrs->n_loops;
@@ -248,10 +261,12 @@ static void test_all_assignments(const char *instrs, const char *dims, const cha
   case_drop(&e);
 }
 
-/* ---- the thesis's count by closing the one-loop matches under union ------------------------------- */
+/* ---- the thesis's count by closing the one-loop matches under union
+ * ------------------------------- */
 /* Picks that leave of each operand what the matrix product has: written for it alone. */
 static bool plain_match(const tf_op *op, const tf_workload *wl, const int pick[3]) {
-  static const int want[3][3] = {{1, 0, 1}, {0, 1, 1}, {1, 1, 0}}; /* image, weight, made by i1, i2, r1 */
+  static const int want[3][3] = {
+      {1, 0, 1}, {0, 1, 1}, {1, 1, 0}}; /* image, weight, made by i1, i2, r1 */
   for (int o = 0; o < 2; o++) {
     int seen[3] = {0};
     for (int x = 0; x < wl->tensors[op->reads[o].tensor].rank; x++) {
@@ -268,7 +283,8 @@ static bool plain_match(const tf_op *op, const tf_workload *wl, const int pick[3
     for (int l = 0; l < 3; l++)
       if (seen[l] != want[o][l]) return false;
   }
-  return pick[0] < op->n_out_dims && pick[1] < op->n_out_dims && pick[2] >= op->n_out_dims && pick[0] != pick[1];
+  return pick[0] < op->n_out_dims && pick[1] < op->n_out_dims && pick[2] >= op->n_out_dims &&
+         pick[0] != pick[1];
 }
 
 static void test_unions(void) {
@@ -301,8 +317,10 @@ static void test_unions(void) {
   }
 }
 
-/* ---- other instructions: 5.7.4, and those of CPUs ------------------------------------------------- */
-#define ONE(compute, sizes) "instructions:\n- {name: x, compute: '" compute "', sizes: {" sizes "}}\n"
+/* ---- other instructions: 5.7.4, and those of CPUs
+ * ------------------------------------------------- */
+#define ONE(compute, sizes)                                                                        \
+  "instructions:\n- {name: x, compute: '" compute "', sizes: {" sizes "}}\n"
 #define GEMV ONE("D[i] += A[r] * B[i, r]", "i: 2, r: 2")
 #define DOT ONE("D[] += A[r] * B[r]", "r: 2")
 #define CONV ONE("D[x, y, z] += A[c, y, z] * B[x, c]", "x: 4, y: 4, z: 4, c: 4")
@@ -336,7 +354,8 @@ static void test_others(void) {
   }
 }
 
-/* An instruction that slides over its operand: Algorithm 4 knows operands, not elements, and would let all through. */
+/* An instruction that slides over its operand: Algorithm 4 knows operands, not elements, and would
+ * let all through. */
 #define SLIDE ONE("D[x] += A[x + y] * B[y]", "x: 2, y: 3")
 
 static void test_assignments(void) {
@@ -347,13 +366,15 @@ static void test_assignments(void) {
   test_all_assignments(SLIDE, "p: 5, r: 3", "O[p] += I[2*p+2*r] * W[r]", 1);
   test_all_assignments(SLIDE, "p: 5, r: 3", "O[p] += I[2*p+r] * W[r]", 0);
   test_all_assignments(SLIDE, "p: 5, q: 4, r: 3, s: 3", "O[p,q] += I[p+r,q+s] * W[r,s]", 5);
-  test_all_assignments(ONE("D[x] += A[2*x + y] * B[y]", "x: 2, y: 3"), "p: 5, r: 3", "O[p] += I[2*p+r] * W[r]", 1);
+  test_all_assignments(ONE("D[x] += A[2*x + y] * B[y]", "x: 2, y: 3"), "p: 5, r: 3",
+                       "O[p] += I[2*p+r] * W[r]", 1);
   test_all_assignments("instructions:\n- name: amx\n  compute: D[i, j] += A[i, r] * B[r, j]\n"
                        "  sizes: {i: 2, j: 3, r: 4}\n  operands: {B: {layout: [r/2, j, r%2]}}\n",
                        "n: 2, k: 4, p: 3, c: 2, r: 3", "O[n,k,p] += I[n,c,p+r] * W[k,c,r]", 9);
 }
 
-/* ---- figure 5.2 and table 5.4 --------------------------------------------------------------------- */
+/* ---- figure 5.2 and table 5.4
+ * --------------------------------------------------------------------- */
 /* The mapping of these names, by loop of the instruction: "npq", "k", "crs". */
 static tf_instr_map map_of(const tf_workload *wl, const char *const names[], int n) {
   tf_instr_map map = {.executable = true};
@@ -368,9 +389,11 @@ static void test_figure(void) {
   test_case e = case_instr(MMA, "n: 1, k: 4, p: 2, q: 2, c: 1, r: 3, s: 3", ops[C2D].expr);
   tf_instr_map map = map_of(e.spec->workload, names, 3);
   tf_instr_place p;
-  CHECK(tf_instr_place_of(e.spec->workload, 0, e.spec->instrs, &map, (tf_instr_timing){0}, &p, e.d));
+  CHECK(
+      tf_instr_place_of(e.spec->workload, 0, e.spec->instrs, &map, (tf_instr_timing){0}, &p, e.d));
   static const int64_t extent[] = {4, 4, 9}, tiles[] = {2, 2, 5}, words[] = {40, 40, 16};
-  static const int64_t step[3][3] = {{20, 0, 4}, {0, 4, 8}, {8, 4, 0}}; /* image, weight, output by i1, i2, r1 */
+  static const int64_t step[3][3] = {
+      {20, 0, 4}, {0, 4, 8}, {8, 4, 0}}; /* image, weight, output by i1, i2, r1 */
   for (int l = 0; l < 3; l++) {
     CHECK_I64(p.extent[l], extent[l]);
     CHECK_I64(p.tiles[l], tiles[l]);
@@ -410,21 +433,24 @@ static void test_layers(void) {
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     char dims[120];
-    snprintf(dims, sizeof dims, "n: 16, k: %d, p: %d, q: %d, c: %d, r: %d, s: %d", rows[i].k, rows[i].p, rows[i].p,
-             rows[i].c, rows[i].r, rows[i].r);
-    test_case e = case_instr(ONE("D[i1, i2] += A[i1, r1] * B[r1, i2]", "i1: 16, i2: 16, r1: 16"), dims, ops[C2D].expr);
+    snprintf(dims, sizeof dims, "n: 16, k: %d, p: %d, q: %d, c: %d, r: %d, s: %d", rows[i].k,
+             rows[i].p, rows[i].p, rows[i].c, rows[i].r, rows[i].r);
+    test_case e = case_instr(ONE("D[i1, i2] += A[i1, r1] * B[r1, i2]", "i1: 16, i2: 16, r1: 16"),
+                             dims, ops[C2D].expr);
     const char *names[] = {rows[i].i1, "k", rows[i].r1};
     tf_instr_map map = map_of(e.spec->workload, names, 3);
     tf_instr_maps m = find(&e, true);
     tf_instr_place p;
     int64_t fewest = INT64_MAX;
     CHECK_ROW(&rows[i], listed(&m, &map));
-    CHECK_ROW(&rows[i], tf_instr_place_of(e.spec->workload, 0, e.spec->instrs, &map, (tf_instr_timing){0}, &p, e.d));
+    CHECK_ROW(&rows[i], tf_instr_place_of(e.spec->workload, 0, e.spec->instrs, &map,
+                                          (tf_instr_timing){0}, &p, e.d));
     CHECK_ROW_I64(&rows[i], p.calls, rows[i].calls);
     CHECK_ROW(&rows[i], fabs(p.utilization - rows[i].used) < 5e-5);
     CHECK_ROW_I64(&rows[i], m.effective, rows[i].r == 1 ? 7 : 35);
     for (int64_t k = 0; k < m.n; k++)
-      if (tf_instr_place_of(e.spec->workload, 0, e.spec->instrs, &m.maps[k], (tf_instr_timing){0}, &p, e.d) &&
+      if (tf_instr_place_of(e.spec->workload, 0, e.spec->instrs, &m.maps[k], (tf_instr_timing){0},
+                            &p, e.d) &&
           p.calls < fewest)
         fewest = p.calls;
     CHECK_ROW_I64(&rows[i], fewest, rows[i].fewest);

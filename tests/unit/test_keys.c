@@ -1,5 +1,6 @@
-/* The tables of keys (model/input/table/keys.h): docs/FORMATS.md and docs/tileflow.schema.json say what they say,
- * and a row that is added is read, told apart, compared and described without another line. */
+/* The tables of keys (model/input/table/keys.h): docs/FORMATS.md and docs/tileflow.schema.json say
+ * what they say, and a row that is added is read, told apart, compared and described without
+ * another line. */
 #include <stdlib.h>
 
 #include "model/identity/print.h"
@@ -7,7 +8,8 @@
 #include "model/input/table/schema.h"
 #include "tests/unit/case.h"
 
-/* ---- the reference ------------------------------------------------------------------------------ */
+/* ---- the reference ------------------------------------------------------------------------------
+ */
 
 static void write_usual(FILE *out, const tf_key *k) {
   const bool bytes = k->kind == TF_KEY_SIZE || k->kind == TF_KEY_ROOM;
@@ -42,11 +44,13 @@ static char *reference_of(const tf_table *t) {
 
 static void check_reference(const tf_table *t, const char *docs) {
   char *text = reference_of(t);
-  if (!CHECK(strstr(docs, text) != NULL)) printf("docs/FORMATS.md: the table of %s must be\n%s\n", t->what, text);
+  if (!CHECK(strstr(docs, text) != NULL))
+    printf("docs/FORMATS.md: the table of %s must be\n%s\n", t->what, text);
   free(text);
 }
 
-/* ---- JSON Schema ---------------------------------------------------------------------------------- */
+/* ---- JSON Schema
+ * ---------------------------------------------------------------------------------- */
 
 static void check_schema(void) {
   static const char path[] = "docs/tileflow.schema.json";
@@ -64,7 +68,8 @@ static void check_schema(void) {
   free(text);
 }
 
-/* ---- a key that is added ------------------------------------------------------------------------ */
+/* ---- a key that is added ------------------------------------------------------------------------
+ */
 
 typedef struct {
   tf_memory m;
@@ -87,7 +92,8 @@ static char *read_grown(const tf_table *t, const char *text, grown *out) {
   tf_arena *arena = tf_arena_new();
   tf_diags *d = tf_diags_new();
   tf_arch arch = {.word_bits = 16, .technology_nm = 45};
-  tf_reader base = {.arena = arena, .diags = d, .file = tf_diags_add_file(d, "m.yaml", text, strlen(text))};
+  tf_reader base = {
+      .arena = arena, .diags = d, .file = tf_diags_add_file(d, "m.yaml", text, strlen(text))};
   tf_arch_reader r = {.base = &base, .arch = &arch};
   const tf_ynode *v[TF_MOST_KEYS], *node = tf_yaml_read(arena, base.file, text, strlen(text), d);
   memset(out, 0, sizeof *out);
@@ -106,12 +112,15 @@ static char *identity_of(const tf_table *t, const grown *g) {
   return text;
 }
 
-static void check_identities(const tf_table *t, const grown *without, const grown *three, const grown *four) {
+static void check_identities(const tf_table *t, const grown *without, const grown *three,
+                             const grown *four) {
   char *text[3] = {identity_of(t, without), identity_of(t, three), identity_of(t, four)};
   char *before = identity_of(&tf_memory_table, without);
   CHECK_TEXT(text[0], before); /* what was logged before the key was there still holds */
-  CHECK(strcmp(text[0], text[1]) != 0 && strcmp(text[1], text[2]) != 0 && strcmp(text[0], text[2]) != 0);
-  CHECK(!tf_keys_same(t, without, three) && !tf_keys_same(t, three, four) && tf_keys_same(t, three, three));
+  CHECK(strcmp(text[0], text[1]) != 0 && strcmp(text[1], text[2]) != 0 &&
+        strcmp(text[0], text[2]) != 0);
+  CHECK(!tf_keys_same(t, without, three) && !tf_keys_same(t, three, four) &&
+        tf_keys_same(t, three, three));
   for (int i = 0; i < 3; i++)
     free(text[i]);
   free(before);
@@ -119,7 +128,8 @@ static void check_identities(const tf_table *t, const grown *without, const grow
 
 static void check_wrong(const tf_table *t) {
   grown g;
-  char *near = read_grown(t, "{name: M, waer: 3 pJ}", &g), *unit = read_grown(t, "{name: M, wear: 3 ns}", &g),
+  char *near = read_grown(t, "{name: M, waer: 3 pJ}", &g),
+       *unit = read_grown(t, "{name: M, wear: 3 ns}", &g),
        *below = read_grown(t, "{name: M, wear: -3 pJ}", &g);
   CHECK(strstr(near, "unknown key 'waer' in a memory, did you mean 'wear'?") != NULL);
   CHECK(strstr(unit, "m.yaml:1:19: error[E_UNIT]: 'ns' is no unit for 'wear'") != NULL);
@@ -147,14 +157,17 @@ static void check_added(void) {
   tf_schema_object(out, &t, "");
   fclose(out);
   CHECK(strstr(docs, "| `wear` | energy per year | 0 |\n") != NULL);
-  CHECK(strstr(schema, "\"wear\": {\"description\": \"energy per year\", \"$ref\": \"#/$defs/energy\"}") != NULL);
+  CHECK(strstr(schema,
+               "\"wear\": {\"description\": \"energy per year\", \"$ref\": \"#/$defs/energy\"}") !=
+        NULL);
   free(docs);
   free(schema);
 }
 
 int main(void) {
-  static const tf_table *const tables[] = {&tf_arch_table, &tf_memory_table, &tf_part_table,
-                                           &tf_unit_table, &tf_core_table,   &tf_multiprocessor_table};
+  static const tf_table *const tables[] = {&tf_arch_table, &tf_memory_table,
+                                           &tf_part_table, &tf_unit_table,
+                                           &tf_core_table, &tf_multiprocessor_table};
   size_t len;
   char *docs = case_file("docs/FORMATS.md", &len);
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)

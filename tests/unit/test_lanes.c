@@ -1,11 +1,13 @@
-/* Along which of the output's dims the vectors of a convolution lie, by type of data, channels, rows and windows. */
+/* Along which of the output's dims the vectors of a convolution lie, by type of data, channels,
+ * rows and windows. */
 #include "codegen/backend/cpu/note/note.h"
 #include "codegen/backend/target.h"
 #include "codegen/intrin/micro.h"
 #include "tests/unit/case.h"
 #include "tests/unit/page.h"
 
-/* k channels, p x q results of windows r x r, sums over c channels; the mapping spreads q over the units. */
+/* k channels, p x q results of windows r x r, sums over c channels; the mapping spreads q over the
+ * units. */
 static const struct {
   int line;
   const char *isa;
@@ -13,7 +15,8 @@ static const struct {
   int k, q, c, r;
   bool channels;
 } rows[] = {
-    {__LINE__, "avx512_bf16", IR_BF16, 13, 36, 8, 3, true},  /* 36 vectors of pairs or 39 of words (two a pair) */
+    {__LINE__, "avx512_bf16", IR_BF16, 13, 36, 8, 3,
+     true}, /* 36 vectors of pairs or 39 of words (two a pair) */
     {__LINE__, "avx512_bf16", IR_BF16, 6, 47, 8, 3, false},  /* 47 and 36 */
     {__LINE__, "avx512_bf16", IR_BF16, 8, 32, 8, 3, false},  /* 32 and 32 */
     {__LINE__, "avx512_bf16", IR_BF16, 8, 33, 8, 3, true},   /* 33 and 48 */
@@ -44,7 +47,8 @@ int main(void) {
         "workload:\n  name: w\n  dims: {k: %d, p: 5, q: %d, c: %d, r: %d, s: %d}\n  ops:\n"
         "  - \"O[k,p,q] += I[c,p+r,q+s] * W[k,c,r,s]\"\n"
         "mapping: |\n  DRAM\n    Buf for k=%d p=5 c=%d r=%d s=%d spatial q=%d@x\n      op O\n",
-        rows[i].k, rows[i].q, rows[i].c, rows[i].r, rows[i].r, rows[i].k, rows[i].c, rows[i].r, rows[i].r, rows[i].q);
+        rows[i].k, rows[i].q, rows[i].c, rows[i].r, rows[i].r, rows[i].k, rows[i].c, rows[i].r,
+        rows[i].r, rows[i].q);
     case_read(&e, p.text);
     const ir_machine machine = tf_micro_machine(tf_micro_isa_find(rows[i].isa), rows[i].type);
     ir_program *ir = e.tree ? lower_kernel(e.tree, &tf_target_cpu.lower, &machine, e.d) : NULL;

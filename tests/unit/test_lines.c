@@ -1,14 +1,17 @@
-/* Lines and banks (docs/SEMANTICS.md section 9): sums over places against every place by itself, and figures found by
- * hand.  The oracle holds whole mappings (oracle_test --lines). */
+/* Lines and banks (docs/SEMANTICS.md section 9): sums over places against every place by itself,
+ * and figures found by hand.  The oracle holds whole mappings (oracle_test --lines). */
 #include "base/rng.h"
 #include "model/eval/hooks.h"
 #include "model/layout/sum.h"
 #include "tests/unit/case.h"
 #include "tileflow/best.h"
 
-/* ---- sums over places ------------------------------------------------------------------------------------- */
+/* ---- sums over places
+ * ------------------------------------------------------------------------------------- */
 
-static int pick(tf_rng *g, int lo, int hi) { return lo + (int)tf_rng_below(g, (uint32_t)(hi - lo + 1)); }
+static int pick(tf_rng *g, int lo, int hi) {
+  return lo + (int)tf_rng_below(g, (uint32_t)(hi - lo + 1));
+}
 
 enum { MOST_LINES = 1 << 12, RANKS = 3 };
 
@@ -46,11 +49,14 @@ static void draw_layout(tf_rng *g, drawn *c) {
 
 static void draw(tf_rng *g, drawn *c) {
   memset(c, 0, sizeof *c);
-  c->mem = (tf_memory){.line = pick(g, 1, 9), .banks = pick(g, 1, 5), .bank_ports = pick(g, 1, 2), .word_bits = 8};
-  c->z = (tf_tensor){.name = "A", .rank = pick(g, 1, RANKS), .word_bits = pick(g, 0, 2) ? 8 : pick(g, 3, 20)};
+  c->mem = (tf_memory){
+      .line = pick(g, 1, 9), .banks = pick(g, 1, 5), .bank_ports = pick(g, 1, 2), .word_bits = 8};
+  c->z = (tf_tensor){
+      .name = "A", .rank = pick(g, 1, RANKS), .word_bits = pick(g, 0, 2) ? 8 : pick(g, 3, 20)};
   const bool points = !pick(g, 0, 3);
-  c->cells =
-      (tf_cells){.lacks = !points && !pick(g, 0, 2), .n_points = points ? pick(g, 1, 8) : 0, .points = c->points};
+  c->cells = (tf_cells){.lacks = !points && !pick(g, 0, 2),
+                        .n_points = points ? pick(g, 1, 8) : 0,
+                        .points = c->points};
   for (int r = 0; r < c->z.rank; r++) {
     c->room[r] = pick(g, 1, 9);
     c->at[r] = pick(g, -9, 12);
@@ -176,25 +182,29 @@ static void check_large(void) {
   tf_touched sum;
   CHECK(tf_places_make(&mem, &z, room, &p));
   CHECK(tf_touched_sum(&p, at, &tile, loops, 2, &set, &sum));
-  /* a row of 48 words begins at 0, 48, 32 or 16 of a line: 1, 2, 2, 1 lines; the last of 21845 rows at 0 */
+  /* a row of 48 words begins at 0, 48, 32 or 16 of a line: 1, 2, 2, 1 lines; the last of 21845 rows
+   * at 0 */
   CHECK_I64(sum.lines, INT64_C(32) * (1 << 15) * (21844 / 4 * 6 + 1));
   tf_line_set_free(&set);
 }
 
-/* ---- figures found by hand ---------------------------------------------------------------------------------- */
+/* ---- figures found by hand
+ * ---------------------------------------------------------------------------------- */
 
-/* Eight units read a column of A (of 8 words a row, lines of 4 in 4 banks): eight lines, all in the banks 0 and 2. */
-static const char by_hand[] = "architecture:\n"
-                              "  memories: [{name: D, energy: 1 pJ}, {name: B, energy: 1 pJ, line: 4, banks: 4}]\n"
-                              "  compute: [{name: u, ops: [mac], mesh: [8, 1], energy: 0 pJ}]\n"
-                              "workload:\n"
-                              "  dims: {m: 8, k: 8}\n"
-                              "  ops: ['C[m] += A[m,k] * X[k]']\n"
-                              "%s"
-                              "mapping: |\n"
-                              "  D\n"
-                              "    B for k=8 spatial m=8@x\n"
-                              "      op C\n";
+/* Eight units read a column of A (of 8 words a row, lines of 4 in 4 banks): eight lines, all in the
+ * banks 0 and 2. */
+static const char by_hand[] =
+    "architecture:\n"
+    "  memories: [{name: D, energy: 1 pJ}, {name: B, energy: 1 pJ, line: 4, banks: 4}]\n"
+    "  compute: [{name: u, ops: [mac], mesh: [8, 1], energy: 0 pJ}]\n"
+    "workload:\n"
+    "  dims: {m: 8, k: 8}\n"
+    "  ops: ['C[m] += A[m,k] * X[k]']\n"
+    "%s"
+    "mapping: |\n"
+    "  D\n"
+    "    B for k=8 spatial m=8@x\n"
+    "      op C\n";
 
 static void check_by_hand(const char *layout, int64_t read, double cycles) {
   char text[2000];
@@ -216,25 +226,28 @@ static void check_by_hand(const char *layout, int64_t read, double cycles) {
   case_drop(&c);
 }
 
-/* ---- closed form and walk ------------------------------------------------------------------------------------ */
+/* ---- closed form and walk
+ * ------------------------------------------------------------------------------------ */
 
 /* More than the oracle walks: a window that slides over instances, and rings in which it lies. */
-static const char *const layouts[] = {"", "layout: {D: {I: [1/4, 0, 2, 1%4]}, B: {W: [3, 2, 1, 0], I: [1, 2, 0]}}\n",
-                                      "layout: {D: {O: [2, 0/8, 1, 0%8]}, B: {O: [2, 1, 0], I: [2, 0, 1/3, 1%3]}}\n"};
-static const char window[] = "architecture:\n"
-                             "  memories:\n"
-                             "  - {name: D, line: 24}\n"
-                             "  - {name: B, line: 8, banks: 6, bank-ports: 2, mesh: [2, 2]}\n"
-                             "  compute: [{name: u, ops: [mac], mesh: [4, 4], network: {multicast: false}}]\n"
-                             "workload:\n"
-                             "  dims: {k: 8, c: 8, p: 8, q: 6, r: 3, s: 3}\n"
-                             "  ops: ['O[k,p,q] += I[c,2*p+r,q+s] * W[k,c,r,s]']\n"
-                             "%s"
-                             "mapping: |\n"
-                             "  D for p=2 k=1 q=1 c=2 spatial q=2@x k=2@y\n"
-                             "    B for p=2 q=3 r=3 c=2 spatial k=4@x p=2@y\n"
-                             "      B for s=3 spatial c=2@y\n"
-                             "        op O\n";
+static const char *const layouts[] = {
+    "", "layout: {D: {I: [1/4, 0, 2, 1%4]}, B: {W: [3, 2, 1, 0], I: [1, 2, 0]}}\n",
+    "layout: {D: {O: [2, 0/8, 1, 0%8]}, B: {O: [2, 1, 0], I: [2, 0, 1/3, 1%3]}}\n"};
+static const char window[] =
+    "architecture:\n"
+    "  memories:\n"
+    "  - {name: D, line: 24}\n"
+    "  - {name: B, line: 8, banks: 6, bank-ports: 2, mesh: [2, 2]}\n"
+    "  compute: [{name: u, ops: [mac], mesh: [4, 4], network: {multicast: false}}]\n"
+    "workload:\n"
+    "  dims: {k: 8, c: 8, p: 8, q: 6, r: 3, s: 3}\n"
+    "  ops: ['O[k,p,q] += I[c,2*p+r,q+s] * W[k,c,r,s]']\n"
+    "%s"
+    "mapping: |\n"
+    "  D for p=2 k=1 q=1 c=2 spatial q=2@x k=2@y\n"
+    "    B for p=2 q=3 r=3 c=2 spatial k=4@x p=2@y\n"
+    "      B for s=3 spatial c=2@y\n"
+    "        op O\n";
 
 static void check_walk(const char *layout) {
   char text[2000];
@@ -244,9 +257,11 @@ static void check_walk(const char *layout) {
   case_read(&walk, text);
   if (!sums.model) case_complain(sums.d);
   if (walk.model) tf_model_to_walk(walk.model);
-  CHECK(case_evaluate(&sums) && case_evaluate(&walk) && tf_model_quick(sums.model) && !tf_model_quick(walk.model));
+  CHECK(case_evaluate(&sums) && case_evaluate(&walk) && tf_model_quick(sums.model) &&
+        !tf_model_quick(walk.model));
   for (int i = 0; sums.ok && walk.ok && i < 2 * sums.spec->workload->n_tensors; i++)
-    CHECK(!memcmp(&sums.r.lines->counts[i], &walk.r.lines->counts[i], sizeof sums.r.lines->counts[i]));
+    CHECK(!memcmp(&sums.r.lines->counts[i], &walk.r.lines->counts[i],
+                  sizeof sums.r.lines->counts[i]));
   for (int l = 0; sums.ok && walk.ok && l < 2; l++)
     CHECK_NEAR(sums.r.lines->cycles[l], walk.r.lines->cycles[l], 1e-9);
   case_drop(&sums);
@@ -267,7 +282,8 @@ static void check_found(void) {
     CHECK_I64(r->arch->memories[1].laid.n, 1);
     const tf_laid *l = r->arch->memories[1].laid.list;
     CHECK_TEXT(l->tensor.name, "A");
-    CHECK(l->n == 2 && l->parts[0].rank == 1 && l->parts[1].rank == 0 && l->parts[1].part == TF_LAYOUT_WHOLE);
+    CHECK(l->n == 2 && l->parts[0].rank == 1 && l->parts[1].rank == 0 &&
+          l->parts[1].part == TF_LAYOUT_WHOLE);
     CHECK_I64(c.spec->arch->memories[1].laid.n, 0); /* the machine stays as it was */
   }
   tf_layouts_free(r);
@@ -277,8 +293,9 @@ static void check_found(void) {
 int main(void) {
   check_sums();
   check_large();
-  /* A: 8 lines a step by rows, 4 in a bank; 2 lines by columns, each in a bank of its own.  X: a line a step.  C: two
-   * lines, read (but for the first step) and drained once, updated 8 times.  No bandwidth: reads and writes apart */
+  /* A: 8 lines a step by rows, 4 in a bank; 2 lines by columns, each in a bank of its own.  X: a
+   * line a step.  C: two lines, read (but for the first step) and drained once, updated 8 times. No
+   * bandwidth: reads and writes apart */
   check_by_hand("", 64, 8 * 4 + 8 + 7 + 1);
   check_by_hand("layout: {B: {A: [k, m]}}\n", 16, 8 + 8 + 7 + 1);
   check_found();

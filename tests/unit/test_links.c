@@ -1,5 +1,5 @@
-/* Links of networks (model/cost/network.h) against a walk that takes every word along every link, and against the
- * figures that another model publishes. */
+/* Links of networks (model/cost/network.h) against a walk that takes every word along every link,
+ * and against the figures that another model publishes. */
 #include <math.h>
 #include <string.h>
 
@@ -10,7 +10,8 @@
 
 static bool near(double a, double b) { return fabs(a - b) <= 1e-9 * (1 + fabs(b)); }
 
-/* ---- AccelForge ----------------------------------------------------------------------------------- */
+/* ---- AccelForge
+ * ----------------------------------------------------------------------------------- */
 
 /* All instances of a mesh's row, as one loop whose steps share a word fills them from one end. */
 static tf_net_side row_of(int64_t n) {
@@ -18,8 +19,9 @@ static tf_net_side row_of(int64_t n) {
   return tf_net_along(&l);
 }
 
-/* AccelForge, tests/isl/distributed/multicast/test_cases.yaml: in an 8 x 8 mesh each instance holds a word that all of
- * its row need.  From a place within a row the way goes to both ends, each a row of its own. */
+/* AccelForge, tests/isl/distributed/multicast/test_cases.yaml: in an 8 x 8 mesh each instance holds
+ * a word that all of its row need.  From a place within a row the way goes to both ends, each a row
+ * of its own. */
 static void check_accelforge(void) {
   double total = 0, multicast = 0, latency = 0;
   for (int y = 0; y < 8; y++)
@@ -32,7 +34,8 @@ static void check_accelforge(void) {
   CHECK(near(total, 1344) && near(multicast, 448) && near(latency, 7));
 }
 
-/* ---- a walk --------------------------------------------------------------------------------------- */
+/* ---- a walk
+ * --------------------------------------------------------------------------------------- */
 
 enum { NODES = 16, LINKS = 4 * NODES * NODES * NODES };
 
@@ -68,8 +71,8 @@ static void go(walk *w, const tf_net_line *l, int a, int64_t at, int64_t to, dou
   }
 }
 
-/* The digits of a setting of the loops of both sides: where it stands, which word it needs, whether it is the first
- * that needs it. */
+/* The digits of a setting of the loops of both sides: where it stands, which word it needs, whether
+ * it is the first that needs it. */
 typedef struct {
   int64_t at[2], word;
   bool first;
@@ -184,10 +187,11 @@ static void check_one_hop(void) {
   CHECK(near(r.alone.hops, 1) && near(r.alone.cross[0], 1) && near(r.alone.cross[1], 1.0 / 6));
 }
 
-/* ---- neighbours ------------------------------------------------------------------------------------- */
+/* ---- neighbours
+ * ------------------------------------------------------------------------------------- */
 
-/* Words of I and W, as the head of an example works them out: read of the outer memory, fill of the inner one, handed
- * on; words x hops, and those of the busiest link. */
+/* Words of I and W, as the head of an example works them out: read of the outer memory, fill of the
+ * inner one, handed on; words x hops, and those of the busiest link. */
 typedef struct {
   const char *path;
   int64_t read[2], fill[2], handed[2];
@@ -218,14 +222,16 @@ static void check_example(const example *x, bool peers) {
       CHECK_I64(e.r.counts[n + z].drain, peers ? x->handed[k] : 0);
     }
     if (peers) CHECK(near(e.r.levels[1].hops, x->hops));
-    if (peers) CHECK(near(e.r.levels[1].link_cycles * e.spec->arch->memories[1].link_bw, x->busiest));
+    if (peers)
+      CHECK(near(e.r.levels[1].link_cycles * e.spec->arch->memories[1].link_bw, x->busiest));
     CHECK(e.r.cycles >= e.r.levels[1].link_cycles);
   }
   case_drop(&e);
   free(text);
 }
 
-/* What one branch has made in a core, and another reads in the core beside it, passes between the two. */
+/* What one branch has made in a core, and another reads in the core beside it, passes between the
+ * two. */
 static void check_made(bool peers) {
   size_t len;
   char *text = case_file("examples/neighbours.yaml", &len), *key = strstr(text, ", peers: true");
@@ -259,12 +265,17 @@ static void check_examples(void) {
 
 /* A product on cores that hand inputs on: how transfers overlap, the topology, trip counts. */
 static const char alike[] =
-    "architecture:\n  name: a\n  clock: 1 GHz\n  overlap: %s\n  memories:\n  - {name: D, bandwidth: 8}\n"
-    "  - {name: C, mesh: [4, 8], bandwidth: {read: 3, write: 2}, energy: {read: 1 pJ, write: 2 pJ, drain: 3 pJ},\n"
+    "architecture:\n  name: a\n  clock: 1 GHz\n  overlap: %s\n  memories:\n  - {name: D, "
+    "bandwidth: 8}\n"
+    "  - {name: C, mesh: [4, 8], bandwidth: {read: 3, write: 2}, energy: {read: 1 pJ, write: 2 pJ, "
+    "drain: 3 pJ},\n"
     "     network: {topology: %s, width: 2, energy-per-hop: 1 pJ, peers: true}}\n"
-    "  - {name: R, mesh: [4, 4], bandwidth: 1}\n  compute:\n  - {name: u, ops: [mac], below: R}\nworkload:\n"
-    "  name: w\n  dims: {m: 48, n: 24, k: 12}\n  ops:\n  - \"T[m,n] += A[m,k] * B[k,n]\"\nmapping: |\n"
-    "  D for m=%d n=%d spatial m=%d@x n=%d@x m=%d@y k=%d@y\n    C for k=%d n=%d spatial m=%d@x n=%d@y\n"
+    "  - {name: R, mesh: [4, 4], bandwidth: 1}\n  compute:\n  - {name: u, ops: [mac], below: "
+    "R}\nworkload:\n"
+    "  name: w\n  dims: {m: 48, n: 24, k: 12}\n  ops:\n  - \"T[m,n] += A[m,k] * B[k,n]\"\nmapping: "
+    "|\n"
+    "  D for m=%d n=%d spatial m=%d@x n=%d@x m=%d@y k=%d@y\n    C for k=%d n=%d spatial m=%d@x "
+    "n=%d@y\n"
     "      R for m=%d n=%d k=%d\n        op T\n";
 
 /* A divisor of what is left, which it takes. */
@@ -276,7 +287,8 @@ static int divisor(tf_rng *g, int *left, int most) {
   return d;
 }
 
-static void check_same(const tf_workload *wl, const tf_arch *arch, const tf_result *a, const tf_result *b) {
+static void check_same(const tf_workload *wl, const tf_arch *arch, const tf_result *a,
+                       const tf_result *b) {
   for (int i = 0; i < arch->n_memories * wl->n_tensors; i++)
     CHECK(!memcmp(&a->counts[i], &b->counts[i], sizeof a->counts[i]));
   for (int l = 0; l < arch->n_memories; l++) {
@@ -287,7 +299,8 @@ static void check_same(const tf_workload *wl, const tf_arch *arch, const tf_resu
   CHECK(near(a->cycles, b->cycles) && near(a->energy_pj, b->energy_pj));
 }
 
-/* The closed form of what neighbours hand on is the walk's, word by word; *many: inputs that were handed on. */
+/* The closed form of what neighbours hand on is the walk's, word by word; *many: inputs that were
+ * handed on. */
 static void check_closed_form(tf_rng *g, int *many) {
   static const char *const overlap[] = {"perfect", "double-buffer", "none"};
   int m = 48, n = 24, k = 12, t[13];
@@ -297,8 +310,8 @@ static void check_closed_form(tf_rng *g, int *many) {
   for (int i = 0; i < 10; i++)
     t[i] = divisor(g, of[i], most[i]);
   char text[2048];
-  snprintf(text, sizeof text, alike, how, topology, t[0], t[1], t[2], t[3], t[4], t[5], t[6], t[7], t[8], t[9], m, n,
-           k);
+  snprintf(text, sizeof text, alike, how, topology, t[0], t[1], t[2], t[3], t[4], t[5], t[6], t[7],
+           t[8], t[9], m, n, k);
   test_case e = {0};
   case_read(&e, text);
   tf_model *twin = CHECK(case_evaluate(&e)) ? tf_model_new(e.tree, e.d) : NULL;
@@ -308,7 +321,8 @@ static void check_closed_form(tf_rng *g, int *many) {
     CHECK(tf_model_quick(e.model) && tf_model_eval(twin, NULL, &r) && !tf_model_quick(twin));
     check_same(e.spec->workload, e.spec->arch, &e.r, &r);
     for (int z = 0; z < e.spec->workload->n_tensors; z++)
-      *many += !strchr("T", *e.spec->workload->tensors[z].name) && e.r.counts[e.spec->workload->n_tensors + z].drain;
+      *many += !strchr("T", *e.spec->workload->tensors[z].name) &&
+               e.r.counts[e.spec->workload->n_tensors + z].drain;
   }
   tf_model_free(twin);
   case_drop(&e);

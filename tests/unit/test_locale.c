@@ -1,4 +1,5 @@
-/* A program whose locale has a decimal comma: the library reads and writes numbers as it does without. */
+/* A program whose locale has a decimal comma: the library reads and writes numbers as it does
+ * without. */
 #include <locale.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -28,8 +29,9 @@ static char *all(double *cycles) {
   size_t n = 0;
   FILE *f = open_memstream(&out, &n);
   tf_diags *d = tf_diags_new();
-  tf_spec *s = tf_spec_read_texts(&(tf_text){.name = "t.yaml", .text = (char *)(uintptr_t)text, .len = sizeof text - 1},
-                                  1, NULL, 0, d);
+  tf_spec *s = tf_spec_read_texts(
+      &(tf_text){.name = "t.yaml", .text = (char *)(uintptr_t)text, .len = sizeof text - 1}, 1,
+      NULL, 0, d);
   tf_tree *t = s ? tf_tree_parse(s->mapping_text, s->mapping_at, s->arch, s->workload, d) : NULL;
   tf_model *m = t ? tf_model_new(t, d) : NULL;
   tf_result r = {0};
@@ -61,11 +63,13 @@ static bool into_comma(const char *dir) {
   snprintf(path, sizeof path, "%s/source", dir);
   FILE *f = fopen(path, "w");
   if (!f) return false;
-  fputs("comment_char %\nescape_char /\nLC_NUMERIC\ndecimal_point \"<U002C>\"\nthousands_sep \"<U002E>\"\n"
+  fputs("comment_char %\nescape_char /\nLC_NUMERIC\ndecimal_point \"<U002C>\"\nthousands_sep "
+        "\"<U002E>\"\n"
         "grouping 3;3\nEND LC_NUMERIC\n",
         f);
   fclose(f);
-  snprintf(command, sizeof command, "localedef -c -i %s -f ANSI_X3.4-1968 %s/comma >/dev/null 2>&1", path, dir);
+  snprintf(command, sizeof command, "localedef -c -i %s -f ANSI_X3.4-1968 %s/comma >/dev/null 2>&1",
+           path, dir);
   (void)!system(command);
   setenv("LOCPATH", dir, 1);
   return setlocale(LC_NUMERIC, "comma") && localeconv()->decimal_point[0] == ',';

@@ -1,4 +1,5 @@
-/* Searches and solvers of masked workloads rank, and report, what `eval` counts of the mapping found. */
+/* Searches and solvers of masked workloads rank, and report, what `eval` counts of the mapping
+ * found. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,8 @@ static const char machine[] =
     "  - {name: L1, capacity: 1024, mesh: [2, 1], bandwidth: 16, energy: 2 pJ}\n"
     "  compute:\n"
     "  - {name: pe, below: L1, mesh: [4, 4], ops: [mac], energy: 1 pJ}\n"
-    "  - {name: vector, below: L1, mesh: [4, 1], ops: [add, sub, mul, div, max, exp, select], energy: 1 pJ}\n";
+    "  - {name: vector, below: L1, mesh: [4, 1], ops: [add, sub, mul, div, max, exp, select], "
+    "energy: 1 pJ}\n";
 
 /* Banded attention: which keys l count for a query m. */
 static const char attention[] = "workload:\n"
@@ -47,8 +49,8 @@ static tf_figures figures_of(const tf_spec *s, const char *text, tf_diags *d) {
   tf_result r;
   CHECK(m && tf_model_eval(m, NULL, &r) && r.feasible);
   if (m)
-    f = (tf_figures){r.cycles, r.energy_pj, r.energy_pj * r.seconds, tf_result_traffic(s->workload, &r),
-                     tf_result_held(s->arch, &r)};
+    f = (tf_figures){r.cycles, r.energy_pj, r.energy_pj * r.seconds,
+                     tf_result_traffic(s->workload, &r), tf_result_held(s->arch, &r)};
   tf_model_free(m);
   tf_tree_free(t);
   return f;
@@ -62,7 +64,8 @@ static void check_best(const tf_spec *s, const tf_search_result *r, tf_objective
     CHECK_NEAR(r->best[i].figures.traffic_words, f.traffic_words, 1e-12);
     CHECK(i == 0 || r->best[i - 1].value <= r->best[i].value);
   }
-  for (int i = 0; i < r->n_pareto; i++) { /* all points where a count would take too long: never less */
+  for (int i = 0; i < r->n_pareto;
+       i++) { /* all points where a count would take too long: never less */
     const tf_figures f = figures_of(s, r->pareto[i].text, d);
     CHECK(r->pareto[i].figures.cycles >= f.cycles * (1 - 1e-12));
     CHECK(r->pareto[i].figures.energy_pj >= f.energy_pj * (1 - 1e-12));
@@ -147,7 +150,8 @@ static double least_of_all(const tf_spec *s, bool all_points, tf_diags *d) {
     const int64_t a = 1 + i % 12, b = 1 + i / 12 % 12, e = 1 + i / 144 % 12, f = 1 + i / 1728;
     const int64_t trips[] = {a, b, 12 / a, 12 / b, e, f, 12 / e, 12 / f};
     tf_result r;
-    if (12 % a || 12 % b || 12 % e || 12 % f || !tf_model_eval(m, trips, &r) || !r.feasible) continue;
+    if (12 % a || 12 % b || 12 % e || 12 % f || !tf_model_eval(m, trips, &r) || !r.feasible)
+      continue;
     least = fmin(least, r.cycles);
   }
   tf_model_free(m);
@@ -155,12 +159,15 @@ static double least_of_all(const tf_spec *s, bool all_points, tf_diags *d) {
   return least;
 }
 
-/* A search that sees all completions finds the least that `eval` counts, not the least of all points. */
+/* A search that sees all completions finds the least that `eval` counts, not the least of all
+ * points. */
 static void test_exhaustive(void) {
   tf_diags *d = tf_diags_new();
-  const tf_text t[] = {{"machine", machine, strlen(machine)}, {"open", open_part, strlen(open_part)}};
+  const tf_text t[] = {{"machine", machine, strlen(machine)},
+                       {"open", open_part, strlen(open_part)}};
   tf_spec *s = tf_spec_read_texts(t, 2, NULL, 0, d);
-  tf_tree *given = s ? tf_tree_parse(s->mapping_text, s->mapping_at, s->arch, s->workload, d) : NULL;
+  tf_tree *given =
+      s ? tf_tree_parse(s->mapping_text, s->mapping_at, s->arch, s->workload, d) : NULL;
   CHECK(given != NULL);
   tf_search_opts o = {.strategy = "exhaustive", .budget.threads = 1};
   tf_search_result *r = given ? tf_search_run(s->arch, s->workload, given, &o, d) : NULL;

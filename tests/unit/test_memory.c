@@ -1,5 +1,5 @@
-/* Tensors in one arena: none overlaps another that is alive beside it, and the arena is the largest live set or little
- * more.  Of small cases, against every order there is. */
+/* Tensors in one arena: none overlaps another that is alive beside it, and the arena is the largest
+ * live set or little more.  Of small cases, against every order there is. */
 #include "base/rng.h"
 #include "net/net.h"
 #include "tests/unit/check.h"
@@ -21,17 +21,20 @@ static void check_apart(const net_block *b, const int64_t *offset, int n, int64_
 }
 
 /* The least peak there is: random blocks one above those beside it, in every order. */
-static int64_t least_of_all(const net_block *b, int n, int64_t *offset, unsigned put, int64_t peak, int64_t best) {
+static int64_t least_of_all(const net_block *b, int n, int64_t *offset, unsigned put, int64_t peak,
+                            int64_t best) {
   if (peak >= best) return best;
   if (put == (1u << n) - 1) return peak;
   for (int i = 0; i < n; i++) {
     if (put >> i & 1) continue;
     int64_t at = 0;
     for (int k = 0; k < n; k++)
-      if ((put >> k & 1) && b[i].from <= b[k].to && b[k].from <= b[i].to && offset[k] + b[k].size > at)
+      if ((put >> k & 1) && b[i].from <= b[k].to && b[k].from <= b[i].to &&
+          offset[k] + b[k].size > at)
         at = offset[k] + b[k].size;
     offset[i] = at;
-    best = least_of_all(b, n, offset, put | 1u << i, at + b[i].size > peak ? at + b[i].size : peak, best);
+    best = least_of_all(b, n, offset, put | 1u << i, at + b[i].size > peak ? at + b[i].size : peak,
+                        best);
   }
   return best;
 }
@@ -41,13 +44,15 @@ static void draw(tf_rng *rng, net_block *b, int n, int steps) {
   for (int i = 0; i < n; i++) {
     const int from = (int)tf_rng_below(rng, (unsigned)steps);
     const int life = 1 + (int)tf_rng_below(rng, tf_rng_below(rng, 4) ? 3 : (unsigned)steps);
-    b[i] = (net_block){64 * (1 + (int64_t)tf_rng_below(rng, tf_rng_below(rng, 2) ? 8 : 200)), from, from + life};
+    b[i] = (net_block){64 * (1 + (int64_t)tf_rng_below(rng, tf_rng_below(rng, 2) ? 8 : 200)), from,
+                       from + life};
   }
 }
 
-/* What a recurrent network passes on: four gates' sums, and from each pair of these a state, which the step before
- * still holds.  Nothing fits into the largest live set, for each state would have to lie in one of three places, and at
- * an end of the row the next one has none: no arena is within a tenth of it. */
+/* What a recurrent network passes on: four gates' sums, and from each pair of these a state, which
+ * the step before still holds.  Nothing fits into the largest live set, for each state would have
+ * to lie in one of three places, and at an end of the row the next one has none: no arena is within
+ * a tenth of it. */
 static void recurrent(void) {
   enum { STEPS = 9, GATES = 4 * 1024, STATE = 1024 };
   net_block b[STEPS];
@@ -78,7 +83,8 @@ int main(void) {
     int64_t peak = 0, own[8];
     CHECK(net_place(a, b, n, offset, &peak));
     check_apart(b, offset, n, peak);
-    const int64_t least = net_most_alive(b, n), best = small ? least_of_all(b, n, own, 0, 0, INT64_MAX) : least;
+    const int64_t least = net_most_alive(b, n),
+                  best = small ? least_of_all(b, n, own, 0, 0, INT64_MAX) : least;
     CHECK(peak >= least && best >= least);
     if (small) CHECK_I64(peak, best);
     CHECK((double)peak <= 1.1 * (double)least || peak == best);
@@ -88,7 +94,8 @@ int main(void) {
     cases++;
     tf_arena_free(a);
   }
-  printf("# %d of %d at the largest live set; at worst %.3f of it (the best there is: up to %.3f)\n", equal, cases,
-         worst, worst_small);
+  printf(
+      "# %d of %d at the largest live set; at worst %.3f of it (the best there is: up to %.3f)\n",
+      equal, cases, worst, worst_small);
   return check_report();
 }

@@ -1,5 +1,5 @@
-/* codegen/micro: Eq. 3.4, and block products printed for every instruction set: compiled, run where this machine or an
- * emulator can, and compared with sums in double. */
+/* codegen/micro: Eq. 3.4, and block products printed for every instruction set: compiled, run where
+ * this machine or an emulator can, and compared with sums in double. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdlib.h>
@@ -59,11 +59,14 @@ static void test_panels(void) {
       }
       CHECK_I64(tf_micro_panels(registers, vectors, 0),
                 (vectors + most - 1) / most -
-                    (all[1] < 0.95 * all[0] ? (vectors + most - 1) / most - (vectors + most) / (most + 1) : 0));
+                    (all[1] < 0.95 * all[0]
+                         ? (vectors + most - 1) / most - (vectors + most) / (most + 1)
+                         : 0));
     }
 }
 
-/* One panel, tile after tile as they are cut, cycle after cycle of two multiply-adds and two loads. */
+/* One panel, tile after tile as they are cut, cycle after cycle of two multiply-adds and two loads.
+ */
 static double panel_twin(int m, int across, int k) {
   const int most = tf_micro_rows(32, across), count = (m + most - 1) / most;
   double all = 0;
@@ -71,7 +74,8 @@ static double panel_twin(int m, int across, int k) {
     const int rows = m / count + (i < m % count), fma = rows * across, loads = rows + across,
               busy = fma > loads ? fma : loads;
     for (int p = 0; p < k; p++)
-      all += 0.5 + (busy > 8 ? busy : 8) / 2.0; /* 8: four cycles until a sum can be added to, two units */
+      all += 0.5 + (busy > 8 ? busy : 8) /
+                       2.0; /* 8: four cycles until a sum can be added to, two units */
     all += 20;
   }
   return all;
@@ -97,26 +101,30 @@ static void test_cost(void) {
 
 static const char head[] =
     "#include <math.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <string.h>\n"
-    "typedef void kernel(int64_t, const float *, int64_t, int64_t, const float *, int64_t, float *, int64_t, int);\n";
-static const char tail[] = "static int bad(kernel *f, int m, int n, int k, int a_m, int a_k, int add) {\n"
-                           "  static float a[4096], b[40 * 200], c[40 * 203];\n"
-                           "  int wrong = 0, b_k = n + 3, c_m = n + 5;\n"
-                           "  for (int i = 0; i < 4096; i++) a[i] = (float)(i * 37 % 101 - 50) / 64;\n"
-                           "  for (int i = 0; i < 40 * 200; i++) b[i] = (float)(i * 53 % 97 - 48) / 64;\n"
-                           "  for (int i = 0; i < 40 * 203; i++) c[i] = 3;\n"
-                           "  f(k, a, a_m, a_k, b, b_k, c, c_m, add);\n"
-                           "  for (int i = 0; i < 40; i++) for (int j = 0; j < c_m; j++) {\n"
-                           "    int in = i < m && j < n;\n"
-                           "    double w = in && !add ? 0 : 3;\n"
-                           "    for (int p = 0; in && p < k; p++) w += (double)a[i * a_m + p * a_k] * b[p * b_k + j];\n"
-                           "    wrong += !(fabs(c[i * c_m + j] - w) <= 1e-5 * (1 + fabs(w)));\n"
-                           "  }\n"
-                           "  return wrong;\n}\n";
+    "typedef void kernel(int64_t, const float *, int64_t, int64_t, const float *, int64_t, float "
+    "*, int64_t, int);\n";
+static const char tail[] =
+    "static int bad(kernel *f, int m, int n, int k, int a_m, int a_k, int add) {\n"
+    "  static float a[4096], b[40 * 200], c[40 * 203];\n"
+    "  int wrong = 0, b_k = n + 3, c_m = n + 5;\n"
+    "  for (int i = 0; i < 4096; i++) a[i] = (float)(i * 37 % 101 - 50) / 64;\n"
+    "  for (int i = 0; i < 40 * 200; i++) b[i] = (float)(i * 53 % 97 - 48) / 64;\n"
+    "  for (int i = 0; i < 40 * 203; i++) c[i] = 3;\n"
+    "  f(k, a, a_m, a_k, b, b_k, c, c_m, add);\n"
+    "  for (int i = 0; i < 40; i++) for (int j = 0; j < c_m; j++) {\n"
+    "    int in = i < m && j < n;\n"
+    "    double w = in && !add ? 0 : 3;\n"
+    "    for (int p = 0; in && p < k; p++) w += (double)a[i * a_m + p * a_k] * b[p * b_k + j];\n"
+    "    wrong += !(fabs(c[i * c_m + j] - w) <= 1e-5 * (1 + fabs(w)));\n"
+    "  }\n"
+    "  return wrong;\n}\n";
 
-/* Rows of every length up to some registers' worth, the greatest and the least element at every place. */
-static const char row_head[] = "static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }\n"
-                               "static inline float greater(float a, float b) { return a > b ? a : b; }\n"
-                               "static inline float smaller(float a, float b) { return a < b ? a : b; }\n";
+/* Rows of every length up to some registers' worth, the greatest and the least element at every
+ * place. */
+static const char row_head[] =
+    "static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }\n"
+    "static inline float greater(float a, float b) { return a > b ? a : b; }\n"
+    "static inline float smaller(float a, float b) { return a < b ? a : b; }\n";
 static const char rows[] =
     "static int bad_rows(void) {\n"
     "  float x[150];\n"
@@ -131,24 +139,27 @@ static const char rows[] =
     "      x[i] = -1000, wrong += row_min(x, n) != -1000;\n"
     "      float most = -INFINITY, least_one = INFINITY; /* NaN counts as if it were not there */\n"
     "      for (int j = 0; j < n; j++)\n"
-    "        if (j != i) most = x[j] > most ? x[j] : most, least_one = x[j] < least_one ? x[j] : least_one;\n"
+    "        if (j != i) most = x[j] > most ? x[j] : most, least_one = x[j] < least_one ? x[j] : "
+    "least_one;\n"
     "      x[i] = NAN, wrong += row_max(x, n) != most || row_min(x, n) != least_one, x[i] = kept;\n"
     "    }\n"
     "  }\n"
     "  return wrong + (row_max(x, 0) != -INFINITY) + (row_min(x, 0) != INFINITY);\n}\n";
 
-/* vec_exp in every lane against libm, over floats spread through the whole range of bit patterns and close together
- * where results leave the normal range: they are 0 below it; vec_exp_low is the same up to 0, and 0 below 2^-100;
- * vec_exp_brief stays within 2.4e-4 of it; vec_sigmoid and vec_silu, which are made of it, within 2.4e-7; what vec_keep
- * keeps. */
+/* vec_exp in every lane against libm, over floats spread through the whole range of bit patterns
+ * and close together where results leave the normal range: they are 0 below it; vec_exp_low is the
+ * same up to 0, and 0 below 2^-100; vec_exp_brief stays within 2.4e-4 of it; vec_sigmoid and
+ * vec_silu, which are made of it, within 2.4e-7; what vec_keep keeps. */
 static const char exponents[] =
     "static int bad_exponents(double most) {\n"
     "  int wrong = 0;\n"
     "  for (uint64_t i = 0; i <= 0xffffffffU; i += 8191 * LANES) {\n"
-    "    float x[LANES], got[LANES], low[LANES], brief[LANES], kept[LANES], share[LANES], silu[LANES];\n"
+    "    float x[LANES], got[LANES], low[LANES], brief[LANES], kept[LANES], share[LANES], "
+    "silu[LANES];\n"
     "    for (int l = 0; l < LANES; l++) {\n"
     "      uint32_t u = (uint32_t)i + 8191U * (uint32_t)l;\n"
-    "      if (i / 8191 / LANES % 3 == 0) u = (i / 8191 / LANES % 2 ? 0xc2aeac00U : 0xc28aa0b0U) + u / 8191U % 256U;\n"
+    "      if (i / 8191 / LANES % 3 == 0) u = (i / 8191 / LANES % 2 ? 0xc2aeac00U : 0xc28aa0b0U) + "
+    "u / 8191U % 256U;\n"
     "      memcpy(&x[l], &u, 4);\n"
     "    }\n"
     "    vec_store(got, vec_exp(vec_load(x)));\n"
@@ -159,43 +170,51 @@ static const char exponents[] =
     "    const int32_t n[] = {-5, -4, 3};\n"
     "    float whole[LANES];\n"
     "    vec_store(whole, vec_whole_part(n, 2));\n"
-    "    vec_store(kept, vec_keep(vec_load(x), vec_splat(7), (int)(i / 8191 / LANES % (LANES + 1))));\n"
+    "    vec_store(kept, vec_keep(vec_load(x), vec_splat(7), (int)(i / 8191 / LANES % (LANES + "
+    "1))));\n"
     "    for (int l = 0; l < LANES; l++) {\n"
     "      double w = exp((double)x[l]), v = got[l];\n"
     "      if (isnan(w)) wrong += !isnan(v);\n"
     "      else if (w > 3.4028235e38) wrong += !isinf(v);\n"
     "      else wrong += w < 0x1p-126 ? v != 0 : !(fabs(v - w) <= most * w);\n"
-    "      if (!(x[l] > 0)) wrong += isnan(w) ? !isnan(low[l]) : low[l] != (w < 0x1p-100 ? 0 : got[l]);\n"
-    "      if (!(x[l] > 0)) wrong += isnan(w) ? !isnan(brief[l]) : !(fabs(brief[l] - w) <= 2.4e-4 * w) && brief[l] + "
+    "      if (!(x[l] > 0)) wrong += isnan(w) ? !isnan(low[l]) : low[l] != (w < 0x1p-100 ? 0 : "
+    "got[l]);\n"
+    "      if (!(x[l] > 0)) wrong += isnan(w) ? !isnan(brief[l]) : !(fabs(brief[l] - w) <= 2.4e-4 "
+    "* w) && brief[l] + "
     "low[l] != 0;\n"
     "      const double s = 1 / (1 + exp(-(double)x[l])), xs = x[l] * s;\n"
     "      wrong += isnan(s) ? !isnan(share[l]) : !(fabs(share[l] - s) <= 2.4e-7 * s + 1.2e-38);\n"
-    "      wrong += isnan(xs) ? !isnan(silu[l]) : fabs(silu[l]) != fabs(xs) && !(fabs(silu[l] - xs) <= 2.4e-7 * "
+    "      wrong += isnan(xs) ? !isnan(silu[l]) : fabs(silu[l]) != fabs(xs) && !(fabs(silu[l] - "
+    "xs) <= 2.4e-7 * "
     "fabs(xs) + 1.2e-36);\n"
     "      wrong += i < 8191 * LANES && whole[l] != (l < 2 ? (float)l - 5 : 0);\n"
-    "      if (!isnan(w)) wrong += kept[l] != (l < (int)(i / 8191 / LANES % (LANES + 1)) ? x[l] : 7);\n"
+    "      if (!isnan(w)) wrong += kept[l] != (l < (int)(i / 8191 / LANES % (LANES + 1)) ? x[l] : "
+    "7);\n"
     "    }\n"
     "  }\n"
     "  if (wrong) printf(\"exp: %d wrong\\n\", wrong);\n"
     "  return wrong;\n}\n";
 
-/* Words turned, of every number of rows and words up to two squares and a rest; nothing beyond is touched. */
-static const char turned[] =
-    "static int bad_turns(void) {\n"
-    "  static int32_t from[40 * 43], to[43 * 47];\n"
-    "  int wrong = 0;\n"
-    "  for (int i = 0; i < 40 * 43; i++) from[i] = i + 1;\n"
-    "  for (int rows = 0; rows <= 37; rows++) for (int words = 0; words <= 37; words += 1 + (rows % 16 != 0)) {\n"
-    "    memset(to, 0, sizeof to);\n"
-    "    transpose_words(from, 43 * 4, to, 47 * 4, rows, words);\n"
-    "    for (int p = 0; p < 43; p++) for (int q = 0; q < 47; q++) wrong += to[p * 47 + q] != (p < words && q < rows ? "
-    "from[q * 43 + p] : 0);\n"
-    "  }\n"
-    "  if (wrong) printf(\"turned: %d wrong\\n\", wrong);\n"
-    "  return wrong;\n}\n";
+/* Words turned, of every number of rows and words up to two squares and a rest; nothing beyond is
+ * touched. */
+static const char turned[] = "static int bad_turns(void) {\n"
+                             "  static int32_t from[40 * 43], to[43 * 47];\n"
+                             "  int wrong = 0;\n"
+                             "  for (int i = 0; i < 40 * 43; i++) from[i] = i + 1;\n"
+                             "  for (int rows = 0; rows <= 37; rows++) for (int words = 0; words "
+                             "<= 37; words += 1 + (rows % 16 != 0)) {\n"
+                             "    memset(to, 0, sizeof to);\n"
+                             "    transpose_words(from, 43 * 4, to, 47 * 4, rows, words);\n"
+                             "    for (int p = 0; p < 43; p++) for (int q = 0; q < 47; q++) wrong "
+                             "+= to[p * 47 + q] != (p < words && q < rows ? "
+                             "from[q * 43 + p] : 0);\n"
+                             "  }\n"
+                             "  if (wrong) printf(\"turned: %d wrong\\n\", wrong);\n"
+                             "  return wrong;\n}\n";
 
-/* Blocks that prefetch: what they compute is the same, and the lines of the boxes are prefetched, little else, where
- * there are tiles enough: a line a step; short rows of which there are more than tiles before these, some at a time. */
+/* Blocks that prefetch: what they compute is the same, and the lines of the boxes are prefetched,
+ * little else, where there are tiles enough: a line a step; short rows of which there are more than
+ * tiles before these, some at a time. */
 static const char prefetches[] =
     "static char far_away[64 * 1024];\n"
     "static int fetched_lines[1024], steps;\n"
@@ -228,32 +247,37 @@ static const char prefetches[] =
     "  memset(fetched_lines, 0, sizeof fetched_lines), steps = 0;\n"
     "  wrong += bad(f, m, n, k, k, 1, 0);\n"
     "  const int missing = lines_missing(&boxes[1]);\n"
-    "  wrong += missing > 2 * (40 - 160 / 8 + 1) || (steps >= 3 * k + 7 + 40 * 3 + 2 * 5 && (missing || "
+    "  wrong += missing > 2 * (40 - 160 / 8 + 1) || (steps >= 3 * k + 7 + 40 * 3 + 2 * 5 && "
+    "(missing || "
     "lines_missing(&boxes[2])));\n"
-    "  if (wrong) printf(\"%d x %d, %d steps: %d lines prefetched, %d missing\\n\", m, n, steps, all, missing);\n"
+    "  if (wrong) printf(\"%d x %d, %d steps: %d lines prefetched, %d missing\\n\", m, n, steps, "
+    "all, missing);\n"
     "  return wrong;\n}\n";
 
-static const int shapes[][2] = {{1, 1},   {2, 3},   {6, 64},  {7, 65},  {13, 16}, {14, 32}, {15, 31},
-                                {29, 17}, {12, 80}, {5, 100}, {37, 48}, {9, 7},   {8, 128}, {31, 198}};
+static const int shapes[][2] = {{1, 1},   {2, 3},   {6, 64},  {7, 65},  {13, 16},
+                                {14, 32}, {15, 31}, {29, 17}, {12, 80}, {5, 100},
+                                {37, 48}, {9, 7},   {8, 128}, {31, 198}};
 enum { N_SHAPES = sizeof shapes / sizeof *shapes };
 
-/* A third of the shapes, each in another instruction set: the tiles are those of the blocks that do not prefetch, with
- * one line more. */
-static bool prefetches_ahead(int i, const tf_micro_isa *isa) { return i % 3 == (int)strlen(isa->name) % 3; }
+/* A third of the shapes, each in another instruction set: the tiles are those of the blocks that do
+ * not prefetch, with one line more. */
+static bool prefetches_ahead(int i, const tf_micro_isa *isa) {
+  return i % 3 == (int)strlen(isa->name) % 3;
+}
 
 static void print_prefetching(FILE *f, tf_micro *u, const tf_micro_isa *isa) {
   fputs(prefetches, f);
   for (int i = 0; i < N_SHAPES; i++) {
     if (!prefetches_ahead(i, isa)) continue;
-    const char *name =
-        tf_micro_block(f, u, &tf_micro_kernel_find("f32")->kernel, shapes[i][0], shapes[i][1], true, false);
+    const char *name = tf_micro_block(f, u, &tf_micro_kernel_find("f32")->kernel, shapes[i][0],
+                                      shapes[i][1], true, false);
     if (!CHECK(name)) return;
-    fprintf(
-        f,
-        "static void prefetching_%d(int64_t k, const float *a, int64_t a_m, int64_t a_k, const float *b, int64_t b_k, "
-        "float *c, int64_t c_m, int add) {\n"
-        "  %s(k, a, a_m, a_k, b, b_k, c, c_m, add, boxes, 3);\n}\n",
-        i, name);
+    fprintf(f,
+            "static void prefetching_%d(int64_t k, const float *a, int64_t a_m, int64_t a_k, const "
+            "float *b, int64_t b_k, "
+            "float *c, int64_t c_m, int add) {\n"
+            "  %s(k, a, a_m, a_k, b, b_k, c, c_m, add, boxes, 3);\n}\n",
+            i, name);
   }
 }
 
@@ -275,29 +299,32 @@ static void print_plain(FILE *f, const tf_micro_isa *isa) {
     fputs(exponents, f);
   }
   for (int i = 0; i < N_SHAPES; i++)
-    CHECK((name[i] = tf_micro_block(f, u, &tf_micro_kernel_find("f32")->kernel, shapes[i][0], shapes[i][1], false,
-                                    false)) != NULL);
-  CHECK(tf_micro_block(f, u, &tf_micro_kernel_find("f32")->kernel, 6, 64, false, false) == name[2]); /* once */
+    CHECK((name[i] = tf_micro_block(f, u, &tf_micro_kernel_find("f32")->kernel, shapes[i][0],
+                                    shapes[i][1], false, false)) != NULL);
+  CHECK(tf_micro_block(f, u, &tf_micro_kernel_find("f32")->kernel, 6, 64, false, false) ==
+        name[2]); /* once */
   CHECK(!tf_micro_block(f, u, &tf_micro_kernel_find("f32")->kernel, 0, 4, false, false));
   fputs(tail, f);
   print_channels(f, u, isa);
   print_windows(f, u, isa);
   print_prefetching(f, u, isa);
-  fputs("int main(void) {\n  int w = bad_rows() + bad_turns() + all_channels() + all_windows();\n", f);
+  fputs("int main(void) {\n  int w = bad_rows() + bad_turns() + all_channels() + all_windows();\n",
+        f);
   if (isa->lanes > 1) fprintf(f, "  w += bad_exponents(%.17g);\n", isa->picks ? 1.1e-7 : 1e-7);
   for (int i = 0; i < N_SHAPES; i++)
     for (int add = 0; add < 2; add++)
-      fprintf(f, "  w += bad(%s, %d, %d, %d, %d, %d, %d);\n", name[i], shapes[i][0], shapes[i][1], add ? 37 : 1 + i,
-              add ? 40 : 1, add ? 1 : 41, add);
+      fprintf(f, "  w += bad(%s, %d, %d, %d, %d, %d, %d);\n", name[i], shapes[i][0], shapes[i][1],
+              add ? 37 : 1 + i, add ? 40 : 1, add ? 1 : 41, add);
   for (int i = 0; i < N_SHAPES; i++)
     if (prefetches_ahead(i, isa))
-      fprintf(f, "  w += bad_prefetches(prefetching_%d, %d, %d, %d);\n", i, shapes[i][0], shapes[i][1], 6 + 5 * i % 34);
+      fprintf(f, "  w += bad_prefetches(prefetching_%d, %d, %d, %d);\n", i, shapes[i][0],
+              shapes[i][1], 6 + 5 * i % 34);
   fputs("  printf(\"%d wrong\\n\", w);\n  return w != 0;\n}\n", f);
   tf_micro_free(u);
 }
 
-/* Which shapes a program takes: compilers take long over tiles, and where there are two each gets half of them, first
- * and last among both. */
+/* Which shapes a program takes: compilers take long over tiles, and where there are two each gets
+ * half of them, first and last among both. */
 typedef struct {
   int of, among;
 } turn;
@@ -306,21 +333,24 @@ static const turn all_shapes = {0, 1};
 
 static bool takes(turn t, int i) { return i % t.among == t.of || i == 0 || i == N_SHAPES - 1; }
 
-/* What a program returns that may not use the tiles: Linux refuses them where it does not know them,
- * or under a filter. */
+/* What a program returns that may not use the tiles: Linux refuses them where it does not know
+ * them, or under a filter. */
 enum { REFUSED = 77 };
 
-/* Kernels of groups: operands laid out as ir_kernel says, small whole numbers, so that every sum is exact. */
+/* Kernels of groups: operands laid out as ir_kernel says, small whole numbers, so that every sum is
+ * exact. */
 static const char groups[] =
     "static int bad(kernel *f, int m, int n, int k, int add) {\n"
     "  enum { M = 48, N = 208, KK = 192 };\n"
     "  static A a[M * KK];\n"
     "  static union { B b[KK * N + 4 * N]; int32_t i; } u;\n"
     "  static C c[M * (N + 5)];\n"
-    "  int k_wide = (k + K_ROUND - 1) / K_ROUND * K_ROUND, n_wide = (n + N_ROUND - 1) / N_ROUND * N_ROUND, wrong = 0, "
+    "  int k_wide = (k + K_ROUND - 1) / K_ROUND * K_ROUND, n_wide = (n + N_ROUND - 1) / N_ROUND * "
+    "N_ROUND, wrong = 0, "
     "c_m = n + 5;\n"
     "  memset(a, 0, sizeof a); memset(&u, 0, sizeof u);\n"
-    "  for (int i = 0; i < m; i++) for (int p = 0; p < k; p++) a[i * k_wide + p] = a_of(number_a(i, p));\n"
+    "  for (int i = 0; i < m; i++) for (int p = 0; p < k; p++) a[i * k_wide + p] = "
+    "a_of(number_a(i, p));\n"
     "  for (int p = 0; p < k; p++) for (int j = 0; j < n; j++)\n"
     "    u.b[(p / GROUP * n_wide + j) * GROUP + p % GROUP] = b_of(number_b(p, j));\n"
     "  for (int j = 0; EXCESS && j < n; j++) {\n"
@@ -340,24 +370,32 @@ static const char groups[] =
 
 static void print_values(FILE *f, const ir_kernel *k) {
   bool half = k->a == IR_BF16;
-  fprintf(f, "typedef %s A;\ntypedef %s B;\ntypedef %s C;\n", tf_micro_type(k->a), tf_micro_type(k->b),
-          tf_micro_type(k->c));
-  fprintf(f, "enum { GROUP = %d, K_ROUND = %d, N_ROUND = %d, EXCESS = %d };\n", k->group, k->k_round, k->n_round,
-          k->lifts);
-  fputs("typedef void kernel(int64_t, const A *, int64_t, int64_t, const B *, int64_t, C *, int64_t, int);\n", f);
+  fprintf(f, "typedef %s A;\ntypedef %s B;\ntypedef %s C;\n", tf_micro_type(k->a),
+          tf_micro_type(k->b), tf_micro_type(k->c));
+  fprintf(f, "enum { GROUP = %d, K_ROUND = %d, N_ROUND = %d, EXCESS = %d };\n", k->group,
+          k->k_round, k->n_round, k->lifts);
+  fputs("typedef void kernel(int64_t, const A *, int64_t, int64_t, const B *, int64_t, C *, "
+        "int64_t, int);\n",
+        f);
   /* int8: both ends of the range, too */
-  fprintf(f, "static int number_a(int i, int p) { int v = (i * 37 + p * 11) %% 101 - 50; return %s; }\n",
-          half ? "v % 9" : "v == 50 ? 127 : v == -50 ? -128 : v");
-  fprintf(f, "static int number_b(int p, int j) { int v = (p * 53 + j * 7) %% 97 - 48; return %s; }\n",
+  fprintf(
+      f,
+      "static int number_a(int i, int p) { int v = (i * 37 + p * 11) %% 101 - 50; return %s; }\n",
+      half ? "v % 9" : "v == 50 ? 127 : v == -50 ? -128 : v");
+  fprintf(f,
+          "static int number_b(int p, int j) { int v = (p * 53 + j * 7) %% 97 - 48; return %s; }\n",
           half ? "v % 7" : "v == 48 ? 127 : v == -48 ? -128 : v");
   if (half)
-    fputs("static uint16_t a_of(int v) { float x = (float)v; uint32_t u; memcpy(&u, &x, 4); return (uint16_t)(u >> "
+    fputs("static uint16_t a_of(int v) { float x = (float)v; uint32_t u; memcpy(&u, &x, 4); return "
+          "(uint16_t)(u >> "
           "16); }\n"
           "#define b_of a_of\n",
           f);
   else
     fputs("#define a_of(v) ((A)(v))\n#define b_of(v) ((B)(v))\n", f);
-  fprintf(f, "enum { LIFT = %d }; /* of what stands in a slab */\n#define slab_of(v) ((A)(a_of(v) ^ LIFT))\n",
+  fprintf(f,
+          "enum { LIFT = %d }; /* of what stands in a slab */\n#define slab_of(v) ((A)(a_of(v) ^ "
+          "LIFT))\n",
           k->lifts ? -128 : 0);
 }
 
@@ -371,19 +409,22 @@ static void print_rounding(FILE *f, tf_micro *u, const ir_kernel *kernel, turn t
     const char *name = tf_micro_block(f, u, kernel, shapes[i][0], shapes[i][1], false, true);
     if (!CHECK(name)) return;
     fprintf(f,
-            "static void rounding_%d(int64_t k, const A *a, int64_t a_m, int64_t a_k, const B *b, int64_t b_k, C *c, "
+            "static void rounding_%d(int64_t k, const A *a, int64_t a_m, int64_t a_k, const B *b, "
+            "int64_t b_k, C *c, "
             "int64_t c_m, int add) {\n"
-            "  static %s to[48 * 213];\n  for (int i = 0; i < 48 * 213; i++) to[i] = narrower((int)c[i]);\n"
+            "  static %s to[48 * 213];\n  for (int i = 0; i < 48 * 213; i++) to[i] = "
+            "narrower((int)c[i]);\n"
             "  %s(k, a, a_m, a_k, b, b_k, to, c_m, add);\n"
             "  for (int i = 0; i < 48 * 213; i++) c[i] = wider(to[i]);\n}\n",
             i, tf_micro_type(kernel->leaves), name);
   }
 }
 
-/* Rounded rows for the next product: behind a row's last sum zeros up to a multiple of 32, whatever is in a; rows
- * behind the last are left alone. */
+/* Rounded rows for the next product: behind a row's last sum zeros up to a multiple of 32, whatever
+ * is in a; rows behind the last are left alone. */
 static const char fills[] =
-    "typedef void filling(int64_t, const uint16_t *, int64_t, int64_t, const uint16_t *, int64_t, uint16_t *, int64_t, "
+    "typedef void filling(int64_t, const uint16_t *, int64_t, int64_t, const uint16_t *, int64_t, "
+    "uint16_t *, int64_t, "
     "int);\n"
     "static int bad_fill(filling *f, int m, int n) {\n"
     "  enum { K = 32, W = 256, ONE = 0x3f80, INF = 0x7f80 };\n"
@@ -396,14 +437,17 @@ static const char fills[] =
     "  for (int i = 0; i < 64 * W; i++) c[i] = 3;\n"
     "  f(K / 2, a, K, 2, b, n_wide * 2, c, wide, FILLS);\n"
     "  for (int i = 0; i < 64; i++)\n"
-    "    for (int j = 0; j < wide; j++) wrong += c[i * wide + j] != (i >= m ? 3 : j < n ? a[i * K] : 0);\n"
+    "    for (int j = 0; j < wide; j++) wrong += c[i * wide + j] != (i >= m ? 3 : j < n ? a[i * K] "
+    ": 0);\n"
     "  if (wrong) printf(\"%d x %d, filled up: %d wrong\\n\", m, n, wrong);\n"
     "  return wrong;\n}\n";
 
 /* Rows whose lanes run along channels, of groups. */
 static const char paired[] =
-    "typedef void paired(int64_t, const A *, const int64_t *, const B *, C *, int64_t, int64_t, int64_t, int);\n"
-    "static int bad_paired(paired *f, int of, int joined, int n, int panel, int step, int k, int add) {\n"
+    "typedef void paired(int64_t, const A *, const int64_t *, const B *, C *, int64_t, int64_t, "
+    "int64_t, int);\n"
+    "static int bad_paired(paired *f, int of, int joined, int n, int panel, int step, int k, int "
+    "add) {\n"
     "  static A a[1024 * GROUP];\n"
     "  static B b[50 * 64 * GROUP];\n"
     "  static C c[64 * 100];\n"
@@ -421,7 +465,8 @@ static const char paired[] =
     "           number_b((p * panel + j) * GROUP + e, 0);\n"
     "    wrong += c[j * c_n + i] != (C)w;\n"
     "  }\n"
-    "  if (wrong) printf(\"%d x %d rows by %d of %d, step %d, k %d, add %d: %d wrong\\n\", joined, of, n, panel, step, "
+    "  if (wrong) printf(\"%d x %d rows by %d of %d, step %d, k %d, add %d: %d wrong\\n\", joined, "
+    "of, n, panel, step, "
     "k, add, wrong);\n"
     "  return wrong;\n}\n";
 
@@ -466,7 +511,8 @@ static const char groups_of_rows[] =
 /* "all_of_NAME": calls the function as those without corrections are called. */
 static void with_excess(FILE *f, const char *name, int panel) {
   fprintf(f,
-          "static void all_of_%s(int64_t k, const A *a, const int64_t *at, const B *b, C *c, int64_t c_n, int64_t c_p, "
+          "static void all_of_%s(int64_t k, const A *a, const int64_t *at, const B *b, C *c, "
+          "int64_t c_n, int64_t c_p, "
           "int64_t n, int add) {\n  int32_t excess[%d];\n  int8_excess(k, b, %d, excess);\n"
           "  %s(k, a, at, b, c, c_n, c_p, n, add, excess);\n}\n",
           name, panel, panel, name);
@@ -492,13 +538,14 @@ static void print_paired(FILE *f, tf_micro *u, const tf_micro_isa *isa, const ir
   for (int i = 0; i < N_CHANNELS; i += 3) {
     const int *s = channel_shapes[i];
     for (int panel = s[1] * isa->lanes, n = panel, k = 1; n > 0; n -= 1 + panel / 5, k = k * 7 % 50)
-      fprintf(f, "  w += bad_paired(%s%s, %d, %d, %d, %d, %d, %d, %d);\n", kernel->lifts ? "all_of_" : "", name[i],
-              s[0], s[3], n, panel, s[2], k, n % 2);
+      fprintf(f, "  w += bad_paired(%s%s, %d, %d, %d, %d, %d, %d, %d);\n",
+              kernel->lifts ? "all_of_" : "", name[i], s[0], s[3], n, panel, s[2], k, n % 2);
   }
   fputs("  return w;\n}\n", f);
 }
 
-static void print_groups(FILE *f, const tf_micro_isa *isa, const ir_machine *target, const ir_kernel *kernel, turn t) {
+static void print_groups(FILE *f, const tf_micro_isa *isa, const ir_machine *target,
+                         const ir_kernel *kernel, turn t) {
   tf_micro *u = tf_micro_new(isa, tf_micro_source_find(NULL), NULL);
   const char *name[N_SHAPES];
   if (!CHECK(u)) return;
@@ -507,15 +554,19 @@ static void print_groups(FILE *f, const tf_micro_isa *isa, const ir_machine *tar
   tf_micro_prologue(f, isa);
   tf_micro_kernel_text(f, isa, target);
   for (int i = 0; i < N_SHAPES; i++)
-    CHECK(!takes(t, i) || (name[i] = tf_micro_block(f, u, kernel, shapes[i][0], shapes[i][1], false, false)) != NULL);
-  fputs(kernel->leaves == IR_BF16
-            ? "static float nearest(float x) {\n  uint32_t u;\n  memcpy(&u, &x, 4);\n  u = (u + 0x7fff + (u >> 16 & "
-              "1)) & 0xffff0000U;\n"
-              "  memcpy(&x, &u, 4);\n  return x;\n}\n"
-              "static float wider(uint16_t h) {\n  uint32_t u = (uint32_t)h << 16;\n  float x;\n  memcpy(&x, &u, 4);\n "
-              " return x;\n}\n#define narrower a_of\n"
-            : "#define nearest(x) (x)\n#define narrower(x) ((float)(x))\n#define wider(x) ((C)(x))\n",
-        f);
+    CHECK(!takes(t, i) || (name[i] = tf_micro_block(f, u, kernel, shapes[i][0], shapes[i][1], false,
+                                                    false)) != NULL);
+  fputs(
+      kernel->leaves == IR_BF16
+          ? "static float nearest(float x) {\n  uint32_t u;\n  memcpy(&u, &x, 4);\n  u = (u + "
+            "0x7fff + (u >> 16 & "
+            "1)) & 0xffff0000U;\n"
+            "  memcpy(&x, &u, 4);\n  return x;\n}\n"
+            "static float wider(uint16_t h) {\n  uint32_t u = (uint32_t)h << 16;\n  float x;\n  "
+            "memcpy(&x, &u, 4);\n "
+            " return x;\n}\n#define narrower a_of\n"
+          : "#define nearest(x) (x)\n#define narrower(x) ((float)(x))\n#define wider(x) ((C)(x))\n",
+      f);
   fputs("static int rounding;\n", f);
   fputs(groups, f);
   print_rounding(f, u, kernel, t);
@@ -524,33 +575,40 @@ static void print_groups(FILE *f, const tf_micro_isa *isa, const ir_machine *tar
   if (fills_up(kernel)) fputs(fills, f);
   fprintf(f, "int main(void) {\n  int w = %s;\n", broadcast ? "all_paired()" : "0");
   if (tf_micro_has_tiles(target))
-    fprintf(f, "  if (!TILES_ALLOWED()) return %d;\n  tiles_open();\n", REFUSED); /* as emitted kernels do */
+    fprintf(f, "  if (!TILES_ALLOWED()) return %d;\n  tiles_open();\n",
+            REFUSED); /* as emitted kernels do */
   for (int i = 0; i < N_SHAPES; i++)
     for (int add = 0; takes(t, i) && add < 2; add++)
-      fprintf(f, "  w += bad(%s, %d, %d, %d, %d);\n", name[i], shapes[i][0], shapes[i][1], add ? 131 : 1 + 7 * i, add);
+      fprintf(f, "  w += bad(%s, %d, %d, %d, %d);\n", name[i], shapes[i][0], shapes[i][1],
+              add ? 131 : 1 + 7 * i, add);
   for (int i = 0; fills_up(kernel) && i < N_SHAPES; i++)
     if (takes(t, i))
       fprintf(f, "  w += bad_fill(%s, %d, %d);\n",
-              tf_micro_block(f, u, kernel, shapes[i][0], shapes[i][1], false, true), shapes[i][0], shapes[i][1]);
+              tf_micro_block(f, u, kernel, shapes[i][0], shapes[i][1], false, true), shapes[i][0],
+              shapes[i][1]);
   fputs("  rounding = 1;\n", f);
   for (int i = 0; kernel->leaves != kernel->c && i < N_SHAPES; i++)
-    if (takes(t, i)) fprintf(f, "  w += bad(rounding_%d, %d, %d, %d, 0);\n", i, shapes[i][0], shapes[i][1], 1 + 13 * i);
+    if (takes(t, i))
+      fprintf(f, "  w += bad(rounding_%d, %d, %d, %d, 0);\n", i, shapes[i][0], shapes[i][1],
+              1 + 13 * i);
   fputs("  return w != 0;\n}\n", f);
   tf_micro_free(u);
 }
 
-/* The product kernel of float32 in tiles, rows of a along k, along m and neither; and what a caller had in them, to be
- * saved by the first who needs them, is where it said. */
+/* The product kernel of float32 in tiles, rows of a along k, along m and neither; and what a caller
+ * had in them, to be saved by the first who needs them, is where it said. */
 static void print_outer(FILE *f, const tf_micro_isa *isa, const ir_machine *target, turn t) {
   static const char lazy[] =
       "static int bad_lazy(void) {\n"
       "  static unsigned char from[64 * 64], to[64 * 64];\n"
-      "  struct { unsigned char *to; uint16_t rows; unsigned char zero[6]; } block = {to, 64, {0}};\n"
+      "  struct { unsigned char *to; uint16_t rows; unsigned char zero[6]; } block = {to, 64, "
+      "{0}};\n"
       "  const void *left;\n"
       "  for (int i = 0; i < 64 * 64; i++) from[i] = (unsigned char)(i * 37 % 251);\n"
       "  __asm__ volatile(SME \"smstart za\" : : : \"memory\");\n"
       "  for (int64_t i = 0; i < 64; i++)\n"
-      "    __asm__ volatile(SME \"mov w12, %w0\\n\\tldr za[w12, 0], [%1]\" : : \"r\"(i), \"r\"(from + 64 * i) : "
+      "    __asm__ volatile(SME \"mov w12, %w0\\n\\tldr za[w12, 0], [%1]\" : : \"r\"(i), "
+      "\"r\"(from + 64 * i) : "
       "\"x12\", \"memory\");\n"
       "  __asm__ volatile(\"msr S3_3_C13_C0_5, %0\" : : \"r\"(&block) : \"memory\");\n"
       "  tiles_open();\n"
@@ -564,14 +622,16 @@ static void print_outer(FILE *f, const tf_micro_isa *isa, const ir_machine *targ
   tf_micro_kernel_text(f, isa, target);
   for (int i = 0; i < N_SHAPES; i++)
     if (takes(t, i))
-      CHECK((name[i] = tf_micro_block(f, u, target->real, shapes[i][0], shapes[i][1], false, false)) != NULL);
+      CHECK((name[i] = tf_micro_block(f, u, target->real, shapes[i][0], shapes[i][1], false,
+                                      false)) != NULL);
   fputs(tail, f);
   fputs(lazy, f);
-  fprintf(f, "int main(void) {\n  if (!TILES_ALLOWED()) return %d;\n  int w = bad_lazy();\n", REFUSED);
+  fprintf(f, "int main(void) {\n  if (!TILES_ALLOWED()) return %d;\n  int w = bad_lazy();\n",
+          REFUSED);
   for (int i = 0; i < N_SHAPES; i++)
     for (int way = 0; takes(t, i) && way < 3; way++)
-      fprintf(f, "  w += bad(%s, %d, %d, %d, %d, %d, %d);\n", name[i], shapes[i][0], shapes[i][1], way ? 37 : 1 + i,
-              way == 1 ? 1 : 40 + way,
+      fprintf(f, "  w += bad(%s, %d, %d, %d, %d, %d, %d);\n", name[i], shapes[i][0], shapes[i][1],
+              way ? 37 : 1 + i, way == 1 ? 1 : 40 + way,
               way == 1   ? 41
               : way == 2 ? 2
                          : 1,
@@ -581,7 +641,9 @@ static void print_outer(FILE *f, const tf_micro_isa *isa, const ir_machine *targ
 }
 
 static void print_program(FILE *f, const tf_micro_isa *isa, const char *type, turn half) {
-  ir_machine t = tf_micro_machine(isa, !strcmp(type, "bf16") ? IR_BF16 : !strcmp(type, "int8") ? IR_I8 : IR_F32);
+  ir_machine t = tf_micro_machine(isa, !strcmp(type, "bf16")   ? IR_BF16
+                                       : !strcmp(type, "int8") ? IR_I8
+                                                               : IR_F32);
   const ir_kernel *kernel = t.whole ? t.whole : t.real;
   if (kernel->a == IR_F32 && tf_micro_has_tiles(&t))
     print_outer(f, isa, &t, half);
@@ -593,7 +655,8 @@ static void print_program(FILE *f, const tf_micro_isa *isa, const char *type, tu
 
 static void run_program(const char *dir, const char *runner, const char *name, const char *type) {
   char command[300];
-  snprintf(command, sizeof command, "%s %s/k >%s/said || { s=$?; cat %s/said; exit $s; }", runner, dir, dir, dir);
+  snprintf(command, sizeof command, "%s %s/k >%s/said || { s=$?; cat %s/said; exit $s; }", runner,
+           dir, dir, dir);
   const int status = system(command);
   if (WIFEXITED(status) && WEXITSTATUS(status) == REFUSED)
     printf("SKIP: %s, %s: the system gives no leave to use the tiles\n", name, type);
@@ -602,7 +665,8 @@ static void run_program(const char *dir, const char *runner, const char *name, c
 }
 
 /* Compiles with `compiler` and runs behind `runner` (NULL: does not run). */
-static void try_isa(const char *name, const char *type, const char *compiler, const char *runner, turn half) {
+static void try_isa(const char *name, const char *type, const char *compiler, const char *runner,
+                    turn half) {
   const tf_micro_isa *isa = tf_micro_isa_find(name);
   char dir[] = "/tmp/tf_micro_XXXXXX", path[64], command[800];
   if (!CHECK(isa) || !CHECK(mkdtemp(dir))) return;
@@ -611,8 +675,9 @@ static void try_isa(const char *name, const char *type, const char *compiler, co
   if (!CHECK(f)) return;
   print_program(f, isa, type, half);
   CHECK_I64(fclose(f), 0);
-  snprintf(command, sizeof command, "%s -std=c17 -Og -Wall -Wextra -Wno-unused-function -Werror %s -o %s/k %s -lm",
-           compiler, isa->flags, dir, path);
+  snprintf(command, sizeof command,
+           "%s -std=c17 -Og -Wall -Wextra -Wno-unused-function -Werror %s -o %s/k %s -lm", compiler,
+           isa->flags, dir, path);
   CHECK_I64(system(command), 0);
   if (runner) run_program(dir, runner, name, type);
   snprintf(command, sizeof command, "rm -r %s", dir);
@@ -628,9 +693,9 @@ static bool there(const char *program) {
 #if defined __x86_64__
 static const char *here(const char *isa) { return tf_emit_runs(isa) ? "" : NULL; }
 
-/* With gcc and, if it is there, clang, which need not see twice what differs by one instruction; AMX as it is, or,
- * where the computer has none, in an emulation.  Without tiles the program as it is has to end with REFUSED, not of
- * SIGILL: it asks before it uses them. */
+/* With gcc and, if it is there, clang, which need not see twice what differs by one instruction;
+ * AMX as it is, or, where the computer has none, in an emulation.  Without tiles the program as it
+ * is has to end with REFUSED, not of SIGILL: it asks before it uses them. */
 static void try_narrow(void) {
   const int n = there("clang") ? 2 : 1;
   for (int i = 0; i < n; i++) {
@@ -661,13 +726,15 @@ static void try_sme(const char *runner) {
   try_isa("sme", "f32", "aarch64-linux-gnu-gcc -static", runner ? with : NULL, all_shapes);
   try_isa("sme", "bf16", "aarch64-linux-gnu-gcc -static", runner ? with : NULL, all_shapes);
   if (!getcwd(dir, sizeof dir)) return;
-  snprintf(emulated, sizeof emulated, "aarch64-linux-gnu-gcc -static -include %s/tests/kernels/sme_emulation.h", dir);
+  snprintf(emulated, sizeof emulated,
+           "aarch64-linux-gnu-gcc -static -include %s/tests/kernels/sme_emulation.h", dir);
   try_isa("sme", "int8", emulated, runner ? with : NULL, all_shapes);
 }
 
-/* ---- lines that share places of the first cache --------------------------------------------------- */
-/* Bytes that stay, where each place has room for as many lines as the page goes into what stays: so many of the lines
- * that begin there, one place after the other. */
+/* ---- lines that share places of the first cache
+ * --------------------------------------------------- */
+/* Bytes that stay, where each place has room for as many lines as the page goes into what stays: so
+ * many of the lines that begin there, one place after the other. */
 static double gone(const tf_core *core, int lines, int64_t apart) {
   enum { LINE = 64, PLACES = 64 };
   const double room = core->l1_resident / core->page;
@@ -685,9 +752,12 @@ static void test_torn(void) {
   const tf_core core = {.page = 4096, .l1_resident = 32768, .page_crossing = 60};
   for (int64_t apart = 4; apart < 3 * 4096; apart += 4)
     for (int across = 1; across <= 4; across++) {
-      const tf_transposed t = {.registers = 32, .lanes = 16, .row = 128, .m = 128, .vectors = 12, .apart = apart};
-      const double tiles = (double)((t.m + tf_micro_rows(32, across) - 1) / tf_micro_rows(32, across));
-      CHECK_NEAR(tf_cost_torn(&core, &t, across), 30 * gone(&core, 16 * across, apart) * (tiles - 8) * 12 * 16, 1e-6);
+      const tf_transposed t = {
+          .registers = 32, .lanes = 16, .row = 128, .m = 128, .vectors = 12, .apart = apart};
+      const double tiles =
+          (double)((t.m + tf_micro_rows(32, across) - 1) / tf_micro_rows(32, across));
+      CHECK_NEAR(tf_cost_torn(&core, &t, across),
+                 30 * gone(&core, 16 * across, apart) * (tiles - 8) * 12 * 16, 1e-6);
     }
   CHECK(tf_cost_torn(&core, &(tf_transposed){32, 16, 128, 128, 12, 0}, 3) == 0);
   CHECK(tf_cost_torn(&core, &(tf_transposed){32, 16, 128, 128, 12, 8192}, 3) >

@@ -1,6 +1,6 @@
-/* The most that is held, and used, at once where borders clip boxes (model/cost/general/border.c, most.c) against the
- * walk, which meets every moment: convolutions with wide padding, under more settings of their loops than can all be
- * tried. */
+/* The most that is held, and used, at once where borders clip boxes (model/cost/general/border.c,
+ * most.c) against the walk, which meets every moment: convolutions with wide padding, under more
+ * settings of their loops than can all be tried. */
 #include <stdlib.h>
 
 #include "base/rng.h"
@@ -8,17 +8,22 @@
 #include "tests/unit/check.h"
 #include "tests/unit/page.h"
 
-static int pick(tf_rng *g, int lo, int hi) { return lo + (int)tf_rng_below(g, (uint32_t)(hi - lo + 1)); }
+static int pick(tf_rng *g, int lo, int hi) {
+  return lo + (int)tf_rng_below(g, (uint32_t)(hi - lo + 1));
+}
 static bool chance(tf_rng *g, int n) { return pick(g, 1, n) == 1; }
 
-/* ---- a workload ---------------------------------------------------------------------------------- */
+/* ---- a workload
+ * ---------------------------------------------------------------------------------- */
 
 /* stride * at + dilation * tap - shift, so many of each, over a tensor padded by `pad`. */
 typedef struct {
   int stride, dilation, taps, out, shift, pad;
 } window;
 
-static int reach(const window *w) { return w->stride * (w->out - 1) + w->dilation * (w->taps - 1) + 1; }
+static int reach(const window *w) {
+  return w->stride * (w->out - 1) + w->dilation * (w->taps - 1) + 1;
+}
 
 static window over_input(tf_rng *g, int most) {
   window w = {pick(g, 1, 4), pick(g, 1, 5), pick(g, 1, 6), pick(g, 1, most), 0, 0};
@@ -55,14 +60,15 @@ static problem workload(tf_rng *g, page *p) {
   const bool two = chance(g, 2), flat = !chance(g, 3);
   const window a = over_input(g, flat ? 150 : 16), b = over_input(g, 6), c = over_made(g, a.out),
                d = over_made(g, b.out);
-  const problem w = {{pick(g, 1, 3), a.out, a.taps, flat ? 1 : b.out, flat ? 1 : b.taps, pick(g, 1, 2), c.out, c.taps,
-                      flat ? 1 : d.out, flat ? 1 : d.taps},
+  const problem w = {{pick(g, 1, 3), a.out, a.taps, flat ? 1 : b.out, flat ? 1 : b.taps,
+                      pick(g, 1, 2), c.out, c.taps, flat ? 1 : d.out, flat ? 1 : d.taps},
                      two,
                      flat};
   say(p, "workload:\n  name: w\n  dims: {k: %d", w.extent[0]);
   for (int i = 1; i < (two ? DIMS : 5); i++)
     if (!flat || !strchr("qsyu", names[i])) say(p, ", %c: %d", names[i], w.extent[i]);
-  say(p, "}\n  tensors: {W: {word-bits: %d}, I: {word-bits: %d, pad: [%d", 8 * pick(g, 1, 4), 8 * pick(g, 1, 4), a.pad);
+  say(p, "}\n  tensors: {W: {word-bits: %d}, I: {word-bits: %d, pad: [%d", 8 * pick(g, 1, 4),
+      8 * pick(g, 1, 4), a.pad);
   if (!flat) say(p, ", %d", b.pad);
   if (two) say(p, "]}, T: {word-bits: %d, pad: [0, %d", 8 * pick(g, 1, 4), c.pad);
   if (two && !flat) say(p, ", %d", d.pad);
@@ -80,13 +86,15 @@ static problem workload(tf_rng *g, page *p) {
 }
 
 static void machine(tf_rng *g, page *p) {
-  say(p, "architecture:\n  name: a\n  clock: 1 GHz\n  overlap: perfect\n  memories:\n  - {name: L0}\n");
+  say(p, "architecture:\n  name: a\n  clock: 1 GHz\n  overlap: perfect\n  memories:\n  - {name: "
+         "L0}\n");
   for (int l = 1; l < 3; l++)
     say(p, "  - {name: L%d, mesh: [4, 4]%s}\n", l, chance(g, 3) ? ", double-buffered: true" : "");
   say(p, "  compute:\n  - {name: u, ops: [mac], below: L2, mesh: [4, 4]}\n");
 }
 
-/* ---- a mapping ------------------------------------------------------------------------------------- */
+/* ---- a mapping
+ * ------------------------------------------------------------------------------------- */
 
 static void tile(tf_rng *g, page *p, int indent, int level, int *left, const char *dims, bool all) {
   char spatial[128] = "";
@@ -100,15 +108,16 @@ static void tile(tf_rng *g, page *p, int indent, int level, int *left, const cha
     trip = (left[d] + rest - 1) / rest; /* what the rest needs */
     left[d] = rest;
     if (trip <= 4 && chance(g, 3))
-      snprintf(spatial + strlen(spatial), sizeof spatial - strlen(spatial), " %c=%d@%c", names[d], trip,
-               chance(g, 2) ? 'x' : 'y');
+      snprintf(spatial + strlen(spatial), sizeof spatial - strlen(spatial), " %c=%d@%c", names[d],
+               trip, chance(g, 2) ? 'x' : 'y');
     else if (trip > 1)
       say(p, "%s %c=%d", n++ ? "" : " for", names[d], trip);
   }
   say(p, "%s%s\n", *spatial ? " spatial" : "", spatial);
 }
 
-static void nest(tf_rng *g, page *p, int indent, const int *extent, const char *dims, const char *op) {
+static void nest(tf_rng *g, page *p, int indent, const int *extent, const char *dims,
+                 const char *op) {
   int left[DIMS], level = 0;
   memcpy(left, extent, sizeof left);
   for (int n = pick(g, 2, 4), i = 0; i < n; i++, indent += 2)
@@ -131,7 +140,8 @@ static void mapping(tf_rng *g, page *p, const problem *w) {
   nest(g, p, 4, left, w->flat ? "nxkt" : "nxyktu", "O");
 }
 
-/* ---- two ways -------------------------------------------------------------------------------------- */
+/* ---- two ways
+ * -------------------------------------------------------------------------------------- */
 enum { SUMS, WALK, WALK_MOST = 60000 };
 
 typedef struct {
@@ -141,11 +151,13 @@ typedef struct {
 static bool alike(const tf_model *a, const tf_model *b) {
   const tf_plan *p = a->plan;
   const size_t slices = (size_t)p->n_tile_slices;
-  bool same = memcmp(a->box, b->box, slices * sizeof *a->box) == 0 &&
-              memcmp(a->rank_len, b->rank_len, (size_t)a->views->n_ranks * sizeof *a->rank_len) == 0 &&
-              memcmp(a->home_words, b->home_words, (size_t)p->wl->n_tensors * sizeof *a->home_words) == 0;
+  bool same =
+      memcmp(a->box, b->box, slices * sizeof *a->box) == 0 &&
+      memcmp(a->rank_len, b->rank_len, (size_t)a->views->n_ranks * sizeof *a->rank_len) == 0 &&
+      memcmp(a->home_words, b->home_words, (size_t)p->wl->n_tensors * sizeof *a->home_words) == 0;
   for (int n = 0; n < p->tree->n_nodes; n++)
-    same &= a->width[n] == b->width[n] && (!a->views->node[n].n_slices || !p->clips || a->at_once[n] == b->at_once[n]);
+    same &= a->width[n] == b->width[n] &&
+            (!a->views->node[n].n_slices || !p->clips || a->at_once[n] == b->at_once[n]);
   return same;
 }
 
@@ -199,7 +211,9 @@ int main(int argc, char **argv) {
   tf_rng g = tf_rng_new(argc > 2 ? (uint64_t)atoll(argv[2]) : 1, 19);
   for (int i = 0; i < cases; i++)
     compare(&g, &sum);
-  if (argc > 1) printf("%ld cases, %ld compared, %ld of more than 256 settings\n", sum.cases, sum.compared, sum.many);
+  if (argc > 1)
+    printf("%ld cases, %ld compared, %ld of more than 256 settings\n", sum.cases, sum.compared,
+           sum.many);
   CHECK(sum.compared > cases / 6);
   CHECK(sum.many > cases / 16);
   return check_report();

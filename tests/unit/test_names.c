@@ -1,5 +1,5 @@
-/* Lists of names (bypass, keep, retain, stream) are sets: trees that differ in the order of names alone are legal
- * together, and count the same. */
+/* Lists of names (bypass, keep, retain, stream) are sets: trees that differ in the order of names
+ * alone are legal together, and count the same. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,10 +13,12 @@
 enum { CASES = 6000, DRAWN = 300, MOST_NAMES = 8 };
 
 typedef struct {
-  long legal, streams, apart; /* trees; of them with two names in a `stream`, and with names that lead from two nodes */
+  long legal, streams, apart; /* trees; of them with two names in a `stream`, and with names that
+                                 lead from two nodes */
 } tally;
 
-/* ---- the same tree in another order --------------------------------------------------------------- */
+/* ---- the same tree in another order
+ * --------------------------------------------------------------- */
 static void shuffle(tf_rng *g, int *order, int n) {
   for (int i = 0; i < n; i++)
     order[i] = i;
@@ -27,7 +29,8 @@ static void shuffle(tf_rng *g, int *order, int n) {
   }
 }
 
-static void add_names(tf_build *b, tf_rng *g, const tf_named *list, int n, void (*add)(tf_build *b, tf_named z)) {
+static void add_names(tf_build *b, tf_rng *g, const tf_named *list, int n,
+                      void (*add)(tf_build *b, tf_named z)) {
   int order[MOST_NAMES];
   if (n > MOST_NAMES) return;
   shuffle(g, order, n);
@@ -54,7 +57,8 @@ static tf_tree *reordered(const tf_tree *t, tf_rng *g) {
   return tf_build_tree(b);
 }
 
-/* ---- what is compared ----------------------------------------------------------------------------- */
+/* ---- what is compared
+ * ----------------------------------------------------------------------------- */
 static void count_streams(const tf_tree *t, tally *all) {
   tf_arena *a = tf_arena_new();
   const tf_facts *f = tf_facts_new(a, t);
@@ -75,10 +79,12 @@ static void count_streams(const tf_tree *t, tally *all) {
   tf_arena_free(a);
 }
 
-static bool same_counts(const tf_workload *wl, int n_memories, const tf_result *a, const tf_result *b) {
+static bool same_counts(const tf_workload *wl, int n_memories, const tf_result *a,
+                        const tf_result *b) {
   return a->feasible == b->feasible && a->overflow == b->overflow && a->cycles == b->cycles &&
          a->energy_pj == b->energy_pj &&
-         !memcmp(a->counts, b->counts, (size_t)n_memories * (size_t)wl->n_tensors * sizeof *a->counts);
+         !memcmp(a->counts, b->counts,
+                 (size_t)n_memories * (size_t)wl->n_tensors * sizeof *a->counts);
 }
 
 static bool same(const tf_tree *a, const tf_tree *b) {
@@ -88,7 +94,8 @@ static bool same(const tf_tree *a, const tf_tree *b) {
   bool counted[2], equal;
   for (int i = 0; i < 2; i++)
     counted[i] = m[i] && tf_model_eval(m[i], NULL, &r[i]);
-  equal = counted[0] == counted[1] && (!counted[0] || same_counts(a->workload, a->arch->n_memories, &r[0], &r[1]));
+  equal = counted[0] == counted[1] &&
+          (!counted[0] || same_counts(a->workload, a->arch->n_memories, &r[0], &r[1]));
   tf_model_free(m[0]);
   tf_model_free(m[1]);
   tf_diags_free(d);
@@ -104,7 +111,8 @@ static void check(const tf_tree *t, tf_rng *g, const page *p, tally *all) {
   tf_tree_free(other);
 }
 
-/* ---- streams that several reductions lead --------------------------------------------------------- */
+/* ---- streams that several reductions lead
+ * --------------------------------------------------------- */
 /* Reductions, what reads them, and the scopes around them, all at random; most are refused. */
 static const struct {
   const char *name, *text;
@@ -173,10 +181,11 @@ static void group(page *p, tf_rng *g, int indent, part x) {
 static void draw_streams(page *p, tf_rng *g) {
   const int n = rng_chance(g, 2) ? N_OPS : rng_between(g, N_SUMS - 1, N_SUMS);
   p->len = 0;
-  page_say(p, "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n  - {name: L0, bandwidth: 1}\n"
-              "  - {name: L1, bandwidth: 1, capacity: 1 MiB}\n  compute:\n"
-              "  - {name: u, ops: [mac, add, sub, mul, div, max, min, exp], below: L1, mesh: [1, 1]}\n"
-              "workload:\n  name: w\n  dims: {m: 4, l: 8}\n  ops:\n");
+  page_say(p,
+           "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n  - {name: L0, bandwidth: 1}\n"
+           "  - {name: L1, bandwidth: 1, capacity: 1 MiB}\n  compute:\n"
+           "  - {name: u, ops: [mac, add, sub, mul, div, max, min, exp], below: L1, mesh: [1, 1]}\n"
+           "workload:\n  name: w\n  dims: {m: 4, l: 8}\n  ops:\n");
   for (int i = 0; i < n; i++)
     page_say(p, "  - \"%s\"\n", op[i].text);
   page_say(p, "mapping: |\n");
@@ -204,8 +213,8 @@ int main(void) {
     const char *kind;
     if (gen_case((uint64_t)i, &p, &features, &kind)) one(&p, &g, &drawn);
   }
-  printf("%ld trees, %ld of two streamed, %ld led from two nodes; drawn: %ld, %ld\n", streams.legal, streams.streams,
-         streams.apart, drawn.legal, drawn.streams);
+  printf("%ld trees, %ld of two streamed, %ld led from two nodes; drawn: %ld, %ld\n", streams.legal,
+         streams.streams, streams.apart, drawn.legal, drawn.streams);
   CHECK(streams.apart >= 20 && drawn.streams >= 10);
   return check_report();
 }

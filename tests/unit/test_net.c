@@ -1,5 +1,5 @@
-/* Groups of a network's ops as workloads of their own: they compute what the network computes, whatever they are
- * called, and equal ones are known by their keys. */
+/* Groups of a network's ops as workloads of their own: they compute what the network computes,
+ * whatever they are called, and equal ones are known by their keys. */
 #include <math.h>
 
 #include "net/net.h"
@@ -7,7 +7,8 @@
 #include "tests/unit/case.h"
 #include "tests/unit/net_draw.h"
 
-/* ---- what groups compute ------------------------------------------------------------------------------- */
+/* ---- what groups compute
+ * ------------------------------------------------------------------------------- */
 /* Runs the group on the network's tensors, whose numbers are others there. */
 static bool run_group(const tf_group *g, double **data) {
   const tf_workload *wl = g->workload;
@@ -19,8 +20,8 @@ static bool run_group(const tf_group *g, double **data) {
   return own != NULL;
 }
 
-/* Ops first .. last of the order as a group; shorter by one until none is read inside and outside, or in a
- * view. */
+/* Ops first .. last of the order as a group; shorter by one until none is read inside and outside,
+ * or in a view. */
 static tf_group *cut_some(const test_case *e, int first, int *n) {
   const tf_workload *wl = e->spec->workload;
   for (; *n > 0; --*n) {
@@ -49,14 +50,16 @@ static bool is_padded(const tf_tensor *z) {
   return false;
 }
 
-/* Ops and tensors are those of the network, with as many points and words; dims may have been joined, but not the ranks
- * of what comes from outside the network or leaves it, and only who reads a tensor knows of its borders. */
+/* Ops and tensors are those of the network, with as many points and words; dims may have been
+ * joined, but not the ranks of what comes from outside the network or leaves it, and only who reads
+ * a tensor knows of its borders. */
 static void check_group(const tf_group *g, const tf_workload *wl) {
   const tf_workload *part = g->workload;
   for (int o = 0; o < part->n_ops; o++) {
     const tf_op *op = &part->ops[o], *from = &wl->ops[g->op[o]];
     bool same = op->n_dims <= from->n_dims && op->n_reads == from->n_reads && part->topo[o] == o &&
-                points(part, op) == points(wl, from) && op->n_out_dims == part->tensors[op->out].rank;
+                points(part, op) == points(wl, from) &&
+                op->n_out_dims == part->tensors[op->out].rank;
     for (int k = 0; same && k < op->n_dims; k++)
       for (int m = 0; m < k; m++)
         same = same && op->dims[k] != op->dims[m];
@@ -99,7 +102,8 @@ static void test_values(uint64_t seed) {
   case_drop(&e);
 }
 
-/* ---- what no group can beat ------------------------------------------------------------------------------ */
+/* ---- what no group can beat
+ * ------------------------------------------------------------------------------ */
 /* The bound of the network is no more than those of its groups together. */
 static void test_bounds(uint64_t seed) {
   test_case e = case_of(net_arch, net_draw_text(seed, 10));
@@ -117,15 +121,17 @@ static void test_bounds(uint64_t seed) {
     sum.traffic_words += part.traffic_words;
     tf_group_free(g);
   }
-  bool held = whole.cycles <= sum.cycles * (1 + 1e-12) && whole.energy_pj <= sum.energy_pj * (1 + 1e-12) &&
+  bool held = whole.cycles <= sum.cycles * (1 + 1e-12) &&
+              whole.energy_pj <= sum.energy_pj * (1 + 1e-12) &&
               whole.traffic_words <= sum.traffic_words;
   if (!CHECK(held))
-    printf("seed %llu: cycles %g over %g, words %lld over %lld\n", (unsigned long long)seed, whole.cycles, sum.cycles,
-           (long long)whole.traffic_words, (long long)sum.traffic_words);
+    printf("seed %llu: cycles %g over %g, words %lld over %lld\n", (unsigned long long)seed,
+           whole.cycles, sum.cycles, (long long)whole.traffic_words, (long long)sum.traffic_words);
   case_drop(&e);
 }
 
-/* ---- dims and keys ---------------------------------------------------------------------------------------- */
+/* ---- dims and keys
+ * ---------------------------------------------------------------------------------------- */
 static const char layers[] = "workload:\n"
                              "  name: layers\n"
                              "  dims: {d8: 8, d8_2: 8, d16: 16}\n"
@@ -145,7 +151,8 @@ static tf_group *part(const test_case *e, int from, int n) {
   return tf_group_cut(e->spec->workload, ops, n, "part", (tf_loc){0}, e->d);
 }
 
-/* ---- dims that are joined --------------------------------------------------------------------------------- */
+/* ---- dims that are joined
+ * --------------------------------------------------------------------------------- */
 static const char images[] = "workload:\n"
                              "  name: images\n"
                              "  dims: {c: 4, k: 6, h: 7, w: 5, v: 4}\n"
@@ -175,7 +182,8 @@ static void test_joined(void) {
     int line, from, n, dims;
     const char *last; /* the name of the last dim */
   } rows[] = {
-      {__LINE__, 0, 1, 3, "w"},     /* an input of the network keeps its ranks, and what is made of it at its point */
+      {__LINE__, 0, 1, 3,
+       "w"}, /* an input of the network keeps its ranks, and what is made of it at its point */
       {__LINE__, 1, 1, 3, "c"},     /* k, h_w, c: a product of matrices */
       {__LINE__, 1, 4, 3, "c"},     /* with what is added, its sums and what they scale */
       {__LINE__, 4, 1, 2, "h_w"},   /* S moves with k alone */
@@ -185,7 +193,8 @@ static void test_joined(void) {
       {__LINE__, 10, 1, 3, "w"},    /* h stays, w is summed */
       {__LINE__, 11, 1, 3, "h"},    /* v is a part of the rank that w is */
       {__LINE__, 13, 1, 2, "v"},    /* as it is of the rank that h is; k_w */
-      {__LINE__, 15, 1, 1, "k_w_h"}, {__LINE__, 15, 2, 3, "h"}, /* an element of G by its three coordinates */
+      {__LINE__, 15, 1, 1, "k_w_h"},
+      {__LINE__, 15, 2, 3, "h"}, /* an element of G by its three coordinates */
   };
   test_case e = case_of(net_arch, images);
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -204,7 +213,8 @@ static void test_keys(void) {
   CHECK(a && b && a->key_size == b->key_size && !memcmp(a->key, b->key, a->key_size));
   CHECK(a && c && (a->key_size != c->key_size || memcmp(a->key, c->key, a->key_size) != 0));
   /* What the first product sums over is not what the last one makes. */
-  CHECK(a && a->workload->n_dims == 4 && a->workload->ops[0].dims[2] != a->workload->ops[2].dims[1]);
+  CHECK(a && a->workload->n_dims == 4 &&
+        a->workload->ops[0].dims[2] != a->workload->ops[2].dims[1]);
   CHECK(a && a->workload->ops[0].dims[1] == a->workload->ops[2].dims[2]);
   CHECK_TEXT(a ? a->workload->dims[3].name : NULL, "d8_2_2");
   tf_group_free(a);
@@ -217,8 +227,9 @@ static void test_keys(void) {
 }
 
 static void test_read_outside(void) {
-  test_case e = case_of(net_arch, "workload:\n  name: w\n  dims: {m: 4}\n  ops:\n  - A[m] = X[m] + 1\n"
-                                  "  - B[m] = A[m] * 2\n  - C[m] = B[m] + A[m]\n");
+  test_case e =
+      case_of(net_arch, "workload:\n  name: w\n  dims: {m: 4}\n  ops:\n  - A[m] = X[m] + 1\n"
+                        "  - B[m] = A[m] * 2\n  - C[m] = B[m] + A[m]\n");
   CHECK(!part(&e, 0, 2));
   char *text = tf_diags_text(e.d);
   CHECK(text && strstr(text, "'A' is made in this group and read both inside and outside of it"));
@@ -232,8 +243,9 @@ static void test_read_outside(void) {
 
 /* A tensor is as wide as the group's own ops read it. */
 static void test_pads(void) {
-  test_case e = case_of(net_arch, "workload:\n  name: w\n  dims: {m: 4, n: 6}\n  ops:\n  - A[m] = X[m] + 1\n"
-                                  "  - B[m] = A[m] * 2\n  - C[n] = A[n - 2] + 1\n  tensors: {A: {pad: [2]}}\n");
+  test_case e = case_of(
+      net_arch, "workload:\n  name: w\n  dims: {m: 4, n: 6}\n  ops:\n  - A[m] = X[m] + 1\n"
+                "  - B[m] = A[m] * 2\n  - C[n] = A[n - 2] + 1\n  tensors: {A: {pad: [2]}}\n");
   static const struct {
     int line, first, n;
     int64_t pad;
@@ -249,9 +261,10 @@ static void test_pads(void) {
   case_drop(&e);
 }
 
-/* ---- kernels' types ------------------------------------------------------------------------------------------ */
-/* Units that multiply begin twice as many bfloat16 where the instruction set has pairs of them, memories deliver twice
- * as many; all else stays. */
+/* ---- kernels' types
+ * ------------------------------------------------------------------------------------------ */
+/* Units that multiply begin twice as many bfloat16 where the instruction set has pairs of them,
+ * memories deliver twice as many; all else stays. */
 static void test_seen(void) {
   static const struct {
     int line;
@@ -263,11 +276,12 @@ static void test_seen(void) {
       {__LINE__, "portable", "bf16", 1, 2},
       {__LINE__, "avx512_vnni", "int8", 4, 1},
   };
-  static const char arch[] =
-      "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 32\n  memories:\n  - {name: DRAM, bandwidth: 8}\n"
-      "  - {name: L1, capacity: 4096, bandwidth: 32}\n  compute:\n  - {name: fma, mesh: [16], ops: [mac, add, mul, "
-      "relu, max]}\n"
-      "  - {name: math, ops: [exp]}\n";
+  static const char arch[] = "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 32\n  "
+                             "memories:\n  - {name: DRAM, bandwidth: 8}\n"
+                             "  - {name: L1, capacity: 4096, bandwidth: 32}\n  compute:\n  - "
+                             "{name: fma, mesh: [16], ops: [mac, add, mul, "
+                             "relu, max]}\n"
+                             "  - {name: math, ops: [exp]}\n";
   test_case e = case_of(arch, layers);
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     const tf_net_opts o = {.objective = TF_LATENCY, .isa = rows[i].isa, .dtype = rows[i].dtype};
@@ -277,8 +291,8 @@ static void test_seen(void) {
     CHECK_ROW(&rows[i], ok && (is == was) == (rows[i].rate == 1 && rows[i].width == 1));
     for (int u = 0; ok && u < was->n_units; u++) {
       const double rate = was->units[u].kinds >> TF_K_MAC & 1 ? rows[i].rate : 1;
-      CHECK_ROW(&rows[i],
-                rate > 1 ? is->units[u].rate >= rate * was->units[u].rate : is->units[u].rate == was->units[u].rate);
+      CHECK_ROW(&rows[i], rate > 1 ? is->units[u].rate >= rate * was->units[u].rate
+                                   : is->units[u].rate == was->units[u].rate);
     }
     for (int l = 0; ok && l < was->n_memories; l++)
       CHECK_ROW(&rows[i], is->memories[l].read_bw == rows[i].width * was->memories[l].read_bw &&
@@ -290,18 +304,24 @@ static void test_seen(void) {
 
 /* A group is expected to cost what its readers need: of a product of 64 rows one. */
 static void test_needed(void) {
-  static const char *const text[] = {"workload:\n  name: w\n  dims: {m: 64, n: 32, k: 32}\n  ops:\n  - A[m,n] += "
-                                     "X[m,k] * Y[k,n]\n  - B[m,n] = A[m,n] * 2\n",
-                                     "workload:\n  name: w\n  dims: {m: 64, n: 32, k: 32}\n  ops:\n  - A[m,n] += "
-                                     "X[m,k] * Y[k,n]\n  - B[n] = A[0,n] * 2\n"};
+  static const char *const text[] = {
+      "workload:\n  name: w\n  dims: {m: 64, n: 32, k: 32}\n  ops:\n  - A[m,n] += "
+      "X[m,k] * Y[k,n]\n  - B[m,n] = A[m,n] * 2\n",
+      "workload:\n  name: w\n  dims: {m: 64, n: 32, k: 32}\n  ops:\n  - A[m,n] += "
+      "X[m,k] * Y[k,n]\n  - B[n] = A[0,n] * 2\n"};
   double rival[2] = {0}, alone[2] = {0};
   for (int i = 0; i < 2; i++) {
     test_case e = case_of(net_arch, text[i]);
-    const tf_net_opts o = {.objective = TF_LATENCY, .isa = "portable", .budget = {.max_evals = 20, .threads = 1}};
+    const tf_net_opts o = {
+        .objective = TF_LATENCY, .isa = "portable", .budget = {.max_evals = 20, .threads = 1}};
     net_costs *c = calloc(1, sizeof *c);
     if (CHECK(c)) {
-      *c = (net_costs){
-          .arch = e.spec->arch, .wl = e.spec->workload, .o = &o, .d = e.d, .deadline = INFINITY, .until = INFINITY};
+      *c = (net_costs){.arch = e.spec->arch,
+                       .wl = e.spec->workload,
+                       .o = &o,
+                       .d = e.d,
+                       .deadline = INFINITY,
+                       .until = INFINITY};
       const int ops[] = {0, 1};
       int id = -1;
       double least;
@@ -315,17 +335,23 @@ static void test_needed(void) {
   CHECK(alone[0] > 0 && alone[0] == alone[1] && rival[0] >= alone[0] && rival[1] < alone[1] / 16);
 }
 
-/* Two products with many points for each word are expected to take no less together than each does alone, though
- * their kernels alone promise less. */
+/* Two products with many points for each word are expected to take no less together than each does
+ * alone, though their kernels alone promise less. */
 static void test_dear(void) {
-  static const char text[] = "workload:\n  name: w\n  dims: {m: 64, n: 64, k: 64, l: 64}\n  ops:\n  - A[m,n] += X[m,k] "
-                             "* Y[k,n]\n  - B[m,l] += A[m,n] * Z[n,l]\n";
+  static const char text[] =
+      "workload:\n  name: w\n  dims: {m: 64, n: 64, k: 64, l: 64}\n  ops:\n  - A[m,n] += X[m,k] "
+      "* Y[k,n]\n  - B[m,l] += A[m,n] * Z[n,l]\n";
   test_case e = case_of(net_arch, text);
-  const tf_net_opts o = {.objective = TF_LATENCY, .isa = "avx512", .budget = {.max_evals = 20, .threads = 1}};
+  const tf_net_opts o = {
+      .objective = TF_LATENCY, .isa = "avx512", .budget = {.max_evals = 20, .threads = 1}};
   net_costs *c = calloc(1, sizeof *c);
   if (CHECK(c)) {
-    *c = (net_costs){
-        .arch = e.spec->arch, .wl = e.spec->workload, .o = &o, .d = e.d, .deadline = INFINITY, .until = INFINITY};
+    *c = (net_costs){.arch = e.spec->arch,
+                     .wl = e.spec->workload,
+                     .o = &o,
+                     .d = e.d,
+                     .deadline = INFINITY,
+                     .until = INFINITY};
     const int ops[] = {0, 1};
     int id = -1;
     double least;
@@ -340,9 +366,11 @@ static void test_dear(void) {
   case_drop(&e);
 }
 
-/* ---- time ---------------------------------------------------------------------------------------------------- */
-/* Of ten ops six are of a new kind, and groups have two at most: once n have run, what ends there may take the share of
- * kinds among those and the next two, of seven tenths of the time. */
+/* ---- time
+ * ----------------------------------------------------------------------------------------------------
+ */
+/* Of ten ops six are of a new kind, and groups have two at most: once n have run, what ends there
+ * may take the share of kinds among those and the next two, of seven tenths of the time. */
 static void test_pace(void) {
   int fresh[] = {0, 1, 2, 3, 3, 3, 3, 4, 5, 6, 6};
   static const struct {
@@ -366,31 +394,37 @@ static void test_pace(void) {
   CHECK(isinf(c.until));
 }
 
-/* A plan whose time is over at once has all ops, each mapped by itself, and says that time ended it. */
+/* A plan whose time is over at once has all ops, each mapped by itself, and says that time ended
+ * it. */
 static void test_no_time(uint64_t seed) {
   test_case e = case_of(net_arch, net_draw_text(seed, 12));
   const tf_net_opts o = {.objective = TF_LATENCY, .budget = {.time_limit = 1e-9, .threads = 1}};
   tf_net_plan *p = tf_net_plan_of(e.spec->arch, e.spec->workload, &o, e.d);
   if (!p) case_complain(e.d);
-  CHECK(p && p->stopped_by == TF_STOP_TIME && p->n == e.spec->workload->n_ops && p->evaluated <= p->n);
+  CHECK(p && p->stopped_by == TF_STOP_TIME && p->n == e.spec->workload->n_ops &&
+        p->evaluated <= p->n);
   for (int i = 0; p && i < p->n; i++)
     CHECK(p->groups[i].tree && p->groups[i].group->workload->n_ops == 1);
   tf_net_plan_free(p);
   case_drop(&e);
 }
 
-/* The time to expect of kernels is the longer of the model's and the kernel's, group by group; without kernels none. */
+/* The time to expect of kernels is the longer of the model's and the kernel's, group by group;
+ * without kernels none. */
 static void test_kernel_cycles(const char *isa) {
   test_case e = case_of(net_arch, layers);
-  const tf_net_opts o = {.objective = TF_LATENCY, .isa = isa, .budget = {.max_evals = 20, .threads = 1}};
+  const tf_net_opts o = {
+      .objective = TF_LATENCY, .isa = isa, .budget = {.max_evals = 20, .threads = 1}};
   tf_net_plan *p = tf_net_plan_of(e.spec->arch, e.spec->workload, &o, e.d);
   double all = 0;
   if (!p) case_complain(e.d);
   CHECK(p);
   for (int i = 0; p && i < p->n; i++) {
     const tf_net_group *g = &p->groups[i];
-    CHECK((g->kernel_cycles > 0) == (isa != NULL) && g->kernel_cycles == p->groups[g->like].kernel_cycles);
-    CHECK(isa ? g->memory_cycles > 0 && g->memory_cycles <= g->figures.cycles : g->memory_cycles == 0);
+    CHECK((g->kernel_cycles > 0) == (isa != NULL) &&
+          g->kernel_cycles == p->groups[g->like].kernel_cycles);
+    CHECK(isa ? g->memory_cycles > 0 && g->memory_cycles <= g->figures.cycles
+              : g->memory_cycles == 0);
     all += isa ? fmax(g->kernel_cycles, g->memory_cycles) : 0;
   }
   CHECK(p && p->kernel_cycles == all);
@@ -398,7 +432,8 @@ static void test_kernel_cycles(const char *isa) {
   case_drop(&e);
 }
 
-/* ---- what earlier groups leave ------------------------------------------------------------------------------ */
+/* ---- what earlier groups leave
+ * ------------------------------------------------------------------------------ */
 static double words_of(const tf_tensor *z) {
   double n = 1;
   for (int r = 0; r < z->rank; r++)
@@ -406,7 +441,8 @@ static double words_of(const tf_tensor *z) {
   return n;
 }
 
-/* From the definition: all uses in a row; what was used between two uses of a tensor, it included, has to fit. */
+/* From the definition: all uses in a row; what was used between two uses of a tensor, it included,
+ * has to fit. */
 typedef struct {
   int n, tensor[4000], group[4000];
   bool made[4000];
@@ -439,7 +475,8 @@ static int found_at(const uses *u, const tf_workload *wl, int at, double room) {
   return held <= room ? before : -1;
 }
 
-static void twin_of_parts(const uses *u, const tf_workload *wl, double room, double *all, double *left) {
+static void twin_of_parts(const uses *u, const tf_workload *wl, double room, double *all,
+                          double *left) {
   for (int i = 0; i < u->n; i++) {
     const double words = words_of(&wl->tensors[u->tensor[i]]);
     const int before = u->made[i] ? -1 : found_at(u, wl, i, room);
@@ -453,7 +490,8 @@ static void twin_of_parts(const uses *u, const tf_workload *wl, double room, dou
 static void test_left(uint64_t seed) {
   test_case e = case_of(net_arch, net_draw_text(seed, 12));
   const tf_workload *wl = e.spec->workload;
-  const tf_net_opts o = {.objective = TF_LATENCY, .max_ops = 2, .budget = {.max_evals = 1, .threads = 1}};
+  const tf_net_opts o = {
+      .objective = TF_LATENCY, .max_ops = 2, .budget = {.max_evals = 1, .threads = 1}};
   tf_net_plan *p = tf_net_plan_of(e.spec->arch, wl, &o, e.d);
   tf_arena *a = tf_arena_new();
   static uses u;
@@ -473,7 +511,9 @@ static void test_left(uint64_t seed) {
   case_drop(&e);
 }
 
-/* ---- files ------------------------------------------------------------------------------------------------ */
+/* ---- files
+ * ------------------------------------------------------------------------------------------------
+ */
 /* A text ends after its bytes: what stands behind them is not part of it. */
 static void test_has_plan(void) {
   static const struct {

@@ -17,7 +17,9 @@ static tf_npu *machine(bool rows) {
   return p;
 }
 
-/* ---- runs ------------------------------------------------------------------------------------------------------ */
+/* ---- runs
+ * ------------------------------------------------------------------------------------------------------
+ */
 typedef struct {
   const tf_npu *p;
   int operand;
@@ -39,17 +41,20 @@ static void by_element(void *ctx, const npu_instr *i, int operand, int64_t byte)
 }
 
 static npu_operand somewhere(tf_rng *rng) {
-  return (npu_operand){.tensor = 0, .type = tf_rng_below(rng, 2) ? NPU_F32 : NPU_F16, .at = UNITS / 2 * NPU_UNIT};
+  return (npu_operand){
+      .tensor = 0, .type = tf_rng_below(rng, 2) ? NPU_F32 : NPU_F16, .at = UNITS / 2 * NPU_UNIT};
 }
 
-/* A copy, a window or a vector operation over dims that stay in memory, some of them backwards; or a product. */
+/* A copy, a window or a vector operation over dims that stay in memory, some of them backwards; or
+ * a product. */
 static npu_instr drawn(tf_rng *rng, bool rows) {
   static const npu_op ops[] = {NPU_COPY, NPU_LOAD, NPU_ADD, NPU_MAD};
   npu_instr i = {.op = ops[tf_rng_below(rng, 4)], .to = somewhere(rng)};
   for (int k = 0; k < 3; k++)
     i.from[k] = somewhere(rng);
   if (i.op == NPU_MAD) {
-    i.mad.m = 1 + tf_rng_below(rng, 10), i.mad.n = 1 + tf_rng_below(rng, 10), i.mad.k = 1 + tf_rng_below(rng, 20);
+    i.mad.m = 1 + tf_rng_below(rng, 10), i.mad.n = 1 + tf_rng_below(rng, 10),
+    i.mad.k = 1 + tf_rng_below(rng, 20);
     for (int k = 0; k < 3; k++)
       i.mad.ld[k] = rows ? 20 + tf_rng_below(rng, 9) : tf_rng_below(rng, 2) * 120;
     return i;
@@ -87,12 +92,16 @@ static void check_runs(uint64_t seed) {
     }
     CHECK_I64(wrong, 0);
     CHECK_I64(lost, 0);
-    if (wrong || lost) printf("seed %llu, operand %d of '%s'\n", (unsigned long long)seed, k, npu_facts_of(i.op)->name);
+    if (wrong || lost)
+      printf("seed %llu, operand %d of '%s'\n", (unsigned long long)seed, k,
+             npu_facts_of(i.op)->name);
   }
   tf_npu_free(p);
 }
 
-/* ---- pieces ---------------------------------------------------------------------------------------------------- */
+/* ---- pieces
+ * ----------------------------------------------------------------------------------------------------
+ */
 /* Sums over ranges by pieces, and by units: some add, some set. */
 static void check_pieces(uint64_t seed) {
   tf_rng rng = tf_rng_new(seed, 0);
@@ -102,7 +111,8 @@ static void check_pieces(uint64_t seed) {
   if (!CHECK(npu_pieces_new(of, p, sizeof(int)))) return;
   memset(want, 0, sizeof want);
   for (int k = 1; k < 200; k++) {
-    const int64_t at = tf_rng_below(&rng, UNITS - 1), end = at + 1 + tf_rng_below(&rng, (uint32_t)(UNITS - at));
+    const int64_t at = tf_rng_below(&rng, UNITS - 1),
+                  end = at + 1 + tf_rng_below(&rng, (uint32_t)(UNITS - at));
     const bool sets = tf_rng_below(&rng, 3) == 0;
     for (int64_t u = at; u < end; u++)
       want[u] = sets ? k : want[u] + k;

@@ -2,8 +2,9 @@
 #include "tests/unit/check.h"
 #include "tileflow/spec.h"
 
-#define CHIP                                                                                                           \
-  "architecture:\n  memories:\n  - {name: A}\n  - {name: B, capacity: n}\n  compute:\n  - {name: u, ops: [mac]}\n"
+#define CHIP                                                                                       \
+  "architecture:\n  memories:\n  - {name: A}\n  - {name: B, capacity: n}\n  compute:\n  - {name: " \
+  "u, ops: [mac]}\n"
 #define WORK "workload:\n  dims: {m: n, k: 2}\n  ops:\n  - C[m] += A[m,k] * B[k]\n"
 
 typedef struct {
@@ -25,9 +26,15 @@ static const param_case rows[] = {
     {__LINE__, {"params: {n: 5}\n" CHIP WORK, "params: {n: 7}\n"}, {NULL}, 5, 5, 0},
     /* ambiguous */
     {__LINE__, {CHIP WORK, "params: {n: 7}\n", "params: {n: 8}\n"}, {NULL}, 0, 0, TF_E_DUP},
-    {__LINE__, {CHIP, "params: {n: 7}\n" WORK, "params: {n: 8}\nmapping: |\n  A\n"}, {NULL}, 0, 0, TF_E_DUP},
     {__LINE__,
-     {"params: {n: 4}\n" CHIP, "params: {n: 7}\n" WORK, "params: {n: 8}\nmapping: |\n  A\n    op C\n"},
+     {CHIP, "params: {n: 7}\n" WORK, "params: {n: 8}\nmapping: |\n  A\n"},
+     {NULL},
+     0,
+     0,
+     TF_E_DUP},
+    {__LINE__,
+     {"params: {n: 4}\n" CHIP, "params: {n: 7}\n" WORK,
+      "params: {n: 8}\nmapping: |\n  A\n    op C\n"},
      {"n=1"},
      1,
      1,
@@ -36,21 +43,51 @@ static const param_case rows[] = {
     {__LINE__, {"params: {n: 5}\n" CHIP, "params: {n: 7}\n" WORK}, {"n=9"}, 9, 9, 0},
     {__LINE__, {"params: {n: 5}\n" CHIP, "params: {n: 7}\n" WORK}, {"arch.n=9"}, 9, 7, 0},
     {__LINE__, {"params: {n: 5}\n" CHIP, "params: {n: 7}\n" WORK}, {"architecture.n=9"}, 9, 7, 0},
-    {__LINE__, {"params: {n: 5}\n" CHIP, "params: {n: 7}\n" WORK}, {"workload.n=9", "n=3"}, 3, 9, 0},
-    {__LINE__, {"params: {n: 5, h: 1}\n" CHIP, "params: {n: 7, h: 2}\n" WORK}, {"n=h+10"}, 11, 12, 0},
+    {__LINE__,
+     {"params: {n: 5}\n" CHIP, "params: {n: 7}\n" WORK},
+     {"workload.n=9", "n=3"},
+     3,
+     9,
+     0},
+    {__LINE__,
+     {"params: {n: 5, h: 1}\n" CHIP, "params: {n: 7, h: 2}\n" WORK},
+     {"n=h+10"},
+     11,
+     12,
+     0},
     {__LINE__, {CHIP, "params: {n: 7}\n", WORK}, {"arch.n=9"}, 9, 7, 0},
     {__LINE__, {"params: {n: 5}\n" CHIP WORK}, {"arch.n=9"}, 9, 9, 0},
     {__LINE__, {"params: {n: \"?\"}\n" CHIP, "params: {n: 7}\n" WORK}, {"arch.n=9"}, 9, 7, 0},
-    {__LINE__, {"params: {n: \"?\"}\n" CHIP, "params: {n: 7}\n" WORK}, {"workload.n=9"}, 0, 0, TF_E_OPEN},
-    {__LINE__, {"params: {n: 5}\n" CHIP, "params: {n: 7}\n" WORK}, {"arch.n=9", "arch.n=8"}, 0, 0, TF_E_DUP},
+    {__LINE__,
+     {"params: {n: \"?\"}\n" CHIP, "params: {n: 7}\n" WORK},
+     {"workload.n=9"},
+     0,
+     0,
+     TF_E_OPEN},
+    {__LINE__,
+     {"params: {n: 5}\n" CHIP, "params: {n: 7}\n" WORK},
+     {"arch.n=9", "arch.n=8"},
+     0,
+     0,
+     TF_E_DUP},
     {__LINE__, {"params: {n: 5}\n" CHIP, "params: {n: 7}\n" WORK}, {"n=9", "n=8"}, 0, 0, TF_E_DUP},
     {__LINE__, {"params: {n: 5}\n" CHIP, "params: {n: 7}\n" WORK}, {"arch.h=9"}, 0, 0, TF_E_NAME},
-    {__LINE__, {"params: {n: 5}\n" CHIP, "params: {n: 7}\n" WORK}, {"mapping.n=9"}, 0, 0, TF_E_NAME},
+    {__LINE__,
+     {"params: {n: 5}\n" CHIP, "params: {n: 7}\n" WORK},
+     {"mapping.n=9"},
+     0,
+     0,
+     TF_E_NAME},
     {__LINE__, {"params: {n: 5}\n" CHIP, "params: {n: 7}\n" WORK}, {"n=)"}, 0, 0, TF_E_SYNTAX},
     /* a dim's name: taken by a param of its own file, or of all; not by one of another */
     {__LINE__, {"params: {m: 3, n: 5}\n" CHIP, "params: {n: 7}\n" WORK}, {NULL}, 5, 7, 0},
     {__LINE__, {"params: {n: 5}\n" CHIP, "params: {n: 7, m: 1}\n" WORK}, {NULL}, 0, 0, TF_E_DUP},
-    {__LINE__, {"params: {n: 5}\n" CHIP, "params: {m: 1}\n", "params: {n: 7}\n" WORK}, {NULL}, 0, 0, TF_E_DUP},
+    {__LINE__,
+     {"params: {n: 5}\n" CHIP, "params: {m: 1}\n", "params: {n: 7}\n" WORK},
+     {NULL},
+     0,
+     0,
+     TF_E_DUP},
 };
 
 /* "NAME=VALUE" cut in two, in `text`. */
@@ -80,7 +117,8 @@ int main(void) {
     if (s) CHECK_ROW_I64(row, s->arch->memories[1].capacity_words, row->capacity);
     if (s) CHECK_ROW_I64(row, s->workload->dims[0].extent, row->extent);
     if (!s && tf_diags_count(d)) CHECK_ROW_I64(row, tf_diags_at(d, 0)->code, row->code);
-    if (!s && row->code == TF_E_SYNTAX) CHECK_ROW_I64(row, (int64_t)tf_diags_errors(d), 1); /* told once */
+    if (!s && row->code == TF_E_SYNTAX)
+      CHECK_ROW_I64(row, (int64_t)tf_diags_errors(d), 1); /* told once */
     tf_spec_free(s);
     tf_diags_free(d);
   }

@@ -1,12 +1,13 @@
-/* Networks cut into groups: of small ones, with any costs, no cut of all there are costs less; and plans of whole
- * networks hold what they say. */
+/* Networks cut into groups: of small ones, with any costs, no cut of all there are costs less; and
+ * plans of whole networks hold what they say. */
 #include "net/net.h"
 #include "tests/kernels/draw.h"
 #include "tests/unit/case.h"
 #include "tests/unit/net_draw.h"
 #include "tileflow/emit.h"
 
-/* ---- random costs ----------------------------------------------------------------------------------------- */
+/* ---- random costs
+ * ----------------------------------------------------------------------------------------- */
 typedef struct {
   const tf_workload *wl;
   uint64_t seed;
@@ -55,7 +56,8 @@ static bool cost(void *ctx, int id, double *out) {
 static bool known(void *ctx, int id, double *out) {
   const lots *l = ctx;
   const double all = cost_of_set(l, (unsigned)id);
-  *out = l->known[id] ? all : (all + least_of_set(l, (unsigned)id)) / 2; /* more than what was met */
+  *out =
+      l->known[id] ? all : (all + least_of_set(l, (unsigned)id)) / 2; /* more than what was met */
   return l->known[id];
 }
 
@@ -68,7 +70,8 @@ static void ahead(void *ctx, const int *id, int n) {
   l->told += n;
 }
 
-/* ---- all cuts there are ------------------------------------------------------------------------------------- */
+/* ---- all cuts there are
+ * ------------------------------------------------------------------------------------- */
 /* Ops that read what op o makes, or of these those that read it as a view. */
 static unsigned readers_by(const tf_workload *wl, int o, bool views) {
   unsigned set = 0;
@@ -85,7 +88,8 @@ static unsigned readers(const tf_workload *wl, int o) { return readers_by(wl, o,
 static bool may_be(const tf_workload *wl, unsigned set) {
   unsigned reached = set & -set, before = 0;
   for (int o = 0; o < wl->n_ops; o++)
-    if ((set >> o & 1) && ((readers_by(wl, o, true) & set) || ((readers(wl, o) & set) && (readers(wl, o) & ~set))))
+    if ((set >> o & 1) &&
+        ((readers_by(wl, o, true) & set) || ((readers(wl, o) & set) && (readers(wl, o) & ~set))))
       return false;
   while (reached != before) {
     before = reached;
@@ -120,7 +124,8 @@ static double best_cut(const lots *l, int max_ops, unsigned *set, int n, int o) 
   double best = INFINITY, sum = 0;
   if (o == l->wl->n_ops) {
     for (int i = 0; i < n; i++) {
-      if (__builtin_popcount(set[i]) > max_ops || isinf(least_of_set(l, set[i])) || !may_be(l->wl, set[i]))
+      if (__builtin_popcount(set[i]) > max_ops || isinf(least_of_set(l, set[i])) ||
+          !may_be(l->wl, set[i]))
         return INFINITY;
       sum += cost_of_set(l, set[i]);
     }
@@ -142,14 +147,19 @@ static void test_best(uint64_t seed) {
   l.forbids = draw_lot(seed, "forbids", 3) == 0;
   l.shows = draw_lot(seed, "shows", 2);
   l.at_once = (int)draw_lot(seed, "at once", 4);
-  const net_prices prices = {
-      .meet = meet, .cost = cost, .known = l.shows ? known : NULL, .ahead = ahead, .at_once = l.at_once, .ctx = &l};
+  const net_prices prices = {.meet = meet,
+                             .cost = cost,
+                             .known = l.shows ? known : NULL,
+                             .ahead = ahead,
+                             .at_once = l.at_once,
+                             .ctx = &l};
   const int max_ops = 1 + (int)draw_lot(seed, "most ops", 5);
   tf_arena *a = tf_arena_new();
   net_cuts cuts = {0};
   unsigned set[16];
   CHECK(net_partition(a, l.wl, max_ops, &prices, &cuts, e.d));
-  CHECK(cuts.exact && cuts.window >= l.wl->n_ops && l.asked <= l.n && (l.at_once > 1 || l.told == 0));
+  CHECK(cuts.exact && cuts.window >= l.wl->n_ops && l.asked <= l.n &&
+        (l.at_once > 1 || l.told == 0));
   CHECK_NEAR(cuts.cost, best_cut(&l, max_ops, set, 0, 0), 1e-12);
   double sum = 0;
   unsigned run = 0;
@@ -169,15 +179,19 @@ static void test_best(uint64_t seed) {
   case_drop(&e);
 }
 
-/* ---- what parts of groups tell ------------------------------------------------------------------------------ */
-/* Sets of ops with random costs, all of which are told of one: beside those that hold, each compared op by op. */
+/* ---- what parts of groups tell
+ * ------------------------------------------------------------------------------ */
+/* Sets of ops with random costs, all of which are told of one: beside those that hold, each
+ * compared op by op. */
 static void test_parts(uint64_t seed) {
   enum { OPS = 8, SETS = 40 };
   test_case e = case_of(net_arch, net_draw_text(seed, OPS));
-  test_case beyond = case_of(net_arch, "workload:\n  name: w\n  dims: {m: 8, n: 12}\n  ops:\n  - A[m] = X[m] * 2\n"
-                                       "  - C[n] = A[n - 2] + 1\n  tensors: {A: {pad: [2]}}\n");
-  test_case within = case_of(net_arch, "workload:\n  name: w\n  dims: {m: 8}\n  ops:\n  - A[m] = X[m] * 2\n"
-                                       "  - C[m] = A[m] + 1\n");
+  test_case beyond =
+      case_of(net_arch, "workload:\n  name: w\n  dims: {m: 8, n: 12}\n  ops:\n  - A[m] = X[m] * 2\n"
+                        "  - C[n] = A[n - 2] + 1\n  tensors: {A: {pad: [2]}}\n");
+  test_case within =
+      case_of(net_arch, "workload:\n  name: w\n  dims: {m: 8}\n  ops:\n  - A[m] = X[m] * 2\n"
+                        "  - C[m] = A[m] + 1\n");
   tf_group groups[] = {{.workload = within.spec->workload}, {.workload = beyond.spec->workload}};
   const int n_ops = e.spec->workload->n_ops;
   net_costs c = {.wl = e.spec->workload, .d = e.d, .at = calloc(SETS, sizeof *c.at), .n = SETS};
@@ -190,10 +204,12 @@ static void test_parts(uint64_t seed) {
     for (int k = 0; k < n_ops; k++)
       if (set[i] >> k & 1) ops[n++] = c.wl->topo[k];
     const double value = 1 + (double)draw_lot(lot, "value", 100);
-    c.at[i] = (net_cost){.known = draw_lot(lot, "known", 2), .expected = true, .least = 1, .value = value};
+    c.at[i] = (net_cost){
+        .known = draw_lot(lot, "known", 2), .expected = true, .least = 1, .value = value};
     c.at[i].tree = draw_lot(lot, "mapped", 4) ? some : NULL;
     c.at[i].kernel = draw_lot(lot, "waits", 3) ? value : value / 2;
-    c.at[i].rival = draw_lot(lot, "far", 3) ? value : value / (draw_lot(lot, "farther", 2) ? 4 : 2.5);
+    c.at[i].rival =
+        draw_lot(lot, "far", 3) ? value : value / (draw_lot(lot, "farther", 2) ? 4 : 2.5);
     c.at[i].group = &groups[draw_lot(lot, "beyond", 2)];
     for (int k = 0; k < n_ops; k++)
       c.at[i].alone += set[i] >> k & 1 ? 1 + k : 0;
@@ -206,7 +222,8 @@ static void test_parts(uint64_t seed) {
       first &= set[k] != set[i];
     for (int k = 0; k < SETS && first; k++) {
       const net_cost *part = &c.at[k];
-      bool again = set[k] == set[i], tells = part->known && part->tree && part->kernel == part->value;
+      bool again = set[k] == set[i],
+           tells = part->known && part->tree && part->kernel == part->value;
       for (int before = 0; before < k; before++)
         again |= set[before] == set[k];
       if (again || (set[k] & ~set[i]) || !part->known || !part->tree) continue;
@@ -214,7 +231,8 @@ static void test_parts(uint64_t seed) {
       for (int o = 0; o < n_ops; o++)
         all += (set[i] & ~set[k]) >> o & 1 ? 1 + o : 0;
       if (tells && part->value <= 3 * part->rival) least = fmax(least, 0.99 * all);
-      if (part->group == &groups[1] && part->value > 2 * part->rival) least = fmax(least, 0.6 * part->value);
+      if (part->group == &groups[1] && part->value > 2 * part->rival)
+        least = fmax(least, 0.6 * part->value);
     }
     const bool known = net_cost_known(&c, i, &cost);
     CHECK(known == c.at[i].known);
@@ -227,7 +245,8 @@ static void test_parts(uint64_t seed) {
   case_drop(&within);
 }
 
-/* ---- ops side by side --------------------------------------------------------------------------------------- */
+/* ---- ops side by side
+ * --------------------------------------------------------------------------------------- */
 static bool meet_any(void *ctx, const int *ops, int n, int *id, double *least) {
   (void)ops, (void)n;
   ++*(int *)ctx;
@@ -242,8 +261,9 @@ static bool cost_one(void *ctx, int id, double *out) {
   return true;
 }
 
-/* Ops that do not read each other, and one that reads all of them, or none: sets of them are looked at where they may
- * become a group, and windows are such that these are few, whatever the size of groups.  Every group costs 1. */
+/* Ops that do not read each other, and one that reads all of them, or none: sets of them are looked
+ * at where they may become a group, and windows are such that these are few, whatever the size of
+ * groups.  Every group costs 1. */
 static void test_side_by_side(int n, bool joined, int max_ops, int window, int groups) {
   static char text[1 << 14];
   char *p = text + sprintf(text, "workload:\n  name: w\n  dims: {m: 8}\n  ops:\n");
@@ -266,9 +286,13 @@ static void test_side_by_side(int n, bool joined, int max_ops, int window, int g
   case_drop(&e);
 }
 
-/* ---- plans --------------------------------------------------------------------------------------------------- */
+/* ---- plans
+ * ---------------------------------------------------------------------------------------------------
+ */
 /* The tensor that has the words. */
-static int whose(const tf_workload *wl, int z) { return wl->tensors[z].view_of ? wl->tensors[z].view_of - 1 : z; }
+static int whose(const tf_workload *wl, int z) {
+  return wl->tensors[z].view_of ? wl->tensors[z].view_of - 1 : z;
+}
 
 static void check_plan(const test_case *e, const tf_net_plan *p) {
   const tf_workload *wl = e->spec->workload;
@@ -292,8 +316,10 @@ static void check_plan(const test_case *e, const tf_net_plan *p) {
   }
   CHECK_I64(ops, wl->n_ops);
   CHECK(sum.cycles == p->total.cycles && sum.traffic_words == p->total.traffic_words);
-  CHECK(p->total.cycles >= p->parts.cycles * (1 - 1e-9) && p->parts.cycles >= p->bounds.cycles * (1 - 1e-9));
-  CHECK(p->total.traffic_words >= (double)p->parts.traffic_words && p->parts.traffic_words >= p->bounds.traffic_words);
+  CHECK(p->total.cycles >= p->parts.cycles * (1 - 1e-9) &&
+        p->parts.cycles >= p->bounds.cycles * (1 - 1e-9));
+  CHECK(p->total.traffic_words >= (double)p->parts.traffic_words &&
+        p->parts.traffic_words >= p->bounds.traffic_words);
 }
 
 /* Written and read back it is the same plan. */
@@ -307,7 +333,8 @@ static void check_text(const test_case *e, const tf_net_plan *p) {
     CHECK(case_same_tree(back->groups[i].tree, p->groups[i].tree));
     CHECK(back->groups[i].like == p->groups[i].like);
   }
-  CHECK(back && back->total.cycles == p->total.cycles && back->total.energy_pj == p->total.energy_pj);
+  CHECK(back && back->total.cycles == p->total.cycles &&
+        back->total.energy_pj == p->total.energy_pj);
   tf_net_plan_free(back);
   free(text);
 }
@@ -325,7 +352,8 @@ static void check_memory(const test_case *e, const tf_net_plan *p) {
 
 static void test_plan(uint64_t seed) {
   test_case e = case_of(net_arch, net_draw_text(seed, 6));
-  tf_net_opts o = {.objective = draw_lot(seed, "objective", 2) ? TF_LATENCY : TF_TRAFFIC, .max_ops = 4};
+  tf_net_opts o = {.objective = draw_lot(seed, "objective", 2) ? TF_LATENCY : TF_TRAFFIC,
+                   .max_ops = 4};
   o.budget = (tf_budget){.max_evals = 60, .seed = 1, .threads = 1};
   tf_net_plan *p = tf_net_plan_of(e.spec->arch, e.spec->workload, &o, e.d);
   if (CHECK(p != NULL)) {
@@ -339,7 +367,8 @@ static void test_plan(uint64_t seed) {
   case_drop(&e);
 }
 
-/* Layers that are equal are planned once, and a long graph takes no more of each op than a short one. */
+/* Layers that are equal are planned once, and a long graph takes no more of each op than a short
+ * one. */
 static void test_long(void) {
   static char text[1 << 16];
   int64_t evaluated[2];
@@ -387,14 +416,16 @@ static tf_tree *broken(void *ctx, const tf_workload *group, tf_choices *choices,
   return NULL;
 }
 
-/* A plan keeps what is chosen for its kernels: read back, and in what is emitted; groups that choose another thing are
- * no longer alike. */
+/* A plan keeps what is chosen for its kernels: read back, and in what is emitted; groups that
+ * choose another thing are no longer alike. */
 static void check_chosen(test_case *e, const tf_net_plan *p) {
   const tf_emit_options o = {.isa = "avx512"};
   char *text = tf_net_plan_text(p, e->spec->arch, e->spec->workload);
-  tf_net_plan *again = tf_net_plan_read(e->spec->arch, e->spec->workload, &(tf_text){"p", text, strlen(text)}, e->d);
+  tf_net_plan *again =
+      tf_net_plan_read(e->spec->arch, e->spec->workload, &(tf_text){"p", text, strlen(text)}, e->d);
   tf_emitted *with = tf_net_emit_cpu(p, e->spec->arch, e->spec->workload, &o, e->d);
-  tf_emitted *read = again ? tf_net_emit_cpu(again, e->spec->arch, e->spec->workload, &o, e->d) : NULL;
+  tf_emitted *read =
+      again ? tf_net_emit_cpu(again, e->spec->arch, e->spec->workload, &o, e->d) : NULL;
   if (!CHECK(again && with && read)) {
     case_complain(e->d);
     return;
@@ -410,13 +441,15 @@ static void check_chosen(test_case *e, const tf_net_plan *p) {
   tf_emitted_free(own);
   tf_net_plan_free(again);
   strstr(text, "choose: {tile: 1}")[15] = '2'; /* of the first group alone */
-  again = tf_net_plan_read(e->spec->arch, e->spec->workload, &(tf_text){"p", text, strlen(text)}, e->d);
+  again =
+      tf_net_plan_read(e->spec->arch, e->spec->workload, &(tf_text){"p", text, strlen(text)}, e->d);
   CHECK(again && again->groups[2].like == 2 && again->groups[0].choices.at[TF_CHOICE_TILE] == 2);
   tf_net_plan_free(again);
   free(text);
 }
 
-/* What is known of a group is its mapping, and that of the groups that are like it; others are searched for. */
+/* What is known of a group is its mapping, and that of the groups that are like it; others are
+ * searched for. */
 static void test_known(void) {
   char core[512];
   snprintf(core, sizeof core, core_of, "16");
@@ -450,15 +483,17 @@ static void test_has_plan(void) {
   CHECK(!tf_net_has_plan(&(tf_text){"t", NULL, 0}));
 }
 
-static const char two_products[] = "workload:\n  name: w\n  dims: {m: 32, n: 64, k: 64, l: 64}\n  ops:\n"
-                                   "  - A[m,k] += X[m,l] * V[l,k]\n  - C[m,n] += A[m,k] * W[k,n]\n";
+static const char two_products[] =
+    "workload:\n  name: w\n  dims: {m: 32, n: 64, k: 64, l: 64}\n  ops:\n"
+    "  - A[m,k] += X[m,l] * V[l,k]\n  - C[m,n] += A[m,k] * W[k,n]\n";
 
 /* The number of groups of the two products; what each is emitted from must have a kernel. */
 static int groups_of(const char *bandwidth, const char *isa, double limit) {
   static char arch[1 << 10];
   snprintf(arch, sizeof arch, core_of, bandwidth);
   test_case e = case_of(arch, two_products);
-  const tf_net_opts o = {.isa = isa, .budget = {.max_evals = 40, .time_limit = limit, .seed = 1, .threads = 1}};
+  const tf_net_opts o = {.isa = isa,
+                         .budget = {.max_evals = 40, .time_limit = limit, .seed = 1, .threads = 1}};
   tf_net_plan *p = tf_net_plan_of(e.spec->arch, e.spec->workload, &o, e.d);
   const int n = p ? p->n : -1;
   if (CHECK(p != NULL)) {
@@ -472,8 +507,8 @@ static int groups_of(const char *bandwidth, const char *isa, double limit) {
   return n;
 }
 
-/* Kernels of fused products do the same work: they are one group where that saves words that count, and two where
- * words cost next to nothing, or where no time is left to look at the group. */
+/* Kernels of fused products do the same work: they are one group where that saves words that count,
+ * and two where words cost next to nothing, or where no time is left to look at the group. */
 static void test_kernels(void) {
   CHECK_I64(groups_of("0.5", NULL, 0), 1);
   CHECK_I64(groups_of("0.5", "avx512", 0), 1);
@@ -489,7 +524,8 @@ static void test_threads(void) {
   snprintf(arch, sizeof arch, core_of, "0.5");
   for (int i = 0; i < 2; i++) {
     test_case e = case_of(arch, net_draw_text(7, 7));
-    const tf_net_opts o = {.isa = "avx512", .budget = {.max_evals = 40, .seed = 1, .threads = i ? 3 : 1}};
+    const tf_net_opts o = {.isa = "avx512",
+                           .budget = {.max_evals = 40, .seed = 1, .threads = i ? 3 : 1}};
     tf_net_plan *p = tf_net_plan_of(e.spec->arch, e.spec->workload, &o, e.d);
     if (CHECK(p != NULL)) {
       text[i] = tf_net_plan_text(p, e.spec->arch, e.spec->workload);
@@ -504,23 +540,27 @@ static void test_threads(void) {
   free(text[1]);
 }
 
-/* Patches put together, of the four neighbours of one tensor each a channel's quarter: reads partly in the padding are
- * counted slowly, which leaves little effort, and the op gets a mapping all the same. */
+/* Patches put together, of the four neighbours of one tensor each a channel's quarter: reads partly
+ * in the padding are counted slowly, which leaves little effort, and the op gets a mapping all the
+ * same. */
 static void test_merging(void) {
   static const char patches[] = "workload:\n  name: w\n  dims: {h: 4, w: 4, c: 96}\n  tensors:\n"
                                 "    A: {pad: [0, 0, 72], shape: [8, 8, 24]}\n  ops:\n"
                                 "  - B[h,w,c] = A[2 * h,2 * w,c] + A[2 * h + 1,2 * w,c - 24] + "
                                 "A[2 * h,2 * w + 1,c - 48] + A[2 * h + 1,2 * w + 1,c - 72]\n";
-  static const char host[] =
-      "architecture:\n  name: host\n  clock: 3 GHz\n  word-bits: 32\n  memories:\n  - {name: DRAM, bandwidth: 5}\n"
-      "  - {name: L3, capacity: 32768 KiB, bandwidth: 4}\n  - {name: L2, mesh: [2, 1], capacity: 512 KiB, bandwidth: "
-      "6}\n"
-      "  - {name: L1, capacity: 32 KiB, bandwidth: 12}\n  - {name: REG, capacity: 128}\n  compute:\n"
-      "  - {name: u, ops: [mac, add, mul], below: REG, mesh: [8, 2]}\n";
+  static const char host[] = "architecture:\n  name: host\n  clock: 3 GHz\n  word-bits: 32\n  "
+                             "memories:\n  - {name: DRAM, bandwidth: 5}\n"
+                             "  - {name: L3, capacity: 32768 KiB, bandwidth: 4}\n  - {name: L2, "
+                             "mesh: [2, 1], capacity: 512 KiB, bandwidth: "
+                             "6}\n"
+                             "  - {name: L1, capacity: 32 KiB, bandwidth: 12}\n  - {name: REG, "
+                             "capacity: 128}\n  compute:\n"
+                             "  - {name: u, ops: [mac, add, mul], below: REG, mesh: [8, 2]}\n";
   for (int late = 0; late < 2; late++) {
     test_case e = case_of(host, patches);
-    tf_net_opts o = {.isa = "avx2",
-                     .budget = {.max_evals = 10, .seed = 1, .threads = 1, .time_limit = late ? 1e-9 : 0}};
+    tf_net_opts o = {
+        .isa = "avx2",
+        .budget = {.max_evals = 10, .seed = 1, .threads = 1, .time_limit = late ? 1e-9 : 0}};
     tf_net_plan *p = tf_net_plan_of(e.spec->arch, e.spec->workload, &o, e.d);
     CHECK(p && p->n == 1 && p->groups[0].tree);
     if (p) check_plan(&e, p);
@@ -529,7 +569,8 @@ static void test_merging(void) {
   }
 }
 
-/* Time that is up before the first search: a whole plan, by formulas alone where they find mappings, that says so. */
+/* Time that is up before the first search: a whole plan, by formulas alone where they find
+ * mappings, that says so. */
 static void test_late(void) {
   test_case e = case_of(net_arch, net_draw_text(5, 6));
   tf_net_opts o = {.max_ops = 4, .budget = {.max_evals = 60, .seed = 1, .threads = 1}};
@@ -546,12 +587,13 @@ static void test_late(void) {
 
 /* An op that reads a tensor that no memory holds. */
 static void test_unmapped(void) {
-  test_case e = case_of(
-      "architecture:\n  name: tiny\n  clock: 1 GHz\n  memories:\n  - {name: DRAM, capacity: 100, bandwidth: 4}\n"
-      "  - {name: L1, capacity: 8, bandwidth: 4}\n"
-      "  compute:\n  - {name: u, ops: [mac, mul], below: L1}\n",
-      "workload:\n  name: w\n  dims: {m: 4, n: 4, k: 16}\n  tensors: {A: {shape: [4, 96]}}\n  ops:\n"
-      "  - B[m,n] += A[m,k] * A[n,k + 32]\n  - C[m,n] = B[m,n] * 2\n");
+  test_case e = case_of("architecture:\n  name: tiny\n  clock: 1 GHz\n  memories:\n  - {name: "
+                        "DRAM, capacity: 100, bandwidth: 4}\n"
+                        "  - {name: L1, capacity: 8, bandwidth: 4}\n"
+                        "  compute:\n  - {name: u, ops: [mac, mul], below: L1}\n",
+                        "workload:\n  name: w\n  dims: {m: 4, n: 4, k: 16}\n  tensors: {A: {shape: "
+                        "[4, 96]}}\n  ops:\n"
+                        "  - B[m,n] += A[m,k] * A[n,k + 32]\n  - C[m,n] = B[m,n] * 2\n");
   tf_net_opts o = {.budget = {.max_evals = 20, .seed = 1, .threads = 1}};
   CHECK(!tf_net_plan_of(e.spec->arch, e.spec->workload, &o, e.d));
   char *text = tf_diags_text(e.d);
@@ -578,8 +620,10 @@ static void test_refused(void) {
   case_drop(&e);
 }
 
-/* ---- the order of groups ------------------------------------------------------------------------------------ */
-/* Bits that are live while the worst group runs, by a walk; -1: a group runs before what it reads is made. */
+/* ---- the order of groups
+ * ------------------------------------------------------------------------------------ */
+/* Bits that are live while the worst group runs, by a walk; -1: a group runs before what it reads
+ * is made. */
 static int64_t most_live(const tf_workload *wl, const net_cuts *c) {
   int of[64], last = 0;
   int64_t most = 0;
@@ -603,8 +647,8 @@ static int64_t most_live(const tf_workload *wl, const net_cuts *c) {
   return most;
 }
 
-/* A cut into groups of one op, in an order that is drawn: it stays, or becomes that of the workload, which has less
- * live. */
+/* A cut into groups of one op, in an order that is drawn: it stays, or becomes that of the
+ * workload, which has less live. */
 static void test_order(uint64_t seed) {
   test_case e = case_of(net_arch, net_draw_text(seed, 8));
   const tf_workload *wl = e.spec->workload;

@@ -1,4 +1,5 @@
-/* The planner: what it finds, what it may be told to leave, and whose word decides which kernel is the fastest. */
+/* The planner: what it finds, what it may be told to leave, and whose word decides which kernel is
+ * the fastest. */
 #include <stdlib.h>
 
 #include "tests/unit/case.h"
@@ -141,11 +142,15 @@ static const char gated[] = "workload:\n"
                             "  - \"G[m,l] = U[m,l] * sigmoid(U[m,l]) * V[m,l]\"\n"
                             "  - \"Y[m,n] += G[m,l] * C[l,n]\"\n";
 
-/* The loops that an op has for itself in the mapping: those between the scope, or the op before it, and the op. */
-static void loops_of(const char *mapping, const char *before, const char *op, char *loops, size_t room) {
+/* The loops that an op has for itself in the mapping: those between the scope, or the op before it,
+ * and the op. */
+static void loops_of(const char *mapping, const char *before, const char *op, char *loops,
+                     size_t room) {
   const char *from = strstr(mapping, before), *to = from ? strstr(from, op) : NULL;
   CHECK(to && (size_t)(to - from) < room + strlen(before));
-  if (to) snprintf(loops, room, "%.*s", (int)(to - from - (ptrdiff_t)strlen(before)), from + strlen(before));
+  if (to)
+    snprintf(loops, room, "%.*s", (int)(to - from - (ptrdiff_t)strlen(before)),
+             from + strlen(before));
 }
 
 /* kernel.c among the files; NULL: it is not there. */
@@ -156,24 +161,28 @@ static const char *source_of(const tf_emitted *k) {
   return text;
 }
 
-/* Two ops like each other, of which the search treats one better: the other one has its loops, too, in the end.  In
- * int8, whose kernel has the mapping's tiles: weights of float32 pass by whatever these are.  There, rows of sums stand
- * further apart than pages. */
+/* Two ops like each other, of which the search treats one better: the other one has its loops, too,
+ * in the end.  In int8, whose kernel has the mapping's tiles: weights of float32 pass by whatever
+ * these are.  There, rows of sums stand further apart than pages. */
 static void test_twins(void) {
-  static const char math[] = "  - {name: v, ops: [mul, sigmoid], below: REG, mesh: [16, 2], rate: 0.08}\n";
-  static const tf_emit_options kernel[] = {{.isa = "avx512_vnni", .dtype = "int8"}, {.isa = "avx512"}};
+  static const char math[] =
+      "  - {name: v, ops: [mul, sigmoid], below: REG, mesh: [16, 2], rate: 0.08}\n";
+  static const tf_emit_options kernel[] = {{.isa = "avx512_vnni", .dtype = "int8"},
+                                           {.isa = "avx512"}};
   char machine[1024], u[512] = "", v[512] = "";
   snprintf(machine, sizeof machine, "%s%s", core, math);
   test_case e = case_of(machine, gated);
   for (int i = 0; i < 2; i++) {
-    tf_planner_opts o = {.budget = {.seed = 2, .threads = 1, .max_evals = 2000}, .kernel = kernel[i]};
+    tf_planner_opts o = {.budget = {.seed = 2, .threads = 1, .max_evals = 2000},
+                         .kernel = kernel[i]};
     tf_planned *p = tf_planner_run(e.spec->arch, e.spec->workload, NULL, &o, e.d);
     tf_emitted *k = p && p->tree ? tf_planned_emit(p, &o, e.d) : NULL;
     const char *text = source_of(k);
     char *mapping = p && p->tree ? tf_tree_text(p->tree) : NULL;
     CHECK(text && mapping);
     if (mapping && i == 0) {
-      loops_of(mapping, "Seq\n", "op U\n", u, sizeof u), loops_of(mapping, "op U\n", "op V\n", v, sizeof v);
+      loops_of(mapping, "Seq\n", "op U\n", u, sizeof u),
+          loops_of(mapping, "op U\n", "op V\n", v, sizeof v);
       CHECK_TEXT(u, v);
     }
     CHECK(!text || i == 0 || strstr(text, "U[(d_m) * 8208 + "));
@@ -184,25 +193,29 @@ static void test_twins(void) {
   case_drop(&e);
 }
 
-/* Bytes are packed anew in each call.  The form that takes all of k at once packs short pieces of rows that are pages
- * apart, which the model does not see: the kernel takes many times its cycles, and forms that cut k are tried. */
+/* Bytes are packed anew in each call.  The form that takes all of k at once packs short pieces of
+ * rows that are pages apart, which the model does not see: the kernel takes many times its cycles,
+ * and forms that cut k are tried. */
 static void test_beside(void) {
-  static const char host[] = "architecture:\n"
-                             "  name: host\n"
-                             "  clock: 4.417 GHz\n"
-                             "  word-bits: 32\n"
-                             "  overlap: double-buffer\n"
-                             "  memories:\n"
-                             "  - {name: DRAM, bandwidth: 40.1 GB/s, capacity: 24 GiB}\n"
-                             "  - {name: L3, capacity: 32 MiB, bandwidth: 5.65}\n"
-                             "  - {name: L2, capacity: 1 MiB, bandwidth: 14.5}\n"
-                             "  - {name: L1, capacity: 48 KiB, bandwidth: {read: 28.6, write: 12.7}}\n"
-                             "  - {name: REG, capacity: 512}\n"
-                             "  compute:\n"
-                             "  - {name: fma, below: REG, mesh: [16, 2], rate: 0.927, ops: [mac, add]}\n";
-  test_case e = case_of(host, "workload:\n  name: bytes\n  dims: {m: 16, k: 4096, n: 4096}\n  ops:\n"
-                              "  - \"Y[m,n] += X[m,k] * W[k,n]\"\n");
-  const tf_planner_opts o = {.budget = {.seed = 1, .threads = 1}, .kernel = {.isa = "avx512_vnni", .dtype = "int8"}};
+  static const char host[] =
+      "architecture:\n"
+      "  name: host\n"
+      "  clock: 4.417 GHz\n"
+      "  word-bits: 32\n"
+      "  overlap: double-buffer\n"
+      "  memories:\n"
+      "  - {name: DRAM, bandwidth: 40.1 GB/s, capacity: 24 GiB}\n"
+      "  - {name: L3, capacity: 32 MiB, bandwidth: 5.65}\n"
+      "  - {name: L2, capacity: 1 MiB, bandwidth: 14.5}\n"
+      "  - {name: L1, capacity: 48 KiB, bandwidth: {read: 28.6, write: 12.7}}\n"
+      "  - {name: REG, capacity: 512}\n"
+      "  compute:\n"
+      "  - {name: fma, below: REG, mesh: [16, 2], rate: 0.927, ops: [mac, add]}\n";
+  test_case e =
+      case_of(host, "workload:\n  name: bytes\n  dims: {m: 16, k: 4096, n: 4096}\n  ops:\n"
+                    "  - \"Y[m,n] += X[m,k] * W[k,n]\"\n");
+  const tf_planner_opts o = {.budget = {.seed = 1, .threads = 1},
+                             .kernel = {.isa = "avx512_vnni", .dtype = "int8"}};
   tf_planned *p = tf_planner_run(e.spec->arch, e.spec->workload, NULL, &o, e.d);
   tf_emitted *k = p && p->tree ? tf_planned_emit(p, &o, e.d) : NULL;
   const char *text = source_of(k);
@@ -213,24 +226,26 @@ static void test_beside(void) {
   case_drop(&e);
 }
 
-/* Few rows by weights much larger than any cache: some rows at a time fit close to the core with all of k, and would
- * bring the weights several times, in as many cycles.  The kernel lets them pass by once, for all rows, whatever the
- * mapping's tiles; so does the mapping, whose prediction is the kernel's then. */
+/* Few rows by weights much larger than any cache: some rows at a time fit close to the core with
+ * all of k, and would bring the weights several times, in as many cycles.  The kernel lets them
+ * pass by once, for all rows, whatever the mapping's tiles; so does the mapping, whose prediction
+ * is the kernel's then. */
 static void test_once(void) {
-  static const char slow[] = "architecture:\n"
-                             "  name: slow\n"
-                             "  clock: 3.8 GHz\n"
-                             "  word-bits: 32\n"
-                             "  overlap: double-buffer\n"
-                             "  memories:\n"
-                             "  - {name: DRAM, bandwidth: 2.1}\n"
-                             "  - {name: L3, capacity: 32 MiB, bandwidth: 10}\n"
-                             "  - {name: L2, capacity: 1 MiB, bandwidth: 14}\n"
-                             "  - {name: L1, capacity: 48 KiB, bandwidth: {read: 30, write: 13}}\n"
-                             "  - {name: REG, capacity: 512}\n"
-                             "  compute:\n"
-                             "  - {name: fma, ops: [mac, add, mul, max], below: REG, mesh: [16, 2]}\n"
-                             "  core: {latency: 4, page: 4096 B, l1-resident: 32 KiB}\n";
+  static const char slow[] =
+      "architecture:\n"
+      "  name: slow\n"
+      "  clock: 3.8 GHz\n"
+      "  word-bits: 32\n"
+      "  overlap: double-buffer\n"
+      "  memories:\n"
+      "  - {name: DRAM, bandwidth: 2.1}\n"
+      "  - {name: L3, capacity: 32 MiB, bandwidth: 10}\n"
+      "  - {name: L2, capacity: 1 MiB, bandwidth: 14}\n"
+      "  - {name: L1, capacity: 48 KiB, bandwidth: {read: 30, write: 13}}\n"
+      "  - {name: REG, capacity: 512}\n"
+      "  compute:\n"
+      "  - {name: fma, ops: [mac, add, mul, max], below: REG, mesh: [16, 2]}\n"
+      "  core: {latency: 4, page: 4096 B, l1-resident: 32 KiB}\n";
   static const char rows[] = "workload:\n"
                              "  name: rows\n"
                              "  dims: {m: 64, n: 11008, k: 4096}\n"
@@ -241,8 +256,10 @@ static void test_once(void) {
   tf_planned *p = tf_planner_run(e.spec->arch, e.spec->workload, NULL, &o, e.d);
   tf_emitted *k = p && p->tree ? tf_planned_emit(p, &o, e.d) : NULL;
   const char *text = source_of(k);
-  CHECK(p && p->result.feasible && tf_result_traffic(e.spec->workload, &p->result) < 1.25 * 4096 * 11008);
-  CHECK(text && strstr(text, "{ /* C: a product") && strstr(strstr(text, "{ /* C: a product"), "stream_f32_64_11008_"));
+  CHECK(p && p->result.feasible &&
+        tf_result_traffic(e.spec->workload, &p->result) < 1.25 * 4096 * 11008);
+  CHECK(text && strstr(text, "{ /* C: a product") &&
+        strstr(strstr(text, "{ /* C: a product"), "stream_f32_64_11008_"));
   tf_emitted_free(k);
   tf_planned_free(p);
   case_drop(&e);
@@ -281,8 +298,9 @@ static double kernel_cycles(const test_case *e, const tf_tree *t) {
   return tf_emit_cycles(t, NULL, &(tf_emit_options){.isa = "avx512"}, e->d);
 }
 
-/* Fused convolutions are products in every block of rows, those at the border too: of 32 multiply-adds a cycle the
- * kernel promises no less than 14.  Scalar loops would cost more than a cycle for each multiply-add. */
+/* Fused convolutions are products in every block of rows, those at the border too: of 32
+ * multiply-adds a cycle the kernel promises no less than 14.  Scalar loops would cost more than a
+ * cycle for each multiply-add. */
 static void test_fused_convolutions(void) {
   test_case e = case_of(core, convs);
   const double macs = 9.0 * 32 * (32 * (9 + 9 + 9 + 9) + 64 * 28) * 28;
@@ -296,7 +314,8 @@ static void test_fused_convolutions(void) {
   case_drop(&e);
 }
 
-/* A plan that is far behind what it competes with is not polished, but stands; one that may win is as without. */
+/* A plan that is far behind what it competes with is not polished, but stands; one that may win is
+ * as without. */
 static void test_rival(void) {
   static const double rivals[] = {0, 1, 1e15};
   int64_t evals[3] = {0};
@@ -313,15 +332,17 @@ static void test_rival(void) {
   case_drop(&e);
 }
 
-/* Two products of one map, of other rows each, so that no template has them below the same loops. */
-static const char apart[] = "workload:\n"
-                            "  name: apart\n"
-                            "  dims: {k: 8, i: 8, j: 8, p: 12, q: 12, u: 6, v: 6, r: 3, s: 3}\n"
-                            "  tensors: {A: {pad: [0, %d, %d]}}\n"
-                            "  ops:\n"
-                            "  - \"A[k,p,q] = relu(I[k,p,q])\"\n"
-                            "  - \"Y[j,p,q] += A[k, p + %d * r - %d, q + %d * s - %d] * V[j,k,r,s]\"\n"
-                            "  - \"Z[i,u,v] += A[k, 2 * u, 2 * v] * W[i,k]\"\n";
+/* Two products of one map, of other rows each, so that no template has them below the same loops.
+ */
+static const char apart[] =
+    "workload:\n"
+    "  name: apart\n"
+    "  dims: {k: 8, i: 8, j: 8, p: 12, q: 12, u: 6, v: 6, r: 3, s: 3}\n"
+    "  tensors: {A: {pad: [0, %d, %d]}}\n"
+    "  ops:\n"
+    "  - \"A[k,p,q] = relu(I[k,p,q])\"\n"
+    "  - \"Y[j,p,q] += A[k, p + %d * r - %d, q + %d * s - %d] * V[j,k,r,s]\"\n"
+    "  - \"Z[i,u,v] += A[k, 2 * u, 2 * v] * W[i,k]\"\n";
 
 /* Whether the group has a plan. */
 static bool is_planned(int border, double rival) {
@@ -331,30 +352,31 @@ static bool is_planned(int border, double rival) {
   tf_planner_opts o = {.rival = rival};
   tf_planned *p = plan(&e, &o);
   const bool there = p && p->tree;
-  CHECK(p && (there ? p->result.feasible && p->evals > 0 : p->evals == 0) && tf_diags_errors(e.d) == 0);
+  CHECK(p && (there ? p->result.feasible && p->evals > 0 : p->evals == 0) &&
+        tf_diags_errors(e.d) == 0);
   tf_planned_free(p);
   case_drop(&e);
   return there;
 }
 
-/* Where kernels of single ops compete, no mapping of any shape is looked for if borders make that slow: there is no
- * plan then.  One that nothing competes with has a plan whatever it takes. */
+/* Where kernels of single ops compete, no mapping of any shape is looked for if borders make that
+ * slow: there is no plan then.  One that nothing competes with has a plan whatever it takes. */
 static void test_hopeless(void) {
   CHECK(is_planned(0, 0) && is_planned(0, 1e15) && is_planned(1, 0) && !is_planned(1, 1e15));
 }
 
-/* A first convolution that is dear, one over windows of its result, and a core that holds a few rows: each row is made
- * once.  Where windows do not overlap nothing is retained. */
+/* A first convolution that is dear, one over windows of its result, and a core that holds a few
+ * rows: each row is made once.  Where windows do not overlap nothing is retained. */
 static void test_halos(void) {
-  static const char text[] =
-      "params: {s: 1}\n"
-      "workload:\n"
-      "  name: halo\n"
-      "  dims: {c: 256, k: 32, j: 32, p: 56, q: 56, x: floor((56 - 3) / s) + 1, y: 54, r: 3, t: 3}\n"
-      "  ops:\n"
-      "  - \"O[k,p,q] += I[c,p,q] * W[k,c]\"\n"
-      "  - \"A[k,p,q] = relu(O[k,p,q])\"\n"
-      "  - \"Y[j,x,y] += A[k, s * x + r, y + t] * V[j,k,r,t]\"\n";
+  static const char text[] = "params: {s: 1}\n"
+                             "workload:\n"
+                             "  name: halo\n"
+                             "  dims: {c: 256, k: 32, j: 32, p: 56, q: 56, x: floor((56 - 3) / s) "
+                             "+ 1, y: 54, r: 3, t: 3}\n"
+                             "  ops:\n"
+                             "  - \"O[k,p,q] += I[c,p,q] * W[k,c]\"\n"
+                             "  - \"A[k,p,q] = relu(O[k,p,q])\"\n"
+                             "  - \"Y[j,x,y] += A[k, s * x + r, y + t] * V[j,k,r,t]\"\n";
   for (int step = 1; step <= 3; step += 2) {
     char workload[1024], *found;
     snprintf(workload, sizeof workload, "%s", text);
@@ -378,7 +400,8 @@ static void test_pointwise(void) {
                               "  dims: {k: 64, c: 64, p: 7, q: 7}\n"
                               "  ops:\n"
                               "  - \"O[k,p,q] += I[c,p,q] * W[k,c,0,0]\"\n");
-  tf_planner_opts o = {.kernel.isa = "avx512", .budget = {.seed = 1, .threads = 1, .max_evals = 100}};
+  tf_planner_opts o = {.kernel.isa = "avx512",
+                       .budget = {.seed = 1, .threads = 1, .max_evals = 100}};
   tf_planned *p = tf_planner_run(e.spec->arch, e.spec->workload, NULL, &o, e.d);
   char *text = p && p->tree ? tf_tree_text(p->tree) : NULL;
   CHECK(text && strstr(text, "k=16@x"));
@@ -407,8 +430,8 @@ static void test_none_fits(void) {
   case_drop(&e);
 }
 
-/* The gradient of three small ops whose indices share no dim: no template suits it, and of mappings drawn hardly any
- * fits. Each op has one that does. */
+/* The gradient of three small ops whose indices share no dim: no template suits it, and of mappings
+ * drawn hardly any fits. Each op has one that does. */
 static void test_unshared(void) {
   static const char gradient[] =
       "workload:\n"
@@ -459,24 +482,28 @@ static void test_unshared(void) {
   }
 }
 
-/* What the search alone finds of a form of the template, by the cost that plans go by; at least 0. */
+/* What the search alone finds of a form of the template, by the cost that plans go by; at least 0.
+ */
 static double best_of(const test_case *e, tf_template form) {
   const tf_emit_options k = {.isa = "portable"};
-  const tf_search_opts so = {.objective = TF_EDP,
-                             .whole_tiles = true,
-                             .variants = 256,
-                             .budget = {.seed = 1, .threads = 1, .max_evals = form == TF_TEMPLATE_WHOLE ? 400 : 200}};
+  const tf_search_opts so = {
+      .objective = TF_EDP,
+      .whole_tiles = true,
+      .variants = 256,
+      .budget = {.seed = 1, .threads = 1, .max_evals = form == TF_TEMPLATE_WHOLE ? 400 : 200}};
   tf_tree *t = tf_search_template(e->spec->arch, e->spec->workload, form);
   tf_search_result *r = t ? tf_search_run(e->spec->arch, e->spec->workload, t, &so, e->d) : NULL;
   double best = INFINITY;
   for (int i = 0; r && i < r->n_variants; i++)
-    best = fmin(best, r->variants[i].figures.cycles + tf_emit_cycles(r->variants[i].tree, "cpu", &k, e->d));
+    best = fmin(best, r->variants[i].figures.cycles +
+                          tf_emit_cycles(r->variants[i].tree, "cpu", &k, e->d));
   tf_search_free(r);
   tf_tree_free(t);
   return best;
 }
 
-/* A plan costs no more than the best that its searches found, and somewhere less: factors moved on from there. */
+/* A plan costs no more than the best that its searches found, and somewhere less: factors moved on
+ * from there. */
 static void test_polished(void) {
   static const char wide[] = "workload:\n"
                              "  name: wide\n"
@@ -491,8 +518,10 @@ static void test_polished(void) {
     tf_planner_opts o = {.n_time = 0};
     tf_planned *p = plan(&e, &o);
     double best = best_of(&e, TF_TEMPLATE_WHOLE);
-    if (!isfinite(best)) best = fmin(best_of(&e, TF_TEMPLATE_PARTS), best_of(&e, TF_TEMPLATE_OUTSIDE));
-    const double cost = p && p->tree ? p->result.cycles + tf_emit_cycles(p->tree, "cpu", &k, e.d) : INFINITY;
+    if (!isfinite(best))
+      best = fmin(best_of(&e, TF_TEMPLATE_PARTS), best_of(&e, TF_TEMPLATE_OUTSIDE));
+    const double cost =
+        p && p->tree ? p->result.cycles + tf_emit_cycles(p->tree, "cpu", &k, e.d) : INFINITY;
     CHECK(isfinite(cost) && cost <= best * (1 + 1e-12));
     less += cost < 0.99 * best;
     tf_planned_free(p);
@@ -526,15 +555,17 @@ static double cycles_at(const char *mapping, int bandwidth) {
   page p = {.len = 0};
   say(&p,
       "architecture:\n  name: two\n  clock: 1 GHz\n  memories:\n  - {name: DRAM, bandwidth: 4}\n"
-      "  - {name: L2, mesh: [2, 1], capacity: 1 MiB, bandwidth: %d}\n  - {name: L1, capacity: 32 KiB, bandwidth: 64}\n"
+      "  - {name: L2, mesh: [2, 1], capacity: 1 MiB, bandwidth: %d}\n  - {name: L1, capacity: 32 "
+      "KiB, bandwidth: 64}\n"
       "  compute:\n  - {name: u, ops: [mac, add, sub, mul, max], below: L1, mesh: [16, 1]}\n"
       "  core: {l1-resident: 16 KiB}\n",
       bandwidth);
   return mapped_cycles(p.text, maps, mapping);
 }
 
-/* Words that come and go, where a map is made as a whole before the next: B comes to be written, goes, comes for X and
- * for C, which stands in its place and goes once D has read it.  Some columns at a time nothing does. */
+/* Words that come and go, where a map is made as a whole before the next: B comes to be written,
+ * goes, comes for X and for C, which stands in its place and goes once D has read it.  Some columns
+ * at a time nothing does. */
 static void test_traffic(void) {
   static const struct {
     int line;
@@ -546,14 +577,15 @@ static void test_traffic(void) {
     page p = {.len = 0};
     say(&p, "DRAM%s\n  L2\n    Seq\n", cases[i].outside);
     for (int o = 0; o < 4; o++)
-      say(&p, "      L2 for m=16\n        L1 for n=%d spatial n=16@x\n          op %c\n", cases[i].inside, "BXCD"[o]);
+      say(&p, "      L2 for m=16\n        L1 for n=%d spatial n=16@x\n          op %c\n",
+          cases[i].inside, "BXCD"[o]);
     const double words = (cycles_at(p.text, 4) - cycles_at(p.text, 8)) * 8;
     CHECK_ROW(&cases[i], words > cases[i].words - 1e-6 && words < cases[i].words + 1e-6);
   }
 }
 
-/* What boxes of an image wait for that comes from further out: counted element by element, where the next one is a line
- * or more away a piece ends. */
+/* What boxes of an image wait for that comes from further out: counted element by element, where
+ * the next one is a line or more away a piece ends. */
 static double waits_of(int64_t channels, int64_t side, const int64_t box[2]) {
   enum { LINE = 16 };
   double all = 0;
@@ -562,7 +594,8 @@ static double waits_of(int64_t channels, int64_t side, const int64_t box[2]) {
     for (int64_t p = 0; p < box[0]; p++)
       for (int64_t q = 0; q < box[1]; q++) {
         const int64_t at = (c * side + p) * side + q;
-        if (last >= 0 && at - last > LINE) all += (double)(last + 1 - first + LINE) / 2 + 60 / 2, first = at;
+        if (last >= 0 && at - last > LINE)
+          all += (double)(last + 1 - first + LINE) / 2 + 60 / 2, first = at;
         last = at;
       }
   return all + (double)(last + 1 - first + LINE) / 2 + 60 / 2;
@@ -572,8 +605,10 @@ static double box_cycles(const char *fetches, const char *mapping) {
   page p = {.len = 0};
   say(&p,
       "architecture:\n  name: far\n  clock: 1 GHz\n  memories:\n  - {name: DRAM, bandwidth: 4}\n"
-      "  - {name: L2, capacity: 16 KiB, bandwidth: 16}\n  - {name: L1, capacity: 8 KiB, bandwidth: 64}\n"
-      "  compute:\n  - {name: u, ops: [mac, add, mul, max], below: L1, mesh: [16, 2]}\n  core: {%s}\n",
+      "  - {name: L2, capacity: 16 KiB, bandwidth: 16}\n  - {name: L1, capacity: 8 KiB, bandwidth: "
+      "64}\n"
+      "  compute:\n  - {name: u, ops: [mac, add, mul, max], below: L1, mesh: [16, 2]}\n  core: "
+      "{%s}\n",
       fetches);
   return mapped_cycles(p.text,
                        "workload:\n  name: strided\n  dims: {k: 32, p: 16, q: 16, c: 8}\n"
@@ -582,20 +617,30 @@ static double box_cycles(const char *fetches, const char *mapping) {
                        mapping);
 }
 
-/* Whole rows of an image that are more than a line apart, several rows one behind the other, and parts of rows. */
+/* Whole rows of an image that are more than a line apart, several rows one behind the other, and
+ * parts of rows. */
 static void test_pieces(void) {
   static const struct {
     int line;
     const char *mapping;
     int64_t boxes, box[2];
   } rows[] = {
-      {__LINE__, "DRAM for p=16\n  L2 for c=8\n    L1 for q=16 spatial k=16@x k=2@y\n      op O\n", 16, {1, 31}},
-      {__LINE__, "DRAM for p=4\n  L2 for p=4 c=8\n    L1 for q=16 spatial k=16@x k=2@y\n      op O\n", 4, {7, 31}},
-      {__LINE__, "DRAM for q=2 p=4\n  L2 for p=4 c=8\n    L1 for q=8 spatial k=16@x k=2@y\n      op O\n", 8, {7, 15}},
+      {__LINE__,
+       "DRAM for p=16\n  L2 for c=8\n    L1 for q=16 spatial k=16@x k=2@y\n      op O\n",
+       16,
+       {1, 31}},
+      {__LINE__,
+       "DRAM for p=4\n  L2 for p=4 c=8\n    L1 for q=16 spatial k=16@x k=2@y\n      op O\n",
+       4,
+       {7, 31}},
+      {__LINE__,
+       "DRAM for q=2 p=4\n  L2 for p=4 c=8\n    L1 for q=8 spatial k=16@x k=2@y\n      op O\n",
+       8,
+       {7, 15}},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    const double waits =
-        box_cycles("jump: 60, stream: 2", rows[i].mapping) - box_cycles("jump: 0, stream: 1e9", rows[i].mapping);
+    const double waits = box_cycles("jump: 60, stream: 2", rows[i].mapping) -
+                         box_cycles("jump: 0, stream: 1e9", rows[i].mapping);
     CHECK_ROW_NEAR(&rows[i], waits, (double)rows[i].boxes * waits_of(8, 32, rows[i].box), 1e-3);
   }
 }

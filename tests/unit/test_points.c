@@ -1,5 +1,5 @@
-/* Nests of the CPU that are no products: rows of a window's tile and what they cost, against slow twins; and what sums
- * down columns take before their rows. */
+/* Nests of the CPU that are no products: rows of a window's tile and what they cost, against slow
+ * twins; and what sums down columns take before their rows. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,8 +13,8 @@ static const char machine[] =
     "  - {name: u, ops: [mac, add, select], below: L1, mesh: [16, 1]}\n"
     "  core: {tile: 20, ports: 2, gather: 2}\n";
 
-/* Sums over windows: 16 rows of 16 sums each over r x s elements, at columns s + r * slope of row + r, or of a row that
- * no other row of sums reads. */
+/* Sums over windows: 16 rows of 16 sums each over r x s elements, at columns s + r * slope of row +
+ * r, or of a row that no other row of sums reads. */
 typedef struct {
   int line, r, s;
   int own;    /* whether rows share nothing */
@@ -100,8 +100,8 @@ static void test_windows(void) {
 static void test_steady(void) {
   test_case e = case_of(machine, "workload:\n  name: scan\n  dims: {m: 4, a: 64, e: 64}\n  ops:\n"
                                  "  - S[m,a] += select(e < a, P[m,e], 0)\n");
-  tf_tree *t = tf_tree_parse("DRAM\n  L1 for m=4 e=64 a=4 spatial a=16@x\n    op S\n", (tf_loc){0}, e.spec->arch,
-                             e.spec->workload, e.d);
+  tf_tree *t = tf_tree_parse("DRAM\n  L1 for m=4 e=64 a=4 spatial a=16@x\n    op S\n", (tf_loc){0},
+                             e.spec->arch, e.spec->workload, e.d);
   tf_emitted *k = t ? tf_emit(t, "cpu", &(tf_emit_options){.isa = "avx512"}, e.d) : NULL;
   const char *text = text_of(k), *taken = text ? strstr(text, "const float s_S_0 = P[") : NULL,
              *row = text ? strstr(text, "? s_S_0 :") : NULL;
@@ -112,8 +112,8 @@ static void test_steady(void) {
   case_drop(&e);
 }
 
-/* Of maps of rows whose elements need not be there, by the order of their loops: asked anew for each run of the loop
- * that moves them, not in the loops inside of it. */
+/* Of maps of rows whose elements need not be there, by the order of their loops: asked anew for
+ * each run of the loop that moves them, not in the loops inside of it. */
 static void test_asked(void) {
   static const struct {
     int line;
@@ -123,21 +123,25 @@ static void test_asked(void) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     page p = {.len = 0};
     say(&p,
-        "workload:\n  name: turned\n  dims: {i: 4, b: 8, j: 16}\n  tensors:\n    D: {shape: [8, 16], pad: [0, 16]}\n"
+        "workload:\n  name: turned\n  dims: {i: 4, b: 8, j: 16}\n  tensors:\n    D: {shape: [8, "
+        "16], pad: [0, 16]}\n"
         "  ops:\n  - \"O[%s] = D[b, j - i] + D[b, j - i + 16]\"\n",
         rows[i].output);
     test_case e = case_of(machine, p.text);
-    tf_tree *t = tf_tree_parse("DRAM\n  L1 for i=4 b=8 spatial j=16@x\n    op O\n", (tf_loc){0}, e.spec->arch,
-                               e.spec->workload, e.d);
-    const double cycles = t ? tf_emit_cycles(t, "cpu", &(tf_emit_options){.isa = "avx512"}, e.d) : -1;
+    tf_tree *t = tf_tree_parse("DRAM\n  L1 for i=4 b=8 spatial j=16@x\n    op O\n", (tf_loc){0},
+                               e.spec->arch, e.spec->workload, e.d);
+    const double cycles =
+        t ? tf_emit_cycles(t, "cpu", &(tf_emit_options){.isa = "avx512"}, e.d) : -1;
     if (!CHECK(t)) case_complain(e.d);
-    CHECK_ROW_NEAR(&rows[i], cycles, 4 * 8 * (3 + 8) + 2.0 * 2 * rows[i].anew, 1e-9); /* two reads, element: 2 */
+    CHECK_ROW_NEAR(&rows[i], cycles, 4 * 8 * (3 + 8) + 2.0 * 2 * rows[i].anew,
+                   1e-9); /* two reads, element: 2 */
     tf_tree_free(t);
     case_drop(&e);
   }
 }
 
-/* Maps of short rows that ask for each element whether it is there go along what asks nothing, if that is longer. */
+/* Maps of short rows that ask for each element whether it is there go along what asks nothing, if
+ * that is longer. */
 static void test_short_rows(void) {
   static const struct {
     int line, c;
@@ -146,7 +150,8 @@ static void test_short_rows(void) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     page p = {.len = 0}, map = {.len = 0};
     say(&p,
-        "workload:\n  name: shift\n  dims: {q: 6, c: %d, s: 3}\n  tensors:\n    I: {shape: [6, %d, 3], pad: [1, 0, "
+        "workload:\n  name: shift\n  dims: {q: 6, c: %d, s: 3}\n  tensors:\n    I: {shape: [6, %d, "
+        "3], pad: [1, 0, "
         "0]}\n"
         "  ops:\n  - \"O[q,c,s] = I[q + s - 1, c, s]\"\n",
         rows[i].c, rows[i].c);
@@ -168,7 +173,8 @@ static void test_short_rows(void) {
 /* Cycles of a map that turns m rows of n words. */
 static double turned(int m, int n) {
   page p = {.len = 0}, map = {.len = 0};
-  say(&p, "workload:\n  name: turned\n  dims: {m: %d, n: %d}\n  ops:\n  - O[n,m] = X[m,n] + A[n]\n", m, n);
+  say(&p, "workload:\n  name: turned\n  dims: {m: %d, n: %d}\n  ops:\n  - O[n,m] = X[m,n] + A[n]\n",
+      m, n);
   say(&map, "DRAM\n  L1 for n=%d m=%d spatial m=16@x\n    op O\n", n, m / 16);
   test_case e = case_of(machine, p.text);
   tf_tree *t = tf_tree_parse(map.text, (tf_loc){0}, e.spec->arch, e.spec->workload, e.d);
@@ -179,8 +185,8 @@ static double turned(int m, int n) {
   return cycles;
 }
 
-/* The share of m lines, so many bytes apart, for which a cache of eight pages has no place: it finds them by where a
- * line lies in its page. */
+/* The share of m lines, so many bytes apart, for which a cache of eight pages has no place: it
+ * finds them by where a line lies in its page. */
 static double share_gone(int m, int apart) {
   enum { PAGE = 4096, LINE = 64, WAYS = 8 };
   int held[PAGE / LINE] = {0}, stay = 0;
@@ -189,11 +195,13 @@ static double share_gone(int m, int apart) {
   return 1 - (double)stay / m;
 }
 
-/* Rows that a map reads across: lines that it needs again are gone where rows are half a page apart or more. */
+/* Rows that a map reads across: lines that it needs again are gone where rows are half a page apart
+ * or more. */
 static void test_gone(void) {
   static const struct {
     int line, m, n;
-  } rows[] = {{__LINE__, 256, 768}, {__LINE__, 32, 768}, {__LINE__, 256, 1024}, {__LINE__, 512, 528}};
+  } rows[] = {
+      {__LINE__, 256, 768}, {__LINE__, 32, 768}, {__LINE__, 256, 1024}, {__LINE__, 512, 528}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     const double near = turned(rows[i].m, 256) / 256 * rows[i].n,
                  lines = (double)rows[i].n * rows[i].m * share_gone(rows[i].m, 4 * rows[i].n);

@@ -1,6 +1,6 @@
-/* Moves from a mapping (search/run/polish.h): of drawn machines and workloads, what they end with is never worse, is a
- * mapping that the rules allow and `eval` counts as they say, no better than the bound, and within the evaluations.
- * test_polish [CASES [SEED]] */
+/* Moves from a mapping (search/run/polish.h): of drawn machines and workloads, what they end with
+ * is never worse, is a mapping that the rules allow and `eval` counts as they say, no better than
+ * the bound, and within the evaluations. test_polish [CASES [SEED]] */
 #include "search/run/polish.h"
 
 #include <math.h>
@@ -11,14 +11,18 @@
 #include "tests/unit/page.h"
 #include "tileflow/tileflow.h"
 
-static int pick(tf_rng *g, int lo, int hi) { return lo + (int)tf_rng_below(g, (uint32_t)(hi - lo + 1)); }
+static int pick(tf_rng *g, int lo, int hi) {
+  return lo + (int)tf_rng_below(g, (uint32_t)(hi - lo + 1));
+}
 
 static const char *const works[] = {
     "ops: ['C[n,m,l] += A[n,m,k] * B[n,k,l]']",
     "ops: ['S[m,l] += A[m,k] * B[k,l]', 'C[m,n] += S[m,l] * D[l,n]']",
-    ("ops: ['S[m,l] += A[m,k] * B[k,l]', 'X[m] max= S[m,l]', 'E[m,l] = exp(S[m,l] - X[m])', 'Z[m] += E[m,l]', "
+    ("ops: ['S[m,l] += A[m,k] * B[k,l]', 'X[m] max= S[m,l]', 'E[m,l] = exp(S[m,l] - X[m])', 'Z[m] "
+     "+= E[m,l]', "
      "'P[m,l] = E[m,l] / Z[m]', 'O[m,n] += P[m,l] * V[l,n]']"),
-    "tensors: {I: {pad: [0, 1]}}\n  ops: ['Y[l,m] += I[k, m + n - 1] * W[l,k,n]', 'O[k,m] += Y[l,m] * V[k,l]']",
+    "tensors: {I: {pad: [0, 1]}}\n  ops: ['Y[l,m] += I[k, m + n - 1] * W[l,k,n]', 'O[k,m] += "
+    "Y[l,m] * V[k,l]']",
 };
 
 static tf_spec *draw(tf_rng *g, tf_diags *d) {
@@ -26,13 +30,17 @@ static tf_spec *draw(tf_rng *g, tf_diags *d) {
   page p = {0};
   say(&p, "architecture:\n  name: a\n  overlap: %s\n  memories:\n  - {name: D, bandwidth: %d}\n",
       overlaps[pick(g, 0, 2)], pick(g, 1, 8));
-  say(&p, "  - {name: B, capacity: %d, bandwidth: %d, mesh: [%d, %d]}\n", pick(g, 60, 600), pick(g, 4, 32),
-      pick(g, 1, 2), pick(g, 1, 2));
-  if (pick(g, 0, 1)) say(&p, "  - {name: R, capacity: %d, mesh: [%d, 2]}\n", pick(g, 3, 9), pick(g, 1, 4));
-  say(&p, "  compute:\n  - {name: u, ops: [mac], below: %s}\n", strstr(p.text, "name: R") ? "R" : "B");
-  say(&p, "  - {name: v, ops: [max, exp, sub, add, div, mul], below: B, mesh: [%d, 1]}\n", pick(g, 1, 4));
-  say(&p, "workload:\n  name: w\n  dims: {m: %d, l: %d, k: %d, n: %d}\n  %s\n", pick(g, 3, 24), pick(g, 1, 24),
-      pick(g, 1, 12), pick(g, 1, 4), works[pick(g, 0, (int)(sizeof works / sizeof *works) - 1)]);
+  say(&p, "  - {name: B, capacity: %d, bandwidth: %d, mesh: [%d, %d]}\n", pick(g, 60, 600),
+      pick(g, 4, 32), pick(g, 1, 2), pick(g, 1, 2));
+  if (pick(g, 0, 1))
+    say(&p, "  - {name: R, capacity: %d, mesh: [%d, 2]}\n", pick(g, 3, 9), pick(g, 1, 4));
+  say(&p, "  compute:\n  - {name: u, ops: [mac], below: %s}\n",
+      strstr(p.text, "name: R") ? "R" : "B");
+  say(&p, "  - {name: v, ops: [max, exp, sub, add, div, mul], below: B, mesh: [%d, 1]}\n",
+      pick(g, 1, 4));
+  say(&p, "workload:\n  name: w\n  dims: {m: %d, l: %d, k: %d, n: %d}\n  %s\n", pick(g, 3, 24),
+      pick(g, 1, 24), pick(g, 1, 12), pick(g, 1, 4),
+      works[pick(g, 0, (int)(sizeof works / sizeof *works) - 1)]);
   return case_spec(p.text, d);
 }
 
@@ -41,7 +49,8 @@ static bool counts(const tf_spec *s, const tf_found *f, tf_objective by, tf_diag
   char *text = tf_tree_text(f->tree);
   tf_tree *t = text ? tf_tree_parse(text, (tf_loc){0}, s->arch, s->workload, d) : NULL;
   tf_figures now;
-  const bool ok = t && tf_figures_of_tree(t, TF_COUNT_LONG, &now) && tf_objective_value(by, &now) == f->value;
+  const bool ok =
+      t && tf_figures_of_tree(t, TF_COUNT_LONG, &now) && tf_objective_value(by, &now) == f->value;
   if (!ok) printf("%s: not %.17g\n", text ? text : "no text", f->value);
   tf_tree_free(t);
   free(text);
@@ -68,7 +77,8 @@ static int check_one(const tf_spec *s, tf_objective by, int most, tf_diags *d) {
     const tf_polishing on = {.goal = f.value, .evals = most};
     tf_trying met = {.by = by};
     tf_found none;
-    if (better && q.evals < most && q.effort < most) CHECK(!tf_polished(f.tree, f.value, &on, NULL, &met, &none));
+    if (better && q.evals < most && q.effort < most)
+      CHECK(!tf_polished(f.tree, f.value, &on, NULL, &met, &none));
     tf_tree_free(f.tree);
     tf_tree_free(twice.tree);
   }
@@ -78,19 +88,24 @@ static int check_one(const tf_spec *s, tf_objective by, int most, tf_diags *d) {
 
 /* A product whose mapping has all loops in one place: moves alone meet the bound. */
 static void check_met(void) {
-  test_case e = case_of("architecture: {name: a, memories: [{name: D, bandwidth: 4}, {name: B, capacity: 200, mesh: "
-                        "[2, 2]}], compute: [{name: u, ops: [mac], below: B, mesh: [4, 1]}]}",
-                        "workload: {name: w, dims: {m: 16, l: 16, k: 16}, ops: ['C[m,l] += A[m,k] * B[k,l]']}");
-  e.tree = tf_tree_parse("D for m=16 l=16 k=16\n  B\n    op C\n", (tf_loc){0}, e.spec->arch, e.spec->workload, e.d);
+  test_case e = case_of(
+      "architecture: {name: a, memories: [{name: D, bandwidth: 4}, {name: B, capacity: 200, mesh: "
+      "[2, 2]}], compute: [{name: u, ops: [mac], below: B, mesh: [4, 1]}]}",
+      "workload: {name: w, dims: {m: 16, l: 16, k: 16}, ops: ['C[m,l] += A[m,k] * B[k,l]']}");
+  e.tree = tf_tree_parse("D for m=16 l=16 k=16\n  B\n    op C\n", (tf_loc){0}, e.spec->arch,
+                         e.spec->workload, e.d);
   tf_figures f;
   if (!CHECK(e.tree && tf_figures_of_tree(e.tree, TF_COUNT_LONG, &f))) return;
   tf_trying q = {.by = TF_TRAFFIC};
   tf_found out;
-  CHECK(tf_polished(e.tree, tf_objective_value(TF_TRAFFIC, &f), &(tf_polishing){.evals = 3000}, NULL, &q, &out));
-  CHECK(out.value < tf_objective_value(TF_TRAFFIC, &f) / 4 && counts(e.spec, &out, TF_TRAFFIC, e.d));
+  CHECK(tf_polished(e.tree, tf_objective_value(TF_TRAFFIC, &f), &(tf_polishing){.evals = 3000},
+                    NULL, &q, &out));
+  CHECK(out.value < tf_objective_value(TF_TRAFFIC, &f) / 4 &&
+        counts(e.spec, &out, TF_TRAFFIC, e.d));
   tf_tree_free(out.tree);
   q = (tf_trying){.by = TF_TRAFFIC, .exportable = "timeloop"};
-  CHECK(tf_polished(e.tree, tf_objective_value(TF_TRAFFIC, &f), &(tf_polishing){.evals = 300}, NULL, &q, &out) &&
+  CHECK(tf_polished(e.tree, tf_objective_value(TF_TRAFFIC, &f), &(tf_polishing){.evals = 300}, NULL,
+                    &q, &out) &&
         q.evals <= 300);
   tf_tree_free(out.tree);
   tf_tree_free(e.tree);
@@ -105,8 +120,9 @@ int main(int argc, char **argv) {
   for (int i = 0; i < cases; i++) {
     tf_diags *d = tf_diags_new();
     tf_spec *s = draw(&g, d);
-    const int got =
-        CHECK(s != NULL) ? check_one(s, (tf_objective)pick(&g, 0, TF_N_OBJECTIVES - 1), pick(&g, 1, 500), d) : -1;
+    const int got = CHECK(s != NULL) ? check_one(s, (tf_objective)pick(&g, 0, TF_N_OBJECTIVES - 1),
+                                                 pick(&g, 1, 500), d)
+                                     : -1;
     better += got > 0;
     fit += got >= 0;
     tf_spec_free(s);

@@ -1,8 +1,9 @@
-/* The three passes that infer ranges (model/tree/infer.h) against each other on random mappings, whole, partial,
- * padded, streamed and nested: at every node, for every dim of every op, at settings drawn at random, the walk of the
- * checks (model/tree/range.c) and the single question of the counts (model/flow/range.c) give the same interval; and
- * where the quick path holds, its products (model/cost/quick/range.c) are the lengths of the slices and the steps by
- * which loops move them. */
+/* The three passes that infer ranges (model/tree/infer.h) against each other on random mappings,
+ * whole, partial, padded, streamed and nested: at every node, for every dim of every op, at
+ * settings drawn at random, the walk of the checks (model/tree/range.c) and the single question of
+ * the counts (model/flow/range.c) give the same interval; and where the quick path holds, its
+ * products (model/cost/quick/range.c) are the lengths of the slices and the steps by which loops
+ * move them. */
 #include "base/rng.h"
 #include "model/cost/quick/even.h"
 #include "model/cost/state.h"
@@ -24,12 +25,14 @@ typedef struct {
   long needed;        /* what readers outside of a branch need of what is made in it */
 } tally;
 
-/* ---- the walk against single questions -------------------------------------------------------- */
+/* ---- the walk against single questions --------------------------------------------------------
+ */
 
 static void compare_op(tally *t, const tf_ranges *r, int o, int n) {
   const tf_op *op = &r->f->wl->ops[o];
   for (int i = 0; i < op->n_dims; i++) {
-    tf_ival a = r->now[r->f->dim_from[o] + i], b = tf_dim_range(&t->ev, o, op->dims[i], n, t->digits);
+    tf_ival a = r->now[r->f->dim_from[o] + i],
+            b = tf_dim_range(&t->ev, o, op->dims[i], n, t->digits);
     tf_range_from from = tf_range_source(r->f, o, op->dims[i], n);
     t->intervals++;
     t->streamed += from.rule == TF_BY_LEADER;
@@ -40,8 +43,8 @@ static void compare_op(tally *t, const tf_ranges *r, int o, int n) {
     }
     if (a.lo == b.lo && a.len == b.len) continue;
     if (t->odd++ < 4)
-      printf("op %d, dim %d, node %d: %" PRId64 "+%" PRId64 ", %" PRId64 "+%" PRId64 "\n", o, op->dims[i], n, a.lo,
-             a.len, b.lo, b.len);
+      printf("op %d, dim %d, node %d: %" PRId64 "+%" PRId64 ", %" PRId64 "+%" PRId64 "\n", o,
+             op->dims[i], n, a.lo, a.len, b.lo, b.len);
   }
 }
 
@@ -50,13 +53,14 @@ static void compare_node(tf_ranges *r, int n) {
     compare_op(r->user, r, r->f->leaf_op[k], n);
 }
 
-/* What a branch makes in a run is all that is needed up to the home scope, at any setting: the rule that was checked
- * without going through settings (model/tree/check_found.c). */
+/* What a branch makes in a run is all that is needed up to the home scope, at any setting: the rule
+ * that was checked without going through settings (model/tree/check_found.c). */
 static void hold_needed(tf_ranges *r, int o, int i, int n, tf_ival needed) {
   tally *t = r->user;
   const tf_tree *tree = r->f->tree;
   const int home = r->f->home_scope[r->f->wl->ops[o].out], up = tree->nodes[n].parent;
-  if (up < 0 || tree->nodes[up].kind != TF_SCOPE || !tf_is_above(r->f, home, up) || needed.len <= 0) return;
+  if (up < 0 || tree->nodes[up].kind != TF_SCOPE || !tf_is_above(r->f, home, up) || needed.len <= 0)
+    return;
   const tf_ival made = tf_common_part(needed, r->now[r->f->dim_from[o] + i]);
   t->needed++;
   if (made.len == needed.len) return;
@@ -65,8 +69,9 @@ static void hold_needed(tf_ranges *r, int o, int i, int n, tf_ival needed) {
 
 static void draw_setting(tf_rng *g, const tf_eval *ev, int64_t *digits) {
   for (int l = 0; l < ev->plan->n_loops; l++)
-    digits[l] =
-        tf_rng_below(g, 4) ? tf_rng_below(g, (uint32_t)(ev->trip[l] < 1000 ? ev->trip[l] : 1000)) : ev->trip[l] - 1;
+    digits[l] = tf_rng_below(g, 4)
+                    ? tf_rng_below(g, (uint32_t)(ev->trip[l] < 1000 ? ev->trip[l] : 1000))
+                    : ev->trip[l] - 1;
 }
 
 static void compare_walks(tally *t, tf_rng *g, tf_arena *arena, int64_t *digits) {
@@ -87,8 +92,8 @@ static void compare_walks(tally *t, tf_rng *g, tf_arena *arena, int64_t *digits)
   }
 }
 
-/* What is kept of a setting (model/flow/range_memo.h) against what is found anew, as loops step one by one, with and
- * without borders, in tiles that are whole or not. */
+/* What is kept of a setting (model/flow/range_memo.h) against what is found anew, as loops step one
+ * by one, with and without borders, in tiles that are whole or not. */
 static void compare_kept(tally *t, tf_rng *g, tf_arena *arena, int64_t *digits) {
   const tf_plan *p = t->ev.plan;
   tf_eval anew = t->ev, kept;
@@ -96,22 +101,27 @@ static void compare_kept(tally *t, tf_rng *g, tf_arena *arena, int64_t *digits) 
   kept = anew;
   if (p->n_loops == 0 || !(kept.keep = tf_keep_new(arena, p))) return;
   for (int i = 0; i < KEPT; i++) {
-    const int l = (int)tf_rng_below(g, (uint32_t)p->n_loops), o = (int)tf_rng_below(g, (uint32_t)p->wl->n_ops);
+    const int l = (int)tf_rng_below(g, (uint32_t)p->n_loops),
+              o = (int)tf_rng_below(g, (uint32_t)p->wl->n_ops);
     const tf_op *op = &p->wl->ops[o];
-    const int d = op->dims[tf_rng_below(g, (uint32_t)op->n_dims)], n = (int)tf_rng_below(g, (uint32_t)p->tree->n_nodes);
+    const int d = op->dims[tf_rng_below(g, (uint32_t)op->n_dims)],
+              n = (int)tf_rng_below(g, (uint32_t)p->tree->n_nodes);
     anew.noclip = kept.noclip = tf_rng_below(g, 8) == 0;
     anew.whole = kept.whole = tf_rng_below(g, 8) == 0;
     digits[l] = tf_rng_below(g, (uint32_t)(anew.trip[l] < 1000 ? anew.trip[l] : 1000));
     if (!tf_op_below(p->facts, o, n)) continue;
-    const tf_ival a = tf_dim_range(&anew, o, d, n, digits), b = tf_dim_range(&kept, o, d, n, digits);
+    const tf_ival a = tf_dim_range(&anew, o, d, n, digits),
+                  b = tf_dim_range(&kept, o, d, n, digits);
     t->kept += kept.keep->at[(n * p->wl->n_ops + o) * p->wl->n_dims + d] > 0;
     if (a.lo == b.lo && a.len == b.len) continue;
-    if (t->odd++ < 4) printf("op %d, dim %d, node %d: kept is %" PRId64 "+%" PRId64 "\n", o, d, n, b.lo, b.len);
+    if (t->odd++ < 4)
+      printf("op %d, dim %d, node %d: kept is %" PRId64 "+%" PRId64 "\n", o, d, n, b.lo, b.len);
   }
   memset(digits, 0, (size_t)p->n_loops * sizeof *digits);
 }
 
-/* ---- products against intervals ----------------------------------------------------------------- */
+/* ---- products against intervals -----------------------------------------------------------------
+ */
 
 /* Whether the lower end of each rank moves when a loop takes its first step. */
 static void compare_moved(tally *t, const tf_slice *s, const tf_even_loop *l, int64_t *digits) {
@@ -126,7 +136,8 @@ static void compare_moved(tally *t, const tf_slice *s, const tf_even_loop *l, in
 }
 
 /* By how much the lower end of each rank moves when a loop takes its first step. */
-static void compare_steps(tally *t, const tf_model *m, const tf_slice *s, const tf_even_loop *l, int64_t *digits) {
+static void compare_steps(tally *t, const tf_model *m, const tf_slice *s, const tf_even_loop *l,
+                          int64_t *digits) {
   if (t->ev.trip[l->loop] < 2) return;
   for (int i = 0; i < l->n; i++) {
     int64_t from = tf_slice_rank(&t->ev, s, l->shift[i].rank, digits).lo;
@@ -153,7 +164,8 @@ static void compare_slices(tally *t, const tf_model *m, int64_t *digits) {
   }
 }
 
-/* ---- one mapping ---------------------------------------------------------------------------------- */
+/* ---- one mapping
+ * ---------------------------------------------------------------------------------- */
 
 static void compare_all(tally *t, tf_rng *g, tf_model *m) {
   const tf_plan *p = m->plan;
@@ -167,7 +179,8 @@ static void compare_all(tally *t, tf_rng *g, tf_model *m) {
   compare_kept(t, g, arena, digits);
   compare_walks(t, g, arena, digits);
   tf_model_walk_limit(m, 0);
-  if (tf_model_eval(m, NULL, &r) && m->quick && !m->partial && !p->clips) compare_slices(t, m, digits);
+  if (tf_model_eval(m, NULL, &r) && m->quick && !m->partial && !p->clips)
+    compare_slices(t, m, digits);
   tf_arena_free(arena);
 }
 
@@ -214,11 +227,12 @@ int main(void) {
   for (uint64_t seed = 1; seed <= CASES; seed++)
     compare_case(&t, seed);
   compare_cancelled(&t);
-  printf("%ld intervals (%ld by loops, %ld by a stream's leader, %ld empty), %ld lengths, %ld steps, %ld unmoved, "
+  printf("%ld intervals (%ld by loops, %ld by a stream's leader, %ld empty), %ld lengths, %ld "
+         "steps, %ld unmoved, "
          "%ld needed, %ld kept\n",
          t.intervals, t.led, t.streamed, t.empty, t.lengths, t.steps, t.unmoved, t.needed, t.kept);
   CHECK_I64(t.odd, 0);
-  CHECK(t.led > 1000 && t.streamed > 100 && t.empty > 100 && t.lengths > 1000 && t.steps > 100 && t.needed > 1000 &&
-        t.kept > 10000 && t.unmoved > 0);
+  CHECK(t.led > 1000 && t.streamed > 100 && t.empty > 100 && t.lengths > 1000 && t.steps > 100 &&
+        t.needed > 1000 && t.kept > 10000 && t.unmoved > 0);
   return check_report();
 }

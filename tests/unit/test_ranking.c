@@ -1,21 +1,22 @@
-/* The value by which mappings are ranked (tf_emit_value), and what of short types and of prefetching a kernel's cost
- * knows; along what integers have their lanes. */
+/* The value by which mappings are ranked (tf_emit_value), and what of short types and of
+ * prefetching a kernel's cost knows; along what integers have their lanes. */
 #include "tests/unit/case.h"
 #include "tileflow/emit.h"
 #include "tileflow/planner.h"
 
-static const char machine[] = "architecture:\n"
-                              "  name: core\n"
-                              "  clock: 1 GHz\n"
-                              "  word-bits: %d\n"
-                              "  memories:\n"
-                              "  - {name: DRAM, bandwidth: 8}\n"
-                              "  - {name: L3, capacity: %d KiB, bandwidth: 8}\n"
-                              "  - {name: L2, capacity: 256 KiB, bandwidth: 16}\n"
-                              "  - {name: L1, capacity: 48 KiB, bandwidth: 32}\n"
-                              "  - {name: REG, capacity: 512}\n"
-                              "  compute:\n"
-                              "  - {name: u, ops: [mac, add, mul, max, relu], below: REG, mesh: [16, 2]}\n";
+static const char machine[] =
+    "architecture:\n"
+    "  name: core\n"
+    "  clock: 1 GHz\n"
+    "  word-bits: %d\n"
+    "  memories:\n"
+    "  - {name: DRAM, bandwidth: 8}\n"
+    "  - {name: L3, capacity: %d KiB, bandwidth: 8}\n"
+    "  - {name: L2, capacity: 256 KiB, bandwidth: 16}\n"
+    "  - {name: L1, capacity: 48 KiB, bandwidth: 32}\n"
+    "  - {name: REG, capacity: 512}\n"
+    "  compute:\n"
+    "  - {name: u, ops: [mac, add, mul, max, relu], below: REG, mesh: [16, 2]}\n";
 /* Weights of 256 x c x 3 x 3. */
 static const char windows[] = "workload:\n"
                               "  name: windows\n"
@@ -63,19 +64,22 @@ static void test_share(void) {
   CHECK(share(32, "int8", matrices) == 1 && share(32, "int8", two) == 1);
 }
 
-/* Cycles of a product of bytes by pairs of int16, or, with VNNI or where a range says so, by fours of bytes. */
+/* Cycles of a product of bytes by pairs of int16, or, with VNNI or where a range says so, by fours
+ * of bytes. */
 static double bytes_cycles(const char *isa, const char *range) {
-  static const char product[] = "workload:\n"
-                                "  name: bytes\n"
-                                "  dims: {m: 64, n: 64, k: 1024}\n"
-                                "  tensors: {A: {word-bits: 8, unsigned: true}, B: {word-bits: 8%s}}\n"
-                                "  ops:\n"
-                                "  - \"C[m,n] += A[m,k] * B[k,n]\"\n";
+  static const char product[] =
+      "workload:\n"
+      "  name: bytes\n"
+      "  dims: {m: 64, n: 64, k: 1024}\n"
+      "  tensors: {A: {word-bits: 8, unsigned: true}, B: {word-bits: 8%s}}\n"
+      "  ops:\n"
+      "  - \"C[m,n] += A[m,k] * B[k,n]\"\n";
   char text[512];
   snprintf(text, sizeof text, product, range);
   test_case e = on(32, 1024, text);
   const tf_emit_options kernel = {.isa = isa, .dtype = "int8"};
-  const tf_planner_opts o = {.target = "cpu", .kernel = kernel, .budget = {.max_evals = 100, .threads = 1}};
+  const tf_planner_opts o = {
+      .target = "cpu", .kernel = kernel, .budget = {.max_evals = 100, .threads = 1}};
   tf_planned *p = tf_planner_run(e.spec->arch, e.spec->workload, NULL, &o, e.d);
   const double cycles = p && p->tree ? tf_emit_cycles(p->tree, "cpu", &kernel, e.d) : -1;
   if (!CHECK(cycles > 0)) case_complain(e.d);
@@ -84,8 +88,8 @@ static double bytes_cycles(const char *isa, const char *range) {
   return cycles;
 }
 
-/* A four takes 1.58 times a pair, and there are half as many; besides, half as much is laid out.  As long as a pair, as
- * it takes with VNNI, it is about half. */
+/* A four takes 1.58 times a pair, and there are half as many; besides, half as much is laid out. As
+ * long as a pair, as it takes with VNNI, it is about half. */
 static void test_fours(void) {
   const double share = bytes_cycles("avx2", ", range: [-64, 64]") / bytes_cycles("avx2", "");
   if (!CHECK(share > 0.55 && share < 0.7)) printf("share %g\n", share);
@@ -94,7 +98,8 @@ static void test_fours(void) {
   if (!CHECK(wide < 0.6 && narrow < 0.6)) printf("shares %g, %g\n", wide, narrow);
 }
 
-/* Against the formula, written down once more: where the next memory holds all bytes, each passes once. */
+/* Against the formula, written down once more: where the next memory holds all bytes, each passes
+ * once. */
 static void test_value(void) {
   enum { C = 64, CYCLES = 1000000, KERNEL = 5000 };
   static const double traffic = 7e6, less = 100;
@@ -109,10 +114,10 @@ static void test_value(void) {
     if (!t) continue;
     CHECK(tf_emit_value("cpu", "f32", t, CYCLES, traffic, KERNEL) == CYCLES + KERNEL);
     CHECK(tf_emit_value("npu", "int8", t, CYCLES, traffic, KERNEL) == KERNEL);
-    CHECK_NEAR(tf_emit_value(NULL, "int8", t, CYCLES, traffic, KERNEL), KERNEL + (small ? traffic : words) / 4 / 8,
-               1e-9);
-    CHECK_NEAR(tf_emit_value("cpu", "bf16", t, CYCLES, traffic, KERNEL), KERNEL + (small ? traffic : words) / 2 / 8,
-               1e-9);
+    CHECK_NEAR(tf_emit_value(NULL, "int8", t, CYCLES, traffic, KERNEL),
+               KERNEL + (small ? traffic : words) / 4 / 8, 1e-9);
+    CHECK_NEAR(tf_emit_value("cpu", "bf16", t, CYCLES, traffic, KERNEL),
+               KERNEL + (small ? traffic : words) / 2 / 8, 1e-9);
     CHECK_NEAR(tf_emit_value("cpu", "bf16", t, CYCLES, less, KERNEL), KERNEL + less / 2 / 8, 1e-9);
     tf_tree_free(t);
     case_drop(&e);
@@ -135,14 +140,16 @@ static double kernel_of(const char *dtype, int c, bool prefetches) {
   return cycles;
 }
 
-/* Panels that nobody prefetches arrive before the tiles, at two words a cycle: at 256 channels they pass L2, at 4 they
- * stay. */
+/* Panels that nobody prefetches arrive before the tiles, at two words a cycle: at 256 channels they
+ * pass L2, at 4 they stay. */
 static void test_prefetched(void) {
   CHECK(kernel_of("int8", 4, true) == kernel_of("int8", 4, false));
-  CHECK_NEAR(kernel_of("int8", 256, false) - kernel_of("int8", 256, true), 256 * 256 * 9 / 4 / 2, 1e-3);
+  CHECK_NEAR(kernel_of("int8", 256, false) - kernel_of("int8", 256, true), 256 * 256 * 9 / 4 / 2,
+             1e-3);
 }
 
-/* Lanes of a layer of 1 x 1 in integers: along rows that fill them where channels are few, or sums lie pages apart. */
+/* Lanes of a layer of 1 x 1 in integers: along rows that fill them where channels are few, or sums
+ * lie pages apart. */
 static bool along_channels(int c, int pixels) {
   char one[512];
   snprintf(one, sizeof one,
@@ -150,7 +157,8 @@ static bool along_channels(int c, int pixels) {
            "  - \"O[k,p,q] += I[c,p,q] * F[k,c]\"\n",
            pixels, pixels, c);
   test_case e = on(32, 16384, one);
-  const tf_planner_opts o = {.kernel = {.isa = "avx512_vnni", .dtype = "int8"}, .budget = {.seed = 1, .threads = 1}};
+  const tf_planner_opts o = {.kernel = {.isa = "avx512_vnni", .dtype = "int8"},
+                             .budget = {.seed = 1, .threads = 1}};
   tf_planned *p = tf_planner_run(e.spec->arch, e.spec->workload, NULL, &o, e.d);
   tf_emitted *k = p && p->tree ? tf_planned_emit(p, &o, e.d) : NULL;
   bool found = false;
@@ -164,7 +172,8 @@ static bool along_channels(int c, int pixels) {
 }
 
 static void test_lanes(void) {
-  CHECK(!along_channels(48, 20) && !along_channels(64, 28) && along_channels(80, 20) && along_channels(192, 28));
+  CHECK(!along_channels(48, 20) && !along_channels(64, 28) && along_channels(80, 20) &&
+        along_channels(192, 28));
   CHECK(!along_channels(96, 32) && along_channels(96, 30));
 }
 

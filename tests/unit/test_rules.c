@@ -1,5 +1,5 @@
-/* Heron's rules (tune/rules): the systems that the notes on its code print, derived; the numbers of their solutions
- * against sums written down by hand and against plain backtracking. */
+/* Heron's rules (tune/rules): the systems that the notes on its code print, derived; the numbers of
+ * their solutions against sums written down by hand and against plain backtracking. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -7,26 +7,33 @@
 #include "tileflow/tune.h"
 #include "tune/rules/rules.h"
 
-#define CACHES                                                                                                         \
-  "architecture:\n  memories:\n  - {name: DRAM}\n  - {name: L3}\n  - {name: L2}\n  - {name: L1}\n  - {name: REG}\n"    \
+#define CACHES                                                                                     \
+  "architecture:\n  memories:\n  - {name: DRAM}\n  - {name: L3}\n  - {name: L2}\n  - {name: "      \
+  "L1}\n  - {name: REG}\n"                                                                         \
   "  compute:\n  - {name: fma, ops: [mac, add], below: REG}\n"
-#define ONE_CACHE                                                                                                      \
-  "architecture:\n  memories:\n  - {name: DRAM}\n  - {name: L1}\n  - {name: REG}\n"                                    \
+#define ONE_CACHE                                                                                  \
+  "architecture:\n  memories:\n  - {name: DRAM}\n  - {name: L1}\n  - {name: REG}\n"                \
   "  compute:\n  - {name: fma, ops: [mac, add], below: REG}\n"
-#define CALL(name, m, n)                                                                                               \
-  "- name: " name "\n  intrinsic: wmma::mma_sync\n  compute: D[i1, i2] += A[i1, r1] * B[r1, i2]\n  sizes: {i1: " m     \
-  ", i2: " n ", r1: 2}\n  operands: {A: {memory: SMEM}, B: {memory: SMEM}}\n  below: REG\n  throughput: 1\n"
-#define SCRATCHPAD(words)                                                                                              \
-  "architecture:\n  memories:\n  - {name: DRAM}\n  - {name: SMEM, capacity: " words "}\n  - {name: REG}\n"             \
+#define CALL(name, m, n)                                                                           \
+  "- name: " name                                                                                  \
+  "\n  intrinsic: wmma::mma_sync\n  compute: D[i1, i2] += A[i1, r1] * B[r1, i2]\n  sizes: {i1: " m \
+  ", i2: " n                                                                                       \
+  ", r1: 2}\n  operands: {A: {memory: SMEM}, B: {memory: SMEM}}\n  below: REG\n  throughput: 1\n"
+#define SCRATCHPAD(words)                                                                          \
+  "architecture:\n  memories:\n  - {name: DRAM}\n  - {name: SMEM, capacity: " words                \
+  "}\n  - {name: REG}\n"                                                                           \
   "  compute:\n  - {name: tensor, ops: [mac, add], below: REG}\ninstructions:\n"
-#define DENSE(i, j, k) "workload:\n  dims: {i: " i ", j: " j ", k: " k "}\n  ops:\n  - dense[i,j] += A[i,k] * B[j,k]\n"
+#define DENSE(i, j, k)                                                                             \
+  "workload:\n  dims: {i: " i ", j: " j ", k: " k "}\n  ops:\n  - dense[i,j] += A[i,k] * B[j,k]\n"
 
 static tf_spec *read_spec(const char *text, tf_diags *d) {
   const tf_text t = {"case.yaml", text, strlen(text)};
   return tf_spec_read_texts(&t, 1, NULL, 0, d);
 }
 
-static int rising(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+static int rising(const void *a, const void *b) {
+  return strcmp(*(char *const *)a, *(char *const *)b);
+}
 
 /* The lines in their order, each once its text ends, comments left out; in place. */
 static int sorted(char *text, char *line[256]) {
@@ -52,7 +59,8 @@ static int lines_with(const char *text, const char *what) {
   return n;
 }
 
-/* Factors of 2^6 in four parts, of which the last ones, from place `at` on, are split in four once more. */
+/* Factors of 2^6 in four parts, of which the last ones, from place `at` on, are split in four once
+ * more. */
 static int64_t two_chains(int at) {
   int64_t all = 0;
   for (int a = 0; a <= 6; a++)
@@ -79,12 +87,14 @@ static void test_dump(void) {
   CHECK_I64(f->knobs, 5);
   CHECK_I64(f->variables, 45);
   CHECK_I64(lines_with(f->text, "PROD "), 16);
-  CHECK_I64(lines_with(f->text, ".outer in ") + lines_with(f->text, ".inner in ") + lines_with(f->text, ".fused in "),
+  CHECK_I64(lines_with(f->text, ".outer in ") + lines_with(f->text, ".inner in ") +
+                lines_with(f->text, ".fused in "),
             31);
   int64_t all = 0;
   for (int at = 0; at < 4; at++)
     all += two_chains(at) * two_chains(at);
-  snprintf(number, sizeof number, "%lld", (long long)(all * 84 * 6 * 7 * 7 * 2)); /* k in four; the free knobs */
+  snprintf(number, sizeof number, "%lld",
+           (long long)(all * 84 * 6 * 7 * 7 * 2)); /* k in four; the free knobs */
   CHECK(!strcmp(f->fit, number));
   const int n = sorted(text, want), m = sorted(f->text, have);
   CHECK_I64(m, n);
@@ -172,24 +182,35 @@ static void test_small(void) {
   } row[] = {
       {__LINE__, CACHES DENSE("2", "1", "1"), ""},
       {__LINE__, CACHES DENSE("2", "2", "2"),
-       "EQ dense_unroll_pragma = 0\nEQ dense_vectorize = 0\nEQ dense_tileSpatial = 1\nEQ dense.global_tileAll = 1\n"},
+       "EQ dense_unroll_pragma = 0\nEQ dense_vectorize = 0\nEQ dense_tileSpatial = 1\nEQ "
+       "dense.global_tileAll = 1\n"},
       {__LINE__, ONE_CACHE DENSE("4", "6", "3"),
-       "EQ dense_unroll_pragma = 0\nEQ dense_vectorize = 0\nEQ dense_tileSpatial = 1\nEQ dense.global_tileAll = 1\n"},
-      {__LINE__, ONE_CACHE "workload:\n  dims: {i: 4, j: 3}\n  ops:\n  - dense[i,j] = A[i,j] + B[j]\n", ""},
+       "EQ dense_unroll_pragma = 0\nEQ dense_vectorize = 0\nEQ dense_tileSpatial = 1\nEQ "
+       "dense.global_tileAll = 1\n"},
+      {__LINE__,
+       ONE_CACHE "workload:\n  dims: {i: 4, j: 3}\n  ops:\n  - dense[i,j] = A[i,j] + B[j]\n", ""},
       {__LINE__, SCRATCHPAD("16") CALL("one", "2", "2") DENSE("4", "2", "2"),
-       "EQ dense_unroll_pragma = 0\nEQ dense_tileSpatial = 1\nEQ dense.REG_tileAll = 1\nEQ dense_i.outer = 1\n"
+       "EQ dense_unroll_pragma = 0\nEQ dense_tileSpatial = 1\nEQ dense.REG_tileAll = 1\nEQ "
+       "dense_i.outer = 1\n"
        "EQ dense_i.inner.outer = 1\nEQ dense_j.outer = 1\nEQ dense_j.inner.outer = 1\n"
-       "EQ dense_i.inner.inner.outer = 1\nEQ dense.REG_REG_pos = 0\nEQ dense.REG_SMEM_pos = 0\nEQ dense.REG_k.outer = "
+       "EQ dense_i.inner.inner.outer = 1\nEQ dense.REG_REG_pos = 0\nEQ dense.REG_SMEM_pos = 0\nEQ "
+       "dense.REG_k.outer = "
        "1\n"},
-      {__LINE__, SCRATCHPAD("20") CALL("one", "2", "1") CALL("other", "1", "2") DENSE("4", "2", "2"),
-       "EQ dense_unroll_pragma = 0\nEQ dense_tileSpatial = 1\nEQ dense.REG_tileAll = 1\nEQ dense_i.outer = 1\n"
+      {__LINE__,
+       SCRATCHPAD("20") CALL("one", "2", "1") CALL("other", "1", "2") DENSE("4", "2", "2"),
+       "EQ dense_unroll_pragma = 0\nEQ dense_tileSpatial = 1\nEQ dense.REG_tileAll = 1\nEQ "
+       "dense_i.outer = 1\n"
        "EQ dense_i.inner.outer = 1\nEQ dense_j.outer = 1\nEQ dense_j.inner.outer = 1\n"
-       "EQ dense_i.inner.inner.outer = 1\nEQ dense.REG_REG_pos = 0\nEQ dense.REG_SMEM_pos = 0\nEQ dense.REG_k.outer = "
+       "EQ dense_i.inner.inner.outer = 1\nEQ dense.REG_REG_pos = 0\nEQ dense.REG_SMEM_pos = 0\nEQ "
+       "dense.REG_k.outer = "
        "1\n"},
-      {__LINE__, SCRATCHPAD("30") CALL("one", "2", "1") CALL("other", "2", "2") DENSE("4", "2", "2"),
-       "EQ dense_unroll_pragma = 0\nEQ dense_tileSpatial = 1\nEQ dense.REG_tileAll = 1\nEQ dense_i.outer = 1\n"
+      {__LINE__,
+       SCRATCHPAD("30") CALL("one", "2", "1") CALL("other", "2", "2") DENSE("4", "2", "2"),
+       "EQ dense_unroll_pragma = 0\nEQ dense_tileSpatial = 1\nEQ dense.REG_tileAll = 1\nEQ "
+       "dense_i.outer = 1\n"
        "EQ dense_i.inner.outer = 1\nEQ dense_j.outer = 1\nEQ dense_j.inner.outer = 1\n"
-       "EQ dense_i.inner.inner.outer = 1\nEQ dense.REG_REG_pos = 0\nEQ dense.REG_SMEM_pos = 0\nEQ dense.REG_k.outer = "
+       "EQ dense_i.inner.inner.outer = 1\nEQ dense.REG_REG_pos = 0\nEQ dense.REG_SMEM_pos = 0\nEQ "
+       "dense.REG_k.outer = "
        "1\n"},
   };
   for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
@@ -202,11 +223,14 @@ static void test_small(void) {
     if (CHECK_ROW(&row[i], spec && tf_tune_rules(spec, &size, d))) {
       char *text = calloc(1, strlen(size.form[0].text) + strlen(row[i].more) + 1);
       strcat(strcpy(text, size.form[0].text), row[i].more);
-      const csp *s = csp_read(a, NULL, tf_diags_add_file(d, "all", text, strlen(text)), text, strlen(text), d);
+      const csp *s =
+          csp_read(a, NULL, tf_diags_add_file(d, "all", text, strlen(text)), text, strlen(text), d);
       if (CHECK_ROW(&row[i], s != NULL)) {
         csp_state_new(s, a, &whole);
         const int64_t want =
-            csp_propagate_all(s, &whole) ? by_trying(a, s, &whole, 0, TF_ARRAY(a, int64_t, (size_t)s->n_vars)) : 0;
+            csp_propagate_all(s, &whole)
+                ? by_trying(a, s, &whole, 0, TF_ARRAY(a, int64_t, (size_t)s->n_vars))
+                : 0;
         CHECK_ROW_I64(&row[i], csp_count(s, false, 1000000, &n), CSP_FOUND);
         CHECK_ROW_I64(&row[i], (int64_t)n, want);
         if (getenv("RULES_SAY")) printf("row %d: %lld\n", row[i].line, (long long)want);
@@ -226,7 +250,8 @@ static void test_refused(void) {
     const char *spec, *want;
   } row[] = {
       {__LINE__,
-       CACHES "workload:\n  dims: {i: 2, abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz: 2}\n  ops:\n"
+       CACHES "workload:\n  dims: {i: 2, abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz: "
+              "2}\n  ops:\n"
               "  - C[i] += A[i,abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz]\n"
               "  - abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz"
               "[i,abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz] = C[i] + "
@@ -248,19 +273,21 @@ static void test_refused(void) {
   }
 }
 
-/* A convolution with calls of two points a loop: the loop of an instruction is one that its size divides; fused loops
- * of four dims have numbers where the names would be too long. */
+/* A convolution with calls of two points a loop: the loop of an instruction is one that its size
+ * divides; fused loops of four dims have numbers where the names would be too long. */
 static void test_convolution(void) {
   tf_diags *d = tf_diags_new();
   tf_spec *spec = read_spec(
-      SCRATCHPAD("4000") CALL("one", "2", "2") "workload:\n  dims: {n: 1, k: 4, p: 5, q: 4, c: 4, r: 3, s: 3}\n  ops:\n"
-                                               "  - O[n,k,p,q] += I[n,c,p+r,q+s] * W[k,c,r,s]\n",
+      SCRATCHPAD("4000") CALL(
+          "one", "2", "2") "workload:\n  dims: {n: 1, k: 4, p: 5, q: 4, c: 4, r: 3, s: 3}\n  ops:\n"
+                           "  - O[n,k,p,q] += I[n,c,p+r,q+s] * W[k,c,r,s]\n",
       d);
   tf_arena *a = tf_arena_new();
   tf_space_size size = {0};
   if (CHECK(spec && tf_tune_rules(spec, &size, d))) {
     const char *text = size.form[0].text;
-    const csp *s = csp_read(a, NULL, tf_diags_add_file(d, "all", text, strlen(text)), text, strlen(text), d);
+    const csp *s =
+        csp_read(a, NULL, tf_diags_add_file(d, "all", text, strlen(text)), text, strlen(text), d);
     tf_rng rng = tf_rng_new(6, 1);
     int64_t *value = s ? TF_ARRAY(a, int64_t, (size_t)s->n_vars) : NULL;
     CHECK(!strcmp(size.form[0].name, "scratchpad"));

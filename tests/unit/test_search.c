@@ -107,10 +107,12 @@ static void test_threads(void) {
 static const char padded[] =
     "architecture:\n  name: a\n  clock: 700 MHz\n  memories:\n"
     "  - {name: M0, word-bits: 5}\n"
-    "  - {name: M1, bandwidth: 16, mesh: [5, 1], capacity: 163, double-buffered: true, energy: 0 pJ, issue: 12}\n"
+    "  - {name: M1, bandwidth: 16, mesh: [5, 1], capacity: 163, double-buffered: true, energy: 0 "
+    "pJ, issue: 12}\n"
     "  compute:\n"
     "  - {name: u0, ops: [add, mac], below: M1, mesh: [2, 3], rate: 2}\n"
-    "  - {name: u1, ops: [mac, max, mul, exp], below: M0, mesh: [7, 1], rate: 3.25, energy: 0.5 pJ}\n"
+    "  - {name: u1, ops: [mac, max, mul, exp], below: M0, mesh: [7, 1], rate: 3.25, energy: 0.5 "
+    "pJ}\n"
     "  - {name: u2, ops: [mac, mul, max, exp], below: M1, mesh: [4, 1], rate: 3.25, energy: 0 pJ}\n"
     "workload:\n  name: w\n  dims: {d1: 4, d2: 1, d4: 5}\n"
     "  tensors: {I0: {pad: [1, 2]}, T1: {pad: [2]}, T2: {word-bits: 8}}\n  ops:\n"
@@ -165,10 +167,12 @@ static void resume(problem p, int64_t evals, int64_t stop_after) {
 
 static void test_resume(void) {
   resume(from_files("arch-specs/edge.yaml", "workloads/gemm-chain/g2.yaml"), 12000, 350);
-  resume(from_text(padded), 12000, 100); /* what is offered differs from task to task, and is soon exhausted */
+  resume(from_text(padded), 12000,
+         100); /* what is offered differs from task to task, and is soon exhausted */
 }
 
-/* ---- every strategy, every kind of workload ------------------------------------------------------ */
+/* ---- every strategy, every kind of workload
+ * ------------------------------------------------------ */
 /* What was found is legal, fits, and has the figures that are told of it. */
 static void check_found(const problem *p, const tf_found *f) {
   tf_tree *t = tf_tree_parse(f->text, (tf_loc){0}, p->s->arch, p->s->workload, p->d);
@@ -209,7 +213,8 @@ static void test_kinds(void) {
   }
 }
 
-/* ---- small spaces ---------------------------------------------------------------------------------- */
+/* ---- small spaces
+ * ---------------------------------------------------------------------------------- */
 static const char *const machine = "architecture:\n"
                                    "  name: small\n"
                                    "  clock: 1 GHz\n"
@@ -256,8 +261,10 @@ static void test_optimum(void) {
     char text[2000];
     snprintf(text, sizeof text, "%s%s", machine, small_maps[i]);
     problem p = from_text(text);
-    for (int k = 0; k < TF_N_OBJECTIVES; k += i ? TF_N_OBJECTIVES - 1 : 1) { /* all, then the first and the last */
-      tf_search_opts o = {.strategy = "exhaustive", .budget.threads = 1, .objective = (tf_objective)k};
+    for (int k = 0; k < TF_N_OBJECTIVES;
+         k += i ? TF_N_OBJECTIVES - 1 : 1) { /* all, then the first and the last */
+      tf_search_opts o = {
+          .strategy = "exhaustive", .budget.threads = 1, .objective = (tf_objective)k};
       tf_search_result *all = run(&p, &o);
       o.strategy = "ga-mcts";
       o.budget.seed = 1;
@@ -282,20 +289,24 @@ static void test_optimum(void) {
  * outright): "exhausted" without the best of them was said for seed 1. */
 static void test_left_over(void) {
   problem p = from_text(padded);
-  tf_search_opts o = {.strategy = "exhaustive", .budget = {.threads = 1, .max_evals = 2000}, .objective = TF_ENERGY};
+  tf_search_opts o = {.strategy = "exhaustive",
+                      .budget = {.threads = 1, .max_evals = 2000},
+                      .objective = TF_ENERGY};
   tf_search_result *all = run(&p, &o);
   o.strategy = "ga-mcts";
   o.budget = (tf_budget){.threads = 1, .max_evals = 30000, .seed = 1};
   tf_search_result *bred = run(&p, &o);
   const bool both = all && bred && all->n_best > 0 && bred->n_best > 0;
   CHECK(both);
-  if (both) CHECK(all->stopped_by == TF_STOP_EXHAUSTED && bred->best[0].value <= all->best[0].value);
+  if (both)
+    CHECK(all->stopped_by == TF_STOP_EXHAUSTED && bred->best[0].value <= all->best[0].value);
   tf_search_free(all);
   tf_search_free(bred);
   drop(&p);
 }
 
-/* ---- genetic operators ------------------------------------------------------------------------------ */
+/* ---- genetic operators
+ * ------------------------------------------------------------------------------ */
 /* Rows bred over many generations, with random costs, are within their sizes and legal trees. */
 static void test_breeding(void) {
   problem p = from_files("arch-specs/cloud.yaml", "workloads/attention/g1.yaml");
@@ -330,8 +341,10 @@ static void test_breeding(void) {
 
 /* ---- variants -------------------------------------------------------------------------------- */
 static const char small_open[] =
-    "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n  memories:\n  - {name: D, bandwidth: 4}\n"
-    "  - {name: B, capacity: 300, bandwidth: 8}\n  compute:\n  - {name: u, ops: [mac], below: B, mesh: [2, 1]}\n"
+    "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n  memories:\n  - {name: D, "
+    "bandwidth: 4}\n"
+    "  - {name: B, capacity: 300, bandwidth: 8}\n  compute:\n  - {name: u, ops: [mac], below: B, "
+    "mesh: [2, 1]}\n"
     "workload:\n  name: w\n  dims: {m: 12, n: 8, k: 6}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n"
     "mapping: |\n  D for m=? n=? k=?\n    B for m=? n=? k=? spatial n=?@x\n      op C\n";
 
@@ -347,7 +360,8 @@ static double value_alone(const problem *p, const char *text, tf_objective o) {
   return v;
 }
 
-/* Of mappings of small_open whose trip counts divide: the least value, of these the least and the most energy. */
+/* Of mappings of small_open whose trip counts divide: the least value, of these the least and the
+ * most energy. */
 typedef struct {
   double value, least_pj, most_pj;
 } ties;
@@ -377,19 +391,21 @@ static ties all_of_small(const problem *p, tf_objective o) {
   return t;
 }
 
-/* Of mappings with the same value the one with least energy is told: of a given mapping's space, and
- * of all there is. */
+/* Of mappings with the same value the one with least energy is told: of a given mapping's space,
+ * and of all there is. */
 static void test_ties(void) {
   problem p = from_text(small_open);
   const ties t = all_of_small(&p, TF_LATENCY);
   CHECK(t.least_pj < t.most_pj);
   for (int k = 0; k < 3; k++) {
-    tf_search_opts o = {
-        .strategy = k ? NULL : "exhaustive", .budget.threads = k == 1 ? 1 : 3, .budget.max_evals = k ? 20000 : 0};
+    tf_search_opts o = {.strategy = k ? NULL : "exhaustive",
+                        .budget.threads = k == 1 ? 1 : 3,
+                        .budget.max_evals = k ? 20000 : 0};
     tf_search_result *r = run(&p, &o);
     const bool there = r && r->n_best;
     CHECK(there && r->best[0].value <= t.value);
-    CHECK(!there || r->best[0].value < t.value || r->best[0].figures.energy_pj <= t.least_pj * (1 + 1e-12));
+    CHECK(!there || r->best[0].value < t.value ||
+          r->best[0].figures.energy_pj <= t.least_pj * (1 + 1e-12));
     for (int i = 0; there && i < r->n_pareto; i++)
       CHECK(r->pareto[i].figures.cycles > r->best[0].value ||
             r->pareto[i].figures.energy_pj >= r->best[0].figures.energy_pj);
@@ -398,8 +414,9 @@ static void test_ties(void) {
   drop(&p);
 }
 
-/* So many mappings as asked for, none twice, ascending, each worth what it says, the same with any number of threads;
- * and of a space seen whole, a longer list starts with a shorter one's values. */
+/* So many mappings as asked for, none twice, ascending, each worth what it says, the same with any
+ * number of threads; and of a space seen whole, a longer list starts with a shorter one's values.
+ */
 static void test_variants(void) {
   problem p = from_text(small_open);
   for (int k = 0; k < 2; k++) {
@@ -436,7 +453,8 @@ static void test_variants(void) {
   drop(&p);
 }
 
-/* ---- the fused template ------------------------------------------------------------------------ */
+/* ---- the fused template ------------------------------------------------------------------------
+ */
 static char *text_of(tf_tree *t) {
   char *text = t ? tf_tree_text(t) : NULL;
   tf_tree_free(t);
@@ -445,15 +463,18 @@ static char *text_of(tf_tree *t) {
 
 /* Loops that all ops can share are found through ops with dims of their own in between. */
 static void test_template(void) {
-  static const char *const file[] = {"workloads/conv-chain/c1.yaml", "workloads/conv-chain-relu/c1.yaml",
+  static const char *const file[] = {"workloads/conv-chain/c1.yaml",
+                                     "workloads/conv-chain-relu/c1.yaml",
                                      "workloads/gemm-chain/g1.yaml", "workloads/attention/g1.yaml"};
-  static const char *const first[] = {"DRAM for b=? x=?\n", "DRAM for b=? x=?\n", "DRAM for b=? m=?\n",
-                                      "DRAM for b=? h=? m=?\n"};
+  static const char *const first[] = {"DRAM for b=? x=?\n", "DRAM for b=? x=?\n",
+                                      "DRAM for b=? m=?\n", "DRAM for b=? h=? m=?\n"};
   for (int i = 0; i < 4; i++) {
     problem p = from_files("arch-specs/host-template.yaml", file[i]);
-    char *text = p.s ? text_of(tf_search_template(p.s->arch, p.s->workload, TF_TEMPLATE_WHOLE)) : NULL;
+    char *text =
+        p.s ? text_of(tf_search_template(p.s->arch, p.s->workload, TF_TEMPLATE_WHOLE)) : NULL;
     CHECK(text && !strncmp(text, first[i], strlen(first[i])));
-    if (text && strncmp(text, first[i], strlen(first[i])) != 0) printf("%s: %.60s\n", file[i], text);
+    if (text && strncmp(text, first[i], strlen(first[i])) != 0)
+      printf("%s: %.60s\n", file[i], text);
     free(text);
     drop(&p);
   }
@@ -462,18 +483,21 @@ static void test_template(void) {
 /* Keys are streamed where there is a softmax over many of them, and nowhere else; each number of
  * blocks is above one. */
 static void test_stream_template(void) {
-  static const char *const file[] = {"workloads/gemm-chain/g1.yaml", "workloads/conv-chain-relu/c1.yaml",
+  static const char *const file[] = {"workloads/gemm-chain/g1.yaml",
+                                     "workloads/conv-chain-relu/c1.yaml",
                                      "workloads/attention/g1.yaml"};
   for (int i = 0; i < 3; i++) {
     problem p = from_files("arch-specs/host-template.yaml", file[i]);
-    char *text = p.s ? text_of(tf_search_template(p.s->arch, p.s->workload, TF_TEMPLATE_STREAM)) : NULL;
+    char *text =
+        p.s ? text_of(tf_search_template(p.s->arch, p.s->workload, TF_TEMPLATE_STREAM)) : NULL;
     CHECK(i == 2 ? text && strstr(text, " stream X Z O\n") && strstr(text, " for l=?{2,") : !text);
     free(text);
     drop(&p);
   }
 }
 
-/* Keys of rows that a number of blocks leaves idle: blocks are whole rows of 16, the last one as long as the others. */
+/* Keys of rows that a number of blocks leaves idle: blocks are whole rows of 16, the last one as
+ * long as the others. */
 static int64_t idle_keys(int64_t extent, int64_t blocks) {
   const int64_t keys = (extent + blocks - 1) / blocks;
   return blocks * ((keys + 15) / 16 * 16) - extent;
@@ -481,13 +505,16 @@ static int64_t idle_keys(int64_t extent, int64_t blocks) {
 
 /* Blocks of keys fill whole rows of units, whatever number of them the cache has room for. */
 static void test_stream_blocks(void) {
-  static const char *const keys[] = {"8192", "4096", "6000", "4100", "8191"}, *const width[] = {"80", "128", "40"};
+  static const char *const keys[] = {"8192", "4096", "6000", "4100", "8191"}, *const width[] = {
+                                                                                  "80", "128",
+                                                                                  "40"};
   const char *paths[] = {"arch-specs/host-template.yaml", "workloads/models/attention-long.yaml"};
   for (int i = 0; i < 15; i++) {
     const tf_setting set[] = {{"kv_seq", keys[i / 3]}, {"qk_dim", width[i % 3]}};
     problem p = {.d = tf_diags_new()};
     p.s = tf_spec_read(paths, 2, set, 2, p.d);
-    char *text = p.s ? text_of(tf_search_template(p.s->arch, p.s->workload, TF_TEMPLATE_STREAM)) : NULL;
+    char *text =
+        p.s ? text_of(tf_search_template(p.s->arch, p.s->workload, TF_TEMPLATE_STREAM)) : NULL;
     char *at = text ? strstr(text, " for l=?{") : NULL;
     const int64_t extent = atoll(keys[i / 3]);
     CHECK(at != NULL);
@@ -500,24 +527,28 @@ static void test_stream_blocks(void) {
   }
 }
 
-/* Weights that the last cache cannot hold: all that is read passes through it in parts, op after op. */
+/* Weights that the last cache cannot hold: all that is read passes through it in parts, op after
+ * op. */
 static void test_far_template(void) {
   problem p = from_files("arch-specs/host-template.yaml", "workloads/models/gated-mlp.yaml");
   char *text = p.s ? text_of(tf_search_template(p.s->arch, p.s->workload, TF_TEMPLATE_FAR)) : NULL;
-  CHECK(text && !strncmp(text, "DRAM for m=?\n", 13) && strstr(text, "  Seq\n    DRAM for l=? m=? k=?\n      L3 for"));
+  CHECK(text && !strncmp(text, "DRAM for m=?\n", 13) &&
+        strstr(text, "  Seq\n    DRAM for l=? m=? k=?\n      L3 for"));
   free(text);
   drop(&p);
 }
 
-/* ---- odd shapes ----------------------------------------------------------------------------------- */
+/* ---- odd shapes
+ * ----------------------------------------------------------------------------------- */
 /* The best of a product on a machine, in cycles. */
 static double best_of_product(const char *arch, const int *dim) {
   char text[300];
   tf_text t = {"product", text, 0};
   problem p = {.d = tf_diags_new()};
   snprintf(text, sizeof text,
-           "workload:\n  name: g\n  dims: {m: %d, n: %d, k: %d}\n  ops: [\"C[m,n] += A[m,k] * B[k,n]\"]\n", dim[0],
-           dim[1], dim[2]);
+           "workload:\n  name: g\n  dims: {m: %d, n: %d, k: %d}\n  ops: [\"C[m,n] += A[m,k] * "
+           "B[k,n]\"]\n",
+           dim[0], dim[1], dim[2]);
   t.len = strlen(text);
   tf_text both[2] = {tf_text_read(arch, p.d), t};
   p.s = tf_spec_read_texts(both, 2, NULL, 0, p.d);
@@ -530,10 +561,11 @@ static double best_of_product(const char *arch, const int *dim) {
   return cycles;
 }
 
-/* A larger problem is not cheaper: lengths that nothing divides, beside the same rounded up to 16.  A tenth is left to
- * chance, as so few evaluations do not find the best of either. */
+/* A larger problem is not cheaper: lengths that nothing divides, beside the same rounded up to 16.
+ * A tenth is left to chance, as so few evaluations do not find the best of either. */
 static void test_odd(void) {
-  static const int odd[][3] = {{1021, 1021, 1021}, {197, 768, 768}, {577, 1021, 257}, {113, 211, 97}};
+  static const int odd[][3] = {
+      {1021, 1021, 1021}, {197, 768, 768}, {577, 1021, 257}, {113, 211, 97}};
   for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
     int up[3];
     for (int d = 0; d < 3; d++)
@@ -542,7 +574,8 @@ static void test_odd(void) {
       const char *arch = a ? "arch-specs/cloud.yaml" : "arch-specs/edge.yaml";
       const double of_odd = best_of_product(arch, odd[i]), of_up = best_of_product(arch, up);
       if (!CHECK(of_odd <= 1.1 * of_up))
-        printf("%d x %d x %d on %s: %g, rounded up %g\n", odd[i][0], odd[i][1], odd[i][2], arch, of_odd, of_up);
+        printf("%d x %d x %d on %s: %g, rounded up %g\n", odd[i][0], odd[i][1], odd[i][2], arch,
+               of_odd, of_up);
     }
   }
 }
@@ -551,7 +584,8 @@ static void test_odd(void) {
 /* A chain whose second op reads windows of what the first makes. */
 static const char windows[] =
     "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n  memories:\n"
-    "  - {name: D, bandwidth: 16, energy: 200 pJ}\n  - {name: B, capacity: %d, bandwidth: 64, energy: 1 pJ}\n"
+    "  - {name: D, bandwidth: 16, energy: 200 pJ}\n  - {name: B, capacity: %d, bandwidth: 64, "
+    "energy: 1 pJ}\n"
     "  compute:\n  - {name: u, ops: [mac], below: B, energy: 10 pJ}\n"
     "workload:\n  name: w\n  dims: {c: 4, k: 4, p: 18, f: 4, x: 16, u: 3}\n  ops:\n"
     "  - M[k,p] += I[c,p] * V[k,c]\n  - O[f,x] += M[k,x + u] * W[f,k,u]\n";
@@ -574,15 +608,17 @@ static double cost_of_text(const problem *p, const char *text, tf_objective by) 
   return ok ? tf_objective_value(by, &f) : INFINITY;
 }
 
-/* Mappings that make rows twice, or not: a scope retains where that costs less by the objective, and the mapping is as
- * it was but for that. */
+/* Mappings that make rows twice, or not: a scope retains where that costs less by the objective,
+ * and the mapping is as it was but for that. */
 static void test_retain_one(void) {
-  static const char *const form = "D for x=%d\n  B for k=%d\n    Seq%s\n      B for p=%d c=4 k=%d\n        op M\n"
-                                  "      B for f=4 x=%d u=3 k=%d\n        op O\n";
+  static const char *const form =
+      "D for x=%d\n  B for k=%d\n    Seq%s\n      B for p=%d c=4 k=%d\n        op M\n"
+      "      B for f=4 x=%d u=3 k=%d\n        op O\n";
   problem p = windows_within(200);
   int better = 0;
   for (int i = 0; i < 10; i++) {
-    const int steps = 1 << i / 2, own = 16 / steps, k = i % 2 ? 4 : 1; /* k=4 outside of the scope: runs share no row */
+    const int steps = 1 << i / 2, own = 16 / steps,
+              k = i % 2 ? 4 : 1; /* k=4 outside of the scope: runs share no row */
     char plain[256], with[256];
     snprintf(plain, sizeof plain, form, steps, k, "", own + 2, 4 / k, own, 4 / k);
     snprintf(with, sizeof with, form, steps, k, " retain M", own + 2, 4 / k, own, 4 / k);
@@ -598,7 +634,8 @@ static void test_retain_one(void) {
       better += f.tree != NULL;
       char *text = f.tree ? tf_tree_text(f.tree) : NULL;
       if (f.tree)
-        CHECK(f.value == retained && text && cost_of_text(&p, text, by) == retained && strstr(text, "retain M"));
+        CHECK(f.value == retained && text && cost_of_text(&p, text, by) == retained &&
+              strstr(text, "retain M"));
       free(text);
       tf_found_clear(&f);
       tf_tree_free(t);
@@ -611,7 +648,8 @@ static void test_retain_one(void) {
 /* The search asks that of its best, whatever the threads, and charges for it. */
 static void test_retained(void) {
   problem p = windows_within(60);
-  tf_search_opts o = {.objective = TF_ENERGY, .budget = {.seed = 1, .threads = 1, .max_evals = 20000}};
+  tf_search_opts o = {.objective = TF_ENERGY,
+                      .budget = {.seed = 1, .threads = 1, .max_evals = 20000}};
   tf_search_result *one = run(&p, &o);
   o.budget.threads = 3;
   tf_search_result *three = run(&p, &o);
@@ -628,9 +666,10 @@ static void test_retained(void) {
   drop(&p);
 }
 
-/* ---- lengths rounded up ----------------------------------------------------------------------------- */
-/* Counts of a length rounded up ascend from 1 to the length, and divide the larger one, which is no more than 15 longer
- * and the length itself where that has many divisors. */
+/* ---- lengths rounded up
+ * ----------------------------------------------------------------------------- */
+/* Counts of a length rounded up ascend from 1 to the length, and divide the larger one, which is no
+ * more than 15 longer and the length itself where that has many divisors. */
 static void test_rounded(void) {
   tf_arena *arena = tf_arena_new();
   tf_factors *f = arena ? tf_factors_new(arena) : NULL;
@@ -649,9 +688,10 @@ static void test_rounded(void) {
   tf_arena_free(arena);
 }
 
-/* ---- moves ------------------------------------------------------------------------------------- */
-/* The last quarter of the evaluations goes to moves from the best: the result is that of a search with the others, and
- * of moves from what it found. */
+/* ---- moves -------------------------------------------------------------------------------------
+ */
+/* The last quarter of the evaluations goes to moves from the best: the result is that of a search
+ * with the others, and of moves from what it found. */
 static void test_moves(void) {
   static const char *const works[] = {"workloads/gemm-chain/g2.yaml", "workloads/attention/g1.yaml",
                                       "workloads/conv-chain/c3.yaml"};
@@ -659,7 +699,8 @@ static void test_moves(void) {
   int better = 0;
   for (size_t w = 0; w < sizeof works / sizeof *works; w++) {
     problem p = from_files("arch-specs/edge.yaml", works[w]);
-    tf_search_opts o = {.objective = (tf_objective)w, .budget = {.seed = 2, .threads = 1, .max_evals = EVALS}};
+    tf_search_opts o = {.objective = (tf_objective)w,
+                        .budget = {.seed = 2, .threads = 1, .max_evals = EVALS}};
     tf_search_result *all = tf_search_drive(p.s->arch, p.s->workload, NULL, &o, true, p.d);
     o.budget.max_evals = OF_TASKS;
     tf_search_result *tasks = tf_search_drive(p.s->arch, p.s->workload, NULL, &o, false, p.d);
@@ -679,16 +720,21 @@ static void test_moves(void) {
   CHECK(better > 0);
 }
 
-/* ---- effort ------------------------------------------------------------------------------------ */
-/* What evaluations take ends the search, not their number: few where a border inside a chain makes each dear, many
- * where they are quick; the same with any number of threads. */
+/* ---- effort ------------------------------------------------------------------------------------
+ */
+/* What evaluations take ends the search, not their number: few where a border inside a chain makes
+ * each dear, many where they are quick; the same with any number of threads. */
 static void test_effort(void) {
-  static const char *const file[] = {"workloads/conv-chain/c6.yaml", "workloads/conv-chain/c1.yaml"};
+  static const char *const file[] = {"workloads/conv-chain/c6.yaml",
+                                     "workloads/conv-chain/c1.yaml"};
   enum { EFFORT = 10000 };
   for (int i = 0; i < 2; i++) {
     problem p = from_files("arch-specs/host-template.yaml", file[i]);
     p.given = p.s ? tf_search_template(p.s->arch, p.s->workload, TF_TEMPLATE_WHOLE) : NULL;
-    tf_search_opts o = {.budget.seed = 3, .budget.threads = 1, .budget.max_evals = 12000, .budget.max_effort = EFFORT};
+    tf_search_opts o = {.budget.seed = 3,
+                        .budget.threads = 1,
+                        .budget.max_evals = 12000,
+                        .budget.max_effort = EFFORT};
     tf_search_result *one = run(&p, &o);
     o.budget.threads = 3;
     tf_search_result *three = run(&p, &o);
@@ -703,8 +749,8 @@ static void test_effort(void) {
 }
 
 /* ---- a goal --------------------------------------------------------------------------------- */
-/* A search that knows that nothing is better than what it has ends, and not before its ties are looked at; one whose
- * goal is out of reach is the same as one without. */
+/* A search that knows that nothing is better than what it has ends, and not before its ties are
+ * looked at; one whose goal is out of reach is the same as one without. */
 static void test_goal(void) {
   problem p = from_files("arch-specs/edge.yaml", "workloads/gemm-chain/g1.yaml");
   tf_bounds b;

@@ -1,5 +1,6 @@
-/* Documents are read by people: a sentence of their prose has at most 35 words, as a rule, and never 50.  Tables,
- * headings, code and formulas are none; a piece of code within a sentence is one word. */
+/* Documents are read by people: a sentence of their prose has at most 35 words, as a rule, and
+ * never 50.  Tables, headings, code and formulas are none; a piece of code within a sentence is one
+ * word. */
 #include <ctype.h>
 #include <dirent.h>
 #include <stdlib.h>
@@ -19,7 +20,8 @@ typedef struct {
 static void check_sentence(reader *r, const char *from, const char *to, int words) {
   r->sentences++;
   r->longer += words > MOST;
-  if (words > MOST) printf("%s: %d words: %.*s\n", r->page, words, (int)(to - from < 90 ? to - from : 90), from);
+  if (words > MOST)
+    printf("%s: %d words: %.*s\n", r->page, words, (int)(to - from < 90 ? to - from : 90), from);
   CHECK(words <= NEVER);
 }
 
@@ -39,7 +41,8 @@ static void end_paragraph(reader *r) {
   for (const char *s = r->text; *s; s++) {
     const bool last = !s[1];
     if (*s != ' ' && (last || s[1] == ' ')) words++;
-    if (last || (*s == ' ' && ends(from, s))) check_sentence(r, from, s + 1, words), from = s + 1, words = 0;
+    if (last || (*s == ' ' && ends(from, s)))
+      check_sentence(r, from, s + 1, words), from = s + 1, words = 0;
   }
   r->n = 0;
 }
@@ -48,7 +51,9 @@ static void end_paragraph(reader *r) {
 static void take(reader *r, const char *line) {
   if (r->n && r->n + 2 < sizeof r->text) r->text[r->n++] = ' ';
   for (const char *s = line; *s && r->n + 2 < sizeof r->text; s++) {
-    const char *close = *s == '`' ? strchr(s + 1, '`') : s[0] == ']' && s[1] == '(' ? strchr(s, ')') : NULL;
+    const char *close = *s == '`'                    ? strchr(s + 1, '`')
+                        : s[0] == ']' && s[1] == '(' ? strchr(s, ')')
+                                                     : NULL;
     if (close && *s == '`') r->text[r->n++] = '`';
     if (close)
       s = close;
@@ -63,7 +68,8 @@ static void read_line(reader *r, const char *line) {
   const size_t in = strspn(line, " ");
   const char *text = line + in, *rest = text + strspn(text, "0123456789");
   if (!strncmp(text, "```", 3)) r->fence = !r->fence;
-  const bool item = (strchr("-*", *text) && text[1] == ' ') || (rest > text && rest[0] == '.' && rest[1] == ' ');
+  const bool item =
+      (strchr("-*", *text) && text[1] == ' ') || (rest > text && rest[0] == '.' && rest[1] == ' ');
   const bool prose = !r->fence && *text && !strchr("|#<", *text) && strncmp(text, "```", 3) != 0;
   if (!prose || item) {
     if (r->n) end_paragraph(r);

@@ -1,6 +1,7 @@
 /* test_slope [RANDOM [SEED]]
- * The bound on words for a capacity, held against all executions of tiny programs, one word and one point at a time: a
- * shortest path through the states of what is on chip and what is done.  And against mappings. */
+ * The bound on words for a capacity, held against all executions of tiny programs, one word and one
+ * point at a time: a shortest path through the states of what is on chip and what is done.  And
+ * against mappings. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -10,8 +11,8 @@
 
 enum { MOST_BITS = 26, MAX_ELEMENTS = 20, MAX_POINTS = 16, MAX_READS = 4 };
 
-/* Points of the last op: each updates one element and reads others.  Intermediates are made of one point each, anew
- * wherever its inputs are at hand. */
+/* Points of the last op: each updates one element and reads others.  Intermediates are made of one
+ * point each, anew wherever its inputs are at hand. */
 typedef struct {
   int n_elements, n_points;
   bool output[MAX_ELEMENTS];
@@ -97,8 +98,8 @@ static bool touched(const program *p, uint32_t done, int e) {
   return false;
 }
 
-/* Words to have an element at hand for one use, without keeping it: on chip none, else one to read it; an intermediate
- * may be made of its parts. */
+/* Words to have an element at hand for one use, without keeping it: on chip none, else one to read
+ * it; an intermediate may be made of its parts. */
 static int words_at_hand(const walk *w, uint32_t chip, uint32_t spilled, int e) {
   const program *p = w->p;
   int best = 1, parts = 0;
@@ -111,8 +112,8 @@ static int words_at_hand(const walk *w, uint32_t chip, uint32_t spilled, int e) 
   return parts < best ? parts : best;
 }
 
-/* Steps that cost `words`: 0, into this level, 1 into the next, ...; a point may cost several, so each level keeps its
- * own queue. */
+/* Steps that cost `words`: 0, into this level, 1 into the next, ...; a point may cost several, so
+ * each level keeps its own queue. */
 enum { MAX_STEP = 8 };
 typedef struct {
   uint32_t *at;
@@ -129,7 +130,8 @@ static void put(level *l, uint32_t s) {
 
 static void step(const walk *w, level *next, uint32_t s) {
   const program *p = w->p;
-  uint32_t done = s & ((1u << p->n_points) - 1), chip = s >> p->n_points & ((1u << p->n_elements) - 1);
+  uint32_t done = s & ((1u << p->n_points) - 1),
+           chip = s >> p->n_points & ((1u << p->n_elements) - 1);
   uint32_t spilled = s >> (p->n_points + p->n_elements);
   for (int e = 0; e < p->n_elements; e++) {
     int mid = -1;
@@ -137,7 +139,8 @@ static void step(const walk *w, level *next, uint32_t s) {
       if (w->mid[m] == e) mid = m;
     if (chip >> e & 1) { /* given up: an output that has been worked on is written first */
       put(&next[p->output[e] && touched(p, done, e)], pack(w, done, chip & ~(1u << e), spilled));
-      if (mid >= 0 && !(spilled >> mid & 1)) put(&next[1], pack(w, done, chip, spilled | 1u << mid));
+      if (mid >= 0 && !(spilled >> mid & 1))
+        put(&next[1], pack(w, done, chip, spilled | 1u << mid));
     } else if (bits(chip) < w->capacity) { /* taken in */
       int words = p->output[e] ? touched(p, done, e) : words_at_hand(w, chip, spilled, e);
       if (words < MAX_STEP) put(&next[words], pack(w, done, chip | 1u << e, spilled));
@@ -146,7 +149,9 @@ static void step(const walk *w, level *next, uint32_t s) {
   for (int i = 0; i < p->n_points; i++) {
     if (done >> i & 1) continue;
     int e = p->out[i],
-        words = chip >> e & 1 ? 0 : 1 + touched(p, done, e); /* read, if it was met before, and written */
+        words = chip >> e & 1
+                    ? 0
+                    : 1 + touched(p, done, e); /* read, if it was met before, and written */
     for (int k = 0; k < p->n_reads[i]; k++)
       words += words_at_hand(w, chip, spilled, p->read[i][k]);
     if (words < MAX_STEP) put(&next[words], pack(w, done | 1u << i, chip, spilled));
@@ -199,8 +204,8 @@ static bool is_small(const tf_workload *wl, int bits) {
   return n <= bits;
 }
 
-/* Capacities 1 .. most.  False where the text is refused (an input all in the padding), or takes more
- * bits for a state. */
+/* Capacities 1 .. most.  False where the text is refused (an input all in the padding), or takes
+ * more bits for a state. */
 static bool check_tiny(const char *text, int most, int bits) {
   tf_diags *d = tf_diags_new();
   tf_spec *s = case_spec(text, d);
@@ -211,7 +216,8 @@ static bool check_tiny(const char *text, int most, int bits) {
     for (int c = 1; c <= most; c++) {
       int exact = least(&p, c);
       double bound = tf_slope_bound(s->workload, c + tf_slope_operands(s->workload));
-      if (!CHECK(bound <= exact)) printf("%s capacity %d: bound %.0f, an execution takes %d\n", text, c, bound, exact);
+      if (!CHECK(bound <= exact))
+        printf("%s capacity %d: bound %.0f, an execution takes %d\n", text, c, bound, exact);
       CHECK(exact < 1 << 20 && exact <= before);
       before = exact;
     }
@@ -222,26 +228,31 @@ static bool check_tiny(const char *text, int most, int bits) {
   return walked;
 }
 
-/* Convolutions with strides, dilations, signs, shifts and padding: outputs longer than inputs, fewer outputs than taps,
- * reads that leave holes; and what is read of an intermediate with them. */
-static int pick(tf_rng *r, int lo, int hi) { return lo + (int)tf_rng_below(r, (uint32_t)(hi - lo + 1)); }
+/* Convolutions with strides, dilations, signs, shifts and padding: outputs longer than inputs,
+ * fewer outputs than taps, reads that leave holes; and what is read of an intermediate with them.
+ */
+static int pick(tf_rng *r, int lo, int hi) {
+  return lo + (int)tf_rng_below(r, (uint32_t)(hi - lo + 1));
+}
 
 static void check_random(int cases, uint64_t seed) {
   int walked = 0;
   tf_rng rng = tf_rng_new(seed, 1);
   for (int i = 0; i < cases; i++) {
-    int p = pick(&rng, 1, 4), r = pick(&rng, 1, 3), a = pick(&rng, 1, 3), b = pick(&rng, 1, 3), c = pick(&rng, -2, 1),
-        pad = pick(&rng, 0, 3);
+    int p = pick(&rng, 1, 4), r = pick(&rng, 1, 3), a = pick(&rng, 1, 3), b = pick(&rng, 1, 3),
+        c = pick(&rng, -2, 1), pad = pick(&rng, 0, 3);
     char text[400];
     const char *sign = pick(&rng, 0, 3) ? "+" : "-";
     if (pick(&rng, 0, 3))
       snprintf(text, sizeof text,
-               "workload:\n  dims: {p: %d, r: %d}\n  tensors: {I: {pad: [%d]}}\n  ops:\n  - O[p] += I[%d*p%s%d*r+%d] * "
+               "workload:\n  dims: {p: %d, r: %d}\n  tensors: {I: {pad: [%d]}}\n  ops:\n  - O[p] "
+               "+= I[%d*p%s%d*r+%d] * "
                "W[r]\n",
                p, r, pad, a, sign, b, c);
     else
       snprintf(text, sizeof text,
-               "workload:\n  dims: {m: %d, k: 2, p: %d}\n  tensors: {C: {pad: [%d]}}\n  ops:\n  - C[m] += A[m,k]\n  - "
+               "workload:\n  dims: {m: %d, k: 2, p: %d}\n  tensors: {C: {pad: [%d]}}\n  ops:\n  - "
+               "C[m] += A[m,k]\n  - "
                "O[p] = C[%d*p+%d] * D[p]\n",
                pick(&rng, 1, 3), pick(&rng, 1, 3), 12, a, c);
     walked += check_tiny(text, 5, 19);
@@ -254,7 +265,8 @@ static const char *const chains[] = {
     "  - C[m,l,n] += A[m,k] * B[k,l,n]\n",
     "  - O[m,l] += I[k, 2*m + n] * W[l,k,n]\n",
     "  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,n] += C[m,l] * D[l,n]\n",
-    "  - S[m,l] += A[m,k] * B[k,l]\n  - E[m,l] = exp(S[m,l])\n  - Z[m] += E[m,l]\n  - O[m,n] += E[m,l] * V[l,n]\n",
+    "  - S[m,l] += A[m,k] * B[k,l]\n  - E[m,l] = exp(S[m,l])\n  - Z[m] += E[m,l]\n  - O[m,n] += "
+    "E[m,l] * V[l,n]\n",
     "  - Y[l,m] += I[k, m + n] * W[l,k,n]\n  - Z[p,q] += Y[l, q + n] * U[p,l,n]\n",
 };
 
@@ -265,11 +277,13 @@ static bool check_machine(const char *ops, const int *x, int i) {
   bool conv = strstr(ops, "q + n") != NULL;
   char q[32]; /* sometimes fewer than Y has: then no mapping makes the rest of it */
   snprintf(q, sizeof q, ", p: 3, q: %d", x[0] - x[3] + 1 - (i % 3 == 0 && x[0] > x[3]));
-  snprintf(text, sizeof text,
-           "architecture:\n  memories:\n  - {name: DRAM}\n  - {name: L1, capacity: %d, mesh: [%d, 1]}\n"
-           "  - {name: L0, capacity: %d}\n  compute:\n  - {name: u, ops: [mac, add, exp], mesh: [%d, %d]}\n"
-           "workload:\n  dims: {m: %d, l: %d, k: %d, n: %d%s}\n  ops:\n%s",
-           cap1, mesh, cap2, wide, mesh, x[0], x[1], x[2], x[3], conv ? q : "", ops);
+  snprintf(
+      text, sizeof text,
+      "architecture:\n  memories:\n  - {name: DRAM}\n  - {name: L1, capacity: %d, mesh: [%d, 1]}\n"
+      "  - {name: L0, capacity: %d}\n  compute:\n  - {name: u, ops: [mac, add, exp], mesh: [%d, "
+      "%d]}\n"
+      "workload:\n  dims: {m: %d, l: %d, k: %d, n: %d%s}\n  ops:\n%s",
+      cap1, mesh, cap2, wide, mesh, x[0], x[1], x[2], x[3], conv ? q : "", ops);
   bool found = false;
   tf_diags *d = tf_diags_new();
   tf_spec *s = case_spec(text, d);
@@ -280,8 +294,10 @@ static bool check_machine(const char *ops, const int *x, int i) {
     int units = mesh * wide * mesh;
     double capacity = mesh * (cap1 + cap2) + units * tf_slope_operands(s->workload);
     double bound = tf_slope_bound(s->workload, capacity), best = INFINITY;
-    tf_solve_opts so = {.objective = TF_TRAFFIC, .budget.threads = 1, .budget.max_evals = 3000, .alone = true};
-    tf_search_opts go = {.objective = TF_TRAFFIC, .budget.threads = 1, .budget.max_evals = 1500, .budget.seed = 1};
+    tf_solve_opts so = {
+        .objective = TF_TRAFFIC, .budget.threads = 1, .budget.max_evals = 3000, .alone = true};
+    tf_search_opts go = {
+        .objective = TF_TRAFFIC, .budget.threads = 1, .budget.max_evals = 1500, .budget.seed = 1};
     tf_solve_result *r = tf_solve_exact(s->arch, s->workload, &so, d);
     tf_search_result *g = tf_search_run(s->arch, s->workload, NULL, &go, d);
     if (r && r->tree) best = r->value;
@@ -290,7 +306,8 @@ static bool check_machine(const char *ops, const int *x, int i) {
     tf_bound_slope *p = units == 1 ? tf_bound_slope_of(s->workload, 16, d) : NULL;
     double nested = p ? tf_bound_at(p, mesh * (cap1 + cap2)) : 0;
     if (!CHECK((p || units > 1) && bound <= best && nested <= best))
-      printf("%sbound %.0f, of nested loops %.0f, a mapping takes %.0f\n", text, bound, nested, best);
+      printf("%sbound %.0f, of nested loops %.0f, a mapping takes %.0f\n", text, bound, nested,
+             best);
     tf_bound_slope_free(p);
     tf_solve_free(r);
     tf_search_free(g);
@@ -309,27 +326,31 @@ static void check_machines(int n) {
   CHECK(found * 10 > 6 * n); /* else nothing was held against the bounds */
 }
 
-/* One matrix product: the constants of Smith and van de Geijn; never more with more on chip; and the words of the
- * table. */
+/* One matrix product: the constants of Smith and van de Geijn; never more with more on chip; and
+ * the words of the table. */
 static void check_product(void) {
   tf_diags *d = tf_diags_new();
-  tf_spec *s = case_spec("workload:\n  dims: {m: 512, l: 512, k: 64}\n  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n", d);
+  tf_spec *s = case_spec(
+      "workload:\n  dims: {m: 512, l: 512, k: 64}\n  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n", d);
   if (!CHECK(s != NULL)) return;
   double before = INFINITY;
   for (int i = 2; i < 20; i++) {
-    double c = ldexp(1, i), bound = tf_slope_bound(s->workload, c), known = 2.0 * 512 * 512 * 64 / sqrt(c) - 2 * c;
+    double c = ldexp(1, i), bound = tf_slope_bound(s->workload, c),
+           known = 2.0 * 512 * 512 * 64 / sqrt(c) - 2 * c;
     CHECK(bound <= before && bound >= 327680);
     CHECK(bound >= 0.98 * known); /* phases have whole words */
     before = bound;
   }
-  const tf_slope_opts so = {.word_bits = 16, .own = 3000, .budget.max_evals = 20000, .budget.threads = 1};
+  const tf_slope_opts so = {
+      .word_bits = 16, .own = 3000, .budget.max_evals = 20000, .budget.threads = 1};
   tf_slope *p = tf_slope_of(s->workload, &so, d);
   if (CHECK(p && p->n > 5)) {
     bool own = false;
     for (int i = 0; i < p->n; i++) {
       own |= p->at[i].capacity == 3000;
       CHECK(p->at[i].attained >= p->at[i].bound && p->at[i].attained <= 1.8 * p->at[i].bound);
-      CHECK(i == 0 || (p->at[i].attained <= p->at[i - 1].attained && p->at[i].capacity > p->at[i - 1].capacity));
+      CHECK(i == 0 || (p->at[i].attained <= p->at[i - 1].attained &&
+                       p->at[i].capacity > p->at[i - 1].capacity));
     }
     CHECK(own);
     CHECK(p->at[p->n - 1].attained <= 327680 && p->compulsory >= 327680);
@@ -343,15 +364,19 @@ static void check_product(void) {
 int main(int argc, char **argv) {
   check_product();
   check_machines(argc > 3 ? atoi(argv[3]) : 100);
-  CHECK(check_tiny("workload:\n  dims: {m: 2, l: 2, k: 2}\n  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n", 6, MOST_BITS));
-  CHECK(check_tiny("workload:\n  dims: {m: 4, k: 2}\n  ops:\n  - C[m] += A[m,k] * B[k]\n", 6, MOST_BITS));
-  CHECK(check_tiny("workload:\n  dims: {p: 4, r: 2}\n  ops:\n  - O[p] += I[p + r] * W[r]\n", 6, MOST_BITS));
-  CHECK(check_tiny("workload:\n  dims: {m: 2, l: 2, k: 1, n: 1}\n  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,n] += "
+  CHECK(check_tiny("workload:\n  dims: {m: 2, l: 2, k: 2}\n  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n",
+                   6, MOST_BITS));
+  CHECK(check_tiny("workload:\n  dims: {m: 4, k: 2}\n  ops:\n  - C[m] += A[m,k] * B[k]\n", 6,
+                   MOST_BITS));
+  CHECK(check_tiny("workload:\n  dims: {p: 4, r: 2}\n  ops:\n  - O[p] += I[p + r] * W[r]\n", 6,
+                   MOST_BITS));
+  CHECK(check_tiny("workload:\n  dims: {m: 2, l: 2, k: 1, n: 1}\n  ops:\n  - C[m,l] += A[m,k] * "
+                   "B[k,l]\n  - E[m,n] += "
                    "C[m,l] * D[l,n]\n",
                    6, MOST_BITS));
-  CHECK(check_tiny(
-      "workload:\n  dims: {m: 2, l: 2, n: 1}\n  ops:\n  - C[m,l] = A[m,l] * B[l]\n  - E[m,n] += C[m,l] * D[l,n]\n", 4,
-      MOST_BITS));
+  CHECK(check_tiny("workload:\n  dims: {m: 2, l: 2, n: 1}\n  ops:\n  - C[m,l] = A[m,l] * B[l]\n  - "
+                   "E[m,n] += C[m,l] * D[l,n]\n",
+                   4, MOST_BITS));
   check_random(argc > 1 ? atoi(argv[1]) : 60, argc > 2 ? strtoull(argv[2], NULL, 10) : 1);
   return check_report();
 }

@@ -18,7 +18,8 @@
 
 typedef struct {
   int walks, dead, refused, capacity, fanout, illegal, probed;
-  int unlawful; /* rows that the model counts and the rules of trees refuse: made again, or not found (SEMANTICS D9) */
+  int unlawful; /* rows that the model counts and the rules of trees refuse: made again, or not
+                   found (SEMANTICS D9) */
 } tally;
 
 static void count_violations(const tf_result *r, tally *n) {
@@ -144,8 +145,8 @@ static void try_shapes(const tf_spec *s, int shapes, uint64_t lot, bool show, ta
 }
 
 static void tell(const char *what, const tally *n) {
-  fprintf(stderr, "%s: walks %d dead %d refused %d unlawful %d capacity %d fanout %d illegal %d\n", what, n->walks,
-          n->dead, n->refused, n->unlawful, n->capacity, n->fanout, n->illegal);
+  fprintf(stderr, "%s: walks %d dead %d refused %d unlawful %d capacity %d fanout %d illegal %d\n",
+          what, n->walks, n->dead, n->refused, n->unlawful, n->capacity, n->fanout, n->illegal);
 }
 
 static void try_files(const char *arch, const char *work, int shapes, bool show) {
@@ -161,7 +162,8 @@ static void try_files(const char *arch, const char *work, int shapes, bool show)
   tf_diags_free(d);
 }
 
-/* ---- drawn machines and workloads ------------------------------------------------------------------ */
+/* ---- drawn machines and workloads
+ * ------------------------------------------------------------------ */
 /* A mapping as it is given, but for some counts that are left open. */
 static void try_given(const tf_spec *s, tf_rng *rng, tally *n) {
   tf_diags *d = tf_diags_new();
@@ -203,7 +205,8 @@ static void try_drawn(uint64_t first, int cases, bool show) {
   CHECK(n.probed > n.walks);
 }
 
-/* ---- as many ops as the formats allow ------------------------------------------------------------- */
+/* ---- as many ops as the formats allow
+ * ------------------------------------------------------------- */
 /* A product, and three functions of its elements, again and again. */
 static test_case chain_of(int n_ops) {
   char *text = NULL;
@@ -214,13 +217,15 @@ static test_case chain_of(int n_ops) {
   for (int i = 0; i < n_ops; i++) {
     const char *last = i / 4 % 2 ? "k" : "n", *next = i / 4 % 2 ? "n" : "k";
     if (i % 4 == 3)
-      fprintf(out, "  - T%d[m,%s] += T%d[m,%s] * W%d[%s,%s]\n", i + 1, next, i, last, i, last, next);
+      fprintf(out, "  - T%d[m,%s] += T%d[m,%s] * W%d[%s,%s]\n", i + 1, next, i, last, i, last,
+              next);
     else
       fprintf(out, "  - T%d[m,%s] = relu(T%d[m,%s])\n", i + 1, last, i, last);
   }
   if (fclose(out) != 0) abort();
   static const char arch[] =
-      "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n  memories:\n  - {name: D, bandwidth: 4}\n"
+      "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n  memories:\n  - {name: D, "
+      "bandwidth: 4}\n"
       "  - {name: B, capacity: 4096, mesh: [2, 1]}\n  - {name: L, capacity: 64, mesh: [2, 2]}\n"
       "  compute:\n  - {name: u, ops: [mac, relu], below: L}\n";
   test_case e = case_of(arch, text);
@@ -228,7 +233,8 @@ static test_case chain_of(int n_ops) {
   return e;
 }
 
-/* Every op has a say and a place: shapes of a chain of 200 are legal, their trip counts are searched. */
+/* Every op has a say and a place: shapes of a chain of 200 are legal, their trip counts are
+ * searched. */
 static void try_long_chain(void) {
   enum { OPS = 200 };
   test_case e = chain_of(OPS);
@@ -241,7 +247,9 @@ static void try_long_chain(void) {
   o.strategy = NULL;
   found = tf_search_run(s->arch, s->workload, NULL, &o, d);
   CHECK(found && found->n_best > 0);
-  tf_tree *t = found && found->n_best ? tf_tree_parse(found->best[0].text, (tf_loc){0}, s->arch, s->workload, d) : NULL;
+  tf_tree *t = found && found->n_best
+                   ? tf_tree_parse(found->best[0].text, (tf_loc){0}, s->arch, s->workload, d)
+                   : NULL;
   int ops = 0;
   for (int i = 0; t && i < t->n_nodes; i++)
     ops += t->nodes[i].kind == TF_OP;
@@ -251,17 +259,20 @@ static void try_long_chain(void) {
   case_drop(&e);
 }
 
-/* Several reads of one tensor, by ops with loops of their own and by one op: the loops above do not move all of them
- * alike. */
+/* Several reads of one tensor, by ops with loops of their own and by one op: the loops above do not
+ * move all of them alike. */
 static void try_readers(bool show) {
   test_case e = {0};
   tally n = {0};
-  case_read(&e, "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n  memories:\n  - {name: D, bandwidth: 4}\n"
-                "  - {name: B, capacity: 4096}\n  - {name: L, capacity: 512, mesh: [4, 2]}\n"
-                "  compute:\n  - {name: u, ops: [mac, add, mul, div], below: L}\n"
-                "workload:\n  name: w\n  dims: {m: 29, l: 53, k: 7, n: 31, p: 23, q: 19, r: 3}\n  ops:\n"
-                "  - T[m,l] += A[m,k] * B[k,l]\n  - Z[m] += T[m,l]\n  - O[m,n] += T[m,l] * V[l,n] / Z[m]\n"
-                "  - H[m,p] = T[m,p] + T[m,2*p]\n  - G[m,q] += T[m,q+r] * T[m,q+2*r]\n");
+  case_read(
+      &e,
+      "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n  memories:\n  - {name: D, "
+      "bandwidth: 4}\n"
+      "  - {name: B, capacity: 4096}\n  - {name: L, capacity: 512, mesh: [4, 2]}\n"
+      "  compute:\n  - {name: u, ops: [mac, add, mul, div], below: L}\n"
+      "workload:\n  name: w\n  dims: {m: 29, l: 53, k: 7, n: 31, p: 23, q: 19, r: 3}\n  ops:\n"
+      "  - T[m,l] += A[m,k] * B[k,l]\n  - Z[m] += T[m,l]\n  - O[m,n] += T[m,l] * V[l,n] / Z[m]\n"
+      "  - H[m,p] = T[m,p] + T[m,2*p]\n  - G[m,q] += T[m,q+r] * T[m,q+2*r]\n");
   if (CHECK(e.spec)) try_shapes(e.spec, 60, 5, false, &n);
   if (show) tell("readers", &n);
   CHECK_I64(n.refused, 0);
@@ -269,17 +280,21 @@ static void try_readers(bool show) {
   case_drop(&e);
 }
 
-/* ---- branches that run at once --------------------------------------------------------------------- */
+/* ---- branches that run at once
+ * --------------------------------------------------------------------- */
 static test_case pipe_of(void) {
   test_case e = {0};
-  case_read(&e, "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n  memories:\n  - {name: D, bandwidth: 4}\n"
-                "  - {name: B, capacity: 4096}\n  - {name: L, capacity: 64, mesh: [32, 8]}\n"
-                "  compute:\n  - {name: u, ops: [mac], below: L}\n"
-                "workload:\n  name: w\n  dims: {m: 64, k: 32, l: 32, n: 96}\n  ops:\n  - S[m,l] += A[m,k] * B[k,l]\n"
-                "  - O[m,n] += S[m,l] * C[l,n]\n"
-                "mapping: |\n  D for m=?\n    B\n      Pipe\n"
-                "        B for m=? k=? spatial l=?@x m=?@y\n          L for l=?\n            op S\n"
-                "        B for m=? l=? spatial n=?@x m=?@y\n          L for n=?\n            op O\n");
+  case_read(&e,
+            "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n  memories:\n  - {name: D, "
+            "bandwidth: 4}\n"
+            "  - {name: B, capacity: 4096}\n  - {name: L, capacity: 64, mesh: [32, 8]}\n"
+            "  compute:\n  - {name: u, ops: [mac], below: L}\n"
+            "workload:\n  name: w\n  dims: {m: 64, k: 32, l: 32, n: 96}\n  ops:\n  - S[m,l] += "
+            "A[m,k] * B[k,l]\n"
+            "  - O[m,n] += S[m,l] * C[l,n]\n"
+            "mapping: |\n  D for m=?\n    B\n      Pipe\n"
+            "        B for m=? k=? spatial l=?@x m=?@y\n          L for l=?\n            op S\n"
+            "        B for m=? l=? spatial n=?@x m=?@y\n          L for n=?\n            op O\n");
   return e;
 }
 
@@ -287,14 +302,17 @@ static test_case pipe_of(void) {
 static void complete_x(tf_trips *t, int32_t first, int32_t second, int32_t x[2]) {
   int32_t row[16], n = 0;
   for (int i = 0; i < t->space.n; i++)
-    row[i] = t->at[i].axis == TF_SPATIAL_X ? (n++ ? second : first) : t->at[i].axis == TF_SPATIAL_Y ? 8 : 1;
+    row[i] = t->at[i].axis == TF_SPATIAL_X   ? (n++ ? second : first)
+             : t->at[i].axis == TF_SPATIAL_Y ? 8
+                                             : 1;
   t->space.kind->complete(&t->space, row);
   n = 0;
   for (int i = 0; i < t->space.n; i++)
     if (t->at[i].axis == TF_SPATIAL_X) x[n++] = row[i];
 }
 
-/* Of a mesh of 32 x 8 the branch with a quarter of the points should take a quarter; wishes that fit stay. */
+/* Of a mesh of 32 x 8 the branch with a quarter of the points should take a quarter; wishes that
+ * fit stay. */
 static void try_shares(void) {
   test_case e = pipe_of();
   tf_trips *t = e.tree ? tf_trips_new(e.tree, e.d) : NULL;

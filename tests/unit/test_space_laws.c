@@ -1,13 +1,14 @@
-/* Laws that any two results obey, on random small problems with odd extents and tight memories: new names, another
- * order of the lines and exchanged axes change nothing in what solver and search find; what is proved of a machine is
- * not above what is proved of a smaller one; and no search beats a proof, whatever its seed or objective.
- *   test_space_laws [CASES] [SEED] */
+/* Laws that any two results obey, on random small problems with odd extents and tight memories: new
+ * names, another order of the lines and exchanged axes change nothing in what solver and search
+ * find; what is proved of a machine is not above what is proved of a smaller one; and no search
+ * beats a proof, whatever its seed or objective. test_space_laws [CASES] [SEED] */
 #include "base/rng.h"
 #include "search/common/canon.h"
 #include "tests/unit/case.h"
 #include "tileflow/solve.h"
 
-/* ---- problems ---------------------------------------------------------------------------------------- */
+/* ---- problems
+ * ---------------------------------------------------------------------------------------- */
 /* Dims are $x, tensors @X. */
 static const struct {
   const char *ops, *dims;
@@ -16,7 +17,8 @@ static const struct {
     {"@C[$m,$l] += @A[$m,$k] * @B[$k,$l]", "mkl", 16},
     {"@y[$m] += @A[$m,$k] * @x[$k]", "mk", 24},
     {"@C[$m,$l] += @A[$m,$k] * @B[$k,$l];@E[$m,$n] += @C[$m,$l] * @D[$l,$n]", "mkln", 12},
-    {"@C[$m,$l] += @A[$m,$k] * @B[$k,$l];@E[$m,$n] += @C[$m,$l] * @D[$l,$n];@G[$m,$p] += @E[$m,$n] * @F[$n,$p]",
+    {"@C[$m,$l] += @A[$m,$k] * @B[$k,$l];@E[$m,$n] += @C[$m,$l] * @D[$l,$n];@G[$m,$p] += @E[$m,$n] "
+     "* @F[$n,$p]",
      "mklnp", 7},
     {"@S[$m,$l] += @Q[$m,$k] * @K[$k,$l];@X[$m] max= @S[$m,$l];@E[$m,$l] = exp(@S[$m,$l] - @X[$m]);"
      "@Z[$m] += @E[$m,$l];@O[$m,$n] += @E[$m,$l] / @Z[$m] * @V[$l,$n]",
@@ -24,8 +26,9 @@ static const struct {
     {"@O[$f,$p] += @I[$c, $p + $r] * @W[$f,$c,$r]", "fpcr", 9},
     {"@O[$f,$p] += @I[$c, 2*$p + $r - 1] * @W[$f,$c,$r]", "fpcr", 7},
     {"@M[$p] += @I[$p + $r] * @W[$r];@O[$x] += @M[$x + $u] * @V[$u]", "ruxp", 5},
-    {"@C[$m,$l] += @A[$m,$k] * @B[$k,$l];@D[$m,$l] += @F[$m,$j] * @G[$j,$l];@E[$m,$l] = @C[$m,$l] + @D[$m,$l]", "mklj",
-     7},
+    {"@C[$m,$l] += @A[$m,$k] * @B[$k,$l];@D[$m,$l] += @F[$m,$j] * @G[$j,$l];@E[$m,$l] = @C[$m,$l] "
+     "+ @D[$m,$l]",
+     "mklj", 7},
     {"@C[$m,$l] += @A[$m,$k] * @B[$k,$l];@D[$m,$j] += @A[$m,$k] * @F[$k,$j]", "mklj", 7},
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0], DIMS = 8, OPS = 8 };
@@ -96,17 +99,19 @@ static void put_problem(FILE *f, const problem *p, const way *w) {
   static const char *const names[2][3] = {{"A", "B", "C"}, {"Store", "Bank", "Alpha"}};
   const int x = w->turned, wide = w->larger == 2 ? 2 : 1;
   fprintf(f,
-          "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n%s  memories:\n  - {name: %s, bandwidth: 4, "
+          "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n%s  memories:\n  - {name: "
+          "%s, bandwidth: 4, "
           "energy: 64 pJ}\n",
           p->buffered ? "  overlap: double-buffer\n" : "", names[w->renamed][0]);
   for (int l = 1; l < p->memories; l++)
-    fprintf(f, "  - {name: %s, capacity: %d, bandwidth: 8, energy: %d pJ, mesh: [%d, %d]%s}\n", names[w->renamed][l],
-            p->capacity[l] * (w->larger == 1 ? 2 : 1), 8 / l, p->mesh[l][x] * wide, p->mesh[l][!x],
+    fprintf(f, "  - {name: %s, capacity: %d, bandwidth: 8, energy: %d pJ, mesh: [%d, %d]%s}\n",
+            names[w->renamed][l], p->capacity[l] * (w->larger == 1 ? 2 : 1), 8 / l,
+            p->mesh[l][x] * wide, p->mesh[l][!x],
             p->multicast ? "" : ", network: {multicast: false, reduce: false}");
-  fprintf(
-      f,
-      "  compute:\n  - {name: u, ops: [mac, add, sub, mul, div, max, exp], below: %s, mesh: [%d, %d], energy: 1 pJ}\n",
-      names[w->renamed][p->memories - 1], p->mesh[0][x], p->mesh[0][!x]);
+  fprintf(f,
+          "  compute:\n  - {name: u, ops: [mac, add, sub, mul, div, max, exp], below: %s, mesh: "
+          "[%d, %d], energy: 1 pJ}\n",
+          names[w->renamed][p->memories - 1], p->mesh[0][x], p->mesh[0][!x]);
   fprintf(f, "workload:\n  name: w\n  dims: {");
   for (int i = 0, n = 0; i < DIMS; i++) {
     if (w->dims[i] >= p->n_dims) continue;
@@ -127,7 +132,8 @@ static void put_problem(FILE *f, const problem *p, const way *w) {
   }
 }
 
-/* ---- what is found ------------------------------------------------------------------------------------ */
+/* ---- what is found
+ * ------------------------------------------------------------------------------------ */
 typedef struct {
   bool read, found, proved;
   double value, bound, space_bound;
@@ -152,7 +158,8 @@ enum { EVALS_SOLVED = 4000, EVALS_SEARCHED = 2000 };
 static found solve(const char *text, tf_objective goal, int64_t evals) {
   tf_diags *d = tf_diags_new();
   tf_spec *s = case_spec(text, d);
-  const tf_solve_opts o = {.objective = goal, .budget = {.threads = 1, .max_evals = evals}, .after = evals};
+  const tf_solve_opts o = {
+      .objective = goal, .budget = {.threads = 1, .max_evals = evals}, .after = evals};
   tf_solve_result *r = s ? tf_solve_exact(s->arch, s->workload, &o, d) : NULL;
   found f = {.read = s != NULL};
   if (r)
@@ -169,7 +176,8 @@ static found solve(const char *text, tf_objective goal, int64_t evals) {
 static found search(const char *text, tf_objective goal, uint64_t seed, int64_t evals) {
   tf_diags *d = tf_diags_new();
   tf_spec *s = case_spec(text, d);
-  const tf_search_opts o = {.objective = goal, .budget = {.threads = 1, .max_evals = evals, .seed = seed}, .keep = 2};
+  const tf_search_opts o = {
+      .objective = goal, .budget = {.threads = 1, .max_evals = evals, .seed = seed}, .keep = 2};
   tf_search_result *r = s ? tf_search_run(s->arch, s->workload, NULL, &o, d) : NULL;
   found f = {.read = s != NULL};
   if (r) f.evals = r->evals;
@@ -185,13 +193,14 @@ static found search(const char *text, tf_objective goal, uint64_t seed, int64_t 
 }
 
 static bool same(const found *a, const found *b) {
-  return a->found == b->found && a->proved == b->proved && a->value == b->value && a->bound == b->bound &&
-         a->space_bound == b->space_bound && a->evals == b->evals && a->figures.energy_pj == b->figures.energy_pj &&
-         a->figures.cycles == b->figures.cycles &&
+  return a->found == b->found && a->proved == b->proved && a->value == b->value &&
+         a->bound == b->bound && a->space_bound == b->space_bound && a->evals == b->evals &&
+         a->figures.energy_pj == b->figures.energy_pj && a->figures.cycles == b->figures.cycles &&
          (!a->found || (a->mapping && b->mapping && !strcmp(a->mapping, b->mapping)));
 }
 
-/* ---- laws --------------------------------------------------------------------------------------------- */
+/* ---- laws
+ * --------------------------------------------------------------------------------------------- */
 static int64_t n_found, n_proved, n_beaten;
 
 static char *write_down(const problem *p, const way *w) {
@@ -202,14 +211,15 @@ static char *write_down(const problem *p, const way *w) {
   return text;
 }
 
-static void complain(const char *law, const char *a, const char *b, const found *x, const found *y) {
-  printf("%s: %.17g, then %.17g\n%s%s\n%s%s\n", law, x->value, y->value, a, x->mapping ? x->mapping : "", b,
-         y->mapping ? y->mapping : "");
+static void complain(const char *law, const char *a, const char *b, const found *x,
+                     const found *y) {
+  printf("%s: %.17g, then %.17g\n%s%s\n%s%s\n", law, x->value, y->value, a,
+         x->mapping ? x->mapping : "", b, y->mapping ? y->mapping : "");
 }
 
 /* Written down in another way, the same is found. */
-static void check_same(const problem *p, const char *text, const way *w, const char *law, tf_objective goal,
-                       const found of[2]) {
+static void check_same(const problem *p, const char *text, const way *w, const char *law,
+                       tf_objective goal, const found of[2]) {
   char *other = write_down(p, w);
   found f[2] = {solve(other, goal, EVALS_SOLVED), search(other, goal, 1, EVALS_SEARCHED)};
   for (int k = 0; k < 2; k++) {
@@ -220,7 +230,8 @@ static void check_same(const problem *p, const char *text, const way *w, const c
 }
 
 /* What is proved of a larger machine is not above what is found for the smaller one. */
-static void check_larger(const problem *p, const char *text, int how, tf_objective goal, const found *small) {
+static void check_larger(const problem *p, const char *text, int how, tf_objective goal,
+                         const found *small) {
   way w = plainly();
   w.larger = how;
   char *other = write_down(p, &w);
@@ -235,7 +246,8 @@ static void check_larger(const problem *p, const char *text, int how, tf_objecti
 static void check_proof(const char *text, tf_objective goal, const found *by, tf_rng *r) {
   found f = search(text, goal, 2 + tf_rng_below(r, 1000), 3 * EVALS_SEARCHED);
   if (!CHECK(!f.found || f.value >= by->bound * (1 - 1e-9))) complain("proof", text, text, by, &f);
-  if (!CHECK(!f.found || !by->proved || f.value >= by->value * (1 - 1e-9))) complain("proof", text, text, by, &f);
+  if (!CHECK(!f.found || !by->proved || f.value >= by->value * (1 - 1e-9)))
+    complain("proof", text, text, by, &f);
   n_beaten += f.found && by->found && f.value < by->value * (1 - 1e-9);
   clear(&f);
 }
@@ -279,7 +291,8 @@ int main(int argc, char **argv) {
     check_case(seed, i);
   CHECK(n_found > 0);
   if (argc > 1)
-    printf("%lld problems: %lld with a mapping, %lld proved of all; a search found better than %lld of the others\n",
+    printf("%lld problems: %lld with a mapping, %lld proved of all; a search found better than "
+           "%lld of the others\n",
            (long long)cases, (long long)n_found, (long long)n_proved, (long long)n_beaten);
   return check_report();
 }

@@ -131,7 +131,8 @@ static void test_params(void) {
                               "params: {x: %s, seq: 512, later: 41}\n"
                               "workload: {dims: {m: x}, ops: [\"C[] += A[m]\"]}\n",
                               rows[i].expr);
-    if (CHECK_ROW(&rows[i], s != NULL)) CHECK_ROW_I64(&rows[i], s->workload->dims[0].extent, rows[i].want);
+    if (CHECK_ROW(&rows[i], s != NULL))
+      CHECK_ROW_I64(&rows[i], s->workload->dims[0].extent, rows[i].want);
     tf_spec_free(s);
     tf_diags_free(d);
   }
@@ -152,33 +153,34 @@ static void test_settings(void) {
 }
 
 /* ---- architecture ------------------------------------------------------------------- */
-static const char EDGE[] = "architecture:\n"
-                           "  name: edge\n"
-                           "  clock: 2 GHz\n"
-                           "  word-bits: 16\n"
-                           "  overlap: perfect\n"
-                           "  technology: 16 nm\n"
-                           "  memories:\n"
-                           "  - name: DRAM\n"
-                           "    bandwidth: 60 GB/s\n"
-                           "    energy: {read: 200 pJ, write: 0.1 nJ}\n"
-                           "    latency: 50 ns\n"
-                           "  - name: L1\n"
-                           "    mesh: [2, n]\n"
-                           "    capacity: 4*kib KiB\n"
-                           "    bandwidth: {read: 8}\n"
-                           "    network: {multicast: false, energy-per-hop: 2 pJ}\n"
-                           "    double-buffered: true\n"
-                           "    word-bits: 8\n"
-                           "    issue: 3\n"
-                           "  - name: L0\n"
-                           "    capacity: 6\n"
-                           "    energy: 1 pJ\n"
-                           "  compute:\n"
-                           "  - {name: matrix, ops: [mac], mesh: [n + 1], rate: 0.5, energy: 0.5 pJ, pipeline: 7}\n"
-                           "  - {name: vector, ops: [add, exp], below: L1, mesh: [32, 3],\n"
-                           "     network: {reduce: false}}\n"
-                           "params: {kib: 2, n: 3}\n";
+static const char EDGE[] =
+    "architecture:\n"
+    "  name: edge\n"
+    "  clock: 2 GHz\n"
+    "  word-bits: 16\n"
+    "  overlap: perfect\n"
+    "  technology: 16 nm\n"
+    "  memories:\n"
+    "  - name: DRAM\n"
+    "    bandwidth: 60 GB/s\n"
+    "    energy: {read: 200 pJ, write: 0.1 nJ}\n"
+    "    latency: 50 ns\n"
+    "  - name: L1\n"
+    "    mesh: [2, n]\n"
+    "    capacity: 4*kib KiB\n"
+    "    bandwidth: {read: 8}\n"
+    "    network: {multicast: false, energy-per-hop: 2 pJ}\n"
+    "    double-buffered: true\n"
+    "    word-bits: 8\n"
+    "    issue: 3\n"
+    "  - name: L0\n"
+    "    capacity: 6\n"
+    "    energy: 1 pJ\n"
+    "  compute:\n"
+    "  - {name: matrix, ops: [mac], mesh: [n + 1], rate: 0.5, energy: 0.5 pJ, pipeline: 7}\n"
+    "  - {name: vector, ops: [add, exp], below: L1, mesh: [32, 3],\n"
+    "     network: {reduce: false}}\n"
+    "params: {kib: 2, n: 3}\n";
 
 static void test_memories(const tf_arch *a) {
   const tf_memory *m = a->memories;
@@ -216,12 +218,15 @@ static void test_arch(void) {
   tf_diags_free(d);
 }
 
-/* Each figure of a core, of a multiprocessor, is read into its own field, and is as usual where it is left out. */
-static void test_figures(const char *what, const char *const *key, int n, const double *usual, size_t at) {
+/* Each figure of a core, of a multiprocessor, is read into its own field, and is as usual where it
+ * is left out. */
+static void test_figures(const char *what, const char *const *key, int n, const double *usual,
+                         size_t at) {
   for (int i = 0; i < n; i++) {
     tf_diags *d = tf_diags_new();
-    tf_spec *s = read_printed(d, "architecture: {%s: {%s: 3}, memories: [{name: M}], compute: [{name: u, ops: [mac]}]}",
-                              what, key[i]);
+    tf_spec *s = read_printed(
+        d, "architecture: {%s: {%s: 3}, memories: [{name: M}], compute: [{name: u, ops: [mac]}]}",
+        what, key[i]);
     const double *got = s ? (const double *)(const void *)((const char *)s->arch + at) : NULL;
     for (int k = 0; CHECK(got) && k < n; k++)
       CHECK(got[k] == (k == i ? 3 : usual[k]) && usual[k] != 3);
@@ -240,8 +245,10 @@ static void test_core(void) {
   enum { N = sizeof core / sizeof *core, M = sizeof multiprocessor / sizeof *multiprocessor };
   const tf_core usual = tf_core_usual();
   const tf_multiprocessor h100 = tf_multiprocessor_usual();
-  CHECK(sizeof usual == N * sizeof(double) && usual.tile == 20 && usual.page == 4096 && usual.store == 32);
-  CHECK(sizeof h100 == M * sizeof(double) && h100.plain == 128 && h100.memory == 228 * 1024 && h100.share == 0.63);
+  CHECK(sizeof usual == N * sizeof(double) && usual.tile == 20 && usual.page == 4096 &&
+        usual.store == 32);
+  CHECK(sizeof h100 == M * sizeof(double) && h100.plain == 128 && h100.memory == 228 * 1024 &&
+        h100.share == 0.63);
   test_figures("core", core, N, &usual.tile, offsetof(tf_arch, core));
   test_figures("multiprocessor", multiprocessor, M, &h100.plain, offsetof(tf_arch, multiprocessor));
 }
@@ -271,7 +278,8 @@ static void test_core_file(void) {
 
 static void test_arch_defaults(void) {
   tf_diags *d = tf_diags_new();
-  tf_spec *s = read_text("architecture: {memories: [{name: M}], compute: [{name: u, ops: [mac]}]}", NULL, 0, d);
+  tf_spec *s = read_text("architecture: {memories: [{name: M}], compute: [{name: u, ops: [mac]}]}",
+                         NULL, 0, d);
   if (!CHECK(s != NULL)) return;
   CHECK(s->arch->clock_hz == 1e9 && s->arch->word_bits == 16 && s->arch->technology_nm == 45);
   CHECK(s->arch->overlap == TF_OVERLAP_DOUBLE_BUFFER);
@@ -296,38 +304,46 @@ static void test_energy_table(void) {
   }
 }
 
-/* What a source says of a point of its own comes out; what it does not speak of stays as certain as the table. */
+/* What a source says of a point of its own comes out; what it does not speak of stays as certain as
+ * the table. */
 static void test_spread(void) {
   const tf_spread dram = tf_spread_word(0, 7, true), buffer = tf_spread_word(8192, 7, false);
   CHECK_NEAR(dram.low * 1950, 3.97 * 64, 1e-9);
   CHECK_NEAR(dram.high * 1950, 2600, 1e-9);
   CHECK_NEAR(buffer.high * tf_table_word_pj(8192, 64, 7, false), 7.5, 1e-9);
-  CHECK_NEAR(tf_spread_word(1048576, 7, false).low * tf_table_word_pj(1048576, 64, 7, false), 14, 1e-9);
-  CHECK_NEAR(tf_spread_word(131072, 45, false).low * tf_table_word_pj(131072, 64, 45, false), 26.16, 1e-9);
-  CHECK_NEAR(tf_spread_word(102400, 65, false).high * tf_table_word_pj(102400, 64, 45, false), 36, 1e-9);
+  CHECK_NEAR(tf_spread_word(1048576, 7, false).low * tf_table_word_pj(1048576, 64, 7, false), 14,
+             1e-9);
+  CHECK_NEAR(tf_spread_word(131072, 45, false).low * tf_table_word_pj(131072, 64, 45, false), 26.16,
+             1e-9);
+  CHECK_NEAR(tf_spread_word(102400, 65, false).high * tf_table_word_pj(102400, 64, 45, false), 36,
+             1e-9);
   CHECK_NEAR(tf_spread_word(1 << 22, 45, false).high, 1, 1e-12);
   const uint32_t mac = 1u << TF_K_MAC, exponent = 1u << TF_K_EXP;
   const tf_spread bytes = tf_spread_point(mac, 8, 45), floats = tf_spread_point(mac, 32, 7);
   CHECK_NEAR(bytes.low * tf_table_point_pj(mac, 8, 45), 0.23, 1e-9);
   CHECK_NEAR(bytes.high * tf_table_point_pj(mac, 8, 40), 0.8465, 1e-9);
-  CHECK_NEAR(tf_spread_point(mac, 16, 7).high * tf_table_point_pj(mac, 16, 7) / (12.7 / 4 + 0.105), 7.0 / 40, 1e-3);
+  CHECK_NEAR(tf_spread_point(mac, 16, 7).high * tf_table_point_pj(mac, 16, 7) / (12.7 / 4 + 0.105),
+             7.0 / 40, 1e-3);
   CHECK_NEAR(floats.low * tf_table_point_pj(mac, 32, 7) / 3.2, 7.0 / 45, 1e-9);
-  CHECK_NEAR(tf_spread_point(exponent, 32, 40).high * tf_table_point_pj(exponent, 32, 40), 5 * 52.0, 1e-9);
+  CHECK_NEAR(tf_spread_point(exponent, 32, 40).high * tf_table_point_pj(exponent, 32, 40), 5 * 52.0,
+             1e-9);
   CHECK_NEAR(tf_spread_point(mac, 64, 45).high, 1, 1e-12);
 }
 
 /* A buffer's area goes by the published bit of its node, a unit of whole numbers is the smaller. */
 static void test_spread_area(void) {
   tf_diags *d = tf_diags_new();
-  tf_spec *s =
-      read_text("architecture: {technology: 7 nm, word-bits: 8, memories: [{name: M}, {name: B, capacity: 1 MiB, "
-                "bandwidth: 8}], compute: [{name: u, ops: [mac], rate: 2}]}",
-                NULL, 0, d);
+  tf_spec *s = read_text("architecture: {technology: 7 nm, word-bits: 8, memories: [{name: M}, "
+                         "{name: B, capacity: 1 MiB, "
+                         "bandwidth: 8}], compute: [{name: u, ops: [mac], rate: 2}]}",
+                         NULL, 0, d);
   if (!CHECK(s != NULL)) return;
-  const tf_spread cells = tf_spread_memory_area(s->arch, 1), unit = tf_spread_unit_area(s->arch, s->arch->units);
+  const tf_spread cells = tf_spread_memory_area(s->arch, 1),
+                  unit = tf_spread_unit_area(s->arch, s->arch->units);
   CHECK_NEAR(cells.high * 0.346 * 7 * 7 / 45 / 45, 0.027, 1e-9);
   CHECK_NEAR(cells.low, 1, 1e-12);
-  CHECK_NEAR(unit.low * tf_table_unit_um2(s->arch, s->arch->units) * 45 * 45 / 7 / 7, 2 * (36 + 282), 1e-6);
+  CHECK_NEAR(unit.low * tf_table_unit_um2(s->arch, s->arch->units) * 45 * 45 / 7 / 7,
+             2 * (36 + 282), 1e-6);
   CHECK_NEAR(tf_spread_memory_area(s->arch, 0).high, 1, 1e-12);
   tf_spec_free(s);
   tf_diags_free(d);
@@ -526,7 +542,8 @@ static void test_order(void) {
   tf_diags_free(d);
 }
 
-/* T masks the scores S, which V shows, and rows[].reads is what T reads: only without the view may S be skipped. */
+/* T masks the scores S, which V shows, and rows[].reads is what T reads: only without the view may
+ * S be skipped. */
 static void test_views(void) {
   static const struct {
     int line;
@@ -539,17 +556,19 @@ static void test_views(void) {
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     tf_diags *d = tf_diags_new();
-    tf_spec *s =
-        read_printed(d,
-                     "workload:\n  dims: {m: 4, l: 6}\n  tensors: {%s}\n  ops:\n  - S[m,l] = A[m,l] * 2\n"
-                     "  - T[m,l] = select(l <= m, %s, -inf)\n  - X[m] max= T[m,l]\n  - E[m,l] = exp(T[m,l] - X[m])\n"
-                     "  - Z[m] += E[m,l]\n",
-                     rows[i].view ? "V: {view: S, shape: [6, 4]}" : "", rows[i].reads);
+    tf_spec *s = read_printed(
+        d,
+        "workload:\n  dims: {m: 4, l: 6}\n  tensors: {%s}\n  ops:\n  - S[m,l] = A[m,l] * 2\n"
+        "  - T[m,l] = select(l <= m, %s, -inf)\n  - X[m] max= T[m,l]\n  - E[m,l] = exp(T[m,l] - "
+        "X[m])\n"
+        "  - Z[m] += E[m,l]\n",
+        rows[i].view ? "V: {view: S, shape: [6, 4]}" : "", rows[i].reads);
     tf_arena *a = tf_arena_new();
     tf_mask m;
     if (CHECK_ROW(&rows[i], s != NULL) && CHECK_ROW(&rows[i], tf_mask_find(s->workload, a, &m))) {
       const tf_workload *wl = s->workload;
-      CHECK_ROW(&rows[i], m.op == 1 && m.fully_masked[0] == rows[i].fully_masked && m.fully_masked[3]);
+      CHECK_ROW(&rows[i],
+                m.op == 1 && m.fully_masked[0] == rows[i].fully_masked && m.fully_masked[3]);
       CHECK_ROW_I64(&rows[i], wl->tensors[wl->ops[0].out].n_consumers, 1);
       CHECK_ROW(&rows[i], tf_no_views(wl, d) == !rows[i].view);
     }
@@ -580,15 +599,17 @@ static void check_known(const tf_workload *wl, const char *name, bool (*is)(int,
 static bool in_lower(int i, int j) { return j <= i && j >= i - 2; }
 static bool in_upper(int i, int j) { return i >= j - 3 && i <= j - 1; }
 static bool in_file(int i, int j) {
-  return (i == 0 && j == 0) || (i == 3 && j == 3) || (i < 2 && j < 2 && i != j) || (i > 1 && j > 1 && i != j);
+  return (i == 0 && j == 0) || (i == 3 && j == 3) || (i < 2 && j < 2 && i != j) ||
+         (i > 1 && j > 1 && i != j);
 }
 
 static void test_known(void) {
-  static const char text[] = "workload:\n  dims: {i: 4, j: 4}\n  tensors:\n"
-                             "    A: {density: {band: [i, j], below: 2, above: 0}}\n"
-                             "    B: {density: {band: [j, i], below: 3, above: -1}}\n"
-                             "    M: {density: {file: hollow.mtx}}\n    T: {density: {blocks: [2, 4], share: 0.5}}\n"
-                             "  ops: ['Y[i] += A[i,j] * B[i,j] * M[i,j] * T[i,j]']\n";
+  static const char text[] =
+      "workload:\n  dims: {i: 4, j: 4}\n  tensors:\n"
+      "    A: {density: {band: [i, j], below: 2, above: 0}}\n"
+      "    B: {density: {band: [j, i], below: 3, above: -1}}\n"
+      "    M: {density: {file: hollow.mtx}}\n    T: {density: {blocks: [2, 4], share: 0.5}}\n"
+      "  ops: ['Y[i] += A[i,j] * B[i,j] * M[i,j] * T[i,j]']\n";
   const tf_text one = {"tests/data/sparse/known.yaml", text, sizeof text - 1};
   tf_diags *d = tf_diags_new();
   tf_spec *s = tf_spec_read_texts(&one, 1, NULL, 0, d);

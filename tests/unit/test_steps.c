@@ -1,6 +1,6 @@
-/* The least steps of ops on a mesh against all ways to spread one op, and all ways to split the units among few; what
- * nothing hides of one op against all of these and all sets of tensors that memories hold, at the outermost port, and
- * at those of all memories. */
+/* The least steps of ops on a mesh against all ways to spread one op, and all ways to split the
+ * units among few; what nothing hides of one op against all of these and all sets of tensors that
+ * memories hold, at the outermost port, and at those of all memories. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -18,7 +18,9 @@ typedef struct {
   double whole;                 /* with both axes of the mesh */
 } op_twin;
 
-static int pick(tf_rng *r, int lo, int hi) { return lo + (int)tf_rng_below(r, (uint32_t)(hi - lo + 1)); }
+static int pick(tf_rng *r, int lo, int hi) {
+  return lo + (int)tf_rng_below(r, (uint32_t)(hi - lo + 1));
+}
 static int ceil_div(int a, int b) { return (a + b - 1) / b; }
 
 /* All instances of each dim on each axis. */
@@ -45,9 +47,11 @@ static double least_of_set(const op_twin *o, unsigned set, int units, bool whole
   if (!(set & (set - 1))) return whole ? one->whole : one->steps[units];
   double best = INFINITY;
   for (unsigned part = (set - 1) & set; part; part = (part - 1) & set) {
-    best = fmin(best, least_of_set(o, part, units, whole) + least_of_set(o, set ^ part, units, whole));
+    best =
+        fmin(best, least_of_set(o, part, units, whole) + least_of_set(o, set ^ part, units, whole));
     for (int n = 1; n < units; n++)
-      best = fmin(best, fmax(least_of_set(o, part, n, false), least_of_set(o, set ^ part, units - n, false)));
+      best = fmin(best, fmax(least_of_set(o, part, n, false),
+                             least_of_set(o, set ^ part, units - n, false)));
   }
   return best;
 }
@@ -61,7 +65,8 @@ static tf_spec *chain(int n, const int *length, tf_diags *d) {
     fprintf(f, "%sd%d: %d", i ? ", " : "", i, length[i]);
   fputs("}\n  ops:\n", f);
   for (int i = 0; i < n; i++)
-    fprintf(f, "  - C%d[d0,d%d] += C%d[d0,d%d] * W%d[d%d,d%d]\n", i + 1, i + 2, i, i + 1, i, i + 1, i + 2);
+    fprintf(f, "  - C%d[d0,d%d] += C%d[d0,d%d] * W%d[d%d,d%d]\n", i + 1, i + 2, i, i + 1, i, i + 1,
+            i + 2);
   fclose(f);
   tf_spec *s = case_spec(text, d);
   free(text);
@@ -89,20 +94,22 @@ static void compare(int n, const int *length, const double *mesh, int fill) {
     twin = fmax(twin, o[i].whole);
   const double got = tf_least_steps(&need, mine, mesh, fill, 0);
   if (!CHECK(got <= twin * (1 + 1e-12))) /* a lower bound, */
-    printf("%d ops of %d %d %d %d %d on %g x %g, fill %d: %.10g of %.10g\n", n, length[0], length[1], length[2],
-           length[3], length[4], mesh[0], mesh[1], fill, got, twin);
+    printf("%d ops of %d %d %d %d %d on %g x %g, fill %d: %.10g of %.10g\n", n, length[0],
+           length[1], length[2], length[3], length[4], mesh[0], mesh[1], fill, got, twin);
   CHECK(got >= points / units * (1 - 1e-12));
   if (n == 1) CHECK(got == twin); /* exact for one op, */
   /* and near for several, of which units are counted in parts of a thousand */
-  if (!CHECK(got >= twin * (1 - 1e-2))) printf("%d ops on %g x %g: %g of %g\n", n, mesh[0], mesh[1], got, twin);
+  if (!CHECK(got >= twin * (1 - 1e-2)))
+    printf("%d ops on %g x %g: %g of %g\n", n, mesh[0], mesh[1], got, twin);
   tf_demand_free(&need);
   tf_spec_free(s);
   tf_diags_free(d);
 }
 
-/* ---- first loads and last stores ------------------------------------------------------------------------ */
-/* A product C[m,n] += A[m,k] * B[k,n] of which dim d takes q[d] steps, w[d] values in the first; words per cycle of the
- * outermost memory: one port if `back` is 0. */
+/* ---- first loads and last stores
+ * ------------------------------------------------------------------------ */
+/* A product C[m,n] += A[m,k] * B[k,n] of which dim d takes q[d] steps, w[d] values in the first;
+ * words per cycle of the outermost memory: one port if `back` is 0. */
 typedef struct {
   int extent[DIMS], q[DIMS], w[DIMS];
   double in, back, fill;
@@ -147,19 +154,21 @@ static double least_exposed(exposed_twin *p, int d, int x, int y) {
 }
 
 static void compare_exposed(tf_rng *r) {
-  exposed_twin p = {
-      .in = pick(r, 1, 12), .back = pick(r, 0, 1) * pick(r, 1, 12), .fill = pick(r, 0, 1) * pick(r, 1, 9)};
+  exposed_twin p = {.in = pick(r, 1, 12),
+                    .back = pick(r, 0, 1) * pick(r, 1, 12),
+                    .fill = pick(r, 0, 1) * pick(r, 1, 9)};
   const int x = pick(r, 1, 3), y = pick(r, 1, 4);
   char text[800], width[60];
   for (int i = 0; i < DIMS; i++)
     p.extent[i] = pick(r, 1, 9);
   snprintf(width, sizeof width, p.back > 0 ? "{read: %g, write: %g}" : "%g", p.in, p.back);
-  snprintf(
-      text, sizeof text,
-      "architecture: {name: a, memories: [{name: M, bandwidth: %s}, {name: L, mesh: [1, %d]}], compute: [{name: u, "
-      "ops: [mac], below: L, mesh: [%d, 1], pipeline: %g}]}\nworkload: {dims: {m: %d, n: %d, k: %d}, ops: "
-      "['C[m,n] += A[m,k] * B[k,n]']}\n",
-      width, y, x, p.fill, p.extent[0], p.extent[1], p.extent[2]);
+  snprintf(text, sizeof text,
+           "architecture: {name: a, memories: [{name: M, bandwidth: %s}, {name: L, mesh: [1, "
+           "%d]}], compute: [{name: u, "
+           "ops: [mac], below: L, mesh: [%d, 1], pipeline: %g}]}\nworkload: {dims: {m: %d, n: %d, "
+           "k: %d}, ops: "
+           "['C[m,n] += A[m,k] * B[k,n]']}\n",
+           width, y, x, p.fill, p.extent[0], p.extent[1], p.extent[2]);
   tf_diags *d = tf_diags_new();
   tf_spec *s = case_spec(text, d);
   tf_demand need = {0};
@@ -172,10 +181,11 @@ static void compare_exposed(tf_rng *r) {
   tf_diags_free(d);
 }
 
-/* ---- the ports of all memories ------------------------------------------------------------------------------------
+/* ---- the ports of all memories
+ * ------------------------------------------------------------------------------------
  */
-/* The same product on a machine of so many inner memories: on[t][axis][d] instances of dim d on a side of the mesh that
- * Tiles of memory t spread over. */
+/* The same product on a machine of so many inner memories: on[t][axis][d] instances of dim d on a
+ * side of the mesh that Tiles of memory t spread over. */
 enum { INNER = 2 };
 typedef struct {
   int inner, extent[DIMS], q[DIMS], w[DIMS], on[INNER + 1][2][DIMS];
@@ -183,7 +193,8 @@ typedef struct {
   double read[INNER + 1], write[INNER + 1], fill; /* write 0: one port */
 } levels_twin;
 
-/* Words of tensor z in an instance of memory l that has, with the others, `of` values of each dim. */
+/* Words of tensor z in an instance of memory l that has, with the others, `of` values of each dim.
+ */
 static double words_in(const levels_twin *p, int z, int l, const int *of) {
   double words = 1;
   for (int d = 0; d < DIMS; d++) {
@@ -204,11 +215,13 @@ static bool is_summed_on(const levels_twin *p, int l) { /* k is dim 2 */
 static double longest_of(const levels_twin *p, const double *in, const double *out) {
   double time = 0;
   for (int l = 0; l <= p->inner; l++)
-    time = fmax(time, p->write[l] > 0 ? fmax(in[l] / p->read[l], out[l] / p->write[l]) : (in[l] + out[l]) / p->read[l]);
+    time = fmax(time, p->write[l] > 0 ? fmax(in[l] / p->read[l], out[l] / p->write[l])
+                                      : (in[l] + out[l]) / p->read[l]);
   return time;
 }
 
-/* at[z][i]: the memories that hold tensor z, outermost first, the outermost of all in front; n[z] of them. */
+/* at[z][i]: the memories that hold tensor z, outermost first, the outermost of all in front; n[z]
+ * of them. */
 static double time_of_levels(const levels_twin *p, int at[DIMS][INNER + 1], const int *n) {
   double in[INNER + 1] = {0}, out[INNER + 1] = {0}, load[INNER + 1][INNER + 1] = {{0}},
                     store[INNER + 1][INNER + 1] = {{0}};
@@ -254,7 +267,8 @@ static double least_of_holders(const levels_twin *p) {
   return best;
 }
 
-/* Dim d on side i (of 2 for each mesh) and those behind it, on so many instances so far; any number of steps. */
+/* Dim d on side i (of 2 for each mesh) and those behind it, on so many instances so far; any number
+ * of steps. */
 static double least_levels(levels_twin *p, int d, int i, int instances) {
   double best = INFINITY;
   if (d == DIMS) return least_of_holders(p);
@@ -286,21 +300,23 @@ static bool compare_levels(tf_rng *r) {
   levels_twin p = {.inner = pick(r, 1, INNER), .fill = pick(r, 0, 1) * pick(r, 1, 9)};
   char text[1200], width[60];
   put_ports(r, &p.read[0], &p.write[0], width, sizeof width);
-  int n = snprintf(text, sizeof text, "architecture: {name: a, memories: [{name: M0, bandwidth: %s}", width);
+  int n = snprintf(text, sizeof text,
+                   "architecture: {name: a, memories: [{name: M0, bandwidth: %s}", width);
   for (int l = 1; l <= p.inner + 1; l++) {
     p.side[l - 1][0] = pick(r, 1, 3), p.side[l - 1][1] = pick(r, 1, l > p.inner ? 1 : 2);
     if (l > p.inner) break;
     put_ports(r, &p.read[l], &p.write[l], width, sizeof width);
-    n += snprintf(text + n, sizeof text - (size_t)n, ", {name: M%d, mesh: [%d, %d], bandwidth: %s}", l,
-                  p.side[l - 1][0], p.side[l - 1][1], width);
+    n += snprintf(text + n, sizeof text - (size_t)n, ", {name: M%d, mesh: [%d, %d], bandwidth: %s}",
+                  l, p.side[l - 1][0], p.side[l - 1][1], width);
   }
   for (int i = 0; i < DIMS; i++)
     p.extent[i] = pick(r, 1, 6);
-  snprintf(
-      text + n, sizeof text - (size_t)n,
-      "], compute: [{name: u, ops: [mac], below: M%d, mesh: [%d, %d], pipeline: %g}]}\nworkload: {dims: {m: %d, n: "
-      "%d, k: %d}, ops: ['C[m,n] += A[m,k] * B[k,n]']}\n",
-      p.inner, p.side[p.inner][0], p.side[p.inner][1], p.fill, p.extent[0], p.extent[1], p.extent[2]);
+  snprintf(text + n, sizeof text - (size_t)n,
+           "], compute: [{name: u, ops: [mac], below: M%d, mesh: [%d, %d], pipeline: "
+           "%g}]}\nworkload: {dims: {m: %d, n: "
+           "%d, k: %d}, ops: ['C[m,n] += A[m,k] * B[k,n]']}\n",
+           p.inner, p.side[p.inner][0], p.side[p.inner][1], p.fill, p.extent[0], p.extent[1],
+           p.extent[2]);
   tf_diags *d = tf_diags_new();
   tf_spec *s = case_spec(text, d);
   tf_demand need = {0};
@@ -309,7 +325,8 @@ static bool compare_levels(tf_rng *r) {
     const tf_end end = {.op = 0, .unit = 0, .sides = TF_END_LOADS | TF_END_STORES};
     tf_room room;
     CHECK(tf_room_of(s->arch, 0, &room));
-    const double got = tf_end_in_room(s->arch, &need, &end, &room), twin = least_levels(&p, 0, 0, 1);
+    const double got = tf_end_in_room(s->arch, &need, &end, &room),
+                 twin = least_levels(&p, 0, 0, 1);
     if (!CHECK(fabs(got - twin) <= 1e-12 * twin)) printf("%s%g of %g\n", text, got, twin);
     for (int l = 1; l <= p.inner; l++)
       p.read[l] = p.write[l] = INFINITY;
@@ -321,9 +338,11 @@ static bool compare_levels(tf_rng *r) {
   return larger;
 }
 
-/* ---- windows --------------------------------------------------------------------------------------------------- */
-/* O[p] += I[a*p + b*r + c] * W[r] on one memory's port: of I's elements the fewest that any so many values of p and r
- * read are loaded first. */
+/* ---- windows
+ * ---------------------------------------------------------------------------------------------------
+ */
+/* O[p] += I[a*p + b*r + c] * W[r] on one memory's port: of I's elements the fewest that any so many
+ * values of p and r read are loaded first. */
 typedef struct {
   int p, r, a, b, c, lo, end; /* I has lo .. end - 1 */
   double in, touched;
@@ -364,7 +383,9 @@ static double least_windows(const windows_twin *t, int x, int y) {
             for (int z = 0; z < 3; z++) {
               alone += held >> z & 1 ? first[z] / t->in : 0;
               all += held >> z & 1 ? words[z] : 0;
-              pass += held >> z & 1 ? 0 : words[z] * again[z] + (z == 2 ? words[z] * (again[z] - 1) : 0);
+              pass += held >> z & 1
+                          ? 0
+                          : words[z] * again[z] + (z == 2 ? words[z] * (again[z] - 1) : 0);
             }
             best = fmin(best, fmax(fmax(qp * qr, pass / t->in) + alone, (pass + all) / t->in));
           }
@@ -374,20 +395,30 @@ static double least_windows(const windows_twin *t, int x, int y) {
 
 /* Never more than the twin; whether it is the same. */
 static bool compare_windows(tf_rng *r) {
-  windows_twin t = {pick(r, 1, 6), pick(r, 1, 3), pick(r, 1, 3), pick(r, 1, 3), pick(r, -2, 2), 0, 0, pick(r, 1, 6), 0};
+  windows_twin t = {pick(r, 1, 6),
+                    pick(r, 1, 3),
+                    pick(r, 1, 3),
+                    pick(r, 1, 3),
+                    pick(r, -2, 2),
+                    0,
+                    0,
+                    pick(r, 1, 6),
+                    0};
   const int x = pick(r, 1, 3), y = pick(r, 1, 3);
   char text[800];
-  snprintf(
-      text, sizeof text,
-      "architecture: {name: a, memories: [{name: M, bandwidth: %g}, {name: L, mesh: [%d, 1]}], compute: [{name: "
-      "u, ops: [mac], below: L, mesh: [1, %d]}]}\nworkload: {dims: {p: %d, r: %d}, tensors: {I: {pad: [%d]}}, ops: "
-      "['O[p] += I[%d*p + %d*r + %d] * W[r]']}\n",
-      t.in, x, y, t.p, t.r, pick(r, 0, 2) + (t.c < 0 ? -t.c : 0), t.a, t.b, t.c);
+  snprintf(text, sizeof text,
+           "architecture: {name: a, memories: [{name: M, bandwidth: %g}, {name: L, mesh: [%d, "
+           "1]}], compute: [{name: "
+           "u, ops: [mac], below: L, mesh: [1, %d]}]}\nworkload: {dims: {p: %d, r: %d}, tensors: "
+           "{I: {pad: [%d]}}, ops: "
+           "['O[p] += I[%d*p + %d*r + %d] * W[r]']}\n",
+           t.in, x, y, t.p, t.r, pick(r, 0, 2) + (t.c < 0 ? -t.c : 0), t.a, t.b, t.c);
   tf_diags *d = tf_diags_new();
   tf_spec *s = case_spec(text, d);
   tf_demand need = {0};
   bool same = false;
-  if (s && CHECK(tf_demand_of(s->workload, &need))) { /* a tensor that is nothing but padding is refused */
+  if (s && CHECK(tf_demand_of(s->workload,
+                              &need))) { /* a tensor that is nothing but padding is refused */
     const tf_tensor *i = &s->workload->tensors[s->workload->ops[0].reads[0].tensor];
     t.lo = (int)i->lo[0], t.end = (int)(i->lo[0] + i->extent[0]);
     t.touched = elements_of(&t, (1 << t.p) - 1, (1 << t.r) - 1);
@@ -401,8 +432,10 @@ static bool compare_windows(tf_rng *r) {
   return same;
 }
 
-/* ---- the ends of several ops ------------------------------------------------------------------------------------ */
-/* A chain of n products, op i of d0 by d[i + 2] by d[i + 1]: the first loads two inputs, the others one. */
+/* ---- the ends of several ops
+ * ------------------------------------------------------------------------------------ */
+/* A chain of n products, op i of d0 by d[i + 2] by d[i + 1]: the first loads two inputs, the others
+ * one. */
 typedef struct {
   exposed_twin machine; /* of it the widths and `fill` */
   int n, length[7], x, y;
@@ -418,10 +451,12 @@ static double with_ends(const ends_twin *t, int i, int sides) {
     double in = 0, back = 0, alone = 0;
     for (int z = 0; z < DIMS; z++) { /* as above: z lacks dim z */
       const int a = (z + 1) % DIMS, b = (z + 2) % DIMS;
-      const bool counts = z == 2 ? sides & TF_END_STORES && i == t->n - 1 : sides & TF_END_LOADS && (z == 0 || i == 0);
+      const bool counts = z == 2 ? sides & TF_END_STORES && i == t->n - 1
+                                 : sides & TF_END_LOADS && (z == 0 || i == 0);
       const double words = e[a] * e[b], each = words * t->q[z];
       if (!counts) continue;
-      if (held >> z & 1) alone += (double)t->w[a] * t->w[b] / (z == 2 && p->back > 0 ? p->back : p->in);
+      if (held >> z & 1)
+        alone += (double)t->w[a] * t->w[b] / (z == 2 && p->back > 0 ? p->back : p->in);
       if (!(held >> z & 1)) *(z == 2 ? &back : &in) += each;
       if (z == 2 && !(held >> z & 1)) in += each - words;
     }
@@ -449,11 +484,11 @@ static double least_with_ends(ends_twin *t, int i, int sides, int d, int x, int 
 static double least_beside(ends_twin *t, int from, int load, int store) {
   double best = INFINITY;
   for (int c = 1; c < t->x; c++)
-    best = fmin(
-        best, fmax(least_with_ends(t, from, load, 0, c, t->y), least_with_ends(t, from + 1, store, 0, t->x - c, t->y)));
+    best = fmin(best, fmax(least_with_ends(t, from, load, 0, c, t->y),
+                           least_with_ends(t, from + 1, store, 0, t->x - c, t->y)));
   for (int c = 1; c < t->y; c++)
-    best = fmin(
-        best, fmax(least_with_ends(t, from, load, 0, t->x, c), least_with_ends(t, from + 1, store, 0, t->x, t->y - c)));
+    best = fmin(best, fmax(least_with_ends(t, from, load, 0, t->x, c),
+                           least_with_ends(t, from + 1, store, 0, t->x, t->y - c)));
   return best;
 }
 
@@ -462,7 +497,8 @@ static double least_of_pair(ends_twin *t, int i, int k, int sides, int x, int y)
   const int load = sides & TF_END_LOADS, store = sides & TF_END_STORES;
   double best = least_with_ends(t, i, load, 0, x, y) + least_with_ends(t, k, store, 0, x, y);
   for (int n = 1; n < x * y; n++)
-    best = fmin(best, fmax(least_with_ends(t, i, load, 0, n, 0), least_with_ends(t, k, store, 0, x * y - n, 0)));
+    best = fmin(best, fmax(least_with_ends(t, i, load, 0, n, 0),
+                           least_with_ends(t, k, store, 0, x * y - n, 0)));
   return best;
 }
 
@@ -471,14 +507,15 @@ static double least_of_three(ends_twin *t, int from, int sides) {
   double best = INFINITY;
   for (int one = 0; one < 3; one++)
     for (int own = 0; own < TF_END_SIDES; own++) {
-      const int single = from + one, i = from + (one == 0), k = from + (one == 2 ? 1 : 2), rest = sides & ~own;
+      const int single = from + one, i = from + (one == 0), k = from + (one == 2 ? 1 : 2),
+                rest = sides & ~own;
       if ((own & sides) != own) continue;
       for (int c = 1; c < t->x; c++)
-        best =
-            fmin(best, fmax(least_with_ends(t, single, own, 0, c, t->y), least_of_pair(t, i, k, rest, t->x - c, t->y)));
+        best = fmin(best, fmax(least_with_ends(t, single, own, 0, c, t->y),
+                               least_of_pair(t, i, k, rest, t->x - c, t->y)));
       for (int c = 1; c < t->y; c++)
-        best =
-            fmin(best, fmax(least_with_ends(t, single, own, 0, t->x, c), least_of_pair(t, i, k, rest, t->x, t->y - c)));
+        best = fmin(best, fmax(least_with_ends(t, single, own, 0, t->x, c),
+                               least_of_pair(t, i, k, rest, t->x, t->y - c)));
     }
   return best;
 }
@@ -486,13 +523,17 @@ static double least_of_three(ends_twin *t, int from, int sides) {
 /* Ops from .. to - 1, with the mesh (units 0) or so many units. */
 static double least_of_part(ends_twin *t, int from, int to, int sides, int units) {
   if (to == from + 1)
-    return units ? least_with_ends(t, from, sides, 0, units, 0) : least_with_ends(t, from, sides, 0, t->x, t->y);
+    return units ? least_with_ends(t, from, sides, 0, units, 0)
+                 : least_with_ends(t, from, sides, 0, t->x, t->y);
   double in_turn = INFINITY, apart = INFINITY;
-  const int load = sides & TF_END_LOADS, store = sides & TF_END_STORES, all = units ? units : t->x * t->y;
+  const int load = sides & TF_END_LOADS, store = sides & TF_END_STORES,
+            all = units ? units : t->x * t->y;
   for (int at = from + 1; at < to; at++) {
-    in_turn = fmin(in_turn, least_of_part(t, from, at, load, units) + least_of_part(t, at, to, store, units));
+    in_turn = fmin(in_turn, least_of_part(t, from, at, load, units) +
+                                least_of_part(t, at, to, store, units));
     for (int n = 1; n < all; n++)
-      apart = fmin(apart, fmax(least_of_part(t, from, at, load, n), least_of_part(t, at, to, store, all - n)));
+      apart = fmin(apart, fmax(least_of_part(t, from, at, load, n),
+                               least_of_part(t, at, to, store, all - n)));
   }
   if (!units && to == from + 2) apart = fmax(apart, least_beside(t, from, load, store));
   if (!units && to == from + 3) apart = fmax(apart, least_of_three(t, from, sides));
@@ -501,9 +542,10 @@ static double least_of_part(ends_twin *t, int from, int to, int sides, int units
 
 /* inner: the first and the last op run on other units. */
 static void compare_ends(tf_rng *r, bool inner) {
-  ends_twin t = {
-      .machine = {.in = pick(r, 1, 12), .back = pick(r, 0, 1) * pick(r, 1, 12), .fill = pick(r, 0, 1) * pick(r, 1, 9)},
-      .n = pick(r, 2, 3)};
+  ends_twin t = {.machine = {.in = pick(r, 1, 12),
+                             .back = pick(r, 0, 1) * pick(r, 1, 12),
+                             .fill = pick(r, 0, 1) * pick(r, 1, 9)},
+                 .n = pick(r, 2, 3)};
   t.x = pick(r, 1, t.n == 2 ? 3 : 2), t.y = pick(r, 2, 3);
   bool mine[5];
   for (int i = 0; i < 5; i++)
@@ -511,18 +553,22 @@ static void compare_ends(tf_rng *r, bool inner) {
   for (int i = 0; i < 7; i++)
     t.length[i] = pick(r, 1, t.n == 2 ? 7 : 5);
   char arch[500], width[60];
-  snprintf(width, sizeof width, t.machine.back > 0 ? "{read: %g, write: %g}" : "%g", t.machine.in, t.machine.back);
+  snprintf(width, sizeof width, t.machine.back > 0 ? "{read: %g, write: %g}" : "%g", t.machine.in,
+           t.machine.back);
   snprintf(arch, sizeof arch,
-           "architecture: {name: a, memories: [{name: M, bandwidth: %s}, {name: L, mesh: [1, %d]}], compute: [{name: "
+           "architecture: {name: a, memories: [{name: M, bandwidth: %s}, {name: L, mesh: [1, "
+           "%d]}], compute: [{name: "
            "u, ops: [mac], below: L, mesh: [%d, 1], pipeline: %g}]}\n",
            width, t.y, t.x, t.machine.fill);
   tf_diags *d = tf_diags_new();
   tf_spec *a = case_spec(arch, d), *s = chain(t.n + (inner ? 2 : 0), t.length, d);
   tf_demand need = {0};
   if (CHECK(a && s && tf_demand_of(s->workload, &need))) {
-    const double twin = least_of_part(&t, inner, t.n + inner, inner ? 0 : TF_END_LOADS | TF_END_STORES, 0);
+    const double twin =
+        least_of_part(&t, inner, t.n + inner, inner ? 0 : TF_END_LOADS | TF_END_STORES, 0);
     const double got = tf_least_ends(a->arch, &need, 0, mine, 0);
-    if (!CHECK(fabs(got - twin) <= 1e-12 * twin)) printf("%s%d ops, %g of %g\n", arch, t.n, got, twin);
+    if (!CHECK(fabs(got - twin) <= 1e-12 * twin))
+      printf("%s%d ops, %g of %g\n", arch, t.n, got, twin);
   }
   tf_demand_free(&need);
   tf_spec_free(a);

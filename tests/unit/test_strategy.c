@@ -1,5 +1,5 @@
-/* Spaces and strategies know each other by search/common/space.h alone: a space of the test's own is walked by every
- * strategy, a strategy of the test's own walks every space. */
+/* Spaces and strategies know each other by search/common/space.h alone: a space of the test's own
+ * is walked by every strategy, a strategy of the test's own walks every space. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,7 +76,8 @@ static splits *new_splits(int32_t of, int32_t least, int most) {
   return p;
 }
 
-/* ---- a toy strategy: from the best so far to a neighbour, or anywhere ------------------------------------------ */
+/* ---- a toy strategy: from the best so far to a neighbour, or anywhere
+ * ------------------------------------------ */
 typedef struct {
   tf_space *space;
   tf_rng rng;
@@ -88,7 +89,8 @@ static void *climb_from(tf_arena *a, tf_space *s, const int32_t *hint, int n_ask
   (void)hint, (void)n_asks;
   climber *c = TF_NEW(a, climber);
   if (!c) return NULL;
-  *c = (climber){s, rng, TF_ARRAY(a, int32_t, (size_t)s->n + 1), TF_ARRAY(a, int32_t, (size_t)s->n + 1), INFINITY};
+  *c = (climber){s, rng, TF_ARRAY(a, int32_t, (size_t)s->n + 1),
+                 TF_ARRAY(a, int32_t, (size_t)s->n + 1), INFINITY};
   return c->best && c->row ? c : NULL;
 }
 
@@ -109,9 +111,11 @@ static void learn(void *state, const tf_told *t) {
 }
 
 static const tf_strategy_ops climb = {climb_from, step, learn, .batches = false};
-static const tf_strategy toy = {"toy", "random genes, trip counts by climbing", &tf_way_random, &climb, 48};
+static const tf_strategy toy = {"toy", "random genes, trip counts by climbing", &tf_way_random,
+                                &climb, 48};
 
-/* ---- every strategy over the toy space ----------------------------------------------------------- */
+/* ---- every strategy over the toy space
+ * ----------------------------------------------------------- */
 static bool explore(const tf_strategy_ops *way, splits *p) {
   tf_arena *a = tf_arena_new();
   void *state = way->make(a, &p->space, NULL, p->most, tf_rng_new(3, 1));
@@ -139,7 +143,8 @@ static void test_all_of_it(void) {
 }
 
 static void test_nothing(void) {
-  const tf_strategy_ops *ways[] = {&tf_way_random, &tf_way_exhaustive, &tf_way_ga, &tf_way_mcts, &climb};
+  const tf_strategy_ops *ways[] = {&tf_way_random, &tf_way_exhaustive, &tf_way_ga, &tf_way_mcts,
+                                   &climb};
   for (size_t k = 0; k < sizeof ways / sizeof ways[0]; k++) {
     splits *p = new_splits(1024, 8, 100); /* 8^4 is more than 1024 */
     CHECK(explore(ways[k], p));
@@ -149,7 +154,8 @@ static void test_nothing(void) {
 }
 
 static void test_the_best(void) {
-  const tf_strategy_ops *ways[] = {&tf_way_random, &tf_way_exhaustive, &tf_way_ga, &tf_way_mcts, toy.inner};
+  const tf_strategy_ops *ways[] = {&tf_way_random, &tf_way_exhaustive, &tf_way_ga, &tf_way_mcts,
+                                   toy.inner};
   for (size_t k = 0; k < sizeof ways / sizeof ways[0]; k++)
     for (int32_t least = 1; least <= 2; least++) {
       splits *p = new_splits(1024, least, 4000);
@@ -178,7 +184,8 @@ static void test_undo(void) {
   free(p);
 }
 
-/* ---- the toy strategy over shapes and trip counts --------------------------------------------------- */
+/* ---- the toy strategy over shapes and trip counts
+ * --------------------------------------------------- */
 typedef struct {
   tf_trips *trips;
   tf_model *model;
@@ -201,15 +208,18 @@ static double climb_shape(const tf_shapes *shapes, const int32_t *genes, tf_read
   tf_diags *d = tf_diags_new();
   tf_arena *a = tf_arena_new();
   tf_tree *tree = tf_shapes_tree(shapes, genes, reads);
-  counts c = {
-      .trips = tree ? tf_trips_new(tree, d) : NULL, .model = tree ? tf_model_new(tree, d) : NULL, .best = TF_COST_BAD};
+  counts c = {.trips = tree ? tf_trips_new(tree, d) : NULL,
+              .model = tree ? tf_model_new(tree, d) : NULL,
+              .best = TF_COST_BAD};
   CHECK(c.trips && c.model);
   if (c.trips && c.model) {
     tf_space *s = &c.trips->space;
     tf_model_walk_limit(c.model, 0);
     s->cost = cycles;
     s->ctx = &c;
-    tf_explore(toy.inner, toy.inner->make(a, s, NULL, toy.evals_per_shape, tf_rng_new(7, (uint64_t)no)), s, fewer);
+    tf_explore(toy.inner,
+               toy.inner->make(a, s, NULL, toy.evals_per_shape, tf_rng_new(7, (uint64_t)no)), s,
+               fewer);
   }
   tf_model_free(c.model);
   tf_trips_free(c.trips);
@@ -245,7 +255,8 @@ static void test_toy_pair(void) {
   tf_diags_free(d);
 }
 
-/* ---- the table ----------------------------------------------------------------------------------------- */
+/* ---- the table
+ * ----------------------------------------------------------------------------------------- */
 static void test_rows(void) {
   CHECK(toy.outer->batches);
   for (int k = 0; tf_strategy_at(k); k++) {
@@ -256,7 +267,8 @@ static void test_rows(void) {
   CHECK(tf_strategy_named("toy") == NULL);
 }
 
-/* ---- what has been evaluated -------------------------------------------------------------------- */
+/* ---- what has been evaluated --------------------------------------------------------------------
+ */
 /* What is recalled is of these very trip counts, however often others took its place. */
 static void test_repeats(void) {
   enum { LOOPS = 3, LONGEST = 7 };

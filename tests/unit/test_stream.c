@@ -1,4 +1,5 @@
-/* A quotient that leaves its stream is divided where it is made: no sum of the stream would do it later. */
+/* A quotient that leaves its stream is divided where it is made: no sum of the stream would do it
+ * later. */
 #include <stdlib.h>
 
 #include "tests/unit/case.h"
@@ -6,7 +7,8 @@
 
 enum { ROWS = 8, LONG = 16 };
 
-/* Softmax whose rows stream in one step; `more` ops may read the quotients, `last` is where they stand. */
+/* Softmax whose rows stream in one step; `more` ops may read the quotients, `last` is where they
+ * stand. */
 static char *text_of(const char *more, const char *names, const char *last) {
   char *text = NULL;
   FILE *f = case_text(&text);
@@ -38,7 +40,8 @@ static char *text_of(const char *more, const char *names, const char *last) {
   return fclose(f) == 0 ? text : NULL;
 }
 
-/* Whether the kernel divides by the sum where quotients are made; and points that the model counts for them. */
+/* Whether the kernel divides by the sum where quotients are made; and points that the model counts
+ * for them. */
 static void one(const char *more, const char *names, const char *last, bool waits) {
   char *text = text_of(more, names, last);
   test_case e = {0};
@@ -48,7 +51,8 @@ static void one(const char *more, const char *names, const char *last, bool wait
   tf_emitted *files = e.tree ? tf_emit(e.tree, "cpu", &o, e.d) : NULL;
   if (!CHECK(files != NULL)) case_complain(e.d);
   for (int i = 0; files && i < files->n; i++)
-    if (!strcmp(files->file[i].name, "kernel.c")) CHECK(waits || !strstr(files->file[i].text, "/ 1.0f"));
+    if (!strcmp(files->file[i].name, "kernel.c"))
+      CHECK(waits || !strstr(files->file[i].text, "/ 1.0f"));
   tf_emitted_free(files);
   case_drop(&e);
   free(text);
@@ -56,7 +60,8 @@ static void one(const char *more, const char *names, const char *last, bool wait
 
 int main(void) {
   one("", "", "", false);
-  one("  - O[m,k] += P[m,n] * V[n,k]\n", " O", "        L1 for m=8 n=16 k=4\n          op O\n", true);
+  one("  - O[m,k] += P[m,n] * V[n,k]\n", " O", "        L1 for m=8 n=16 k=4\n          op O\n",
+      true);
   one("  - O[m,n] = P[m,n] * G[n]\n", "", "        L1 for m=8 n=16\n          op O\n", false);
   return check_report();
 }

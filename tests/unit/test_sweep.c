@@ -1,4 +1,5 @@
-/* Sweeps: conditions, scores, fronts, numbers of points, and that what is not solved changes no front. */
+/* Sweeps: conditions, scores, fronts, numbers of points, and that what is not solved changes no
+ * front. */
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,7 +12,8 @@
 #include "tests/unit/check.h"
 #include "tileflow/tileflow.h"
 
-/* ---- SHA-256: examples of FIPS 180-4 and NIST's, and lengths about a block ------------------------------ */
+/* ---- SHA-256: examples of FIPS 180-4 and NIST's, and lengths about a block
+ * ------------------------------ */
 static void check_sha256(void) {
   static const struct {
     int line;
@@ -22,7 +24,8 @@ static void check_sha256(void) {
       {__LINE__, "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
        "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"},
       {__LINE__,
-       "abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqrlmnopqrsmnopqrstnopqrst"
+       "abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqrlmn"
+       "opqrsmnopqrstnopqrst"
        "u",
        "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1"},
   };
@@ -33,7 +36,8 @@ static void check_sha256(void) {
   }
 }
 
-/* ---- conditions ---------------------------------------------------------------------------------------------- */
+/* ---- conditions
+ * ---------------------------------------------------------------------------------------------- */
 enum { A, B, NAME, NONE, N_NAMES };
 
 /* 1 or 0: what it says with a = 3, b = 8, name = 'edge', none = NAN; -1: it is refused. */
@@ -44,7 +48,11 @@ static int holds(const char *text) {
   tf_diags *d = tf_diags_new();
   tf_arena *a = tf_arena_new();
   tf_reader r = {.arena = a, .diags = d};
-  tf_ynode n = {.kind = TF_Y_SCALAR, .text = text, .len = strlen(text), .src = text, .src_end = text + strlen(text)};
+  tf_ynode n = {.kind = TF_Y_SCALAR,
+                .text = text,
+                .len = strlen(text),
+                .src = text,
+                .src_end = text + strlen(text)};
   n.at = n.text_at = (tf_loc){tf_diags_add_file(d, "where", text, n.len), 1, 1, 1};
   sweep_expr *x = sweep_expr_read(&r, &n, &(sweep_names){N_NAMES, names, texts});
   int out = x ? sweep_expr_holds(x, values) : -1;
@@ -102,7 +110,9 @@ static void check_conditions(void) {
   CHECK(holds(deep) == -1);
 }
 
-/* ---- scores ---------------------------------------------------------------------------------------------------- */
+/* ---- scores
+ * ----------------------------------------------------------------------------------------------------
+ */
 enum { WORKS = 6 };
 
 typedef struct {
@@ -122,7 +132,8 @@ static void draw_scored(tf_rng *rng, scored *s) {
     s->state[i] = 1 + TF_POINT_FOUND;
     for (int k = 0; k < TF_N_GOALS; k++) {
       s->figures[i][k] = ldexp(1 + tf_rng_unit(rng), (int)tf_rng_below(rng, 60));
-      s->bounds[i][k] = tf_rng_below(rng, 3) ? s->figures[i][k] : s->figures[i][k] * tf_rng_unit(rng);
+      s->bounds[i][k] =
+          tf_rng_below(rng, 3) ? s->figures[i][k] : s->figures[i][k] * tf_rng_unit(rng);
     }
   }
   s->grid = (tf_sweep_grid){.n_goals = 2,
@@ -159,7 +170,8 @@ static void check_scores(void) {
       CHECK(bound[k] <= score[k]);
     s.figures[round % WORKS][TF_GOAL_ENERGY] = s.bounds[round % WORKS][TF_GOAL_ENERGY] = 0;
     sweep_score(&s.grid, &s.works, score, bound);
-    CHECK(s.grid.geometric ? score[TF_GOAL_ENERGY] == 0 && bound[TF_GOAL_ENERGY] == 0 : score[TF_GOAL_ENERGY] > 0);
+    CHECK(s.grid.geometric ? score[TF_GOAL_ENERGY] == 0 && bound[TF_GOAL_ENERGY] == 0
+                           : score[TF_GOAL_ENERGY] > 0);
     s.state[round % WORKS] = 1 + TF_POINT_NONE;
     sweep_score(&s.grid, &s.works, score, bound);
     CHECK(isnan(score[TF_GOAL_CYCLES]) && bound[TF_GOAL_CYCLES] > 0);
@@ -200,7 +212,8 @@ static void check_covers(void) {
   tf_rng rng = tf_rng_new(5, 0);
   int yes = 0, no = 0;
   for (int round = 0; round < 200; round++) {
-    tf_sweep_grid g = {.n_goals = 3, .goals = {TF_GOAL_CYCLES, TF_GOAL_ENERGY, TF_GOAL_AREA}, .within = 0.1};
+    tf_sweep_grid g = {
+        .n_goals = 3, .goals = {TF_GOAL_CYCLES, TF_GOAL_ENERGY, TF_GOAL_AREA}, .within = 0.1};
     double v[N][TF_N_GOALS] = {{0}}, bound[TF_N_GOALS] = {0};
     sweep_front f = {0};
     bool covered = false;
@@ -210,7 +223,8 @@ static void check_covers(void) {
       for (int k = 0; k < g.n_goals; k++)
         v[i][g.goals[k]] = 10 + tf_rng_below(&rng, 40);
       covered |= v[i][TF_GOAL_CYCLES] <= 1.1 * bound[TF_GOAL_CYCLES] &&
-                 v[i][TF_GOAL_ENERGY] <= 1.1 * bound[TF_GOAL_ENERGY] && v[i][TF_GOAL_AREA] <= bound[TF_GOAL_AREA];
+                 v[i][TF_GOAL_ENERGY] <= 1.1 * bound[TF_GOAL_ENERGY] &&
+                 v[i][TF_GOAL_AREA] <= bound[TF_GOAL_AREA];
       sweep_front_add(&g, &f, v[i], i);
     }
     CHECK(sweep_front_covers(&g, &f, bound) == covered);
@@ -222,14 +236,17 @@ static void check_covers(void) {
   CHECK(yes > 20 && no > 20);
 }
 
-/* ---- whole sweeps ------------------------------------------------------------------------------------------------ */
-static const char arch_text[] = "params: {side: 4, kib: 8, dram: 2}\n"
-                                "architecture:\n"
-                                "  memories:\n"
-                                "  - {name: DRAM, bandwidth: dram}\n"
-                                "  - {name: L1, capacity: kib KiB, bandwidth: {read: 64, write: 64}}\n"
-                                "  compute:\n"
-                                "  - {name: mac, ops: [mac], mesh: [side, side]}\n";
+/* ---- whole sweeps
+ * ------------------------------------------------------------------------------------------------
+ */
+static const char arch_text[] =
+    "params: {side: 4, kib: 8, dram: 2}\n"
+    "architecture:\n"
+    "  memories:\n"
+    "  - {name: DRAM, bandwidth: dram}\n"
+    "  - {name: L1, capacity: kib KiB, bandwidth: {read: 64, write: 64}}\n"
+    "  compute:\n"
+    "  - {name: mac, ops: [mac], mesh: [side, side]}\n";
 static const char work_text[] = "params: {rows: 16}\n"
                                 "workload:\n"
                                 "  dims: {m: rows, n: 16, k: 16}\n"
@@ -291,20 +308,23 @@ static tf_sweep_summary *run(folder *f, bool anew, const tf_sweep_opts *o) {
 }
 
 /* Whether a machine of the front has no more area and at most that factor more of the rest. */
-static bool stands_for(const tf_sweep_summary *front, const tf_sweep_grid *g, const double *score, double factor) {
+static bool stands_for(const tf_sweep_summary *front, const tf_sweep_grid *g, const double *score,
+                       double factor) {
   for (int64_t i = 0; i < front->n; i++) {
     const tf_sweep_machine *m = &front->machines[i];
     bool near = m->front;
     for (int k = 0; near && k < g->n_goals; k++)
-      near = m->score[g->goals[k]] <= score[g->goals[k]] * (g->goals[k] == TF_GOAL_AREA ? 1 : factor);
+      near =
+          m->score[g->goals[k]] <= score[g->goals[k]] * (g->goals[k] == TF_GOAL_AREA ? 1 : factor);
     if (near) return true;
   }
   return false;
 }
 
-/* What is skipped is not on the front of all, and that front is no worse: mappings found on more machines can only be
- * better. */
-static void no_worse_front(const tf_sweep_summary *few, const tf_sweep_summary *all, const tf_sweep_grid *g) {
+/* What is skipped is not on the front of all, and that front is no worse: mappings found on more
+ * machines can only be better. */
+static void no_worse_front(const tf_sweep_summary *few, const tf_sweep_summary *all,
+                           const tf_sweep_grid *g) {
   CHECK_I64(few->n, all->n);
   for (int64_t i = 0; i < few->n && i < all->n; i++) {
     const tf_sweep_machine *m = &few->machines[i];
@@ -324,7 +344,8 @@ static void check_bounds(const tf_sweep_summary *s, const tf_sweep_grid *g) {
 }
 
 /* The rows of two stores of one sweep are the same. */
-static void same_machines(const tf_sweep_summary *a, const tf_sweep_summary *b, const tf_sweep_grid *g) {
+static void same_machines(const tf_sweep_summary *a, const tf_sweep_summary *b,
+                          const tf_sweep_grid *g) {
   CHECK_I64(a->n, b->n);
   CHECK_I64(a->improved, b->improved);
   for (int64_t i = 0; i < a->n && i < b->n; i++)
@@ -332,14 +353,17 @@ static void same_machines(const tf_sweep_summary *a, const tf_sweep_summary *b, 
       CHECK(a->machines[i].score[g->goals[k]] == b->machines[i].score[g->goals[k]]);
 }
 
-/* Where bounds are met, most machines need not be solved; a full run finds the same on in that store and in a new one.
+/* Where bounds are met, most machines need not be solved; a full run finds the same on in that
+ * store and in a new one.
  */
 static void check_skipping(const char *method, const char *more) {
   folder f;
   char text[600];
   snprintf(text, sizeof text,
-           "sweep:\n  method: %s\n  architectures: arch.yaml\n  workloads: work.yaml\n  objectives: [cycles, area]\n"
-           "  over:\n    side: [1, 2, 4, 8]\n    kib: [1, 4]\n    dram: [1, 2, 4]\n    rows: [8, 16]\n%s",
+           "sweep:\n  method: %s\n  architectures: arch.yaml\n  workloads: work.yaml\n  "
+           "objectives: [cycles, area]\n"
+           "  over:\n    side: [1, 2, 4, 8]\n    kib: [1, 4]\n    dram: [1, 2, 4]\n    rows: [8, "
+           "16]\n%s",
            method, more);
   if (!begin(&f, text)) return;
   const tf_sweep_grid *g = tf_sweep_grid_of(f.s);
@@ -366,18 +390,19 @@ static void check_skipping(const char *method, const char *more) {
 /* What the view says of a point is what tf_sweep_place_of says. */
 static void check_view(void) {
   folder f;
-  if (!begin(
-          &f,
-          "sweep:\n  method: bound\n  architectures: arch.yaml\n  workloads: [{files: work.yaml, weight: 2}]\n"
-          "  over:\n    side: [1, 2, 3]\n    rows: [4, 8]\n    kib: [1, 2, 3]\n    dram: {from: 1, to: 4, times: 2}\n"
-          "  zip: [side, kib]\n  where: [side * dram < 8, rows > 4]\n"))
+  if (!begin(&f, "sweep:\n  method: bound\n  architectures: arch.yaml\n  workloads: [{files: "
+                 "work.yaml, weight: 2}]\n"
+                 "  over:\n    side: [1, 2, 3]\n    rows: [4, 8]\n    kib: [1, 2, 3]\n    dram: "
+                 "{from: 1, to: 4, times: 2}\n"
+                 "  zip: [side, kib]\n  where: [side * dram < 8, rows > 4]\n"))
     return;
   tf_sweep_summary *s = run(&f, true, &(tf_sweep_opts){.threads = 1});
   tf_store *st = tf_store_open(f.store, f.d);
   const tf_sweep_grid *g = st ? tf_store_grid(st) : NULL;
   bool failed = false;
   int64_t rows = 0;
-  sqlite3_stmt *q = st ? tf_db_prepare(&st->db, "SELECT point, side, kib, dram, rows FROM points", f.d) : NULL;
+  sqlite3_stmt *q =
+      st ? tf_db_prepare(&st->db, "SELECT point, side, kib, dram, rows FROM points", f.d) : NULL;
   while (q && tf_db_step(&st->db, q, &failed, f.d)) {
     tf_sweep_place p = tf_sweep_place_of(g, sqlite3_column_int64(q, 0));
     double side = sqlite3_column_double(q, 1), dram = sqlite3_column_double(q, 3);
@@ -401,11 +426,12 @@ static void check_within(void) {
   int64_t skipped[2] = {0};
   for (int near = 0; near < 2; near++) {
     char text[500];
-    snprintf(
-        text, sizeof text,
-        "sweep:\n  method: closed\n  within: %s\n  architectures: arch.yaml\n  workloads: work.yaml\n"
-        "  objectives: [cycles, area]\n  over: {side: [1, 2, 4, 8], kib: {from: 1, to: 16, step: 1}, dram: [2, 4]}\n",
-        near ? "0.1" : "0");
+    snprintf(text, sizeof text,
+             "sweep:\n  method: closed\n  within: %s\n  architectures: arch.yaml\n  workloads: "
+             "work.yaml\n"
+             "  objectives: [cycles, area]\n  over: {side: [1, 2, 4, 8], kib: {from: 1, to: 16, "
+             "step: 1}, dram: [2, 4]}\n",
+             near ? "0.1" : "0");
     if (!begin(&f, text)) return;
     const tf_sweep_grid *g = tf_sweep_grid_of(f.s);
     tf_sweep_summary *few = run(&f, true, &(tf_sweep_opts){.threads = 2});
@@ -424,7 +450,9 @@ static void check_within(void) {
   CHECK(skipped[1] > skipped[0]);
 }
 
-/* ---- exchange ---------------------------------------------------------------------------------------------------- */
+/* ---- exchange
+ * ----------------------------------------------------------------------------------------------------
+ */
 /* A machine whose params all are at least those of another is no slower. */
 static int64_t check_law(const tf_sweep_summary *s, const tf_sweep_grid *g) {
   int64_t pairs = 0;
@@ -462,7 +490,9 @@ static void check_exchange(void) {
   end(&f);
 }
 
-/* ---- damage ------------------------------------------------------------------------------------------------------ */
+/* ---- damage
+ * ------------------------------------------------------------------------------------------------------
+ */
 typedef struct {
   char *at;
   size_t n;
@@ -483,8 +513,9 @@ static bytes read_bytes(const char *path) {
 /* A text of all that results gives of a store; "" if it is refused.  The caller frees it. */
 static bool print_row(void *ctx, const tf_sweep_row *r) {
   FILE *out = ctx;
-  fprintf(out, "%lld %d %d %lld %s %s %lld", (long long)r->point, (int)r->state, r->proved, (long long)r->evals,
-          r->bottleneck ? r->bottleneck : "-", r->message ? r->message : "-", (long long)r->mapping_of);
+  fprintf(out, "%lld %d %d %lld %s %s %lld", (long long)r->point, (int)r->state, r->proved,
+          (long long)r->evals, r->bottleneck ? r->bottleneck : "-", r->message ? r->message : "-",
+          (long long)r->mapping_of);
   for (int k = 0; k < TF_N_GOALS; k++)
     fprintf(out, " %a %a", r->figures[k], r->bounds[k]);
   return true;

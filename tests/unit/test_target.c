@@ -1,5 +1,5 @@
-/* A target is a row: one that stands here alone lowers, prints and runs.  And what no pass may leave is seen: ir_check
- * tells each of the faults planted below. */
+/* A target is a row: one that stands here alone lowers, prints and runs.  And what no pass may
+ * leave is seen: ir_check tells each of the faults planted below. */
 #include <stdlib.h>
 
 #include "codegen/backend/cpu/note/note.h"
@@ -36,7 +36,9 @@ static session open_session(const char *text) {
   session s = {.d = tf_diags_new()};
   const tf_text t = {"target", text, strlen(text)};
   s.spec = tf_spec_read_texts(&t, 1, NULL, 0, s.d);
-  if (s.spec) s.tree = tf_tree_parse(s.spec->mapping_text, s.spec->mapping_at, s.spec->arch, s.spec->workload, s.d);
+  if (s.spec)
+    s.tree = tf_tree_parse(s.spec->mapping_text, s.spec->mapping_at, s.spec->arch, s.spec->workload,
+                           s.d);
   return s;
 }
 
@@ -47,7 +49,8 @@ static void close_session(session *s) {
 }
 
 /* ---- a toy target
- * ---------------------------------------------------------------------------------------------------- */
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 /* Its pass: a register for each tile. */
 static void count_tiles(lowering *w) {
@@ -55,7 +58,8 @@ static void count_tiles(lowering *w) {
     w->p->machine.registers += w->p->buffers[i].role == IR_TILES;
 }
 
-static const lower_pass toy_passes[] = {{"unused", lower_drop_unused}, {"count", count_tiles}, {NULL, NULL}};
+static const lower_pass toy_passes[] = {
+    {"unused", lower_drop_unused}, {"count", count_tiles}, {NULL, NULL}};
 
 static bool toy_machine(const tf_emit_options *o, ir_machine *machine, tf_diags *d) {
   (void)o, (void)d;
@@ -63,10 +67,12 @@ static bool toy_machine(const tf_emit_options *o, ir_machine *machine, tf_diags 
   return true;
 }
 
-static tf_emitted *toy_print(const tf_target *t, const tf_tree *tree, const tf_emit_options *o, tf_diags *d);
+static tf_emitted *toy_print(const tf_target *t, const tf_tree *tree, const tf_emit_options *o,
+                             tf_diags *d);
 
 static const ir_space toy_spaces[] = {{"all", IR_SERIAL, false}, {"tiles", IR_SERIAL, true}};
-static const ir_platform toy_platform = {.maps = 1u << IR_SERIAL, .n_spaces = 2, .spaces = toy_spaces};
+static const ir_platform toy_platform = {
+    .maps = 1u << IR_SERIAL, .n_spaces = 2, .spaces = toy_spaces};
 
 static const tf_target toy = {
     .name = "toy",
@@ -78,7 +84,8 @@ static const tf_target toy = {
 };
 
 /* One file that says how many tiles there are. */
-static tf_emitted *toy_print(const tf_target *t, const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
+static tf_emitted *toy_print(const tf_target *t, const tf_tree *tree, const tf_emit_options *o,
+                             tf_diags *d) {
   ir_machine machine = {.data = IR_F32};
   ir_program *p = t->machine(o, &machine, d) ? lower_kernel(tree, &t->lower, &machine, d) : NULL;
   tf_emitted *e = p ? calloc(1, sizeof *e) : NULL;
@@ -132,16 +139,21 @@ static void check_table(const session *s) {
   for (int i = 0; tf_emit_target(i, NULL); i++) {
     char *ir = tf_emit_ir(s->tree, tf_emit_target(i, NULL), NULL, s->d);
     CHECK(ir != NULL);
-    CHECK(i == 3 || tf_emit_cycles(s->tree, tf_emit_target(i, NULL), &o, s->d) > 0); /* npu: it has no such memories */
+    CHECK(i == 3 || tf_emit_cycles(s->tree, tf_emit_target(i, NULL), &o, s->d) >
+                        0); /* npu: it has no such memories */
     free(ir);
   }
-  CHECK(tf_emit_able("cpu", TF_EMIT_HERE) && tf_emit_able(NULL, TF_EMIT_TUNED) && !tf_emit_able("cuda", TF_EMIT_HERE));
+  CHECK(tf_emit_able("cpu", TF_EMIT_HERE) && tf_emit_able(NULL, TF_EMIT_TUNED) &&
+        !tf_emit_able("cuda", TF_EMIT_HERE));
   CHECK(!tf_emit_able("toy", TF_EMIT_HERE) && !tf_emit_isas("cpu") && !tf_emit_isas("toy"));
-  CHECK(tf_emit_isa_unused("cuda", "sm_90a", NULL) && tf_emit_isa_unused("hints", "sm_90a", "int8"));
-  CHECK(!tf_emit_isa_unused("cuda", "sm_90a", "bf16") && !tf_emit_isa_unused("cuda", "sm_90a", "f8"));
+  CHECK(tf_emit_isa_unused("cuda", "sm_90a", NULL) &&
+        tf_emit_isa_unused("hints", "sm_90a", "int8"));
+  CHECK(!tf_emit_isa_unused("cuda", "sm_90a", "bf16") &&
+        !tf_emit_isa_unused("cuda", "sm_90a", "f8"));
   CHECK(!tf_emit_isa_unused("cuda", "sm_80", NULL) && !tf_emit_isa_unused("cuda", NULL, NULL));
   CHECK(!tf_emit_isa_unused("cpu", "sm_90a", NULL) && !tf_emit_isa_unused("opencl", "plain", NULL));
-  CHECK(tf_emit_owns_isa("cuda", "sm_80") && !tf_emit_owns_isa("cuda", "avx2") && !tf_emit_owns_isa("npu", "sm_80"));
+  CHECK(tf_emit_owns_isa("cuda", "sm_80") && !tf_emit_owns_isa("cuda", "avx2") &&
+        !tf_emit_owns_isa("npu", "sm_80"));
   tf_emitted *e = tf_emit(s->tree, NULL, &o, s->d);
   CHECK(e && e->n > 0);
   tf_emitted_free(e);
@@ -150,7 +162,8 @@ static void check_table(const session *s) {
   CHECK(!tf_emit(s->tree, "toy", &o, s->d) && tf_diags_errors(s->d) == 2);
 }
 
-/* ---- planted faults -------------------------------------------------------------------------------------- */
+/* ---- planted faults
+ * -------------------------------------------------------------------------------------- */
 
 static ir_stmt *find(const ir_body *b, ir_kind kind) {
   for (int i = 0; i < b->n; i++) {
@@ -176,7 +189,8 @@ static void unset(ir_program *p) {
 static void late_let(ir_program *p) { find(&p->body, IR_FOR)->body.s[0] = find(&p->body, IR_NEST); }
 /* Behind a loop, a value of what is set in it. */
 static void left_let(ir_program *p) {
-  ir_stmt **two = TF_ARRAY(p->arena, ir_stmt *, (size_t)p->body.n + 1), *let = TF_NEW(p->arena, ir_stmt);
+  ir_stmt **two = TF_ARRAY(p->arena, ir_stmt *, (size_t)p->body.n + 1),
+          *let = TF_NEW(p->arena, ir_stmt);
   memcpy(two, p->body.s, (size_t)p->body.n * sizeof *two);
   *let = (ir_stmt){.kind = IR_LET, .let = {.var = p->n_vars - 1, .expr = {.fn = IR_MAX, .n = 1}}};
   let->let.expr.arg = TF_NEW(p->arena, ir_atom);
@@ -210,7 +224,8 @@ static void no_memory(ir_program *p) { p->buffers[0].level = 5; }
 static void shares_itself(ir_program *p) { p->buffers[1].shares = 1; }
 static void other_tensor(ir_program *p) { p->buffer_of[0] = p->buffer_of[1]; }
 static void parallel_twice(ir_program *p) {
-  find(&p->body, IR_FOR)->loop.map = find(&find(&p->body, IR_FOR)->body, IR_FOR)->loop.map = IR_THREAD;
+  find(&p->body, IR_FOR)->loop.map = find(&find(&p->body, IR_FOR)->body, IR_FOR)->loop.map =
+      IR_THREAD;
 }
 
 static void kind_if(ir_program *p) { become(find(&p->body, IR_FOR), IR_IF); }
@@ -236,7 +251,9 @@ static void unread(ir_program *p) {
   s->forget.buffer = -1;
 }
 
-static void unmade(ir_program *p) { p->buffers[p->buffer_of[p->tree->workload->ops[0].reads[0].tensor]].role = IR_BOX; }
+static void unmade(ir_program *p) {
+  p->buffers[p->buffer_of[p->tree->workload->ops[0].reads[0].tensor]].role = IR_BOX;
+}
 
 static void check_faults(const session *s) {
   enum { MODEL, STAGED, BF16 };
@@ -290,17 +307,19 @@ static void check_faults(const session *s) {
     if (!CHECK_ROW(&row[i], p != NULL)) continue;
     row[i].plant(p);
     const bool ok = ir_check(p, why, sizeof why);
-    if (!CHECK_ROW(&row[i], row[i].told ? !ok && strstr(why, row[i].told) : ok)) printf("  said: %s\n", why);
+    if (!CHECK_ROW(&row[i], row[i].told ? !ok && strstr(why, row[i].told) : ok))
+      printf("  said: %s\n", why);
     ir_free(p);
   }
 }
 
-/* What a pass leaves is looked at in every build: one that puts a statement where its values are not declared makes an
- * error that names it, and no kernel. */
+/* What a pass leaves is looked at in every build: one that puts a statement where its values are
+ * not declared makes an error that names it, and no kernel. */
 static void plant_late(lowering *w) { late_let(w->p); }
 
 static void check_passes(const session *s) {
-  static const lower_pass passes[] = {{"unused", lower_drop_unused}, {"plant", plant_late}, {NULL, NULL}};
+  static const lower_pass passes[] = {
+      {"unused", lower_drop_unused}, {"plant", plant_late}, {NULL, NULL}};
   lower_target lower = tf_target_model.lower;
   ir_machine machine;
   tf_diags *d = tf_diags_new();
@@ -309,21 +328,26 @@ static void check_passes(const session *s) {
   CHECK(d && tf_target_model.machine(&(tf_emit_options){.dtype = "f32"}, &machine, d));
   ir_program *p = lower_kernel(s->tree, &lower, &machine, d);
   char *said = tf_diags_text(d);
-  if (!CHECK(!p && said && strstr(said, "wrong loops after pass 'plant'") && strstr(said, "is not set yet")))
+  if (!CHECK(!p && said && strstr(said, "wrong loops after pass 'plant'") &&
+             strstr(said, "is not set yet")))
     printf("  said: %s\n", said ? said : "");
   free(said);
   ir_free(p);
   tf_diags_free(d);
 }
 
-/* However slow the memory is, weights are read where they stand, or pass by in panels, for so many rows only that the
- * kernel's code, which has a call for each tile of them, and its stack stay small. */
+/* However slow the memory is, weights are read where they stand, or pass by in panels, for so many
+ * rows only that the kernel's code, which has a call for each tile of them, and its stack stay
+ * small. */
 static void check_rows(int rows, bool in_tiles, bool passes) {
   char text[1024];
   snprintf(text, sizeof text,
-           "architecture:\n  name: slow\n  clock: 1 GHz\n  memories:\n  - {name: DRAM, bandwidth: 0.001}\n"
-           "  - {name: L1, capacity: 4 KiB, bandwidth: 8}\n  compute:\n  - {name: u, ops: [mac, add], below: L1}\n"
-           "workload:\n  name: w\n  dims: {m: %d, n: 64, k: 64}\n  ops:\n  - \"C[m,n] += A[m,k] * B[k,n]\"\n"
+           "architecture:\n  name: slow\n  clock: 1 GHz\n  memories:\n  - {name: DRAM, bandwidth: "
+           "0.001}\n"
+           "  - {name: L1, capacity: 4 KiB, bandwidth: 8}\n  compute:\n  - {name: u, ops: [mac, "
+           "add], below: L1}\n"
+           "workload:\n  name: w\n  dims: {m: %d, n: 64, k: 64}\n  ops:\n  - \"C[m,n] += A[m,k] * "
+           "B[k,n]\"\n"
            "mapping: |\n  DRAM\n    L1 for m=%d n=64 k=64\n      op C\n",
            rows, rows);
   const tf_emit_options o = {.isa = "avx2", .dtype = "f32"};

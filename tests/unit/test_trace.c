@@ -1,5 +1,6 @@
-/* Traces (tileflow/trace.h) against the evaluation they lay out: words and points add up to what was counted, nothing
- * lasts longer than the whole, and no memory holds more than its peak; on random trees, machines and trip counts. */
+/* Traces (tileflow/trace.h) against the evaluation they lay out: words and points add up to what
+ * was counted, nothing lasts longer than the whole, and no memory holds more than its peak; on
+ * random trees, machines and trip counts. */
 #include "tileflow/trace.h"
 
 #include <math.h>
@@ -11,7 +12,9 @@
 
 enum { CASES = 80 };
 
-static int pick(tf_rng *g, int lo, int hi) { return lo + (int)tf_rng_below(g, (uint32_t)(hi - lo + 1)); }
+static int pick(tf_rng *g, int lo, int hi) {
+  return lo + (int)tf_rng_below(g, (uint32_t)(hi - lo + 1));
+}
 
 /* A divisor of *left, which keeps the rest. */
 static int split_off(tf_rng *g, int *left) {
@@ -26,18 +29,27 @@ static void draw(tf_rng *g, page *p) {
   static const char *const overlap[] = {"perfect", "double-buffer", "double-buffer", "none"};
   static const char *const scope[] = {"Seq", "Shar"};
   int m = 12, l = 8, k = 6, n = 4, m2, l2;
-  say(p, "architecture:\n  name: a\n  clock: 1 GHz\n  overlap: %s\n  memories:\n  - {name: DRAM, bandwidth: %d}\n",
+  say(p,
+      "architecture:\n  name: a\n  clock: 1 GHz\n  overlap: %s\n  memories:\n  - {name: DRAM, "
+      "bandwidth: %d}\n",
       overlap[pick(g, 0, 3)], pick(g, 1, 8));
-  say(p, "  - {name: Buf, mesh: [2, 1], bandwidth: %d, word-bits: %d}\n", pick(g, 1, 16), pick(g, 1, 2) * 8);
-  say(p, "  - {name: Reg, mesh: [4, 4], bandwidth: 4}\n  compute:\n  - {name: u, ops: [mac], below: Reg}\n");
-  say(p, "  word-bits: 16\nworkload:\n  name: w\n  dims: {m: %d, k: %d, l: %d, n: %d}\n", m, k, l, n);
+  say(p, "  - {name: Buf, mesh: [2, 1], bandwidth: %d, word-bits: %d}\n", pick(g, 1, 16),
+      pick(g, 1, 2) * 8);
+  say(p, "  - {name: Reg, mesh: [4, 4], bandwidth: 4}\n  compute:\n  - {name: u, ops: [mac], "
+         "below: Reg}\n");
+  say(p, "  word-bits: 16\nworkload:\n  name: w\n  dims: {m: %d, k: %d, l: %d, n: %d}\n", m, k, l,
+      n);
   say(p, "  ops: ['C[m,l] += A[m,k] * B[k,l]', 'E[m,n] += C[m,l] * D[l,n]']\nmapping: |\n");
   say(p, "  DRAM for m=%d", split_off(g, &m));
-  say(p, " l=%d\n    Buf for m=%d\n      %s\n", split_off(g, &l), split_off(g, &m), scope[pick(g, 0, 1)]);
+  say(p, " l=%d\n    Buf for m=%d\n      %s\n", split_off(g, &l), split_off(g, &m),
+      scope[pick(g, 0, 1)]);
   m2 = m, l2 = l;
-  const int lo = split_off(g, &l), ko = split_off(g, &k), no = split_off(g, &n), lo2 = split_off(g, &l2);
-  say(p, "        Buf for l=%d k=%d\n          Reg for k=%d l=%d m=%d\n            op C\n", lo, ko, k, l, m);
-  say(p, "        Buf for n=%d l=%d\n          Reg for m=%d n=%d l=%d\n            op E\n", no, lo2, m2, n, l2);
+  const int lo = split_off(g, &l), ko = split_off(g, &k), no = split_off(g, &n),
+            lo2 = split_off(g, &l2);
+  say(p, "        Buf for l=%d k=%d\n          Reg for k=%d l=%d m=%d\n            op C\n", lo, ko,
+      k, l, m);
+  say(p, "        Buf for n=%d l=%d\n          Reg for m=%d n=%d l=%d\n            op E\n", no, lo2,
+      m2, n, l2);
 }
 
 static double width(const test_case *e, int level, int z) {
@@ -60,7 +72,8 @@ static double counted(const test_case *e, const tf_result *r, int level) {
 static double held_at(const tf_trace *t, int level, double when) {
   double sum = 0;
   for (int i = 0; i < t->n; i++)
-    if (t->at[i].kind == TF_TRACE_HOLD && t->at[i].level == level && t->at[i].begin <= when && when < t->at[i].end)
+    if (t->at[i].kind == TF_TRACE_HOLD && t->at[i].level == level && t->at[i].begin <= when &&
+        when < t->at[i].end)
       sum += t->at[i].words;
   return sum;
 }
@@ -78,8 +91,10 @@ static void check_trace(const test_case *e, const tf_trace *t, const tf_result *
     last = fmax(last, x->end);
     if (x->kind == TF_TRACE_WORK) points += x->words;
     if (x->kind == TF_TRACE_LOAD || x->kind == TF_TRACE_STORE) words[x->level] += x->words;
-    if (x->kind == TF_TRACE_HOLD) /* at no moment where neighbours may meet, and by rounding overlap */
-      most[x->level] = fmax(most[x->level], held_at(t, x->level, x->begin + 0.381966 * (x->end - x->begin)));
+    if (x->kind ==
+        TF_TRACE_HOLD) /* at no moment where neighbours may meet, and by rounding overlap */
+      most[x->level] =
+          fmax(most[x->level], held_at(t, x->level, x->begin + 0.381966 * (x->end - x->begin)));
   }
   CHECK(near(last, r->cycles) && near(t->cycles, r->cycles));
   CHECK(near(points, (double)r->points));

@@ -1,5 +1,5 @@
-/* grad --step: parameters after a step against the update rule in plain C, with gradients by finite differences of the
- * forward workload in double; what is made again changes nothing. */
+/* grad --step: parameters after a step against the update rule in plain C, with gradients by finite
+ * differences of the forward workload in double; what is made again changes nothing. */
 #include "base/rng.h"
 #include "tests/kernels/whole.h"
 #include "tests/unit/case.h"
@@ -64,7 +64,8 @@ static double loss(const tf_workload *wl, double **data) {
   double sum = 0;
   whole_run(wl, data);
   for (int t = 0; t < wl->n_tensors; t++)
-    for (int64_t i = 0; wl->tensors[t].producer >= 0 && !wl->tensors[t].n_consumers && i < whole_words(&wl->tensors[t]);
+    for (int64_t i = 0; wl->tensors[t].producer >= 0 && !wl->tensors[t].n_consumers &&
+                        i < whole_words(&wl->tensors[t]);
          i++)
       sum += data[t][i];
   return sum;
@@ -81,7 +82,9 @@ static double slope(const pair *p, int t, int64_t i) {
   return (above - below) / (2 * step);
 }
 
-static bool close_to(double got, double want) { return fabs(got - want) <= 1e-6 * (1 + fabs(want)); }
+static bool close_to(double got, double want) {
+  return fabs(got - want) <= 1e-6 * (1 + fabs(want));
+}
 
 /* One element of parameter t. */
 static bool right_at(const pair *p, tf_update kind, int t, int64_t i) {
@@ -90,7 +93,8 @@ static bool right_at(const pair *p, tf_update kind, int t, int64_t i) {
   const double g = slope(p, t, i), old = p->in[t][i], got = p->out[find(s, "", name, "_next")][i];
   if (kind == TF_UPDATE_SGD) return close_to(got, old - rate * g);
   const double mean = 0.9 * value_of(s->tensors[find(s, "mean_", name, "")].name, i) + 0.1 * g;
-  const double square = 0.999 * value_of(s->tensors[find(s, "square_", name, "")].name, i) + 0.001 * g * g;
+  const double square =
+      0.999 * value_of(s->tensors[find(s, "square_", name, "")].name, i) + 0.001 * g * g;
   return close_to(p->out[find(s, "mean_", name, "_next")][i], mean) &&
          close_to(p->out[find(s, "square_", name, "_next")][i], square) &&
          close_to(got, old - rate * mean / (sqrt(square) * unbias + 1e-8));
@@ -120,35 +124,44 @@ static bool right(const char *text, const tf_grad_options *o) {
   return ok && n > 0;
 }
 
-/* ---- workloads -------------------------------------------------------------------------------- */
+/* ---- workloads --------------------------------------------------------------------------------
+ */
 static const struct {
   int line;
   const char *dims, *tensors, *ops, *by, *again;
 } rows[] = {
     {__LINE__, "m: 3, k: 4, l: 5, n: 2", "{}",
-     "  - H[m,l] += X[m,k] * W1[k,l]\n  - G[m,l] = relu(H[m,l] - B1[l])\n  - Y[m,n] += G[m,l] * W2[l,n]\n"
+     "  - H[m,l] += X[m,k] * W1[k,l]\n  - G[m,l] = relu(H[m,l] - B1[l])\n  - Y[m,n] += G[m,l] * "
+     "W2[l,n]\n"
      "  - E[m,n] = Y[m,n] + B2[n] - T[m,n]\n  - L[] += E[m,n] * E[m,n]\n",
      "W1,W2,B1,B2", "H,G,E"},
-    {__LINE__, "c: 2, k: 2, p: 4, r: 3", "{X: {pad: [0, 1]}}", /* a stride: its gradient is put together */
+    {__LINE__, "c: 2, k: 2, p: 4, r: 3",
+     "{X: {pad: [0, 1]}}", /* a stride: its gradient is put together */
      "  - A[k,p] += X[c,p + r - 1] * W[k,c,r]\n  - B[k,p] = tanh(A[k,p]) + A[k,p]\n"
      "  - L[] += B[k,p] * B[k,p] * V[2*p + k]\n",
      "W,V", "A,B"},
     {__LINE__, "m: 3, l: 3, a: 2, d: 3", "{}",
-     "  - Q[m,a] += X[m,d] * WQ[d,a]\n  - K[l,a] += X[l,d] * WK[d,a]\n  - S[m,l] += Q[m,a] * K[l,a]\n"
-     "  - M[m] max= S[m,l]\n  - E[m,l] = exp(S[m,l] - M[m])\n  - Z[m] += E[m,l]\n  - P[m,l] = E[m,l] / Z[m]\n"
+     "  - Q[m,a] += X[m,d] * WQ[d,a]\n  - K[l,a] += X[l,d] * WK[d,a]\n  - S[m,l] += Q[m,a] * "
+     "K[l,a]\n"
+     "  - M[m] max= S[m,l]\n  - E[m,l] = exp(S[m,l] - M[m])\n  - Z[m] += E[m,l]\n  - P[m,l] = "
+     "E[m,l] / Z[m]\n"
      "  - O[m,d] += P[m,l] * X[l,d]\n  - L[m] += O[m,d] * O[m,d]\n",
      "WQ,WK", "S,E,P"},
-    {__LINE__, "b: 2, h: 3, x: 2", "{}", /* two steps with the same weights: a gradient from two places */
+    {__LINE__, "b: 2, h: 3, x: 2",
+     "{}", /* two steps with the same weights: a gradient from two places */
      "  - A[b,h] += X1[b,x] * W[x,h]\n  - H1[b,h] = tanh(A[b,h])\n  - C[b,h] += X2[b,x] * W[x,h]\n"
-     "  - D[b,h] += H1[b,x] * U[x,h]\n  - H2[b,h] = sigmoid(C[b,h] * D[b,h])\n  - L[] += H2[b,h] * H1[b,h]\n",
+     "  - D[b,h] += H1[b,x] * U[x,h]\n  - H2[b,h] = sigmoid(C[b,h] * D[b,h])\n  - L[] += H2[b,h] * "
+     "H1[b,h]\n",
      "W,U", "A,H1,C,D"},
-    {__LINE__, "m: 3, k: 2", "{}", "  - H[m] += W[k] * 2\n  - L[m] = H[m] + 1\n", "W", "H"}, /* a loss with ranks */
+    {__LINE__, "m: 3, k: 2", "{}", "  - H[m] += W[k] * 2\n  - L[m] = H[m] + 1\n", "W",
+     "H"}, /* a loss with ranks */
 };
 
 static void test_known(void) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     page p = {.len = 0};
-    say(&p, "workload:\n  dims: {%s}\n  tensors: %s\n  ops:\n%s", rows[i].dims, rows[i].tensors, rows[i].ops);
+    say(&p, "workload:\n  dims: {%s}\n  tensors: %s\n  ops:\n%s", rows[i].dims, rows[i].tensors,
+        rows[i].ops);
     tf_grad_options o = {.of = "L", .by = rows[i].by};
     for (int k = 0; k < 4; k++) {
       o.step = k % 2 ? TF_UPDATE_ADAM : TF_UPDATE_SGD;
@@ -160,8 +173,9 @@ static void test_known(void) {
 
 /* Chains of ops of random forms, any of them made again. */
 static void test_drawn(void) {
-  static const char *const forms[] = {"T%d[m,k] += T%d[m,l] * W%d[l,k] * 0.3", "T%d[m,k] = tanh(T%d[m,k]) * W%d[k,k]",
-                                      "T%d[m,k] = exp(0.2 * T%d[m,k]) - W%d[m,k]", "T%d[m,k] += T%d[l,k] * W%d[l,m]"};
+  static const char *const forms[] = {
+      "T%d[m,k] += T%d[m,l] * W%d[l,k] * 0.3", "T%d[m,k] = tanh(T%d[m,k]) * W%d[k,k]",
+      "T%d[m,k] = exp(0.2 * T%d[m,k]) - W%d[m,k]", "T%d[m,k] += T%d[l,k] * W%d[l,m]"};
   for (uint64_t seed = 0; seed < 60; seed++) {
     tf_rng rng = tf_rng_new(seed, 5);
     page p = {.len = 0}, by = {.len = 0}, again = {.len = 0};
@@ -188,7 +202,8 @@ static void test_drawn(void) {
   }
 }
 
-/* ---- the order -------------------------------------------------------------------------------- */
+/* ---- the order --------------------------------------------------------------------------------
+ */
 static int place_of(const tf_workload *wl, const char *name) {
   const int t = find(wl, "", name, "");
   for (int i = 0; t >= 0 && i < wl->n_ops; i++)
@@ -198,8 +213,9 @@ static int place_of(const tf_workload *wl, const char *name) {
 
 /* What is made again stands behind what its reader waits for, and an update behind its gradient. */
 static void test_order(void) {
-  static const char text[] = "workload:\n  dims: {m: 2, k: 2, l: 2, n: 2}\n  ops:\n  - H[m,l] += X[m,k] * W1[k,l]\n"
-                             "  - G[m,l] = tanh(H[m,l])\n  - Y[m,n] += G[m,l] * W2[l,n]\n  - L[] += Y[m,n] * Y[m,n]\n";
+  static const char text[] =
+      "workload:\n  dims: {m: 2, k: 2, l: 2, n: 2}\n  ops:\n  - H[m,l] += X[m,k] * W1[k,l]\n"
+      "  - G[m,l] = tanh(H[m,l])\n  - Y[m,n] += G[m,l] * W2[l,n]\n  - L[] += Y[m,n] * Y[m,n]\n";
   tf_diags *d = tf_diags_new();
   pair p;
   const tf_grad_options o = {.of = "L", .by = "W1,W2", .again = "H,G", .step = TF_UPDATE_SGD};
@@ -216,8 +232,8 @@ static void test_order(void) {
 }
 
 static void test_refused(void) {
-  static const char text[] =
-      "workload:\n  dims: {m: 2, k: 2}\n  ops:\n  - H[m] += X[m,k] * W[k]\n  - L[] += H[m] * H[m]\n";
+  static const char text[] = "workload:\n  dims: {m: 2, k: 2}\n  ops:\n  - H[m] += X[m,k] * W[k]\n "
+                             " - L[] += H[m] * H[m]\n";
   static const struct {
     int line;
     tf_grad_options o;
@@ -233,8 +249,8 @@ static void test_refused(void) {
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     tf_diags *d = tf_diags_new();
     pair p;
-    CHECK_ROW(&bad[i],
-              !open_pair(&p, text, &bad[i].o, d) && tf_diags_count(d) == 1 && tf_diags_at(d, 0)->code == bad[i].code);
+    CHECK_ROW(&bad[i], !open_pair(&p, text, &bad[i].o, d) && tf_diags_count(d) == 1 &&
+                           tf_diags_at(d, 0)->code == bad[i].code);
     close_pair(&p);
     tf_diags_free(d);
   }

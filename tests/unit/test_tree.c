@@ -2,12 +2,26 @@
  * homes it says.  Malformed mappings with their exact messages are tests/bad/mapping. */
 #include "tests/unit/case.h"
 
-#define ARCH                                                                                                           \
-  "architecture:\n  memories:\n  - {name: DRAM}\n  - {name: L1, mesh: [2, 2]}\n"                                       \
-  "  - {name: L0, mesh: [4, 4]}\n  compute:\n  - {name: matrix, ops: [mac], below: L0}\n"                              \
+#define ARCH                                                                                       \
+  "architecture:\n  memories:\n  - {name: DRAM}\n  - {name: L1, mesh: [2, 2]}\n"                   \
+  "  - {name: L0, mesh: [4, 4]}\n  compute:\n  - {name: matrix, ops: [mac], below: L0}\n"          \
   "  - {name: vector, ops: [add, sub, mul, div, max, exp, log, tanh], below: L1}\n"
 
-typedef enum { GEMM, CHAIN, CONV, PADDED, FORK, ATTN, SPLIT, RESIDUAL, SHARED, BLOCK, TEMP, LSE, N_WL } wl_id;
+typedef enum {
+  GEMM,
+  CHAIN,
+  CONV,
+  PADDED,
+  FORK,
+  ATTN,
+  SPLIT,
+  RESIDUAL,
+  SHARED,
+  BLOCK,
+  TEMP,
+  LSE,
+  N_WL
+} wl_id;
 static const char *const workloads[N_WL] = {
     [GEMM] = "  dims: {m: 8, k: 4, n: 6}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n",
     [CHAIN] = "  dims: {m: 8, k: 4, l: 16, n: 2}\n  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n"
@@ -50,10 +64,10 @@ static tf_spec *read_workload(wl_id wl, tf_diags *d) {
 static const tf_loc start = {0, 1, 1, 1};
 
 /* ---- legal trees -------------------------------------------------------------------- */
-#define ROWS_OF_ATTN(scope)                                                                                            \
-  scope "    L0 for m=4 l=4 a=4\n      op S\n    L1 for m=4 l=4\n      op X\n"                                         \
-        "    L1 for m=4 l=4\n      op D\n    L1 for m=4 l=4\n      op E\n"                                             \
-        "    L1 for m=4 l=4\n      op Z\n    L1 for m=4 l=4\n      op P\n"                                             \
+#define ROWS_OF_ATTN(scope)                                                                        \
+  scope "    L0 for m=4 l=4 a=4\n      op S\n    L1 for m=4 l=4\n      op X\n"                     \
+        "    L1 for m=4 l=4\n      op D\n    L1 for m=4 l=4\n      op E\n"                         \
+        "    L1 for m=4 l=4\n      op Z\n    L1 for m=4 l=4\n      op P\n"                         \
         "    L0 for m=4 l=4 n=2\n      op O\n"
 
 typedef struct {
@@ -73,75 +87,108 @@ static const legal legals[] = {
     {__LINE__, GEMM, "DRAM for m=? spatial n=?@x\n  L0 for k=?<=4 n=?{1,2,3}\n    op C\n"},
     {__LINE__, GEMM, "DRAM for m=? k=1\n  L1 for k=?{1}\n    L0 for k=4 n=6\n      op C\n"},
     /* scopes of two; bypass and keep of every kind */
-    {__LINE__, CHAIN, "Seq\n  DRAM for m=8 k=4 l=16\n    op C\n  DRAM for m=8 l=16 n=2\n    op E\n"},
     {__LINE__, CHAIN,
-     "DRAM for m=8 n=1 k=1\n  Shar\n    L0 for k=4 l=16\n      op C\n    L0 for l=16 n=2\n      op E\n"},
-    {__LINE__, CHAIN, "DRAM for m=8\n  Pipe\n    L0 for k=4 l=16\n      op C\n    L0 for l=16 n=2\n      op E\n"},
-    {__LINE__, CHAIN, "DRAM for m=8 n=2\n  Seq\n    L0 for k=4 l=16\n      op C\n    L0 for l=16\n      op E\n"},
+     "Seq\n  DRAM for m=8 k=4 l=16\n    op C\n  DRAM for m=8 l=16 n=2\n    op E\n"},
     {__LINE__, CHAIN,
-     "DRAM for m=8\n  Seq keep C@L1\n    DRAM for k=4\n      L1 for l=16\n        op C\n    DRAM for l=8\n      L1 for "
+     "DRAM for m=8 n=1 k=1\n  Shar\n    L0 for k=4 l=16\n      op C\n    L0 for l=16 n=2\n      op "
+     "E\n"},
+    {__LINE__, CHAIN,
+     "DRAM for m=8\n  Pipe\n    L0 for k=4 l=16\n      op C\n    L0 for l=16 n=2\n      op E\n"},
+    {__LINE__, CHAIN,
+     "DRAM for m=8 n=2\n  Seq\n    L0 for k=4 l=16\n      op C\n    L0 for l=16\n      op E\n"},
+    {__LINE__, CHAIN,
+     "DRAM for m=8\n  Seq keep C@L1\n    DRAM for k=4\n      L1 for l=16\n        op C\n    DRAM "
+     "for l=8\n      L1 for "
      "l=2 n=2\n        op E\n"},
     {__LINE__, CHAIN,
-     "DRAM for m=4\n  Seq keep C@L1\n    DRAM spatial m=2@x\n      L1 for k=4 l=16\n        op C\n    DRAM spatial "
+     "DRAM for m=4\n  Seq keep C@L1\n    DRAM spatial m=2@x\n      L1 for k=4 l=16\n        op C\n "
+     "   DRAM spatial "
      "m=2@x\n      L1 for l=16 n=2\n        op E\n"},
     {__LINE__, CHAIN,
-     "DRAM for m=8\n  Seq keep C@L1\n    DRAM spatial l=2@x\n      L1 for k=4 l=8\n        op C\n    DRAM spatial "
+     "DRAM for m=8\n  Seq keep C@L1\n    DRAM spatial l=2@x\n      L1 for k=4 l=8\n        op C\n  "
+     "  DRAM spatial "
      "l=2@x l=1@y\n      L1 for l=8 n=2\n        op E\n"},
     {__LINE__, CHAIN,
-     "L1 for m=8\n  Seq keep C@L1 retain C\n    L0 for k=4 l=16 bypass C\n      op C\n    L0 for l=16 n=2 bypass D C\n "
+     "L1 for m=8\n  Seq keep C@L1 retain C\n    L0 for k=4 l=16 bypass C\n      op C\n    L0 for "
+     "l=16 n=2 bypass D C\n "
      "     op E\n"},
     /* halos, padded and clipped */
-    {__LINE__, CONV, "DRAM for p=4\n  Seq retain T\n    L0 for q=4 r=3\n      op T\n    L0 for p=2 s=3\n      op O\n"},
-    {__LINE__, CONV, "DRAM for p=3\n  Seq\n    L0 for q=5 r=3\n      op T\n    L0 for p=3 s=3\n      op O\n"},
-    {__LINE__, PADDED, "DRAM for p=4\n  Seq\n    L0 for q=4 r=3\n      op T\n    L0 for p=2 s=3\n      op O\n"},
-    {__LINE__, PADDED, "DRAM for p=2\n  Seq\n    L0 for q=5 r=3\n      op T\n    L0 for p=4 s=3\n      op O\n"},
-    {__LINE__, PADDED, "DRAM\n  Seq\n    L0 for q=8 r=3\n      op T\n    L0 for p=8 s=3\n      op O\n"},
+    {__LINE__, CONV,
+     "DRAM for p=4\n  Seq retain T\n    L0 for q=4 r=3\n      op T\n    L0 for p=2 s=3\n      op "
+     "O\n"},
+    {__LINE__, CONV,
+     "DRAM for p=3\n  Seq\n    L0 for q=5 r=3\n      op T\n    L0 for p=3 s=3\n      op O\n"},
+    {__LINE__, PADDED,
+     "DRAM for p=4\n  Seq\n    L0 for q=4 r=3\n      op T\n    L0 for p=2 s=3\n      op O\n"},
+    {__LINE__, PADDED,
+     "DRAM for p=2\n  Seq\n    L0 for q=5 r=3\n      op T\n    L0 for p=4 s=3\n      op O\n"},
+    {__LINE__, PADDED,
+     "DRAM\n  Seq\n    L0 for q=8 r=3\n      op T\n    L0 for p=8 s=3\n      op O\n"},
     /* an intermediate with two readers, in one scope and with the pair of them nested */
     {__LINE__, FORK,
-     "DRAM for m=2\n  Seq\n    L1 for m=4\n      op T\n    L1 for m=4 f=4\n      op U\n    L0 for m=4 f=4\n      op "
+     "DRAM for m=2\n  Seq\n    L1 for m=4\n      op T\n    L1 for m=4 f=4\n      op U\n    L0 for "
+     "m=4 f=4\n      op "
      "O\n"},
     {__LINE__, FORK,
-     "DRAM for m=2\n  Seq\n    L1 for m=4\n      op T\n    L1 for m=2 f=2\n      Seq\n        L1 for m=2 f=2\n         "
+     "DRAM for m=2\n  Seq\n    L1 for m=4\n      op T\n    L1 for m=2 f=2\n      Seq\n        L1 "
+     "for m=2 f=2\n         "
      " op U\n        L0 for m=2 f=2\n          op O\n"},
     {__LINE__, FORK,
-     "DRAM for m=2\n  Seq\n    L1 for m=2\n      Seq\n        L1 for m=2\n          op T\n        L1 for m=2 f=4\n     "
+     "DRAM for m=2\n  Seq\n    L1 for m=2\n      Seq\n        L1 for m=2\n          op T\n        "
+     "L1 for m=2 f=4\n     "
      "     op U\n    L0 for m=4 f=4\n      op O\n"},
     {__LINE__, RESIDUAL,
-     "DRAM for p=3\n  Shar retain T\n    L1 for q=4\n      op T\n    L0 for p=2 r=3\n      op U\n    L1 for p=2\n      "
+     "DRAM for p=3\n  Shar retain T\n    L1 for q=4\n      op T\n    L0 for p=2 r=3\n      op U\n  "
+     "  L1 for p=2\n      "
      "op O\n"},
     {__LINE__, RESIDUAL,
-     "DRAM\n  Seq\n    Seq\n      L1 for q=8\n        op T\n      L0 for p=6 r=3\n        op U\n    L1 for p=6\n      "
+     "DRAM\n  Seq\n    Seq\n      L1 for q=8\n        op T\n      L0 for p=6 r=3\n        op U\n   "
+     " L1 for p=6\n      "
      "op O\n"},
     /* no dependence between children */
-    {__LINE__, SHARED, "DRAM for m=8\n  Para\n    L0 for k=4 n=6\n      op C\n    L0 for k=4 j=6\n      op E\n"},
-    {__LINE__, SHARED, "DRAM for m=8 k=2\n  Shar\n    L0 for j=6 k=2\n      op E\n    L0 for k=2 n=6\n      op C\n"},
+    {__LINE__, SHARED,
+     "DRAM for m=8\n  Para\n    L0 for k=4 n=6\n      op C\n    L0 for k=4 j=6\n      op E\n"},
+    {__LINE__, SHARED,
+     "DRAM for m=8 k=2\n  Shar\n    L0 for j=6 k=2\n      op E\n    L0 for k=2 n=6\n      op C\n"},
     {__LINE__, BLOCK,
-     "DRAM for m=4 j=2\n  Seq\n    DRAM for j=4\n      Seq\n        Pipe\n          L0 for f=6 h=8\n            op H\n "
-     "         L1 for f=6\n            op G\n        L0 for f=6\n          op R\n    L1 for j=4\n      op O\n"},
+     "DRAM for m=4 j=2\n  Seq\n    DRAM for j=4\n      Seq\n        Pipe\n          L0 for f=6 "
+     "h=8\n            op H\n "
+     "         L1 for f=6\n            op G\n        L0 for f=6\n          op R\n    L1 for j=4\n  "
+     "    op O\n"},
     /* softmax: whole rows; streamed; nested; maximum and exponential fused; divided at the end */
     {__LINE__, ATTN,
-     "DRAM for m=2\n  Seq\n    L0 for m=4 l=16 a=4\n      op S\n    L1 for m=4 l=16\n      op X\n    L1 for m=4 l=16\n "
-     "     op D\n    L1 for m=4 l=16\n      op E\n    L1 for m=4 l=16\n      op Z\n    L1 for m=4 l=16\n      op P\n   "
+     "DRAM for m=2\n  Seq\n    L0 for m=4 l=16 a=4\n      op S\n    L1 for m=4 l=16\n      op X\n  "
+     "  L1 for m=4 l=16\n "
+     "     op D\n    L1 for m=4 l=16\n      op E\n    L1 for m=4 l=16\n      op Z\n    L1 for m=4 "
+     "l=16\n      op P\n   "
      " L0 for m=4 l=16 n=2\n      op O\n"},
     {__LINE__, ATTN, ROWS_OF_ATTN("DRAM for m=2 l=4\n  Seq stream X Z O\n")},
     {__LINE__, ATTN, ROWS_OF_ATTN("DRAM for m=2 l=2 l=2\n  Shar keep E@L1 D@L1 stream O Z X\n")},
     {__LINE__, ATTN, ROWS_OF_ATTN("DRAM for m=2 l=4 spatial n=1@x\n  Pipe stream X Z O\n")},
     {__LINE__, ATTN, ROWS_OF_ATTN("L1 for l=? spatial m=?@x\n  Seq stream X Z O\n")},
     {__LINE__, ATTN,
-     "DRAM for m=2 l=4\n  Seq stream X Z O\n    Seq\n      L0 for m=4 l=4 a=4\n        op S\n      L1 for m=4 l=4\n    "
-     "    op X\n    Seq\n      Seq\n        L1 for m=4 l=4\n          op D\n        L1 for m=4 l=4\n          op E\n   "
-     "   L1 for m=4 l=4\n        op Z\n    Seq\n      L1 for m=4 l=4\n        op P\n      L0 for m=4 l=4 n=2\n        "
+     "DRAM for m=2 l=4\n  Seq stream X Z O\n    Seq\n      L0 for m=4 l=4 a=4\n        op S\n      "
+     "L1 for m=4 l=4\n    "
+     "    op X\n    Seq\n      Seq\n        L1 for m=4 l=4\n          op D\n        L1 for m=4 "
+     "l=4\n          op E\n   "
+     "   L1 for m=4 l=4\n        op Z\n    Seq\n      L1 for m=4 l=4\n        op P\n      L0 for "
+     "m=4 l=4 n=2\n        "
      "op O\n"},
     {__LINE__, SPLIT,
-     "DRAM for m=8\n  Seq\n    L1 for l=4\n      Seq stream X Z U\n        L1 for l=4\n          op X\n        L1 for "
-     "l=4\n          op E\n        L1 for l=4\n          op Z\n        L0 for l=4 n=2\n          op U\n    L1 for "
+     "DRAM for m=8\n  Seq\n    L1 for l=4\n      Seq stream X Z U\n        L1 for l=4\n          "
+     "op X\n        L1 for "
+     "l=4\n          op E\n        L1 for l=4\n          op Z\n        L0 for l=4 n=2\n          "
+     "op U\n    L1 for "
      "n=2\n      op O\n"},
     {__LINE__, LSE,
-     "DRAM for m=8\n  Seq\n    L1 for l=4\n      Seq stream X Z O\n        L1 for l=4\n          op X\n        L1 for "
-     "l=4\n          op E\n        L1 for l=4\n          op Z\n        L1 for l=4 n=2\n          op O\n    L1\n      "
+     "DRAM for m=8\n  Seq\n    L1 for l=4\n      Seq stream X Z O\n        L1 for l=4\n          "
+     "op X\n        L1 for "
+     "l=4\n          op E\n        L1 for l=4\n          op Z\n        L1 for l=4 n=2\n          "
+     "op O\n    L1\n      "
      "op L\n"},
     {__LINE__, TEMP,
-     "DRAM for m=8 l=4\n  Seq stream X Z O\n    L1 for l=4\n      op X\n    L1 for l=4\n      op Z\n    L1 for l=4 "
+     "DRAM for m=8 l=4\n  Seq stream X Z O\n    L1 for l=4\n      op X\n    L1 for l=4\n      op "
+     "Z\n    L1 for l=4 "
      "n=2\n      op O\n"},
 };
 
@@ -173,10 +220,12 @@ static void test_layout(void) {
     int line;
     const char *in;
   } rows[] = {
-      {__LINE__, "\n# head\n   DRAM  for m = 8 # why\n\n      L0 for k=4   n=6\n       # deep\n         op C"},
+      {__LINE__, "\n# head\n   DRAM  for m = 8 # why\n\n      L0 for k=4   n=6\n       # deep\n    "
+                 "     op C"},
       {__LINE__, "DRAM for m=8\r\n L0 for k=4 n=6\r\n  op C\r\n"},
       {__LINE__, "DRAM for m=8\n  L0 for k=4 n=6\n    op C # caf\xc3\xa9\t tab in a comment"},
-      {__LINE__, "DRAM for m=8#\n                     L0 for k=4 n=6\n                          op C\n\n\n"},
+      {__LINE__,
+       "DRAM for m=8#\n                     L0 for k=4 n=6\n                          op C\n\n\n"},
       {__LINE__, "DRAM for m=0008\n  L0 for k=4 n=6\n    op C\n"},
   };
   tf_diags *d = tf_diags_new();
@@ -207,7 +256,11 @@ static const illegal illegals[] = {
     {__LINE__, GEMM, "DRAM for m=7 k=4 n=6\n  op C", 1, {TF_E_COVER}},
     {__LINE__, GEMM, "DRAM for m=9223372036854775807 k=4 n=6 m=2\n  op C", 1, {TF_E_RANGE}},
     {__LINE__, GEMM, "DRAM for m=8 k=4\n  op C", 1, {TF_E_COVER}},
-    {__LINE__, CHAIN, "Para\n  DRAM for m=8 k=4 l=16\n    op C\n  DRAM for m=8 l=16 n=2\n    op E", 1, {TF_E_ORDER}},
+    {__LINE__,
+     CHAIN,
+     "Para\n  DRAM for m=8 k=4 l=16\n    op C\n  DRAM for m=8 l=16 n=2\n    op E",
+     1,
+     {TF_E_ORDER}},
     /* the readers of C lack nothing, but its maker lacks the extent that they ask for */
     {__LINE__,
      CHAIN,
@@ -219,7 +272,11 @@ static const illegal illegals[] = {
      "DRAM for p=3\n  Seq\n    L0 for q=4 r=3\n      op T\n    L0 for p=3 s=3\n      op O",
      1,
      {TF_E_COVER}},
-    {__LINE__, CONV, "DRAM for p=4 s=3\n  Seq\n    L0 for q=4 r=3\n      op T\n    L0 for p=2\n      op O", 0, {0}},
+    {__LINE__,
+     CONV,
+     "DRAM for p=4 s=3\n  Seq\n    L0 for q=4 r=3\n      op T\n    L0 for p=2\n      op O",
+     0,
+     {0}},
     {__LINE__,
      CONV,
      "DRAM for p=4 r=3\n  Seq\n    L0 for q=4\n      op T\n    L0 for p=2 s=3\n      op O",
@@ -238,8 +295,10 @@ static const illegal illegals[] = {
      {TF_E_COVER}},
     {__LINE__,
      SPLIT,
-     "DRAM for m=8\n  Seq\n    L1 for l=4\n      Seq stream X Z\n        L1 for l=4\n          op X\n        L1 for "
-     "l=4\n          op E\n        L1 for l=4\n          op Z\n        L0 for l=4 n=2\n          op U\n    L1 for "
+     "DRAM for m=8\n  Seq\n    L1 for l=4\n      Seq stream X Z\n        L1 for l=4\n          op "
+     "X\n        L1 for "
+     "l=4\n          op E\n        L1 for l=4\n          op Z\n        L0 for l=4 n=2\n          "
+     "op U\n    L1 for "
      "n=2\n      op O",
      1,
      {TF_E_STREAM}},
@@ -249,12 +308,14 @@ static const illegal illegals[] = {
     {__LINE__, ATTN, ROWS_OF_ATTN("DRAM for m=2 l=4 a=2\n  Seq stream X Z O\n"), 1, {TF_E_LOOP}},
     {__LINE__,
      FORK,
-     "DRAM for m=2 f=4\n  Seq\n    L1 for m=4\n      op T\n    L1 for m=4\n      op U\n    L0 for m=4\n      op O",
+     "DRAM for m=2 f=4\n  Seq\n    L1 for m=4\n      op T\n    L1 for m=4\n      op U\n    L0 for "
+     "m=4\n      op O",
      0,
      {0}},
     {__LINE__,
      BLOCK,
-     "DRAM for m=4 f=2\n  Seq\n    L0 for f=3 h=8\n      op H\n    L1 for f=3\n      op G\n    L0 for f=3 j=8\n      "
+     "DRAM for m=4 f=2\n  Seq\n    L0 for f=3 h=8\n      op H\n    L1 for f=3\n      op G\n    L0 "
+     "for f=3 j=8\n      "
      "op R\n    L1 for j=8\n      op O",
      1,
      {TF_E_LOOP}},
@@ -270,7 +331,8 @@ static void test_illegal(void) {
     bool as_wanted = CHECK_ROW_I64(row, (int64_t)tf_diags_errors(d), row->n);
     int k = 0;
     for (size_t e = 0; e < tf_diags_count(d) && k < row->n; e++)
-      if (!tf_diags_at(d, e)->note) as_wanted &= CHECK_ROW_I64(row, tf_diags_at(d, e)->code, row->want[k++]);
+      if (!tf_diags_at(d, e)->note)
+        as_wanted &= CHECK_ROW_I64(row, tf_diags_at(d, e)->code, row->want[k++]);
     char *errors = tf_diags_text(d);
     if (!as_wanted && errors) printf("%s", errors);
     free(errors);
@@ -289,21 +351,26 @@ static const struct {
   const char *says;
 } spares[] = {
     {__LINE__, GEMM, "DRAM for m=8 k=4 n=6\n  op C", 0, ""},
-    {__LINE__, GEMM, "DRAM for m=9 k=4 n=6\n  op C", 1, "'m=9' steps past the range of op 'C': m=8 reaches all of it"},
+    {__LINE__, GEMM, "DRAM for m=9 k=4 n=6\n  op C", 1,
+     "'m=9' steps past the range of op 'C': m=8 reaches all of it"},
     {__LINE__, GEMM, "DRAM for m=9223372036854775807 k=4 n=6\n  op C", 1,
      "'m=9223372036854775807' steps past the range of op 'C': m=8 reaches all of it"},
-    /* a last step in part, which is needed: 3 x 3 and 2 x 4 of 8, 4 x 2 of 6; and one more than that */
+    /* a last step in part, which is needed: 3 x 3 and 2 x 4 of 8, 4 x 2 of 6; and one more than
+       that */
     {__LINE__, GEMM, "DRAM for m=3 n=2\n  L0 for m=3 k=4 n=3\n    op C", 0, ""},
     {__LINE__, GEMM, "DRAM for m=3 n=4\n  L0 for m=3 k=4 n=2\n    op C", 1,
      "'n=4' steps past the range of op 'C': n=3 reaches all of it"},
     {__LINE__, GEMM, "DRAM for m=2 spatial n=4@x\n  L0 for m=4 k=4 n=2\n    op C", 1,
      "'n=4' steps past the range of op 'C': n=3 reaches all of it"},
     /* a maker's range: what its readers need with their halo, 4 in each step of 2 */
-    {__LINE__, CONV, "DRAM for p=4\n  Seq\n    L0 for q=4 r=3\n      op T\n    L0 for p=2 s=3\n      op O", 0, ""},
-    {__LINE__, CONV, "DRAM for p=4\n  Seq\n    L0 for q=5 r=3\n      op T\n    L0 for p=2 s=3\n      op O", 1,
+    {__LINE__, CONV,
+     "DRAM for p=4\n  Seq\n    L0 for q=4 r=3\n      op T\n    L0 for p=2 s=3\n      op O", 0, ""},
+    {__LINE__, CONV,
+     "DRAM for p=4\n  Seq\n    L0 for q=5 r=3\n      op T\n    L0 for p=2 s=3\n      op O", 1,
      "'q=5' steps past the range of op 'T': q=4 reaches all of it"},
     /* clipped at the border, not in the middle: all 4 are needed */
-    {__LINE__, PADDED, "DRAM for p=4\n  Seq\n    L0 for q=4 r=3\n      op T\n    L0 for p=2 s=3\n      op O", 0, ""},
+    {__LINE__, PADDED,
+     "DRAM for p=4\n  Seq\n    L0 for q=4 r=3\n      op T\n    L0 for p=2 s=3\n      op O", 0, ""},
     /* open counts say nothing, and may be one step inside of a fixed one */
     {__LINE__, GEMM, "DRAM for m=? k=4 n=6\n  op C", 0, ""},
     {__LINE__, GEMM, "DRAM for m=4 k=? n=? spatial m=2@x\n  L0 for m=? n=3\n    op C", 0, ""},
@@ -311,7 +378,8 @@ static const struct {
      "'m=32' steps past its extent of 8: m=2 reaches all of it"},
     {__LINE__, GEMM, "DRAM for m=32 k=? n=?\n  L0 for m=?\n    op C", 1,
      "'m=32' steps past its extent of 8: m=8 reaches all of it"},
-    {__LINE__, CHAIN, "DRAM for m=8\n  Seq\n    L0 for k=? l=16\n      op C\n    L0 for l=17 n=?\n      op E", 1,
+    {__LINE__, CHAIN,
+     "DRAM for m=8\n  Seq\n    L0 for k=? l=16\n      op C\n    L0 for l=17 n=?\n      op E", 1,
      "'l=17' steps past its extent of 16: l=16 reaches all of it"},
 };
 
@@ -339,19 +407,26 @@ static void test_homes(void) {
     int level, scope;
   } rows[] = {
       {__LINE__, GEMM, "L1 for m=8 k=4 n=6\n  op C", "C", 0, -1},
-      {__LINE__, CHAIN, "Seq\n  L1 for m=8 k=4 l=16\n    op C\n  L1 for m=8 l=16 n=2\n    op E", "C", 0, 0},
-      {__LINE__, CHAIN, "L1 for m=8\n  Seq\n    L0 for k=4 l=16\n      op C\n    L0 for l=16 n=2\n      op E", "C", 1,
-       1},
-      {__LINE__, CHAIN, "L1 for m=8\n  Seq\n    L0 for k=4 l=16\n      op C\n    L0 for l=16 n=2\n      op E", "A", 0,
-       -1},
+      {__LINE__, CHAIN, "Seq\n  L1 for m=8 k=4 l=16\n    op C\n  L1 for m=8 l=16 n=2\n    op E",
+       "C", 0, 0},
       {__LINE__, CHAIN,
-       "DRAM for m=8\n  Seq keep C@L0\n    L0 for k=4 l=16\n      op C\n    L0 for l=16 n=2\n      op E", "C", 2, 1},
+       "L1 for m=8\n  Seq\n    L0 for k=4 l=16\n      op C\n    L0 for l=16 n=2\n      op E", "C",
+       1, 1},
+      {__LINE__, CHAIN,
+       "L1 for m=8\n  Seq\n    L0 for k=4 l=16\n      op C\n    L0 for l=16 n=2\n      op E", "A",
+       0, -1},
+      {__LINE__, CHAIN,
+       "DRAM for m=8\n  Seq keep C@L0\n    L0 for k=4 l=16\n      op C\n    L0 for l=16 n=2\n      "
+       "op E",
+       "C", 2, 1},
       {__LINE__, FORK,
-       "DRAM for m=2\n  Seq\n    L1 for m=4\n      op T\n    L1 for m=2 f=2\n      Seq\n        L1 for m=2 f=2\n       "
+       "DRAM for m=2\n  Seq\n    L1 for m=4\n      op T\n    L1 for m=2 f=2\n      Seq\n        L1 "
+       "for m=2 f=2\n       "
        "   op U\n        L0 for m=2 f=2\n          op O\n",
        "T", 0, 1},
       {__LINE__, FORK,
-       "DRAM for m=2\n  Seq\n    L1 for m=4\n      op T\n    L1 for m=2 f=2\n      Seq\n        L1 for m=2 f=2\n       "
+       "DRAM for m=2\n  Seq\n    L1 for m=4\n      op T\n    L1 for m=2 f=2\n      Seq\n        L1 "
+       "for m=2 f=2\n       "
        "   op U\n        L0 for m=2 f=2\n          op O\n",
        "U", 1, 5},
   };
@@ -421,7 +496,8 @@ static void test_cover(void) {
     int64_t trip[3] = {code / 25 + 1, code / 5 % 5 + 1, code % 5 + 1};
     char text[200];
     snprintf(text, sizeof text,
-             "DRAM for m=%" PRId64 " k=4\n  L1 for m=%" PRId64 " spatial m=%" PRId64 "@x\n    L0 for n=6\n      op C\n",
+             "DRAM for m=%" PRId64 " k=4\n  L1 for m=%" PRId64 " spatial m=%" PRId64
+             "@x\n    L0 for n=6\n      op C\n",
              trip[0], trip[1], trip[2]);
     tf_diags *e = tf_diags_new();
     tf_tree *t = tf_tree_parse(text, start, s->arch, s->workload, e);

@@ -1,5 +1,5 @@
-/* Tuning with a measurer that is a function of the kernel's text: strategies, verdicts, the store, runs that are ended
- * and gone on with; and what learns. */
+/* Tuning with a measurer that is a function of the kernel's text: strategies, verdicts, the store,
+ * runs that are ended and gone on with; and what learns. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 #include <unistd.h>
@@ -15,10 +15,12 @@
 #include "tune/store/tune_store.h"
 #include "tune/way/way.h"
 
-static const char spec_text[] =
-    "architecture:\n  memories:\n  - {name: DRAM}\n  - {name: L2, capacity: 600}\n  - {name: L1, capacity: 120}\n"
-    "  compute:\n  - {name: fma, ops: [mac, add, mul, sub, div, max, exp, relu, select], below: L1, mesh: [8, 2]}\n"
-    "workload:\n  name: gemm\n  dims: {m: 16, n: 16, k: 12}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n";
+static const char spec_text[] = "architecture:\n  memories:\n  - {name: DRAM}\n  - {name: L2, "
+                                "capacity: 600}\n  - {name: L1, capacity: 120}\n"
+                                "  compute:\n  - {name: fma, ops: [mac, add, mul, sub, div, max, "
+                                "exp, relu, select], below: L1, mesh: [8, 2]}\n"
+                                "workload:\n  name: gemm\n  dims: {m: 16, n: 16, k: 12}\n  ops:\n  "
+                                "- C[m,n] += A[m,k] * B[k,n]\n";
 
 typedef struct {
   int measured, calls, most; /* most: after so many kernels it gives up; 0: never */
@@ -55,22 +57,24 @@ static tf_spec *spec_of(tf_diags *d) {
 static const char *const isas[] = {"avx2", "portable"};
 
 static tf_tune_opts options(const char *strategy, int trials, const char *store, fake *f) {
-  return (tf_tune_opts){.strategy = strategy,
-                        .seed = 5,
-                        .trials = trials,
-                        .store = store,
-                        .machine = "test",
-                        .compiler = "none",
-                        .n_isas = 2,
-                        .isas = isas,
-                        .plan = {.kernel = {.isa = "avx2"}, .budget = {.seed = 1, .max_evals = 400}},
-                        .measure = measure,
-                        .ctx = f};
+  return (tf_tune_opts){
+      .strategy = strategy,
+      .seed = 5,
+      .trials = trials,
+      .store = store,
+      .machine = "test",
+      .compiler = "none",
+      .n_isas = 2,
+      .isas = isas,
+      .plan = {.kernel = {.isa = "avx2"}, .budget = {.seed = 1, .max_evals = 400}},
+      .measure = measure,
+      .ctx = f};
 }
 
 static bool alike(const tf_trial *a, const tf_trial *b) {
-  return a->no == b->no && !strcmp(a->text, b->text) && !strcmp(a->mapping, b->mapping) && !strcmp(a->isa, b->isa) &&
-         a->timing.verdict == b->timing.verdict && a->timing.seconds == b->timing.seconds && a->same == b->same &&
+  return a->no == b->no && !strcmp(a->text, b->text) && !strcmp(a->mapping, b->mapping) &&
+         !strcmp(a->isa, b->isa) && a->timing.verdict == b->timing.verdict &&
+         a->timing.seconds == b->timing.seconds && a->same == b->same &&
          a->confirmed == b->confirmed;
 }
 
@@ -89,26 +93,31 @@ static void check_trials(const tf_tuned *t, int want) {
     const tf_trial *x = &t->trials[k];
     CHECK_I64(x->no, k);
     CHECK(strlen(x->mapping) > 0);
-    CHECK(x->timing.verdict != TF_TUNE_RAN || x->timing.seconds >= t->trials[t->best].timing.seconds);
+    CHECK(x->timing.verdict != TF_TUNE_RAN ||
+          x->timing.seconds >= t->trials[t->best].timing.seconds);
     for (int j = 0; j < k; j++)
       CHECK(strcmp(x->text, t->trials[j].text) != 0);
   }
 }
 
-/* A run without an end, the same again, and one in a store that ends in the middle of it and is gone on with. */
+/* A run without an end, the same again, and one in a store that ends in the middle of it and is
+ * gone on with. */
 static void test_strategy(const tf_spec *s, const char *name, const char *store) {
   enum { TRIALS = 24 };
   tf_diags *d = tf_diags_new();
   fake once = {0}, again = {0}, cut = {0}, rest = {0};
-  const tf_tune_opts o = options(name, TRIALS, NULL, &once), o2 = options(name, TRIALS, NULL, &again);
-  tf_tuned *a = tf_tune_run(s->arch, s->workload, &o, d), *b = tf_tune_run(s->arch, s->workload, &o2, d);
+  const tf_tune_opts o = options(name, TRIALS, NULL, &once),
+                     o2 = options(name, TRIALS, NULL, &again);
+  tf_tuned *a = tf_tune_run(s->arch, s->workload, &o, d),
+           *b = tf_tune_run(s->arch, s->workload, &o2, d);
   if (!CHECK(a && b)) puts(tf_diags_text(d));
   if (a) check_trials(a, TRIALS + 1);
   check_same(a, b, __LINE__);
   CHECK_I64(once.measured, again.measured);
 
   cut.most = once.measured / 2;
-  const tf_tune_opts first = options(name, TRIALS, store, &cut), second = options(name, TRIALS, store, &rest);
+  const tf_tune_opts first = options(name, TRIALS, store, &cut),
+                     second = options(name, TRIALS, store, &rest);
   CHECK(!tf_tune_run(s->arch, s->workload, &first, d));
   CHECK(tf_diags_errors(d) == 0);
   tf_tuned *c = tf_tune_run(s->arch, s->workload, &second, d);
@@ -127,8 +136,8 @@ static void test_strategy(const tf_spec *s, const char *name, const char *store)
   tf_diags_free(d);
 }
 
-/* A second strategy measures none of the kernels that the first one did; on another machine, or built by another
- * compiler, it measures them all. */
+/* A second strategy measures none of the kernels that the first one did; on another machine, or
+ * built by another compiler, it measures them all. */
 static void test_known(const tf_spec *s, const char *store) {
   tf_diags *d = tf_diags_new();
   fake first = {0}, second = {0}, apart = {0}, rebuilt = {0}, elsewhere = {0};
@@ -157,8 +166,11 @@ static void test_known(const tf_spec *s, const char *store) {
   tf_diags_free(d);
 }
 
-/* ---- the end of a run: a clock that misleads ------------------------------------------------------ */
-static double true_seconds(const tf_emitted *e) { return 1e-3 * (1 + (double)(hash(e) % 1000) / 1000); }
+/* ---- the end of a run: a clock that misleads
+ * ------------------------------------------------------ */
+static double true_seconds(const tf_emitted *e) {
+  return 1e-3 * (1 + (double)(hash(e) % 1000) / 1000);
+}
 
 /* The slower a kernel, the faster it seems. */
 static bool measure_wrongly(void *ctx, const tf_emitted *const *kernels, int n, tf_timing *out) {
@@ -196,8 +208,8 @@ static tf_tune_opts misled(const char *strategy, const char *store, fake *f) {
   return o;
 }
 
-/* The best is the one with the least true time of the four, three of them the fastest by the clock, the other the
- * first choice; returns that time. */
+/* The best is the one with the least true time of the four, three of them the fastest by the clock,
+ * the other the first choice; returns that time. */
 static double check_end(const tf_tuned *t) {
   int n = 0, faster = 0;
   double least = INFINITY, slowest = 0;
@@ -209,7 +221,8 @@ static double check_end(const tf_tuned *t) {
     if (k > 0) slowest = fmax(slowest, x->timing.seconds);
   }
   for (int k = 1; k < t->n; k++)
-    faster += !t->trials[k].same && !(t->trials[k].confirmed > 0) && t->trials[k].timing.seconds < slowest;
+    faster += !t->trials[k].same && !(t->trials[k].confirmed > 0) &&
+              t->trials[k].timing.seconds < slowest;
   CHECK_I64(n, 4);
   CHECK_I64(faster, 0);
   CHECK(t->trials[0].confirmed > 0);
@@ -225,14 +238,16 @@ static double stored(const tf_spec *s, const char *store, tf_diags *d) {
   return best.seconds;
 }
 
-/* A run that is ended while it confirms, goes on, and is begun once more; then other strategies in the same store. */
+/* A run that is ended while it confirms, goes on, and is begun once more; then other strategies in
+ * the same store. */
 static void test_confirmed(const tf_spec *s, const char *store) {
   tf_diags *d = tf_diags_new();
   fake cut = {.most = 1}, rest = {0}, again = {0}, none = {0};
   const tf_tune_opts first = misled("random", store, &cut), second = misled("random", store, &rest),
                      third = misled("random", store, &again);
   CHECK(!tf_tune_run(s->arch, s->workload, &first, d) && tf_diags_errors(d) == 0);
-  tf_tuned *a = tf_tune_run(s->arch, s->workload, &second, d), *b = tf_tune_run(s->arch, s->workload, &third, d);
+  tf_tuned *a = tf_tune_run(s->arch, s->workload, &second, d),
+           *b = tf_tune_run(s->arch, s->workload, &third, d);
   if (!CHECK(a && b)) puts(tf_diags_text(d));
   check_same(a, b, __LINE__);
   double least = check_end(a);
@@ -290,7 +305,8 @@ static void mark(const char *store, const char *sql) {
 static void check_choices(const tf_spec *s, const char *store, tf_diags *d) {
   const tf_choices want = {{[TF_CHOICE_TILE] = 3}};
   tf_tune_best best;
-  change(store, "UPDATE trial SET verdict = 'ran', seconds = 1e-9, schedule = 'form whole\nchoose kernel.tile 3\n'"
+  change(store, "UPDATE trial SET verdict = 'ran', seconds = 1e-9, schedule = 'form whole\nchoose "
+                "kernel.tile 3\n'"
                 " WHERE no = 0 AND run = (SELECT id FROM run WHERE strategy = 'sa')");
   CHECK(tf_tune_find(store, &(tf_tune_asked){"test", NULL}, s->arch, s->workload, &best, d));
   CHECK(best.seconds == 1e-9 && !memcmp(&best.choices, &want, sizeof want));
@@ -323,13 +339,16 @@ static void test_find(const tf_spec *s, const char *store) {
   free(best.mapping);
   free(best.isa);
   check_choices(s, store, d);
-  CHECK(!tf_tune_find(store, &(tf_tune_asked){"another", NULL}, s->arch, s->workload, &best, d) && !best.mapping);
-  CHECK(!tf_tune_find(store, &(tf_tune_asked){"test", "bf16"}, s->arch, s->workload, &best, d) && !best.mapping);
+  CHECK(!tf_tune_find(store, &(tf_tune_asked){"another", NULL}, s->arch, s->workload, &best, d) &&
+        !best.mapping);
+  CHECK(!tf_tune_find(store, &(tf_tune_asked){"test", "bf16"}, s->arch, s->workload, &best, d) &&
+        !best.mapping);
   CHECK(tf_diags_errors(d) == 0);
   tf_diags_free(d);
 }
 
-/* ---- stores that cannot be used ---------------------------------------------------------------- */
+/* ---- stores that cannot be used ----------------------------------------------------------------
+ */
 static void check_refused(const tf_spec *s, const char *store, const char *why, int line) {
   tf_diags *d = tf_diags_new();
   fake f = {0};
@@ -372,12 +391,16 @@ static void test_refused(const tf_spec *s, const char *store, const char *text) 
   mark(store, "PRAGMA application_id = 7");
   check_refused(s, store, "is a database, but no store of a tuning", __LINE__);
   FILE *f = fopen(text, "w");
-  if (f) fputs("no database, only some text that is long enough to be read as one, and longer still than that\n", f);
+  if (f)
+    fputs("no database, only some text that is long enough to be read as one, and longer still "
+          "than that\n",
+          f);
   if (f) fclose(f);
   check_refused(s, text, "is no store of a tuning, or is damaged", __LINE__);
 }
 
-/* A store that an earlier version wrote (tests/data/earlier), read as it stands and after it was raised. */
+/* A store that an earlier version wrote (tests/data/earlier), read as it stands and after it was
+ * raised. */
 static void check_earlier(const char *name, double first, const char *copy) {
   size_t n;
   char path[64], *bytes;
@@ -403,7 +426,8 @@ static void check_earlier(const char *name, double first, const char *copy) {
   unlink(copy);
 }
 
-/* ---- what learns ------------------------------------------------------------------------------- */
+/* ---- what learns -------------------------------------------------------------------------------
+ */
 static void test_perceptron(void) {
   tf_arena *a = tf_arena_new();
   tf_rng rng = tf_rng_new(2, 2);
@@ -446,7 +470,8 @@ static void test_trees(void) {
   tf_arena_free(a);
 }
 
-/* Its slow twin: the sum of squares is least where its slope is 0, which is found by steps along one weight at a time.
+/* Its slow twin: the sum of squares is least where its slope is 0, which is found by steps along
+ * one weight at a time.
  */
 static void test_ridge(void) {
   enum { N = 40, F = 5, ROUNDS = 3000 };
@@ -494,8 +519,10 @@ static void test_ridge(void) {
   tf_arena_free(a);
 }
 
-/* ---- taught: what other workloads say of a kernel decides the order -------------------------------- */
-/* Kernels of two workloads, whose time is that predicted times 2^(slope feature); their units differ. */
+/* ---- taught: what other workloads say of a kernel decides the order
+ * -------------------------------- */
+/* Kernels of two workloads, whose time is that predicted times 2^(slope feature); their units
+ * differ. */
 static int lessons_with(double slope, int feature, lesson_told *out, int n) {
   tf_rng rng = tf_rng_new(5, 5);
   for (int k = 0; k < n; k++) {
@@ -521,8 +548,8 @@ static bool told_by_row(void *ctx, const int32_t *row, lesson *out) {
   return true;
 }
 
-/* The feature of the rows that are asked for, in `feature`.  slope: of the lessons; here: of this run's times, 0: none
- * is told. */
+/* The feature of the rows that are asked for, in `feature`.  slope: of the lessons; here: of this
+ * run's times, 0: none is told. */
 static void test_taught(const tf_spec *s, double slope, double *feature, double here) {
   enum { N = 200, ASKED = 30 };
   static lesson_told told[N];
@@ -546,7 +573,8 @@ static void test_taught(const tf_spec *s, double slope, double *feature, double 
     lesson l;
     if (!CHECK(tune_way_taught.ask(state, row)) || !told_by_row(space, row, &l)) break;
     feature[k] = l.x[3];
-    if (slope > 0 && here == 0) CHECK(k == 0 || l.x[3] >= last); /* the least first, as these take least */
+    if (slope > 0 && here == 0)
+      CHECK(k == 0 || l.x[3] >= last); /* the least first, as these take least */
     if (slope < 0 && here == 0) CHECK(k == 0 || l.x[3] <= last);
     last = l.x[3];
     if (here != 0) tune_way_taught.tell(state, row, 1e-6 * exp2(here * l.x[3]));
@@ -556,7 +584,8 @@ static void test_taught(const tf_spec *s, double slope, double *feature, double 
   tf_diags_free(d);
 }
 
-/* Lessons give the order; without any, times of this run do; and they outweigh lessons that are wrong here. */
+/* Lessons give the order; without any, times of this run do; and they outweigh lessons that are
+ * wrong here. */
 static void test_teaching(const tf_spec *s) {
   double up[30], down[30], alone[30], wrong[30];
   test_taught(s, 1, up, 0);
@@ -572,12 +601,14 @@ static void test_teaching(const tf_spec *s) {
   CHECK(wrong[29] < wrong[0]);
 }
 
-/* Lessons of a store: those of the machine and compiler, and only what there was when a run first asked. */
+/* Lessons of a store: those of the machine and compiler, and only what there was when a run first
+ * asked. */
 static void test_lessons(const tf_spec *s, const char *store) {
   tf_diags *d = tf_diags_new();
   tf_arena *a = tf_arena_new();
   fake first = {0}, second = {0}, third = {0}, again = {0};
-  const tf_tune_opts o = options("random", 16, store, &first), o2 = options("taught", 16, store, &second);
+  const tf_tune_opts o = options("random", 16, store, &first),
+                     o2 = options("taught", 16, store, &second);
   tf_tuned *t = tf_tune_run(s->arch, s->workload, &o, d);
   tune_store *db = tune_store_open(store, true, d);
   const tune_kernel here = {"test", "none", ""}, elsewhere = {"other", "none", ""};
@@ -604,7 +635,8 @@ static void test_lessons(const tf_spec *s, const char *store) {
   CHECK(tune_store_lessons(db, tune_store_run(db, &next, d), &here, a, &later, &told, d));
   CHECK(later > n);
   tune_store_close(db);
-  const tf_tune_opts o3 = options("random", 40, store, &third), o4 = options("taught", 16, store, &again);
+  const tf_tune_opts o3 = options("random", 40, store, &third),
+                     o4 = options("taught", 16, store, &again);
   tf_tuned_free(tf_tune_run(s->arch, s->workload, &o3, d));
   tf_tuned *v = tf_tune_run(s->arch, s->workload, &o4, d);
   check_same(u, v, __LINE__);
@@ -617,7 +649,8 @@ static void test_lessons(const tf_spec *s, const char *store) {
   tf_diags_free(d);
 }
 
-/* ---- P: every direction of a start, in order, before there is another start ------------------------ */
+/* ---- P: every direction of a start, in order, before there is another start
+ * ------------------------ */
 static double any_cycles(void *ctx, const int32_t *row) {
   (void)ctx, (void)row;
   return 1;
@@ -629,18 +662,24 @@ static bool is_in(const int32_t *rows, int n, const int32_t *row, size_t width) 
   return false;
 }
 
-/* Of four rows one is so much faster that a walk begins there: then come all of its neighbours that are new. */
+/* Of four rows one is so much faster that a walk begins there: then come all of its neighbours that
+ * are new. */
 static void test_every(const tf_spec *s) {
   tf_diags *d = tf_diags_new();
   tune_space *space = tune_space_new(s->arch, s->workload, 2, isas, NULL, d);
   if (!CHECK(space)) return;
-  tune_world w = {.s = space, .arena = tf_arena_new(), .rng = tf_rng_new(3, 3), .model = any_cycles, .ctx = NULL};
+  tune_world w = {.s = space,
+                  .arena = tf_arena_new(),
+                  .rng = tf_rng_new(3, 3),
+                  .model = any_cycles,
+                  .ctx = NULL};
   w.kernel = any_cycles;
   const tune_strategy *way = tune_strategy_named("p");
   void *state = way ? way->make(&w) : NULL;
   const size_t width = (size_t)space->space.n;
   const int directions = tune_directions(space);
-  int32_t *rows = calloc((size_t)(directions + 5) * width, sizeof *rows), *next = calloc(width, sizeof *next);
+  int32_t *rows = calloc((size_t)(directions + 5) * width, sizeof *rows),
+          *next = calloc(width, sizeof *next);
   int n = 0;
   if (!CHECK(state && rows && next)) return;
   for (; n < 4; n++)

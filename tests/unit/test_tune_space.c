@@ -1,5 +1,5 @@
-/* The space of schedules (tune/space): every row is a mapping that the model takes and that fits; splits are counted
- * exactly; neighbours, children and traces stay inside. */
+/* The space of schedules (tune/space): every row is a mapping that the model takes and that fits;
+ * splits are counted exactly; neighbours, children and traces stay inside. */
 #include <stdlib.h>
 
 #include "search/strategy/strategy.h"
@@ -7,10 +7,12 @@
 #include "tests/unit/check.h"
 #include "tune/space/schedules.h"
 
-#define MACHINE                                                                                                        \
-  "architecture:\n  memories:\n  - {name: DRAM}\n  - {name: L2, capacity: %d, mesh: [%d, 1]}\n  - {name: L1, "         \
-  "capacity: %d}\n"                                                                                                    \
-  "  compute:\n  - {name: fma, ops: [mac, add, mul, sub, div, max, exp, relu, select], below: L1, mesh: [8, 2]}\n"     \
+#define MACHINE                                                                                    \
+  "architecture:\n  memories:\n  - {name: DRAM}\n  - {name: L2, capacity: %d, mesh: [%d, 1]}\n  "  \
+  "- {name: L1, "                                                                                  \
+  "capacity: %d}\n"                                                                                \
+  "  compute:\n  - {name: fma, ops: [mac, add, mul, sub, div, max, exp, relu, select], below: "    \
+  "L1, mesh: [8, 2]}\n"                                                                            \
   "workload:\n"
 static const char *const isas[] = {"avx2", "portable"};
 
@@ -29,13 +31,15 @@ static const struct {
 } cases[] = {
     {GEMM, __LINE__, 300, 40, 1},
     {GEMM, __LINE__, 300, 40, 4},
-    {"  dims: {n: 2, k: 8, p: 6, q: 6, c: 4, r: 3, s: 3}\n  tensors: {I: {pad: [0, 0, 1, 1]}}\n  ops:\n"
+    {"  dims: {n: 2, k: 8, p: 6, q: 6, c: 4, r: 3, s: 3}\n  tensors: {I: {pad: [0, 0, 1, 1]}}\n  "
+     "ops:\n"
      "  - O[n,k,p,q] += I[n, c, p + r - 1, q + s - 1] * W[k,c,r,s]\n",
      __LINE__, 900, 200, 1},
     {"  dims: {b: 2, m: 8, k: 4, l: 8, n: 4}\n  ops:\n  - C[b,m,l] += A[b,m,k] * B[b,k,l]\n"
      "  - E[b,m,n] += C[b,m,l] * D[b,l,n]\n",
      __LINE__, 400, 100, 1},
-    {"  dims: {m: 8, k: 16}\n  ops:\n  - S[m] += A[m,k]\n  - V[m] += (A[m,k] - S[m] / 16) * (A[m,k] - S[m] / 16)\n"
+    {"  dims: {m: 8, k: 16}\n  ops:\n  - S[m] += A[m,k]\n  - V[m] += (A[m,k] - S[m] / 16) * "
+     "(A[m,k] - S[m] / 16)\n"
      "  - O[m] = V[m] / 16\n",
      __LINE__, 400, 100, 1},
     {"  dims: {p: 8, q: 8, r: 3, s: 3}\n  tensors: {T: {pad: [1]}, I: {pad: [1]}}\n"
@@ -45,22 +49,29 @@ static const struct {
     {"  dims: {k: 64, p: 64, c: 4, r: 3}\n  tensors: {I: {pad: [0, 1]}}\n  ops:\n"
      "  - O[k,p] += I[c, p + r - 1] * W[k,c,r]\n",
      __LINE__, 400, 60, 1},
-    /* kept intermediates and boxes of several ops fill the memories; two cores read what they share */
-    {"  dims: {h: 2, m: 16, l: 16, a: 8, n: 8}\n  ops:\n  - S[h,m,l] += Q[h,m,a] * K[h,l,a]\n  - X[h,m] max= S[h,m,l]\n"
+    /* kept intermediates and boxes of several ops fill the memories; two cores read what they share
+     */
+    {"  dims: {h: 2, m: 16, l: 16, a: 8, n: 8}\n  ops:\n  - S[h,m,l] += Q[h,m,a] * K[h,l,a]\n  - "
+     "X[h,m] max= S[h,m,l]\n"
      "  - E[h,m,l] = exp(S[h,m,l] - X[h,m])\n  - O[h,m,n] += E[h,m,l] * V[h,l,n]\n",
      __LINE__, 700, 100, 2},
-    {"  dims: {p: 8, q: 8, f: 4, k: 4, c: 4, r: 3, s: 3}\n  tensors: {I: {pad: [0, 1, 1]}}\n  ops:\n"
+    {"  dims: {p: 8, q: 8, f: 4, k: 4, c: 4, r: 3, s: 3}\n  tensors: {I: {pad: [0, 1, 1]}}\n  "
+     "ops:\n"
      "  - M[k,p,q] += I[c, p + r - 1, q + s - 1] * W[k,c,r,s]\n  - A[k,p,q] = relu(M[k,p,q])\n"
      "  - O[f,p,q] += A[k,p,q] * U[f,k]\n",
      __LINE__, 600, 120, 2},
     /* ops that share no loop: the plain form, one after the other */
-    {"  dims: {a: 8, b: 6, c: 12, e: 4}\n  ops:\n  - T[a,b] += X[a,e] * Y[e,b]\n  - U[c] max= T[0,0] + Z[c]\n",
+    {"  dims: {a: 8, b: 6, c: 12, e: 4}\n  ops:\n  - T[a,b] += X[a,e] * Y[e,b]\n  - U[c] max= "
+     "T[0,0] + Z[c]\n",
      __LINE__, 400, 60, 1},
-    /* reads apart from each other: what lies between is held, too, but no more than the whole row */
-    {"  dims: {a: 16, i: 16, d: 16}\n  tensors: {A: {pad: [0, 0, 16], shape: [16, 16, 16]}}\n  ops:\n"
+    /* reads apart from each other: what lies between is held, too, but no more than the whole row
+     */
+    {"  dims: {a: 16, i: 16, d: 16}\n  tensors: {A: {pad: [0, 0, 16], shape: [16, 16, 16]}}\n  "
+     "ops:\n"
      "  - S[a,d] += A[a, i, i + d] + A[a, i, i + d - 16]\n",
      __LINE__, 300, 40, 1},
-    {"  dims: {a: 16, j: 32}\n  tensors: {B: {pad: [0, 12]}}\n  ops:\n  - T[a,j] = B[a, j - 12] * B[a,j] + B[a, j - "
+    {"  dims: {a: 16, j: 32}\n  tensors: {B: {pad: [0, 12]}}\n  ops:\n  - T[a,j] = B[a, j - 12] * "
+     "B[a,j] + B[a, j - "
      "5]\n",
      __LINE__, 300, 40, 1},
 };
@@ -86,8 +97,8 @@ static bool same(const tune_space *s, const int32_t *a, const int32_t *b) {
 static void trace_back(tune_space *s, const int32_t *row, int32_t *to, int line) {
   tf_diags *d = tf_diags_new();
   char *text = tune_trace(s, row);
-  const bool read =
-      text && tune_trace_read(s, tf_diags_add_file(d, "s", text, strlen(text)), text, strlen(text), to, d);
+  const bool read = text && tune_trace_read(s, tf_diags_add_file(d, "s", text, strlen(text)), text,
+                                            strlen(text), to, d);
   check_at(read && same(s, row, to), __FILE__, line, "a trace reads back to its row");
   free(text);
   tf_diags_free(d);
@@ -113,7 +124,8 @@ static void test_rows(void) {
       continue;
     }
     const size_t n = (size_t)s->space.n;
-    int32_t *row = calloc(4 * n, sizeof *row), *to = row + n, *was = row + 2 * n, *child = row + 3 * n;
+    int32_t *row = calloc(4 * n, sizeof *row), *to = row + n, *was = row + 2 * n,
+            *child = row + 3 * n;
     tf_rng rng = tf_rng_new(3, (uint64_t)c);
     int good = 0, moved = 0, all = 60;
     for (int k = 0; k < all; k++) {
@@ -128,7 +140,8 @@ static void test_rows(void) {
       free(text);
       if (k < 6) test_moves(s, row, to, &moved);
       if (k) CHECK_ROW(&cases[c], tune_breed(s, &rng, row, was, k % 2, child));
-      if (k) CHECK_ROW(&cases[c], tf_space_follow(&s->space, child) && same(s, child, s->space.chosen));
+      if (k)
+        CHECK_ROW(&cases[c], tf_space_follow(&s->space, child) && same(s, child, s->space.chosen));
       memcpy(was, row, n * sizeof *row);
     }
     CHECK_ROW(&cases[c], moved > 6);
@@ -140,12 +153,15 @@ static void test_rows(void) {
   }
 }
 
-/* More boxes below a Tile than a rule has variables: the forms are those of few ops, and draws fit. */
+/* More boxes below a Tile than a rule has variables: the forms are those of few ops, and draws fit.
+ */
 static void test_many_ops(void) {
   char text[2048];
-  int at = snprintf(text, sizeof text, "  dims: {i: 8, j: 4}\n  ops:\n  - T0[i,j] = A[i,j] + B[i,j]\n");
+  int at =
+      snprintf(text, sizeof text, "  dims: {i: 8, j: 4}\n  ops:\n  - T0[i,j] = A[i,j] + B[i,j]\n");
   for (int k = 1; k < 24; k++)
-    at += snprintf(text + at, sizeof text - (size_t)at, "  - T%d[i,j] = T%d[i,j] * A[i,j] + B[i,j]\n", k, k - 1);
+    at += snprintf(text + at, sizeof text - (size_t)at,
+                   "  - T%d[i,j] = T%d[i,j] * A[i,j] + B[i,j]\n", k, k - 1);
   tf_diags *d = tf_diags_new();
   tf_spec *spec = spec_of(text, 1, 400, 200, d);
   tune_space *s = tune_space_new(spec->arch, spec->workload, 1, isas, NULL, d);
@@ -161,7 +177,8 @@ static void test_many_ops(void) {
   tf_diags_free(d);
 }
 
-/* ---- the whole of a small space ---------------------------------------------------------------- */
+/* ---- the whole of a small space ----------------------------------------------------------------
+ */
 typedef struct {
   tune_space *s;
   int64_t rows, bad;
@@ -182,15 +199,17 @@ static int64_t by_rows(tune_space *s, int64_t *bad) {
   tf_arena *a = tf_arena_new();
   s->space.cost = cost;
   s->space.ctx = &t;
-  CHECK(
-      tf_explore(&tf_way_exhaustive, tf_way_exhaustive.make(a, &s->space, NULL, 0, tf_rng_new(1, 1)), &s->space, more));
+  CHECK(tf_explore(&tf_way_exhaustive,
+                   tf_way_exhaustive.make(a, &s->space, NULL, 0, tf_rng_new(1, 1)), &s->space,
+                   more));
   tf_arena_free(a);
   *bad = t.bad;
   return t.rows;
 }
 
-static const char own[] = "IN kernel.tile {0}\nIN kernel.unroll {0}\nIN kernel.close {0}\nIN kernel.lanes {0}\n"
-                          "IN kernel.pack {0}\nIN kernel.rows {0}\nIN kernel.prefetch {0}\n"; /* mappings alone */
+static const char own[] =
+    "IN kernel.tile {0}\nIN kernel.unroll {0}\nIN kernel.close {0}\nIN kernel.lanes {0}\n"
+    "IN kernel.pack {0}\nIN kernel.rows {0}\nIN kernel.prefetch {0}\n"; /* mappings alone */
 
 /* What a space says of its size is how many rows it has, however few words the memories hold. */
 static void test_size(void) {
@@ -201,7 +220,8 @@ static void test_size(void) {
       {__LINE__, 1, 1000, 1000, "  dims: {m: 4, k: 2}\n  ops:\n  - C[m] += A[m,k] * B[k]\n"},
       {__LINE__, 2, 16, 8, "  dims: {m: 4, k: 4}\n  ops:\n  - C[m] += A[m,k] * B[k]\n"},
       {__LINE__, 2, 24, 14, "  dims: {m: 6, k: 3}\n  ops:\n  - C[m] += A[m + k] * B[k]\n"},
-      {__LINE__, 1, 40, 24, "  dims: {m: 2, k: 2}\n  ops:\n  - S[m] += A[m,k] * A[m,k]\n  - O[m] = S[m] * 2\n"},
+      {__LINE__, 1, 40, 24,
+       "  dims: {m: 2, k: 2}\n  ops:\n  - S[m] += A[m,k] * A[m,k]\n  - O[m] = S[m] * 2\n"},
   };
   for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
     tf_diags *d = tf_diags_new();
@@ -226,11 +246,14 @@ static void test_size(void) {
   }
 }
 
-/* One op, memories without limits: of each form the splits of each dim into its loops, the orders of each Tile. */
+/* One op, memories without limits: of each form the splits of each dim into its loops, the orders
+ * of each Tile. */
 static void test_count(void) {
   tf_diags *d = tf_diags_new();
-  tf_spec *spec = spec_of("  dims: {m: 4, k: 2}\n  ops:\n  - C[m] += A[m,k] * B[k]\n", 1, 1000, 1000, d);
-  tune_space *s = tune_space_new(spec->arch, spec->workload, 1, isas, &(tf_text){"own", own, sizeof own - 1}, d);
+  tf_spec *spec =
+      spec_of("  dims: {m: 4, k: 2}\n  ops:\n  - C[m] += A[m,k] * B[k]\n", 1, 1000, 1000, d);
+  tune_space *s = tune_space_new(spec->arch, spec->workload, 1, isas,
+                                 &(tf_text){"own", own, sizeof own - 1}, d);
   if (!CHECK(s != NULL)) return;
   int64_t want = 0;
   for (int f = 0; f < s->n_forms; f++) {
@@ -242,9 +265,11 @@ static void test_count(void) {
       const tf_node *n = &s->form[f].tree->nodes[x->node];
       if (x->loop < 0) orders *= tune_orders(n->n_temporal);
       if (x->loop >= 0) loops[n->loops[x->loop].dim]++;
-      units[0] += x->loop >= 0 && n->loops[x->loop].axis == TF_SPATIAL_Y; /* of two: one factor of 4 is too many */
+      units[0] += x->loop >= 0 &&
+                  n->loops[x->loop].axis == TF_SPATIAL_Y; /* of two: one factor of 4 is too many */
     }
-    /* splits of 4 = 2^2 into n parts: n (n + 1) / 2, less those whose part on the axis of two is 4; of 2: n */
+    /* splits of 4 = 2^2 into n parts: n (n + 1) / 2, less those whose part on the axis of two is 4;
+     * of 2: n */
     want += orders * (loops[0] * (loops[0] + 1) / 2 - units[0]) * loops[1];
   }
   int64_t bad;
@@ -256,7 +281,8 @@ static void test_count(void) {
   tf_diags_free(d);
 }
 
-/* ---- orders ------------------------------------------------------------------------------------ */
+/* ---- orders ------------------------------------------------------------------------------------
+ */
 static void test_orders(void) {
   int order[TUNE_ORDER_LOOPS], was[64][TUNE_ORDER_LOOPS];
   for (int n = 1; n <= 7; n++)
@@ -274,33 +300,41 @@ static void test_orders(void) {
     }
 }
 
-/* ---- messages ---------------------------------------------------------------------------------- */
+/* ---- messages ----------------------------------------------------------------------------------
+ */
 static void test_messages(void) {
   static const struct {
     int line;
     const char *text, *want;
   } row[] = {
       {__LINE__, "form hole\n",
-       "s:1:6: error[E_NAME]: no form that suits the workload is called 'hole', did you mean 'whole'?"},
+       "s:1:6: error[E_NAME]: no form that suits the workload is called 'hole', did you mean "
+       "'whole'?"},
       {__LINE__, "split L2.m 2\n", "s:1:1: error[E_MISSING]: a schedule begins with 'form NAME'"},
       {__LINE__, "# nothing\n", "error[E_MISSING]"},
-      {__LINE__, "form whole\nsplit L2.mm 2\n", "s:2:7: error[E_NAME]: no loop of this form is called 'L2.mm'"},
-      {__LINE__, "form whole\nsplit DRAM.m 3\n", "s:2:14: error[E_RANGE]: '3' is no factor that 'DRAM.m' may have"},
-      {__LINE__, "form whole\nsplit DRAM.m 16\nsplit DRAM.m 16\n", "s:3:7: error[E_DUP]: 'DRAM.m' is said already"},
+      {__LINE__, "form whole\nsplit L2.mm 2\n",
+       "s:2:7: error[E_NAME]: no loop of this form is called 'L2.mm'"},
+      {__LINE__, "form whole\nsplit DRAM.m 3\n",
+       "s:2:14: error[E_RANGE]: '3' is no factor that 'DRAM.m' may have"},
+      {__LINE__, "form whole\nsplit DRAM.m 16\nsplit DRAM.m 16\n",
+       "s:3:7: error[E_DUP]: 'DRAM.m' is said already"},
       {__LINE__, "form whole\nspilt DRAM.m 16\n",
        "s:2:1: error[E_KEY]: no line of a schedule begins with 'spilt', did you mean 'split'?"},
       {__LINE__, "form whole\nisa avx9\n",
        "s:2:5: error[E_NAME]: no instruction set of this computer is called 'avx9'"},
       {__LINE__, "form whole\nsplit DRAM.m 2\n", "error[E_COVER]: no line says 'split"},
       {__LINE__, "form whole\nchoose kernel.tlie 3\n",
-       "s:2:8: error[E_NAME]: no choice for a kernel of this workload is called 'kernel.tlie', did you mean "
+       "s:2:8: error[E_NAME]: no choice for a kernel of this workload is called 'kernel.tlie', did "
+       "you mean "
        "'kernel.tile'?"},
       {__LINE__, "form whole\nchoose kernel.at rows\n",
        "no choice for a kernel of this workload is called 'kernel.at'"},
       {__LINE__, "form whole\nchoose kernel.pack allways\n",
        "s:2:20: error[E_NAME]: no value of 'kernel.pack' is 'allways', did you mean 'always'?"},
-      {__LINE__, "form whole\nchoose kernel.tile\n", "s:2:19: error[E_NAME]: no value of 'kernel.tile' is ''"},
-      {__LINE__, "form whole\nsplit DRAM.m 16 1\n", "s:2:17: error[E_SYNTAX]: expected the line's end, not '1'"},
+      {__LINE__, "form whole\nchoose kernel.tile\n",
+       "s:2:19: error[E_NAME]: no value of 'kernel.tile' is ''"},
+      {__LINE__, "form whole\nsplit DRAM.m 16 1\n",
+       "s:2:17: error[E_SYNTAX]: expected the line's end, not '1'"},
   };
   tf_diags *d = tf_diags_new();
   tf_spec *spec = spec_of(GEMM, 1, 300, 40, d);
@@ -310,7 +344,8 @@ static void test_messages(void) {
   for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
     tf_diags *e = tf_diags_new();
     const size_t len = strlen(row[i].text);
-    CHECK_ROW(&row[i], !tune_trace_read(s, tf_diags_add_file(e, "s", row[i].text, len), row[i].text, len, to, e));
+    CHECK_ROW(&row[i], !tune_trace_read(s, tf_diags_add_file(e, "s", row[i].text, len), row[i].text,
+                                        len, to, e));
     char *said = tf_diags_text(e);
     if (!CHECK_ROW(&row[i], strstr(said, row[i].want) != NULL)) printf("%s", said);
     free(said);
@@ -322,7 +357,8 @@ static void test_messages(void) {
   tf_diags_free(d);
 }
 
-/* More constraints: every draw keeps them; forms without what they name are left out; what is wrong is told once. */
+/* More constraints: every draw keeps them; forms without what they name are left out; what is wrong
+ * is told once. */
 static void test_more(void) {
   static const struct {
     int line;

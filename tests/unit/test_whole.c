@@ -1,6 +1,6 @@
-/* Bounds of boxes of trip counts (search/exact/whole.h) against the model: whatever machine, product and box, no
- * mapping of it costs less than its bound in cycles, energy or traffic; and what a box is said not to have does not
- * fit. */
+/* Bounds of boxes of trip counts (search/exact/whole.h) against the model: whatever machine,
+ * product and box, no mapping of it costs less than its bound in cycles, energy or traffic; and
+ * what a box is said not to have does not fit. */
 #include "tests/unit/draw_whole.h"
 
 /* Whether each axis of each Tile has as many dims as the space has at most. */
@@ -16,7 +16,8 @@ static bool few_on_an_axis(const mapping *m) {
   return few;
 }
 
-/* ---- boxes -------------------------------------------------------------------------------------- */
+/* ---- boxes --------------------------------------------------------------------------------------
+ */
 /* A span around a number: that alone, or from a smaller to a larger one. */
 static tf_whole_span around(tf_rng *g, int n, int wide) {
   if (pick(g, 0, 3) >= wide) return (tf_whole_span){n, n};
@@ -72,18 +73,22 @@ static void compare(tf_rng *g, const mapping *m, const tf_result *r, const char 
     const tf_whole_box b = box_around(g, m, wide);
     const tf_whole_least least = tf_whole_bound(m->op, &b);
     const bool ok = least.empty ? !r->feasible
-                                : least.cycles <= r->cycles * more && least.energy_pj <= r->energy_pj * more &&
+                                : least.cycles <= r->cycles * more &&
+                                      least.energy_pj <= r->energy_pj * more &&
                                       least.traffic_words <= words * more;
     CHECK(ok);
     if (!ok)
-      printf("%s\nwide %d, empty %d: %.17g of %.17g cycles, %.17g of %.17g pJ, %.17g of %.17g words\n", text, wide,
-             least.empty, least.cycles, r->cycles, least.energy_pj, r->energy_pj, least.traffic_words, words);
+      printf(
+          "%s\nwide %d, empty %d: %.17g of %.17g cycles, %.17g of %.17g pJ, %.17g of %.17g words\n",
+          text, wide, least.empty, least.cycles, r->cycles, least.energy_pj, r->energy_pj,
+          least.traffic_words, words);
     n->boxes++;
     n->tight += wide == 0 && !least.empty && least.cycles >= 0.98 * r->cycles;
   }
 }
 
-/* ---- cases -------------------------------------------------------------------------------------- */
+/* ---- cases --------------------------------------------------------------------------------------
+ */
 static void try_mapping(tf_rng *g, const tf_spec *s, mapping *m, const char *problem, seen *n) {
   static page p;
   draw_mapping(g, m);

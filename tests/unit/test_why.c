@@ -1,23 +1,29 @@
-/* Causes of words, worked out by hand.  That they add up is held on random cases by test_cost and by the oracle. */
+/* Causes of words, worked out by hand.  That they add up is held on random cases by test_cost and
+ * by the oracle. */
 #include <stdlib.h>
 
 #include "tests/unit/case.h"
 #include "tileflow/tileflow.h"
 
 /* Two memories; %s: what stands after Buf's name. */
-#define MACHINE(buf)                                                                                                   \
-  "architecture:\n  name: two\n  clock: 1 GHz\n  memories:\n  - {name: DRAM, bandwidth: 2}\n"                          \
-  "  - {name: Buf, bandwidth: 4" buf                                                                                   \
+#define MACHINE(buf)                                                                               \
+  "architecture:\n  name: two\n  clock: 1 GHz\n  memories:\n  - {name: DRAM, bandwidth: 2}\n"      \
+  "  - {name: Buf, bandwidth: 4" buf                                                               \
   "}\n  compute:\n  - {name: pe, ops: [mac, add, mul, exp, max, div], below: Buf}\n"
-#define PRODUCT "workload:\n  name: w\n  dims: {m: 4, n: 4, k: 4}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\nmapping: |\n"
-#define TWO                                                                                                            \
-  "workload:\n  name: w\n  dims: {m: 4, x: 2, y: 2, k: 3}\n  ops:\n  - C[m,x] += A[m,k] * B[k,x]\n"                    \
+#define PRODUCT                                                                                    \
+  "workload:\n  name: w\n  dims: {m: 4, n: 4, k: 4}\n  ops:\n  - C[m,n] += A[m,k] * "              \
+  "B[k,n]\nmapping: |\n"
+#define TWO                                                                                        \
+  "workload:\n  name: w\n  dims: {m: 4, x: 2, y: 2, k: 3}\n  ops:\n  - C[m,x] += A[m,k] * "        \
+  "B[k,x]\n"                                                                                       \
   "  - E[m,y] += A[m,k] * D[k,y]\nmapping: |\n"
-#define CHAIN                                                                                                          \
-  "workload:\n  name: w\n  dims: {m: 4, l: 3, k: 2, n: 5}\n  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n"                    \
+#define CHAIN                                                                                      \
+  "workload:\n  name: w\n  dims: {m: 4, l: 3, k: 2, n: 5}\n  ops:\n  - C[m,l] += A[m,k] * "        \
+  "B[k,l]\n"                                                                                       \
   "  - E[m,n] += C[m,l] * D[l,n]\nmapping: |\n"
-#define WINDOW                                                                                                         \
-  "workload:\n  name: w\n  dims: {p: 4, q: 4, r: 3, s: 3}\n  ops:\n  - O[p,q] += I[p+r,q+s] * W[r,s]\nmapping: |\n"
+#define WINDOW                                                                                     \
+  "workload:\n  name: w\n  dims: {p: 4, q: 4, r: 3, s: 3}\n  ops:\n  - O[p,q] += I[p+r,q+s] * "    \
+  "W[r,s]\nmapping: |\n"
 
 typedef struct {
   int line;
@@ -28,8 +34,8 @@ typedef struct {
 } row;
 
 static const row rows[] = {
-    /* The page's worked example: B passes four times, once for each m; 16 words are needed, m's other three steps
-       bring 48. */
+    /* The page's worked example: B passes four times, once for each m; 16 words are needed, m's
+       other three steps bring 48. */
     {__LINE__,
      MACHINE("") PRODUCT "  DRAM for m=4 k=2\n    Buf for n=4 k=2\n      op C\n",
      "B",
@@ -61,7 +67,8 @@ static const row rows[] = {
      TF_WHY_FIRST,
      {0, 0, 16, 16, 0},
      0},
-    /* Four instances, one a row of C: each has its own B, and without multicast DRAM is read for each. */
+    /* Four instances, one a row of C: each has its own B, and without multicast DRAM is read for
+       each. */
     {__LINE__,
      MACHINE(", mesh: [4, 1]") PRODUCT "  DRAM spatial m=4@x\n    Buf for n=4 k=4\n      op C\n",
      "B",
@@ -75,37 +82,39 @@ static const row rows[] = {
      TF_WHY_COPIES,
      {48, 48, 0, 0, 0},
      'm'},
-    /* B is given up while E is made: three of four m bring it anew.  A is touched by both and stays. */
+    /* B is given up while E is made: three of four m bring it anew.  A is touched by both and
+       stays. */
     {__LINE__,
-     MACHINE("") TWO
-     "  DRAM for m=4\n    Seq\n      Buf for x=2 k=3\n        op C\n      Buf for y=2 k=3\n        op E\n",
+     MACHINE("") TWO "  DRAM for m=4\n    Seq\n      Buf for x=2 k=3\n        op C\n      Buf for "
+                     "y=2 k=3\n        op E\n",
      "B",
      TF_WHY_SEQ,
      {18, 18, 0, 0, 0},
      0},
     {__LINE__,
-     MACHINE("") TWO
-     "  DRAM for m=4\n    Seq\n      Buf for x=2 k=3\n        op C\n      Buf for y=2 k=3\n        op E\n",
+     MACHINE("") TWO "  DRAM for m=4\n    Seq\n      Buf for x=2 k=3\n        op C\n      Buf for "
+                     "y=2 k=3\n        op E\n",
      "A",
      TF_WHY_FIRST,
      {12, 12, 0, 0, 0},
      0},
     {__LINE__,
-     MACHINE("") TWO
-     "  DRAM for m=4\n    Shar\n      Buf for x=2 k=3\n        op C\n      Buf for y=2 k=3\n        op E\n",
+     MACHINE("") TWO "  DRAM for m=4\n    Shar\n      Buf for x=2 k=3\n        op C\n      Buf for "
+                     "y=2 k=3\n        op E\n",
      "B",
      TF_WHY_SEQ,
      {0, 0, 0, 0, 0},
      0},
     /* Side by side each child reads A for itself. */
     {__LINE__,
-     MACHINE(", mesh: [2, 1]") TWO
-     "  DRAM\n    Para\n      Buf for m=4 x=2 k=3\n        op C\n      Buf for m=4 y=2 k=3\n        op E\n",
+     MACHINE(", mesh: [2, 1]") TWO "  DRAM\n    Para\n      Buf for m=4 x=2 k=3\n        op C\n    "
+                                   "  Buf for m=4 y=2 k=3\n        op E\n",
      "A",
      TF_WHY_SPLIT,
      {12, 12, 0, 0, 0},
      0},
-    /* One child has A spread over two instances, the other whole in one: what the first left is of no use. */
+    /* One child has A spread over two instances, the other whole in one: what the first left is of
+       no use. */
     {__LINE__,
      MACHINE(", mesh: [2, 1]") TWO
      "  DRAM\n    Seq\n      DRAM spatial m=2@x\n        Buf for m=2 x=2 k=3\n          op C\n"
@@ -114,8 +123,8 @@ static const row rows[] = {
      TF_WHY_LAYOUT,
      {12, 12, 0, 0, 0},
      0},
-    /* 4 x 4 outputs by 2 x 2 tiles read 6 x 6 inputs; 4 tiles of 4 x 4, of which a step finds 8, 4 and 8 words: 44 in
-       all. */
+    /* 4 x 4 outputs by 2 x 2 tiles read 6 x 6 inputs; 4 tiles of 4 x 4, of which a step finds 8, 4
+       and 8 words: 44 in all. */
     {__LINE__,
      MACHINE("") WINDOW "  DRAM for p=2 q=2\n    Buf for p=2 q=2 r=3 s=3\n      op O\n",
      "I",
@@ -130,8 +139,9 @@ static const row rows[] = {
      0},
     /* C passes through DRAM between the ops; n asks for it again. */
     {__LINE__,
-     MACHINE("") CHAIN "  DRAM\n    Seq\n      Buf for m=4 l=3 k=2\n        op C\n      DRAM for n=5\n"
-                       "        DRAM for m=4\n          Buf for l=3\n            op E\n",
+     MACHINE("") CHAIN
+     "  DRAM\n    Seq\n      Buf for m=4 l=3 k=2\n        op C\n      DRAM for n=5\n"
+     "        DRAM for m=4\n          Buf for l=3\n            op E\n",
      "C",
      TF_WHY_LOOP,
      {48, 48, 0, 0, 0},
@@ -152,7 +162,8 @@ static tf_counts sum_of(const row *r, const tf_tree *tree, const tf_why *w) {
     bool loop = x->at >= 0 && x->slot >= 0;
     int dim = loop ? tree->workload->dims[tree->nodes[x->at].loops[x->slot].dim].name[0] : 0;
     CHECK_ROW_I64(r, dim, r->dim);
-    if (x->cause == TF_WHY_SEQ) CHECK(tree->nodes[x->at].kind == TF_SCOPE && tree->nodes[x->at].scope == TF_SEQ);
+    if (x->cause == TF_WHY_SEQ)
+      CHECK(tree->nodes[x->at].kind == TF_SCOPE && tree->nodes[x->at].scope == TF_SEQ);
   }
   return sum;
 }

@@ -1,24 +1,29 @@
 /* The strategies of `tune` on a whole space of schedules whose kernels were timed beforehand.
  *
  *     tune_ways CASE FILE... [--set NAME=VALUE]... [--constraints FILE] --list FOLDER
- *     tune_ways CASE FILE... [--set NAME=VALUE]... [--constraints FILE] --table FILE [--strategy NAME] [--seeds N]
- *     tune_ways CASE FILE... [--set NAME=VALUE]... [--constraints FILE] --table FILE --teach yes
+ *     tune_ways CASE FILE... [--set NAME=VALUE]... [--constraints FILE] --table FILE [--strategy
+ * NAME] [--seeds N] tune_ways CASE FILE... [--set NAME=VALUE]... [--constraints FILE] --table FILE
+ * --teach yes
  *
- * FILE, --set and --constraints as tune has them; CASE: the first column of what is written to stdout as CSV.
+ * FILE, --set and --constraints as tune has them; CASE: the first column of what is written to
+ * stdout as CSV.
  * --isa NAME: the instruction set, avx512 if it is not given.
- * --sample N: in place of the whole space N of its schedules, drawn one by one, the same ones each time; the strategies
- * have these alone.  A step leads to that of them which has most of what the step changes, and of those to the nearest
- * (by how many decisions differ); a child becomes the nearest that is neither parent.
+ * --sample N: in place of the whole space N of its schedules, drawn one by one, the same ones each
+ * time; the strategies have these alone.  A step leads to that of them which has most of what the
+ * step changes, and of those to the nearest (by how many decisions differ); a child becomes the
+ * nearest that is neither parent.
  *
- * --list FOLDER: every schedule of the space that fits: case, digest of its text, number of its kernel.  Schedules of
- * the same kernel have one number; its files are put into FOLDER/NUMBER.
- * --table FILE: the same rows with microseconds as fourth column (bench/operators/tables.py measures them).  Rows are
- * case, strategy, k, best, near, seeds: after k different kernels the geometric mean over the seeds of the best found
- * over the table's best, and how many seeds are within 5 % of that, where their runs end.  Of a schedule that the table
- * lacks nothing is known, and the run ends with status 1.
- * --lessons FILE: what --teach wrote of other cases; for the strategy `taught`, which without it begins untaught.
- * --teach yes: of each kernel of the table, by the schedule of which least is predicted: case, digest, microseconds,
- * predicted cycles, and its features (tune/learn/lesson.h). */
+ * --list FOLDER: every schedule of the space that fits: case, digest of its text, number of its
+ * kernel.  Schedules of the same kernel have one number; its files are put into FOLDER/NUMBER.
+ * --table FILE: the same rows with microseconds as fourth column (bench/operators/tables.py
+ * measures them).  Rows are case, strategy, k, best, near, seeds: after k different kernels the
+ * geometric mean over the seeds of the best found over the table's best, and how many seeds are
+ * within 5 % of that, where their runs end.  Of a schedule that the table lacks nothing is known,
+ * and the run ends with status 1.
+ * --lessons FILE: what --teach wrote of other cases; for the strategy `taught`, which without it
+ * begins untaught.
+ * --teach yes: of each kernel of the table, by the schedule of which least is predicted: case,
+ * digest, microseconds, predicted cycles, and its features (tune/learn/lesson.h). */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -32,7 +37,16 @@
 #include "tune/run/confirm.h"
 #include "tune/way/way.h"
 
-enum { WAYS = 7, SEEDS_MOST = 50, KERNELS = 100, BATCH = 4, FILES = 8, SETTINGS = 16, DIGEST = 8, SCHEDULES = 1 << 16 };
+enum {
+  WAYS = 7,
+  SEEDS_MOST = 50,
+  KERNELS = 100,
+  BATCH = 4,
+  FILES = 8,
+  SETTINGS = 16,
+  DIGEST = 8,
+  SCHEDULES = 1 << 16
+};
 static const char *const names[WAYS] = {"sa-q", "p", "sa", "cga", "random", "model", "taught"};
 static const char *isas[] = {"avx512"};
 static const double NEAR = 1.05; /* of the best */
@@ -68,7 +82,8 @@ typedef struct {
   bool lacking;
 } job;
 
-/* ---- the model's predictions ------------------------------------------------------------------- */
+/* ---- the model's predictions -------------------------------------------------------------------
+ */
 static double model(void *ctx, const int32_t *row) {
   tf_diags *d = tf_diags_new();
   tf_tree *t = tune_decode(ctx, row);
@@ -121,7 +136,8 @@ static const entry *look_up(const job *j, const tune_space *s, const int32_t *ro
   return bsearch(&key, j->at, (size_t)j->n, sizeof key, by_schedule);
 }
 
-/* ---- a sample of the space ----------------------------------------------------------------------- */
+/* ---- a sample of the space
+ * ----------------------------------------------------------------------- */
 static const int32_t *sampled(const tf_space *s, int k) {
   const sample *x = s->ctx;
   return &x->row[(size_t)k * (size_t)s->n];
@@ -131,8 +147,8 @@ static bool is_same(const tf_space *s, const int32_t *a, const int32_t *b) {
   return !memcmp(a, b, (size_t)s->n * sizeof *a);
 }
 
-/* The sample, of different schedules that fit; fewer than asked for where the space has not so many.  False: out of
- * memory. */
+/* The sample, of different schedules that fit; fewer than asked for where the space has not so
+ * many.  False: out of memory. */
 static bool draw_sample(const job *j, tune_space *s, sample *x) {
   enum { TRIES = 20 };
   tf_rng rng = tf_rng_new(1, 0x73616d70);
@@ -159,7 +175,8 @@ static void free_sample(sample *x) {
 }
 
 /* What `ask` predicts for a row of the sample, asked once. */
-static double once(tune_space *s, const int32_t *row, double *known, double (*ask)(void *ctx, const int32_t *row)) {
+static double once(tune_space *s, const int32_t *row, double *known,
+                   double (*ask)(void *ctx, const int32_t *row)) {
   const sample *x = s->space.ctx;
   int k = 0;
   while (k < x->n && !is_same(&s->space, sampled(&s->space, k), row))
@@ -205,8 +222,10 @@ static int sample_domain(tf_space *s, int i, int32_t out[TF_DOMAIN_MAX]) {
   return n;
 }
 
-/* How far a row is from what a step or a child would be; what a step changes weighs more than all else. */
-static int64_t distance(const tf_space *s, const int32_t *from, const int32_t *to, const int32_t *row) {
+/* How far a row is from what a step or a child would be; what a step changes weighs more than all
+ * else. */
+static int64_t distance(const tf_space *s, const int32_t *from, const int32_t *to,
+                        const int32_t *row) {
   int64_t far = 0;
   for (int i = 0; i < s->n; i++)
     if (row[i] != to[i]) far += from && from[i] != to[i] ? s->n : 1;
@@ -237,7 +256,8 @@ static bool known_rows(const job *j, tune_space *s, sample *x) {
   int n = 0;
   for (int k = 0; k < x->n; k++)
     if (look_up(j, s, sampled(&s->space, k)))
-      memmove(&x->row[(size_t)n++ * (size_t)s->space.n], sampled(&s->space, k), (size_t)s->space.n * sizeof *x->row);
+      memmove(&x->row[(size_t)n++ * (size_t)s->space.n], sampled(&s->space, k),
+              (size_t)s->space.n * sizeof *x->row);
   x->n = n;
   return n > 0;
 }
@@ -256,7 +276,8 @@ static bool restrict_to(job *j, tune_space *s, tf_space_kind *kind) {
   return true;
 }
 
-/* ---- a run of one strategy ----------------------------------------------------------------------- */
+/* ---- a run of one strategy
+ * ----------------------------------------------------------------------- */
 typedef struct {
   job *j;
   tune_space *s;
@@ -283,9 +304,10 @@ static bool goes_on(const run *r, int asked) {
 
 /* The best after each kernel; when the run has ended, the last. */
 static void walk(job *j, const tune_strategy *way, int seed, double best[KERNELS]) {
-  tune_space *s =
-      tune_space_new(j->spec->arch, j->spec->workload, 1, isas, j->constraints.text ? &j->constraints : NULL, j->d);
-  run r = {.j = j, .s = s, .least = INFINITY, .best = best, .seen = calloc((size_t)j->n, sizeof(bool))};
+  tune_space *s = tune_space_new(j->spec->arch, j->spec->workload, 1, isas,
+                                 j->constraints.text ? &j->constraints : NULL, j->d);
+  run r = {
+      .j = j, .s = s, .least = INFINITY, .best = best, .seen = calloc((size_t)j->n, sizeof(bool))};
   tf_space_kind kind;
   if (s && j->sample && !restrict_to(j, s, &kind)) j->lacking = true;
   tune_world w = {.s = s,
@@ -344,14 +366,15 @@ static void compare(job *j) {
   }
 }
 
-/* ---- the list of all schedules ------------------------------------------------------------------- */
+/* ---- the list of all schedules
+ * ------------------------------------------------------------------- */
 typedef struct {
   job *j;
   tune_space *s;
   int kernels;
   char (*digest)[TF_SHA256_TEXT]; /* [kernels] */
-  lesson *least;                  /* of the table's kernels, by the schedule for which least is predicted */
-  const entry **from;             /* that schedule */
+  lesson *least;      /* of the table's kernels, by the schedule for which least is predicted */
+  const entry **from; /* that schedule */
   bool failed;
 } lister;
 
@@ -423,7 +446,8 @@ static bool visit_sample(lister *l, double (*visit)(void *ctx)) {
 static bool explore(lister *l, double (*visit)(void *ctx)) {
   const job *j = l->j;
   tf_arena *a = tf_arena_new();
-  l->s = tune_space_new(j->spec->arch, j->spec->workload, 1, isas, j->constraints.text ? &j->constraints : NULL, j->d);
+  l->s = tune_space_new(j->spec->arch, j->spec->workload, 1, isas,
+                        j->constraints.text ? &j->constraints : NULL, j->d);
   bool ok = l->s != NULL;
   if (ok && j->sample) {
     ok = visit_sample(l, visit);
@@ -431,7 +455,8 @@ static bool explore(lister *l, double (*visit)(void *ctx)) {
     tf_space *space = &l->s->space;
     space->cost = visit;
     space->ctx = l;
-    ok = tf_explore(&tf_way_exhaustive, tf_way_exhaustive.make(a, space, NULL, 0, tf_rng_new(1, 1)), space, more) &&
+    ok = tf_explore(&tf_way_exhaustive, tf_way_exhaustive.make(a, space, NULL, 0, tf_rng_new(1, 1)),
+                    space, more) &&
          !l->failed;
   }
   tune_space_free(l->s);
@@ -445,14 +470,16 @@ static bool list(job *j) {
   bool ok = l.digest && j->at && explore(&l, note) && j->n < SCHEDULES;
   if (ok) qsort(j->at, (size_t)j->n, sizeof *j->at, by_schedule);
   for (int i = 0; ok && i < j->n; i++) {
-    ok = i == 0 || strcmp(j->at[i - 1].schedule, j->at[i].schedule) != 0; /* digests tell them from each other */
+    ok = i == 0 || strcmp(j->at[i - 1].schedule, j->at[i].schedule) !=
+                       0; /* digests tell them from each other */
     printf("%s,%s,%d\n", j->what, j->at[i].schedule, j->at[i].kernel);
   }
   free(l.digest);
   return ok;
 }
 
-/* ---- what a table teaches ------------------------------------------------------------------------ */
+/* ---- what a table teaches
+ * ------------------------------------------------------------------------ */
 static double teach_one(void *ctx) {
   lister *l = ctx;
   const int32_t *row = l->s->space.chosen;
@@ -488,7 +515,8 @@ static bool teach(job *j) {
   return ok;
 }
 
-/* ---- what is asked for ------------------------------------------------------------------------- */
+/* ---- what is asked for -------------------------------------------------------------------------
+ */
 static char *text_of(const char *path) {
   FILE *f = fopen(path, "r");
   char *text = NULL;
@@ -510,7 +538,8 @@ static bool read_table(job *j) {
   for (; line; line = strtok_r(NULL, "\n", &next)) {
     entry e;
     if (strncmp(line, j->what, len) != 0 || line[len] != ',') continue;
-    if (sscanf(line + len, ",%8[0-9a-f],%d,%lf", e.schedule, &e.kernel, &e.us) != 3 || e.kernel < 0) break;
+    if (sscanf(line + len, ",%8[0-9a-f],%d,%lf", e.schedule, &e.kernel, &e.us) != 3 || e.kernel < 0)
+      break;
     if (j->n == room) {
       entry *to = realloc(j->at, (size_t)(room = 2 * room + 64) * sizeof *to);
       if (!to) break;
@@ -550,7 +579,8 @@ static bool read_lessons(job *j) {
     lines += *p == '\n';
   j->before = calloc((size_t)lines, sizeof *j->before);
   bool ok = text && j->before;
-  for (char *line = ok ? strtok_r(text, "\n", &next) : NULL; ok && line; line = strtok_r(NULL, "\n", &next)) {
+  for (char *line = ok ? strtok_r(text, "\n", &next) : NULL; ok && line;
+       line = strtok_r(NULL, "\n", &next)) {
     const int of = j->n_before ? j->before[j->n_before - 1].of : 0;
     ok = read_lesson(line, last, sizeof last, of, &j->before[j->n_before]);
     j->n_before += ok;
@@ -563,10 +593,11 @@ static bool read_arguments(job *j, int argc, char **argv) {
   const char *files[FILES], *seeds = "20", *some = "0", *constraints = NULL;
   const struct {
     const char *name, **value;
-  } option[] = {
-      {"--list", &j->folder},          {"--table", &j->table}, {"--strategy", &j->strategy}, {"--seeds", &seeds},
-      {"--constraints", &constraints}, {"--isa", &isas[0]},    {"--teach", &j->teach},       {"--sample", &some},
-      {"--lessons", &j->lessons}};
+  } option[] = {{"--list", &j->folder},          {"--table", &j->table},
+                {"--strategy", &j->strategy},    {"--seeds", &seeds},
+                {"--constraints", &constraints}, {"--isa", &isas[0]},
+                {"--teach", &j->teach},          {"--sample", &some},
+                {"--lessons", &j->lessons}};
   enum { OPTIONS = sizeof option / sizeof *option };
   tf_setting set[SETTINGS];
   size_t n_files = 0, n_set = 0;
@@ -587,12 +618,14 @@ static bool read_arguments(job *j, int argc, char **argv) {
   j->what = argc > 1 ? argv[1] : "";
   j->seeds = atoi(seeds);
   j->sample = atoi(some);
-  j->constraints = (tf_text){.name = constraints, .text = constraints ? text_of(constraints) : NULL};
+  j->constraints =
+      (tf_text){.name = constraints, .text = constraints ? text_of(constraints) : NULL};
   j->constraints.len = j->constraints.text ? strlen(j->constraints.text) : 0;
   if (j->seeds < 1 || j->seeds > SEEDS_MOST || j->sample < 0 || j->sample >= SCHEDULES ||
       (constraints && !j->constraints.text))
     return false;
-  if ((j->strategy && !tune_strategy_named(j->strategy)) || (j->lessons && !read_lessons(j))) return false;
+  if ((j->strategy && !tune_strategy_named(j->strategy)) || (j->lessons && !read_lessons(j)))
+    return false;
   j->spec = n_files ? tf_spec_read(files, n_files, set, n_set, j->d) : NULL;
   return j->spec && (j->folder || (j->table && read_table(j)));
 }
@@ -600,7 +633,10 @@ static bool read_arguments(job *j, int argc, char **argv) {
 int main(int argc, char **argv) {
   job j = {.d = tf_diags_new()};
   bool ok = read_arguments(&j, argc, argv);
-  if (!ok) fprintf(stderr, "usage: tune_ways CASE FILE... [options]: the head of tests/unit/tune_ways.c says which\n");
+  if (!ok)
+    fprintf(
+        stderr,
+        "usage: tune_ways CASE FILE... [options]: the head of tests/unit/tune_ways.c says which\n");
   if (ok && j.folder)
     ok = list(&j);
   else if (ok && j.teach)

@@ -22,7 +22,9 @@ static void *more(tf_arena *a, void *at, int n, int *room, size_t size) {
 
 static int add_var(csp *s, csp_var v) {
   v.name = tf_arena_strndup(s->arena, v.name, strlen(v.name));
-  csp_var *at = s->n_vars < CSP_VARS_MAX ? more(s->arena, s->var, s->n_vars, &s->room_vars, sizeof *at) : NULL;
+  csp_var *at = s->n_vars < CSP_VARS_MAX
+                    ? more(s->arena, s->var, s->n_vars, &s->room_vars, sizeof *at)
+                    : NULL;
   if (!at || !v.name) return -1;
   s->var = at;
   v.word = s->n_words;
@@ -38,14 +40,16 @@ int csp_range(csp *s, const char *name, bool knob, int64_t lo, int64_t hi) {
   for (int i = 0; i < n; i++)
     value[i] = lo + i;
   if (n) return csp_set(s, name, knob, n, value);
-  return add_var(s, (csp_var){.name = name, .knob = knob, .lo = lo, .hi = hi > CSP_MOST ? CSP_MOST : hi});
+  return add_var(
+      s, (csp_var){.name = name, .knob = knob, .lo = lo, .hi = hi > CSP_MOST ? CSP_MOST : hi});
 }
 
 int csp_set(csp *s, const char *name, bool knob, int n, const int64_t *values) {
   int64_t *set = n > 0 && n <= CSP_SET_MAX ? TF_ARRAY(s->arena, int64_t, (size_t)n) : NULL;
   if (!set) return -1;
   memcpy(set, values, (size_t)n * sizeof *set);
-  return add_var(s, (csp_var){.name = name, .knob = knob, .lo = set[0], .hi = set[n - 1], .n = n, .set = set});
+  return add_var(
+      s, (csp_var){.name = name, .knob = knob, .lo = set[0], .hi = set[n - 1], .n = n, .set = set});
 }
 
 int csp_divisors(int64_t n, int most, int64_t *out) {
@@ -67,7 +71,8 @@ int csp_number(csp *s, int64_t value) {
 
 int csp_find(const csp *s, const char *name, size_t len) {
   for (int v = 0; v < s->n_vars; v++)
-    if (!s->var[v].constant && strlen(s->var[v].name) == len && !memcmp(s->var[v].name, name, len)) return v;
+    if (!s->var[v].constant && strlen(s->var[v].name) == len && !memcmp(s->var[v].name, name, len))
+      return v;
   return -1;
 }
 
@@ -142,7 +147,8 @@ bool csp_rule_holds(const csp_rule *r, const int64_t *value) {
   switch (r->kind) {
   case CSP_PROD:
     for (int k = 0; k < r->n; k++)
-      if (value[r->list[k]] < 1 || __builtin_mul_overflow(all, value[r->list[k]], &all)) return false;
+      if (value[r->list[k]] < 1 || __builtin_mul_overflow(all, value[r->list[k]], &all))
+        return false;
     return value[r->v] == all;
   case CSP_SUM:
     for (int k = 0; k < r->n; k++)
@@ -150,7 +156,9 @@ bool csp_rule_holds(const csp_rule *r, const int64_t *value) {
     return value[r->v] == all;
   case CSP_EQ: return value[r->v] == value[r->list[0]];
   case CSP_LE: return value[r->v] <= value[r->list[0]];
-  case CSP_SELECT: all = value[r->list[0]]; return all >= 0 && all < r->n - 1 && value[r->v] == value[r->list[1 + all]];
+  case CSP_SELECT:
+    all = value[r->list[0]];
+    return all >= 0 && all < r->n - 1 && value[r->v] == value[r->list[1 + all]];
   case CSP_N_KINDS: break;
   }
   return false;
@@ -170,7 +178,9 @@ csp *csp_splits(const csp *s, tf_arena *a) {
   bool ok = out && of;
   for (int v = 0; ok && v < s->n_vars; v++) {
     const csp_var *x = &s->var[v];
-    of[v] = x->constant ? csp_number(out, x->lo) : x->knob ? csp_set(out, x->name, true, x->n, x->set) : -1;
+    of[v] = x->constant ? csp_number(out, x->lo)
+            : x->knob   ? csp_set(out, x->name, true, x->n, x->set)
+                        : -1;
     ok = of[v] >= 0 || (!x->knob && !x->constant);
   }
   for (int r = 0; ok && r < s->n_rules; r++) {

@@ -1,7 +1,8 @@
-/* Exact numbers of solutions.  A part of the system is a set of open variables with the rules between them.  One
- * variable of it gets each of its values in turn; what is left falls into parts that share no rule, whose numbers
- * multiply.  Each part is counted once: its number is kept under its domains and what its rules still ask of them, so
- * that products of factors cost what a table over their partial products would. */
+/* Exact numbers of solutions.  A part of the system is a set of open variables with the rules
+ * between them.  One variable of it gets each of its values in turn; what is left falls into parts
+ * that share no rule, whose numbers multiply.  Each part is counted once: its number is kept under
+ * its domains and what its rules still ask of them, so that products of factors cost what a table
+ * over their partial products would. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,7 +55,8 @@ static csp_total times(counter *c, csp_total a, csp_total b) {
   return out;
 }
 
-/* ---- what follows from the knobs ----------------------------------------------------------------- */
+/* ---- what follows from the knobs
+ * ----------------------------------------------------------------- */
 /* A factor or summand that alone is not known; -1: none, -2: several. */
 static int last_unknown(const counter *c, const csp_rule *r) {
   int last = -1;
@@ -65,7 +67,9 @@ static int last_unknown(const counter *c, const csp_rule *r) {
 
 static bool follow(counter *c, const csp_rule *r) {
   const int last = r->kind == CSP_LE ? -2 : last_unknown(c, r);
-  const int v = last == -1 ? r->v : last >= 0 && r->kind != CSP_SELECT && c->follows[r->v] ? last : -1;
+  const int v = last == -1                                               ? r->v
+                : last >= 0 && r->kind != CSP_SELECT && c->follows[r->v] ? last
+                                                                         : -1;
   if (v < 0 || c->follows[v]) return false;
   return c->follows[v] = true;
 }
@@ -80,7 +84,8 @@ static void find_followers(counter *c) {
   }
 }
 
-/* ---- rules that no longer ask anything ------------------------------------------------------------ */
+/* ---- rules that no longer ask anything
+ * ------------------------------------------------------------ */
 static bool any_open(const csp_state *st, const csp_rule *r) {
   bool any = open_in(st, r->v);
   for (int k = 0; k < r->n; k++)
@@ -88,20 +93,22 @@ static bool any_open(const csp_state *st, const csp_rule *r) {
   return any;
 }
 
-/* Whether the rule only says what v is: no other rule names it, and whatever the list gives is in its range.  What
- * follows from the knobs is one of them, as it were, and must not get its name from what does not. */
+/* Whether the rule only says what v is: no other rule names it, and whatever the list gives is in
+ * its range.  What follows from the knobs is one of them, as it were, and must not get its name
+ * from what does not. */
 static bool only_names(const counter *c, const csp_state *st, const csp_rule *r) {
   const csp_left *v = &st->left[r->v];
   int64_t lo = r->kind == CSP_PROD, hi = lo;
-  if ((r->kind != CSP_PROD && r->kind != CSP_SUM) || c->uses[r->v] > 1 || c->s->var[r->v].n || !open_in(st, r->v))
+  if ((r->kind != CSP_PROD && r->kind != CSP_SUM) || c->uses[r->v] > 1 || c->s->var[r->v].n ||
+      !open_in(st, r->v))
     return false;
   for (int k = 0; k < r->n; k++) {
     const csp_left *x = &st->left[r->list[k]];
     if (r->list[k] == r->v || (c->follows[r->v] && !c->follows[r->list[k]])) return false;
-    const bool over =
-        r->kind == CSP_PROD
-            ? x->lo < 1 || __builtin_mul_overflow(lo, x->lo, &lo) || __builtin_mul_overflow(hi, x->hi, &hi)
-            : __builtin_add_overflow(lo, x->lo, &lo) || __builtin_add_overflow(hi, x->hi, &hi);
+    const bool over = r->kind == CSP_PROD ? x->lo < 1 || __builtin_mul_overflow(lo, x->lo, &lo) ||
+                                                __builtin_mul_overflow(hi, x->hi, &hi)
+                                          : __builtin_add_overflow(lo, x->lo, &lo) ||
+                                                __builtin_add_overflow(hi, x->hi, &hi);
     if (over) return false;
   }
   return lo >= v->lo && hi <= v->hi;
@@ -120,12 +127,13 @@ static void use(counter *c, const csp_rule *r, int by) {
     c->uses[r->list[k]] += by;
 }
 
-/* Leaves the rules that still ask something, at the head of rule; returns how many.  A variable that only had its name
- * from a rule is free of rules afterwards. */
+/* Leaves the rules that still ask something, at the head of rule; returns how many.  A variable
+ * that only had its name from a rule is free of rules afterwards. */
 static int live_rules(counter *c, const csp_state *st, const part *p, int *rule) {
   int n = p->n_rules, before;
   memcpy(rule, p->rule, (size_t)n * sizeof *rule);
-  for (int i = 0; i < n; i++) { /* all that it names, beyond the part too: fixed ones and those named by it only */
+  for (int i = 0; i < n;
+       i++) { /* all that it names, beyond the part too: fixed ones and those named by it only */
     const csp_rule *r = &c->s->rule[rule[i]];
     c->uses[r->v] = c->free_of_rules[r->v] = 0;
     for (int k = 0; k < r->n; k++)
@@ -149,7 +157,8 @@ static int live_rules(counter *c, const csp_state *st, const part *p, int *rule)
   return n;
 }
 
-/* Whether rules whose variables are all fixed hold: propagation may have stopped before it saw that. */
+/* Whether rules whose variables are all fixed hold: propagation may have stopped before it saw
+ * that. */
 static bool fixed_rules_hold(counter *c, const csp_state *st, const part *p) {
   for (int i = 0; i < p->n_rules; i++) {
     const csp_rule *r = &c->s->rule[p->rule[i]];
@@ -162,7 +171,8 @@ static bool fixed_rules_hold(counter *c, const csp_state *st, const part *p) {
   return true;
 }
 
-/* ---- parts --------------------------------------------------------------------------------------- */
+/* ---- parts
+ * --------------------------------------------------------------------------------------- */
 static int root_of(counter *c, int v) {
   while (c->group[v] != v)
     v = c->group[v] = c->group[c->group[v]];
@@ -191,10 +201,12 @@ static int open_of(const csp_state *st, const csp_rule *r) {
 static int *take_part(counter *c, const csp_state *st, const part *whole, int root, part *out) {
   int *at = out->var;
   for (int i = 0; i < whole->n_vars; i++)
-    if (open_in(st, whole->var[i]) && root_of(c, whole->var[i]) == root) at[out->n_vars++] = whole->var[i];
+    if (open_in(st, whole->var[i]) && root_of(c, whole->var[i]) == root)
+      at[out->n_vars++] = whole->var[i];
   out->rule = at + out->n_vars;
   for (int i = 0; i < whole->n_rules; i++)
-    if (root_of(c, open_of(st, &c->s->rule[whole->rule[i]])) == root) out->rule[out->n_rules++] = whole->rule[i];
+    if (root_of(c, open_of(st, &c->s->rule[whole->rule[i]])) == root)
+      out->rule[out->n_rules++] = whole->rule[i];
   return out->rule + out->n_rules;
 }
 
@@ -206,7 +218,8 @@ static csp_total width(const counter *c, const csp_state *st, int v) {
   return (csp_total)csp_values(c->s, st, v, CSP_SET_MAX, value);
 }
 
-/* ---- what a part is known by --------------------------------------------------------------------- */
+/* ---- what a part is known by
+ * --------------------------------------------------------------------- */
 static void put_bytes(counter *c, const void *what, size_t size) {
   if (!tf_grow_text(&c->key, &c->key_room, c->key_size + size)) {
     stop(c, CSP_NO_MEMORY);
@@ -224,7 +237,8 @@ static void put_fixed(counter *c, const csp_state *st, const csp_rule *r) {
   for (int k = 0; one && k < r->n; k++) {
     const int64_t x = st->left[r->list[k]].lo;
     if (!open_in(st, r->list[k]))
-      fits &= r->kind == CSP_PROD ? !__builtin_mul_overflow(all, x, &all) : !__builtin_add_overflow(all, x, &all);
+      fits &= r->kind == CSP_PROD ? !__builtin_mul_overflow(all, x, &all)
+                                  : !__builtin_add_overflow(all, x, &all);
   }
   if (one && fits) put_bytes(c, &all, sizeof all);
   for (int k = one && fits ? r->n : 0; k < r->n; k++)
@@ -290,13 +304,15 @@ static void keep_count(counter *c, kept *k) {
   c->kept_bytes += sizeof *k + k->size;
 }
 
-/* ---- the values of one variable ------------------------------------------------------------------- */
+/* ---- the values of one variable
+ * ------------------------------------------------------------------- */
 static int rising(const void *a, const void *b) {
   const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
   return (x > y) - (x < y);
 }
 
-/* The products, or sums, of the n numbers in out with the m numbers; sorted, each once.  -1: too many. */
+/* The products, or sums, of the n numbers in out with the m numbers; sorted, each once.  -1: too
+ * many. */
 static int combine(bool products, int64_t *out, int n, const int64_t *by, int m) {
   int64_t *all = malloc((size_t)n * (size_t)m * sizeof *all);
   int kept_n = 0;
@@ -317,18 +333,22 @@ static int combine(bool products, int64_t *out, int n, const int64_t *by, int m)
 }
 
 /* What the rule can make of v; at least the values it can have.  -1: too many. */
-static int made_by(const counter *c, const csp_state *st, const csp_rule *r, int64_t out[VALUES_MOST]) {
+static int made_by(const counter *c, const csp_state *st, const csp_rule *r,
+                   int64_t out[VALUES_MOST]) {
   int64_t value[CSP_SET_MAX];
   int n = 1;
   out[0] = r->kind == CSP_PROD;
   for (int k = 0; n > 0 && k < r->n; k++) {
     const int m = csp_values(c->s, st, r->list[k], CSP_SET_MAX, value);
-    n = m < 0 || (int64_t)n * m > (int64_t)VALUES_MOST * 64 ? -1 : combine(r->kind == CSP_PROD, out, n, value, m);
+    n = m < 0 || (int64_t)n * m > (int64_t)VALUES_MOST * 64
+            ? -1
+            : combine(r->kind == CSP_PROD, out, n, value, m);
   }
   return n;
 }
 
-static int values_of(const counter *c, const csp_state *st, const part *p, int v, int64_t out[VALUES_MOST]) {
+static int values_of(const counter *c, const csp_state *st, const part *p, int v,
+                     int64_t out[VALUES_MOST]) {
   int n = csp_values(c->s, st, v, CSP_SET_MAX, out);
   for (int i = 0; i < p->n_rules && c->s->var[v].n == 0; i++) {
     const csp_rule *r = &c->s->rule[p->rule[i]];
@@ -342,8 +362,8 @@ static int values_of(const counter *c, const csp_state *st, const part *p, int v
   return n;
 }
 
-/* The variable that most rules of the part name, of those with fewest values.  Of variables that do not follow from the
- * knobs only where no knob is open (any). */
+/* The variable that most rules of the part name, of those with fewest values.  Of variables that do
+ * not follow from the knobs only where no knob is open (any). */
 static int choose(const counter *c, const csp_state *st, const part *p, bool any) {
   int best = -1, best_rules = -1;
   int64_t best_width = 0;
@@ -369,15 +389,16 @@ static bool has_knob(const counter *c, const part *p) {
 }
 
 /* Adds what the part has with v narrowed to lo .. hi. */
-static void try_range(counter *c, csp_state *to, const csp_state *st, const part *p, int v, csp_left range,
-                      csp_total *sum) {
+static void try_range(counter *c, csp_state *to, const csp_state *st, const part *p, int v,
+                      csp_left range, csp_total *sum) {
   if (--c->steps < 0) {
     stop(c, CSP_GAVE_UP);
     return;
   }
   csp_state_copy(c->s, to, st);
-  const bool in = range.lo == range.hi ? csp_fix(c->s, to, v, range.lo)
-                                       : csp_narrow(c->s, to, v, range.lo, range.hi) && csp_propagate_all(c->s, to);
+  const bool in = range.lo == range.hi
+                      ? csp_fix(c->s, to, v, range.lo)
+                      : csp_narrow(c->s, to, v, range.lo, range.hi) && csp_propagate_all(c->s, to);
   if (in) c->too_many |= __builtin_add_overflow(*sum, count_below(c, to, p), sum);
 }
 
@@ -463,11 +484,13 @@ static csp_total count_below(counter *c, const csp_state *st, const part *p) {
   return n;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------ */
+/* ---- the whole
+ * ------------------------------------------------------------------------------------ */
 static csp_total count_all(counter *c, tf_arena *a) {
   const csp *s = c->s;
   csp_state st;
-  part p = {.var = TF_ARRAY(a, int, (size_t)s->n_vars + 1), .rule = TF_ARRAY(a, int, (size_t)s->n_rules + 1)};
+  part p = {.var = TF_ARRAY(a, int, (size_t)s->n_vars + 1),
+            .rule = TF_ARRAY(a, int, (size_t)s->n_rules + 1)};
   if (!csp_state_new(s, a, &st) || !p.rule) return stop(c, CSP_NO_MEMORY);
   if (!csp_propagate_all(s, &st)) return 0;
   for (int v = 0; v < s->n_vars; v++)

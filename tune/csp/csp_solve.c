@@ -100,9 +100,11 @@ static bool choose(walk *w, level *l, csp_state *to) {
   const int k = l->tried++;
   csp_state_copy(w->s, to, &l->state);
   if (l->wide) {
-    const int64_t lo = l->state.left[l->v].lo, hi = l->state.left[l->v].hi, mid = lo + (hi - lo) / 2;
+    const int64_t lo = l->state.left[l->v].lo, hi = l->state.left[l->v].hi,
+                  mid = lo + (hi - lo) / 2;
     const bool low = (l->upper ^ k) == 0;
-    return csp_narrow(w->s, to, l->v, low ? lo : mid + 1, low ? mid : hi) && csp_propagate_all(w->s, to);
+    return csp_narrow(w->s, to, l->v, low ? lo : mid + 1, low ? mid : hi) &&
+           csp_propagate_all(w->s, to);
   }
   const int pick = k + (int)tf_rng_below(w->rng, (uint32_t)(l->n - k));
   const int64_t x = l->value[pick];
@@ -139,7 +141,8 @@ csp_answer csp_sample(const csp *s, const csp_state *from, tf_rng *rng, int64_t 
   return w.found ? CSP_FOUND : w.steps > STEPS_MOST ? CSP_GAVE_UP : CSP_NONE;
 }
 
-/* ---- crossover --------------------------------------------------------------------------------- */
+/* ---- crossover ---------------------------------------------------------------------------------
+ */
 /* Restricts the key to one parent's value. */
 static bool inherit(const csp *s, csp_state *st, int v, int64_t a, int64_t b) {
   const int64_t lo = a < b ? a : b, hi = a < b ? b : a;

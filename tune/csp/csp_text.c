@@ -36,7 +36,8 @@ static token peek(reader *r) {
   if (p[0] == '.' && p + 1 < r->end && p[1] == '.') return (token){p, 2};
   if (p[0] == '<' && p + 1 < r->end && p[1] == '=') return (token){p, 2};
   const bool number = isdigit((unsigned char)*p);
-  while (p < r->end && *p && (number ? isdigit((unsigned char)*p) : part_of_name(*p) && !(p[0] == ':' && p == r->at)))
+  while (p < r->end && *p &&
+         (number ? isdigit((unsigned char)*p) : part_of_name(*p) && !(p[0] == ':' && p == r->at)))
     p++;
   return (token){r->at, p > r->at ? (size_t)(p - r->at) : 1};
 }
@@ -52,7 +53,9 @@ static tf_loc loc_of(const reader *r, token t) {
 }
 
 #define FAIL(r, t, code, ...) ((r)->ok = tf_fail((r)->d, loc_of(r, t), code, __VA_ARGS__))
-static bool is(token t, const char *word) { return t.len == strlen(word) && !memcmp(t.text, word, t.len); }
+static bool is(token t, const char *word) {
+  return t.len == strlen(word) && !memcmp(t.text, word, t.len);
+}
 
 /* The token for messages. */
 static const char *shown(token t, char out[48]) {
@@ -87,7 +90,8 @@ static bool out_of_memory(reader *r, bool had) {
   return had;
 }
 
-/* ---- variables --------------------------------------------------------------------------------- */
+/* ---- variables ---------------------------------------------------------------------------------
+ */
 /* {1,2,4}: values, ascending; how many, 0 after an error. */
 static int set_of(reader *r, int64_t value[CSP_SET_MAX]) {
   int n = 0;
@@ -96,10 +100,11 @@ static int set_of(reader *r, int64_t value[CSP_SET_MAX]) {
     token t = peek(r);
     int64_t v;
     if (!number(r, &v)) return 0;
-    if (n == CSP_SET_MAX) return FAIL(r, t, TF_E_LIMIT, "a set has at most %d values", CSP_SET_MAX), 0;
+    if (n == CSP_SET_MAX)
+      return FAIL(r, t, TF_E_LIMIT, "a set has at most %d values", CSP_SET_MAX), 0;
     if (n && v <= value[n - 1])
-      return FAIL(r, t, TF_E_RANGE, "the values of a set ascend: %lld does not follow %lld", (long long)v,
-                  (long long)value[n - 1]),
+      return FAIL(r, t, TF_E_RANGE, "the values of a set ascend: %lld does not follow %lld",
+                  (long long)v, (long long)value[n - 1]),
              0;
     value[n++] = v;
     if (is(peek(r), "}")) return next(r), n;
@@ -119,9 +124,11 @@ static void declare(reader *r, bool knob) {
   int64_t value[CSP_SET_MAX], lo, hi;
   char was[48], name[96];
   token t = next(r);
-  if (t.len == 0 || t.len >= sizeof name || isdigit((unsigned char)*t.text) || !part_of_name(*t.text) ||
-      word_of(t) < N_WORDS) {
-    FAIL(r, t, TF_E_NAME, "%s cannot name a variable: letters, digits and _ . - @ ' :, fewer than 96", shown(t, was));
+  if (t.len == 0 || t.len >= sizeof name || isdigit((unsigned char)*t.text) ||
+      !part_of_name(*t.text) || word_of(t) < N_WORDS) {
+    FAIL(r, t, TF_E_NAME,
+         "%s cannot name a variable: letters, digits and _ . - @ ' :, fewer than 96",
+         shown(t, was));
     return;
   }
   snprintf(name, sizeof name, "%.*s", (int)t.len, t.text);
@@ -162,11 +169,13 @@ static int operand(reader *r) {
   for (int i = 0; i < r->s->n_vars; i++)
     if (!r->s->var[i].constant) tf_near_offer(&near, r->s->var[i].name);
   snprintf(name, sizeof name, "%.*s", t.len > 60 ? 60 : (int)t.len, t.text);
-  FAIL(r, t, TF_E_NAME, "no variable '%s'%s", name, tf_near_text(&near, near_text, sizeof near_text));
+  FAIL(r, t, TF_E_NAME, "no variable '%s'%s", name,
+       tf_near_text(&near, near_text, sizeof near_text));
   return -1;
 }
 
-/* ---- rules ------------------------------------------------------------------------------------- */
+/* ---- rules -------------------------------------------------------------------------------------
+ */
 static void in(reader *r) {
   int64_t value[CSP_SET_MAX];
   token t = peek(r);
@@ -190,10 +199,11 @@ static void rule(reader *r, csp_kind kind) {
     list[n] = operand(r);
     if (list[n++] < 0) return;
   }
-  const int least = kind == CSP_SELECT ? 2 : 1, most = kind == CSP_EQ || kind == CSP_LE ? 1 : CSP_LIST_MAX;
+  const int least = kind == CSP_SELECT ? 2 : 1,
+            most = kind == CSP_EQ || kind == CSP_LE ? 1 : CSP_LIST_MAX;
   if (n < least || n > most)
-    FAIL(r, first, TF_E_SYNTAX, "a rule of this kind has %s%d on its right, this one %d", most == 1 ? "" : "at least ",
-         least, n);
+    FAIL(r, first, TF_E_SYNTAX, "a rule of this kind has %s%d on its right, this one %d",
+         most == 1 ? "" : "at least ", least, n);
   else
     out_of_memory(r, csp_add(r->s, kind, v, n, list));
 }
@@ -221,7 +231,8 @@ static void line(reader *r) {
          tf_near_text(&near, near_text, sizeof near_text));
   }
   token rest = peek(r);
-  if (r->ok && rest.len) FAIL(r, rest, TF_E_SYNTAX, "expected the line's end, not %s", shown(rest, was));
+  if (r->ok && rest.len)
+    FAIL(r, rest, TF_E_SYNTAX, "expected the line's end, not %s", shown(rest, was));
   r->ok &= was_ok;
 }
 
@@ -236,14 +247,16 @@ csp *csp_read(tf_arena *a, csp *s, uint16_t file, const char *text, size_t len, 
     line(&r);
     text = stop ? stop + 1 : end;
   }
-  if (!r.s || r.no_memory) tf_fail(d, (tf_loc){file, r.line, 1, 1}, TF_E_LIMIT, "too many variables, or out of memory");
+  if (!r.s || r.no_memory)
+    tf_fail(d, (tf_loc){file, r.line, 1, 1}, TF_E_LIMIT, "too many variables, or out of memory");
   if (!r.s || !r.ok || r.no_memory) return NULL;
   if (csp_ready(r.s)) return r.s;
   tf_out_of_memory(d);
   return NULL;
 }
 
-/* ---- printing ---------------------------------------------------------------------------------- */
+/* ---- printing ----------------------------------------------------------------------------------
+ */
 static void print_var(FILE *f, const csp_var *x) {
   fprintf(f, "%s %s in ", x->knob ? "knob" : "var", x->name);
   const bool gapless = x->n == 0 || (x->n > 2 && x->hi - x->lo == x->n - 1);

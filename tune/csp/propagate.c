@@ -1,12 +1,13 @@
-/* Constraint propagation: narrows the bounds of every variable, and removes values of sets that no rule supports.  A
- * rule is evaluated again whenever a variable that it names becomes narrower. */
+/* Constraint propagation: narrows the bounds of every variable, and removes values of sets that no
+ * rule supports.  A rule is evaluated again whenever a variable that it names becomes narrower. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tune/csp/csp.h"
 
-/* ---- domains ----------------------------------------------------------------------------------- */
+/* ---- domains -----------------------------------------------------------------------------------
+ */
 bool csp_state_new(const csp *s, tf_arena *a, csp_state *st) {
   st->left = TF_ARRAY(a, csp_left, (size_t)s->n_vars + 1);
   st->bits = TF_ARRAY(a, uint64_t, (size_t)s->n_words + 1);
@@ -30,9 +31,13 @@ void csp_state_copy(const csp *s, csp_state *to, const csp_state *from) {
   memcpy(to->bits, from->bits, (size_t)s->n_words * sizeof *to->bits);
 }
 
-static bool alive(const csp_var *x, const csp_state *st, int i) { return st->bits[x->word + i / 64] >> i % 64 & 1; }
+static bool alive(const csp_var *x, const csp_state *st, int i) {
+  return st->bits[x->word + i / 64] >> i % 64 & 1;
+}
 
-static void kill(const csp_var *x, csp_state *st, int i) { st->bits[x->word + i / 64] &= ~(UINT64_C(1) << i % 64); }
+static void kill(const csp_var *x, csp_state *st, int i) {
+  st->bits[x->word + i / 64] &= ~(UINT64_C(1) << i % 64);
+}
 
 /* The bounds of a set are its first and last value left. */
 static bool tighten(const csp *s, csp_state *st, int v) {
@@ -50,7 +55,8 @@ static bool tighten(const csp *s, csp_state *st, int v) {
 bool csp_narrow(const csp *s, csp_state *st, int v, int64_t lo, int64_t hi) {
   const csp_var *x = &s->var[v];
   csp_left *l = &st->left[v];
-  assert(v >= 0 && v < s->n_vars && l->lo <= l->hi); /* a state without a value left is not gone on with */
+  assert(v >= 0 && v < s->n_vars &&
+         l->lo <= l->hi); /* a state without a value left is not gone on with */
   if (lo <= l->lo && hi >= l->hi) return true;
   if (lo > l->lo) l->lo = lo;
   if (hi < l->hi) l->hi = hi;
@@ -95,7 +101,8 @@ int csp_values(const csp *s, const csp_state *st, int v, int most, int64_t *out)
   return n;
 }
 
-/* ---- rules ------------------------------------------------------------------------------------- */
+/* ---- rules -------------------------------------------------------------------------------------
+ */
 static int64_t times(int64_t a, int64_t b) {
   int64_t out;
   return __builtin_mul_overflow(a, b, &out) || out > CSP_MOST ? CSP_MOST : out;
@@ -104,8 +111,8 @@ static int64_t times(int64_t a, int64_t b) {
 static int64_t plus(int64_t a, int64_t b) { return a > CSP_MOST - b ? CSP_MOST : a + b; }
 static bool fixed(const csp_state *st, int v) { return st->left[v].lo == st->left[v].hi; }
 
-/* Whether v may be x times some value of lo .. hi.  other >= 0: that value is the product of `rest` and this
- * variable. */
+/* Whether v may be x times some value of lo .. hi.  other >= 0: that value is the product of `rest`
+ * and this variable. */
 typedef struct {
   int64_t lo, hi, rest;
   int other;
@@ -157,7 +164,8 @@ static bool filter_set(const csp *s, csp_state *st, const csp_rule *r, int u, co
 static bool filter_product(const csp *s, csp_state *st, const csp_rule *r, const factor *all) {
   const csp_var *y = &s->var[r->v];
   for (int i = 0; i < y->n; i++)
-    if (alive(y, st, i) && (y->set[i] < 1 || !wants(s, st, y->set[i], 1, all) || y->set[i] % all->rest != 0))
+    if (alive(y, st, i) &&
+        (y->set[i] < 1 || !wants(s, st, y->set[i], 1, all) || y->set[i] % all->rest != 0))
       kill(y, st, i);
   return tighten(s, st, r->v);
 }
@@ -172,8 +180,10 @@ static bool prod(const csp *s, csp_state *st, const csp_rule *r) {
     const int u = r->list[k];
     const factor f = beside(st, r, k);
     const int64_t lo = st->left[r->v].lo, hi = st->left[r->v].hi;
-    if (lo >= 1 && !csp_narrow(s, st, u, lo / f.hi + (lo % f.hi != 0), f.lo ? hi / f.lo : CSP_MOST)) return false;
-    if (fixed(st, u) ? !can_be(s, st, r->v, st->left[u].lo, &f) : s->var[u].n && !filter_set(s, st, r, u, &f))
+    if (lo >= 1 && !csp_narrow(s, st, u, lo / f.hi + (lo % f.hi != 0), f.lo ? hi / f.lo : CSP_MOST))
+      return false;
+    if (fixed(st, u) ? !can_be(s, st, r->v, st->left[u].lo, &f)
+                     : s->var[u].n && !filter_set(s, st, r, u, &f))
       return false;
   }
   return true;
@@ -196,7 +206,8 @@ static bool sum(const csp *s, csp_state *st, const csp_rule *r) {
 
 /* Intersects the domains of both. */
 static bool equal(const csp *s, csp_state *st, int a, int b) {
-  if (!csp_narrow(s, st, a, st->left[b].lo, st->left[b].hi) || !csp_narrow(s, st, b, st->left[a].lo, st->left[a].hi))
+  if (!csp_narrow(s, st, a, st->left[b].lo, st->left[b].hi) ||
+      !csp_narrow(s, st, b, st->left[a].lo, st->left[a].hi))
     return false;
   for (int side = 0; side < 2; side++) {
     const int u = side ? a : b, w = side ? b : a;
@@ -226,7 +237,8 @@ static bool chosen(const csp *s, csp_state *st, const csp_rule *r) {
     if (w->lo < lo) lo = w->lo;
     if (w->hi > hi) hi = w->hi;
   }
-  if (first < 0 || !csp_narrow(s, st, u, first, last) || !csp_narrow(s, st, r->v, lo, hi)) return false;
+  if (first < 0 || !csp_narrow(s, st, u, first, last) || !csp_narrow(s, st, r->v, lo, hi))
+    return false;
   return !fixed(st, u) || equal(s, st, r->v, r->list[1 + st->left[u].lo]);
 }
 
@@ -237,15 +249,19 @@ static bool narrow_by_rule(const csp *s, csp_state *st, const csp_rule *r) {
   case CSP_PROD: return prod(s, st, r);
   case CSP_SUM: return sum(s, st, r);
   case CSP_EQ: return equal(s, st, v, u);
-  case CSP_LE: return csp_narrow(s, st, v, 0, st->left[u].hi) && csp_narrow(s, st, u, st->left[v].lo, CSP_MOST);
+  case CSP_LE:
+    return csp_narrow(s, st, v, 0, st->left[u].hi) &&
+           csp_narrow(s, st, u, st->left[v].lo, CSP_MOST);
   case CSP_SELECT: return chosen(s, st, r);
   case CSP_N_KINDS: break;
   }
   return false;
 }
 
-/* ---- the fixed point --------------------------------------------------------------------------- */
-/* The total width of the variables that the rule names: it decreases whenever one becomes narrower. */
+/* ---- the fixed point ---------------------------------------------------------------------------
+ */
+/* The total width of the variables that the rule names: it decreases whenever one becomes narrower.
+ */
 static uint64_t width(const csp *s, const csp_state *st, const csp_rule *r) {
   uint64_t all = 0;
   for (int k = -1; k < r->n; k++) {
@@ -266,8 +282,9 @@ static void wake(const csp *s, const csp_rule *r, bool *waits) {
   }
 }
 
-/* Propagates to a fixed point, or a limited number of steps: "v is v and 1" would take one off a wide range 2^58
- * times. Stopping early leaves too many values, never too few, and solutions are checked against every rule. */
+/* Propagates to a fixed point, or a limited number of steps: "v is v and 1" would take one off a
+ * wide range 2^58 times. Stopping early leaves too many values, never too few, and solutions are
+ * checked against every rule. */
 static bool carry_on(const csp *s, csp_state *st, bool *waits) {
   int64_t looks = 2000 + 200 * (int64_t)s->n_rules;
   bool any = true;

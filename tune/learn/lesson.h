@@ -1,11 +1,15 @@
-/* A kernel in numbers that mean the same in every workload: what is predicted for it, and why.  Kernels of one workload
- * that were measured so say something of those of another. */
+/* A kernel in numbers that mean the same in every workload: what is predicted for it, and why.
+ * Kernels of one workload that were measured so say something of those of another. */
 #ifndef TUNE_LEARN_LESSON_H
 #define TUNE_LEARN_LESSON_H
 #include "tileflow/emit.h"
 #include "tileflow/tree.h"
 
-enum { LESSON_MEMORIES = 5, LESSON_EACH = 4, LESSON_FEATURES = 5 + TF_N_CHOICES + LESSON_EACH * LESSON_MEMORIES };
+enum {
+  LESSON_MEMORIES = 5,
+  LESSON_EACH = 4,
+  LESSON_FEATURES = 5 + TF_N_CHOICES + LESSON_EACH * LESSON_MEMORIES
+};
 
 typedef struct {
   double cycles; /* by the model, and of the kernel's inner parts */

@@ -5,7 +5,9 @@
 
 static const double decay = 0.95, smallest = 1e-6; /* the constants of AdaDelta (Zeiler) */
 
-static size_t cells(const perceptron *n, int l) { return (size_t)n->size[l] * (size_t)n->size[l + 1]; }
+static size_t cells(const perceptron *n, int l) {
+  return (size_t)n->size[l] * (size_t)n->size[l + 1];
+}
 
 static bool give_room(perceptron *n, int l, tf_arena *a) {
   const size_t out = (size_t)n->size[l + 1], all = cells(n, l) + out;
@@ -28,8 +30,10 @@ perceptron *perceptron_new(tf_arena *a, int n_in, tf_rng *rng) {
   }
   for (int l = 0; ok && l < PERCEPTRON_LAYERS; l++) {
     ok = give_room(n, l, a);
-    const double scale = sqrt(6.0 / n->size[l]); /* He initialisation: values keep their size from layer to layer */
-    for (size_t k = 0; ok && l + 1 < PERCEPTRON_LAYERS && k < cells(n, l); k++) /* the output begins at 0 */
+    const double scale =
+        sqrt(6.0 / n->size[l]); /* He initialisation: values keep their size from layer to layer */
+    for (size_t k = 0; ok && l + 1 < PERCEPTRON_LAYERS && k < cells(n, l);
+         k++) /* the output begins at 0 */
       n->weight[l][k] = (2 * tf_rng_unit(rng) - 1) * scale;
   }
   return ok ? n : NULL;

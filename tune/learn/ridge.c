@@ -15,7 +15,9 @@ ridge *ridge_new(tf_arena *a, int n) {
   return r->a && r->b && r->root && r->w ? r : NULL;
 }
 
-static double *cell(const ridge *r, double *of, int i, int j) { return &of[(size_t)i * (size_t)r->n + (size_t)j]; }
+static double *cell(const ridge *r, double *of, int i, int j) {
+  return &of[(size_t)i * (size_t)r->n + (size_t)j];
+}
 
 void ridge_begin(ridge *r, const double *penalty) {
   memset(r->a, 0, (size_t)r->n * (size_t)r->n * sizeof *r->a);

@@ -41,7 +41,9 @@ typedef struct {
   double at, gain;
 } cut;
 
-static double x_of(const grower *g, int row, int f) { return g->x[(size_t)row * (size_t)g->t->n_features + (size_t)f]; }
+static double x_of(const grower *g, int row, int f) {
+  return g->x[(size_t)row * (size_t)g->t->n_features + (size_t)f];
+}
 
 /* Sorts by feature f of x, by insertion: rows are few, and equal ones keep their order. */
 static void sort_by(const grower *g, int *row, int n, int f) {

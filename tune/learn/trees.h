@@ -1,5 +1,5 @@
-/* Gradient-boosted regression trees (Friedman, 2001): each tree fits the residuals of those before it, by exact greedy
- * splits.  For some hundred rows; deterministic. */
+/* Gradient-boosted regression trees (Friedman, 2001): each tree fits the residuals of those before
+ * it, by exact greedy splits.  For some hundred rows; deterministic. */
 #ifndef TUNE_LEARN_TREES_H
 #define TUNE_LEARN_TREES_H
 #include "base/arena.h"

@@ -4,9 +4,10 @@
 
 #include "tune/rules/rules.h"
 
-/* The first mapping that gives each loop of the instruction one loop of the op, which its size divides; false: none
- * does. */
-static bool fits(const rules *r, const tf_instr *in, int dim[TF_INSTR_LOOPS], bool sum[TF_INSTR_LOOPS]) {
+/* The first mapping that gives each loop of the instruction one loop of the op, which its size
+ * divides; false: none does. */
+static bool fits(const rules *r, const tf_instr *in, int dim[TF_INSTR_LOOPS],
+                 bool sum[TF_INSTR_LOOPS]) {
   tf_diags *d = tf_diags_new();
   tf_instr_maps maps = {0};
   bool found = false;
@@ -29,7 +30,8 @@ static bool fits(const rules *r, const tf_instr *in, int dim[TF_INSTR_LOOPS], bo
 }
 
 static bool alike(const tf_instr *a, const tf_instr *b) {
-  return a == b || (a->intrinsic && b->intrinsic && !strcmp(a->intrinsic, b->intrinsic) && a->n_loops == b->n_loops);
+  return a == b || (a->intrinsic && b->intrinsic && !strcmp(a->intrinsic, b->intrinsic) &&
+                    a->n_loops == b->n_loops);
 }
 
 /* The memories between the outermost and the units that sources are read from. */
@@ -49,14 +51,16 @@ void rules_find_family(rules *r) {
     int dim[TF_INSTR_LOOPS];
     bool sum[TF_INSTR_LOOPS];
     const tf_instr *in = &r->spec->instrs[i];
-    if ((f->n && !alike(f->of[0], in)) || !fits(r, in, f->n ? dim : f->dim, f->n ? sum : f->sum)) continue;
+    if ((f->n && !alike(f->of[0], in)) || !fits(r, in, f->n ? dim : f->dim, f->n ? sum : f->sum))
+      continue;
     if (f->n && memcmp(dim, f->dim, (size_t)in->n_loops * sizeof *dim) != 0) continue;
     f->of[f->n++] = in;
   }
   if (f->n) find_scopes(f);
 }
 
-/* ---- sizes ---------------------------------------------------------------------------------------- */
+/* ---- sizes
+ * ---------------------------------------------------------------------------------------- */
 /* The family's sizes of a loop, ascending, each once. */
 static int sizes_of(const rule_family *f, int loop, int64_t out[RULE_FAMILY]) {
   int n = 0;
@@ -86,8 +90,8 @@ static int64_t points_of(const rule_family *f) {
   return all;
 }
 
-/* Whether sizes of the family, taken loop by loop, give as many points only where they are one of its instructions:
- * then the product says which there are. */
+/* Whether sizes of the family, taken loop by loop, give as many points only where they are one of
+ * its instructions: then the product says which there are. */
 static bool product_says_all(const rule_family *f, int64_t points) {
   const int loops = f->of[0]->n_loops;
   int64_t size[TF_INSTR_LOOPS][RULE_FAMILY], tuples = 1, right = 0;
@@ -143,7 +147,8 @@ static void multiply(rules *r, const rule_stage *prefix, int64_t points) {
     rule_add(&r->sys, CSP_PROD, both, 2, (int[]){all, f->size[k]});
     all = both;
   }
-  rule_add(&r->sys, CSP_PROD, rule_number(&r->sys, points), 2, (int[]){all, f->size[f->of[0]->n_loops - 1]});
+  rule_add(&r->sys, CSP_PROD, rule_number(&r->sys, points), 2,
+           (int[]){all, f->size[f->of[0]->n_loops - 1]});
 }
 
 /* Which instruction it is, where no product says so. */

@@ -85,17 +85,20 @@ bool tf_tune_rules(const tf_spec *spec, tf_space_size *out, tf_diags *d) {
     }
     if (r) *r = (rules){.spec = spec, .op = &wl->ops[o]};
     if (out->n == TF_SPACE_FORMS)
-      ok = tf_fail(d, wl->ops[o].at, TF_E_LIMIT, "a space of rules has at most %d ops that are not inlined",
-                   TF_SPACE_FORMS);
+      ok = tf_fail(d, wl->ops[o].at, TF_E_LIMIT,
+                   "a space of rules has at most %d ops that are not inlined", TF_SPACE_FORMS);
     else if (!r || (!derive(r, a, &name) && tf_arena_failed(a)))
       ok = tf_out_of_memory_at(d, wl->at);
     else if (r->sys.bad)
-      ok = tf_fail(d, wl->ops[o].at, TF_E_LIMIT,
-                   r->sys.too_long ? "names of its variables would have more than %d letters"
-                                   : "its system of constraints has too many variables, or an op more than %d loops",
-                   r->sys.too_long ? RULE_NAME - 1 : RULE_AXES);
+      ok = tf_fail(
+          d, wl->ops[o].at, TF_E_LIMIT,
+          r->sys.too_long
+              ? "names of its variables would have more than %d letters"
+              : "its system of constraints has too many variables, or an op more than %d loops",
+          r->sys.too_long ? RULE_NAME - 1 : RULE_AXES);
     else
-      ok = tune_size_of(r->sys.s, name, false, &out->form[out->n++]) || tf_out_of_memory_at(d, wl->at);
+      ok = tune_size_of(r->sys.s, name, false, &out->form[out->n++]) ||
+           tf_out_of_memory_at(d, wl->at);
     tf_arena_free(a);
   }
   return ok;

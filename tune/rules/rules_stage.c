@@ -25,7 +25,8 @@ static void name_of(rule_system *r, char out[RULE_NAME], const char *a, const ch
   r->bad |= r->too_long;
 }
 
-int rule_range(rule_system *r, const rule_stage *of, const char *what, bool knob, int64_t lo, int64_t hi) {
+int rule_range(rule_system *r, const rule_stage *of, const char *what, bool knob, int64_t lo,
+               int64_t hi) {
   char name[RULE_NAME];
   name_of(r, name, of->name, what);
   return r->bad ? 0 : ok(r, csp_range(r->s, name, knob, lo, hi));
@@ -38,7 +39,9 @@ static int axis_var(rule_system *r, const rule_stage *st, const char *axis, int6
   return r->bad ? 0 : rule_range(r, st, what, false, 1, most);
 }
 
-static int64_t extent(const rule_system *r, const rule_axis *x) { return r->wl->dims[x->dim].extent; }
+static int64_t extent(const rule_system *r, const rule_axis *x) {
+  return r->wl->dims[x->dim].extent;
+}
 
 void rule_axis_new(rule_system *r, rule_stage *st, int dim, bool sum, bool copy) {
   if (st->n_axes == RULE_AXES) {
@@ -85,12 +88,16 @@ void rule_innermost(rule_system *r, rule_stage *st) {
     st->left[st->n_places - 1][k] = rule_number(r, 1);
 }
 
-/* One loop of two, as long as both together; it has a number for a name where that of both is too long. */
-static int fuse(rule_system *r, const rule_stage *st, char name[RULE_NAME], int var, const char *other, int by) {
+/* One loop of two, as long as both together; it has a number for a name where that of both is too
+ * long. */
+static int fuse(rule_system *r, const rule_stage *st, char name[RULE_NAME], int var,
+                const char *other, int by) {
   char both[2 * RULE_NAME + 8];
-  const size_t n = strlen(name) - (strlen(name) > 6 && !strcmp(name + strlen(name) - 6, ".fused") ? 6 : 0);
+  const size_t n =
+      strlen(name) - (strlen(name) > 6 && !strcmp(name + strlen(name) - 6, ".fused") ? 6 : 0);
   snprintf(both, sizeof both, "%.*s.%s.fused", (int)n, name, other);
-  if (strlen(st->name) + 1 + strlen(both) >= RULE_NAME) snprintf(both, sizeof both, "loop%d.fused", r->n_fused);
+  if (strlen(st->name) + 1 + strlen(both) >= RULE_NAME)
+    snprintf(both, sizeof both, "loop%d.fused", r->n_fused);
   name_of(r, name, both, "");
   const csp_var *a = &r->s->var[var], *b = &r->s->var[by];
   int64_t most;
@@ -123,8 +130,8 @@ int rule_position(rule_system *r, const rule_stage *in, const char *scope) {
   return rule_range(r, in, what, true, 0, 10);
 }
 
-/* A boolean for each place, one of which is 1: that of the position.  Stages that have a position in common share
- * them. */
+/* A boolean for each place, one of which is 1: that of the position.  Stages that have a position
+ * in common share them. */
 static void select_one(rule_system *r, const rule_stage *in, int position) {
   const char *name = r->s->var[position].name;
   int list[RULE_PLACES + 1], n = 0;
@@ -166,5 +173,7 @@ int rule_tile_knob(rule_system *r, const rule_stage *st, const char *what) {
   for (int k = 0; k < st->n_axes; k++)
     if (extent(r, &st->axis[k]) > longest) longest = extent(r, &st->axis[k]);
   name_of(r, name, st->name, what);
-  return r->bad ? 0 : ok(r, csp_set(r->s, name, true, csp_divisors(longest, CSP_SET_MAX, value), value));
+  return r->bad
+             ? 0
+             : ok(r, csp_set(r->s, name, true, csp_divisors(longest, CSP_SET_MAX, value), value));
 }

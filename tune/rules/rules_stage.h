@@ -1,6 +1,6 @@
-/* Stages and primitives of schedules as Heron has them (Bi et al., ASPLOS 2023; Treaseven's notes on its code): a stage
- * is a tensor that is computed or copied in loops of its own, a primitive changes its loops, and each primitive adds
- * what it asks to one system of constraints. */
+/* Stages and primitives of schedules as Heron has them (Bi et al., ASPLOS 2023; Treaseven's notes
+ * on its code): a stage is a tensor that is computed or copied in loops of its own, a primitive
+ * changes its loops, and each primitive adds what it asks to one system of constraints. */
 #ifndef TUNE_RULES_RULES_STAGE_H
 #define TUNE_RULES_RULES_STAGE_H
 #include "tileflow/spec.h"
@@ -35,17 +35,19 @@ typedef struct {
 
 void rule_add(rule_system *r, csp_kind kind, int v, int n, const int *list);
 /* "STAGEwhat" as a variable of that range. */
-int rule_range(rule_system *r, const rule_stage *of, const char *what, bool knob, int64_t lo, int64_t hi);
+int rule_range(rule_system *r, const rule_stage *of, const char *what, bool knob, int64_t lo,
+               int64_t hi);
 int rule_number(rule_system *r, int64_t value);
 
 /* An axis of the stage; its variable is bound by whoever calls. */
 void rule_axis_new(rule_system *r, rule_stage *st, int dim, bool sum, bool copy);
 /* The axis is as long as its dim. */
 void rule_whole(rule_system *r, const rule_axis *x);
-/* split: the axis becomes .outer and .inner, PROD; the axis is .inner from then on.  Returns the variable of .outer. */
+/* split: the axis becomes .outer and .inner, PROD; the axis is .inner from then on.  Returns the
+ * variable of .outer. */
 int rule_split(rule_system *r, rule_stage *st, int axis);
-/* A band of loops: the outer parts of all axes (sums: of those of sums, too), then a place.  fuse: they become one
- * loop, PROD, whose variable is returned; else -1. */
+/* A band of loops: the outer parts of all axes (sums: of those of sums, too), then a place.  fuse:
+ * they become one loop, PROD, whose variable is returned; else -1. */
 int rule_band(rule_system *r, rule_stage *st, bool sums, bool fuse);
 /* The place behind the innermost loop. */
 void rule_innermost(rule_system *r, rule_stage *st);

@@ -1,4 +1,5 @@
-/* Ops with instructions that read from memories of their own: stages of copies, and the loops of each. */
+/* Ops with instructions that read from memories of their own: stages of copies, and the loops of
+ * each. */
 #include <stdio.h>
 #include <string.h>
 
@@ -43,8 +44,8 @@ static void put(rules *r, const rule_stage *st, int in, int like, const char *sc
   r->position[k] = like >= 0 ? r->position[like] : rule_position(&r->sys, &r->stage[in], scope);
 }
 
-/* Stages from the op's output inwards: the root, the ways of the sums back, the sums; then the ways of each input.
- * Inputs that come through the same memory come at the same place. */
+/* Stages from the op's output inwards: the root, the ways of the sums back, the sums; then the ways
+ * of each input. Inputs that come through the same memory come at the same place. */
 void rules_prepare(rules *r) {
   const rule_family *f = &r->family;
   const char *close = memory(r, f->of[0]->below);
@@ -62,7 +63,8 @@ void rules_prepare(rules *r) {
     const int z = r->op->reads[i].tensor;
     for (int k = 0; k <= f->n_scopes; k++) {
       const char *scope = k < f->n_scopes ? memory(r, f->scope[k]) : close;
-      const rule_stage *st = add_stage(r, k ? r->stage[r->n_stages - 1].name : r->sys.wl->tensors[z].name, scope, z);
+      const rule_stage *st =
+          add_stage(r, k ? r->stage[r->n_stages - 1].name : r->sys.wl->tensors[z].name, scope, z);
       put(r, st, compute, i ? compute + 1 + k : -1, scope);
     }
     if (r->sys.bad) break;
@@ -108,8 +110,8 @@ static int held(rules *r, const rule_stage *st, const int whole[RULE_AXES]) {
   return all;
 }
 
-/* A stage that copies: threads share its elements, and vectors or (tiles) the instruction's tiles move them; next to
- * the units it is tiles alone. */
+/* A stage that copies: threads share its elements, and vectors or (tiles) the instruction's tiles
+ * move them; next to the units it is tiles alone. */
 static void copies(rules *r, rule_stage *st, bool close, bool tiles) {
   if (!close) rule_band(&r->sys, st, false, true); /* thread */
   if (tiles)
@@ -137,11 +139,13 @@ static void fit(rules *r, int scope, const int *bits, int n) {
   const tf_memory *m = &r->spec->arch->memories[r->family.scope[scope]];
   char what[RULE_NAME];
   int64_t room;
-  if (m->capacity_words < 0 || __builtin_mul_overflow(m->capacity_words, (int64_t)m->word_bits, &room) ||
+  if (m->capacity_words < 0 ||
+      __builtin_mul_overflow(m->capacity_words, (int64_t)m->word_bits, &room) ||
       room > CSP_MOST / 16)
     return;
   snprintf(what, sizeof what, "_%.60s_held", m->name);
-  const int all = rule_range(&r->sys, &r->stage[0], what, false, 0, CSP_MOST / 16), most = rule_number(&r->sys, room);
+  const int all = rule_range(&r->sys, &r->stage[0], what, false, 0, CSP_MOST / 16),
+            most = rule_number(&r->sys, room);
   rule_add(&r->sys, CSP_SUM, all, n, bits);
   rule_add(&r->sys, CSP_LE, all, 1, &most);
 }

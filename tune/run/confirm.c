@@ -6,7 +6,10 @@
 #include "tileflow/tree.h"
 #include "tune/space/schedules.h"
 
-enum { OWN = 4, MOST = OWN + 1 }; /* finalists of the run, the first choice among them; and one of the store */
+enum {
+  OWN = 4,
+  MOST = OWN + 1
+}; /* finalists of the run, the first choice among them; and one of the store */
 
 typedef struct {
   int n;
@@ -16,7 +19,8 @@ typedef struct {
 
 const char *tune_kernel_text(const tf_emitted *e) {
   for (int f = 0; f < e->n; f++)
-    if (!strncmp(e->file[f].name, "kernel", 6) && strstr(e->file[f].name, ".c")) return e->file[f].text;
+    if (!strncmp(e->file[f].name, "kernel", 6) && strstr(e->file[f].name, ".c"))
+      return e->file[f].text;
   return "";
 }
 
@@ -46,9 +50,11 @@ static void choose_own(const tune_end *e, finals *f) {
     f->at[f->n++] = (tune_finalist){.run = e->run, .no = k};
 }
 
-/* ---- kernels ----------------------------------------------------------------------------------- */
+/* ---- kernels -----------------------------------------------------------------------------------
+ */
 /* The kernel of a mapping and what its schedule says beside; NULL: there is none. */
-static tf_emitted *kernel_of(const tune_end *e, const char *mapping, const char *isa, const char *schedule) {
+static tf_emitted *kernel_of(const tune_end *e, const char *mapping, const char *isa,
+                             const char *schedule) {
   tf_emit_options o = e->o->plan.kernel;
   tf_diags *d = tf_diags_new();
   tf_tree *t = d ? tf_tree_parse(mapping, (tf_loc){0}, e->arch, e->wl, d) : NULL;
@@ -89,7 +95,8 @@ static bool add_stored(const tune_end *e, finals *f) {
   char *schedule;
   bool there;
   if (!tune_store_best(e->store, &e->what, &there, &best, &schedule, &who, e->d)) return false;
-  tf_emitted *files = there && !is_own(e, &who) ? kernel_of(e, best.mapping, best.isa, schedule) : NULL;
+  tf_emitted *files =
+      there && !is_own(e, &who) ? kernel_of(e, best.mapping, best.isa, schedule) : NULL;
   if (files && is_new(f, files)) {
     f->at[f->n] = who;
     f->files[f->n++] = files;
@@ -102,7 +109,8 @@ static bool add_stored(const tune_end *e, finals *f) {
   return true;
 }
 
-/* ---- the round --------------------------------------------------------------------------------- */
+/* ---- the round ---------------------------------------------------------------------------------
+ */
 /* Times them; those that do not run this time are left out.  False: it was ended. */
 static bool time_all(tune_end *e, finals *f) {
   tf_timing timing[MOST] = {0};
@@ -144,7 +152,8 @@ bool tune_confirm(tune_end *e) {
     emit_own(e, &f);
     ok = add_stored(e, &f);
     const int emitted = f.n;
-    if (ok && f.n > 1) ok = time_all(e, &f) && tune_store_confirm(e->store, e->run, f.at, f.n, e->d);
+    if (ok && f.n > 1)
+      ok = time_all(e, &f) && tune_store_confirm(e->store, e->run, f.at, f.n, e->d);
     for (int k = 0; k < emitted; k++)
       tf_emitted_free(f.files[k]);
   }

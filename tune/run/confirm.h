@@ -1,5 +1,5 @@
-/* The end of a tuning: the fastest kernels are timed once more, in turns.  The least of many times that each were taken
- * once is also the luckiest. */
+/* The end of a tuning: the fastest kernels are timed once more, in turns.  The least of many times
+ * that each were taken once is also the luckiest. */
 #ifndef TUNE_RUN_CONFIRM_H
 #define TUNE_RUN_CONFIRM_H
 #include "tune/store/tune_store.h"
@@ -16,9 +16,9 @@ typedef struct {
   bool gave_up; /* o->confirm returned false */
 } tune_end;
 
-/* Times the first choice, the fastest other trials of the run and the fastest of the store beside each other, keeps the
- * times in the store, and sets the best of `out`.  What the store has of this run's end is not timed again.  False: an
- * error in d, or gave_up. */
+/* Times the first choice, the fastest other trials of the run and the fastest of the store beside
+ * each other, keeps the times in the store, and sets the best of `out`.  What the store has of this
+ * run's end is not timed again.  False: an error in d, or gave_up. */
 bool tune_confirm(tune_end *e);
 /* The source of a kernel's files, by which kernels are told from each other. */
 const char *tune_kernel_text(const tf_emitted *e);

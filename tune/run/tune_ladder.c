@@ -1,5 +1,6 @@
-/* A ladder of schedules, from loops as they are written to the model's first choice: each step takes over one more of
- * its decisions.  Rows are built in the form of the first choice and kept if the form's constraints hold. */
+/* A ladder of schedules, from loops as they are written to the model's first choice: each step
+ * takes over one more of its decisions.  Rows are built in the form of the first choice and kept if
+ * the form's constraints hold. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,14 +69,16 @@ static int32_t order_of(const climber *c, const rung *r, int node) {
     tune_order(n->n_temporal, o, order);
     for (int i = 0; i < n->n_temporal; i++)
       for (int j = i + 1; j < n->n_temporal; j++)
-        wrong += place_of(c, r, node, n->loops[order[i]].dim) > place_of(c, r, node, n->loops[order[j]].dim);
+        wrong += place_of(c, r, node, n->loops[order[i]].dim) >
+                 place_of(c, r, node, n->loops[order[j]].dim);
     if (wrong < least) least = wrong, best = o;
   }
   return best;
 }
 
 static bool is_taken(const climber *c, const rung *r, const tune_knob *k) {
-  return r->parts || (r->parts_of_sums && is_sum(c, k->node, c->f->tree->nodes[k->node].loops[k->loop].dim));
+  return r->parts ||
+         (r->parts_of_sums && is_sum(c, k->node, c->f->tree->nodes[k->node].loops[k->loop].dim));
 }
 
 static bool has_sums(const climber *c, int node) {
@@ -86,8 +89,8 @@ static bool has_sums(const climber *c, int node) {
   return any;
 }
 
-/* Gives one loop of each dim what the others do not have of it: the outermost, or (together) the outermost beside a
- * loop over a sum, so that its order with that matters. */
+/* Gives one loop of each dim what the others do not have of it: the outermost, or (together) the
+ * outermost beside a loop over a sum, so that its order with that matters. */
 static void fill(const climber *c, bool together) {
   const tune_form *f = c->f;
   for (int s = 0; s < f->n_splits; s++) {
@@ -96,8 +99,8 @@ static void fill(const climber *c, bool together) {
     for (int i = 0; i < f->split[s].n; i++) {
       const int k = f->split[s].knob[i], node = f->knob[k].node;
       all *= c->goal[f->first + k], have *= c->row[f->first + k];
-      const bool can =
-          f->tree->nodes[node].loops[f->knob[k].loop].axis == TF_TEMPORAL && (!together || has_sums(c, node));
+      const bool can = f->tree->nodes[node].loops[f->knob[k].loop].axis == TF_TEMPORAL &&
+                       (!together || has_sums(c, node));
       if (can && (to < 0 || k < to)) to = k;
     }
     if (to >= 0 && have && all % have == 0) c->row[f->first + to] *= (int32_t)(all / have);
@@ -113,7 +116,8 @@ static int32_t valued(tf_choice choice, const char *value) {
   return row->value[v] ? v : 0;
 }
 
-/* As little as can be is left to one nest until loops are in parts; intermediates are made op after op until last. */
+/* As little as can be is left to one nest until loops are in parts; intermediates are made op after
+ * op until last. */
 static int32_t chosen(const rung *r, tf_choice choice) {
   if (choice == TF_CHOICE_CLOSE && !r->parts) return valued(choice, "1/16");
   return choice == TF_CHOICE_AT && !r->near ? valued(choice, "apart") : 0;
@@ -136,11 +140,12 @@ static void build(const climber *c, const rung *r, bool together) {
 /* Whether the row is in the space. */
 static bool is_there(const climber *c) {
   tf_space *s = &c->s->space;
-  return tf_space_follow(s, c->row) && !c->s->dead && !memcmp(c->row, s->chosen, (size_t)s->n * sizeof *c->row);
+  return tf_space_follow(s, c->row) && !c->s->dead &&
+         !memcmp(c->row, s->chosen, (size_t)s->n * sizeof *c->row);
 }
 
-/* The row's mapping with what stands beside it: loops of one step, whose order says nothing, are not in it.  NULL: no
- * memory, or it breaks a rule of mappings. */
+/* The row's mapping with what stands beside it: loops of one step, whose order says nothing, are
+ * not in it.  NULL: no memory, or it breaks a rule of mappings. */
 static char *mapping_of(const climber *c) {
   const tf_choices chosen = tune_choices(c->s, c->row);
   tf_tree *t = tune_decode(c->s, c->row);
@@ -158,7 +163,8 @@ static char *mapping_of(const climber *c) {
   return all;
 }
 
-/* Adds the step if the form has it and it is another than the one before.  False: memory ran out. */
+/* Adds the step if the form has it and it is another than the one before.  False: memory ran out.
+ */
 static bool add_rung(climber *c, const rung *r, tf_ladder *out) {
   bool there = false;
   for (int together = 1; together >= 0 && !there; together--) {

@@ -1,4 +1,5 @@
-/* The tuning loop: rows are proposed, emitted, measured by the caller, stored, and told to the strategy. */
+/* The tuning loop: rows are proposed, emitted, measured by the caller, stored, and told to the
+ * strategy. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +51,8 @@ const char *tf_tune_strategy(int k, const char **about) {
   return w ? w->name : NULL;
 }
 
-/* ---- the model's figures -------------------------------------------------------------------------- */
+/* ---- the model's figures
+ * -------------------------------------------------------------------------- */
 /* traffic: words through the outermost memory; NULL: not asked for. */
 static double cycles_of(const tf_tree *t, double *traffic) {
   tf_diags *d = tf_diags_new();
@@ -85,8 +87,10 @@ static double kernel(void *ctx, const int32_t *row) {
   tf_tree *tree = tune_decode(t->space, row);
   const tf_emit_options e = options_of(t, t->space->isa[row[TUNE_ISA]], row);
   double traffic;
-  const double cycles = cycles_of(tree, &traffic), inner = tree && d ? tf_emit_cycles(tree, NULL, &e, d) : -1,
-               value = inner < 0 ? INFINITY : tf_emit_value(NULL, e.dtype, tree, cycles, traffic, inner);
+  const double cycles = cycles_of(tree, &traffic),
+               inner = tree && d ? tf_emit_cycles(tree, NULL, &e, d) : -1,
+               value = inner < 0 ? INFINITY
+                                 : tf_emit_value(NULL, e.dtype, tree, cycles, traffic, inner);
   tf_tree_free(tree);
   tf_diags_free(d);
   return value;
@@ -110,7 +114,8 @@ static bool lesson_of_row(void *ctx, const int32_t *row, lesson *out) {
   return ok;
 }
 
-/* ---- candidates -------------------------------------------------------------------------------- */
+/* ---- candidates --------------------------------------------------------------------------------
+ */
 /* A copy of the text in the result's memory; frees the text. */
 static const char *own_text(tuner *t, char *text) {
   const char *own = text ? tf_arena_strndup(t->arena, text, strlen(text)) : NULL;
@@ -129,7 +134,8 @@ static void fill_candidate(tuner *t, candidate *c, tf_tree *tree, const char *is
   c->trial.cycles = cycles_of(tree, NULL);
   c->trial.timing = (tf_timing){.verdict = TF_TUNE_NOT_EMITTED};
   c->files = tree && d ? tf_emit(tree, "cpu", &e, d) : NULL;
-  if (c->files) tf_sha256_text(tune_kernel_text(c->files), strlen(tune_kernel_text(c->files)), c->kernel);
+  if (c->files)
+    tf_sha256_text(tune_kernel_text(c->files), strlen(tune_kernel_text(c->files)), c->kernel);
   c->teaches = c->files && lesson_with(tree, &e, &c->lesson);
   tf_tree_free(tree);
   tf_diags_free(d);
@@ -138,18 +144,21 @@ static void fill_candidate(tuner *t, candidate *c, tf_tree *tree, const char *is
 /* The trial with the same kernel; NULL: none. */
 static const tf_trial *seen(const tuner *t, const candidate *c) {
   for (int k = 0; k < t->out->n; k++)
-    if (c->files && !t->out->trials[k].same && !strcmp(t->kernel[k], c->kernel)) return &t->out->trials[k];
+    if (c->files && !t->out->trials[k].same && !strcmp(t->kernel[k], c->kernel))
+      return &t->out->trials[k];
   return NULL;
 }
 
-/* ---- trials ------------------------------------------------------------------------------------ */
+/* ---- trials ------------------------------------------------------------------------------------
+ */
 static bool add_trial(tuner *t, const candidate *c) {
   tf_tuned *out = t->out;
   t->no_memory |= !TF_GROW(out->trials, out->n) || !TF_GROW(t->kernel, out->n);
   if (t->no_memory) return false;
   memcpy(t->kernel[out->n], c->kernel, sizeof *t->kernel);
   const tf_timing *m = &c->trial.timing;
-  if (m->verdict == TF_TUNE_RAN && (out->best < 0 || m->seconds < out->trials[out->best].timing.seconds))
+  if (m->verdict == TF_TUNE_RAN &&
+      (out->best < 0 || m->seconds < out->trials[out->best].timing.seconds))
     out->best = out->n;
   out->trials[out->n++] = c->trial;
   return true;
@@ -160,14 +169,16 @@ static void report_trial(tuner *t, const candidate *c) {
   if (c->row) t->way->tell(t->state, c->row, m->verdict == TF_TUNE_RAN ? m->seconds : INFINITY);
   if (t->o->progress)
     t->o->progress(t->o->ctx,
-                   &(tf_tune_progress){t->out->n, t->o->trials + 1,
-                                       t->out->best < 0 ? INFINITY : t->out->trials[t->out->best].timing.seconds});
+                   &(tf_tune_progress){
+                       t->out->n, t->o->trials + 1,
+                       t->out->best < 0 ? INFINITY : t->out->trials[t->out->best].timing.seconds});
 }
 
 /* Tells of the fastest of all, if it is one of these. */
 static void tell_better(const tuner *t, const candidate *c, int n) {
   for (int k = 0; k < n && t->o->better; k++)
-    if (c[k].trial.no == t->out->best && c[k].files) t->o->better(t->o->ctx, c[k].files, &c[k].trial);
+    if (c[k].trial.no == t->out->best && c[k].files)
+      t->o->better(t->o->ctx, c[k].files, &c[k].trial);
 }
 
 /* Uses the store's measurement of this trial.  False: that trial had another schedule. */
@@ -176,17 +187,20 @@ static bool replay(tuner *t, candidate *c) {
   c->trial.timing = old->timing;
   c->trial.same = old->same;
   t->out->resumed++;
-  if (!strcmp(old->text, c->trial.text) && !strcmp(old->mapping, c->trial.mapping) && !strcmp(old->isa, c->trial.isa))
+  if (!strcmp(old->text, c->trial.text) && !strcmp(old->mapping, c->trial.mapping) &&
+      !strcmp(old->isa, c->trial.isa))
     return true;
   t->mismatch = true;
   return tf_fail(t->d, (tf_loc){0}, TF_E_STORE,
-                 "trial %d of this run in the store is not what the strategy asks for: it was made by another version; "
+                 "trial %d of this run in the store is not what the strategy asks for: it was made "
+                 "by another version; "
                  "give another --seed, or another store",
                  old->no);
 }
 
 static tune_kernel kernel_of(const tuner *t, const candidate *c) {
-  return (tune_kernel){t->o->machine ? t->o->machine : "", t->o->compiler ? t->o->compiler : "", c->kernel};
+  return (tune_kernel){t->o->machine ? t->o->machine : "", t->o->compiler ? t->o->compiler : "",
+                       c->kernel};
 }
 
 /* Keeps what the candidate's time teaches; it has one. */
@@ -197,7 +211,8 @@ static bool teach(tuner *t, const candidate *c) {
   return !c->teaches || tune_store_teach(t->store, beside, &k, &c->lesson, t->d);
 }
 
-/* Takes the candidate's time from another run of the store.  *there: whether one has it.  False: an error is in d. */
+/* Takes the candidate's time from another run of the store.  *there: whether one has it.  False: an
+ * error is in d. */
 static bool recall(tuner *t, candidate *c, bool *there) {
   const tune_kernel k = kernel_of(t, c);
   if (!tune_store_recall(t->store, &k, there, &c->trial.timing, t->d)) return false;
@@ -205,7 +220,8 @@ static bool recall(tuner *t, candidate *c, bool *there) {
   return !*there || teach(t, c);
 }
 
-/* Measures the candidates of the batch that the store does not have, and adds all to the result and the store. */
+/* Measures the candidates of the batch that the store does not have, and adds all to the result and
+ * the store. */
 static bool measure(tuner *t, candidate *c, int n) {
   const tf_emitted *files[BATCH_MOST];
   tf_timing timing[BATCH_MOST];
@@ -236,7 +252,8 @@ static bool measure(tuner *t, candidate *c, int n) {
   for (int k = 0; k < n; k++) {
     c[k].trial.no = t->out->n;
     if (k >= old && c[k].trial.same) {
-      const tf_trial *before = seen(t, &c[k]); /* earlier ones of the batch are in the result by now */
+      const tf_trial *before =
+          seen(t, &c[k]); /* earlier ones of the batch are in the result by now */
       if (before) c[k].trial.timing = before->timing;
     }
     if (k >= old && !tune_store_add(t->store, t->run, &c[k].trial, t->d)) return false;
@@ -253,7 +270,8 @@ static void drop(candidate *c, int n) {
     tf_emitted_free(c[k].files);
 }
 
-/* ---- the whole --------------------------------------------------------------------------------- */
+/* ---- the whole ---------------------------------------------------------------------------------
+ */
 /* Its index among the allowed instruction sets; -1: not allowed. */
 static int isa_of(const tuner *t, const char *isa) {
   for (int k = 0; k < t->space->n_isas; k++)
@@ -286,7 +304,8 @@ static bool first_choice(tuner *t) {
 
 static bool over(const tuner *t) {
   if (t->o->stop && t->o->stop(t->o->ctx)) return true;
-  return t->o->time_limit > 0 && t->o->now && t->next_old >= t->n_old && t->o->now(t->o->ctx) > t->until;
+  return t->o->time_limit > 0 && t->o->now && t->next_old >= t->n_old &&
+         t->o->now(t->o->ctx) > t->until;
 }
 
 static bool go_on(tuner *t) {
@@ -348,9 +367,11 @@ static bool open_store(tuner *t) {
 
 /* What the store had of other runs when this one was begun. */
 static bool study(tuner *t) {
-  const tune_kernel where = {t->o->machine ? t->o->machine : "", t->o->compiler ? t->o->compiler : "", ""};
+  const tune_kernel where = {t->o->machine ? t->o->machine : "",
+                             t->o->compiler ? t->o->compiler : "", ""};
   lesson_told *told;
-  const bool ok = tune_store_lessons(t->store, t->run, &where, t->arena, &t->world.n_before, &told, t->d);
+  const bool ok =
+      tune_store_lessons(t->store, t->run, &where, t->arena, &t->world.n_before, &told, t->d);
   t->world.before = told;
   return ok;
 }
@@ -362,7 +383,8 @@ static bool set_up(tuner *t) {
     tf_fail(t->d, (tf_loc){0}, TF_E_NAME, "no strategy of tune is called '%.60s'", o->strategy);
     return false;
   }
-  const char *const one[] = {o->plan.kernel.isa ? o->plan.kernel.isa : tf_emit_isa(o->plan.kernel.dtype)};
+  const char *const one[] = {o->plan.kernel.isa ? o->plan.kernel.isa
+                                                : tf_emit_isa(o->plan.kernel.dtype)};
   const char **isas = TF_ARRAY(t->arena, const char *, (size_t)o->n_isas + 1);
   if (!isas) return false;
   for (int k = 0; k < (o->n_isas ? o->n_isas : 1); k++)
@@ -383,7 +405,8 @@ static bool set_up(tuner *t) {
   return t->state != NULL;
 }
 
-tf_tuned *tf_tune_run(const tf_arch *arch, const tf_workload *wl, const tf_tune_opts *o, tf_diags *d) {
+tf_tuned *tf_tune_run(const tf_arch *arch, const tf_workload *wl, const tf_tune_opts *o,
+                      tf_diags *d) {
   TF_IN_C_LOCALE;
   if (!tf_no_views(wl, d)) return NULL;
   tuner t = {.arch = arch, .wl = wl, .o = o, .d = d, .arena = tf_arena_new()};
@@ -395,7 +418,8 @@ tf_tuned *tf_tune_run(const tf_arch *arch, const tf_workload *wl, const tf_tune_
   if (ok) t.out->drawn = t.world.drawn;
   if (ok) t.out->unfit = t.world.unfit;
   for (int k = 0; ok && k < t.out->n; k++) /* the names are lost with the space */
-    t.out->trials[k].isa = tf_arena_strndup(t.arena, t.out->trials[k].isa, strlen(t.out->trials[k].isa));
+    t.out->trials[k].isa =
+        tf_arena_strndup(t.arena, t.out->trials[k].isa, strlen(t.out->trials[k].isa));
   tune_store_close(t.store);
   tune_space_free(t.space);
   free(t.kernel);
@@ -412,31 +436,35 @@ void tf_tuned_free(tf_tuned *t) {
   free(t);
 }
 
-bool tf_tune_find(const char *store, const tf_tune_asked *asked, const tf_arch *arch, const tf_workload *wl,
-                  tf_tune_best *out, tf_diags *d) {
+bool tf_tune_find(const char *store, const tf_tune_asked *asked, const tf_arch *arch,
+                  const tf_workload *wl, tf_tune_best *out, tf_diags *d) {
   TF_IN_C_LOCALE;
   char problem[65], *schedule = NULL;
   bool there = false;
   *out = (tf_tune_best){0};
   if (!tune_digest(arch, wl, asked->dtype, problem)) return tf_out_of_memory_at(d, wl->at);
   tune_store *s = tune_store_open(store, false, d);
-  if (s) tune_store_best(s, &(tune_store_what){problem, asked->machine}, &there, out, &schedule, NULL, d);
+  if (s)
+    tune_store_best(s, &(tune_store_what){problem, asked->machine}, &there, out, &schedule, NULL,
+                    d);
   if (there) out->choices = tune_trace_choices(schedule);
   free(schedule);
   tune_store_close(s);
   return there;
 }
 
-tf_tree *tf_tune_mapping(const tf_arch *arch, const tf_workload *wl, int n_isas, const char *const *isas, tf_text text,
-                         tf_schedule *out, tf_diags *d) {
+tf_tree *tf_tune_mapping(const tf_arch *arch, const tf_workload *wl, int n_isas,
+                         const char *const *isas, tf_text text, tf_schedule *out, tf_diags *d) {
   TF_IN_C_LOCALE;
   tune_space *s = tf_no_views(wl, d) ? tune_space_new(arch, wl, n_isas, isas, NULL, d) : NULL;
   int32_t *row = s ? calloc((size_t)s->space.n, sizeof *row) : NULL;
   const uint16_t file = tf_diags_add_file(d, text.name, text.text, text.len);
-  tf_tree *t = row && tune_trace_read(s, file, text.text, text.len, row, d) ? tune_decode(s, row) : NULL;
+  tf_tree *t =
+      row && tune_trace_read(s, file, text.text, text.len, row, d) ? tune_decode(s, row) : NULL;
   if (t) *out = (tf_schedule){s->isa[row[TUNE_ISA]], tune_choices(s, row)};
   if (!t && !tf_diags_errors(d))
-    tf_fail(d, (tf_loc){file, 1, 1, 1}, TF_E_SHAPE, "the schedule's tree breaks a rule of mappings, or memory ran out");
+    tf_fail(d, (tf_loc){file, 1, 1, 1}, TF_E_SHAPE,
+            "the schedule's tree breaks a rule of mappings, or memory ran out");
   free(row);
   tune_space_free(s);
   return t;

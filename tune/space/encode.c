@@ -1,12 +1,13 @@
-/* The row of a mapping that is in the space: for the model's first choice, so that strategies begin with it. */
+/* The row of a mapping that is in the space: for the model's first choice, so that strategies begin
+ * with it. */
 #include <string.h>
 
 #include "tileflow/tree.h"
 #include "tune/space/schedules.h"
 
 static bool like(const tf_node *a, const tf_node *b) {
-  return a->kind == b->kind && a->parent == b->parent && (a->kind != TF_TILE || a->level == b->level) &&
-         (a->kind != TF_OP || a->op == b->op);
+  return a->kind == b->kind && a->parent == b->parent &&
+         (a->kind != TF_TILE || a->level == b->level) && (a->kind != TF_OP || a->op == b->op);
 }
 
 static int64_t trip_of(const tf_node *n, const tf_loop *l) {

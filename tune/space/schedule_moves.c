@@ -1,4 +1,5 @@
-/* Neighbours of a row, arranged so that the next larger divisor of one part is one step away (thesis 4.3.2). */
+/* Neighbours of a row, arranged so that the next larger divisor of one part is one step away
+ * (thesis 4.3.2). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,14 +85,16 @@ bool tune_step(tune_space *s, const int32_t *row, int direction, int32_t *to) {
     if (direction < 2 * f->s->n_knobs) {
       const int knob = direction / 2;
       return taken && !in_split(f, knob) &&
-             next_value(&f->s->var[f->s->knob[knob]], direction % 2, &to[f->first + knob]) && is_there(s, row, to);
+             next_value(&f->s->var[f->s->knob[knob]], direction % 2, &to[f->first + knob]) &&
+             is_there(s, row, to);
     }
     direction -= 2 * f->s->n_knobs;
     for (int i = 0; i < f->n_splits; i++) {
       const tune_split *x = &f->split[i];
       if (direction < x->n * (x->n - 1)) {
         const int a = direction / (x->n - 1), b = (a + 1 + direction % (x->n - 1)) % x->n;
-        return taken && move(&to[f->first + x->knob[a]], &to[f->first + x->knob[b]]) && is_there(s, row, to);
+        return taken && move(&to[f->first + x->knob[a]], &to[f->first + x->knob[b]]) &&
+               is_there(s, row, to);
       }
       direction -= x->n * (x->n - 1);
     }
@@ -105,7 +108,8 @@ static void knobs_of(const tune_form *f, const int32_t *row, int64_t *value) {
     value[f->s->knob[k]] = row[f->first + k];
 }
 
-bool tune_breed(tune_space *s, tf_rng *rng, const int32_t *a, const int32_t *b, bool mutate, int32_t *child) {
+bool tune_breed(tune_space *s, tf_rng *rng, const int32_t *a, const int32_t *b, bool mutate,
+                int32_t *child) {
   const tune_form *f = tune_form_of(s, a);
   const size_t n = (size_t)f->s->n_vars + 1;
   memcpy(child, a, (size_t)s->space.n * sizeof *child);
@@ -126,4 +130,6 @@ bool tune_breed(tune_space *s, tf_rng *rng, const int32_t *a, const int32_t *b, 
   return ok && (!s->settle || s->settle(&s->space, a, b, child));
 }
 
-const tune_form *tune_form_of(const tune_space *s, const int32_t *row) { return &s->form[row[TUNE_FORM]]; }
+const tune_form *tune_form_of(const tune_space *s, const int32_t *row) {
+  return &s->form[row[TUNE_FORM]];
+}

@@ -15,7 +15,8 @@
 #include "tileflow/tree.h"
 #include "tune/space/schedules.h"
 
-/* ---- printing ---------------------------------------------------------------------------------- */
+/* ---- printing ----------------------------------------------------------------------------------
+ */
 static void print_order(FILE *out, const tune_space *s, const tune_form *f, int k, int32_t choice) {
   const tf_node *n = &f->tree->nodes[f->knob[k].node];
   int order[TUNE_ORDER_LOOPS];
@@ -46,7 +47,8 @@ char *tune_trace(const tune_space *s, const int32_t *row) {
   return NULL;
 }
 
-/* ---- reading ----------------------------------------------------------------------------------- */
+/* ---- reading -----------------------------------------------------------------------------------
+ */
 typedef struct {
   tune_space *s;
   tf_diags *d;
@@ -81,7 +83,9 @@ static tf_loc loc_of(const reader *r, word w) {
 }
 
 #define FAIL(r, w, code, ...) ((r)->ok = tf_fail((r)->d, loc_of(r, w), code, __VA_ARGS__))
-static bool is(word w, const char *text) { return strlen(text) == w.len && !memcmp(text, w.text, w.len); }
+static bool is(word w, const char *text) {
+  return strlen(text) == w.len && !memcmp(text, w.text, w.len);
+}
 
 static void unknown(reader *r, word w, const char *what, tf_near *near) {
   char text[160];
@@ -149,7 +153,9 @@ static void take_split(reader *r, int k) {
   word w = next(r);
   int64_t value = 0;
   for (size_t i = 0; i < w.len && value >= 0; i++)
-    value = w.text[i] >= '0' && w.text[i] <= '9' && value < 1000000000 ? value * 10 + (w.text[i] - '0') : -1;
+    value = w.text[i] >= '0' && w.text[i] <= '9' && value < 1000000000
+                ? value * 10 + (w.text[i] - '0')
+                : -1;
   const csp_var *x = &r->f->s->var[r->f->s->knob[k]];
   bool there = false;
   for (int i = 0; i < x->n; i++)
@@ -157,7 +163,8 @@ static void take_split(reader *r, int k) {
   if (there && w.len)
     r->row[r->f->first + k] = (int32_t)value;
   else
-    FAIL(r, w, TF_E_RANGE, "'%.*s' is no factor that '%s' may have: a divisor of what it splits, at most %lld",
+    FAIL(r, w, TF_E_RANGE,
+         "'%.*s' is no factor that '%s' may have: a divisor of what it splits, at most %lld",
          w.len > 40 ? 40 : (int)w.len, w.text, x->name, (long long)x->hi);
 }
 
@@ -178,8 +185,10 @@ static void take_order(reader *r, int k) {
       return;
     }
   }
-  FAIL(r, first, TF_E_ORDER, "no order of the space: all %d loops of the Tile, each once%s", n->n_temporal,
-       n->n_temporal > 4 ? ", those between the outermost and the innermost as the form has them" : "");
+  FAIL(r, first, TF_E_ORDER, "no order of the space: all %d loops of the Tile, each once%s",
+       n->n_temporal,
+       n->n_temporal > 4 ? ", those between the outermost and the innermost as the form has them"
+                         : "");
 }
 
 static void take_choice(reader *r, int k) {
@@ -226,8 +235,8 @@ static void line(reader *r) {
   else if (is(w, "isa"))
     take_isa(r, next(r));
   else if (!row) {
-    FAIL(r, w, TF_E_KEY, "no line of a schedule begins with '%.*s'%s", w.len > 40 ? 40 : (int)w.len, w.text,
-         tf_near_text(&near, text, sizeof text));
+    FAIL(r, w, TF_E_KEY, "no line of a schedule begins with '%.*s'%s", w.len > 40 ? 40 : (int)w.len,
+         w.text, tf_near_text(&near, text, sizeof text));
     return;
   } else if (!r->f) {
     FAIL(r, w, TF_E_MISSING, "a schedule begins with 'form NAME', which says what loops there are");
@@ -237,7 +246,8 @@ static void line(reader *r) {
     take_knob(r, row);
   w = next(r);
   if (w.len && r->ok)
-    FAIL(r, w, TF_E_SYNTAX, "expected the line's end, not '%.*s'", w.len > 40 ? 40 : (int)w.len, w.text);
+    FAIL(r, w, TF_E_SYNTAX, "expected the line's end, not '%.*s'", w.len > 40 ? 40 : (int)w.len,
+         w.text);
 }
 
 tf_choices tune_trace_choices(const char *text) {
@@ -247,7 +257,8 @@ tf_choices tune_trace_choices(const char *text) {
     if (sscanf(text, "choose kernel.%39s %39s", name, value) != 2) continue;
     for (int c = 0; c < TF_N_CHOICES; c++)
       for (int k = 0; tf_choice_at((tf_choice)c)->value[k]; k++)
-        if (!strcmp(name, tf_choice_at((tf_choice)c)->name) && !strcmp(value, tf_choice_at((tf_choice)c)->value[k]))
+        if (!strcmp(name, tf_choice_at((tf_choice)c)->name) &&
+            !strcmp(value, tf_choice_at((tf_choice)c)->value[k]))
           all.at[c] = (signed char)k;
   }
   return all;
@@ -264,15 +275,19 @@ static bool check(reader *r) {
     const char *name = f->s->var[f->s->knob[k]].name;
     if (r->said[k])
       return tf_fail(r->d, r->where[k], TF_E_COVER,
-                     "%d is not left for '%s': factors multiply to what is split, and tiles fit their memories",
+                     "%d is not left for '%s': factors multiply to what is split, and tiles fit "
+                     "their memories",
                      (int)r->row[i], name);
-    return tf_fail(r->d, (tf_loc){r->file, r->line, 1, 1}, TF_E_COVER,
-                   "no line says 'split %s', and 1 is not left for it: factors multiply to what is split", name);
+    return tf_fail(
+        r->d, (tf_loc){r->file, r->line, 1, 1}, TF_E_COVER,
+        "no line says 'split %s', and 1 is not left for it: factors multiply to what is split",
+        name);
   }
   return true;
 }
 
-bool tune_trace_read(tune_space *s, uint16_t file, const char *text, size_t len, int32_t *row, tf_diags *d) {
+bool tune_trace_read(tune_space *s, uint16_t file, const char *text, size_t len, int32_t *row,
+                     tf_diags *d) {
   reader r = {.s = s, .d = d, .file = file, .row = row, .ok = true};
   bool all = true;
   const char *end = text + len;

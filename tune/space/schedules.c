@@ -76,10 +76,12 @@ static void copy_errors(const tf_diags *from, uint16_t file, tf_diags *to) {
 }
 
 static void over_mesh(const tune_space *s, tf_build *b, int level, const tf_op *op) {
-  const int64_t *mesh = level + 1 < s->arch->n_memories ? s->arch->memories[level + 1].mesh : s->arch->units[0].mesh;
+  const int64_t *mesh =
+      level + 1 < s->arch->n_memories ? s->arch->memories[level + 1].mesh : s->arch->units[0].mesh;
   for (int axis = 0; axis < 2 && op->n_out_dims; axis++)
     if (mesh[axis] > 1)
-      tf_build_loop(b, (tf_loop){.dim = op->dims[op->n_out_dims - 1], .axis = axis ? TF_SPATIAL_Y : TF_SPATIAL_X});
+      tf_build_loop(b, (tf_loop){.dim = op->dims[op->n_out_dims - 1],
+                                 .axis = axis ? TF_SPATIAL_Y : TF_SPATIAL_X});
 }
 
 /* An op's own Tiles: every loop at every memory, spread along the output's last dim. */
@@ -94,8 +96,8 @@ static void plain_op(const tune_space *s, tf_build *b, int parent, int o) {
   tf_build_op(b, parent, o);
 }
 
-/* The form for what no template fits, as ops that share no loop: one op after the other, intermediates in the outermost
- * memory. */
+/* The form for what no template fits, as ops that share no loop: one op after the other,
+ * intermediates in the outermost memory. */
 static tf_tree *plain(const tune_space *s) {
   tf_build *b = s->arch->n_memories > 1 ? tf_build_new(s->arch, s->wl, NULL) : NULL;
   int parent = -1;
@@ -110,7 +112,8 @@ static tf_tree *tree_of(const tune_space *s, int form) {
   return s->n_forms == 0 ? plain(s) : NULL;
 }
 
-/* Finds the forms that suit the workload and the constraints; returns the total number of decisions. */
+/* Finds the forms that suit the workload and the constraints; returns the total number of
+ * decisions. */
 static int find_forms(tune_space *s, const tf_text *more, tf_diags *d) {
   int n = TUNE_FIRST;
   s->n_trees = 0;
@@ -118,10 +121,12 @@ static int find_forms(tune_space *s, const tf_text *more, tf_diags *d) {
   for (int t = 0; t <= TF_N_TEMPLATES; t++) {
     tune_form *f = &s->form[s->n_forms];
     tf_diags *aside = tf_diags_new(); /* an error for one form may be none for another */
-    const uint16_t at = aside && more ? tf_diags_add_file(aside, more->name, more->text, more->len) : 0;
+    const uint16_t at =
+        aside && more ? tf_diags_add_file(aside, more->name, more->text, more->len) : 0;
     *f = (tune_form){.name = form_names[t], .first = n, .tree = tree_of(s, t)};
     s->n_trees += f->tree != NULL;
-    const int decisions = f->tree && aside ? tune_form_system(f, s, &(tune_more){more, at, aside}) : -1;
+    const int decisions =
+        f->tree && aside ? tune_form_system(f, s, &(tune_more){more, at, aside}) : -1;
     if (decisions >= 0) {
       n += decisions;
       s->n_forms++;
@@ -164,7 +169,8 @@ static bool name_features(tune_space *s) {
 static const tf_memory *smallest(const tf_arch *a) {
   const tf_memory *out = NULL;
   for (int l = 1; l < a->n_memories; l++)
-    if (a->memories[l].capacity_words >= 0 && (!out || a->memories[l].capacity_words < out->capacity_words))
+    if (a->memories[l].capacity_words >= 0 &&
+        (!out || a->memories[l].capacity_words < out->capacity_words))
       out = &a->memories[l];
   return out;
 }
@@ -175,23 +181,27 @@ static void say_why(const tune_space *s, const tf_text *more, tf_diags *d) {
              *arch = s->arch->name ? s->arch->name : "the architecture";
   const tf_memory *small = smallest(s->arch);
   if (s->arch->n_memories == 1)
-    tf_fail(d, s->arch->at, TF_E_SHAPE, "a schedule has tiles for inner memories, and %.60s has one memory", arch);
+    tf_fail(d, s->arch->at, TF_E_SHAPE,
+            "a schedule has tiles for inner memories, and %.60s has one memory", arch);
   else if (s->n_trees == 0)
     tf_fail(d, s->wl->at, TF_E_SHAPE, "the ops of %.60s fit none of the forms of a schedule", wl);
   else if (more)
-    tf_fail(d, s->wl->at, TF_E_SHAPE, "the constraints of '%.100s' leave no schedule of %.60s on %.60s", more->name, wl,
+    tf_fail(d, s->wl->at, TF_E_SHAPE,
+            "the constraints of '%.100s' leave no schedule of %.60s on %.60s", more->name, wl,
             arch);
   else if (small)
     tf_fail(d, s->wl->at, TF_E_SHAPE,
-            "no schedule of %.60s fits %.60s: the smallest tiles of every form need more words than its memories hold; "
+            "no schedule of %.60s fits %.60s: the smallest tiles of every form need more words "
+            "than its memories hold; "
             "%.40s, the smallest, holds %lld",
             wl, arch, small->name, (long long)small->capacity_words);
   else
-    tf_fail(d, s->wl->at, TF_E_SHAPE, "no tiles of %.60s spread over the instances and units of %.60s", wl, arch);
+    tf_fail(d, s->wl->at, TF_E_SHAPE,
+            "no tiles of %.60s spread over the instances and units of %.60s", wl, arch);
 }
 
-tune_space *tune_space_new(const tf_arch *arch, const tf_workload *wl, int n_isas, const char *const *isas,
-                           const tf_text *more, tf_diags *d) {
+tune_space *tune_space_new(const tf_arch *arch, const tf_workload *wl, int n_isas,
+                           const char *const *isas, const tf_text *more, tf_diags *d) {
   tf_arena *a = tf_arena_new();
   tune_space *s = TF_NEW(a, tune_space);
   tf_diags *wrong = tf_diags_new();

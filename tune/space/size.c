@@ -1,4 +1,5 @@
-/* How large a space of schedules is: its systems as text, and the exact number of what they leave. */
+/* How large a space of schedules is: its systems as text, and the exact number of what they leave.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +12,14 @@
 /* Values that are tried at most, for all schedules and for those that fit. */
 enum { STEPS_ALL = 1000000, STEPS_FIT = 300000 };
 
-/* A malloc'd text of the number of solutions, or of different knobs; "": not counted.  NULL: out of memory. */
+/* A malloc'd text of the number of solutions, or of different knobs; "": not counted.  NULL: out of
+ * memory. */
 static char *number_of(const csp *s, bool knobs, int64_t steps) {
   csp_total n;
   char text[CSP_TOTAL_TEXT];
   const csp_answer answer = s ? csp_count(s, knobs, steps, &n) : CSP_NO_MEMORY;
-  return answer == CSP_NO_MEMORY ? NULL : strdup(answer == CSP_GAVE_UP ? "" : csp_total_text(n, text));
+  return answer == CSP_NO_MEMORY ? NULL
+                                 : strdup(answer == CSP_GAVE_UP ? "" : csp_total_text(n, text));
 }
 
 /* "12 PROD, 3 LE"; malloc'd. */
@@ -52,15 +55,16 @@ bool tune_size_of(const csp *s, const char *name, bool knobs, tf_space_form *out
   return out->kinds && out->all && out->fit && out->text;
 }
 
-bool tf_tune_size(const tf_arch *arch, const tf_workload *wl, const tf_text *constraints, tf_space_size *out,
-                  tf_diags *d) {
+bool tf_tune_size(const tf_arch *arch, const tf_workload *wl, const tf_text *constraints,
+                  tf_space_size *out, tf_diags *d) {
   TF_IN_C_LOCALE;
   const char *isa = "";
   *out = (tf_space_size){0};
   tune_space *s = tf_no_views(wl, d) ? tune_space_new(arch, wl, 1, &isa, constraints, d) : NULL;
   bool ok = s;
   for (int f = 0; ok && f < s->n_forms; f++)
-    ok = tune_size_of(s->form[f].s, s->form[f].name, true, &out->form[out->n++]) || tf_out_of_memory_at(d, wl->at);
+    ok = tune_size_of(s->form[f].s, s->form[f].name, true, &out->form[out->n++]) ||
+         tf_out_of_memory_at(d, wl->at);
   tune_space_free(s);
   return ok;
 }

@@ -1,5 +1,6 @@
-/* From an open tree to its constraint system: a knob for each open loop and for each Tile with a choice of loop
- * orders, products for each dim of each op, memory capacities, and numbers of instances and units. */
+/* From an open tree to its constraint system: a knob for each open loop and for each Tile with a
+ * choice of loop orders, products for each dim of each op, memory capacities, and numbers of
+ * instances and units. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,8 @@ static void rule(maker *m, csp_kind kind, int v, int n, const int *list) {
   if (!m->bad) m->bad = !csp_add(m->s, kind, v, n, list);
 }
 
-/* ---- orders ------------------------------------------------------------------------------------- */
+/* ---- orders -------------------------------------------------------------------------------------
+ */
 int tune_orders(int n) {
   static const int all[] = {1, 1, 2, 6, 24};
   return n > TUNE_ORDER_LOOPS ? 1 : n <= 4 ? all[n] : n * (n - 1);
@@ -56,7 +58,8 @@ void tune_order(int n, int k, int order[TUNE_ORDER_LOOPS]) {
     }
     return;
   }
-  const int outer = k / (n - 1), last = n - 1 - k % (n - 1), inner = last <= outer ? last - 1 : last;
+  const int outer = k / (n - 1), last = n - 1 - k % (n - 1),
+            inner = last <= outer ? last - 1 : last;
   to_place(order, outer, 0);
   for (int i = 1; i < n; i++)
     if (order[i] == inner) {
@@ -65,7 +68,8 @@ void tune_order(int n, int k, int order[TUNE_ORDER_LOOPS]) {
     }
 }
 
-/* ---- knobs ------------------------------------------------------------------------------------- */
+/* ---- knobs -------------------------------------------------------------------------------------
+ */
 /* "L2.m", "L1.n@x"; in a branch "C:L1.m"; duplicate names get a number. */
 static void name_of(const maker *m, int node, int loop, char out[96]) {
   const tf_node *n = &m->t->nodes[node];
@@ -76,8 +80,9 @@ static void name_of(const maker *m, int node, int loop, char out[96]) {
     if (m->t->nodes[i].kind == TF_OP) o = m->t->nodes[i].op, ops++;
   const bool branch = ops == 1 && m->wl->n_ops > 1;
   const char *const axis[] = {"", "@x", "@y"};
-  snprintf(base, sizeof base, "%.24s%s%.24s.%.20s%s", branch ? m->wl->ops[o].name : "", branch ? ":" : "", memory,
-           loop < 0 ? "order" : m->wl->dims[n->loops[loop].dim].name, loop < 0 ? "" : axis[n->loops[loop].axis]);
+  snprintf(base, sizeof base, "%.24s%s%.24s.%.20s%s", branch ? m->wl->ops[o].name : "",
+           branch ? ":" : "", memory, loop < 0 ? "order" : m->wl->dims[n->loops[loop].dim].name,
+           loop < 0 ? "" : axis[n->loops[loop].axis]);
   snprintf(out, 96, "%s", base);
   for (int k = 2; csp_find(m->s, out, strlen(out)) >= 0; k++)
     snprintf(out, 96, "%s'%d", base, k);
@@ -141,9 +146,10 @@ static void add_choices(maker *m) {
   }
 }
 
-/* ---- products of trip counts --------------------------------------------------------------------- */
-/* Loops from a node down to an op.  level: as well as those over instances in the Tiles around of that memory or one
- * further in, which it serves all; none: past the last. */
+/* ---- products of trip counts
+ * --------------------------------------------------------------------- */
+/* Loops from a node down to an op.  level: as well as those over instances in the Tiles around of
+ * that memory or one further in, which it serves all; none: past the last. */
 typedef struct {
   int node, level;
 } span;
@@ -173,8 +179,8 @@ static bool has_dim(const tf_op *op, int dim) {
   return false;
 }
 
-/* Dims for which an op and the reader of its output are not related one to one: for loops above both, the range left
- * is no quotient. */
+/* Dims for which an op and the reader of its output are not related one to one: for loops above
+ * both, the range left is no quotient. */
 static uint64_t loose_dims(const maker *m, const tf_ref *ref) {
   const tf_tensor *z = &m->wl->tensors[ref->tensor];
   uint64_t all = 0;
@@ -196,14 +202,16 @@ static int ops_below(const maker *m, int node) {
   return n;
 }
 
-/* Fixes at 1 the loops that several ops share, over dims that some of them lack or do not share one to one. */
+/* Fixes at 1 the loops that several ops share, over dims that some of them lack or do not share one
+ * to one. */
 static void fix_shared(maker *m) {
   uint64_t loose = 0;
   for (int o = 0; o < m->wl->n_ops; o++)
     for (int k = 0; k < m->wl->ops[o].n_reads; k++)
       loose |= loose_dims(m, &m->wl->ops[o].reads[k]);
   for (int i = 0; i < m->t->n_nodes; i++)
-    for (int k = 0; m->t->nodes[i].kind == TF_TILE && k < m->t->nodes[i].n_loops && ops_below(m, i) > 1; k++) {
+    for (int k = 0;
+         m->t->nodes[i].kind == TF_TILE && k < m->t->nodes[i].n_loops && ops_below(m, i) > 1; k++) {
       const int dim = m->t->nodes[i].loops[k].dim;
       bool all = !(loose >> dim & 1);
       for (int j = i; j < m->t->nodes[i].end; j++)
@@ -217,7 +225,8 @@ static void split_dims(maker *m) {
   int list[CSP_LIST_MAX];
   for (int o = 0; o < m->wl->n_ops; o++)
     for (int k = 0; k < m->wl->ops[o].n_dims; k++) {
-      const int dim = m->wl->ops[o].dims[k], n = loops_over(m, o, dim, (span){0, m->arch->n_memories}, list);
+      const int dim = m->wl->ops[o].dims[k],
+                n = loops_over(m, o, dim, (span){0, m->arch->n_memories}, list);
       const int64_t extent = m->wl->dims[dim].extent;
       if (n == 0) {
         m->bad |= extent > 1;
@@ -227,7 +236,8 @@ static void split_dims(maker *m) {
     }
 }
 
-/* ---- capacities --------------------------------------------------------------------------------- */
+/* ---- capacities ---------------------------------------------------------------------------------
+ */
 static int derived(maker *m, const char *what, int node, int a, int b) {
   char name[96];
   snprintf(name, sizeof name, "_%s.%d.%d.%d", what, node, a, b);
@@ -259,14 +269,16 @@ static void fan_out(maker *m, int node) {
       if (at == node) own = k;
     }
     if (own == 0) continue;
-    const int all = derived(m, "units", node, axis, 0), most = ok(m, csp_number(m->s, mesh_of(m, node, axis)));
+    const int all = derived(m, "units", node, axis, 0),
+              most = ok(m, csp_number(m->s, mesh_of(m, node, axis)));
     rule(m, CSP_PROD, all, k, list);
     rule(m, CSP_LE, all, 1, &most);
   }
 }
 
-/* The extent of an index, 1 + the sum of |coef| * (length - 1), as a variable.  No rule subtracts, so it is defined by
- * extent + less = 1 + the sum of |coef| * length, less being the sum of |coef|. */
+/* The extent of an index, 1 + the sum of |coef| * (length - 1), as a variable.  No rule subtracts,
+ * so it is defined by extent + less = 1 + the sum of |coef| * length, less being the sum of |coef|.
+ */
 static int extent_of(maker *m, span of, int o, const tf_index *x, int at) {
   int sum[CSP_LIST_MAX + 1], n = 0;
   int64_t less = 0;
@@ -318,15 +330,16 @@ static int64_t apart(const tf_op *op, int ref, int rank, int r) {
   return hi - lo;
 }
 
-/* The length along rank r of what an op touches by this reference and those alike: the whole tensor's where they lie as
- * far apart as that. */
+/* The length along rank r of what an op touches by this reference and those alike: the whole
+ * tensor's where they lie as far apart as that. */
 static int length_of(maker *m, span of, int o, int ref, int r) {
   const tf_op *op = &m->wl->ops[o];
   const tf_tensor *t = &m->wl->tensors[ref < 0 ? op->out : op->reads[ref].tensor];
   const tf_index own = {1, &(tf_term){op->dims[r], 1}, 0};
   const int64_t more = ref < 0 ? 0 : apart(op, ref, t->rank, r);
   if (more >= t->extent[r]) return ok(m, csp_number(m->s, t->extent[r]));
-  const int at = (o * 64 + ref + 1) * 16 + r, one = extent_of(m, of, o, ref < 0 ? &own : &op->reads[ref].index[r], at);
+  const int at = (o * 64 + ref + 1) * 16 + r,
+            one = extent_of(m, of, o, ref < 0 ? &own : &op->reads[ref].index[r], at);
   if (more == 0) return one;
   const int all = derived(m, "hull", of.node, at, 0);
   rule(m, CSP_SUM, all, 2, (int[]){one, ok(m, csp_number(m->s, more))});
@@ -368,7 +381,9 @@ static void hold_homes(maker *m, held *h, int n, bool below) {
     const int scope = tf_tree_home_scope(m->t, z);
     const bool here = below ? scope >= n && scope < m->t->nodes[n].end : scope == n;
     if (here && tf_tree_home(m->t, z) == h->level)
-      hold(m, h, box_of(m, (span){scope, h->level}, m->wl->tensors[z].producer, -1, m->wl->tensors[z].word_bits));
+      hold(m, h,
+           box_of(m, (span){scope, h->level}, m->wl->tensors[z].producer, -1,
+                  m->wl->tensors[z].word_bits));
   }
 }
 
@@ -380,9 +395,9 @@ static void hold_boxes(maker *m, held *h, int node) {
     for (int ref = -1; op && ref < op->n_reads; ref++) {
       const int z = ref < 0 ? op->out : op->reads[ref].tensor;
       if (tf_tree_home(m->t, z) < h->level && !seen_before(op, ref, m->wl->tensors[z].rank))
-        hold(
-            m, h,
-            box_of(m, (span){node, m->arch->n_memories}, m->t->nodes[i].op, ref, m->wl->tensors[z].word_bits * copies));
+        hold(m, h,
+             box_of(m, (span){node, m->arch->n_memories}, m->t->nodes[i].op, ref,
+                    m->wl->tensors[z].word_bits * copies));
     }
   }
 }
@@ -395,9 +410,10 @@ static void fit(maker *m, const held *h, int node) {
   rule(m, CSP_LE, all, 1, &room);
 }
 
-/* The words of a memory from node n down, as model/cost/resource.c counts them: its outermost Tiles, with the homes in
- * the scopes around them (children of these run one after the other) and below.  Borders, and what several ops read
- * alike, are ignored: boxes may be counted larger than they are. */
+/* The words of a memory from node n down, as model/cost/resource.c counts them: its outermost
+ * Tiles, with the homes in the scopes around them (children of these run one after the other) and
+ * below.  Borders, and what several ops read alike, are ignored: boxes may be counted larger than
+ * they are. */
 static void fit_below(maker *m, int n, held around) {
   const tf_node *node = &m->t->nodes[n];
   if (node->kind == TF_OP || (node->kind == TF_TILE && node->level > around.level)) return;
@@ -418,19 +434,23 @@ static void add_capacities(maker *m) {
   for (int l = 1; l < m->arch->n_memories; l++) {
     const tf_memory *memory = &m->arch->memories[l];
     int64_t bits;
-    if (memory->capacity_words < 0 || __builtin_mul_overflow(memory->capacity_words, memory->word_bits, &bits))
+    if (memory->capacity_words < 0 ||
+        __builtin_mul_overflow(memory->capacity_words, memory->word_bits, &bits))
       continue;
     if (bits <= CSP_MOST) fit_below(m, 0, (held){.level = l});
   }
 }
 
-/* ---- what a scope keeps ------------------------------------------------------------------------- */
-/* Fixes at 1 the loops over instances between the scope and the memory that it keeps a tensor in, on the path of an op:
- * they would have to be alike for all that make and read it (model/tree/check_keep.c), and stand above the scope. */
+/* ---- what a scope keeps -------------------------------------------------------------------------
+ */
+/* Fixes at 1 the loops over instances between the scope and the memory that it keeps a tensor in,
+ * on the path of an op: they would have to be alike for all that make and read it
+ * (model/tree/check_keep.c), and stand above the scope. */
 static void fix_instances(maker *m, int scope, int level, int o) {
   const int one = ok(m, csp_number(m->s, 1));
   for (int i = m->t->op_node[o]; i > scope; i = m->t->nodes[i].parent)
-    for (int k = m->t->nodes[i].n_temporal; m->t->nodes[i].level < level && k < m->t->nodes[i].n_loops; k++)
+    for (int k = m->t->nodes[i].n_temporal;
+         m->t->nodes[i].level < level && k < m->t->nodes[i].n_loops; k++)
       if (m->t->nodes[i].kind == TF_TILE) rule(m, CSP_EQ, m->var[i][k], 1, &one);
 }
 
@@ -445,7 +465,8 @@ static void fix_kept(maker *m) {
   }
 }
 
-/* ---- the whole ---------------------------------------------------------------------------------- */
+/* ---- the whole ----------------------------------------------------------------------------------
+ */
 static int knob_of(const csp *s, int v) {
   for (int k = 0; k < s->n_knobs; k++)
     if (s->knob[k] == v) return k;
@@ -458,7 +479,8 @@ static void find_splits(maker *m) {
   f->split = TF_ARRAY(m->a, tune_split, (size_t)m->s->n_rules + 1);
   for (int r = 0; f->split && r < m->s->n_rules; r++) {
     const csp_rule *x = &m->s->rule[r];
-    int *knob = x->kind == CSP_PROD && m->s->var[x->v].constant ? TF_ARRAY(m->a, int, (size_t)x->n) : NULL;
+    int *knob =
+        x->kind == CSP_PROD && m->s->var[x->v].constant ? TF_ARRAY(m->a, int, (size_t)x->n) : NULL;
     int n = 0;
     for (int k = 0; knob && k < x->n; k++)
       if (knob_of(m->s, x->list[k]) >= 0) knob[n++] = knob_of(m->s, x->list[k]);
@@ -486,7 +508,8 @@ int tune_form_system(tune_form *f, const tune_space *of, const tune_more *more) 
   if (!m.bad) add_capacities(&m);
   if (!m.bad) fix_kept(&m);
   if (!m.bad && more->text)
-    m.bad = !csp_read(a, m.s, more->file, more->text->text, more->text->len, more->d); /* which also calls csp_ready */
+    m.bad = !csp_read(a, m.s, more->file, more->text->text, more->text->len,
+                      more->d); /* which also calls csp_ready */
   else if (!m.bad)
     m.bad = !csp_ready(m.s);
   m.bad = m.bad || m.s->n_knobs != m.n_knobs;

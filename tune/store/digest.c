@@ -8,12 +8,13 @@
 #include "model/input/table/keys.h"
 #include "tune/store/tune_store.h"
 
-/* What of the machine decides which mappings there are.  Kernels are measured: bandwidths, rates and energies do not
- * set problems apart. */
+/* What of the machine decides which mappings there are.  Kernels are measured: bandwidths, rates
+ * and energies do not set problems apart. */
 static void arch_of(FILE *f, const tf_arch *a) {
   for (int l = 0; l < a->n_memories; l++) {
-    fprintf(f, "memory %s %lld %lld %lld %d %d\n", a->memories[l].name, (long long)a->memories[l].mesh[0],
-            (long long)a->memories[l].mesh[1], (long long)a->memories[l].capacity_words, a->memories[l].word_bits,
+    fprintf(f, "memory %s %lld %lld %lld %d %d\n", a->memories[l].name,
+            (long long)a->memories[l].mesh[0], (long long)a->memories[l].mesh[1],
+            (long long)a->memories[l].capacity_words, a->memories[l].word_bits,
             a->memories[l].double_buffered);
     for (int i = 0; i < a->memories[l].parts.n; i++) {
       tf_keys_print(f, &tf_part_table, &a->memories[l].parts.list[i]);

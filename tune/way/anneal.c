@@ -1,6 +1,7 @@
-/* Simulated annealing over measured points (thesis 4.4.1): a walk begins at one of them, faster ones being more
- * likely, and takes one step, in a random direction or the most promising one: by the model, and by a network that
- * learns how much the model is off; or one step in each direction (the thesis's P-method). */
+/* Simulated annealing over measured points (thesis 4.4.1): a walk begins at one of them, faster
+ * ones being more likely, and takes one step, in a random direction or the most promising one: by
+ * the model, and by a network that learns how much the model is off; or one step in each direction
+ * (the thesis's P-method). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +23,11 @@ enum {
   MEMORY = 1000,
   KNOWN = 4096
 };
-static const double gamma_start = 10; /* a row with 9/10 of the best speed is chosen a third as often */
-static double chance(int t) { return fmax(0.3 * exp(-0.01 * t), 0.1); } /* probability of a random direction */
+static const double gamma_start =
+    10; /* a row with 9/10 of the best speed is chosen a third as often */
+static double chance(int t) {
+  return fmax(0.3 * exp(-0.01 * t), 0.1);
+} /* probability of a random direction */
 
 /* A step that was taken, its reward, and that of the step back. */
 typedef struct {
@@ -44,12 +48,13 @@ typedef struct {
   int n_told, n_directions;
   perceptron *learnt; /* NULL: random directions */
   int n_steps;
-  step *steps;      /* [MEMORY] the latest ones, in a ring buffer */
-  bool every;       /* each direction of a start, in their order */
-  int next;         /* of these */
-  int32_t *row;     /* the start */
-  double *in;       /* [2 * n_features + 1] */
-  double *value;    /* [n_directions] what steps are said to bring; -INFINITY: there is no step, or it was tried */
+  step *steps;   /* [MEMORY] the latest ones, in a ring buffer */
+  bool every;    /* each direction of a start, in their order */
+  int next;      /* of these */
+  int32_t *row;  /* the start */
+  double *in;    /* [2 * n_features + 1] */
+  double *value; /* [n_directions] what steps are said to bring; -INFINITY: there is no step, or it
+                    was tried */
   predicted *known; /* [KNOWN] the latest rows of each hash */
 } annealer;
 
@@ -65,7 +70,8 @@ static void *make(tune_world *w, bool learns) {
                   .value = TF_ARRAY(w->arena, double, (size_t)tune_directions(w->s)),
                   .known = TF_ARRAY(w->arena, predicted, KNOWN),
                   .steps = TF_ARRAY(w->arena, step, MEMORY)};
-  if (learns && !(a->learnt = perceptron_new(w->arena, 2 * w->s->n_features + 1, &w->rng))) return NULL;
+  if (learns && !(a->learnt = perceptron_new(w->arena, 2 * w->s->n_features + 1, &w->rng)))
+    return NULL;
   return a->row && a->in && a->value && a->known && a->steps ? a : NULL;
 }
 
@@ -92,7 +98,8 @@ static void remember(annealer *a, const int32_t *from, const int32_t *to) {
   s->told = false;
 }
 
-/* ---- what a step brings -------------------------------------------------------------------------- */
+/* ---- what a step brings
+ * -------------------------------------------------------------------------- */
 static double cycles_of(annealer *a, const int32_t *row) {
   const size_t n = (size_t)a->w->s->space.n;
   uint64_t h = 14695981039346656037u; /* FNV-1a, by numbers */
@@ -108,9 +115,12 @@ static double cycles_of(annealer *a, const int32_t *row) {
 }
 
 /* The relative gain in speed, at most one; where there is nothing after, minus one. */
-static double gain(double before, double after) { return isfinite(after) ? tanh(before / after - 1) : -1; }
+static double gain(double before, double after) {
+  return isfinite(after) ? tanh(before / after - 1) : -1;
+}
 
-/* What the network is asked: the state, what the step changes of it, and what it brings by the model. */
+/* What the network is asked: the state, what the step changes of it, and what it brings by the
+ * model. */
 static const double *question(annealer *a, const int32_t *from, const int32_t *to) {
   const int n = a->w->s->n_features;
   tune_features(a->w->s, from, a->in);
@@ -132,7 +142,8 @@ static void teach(annealer *a, const int32_t *from, const int32_t *to, double re
   perceptron_teach(a->learnt, q, reward - q[2 * a->w->s->n_features]);
 }
 
-/* ---- steps --------------------------------------------------------------------------------------- */
+/* ---- steps
+ * --------------------------------------------------------------------------------------- */
 /* Fills in what each direction from here is said to bring; to: room for a row. */
 static void judge(annealer *a, const int32_t *from, int32_t *to) {
   for (int d = 0; d < a->n_directions; d++) {
@@ -181,7 +192,8 @@ static bool every_step(annealer *a, int32_t *to) {
   return false;
 }
 
-/* Of new rows the best by what is predicted for its kernel, among the best by the model's cycles. */
+/* Of new rows the best by what is predicted for its kernel, among the best by the model's cycles.
+ */
 static bool likely_draw(annealer *a, int32_t *row) {
   const int n = a->w->s->space.n;
   tune_points likely = {0};
@@ -208,7 +220,8 @@ static bool ask(void *state, int32_t *row) {
     return ((a->learnt || a->every) && likely_draw(a, row)) || tune_draw(a->w, row);
   if (a->every && every_step(a, row)) return true;
   for (int k = 0; k < STARTS; k++) {
-    memcpy(a->row, tune_point(&a->points, tune_points_start(&a->points, &a->w->rng, gamma_start)), n * sizeof *row);
+    memcpy(a->row, tune_point(&a->points, tune_points_start(&a->points, &a->w->rng, gamma_start)),
+           n * sizeof *row);
     a->next = 0;
     if (a->every && every_step(a, row)) return true;
     if (a->every) continue;
@@ -218,10 +231,12 @@ static bool ask(void *state, int32_t *row) {
   return tune_draw(a->w, row);
 }
 
-/* ---- learning ---------------------------------------------------------------------------------- */
+/* ---- learning ----------------------------------------------------------------------------------
+ */
 static double seconds_of(const annealer *a, const int32_t *row) {
   for (int k = 0; k < a->points.n; k++)
-    if (!memcmp(tune_point(&a->points, k), row, (size_t)a->points.width * sizeof *row)) return a->points.seconds[k];
+    if (!memcmp(tune_point(&a->points, k), row, (size_t)a->points.width * sizeof *row))
+      return a->points.seconds[k];
   return INFINITY;
 }
 
@@ -237,8 +252,9 @@ static void reward(annealer *a, const int32_t *row, double seconds) {
   }
 }
 
-/* Trains on random steps, and on the same steps back.  A walk is one step, from wherever it seems best, so what could
- * be gained from there on is no part of a reward (thesis 4.4.1 adds 0.9 of it, by a copy of the network). */
+/* Trains on random steps, and on the same steps back.  A walk is one step, from wherever it seems
+ * best, so what could be gained from there on is no part of a reward (thesis 4.4.1 adds 0.9 of it,
+ * by a copy of the network). */
 static void train(annealer *a) {
   const int n = a->n_steps < MEMORY ? a->n_steps : MEMORY;
   for (int k = 0; k < TAUGHT * (n < BATCH ? n : BATCH); k++) {
@@ -257,10 +273,12 @@ static void tell(void *state, const int32_t *row, double seconds) {
   if (a->learnt && ++a->n_told % TRAIN_EVERY == 0) train(a);
 }
 
-const tune_strategy tune_way_anneal = {"sa", "simulated annealing over what was measured, random directions",
-                                       make_plain, ask, tell};
+const tune_strategy tune_way_anneal = {
+    "sa", "simulated annealing over what was measured, random directions", make_plain, ask, tell};
 const tune_strategy tune_way_q = {
-    "sa-q", "simulated annealing, directions by the model and a network that learns what they bring", make_learning,
-    ask, tell};
+    "sa-q",
+    "simulated annealing, directions by the model and a network that learns what they bring",
+    make_learning, ask, tell};
 const tune_strategy tune_way_every = {
-    "p", "simulated annealing, every direction of each start: begins as sa-q, learns nothing", make_every, ask, tell};
+    "p", "simulated annealing, every direction of each start: begins as sa-q, learns nothing",
+    make_every, ask, tell};

@@ -1,5 +1,6 @@
-/* The constrained genetic algorithm (Heron): crossover by the constraint system itself, so that no child leaves the
- * space, with boosted trees as the cost model; until they are trained, what is predicted. */
+/* The constrained genetic algorithm (Heron): crossover by the constraint system itself, so that no
+ * child leaves the space, with boosted trees as the cost model; until they are trained, what is
+ * predicted. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,10 +35,13 @@ static void *make(tune_world *w) {
              .worth = TF_ARRAY(w->arena, double, POPULATION),
              .young_worth = TF_ARRAY(w->arena, double, POPULATION),
              .x = TF_ARRAY(w->arena, double, (size_t)w->s->n_features + 1)};
-  return g->model && g->queue && g->pop && g->young && g->worth && g->young_worth && g->x ? g : NULL;
+  return g->model && g->queue && g->pop && g->young && g->worth && g->young_worth && g->x ? g
+                                                                                          : NULL;
 }
 
-static int32_t *member(int32_t *rows, const cga *g, int k) { return &rows[(size_t)k * (size_t)g->w->s->space.n]; }
+static int32_t *member(int32_t *rows, const cga *g, int k) {
+  return &rows[(size_t)k * (size_t)g->w->s->space.n];
+}
 static size_t bytes(const cga *g) { return (size_t)g->w->s->space.n * sizeof(int32_t); }
 
 /* The row's features, among them the model's prediction. */
@@ -112,7 +116,8 @@ static void generation(cga *g, int n) {
   const int half = n / 2;
   int made = 0;
   for (int k = half; k < n; k++) {
-    const int32_t *a = member(g->pop, g, roulette(g, half)), *b = member(g->pop, g, roulette(g, half));
+    const int32_t *a = member(g->pop, g, roulette(g, half)),
+                  *b = member(g->pop, g, roulette(g, half));
     int32_t *child = member(g->young, g, made);
     if (!tune_breed(g->w->s, &g->w->rng, a, b, tf_rng_below(&g->w->rng, 2), child)) continue;
     g->young_worth[made] = worth(g, child);
@@ -165,5 +170,5 @@ static void tell(void *state, const int32_t *row, double seconds) {
   g->stale = true;
 }
 
-const tune_strategy tune_way_cga = {"cga", "children of constrained rows, chosen by boosted trees that learn", make,
-                                    ask, tell};
+const tune_strategy tune_way_cga = {
+    "cga", "children of constrained rows, chosen by boosted trees that learn", make, ask, tell};

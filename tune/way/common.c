@@ -56,7 +56,8 @@ void tune_features(const tune_space *s, const int32_t *row, double *x) {
   for (int k = 0; k < f->s->n_knobs; k++) {
     const csp_var *v = &f->s->var[f->s->knob[k]];
     const int32_t choice = row[f->first + k];
-    x[f->feature[k]] = !tune_is_loop(&f->knob[k]) ? (choice + 1.0) / (v->n + 1.0) : log2((double)choice) / 8;
+    x[f->feature[k]] =
+        !tune_is_loop(&f->knob[k]) ? (choice + 1.0) / (v->n + 1.0) : log2((double)choice) / 8;
   }
 }
 

@@ -5,7 +5,8 @@
 
 #include "tune/way/way.h"
 
-/* ---- random ------------------------------------------------------------------------------------ */
+/* ---- random ------------------------------------------------------------------------------------
+ */
 static void *make_random(tune_world *w) { return w; }
 static bool ask_random(void *state, int32_t *row) { return tune_draw(state, row); }
 /* All that is remembered is that the row is known, also the first choice's. */
@@ -14,9 +15,11 @@ static void tell_random(void *state, const int32_t *row, double seconds) {
   tune_note(state, row);
 }
 
-const tune_strategy tune_way_random = {"random", "random rows", make_random, ask_random, tell_random};
+const tune_strategy tune_way_random = {"random", "random rows", make_random, ask_random,
+                                       tell_random};
 
-/* ---- model ------------------------------------------------------------------------------------- */
+/* ---- model -------------------------------------------------------------------------------------
+ */
 enum { DRAWN = 300, STEPS = 600, BEST = 48, KEPT = 48 };
 
 typedef struct {
@@ -48,7 +51,8 @@ bool tune_gather(tune_world *w, const tune_points *pool, tune_points *all) {
       memcpy(row, w->s->space.chosen, (size_t)n * sizeof *row);
     } else {
       const int of = all->n < BEST ? all->n : BEST;
-      memcpy(row, tune_point(all, (int)tf_rng_below(&w->rng, (uint32_t)of)), (size_t)n * sizeof *row);
+      memcpy(row, tune_point(all, (int)tf_rng_below(&w->rng, (uint32_t)of)),
+             (size_t)n * sizeof *row);
       tf_space_vary(&w->s->space, &w->rng, NULL, row);
     }
     if (!tune_new(w, row) || has(all, row) || has(pool, row)) continue;
@@ -66,7 +70,8 @@ static bool fill(ranked *r) {
   r->pool.n = r->next = 0;
   for (int k = 0; ok && k < all.n && k < KEPT; k++) {
     const double cycles = w->kernel(w->ctx, tune_point(&all, k));
-    if (isfinite(cycles)) ok = tune_points_add(&r->pool, w->arena, w->s->space.n, tune_point(&all, k), cycles);
+    if (isfinite(cycles))
+      ok = tune_points_add(&r->pool, w->arena, w->s->space.n, tune_point(&all, k), cycles);
   }
   return ok && r->pool.n > 0;
 }
@@ -90,5 +95,5 @@ static void tell_ranked(void *state, const int32_t *row, double seconds) {
   tell_random(r->w, row, seconds);
 }
 
-const tune_strategy tune_way_model = {"model", "rows by predicted time, whatever is measured", make_ranked, ask_ranked,
-                                      tell_ranked};
+const tune_strategy tune_way_model = {"model", "rows by predicted time, whatever is measured",
+                                      make_ranked, ask_ranked, tell_ranked};

@@ -1,6 +1,7 @@
-/* Rows by predicted time, which is corrected by how far predictions were off: those of kernels of other workloads that
- * the store has, and those of this run.  The correction is a line over the features of lessons, by ridge regression;
- * what is off by as much for all kernels of a workload says nothing of their order and is left out. */
+/* Rows by predicted time, which is corrected by how far predictions were off: those of kernels of
+ * other workloads that the store has, and those of this run.  The correction is a line over the
+ * features of lessons, by ridge regression; what is off by as much for all kernels of a workload
+ * says nothing of their order and is left out. */
 #include <math.h>
 #include <string.h>
 
@@ -8,7 +9,8 @@
 #include "tune/way/way.h"
 
 enum { F = LESSON_FEATURES, KEPT = 96, FILLS = 3 };
-static const double penalty = 100, own = 3; /* own: what a time of this run weighs, of one measured before */
+static const double penalty = 100,
+                    own = 3; /* own: what a time of this run weighs, of one measured before */
 
 typedef struct {
   const int32_t *row; /* NULL: it was proposed */
@@ -41,7 +43,8 @@ static void *make(tune_world *w) {
   return p->pool && p->before && p->line ? p : NULL;
 }
 
-/* ---- lessons ------------------------------------------------------------------------------------- */
+/* ---- lessons
+ * ------------------------------------------------------------------------------------- */
 /* Rows less their means: those [from, to) of the lessons. */
 static void means(const lesson_told *l, int from, int to, double *off, double *x) {
   *off = 0;
@@ -118,7 +121,8 @@ static void learn(pupil *p) {
   p->stale = false;
 }
 
-/* ---- proposals ----------------------------------------------------------------------------------- */
+/* ---- proposals
+ * ----------------------------------------------------------------------------------- */
 /* Takes the best by the model's cycles of rows that are new. */
 static bool fill(pupil *p) {
   static const tune_points none = {0};

@@ -3,10 +3,13 @@
 
 #include "tune/way/way.h"
 
-static const tune_strategy *const ways[] = {&tune_way_q,      &tune_way_anneal, &tune_way_every, &tune_way_cga,
-                                            &tune_way_taught, &tune_way_model,  &tune_way_random};
+static const tune_strategy *const ways[] = {&tune_way_q,     &tune_way_anneal, &tune_way_every,
+                                            &tune_way_cga,   &tune_way_taught, &tune_way_model,
+                                            &tune_way_random};
 
-const tune_strategy *tune_way_at(int k) { return k >= 0 && k < (int)(sizeof ways / sizeof *ways) ? ways[k] : NULL; }
+const tune_strategy *tune_way_at(int k) {
+  return k >= 0 && k < (int)(sizeof ways / sizeof *ways) ? ways[k] : NULL;
+}
 
 const tune_strategy *tune_strategy_named(const char *name) {
   for (int k = 0; tune_way_at(k); k++)

@@ -1,4 +1,5 @@
-/* The CPU target: memories are caches, which fill themselves; instances are threads; products go to micro-kernels. */
+/* The CPU target: memories are caches, which fill themselves; instances are threads; products go to
+ * micro-kernels. */
 #include "codegen/backend/cpu/cpu.h"
 
 #include "codegen/backend/cpu/pass/cost.h"
@@ -48,14 +49,16 @@ static double cycles_of(const tf_tree *tree, const tf_emit_options *o, tf_diags 
   return cycles;
 }
 
-/* Of bytes by the fastest kernel that there may be for some operands.  Tiles multiply whole groups of k for each of
- * their rows at once. */
+/* Of bytes by the fastest kernel that there may be for some operands.  Tiles multiply whole groups
+ * of k for each of their rows at once. */
 static double rate_of(const tf_emit_options *o, tf_diags *d) {
   static const ir_operand without_sign = {IR_U8, 0, UINT8_MAX}, small = {IR_I8, -32, 32};
   const tf_micro_isa *isas[TF_MICRO_MOST_ISAS];
   ir_machine machine;
   if (!machine_of(o, &machine, d) || !tf_micro_isas(o, isas, d)) return 1;
-  const ir_kernel *k = machine.data == IR_I8 ? machine.whole : machine.data == IR_BF16 ? machine.real : NULL;
+  const ir_kernel *k = machine.data == IR_I8     ? machine.whole
+                       : machine.data == IR_BF16 ? machine.real
+                                                 : NULL;
   if (machine.data == IR_I8) tf_micro_in_fours(isas[0], true, &machine);
   if (machine.fours) k = tf_micro_fours(&machine, &without_sign, &small);
   return k ? (k->m_round > 1 ? k->m_round : 1) * k->group / tf_micro_group_time(k) : 1;

@@ -13,10 +13,10 @@ typedef struct {
   bool (*print)(FILE *out, c_package *k);
 } file_row;
 
-#define PLAIN(f)                                                                                                       \
-  static bool f##_file(FILE *out, c_package *k) {                                                                      \
-    f(out, k);                                                                                                         \
-    return true;                                                                                                       \
+#define PLAIN(f)                                                                                   \
+  static bool f##_file(FILE *out, c_package *k) {                                                  \
+    f(out, k);                                                                                     \
+    return true;                                                                                   \
   }
 PLAIN(c_kernel_h)
 PLAIN(c_test_c)
@@ -33,8 +33,9 @@ static bool parts_file(FILE *out, c_package *k) {
 
 /* Printed after the kernels, which determine the size of the workspace. */
 static const file_row rows[] = {
-    {"kernel.h", c_kernel_h_file},      {"test.c", c_test_c_file},        {"bench.c", c_bench_c_file},
-    {"Makefile", c_makefile_file},      {"CMakeLists.txt", c_cmake_file}, {"README.md", c_readme_file},
+    {"kernel.h", c_kernel_h_file},      {"test.c", c_test_c_file},
+    {"bench.c", c_bench_c_file},        {"Makefile", c_makefile_file},
+    {"CMakeLists.txt", c_cmake_file},   {"README.md", c_readme_file},
     {"manifest.json", c_manifest_file},
 };
 enum {
@@ -52,7 +53,8 @@ static tf_emitted *emitted_new(void) {
   return NULL;
 }
 
-static bool print_one(tf_emitted *e, const char *name, bool (*print)(FILE *, c_package *), c_package *k) {
+static bool print_one(tf_emitted *e, const char *name, bool (*print)(FILE *, c_package *),
+                      c_package *k) {
   char *text = NULL, *kept = (char *)(e->file + MOST_FILES) + e->n * NAME;
   size_t n = 0;
   FILE *out = open_memstream(&text, &n);
@@ -93,7 +95,8 @@ static bool name_all(tf_emitted *e, const char *name, tf_diags *d) {
   int n = 0;
   for (int i = 0; i < e->n; i++) {
     const char *end = strrchr(e->file[i].name, '.');
-    if (end && strcmp(e->file[i].name, "kernel.h") != 0 && (!strcmp(end, ".c") || !strcmp(end, ".h")))
+    if (end && strcmp(e->file[i].name, "kernel.h") != 0 &&
+        (!strcmp(end, ".c") || !strcmp(end, ".h")))
       text[n++] = e->file[i].text;
   }
   if ((fault = c_name_fault(name, text, n))) return bad_name(name, fault, d);
@@ -101,8 +104,8 @@ static bool name_all(tf_emitted *e, const char *name, tf_diags *d) {
 }
 
 /* Prints kernel.c and parts.h for one instruction set.  Leaves the program in k->p. */
-static bool print_kernel(const tf_target *t, tf_emitted *e, const tf_tree *tree, c_package *k, const tf_micro_isa *isa,
-                         ir_type data, tf_diags *d) {
+static bool print_kernel(const tf_target *t, tf_emitted *e, const tf_tree *tree, c_package *k,
+                         const tf_micro_isa *isa, ir_type data, tf_diags *d) {
   char entry[160], parts[NAME] = "parts.h", kernel[NAME] = "kernel.c";
   ir_machine machine = tf_cpu_machine(isa, data, tree->workload);
   machine.choices = k->o->choices;
@@ -111,7 +114,8 @@ static bool print_kernel(const tf_target *t, tf_emitted *e, const tf_tree *tree,
     snprintf(parts, sizeof parts, "parts_%s.h", isa->name);
     snprintf(kernel, sizeof kernel, "kernel_%s.c", isa->name);
   }
-  snprintf(entry, sizeof entry, "%.120s%s%s", k->name, k->n_isas ? "_" : "", k->n_isas ? isa->name : "");
+  snprintf(entry, sizeof entry, "%.120s%s%s", k->name, k->n_isas ? "_" : "",
+           k->n_isas ? isa->name : "");
   ir_free((ir_program *)k->p);
   k->p = lower_kernel(tree, &t->lower, &machine, d);
   e->skips |= k->p && (c_has_sparse(k->p) || c_has_blocks(k->p));
@@ -123,17 +127,21 @@ static bool print_kernel(const tf_target *t, tf_emitted *e, const tf_tree *tree,
   return ok;
 }
 
-tf_emitted *tf_cpu_print(const tf_target *t, const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
+tf_emitted *tf_cpu_print(const tf_target *t, const tf_tree *tree, const tf_emit_options *o,
+                         tf_diags *d) {
   const tf_micro_isa *isas[TF_MICRO_MOST_ISAS];
   c_package k = {.o = o, .name = C_NAME, .isas = isas};
   ir_type data = IR_F32;
   int n = tf_micro_isas(o, isas, d);
   size_t errors = tf_diags_errors(d);
   k.source = tf_micro_source_find(o->micro);
-  if (!k.source) tf_fail(d, (tf_loc){0}, TF_E_NAME, "no micro-kernels of '%.40s'; known: own, libxsmm", o->micro);
+  if (!k.source)
+    tf_fail(d, (tf_loc){0}, TF_E_NAME, "no micro-kernels of '%.40s'; known: own, libxsmm",
+            o->micro);
   if (!tf_micro_data(o->dtype, &data, d) || !n || !k.source) return NULL;
   if (o->live && n > 1) {
-    tf_fail(d, (tf_loc){0}, TF_E_NAME, "a kernel that can be replaced is for one instruction set, not for 'multi'");
+    tf_fail(d, (tf_loc){0}, TF_E_NAME,
+            "a kernel that can be replaced is for one instruction set, not for 'multi'");
     return NULL;
   }
   tf_emitted *e = emitted_new();

@@ -18,7 +18,8 @@ static bool leaf7(unsigned sub, int which, int bit) {
 }
 
 static bool has_avx2(void) {
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+         __builtin_cpu_supports("bmi2");
 }
 
 static bool has_avxvnni(void) {
@@ -28,7 +29,8 @@ static bool has_avxvnni(void) {
 
 static bool has_avx512(void) {
   return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512cd");
+         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+         __builtin_cpu_supports("avx512cd");
 }
 
 static bool has_vnni(void) { return has_avx512() && __builtin_cpu_supports("avx512vnni"); }
@@ -38,7 +40,15 @@ static bool has_bf16(void) { return has_vnni() && __builtin_cpu_supports("avx512
 /* AMX needs the units, and the system's permission to use the tiles. */
 static bool has_amx(void) {
 #if defined(__linux__)
-  enum { ARCH_PRCTL = 158, REQ_XCOMP_PERM = 0x1023, TILE_DATA = 18, EDX = 3, BF16 = 22, TILE = 24, INT8 = 25 };
+  enum {
+    ARCH_PRCTL = 158,
+    REQ_XCOMP_PERM = 0x1023,
+    TILE_DATA = 18,
+    EDX = 3,
+    BF16 = 22,
+    TILE = 24,
+    INT8 = 25
+  };
   return has_bf16() && leaf7(0, EDX, TILE) && leaf7(0, EDX, BF16) && leaf7(0, EDX, INT8) &&
          syscall(ARCH_PRCTL, REQ_XCOMP_PERM, TILE_DATA) == 0;
 #else
@@ -53,8 +63,9 @@ static const struct {
   const char *isa;
   bool (*has)(void);
 } rows[] = {
-    {"portable", always},   {"sse2", always},          {"avx2", has_avx2},        {"avxvnni", has_avxvnni},
-    {"avx512", has_avx512}, {"avx512_vnni", has_vnni}, {"avx512_bf16", has_bf16}, {"amx", has_amx},
+    {"portable", always},      {"sse2", always},       {"avx2", has_avx2},
+    {"avxvnni", has_avxvnni},  {"avx512", has_avx512}, {"avx512_vnni", has_vnni},
+    {"avx512_bf16", has_bf16}, {"amx", has_amx},
 };
 #else
 static bool always(void) { return true; }
@@ -74,7 +85,8 @@ enum { N_ROWS = sizeof rows / sizeof *rows };
 const char *tf_emit_isa(const char *dtype) {
   const char *best = rows[0].isa;
   for (int i = 0; i < N_ROWS; i++)
-    if (strstr(tf_micro_isa_find(rows[i].isa)->data, dtype ? dtype : "f32") && rows[i].has()) best = rows[i].isa;
+    if (strstr(tf_micro_isa_find(rows[i].isa)->data, dtype ? dtype : "f32") && rows[i].has())
+      best = rows[i].isa;
   return best;
 }
 

@@ -1,4 +1,5 @@
-/* CUDA: independent loops are blocks of a grid, points are threads', and tiles come to shared memory by copies. */
+/* CUDA: independent loops are blocks of a grid, points are threads', and tiles come to shared
+ * memory by copies. */
 #include "codegen/backend/cuda/cuda.h"
 
 #include <stdio.h>
@@ -14,13 +15,14 @@ const lower_pass tf_cuda_passes[] = {
     {"unused", lower_drop_unused},    {NULL, NULL},
 };
 
-/* What kernels may use of the device; names of CPUs' instruction sets say nothing here.  sm_80 is the default, and what
- * runs on all later ones; wmma the baseline: fragments as C++ has them. */
+/* What kernels may use of the device; names of CPUs' instruction sets say nothing here.  sm_80 is
+ * the default, and what runs on all later ones; wmma the baseline: fragments as C++ has them. */
 static bool isa_of(const tf_emit_options *o, ir_machine *machine, tf_diags *d) {
   const char *isa = o->isa ? o->isa : "";
   machine->own = !strcmp(isa, "sm_90a") && ir_is_coded(machine->data) ? CU_MAY_GROUP : 0;
   if (strncmp(isa, "sm_", 3) != 0 || !strcmp(isa, "sm_80") || !strcmp(isa, "sm_90a")) return true;
-  return tf_fail(d, (tf_loc){0}, TF_E_NAME, "target cuda has no isa '%.40s'; known: sm_80, sm_90a, wmma", isa);
+  return tf_fail(d, (tf_loc){0}, TF_E_NAME,
+                 "target cuda has no isa '%.40s'; known: sm_80, sm_90a, wmma", isa);
 }
 
 static bool machine_of(const tf_emit_options *o, ir_machine *machine, tf_diags *d) {
@@ -30,20 +32,25 @@ static bool machine_of(const tf_emit_options *o, ir_machine *machine, tf_diags *
   if (cu_machine(o->dtype, wmma, machine)) return isa_of(o, machine, d);
   for (int i = 0; cu_mma_at(i) && n < sizeof known; i++)
     if (cu_mma_at(i)->wmma == wmma)
-      n += (size_t)snprintf(known + n, sizeof known - n, "%s%s", n ? ", " : "", cu_mma_at(i)->dtype);
+      n +=
+          (size_t)snprintf(known + n, sizeof known - n, "%s%s", n ? ", " : "", cu_mma_at(i)->dtype);
   if (wmma)
     return tf_fail(d, (tf_loc){0}, TF_E_NAME, "target cuda has no wmma of '%.40s'; known: %s",
                    o->dtype ? o->dtype : "f32", known);
-  return tf_fail(d, (tf_loc){0}, TF_E_NAME, "target cuda has no data of '%.40s'; known: %s", o->dtype, known);
+  return tf_fail(d, (tf_loc){0}, TF_E_NAME, "target cuda has no data of '%.40s'; known: %s",
+                 o->dtype, known);
 }
 
 static bool owns(const char *isa) { return !strncmp(isa, "sm_", 3) || !strcmp(isa, "wmma"); }
 
 const char *tf_cuda_unused(const char *isa, const char *dtype) {
   ir_machine machine;
-  if (strcmp(isa, "sm_90a") != 0 || !cu_machine(dtype, false, &machine) || ir_is_coded(machine.data)) return NULL;
+  if (strcmp(isa, "sm_90a") != 0 || !cu_machine(dtype, false, &machine) ||
+      ir_is_coded(machine.data))
+    return NULL;
   return dtype ? "sm_90a's warpgroups multiply bf16, f16 and f8 alone: the kernel is that of sm_80"
-               : "without --dtype data are float32, which sm_90a's warpgroups do not multiply: --dtype bf16, f16 or f8";
+               : "without --dtype data are float32, which sm_90a's warpgroups do not multiply: "
+                 "--dtype bf16, f16 or f8";
 }
 
 static double cycles_of(const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {

@@ -5,15 +5,16 @@
 
 /* How mappings are lowered for it: of its row, and of others that say what its kernels are. */
 extern const lower_pass tf_cuda_passes[];
-#define CU_LOWER                                                                                                       \
-  {                                                                                                                    \
-    .platform = &lower_cuda_platform, .depth = 1, .narrow = lower_cuda_narrow, .close_by = lower_cuda_close_by,        \
-    .passes = tf_cuda_passes                                                                                           \
+#define CU_LOWER                                                                                   \
+  {                                                                                                \
+    .platform = &lower_cuda_platform, .depth = 1, .narrow = lower_cuda_narrow,                     \
+    .close_by = lower_cuda_close_by, .passes = tf_cuda_passes                                      \
   }
 /* cuda.c: its row's `unused`. */
 const char *tf_cuda_unused(const char *isa, const char *dtype);
 /* emit.c */
-tf_emitted *tf_cuda_print(const tf_target *t, const tf_tree *tree, const tf_emit_options *o, tf_diags *d);
+tf_emitted *tf_cuda_print(const tf_target *t, const tf_tree *tree, const tf_emit_options *o,
+                          tf_diags *d);
 /* emulate/emulate.hpp, as text (CMakeLists.txt makes it). */
 extern const char tf_cuda_emulate[];
 /* emulate/hopper.hpp: what sm_90a has besides. */

@@ -31,7 +31,8 @@ static const cu_file files[] = {
     {"hopper.hpp", hopper, true, cu_has_groups},
 };
 
-tf_emitted *tf_cuda_print(const tf_target *t, const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
+tf_emitted *tf_cuda_print(const tf_target *t, const tf_tree *tree, const tf_emit_options *o,
+                          tf_diags *d) {
   ir_machine machine;
   if (!t->machine(o, &machine, d)) return NULL;
   return cu_emit(files, sizeof files / sizeof *files, tree, &t->lower, &machine, o, d);

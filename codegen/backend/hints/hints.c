@@ -1,4 +1,5 @@
-/* Hints: CUDA's kernels, not as code but as parameters of frameworks that people write kernels in. */
+/* Hints: CUDA's kernels, not as code but as parameters of frameworks that people write kernels in.
+ */
 #include <stdlib.h>
 
 #include "codegen/backend/cuda/cuda.h"
@@ -29,7 +30,8 @@ static char *text_of(int file, const ir_program *p, const tf_emit_options *o) {
   return NULL;
 }
 
-static tf_emitted *print(const tf_target *t, const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
+static tf_emitted *print(const tf_target *t, const tf_tree *tree, const tf_emit_options *o,
+                         tf_diags *d) {
   ir_machine machine;
   ir_program *p = t->machine(o, &machine, d) ? lower_kernel(tree, &t->lower, &machine, d) : NULL;
   tf_emitted *e = p ? calloc(1, sizeof *e) : NULL;

@@ -1,5 +1,5 @@
-/* The CUDA kernels of a mapping in the words of other frameworks: what a block has, and in which order, as values of
- * their parameters. */
+/* The CUDA kernels of a mapping in the words of other frameworks: what a block has, and in which
+ * order, as values of their parameters. */
 #ifndef CODEGEN_BACKEND_HINTS_HINTS_H
 #define CODEGEN_BACKEND_HINTS_HINTS_H
 #include "codegen/backend/cuda/pass/pass.h"
@@ -24,15 +24,18 @@ typedef enum {
 
 enum { HINT_MOST_PRODUCTS = 4, HINT_MOST_DIGITS = 12, HINT_MOST_WARPS = 16 };
 
-/* A product of a block: rows, columns and a step of its sum that the block has at a time, and that a warp has. */
+/* A product of a block: rows, columns and a step of its sum that the block has at a time, and that
+ * a warp has. */
 typedef struct {
   const ir_stmt *nest;
   int64_t rows, columns, depth, warp_rows, warp_columns;
 } hint_product;
 
-/* Of the number of a block, fastest first: how many settings of which dim, which is so far from one to the next. */
+/* Of the number of a block, fastest first: how many settings of which dim, which is so far from one
+ * to the next. */
 typedef struct {
-  int dim; /* of the workload; -1: blocks that have the same (parts of a sum that no product goes over) */
+  int dim; /* of the workload; -1: blocks that have the same (parts of a sum that no product goes
+              over) */
   int64_t count, step;
 } hint_digit;
 
@@ -56,8 +59,9 @@ typedef struct {
 
 /* hints_find.c: what a part of a lowered program, the number-th, is. */
 void hint_find(const ir_program *p, const ir_stmt *part, int number, hint_kernel *k);
-/* Which of rows and columns of blocks run first, how many (group) before others of the other side come, and of how many
- * in all: Triton's GROUP_M, if rows run first and there are more than that. */
+/* Which of rows and columns of blocks run first, how many (group) before others of the other side
+ * come, and of how many in all: Triton's GROUP_M, if rows run first and there are more than that.
+ */
 typedef struct {
   bool columns_first;
   int64_t group, all;
@@ -67,7 +71,8 @@ hint_order hint_order_of(const ir_program *p, const hint_kernel *k);
 int hint_row_dim(const ir_program *p, const hint_product *h);
 int hint_column_dim(const ir_program *p, const hint_product *h);
 
-/* hints_words.c: a framework's names and values: JSON text, in the order in which they are printed. */
+/* hints_words.c: a framework's names and values: JSON text, in the order in which they are printed.
+ */
 enum { HINT_MOST_WORDS = 12, HINT_TEXT = 96 };
 typedef struct {
   const char *name;

@@ -2,7 +2,8 @@
 #include "codegen/backend/cuda/print/group.h"
 #include "codegen/backend/hints/hints.h"
 
-/* ---- products ---------------------------------------------------------------------------------------------- */
+/* ---- products
+ * ---------------------------------------------------------------------------------------------- */
 
 /* Goes through a part: which statements matter, and what is around them. */
 typedef struct {
@@ -23,7 +24,8 @@ static void note_product(finder *f, const ir_stmt *s) {
 /* Whether steps of the loop that a mask leaves nothing of are left out. */
 static bool skips(const finder *f, const ir_stmt *loop) {
   tf_mask m;
-  return cu_of(loop)->skips || (f->warps && loop->loop.map == IR_SERIAL && cu_mask_of(f->p, f->warps, loop, &m));
+  return cu_of(loop)->skips ||
+         (f->warps && loop->loop.map == IR_SERIAL && cu_mask_of(f->p, f->warps, loop, &m));
 }
 
 static void look(finder *f, const ir_body *b) {
@@ -31,7 +33,8 @@ static void look(finder *f, const ir_body *b) {
     const ir_stmt *s = b->s[i], *before = f->warps;
     if (s->kind == IR_FOR && cu_is_region(f->p, s)) f->warps = s;
     if (s->kind == IR_NEST && cu_of(s)->fragments) note_product(f, s);
-    if (s->kind == IR_NEST && f->p->tree->workload->ops[s->op].reduce == TF_REDUCE_MAX) f->maxima = true;
+    if (s->kind == IR_NEST && f->p->tree->workload->ops[s->op].reduce == TF_REDUCE_MAX)
+      f->maxima = true;
     if (s->kind == IR_MERGE) f->merges = true;
     if (s->kind == IR_FOR && skips(f, s)) f->k->skips = true;
     if (ir_facts_of(s)->points && f->k->op < 0) f->k->op = s->op;
@@ -42,7 +45,8 @@ static void look(finder *f, const ir_body *b) {
 
 /* The buffer that a product has as rows or columns. */
 static int operand(const ir_program *p, const ir_stmt *s, int read) {
-  return s->nest.from ? s->nest.from[read] : p->buffer_of[p->tree->workload->ops[s->op].reads[read].tensor];
+  return s->nest.from ? s->nest.from[read]
+                      : p->buffer_of[p->tree->workload->ops[s->op].reads[read].tensor];
 }
 
 static const tf_op *op_of_product(const ir_program *p, const hint_product *h) {
@@ -59,7 +63,9 @@ int hint_column_dim(const ir_program *p, const hint_product *h) {
 static bool is_chained(const ir_program *p, const hint_kernel *k) {
   bool any = false;
   for (int i = 1; i < k->n_products; i++)
-    any |= p->buffers[operand(p, k->product[i].nest, cu_of(k->product[i].nest)->fragments->a)].space == CU_FRAGMENT;
+    any |=
+        p->buffers[operand(p, k->product[i].nest, cu_of(k->product[i].nest)->fragments->a)].space ==
+        CU_FRAGMENT;
   return any;
 }
 
@@ -69,13 +75,17 @@ static hint_kind kind_of(const finder *f) {
   const ir_stmt *s = k->product[0].nest;
   if (is_chained(f->p, k)) return f->maxima ? HINT_ATTENTION : HINT_CHAIN;
   if (k->n_products > 1) return HINT_SIDE_BY_SIDE;
-  return s->stack || cu_window(f->p->tree->workload, &f->p->tree->workload->ops[s->op]) >= 0 ? HINT_CONVOLUTION
-                                                                                             : HINT_PRODUCT;
+  return s->stack || cu_window(f->p->tree->workload, &f->p->tree->workload->ops[s->op]) >= 0
+             ? HINT_CONVOLUTION
+             : HINT_PRODUCT;
 }
 
-/* ---- tiles ------------------------------------------------------------------------------------------------- */
+/* ---- tiles
+ * -------------------------------------------------------------------------------------------------
+ */
 
-/* Ranges of a statement in one setting of the loops around: false where a condition around leaves it out. */
+/* Ranges of a statement in one setting of the loops around: false where a condition around leaves
+ * it out. */
 typedef struct {
   int64_t lo[HINT_MOST_WARPS], hi[HINT_MOST_WARPS];
   int n;
@@ -101,7 +111,8 @@ static bool reach(cu_values *v, const ir_body *b, const ir_stmt *to) {
   return false;
 }
 
-/* Whether the warp has anything of it: warps whose rows or columns are behind the block's have not. */
+/* Whether the warp has anything of it: warps whose rows or columns are behind the block's have not.
+ */
 static bool has_points(const cu_values *v, const ir_stmt *s, int n) {
   bool all = true;
   for (int d = 0; d < n; d++)
@@ -109,15 +120,18 @@ static bool has_points(const cu_values *v, const ir_stmt *s, int n) {
   return all;
 }
 
-/* Of all warps that do it: where their ranges along position `at` begin and end, in the first block. */
+/* Of all warps that do it: where their ranges along position `at` begin and end, in the first
+ * block. */
 static void span(const finder *f, const ir_stmt *warps, const ir_stmt *s, int at, spans *all) {
   const hint_kernel *k = f->k;
   all->n = 0;
   for (int64_t w = 0; warps && w < warps->loop.trip && all->n < HINT_MOST_WARPS; w++) {
     cu_values v = {.n = 0};
-    if (!cu_set(&v, warps->loop.var, w) || !reach(&v, &k->part->body, s) || !has_points(&v, s, ir_n_ranges(f->p, s)))
+    if (!cu_set(&v, warps->loop.var, w) || !reach(&v, &k->part->body, s) ||
+        !has_points(&v, s, ir_n_ranges(f->p, s)))
       continue;
-    all->lo[all->n] = cu_value(&v, s->range[at].lo), all->hi[all->n++] = cu_value(&v, s->range[at].hi);
+    all->lo[all->n] = cu_value(&v, s->range[at].lo),
+    all->hi[all->n++] = cu_value(&v, s->range[at].hi);
   }
 }
 
@@ -137,7 +151,8 @@ static bool is_same(const spans *a) {
   return same;
 }
 
-/* All of a convolution's window that a step sums over: places of the dims of the sum that are no step of a loop. */
+/* All of a convolution's window that a step sums over: places of the dims of the sum that are no
+ * step of a loop. */
 static int64_t depth_of(const ir_program *p, const hint_product *h) {
   const tf_op *op = op_of_product(p, h);
   int64_t all = 1;
@@ -185,7 +200,8 @@ static int64_t parts_of(const ir_body *b, int op) {
   return parts;
 }
 
-/* ---- the order of blocks ----------------------------------------------------------------------------------- */
+/* ---- the order of blocks
+ * ----------------------------------------------------------------------------------- */
 
 enum { MOST_DIMS = 16 };
 typedef struct {
@@ -214,7 +230,8 @@ static int differs(const origin *a, const origin *b) {
 }
 
 /* How many blocks, `stride` apart, go on along position `at` by `step`. */
-static int64_t run_of(const ir_program *p, const hint_kernel *k, int64_t stride, int at, int64_t step) {
+static int64_t run_of(const ir_program *p, const hint_kernel *k, int64_t stride, int at,
+                      int64_t step) {
   const origin first = origin_of(p, k, 0);
   int64_t n = 1;
   for (; n * stride < k->blocks; n++) {
@@ -232,7 +249,8 @@ static void order_of(const ir_program *p, hint_kernel *k) {
     const origin next = origin_of(p, k, stride);
     const int at = differs(&first, &next);
     if (at == -2) return;
-    const int64_t step = at < 0 ? 0 : next.at[at] - first.at[at], count = run_of(p, k, stride, at, step);
+    const int64_t step = at < 0 ? 0 : next.at[at] - first.at[at],
+                  count = run_of(p, k, stride, at, step);
     k->digit[k->n_digits++] = (hint_digit){at < 0 ? -1 : op->dims[at], count, step};
     stride *= count;
   }
@@ -255,7 +273,8 @@ static bool is_side(const ir_program *p, const hint_kernel *k, int dim, bool col
 hint_order hint_order_of(const ir_program *p, const hint_kernel *k) {
   hint_order o = {.group = 1, .all = 1};
   int i = 0;
-  while (i < k->n_digits && !is_side(p, k, k->digit[i].dim, false) && !is_side(p, k, k->digit[i].dim, true))
+  while (i < k->n_digits && !is_side(p, k, k->digit[i].dim, false) &&
+         !is_side(p, k, k->digit[i].dim, true))
     i++;
   o.columns_first = i < k->n_digits && is_side(p, k, k->digit[i].dim, true);
   for (bool run = true; i < k->n_digits; i++) {
@@ -267,11 +286,14 @@ hint_order hint_order_of(const ir_program *p, const hint_kernel *k) {
   return o;
 }
 
-/* ---- a kernel ---------------------------------------------------------------------------------------------- */
+/* ---- a kernel
+ * ---------------------------------------------------------------------------------------------- */
 
 static int64_t shared_of(const ir_program *p, const ir_stmt *part, int number) {
   cu_groups g;
-  return !cu_is_groups(part) ? cu_share(p, part, NULL) : cu_groups_find(p, part, number, &g) ? g.shared : 0;
+  return !cu_is_groups(part)                   ? cu_share(p, part, NULL)
+         : cu_groups_find(p, part, number, &g) ? g.shared
+                                               : 0;
 }
 
 void hint_find(const ir_program *p, const ir_stmt *part, int number, hint_kernel *k) {

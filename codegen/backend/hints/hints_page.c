@@ -25,7 +25,9 @@ static const struct {
 };
 
 /* What is no name of CUDA's is of this computer's processor, and means the default. */
-static const char *isa_of(const tf_emit_options *o) { return o->isa && tf_target_cuda.owns(o->isa) ? o->isa : "sm_80"; }
+static const char *isa_of(const tf_emit_options *o) {
+  return o->isa && tf_target_cuda.owns(o->isa) ? o->isa : "sm_80";
+}
 static const char *dtype_of(const tf_emit_options *o) { return o->dtype ? o->dtype : "f32"; }
 static const char *op_name(const ir_program *p, int op) { return p->tree->workload->ops[op].name; }
 
@@ -36,7 +38,9 @@ static const ir_stmt *next_part(const ir_program *p, int *at) {
   return *at < p->body.n ? p->body.s[(*at)++] : NULL;
 }
 
-/* ---- text -------------------------------------------------------------------------------------------------- */
+/* ---- text
+ * --------------------------------------------------------------------------------------------------
+ */
 
 /* Words in lines of so many columns, indented. */
 static void wrapped(FILE *out, const char *text) {
@@ -60,8 +64,8 @@ static void words_as_text(FILE *out, const hint_words *w) {
   for (int i = 0; i < w->n && n < sizeof line; i++) {
     const bool quoted = w->word[i].value[0] == '"';
     const int length = (int)strlen(w->word[i].value);
-    n += (size_t)snprintf(line + n, sizeof line - n, "%s%s=%.*s", i ? " " : "", w->word[i].name, length - 2 * quoted,
-                          w->word[i].value + quoted);
+    n += (size_t)snprintf(line + n, sizeof line - n, "%s%s=%.*s", i ? " " : "", w->word[i].name,
+                          length - 2 * quoted, w->word[i].value + quoted);
   }
   if (w->n) wrapped(out, line);
 }
@@ -69,7 +73,8 @@ static void words_as_text(FILE *out, const hint_words *w) {
 static void order_as_text(FILE *out, const ir_program *p, const hint_kernel *k) {
   for (int i = 0; i < k->n_digits; i++)
     fprintf(out, "%s%s=%" PRId64, i ? ", " : "; blocks in the order ",
-            k->digit[i].dim < 0 ? "(parts)" : p->tree->workload->dims[k->digit[i].dim].name, k->digit[i].count);
+            k->digit[i].dim < 0 ? "(parts)" : p->tree->workload->dims[k->digit[i].dim].name,
+            k->digit[i].count);
   if (k->n_digits) fputs(" (fastest first)", out);
 }
 
@@ -78,7 +83,8 @@ static void frameworks_as_text(FILE *out, const ir_program *p, const hint_kernel
     hint_words w = {.n = 0};
     hint_frameworks[f].say(p, k, &w);
     if (k->n_products)
-      fprintf(out, "  %-*s%s\n", IN - 2, hint_frameworks[f].name, w.form ? w.form : "no form of theirs");
+      fprintf(out, "  %-*s%s\n", IN - 2, hint_frameworks[f].name,
+              w.form ? w.form : "no form of theirs");
     words_as_text(out, &w);
     if (w.remark[0]) wrapped(out, w.remark);
   }
@@ -87,14 +93,15 @@ static void frameworks_as_text(FILE *out, const ir_program *p, const hint_kernel
 static void kernel_as_text(FILE *out, const ir_program *p, const hint_kernel *k, int number) {
   fprintf(out, "\npart%d: %s", number, kinds[k->kind]);
   for (int i = 0; i < k->n_products; i++)
-    fprintf(out, "%s %s (%" PRId64 " x %" PRId64 ", %" PRId64 " of the sum at a time)", i ? "," : "",
-            op_name(p, k->product[i].nest->op), k->product[i].rows, k->product[i].columns, k->product[i].depth);
+    fprintf(out, "%s %s (%" PRId64 " x %" PRId64 ", %" PRId64 " of the sum at a time)",
+            i ? "," : "", op_name(p, k->product[i].nest->op), k->product[i].rows,
+            k->product[i].columns, k->product[i].depth);
   if (!k->n_products && k->op >= 0) fprintf(out, " %s", op_name(p, k->op));
   fprintf(out, "; %" PRId64 " blocks", k->blocks);
   order_as_text(out, p, k);
   if (k->split > 1) fprintf(out, "; each sum in %" PRId64 " blocks", k->split);
-  fprintf(out, "\n       %.6g us of it, bound by %s (%s)\n", k->cycles / p->tree->arch->clock_hz * 1e6,
-          times[k->bound].key, times[k->bound].what);
+  fprintf(out, "\n       %.6g us of it, bound by %s (%s)\n",
+          k->cycles / p->tree->arch->clock_hz * 1e6, times[k->bound].key, times[k->bound].what);
   frameworks_as_text(out, p, k);
 }
 
@@ -114,7 +121,9 @@ void hint_table(FILE *out, const ir_program *p, const tf_emit_options *o) {
   c_mapping_block(out, p->tree);
 }
 
-/* ---- JSON -------------------------------------------------------------------------------------------------- */
+/* ---- JSON
+ * --------------------------------------------------------------------------------------------------
+ */
 
 static void words_as_json(FILE *out, const hint_words *w) {
   fputs("{\"form\": ", out);
@@ -136,8 +145,8 @@ static void products_as_json(FILE *out, const ir_program *p, const hint_kernel *
     const hint_product *h = &k->product[i];
     fputs(i ? ", {\"op\": " : "{\"op\": ", out), c_json_text(out, op_name(p, h->nest->op));
     fprintf(out,
-            ", \"rows\": %" PRId64 ", \"columns\": %" PRId64 ", \"sum\": %" PRId64 ", \"warp_rows\": %" PRId64
-            ", \"warp_columns\": %" PRId64 "}",
+            ", \"rows\": %" PRId64 ", \"columns\": %" PRId64 ", \"sum\": %" PRId64
+            ", \"warp_rows\": %" PRId64 ", \"warp_columns\": %" PRId64 "}",
             h->rows, h->columns, h->depth, h->warp_rows, h->warp_columns);
   }
   fputs("], \"order\": [", out);
@@ -147,7 +156,8 @@ static void products_as_json(FILE *out, const ir_program *p, const hint_kernel *
       fputs("null", out);
     else
       c_json_text(out, p->tree->workload->dims[k->digit[i].dim].name);
-    fprintf(out, ", \"blocks\": %" PRId64 ", \"step\": %" PRId64 "}", k->digit[i].count, k->digit[i].step);
+    fprintf(out, ", \"blocks\": %" PRId64 ", \"step\": %" PRId64 "}", k->digit[i].count,
+            k->digit[i].step);
   }
   fputs("]", out);
 }
@@ -156,12 +166,15 @@ static void kernel_as_json(FILE *out, const ir_program *p, const hint_kernel *k,
   fprintf(out, "    {\"kernel\": \"part%d\", \"kind\": \"%s\", \"op\": ", number, kinds[k->kind]);
   c_json_text(out, k->op < 0 ? "" : op_name(p, k->op));
   fprintf(out,
-          ", \"blocks\": %" PRId64 ", \"warps\": %" PRId64 ", \"warpgroups\": %d, \"in_turns\": %s, \"cluster\": %d"
-          ", \"stages\": %" PRId64 ", \"split\": %" PRId64 ", \"key_warps\": %" PRId64 ", \"registers\": %.0f"
-          ", \"shared_bytes\": %" PRId64 ",\n     \"cycles\": %.6g, \"seconds\": %.6g, \"bound_by\": \"%s\",\n     ",
-          k->blocks, k->warps, k->groups, k->in_turns ? "true" : "false", k->cluster ? CU_CLUSTER : 1, k->stages,
-          k->split, k->key_warps, k->registers, k->shared, k->cycles, k->cycles / p->tree->arch->clock_hz,
-          times[k->bound].key);
+          ", \"blocks\": %" PRId64 ", \"warps\": %" PRId64
+          ", \"warpgroups\": %d, \"in_turns\": %s, \"cluster\": %d"
+          ", \"stages\": %" PRId64 ", \"split\": %" PRId64 ", \"key_warps\": %" PRId64
+          ", \"registers\": %.0f"
+          ", \"shared_bytes\": %" PRId64
+          ",\n     \"cycles\": %.6g, \"seconds\": %.6g, \"bound_by\": \"%s\",\n     ",
+          k->blocks, k->warps, k->groups, k->in_turns ? "true" : "false",
+          k->cluster ? CU_CLUSTER : 1, k->stages, k->split, k->key_warps, k->registers, k->shared,
+          k->cycles, k->cycles / p->tree->arch->clock_hz, times[k->bound].key);
   products_as_json(out, p, k);
   fputs(",\n     \"frameworks\": {", out);
   for (int f = 0; f < HINT_N_FRAMEWORKS; f++) {
@@ -177,10 +190,14 @@ void hint_json(FILE *out, const ir_program *p, const tf_emit_options *o) {
   const tf_times t = cu_times(p);
   const ir_stmt *part;
   fputs("{\n  \"tileflow\": ", out), c_json_text(out, o->version ? o->version : "");
-  fputs(",\n  \"target\": \"hints\",\n  \"architecture\": ", out), c_json_text(out, p->tree->arch->name);
-  fprintf(out, ",\n  \"isa\": \"%s\",\n  \"dtype\": \"%s\",\n  \"workload\": ", isa_of(o), dtype_of(o));
+  fputs(",\n  \"target\": \"hints\",\n  \"architecture\": ", out),
+      c_json_text(out, p->tree->arch->name);
+  fprintf(out, ",\n  \"isa\": \"%s\",\n  \"dtype\": \"%s\",\n  \"workload\": ", isa_of(o),
+          dtype_of(o));
   c_json_text(out, p->tree->workload->name);
-  fprintf(out, ",\n  \"predicted\": {\"cycles\": %.6g, \"seconds\": %.6g, \"bound_by\": \"%s\"},\n  \"kernels\": [",
+  fprintf(out,
+          ",\n  \"predicted\": {\"cycles\": %.6g, \"seconds\": %.6g, \"bound_by\": \"%s\"},\n  "
+          "\"kernels\": [",
           t.cycles, t.cycles / p->tree->arch->clock_hz, times[t.bound].key);
   for (int at = 0, number = 0; (part = next_part(p, &at)); number++) {
     hint_kernel k;

@@ -1,5 +1,5 @@
-/* Evaluates in the mapping's own order, as the model counts: like the CPU, without its passes that move work between
- * ops. Tests compare counts with it. */
+/* Evaluates in the mapping's own order, as the model counts: like the CPU, without its passes that
+ * move work between ops. Tests compare counts with it. */
 #include "codegen/backend/cpu/pass/pass.h"
 #include "codegen/backend/target.h"
 

@@ -1,5 +1,5 @@
-/* The files of a kernel for the NPU: kernel.c over the intrinsics of npu.h, kernel.npu, the same in assembler, and a
- * test that compares the simulator with a plain evaluation of the workload. */
+/* The files of a kernel for the NPU: kernel.c over the intrinsics of npu.h, kernel.npu, the same in
+ * assembler, and a test that compares the simulator with a plain evaluation of the workload. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,17 +40,22 @@ static void manifest(FILE *out, const package *k) {
 static void readme(FILE *out, const package *k) {
   const tf_result *r = k->f.o->result;
   npu_files_begin_readme(out, &k->f);
-  fputs("`schedule.txt`: slots of its places, the tiles that they speak for, and what came of it.\n", out);
+  fputs(
+      "`schedule.txt`: slots of its places, the tiles that they speak for, and what came of it.\n",
+      out);
   if (!r) return;
   npu_files_queue(out, &k->f, &k->terms);
-  fprintf(out, "  By the mapping alone (tileflow eval), without slots and queues: %s%.6g cycles, bound by %s.\n",
+  fprintf(out,
+          "  By the mapping alone (tileflow eval), without slots and queues: %s%.6g cycles, bound "
+          "by %s.\n",
           r->estimated ? "about " : "", r->cycles, r->bottleneck);
 }
 
 /* The schedules of tiles and of buffers, each after the other, from the mapping on. */
 static void schedule(FILE *out, const package *k) {
   fprintf(out,
-          "# Tiles and slots in turn, from %s (docs/NPU.md).  Of each memory: its tensors, slots x bytes of one.\n%s",
+          "# Tiles and slots in turn, from %s (docs/NPU.md).  Of each memory: its tensors, slots x "
+          "bytes of one.\n%s",
           k->f.o->settled ? "the mapping that a search found to the kernel's"
                           : "the mapping of this kernel on, which it keeps",
           k->f.o->settled ? k->f.o->settled : k->rounds);
@@ -92,12 +97,14 @@ static tf_emitted *print_all(const package *k) {
   return NULL;
 }
 
-tf_emitted *tf_npu_print(const tf_target *t, const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
+tf_emitted *tf_npu_print(const tf_target *t, const tf_tree *tree, const tf_emit_options *o,
+                         tf_diags *d) {
   ir_machine machine;
   if (!t->machine(o, &machine, d)) return NULL;
   tf_npu *flat = npu_compile(tree, d), *p = flat ? npu_roll(flat) : NULL;
-  package k = {.f = {.wl = tree->workload, .arch = tree->arch, .o = o, .p = p, .name = "kernel", .links = 1},
-               .tree = tree};
+  package k = {
+      .f = {.wl = tree->workload, .arch = tree->arch, .o = o, .p = p, .name = "kernel", .links = 1},
+      .tree = tree};
   tf_tree *other = NULL;
   bool ok = p && npu_predict(tree, NPU_UNLIMITED, &k.terms, d);
   if (ok && !o->settled) other = npu_settle(tree, &k.rounds, d), ok = other != NULL;

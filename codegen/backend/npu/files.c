@@ -1,5 +1,6 @@
-/* Files that a folder for the NPU has, whether it is of one kernel or of a network: the program in assembler, NAME.npu,
- * and over the intrinsics of npu.h, NAME.c; a test that compares the simulator with a plain evaluation. */
+/* Files that a folder for the NPU has, whether it is of one kernel or of a network: the program in
+ * assembler, NAME.npu, and over the intrinsics of npu.h, NAME.c; a test that compares the simulator
+ * with a plain evaluation. */
 #include "codegen/backend/npu/files.h"
 
 #include <inttypes.h>
@@ -24,27 +25,35 @@ void npu_files_h(FILE *out, const npu_folder *k) {
   npu_c_intrinsics(out);
 }
 
-/* ---- the test --------------------------------------------------------------------------------------------------- */
+/* ---- the test
+ * ---------------------------------------------------------------------------------------------------
+ */
 static const char files[] =
     "static int file(const char *path, double *x, long long n, int writes) {\n"
     "  FILE *f = fopen(path, writes ? \"wb\" : \"rb\");\n  size_t done = 0;\n"
-    "  if (f) done = writes ? fwrite(x, sizeof *x, (size_t)n, f) : fread(x, sizeof *x, (size_t)n, f);\n"
-    "  if (f) fclose(f);\n  if (done == (size_t)n) return 0;\n  fprintf(stderr, \"cannot use '%s'\\n\", path);\n"
+    "  if (f) done = writes ? fwrite(x, sizeof *x, (size_t)n, f) : fread(x, sizeof *x, (size_t)n, "
+    "f);\n"
+    "  if (f) fclose(f);\n  if (done == (size_t)n) return 0;\n  fprintf(stderr, \"cannot use "
+    "'%s'\\n\", path);\n"
     "  return 1;\n}\n\n"
-    "static int compare(const char *name, const double *got, const double *want, const double *low, double step,\n"
+    "static int compare(const char *name, const double *got, const double *want, const double "
+    "*low, double step,\n"
     "                   long long n, double most) {\n"
     "  double off = 0, norm = 0, spare = 0;\n  for (long long i = 0; i < n; i++) {\n"
     "    const double least = fabs(low[i] - want[i]) + step;\n"
-    "    if ((isinf(want[i]) && got[i] == want[i]) || (isnan(want[i]) && isnan(got[i]))) continue;\n"
+    "    if ((isinf(want[i]) && got[i] == want[i]) || (isnan(want[i]) && isnan(got[i]))) "
+    "continue;\n"
     "    if (isfinite(least)) spare += least * least;\n"
     "    off += (got[i] - want[i]) * (got[i] - want[i]);\n    norm += want[i] * want[i];\n  }\n"
     "  const double error = norm > 0 ? sqrt(off / norm) : sqrt(off);\n"
-    "  const int alike = error <= most, small = !alike && sqrt(off) <= most * sqrt(norm) + sqrt(spare);\n"
-    "  printf(\"%s: error %.2g of the norm%s\\n\", name, error, small ? \", too small for its type\" : \"\");\n"
+    "  const int alike = error <= most, small = !alike && sqrt(off) <= most * sqrt(norm) + "
+    "sqrt(spare);\n"
+    "  printf(\"%s: error %.2g of the norm%s\\n\", name, error, small ? \", too small for its "
+    "type\" : \"\");\n"
     "  return !alike && !small;\n}\n\n";
 
-/* What an element may be off however small it is: half of float16's least step for each part in which its sum may pass
- * a memory; others may be 0 below their normal numbers. */
+/* What an element may be off however small it is: half of float16's least step for each part in
+ * which its sum may pass a memory; others may be 0 below their normal numbers. */
 static void step_text(FILE *out, const tf_workload *wl, const tf_tensor *z) {
   const tf_op *op = &wl->ops[z->producer];
   double parts = 1;
@@ -63,10 +72,13 @@ static const char *file_of(const npu_folder *k, const tf_tensor *z) {
 static void compare(FILE *out, const npu_folder *k, const tf_tensor *z, bool half) {
   fprintf(out,
           "  {\n    double *got = room(%" PRId64 ", sizeof(double));\n"
-          "    bad |= file(\"data/%s.f64\", got, %" PRId64 ", 0) || compare(\"%s\", got, r_%s, %s%s, ",
-          tf_tensor_words(z), file_of(k, z), tf_tensor_words(z), z->name, z->name, half ? "l_" : "r_", z->name);
+          "    bad |= file(\"data/%s.f64\", got, %" PRId64
+          ", 0) || compare(\"%s\", got, r_%s, %s%s, ",
+          tf_tensor_words(z), file_of(k, z), tf_tensor_words(z), z->name, z->name,
+          half ? "l_" : "r_", z->name);
   step_text(out, k->wl, z);
-  fprintf(out, ", %" PRId64 ", %.3g);\n    free(got);\n  }\n", tf_tensor_words(z), npu_within(k->wl, k->links));
+  fprintf(out, ", %" PRId64 ", %.3g);\n    free(got);\n  }\n", tf_tensor_words(z),
+          npu_within(k->wl, k->links));
   if (half) fprintf(out, "  free(l_%s);\n", z->name);
 }
 
@@ -82,8 +94,9 @@ double npu_within(const tf_workload *wl, int links) {
   return links > 1 ? fmin(0.2, most / 2 * fmax(2, sqrt(links))) : most;
 }
 
-/* By what the numbers of input z are divided: where a network's are all above 0, its sums of products would pass what
- * float16 holds after some layers, and the last input that such a sum reads makes it a mean. */
+/* By what the numbers of input z are divided: where a network's are all above 0, its sums of
+ * products would pass what float16 holds after some layers, and the last input that such a sum
+ * reads makes it a mean. */
 static int64_t divisor(const npu_folder *k, int z) {
   const tf_tensor *t = &k->wl->tensors[z];
   int64_t by = 1;
@@ -107,30 +120,36 @@ static void inputs(FILE *out, const npu_folder *k) {
   for (int z = 0; z < wl->n_tensors; z++) {
     const tf_tensor *t = &wl->tensors[z];
     if (t->view_of) continue;
-    fprintf(out, "  double *r_%s = room(%" PRId64 ", sizeof(double));\n", t->name, tf_tensor_words(t));
+    fprintf(out, "  double *r_%s = room(%" PRId64 ", sizeof(double));\n", t->name,
+            tf_tensor_words(t));
     if (t->producer >= 0) continue;
-    fprintf(out, "  for (long long i = 0; i < %" PRId64 "; i++) r_%s[i] = number((unsigned long long)i, %d)",
+    fprintf(out,
+            "  for (long long i = 0; i < %" PRId64
+            "; i++) r_%s[i] = number((unsigned long long)i, %d)",
             tf_tensor_words(t), t->name, z);
     if (divisor(k, z) > 1) fprintf(out, " / %" PRId64, divisor(k, z));
-    fprintf(out, ";\n  if (writes) bad |= file(\"data/%s.f64\", r_%s, %" PRId64 ", 1);\n", file_of(k, t), t->name,
-            tf_tensor_words(t));
+    fprintf(out, ";\n  if (writes) bad |= file(\"data/%s.f64\", r_%s, %" PRId64 ", 1);\n",
+            file_of(k, t), t->name, tf_tensor_words(t));
   }
   for (int z = 0; z < wl->n_tensors; z++)
     if (wl->tensors[z].view_of)
-      fprintf(out, "  double *r_%s = r_%s;\n", wl->tensors[z].name, wl->tensors[wl->tensors[z].view_of - 1].name);
+      fprintf(out, "  double *r_%s = r_%s;\n", wl->tensors[z].name,
+              wl->tensors[wl->tensors[z].view_of - 1].name);
 }
 
 void npu_files_test(FILE *out, const npu_folder *k) {
   const tf_workload *wl = k->wl;
   const bool half = has_halves(wl);
   const c_halves halves = half ? C_WORDS_IN_HALF : C_NONE_IN_HALF;
-  fputs("/* ./check write: inputs to the folder data; ./check: holds outputs there against the workload evaluated "
+  fputs("/* ./check write: inputs to the folder data; ./check: holds outputs there against the "
+        "workload evaluated "
         "plainly "
         "in double. */\n",
         out);
   c_reference_head(out, wl, halves);
   fprintf(out,
-          "%sint main(int argc, char **argv) {\n  const int writes = argc > 1 && !strcmp(argv[1], \"write\");\n"
+          "%sint main(int argc, char **argv) {\n  const int writes = argc > 1 && !strcmp(argv[1], "
+          "\"write\");\n"
           "  int bad = 0;\n",
           files);
   inputs(out, k);
@@ -148,25 +167,31 @@ void npu_files_test(FILE *out, const npu_folder *k) {
 void npu_files_make(FILE *out, const npu_folder *k) {
   const char *n = k->name;
   fprintf(out,
-          "# make simulate: the simulator runs %s.npu, ./check compares; %s.c, run, prints the same without loops, "
+          "# make simulate: the simulator runs %s.npu, ./check compares; %s.c, run, prints the "
+          "same without loops, "
           "which\n# takes as long.  TILEFLOW may be set.\n"
           "TILEFLOW ?= tileflow\nCFLAGS ?= -O1\n\n"
           "all: simulate\n"
           "%s: %s.c npu.h\n\t$(CC) -std=c17 -O0 -o $@ %s.c\n"
           "check: test.c\n\t$(CC) -std=c17 $(CFLAGS) -o $@ test.c -lm\n",
           n, n, n, n, n);
-  fprintf(out,
-          "test: simulate\nsimulate: %s check\n\tmkdir -p data\n\t./check write\n"
-          "\t$(TILEFLOW) npu %s.npu --data data --json simulated.json\n\t./check\n"
-          "\t./%s >unrolled.npu\n\t$(TILEFLOW) npu unrolled.npu --timing --quiet --json unrolled.json\n"
-          "\tcmp simulated.json unrolled.json\n"
-          "clean:\n\trm -rf %s check data simulated.json unrolled.npu unrolled.json\n.PHONY: all test simulate clean\n",
-          n, n, n, n);
+  fprintf(
+      out,
+      "test: simulate\nsimulate: %s check\n\tmkdir -p data\n\t./check write\n"
+      "\t$(TILEFLOW) npu %s.npu --data data --json simulated.json\n\t./check\n"
+      "\t./%s >unrolled.npu\n\t$(TILEFLOW) npu unrolled.npu --timing --quiet --json unrolled.json\n"
+      "\tcmp simulated.json unrolled.json\n"
+      "clean:\n\trm -rf %s check data simulated.json unrolled.npu unrolled.json\n.PHONY: all test "
+      "simulate clean\n",
+      n, n, n, n);
 }
 
-/* ---- what they are -------------------------------------------------------------------------------------------- */
+/* ---- what they are
+ * -------------------------------------------------------------------------------------------- */
 void npu_files_begin_manifest(FILE *out, const npu_folder *k) {
-  fprintf(out, "{\n  \"tileflow\": \"%s\",\n  \"target\": \"npu\",\n  \"entry\": \"%s.npu\",\n  \"workload\": ",
+  fprintf(out,
+          "{\n  \"tileflow\": \"%s\",\n  \"target\": \"npu\",\n  \"entry\": \"%s.npu\",\n  "
+          "\"workload\": ",
           k->o->version ? k->o->version : "", k->name);
   c_json_text(out, k->wl->name);
   fputs(",\n  \"machine\": ", out);
@@ -174,7 +199,9 @@ void npu_files_begin_manifest(FILE *out, const npu_folder *k) {
   fputs(",\n  \"tensors\": [", out);
   for (int i = 0; i < k->p->n_tensors; i++) {
     const npu_tensor *t = &k->p->tensor[i];
-    fprintf(out, "%s\n    {\"name\": \"%s\", \"type\": \"%s\", \"words\": %" PRId64 ", \"input\": %s, \"output\": %s}",
+    fprintf(out,
+            "%s\n    {\"name\": \"%s\", \"type\": \"%s\", \"words\": %" PRId64
+            ", \"input\": %s, \"output\": %s}",
             i ? "," : "", t->name, npu_type_name(t->type), t->words, t->in ? "true" : "false",
             t->out ? "true" : "false");
   }
@@ -190,24 +217,29 @@ void npu_files_begin_readme(FILE *out, const npu_folder *k) {
   if (k->o->version) fprintf(out, " %s", k->o->version);
   if (k->o->command) fputs(" by\n\n    ", out), c_plain_text(out, k->o->command);
   fprintf(out,
-          "\n\n    make simulate    runs %s.npu in the simulator (TILEFLOW= the command) and compares with a plain "
+          "\n\n    make simulate    runs %s.npu in the simulator (TILEFLOW= the command) and "
+          "compares with a plain "
           "evaluation in double\n\n"
-          "`%s.npu`: the program, in assembler.  `%s.c`: the same over the intrinsics of `npu.h`; run, it prints "
-          "its instructions one by one.\nAfter `make simulate`, `simulated.json` has the cycles, and the words of each "
+          "`%s.npu`: the program, in assembler.  `%s.c`: the same over the intrinsics of `npu.h`; "
+          "run, it prints "
+          "its instructions one by one.\nAfter `make simulate`, `simulated.json` has the cycles, "
+          "and the words of each "
           "path.\n",
           k->name, k->name, k->name);
 }
 
 void npu_files_queue(FILE *out, const npu_folder *k, const npu_terms *t) {
   fprintf(out,
-          "\nPredicted: %.6g cycles.  The busiest queue is %s: it begins after %.6g, works for %.6g, waits for %.6g in "
+          "\nPredicted: %.6g cycles.  The busiest queue is %s: it begins after %.6g, works for "
+          "%.6g, waits for %.6g in "
           "between, and\nhas ended %.6g before the end.",
           t->cycles, k->p->machine.queue[t->queue], t->fill, t->busy, t->stall, t->drain);
 }
 
 void npu_files_terms(FILE *out, const npu_folder *k, const npu_terms *t) {
   fprintf(out,
-          ",\n  \"predicted\": {\"cycles\": %.17g, \"queue\": \"%s\", \"fill\": %.17g, \"busy\": %.17g, \"stall\": "
+          ",\n  \"predicted\": {\"cycles\": %.17g, \"queue\": \"%s\", \"fill\": %.17g, \"busy\": "
+          "%.17g, \"stall\": "
           "%.17g, \"drain\": %.17g",
           t->cycles, k->p->machine.queue[t->queue], t->fill, t->busy, t->stall, t->drain);
 }

@@ -1,5 +1,5 @@
-/* The NPU: its programs are generated from the mapping itself, step by step; the loop IR is only for display, with
- * memories that are filled by copies. */
+/* The NPU: its programs are generated from the mapping itself, step by step; the loop IR is only
+ * for display, with memories that are filled by copies. */
 #include "codegen/backend/npu/npu.h"
 
 #include <math.h>
@@ -10,13 +10,15 @@
 
 static const ir_space spaces[] = {{"memory", IR_SERIAL, false}, {"near", IR_SERIAL, true}};
 static const ir_platform platform = {.maps = 1u << IR_SERIAL, .n_spaces = 2, .spaces = spaces};
-static const lower_pass passes[] = {{"share", lower_share}, {"unused", lower_drop_unused}, {NULL, NULL}};
+static const lower_pass passes[] = {
+    {"share", lower_share}, {"unused", lower_drop_unused}, {NULL, NULL}};
 
 /* Types follow from the words of the workload's tensors. */
 static bool machine_of(const tf_emit_options *o, ir_machine *machine, tf_diags *d) {
   *machine = (ir_machine){.data = IR_F32};
   if (!o->dtype || !strcmp(o->dtype, "f32")) return true;
-  return tf_fail(d, (tf_loc){0}, TF_E_NAME, "target npu has no data of '%.40s': types follow from word-bits", o->dtype);
+  return tf_fail(d, (tf_loc){0}, TF_E_NAME,
+                 "target npu has no data of '%.40s': types follow from word-bits", o->dtype);
 }
 
 static double npu_cycles(const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
@@ -32,7 +34,8 @@ static bool suits(const tf_arch *arch, tf_diags *d) {
   return npu_target_of(arch, &t, d);
 }
 
-/* Programs find tensors in the outermost memory; caches that cores share are no places of their own. */
+/* Programs find tensors in the outermost memory; caches that cores share are no places of their
+ * own. */
 static bool reaches(const tf_arch *arch, int level) {
   npu_target t;
   tf_diags *d = tf_diags_new();

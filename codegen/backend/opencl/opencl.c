@@ -1,5 +1,5 @@
-/* OpenCL C, for whatever device has a compiler for it: CUDA's kernels of the plain units, which use no more of a device
- * than OpenCL promises of all. */
+/* OpenCL C, for whatever device has a compiler for it: CUDA's kernels of the plain units, which use
+ * no more of a device than OpenCL promises of all. */
 #include "codegen/backend/opencl/opencl.h"
 
 #include <string.h>
@@ -19,7 +19,8 @@ static const struct {
   ir_type type;
 } types[] = {{"f32", IR_F32}, {"bf16", IR_BF16}, {"f16", IR_F16}, {"int8", IR_I8}};
 
-/* A dot product of four bytes by four (Mali's arm_dot, cl_khr_integer_dot_product's dot), added to a sum of 32 bits. */
+/* A dot product of four bytes by four (Mali's arm_dot, cl_khr_integer_dot_product's dot), added to
+ * a sum of 32 bits. */
 static const ir_kernel dot = {"dot", IR_I8, IR_I8, IR_I32, 4, 1, 1, 4, IR_I32, false};
 
 static bool owns(const char *isa) { return !strcmp(isa, "dot") || !strcmp(isa, "plain"); }
@@ -33,7 +34,8 @@ static bool machine_of(const tf_emit_options *o, ir_machine *machine, tf_diags *
       machine->data = types[i].type;
       return true;
     }
-  return tf_fail(d, (tf_loc){0}, TF_E_NAME, "target opencl has no data of '%.40s'; known: f32, bf16, f16, int8", dtype);
+  return tf_fail(d, (tf_loc){0}, TF_E_NAME,
+                 "target opencl has no data of '%.40s'; known: f32, bf16, f16, int8", dtype);
 }
 
 static double cycles_of(const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
@@ -53,7 +55,10 @@ static tf_tree *form(const tf_arch *arch, const tf_workload *wl, int k) {
 const tf_target tf_target_opencl = {
     .name = "opencl",
     .what = "OpenCL C: CUDA's kernels in float32, or by dot products of int8, for any device",
-    .lower = {.platform = &lower_cuda_platform, .depth = 1, .close_by = lower_cuda_close_by, .passes = passes},
+    .lower = {.platform = &lower_cuda_platform,
+              .depth = 1,
+              .close_by = lower_cuda_close_by,
+              .passes = passes},
     .machine = machine_of,
     .print = cl_print,
     .form = form,

@@ -1,5 +1,5 @@
-/* A generic machine whose memories are filled by copies, double-buffered where the architecture says so; prints loops
- * only. */
+/* A generic machine whose memories are filled by copies, double-buffered where the architecture
+ * says so; prints loops only. */
 #include "codegen/backend/target.h"
 #include "codegen/intrin/micro.h"
 #include "codegen/lower/lower.h"
@@ -7,7 +7,8 @@
 static const ir_space spaces[] = {{"memory", IR_SERIAL, false}, {"near", IR_SERIAL, true}};
 static const ir_platform platform = {.maps = 1u << IR_SERIAL, .n_spaces = 2, .spaces = spaces};
 
-static const lower_pass passes[] = {{"share", lower_share}, {"unused", lower_drop_unused}, {NULL, NULL}};
+static const lower_pass passes[] = {
+    {"share", lower_share}, {"unused", lower_drop_unused}, {NULL, NULL}};
 
 /* It has no instructions, but checks the names all the same. */
 static bool machine_of(const tf_emit_options *o, ir_machine *machine, tf_diags *d) {

@@ -14,8 +14,8 @@ static void row(FILE *out, const tf_micro_kernel *k) {
   fprintf(out,
           "    {{\"%s\", (ir_type)%d, (ir_type)%d, (ir_type)%d, %d, %d, %d, %d, (ir_type)%d, %d},\n"
           "     %d, (tf_micro_form)%d, ",
-          i->name, (int)i->a, (int)i->b, (int)i->c, i->group, i->m_round, i->n_round, i->k_round, (int)i->leaves,
-          (int)i->lifts, k->lanes, (int)k->form);
+          i->name, (int)i->a, (int)i->b, (int)i->c, i->group, i->m_round, i->n_round, i->k_round,
+          (int)i->leaves, (int)i->lifts, k->lanes, (int)k->form);
   text(out, k->prefix);
   fprintf(out, ", \"%s\", NULL, \"%s\",\n     {", k->sums, k->call);
   for (int m = 0; m < 3; m++)

@@ -4,9 +4,11 @@
 
 #include "model/tree/infer.h"
 
-/* ---- boxes ---------------------------------------------------------------------------------------- */
+/* ---- boxes
+ * ---------------------------------------------------------------------------------------- */
 
-/* What somebody has before words are taken, in the order in which they are asked; the first is the instance itself. */
+/* What somebody has before words are taken, in the order in which they are asked; the first is the
+ * instance itself. */
 enum { MOST_HAD = 1 + 2 * TF_N_BESIDE };
 typedef struct {
   int rank, n;
@@ -33,9 +35,11 @@ static int64_t ask(asked *q, const tf_ival *box, const tf_ival *had) {
   return covered(q, box, q->n) - before;
 }
 
-/* ---- neighbours ----------------------------------------------------------------------------------- */
+/* ---- neighbours
+ * ----------------------------------------------------------------------------------- */
 
-/* The index of the instance's neighbour; -1: it has none.  *round: it stands at the other end of a torus. */
+/* The index of the instance's neighbour; -1: it has none.  *round: it stands at the other end of a
+ * torus. */
 static int64_t neighbour(tf_walker *e, const tf_slice *s, tf_whence from, bool *round) {
   const tf_path *path = &e->p->path[s->node];
   const tf_memory *mem = &e->p->arch->memories[s->level];
@@ -44,7 +48,9 @@ static int64_t neighbour(tf_walker *e, const tf_slice *s, tf_whence from, bool *
   for (int k = 0; k < path->n; k++) {
     const tf_ploop *l = &e->p->loops[path->loops[k]];
     was[k] = e->cur[path->loops[k]];
-    if (l->axis != (axis ? TF_SPATIAL_Y : TF_SPATIAL_X) || e->p->tree->nodes[l->node].level != s->level - 1) continue;
+    if (l->axis != (axis ? TF_SPATIAL_Y : TF_SPATIAL_X) ||
+        e->p->tree->nodes[l->node].level != s->level - 1)
+      continue;
     used *= e->ev->trip[path->loops[k]];
     at = at * e->ev->trip[path->loops[k]] + was[k];
   }
@@ -54,7 +60,9 @@ static int64_t neighbour(tf_walker *e, const tf_slice *s, tf_whence from, bool *
   to = (to + used) % used;
   for (int k = path->n - 1; k >= 0; k--) {
     const tf_ploop *l = &e->p->loops[path->loops[k]];
-    if (l->axis != (axis ? TF_SPATIAL_Y : TF_SPATIAL_X) || e->p->tree->nodes[l->node].level != s->level - 1) continue;
+    if (l->axis != (axis ? TF_SPATIAL_Y : TF_SPATIAL_X) ||
+        e->p->tree->nodes[l->node].level != s->level - 1)
+      continue;
     e->cur[path->loops[k]] = to % e->ev->trip[path->loops[k]];
     to /= e->ev->trip[path->loops[k]];
   }

@@ -8,20 +8,23 @@
 
 enum { MOST_LENGTHS = 8 };
 
-/* The lengths that the range of a dim may have; the first is that at the first setting of all loops. */
+/* The lengths that the range of a dim may have; the first is that at the first setting of all
+ * loops. */
 typedef struct {
   int n;
   int64_t len[MOST_LENGTHS];
 } lengths;
 
-/* ---- dims whose ranges are tiles ------------------------------------------------------------------------------- */
+/* ---- dims whose ranges are tiles
+ * ------------------------------------------------------------------------------- */
 
 /* Whether an index that has the dim is the dim. */
 static bool alone(const tf_index *ix, int d) {
   return tf_index_coef(ix, d) == 0 || (ix->n_terms == 1 && ix->terms[0].coef == 1 && ix->c == 0);
 }
 
-/* Whether rank r of the tensor is indexed by the dim wherever it is touched, or nowhere, and by the dim alone. */
+/* Whether rank r of the tensor is indexed by the dim wherever it is touched, or nowhere, and by the
+ * dim alone. */
 static bool rank_plain(const tf_workload *wl, int z, int r, int d) {
   int with = 0, without = 0;
   for (int o = 0; o < wl->n_ops; o++) {
@@ -106,7 +109,8 @@ static bool ranges_agree(const tf_eval *ev, int d, int n, int64_t len, const int
   return true;
 }
 
-/* Takes the lengths s past the loops of node n, cutting those that are spatial; false: the dim's ranges are not tiles.
+/* Takes the lengths s past the loops of node n, cutting those that are spatial; false: the dim's
+ * ranges are not tiles.
  */
 static bool pass_node(const struct tf_model *m, tf_kinds *all, int d, int n, lengths *s) {
   const tf_plan *p = m->plan;
@@ -114,7 +118,8 @@ static bool pass_node(const struct tf_model *m, tf_kinds *all, int d, int n, len
   for (int l = p->first_loop[n]; l < p->n_loops && p->loops[l].node == n; l++) {
     const int64_t step = step_of(&m->ev, l), trip = m->ev.trip[l];
     if (p->loops[l].dim != d || trip <= 1) continue;
-    if (step <= 0 || (p->loops[l].axis != TF_TEMPORAL && !cut_by(&all[l], s, step, trip)) || !split(s, step, trip))
+    if (step <= 0 || (p->loops[l].axis != TF_TEMPORAL && !cut_by(&all[l], s, step, trip)) ||
+        !split(s, step, trip))
       return false;
     any = true;
   }
@@ -134,7 +139,8 @@ static bool cut_dim(const struct tf_model *m, tf_kinds *all, int d, lengths *at)
   return true;
 }
 
-/* ---- what else tells instances apart ---------------------------------------------------------------------------- */
+/* ---- what else tells instances apart
+ * ---------------------------------------------------------------------------- */
 
 /* The box around what instances leave in one memory has the last of a kind at its end. */
 static bool cut_shared(const struct tf_model *m, int l, tf_kinds *k) {
@@ -157,13 +163,14 @@ static bool pass_on(const tf_plan *p, int a, int b) {
   for (int i = 0; i < p->n_tile_slices; i++)
     for (int k = 0; k < p->n_tile_slices && below(p, a, p->slices[i].node); k++)
       if (p->slices[i].tensor == p->slices[k].tensor && p->slices[i].level == p->slices[k].level &&
-          below(p, b, p->slices[k].node) && tf_plan_same_split(p, p->slices[i].node, p->slices[k].node))
+          below(p, b, p->slices[k].node) &&
+          tf_plan_same_split(p, p->slices[i].node, p->slices[k].node))
         return true;
   return false;
 }
 
-/* Memories pass from child to child where these split alike, by loops of one axis and trip count: these have the kinds
- * of all. */
+/* Memories pass from child to child where these split alike, by loops of one axis and trip count:
+ * these have the kinds of all. */
 static bool cut_alike(const struct tf_model *m, tf_kinds *all, int l) {
   bool ok = true;
   for (int x = 0; x < m->plan->n_loops && !all[l].each; x++) {
@@ -177,11 +184,13 @@ static bool cut_alike(const struct tf_model *m, tf_kinds *all, int l) {
 
 static bool unlike(const struct tf_model *m) {
   const tf_plan *p = m->plan;
-  return p->n_retains || p->clips || p->cuts || (m->note && !m->noted) || (m->lines && m->lines->noting);
+  return p->n_retains || p->clips || p->cuts || (m->note && !m->noted) ||
+         (m->lines && m->lines->noting);
 }
 
-/* Whether the loop fills a network whose instances hand words on, or tells such networks apart: each of these instances
- * has its place, and neighbours of its own.  What stands further in does as it does without. */
+/* Whether the loop fills a network whose instances hand words on, or tells such networks apart:
+ * each of these instances has its place, and neighbours of its own.  What stands further in does as
+ * it does without. */
 static bool has_places(const struct tf_model *m, int l) {
   const tf_plan *p = m->plan;
   bool has = false;
@@ -209,7 +218,8 @@ tf_kinds *tf_kinds_new(tf_arena *a, const struct tf_model *m) {
   lengths *at = TF_ARRAY(a, lengths, (size_t)p->tree->n_nodes);
   if (!all || !at) return NULL;
   for (int l = 0; l < p->n_loops; l++)
-    all[l] = (tf_kinds){p->loops[l].axis == TF_TEMPORAL || unlike(m) || has_places(m, l), 1, {0, m->ev.trip[l]}};
+    all[l] = (tf_kinds){
+        p->loops[l].axis == TF_TEMPORAL || unlike(m) || has_places(m, l), 1, {0, m->ev.trip[l]}};
   for (int d = 0; d < p->wl->n_dims && !unlike(m); d++) {
     if (indices_plain(p->wl, d) && cut_dim(m, all, d, at)) continue;
     for (int l = 0; l < p->n_loops; l++)
@@ -217,7 +227,8 @@ tf_kinds *tf_kinds_new(tf_arena *a, const struct tf_model *m) {
   }
   for (int l = 0; l < p->n_loops; l++) {
     if (all[l].each) continue;
-    if (m->note && !add_cut(&all[l], m->ev.trip[l], 1)) all[l].each = true; /* causes: the first, and later ones */
+    if (m->note && !add_cut(&all[l], m->ev.trip[l], 1))
+      all[l].each = true; /* causes: the first, and later ones */
     if (!cut_shared(m, l, &all[l])) all[l].each = true;
   }
   settle(m, all);

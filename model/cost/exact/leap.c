@@ -22,8 +22,8 @@ typedef struct {
   int64_t shift;
 } border;
 
-/* A node that a mask skips by the loop's setting, and how far an iteration moves the distance from its q to its l;
- * alone: no loop further in has a say. */
+/* A node that a mask skips by the loop's setting, and how far an iteration moves the distance from
+ * its q to its l; alone: no loop further in has a say. */
 typedef struct {
   int node;
   int64_t shift;
@@ -32,14 +32,14 @@ typedef struct {
 
 /* A temporal loop. */
 typedef struct {
-  bool asked, may;       /* whether iterations move all alike, once asked; for these ops: */
-  bool *idle;            /* [n_ops] those that have no points left at the loop's settings from now on */
+  bool asked, may; /* whether iterations move all alike, once asked; for these ops: */
+  bool *idle;      /* [n_ops] those that have no points left at the loop's settings from now on */
   int64_t *slice, *home; /* shifts, as tf_store_shift has them */
   int n_borders, n_masked;
   border *borders;
   masked *masked;
-  uint64_t outer;  /* positions of loops further out: past their first setting, whether something comes for the first
-                      time  depends on the iteration */
+  uint64_t outer;  /* positions of loops further out: past their first setting, whether something
+                      comes for the first  time  depends on the iteration */
   int64_t kept_at; /* what follows was kept after this iteration; -1: nothing is kept */
   int64_t since;   /* the store's `now` then */
   int fails;       /* since the last leap */
@@ -69,9 +69,9 @@ typedef struct tf_leaps {
   reals reals[N_REALS];
   bool unlike; /* some loop moves ops by different steps */
   bool *idle;  /* [n_ops] those at hand */
-  /* Two slices of one bank that a loop may move unlike.  What met says: along which ranks the first has lain beyond
-   * what it found of the other (bit 2 r: above, 2 r + 1: below), whenever it was entered; in `now`, since it was last
-   * added to that of the loops. */
+  /* Two slices of one bank that a loop may move unlike.  What met says: along which ranks the first
+   * has lain beyond what it found of the other (bit 2 r: above, 2 r + 1: below), whenever it was
+   * entered; in `now`, since it was last added to that of the loops. */
   int n_pairs, *pair; /* [slice * n_tile_slices + found] number of the pair; -1: none */
   uint32_t *now;
   loop *loops;    /* [n_loops] */
@@ -84,8 +84,8 @@ static bool unlike_steps(const tf_walker *e) {
   bool unlike = false;
   for (int l = 0; l < p->n_loops; l++)
     for (int k = 1; k < p->loops[l].n_leader && e->ev->trip[l] > 1; k++)
-      unlike |=
-          e->ev->step[p->loops[l].leaders[k] * p->n_loops + l] != e->ev->step[p->loops[l].leaders[0] * p->n_loops + l];
+      unlike |= e->ev->step[p->loops[l].leaders[k] * p->n_loops + l] !=
+                e->ev->step[p->loops[l].leaders[0] * p->n_loops + l];
   return unlike;
 }
 
@@ -139,7 +139,9 @@ struct tf_leaps *tf_leaps_new(tf_arena *a, const tf_walker *e) {
   return s->loops && s->saved && s->idle && s->words <= MOST_WORDS ? s : NULL;
 }
 
-/* ---- shifts --------------------------------------------------------------------------------------------------- */
+/* ---- shifts
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 /* How far an iteration of loop l moves ranges. */
 typedef struct {
@@ -164,7 +166,8 @@ static int64_t led_shift(question *q, int o, int d, int n) {
   const int up = p->tree->nodes[p->lead[o]].parent;
   int64_t shift = up < 0 ? 0 : dim_shift(q, o, d, up);
   for (int k = p->path[p->lead[o]].n; k < p->path[n].n; k++)
-    if (p->path[n].loops[k] == q->l && p->loops[q->l].dim == d) shift += q->e->ev->step[o * p->n_loops + q->l];
+    if (p->path[n].loops[k] == q->l && p->loops[q->l].dim == d)
+      shift += q->e->ev->step[o * p->n_loops + q->l];
   return shift;
 }
 
@@ -197,7 +200,8 @@ static int64_t dim_shift(question *q, int o, int d, int n) {
 
 static int64_t touch_shift(question *q, tf_touch t, int r, int n) {
   const tf_op *op = &q->e->p->wl->ops[t.op];
-  return t.ref < 0 ? dim_shift(q, t.op, op->dims[r], n) : index_shift(q, t.op, &op->reads[t.ref].index[r], n);
+  return t.ref < 0 ? dim_shift(q, t.op, op->dims[r], n)
+                   : index_shift(q, t.op, &op->reads[t.ref].index[r], n);
 }
 
 /* Whether an op below node n that touches the slice has points. */
@@ -222,8 +226,8 @@ static void slice_shift(question *q, int i, int64_t *of) {
   }
 }
 
-/* Shifts of the slices below node n; those of one bank must agree, as each finds what another one left, but for pairs
- * that are looked at when they meet. */
+/* Shifts of the slices below node n; those of one bank must agree, as each finds what another one
+ * left, but for pairs that are looked at when they meet. */
 static void slice_shifts(question *q, loop *f, int n) {
   const tf_plan *p = q->e->p;
   const int *bank = q->e->st->bank_of;
@@ -242,7 +246,8 @@ static void slice_shifts(question *q, loop *f, int n) {
 static void op_shifts(question *q, int n) {
   const tf_plan *p = q->e->p;
   for (int o = 0; o < p->wl->n_ops; o++)
-    for (int d = 0; d < p->wl->ops[o].n_dims && !q->idle[o] && tf_plan_above(p, n, p->tree->op_node[o]); d++)
+    for (int d = 0;
+         d < p->wl->ops[o].n_dims && !q->idle[o] && tf_plan_above(p, n, p->tree->op_node[o]); d++)
       dim_shift(q, o, p->wl->ops[o].dims[d], p->tree->op_node[o]);
 }
 
@@ -251,25 +256,31 @@ static void home_shifts(question *q, loop *f, int n) {
   for (int z = 0; z < p->wl->n_tensors; z++)
     if (p->retained[z] && tf_plan_above(p, n, p->home_scope[z]))
       for (int r = 0; r < p->wl->tensors[z].rank; r++)
-        f->home[(size_t)z * TF_MAX_RANK + (size_t)r] = demand_shift(q, p->wl->tensors[z].producer, r, p->home_scope[z]);
+        f->home[(size_t)z * TF_MAX_RANK + (size_t)r] =
+            demand_shift(q, p->wl->tensors[z].producer, r, p->home_scope[z]);
 }
 
 static void find_borders(question *q, loop *f, int n) {
   const tf_plan *p = q->e->p;
   f->n_borders = 0;
   for (int o = 0; o < p->wl->n_ops; o++)
-    for (int k = 0; k < p->wl->ops[o].n_reads && !q->idle[o] && tf_plan_above(p, n, p->tree->op_node[o]); k++) {
+    for (int k = 0;
+         k < p->wl->ops[o].n_reads && !q->idle[o] && tf_plan_above(p, n, p->tree->op_node[o]);
+         k++) {
       const tf_ref *ref = &p->wl->ops[o].reads[k];
       for (int r = 0; r < p->wl->tensors[ref->tensor].rank; r++) {
-        const border b = {
-            o, k, r, p->wl->tensors[ref->tensor].pad[r] ? index_shift(q, o, &ref->index[r], p->tree->op_node[o]) : 0};
+        const border b = {o, k, r,
+                          p->wl->tensors[ref->tensor].pad[r]
+                              ? index_shift(q, o, &ref->index[r], p->tree->op_node[o])
+                              : 0};
         if (b.shift) f->borders[f->n_borders++] = b;
       }
     }
 }
 
-/* What node n brings again at other settings of the loops in `again`: an iteration that follows another one brings
- * again what the loop itself does not move; where only loops further out repeat it, the mask says at which iterations.
+/* What node n brings again at other settings of the loops in `again`: an iteration that follows
+ * another one brings again what the loop itself does not move; where only loops further out repeat
+ * it, the mask says at which iterations.
  */
 static void find_outer(const question *q, loop *f, int n, uint64_t again) {
   const tf_plan *p = q->e->p;
@@ -285,10 +296,12 @@ static void find_outers(const question *q, loop *f, int n) {
     if (s->makes && tf_plan_above(p, n, s->node)) find_outer(q, f, s->node, s->inside & ~s->moving);
   }
   for (int o = 0; o < p->wl->n_ops; o++) {
-    const tf_slice *out = &p->slices[p->op_slice[o] + p->wl->ops[o].n_reads], *stream = &p->stream[o];
+    const tf_slice *out = &p->slices[p->op_slice[o] + p->wl->ops[o].n_reads],
+                   *stream = &p->stream[o];
     const int home = p->home_scope[p->wl->ops[o].out];
     if (home >= 0 && tf_plan_above(p, n, home)) find_outer(q, f, home, out->inside);
-    if (stream->node >= 0 && tf_plan_above(p, n, stream->node)) find_outer(q, f, stream->node, stream->inside);
+    if (stream->node >= 0 && tf_plan_above(p, n, stream->node))
+      find_outer(q, f, stream->node, stream->inside);
   }
 }
 
@@ -338,7 +351,8 @@ static bool room(const tf_walker *e, loop *f) {
   f->met = TF_ARRAY(a, uint32_t, (size_t)e->leaps->n_pairs + 1);
   f->borders = TF_ARRAY(a, border, most_borders(p->wl) + 1);
   f->masked = TF_ARRAY(a, masked, (size_t)p->tree->n_nodes);
-  return f->idle && f->slice && f->home && f->held && f->ints && f->reals && f->met && f->borders && f->masked;
+  return f->idle && f->slice && f->home && f->held && f->ints && f->reals && f->met && f->borders &&
+         f->masked;
 }
 
 /* Finds out whether loop l may leap while these ops are idle. */
@@ -366,8 +380,9 @@ static bool unread(const tf_walker *e, int o, int n, const bool *idle) {
   return any;
 }
 
-/* Fills e->leaps->idle: ops that loop l splits, of which all instances are past their end, and what is made for these
- * alone.  Where masks or what is kept leave out points, too, nothing is said to be idle. */
+/* Fills e->leaps->idle: ops that loop l splits, of which all instances are past their end, and what
+ * is made for these alone.  Where masks or what is kept leave out points, too, nothing is said to
+ * be idle. */
 static void find_idle(const tf_walker *e, int l, const loop *f) {
   const tf_plan *p = e->p;
   const tf_ploop *pl = &p->loops[l];
@@ -393,13 +408,15 @@ static bool may_leap(const tf_walker *e, int l, loop *f) {
   return f->may;
 }
 
-/* ---- what is cut off ------------------------------------------------------------------------------------------ */
+/* ---- what is cut off
+ * ------------------------------------------------------------------------------------------ */
 
-/* The last iteration up to which the range that loop l splits of op o, in the instance that is set, is cut off no more
- * than in iteration i. */
+/* The last iteration up to which the range that loop l splits of op o, in the instance that is set,
+ * is cut off no more than in iteration i. */
 static int64_t same_range(const tf_walker *e, int l, int o, int64_t i) {
   const tf_plan *p = e->p;
-  const int64_t step = e->ev->step[o * p->n_loops + l], len = tf_split_range(e->ev, o, l, e->cur).len;
+  const int64_t step = e->ev->step[o * p->n_loops + l],
+                len = tf_split_range(e->ev, o, l, e->cur).len;
   const int64_t full = len > 0 ? len / step : 0, any = len > 0 ? (len - 1) / step + 1 : 0;
   return i < full ? full - 1 : i >= any ? e->ev->trip[l] - 1 : i;
 }
@@ -424,8 +441,8 @@ static void free_inner(const tf_walker *e, int l, bool free) {
   }
 }
 
-/* The same of the borders of padded tensors: until then the boxes that loop l moves lie inside and do not touch them
- * (what has been cut ends there), with all loops further in free. */
+/* The same of the borders of padded tensors: until then the boxes that loop l moves lie inside and
+ * do not touch them (what has been cut ends there), with all loops further in free. */
 static int64_t inside_borders(const tf_walker *e, const loop *f, int64_t i, int64_t last) {
   const tf_plan *p = e->p;
   for (int k = 0; k < f->n_borders && last > i; k++) {
@@ -443,15 +460,17 @@ static int64_t inside_borders(const tf_walker *e, const loop *f, int64_t i, int6
   return last;
 }
 
-/* How many iterations more `slack` stays at least 0, of which each adds `by`; -1: it was not in the iteration before.
+/* How many iterations more `slack` stays at least 0, of which each adds `by`; -1: it was not in the
+ * iteration before.
  */
 static int64_t stays(int64_t slack, int64_t by) {
   if (slack < 0 || slack - by < 0) return -1;
   return by < 0 ? slack / -by : INT64_MAX;
 }
 
-/* The same of a mask: until then, and in the iteration before, it skips no step or all of them, whatever the loops
- * further in; of a node on which they have no say, that it meets the band is enough. */
+/* The same of a mask: until then, and in the iteration before, it skips no step or all of them,
+ * whatever the loops further in; of a node on which they have no say, that it meets the band is
+ * enough. */
 static int64_t inside_band(const tf_walker *e, const loop *f, int64_t i, int64_t last) {
   const tf_mask *m = f->n_masked ? &e->p->skips->mask : NULL;
   for (int k = 0; k < f->n_masked && last > i; k++) {
@@ -461,7 +480,8 @@ static int64_t inside_band(const tf_walker *e, const loop *f, int64_t i, int64_t
     if (!tf_skip_span(e->ev, f->masked[k].node, e->cur, &least, &most, &cut)) continue;
     if (cut) return i;
     const bool alone = f->masked[k].alone;
-    const int64_t above = stays((alone ? most : least) - m->lo, by), below = stays(m->hi - (alone ? least : most), -by),
+    const int64_t above = stays((alone ? most : least) - m->lo, by),
+                  below = stays(m->hi - (alone ? least : most), -by),
                   out = stays(least - m->hi - 1, by), under = stays(m->lo - most - 1, -by);
     const int64_t kept = above < below ? above : below, left = out > under ? out : under,
                   more = kept > left ? kept : left;
@@ -470,14 +490,16 @@ static int64_t inside_band(const tf_walker *e, const loop *f, int64_t i, int64_t
   return last;
 }
 
-/* The last iteration of loop l, from iteration i on, that is cut off like i itself in all instances. */
+/* The last iteration of loop l, from iteration i on, that is cut off like i itself in all
+ * instances. */
 static int64_t alike_until(tf_walker *e, int l, const loop *f, int64_t i) {
   const tf_ploop *pl = &e->p->loops[l];
   int64_t last = e->ev->trip[l] - 1;
   tf_walker_first(e, pl->node);
   if (f->n_masked && !e->left_out && !e->ev->masked_too) {
     for (uint64_t rest = f->outer; rest; rest &= rest - 1)
-      if (e->cur[e->p->path[e->p->tree->nodes[pl->node].children[0]].loops[__builtin_ctzll(rest)]]) return i;
+      if (e->cur[e->p->path[e->p->tree->nodes[pl->node].children[0]].loops[__builtin_ctzll(rest)]])
+        return i;
     free_inner(e, l, true);
     last = inside_band(e, f, i, last);
     free_inner(e, l, false);
@@ -496,9 +518,12 @@ static int64_t alike_until(tf_walker *e, int l, const loop *f, int64_t i) {
   return last;
 }
 
-/* ---- what is counted ------------------------------------------------------------------------------------------ */
+/* ---- what is counted
+ * ------------------------------------------------------------------------------------------ */
 
-static tf_counts *noted(const tf_walker *e, int row) { return e->m->noted ? e->m->noted(e->m, row) : NULL; }
+static tf_counts *noted(const tf_walker *e, int row) {
+  return e->m->noted ? e->m->noted(e->m, row) : NULL;
+}
 
 /* Keeps what the walk has reported. */
 static void keep_noted(tf_walker *e, loop *f) {
@@ -524,8 +549,8 @@ static void add_met(const tf_walker *e) {
   memset(s->now, 0xff, (size_t)s->n_pairs * sizeof *s->now);
 }
 
-/* Of a pair that has met, the ranks and sides along which it stays apart while loop f moves one as `a` says, and what
- * it found as `b`. */
+/* Of a pair that has met, the ranks and sides along which it stays apart while loop f moves one as
+ * `a` says, and what it found as `b`. */
 static uint32_t stays_apart(uint32_t met, const int64_t *a, const int64_t *b) {
   uint32_t apart = 0;
   for (int r = 0; r < TF_MAX_RANK; r++)
@@ -540,7 +565,8 @@ static bool none_meet(const tf_walker *e, const loop *f) {
   bool ok = true;
   for (int i = 0; i < n && s->n_pairs; i++)
     for (int j = 0; j < n && ok; j++) {
-      const int64_t *a = f->slice + (size_t)i * TF_MAX_RANK, *b = f->slice + (size_t)j * TF_MAX_RANK;
+      const int64_t *a = f->slice + (size_t)i * TF_MAX_RANK,
+                    *b = f->slice + (size_t)j * TF_MAX_RANK;
       const int k = s->pair[i * n + j];
       if (k >= 0 && f->met[k] != UINT32_MAX && memcmp(a, b, TF_MAX_RANK * sizeof *a) != 0)
         ok = stays_apart(f->met[k], a, b) != 0;
@@ -556,7 +582,8 @@ static void meet_again(const tf_walker *e, const loop *f) {
     for (int j = 0; j < n; j++) {
       const int k = s->pair[i * n + j];
       if (k >= 0 && f->met[k] != UINT32_MAX)
-        s->now[k] &= stays_apart(f->met[k], f->slice + (size_t)i * TF_MAX_RANK, f->slice + (size_t)j * TF_MAX_RANK);
+        s->now[k] &= stays_apart(f->met[k], f->slice + (size_t)i * TF_MAX_RANK,
+                                 f->slice + (size_t)j * TF_MAX_RANK);
     }
 }
 
@@ -591,8 +618,8 @@ static void keep_state(tf_walker *e, loop *f, int64_t i) {
   e->budget -= (int64_t)(s->words / WORDS_A_STEP);
 }
 
-/* Whether the nodes that the last iteration has entered had been entered before, too: a first step counts apart; and
- * what it has reported is in rows that were there. */
+/* Whether the nodes that the last iteration has entered had been entered before, too: a first step
+ * counts apart; and what it has reported is in rows that were there. */
 static bool all_begun(const tf_walker *e, const loop *f) {
   const int64_t *before = f->ints + e->leaps->ints[0].n;
   if (f->n_noted < 0 || noted(e, f->n_noted)) return false;
@@ -604,23 +631,26 @@ static bool all_begun(const tf_walker *e, const loop *f) {
 /* Adds what has been counted since it was kept so many times more. */
 static bool again(int64_t *now, int64_t kept, int64_t times) {
   int64_t more;
-  return *now == kept ||
-         (!__builtin_mul_overflow(*now - kept, times, &more) && !__builtin_add_overflow(*now, more, now));
+  return *now == kept || (!__builtin_mul_overflow(*now - kept, times, &more) &&
+                          !__builtin_add_overflow(*now, more, now));
 }
 
 static bool note_again(const tf_walker *e, const loop *f, int64_t times) {
   bool ok = true;
   for (int k = 0; k < f->n_noted; k++) {
     tf_counts *now = noted(e, k);
-    ok &= again(&now->fill, f->noted[k].fill, times) && again(&now->drain, f->noted[k].drain, times) &&
-          again(&now->read, f->noted[k].read, times) && again(&now->update, f->noted[k].update, times);
+    ok &= again(&now->fill, f->noted[k].fill, times) &&
+          again(&now->drain, f->noted[k].drain, times) &&
+          again(&now->read, f->noted[k].read, times) &&
+          again(&now->update, f->noted[k].update, times);
   }
   return ok;
 }
 
 #define WHOLE 0x1p53
 
-/* False: too much, or more than a double holds to the last unit, so that what one iteration adds is lost. */
+/* False: too much, or more than a double holds to the last unit, so that what one iteration adds is
+ * lost. */
 static bool count_again(tf_walker *e, const loop *f, int64_t times) {
   const tf_leaps *s = e->leaps;
   const int64_t *kept = f->ints;
@@ -635,7 +665,8 @@ static bool count_again(tf_walker *e, const loop *f, int64_t times) {
       ok &= s->reals[k].at[j] <= WHOLE;
     }
   for (int o = 0; o < e->p->wl->n_ops; o++, kept += 2)
-    ok &= again(&e->m->res.ops[o].points, kept[0], times) && again(&e->m->res.ops[o].skipped, kept[1], times);
+    ok &= again(&e->m->res.ops[o].points, kept[0], times) &&
+          again(&e->m->res.ops[o].skipped, kept[1], times);
   return note_again(e, f, times) && ok;
 }
 
@@ -659,7 +690,8 @@ int64_t tf_leap_after(tf_walker *e, int l, int64_t i) {
     const tf_store_shift by = {f->slice, f->home};
     const int64_t last = may_leap(e, l, f) ? alike_until(e, l, f, i) : i;
     add_met(e);
-    if (last > i && none_meet(e, f) && all_begun(e, f) && tf_store_moved(e->st, f->held, f->since, by)) {
+    if (last > i && none_meet(e, f) && all_begun(e, f) &&
+        tf_store_moved(e->st, f->held, f->since, by)) {
       e->ok = count_again(e, f, last - i);
       tf_store_move(e->st, f->since, by, last - i);
       note_was(e, l, i, last);

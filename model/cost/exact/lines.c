@@ -1,4 +1,5 @@
-/* Lines that accesses touch, access by access where a walk notes them, and what they take of a memory's time. */
+/* Lines that accesses touch, access by access where a walk notes them, and what they take of a
+ * memory's time. */
 #include "model/cost/exact/lines.h"
 
 #include <stdlib.h>
@@ -38,7 +39,8 @@ void tf_lines_clear(struct tf_model *m) {
   m->lines->walked = m->lines->failed = false;
 }
 
-/* ---- where slices lie ---------------------------------------------------------------------------- */
+/* ---- where slices lie
+ * ---------------------------------------------------------------------------- */
 
 static const int64_t *room_of(const struct tf_model *m, int i) {
   return &(m->lines->noting ? m->lines->room : m->rank_len)[m->views->rank_at[i]];
@@ -46,31 +48,35 @@ static const int64_t *room_of(const struct tf_model *m, int i) {
 
 bool tf_lines_own(const struct tf_model *m, int i, tf_places *p) {
   const tf_slice *s = &m->plan->slices[i];
-  return tf_places_make(&m->plan->arch->memories[s->level], &m->plan->wl->tensors[s->tensor], room_of(m, i), p);
+  return tf_places_make(&m->plan->arch->memories[s->level], &m->plan->wl->tensors[s->tensor],
+                        room_of(m, i), p);
 }
 
 bool tf_lines_up(const struct tf_model *m, int i, tf_places *p) {
   const tf_slice *s = &m->plan->slices[i];
   const tf_tensor *z = &m->plan->wl->tensors[s->tensor];
   const int64_t *room = z->extent;
-  const int tile = m->plan->home_level[s->tensor] == s->above ? -1 : tf_plan_mtile(m->plan, s->node, s->above);
+  const int tile =
+      m->plan->home_level[s->tensor] == s->above ? -1 : tf_plan_mtile(m->plan, s->node, s->above);
   const tf_view *v = tile < 0 ? NULL : &m->views->node[tile];
   for (int k = v ? v->first : 0; v && k < v->first + v->n_slices; k++)
     if (m->plan->slices[k].tensor == s->tensor) room = room_of(m, k);
   return tf_places_make(&m->plan->arch->memories[s->above], z, room, p);
 }
 
-/* ---- accesses that a walk notes ------------------------------------------------------------------ */
+/* ---- accesses that a walk notes
+ * ------------------------------------------------------------------ */
 
 static bool add_checked(int64_t *to, int64_t v) { return !__builtin_add_overflow(*to, v, to); }
 
 static bool add_move(tf_move *to, const tf_move *v) {
-  return add_checked(&to->fill, v->fill) && add_checked(&to->drain, v->drain) && add_checked(&to->read, v->read) &&
-         add_checked(&to->update, v->update);
+  return add_checked(&to->fill, v->fill) && add_checked(&to->drain, v->drain) &&
+         add_checked(&to->read, v->read) && add_checked(&to->update, v->update);
 }
 
 void tf_lines_add(struct tf_model *m, int i, const tf_move *lines, const tf_move *cycles) {
-  m->lines->failed |= !add_move(&m->lines->moved[i], lines) || !add_move(&m->lines->cycles[i], cycles);
+  m->lines->failed |=
+      !add_move(&m->lines->moved[i], lines) || !add_move(&m->lines->cycles[i], cycles);
 }
 
 /* The coordinates of a box's lower end, as rooms count them. */
@@ -93,7 +99,8 @@ static void cells_of(const tf_tensor *z, const tf_ival *box, const tf_ival *has,
   c->lacks = c->lacks && z->rank > 0;
 }
 
-void tf_lines_enter(struct tf_model *m, int i, const tf_ival *box, const tf_ival *has, bool fresh, bool first) {
+void tf_lines_enter(struct tf_model *m, int i, const tf_ival *box, const tf_ival *has, bool fresh,
+                    bool first) {
   struct tf_lines *x = m->lines;
   const tf_slice *s = &m->plan->slices[i];
   const tf_memory *mem = &m->plan->arch->memories[s->level];
@@ -111,8 +118,10 @@ void tf_lines_enter(struct tf_model *m, int i, const tf_ival *box, const tf_ival
     }
     place_of(&p, z, box, at);
     const tf_touched t = tf_touched_by(&p, at, 0, &c, &x->set);
-    const tf_move l = tf_move_of(s, mem, (tf_entry){t.lines, fresh ? t.lines : 0, fresh && first ? t.lines : 0});
-    const tf_move k = tf_move_of(s, mem, (tf_entry){t.cycles, fresh ? t.cycles : 0, fresh && first ? t.cycles : 0});
+    const tf_move l =
+        tf_move_of(s, mem, (tf_entry){t.lines, fresh ? t.lines : 0, fresh && first ? t.lines : 0});
+    const tf_move k = tf_move_of(
+        s, mem, (tf_entry){t.cycles, fresh ? t.cycles : 0, fresh && first ? t.cycles : 0});
     if (up)
       lines.read = l.read, lines.update = l.update, cycles.read = k.read, cycles.update = k.update;
     else
@@ -141,9 +150,11 @@ static int by_server(const void *a, const void *b) {
 }
 
 /* The lines of accesses from..to - 1, all of them or those that read. */
-static tf_touched touch(struct tf_model *m, const tf_places *p, int64_t from, int64_t to, bool reads) {
+static tf_touched touch(struct tf_model *m, const tf_places *p, int64_t from, int64_t to,
+                        bool reads) {
   struct tf_lines *x = m->lines;
-  int64_t *points = malloc((size_t)(to - from) * (size_t)p->n_ranks * sizeof *points), zero[TF_PLACE_RANKS] = {0};
+  int64_t *points = malloc((size_t)(to - from) * (size_t)p->n_ranks * sizeof *points),
+          zero[TF_PLACE_RANKS] = {0};
   tf_cells c = {.n_points = 0, .points = points};
   if (!points) {
     x->set.starved = true;
@@ -182,9 +193,12 @@ void tf_lines_step(struct tf_model *m, int i) {
   tf_lines_add(m, i, &lines, &cycles);
 }
 
-/* ---- what they take ------------------------------------------------------------------------------- */
+/* ---- what they take
+ * ------------------------------------------------------------------------------- */
 
-static tf_ports sum_of(tf_ports a, tf_ports b) { return (tf_ports){a.read + b.read, a.write + b.write}; }
+static tf_ports sum_of(tf_ports a, tf_ports b) {
+  return (tf_ports){a.read + b.read, a.write + b.write};
+}
 
 static tf_ports busier(const tf_memory *mem, tf_ports a, tf_ports b) {
   if (mem->one_port) return tf_bank_time(mem, a) > tf_bank_time(mem, b) ? a : b;

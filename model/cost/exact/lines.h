@@ -1,4 +1,5 @@
-/* Lines that accesses touch, and the cycles that banks need for them (docs/SEMANTICS.md section 9). */
+/* Lines that accesses touch, and the cycles that banks need for them (docs/SEMANTICS.md section 9).
+ */
 #ifndef MODEL_COST_EXACT_LINES_H
 #define MODEL_COST_EXACT_LINES_H
 #include "model/cost/state.h"
@@ -8,11 +9,14 @@
 bool tf_lines_new(struct tf_model *m);
 void tf_lines_free(struct tf_lines *l);
 void tf_lines_clear(struct tf_model *m);
-/* How slice i lies in its own memory, or in the one that serves it; needs rank_len (or, while a walk notes, room). */
+/* How slice i lies in its own memory, or in the one that serves it; needs rank_len (or, while a
+ * walk notes, room). */
 bool tf_lines_own(const struct tf_model *m, int i, tf_places *p);
 bool tf_lines_up(const struct tf_model *m, int i, tf_places *p);
-/* What enters an instance in a walk: its box less what it has; fresh: for those that share it, first: at all. */
-void tf_lines_enter(struct tf_model *m, int i, const tf_ival *box, const tf_ival *has, bool fresh, bool first);
+/* What enters an instance in a walk: its box less what it has; fresh: for those that share it,
+ * first: at all. */
+void tf_lines_enter(struct tf_model *m, int i, const tf_ival *box, const tf_ival *has, bool fresh,
+                    bool first);
 /* A unit's access in the step that is walked; the end of the step. */
 void tf_lines_access(struct tf_model *m, int i, size_t server, const tf_ival *point, bool reads);
 void tf_lines_step(struct tf_model *m, int i);

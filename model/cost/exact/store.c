@@ -16,8 +16,8 @@ int64_t tf_store_index(const tf_store *s, int n, const int64_t *cur) {
   int64_t index = 0;
   for (int k = 0; k < path->n; k++)
     if (s->plan->loops[path->loops[k]].axis != TF_TEMPORAL)
-      index =
-          index * n_kinds(s->ev, s->kinds, path->loops[k]) + tf_kind_of(&s->kinds[path->loops[k]], cur[path->loops[k]]);
+      index = index * n_kinds(s->ev, s->kinds, path->loops[k]) +
+              tf_kind_of(&s->kinds[path->loops[k]], cur[path->loops[k]]);
   return index;
 }
 
@@ -46,7 +46,9 @@ static bool add_banks(tf_store *s) {
     s->bank_of[i] = -1;
     for (int j = 0; j < p->n_tile_slices; j++) {
       const tf_slice *b = &p->slices[j];
-      if (a->tensor != b->tensor || a->level != b->level || !tf_plan_same_split(p, a->node, b->node)) continue;
+      if (a->tensor != b->tensor || a->level != b->level ||
+          !tf_plan_same_split(p, a->node, b->node))
+        continue;
       int64_t n = n_instances(p, s->ev, s->kinds, b->node);
       most = n > most ? n : most;
       if (j < i) s->bank_of[i] = s->bank_of[j];
@@ -105,8 +107,8 @@ tf_store *tf_store_new(const tf_plan *p, const tf_eval *ev, const tf_kinds *kind
     s->runs = TF_ARRAY(a, bool, (size_t)p->tree->n_nodes);
     s->made = TF_ARRAY(a, tf_ival *, (size_t)p->wl->n_ops);
     s->made_all = TF_ARRAY(a, tf_ival *, (size_t)p->wl->n_ops);
-    if (s->bank_of && s->banks && s->homes && s->runs && s->made && s->made_all && add_banks(s) && add_homes(s) &&
-        add_rows(s))
+    if (s->bank_of && s->banks && s->homes && s->runs && s->made && s->made_all && add_banks(s) &&
+        add_homes(s) && add_rows(s))
       return s;
   }
   tf_arena_free(a);
@@ -117,9 +119,13 @@ void tf_store_free(tf_store *s) {
   if (s) tf_arena_free(s->arena);
 }
 
-tf_held *tf_store_at(tf_store *s, int slice, int64_t index) { return &s->banks[s->bank_of[slice]].at[index]; }
+tf_held *tf_store_at(tf_store *s, int slice, int64_t index) {
+  return &s->banks[s->bank_of[slice]].at[index];
+}
 
-tf_held *tf_store_home(tf_store *s, int tensor, int64_t index) { return &s->homes[tensor].at[index]; }
+tf_held *tf_store_home(tf_store *s, int tensor, int64_t index) {
+  return &s->homes[tensor].at[index];
+}
 
 void tf_store_clear_rows(tf_store *s) { s->moment++; }
 
@@ -159,14 +165,16 @@ void tf_store_forget(tf_store *s, int tensor) {
 static int64_t scope_instance(const tf_store *s, int n, int m, int64_t k) {
   const tf_path *path = &s->plan->path[m];
   for (int i = s->plan->path[n].n; i < path->n; i++)
-    if (s->plan->loops[path->loops[i]].axis != TF_TEMPORAL) k /= n_kinds(s->ev, s->kinds, path->loops[i]);
+    if (s->plan->loops[path->loops[i]].axis != TF_TEMPORAL)
+      k /= n_kinds(s->ev, s->kinds, path->loops[i]);
   return k;
 }
 
 void tf_store_pass(tf_store *s, int n, int child, int64_t instance) {
   const tf_plan *p = s->plan;
   for (int i = 0; i < s->n_banks; i++)
-    for (int k = 0; k < s->banks[i].n && !tf_node_touches(p->facts, child, s->banks[i].tensor); k++) {
+    for (int k = 0; k < s->banks[i].n && !tf_node_touches(p->facts, child, s->banks[i].tensor);
+         k++) {
       tf_held *held = &s->banks[i].at[k];
       if (held->owner >= 0 && tf_plan_above(p, n, p->slices[held->owner].node) &&
           scope_instance(s, n, p->slices[held->owner].node, k) == instance)
@@ -174,7 +182,8 @@ void tf_store_pass(tf_store *s, int n, int child, int64_t instance) {
     }
   for (int z = 0; z < p->wl->n_tensors; z++)
     for (int k = 0; k < s->homes[z].n; k++)
-      if (p->home_scope[z] != n && tf_plan_above(p, n, p->home_scope[z]) && !tf_node_touches(p->facts, child, z) &&
+      if (p->home_scope[z] != n && tf_plan_above(p, n, p->home_scope[z]) &&
+          !tf_node_touches(p->facts, child, z) &&
           scope_instance(s, n, p->home_scope[z], k) == instance)
         s->homes[z].at[k].owner = -1;
 }
@@ -203,11 +212,15 @@ void tf_store_leave(tf_store *s, const tf_eval *ev, int n, int child) {
     }
 }
 
-/* ---- for leaps ------------------------------------------------------------------------------------------------ */
+/* ---- for leaps
+ * ------------------------------------------------------------------------------------------------
+ */
 
 static int n_banks(const tf_store *s) { return s->n_banks + s->plan->wl->n_tensors; }
 
-static tf_bank *bank_at(const tf_store *s, int b) { return b < s->n_banks ? &s->banks[b] : &s->homes[b - s->n_banks]; }
+static tf_bank *bank_at(const tf_store *s, int b) {
+  return b < s->n_banks ? &s->banks[b] : &s->homes[b - s->n_banks];
+}
 
 /* How far an iteration moves the box of this copy in bank b. */
 static const int64_t *shift_of(const tf_store *s, int b, const tf_held *held, tf_store_shift by) {
@@ -218,7 +231,8 @@ static const int64_t *shift_of(const tf_store *s, int b, const tf_held *held, tf
 size_t tf_store_words(const tf_store *s) {
   size_t words = 0;
   for (int b = 0; b < n_banks(s); b++)
-    words += 1 + (size_t)bank_at(s, b)->n * (1 + 2 * (size_t)s->plan->wl->tensors[bank_at(s, b)->tensor].rank);
+    words += 1 + (size_t)bank_at(s, b)->n *
+                     (1 + 2 * (size_t)s->plan->wl->tensors[bank_at(s, b)->tensor].rank);
   return words;
 }
 
@@ -261,7 +275,8 @@ bool tf_store_moved(const tf_store *s, const int64_t *kept, int64_t since, tf_st
       if (held->owner < 0) continue;
       const int64_t *shift = held->touched >= since ? shift_of(s, b, held, by) : NULL;
       for (int r = 0; r < rank; r++)
-        if (held->box[r].len != kept[2 + 2 * r] || held->box[r].lo - kept[1 + 2 * r] != (shift ? shift[r] : 0))
+        if (held->box[r].len != kept[2 + 2 * r] ||
+            held->box[r].lo - kept[1 + 2 * r] != (shift ? shift[r] : 0))
           return false;
     }
   }

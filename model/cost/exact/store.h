@@ -1,4 +1,5 @@
-/* What each instance of each memory holds during the exact walk, and the events at which it is dropped. */
+/* What each instance of each memory holds during the exact walk, and the events at which it is
+ * dropped. */
 #ifndef MODEL_COST_EXACT_STORE_H
 #define MODEL_COST_EXACT_STORE_H
 #include "model/cost/state.h"
@@ -60,15 +61,16 @@ void tf_store_layout(tf_store *s, tf_eval *ev, tf_scratch *w, int i);
 void tf_store_last(tf_store *s, int i);
 /* A production of the tensor begins or ends: drops copies in memories inside its home. */
 void tf_store_forget(tf_store *s, int tensor);
-/* Seq at node n passes to child in that instance of the Seq: drops what the child does not touch. */
+/* Seq at node n passes to child in that instance of the Seq: drops what the child does not touch.
+ */
 void tf_store_pass(tf_store *s, int n, int child, int64_t instance);
 /* A child of scope n ends: results with a spread reduction are written out. */
 void tf_store_leave(tf_store *s, const tf_eval *ev, int n, int child);
 
 /* ---- for leaps (leap.h) */
 
-/* How far an iteration of a loop moves what is held: [tile slice * TF_MAX_RANK + rank] of a copy that this slice left,
- * [tensor * TF_MAX_RANK + rank] of a retained tensor at home. */
+/* How far an iteration of a loop moves what is held: [tile slice * TF_MAX_RANK + rank] of a copy
+ * that this slice left, [tensor * TF_MAX_RANK + rank] of a retained tensor at home. */
 typedef struct {
   const int64_t *slice, *home;
 } tf_store_shift;
@@ -77,8 +79,8 @@ typedef struct {
 size_t tf_store_words(const tf_store *s);
 /* Writes down what is held. */
 void tf_store_keep(const tf_store *s, int64_t *kept);
-/* Whether what is held is what was kept, with all that was touched since `since` moved by one iteration; what
- * neighbours take from each other all alike, as they compare it. */
+/* Whether what is held is what was kept, with all that was touched since `since` moved by one
+ * iteration; what neighbours take from each other all alike, as they compare it. */
 bool tf_store_moved(const tf_store *s, const int64_t *kept, int64_t since, tf_store_shift by);
 /* Moves what was touched since `since` by so many iterations. */
 void tf_store_move(tf_store *s, int64_t since, tf_store_shift by, int64_t times);

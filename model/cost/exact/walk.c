@@ -1,7 +1,8 @@
-/* The exact walk: every step and one instance of each kind (model/flow/kinds.h), for the few settings whose instances
- * do not run in step with each other (retained halos, siblings that leave different instances idle, reads wholly in the
- * padding).  The general count says when (tf_eval.irregular).  Iterations that repeat the one before are leapt over
- * (leap.h).  Gives up beyond TF_WALK_MAX steps. */
+/* The exact walk: every step and one instance of each kind (model/flow/kinds.h), for the few
+ * settings whose instances do not run in step with each other (retained halos, siblings that leave
+ * different instances idle, reads wholly in the padding).  The general count says when
+ * (tf_eval.irregular).  Iterations that repeat the one before are leapt over (leap.h).  Gives up
+ * beyond TF_WALK_MAX steps. */
 #include "model/cost/exact/walk.h"
 
 #include <stdlib.h>
@@ -15,8 +16,8 @@
 #include "model/flow/retain.h"
 #include "model/flow/skip.h"
 
-/* Ranges that were found stay valid while the loops on which they depend stand; not what is retained, which changes
- * with the instance. */
+/* Ranges that were found stay valid while the loops on which they depend stand; not what is
+ * retained, which changes with the instance. */
 static void hold(const tf_walker *e) {
   if (e->p->n_retains)
     tf_memo_hold(e->p);
@@ -29,12 +30,14 @@ static bool busy(tf_walker *e, int n) {
   bool any = false;
   hold(e);
   for (int i = n; i < e->p->tree->nodes[n].end && !any; i++)
-    any = e->p->tree->nodes[i].kind == TF_OP && !tf_op_idle(e->ev, e->p->tree->nodes[i].op, n, e->cur);
+    any = e->p->tree->nodes[i].kind == TF_OP &&
+          !tf_op_idle(e->ev, e->p->tree->nodes[i].op, n, e->cur);
   tf_memo_release(e->p);
   return any;
 }
 
-/* The box of slice s in the current instance; false: nothing below its node that touches it has points. */
+/* The box of slice s in the current instance; false: nothing below its node that touches it has
+ * points. */
 static bool touched_box(tf_walker *e, const tf_slice *s, tf_ival *box) {
   hold(e);
   const bool any = tf_slice_touched(e->ev, s, e->cur);
@@ -51,8 +54,9 @@ static int64_t times(tf_walker *e, int64_t a, int64_t b) {
   return 0;
 }
 
-/* Instances of node n of the kind that is set, of those that the loops from position `from` of its path tell apart; of
- * `merge`d loops that do not move the slice, one for each setting of the others. */
+/* Instances of node n of the kind that is set, of those that the loops from position `from` of its
+ * path tell apart; of `merge`d loops that do not move the slice, one for each setting of the
+ * others. */
 static int64_t of_kind(tf_walker *e, int n, int from, uint64_t merge) {
   const tf_path *path = &e->p->path[n];
   int64_t count = 1;
@@ -63,10 +67,13 @@ static int64_t of_kind(tf_walker *e, int n, int from, uint64_t merge) {
   return count;
 }
 
-/* What enters all instances of the kind that is set, as far as the loops from position `from` on tell them apart. */
+/* What enters all instances of the kind that is set, as far as the loops from position `from` on
+ * tell them apart. */
 static tf_entry enter_kind(tf_walker *e, const tf_slice *s, int from, tf_entry one) {
-  const int64_t all = of_kind(e, s->node, from, 0), groups = of_kind(e, s->node, from, s->merge & ~s->moving);
-  return (tf_entry){times(e, one.all, all), times(e, one.groups, groups), times(e, one.first, groups)};
+  const int64_t all = of_kind(e, s->node, from, 0),
+                groups = of_kind(e, s->node, from, s->merge & ~s->moving);
+  return (tf_entry){times(e, one.all, all), times(e, one.groups, groups),
+                    times(e, one.first, groups)};
 }
 
 /* Counts the instances of node n that have points at this moment. */
@@ -81,8 +88,8 @@ static int64_t busy_instances(tf_walker *e, int n) {
   return count;
 }
 
-/* Whether node n has run before at another setting of these loops of its path, with the other loops as now; s: and has
- * touched this slice of it in the instance that is set. */
+/* Whether node n has run before at another setting of these loops of its path, with the other loops
+ * as now; s: and has touched this slice of it in the instance that is set. */
 static bool brought_before(const tf_walker *e, int n, uint64_t loops, const tf_slice *s) {
   const uint64_t skips = tf_skip_loops(e->p, n) & loops;
   for (uint64_t rest = loops & ~skips; rest; rest &= rest - 1)
@@ -95,14 +102,15 @@ static uint64_t all_of(const tf_plan *p, int n) {
   return p->path[n].n ? ~UINT64_C(0) >> (TF_MAX_PATH - p->path[n].n) : 0;
 }
 
-/* Whether slice s is entered for the first time in its production at this moment, in the instance that is set: all
- * loops within the production that do not move its box are at 0. */
+/* Whether slice s is entered for the first time in its production at this moment, in the instance
+ * that is set: all loops within the production that do not move its box are at 0. */
 static bool first_time(const tf_walker *e, const tf_slice *s) {
   return !brought_before(e, s->node, s->inside & ~s->moving & e->p->path[s->node].temporal, s);
 }
 
 /* Identifies a sharing group: its parent instance, the box, and what it loads. */
-static int group_row(const tf_walker *e, const tf_slice *s, const tf_ival *box, const tf_ival *old, int64_t *row) {
+static int group_row(const tf_walker *e, const tf_slice *s, const tf_ival *box, const tf_ival *old,
+                     int64_t *row) {
   const tf_path *path = &e->p->path[s->node];
   int n = 0;
   uint64_t key = UINT64_C(1469598103934665603);
@@ -137,8 +145,8 @@ static int class_of(const tf_walker *e, const tf_slice *s) {
   return s->n_class - 1;
 }
 
-/* Row of the current step among those of the slice's Tile: that of the loop that has stepped; the last row is the
- * first step. */
+/* Row of the current step among those of the slice's Tile: that of the loop that has stepped; the
+ * last row is the first step. */
 static int row_of(const tf_walker *e, int n) {
   const tf_view *v = &e->m->views->node[n];
   const int k = e->stepped[n];
@@ -148,8 +156,8 @@ static int row_of(const tf_walker *e, int n) {
   return row;
 }
 
-/* Finds the loop that has stepped: the innermost that is not at its start; where steps are skipped, the outermost
- * whose setting differs from that at the previous step. */
+/* Finds the loop that has stepped: the innermost that is not at its start; where steps are skipped,
+ * the outermost whose setting differs from that at the previous step. */
 static void find_stepped(tf_walker *e, int n) {
   const tf_path *path = &e->p->path[n];
   int64_t *was = e->was ? e->was + (size_t)n * TF_MAX_PATH : NULL;
@@ -180,24 +188,29 @@ static bool first_of_all(const tf_walker *e, int n) {
   return true;
 }
 
-/* What instances move: the one that is set, those of its kind that the same memory serves, and all of its kind. */
+/* What instances move: the one that is set, those of its kind that the same memory serves, and all
+ * of its kind. */
 typedef struct {
   tf_move own, served, all;
 } kind_move;
 
-/* Adds what one kind of instance moves to what the busiest does; where that is the mean one, share_out divides the sum.
+/* Adds what one kind of instance moves to what the busiest does; where that is the mean one,
+ * share_out divides the sum.
  */
 static void add_flow(tf_walker *e, int i, const kind_move *v, tf_flow *sum) {
   const bool every = !e->m->first_busiest, own = every || first_of_all(e, e->p->slices[i].node),
              serving = every || first_of_all(e, e->m->views->server[i]);
   const tf_move *mine = every ? &v->all : &v->own, *there = every ? &v->all : &v->served;
-  const tf_flow one = {own ? (double)mine->fill : 0, own ? (double)mine->drain : 0, serving ? (double)there->read : 0,
-                       serving ? (double)there->update : 0};
+  const tf_flow one = {own ? (double)mine->fill : 0, own ? (double)mine->drain : 0,
+                       serving ? (double)there->read : 0, serving ? (double)there->update : 0};
   tf_flow_add(sum, &one);
 }
 
-/* The row of `each` of the instance of node n that is set; that of what has no instances of its own is the first. */
-static size_t row_of_each(const tf_walker *e, int n) { return n < 0 ? 0 : (size_t)tf_store_index(e->st, n, e->cur); }
+/* The row of `each` of the instance of node n that is set; that of what has no instances of its own
+ * is the first. */
+static size_t row_of_each(const tf_walker *e, int n) {
+  return n < 0 ? 0 : (size_t)tf_store_index(e->st, n, e->cur);
+}
 
 /* Adds what an instance moves to one row; of a Tile's slice also to the cells of its class. */
 static void add_to_row(tf_walker *e, int i, size_t row, const tf_flow *v) {
@@ -214,7 +227,8 @@ static void add_to_row(tf_walker *e, int i, size_t row, const tf_flow *v) {
     tf_cell_add(e->m->views, i, &cells[view->cell + row_of(e, s->node) * view->n_legs], v, 1);
 }
 
-/* Adds what one kind of instance moves to the rows of its own memory and of the one that serves it. */
+/* Adds what one kind of instance moves to the rows of its own memory and of the one that serves it.
+ */
 static void add_each(tf_walker *e, int i, const kind_move *v) {
   if (!e->m->each) return;
   const tf_flow own = {.fill = (double)v->own.fill, .drain = (double)v->own.drain},
@@ -244,7 +258,8 @@ static void enter_instance(tf_walker *e, int i, const tf_ival *box, tf_move *v, 
       both[r] = (tf_ival){0, 0};
   bool fresh = tf_store_new_row(e->st, row, group_row(e, s, box, both, row));
   tf_entry in = {words, fresh ? words : 0, fresh && first ? words : 0};
-  const kind_move once = {tf_move_of(s, mem, in), tf_move_of(s, mem, enter_kind(e, s, served_from(e, i), in)),
+  const kind_move once = {tf_move_of(s, mem, in),
+                          tf_move_of(s, mem, enter_kind(e, s, served_from(e, i), in)),
                           tf_move_of(s, mem, enter_kind(e, s, 0, in))};
   add_move(v, &once.all);
   add_flow(e, i, &once, busy);
@@ -262,7 +277,8 @@ static void enter_instance(tf_walker *e, int i, const tf_ival *box, tf_move *v, 
   note_size(e, i, box);
 }
 
-/* What enters the instance that is set, where neighbours hand words on: each instance is of its own kind. */
+/* What enters the instance that is set, where neighbours hand words on: each instance is of its own
+ * kind. */
 static void enter_handed(tf_walker *e, int i, const tf_handed *h, tf_move *v, tf_flow *busy) {
   const tf_slice *s = &e->p->slices[i];
   const tf_move one = {.fill = h->load, .drain = h->sent, .read = h->rest};
@@ -281,7 +297,8 @@ static void enter_handed(tf_walker *e, int i, const tf_handed *h, tf_move *v, tf
   note_size(e, i, h->box);
 }
 
-/* All instances of slice i at one moment, where neighbours hand words on: what each needs, who has it, what enters. */
+/* All instances of slice i at one moment, where neighbours hand words on: what each needs, who has
+ * it, what enters. */
 static bool enter_beside(tf_walker *e, int i, tf_move *v, tf_flow *busy) {
   const tf_slice *s = &e->p->slices[i];
   bool any = false;
@@ -329,7 +346,8 @@ static void enter(tf_walker *e, int i) {
   e->first = 0;
   e->m->entry_class = class_of(e, s);
   tf_store_layout(e->st, e->ev, &e->m->scratch, i);
-  const bool any = e->handed && tf_hands(e->m, i) ? enter_beside(e, i, &v, &busy) : enter_kinds(e, i, &v, &busy);
+  const bool any =
+      e->handed && tf_hands(e->m, i) ? enter_beside(e, i, &v, &busy) : enter_kinds(e, i, &v, &busy);
   add_move(&e->m->moves[i], &v);
   tf_flow_add(&e->m->flows[i], &busy);
   const tf_reuse_case *class = &s->classes[e->m->entry_class];
@@ -360,7 +378,8 @@ static void leaf_slice(tf_walker *e, int i, const tf_unit *unit) {
     if (!touched_box(e, s, box)) continue;
     int64_t words = tf_ival_volume(box, e->p->wl->tensors[s->tensor].rank);
     bool fresh = tf_store_new_row(e->st, row, group_row(e, s, box, none, row));
-    const tf_entry in = {words, fresh ? words : 0, s->makes && fresh && first_time(e, s) ? words : 0};
+    const tf_entry in = {words, fresh ? words : 0,
+                         s->makes && fresh && first_time(e, s) ? words : 0};
     const kind_move once = {.served = leaf_move(s, unit, enter_kind(e, s, served_from(e, i), in)),
                             .all = leaf_move(s, unit, enter_kind(e, s, 0, in))};
     add_move(v, &once.all);
@@ -440,8 +459,8 @@ static void begin_scope(tf_walker *e, int h) {
   }
 }
 
-/* Whether the current instance is the first of those whose runs, one after the other, use the same memory as home of
- * z. */
+/* Whether the current instance is the first of those whose runs, one after the other, use the same
+ * memory as home of z. */
 static bool first_to_share(const tf_walker *e, int z) {
   const tf_path *path = &e->p->path[e->p->home_scope[z]];
   for (int k = 0; k < path->n; k++)
@@ -449,7 +468,8 @@ static bool first_to_share(const tf_walker *e, int z) {
   return true;
 }
 
-/* Notes what this run of the home scope leaves of intermediate z: of what is retained, all of it. */
+/* Notes what this run of the home scope leaves of intermediate z: of what is retained, all of it.
+ */
 static void note_home(tf_walker *e, int z) {
   const tf_tensor *t = &e->p->wl->tensors[z];
   tf_ival all[TF_MAX_RANK] = {{0, 0}}, box[TF_MAX_RANK];
@@ -460,7 +480,8 @@ static void note_home(tf_walker *e, int z) {
     tf_walker_force_made(e);
     if (e->p->retained[z]) e->ev->made[t->producer] = NULL;
     for (int r = 0; r < t->rank && any; r++) {
-      box[r] = tf_dim_range(e->ev, t->producer, e->p->wl->ops[t->producer].dims[r], e->p->home_scope[z], e->cur);
+      box[r] = tf_dim_range(e->ev, t->producer, e->p->wl->ops[t->producer].dims[r],
+                            e->p->home_scope[z], e->cur);
       any = box[r].len > 0;
     }
     if (!any) continue;
@@ -494,7 +515,8 @@ static void add_corrected(tf_walker *e, int h) {
       const int server = e->m->views->server[e->p->n_slices + o];
       const double served = (double)(one * of_kind(e, h, served_from(e, e->p->n_slices + o), 0));
       if (e->m->each) {
-        double *row = e->m->each->treated + 2 * (row_of_each(e, server) * (size_t)e->p->wl->n_ops + (size_t)o);
+        double *row = e->m->each->treated +
+                      2 * (row_of_each(e, server) * (size_t)e->p->wl->n_ops + (size_t)o);
         row[0] += served;
         row[1] += goes_on ? 0 : served;
       }
@@ -505,7 +527,8 @@ static void add_corrected(tf_walker *e, int h) {
   }
 }
 
-/* Seq n passes to the child in those instances in which the child has points; others keep what they hold. */
+/* Seq n passes to the child in those instances in which the child has points; others keep what they
+ * hold. */
 static void pass(tf_walker *e, int n, int child) {
   tf_walker_first(e, child);
   do {
@@ -545,7 +568,8 @@ static void note_held(tf_walker *e, int n) {
       const tf_slice *s = &e->p->slices[i];
       tf_ival box[TF_MAX_RANK];
       if (!touched_box(e, s, box)) continue;
-      bits += tf_ival_volume(box, e->p->wl->tensors[s->tensor].rank) * e->p->wl->tensors[s->tensor].word_bits;
+      bits += tf_ival_volume(box, e->p->wl->tensors[s->tensor].rank) *
+              e->p->wl->tensors[s->tensor].word_bits;
     }
     e->m->at_once[n] = bits > e->m->at_once[n] ? bits : e->m->at_once[n];
   } while (tf_walker_next(e, n));
@@ -642,7 +666,8 @@ static void share_out(struct tf_model *m) {
   for (int n = 0; n < p->tree->n_nodes; n++) {
     const tf_view *v = &m->views->node[n];
     for (int c = 0; v->n_slices && c < v->n_rows * v->n_legs; c++) {
-      const int pass = v->legs[c % v->n_legs].pass, from = pass < 0 ? -1 : m->views->passes[pass].from;
+      const int pass = v->legs[c % v->n_legs].pass,
+                from = pass < 0 ? -1 : m->views->passes[pass].from;
       const double width = from >= 0 && m->width[from] > 1 ? (double)m->width[from] : 1;
       m->cells[v->cell + c].read /= width;
       m->cells[v->cell + c].write /= width;
@@ -661,15 +686,22 @@ static void finish_ops(struct tf_model *m) {
   }
 }
 
-enum { MOST_EACH = 1 << 20 }; /* of what instances move apart is kept; where it is more, the first counts */
+enum {
+  MOST_EACH = 1 << 20
+}; /* of what instances move apart is kept; where it is more, the first counts */
 
-enum { FEW_OPS = 3 }; /* up to so many have so few ways that following them all is faster than a memo of ranges */
+enum {
+  FEW_OPS = 3
+}; /* up to so many have so few ways that following them all is faster than a memo of ranges */
 
-/* *rows: the most kinds of instance that act at once, if a later one has loaded more than the first. */
+/* *rows: the most kinds of instance that act at once, if a later one has loaded more than the
+ * first. */
 static bool walk(struct tf_model *m, int64_t *rows) {
-  tf_walker e = {.m = m, .p = m->plan, .ev = &m->ev, .cur = m->scratch.cur, .budget = m->walk_max, .ok = true};
+  tf_walker e = {
+      .m = m, .p = m->plan, .ev = &m->ev, .cur = m->scratch.cur, .budget = m->walk_max, .ok = true};
   e.handed = m->peers ? m->peers->handed : NULL;
-  /* A store is large: none is made where nothing may be walked, or one moment of all instances would be too much. */
+  /* A store is large: none is made where nothing may be walked, or one moment of all instances
+   * would be too much. */
   if (m->walk_max <= 0) return false;
   tf_arena *kinds = tf_arena_new();
   e.kinds = kinds ? tf_kinds_new(kinds, m) : NULL;
@@ -683,7 +715,9 @@ static bool walk(struct tf_model *m, int64_t *rows) {
   e.behind = calloc((size_t)m->plan->n_tile_slices + 1, sizeof *e.behind);
   e.stepped = calloc(nodes, sizeof *e.stepped);
   e.was = m->plan->skips ? calloc(nodes, TF_MAX_PATH * sizeof *e.was) : NULL;
-  e.st = e.behind && e.stepped && (e.was || !m->plan->skips) ? tf_store_new(m->plan, &m->ev, e.kinds) : NULL;
+  e.st = e.behind && e.stepped && (e.was || !m->plan->skips)
+             ? tf_store_new(m->plan, &m->ev, e.kinds)
+             : NULL;
   if (!e.st) {
     free(e.behind);
     free(e.stepped);
@@ -693,7 +727,8 @@ static bool walk(struct tf_model *m, int64_t *rows) {
     return false;
   }
   tf_range_memo *const before = m->plan->memo;
-  tf_arena *memo = m->plan->wl->n_ops > FEW_OPS ? tf_arena_new() : NULL; /* without one it is slower, and as right */
+  tf_arena *memo = m->plan->wl->n_ops > FEW_OPS ? tf_arena_new()
+                                                : NULL; /* without one it is slower, and as right */
   if (memo && !tf_range_memo_exact(memo, m->plan)) m->plan->memo = before;
   m->ev.exact = true;
   m->ev.made = e.st->made;

@@ -5,7 +5,8 @@
 
 enum { TF_WALK_MAX = 20000000 };
 
-/* Fills everything that the general count fills, and the peaks of boxes, by walking the execution; for the settings
- * for which ev->irregular is set.  False: out of memory, or more than m->walk_max steps. */
+/* Fills everything that the general count fills, and the peaks of boxes, by walking the execution;
+ * for the settings for which ev->irregular is set.  False: out of memory, or more than m->walk_max
+ * steps. */
 bool tf_walk(struct tf_model *m);
 #endif

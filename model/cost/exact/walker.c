@@ -7,7 +7,9 @@ void tf_walker_force_made(tf_walker *e) {
   for (int o = 0; o < e->p->wl->n_ops; o++) {
     int h = e->p->home_scope[e->p->wl->ops[o].out];
     if (e->st->made_all[o])
-      e->ev->made[o] = e->st->runs[h] ? e->st->made_all[o] + tf_store_index(e->st, h, e->cur) * TF_MAX_RANK : NULL;
+      e->ev->made[o] = e->st->runs[h]
+                           ? e->st->made_all[o] + tf_store_index(e->st, h, e->cur) * TF_MAX_RANK
+                           : NULL;
   }
 }
 

@@ -8,18 +8,19 @@ typedef struct {
   const tf_plan *p;
   tf_eval *ev;
   int64_t *cur;
-  tf_flow *behind;       /* [tile slice] words of entries after a sibling's in the busiest instance */
+  tf_flow *behind; /* [tile slice] words of entries after a sibling's in the busiest instance */
   const tf_kinds *kinds; /* [loop] the settings of spatial loops that are walked */
   tf_store *st;
-  int64_t *was; /* [node * TF_MAX_PATH + position] setting of the temporal loops at the previous step; for masks only */
+  int64_t *was; /* [node * TF_MAX_PATH + position] setting of the temporal loops at the previous
+                   step; for masks only */
   int *stepped; /* [node] the outermost loop whose setting has changed; -1: none */
   struct tf_leaps *leaps; /* leap.h; NULL: every iteration is walked */
   int64_t budget;
   int64_t first; /* words that the first instance of the moment at hand loads */
-  bool more;     /* a later one has loaded more at some moment, or some have taken words from others */
-  struct tf_handed
-      *handed;   /* model/cost/peers.h, by instance of the node at hand; NULL: no memory takes words from neighbours */
-  bool left_out; /* the mask skips the current step: only its points are counted */
+  bool more; /* a later one has loaded more at some moment, or some have taken words from others */
+  struct tf_handed *handed; /* model/cost/peers.h, by instance of the node at hand; NULL: no memory
+                               takes words from neighbours */
+  bool left_out;            /* the mask skips the current step: only its points are counted */
   bool ok;
 } tf_walker;
 
@@ -29,6 +30,7 @@ void tf_walker_force_made(tf_walker *e);
 void tf_walker_set(tf_walker *e, int l, int64_t to);
 /* Sets the spatial loops above node n to the first instance. */
 void tf_walker_first(tf_walker *e, int n);
-/* Advances them to the next kind of instance; false after the last, when they stand at the first again. */
+/* Advances them to the next kind of instance; false after the last, when they stand at the first
+ * again. */
 bool tf_walker_next(tf_walker *e, int n);
 #endif

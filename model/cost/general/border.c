@@ -1,5 +1,5 @@
-/* Where borders clip boxes, the largest need not be the first.  Searches for the settings at which a box, all that an
- * m-tile holds, or the number of instances in use, is largest (most.h). */
+/* Where borders clip boxes, the largest need not be the first.  Searches for the settings at which
+ * a box, all that an m-tile holds, or the number of instances in use, is largest (most.h). */
 #include <string.h>
 
 #include "base/checked.h"
@@ -8,7 +8,8 @@
 #include "model/flow/retain.h"
 #include "model/input/dims.h"
 
-/* ---- words held by m-tiles -------------------------------------------------------------------------- */
+/* ---- words held by m-tiles
+ * -------------------------------------------------------------------------- */
 
 /* The retaining scope whose runs determine what slice s holds; NULL: none. */
 static const tf_retain *decider(const tf_plan *p, const tf_slice *s) {
@@ -18,8 +19,10 @@ static const tf_retain *decider(const tf_plan *p, const tf_slice *s) {
   return NULL;
 }
 
-/* Applies what runs of that scope compute, at the current loop settings.  False: slice s is not entered there. */
-static bool apply_decider(struct tf_model *m, const tf_slice *s, const int64_t *digits, tf_made *made) {
+/* Applies what runs of that scope compute, at the current loop settings.  False: slice s is not
+ * entered there. */
+static bool apply_decider(struct tf_model *m, const tf_slice *s, const int64_t *digits,
+                          tf_made *made) {
   const tf_retain *h = m->ev.whole ? NULL : decider(m->plan, s);
   const uint64_t runs = h ? h->moves | m->plan->path[h->scope].temporal : 0;
   if (!h || runs & ~m->most->loops) return true;
@@ -28,7 +31,8 @@ static bool apply_decider(struct tf_model *m, const tf_slice *s, const int64_t *
 }
 
 /* Computes lengths which[0 .. n), all of one slice. */
-static void slice_lengths(struct tf_model *m, const int *which, int n, const int64_t *digits, tf_ival *out) {
+static void slice_lengths(struct tf_model *m, const int *which, int n, const int64_t *digits,
+                          tf_ival *out) {
   const tf_slice *s = &m->plan->slices[m->most->slice[which[0]]];
   tf_made made;
   bool any = apply_decider(m, s, digits, &made);
@@ -41,7 +45,8 @@ static void slice_lengths(struct tf_model *m, const int *which, int n, const int
     out[k].len = 0;
 }
 
-static void tile_lengths(struct tf_model *m, const int *which, int n, const int64_t *digits, tf_ival *out) {
+static void tile_lengths(struct tf_model *m, const int *which, int n, const int64_t *digits,
+                         tf_ival *out) {
   for (int k = 0, end; k < n; k = end) {
     for (end = k + 1; end < n && m->most->slice[which[end]] == m->most->slice[which[k]];)
       end++;
@@ -49,7 +54,8 @@ static void tile_lengths(struct tf_model *m, const int *which, int n, const int6
   }
 }
 
-/* ---- producers whose ranges begin late ------------------------------------------------------------- */
+/* ---- producers whose ranges begin late
+ * ------------------------------------------------------------- */
 
 /* Whether some step of the loops on dim d of op o may be partial. */
 static bool partial(const struct tf_model *m, int o, int d) {
@@ -61,16 +67,19 @@ static bool partial(const struct tf_model *m, int o, int d) {
   return trips > 1 && (p->home_scope[p->wl->ops[o].out] >= 0 || p->wl->dims[d].extent % trips != 0);
 }
 
-/* Whether an op reads an intermediate by an index that falls with a dim of which a step may be partial.  What such a
- * step does not read is the low end, so that the producer's range begins later, and all its steps with it. */
+/* Whether an op reads an intermediate by an index that falls with a dim of which a step may be
+ * partial.  What such a step does not read is the low end, so that the producer's range begins
+ * later, and all its steps with it. */
 static bool begins_late(const struct tf_model *m) {
   const tf_workload *wl = m->plan->wl;
   for (int o = 0; o < wl->n_ops; o++)
     for (int i = 0; i < wl->ops[o].n_reads; i++) {
       const tf_ref *ref = &wl->ops[o].reads[i];
-      for (int r = 0; r < wl->tensors[ref->tensor].rank && wl->tensors[ref->tensor].producer >= 0; r++)
+      for (int r = 0; r < wl->tensors[ref->tensor].rank && wl->tensors[ref->tensor].producer >= 0;
+           r++)
         for (int t = 0; t < ref->index[r].n_terms; t++)
-          if (ref->index[r].terms[t].coef < 0 && partial(m, o, ref->index[r].terms[t].dim)) return true;
+          if (ref->index[r].terms[t].coef < 0 && partial(m, o, ref->index[r].terms[t].dim))
+            return true;
     }
   return false;
 }
@@ -82,7 +91,8 @@ static bool follows_readers(const tf_plan *p, const tf_slice *s) {
   return false;
 }
 
-/* ---- the question ------------------------------------------------------------------------------------- */
+/* ---- the question
+ * ------------------------------------------------------------------------------------- */
 
 /* The loops on which rank r of the slice depends. */
 static uint64_t rank_loops(const tf_slice *s, int r) {
@@ -104,8 +114,9 @@ static void ask_rank(struct tf_model *m, int slice, int z, int r, uint64_t loops
   q->extent[q->n++] = t->extent[r];
 }
 
-/* Whether loops may move the ends of a slice unlike: it is the hull of reads with unlike indices; or of what several
- * ops touch, some of them in tiles of what their readers ask for, which lie elsewhere where a border cuts that. */
+/* Whether loops may move the ends of a slice unlike: it is the hull of reads with unlike indices;
+ * or of what several ops touch, some of them in tiles of what their readers ask for, which lie
+ * elsewhere where a border cuts that. */
 static bool spreads(const tf_plan *p, const tf_slice *s) {
   const tf_tensor *t = &p->wl->tensors[s->tensor];
   const tf_index *first = NULL;
@@ -138,8 +149,8 @@ static void ask_tile(struct tf_model *m, int n, const tf_view *v, bool late) {
     for (int r = 0; r < m->plan->wl->tensors[s->tensor].rank; r++) {
       ask_rank(m, i, s->tensor, r, rank_loops(s, r));
       q->loose[q->n - 1] = drifts || spreads(m->plan, s);
-      q->drifts[q->n - 1] =
-          (drifts && m->plan->wl->tensors[s->tensor].pad[r] > 0) || (late && follows_readers(m->plan, s));
+      q->drifts[q->n - 1] = (drifts && m->plan->wl->tensors[s->tensor].pad[r] > 0) ||
+                            (late && follows_readers(m->plan, s));
     }
   }
 }
@@ -192,15 +203,16 @@ static int64_t bits_at(const struct tf_model *m, const tf_view *v, const int *pi
     int64_t words = 1;
     for (int g = 0; g < q->n_groups; g++)
       words = tf_sat_mul(words, words_of(q, &q->group[g], pick[g], i));
-    bits = tf_sat_add(bits, tf_sat_mul(words, m->plan->wl->tensors[m->plan->slices[i].tensor].word_bits));
+    bits = tf_sat_add(bits,
+                      tf_sat_mul(words, m->plan->wl->tensors[m->plan->slices[i].tensor].word_bits));
   }
   return bits;
 }
 
 enum { MOST_PICKS = 4096 };
 
-/* The most bits that an m-tile holds at one moment: the maximum over every combination of one vector per group.  -1:
- * there are too many. */
+/* The most bits that an m-tile holds at one moment: the maximum over every combination of one
+ * vector per group.  -1: there are too many. */
 static int64_t most_bits(const struct tf_model *m, const tf_view *v) {
   const tf_most *q = m->most;
   int pick[TF_MAX_PATH + 1] = {0}, g = 0, left = MOST_PICKS;
@@ -231,15 +243,19 @@ void tf_border_sizes(struct tf_model *m) {
   }
 }
 
-/* ---- intermediates at home ------------------------------------------------------------------------ */
+/* ---- intermediates at home
+ * ------------------------------------------------------------------------ */
 
-/* The retaining scope whose runs determine how much of intermediate z its home holds; NULL: none. */
+/* The retaining scope whose runs determine how much of intermediate z its home holds; NULL: none.
+ */
 static const tf_retain *home_decider(const tf_plan *p, int z) {
   int in = p->made_in[p->wl->tensors[z].producer];
-  return in >= 0 && tf_plan_above(p, p->retains[in].scope, p->home_scope[z]) ? &p->retains[in] : NULL;
+  return in >= 0 && tf_plan_above(p, p->retains[in].scope, p->home_scope[z]) ? &p->retains[in]
+                                                                             : NULL;
 }
 
-static void home_lengths(struct tf_model *m, const int *which, int n, const int64_t *digits, tf_ival *out) {
+static void home_lengths(struct tf_model *m, const int *which, int n, const int64_t *digits,
+                         tf_ival *out) {
   const int z = *(const int *)m->most->what;
   tf_ival box[TF_MAX_RANK];
   uint64_t ranks = 0;
@@ -250,7 +266,8 @@ static void home_lengths(struct tf_model *m, const int *which, int n, const int6
     out[k] = box[m->most->rank[which[k]]];
 }
 
-typedef void (*lengths)(struct tf_model *m, const int *which, int n, const int64_t *digits, tf_ival *out);
+typedef void (*lengths)(struct tf_model *m, const int *which, int n, const int64_t *digits,
+                        tf_ival *out);
 
 /* Begins to ask for n lengths below the loops above a node. */
 static void ask(tf_most *q, int node, int n, lengths look, const void *what) {
@@ -262,7 +279,8 @@ static void ask(tf_most *q, int node, int n, lengths look, const void *what) {
   q->what = what;
 }
 
-/* Asks for the lengths of z at home; tf_home_box goes through the loops that bring several runs into one memory. */
+/* Asks for the lengths of z at home; tf_home_box goes through the loops that bring several runs
+ * into one memory. */
 static void ask_home(struct tf_model *m, const int *z) {
   tf_most *q = m->most;
   const tf_plan *p = m->plan;
@@ -309,9 +327,11 @@ void tf_border_homes(struct tf_model *m) {
   }
 }
 
-/* ---- ranges, instances ----------------------------------------------------------------------------- */
+/* ---- ranges, instances
+ * ----------------------------------------------------------------------------- */
 
-static void range_lengths(struct tf_model *m, const int *which, int n, const int64_t *digits, tf_ival *out) {
+static void range_lengths(struct tf_model *m, const int *which, int n, const int64_t *digits,
+                          tf_ival *out) {
   const int *od = m->most->what;
   (void)which;
   for (int k = 0; k < n; k++)
@@ -346,12 +366,14 @@ typedef struct {
 /* At the settings that are fixed. */
 static bool widen_by(breadth *b) {
   tf_sum sum;
-  const bool ok = b->left-- > 0 && tf_sum_over(&b->m->ev, &b->m->scratch, b->at, NULL, false, TF_OVER_WIDTH, &sum);
+  const bool ok = b->left-- > 0 &&
+                  tf_sum_over(&b->m->ev, &b->m->scratch, b->at, NULL, false, TF_OVER_WIDTH, &sum);
   b->most = ok && sum.box > b->most ? sum.box : b->most;
   return ok;
 }
 
-/* Away from borders, where the most are in use; and as if there were none, at the first setting: no more can be. */
+/* Away from borders, where the most are in use; and as if there were none, at the first setting: no
+ * more can be. */
 static bool widen_inside(breadth *b) {
   int64_t *fixed = b->m->scratch.fixed;
   tf_sum sum;
@@ -392,7 +414,8 @@ int64_t tf_border_width(struct tf_model *m, int n) {
     at.comp = &at.comp[c];
     at.n_comp = 1;
     for (int k = 0; k < path->n; k++) {
-      if (!(at.comp->loops >> k & 1) || m->ev.trip[path->loops[k]] <= 1 || m->plan->loops[path->loops[k]].op < 0)
+      if (!(at.comp->loops >> k & 1) || m->ev.trip[path->loops[k]] <= 1 ||
+          m->plan->loops[path->loops[k]].op < 0)
         continue;
       if (path->temporal >> k & 1)
         b.loops[b.n++] = path->loops[k];

@@ -1,4 +1,5 @@
-/* Finds the components of a slice: sets of loops that interact, through a chain, a rank or a retaining scope. */
+/* Finds the components of a slice: sets of loops that interact, through a chain, a rank or a
+ * retaining scope. */
 #include "model/cost/general/comps.h"
 
 #include <string.h>
@@ -25,21 +26,23 @@ static int join_component(tf_comp *list, int n, tf_comp c) {
   return kept;
 }
 
-/* The loops in the chain of path position k, and those on which the range that enters the chain depends. */
+/* The loops in the chain of path position k, and those on which the range that enters the chain
+ * depends. */
 static uint64_t chain_mask(const tf_plan *p, const tf_path *path, int k) {
   const tf_ploop *l = &p->loops[path->loops[k]];
   uint64_t mask = UINT64_C(1) << k;
   for (int j = 0; j < path->n; j++)
-    if (p->loops[path->loops[j]].chain_node == l->chain_node && p->loops[path->loops[j]].dim == l->dim &&
-        p->loops[path->loops[j]].op >= 0)
+    if (p->loops[path->loops[j]].chain_node == l->chain_node &&
+        p->loops[path->loops[j]].dim == l->dim && p->loops[path->loops[j]].op >= 0)
       mask |= UINT64_C(1) << j;
   for (int i = 0; i < l->n_leader; i++)
     mask |= tf_base_mask(p, l->leaders[i], l->dim);
   return mask;
 }
 
-/* The loops on which rank r of the previous m-tile depends: those common to both paths, and (in *own) its own.  (Its
- * own spatial loops have counterparts on s's path, which move the same rank: tf_layouts_agree.) */
+/* The loops on which rank r of the previous m-tile depends: those common to both paths, and (in
+ * *own) its own.  (Its own spatial loops have counterparts on s's path, which move the same rank:
+ * tf_layouts_agree.) */
 static uint64_t prev_mask(const tf_plan *p, const tf_reuse_case *c, int r, uint64_t *own) {
   if (c->prev < 0 || c->common < 0) return 0;
   const tf_slice *q = &p->slices[c->prev];
@@ -52,14 +55,17 @@ static uint64_t prev_mask(const tf_plan *p, const tf_reuse_case *c, int r, uint6
 }
 
 /* Where runs of a retaining scope matter, all loops above it form one component. */
-static int join_retain(const tf_plan *p, const tf_slice *s, const tf_reuse_case *c, tf_comp *list, int n) {
+static int join_retain(const tf_plan *p, const tf_slice *s, const tf_reuse_case *c, tf_comp *list,
+                       int n) {
   if (!tf_retain_matters(p, s, c)) return n;
   const int h = p->retain_at[s->node];
   const tf_retain *r = &p->retains[h];
-  return join_component(list, n, (tf_comp){.loops = r->moves | p->path[r->scope].temporal, .retain = h});
+  return join_component(list, n,
+                        (tf_comp){.loops = r->moves | p->path[r->scope].temporal, .retain = h});
 }
 
-/* The loops on which it depends which steps of s, and of the previous m-tile, are skipped: one component. */
+/* The loops on which it depends which steps of s, and of the previous m-tile, are skipped: one
+ * component. */
 static tf_comp skip_comp(const tf_plan *p, const tf_slice *s, const tf_reuse_case *c) {
   tf_comp k = {.loops = tf_skip_loops(p, s->node), .retain = -1};
   if (!c || c->prev < 0 || c->common < 0) return k;
@@ -71,7 +77,8 @@ static tf_comp skip_comp(const tf_plan *p, const tf_slice *s, const tf_reuse_cas
 }
 
 /* The components; skips: where steps are skipped. */
-static int gather(const tf_plan *p, const tf_slice *s, const tf_reuse_case *c, bool skips, tf_comp *list) {
+static int gather(const tf_plan *p, const tf_slice *s, const tf_reuse_case *c, bool skips,
+                  tf_comp *list) {
   const tf_path *path = &p->path[s->node];
   const tf_comp skip = skips ? skip_comp(p, s, c) : (tf_comp){.retain = -1};
   int n = skip.loops ? join_component(list, 0, skip) : 0;
@@ -79,7 +86,8 @@ static int gather(const tf_plan *p, const tf_slice *s, const tf_reuse_case *c, b
     if (p->loops[path->loops[k]].op >= 0)
       n = join_component(list, n, (tf_comp){.loops = chain_mask(p, path, k), .retain = -1});
   for (int r = 0; s->tensor >= 0 && r < p->wl->tensors[s->tensor].rank; r++) {
-    tf_comp own = {.loops = tf_slice_mask(p, s, r), .n_rank = 1, .rank = {(unsigned char)r}, .retain = -1};
+    tf_comp own = {
+        .loops = tf_slice_mask(p, s, r), .n_rank = 1, .rank = {(unsigned char)r}, .retain = -1};
     if (c) own.loops |= prev_mask(p, c, r, &own.prev_loops);
     if (own.prev_loops & skip.prev_loops) { /* where they end depends on the others */
       own.loops |= skip.loops;
@@ -99,7 +107,8 @@ static bool belongs(const tf_comp *part, const tf_comp *comp) {
 }
 
 /* Adds the parts: what would be components if nothing were retained or skipped. */
-static bool add_parts(tf_arena *a, const tf_plan *p, const tf_slice *s, const tf_reuse_case *c, tf_comp *comp) {
+static bool add_parts(tf_arena *a, const tf_plan *p, const tf_slice *s, const tf_reuse_case *c,
+                      tf_comp *comp) {
   tf_comp list[TF_MAX_PATH + TF_MAX_RANK + 1];
   tf_plan bare = *p;
   bare.made_mask = TF_ARRAY(a, uint64_t, (size_t)p->wl->n_ops);
@@ -129,7 +138,9 @@ static comps build(tf_arena *a, const tf_plan *p, const tf_slice *s, const tf_re
   if (!out.list) return none;
   memcpy(out.list, list, (size_t)n * sizeof list[0]);
   for (int i = 0; i < n; i++)
-    if ((out.list[i].retain >= 0 || out.list[i].loops & skips) && !add_parts(a, p, s, c, &out.list[i])) return none;
+    if ((out.list[i].retain >= 0 || out.list[i].loops & skips) &&
+        !add_parts(a, p, s, c, &out.list[i]))
+      return none;
   return out;
 }
 
@@ -154,8 +165,8 @@ static bool some_move_two_terms(const tf_plan *p) {
   return false;
 }
 
-/* Whether what op o makes is the hull of reads that need not move alike: a loop that moves one of them may leave the
- * hull where it is. */
+/* Whether what op o makes is the hull of reads that need not move alike: a loop that moves one of
+ * them may leave the hull where it is. */
 static bool read_unlike(const tf_plan *p, int o) {
   const tf_ref *first = NULL;
   TF_EACH_READ (p->facts, o, 0, at) {
@@ -192,8 +203,9 @@ static bool fill(tf_arena *a, tf_plan *p, tf_slice *s, bool cancel) {
   return k.list != NULL;
 }
 
-/* Spatial loops above node n on which the ranges of two chains of temporal loops there depend: where borders clip both,
- * one instance may take more steps of one chain, and another more of the other. */
+/* Spatial loops above node n on which the ranges of two chains of temporal loops there depend:
+ * where borders clip both, one instance may take more steps of one chain, and another more of the
+ * other. */
 static uint64_t tied_loops(const tf_plan *p, int n) {
   const tf_path *path = &p->path[n];
   uint64_t tied = 0;
@@ -203,7 +215,8 @@ static uint64_t tied_loops(const tf_plan *p, int n) {
       if (!(path->temporal >> j & path->temporal >> k & 1) || one->op < 0 || other->op < 0 ||
           tf_plan_same_chain(p, path->loops[j], path->loops[k]))
         continue;
-      tied |= tf_base_mask(p, one->op, one->dim) & tf_base_mask(p, other->op, other->dim) & ~path->temporal;
+      tied |= tf_base_mask(p, one->op, one->dim) & tf_base_mask(p, other->op, other->dim) &
+              ~path->temporal;
     }
   return tied;
 }

@@ -22,8 +22,8 @@ bool tf_general_ready(struct tf_model *m) {
   m->scratch.pair = TF_ARRAY(a, int64_t, loops);
   m->scratch.fixed = TF_ARRAY(a, int64_t, loops);
   m->scratch.made = TF_ARRAY(a, tf_ival *, (size_t)m->plan->wl->n_ops);
-  if (!m->scratch.cur || !m->scratch.prv || !m->scratch.zero || !m->scratch.pair || !m->scratch.fixed ||
-      !m->scratch.made || !tf_comps_fill(a, m->plan))
+  if (!m->scratch.cur || !m->scratch.prv || !m->scratch.zero || !m->scratch.pair ||
+      !m->scratch.fixed || !m->scratch.made || !tf_comps_fill(a, m->plan))
     return false;
   if (m->plan->clips && !(m->most = tf_most_new(a, m))) return false;
   m->cover = tf_cover_new(a, m->plan->facts);
@@ -45,14 +45,17 @@ bool tf_count_shares(const tf_eval *ev, const tf_slice *s) {
   return false;
 }
 
-/* Words that enter slice s in class c for the first time in their production, by sharing group: computed with the
- * loops that only repeat boxes of the production at their first setting. */
-static bool first_time(struct tf_model *m, const tf_slice *s, const tf_reuse_case *c, bool keeps, int64_t *words) {
+/* Words that enter slice s in class c for the first time in their production, by sharing group:
+ * computed with the loops that only repeat boxes of the production at their first setting. */
+static bool first_time(struct tf_model *m, const tf_slice *s, const tf_reuse_case *c, bool keeps,
+                       int64_t *words) {
   uint64_t again = s->inside & ~s->moving & m->plan->path[s->node].temporal, frozen = m->ev.frozen;
   tf_sum sum = {0, 0};
   m->ev.frozen |= again;
   uint64_t never =
-      again & ~(m->ev.masked_too ? 0 : tf_skip_loops(m->plan, s->node)); /* a mask may skip the steps before */
+      again &
+      ~(m->ev.masked_too ? 0
+                         : tf_skip_loops(m->plan, s->node)); /* a mask may skip the steps before */
   bool ok = (c->stepping >= 0 && never >> c->stepping & 1) ||
             tf_sum_over(&m->ev, &m->scratch, s, c, keeps, TF_OVER_GROUPS, &sum);
   m->ev.frozen = frozen;
@@ -60,19 +63,22 @@ static bool first_time(struct tf_model *m, const tf_slice *s, const tf_reuse_cas
   return ok;
 }
 
-/* Whether the entry before, whose layout is another, may not happen in a run of the scope that retains what it is for:
- * then nothing is dropped, and what is found is older. */
-static bool drops_in_some_runs(const tf_plan *p, const tf_slice *s, const tf_reuse_case *c, bool keeps) {
+/* Whether the entry before, whose layout is another, may not happen in a run of the scope that
+ * retains what it is for: then nothing is dropped, and what is found is older. */
+static bool drops_in_some_runs(const tf_plan *p, const tf_slice *s, const tf_reuse_case *c,
+                               bool keeps) {
   if (keeps || c->prev < 0 || !p->n_retains) return false;
   const tf_slice *q = &p->slices[c->prev];
   const int at = p->retain_at[q->node];
-  bool may = at >= 0 && at == p->retain_at[s->node] && p->home_scope[s->tensor] != p->retains[at].scope;
+  bool may =
+      at >= 0 && at == p->retain_at[s->node] && p->home_scope[s->tensor] != p->retains[at].scope;
   for (int i = 0; i < q->n_touch && may; i++)
     may = p->made_in[q->touch[i].op] >= 0;
   return may;
 }
 
-bool tf_count_class(struct tf_model *m, const tf_slice *s, const tf_reuse_case *c, bool share, tf_entry *e) {
+bool tf_count_class(struct tf_model *m, const tf_slice *s, const tf_reuse_case *c, bool share,
+                    tf_entry *e) {
   tf_sum sum;
   *e = (tf_entry){0, 0, 0};
   if (c->stepping >= 0 && m->ev.trip[m->plan->path[s->node].loops[c->stepping]] <= 1) return true;
@@ -85,8 +91,8 @@ bool tf_count_class(struct tf_model *m, const tf_slice *s, const tf_reuse_case *
   return !s->makes || first_time(m, s, c, keeps, &e->first);
 }
 
-/* The loops of more than one step that stand at their first setting where one side's first instance is looked at; none:
- * it is the only one. */
+/* The loops of more than one step that stand at their first setting where one side's first instance
+ * is looked at; none: it is the only one. */
 static uint64_t still_at(const struct tf_model *m, int i, int side) {
   const tf_path *path = &m->plan->path[tf_slice_at(m->plan, i)->node];
   uint64_t turning = 0;
@@ -98,7 +104,8 @@ static uint64_t still_at(const struct tf_model *m, int i, int side) {
 }
 
 /* The same where the spatial loops at positions `still` stand at their first setting. */
-static bool count_class_at(struct tf_model *m, const tf_slice *s, const tf_reuse_case *c, uint64_t still, tf_entry *e) {
+static bool count_class_at(struct tf_model *m, const tf_slice *s, const tf_reuse_case *c,
+                           uint64_t still, tf_entry *e) {
   const uint64_t frozen = m->ev.frozen;
   m->ev.frozen |= still;
   const bool ok = tf_count_class(m, s, c, tf_count_shares(&m->ev, s), e);
@@ -106,7 +113,8 @@ static bool count_class_at(struct tf_model *m, const tf_slice *s, const tf_reuse
   return ok;
 }
 
-static bool sum_at(struct tf_model *m, const tf_slice *s, enum tf_over over, uint64_t still, int64_t *words) {
+static bool sum_at(struct tf_model *m, const tf_slice *s, enum tf_over over, uint64_t still,
+                   int64_t *words) {
   const uint64_t frozen = m->ev.frozen;
   tf_sum sum;
   m->ev.frozen |= still;
@@ -152,7 +160,8 @@ static bool count_tile_slice(struct tf_model *m, int i) {
 }
 
 /* What a leaf moves, with the spatial loops at `still` at their first setting. */
-static bool count_leaf_at(struct tf_model *m, const tf_slice *s, const tf_unit *unit, uint64_t still, tf_move *out) {
+static bool count_leaf_at(struct tf_model *m, const tf_slice *s, const tf_unit *unit,
+                          uint64_t still, tf_move *out) {
   const bool join = s->makes ? unit->reduce : unit->multicast;
   int64_t all, first = 0;
   if (!sum_at(m, s, join ? TF_OVER_GROUPS : TF_OVER_INSTANCES, still, &all)) return false;
@@ -180,15 +189,16 @@ static bool count_op(struct tf_model *m, int o) {
   const int of_out = m->plan->op_slice[o] + op->n_reads;
   if (!told(m, of_out)) *r = (tf_op_result){.unit = m->plan->unit[o]};
   for (int i = 0; i <= op->n_reads; i++)
-    if (!told(m, m->plan->op_slice[o] + i) && !count_leaf(m, m->plan->op_slice[o] + i, &m->plan->arch->units[r->unit]))
+    if (!told(m, m->plan->op_slice[o] + i) &&
+        !count_leaf(m, m->plan->op_slice[o] + i, &m->plan->arch->units[r->unit]))
       return false;
   if (told(m, of_out)) return true;
   const tf_slice *out = &m->plan->slices[of_out];
   if (!tf_sum_over(&m->ev, &m->scratch, out, NULL, false, TF_OVER_INSTANCES, &sum)) return false;
   r->points = sum.box;
   m->ev.masked_too = true;
-  bool ok =
-      !m->plan->skips || m->all_points || tf_sum_over(&m->ev, &m->scratch, out, NULL, false, TF_OVER_INSTANCES, &sum);
+  bool ok = !m->plan->skips || m->all_points ||
+            tf_sum_over(&m->ev, &m->scratch, out, NULL, false, TF_OVER_INSTANCES, &sum);
   m->ev.masked_too = m->all_points;
   if (!ok) return false;
   r->skipped = sum.box - r->points;
@@ -220,14 +230,21 @@ static bool busy_steps(struct tf_model *m, int n, int row, double *out) {
   tf_sum sum = {0, 0};
   while (p->path[n].loops[carry] != loop)
     carry++;
-  tf_reuse_case class = {
-      .stepping = carry, .zero_from = carry + 1, .prev = -1, .common = -1, .n_comp = at->n_comp, .comp = at->comp};
-  if (m->ev.trip[loop] > 1 && !tf_sum_over(&m->ev, &m->scratch, at, &class, false, TF_OVER_STEPS, &sum)) return false;
+  tf_reuse_case class = {.stepping = carry,
+                         .zero_from = carry + 1,
+                         .prev = -1,
+                         .common = -1,
+                         .n_comp = at->n_comp,
+                         .comp = at->comp};
+  if (m->ev.trip[loop] > 1 &&
+      !tf_sum_over(&m->ev, &m->scratch, at, &class, false, TF_OVER_STEPS, &sum))
+    return false;
   *out = (double)sum.box;
   return true;
 }
 
-/* The steps of each class.  tf_node_class_steps has them where nothing is idle; Tiles with idle steps are summed here.
+/* The steps of each class.  tf_node_class_steps has them where nothing is idle; Tiles with idle
+ * steps are summed here.
  */
 static bool class_steps(struct tf_model *m) {
   for (int n = 0; n < m->plan->tree->n_nodes; n++) {
@@ -255,7 +272,9 @@ bool tf_count_treated(struct tf_model *m) {
     tf_treated_share(m, o);
     const uint64_t still = still_at(m, p->n_slices + o, TF_SERVING);
     if (!m->first_busiest || !still) continue;
-    if (!sum_at(m, s, TF_OVER_INSTANCES, still, &each) || !sum_at(m, s, TF_OVER_FIRST, still, &once)) return false;
+    if (!sum_at(m, s, TF_OVER_INSTANCES, still, &each) ||
+        !sum_at(m, s, TF_OVER_FIRST, still, &once))
+      return false;
     m->treated_flow[2 * o] = (double)each;
     m->treated_flow[2 * o + 1] = (double)once;
   }

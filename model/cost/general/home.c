@@ -14,7 +14,8 @@ typedef struct {
   tf_ival *all;       /* [TF_MAX_RANK] */
 } leavings;
 
-/* Joins what the instance at scratch.cur leaves (of what is retained, all of it).  False: nothing. */
+/* Joins what the instance at scratch.cur leaves (of what is retained, all of it).  False: nothing.
+ */
 static bool add_left(leavings *g) {
   tf_eval *ev = &g->m->ev;
   const tf_tensor *t = &g->m->plan->wl->tensors[g->z];
@@ -35,13 +36,13 @@ static bool add_left(leavings *g) {
   return any;
 }
 
-/* Joins what all instances of the loops from path position k on leave in one memory; without borders the first and the
- * last step of each loop are enough. */
+/* Joins what all instances of the loops from path position k on leave in one memory; without
+ * borders the first and the last step of each loop are enough. */
 static bool add_brought(leavings *g, int k) {
   const tf_plan *p = g->m->plan;
   const tf_path *path = &p->path[p->home_scope[g->z]];
-  while (k < path->n && (!tf_plan_brings(p, g->z, path->loops[k]) || p->loops[path->loops[k]].op < 0 ||
-                         g->m->ev.trip[path->loops[k]] <= 1))
+  while (k < path->n && (!tf_plan_brings(p, g->z, path->loops[k]) ||
+                         p->loops[path->loops[k]].op < 0 || g->m->ev.trip[path->loops[k]] <= 1))
     k++;
   if (k >= path->n) return add_left(g);
   int64_t *digit = &g->m->scratch.cur[path->loops[k]];
@@ -65,7 +66,8 @@ double tf_home_runs(const struct tf_model *m, int z) {
   return n;
 }
 
-void tf_home_box(struct tf_model *m, int z, const tf_retain *h, uint64_t ranks, const int64_t *digits, tf_ival *box) {
+void tf_home_box(struct tf_model *m, int z, const tf_retain *h, uint64_t ranks,
+                 const int64_t *digits, tf_ival *box) {
   leavings g = {.m = m, .z = z, .h = h, .ranks = ranks, .every = m->plan->cuts, .all = box};
   memset(box, 0, TF_MAX_RANK * sizeof *box);
   memcpy(m->scratch.cur, digits, (size_t)m->plan->n_loops * sizeof *digits);

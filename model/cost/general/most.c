@@ -1,13 +1,16 @@
-/* Finds the largest boxes.  Loops that no length ties together are searched separately, so that their settings add up
- * instead of multiplying.  Within a group, settings are pruned if no length can exceed the known ones: a box is at
- * most as long as it is without borders, and the further outside the tensor it is, the less is left of it. */
+/* Finds the largest boxes.  Loops that no length ties together are searched separately, so that
+ * their settings add up instead of multiplying.  Within a group, settings are pruned if no length
+ * can exceed the known ones: a box is at most as long as it is without borders, and the further
+ * outside the tensor it is, the less is left of it. */
 #include "model/cost/general/most.h"
 
 #include <string.h>
 
 #include "model/flow/retain.h"
 
-enum { MOST_LOOKS = 1 << 15 }; /* most settings of a group, and sets of settings, that are evaluated */
+enum {
+  MOST_LOOKS = 1 << 15
+}; /* most settings of a group, and sets of settings, that are evaluated */
 
 static int lengths_of(const tf_plan *p, const tf_view *v) {
   int n = 0;
@@ -39,13 +42,14 @@ tf_most *tf_most_new(tf_arena *a, const struct tf_model *m) {
   q->at = TF_ARRAY(a, tf_ival, n);
   q->whole = TF_ARRAY(a, tf_ival, n);
   q->shift = TF_ARRAY(a, int64_t, n * TF_MAX_PATH);
-  return q->slice && q->rank && q->mask && q->from && q->extent && q->drifts && q->loose && q->which && q->front &&
-                 q->len && q->at && q->whole && q->shift
+  return q->slice && q->rank && q->mask && q->from && q->extent && q->drifts && q->loose &&
+                 q->which && q->front && q->len && q->at && q->whole && q->shift
              ? q
              : NULL;
 }
 
-/* ---- groups -------------------------------------------------------------------------------------- */
+/* ---- groups
+ * -------------------------------------------------------------------------------------- */
 
 static void add_group(tf_most *q, uint64_t loops) {
   int kept = 0;
@@ -59,8 +63,8 @@ static void add_group(tf_most *q, uint64_t loops) {
   q->n_groups = kept + 1;
 }
 
-/* Groups loops of one chain, loops of which one affects the range of another, and loops that move the same length.
- * The last group has the lengths that no loop moves. */
+/* Groups loops of one chain, loops of which one affects the range of another, and loops that move
+ * the same length. The last group has the lengths that no loop moves. */
 static void make_groups(const struct tf_model *m, tf_most *q) {
   const tf_slice *at = &m->plan->at[q->node];
   int n = 0;
@@ -78,7 +82,8 @@ static void make_groups(const struct tf_model *m, tf_most *q) {
   }
 }
 
-/* ---- one group ------------------------------------------------------------------------------------- */
+/* ---- one group
+ * ------------------------------------------------------------------------------------- */
 
 typedef struct {
   struct tf_model *m;
@@ -110,7 +115,8 @@ static bool add_undominated(hunt *h, const int64_t *len) {
   const int n = h->g->n;
   int kept = 0;
   for (int v = 0; v < h->g->n_front; v++)
-    if (!as_long(len, &front[v * n], n)) memmove(&front[kept++ * n], &front[v * n], (size_t)n * sizeof *front);
+    if (!as_long(len, &front[v * n], n))
+      memmove(&front[kept++ * n], &front[v * n], (size_t)n * sizeof *front);
   h->g->n_front = kept;
   if (kept == TF_MOST_FRONT) return false;
   memcpy(&front[kept * n], len, (size_t)n * sizeof *front);
@@ -118,8 +124,8 @@ static bool add_undominated(hunt *h, const int64_t *len) {
   return true;
 }
 
-/* Finds the lengths at the present setting of the loops, and keeps them unless others are as long; false: too many to
- * keep. */
+/* Finds the lengths at the present setting of the loops, and keeps them unless others are as long;
+ * false: too many to keep. */
 static bool measure_setting(hunt *h) {
   tf_most *q = h->q;
   h->left--;
@@ -134,7 +140,8 @@ static bool measure_setting(hunt *h) {
 static int64_t most_left(tf_ival whole, int64_t down, int64_t up, int64_t from, int64_t extent) {
   const int64_t over = extent - whole.len, lo = whole.lo - from;
   /* a box inside the tensor, or around it, keeps the most: positions from 0 to `over` */
-  const int64_t first = over < 0 ? over : 0, last = over < 0 ? 0 : over, most = over < 0 ? extent : whole.len;
+  const int64_t first = over < 0 ? over : 0, last = over < 0 ? 0 : over,
+                most = over < 0 ? extent : whole.len;
   const int64_t off = lo + down > last ? lo + down - last : lo + up < first ? first - lo - up : 0;
   return off < most ? most - off : 0;
 }
@@ -172,7 +179,8 @@ int64_t tf_most_next(const struct tf_model *m, int l, int64_t t, int64_t n) {
   return t + 1 < edge || t + 1 >= last ? t + 1 : t + 1 <= middle ? middle : last;
 }
 
-/* Branches over the settings of the loops from i on that pass the bound.  False: there are too many. */
+/* Branches over the settings of the loops from i on that pass the bound.  False: there are too
+ * many. */
 static bool descend(hunt *h, int i) {
   if (!promises(h, i)) return true;
   if (i == h->n) return measure_setting(h);
@@ -218,7 +226,8 @@ static void find_places(hunt *h) {
   ev->noclip = ev->whole = false;
 }
 
-/* Evaluates the first, middle and last settings first: away from borders one of them has the largest boxes. */
+/* Evaluates the first, middle and last settings first: away from borders one of them has the
+ * largest boxes. */
 static bool evaluate_first(hunt *h) {
   bool ok = true;
   for (int at = 0; at < 3 && ok; at++) {
@@ -241,7 +250,8 @@ static bool find_front(struct tf_model *m, tf_most *q, tf_most_group *g) {
   q->loops = g->loops;
   for (int k = 0; k < path->n; k++) {
     const int l = path->loops[k];
-    if (!((g->loops & ~q->skip) >> k & 1) || m->ev.trip[l] <= 1 || m->plan->loops[l].op < 0) continue;
+    if (!((g->loops & ~q->skip) >> k & 1) || m->ev.trip[l] <= 1 || m->plan->loops[l].op < 0)
+      continue;
     h.turns[h.n] = q->steady ? tf_turns(&m->ev, l, h.digits) : m->ev.trip[l];
     h.loops[h.n] = l;
     h.n += h.turns[h.n] > 1;

@@ -1,12 +1,14 @@
-/* The largest boxes over all settings of the loops above a node.  Where borders clip boxes, the largest need not be at
- * the first setting; and the largest sum over several boxes is at some common setting. */
+/* The largest boxes over all settings of the loops above a node.  Where borders clip boxes, the
+ * largest need not be at the first setting; and the largest sum over several boxes is at some
+ * common setting. */
 #ifndef MODEL_COST_GENERAL_MOST_H
 #define MODEL_COST_GENERAL_MOST_H
 #include "model/cost/state.h"
 
 enum { TF_MOST_FRONT = 32 }; /* most vectors of lengths on the Pareto front of a group */
 
-/* Lengths that depend on common loops, and the Pareto front of the vectors of lengths that occur. */
+/* Lengths that depend on common loops, and the Pareto front of the vectors of lengths that occur.
+ */
 typedef struct {
   int first, n; /* its lengths are which[first .. first + n) */
   int n_front;
@@ -21,14 +23,15 @@ typedef struct tf_most {
   int *slice, *rank;      /* [n] slice and rank, for look() */
   uint64_t *mask;         /* [n] positions of the loops that move it */
   int64_t *from, *extent; /* [n] it is clipped to [from, from + extent) */
-  bool *drifts; /* [n] where the box lies without borders also depends on what runs of a retaining scope make, or on
-                   how much of a step its readers have */
-  bool bounded; /* no length is more than without borders, but for those that are: */
-  bool *loose;  /* [n] */
-  bool steady; /* ignoring borders, a loop's step moves each length by the same distance at any setting of the others */
+  bool *drifts;  /* [n] where the box lies without borders also depends on what runs of a retaining
+                    scope make, or on  how much of a step its readers have */
+  bool bounded;  /* no length is more than without borders, but for those that are: */
+  bool *loose;   /* [n] */
+  bool steady;   /* ignoring borders, a loop's step moves each length by the same distance at any
+                    setting of the others */
   uint64_t skip; /* positions that look() sets itself */
-  /* Computes the boxes of lengths which[0 .. n), clipped by borders; or unclipped, where ev.noclip and ev.whole are
-   * set. Lengths of an empty box are 0. */
+  /* Computes the boxes of lengths which[0 .. n), clipped by borders; or unclipped, where ev.noclip
+   * and ev.whole are set. Lengths of an empty box are 0. */
   void (*look)(struct tf_model *m, const int *which, int n, const int64_t *digits, tf_ival *out);
   const void *what;
   uint64_t loops; /* of the current group */
@@ -45,7 +48,8 @@ typedef struct tf_most {
 tf_most *tf_most_new(tf_arena *a, const struct tf_model *m);
 /* Finds the Pareto front of each group.  False: too many settings; only the walk can tell. */
 bool tf_most_find(struct tf_model *m, tf_most *q);
-/* The setting of loop l, of n, to look at after t: where scopes retain, of those alike away from borders (sums.c) one.
+/* The setting of loop l, of n, to look at after t: where scopes retain, of those alike away from
+ * borders (sums.c) one.
  */
 int64_t tf_most_next(const struct tf_model *m, int l, int64_t t, int64_t n);
 /* Length v of group g of which[first + k]. */

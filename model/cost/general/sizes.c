@@ -1,11 +1,12 @@
-/* The largest extents of slices, and of intermediates at home: those of the first step, except with borders
- * (border.c). */
+/* The largest extents of slices, and of intermediates at home: those of the first step, except with
+ * borders (border.c). */
 #include "base/checked.h"
 #include "model/cost/general/general.h"
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* Words of intermediate z that the first iteration of its home scope leaves in one instance: no other leaves more. */
+/* Words of intermediate z that the first iteration of its home scope leaves in one instance: no
+ * other leaves more. */
 static int64_t first_home_words(struct tf_model *m, int z) {
   tf_ival box[TF_MAX_RANK];
   tf_home_box(m, z, NULL, ~UINT64_C(0), m->scratch.zero, box);
@@ -33,7 +34,8 @@ void tf_sizes(struct tf_model *m) {
     if (m->partly && m->told[i]) continue;
     m->box[i] = 1;
     for (int r = 0; r < p->wl->tensors[s->tensor].rank; r++) {
-      len[r] = least(tf_slice_rank(&m->ev, s, r, m->scratch.zero).len, p->wl->tensors[s->tensor].extent[r]);
+      len[r] = least(tf_slice_rank(&m->ev, s, r, m->scratch.zero).len,
+                     p->wl->tensors[s->tensor].extent[r]);
       m->box[i] = tf_sat_mul(m->box[i], len[r]);
     }
   }

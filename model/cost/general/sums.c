@@ -1,5 +1,5 @@
-/* Sums over the settings of a component's loops, loop by loop from the outside.  Equal settings of a loop are counted
- * together; those near a border, or of instances that may share, one by one. */
+/* Sums over the settings of a component's loops, loop by loop from the outside.  Equal settings of
+ * a loop are counted together; those near a border, or of instances that may share, one by one. */
 #include <string.h>
 
 #include "base/checked.h"
@@ -12,33 +12,35 @@ enum {
   TF_EVERY_SETTING = 8 /* up to so many settings of a loop are all visited */
 };
 
-/* Whether the entry before differs between settings of spatial loop k: some temporal loop starts over and splits a
- * partial tile, so that its last setting is not the same in all instances. */
+/* Whether the entry before differs between settings of spatial loop k: some temporal loop starts
+ * over and splits a partial tile, so that its last setting is not the same in all instances. */
 static bool uneven_before(const tf_summing *e, int k) {
   const tf_plan *p = e->ev->plan;
   const tf_path *path = &p->path[e->s->node];
   bool above = e->h && k < e->n_above;
   uint64_t anew = above ? path->temporal : e->prev ? e->zero & path->temporal : 0;
   for (int j = 0; j < k; j++)
-    if ((anew & e->comp->loops) >> j & 1 && p->loops[path->loops[j]].op >= 0 && e->ev->trip[path->loops[j]] > 1 &&
+    if ((anew & e->comp->loops) >> j & 1 && p->loops[path->loops[j]].op >= 0 &&
+        e->ev->trip[path->loops[j]] > 1 &&
         tf_loop_range(e->ev, path->loops[j], e->w->cur).len % tf_step(e->ev, path->loops[j]))
       return true;
   return false;
 }
 
-/* Whether the range that reaches position k may be split into unequal parts among boxes counted one by one, by its own
- * chain or by one that it depends on. */
+/* Whether the range that reaches position k may be split into unequal parts among boxes counted one
+ * by one, by its own chain or by one that it depends on. */
 static bool uneven_each(const tf_summing *e, int k) {
   const tf_plan *p = e->ev->plan;
   const tf_path *path = &p->path[e->s->node];
   for (int j = 0; j < k; j++)
-    if (e->each >> j & 1 && tf_loop_range(e->ev, path->loops[j], e->w->cur).len % tf_step(e->ev, path->loops[j]))
+    if (e->each >> j & 1 &&
+        tf_loop_range(e->ev, path->loops[j], e->w->cur).len % tf_step(e->ev, path->loops[j]))
       return true;
   return false;
 }
 
-/* Adds all settings of the component's loops from path position k on, each `mult` times; loops further out are set in
- * w->cur.  border: positions whose boxes may still be clipped. */
+/* Adds all settings of the component's loops from path position k on, each `mult` times; loops
+ * further out are set in w->cur.  border: positions whose boxes may still be clipped. */
 static void sum_loops(tf_summing *e, int k, int64_t mult, uint64_t border);
 
 static void sum_at(tf_summing *e, int k, int64_t digit, int64_t mult, uint64_t border) {
@@ -53,7 +55,8 @@ static uint64_t part_of(const tf_summing *e, int k) {
   return ~UINT64_C(0);
 }
 
-/* How many settings at either end of loop k are counted one by one, as borders may clip their boxes. */
+/* How many settings at either end of loop k are counted one by one, as borders may clip their
+ * boxes. */
 static int64_t ends(const tf_summing *e, int k, bool border) {
   const tf_plan *p = e->ev->plan;
   int64_t edge = border ? 2 + p->reach / tf_step(e->ev, p->path[e->s->node].loops[k]) : 0;
@@ -65,20 +68,21 @@ static int64_t ends(const tf_summing *e, int k, bool border) {
 static bool one_by_one(tf_summing *e, int k) {
   if ((e->each | e->apart) >> k & 1) return true;
   if (e->ev->plan->path[e->s->node].temporal >> k & 1)
-    return uneven_each(e, k) ||
-           (e->h && k >= e->n_above && (e->unlike || e->ev->plan->clips) && e->each & ~(~UINT64_C(0) << e->n_above));
+    return uneven_each(e, k) || (e->h && k >= e->n_above && (e->unlike || e->ev->plan->clips) &&
+                                 e->each & ~(~UINT64_C(0) << e->n_above));
   return uneven_before(e, k) || tf_before_differs(e, k);
 }
 
 /* Whether the sum is of use: a loop may have more settings than the sums may visit. */
 static bool goes_on(const tf_summing *e) { return e->ok && !e->ev->irregular && !e->ev->ragged; }
 
-/* Counts a setting; past the most that the sums may visit they give up, as if only the walk could tell. */
+/* Counts a setting; past the most that the sums may visit they give up, as if only the walk could
+ * tell. */
 static void visit(tf_summing *e) { e->ev->irregular |= ++e->ev->work > e->ev->work_most; }
 
-/* Settings of temporal loop k, from the first, that boxes counted one by one have whatever borders cut off their
- * ranges, and at which no border clips those of one.  As many settings are then counted at once of each, and equal
- * boxes are met.  The most there is: it makes no difference. */
+/* Settings of temporal loop k, from the first, that boxes counted one by one have whatever borders
+ * cut off their ranges, and at which no border clips those of one.  As many settings are then
+ * counted at once of each, and equal boxes are met.  The most there is: it makes no difference. */
 static int64_t alike_settings(const tf_summing *e, int k, int64_t edge) {
   const tf_plan *p = e->ev->plan;
   const int l = p->path[e->s->node].loops[k], o = p->loops[l].op;
@@ -92,7 +96,8 @@ static int64_t alike_settings(const tf_summing *e, int k, int64_t edge) {
   return (n < e->ev->trip[l] ? n : e->ev->trip[l]) - all / step - 1 - edge;
 }
 
-/* Adds every setting of loop k that has points, of a range of len: settings with equal boxes at once. */
+/* Adds every setting of loop k that has points, of a range of len: settings with equal boxes at
+ * once. */
 static void sum_settings(tf_summing *e, int k, int64_t len, int64_t mult, uint64_t border) {
   const tf_plan *p = e->ev->plan;
   int l = p->path[e->s->node].loops[k];
@@ -122,8 +127,9 @@ static void sum_settings(tf_summing *e, int k, int64_t len, int64_t mult, uint64
     sum_at(e, k, i, mult, border);
 }
 
-/* Adds setting `digit` of loop k, from the memo if a setting at the same distance from the mask's edge was summed
- * before.  Not inside the loop that steps: loops that start over were at their last before, wherever that is. */
+/* Adds setting `digit` of loop k, from the memo if a setting at the same distance from the mask's
+ * edge was summed before.  Not inside the loop that steps: loops that start over were at their last
+ * before, wherever that is. */
 static void sum_near(tf_summing *e, int k, int64_t digit, int64_t mult, uint64_t border) {
   const tf_path *path = &e->ev->plan->path[e->s->node];
   if (!e->divides || (e->prev && e->zero >> k & 1) || !(e->skips & ~UINT64_C(0) << k << 1)) {
@@ -145,7 +151,8 @@ static void sum_near(tf_summing *e, int k, int64_t digit, int64_t mult, uint64_t
 }
 
 /* Adds settings from .. to - 1 of loop k, which are equal. */
-static void sum_alike(tf_summing *e, int k, int64_t from, int64_t to, int64_t mult, uint64_t border) {
+static void sum_alike(tf_summing *e, int k, int64_t from, int64_t to, int64_t mult,
+                      uint64_t border) {
   int64_t m;
   if (to <= from) return;
   e->here.slack[k] = to - from - 1;
@@ -156,12 +163,15 @@ static void sum_alike(tf_summing *e, int k, int64_t from, int64_t to, int64_t mu
   e->here.slack[k] = 0;
 }
 
-/* Adds every setting of loop k that the mask does not skip.  Equal ones are counted at once: those of the innermost
- * such loop, and those that the mask keeps whole, so that no step inside them is skipped. */
+/* Adds every setting of loop k that the mask does not skip.  Equal ones are counted at once: those
+ * of the innermost such loop, and those that the mask keeps whole, so that no step inside them is
+ * skipped. */
 static void sum_unmasked(tf_summing *e, int k, int64_t mult, uint64_t border) {
   const int l = e->ev->plan->path[e->s->node].loops[k];
-  const int64_t len = e->divides ? 0 : tf_loop_range(e->ev, l, e->w->cur).len, step = tf_step(e->ev, l);
-  const int64_t full = e->divides ? e->ev->trip[l] : len / step, turns = e->divides ? full : (len + step - 1) / step;
+  const int64_t len = e->divides ? 0 : tf_loop_range(e->ev, l, e->w->cur).len,
+                step = tf_step(e->ev, l);
+  const int64_t full = e->divides ? e->ev->trip[l] : len / step,
+                turns = e->divides ? full : (len + step - 1) / step;
   const uint64_t inside = ~UINT64_C(0) << k << 1, skips = e->skips;
   const bool once = e->again >> k & 1 && !(skips & ~e->again & inside);
   tf_live v = tf_skip_live(e->ev, e->s->node, k, e->w->cur);
@@ -178,7 +188,8 @@ static void sum_unmasked(tf_summing *e, int k, int64_t mult, uint64_t border) {
   } else if (k == e->carry) {
     v.inner_first++; /* nothing is skipped in the previous step, either */
   }
-  int64_t from = v.inner_first > at ? v.inner_first : at, to = v.inner_last < full ? v.inner_last + 1 : full;
+  int64_t from = v.inner_first > at ? v.inner_first : at,
+          to = v.inner_last < full ? v.inner_last + 1 : full;
   for (; at <= v.last && (at < from || to <= from) && goes_on(e); at++)
     sum_near(e, k, at, mult, border);
   if (at > v.last) return;
@@ -192,9 +203,9 @@ static void sum_unmasked(tf_summing *e, int k, int64_t mult, uint64_t border) {
 /* A figure as a function of a loop's setting. */
 typedef int64_t figure(tf_summing *e, const void *what, int64_t digit);
 
-/* The maximum of the figure over the loop's n settings.  Along a loop, borders make it rise and then fall: with many
- * settings it is found by hill climbing from the best of both ends and the middle; if it is 0 there, all are
- * visited. */
+/* The maximum of the figure over the loop's n settings.  Along a loop, borders make it rise and
+ * then fall: with many settings it is found by hill climbing from the best of both ends and the
+ * middle; if it is 0 there, all are visited. */
 static int64_t largest(tf_summing *e, int64_t n, figure *f, const void *what) {
   const int64_t tries[] = {0, (n - 1) / 2, n / 2, n - 1};
   int64_t most = 0, at = 0;
@@ -231,17 +242,19 @@ static int64_t longest_at(tf_summing *e, const void *what, int64_t digit) {
   return longest(e, w->k, w->from + 1);
 }
 
-/* The longest range that reaches position k in any of the instances counted together, with the loops before `from`
- * fixed: at borders they differ. */
+/* The longest range that reaches position k in any of the instances counted together, with the
+ * loops before `from` fixed: at borders they differ. */
 static int64_t longest(tf_summing *e, int k, int from) {
   e->ev->work++;
   const tf_path *path = &e->ev->plan->path[e->s->node];
-  while (from < path->n && !((e->single & e->comp->loops) >> from & 1 && e->ev->trip[path->loops[from]] > 1))
+  while (from < path->n &&
+         !((e->single & e->comp->loops) >> from & 1 && e->ev->trip[path->loops[from]] > 1))
     from++;
   if (from >= path->n) return tf_loop_range(e->ev, path->loops[k], e->w->cur).len;
   int64_t *digit = &e->w->cur[path->loops[from]];
   *digit = 0;
-  int64_t most = largest(e, tf_turns(e->ev, path->loops[from], e->w->cur), longest_at, &(instance_of){from, k});
+  int64_t most = largest(e, tf_turns(e->ev, path->loops[from], e->w->cur), longest_at,
+                         &(instance_of){from, k});
   *digit = 0;
   return most;
 }
@@ -249,13 +262,14 @@ static int64_t longest(tf_summing *e, int k, int from) {
 static tf_words one(bool found) { return (tf_words){1, found, found, found}; }
 
 static bool multiply(tf_words *a, const tf_words *b) {
-  return !__builtin_mul_overflow(a->all, b->all, &a->all) && !__builtin_mul_overflow(a->some, b->some, &a->some) &&
+  return !__builtin_mul_overflow(a->all, b->all, &a->all) &&
+         !__builtin_mul_overflow(a->some, b->some, &a->some) &&
          !__builtin_mul_overflow(a->always, b->always, &a->always) &&
          !__builtin_mul_overflow(a->kept, b->kept, &a->kept);
 }
 
-/* The sums of the parts below a retaining scope, in a run whose computed ranges are known: parts are independent, so
- * that their sums multiply. */
+/* The sums of the parts below a retaining scope, in a run whose computed ranges are known: parts
+ * are independent, so that their sums multiply. */
 static tf_words parts(tf_summing *e, uint64_t border) {
   const tf_comp *whole = e->comp;
   const tf_words before = e->sum;
@@ -286,23 +300,26 @@ static int64_t steps_at(tf_summing *e, const void *what, int64_t digit) {
   return most_steps(e, w->k + 1, w->border);
 }
 
-/* The most steps that any instance of the scope takes in this run, with the loops before position k fixed. */
+/* The most steps that any instance of the scope takes in this run, with the loops before position k
+ * fixed. */
 static int64_t most_steps(tf_summing *e, int k, uint64_t border) {
   const tf_path *path = &e->ev->plan->path[e->s->node];
-  while (k < e->n_above && !((e->comp->loops & ~path->temporal) >> k & 1 && e->ev->trip[path->loops[k]] > 1))
+  while (k < e->n_above &&
+         !((e->comp->loops & ~path->temporal) >> k & 1 && e->ev->trip[path->loops[k]] > 1))
     k++;
   if (k >= e->n_above) {
     int64_t steps = tf_before_arm(e) ? parts(e, border).all : 0;
     tf_before_disarm(e);
     return steps;
   }
-  int64_t most = largest(e, tf_turns(e->ev, path->loops[k], e->w->cur), steps_at, &(run_of){k, border});
+  int64_t most =
+      largest(e, tf_turns(e->ev, path->loops[k], e->w->cur), steps_at, &(run_of){k, border});
   e->w->cur[path->loops[k]] = 0;
   return most;
 }
 
-/* Adds the settings below a retaining scope, in one run of it.  (Where boxes are compared between instances of the
- * scope, all loops are one component.) */
+/* Adds the settings below a retaining scope, in one run of it.  (Where boxes are compared between
+ * instances of the scope, all loops are one component.) */
 static void in_run(tf_summing *e, int64_t mult, uint64_t border) {
   uint64_t above = e->n_above ? ~UINT64_C(0) >> (TF_MAX_PATH - e->n_above) : 0;
   if (e->single & above & e->comp->loops) {
@@ -335,7 +352,8 @@ static void sum_loops(tf_summing *e, int k, int64_t mult, uint64_t border) {
     return;
   }
   if (k == path->n) {
-    if (!e->again || tf_skip_first(e->ev, e->s->node, e->again, NULL, e->w->cur)) tf_leaf_add(e, mult);
+    if (!e->again || tf_skip_first(e->ev, e->s->node, e->again, NULL, e->w->cur))
+      tf_leaf_add(e, mult);
     return;
   }
   if (p->loops[path->loops[k]].op < 0) {
@@ -395,7 +413,8 @@ static bool may_coincide(const tf_summing *e, uint64_t merge) {
   return chains > 1 || (chains == 1 && !e->s->plain);
 }
 
-/* Loops above a retaining scope: their instances may compute different ranges, and are counted one by one. */
+/* Loops above a retaining scope: their instances may compute different ranges, and are counted one
+ * by one. */
 static void set_each_above(tf_summing *e, uint64_t group, bool steps) {
   uint64_t above = e->n_above ? ~UINT64_C(0) >> (TF_MAX_PATH - e->n_above) : 0;
   uint64_t unmoved = group & e->comp->loops & ~e->comp->moving;
@@ -429,7 +448,8 @@ static void set_masks(tf_summing *e, enum tf_over over) {
   const uint64_t once = over == TF_OVER_FIRST ? e->s->inside & ~e->s->moving & ~spatial : 0;
   e->again = e->skips & (e->ev->frozen | once);
   if (e->skips) e->zero |= once & ~e->skips;
-  const uint64_t before = e->prev && e->prev != e->s && !e->ev->masked_too ? tf_skip_loops(p, e->prev->node) : 0;
+  const uint64_t before =
+      e->prev && e->prev != e->s && !e->ev->masked_too ? tf_skip_loops(p, e->prev->node) : 0;
   e->apart = before & e->comp->prev_loops ? before & e->comp->loops : 0;
   e->divides = e->skips && !e->again && !e->each && !e->h && tf_skip_divides(e->ev, e->s->node);
   if (before) e->divides &= tf_skip_divides(e->ev, e->prev->node);
@@ -441,8 +461,10 @@ static void set_masks(tf_summing *e, enum tf_over over) {
     uint64_t unmoved = group & e->comp->loops & ~e->s->moving;
     e->single |= unmoved;
     group &= ~unmoved;
-    for (int i = 0; i < e->comp->n_part; i++) /* a mask ties together loops that move different ranks */
-      if (may_coincide(e, group & e->comp->part[i].loops)) e->each |= group & e->comp->part[i].loops;
+    for (int i = 0; i < e->comp->n_part;
+         i++) /* a mask ties together loops that move different ranks */
+      if (may_coincide(e, group & e->comp->part[i].loops))
+        e->each |= group & e->comp->part[i].loops;
     if (!e->comp->n_part && group && may_coincide(e, group)) e->each = group & e->comp->loops;
   }
 }
@@ -456,7 +478,8 @@ static bool clips(const tf_summing *e) {
   return padded;
 }
 
-/* The sum over one component; settings that a retaining scope makes different are split until each part is uniform. */
+/* The sum over one component; settings that a retaining scope makes different are split until each
+ * part is uniform. */
 static bool sum_comp(tf_summing *e, enum tf_over over) {
   uint64_t border = clips(e) ? ~UINT64_C(0) : 0;
   tf_known known[TF_KNOWN_MAX];
@@ -493,7 +516,8 @@ static bool sum_comp(tf_summing *e, enum tf_over over) {
 /* Whether the component's sum follows from its key; fills it. */
 static bool key_of(tf_summing *e, enum tf_over over, tf_sum_key *k) {
   const uint64_t loops = e->comp->loops;
-  if (!e->w->memo || e->comp->retain >= 0 || e->ev->plan->skips || (e->prev && e->prev != e->s)) return false;
+  if (!e->w->memo || e->comp->retain >= 0 || e->ev->plan->skips || (e->prev && e->prev != e->s))
+    return false;
   set_masks(e, over);
   *k = (tf_sum_key){loops,
                     e->zero & loops,
@@ -508,9 +532,9 @@ static bool key_of(tf_summing *e, enum tf_over over, tf_sum_key *k) {
 }
 
 static bool same_key(const tf_sum_key *a, const tf_sum_key *b) {
-  return a->loops == b->loops && a->zero == b->zero && a->single == b->single && a->each == b->each &&
-         a->frozen == b->frozen && a->carry == b->carry && a->n_rank == b->n_rank && a->rank == b->rank &&
-         a->prev == b->prev;
+  return a->loops == b->loops && a->zero == b->zero && a->single == b->single &&
+         a->each == b->each && a->frozen == b->frozen && a->carry == b->carry &&
+         a->n_rank == b->n_rank && a->rank == b->rank && a->prev == b->prev;
 }
 
 /* The sum over one component, from the memo if it is there. */
@@ -532,8 +556,8 @@ static bool find_comp(tf_summing *e, enum tf_over over) {
   return true;
 }
 
-bool tf_sum_over(tf_eval *ev, tf_scratch *w, const tf_slice *s, const tf_reuse_case *c, bool keeps, enum tf_over over,
-                 tf_sum *out) {
+bool tf_sum_over(tf_eval *ev, tf_scratch *w, const tf_slice *s, const tf_reuse_case *c, bool keeps,
+                 enum tf_over over, tf_sum *out) {
   const tf_comp *comp = c ? c->comp : s->comp;
   int n = c ? c->n_comp : s->n_comp;
   const tf_slice *prev = c && keeps ? &ev->plan->slices[c->prev] : NULL;

@@ -1,6 +1,6 @@
-/* Sums over all settings of the loops above a slice, without walking them: the settings of each loop fall into a few
- * classes (full, partial, near a border), and sums over independent components multiply (docs/MODEL.md, section 3;
- * thesis Eq. 3.10, 3.11). */
+/* Sums over all settings of the loops above a slice, without walking them: the settings of each
+ * loop fall into a few classes (full, partial, near a border), and sums over independent components
+ * multiply (docs/MODEL.md, section 3; thesis Eq. 3.10, 3.11). */
 #ifndef MODEL_COST_GENERAL_SUMS_H
 #define MODEL_COST_GENERAL_SUMS_H
 #include "model/flow/range.h"
@@ -18,7 +18,8 @@ enum tf_over {
   TF_OVER_STEPS      /* moments: all instances together count once; no boxes */
 };
 
-/* A set of boxes, to count equal boxes of several instances once: rows in an array, and a hash table of them. */
+/* A set of boxes, to count equal boxes of several instances once: rows in an array, and a hash
+ * table of them. */
 typedef struct tf_boxes {
   tf_arena *arena; /* for the arrays below, created when first needed */
   int64_t *row;
@@ -26,13 +27,18 @@ typedef struct tf_boxes {
   int64_t *slot; /* `past` + 1 + the row's number; up to `past`: free */
   int64_t past;  /* rows of earlier counts */
 } tf_boxes;
-enum { TF_LEAF_MAX = 1 << 15, TF_LEAF_UNLIKE = 1 << 11, TF_LEAF_FEW = 64, TF_LEAF_WORDS = 4 + 4 * TF_MAX_RANK };
+enum {
+  TF_LEAF_MAX = 1 << 15,
+  TF_LEAF_UNLIKE = 1 << 11,
+  TF_LEAF_FEW = 64,
+  TF_LEAF_WORDS = 4 + 4 * TF_MAX_RANK
+};
 
-/* Sums over components of one slice in one evaluation: classes of entries, and instances and groups, differ in few of
- * them. */
+/* Sums over components of one slice in one evaluation: classes of entries, and instances and
+ * groups, differ in few of them. */
 typedef struct {
   uint64_t loops, zero, single, each, frozen; /* masks of the component's loops */
-  int carry, n_rank, rank;                    /* carry: -1 where it is none of these loops; rank: the first */
+  int carry, n_rank, rank; /* carry: -1 where it is none of these loops; rank: the first */
   bool prev;
 } tf_sum_key;
 enum { TF_SUM_KEYS = 48 };
@@ -42,8 +48,8 @@ typedef struct tf_sum_memo {
   int64_t sum[TF_SUM_KEYS][4];
 } tf_sum_memo;
 
-/* Sums over the entries of slice s in class c (NULL: all entries).  keeps: what c->prev left is still there.  False on
- * overflow.  Sets ev->irregular where only the exact walk counts right. */
-bool tf_sum_over(tf_eval *ev, tf_scratch *w, const tf_slice *s, const tf_reuse_case *c, bool keeps, enum tf_over over,
-                 tf_sum *out);
+/* Sums over the entries of slice s in class c (NULL: all entries).  keeps: what c->prev left is
+ * still there.  False on overflow.  Sets ev->irregular where only the exact walk counts right. */
+bool tf_sum_over(tf_eval *ev, tf_scratch *w, const tf_slice *s, const tf_reuse_case *c, bool keeps,
+                 enum tf_over over, tf_sum *out);
 #endif

@@ -3,7 +3,8 @@
 
 enum { TF_BEFORE_BACK = 64 };
 
-/* Instances of the spatial loop at position k that ran at some setting of the loops that now start over. */
+/* Instances of the spatial loop at position k that ran at some setting of the loops that now start
+ * over. */
 static int64_t ever_before(tf_summing *e, int k) {
   const tf_path *path = &e->ev->plan->path[e->s->node];
   int l = path->loops[k];
@@ -19,8 +20,8 @@ static int64_t ever_before(tf_summing *e, int k) {
   return n;
 }
 
-/* Whether an instance of the spatial loop at position k that is counted now (or that it stands for) did not run at the
- * entry before: then it holds what an older entry left. */
+/* Whether an instance of the spatial loop at position k that is counted now (or that it stands for)
+ * did not run at the entry before: then it holds what an older entry left. */
 static bool idle_before(tf_summing *e, int k) {
   int l = e->ev->plan->path[e->s->node].loops[k];
   int64_t step = tf_step(e->ev, l), trip = e->ev->trip[l];
@@ -34,19 +35,20 @@ static bool idle_before(tf_summing *e, int k) {
   return then < (now < trip ? now : trip);
 }
 
-/* The last setting of temporal loop k of node n's path that is not skipped, with the loops outside it at dg, in the
- * instance that is set; where it has none, it holds what an older entry left. */
+/* The last setting of temporal loop k of node n's path that is not skipped, with the loops outside
+ * it at dg, in the instance that is set; where it has none, it holds what an older entry left. */
 static int64_t last_not_skipped(tf_summing *e, int n, int k, uint64_t loops, const int64_t *dg) {
   const bool skips = !e->ev->masked_too && tf_skip_loops(e->ev->plan, n) >> k & 1;
-  const int64_t own = skips && e->divides ? INT64_MAX : tf_last_setting(e->ev, &e->ev->plan->path[n], k, loops, dg);
+  const int64_t own =
+      skips && e->divides ? INT64_MAX : tf_last_setting(e->ev, &e->ev->plan->path[n], k, loops, dg);
   if (!skips) return own;
   const tf_live live = tf_skip_live(e->ev, n, k, dg);
   e->ev->irregular |= own < live.first;
   return live.last < 0 ? 0 : live.last < own ? live.last : own;
 }
 
-/* Sets the loops that the previous m-tile has below the common scope: spatial ones as now, others at their last
- * setting. */
+/* Sets the loops that the previous m-tile has below the common scope: spatial ones as now, others
+ * at their last setting. */
 static void set_own(tf_summing *e) {
   const tf_plan *p = e->ev->plan;
   const tf_path *own = &p->path[e->prev->node];
@@ -95,7 +97,8 @@ static bool outlives(tf_summing *e, int k) {
   return false;
 }
 
-/* Finds the latest earlier run in which `prev` was entered.  False: there is none, or its content was dropped. */
+/* Finds the latest earlier run in which `prev` was entered.  False: there is none, or its content
+ * was dropped. */
 static bool find_before(tf_summing *e) {
   tf_eval *ev = e->ev;
   e->there = e->here;

@@ -26,7 +26,9 @@ static int64_t *slot_of(tf_boxes *w, const int64_t *row, int n) {
     h = (h ^ (uint64_t)row[i]) * UINT64_C(1099511628211);
   uint64_t slots = 2 * (uint64_t)w->room + 1, at = (h ^ h >> 32) % slots;
   for (; w->slot[at] > w->past; at = (at + 1) % slots)
-    if (!memcmp(w->row + (size_t)(w->slot[at] - w->past - 1) * TF_LEAF_WORDS, row, (size_t)n * sizeof *row)) break;
+    if (!memcmp(w->row + (size_t)(w->slot[at] - w->past - 1) * TF_LEAF_WORDS, row,
+                (size_t)n * sizeof *row))
+      break;
   return &w->slot[at];
 }
 
@@ -34,7 +36,8 @@ static int64_t *slot_of(tf_boxes *w, const int64_t *row, int n) {
 static bool more_room(tf_boxes *w, int n) {
   if (w->n < w->room) return true;
   size_t room = w->room ? 4 * (size_t)w->room : TF_LEAF_FEW;
-  int64_t *slot = TF_ARRAY(w->arena, int64_t, 2 * room + 1), *rows = TF_ARRAY(w->arena, int64_t, room * TF_LEAF_WORDS);
+  int64_t *slot = TF_ARRAY(w->arena, int64_t, 2 * room + 1),
+          *rows = TF_ARRAY(w->arena, int64_t, room * TF_LEAF_WORDS);
   if (!slot || !rows) return false;
   if (w->n) memcpy(rows, w->row, (size_t)w->n * TF_LEAF_WORDS * sizeof *rows);
   w->slot = slot, w->row = rows, w->room = (int)room;
@@ -43,8 +46,8 @@ static bool more_room(tf_boxes *w, int n) {
   return true;
 }
 
-/* Adds a row, the box of one instance and what it found, and returns whether it was there already.  Boxes of all steps
- * of runs that are not alike are soon more than the walk has kinds of steps. */
+/* Adds a row, the box of one instance and what it found, and returns whether it was there already.
+ * Boxes of all steps of runs that are not alike are soon more than the walk has kinds of steps. */
 static bool seen_row(tf_summing *e, const int64_t *row, int n) {
   tf_boxes *w = e->w->boxes;
   const int most = e->unlike ? TF_LEAF_UNLIKE : TF_LEAF_MAX;
@@ -75,11 +78,14 @@ static int64_t free_key(const tf_summing *e) {
 }
 
 /* Whether this component has spatial loops, which select instances. */
-static bool instances(const tf_summing *e) { return e->comp->loops & ~e->ev->plan->path[e->s->node].temporal; }
+static bool instances(const tf_summing *e) {
+  return e->comp->loops & ~e->ev->plan->path[e->s->node].temporal;
+}
 
-/* Counts a box that other instances may share: row[0 .. n) says where it lies and what was found, rank by rank, with
- * room for one more entry.  A box met before under the same free loops is not counted again.  With another part found,
- * it counts once more under `some`; once it is met with nothing found, it no longer counts under `always`. */
+/* Counts a box that other instances may share: row[0 .. n) says where it lies and what was found,
+ * rank by rank, with room for one more entry.  A box met before under the same free loops is not
+ * counted again.  With another part found, it counts once more under `some`; once it is met with
+ * nothing found, it no longer counts under `always`. */
 static void add_once(tf_summing *e, int64_t mult, tf_words v, int64_t *row, int n) {
   for (int i = 0; i < n && !v.kept; i += 4)
     row[i + 2] = row[i + 3] = 0; /* only in a single rank may part of a box be found */

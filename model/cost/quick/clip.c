@@ -1,10 +1,12 @@
-/* The quick count where borders of padded tensors clip boxes.  If each loop moves at most one clipped rank, the words
- * of all settings of a class of entries are a product, rank by rank: of sum over the settings of the loops that move
- * the rank of | [lo, lo + len) n [from, to) |, of the lengths of the other ranks, and of the settings of all other
- * loops.  What is found of the previous box is such a box, too: the part that both share before any border clips it.
- * A clipped length is four hinges, h(lo + len) - h(lo + len - E) - h(lo) + h(lo - E),   h(x) = max(0, x),   with lo
- * relative to the tensor's lower end, and E its extent.  A sum of hinges over an arithmetic grid is a sum of a few
- * arithmetic series: only loops that cross the border have to be visited step by step. */
+/* The quick count where borders of padded tensors clip boxes.  If each loop moves at most one
+ * clipped rank, the words of all settings of a class of entries are a product, rank by rank: of sum
+ * over the settings of the loops that move the rank of | [lo, lo + len) n [from, to) |, of the
+ * lengths of the other ranks, and of the settings of all other loops.  What is found of the
+ * previous box is such a box, too: the part that both share before any border clips it. A clipped
+ * length is four hinges, h(lo + len) - h(lo + len - E) - h(lo) + h(lo - E),   h(x) = max(0, x),
+ * with lo relative to the tensor's lower end, and E its extent.  A sum of hinges over an arithmetic
+ * grid is a sum of a few arithmetic series: only loops that cross the border have to be visited
+ * step by step. */
 #include "model/cost/quick/clip.h"
 
 #include <string.h>
@@ -19,7 +21,8 @@ enum { LOOPS = TF_MAX_PATH };
 /* A clipped rank, and the loops with more than one step that move it. */
 typedef struct {
   int rank, n;
-  int64_t lo, len, extent; /* at the first setting, relative to the tensor's lower end; and the tensor's extent */
+  int64_t lo, len, extent; /* at the first setting, relative to the tensor's lower end; and the
+                              tensor's extent */
   uint64_t moves;          /* their positions */
   int pos[LOOPS];
   int64_t step[LOOPS], trip[LOOPS]; /* steps may be negative */
@@ -30,7 +33,8 @@ typedef struct {
   clip at[4];
 } clips;
 
-/* ---- boxes: where reads lie, how far loops move them, what an entry finds of the box before it --- */
+/* ---- boxes: where reads lie, how far loops move them, what an entry finds of the box before it
+ * --- */
 
 void tf_even_read_at(const struct tf_model *m, const tf_even_read *r, int64_t *lo, int64_t *end) {
   *lo = r->c;
@@ -95,7 +99,8 @@ static int64_t kept_of(const struct tf_model *m, const tf_reuse_case *c, const t
   return words;
 }
 
-/* The next loop from i on that is below the common scope (path length n) and has more than one step. */
+/* The next loop from i on that is below the common scope (path length n) and has more than one
+ * step. */
 static int next_turning(const struct tf_model *m, const tf_even_slice *v, int n, int i) {
   while (i < v->n_spatial && (v->spatial[i].pos < n || m->ev.trip[v->spatial[i].loop] <= 1))
     i++;
@@ -104,16 +109,19 @@ static int next_turning(const struct tf_model *m, const tf_even_slice *v, int n,
 
 static bool alike(const struct tf_model *m, const tf_even_loop *a, const tf_even_loop *b) {
   const tf_plan *p = m->plan;
-  if (p->loops[a->loop].axis != p->loops[b->loop].axis || m->ev.trip[a->loop] != m->ev.trip[b->loop] || a->n != b->n)
+  if (p->loops[a->loop].axis != p->loops[b->loop].axis ||
+      m->ev.trip[a->loop] != m->ev.trip[b->loop] || a->n != b->n)
     return false;
   for (int i = 0; i < a->n; i++)
     if (a->shift[i].rank != b->shift[i].rank ||
-        a->shift[i].k * m->value[m->even->step[a->loop]] != b->shift[i].k * m->value[m->even->step[b->loop]])
+        a->shift[i].k * m->value[m->even->step[a->loop]] !=
+            b->shift[i].k * m->value[m->even->step[b->loop]])
       return false;
   return true;
 }
 
-static bool same_layout(const struct tf_model *m, const tf_even_slice *v, const tf_even_slice *q, int n) {
+static bool same_layout(const struct tf_model *m, const tf_even_slice *v, const tf_even_slice *q,
+                        int n) {
   int i = next_turning(m, v, n, 0), j = next_turning(m, q, n, 0);
   while (i < v->n_spatial && j < q->n_spatial) {
     if (!alike(m, &v->spatial[i], &q->spatial[j])) return false;
@@ -130,8 +138,8 @@ bool tf_even_survives(const struct tf_model *m, const tf_even_slice *v, const tf
   return c->common < 0 || same_layout(m, v, &m->even->slices[c->prev], m->plan->path[c->common].n);
 }
 
-bool tf_even_before(const struct tf_model *m, const tf_reuse_case *c, const tf_piece *x, const int64_t *by, int64_t *lo,
-                    int64_t *len) {
+bool tf_even_before(const struct tf_model *m, const tf_reuse_case *c, const tf_piece *x,
+                    const int64_t *by, int64_t *lo, int64_t *len) {
   if (!tf_even_survives(m, x->v, c)) return false;
   if (c->common < 0) {
     memcpy(lo, by, (size_t)x->v->n_rank * sizeof *lo);
@@ -148,16 +156,18 @@ bool tf_even_before(const struct tf_model *m, const tf_reuse_case *c, const tf_p
   return true;
 }
 
-int64_t tf_even_found(const struct tf_model *m, const tf_reuse_case *c, const tf_piece *x, const int64_t *by) {
+int64_t tf_even_found(const struct tf_model *m, const tf_reuse_case *c, const tf_piece *x,
+                      const int64_t *by) {
   if (!tf_even_survives(m, x->v, c)) return 0;
   return c->common < 0 ? kept(x, by) : kept_of(m, c, x);
 }
 
 /* ---- sums over a grid ------------------------------------------------------------------------ */
 
-/* The grid of the free loops of c: spatial ones and those outside position `outer`; if the loop there steps, that one,
- * too, from its second setting on.  *lo: the first place. */
-static void free_loops(const clip *c, uint64_t temporal, int outer, bool steps, tf_grid *g, int64_t *lo) {
+/* The grid of the free loops of c: spatial ones and those outside position `outer`; if the loop
+ * there steps, that one, too, from its second setting on.  *lo: the first place. */
+static void free_loops(const clip *c, uint64_t temporal, int outer, bool steps, tf_grid *g,
+                       int64_t *lo) {
   g->n = 0;
   for (int i = 0; i < c->n; i++) {
     bool here = c->pos[i] == outer;
@@ -170,13 +180,15 @@ static void free_loops(const clip *c, uint64_t temporal, int outer, bool steps, 
 
 /* The longest that is left of the box in rank c, over all settings. */
 static int64_t longest(const clip *c) {
-  tf_grid g = {0}; /* initialised, as gcc -O2 reads past the last loop in `nearest` before it discards the value */
+  tf_grid g = {0}; /* initialised, as gcc -O2 reads past the last loop in `nearest` before it
+                      discards the value */
   int64_t lo = c->lo;
   free_loops(c, 0, 0, false, &g, &lo);
   return tf_grid_longest(&g, lo, c->len, c->extent);
 }
 
-/* ---- which ranks ------------------------------------------------------------------------------- */
+/* ---- which ranks -------------------------------------------------------------------------------
+ */
 
 /* How far the loops with more than one step move range r down and up. */
 static bool span_of(const struct tf_model *m, const tf_even_range *r, int64_t *down, int64_t *up) {
@@ -199,7 +211,8 @@ static bool clip_unmoved(struct tf_model *m, int i) {
     int64_t a, b;
     tf_even_read_at(m, &m->even->reads[k], &a, &b);
     const bool inside = a < r->to && b > r->from;
-    if (!inside && !r->made) return false; /* it widens no other rank, either: left to the general path */
+    if (!inside && !r->made)
+      return false; /* it widens no other rank, either: left to the general path */
     const tf_ival v = tf_clamped((tf_ival){a, b - a}, r->from, r->to);
     lo = v.lo < lo ? v.lo : lo;
     end = v.lo + v.len > end ? v.lo + v.len : end;
@@ -237,7 +250,8 @@ static void add_loop(clip *c, int pos, int64_t step, int64_t trip) {
 }
 
 /* Prepares rank `rank` of the slice if a border clips it.  False: sums could overflow. */
-static bool clip_of_rank(const struct tf_model *m, const tf_even_slice *v, int rank, clip *c, bool *clipped) {
+static bool clip_of_rank(const struct tf_model *m, const tf_even_slice *v, int rank, clip *c,
+                         bool *clipped) {
   int i = v->range[rank];
   const tf_even_range *r = &m->even->ranges[i];
   int64_t down, up;
@@ -261,7 +275,8 @@ static bool clip_of_rank(const struct tf_model *m, const tf_even_slice *v, int r
 }
 
 /* All ranks of slice s that borders clip.  False: the quick count does not apply. */
-static bool clips_of(const struct tf_model *m, const tf_slice *s, const tf_even_slice *v, clips *k) {
+static bool clips_of(const struct tf_model *m, const tf_slice *s, const tf_even_slice *v,
+                     clips *k) {
   uint64_t moves = 0;
   k->n = 0;
   for (int i = 0; i < v->n_padded; i++) {
@@ -270,8 +285,8 @@ static bool clips_of(const struct tf_model *m, const tf_slice *s, const tf_even_
     clip *c = &k->at[k->n];
     if (!clip_of_rank(m, v, v->padded[i], c, &clipped)) return false;
     if (!clipped) continue;
-    /* no loop may move two of them; and where a box covers the tensor, sharing instances may have equal boxes by
-     * chance */
+    /* no loop may move two of them; and where a box covers the tensor, sharing instances may have
+     * equal boxes by chance */
     if (c->moves & moves || (c->len > c->extent && c->moves & s->merge)) return false;
     moves |= c->moves;
     k->n++;
@@ -279,10 +294,11 @@ static bool clips_of(const struct tf_model *m, const tf_slice *s, const tf_even_
   return k->n == 0 || !s->makes;
 }
 
-/* ---- entries --------------------------------------------------------------------------------------- */
+/* ---- entries
+ * --------------------------------------------------------------------------------------- */
 
-/* One class of entries: loops outside position `outer` are free, and so is that loop from its second setting on, if it
- * steps. */
+/* One class of entries: loops outside position `outer` are free, and so is that loop from its
+ * second setting on, if it steps. */
 typedef struct {
   uint64_t temporal;
   int outer;
@@ -290,8 +306,10 @@ typedef struct {
   int64_t settings; /* of all instances */
 } class_of;
 
-/* Words of all settings of the class together, of boxes shifted by `off` (NULL: not) from the slice's. */
-static int64_t words_of(const tf_piece *x, const clips *k, const class_of *e, const int64_t *off, const int64_t *len) {
+/* Words of all settings of the class together, of boxes shifted by `off` (NULL: not) from the
+ * slice's. */
+static int64_t words_of(const tf_piece *x, const clips *k, const class_of *e, const int64_t *off,
+                        const int64_t *len) {
   int64_t words = e->settings, next = 0;
   for (int r = 0; r < x->v->n_rank && words > 0; r++) {
     if (next < k->n && k->at[next].rank == r) {
@@ -308,8 +326,8 @@ static int64_t words_of(const tf_piece *x, const clips *k, const class_of *e, co
 }
 
 /* Words that enter in class c, over all instances. */
-static int64_t enters(const struct tf_model *m, const tf_reuse_case *c, const tf_piece *x, const clips *k,
-                      const class_of *e, const int64_t *by) {
+static int64_t enters(const struct tf_model *m, const tf_reuse_case *c, const tf_piece *x,
+                      const clips *k, const class_of *e, const int64_t *by) {
   int64_t lo[TF_MAX_RANK], len[TF_MAX_RANK], words = words_of(x, k, e, NULL, x->len);
   if (!words || !tf_even_before(m, c, x, by, lo, len)) return words;
   for (int r = 0; r < x->v->n_rank; r++) { /* the part that both boxes have */
@@ -330,7 +348,8 @@ static void enter(struct tf_model *m, int i, int c, int64_t words, int64_t same,
   sum->read += v.read;
 }
 
-/* The largest box; false where an m-tile has two clipped ones, which need not be largest at the same moment. */
+/* The largest box; false where an m-tile has two clipped ones, which need not be largest at the
+ * same moment. */
 static bool sizes(struct tf_model *m, int i, const tf_piece *x, const clips *k) {
   int node = m->plan->slices[i].node;
   int64_t *len = &m->rank_len[m->views->rank_at[i]];
@@ -381,7 +400,8 @@ tf_clipped tf_clip_leaf(struct tf_model *m, int i, const tf_piece *x, bool multi
   if (!k.n) return TF_UNCLIPPED;
   class_of all = {.outer = TF_MAX_PATH, .settings = m->steps[s->node] * x->instances};
   int64_t words = words_of(x, &k, &all, NULL, x->len);
-  m->moves[i] = (tf_move){.read = multicast ? words / tf_even_turns(m, x->v->same, x->v->n_same) : words};
+  m->moves[i] =
+      (tf_move){.read = multicast ? words / tf_even_turns(m, x->v->same, x->v->n_same) : words};
   m->flows[i] = tf_mean_flow(m, i, &m->moves[i]);
   return TF_COUNTED;
 }

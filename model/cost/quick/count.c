@@ -20,13 +20,15 @@ static bool products(struct tf_model *m) {
   const tf_even *e = m->even;
   m->value[0] = 1;
   for (int i = 1; i < e->n_products; i++)
-    if (__builtin_mul_overflow(m->value[e->products[i].next], m->ev.trip[e->products[i].loop], &m->value[i]))
+    if (__builtin_mul_overflow(m->value[e->products[i].next], m->ev.trip[e->products[i].loop],
+                               &m->value[i]))
       return false;
   return true;
 }
 
-/* Whether the trip counts meet the conditions: loops that must have one step do, of pairs at least one does (joined: or
- * what they share is found slice by slice), and ops that share a loop advance alike (joined: or m->apart). */
+/* Whether the trip counts meet the conditions: loops that must have one step do, of pairs at least
+ * one does (joined: or what they share is found slice by slice), and ops that share a loop advance
+ * alike (joined: or m->apart). */
 static bool loops_allow(struct tf_model *m, bool joined) {
   const tf_even *e = m->even;
   const int64_t *trip = m->ev.trip;
@@ -125,7 +127,8 @@ static bool covered(const struct tf_model *m, bool uneven) {
   bool ok = true;
   if (m->whole_tiles) return true;
   for (int i = 0; i < m->even->n_covers; i++) {
-    const int64_t all = m->value[m->even->covers[i].product], len = m->len[m->even->covers[i].range];
+    const int64_t all = m->value[m->even->covers[i].product],
+                  len = m->len[m->even->covers[i].range];
     ok &= uneven ? all >= len : all == len;
   }
   return ok;
@@ -161,7 +164,8 @@ static bool moments(struct tf_model *m) {
 /* ---- entries -------------------------------------------------------------------------------- */
 
 /* Extents of slice s in this evaluation, and its number of copies at one step. */
-static void fill_piece(const struct tf_model *m, const tf_slice *s, const tf_even_slice *v, tf_piece *x) {
+static void fill_piece(const struct tf_model *m, const tf_slice *s, const tf_even_slice *v,
+                       tf_piece *x) {
   x->v = v;
   x->box = 1;
   for (int r = 0; r < v->n_rank; r++) {
@@ -186,7 +190,8 @@ typedef struct {
 /* What the first instance of the slice's memory, and of the serving one, moves. */
 static tf_move first_move(const tf_slice *s, const tf_memory *mem, const tf_piece *x, entered e) {
   const int64_t again = e.words - e.fresh;
-  if (!s->makes) return (tf_move){.fill = e.words, .read = (mem->multicast ? x->asks : x->served) * e.words};
+  if (!s->makes)
+    return (tf_move){.fill = e.words, .read = (mem->multicast ? x->asks : x->served) * e.words};
   return (tf_move){again, e.words, x->asks * again, (mem->reduce ? x->asks : x->served) * e.words};
 }
 
@@ -198,7 +203,8 @@ static tf_move all_moves(const tf_slice *s, const tf_piece *x, const tf_move *fi
 
 static tf_flow flow_of(const struct tf_model *m, int i, const tf_piece *x, const tf_move *first) {
   if (m->first_busiest)
-    return (tf_flow){(double)first->fill, (double)first->drain, (double)first->read, (double)first->update};
+    return (tf_flow){(double)first->fill, (double)first->drain, (double)first->read,
+                     (double)first->update};
   const tf_move all = all_moves(&m->plan->slices[i], x, first);
   return tf_mean_flow(m, i, &all);
 }
@@ -209,8 +215,9 @@ typedef struct {
   tf_beside of;
 } handed;
 
-/* Whether the closed form of what neighbours hand on (beside.c) applies to slice i: a loop over neighbours that moves
- * its box moves a rank whose places loops alone tell apart, and nobody else leaves the tensor in the memory. */
+/* Whether the closed form of what neighbours hand on (beside.c) applies to slice i: a loop over
+ * neighbours that moves its box moves a rank whose places loops alone tell apart, and nobody else
+ * leaves the tensor in the memory. */
 static bool find_handed(const struct tf_model *m, int i, handed *h) {
   const tf_plan *p = m->plan;
   const tf_slice *s = &p->slices[i];
@@ -239,7 +246,8 @@ static tf_flow with_handed(const tf_piece *x, const handed *h, tf_flow v) {
 }
 
 /* Counts class c: `once` words enter in each of its steps. */
-static void count_class(struct tf_model *m, int i, int c, const tf_piece *x, const handed *h, entered e) {
+static void count_class(struct tf_model *m, int i, int c, const tf_piece *x, const handed *h,
+                        entered e) {
   const tf_slice *s = &m->plan->slices[i];
   if (!m->by_steps) return;
   const tf_move first = first_move(s, &m->plan->arch->memories[s->level], x, e);
@@ -286,7 +294,8 @@ static bool count_tile(struct tf_model *m, int i) {
     bool repeats = again > 1 && !l->n && s->inside >> l->pos & 1;
     if (repeats) again /= trip;
     tf_even_advance(m, l, -1, by);
-    int64_t words = (x.box - tf_even_found(m, &s->classes[c], &x, by)) * (trip - 1) * m->outer[l->loop];
+    int64_t words =
+        (x.box - tf_even_found(m, &s->classes[c], &x, by)) * (trip - 1) * m->outer[l->loop];
     tf_even_advance(m, l, trip, by);
     if (!words) continue;
     entered e = {words, repeats ? 0 : again > 1 ? words / again : words};
@@ -319,11 +328,13 @@ static bool count_leaf(struct tf_model *m, int i, const tf_unit *unit) {
   if (!x.small) return false;
   tf_clipped how = x.v->n_padded ? tf_clip_leaf(m, i, &x, unit->multicast) : TF_UNCLIPPED;
   if (how != TF_UNCLIPPED) return how == TF_COUNTED;
-  const int64_t words = m->steps[s->node] * ((s->makes ? unit->reduce : unit->multicast) ? x.asks : x.served);
+  const int64_t words =
+      m->steps[s->node] * ((s->makes ? unit->reduce : unit->multicast) ? x.asks : x.served);
   const int64_t fresh = s->makes ? fresh_runs(m, s, x.v) * x.asks : 0;
   const tf_move one = {.read = words - fresh, .update = s->makes ? words : 0};
   m->moves[i] = (tf_move){.read = one.read * x.servers, .update = one.update * x.servers};
-  m->flows[i] = (tf_flow){.read = (double)one.read, .update = (double)one.update}; /* all move as much */
+  m->flows[i] =
+      (tf_flow){.read = (double)one.read, .update = (double)one.update}; /* all move as much */
   if (m->each) tf_beside_flows(m, i, NULL);
   return true;
 }
@@ -333,8 +344,10 @@ static bool count_op(struct tf_model *m, int o) {
   tf_op_result *r = &m->res.ops[o];
   int n = m->plan->tree->op_node[o];
   for (int i = 0; i <= op->n_reads; i++)
-    if (!count_leaf(m, m->plan->op_slice[o] + i, &m->plan->arch->units[m->plan->unit[o]])) return false;
-  *r = (tf_op_result){.unit = m->plan->unit[o], .units = m->width[n], .points = m->steps[n] * m->width[n]};
+    if (!count_leaf(m, m->plan->op_slice[o] + i, &m->plan->arch->units[m->plan->unit[o]]))
+      return false;
+  *r = (tf_op_result){
+      .unit = m->plan->unit[o], .units = m->width[n], .points = m->steps[n] * m->width[n]};
   int64_t space = m->plan->space[o];
   r->recomputed = r->points > space ? r->points - space : 0;
   return true;

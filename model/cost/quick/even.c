@@ -3,8 +3,8 @@
 #include "model/flow/retain.h"
 
 /* The loop at path position pos, with the ranks of slice v that it moves (appended at *pool). */
-static tf_even_loop loop_at(const tf_even_maker *k, const tf_path *path, int pos, const tf_even_slice *v,
-                            tf_even_shift **pool) {
+static tf_even_loop loop_at(const tf_even_maker *k, const tf_path *path, int pos,
+                            const tf_even_slice *v, tf_even_shift **pool) {
   tf_even_loop l = {.loop = path->loops[pos], .pos = pos, .shift = *pool};
   for (int r = 0; r < v->n_rank; r++) {
     int64_t by = tf_even_shift_of(&k->e->ranges[v->range[r]], pos);
@@ -14,15 +14,17 @@ static tf_even_loop loop_at(const tf_even_maker *k, const tf_path *path, int pos
   return l;
 }
 
-/* Notes pairs of loops in different chains that move one rank: through them, instances may get equal boxes in
- * different ways. `merge`: positions of spatial loops that move the rank and whose instances may share. */
+/* Notes pairs of loops in different chains that move one rank: through them, instances may get
+ * equal boxes in different ways. `merge`: positions of spatial loops that move the rank and whose
+ * instances may share. */
 static void merge_pairs(tf_even_maker *k, const tf_path *path, uint64_t merge) {
   const tf_plan *p = k->p;
   for (; merge & (merge - 1); merge &= merge - 1) {
     int one = path->loops[__builtin_ctzll(merge)];
     for (uint64_t left = merge & (merge - 1); left; left &= left - 1) {
       int other = path->loops[__builtin_ctzll(left)];
-      if (p->loops[one].chain_node != p->loops[other].chain_node || p->loops[one].dim != p->loops[other].dim)
+      if (p->loops[one].chain_node != p->loops[other].chain_node ||
+          p->loops[one].dim != p->loops[other].dim)
         TF_EVEN_PUSH(k, pairs, (tf_even_pair){one, other});
     }
   }
@@ -64,7 +66,8 @@ static uint64_t add_ranks(tf_even_maker *k, const tf_slice *s, tf_even_slice *v)
     v->by_run |= range->by_run;
     for (uint64_t left = range->mixed; left; left &= left - 1)
       fix(k, v, path->loops[__builtin_ctzll(left)]);
-    if (!v->by_run && !tf_even_only_split(k->e, v->range[r])) merge_pairs(k, path, range->moves & s->merge);
+    if (!v->by_run && !tf_even_only_split(k->e, v->range[r]))
+      merge_pairs(k, path, range->moves & s->merge);
   }
   return moves;
 }
@@ -101,13 +104,15 @@ static void add_slice(tf_even_maker *k, const tf_slice *s, tf_even_slice *v) {
   v->same = v->again + v->n_again;
   v->n_same = list(path, s->merge & ~moves, v->same);
   v->server = tf_plan_mtile(k->p, s->node, s->above);
-  const uint64_t below = tf_path_spatial(k->p, s->node) & ~(v->server < 0 ? 0 : tf_path_spatial(k->p, v->server));
+  const uint64_t below =
+      tf_path_spatial(k->p, s->node) & ~(v->server < 0 ? 0 : tf_path_spatial(k->p, v->server));
   v->asks = v->same + v->n_same;
   v->n_asks = list(path, below & ~(s->merge & ~moves), v->asks);
   if (s->level >= 0) add_loops(k, path, v);
 }
 
-/* Condition: loops above the common scope must move both slices of a class alike, or have one step. */
+/* Condition: loops above the common scope must move both slices of a class alike, or have one step.
+ */
 static void align(tf_even_maker *k, int i) {
   const tf_plan *p = k->p;
   for (int c = 0; c < p->slices[i].n_class && k->ok; c++) {
@@ -116,9 +121,11 @@ static void align(tf_even_maker *k, int i) {
     const tf_even_slice *v = &k->e->slices[i], *q = &k->e->slices[cl->prev];
     const tf_path *path = &p->path[cl->common];
     for (int pos = 0; pos < path->n; pos++) {
-      bool outer = p->loops[path->loops[pos]].axis != TF_TEMPORAL || cl->stepping < 0 || pos <= cl->stepping;
+      bool outer =
+          p->loops[path->loops[pos]].axis != TF_TEMPORAL || cl->stepping < 0 || pos <= cl->stepping;
       for (int r = 0; r < v->n_rank && outer; r++)
-        if (tf_even_shift_of(&k->e->ranges[v->range[r]], pos) != tf_even_shift_of(&k->e->ranges[q->range[r]], pos))
+        if (tf_even_shift_of(&k->e->ranges[v->range[r]], pos) !=
+            tf_even_shift_of(&k->e->ranges[q->range[r]], pos))
           if (v->by_run || !q->by_run) fix(k, v, path->loops[pos]);
     }
   }
@@ -132,7 +139,8 @@ static void add_cuts(tf_even_maker *k, int z, int d, tf_even_home *h) {
   k->oom |= !h->cut;
   k->ok &= !k->oom;
   for (int j = 0; j < path->n && k->ok; j++)
-    if (tf_plan_selects(p, z, path->loops[j]) && p->loops[path->loops[j]].dim == d) h->cut[h->n++] = path->loops[j];
+    if (tf_plan_selects(p, z, path->loops[j]) && p->loops[path->loops[j]].dim == d)
+      h->cut[h->n++] = path->loops[j];
 }
 
 static void add_more(tf_even_maker *k, int z, tf_even_home *h) {
@@ -177,7 +185,8 @@ static bool add_room(tf_even_maker *k) {
   k->e->home = TF_ARRAY(k->a, tf_even_home, ranks + 1);
   k->e->home_at = TF_ARRAY(k->a, int, (size_t)p->wl->n_tensors);
   k->e->op_step = k->chain;
-  return k->at && k->whole && k->chain && k->e->step && k->e->slices && k->e->stream && k->e->home && k->e->home_at;
+  return k->at && k->whole && k->chain && k->e->step && k->e->slices && k->e->stream &&
+         k->e->home && k->e->home_at;
 }
 
 static void gather(tf_even_maker *k) {

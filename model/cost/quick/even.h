@@ -1,7 +1,8 @@
-/* The quick count.  When every chain of loops divides its range without remainder, all steps of a loop shift a slice
- * alike (thesis Eq. 3.10, 3.11): sizes are products of trip counts, and each class of entries is one difference of two
- * boxes; where borders of padded tensors clip them, a difference of two sums over boxes (clip.c).  What does not
- * depend on trip counts is gathered once per tree; all other trip counts go to the general count (sums.h). */
+/* The quick count.  When every chain of loops divides its range without remainder, all steps of a
+ * loop shift a slice alike (thesis Eq. 3.10, 3.11): sizes are products of trip counts, and each
+ * class of entries is one difference of two boxes; where borders of padded tensors clip them, a
+ * difference of two sums over boxes (clip.c).  What does not depend on trip counts is gathered once
+ * per tree; all other trip counts go to the general count (sums.h). */
 #ifndef MODEL_COST_QUICK_EVEN_H
 #define MODEL_COST_QUICK_EVEN_H
 #include "model/flow/plan.h"
@@ -13,8 +14,8 @@ typedef struct {
   int next, loop;
 } tf_product;
 
-/* A range of a dim or of an index.  The loop at path position k (a bit of `moves`) moves its lower end by shift[k]
- * times the loop's step. */
+/* A range of a dim or of an index.  The loop at path position k (a bit of `moves`) moves its lower
+ * end by shift[k] times the loop's step. */
 typedef struct {
   enum { TF_WHOLE, TF_PART, TF_HULL } what;
   int64_t len;         /* WHOLE: extent */
@@ -22,13 +23,17 @@ typedef struct {
   int chain;           /* PART: the loops that split it, among even->chains */
   int first, n;        /* HULL: of even->reads[first ...] */
   const tf_path *path; /* HULL: the path that `moves` refers to */
-  /* HULL of a padded rank: the tensor covers from .. to - 1, reads may reach further; otherwise from == to */
+  /* HULL of a padded rank: the tensor covers from .. to - 1, reads may reach further; otherwise
+   * from == to */
   int64_t from, to;
-  bool made; /* with padding: it is what an op computes, which must not be split differently from step to step */
+  bool made; /* with padding: it is what an op computes, which must not be split differently from
+                step to step */
   uint64_t moves, mixed; /* mixed: moved differently by different reads */
   uint64_t depends;      /* positions on which its place or its length depends */
-  bool by_run;           /* it follows from what runs of a retaining scope compute, and is that where all is needed */
-  int visits;            /* ranges from which it follows, itself too, each as often as there are ways; saturating */
+  bool by_run; /* it follows from what runs of a retaining scope compute, and is that where all is
+                  needed */
+  int visits;  /* ranges from which it follows, itself too, each as often as there are ways;
+                  saturating */
   int64_t *shift;
 } tf_even_range;
 
@@ -54,17 +59,20 @@ typedef struct {
 } tf_even_loop;
 
 typedef struct {
-  bool by_run; /* a rank follows from what runs of a retaining scope compute, or such runs bring or drop the slice */
+  bool by_run; /* a rank follows from what runs of a retaining scope compute, or such runs bring or
+                  drop the slice */
   int n_rank;
   int *range; /* [n_rank] */
   int n_temporal, n_spatial;
   tf_even_loop *temporal; /* m-tiles only: from the inside */
   tf_even_loop *spatial;  /* m-tiles only: from the outside */
-  int server;             /* the m-tile in whose instances the serving memory stands; -1: there is one */
-  int n_asks, *asks;      /* spatial loops below it that move the box */
-  int n_same, *same;      /* spatial loops that do not move the box, so that their instances share one transfer */
-  int n_again, *again;    /* temporal loops that do not move the box: they repeat it within one production */
-  int n_padded, *padded;  /* ranks of a padded tensor, whose border may clip the box */
+  int server;        /* the m-tile in whose instances the serving memory stands; -1: there is one */
+  int n_asks, *asks; /* spatial loops below it that move the box */
+  int n_same, *same; /* spatial loops that do not move the box, so that their instances share one
+                        transfer */
+  int n_again,
+      *again; /* temporal loops that do not move the box: they repeat it within one production */
+  int n_padded, *padded; /* ranks of a padded tensor, whose border may clip the box */
 } tf_even_slice;
 
 /* A condition: a chain must cover its range: product == length of range. */
@@ -84,8 +92,8 @@ typedef struct {
   int one, other;
 } tf_even_pair;
 
-/* One rank of an intermediate at its home: spatial loops that distribute it over instances, and those that bring
- * several slices, `by` apart, into one instance. */
+/* One rank of an intermediate at its home: spatial loops that distribute it over instances, and
+ * those that bring several slices, `by` apart, into one instance. */
 typedef struct {
   int range, n, *cut;
   int n_more, *more;
@@ -107,7 +115,8 @@ typedef struct tf_even {
   int n_chains;
   tf_even_chain *chains;
   int *chain_of; /* [n_loops] number of the loop's chain */
-  int n_products, n_ranges, n_reads, n_terms, n_covers, n_equals, n_pairs, n_fixed, n_others, n_singles;
+  int n_products, n_ranges, n_reads, n_terms, n_covers, n_equals, n_pairs, n_fixed, n_others,
+      n_singles;
   tf_product *products;
   tf_even_range *ranges;
   tf_even_read *reads;
@@ -118,26 +127,27 @@ typedef struct tf_even {
   tf_even_other *others;
   tf_even_single *singles; /* of slices to which runs of a retaining scope matter */
   int *fixed;              /* loops whose trip count must be 1 */
-  int *step;               /* [n_loops] number of the product: how far an iteration moves its dim, in elements */
-  int *op_step;            /* [op * n_loops + loop] the same for each op that the loop splits */
-  tf_even_slice *slices;   /* [n_slices] */
-  tf_even_slice *stream;   /* [n_ops] outputs that streaming corrects; n_rank -1: none */
-  tf_even_home *home;      /* [home_at[z] + rank] intermediate z at its home scope */
-  int *home_at;            /* [n_tensors] -1: an input or output */
+  int *step; /* [n_loops] number of the product: how far an iteration moves its dim, in elements */
+  int *op_step;          /* [op * n_loops + loop] the same for each op that the loop splits */
+  tf_even_slice *slices; /* [n_slices] */
+  tf_even_slice *stream; /* [n_ops] outputs that streaming corrects; n_rank -1: none */
+  tf_even_home *home;    /* [home_at[z] + rank] intermediate z at its home scope */
+  int *home_at;          /* [n_tensors] -1: an input or output */
 } tf_even;
 
 struct tf_model;
 
 /* NULL if the quick count never applies to the tree, or memory runs out (*oom). */
 tf_even *tf_even_new(tf_arena *a, const tf_plan *p, bool *oom);
-/* Whether loops split the range, and nothing else: no two of their settings have a part in common. */
+/* Whether loops split the range, and nothing else: no two of their settings have a part in common.
+ */
 bool tf_even_only_split(const tf_even *e, int range);
 /* Allocates the values of one evaluation; false when memory runs out. */
 bool tf_even_room(tf_arena *a, struct tf_model *m);
-/* Fills what tf_count_all, tf_count_treated and tf_sizes fill.  False where it does not apply to these trip counts;
- * nothing is changed then. */
+/* Fills what tf_count_all, tf_count_treated and tf_sizes fill.  False where it does not apply to
+ * these trip counts; nothing is changed then. */
 bool tf_even_count(struct tf_model *m);
-/* Whether, for the trip counts, ops and reads that share a spatial loop split ranges of the same length and move by the
- * same steps; the quick counts apply to no others. */
+/* Whether, for the trip counts, ops and reads that share a spatial loop split ranges of the same
+ * length and move by the same steps; the quick counts apply to no others. */
 bool tf_even_alike(struct tf_model *m);
 #endif

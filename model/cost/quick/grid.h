@@ -1,10 +1,11 @@
-/* Internal to the quick count: places on a line at equal steps, and what a border leaves of a box at all of them. */
+/* Internal to the quick count: places on a line at equal steps, and what a border leaves of a box
+ * at all of them. */
 #ifndef MODEL_COST_QUICK_GRID_H
 #define MODEL_COST_QUICK_GRID_H
 #include "model/flow/plan.h"
 
-/* The places sum of step_i * digit_i, all steps positive, the longest first.  For the loops from i on: their number,
- * the last place, and the sum of the places. */
+/* The places sum of step_i * digit_i, all steps positive, the longest first.  For the loops from i
+ * on: their number, the last place, and the sum of the places. */
 typedef struct {
   int n;
   int64_t step[TF_MAX_PATH + 1], trip[TF_MAX_PATH + 1];
@@ -15,7 +16,8 @@ typedef struct {
 int64_t tf_grid_add(tf_grid *g, int64_t step, int64_t trip);
 /* Fills all, span and sum once all loops are there. */
 void tf_grid_sum_up(tf_grid *g);
-/* The sum over all places of what a tensor from 0 to extent - 1 has of a box that begins there, moved by lo. */
+/* The sum over all places of what a tensor from 0 to extent - 1 has of a box that begins there,
+ * moved by lo. */
 int64_t tf_grid_clipped(const tf_grid *g, int64_t lo, int64_t len, int64_t extent);
 /* The most that it has of one of them. */
 int64_t tf_grid_longest(const tf_grid *g, int64_t lo, int64_t len, int64_t extent);

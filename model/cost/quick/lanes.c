@@ -12,7 +12,8 @@ static int turns(tf_lanes *w, const int *loops, int n) {
   return all;
 }
 
-/* ---- whether it applies ------------------------------------------------------------------------ */
+/* ---- whether it applies ------------------------------------------------------------------------
+ */
 
 static void loops_allow(tf_lanes *w) {
   const tf_even *e = w->m->even;
@@ -22,13 +23,15 @@ static void loops_allow(tf_lanes *w) {
   for (int i = 0; i < e->n_fixed; i++)
     tf_l_must(w, tf_l(w, TF_T_EQ, e->fixed[i], one));
   for (int i = 0; i < e->n_pairs; i++)
-    tf_l_must(w, tf_l(w, TF_T_OR, tf_l(w, TF_T_EQ, e->pairs[i].one, one), tf_l(w, TF_T_EQ, e->pairs[i].other, one)));
+    tf_l_must(w, tf_l(w, TF_T_OR, tf_l(w, TF_T_EQ, e->pairs[i].one, one),
+                      tf_l(w, TF_T_EQ, e->pairs[i].other, one)));
   for (int i = 0; i < e->n_equals; i++)
     tf_l_must(w, tf_l(w, TF_T_OR, tf_l(w, TF_T_EQ, e->equals[i].loop, one),
                       tf_l(w, TF_T_EQ, w->value[e->equals[i].a], w->value[e->equals[i].b])));
 }
 
-/* Requires that the loops above every op have less than 2^48 steps together, so that no product of them overflows. */
+/* Requires that the loops above every op have less than 2^48 steps together, so that no product of
+ * them overflows. */
 static void paths_small(tf_lanes *w) {
   for (int o = 0; o < w->p->wl->n_ops; o++) {
     const tf_path *path = &w->p->path[w->p->tree->op_node[o]];
@@ -45,7 +48,8 @@ static void read_at(tf_lanes *w, const tf_even_read *r, int *lo, int *end) {
   for (int t = r->first; t < r->first + r->n; t++) {
     const tf_even_term *term = &w->m->even->terms[t];
     int k = tf_l_int(w, term->coef), near = tf_l(w, M, k, w->lo[term->range]);
-    int reach = tf_l(w, M, k, tf_l(w, S, w->len[term->range], tf_l_int(w, 1))), far = tf_l(w, A, near, reach);
+    int reach = tf_l(w, M, k, tf_l(w, S, w->len[term->range], tf_l_int(w, 1))),
+        far = tf_l(w, A, near, reach);
     *lo = tf_l(w, A, *lo, term->coef < 0 ? far : near);
     *end = tf_l(w, A, *end, term->coef < 0 ? near : far);
   }
@@ -87,9 +91,11 @@ static void moments(tf_lanes *w) {
   const tf_plan *p = w->p;
   for (int n = 0; n < p->tree->n_nodes; n++) {
     int up = p->tree->nodes[n].parent;
-    int steps = up < 0 ? tf_l_int(w, 1) : w->steps[up], width = up < 0 ? tf_l_int(w, 1) : w->width[up];
+    int steps = up < 0 ? tf_l_int(w, 1) : w->steps[up],
+        width = up < 0 ? tf_l_int(w, 1) : w->width[up];
     bool tile = up >= 0 && p->tree->nodes[up].kind == TF_TILE;
-    for (int l = tile ? p->first_loop[up] : 0; tile && l < p->first_loop[up] + p->tree->nodes[up].n_loops; l++) {
+    for (int l = tile ? p->first_loop[up] : 0;
+         tile && l < p->first_loop[up] + p->tree->nodes[up].n_loops; l++) {
       w->outer[l] = steps;
       if (p->loops[l].axis == TF_TEMPORAL)
         steps = tf_l(w, M, steps, l);
@@ -109,13 +115,15 @@ static void class_steps(tf_lanes *w) {
     w->class_steps[v->row + v->n_rows - 1] = all;
     for (int j = v->n_rows - 2; j >= 0; j--) {
       int trip = tf_l_to(w, v->row_loop[j]);
-      w->class_steps[v->row + j] = tf_l(w, TF_T_FMUL, tf_l(w, TF_T_FSUB, trip, tf_l_real(w, 1)), all);
+      w->class_steps[v->row + j] =
+          tf_l(w, TF_T_FMUL, tf_l(w, TF_T_FSUB, trip, tf_l_real(w, 1)), all);
       all = tf_l(w, TF_T_FMUL, all, trip);
     }
   }
 }
 
-/* ---- entries ------------------------------------------------------------------------------------ */
+/* ---- entries ------------------------------------------------------------------------------------
+ */
 
 typedef struct {
   const tf_slice *s;
@@ -151,7 +159,8 @@ static int step_of(tf_lanes *w, int loop) { return w->value[w->m->even->step[loo
 static void advance(tf_lanes *w, const tf_even_loop *l, int steps, int *by) {
   int step = tf_l(w, M, steps, step_of(w, l->loop));
   for (int i = 0; i < l->n; i++)
-    by[l->shift[i].rank] = tf_l(w, A, by[l->shift[i].rank], tf_l(w, M, tf_l_int(w, l->shift[i].k), step));
+    by[l->shift[i].rank] =
+        tf_l(w, A, by[l->shift[i].rank], tf_l(w, M, tf_l_int(w, l->shift[i].k), step));
 }
 
 static int last_step(tf_lanes *w, int loop) { return tf_l(w, S, loop, tf_l_int(w, 1)); }
@@ -171,7 +180,9 @@ static int kept_of(tf_lanes *w, const tf_reuse_case *c, const piece *x) {
       advance(w, l, tf_l_int(w, -1), by);
   }
   for (int r = 0; r < q->n_rank; r++)
-    words = tf_l(w, M, words, overlap(w, tf_l(w, S, by[r], w->lo[x->v->range[r]]), x->len[r], w->len[q->range[r]]));
+    words =
+        tf_l(w, M, words,
+             overlap(w, tf_l(w, S, by[r], w->lo[x->v->range[r]]), x->len[r], w->len[q->range[r]]));
   return words;
 }
 
@@ -207,7 +218,8 @@ static int alike_at(tf_lanes *w, const void *of, int i, int j) {
   return alike(w, &both[0].first[i], &both[1].first[j]);
 }
 
-/* Whether the loops with more than one step below the common scope (path length n) are alike, one by one. */
+/* Whether the loops with more than one step below the common scope (path length n) are alike, one
+ * by one. */
 int tf_lanes_same_layout(tf_lanes *w, const tf_even_slice *v, const tf_even_slice *q, int n) {
   const layout both[2] = {layout_of(v, n), layout_of(q, n)};
   return tf_lanes_paired(w, &both[0].list, &both[1].list, alike_at, both);
@@ -229,7 +241,8 @@ static int found(tf_lanes *w, const tf_reuse_case *c, const piece *x, const int 
   return tf_l_sel(w, stays, words, none);
 }
 
-/* ---- moves ---------------------------------------------------------------------------------------- */
+/* ---- moves
+ * ---------------------------------------------------------------------------------------- */
 
 typedef struct {
   int words, fresh;
@@ -240,7 +253,8 @@ static tf_lane_move first_move(tf_lanes *w, const piece *x, entered e) {
   const tf_memory *mem = &w->p->arch->memories[x->s->level];
   const int words = tf_l_to(w, e.words), asks = tf_l_to(w, x->asks), served = tf_l_to(w, x->served);
   if (!x->s->makes)
-    return (tf_lane_move){words, w->zero, tf_l(w, TF_T_FMUL, mem->multicast ? asks : served, words), w->zero};
+    return (tf_lane_move){words, w->zero, tf_l(w, TF_T_FMUL, mem->multicast ? asks : served, words),
+                          w->zero};
   const int again = tf_l_to(w, tf_l(w, S, e.words, e.fresh));
   return (tf_lane_move){again, words, tf_l(w, TF_T_FMUL, asks, again),
                         tf_l(w, TF_T_FMUL, mem->reduce ? asks : served, words)};
@@ -249,12 +263,15 @@ static tf_lane_move first_move(tf_lanes *w, const piece *x, entered e) {
 static tf_lane_move all_moves(tf_lanes *w, const piece *x, entered e) {
   const tf_memory *mem = &w->p->arch->memories[x->s->level];
   const int none = tf_l_int(w, 0), all = tf_l(w, M, x->instances, e.words);
-  if (!x->s->makes) return (tf_lane_move){all, none, mem->multicast ? tf_l(w, M, x->groups, e.words) : all, none};
+  if (!x->s->makes)
+    return (tf_lane_move){all, none, mem->multicast ? tf_l(w, M, x->groups, e.words) : all, none};
   const int again = tf_l(w, M, x->groups, tf_l(w, S, e.words, e.fresh));
   return (tf_lane_move){again, all, again, mem->reduce ? tf_l(w, M, x->groups, e.words) : all};
 }
 
-static void add_product(tf_lanes *w, int *to, int a, int b) { *to = tf_l(w, TF_T_FADD, *to, tf_l(w, TF_T_FMUL, a, b)); }
+static void add_product(tf_lanes *w, int *to, int a, int b) {
+  *to = tf_l(w, TF_T_FADD, *to, tf_l(w, TF_T_FMUL, a, b));
+}
 
 /* Where one row of a Tile has the words of slice i. */
 static tf_lane_ports *cell_of(tf_lanes *w, int i, int row) {
@@ -289,7 +306,8 @@ void tf_lanes_put(tf_lanes *w, int i, int c, const tf_lane_move *v) {
   if (class->stepping < 0 && class->zero_from > 0)
     put_outer(w, i, c, v);
   else
-    add_words(w, i, class->stepping < 0 ? w->m->views->node[w->p->slices[i].node].n_rows - 1 : c, v, -1);
+    add_words(w, i, class->stepping < 0 ? w->m->views->node[w->p->slices[i].node].n_rows - 1 : c, v,
+              -1);
 }
 
 static void count_class(tf_lanes *w, int i, int c, const piece *x, entered e) {
@@ -300,14 +318,16 @@ static void count_class(tf_lanes *w, int i, int c, const piece *x, entered e) {
 static void count_tile(tf_lanes *w, int i) {
   const tf_slice *s = &w->p->slices[i];
   piece x = piece_of(w, s, &w->m->even->slices[i]);
-  int by[TF_MAX_RANK], none = tf_l_int(w, 0), again = s->makes ? turns(w, x.v->again, x.v->n_again) : tf_l_int(w, 1);
+  int by[TF_MAX_RANK], none = tf_l_int(w, 0),
+                       again = s->makes ? turns(w, x.v->again, x.v->n_again) : tf_l_int(w, 1);
   entered sum = {none, none};
   int c = 0;
   for (int r = 0; r < x.v->n_rank; r++)
     by[r] = none;
   for (; c < s->n_class && s->classes[c].stepping >= 0; c++) {
     const tf_even_loop *l = &x.v->temporal[c];
-    /* a loop that moves nothing only repeats: it is one of `again`, whose product is 1 only if it has one step */
+    /* a loop that moves nothing only repeats: it is one of `again`, whose product is 1 only if it
+     * has one step */
     bool repeats = s->makes && !l->n && s->inside >> l->pos & 1;
     if (repeats) again = tf_l(w, TF_T_DIV, again, l->loop);
     advance(w, l, tf_l_int(w, -1), by);
@@ -334,7 +354,8 @@ static void count_leaf(tf_lanes *w, int i, const tf_unit *unit) {
   const tf_slice *s = &w->p->slices[i];
   piece x = piece_of(w, s, &w->m->even->slices[i]);
   const bool joins = s->makes ? unit->reduce : unit->multicast;
-  const int none = tf_l_int(w, 0), steps = w->steps[s->node], words = tf_l(w, M, steps, joins ? x.groups : x.instances);
+  const int none = tf_l_int(w, 0), steps = w->steps[s->node],
+            words = tf_l(w, M, steps, joins ? x.groups : x.instances);
   const int one = tf_l(w, TF_T_FMUL, tf_l_to(w, steps), tf_l_to(w, joins ? x.asks : x.served));
   w->moves[i] = (tf_lane_move){none, none, words, none};
   w->flows[i] = (tf_lane_move){w->zero, w->zero, one, w->zero};
@@ -401,12 +422,13 @@ static void count(tf_lanes *w) {
       w->home_words[z] = tf_l_int(w, tf_whole_words(&p->wl->tensors[z]));
 }
 
-/* ---- room for inputs and outputs that live in an inner memory ------------------------------------------
- * home.c, value for value.  Where chains divide evenly, a loop's steps shift what is met alike, and all instances meet
- * as much. */
+/* ---- room for inputs and outputs that live in an inner memory
+ * ------------------------------------------ home.c, value for value.  Where chains divide evenly,
+ * a loop's steps shift what is met alike, and all instances meet as much. */
 
 /* Two lists of loops, of which those with one step count for nothing. */
-int tf_lanes_paired(tf_lanes *w, const tf_lane_loops *a, const tf_lane_loops *b, tf_lane_alike *same, const void *of) {
+int tf_lanes_paired(tf_lanes *w, const tf_lane_loops *a, const tf_lane_loops *b,
+                    tf_lane_alike *same, const void *of) {
   int row[TF_MAX_PATH + 1] = {0}, one = tf_l_int(w, 1), none = tf_l_int(w, 0);
   for (int i = a->n; i >= 0; i--) {
     bool end = i == a->n;
@@ -446,7 +468,8 @@ static met index_of(tf_lanes *w, int o, const tf_index *ix, int n) {
     const int64_t coef = ix->terms[i].coef;
     const met d = met_of(w, o, ix->terms[i].dim, n);
     if (w->failed) break;
-    const int k = tf_l_int(w, coef), reach = tf_l(w, M, tf_l_int(w, coef < 0 ? -coef : coef), tf_l(w, S, d.len, one));
+    const int k = tf_l_int(w, coef),
+              reach = tf_l(w, M, tf_l_int(w, coef < 0 ? -coef : coef), tf_l(w, S, d.len, one));
     v.lo = tf_l(w, A, v.lo, tf_l(w, M, k, d.lo));
     if (coef < 0) v.lo = tf_l(w, S, v.lo, reach);
     v.len = tf_l(w, A, v.len, reach);
@@ -456,18 +479,21 @@ static met index_of(tf_lanes *w, int o, const tf_index *ix, int n) {
   return v;
 }
 
-/* Joins b to a, which has `n` parts so far.  Parts that a loop moves apart are left to the count row by row. */
+/* Joins b to a, which has `n` parts so far.  Parts that a loop moves apart are left to the count
+ * row by row. */
 static met join(tf_lanes *w, met a, met b, int n) {
   if (!n || w->failed) return b;
   const int end = tf_l(w, TF_T_MAX, tf_l(w, A, a.lo, a.len), tf_l(w, A, b.lo, b.len));
   for (int l = 0; l < w->p->n_loops; l++)
-    tf_l_must(w, tf_l(w, TF_T_OR, tf_l(w, TF_T_EQ, a.by[l], b.by[l]), tf_l(w, TF_T_EQ, l, tf_l_int(w, 1))));
+    tf_l_must(w, tf_l(w, TF_T_OR, tf_l(w, TF_T_EQ, a.by[l], b.by[l]),
+                      tf_l(w, TF_T_EQ, l, tf_l_int(w, 1))));
   a.lo = tf_l(w, TF_T_MIN, a.lo, b.lo);
   a.len = tf_l(w, S, end, a.lo);
   return a;
 }
 
-/* The range of op o, which leads at n.  Where what enters moves from run to run, any instance may meet any part. */
+/* The range of op o, which leads at n.  Where what enters moves from run to run, any instance may
+ * meet any part. */
 static met led(tf_lanes *w, int o, int d, int n) {
   const tf_plan *p = w->p;
   const tf_path *path = &p->path[n], *enters = &p->path[p->lead[o]];
@@ -524,13 +550,15 @@ static met slice_of(tf_lanes *w, const tf_slice *s, int r) {
     const tf_touch t = s->touch[i];
     const tf_op *op = &w->p->wl->ops[t.op];
     v = join(w, v,
-             t.ref < 0 ? met_of(w, t.op, op->dims[r], s->node) : index_of(w, t.op, &op->reads[t.ref].index[r], s->node),
+             t.ref < 0 ? met_of(w, t.op, op->dims[r], s->node)
+                       : index_of(w, t.op, &op->reads[t.ref].index[r], s->node),
              i);
   }
   return v;
 }
 
-/* ---- room ---------------------------------------------------------------------------------------------- */
+/* ---- room
+ * ---------------------------------------------------------------------------------------------- */
 
 /* What is met at an m-tile along one rank, and the spatial loops above that. */
 typedef struct {
@@ -549,8 +577,10 @@ static int same_step(tf_lanes *w, const void *of, int i, int j) {
   const meeting *both = of;
   const int k = both[0].loops.loop[i], l = both[1].loops.loop[j];
   const tf_ploop *x = &w->p->loops[k], *y = &w->p->loops[l];
-  if (x->axis != y->axis || w->p->tree->nodes[x->node].level != w->p->tree->nodes[y->node].level) return tf_l_int(w, 0);
-  return tf_l(w, TF_T_AND, tf_l(w, TF_T_EQ, k, l), tf_l(w, TF_T_EQ, both[0].met.by[k], both[1].met.by[l]));
+  if (x->axis != y->axis || w->p->tree->nodes[x->node].level != w->p->tree->nodes[y->node].level)
+    return tf_l_int(w, 0);
+  return tf_l(w, TF_T_AND, tf_l(w, TF_T_EQ, k, l),
+              tf_l(w, TF_T_EQ, both[0].met.by[k], both[1].met.by[l]));
 }
 
 /* Whether all instances meet the same. */
@@ -558,7 +588,8 @@ static int stands_still(tf_lanes *w, const meeting *a) {
   int still = tf_l_int(w, 1);
   for (int i = 0; i < a->loops.n; i++) {
     const int l = a->loops.loop[i], one = tf_l(w, TF_T_EQ, l, tf_l_int(w, 1));
-    still = tf_l(w, TF_T_AND, still, tf_l(w, TF_T_OR, one, tf_l(w, TF_T_EQ, a->met.by[l], tf_l_int(w, 0))));
+    still = tf_l(w, TF_T_AND, still,
+                 tf_l(w, TF_T_OR, one, tf_l(w, TF_T_EQ, a->met.by[l], tf_l_int(w, 0))));
   }
   return still;
 }
@@ -626,7 +657,8 @@ int tf_lanes_at_home(tf_lanes *w, int z) {
   return words;
 }
 
-/* ---- conditions and results --------------------------------------------------------------------- */
+/* ---- conditions and results ---------------------------------------------------------------------
+ */
 
 /* Whether the tree is of a kind that can be counted in lanes. */
 static bool applies(const struct tf_model *m) {
@@ -635,11 +667,14 @@ static bool applies(const struct tf_model *m) {
   if (m->zeros && m->zeros->any_turns) return false;
   if (m->views->splits && p->n_at_home) return false;
   for (int i = 0; i < m->even->n_ranges; i++)
-    if (m->even->ranges[i].what == TF_HULL && m->even->ranges[i].from != m->even->ranges[i].to) return false;
+    if (m->even->ranges[i].what == TF_HULL && m->even->ranges[i].from != m->even->ranges[i].to)
+      return false;
   for (int o = 0; o < p->wl->n_ops; o++)
     if (p->stream_scope[o] >= 0 || p->stream[o].node >= 0) return false;
   for (int z = 0; z < p->wl->n_tensors; z++)
-    if (p->wl->tensors[z].word_bits > 64 || (double)tf_whole_words(&p->wl->tensors[z]) >= TF_LANE_MOST) return false;
+    if (p->wl->tensors[z].word_bits > 64 ||
+        (double)tf_whole_words(&p->wl->tensors[z]) >= TF_LANE_MOST)
+      return false;
   return true;
 }
 
@@ -667,10 +702,12 @@ static bool room(tf_lanes *w, tf_arena *a) {
   w->aside = TF_ARRAY(a, tf_lane_ports, (size_t)m->views->n_passes + 1);
   w->hidden = TF_ARRAY(a, tf_lane_ports, (size_t)m->views->n_legs + 1);
   w->heads = TF_ARRAY(a, tf_lane_head, nodes);
-  w->met = TF_ARRAY(a, tf_lane_met, w->p->n_at_home ? (size_t)(w->p->wl->n_ops * w->p->wl->n_dims) * nodes : 1);
-  return w->value && w->lo && w->len && w->outer && w->steps && w->cycles && w->points && w->width && w->class_steps &&
-         w->box && w->rank_len && w->home_words && w->need && w->in_use && w->moves && w->flows && w->cells &&
-         w->below && w->aside && w->hidden && w->heads && w->met;
+  w->met = TF_ARRAY(a, tf_lane_met,
+                    w->p->n_at_home ? (size_t)(w->p->wl->n_ops * w->p->wl->n_dims) * nodes : 1);
+  return w->value && w->lo && w->len && w->outer && w->steps && w->cycles && w->points &&
+         w->width && w->class_steps && w->box && w->rank_len && w->home_words && w->need &&
+         w->in_use && w->moves && w->flows && w->cells && w->below && w->aside && w->hidden &&
+         w->heads && w->met;
 }
 
 static tf_tape *write_out(tf_lanes *w, void (*uneven)(tf_lanes *w)) {
@@ -698,7 +735,8 @@ static tf_tape *write_out(tf_lanes *w, void (*uneven)(tf_lanes *w)) {
 
 tf_tape *tf_lanes_new(const struct tf_model *m, void (*uneven)(tf_lanes *w)) {
   if (!applies(m)) return NULL;
-  tf_lanes w = {.m = m, .p = m->plan, .s = tf_scribe_new(m->plan->n_loops), .arena = tf_arena_new()};
+  tf_lanes w = {
+      .m = m, .p = m->plan, .s = tf_scribe_new(m->plan->n_loops), .arena = tf_arena_new()};
   tf_arena *a = w.arena;
   tf_tape *t = w.s && a && room(&w, a) ? write_out(&w, uneven) : NULL;
   tf_arena_free(a);

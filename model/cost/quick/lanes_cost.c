@@ -1,5 +1,6 @@
-/* What does not fit, cycles and energy as a branch-free program: resource.c, ports.c, latency.c and energy.c, value
- * for value.  Not whether what runs at once stands beside each other on a mesh: that is found row by row. */
+/* What does not fit, cycles and energy as a branch-free program: resource.c, ports.c, latency.c and
+ * energy.c, value for value.  Not whether what runs at once stands beside each other on a mesh:
+ * that is found row by row. */
 #include "model/cost/access.h"
 #include "model/cost/quick/lanes.h"
 #include "model/cost/zeros.h"
@@ -9,11 +10,13 @@ static const tf_tape_op FA = TF_T_FADD, FS = TF_T_FSUB, FM = TF_T_FMUL, FD = TF_
 
 static int more(tf_lanes *w, int a, int b) { return tf_l(w, TF_T_FMAX, a, b); }
 
-/* ---- words held, instances used ----------------------------------------------------------------- */
+/* ---- words held, instances used -----------------------------------------------------------------
+ */
 
 static int bits_of(tf_lanes *w, int level, int z, int words) {
   const int width = w->p->wl->tensors[z].word_bits;
-  if (w->part && w->part->word_bits > width) return tf_l(w, M, words, tf_l_int(w, w->part->word_bits));
+  if (w->part && w->part->word_bits > width)
+    return tf_l(w, M, words, tf_l_int(w, w->part->word_bits));
   if (!w->kept) return tf_l(w, M, words, tf_l_int(w, width));
   const int64_t held = w->p->sparse->packed[level * w->p->wl->n_tensors + z].held;
   const int bits = tf_l(w, A, tf_l(w, M, words, tf_l_int(w, held)), tf_l_int(w, TF_HELD_ONE - 1));
@@ -23,17 +26,23 @@ static int bits_of(tf_lanes *w, int level, int z, int words) {
 }
 
 static int times(const tf_lanes *w, int level) {
-  return w->p->arch->memories[level].double_buffered || (w->part && w->part->double_buffered) ? 2 : 1;
+  return w->p->arch->memories[level].double_buffered || (w->part && w->part->double_buffered) ? 2
+                                                                                              : 1;
 }
 
-static bool has_slice(const tf_lanes *w, int i) { return !w->part || w->m->views->part[i] == w->part; }
-static bool has_home(const tf_lanes *w, int z) { return !w->part || w->m->views->at_home[z] == w->part; }
+static bool has_slice(const tf_lanes *w, int i) {
+  return !w->part || w->m->views->part[i] == w->part;
+}
+static bool has_home(const tf_lanes *w, int z) {
+  return !w->part || w->m->views->at_home[z] == w->part;
+}
 
 /* The most words of a tensor that one instance holds at a level. */
 static int peak_of(tf_lanes *w, int level, int z) {
   int most = w->p->home_level[z] == level ? w->home_words[z] : tf_l_int(w, 0);
   for (int i = 0; i < w->p->n_tile_slices; i++)
-    if (w->p->slices[i].level == level && w->p->slices[i].tensor == z) most = tf_l(w, TF_T_MAX, w->box[i], most);
+    if (w->p->slices[i].level == level && w->p->slices[i].tensor == z)
+      most = tf_l(w, TF_T_MAX, w->box[i], most);
   return most;
 }
 
@@ -52,7 +61,8 @@ static int homes(tf_lanes *w, int n, int level, bool below) {
 /* What Shar's children hold twice of tensor z: the sum of their boxes minus the hull of them. */
 static int twice_of(tf_lanes *w, const tf_node *n, int level, int z) {
   const tf_plan *p = w->p;
-  int sum = tf_l_int(w, 0), box = tf_l_int(w, 1), rank = p->wl->tensors[z].rank, holders = 0, len[TF_MAX_RANK];
+  int sum = tf_l_int(w, 0), box = tf_l_int(w, 1), rank = p->wl->tensors[z].rank, holders = 0,
+      len[TF_MAX_RANK];
   for (int r = 0; r < rank; r++)
     len[r] = tf_l_int(w, 0);
   for (int c = 0; c < n->n_children; c++) {
@@ -60,7 +70,8 @@ static int twice_of(tf_lanes *w, const tf_node *n, int level, int z) {
     bool holds = false;
     for (int i = 0; i < p->n_tile_slices; i++) {
       const tf_slice *s = &p->slices[i];
-      if (s->tensor != z || s->level != level || !tf_plan_above(p, n->children[c], s->node)) continue;
+      if (s->tensor != z || s->level != level || !tf_plan_above(p, n->children[c], s->node))
+        continue;
       if (!has_slice(w, i)) continue;
       for (int r = 0; r < rank; r++)
         len[r] = tf_l(w, TF_T_MAX, len[r], w->rank_len[w->m->views->rank_at[i] + r]);
@@ -88,15 +99,19 @@ static int need(tf_lanes *w, int n, int level) {
   if (node->kind == TF_TILE && node->level == level) {
     const tf_view *v = &w->m->views->node[n];
     for (int i = v->first; i < v->first + v->n_slices; i++)
-      if (has_slice(w, i)) total = tf_l(w, A, total, bits_of(w, level, w->p->slices[i].tensor, w->box[i]));
+      if (has_slice(w, i))
+        total = tf_l(w, A, total, bits_of(w, level, w->p->slices[i].tensor, w->box[i]));
     return tf_l(w, A, homes(w, n, level, true), tf_l(w, M, total, twice));
   }
-  const tf_scope_held words = node->kind == TF_SCOPE ? tf_scope_at(node->scope)->words : TF_HELD_MAX;
-  const bool sums = words == TF_HELD_UNION || (words == TF_HELD_SUM && tf_shared_instance(w->m->views, n, level));
+  const tf_scope_held words =
+      node->kind == TF_SCOPE ? tf_scope_at(node->scope)->words : TF_HELD_MAX;
+  const bool sums =
+      words == TF_HELD_UNION || (words == TF_HELD_SUM && tf_shared_instance(w->m->views, n, level));
   for (int c = 0; c < node->n_children; c++)
     total = tf_l(w, sums ? A : TF_T_MAX, total, need(w, node->children[c], level));
   for (int z = 0; z < w->p->wl->n_tensors && words == TF_HELD_UNION; z++)
-    total = tf_l(w, TF_T_SUB, total, tf_l(w, M, bits_of(w, level, z, twice_of(w, node, level, z)), twice));
+    total = tf_l(w, TF_T_SUB, total,
+                 tf_l(w, M, bits_of(w, level, z, twice_of(w, node, level, z)), twice));
   return node->kind == TF_SCOPE ? tf_l(w, A, total, homes(w, n, level, false)) : total;
 }
 
@@ -116,7 +131,8 @@ static int level_bits(tf_lanes *w, int level) {
 /* Requires what a memory, or w->part of it, must hold to fit. */
 static void capacity(tf_lanes *w, int level, int64_t words) {
   int64_t most; /* bits that fit; where that overflows, more than any tree counted here can need */
-  if (words < 0 || __builtin_mul_overflow(words, w->p->arch->memories[level].word_bits, &most) || most == INT64_MAX)
+  if (words < 0 || __builtin_mul_overflow(words, w->p->arch->memories[level].word_bits, &most) ||
+      most == INT64_MAX)
     return;
   w->kept = w->m->zeros != NULL;
   within(w, level_bits(w, level), most + 1);
@@ -158,7 +174,8 @@ void tf_lanes_fits(tf_lanes *w) {
     mesh(w, &w->m->views->meshes[i]);
 }
 
-/* ---- ports ----------------------------------------------------------------------------------------- */
+/* ---- ports
+ * ----------------------------------------------------------------------------------------- */
 
 static void add_real(tf_lanes *w, int *to, int count, double by) {
   *to = tf_l(w, FA, *to, tf_l(w, FM, count, tf_l_real(w, by)));
@@ -176,7 +193,8 @@ static void instances(tf_lanes *w) {
   for (int i = 0; i < v->n_passes; i++) {
     const tf_pass *k = &v->passes[i];
     if (k->from >= 0) w->in_use[i] = w->width[k->from];
-    if (k->up >= 0) w->in_use[k->up] = tf_l(w, k->beside ? A : TF_T_MAX, w->in_use[k->up], w->in_use[i]);
+    if (k->up >= 0)
+      w->in_use[k->up] = tf_l(w, k->beside ? A : TF_T_MAX, w->in_use[k->up], w->in_use[i]);
   }
 }
 
@@ -261,7 +279,8 @@ static int busiest(tf_lanes *w, int n, bool all, int first) {
   return t;
 }
 
-/* ---- latency --------------------------------------------------------------------------------------- */
+/* ---- latency
+ * --------------------------------------------------------------------------------------- */
 
 static int op_time(tf_lanes *w, int n) {
   int o = w->p->tree->nodes[n].op;
@@ -270,7 +289,8 @@ static int op_time(tf_lanes *w, int n) {
   int work = tf_l(w, FD, tf_l_to(w, tf_l(w, M, w->steps[n], w->width[n])), pace);
   if (w->m->zeros) work = tf_l(w, FM, work, tf_l_real(w, tf_zeros_work(w->m, o, TF_LEFT_TIME)));
   int t = more(w, work, busiest(w, n, true, -1));
-  return w->p->arch->overlap == TF_OVERLAP_PERFECT ? t : tf_l(w, FA, t, tf_l_real(w, unit->pipeline));
+  return w->p->arch->overlap == TF_OVERLAP_PERFECT ? t
+                                                   : tf_l(w, FA, t, tf_l_real(w, unit->pipeline));
 }
 
 static tf_lane_ports entries(tf_lanes *w, const tf_view *v, int leg) {
@@ -278,8 +298,10 @@ static tf_lane_ports entries(tf_lanes *w, const tf_view *v, int leg) {
   tf_lane_ports sum = {w->zero, w->zero};
   for (int i = v->first; i < v->first + v->n_slices; i++) {
     if (leg && all->leg[i] != leg) continue;
-    add_real(w, &sum.read, leg ? w->flows[i].read : w->flows[i].drain, leg ? all->up[i] : all->own[i]);
-    add_real(w, &sum.write, leg ? w->flows[i].update : w->flows[i].fill, leg ? all->up[i] : all->own[i]);
+    add_real(w, &sum.read, leg ? w->flows[i].read : w->flows[i].drain,
+             leg ? all->up[i] : all->own[i]);
+    add_real(w, &sum.write, leg ? w->flows[i].update : w->flows[i].fill,
+             leg ? all->up[i] : all->own[i]);
   }
   return sum;
 }
@@ -333,7 +355,8 @@ static int first_load(tf_lanes *w, int f, int before) {
       share = tf_l_sel(w, some, tf_l(w, FD, free, load), tf_l_real(w, 1));
       load = tf_l(w, FS, load, tf_l_sel(w, some, free, load));
     }
-    w->hidden[v->leg + l] = (tf_lane_ports){tf_l(w, FM, share, p.read), tf_l(w, FM, share, p.write)};
+    w->hidden[v->leg + l] =
+        (tf_lane_ports){tf_l(w, FM, share, p.read), tf_l(w, FM, share, p.write)};
     left = more(w, left, load);
   }
   return left;
@@ -378,9 +401,9 @@ static int tile_time(tf_lanes *w, int n, int before) {
     w->heads[n] = w->heads[n + 1];
   } else {
     int wait = wait_of(w, n);
-    time = a->overlap != TF_OVERLAP_NONE
-               ? tf_l(w, FA, stepwise(w, n, child, before), wait)
-               : tf_l(w, FA, tf_l(w, FA, child, in_turn(w, n)), tf_l(w, FM, wait, tf_l_to(w, w->steps[n])));
+    time = a->overlap != TF_OVERLAP_NONE ? tf_l(w, FA, stepwise(w, n, child, before), wait)
+                                         : tf_l(w, FA, tf_l(w, FA, child, in_turn(w, n)),
+                                                tf_l(w, FM, wait, tf_l_to(w, w->steps[n])));
   }
   int all = more(w, time, busiest(w, n, false, before < 0 ? -1 : w->heads[n].first));
   w->heads[n].room = tf_l(w, FA, w->heads[n].room, tf_l(w, FS, all, time));
@@ -398,9 +421,11 @@ static int in_order(tf_lanes *w, int n, int before) {
     may_hide |= before != outer && w->heads[child].first >= 0 && w->heads[before].last >= 0;
     if (w->m->by_steps) before = child;
   }
-  const tf_lane_head first = w->heads[t->children[0]], last = w->heads[t->children[t->n_children - 1]];
+  const tf_lane_head first = w->heads[t->children[0]],
+                     last = w->heads[t->children[t->n_children - 1]];
   int all = more(w, sum, busiest(w, n, may_hide, outer < 0 ? -1 : first.first));
-  w->heads[n] = (tf_lane_head){first.first, last.last, tf_l(w, FA, last.room, tf_l(w, FS, all, sum))};
+  w->heads[n] =
+      (tf_lane_head){first.first, last.last, tf_l(w, FA, last.room, tf_l(w, FS, all, sum))};
   return all;
 }
 
@@ -437,11 +462,13 @@ int tf_lanes_cycles(tf_lanes *w) {
 int tf_lanes_nodes(tf_lanes *w, int cycles) {
   int sum = w->zero;
   for (int n = 0; n < w->p->tree->n_nodes; n++)
-    sum = tf_l(w, FA, sum, tf_l_sel(w, tf_l(w, TF_T_BELOW, w->cycles[n], cycles), w->cycles[n], cycles));
+    sum = tf_l(w, FA, sum,
+               tf_l_sel(w, tf_l(w, TF_T_BELOW, w->cycles[n], cycles), w->cycles[n], cycles));
   return sum;
 }
 
-/* ---- energy ---------------------------------------------------------------------------------------- */
+/* ---- energy
+ * ---------------------------------------------------------------------------------------- */
 
 /* What all slices of tensor z move at a level. */
 static tf_lane_move moved(tf_lanes *w, int level, int z) {
@@ -492,12 +519,14 @@ static int leakage(tf_lanes *w) {
   int pj = w->zero;
   for (int l = 0; l < a->n_memories; l++)
     pj = tf_l(w, FA, pj,
-              a->memories[l].gated ? tf_l(w, FM, tf_l_to(w, used_at(w, l)), tf_l_real(w, a->memories[l].leak_pj))
-                                   : tf_l_real(w, tf_memory_leakage(a, l, 0)));
+              a->memories[l].gated
+                  ? tf_l(w, FM, tf_l_to(w, used_at(w, l)), tf_l_real(w, a->memories[l].leak_pj))
+                  : tf_l_real(w, tf_memory_leakage(a, l, 0)));
   for (int u = 0; u < a->n_units; u++)
     pj = tf_l(w, FA, pj,
-              a->units[u].gated ? tf_l(w, FM, tf_l_to(w, units_used(w, 0, u)), tf_l_real(w, a->units[u].leak_pj))
-                                : tf_l_real(w, tf_unit_leakage(a, u, 0)));
+              a->units[u].gated
+                  ? tf_l(w, FM, tf_l_to(w, units_used(w, 0, u)), tf_l_real(w, a->units[u].leak_pj))
+                  : tf_l_real(w, tf_unit_leakage(a, u, 0)));
   return pj;
 }
 
@@ -509,11 +538,14 @@ static int accessed(tf_lanes *w, int level, int words, int z) {
   const double line = (double)mem->access * mem->word_bits;
   const int bits = tf_l(w, M, words, tf_l_int(w, w->p->wl->tensors[z].word_bits)),
             by = tf_l(w, M, tf_l_int(w, mem->access * mem->word_bits), used);
-  tf_l_must(w, tf_l(w, TF_T_BELOW, tf_l(w, FM, tf_l_to(w, words), tf_l_real(w, w->p->wl->tensors[z].word_bits)),
+  tf_l_must(w, tf_l(w, TF_T_BELOW,
+                    tf_l(w, FM, tf_l_to(w, words), tf_l_real(w, w->p->wl->tensors[z].word_bits)),
                     tf_l_real(w, most / 2)));
-  tf_l_must(w, tf_l(w, TF_T_BELOW, tf_l(w, FM, tf_l_to(w, used), tf_l_real(w, line)), tf_l_real(w, most / 2)));
+  tf_l_must(w, tf_l(w, TF_T_BELOW, tf_l(w, FM, tf_l_to(w, used), tf_l_real(w, line)),
+                    tf_l_real(w, most / 2)));
   const int each = tf_l(w, TF_T_DIV, tf_l(w, A, bits, tf_l(w, TF_T_SUB, by, one)), by);
-  return tf_l(w, FM, tf_l(w, FM, tf_l_to(w, each), tf_l_to(w, used)), tf_l_real(w, (double)mem->access));
+  return tf_l(w, FM, tf_l(w, FM, tf_l_to(w, each), tf_l_to(w, used)),
+              tf_l_real(w, (double)mem->access));
 }
 
 /* A term of the energy: so many words of tensor z, by whole accesses. */
@@ -523,8 +555,8 @@ static int access_pj(tf_lanes *w, int level, int words, int z, double pj) {
 
 static int accesses_pj(tf_lanes *w, int level, int z, tf_lane_move v) {
   const tf_memory *mem = &w->p->arch->memories[level];
-  const int sum =
-      tf_l(w, FA, access_pj(w, level, v.read, z, mem->read_pj), access_pj(w, level, v.drain, z, tf_drain_pj(mem)));
+  const int sum = tf_l(w, FA, access_pj(w, level, v.read, z, mem->read_pj),
+                       access_pj(w, level, v.drain, z, tf_drain_pj(mem)));
   const int written = tf_l(w, FA, accessed(w, level, v.fill, z), accessed(w, level, v.update, z));
   return tf_l(w, FA, sum, tf_l(w, FM, written, tf_l_real(w, mem->write_pj)));
 }
@@ -547,8 +579,9 @@ static int level_energy(tf_lanes *w, int level) {
     const int k = tf_l_real(w, (double)p->wl->tensors[z].word_bits / mem->word_bits);
     int crossing = w->zero;
     add_scaled(w, &crossing, tf_l(w, A, v.fill, v.drain), hops);
-    const int all = mem->access > 1 ? tf_l(w, FA, accesses_pj(w, level, z, v), tf_l(w, FM, k, crossing))
-                                    : tf_l(w, FM, k, tf_l(w, FA, words_pj(w, mem, v), crossing));
+    const int all = mem->access > 1
+                        ? tf_l(w, FA, accesses_pj(w, level, z, v), tf_l(w, FM, k, crossing))
+                        : tf_l(w, FM, k, tf_l(w, FA, words_pj(w, mem, v), crossing));
     pj = tf_l(w, FA, pj, all);
   }
   return pj;
@@ -557,7 +590,8 @@ static int level_energy(tf_lanes *w, int level) {
 /* tf_zeros_count: what the leaves' accesses that are not made take from `moved`; reals. */
 static tf_lane_move left_of_moved(tf_lanes *w, int level, int z) {
   const tf_lane_move v = moved(w, level, z);
-  tf_lane_move left = {tf_l_to(w, v.fill), tf_l_to(w, v.drain), tf_l_to(w, v.read), tf_l_to(w, v.update)};
+  tf_lane_move left = {tf_l_to(w, v.fill), tf_l_to(w, v.drain), tf_l_to(w, v.read),
+                       tf_l_to(w, v.update)};
   for (int i = w->p->n_tile_slices; i < w->p->n_slices; i++) {
     const tf_slice *s = &w->p->slices[i];
     const tf_left *of = &tf_zeros_left(w->m, i)->of[TF_LEFT_ENERGY];
@@ -613,7 +647,8 @@ int tf_lanes_energy(tf_lanes *w, int cycles) {
   return leaks(a) ? tf_l(w, FA, pj, tf_l(w, FM, leakage(w), cycles)) : pj;
 }
 
-/* ---- words at the outermost memory, words held ------------------------------------------------------ */
+/* ---- words at the outermost memory, words held
+ * ------------------------------------------------------ */
 
 /* Sums tensor by tensor, in the order of tf_result_traffic. */
 int tf_lanes_traffic(tf_lanes *w) {
@@ -632,7 +667,8 @@ int tf_lanes_held(tf_lanes *w) {
     int pass = tf_pass_of(w->m->views, 0, l), word = w->p->arch->memories[l].word_bits;
     int users = pass < 0 ? tf_l_int(w, 1) : tf_l(w, TF_T_MAX, w->in_use[pass], tf_l_int(w, 1));
     int words = tf_l(w, TF_T_DIV, tf_l(w, A, w->need[l], tf_l_int(w, word - 1)), tf_l_int(w, word));
-    tf_l_must(w, tf_l(w, TF_T_BELOW, tf_l_to(w, w->need[l]), tf_l_real(w, 0x1p52))); /* so that the quotient is exact */
+    tf_l_must(w, tf_l(w, TF_T_BELOW, tf_l_to(w, w->need[l]),
+                      tf_l_real(w, 0x1p52))); /* so that the quotient is exact */
     all = tf_l(w, FA, all, tf_l(w, FM, tf_l_to(w, words), tf_l_to(w, users)));
   }
   return all;

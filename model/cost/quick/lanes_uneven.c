@@ -1,6 +1,7 @@
-/* The count where loops leave a remainder as a branch-free program: uneven.c and uneven_plan.c, value for value.  Of
- * the chains of loops only those of which each splits what the one before leaves (a lone one, too); of a tree that has
- * others there is no such program, and rows in which siblings keep what is needed do not count. */
+/* The count where loops leave a remainder as a branch-free program: uneven.c and uneven_plan.c,
+ * value for value.  Of the chains of loops only those of which each splits what the one before
+ * leaves (a lone one, too); of a tree that has others there is no such program, and rows in which
+ * siblings keep what is needed do not count. */
 #include "model/cost/quick/lanes.h"
 #include "model/cost/quick/uneven_plan.h"
 
@@ -8,8 +9,9 @@ enum { MOST_BRING = 6 }; /* loops that bring slices into one home */
 
 static const tf_tape_op A = TF_T_ADD, S = TF_T_SUB, M = TF_T_MUL;
 
-/* What is summed over: chains of one path, from the outside.  Positions in `zero` are at their first setting, the one
- * that carries is not; `back`: those that went back to their first when it stepped. */
+/* What is summed over: chains of one path, from the outside.  Positions in `zero` are at their
+ * first setting, the one that carries is not; `back`: those that went back to their first when it
+ * stepped. */
 typedef struct {
   tf_lanes *w;
   const tf_path *path;
@@ -34,7 +36,9 @@ struct tf_lane_kinds {
 };
 
 static int trip_at(const sums *x, int pos) { return x->path->loops[pos]; }
-static int step_at(const sums *x, int pos) { return x->w->value[x->w->m->even->step[x->path->loops[pos]]]; }
+static int step_at(const sums *x, int pos) {
+  return x->w->value[x->w->m->even->step[x->path->loops[pos]]];
+}
 
 /* Settings whose tile begins before `len`, in the mixed radix of the loops (see uneven_sum.c). */
 static kinds write_kinds(const sums *s, const tf_path_chain *of, const tf_lane_kinds *x) {
@@ -67,7 +71,9 @@ static kinds kinds_of(const sums *x, const tf_path_chain *of, int len) {
     if (of->pos[i] == x->carry) k.carry = x->carry;
   }
   uint64_t h = (uint64_t)k.end * 4093 + (uint64_t)len;
-  h = ((h ^ k.zero) * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)k.carry) * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+  h = ((h ^ k.zero) * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)k.carry) *
+          UINT64_C(0x9e3779b97f4a7c15) >>
+      32;
   tf_lane_kinds *at = &x->w->kinds[h % TF_LANE_KINDS]; /* a later one replaces an earlier one */
   if (at->end != k.end || at->len != len || at->carry != k.carry || at->zero != k.zero) {
     k.k = write_kinds(x, of, &k);
@@ -87,39 +93,45 @@ static int sum_from(const sums *x, int i, int len) {
   return weigh(x->w, k.below, sum_from(x, i + 1, k.full), k.ends, sum_from(x, i + 1, k.last));
 }
 
-/* How far the innermost loop of a chain that went back moves its tile; 0: none has more than one step. */
+/* How far the innermost loop of a chain that went back moves its tile; 0: none has more than one
+ * step. */
 static int back_step(const sums *x, const tf_path_chain *of) {
   int step = tf_l_int(x->w, 0);
   for (int i = 0; i < of->n; i++)
     if (x->back >> of->pos[i] & 1)
-      step =
-          tf_l_sel(x->w, tf_l(x->w, TF_T_GT, trip_at(x, of->pos[i]), tf_l_int(x->w, 1)), step_at(x, of->pos[i]), step);
+      step = tf_l_sel(x->w, tf_l(x->w, TF_T_GT, trip_at(x, of->pos[i]), tf_l_int(x->w, 1)),
+                      step_at(x, of->pos[i]), step);
   return step;
 }
 
-/* Over the innermost chain: settings that are there with the length s, not with r, and of which no other one is there
- * once the loops that went back go on. */
+/* Over the innermost chain: settings that are there with the length s, not with r, and of which no
+ * other one is there once the loops that went back go on. */
 static int only_from(const sums *x, int s, int r) {
   tf_lanes *w = x->w;
   const tf_path_chain *of = x->chain[x->n - 1];
   const int step = back_step(x, of), none = tf_l_int(w, 0);
-  const int from = tf_l_sel(w, tf_l(w, TF_T_GT, step, none), tf_l(w, TF_T_MAX, r, tf_l(w, S, s, step)), r);
+  const int from =
+      tf_l_sel(w, tf_l(w, TF_T_GT, step, none), tf_l(w, TF_T_MAX, r, tf_l(w, S, s, step)), r);
   const kinds all = kinds_of(x, of, s), out = kinds_of(x, of, from);
   const int left = tf_l(w, S, tf_l(w, A, all.below, all.ends), tf_l(w, A, out.below, out.ends));
   const int sum = weigh(w, tf_l(w, S, left, all.ends), all.full, all.ends, all.last);
   return tf_l_sel(w, tf_l(w, TF_T_GT, left, none), sum, none);
 }
 
-/* The part of sum_from that was there at the entry before: the same tile, as the instance took part in no other since
- * the loops that went back began.  One that did has another tile, which has nothing in common. */
+/* The part of sum_from that was there at the entry before: the same tile, as the instance took part
+ * in no other since the loops that went back began.  One that did has another tile, which has
+ * nothing in common. */
 static int stay_from(const sums *x, int i, int len) {
   tf_lanes *w = x->w;
   if (i >= x->n || i >= TF_PLAIN_CHAINS) return x->ranked ? len : tf_l_int(w, 1);
   const int step = back_step(x, x->chain[i]), none = tf_l_int(w, 0), one = tf_l_int(w, 1);
   const int inner = tf_l(w, S, len, step);
-  const int goes_on = tf_l(w, TF_T_AND, tf_l(w, TF_T_GT, step, none), tf_l(w, TF_T_GT, inner, none));
-  const kinds k = kinds_of(x, x->chain[i], len), next = kinds_of(x, x->chain[i], tf_l(w, TF_T_MAX, inner, one));
-  const int below = tf_l_sel(w, goes_on, next.below, none), ends = tf_l_sel(w, goes_on, next.ends, none);
+  const int goes_on =
+      tf_l(w, TF_T_AND, tf_l(w, TF_T_GT, step, none), tf_l(w, TF_T_GT, inner, none));
+  const kinds k = kinds_of(x, x->chain[i], len),
+              next = kinds_of(x, x->chain[i], tf_l(w, TF_T_MAX, inner, one));
+  const int below = tf_l_sel(w, goes_on, next.below, none),
+            ends = tf_l_sel(w, goes_on, next.ends, none);
   const int alone = tf_l(w, S, k.below, tf_l(w, A, below, ends));
   int sum = weigh(w, alone, stay_from(x, i + 1, k.full), k.ends, stay_from(x, i + 1, k.last));
   if (i + 2 == x->n) sum = tf_l(w, A, sum, tf_l(w, M, ends, only_from(x, k.full, next.last)));
@@ -127,7 +139,8 @@ static int stay_from(const sums *x, int i, int len) {
   return sum;
 }
 
-/* ---- groups of chains --------------------------------------------------------------------------- */
+/* ---- groups of chains ---------------------------------------------------------------------------
+ */
 
 /* The range that a range is by another name: all that is read of it is that range. */
 static int named(const tf_even *e, int range) {
@@ -144,7 +157,8 @@ static int named(const tf_even *e, int range) {
   return other;
 }
 
-/* Lists the chains of a group from the outermost on; false: they do not each split just what the one before leaves. */
+/* Lists the chains of a group from the outermost on; false: they do not each split just what the
+ * one before leaves. */
 static bool list_chains(sums *x, const tf_uneven_node *n, const tf_chain_group *g, int range) {
   const tf_even *e = x->w->m->even;
   uint32_t outer = 0;
@@ -156,7 +170,8 @@ static bool list_chains(sums *x, const tf_uneven_node *n, const tf_chain_group *
       if (n->chain[__builtin_ctz(left)].needs == outer) c = __builtin_ctz(left);
     if (c < 0) return false;
     const tf_even_range *base = &e->ranges[named(e, e->chains[n->chain[c].chain].base)];
-    if (last < 0 ? base->what != TF_WHOLE : base->what != TF_PART || base->chain != last) return false;
+    if (last < 0 ? base->what != TF_WHOLE : base->what != TF_PART || base->chain != last)
+      return false;
     last = n->chain[c].chain;
     x->chain[x->n] = &n->chain[c];
     outer |= UINT32_C(1) << c;
@@ -193,8 +208,8 @@ static tf_lane_sum *known_sum(tf_lanes *w, tf_lane_sum k) {
   h = (h ^ (uint64_t)k.carry) * UINT64_C(0x9e3779b97f4a7c15) >> 32;
   for (int i = 0; i < TF_LANE_SUMS; i++, h++) {
     tf_lane_sum *at = &w->sums[h % TF_LANE_SUMS];
-    if (at->node == k.node && at->range == k.range && at->carry == k.carry && at->now == k.now && at->zero == k.zero &&
-        at->back == k.back)
+    if (at->node == k.node && at->range == k.range && at->carry == k.carry && at->now == k.now &&
+        at->zero == k.zero && at->back == k.back)
       return at;
     if (at->node) continue;
     *at = k;
@@ -207,10 +222,12 @@ static tf_lane_sum *known_sum(tf_lanes *w, tf_lane_sum k) {
 static total sum_chains(tf_lanes *w, const wanted *k, const tf_chain_group *g) {
   const int range = g->n_rank ? k->v->range[g->rank[0]] : -1;
   const bool carries = k->carry >= 0 && g->positions >> k->carry & 1;
-  sums x = {.w = w, .path = &w->p->path[k->node], .ranked = g->n_rank, .carry = carries ? k->carry : -1};
+  sums x = {
+      .w = w, .path = &w->p->path[k->node], .ranked = g->n_rank, .carry = carries ? k->carry : -1};
   x.zero = k->zero & g->positions;
   if (k->carry >= 0) x.back = g->positions & x.path->temporal & ~UINT64_C(0) << k->carry << 1;
-  tf_lane_sum *known = known_sum(w, (tf_lane_sum){k->node + 1, range, x.carry, -1, -1, g->now, x.zero, x.back});
+  tf_lane_sum *known =
+      known_sum(w, (tf_lane_sum){k->node + 1, range, x.carry, -1, -1, g->now, x.zero, x.back});
   const bool stays = k->finds && g->n_rank && !carries && x.back;
   if (!known || known->box < 0 || (stays && known->kept < 0)) {
     if (!known || !list_chains(&x, &w->m->uneven->node[k->node], g, range)) {
@@ -243,7 +260,8 @@ static total sum_up(tf_lanes *w, const wanted *k) {
   return all;
 }
 
-/* ---- slices ---------------------------------------------------------------------------------------- */
+/* ---- slices
+ * ---------------------------------------------------------------------------------------- */
 
 typedef struct {
   const tf_slice *s;
@@ -288,7 +306,8 @@ static class class_of(tf_lanes *w, const piece *x, int c) {
   const tf_reuse_case *k = &x->s->classes[c];
   const tf_path *path = &w->p->path[x->s->node];
   const int one = tf_l_int(w, 1);
-  class out = {.of = {x->s->node, &x->u->self, x->v, 0, k->stepping, k->prev >= 0 && k->common < 0}, .stays = -1};
+  class out = {.of = {x->s->node, &x->u->self, x->v, 0, k->stepping, k->prev >= 0 && k->common < 0},
+               .stays = -1};
   if (k->zero_from < path->n) out.of.zero = path->temporal & ~UINT64_C(0) << k->zero_from;
   if (k->prev < 0) return out;
   int stays = one;
@@ -297,7 +316,8 @@ static class class_of(tf_lanes *w, const piece *x, int c) {
   if (k->common < 0) {
     out.stays = stays;
   } else {
-    const int same = tf_lanes_same_layout(w, x->v, &w->m->even->slices[k->prev], w->p->path[k->common].n);
+    const int same =
+        tf_lanes_same_layout(w, x->v, &w->m->even->slices[k->prev], w->p->path[k->common].n);
     tf_l_must(w, tf_l(w, TF_T_EQ, tf_l(w, TF_T_AND, stays, same), tf_l_int(w, 0)));
   }
   return out;
@@ -310,7 +330,8 @@ static int entered(tf_lanes *w, class *k, uint64_t zero) {
     if (k->zero[i] == of.zero) return k->words[i];
   const total t = sum_up(w, &of);
   k->zero[k->n] = of.zero;
-  k->words[k->n] = k->stays < 0 ? t.box : tf_l(w, S, t.box, tf_l_sel(w, k->stays, t.kept, tf_l_int(w, 0)));
+  k->words[k->n] =
+      k->stays < 0 ? t.box : tf_l(w, S, t.box, tf_l_sel(w, k->stays, t.kept, tf_l_int(w, 0)));
   return k->words[k->n++];
 }
 
@@ -323,7 +344,8 @@ static entry enter(tf_lanes *w, const piece *x, int c, class *k, int side) {
   entry e = {none, none, none};
   if (side != TF_SERVING || !joins) e.all = entered(w, k, still);
   if (x->s->makes || joins) e.groups = entered(w, k, still | same);
-  if (x->s->makes && (carry < 0 || !(x->u->again >> carry & 1))) e.first = entered(w, k, still | same | x->u->again);
+  if (x->s->makes && (carry < 0 || !(x->u->again >> carry & 1)))
+    e.first = entered(w, k, still | same | x->u->again);
   return e;
 }
 
@@ -346,7 +368,8 @@ static tf_lane_move flow_of(tf_lanes *w, const piece *x, const entry *e) {
 static void count_tile(tf_lanes *w, int i) {
   const piece x = piece_of(w, i);
   const int none = tf_l_int(w, 0);
-  entry sum[TF_N_SIDES] = {{none, none, none}, {none, none, none}, {none, none, none}}, e[TF_N_SIDES];
+  entry sum[TF_N_SIDES] = {{none, none, none}, {none, none, none}, {none, none, none}},
+        e[TF_N_SIDES];
   small(w, &x);
   for (int c = 0; c < x.s->n_class && !w->failed; c++) {
     class k = class_of(w, &x, c);
@@ -379,12 +402,14 @@ static void count_leaf(tf_lanes *w, int i, const tf_unit *unit) {
   w->moves[i] = (tf_lane_move){none, none, words, none};
   w->flows[i] = (tf_lane_move){w->zero, w->zero, tf_l_to(w, one), w->zero};
   if (!x.s->makes) return;
-  const int again = tf_l(w, S, words, sum_all(w, &x, once)), again_one = tf_l(w, S, one, sum_all(w, &x, once | still));
+  const int again = tf_l(w, S, words, sum_all(w, &x, once)),
+            again_one = tf_l(w, S, one, sum_all(w, &x, once | still));
   w->moves[i] = (tf_lane_move){none, none, again, words};
   w->flows[i] = (tf_lane_move){w->zero, w->zero, tf_l_to(w, again_one), tf_l_to(w, one)};
 }
 
-/* ---- nodes ------------------------------------------------------------------------------------------ */
+/* ---- nodes
+ * ------------------------------------------------------------------------------------------ */
 
 /* Moments at a node, as count_steps in uneven.c. */
 static int count_steps(tf_lanes *w, int n, bool width, int carry) {
@@ -404,18 +429,21 @@ static void count_nodes(tf_lanes *w) {
     w->width[n] = count_steps(w, n, true, -1);
     if (!v->n_slices || !w->m->by_steps) continue;
     for (int k = path->n - 1, j = 0; k >= 0; k--)
-      if (path->temporal >> k & 1) w->class_steps[v->row + j++] = tf_l_to(w, count_steps(w, n, false, k));
+      if (path->temporal >> k & 1)
+        w->class_steps[v->row + j++] = tf_l_to(w, count_steps(w, n, false, k));
     w->class_steps[v->row + v->n_rows - 1] = tf_l_real(w, 1);
   }
 }
 
-/* Ranges, of which a tile is at most as long as what it is a part of; and what the counts of loops must meet. */
+/* Ranges, of which a tile is at most as long as what it is a part of; and what the counts of loops
+ * must meet. */
 static void ranges(tf_lanes *w) {
   const tf_even *e = w->m->even;
   const int one = tf_l_int(w, 1);
   for (int i = 0; i < e->n_ranges; i++) {
     tf_lanes_range(w, i);
-    if (e->ranges[i].what == TF_PART) w->len[i] = tf_l(w, TF_T_MIN, w->len[i], w->len[e->ranges[i].base]);
+    if (e->ranges[i].what == TF_PART)
+      w->len[i] = tf_l(w, TF_T_MIN, w->len[i], w->len[e->ranges[i].base]);
   }
   for (int i = 0; i < e->n_covers; i++) {
     const int more = tf_l(w, A, w->value[e->covers[i].product], one);
@@ -425,7 +453,8 @@ static void ranges(tf_lanes *w) {
     if (e->chains[e->chain_of[l]].apart) tf_l_must(w, tf_l(w, TF_T_EQ, l, one));
 }
 
-/* ---- homes: uneven_home.c ------------------------------------------------------------------------------ */
+/* ---- homes: uneven_home.c
+ * ------------------------------------------------------------------------------ */
 
 typedef struct {
   int lo, len;
@@ -441,7 +470,8 @@ typedef struct {
   bool any;
 } leavings;
 
-/* A range once the loops of a chain at these positions have split it; a length of 0: there is nothing left. */
+/* A range once the loops of a chain at these positions have split it; a length of 0: there is
+ * nothing left. */
 static span split(const leavings *g, span v, int chain, uint64_t positions) {
   tf_lanes *w = g->w;
   for (; positions; positions &= positions - 1) {
@@ -467,7 +497,8 @@ static int last_of(const leavings *g, int pos) {
   tf_lanes *w = g->w;
   const int loop = g->path->loops[pos], chain = w->m->even->chain_of[loop];
   const int step = w->value[w->m->even->step[loop]], one = tf_l_int(w, 1);
-  const span v = split(g, span_of(g, w->m->even->chains[chain].base), chain, (UINT64_C(1) << pos) - 1);
+  const span v =
+      split(g, span_of(g, w->m->even->chains[chain].base), chain, (UINT64_C(1) << pos) - 1);
   const int n = tf_l(w, TF_T_DIV, tf_l(w, A, v.len, tf_l(w, S, step, one)), step);
   return tf_l(w, S, tf_l(w, TF_T_MIN, tf_l(w, TF_T_MAX, n, one), loop), one);
 }
@@ -484,8 +515,10 @@ static void add_left(leavings *g) {
   for (int r = 0; r < g->n_rank; r++) {
     const span was = g->any ? g->all[r] : box[r];
     const int lo = tf_l(w, TF_T_MIN, was.lo, box[r].lo);
-    const int end = tf_l(w, TF_T_MAX, tf_l(w, A, was.lo, was.len), tf_l(w, A, box[r].lo, box[r].len));
-    g->all[r] = (span){tf_l_sel(w, there, lo, was.lo), tf_l_sel(w, there, tf_l(w, S, end, lo), was.len)};
+    const int end =
+        tf_l(w, TF_T_MAX, tf_l(w, A, was.lo, was.len), tf_l(w, A, box[r].lo, box[r].len));
+    g->all[r] =
+        (span){tf_l_sel(w, there, lo, was.lo), tf_l_sel(w, there, tf_l(w, S, end, lo), was.len)};
   }
   g->any = true;
 }
@@ -546,7 +579,8 @@ static void count_home(tf_lanes *w, int z) {
 
 bool tf_lanes_uneven_apply(const struct tf_model *m) {
   const tf_plan *p = m->plan;
-  bool ok = m->uneven && m->uneven->applies && !p->clips && !p->cuts && !p->irregular && !p->n_at_home && !m->zeros;
+  bool ok = m->uneven && m->uneven->applies && !p->clips && !p->cuts && !p->irregular &&
+            !p->n_at_home && !m->zeros;
   for (int i = 0; ok && i < p->n_slices; i++)
     ok = !m->uneven->slice[i].join && !m->uneven->slice[i].cancels;
   return ok;

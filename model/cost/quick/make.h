@@ -1,4 +1,5 @@
-/* Internal to the quick count: the state while values that do not depend on trip counts are gathered. */
+/* Internal to the quick count: the state while values that do not depend on trip counts are
+ * gathered. */
 #ifndef MODEL_COST_QUICK_MAKE_H
 #define MODEL_COST_QUICK_MAKE_H
 #include "model/cost/quick/even.h"
@@ -9,9 +10,9 @@ typedef struct {
   tf_arena *a;
   const tf_plan *p;
   tf_even *e;
-  int cap_products, cap_ranges, cap_reads, cap_terms, cap_covers, cap_equals, cap_pairs, cap_fixed, cap_chains,
-      cap_others, cap_singles;
-  int *at;    /* [op * n_dims * n_nodes ...] 1 + the range of an op's dim at a node; 0: not made yet */
+  int cap_products, cap_ranges, cap_reads, cap_terms, cap_covers, cap_equals, cap_pairs, cap_fixed,
+      cap_chains, cap_others, cap_singles;
+  int *at; /* [op * n_dims * n_nodes ...] 1 + the range of an op's dim at a node; 0: not made yet */
   int *whole; /* [dim] 1 + the range of its whole extent */
   int *chain; /* [op * n_loops + loop] product of the loops below that loop on the op's chain */
   bool ok, oom;
@@ -21,9 +22,10 @@ typedef struct {
 void *tf_even_grow(tf_even_maker *k, void *list, int n, int *cap, size_t size);
 
 /* Appends a value to even->name[]; the index of the new element, 0 when memory has run out. */
-#define TF_EVEN_PUSH(k, name, ...)                                                                                     \
-  (((k)->e->name = tf_even_grow((k), (k)->e->name, (k)->e->n_##name, &(k)->cap_##name, sizeof *(k)->e->name))          \
-       ? ((k)->e->name[(k)->e->n_##name] = __VA_ARGS__, (k)->e->n_##name++)                                            \
+#define TF_EVEN_PUSH(k, name, ...)                                                                 \
+  (((k)->e->name =                                                                                 \
+        tf_even_grow((k), (k)->e->name, (k)->e->n_##name, &(k)->cap_##name, sizeof *(k)->e->name)) \
+       ? ((k)->e->name[(k)->e->n_##name] = __VA_ARGS__, (k)->e->n_##name++)                        \
        : 0)
 
 /* Adds chains and steps, and the conditions that chains cover their ranges. */

@@ -1,4 +1,5 @@
-/* Ranges as products of trip counts, and how far each loop moves them: see even.h; infer.h has the rules. */
+/* Ranges as products of trip counts, and how far each loop moves them: see even.h; infer.h has the
+ * rules. */
 #include <string.h>
 
 #include "model/cost/quick/make.h"
@@ -29,7 +30,8 @@ static int product_after(tf_even_maker *k, int next, int loop) {
 
 static int whole(tf_even_maker *k, int d) {
   if (!k->whole[d])
-    k->whole[d] = 1 + TF_EVEN_PUSH(k, ranges, (tf_even_range){.len = k->p->wl->dims[d].extent, .visits = 1});
+    k->whole[d] =
+        1 + TF_EVEN_PUSH(k, ranges, (tf_even_range){.len = k->p->wl->dims[d].extent, .visits = 1});
   return k->whole[d] - 1;
 }
 
@@ -40,7 +42,8 @@ static bool same_range(const tf_even *e, int a, int b) {
   if (x->by_run || y->by_run) return false;
   if (x->what != y->what || x->what == TF_HULL) return false;
   if (x->what == TF_WHOLE) return x->len == y->len;
-  return x->product == y->product && x->chain == y->chain && x->moves == y->moves && same_range(e, x->base, y->base);
+  return x->product == y->product && x->chain == y->chain && x->moves == y->moves &&
+         same_range(e, x->base, y->base);
 }
 
 /* The chain of the loops on dim d that begin where op o leads, and split the range `base`. */
@@ -105,7 +108,9 @@ static void loop_steps(tf_even_maker *k) {
 
 /* ---- ranges --------------------------------------------------------------------------------- */
 
-int64_t tf_even_shift_of(const tf_even_range *r, int pos) { return r->moves >> pos & 1 ? r->shift[pos] : 0; }
+int64_t tf_even_shift_of(const tf_even_range *r, int pos) {
+  return r->moves >> pos & 1 ? r->shift[pos] : 0;
+}
 
 static int visits(int a, int b) { return a + b < TF_EVEN_VISITS ? a + b : TF_EVEN_VISITS; }
 
@@ -118,7 +123,8 @@ static bool shift_room(tf_even_maker *k, tf_even_range *r) {
   return k->ok;
 }
 
-/* The part of `base` after loop `last` of op o's chain has split it; `loops`: positions of the chain. */
+/* The part of `base` after loop `last` of op o's chain has split it; `loops`: positions of the
+ * chain. */
 static int part(tf_even_maker *k, int base, int prod, int of, uint64_t loops) {
   const tf_even_range *b = &k->e->ranges[base];
   tf_even_range r = {.what = TF_PART,
@@ -196,7 +202,8 @@ static bool all_same(const tf_even *e, const tf_even_read *reads, int n) {
   return same;
 }
 
-/* The hull of n reads below one node; of plain dims of one range it is that range, if nothing is padded. */
+/* The hull of n reads below one node; of plain dims of one range it is that range, if nothing is
+ * padded. */
 static int hull(tf_even_maker *k, const tf_even_read *reads, int n, const rank_of *of) {
   const tf_tensor *z = of->z;
   bool pads = z->pad[of->rank] > 0 && !of->own;
@@ -235,7 +242,9 @@ static int demanded(tf_even_maker *k, int o, int rank, int n) {
   k->ok &= n_reads > 0;
   rank_of of = {.z = &wl->tensors[wl->ops[o].out], .rank = rank, .node = n, .made = true};
   const int range = k->ok ? hull(k, reads, n_reads, &of) : 0;
-  return k->p->retained[wl->ops[o].out] && n == k->p->home_scope[wl->ops[o].out] ? run_range(k, range) : range;
+  return k->p->retained[wl->ops[o].out] && n == k->p->home_scope[wl->ops[o].out]
+             ? run_range(k, range)
+             : range;
 }
 
 /* The range of dim d of op o, which leads at n. */
@@ -250,7 +259,8 @@ static int led(tf_even_maker *k, int o, int d, int n) {
       loops |= UINT64_C(1) << j;
       last = path->loops[j];
     }
-  return last >= 0 ? part(k, base, k->chain[o * p->n_loops + last], chain(k, o, d, base), loops) : base;
+  return last >= 0 ? part(k, base, k->chain[o * p->n_loops + last], chain(k, o, d, base), loops)
+                   : base;
 }
 
 static int found_range(tf_even_maker *k, int o, int d, int n) {
@@ -293,8 +303,10 @@ int tf_even_touched(tf_even_maker *k, const tf_slice *s, int rank) {
     tf_index plain = {.n_terms = 1, .terms = &own};
     add_terms(k, t->op, t->ref < 0 ? &plain : &op->reads[t->ref].index[rank], s->node, &reads[i]);
   }
-  rank_of of = {
-      .z = &p->wl->tensors[s->tensor], .rank = rank, .node = s->node, .own = s->n_touch == 1 && s->touch[0].ref < 0};
+  rank_of of = {.z = &p->wl->tensors[s->tensor],
+                .rank = rank,
+                .node = s->node,
+                .own = s->n_touch == 1 && s->touch[0].ref < 0};
   return k->ok ? hull(k, reads, s->n_touch, &of) : 0;
 }
 

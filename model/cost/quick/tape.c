@@ -21,7 +21,7 @@ struct tf_scribe {
   int n, n_inputs, room; /* room: a power of two */
   bool full;             /* there are too many values, or memory has run out */
   value *v;              /* [room] */
-  int *at;               /* [PLACES * room] hash table for finding equal ones: value + 1; 0: empty */
+  int *at; /* [PLACES * room] hash table for finding equal ones: value + 1; 0: empty */
 };
 
 static uint64_t hash_of(const value *v) {
@@ -79,7 +79,8 @@ static int put(tf_scribe *s, value v) {
     int *at = &s->at[k & (uint64_t)(s->room * PLACES - 1)];
     if (*at) {
       const value *w = &s->v[*at - 1];
-      if (w->op == v.op && w->a == v.a && w->b == v.b && w->c == v.c && w->bits == v.bits) return *at - 1;
+      if (w->op == v.op && w->a == v.a && w->b == v.b && w->c == v.c && w->bits == v.bits)
+        return *at - 1;
       continue;
     }
     if (s->n == s->room) {
@@ -101,7 +102,9 @@ int tf_tape_real(tf_scribe *s, double x) {
   return put(s, (value){.op = TF_T_REAL, .bits = bits});
 }
 
-bool tf_tape_is(const tf_scribe *s, int i, int64_t x) { return s->v[i].op == TF_T_CONST && s->v[i].bits == x; }
+bool tf_tape_is(const tf_scribe *s, int i, int64_t x) {
+  return s->v[i].op == TF_T_CONST && s->v[i].bits == x;
+}
 
 static bool real_is(const tf_scribe *s, int i, double x) {
   double d;
@@ -109,8 +112,8 @@ static bool real_is(const tf_scribe *s, int i, double x) {
   return s->v[i].op == TF_T_REAL && !(d < x) && !(d > x);
 }
 
-/* Simplifies operations with neutral operands, without a step.  Negative zeros do not occur, as no count or time is
- * negative.  -1: it cannot be simplified. */
+/* Simplifies operations with neutral operands, without a step.  Negative zeros do not occur, as no
+ * count or time is negative.  -1: it cannot be simplified. */
 static int plain(tf_scribe *s, tf_tape_op op, int a, int b) {
   switch (op) {
   case TF_T_ADD: return tf_tape_is(s, a, 0) ? b : tf_tape_is(s, b, 0) ? a : -1;
@@ -136,8 +139,8 @@ static int plain(tf_scribe *s, tf_tape_op op, int a, int b) {
 }
 
 static bool commutes(tf_tape_op op) {
-  return op == TF_T_ADD || op == TF_T_MUL || op == TF_T_MIN || op == TF_T_MAX || op == TF_T_EQ || op == TF_T_AND ||
-         op == TF_T_OR || op == TF_T_FADD || op == TF_T_FMUL;
+  return op == TF_T_ADD || op == TF_T_MUL || op == TF_T_MIN || op == TF_T_MAX || op == TF_T_EQ ||
+         op == TF_T_AND || op == TF_T_OR || op == TF_T_FADD || op == TF_T_FMUL;
 }
 
 static bool is_constant(const tf_scribe *s, int i) { return s->v[i].op <= TF_T_REAL; }
@@ -147,12 +150,13 @@ static bool has(tf_tape_op op, int which) {
 }
 
 /* Executes one step on the first lanes of its operands. */
-static inline __attribute__((always_inline)) void step(tf_lane *slots, const tf_tape_step *t, const int lanes) {
+static inline __attribute__((always_inline)) void step(tf_lane *slots, const tf_tape_step *t,
+                                                       const int lanes) {
   tf_lane *restrict d = &slots[t->d];
   const tf_lane *a = &slots[t->a], *b = &slots[t->b], *c = &slots[t->c];
-#define EACH(at, ...)                                                                                                  \
-  for (int i = 0; i < lanes; i++)                                                                                      \
-    d->at[i] = __VA_ARGS__;                                                                                            \
+#define EACH(at, ...)                                                                              \
+  for (int i = 0; i < lanes; i++)                                                                  \
+    d->at[i] = __VA_ARGS__;                                                                        \
   break
   switch (t->op) {
   case TF_T_ADD: EACH(i, (int64_t)((uint64_t)a->i[i] + (uint64_t)b->i[i]));
@@ -237,7 +241,8 @@ static void add_step(const tf_scribe *s, tf_tape *t, places *p, int i) {
   const value *v = &s->v[i];
   const int of[3] = {v->a, v->b, v->c};
   p->slot[i] = p->n_spare ? p->spare[--p->n_spare] : t->n_slots++;
-  t->steps[t->n_steps++] = (tf_tape_step){v->op, p->slot[i], p->slot[v->a], p->slot[v->b], p->slot[v->c]};
+  t->steps[t->n_steps++] =
+      (tf_tape_step){v->op, p->slot[i], p->slot[v->a], p->slot[v->b], p->slot[v->c]};
   for (int k = 0; k < 3; k++)
     if (has(v->op, k) && p->last[of[k]] == i) {
       p->spare[p->n_spare++] = p->slot[of[k]];
@@ -268,7 +273,8 @@ tf_tape *tf_tape_new(tf_arena *a, tf_scribe *s, const int *values, int n) {
     t->out = TF_ARRAY(a, int, (size_t)n);
     ok = t->steps && t->out;
     for (int i = 0; i < s->n && ok; i++)
-      if (i < s->n_inputs || (is_constant(s, i) && p.last[i] >= 0)) p.slot[i] = i < s->n_inputs ? i : t->n_slots++;
+      if (i < s->n_inputs || (is_constant(s, i) && p.last[i] >= 0))
+        p.slot[i] = i < s->n_inputs ? i : t->n_slots++;
     for (int i = s->n_inputs; i < s->n && ok; i++)
       if (!is_constant(s, i) && p.last[i] >= 0) add_step(s, t, &p, i);
     for (int i = 0; i < n && ok; i++)
@@ -279,7 +285,8 @@ tf_tape *tf_tape_new(tf_arena *a, tf_scribe *s, const int *values, int n) {
   return ok ? t : NULL;
 }
 
-/* The same loops, compiled for each vector length of the processor, and for as many lanes as are needed. */
+/* The same loops, compiled for each vector length of the processor, and for as many lanes as are
+ * needed. */
 static inline __attribute__((always_inline)) void run(const tf_tape *t, const int lanes) {
   for (int i = 0; i < t->n_steps; i++)
     step(t->slots, &t->steps[i], lanes);
@@ -297,17 +304,20 @@ static inline __attribute__((always_inline)) void run_for(const tf_tape *t, int 
 static void run_any(const tf_tape *t, int rows) { run_for(t, rows); }
 
 #ifdef __x86_64__
-__attribute__((target("avx512f,avx512dq,avx512vl,avx512bw"))) static void run_512(const tf_tape *t, int rows) {
+__attribute__((target("avx512f,avx512dq,avx512vl,avx512bw"))) static void run_512(const tf_tape *t,
+                                                                                  int rows) {
   run_for(t, rows);
 }
 
-__attribute__((target("avx2"))) static void run_256(const tf_tape *t, int rows) { run_for(t, rows); }
+__attribute__((target("avx2"))) static void run_256(const tf_tape *t, int rows) {
+  run_for(t, rows);
+}
 #endif
 
 void tf_tape_run(const tf_tape *t, int rows) {
 #ifdef __x86_64__
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-      __builtin_cpu_supports("avx512bw")) {
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw")) {
     run_512(t, rows);
     return;
   }

@@ -1,6 +1,7 @@
-/* A branch-free program, written once per tree and run for many rows of trip counts at once.  Every value is an array
- * of lanes, one per row, so that each step is a loop over lanes, which the compiler vectorises.  Integers must stay
- * below 2^53 where a step divides them; sums and products wrap. */
+/* A branch-free program, written once per tree and run for many rows of trip counts at once.  Every
+ * value is an array of lanes, one per row, so that each step is a loop over lanes, which the
+ * compiler vectorises.  Integers must stay below 2^53 where a step divides them; sums and products
+ * wrap. */
 #ifndef MODEL_COST_QUICK_TAPE_H
 #define MODEL_COST_QUICK_TAPE_H
 #include <stdbool.h>
@@ -15,7 +16,8 @@ typedef union {
   double d[TF_LANES];
 } tf_lane;
 
-/* What a step computes from its operands a, b and c: integers (conditions are 0 or 1), and reals. */
+/* What a step computes from its operands a, b and c: integers (conditions are 0 or 1), and reals.
+ */
 typedef enum {
   TF_T_CONST, /* an integer */
   TF_T_REAL,  /* a real constant */
@@ -66,6 +68,7 @@ int tf_tape_make(tf_scribe *s, tf_tape_op op, int a, int b, int c);
 bool tf_tape_is(const tf_scribe *s, int value, int64_t constant);
 /* The program for n results, in the arena; NULL when memory runs out or it is too long. */
 tf_tape *tf_tape_new(tf_arena *a, tf_scribe *s, const int *values, int n);
-/* Runs it on the first so many lanes of the input slots, or on more.  All lanes must have inputs. */
+/* Runs it on the first so many lanes of the input slots, or on more.  All lanes must have inputs.
+ */
 void tf_tape_run(const tf_tape *t, int rows);
 #endif

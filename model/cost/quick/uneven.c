@@ -16,19 +16,26 @@ static piece piece_of(const struct tf_model *m, int i) {
   return (piece){&m->plan->slices[i], &m->even->slices[i], &m->uneven->slice[i]};
 }
 
-/* Loops that stand at their first where what follows from runs of scope `run` (-1: none) is made. */
-static uint64_t still_of(const struct tf_model *m, int run) { return run < 0 ? 0 : m->uneven->still[run]; }
+/* Loops that stand at their first where what follows from runs of scope `run` (-1: none) is made.
+ */
+static uint64_t still_of(const struct tf_model *m, int run) {
+  return run < 0 ? 0 : m->uneven->still[run];
+}
 
 /* Over all settings. */
 static bool sum_all(struct tf_model *m, const piece *x, tf_uneven_sums *sums) {
-  const tf_uneven_sum w = {
-      .v = x->v, .groups = &x->u->self, .node = x->s->node, .zero = still_of(m, x->u->run), .carry = -1};
+  const tf_uneven_sum w = {.v = x->v,
+                           .groups = &x->u->self,
+                           .node = x->s->node,
+                           .zero = still_of(m, x->u->run),
+                           .carry = -1};
   return tf_uneven_sum_up(m, &w, sums);
 }
 
-/* Over the entries in a class.  keeps: what was before is there.  run: only those in runs of that scope that make
- * something; -1: all. */
-static bool sum_class(struct tf_model *m, const piece *x, int class, bool keeps, int run, tf_uneven_sums *sums) {
+/* Over the entries in a class.  keeps: what was before is there.  run: only those in runs of that
+ * scope that make something; -1: all. */
+static bool sum_class(struct tf_model *m, const piece *x, int class, bool keeps, int run,
+                      tf_uneven_sums *sums) {
   const tf_plan *p = m->plan;
   const tf_reuse_case *c = &x->s->classes[class];
   const tf_path *path = &p->path[x->s->node];
@@ -44,8 +51,8 @@ static bool sum_class(struct tf_model *m, const piece *x, int class, bool keeps,
   return tf_uneven_sum_up(m, &w, sums);
 }
 
-/* Moments at node n, all instances together once (width: instances of the first moment).  carry: only those at which
- * the loop at that position steps; -1: all. */
+/* Moments at node n, all instances together once (width: instances of the first moment).  carry:
+ * only those at which the loop at that position steps; -1: all. */
 static bool count_steps(struct tf_model *m, int n, bool width, int carry, int64_t *out) {
   static const tf_even_slice none;
   const tf_path *path = &m->plan->path[n];
@@ -63,12 +70,15 @@ static bool count_steps(struct tf_model *m, int n, bool width, int carry, int64_
 }
 
 /* Whether the mean over the instances stands for what the busiest one moves. */
-static bool mean_counts(const struct tf_model *m) { return m->plan->clips || m->plan->n_retains || m->means; }
+static bool mean_counts(const struct tf_model *m) {
+  return m->plan->clips || m->plan->n_retains || m->means;
+}
 
 /* Sides on which the first instance is looked at, and all of them together. */
 static int sides(const struct tf_model *m) { return mean_counts(m) ? 1 : TF_N_SIDES; }
 
-/* Whether no sum over the slice's settings exceeds 2^61: classes of entries have no setting in common. */
+/* Whether no sum over the slice's settings exceeds 2^61: classes of entries have no setting in
+ * common. */
 static bool small(const struct tf_model *m, const piece *x) {
   const tf_path *path = &m->plan->path[x->s->node];
   double most = 1;
@@ -79,10 +89,12 @@ static bool small(const struct tf_model *m, const piece *x) {
   return most < 0x1p61;
 }
 
-/* The number of the sum with these loops at their first setting among those asked for.  joins: boxes that instances
- * share count once. */
-static int ask_of(const struct tf_model *m, const piece *x, uint64_t zero, bool joins, tf_uneven_sums *sums) {
-  const uint64_t turning = m->uneven->node[x->s->node].turning, join = joins ? x->u->join & turning : 0;
+/* The number of the sum with these loops at their first setting among those asked for.  joins:
+ * boxes that instances share count once. */
+static int ask_of(const struct tf_model *m, const piece *x, uint64_t zero, bool joins,
+                  tf_uneven_sums *sums) {
+  const uint64_t turning = m->uneven->node[x->s->node].turning,
+                 join = joins ? x->u->join & turning : 0;
   int i = 0;
   zero &= turning;
   while (i < sums->n && (sums->of[i].zero != zero || sums->of[i].join != join))
@@ -95,7 +107,8 @@ static int ask(const struct tf_model *m, const piece *x, uint64_t zero, tf_uneve
   return ask_of(m, x, zero, false, sums);
 }
 
-/* Whether loops of several chains bring results to one place, which only the general count tells apart. */
+/* Whether loops of several chains bring results to one place, which only the general count tells
+ * apart. */
 static bool results_meet(const struct tf_model *m, const piece *x) {
   const uint64_t on = x->u->join & m->uneven->node[x->s->node].turning;
   return x->s->makes && on & (on - 1);
@@ -106,8 +119,8 @@ typedef struct {
   int all, groups, first;
 } wanted;
 
-/* joins: on the side of the serving memory those that share a transfer count once.  first: words of a production may
- * enter for the first time. */
+/* joins: on the side of the serving memory those that share a transfer count once.  first: words of
+ * a production may enter for the first time. */
 static wanted ask_entry(const struct tf_model *m, const piece *x, int side, bool joins, bool first,
                         tf_uneven_sums *sums) {
   const uint64_t still = x->u->still[side], same = x->u->same;
@@ -119,20 +132,25 @@ static wanted ask_entry(const struct tf_model *m, const piece *x, int side, bool
 }
 
 /* Over the entries in a class, of which some runs of a scope alone bring what is found. */
-static bool sum_found(struct tf_model *m, const piece *x, int class, bool keeps, tf_uneven_sums *sums) {
+static bool sum_found(struct tf_model *m, const piece *x, int class, bool keeps,
+                      tf_uneven_sums *sums) {
   const int run = keeps ? tf_run_found(m->plan, x->s, &x->s->classes[class]) : -1;
   tf_uneven_sums found = *sums;
   if (run < 0) return sum_class(m, x, class, keeps, x->u->run, sums);
-  if (!sum_class(m, x, class, false, -1, sums) || !sum_class(m, x, class, true, run, &found)) return false;
+  if (!sum_class(m, x, class, false, -1, sums) || !sum_class(m, x, class, true, run, &found))
+    return false;
   for (int k = 0; k < sums->n; k++)
     sums->of[k].kept = found.of[k].kept;
   return true;
 }
 
-static int64_t entered(const tf_uneven_sums *sums, int i) { return i < 0 ? 0 : sums->of[i].box - sums->of[i].kept; }
+static int64_t entered(const tf_uneven_sums *sums, int i) {
+  return i < 0 ? 0 : sums->of[i].box - sums->of[i].kept;
+}
 
-/* Whether children of a retaining scope that are made in its runs drop what class c would find: they have points in the
- * runs in which slice x itself is made; in others where a loop steps that needs another tile. */
+/* Whether children of a retaining scope that are made in its runs drop what class c would find:
+ * they have points in the runs in which slice x itself is made; in others where a loop steps that
+ * needs another tile. */
 static bool drops(const struct tf_model *m, const piece *x, const tf_reuse_case *c) {
   if (!(c->if_idle[0] | c->if_idle[1])) return false;
   return x->u->run >= 0 || !(still_of(m, x->u->needs) >> c->stepping & 1);
@@ -145,13 +163,16 @@ static bool count_class(struct tf_model *m, const piece *x, int c, bool joins, t
   wanted w[TF_N_SIDES];
   memset(e, 0, TF_N_SIDES * sizeof *e);
   if (carry >= 0 && m->ev.trip[m->plan->path[x->s->node].loops[carry]] <= 1) return true;
-  if (carry >= 0 && still_of(m, x->u->run) >> carry & 1) return true; /* nothing is made, so nothing enters */
+  if (carry >= 0 && still_of(m, x->u->run) >> carry & 1)
+    return true; /* nothing is made, so nothing enters */
   for (int k = 0; k < sides(m); k++)
     w[k] = ask_entry(m, x, k, joins, carry < 0 || !(x->u->again >> carry & 1), &sums);
-  const bool keeps = !drops(m, x, &x->s->classes[c]) && tf_even_survives(m, x->v, &x->s->classes[c]);
+  const bool keeps =
+      !drops(m, x, &x->s->classes[c]) && tf_even_survives(m, x->v, &x->s->classes[c]);
   if (!sum_found(m, x, c, keeps, &sums)) return false;
   for (int k = 0; k < sides(m); k++)
-    e[k] = (tf_entry){entered(&sums, w[k].all), entered(&sums, w[k].groups), entered(&sums, w[k].first)};
+    e[k] = (tf_entry){entered(&sums, w[k].all), entered(&sums, w[k].groups),
+                      entered(&sums, w[k].first)};
   return true;
 }
 
@@ -176,8 +197,8 @@ static void fill_box(struct tf_model *m, int i) {
     m->box[i] *= m->rank_len[m->views->rank_at[i] + r] = m->len[v->range[r]];
 }
 
-/* The longest that borders leave of each rank.  No chain moves two of them, so that one setting has all.  False where a
- * Tile has two clipped boxes, which need not be largest at the same moment. */
+/* The longest that borders leave of each rank.  No chain moves two of them, so that one setting has
+ * all.  False where a Tile has two clipped boxes, which need not be largest at the same moment. */
 static bool clip_box(struct tf_model *m, int i) {
   const piece x = piece_of(m, i);
   int64_t *len = &m->rank_len[m->views->rank_at[i]];
@@ -225,8 +246,10 @@ static bool cut_sizes(struct tf_model *m) {
       full_box(m, i);
   }
   for (int z = 0; z < p->wl->n_tensors && ok; z++) {
-    const tf_uneven_sum w = {
-        .v = &m->uneven->home[z], .groups = &m->uneven->homes[z], .node = p->home_scope[z], .carry = -1};
+    const tf_uneven_sum w = {.v = &m->uneven->home[z],
+                             .groups = &m->uneven->homes[z],
+                             .node = p->home_scope[z],
+                             .carry = -1};
     if (p->home_scope[z] >= 0) ok = tf_uneven_fullest(m, &w) && !tf_even_home_brings(m, z);
   }
   return ok;
@@ -282,7 +305,8 @@ static bool count_leaf(struct tf_model *m, int i, const tf_unit *unit) {
                  once = x.u->same | x.u->again;
   tf_uneven_sums sums = {.n = 0};
   if (x.u->off) return false;
-  const int all = ask_of(m, &x, same, joins, &sums), one = ask_of(m, &x, same | still, joins, &sums);
+  const int all = ask_of(m, &x, same, joins, &sums),
+            one = ask_of(m, &x, same | still, joins, &sums);
   int first = all, of_one = one;
   if (x.s->makes) first = ask(m, &x, once, &sums), of_one = ask(m, &x, once | still, &sums);
   if (!small(m, &x) || covers(m, &x) || results_meet(m, &x) || !sum_all(m, &x, &sums)) return false;
@@ -291,9 +315,11 @@ static bool count_leaf(struct tf_model *m, int i, const tf_unit *unit) {
   m->flows[i] = (tf_flow){.read = (double)in_one};
   if (x.s->makes) {
     m->moves[i] = (tf_move){.read = words - sums.of[first].box, .update = words};
-    m->flows[i] = (tf_flow){.read = (double)(in_one - sums.of[of_one].box), .update = (double)in_one};
+    m->flows[i] =
+        (tf_flow){.read = (double)(in_one - sums.of[of_one].box), .update = (double)in_one};
   }
-  if (mean_counts(m)) m->flows[i] = tf_mean_flow(m, i, &m->moves[i]); /* where the border lies, instances differ */
+  if (mean_counts(m))
+    m->flows[i] = tf_mean_flow(m, i, &m->moves[i]); /* where the border lies, instances differ */
   return true;
 }
 
@@ -309,13 +335,15 @@ static bool count_op(struct tf_model *m, int o) {
     all &= m->told[i] = count_leaf(m, i, &p->arch->units[p->unit[o]]);
   if (!m->told[out]) return false;
   if (!sum_all(m, &x, &sum)) return m->told[out] = false;
-  *r = (tf_op_result){.unit = p->unit[o], .units = m->width[p->tree->op_node[o]], .points = sum.of[0].box};
+  *r = (tf_op_result){
+      .unit = p->unit[o], .units = m->width[p->tree->op_node[o]], .points = sum.of[0].box};
   r->recomputed = r->points > p->space[o] ? r->points - p->space[o] : 0;
   return all;
 }
 
 static bool count_treated(struct tf_model *m, int o) {
-  const piece x = {&m->plan->stream[o], &m->even->stream[o], &m->uneven->slice[m->plan->n_slices + o]};
+  const piece x = {&m->plan->stream[o], &m->even->stream[o],
+                   &m->uneven->slice[m->plan->n_slices + o]};
   const uint64_t once = x.u->same | x.u->again, still = mean_counts(m) ? 0 : x.u->still[TF_SERVING];
   tf_uneven_sums sums = {.n = 0};
   const int at[4] = {ask(m, &x, 0, &sums), ask(m, &x, once, &sums), ask(m, &x, still, &sums),
@@ -344,7 +372,8 @@ static bool count_rows(struct tf_model *m, int n) {
   return true;
 }
 
-/* Whether no moment uses more instances than the first: where borders cut what spatial loops split, all of theirs. */
+/* Whether no moment uses more instances than the first: where borders cut what spatial loops split,
+ * all of theirs. */
 static bool widest_first(struct tf_model *m, int n) {
   static const tf_even_slice none;
   const tf_uneven_node *u = &m->uneven->node[n];
@@ -352,7 +381,8 @@ static bool widest_first(struct tf_model *m, int n) {
   bool ok = true;
   for (int g = 0; g < u->steps.n && ok; g++) {
     const tf_chain_groups one = {.n = 1, .of = &u->steps.of[g]};
-    const tf_uneven_sum w = {.v = &none, .groups = &one, .node = n, .zero = path->temporal, .carry = -1};
+    const tf_uneven_sum w = {
+        .v = &none, .groups = &one, .node = n, .zero = path->temporal, .carry = -1};
     tf_uneven_sums sum = {.n = 1};
     int64_t all = 1;
     if (!(one.of->idle & u->turning)) continue;
@@ -365,13 +395,14 @@ static bool widest_first(struct tf_model *m, int n) {
 
 static bool count_node(struct tf_model *m, int n) {
   const tf_uneven_node *u = &m->uneven->node[n];
-  return !u->left && (u->run < 0 || m->uneven->tells[u->run]) && count_steps(m, n, false, -1, &m->steps[n]) &&
-         count_steps(m, n, true, -1, &m->width[n]) && (!m->plan->cuts || widest_first(m, n)) &&
-         (!m->by_steps || count_rows(m, n));
+  return !u->left && (u->run < 0 || m->uneven->tells[u->run]) &&
+         count_steps(m, n, false, -1, &m->steps[n]) && count_steps(m, n, true, -1, &m->width[n]) &&
+         (!m->plan->cuts || widest_first(m, n)) && (!m->by_steps || count_rows(m, n));
 }
 
 /* Finds the loops of a chain that take more than one step. */
-static void begin_chain(const struct tf_model *m, const tf_path *path, const int64_t *steps, tf_path_chain *c) {
+static void begin_chain(const struct tf_model *m, const tf_path *path, const int64_t *steps,
+                        tf_path_chain *c) {
   c->len = m->len[m->even->chains[c->chain].base];
   int64_t rest = c->len - 1;
   c->n_turn = 0;
@@ -401,7 +432,8 @@ static void find_turning_loops(struct tf_model *m) {
 /* Whether it applies to the trip counts; fills what follows from these alone. */
 static bool applies(struct tf_model *m) {
   if (!m->uneven) m->uneven = tf_uneven_new(m->arena, m->plan, m->views, m->even);
-  return m->uneven && m->uneven->applies && tf_even_values(m, true) && tf_even_together(m) && tf_uneven_steps(m);
+  return m->uneven && m->uneven->applies && tf_even_values(m, true) && tf_even_together(m) &&
+         tf_uneven_steps(m);
 }
 
 bool tf_quick_sizes(struct tf_model *m) {

@@ -1,12 +1,13 @@
-/* Ops that share loops and advance by different steps: each has a bound of its own (uneven_sum.c), and in a step that
- * is beyond it the op's branch of the tree has nothing to do.  Branches whose tiles know nothing of each other are
- * counted one by one, each by its op's steps; above them, what counts are the moments at which some op goes on. */
+/* Ops that share loops and advance by different steps: each has a bound of its own (uneven_sum.c),
+ * and in a step that is beyond it the op's branch of the tree has nothing to do.  Branches whose
+ * tiles know nothing of each other are counted one by one, each by its op's steps; above them, what
+ * counts are the moments at which some op goes on. */
 #include "model/cost/quick/uneven_plan.h"
 
 enum { MOST_APART = 4 };
 
-/* How far the loop at a position of node n's path moves the first op below n that it splits; *mixed: others below by
- * another step.  0: it splits none. */
+/* How far the loop at a position of node n's path moves the first op below n that it splits;
+ * *mixed: others below by another step.  0: it splits none. */
 static int64_t step_of(const struct tf_model *m, int n, int pos, bool *mixed) {
   const tf_plan *p = m->plan;
   const int l = p->path[n].loops[pos];
@@ -33,15 +34,16 @@ static bool node_steps(struct tf_model *m, int n) {
     const int64_t step = step_of(m, n, k, &u->mixed);
     bool any = false; /* ops elsewhere move it by other steps */
     for (int i = 0; i < m->even->n_equals; i++)
-      any |=
-          m->even->equals[i].loop == path->loops[k] && m->value[m->even->equals[i].a] != m->value[m->even->equals[i].b];
+      any |= m->even->equals[i].loop == path->loops[k] &&
+             m->value[m->even->equals[i].a] != m->value[m->even->equals[i].b];
     all &= step > 0 || !any;
     if (step) u->step[k] = step;
   }
   return all;
 }
 
-/* The ops below mixed node n that its loops split; the number of them, 0: too many, or they do not all share them. */
+/* The ops below mixed node n that its loops split; the number of them, 0: too many, or they do not
+ * all share them. */
 static int apart_below(const struct tf_model *m, int n, int *ops) {
   const tf_plan *p = m->plan;
   int count = 0;
@@ -62,13 +64,15 @@ static int apart_below(const struct tf_model *m, int n, int *ops) {
   return count;
 }
 
-/* Whether the moments of mixed node n are told by the bounds of its ops, whole extents, and nothing there depends on
- * who goes on: no Tile holds what both use, and no scope drops what one holds where the other goes on. */
+/* Whether the moments of mixed node n are told by the bounds of its ops, whole extents, and nothing
+ * there depends on who goes on: no Tile holds what both use, and no scope drops what one holds
+ * where the other goes on. */
 static bool may_mix(const struct tf_model *m, int n) {
   const tf_plan *p = m->plan;
   const tf_uneven_node *u = &m->uneven->node[n];
   int ops[MOST_APART];
-  bool ok = !m->views->node[n].n_slices && !tf_plan_drops(&p->tree->nodes[n]) && apart_below(m, n, ops);
+  bool ok =
+      !m->views->node[n].n_slices && !tf_plan_drops(&p->tree->nodes[n]) && apart_below(m, n, ops);
   for (int c = 0; c < u->n; c++)
     ok = ok && m->even->ranges[m->even->chains[u->chain[c].chain].base].what == TF_WHOLE;
   for (int o = 0; o < p->wl->n_ops; o++)
@@ -81,7 +85,8 @@ static bool finds_apart(const struct tf_model *m, const tf_slice *s) {
   const tf_plan *p = m->plan;
   for (int c = 0; c < s->n_class; c++) {
     if (s->classes[c].prev < 0 || s->classes[c].common < 0) continue;
-    const tf_uneven_node *a = &m->uneven->node[s->node], *b = &m->uneven->node[p->slices[s->classes[c].prev].node];
+    const tf_uneven_node *a = &m->uneven->node[s->node],
+                         *b = &m->uneven->node[p->slices[s->classes[c].prev].node];
     for (int k = 0; k < p->path[s->classes[c].common].n; k++)
       if (a->step[k] != b->step[k] && m->ev.trip[p->path[s->node].loops[k]] > 1) return true;
   }
@@ -112,13 +117,14 @@ typedef struct {
 static int64_t digit_of(const going *g, int at, const tf_turn *t, int64_t *rest) {
   const tf_plan *p = g->m->plan;
   const int l = g->path->loops[__builtin_ctzll(t->bit)];
-  const int64_t step = g->m->value[g->m->even->op_step[g->ops[at] * p->n_loops + l]], digit = *rest / step;
+  const int64_t step = g->m->value[g->m->even->op_step[g->ops[at] * p->n_loops + l]],
+                digit = *rest / step;
   *rest -= digit * step;
   return digit;
 }
 
-/* The settings of a chain's loops at which all of the ops go on: up to the least of their bounds, digit by digit from
- * the outside. */
+/* The settings of a chain's loops at which all of the ops go on: up to the least of their bounds,
+ * digit by digit from the outside. */
 static int64_t settings_of(const going *g, const tf_path_chain *of) {
   int64_t rest[MOST_APART], below = 0;
   unsigned least = g->with; /* ops whose bound is least so far */
@@ -126,7 +132,8 @@ static int64_t settings_of(const going *g, const tf_path_chain *of) {
   for (int i = 0; i < MOST_APART; i++)
     rest[i] = of->len - 1;
   for (const tf_turn *t = of->turn; t < of->turn + of->n_turn; t++) {
-    const int64_t n = g->zero & t->bit ? 1 : t->trip, first = g->carry >= 0 && t->bit >> g->carry & 1;
+    const int64_t n = g->zero & t->bit ? 1 : t->trip,
+                  first = g->carry >= 0 && t->bit >> g->carry & 1;
     int64_t digit[MOST_APART], bound = INT64_MAX;
     for (unsigned left = least; left; left &= left - 1) {
       const int i = __builtin_ctz(left);
@@ -148,7 +155,8 @@ int64_t tf_uneven_mixed(const struct tf_model *m, int n, uint64_t zero, int carr
   int ops[MOST_APART];
   const int count = apart_below(m, n, ops);
   int64_t sum = 0;
-  for (unsigned with = 1; with < 1U << count; with++) { /* some op goes on: those of all subsets, by turns */
+  for (unsigned with = 1; with < 1U << count;
+       with++) { /* some op goes on: those of all subsets, by turns */
     const going g = {m, &m->plan->path[n], ops, with, zero, carry};
     int64_t all = 1;
     for (int c = 0; c < u->n; c++)

@@ -1,6 +1,6 @@
-/* Where borders of padded inputs clip tiles of loops that leave a remainder.  At settings that are alike (uneven_sum.c)
- * tiles have one length, and so has what is found of them; their places are a grid, over which grid.c sums what borders
- * leave. */
+/* Where borders of padded inputs clip tiles of loops that leave a remainder.  At settings that are
+ * alike (uneven_sum.c) tiles have one length, and so has what is found of them; their places are a
+ * grid, over which grid.c sums what borders leave. */
 #include "model/cost/quick/uneven_plan.h"
 
 #include "model/tree/infer.h"
@@ -45,11 +45,14 @@ bool tf_uneven_cut(const tf_even *e, int range) {
 
 static int64_t size(int64_t v) { return v < 0 ? -v : v; }
 
-/* Whether two settings of the loops at these positions are both cut at the lower end of range r, and so begin at one
- * place; or lie beyond its upper end, where the last element stands for both. */
-static bool begin_together(const struct tf_model *m, const tf_path *path, const tf_even_range *r, uint64_t positions) {
+/* Whether two settings of the loops at these positions are both cut at the lower end of range r,
+ * and so begin at one place; or lie beyond its upper end, where the last element stands for both.
+ */
+static bool begin_together(const struct tf_model *m, const tf_path *path, const tf_even_range *r,
+                           uint64_t positions) {
   const tf_ival all = whole(m->even, r);
-  const int64_t before = r->from - all.lo, after = all.lo + all.len - r->to, over = before > after ? before : after;
+  const int64_t before = r->from - all.lo, after = all.lo + all.len - r->to,
+                over = before > after ? before : after;
   bool any = false;
   for (uint64_t left = r->moves & positions; left; left &= left - 1) {
     const int k = __builtin_ctzll(left), l = path->loops[k];
@@ -72,8 +75,8 @@ bool tf_uneven_meets(const struct tf_model *m, const tf_path *path, int range, u
   return any || m->len[range] >= all.len || (r->made && begin_together(m, path, r, positions));
 }
 
-bool tf_uneven_places(const struct tf_model *m, const tf_even_range *r, const tf_alike *a, int64_t len,
-                      tf_clip_places *p) {
+bool tf_uneven_places(const struct tf_model *m, const tf_even_range *r, const tf_alike *a,
+                      int64_t len, tf_clip_places *p) {
   double all = 1;
   p->grid.n = 0;
   p->at = -r->from;
@@ -81,7 +84,8 @@ bool tf_uneven_places(const struct tf_model *m, const tf_even_range *r, const tf
   p->each = 1;
   for (uint64_t left = a->positions; left; left &= left - 1) {
     const int k = __builtin_ctzll(left);
-    const int64_t by = r->moves >> k & 1 ? r->shift[k] * m->value[m->even->step[a->path->loops[k]]] : 0;
+    const int64_t by =
+        r->moves >> k & 1 ? r->shift[k] * m->value[m->even->step[a->path->loops[k]]] : 0;
     p->at += by * (a->digit[k] - (k == a->carry));
     if (a->alike[k] == 1) continue;
     all *= (double)a->alike[k];
@@ -99,7 +103,8 @@ bool tf_uneven_places(const struct tf_model *m, const tf_even_range *r, const tf
   return all * ((double)len + (double)p->extent + 2 * (double)p->grid.span[0]) < MOST;
 }
 
-/* Adds a loop whose step is no shorter than those before.  False: it brings boxes among those of others, not on top. */
+/* Adds a loop whose step is no shorter than those before.  False: it brings boxes among those of
+ * others, not on top. */
 static bool add_places(tf_join *j, int64_t step, int64_t trip) {
   int64_t span = 0;
   for (int i = 0; i < j->n; i++)
@@ -126,8 +131,8 @@ bool tf_uneven_more(const tf_join *all, int64_t by, tf_join *more) {
   return more->count > 0;
 }
 
-bool tf_uneven_join(const struct tf_model *m, const tf_path *path, const tf_even_range *r, uint64_t positions,
-                    tf_join *j) {
+bool tf_uneven_join(const struct tf_model *m, const tf_path *path, const tf_even_range *r,
+                    uint64_t positions, tf_join *j) {
   tf_grid sorted = {.n = 0};
   bool ok = true;
   *j = (tf_join){.count = 1};

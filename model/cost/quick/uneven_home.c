@@ -1,5 +1,5 @@
-/* What an intermediate leaves at home where loops bring several slices of it, of which the last may be shorter, into
- * one instance: what general/sizes.c says, by the ranges of even.h. */
+/* What an intermediate leaves at home where loops bring several slices of it, of which the last may
+ * be shorter, into one instance: what general/sizes.c says, by the ranges of even.h. */
 #include "base/checked.h"
 #include "model/cost/quick/uneven_plan.h"
 #include "model/flow/range.h"
@@ -38,7 +38,8 @@ static tf_ival range_at(const leavings *g, int range) {
   tf_ival all = {0, 0};
   for (int i = r->first; i < r->first + r->n; i++) {
     tf_ival one = {g->e->reads[i].c, 1};
-    for (int t = g->e->reads[i].first; t < g->e->reads[i].first + g->e->reads[i].n && one.len > 0; t++) {
+    for (int t = g->e->reads[i].first; t < g->e->reads[i].first + g->e->reads[i].n && one.len > 0;
+         t++) {
       const tf_ival term = range_at(g, g->e->terms[t].range);
       one = term.len > 0 ? tf_index_plus(one, g->e->terms[t].coef, term) : (tf_ival){one.lo, 0};
     }
@@ -51,7 +52,8 @@ static tf_ival range_at(const leavings *g, int range) {
 static int64_t turns(const leavings *g, int pos) {
   const int chain = g->e->chain_of[g->path->loops[pos]];
   const int64_t trip = g->m->ev.trip[g->path->loops[pos]], step = step_at(g, pos);
-  const tf_ival v = split(g, range_at(g, g->e->chains[chain].base), chain, (UINT64_C(1) << pos) - 1);
+  const tf_ival v =
+      split(g, range_at(g, g->e->chains[chain].base), chain, (UINT64_C(1) << pos) - 1);
   const int64_t n = (v.len + step - 1) / step;
   return n < 1 ? 1 : n < trip ? n : trip;
 }
@@ -91,7 +93,8 @@ void tf_uneven_home(struct tf_model *m, int z) {
                 .n_rank = t->rank};
   uint64_t brings = 0;
   for (int pos = 0; pos < g.path->n; pos++)
-    if (m->ev.trip[g.path->loops[pos]] > 1 && tf_plan_brings(p, z, g.path->loops[pos])) brings |= UINT64_C(1) << pos;
+    if (m->ev.trip[g.path->loops[pos]] > 1 && tf_plan_brings(p, z, g.path->loops[pos]))
+      brings |= UINT64_C(1) << pos;
   add_brought(&g, brings);
   m->home_words[z] = 1;
   for (int r = 0; r < t->rank; r++) {

@@ -48,7 +48,8 @@ static bool add_chains(const maker *k, int id) {
   k->u->applies &= n->n <= TF_PATH_CHAINS;
   for (int i = 0; i < n->n && k->u->applies; i++) {
     k->u->applies = n->chain[i].n <= TF_CHAIN_LOOPS;
-    n->chain[i].needs = tf_uneven_chains(k->e, n, k->e->chains[n->chain[i].chain].base) & ~(UINT32_C(1) << i);
+    n->chain[i].needs =
+        tf_uneven_chains(k->e, n, k->e->chains[n->chain[i].chain].base) & ~(UINT32_C(1) << i);
   }
   return true;
 }
@@ -70,8 +71,8 @@ static void join_group(tf_chain_group *list, int *n, tf_chain_group own) {
   *n = kept;
 }
 
-/* Chains of q's path that may have a digit in common with chain c: a loop above both, or one of two spatial loops that
- * stand for each other. */
+/* Chains of q's path that may have a digit in common with chain c: a loop above both, or one of two
+ * spatial loops that stand for each other. */
 static uint32_t in_common(const tf_path_chain *c, const tf_uneven_node *from, int n_common) {
   uint32_t all = 0;
   for (int j = 0; j < from->n; j++) {
@@ -85,9 +86,10 @@ static uint32_t in_common(const tf_path_chain *c, const tf_uneven_node *from, in
   return all;
 }
 
-/* Notes the chains of a group from the outermost on, if each splits just what the one before leaves, and one rank at
- * most is what the last one leaves. */
-static void find_plain(const maker *k, const tf_uneven_node *n, const tf_even_slice *v, tf_chain_group *g) {
+/* Notes the chains of a group from the outermost on, if each splits just what the one before
+ * leaves, and one rank at most is what the last one leaves. */
+static void find_plain(const maker *k, const tf_uneven_node *n, const tf_even_slice *v,
+                       tf_chain_group *g) {
   const tf_even_range *ranges = k->e->ranges;
   const int count = __builtin_popcount(g->now);
   uint32_t outer = 0;
@@ -111,8 +113,8 @@ static void find_plain(const maker *k, const tf_uneven_node *n, const tf_even_sl
   g->n_plain = count;
 }
 
-/* Whether borders clip ranks of the group; such a group is summed over only where it has no other rank, and one read of
- * it; else its slice is left. */
+/* Whether borders clip ranks of the group; such a group is summed over only where it has no other
+ * rank, and one read of it; else its slice is left. */
 static bool clips(const maker *k, const tf_even_slice *v, const tf_chain_group *g, bool *left) {
   bool any = false;
   for (int i = 0; i < g->n_rank; i++) {
@@ -124,7 +126,8 @@ static bool clips(const maker *k, const tf_even_slice *v, const tf_chain_group *
   return any;
 }
 
-/* Whether ranks of the group are found of what several reads left, any of which may have been padding alone. */
+/* Whether ranks of the group are found of what several reads left, any of which may have been
+ * padding alone. */
 static bool finds_several(const maker *k, const tf_even_slice *q, const tf_chain_group *g) {
   bool any = false;
   for (int i = 0; i < g->n_rank; i++) {
@@ -135,15 +138,16 @@ static bool finds_several(const maker *k, const tf_even_slice *q, const tf_chain
 }
 
 /* Whether borders cut what the chains of a group split, or its ranks. */
-static bool cuts(const maker *k, const tf_even_slice *v, const tf_uneven_node *n, const tf_even_slice *q,
-                 const tf_uneven_node *before, const tf_chain_group *g) {
+static bool cuts(const maker *k, const tf_even_slice *v, const tf_uneven_node *n,
+                 const tf_even_slice *q, const tf_uneven_node *before, const tf_chain_group *g) {
   bool any = false;
   for (uint32_t left = g->now; left; left &= left - 1)
     any |= tf_uneven_cut(k->e, k->e->chains[n->chain[__builtin_ctz(left)].chain].base);
   for (uint32_t left = before ? g->then : 0; left; left &= left - 1)
     any |= tf_uneven_cut(k->e, k->e->chains[before->chain[__builtin_ctz(left)].chain].base);
   for (int i = 0; i < g->n_rank; i++)
-    any |= tf_uneven_cut(k->e, v->range[g->rank[i]]) || (q && tf_uneven_cut(k->e, q->range[g->rank[i]]));
+    any |= tf_uneven_cut(k->e, v->range[g->rank[i]]) ||
+           (q && tf_uneven_cut(k->e, q->range[g->rank[i]]));
   return any;
 }
 
@@ -159,9 +163,10 @@ static uint64_t idle(const maker *k, int node, const tf_chain_group *g) {
   return all & ~k->p->path[node].temporal;
 }
 
-/* Of slice v at a node (NULL: its steps alone).  q, at node `from`: another slice that left the content; NULL: none. */
-static bool make_groups(const maker *k, int node, const tf_even_slice *v, int from, const tf_even_slice *q,
-                        int n_common, tf_chain_groups *out) {
+/* Of slice v at a node (NULL: its steps alone).  q, at node `from`: another slice that left the
+ * content; NULL: none. */
+static bool make_groups(const maker *k, int node, const tf_even_slice *v, int from,
+                        const tf_even_slice *q, int n_common, tf_chain_groups *out) {
   const tf_uneven_node *n = &k->u->node[node], *before = q ? &k->u->node[from] : NULL;
   tf_chain_group list[2 * TF_PATH_CHAINS + TF_MAX_RANK];
   int count = 0;
@@ -196,7 +201,8 @@ static bool make_groups(const maker *k, int node, const tf_even_slice *v, int fr
 }
 
 /* Whether sums over two groups of slices v and w of one node are the same. */
-static bool alike(const tf_chain_group *a, const tf_even_slice *v, const tf_chain_group *b, const tf_even_slice *w) {
+static bool alike(const tf_chain_group *a, const tf_even_slice *v, const tf_chain_group *b,
+                  const tf_even_slice *w) {
   if (a->now != b->now || a->n_rank != b->n_rank) return false;
   for (int i = 0; i < a->n_rank; i++)
     if (v->range[a->rank[i]] != w->range[b->rank[i]]) return false;
@@ -226,7 +232,8 @@ static const tf_even_slice *even_slice(const maker *k, int i) {
   return i < k->p->n_slices ? &k->e->slices[i] : &k->e->stream[i - k->p->n_slices];
 }
 
-/* The memo of group g of a slice: that of an earlier slice of the node where its sums are the same, or its own. */
+/* The memo of group g of a slice: that of an earlier slice of the node where its sums are the same,
+ * or its own. */
 static bool share_sums(const maker *k, int slice, tf_chain_group *g) {
   static const tf_even_slice none;
   const tf_even_slice *v = even_slice(k, slice);
@@ -250,7 +257,8 @@ static uint64_t joining(const maker *k, const tf_slice *s, int range) {
   for (uint64_t left = k->e->ranges[range].moves & s->merge; left; left &= left - 1)
     for (uint64_t more = left & (left - 1); more; more &= more - 1) {
       const int a = __builtin_ctzll(left), b = __builtin_ctzll(more);
-      if (k->e->chain_of[path->loops[a]] != k->e->chain_of[path->loops[b]]) all |= UINT64_C(1) << a | UINT64_C(1) << b;
+      if (k->e->chain_of[path->loops[a]] != k->e->chain_of[path->loops[b]])
+        all |= UINT64_C(1) << a | UINT64_C(1) << b;
     }
   return all;
 }
@@ -259,7 +267,8 @@ static bool add_slice(const maker *k, int i, const tf_even_slice *v) {
   const tf_plan *p = k->p;
   const tf_slice *s = tf_slice_at(p, i);
   tf_uneven_slice *out = &k->u->slice[i];
-  uint64_t moves = 0, lengths = 0; /* lengths: loops that leave a box where it is, though its ranges depend on them */
+  uint64_t moves = 0, lengths = 0; /* lengths: loops that leave a box where it is, though its ranges
+                                      depend on them */
   out->left = !tf_run_tells(p, k->e, i, out) || k->u->node[s->node].left;
   out->sibling = TF_ARRAY(k->a, tf_chain_groups, (size_t)s->n_class + 1);
   if (out->left) return out->sibling != NULL;
@@ -279,10 +288,13 @@ static bool add_slice(const maker *k, int i, const tf_even_slice *v) {
     const int prev = s->classes[c].prev, common = s->classes[c].common;
     if (prev < 0 || common < 0) continue;
     const int from = p->slices[prev].node;
-    if (!make_groups(k, s->node, v, from, &k->e->slices[prev], p->path[common].n, &out->sibling[c])) return false;
+    if (!make_groups(k, s->node, v, from, &k->e->slices[prev], p->path[common].n, &out->sibling[c]))
+      return false;
     out->left |= out->sibling[c].left || k->u->node[from].left;
-    for (int g = 0; g < out->sibling[c].n; g++) /* which loops stand for each other depends on all of them */
-      if (!(out->sibling[c].of[g].kept = kept_new(k, p->path[s->node].n + p->path[from].n, TF_SUMS_SIBLING)))
+    for (int g = 0; g < out->sibling[c].n;
+         g++) /* which loops stand for each other depends on all of them */
+      if (!(out->sibling[c].of[g].kept =
+                kept_new(k, p->path[s->node].n + p->path[from].n, TF_SUMS_SIBLING)))
         return false;
   }
   return true;
@@ -332,14 +344,16 @@ static bool add_sizes(const maker *k) {
     tf_even_slice *v = held_new(k);
     if (!v) return false;
     for (int r = 0; p->home_scope[z] >= 0 && r < p->wl->tensors[z].rank; r++)
-      add_held(k, k->e->home[k->e->home_at[z] + r].range, v); /* has no more ranks than there is room for */
+      add_held(k, k->e->home[k->e->home_at[z] + r].range,
+               v); /* has no more ranks than there is room for */
     k->u->home[z] = *v;
     if (p->home_scope[z] >= 0 && !add_most(k, p->home_scope[z], v, &k->u->homes[z])) return false;
   }
   return true;
 }
 
-/* Whether a range that is split above node n follows from what runs of a retaining scope compute. */
+/* Whether a range that is split above node n follows from what runs of a retaining scope compute.
+ */
 static bool by_run(const maker *k, int n) {
   bool any = false;
   for (int c = 0; c < k->u->node[n].n; c++)
@@ -356,7 +370,9 @@ static bool add_all(const maker *k) {
     if (k->u->node[i].left) continue;
     if (!make_groups(k, i, NULL, 0, NULL, 0, steps)) return false;
     for (int g = 0; g < steps->n; g++)
-      if (!(steps->of[g].kept = kept_new(k, __builtin_popcountll(steps->of[g].positions), TF_SUMS_OWN))) return false;
+      if (!(steps->of[g].kept =
+                kept_new(k, __builtin_popcountll(steps->of[g].positions), TF_SUMS_OWN)))
+        return false;
   }
   for (int i = 0; i < p->n_slices + p->wl->n_ops && k->u->applies; i++) {
     if (tf_slice_at(p, i)->node < 0) continue;
@@ -381,7 +397,8 @@ tf_uneven *tf_uneven_new(tf_arena *a, const tf_plan *p, const tf_views *w, const
   if (!u->node || !u->slice || !u->flows || !u->tells || !u->still) return NULL;
   const maker k = {a, p, w, e, u};
   u->applies = !(p->cuts && p->n_retains);
-  for (int i = 0; i < e->n_ranges; i++) /* terms that cancel where no border cuts either of them: left to a walk */
+  for (int i = 0; i < e->n_ranges;
+       i++) /* terms that cancel where no border cuts either of them: left to a walk */
     u->applies &= e->ranges[i].visits <= MOST_VISITS &&
                   !(p->cuts && e->ranges[i].depends & ~e->ranges[i].moves && tf_uneven_cut(e, i));
   for (int i = 0; i < p->tree->n_nodes; i++)

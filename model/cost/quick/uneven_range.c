@@ -1,16 +1,18 @@
-/* Ranges at digits under choice (uneven_sum.c).  Where borders cut ranges that chains split, places are whole ones, and
- * digits near a border are chosen one by one: as long as what is still to be chosen may bring a range across it.
- * Elsewhere no border matters, and digits are alike. */
+/* Ranges at digits under choice (uneven_sum.c).  Where borders cut ranges that chains split, places
+ * are whole ones, and digits near a border are chosen one by one: as long as what is still to be
+ * chosen may bring a range across it. Elsewhere no border matters, and digits are alike. */
 #include "model/cost/quick/uneven_plan.h"
 #include "model/tree/infer.h"
 
 enum { MOST_LOOKS = 4096 };
 
 /* What a read takes. */
-static tf_ival read_at(tf_uneven_summing *j, const tf_strands *d, bool then, const tf_even_read *read) {
+static tf_ival read_at(tf_uneven_summing *j, const tf_strands *d, bool then,
+                       const tf_even_read *read) {
   tf_ival one = {read->c, 1};
   for (int t = read->first; t < read->first + read->n; t++)
-    one = tf_index_plus(one, j->e->terms[t].coef, tf_uneven_range_at(j, d, then, j->e->terms[t].range));
+    one = tf_index_plus(one, j->e->terms[t].coef,
+                        tf_uneven_range_at(j, d, then, j->e->terms[t].range));
   return one;
 }
 
@@ -29,7 +31,8 @@ tf_ival tf_uneven_range_at(tf_uneven_summing *j, const tf_strands *d, bool then,
   for (int i = r->first; i < r->first + r->n; i++) {
     tf_ival one = read_at(j, d, then, &j->e->reads[i]);
     if (j->g->cut && r->from < r->to) {
-      one = r->made ? tf_clamped(one, r->from, r->to) : tf_common_part(one, (tf_ival){r->from, r->to - r->from});
+      one = r->made ? tf_clamped(one, r->from, r->to)
+                    : tf_common_part(one, (tf_ival){r->from, r->to - r->from});
       j->gave_up |= one.len <= 0 && r->n > 1; /* padding alone */
     }
     all = tf_hull(all, one);
@@ -37,16 +40,19 @@ tf_ival tf_uneven_range_at(tf_uneven_summing *j, const tf_strands *d, bool then,
   return all;
 }
 
-/* ---- near borders ---------------------------------------------------------------------------------------------- */
+/* ---- near borders
+ * ---------------------------------------------------------------------------------------------- */
 
-/* One side, and the tile that the loop at hand gives its chain c, in the range that the chain splits. */
+/* One side, and the tile that the loop at hand gives its chain c, in the range that the chain
+ * splits. */
 typedef struct {
   bool then;
   int c;
   tf_ival tile;
 } chosen;
 
-static const tf_strand *strand_of(const tf_uneven_summing *j, const tf_strands *d, const chosen *s, int range, int *c) {
+static const tf_strand *strand_of(const tf_uneven_summing *j, const tf_strands *d, const chosen *s,
+                                  int range, int *c) {
   *c = (s->then ? j->from : j->n)->on[j->e->ranges[range].chain];
   return *c < 0 ? NULL : s->then ? &d->then[*c] : &d->now[*c];
 }
@@ -72,11 +78,12 @@ static awaits awaits_of(tf_uneven_summing *j, const tf_strands *d, const chosen 
   return all;
 }
 
-/* All that the range may come to, whatever is chosen further inside.  What moves with the tile at hand does so as if
- * there were no borders: where one matters, digits are not alike. */
+/* All that the range may come to, whatever is chosen further inside.  What moves with the tile at
+ * hand does so as if there were no borders: where one matters, digits are not alike. */
 static tf_ival reach(tf_uneven_summing *j, const tf_strands *d, const chosen *s, int range);
 
-static tf_ival read_reach(tf_uneven_summing *j, const tf_strands *d, const chosen *s, const tf_even_read *read) {
+static tf_ival read_reach(tf_uneven_summing *j, const tf_strands *d, const chosen *s,
+                          const tf_even_read *read) {
   tf_ival one = {read->c, 1};
   for (int t = read->first; t < read->first + read->n; t++)
     one = tf_index_plus(one, j->e->terms[t].coef, reach(j, d, s, j->e->terms[t].range));
@@ -90,22 +97,28 @@ static tf_ival reach(tf_uneven_summing *j, const tf_strands *d, const chosen *s,
   if (r->what == TF_WHOLE) return (tf_ival){0, r->len};
   if (r->what == TF_PART) {
     const tf_strand *t = strand_of(j, d, s, range, &c);
-    if (c >= 0 && c == s->c) return (tf_ival){tf_uneven_range_at(j, d, s->then, r->base).lo + s->tile.lo, s->tile.len};
+    if (c >= 0 && c == s->c)
+      return (tf_ival){tf_uneven_range_at(j, d, s->then, r->base).lo + s->tile.lo, s->tile.len};
     return t && t->ready ? tf_uneven_range_at(j, d, s->then, range) : reach(j, d, s, r->base);
   }
   const awaits on = awaits_of(j, d, s, range);
   if (on == SETTLED) return tf_uneven_range_at(j, d, s->then, range);
   for (int i = r->first; i < r->first + r->n; i++)
     all = tf_hull(all, read_reach(j, d, s, &j->e->reads[i]));
-  return on == OPEN && r->made && r->from < r->to ? tf_hull(all, tf_clamped(all, r->from, r->to)) : all;
+  return on == OPEN && r->made && r->from < r->to ? tf_hull(all, tf_clamped(all, r->from, r->to))
+                                                  : all;
 }
 
-static int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+static int64_t floor_div(int64_t a, int64_t b) {
+  return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
 
-/* Leaves the digits, of those from `first` on, at which a read that moves by so much a digit stays inside.  A read that
- * none moves is the same at all, whatever a border cuts of it. */
-static void keep_inside(const tf_even_range *r, tf_ival at, int64_t by, int64_t first, tf_digits *ok) {
-  int64_t low = r->from - at.lo, high = r->to - at.lo - at.len; /* low <= by (digit - first) <= high */
+/* Leaves the digits, of those from `first` on, at which a read that moves by so much a digit stays
+ * inside.  A read that none moves is the same at all, whatever a border cuts of it. */
+static void keep_inside(const tf_even_range *r, tf_ival at, int64_t by, int64_t first,
+                        tf_digits *ok) {
+  int64_t low = r->from - at.lo,
+          high = r->to - at.lo - at.len; /* low <= by (digit - first) <= high */
   if (by == 0) return;
   const int64_t a = by > 0 ? -floor_div(-low, by) : -floor_div(-high, by);
   const int64_t b = by > 0 ? floor_div(high, by) : floor_div(low, by);
@@ -113,8 +126,10 @@ static void keep_inside(const tf_even_range *r, tf_ival at, int64_t by, int64_t 
   if (first + b < ok->last) ok->last = first + b;
 }
 
-/* Leaves the digits from `first` on at which no border matters to the range: each moves the tile by its length. */
-static void limit(tf_uneven_summing *j, const tf_strands *d, const chosen *s, int range, int64_t first, tf_digits *ok) {
+/* Leaves the digits from `first` on at which no border matters to the range: each moves the tile by
+ * its length. */
+static void limit(tf_uneven_summing *j, const tf_strands *d, const chosen *s, int range,
+                  int64_t first, tf_digits *ok) {
   const tf_even_range *r = &j->e->ranges[range];
   int c;
   if (r->what == TF_PART) {
@@ -135,7 +150,8 @@ static void limit(tf_uneven_summing *j, const tf_strands *d, const chosen *s, in
 }
 
 /* The same for all ranges of one side. */
-static void limit_all(tf_uneven_summing *j, const tf_strands *d, const chosen *s, int64_t first, tf_digits *ok) {
+static void limit_all(tf_uneven_summing *j, const tf_strands *d, const chosen *s, int64_t first,
+                      tf_digits *ok) {
   const tf_uneven_node *n = s->then ? j->from : j->n;
   const tf_even_slice *v = s->then ? j->w.q : j->w.v;
   for (int i = 0; i < j->g->n_rank; i++)
@@ -147,8 +163,8 @@ static void limit_all(tf_uneven_summing *j, const tf_strands *d, const chosen *s
   }
 }
 
-/* Instances of the spatial loop at position k that have a whole tile, where the other loops of its chain stand as
- * chosen; *more: another may have a part of one. */
+/* Instances of the spatial loop at position k that have a whole tile, where the other loops of its
+ * chain stand as chosen; *more: another may have a part of one. */
 static int64_t whole_instances(tf_uneven_summing *j, int k, bool *more) {
   const tf_path_chain *of = &j->n->chain[j->n->on[j->e->chain_of[j->path->loops[k]]]];
   const tf_even_range *base = &j->e->ranges[j->e->chains[of->chain].base];
@@ -158,7 +174,8 @@ static int64_t whole_instances(tf_uneven_summing *j, int k, bool *more) {
   j->gave_up |= base->what != TF_WHOLE;
   for (int i = 0; i < of->n && !j->gave_up; i++) {
     const int pos = of->pos[i];
-    const int64_t trip = tf_trip_at(j, j->path, pos), step = tf_step_at(j, j->path, pos), bound = rest / step;
+    const int64_t trip = tf_trip_at(j, j->path, pos), step = tf_step_at(j, j->path, pos),
+                  bound = rest / step;
     if (trip <= 1) continue;
     if (first) tight = trip * step != base->len;
     first = false;
@@ -186,7 +203,8 @@ int64_t tf_uneven_longest_of_all(tf_uneven_summing *j, const tf_strands *d, int 
   const int k = __builtin_ctzll(on);
   const int64_t by = r->moves >> k & 1 ? r->shift[k] * tf_step_at(j, j->path, k) : 0;
   bool more;
-  bool other = r->what != TF_HULL || r->n != 1 || r->from == r->to; /* cut by other borders than its own */
+  bool other =
+      r->what != TF_HULL || r->n != 1 || r->from == r->to; /* cut by other borders than its own */
   for (int t = 0; !other && t < j->e->reads[r->first].n; t++)
     other = tf_uneven_cut(j->e, j->e->terms[j->e->reads[r->first].first + t].range);
   if (on & (on - 1) || other || by <= 0 || j->g->n_rank) {
@@ -201,12 +219,13 @@ int64_t tf_uneven_longest_of_all(tf_uneven_summing *j, const tf_strands *d, int 
       const int64_t now = left_at(r, at, (x < n - 1 ? x : n > 0 ? n - 1 : 0) * by);
       len = now > len ? now : len;
     }
-  if (more && n > 0 && left_at(r, at, n * by) > len) j->gave_up = true; /* more than of any whole tile */
+  if (more && n > 0 && left_at(r, at, n * by) > len)
+    j->gave_up = true; /* more than of any whole tile */
   return len;
 }
 
-tf_digits tf_uneven_inside(tf_uneven_summing *j, const tf_strands *d, const tf_digit_of *at, int64_t first,
-                           int64_t most) {
+tf_digits tf_uneven_inside(tf_uneven_summing *j, const tf_strands *d, const tf_digit_of *at,
+                           int64_t first, int64_t most) {
   tf_digits ok = {first, most};
   const int64_t step = tf_step_at(j, j->path, at->k);
   const chosen now = {false, at->c, {d->now[at->c].off + first * step, step}};

@@ -1,13 +1,14 @@
-/* Scopes that retain, where each run of them computes all that it needs, or nothing.  A run computes what is needed and
- * not held (docs/SEMANTICS.md, D10).  Of the loops above the scope, one that cuts a range into tiles needs another tile
- * at each step, of which nothing is held.  One that moves nothing needs the same again: inside the last loop that cuts,
- * all of it is held at each of its steps but the first.  So the ops that make it run where those inner loops are at
- * their first step, and nowhere else: their sums have these loops fixed there. */
+/* Scopes that retain, where each run of them computes all that it needs, or nothing.  A run
+ * computes what is needed and not held (docs/SEMANTICS.md, D10).  Of the loops above the scope, one
+ * that cuts a range into tiles needs another tile at each step, of which nothing is held.  One that
+ * moves nothing needs the same again: inside the last loop that cuts, all of it is held at each of
+ * its steps but the first.  So the ops that make it run where those inner loops are at their first
+ * step, and nowhere else: their sums have these loops fixed there. */
 #include "model/cost/quick/uneven_plan.h"
 #include "model/flow/retain.h"
 
-/* The retaining scope whose runs determine the ranges of all ops that the slice touches, or that are below its node;
- * -1: those of none, SOME: those of some. */
+/* The retaining scope whose runs determine the ranges of all ops that the slice touches, or that
+ * are below its node; -1: those of none, SOME: those of some. */
 enum { SOME = -2 };
 static int made_in(const tf_plan *p, const tf_slice *s) {
   int made = 0, all = 0;
@@ -40,7 +41,8 @@ static bool finds(const tf_plan *p, const tf_even *e, const tf_uneven_slice *u, 
 }
 
 int tf_run_found(const tf_plan *p, const tf_slice *s, const tf_reuse_case *c) {
-  if (c->prev < 0 || c->common < 0 || c->stepping >= 0 || made_in(p, s) != -1 || c->if_idle[0] | c->if_idle[1])
+  if (c->prev < 0 || c->common < 0 || c->stepping >= 0 || made_in(p, s) != -1 ||
+      c->if_idle[0] | c->if_idle[1])
     return -1;
   const tf_slice *q = &p->slices[c->prev];
   const int made = made_in(p, q);
@@ -68,9 +70,11 @@ bool tf_run_tells(const tf_plan *p, const tf_even *e, int i, tf_uneven_slice *ou
   return true;
 }
 
-/* ---- in one evaluation ----------------------------------------------------------------------------------------- */
+/* ---- in one evaluation
+ * ----------------------------------------------------------------------------------------- */
 
-/* Positions of loops at whose steps another tile of op o's result is needed; *moves: at whose steps something else. */
+/* Positions of loops at whose steps another tile of op o's result is needed; *moves: at whose steps
+ * something else. */
 static uint64_t renewing(const struct tf_model *m, int o, uint64_t *moves) {
   const tf_even *e = m->even;
   const int z = m->plan->wl->ops[o].out;
@@ -79,13 +83,15 @@ static uint64_t renewing(const struct tf_model *m, int o, uint64_t *moves) {
   for (int r = 0; r < m->plan->wl->tensors[z].rank; r++) {
     const int range = e->home[e->home_at[z] + r].range;
     *moves |= e->ranges[range].depends;
-    if (e->ranges[range].what == TF_PART && tf_even_only_split(e, range)) all |= e->ranges[range].depends;
+    if (e->ranges[range].what == TF_PART && tf_even_only_split(e, range))
+      all |= e->ranges[range].depends;
   }
   return all;
 }
 
-/* Whether every instance takes several steps of the chain of a loop inside position k, however the loops outside of k
- * stand: all of its settings happen, or none of its loops is spatial or stands outside. */
+/* Whether every instance takes several steps of the chain of a loop inside position k, however the
+ * loops outside of k stand: all of its settings happen, or none of its loops is spatial or stands
+ * outside. */
 static bool goes_round(const struct tf_model *m, const tf_path *path, int chain, int k) {
   const tf_even *e = m->even;
   const tf_even_range *base = &e->ranges[e->chains[chain].base];
@@ -94,17 +100,20 @@ static bool goes_round(const struct tf_model *m, const tf_path *path, int chain,
   for (int i = 0; i < path->n; i++) {
     const int l = path->loops[i];
     if (m->ev.trip[l] <= 1) continue;
-    plain &= e->ranges[e->chains[e->chain_of[l]].base].what == TF_WHOLE; /* then chains know nothing of each other */
+    plain &= e->ranges[e->chains[e->chain_of[l]].base].what ==
+             TF_WHOLE; /* then chains know nothing of each other */
     if (e->chain_of[l] != chain) continue;
     plain &= path->temporal >> i & 1;
     if (first < 0) first = i;
   }
   if (first < 0 || base->what != TF_WHOLE || base->by_run) return false;
   const int64_t step = m->value[e->step[path->loops[first]]];
-  return m->ev.trip[path->loops[first]] * step == base->len || (plain && first > k && base->len > step);
+  return m->ev.trip[path->loops[first]] * step == base->len ||
+         (plain && first > k && base->len > step);
 }
 
-/* Whether loops that cut stand inside position k, so that a step of the loop there finds another tile than the first.
+/* Whether loops that cut stand inside position k, so that a step of the loop there finds another
+ * tile than the first.
  */
 static bool cuts_inside(const struct tf_model *m, const tf_path *path, uint64_t renews, int k) {
   bool any = false;
@@ -113,7 +122,8 @@ static bool cuts_inside(const struct tf_model *m, const tf_path *path, uint64_t 
   return any;
 }
 
-/* The loops above the scope at whose first step alone its retained results are made.  False: runs may compute parts. */
+/* The loops above the scope at whose first step alone its retained results are made.  False: runs
+ * may compute parts. */
 static bool find_still(const struct tf_model *m, const tf_retain *h, uint64_t *still) {
   const tf_path *path = &m->plan->path[h->scope];
   uint64_t turning = 0, renews = 0, moves;

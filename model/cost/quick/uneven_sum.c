@@ -1,11 +1,13 @@
-/* Write the last element of a range in the mixed radix of the loops that split it: its bound.  A setting of these loops
- * happens if its digits, from the outside, are at most those of the bound; where they are equal, it is the last one,
- * and its tile may be partial.  So the digits of one loop fall into few groups: those below the bound's, after which
- * the loops further inside are free; the bound's own; and those above.
+/* Write the last element of a range in the mixed radix of the loops that split it: its bound.  A
+ * setting of these loops happens if its digits, from the outside, are at most those of the bound;
+ * where they are equal, it is the last one, and its tile may be partial.  So the digits of one loop
+ * fall into few groups: those below the bound's, after which the loops further inside are free; the
+ * bound's own; and those above.
  *
- * In one instance, the entry before has the same digits but for those of the loop that carries, which is one back, and
- * of the temporal loops inside it, which are at their last: at the greatest number with which that instance took part.
- * Where a digit of the instance is above the bound's, that number is one less than what the bound has there. */
+ * In one instance, the entry before has the same digits but for those of the loop that carries,
+ * which is one back, and of the temporal loops inside it, which are at their last: at the greatest
+ * number with which that instance took part. Where a digit of the instance is above the bound's,
+ * that number is one less than what the bound has there. */
 #include "model/cost/quick/uneven_plan.h"
 
 #include <string.h>
@@ -31,14 +33,17 @@ static void begin_chain(tf_uneven_summing *j, tf_strands *d, bool then, int c) {
   int first = 0; /* a loop of one step may belong to another op, too, whose own loops differ */
   while (first < of->n && tf_trip_at(j, path, of->pos[first]) <= 1)
     first++;
-  const bool even = first < of->n && tf_trip_at(j, path, of->pos[first]) * tf_step_at(j, path, of->pos[first]) == len;
+  const bool even =
+      first < of->n &&
+      tf_trip_at(j, path, of->pos[first]) * tf_step_at(j, path, of->pos[first]) == len;
   t->ready = true, t->lost = false, t->at = 0, t->off = 0;
   t->tight = !even;
   t->rest = len - 1;
   t->full = len;
 }
 
-/* ---- what was before ------------------------------------------------------------------------------------------ */
+/* ---- what was before
+ * ------------------------------------------------------------------------------------------ */
 
 /* The chain's next loop is at the greatest digit with which this instance takes part. */
 static void set_last(const tf_uneven_summing *j, tf_strand *t, int pos) {
@@ -105,13 +110,15 @@ static bool moves_rank(const tf_uneven_summing *j, int c) {
   return false;
 }
 
-/* The instance took no part in the last run of what chain c splits.  In an earlier one, whose tile was elsewhere along
- * a rank, nothing can be found; where something might, the general count must tell. */
+/* The instance took no part in the last run of what chain c splits.  In an earlier one, whose tile
+ * was elsewhere along a rank, nothing can be found; where something might, the general count must
+ * tell. */
 static bool finds_nothing(tf_uneven_summing *j, int c) {
   bool elsewhere = false, unmoved = !moves_rank(j, c);
   for (int i = 0; i < j->g->n_rank; i++) {
     const tf_even_range *r = &j->e->ranges[j->w.q->range[j->g->rank[i]]];
-    elsewhere |= r->what == TF_PART && j->from->on[r->chain] == c && j->e->ranges[r->base].what == TF_PART;
+    elsewhere |=
+        r->what == TF_PART && j->from->on[r->chain] == c && j->e->ranges[r->base].what == TF_PART;
   }
   for (uint32_t left = j->from->chain[c].needs; left; left &= left - 1)
     unmoved &= !moves_rank(j, __builtin_ctz(left));
@@ -137,8 +144,8 @@ static void again(tf_uneven_summing *j, tf_strands *d, int c) {
   }
 }
 
-/* The instance took no part in the last run of what chain c splits.  If that was the partial tile of a chain further
- * out, it did so in the one before. */
+/* The instance took no part in the last run of what chain c splits.  If that was the partial tile
+ * of a chain further out, it did so in the one before. */
 static void step_back(tf_uneven_summing *j, tf_strands *d, int c) {
   int outer = -1, tight = 0;
   uint32_t inner = 0;
@@ -150,10 +157,14 @@ static void step_back(tf_uneven_summing *j, tf_strands *d, int c) {
       inner += j->from->chain[__builtin_ctz(left)].needs >> outer & 1;
     again(j, d, c);
   }
-  j->gave_up |= tight > 1 || inner > 1; /* which of them has stepped last, or steps back, too, is not told here */
+  j->gave_up |=
+      tight > 1 ||
+      inner > 1; /* which of them has stepped last, or steps back, too, is not told here */
 }
 
-/* ---- sums ------------------------------------------------------------------------------------------------------- */
+/* ---- sums
+ * -------------------------------------------------------------------------------------------------------
+ */
 
 /* Whether no chain of the group is at a partial tile. */
 static bool all_whole(const tf_uneven_summing *j, const tf_strands *d) {
@@ -163,8 +174,8 @@ static bool all_whole(const tf_uneven_summing *j, const tf_strands *d) {
   return whole;
 }
 
-/* The places of instances that share: with a whole tile those that no earlier instance has brought; a partial tile is
- * nobody else's. */
+/* The places of instances that share: with a whole tile those that no earlier instance has brought;
+ * a partial tile is nobody else's. */
 static const tf_join *join_of(const tf_uneven_summing *j, const tf_strands *d) {
   if (j->rest < 0 || !j->digit[j->rest]) return &j->join;
   const tf_strand *t = &d->now[j->n->on[j->e->chain_of[j->path->loops[j->rest]]]];
@@ -174,7 +185,8 @@ static const tf_join *join_of(const tf_uneven_summing *j, const tf_strands *d) {
 /* Adds the box of the group's one rank, which borders clip, and what was there before of it. */
 static void add_clipped(tf_uneven_summing *j, const tf_strands *d, tf_ival now, tf_ival before) {
   const tf_even_range *r = &j->e->ranges[j->w.v->range[j->g->rank[0]]];
-  const tf_alike a = {j->path, j->g->positions & j->n->turning, j->w.carry, j->digit, j->alike, join_of(j, d)};
+  const tf_alike a = {j->path,      j->g->positions & j->n->turning, j->w.carry, j->digit, j->alike,
+                      join_of(j, d)};
   const tf_ival both = tf_common_part(now, before);
   tf_clip_places p = {.grid = {0}};
   if (!tf_uneven_places(j->m, r, &a, now.len, &p)) {
@@ -220,7 +232,8 @@ static void add_box(tf_uneven_summing *j, tf_strands *d, int64_t ways) {
     const int r = j->g->rank[i];
     const tf_ival now = tf_uneven_range_at(j, d, false, j->w.v->range[r]);
     if (j->g->clipped) {
-      add_clipped(j, d, now, kept ? tf_uneven_range_at(j, d, true, j->w.q->range[r]) : (tf_ival){0, 0});
+      add_clipped(j, d, now,
+                  kept ? tf_uneven_range_at(j, d, true, j->w.q->range[r]) : (tf_ival){0, 0});
       return;
     }
     box *= now.len;
@@ -254,8 +267,8 @@ static void set(tf_uneven_summing *j, tf_strands *d, const tf_digit_of *at, int6
 }
 
 /* The first digit that is not like `first`: one of `cut`, or where a border matters any. */
-static int64_t next_cut(const tf_uneven_summing *j, int64_t first, int64_t most, const int64_t cut[4],
-                        const tf_digits *ok) {
+static int64_t next_cut(const tf_uneven_summing *j, int64_t first, int64_t most,
+                        const int64_t cut[4], const tf_digits *ok) {
   int64_t next = most + 1;
   for (int i = 0; i < 4; i++)
     if (cut[i] > first && cut[i] < next) next = cut[i];
@@ -284,11 +297,14 @@ static void choose(tf_uneven_summing *j, tf_strands *d, uint64_t left, int64_t w
       at.b = j->from->on[j->e->chain_of[j->before->loops[j->pair[at.k]]]];
       catch_up(j, d, at.b, j->pair[at.k]);
       const tf_strand *t = &d->then[at.b];
-      j->gave_up |= at.k == j->rest && t->tight; /* what instances with equal boxes find may differ */
-      if (t->tight) cut[1] = t->rest / tf_step_at(j, j->before, j->pair[at.k]) + at.less, cut[2] = cut[1] + 1;
+      j->gave_up |=
+          at.k == j->rest && t->tight; /* what instances with equal boxes find may differ */
+      if (t->tight)
+        cut[1] = t->rest / tf_step_at(j, j->before, j->pair[at.k]) + at.less, cut[2] = cut[1] + 1;
     }
     if (first > most) return;
-    const tf_digits ok = j->g->cut ? tf_uneven_inside(j, d, &at, first, most) : (tf_digits){first, most};
+    const tf_digits ok =
+        j->g->cut ? tf_uneven_inside(j, d, &at, first, most) : (tf_digits){first, most};
     while (!(j->fullest && j->all) &&
            !j->gave_up) { /* alike digits are chosen at once; the last ones go on from here */
       const int64_t next = next_cut(j, first, most, cut, &ok);
@@ -308,8 +324,9 @@ static void choose(tf_uneven_summing *j, tf_strands *d, uint64_t left, int64_t w
   if (!j->gave_up) add_box(j, d, ways);
 }
 
-/* The same for a lone chain of which no earlier digits matter: settings whose digits are below the bound's, and the one
- * whose digits are the bound's.  False: the group has other chains, or places matter. */
+/* The same for a lone chain of which no earlier digits matter: settings whose digits are below the
+ * bound's, and the one whose digits are the bound's.  False: the group has other chains, or places
+ * matter. */
 static bool count_alone(tf_uneven_summing *j) {
   if (j->g->now & (j->g->now - 1) || j->g->clipped || j->g->cut) return false;
   tf_strands d;
@@ -321,11 +338,14 @@ static bool count_alone(tf_uneven_summing *j) {
   if (c >= 0 && !t->tight) below = 1, equal = 0;
   for (uint64_t left = j->g->positions & j->n->turning; left; left &= left - 1) {
     const int k = __builtin_ctzll(left);
-    const int64_t trip = tf_trip_at(j, j->path, k), step = tf_step_at(j, j->path, k), first = k == j->w.carry;
+    const int64_t trip = tf_trip_at(j, j->path, k), step = tf_step_at(j, j->path, k),
+                  first = k == j->w.carry;
     const int64_t most = j->w.zero >> k & 1 ? 0 : trip - 1, bound = equal ? t->rest / step : 0;
     below *= most + 1 - first;
     if (equal)
-      below += (bound < most + 1 ? bound : most + 1) - first > 0 ? (bound < most + 1 ? bound : most + 1) - first : 0;
+      below += (bound < most + 1 ? bound : most + 1) - first > 0
+                   ? (bound < most + 1 ? bound : most + 1) - first
+                   : 0;
     equal &= bound >= first && bound <= most;
     t->rest -= bound * step;
     t->full = step;
@@ -349,7 +369,8 @@ static void pair_up(tf_uneven_summing *j) {
     j->pair[k] = (w->sibling && k >= w->n_common) || again ? -1 : (signed char)k;
     if (j->pair[k] >= 0) j->twin[k] = (signed char)k;
   }
-  for (int a = w->n_common, b = w->n_common; w->sibling; a++, b++) { /* layouts agree, instance by instance */
+  for (int a = w->n_common, b = w->n_common; w->sibling;
+       a++, b++) { /* layouts agree, instance by instance */
     while (a < j->path->n && (j->path->temporal >> a & 1 || tf_trip_at(j, j->path, a) <= 1))
       a++;
     while (b < j->before->n && (j->before->temporal >> b & 1 || tf_trip_at(j, j->before, b) <= 1))
@@ -361,7 +382,8 @@ static void pair_up(tf_uneven_summing *j) {
 }
 
 /* Writes the trip counts and steps of the loops at these positions; returns behind the last. */
-static int64_t *write_loops(const tf_uneven_summing *j, const tf_path *path, uint64_t positions, int64_t *to) {
+static int64_t *write_loops(const tf_uneven_summing *j, const tf_path *path, uint64_t positions,
+                            int64_t *to) {
   for (; positions; positions &= positions - 1) {
     const int k = __builtin_ctzll(positions);
     const int64_t trip = tf_trip_at(j, path, k);
@@ -380,12 +402,14 @@ static int64_t setting_of(const tf_uneven_summing *j) {
   if (k->evaluation == j->m->uneven->evaluation) return k->setting;
   k->evaluation = j->m->uneven->evaluation;
   if (j->w.sibling)
-    write_loops(j, j->before, first_positions(j->before->n), write_loops(j, j->path, first_positions(j->path->n), now));
+    write_loops(j, j->before, first_positions(j->before->n),
+                write_loops(j, j->path, first_positions(j->path->n), now));
   else
     write_loops(j, j->path, j->g->positions, now);
   const size_t size = (size_t)k->n_values * sizeof *now;
   for (int i = 0; i < TF_SETTINGS_KEPT; i++)
-    if (k->known[i].setting && !memcmp(k->known[i].values, now, size)) return k->setting = k->known[i].setting;
+    if (k->known[i].setting && !memcmp(k->known[i].values, now, size))
+      return k->setting = k->known[i].setting;
   tf_setting_kept *s = &k->known[k->next];
   k->next = (k->next + 1) % TF_SETTINGS_KEPT;
   memcpy(s->values, now, size);
@@ -399,10 +423,12 @@ static tf_sum_kept *memo_of(const tf_uneven_summing *j, bool *known) {
   const uint64_t last = w->carry >= 0 ? at & j->path->temporal & ~UINT64_C(0) << w->carry << 1 : 0;
   const int carry = w->carry >= 0 && at >> w->carry & 1 ? w->carry : -1;
   const int64_t setting = setting_of(j);
-  const uint64_t hash = ((uint64_t)setting * 31 + (zero ^ last << 1) * 2 + (uint64_t)(carry + 1) * 5 + j->finds) *
-                        UINT64_C(0x9e3779b97f4a7c15);
+  const uint64_t hash =
+      ((uint64_t)setting * 31 + (zero ^ last << 1) * 2 + (uint64_t)(carry + 1) * 5 + j->finds) *
+      UINT64_C(0x9e3779b97f4a7c15);
   tf_sum_kept *k = &j->g->kept->at[hash >> 32 & (uint64_t)(j->g->kept->n_at - 1)];
-  *known = k->setting == setting && k->zero == zero && k->last == last && k->carry == carry && k->found == j->finds;
+  *known = k->setting == setting && k->zero == zero && k->last == last && k->carry == carry &&
+           k->found == j->finds;
   if (!*known) *k = (tf_sum_kept){setting, zero, last, carry, j->finds, 0, 0, 0};
   return k;
 }
@@ -420,11 +446,12 @@ static void choose_all(tf_uneven_summing *j) {
   j->m->chosen += j->chosen;
 }
 
-/* ---- plain groups ---------------------------------------------------------------------------------------------- */
+/* ---- plain groups
+ * ---------------------------------------------------------------------------------------------- */
 
-/* Sums over chains of which each splits just what the one before leaves, so that tiles have nothing in common: the
- * settings of a chain whose digits are below the bound's (uneven_sum.c) all have a full tile, and one, whose digits are
- * the bound's, has what is left. */
+/* Sums over chains of which each splits just what the one before leaves, so that tiles have nothing
+ * in common: the settings of a chain whose digits are below the bound's (uneven_sum.c) all have a
+ * full tile, and one, whose digits are the bound's, has what is left. */
 
 /* A sum over a plain group, as its fields in tf_uneven_sum say. */
 typedef struct {
@@ -483,8 +510,8 @@ static bool divides(const plain_sum *x, int64_t len) {
   return true;
 }
 
-/* The sum of the boxes of such a group, and with `finds` of what the slice itself has left of them at the entry before.
- * False: its digits must be chosen one by one. */
+/* The sum of the boxes of such a group, and with `finds` of what the slice itself has left of them
+ * at the entry before. False: its digits must be chosen one by one. */
 static bool sum_plain(const plain_sum *x, bool finds, int64_t *all, int64_t *kept) {
   const tf_path_chain *first = &x->n->chain[x->g->plain[0]];
   const int64_t len = first->len;
@@ -493,20 +520,25 @@ static bool sum_plain(const plain_sum *x, bool finds, int64_t *all, int64_t *kep
     return true;
   }
   const uint64_t on = x->carry < 0 ? 0 : x->g->positions & x->n->turning;
-  const bool steps = x->carry >= 0 && on >> x->carry & 1; /* one of its loops carries: the tile is another */
+  const bool steps =
+      x->carry >= 0 && on >> x->carry & 1; /* one of its loops carries: the tile is another */
   const bool back = on & x->path->temporal & ~UINT64_C(0) << (x->carry < 0 ? 0 : x->carry) << 1;
-  if (finds && !steps && back && !divides(x, len)) return false; /* some were at the same tile before */
+  if (finds && !steps && back && !divides(x, len))
+    return false; /* some were at the same tile before */
   *all = sum_from(x, 0, len);
   *kept = steps || back ? 0 : *all;
   return true;
 }
 
-/* ---- groups ---------------------------------------------------------------------------------------------------- */
+/* ---- groups
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 /* The sum over the current group. */
 static void sum_group(tf_uneven_summing *j) {
   bool known;
-  const plain_sum plain = {.m = j->m, .n = j->n, .path = j->path, .g = j->g, .zero = j->w.zero, .carry = j->w.carry};
+  const plain_sum plain = {
+      .m = j->m, .n = j->n, .path = j->path, .g = j->g, .zero = j->w.zero, .carry = j->w.carry};
   if (j->g->n_plain && sum_plain(&plain, j->finds, &j->all, &j->kept)) return;
   if (!tf_sums_room(j->m->arena, j->g->kept)) {
     j->gave_up = true;
@@ -529,7 +561,8 @@ static void sum_group(tf_uneven_summing *j) {
   if (j->gave_up) memo->setting = 0;
 }
 
-/* Whether all chains of the group divide what they split, so that instances differ in their place alone. */
+/* Whether all chains of the group divide what they split, so that instances differ in their place
+ * alone. */
 static bool all_even(const tf_uneven_summing *j) {
   bool even = true;
   for (int then = 0; then < 1 + j->finds; then++) {
@@ -565,14 +598,16 @@ static bool even_at(const tf_uneven_summing *j, int pos) {
   return !of->n_turn || of->turn[0].trip * of->turn[0].step == of->len;
 }
 
-/* Whether partial tiles are clipped at the upper border, where one may become as long as a whole one beside it. */
+/* Whether partial tiles are clipped at the upper border, where one may become as long as a whole
+ * one beside it. */
 static bool ends_meet(const tf_uneven_summing *j, const tf_even_range *r, int pos) {
   const tf_path_chain *of = &j->n->chain[j->n->on[j->e->chain_of[j->path->loops[pos]]]];
   return j->g->clipped && of->turn[of->n_turn - 1].step > 1 && !tf_uneven_within(j->e, r);
 }
 
-/* Prepares to sum where one of the loops at `join` is of a chain that leaves a remainder, over whole extents: the boxes
- * of its digits overlap those of the digit before.  False: it does not apply. */
+/* Prepares to sum where one of the loops at `join` is of a chain that leaves a remainder, over
+ * whole extents: the boxes of its digits overlap those of the digit before.  False: it does not
+ * apply. */
 static bool join_rest(tf_uneven_summing *j, const tf_even_range *r, uint64_t join) {
   uint64_t rest = 0;
   for (uint64_t left = join; left; left &= left - 1)
@@ -581,9 +616,11 @@ static bool join_rest(tf_uneven_summing *j, const tf_even_range *r, uint64_t joi
   const int pos = j->rest = __builtin_ctzll(rest), l = j->path->loops[pos];
   const int64_t by = r->shift[pos] * j->m->value[j->e->step[l]];
   for (uint64_t left = j->g->now; left; left &= left - 1)
-    if (j->e->ranges[j->e->chains[j->n->chain[__builtin_ctzll(left)].chain].base].what != TF_WHOLE) return false;
+    if (j->e->ranges[j->e->chains[j->n->chain[__builtin_ctzll(left)].chain].base].what != TF_WHOLE)
+      return false;
   j->w.zero |= join & ~rest;
-  return by > 0 && !ends_meet(j, r, pos) && tf_uneven_join(j->m, j->path, r, join & ~rest, &j->join) &&
+  return by > 0 && !ends_meet(j, r, pos) &&
+         tf_uneven_join(j->m, j->path, r, join & ~rest, &j->join) &&
          tf_uneven_more(&j->join, by, &j->more);
 }
 
@@ -603,7 +640,8 @@ static void sum_joined(tf_uneven_summing *j, uint64_t join) {
     return;
   }
   j->rest = -1;
-  if (j->g->n_rank != 1 || j->g->cut || !all_even(j) || !tf_uneven_join(j->m, j->path, r, join & r->moves, &j->join)) {
+  if (j->g->n_rank != 1 || j->g->cut || !all_even(j) ||
+      !tf_uneven_join(j->m, j->path, r, join & r->moves, &j->join)) {
     j->gave_up = true;
     return;
   }
@@ -620,7 +658,8 @@ static void sum_joined(tf_uneven_summing *j, uint64_t join) {
   j->join.n = 0;
 }
 
-/* The sums over the group, one for each sum asked for: those with the same of its positions at their first are one. */
+/* The sums over the group, one for each sum asked for: those with the same of its positions at
+ * their first are one. */
 static void sum_group_of_all(tf_uneven_summing *j, tf_uneven_sums *sums) {
   const uint64_t at = j->g->positions & j->n->turning, zero = j->w.zero;
   const bool there = j->w.q && !j->w.sibling && !j->g->n_rank;
@@ -634,7 +673,8 @@ static void sum_group_of_all(tf_uneven_summing *j, tf_uneven_sums *sums) {
       i++;
     if (i == n) {
       const bool sure =
-          there && !(j->g->idle & at & ~(zero | own)); /* whatever its digits, the instance was there before */
+          there && !(j->g->idle & at &
+                     ~(zero | own)); /* whatever its digits, the instance was there before */
       j->finds = j->w.q && !sure;
       j->w.zero = zero | own;
       sum_joined(j, join);
@@ -673,7 +713,8 @@ bool tf_uneven_fullest(struct tf_model *m, const tf_uneven_sum *w) {
   return true;
 }
 
-bool tf_uneven_longest(struct tf_model *m, const tf_uneven_sum *w, const tf_chain_group *g, int64_t *len) {
+bool tf_uneven_longest(struct tf_model *m, const tf_uneven_sum *w, const tf_chain_group *g,
+                       int64_t *len) {
   tf_uneven_summing j;
   start(&j, m, w);
   j.g = g;
@@ -681,7 +722,8 @@ bool tf_uneven_longest(struct tf_model *m, const tf_uneven_sum *w, const tf_chai
   j.longest = true;
   choose_all(&j);
   *len = j.all;
-  return !j.gave_up && j.kept == j.all; /* at a partial tile, boxes of other tensors are not largest */
+  return !j.gave_up &&
+         j.kept == j.all; /* at a partial tile, boxes of other tensors are not largest */
 }
 
 bool tf_uneven_sum_up(struct tf_model *m, const tf_uneven_sum *w, tf_uneven_sums *sums) {

@@ -1,12 +1,14 @@
-/* Tiles that rules leave out: of what a memory would fetch from another one, that for which the zeros of other tensors
- * leave no work while it stays (docs/SEMANTICS.md section 8).  Shares follow from the trip counts alone, so that they
- * are found before anything is counted, and weigh words where they pass ports. */
+/* Tiles that rules leave out: of what a memory would fetch from another one, that for which the
+ * zeros of other tensors leave no work while it stays (docs/SEMANTICS.md section 8).  Shares follow
+ * from the trip counts alone, so that they are found before anything is counted, and weigh words
+ * where they pass ports. */
 #include <math.h>
 
 #include "model/cost/zeros.h"
 #include "model/input/dims.h"
 
-/* ---- once a tree ------------------------------------------------------------------------------ */
+/* ---- once a tree ------------------------------------------------------------------------------
+ */
 
 /* Reads of op o, zeros of which leave out tiles of slice i. */
 static tf_voiders named(const struct tf_model *m, int i, int o) {
@@ -27,7 +29,8 @@ static int served_from(const struct tf_model *m, int i) {
   return -1;
 }
 
-/* Whether loops that move the reference make its boxes the same or disjoint: no rank is moved by several dims. */
+/* Whether loops that move the reference make its boxes the same or disjoint: no rank is moved by
+ * several dims. */
 static bool cuts_apart(const tf_plan *p, const tf_tiles *t, const tf_ref *ref, int rank) {
   const tf_op *op = &p->wl->ops[t->op];
   bool apart = true;
@@ -37,7 +40,8 @@ static bool cuts_apart(const tf_plan *p, const tf_tiles *t, const tf_ref *ref, i
   return apart;
 }
 
-/* Whether the m-tile finds what it has left itself, or nothing, at each entry, and no other finds that. */
+/* Whether the m-tile finds what it has left itself, or nothing, at each entry, and no other finds
+ * that. */
 static bool finds_own(const tf_plan *p, int i) {
   bool own = true;
   for (int k = 0; k < p->n_tile_slices; k++)
@@ -60,14 +64,15 @@ static bool add_rule(struct tf_model *m, int i, tf_tiles *t) {
   if (!t->dims || !t->len || !t->some) return false;
   for (int r = 0; r < p->wl->tensors[s->tensor].rank; r++)
     t->moves |= tf_slice_mask(p, s, r);
-  t->told = s->n_touch == 1 && finds_own(p, i) && !tf_is_padded(&p->wl->tensors[s->tensor]) && !p->clips && !p->cuts &&
-            !p->n_retains && !p->skips && !m->views->peers;
+  t->told = s->n_touch == 1 && finds_own(p, i) && !tf_is_padded(&p->wl->tensors[s->tensor]) &&
+            !p->clips && !p->cuts && !p->n_retains && !p->skips && !m->views->peers;
   for (int d = 0; d < op->n_dims; d++) {
     t->dims[d] = tf_dim_mask(p, t->op, op->dims[d], s->node);
     t->told &= !(all & t->dims[d]);
     all |= t->dims[d];
   }
-  t->told = t->told && cuts_apart(p, t, &op->reads[s->touch[0].ref], p->wl->tensors[s->tensor].rank);
+  t->told =
+      t->told && cuts_apart(p, t, &op->reads[s->touch[0].ref], p->wl->tensors[s->tensor].rank);
   return true;
 }
 
@@ -77,7 +82,8 @@ static bool add_tiles(struct tf_model *m, int i, bool *any) {
   tf_tiles *t = &m->zeros->tiles[i];
   *t = (tf_tiles){.from = served_from(m, i), .op = -1};
   for (int k = 0; k < s->n_touch && !s->leaf && !s->makes; k++) {
-    const tf_voiders on = tf_zeros_stream(p, s->touch[k].op) ? (tf_voiders){{0}} : named(m, i, s->touch[k].op);
+    const tf_voiders on =
+        tf_zeros_stream(p, s->touch[k].op) ? (tf_voiders){{0}} : named(m, i, s->touch[k].op);
     if (!on.of[TF_LEFT_ENERGY] || t->op >= 0) continue;
     t->op = s->touch[k].op;
     t->on = on;
@@ -118,7 +124,8 @@ static bool add_arrays(struct tf_model *m) {
   z->up = TF_ARRAY(a, double, slices);
   z->still = TF_ARRAY(a, int64_t, (size_t)p->n_loops + 1);
   z->boxes = TF_NEW(a, tf_chunks_memo);
-  return z->tiles && z->fetched && z->lacked && z->own_work && z->own && z->up && z->still && z->boxes;
+  return z->tiles && z->fetched && z->lacked && z->own_work && z->own && z->up && z->still &&
+         z->boxes;
 }
 
 bool tf_tiles_new(struct tf_model *m) {
@@ -143,7 +150,8 @@ bool tf_tiles_new(struct tf_model *m) {
   return true;
 }
 
-/* ---- boxes ------------------------------------------------------------------------------------ */
+/* ---- boxes ------------------------------------------------------------------------------------
+ */
 
 /* Temporal loops above slice i's node, innermost first, at whose steps the tile stays. */
 static uint64_t staying(const struct tf_model *m, int i) {
@@ -167,8 +175,10 @@ static uint64_t sharing(const struct tf_model *m, int i) {
   return m->plan->arch->memories[s->level].multicast ? s->merge & ~m->zeros->tiles[i].moves : 0;
 }
 
-/* The steps of the loops in the mask; *apart: between them, from the innermost on, stands one that is not in `of`. */
-static double steps_of(const struct tf_model *m, const tf_path *path, uint64_t mask, uint64_t of, bool *apart) {
+/* The steps of the loops in the mask; *apart: between them, from the innermost on, stands one that
+ * is not in `of`. */
+static double steps_of(const struct tf_model *m, const tf_path *path, uint64_t mask, uint64_t of,
+                       bool *apart) {
   double steps = 1;
   bool other = false;
   for (int k = path->n - 1; k >= 0; k--) {
@@ -209,7 +219,8 @@ static double range_around(const around *x, int d, bool *apart) {
   const tf_plan *p = x->m->plan;
   const tf_tiles *t = &x->m->zeros->tiles[x->slice];
   const int at = tf_op_slot(&p->wl->ops[t->op], d);
-  return (double)t->len[at] * steps_of(x->m, &p->path[p->slices[x->slice].node], t->dims[at], x->of, apart);
+  return (double)t->len[at] *
+         steps_of(x->m, &p->path[p->slices[x->slice].node], t->dims[at], x->of, apart);
 }
 
 /* Whether dim d moves another rank of the reference than r. */
@@ -220,8 +231,8 @@ static bool moves_another(const tf_ref *ref, int rank, int r, int d) {
   return moves;
 }
 
-/* Elements of rank r that they read; *exact: false if there are fewer.  *grid: false if boxes along it are none that
- * cut all of the rank. */
+/* Elements of rank r that they read; *exact: false if there are fewer.  *grid: false if boxes along
+ * it are none that cut all of the rank. */
 static int64_t along(const around *x, const tf_ref *ref, int r, bool *exact, bool *grid) {
   const tf_workload *wl = x->m->plan->wl;
   const tf_tensor *t = &wl->tensors[ref->tensor];
@@ -247,8 +258,8 @@ static int64_t along(const around *x, const tf_ref *ref, int r, bool *exact, boo
   return (int64_t)fmin(fmin(apart ? product : span, product), (double)t->extent[r]);
 }
 
-/* The probability that read r has an element that is not zero, for all that meets a tile of slice i while it stays;
- * shared: in one of the instances at least that take it together. */
+/* The probability that read r has an element that is not zero, for all that meets a tile of slice i
+ * while it stays; shared: in one of the instances at least that take it together. */
 static double find_some(const struct tf_model *m, int i, int r, bool shared) {
   const tf_plan *p = m->plan;
   struct tf_zeros *z = m->zeros;
@@ -264,7 +275,8 @@ static double find_some(const struct tf_model *m, int i, int r, bool shared) {
   return some;
 }
 
-/* ---- each evaluation -------------------------------------------------------------------------- */
+/* ---- each evaluation --------------------------------------------------------------------------
+ */
 
 /* What rules leave of something that a tile serves, as a product. */
 typedef struct {
@@ -298,7 +310,8 @@ static void leave_from(struct tf_model *m, leaving *x, int i, int w) {
   }
 }
 
-/* Known zeros of two tensors depend on each other: then a tile of one is not left out for those of the other. */
+/* Known zeros of two tensors depend on each other: then a tile of one is not left out for those of
+ * the other. */
 static double left_of(struct tf_model *m, const leaving *x, int tensor) {
   const bool both = x->n_known && m->plan->wl->tensors[tensor].density.fall == TF_FALL_KNOWN;
   m->zeros->tiles_upper |= both;
@@ -343,13 +356,14 @@ static void find_lacked(struct tf_model *m, int i, int o) {
   for (int w = 0; w < TF_N_LEFT; w++) {
     leaving x = {.each = 1, .known = 1, .told = z->on[at].of[w]};
     leave_from(m, &x, z->tiles[i].from, w);
-    if (x.n_known && tf_sparse_known(p->sparse, o, z->on[at].of[w])) x.known = 1, z->tiles_upper = true;
+    if (x.n_known && tf_sparse_known(p->sparse, o, z->on[at].of[w]))
+      x.known = 1, z->tiles_upper = true;
     z->lacked[at].of[w] = left_of(m, &x, p->slices[i].tensor);
   }
 }
 
-/* Of op o's points, those that have all their operands.  Where several operands wait for one tensor, a tile of the one
- * may be there without that of the other. */
+/* Of op o's points, those that have all their operands.  Where several operands wait for one
+ * tensor, a tile of the one may be there without that of the other. */
 static double find_work(struct tf_model *m, int o, int w) {
   const tf_plan *p = m->plan;
   struct tf_zeros *z = m->zeros;

@@ -36,11 +36,13 @@ static void write_name(const ex_case *x, int l, const char *name, const char *cl
   if (n > 1) tf_page_add(p, "[0..%" PRId64 "]", n - 1);
   tf_page_add(p, "\n      class: %s\n      attributes:\n", class);
   if (n > 1)
-    tf_page_add(p, "        meshX: %" PRId64 "\n        meshY: %" PRId64 "\n", ex_instances(x, l, 0),
-                ex_instances(x, l, 1));
+    tf_page_add(p, "        meshX: %" PRId64 "\n        meshY: %" PRId64 "\n",
+                ex_instances(x, l, 0), ex_instances(x, l, 1));
 }
 
-double ex_elements(const ex_case *x, int l) { return (double)x->arch->memories[l].word_bits / x->arch->word_bits; }
+double ex_elements(const ex_case *x, int l) {
+  return (double)x->arch->memories[l].word_bits / x->arch->word_bits;
+}
 
 static void write_bandwidth(const ex_case *x, int l, tf_page *p) {
   const tf_memory *m = &x->arch->memories[l];
@@ -56,7 +58,8 @@ static void write_bandwidth(const ex_case *x, int l, tf_page *p) {
 /* Whole elements that the memory holds; a product past 64 bits is no size that anyone has. */
 static int64_t elements_of(const ex_case *x, const tf_memory *m) {
   int64_t bits;
-  return tf_mul(m->capacity_words, m->word_bits, &bits) ? bits / x->arch->word_bits : m->capacity_words;
+  return tf_mul(m->capacity_words, m->word_bits, &bits) ? bits / x->arch->word_bits
+                                                        : m->capacity_words;
 }
 
 int64_t ex_block(const ex_case *x, int l) {
@@ -71,8 +74,9 @@ static void write_memory(const ex_case *x, int l, bool sized, tf_page *p) {
   bool small = l == ex_n_memories(x) - 1 && m->capacity_words > 0 && m->capacity_words <= 512;
   write_name(x, l, m->name, l == 0 ? "DRAM" : small ? "regfile" : "SRAM", p);
   const int64_t block = ex_block(x, l);
-  tf_page_add(p, "        word-bits: %d\n        width: %" PRId64 "\n        block-size: %" PRId64 "\n",
-              x->arch->word_bits, block * x->arch->word_bits, block);
+  tf_page_add(
+      p, "        word-bits: %d\n        width: %" PRId64 "\n        block-size: %" PRId64 "\n",
+      x->arch->word_bits, block * x->arch->word_bits, block);
   if (m->capacity_words >= 0)
     tf_page_add(p, "        depth: %" PRId64 "\n", elements_of(x, m) / block);
   else if (sized && l == 0)
@@ -98,8 +102,8 @@ static void lose_units(ex_case *x, tf_page *p) {
   const tf_arch *a = x->arch;
   for (int i = 0; i < a->n_units; i++)
     if (&a->units[i] != x->unit)
-      lose(x, p, a->units[i].at, "units '%.60s'; the format has one kind, and '%.60s' runs all ops", a->units[i].name,
-           x->unit->name);
+      lose(x, p, a->units[i].at, "units '%.60s'; the format has one kind, and '%.60s' runs all ops",
+           a->units[i].name, x->unit->name);
   if (x->unit->rate < 1 || x->unit->rate > 1)
     lose(x, p, x->unit->at, "rate %g of '%.60s'", x->unit->rate, x->unit->name);
   if (x->unit->pipeline > 0) lose(x, p, x->unit->at, "pipeline of '%.60s'", x->unit->name);
@@ -110,13 +114,15 @@ static void lose_memory(ex_case *x, tf_page *p, int i) {
   if (i >= ex_n_memories(x)) lose(x, p, m->at, "memory '%.60s', below the units", m->name);
   if (m->latency > 0 || m->issue > 0) lose(x, p, m->at, "latency and issue of '%.60s'", m->name);
   if (m->access > 1 && ex_block(x, i) == 1) lose(x, p, m->at, "access of '%.60s'", m->name);
-  if (m->topology != TF_NO_TOPOLOGY) lose(x, p, m->at, "topology of the network of '%.60s'", m->name);
+  if (m->topology != TF_NO_TOPOLOGY)
+    lose(x, p, m->at, "topology of the network of '%.60s'", m->name);
   if (m->peers) lose(x, p, m->at, "peers of the network of '%.60s'", m->name);
   if (m->hop_pj > 0) lose(x, p, m->at, "energy-per-hop of '%.60s'", m->name);
 }
 
 static void say_losses(ex_case *x, tf_page *p) {
-  static const char *const overlap[] = {[TF_OVERLAP_DOUBLE_BUFFER] = "double-buffer", [TF_OVERLAP_NONE] = "none"};
+  static const char *const overlap[] = {
+      [TF_OVERLAP_DOUBLE_BUFFER] = "double-buffer", [TF_OVERLAP_NONE] = "none"};
   const tf_arch *a = x->arch;
   if (a->overlap != TF_OVERLAP_PERFECT) lose(x, p, a->at, "overlap: %s", overlap[a->overlap]);
   lose_units(x, p);
@@ -127,7 +133,8 @@ static void say_losses(ex_case *x, tf_page *p) {
 void ex_architecture(ex_case *x, const char *version, tf_page *p) {
   tf_page_add(p, "# Written by tileflow export: architecture %s.\n", x->arch->name);
   say_losses(x, p);
-  tf_page_add(p, "architecture:\n  version: %s\n  subtree:\n  - name: system\n    local:\n", version);
+  tf_page_add(p, "architecture:\n  version: %s\n  subtree:\n  - name: system\n    local:\n",
+              version);
   for (int l = 0; l < ex_n_memories(x); l++)
     write_memory(x, l, !strcmp(version, "0.2"), p);
   write_name(x, ex_n_memories(x), x->unit->name, "intmac", p);
@@ -138,22 +145,26 @@ void ex_architecture(ex_case *x, const char *version, tf_page *p) {
 static bool check_index(ex_case *x, const tf_tensor *t, const tf_ref *ref, int r) {
   const tf_index *index = &ref->index[r];
   if (t->pad[r] || t->lo[r])
-    return tf_fail(x->diags, ref->at, TF_E_INDEX, "'%.60s' is read outside its extents: the format has no padding",
-                   t->name);
+    return tf_fail(x->diags, ref->at, TF_E_INDEX,
+                   "'%.60s' is read outside its extents: the format has no padding", t->name);
   if (index->c)
-    return tf_fail(x->diags, ref->at, TF_E_INDEX, "rank %d of '%.60s' is indexed with a constant: the format has none",
-                   r, t->name);
+    return tf_fail(x->diags, ref->at, TF_E_INDEX,
+                   "rank %d of '%.60s' is indexed with a constant: the format has none", r,
+                   t->name);
   if (index->n_terms < 1 || index->n_terms > EX_MOST_TERMS)
-    return tf_fail(x->diags, ref->at, TF_E_INDEX, "rank %d of '%.60s' is indexed with %d dims: the format has 1 to %d",
-                   r, t->name, index->n_terms, EX_MOST_TERMS);
+    return tf_fail(x->diags, ref->at, TF_E_INDEX,
+                   "rank %d of '%.60s' is indexed with %d dims: the format has 1 to %d", r, t->name,
+                   index->n_terms, EX_MOST_TERMS);
   for (int i = 0; i < index->n_terms; i++)
     if (index->terms[i].coef < 1)
       return tf_fail(x->diags, ref->at, TF_E_INDEX,
-                     "rank %d of '%.60s' has a negative coefficient: the format has none", r, t->name);
+                     "rank %d of '%.60s' has a negative coefficient: the format has none", r,
+                     t->name);
   return true;
 }
 
-bool ex_projection(ex_case *x, const tf_tensor *t, const tf_ref *ref, const char *indent, tf_page *p) {
+bool ex_projection(ex_case *x, const tf_tensor *t, const tf_ref *ref, const char *indent,
+                   tf_page *p) {
   bool ok = true;
   tf_page_add(p, "%sprojection:%s\n", indent, t->rank ? "" : " []");
   for (int r = 0; r < t->rank; r++) {
@@ -187,7 +198,8 @@ void ex_coefficients(const ex_case *x, const tf_op *op, const char *indent, tf_p
       }
 }
 
-void ex_permutation(const ex_case *x, const tf_loop *loops, int n, const int *dims, int n_dims, tf_page *p) {
+void ex_permutation(const ex_case *x, const tf_loop *loops, int n, const int *dims, int n_dims,
+                    tf_page *p) {
   bool letters = true;
   int written = 0;
   for (int i = 0; i < n_dims; i++)
@@ -199,7 +211,8 @@ void ex_permutation(const ex_case *x, const tf_loop *loops, int n, const int *di
     bool there = false;
     for (int k = 0; k < n; k++)
       there |= loops[k].dim == dims[i];
-    if (!there) tf_page_add(p, "%s%s", written++ && !letters ? ", " : "", x->wl->dims[dims[i]].name);
+    if (!there)
+      tf_page_add(p, "%s%s", written++ && !letters ? ", " : "", x->wl->dims[dims[i]].name);
   }
   tf_page_add(p, letters ? "" : "]");
 }

@@ -59,7 +59,8 @@ bool ox_combine(ox_net *g, const ox_axis *outer, const ox_axis *inner, ox_axis *
   for (int i = 0; i < outer->n; i++)
     ok &= ox_cut(g, all, outer->cut[i] * n);
   memcpy(all->dim, outer->dim, sizeof all->dim);
-  if (outer->n_dims + inner->n_dims > OX_FACTORS) return ox_fail(g, TF_E_LIMIT, "more than %d factors", OX_FACTORS);
+  if (outer->n_dims + inner->n_dims > OX_FACTORS)
+    return ox_fail(g, TF_E_LIMIT, "more than %d factors", OX_FACTORS);
   memcpy(all->dim + outer->n_dims, inner->dim, (size_t)inner->n_dims * sizeof *all->dim);
   all->n_dims = outer->n_dims + inner->n_dims;
   return ok;
@@ -79,7 +80,8 @@ ox_expr *ox_number(ox_net *g, double number) {
 ox_expr *ox_call(ox_net *g, const char *call, ox_expr *a, ox_expr *b, ox_expr *c) {
   ox_expr *e = a ? need(g, TF_NEW(g->arena, ox_expr)) : NULL;
   if (!e) return NULL;
-  *e = (ox_expr){.what = OX_CALL, .call = call, .n_args = 1 + (b != NULL) + (c != NULL), .arg = {a, b, c}};
+  *e = (ox_expr){
+      .what = OX_CALL, .call = call, .n_args = 1 + (b != NULL) + (c != NULL), .arg = {a, b, c}};
   return e;
 }
 
@@ -95,7 +97,8 @@ bool ox_place(ox_net *g, ox_value *v) {
   g->tensor[t].source = source;
   g->tensor[t].whole = ox_is_integer(v->type);
   if (v->type != OX_T_BOOL && ox_is_integer(v->type) && ox_type_bits(v->type) < 32)
-    g->tensor[t].bits = ox_type_bits(v->type), g->tensor[t].no_sign = ox_type_kind_of(v->type) == OX_UNSIGNED_KIND;
+    g->tensor[t].bits = ox_type_bits(v->type),
+    g->tensor[t].no_sign = ox_type_kind_of(v->type) == OX_UNSIGNED_KIND;
   g->tensor[t].rank = v->rank;
   memcpy(g->tensor[t].shape, shape, sizeof shape);
   return true;
@@ -155,8 +158,9 @@ ox_expr *ox_read(ox_net *g, const ox_value *from, const ox_axis *const *axis) {
 
 /* Whether it is never negative, whatever the inputs are. */
 static bool is_positive(const ox_net *g, const ox_expr *e) {
-  static const char *const always[] = {"relu", "exp", "sigmoid", "abs", "sqrt"}, *const kept[] = {"+", "*", "/", "max",
-                                                                                                  "min"};
+  static const char *const always[] = {"relu", "exp", "sigmoid", "abs", "sqrt"}, *const kept[] = {
+                                                                                     "+", "*", "/",
+                                                                                     "max", "min"};
   if (e->what == OX_NUMBER) return e->number >= 0;
   if (e->what == OX_READ) return g->tensor[e->tensor].positive;
   if (e->what == OX_PLACE) return false;
@@ -174,9 +178,12 @@ static bool is_positive(const ox_net *g, const ox_expr *e) {
 
 /* Whether it is always a whole number. */
 static bool is_whole(const ox_net *g, const ox_expr *e) {
-  static const char *const always[] = {"floor", "ceil", "round", "trunc"}, *const kept[] = {"+",    "-",      "*",
-                                                                                            "max",  "min",    "abs",
-                                                                                            "relu", "select", "fmod"};
+  static const char *const always[] = {"floor", "ceil", "round", "trunc"}, *const kept[] = {
+                                                                               "+",    "-",
+                                                                               "*",    "max",
+                                                                               "min",  "abs",
+                                                                               "relu", "select",
+                                                                               "fmod"};
   if (e->what == OX_NUMBER) return e->number == floor(e->number);
   if (e->what == OX_READ) return g->tensor[e->tensor].whole;
   if (e->what == OX_PLACE) return true;
@@ -210,8 +217,8 @@ bool ox_reads_dim(const ox_net *g, const ox_expr *e, int d) {
   return false;
 }
 
-/* A sum over a dim that repeats elements takes each of them as often as there are steps: multiplies, and drops the
- * dim, which nothing reads. */
+/* A sum over a dim that repeats elements takes each of them as often as there are steps:
+ * multiplies, and drops the dim, which nothing reads. */
 static ox_expr *repeated(ox_net *g, const ox_op *op, ox_expr *value) {
   double times = 1;
   for (int d = 0; d < g->n_dims; d++) {
@@ -221,7 +228,8 @@ static ox_expr *repeated(ox_net *g, const ox_op *op, ox_expr *value) {
     if (!made && !ox_reads_dim(g, value, d)) times *= (double)g->dim[d].extent;
   }
   if (times == 1 || !strcmp(op->reduce, "max=") || !strcmp(op->reduce, "min=")) return value;
-  if (strcmp(op->reduce, "+=") != 0) return (void)ox_fail(g, TF_E_SHAPE, "a product over repeated elements"), NULL;
+  if (strcmp(op->reduce, "+=") != 0)
+    return (void)ox_fail(g, TF_E_SHAPE, "a product over repeated elements"), NULL;
   return ox_call(g, "*", value, ox_number(g, times), NULL);
 }
 
@@ -235,8 +243,8 @@ const char *ox_part(ox_net *g, const char *what) {
   return own ? own : "";
 }
 
-bool ox_make(ox_net *g, const char *name, const char *reduce, ox_expr *value, const ox_axis *const *axis, int n,
-             ox_value *out) {
+bool ox_make(ox_net *g, const char *name, const char *reduce, ox_expr *value,
+             const ox_axis *const *axis, int n, ox_value *out) {
   if (!value) return false;
   const int t = ox_new_tensor(g, name);
   if (t < 0) return false;
@@ -284,7 +292,8 @@ bool ox_copy(ox_net *g, ox_value *v, const char *name) {
   return ox_make(g, name, "=", ox_read(g, v, all), all, v->rank, v);
 }
 
-/* ---- other ranks ---------------------------------------------------------------------------------------------- */
+/* ---- other ranks
+ * ---------------------------------------------------------------------------------------------- */
 
 bool ox_recast(ox_net *g, ox_value *v, int rank, const int64_t *shape) {
   const char *name = v->name;
@@ -320,7 +329,8 @@ bool ox_repeat_each(ox_net *g, ox_value *v, const int64_t *times) {
     wide[2 * k + 1] = times[k];
     shape[k] = ox_extent(v, k) * times[k];
   }
-  return ox_reshape(g, v, 2 * rank, apart) && ox_repeat(g, v, 2 * rank, wide) && ox_reshape(g, v, rank, shape);
+  return ox_reshape(g, v, 2 * rank, apart) && ox_repeat(g, v, 2 * rank, wide) &&
+         ox_reshape(g, v, rank, shape);
 }
 
 bool ox_flatten_inputs(ox_net *g, bool *any) {
@@ -342,7 +352,8 @@ bool ox_flatten_inputs(ox_net *g, bool *any) {
   return true;
 }
 
-bool ox_table(ox_net *g, const char *part, int rank, const int64_t *shape, const double *number, ox_value *out) {
+bool ox_table(ox_net *g, const char *part, int rank, const int64_t *shape, const double *number,
+              ox_value *out) {
   const int t = number ? ox_new_tensor(g, ox_part(g, part)) : -1;
   if (t < 0) return false;
   ox_tensor *made = &g->tensor[t];

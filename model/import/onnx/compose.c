@@ -1,5 +1,5 @@
-/* Nodes that are composed of others: compositions written as text, a line for each node, and the subgraphs of If, Loop
- * and Scan, which are run as often as is known here. */
+/* Nodes that are composed of others: compositions written as text, a line for each node, and the
+ * subgraphs of If, Loop and Scan, which are run as often as is known here. */
 #include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
@@ -9,10 +9,20 @@
 
 #include "model/import/onnx/onnx.h"
 
-/* Longest line; most operands, results and attributes of one; most numbers of a list; most nodes of a subgraph. */
-enum { LINE = 1024, OPERANDS = 24, RESULTS = 4, ATTRIBUTES = 8, LISTED = 64, BODY = 512, TRIPS = 4096 };
+/* Longest line; most operands, results and attributes of one; most numbers of a list; most nodes of
+ * a subgraph. */
+enum {
+  LINE = 1024,
+  OPERANDS = 24,
+  RESULTS = 4,
+  ATTRIBUTES = 8,
+  LISTED = 64,
+  BODY = 512,
+  TRIPS = 4096
+};
 
-/* ---- a node within another ------------------------------------------------------------------------------------ */
+/* ---- a node within another
+ * ------------------------------------------------------------------------------------ */
 
 /* Takes a node as part of the one at hand.  What is wrong with it is told once. */
 static bool take_node(ox_net *g, Onnx__NodeProto *n) {
@@ -55,7 +65,8 @@ static char *define(ox_net *g, int rank, int64_t n, double *x, int type) {
   return x && ox_define(g, name, &v) ? name : NULL;
 }
 
-/* ---- lines of text -------------------------------------------------------------------------------------------- */
+/* ---- lines of text
+ * -------------------------------------------------------------------------------------------- */
 
 typedef struct {
   ox_net *g;
@@ -88,15 +99,17 @@ static int64_t *list_of(line *l, const char *text, size_t *n) {
     text = *end == ',' ? end + 1 : end;
     if (end == text && *end && *end != ']') break;
   }
-  if (x && *text && *text != ']') l->ok = ox_fail(l->g, TF_E_LIMIT, "a list of more than %d numbers", LISTED);
+  if (x && *text && *text != ']')
+    l->ok = ox_fail(l->g, TF_E_LIMIT, "a list of more than %d numbers", LISTED);
   return x;
 }
 
 static double *room(line *l, size_t n) {
   double *x = ox_numbers_room(l->g, (int64_t)n + 1);
   if (!x)
-    l->ok =
-        l->g->oom ? false : ox_fail(l->g, TF_E_LIMIT, "more than %d numbers that are computed here", OX_FOLDED_IN_ALL);
+    l->ok = l->g->oom ? false
+                      : ox_fail(l->g, TF_E_LIMIT, "more than %d numbers that are computed here",
+                                OX_FOLDED_IN_ALL);
   return x;
 }
 
@@ -116,7 +129,8 @@ static char *places(line *l, const char *text) {
   const int64_t *from = list_of(l, text, &n);
   const int64_t many = l->ok ? from[0] : 0, first = l->ok && n > 1 ? from[1] : 0;
   if (l->ok && (many < 1 || many > OX_FOLDED))
-    l->ok = ox_fail(l->g, TF_E_LIMIT, "%lld places; up to %d are known", (long long)many, OX_FOLDED);
+    l->ok =
+        ox_fail(l->g, TF_E_LIMIT, "%lld places; up to %d are known", (long long)many, OX_FOLDED);
   double *x = l->ok ? room(l, (size_t)many) : NULL;
   for (int64_t i = 0; x && i < many; i++)
     x[i] = (double)(first + i);
@@ -132,7 +146,8 @@ static char *scalar(line *l, const char *text) {
   return define(l->g, 0, 1, x, whole ? OX_T_INT64 : OX_T_FLOAT);
 }
 
-/* An operand: `$1` the node's input, `@1` its result, `-` none, a number, a list, places, or a name of a line above. */
+/* An operand: `$1` the node's input, `@1` its result, `-` none, a number, a list, places, or a name
+ * of a line above. */
 static char *operand(line *l) {
   const Onnx__NodeProto *n = l->g->node;
   skip(l);
@@ -166,9 +181,16 @@ static void attribute(line *l, Onnx__NodeProto *n) {
   a->name = name;
   a->has_type = 1;
   switch (ox_attribute_type(n->op_type, name)) {
-  case 'i': a->type = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT, a->has_i = 1, a->i = strtoll(text, NULL, 10); break;
-  case 'f': a->type = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT, a->has_f = 1, a->f = strtof(text, NULL); break;
-  case 'I': a->type = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS, a->ints = list_of(l, text, &a->n_ints); break;
+  case 'i':
+    a->type = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT, a->has_i = 1,
+    a->i = strtoll(text, NULL, 10);
+    break;
+  case 'f':
+    a->type = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT, a->has_f = 1, a->f = strtof(text, NULL);
+    break;
+  case 'I':
+    a->type = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS, a->ints = list_of(l, text, &a->n_ints);
+    break;
   default:
     a->type = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING, a->has_s = 1;
     a->s.data = (uint8_t *)text, a->s.len = strlen(text);
@@ -200,7 +222,8 @@ bool ox_run(ox_net *g, const char *fmt, ...) {
   va_start(ap, fmt);
   const int len = vsnprintf(text, sizeof text, fmt, ap);
   va_end(ap);
-  if (len < 0 || len >= LINE) return ox_fail(g, TF_E_LIMIT, "a composition of more than %d letters", LINE);
+  if (len < 0 || len >= LINE)
+    return ox_fail(g, TF_E_LIMIT, "a composition of more than %d letters", LINE);
   line l = {.g = g, .at = text, .ok = true};
   Onnx__NodeProto *n = node_of(&l);
   const int64_t opset = g->opset;
@@ -210,7 +233,8 @@ bool ox_run(ox_net *g, const char *fmt, ...) {
   return ok;
 }
 
-bool ox_let(ox_net *g, const char *part, int rank, const int64_t *shape, const double *number, int type) {
+bool ox_let(ox_net *g, const char *part, int rank, const int64_t *shape, const double *number,
+            int type) {
   ox_value v = {.name = ox_part(g, part), .number = number, .type = type};
   ox_whole(&v, -1, rank, shape);
   return ox_define(g, v.name, &v) != NULL;
@@ -232,7 +256,8 @@ bool ox_same_type(ox_net *g, size_t a, size_t b) {
 const char *ox_word(ox_net *g, const char *name, const char *otherwise) {
   const char *text = ox_text(g, name, otherwise);
   for (const char *at = text; *at; at++)
-    if (!isalnum((unsigned char)*at) && *at != '_') return (void)ox_fail(g, TF_E_NAME, "%s '%.40s'", name, text), NULL;
+    if (!isalnum((unsigned char)*at) && *at != '_')
+      return (void)ox_fail(g, TF_E_NAME, "%s '%.40s'", name, text), NULL;
   return text;
 }
 
@@ -254,7 +279,9 @@ const char *ox_ones(ox_net *g, int rank, int axis, int64_t n) {
   return ox_list(g, rank, shape);
 }
 
-/* ---- subgraphs ------------------------------------------------------------------------------------------------ */
+/* ---- subgraphs
+ * ------------------------------------------------------------------------------------------------
+ */
 
 /* Whether a name is one of the subgraph's own. */
 static bool is_local(const Onnx__GraphProto *b, const char *name) {
@@ -287,7 +314,8 @@ static bool is_named(const char *name) { return name && *name; }
 
 /* Whether all that the rest relies on is there, in subgraphs within it, too. */
 static bool has_names(const Onnx__GraphProto *b) {
-  bool named = b->n_node <= BODY && b->n_initializer <= BODY && b->n_input <= BODY && b->n_output <= BODY;
+  bool named =
+      b->n_node <= BODY && b->n_initializer <= BODY && b->n_input <= BODY && b->n_output <= BODY;
   for (size_t i = 0; named && i < b->n_node; i++) {
     named = is_named(b->node[i]->op_type);
     for (size_t k = 0; named && k < b->node[i]->n_attribute; k++)
@@ -356,7 +384,8 @@ static bool run_body(ox_net *g, const ox_scope *s) {
   for (size_t i = 0; i < s->body->n_initializer && ok; i++) {
     ox_value v;
     char *name = prefixed(g, s->prefix, s->body->initializer[i]->name);
-    ok = ox_find(g, name) || (ox_tensor_value(g, s->body->initializer[i], name, &v) && ox_define(g, name, &v));
+    ok = ox_find(g, name) ||
+         (ox_tensor_value(g, s->body->initializer[i], name, &v) && ox_define(g, name, &v));
   }
   for (size_t i = 0; i < s->body->n_node && ok; i++)
     ok = !needed[i] || take_copy(g, s->body->node[i]);
@@ -391,7 +420,9 @@ static const Onnx__GraphProto *body_of(ox_net *g, const char *name) {
   const Onnx__AttributeProto *a = ox_attribute(g, name);
   if (!a || !a->g) return (void)ox_fail(g, TF_E_MISSING, "no %s", name), NULL;
   if (has_names(a->g)) return a->g;
-  return (void)ox_fail(g, TF_E_LIMIT, "a subgraph of more than %d nodes, or with something that has no name", BODY),
+  return (void)ox_fail(g, TF_E_LIMIT,
+                       "a subgraph of more than %d nodes, or with something that has no name",
+                       BODY),
          NULL;
 }
 
@@ -399,10 +430,11 @@ bool ox_apply(ox_net *g, const char *name, const char *to, const char *from) {
   const Onnx__GraphProto *b = body_of(g, name);
   if (!b) return false;
   if (b->n_input != 1 || b->n_output != 1)
-    return ox_fail(g, TF_E_SHAPE, "%s of %zu inputs and %zu results", name, b->n_input, b->n_output);
+    return ox_fail(g, TF_E_SHAPE, "%s of %zu inputs and %zu results", name, b->n_input,
+                   b->n_output);
   const ox_scope s = {b, ox_part(g, name), g->scope};
-  return bind(g, prefixed(g, s.prefix, b->input[0]->name), (char *)ox_part(g, from)) && run_body(g, &s) &&
-         bind(g, (char *)ox_part(g, to), result_of(g, &s, 0));
+  return bind(g, prefixed(g, s.prefix, b->input[0]->name), (char *)ox_part(g, from)) &&
+         run_body(g, &s) && bind(g, (char *)ox_part(g, to), result_of(g, &s, 0));
 }
 
 /* The branch that a known condition chooses. */
@@ -421,9 +453,12 @@ static bool branch(ox_net *g) {
   return ok;
 }
 
-/* ---- loops ---------------------------------------------------------------------------------------------------- */
+/* ---- loops
+ * ----------------------------------------------------------------------------------------------------
+ */
 
-/* What goes through the iterations: values that each gets from the one before, and what all leave beside each other. */
+/* What goes through the iterations: values that each gets from the one before, and what all leave
+ * beside each other. */
 typedef struct {
   const Onnx__GraphProto *body;
   size_t n_state, n_left, n_first; /* n_first: results of the body before the states */
@@ -445,7 +480,8 @@ static void keep_results(ox_net *g, turns *t, const ox_scope *s, int64_t trip) {
 }
 
 /* What the iterations left, beside each other along a new axis; backwards: the last one first. */
-static bool gather_left(ox_net *g, const turns *t, size_t k, int64_t trips, int64_t axis, bool backwards) {
+static bool gather_left(ox_net *g, const turns *t, size_t k, int64_t trips, int64_t axis,
+                        bool backwards) {
   Onnx__NodeProto *n = new_node(g, "Concat");
   char *out = g->node->output[t->n_state + k];
   if (!n || !*out) return n != NULL;
@@ -453,7 +489,8 @@ static bool gather_left(ox_net *g, const turns *t, size_t k, int64_t trips, int6
   Onnx__AttributeProto *a = TF_NEW(g->arena, Onnx__AttributeProto);
   if (!n->input || !a) return !(g->oom = true);
   onnx__attribute_proto__init(a);
-  a->name = "axis", a->has_type = 1, a->type = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT, a->has_i = 1, a->i = axis;
+  a->name = "axis", a->has_type = 1, a->type = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT,
+  a->has_i = 1, a->i = axis;
   n->attribute[n->n_attribute++] = a;
   n->output[n->n_output++] = out;
   for (int64_t i = 0; i < trips; i++) {
@@ -501,14 +538,18 @@ static bool loop(ox_net *g) {
     if (trip == TRIPS) return ox_fail(g, TF_E_LIMIT, "more than %d trips", TRIPS);
     const ox_scope s = {t.body, iteration(g, trip), g->scope};
     double *x = ox_numbers_room(g, 2);
-    if (!x) return ox_fail(g, TF_E_LIMIT, "more than %d numbers that are computed here", OX_FOLDED_IN_ALL);
+    if (!x)
+      return ox_fail(g, TF_E_LIMIT, "more than %d numbers that are computed here",
+                     OX_FOLDED_IN_ALL);
     x[0] = (double)trip, x[1] = 1;
     char *of[] = {define(g, 0, 1, x, OX_T_INT64), define(g, 0, 1, x + 1, OX_T_BOOL)};
     for (size_t k = 0; k < t.body->n_input; k++)
-      if ((k < 2 && !of[k]) || !bind(g, prefixed(g, s.prefix, t.body->input[k]->name), k < 2 ? of[k] : t.state[k - 2]))
+      if ((k < 2 && !of[k]) ||
+          !bind(g, prefixed(g, s.prefix, t.body->input[k]->name), k < 2 ? of[k] : t.state[k - 2]))
         return false;
     if (!run_body(g, &s)) return false;
-    if (!known_number(g, result_of(g, &s, 0), 1, &go)) return ox_fail(g, TF_E_OPEN, "a condition that is data");
+    if (!known_number(g, result_of(g, &s, 0), 1, &go))
+      return ox_fail(g, TF_E_OPEN, "a condition that is data");
     keep_results(g, &t, &s, trip);
   }
   if (!trip && t.n_left) return ox_fail(g, TF_E_RANGE, "no trip: empty tensors are refused");
@@ -533,7 +574,8 @@ static bool bind_slice(ox_net *g, char *out, size_t k, size_t input, int64_t at)
   if (!a || !x) return !(g->oom = true);
   *x = (double)at;
   onnx__attribute_proto__init(a);
-  a->name = "axis", a->has_type = 1, a->type = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT, a->has_i = 1;
+  a->name = "axis", a->has_type = 1, a->type = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT,
+  a->has_i = 1;
   a->i = number_of(g, "scan_input_axes", k);
   n->attribute[n->n_attribute++] = a;
   n->input[n->n_input++] = g->node->input[input];
@@ -548,7 +590,8 @@ static bool scan_trips(ox_net *g, size_t states, size_t scanned, int64_t *trips)
     const ox_value *v = ox_input(g, states + k);
     int axis;
     if (!v || !ox_axis_at(g, number_of(g, "scan_input_axes", k), v->rank, &axis)) return false;
-    if (k && ox_extent(v, axis) != *trips) return ox_fail(g, TF_E_SHAPE, "what is scanned has several lengths");
+    if (k && ox_extent(v, axis) != *trips)
+      return ox_fail(g, TF_E_SHAPE, "what is scanned has several lengths");
     *trips = ox_extent(v, axis);
   }
   return (*trips >= 1 && *trips <= TRIPS) ||
@@ -560,8 +603,8 @@ static bool scan(ox_net *g) {
   const int64_t listed = ox_int(g, "num_scan_inputs", 0);
   turns t = {.body = body_of(g, "body")};
   if (!t.body) return false;
-  if (listed < 1 || (size_t)listed > n->n_input || t.body->n_input != n->n_input || t.body->n_output != n->n_output ||
-      n->n_output < n->n_input - (size_t)listed)
+  if (listed < 1 || (size_t)listed > n->n_input || t.body->n_input != n->n_input ||
+      t.body->n_output != n->n_output || n->n_output < n->n_input - (size_t)listed)
     return ox_fail(g, TF_E_SHAPE, "a scan and a body of other numbers of inputs and results");
   const size_t scanned = (size_t)listed;
   int64_t trips;

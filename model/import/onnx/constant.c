@@ -24,15 +24,19 @@ static double *room(ox_net *g, int64_t n) {
 
 static const ox_value *known(ox_net *g, size_t k) { return ox_known_at(g, k); }
 
-/* ---- made of nothing ------------------------------------------------------------------------------------------ */
+/* ---- made of nothing
+ * ------------------------------------------------------------------------------------------ */
 
 static bool too_many(ox_net *g) {
-  return g->oom ? false : ox_fail(g, TF_E_LIMIT, "more than %d numbers that are computed here", OX_FOLDED_IN_ALL);
+  return g->oom ? false
+                : ox_fail(g, TF_E_LIMIT, "more than %d numbers that are computed here",
+                          OX_FOLDED_IN_ALL);
 }
 
 static bool constant(ox_net *g) {
   const Onnx__AttributeProto *t = ox_attribute(g, "value"), *i = ox_attribute(g, "value_int"),
-                             *f = ox_attribute(g, "value_float"), *is = ox_attribute(g, "value_ints"),
+                             *f = ox_attribute(g, "value_float"),
+                             *is = ox_attribute(g, "value_ints"),
                              *fs = ox_attribute(g, "value_floats");
   if (t && t->t) {
     ox_value v;
@@ -43,7 +47,8 @@ static bool constant(ox_net *g) {
   const int64_t n = is ? (int64_t)is->n_ints : fs ? (int64_t)fs->n_floats : 1;
   if (!i && !f && !is && !fs) return ox_fail(g, TF_E_MISSING, "a constant without numbers");
   if (n > OX_NUMBERS) return ox_fail(g, TF_E_LIMIT, "a list of more than %d numbers", OX_NUMBERS);
-  if (n == 0) return ox_give(g, 0, &(ox_value){.tensor = -1, .name = g->node->output[0], .empty = true});
+  if (n == 0)
+    return ox_give(g, 0, &(ox_value){.tensor = -1, .name = g->node->output[0], .empty = true});
   double *x = room(g, n);
   for (int64_t k = 0; k < n && x; k++)
     x[k] = is ? (double)is->ints[k] : fs ? (double)fs->floats[k] : i ? (double)i->i : (double)f->f;
@@ -57,12 +62,15 @@ static bool of_shape(ox_net *g) {
   if (rank > OX_RANK) return ox_fail(g, TF_E_LIMIT, "more than %d axes", OX_RANK);
   for (int64_t k = 0; k < rank; k++)
     if (shape[k] < 0 || !tf_mul(n, shape[k], &n) || n > OX_FOLDED)
-      return ox_fail(g, TF_E_LIMIT, "a constant of less than no element, or of more than %d", OX_FOLDED);
+      return ox_fail(g, TF_E_LIMIT, "a constant of less than no element, or of more than %d",
+                     OX_FOLDED);
   const Onnx__AttributeProto *a = ox_attribute(g, "value");
   ox_value one = {.type = OX_T_FLOAT};
   if (a && a->t && !ox_tensor_value(g, a->t, g->node->output[0], &one)) return false;
   if (n == 0)
-    return ox_give(g, 0, &(ox_value){.tensor = -1, .name = g->node->output[0], .empty = true, .type = one.type});
+    return ox_give(
+        g, 0,
+        &(ox_value){.tensor = -1, .name = g->node->output[0], .empty = true, .type = one.type});
   double *x = ox_numbers_room(g, n);
   for (int64_t k = 0; k < n && x; k++)
     x[k] = one.number ? one.number[0] : 0;
@@ -92,7 +100,8 @@ static bool size_of(ox_net *g) {
 }
 
 static bool range(ox_net *g) {
-  const double from = known(g, 0)->number[0], to = known(g, 1)->number[0], by = known(g, 2)->number[0];
+  const double from = known(g, 0)->number[0], to = known(g, 1)->number[0],
+               by = known(g, 2)->number[0];
   const double many = ceil((to - from) / by);
   if (!(many >= 1 && many <= OX_FOLDED))
     return ox_fail(g, TF_E_LIMIT, "a range of no number, or of more than %d", OX_FOLDED);
@@ -103,13 +112,15 @@ static bool range(ox_net *g) {
   return x ? give(g, 1, &n, x, known(g, 0)->type) : too_many(g);
 }
 
-/* Of whole numbers, as their bits are; of what a double does not hold exactly the caller has refused it. */
+/* Of whole numbers, as their bits are; of what a double does not hold exactly the caller has
+ * refused it. */
 static double by_bits(char how, double a, double b) {
   const int64_t x = (int64_t)a, y = (int64_t)b;
   return (double)(how == '&' ? x & y : how == '|' ? x | y : x ^ y);
 }
 
-/* ---- element by element --------------------------------------------------------------------------------------- */
+/* ---- element by element
+ * --------------------------------------------------------------------------------------- */
 
 /* clang-format off */
 #define SUMS(X) /* name in ONNX, number of inputs, value; whole: of integers */ \
@@ -154,7 +165,7 @@ static const struct {
 
 static double compute(sum what, const double *x, bool whole) {
   switch (what) {
-#define X(name, n, value)                                                                                              \
+#define X(name, n, value)                                                                          \
   case name##_of: return value;
     SUMS(X)
 #undef X
@@ -185,7 +196,8 @@ static bool broadcast(ox_net *g, const ox_value *const *v, int n, int *rank, int
       const int j = k - (*rank - v[i]->rank);
       const int64_t extent = j < 0 ? 1 : ox_extent(v[i], j);
       if (extent > 1 && shape[k] > 1 && extent != shape[k])
-        return ox_fail(g, TF_E_SHAPE, "axes of %lld and %lld elements", (long long)shape[k], (long long)extent);
+        return ox_fail(g, TF_E_SHAPE, "axes of %lld and %lld elements", (long long)shape[k],
+                       (long long)extent);
       if (extent > 1) shape[k] = extent;
     }
   }
@@ -207,7 +219,8 @@ static bool fit(ox_net *g, double *x, int64_t n, int type) {
   return ok || ox_fail(g, TF_E_RANGE, "a number that is none of type %s", ox_type_name(type));
 }
 
-/* x shifted by n bits; by more than its type has, or by less than none, nothing of it is left but its sign. */
+/* x shifted by n bits; by more than its type has, or by less than none, nothing of it is left but
+ * its sign. */
 static double shifted(double x, double n, int bits, bool right) {
   const bool out = n < 0 || n >= bits;
   if (out) return right && x < 0 ? -1 : 0;
@@ -227,7 +240,8 @@ static bool by_element(ox_net *g, int row, bool *done) {
   const ox_value *v[3];
   int rank;
   int64_t shape[AXES], all = 1;
-  const bool cut = what == Mod_of && ox_int(g, "fmod", 0); /* the sign of what is divided, not of the divisor */
+  const bool cut =
+      what == Mod_of && ox_int(g, "fmod", 0); /* the sign of what is divided, not of the divisor */
   v[0] = known(g, 0);
   bool is_place = v[0]->place;
   for (int i = 1; i < n; i++) {
@@ -237,13 +251,16 @@ static bool by_element(ox_net *g, int row, bool *done) {
   if (is_place && what != CAST) return true; /* a coordinate is an index, not a table */
   const bool whole = ox_is_integer(v[0]->type);
   const int type = ox_result_type(g, what == CAST ? ox_cast_type(g) : 0);
-  if (what == CAST && type != OX_T_BOOL && ox_type_kind_of(type) != OX_FLOAT_KIND && !ox_is_integer(type)) return true;
+  if (what == CAST && type != OX_T_BOOL && ox_type_kind_of(type) != OX_FLOAT_KIND &&
+      !ox_is_integer(type))
+    return true;
   if (!broadcast(g, v, n, &rank, shape) || (n == 2 && !ox_check_axis(g, v[0], v[1]))) return false;
   for (int k = 0; k < rank; k++)
     if (!tf_mul(all, shape[k], &all)) return true;
   const char *way = what == BitShift_of ? ox_text(g, "direction", "") : "";
   const bool right = !strcmp(way, "RIGHT"), bits = !strncmp(g->node->op_type, "Bit", 3);
-  if (what == BitShift_of && !right && strcmp(way, "LEFT") != 0) return ox_fail(g, TF_E_NAME, "direction '%.40s'", way);
+  if (what == BitShift_of && !right && strcmp(way, "LEFT") != 0)
+    return ox_fail(g, TF_E_NAME, "direction '%.40s'", way);
   for (int i = 0; i < n && bits; i++)
     if (!ox_is_integer(v[i]->type) || !check_bits(g, v[i]->number, ox_size(v[i]))) return false;
   double *x = ox_numbers_room(g, all), of[3] = {0};
@@ -261,7 +278,9 @@ static bool by_element(ox_net *g, int row, bool *done) {
   return give(g, rank, shape, x, type);
 }
 
-/* ---- which ---------------------------------------------------------------------------------------------------- */
+/* ---- which
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 bool ox_folds(const char *type) {
   static const char *const made[] = {"Constant", "ConstantOfShape", "Shape", "Size", "Range"};
@@ -282,7 +301,8 @@ bool ox_known(ox_net *g, bool *done) {
   if (!strcmp(type, "Range") && known(g, 0) && known(g, 1) && known(g, 2)) return range(g);
   *done = false;
   for (int i = 0; sums[i].type; i++) {
-    bool all = !strcmp(type, sums[i].type) && (sums[i].what == CAST || g->node->n_input == (size_t)sums[i].n);
+    bool all = !strcmp(type, sums[i].type) &&
+               (sums[i].what == CAST || g->node->n_input == (size_t)sums[i].n);
     for (int k = 0; k < sums[i].n && all; k++)
       all = known(g, (size_t)k) != NULL;
     if (all) return by_element(g, i, done);

@@ -1,4 +1,5 @@
-/* Numbers that are known here, moved, chosen and summed: what exporters spell out to make masks, indices, tables. */
+/* Numbers that are known here, moved, chosen and summed: what exporters spell out to make masks,
+ * indices, tables. */
 #include <math.h>
 #include <string.h>
 
@@ -13,7 +14,9 @@ typedef struct {
   int type;
 } list;
 
-/* ---- in and out ----------------------------------------------------------------------------------------------- */
+/* ---- in and out
+ * -----------------------------------------------------------------------------------------------
+ */
 
 static void set_shape(list *v, int rank, const int64_t *shape) {
   v->rank = rank;
@@ -36,8 +39,8 @@ static list input(ox_net *g, size_t k) {
   return out;
 }
 
-/* Room for the result of these extents; its size is 0 where they are too many numbers to hold, which is no error: an
- * op may compute what cannot be held here. */
+/* Room for the result of these extents; its size is 0 where they are too many numbers to hold,
+ * which is no error: an op may compute what cannot be held here. */
 static double *result_room(ox_net *g, list *out, int rank, const int64_t *shape) {
   int64_t n = 1;
   out->size = 0;
@@ -63,7 +66,8 @@ static bool end_sum(ox_net *g, const list *out, double *x) {
   bool ok = true;
   for (int64_t i = 0; i < out->size && ok && ox_is_integer(out->type); i++)
     x[i] = ox_as_type(x[i], out->type, &ok);
-  return ok ? end(g, out) : ox_fail(g, TF_E_RANGE, "a sum that is no number of type %s", ox_type_name(out->type));
+  return ok ? end(g, out)
+            : ox_fail(g, TF_E_RANGE, "a sum that is no number of type %s", ox_type_name(out->type));
 }
 
 static bool give_nothing(ox_net *g) {
@@ -88,28 +92,33 @@ static int64_t offset_of(const int64_t *at, int rank, const int64_t *stride) {
 }
 
 /* Fills the result with what lies at `base` and, a step along an axis of it, `stride` further. */
-static void gather_result(double *to, const list *out, const double *from, int64_t base, const int64_t *stride) {
+static void gather_result(double *to, const list *out, const double *from, int64_t base,
+                          const int64_t *stride) {
   int64_t at[OX_RANK] = {0}, i = 0;
   do
     to[i++] = from[base + offset_of(at, out->rank, stride)];
   while (next(at, out->rank, out->shape));
 }
 
-/* Weights of the file are seen in another order where they lie: what packs them finds them under their name.  What is
- * computed of them may still be known here. */
+/* Weights of the file are seen in another order where they lie: what packs them finds them under
+ * their name.  What is computed of them may still be known here. */
 static bool is_weight(ox_net *g) {
   const ox_value *v = ox_known_at(g, 0);
-  return !ox_is_integer(v->type) && (v->tensor >= 0 ? g->tensor[v->tensor].source.data : v->data) != NULL;
+  return !ox_is_integer(v->type) &&
+         (v->tensor >= 0 ? g->tensor[v->tensor].source.data : v->data) != NULL;
 }
 
-/* Ends a node that moves numbers: a view of weights gets them, once it is made, beside what it shows. */
+/* Ends a node that moves numbers: a view of weights gets them, once it is made, beside what it
+ * shows. */
 static bool end_view(ox_net *g, const list *out, bool *done) {
   if (!is_weight(g)) return *done = true, end(g, out);
   g->beside = out->x;
   return true;
 }
 
-/* ---- moved ---------------------------------------------------------------------------------------------------- */
+/* ---- moved
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 static bool transpose(ox_net *g, bool *done) {
   const list v = input(g, 0);
@@ -119,7 +128,8 @@ static bool transpose(ox_net *g, bool *done) {
   list out = {.type = v.type};
   for (int k = 0; k < v.rank; k++) {
     const int64_t from = perm && n == (size_t)v.rank ? perm[k] : v.rank - 1 - k;
-    if (from < 0 || from >= v.rank || (perm && n != (size_t)v.rank)) return true; /* told by the view's reader */
+    if (from < 0 || from >= v.rank || (perm && n != (size_t)v.rank))
+      return true; /* told by the view's reader */
     shape[k] = v.shape[from], stride[k] = v.stride[from];
   }
   double *x = result_room(g, &out, v.rank, shape);
@@ -229,11 +239,13 @@ static bool trilu(ox_net *g, bool *done) {
   return !x || (*done = true, end(g, &out));
 }
 
-/* ---- chosen by indices ---------------------------------------------------------------------------------------- */
+/* ---- chosen by indices
+ * ---------------------------------------------------------------------------------------- */
 
 static bool index_at(ox_net *g, double number, int64_t all, int64_t *out) {
   const double at = number < 0 ? number + (double)all : number;
-  if (!(at >= 0 && at < (double)all)) return ox_fail(g, TF_E_RANGE, "element %g of %lld", number, (long long)all);
+  if (!(at >= 0 && at < (double)all))
+    return ox_fail(g, TF_E_RANGE, "element %g of %lld", number, (long long)all);
   *out = (int64_t)at;
   return true;
 }
@@ -264,7 +276,8 @@ static bool gather(ox_net *g, bool *done) {
   for (int64_t o = 0; o < outer; o++)
     for (int64_t i = 0; i < which.size; i++) {
       if (!index_at(g, which.x[i], v.shape[axis], &at)) return false;
-      memcpy(x + (o * which.size + i) * inner, v.x + (o * v.shape[axis] + at) * inner, (size_t)inner * sizeof *x);
+      memcpy(x + (o * which.size + i) * inner, v.x + (o * v.shape[axis] + at) * inner,
+             (size_t)inner * sizeof *x);
     }
   return even(&which) ? end_view(g, &out, done) : (*done = true, end(g, &out));
 }
@@ -274,12 +287,15 @@ static bool scatter(ox_net *g, bool *done) {
   const list v = input(g, 0), which = input(g, 1), rows = input(g, 2);
   list out = {.type = v.type};
   const int deep =
-      which.rank ? (int)(which.shape[which.rank - 1] < OX_RANK ? which.shape[which.rank - 1] : OX_RANK) : 0;
-  if (deep < 1 || deep > v.rank) return ox_fail(g, TF_E_RANK, "indices of %d numbers in %d axes", deep, v.rank);
+      which.rank
+          ? (int)(which.shape[which.rank - 1] < OX_RANK ? which.shape[which.rank - 1] : OX_RANK)
+          : 0;
+  if (deep < 1 || deep > v.rank)
+    return ox_fail(g, TF_E_RANK, "indices of %d numbers in %d axes", deep, v.rank);
   const int64_t many = which.size / deep, inner = v.stride[deep - 1];
   if (rows.size != many * inner || strcmp(ox_text(g, "reduction", "none"), "none") != 0)
-    return ox_fail(g, TF_E_SHAPE, "%lld numbers for %lld rows of %lld", (long long)rows.size, (long long)many,
-                   (long long)inner);
+    return ox_fail(g, TF_E_SHAPE, "%lld numbers for %lld rows of %lld", (long long)rows.size,
+                   (long long)many, (long long)inner);
   double *x = result_room(g, &out, v.rank, v.shape);
   if (!x) return true;
   memcpy(x, v.x, (size_t)v.size * sizeof *x);
@@ -294,7 +310,9 @@ static bool scatter(ox_net *g, bool *done) {
   return *done = true, end(g, &out);
 }
 
-/* ---- sums ----------------------------------------------------------------------------------------------------- */
+/* ---- sums
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 static double joined(char how, double a, double b) {
   return how == '+' ? a + b : how == '*' ? a * b : how == 'm' ? fmax(a, b) : fmin(a, b);
@@ -302,7 +320,10 @@ static double joined(char how, double a, double b) {
 
 static bool reduce(ox_net *g, bool *done) {
   const char *type = g->node->op_type;
-  const char how = strstr(type, "Prod") ? '*' : strstr(type, "Max") ? 'm' : strstr(type, "Min") ? 'n' : '+';
+  const char how = strstr(type, "Prod")  ? '*'
+                   : strstr(type, "Max") ? 'm'
+                   : strstr(type, "Min") ? 'n'
+                                         : '+';
   const list v = input(g, 0);
   list out = {.type = v.type};
   int64_t shape[OX_RANK], kept[OX_RANK] = {0}, step[OX_RANK], at[OX_RANK] = {0};
@@ -352,16 +373,19 @@ static bool running_sum(ox_net *g, bool *done) {
   return *done = true, end_sum(g, &out, x);
 }
 
-/* Matrices beside each other; those of a batch of one, or of no batch, stand beside each of the other's. */
+/* Matrices beside each other; those of a batch of one, or of no batch, stand beside each of the
+ * other's. */
 static bool fold_matmul(ox_net *g, bool *done) {
   const list a = input(g, 0), b = input(g, 1);
   list out = {.type = a.type};
   int64_t shape[OX_RANK], at[OX_RANK] = {0}, sa[OX_RANK] = {0}, sb[OX_RANK] = {0}, i = 0;
   const int rank = a.rank > b.rank ? a.rank : b.rank;
-  if (a.rank < 2 || b.rank < 2 || a.shape[a.rank - 1] != b.shape[b.rank - 2]) return true; /* told where ops are made */
+  if (a.rank < 2 || b.rank < 2 || a.shape[a.rank - 1] != b.shape[b.rank - 2])
+    return true; /* told where ops are made */
   for (int k = 0; k < rank; k++) {
     const int p = k - (rank - a.rank), q = k - (rank - b.rank);
-    const int64_t m = p < 0 || k == rank - 1 ? 1 : a.shape[p], n = q < 0 || k == rank - 2 ? 1 : b.shape[q];
+    const int64_t m = p < 0 || k == rank - 1 ? 1 : a.shape[p],
+                  n = q < 0 || k == rank - 2 ? 1 : b.shape[q];
     if (m != n && m != 1 && n != 1) return true;
     shape[k] = m > n ? m : n;
     if (m > 1) sa[k] = a.stride[p];
@@ -381,20 +405,26 @@ static bool fold_matmul(ox_net *g, bool *done) {
   return *done = true, end_sum(g, &out, x);
 }
 
-/* ---- which ---------------------------------------------------------------------------------------------------- */
+/* ---- which
+ * ----------------------------------------------------------------------------------------------------
+ */
 
-/* n: inputs that it needs; reads: takes numbers of the file, too, that are more than may say shapes. */
+/* n: inputs that it needs; reads: takes numbers of the file, too, that are more than may say
+ * shapes. */
 static const struct {
   const char *type;
   bool (*make)(ox_net *g, bool *done);
   size_t n;
   bool reads;
 } folds[] = {
-    {"Transpose", transpose, 1, false}, {"Slice", slice, 1, false},        {"Expand", expand, 2, false},
-    {"Tile", tile, 2, false},           {"Concat", concat, 1, false},      {"Trilu", trilu, 1, false},
-    {"Gather", gather, 2, true},        {"ScatterND", scatter, 3, true},   {"ReduceSum", reduce, 1, false},
-    {"ReduceMean", reduce, 1, false},   {"ReduceProd", reduce, 1, false},  {"ReduceMax", reduce, 1, false},
-    {"ReduceMin", reduce, 1, false},    {"CumSum", running_sum, 2, false}, {"MatMul", fold_matmul, 2, false},
+    {"Transpose", transpose, 1, false}, {"Slice", slice, 1, false},
+    {"Expand", expand, 2, false},       {"Tile", tile, 2, false},
+    {"Concat", concat, 1, false},       {"Trilu", trilu, 1, false},
+    {"Gather", gather, 2, true},        {"ScatterND", scatter, 3, true},
+    {"ReduceSum", reduce, 1, false},    {"ReduceMean", reduce, 1, false},
+    {"ReduceProd", reduce, 1, false},   {"ReduceMax", reduce, 1, false},
+    {"ReduceMin", reduce, 1, false},    {"CumSum", running_sum, 2, false},
+    {"MatMul", fold_matmul, 2, false},
 };
 
 bool ox_moves_numbers(const char *type) {
@@ -403,7 +433,8 @@ bool ox_moves_numbers(const char *type) {
   return false;
 }
 
-/* Counts what is read as some of what is made: many small results of one long list take time, too. */
+/* Counts what is read as some of what is made: many small results of one long list take time, too.
+ */
 static bool count_reads(ox_net *g) {
   enum { READ_AS_MADE = 16 };
   for (size_t k = 0; k < g->node->n_input; k++) {
@@ -420,7 +451,8 @@ bool ox_fold(ox_net *g, bool *done) {
     bool all = g->node->n_input >= folds[i].n;
     for (size_t k = 0; k < folds[i].n && all; k++)
       all = ox_has(g, k);
-    for (size_t k = g->node->n_input; k-- > 0 && all;) /* indices first: without them nothing has to be read */
+    for (size_t k = g->node->n_input;
+         k-- > 0 && all;) /* indices first: without them nothing has to be read */
       all = !ox_has(g, k) || (folds[i].reads ? ox_read_at(g, k) : ox_known_at(g, k)) != NULL;
     return !all || !count_reads(g) || folds[i].make(g, done);
   }

@@ -1,11 +1,12 @@
-/* Simplifies the graph: elementwise ops with a single reader are merged into it, GELU in several nodes becomes gelu,
- * unread ops are dropped. */
+/* Simplifies the graph: elementwise ops with a single reader are merged into it, GELU in several
+ * nodes becomes gelu, unread ops are dropped. */
 #include <math.h>
 #include <string.h>
 
 #include "model/import/onnx/onnx.h"
 
-/* ---- expressions ---------------------------------------------------------------------------------------------- */
+/* ---- expressions
+ * ---------------------------------------------------------------------------------------------- */
 
 static int nodes(const ox_expr *e) {
   int n = 1;
@@ -48,7 +49,8 @@ static bool same(const ox_net *g, const ox_expr *a, const ox_expr *b) {
   return equal;
 }
 
-/* ---- padded inputs -------------------------------------------------------------------------------------------- */
+/* ---- padded inputs
+ * -------------------------------------------------------------------------------------------- */
 
 static void read_other(ox_expr *e, int tensor, int other) {
   if (e->what == OX_READ && e->tensor == tensor) e->tensor = other;
@@ -75,7 +77,8 @@ bool ox_even_pads(ox_net *g) {
   return true;
 }
 
-/* ---- one op into another -------------------------------------------------------------------------------------- */
+/* ---- one op into another
+ * -------------------------------------------------------------------------------------- */
 
 static bool add_to(ox_index *x, const ox_index *y, int64_t times) {
   x->c += y->c * times;
@@ -90,7 +93,8 @@ static bool add_to(ox_index *x, const ox_index *y, int64_t times) {
   return true;
 }
 
-/* e with index[k] in place of the op's k-th dim; NULL: out of memory, or an index of too many terms. */
+/* e with index[k] in place of the op's k-th dim; NULL: out of memory, or an index of too many
+ * terms. */
 static ox_expr *substituted(ox_net *g, const ox_op *op, const ox_expr *e, const ox_index *index) {
   ox_expr *new = TF_NEW(g->arena, ox_expr);
   if (!new) return NULL;
@@ -104,7 +108,9 @@ static ox_expr *substituted(ox_net *g, const ox_op *op, const ox_expr *e, const 
     new->index[r].c = e->index[r].c;
     for (int i = 0; i < e->index[r].n; i++)
       for (int k = 0; k < op->n_out; k++)
-        if (op->dim[k] == e->index[r].dim[i] && !add_to(&new->index[r], &index[k], e->index[r].coef[i])) return NULL;
+        if (op->dim[k] == e->index[r].dim[i] &&
+            !add_to(&new->index[r], &index[k], e->index[r].coef[i]))
+          return NULL;
   }
   return new->index ? new : NULL;
 }
@@ -118,7 +124,8 @@ static double points(const ox_net *g, const ox_op *op) {
 
 static bool is_elementwise(const ox_op *op) { return !op->gone && !strcmp(op->reduce, "="); }
 
-/* The number of views of the tensor that some op reads; all of them come after the op that produces it. */
+/* The number of views of the tensor that some op reads; all of them come after the op that produces
+ * it. */
 static int views_read(const ox_net *g, int tensor) {
   int n = 0;
   for (int z = 0; z < g->n_tensors; z++)
@@ -148,12 +155,13 @@ static bool makes_bytes(const ox_net *g, const ox_op *a) {
   return t->bits > 0 && t->bits <= 8 && reads_made(g, a->value) > 0;
 }
 
-/* first: bytes stay what they are.  Then such are merged that do not meet others: of two convolutions whose results are
- * added one waits, and as bytes. */
+/* first: bytes stay what they are.  Then such are merged that do not meet others: of two
+ * convolutions whose results are added one waits, and as bytes. */
 static bool can_merge(const ox_net *g, const ox_op *a, const ox_op *b, bool first) {
   const ox_tensor *t = &g->tensor[a->out];
   const bool places = is_of_places(a->value);
-  bool can = is_elementwise(a) && !t->result && (places || (t->reads == 1 && points(g, a) == points(g, b))) &&
+  bool can = is_elementwise(a) && !t->result &&
+             (places || (t->reads == 1 && points(g, a) == points(g, b))) &&
              nodes(a->value) + nodes(b->value) <= OX_NODES && !views_read(g, a->out) &&
              !(first ? makes_bytes(g, a) : makes_bytes(g, a) && reads_made(g, b->value) > 1);
   for (int r = 0; r < t->rank; r++)
@@ -169,8 +177,8 @@ static bool reads_elsewhere(const ox_net *g, const ox_expr *read, const ox_expr 
   return false;
 }
 
-/* Whether a reads some tensor that b reads elsewhere: a merged op would have to hold two parts of it (the gates of an
- * LSTM are 512 elements apart), which no small memory can. */
+/* Whether a reads some tensor that b reads elsewhere: a merged op would have to hold two parts of
+ * it (the gates of an LSTM are 512 elements apart), which no small memory can. */
 static bool reads_apart(const ox_net *g, const ox_expr *a, const ox_expr *b) {
   if (a->what == OX_READ && reads_elsewhere(g, a, b)) return true;
   for (int i = 0; i < a->n_args; i++)
@@ -192,7 +200,9 @@ static bool merge_into(ox_net *g, ox_op *b, const ox_expr *e, bool first) {
   return true;
 }
 
-/* ---- conditions ------------------------------------------------------------------------------------------------ */
+/* ---- conditions
+ * ------------------------------------------------------------------------------------------------
+ */
 
 static bool is_number(const ox_expr *e, double x) { return e->what == OX_NUMBER && e->number == x; }
 
@@ -208,7 +218,8 @@ static ox_expr *condition_of(ox_net *g, ox_expr *e) {
   return a && b ? ox_call(g, "and", a, b, NULL) : NULL;
 }
 
-/* What is chosen by a 1 or 0 of a condition is chosen by the condition: a mask of coordinates is seen as one. */
+/* What is chosen by a 1 or 0 of a condition is chosen by the condition: a mask of coordinates is
+ * seen as one. */
 static void choose_by_conditions(ox_net *g, ox_expr *e) {
   if (e->what == OX_CALL && !strcmp(e->call, "select")) {
     ox_expr *c = condition_of(g, e->arg[0]);
@@ -218,7 +229,9 @@ static void choose_by_conditions(ox_net *g, ox_expr *e) {
     choose_by_conditions(g, e->arg[i]);
 }
 
-/* ---- GELU ----------------------------------------------------------------------------------------------------- */
+/* ---- GELU
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 static int factors_of(ox_expr *e, ox_expr **out, int n, int most) {
   if (e->what != OX_CALL || strcmp(e->call, "*") != 0) {
@@ -229,7 +242,9 @@ static int factors_of(ox_expr *e, ox_expr **out, int n, int most) {
 }
 
 static bool near(double a, double b) { return fabs(a - b) < 1e-4 * b; }
-static bool is_call(const ox_expr *e, const char *call) { return e->what == OX_CALL && !strcmp(e->call, call); }
+static bool is_call(const ox_expr *e, const char *call) {
+  return e->what == OX_CALL && !strcmp(e->call, call);
+}
 
 /* x of 1 + erf(x / sqrt(2)); NULL: another form. */
 static ox_expr *in_erf(ox_expr *e) {
@@ -238,9 +253,11 @@ static ox_expr *in_erf(ox_expr *e) {
     ox_expr *one = e->arg[i], *erf = e->arg[1 - i];
     if (one->what != OX_NUMBER || one->number != 1 || !is_call(erf, "erf")) continue;
     ox_expr *in = erf->arg[0];
-    if (is_call(in, "/") && in->arg[1]->what == OX_NUMBER && near(in->arg[1]->number, sqrt(2))) return in->arg[0];
+    if (is_call(in, "/") && in->arg[1]->what == OX_NUMBER && near(in->arg[1]->number, sqrt(2)))
+      return in->arg[0];
     for (int k = 0; is_call(in, "*") && k < 2; k++)
-      if (in->arg[k]->what == OX_NUMBER && near(in->arg[k]->number, sqrt(0.5))) return in->arg[1 - k];
+      if (in->arg[k]->what == OX_NUMBER && near(in->arg[k]->number, sqrt(0.5)))
+        return in->arg[1 - k];
   }
   return NULL;
 }
@@ -269,7 +286,8 @@ static void find_gelu(const ox_net *g, ox_expr *e) {
     find_gelu(g, e->arg[i]);
 }
 
-/* ---- all of them ---------------------------------------------------------------------------------------------- */
+/* ---- all of them
+ * ---------------------------------------------------------------------------------------------- */
 
 static bool drop_some(ox_net *g) {
   bool any = false;

@@ -1,4 +1,5 @@
-/* Nodes that move elements: all except Concat and Pad become views, and what is composed of others. */
+/* Nodes that move elements: all except Concat and Pad become views, and what is composed of others.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -16,22 +17,27 @@ static bool keep_all(ox_net *g) {
   int64_t shape[OX_RANK];
   for (int k = 0; v && k < v->rank; k++)
     shape[k] = ox_extent(v, k);
-  return v && ox_run(g, "zero = ConstantOfShape(%s)", ox_list(g, v->rank, shape)) && ox_run(g, "@1 = Equal(zero, 0.0)");
+  return v && ox_run(g, "zero = ConstantOfShape(%s)", ox_list(g, v->rank, shape)) &&
+         ox_run(g, "@1 = Equal(zero, 0.0)");
 }
 
 /* Nothing in inference; in training it drops elements at random, whatever share of them. */
 static bool dropout(ox_net *g) {
   const bool asked = ox_has(g, 2), old = g->opset < 7;
   const ox_value *mode = asked ? ox_input(g, 2) : NULL;
-  if (asked && !(mode && mode->number)) return mode && ox_fail(g, TF_E_OPEN, "a training_mode that is data");
+  if (asked && !(mode && mode->number))
+    return mode && ox_fail(g, TF_E_OPEN, "a training_mode that is data");
   const ox_value *ratio = ox_has(g, 1) ? ox_input(g, 1) : NULL;
   const bool none = ratio && ratio->number && ratio->number[0] == 0; /* nothing is dropped */
   if ((mode && mode->number[0] != 0 && !none) || (old && !ox_int(g, "is_test", 0)))
-    return ox_fail(g, TF_E_NAME, old ? "training (is_test is 0) is not known" : "training_mode is not known");
+    return ox_fail(g, TF_E_NAME,
+                   old ? "training (is_test is 0) is not known" : "training_mode is not known");
   return same(g) && (!ox_is_wanted(g, 1) || keep_all(g));
 }
 
-/* ---- shapes --------------------------------------------------------------------------------------------------- */
+/* ---- shapes
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 /* Known constants stay known. */
 static bool shaped(ox_net *g, ox_value *v, int rank, const int64_t *shape) {
@@ -49,7 +55,8 @@ static bool reshape(ox_net *g) {
   if (!ox_placed(g, 0, &v) || !ox_numbers(g, 1, &want, &n)) return false;
   if (n > OX_RANK) return ox_fail(g, TF_E_LIMIT, "more than %d axes", OX_RANK);
   for (int k = 0; k < n; k++) {
-    shape[k] = want[k] == 0 && !ox_int(g, "allowzero", 0) && k < v.rank ? ox_extent(&v, k) : want[k];
+    shape[k] =
+        want[k] == 0 && !ox_int(g, "allowzero", 0) && k < v.rank ? ox_extent(&v, k) : want[k];
     if (want[k] == -1 && open < 0)
       open = k;
     else if (shape[k] < 1 || !tf_mul(rest, shape[k], &rest))
@@ -67,7 +74,8 @@ static bool flatten(ox_net *g) {
   int64_t axis = ox_int(g, "axis", 1), shape[2] = {1, 1};
   if (!ox_placed(g, 0, &v)) return false;
   axis = axis < 0 ? axis + v.rank : axis;
-  if (axis < 0 || axis > v.rank) return ox_fail(g, TF_E_RANGE, "axis %lld of %d", (long long)axis, v.rank);
+  if (axis < 0 || axis > v.rank)
+    return ox_fail(g, TF_E_RANGE, "axis %lld of %d", (long long)axis, v.rank);
   for (int k = 0; k < v.rank; k++)
     shape[k >= axis] *= ox_extent(&v, k);
   return shaped(g, &v, 2, shape);
@@ -127,7 +135,8 @@ static bool transpose(ox_net *g) {
   bool seen[OX_RANK] = {false};
   const int64_t *perm = ox_ints(g, "perm", &n);
   if (!ox_placed(g, 0, &v)) return false;
-  if (perm && n != (size_t)v.rank) return ox_fail(g, TF_E_SHAPE, "perm has %zu numbers for %d axes", n, v.rank);
+  if (perm && n != (size_t)v.rank)
+    return ox_fail(g, TF_E_SHAPE, "perm has %zu numbers for %d axes", n, v.rank);
   for (int k = 0; k < v.rank; k++) {
     axis[k] = perm ? (int)perm[k] : v.rank - 1 - k;
     if (perm && (perm[k] < 0 || perm[k] >= v.rank || seen[perm[k]]))
@@ -155,10 +164,13 @@ static bool expand(ox_net *g) {
   return ox_repeat(g, &v, rank, shape) && ox_give(g, 0, &v);
 }
 
-/* ---- parts ---------------------------------------------------------------------------------------------------- */
+/* ---- parts
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 /* What a Slice from `from` up to `to`, backwards if the step is negative, takes of an axis. */
-static bool cut_axis(ox_net *g, int64_t all, int64_t from, int64_t to, int64_t step, ox_cuts *out, int k) {
+static bool cut_axis(ox_net *g, int64_t all, int64_t from, int64_t to, int64_t step, ox_cuts *out,
+                     int k) {
   const bool back = step < 0;
   if (!step) return ox_fail(g, TF_E_RANGE, "a step of 0");
   step = step > all ? all : step < -all ? -all : step;
@@ -181,8 +193,8 @@ bool ox_cuts_of(ox_net *g, int rank, const int64_t *extent, ox_cuts *out) {
   size_t a, b, c;
   int k;
   if (ox_has(g, 1)) {
-    if (!ox_numbers(g, 1, &from, &n) || !ox_numbers(g, 2, &to, &m) || !ox_numbers(g, 3, &axes, &n_axes) ||
-        !ox_numbers(g, 4, &step, &n_steps))
+    if (!ox_numbers(g, 1, &from, &n) || !ox_numbers(g, 2, &to, &m) ||
+        !ox_numbers(g, 3, &axes, &n_axes) || !ox_numbers(g, 4, &step, &n_steps))
       return false;
   } else {
     from = ox_ints(g, "starts", &a), to = ox_ints(g, "ends", &b), axes = ox_ints(g, "axes", &c);
@@ -208,7 +220,9 @@ static bool slice(ox_net *g) {
     extent[k] = ox_extent(&v, k);
   if (!ox_cuts_of(g, v.rank, extent, &cuts)) return false;
   for (int k = 0; k < v.rank; k++)
-    if (!cuts.n[k]) return ox_fail(g, TF_E_RANGE, "nothing of the %lld elements of axis %d", (long long)extent[k], k);
+    if (!cuts.n[k])
+      return ox_fail(g, TF_E_RANGE, "nothing of the %lld elements of axis %d", (long long)extent[k],
+                     k);
   for (int k = 0; k < v.rank; k++)
     if (!ox_slice(g, &v, k, cuts.from[k], cuts.n[k], cuts.step[k])) return false;
   return ox_give(g, 0, &v);
@@ -223,25 +237,32 @@ static bool split(ox_net *g) {
   if (!ox_placed(g, 0, &v) || (!parts && !ox_numbers(g, 1, &parts, &n)) ||
       !ox_axis_at(g, ox_int(g, "axis", 0), v.rank, &axis))
     return false;
-  const int64_t all = ox_extent(&v, axis), many = (int64_t)g->node->n_output, equal = (all + many - 1) / many;
+  const int64_t all = ox_extent(&v, axis), many = (int64_t)g->node->n_output,
+                equal = (all + many - 1) / many;
   if (ox_int(g, "num_outputs", many) != many)
-    return ox_fail(g, TF_E_SHAPE, "num_outputs is %lld of %lld results", (long long)ox_int(g, "num_outputs", many),
-                   (long long)many);
-  if (parts && n != many) return ox_fail(g, TF_E_SHAPE, "%lld parts for %lld results", (long long)n, (long long)many);
+    return ox_fail(g, TF_E_SHAPE, "num_outputs is %lld of %lld results",
+                   (long long)ox_int(g, "num_outputs", many), (long long)many);
+  if (parts && n != many)
+    return ox_fail(g, TF_E_SHAPE, "%lld parts for %lld results", (long long)n, (long long)many);
   for (int64_t i = 0; i < many; i++) {
     ox_value out = v;
     const int64_t size = parts ? parts[i] : i < many - 1 ? equal : all - at;
-    if (size < 0 || size > all - at) return ox_fail(g, TF_E_RANGE, "a part of %lld elements", (long long)size);
+    if (size < 0 || size > all - at)
+      return ox_fail(g, TF_E_RANGE, "a part of %lld elements", (long long)size);
     if (size == 0) { /* which a Concat leaves out */
-      if (!ox_give(g, (size_t)i, &(ox_value){.tensor = -1, .name = g->node->output[i], .empty = true})) return false;
+      if (!ox_give(g, (size_t)i,
+                   &(ox_value){.tensor = -1, .name = g->node->output[i], .empty = true}))
+        return false;
       continue;
     }
     if (!ox_slice(g, &out, axis, at, size, 1)) return false;
-    if (v.number && v.rank == 1 && ox_is_integer(v.type)) out.number = v.number + at; /* extents stay known */
+    if (v.number && v.rank == 1 && ox_is_integer(v.type))
+      out.number = v.number + at; /* extents stay known */
     if (!ox_give(g, (size_t)i, &out)) return false;
     at += size;
   }
-  return at == all || ox_fail(g, TF_E_SHAPE, "parts of %lld elements in all, of %lld", (long long)at, (long long)all);
+  return at == all || ox_fail(g, TF_E_SHAPE, "parts of %lld elements in all, of %lld",
+                              (long long)at, (long long)all);
 }
 
 /* Copies beside each other: an axis of as many, of which each is the same, before each axis. */
@@ -253,14 +274,16 @@ static bool tile(ox_net *g) {
   if (n != v.rank || 2 * v.rank > OX_RANK)
     return ox_fail(g, TF_E_SHAPE, "%lld repeats for %d axes", (long long)n, v.rank);
   for (int k = 0; k < v.rank; k++) {
-    if (times[k] < 1 || times[k] > OX_MOST_EXTENT) return ox_fail(g, TF_E_RANGE, "%lld copies", (long long)times[k]);
+    if (times[k] < 1 || times[k] > OX_MOST_EXTENT)
+      return ox_fail(g, TF_E_RANGE, "%lld copies", (long long)times[k]);
     apart[2 * k] = 1, wide[2 * k] = times[k];
     apart[2 * k + 1] = wide[2 * k + 1] = ox_extent(&v, k);
-    if (!tf_mul(times[k], ox_extent(&v, k), &shape[k])) return ox_fail(g, TF_E_OVERFLOW, "more than 2^48 elements");
+    if (!tf_mul(times[k], ox_extent(&v, k), &shape[k]))
+      return ox_fail(g, TF_E_OVERFLOW, "more than 2^48 elements");
   }
   const int rank = v.rank;
-  return ox_reshape(g, &v, 2 * rank, apart) && ox_repeat(g, &v, 2 * rank, wide) && ox_reshape(g, &v, rank, shape) &&
-         ox_give(g, 0, &v);
+  return ox_reshape(g, &v, 2 * rank, apart) && ox_repeat(g, &v, 2 * rank, wide) &&
+         ox_reshape(g, &v, rank, shape) && ox_give(g, 0, &v);
 }
 
 /* An axis's place as an index: that of its dims, each times what lies below it. */
@@ -290,12 +313,14 @@ static bool trilu(ox_net *g) {
   add_place(&past, all[v.rank - 1], 1), add_place(&past, all[v.rank - 2], -1);
   ox_expr *at = ox_index_value(g, &past), *zero = ox_number(g, 0);
   ox_expr *in = upper ? ox_call(g, "<=", zero, at, NULL) : ox_call(g, "<=", at, zero, NULL);
-  return ox_make(g, g->node->output[0], "=", ox_call(g, "select", in, ox_read(g, &v, all), ox_number(g, 0)), all,
-                 v.rank, &out) &&
+  return ox_make(g, g->node->output[0], "=",
+                 ox_call(g, "select", in, ox_read(g, &v, all), ox_number(g, 0)), all, v.rank,
+                 &out) &&
          ox_give(g, 0, &out);
 }
 
-/* Whether the indices of an axis of `all` elements are in it; as many as number of them, counted from the front. */
+/* Whether the indices of an axis of `all` elements are in it; as many as number of them, counted
+ * from the front. */
 static bool indices(ox_net *g, const ox_value *which, int64_t all, int64_t *at) {
   for (int64_t i = 0; i < ox_size(which); i++) {
     const double x = which->number[i] < 0 ? which->number[i] + (double)all : which->number[i];
@@ -306,7 +331,8 @@ static bool indices(ox_net *g, const ox_value *which, int64_t all, int64_t *at) 
   return true;
 }
 
-/* Elements at known places: a slice where they stand equally far apart, else each the sum of all with one weight 1. */
+/* Elements at known places: a slice where they stand equally far apart, else each the sum of all
+ * with one weight 1. */
 static bool choose(ox_net *g, ox_value *v, int axis, const int64_t *at, int64_t n) {
   const int64_t step = n > 1 ? at[1] - at[0] : 1;
   bool even = step != 0;
@@ -343,13 +369,15 @@ static bool gather(ox_net *g) {
     return ox_give(g, 0, &out);
   }
   int64_t *at = ox_places_room(g, n);
-  return at && indices(g, which, ox_extent(from, axis), at) && ox_placed(g, 0, &v) && choose(g, &v, axis, at, n) &&
-         ox_reshape(g, &v, rank, shape) && ox_give(g, 0, &v);
+  return at && indices(g, which, ox_extent(from, axis), at) && ox_placed(g, 0, &v) &&
+         choose(g, &v, axis, at, n) && ox_reshape(g, &v, rank, shape) && ox_give(g, 0, &v);
 }
 
-/* ---- concatenation ---------------------------------------------------------------------------------------------- */
+/* ---- concatenation
+ * ---------------------------------------------------------------------------------------------- */
 
-/* An axis along which parts are concatenated, in blocks as long as what reshapes have merged within any part. */
+/* An axis along which parts are concatenated, in blocks as long as what reshapes have merged within
+ * any part. */
 typedef struct {
   int64_t whole, block;
   ox_axis outer, inside, all;
@@ -370,13 +398,15 @@ static bool add_part(ox_net *g, parts *r, const ox_value *v, int axis) {
 static bool open_row(ox_net *g, parts *r, int64_t whole) {
   r->whole = whole;
   if (whole % r->block)
-    return ox_regroup(g, TF_E_SHAPE, "a part that a reshape put together of pieces of %lld, in a whole of %lld",
+    return ox_regroup(g, TF_E_SHAPE,
+                      "a part that a reshape put together of pieces of %lld, in a whole of %lld",
                       (long long)r->block, (long long)whole);
   return ox_open_extent(g, &r->outer, whole / r->block) && ox_open(g, &r->inside) &&
          ox_combine(g, &r->outer, &r->inside, &r->all);
 }
 
-/* The rank that the axis's outermost factor covers completely, so that its neighbours are padding; -1: none. */
+/* The rank that the axis's outermost factor covers completely, so that its neighbours are padding;
+ * -1: none. */
 static int outer_rank(const ox_net *g, const ox_value *v, int axis) {
   const ox_factor *f = ox_factors(v, axis);
   const ox_tensor *t = &g->tensor[v->tensor];
@@ -392,16 +422,18 @@ static bool make_part(ox_net *g, ox_value *v, int axis) {
 }
 
 /* Element `place - from` of v along the axis; 0 outside. */
-static ox_expr *read_part(ox_net *g, const ox_value *v, int axis, const ox_axis *const *all, const parts *row,
-                          int64_t from) {
+static ox_expr *read_part(ox_net *g, const ox_value *v, int axis, const ox_axis *const *all,
+                          const parts *row, int64_t from) {
   const int64_t size = ox_extent(v, axis), behind = row->whole - from - size;
   const ox_axis *at[OX_RANK];
-  ox_value one = *v; /* the same within one block: a part, whose numbers are not those of the whole */
+  ox_value one =
+      *v; /* the same within one block: a part, whose numbers are not those of the whole */
   one.number = NULL;
   ox_factor *f = one.f + (ox_factors(v, axis) - v->f);
   const int r = outer_rank(g, v, axis);
   if (r < 0 || size % row->block || from % row->block)
-    return (void)ox_regroup(g, TF_E_SHAPE, "parts that begin within what a reshape put together of pieces of %lld",
+    return (void)ox_regroup(g, TF_E_SHAPE,
+                            "parts that begin within what a reshape put together of pieces of %lld",
                             (long long)row->block),
            NULL;
   const int64_t step = f->step[r] * (row->block / (size / f->extent));
@@ -418,11 +450,14 @@ static ox_expr *read_part(ox_net *g, const ox_value *v, int axis, const ox_axis 
   return e;
 }
 
-/* Checks that the parts can stand beside each other along the axis, and gives the others of their axes dims. */
-static bool begin_parts(ox_net *g, ox_value *v, size_t n, int axis, parts *row, ox_axis *at, const ox_axis **all) {
+/* Checks that the parts can stand beside each other along the axis, and gives the others of their
+ * axes dims. */
+static bool begin_parts(ox_net *g, ox_value *v, size_t n, int axis, parts *row, ox_axis *at,
+                        const ox_axis **all) {
   int64_t whole = 0;
   for (size_t i = 0; i < n; i++) {
-    if (v[i].rank != v->rank) return ox_fail(g, TF_E_RANK, "parts of %d and %d axes", v->rank, v[i].rank);
+    if (v[i].rank != v->rank)
+      return ox_fail(g, TF_E_RANK, "parts of %d and %d axes", v->rank, v[i].rank);
     if (!make_part(g, &v[i], axis) || !add_part(g, row, &v[i], axis)) return false;
     whole += ox_extent(&v[i], axis);
     if (whole > OX_MOST_SIZE) return ox_fail(g, TF_E_OVERFLOW, "more than 2^48 elements");
@@ -431,8 +466,8 @@ static bool begin_parts(ox_net *g, ox_value *v, size_t n, int axis, parts *row, 
   for (int k = 0; k < v->rank; k++) {
     for (size_t i = 0; i < n && k != axis; i++) {
       if (ox_extent(&v[i], k) != ox_extent(v, k))
-        return ox_fail(g, TF_E_SHAPE, "parts of %lld and %lld elements along axis %d", (long long)ox_extent(v, k),
-                       (long long)ox_extent(&v[i], k), k);
+        return ox_fail(g, TF_E_SHAPE, "parts of %lld and %lld elements along axis %d",
+                       (long long)ox_extent(v, k), (long long)ox_extent(&v[i], k), k);
       if (!ox_join(g, &at[k], &v[i], k)) return false;
     }
     if (k == axis ? !open_row(g, row, whole) : !ox_open(g, &at[k])) return false;
@@ -477,8 +512,8 @@ static bool concat(ox_net *g) {
   for (size_t i = 0; i < n; i++)
     if (!is_empty(g, i) && !ox_placed(g, i, &v[have++])) return false;
   if (!have) return ox_fail(g, TF_E_MISSING, "no part has an element");
-  return ox_axis_at(g, ox_int(g, "axis", 0), v->rank, &axis) && ox_concat(g, v, have, axis, g->node->output[0], &out) &&
-         ox_give(g, 0, &out);
+  return ox_axis_at(g, ox_int(g, "axis", 0), v->rank, &axis) &&
+         ox_concat(g, v, have, axis, g->node->output[0], &out) && ox_give(g, 0, &out);
 }
 
 /* Zeros around an axis: like concatenation with a larger whole. */
@@ -489,7 +524,8 @@ static bool pad_zeros(ox_net *g, ox_value *v, int axis, int64_t before, int64_t 
   if (!make_part(g, v, axis) || !add_part(g, &row, v, axis)) return false;
   ox_begin(g);
   for (int k = 0; k < v->rank; k++) {
-    if (k == axis ? !open_row(g, &row, whole) : !ox_join(g, &at[k], v, k) || !ox_open(g, &at[k])) return false;
+    if (k == axis ? !open_row(g, &row, whole) : !ox_join(g, &at[k], v, k) || !ox_open(g, &at[k]))
+      return false;
     all[k] = k == axis ? &row.all : &at[k];
   }
   ox_expr *e = read_part(g, v, axis, all, &row, before);
@@ -504,7 +540,8 @@ static bool pad_copies(ox_net *g, ox_value *v, int axis, int64_t before, int64_t
   for (int64_t i = 0; i < whole; i++) {
     int64_t x = i - before;
     if (how == 'w') x = (x % in + in) % in;
-    if (how == 'r' && in > 1) x = ((x % (2 * in - 2)) + 2 * in - 2) % (2 * in - 2), x = x < in ? x : 2 * in - 2 - x;
+    if (how == 'r' && in > 1)
+      x = ((x % (2 * in - 2)) + 2 * in - 2) % (2 * in - 2), x = x < in ? x : 2 * in - 2 - x;
     at[i] = x < 0 || in == 1 ? 0 : x > in - 1 ? in - 1 : x;
   }
   return choose(g, v, axis, at, whole);
@@ -517,7 +554,8 @@ static bool read_pads(ox_net *g, int rank, int64_t *before, int64_t *after) {
   int64_t n = (int64_t)have, m;
   if ((!pads && !ox_numbers(g, 1, &pads, &n)) || !ox_numbers(g, 3, &axes, &m)) return false;
   const int64_t many = axes ? m : rank;
-  if (n != 2 * many) return ox_fail(g, TF_E_SHAPE, "%lld pads for %d axes", (long long)n, (int)many);
+  if (n != 2 * many)
+    return ox_fail(g, TF_E_SHAPE, "%lld pads for %d axes", (long long)n, (int)many);
   for (int k = 0; k < rank; k++)
     before[k] = after[k] = 0;
   for (int64_t i = 0; i < many; i++) {
@@ -550,7 +588,8 @@ static bool pad_number(ox_net *g, const int64_t *before, const int64_t *after) {
     if (!ox_run(g, "at%d = Reshape({%lld}, %s)", k, (long long)left, ox_ones(g, rank, k, left)) ||
         !ox_run(g, "from%d = LessOrEqual(%lld, at%d)", k, (long long)front, k) ||
         !ox_run(g, "to%d = Less(at%d, %lld)", k, k, (long long)end) ||
-        !ox_run(g, "in%d = And(from%d, to%d)", k, k, k) || (n && !ox_run(g, "all%d = And(%s, in%d)", k, inside, k)))
+        !ox_run(g, "in%d = And(from%d, to%d)", k, k, k) ||
+        (n && !ox_run(g, "all%d = And(%s, in%d)", k, inside, k)))
       return false;
     snprintf(inside, sizeof inside, n++ ? "all%d" : "in%d", k);
   }
@@ -565,50 +604,62 @@ static bool pad(ox_net *g) {
   const char *mode = ox_text(g, "mode", "constant");
   const ox_value *value = ox_has(g, 2) ? ox_input(g, 2) : NULL;
   const bool zeros = !strcmp(mode, "constant"),
-             filled = zeros && (value ? !value->number || value->number[0] != 0 : ox_float(g, "value", 0) != 0);
+             filled = zeros && (value ? !value->number || value->number[0] != 0
+                                      : ox_float(g, "value", 0) != 0);
   if (!ox_placed(g, 0, &v) || !read_pads(g, v.rank, before, after)) return false;
   if (value && ox_size(value) != 1) return ox_fail(g, TF_E_SHAPE, "pads of several numbers");
   if (filled) return (!value || g->within || ox_same_type(g, 0, 2)) && pad_number(g, before, after);
-  if (!zeros && strcmp(mode, "reflect") != 0 && strcmp(mode, "edge") != 0 && strcmp(mode, "wrap") != 0)
+  if (!zeros && strcmp(mode, "reflect") != 0 && strcmp(mode, "edge") != 0 &&
+      strcmp(mode, "wrap") != 0)
     return ox_fail(g, TF_E_NAME, "mode '%.40s'; known: constant, reflect, edge, wrap", mode);
   for (int axis = 0; axis < v.rank; axis++) {
-    const int64_t cut = before[axis] < 0 ? -before[axis] : 0, end = after[axis] < 0 ? -after[axis] : 0;
+    const int64_t cut = before[axis] < 0 ? -before[axis] : 0,
+                  end = after[axis] < 0 ? -after[axis] : 0;
     const int64_t left = ox_extent(&v, axis) - cut - end;
     if (left < 1) return ox_fail(g, TF_E_RANGE, "pads leave nothing of axis %d", axis);
     if ((cut || end) && !ox_slice(g, &v, axis, cut, left, 1)) return false;
     const int64_t front = before[axis] + cut, whole = left + front + after[axis] + end;
-    if (whole > OX_MOST_EXTENT) return ox_fail(g, TF_E_RANGE, "%lld elements with pads", (long long)whole);
+    if (whole > OX_MOST_EXTENT)
+      return ox_fail(g, TF_E_RANGE, "%lld elements with pads", (long long)whole);
     if (whole == left) continue;
-    if (!(zeros ? pad_zeros(g, &v, axis, front, whole) : pad_copies(g, &v, axis, front, whole, mode[0]))) return false;
+    if (!(zeros ? pad_zeros(g, &v, axis, front, whole)
+                : pad_copies(g, &v, axis, front, whole, mode[0])))
+      return false;
   }
   return ox_give(g, 0, &v);
 }
 
-/* ---- resampling ----------------------------------------------------------------------------------------------- */
+/* ---- resampling
+ * -----------------------------------------------------------------------------------------------
+ */
 
 /* DepthToSpace and SpaceToDepth: shapes and transpositions. */
 static bool blocks(ox_net *g) {
   ox_value v;
-  const bool to_space = !strcmp(g->node->op_type, "DepthToSpace"), crd = !strcmp(ox_text(g, "mode", "DCR"), "CRD");
+  const bool to_space = !strcmp(g->node->op_type, "DepthToSpace"),
+             crd = !strcmp(ox_text(g, "mode", "DCR"), "CRD");
   if (!crd && strcmp(ox_text(g, "mode", "DCR"), "DCR") != 0)
     return ox_fail(g, TF_E_NAME, "mode '%.40s'; known: DCR, CRD", ox_text(g, "mode", ""));
   const int64_t b = ox_int(g, "blocksize", 0);
   if (!ox_placed(g, 0, &v)) return false;
-  if (v.rank != 4 || b < 1 || b > 1024) return ox_fail(g, TF_E_RANK, "%d axes in blocks of %lld", v.rank, (long long)b);
-  const int64_t n = ox_extent(&v, 0), c = ox_extent(&v, 1), h = ox_extent(&v, 2), w = ox_extent(&v, 3);
+  if (v.rank != 4 || b < 1 || b > 1024)
+    return ox_fail(g, TF_E_RANK, "%d axes in blocks of %lld", v.rank, (long long)b);
+  const int64_t n = ox_extent(&v, 0), c = ox_extent(&v, 1), h = ox_extent(&v, 2),
+                w = ox_extent(&v, 3);
   if (to_space ? c % (b * b) : h % b || w % b)
     return ox_fail(g, TF_E_SHAPE, "blocks of %lld do not divide it", (long long)b);
   const int64_t dcr[] = {n, b, b, c / (b * b), h, w}, crds[] = {n, c / (b * b), b, b, h, w},
                 space[] = {n, c, h / b, b, w / b, b};
   const int64_t high[] = {n, c / (b * b), h * b, w * b}, deep[] = {n, c * b * b, h / b, w / b};
-  static const int by_dcr[] = {0, 3, 4, 1, 5, 2}, by_crd[] = {0, 1, 4, 2, 5, 3}, by_space[] = {0, 3, 5, 1, 2, 4},
-                   crd_space[] = {0, 1, 3, 5, 2, 4};
+  static const int by_dcr[] = {0, 3, 4, 1, 5, 2}, by_crd[] = {0, 1, 4, 2, 5, 3},
+                   by_space[] = {0, 3, 5, 1, 2, 4}, crd_space[] = {0, 1, 3, 5, 2, 4};
   if (!ox_reshape(g, &v, 6, to_space ? crd ? crds : dcr : space)) return false;
   ox_permute(&v, to_space ? crd ? by_crd : by_dcr : crd ? crd_space : by_space);
   return ox_reshape(g, &v, 4, to_space ? high : deep) && ox_give(g, 0, &v);
 }
 
-/* ---- moves that are composed of others -------------------------------------------------------------------------- */
+/* ---- moves that are composed of others
+ * -------------------------------------------------------------------------- */
 
 /* The middle of what is larger than asked for, and zeros around what is smaller. */
 static bool crop_pad(ox_net *g) {
@@ -617,7 +668,8 @@ static bool crop_pad(ox_net *g) {
   const int64_t *want, *axes = ox_ints(g, "axes", &n_axes);
   int64_t n, from[OX_RANK], to[OX_RANK], all[OX_RANK], pads[2 * OX_RANK] = {0};
   if (!v || !ox_numbers(g, 1, &want, &n)) return false;
-  if (n != (axes ? (int64_t)n_axes : v->rank)) return ox_fail(g, TF_E_SHAPE, "%lld extents", (long long)n);
+  if (n != (axes ? (int64_t)n_axes : v->rank))
+    return ox_fail(g, TF_E_SHAPE, "%lld extents", (long long)n);
   for (int k = 0; k < v->rank; k++)
     from[k] = 0, to[k] = ox_extent(v, k), all[k] = k;
   for (int64_t i = 0; i < n; i++) {
@@ -630,8 +682,8 @@ static bool crop_pad(ox_net *g) {
     pads[k] = more > 0 ? more / 2 : 0;
     pads[v->rank + k] = more > 0 ? more - more / 2 : 0;
   }
-  return ox_run(g, "cut = Slice($0, %s, %s, %s)", ox_list(g, v->rank, from), ox_list(g, v->rank, to),
-                ox_list(g, v->rank, all)) &&
+  return ox_run(g, "cut = Slice($0, %s, %s, %s)", ox_list(g, v->rank, from),
+                ox_list(g, v->rank, to), ox_list(g, v->rank, all)) &&
          ox_run(g, "@0 = Pad(cut, %s) mode=constant", ox_list(g, 2 * v->rank, pads));
 }
 
@@ -642,9 +694,10 @@ static bool eye_like(ox_net *g) {
   if (v->rank != 2 || off < -OX_MOST_EXTENT || off > OX_MOST_EXTENT)
     return ox_fail(g, TF_E_RANK, "a diagonal of %d axes", v->rank);
   const int type = (int)ox_int(g, "dtype", v->type);
-  return ox_run(g, "i = Reshape({%lld,%lld}, [-1,1])", (long long)ox_extent(v, 0), (long long)off) &&
-         ox_run(g, "j = Identity({%lld})", (long long)ox_extent(v, 1)) && ox_run(g, "same = Equal(i, j)") &&
-         ox_run(g, "@0 = Cast(same) to=%d", type);
+  return ox_run(g, "i = Reshape({%lld,%lld}, [-1,1])", (long long)ox_extent(v, 0),
+                (long long)off) &&
+         ox_run(g, "j = Identity({%lld})", (long long)ox_extent(v, 1)) &&
+         ox_run(g, "same = Equal(i, j)") && ox_run(g, "@0 = Cast(same) to=%d", type);
 }
 
 /* Elements where a condition that is known holds. */
@@ -661,7 +714,8 @@ static bool compress(ox_net *g) {
   for (int64_t i = 0; x && i < n; i++)
     if (c->number[i] != 0) x[many++] = (double)i;
   if (!x || n > has || !many)
-    return x ? ox_fail(g, TF_E_RANGE, "%lld of %lld elements", (long long)many, (long long)has) : false;
+    return x ? ox_fail(g, TF_E_RANGE, "%lld of %lld elements", (long long)many, (long long)has)
+             : false;
   return ox_let(g, "which", 1, &many, x, OX_T_INT64) &&
          ox_run(g, flat ? "all = Reshape($0, [-1])" : "all = Identity($0)") &&
          ox_run(g, "@0 = Gather(all, which) axis=%d", axis);
@@ -674,16 +728,20 @@ static bool reverse_sequence(ox_net *g) {
   if (!v || !ox_axis_at(g, ox_int(g, "time_axis", 0), v->rank, &time) ||
       !ox_axis_at(g, ox_int(g, "batch_axis", 1), v->rank, &batch))
     return false;
-  if (time == batch || v->rank == OX_RANK) return ox_fail(g, TF_E_RANGE, "time along the axis of the batch");
+  if (time == batch || v->rank == OX_RANK)
+    return ox_fail(g, TF_E_RANGE, "time along the axis of the batch");
   const int64_t n = ox_extent(v, time);
   const bool whole = ox_is_integer(v->type);
   const char *lengths = ox_ones(g, v->rank, batch, ox_extent(v, batch));
   return ox_run(g, "t = Reshape({%lld}, %s)", (long long)n, ox_ones(g, v->rank, time, n)) &&
-         ox_run(g, "n = Reshape($1, %s)", lengths) && ox_run(g, "in = Less(t, n)") && ox_run(g, "last = Sub(n, 1)") &&
-         ox_run(g, "back = Sub(last, t)") && ox_run(g, "from = Where(in, back, t)") &&
-         ox_run(g, "f = Unsqueeze(from, [%d])", time + 1) && ox_run(g, "x = Unsqueeze($0, [%d])", time) &&
+         ox_run(g, "n = Reshape($1, %s)", lengths) && ox_run(g, "in = Less(t, n)") &&
+         ox_run(g, "last = Sub(n, 1)") && ox_run(g, "back = Sub(last, t)") &&
+         ox_run(g, "from = Where(in, back, t)") &&
+         ox_run(g, "f = Unsqueeze(from, [%d])", time + 1) &&
+         ox_run(g, "x = Unsqueeze($0, [%d])", time) &&
          ox_run(g, "s = Reshape({%lld}, %s)", (long long)n, ox_ones(g, v->rank + 1, time + 1, n)) &&
-         ox_run(g, "hit = Equal(f, s)") && ox_run(g, "of = Where(hit, x, %s)", whole ? "-inf" : "0.0") &&
+         ox_run(g, "hit = Equal(f, s)") &&
+         ox_run(g, "of = Where(hit, x, %s)", whole ? "-inf" : "0.0") &&
          ox_run(g, "@0 = %s(of, [%d]) keepdims=0", whole ? "ReduceMax" : "ReduceSum", time + 1);
 }
 
@@ -706,14 +764,15 @@ static bool tensor_scatter(ox_net *g) {
                      : ox_run(g, "to = Identity([0])")) ||
       !ox_run(g, "place = Add(to, i)") || !ox_run(g, "same = Equal(place, s)"))
     return false;
-  if (around ? !ox_run(g, "turn = Sub(place, %lld)", (long long)n) || !ox_run(g, "again = Equal(turn, s)") ||
-                   !ox_run(g, "hit = Or(same, again)")
+  if (around ? !ox_run(g, "turn = Sub(place, %lld)", (long long)n) ||
+                   !ox_run(g, "again = Equal(turn, s)") || !ox_run(g, "hit = Or(same, again)")
              : !ox_run(g, "hit = Identity(same)"))
     return false;
   return ox_run(g, "u = Unsqueeze($1, [%d])", axis + 1) && ox_run(g, "new = Where(hit, u, 0.0)") &&
-         ox_run(g, "put = ReduceSum(new, [%d]) keepdims=0", axis) && ox_run(g, "one = Where(hit, 1.0, 0.0)") &&
-         ox_run(g, "times = ReduceMax(one, [%d]) keepdims=0", axis) && ox_run(g, "is = Less(0.0, times)") &&
-         ox_run(g, "@0 = Where(is, put, $0)");
+         ox_run(g, "put = ReduceSum(new, [%d]) keepdims=0", axis) &&
+         ox_run(g, "one = Where(hit, 1.0, 0.0)") &&
+         ox_run(g, "times = ReduceMax(one, [%d]) keepdims=0", axis) &&
+         ox_run(g, "is = Less(0.0, times)") && ox_run(g, "@0 = Where(is, put, $0)");
 }
 
 const ox_kind ox_moves[] = {

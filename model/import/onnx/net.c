@@ -60,18 +60,20 @@ void ox_remark(ox_net *g, int what) {
 
 void ox_tell_remarks(ox_net *g) {
   static const char *const what[OX_REMARKS] = {
-      [OX_WHOLE_SUMS] = "compute with integers as float32 numbers: exact up to 2^24, and they do not wrap",
+      [OX_WHOLE_SUMS] =
+          "compute with integers as float32 numbers: exact up to 2^24, and they do not wrap",
       [OX_NARROW_FLOATS] = "cast to narrower floats and round nothing: all is computed in float32"};
   for (int i = 0; i < OX_REMARKS; i++) {
     const Onnx__NodeProto *n = g->remark[i].first;
     if (!n) continue;
     const char *name = n->name && *n->name ? n->name : n->output[0];
-    tf_warn(g->diags, (tf_loc){.file = g->file}, "%d node%s, the first '%.60s' (%.40s), %s", g->remark[i].n,
-            g->remark[i].n > 1 ? "s" : "", name, n->op_type, what[i]);
+    tf_warn(g->diags, (tf_loc){.file = g->file}, "%d node%s, the first '%.60s' (%.40s), %s",
+            g->remark[i].n, g->remark[i].n > 1 ? "s" : "", name, n->op_type, what[i]);
   }
 }
 
-/* ---- values by name ------------------------------------------------------------------------------------------- */
+/* ---- values by name
+ * ------------------------------------------------------------------------------------------- */
 
 static unsigned hash(const char *s) {
   unsigned h = 2166136261u;
@@ -89,7 +91,8 @@ ox_value *ox_find(ox_net *g, const char *name) {
 /* Room for one more: values stay where they are, as nodes hold on to their inputs. */
 static bool more_values(ox_net *g) {
   if (g->n_values < g->room_values) return true;
-  if (g->n_values >= OX_MOST_VALUES) return ox_fail(g, TF_E_LIMIT, "more than %d names of values", OX_MOST_VALUES);
+  if (g->n_values >= OX_MOST_VALUES)
+    return ox_fail(g, TF_E_LIMIT, "more than %d names of values", OX_MOST_VALUES);
   const int room = 2 * g->room_values + 1;
   ox_value **value = TF_ARRAY(g->arena, ox_value *, (size_t)room);
   int *chain = TF_ARRAY(g->arena, int, (size_t)room);
@@ -124,14 +127,16 @@ bool ox_has(const ox_net *g, size_t k) {
 
 void ox_undefine(ox_net *g, int n) {
   for (; g->n_values > n; g->n_values--)
-    g->bucket[hash(g->value[g->n_values - 1]->name) % (unsigned)g->n_buckets] = g->chain[g->n_values - 1];
+    g->bucket[hash(g->value[g->n_values - 1]->name) % (unsigned)g->n_buckets] =
+        g->chain[g->n_values - 1];
 }
 
 const ox_value *ox_input(ox_net *g, size_t k) {
   if (k >= g->node->n_input || !*g->node->input[k])
     return (void)ox_fail(g, TF_E_MISSING, "input %zu is not given", k), NULL;
   if (!ox_has(g, k))
-    return (void)ox_fail(g, TF_E_RANGE, "input %zu, '%.*s', has no elements: empty tensors are refused", k, SHOWN,
+    return (void)ox_fail(g, TF_E_RANGE,
+                         "input %zu, '%.*s', has no elements: empty tensors are refused", k, SHOWN,
                          g->node->input[k]),
            NULL;
   const ox_value *v = ox_find(g, g->node->input[k]);
@@ -172,11 +177,14 @@ int ox_new_tensor(ox_net *g, const char *from) {
   return g->n_tensors++;
 }
 
-/* ---- attributes ----------------------------------------------------------------------------------------------- */
+/* ---- attributes
+ * -----------------------------------------------------------------------------------------------
+ */
 
 const Onnx__AttributeProto *ox_attribute(const ox_net *g, const char *name) {
   for (size_t i = 0; i < g->node->n_attribute; i++)
-    if (g->node->attribute[i]->name && !strcmp(g->node->attribute[i]->name, name)) return g->node->attribute[i];
+    if (g->node->attribute[i]->name && !strcmp(g->node->attribute[i]->name, name))
+      return g->node->attribute[i];
   return NULL;
 }
 
@@ -214,7 +222,8 @@ bool ox_numbers(ox_net *g, size_t k, const int64_t **number, int64_t *n) {
   if (!ox_has(g, k)) return true;
   const ox_value *v = ox_input(g, k);
   if (!v) return false;
-  if (!v->number) return ox_fail(g, TF_E_OPEN, "'%.*s' must be known: it says shapes, not data", SHOWN, v->name);
+  if (!v->number)
+    return ox_fail(g, TF_E_OPEN, "'%.*s' must be known: it says shapes, not data", SHOWN, v->name);
   *n = ox_size(v);
   if (*n > OX_NUMBERS) return ox_fail(g, TF_E_LIMIT, "a list of more than %d numbers", OX_NUMBERS);
   int64_t *out = TF_ARRAY(g->arena, int64_t, (size_t)*n + 1);
@@ -228,7 +237,8 @@ bool ox_numbers(ox_net *g, size_t k, const int64_t **number, int64_t *n) {
 }
 
 bool ox_axis_at(ox_net *g, int64_t axis, int rank, int *out) {
-  if (axis < -rank || axis >= rank) return ox_fail(g, TF_E_RANGE, "axis %lld of %d", (long long)axis, rank);
+  if (axis < -rank || axis >= rank)
+    return ox_fail(g, TF_E_RANGE, "axis %lld of %d", (long long)axis, rank);
   *out = (int)(axis < 0 ? axis + rank : axis);
   return true;
 }

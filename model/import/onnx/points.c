@@ -21,10 +21,12 @@ static bool join(ox_net *g, points *p, const ox_value *const *v) {
   for (int k = 0; k < p->rank; k++) {
     for (int i = 0; i < n; i++) {
       const int j = k - (p->rank - v[i]->rank);
-      const int64_t extent = j < 0 ? 1 : ox_extent(v[i], j), has = p->axis[k].n ? p->axis[k].cut[p->axis[k].n - 1] : 1;
+      const int64_t extent = j < 0 ? 1 : ox_extent(v[i], j),
+                    has = p->axis[k].n ? p->axis[k].cut[p->axis[k].n - 1] : 1;
       if (extent == 1) continue;
       if (has > 1 && has != extent)
-        return ox_fail(g, TF_E_SHAPE, "axes of %lld and %lld elements", (long long)has, (long long)extent);
+        return ox_fail(g, TF_E_SHAPE, "axes of %lld and %lld elements", (long long)has,
+                       (long long)extent);
       if (!ox_join(g, &p->axis[k], v[i], j)) return false;
     }
     if (p->axis[k].n == 0 && !ox_cut(g, &p->axis[k], 1)) return false;
@@ -40,7 +42,8 @@ static bool read_operands(ox_net *g, points *p) {
   while (p->n > 0 && !*g->node->input[p->n - 1])
     p->n--;
   const int n = p->n;
-  if (p->n < 1 || p->n > MOST_INPUTS) return ox_fail(g, TF_E_LIMIT, "%d inputs; 1 to %d can be", p->n, MOST_INPUTS);
+  if (p->n < 1 || p->n > MOST_INPUTS)
+    return ox_fail(g, TF_E_LIMIT, "%d inputs; 1 to %d can be", p->n, MOST_INPUTS);
   for (int i = 0; i < n; i++)
     if (!(v[i] = ox_input(g, (size_t)i))) return false;
   if (n == 2 && !ox_check_axis(g, v[0], v[1])) return false;
@@ -74,7 +77,8 @@ static bool call(ox_net *g) {
     return ox_fail(g, TF_E_SHAPE, "two inputs are needed");
   if (!strcmp(name, "select") && p.n != 3) return ox_fail(g, TF_E_SHAPE, "three inputs are needed");
   const bool between = strchr("+-*/", name[0]) || !strcmp(name, "max") || !strcmp(name, "min");
-  if (!between) return end(g, &p, ox_call(g, name, p.x[0], p.n > 1 ? p.x[1] : NULL, p.n > 2 ? p.x[2] : NULL));
+  if (!between)
+    return end(g, &p, ox_call(g, name, p.x[0], p.n > 1 ? p.x[1] : NULL, p.n > 2 ? p.x[2] : NULL));
   ox_expr *e = p.x[0];
   for (int i = 1; i < p.n; i++)
     e = ox_call(g, name, e, p.x[i], NULL);
@@ -107,7 +111,8 @@ static ox_expr *whole_power(ox_net *g, ox_expr *x, int n) {
   return n % 2 ? ox_call(g, "*", e, x, NULL) : e;
 }
 
-/* Whole powers and halves by products and roots; others by logarithms, as numbers below 0 have none of these. */
+/* Whole powers and halves by products and roots; others by logarithms, as numbers below 0 have none
+ * of these. */
 static ox_expr *power_of(ox_net *g, ox_expr *x, double n) {
   enum { MOST = 16 };
   const double size = fabs(n);
@@ -126,18 +131,21 @@ static ox_expr *truth(ox_net *g, const char *call, ox_expr *a, ox_expr *b) {
 
 /* Whether it is never negative. */
 static bool never_negative(const ox_net *g, const ox_expr *e) {
-  return e->what == OX_READ ? g->tensor[e->tensor].positive : e->what == OX_NUMBER && e->number >= 0;
+  return e->what == OX_READ ? g->tensor[e->tensor].positive
+                            : e->what == OX_NUMBER && e->number >= 0;
 }
 
-/* By logarithms, where nothing has none: of what is never negative, to any power; of other data, to whole powers that
- * are known, with the sign that odd ones have. */
+/* By logarithms, where nothing has none: of what is never negative, to any power; of other data, to
+ * whole powers that are known, with the sign that odd ones have. */
 static bool power_of_data(ox_net *g, points *p) {
   const ox_value *a = ox_input(g, 0), *b = ox_input(g, 1);
   ox_expr *x = p->x[0], *n = p->x[1];
   const bool positive = never_negative(g, x);
   if (!a || !b) return false;
-  if (ox_is_integer(a->type)) return ox_fail(g, TF_E_TYPE, "of whole numbers to a power that is data");
-  if (!positive && !b->number) return ox_fail(g, TF_E_NAME, "data that may be below 0 to a power that is data");
+  if (ox_is_integer(a->type))
+    return ox_fail(g, TF_E_TYPE, "of whole numbers to a power that is data");
+  if (!positive && !b->number)
+    return ox_fail(g, TF_E_NAME, "data that may be below 0 to a power that is data");
   double *odd = positive ? NULL : ox_numbers_room(g, ox_size(b));
   for (int64_t i = 0; odd && i < ox_size(b); i++) {
     if (b->number[i] != floor(b->number[i]))
@@ -145,18 +153,20 @@ static bool power_of_data(ox_net *g, points *p) {
     odd[i] = fmod(fabs(b->number[i]), 2);
   }
   ox_expr *size = positive ? x : ox_call(g, "abs", x, NULL, NULL);
-  ox_expr *e = ox_call(g, "exp", ox_call(g, "*", n, ox_call(g, "log", size, NULL, NULL), NULL), NULL, NULL);
+  ox_expr *e =
+      ox_call(g, "exp", ox_call(g, "*", n, ox_call(g, "log", size, NULL, NULL), NULL), NULL, NULL);
   if (!positive) {
     int64_t shape[OX_RANK];
     ox_value table;
     for (int k = 0; k < b->rank; k++)
       shape[k] = ox_extent(b, k);
     if (!odd || !ox_table(g, "odd", b->rank, shape, odd, &table)) return false;
-    ox_expr *turn =
-        ox_call(g, "*", ox_read(g, &table, p->out + p->rank - b->rank), truth(g, "<", x, ox_number(g, 0)), NULL);
+    ox_expr *turn = ox_call(g, "*", ox_read(g, &table, p->out + p->rank - b->rank),
+                            truth(g, "<", x, ox_number(g, 0)), NULL);
     e = ox_call(g, "select", turn, ox_call(g, "-", ox_number(g, 0), e, NULL), e);
   }
-  return end(g, p, ox_call(g, "select", ox_call(g, "==", n, ox_number(g, 0), NULL), ox_number(g, 1), e));
+  return end(g, p,
+             ox_call(g, "select", ox_call(g, "==", n, ox_number(g, 0), NULL), ox_number(g, 1), e));
 }
 
 static bool power(ox_net *g) {
@@ -166,12 +176,14 @@ static bool power(ox_net *g) {
   if (p.x[1]->what == OX_NUMBER) {
     const double n = p.x[1]->number;
     if (ox_is_integer(ox_find(g, g->node->input[0])->type) && !(n >= 0 && n == floor(n)))
-      return ox_fail(g, TF_E_TYPE, "of whole numbers to the power of %g cuts, which the workload language cannot say",
-                     n);
+      return ox_fail(
+          g, TF_E_TYPE,
+          "of whole numbers to the power of %g cuts, which the workload language cannot say", n);
     ox_expr *e = power_of(g, p.x[0], p.x[1]->number);
     return e        ? end(g, &p, e)
            : g->oom ? false
-                    : ox_fail(g, TF_E_RANGE, "to the power of %g; whole ones are known up to 16", p.x[1]->number);
+                    : ox_fail(g, TF_E_RANGE, "to the power of %g; whole ones are known up to 16",
+                              p.x[1]->number);
   }
   if (p.x[0]->what != OX_NUMBER || !(p.x[0]->number > 0)) return power_of_data(g, &p);
   return end(g, &p, ox_call(g, "exp", with(g, "*", p.x[1], log(p.x[0]->number)), NULL, NULL));
@@ -202,7 +214,8 @@ static bool logic(ox_net *g) {
 static bool sign(ox_net *g) {
   points p;
   if (!read_operands(g, &p)) return false;
-  ox_expr *above = truth(g, "<", ox_number(g, 0), p.x[0]), *below = truth(g, "<", p.x[0], ox_number(g, 0));
+  ox_expr *above = truth(g, "<", ox_number(g, 0), p.x[0]),
+          *below = truth(g, "<", p.x[0], ox_number(g, 0));
   return end(g, &p, ox_call(g, "-", above, below, NULL));
 }
 
@@ -217,7 +230,8 @@ static bool quotient(ox_net *g) {
   return end(g, &p, ox_is_integer(ox_find(g, g->node->input[0])->type) ? truncated(g, e) : e);
 }
 
-/* What a division leaves: with the sign of what is divided, or, where the two differ, moved by the divisor to its. */
+/* What a division leaves: with the sign of what is divided, or, where the two differ, moved by the
+ * divisor to its. */
 static bool modulus(ox_net *g) {
   const bool cut = ox_int(g, "fmod", 0) != 0;
   points p;
@@ -233,7 +247,8 @@ static bool tangent(ox_net *g) {
   points p;
   if (!read_operands(g, &p)) return false;
   return end(g, &p,
-             ox_call(g, "/", ox_call(g, "sin", p.x[0], NULL, NULL), ox_call(g, "cos", p.x[0], NULL, NULL), NULL));
+             ox_call(g, "/", ox_call(g, "sin", p.x[0], NULL, NULL),
+                     ox_call(g, "cos", p.x[0], NULL, NULL), NULL));
 }
 
 static ox_expr *between(ox_net *g, ox_expr *x, double least, double most) {
@@ -256,7 +271,8 @@ static bool clip(ox_net *g) {
 static bool clip_checked(ox_net *g) {
   if (!ox_has(g, 1) && ox_has(g, 2)) { /* begin() takes inputs up to the last that is given */
     const ox_value *most = ox_input(g, 2);
-    if (!most || !most->number || ox_size(most) != 1) return ox_fail(g, TF_E_OPEN, "an upper bound that is not known");
+    if (!most || !most->number || ox_size(most) != 1)
+      return ox_fail(g, TF_E_OPEN, "an upper bound that is not known");
     const ox_value *v = ox_input(g, 0);
     points p = {.n = 1};
     ox_begin(g);
@@ -278,7 +294,8 @@ static bool elu(ox_net *g) {
   points p;
   if (!read_operands(g, &p)) return false;
   ox_expr *x = p.x[0], *low = ox_call(g, "exp", with(g, "min", x, 0), NULL, NULL);
-  ox_expr *below = ox_call(g, "*", ox_number(g, ox_float(g, "alpha", 1)), with(g, "-", low, 1), NULL);
+  ox_expr *below =
+      ox_call(g, "*", ox_number(g, ox_float(g, "alpha", 1)), with(g, "-", low, 1), NULL);
   return end(g, &p, ox_call(g, "+", ox_call(g, "relu", x, NULL, NULL), below, NULL));
 }
 
@@ -292,7 +309,8 @@ static bool scaled_elu(ox_net *g) {
   ox_expr *x = p.x[0], *in = with(g, "min", x, 0),
           *low = ox_call(g, "exp", celu ? with(g, "/", in, alpha) : in, NULL, NULL);
   ox_expr *below = with(g, "*", with(g, "-", low, 1), alpha);
-  return end(g, &p, with(g, "*", ox_call(g, "+", ox_call(g, "relu", x, NULL, NULL), below, NULL), gamma));
+  return end(g, &p,
+             with(g, "*", ox_call(g, "+", ox_call(g, "relu", x, NULL, NULL), below, NULL), gamma));
 }
 
 static bool thresholded(ox_net *g) {
@@ -302,15 +320,19 @@ static bool thresholded(ox_net *g) {
   return end(g, &p, ox_call(g, "select", above, p.x[0], ox_number(g, 0)));
 }
 
-/* exp(x) and exp(-x), their half sum, and that times tanh(x), which loses nothing where x is small. */
+/* exp(x) and exp(-x), their half sum, and that times tanh(x), which loses nothing where x is small.
+ */
 static bool hyperbolic(ox_net *g) {
   points p;
   if (!read_operands(g, &p)) return false;
   ox_expr *x = p.x[0], *minus = ox_call(g, "-", ox_number(g, 0), x, NULL);
-  ox_expr *sum = ox_call(g, "+", ox_call(g, "exp", x, NULL, NULL), ox_call(g, "exp", minus, NULL, NULL), NULL);
+  ox_expr *sum =
+      ox_call(g, "+", ox_call(g, "exp", x, NULL, NULL), ox_call(g, "exp", minus, NULL, NULL), NULL);
   ox_expr *half = with(g, "*", sum, 0.5);
   return end(g, &p,
-             strcmp(g->node->op_type, "Sinh") ? half : ox_call(g, "*", ox_call(g, "tanh", x, NULL, NULL), half, NULL));
+             strcmp(g->node->op_type, "Sinh")
+                 ? half
+                 : ox_call(g, "*", ox_call(g, "tanh", x, NULL, NULL), half, NULL));
 }
 
 /* x times a polynomial of x * x, whose coefficients are given from the highest on. */
@@ -332,14 +354,16 @@ static bool inverse_hyperbolic(ox_net *g) {
   if (sine) {
     ox_expr *root = ox_call(g, "sqrt", with(g, "+", ox_call(g, "*", x, x, NULL), 1), NULL, NULL);
     ox_expr *log = ox_call(g, "log", ox_call(g, "+", size, root, NULL), NULL, NULL);
-    whole = ox_call(g, "select", ox_call(g, "<", x, ox_number(g, 0), NULL), ox_call(g, "-", ox_number(g, 0), log, NULL),
-                    log);
+    whole = ox_call(g, "select", ox_call(g, "<", x, ox_number(g, 0), NULL),
+                    ox_call(g, "-", ox_number(g, 0), log, NULL), log);
   } else {
-    ox_expr *ratio = ox_call(g, "/", with(g, "+", x, 1), ox_call(g, "-", ox_number(g, 1), x, NULL), NULL);
+    ox_expr *ratio =
+        ox_call(g, "/", with(g, "+", x, 1), ox_call(g, "-", ox_number(g, 1), x, NULL), NULL);
     whole = with(g, "*", ox_call(g, "log", ratio, NULL, NULL), 0.5);
   }
   ox_expr *series = odd_series(g, x, sine ? sinh_of : tanh_of, 5);
-  return end(g, &p, ox_call(g, "select", ox_call(g, "<", size, ox_number(g, 0.2), NULL), series, whole));
+  return end(g, &p,
+             ox_call(g, "select", ox_call(g, "<", size, ox_number(g, 0.2), NULL), series, whole));
 }
 
 static bool inverse_cosine(ox_net *g) {
@@ -362,7 +386,8 @@ static bool shrink(ox_net *g) {
 }
 
 static bool infinite(ox_net *g) {
-  const bool low = ox_int(g, "detect_negative", 1) != 0, high = ox_int(g, "detect_positive", 1) != 0;
+  const bool low = ox_int(g, "detect_negative", 1) != 0,
+             high = ox_int(g, "detect_positive", 1) != 0;
   points p;
   if (!read_operands(g, &p)) return false;
   ox_expr *x = p.x[0], *inf = ox_number(g, (double)INFINITY);
@@ -379,7 +404,8 @@ static bool not_a_number(ox_net *g) {
 static bool softsign(ox_net *g) {
   points p;
   return read_operands(g, &p) &&
-         end(g, &p, ox_call(g, "/", p.x[0], with(g, "+", ox_call(g, "abs", p.x[0], NULL, NULL), 1), NULL));
+         end(g, &p,
+             ox_call(g, "/", p.x[0], with(g, "+", ox_call(g, "abs", p.x[0], NULL, NULL), 1), NULL));
 }
 
 static bool swish(ox_net *g) {
@@ -392,20 +418,25 @@ static bool swish(ox_net *g) {
 static bool hard_sigmoid(ox_net *g) {
   points p;
   if (!read_operands(g, &p)) return false;
-  ox_expr *line = with(g, "+", with(g, "*", p.x[0], ox_float(g, "alpha", 0.2)), ox_float(g, "beta", 0.5));
+  ox_expr *line =
+      with(g, "+", with(g, "*", p.x[0], ox_float(g, "alpha", 0.2)), ox_float(g, "beta", 0.5));
   return end(g, &p, between(g, line, 0, 1));
 }
 
 static bool hard_swish(ox_net *g) {
   points p;
   if (!read_operands(g, &p)) return false;
-  return end(g, &p, ox_call(g, "*", p.x[0], with(g, "/", between(g, with(g, "+", p.x[0], 3), 0, 6), 6), NULL));
+  return end(
+      g, &p,
+      ox_call(g, "*", p.x[0], with(g, "/", between(g, with(g, "+", p.x[0], 3), 0, 6), 6), NULL));
 }
 
-/* log(exp(x) + 1), as the larger of x and 0 and what of exp is left of it, which is never too large. */
+/* log(exp(x) + 1), as the larger of x and 0 and what of exp is left of it, which is never too
+ * large. */
 static ox_expr *softplus_of(ox_net *g, ox_expr *x) {
   ox_expr *least = ox_call(g, "-", ox_number(g, 0), ox_call(g, "abs", x, NULL, NULL), NULL);
-  ox_expr *rest = ox_call(g, "log", with(g, "+", ox_call(g, "exp", least, NULL, NULL), 1), NULL, NULL);
+  ox_expr *rest =
+      ox_call(g, "log", with(g, "+", ox_call(g, "exp", least, NULL, NULL), 1), NULL, NULL);
   return ox_call(g, "+", ox_call(g, "relu", x, NULL, NULL), rest, NULL);
 }
 
@@ -417,7 +448,8 @@ static bool softplus(ox_net *g) {
 static bool mish(ox_net *g) {
   points p;
   if (!read_operands(g, &p)) return false;
-  return end(g, &p, ox_call(g, "*", p.x[0], ox_call(g, "tanh", softplus_of(g, p.x[0]), NULL, NULL), NULL));
+  return end(g, &p,
+             ox_call(g, "*", p.x[0], ox_call(g, "tanh", softplus_of(g, p.x[0]), NULL, NULL), NULL));
 }
 
 static bool gelu(ox_net *g) {
@@ -425,29 +457,35 @@ static bool gelu(ox_net *g) {
   if (!read_operands(g, &p)) return false;
   ox_expr *x = p.x[0];
   const char *how = ox_text(g, "approximate", "none");
-  if (strcmp(how, "none") != 0 && strcmp(how, "tanh") != 0) return ox_fail(g, TF_E_NAME, "approximate '%.40s'", how);
+  if (strcmp(how, "none") != 0 && strcmp(how, "tanh") != 0)
+    return ox_fail(g, TF_E_NAME, "approximate '%.40s'", how);
   if (strcmp(how, "tanh") != 0) return end(g, &p, ox_call(g, "gelu", x, NULL, NULL));
   ox_expr *cube = ox_call(g, "*", ox_call(g, "*", x, x, NULL), x, NULL);
-  ox_expr *in = with(g, "*", ox_call(g, "+", x, with(g, "*", cube, 0.044715), NULL), sqrt(2 / 3.14159265358979323846));
+  ox_expr *in = with(g, "*", ox_call(g, "+", x, with(g, "*", cube, 0.044715), NULL),
+                     sqrt(2 / 3.14159265358979323846));
   ox_expr *one = with(g, "+", ox_call(g, "tanh", in, NULL, NULL), 1);
   return end(g, &p, ox_call(g, "*", with(g, "*", x, 0.5), one, NULL));
 }
 
-/* ---- casts ---------------------------------------------------------------------------------------------------- */
+/* ---- casts
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 /* Whether type `to` has all integers of type `from`. */
 static bool type_holds(int to, int from) {
-  const bool sign = ox_type_kind_of(to) == OX_SIGNED_KIND, has = ox_type_kind_of(from) == OX_SIGNED_KIND;
+  const bool sign = ox_type_kind_of(to) == OX_SIGNED_KIND,
+             has = ox_type_kind_of(from) == OX_SIGNED_KIND;
   return sign || !has ? ox_type_bits(from) + (sign && !has) <= ox_type_bits(to) : false;
 }
 
-/* To integers: whole numbers stay what they are, if the type has them; else it keeps their last bits, below 32.  Others
- * are cut first. */
+/* To integers: whole numbers stay what they are, if the type has them; else it keeps their last
+ * bits, below 32.  Others are cut first. */
 typedef enum { KEPT, CUT, WRAPPED } whole_way; /* what is cut is wrapped, too */
 static whole_way way_to_whole(ox_net *g, const ox_value *v, int to) {
   const bool integer = ox_is_integer(v->type);
   if (integer && type_holds(to, v->type)) return KEPT;
-  if (ox_type_bits(to) >= 32 || (integer && ox_type_bits(v->type) >= 32)) ox_remark(g, OX_WHOLE_SUMS);
+  if (ox_type_bits(to) >= 32 || (integer && ox_type_bits(v->type) >= 32))
+    ox_remark(g, OX_WHOLE_SUMS);
   if (!integer) return v->tensor >= 0 && g->tensor[v->tensor].whole ? KEPT : CUT;
   return to == OX_T_INT32 || to == OX_T_INT64 ? KEPT : WRAPPED;
 }
@@ -469,8 +507,10 @@ static bool to_whole(ox_net *g, int to, whole_way way) {
 
 /* Between floats nothing is rounded, which is told; what the narrower has in full loses nothing. */
 static void remark_floats(ox_net *g, int from, int to) {
-  const bool narrow = to == OX_T_FLOAT16 || to == OX_T_BFLOAT16, wide = from == OX_T_FLOAT || from == OX_T_DOUBLE;
-  if (narrow ? from == OX_T_BFLOAT16 || ox_type_bits(from) > ox_type_bits(to) : wide) ox_remark(g, OX_NARROW_FLOATS);
+  const bool narrow = to == OX_T_FLOAT16 || to == OX_T_BFLOAT16,
+             wide = from == OX_T_FLOAT || from == OX_T_DOUBLE;
+  if (narrow ? from == OX_T_BFLOAT16 || ox_type_bits(from) > ox_type_bits(to) : wide)
+    ox_remark(g, OX_NARROW_FLOATS);
 }
 
 static bool to_truth(ox_net *g) {
@@ -491,9 +531,11 @@ static bool cast(ox_net *g) {
   const ox_type_kind kind = ox_type_kind_of(to);
   if (to == 0) return ox_fail(g, TF_E_TYPE, "to a type that is not said");
   if (from != to && (kind == OX_OTHER_KIND || ox_type_kind_of(from) == OX_OTHER_KIND))
-    return ox_fail(g, TF_E_TYPE, "from %s to %s is not known", ox_type_name(from), ox_type_name(to));
+    return ox_fail(g, TF_E_TYPE, "from %s to %s is not known", ox_type_name(from),
+                   ox_type_name(to));
   if (from != to && kind == OX_COARSE_KIND)
-    return ox_fail(g, TF_E_TYPE, "from %s to %s rounds data, which the workload language cannot say",
+    return ox_fail(g, TF_E_TYPE,
+                   "from %s to %s rounds data, which the workload language cannot say",
                    ox_type_name(from), ox_type_name(to));
   if (from != to && kind == OX_BOOL_KIND) return to_truth(g);
   const whole_way way = from != to && ox_is_integer(to) ? way_to_whole(g, in, to) : KEPT;

@@ -10,10 +10,10 @@
 static bool common(ox_net *g, ox_axis *axis, const ox_value *a, int i, const ox_value *b, int k) {
   const int64_t m = ox_extent(a, i), n = ox_extent(b, k);
   if (m != n && m != 1 && n != 1)
-    return ox_fail(g, TF_E_SHAPE, "'%.60s' has %lld elements along axis %d where '%.60s' has %lld", a->name,
-                   (long long)m, i, b->name, (long long)n);
-  return ox_cut(g, axis, 1) && (m == 1 || ox_join(g, axis, a, i)) && (n == 1 || ox_join(g, axis, b, k)) &&
-         ox_open(g, axis);
+    return ox_fail(g, TF_E_SHAPE, "'%.60s' has %lld elements along axis %d where '%.60s' has %lld",
+                   a->name, (long long)m, i, b->name, (long long)n);
+  return ox_cut(g, axis, 1) && (m == 1 || ox_join(g, axis, a, i)) &&
+         (n == 1 || ox_join(g, axis, b, k)) && ox_open(g, axis);
 }
 
 static bool alone(ox_net *g, ox_axis *axis, const ox_value *v, int k) {
@@ -42,16 +42,19 @@ static bool matmul(ox_net *g) {
   ox_begin(g);
   for (int i = 0; i < rank - 2; i++) {
     const int p = i - (rank - a.rank), q = i - (rank - b.rank);
-    if (!(p < 0 ? alone(g, &axis[i], &b, q) : q < 0 ? alone(g, &axis[i], &a, p) : common(g, &axis[i], &a, p, &b, q)))
+    if (!(p < 0   ? alone(g, &axis[i], &b, q)
+          : q < 0 ? alone(g, &axis[i], &a, p)
+                  : common(g, &axis[i], &a, p, &b, q)))
       return false;
     if (p >= 0) in[0][p] = &axis[i];
     if (q >= 0) in[1][q] = &axis[i];
   }
   ox_axis *const m = &axis[rank - 2], *const n = &axis[rank - 1];
   if (ox_extent(&a, a.rank - 1) != ox_extent(&b, b.rank - 2))
-    return ox_fail(g, TF_E_SHAPE, "rows of %lld elements times columns of %lld", (long long)ox_extent(&a, a.rank - 1),
-                   (long long)ox_extent(&b, b.rank - 2));
-  if (!alone(g, m, &a, a.rank - 2) || !alone(g, n, &b, b.rank - 1) || !common(g, &k, &a, a.rank - 1, &b, b.rank - 2))
+    return ox_fail(g, TF_E_SHAPE, "rows of %lld elements times columns of %lld",
+                   (long long)ox_extent(&a, a.rank - 1), (long long)ox_extent(&b, b.rank - 2));
+  if (!alone(g, m, &a, a.rank - 2) || !alone(g, n, &b, b.rank - 1) ||
+      !common(g, &k, &a, a.rank - 1, &b, b.rank - 2))
     return false;
   in[0][a.rank - 2] = m, in[0][a.rank - 1] = &k;
   in[1][b.rank - 2] = &k, in[1][b.rank - 1] = n;
@@ -59,7 +62,8 @@ static bool matmul(ox_net *g) {
   for (int i = 0; i < rank; i++)
     if (!(i == rank - 2 && row) && !(i == rank - 1 && column)) made[n_made++] = &axis[i];
   ox_expr *x = ox_read(g, &a, in[0]), *y = ox_read(g, &b, in[1]);
-  return ox_make(g, g->node->output[0], "+=", y ? ox_call(g, "*", x, y, NULL) : NULL, made, n_made, &out) &&
+  return ox_make(g, g->node->output[0], "+=", y ? ox_call(g, "*", x, y, NULL) : NULL, made, n_made,
+                 &out) &&
          ox_give(g, 0, &out);
 }
 
@@ -80,17 +84,19 @@ static bool gemm(ox_net *g) {
   const ox_axis *const a[] = {&m, &k}, *const b[] = {&k, &n}, *const c[] = {&m, &n};
   ox_begin(g);
   if (ox_extent(&v[0], 1) != ox_extent(&v[1], 0))
-    return ox_fail(g, TF_E_SHAPE, "rows of %lld elements times columns of %lld", (long long)ox_extent(&v[0], 1),
-                   (long long)ox_extent(&v[1], 0));
+    return ox_fail(g, TF_E_SHAPE, "rows of %lld elements times columns of %lld",
+                   (long long)ox_extent(&v[0], 1), (long long)ox_extent(&v[1], 0));
   const bool bias = ox_has(g, 2);
   if (bias && !ox_placed(g, 2, &v[2])) return false;
   if (bias && v[2].rank > 2) return ox_fail(g, TF_E_RANK, "a bias of %d axes", v[2].rank);
-  if (!alone(g, &m, &v[0], 0) || !alone(g, &n, &v[1], 1) || !common(g, &k, &v[0], 1, &v[1], 0)) return false;
+  if (!alone(g, &m, &v[0], 0) || !alone(g, &n, &v[1], 1) || !common(g, &k, &v[0], 1, &v[1], 0))
+    return false;
   ox_expr *x = ox_read(g, &v[0], a), *y = ox_read(g, &v[1], b);
   const char *name = g->node->output[0];
   ox_expr *sum = y ? ox_call(g, "*", x, y, NULL) : NULL;
   const double alpha = ox_float(g, "alpha", 1);
-  if (!ox_make(g, bias || alpha != 1 ? ox_part(g, "product") : name, "+=", sum, c, 2, &out)) return false;
+  if (!ox_make(g, bias || alpha != 1 ? ox_part(g, "product") : name, "+=", sum, c, 2, &out))
+    return false;
   if (!bias && alpha == 1) return ox_give(g, 0, &out);
   ox_expr *e = scaled(g, ox_read(g, &out, c), alpha);
   if (bias) {
@@ -100,7 +106,8 @@ static bool gemm(ox_net *g) {
       if (ox_extent(&v[2], i) == 1) continue;
       if (ox_extent(&v[2], i) != ox_extent(&out, 2 - v[2].rank + i))
         return ox_fail(g, TF_E_SHAPE, "a bias of %lld elements", (long long)ox_extent(&v[2], i));
-      if (v[2].n[i] > 1 || at[i]->n_dims > 1) return ox_fail(g, TF_E_SHAPE, "a bias that a reshape cut");
+      if (v[2].n[i] > 1 || at[i]->n_dims > 1)
+        return ox_fail(g, TF_E_SHAPE, "a bias that a reshape cut");
     }
     ox_expr *z = ox_read(g, &v[2], at);
     e = z ? ox_call(g, "+", e, scaled(g, z, ox_float(g, "beta", 1)), NULL) : NULL;
@@ -108,14 +115,17 @@ static bool gemm(ox_net *g) {
   return ox_make(g, name, "=", e, c, 2, &out) && ox_give(g, 0, &out);
 }
 
-/* ---- Einsum ---------------------------------------------------------------------------------------------------- */
+/* ---- Einsum
+ * ----------------------------------------------------------------------------------------------------
+ */
 /* Of one or two operands: a sum of products whose axes are named by letters. */
 
 enum { LETTERS = 52, MOST_OPERANDS = 2, LONGEST = 200 };
 
 typedef struct {
-  int n;                               /* operands */
-  char of[MOST_OPERANDS + 1][OX_RANK]; /* letters of each operand's axes, then of the result's, as numbers */
+  int n; /* operands */
+  char of[MOST_OPERANDS + 1]
+         [OX_RANK]; /* letters of each operand's axes, then of the result's, as numbers */
   int rank[MOST_OPERANDS + 1];
   ox_value v[MOST_OPERANDS];
   ox_axis axis[LETTERS];
@@ -142,13 +152,16 @@ static bool read_letters(ox_net *g, sum *s, int k, const char *equation, const c
     if (*n == OX_RANK) return bad_equation(g, equation, "%s has more than %d axes", who, OX_RANK);
     if (memchr(out, letter(**text), (size_t)*n))
       return bad_equation(g, equation, "'%c' stands twice in %s, %s", **text, who,
-                          k < MOST_OPERANDS ? "which takes a diagonal: not known" : "where it can stand once");
+                          k < MOST_OPERANDS ? "which takes a diagonal: not known"
+                                            : "where it can stand once");
     out[(*n)++] = (char)letter(**text);
   }
-  return **text != '.' || bad_equation(g, equation, "'...' in %s: axes without a letter are not known", who);
+  return **text != '.' ||
+         bad_equation(g, equation, "'...' in %s: axes without a letter are not known", who);
 }
 
-/* Without '->' the result has the letters that stand once, in order of the alphabet, capitals first; false: too many.
+/* Without '->' the result has the letters that stand once, in order of the alphabet, capitals
+ * first; false: too many.
  */
 static bool implied(sum *s) {
   int many[LETTERS] = {0};
@@ -176,15 +189,18 @@ static bool parse(ox_net *g, sum *s) {
     if (!read_letters(g, s, s->n, given, &at)) return false;
     s->n++;
     if (*at != ',') break;
-    if (s->n == MOST_OPERANDS) return bad_equation(g, given, "more than %d operands are not known", MOST_OPERANDS);
+    if (s->n == MOST_OPERANDS)
+      return bad_equation(g, given, "more than %d operands are not known", MOST_OPERANDS);
     at++;
   }
   if (!*at) return implied(s) || ox_fail(g, TF_E_LIMIT, "more than %d axes", OX_RANK);
   if (strncmp(at, "->", 2) != 0)
-    return bad_equation(g, given, "'%c' where ',' or '->' was to be expected", isprint((unsigned char)*at) ? *at : '?');
+    return bad_equation(g, given, "'%c' where ',' or '->' was to be expected",
+                        isprint((unsigned char)*at) ? *at : '?');
   at += 2;
   if (!read_letters(g, s, MOST_OPERANDS, given, &at)) return false;
-  return !*at || bad_equation(g, given, "'%c' in the result", isprint((unsigned char)*at) ? *at : '?');
+  return !*at ||
+         bad_equation(g, given, "'%c' in the result", isprint((unsigned char)*at) ? *at : '?');
 }
 
 /* Gives each letter an axis that is cut like those of both operands. */
@@ -194,8 +210,8 @@ static bool open_letters(ox_net *g, sum *s) {
       ox_axis *a = &s->axis[(int)s->of[i][k]];
       const int64_t extent = ox_extent(&s->v[i], k), has = a->n ? a->cut[a->n - 1] : 1;
       if (has > 1 && extent > 1 && has != extent)
-        return ox_fail(g, TF_E_SHAPE, "axes of %lld and %lld elements have one letter", (long long)has,
-                       (long long)extent);
+        return ox_fail(g, TF_E_SHAPE, "axes of %lld and %lld elements have one letter",
+                       (long long)has, (long long)extent);
       if (!ox_cut(g, a, 1) || (extent > 1 && !ox_join(g, a, &s->v[i], k))) return false;
     }
   for (int k = 0; k < LETTERS; k++)
@@ -227,7 +243,8 @@ static bool einsum(ox_net *g) {
     return ox_fail(g, TF_E_SHAPE, "%zu operands for an equation of %d", g->node->n_input, s.n);
   for (int i = 0; i < s.n; i++) {
     if (!ox_placed(g, (size_t)i, &s.v[i])) return false;
-    if (s.v[i].rank != s.rank[i]) return ox_fail(g, TF_E_RANK, "%d letters for %d axes", s.rank[i], s.v[i].rank);
+    if (s.v[i].rank != s.rank[i])
+      return ox_fail(g, TF_E_RANK, "%d letters for %d axes", s.rank[i], s.v[i].rank);
   }
   if (s.n > 1 && s.v[0].tensor == s.v[1].tensor && !ox_copy(g, &s.v[1], ox_part(g, "right")))
     return false; /* two parts of one tensor: each gets its own */
@@ -242,11 +259,13 @@ static bool einsum(ox_net *g) {
     ox_expr *b = read_operand(g, &s, 1);
     e = b ? ox_call(g, "*", e, b, NULL) : NULL;
   }
-  return ox_make(g, g->node->output[0], sums_up(&s) ? "+=" : "=", e, made, s.rank[MOST_OPERANDS], &out) &&
+  return ox_make(g, g->node->output[0], sums_up(&s) ? "+=" : "=", e, made, s.rank[MOST_OPERANDS],
+                 &out) &&
          ox_give(g, 0, &out);
 }
 
-/* ---- determinants --------------------------------------------------------------------------------------------- */
+/* ---- determinants
+ * --------------------------------------------------------------------------------------------- */
 
 /* Element [i, j] of each matrix, as `m` and both numbers. */
 static bool matrix_elements(ox_net *g, int n) {
@@ -275,8 +294,9 @@ static bool determinant(ox_net *g) {
   if (!matrix_elements(g, (int)n)) return false;
   if (n == 1) return ox_run(g, "@0 = Identity(m00)");
   if (n == 2) return minor(g, "d", 0, 0, 1) && ox_run(g, "@0 = Identity(d)");
-  return minor(g, "a", 1, 1, 2) && minor(g, "b", 1, 0, 2) && minor(g, "c", 1, 0, 1) && ox_run(g, "ta = Mul(m00, a)") &&
-         ox_run(g, "tb = Mul(m01, b)") && ox_run(g, "tc = Mul(m02, c)") && ox_run(g, "ab = Sub(ta, tb)") &&
+  return minor(g, "a", 1, 1, 2) && minor(g, "b", 1, 0, 2) && minor(g, "c", 1, 0, 1) &&
+         ox_run(g, "ta = Mul(m00, a)") && ox_run(g, "tb = Mul(m01, b)") &&
+         ox_run(g, "tc = Mul(m02, c)") && ox_run(g, "ab = Sub(ta, tb)") &&
          ox_run(g, "@0 = Add(ab, tc)");
 }
 

@@ -12,7 +12,9 @@
 
 enum { MOST_TENSORS = 8192, MOST_OPS = 4096, MOST_SETTINGS = 1000 };
 
-/* ---- room ----------------------------------------------------------------------------------------------------- */
+/* ---- room
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 static size_t names_of(const Onnx__GraphProto *graph) {
   size_t n = graph->n_input + graph->n_initializer;
@@ -37,7 +39,8 @@ static bool make_room(ox_net *g) {
   g->needed = TF_ARRAY(g->arena, bool, g->graph->n_node + 1);
   g->asked = TF_ARRAY(g->arena, bool, g->graph->n_input + 1);
   g->reads_before = TF_ARRAY(g->arena, int, MOST_TENSORS);
-  if (!g->value || !g->chain || !g->bucket || !g->tensor || !g->op || !g->needed || !g->asked || !g->reads_before)
+  if (!g->value || !g->chain || !g->bucket || !g->tensor || !g->op || !g->needed || !g->asked ||
+      !g->reads_before)
     return !(g->oom = true);
   memset(g->bucket, 0xff, (size_t)g->n_buckets * sizeof *g->bucket);
   return true;
@@ -48,7 +51,8 @@ static void forget_values(ox_net *g) {
   memset(g->bucket, 0xff, (size_t)g->n_buckets * sizeof *g->bucket);
 }
 
-/* ---- which nodes some result needs ---------------------------------------------------------------------------- */
+/* ---- which nodes some result needs
+ * ---------------------------------------------------------------------------- */
 
 static bool want(ox_net *g, const char *name) {
   const ox_value mark = {.tensor = -1};
@@ -87,7 +91,9 @@ static bool find_needed(ox_net *g) {
   return ok;
 }
 
-/* ---- inputs ----------------------------------------------------------------------------------------------------- */
+/* ---- inputs
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 static bool give_initializers(ox_net *g) {
   bool ok = true;
@@ -109,7 +115,8 @@ static int64_t set_extent(ox_net *g, const char *name, bool *used) {
     const long long n = strtoll(g->set[i].value, &end, 10);
     used[i] = true;
     if (*end || errno || n < 1 || n > OX_MOST_EXTENT)
-      ox_fail(g, TF_E_RANGE, "--set %.60s=%.40s: a whole number from 1 to 2^30 is needed", name, g->set[i].value);
+      ox_fail(g, TF_E_RANGE, "--set %.60s=%.40s: a whole number from 1 to 2^30 is needed", name,
+              g->set[i].value);
     return n < 1 || n > OX_MOST_EXTENT ? 1 : n;
   }
   return 0;
@@ -117,9 +124,12 @@ static int64_t set_extent(ox_net *g, const char *name, bool *used) {
 
 enum { AXIS_NAME = 80 };
 
-/* The name by which a setting gives an axis its extent: its own, if that has a letter or a digit. */
-static void name_axis(const char *input, int axis, const Onnx__TensorShapeProto__Dimension *d, char name[AXIS_NAME]) {
-  const bool has = d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM && d->dim_param;
+/* The name by which a setting gives an axis its extent: its own, if that has a letter or a digit.
+ */
+static void name_axis(const char *input, int axis, const Onnx__TensorShapeProto__Dimension *d,
+                      char name[AXIS_NAME]) {
+  const bool has =
+      d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM && d->dim_param;
   const char *own = has ? d->dim_param : "";
   while (*own && !isalnum((unsigned char)*own))
     own++;
@@ -134,23 +144,26 @@ static int64_t extent_in_file(const Onnx__TensorShapeProto__Dimension *d) {
   return d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE ? d->dim_value : -1;
 }
 
-static bool extent_of(ox_net *g, const char *input, int axis, const Onnx__TensorShapeProto__Dimension *d, bool *used,
-                      int64_t *out) {
+static bool extent_of(ox_net *g, const char *input, int axis,
+                      const Onnx__TensorShapeProto__Dimension *d, bool *used, int64_t *out) {
   char name[AXIS_NAME];
   *out = extent_in_file(d);
   if (*out > OX_MOST_EXTENT)
-    return ox_fail(g, TF_E_RANGE, "input '%.60s': axis %d has %lld elements", input, axis, (long long)*out);
+    return ox_fail(g, TF_E_RANGE, "input '%.60s': axis %d has %lld elements", input, axis,
+                   (long long)*out);
   if (*out >= 0) return true;
   name_axis(input, axis, d, name);
   *out = set_extent(g, name, used);
   return *out ||
-         ox_fail(g, TF_E_OPEN, "input '%.60s': axis %d has no extent; give it with --set %s=N", input, axis, name);
+         ox_fail(g, TF_E_OPEN, "input '%.60s': axis %d has no extent; give it with --set %s=N",
+                 input, axis, name);
 }
 
 /* The shape of an input; NULL: it is no tensor with one. */
 static const Onnx__TensorShapeProto *shape_of(const Onnx__ValueInfoProto *in) {
   const Onnx__TypeProto *type = in->type;
-  const bool is_tensor = type && type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE && type->tensor_type;
+  const bool is_tensor =
+      type && type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE && type->tensor_type;
   return is_tensor ? type->tensor_type->shape : NULL;
 }
 
@@ -172,7 +185,8 @@ static bool give_input(ox_net *g, const Onnx__ValueInfoProto *in, bool *used) {
   if (!in->name || !*in->name) return ox_fail(g, TF_E_MISSING, "an input without a name");
   if (ox_find(g, in->name)) return true; /* an initializer: older files list these as inputs, too */
   if (!s) return ox_fail(g, TF_E_TYPE, "input '%.60s' is no tensor with a shape", in->name);
-  if (s->n_dim > OX_RANK) return ox_fail(g, TF_E_LIMIT, "input '%.60s' has more than %d axes", in->name, OX_RANK);
+  if (s->n_dim > OX_RANK)
+    return ox_fail(g, TF_E_LIMIT, "input '%.60s' has more than %d axes", in->name, OX_RANK);
   for (size_t k = 0; k < s->n_dim; k++)
     ok = extent_of(g, in->name, (int)k, s->dim[k], used, &shape[k]) && ok;
   ox_value v = {.name = in->name, .type = in->type->tensor_type->elem_type};
@@ -192,28 +206,36 @@ static bool give_all(ox_net *g) {
   for (size_t i = 0; i < g->graph->n_input; i++)
     ok = (g->asked[i] ? give_input : pass_input)(g, g->graph->input[i], used) && ok;
   for (size_t i = 0; i < g->n_set && i < MOST_SETTINGS; i++)
-    if (!used[i]) ok = ox_fail(g, TF_E_NAME, "--set %.60s: no axis of an input has that name", g->set[i].name);
+    if (!used[i])
+      ok = ox_fail(g, TF_E_NAME, "--set %.60s: no axis of an input has that name", g->set[i].name);
   return ok;
 }
 
-/* ---- nodes ---------------------------------------------------------------------------------------------------- */
+/* ---- nodes
+ * ----------------------------------------------------------------------------------------------------
+ */
 
-static bool is_standard(const Onnx__NodeProto *n) { return !n->domain || !*n->domain || !strcmp(n->domain, "ai.onnx"); }
+static bool is_standard(const Onnx__NodeProto *n) {
+  return !n->domain || !*n->domain || !strcmp(n->domain, "ai.onnx");
+}
 
 /* Of ONNX's own other domains these alone. */
 static bool is_preview(const Onnx__NodeProto *n) {
   return n->domain && !strcmp(n->domain, "ai.onnx.preview") && !strcmp(n->op_type, "FlexAttention");
 }
 
-/* Of onnxruntime's own domain what its quantiser writes: QGemm and all QLinear but the two that are ONNX's. */
+/* Of onnxruntime's own domain what its quantiser writes: QGemm and all QLinear but the two that are
+ * ONNX's. */
 static bool is_microsoft(const char *type) {
   return !strcmp(type, "QGemm") ||
-         (!strncmp(type, "QLinear", 7) && strcmp(type, "QLinearConv") != 0 && strcmp(type, "QLinearMatMul") != 0);
+         (!strncmp(type, "QLinear", 7) && strcmp(type, "QLinearConv") != 0 &&
+          strcmp(type, "QLinearMatMul") != 0);
 }
 
 static bool is_known(const Onnx__NodeProto *n) {
   const bool preview = !strcmp(n->op_type, "FlexAttention");
-  const bool own = is_microsoft(n->op_type) ? n->domain && !strcmp(n->domain, "com.microsoft") : is_standard(n);
+  const bool own =
+      is_microsoft(n->op_type) ? n->domain && !strcmp(n->domain, "com.microsoft") : is_standard(n);
   return (preview ? is_preview(n) : own) && (ox_kind_of(n->op_type) || ox_folds(n->op_type));
 }
 
@@ -236,18 +258,20 @@ static bool tell_unknown(ox_net *g) {
     bool told = false;
     for (size_t k = 0; k < g->graph->n_node; k++) {
       const Onnx__NodeProto *m = g->graph->node[k];
-      if (!g->needed[k] || strcmp(m->op_type, n->op_type) != 0 || is_standard(m) != is_standard(n)) continue;
+      if (!g->needed[k] || strcmp(m->op_type, n->op_type) != 0 || is_standard(m) != is_standard(n))
+        continue;
       told |= k < i;
       if (many++ < 3 && m->name && *m->name)
-        snprintf(who + strlen(who), sizeof who - strlen(who), "%s'%.30s'", *who ? ", " : "", m->name);
+        snprintf(who + strlen(who), sizeof who - strlen(who), "%s'%.30s'", *who ? ", " : "",
+                 m->name);
     }
     if (told) continue;
     near[0] = '\0';
     if (is_standard(n)) suggest(n->op_type, near, sizeof near);
     const bool own = !is_standard(n);
-    ok = ox_fail(g, TF_E_NAME, "operator '%.40s%s%.40s' is not known: %d node%s%s%s%s%s", own ? n->domain : "",
-                 own ? "." : "", n->op_type, many, many > 1 ? "s" : "", *who ? ", " : "", who,
-                 many > 3 && *who ? ", .." : "", near);
+    ok = ox_fail(g, TF_E_NAME, "operator '%.40s%s%.40s' is not known: %d node%s%s%s%s%s",
+                 own ? n->domain : "", own ? "." : "", n->op_type, many, many > 1 ? "s" : "",
+                 *who ? ", " : "", who, many > 3 && *who ? ", .." : "", near);
   }
   return ok;
 }
@@ -256,10 +280,12 @@ static bool tell_unknown(ox_net *g) {
 static void mark_bad(ox_net *g) {
   const ox_value bad = {.tensor = -1, .bad = true};
   for (size_t k = 0; k < g->node->n_output; k++)
-    if (*g->node->output[k] && !ox_find(g, g->node->output[k])) ox_define(g, g->node->output[k], &bad);
+    if (*g->node->output[k] && !ox_find(g, g->node->output[k]))
+      ox_define(g, g->node->output[k], &bad);
 }
 
-/* Imports the node; if axes merged by reshapes prevent it, tries again with inputs that have a rank for each. */
+/* Imports the node; if axes merged by reshapes prevent it, tries again with inputs that have a rank
+ * for each. */
 static bool make_node(ox_net *g, const ox_kind *kind) {
   const int n_values = g->n_values, n_tensors = g->n_tensors;
   bool any = false;
@@ -307,16 +333,20 @@ static bool take_nodes(ox_net *g) {
     g->at_node = (int)i;
     if (!g->needed[i] || take_node(g)) continue;
     mark_bad(g);
-    if (!g->oom && tf_diags_errors(g->diags) == 0) ox_fail(g, TF_E_RANGE, "what it says is not understood");
+    if (!g->oom && tf_diags_errors(g->diags) == 0)
+      ox_fail(g, TF_E_RANGE, "what it says is not understood");
   }
   g->node = NULL;
   ox_tell_remarks(g);
   return !g->oom && tf_diags_errors(g->diags) == 0;
 }
 
-/* ---- results -------------------------------------------------------------------------------------------------- */
+/* ---- results
+ * --------------------------------------------------------------------------------------------------
+ */
 
-/* A tensor of its own for a result that is a view, an input, read by others, or another result under another shape. */
+/* A tensor of its own for a result that is a view, an input, read by others, or another result
+ * under another shape. */
 static bool copy_result(ox_net *g, const ox_value *v, const char *name) {
   ox_value out = *v;
   if (!ox_copy(g, &out, name)) return false;
@@ -342,13 +372,15 @@ static bool take_results(ox_net *g) {
       continue;
     }
     if (v->empty) {
-      ok = ox_fail(g, TF_E_RANGE, "output '%.60s' has no elements: empty tensors are refused", name);
+      ok =
+          ox_fail(g, TF_E_RANGE, "output '%.60s' has no elements: empty tensors are refused", name);
       continue;
     }
     ox_tensor *t = v->tensor < 0 ? NULL : &g->tensor[v->tensor];
     if (t && t->op >= 0 && t->reads == 0 && t->asked == 1 && ox_is_whole(g, v)) {
       t->result = true;
-      t->from = name; /* its caller asks for the output, not for what a reshape at the end made it of */
+      t->from =
+          name; /* its caller asks for the output, not for what a reshape at the end made it of */
     } else {
       ok = copy_result(g, v, name) && ok;
     }
@@ -356,7 +388,9 @@ static bool take_results(ox_net *g) {
   return ok;
 }
 
-/* ---- the file ------------------------------------------------------------------------------------------------- */
+/* ---- the file
+ * -------------------------------------------------------------------------------------------------
+ */
 
 static bool is_text(const char *s) { return s && *s; }
 
@@ -370,7 +404,8 @@ static bool check_graph(ox_net *g) {
   }
   g->node = NULL;
   for (size_t i = 0; i < g->graph->n_output; i++)
-    if (!is_text(g->graph->output[i]->name)) ok = ox_fail(g, TF_E_MISSING, "an output without a name");
+    if (!is_text(g->graph->output[i]->name))
+      ok = ox_fail(g, TF_E_MISSING, "an output without a name");
   return ok;
 }
 
@@ -383,8 +418,8 @@ static int64_t opset_of(const Onnx__ModelProto *m) {
 
 static bool take_graph(ox_net *g) {
   if (g->opset > ox_newest_opset())
-    return ox_fail(g, TF_E_NAME, "opset %lld: what its operators mean is known up to opset %lld", (long long)g->opset,
-                   (long long)ox_newest_opset());
+    return ox_fail(g, TF_E_NAME, "opset %lld: what its operators mean is known up to opset %lld",
+                   (long long)g->opset, (long long)ox_newest_opset());
   if (!check_graph(g) || !make_room(g) || !find_needed(g)) return false;
   forget_values(g);
   const bool known = tell_unknown(g), given = give_all(g);
@@ -393,7 +428,9 @@ static bool take_graph(ox_net *g) {
   return !g->oom;
 }
 
-bool tf_import_is_onnx(const tf_text *t) { return t->len > 1 && t->text[0] == 8 && t->text[1] > 0 && t->text[1] < 32; }
+bool tf_import_is_onnx(const tf_text *t) {
+  return t->len > 1 && t->text[0] == 8 && t->text[1] > 0 && t->text[1] < 32;
+}
 
 /* Where the model's data for the workload go, and their type. */
 typedef struct {
@@ -440,7 +477,8 @@ size_t tf_import_onnx_axes(const tf_text *t, tf_setting *set, size_t n_set) {
   return n;
 }
 
-static char *import(const tf_text *t, const tf_setting *set, size_t n_set, const weights_to *weights, tf_diags *d) {
+static char *import(const tf_text *t, const tf_setting *set, size_t n_set,
+                    const weights_to *weights, tf_diags *d) {
   ox_net g = {.diags = d,
               .file = tf_diags_add_file(d, t->name, "", 0),
               .set = set,
@@ -451,7 +489,8 @@ static char *import(const tf_text *t, const tf_setting *set, size_t n_set, const
   g.bytes = (const uint8_t *)t->text;
   Onnx__ModelProto *m = ox_unpack(&g, t->text, t->len);
   if (m) take_model(&g, t, m, &page, weights);
-  if ((g.oom || page.bad || g.notes.bad) && tf_diags_errors(d) == 0) ox_fail(&g, TF_E_LIMIT, "out of memory");
+  if ((g.oom || page.bad || g.notes.bad) && tf_diags_errors(d) == 0)
+    ox_fail(&g, TF_E_LIMIT, "out of memory");
   if (m) onnx__model_proto__free_unpacked(m, NULL);
   tf_arena_free(g.arena);
   free(g.notes.text);
@@ -465,11 +504,13 @@ char *tf_import_onnx(const tf_text *t, const tf_setting *set, size_t n_set, tf_d
   return import(t, set, n_set, NULL, d);
 }
 
-bool tf_import_onnx_weights(const tf_text *t, const tf_setting *set, size_t n_set, const char *dtype, FILE *out,
-                            tf_diags *d) {
+bool tf_import_onnx_weights(const tf_text *t, const tf_setting *set, size_t n_set,
+                            const char *dtype, FILE *out, tf_diags *d) {
   TF_IN_C_LOCALE;
-  if (dtype && strcmp(dtype, "f32") != 0 && strcmp(dtype, "bf16") != 0 && strcmp(dtype, "int8") != 0)
-    return tf_fail(d, (tf_loc){0}, TF_E_NAME, "weights are written in f32, bf16 or int8, not in '%.40s'", dtype);
+  if (dtype && strcmp(dtype, "f32") != 0 && strcmp(dtype, "bf16") != 0 &&
+      strcmp(dtype, "int8") != 0)
+    return tf_fail(d, (tf_loc){0}, TF_E_NAME,
+                   "weights are written in f32, bf16 or int8, not in '%.40s'", dtype);
   const weights_to to = {dtype, out};
   free(import(t, set, n_set, &to, d));
   return tf_diags_errors(d) == 0;

@@ -1,20 +1,23 @@
-/* What ONNX's own definitions say of the operators that are known.  A node is read only where all it says is
- * understood: its attributes, its inputs and results, the version of its operator, the type of its numbers. */
+/* What ONNX's own definitions say of the operators that are known.  A node is read only where all
+ * it says is understood: its attributes, its inputs and results, the version of its operator, the
+ * type of its numbers. */
 #include <string.h>
 
 #include "base/names.h"
 #include "model/import/onnx/onnx.h"
 
-/* What integers mean to an operator: as good as any numbers (it moves, chooses, compares); sums or products, which wrap
- * at the ends of their type; a quotient, which is cut; one that its node cuts; nothing, as it is defined for floats. */
+/* What integers mean to an operator: as good as any numbers (it moves, chooses, compares); sums or
+ * products, which wrap at the ends of their type; a quotient, which is cut; one that its node cuts;
+ * nothing, as it is defined for floats. */
 typedef enum { ANY, WRAPS, CUTS, CUT_THERE, FLOATS } integers;
 /* The type of a result: that of an input, or one of its own. */
 typedef enum { AS_0, AS_1, TRUTH, COUNT, OWN } result;
 
-/* Name; the first opset since which it means what is read here; the opset of its newest definition (0: none in ONNX);
- * most inputs (-1: any number) and results; integers; type of its results; attributes with the type of each (i, f, s,
- * t, g: integer, number, text, tensor, graph; I, F, S: lists).  Those with a `-` change no number here: they concern
- * memory, the precision of a step, training, or what is refused otherwise. */
+/* Name; the first opset since which it means what is read here; the opset of its newest definition
+ * (0: none in ONNX); most inputs (-1: any number) and results; integers; type of its results;
+ * attributes with the type of each (i, f, s, t, g: integer, number, text, tensor, graph; I, F, S:
+ * lists).  Those with a `-` change no number here: they concern memory, the precision of a step,
+ * training, or what is refused otherwise. */
 /* clang-format off */
 #define OPERATORS(X)                                                                                                   \
   X(Abs, 1, 13, 1, 1, WRAPS, AS_0, "-consumed_inputs:I")                                                               \
@@ -228,7 +231,7 @@ typedef struct {
 } definition;
 
 static const definition definitions[] = {
-#define X(name, least, newest, inputs, outputs, integers, result, attributes)                                          \
+#define X(name, least, newest, inputs, outputs, integers, result, attributes)                      \
   {#name, least, newest, inputs, outputs, integers, result, attributes},
     OPERATORS(X)
 #undef X
@@ -253,7 +256,9 @@ int64_t ox_newest_opset(void) {
   return newest;
 }
 
-/* ---- attributes ----------------------------------------------------------------------------------------------- */
+/* ---- attributes
+ * -----------------------------------------------------------------------------------------------
+ */
 
 typedef struct {
   const char *name;
@@ -261,7 +266,8 @@ typedef struct {
   char type;
 } known_attribute;
 
-/* The attribute that stands at *at in a list of them, whose type is behind a colon; moves *at to the next. */
+/* The attribute that stands at *at in a list of them, whose type is behind a colon; moves *at to
+ * the next. */
 static bool next_attribute(const char **at, known_attribute *out) {
   while (**at == ' ' || **at == '-')
     ++*at;
@@ -311,7 +317,8 @@ static bool check_attribute(ox_net *g, const definition *d, const Onnx__Attribut
     if (strlen(name) != known.len || strncmp(name, known.name, known.len) != 0) continue;
     if (a->ref_attr_name && *a->ref_attr_name)
       return ox_fail(g, TF_E_NAME, "attribute '%.60s' is that of a function, outside of one", name);
-    return has_type(a, known.type) || ox_fail(g, TF_E_TYPE, "attribute '%.60s' has a value of another type", name);
+    return has_type(a, known.type) ||
+           ox_fail(g, TF_E_TYPE, "attribute '%.60s' has a value of another type", name);
   }
   char words[8][sizeof word];
   at = d->attributes;
@@ -325,7 +332,9 @@ static bool check_attribute(ox_net *g, const definition *d, const Onnx__Attribut
   return ox_fail(g, TF_E_NAME, "attribute '%.60s' is not known%s", name, text);
 }
 
-/* ---- nodes ---------------------------------------------------------------------------------------------------- */
+/* ---- nodes
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 static int many(char *const *name, size_t n) {
   while (n > 0 && !*name[n - 1])
@@ -333,12 +342,15 @@ static int many(char *const *name, size_t n) {
   return (int)n;
 }
 
-/* Before opset 7 the second operand stood along the axes from `axis` on of the first; from there on along its last. */
+/* Before opset 7 the second operand stood along the axes from `axis` on of the first; from there on
+ * along its last. */
 bool ox_check_axis(ox_net *g, const ox_value *a, const ox_value *b) {
   if (!ox_attribute(g, "axis")) return true;
   const int64_t axis = ox_int(g, "axis", 0);
-  return (axis < 0 ? axis + a->rank : axis) == a->rank - b->rank || b->rank == 0 || ox_size(b) == 1 ||
-         ox_fail(g, TF_E_NAME, "operands along axis %lld: only those along the last axes are known", (long long)axis);
+  return (axis < 0 ? axis + a->rank : axis) == a->rank - b->rank || b->rank == 0 ||
+         ox_size(b) == 1 ||
+         ox_fail(g, TF_E_NAME, "operands along axis %lld: only those along the last axes are known",
+                 (long long)axis);
 }
 
 bool ox_check_node(ox_net *g) {
@@ -347,7 +359,8 @@ bool ox_check_node(ox_net *g) {
   bool ok = true;
   if (!d) return true;
   if (g->opset < d->least)
-    return ox_fail(g, TF_E_NAME, "its definition of opset %lld is not known, only those from %lld on",
+    return ox_fail(g, TF_E_NAME,
+                   "its definition of opset %lld is not known, only those from %lld on",
                    (long long)g->opset, (long long)d->least);
   for (size_t i = 0; i < n->n_attribute; i++)
     ok = check_attribute(g, d, n->attribute[i]) && ok;
@@ -367,10 +380,13 @@ bool ox_check_results(ox_net *g) {
   return ok;
 }
 
-/* ---- types ---------------------------------------------------------------------------------------------------- */
+/* ---- types
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 static int type_of_input(const ox_net *g, size_t k) {
-  const ox_value *v = k < g->node->n_input && *g->node->input[k] ? ox_find((ox_net *)g, g->node->input[k]) : NULL;
+  const ox_value *v =
+      k < g->node->n_input && *g->node->input[k] ? ox_find((ox_net *)g, g->node->input[k]) : NULL;
   return v ? v->type : 0;
 }
 
@@ -396,22 +412,27 @@ bool ox_check_numbers(ox_net *g) {
   if (!d || type == 0 || kind == OX_FLOAT_KIND || d->result == COUNT) return true;
   const char *name = ox_type_name(type);
   if (d->integers == ANY && kind != OX_OTHER_KIND) return true;
-  if (kind == OX_COARSE_KIND || kind == OX_OTHER_KIND || kind == OX_BOOL_KIND || d->integers == FLOATS)
+  if (kind == OX_COARSE_KIND || kind == OX_OTHER_KIND || kind == OX_BOOL_KIND ||
+      d->integers == FLOATS)
     return ox_fail(g, TF_E_TYPE, "of data of type %s", name);
   if (d->integers == CUT_THERE) {
     if (is_wide(type)) ox_remark(g, OX_WHOLE_SUMS);
     return true;
   }
   if (d->integers == CUTS)
-    return ox_fail(g, TF_E_TYPE, "of %s data cuts to whole numbers, which the workload language cannot say", name);
-  if (!is_wide(type))
-    return ox_fail(g, TF_E_TYPE, "of %s data wraps at the ends of the type, which the workload language cannot say",
+    return ox_fail(g, TF_E_TYPE,
+                   "of %s data cuts to whole numbers, which the workload language cannot say",
                    name);
+  if (!is_wide(type))
+    return ox_fail(
+        g, TF_E_TYPE,
+        "of %s data wraps at the ends of the type, which the workload language cannot say", name);
   ox_remark(g, OX_WHOLE_SUMS);
   return true;
 }
 
-/* ---- the operators that are known ------------------------------------------------------------------------------ */
+/* ---- the operators that are known
+ * ------------------------------------------------------------------------------ */
 
 static const ox_kind *const tables[] = {ox_points,   ox_products,   ox_windows,    ox_sums,
                                         ox_moves,    ox_resizes,    ox_transposed, ox_recurrents,

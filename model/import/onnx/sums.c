@@ -27,10 +27,13 @@ static bool open_axes(ox_net *g, open_value *v) {
 }
 
 /* The name of an intermediate of the node; NULL: the result itself. */
-static const char *name_of(ox_net *g, const char *part) { return part ? ox_part(g, part) : g->node->output[0]; }
+static const char *name_of(ox_net *g, const char *part) {
+  return part ? ox_part(g, part) : g->node->output[0];
+}
 
 /* Reduces e; the result has an axis of one element for each reduced axis. */
-static bool sum(ox_net *g, const open_value *v, const char *part, const char *reduce, ox_expr *e, ox_value *out) {
+static bool sum(ox_net *g, const open_value *v, const char *part, const char *reduce, ox_expr *e,
+                ox_value *out) {
   const ox_axis *made[OX_RANK];
   for (int k = 0; k < v->x.rank; k++)
     made[k] = v->over[k] ? NULL : v->all[k];
@@ -41,9 +44,12 @@ static bool each(ox_net *g, const open_value *v, const char *part, ox_expr *e, o
   return ox_make(g, name_of(g, part), "=", e, v->all, v->x.rank, out);
 }
 
-static ox_expr *at(ox_net *g, const open_value *v, const ox_value *x) { return ox_read(g, x, v->all); }
+static ox_expr *at(ox_net *g, const open_value *v, const ox_value *x) {
+  return ox_read(g, x, v->all);
+}
 
-/* Weights, one for each element of the last axes of v, from axis `first` on, or of axis `first` only. */
+/* Weights, one for each element of the last axes of v, from axis `first` on, or of axis `first`
+ * only. */
 static ox_expr *weight(ox_net *g, const open_value *v, size_t k, int first, bool one) {
   ox_value w;
   if (!ox_placed(g, k, &w)) return NULL;
@@ -51,18 +57,25 @@ static ox_expr *weight(ox_net *g, const open_value *v, size_t k, int first, bool
   bool fits = w.rank == n;
   for (int i = 0; i < n && fits; i++)
     fits = w.n[i] <= 1 && ox_extent(&w, i) == ox_extent(&v->x, first + i);
-  if (!fits) return (void)ox_fail(g, TF_E_SHAPE, "'%.60s' has another shape than what it weighs", w.name), NULL;
+  if (!fits)
+    return (void)ox_fail(g, TF_E_SHAPE, "'%.60s' has another shape than what it weighs", w.name),
+           NULL;
   return ox_read(g, &w, v->all + first);
 }
 
 static ox_expr *two(ox_net *g, const char *call, ox_expr *a, ox_expr *b) {
   return b ? ox_call(g, call, a, b, NULL) : NULL;
 }
-static ox_expr *by(ox_net *g, const char *call, ox_expr *a, double b) { return two(g, call, a, ox_number(g, b)); }
+static ox_expr *by(ox_net *g, const char *call, ox_expr *a, double b) {
+  return two(g, call, a, ox_number(g, b));
+}
 
-/* ---- reductions ----------------------------------------------------------------------------------------------- */
+/* ---- reductions
+ * -----------------------------------------------------------------------------------------------
+ */
 
-/* Axes are an attribute or, later, an input; none: all of them, or with noop_with_empty_axes none. */
+/* Axes are an attribute or, later, an input; none: all of them, or with noop_with_empty_axes none.
+ */
 bool ox_reduced_axes(ox_net *g, int rank, bool *over) {
   size_t n;
   const int64_t *axes = ox_ints(g, "axes", &n), *in = NULL;
@@ -96,7 +109,8 @@ static double of_nothing(const char *type) {
   return !strcmp(type, "ReduceMax") || strstr(type, "Log") ? -(double)INFINITY : 0;
 }
 
-/* An input without elements, of which all axes that have none are reduced: a number for each element of the result. */
+/* An input without elements, of which all axes that have none are reduced: a number for each
+ * element of the result. */
 static bool reduces_nothing(const ox_value *v, const bool *over) {
   bool all = v && v->empty && v->none && v->type == OX_T_FLOAT;
   for (int k = 0; k < (v ? v->rank : 0) && all; k++)
@@ -119,8 +133,8 @@ static bool give_nothing(ox_net *g, const ox_value *v, const bool *over) {
 static bool take_nothing(ox_net *g, bool *done) {
   const ox_value *v = g->node->n_input ? ox_find(g, g->node->input[0]) : NULL;
   bool over[OX_RANK];
-  *done = v && v->empty && !strncmp(g->node->op_type, "Reduce", 6) && ox_reduced_axes(g, v->rank, over) &&
-          reduces_nothing(v, over);
+  *done = v && v->empty && !strncmp(g->node->op_type, "Reduce", 6) &&
+          ox_reduced_axes(g, v->rank, over) && reduces_nothing(v, over);
   return !*done || give_nothing(g, v, over);
 }
 
@@ -130,21 +144,28 @@ static bool reduce(ox_net *g) {
   if (!take_nothing(g, &done) || done) return done && ox_find(g, g->node->output[0]);
   open_value v = {0};
   ox_value out;
-  if (!ox_placed(g, 0, &v.x) || !ox_reduced_axes(g, v.x.rank, v.over) || !open_axes(g, &v)) return false;
+  if (!ox_placed(g, 0, &v.x) || !ox_reduced_axes(g, v.x.rank, v.over) || !open_axes(g, &v))
+    return false;
   ox_expr *e = at(g, &v, &v.x);
   if (!strcmp(type, "ReduceSumSquare") || !strcmp(type, "ReduceL2")) e = two(g, "*", e, e);
   if (!strcmp(type, "ReduceL1")) e = ox_call(g, "abs", e, NULL, NULL);
   const bool mean = strstr(type, "Mean") || strstr(type, "Average");
-  const char *then = !strcmp(type, "ReduceL2") ? "sqrt" : !strcmp(type, "ReduceLogSum") ? "log" : NULL;
+  const char *then = !strcmp(type, "ReduceL2")       ? "sqrt"
+                     : !strcmp(type, "ReduceLogSum") ? "log"
+                                                     : NULL;
   if (!sum(g, &v, mean || then ? "sum" : NULL, how, e, &out)) return false;
   if (mean || then) {
     e = ox_read(g, &out, v.all);
-    if (!sum(g, &v, NULL, "=", mean ? by(g, "*", e, 1 / v.many) : ox_call(g, then, e, NULL, NULL), &out)) return false;
+    if (!sum(g, &v, NULL, "=", mean ? by(g, "*", e, 1 / v.many) : ox_call(g, then, e, NULL, NULL),
+             &out))
+      return false;
   }
   return drop(g, &v, &out) && ox_give(g, 0, &out);
 }
 
-/* ---- softmax -------------------------------------------------------------------------------------------------- */
+/* ---- softmax
+ * --------------------------------------------------------------------------------------------------
+ */
 
 /* Before opset 13 over all axes from `axis` on. */
 static bool softmax(ox_net *g) {
@@ -152,29 +173,34 @@ static bool softmax(ox_net *g) {
   ox_value most, e, z, out;
   int axis;
   const bool log = !strcmp(g->node->op_type, "LogSoftmax"), to_end = g->opset < 13;
-  if (!ox_placed(g, 0, &v.x) || !ox_axis_at(g, ox_int(g, "axis", to_end ? 1 : -1), v.x.rank, &axis)) return false;
+  if (!ox_placed(g, 0, &v.x) || !ox_axis_at(g, ox_int(g, "axis", to_end ? 1 : -1), v.x.rank, &axis))
+    return false;
   for (int k = axis; k < v.x.rank && (to_end || k == axis); k++)
     v.over[k] = true;
   if (!open_axes(g, &v) || !sum(g, &v, "max", "max=", at(g, &v, &v.x), &most)) return false;
-  if (!each(g, &v, "exp", ox_call(g, "exp", two(g, "-", at(g, &v, &v.x), at(g, &v, &most)), NULL, NULL), &e))
+  if (!each(g, &v, "exp",
+            ox_call(g, "exp", two(g, "-", at(g, &v, &v.x), at(g, &v, &most)), NULL, NULL), &e))
     return false;
   if (!sum(g, &v, "sum", "+=", at(g, &v, &e), &z)) return false;
-  ox_expr *value =
-      log ? two(g, "-", two(g, "-", at(g, &v, &v.x), at(g, &v, &most)), ox_call(g, "log", at(g, &v, &z), NULL, NULL))
-          : two(g, "/", at(g, &v, &e), at(g, &v, &z));
+  ox_expr *value = log ? two(g, "-", two(g, "-", at(g, &v, &v.x), at(g, &v, &most)),
+                             ox_call(g, "log", at(g, &v, &z), NULL, NULL))
+                       : two(g, "/", at(g, &v, &e), at(g, &v, &z));
   return each(g, &v, NULL, value, &out) && ox_give(g, 0, &out);
 }
 
-/* ---- normalisations ------------------------------------------------------------------------------------------- */
+/* ---- normalisations
+ * ------------------------------------------------------------------------------------------- */
 
 /* (x - mean) / sqrt(variance + epsilon), mean and variance over the axes that v reduces. */
 static ox_expr *normal(ox_net *g, const open_value *v) {
   ox_value total, mean, squares, deviation;
   if (!sum(g, v, "sum", "+=", at(g, v, &v->x), &total)) return NULL;
   if (!sum(g, v, "mean", "=", by(g, "*", at(g, v, &total), 1 / v->many), &mean)) return NULL;
-  ox_expr *d = two(g, "-", at(g, v, &v->x), at(g, v, &mean)), *again = two(g, "-", at(g, v, &v->x), at(g, v, &mean));
+  ox_expr *d = two(g, "-", at(g, v, &v->x), at(g, v, &mean)),
+          *again = two(g, "-", at(g, v, &v->x), at(g, v, &mean));
   if (!sum(g, v, "squares", "+=", two(g, "*", d, again), &squares)) return NULL;
-  ox_expr *var = by(g, "+", by(g, "*", at(g, v, &squares), 1 / v->many), ox_float(g, "epsilon", 1e-5));
+  ox_expr *var =
+      by(g, "+", by(g, "*", at(g, v, &squares), 1 / v->many), ox_float(g, "epsilon", 1e-5));
   if (!sum(g, v, "deviation", "=", ox_call(g, "sqrt", var, NULL, NULL), &deviation)) return NULL;
   return two(g, "/", two(g, "-", at(g, v, &v->x), at(g, v, &mean)), at(g, v, &deviation));
 }
@@ -190,7 +216,8 @@ static bool layer_norm(ox_net *g) {
   open_value v = {0};
   int axis;
   if (ox_is_wanted(g, 1) || ox_is_wanted(g, 2)) return ox_layer_norm_parts(g);
-  if (!ox_placed(g, 0, &v.x) || !ox_axis_at(g, ox_int(g, "axis", -1), v.x.rank, &axis)) return false;
+  if (!ox_placed(g, 0, &v.x) || !ox_axis_at(g, ox_int(g, "axis", -1), v.x.rank, &axis))
+    return false;
   for (int k = axis; k < v.x.rank; k++)
     v.over[k] = true;
   return open_axes(g, &v) && scaled(g, &v, normal(g, &v), axis, false);
@@ -200,12 +227,15 @@ static bool rms_norm(ox_net *g) {
   open_value v = {0};
   ox_value squares, root;
   int axis;
-  if (!ox_placed(g, 0, &v.x) || !ox_axis_at(g, ox_int(g, "axis", -1), v.x.rank, &axis)) return false;
+  if (!ox_placed(g, 0, &v.x) || !ox_axis_at(g, ox_int(g, "axis", -1), v.x.rank, &axis))
+    return false;
   for (int k = axis; k < v.x.rank; k++)
     v.over[k] = true;
-  if (!open_axes(g, &v) || !sum(g, &v, "squares", "+=", two(g, "*", at(g, &v, &v.x), at(g, &v, &v.x)), &squares))
+  if (!open_axes(g, &v) ||
+      !sum(g, &v, "squares", "+=", two(g, "*", at(g, &v, &v.x), at(g, &v, &v.x)), &squares))
     return false;
-  ox_expr *e = by(g, "+", by(g, "*", at(g, &v, &squares), 1 / v.many), ox_float(g, "epsilon", 1e-5));
+  ox_expr *e =
+      by(g, "+", by(g, "*", at(g, &v, &squares), 1 / v.many), ox_float(g, "epsilon", 1e-5));
   if (!sum(g, &v, "root", "=", ox_call(g, "sqrt", e, NULL, NULL), &root)) return false;
   return scaled(g, &v, two(g, "/", at(g, &v, &v.x), at(g, &v, &root)), axis, false);
 }
@@ -235,7 +265,8 @@ static bool group_norm(ox_net *g) {
   if (!ox_reshape(g, &v.x, rank + 1, shape)) return false;
   for (int k = 2; k <= rank; k++)
     v.over[k] = true;
-  if (!open_axes(g, &v) || !each(g, &v, "normal", normal(g, &v), &out) || !ox_reshape(g, &out, rank, whole))
+  if (!open_axes(g, &v) || !each(g, &v, "normal", normal(g, &v), &out) ||
+      !ox_reshape(g, &out, rank, whole))
     return false;
   open_value w = {.x = out};
   ox_value scale;
@@ -248,13 +279,15 @@ static bool group_norm(ox_net *g) {
   return each(g, &w, NULL, e, &back) && ox_reshape(g, &back, rank, whole) && ox_give(g, 0, &back);
 }
 
-/* log(sum(exp(x))), with the largest x taken out of the sum, so that no exponential is too large. */
+/* log(sum(exp(x))), with the largest x taken out of the sum, so that no exponential is too large.
+ */
 static bool log_sum_exp(ox_net *g) {
   open_value v = {0};
   ox_value most, z, out;
   bool done;
   if (!take_nothing(g, &done) || done) return done && ox_find(g, g->node->output[0]);
-  if (!ox_placed(g, 0, &v.x) || !ox_reduced_axes(g, v.x.rank, v.over) || !open_axes(g, &v)) return false;
+  if (!ox_placed(g, 0, &v.x) || !ox_reduced_axes(g, v.x.rank, v.over) || !open_axes(g, &v))
+    return false;
   if (!sum(g, &v, "max", "max=", at(g, &v, &v.x), &most)) return false;
   ox_expr *e = ox_call(g, "exp", two(g, "-", at(g, &v, &v.x), at(g, &v, &most)), NULL, NULL);
   if (!sum(g, &v, "sum", "+=", e, &z)) return false;
@@ -262,7 +295,8 @@ static bool log_sum_exp(ox_net *g) {
   return sum(g, &v, NULL, "=", e, &out) && drop(g, &v, &out) && ox_give(g, 0, &out);
 }
 
-/* x over its norm along one axis: the sum of what its elements are without sign, or the root of that of their squares.
+/* x over its norm along one axis: the sum of what its elements are without sign, or the root of
+ * that of their squares.
  */
 static bool lp_norm(ox_net *g) {
   open_value v = {0};
@@ -270,8 +304,10 @@ static bool lp_norm(ox_net *g) {
   int axis;
   const int64_t power = ox_int(g, "p", 2);
   const bool squares = power == 2;
-  if (power != 1 && power != 2) return ox_fail(g, TF_E_RANGE, "p is %lld; 1 and 2 are known", (long long)power);
-  if (!ox_placed(g, 0, &v.x) || !ox_axis_at(g, ox_int(g, "axis", -1), v.x.rank, &axis)) return false;
+  if (power != 1 && power != 2)
+    return ox_fail(g, TF_E_RANGE, "p is %lld; 1 and 2 are known", (long long)power);
+  if (!ox_placed(g, 0, &v.x) || !ox_axis_at(g, ox_int(g, "axis", -1), v.x.rank, &axis))
+    return false;
   v.over[axis] = true;
   if (!open_axes(g, &v)) return false;
   ox_expr *e = at(g, &v, &v.x);
@@ -324,7 +360,8 @@ static bool of_data(ox_net *g, int i, ox_value *factor) {
   if (!ox_open(g, &axis)) return false;
   for (size_t k = 0; k < BATCH; k++)
     if ((i || k == SCALE || k == VARIANCE) && !(x[k] = ox_read(g, &v[k], at))) return false;
-  ox_expr *root = ox_call(g, "sqrt", by(g, "+", x[VARIANCE], ox_float(g, "epsilon", 1e-5)), NULL, NULL);
+  ox_expr *root =
+      ox_call(g, "sqrt", by(g, "+", x[VARIANCE], ox_float(g, "epsilon", 1e-5)), NULL, NULL);
   ox_expr *e = two(g, "/", x[SCALE], root);
   if (i) e = two(g, "-", x[SHIFT], two(g, "*", x[MEAN], e));
   return ox_make(g, ox_part(g, i ? "shift" : "scale"), "=", e, at, 1, factor);
@@ -333,7 +370,8 @@ static bool of_data(ox_net *g, int i, ox_value *factor) {
 /* The scale (i 0) or shift of each channel of a BatchNormalization. */
 static bool factor_of(ox_net *g, int i, int64_t channels, ox_value *factor) {
   ox_source source = {.epsilon = ox_float(g, "epsilon", 1e-5), .fold = i ? OX_SHIFT : OX_SCALE};
-  if (!of_file(g, &source) && !of_numbers(g, i, channels, &source)) return !g->oom && of_data(g, i, factor);
+  if (!of_file(g, &source) && !of_numbers(g, i, channels, &source))
+    return !g->oom && of_data(g, i, factor);
   const int t = ox_new_tensor(g, ox_part(g, i ? "shift" : "scale"));
   if (t < 0) return false;
   ox_whole(factor, t, 1, &channels);
@@ -341,13 +379,14 @@ static bool factor_of(ox_net *g, int i, int64_t channels, ox_value *factor) {
   g->tensor[t].shape[0] = channels;
   g->tensor[t].source = source;
   if (i)
-    tf_page_add(&g->notes, "# %s: scale = %s / sqrt(%s + %g), shift = %s - %s * scale\n", g->node->output[0],
-                g->node->input[1], g->node->input[4], ox_float(g, "epsilon", 1e-5), g->node->input[2],
-                g->node->input[3]);
+    tf_page_add(&g->notes, "# %s: scale = %s / sqrt(%s + %g), shift = %s - %s * scale\n",
+                g->node->output[0], g->node->input[1], g->node->input[4],
+                ox_float(g, "epsilon", 1e-5), g->node->input[2], g->node->input[3]);
   return true;
 }
 
-/* In inference mean and variance are weights: it becomes a scale and a shift of each channel, computed once. */
+/* In inference mean and variance are weights: it becomes a scale and a shift of each channel,
+ * computed once. */
 static bool batch_norm(ox_net *g) {
   open_value v = {0};
   ox_value out, factor[2] = {0};
@@ -356,7 +395,8 @@ static bool batch_norm(ox_net *g) {
     more |= *g->node->output[k] != '\0';
   if (ox_int(g, "training_mode", 0)) return ox_batch_norm_training(g);
   if ((g->opset < 7 && !ox_int(g, "is_test", 0)) || (g->opset < 14 && more))
-    return ox_fail(g, TF_E_NAME, "training (is_test is 0, or it has more than one result) is not known");
+    return ox_fail(g, TF_E_NAME,
+                   "training (is_test is 0, or it has more than one result) is not known");
   if (!ox_int(g, "spatial", 1)) return ox_fail(g, TF_E_NAME, "spatial 0 is not known");
   if (!ox_placed(g, 0, &v.x)) return false;
   if (v.x.rank < 2 || g->node->n_input != 5)
@@ -371,10 +411,12 @@ static bool batch_norm(ox_net *g) {
     if (!factor_of(g, i, channels, &factor[i])) return false;
   if (!open_axes(g, &v)) return false;
   ox_expr *e = two(g, "*", at(g, &v, &v.x), ox_read(g, &factor[0], v.all + 1));
-  return each(g, &v, NULL, e ? two(g, "+", e, ox_read(g, &factor[1], v.all + 1)) : NULL, &out) && ox_give(g, 0, &out);
+  return each(g, &v, NULL, e ? two(g, "+", e, ox_read(g, &factor[1], v.all + 1)) : NULL, &out) &&
+         ox_give(g, 0, &out);
 }
 
-/* ---- composed of these ------------------------------------------------------------------------------------------ */
+/* ---- composed of these
+ * ------------------------------------------------------------------------------------------ */
 
 /* LayerNormalization whose mean or deviation is a result, too. */
 bool ox_layer_norm_parts(ox_net *g) {
@@ -389,25 +431,33 @@ bool ox_layer_norm_parts(ox_net *g) {
     bool fits = w && w->rank == v->rank - axis;
     for (int i = 0; fits && i < w->rank; i++)
       fits = ox_extent(w, i) == ox_extent(v, axis + i);
-    if (!fits) return w ? ox_fail(g, TF_E_SHAPE, "'%.60s' has another shape than what it weighs", w->name) : false;
+    if (!fits)
+      return w ? ox_fail(g, TF_E_SHAPE, "'%.60s' has another shape than what it weighs", w->name)
+               : false;
   }
   const bool mean = ox_is_wanted(g, 1), deviation = ox_is_wanted(g, 2), shift = ox_has(g, 2);
-  return ox_run(g, "mean = ReduceMean($0, %s)", ox_list(g, v->rank - axis, over)) && ox_run(g, "d = Sub($0, mean)") &&
-         ox_run(g, "dd = Mul(d, d)") && ox_run(g, "var = ReduceMean(dd, %s)", ox_list(g, v->rank - axis, over)) &&
-         ox_run(g, "more = Add(var, %.17e)", ox_float(g, "epsilon", 1e-5)) && ox_run(g, "root = Sqrt(more)") &&
-         ox_run(g, "inv = Reciprocal(root)") && ox_run(g, "normal = Mul(d, inv)") &&
-         ox_run(g, "%s = Mul(normal, $1)", shift ? "scaled" : "@0") && (!shift || ox_run(g, "@0 = Add(scaled, $2)")) &&
-         (!mean || ox_run(g, "@1 = Identity(mean)")) && (!deviation || ox_run(g, "@2 = Identity(inv)"));
+  return ox_run(g, "mean = ReduceMean($0, %s)", ox_list(g, v->rank - axis, over)) &&
+         ox_run(g, "d = Sub($0, mean)") && ox_run(g, "dd = Mul(d, d)") &&
+         ox_run(g, "var = ReduceMean(dd, %s)", ox_list(g, v->rank - axis, over)) &&
+         ox_run(g, "more = Add(var, %.17e)", ox_float(g, "epsilon", 1e-5)) &&
+         ox_run(g, "root = Sqrt(more)") && ox_run(g, "inv = Reciprocal(root)") &&
+         ox_run(g, "normal = Mul(d, inv)") &&
+         ox_run(g, "%s = Mul(normal, $1)", shift ? "scaled" : "@0") &&
+         (!shift || ox_run(g, "@0 = Add(scaled, $2)")) &&
+         (!mean || ox_run(g, "@1 = Identity(mean)")) &&
+         (!deviation || ox_run(g, "@2 = Identity(inv)"));
 }
 
 static bool mean_variance(ox_net *g) {
   static const int64_t usual[] = {0, 2, 3};
   size_t n;
   const int64_t *axes = ox_ints(g, "axes", &n);
-  const char *over = axes ? ox_list(g, (int)(n < OX_RANK ? n : OX_RANK), axes) : ox_list(g, 3, usual);
+  const char *over =
+      axes ? ox_list(g, (int)(n < OX_RANK ? n : OX_RANK), axes) : ox_list(g, 3, usual);
   return ox_run(g, "mean = ReduceMean($0, %s)", over) && ox_run(g, "d = Sub($0, mean)") &&
-         ox_run(g, "dd = Mul(d, d)") && ox_run(g, "var = ReduceMean(dd, %s)", over) && ox_run(g, "root = Sqrt(var)") &&
-         ox_run(g, "more = Add(root, 1.0e-9)") && ox_run(g, "@0 = Div(d, more)");
+         ox_run(g, "dd = Mul(d, d)") && ox_run(g, "var = ReduceMean(dd, %s)", over) &&
+         ox_run(g, "root = Sqrt(var)") && ox_run(g, "more = Add(root, 1.0e-9)") &&
+         ox_run(g, "@0 = Div(d, more)");
 }
 
 /* Channels over a power of the squares of those beside them. */
@@ -417,21 +467,25 @@ static bool local_norm(ox_net *g) {
   const double bias = ox_float(g, "bias", 1);
   if (!v) return false;
   if (v->rank < 3 || v->rank > 5 || size < 1 || size > OX_MOST_EXTENT || !(bias > 0))
-    return ox_fail(g, TF_E_RANGE, "%lld channels beside each other of %d axes, from %g on", (long long)size, v->rank,
-                   bias);
+    return ox_fail(g, TF_E_RANGE, "%lld channels beside each other of %d axes, from %g on",
+                   (long long)size, v->rank, bias);
   static const char *const kernel[] = {"1", "1,1", "1,1,1"}, *const pads[] = {"0", "0,0", "0,0,0"};
   const int more = v->rank - 3; /* axes behind the channels, less one */
   return ox_run(g, "squares = Mul($0, $0)") && ox_run(g, "apart = Unsqueeze(squares, [1])") &&
-         ox_run(g, "mean = AveragePool(apart) kernel_shape=%lld,%s pads=%lld,%s,%lld,%s count_include_pad=1",
-                (long long)size, kernel[more], (long long)before, pads[more], (long long)after, pads[more]) &&
+         ox_run(g,
+                "mean = AveragePool(apart) kernel_shape=%lld,%s pads=%lld,%s,%lld,%s "
+                "count_include_pad=1",
+                (long long)size, kernel[more], (long long)before, pads[more], (long long)after,
+                pads[more]) &&
          ox_run(g, "beside = Squeeze(mean, [1])") &&
          ox_run(g, "part = Mul(beside, %.17e)", ox_float(g, "alpha", 1e-4)) &&
          ox_run(g, "sum = Add(part, %.17e)", bias) && ox_run(g, "log = Log(sum)") &&
-         ox_run(g, "power = Mul(log, %.17e)", -ox_float(g, "beta", 0.75)) && ox_run(g, "factor = Exp(power)") &&
-         ox_run(g, "@0 = Mul($0, factor)");
+         ox_run(g, "power = Mul(log, %.17e)", -ox_float(g, "beta", 0.75)) &&
+         ox_run(g, "factor = Exp(power)") && ox_run(g, "@0 = Mul($0, factor)");
 }
 
-/* BatchNormalization in training: of the batch's own mean and deviation, which running ones follow. */
+/* BatchNormalization in training: of the batch's own mean and deviation, which running ones follow.
+ */
 bool ox_batch_norm_training(ox_net *g) {
   const ox_value *v = ox_input(g, 0);
   const double keep = ox_float(g, "momentum", 0.9);
@@ -443,19 +497,19 @@ bool ox_batch_norm_training(ox_net *g) {
   for (int k = 0; k < v->rank; k++)
     if (k != 1) over[n++] = k;
   const char *axes = ox_list(g, n, over), *channel = ox_ones(g, v->rank, 1, ox_extent(v, 1));
-  if (!ox_run(g, "m = ReduceMean($0, %s)", axes) || !ox_run(g, "d = Sub($0, m)") || !ox_run(g, "dd = Mul(d, d)") ||
-      !ox_run(g, "var = ReduceMean(dd, %s)", axes) ||
-      !ox_run(g, "more = Add(var, %.17e)", ox_float(g, "epsilon", 1e-5)) || !ox_run(g, "root = Sqrt(more)") ||
-      !ox_run(g, "normal = Div(d, root)") || !ox_run(g, "s = Reshape($1, %s)", channel) ||
-      !ox_run(g, "b = Reshape($2, %s)", channel) || !ox_run(g, "scaled = Mul(normal, s)") ||
-      !ox_run(g, "@0 = Add(scaled, b)"))
+  if (!ox_run(g, "m = ReduceMean($0, %s)", axes) || !ox_run(g, "d = Sub($0, m)") ||
+      !ox_run(g, "dd = Mul(d, d)") || !ox_run(g, "var = ReduceMean(dd, %s)", axes) ||
+      !ox_run(g, "more = Add(var, %.17e)", ox_float(g, "epsilon", 1e-5)) ||
+      !ox_run(g, "root = Sqrt(more)") || !ox_run(g, "normal = Div(d, root)") ||
+      !ox_run(g, "s = Reshape($1, %s)", channel) || !ox_run(g, "b = Reshape($2, %s)", channel) ||
+      !ox_run(g, "scaled = Mul(normal, s)") || !ox_run(g, "@0 = Add(scaled, b)"))
     return false;
   for (size_t k = 1; k < 3; k++) {
     const char *of = k == 1 ? "m" : "var";
-    if (ox_is_wanted(g, k) &&
-        (!ox_run(g, "%s.1 = Squeeze(%s, %s)", of, of, axes) ||
-         !ox_run(g, "%s.2 = Mul(%s.1, %.17e)", of, of, 1 - keep) ||
-         !ox_run(g, "%s.3 = Mul($%zu, %.17e)", of, k + 2, keep) || !ox_run(g, "@%zu = Add(%s.3, %s.2)", k, of, of)))
+    if (ox_is_wanted(g, k) && (!ox_run(g, "%s.1 = Squeeze(%s, %s)", of, of, axes) ||
+                               !ox_run(g, "%s.2 = Mul(%s.1, %.17e)", of, of, 1 - keep) ||
+                               !ox_run(g, "%s.3 = Mul($%zu, %.17e)", of, k + 2, keep) ||
+                               !ox_run(g, "@%zu = Add(%s.3, %s.2)", k, of, of)))
       return false;
   }
   return true;

@@ -33,12 +33,14 @@ bool ox_is_integer(int type) {
 }
 
 static double half(unsigned bits) {
-  const int sign = bits >> 15 ? -1 : 1, exponent = (int)(bits >> 10 & 31), fraction = (int)(bits & 1023);
+  const int sign = bits >> 15 ? -1 : 1, exponent = (int)(bits >> 10 & 31),
+            fraction = (int)(bits & 1023);
   if (exponent == 31) return fraction ? (double)NAN : sign * (double)INFINITY;
   return (double)sign * (exponent ? ldexp(1024 + fraction, exponent - 25) : ldexp(fraction, -24));
 }
 
-/* ---- numbers as a type has them ------------------------------------------------------------------------------- */
+/* ---- numbers as a type has them
+ * ------------------------------------------------------------------------------- */
 
 /* To `bits` significant ones, ties to even; none below 2^least. */
 static double to_bits(double x, int bits, int least) {
@@ -73,11 +75,14 @@ double ox_as_type(double x, int type, bool *ok) {
   if (!*ok) return x;
   const bool sign = ox_type_kind_of(type) == OX_SIGNED_KIND;
   if (bits < EXACT) return wrapped(trunc(x), bits, sign);
-  *ok = sign || x > -1; /* ends of slices are beyond what a double holds exactly, and no more than that */
+  *ok = sign ||
+        x > -1; /* ends of slices are beyond what a double holds exactly, and no more than that */
   return trunc(x);
 }
 
-/* ---- elements ------------------------------------------------------------------------------------------------- */
+/* ---- elements
+ * -------------------------------------------------------------------------------------------------
+ */
 
 double ox_element(int type, const uint8_t *p) {
   uint64_t bits = 0;
@@ -148,7 +153,8 @@ static uint64_t next_packed(ox_reading *x) {
 }
 
 bool ox_has_numbers(const ox_net *g, const Onnx__TensorProto *t) {
-  static const unsigned fields[] = {OX_RAW, OX_FLOATS, OX_INT32S, OX_INT64S, OX_DOUBLES, OX_UINT64S};
+  static const unsigned fields[] = {OX_RAW,    OX_FLOATS,  OX_INT32S,
+                                    OX_INT64S, OX_DOUBLES, OX_UINT64S};
   bool has = false;
   size_t n;
   for (size_t k = 0; k < sizeof fields / sizeof *fields; k++)
@@ -180,7 +186,8 @@ double ox_next_number(ox_reading *x) {
                                              : (double)(int32_t)(uint32_t)bits;
   if (type != OX_T_FLOAT16 && type != OX_T_BFLOAT16) return number;
   const uint32_t half_bits = (uint32_t)(int32_t)number;
-  return ox_element(type, (const uint8_t[]){(uint8_t)(half_bits & 255), (uint8_t)(half_bits >> 8 & 255)});
+  return ox_element(type,
+                    (const uint8_t[]){(uint8_t)(half_bits & 255), (uint8_t)(half_bits >> 8 & 255)});
 }
 
 const double *ox_tensor_numbers(ox_net *g, const Onnx__TensorProto *t, int64_t n) {
@@ -188,7 +195,8 @@ const double *ox_tensor_numbers(ox_net *g, const Onnx__TensorProto *t, int64_t n
   if (!ox_bytes_of(t->data_type) || t->data_location == 1 || !ox_has_numbers(g, t))
     return NULL; /* weights may have been removed from the file */
   if (!ox_open_numbers(g, t, n, &from)) {
-    ox_fail(g, TF_E_SHAPE, "tensor '%.60s' has not the numbers that its shape asks for", t->name ? t->name : "");
+    ox_fail(g, TF_E_SHAPE, "tensor '%.60s' has not the numbers that its shape asks for",
+            t->name ? t->name : "");
     return NULL;
   }
   double *x = TF_ARRAY(g->arena, double, (size_t)n + 1);
@@ -201,21 +209,25 @@ const double *ox_tensor_numbers(ox_net *g, const Onnx__TensorProto *t, int64_t n
 bool ox_tensor_value(ox_net *g, const Onnx__TensorProto *t, const char *name, ox_value *out) {
   int64_t n = 1;
   *out = (ox_value){.tensor = -1, .name = name, .type = t->data_type, .data = t};
-  if (t->n_dims > OX_RANK) return ox_fail(g, TF_E_LIMIT, "tensor '%.60s' has more than %d axes", name, OX_RANK);
+  if (t->n_dims > OX_RANK)
+    return ox_fail(g, TF_E_LIMIT, "tensor '%.60s' has more than %d axes", name, OX_RANK);
   for (size_t k = 0; k < t->n_dims; k++) {
     if (t->dims[k] < 0 || t->dims[k] > OX_MOST_EXTENT || !tf_mul(n, t->dims[k], &n))
-      return ox_fail(g, TF_E_RANGE, "tensor '%.60s': an axis of %lld elements", name, (long long)t->dims[k]);
+      return ox_fail(g, TF_E_RANGE, "tensor '%.60s': an axis of %lld elements", name,
+                     (long long)t->dims[k]);
   }
   ox_whole(out, -1, (int)t->n_dims, t->dims);
   if (!ox_fits(g, out)) return false;
   out->empty = n == 0;
-  if (n == 0 || n > OX_NUMBERS || t->data_location == 1 || !ox_bytes_of(t->data_type) || !ox_has_numbers(g, t))
+  if (n == 0 || n > OX_NUMBERS || t->data_location == 1 || !ox_bytes_of(t->data_type) ||
+      !ox_has_numbers(g, t))
     return true; /* its shape is enough */
   out->number = ox_tensor_numbers(g, t, n);
   return out->number != NULL;
 }
 
-/* ---- numbers of a node's inputs and results --------------------------------------------------------------------- */
+/* ---- numbers of a node's inputs and results
+ * --------------------------------------------------------------------- */
 
 double *ox_numbers_room(ox_net *g, int64_t n) {
   if (n > OX_FOLDED || n > OX_FOLDED_IN_ALL - g->folded) return NULL;
@@ -227,8 +239,8 @@ double *ox_numbers_room(ox_net *g, int64_t n) {
 
 int64_t *ox_places_room(ox_net *g, int64_t n) {
   if (n > OX_FOLDED || n > OX_FOLDED_IN_ALL - g->folded)
-    return (void)ox_fail(g, TF_E_LIMIT, "a table of more than %d numbers, or more than %d in all", OX_FOLDED,
-                         OX_FOLDED_IN_ALL),
+    return (void)ox_fail(g, TF_E_LIMIT, "a table of more than %d numbers, or more than %d in all",
+                         OX_FOLDED, OX_FOLDED_IN_ALL),
            NULL;
   int64_t *x = TF_ARRAY(g->arena, int64_t, (size_t)n + 1);
   g->folded += n;
@@ -244,7 +256,9 @@ const ox_value *ox_known_at(ox_net *g, size_t k) {
 const ox_value *ox_read_at(ox_net *g, size_t k) {
   ox_value *v = ox_has(g, k) ? ox_find(g, g->node->input[k]) : NULL;
   if (!v || v->bad || v->number) return v && !v->bad ? v : NULL;
-  const Onnx__TensorProto *t = v->tensor < 0 ? v->data : ox_is_whole(g, v) ? g->tensor[v->tensor].source.data : NULL;
+  const Onnx__TensorProto *t = v->tensor < 0       ? v->data
+                               : ox_is_whole(g, v) ? g->tensor[v->tensor].source.data
+                                                   : NULL;
   const int64_t n = ox_size(v);
   if (!t || n > OX_FOLDED || n > OX_FOLDED_IN_ALL - g->folded) return NULL;
   v->number = ox_tensor_numbers(g, t, n);

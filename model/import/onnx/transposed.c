@@ -3,8 +3,9 @@
 
 #include "model/import/onnx/onnx.h"
 
-/* Along one axis.  Element o of the result, `before` removed ones counted, is o = stride * q + r: its taps are
- * k = stride * j + r, each of the element q - dilation * j of the input (where the stride is 1; else the dilation is).
+/* Along one axis.  Element o of the result, `before` removed ones counted, is o = stride * q + r:
+ * its taps are k = stride * j + r, each of the element q - dilation * j of the input (where the
+ * stride is 1; else the dilation is).
  */
 typedef struct {
   int64_t in, kernel, stride, dilation, before, out;
@@ -13,30 +14,41 @@ typedef struct {
 } spread;
 
 static bool read_pads(ox_net *g, const ox_value *x, int n, const int64_t *kernel, spread *s) {
-  int64_t stride[OX_SLID], dilation[OX_SLID], pad[2 * OX_SLID] = {0}, more[OX_SLID] = {0}, shape[OX_SLID] = {0};
+  int64_t stride[OX_SLID], dilation[OX_SLID], pad[2 * OX_SLID] = {0}, more[OX_SLID] = {0},
+                                                      shape[OX_SLID] = {0};
   const char *how = ox_text(g, "auto_pad", "NOTSET");
   const bool upper = !strcmp(how, "SAME_UPPER"), same = upper || !strcmp(how, "SAME_LOWER");
   const bool valid = !strcmp(how, "VALID");
-  if (!same && !valid && strcmp(how, "NOTSET") != 0) return ox_fail(g, TF_E_NAME, "auto_pad '%.40s'", how);
+  if (!same && !valid && strcmp(how, "NOTSET") != 0)
+    return ox_fail(g, TF_E_NAME, "auto_pad '%.40s'", how);
   for (int i = 0; i < n; i++)
     stride[i] = dilation[i] = 1;
-  if (!ox_window_attribute(g, "strides", n, 1, stride) || !ox_window_attribute(g, "dilations", n, 1, dilation) ||
-      !ox_window_attribute(g, "pads", 2 * n, 0, pad) || !ox_window_attribute(g, "output_padding", n, 0, more) ||
+  if (!ox_window_attribute(g, "strides", n, 1, stride) ||
+      !ox_window_attribute(g, "dilations", n, 1, dilation) ||
+      !ox_window_attribute(g, "pads", 2 * n, 0, pad) ||
+      !ox_window_attribute(g, "output_padding", n, 0, more) ||
       !ox_window_attribute(g, "output_shape", n, 1, shape))
     return false;
   if (valid) memset(pad, 0, sizeof pad);
   for (int i = 0; i < n; i++) {
     const int64_t in = ox_extent(x, 2 + i);
-    const double reach = (double)stride[i] * (double)in + (double)dilation[i] * (double)kernel[i] + (double)more[i];
-    if (reach > OX_MOST_EXTENT) return ox_fail(g, TF_E_OVERFLOW, "windows over more than 2^30 elements");
+    const double reach =
+        (double)stride[i] * (double)in + (double)dilation[i] * (double)kernel[i] + (double)more[i];
+    if (reach > OX_MOST_EXTENT)
+      return ox_fail(g, TF_E_OVERFLOW, "windows over more than 2^30 elements");
     const int64_t all = stride[i] * (in - 1) + more[i] + dilation[i] * (kernel[i] - 1) + 1;
-    if (same && !shape[i]) shape[i] = in * stride[i] < all ? in * stride[i] : all; /* pads are not below 0 */
+    if (same && !shape[i])
+      shape[i] = in * stride[i] < all ? in * stride[i] : all; /* pads are not below 0 */
     if (shape[i]) {
       const int64_t gone = all > shape[i] ? all - shape[i] : 0;
       pad[i] = upper ? gone / 2 : gone - gone / 2;
       pad[n + i] = gone - pad[i];
     }
-    s[i] = (spread){.in = in, .kernel = kernel[i], .stride = stride[i], .dilation = dilation[i], .before = pad[i]};
+    s[i] = (spread){.in = in,
+                    .kernel = kernel[i],
+                    .stride = stride[i],
+                    .dilation = dilation[i],
+                    .before = pad[i]};
     s[i].out = shape[i] ? shape[i] : all - pad[i] - pad[n + i];
     if (s[i].out < 1) return ox_fail(g, TF_E_SHAPE, "pads leave nothing of axis %d", 2 + i);
     if (stride[i] > 1 && dilation[i] > 1)
@@ -87,7 +99,8 @@ static bool are_ranks(const ox_net *g, const ox_value *v, const bool *slides) {
   return fits;
 }
 
-/* A tensor of which each axis that windows slide along is a rank: a copy has one for an axis of one element, too. */
+/* A tensor of which each axis that windows slide along is a rank: a copy has one for an axis of one
+ * element, too. */
 static bool make_ranks(ox_net *g, ox_value *v, const bool *slides) {
   int64_t shape[OX_RANK];
   bool several = false;
@@ -99,9 +112,10 @@ static bool make_ranks(ox_net *g, ox_value *v, const bool *slides) {
   return are_ranks(g, v, slides) || ox_copy(g, v, v->name);
 }
 
-/* ---- windows that do not overlap ------------------------------------------------------------------------------ */
-/* Whether each element of the result is of one window: the sum is one product, of the input's places by channels and
- * the weights of a channel as a row. */
+/* ---- windows that do not overlap
+ * ------------------------------------------------------------------------------ */
+/* Whether each element of the result is of one window: the sum is one product, of the input's
+ * places by channels and the weights of a channel as a row. */
 static bool is_product(int64_t groups, int n, const spread *s) {
   bool one = groups == 1, spreads = false;
   for (int i = 0; i < n; i++) {
@@ -111,8 +125,8 @@ static bool is_product(int64_t groups, int n, const spread *s) {
   return one && spreads;
 }
 
-/* The weights with a column for each channel made and element of a window.  Numbers of the model, unless another node
- * has read them, become an input of these two ranks. */
+/* The weights with a column for each channel made and element of a window.  Numbers of the model,
+ * unless another node has read them, become an input of these two ranks. */
 static bool as_columns(ox_net *g, ox_value *w) {
   ox_value *named = ox_find(g, g->node->input[1]);
   const bool new = named->tensor < 0;
@@ -149,19 +163,24 @@ static bool in_order(ox_net *g, int n, const spread *s, ox_value *out) {
 
 static bool product(ox_net *g, ox_value *x, ox_value *w, int n, const spread *s, ox_value *out) {
   ox_axis batch = {0}, in = {0}, column = {0}, at[OX_SLID] = {{0}};
-  const ox_axis *from[OX_RANK] = {&batch, &in}, *weight[OX_RANK] = {&in, &column}, *all[OX_RANK] = {&batch};
+  const ox_axis *from[OX_RANK] = {&batch, &in}, *weight[OX_RANK] = {&in, &column},
+                *all[OX_RANK] = {&batch};
   if (!as_columns(g, w)) return false;
   ox_begin(g);
-  if (!ox_join(g, &batch, x, 0) || !ox_open(g, &batch) || !ox_join(g, &in, x, 1) || !ox_join(g, &in, w, 0) ||
-      !ox_open(g, &in) || !ox_join(g, &column, w, 1) || !ox_open(g, &column))
+  if (!ox_join(g, &batch, x, 0) || !ox_open(g, &batch) || !ox_join(g, &in, x, 1) ||
+      !ox_join(g, &in, w, 0) || !ox_open(g, &in) || !ox_join(g, &column, w, 1) ||
+      !ox_open(g, &column))
     return false;
   for (int i = 0; i < n; i++) {
-    if (!ox_slice(g, x, 2 + i, 0, s[i].rows, 1) || !ox_join(g, &at[i], x, 2 + i) || !ox_open(g, &at[i])) return false;
+    if (!ox_slice(g, x, 2 + i, 0, s[i].rows, 1) || !ox_join(g, &at[i], x, 2 + i) ||
+        !ox_open(g, &at[i]))
+      return false;
     from[2 + i] = all[1 + i] = &at[i];
   }
   all[1 + n] = &column;
   ox_expr *a = ox_read(g, x, from), *b = a ? ox_read(g, w, weight) : NULL;
-  return b && ox_make(g, ox_sum_name(g), "+=", ox_call(g, "*", a, b, NULL), all, 2 + n, out) && in_order(g, n, s, out);
+  return b && ox_make(g, ox_sum_name(g), "+=", ox_call(g, "*", a, b, NULL), all, 2 + n, out) &&
+         in_order(g, n, s, out);
 }
 
 /* What adds the bias puts the sums in their places. */
@@ -178,7 +197,8 @@ static bool add_bias(ox_net *g, int n, ox_value *out) {
 
 static bool by_product(ox_net *g, ox_value *x, ox_value *w, int n, const spread *s) {
   ox_value out;
-  return product(g, x, w, n, s, &out) && add_bias(g, n, &out) && crop(g, &out, n, s) && ox_give(g, 0, &out);
+  return product(g, x, w, n, s, &out) && add_bias(g, n, &out) && crop(g, &out, n, s) &&
+         ox_give(g, 0, &out);
 }
 
 static bool transposed(ox_net *g) {
@@ -194,8 +214,8 @@ static bool transposed(ox_net *g) {
     return ox_fail(g, TF_E_RANK, "a convolution of %d axes with weights of %d", x.rank, w.rank);
   const int64_t groups = ox_int(g, "group", 1), channels = ox_extent(&x, 1);
   if (groups < 1 || channels % groups || ox_extent(&w, 0) != channels)
-    return ox_fail(g, TF_E_SHAPE, "%lld channels in %lld groups beside weights for %lld", (long long)channels,
-                   (long long)groups, (long long)ox_extent(&w, 0));
+    return ox_fail(g, TF_E_SHAPE, "%lld channels in %lld groups beside weights for %lld",
+                   (long long)channels, (long long)groups, (long long)ox_extent(&w, 0));
   if (!ox_kernel_of(g, &w, kernel) || !read_pads(g, &x, n, kernel, s)) return false;
   if (is_product(groups, n, s)) return by_product(g, &x, &w, n, s);
   if (!ox_placed(g, 1, &w)) return false;
@@ -205,22 +225,25 @@ static bool transposed(ox_net *g) {
   }
   if (!make_ranks(g, &x, moves) || !make_ranks(g, &w, weighed)) return false;
   ox_begin(g);
-  if (!ox_join(g, &batch, &x, 0) || !ox_open(g, &batch) || !ox_cut_groups(g, &x, 1, channels / groups, &group, &in) ||
-      !ox_cut_groups(g, &w, 0, channels / groups, &group, &in) || !ox_join(g, &made_in, &w, 1) || !ox_open(g, &group) ||
-      !ox_open(g, &in) || !ox_open(g, &made_in) || !ox_combine(g, &group, &in, &read) ||
-      !ox_combine(g, &group, &made_in, &made))
+  if (!ox_join(g, &batch, &x, 0) || !ox_open(g, &batch) ||
+      !ox_cut_groups(g, &x, 1, channels / groups, &group, &in) ||
+      !ox_cut_groups(g, &w, 0, channels / groups, &group, &in) || !ox_join(g, &made_in, &w, 1) ||
+      !ox_open(g, &group) || !ox_open(g, &in) || !ox_open(g, &made_in) ||
+      !ox_combine(g, &group, &in, &read) || !ox_combine(g, &group, &made_in, &made))
     return false;
-  const ox_axis *from[OX_RANK] = {&batch, &read}, *weight[OX_RANK] = {&read, &made_in}, *all[OX_RANK] = {&batch, &made};
+  const ox_axis *from[OX_RANK] = {&batch, &read}, *weight[OX_RANK] = {&read, &made_in},
+                *all[OX_RANK] = {&batch, &made};
   for (int i = 0; i < n; i++) {
     if (!open_spread(g, &s[i])) return false;
     all[2 + i] = &s[i].made;
   }
   ox_expr *a = ox_read(g, &x, from), *b = a ? ox_read(g, &w, weight) : NULL;
   for (int i = 0; i < n && b; i++)
-    slide(g, &s[i], a, moves[i] ? ox_rank_of(g, &x, 2 + i) : -1, b, weighed[i] ? ox_rank_of(g, &w, 2 + i) : -1);
+    slide(g, &s[i], a, moves[i] ? ox_rank_of(g, &x, 2 + i) : -1, b,
+          weighed[i] ? ox_rank_of(g, &w, 2 + i) : -1);
   ox_expr *value = b ? ox_call(g, "*", a, b, NULL) : NULL;
-  return ox_make(g, ox_sum_name(g), "+=", value, all, x.rank, &out) && ox_add_bias(g, 2, &made, all, x.rank, &out) &&
-         crop(g, &out, n, s) && ox_give(g, 0, &out);
+  return ox_make(g, ox_sum_name(g), "+=", value, all, x.rank, &out) &&
+         ox_add_bias(g, 2, &made, all, x.rank, &out) && crop(g, &out, n, s) && ox_give(g, 0, &out);
 }
 
 const ox_kind ox_transposed[] = {{"ConvTranspose", transposed, NULL}, {NULL, NULL, NULL}};

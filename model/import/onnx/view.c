@@ -52,8 +52,8 @@ void ox_permute(ox_value *v, const int *axis) {
   v->number = NULL;
 }
 
-/* Splits `f` so that its factors end at each cut inside it; `inner`: elements of the axis below it.  Returns the
- * number of factors, outermost first. */
+/* Splits `f` so that its factors end at each cut inside it; `inner`: elements of the axis below it.
+ * Returns the number of factors, outermost first. */
 static int cut_factor(const ox_factor *f, int64_t inner, const ox_axis *cuts, ox_factor *out) {
   int n = 0, made = 0;
   int64_t at[OX_FACTORS + 2];
@@ -98,7 +98,8 @@ bool ox_split(ox_net *g, ox_value *v, int axis, const ox_axis *cuts) {
       copy_axis(v, k, &old, k);
       continue;
     }
-    v->n[k] = cut_factors(ox_factors(&old, k), old.n[k], cuts, v->f + v->n_factors, OX_FACTORS - v->n_factors);
+    v->n[k] = cut_factors(ox_factors(&old, k), old.n[k], cuts, v->f + v->n_factors,
+                          OX_FACTORS - v->n_factors);
     if (v->n[k] < 0) return ox_regroup(g, TF_E_LIMIT, "axes of more than %d factors", OX_FACTORS);
     v->n_factors += v->n[k];
   }
@@ -113,9 +114,12 @@ bool ox_cut(ox_net *g, ox_axis *axis, int64_t extent) {
   if ((at > 0 && extent % axis->cut[at - 1]) || (at < axis->n && axis->cut[at] % extent))
     return ox_regroup(
         g, TF_E_SHAPE,
-        "elements are regrouped by %lld and by %lld: that moves them, which the workload language cannot say",
-        (long long)extent, (long long)(at < axis->n && axis->cut[at] % extent ? axis->cut[at] : axis->cut[at - 1]));
-  if (axis->n > OX_FACTORS) return ox_regroup(g, TF_E_LIMIT, "axes of more than %d factors", OX_FACTORS);
+        "elements are regrouped by %lld and by %lld: that moves them, which the workload language "
+        "cannot say",
+        (long long)extent,
+        (long long)(at < axis->n && axis->cut[at] % extent ? axis->cut[at] : axis->cut[at - 1]));
+  if (axis->n > OX_FACTORS)
+    return ox_regroup(g, TF_E_LIMIT, "axes of more than %d factors", OX_FACTORS);
   memmove(axis->cut + at + 1, axis->cut + at, (size_t)(axis->n - at) * sizeof *axis->cut);
   axis->cut[at] = extent;
   axis->n++;
@@ -140,7 +144,8 @@ static bool nests(const ox_value *v, int rank, const int64_t *shape, ox_axis *al
   int i = v->n_factors - 1, k = rank - 1;
   *all = (ox_axis){.n = 1, .cut = {1}};
   while (i >= 0 || k >= 0) { /* the next end of a factor or of an axis, whichever comes first */
-    const int64_t f = i >= 0 ? inner * v->f[i].extent : INT64_MAX, a = k >= 0 ? have * shape[k] : INT64_MAX;
+    const int64_t f = i >= 0 ? inner * v->f[i].extent : INT64_MAX,
+                  a = k >= 0 ? have * shape[k] : INT64_MAX;
     const int64_t next = f < a ? f : a;
     if (next % all->cut[all->n - 1] || all->n > OX_FACTORS) return false;
     if (next > all->cut[all->n - 1]) all->cut[all->n++] = next;
@@ -153,7 +158,8 @@ static bool nests(const ox_value *v, int rank, const int64_t *shape, ox_axis *al
 bool ox_view_as(ox_value *v, int rank, const int64_t *shape) {
   ox_axis all;
   ox_factor f[OX_FACTORS];
-  const int n = nests(v, rank, shape, &all) ? cut_factors(v->f, v->n_factors, &all, f, OX_FACTORS) : -1;
+  const int n =
+      nests(v, rank, shape, &all) ? cut_factors(v->f, v->n_factors, &all, f, OX_FACTORS) : -1;
   if (n < 0) return false;
   memcpy(v->f, f, (size_t)n * sizeof *f);
   v->n_factors = n;
@@ -174,7 +180,8 @@ bool ox_slice(ox_net *g, ox_value *v, int axis, int64_t from, int64_t n, int64_t
   for (int i = 1; i < v->n[axis]; i++)
     inner *= f[i].extent;
   if (v->n[axis] > 1 && (from % inner || n % inner || step != 1))
-    return ox_regroup(g, TF_E_SHAPE, "cuts across axis %d, which a reshape put together of %lld times %lld", axis,
+    return ox_regroup(g, TF_E_SHAPE,
+                      "cuts across axis %d, which a reshape put together of %lld times %lld", axis,
                       (long long)(ox_extent(v, axis) / inner), (long long)inner);
   if (v->n[axis] == 0) return true; /* a single element */
   for (int r = 0; r < OX_RANK; r++) {
@@ -198,7 +205,8 @@ bool ox_repeat(ox_net *g, ox_value *v, int rank, const int64_t *shape) {
   for (int k = 0; k < rank; k++) {
     const int64_t extent = k < front ? 1 : ox_extent(&old, k - front);
     if (extent != 1 && extent != shape[k])
-      return ox_fail(g, TF_E_SHAPE, "axis %d has %lld elements, not %lld", k, (long long)extent, (long long)shape[k]);
+      return ox_fail(g, TF_E_SHAPE, "axis %d has %lld elements, not %lld", k, (long long)extent,
+                     (long long)shape[k]);
     if (v->n_factors + (extent > 1 ? old.n[k - front] : 1) > OX_FACTORS)
       return ox_fail(g, TF_E_LIMIT, "axes of more than %d factors", OX_FACTORS);
     if (extent > 1) {
@@ -242,5 +250,6 @@ int ox_rank_along(const ox_net *g, const ox_value *v, int axis) {
 int ox_rank_of(const ox_net *g, const ox_value *v, int axis) {
   const int r = ox_rank_along(g, v, axis);
   const ox_factor *f = ox_factors(v, axis);
-  return r >= 0 && f->step[r] == 1 && !v->at[r] && f->extent == g->tensor[v->tensor].shape[r] ? r : -1;
+  return r >= 0 && f->step[r] == 1 && !v->at[r] && f->extent == g->tensor[v->tensor].shape[r] ? r
+                                                                                              : -1;
 }

@@ -1,5 +1,5 @@
-/* Weights: the tensors of the workload whose numbers the model has, as a file that an emitted library reads
- * (docs/FORMATS.md). */
+/* Weights: the tensors of the workload whose numbers the model has, as a file that an emitted
+ * library reads (docs/FORMATS.md). */
 #define _POSIX_C_SOURCE 200809L /* fseeko, openat */
 #include <errno.h>
 #include <fcntl.h>
@@ -51,11 +51,13 @@ typedef struct {
   uint64_t head, bytes; /* of header and table; of the file */
 } writing;
 
-/* ---- data in other files -------------------------------------------------------------------------------------- */
+/* ---- data in other files
+ * -------------------------------------------------------------------------------------- */
 /* The value of a key of external data; NULL: it has none. */
 static const char *external(const Onnx__TensorProto *t, const char *key) {
   for (size_t i = 0; i < t->n_external_data; i++)
-    if (t->external_data[i]->key && !strcmp(t->external_data[i]->key, key)) return t->external_data[i]->value;
+    if (t->external_data[i]->key && !strcmp(t->external_data[i]->key, key))
+      return t->external_data[i]->value;
   return NULL;
 }
 
@@ -75,8 +77,8 @@ static bool whole_number(const char *text, int64_t *out) {
   return end != text && !*end && !errno && n >= 0;
 }
 
-/* Opens a file below the folder, through no symbolic link: what a model names is read from its own folder alone.  Waits
- * for nothing, as a pipe would make it.  -1 with errno. */
+/* Opens a file below the folder, through no symbolic link: what a model names is read from its own
+ * folder alone.  Waits for nothing, as a pipe would make it.  -1 with errno. */
 static int open_below(const char *folder, const char *path) {
   int at = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   while (at >= 0) {
@@ -86,7 +88,8 @@ static int open_below(const char *folder, const char *path) {
     memcpy(name, path, n);
     name[n] = '\0';
     const int next =
-        n ? openat(at, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | (last ? O_NONBLOCK : O_DIRECTORY)) : dup(at);
+        n ? openat(at, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | (last ? O_NONBLOCK : O_DIRECTORY))
+          : dup(at);
     const int why = errno;
     close(at);
     errno = why;
@@ -116,7 +119,9 @@ static FILE *open_external(const writing *w, const char *name, const char *locat
   struct stat s;
   const int len = slash ? (int)(slash - w->path) + 1 : 2;
   if (len >= MOST_PATH || strlen(location) >= MOST_PATH)
-    return (void)ox_fail(w->g, TF_E_LIMIT, "weight '%.60s': a path of more than %d bytes", name, MOST_PATH), NULL;
+    return (void)ox_fail(w->g, TF_E_LIMIT, "weight '%.60s': a path of more than %d bytes", name,
+                         MOST_PATH),
+           NULL;
   snprintf(folder, sizeof folder, "%.*s", len, slash ? w->path : "./");
   const int fd = open_below(folder, location);
   const char *why = fd >= 0                     ? NULL
@@ -131,40 +136,55 @@ static FILE *open_external(const writing *w, const char *name, const char *locat
   return f;
 }
 
-static bool find_external(const writing *w, const char *name, const Onnx__TensorProto *t, size_t size, numbers *x) {
-  const char *location = external(t, "location"), *offset = external(t, "offset"), *length = external(t, "length");
+static bool find_external(const writing *w, const char *name, const Onnx__TensorProto *t,
+                          size_t size, numbers *x) {
+  const char *location = external(t, "location"), *offset = external(t, "offset"),
+             *length = external(t, "length");
   int64_t many = (int64_t)size;
   struct stat s;
   x->at = 0;
-  if (!location) return ox_fail(w->g, TF_E_MISSING, "weight '%.60s' lies in a file without a name", name);
+  if (!location)
+    return ox_fail(w->g, TF_E_MISSING, "weight '%.60s' lies in a file without a name", name);
   if (!stays_below(location))
-    return ox_fail(w->g, TF_E_NAME, "weight '%.60s' lies in '%.200s', outside of the model's folder", name, location);
-  if ((offset && !whole_number(offset, &x->at)) || (length && !whole_number(length, &many)) || many != (int64_t)size)
-    return ox_fail(w->g, TF_E_SHAPE, "weight '%.60s': offset '%.20s', length '%.20s' where %zu bytes are needed", name,
-                   offset ? offset : "0", length ? length : "", size);
+    return ox_fail(w->g, TF_E_NAME,
+                   "weight '%.60s' lies in '%.200s', outside of the model's folder", name,
+                   location);
+  if ((offset && !whole_number(offset, &x->at)) || (length && !whole_number(length, &many)) ||
+      many != (int64_t)size)
+    return ox_fail(w->g, TF_E_SHAPE,
+                   "weight '%.60s': offset '%.20s', length '%.20s' where %zu bytes are needed",
+                   name, offset ? offset : "0", length ? length : "", size);
   if (!(x->file = open_external(w, name, location))) return false;
   const int64_t all = fstat(fileno(x->file), &s) == 0 ? (int64_t)s.st_size : -1;
   if (all < x->at || (uint64_t)(all - x->at) < size)
-    return ox_fail(w->g, TF_E_SHAPE, "weight '%.60s' needs %zu bytes from byte %" PRId64 " on of a file of %" PRId64,
+    return ox_fail(w->g, TF_E_SHAPE,
+                   "weight '%.60s' needs %zu bytes from byte %" PRId64 " on of a file of %" PRId64,
                    name, size, x->at, all);
   return fseeko(x->file, (off_t)x->at, SEEK_SET) == 0 ||
          ox_fail(w->g, TF_E_IO, "weight '%.60s': its file cannot be read", name);
 }
 
-/* ---- numbers -------------------------------------------------------------------------------------------------- */
-static bool open_numbers(const writing *w, const char *name, const Onnx__TensorProto *t, int64_t n, numbers *x) {
+/* ---- numbers
+ * --------------------------------------------------------------------------------------------------
+ */
+static bool open_numbers(const writing *w, const char *name, const Onnx__TensorProto *t, int64_t n,
+                         numbers *x) {
   const size_t each = ox_bytes_of(t->data_type);
   int64_t size;
   *x = (numbers){.read.t = t};
   if (!each)
-    return ox_fail(w->g, TF_E_TYPE, "weight '%.60s': data of type %s are not read", name, ox_type_name(t->data_type));
-  if (!tf_mul(n, (int64_t)each, &size)) return ox_fail(w->g, TF_E_OVERFLOW, "weight '%.60s' has too many bytes", name);
+    return ox_fail(w->g, TF_E_TYPE, "weight '%.60s': data of type %s are not read", name,
+                   ox_type_name(t->data_type));
+  if (!tf_mul(n, (int64_t)each, &size))
+    return ox_fail(w->g, TF_E_OVERFLOW, "weight '%.60s' has too many bytes", name);
   if (t->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL)
     return find_external(w, name, t, (size_t)size, x);
   if (ox_open_numbers(w->g, t, n, &x->read)) return true;
   const bool none = !ox_has_numbers(w->g, t);
-  return none ? ox_fail(w->g, TF_E_MISSING, "weight '%.60s' has a shape and no numbers: they were taken out", name)
-              : ox_fail(w->g, TF_E_SHAPE, "weight '%.60s' has not the numbers that its shape asks for", name);
+  return none ? ox_fail(w->g, TF_E_MISSING,
+                        "weight '%.60s' has a shape and no numbers: they were taken out", name)
+              : ox_fail(w->g, TF_E_SHAPE,
+                        "weight '%.60s' has not the numbers that its shape asks for", name);
 }
 
 /* The next n numbers of another file, at most CHUNK. */
@@ -190,7 +210,8 @@ static bool open_held(const writing *w, const ox_tensor *t, int64_t n, held *h) 
   const int many = t->source.fold ? 4 : 1;
   bool ok = true;
   for (; h->n < many && ok; h->n++)
-    ok = open_numbers(w, t->from, many > 1 ? t->source.batch[h->n] : t->source.data, n, &h->of[h->n]);
+    ok = open_numbers(w, t->from, many > 1 ? t->source.batch[h->n] : t->source.data, n,
+                      &h->of[h->n]);
   return ok;
 }
 
@@ -199,7 +220,8 @@ static void close_held(held *h) {
     if (h->of[k].file) fclose(h->of[k].file);
 }
 
-/* The next number, which is the i-th: y = (x - mean) / sqrt(variance + epsilon) * scale + shift, as x * factor + rest.
+/* The next number, which is the i-th: y = (x - mean) / sqrt(variance + epsilon) * scale + shift, as
+ * x * factor + rest.
  */
 static double next_held(held *h, int64_t i) {
   if (h->from->number) return h->from->number[i];
@@ -211,7 +233,9 @@ static double next_held(held *h, int64_t i) {
   return shift - ox_next_number(&h->of[2].read) * factor;
 }
 
-/* ---- the file ------------------------------------------------------------------------------------------------- */
+/* ---- the file
+ * -------------------------------------------------------------------------------------------------
+ */
 static int type_of(const writing *w, const ox_tensor *t) {
   if (w->type != INT8) return w->type;
   return t->bits == 0 || t->bits > 8 ? FLOAT32 : t->no_sign ? UINT8 : INT8;
@@ -223,7 +247,9 @@ static bool has_numbers(const ox_tensor *t) {
   return t->op < 0 && t->name && (t->source.data || t->source.number || t->source.fold);
 }
 
-static uint64_t row_bytes(const ox_tensor *t) { return 24 + 8 * (uint64_t)t->rank + (strlen(t->name) + 7) / 8 * 8; }
+static uint64_t row_bytes(const ox_tensor *t) {
+  return 24 + 8 * (uint64_t)t->rank + (strlen(t->name) + 7) / 8 * 8;
+}
 
 /* Where each lies: at a cache line of its own. */
 static bool lay_out(writing *w) {
@@ -236,15 +262,16 @@ static bool lay_out(writing *w) {
     int64_t n = 1;
     if (!has_numbers(t)) continue;
     for (int r = 0; r < t->rank; r++)
-      if (!tf_mul(n, t->shape[r], &n)) return ox_fail(w->g, TF_E_OVERFLOW, "weight '%.60s' is too large", t->name);
+      if (!tf_mul(n, t->shape[r], &n))
+        return ox_fail(w->g, TF_E_OVERFLOW, "weight '%.60s' is too large", t->name);
     w->rows[w->n++] = (row){.tensor = z, .elements = n};
     w->bytes += row_bytes(t);
   }
   w->head = w->bytes;
   for (int i = 0; i < w->n; i++) {
     w->rows[i].offset = (w->bytes + LINE - 1) / LINE * LINE;
-    w->bytes =
-        w->rows[i].offset + bytes_each(type_of(w, &g->tensor[w->rows[i].tensor])) * (uint64_t)w->rows[i].elements;
+    w->bytes = w->rows[i].offset + bytes_each(type_of(w, &g->tensor[w->rows[i].tensor])) *
+                                       (uint64_t)w->rows[i].elements;
   }
   return true;
 }
@@ -261,7 +288,8 @@ static void put_head(const writing *w) {
   for (int i = 0; i < w->n; i++) {
     const ox_tensor *t = &w->g->tensor[w->rows[i].tensor];
     const size_t n = strlen(t->name);
-    put_number(w->out, n, 4), put_number(w->out, (uint64_t)type_of(w, t), 4), put_number(w->out, (uint64_t)t->rank, 8);
+    put_number(w->out, n, 4), put_number(w->out, (uint64_t)type_of(w, t), 4),
+        put_number(w->out, (uint64_t)t->rank, 8);
     put_number(w->out, w->rows[i].offset, 8);
     for (int r = 0; r < t->rank; r++)
       put_number(w->out, (uint64_t)t->shape[r], 8);
@@ -320,5 +348,6 @@ bool ox_write_weights(ox_net *g, const char *path, const char *dtype, FILE *out)
   put_head(&w);
   for (int i = 0; i < w.n; i++)
     ok = put_row(&w, &w.rows[i], &at) && ok;
-  return ok && (!ferror(out) || ox_fail(g, TF_E_IO, "the weights cannot be written: %s", strerror(errno)));
+  return ok && (!ferror(out) ||
+                ox_fail(g, TF_E_IO, "the weights cannot be written: %s", strerror(errno)));
 }

@@ -1,17 +1,19 @@
-/* The file's bytes, before the protobuf reader gets them.  What would exhaust its stack or cut a name short is refused,
- * and a damaged file is told with the byte where it stops making sense.  The reader copies what it reads: it gets the
- * file without the numbers of tensors, which stay where they are, and only learns where that is. */
+/* The file's bytes, before the protobuf reader gets them.  What would exhaust its stack or cut a
+ * name short is refused, and a damaged file is told with the byte where it stops making sense.  The
+ * reader copies what it reads: it gets the file without the numbers of tensors, which stay where
+ * they are, and only learns where that is. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "model/import/onnx/onnx.h"
 
 enum { DEEPEST = 64, VARINT = 0, EIGHT = 1, LENGTH = 2, FOUR = 5 };
-/* Fields that ONNX's tensors do not have: where the numbers of field n lie in the file (PLACE + n), and how many bytes
- * they are (SIZE + n). */
+/* Fields that ONNX's tensors do not have: where the numbers of field n lie in the file (PLACE + n),
+ * and how many bytes they are (SIZE + n). */
 enum { PLACE = 30000, SIZE = 30100, BEHIND = 30200, MOST_FIELD = 16 };
 
-/* A field: its number, and its bytes from the tag on; of one with a length, what stands behind that. */
+/* A field: its number, and its bytes from the tag on; of one with a length, what stands behind
+ * that. */
 typedef struct {
   unsigned number, wire;
   const uint8_t *from, *body, *end;
@@ -28,7 +30,8 @@ static bool varint(const uint8_t **p, const uint8_t *end, uint64_t *out) {
   return false;
 }
 
-/* Reads the field at *p, which is before the end, and moves *p behind it; false: it makes no sense. */
+/* Reads the field at *p, which is before the end, and moves *p behind it; false: it makes no sense.
+ */
 static bool next_field(const uint8_t **p, const uint8_t *end, field *out) {
   uint64_t tag, n;
   *out = (field){.from = *p};
@@ -51,23 +54,26 @@ static bool next_field(const uint8_t **p, const uint8_t *end, field *out) {
   return true;
 }
 
-static const ProtobufCFieldDescriptor *described(const ProtobufCMessageDescriptor *what, const field *f) {
+static const ProtobufCFieldDescriptor *described(const ProtobufCMessageDescriptor *what,
+                                                 const field *f) {
   return f->wire == LENGTH ? protobuf_c_message_descriptor_get_field(what, f->number) : NULL;
 }
 
-/* ---- what is wrong -------------------------------------------------------------------------------------------- */
+/* ---- what is wrong
+ * -------------------------------------------------------------------------------------------- */
 
 typedef enum { FINE, BROKEN, CUT, DEEP, ZERO } fault;
 
-static fault look(const ProtobufCMessageDescriptor *what, const uint8_t *p, const uint8_t *end, int depth,
-                  const uint8_t **at) {
+static fault look(const ProtobufCMessageDescriptor *what, const uint8_t *p, const uint8_t *end,
+                  int depth, const uint8_t **at) {
   field f;
   fault found = FINE;
   if (depth > DEEPEST) return DEEP;
   while (p < end && !found) {
     if (!next_field(&p, end, &f)) return *at = f.from, f.cut ? CUT : BROKEN;
     const ProtobufCFieldDescriptor *d = described(what, &f);
-    if (d && d->type == PROTOBUF_C_TYPE_MESSAGE) found = look(d->descriptor, f.body, f.end, depth + 1, at);
+    if (d && d->type == PROTOBUF_C_TYPE_MESSAGE)
+      found = look(d->descriptor, f.body, f.end, depth + 1, at);
     if (d && d->type == PROTOBUF_C_TYPE_STRING && memchr(f.body, 0, (size_t)(f.end - f.body)) &&
         strcmp(d->name, "doc_string") != 0)
       found = ZERO, *at = f.body;
@@ -75,7 +81,8 @@ static fault look(const ProtobufCMessageDescriptor *what, const uint8_t *p, cons
   return found;
 }
 
-/* ---- without numbers ------------------------------------------------------------------------------------------ */
+/* ---- without numbers
+ * ------------------------------------------------------------------------------------------ */
 
 /* What is written so far; NULL: it is only counted. */
 typedef struct {
@@ -101,20 +108,26 @@ static void put_number(copy *c, unsigned field_number, uint64_t x) {
     put(c, &(uint8_t){(uint8_t)(x >> 8 * i & 255)}, 1);
 }
 
-/* Which fields of a tensor are a list of numbers that stands in one piece: raw bytes, or a list written packed. */
+/* Which fields of a tensor are a list of numbers that stands in one piece: raw bytes, or a list
+ * written packed. */
 static void find_lists(const uint8_t *p, const uint8_t *end, bool list[MOST_FIELD]) {
-  static const bool holds[MOST_FIELD] = {
-      [OX_FLOATS] = true, [OX_INT32S] = true, [OX_INT64S] = true, [OX_DOUBLES] = true, [OX_UINT64S] = true};
+  static const bool holds[MOST_FIELD] = {[OX_FLOATS] = true,
+                                         [OX_INT32S] = true,
+                                         [OX_INT64S] = true,
+                                         [OX_DOUBLES] = true,
+                                         [OX_UINT64S] = true};
   int pieces[MOST_FIELD] = {0};
   field f;
   memset(list, 0, MOST_FIELD * sizeof *list);
   while (p < end && next_field(&p, end, &f))
-    if (f.number < MOST_FIELD && holds[f.number]) list[f.number] = pieces[f.number]++ == 0 && f.wire == LENGTH;
+    if (f.number < MOST_FIELD && holds[f.number])
+      list[f.number] = pieces[f.number]++ == 0 && f.wire == LENGTH;
   list[OX_RAW] = true; /* of several the last counts */
 }
 
 /* A message without the numbers of tensors. */
-static void strip(copy *c, const ProtobufCMessageDescriptor *what, const uint8_t *p, const uint8_t *end) {
+static void strip(copy *c, const ProtobufCMessageDescriptor *what, const uint8_t *p,
+                  const uint8_t *end) {
   const bool tensor = what == &onnx__tensor_proto__descriptor;
   bool list[MOST_FIELD];
   field f;
@@ -158,7 +171,9 @@ const uint8_t *ox_piece(const ox_net *g, const Onnx__TensorProto *t, unsigned nu
   return *n ? g->bytes + last_of(t, PLACE + number) : NULL;
 }
 
-/* ---- the model ------------------------------------------------------------------------------------------------ */
+/* ---- the model
+ * ------------------------------------------------------------------------------------------------
+ */
 
 static Onnx__ModelProto *unpack(const uint8_t *file, size_t len) {
   copy c = {.file = file};
@@ -185,10 +200,12 @@ Onnx__ModelProto *ox_unpack(ox_net *g, const char *text, size_t len) {
     ox_fail(g, TF_E_NAME, "a name with a zero byte, at byte %zu of the file", (size_t)(at - file));
   else if (found == CUT)
     ox_fail(g, TF_E_SYNTAX,
-            "neither YAML nor an ONNX model, or one that was cut: the field at byte %zu of %zu is longer",
+            "neither YAML nor an ONNX model, or one that was cut: the field at byte %zu of %zu is "
+            "longer",
             (size_t)(at - file), len);
   else if (found == BROKEN)
-    ox_fail(g, TF_E_SYNTAX, "neither YAML nor an ONNX model, or a damaged one: byte %zu begins no field of it",
+    ox_fail(g, TF_E_SYNTAX,
+            "neither YAML nor an ONNX model, or a damaged one: byte %zu begins no field of it",
             (size_t)(at - file));
   else
     ox_fail(g, TF_E_SYNTAX, "neither YAML nor an ONNX model: it has no graph");

@@ -10,12 +10,15 @@
 
 enum { LONGEST = 80, TURNS = 3 }; /* longest name, including the end; turn_of */
 
-/* ---- names ---------------------------------------------------------------------------------------------------- */
+/* ---- names
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 static bool is_function(const char *name) {
-  static const char *const words[] = {"exp",   "log",   "sqrt", "tanh", "erf",    "sigmoid", "silu", "relu",
-                                      "gelu",  "abs",   "max",  "min",  "select", "inf",     "ceil", "floor",
-                                      "round", "trunc", "sin",  "cos",  "fmod",   "and",     "or",   "not"};
+  static const char *const words[] = {"exp",    "log",  "sqrt", "tanh",  "erf",   "sigmoid",
+                                      "silu",   "relu", "gelu", "abs",   "max",   "min",
+                                      "select", "inf",  "ceil", "floor", "round", "trunc",
+                                      "sin",    "cos",  "fmod", "and",   "or",    "not"};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     if (!strcmp(words[i], name)) return true;
   return false;
@@ -39,9 +42,13 @@ static void clean(const char *from, char *out, size_t size) {
 }
 
 /* Dims are named d and their extent. */
-static bool is_dim(const char *name) { return name[0] == 'd' && name[strspn(name + 1, "0123456789_") + 1] == '\0'; }
+static bool is_dim(const char *name) {
+  return name[0] == 'd' && name[strspn(name + 1, "0123456789_") + 1] == '\0';
+}
 
-static bool is_taken(ox_net *g, const char *name) { return is_function(name) || is_dim(name) || ox_find(g, name); }
+static bool is_taken(ox_net *g, const char *name) {
+  return is_function(name) || is_dim(name) || ox_find(g, name);
+}
 
 static bool name_tensor(ox_net *g, int at) {
   char name[128], base[LONGEST];
@@ -55,7 +62,8 @@ static bool name_tensor(ox_net *g, int at) {
   return t->name && ox_define(g, t->name, &v);
 }
 
-/* What the caller knows by its name keeps it: results of the graph first, then its inputs, then all else. */
+/* What the caller knows by its name keeps it: results of the graph first, then its inputs, then all
+ * else. */
 static int turn_of(const ox_net *g, const ox_tensor *t) {
   if (t->result) return 0;
   for (size_t i = 0; t->op < 0 && !t->view_of && t->from && i < g->graph->n_input; i++)
@@ -73,16 +81,20 @@ bool ox_name_tensors(ox_net *g) {
   for (int turn = 0; turn < TURNS; turn++)
     for (int i = 0; i < g->n_tensors; i++) {
       const ox_tensor *t = &g->tensor[i];
-      if ((t->op >= 0 ? !g->op[t->op].gone : t->reads > 0) && turn_of(g, t) == turn && !name_tensor(g, i)) return false;
+      if ((t->op >= 0 ? !g->op[t->op].gone : t->reads > 0) && turn_of(g, t) == turn &&
+          !name_tensor(g, i))
+        return false;
     }
   return true;
 }
 
 static void dim(const ox_net *g, tf_page *p, int d) {
-  tf_page_add(p, g->dim[d].nth ? "d%" PRId64 "_%d" : "d%" PRId64, g->dim[d].extent, g->dim[d].nth + 1);
+  tf_page_add(p, g->dim[d].nth ? "d%" PRId64 "_%d" : "d%" PRId64, g->dim[d].extent,
+              g->dim[d].nth + 1);
 }
 
-/* ---- expressions ---------------------------------------------------------------------------------------------- */
+/* ---- expressions
+ * ---------------------------------------------------------------------------------------------- */
 
 static void index_of(const ox_net *g, tf_page *p, const ox_index *x) {
   bool any = false;
@@ -162,7 +174,9 @@ static void expr(const ox_net *g, tf_page *p, const ox_expr *e, int least) {
   if (at < least || at == 0) tf_page_add(p, ")");
 }
 
-/* ---- sections ------------------------------------------------------------------------------------------------- */
+/* ---- sections
+ * -------------------------------------------------------------------------------------------------
+ */
 
 static bool is_used(const ox_net *g, int d) {
   for (int i = 0; i < g->n_ops; i++) {
@@ -193,7 +207,8 @@ static void span(const ox_net *g, const ox_expr *e, int tensor, int64_t *least, 
   for (int r = 0; e->what == OX_READ && e->tensor == tensor && r < g->tensor[tensor].rank; r++) {
     int64_t first = e->index[r].c, last = first;
     for (int i = 0; i < e->index[r].n; i++)
-      *(e->index[r].coef[i] < 0 ? &first : &last) += e->index[r].coef[i] * (g->dim[e->index[r].dim[i]].extent - 1);
+      *(e->index[r].coef[i] < 0 ? &first : &last) +=
+          e->index[r].coef[i] * (g->dim[e->index[r].dim[i]].extent - 1);
     if (first < least[r]) least[r] = first;
     if (last > most[r]) most[r] = last;
   }
@@ -208,18 +223,19 @@ static void list(tf_page *p, const char *key, const int64_t *x, int n) {
   tf_page_add(p, "]");
 }
 
-/* Whether they are weights of int8 that use seven bits, as quantisers are told to write them for processors that add
- * two products as 16 bits: from -64 to 64.  Nearer ends would tell layers apart that are the same but for their
- * numbers. */
+/* Whether they are weights of int8 that use seven bits, as quantisers are told to write them for
+ * processors that add two products as 16 bits: from -64 to 64.  Nearer ends would tell layers apart
+ * that are the same but for their numbers. */
 static bool of_seven_bits(const ox_net *g, const ox_tensor *t) {
   const Onnx__TensorProto *data = t->source.data;
   ox_reading from;
   int64_t n = 1;
-  if (t->op >= 0 || t->bits != 8 || t->no_sign || t->source.fold || (!data && !t->source.number)) return false;
+  if (t->op >= 0 || t->bits != 8 || t->no_sign || t->source.fold || (!data && !t->source.number))
+    return false;
   for (int r = 0; r < t->rank; r++)
     n *= t->shape[r]; /* of a tensor in the file: as many elements as bytes */
-  if (data && (data->data_type != OX_T_INT8 || data->data_location == 1 || !ox_has_numbers(g, data) ||
-               !ox_open_numbers(g, data, n, &from)))
+  if (data && (data->data_type != OX_T_INT8 || data->data_location == 1 ||
+               !ox_has_numbers(g, data) || !ox_open_numbers(g, data, n, &from)))
     return false;
   for (int64_t i = 0; i < n; i++)
     if (fabs(data ? ox_next_number(&from) : t->source.number[i]) > 64) return false;
@@ -273,7 +289,8 @@ static void head(const ox_net *g, const Onnx__ModelProto *m, tf_page *p) {
   tf_page_add(p, "# From ONNX: graph '");
   printable(p, g->graph->name);
   tf_page_add(p, "', opset %" PRId64, g->opset);
-  if (m->producer_name && *m->producer_name) tf_page_add(p, ", written by "), printable(p, m->producer_name);
+  if (m->producer_name && *m->producer_name)
+    tf_page_add(p, ", written by "), printable(p, m->producer_name);
   bool bits = false;
   for (int z = 0; z < g->n_tensors; z++)
     bits |= g->tensor[z].name && g->tensor[z].bits;

@@ -18,5 +18,6 @@ void ti_warn(ti_case *c, tf_loc at, const char *fmt, ...) {
   tf_warn(c->diags, at, "%s", msg);
   const char *path = tf_diags_file_name(c->diags, at.file), *slash = strrchr(path, '/');
   size_t n = strcspn(slash ? slash + 1 : path, "\r\n");
-  tf_page_add(c->notes, "# %.*s:%u: %s\n", (int)(n < 80 ? n : 80), slash ? slash + 1 : path, (unsigned)at.line, msg);
+  tf_page_add(c->notes, "# %.*s:%u: %s\n", (int)(n < 80 ? n : 80), slash ? slash + 1 : path,
+              (unsigned)at.line, msg);
 }

@@ -89,8 +89,9 @@ static bool find_sections(ti_case *c, const tf_text *t, found *f) {
 
 /* What its own run, and not the mapping, follows. */
 static bool read_switches(ti_case *c, const found *f) {
-  static const tf_yrow checks[] = {
-      {"loopcount", TF_Y_SCALAR, false}, {"mem", TF_Y_SCALAR, false}, {"spatial", TF_Y_SCALAR, false}};
+  static const tf_yrow checks[] = {{"loopcount", TF_Y_SCALAR, false},
+                                   {"mem", TF_Y_SCALAR, false},
+                                   {"spatial", TF_Y_SCALAR, false}};
   static const tf_yrow mapper[] = {{"timeout", TF_Y_SCALAR, false},
                                    {"objective", TF_Y_SCALAR, false},
                                    {"alg", TF_Y_SCALAR, false},
@@ -104,22 +105,27 @@ static bool read_switches(ti_case *c, const found *f) {
     for (int i = 1; i < 3; i++) {
       bool on = true;
       if (v[i]) ok &= ti_read_bool(c, v[i], &on);
-      if (!on) ti_warn(c, v[i]->at, "not modelled: check %s: what does not fit is always told", checks[i].key);
+      if (!on)
+        ti_warn(c, v[i]->at, "not modelled: check %s: what does not fit is always told",
+                checks[i].key);
     }
   }
   if (f->node[S_MAPPER]) {
     ok &= tf_yschema_check(f->node[S_MAPPER], mapper, 4, "'tileflow-mapper'", v, c->diags);
     for (int i = 0; i < 4; i++)
       if (v[i])
-        ti_warn(c, v[i]->at, "not read: %s %.40s of tileflow-mapper: `tileflow search` has options of its own%s",
+        ti_warn(c, v[i]->at,
+                "not read: %s %.40s of tileflow-mapper: `tileflow search` has options of its own%s",
                 mapper[i].key, v[i]->text,
                 i == 0   ? " (--time-limit)"
                 : i == 1 ? " (--objective)"
                          : "");
   }
-  if (f->node[S_SPARSE]) ti_warn(c, f->node[S_SPARSE]->at, "not modelled: sparse_optimizations: every element counts");
+  if (f->node[S_SPARSE])
+    ti_warn(c, f->node[S_SPARSE]->at, "not modelled: sparse_optimizations: every element counts");
   for (int i = S_VERBOSE; i <= S_OUTPUT; i++)
-    if (f->node[i]) ti_warn(c, f->node[i]->at, "not read: '%s' is about what TileFlow prints", sections[i].key);
+    if (f->node[i])
+      ti_warn(c, f->node[i]->at, "not read: '%s' is about what TileFlow prints", sections[i].key);
   return ok;
 }
 
@@ -130,7 +136,8 @@ static bool read_sections(ti_case *c, const found *f) {
   if (f->node[S_ARCH]) ok &= tl_read_architecture(c->arch, f->node[S_ARCH]);
   for (int i = S_ERT; i <= S_ART; i++)
     if (f->node[i] && !c->has_arch)
-      ok = tf_fail(c->diags, f->node[i]->at, TF_E_MISSING, "%s needs its architecture", sections[i].key);
+      ok = tf_fail(c->diags, f->node[i]->at, TF_E_MISSING, "%s needs its architecture",
+                   sections[i].key);
   if (ok && f->node[S_ERT]) ok &= tl_read_ert(c->arch, f->node[S_ERT], false);
   if (ok && f->node[S_ART]) ok &= tl_read_art(c->arch, f->node[S_ART], false);
   if (f->node[S_PROBLEM]) ok &= ti_read_problem(c, f->node[S_PROBLEM]);
@@ -142,12 +149,13 @@ static bool read_sections(ti_case *c, const found *f) {
                    c->has_arch      ? "problem"
                    : c->has_problem ? "architecture"
                                     : "architecture and problem");
-  ok = f->nest ? ti_read_nest(c, f->nest_file, f->nest->text, f->nest->len) : ti_read_mapping(c, f->node[S_MAPPING]);
+  ok = f->nest ? ti_read_nest(c, f->nest_file, f->nest->text, f->nest->len)
+               : ti_read_mapping(c, f->node[S_MAPPING]);
   return ok && ti_complete(c);
 }
 
-/* Writes the native text, and holds it against the native rules: once more where a tensor cannot stay where TileFlow
- * leaves it. */
+/* Writes the native text, and holds it against the native rules: once more where a tensor cannot
+ * stay where TileFlow leaves it. */
 static bool write_checked(ti_case *c, ti_out *out) {
   bool again = true;
   for (int turn = 0; turn <= TI_MAX_TENSORS && again; turn++) {
@@ -159,7 +167,8 @@ static bool write_checked(ti_case *c, ti_out *out) {
   return true;
 }
 
-static bool read_all(ti_case *c, const tf_text *texts, size_t n, const tf_setting *set, size_t n_set) {
+static bool read_all(ti_case *c, const tf_text *texts, size_t n, const tf_setting *set,
+                     size_t n_set) {
   found f = {.nest = NULL};
   bool ok = ti_take_settings(c, set, n_set), whole = true;
   for (size_t i = 0; i < n; i++)
@@ -182,14 +191,15 @@ static ti_case *new_case(tf_arena *a, tf_page *notes, tf_diags *d) {
 }
 
 /* The whole result; NULL after an error. */
-static char *import_case(ti_case *c, const tf_text *texts, size_t n, const tf_setting *set, size_t n_set) {
+static char *import_case(ti_case *c, const tf_text *texts, size_t n, const tf_setting *set,
+                         size_t n_set) {
   tf_page all = {0};
   ti_out out = {.n_marks = 0};
   bool ok = read_all(c, texts, n, set, n_set) && write_checked(c, &out);
   if (ok) {
     tl_tell_folded(c->arch);
-    tf_page_add(&all, "# Imported from TileFlow's format.\n%s%s", c->notes->text ? c->notes->text : "",
-                out.page.text ? out.page.text : "");
+    tf_page_add(&all, "# Imported from TileFlow's format.\n%s%s",
+                c->notes->text ? c->notes->text : "", out.page.text ? out.page.text : "");
     if (all.bad || c->notes->bad) ok = ti_no_memory(c);
   }
   free(out.page.text);
@@ -198,7 +208,8 @@ static char *import_case(ti_case *c, const tf_text *texts, size_t n, const tf_se
   return NULL;
 }
 
-char *tf_import_tileflow(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set, tf_diags *d) {
+char *tf_import_tileflow(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set,
+                         tf_diags *d) {
   TF_IN_C_LOCALE;
   tf_arena *a = tf_arena_new();
   tf_page notes = {0};

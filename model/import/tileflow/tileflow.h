@@ -51,7 +51,8 @@ typedef struct {
   int n_reads;
   ti_ref *out, **reads;
   bool has[TI_MAX_DIMS];
-  int alias[TI_MAX_DIMS]; /* the dim that a dim is called in this op: itself, or one that stands for a sum */
+  int alias[TI_MAX_DIMS]; /* the dim that a dim is called in this op: itself, or one that stands for
+                             a sum */
 } ti_op;
 
 typedef struct ti_node ti_node;
@@ -129,27 +130,33 @@ typedef struct {
   bool sums;        /* some op calls a dim by another name */
 } ti_case;
 
-/* A warning: what is said and has no place in the model.  It stands in the result as a comment, too. */
+/* A warning: what is said and has no place in the model.  It stands in the result as a comment,
+ * too. */
 void ti_warn(ti_case *c, tf_loc at, const char *fmt, ...) TF_PRINTF(3, 4);
 bool ti_no_memory(ti_case *c);
 bool ti_same_word(const char *text, size_t len, const char *word); /* in any letter case */
 bool ti_read_bool(ti_case *c, const tf_ynode *node, bool *out);
-/* Calls f for each word of a scalar (parted by blanks and commas) or of a list of scalars; false if one call was. */
+/* Calls f for each word of a scalar (parted by blanks and commas) or of a list of scalars; false if
+ * one call was. */
 typedef struct {
   const char *text;
   size_t len;
   tf_loc at;
 } ti_word;
 
-static inline ti_word ti_word_of(const tf_ynode *scalar) { return (ti_word){scalar->text, scalar->len, scalar->at}; }
-bool ti_words(ti_case *c, const tf_ynode *node, bool (*f)(ti_case *c, ti_word w, void *arg), void *arg);
+static inline ti_word ti_word_of(const tf_ynode *scalar) {
+  return (ti_word){scalar->text, scalar->len, scalar->at};
+}
+bool ti_words(ti_case *c, const tf_ynode *node, bool (*f)(ti_case *c, ti_word w, void *arg),
+              void *arg);
 
 /* Macros: of the section, and of --set. */
 bool ti_read_macros(ti_case *c, const tf_ynode *map);
 bool ti_take_settings(ti_case *c, const tf_setting *set, size_t n);
 ti_macro *ti_find_macro(ti_case *c, const char *name, size_t len);
 bool ti_check_settings(ti_case *c);
-/* A number of at least 1, or a macro's value; *out is 0 for a name that no macro has, with *open the name. */
+/* A number of at least 1, or a macro's value; *out is 0 for a name that no macro has, with *open
+ * the name. */
 bool ti_number(ti_case *c, ti_word w, const char *what, int64_t *out, const char **open);
 
 int ti_find_dim(ti_case *c, ti_word w, bool any_case);
@@ -179,8 +186,8 @@ bool ti_is_above(const ti_node *up, const ti_node *n); /* or n itself */
 bool ti_leads(const ti_case *c, int op, const ti_node *n);
 
 bool ti_write(ti_case *c, ti_out *out);
-/* Reads the native text and tells its errors at their foreign places.  *again: a tensor cannot be kept where it was,
- * and is not in the next text. */
+/* Reads the native text and tells its errors at their foreign places.  *again: a tensor cannot be
+ * kept where it was, and is not in the next text. */
 bool ti_check_native(ti_case *c, const ti_out *out, bool *again);
 
 /* Writes native files as this format. */

@@ -6,14 +6,17 @@
 #include "base/checked.h"
 #include "model/import/tileflow/tileflow.h"
 
-/* A placeholder for sizes that no file gives: the largest product of given factors, so that all of them fit. */
+/* A placeholder for sizes that no file gives: the largest product of given factors, so that all of
+ * them fit. */
 static int64_t placeholder_of(const ti_case *c, int dim) {
   int64_t most = 1;
   for (int o = 0; o < c->n_ops; o++) {
     int64_t product = 1;
     for (const ti_node *n = c->leaf[o]; n; n = n->parent)
       for (int k = 0; k < n->n_loops; k++)
-        if (n->loops[k].dim == dim && n->loops[k].trip && !tf_mul(product, n->loops[k].trip, &product)) product = 1;
+        if (n->loops[k].dim == dim && n->loops[k].trip &&
+            !tf_mul(product, n->loops[k].trip, &product))
+          product = 1;
     if (product > most) most = product;
   }
   return most;
@@ -26,8 +29,8 @@ static bool set_sizes(ti_case *c, tf_setting *set, size_t *n_set) {
     const ti_dim *x = &c->dims[d];
     bool needed = x->used && !x->extent && x->sum[0] < 0;
     for (int s = 0; s < c->n_dims; s++)
-      needed |=
-          c->dims[s].used && (c->dims[s].sum[0] == d || c->dims[s].sum[1] == d) && !x->extent && !c->dims[s].extent;
+      needed |= c->dims[s].used && (c->dims[s].sum[0] == d || c->dims[s].sum[1] == d) &&
+                !x->extent && !c->dims[s].extent;
     if (!needed) continue;
     snprintf(text, sizeof text, "size_%.120s", x->name);
     set[*n_set].name = tf_arena_strndup(c->arena, text, strlen(text));
@@ -60,7 +63,8 @@ static bool forbid_keep(ti_case *c, const ti_mark *m, const tf_diag *e) {
   return true;
 }
 
-/* Reports the errors of the native readers; tensors that cannot be kept are not kept in the next attempt. */
+/* Reports the errors of the native readers; tensors that cannot be kept are not kept in the next
+ * attempt. */
 static bool report_native(ti_case *c, const ti_out *out, const tf_diags *native, bool *again) {
   bool ok = true, told = false;
   for (size_t i = 0; i < tf_diags_count(native); i++) {
@@ -92,7 +96,8 @@ bool ti_check_native(ti_case *c, const ti_out *out, bool *again) {
   }
   tf_text text = {"native", out->page.text ? out->page.text : "", out->page.len};
   tf_spec *s = text.len ? tf_spec_read_texts(&text, 1, set, n_set, native) : NULL;
-  if (s && s->mapping_text) tf_tree_free(tf_tree_parse(s->mapping_text, s->mapping_at, s->arch, s->workload, native));
+  if (s && s->mapping_text)
+    tf_tree_free(tf_tree_parse(s->mapping_text, s->mapping_at, s->arch, s->workload, native));
   bool ok = report_native(c, out, native, again);
   tf_spec_free(s);
   tf_diags_free(native);

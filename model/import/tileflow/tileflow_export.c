@@ -23,8 +23,8 @@ static bool write_op(ex_case *x, const tf_op *op, tf_page *p) {
   tf_page_add(p, "  - name: %s\n    dimensions: [", op->name);
   for (int d = 0; d < op->n_dims; d++)
     tf_page_add(p, "%s%s", d ? "," : "", wl->dims[op->dims[d]].name);
-  tf_page_add(p, "]\n    data-spaces:\n    - name: %s\n      projection:%s\n", wl->tensors[op->out].name,
-              op->n_out_dims ? "" : " []");
+  tf_page_add(p, "]\n    data-spaces:\n    - name: %s\n      projection:%s\n",
+              wl->tensors[op->out].name, op->n_out_dims ? "" : " []");
   for (int r = 0; r < op->n_out_dims; r++)
     tf_page_add(p, "      - [[%s]]\n", wl->dims[op->dims[r]].name);
   tf_page_add(p, "      read-write: True\n");
@@ -48,10 +48,10 @@ static bool write_op(ex_case *x, const tf_op *op, tf_page *p) {
 static bool write_problem(ex_case *x, tf_page *p) {
   const tf_workload *wl = x->wl;
   bool ok = true;
-  tf_page_add(
-      p,
-      "# Written by tileflow export: workload %s.  TileFlow counts every point of every op alike.\nproblem:\n  io:\n",
-      wl->name);
+  tf_page_add(p,
+              "# Written by tileflow export: workload %s.  TileFlow counts every point of every op "
+              "alike.\nproblem:\n  io:\n",
+              wl->name);
   write_names(x, false, p);
   write_names(x, true, p);
   tf_page_add(p, "  dimensions: [");
@@ -72,7 +72,8 @@ static bool check_dims(ex_case *x) {
   for (int d = 0; d < x->wl->n_dims; d++)
     if (strlen(x->wl->dims[d].name) != 1)
       ok = tf_fail(x->diags, x->wl->dims[d].at, TF_E_NAME,
-                   "dim '%.60s': TileFlow's permutations take names of one letter", x->wl->dims[d].name);
+                   "dim '%.60s': TileFlow's permutations take names of one letter",
+                   x->wl->dims[d].name);
   return ok;
 }
 
@@ -114,7 +115,8 @@ static bool check_passed(ex_case *x, int z, int scope, int home) {
     for (int k = 0; k < x->tree->nodes[i].n_bypass; k++)
       if (x->tree->nodes[i].level == home && x->tree->nodes[i].bypass[k].tensor == z)
         ok = tf_fail(x->diags, x->tree->nodes[i].bypass[k].at, TF_E_BYPASS,
-                     "'%.60s' lives in '%.60s': TileFlow keeps it in the first Tile that does not bypass it; leave the "
+                     "'%.60s' lives in '%.60s': TileFlow keeps it in the first Tile that does not "
+                     "bypass it; leave the "
                      "bypass out",
                      x->wl->tensors[z].name, x->arch->memories[home].name);
   return ok;
@@ -140,7 +142,8 @@ static bool check_home(ex_case *x, int z) {
 static bool check_dup(ex_case *x, const tf_node *n, int k) {
   for (int i = k < n->n_temporal ? 0 : n->n_temporal; i < k; i++)
     if (n->loops[i].dim == n->loops[k].dim)
-      return tf_fail(x->diags, n->loops[k].at, TF_E_DUP, "a second %s loop of '%s' in one Tile: TileFlow has one",
+      return tf_fail(x->diags, n->loops[k].at, TF_E_DUP,
+                     "a second %s loop of '%s' in one Tile: TileFlow has one",
                      k < n->n_temporal ? "temporal" : "spatial", x->wl->dims[n->loops[k].dim].name);
   return true;
 }
@@ -151,7 +154,8 @@ static bool check_loops(ex_case *x, const tf_node *n) {
   for (int k = 0; n->kind == TF_TILE && k < n->n_loops; k++) {
     ok &= check_dup(x, n, k);
     if (n->loops[k].trip == 0 && (n->loops[k].max || n->loops[k].n_choices))
-      ok = tf_fail(x->diags, n->loops[k].at, TF_E_OPEN, "a bounded open trip count: TileFlow's have no bounds");
+      ok = tf_fail(x->diags, n->loops[k].at, TF_E_OPEN,
+                   "a bounded open trip count: TileFlow's have no bounds");
   }
   return ok;
 }
@@ -165,7 +169,8 @@ static bool check_mask(ex_case *x) {
   tf_arena_free(arena);
   if (starved) return tf_out_of_memory(x->diags);
   return !any || tf_fail(x->diags, x->wl->ops[m.op].at, TF_E_UNITKIND,
-                         "op '%.60s' is a mask, and what it leaves nothing of is left out: TileFlow counts every point",
+                         "op '%.60s' is a mask, and what it leaves nothing of is left out: "
+                         "TileFlow counts every point",
                          x->wl->ops[m.op].name);
 }
 
@@ -179,7 +184,8 @@ static bool check_tree(ex_case *x) {
     if (n->kind == TF_TILE && n->order_open && n->n_temporal > 1)
       ok = tf_fail(x->diags, n->at, TF_E_OPEN, "an open loop order: search completes the mapping");
     for (int k = 0; n->kind == TF_SCOPE && k < n->n_retain; k++)
-      ok = tf_fail(x->diags, n->retain[k].at, TF_E_RETAIN, "TileFlow retains nothing between iterations");
+      ok = tf_fail(x->diags, n->retain[k].at, TF_E_RETAIN,
+                   "TileFlow retains nothing between iterations");
     for (int k = 0; n->kind == TF_SCOPE && k < n->n_stream; k++)
       ok = tf_fail(x->diags, n->stream[k].at, TF_E_STREAM, "TileFlow streams no reduction");
     ok &= check_loops(x, n);
@@ -261,8 +267,8 @@ static void put_tile(ex_case *x, int i, int in, bool first, tf_page *p) {
   put_children(x, n, in, p);
 }
 
-/* TileFlow wants a temporal tile of every memory on every path; those that the tree does not have are tagged, and
- * import leaves them out again.  What stands below is one step further in. */
+/* TileFlow wants a temporal tile of every memory on every path; those that the tree does not have
+ * are tagged, and import leaves them out again.  What stands below is one step further in. */
 static int put_missing(ex_case *x, int i, int in, bool *first, tf_page *p) {
   const tf_node *n = &x->tree->nodes[i];
   int to = n->kind == TF_OP ? ex_n_memories(x) : n->kind == TF_TILE ? n->level : 0;
@@ -271,17 +277,20 @@ static int put_missing(ex_case *x, int i, int in, bool *first, tf_page *p) {
     open_node("Tile", in, *first, p);
     tf_page_add(p, "%*stype: Temporal\n", in, "");
     put_factors(x, NULL, 0, in, p);
-    tf_page_add(p, "%*starget: %s\n%*stag: " EX_NO_TILE "\n%*ssubtree:\n", in, "", x->arch->memories[l].name, in, "",
-                in, "");
+    tf_page_add(p, "%*starget: %s\n%*stag: " EX_NO_TILE "\n%*ssubtree:\n", in, "",
+                x->arch->memories[l].name, in, "", in, "");
     *first = false;
   }
   return in;
 }
 
 static void put_tree(ex_case *x, int i, int in, bool first, tf_page *p) {
-  static const char *const scope[] = {
-      [TF_SEQ] = "Sequential", [TF_SHAR] = "Sharing", [TF_PARA] = "Parallel", [TF_PIPE] = "Pipeline"};
-  _Static_assert(sizeof scope / sizeof *scope == TF_N_SCOPES, "each kind of scope has a name in TileFlow's files");
+  static const char *const scope[] = {[TF_SEQ] = "Sequential",
+                                      [TF_SHAR] = "Sharing",
+                                      [TF_PARA] = "Parallel",
+                                      [TF_PIPE] = "Pipeline"};
+  _Static_assert(sizeof scope / sizeof *scope == TF_N_SCOPES,
+                 "each kind of scope has a name in TileFlow's files");
   const tf_node *n = &x->tree->nodes[i];
   in = put_missing(x, i, in, &first, p);
   in += first ? 0 : 2;

@@ -11,7 +11,13 @@ ti_node *ti_new_node(ti_case *c, ti_kind kind, tf_loc at, ti_node *parent) {
     ti_no_memory(c);
     return NULL;
   }
-  *n = (ti_node){.kind = kind, .at = at, .parent = parent, .level = -1, .op = -1, .profile = true, .multicast = true};
+  *n = (ti_node){.kind = kind,
+                 .at = at,
+                 .parent = parent,
+                 .level = -1,
+                 .op = -1,
+                 .profile = true,
+                 .multicast = true};
   return n;
 }
 
@@ -19,9 +25,10 @@ bool ti_read_scope_type(ti_case *c, ti_word w, tf_scope *out) {
   static const struct {
     const char *word;
     tf_scope scope;
-  } known[] = {{"sequential", TF_SEQ}, {"seq", TF_SEQ},       {"sharing", TF_SHAR}, {"shared", TF_SHAR},
-               {"shar", TF_SHAR},      {"parallel", TF_PARA}, {"para", TF_PARA},    {"pipeline", TF_PIPE},
-               {"pipelined", TF_PIPE}, {"pipe", TF_PIPE}};
+  } known[] = {{"sequential", TF_SEQ}, {"seq", TF_SEQ},       {"sharing", TF_SHAR},
+               {"shared", TF_SHAR},    {"shar", TF_SHAR},     {"parallel", TF_PARA},
+               {"para", TF_PARA},      {"pipeline", TF_PIPE}, {"pipelined", TF_PIPE},
+               {"pipe", TF_PIPE}};
   char hint[160];
   tf_near near = tf_near_start(w.text, w.len);
   for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
@@ -31,17 +38,18 @@ bool ti_read_scope_type(ti_case *c, ti_word w, tf_scope *out) {
     }
     tf_near_offer(&near, known[i].word);
   }
-  return tf_fail(c->diags, w.at, TF_E_RANGE, "no scope is of type '%.*s'%s", (int)(w.len < 40 ? w.len : 40), w.text,
-                 tf_near_text(&near, hint, sizeof hint));
+  return tf_fail(c->diags, w.at, TF_E_RANGE, "no scope is of type '%.*s'%s",
+                 (int)(w.len < 40 ? w.len : 40), w.text, tf_near_text(&near, hint, sizeof hint));
 }
 
 bool ti_read_trip(ti_case *c, ti_word w, ti_loop *l) {
   const char *comma = memchr(w.text, ',', w.len);
   ti_word head = {w.text, comma ? (size_t)(comma - w.text) : w.len, w.at};
-  if (head.len == 1 && (*head.text == '?' || *head.text == 'X') && !ti_find_macro(c, head.text, 1)) return true;
+  if (head.len == 1 && (*head.text == '?' || *head.text == 'X') && !ti_find_macro(c, head.text, 1))
+    return true;
   if (comma)
-    ti_warn(c, w.at, "not modelled: a last step of %.*s: it follows from the size", (int)(w.len - head.len - 1),
-            comma + 1);
+    ti_warn(c, w.at, "not modelled: a last step of %.*s: it follows from the size",
+            (int)(w.len - head.len - 1), comma + 1);
   return ti_number(c, head, "factor", &l->trip, &l->name);
 }
 
@@ -78,12 +86,15 @@ static bool read_factors(factors *f, const tf_ynode *node) {
     size_t name = strcspn(s + i, "= ,\t\n"), eq = i + name;
     eq += strspn(s + eq, " \t\n");
     if (s[eq] != '=')
-      return tf_fail(f->c->diags, tf_ynode_place(node, i, name ? name : 1), TF_E_SYNTAX, "a factor is written DIM=N");
+      return tf_fail(f->c->diags, tf_ynode_place(node, i, name ? name : 1), TF_E_SYNTAX,
+                     "a factor is written DIM=N");
     size_t value = eq + 1 + strspn(s + eq + 1, " \t\n"), len = strcspn(s + value, "= ,\t\n");
-    if (s[value + len] == ',' && strspn(s + value + len + 1, "0123456789")) /* "4,3": a number behind the comma */
+    if (s[value + len] == ',' &&
+        strspn(s + value + len + 1, "0123456789")) /* "4,3": a number behind the comma */
       len += 1 + strspn(s + value + len + 1, "0123456789");
     if (!len)
-      return tf_fail(f->c->diags, tf_ynode_place(node, i, eq + 1 - i), TF_E_SYNTAX, "a factor is written DIM=N");
+      return tf_fail(f->c->diags, tf_ynode_place(node, i, eq + 1 - i), TF_E_SYNTAX,
+                     "a factor is written DIM=N");
     ok &= add_factor(f, part(node, i, name), part(node, value, len));
     i = value + len;
   }
@@ -103,10 +114,12 @@ static bool add_to_order(permutation *p, ti_word w) {
   while (k < p->f->n && p->f->loop[k].dim != d)
     k++;
   if (k == p->f->n)
-    return tf_fail(p->c->diags, w.at, TF_E_NAME, "the permutation has '%.40s', the factors do not", p->c->dims[d].name);
+    return tf_fail(p->c->diags, w.at, TF_E_NAME, "the permutation has '%.40s', the factors do not",
+                   p->c->dims[d].name);
   for (int i = 0; i < p->n; i++)
     if (p->order[i] == k)
-      return tf_fail(p->c->diags, w.at, TF_E_DUP, "'%.40s' stands twice in the permutation", p->c->dims[d].name);
+      return tf_fail(p->c->diags, w.at, TF_E_DUP, "'%.40s' stands twice in the permutation",
+                     p->c->dims[d].name);
   p->order[p->n++] = k;
   return true;
 }
@@ -124,7 +137,8 @@ static bool add_order(ti_case *c, ti_word w, void *arg) {
   return ok;
 }
 
-/* Without a permutation TileFlow takes the order of a hash table: the factors as they stand are as good. */
+/* Without a permutation TileFlow takes the order of a hash table: the factors as they stand are as
+ * good. */
 static bool read_order(const tf_ynode *node, const tf_ynode *order, factors *f, permutation *p) {
   ti_case *c = f->c;
   int moving = 0;
@@ -134,7 +148,8 @@ static bool read_order(const tf_ynode *node, const tf_ynode *order, factors *f, 
     for (int i = 0; i < p->n; i++)
       met |= p->order[i] == k;
     if (!met && f->loop[k].trip != 1)
-      return tf_fail(c->diags, order->at, TF_E_MISSING, "the permutation lacks '%.40s', which has a factor",
+      return tf_fail(c->diags, order->at, TF_E_MISSING,
+                     "the permutation lacks '%.40s', which has a factor",
                      c->dims[f->loop[k].dim].name);
     moving += f->loop[k].trip != 1;
   }
@@ -144,12 +159,13 @@ static bool read_order(const tf_ynode *node, const tf_ynode *order, factors *f, 
   p->n = f->n;
   if (moving > 1)
     ti_warn(c, node->at,
-            "no permutation: TileFlow leaves the order to a hash table; taken as written, outermost first");
+            "no permutation: TileFlow leaves the order to a hash table; taken as written, "
+            "outermost first");
   return true;
 }
 
-static bool read_loops(ti_case *c, const tf_ynode *node, const tf_ynode *factor, const tf_ynode *order,
-                       const tf_ynode *split, ti_node *n) {
+static bool read_loops(ti_case *c, const tf_ynode *node, const tf_ynode *factor,
+                       const tf_ynode *order, const tf_ynode *split, ti_node *n) {
   factors *f = TF_NEW(c->arena, factors);
   permutation p = {.c = c, .f = f};
   int64_t x = TI_MAX_DIMS;
@@ -157,7 +173,8 @@ static bool read_loops(ti_case *c, const tf_ynode *node, const tf_ynode *factor,
   f->c = c;
   bool ok = true;
   for (size_t i = 0; factor->kind == TF_Y_LIST && i < factor->n; i++)
-    ok &= tf_yschema_kind(factor->items[i], TF_Y_SCALAR, "a factor", c->diags) && read_factors(f, factor->items[i]);
+    ok &= tf_yschema_kind(factor->items[i], TF_Y_SCALAR, "a factor", c->diags) &&
+          read_factors(f, factor->items[i]);
   if (factor->kind == TF_Y_SCALAR) ok = read_factors(f, factor);
   if (!ok || !read_order(node, order, f, &p)) return false;
   if (split && !tl_int(c->arch, split, "split", 0, &x)) return false;
@@ -180,7 +197,8 @@ bool ti_add_bypass(ti_case *c, ti_node *n, ti_word w) {
   if (!wider) return ti_no_memory(c);
   for (int i = 0; i < n->n_bypass; i++) {
     wider[i] = n->bypass[i];
-    if (wider[i].tensor == z) return tf_fail(c->diags, w.at, TF_E_DUP, "'%.40s' bypasses twice", c->tensors[z].name);
+    if (wider[i].tensor == z)
+      return tf_fail(c->diags, w.at, TF_E_DUP, "'%.40s' bypasses twice", c->tensors[z].name);
   }
   wider[n->n_bypass++] = (ti_bypass){.tensor = z, .at = w.at};
   n->bypass = wider;
@@ -215,7 +233,20 @@ bool ti_set_leaf(ti_case *c, ti_node *n, ti_word w) {
   return true;
 }
 
-enum { T_NODE, T_TYPE, T_FACTORS, T_ORDER, T_TARGET, T_SPLIT, T_BYPASS, T_MULTICAST, T_PROFILE, T_TAG, T_SUBTREE, N_T };
+enum {
+  T_NODE,
+  T_TYPE,
+  T_FACTORS,
+  T_ORDER,
+  T_TARGET,
+  T_SPLIT,
+  T_BYPASS,
+  T_MULTICAST,
+  T_PROFILE,
+  T_TAG,
+  T_SUBTREE,
+  N_T
+};
 
 static bool read_tile(ti_case *c, const tf_ynode *node, ti_node *n, const tf_ynode **subtree) {
   static const tf_yrow rows[N_T] = {
@@ -237,14 +268,16 @@ static bool read_tile(ti_case *c, const tf_ynode *node, ti_node *n, const tf_yno
   if (!ok) return false;
   n->spatial = v[T_TYPE] && ti_same_word(v[T_TYPE]->text, v[T_TYPE]->len, "spatial");
   if (v[T_TYPE] && !n->spatial && !ti_same_word(v[T_TYPE]->text, v[T_TYPE]->len, "temporal"))
-    return tf_fail(c->diags, v[T_TYPE]->at, TF_E_RANGE, "a Tile is temporal or spatial, not '%.40s'", v[T_TYPE]->text);
+    return tf_fail(c->diags, v[T_TYPE]->at, TF_E_RANGE,
+                   "a Tile is temporal or spatial, not '%.40s'", v[T_TYPE]->text);
   n->level = ti_find_level(c, ti_word_of(v[T_TARGET]));
   n->level_at = v[T_TARGET]->at;
   ok = n->level >= 0;
   ok &= read_loops(c, node, v[T_FACTORS], v[T_ORDER], v[T_SPLIT], n);
   if (v[T_BYPASS]) ok &= ti_words(c, v[T_BYPASS], add_bypass, &(target){n});
   if (v[T_MULTICAST]) ok &= ti_read_bool(c, v[T_MULTICAST], &n->multicast);
-  if (v[T_MULTICAST] && !n->spatial) ti_warn(c, v[T_MULTICAST]->at, "without effect: multicast of a temporal Tile");
+  if (v[T_MULTICAST] && !n->spatial)
+    ti_warn(c, v[T_MULTICAST]->at, "without effect: multicast of a temporal Tile");
   if (v[T_PROFILE]) ok &= ti_read_bool(c, v[T_PROFILE], &n->profile);
   if (v[T_TAG]) n->tag = v[T_TAG]->text;
   return ok;
@@ -271,7 +304,8 @@ static bool read_leaf(ti_case *c, const tf_ynode *node, ti_node *n) {
                                  {"tag", TF_Y_SCALAR, false}};
   const tf_ynode *v[4];
   if (!tf_yschema_check(node, rows, 4, "an Op", v, c->diags)) return false;
-  if (v[2]) ti_warn(c, v[2]->at, "without effect, as in TileFlow: binding of op '%.40s'", v[1]->text);
+  if (v[2])
+    ti_warn(c, v[2]->at, "without effect, as in TileFlow: binding of op '%.40s'", v[1]->text);
   if (v[3]) n->tag = v[3]->text;
   return ti_set_leaf(c, n, ti_word_of(v[1]));
 }
@@ -284,7 +318,8 @@ static bool read_children(ti_case *c, const tf_ynode *subtree, ti_node *n, int d
   if (!n->children) return ti_no_memory(c);
   bool ok = true;
   for (size_t i = 0; i < count; i++) {
-    ti_node *child = read_node(c, subtree->kind == TF_Y_LIST ? subtree->items[i] : subtree, n, depth + 1);
+    ti_node *child =
+        read_node(c, subtree->kind == TF_Y_LIST ? subtree->items[i] : subtree, n, depth + 1);
     if (child) n->children[n->n_children++] = child;
     ok &= child != NULL;
   }
@@ -303,7 +338,8 @@ static ti_node *read_node(ti_case *c, const tf_ynode *node, ti_node *parent, int
   if (!tf_yschema_kind(node, TF_Y_MAP, "a node of the mapping", c->diags)) return NULL;
   type = tf_ymap_get(node, "node-type");
   if (!type || type->kind != TF_Y_SCALAR) {
-    tf_fail(c->diags, node->at, TF_E_MISSING, "a node needs the key 'node-type': Tile, Scope or Op");
+    tf_fail(c->diags, node->at, TF_E_MISSING,
+            "a node needs the key 'node-type': Tile, Scope or Op");
     return NULL;
   }
   tf_near near = tf_near_start(type->text, type->len);
@@ -325,7 +361,8 @@ static ti_node *read_node(ti_case *c, const tf_ynode *node, ti_node *parent, int
 
 /* A Tile that our export puts where TileFlow wants one and the tree has none. */
 static bool is_filler(const ti_node *n) {
-  bool filler = n->kind == TI_TILE && n->tag && !strcmp(n->tag, EX_NO_TILE) && n->n_children == 1 && !n->n_bypass;
+  bool filler = n->kind == TI_TILE && n->tag && !strcmp(n->tag, EX_NO_TILE) && n->n_children == 1 &&
+                !n->n_bypass;
   for (int k = 0; k < n->n_loops; k++)
     filler &= n->loops[k].trip == 1;
   return filler;

@@ -1,8 +1,6 @@
-/* TileFlow's mappings in loop-nest notation (its map-raw files), a node a line, loops outer to inner:
- *   for b,h in (4,?): # target: L2, profile: False, bypass: [C]
- *     pfor m,l in (8,LS): # target: L2, split: 1, tag: op1
- *       scope Sequential
- *         op NAME */
+/* TileFlow's mappings in loop-nest notation (its map-raw files), a node a line, loops outer to
+ * inner: for b,h in (4,?): # target: L2, profile: False, bypass: [C] pfor m,l in (8,LS): # target:
+ * L2, split: 1, tag: op1 scope Sequential op NAME */
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,7 +40,9 @@ static ti_word word(line *l) {
   return (ti_word){l->text + from, l->i - from, loc_of(l, from, l->i - from)};
 }
 
-static bool is(ti_word w, const char *text) { return strlen(text) == w.len && !memcmp(w.text, text, w.len); }
+static bool is(ti_word w, const char *text) {
+  return strlen(text) == w.len && !memcmp(w.text, text, w.len);
+}
 
 static bool fail(line *l, const char *what) {
   return tf_fail(l->c->diags, loc_of(l, l->i, 1), TF_E_SYNTAX, "expected %s", what);
@@ -63,13 +63,15 @@ static bool read_loops(line *l, ti_node *n) {
   bool ok = true;
   for (int k = 0; k < count; k++) {
     ti_word trip = word(l);
-    if (!trip.len || (k + 1 < count && !accept(l, ','))) return fail(l, "one factor for each dimension");
+    if (!trip.len || (k + 1 < count && !accept(l, ',')))
+      return fail(l, "one factor for each dimension");
     ti_loop *loop = &n->loops[n->n_loops++];
     *loop = (ti_loop){.dim = ti_find_dim(l->c, dim[k], true), .at = trip.at};
     ok &= loop->dim >= 0 && ti_read_trip(l->c, trip, loop);
     for (int j = 0; j < k && ok; j++)
       if (n->loops[j].dim == loop->dim)
-        ok = tf_fail(l->c->diags, dim[k].at, TF_E_DUP, "'%.40s' has two factors here", l->c->dims[loop->dim].name);
+        ok = tf_fail(l->c->diags, dim[k].at, TF_E_DUP, "'%.40s' has two factors here",
+                     l->c->dims[loop->dim].name);
   }
   return accept(l, ')') && accept(l, ':') ? ok : fail(l, "'):'");
 }
@@ -122,7 +124,8 @@ static bool read_value(line *l, int key, ti_node *n) {
 
 /* "# key: value, key: value" */
 static bool read_keys(line *l, ti_node *n) {
-  static const char *const keys[N_KEYS] = {"target", "split", "tag", "profile", "multicast", "bypass"};
+  static const char *const keys[N_KEYS] = {"target",  "split",     "tag",
+                                           "profile", "multicast", "bypass"};
   if (!accept(l, '#')) return fail(l, "'# target: MEMORY'");
   do {
     ti_word w = word(l);
@@ -134,7 +137,8 @@ static bool read_keys(line *l, ti_node *n) {
       tf_near near = tf_near_start(w.text, w.len);
       for (k = 0; k < N_KEYS; k++)
         tf_near_offer(&near, keys[k]);
-      return tf_fail(l->c->diags, w.at, TF_E_KEY, "unknown key '%.*s'%s", (int)(w.len < 40 ? w.len : 40), w.text,
+      return tf_fail(l->c->diags, w.at, TF_E_KEY, "unknown key '%.*s'%s",
+                     (int)(w.len < 40 ? w.len : 40), w.text,
                      tf_near_text(&near, hint, sizeof hint));
     }
     if (!accept(l, ':')) return fail(l, "':'");
@@ -144,9 +148,12 @@ static bool read_keys(line *l, ti_node *n) {
   return true;
 }
 
-static ti_kind kind_of(ti_word w) { return is(w, "scope") ? TI_SCOPE : is(w, "op") ? TI_OP : TI_TILE; }
+static ti_kind kind_of(ti_word w) {
+  return is(w, "scope") ? TI_SCOPE : is(w, "op") ? TI_OP : TI_TILE;
+}
 
-/* A node even where its line is wrong (*ok), so that those below it are read, too; NULL without memory. */
+/* A node even where its line is wrong (*ok), so that those below it are read, too; NULL without
+ * memory. */
 static ti_node *read_line(line *l, ti_node *parent, bool *ok) {
   ti_word head = word(l);
   ti_kind kind = kind_of(head);
@@ -204,9 +211,12 @@ static bool add_line(line *l, open_nodes *o) {
   while (o->depth && o->indent[o->depth - 1] >= indent)
     o->depth--;
   o->over = !o->depth && c->root;
-  if (o->over) return tf_fail(c->diags, loc_of(l, indent, 1), TF_E_SHAPE, "a second tree: one line is outermost");
+  if (o->over)
+    return tf_fail(c->diags, loc_of(l, indent, 1), TF_E_SHAPE,
+                   "a second tree: one line is outermost");
   if (o->depth == TI_MAX_DEPTH)
-    return tf_fail(c->diags, loc_of(l, indent, 1), TF_E_LIMIT, "deeper than %d nodes", TI_MAX_DEPTH);
+    return tf_fail(c->diags, loc_of(l, indent, 1), TF_E_LIMIT, "deeper than %d nodes",
+                   TI_MAX_DEPTH);
   bool ok = true;
   ti_node *parent = o->depth ? o->node[o->depth - 1] : NULL, *n = read_line(l, parent, &ok);
   if (!n) return false;

@@ -30,8 +30,10 @@ static bool add_dim(ti_case *c, ti_word w, void *arg) {
   if (!tf_is_name(name, w.len, false))
     return tf_fail(c->diags, w.at, TF_E_SYNTAX, "'%.40s' cannot name a dimension", name);
   for (int d = 0; d < c->n_dims; d++)
-    if (!strcmp(c->dims[d].name, name)) return tf_fail(c->diags, w.at, TF_E_DUP, "dimension '%.40s' given twice", name);
-  if (c->n_dims == TI_MAX_DIMS) return tf_fail(c->diags, w.at, TF_E_LIMIT, "more than %d dimensions", TI_MAX_DIMS);
+    if (!strcmp(c->dims[d].name, name))
+      return tf_fail(c->diags, w.at, TF_E_DUP, "dimension '%.40s' given twice", name);
+  if (c->n_dims == TI_MAX_DIMS)
+    return tf_fail(c->diags, w.at, TF_E_LIMIT, "more than %d dimensions", TI_MAX_DIMS);
   c->dims[c->n_dims++] = (ti_dim){.name = name, .at = w.at, .sum = {-1, -1}};
   return true;
 }
@@ -55,7 +57,8 @@ static bool read_instance(ti_case *c, const tf_ynode *map, coefs *k) {
   }
   for (int d = 0; d < c->n_dims && ok; d++)
     if (!c->dims[d].extent && !c->dims[d].size)
-      ok = tf_fail(c->diags, map->at, TF_E_MISSING, "the instance gives no size of '%.40s'", c->dims[d].name);
+      ok = tf_fail(c->diags, map->at, TF_E_MISSING, "the instance gives no size of '%.40s'",
+                   c->dims[d].name);
   return ok;
 }
 
@@ -70,7 +73,8 @@ static bool read_coefs(ti_case *c, const tf_ynode *op, coefs *k) {
       return false;
     if (find_coef(k, v[0], NULL) >= 0) continue; /* every op that uses it lists it */
     if (k->n == MAX_COEFS)
-      return tf_fail(c->diags, list->items[i]->at, TF_E_LIMIT, "more than %d coefficients", MAX_COEFS);
+      return tf_fail(c->diags, list->items[i]->at, TF_E_LIMIT, "more than %d coefficients",
+                     MAX_COEFS);
     k->name[k->n] = v[0]->text;
     k->value[k->n] = 1;
     if (v[1] && !tl_int(c->arch, v[1], "default", 1, &k->value[k->n])) return false;
@@ -81,7 +85,8 @@ static bool read_coefs(ti_case *c, const tf_ynode *op, coefs *k) {
 
 /* ---- data spaces -------------------------------------------------------------------- */
 /* [dim] or [dim, coefficient]. */
-static bool read_term(ti_case *c, const tf_ynode *node, const coefs *k, const ti_op *op, tl_term *out) {
+static bool read_term(ti_case *c, const tf_ynode *node, const coefs *k, const ti_op *op,
+                      tl_term *out) {
   if (!tf_yschema_kind(node, TF_Y_LIST, "a term of a projection", c->diags)) return false;
   if (node->n < 1 || node->n > 2)
     return tf_fail(c->diags, node->at, TF_E_SHAPE, "a term is [DIM] or [DIM, COEFFICIENT]");
@@ -104,8 +109,10 @@ static bool read_term(ti_case *c, const tf_ynode *node, const coefs *k, const ti
   return true;
 }
 
-static bool read_projection(ti_case *c, const tf_ynode *list, const coefs *k, const ti_op *op, ti_ref *r) {
-  if (list->n > TI_MAX_RANK) return tf_fail(c->diags, list->at, TF_E_LIMIT, "more than %d ranks", TI_MAX_RANK);
+static bool read_projection(ti_case *c, const tf_ynode *list, const coefs *k, const ti_op *op,
+                            ti_ref *r) {
+  if (list->n > TI_MAX_RANK)
+    return tf_fail(c->diags, list->at, TF_E_LIMIT, "more than %d ranks", TI_MAX_RANK);
   for (size_t i = 0; i < list->n; i++) {
     const tf_ynode *terms = list->items[i];
     ti_index *x = &r->index[r->rank++];
@@ -127,7 +134,8 @@ static int tensor_of(ti_case *c, const tf_ynode *name) {
     tf_fail(c->diags, name->at, TF_E_LIMIT, "more than %d data spaces", TI_MAX_TENSORS);
     return -1;
   }
-  c->tensors[c->n_tensors] = (ti_tensor){.name = name->text, .at = name->at, .producer = -1, .keep = -1};
+  c->tensors[c->n_tensors] =
+      (ti_tensor){.name = name->text, .at = name->at, .producer = -1, .keep = -1};
   return c->n_tensors++;
 }
 
@@ -140,8 +148,9 @@ typedef struct {
 } spaces;
 
 static bool read_space(ti_case *c, const tf_ynode *node, const coefs *k, spaces *s) {
-  static const tf_yrow rows[] = {
-      {"name", TF_Y_SCALAR, true}, {"projection", TF_Y_LIST, true}, {"read-write", TF_Y_SCALAR, false}};
+  static const tf_yrow rows[] = {{"name", TF_Y_SCALAR, true},
+                                 {"projection", TF_Y_LIST, true},
+                                 {"read-write", TF_Y_SCALAR, false}};
   const tf_ynode *v[3];
   ti_ref *r = TF_NEW(c->arena, ti_ref);
   if (!r) return ti_no_memory(c);
@@ -192,7 +201,8 @@ static bool add_read(ti_case *c, ti_word w, void *arg) {
   if (at < 0) return false;
   for (int i = 0; i < s->op->n_reads; i++)
     if (s->op->reads[i] == s->ref[at])
-      return tf_fail(c->diags, w.at, TF_E_DUP, "data space '%.40s' is read twice", s->name[at]->text);
+      return tf_fail(c->diags, w.at, TF_E_DUP, "data space '%.40s' is read twice",
+                     s->name[at]->text);
   s->op->reads[s->op->n_reads++] = s->ref[at];
   c->tensors[s->ref[at]->tensor].consumed = true;
   return true;
@@ -202,11 +212,13 @@ static bool set_out(ti_case *c, ti_word w, void *arg) {
   const spaces *s = arg;
   int at = space_of(c, s, w);
   if (at < 0) return false;
-  if (s->op->out) return tf_fail(c->diags, w.at, TF_E_OUTPUT, "a second output of op '%.40s'", s->op->name);
+  if (s->op->out)
+    return tf_fail(c->diags, w.at, TF_E_OUTPUT, "a second output of op '%.40s'", s->op->name);
   ti_tensor *z = &c->tensors[s->ref[at]->tensor];
   if (z->producer >= 0) {
     tf_fail(c->diags, w.at, TF_E_OUTPUT, "op '%.40s' makes '%.40s' again", s->op->name, z->name);
-    tf_note(c->diags, c->ops[z->producer]->at, "op '%.40s' makes it, too", c->ops[z->producer]->name);
+    tf_note(c->diags, c->ops[z->producer]->at, "op '%.40s' makes it, too",
+            c->ops[z->producer]->name);
     return false;
   }
   s->op->out = s->ref[at];
@@ -219,25 +231,29 @@ static bool has_dim(ti_case *c, ti_word w, void *arg) {
   ti_op *op = arg;
   int d = ti_find_dim(c, w, false);
   if (d < 0) return false;
-  if (op->has[d]) return tf_fail(c->diags, w.at, TF_E_DUP, "dimension '%.40s' given twice", c->dims[d].name);
+  if (op->has[d])
+    return tf_fail(c->diags, w.at, TF_E_DUP, "dimension '%.40s' given twice", c->dims[d].name);
   return op->has[d] = true;
 }
 
-/* A data space that is neither read nor made is an error, and so is a sum over a dim that nothing is indexed by. */
+/* A data space that is neither read nor made is an error, and so is a sum over a dim that nothing
+ * is indexed by. */
 static bool check_op(ti_case *c, const spaces *s) {
   const ti_op *op = s->op;
   bool ok = true, met[TI_MAX_DIMS] = {false};
   if (!op->out || !op->n_reads)
-    return tf_fail(c->diags, op->at, TF_E_OUTPUT, "op '%.40s' needs something to read and one output", op->name);
+    return tf_fail(c->diags, op->at, TF_E_OUTPUT,
+                   "op '%.40s' needs something to read and one output", op->name);
   for (int i = 0; i < s->n; i++) {
     bool used = op->out == s->ref[i];
     for (int r = 0; r < op->n_reads; r++)
       used |= op->reads[r] == s->ref[i];
     if (!used)
-      ok = tf_fail(c->diags, s->name[i]->at, TF_E_NAME, "data space '%.40s' is neither in `ins` nor `out`",
-                   s->name[i]->text);
+      ok = tf_fail(c->diags, s->name[i]->at, TF_E_NAME,
+                   "data space '%.40s' is neither in `ins` nor `out`", s->name[i]->text);
     if (s->read_write[i] && op->out != s->ref[i])
-      ti_warn(c, s->read_write[i]->at, "without effect: read-write of '%.40s', which op '%.40s' only reads",
+      ti_warn(c, s->read_write[i]->at,
+              "without effect: read-write of '%.40s', which op '%.40s' only reads",
               s->name[i]->text, op->name);
     for (int r = 0; r < s->ref[i]->rank; r++)
       for (int t = 0; t < s->ref[i]->index[r].n; t++)
@@ -246,8 +262,8 @@ static bool check_op(ti_case *c, const spaces *s) {
   for (int d = 0; d < c->n_dims; d++)
     if (op->has[d] && !met[d] && c->dims[d].extent != 1)
       ok = tf_fail(c->diags, op->at, TF_E_INDEX,
-                   "op '%.40s' has the dimension '%.40s', by which no data space of it is indexed", op->name,
-                   c->dims[d].name);
+                   "op '%.40s' has the dimension '%.40s', by which no data space of it is indexed",
+                   op->name, c->dims[d].name);
   return ok;
 }
 
@@ -257,8 +273,9 @@ static void read_type(ti_case *c, const tf_ynode *node, ti_op *op) {
   if (kind >= 0 && tf_kind_arity((tf_kind)kind) == op->n_reads)
     op->kind = kind;
   else
-    ti_warn(c, node->at, "not read: type '%.40s' of op '%.40s': it is taken as a product of what it reads", node->text,
-            op->name);
+    ti_warn(c, node->at,
+            "not read: type '%.40s' of op '%.40s': it is taken as a product of what it reads",
+            node->text, op->name);
 }
 
 enum {
@@ -279,18 +296,22 @@ enum {
   N_ALL
 };
 /* The keys of an op; a problem of a single op has them itself. */
-#define OP_ROWS(required)                                                                                              \
-  [O_NAME] = {"name", TF_Y_SCALAR, required}, [O_DIMS] = {"dimensions", TF_Y_LIST | TF_Y_SCALAR, true},                \
-  [O_SPACES] = {"data-spaces", TF_Y_LIST, required}, [O_INS] = {"ins", TF_Y_LIST | TF_Y_SCALAR, required},             \
-  [O_OUT] = {"out", TF_Y_LIST | TF_Y_SCALAR, required}, [O_TYPE] = {"type", TF_Y_SCALAR, false},                       \
-  [O_INPLACE] = {"inplace", TF_Y_SCALAR, false}, [O_COEFS] = {"coefficients", TF_Y_LIST, false},                       \
+#define OP_ROWS(required)                                                                          \
+  [O_NAME] = {"name", TF_Y_SCALAR, required},                                                      \
+  [O_DIMS] = {"dimensions", TF_Y_LIST | TF_Y_SCALAR, true},                                        \
+  [O_SPACES] = {"data-spaces", TF_Y_LIST, required},                                               \
+  [O_INS] = {"ins", TF_Y_LIST | TF_Y_SCALAR, required},                                            \
+  [O_OUT] = {"out", TF_Y_LIST | TF_Y_SCALAR, required}, [O_TYPE] = {"type", TF_Y_SCALAR, false},   \
+  [O_INPLACE] = {"inplace", TF_Y_SCALAR, false}, [O_COEFS] = {"coefficients", TF_Y_LIST, false},   \
   [O_DENSITY] = {"commonDensity", 0, false}, [O_DENSITIES] = {"densities", 0, false}
 
-static bool read_op_keys(ti_case *c, const tf_ynode *node, const tf_ynode *const *v, const coefs *k) {
+static bool read_op_keys(ti_case *c, const tf_ynode *node, const tf_ynode *const *v,
+                         const coefs *k) {
   ti_op *op = TF_NEW(c->arena, ti_op);
   spaces s = {.op = op};
   if (!op) return ti_no_memory(c);
-  if (c->n_ops == TI_MAX_OPS) return tf_fail(c->diags, node->at, TF_E_LIMIT, "more than %d ops", TI_MAX_OPS);
+  if (c->n_ops == TI_MAX_OPS)
+    return tf_fail(c->diags, node->at, TF_E_LIMIT, "more than %d ops", TI_MAX_OPS);
   *op = (ti_op){.name = v[O_NAME]->text, .at = v[O_NAME]->at, .kind = -1};
   for (int d = 0; d < TI_MAX_DIMS; d++)
     op->alias[d] = d;
@@ -307,7 +328,8 @@ static bool read_op_keys(ti_case *c, const tf_ynode *node, const tf_ynode *const
   if (v[O_TYPE]) read_type(c, v[O_TYPE], op);
   if (v[O_INPLACE]) ti_warn(c, v[O_INPLACE]->at, "not modelled: inplace of op '%.40s'", op->name);
   for (int i = O_DENSITY; i <= O_DENSITIES; i++)
-    if (v[i]) ti_warn(c, v[i]->at, "not modelled: densities of op '%.40s': every element counts", op->name);
+    if (v[i])
+      ti_warn(c, v[i]->at, "not modelled: densities of op '%.40s': every element counts", op->name);
   return true;
 }
 
@@ -324,8 +346,8 @@ static bool check_input(ti_case *c, ti_word w, void *arg) {
   if (z < 0) return false;
   ((bool *)arg)[z] = true;
   int o = c->tensors[z].producer;
-  return o < 0 || tf_fail(c->diags, w.at, TF_E_OUTPUT, "'%.40s' is no input: op '%.40s' makes it", c->tensors[z].name,
-                          c->ops[o]->name);
+  return o < 0 || tf_fail(c->diags, w.at, TF_E_OUTPUT, "'%.40s' is no input: op '%.40s' makes it",
+                          c->tensors[z].name, c->ops[o]->name);
 }
 
 static bool check_output(ti_case *c, ti_word w, void *arg) {
@@ -333,7 +355,8 @@ static bool check_output(ti_case *c, ti_word w, void *arg) {
   if (z < 0) return false;
   ((bool *)arg)[z] = true;
   if (c->tensors[z].producer < 0)
-    return tf_fail(c->diags, w.at, TF_E_OUTPUT, "'%.40s' is no output: no op makes it", c->tensors[z].name);
+    return tf_fail(c->diags, w.at, TF_E_OUTPUT, "'%.40s' is no output: no op makes it",
+                   c->tensors[z].name);
   if (c->tensors[z].consumed)
     ti_warn(c, w.at, "not modelled: '%.40s' as an output: an op reads it, so it is an intermediate",
             c->tensors[z].name);
@@ -341,7 +364,8 @@ static bool check_output(ti_case *c, ti_word w, void *arg) {
 }
 
 static bool check_io(ti_case *c, const tf_ynode *map) {
-  static const tf_yrow rows[] = {{"ins", TF_Y_SCALAR | TF_Y_LIST, true}, {"outs", TF_Y_SCALAR | TF_Y_LIST, true}};
+  static const tf_yrow rows[] = {{"ins", TF_Y_SCALAR | TF_Y_LIST, true},
+                                 {"outs", TF_Y_SCALAR | TF_Y_LIST, true}};
   const tf_ynode *v[2];
   bool listed[TI_MAX_TENSORS] = {false};
   if (!tf_yschema_check(map, rows, 2, "'io'", v, c->diags)) return false;
@@ -351,7 +375,8 @@ static bool check_io(ti_case *c, const tf_ynode *map) {
     const ti_tensor *t = &c->tensors[z];
     if (listed[z] || (t->producer >= 0 && t->consumed)) continue;
     ok = tf_fail(c->diags, v[t->producer >= 0]->at, TF_E_MISSING, "'%.40s' is missing: %s", t->name,
-                 t->producer >= 0 ? "no op reads it, so it is an output" : "no op makes it, so it is an input");
+                 t->producer >= 0 ? "no op reads it, so it is an output"
+                                  : "no op makes it, so it is an input");
   }
   return ok;
 }

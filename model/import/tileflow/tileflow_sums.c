@@ -1,5 +1,6 @@
-/* Outputs that TileFlow indexes by sums of dims, A[h + u]: the consumer's window written into the producer.  Here an
- * output is indexed by plain dims, and what its consumers read of it says how much of it is made. */
+/* Outputs that TileFlow indexes by sums of dims, A[h + u]: the consumer's window written into the
+ * producer.  Here an output is indexed by plain dims, and what its consumers read of it says how
+ * much of it is made. */
 #include <stdio.h>
 #include <string.h>
 
@@ -48,7 +49,8 @@ static int sum_dim(ti_case *c, tf_loc at, int a, int b) {
   return c->n_dims++;
 }
 
-/* In what the op reads, the first dim of the sum stands for the sum; the second one may not stand alone. */
+/* In what the op reads, the first dim of the sum stands for the sum; the second one may not stand
+ * alone. */
 static bool rename_reads(ti_case *c, ti_op *op, int a, int b, int sum) {
   for (int r = 0; r < op->n_reads; r++)
     for (int k = 0; k < op->reads[r]->rank; k++) {
@@ -61,8 +63,8 @@ static bool rename_reads(ti_case *c, ti_op *op, int a, int b, int sum) {
       }
       if (second && !first)
         return tf_fail(c->diags, x->at, TF_E_OUTPUT,
-                       "op '%.40s' reads by '%.40s' alone what it makes by '%.40s + %.40s'", op->name, c->dims[b].name,
-                       c->dims[a].name, c->dims[b].name);
+                       "op '%.40s' reads by '%.40s' alone what it makes by '%.40s + %.40s'",
+                       op->name, c->dims[b].name, c->dims[a].name, c->dims[b].name);
       for (int t = 0; t < x->n; t++) {
         tl_term term = x->term[t];
         if (term.dim == b) continue;
@@ -78,11 +80,15 @@ static bool name_sum(ti_case *c, ti_op *op, ti_index *x) {
   const tl_term *t = x->term;
   if (x->n != 2 || t[0].coef != 1 || t[1].coef != 1 || t[0].dim == t[1].dim)
     return tf_fail(c->diags, x->at, TF_E_OUTPUT,
-                   "a rank of the output of op '%.40s' is one dimension, or the sum of two", op->name);
+                   "a rank of the output of op '%.40s' is one dimension, or the sum of two",
+                   op->name);
   int a = t[0].dim, b = t[1].dim, sum = sum_dim(c, x->at, a, b);
   if (sum < 0 || !rename_reads(c, op, a, b, sum)) return false;
-  ti_warn(c, x->at, "'%.40s' of op '%.40s' is made at %s + %s: here the dimension %s, and its reads follow it",
-          c->tensors[op->out->tensor].name, op->name, c->dims[a].name, c->dims[b].name, c->dims[sum].name);
+  ti_warn(
+      c, x->at,
+      "'%.40s' of op '%.40s' is made at %s + %s: here the dimension %s, and its reads follow it",
+      c->tensors[op->out->tensor].name, op->name, c->dims[a].name, c->dims[b].name,
+      c->dims[sum].name);
   c->sums = true;
   op->alias[a] = sum;
   op->alias[b] = -1;
@@ -113,6 +119,7 @@ bool ti_name_sums(ti_case *c) {
   }
   for (int d = 0; d < c->n_dims && ok; d++)
     if (!c->dims[d].used && c->dims[d].sum[0] < 0 && c->dims[d].extent != 1)
-      ti_warn(c, c->dims[d].at, "left out: dimension '%.40s', by which nothing is indexed", c->dims[d].name);
+      ti_warn(c, c->dims[d].at, "left out: dimension '%.40s', by which nothing is indexed",
+              c->dims[d].name);
   return ok;
 }

@@ -1,4 +1,5 @@
-/* What a whole TileFlow tree says: whether factors reach the sizes, where intermediates live, what bypass means. */
+/* What a whole TileFlow tree says: whether factors reach the sizes, where intermediates live, what
+ * bypass means. */
 #include <string.h>
 
 #include "base/checked.h"
@@ -21,7 +22,8 @@ static bool touches(const ti_case *c, int op, int tensor) {
 bool ti_leads(const ti_case *c, int op, const ti_node *n) {
   for (int o = 0; o < c->n_ops; o++)
     for (int r = 0; r < c->ops[o]->n_reads; r++)
-      if (c->ops[o]->reads[r]->tensor == c->ops[op]->out->tensor && ti_is_above(n, c->leaf[o])) return false;
+      if (c->ops[o]->reads[r]->tensor == c->ops[op]->out->tensor && ti_is_above(n, c->leaf[o]))
+        return false;
   return true;
 }
 
@@ -38,7 +40,8 @@ static void check_product(ti_case *c, int op, int dim) {
     }
   if (last && c->dims[dim].extent && product > c->dims[dim].extent)
     ti_warn(c, last->at,
-            "the factors of '%.40s' multiply to %lld on the way to op '%.40s', its size is %lld: here the last step "
+            "the factors of '%.40s' multiply to %lld on the way to op '%.40s', its size is %lld: "
+            "here the last step "
             "is partial%s",
             c->dims[dim].name, (long long)product, c->ops[op]->name, (long long)c->dims[dim].extent,
             c->exact_loops ? "; TileFlow refuses it" : "");
@@ -73,7 +76,8 @@ static bool check_names(ti_case *c, const ti_node *n, names *v) {
       met += !strcmp(v->loop[i]->name, l->name);
     if (met == 1)
       ti_warn(c, l->at,
-              "not modelled: '%.40s' stands in several places, and has one value in TileFlow: here each is open "
+              "not modelled: '%.40s' stands in several places, and has one value in TileFlow: here "
+              "each is open "
               "by itself",
               l->name);
     if (met < 2 && v->n < MAX_NAMES && !add_name(c, v, l)) return false;
@@ -96,7 +100,8 @@ static bool bypasses(const ti_node *n, int tensor) {
   return false;
 }
 
-/* The first temporal Tile below the scope, on the way to the op, that holds the tensor; NULL: none. */
+/* The first temporal Tile below the scope, on the way to the op, that holds the tensor; NULL: none.
+ */
 static const ti_node *holder(const ti_case *c, const ti_node *scope, int op, int tensor) {
   const ti_node *found = NULL;
   for (const ti_node *n = c->leaf[op]; n && n != scope; n = n->parent)
@@ -117,7 +122,8 @@ static void find_home(ti_case *c, int tensor) {
   bool differ = false;
   z->scope = NULL;
   for (int o = 0; o < c->n_ops; o++)
-    if (touches(c, o, tensor)) z->scope = z->scope ? common_scope(z->scope, c->leaf[o]) : c->leaf[o];
+    if (touches(c, o, tensor))
+      z->scope = z->scope ? common_scope(z->scope, c->leaf[o]) : c->leaf[o];
   if (!z->scope || z->scope->kind != TI_SCOPE) return;
   for (int o = 0; o < c->n_ops; o++) {
     if (!touches(c, o, tensor)) continue;
@@ -127,7 +133,8 @@ static void find_home(ti_case *c, int tensor) {
     if (level < 0 || own < level) level = own;
   }
   if (differ)
-    ti_warn(c, z->scope->at, "the ops that touch '%.40s' hold it in different memories: here in '%.40s'", z->name,
+    ti_warn(c, z->scope->at,
+            "the ops that touch '%.40s' hold it in different memories: here in '%.40s'", z->name,
             ti_level_name(c, level));
   z->keep = level > level_above(z->scope) ? level : -1;
 }
@@ -155,18 +162,21 @@ static bool held_above(const ti_node *scope, const ti_node *n, int tensor) {
 static bool resolve_bypass(ti_case *c, const ti_node *n, ti_bypass *b) {
   const ti_tensor *z = &c->tensors[b->tensor];
   bool inner = z->producer >= 0 && z->consumed;
-  bool below = inner && z->scope && z->scope->kind == TI_SCOPE && n != z->scope && ti_is_above(z->scope, n);
+  bool below =
+      inner && z->scope && z->scope->kind == TI_SCOPE && n != z->scope && ti_is_above(z->scope, n);
   if (!touched_below(c, n, b->tensor) || (inner && !below)) {
     ti_warn(c, b->at, "without effect: bypass of '%.40s', which does not pass here", z->name);
     return true;
   }
   if (inner && !held_above(z->scope, n, b->tensor)) return true; /* says where it is held from */
   if (n->level == 0)
-    return tf_fail(c->diags, b->at, TF_E_BYPASS, "'%.40s' cannot bypass '%.40s': inputs and outputs live there",
-                   z->name, ti_level_name(c, 0));
+    return tf_fail(c->diags, b->at, TF_E_BYPASS,
+                   "'%.40s' cannot bypass '%.40s': inputs and outputs live there", z->name,
+                   ti_level_name(c, 0));
   const ti_node *first = tile_of_level_above(n);
   if (first) {
-    tf_fail(c->diags, b->at, TF_E_BYPASS, "'%.40s' is held by the Tile of '%.40s' above: bypass it there", z->name,
+    tf_fail(c->diags, b->at, TF_E_BYPASS,
+            "'%.40s' is held by the Tile of '%.40s' above: bypass it there", z->name,
             ti_level_name(c, n->level));
     tf_note(c->diags, first->at, "the Tile above");
     return false;
@@ -180,7 +190,8 @@ static bool resolve_node(ti_case *c, ti_node *n) {
   for (int i = 0; i < n->n_bypass; i++)
     ok &= resolve_bypass(c, n, &n->bypass[i]);
   if (n->kind == TI_TILE && !n->profile && !tile_of_level_above(n))
-    ti_warn(c, n->at, "not modelled: profile False: what '%.40s' moves is counted here", ti_level_name(c, n->level));
+    ti_warn(c, n->at, "not modelled: profile False: what '%.40s' moves is counted here",
+            ti_level_name(c, n->level));
   for (int i = 0; i < n->n_children; i++)
     ok &= resolve_node(c, n->children[i]);
   return ok;

@@ -120,9 +120,12 @@ static int dim_at(ti_case *c, const ti_node *n, const ti_loop *l) {
   for (int o = 0; o < c->n_ops; o++) {
     const ti_op *op = c->ops[o];
     int own = op->alias[l->dim];
-    if (!c->leaf[o] || !ti_is_above(n, c->leaf[o]) || !ti_leads(c, o, n) || (own == l->dim && !op->has[own])) continue;
+    if (!c->leaf[o] || !ti_is_above(n, c->leaf[o]) || !ti_leads(c, o, n) ||
+        (own == l->dim && !op->has[own]))
+      continue;
     if (own < 0 || (dim >= 0 && own != dim)) {
-      tf_fail(c->diags, l->at, TF_E_LOOP, "a loop on '%.40s' of op '%.40s', whose output is indexed by a sum of it",
+      tf_fail(c->diags, l->at, TF_E_LOOP,
+              "a loop on '%.40s' of op '%.40s', whose output is indexed by a sum of it",
               c->dims[l->dim].name, op->name);
       return -1;
     }
@@ -184,8 +187,8 @@ static void write_tag(const char *tag, tf_page *p) {
 /* A spatial Tile stands on the line of the temporal one above it. */
 static const ti_node *spread_below(const ti_node *n) {
   const ti_node *below = n->n_children == 1 ? n->children[0] : NULL;
-  bool one =
-      !n->spatial && below && below->kind == TI_TILE && below->spatial && below->level == n->level && !below->n_bypass;
+  bool one = !n->spatial && below && below->kind == TI_TILE && below->spatial &&
+             below->level == n->level && !below->n_bypass;
   return one ? below : NULL;
 }
 

@@ -1,4 +1,5 @@
-/* Attributes of Timeloop's components: those with a meaning here are read, the others told, misspelt ones refused. */
+/* Attributes of Timeloop's components: those with a meaning here are read, the others told,
+ * misspelt ones refused. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,9 +32,9 @@ enum {
   A_ENTRY,
   N_A,
   A_CHANGES = N_A, /* changes numbers that Timeloop prints, unless it has the value `none` */
-  A_PACKS,         /* where formats are kept and by what they are read: their actions' energies tell it */
-  A_LEAK,          /* leakage and who sleeps: told with the tables' leak actions */
-  A_TABLES         /* what only estimators of energy and area read: so is what nobody knows */
+  A_PACKS, /* where formats are kept and by what they are read: their actions' energies tell it */
+  A_LEAK,  /* leakage and who sleeps: told with the tables' leak actions */
+  A_TABLES /* what only estimators of energy and area read: so is what nobody knows */
 };
 /* '-' and '_' are the same to Timeloop. */
 static const struct {
@@ -107,7 +108,8 @@ static bool is_key(const tf_ynode *key, const char *name) {
   return i == key->len && !name[i];
 }
 
-/* Whether the value says no more than its absence would: "0" also as 0.0, false, null and nothing in any spelling. */
+/* Whether the value says no more than its absence would: "0" also as 0.0, false, null and nothing
+ * in any spelling. */
 static bool is_none(const tf_ynode *value, const char *none) {
   char *end;
   if (value->kind != TF_Y_SCALAR) return value->n == 0;
@@ -128,7 +130,8 @@ static int row_of(const tf_ynode *key, tf_near *near) {
 }
 
 /* Tells of an attribute that is not read. */
-static void tell_attribute(tl_case *c, int row, const tf_ynode *key, const tf_ynode *value, const char *name) {
+static void tell_attribute(tl_case *c, int row, const tf_ynode *key, const tf_ynode *value,
+                           const char *name) {
   const char *text = tl_value_text(value);
   const int n = (int)strcspn(text, "\n");
   tl_reason why = TL_TABLES;
@@ -144,9 +147,10 @@ static void tell_attribute(tl_case *c, int row, const tf_ynode *key, const tf_yn
   tl_fold(c, why, key->at, "%.40s %.*s", key->text, n < 40 ? n : 40, n ? text : "null");
 }
 
-/* Puts the values of one map into v where a nearer map has given none.  A key that is not known but is near one that is
- * becomes an error (*ok false); any other is told. */
-static void collect_values(tl_case *c, const tf_ynode *map, bool own, const char *name, const tf_ynode **v, bool *ok) {
+/* Puts the values of one map into v where a nearer map has given none.  A key that is not known but
+ * is near one that is becomes an error (*ok false); any other is told. */
+static void collect_values(tl_case *c, const tf_ynode *map, bool own, const char *name,
+                           const tf_ynode **v, bool *ok) {
   for (size_t i = 0; i < map->n; i++) {
     const tf_ynode *key = map->pairs[i].key, *value = map->pairs[i].value;
     tf_near near = tf_near_start(key->text, key->len);
@@ -158,7 +162,8 @@ static void collect_values(tl_case *c, const tf_ynode *map, bool own, const char
     } else if (!own) {
       continue; /* keys of the maps further out are told where these stand */
     } else if (row < 0 && near.best && strncmp(key->text, "metadata_", 9) != 0) {
-      *ok = tf_fail(c->diags, key->at, TF_E_KEY, "unknown key '%.60s' in the attributes of a component%s", key->text,
+      *ok = tf_fail(c->diags, key->at, TF_E_KEY,
+                    "unknown key '%.60s' in the attributes of a component%s", key->text,
                     tf_near_text(&near, hint, sizeof hint));
     } else {
       tell_attribute(c, row, key, value, name);
@@ -172,7 +177,8 @@ static void read_technology(tl_case *c, const tf_ynode *node) {
   long nm = strtol(node->text, &end, 10);
   bool given = end != node->text && (!*end || !strcmp(end, "nm")) && nm > 0 && nm < 1000;
   if (given && !c->technology) c->technology = nm;
-  if (!given || c->technology != nm) tl_fold(c, TL_TABLES, node->at, "technology %.40s", node->text);
+  if (!given || c->technology != nm)
+    tl_fold(c, TL_TABLES, node->at, "technology %.40s", node->text);
 }
 
 /* The first counts: a machine has one clock. */
@@ -181,13 +187,13 @@ static bool read_cycle(tl_case *c, const tf_ynode *node) {
   if (!tl_real(c, node, &seconds)) return false;
   if (!(c->cycle_seconds > 0)) c->cycle_seconds = seconds;
   if (seconds < c->cycle_seconds || seconds > c->cycle_seconds)
-    tl_lost(c, node->at, "not modelled: a second clock, of %.40s s: the machine has one of %g s", node->text,
-            c->cycle_seconds);
+    tl_lost(c, node->at, "not modelled: a second clock, of %.40s s: the machine has one of %g s",
+            node->text, c->cycle_seconds);
   return true;
 }
 
-/* Words of an access: where only a width is given, as many as it holds of Timeloop's default of 16 bits, or of their
- * own. */
+/* Words of an access: where only a width is given, as many as it holds of Timeloop's default of 16
+ * bits, or of their own. */
 static bool read_block(tl_case *c, const tf_ynode *const *v, tl_level *l) {
   int64_t width = 0, cluster = 1;
   const int64_t word = l->word_bits ? l->word_bits : 16;
@@ -215,11 +221,13 @@ static bool read_words(tl_case *c, const tf_ynode *const *v, tl_level *l) {
   if (v[A_ENTRIES]) ok &= tl_int(c, v[A_ENTRIES], "entries", 1, &l->words);
   if (l->words > 0 && buffers > 1) l->words = (int64_t)((double)l->words / buffers);
   if (v[A_BUFFERS] && l->words == 0)
-    ok = tf_fail(c->diags, v[A_BUFFERS]->at, TF_E_RANGE, "multiple_buffering leaves '%.40s' no word", l->name);
+    ok = tf_fail(c->diags, v[A_BUFFERS]->at, TF_E_RANGE,
+                 "multiple_buffering leaves '%.40s' no word", l->name);
   return ok;
 }
 
-/* `instances` wins over NAME[0..N]; all three are of the whole machine, and the mesh has as many places. */
+/* `instances` wins over NAME[0..N]; all three are of the whole machine, and the mesh has as many
+ * places. */
 static bool read_mesh(tl_case *c, const tf_ynode *const *v, tl_level *l) {
   int64_t y = 0;
   if (!l->instances) return true; /* a container's attributes, or 0.4's nodes: their caller looks */
@@ -231,10 +239,11 @@ static bool read_mesh(tl_case *c, const tf_ynode *const *v, tl_level *l) {
   if (l->mesh_x && l->instances % y == 0 && l->instances / y == l->mesh_x) return true;
   if (l->mesh_x)
     return tf_fail(c->diags, v[A_MESH_Y]->at, TF_E_FANOUT,
-                   "meshX %lld times meshY %lld are not the %lld instances of '%.40s'", (long long)l->mesh_x,
-                   (long long)y, (long long)l->instances, l->name);
-  return tf_fail(c->diags, v[A_MESH_Y]->at, TF_E_FANOUT, "%lld instances of '%.40s' fill no %lld rows",
-                 (long long)l->instances, l->name, (long long)y);
+                   "meshX %lld times meshY %lld are not the %lld instances of '%.40s'",
+                   (long long)l->mesh_x, (long long)y, (long long)l->instances, l->name);
+  return tf_fail(c->diags, v[A_MESH_Y]->at, TF_E_FANOUT,
+                 "%lld instances of '%.40s' fill no %lld rows", (long long)l->instances, l->name,
+                 (long long)y);
 }
 
 /* Energies and an area of the file's own, pJ an access or a point, um2. */
@@ -248,7 +257,8 @@ static bool read_costs(tl_case *c, const tf_ynode *const *v, tl_level *l) {
   }
   if (v[A_POINT_PJ] && compute) ok &= tl_amount(c, v[A_POINT_PJ], "energy", &l->read_pj);
   if (v[A_AREA] && compute) ok &= tl_amount(c, v[A_AREA], "area", &l->area);
-  if (v[A_CLUSTER_AREA] && !compute) ok &= tl_amount(c, v[A_CLUSTER_AREA], "cluster_area", &l->area);
+  if (v[A_CLUSTER_AREA] && !compute)
+    ok &= tl_amount(c, v[A_CLUSTER_AREA], "cluster_area", &l->area);
   return ok;
 }
 
@@ -257,7 +267,9 @@ static bool read_rates(tl_case *c, const tf_ynode *const *v, tl_level *l) {
   double both = 0;
   if (v[A_BW] && (ok &= tl_real(c, v[A_BW], &both))) { /* Timeloop's old key */
     l->read_bw = l->write_bw = both / 2;
-    tl_lost(c, v[A_BW]->at, "bandwidth of %.60s: half of it each for reads and writes, as Timeloop takes it", l->name);
+    tl_lost(c, v[A_BW]->at,
+            "bandwidth of %.60s: half of it each for reads and writes, as Timeloop takes it",
+            l->name);
   }
   if (v[A_READ_BW]) ok &= tl_real(c, v[A_READ_BW], &l->read_bw);
   if (v[A_WRITE_BW]) ok &= tl_real(c, v[A_WRITE_BW], &l->write_bw);
@@ -278,7 +290,8 @@ bool tl_read_attributes(tl_case *c, const tf_ynode *const *maps, int n, tl_level
   l->block = 1;
   if (v[A_WORD]) ok &= tl_int(c, v[A_WORD], "word-bits", 1, &l->word_bits);
   ok &= read_words(c, v, l) && read_mesh(c, v, l) && read_rates(c, v, l) && read_costs(c, v, l);
-  if (v[A_ENTRY] && !is_none(v[A_ENTRY], "0")) ok &= tl_int(c, v[A_ENTRY], "metadata_datawidth", 1, &l->entry_bits);
+  if (v[A_ENTRY] && !is_none(v[A_ENTRY], "0"))
+    ok &= tl_int(c, v[A_ENTRY], "metadata_datawidth", 1, &l->entry_bits);
   if (v[A_TECHNOLOGY]) read_technology(c, v[A_TECHNOLOGY]);
   if (v[A_CYCLE]) ok &= read_cycle(c, v[A_CYCLE]);
   return ok;

@@ -1,4 +1,5 @@
-/* Timeloop's constraints as a mapping in which all is open that they do not fix: what `search` completes. */
+/* Timeloop's constraints as a mapping in which all is open that they do not fix: what `search`
+ * completes. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,11 +12,12 @@ bool tl_add_constraint(tl_case *c, int level, const char *type, const tf_ynode *
   for (int i = 0; i < 2 && !type; i++) {
     const tf_ynode *node = i ? kind : target;
     if (!node)
-      return tf_fail(c->diags, keys->at, TF_E_MISSING, "a constraint needs the key '%s'", i ? "type" : "target");
+      return tf_fail(c->diags, keys->at, TF_E_MISSING, "a constraint needs the key '%s'",
+                     i ? "type" : "target");
     if (!tf_yschema_kind(node, TF_Y_SCALAR, i ? "type" : "target", c->diags)) return false;
   }
-  c->constraint[c->n_constraints++] =
-      (tl_constraint){level, type ? NULL : target, type ? NULL : kind, type ? type : kind->text, keys};
+  c->constraint[c->n_constraints++] = (tl_constraint){
+      level, type ? NULL : target, type ? NULL : kind, type ? type : kind->text, keys};
   return true;
 }
 
@@ -24,11 +26,13 @@ bool tl_add_constraints(tl_case *c, const tf_ynode *section) {
   const tf_ynode *v[2] = {section, NULL};
   bool ok = true;
   if (!tf_yschema_kind(section, TF_Y_MAP | TF_Y_LIST, "constraints", c->diags) ||
-      (section->kind == TF_Y_MAP && !tf_yschema_check(section, rows, 2, "constraints", v, c->diags)))
+      (section->kind == TF_Y_MAP &&
+       !tf_yschema_check(section, rows, 2, "constraints", v, c->diags)))
     return false;
   for (size_t i = 0; i < v[0]->n; i++) {
     const tf_ynode *item = v[0]->items[i];
-    ok &= tf_yschema_kind(item, TF_Y_MAP, "a constraint", c->diags) && tl_add_constraint(c, -1, NULL, item);
+    ok &= tf_yschema_kind(item, TF_Y_MAP, "a constraint", c->diags) &&
+          tl_add_constraint(c, -1, NULL, item);
   }
   return ok;
 }
@@ -70,15 +74,18 @@ static bool constrain_dim(tl_case *c, tl_level *l, tl_loops *loops, const tl_loo
   snprintf(what, sizeof what, "the factor of '%.40s'", c->problem.dim[d]);
   if (loops->at[d].line && (open ? loops->most[d] > 0 : loops->trips[d] != TL_OPEN))
     return fail_twice(c, said->at[d], loops->at[d], what, l);
-  const int64_t fixed = open ? loops->trips[d] : said->trips[d], most = said->most[d] ? said->most[d] : loops->most[d];
+  const int64_t fixed = open ? loops->trips[d] : said->trips[d],
+                most = said->most[d] ? said->most[d] : loops->most[d];
   if (fixed > 0 && most && fixed > most) {
-    tf_fail(c->diags, said->at[d], TF_E_COVER, "'%.40s' has %lld steps at '%.40s', and at most %lld", c->problem.dim[d],
+    tf_fail(c->diags, said->at[d], TF_E_COVER,
+            "'%.40s' has %lld steps at '%.40s', and at most %lld", c->problem.dim[d],
             (long long)fixed, l->name, (long long)most);
     tf_note(c->diags, loops->at[d], "the other constraint");
     return false;
   }
   if (said->trips[d] == TL_REST)
-    tl_lost(c, said->at[d], "factor 0 of '%.40s' is left open; Timeloop takes the whole extent here",
+    tl_lost(c, said->at[d],
+            "factor 0 of '%.40s' is left open; Timeloop takes the whole extent here",
             c->problem.dim[d]);
   if (!open) loops->trips[d] = said->trips[d];
   loops->most[d] = loops->trips[d] == TL_OPEN ? most : 0;
@@ -93,8 +100,10 @@ static bool constrain_loops(tl_case *c, const tf_ynode *const *v, tl_level *l, b
   bool ok = true;
   for (int d = 0; d < TL_MAX_DIMS; d++)
     said.trips[d] = -2; /* not named */
-  if (v[K_ORDER] && order_at->line) return fail_twice(c, v[K_ORDER]->at, *order_at, "the permutation", l);
-  if (space && v[K_SPLIT] && split_at->line) return fail_twice(c, v[K_SPLIT]->at, *split_at, "the split", l);
+  if (v[K_ORDER] && order_at->line)
+    return fail_twice(c, v[K_ORDER]->at, *order_at, "the permutation", l);
+  if (space && v[K_SPLIT] && split_at->line)
+    return fail_twice(c, v[K_SPLIT]->at, *split_at, "the split", l);
   if ((v[K_FACTORS] && !tl_read_factors(c, v[K_FACTORS], true, &said)) ||
       (v[K_ORDER] && !tl_read_order(c, v[K_ORDER], loops)) ||
       (v[K_SPLIT] && !tl_int(c, v[K_SPLIT], "split", 0, &split)))
@@ -111,7 +120,8 @@ static bool constrain_storage(tl_case *c, const tf_ynode *const *v, tl_level *l)
   tl_nest *n = &l->nest;
   bool only[TL_MAX_SPACES] = {false};
   tf_loc at[TL_MAX_SPACES];
-  if (!tl_read_names(c, v[K_KEEP], n->keep, n->keep_at) || !tl_read_names(c, v[K_KEEP_ONLY], only, at) ||
+  if (!tl_read_names(c, v[K_KEEP], n->keep, n->keep_at) ||
+      !tl_read_names(c, v[K_KEEP_ONLY], only, at) ||
       !tl_read_names(c, v[K_BYPASS], n->bypass, n->bypass_at))
     return false;
   for (int z = 0; z < c->problem.n_spaces; z++) {
@@ -134,22 +144,25 @@ static bool apply_constraint(tl_case *c, const tl_constraint *k) {
   tl_level *l = &c->level[at];
   for (int i = N_QUIET; i < N_ROWS; i++)
     if (v[i] && (v[i]->kind == TF_Y_SCALAR || v[i]->n > 0))
-      tl_lost(c, v[i]->at, "not modelled: %s of the %.30s constraint of %.60s", rows[i].key, k->type_text, l->name);
+      tl_lost(c, v[i]->at, "not modelled: %s of the %.30s constraint of %.60s", rows[i].key,
+              k->type_text, l->name);
   if (space || time) return constrain_loops(c, v, l, space);
   if (store) return constrain_storage(c, v, l);
-  static const char *const known[] = {"utilization", "parallelism", "max_overbooked_proportion", "internal"};
+  static const char *const known[] = {"utilization", "parallelism", "max_overbooked_proportion",
+                                      "internal"};
   for (int i = 0; i < 4; i++)
     if (!strcmp(k->type_text, known[i])) return true; /* its keys are noted */
-  return tf_fail(c->diags, k->type ? k->type->at : k->keys->at, TF_E_RANGE,
-                 "no type '%.30s': temporal, spatial, bypass, datatype, dataspace, utilization or parallelism",
-                 k->type_text);
+  return tf_fail(
+      c->diags, k->type ? k->type->at : k->keys->at, TF_E_RANGE,
+      "no type '%.30s': temporal, spatial, bypass, datatype, dataspace, utilization or parallelism",
+      k->type_text);
 }
 
 /* Where nothing spreads, no spatial loop stands; temporal loops stand in memories only. */
 static void open_level(tl_case *c, int at) {
   tl_level *l = &c->level[at];
-  bool spreads =
-      at + 1 < c->n_levels && (tl_fan(l, &c->level[at + 1], false) > 1 || tl_fan(l, &c->level[at + 1], true) > 1);
+  bool spreads = at + 1 < c->n_levels && (tl_fan(l, &c->level[at + 1], false) > 1 ||
+                                          tl_fan(l, &c->level[at + 1], true) > 1);
   memset(&l->nest, 0, sizeof l->nest);
   l->nest.split = -1;
   for (int d = 0; d < c->problem.n_dims; d++) {
@@ -175,7 +188,8 @@ static bool check_reach(tl_case *c, int d) {
     }
   if (most >= extent) return true;
   tf_fail(c->diags, n ? *at[n - 1] : c->level[0].at, TF_E_COVER,
-          "the constraints leave '%.40s' at most %lld steps, its extent is %lld: leave its factor open at one level",
+          "the constraints leave '%.40s' at most %lld steps, its extent is %lld: leave its factor "
+          "open at one level",
           c->problem.dim[d], (long long)most, (long long)extent);
   for (int i = 0; i + 1 < n; i++)
     tf_note(c->diags, *at[i], "and here");

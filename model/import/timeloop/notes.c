@@ -1,5 +1,5 @@
-/* What a file says and the model has no place for: warnings, and comments in the result.  What changes no number here
- * is folded into one line for each reason, so that what does is seen. */
+/* What a file says and the model has no place for: warnings, and comments in the result.  What
+ * changes no number here is folded into one line for each reason, so that what does is seen. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -74,8 +74,8 @@ static void list(const tl_case *c, tl_reason reason, char *out, size_t size) {
   if (left) snprintf(out + used, size - used, " and %d more", left);
 }
 
-/* An element is a word of every memory, whatever its width: widths decide default energies and areas alone, which are
- * those of the outermost memory's words. */
+/* An element is a word of every memory, whatever its width: widths decide default energies and
+ * areas alone, which are those of the outermost memory's words. */
 static void tell_widths(tl_case *c) {
   const int64_t all = c->n_levels && c->level[0].word_bits ? c->level[0].word_bits : 16;
   for (int i = 1; i < c->n_levels; i++) {
@@ -84,14 +84,16 @@ static void tell_widths(tl_case *c) {
     if (l->read_pj >= 0)
       tl_fold(c, TL_NOTHING, l->at, "words of %d bits of %.40s", (int)l->word_bits, l->name);
     else
-      tl_lost(c, l->at, "words of %d bits of %.40s: here its default energy and area are of words of %d bits",
+      tl_lost(c, l->at,
+              "words of %d bits of %.40s: here its default energy and area are of words of %d bits",
               (int)l->word_bits, l->name, (int)all);
   }
 }
 
 void tl_tell_folded(tl_case *c) {
   static const char *const lead[TL_N_REASONS] = {
-      [TL_UNIFORM] = "structured densities (fixed_structured) are uniform here, of the same share: ",
+      [TL_UNIFORM] =
+          "structured densities (fixed_structured) are uniform here, of the same share: ",
       [TL_TABLES] = "read by estimators of energy and area alone: ",
       [TL_ACTIONS] = "not counted, of the energy tables: ",
       [TL_NOTHING] = "without effect here: "};

@@ -44,7 +44,8 @@ enum { N_SECTIONS = sizeof sections / sizeof sections[0] };
 
 /* Nothing is said: a list or map without an entry, or with none in its lists (`targets: []`). */
 static bool is_hollow(const tf_ynode *node) {
-  if (node->kind == TF_Y_SCALAR) return tf_ynode_empty(node) || tf_ynode_is(node, "null") || tf_ynode_is(node, "~");
+  if (node->kind == TF_Y_SCALAR)
+    return tf_ynode_empty(node) || tf_ynode_is(node, "null") || tf_ynode_is(node, "~");
   bool hollow = node->kind == TF_Y_MAP || node->n == 0;
   for (size_t i = 0; i < node->n && node->kind == TF_Y_MAP; i++)
     hollow &= tf_ynode_is(node->pairs[i].key, "version") || is_hollow(node->pairs[i].value);
@@ -55,15 +56,16 @@ static void tell_section(tl_case *c, int i, const tf_ynode *node) {
   if (i != S_DUMPED) tl_fold(c, TL_NOTHING, node->at, "section %s", sections[i].key);
 }
 
-/* Finds the sections of one text; one that stands in an earlier text, too, is an error, unless one says nothing: the
- * front end's dumps hold `mapping: []` beside the mapper's own file. */
+/* Finds the sections of one text; one that stands in an earlier text, too, is an error, unless one
+ * says nothing: the front end's dumps hold `mapping: []` beside the mapper's own file. */
 static bool find_sections(tl_case *c, const tf_text *t, const tf_ynode **found) {
   uint16_t file = tf_diags_add_file(c->diags, t->name, t->text, t->len);
   const tf_ynode *v[N_SECTIONS], *root = tf_yaml_read(c->arena, file, t->text, t->len, c->diags);
   if (!root || !tf_yschema_kind(root, TF_Y_MAP, "a file of Timeloop", c->diags)) return false;
   root = tl_merge(c, root);
   if (!root) return tf_out_of_memory(c->diags);
-  if (!tf_yschema_check(root, sections, N_SECTIONS, "a file of Timeloop", v, c->diags)) return false;
+  if (!tf_yschema_check(root, sections, N_SECTIONS, "a file of Timeloop", v, c->diags))
+    return false;
   bool ok = true;
   for (int i = 0; i < N_SECTIONS; i++) {
     if (!v[i]) continue;
@@ -83,7 +85,8 @@ static bool read_tables(tl_case *c, const tf_ynode **found) {
   bool ok = true;
   for (int s = S_ERT; s <= S_ART_SUMMARY; s++)
     if (found[s] && !found[S_ARCH])
-      return tf_fail(c->diags, found[s]->at, TF_E_MISSING, "%s needs its architecture", sections[s].key);
+      return tf_fail(c->diags, found[s]->at, TF_E_MISSING, "%s needs its architecture",
+                     sections[s].key);
   if (found[S_ERT])
     ok &= tl_read_ert(c, found[S_ERT], false);
   else if (found[S_ERT_SUMMARY])
@@ -103,14 +106,15 @@ static bool read_mapping(tl_case *c, const tf_ynode **found) {
     if (found[s]) ok &= tl_add_constraints(c, found[s]);
   if (!ok) return false;
   if (given && c->n_constraints)
-    tl_fold(c, TL_NOTHING, c->constraint[0].keys->at, "%d constraints, since a mapping is given", c->n_constraints);
+    tl_fold(c, TL_NOTHING, c->constraint[0].keys->at, "%d constraints, since a mapping is given",
+            c->n_constraints);
   if (given && (!found[S_ARCH] || !found[S_PROBLEM]))
     return tf_fail(c->diags, map->at, TF_E_MISSING, "a mapping needs its architecture and problem");
   if (given) return tl_read_mapping(c, map);
   if (c->n_constraints && found[S_ARCH] && found[S_PROBLEM]) return tl_constrained_mapping(c);
   if (c->n_constraints)
-    tl_lost(c, c->constraint[0].keys->at, "not read: %d constraints, which need architecture and problem",
-            c->n_constraints);
+    tl_lost(c, c->constraint[0].keys->at,
+            "not read: %d constraints, which need architecture and problem", c->n_constraints);
   return true;
 }
 
@@ -118,7 +122,8 @@ static bool read_mapping(tl_case *c, const tf_ynode **found) {
 static bool read_sparse(tl_case *c, const tf_ynode *section) {
   if (section && is_hollow(section)) section = NULL;
   if (c->n_levels && c->has_problem) return tl_read_sparse(c, section);
-  if (section) tl_lost(c, section->at, "not read: sparse_optimizations, which need architecture and problem");
+  if (section)
+    tl_lost(c, section->at, "not read: sparse_optimizations, which need architecture and problem");
   return true;
 }
 

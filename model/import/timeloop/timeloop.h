@@ -21,16 +21,17 @@ enum { TL_REST = 0, TL_OPEN = -1 };
 typedef struct {
   int64_t trips[TL_MAX_DIMS], most[TL_MAX_DIMS]; /* most: bound of an open one, 0: none */
   int order[TL_MAX_DIMS];                        /* dims, inner to outer */
-  int64_t residual[TL_MAX_DIMS];                 /* steps in the last step of the loops around it; 0: not said */
-  tf_loc at[TL_MAX_DIMS];                        /* where the factor stands; line 0: nowhere */
+  int64_t residual[TL_MAX_DIMS]; /* steps in the last step of the loops around it; 0: not said */
+  tf_loc at[TL_MAX_DIMS];        /* where the factor stands; line 0: nowhere */
   bool given, ordered;
 } tl_loops;
 typedef struct {
   tl_loops temporal, spatial;
   int split; /* spatial dims before it in the order go along X; -1: not said */
   bool bypass[TL_MAX_SPACES], keep[TL_MAX_SPACES];
-  tf_loc bypass_at[TL_MAX_SPACES], keep_at[TL_MAX_SPACES]; /* where they are named; line 0: nowhere */
-  tf_loc order_at[2], split_at;                            /* constraints: of temporal and spatial loops */
+  tf_loc bypass_at[TL_MAX_SPACES],
+      keep_at[TL_MAX_SPACES];   /* where they are named; line 0: nowhere */
+  tf_loc order_at[2], split_at; /* constraints: of temporal and spatial loops */
 } tl_nest;
 
 /* A rank of a format, as the native form names it. */
@@ -47,16 +48,17 @@ typedef struct {
 /* What zeros save: energy, or energy and time. */
 typedef enum { TL_GATING, TL_SKIPPING, TL_N_SAVINGS } tl_saving;
 
-/* A memory, the compute units, or a place that only spreads what is above it over instances (0.4's containers and
- * components with `spatial`): it stores nothing, and its spatial loops are those of the memory above. */
+/* A memory, the compute units, or a place that only spreads what is above it over instances (0.4's
+ * containers and components with `spatial`): it stores nothing, and its spatial loops are those of
+ * the memory above. */
 typedef enum { TL_MEMORY, TL_SPREAD, TL_COMPUTE } tl_kind;
 typedef struct {
   const char *name;  /* without [0..n] */
   const char *alias; /* TL_SPREAD: the container or component below it; else NULL */
   tf_loc at;
   tl_kind kind;
-  bool dummy;                /* Timeloop's dummy_storage: a memory where a mapping keeps something in it */
-  bool parallel;             /* beside others, in 0.4's !Parallel: what it does not keep passes it by */
+  bool dummy;    /* Timeloop's dummy_storage: a memory where a mapping keeps something in it */
+  bool parallel; /* beside others, in 0.4's !Parallel: what it does not keep passes it by */
   int64_t instances, mesh_x; /* absolute counts; mesh_x 0: not said */
   int64_t word_bits, words;  /* words -1: no capacity said */
   int64_t block;             /* words of one access */
@@ -72,8 +74,9 @@ typedef struct {
   int64_t entry_bits;                          /* of run lengths, 0: not said */
   double entry_read_pj, entry_write_pj;        /* of metadata */
   uint32_t saves[TL_N_SAVINGS][TL_MAX_SPACES]; /* by target: the data spaces whose zeros do it */
-  uint32_t tiles[TL_N_SAVINGS][TL_MAX_SPACES]; /* the same of tiles that memories further in fetch */
-  uint32_t points[TL_N_SAVINGS];               /* of units */
+  uint32_t tiles[TL_N_SAVINGS]
+                [TL_MAX_SPACES]; /* the same of tiles that memories further in fetch */
+  uint32_t points[TL_N_SAVINGS]; /* of units */
   tl_nest nest;
 } tl_level;
 
@@ -133,8 +136,10 @@ typedef struct {
   tl_level level[TL_MAX_LEVELS];
   double cycle_seconds; /* 0: not said */
   int64_t technology;   /* nm, 0: not said */
-  bool units_anywhere;  /* in a `subtree` units may stand before memories: counts say what is below what */
-  bool any_op;          /* the units run ops of every kind, not only mac; the outermost memory, too, has a capacity */
+  bool units_anywhere;  /* in a `subtree` units may stand before memories: counts say what is below
+                           what */
+  bool any_op; /* the units run ops of every kind, not only mac; the outermost memory, too, has a
+                  capacity */
   bool has_problem, has_mapping;
   bool open;      /* the mapping is what constraints leave open */
   uint32_t gated; /* data spaces whose zeros gate an access at a memory */
@@ -143,31 +148,32 @@ typedef struct {
   tl_constraint constraint[TL_MAX_CONSTRAINTS];
 } tl_case;
 
-/* Warnings at their places, and comments in the result.  tl_lost: of what changes numbers that the file's own tool
- * prints; tl_note: "not modelled: KEY VALUE of NAME".  tl_fold keeps a thing ("KEY VALUE") for the one line of its
- * reason, which tl_tell_folded says. */
+/* Warnings at their places, and comments in the result.  tl_lost: of what changes numbers that the
+ * file's own tool prints; tl_note: "not modelled: KEY VALUE of NAME".  tl_fold keeps a thing ("KEY
+ * VALUE") for the one line of its reason, which tl_tell_folded says. */
 void tl_lost(tl_case *c, tf_loc at, const char *fmt, ...) TF_PRINTF(3, 4);
 void tl_note(tl_case *c, const tf_ynode *key, const tf_ynode *value, const char *name);
 void tl_fold(tl_case *c, tl_reason reason, tf_loc at, const char *fmt, ...) TF_PRINTF(4, 5);
 void tl_tell_folded(tl_case *c);
 /* A scalar's text, or "a map", for messages. */
 const char *tl_value_text(const tf_ynode *value);
-/* A map with YAML's merge keys ("<<", and "<<<" of Timeloop's front end, which merges maps in maps, too) done, in every
- * depth.  NULL without memory. */
+/* A map with YAML's merge keys ("<<", and "<<<" of Timeloop's front end, which merges maps in maps,
+ * too) done, in every depth.  NULL without memory. */
 const tf_ynode *tl_merge(tl_case *c, const tf_ynode *node);
 
 bool tl_read_architecture(tl_case *c, const tf_ynode *node);
 bool tl_read_variables(tl_case *c, const tf_ynode *node);
 bool tl_read_nodes(tl_case *c, const tf_ynode *list); /* of version 0.4 */
-/* Takes the attributes of a component: maps[0] are its own, the others those of what it stands in, nearest first. */
+/* Takes the attributes of a component: maps[0] are its own, the others those of what it stands in,
+ * nearest first. */
 bool tl_read_attributes(tl_case *c, const tf_ynode *const *maps, int n, tl_level *l);
 /* Puts a level behind the others; false with an error where it cannot stand. */
 bool tl_add_level(tl_case *c, const tl_level *l);
 /* What a component of that class is, as Timeloop tells by parts of its name. */
 typedef enum { TL_CLASS_MEMORY, TL_CLASS_COMPUTE, TL_CLASS_NETWORK, TL_CLASS_NONE } tl_class;
 tl_class tl_class_of(const tf_ynode *class, const tf_ynode *subclass); /* each may be NULL */
-/* Tells of a component that is neither memory nor unit, which Timeloop leaves out, too; true.  Of area_scale and
- * energy_scale (scale[0], scale[1]; each may be NULL) that are not 1. */
+/* Tells of a component that is neither memory nor unit, which Timeloop leaves out, too; true.  Of
+ * area_scale and energy_scale (scale[0], scale[1]; each may be NULL) that are not 1. */
 bool tl_tell_class(tl_case *c, const tf_ynode *class, const char *name, tl_class is);
 void tl_tell_scales(tl_case *c, const tf_ynode *const *scale, const char *name);
 /* "RF[0..7]": the name, and how many there are. */
@@ -175,7 +181,8 @@ bool tl_read_name(tl_case *c, const tf_ynode *node, const char **name, int64_t *
 
 bool tl_read_problem(tl_case *c, const tf_ynode *node);
 bool tl_read_mapping(tl_case *c, const tf_ynode *node);
-/* Keeps what constrains mappings, read only once the problem is known; NULL type: the key `type` says it. */
+/* Keeps what constrains mappings, read only once the problem is known; NULL type: the key `type`
+ * says it. */
 bool tl_add_constraint(tl_case *c, int level, const char *type, const tf_ynode *keys);
 bool tl_add_constraints(tl_case *c, const tf_ynode *section);
 /* `sparse_optimizations` (NULL: none) and those of components, once the mapping is read. */
@@ -197,14 +204,17 @@ bool tl_amount(tl_case *c, const tf_ynode *node, const char *what, double *out);
 int tl_find_dim(tl_case *c, tf_loc at, const char *name, size_t len);
 int tl_find_space(tl_case *c, const tf_ynode *node);
 int tl_find_level(tl_case *c, const tf_ynode *node);
-/* "M=4 N4 K=5,2", where `bounds` "M<=4", too, but nothing like the 2; sets what loops has of the dims named. */
+/* "M=4 N4 K=5,2", where `bounds` "M<=4", too, but nothing like the 2; sets what loops has of the
+ * dims named. */
 bool tl_read_factors(tl_case *c, const tf_ynode *node, bool bounds, tl_loops *loops);
-/* Dims, inner to outer: words, or one word of one-letter dims.  Those left out come last, as they stand. */
+/* Dims, inner to outer: words, or one word of one-letter dims.  Those left out come last, as they
+ * stand. */
 bool tl_read_order(tl_case *c, const tf_ynode *node, tl_loops *loops);
 /* Data spaces of a list (NULL: none), and where they stand in it. */
 bool tl_read_names(tl_case *c, const tf_ynode *list, bool *out, tf_loc *at);
 
-/* False with an error where a memory keeps and bypasses one data space, or the outermost one bypasses any. */
+/* False with an error where a memory keeps and bypasses one data space, or the outermost one
+ * bypasses any. */
 bool tl_check_storage(tl_case *c, const tl_level *l);
 /* False with an error at a temporal loop of a level that only spreads. */
 bool tl_check_spread(tl_case *c, const tl_level *l);

@@ -1,4 +1,5 @@
-/* One op and its loop nest as Timeloop (0.3) reads them, with energies and areas as Accelergy's tables. */
+/* One op and its loop nest as Timeloop (0.3) reads them, with energies and areas as Accelergy's
+ * tables. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -24,20 +25,22 @@ static bool check_op(ex_case *x) {
     return tf_fail(x->diags, x->wl->ops[1].at, TF_E_SHAPE,
                    "Timeloop evaluates one op, not %d: export to tileflow says more", x->wl->n_ops);
   if (op->reduce != TF_REDUCE_ADD || !is_product(op))
-    ok = tf_fail(x->diags, op->at, TF_E_UNITKIND, "Timeloop's ops are sums of products: OUT[..] += A[..] * B[..]");
+    ok = tf_fail(x->diags, op->at, TF_E_UNITKIND,
+                 "Timeloop's ops are sums of products: OUT[..] += A[..] * B[..]");
   for (int i = 0; i < op->n_reads; i++)
     for (int k = 0; k < i; k++)
       if (op->reads[i].tensor == op->reads[k].tensor)
-        ok =
-            tf_fail(x->diags, op->reads[i].at, TF_E_DUP, "'%.60s' is read twice: a data space of Timeloop is read once",
-                    x->wl->tensors[op->reads[i].tensor].name);
+        ok = tf_fail(x->diags, op->reads[i].at, TF_E_DUP,
+                     "'%.60s' is read twice: a data space of Timeloop is read once",
+                     x->wl->tensors[op->reads[i].tensor].name);
   return ok;
 }
 
 /* The output as a reference: rank r is its r-th dim. */
 static void write_output(ex_case *x, tf_page *p) {
   const tf_op *op = &x->wl->ops[0];
-  tf_page_add(p, "    - name: %s\n      projection:%s\n", x->wl->tensors[op->out].name, op->n_out_dims ? "" : " []");
+  tf_page_add(p, "    - name: %s\n      projection:%s\n", x->wl->tensors[op->out].name,
+              op->n_out_dims ? "" : " []");
   for (int r = 0; r < op->n_out_dims; r++)
     tf_page_add(p, "      - [[%s]]\n", x->wl->dims[op->dims[r]].name);
   tf_page_add(p, "      read-write: true\n");
@@ -47,10 +50,10 @@ static bool write_problem(ex_case *x, tf_page *p) {
   const tf_workload *wl = x->wl;
   const tf_op *op = &wl->ops[0];
   bool ok = true;
-  tf_page_add(
-      p,
-      "# Written by tileflow export: workload %s.\nproblem:\n  version: 0.3\n  shape:\n    name: %s\n    dimensions: [",
-      wl->name, op->name);
+  tf_page_add(p,
+              "# Written by tileflow export: workload %s.\nproblem:\n  version: 0.3\n  shape:\n    "
+              "name: %s\n    dimensions: [",
+              wl->name, op->name);
   for (int d = 0; d < op->n_dims; d++)
     tf_page_add(p, "%s%s", d ? ", " : "", wl->dims[op->dims[d]].name);
   tf_page_add(p, "]\n");
@@ -64,7 +67,8 @@ static bool write_problem(ex_case *x, tf_page *p) {
   write_output(x, p);
   tf_page_add(p, "  instance: {");
   for (int d = 0; d < op->n_dims; d++)
-    tf_page_add(p, "%s%s: %" PRId64, d ? ", " : "", wl->dims[op->dims[d]].name, wl->dims[op->dims[d]].extent);
+    tf_page_add(p, "%s%s: %" PRId64, d ? ", " : "", wl->dims[op->dims[d]].name,
+                wl->dims[op->dims[d]].extent);
   tf_page_add(p, "}\n");
   return ok;
 }
@@ -82,23 +86,29 @@ typedef struct {
 /* After the error of a mapping that Timeloop lacks: searches can be asked for one that it has. */
 static bool say_how(const ex_case *x, tf_loc at) {
   tf_note(x->diags, at,
-          "`search --exportable timeloop` and `solve --exportable timeloop` find mappings that Timeloop has");
+          "`search --exportable timeloop` and `solve --exportable timeloop` find mappings that "
+          "Timeloop has");
   return false;
 }
 
 static bool add_loop(ex_case *x, const tf_node *node, nest *n, int kind, const tf_loop *l) {
-  if (l->trip == 0) return tf_fail(x->diags, l->at, TF_E_OPEN, "an open trip count: search completes the mapping");
+  if (l->trip == 0)
+    return tf_fail(x->diags, l->at, TF_E_OPEN, "an open trip count: search completes the mapping");
   if (l->trip == 1) return true;
   for (int i = 0; i < n->n[kind]; i++)
     if (n->loop[kind][i].dim == l->dim)
-      return tf_fail(x->diags, l->at, TF_E_DUP, "a second %s loop of '%.60s' at %.60s: Timeloop has one",
-                     kind ? "spatial" : "temporal", x->wl->dims[l->dim].name, x->arch->memories[node->level].name) ||
+      return tf_fail(x->diags, l->at, TF_E_DUP,
+                     "a second %s loop of '%.60s' at %.60s: Timeloop has one",
+                     kind ? "spatial" : "temporal", x->wl->dims[l->dim].name,
+                     x->arch->memories[node->level].name) ||
              say_how(x, l->at);
   if (kind == 0 && n->n[1] > 0)
-    return tf_fail(x->diags, l->at, TF_E_LOOP, "a temporal loop of %.60s inside its spatial ones: Timeloop has none",
+    return tf_fail(x->diags, l->at, TF_E_LOOP,
+                   "a temporal loop of %.60s inside its spatial ones: Timeloop has none",
                    x->arch->memories[node->level].name) ||
            say_how(x, l->at);
-  if (n->n[kind] == MAX_NEST) return tf_fail(x->diags, l->at, TF_E_LIMIT, "more than %d loops", MAX_NEST);
+  if (n->n[kind] == MAX_NEST)
+    return tf_fail(x->diags, l->at, TF_E_LIMIT, "more than %d loops", MAX_NEST);
   n->loop[kind][n->n[kind]++] = *l;
   return true;
 }
@@ -111,8 +121,8 @@ static bool add_tile(ex_case *x, const tf_node *node, nest *n) {
   return ok;
 }
 
-/* Timeloop's factors reach an extent exactly: a partial step is one of fewer steps further in ("K=5,2"), and steps that
- * begin behind the extent, which do not happen, are none. */
+/* Timeloop's factors reach an extent exactly: a partial step is one of fewer steps further in
+ * ("K=5,2"), and steps that begin behind the extent, which do not happen, are none. */
 static void settle_steps(const ex_case *x, nest *nests, int dim) {
   const int64_t extent = x->wl->dims[dim].extent;
   int64_t inner = 1;
@@ -152,7 +162,8 @@ static void write_spatial(const ex_case *x, const nest *n, tf_page *p) {
         by_side[done++] = n->loop[1][i];
         n_x += side == TF_SPATIAL_X;
       }
-  tf_page_add(p, "- target: %s\n  type: spatial\n  factors: ", x->arch->memories[n->first->level].name);
+  tf_page_add(
+      p, "- target: %s\n  type: spatial\n  factors: ", x->arch->memories[n->first->level].name);
   write_factors(x, n, 1, p);
   tf_page_add(p, "\n  permutation: ");
   ex_permutation(x, by_side, n->n[1], x->wl->ops[0].dims, x->wl->ops[0].n_dims, p);
@@ -162,7 +173,8 @@ static void write_spatial(const ex_case *x, const nest *n, tf_page *p) {
 static void write_storage(const ex_case *x, const nest *n, int l, tf_page *p) {
   const tf_workload *wl = x->wl;
   const char *sep = "", *memory = x->arch->memories[l].name;
-  if (l == 0 || (n->first && !n->first->n_bypass)) return; /* the outermost holds all, with or without a Tile */
+  if (l == 0 || (n->first && !n->first->n_bypass))
+    return; /* the outermost holds all, with or without a Tile */
   tf_page_add(p, "- target: %s\n  type: bypass\n  bypass: [", memory);
   for (int z = 0; z < wl->n_tensors; z++) {
     bool by = !n->first; /* a memory without a Tile holds nothing */
@@ -185,7 +197,8 @@ static bool write_mapping(ex_case *x, tf_page *p) {
     if (node->kind == TF_SCOPE)
       ok = tf_fail(x->diags, node->at, TF_E_SHAPE, "Timeloop has no scopes");
     else if (node->kind == TF_TILE && node->order_open && node->n_temporal > 1)
-      ok = tf_fail(x->diags, node->at, TF_E_OPEN, "an open loop order: search completes the mapping");
+      ok = tf_fail(x->diags, node->at, TF_E_OPEN,
+                   "an open loop order: search completes the mapping");
     else if (node->kind == TF_TILE)
       ok &= add_tile(x, node, &nests[node->level]);
   }
@@ -209,7 +222,8 @@ static bool write_mapping(ex_case *x, tf_page *p) {
 /* ---- tables ------------------------------------------------------------------------- */
 static void table_name(const ex_case *x, int l, tf_page *p) {
   int64_t n = ex_instances(x, l, -1);
-  tf_page_add(p, "  - name: \"system.%s", l < ex_n_memories(x) ? x->arch->memories[l].name : x->unit->name);
+  tf_page_add(p, "  - name: \"system.%s",
+              l < ex_n_memories(x) ? x->arch->memories[l].name : x->unit->name);
   if (n > 1) tf_page_add(p, "[0..%" PRId64 "]", n - 1);
   tf_page_add(p, "\"\n");
 }
@@ -219,20 +233,22 @@ static void write_leak(double pj, tf_page *p) {
 }
 
 static void write_ert(const ex_case *x, tf_page *p) {
-  tf_page_add(p, "# Written by tileflow export: pJ per element, and per point.\nERT:\n  version: 0.3\n  tables:\n");
+  tf_page_add(p, "# Written by tileflow export: pJ per element, and per point.\nERT:\n  version: "
+                 "0.3\n  tables:\n");
   for (int l = 0; l < ex_n_memories(x); l++) {
     const tf_memory *m = &x->arch->memories[l];
     const double k = ex_elements(x, l) / (double)ex_block(x, l);
     table_name(x, l, p);
-    tf_page_add(
-        p,
-        "    actions:\n    - {name: read, arguments: {}, energy: %.17g}\n    - {name: write, arguments: {}, energy: "
-        "%.17g}\n    - {name: update, arguments: {}, energy: %.17g}\n",
-        m->read_pj / k, m->write_pj / k, m->write_pj / k);
+    tf_page_add(p,
+                "    actions:\n    - {name: read, arguments: {}, energy: %.17g}\n    - {name: "
+                "write, arguments: {}, energy: "
+                "%.17g}\n    - {name: update, arguments: {}, energy: %.17g}\n",
+                m->read_pj / k, m->write_pj / k, m->write_pj / k);
     write_leak(m->leak_pj, p);
   }
   table_name(x, ex_n_memories(x), p);
-  tf_page_add(p, "    actions:\n    - {name: compute, arguments: {}, energy: %.17g}\n", x->unit->pj);
+  tf_page_add(p, "    actions:\n    - {name: compute, arguments: {}, energy: %.17g}\n",
+              x->unit->pj);
   write_leak(x->unit->leak_pj, p);
 }
 

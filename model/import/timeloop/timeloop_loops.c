@@ -1,4 +1,5 @@
-/* Words that mappings and constraints share: factors, permutations, names of levels and data spaces. */
+/* Words that mappings and constraints share: factors, permutations, names of levels and data
+ * spaces. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,8 @@ int tl_find_level(tl_case *c, const tf_ynode *node) {
     if (tf_ynode_is(node, c->level[i].alias)) return i;
     tf_near_offer(&near, c->level[i].alias);
   }
-  tf_fail(c->diags, node->at, TF_E_NAME, "no memory '%.40s'%s", node->text, tf_near_text(&near, hint, sizeof hint));
+  tf_fail(c->diags, node->at, TF_E_NAME, "no memory '%.40s'%s", node->text,
+          tf_near_text(&near, hint, sizeof hint));
   return -1;
 }
 
@@ -37,7 +39,8 @@ static int words_of(tl_case *c, const tf_ynode *node, word *out) {
   int n = 0;
   for (size_t i = 0; node->kind == TF_Y_LIST && i < node->n && n <= MAX_WORDS; i++) {
     if (!tf_yschema_kind(node->items[i], TF_Y_SCALAR, "a word", c->diags)) return -1;
-    if (n < MAX_WORDS) out[n] = (word){node->items[i]->text, node->items[i]->len, node->items[i]->at};
+    if (n < MAX_WORDS)
+      out[n] = (word){node->items[i]->text, node->items[i]->len, node->items[i]->at};
     n++;
   }
   for (size_t i = 0; node->kind == TF_Y_SCALAR && i < node->len && n <= MAX_WORDS;) {
@@ -51,7 +54,8 @@ static int words_of(tl_case *c, const tf_ynode *node, word *out) {
   return -1;
 }
 
-/* "M=4", "M4", "M<=4": how long the dim's name is, and where the number starts; false: none of these. */
+/* "M=4", "M4", "M<=4": how long the dim's name is, and where the number starts; false: none of
+ * these. */
 static bool split_factor(word w, size_t *name, size_t *number, bool *bound) {
   size_t i = 0;
   while (i < w.len && w.text[i] != '=' && w.text[i] != '<')
@@ -82,7 +86,8 @@ static bool read_factor(tl_case *c, word w, bool bounds, tl_loops *loops, bool *
   size_t name, number;
   bool bound;
   if (!split_factor(w, &name, &number, &bound) || (bound && !bounds))
-    return tf_fail(c->diags, w.at, TF_E_SYNTAX, "a factor is written DIM=N%s", bounds ? " or DIM<=N" : "");
+    return tf_fail(c->diags, w.at, TF_E_SYNTAX, "a factor is written DIM=N%s",
+                   bounds ? " or DIM<=N" : "");
   int d = tl_find_dim(c, w.at, w.text, name);
   if (d < 0) return false;
   char *end, digits[32];
@@ -91,7 +96,8 @@ static bool read_factor(tl_case *c, word w, bool bounds, tl_loops *loops, bool *
   long long trips = strtoll(digits, &end, 10);
   if (end == digits || *end || trips < bound || trips > INT64_C(1) << 40)
     return tf_fail(c->diags, w.at, TF_E_RANGE, "'%.40s' is no trip count", digits);
-  if (seen[d]) return tf_fail(c->diags, w.at, TF_E_DUP, "'%.40s' has two factors here", c->problem.dim[d]);
+  if (seen[d])
+    return tf_fail(c->diags, w.at, TF_E_DUP, "'%.40s' has two factors here", c->problem.dim[d]);
   seen[d] = true;
   loops->at[d] = w.at;
   *last = d;
@@ -132,7 +138,8 @@ bool tl_read_order(tl_case *c, const tf_ynode *node, tl_loops *loops) {
     int d = tl_find_dim(c, letters ? w[0].at : w[i].at, name, letters ? 1 : w[i].len);
     if (d < 0) return false;
     if (seen[d])
-      return tf_fail(c->diags, node->at, TF_E_DUP, "'%.40s' stands twice in the permutation", c->problem.dim[d]);
+      return tf_fail(c->diags, node->at, TF_E_DUP, "'%.40s' stands twice in the permutation",
+                     c->problem.dim[d]);
     seen[d] = true;
     loops->order[n_order++] = d;
   }

@@ -1,7 +1,9 @@
 /* YAML's merge keys, which libyaml leaves to its users. */
 #include "model/import/timeloop/timeloop.h"
 
-static bool is_merge(const tf_ynode *key) { return tf_ynode_is(key, "<<") || tf_ynode_is(key, "<<<"); }
+static bool is_merge(const tf_ynode *key) {
+  return tf_ynode_is(key, "<<") || tf_ynode_is(key, "<<<");
+}
 
 typedef struct {
   tl_case *c;
@@ -20,7 +22,8 @@ static tf_ynode *new_map(tl_case *c, const tf_ynode *like, size_t room, builder 
   return map;
 }
 
-/* a with those pairs of b that it lacks; with `deep`, maps that both have are merged in the same way. */
+/* a with those pairs of b that it lacks; with `deep`, maps that both have are merged in the same
+ * way. */
 static const tf_ynode *merge_two(tl_case *c, const tf_ynode *a, const tf_ynode *b, bool deep) {
   builder m;
   if (!new_map(c, a, a->n + b->n, &m)) return NULL;
@@ -38,12 +41,14 @@ static const tf_ynode *merge_two(tl_case *c, const tf_ynode *a, const tf_ynode *
 }
 
 /* What a merge key brings: a map, or a list of maps, the first of which win. */
-static const tf_ynode *merge_in(tl_case *c, const tf_ynode *map, const tf_ynode *key, const tf_ynode *from) {
+static const tf_ynode *merge_in(tl_case *c, const tf_ynode *map, const tf_ynode *key,
+                                const tf_ynode *from) {
   size_t n = from->kind == TF_Y_LIST ? from->n : 1;
   for (size_t i = 0; i < n && map; i++) {
     const tf_ynode *part = from->kind == TF_Y_LIST ? from->items[i] : from;
     if (part->kind != TF_Y_MAP)
-      tf_fail(c->diags, key->at, TF_E_TYPE, "'%s' merges maps, not %s", key->text, tf_ynode_what(part));
+      tf_fail(c->diags, key->at, TF_E_TYPE, "'%s' merges maps, not %s", key->text,
+              tf_ynode_what(part));
     else
       map = merge_two(c, map, part, key->len == 3);
   }

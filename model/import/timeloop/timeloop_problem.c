@@ -39,7 +39,8 @@ int tl_find_space(tl_case *c, const tf_ynode *node) {
     if (tf_ynode_is(node, c->problem.space[i].name)) return i;
     tf_near_offer(&near, c->problem.space[i].name);
   }
-  tf_fail(c->diags, node->at, TF_E_NAME, "no data space '%.40s'%s", node->text, tf_near_text(&near, hint, sizeof hint));
+  tf_fail(c->diags, node->at, TF_E_NAME, "no data space '%.40s'%s", node->text,
+          tf_near_text(&near, hint, sizeof hint));
   return -1;
 }
 
@@ -48,7 +49,8 @@ static bool read_dims(tl_case *c, const tf_ynode *node) {
   for (size_t i = 0; i < node->n; i++) {
     const tf_ynode *d = node->items[i];
     if (!tf_yschema_kind(d, TF_Y_SCALAR, "a dimension", c->diags)) return false;
-    if (p->n_dims == TL_MAX_DIMS) return tf_fail(c->diags, d->at, TF_E_LIMIT, "more than %d dimensions", TL_MAX_DIMS);
+    if (p->n_dims == TL_MAX_DIMS)
+      return tf_fail(c->diags, d->at, TF_E_LIMIT, "more than %d dimensions", TL_MAX_DIMS);
     if (!tf_is_name(d->text, d->len, false))
       return tf_fail(c->diags, d->at, TF_E_SYNTAX, "'%.40s' cannot name a dimension", d->text);
     if (find_name(p->dim, p->n_dims, d->text, d->len, NULL) >= 0)
@@ -66,7 +68,8 @@ static bool read_coefs(tl_case *c, const tf_ynode *list, coefs *k) {
         !tf_yschema_check(list->items[i], rows, 2, "a coefficient", v, c->diags))
       return false;
     if (k->n == MAX_COEFS)
-      return tf_fail(c->diags, list->items[i]->at, TF_E_LIMIT, "more than %d coefficients", MAX_COEFS);
+      return tf_fail(c->diags, list->items[i]->at, TF_E_LIMIT, "more than %d coefficients",
+                     MAX_COEFS);
     k->name[k->n] = v[0]->text;
     k->value[k->n] = 1;
     if (v[1] && !tl_int(c, v[1], "default", 1, &k->value[k->n])) return false;
@@ -99,7 +102,8 @@ static bool read_term(tl_case *c, const tf_ynode *node, const coefs *k, tl_term 
 static bool read_projection(tl_case *c, const tf_ynode *list, const coefs *k, tl_space *s) {
   for (size_t r = 0; r < list->n; r++) {
     const tf_ynode *terms = list->items[r];
-    if (s->rank == TL_MAX_DIMS) return tf_fail(c->diags, terms->at, TF_E_LIMIT, "more than %d ranks", TL_MAX_DIMS);
+    if (s->rank == TL_MAX_DIMS)
+      return tf_fail(c->diags, terms->at, TF_E_LIMIT, "more than %d ranks", TL_MAX_DIMS);
     if (terms->kind == TF_Y_SCALAR) { /* a dim alone */
       int d = tl_find_dim(c, terms->at, terms->text, terms->len);
       if (d < 0) return false;
@@ -110,7 +114,8 @@ static bool read_projection(tl_case *c, const tf_ynode *list, const coefs *k, tl
     if (!tf_yschema_kind(terms, TF_Y_LIST, "a rank of a projection", c->diags)) return false;
     for (size_t t = 0; t < terms->n; t++) {
       if (s->index[r].n == TL_MAX_TERMS)
-        return tf_fail(c->diags, terms->at, TF_E_LIMIT, "more than %d terms in one rank", TL_MAX_TERMS);
+        return tf_fail(c->diags, terms->at, TF_E_LIMIT, "more than %d terms in one rank",
+                       TL_MAX_TERMS);
       if (!read_term(c, terms->items[t], k, &s->index[r].term[s->index[r].n++])) return false;
     }
     s->rank++;
@@ -140,24 +145,26 @@ static bool read_space(tl_case *c, const tf_ynode *node, const coefs *k) {
   if (!read_projection(c, v[1], k, s)) return false;
   for (int r = 0; r < s->rank && s->output; r++)
     if (s->index[r].n != 1 || s->index[r].term[0].coef != 1)
-      return tf_fail(c->diags, v[1]->items[r]->at, TF_E_OUTPUT, "a rank of the output '%.40s' is one dimension",
-                     s->name);
+      return tf_fail(c->diags, v[1]->items[r]->at, TF_E_OUTPUT,
+                     "a rank of the output '%.40s' is one dimension", s->name);
   return true;
 }
 
-/* Elements as far from the diagonal as the band's width are not zero; a width of 0 is the diagonal.  Timeloop gives a
- * share beside it no meaning. */
+/* Elements as far from the diagonal as the band's width are not zero; a width of 0 is the diagonal.
+ * Timeloop gives a share beside it no meaning. */
 static bool read_band(tl_case *c, const tf_ynode *falls, const tf_ynode *width, tl_space *s) {
   bool plain = s->rank == 2;
   for (int r = 0; r < s->rank && plain; r++)
     plain = s->index[r].n == 1 && s->index[r].term[0].coef == 1;
   if (!plain)
-    return tf_fail(c->diags, falls->at, TF_E_SHAPE, "a band of '%.40s', whose ranks are not two dimensions", s->name);
+    return tf_fail(c->diags, falls->at, TF_E_SHAPE,
+                   "a band of '%.40s', whose ranks are not two dimensions", s->name);
   s->banded = true;
   return !width || tl_int(c, width, "the width of a band", 0, &s->band);
 }
 
-/* A share, hypergeometric if no distribution is said; of structured ones nothing says along which rank. */
+/* A share, hypergeometric if no distribution is said; of structured ones nothing says along which
+ * rank. */
 static bool read_density(tl_case *c, const tf_ynode *value, tl_space *s) {
   enum { D_SHARE, D_FALLS, D_WIDTH, N_D = 5 };
   static const tf_yrow rows[N_D] = {[D_SHARE] = {"density", TF_Y_SCALAR, false},
@@ -166,20 +173,24 @@ static bool read_density(tl_case *c, const tf_ynode *value, tl_space *s) {
                                     {"workload_tensor_size", 0, false},
                                     {"type", 0, false}};
   const tf_ynode *v[N_D] = {value};
-  if (value->kind == TF_Y_MAP && !tf_yschema_check(value, rows, N_D, "a density", v, c->diags)) return false;
+  if (value->kind == TF_Y_MAP && !tf_yschema_check(value, rows, N_D, "a density", v, c->diags))
+    return false;
   const tf_ynode *falls = v[D_FALLS];
   if (falls && tf_ynode_is(falls, "banded")) return read_band(c, falls, v[D_WIDTH], s);
-  const bool fixed = falls && (tf_ynode_is(falls, "fixed_structured") || tf_ynode_is(falls, "fixed-structured") ||
-                               tf_ynode_is(falls, "fixed"));
+  const bool fixed =
+      falls && (tf_ynode_is(falls, "fixed_structured") || tf_ynode_is(falls, "fixed-structured") ||
+                tf_ynode_is(falls, "fixed"));
   if (falls && !fixed && !tf_ynode_is(falls, "hypergeometric"))
-    return tf_fail(
-        c->diags, falls->at, TF_E_RANGE,
-        "no distribution '%.30s' here: hypergeometric, banded, or fixed_structured, which is read as the first",
-        falls->text);
-  if (!v[D_SHARE]) return tf_fail(c->diags, value->at, TF_E_MISSING, "a density needs the key 'density'");
+    return tf_fail(c->diags, falls->at, TF_E_RANGE,
+                   "no distribution '%.30s' here: hypergeometric, banded, or fixed_structured, "
+                   "which is read as the first",
+                   falls->text);
+  if (!v[D_SHARE])
+    return tf_fail(c->diags, value->at, TF_E_MISSING, "a density needs the key 'density'");
   double *out = &s->density;
   if (!tl_real(c, v[D_SHARE], out)) return false;
-  if (*out > 1) return tf_fail(c->diags, v[D_SHARE]->at, TF_E_RANGE, "a density is a share, 1 at most");
+  if (*out > 1)
+    return tf_fail(c->diags, v[D_SHARE]->at, TF_E_RANGE, "a density is a share, 1 at most");
   if (fixed && *out < 1) tl_fold(c, TL_UNIFORM, value->at, "%.40s", s->name);
   return true;
 }
@@ -196,18 +207,21 @@ static bool read_densities(tl_case *c, const tf_ynode *map) {
     ok &= z >= 0 && read_density(c, each->pairs[i].value, &p->space[z]);
   }
   for (int z = 0; z < p->n_spaces && common && ok; z++)
-    if (!(p->space[z].density > 0) && !p->space[z].banded) ok &= read_density(c, common, &p->space[z]);
+    if (!(p->space[z].density > 0) && !p->space[z].banded)
+      ok &= read_density(c, common, &p->space[z]);
   for (int z = 0; z < p->n_spaces; z++)
     any |= p->space[z].banded || (p->space[z].density > 0 && p->space[z].density < 1);
-  for (int z = 0; z < p->n_spaces; z++) /* here the zeros of a result follow from those of the operands, if not said */
-    if (any && p->space[z].output && !(p->space[z].density > 0) && !p->space[z].banded) p->space[z].density = 1;
+  for (int z = 0; z < p->n_spaces;
+       z++) /* here the zeros of a result follow from those of the operands, if not said */
+    if (any && p->space[z].output && !(p->space[z].density > 0) && !p->space[z].banded)
+      p->space[z].density = 1;
   for (int z = 0; z < p->n_spaces && !any; z++)
     p->space[z].density = 0;
   return ok;
 }
 
-/* A key that is no dim and no coefficient, which Timeloop passes by: an error if it may be a misspelt one, since a
- * coefficient that is not given has its default. */
+/* A key that is no dim and no coefficient, which Timeloop passes by: an error if it may be a
+ * misspelt one, since a coefficient that is not given has its default. */
 static bool pass_by(tl_case *c, const tf_ynode *key, const tf_ynode *value, const coefs *k) {
   tf_near near = tf_near_start(key->text, key->len);
   char hint[160];
@@ -230,7 +244,8 @@ static bool read_instance(tl_case *c, const tf_ynode *map, coefs *k) {
     const tf_ynode *key = map->pairs[i].key, *value = map->pairs[i].value;
     const int at = find_name(k->name, k->n, key->text, key->len, NULL),
               d = find_name(p->dim, p->n_dims, key->text, key->len, NULL);
-    if (tf_ynode_is(key, "densities") || tf_ynode_is(key, "commonDensity")) continue; /* once data spaces are known */
+    if (tf_ynode_is(key, "densities") || tf_ynode_is(key, "commonDensity"))
+      continue; /* once data spaces are known */
     if (at < 0 && d < 0) {
       ok &= pass_by(c, key, value, k);
       continue;
@@ -240,7 +255,8 @@ static bool read_instance(tl_case *c, const tf_ynode *map, coefs *k) {
   }
   for (int d = 0; d < p->n_dims && ok; d++)
     if (!p->extent[d])
-      ok = tf_fail(c->diags, map->at, TF_E_MISSING, "the instance gives no extent of '%.40s'", p->dim[d]);
+      ok = tf_fail(c->diags, map->at, TF_E_MISSING, "the instance gives no extent of '%.40s'",
+                   p->dim[d]);
   return ok;
 }
 
@@ -249,8 +265,10 @@ static bool one_output(tl_case *c, const tf_ynode *at) {
   for (int i = 0; i < c->problem.n_spaces; i++)
     n += c->problem.space[i].output;
   if (n == 1 && c->problem.n_spaces == 1)
-    return tf_fail(c->diags, at->at, TF_E_OUTPUT, "the only data space is the output: something must be read");
-  return n == 1 || tf_fail(c->diags, at->at, TF_E_OUTPUT, "%d data spaces are 'read-write': one is the output", n);
+    return tf_fail(c->diags, at->at, TF_E_OUTPUT,
+                   "the only data space is the output: something must be read");
+  return n == 1 || tf_fail(c->diags, at->at, TF_E_OUTPUT,
+                           "%d data spaces are 'read-write': one is the output", n);
 }
 
 bool tl_read_problem(tl_case *c, const tf_ynode *node) {

@@ -1,4 +1,5 @@
-/* Timeloop's sparse keys (Sparseloop): formats in which memories hold data spaces, and what zeros leave out. */
+/* Timeloop's sparse keys (Sparseloop): formats in which memories hold data spaces, and what zeros
+ * leave out. */
 #include <string.h>
 
 #include "model/import/timeloop/timeloop.h"
@@ -43,7 +44,8 @@ static bool read_format_name(tl_case *c, const tf_ynode *node, const char **as) 
       return true;
     }
   return tf_fail(c->diags, node->at, TF_E_RANGE,
-                 "no format '%.30s' here: UOP (offsets), CP (coordinates), B (a bitmask), UB (one beside all values), "
+                 "no format '%.30s' here: UOP (offsets), CP (coordinates), B (a bitmask), UB (one "
+                 "beside all values), "
                  "RLE (run lengths) or U (uncompressed)",
                  node->text);
 }
@@ -57,7 +59,8 @@ static uint32_t ranks_of(const tl_space *s, uint32_t dims) {
   return ranks;
 }
 
-/* `flattened_rankIDs`, [[R, S], ..]: the dims whose loops make one rank of the format, as ranks of the data space. */
+/* `flattened_rankIDs`, [[R, S], ..]: the dims whose loops make one rank of the format, as ranks of
+ * the data space. */
 static bool read_flattened(tl_case *c, const tf_ynode *node, const tl_space *s, uint32_t *ranks) {
   uint32_t dims = 0;
   for (size_t i = 0; i < node->n; i++) {
@@ -94,11 +97,12 @@ static bool read_rank(tl_case *c, const tf_ynode *node, const tl_space *s, tl_pa
     if (!v[i]) v[i] = v[i + 1];
   if (v[R_FLAT] && !read_flattened(c, v[R_FLAT], s, &out->ranks)) return false;
   const tf_ynode *bits = !strcmp(out->as, "offsets") ? v[R_PAYLOAD] : v[R_BITS];
-  return !bits || !strcmp(out->as, "uncompressed") || tl_int(c, bits, "bits of an entry", 1, &out->bits);
+  return !bits || !strcmp(out->as, "uncompressed") ||
+         tl_int(c, bits, "bits of an entry", 1, &out->bits);
 }
 
-/* A rank of loops over several ranks of the data space is none of a format here, but for all of them at once: then
- * the ranks inside tell all, and offsets outside are few. */
+/* A rank of loops over several ranks of the data space is none of a format here, but for all of
+ * them at once: then the ranks inside tell all, and offsets outside are few. */
 static bool fuse_flattened(tl_case *c, const tl_level *l, const tl_space *s, tl_format *f) {
   bool flat = false;
   for (int i = 0; i < f->n; i++)
@@ -107,9 +111,11 @@ static bool fuse_flattened(tl_case *c, const tl_level *l, const tl_space *s, tl_
   for (int i = 0; i + 1 < f->n; i++)
     if (strcmp(f->rank[i].as, "offsets") != 0)
       return tf_fail(c->diags, f->rank[i].at, TF_E_SHAPE,
-                     "a rank over several flattened dims, and another inside it: here only UOP may stand outside one");
+                     "a rank over several flattened dims, and another inside it: here only UOP may "
+                     "stand outside one");
     else
-      tl_lost(c, f->rank[i].at, "not modelled: offsets (UOP) of flattened dims of %.60s at %.60s", s->name, l->name);
+      tl_lost(c, f->rank[i].at, "not modelled: offsets (UOP) of flattened dims of %.60s at %.60s",
+              s->name, l->name);
   f->rank[0] = f->rank[f->n - 1];
   f->n = 1;
   return true;
@@ -130,14 +136,15 @@ static bool read_format(tl_case *c, const tf_ynode *node, tl_level *l) {
   const tf_ynode *order = v[F_ORDER] ? v[F_ORDER] : v[F_OLD_ORDER];
   if (order && !tf_ynode_is(order, "inner-to-outer"))
     return tf_fail(c->diags, order->at, TF_E_RANGE,
-                   "ranks of a format stand for the innermost loops: 'inner-to-outer', not '%.40s'", order->text);
+                   "ranks of a format stand for the innermost loops: 'inner-to-outer', not '%.40s'",
+                   order->text);
   tl_format *f = &l->format[z];
   if (f->n)
-    return tf_fail(c->diags, v[F_NAME]->at, TF_E_DUP, "a second format of '%.40s' at '%.40s'", v[F_NAME]->text,
-                   l->name);
+    return tf_fail(c->diags, v[F_NAME]->at, TF_E_DUP, "a second format of '%.40s' at '%.40s'",
+                   v[F_NAME]->text, l->name);
   if (v[F_RANKS]->n < 1 || v[F_RANKS]->n > TL_MAX_RANKS)
-    return tf_fail(c->diags, v[F_RANKS]->at, TF_E_SHAPE, "a format of %zu ranks: 1 to %d are read", v[F_RANKS]->n,
-                   TL_MAX_RANKS);
+    return tf_fail(c->diags, v[F_RANKS]->at, TF_E_SHAPE, "a format of %zu ranks: 1 to %d are read",
+                   v[F_RANKS]->n, TL_MAX_RANKS);
   for (size_t i = 0; i < v[F_RANKS]->n; i++)
     if (!read_rank(c, v[F_RANKS]->items[i], &c->problem.space[z], &f->rank[f->n++])) return false;
   for (int i = 0; i < f->n; i++)
@@ -146,12 +153,15 @@ static bool read_format(tl_case *c, const tf_ynode *node, tl_level *l) {
 }
 
 static bool read_formats(tl_case *c, const tf_ynode *node, tl_level *l) {
-  static const tf_yrow rows[] = {{"data_spaces", TF_Y_LIST, false}, {"data-spaces", TF_Y_LIST, false}};
+  static const tf_yrow rows[] = {{"data_spaces", TF_Y_LIST, false},
+                                 {"data-spaces", TF_Y_LIST, false}};
   const tf_ynode *v[2];
   bool ok = true;
   if (!tf_yschema_check(node, rows, 2, "a representation format", v, c->diags)) return false;
   if (!v[0]) v[0] = v[1];
-  if (!v[0]) return tf_fail(c->diags, node->at, TF_E_MISSING, "a representation format needs the key 'data_spaces'");
+  if (!v[0])
+    return tf_fail(c->diags, node->at, TF_E_MISSING,
+                   "a representation format needs the key 'data_spaces'");
   for (size_t i = 0; i < v[0]->n; i++)
     ok &= read_format(c, v[0]->items[i], l);
   return ok;
@@ -164,22 +174,25 @@ static bool read_kind(tl_case *c, const tf_ynode *node, tl_saving *kind) {
          tf_fail(c->diags, node->at, TF_E_RANGE, "no type '%.30s': gating or skipping", node->text);
 }
 
-/* The first memory further in than level `at` that keeps data space z; NULL: units are served from here. */
+/* The first memory further in than level `at` that keeps data space z; NULL: units are served from
+ * here. */
 static const tl_level *kept_inside(const tl_case *c, int at, int z) {
   for (int i = at + 1; i < c->n_levels && !c->open; i++)
     if (c->level[i].kind == TL_MEMORY && !c->level[i].nest.bypass[z]) return &c->level[i];
   return NULL;
 }
 
-/* The memory that serves what level `at` is told of: itself, or, where an operand passes it by, the next one further
- * out that keeps it.  -1: none, as Timeloop has it for a result; -2: with an error.  *tiles: it serves a memory. */
+/* The memory that serves what level `at` is told of: itself, or, where an operand passes it by, the
+ * next one further out that keeps it.  -1: none, as Timeloop has it for a result; -2: with an
+ * error.  *tiles: it serves a memory. */
 static int server_of(tl_case *c, const tf_ynode *target, int at, int z, bool *tiles) {
   const int told = at;
   const tl_level *in = kept_inside(c, at, z);
   *tiles = in != NULL;
   if (in && (c->problem.space[z].output || c->level[at].nest.bypass[z])) {
     tf_fail(c->diags, target->at, TF_E_SHAPE,
-            "'%.40s' passes tiles of '%.40s' to '%.40s': rules here are of tiles that are fetched to be read from what "
+            "'%.40s' passes tiles of '%.40s' to '%.40s': rules here are of tiles that are fetched "
+            "to be read from what "
             "the memory keeps, or of what units are served with, at '%.40s'",
             c->level[at].name, target->text, in->name, in->name);
     return -2;
@@ -187,8 +200,10 @@ static int server_of(tl_case *c, const tf_ynode *target, int at, int z, bool *ti
   while (at > 0 && (c->level[at].kind != TL_MEMORY || c->level[at].nest.bypass[z]))
     at--;
   if (at == told || !c->problem.space[z].output) return at;
-  tl_lost(c, target->at, "without effect, as in Timeloop: a rule of '%.60s' at '%.60s', which the result passes by",
-          target->text, c->level[told].name);
+  tl_lost(
+      c, target->at,
+      "without effect, as in Timeloop: a rule of '%.60s' at '%.60s', which the result passes by",
+      target->text, c->level[told].name);
   return -1;
 }
 
@@ -199,26 +214,31 @@ static bool read_conditions(tl_case *c, const tf_ynode *list, int target, uint32
     const int z = tl_find_space(c, name);
     if (z < 0) return false;
     if (c->problem.space[z].output)
-      return tf_fail(c->diags, name->at, TF_E_OUTPUT, "'%.40s' is the result: zeros of operands leave accesses out",
-                     name->text);
+      return tf_fail(c->diags, name->at, TF_E_OUTPUT,
+                     "'%.40s' is the result: zeros of operands leave accesses out", name->text);
     if (z == target)
-      return tf_fail(c->diags, name->at, TF_E_SHAPE,
-                     "'%.40s' on zeros of its own: a format without them (CP, B, RLE) leaves them out", name->text);
+      return tf_fail(
+          c->diags, name->at, TF_E_SHAPE,
+          "'%.40s' on zeros of its own: a format without them (CP, B, RLE) leaves them out",
+          name->text);
     *on |= 1u << z;
   }
-  return *on || tf_fail(c->diags, list->at, TF_E_MISSING, "a rule needs a data space whose zeros leave the access out");
+  return *on || tf_fail(c->diags, list->at, TF_E_MISSING,
+                        "a rule needs a data space whose zeros leave the access out");
 }
 
 static bool read_option(tl_case *c, const tf_ynode *node, int at, tl_saving kind) {
-  static const tf_yrow rows[] = {
-      {"target", TF_Y_SCALAR, true}, {"condition_on", TF_Y_LIST, false}, {"condition-on", TF_Y_LIST, false}};
+  static const tf_yrow rows[] = {{"target", TF_Y_SCALAR, true},
+                                 {"condition_on", TF_Y_LIST, false},
+                                 {"condition-on", TF_Y_LIST, false}};
   const tf_ynode *v[3];
   uint32_t on = 0;
   if (!tf_yschema_kind(node, TF_Y_MAP, "an option", c->diags) ||
       !tf_yschema_check(node, rows, 3, "an option", v, c->diags))
     return false;
   if (!v[1]) v[1] = v[2];
-  if (!v[1]) return tf_fail(c->diags, node->at, TF_E_MISSING, "an option needs the key 'condition_on'");
+  if (!v[1])
+    return tf_fail(c->diags, node->at, TF_E_MISSING, "an option needs the key 'condition_on'");
   const int z = tl_find_space(c, v[0]);
   if (z < 0 || !read_conditions(c, v[1], z, &on)) return false;
   bool tiles = false;
@@ -236,7 +256,8 @@ static bool read_action(tl_case *c, const tf_ynode *node, int at) {
   tl_saving kind;
   bool ok = true;
   if (!tf_yschema_kind(node, TF_Y_MAP, "an action optimization", c->diags) ||
-      !tf_yschema_check(node, rows, 2, "an action optimization", v, c->diags) || !read_kind(c, v[0], &kind))
+      !tf_yschema_check(node, rows, 2, "an action optimization", v, c->diags) ||
+      !read_kind(c, v[0], &kind))
     return false;
   for (size_t i = 0; i < v[1]->n; i++)
     ok &= read_option(c, v[1]->items[i], at, kind);
@@ -249,7 +270,8 @@ static bool read_points(tl_case *c, const tf_ynode *node, tl_level *l) {
   const tf_ynode *v[1];
   tl_saving kind;
   if (!tf_yschema_kind(node, TF_Y_MAP, "a compute optimization", c->diags) ||
-      !tf_yschema_check(node, rows, 1, "a compute optimization", v, c->diags) || !read_kind(c, v[0], &kind))
+      !tf_yschema_check(node, rows, 1, "a compute optimization", v, c->diags) ||
+      !read_kind(c, v[0], &kind))
     return false;
   for (int z = 0; z < c->problem.n_spaces; z++)
     if (!c->problem.space[z].output) l->points[kind] |= 1u << z;
@@ -259,7 +281,8 @@ static bool read_points(tl_case *c, const tf_ynode *node, tl_level *l) {
 /* Refuses what stands at a level of another kind. */
 static bool fits(tl_case *c, const tf_ynode *node, const tl_level *l, bool memory) {
   return !node || (l->kind == TL_MEMORY) == memory ||
-         tf_fail(c->diags, node->at, TF_E_SHAPE, "'%.40s' is no %s", l->name, memory ? "memory" : "compute unit");
+         tf_fail(c->diags, node->at, TF_E_SHAPE, "'%.40s' is no %s", l->name,
+                 memory ? "memory" : "compute unit");
 }
 
 /* The memory or unit of that name; -1 with an error. */
@@ -273,13 +296,15 @@ static bool read_place(tl_case *c, const tf_ynode *node, int at) {
   const tf_ynode *v[N_P + P_OLD];
   bool ok = true;
   if (!tf_yschema_kind(node, TF_Y_MAP, "a target of sparse optimizations", c->diags) ||
-      !tf_yschema_check(node, place_rows, N_P + P_OLD, "a target of sparse optimizations", v, c->diags))
+      !tf_yschema_check(node, place_rows, N_P + P_OLD, "a target of sparse optimizations", v,
+                        c->diags))
     return false;
   for (int i = P_ACTIONS; i < N_P; i++)
     if (!v[i]) v[i] = v[i + P_OLD];
   const tf_ynode *name = v[P_NAME] ? v[P_NAME] : v[P_TARGET];
   if (at < 0 && !name)
-    return tf_fail(c->diags, node->at, TF_E_MISSING, "a target of sparse optimizations needs the key 'name'");
+    return tf_fail(c->diags, node->at, TF_E_MISSING,
+                   "a target of sparse optimizations needs the key 'name'");
   if (at < 0 && (at = find_place(c, name)) < 0) return false;
   tl_level *l = &c->level[at];
   if (!fits(c, v[P_ACTIONS], l, true) || !fits(c, v[P_FORMATS], l, true)) return false;
@@ -307,7 +332,8 @@ static int outermost_loop(const tl_case *c, const tl_space *s, int r) {
   return at;
 }
 
-/* Sparseloop's ranks are loops, so that a tensor in a format of several lies in the order of its loops. */
+/* Sparseloop's ranks are loops, so that a tensor in a format of several lies in the order of its
+ * loops. */
 static void order_ranks(const tl_case *c, tl_space *s) {
   for (int i = 1; i < s->rank; i++)
     for (int k = i; k > 0 && outermost_loop(c, s, k) < outermost_loop(c, s, k - 1); k--) {
@@ -355,12 +381,14 @@ static void write_format(const tl_case *c, const tl_level *l, int z, tf_page *ou
   tf_page_add(out, "    - {tensors: [%s], ranks: [", c->problem.space[z].name);
   for (int i = 0; i < f->n; i++)
     if (f->rank[i].bits)
-      tf_page_add(out, "%s{as: %s, bits: %lld}", i ? ", " : "", f->rank[i].as, (long long)f->rank[i].bits);
+      tf_page_add(out, "%s{as: %s, bits: %lld}", i ? ", " : "", f->rank[i].as,
+                  (long long)f->rank[i].bits);
     else
       tf_page_add(out, "%s%s", i ? ", " : "", f->rank[i].as);
   tf_page_add(out, "]");
   if (l->read_pj >= 0)
-    tf_page_add(out, ", energy: {read: %.17g pJ, write: %.17g pJ}", l->entry_read_pj, l->entry_write_pj);
+    tf_page_add(out, ", energy: {read: %.17g pJ, write: %.17g pJ}", l->entry_read_pj,
+                l->entry_write_pj);
   tf_page_add(out, "}\n");
 }
 

@@ -13,9 +13,10 @@ static const tl_level *level_above(const tl_case *c, int i) {
 }
 
 /* TileFlow does not say what its units can compute: they can compute everything. */
-#define ALL_BUT_MAC                                                                                                    \
-  ", add, sub, mul, div, max, min, neg, exp, log, sqrt, tanh, erf, sigmoid, relu, gelu, silu, abs, floor, ceil, "      \
-  "round, trunc, sin, cos, fmod, select]   "                                                                           \
+#define ALL_BUT_MAC                                                                                \
+  ", add, sub, mul, div, max, min, neg, exp, log, sqrt, tanh, erf, sigmoid, relu, gelu, silu, "    \
+  "abs, floor, ceil, "                                                                             \
+  "round, trunc, sin, cos, fmod, select]   "                                                       \
   "# one cycle and one energy, whatever an op computes"
 
 void tl_spread_alone(tl_case *c, int memory) {
@@ -34,23 +35,29 @@ static void write_numbers(const tl_case *c, int i, tf_page *out) {
     tf_page_add(out, "    bandwidth: {%s: %.17g}\n", l->read_bw > 0 ? "read" : "write",
                 l->read_bw > 0 ? l->read_bw : l->write_bw);
   if (l->read_pj >= 0)
-    tf_page_add(out, "    energy: {read: %.17g pJ, write: %.17g pJ, drain: 0 pJ}\n", l->read_pj, l->write_pj);
+    tf_page_add(out, "    energy: {read: %.17g pJ, write: %.17g pJ, drain: 0 pJ}\n", l->read_pj,
+                l->write_pj);
   if (l->read_pj >= 0 && l->block > 1) tf_page_add(out, "    access: %" PRId64 "\n", l->block);
 }
 
-/* What a unit must run: of two operands a product and its sum are one step; TileFlow does not ask. */
+/* What a unit must run: of two operands a product and its sum are one step; TileFlow does not ask.
+ */
 static const char *kinds_of(const tl_case *c) {
   if (c->any_op) return "[mac" ALL_BUT_MAC;
-  return c->has_problem && c->problem.n_spaces != 3 ? "[mac, mul, add]   # one cycle and one energy a point" : "[mac]";
+  return c->has_problem && c->problem.n_spaces != 3
+             ? "[mac, mul, add]   # one cycle and one energy a point"
+             : "[mac]";
 }
 
 static void write_level(const tl_case *c, int i, tf_page *out) {
   const tl_level *l = &c->level[i], *up = level_above(c, i);
   tf_page_add(out, "  - name: %s\n", l->name);
   if (up && (tl_fan(up, l, false) > 1 || tl_fan(up, l, true) > 1))
-    tf_page_add(out, "    mesh: [%" PRId64 ", %" PRId64 "]\n", tl_fan(up, l, false), tl_fan(up, l, true));
+    tf_page_add(out, "    mesh: [%" PRId64 ", %" PRId64 "]\n", tl_fan(up, l, false),
+                tl_fan(up, l, true));
   if (up && up->alone) tf_page_add(out, "    network: {multicast: false, reduce: false}\n");
-  if (l->leak_pj > 0) tf_page_add(out, "    leakage: %.17g pJ\n    power-gated: true\n", l->leak_pj);
+  if (l->leak_pj > 0)
+    tf_page_add(out, "    leakage: %.17g pJ\n    power-gated: true\n", l->leak_pj);
   if (l->area >= 0) tf_page_add(out, "    area: %.17g um2\n", l->area);
   if (l->kind == TL_MEMORY) {
     write_numbers(c, i, out);
@@ -69,7 +76,8 @@ void tl_write_architecture(const tl_case *c, tf_page *out) {
     tf_page_add(out, "  clock: 1 GHz   # Timeloop counts cycles\n");
   if (c->level[0].word_bits) tf_page_add(out, "  word-bits: %" PRId64 "\n", c->level[0].word_bits);
   if (c->technology) tf_page_add(out, "  technology: %" PRId64 " nm\n", c->technology);
-  tf_page_add(out, "  overlap: perfect   # Timeloop takes the longest of compute and each memory\n  memories:\n");
+  tf_page_add(out, "  overlap: perfect   # Timeloop takes the longest of compute and each memory\n "
+                   " memories:\n");
   for (int i = 0; i < c->n_levels; i++) {
     if (c->level[i].kind == TL_COMPUTE) tf_page_add(out, "  compute:\n");
     if (c->level[i].kind != TL_SPREAD) write_level(c, i, out);
@@ -123,8 +131,10 @@ static void write_workload(const tl_case *c, tf_page *out) {
     if (!listed) tf_page_add(out, "  tensors:\n");
     listed = true;
     if (s->banded)
-      tf_page_add(out, "    %s: {density: {band: [%s, %s], below: %" PRId64 ", above: %" PRId64 "}}\n", s->name,
-                  p->dim[s->index[0].term[0].dim], p->dim[s->index[1].term[0].dim], s->band, s->band);
+      tf_page_add(out,
+                  "    %s: {density: {band: [%s, %s], below: %" PRId64 ", above: %" PRId64 "}}\n",
+                  s->name, p->dim[s->index[0].term[0].dim], p->dim[s->index[1].term[0].dim],
+                  s->band, s->band);
     else
       tf_page_add(out, "    %s: {density: %.17g}\n", s->name, s->density);
   }
@@ -169,7 +179,8 @@ static void write_temporal(const tl_case *c, const tl_loops *loops, tf_page *out
 /* Along which sides the i-th dim from inside may go: bit 0 X, bit 1 Y. */
 static int sides(const tl_case *c, int l, int i, bool open) {
   const tl_nest *n = &c->level[l].nest;
-  bool x = tl_fan(&c->level[l], &c->level[l + 1], false) > 1, y = tl_fan(&c->level[l], &c->level[l + 1], true) > 1;
+  bool x = tl_fan(&c->level[l], &c->level[l + 1], false) > 1,
+       y = tl_fan(&c->level[l], &c->level[l + 1], true) > 1;
   bool ordered = n->spatial.given || n->spatial.ordered;
   if (n->split >= 0 && ordered) return i < n->split ? 1 : 2;
   return y && !x ? 2 : y && open ? 3 : 1;

@@ -10,13 +10,14 @@ bool tl_int(tl_case *c, const tf_ynode *node, const char *what, int64_t least, i
     *out = value;
     return true;
   }
-  return tf_fail(c->diags, node->at, TF_E_RANGE, "%s '%.40s' is no whole number from %lld to 2^40", what, node->text,
-                 (long long)least);
+  return tf_fail(c->diags, node->at, TF_E_RANGE, "%s '%.40s' is no whole number from %lld to 2^40",
+                 what, node->text, (long long)least);
 }
 
 bool tl_bool(tl_case *c, const tf_ynode *node, bool *out) {
-  static const char *const yes[] = {"true", "True", "yes", "on", "1"}, *const no[] = {"false", "False", "no", "off",
-                                                                                      "0"};
+  static const char *const yes[] = {"true", "True", "yes", "on", "1"}, *const no[] = {"false",
+                                                                                      "False", "no",
+                                                                                      "off", "0"};
   for (int i = 0; i < 5; i++) {
     if (!tf_ynode_is(node, yes[i]) && !tf_ynode_is(node, no[i])) continue;
     *out = tf_ynode_is(node, yes[i]);

@@ -5,7 +5,8 @@
 #include "model/input/cut/divide.h"
 
 static bool past(const tf_cutting *c, tf_loc at, const char *what, int most) {
-  return tf_fail(c->diags, at, TF_E_LIMIT, "%s once dims that are divided are cut, at most %d", what, most);
+  return tf_fail(c->diags, at, TF_E_LIMIT, "%s once dims that are divided are cut, at most %d",
+                 what, most);
 }
 
 /* ---- dims and ops ------------------------------------------------------------------- */
@@ -98,8 +99,9 @@ static int append_place(const tf_cutting *c, exprs *to, int dim) {
     if (c->part[p].dim != dim) continue;
     int one = append(to, (tf_expr){.what = TF_X_DIM, .dim = p});
     if (c->part[p].weight > 1)
-      one = append_call(to, TF_K_MUL, append(to, (tf_expr){.what = TF_X_NUMBER, .number = (double)c->part[p].weight}),
-                        one);
+      one = append_call(
+          to, TF_K_MUL,
+          append(to, (tf_expr){.what = TF_X_NUMBER, .number = (double)c->part[p].weight}), one);
     sum = sum < 0 ? one : append_call(to, TF_K_ADD, sum, one);
   }
   return sum;
@@ -208,15 +210,17 @@ static bool spread_tensor(tf_cutting *c, const tf_op *op, tf_tensor *z) {
     }
   if (z->density.fall == TF_FALL_TILES || z->density.fall == TF_FALL_KNOWN)
     return tf_fail(c->diags, z->at, TF_E_SHAPE,
-                   "'%.60s' is made in parts: its density is a share, or n of m along a dim", z->name);
+                   "'%.60s' is made in parts: its density is a share, or n of m along a dim",
+                   z->name);
   if (z->density.fall == TF_FALL_BLOCKS) {
     for (int r = z->density.rank; r >= 0; r--) /* blocks lie in the innermost part */
       z->density.rank += left->n_parts[r] - 1;
     if (extent[z->density.rank] % z->density.m)
-      return tf_fail(c->diags, z->at, TF_E_RANGE,
-                     "'%.60s' is made in parts, and %lld steps of '%.80s' hold no whole blocks of %lld", z->name,
-                     (long long)extent[z->density.rank], c->wl->dims[op->dims[z->density.rank]].name,
-                     (long long)z->density.m);
+      return tf_fail(
+          c->diags, z->at, TF_E_RANGE,
+          "'%.60s' is made in parts, and %lld steps of '%.80s' hold no whole blocks of %lld",
+          z->name, (long long)extent[z->density.rank], c->wl->dims[op->dims[z->density.rank]].name,
+          (long long)z->density.m);
   }
   z->lo = lo;
   z->extent = extent;
@@ -231,11 +235,14 @@ bool tf_cut_ranks(tf_cutting *c) {
     for (int i = 0; i < wl->ops[o].n_reads; i++) {
       const tf_tensor *z = &wl->tensors[wl->ops[o].reads[i].tensor];
       const bool made = z->producer >= 0 && !z->view_of;
-      if (made && ranks_of(c, &c->left[z->producer]) > z->rank && !spread_read(c, &wl->ops[o].reads[i])) return false;
+      if (made && ranks_of(c, &c->left[z->producer]) > z->rank &&
+          !spread_read(c, &wl->ops[o].reads[i]))
+        return false;
     }
   for (int o = 0; o < wl->n_ops; o++) {
     tf_tensor *z = &wl->tensors[wl->ops[o].out];
-    if (wl->ops[o].n_out_dims > TF_CUT_RANK) return past(c, z->at, "a tensor of more ranks", TF_CUT_RANK);
+    if (wl->ops[o].n_out_dims > TF_CUT_RANK)
+      return past(c, z->at, "a tensor of more ranks", TF_CUT_RANK);
     if (wl->ops[o].n_out_dims > z->rank && !spread_tensor(c, &wl->ops[o], z)) return false;
   }
   return true;

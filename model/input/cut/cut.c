@@ -1,4 +1,5 @@
-/* Where dims must be cut: from each index that is divided to cuts of its dims, until every quotient is affine. */
+/* Where dims must be cut: from each index that is divided to cuts of its dims, until every quotient
+ * is affine. */
 #include "model/input/cut/cut.h"
 
 #include "model/input/cut/divide.h"
@@ -65,14 +66,16 @@ static cut_outcome part_left(tf_cutting *c, int op) {
     left->n_parts[r] = cut_rank_parts(c, &a, part);
     if (!left->n_parts[r]) {
       tf_fail(c->diags, left->at[r], TF_E_OUTPUT,
-              "this does not count through the rank: on the left are dims, or sums like 2*h + a with a below 2, which "
+              "this does not count through the rank: on the left are dims, or sums like 2*h + a "
+              "with a below 2, which "
               "meet each coordinate once");
       return CUT_NEVER;
     }
     for (int i = 0; i < left->n_parts[r]; i++) {
       const int dim = c->part[part[i].dim].dim;
       if (seen[part[i].dim]) {
-        tf_fail(c->diags, left->at[r], TF_E_OUTPUT, "dim '%.60s' twice on the left side", c->was[dim].name);
+        tf_fail(c->diags, left->at[r], TF_E_OUTPUT, "dim '%.60s' twice on the left side",
+                c->was[dim].name);
         return CUT_NEVER;
       }
       seen[part[i].dim] = true;
@@ -89,7 +92,8 @@ static cut_outcome part_read(tf_cutting *c, const tf_ref *ref) {
     tf_term part[TF_FORM_TERMS];
     tf_affine a, e;
     if (left->n_parts[r] < 2) continue;
-    if (!cut_form(c, &left->ref.index[r], left->at[r], &a) || !cut_form(c, &ref->index[r], ref->at, &e))
+    if (!cut_form(c, &left->ref.index[r], left->at[r], &a) ||
+        !cut_form(c, &ref->index[r], ref->at, &e))
       return CUT_NEVER;
     const cut_outcome o = cut_spread(c, &e, part, cut_rank_parts(c, &a, part), &by, c->spread);
     if (o != CUT_DONE) return o;

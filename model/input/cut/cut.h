@@ -1,6 +1,7 @@
-/* Dims that indices divide, `h / 2` and `h % 2`, cut into parts: h = 2 * h_div2 + h_mod2.  Over the parts every index
- * is affine, and nobody else knows of quotients.  A dim is cut for all ops that have it; a tensor that is made along it
- * has a rank for each part: its words and their order stay. */
+/* Dims that indices divide, `h / 2` and `h % 2`, cut into parts: h = 2 * h_div2 + h_mod2.  Over the
+ * parts every index is affine, and nobody else knows of quotients.  A dim is cut for all ops that
+ * have it; a tensor that is made along it has a rank for each part: its words and their order stay.
+ */
 #ifndef MODEL_INPUT_CUT_CUT_H
 #define MODEL_INPUT_CUT_CUT_H
 #include "model/input/cut/form.h"
@@ -8,15 +9,16 @@
 /* As reader.h has them, which sees that they are the same. */
 enum { TF_CUT_DIMS = 64, TF_CUT_RANK = 16, TF_CUT_EXPR = 512 };
 
-/* of / by, rounded down; x % by is x - by * (x / by).  Terms of `of` name dims and quotients before this one. */
+/* of / by, rounded down; x % by is x - by * (x / by).  Terms of `of` name dims and quotients before
+ * this one. */
 typedef struct {
   tf_index of;
   int64_t by;
   tf_loc at;
 } tf_floor;
 
-/* The left side of an op.  Joined: not every index is a dim alone; then indices are sums of parts that count through
- * the rank, each coordinate once, such as 2 * h + a where a has two steps. */
+/* The left side of an op.  Joined: not every index is a dim alone; then indices are sums of parts
+ * that count through the rank, each coordinate once, such as 2 * h + a where a has two steps. */
 typedef struct {
   tf_ref ref;
   tf_loc *at; /* [rank] */
@@ -49,8 +51,8 @@ typedef struct {
 
 /* Replaces dims by their parts in all of wl but the ranks of tensors.  False after an error. */
 bool tf_cut_dims(tf_cutting *c);
-/* Gives tensors that are made along several parts a rank for each, in the order of their words.  needs: extents and all
- * that is checked of tensors as they are written.  False after an error. */
+/* Gives tensors that are made along several parts a rank for each, in the order of their words.
+ * needs: extents and all that is checked of tensors as they are written.  False after an error. */
 bool tf_cut_ranks(tf_cutting *c);
 
 /* The extent of the rank that the op makes, over its parts. */

@@ -15,7 +15,8 @@ bool tf_form_add(tf_affine *a, const tf_affine *b, int64_t factor) {
   int64_t k;
   if (!tf_mul(b->c, factor, &k) || !tf_add(a->c, k, &a->c)) return false;
   for (int i = 0; i < b->n; i++)
-    if (!tf_mul(b->term[i].coef, factor, &k) || !tf_form_add_term(a, b->term[i].dim, k)) return false;
+    if (!tf_mul(b->term[i].coef, factor, &k) || !tf_form_add_term(a, b->term[i].dim, k))
+      return false;
   return true;
 }
 

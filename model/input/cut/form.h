@@ -12,8 +12,8 @@ typedef struct {
   int64_t c;
 } tf_affine;
 
-/* a += coef * var; a += factor * b; a *= factor.  False where a number passes 2^63 - 1 or there is no room: then a->n
- * is TF_FORM_TERMS. */
+/* a += coef * var; a += factor * b; a *= factor.  False where a number passes 2^63 - 1 or there is
+ * no room: then a->n is TF_FORM_TERMS. */
 bool tf_form_add_term(tf_affine *a, int var, int64_t coef);
 bool tf_form_add(tf_affine *a, const tf_affine *b, int64_t factor);
 bool tf_form_scale(tf_affine *a, int64_t factor);

@@ -21,8 +21,9 @@ typedef struct {
   uint16_t file; /* of the diagnostics; 0: no error yet */
   listed *all;
   int n;
-  int values;                /* numbers behind the coordinates; -1: none are allowed */
-  bool market, mirrored, ok; /* of Matrix Market: coordinates count from 1; a symmetric matrix lists half */
+  int values; /* numbers behind the coordinates; -1: none are allowed */
+  bool market, mirrored,
+      ok; /* of Matrix Market: coordinates count from 1; a symmetric matrix lists half */
   int entries;
   int64_t told; /* how many are to come; -1: it is not said */
 } reading;
@@ -30,7 +31,8 @@ typedef struct {
 /* ---- errors ------------------------------------------------------------------------- */
 static tf_loc loc_of(reading *r, const char *from, const char *to) {
   if (!r->file) r->file = tf_diags_add_file(r->d, r->text.name, r->text.text, r->text.len);
-  const tf_loc at = {r->file, r->line, (uint32_t)(from - r->line_from) + 1, to > from ? (uint32_t)(to - from) : 1};
+  const tf_loc at = {r->file, r->line, (uint32_t)(from - r->line_from) + 1,
+                     to > from ? (uint32_t)(to - from) : 1};
   return at;
 }
 
@@ -60,13 +62,16 @@ static bool line_ends(reading *r) {
 
 /* A whole number from 0 on. */
 static bool number(reading *r, const char *what, int64_t *out) {
-  if (line_ends(r)) return tf_fail(r->d, loc_of(r, r->at, r->at), TF_E_MISSING, "%s is missing", what);
+  if (line_ends(r))
+    return tf_fail(r->d, loc_of(r, r->at, r->at), TF_E_MISSING, "%s is missing", what);
   const char *to = end_of_word(r);
   *out = 0;
   for (const char *p = r->at; p < to; p++) {
     if (*p < '0' || *p > '9')
-      return tf_fail(r->d, loc_of(r, r->at, to), TF_E_SYNTAX, "%s is no whole number from 0 on", what);
-    if (*out > INT32_MAX) return tf_fail(r->d, loc_of(r, r->at, to), TF_E_RANGE, "%s is too large", what);
+      return tf_fail(r->d, loc_of(r, r->at, to), TF_E_SYNTAX, "%s is no whole number from 0 on",
+                     what);
+    if (*out > INT32_MAX)
+      return tf_fail(r->d, loc_of(r, r->at, to), TF_E_RANGE, "%s is too large", what);
     *out = *out * 10 + (*p - '0');
   }
   r->at = to;
@@ -74,7 +79,8 @@ static bool number(reading *r, const char *what, int64_t *out) {
 }
 
 static bool nothing_more(reading *r, const char *what) {
-  return line_ends(r) || tf_fail(r->d, loc_of(r, r->at, end_of_word(r)), TF_E_SYNTAX, "more than %s", what);
+  return line_ends(r) ||
+         tf_fail(r->d, loc_of(r, r->at, end_of_word(r)), TF_E_SYNTAX, "more than %s", what);
 }
 
 /* ---- lines -------------------------------------------------------------------------- */
@@ -99,18 +105,22 @@ static bool read_tuple(reading *r) {
     x -= r->market;
     if (x < 0 || x >= t->extent[i])
       return tf_fail(r->d, loc_of(r, from, r->at), TF_E_RANGE,
-                     "coordinate %lld of rank %d of '%.60s', which has %d to %lld", (long long)(x + r->market), i,
-                     t->name, (int)r->market, (long long)(t->extent[i] - 1 + r->market));
+                     "coordinate %lld of rank %d of '%.60s', which has %d to %lld",
+                     (long long)(x + r->market), i, t->name, (int)r->market,
+                     (long long)(t->extent[i] - 1 + r->market));
     element = element * t->extent[i] + x;
     if (i < 2) at[i] = x;
   }
   for (int i = 0; i < r->values; i++) {
-    if (line_ends(r)) return tf_fail(r->d, loc_of(r, r->at, r->at), TF_E_MISSING, "the element's value is missing");
+    if (line_ends(r))
+      return tf_fail(r->d, loc_of(r, r->at, r->at), TF_E_MISSING, "the element's value is missing");
     r->at = end_of_word(r);
   }
-  if (!nothing_more(r, r->market ? "coordinates and the value" : "a coordinate for each rank")) return false;
+  if (!nothing_more(r, r->market ? "coordinates and the value" : "a coordinate for each rank"))
+    return false;
   r->entries++;
-  return list_element(r, element) && (!r->mirrored || at[0] == at[1] || list_element(r, at[1] * t->extent[1] + at[0]));
+  return list_element(r, element) &&
+         (!r->mirrored || at[0] == at[1] || list_element(r, at[1] * t->extent[1] + at[0]));
 }
 
 static bool read_size(reading *r) {
@@ -119,10 +129,12 @@ static bool read_size(reading *r) {
     int64_t x;
     if (!number(r, "the size of the matrix", &x)) return false;
     if (x != t->extent[i])
-      return tf_fail(r->d, loc_of(r, r->line_from, r->at), TF_E_RANGE, "rank %d of '%.60s' has %lld elements, not %lld",
-                     i, t->name, (long long)t->extent[i], (long long)x);
+      return tf_fail(r->d, loc_of(r, r->line_from, r->at), TF_E_RANGE,
+                     "rank %d of '%.60s' has %lld elements, not %lld", i, t->name,
+                     (long long)t->extent[i], (long long)x);
   }
-  return number(r, "the number of entries", &r->told) && nothing_more(r, "a size and the number of entries");
+  return number(r, "the number of entries", &r->told) &&
+         nothing_more(r, "a size and the number of entries");
 }
 
 /* ---- the first line of Matrix Market ------------------------------------------------- */
@@ -148,9 +160,10 @@ static bool read_banner(reading *r) {
     while (k < 5 && words[i][k] && !word_is(r->at, to, words[i][k]))
       k++;
     if (k == 5 || !words[i][k])
-      return tf_fail(r->d, loc_of(r, r->at, to), TF_E_SYNTAX,
-                     "read here: matrix, coordinate, pattern, real, integer or complex, general, symmetric, "
-                     "skew-symmetric or hermitian");
+      return tf_fail(
+          r->d, loc_of(r, r->at, to), TF_E_SYNTAX,
+          "read here: matrix, coordinate, pattern, real, integer or complex, general, symmetric, "
+          "skew-symmetric or hermitian");
     if (i == 2) r->values = values[k];
     r->mirrored = k > 0;
     r->at = to;
@@ -158,13 +171,15 @@ static bool read_banner(reading *r) {
   r->market = true;
   if (r->t->rank == 2 && (!r->mirrored || r->t->extent[0] == r->t->extent[1])) return true;
   return tf_fail(r->d, loc_of(r, r->line_from, end_of_line(r, r->line_from)), TF_E_RANK,
-                 r->t->rank == 2 ? "a symmetric matrix, but '%.60s' is not square" : "a matrix, but '%.60s' is none",
+                 r->t->rank == 2 ? "a symmetric matrix, but '%.60s' is not square"
+                                 : "a matrix, but '%.60s' is none",
                  r->t->name);
 }
 
 /* ---- the whole ---------------------------------------------------------------------- */
 static bool read_line(reading *r) {
-  if (r->line == 1 && r->end - r->at > 14 && word_is(r->at, r->at + 14, "%%matrixmarket")) return read_banner(r);
+  if (r->line == 1 && r->end - r->at > 14 && word_is(r->at, r->at + 14, "%%matrixmarket"))
+    return read_banner(r);
   if (line_ends(r) || *r->at == '%') return true;
   if (r->market && r->told < 0) return read_size(r);
   return read_tuple(r);
@@ -172,7 +187,9 @@ static bool read_line(reading *r) {
 
 static int by_element(const void *a, const void *b) {
   const listed *x = a, *y = b;
-  return x->element != y->element ? (x->element < y->element ? -1 : 1) : x->line < y->line ? -1 : x->line > y->line;
+  return x->element != y->element ? (x->element < y->element ? -1 : 1)
+         : x->line < y->line      ? -1
+                                  : x->line > y->line;
 }
 
 static bool close_list(reading *r, tf_arena *a, tf_density *out) {
@@ -181,13 +198,14 @@ static bool close_list(reading *r, tf_arena *a, tf_density *out) {
     if (r->all[i].element == r->all[i - 1].element) {
       r->line = r->all[i].line;
       r->line_from = r->at = r->text.text;
-      return tf_fail(r->d, loc_of(r, r->at, r->at), TF_E_DUP, "this element is in line %u, too", r->all[i - 1].line);
+      return tf_fail(r->d, loc_of(r, r->at, r->at), TF_E_DUP, "this element is in line %u, too",
+                     r->all[i - 1].line);
     }
   r->line = 1, r->line_from = r->text.text;
   const char *end = end_of_line(r, r->line_from);
   if (r->told >= 0 && r->told != r->entries)
-    return tf_fail(r->d, loc_of(r, r->line_from, end), TF_E_RANGE, "%d entries, but %lld are promised", r->entries,
-                   (long long)r->told);
+    return tf_fail(r->d, loc_of(r, r->line_from, end), TF_E_RANGE,
+                   "%d entries, but %lld are promised", r->entries, (long long)r->told);
   if (!r->n)
     return tf_fail(r->d, loc_of(r, r->line_from, end), TF_E_MISSING,
                    "no element is listed: all of '%.60s' would be zero", r->t->name);
@@ -224,9 +242,11 @@ void tf_runs_close(tf_density *out, int64_t words) {
   out->share = (double)nonzero / (double)words;
 }
 
-bool tf_coordinates_read(const char *path, const tf_tensor *t, tf_arena *a, tf_density *out, tf_diags *d) {
+bool tf_coordinates_read(const char *path, const tf_tensor *t, tf_arena *a, tf_density *out,
+                         tf_diags *d) {
   const size_t before = tf_diags_errors(d);
-  reading r = {.t = t, .d = d, .told = -1, .text = tf_text_read_most(path, MOST_BYTES, d), .ok = true};
+  reading r = {
+      .t = t, .d = d, .told = -1, .text = tf_text_read_most(path, MOST_BYTES, d), .ok = true};
   if (tf_diags_errors(d) > before) return false;
   r.all = malloc(TF_COORDINATES_MOST * sizeof *r.all);
   r.at = r.text.text, r.end = r.at + r.text.len;

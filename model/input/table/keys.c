@@ -13,17 +13,19 @@ static const struct {
 #undef X
 };
 
-#define TYPE_OF(type)                                                                                                  \
-  _Generic((type){0}, double                                                                                           \
-           : TF_FIELD_REAL, bool                                                                                       \
-           : TF_FIELD_FLAG, int                                                                                        \
-           : TF_FIELD_INT, int64_t                                                                                     \
-           : TF_FIELD_WHOLE, uint32_t                                                                                  \
-           : TF_FIELD_MASK, default                                                                                    \
+#define TYPE_OF(type)                                                                              \
+  _Generic((type){0}, double                                                                       \
+           : TF_FIELD_REAL, bool                                                                   \
+           : TF_FIELD_FLAG, int                                                                    \
+           : TF_FIELD_INT, int64_t                                                                 \
+           : TF_FIELD_WHOLE, uint32_t                                                              \
+           : TF_FIELD_MASK, default                                                                \
            : TF_FIELD_HELD)
-#define KEY(kind, key, type, field, size, usual, left, words)                                                          \
-  {TF_KEY_##kind, key, #field, TYPE_OF(type), offsetof(STRUCT, field), sizeof(type size), usual, left, words},
-#define PART(kind, key, left, words) {TF_KEY_##kind, key, NULL, TF_FIELD_HELD, 0, 0, 0, left, words},
+#define KEY(kind, key, type, field, size, usual, left, words)                                      \
+  {TF_KEY_##kind,     key,   #field, TYPE_OF(type), offsetof(STRUCT, field),                       \
+   sizeof(type size), usual, left,   words},
+#define PART(kind, key, left, words)                                                               \
+  {TF_KEY_##kind, key, NULL, TF_FIELD_HELD, 0, 0, 0, left, words},
 
 #define STRUCT tf_arch
 static const tf_key arch_keys[] = {TF_ARCH_KEYS(KEY, PART)};
@@ -48,14 +50,16 @@ static const tf_key multiprocessor_keys[] = {TF_MULTIPROCESSOR_KEYS(KEY, PART)};
 /* The order of `told` is that of logs that are kept: rows added later stay out of it. */
 const tf_table tf_arch_table = {"the architecture", ROWS(arch_keys),
                                 "clock_hz word_bits technology_nm overlap core multiprocessor"};
-const tf_table tf_memory_table = {"a memory", ROWS(memory_keys),
-                                  "mesh capacity_words word_bits read_bw write_bw one_port multicast reduce "
-                                  "double_buffered read_pj write_pj energy_from_table hop_pj latency issue area_um2 "
-                                  "area_given"};
+const tf_table tf_memory_table = {
+    "a memory", ROWS(memory_keys),
+    "mesh capacity_words word_bits read_bw write_bw one_port multicast reduce "
+    "double_buffered read_pj write_pj energy_from_table hop_pj latency issue area_um2 "
+    "area_given"};
 const tf_table tf_part_table = {"a part of a memory", ROWS(part_keys), ""};
-const tf_table tf_unit_table = {"a compute unit", ROWS(unit_keys),
-                                "kinds below mesh rate pj energy_from_table multicast reduce pipeline area_um2 "
-                                "area_given"};
+const tf_table tf_unit_table = {
+    "a compute unit", ROWS(unit_keys),
+    "kinds below mesh rate pj energy_from_table multicast reduce pipeline area_um2 "
+    "area_given"};
 const tf_table tf_core_table = {"a core", ROWS(core_keys), ""};
 const tf_table tf_multiprocessor_table = {"a multiprocessor", ROWS(multiprocessor_keys), ""};
 
@@ -68,7 +72,9 @@ _Static_assert(sizeof arch_keys / sizeof(tf_key) <= TF_MOST_KEYS &&
                "room for the rows of a table");
 
 const tf_table *tf_key_table(tf_key_kind kind) {
-  return kind == TF_KEY_CORE ? &tf_core_table : kind == TF_KEY_MULTIPROCESSOR ? &tf_multiprocessor_table : NULL;
+  return kind == TF_KEY_CORE             ? &tf_core_table
+         : kind == TF_KEY_MULTIPROCESSOR ? &tf_multiprocessor_table
+                                         : NULL;
 }
 
 /* ---- keys --------------------------------------------------------------------------- */
@@ -99,12 +105,14 @@ static bool is_of(const tf_key *k, const char *part) {
   return n ? strncmp(k->key, part, n) == 0 && k->key[n] == '.' : !strchr(k->key, '.');
 }
 
-size_t tf_key_rows(const tf_table *t, const char *part, tf_yrow rows[TF_MOST_KEYS], size_t from[TF_MOST_KEYS]) {
+size_t tf_key_rows(const tf_table *t, const char *part, tf_yrow rows[TF_MOST_KEYS],
+                   size_t from[TF_MOST_KEYS]) {
   size_t n = 0;
   for (size_t i = 0; i < t->n; i++) {
     if (!is_of(&t->keys[i], part)) continue;
     from[n] = i;
-    rows[n++] = (tf_yrow){tf_key_name(&t->keys[i]), kinds[t->keys[i].kind].yaml, tf_key_must(&t->keys[i])};
+    rows[n++] =
+        (tf_yrow){tf_key_name(&t->keys[i]), kinds[t->keys[i].kind].yaml, tf_key_must(&t->keys[i])};
   }
   return n;
 }

@@ -1,6 +1,6 @@
-/* The keys of an architecture's file as tables: the rows of include/tileflow/spec.h, and what each kind of key is.
- * Whatever must know every key (readers, identities, comparisons, docs, the JSON Schema, tests that draw machines)
- * walks them. */
+/* The keys of an architecture's file as tables: the rows of include/tileflow/spec.h, and what each
+ * kind of key is. Whatever must know every key (readers, identities, comparisons, docs, the JSON
+ * Schema, tests that draw machines) walks them. */
 #ifndef MODEL_INPUT_TABLE_KEYS_H
 #define MODEL_INPUT_TABLE_KEYS_H
 #include <stddef.h>
@@ -8,7 +8,8 @@
 #include "model/yaml/schema.h"
 #include "tileflow/spec.h"
 
-/* id, kinds of YAML nodes, how a value reads in JSON Schema: a name of its "$defs", or "" if it is said elsewhere. */
+/* id, kinds of YAML nodes, how a value reads in JSON Schema: a name of its "$defs", or "" if it is
+ * said elsewhere. */
 /* clang-format off */
 #define TF_KEY_KINDS(X)                                                                                                \
   X(NAME, TF_Y_SCALAR, "name")              /* of a memory or unit */                                                  \
@@ -54,7 +55,14 @@ typedef enum {
 enum { TF_MOST_BITS = 4096, TF_MOST_NM = 10000, TF_MOST_FIGURE = 1000000000, TF_MOST_KEYS = 48 };
 
 /* What a field holds; HELD: what is compared and written otherwise (names, places, structs). */
-typedef enum { TF_FIELD_REAL, TF_FIELD_FLAG, TF_FIELD_INT, TF_FIELD_WHOLE, TF_FIELD_MASK, TF_FIELD_HELD } tf_field_type;
+typedef enum {
+  TF_FIELD_REAL,
+  TF_FIELD_FLAG,
+  TF_FIELD_INT,
+  TF_FIELD_WHOLE,
+  TF_FIELD_MASK,
+  TF_FIELD_HELD
+} tf_field_type;
 
 typedef struct {
   tf_key_kind kind;
@@ -70,7 +78,8 @@ typedef struct {
   const char *what; /* "a memory" */
   const tf_key *keys;
   size_t n;
-  const char *told; /* fields in the order in which an identity tells them, "a b c"; others follow where not as usual */
+  const char *told; /* fields in the order in which an identity tells them, "a b c"; others follow
+                       where not as usual */
 } tf_table;
 
 extern const tf_table tf_arch_table, tf_memory_table, tf_part_table, tf_unit_table, tf_core_table,
@@ -79,21 +88,24 @@ extern const tf_table tf_arch_table, tf_memory_table, tf_part_table, tf_unit_tab
 const tf_table *tf_key_table(tf_key_kind kind);
 
 const char *tf_key_json(tf_key_kind kind);
-/* How files and logs of an earlier version spell it; NULL: likewise.  It is read, and identities tell it, so that logs
- * from then still hold. */
+/* How files and logs of an earlier version spell it; NULL: likewise.  It is read, and identities
+ * tell it, so that logs from then still hold. */
 const char *tf_key_earlier(const tf_key *k);
 /* The key without the map that it is a member of. */
 const char *tf_key_name(const tf_key *k);
 bool tf_key_must(const tf_key *k);
-/* Rows for the check of a map: of the table's own keys (part ""), or of the members of a map (its key).  from: their
- * numbers in the table.  Returns how many. */
-size_t tf_key_rows(const tf_table *t, const char *part, tf_yrow rows[TF_MOST_KEYS], size_t from[TF_MOST_KEYS]);
+/* Rows for the check of a map: of the table's own keys (part ""), or of the members of a map (its
+ * key).  from: their numbers in the table.  Returns how many. */
+size_t tf_key_rows(const tf_table *t, const char *part, tf_yrow rows[TF_MOST_KEYS],
+                   size_t from[TF_MOST_KEYS]);
 /* -1: none has the key. */
 int tf_key_find(const tf_table *t, const char *key);
 
 /* Fields of the struct s. */
 static inline void *tf_key_at(const tf_key *k, void *s) { return (char *)s + k->at; }
-static inline const void *tf_key_of(const tf_key *k, const void *s) { return (const char *)s + k->at; }
+static inline const void *tf_key_of(const tf_key *k, const void *s) {
+  return (const char *)s + k->at;
+}
 void tf_key_set_usual(const tf_key *k, void *s);
 bool tf_key_same(const tf_key *k, const void *s, const void *t);
 /* All rows of the table. */

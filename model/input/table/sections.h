@@ -1,5 +1,5 @@
-/* The sections of files, and the keys of workloads, as tables for readers and for the JSON Schema.  A row: id, key,
- * kinds of YAML nodes, required, how a value reads in JSON Schema, words. */
+/* The sections of files, and the keys of workloads, as tables for readers and for the JSON Schema.
+ * A row: id, key, kinds of YAML nodes, required, how a value reads in JSON Schema, words. */
 #ifndef MODEL_INPUT_TABLE_SECTIONS_H
 #define MODEL_INPUT_TABLE_SECTIONS_H
 #include "model/yaml/schema.h"

@@ -40,7 +40,10 @@ static tf_text read_whole(FILE *f, const char *name, size_t most, tf_diags *d) {
   errno = 0;
   char *text = load(f, &t.len, &most);
   snprintf(large, sizeof large, "larger than %zu MiB", most >> 20);
-  const char *why = !text ? "out of memory" : ferror(f) ? strerror(errno) : t.len > most ? large : NULL;
+  const char *why = !text          ? "out of memory"
+                    : ferror(f)    ? strerror(errno)
+                    : t.len > most ? large
+                                   : NULL;
   t.text = text;
   if (!why) return t;
   fail_file(d, name, why);

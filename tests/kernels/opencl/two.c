@@ -1,5 +1,5 @@
-/* The kernel `fused` (run.sh) with buffers of the device: in a queue of its own making and in that of another context,
- * by turns, the outputs the same bits; then what it refuses. */
+/* The kernel `fused` (run.sh) with buffers of the device: in a queue of its own making and in that
+ * of another context, by turns, the outputs the same bits; then what it refuses. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <stdio.h>
@@ -13,24 +13,26 @@ enum { Q = 2 * 19 * 11, K = 2 * 36 * 11, V = 2 * 36 * 13, O = 2 * 19 * 13 };
 static float q[Q], k[K], v[V], o[2][O];
 
 static cl_mem buffer(cl_context context, const float *from, size_t n) {
-  return clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, n * sizeof *from, (void *)(size_t)from,
-                        NULL);
+  return clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, n * sizeof *from,
+                        (void *)(size_t)from, NULL);
 }
 
 /* One call; false: it fails. */
 static int call(cl_command_queue queue, float *to, size_t short_of, int want) {
   cl_context context;
   fused_args args;
-  if (clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL) != CL_SUCCESS) return 0;
+  if (clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL) != CL_SUCCESS)
+    return 0;
   const size_t bytes = fused_device_workspace();
-  cl_mem on[] = {buffer(context, q, Q), buffer(context, k, K), buffer(context, v, V), buffer(context, to, O)};
+  cl_mem on[] = {buffer(context, q, Q), buffer(context, k, K), buffer(context, v, V),
+                 buffer(context, to, O)};
   cl_mem room = clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, NULL, NULL);
   fused_dense(&args);
   args.Q = (void *)on[0], args.K = (void *)on[1], args.V = (void *)on[2], args.O = (void *)on[3];
   const int got = fused_device(&args, room, bytes - short_of, queue);
   clFinish(queue); /* in which there may be no order */
-  int ok =
-      got == want && clEnqueueReadBuffer(queue, on[3], CL_TRUE, 0, O * sizeof *to, to, 0, NULL, NULL) == CL_SUCCESS;
+  int ok = got == want && clEnqueueReadBuffer(queue, on[3], CL_TRUE, 0, O * sizeof *to, to, 0, NULL,
+                                              NULL) == CL_SUCCESS;
   for (int i = 0; i < 4; i++)
     clReleaseMemObject(on[i]);
   clReleaseMemObject(room);
@@ -43,7 +45,8 @@ int main(void) {
   fused_args none = {0};
   char said[8];
   if (!own || own != fused_device_queue()) return puts("no queue, or another at each call"), 1;
-  if (clGetCommandQueueInfo(own, CL_QUEUE_DEVICE, sizeof device, &device, NULL) != CL_SUCCESS) return 1;
+  if (clGetCommandQueueInfo(own, CL_QUEUE_DEVICE, sizeof device, &device, NULL) != CL_SUCCESS)
+    return 1;
   cl_context context = clCreateContext(NULL, 1, &device, NULL, NULL, NULL);
   other = clCreateCommandQueue(context, device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, NULL);
   for (int i = 0; i < Q; i++)

@@ -1,7 +1,7 @@
-/* AVX-512, VNNI and BF16 on processors without them: found in place of the compiler's header by kernels that cc.sh
- * compiles. SIMDe (libsimde-dev) has most of their intrinsics as plain C; below is what its version 0.7.4 lacks,
- * written from the instructions' definitions (Intel's manual, volume 2).  Subnormals are zero where VCVTNE2PS2BF16
- * takes them as such. */
+/* AVX-512, VNNI and BF16 on processors without them: found in place of the compiler's header by
+ * kernels that cc.sh compiles. SIMDe (libsimde-dev) has most of their intrinsics as plain C; below
+ * is what its version 0.7.4 lacks, written from the instructions' definitions (Intel's manual,
+ * volume 2).  Subnormals are zero where VCVTNE2PS2BF16 takes them as such. */
 #ifndef TESTS_KERNELS_X86_IMMINTRIN_H
 #define TESTS_KERNELS_X86_IMMINTRIN_H
 #pragma GCC system_header
@@ -23,20 +23,20 @@ typedef simde__mmask32 __mmask32;
 typedef simde__mmask64 __mmask64;
 
 /* Elements that a mask names, from memory or zero; to memory. */
-#define MASKED_LOAD(name, T, lanes, vector, load)                                                                      \
-  static inline vector name(uint64_t mask, const void *from) {                                                         \
-    T x[lanes];                                                                                                        \
-    memset(x, 0, sizeof x);                                                                                            \
-    for (int i = 0; i < lanes; i++)                                                                                    \
-      if (mask >> i & 1) memcpy(x + i, (const T *)from + i, sizeof(T));                                                \
-    return load((const void *)x);                                                                                      \
+#define MASKED_LOAD(name, T, lanes, vector, load)                                                  \
+  static inline vector name(uint64_t mask, const void *from) {                                     \
+    T x[lanes];                                                                                    \
+    memset(x, 0, sizeof x);                                                                        \
+    for (int i = 0; i < lanes; i++)                                                                \
+      if (mask >> i & 1) memcpy(x + i, (const T *)from + i, sizeof(T));                            \
+    return load((const void *)x);                                                                  \
   }
-#define MASKED_STORE(name, T, lanes, vector)                                                                           \
-  static inline void name(void *to, uint64_t mask, vector v) {                                                         \
-    T x[lanes];                                                                                                        \
-    memcpy(x, &v, sizeof x);                                                                                           \
-    for (int i = 0; i < lanes; i++)                                                                                    \
-      if (mask >> i & 1) memcpy((T *)to + i, x + i, sizeof(T));                                                        \
+#define MASKED_STORE(name, T, lanes, vector)                                                       \
+  static inline void name(void *to, uint64_t mask, vector v) {                                     \
+    T x[lanes];                                                                                    \
+    memcpy(x, &v, sizeof x);                                                                       \
+    for (int i = 0; i < lanes; i++)                                                                \
+      if (mask >> i & 1) memcpy((T *)to + i, x + i, sizeof(T));                                    \
   }
 MASKED_LOAD(_mm_maskz_loadu_epi8, uint8_t, 16, __m128i, simde_mm_loadu_si128)
 MASKED_LOAD(_mm256_maskz_loadu_epi16, uint16_t, 16, __m256i, simde_mm256_loadu_si256)
@@ -49,14 +49,14 @@ MASKED_STORE(_mm512_mask_storeu_epi32, uint32_t, 16, __m512i)
 MASKED_STORE(_mm512_mask_storeu_ps, float, 16, __m512)
 
 /* Each of 16 numbers in another type: the same, rounded to nearest, or its low bits. */
-#define CONVERT(name, from, T, to, U, load)                                                                            \
-  static inline to name(from v) {                                                                                      \
-    T x[16];                                                                                                           \
-    U y[16];                                                                                                           \
-    memcpy(x, &v, sizeof x);                                                                                           \
-    for (int i = 0; i < 16; i++)                                                                                       \
-      y[i] = (U)x[i];                                                                                                  \
-    return load((const void *)y);                                                                                      \
+#define CONVERT(name, from, T, to, U, load)                                                        \
+  static inline to name(from v) {                                                                  \
+    T x[16];                                                                                       \
+    U y[16];                                                                                       \
+    memcpy(x, &v, sizeof x);                                                                       \
+    for (int i = 0; i < 16; i++)                                                                   \
+      y[i] = (U)x[i];                                                                              \
+    return load((const void *)y);                                                                  \
   }
 CONVERT(_mm512_cvtepu8_epi32, __m128i, uint8_t, __m512i, uint32_t, simde_mm512_loadu_si512)
 CONVERT(_mm512_cvtepi8_epi32, __m128i, int8_t, __m512i, int32_t, simde_mm512_loadu_si512)
@@ -75,14 +75,14 @@ static inline __m512i _mm512_cvttps_epi32(__m512 v) {
 }
 
 /* One number of all lanes: halves, then quarters, as the compilers' headers do. */
-#define REDUCE(name, both)                                                                                             \
-  static inline float name(__m512 v) {                                                                                 \
-    float x[16];                                                                                                       \
-    memcpy(x, &v, sizeof x);                                                                                           \
-    for (int half = 8; half; half /= 2)                                                                                \
-      for (int i = 0; i < half; i++)                                                                                   \
-        x[i] = both(x[i], x[i + half]);                                                                                \
-    return x[0];                                                                                                       \
+#define REDUCE(name, both)                                                                         \
+  static inline float name(__m512 v) {                                                             \
+    float x[16];                                                                                   \
+    memcpy(x, &v, sizeof x);                                                                       \
+    for (int half = 8; half; half /= 2)                                                            \
+      for (int i = 0; i < half; i++)                                                               \
+        x[i] = both(x[i], x[i + half]);                                                            \
+    return x[0];                                                                                   \
   }
 #define SUM_OF(a, b) ((a) + (b))
 #define GREATER_OF(a, b) ((a) > (b) ? (a) : (b))

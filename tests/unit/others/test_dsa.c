@@ -1,4 +1,5 @@
-/* The seed dsa-compute-schedule as tile trees: what its schedules move through DRAM, and which of them do not fit. */
+/* The seed dsa-compute-schedule as tile trees: what its schedules move through DRAM, and which of
+ * them do not fit. */
 #include "tests/unit/case.h"
 
 typedef struct {
@@ -31,11 +32,12 @@ static seen evaluate(const char *workload, const char *mapping) {
   return evaluate_on("arch-specs/dsa-sram.yaml", workload, mapping);
 }
 
-/* Two convolutions, 16 output channels and 48 of 224 rows at a time.  The seed counts weights, and of all else the
- * first tile only. */
+/* Two convolutions, 16 output channels and 48 of 224 rows at a time.  The seed counts weights, and
+ * of all else the first tile only. */
 static void two_convolutions(void) {
   enum { MID, IMAGE, FIRST, OUT, SECOND }; /* tensors */
-  const int64_t plane = 224 * 224, i = 3 * plane, m = 32 * plane, o = 64 * plane, w = 32 * 3 + 64 * 32;
+  const int64_t plane = 224 * 224, i = 3 * plane, m = 32 * plane, o = 64 * plane,
+                w = 32 * 3 + 64 * 32;
   const seen apart = evaluate_on("arch-specs/dsa-sram-8-bits.yaml", "conv-conv", "demo6");
   const seen fused = evaluate_on("arch-specs/dsa-sram-8-bits.yaml", "conv-conv", "demo6-1");
   CHECK(apart.fits && fused.fits);
@@ -43,7 +45,8 @@ static void two_convolutions(void) {
   CHECK_I64(fused.words, 4 * i + o + w);
   /* An image passes for every 16 channels that are made of it. */
   const int64_t first_of_apart =
-      (apart.read[IMAGE] / 2 + apart.out[MID] / 2 + apart.read[MID] / 4 + apart.out[OUT] / 4) * 48 / 224;
+      (apart.read[IMAGE] / 2 + apart.out[MID] / 2 + apart.read[MID] / 4 + apart.out[OUT] / 4) * 48 /
+      224;
   CHECK_I64(first_of_apart + apart.read[FIRST] + apart.read[SECOND], 722528);
   const int64_t first_of_fused = (fused.read[IMAGE] / 4 + fused.out[OUT] / 4) * 48 / 224;
   CHECK_I64(first_of_fused + fused.read[FIRST] + fused.read[SECOND], 206432);
@@ -61,7 +64,8 @@ int main(void) {
   CHECK(evaluate("conv", "demo3-3").fits && evaluate("conv", "demo1").fits);
   CHECK(!evaluate("conv", "demo3-1").fits);
   CHECK(!evaluate("conv", "demo4").fits);
-  /* Where the seed's flag counts the first of 128 passes over the depth only, its figures follow: */
+  /* Where the seed's flag counts the first of 128 passes over the depth only, its figures follow:
+   */
   CHECK_I64((evaluate("conv", "demo3-3").words - o) / 128 + o, 4825088);
   CHECK_I64((evaluate("add-conv", "demo5-2").words - o) / 128 + o, 8036352);
   /* The sum fused by the seed's schedule is made 64 times; fused by rows it is made once. */

@@ -1,5 +1,6 @@
-/* Searches and solvers that are asked for exportable mappings: export takes every one of them, no better one is lost
- * where the best of all can be exported, and without being asked they find some that it refuses. */
+/* Searches and solvers that are asked for exportable mappings: export takes every one of them, no
+ * better one is lost where the best of all can be exported, and without being asked they find some
+ * that it refuses. */
 #include "base/rng.h"
 #include "tests/unit/case.h"
 #include "tileflow/export.h"
@@ -7,25 +8,31 @@
 
 typedef struct {
   tf_rng rng;
-  int refused, lossless; /* optima of all that export refuses; that it takes, and that were found again */
+  int refused,
+      lossless; /* optima of all that export refuses; that it takes, and that were found again */
 } draw;
 
-static int one_of(draw *d, const int *from, int n) { return from[tf_rng_below(&d->rng, (uint32_t)n)]; }
+static int one_of(draw *d, const int *from, int n) {
+  return from[tf_rng_below(&d->rng, (uint32_t)n)];
+}
 
 /* One product on a machine with a mesh of memories, of units, or of both. */
 static char *draw_case(draw *d) {
   static const char *const ops[] = {"Z[m,n] += A[m,k] * B[k,n]", "Z[m,n] += A[m+k] * B[n,k]",
-                                    "Z[m] += A[m,n] * B[m,k] * C[n,k]", "Z[m,n] += A[m,n,k] * B[k]"};
+                                    "Z[m] += A[m,n] * B[m,k] * C[n,k]",
+                                    "Z[m,n] += A[m,n,k] * B[k]"};
   static const int extents[] = {1, 2, 3, 4, 5, 6, 7, 8, 12, 16}, sides[] = {1, 2, 3, 4, 8};
   char *text = NULL;
   FILE *f = case_text(&text);
-  fprintf(f, "architecture:\n  overlap: perfect\n  memories:\n  - {name: D, bandwidth: %d}\n", 1 + one_of(d, sides, 5));
-  fprintf(f, "  - {name: S, mesh: [%d, %d], capacity: %d, bandwidth: 16}\n", one_of(d, sides, 5), one_of(d, sides, 5),
-          16 << tf_rng_below(&d->rng, 5));
-  fprintf(f, "  compute:\n  - {name: u, ops: [mac, mul, add], below: S, mesh: [%d, %d]}\n", one_of(d, sides, 3),
-          one_of(d, sides, 5));
-  fprintf(f, "workload:\n  dims: {m: %d, n: %d, k: %d}\n  ops:\n  - \"%s\"\n", one_of(d, extents, 10),
-          one_of(d, extents, 10), one_of(d, extents, 10), ops[tf_rng_below(&d->rng, 4)]);
+  fprintf(f, "architecture:\n  overlap: perfect\n  memories:\n  - {name: D, bandwidth: %d}\n",
+          1 + one_of(d, sides, 5));
+  fprintf(f, "  - {name: S, mesh: [%d, %d], capacity: %d, bandwidth: 16}\n", one_of(d, sides, 5),
+          one_of(d, sides, 5), 16 << tf_rng_below(&d->rng, 5));
+  fprintf(f, "  compute:\n  - {name: u, ops: [mac, mul, add], below: S, mesh: [%d, %d]}\n",
+          one_of(d, sides, 3), one_of(d, sides, 5));
+  fprintf(f, "workload:\n  dims: {m: %d, n: %d, k: %d}\n  ops:\n  - \"%s\"\n",
+          one_of(d, extents, 10), one_of(d, extents, 10), one_of(d, extents, 10),
+          ops[tf_rng_below(&d->rng, 4)]);
   fclose(f);
   return text;
 }
@@ -78,11 +85,13 @@ static void check_solve(draw *d, const test_case *c) {
   tf_solve_free(closed);
 }
 
-/* A choice along one side may have to be made on Y although X has room for a part of it: n on X, m on Y. */
+/* A choice along one side may have to be made on Y although X has room for a part of it: n on X, m
+ * on Y. */
 static void check_layout(void) {
-  test_case c = case_of("architecture:\n  memories:\n  - {name: D}\n  - {name: S, mesh: [8, 4]}\n  compute:\n"
-                        "  - {name: u, ops: [mac], below: S}\n",
-                        "workload:\n  dims: {m: 4, n: 4}\n  ops:\n  - \"Z[m] += A[m,n] * B[n]\"\n");
+  test_case c =
+      case_of("architecture:\n  memories:\n  - {name: D}\n  - {name: S, mesh: [8, 4]}\n  compute:\n"
+              "  - {name: u, ops: [mac], below: S}\n",
+              "workload:\n  dims: {m: 4, n: 4}\n  ops:\n  - \"Z[m] += A[m,n] * B[n]\"\n");
   const tf_solve_opts o = {.alone = true, .exportable = "timeloop", .budget = {.threads = 1}};
   tf_solve_result *r = tf_solve_exact(c.spec->arch, c.spec->workload, &o, c.d);
   CHECK(r && best_of_space(r) && r->tree && r->figures.cycles <= 1.5);
@@ -92,9 +101,10 @@ static void check_layout(void) {
 
 /* What Timeloop has no mapping of is an error at its place, not a search without a result. */
 static void check_refused(void) {
-  test_case c = case_of(
-      "architecture:\n  memories:\n  - {name: D}\n  compute:\n  - {name: u, ops: [mac]}\n",
-      "workload:\n  dims: {m: 4, n: 8}\n  ops:\n  - \"Z[m] += A[m,n] * B[n]\"\n  - \"Y[m] += Z[m] * A[m,n]\"\n");
+  test_case c =
+      case_of("architecture:\n  memories:\n  - {name: D}\n  compute:\n  - {name: u, ops: [mac]}\n",
+              "workload:\n  dims: {m: 4, n: 8}\n  ops:\n  - \"Z[m] += A[m,n] * B[n]\"\n  - \"Y[m] "
+              "+= Z[m] * A[m,n]\"\n");
   const tf_search_opts o = {.exportable = "timeloop", .budget = {.max_evals = 10}};
   tf_search_result *r = tf_search_run(c.spec->arch, c.spec->workload, NULL, &o, c.d);
   CHECK(!r && tf_diags_errors(c.d) > 0 && tf_diags_at(c.d, 0)->code == TF_E_SHAPE);

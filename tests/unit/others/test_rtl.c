@@ -1,15 +1,16 @@
-/* Predictions against RTL: 66 fused matrix products, tests/data/rtl.  DRAM words are exact, cycles within what
- * docs/VALIDATION.md publishes. */
+/* Predictions against RTL: 66 fused matrix products, tests/data/rtl.  DRAM words are exact, cycles
+ * within what docs/VALIDATION.md publishes. */
 #include "tests/unit/case.h"
 #include "tests/unit/others/rtl.h"
 
 typedef struct {
-  long m, l, k, n, tile_m, tile_l, tile_k1, tile_n, tile_k2, cycles, to_buffer, to_memory, to_reg, from_reg;
+  long m, l, k, n, tile_m, tile_l, tile_k1, tile_n, tile_k2, cycles, to_buffer, to_memory, to_reg,
+      from_reg;
 } row;
 
-/* Words between buffer and registers.  The RTL moves more than the products need, by two terms of the shapes alone: it
- * reads the partial sums that nobody wrote yet (zeros: M L of C, M N of E), and between the products it passes over C
- * once, M L words up and M L down. */
+/* Words between buffer and registers.  The RTL moves more than the products need, by two terms of
+ * the shapes alone: it reads the partial sums that nobody wrote yet (zeros: M L of C, M N of E),
+ * and between the products it passes over C once, M L words up and M L down. */
 static void check_registers(const tf_spec *s, const tf_result *res, const row *r) {
   int nz = s->workload->n_tensors;
   int64_t read = 0, update = 0;
@@ -24,8 +25,9 @@ static void check_registers(const tf_spec *s, const tf_result *res, const row *r
 /* The error of the predicted cycles; checks the words. */
 static double check_row(const tf_text *arch, const row *r) {
   char text[1024];
-  int n = snprintf(text, sizeof text, rtl_product, r->m, r->l, r->k, r->n, r->m / r->tile_m, r->k / r->tile_k1,
-                   r->tile_k1 / 16, r->tile_m / 16, r->l, r->l / r->tile_k2, r->tile_k2 / 16, r->tile_m / 16, r->n);
+  int n = snprintf(text, sizeof text, rtl_product, r->m, r->l, r->k, r->n, r->m / r->tile_m,
+                   r->k / r->tile_k1, r->tile_k1 / 16, r->tile_m / 16, r->l, r->l / r->tile_k2,
+                   r->tile_k2 / 16, r->tile_m / 16, r->n);
   tf_text texts[2] = {*arch, {"product", text, (size_t)n}};
   tf_diags *d = tf_diags_new();
   tf_spec *s = tf_spec_read_texts(texts, 2, NULL, 0, d);
@@ -53,15 +55,16 @@ static double check_row(const tf_text *arch, const row *r) {
 
 int main(void) {
   size_t len;
-  char *csv = case_file("tests/data/rtl/fused_gemm.csv", &len), *yaml = case_file("arch-specs/rtl-core.yaml", &len);
+  char *csv = case_file("tests/data/rtl/fused_gemm.csv", &len),
+       *yaml = case_file("arch-specs/rtl-core.yaml", &len);
   tf_text arch = {"rtl-core.yaml", yaml, len};
   double sum = 0, worst = 0;
   int rows = 0;
   for (char *line = csv; *line; line += strcspn(line, "\n"), line += *line == '\n') {
     row r;
-    if (sscanf(line, "%ld,%ld,%ld,%ld,%ld,%ld,%ld,%ld,%ld,%ld,%ld,%ld,%ld,%ld", &r.m, &r.l, &r.k, &r.n, &r.tile_m,
-               &r.tile_l, &r.tile_k1, &r.tile_n, &r.tile_k2, &r.cycles, &r.to_buffer, &r.to_memory, &r.to_reg,
-               &r.from_reg) != 14)
+    if (sscanf(line, "%ld,%ld,%ld,%ld,%ld,%ld,%ld,%ld,%ld,%ld,%ld,%ld,%ld,%ld", &r.m, &r.l, &r.k,
+               &r.n, &r.tile_m, &r.tile_l, &r.tile_k1, &r.tile_n, &r.tile_k2, &r.cycles,
+               &r.to_buffer, &r.to_memory, &r.to_reg, &r.from_reg) != 14)
       continue;
     double error = check_row(&arch, &r);
     sum += error;

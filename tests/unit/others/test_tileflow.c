@@ -1,5 +1,6 @@
-/* TileFlow's files as native ones: every file that it ships is read as it is, and every counter that it reports is held
- * against ours.  With a path as its argument it writes them all there as CSV (bench/validate.sh). */
+/* TileFlow's files as native ones: every file that it ships is read as it is, and every counter
+ * that it reports is held against ours.  With a path as its argument it writes them all there as
+ * CSV (bench/validate.sh). */
 #include <glob.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -12,7 +13,8 @@
 
 /* Why two counts differ; the rule is in docs/VALIDATION.md. */
 enum { EQUAL, MEAN, FIRST, STAYS, LINK, APART, OTHER, N_WHY };
-static const char *const why_text[N_WHY] = {"equal", "mean", "first", "stays", "link", "apart", "other"};
+static const char *const why_text[N_WHY] = {"equal", "mean",  "first", "stays",
+                                            "link",  "apart", "other"};
 
 /* ---- one case ----------------------------------------------------------------------- */
 enum { MAX_FILES = 4 };
@@ -63,7 +65,8 @@ static bool evaluate(run *e, const tf_setting *set, size_t n_set) {
 /* What export writes in TileFlow's format, import reads back to the same tree. */
 static void check_back(const run *e) {
   run b = {.n_files = 0};
-  tf_export *x = tf_export_write("tileflow", e->c.spec->arch, e->c.spec->workload, e->c.tree, e->c.d);
+  tf_export *x =
+      tf_export_write("tileflow", e->c.spec->arch, e->c.spec->workload, e->c.tree, e->c.d);
   if (!CHECK(x != NULL)) return;
   for (int i = 0; i < x->n; i++)
     add_text(&b, x->file[i].name, x->file[i].text);
@@ -86,7 +89,8 @@ typedef struct {
 static double total(const metrics *m, const char *key) {
   if (m->json) return json_number_value(json_object_get(m->json, key));
   size_t n = strlen(key);
-  for (char *line = m->csv; *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : line + strlen(line))
+  for (char *line = m->csv; *line;
+       line = strchr(line, '\n') ? strchr(line, '\n') + 1 : line + strlen(line))
     if (!strncmp(line, key, n) && line[n] == ',') return strtod(line + n + 1, NULL);
   printf("%s\n", key);
   CHECK(!m->csv); /* every counter is reported */
@@ -104,7 +108,8 @@ static double metric(const metrics *m, const char *level, const char *counter, c
 static int64_t used(const tf_tree *t, int op, int level) {
   int64_t n = 1;
   for (int i = t->op_node[op]; i >= 0; i = t->nodes[i].parent)
-    for (int k = t->nodes[i].n_temporal; t->nodes[i].kind == TF_TILE && k < t->nodes[i].n_loops; k++)
+    for (int k = t->nodes[i].n_temporal; t->nodes[i].kind == TF_TILE && k < t->nodes[i].n_loops;
+         k++)
       if (t->nodes[i].level < level) n *= t->nodes[i].loops[k].trip;
   return n;
 }
@@ -115,13 +120,15 @@ static int64_t averaged(const tf_tree *t, int op, int level) {
   return level ? mesh[0] * mesh[1] * used(t, op, level - 1) : 1;
 }
 
-/* Classes of steps in which a Tile of the level is entered: each Tile above is entered first, or in a step of one of
- * its loops. TileFlow cuts a mean to a whole number in each of them. */
+/* Classes of steps in which a Tile of the level is entered: each Tile above is entered first, or in
+ * a step of one of its loops. TileFlow cuts a mean to a whole number in each of them. */
 static int64_t step_classes(const tf_tree *t, int op, int level) {
   int64_t n = 1;
   for (int i = t->op_node[op]; i >= 0; i = t->nodes[i].parent) {
     int64_t moving = 1;
-    for (int k = 0; t->nodes[i].kind == TF_TILE && t->nodes[i].level < level && k < t->nodes[i].n_temporal; k++)
+    for (int k = 0;
+         t->nodes[i].kind == TF_TILE && t->nodes[i].level < level && k < t->nodes[i].n_temporal;
+         k++)
       moving += t->nodes[i].loops[k].trip > 1;
     n *= moving;
   }
@@ -136,7 +143,8 @@ typedef struct {
   bool made, kept_apart, inner, exact;
 } pair;
 
-/* It loads every partial sum, the first touch of it, too: as many reads as updates, as many fills as drains. */
+/* It loads every partial sum, the first touch of it, too: as many reads as updates, as many fills
+ * as drains. */
 static bool first_touch(const pair *p, bool read, bool fill) {
   double slack = (fill ? p->cut : 0) + (p->exact ? 0 : 1e-5 * p->theirs);
   double most = (double)(read ? p->update : p->drain), more = p->theirs - (double)p->ours;
@@ -157,7 +165,8 @@ static int why(const pair *p, bool read, bool fill) {
 typedef struct {
   int n[N_WHY];
   int cases, whole_smaller, whole_equal, whole_larger, tensor_larger, links;
-  double their_words, our_words, their_rest, our_rest; /* DRAM words; the rest: without what jumps between instances */
+  double their_words, our_words, their_rest,
+      our_rest; /* DRAM words; the rest: without what jumps between instances */
   FILE *csv;
 } tally;
 
@@ -167,12 +176,13 @@ static void compare(const run *e, const metrics *m, const char *name, int level,
   const tf_counts *c = &e->c.r.counts[level * e->c.spec->workload->n_tensors + z];
   const char *memory = e->c.spec->arch->memories[level].name;
   bool inner = x->producer >= 0 && x->n_consumers > 0;
-  int maker = x->producer >= 0 ? x->producer : x->consumers[0], reader = x->n_consumers ? x->consumers[0] : maker;
+  int maker = x->producer >= 0 ? x->producer : x->consumers[0],
+      reader = x->n_consumers ? x->consumers[0] : maker;
   double read = metric(m, memory, "Read", x->name), update = metric(m, memory, "Update", x->name);
   double fill = metric(m, memory, "Fill", x->name);
   int64_t over = averaged(e->c.tree, maker, level);
-  double cut = (double)over *
-               (double)(step_classes(e->c.tree, maker, level) + (inner ? step_classes(e->c.tree, reader, level) : 0));
+  double cut = (double)over * (double)(step_classes(e->c.tree, maker, level) +
+                                       (inner ? step_classes(e->c.tree, reader, level) : 0));
   double theirs[3] = {inner ? update * (double)used(e->c.tree, maker, level) +
                                   (read - update) * (double)used(e->c.tree, reader, level)
                             : read * (double)used(e->c.tree, maker, level),
@@ -180,17 +190,26 @@ static void compare(const run *e, const metrics *m, const char *name, int level,
                       update * (double)used(e->c.tree, maker, level)};
   int64_t ours[3] = {c->read, c->fill, c->update};
   for (int k = 0; k < 3; k++) {
-    pair p = {theirs[k], ours[k],        c->update, c->drain, cut, x->producer >= 0, inner && e->links > 0,
-              inner,     m->json != NULL};
+    pair p = {theirs[k],
+              ours[k],
+              c->update,
+              c->drain,
+              cut,
+              x->producer >= 0,
+              inner && e->links > 0,
+              inner,
+              m->json != NULL};
     int w = why(&p, k == 0, k == 1);
     t->n[w]++;
     if (w == OTHER)
-      printf("%s %s %s %s: %" PRId64 ", TileFlow %.0f\n", name, memory, x->name, counter[k], ours[k], theirs[k]);
+      printf("%s %s %s %s: %" PRId64 ", TileFlow %.0f\n", name, memory, x->name, counter[k],
+             ours[k], theirs[k]);
     if (t->csv)
-      fprintf(t->csv, "%s,%s,%s,%s,%.0f,%" PRId64 ",%s\n", name, memory, x->name, counter[k], theirs[k], ours[k],
-              why_text[w]);
+      fprintf(t->csv, "%s,%s,%s,%s,%.0f,%" PRId64 ",%s\n", name, memory, x->name, counter[k],
+              theirs[k], ours[k], why_text[w]);
     if (level == 0 && k != 1) {
-      t->tensor_larger += !p.kept_apart && (double)ours[k] > theirs[k] + (p.exact ? 0 : 1e-5 * theirs[k]);
+      t->tensor_larger +=
+          !p.kept_apart && (double)ours[k] > theirs[k] + (p.exact ? 0 : 1e-5 * theirs[k]);
       t->their_rest += p.kept_apart ? 0 : theirs[k];
       t->our_rest += p.kept_apart ? 0 : (double)ours[k];
       t->their_words += theirs[k];
@@ -204,8 +223,10 @@ static void compare_all(const run *e, const metrics *m, const char *name, tally 
   for (int l = 0; l < e->c.spec->arch->n_memories; l++)
     for (int z = 0; z < e->c.spec->workload->n_tensors; z++)
       compare(e, m, name, l, z, t);
-  if (t->csv) fprintf(t->csv, "%s,,,Cycle,%.0f,%.0f,time\n", name, total(m, "Cycle"), e->c.r.cycles);
-  double more = (t->our_words - ours) - (t->their_words - theirs), slack = m->json ? 0 : 1e-5 * theirs;
+  if (t->csv)
+    fprintf(t->csv, "%s,,,Cycle,%.0f,%.0f,time\n", name, total(m, "Cycle"), e->c.r.cycles);
+  double more = (t->our_words - ours) - (t->their_words - theirs),
+         slack = m->json ? 0 : 1e-5 * theirs;
   t->cases++;
   t->links += e->links > 0;
   t->whole_larger += more > slack;
@@ -215,15 +236,22 @@ static void compare_all(const run *e, const metrics *m, const char *name, tally 
 
 /* ---- the cases ---------------------------------------------------------------------- */
 static void check_expected(tally *t) {
-  static const tf_setting tutorial[] = {{"MO", "4"},   {"KO", "2"}, {"LO", "1"},  {"KM", "2"}, {"MM", "8"},
-                                        {"LI", "512"}, {"NO", "1"}, {"LM", "32"}, {"NI", "64"}};
+  static const tf_setting tutorial[] = {{"MO", "4"}, {"KO", "2"},  {"LO", "1"},
+                                        {"KM", "2"}, {"MM", "8"},  {"LI", "512"},
+                                        {"NO", "1"}, {"LM", "32"}, {"NI", "64"}};
   static const struct {
     const char *folder, *files[MAX_FILES];
     const tf_setting *set; /* factors that TileFlow's search chose: expected.mapping.txt */
     size_t n_set;
   } all[] = {
-      {"04-test-attention", {"arch/arch.yaml", "macro/macro.yaml", "map/map-flat.yaml", "prob/prob.yaml"}, NULL, 0},
-      {"08-test-2mm", {"arch/arch-spatial.yaml", "map/map.yaml", "prob/prob-2mm.yaml", NULL}, NULL, 0},
+      {"04-test-attention",
+       {"arch/arch.yaml", "macro/macro.yaml", "map/map-flat.yaml", "prob/prob.yaml"},
+       NULL,
+       0},
+      {"08-test-2mm",
+       {"arch/arch-spatial.yaml", "map/map.yaml", "prob/prob-2mm.yaml", NULL},
+       NULL,
+       0},
       {"tutorial-self-attention",
        {"arch/arch.yaml", "macro/macro.yaml", "map/map.yaml", "prob/prob.yaml"},
        tutorial,
@@ -248,7 +276,8 @@ static void check_expected(tally *t) {
   }
 }
 
-/* TileFlow gives none of the random mappings that it does not get through any figure: these are only evaluated. */
+/* TileFlow gives none of the random mappings that it does not get through any figure: these are
+ * only evaluated. */
 static void check_random(tally *t, int *silent) {
   static const char *const dims[] = {"B", "H", "M", "N", "A", "L"};
   json_t *all = json_load_file(DATA "attention-random.json", 0, NULL), *one;
@@ -259,11 +288,13 @@ static void check_random(tally *t, int *silent) {
     tf_setting set[6];
     run e = {.n_files = 0};
     for (int k = 0; k < 6; k++) {
-      snprintf(size[k], sizeof size[k], "%lld",
-               (long long)json_integer_value(json_object_get(json_object_get(one, "sizes"), dims[k])));
+      snprintf(
+          size[k], sizeof size[k], "%lld",
+          (long long)json_integer_value(json_object_get(json_object_get(one, "sizes"), dims[k])));
       set[k] = (tf_setting){dims[k], size[k]};
     }
-    snprintf(arch, sizeof arch, DATA "13-test-attention/arch/%s.yaml", json_string_value(json_object_get(one, "arch")));
+    snprintf(arch, sizeof arch, DATA "13-test-attention/arch/%s.yaml",
+             json_string_value(json_object_get(one, "arch")));
     snprintf(name, sizeof name, "%s-%zu", json_string_value(json_object_get(one, "dataflow")), i);
     add_file(&e, arch);
     add_file(&e, DATA "13-test-attention/prob/attention.yaml");
@@ -284,7 +315,8 @@ static int rtl_run(const int64_t v[15]) {
   static const char *const names[] = {"M",  "N",  "K",  "L",  "MO", "KO", "LO", "KM",
                                       "MM", "LI", "SX", "SY", "NO", "LM", "NI"};
   int64_t m = v[0], l = v[1], k = v[2], n = v[3], tile_m = v[4], tile_k = v[6];
-  int64_t value[] = {m, n, k, l, m / tile_m, k / tile_k, 1, tile_k / 16, tile_m / 16, l, 16, 16, 1, l / 16, n};
+  int64_t value[] = {m,           n, k,  l,  m / tile_m, k / tile_k, 1, tile_k / 16,
+                     tile_m / 16, l, 16, 16, 1,          l / 16,     n};
   char text[15][24];
   tf_setting set[15];
   run e = {.n_files = 0};
@@ -349,28 +381,35 @@ static void check_files(void) {
   static const char attention[] = DATA "13-test-attention/prob/attention.yaml",
                     cnn[] = DATA "12-test-fused-cnn/prob/prob.yaml";
   int n = 0;
-  n += check_folder(DATA "13-test-attention/arch/*.yaml", attention, DATA "13-test-attention/map/*.yaml", NULL);
-  n += check_folder(DATA "13-test-attention/arch/*.yaml", attention, DATA "13-test-attention/map-raw/*.yaml", NULL);
-  n += check_folder(DATA "12-test-fused-cnn/arch/*.yaml", cnn, DATA "12-test-fused-cnn/map/*.yaml", NULL);
+  n += check_folder(DATA "13-test-attention/arch/*.yaml", attention,
+                    DATA "13-test-attention/map/*.yaml", NULL);
+  n += check_folder(DATA "13-test-attention/arch/*.yaml", attention,
+                    DATA "13-test-attention/map-raw/*.yaml", NULL);
+  n += check_folder(DATA "12-test-fused-cnn/arch/*.yaml", cnn, DATA "12-test-fused-cnn/map/*.yaml",
+                    NULL);
   n += check_folder(DATA "12-test-fused-cnn/arch/*.yaml", cnn, DATA "12-test-fused-cnn/map/*.yaml",
                     DATA "12-test-fused-cnn/macro.yaml");
-  n += check_folder(DATA "12-test-fused-cnn/arch/*.yaml", cnn, DATA "12-test-fused-cnn/map-raw/*.yaml",
-                    DATA "12-test-fused-cnn/macro.yaml");
-  n += check_folder(DATA "12-test-fused-cnn/fused-layer.yaml", NULL, DATA "12-test-fused-cnn/macro.y?ml", NULL);
+  n += check_folder(DATA "12-test-fused-cnn/arch/*.yaml", cnn,
+                    DATA "12-test-fused-cnn/map-raw/*.yaml", DATA "12-test-fused-cnn/macro.yaml");
+  n += check_folder(DATA "12-test-fused-cnn/fused-layer.yaml", NULL,
+                    DATA "12-test-fused-cnn/macro.y?ml", NULL);
   n += check_folder(DATA "rtl-validation/arch/arch.yaml", DATA "rtl-validation/prob/prob.yaml",
                     DATA "rtl-validation/map/map.yaml", NULL);
   n += check_folder(DATA "rtl-validation/arch/arch.yaml", DATA "rtl-validation/prob/prob-gemm.yaml",
                     DATA "rtl-validation/map/map-gemm.yaml", NULL);
-  n += check_folder(DATA "04-test-attention/arch/arch.yaml", DATA "04-test-attention/prob/prob.yaml",
-                    DATA "04-test-attention/map/map-flat.yaml", DATA "04-test-attention/macro/macro.yaml");
-  n += check_folder(DATA "tutorial-self-attention/arch/arch.yaml", DATA "tutorial-self-attention/prob/prob.yaml",
-                    DATA "tutorial-self-attention/map/map.yaml", DATA "tutorial-self-attention/macro/macro.yaml");
+  n += check_folder(
+      DATA "04-test-attention/arch/arch.yaml", DATA "04-test-attention/prob/prob.yaml",
+      DATA "04-test-attention/map/map-flat.yaml", DATA "04-test-attention/macro/macro.yaml");
+  n += check_folder(
+      DATA "tutorial-self-attention/arch/arch.yaml", DATA "tutorial-self-attention/prob/prob.yaml",
+      DATA "tutorial-self-attention/map/map.yaml", DATA "tutorial-self-attention/macro/macro.yaml");
   CHECK_I64(n, 193);
 }
 
 /* A mapping that stands there in both notations is one tree. */
 static void check_notations(void) {
-  static const tf_setting sizes[] = {{"B", "1"}, {"H", "8"}, {"M", "512"}, {"N", "64"}, {"A", "64"}, {"L", "512"}};
+  static const tf_setting sizes[] = {{"B", "1"},  {"H", "8"},  {"M", "512"},
+                                     {"N", "64"}, {"A", "64"}, {"L", "512"}};
   static const struct {
     const char *folder, *prob, *macro, *name;
   } all[] = {
@@ -392,11 +431,13 @@ static void check_notations(void) {
       run e = {.n_files = 0};
       snprintf(path[0], sizeof path[0], DATA "%s/arch/edge.yaml", all[i].folder);
       snprintf(path[1], sizeof path[1], DATA "%s/%s.yaml", all[i].folder, all[i].prob);
-      snprintf(path[2], sizeof path[2], DATA "%s/%s/%s.yaml", all[i].folder, notation[k], all[i].name);
+      snprintf(path[2], sizeof path[2], DATA "%s/%s/%s.yaml", all[i].folder, notation[k],
+               all[i].name);
       snprintf(path[3], sizeof path[3], DATA "%s/macro.yaml", all[i].folder);
       for (int n = 0; n < (all[i].macro ? 4 : 3); n++)
         add_file(&e, path[n]);
-      if (CHECK(import(&e, sizes, all[i].macro ? 0 : 6) && e.c.tree)) text[k] = tf_tree_text(e.c.tree);
+      if (CHECK(import(&e, sizes, all[i].macro ? 0 : 6) && e.c.tree))
+        text[k] = tf_tree_text(e.c.tree);
       drop(&e);
     }
     CHECK_TEXT(text[1], text[0]);
@@ -409,9 +450,10 @@ static void show(const tally *t) {
   printf("%d cases:", t->cases);
   for (int w = 0; w < N_WHY; w++)
     printf(" %d %s", t->n[w], why_text[w]);
-  printf("; DRAM words: %d smaller, %d equal, %d larger, %d of these links; %.0f of %.0f, without links %.0f of %.0f\n",
-         t->whole_smaller, t->whole_equal, t->whole_larger, t->links, t->our_words, t->their_words, t->our_rest,
-         t->their_rest);
+  printf("; DRAM words: %d smaller, %d equal, %d larger, %d of these links; %.0f of %.0f, without "
+         "links %.0f of %.0f\n",
+         t->whole_smaller, t->whole_equal, t->whole_larger, t->links, t->our_words, t->their_words,
+         t->our_rest, t->their_rest);
 }
 
 int main(int argc, char **argv) {

@@ -19,7 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* PERIOD, TRIAL in ms; TRIAL: at most, of the clock, beside the processor time that `try` allows. */
+/* PERIOD, TRIAL in ms; TRIAL: at most, of the clock, beside the processor time that `try` allows.
+ */
 enum { SPARE = 8, LINE = 64, PERIOD = 100, TRIAL = 120000 };
 
 /* A workspace, behind its size. */
@@ -31,7 +32,7 @@ typedef union {
 typedef struct {
   const kernel_live_table *table;
   void *library; /* NULL: it is the program's own */
-  int file;      /* what the library was loaded from: its number is its name, so that it stays open */
+  int file; /* what the library was loaded from: its number is its name, so that it stays open */
   void *packed;
   _Atomic(room *) spare[SPARE];
 } version;
@@ -50,7 +51,9 @@ struct kernel_live {
   pthread_t watcher;
 };
 
-/* ---- versions --------------------------------------------------------------------------------------------------- */
+/* ---- versions
+ * ---------------------------------------------------------------------------------------------------
+ */
 static version *version_new(const kernel_live_table *table) {
   version *v = calloc(1, sizeof *v);
   if (v) v->table = table, v->file = -1;
@@ -86,11 +89,15 @@ static int version_pack(version *v, const kernel_args *weights) {
   return v->packed ? v->table->pack(weights, v->packed, bytes) : kernel_no_memory;
 }
 
-/* ---- calls ------------------------------------------------------------------------------------------------------ */
+/* ---- calls
+ * ------------------------------------------------------------------------------------------------------
+ */
 static room *take_room(version *v) {
   const size_t bytes = v->table->workspace();
   for (int i = 0; i < SPARE; i++) {
-    room *r = atomic_load_explicit(&v->spare[i], memory_order_relaxed) ? atomic_exchange(&v->spare[i], NULL) : NULL;
+    room *r = atomic_load_explicit(&v->spare[i], memory_order_relaxed)
+                  ? atomic_exchange(&v->spare[i], NULL)
+                  : NULL;
     if (r && r->bytes >= bytes) return r;
     free(r); /* OpenMP has more threads than it had */
   }
@@ -121,9 +128,10 @@ int kernel_live_run(kernel_live *live, const kernel_args *args) {
 
 static void nap(void) { nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL); }
 
-/* Puts v in the place of the version of now, which is freed when the last call has left it.  A call that counts itself
- * after the exchange finds v; those that may have found the old one are in one of the two counts, each of which is
- * waited for once.  New calls count themselves in the other one meanwhile, so that the wait ends. */
+/* Puts v in the place of the version of now, which is freed when the last call has left it.  A call
+ * that counts itself after the exchange finds v; those that may have found the old one are in one
+ * of the two counts, each of which is waited for once.  New calls count themselves in the other one
+ * meanwhile, so that the wait ends. */
 static void replace(kernel_live *live, version *v) {
   version *old = atomic_exchange(&live->now, v);
   for (int i = 0; i < 2; i++) {
@@ -134,7 +142,8 @@ static void replace(kernel_live *live, version *v) {
   version_free(old);
 }
 
-/* ---- a new version ---------------------------------------------------------------------------------------------- */
+/* ---- a new version
+ * ---------------------------------------------------------------------------------------------- */
 /* A copy that nobody can change any more; -1: none. */
 static int copy_of(const char *path, struct stat *seen) {
   char part[65536];
@@ -144,7 +153,8 @@ static int copy_of(const char *path, struct stat *seen) {
   while (to >= 0 && n > 0 && (n = read(from, part, sizeof part)) > 0)
     if (write(to, part, (size_t)n) != n) n = -1;
   if (from >= 0) close(from);
-  if (to >= 0 && n == 0 && fcntl(to, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
+  if (to >= 0 && n == 0 &&
+      fcntl(to, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
     return to;
   if (to >= 0) close(to);
   return -1;
@@ -163,7 +173,8 @@ static pid_t start(const char *trial, int file, int *said) {
   sigemptyset(&none);
   sigfillset(&defaults);
   posix_spawnattr_init(&as);
-  posix_spawnattr_setflags(&as, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+  posix_spawnattr_setflags(&as,
+                           POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
   posix_spawnattr_setsigmask(&as, &none);
   posix_spawnattr_setsigdefault(&as, &defaults);
   posix_spawn_file_actions_init(&does);
@@ -178,7 +189,8 @@ static pid_t start(const char *trial, int file, int *said) {
   return child;
 }
 
-/* Whether all that is written is "right": until the writer has ended, the time is over, or `live` is closed. */
+/* Whether all that is written is "right": until the writer has ended, the time is over, or `live`
+ * is closed. */
 static int says_right(const kernel_live *live, int said) {
   char text[16];
   size_t n = 0;
@@ -210,7 +222,8 @@ static int is_right(const kernel_live *live, int file) {
   pid_t ended;
   while ((ended = waitpid(child, &status, 0)) < 0 && errno == EINTR) {
   }
-  (void)status; /* the program may wait for children, or ignore them, itself: what was written counts */
+  (void)status; /* the program may wait for children, or ignore them, itself: what was written
+                   counts */
   return right;
 }
 
@@ -220,7 +233,8 @@ static version *load(const kernel_live *live, int file) {
   snprintf(name, sizeof name, "/proc/self/fd/%d", file);
   void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
   const kernel_live_table *table = library ? dlsym(library, "kernel_live_next") : NULL;
-  const int fits = table && table->layout == kernel_live_layout && table != atomic_load(&live->now)->table &&
+  const int fits = table && table->layout == kernel_live_layout &&
+                   table != atomic_load(&live->now)->table &&
                    !strcmp(table->arguments, kernel_live_own.arguments);
   version *v = fits ? version_new(table) : NULL;
   if (!v) {
@@ -274,7 +288,9 @@ static void *watch(void *of) {
   return NULL;
 }
 
-/* ---- the whole -------------------------------------------------------------------------------------------------- */
+/* ---- the whole
+ * --------------------------------------------------------------------------------------------------
+ */
 static char *path_of(const char *folder, const char *name) {
   const size_t n = strlen(folder) + strlen(name) + 2;
   char *path = malloc(n);

@@ -1,5 +1,6 @@
-/* Loads a version of kernel (live.h), calls it, and holds its results against those of the kernel that this program is
- * linked with.  Says "right" and ends with 0, or says what is not.  ./try [FILE]; without: the file that is its stdin.
+/* Loads a version of kernel (live.h), calls it, and holds its results against those of the kernel
+ * that this program is linked with.  Says "right" and ends with 0, or says what is not.  ./try
+ * [FILE]; without: the file that is its stdin.
  */
 #define _GNU_SOURCE /* prctl, setrlimit */
 #include <dlfcn.h>
@@ -32,7 +33,9 @@ static void end_with(const char *why) {
   _exit(1);
 }
 
-static size_t width(int type) { return type == BFLOAT16 ? 2 : type == INT8 || type == UINT8 ? 1 : 4; }
+static size_t width(int type) {
+  return type == BFLOAT16 ? 2 : type == INT8 || type == UINT8 ? 1 : 4;
+}
 static size_t bytes_of(int t) { return tensors[t].words * width(tensors[t].type); }
 
 /* Bytes with others before and behind that nobody may write. */
@@ -82,7 +85,9 @@ static void put(char *p, int type, size_t i, double v) {
   }
 }
 
-static void set(kernel_args *args, int t, const char *p) { memcpy((char *)args + tensors[t].at, &p, sizeof p); }
+static void set(kernel_args *args, int t, const char *p) {
+  memcpy((char *)args + tensors[t].at, &p, sizeof p);
+}
 
 static void draw(char *const *data) {
   for (int t = 0; t < N; t++)
@@ -102,7 +107,8 @@ static void call(const kernel_live_table *v, char *const *data, char *const *out
   const size_t bytes = v->workspace(), panels = packs ? v->packed() : 0;
   char *workspace = guarded(bytes), *packed = panels ? guarded(panels) : NULL;
   memset(workspace, 0xff, bytes);
-  if (packed && v->pack(&args, packed, panels) != kernel_done) end_with("its panels cannot be packed");
+  if (packed && v->pack(&args, packed, panels) != kernel_done)
+    end_with("its panels cannot be packed");
   if (v->run(&args, packed, workspace, bytes) != kernel_done) end_with("its call fails");
   if (!is_whole(workspace, bytes) || (packed && !is_whole(packed, panels)))
     end_with("it writes beside its workspace, or beside its panels");
@@ -110,7 +116,8 @@ static void call(const kernel_live_table *v, char *const *data, char *const *out
   if (packed) free(packed - GUARD);
 }
 
-/* How far `got` is from `want`, of its norm; what both have as infinite or not a number is alike. */
+/* How far `got` is from `want`, of its norm; what both have as infinite or not a number is alike.
+ */
 static double distance(const char *got, const char *want, int t) {
   double off = 0, norm = 0;
   for (size_t i = 0; i < tensors[t].words; i++) {
@@ -124,21 +131,27 @@ static double distance(const char *got, const char *want, int t) {
     norm += w * w;
   }
   const double tiny = (double)tensors[t].words * 0x1p-126;
-  return off == 0 || (tensors[t].type != INT32 && sqrt(off) <= tiny) ? 0 : norm > 0 ? sqrt(off / norm) : INFINITY;
+  return off == 0 || (tensors[t].type != INT32 && sqrt(off) <= tiny) ? 0
+         : norm > 0                                                  ? sqrt(off / norm)
+                                                                     : INFINITY;
 }
 
 static void compare(char *const *got, char *const *want, char *const *data, int packs) {
   for (int t = 0; t < N; t++) {
     const double off = tensors[t].written ? distance(got[t], want[t], t) : 0;
-    if (!is_whole(tensors[t].written ? got[t] : data[t], bytes_of(t))) end_with("it writes beside an array");
-    if (!tensors[t].written && memcmp(data[t], want[t], bytes_of(t)) != 0) end_with("it writes to an input");
+    if (!is_whole(tensors[t].written ? got[t] : data[t], bytes_of(t)))
+      end_with("it writes beside an array");
+    if (!tensors[t].written && memcmp(data[t], want[t], bytes_of(t)) != 0)
+      end_with("it writes to an input");
     if (off <= (tensors[t].type == INT32 ? 0 : WITHIN)) continue;
-    say("%s is off by %.2g of the norm%s\n", tensors[t].name, off, packs ? ", packed beforehand" : "");
+    say("%s is off by %.2g of the norm%s\n", tensors[t].name, off,
+        packs ? ", packed beforehand" : "");
     _exit(1);
   }
 }
 
-/* Allows the version so much more processor time, in seconds; what waits instead is ended from outside. */
+/* Allows the version so much more processor time, in seconds; what waits instead is ended from
+ * outside. */
 static void allow(double seconds) {
   const double most = (double)clock() / CLOCKS_PER_SEC + seconds;
   const struct rlimit limit = {(rlim_t)most + 1, (rlim_t)most + 1};

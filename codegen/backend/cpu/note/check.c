@@ -1,5 +1,5 @@
-/* Whether what the CPU's passes note can be printed: products over the dims that they say, scratch that holds what is
- * packed. */
+/* Whether what the CPU's passes note can be printed: products over the dims that they say, scratch
+ * that holds what is packed. */
 #include "codegen/ir/check.h"
 #include "codegen/backend/cpu/note/note.h"
 
@@ -13,7 +13,8 @@ static bool moves(const tf_workload *wl, const tf_ref *ref, int dim) {
 
 static bool scratch(ir_checker *c, int b, const char *what, int64_t words) {
   if (!ir_must(c, ir_is_of(c, b, -1), "product: its %s is no scratch", what)) return false;
-  return ir_must(c, c->p->buffers[b].words >= words, "product: %lld words of %s do not hold its box of %lld",
+  return ir_must(c, c->p->buffers[b].words >= words,
+                 "product: %lld words of %s do not hold its box of %lld",
                  (long long)c->p->buffers[b].words, what, (long long)words);
 }
 
@@ -40,9 +41,12 @@ static bool sides(ir_checker *c, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   const tf_op *op = &c->wl->ops[s->op];
   ir_must(c, p->kernel != NULL, "product: no kernel");
-  ir_must(c, op->n_reads == 2 && p->a >= 0 && p->b >= 0 && p->a + p->b == 1, "product: its operands are not two");
+  ir_must(c, op->n_reads == 2 && p->a >= 0 && p->b >= 0 && p->a + p->b == 1,
+          "product: its operands are not two");
   const bool one_row = p->m < 0 && p->way == CPU_FEW;
-  ir_must(c, (p->m >= 0 || one_row) && p->m < op->n_out_dims && p->n >= 0 && p->n < op->n_out_dims && p->m != p->n,
+  ir_must(c,
+          (p->m >= 0 || one_row) && p->m < op->n_out_dims && p->n >= 0 && p->n < op->n_out_dims &&
+              p->m != p->n,
           "product: rows and lanes are not dims of its output");
   ir_must(c, p->k >= op->n_out_dims && p->k < op->n_dims, "product: no dim is summed");
   if (!c->ok) return false;
@@ -54,15 +58,18 @@ static bool sides(ir_checker *c, const ir_stmt *s) {
   ir_must(c, moves(c->wl, a, op->dims[p->k]) && moves(c->wl, b, op->dims[p->k]),
           "product: its sum is not over both operands");
   const ir_range *n = &s->range[p->n], *m = one_row ? n : &s->range[p->m];
-  return ir_must(c, (one_row || m->exact || m->other) && (p->way != CPU_PAIRS || n->exact || n->other),
+  return ir_must(c,
+                 (one_row || m->exact || m->other) && (p->way != CPU_PAIRS || n->exact || n->other),
                  "product: the length of a side is unknown");
 }
 
 /* Rows that are taken as one must follow each other without a gap. */
 static void merged(ir_checker *c, const ir_stmt *s) {
   const tf_op *op = &c->wl->ops[s->op];
-  const int out = c->p->buffer_of[op->out], b = c->p->buffer_of[op->reads[cpu_of(s)->product->b].tensor];
-  ir_must(c, !c->p->buffers[out].gap && !c->p->buffers[b].gap, "product: rows as one, with gaps between them");
+  const int out = c->p->buffer_of[op->out],
+            b = c->p->buffer_of[op->reads[cpu_of(s)->product->b].tensor];
+  ir_must(c, !c->p->buffers[out].gap && !c->p->buffers[b].gap,
+          "product: rows as one, with gaps between them");
 }
 
 /* The pack must have as many slots as `places` needs. */
@@ -71,11 +78,13 @@ static void places(ir_checker *c, const ir_stmt *s) {
   int64_t all = 1;
   for (int k = 0; k < c->wl->ops[s->op].n_dims; k++)
     all *= p->pairs.places[k];
-  ir_must(c, all == c->p->buffers[p->pack].slots, "product: %lld places for %lld boxes of its panel",
+  ir_must(c, all == c->p->buffers[p->pack].slots,
+          "product: %lld places for %lld boxes of its panel",
           (long long)c->p->buffers[p->pack].slots, (long long)all);
 }
 
-/* Parts of k begin where nests do, and hold whole blocks; the room holds one by the columns of a tile. */
+/* Parts of k begin where nests do, and hold whole blocks; the room holds one by the columns of a
+ * tile. */
 static void sparse(ir_checker *c, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   const ir_range *k = &s->range[p->k];
@@ -85,7 +94,8 @@ static void sparse(ir_checker *c, const ir_stmt *s) {
   ir_must(c,
           p->sparse.deep > 0 && p->sparse.deep % p->sparse.of == 0 &&
               p->sparse.each == p->sparse.deep / p->sparse.of * p->sparse.n,
-          "product: parts of %lld hold %lld values", (long long)p->sparse.deep, (long long)p->sparse.each);
+          "product: parts of %lld hold %lld values", (long long)p->sparse.deep,
+          (long long)p->sparse.each);
   ir_must(c, (k->lo.var < 0 && k->lo.off == 0) || (k->exact && k->most % p->sparse.deep == 0),
           "product: parts of %lld begin in the middle of a nest's", (long long)p->sparse.deep);
   const ir_range *m = &s->range[p->m];
@@ -98,22 +108,28 @@ static void sparse(ir_checker *c, const ir_stmt *s) {
 static void check_product(ir_checker *c, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   if (!sides(c, s)) return;
-  const int64_t m = p->m < 0 ? 1 : s->range[p->m].most, n = s->range[p->n].most, k = s->range[p->k].most;
+  const int64_t m = p->m < 0 ? 1 : s->range[p->m].most, n = s->range[p->n].most,
+                k = s->range[p->k].most;
   if (p->slab)
     slab(c, s, cpu_slab_of(p));
   else if (p->way == CPU_PAIRS && p->pack >= 0)
-    scratch(c, p->pack, "panel", p->pairs.steps ? 2 * p->pairs.steps * p->kernel->group * p->pairs.wide : n * k);
+    scratch(c, p->pack, "panel",
+            p->pairs.steps ? 2 * p->pairs.steps * p->kernel->group * p->pairs.wide : n * k);
   if (c->ok && p->way == CPU_PAIRS && p->pack >= 0 && p->pairs.places) places(c, s);
   if (!c->ok) return;
   switch (p->way) {
   case CPU_PAIRS:
-    if (p->pairs.transposed >= 0) scratch(c, p->pairs.transposed, "transposed operand", box_of(c, s, p->a));
+    if (p->pairs.transposed >= 0)
+      scratch(c, p->pairs.transposed, "transposed operand", box_of(c, s, p->a));
     if (p->pairs.copy >= 0) scratch(c, p->pairs.copy, "rows", m * k);
     if (p->pairs.merged) merged(c, s);
     break;
-  case CPU_FEW: ir_must(c, p->pack < 0 && !p->slab, "product: of few rows, with b laid out anew"); break;
+  case CPU_FEW:
+    ir_must(c, p->pack < 0 && !p->slab, "product: of few rows, with b laid out anew");
+    break;
   case CPU_CHANNELS:
-    ir_must(c, p->channels.panel > 0 && p->channels.last > 0 && p->channels.last <= p->channels.panel,
+    ir_must(c,
+            p->channels.panel > 0 && p->channels.last > 0 && p->channels.last <= p->channels.panel,
             "product: panels of %d, the last of %d", p->channels.panel, p->channels.last);
     scratch(c, p->channels.panels, "panels", box_of(c, s, p->b));
     scratch(c, p->channels.offsets, "places", k);
@@ -131,15 +147,18 @@ static void nest(ir_checker *c, const ir_stmt *s) {
                 cpu_of(s)->prefetches[i].shift,
             "nest %s: prefetches for no nest", op->name);
   const ir_stmt *next = cpu_of(s)->rounds_for, *rows = cpu_of(s)->rows;
-  ir_must(c, !next || (next->kind == IR_NEST ? cpu_of(next)->copied : next->kind == IR_SAVE && cpu_of(next)->done),
+  ir_must(c,
+          !next || (next->kind == IR_NEST ? cpu_of(next)->copied
+                                          : next->kind == IR_SAVE && cpu_of(next)->done),
           "nest %s: what it rounds is done again", op->name);
-  ir_must(c, !rows || (rows->kind == IR_TOGETHER && cpu_of(rows)->ahead), "nest %s: its rows are not made ahead",
-          op->name);
+  ir_must(c, !rows || (rows->kind == IR_TOGETHER && cpu_of(rows)->ahead),
+          "nest %s: its rows are not made ahead", op->name);
 }
 
 static void together(ir_checker *c, const ir_stmt *s) {
   for (int i = 0; i < s->body.n; i++)
-    ir_must(c, !cpu_product_of(s->body.s[i]), "together: %s within", ir_facts_of(s->body.s[i])->name);
+    ir_must(c, !cpu_product_of(s->body.s[i]), "together: %s within",
+            ir_facts_of(s->body.s[i])->name);
 }
 
 void cpu_check(ir_checker *c, const ir_stmt *s) {
@@ -150,7 +169,9 @@ void cpu_check(ir_checker *c, const ir_stmt *s) {
 void cpu_check_packs(ir_checker *c) {
   for (int i = 0; c->ok && i < c->p->n_notes; i++) {
     const cpu_pack *k = cpu_pack_at(c->p, i);
-    ir_must(c, k->op >= 0 && k->op < c->wl->n_ops && k->product && ir_is_of(c, cpu_panels_of(k->product), -1),
+    ir_must(c,
+            k->op >= 0 && k->op < c->wl->n_ops && k->product &&
+                ir_is_of(c, cpu_panels_of(k->product), -1),
             "panels of no product");
   }
 }

@@ -1,4 +1,5 @@
-/* What products pack, counted while the interpreter runs: with the same reuse as in emitted kernels. */
+/* What products pack, counted while the interpreter runs: with the same reuse as in emitted
+ * kernels. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +29,9 @@ typedef struct {
   int64_t point[256]; /* [dim] */
 } counter;
 
-static int64_t number(const moment *at, ir_atom a) { return a.var < 0 ? a.off : at->var[a.var] + a.off; }
+static int64_t number(const moment *at, ir_atom a) {
+  return a.var < 0 ? a.off : at->var[a.var] + a.off;
+}
 static int64_t low(const counter *c, int k) { return number(c->at, c->nest->range[k].lo); }
 static int64_t length(const counter *c, int k) {
   int64_t n = number(c->at, c->nest->range[k].hi) - low(c, k);
@@ -61,19 +64,21 @@ static int64_t place_of(const counter *c) {
   int64_t place = 0;
   for (int k = 0; p->pairs.places && k < c->op->n_dims; k++)
     if (p->pairs.places[k] > 1)
-      place =
-          place * p->pairs.places[k] + c->point[c->op->dims[k]] / (cpu_is_matrix(p, k) ? c->nest->range[k].most : 1);
+      place = place * p->pairs.places[k] +
+              c->point[c->op->dims[k]] / (cpu_is_matrix(p, k) ? c->nest->range[k].most : 1);
   return place;
 }
 
 /* Whether that slot still holds that box; afterwards it does. */
-static bool still_holds(const counter *c, int buffer, int64_t place, int read, int64_t n_n, int64_t n_k) {
+static bool still_holds(const counter *c, int buffer, int64_t place, int read, int64_t n_n,
+                        int64_t n_k) {
   kept_box now = {.any = true, .n_n = n_n, .n_k = n_k}, *kept = &c->at->kept[buffer];
   for (int i = 0; i < buffer; i++)
     kept += c->at->p->buffers[i].slots - 1;
   kept += place;
   where(c, read, now.from);
-  bool same = kept->any && kept->n_n == n_n && kept->n_k == n_k && !memcmp(kept->from, now.from, sizeof now.from);
+  bool same = kept->any && kept->n_n == n_n && kept->n_k == n_k &&
+              !memcmp(kept->from, now.from, sizeof now.from);
   *kept = now;
   return same;
 }
@@ -117,7 +122,8 @@ static bool holds_box(const counter *c, int rank) {
     now.from[r] = number(c->at, c->product->slab[r].lo);
     now.to[r] = number(c->at, c->product->slab[r].hi);
   }
-  bool same = kept->any && !memcmp(kept->from, now.from, sizeof now.from) && !memcmp(kept->to, now.to, sizeof now.to);
+  bool same = kept->any && !memcmp(kept->from, now.from, sizeof now.from) &&
+              !memcmp(kept->to, now.to, sizeof now.to);
   *kept = now;
   return same;
 }
@@ -151,7 +157,8 @@ static void transposed(counter *c) {
     c->point[c->op->dims[i]] = low(c, i);
     if (moves(c, p->a, c->op->dims[i])) words *= length(c, i);
   }
-  if (!still_holds(c, p->pairs.transposed, 0, p->a, 0, 0)) c->at->count[p->pairs.transposed].copied += words;
+  if (!still_holds(c, p->pairs.transposed, 0, p->a, 0, 0))
+    c->at->count[p->pairs.transposed].copied += words;
 }
 
 void *cpu_count_packs(const ir_program *p, ir_count *count) {
@@ -160,17 +167,23 @@ void *cpu_count_packs(const ir_program *p, ir_count *count) {
   for (int i = 0; i < p->n_notes; i++) {
     const cpu_product *of = cpu_pack_at(p, i)->product;
     if (!cpu_packs_first(of)) continue;
-    const tf_tensor *z = &wl->tensors[wl->ops[cpu_pack_at(p, i)->op].reads[cpu_packed_read(of)].tensor];
-    count[cpu_panels_of(of)].copied += of->way == CPU_SPARSE ? of->sparse.values : tf_tensor_words(z);
+    const tf_tensor *z =
+        &wl->tensors[wl->ops[cpu_pack_at(p, i)->op].reads[cpu_packed_read(of)].tensor];
+    count[cpu_panels_of(of)].copied +=
+        of->way == CPU_SPARSE ? of->sparse.values : tf_tensor_words(z);
   }
   for (int i = 0; i < p->n_buffers; i++)
     slots += (size_t)p->buffers[i].slots;
   return calloc(slots + 1, sizeof(kept_box));
 }
 
-void cpu_count_copies(void *run, const ir_program *p, const int64_t *var, ir_count *count, const ir_stmt *nest) {
+void cpu_count_copies(void *run, const ir_program *p, const int64_t *var, ir_count *count,
+                      const ir_stmt *nest) {
   const moment at = {p, var, count, run};
-  counter c = {.at = &at, .nest = nest, .op = &p->tree->workload->ops[nest->op], .product = cpu_of(nest)->product};
+  counter c = {.at = &at,
+               .nest = nest,
+               .op = &p->tree->workload->ops[nest->op],
+               .product = cpu_of(nest)->product};
   if (!c.product) return;
   const bool pairs = c.product->way == CPU_PAIRS;
   if (pairs && c.product->pairs.transposed >= 0) transposed(&c);

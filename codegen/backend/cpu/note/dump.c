@@ -10,7 +10,9 @@ typedef struct {
   const tf_workload *wl;
 } dump;
 
-static const char *dim(const dump *d, const tf_op *op, int k) { return d->wl->dims[op->dims[k]].name; }
+static const char *dim(const dump *d, const tf_op *op, int k) {
+  return d->wl->dims[op->dims[k]].name;
+}
 
 static const char *read_name(const dump *d, const tf_op *op, int read) {
   return d->wl->tensors[op->reads[read].tensor].name;
@@ -24,10 +26,11 @@ static bool pads(const dump *d, const tf_op *op, int read) {
   return any;
 }
 
-static const char *const prefetched_next[] = {[CPU_NEXT_NONE] = "",
-                                              [CPU_NEXT_SAME] = " (prefetches its next)",
-                                              [CPU_NEXT_LANES] = " (prefetches the next, then along lanes)",
-                                              [CPU_NEXT_SUMS] = " (prefetches the next, then along the sum)"};
+static const char *const prefetched_next[] = {
+    [CPU_NEXT_NONE] = "",
+    [CPU_NEXT_SAME] = " (prefetches its next)",
+    [CPU_NEXT_LANES] = " (prefetches the next, then along lanes)",
+    [CPU_NEXT_SUMS] = " (prefetches the next, then along the sum)"};
 
 /* Prints rows, lanes and reduced dims, and the panels of channels. */
 static void sides(const dump *d, const tf_op *op, const cpu_product *p) {
@@ -35,8 +38,8 @@ static void sides(const dump *d, const tf_op *op, const cpu_product *p) {
   if (p->m < 0)
     fputs("product: one row", d->out);
   else
-    fprintf(d->out, "product: rows along %s%s%s", joined ? dim(d, op, p->m - 1) : "", joined ? " and " : "",
-            dim(d, op, p->m));
+    fprintf(d->out, "product: rows along %s%s%s", joined ? dim(d, op, p->m - 1) : "",
+            joined ? " and " : "", dim(d, op, p->m));
   fprintf(d->out, ", lanes along %s, sums over %s", dim(d, op, p->n), dim(d, op, p->k));
   if (!channels) return;
   for (int k = op->n_out_dims + 1; k < op->n_dims; k++)
@@ -48,7 +51,8 @@ static void sides(const dump *d, const tf_op *op, const cpu_product *p) {
 
 static void slab(const dump *d, const tf_op *op, const cpu_product *p) {
   const int read = cpu_slab_of(p);
-  fprintf(d->out, ", %s copied%s%s", read_name(d, op, read), pads(d, op, read) ? " with its borders" : "",
+  fprintf(d->out, ", %s copied%s%s", read_name(d, op, read),
+          pads(d, op, read) ? " with its borders" : "",
           p->keep_slab ? " until its box changes" : "");
   for (int r = 0; p->keep_slab && r < d->wl->tensors[op->reads[read].tensor].rank; r++)
     fprintf(d->out, "%s%" PRId64, r ? " x " : ", ", cpu_slab_places(p, r));
@@ -67,23 +71,25 @@ static void dump_product(const dump *d, const ir_stmt *s) {
       fprintf(d->out, ", %s packed once in each of %" PRId64 " boxes", read_name(d, op, p->b),
               d->p->buffers[p->pack].slots);
     else if (p->pairs.steps)
-      fprintf(d->out, ", %s passing by in panels of %" PRId64 " x %" PRId64, read_name(d, op, p->b), p->pairs.wide,
-              p->pairs.steps * p->kernel->group);
+      fprintf(d->out, ", %s passing by in panels of %" PRId64 " x %" PRId64, read_name(d, op, p->b),
+              p->pairs.wide, p->pairs.steps * p->kernel->group);
     else if (!p->slab && p->pack >= 0)
-      fprintf(d->out, ", %s packed%s", read_name(d, op, p->b), p->pairs.keep ? " until its box changes" : "");
+      fprintf(d->out, ", %s packed%s", read_name(d, op, p->b),
+              p->pairs.keep ? " until its box changes" : "");
     if (p->pairs.transposed >= 0) fprintf(d->out, ", %s transposed once", read_name(d, op, p->a));
     if (p->pairs.copy >= 0 && !cpu_of(s)->copied) {
       fprintf(d->out, ", rows of %s copied", read_name(d, op, p->a));
-      if (p->pairs.copy_in) fprintf(d->out, " once for all of %s", d->p->var_name[p->pairs.copy_in->loop.var]);
+      if (p->pairs.copy_in)
+        fprintf(d->out, " once for all of %s", d->p->var_name[p->pairs.copy_in->loop.var]);
     }
     if (p->pairs.merged) fputs(", its rows as one", d->out);
   }
   if (p->way == CPU_SPARSE && p->sparse.block)
-    fprintf(d->out, ", blocks of %d x %d of %s packed, in parts of %" PRId64, p->sparse.block, p->sparse.of,
-            read_name(d, op, p->a), p->sparse.deep);
+    fprintf(d->out, ", blocks of %d x %d of %s packed, in parts of %" PRId64, p->sparse.block,
+            p->sparse.of, read_name(d, op, p->a), p->sparse.deep);
   else if (p->way == CPU_SPARSE)
-    fprintf(d->out, ", %d of every %d of %s packed, in parts of %" PRId64, p->sparse.n, p->sparse.of,
-            read_name(d, op, p->a), p->sparse.deep);
+    fprintf(d->out, ", %d of every %d of %s packed, in parts of %" PRId64, p->sparse.n,
+            p->sparse.of, read_name(d, op, p->a), p->sparse.deep);
   if (cpu_of(s)->rounds_for) fputs(", sums leave it rounded", d->out);
 }
 
@@ -110,6 +116,7 @@ static void nest(const dump *d, const ir_stmt *s, int in) {
 void cpu_dump(FILE *out, const ir_program *p, const ir_stmt *s, int in) {
   const dump d = {out, p, p->tree->workload};
   if (s->kind == IR_NEST) nest(&d, s, in);
-  if (s->kind == IR_TOGETHER && cpu_of(s)->ahead) fputs(", a tile of rows ahead of the product behind", out);
+  if (s->kind == IR_TOGETHER && cpu_of(s)->ahead)
+    fputs(", a tile of rows ahead of the product behind", out);
   if (s->kind == IR_SAVE && cpu_of(s)->done) fputs(", as it leaves the product", out);
 }

@@ -8,7 +8,8 @@ const cpu_note cpu_no_note = {.note = {&cpu_no_note}};
 void cpu_uses(const ir_program *p, const ir_stmt *s, void (*use)(void *ctx, ir_atom a), void *ctx) {
   const cpu_product *q = cpu_of(s)->product;
   const tf_workload *wl = p->tree->workload;
-  for (int r = 0; q && q->slab && r < wl->tensors[wl->ops[s->op].reads[cpu_slab_of(q)].tensor].rank; r++)
+  for (int r = 0; q && q->slab && r < wl->tensors[wl->ops[s->op].reads[cpu_slab_of(q)].tensor].rank;
+       r++)
     use(ctx, q->slab[r].lo), use(ctx, q->slab[r].hi);
 }
 
@@ -29,7 +30,8 @@ int64_t cpu_rows_apart(const tf_workload *wl, const tf_op *op, int k) {
 
 bool cpu_is_group(const tf_workload *wl, const tf_op *op, const cpu_product *p, int k) {
   const tf_ref *b = &op->reads[p->b];
-  return k < op->n_out_dims && k != p->n && tf_ref_moves(b, wl->tensors[b->tensor].rank, op->dims[k]);
+  return k < op->n_out_dims && k != p->n &&
+         tf_ref_moves(b, wl->tensors[b->tensor].rank, op->dims[k]);
 }
 
 int cpu_box_dim(const tf_op *op, const ir_stmt *s, int read, int r) {
@@ -49,7 +51,8 @@ int cpu_box_rows(const tf_op *op, const ir_stmt *s, int read, int rank, int64_t 
   for (int r = 0; r + 1 < rank; r++) {
     const int k = cpu_box_dim(op, s, read, r);
     if (k < 0) continue;
-    if (rows >= 0) *boxes *= s->range[k].most < s->range[rows].most ? s->range[k].most : s->range[rows].most;
+    if (rows >= 0)
+      *boxes *= s->range[k].most < s->range[rows].most ? s->range[k].most : s->range[rows].most;
     if (rows < 0 || s->range[k].most > s->range[rows].most) rows = k;
   }
   return rows;

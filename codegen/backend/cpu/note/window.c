@@ -39,7 +39,8 @@ cpu_window_read cpu_window_kind(const tf_workload *wl, const ir_stmt *s, int i) 
 int64_t cpu_window_offset(const tf_workload *wl, const ir_stmt *s, int i, int r, cpu_at at) {
   const tf_op *op = op_of(wl, s);
   const tf_index *ix = &op->reads[i].index[r];
-  int64_t off = op->n_out_dims > 1 ? at.row * coef_of(ix, op->dims[op->n_out_dims - 2]) : 0, tap = at.tap;
+  int64_t off = op->n_out_dims > 1 ? at.row * coef_of(ix, op->dims[op->n_out_dims - 2]) : 0,
+          tap = at.tap;
   for (int k = op->n_dims - 1; k >= op->n_out_dims; k--) {
     off += tap % s->range[k].most * coef_of(ix, op->dims[k]);
     tap /= s->range[k].most;
@@ -86,7 +87,8 @@ int cpu_window_places(const tf_workload *wl, const ir_stmt *s, int i, int r) {
   for (int j = 0; j < cpu_of(s)->window->taps; j++) {
     bool before = false;
     for (int k = 0; k < j; k++)
-      before |= cpu_window_offset(wl, s, i, r, (cpu_at){0, k}) == cpu_window_offset(wl, s, i, r, (cpu_at){0, j});
+      before |= cpu_window_offset(wl, s, i, r, (cpu_at){0, k}) ==
+                cpu_window_offset(wl, s, i, r, (cpu_at){0, j});
     n += !before;
   }
   return n;
@@ -110,7 +112,8 @@ static bool reads_padding(const tf_workload *wl, const tf_op *op, int k) {
   bool any = false;
   for (int i = 0; i < op->n_reads; i++)
     for (int r = 0; r < wl->tensors[op->reads[i].tensor].rank; r++)
-      any |= wl->tensors[op->reads[i].tensor].pad[r] && coef_of(&op->reads[i].index[r], op->dims[k]);
+      any |=
+          wl->tensors[op->reads[i].tensor].pad[r] && coef_of(&op->reads[i].index[r], op->dims[k]);
   return any;
 }
 
@@ -124,9 +127,11 @@ int cpu_map_row(const tf_workload *wl, const ir_stmt *s, int open, int lanes) {
   return row;
 }
 
-/* ---- what is chosen beyond borders ------------------------------------------------------------------------------- */
+/* ---- what is chosen beyond borders
+ * ------------------------------------------------------------------------------- */
 
-/* By how much a step of the dim moves expression i, a sum of dims times numbers; dim -1: what it is where all are 0. */
+/* By how much a step of the dim moves expression i, a sum of dims times numbers; dim -1: what it is
+ * where all are 0. */
 static bool moves_by(const tf_op *op, int i, int dim, double *by) {
   const tf_expr *e = &op->expr[i];
   double a, b;
@@ -137,7 +142,8 @@ static bool moves_by(const tf_op *op, int i, int dim, double *by) {
     *by = can ? -a : 0;
     return can;
   }
-  if (e->what != TF_X_CALL || e->n_args != 2 || !moves_by(op, e->arg[0], dim, &a) || !moves_by(op, e->arg[1], dim, &b))
+  if (e->what != TF_X_CALL || e->n_args != 2 || !moves_by(op, e->arg[0], dim, &a) ||
+      !moves_by(op, e->arg[1], dim, &b))
     return false;
   const tf_expr *x = &op->expr[e->arg[0]], *y = &op->expr[e->arg[1]];
   if (e->call == TF_K_MUL && x->what == TF_X_NUMBER) *by = x->number * b;
@@ -176,7 +182,8 @@ static bool note_border(borders *b, double number, int i, bool low) {
     const double last = (double)z->lo[r] + (low ? 0 : (double)z->extent[r] - 1);
     bool same = number + (double)ix->c - at == last;
     for (int k = 0; same && k < b->op->n_dims; k++)
-      same = moves_by(b->op, i, b->op->dims[k], &by) && by == (double)tf_index_coef(ix, b->op->dims[k]);
+      same = moves_by(b->op, i, b->op->dims[k], &by) &&
+             by == (double)tf_index_coef(ix, b->op->dims[k]);
     if (!same) continue;
     *(low ? &b->low : &b->high) |= UINT64_C(1) << r;
     return true;
@@ -194,7 +201,9 @@ static bool keeps_borders(borders *b, int i) {
   if (e->call == TF_K_MIN) return keeps_borders(b, e->arg[0]) && keeps_borders(b, e->arg[1]);
   if (e->call == TF_K_NE && right && y == 0) return keeps_borders(b, e->arg[0]);
   if (e->call != TF_K_LE && e->call != TF_K_LT) return false;
-  return left ? note_border(b, x + less, e->arg[1], true) : right ? note_border(b, y - less, e->arg[0], false) : false;
+  return left    ? note_border(b, x + less, e->arg[1], true)
+         : right ? note_border(b, y - less, e->arg[0], false)
+                 : false;
 }
 
 /* Whether the read goes beyond no border that the condition does not name. */
@@ -208,20 +217,23 @@ static bool names_all(const borders *b) {
       const int64_t far = ix->terms[t].coef * (b->wl->dims[ix->terms[t].dim].extent - 1);
       *(far < 0 ? &least : &most) += far;
     }
-    all = (least >= z->lo[r] || (b->low >> r & 1)) && (most < z->lo[r] + z->extent[r] || (b->high >> r & 1));
+    all = (least >= z->lo[r] || (b->low >> r & 1)) &&
+          (most < z->lo[r] + z->extent[r] || (b->high >> r & 1));
   }
   return all;
 }
 
 static bool is_identity(tf_reduce reduce, double number) {
   if (reduce == TF_REDUCE_ADD) return number == 0;
-  return isinf(number) && (reduce == TF_REDUCE_MAX ? number < 0 : reduce == TF_REDUCE_MIN && number > 0);
+  return isinf(number) &&
+         (reduce == TF_REDUCE_MAX ? number < 0 : reduce == TF_REDUCE_MIN && number > 0);
 }
 
 int cpu_window_value(const tf_workload *wl, const tf_op *op, bool *fills) {
   const tf_expr *root = &op->expr[op->n_expr - 1];
   *fills = false;
-  if (op->n_reads != 1 || root->what != TF_X_CALL || root->call != TF_K_SELECT) return op->n_expr - 1;
+  if (op->n_reads != 1 || root->what != TF_X_CALL || root->call != TF_K_SELECT)
+    return op->n_expr - 1;
   borders b = {.wl = wl, .op = op, .ref = &op->reads[0]};
   double none;
   *fills = op->expr[root->arg[1]].what == TF_X_READ && is_number(op, root->arg[2], &none) &&

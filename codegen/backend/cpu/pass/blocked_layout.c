@@ -1,6 +1,6 @@
-/* Blocked layouts of intermediates between products whose lanes run along channels: channels innermost, in blocks as
- * wide as the producer's panels.  Tiles are then stored without transposition, and readers broadcast elements from any
- * address. */
+/* Blocked layouts of intermediates between products whose lanes run along channels: channels
+ * innermost, in blocks as wide as the producer's panels.  Tiles are then stored without
+ * transposition, and readers broadcast elements from any address. */
 #include "codegen/backend/cpu/pass/pass.h"
 
 typedef struct {
@@ -18,7 +18,8 @@ static bool begins_block(const ir_range *r, int64_t block) {
 
 static void makes(blocks *b, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
-  b->ok &= p && p->way == CPU_CHANNELS && (!b->block || (b->block == p->channels.panel && b->rank == p->n)) &&
+  b->ok &= p && p->way == CPU_CHANNELS &&
+           (!b->block || (b->block == p->channels.panel && b->rank == p->n)) &&
            begins_block(&s->range[p->n], p->channels.panel);
   if (!b->ok) return;
   b->block = p->channels.panel;
@@ -30,15 +31,16 @@ static void reads(blocks *b, const ir_stmt *s, int read) {
   const tf_op *op = &b->w->plan->wl->ops[s->op];
   const cpu_product *p = cpu_of(s)->product;
   const tf_index *ix = &op->reads[read].index[b->rank];
-  b->ok &= b->block && p && p->way == CPU_CHANNELS && read == p->a && !p->slab && ix->n_terms == 1 &&
-           ix->terms[0].coef == 1 && ix->c == 0;
+  b->ok &= b->block && p && p->way == CPU_CHANNELS && read == p->a && !p->slab &&
+           ix->n_terms == 1 && ix->terms[0].coef == 1 && ix->c == 0;
   if (!b->ok) return;
   int k = op->n_out_dims;
   while (k < op->n_dims && op->dims[k] != ix->terms[0].dim)
     k++;
   b->ok = k < op->n_dims && begins_block(&s->range[k], b->block);
   for (int r = 0; r < b->w->p->buffers[b->buffer].rank; r++)
-    b->ok &= r == b->rank || !lower_reads_dim(&(tf_ref){.index = &op->reads[read].index[r]}, 1, ix->terms[0].dim);
+    b->ok &= r == b->rank ||
+             !lower_reads_dim(&(tf_ref){.index = &op->reads[read].index[r]}, 1, ix->terms[0].dim);
 }
 
 static void touches(blocks *b, const ir_stmt *s) {
@@ -69,9 +71,9 @@ static bool stands_alone(const ir_program *p, int buffer) {
   return alone;
 }
 
-/* What is larger than the close memory is faster row by row, as a new block means a new line for each element of a
- * tile at once (measured with a second-level cache of 1 MiB on conv-chain C4, 200,000 words: 2 % slower; on C7, 3,600:
- * 3 % faster). */
+/* What is larger than the close memory is faster row by row, as a new block means a new line for
+ * each element of a tile at once (measured with a second-level cache of 1 MiB on conv-chain C4,
+ * 200,000 words: 2 % slower; on C7, 3,600: 3 % faster). */
 void lower_block_channels(lowering *w) {
   for (int i = 0; i < w->p->n_buffers && w->p->machine.lanes; i++) {
     ir_buffer *b = &w->p->buffers[i];

@@ -1,13 +1,13 @@
-/* Products whose lanes run along channels, with the output's rows down the tile: where the mapping spreads channels
- * over the units. */
+/* Products whose lanes run along channels, with the output's rows down the tile: where the mapping
+ * spreads channels over the units. */
 #include <math.h>
 
 #include "codegen/backend/cpu/pass/cost.h"
 #include "codegen/backend/cpu/pass/pass.h"
 #include "codegen/intrin/micro.h"
 
-/* Limits: words of packed panels (1 GiB); uses of an argument's element up to which it is read in place, if its rows
- * fill a cache line (arch-specs/cores/fitted.csv). */
+/* Limits: words of packed panels (1 GiB); uses of an argument's element up to which it is read in
+ * place, if its rows fill a cache line (arch-specs/cores/fitted.csv). */
 enum { PANELS_MOST = 1 << 28, COPY_USES = 16 };
 
 static int64_t parts(int64_t n, int64_t by) { return (n + by - 1) / by; }
@@ -28,9 +28,11 @@ static int panel_of(const lowering *w, const ir_stmt *nest, const cpu_product *p
   const tf_core *core = &w->plan->arch->core;
   const int64_t n = nest->range[p->n].most, row = nest->range[p->m].most,
                 joined = p->channels.joined ? nest->range[p->m - 1].most : 1;
-  const bool part = n < w->plan->wl->dims[op->dims[p->n]].extent; /* the columns must end with a panel */
-  const tf_transposed transposed = {t->registers, t->lanes,           row,
-                                    row * joined, parts(n, t->lanes), cpu_rows_apart(w->plan->wl, op, p->n)};
+  const bool part =
+      n < w->plan->wl->dims[op->dims[p->n]].extent; /* the columns must end with a panel */
+  const tf_transposed transposed = {
+      t->registers, t->lanes,           row,
+      row * joined, parts(n, t->lanes), cpu_rows_apart(w->plan->wl, op, p->n)};
   const int chosen = tf_micro_across(&t->choices);
   const double all = depth_of(w, nest, p), depth = all / ceil(all / TF_MICRO_PART);
   double least = INFINITY;
@@ -46,8 +48,8 @@ static int panel_of(const lowering *w, const ir_stmt *nest, const cpu_product *p
   return best * t->lanes;
 }
 
-/* Whether rows are so short that a tile has room for two, and so few in the nest that each tile can be printed
- * separately. */
+/* Whether rows are so short that a tile has room for two, and so few in the nest that each tile can
+ * be printed separately. */
 static bool joins(const lowering *w, const ir_stmt *nest, const cpu_product *p) {
   enum { JOINED_MOST = 128, PAIR_WIDE = 2 };
   const tf_op *op = &w->plan->wl->ops[nest->op];
@@ -57,7 +59,8 @@ static bool joins(const lowering *w, const ir_stmt *nest, const cpu_product *p) 
   if (!lower_reads_dim(a, w->plan->wl->tensors[a->tensor].rank, op->dims[p->m - 1]) ||
       cpu_is_group(w->plan->wl, op, p, p->m - 1))
     return false;
-  return 2 * m->most <= tf_micro_rows(w->p->machine.registers, PAIR_WIDE) && m->most * above->most <= JOINED_MOST;
+  return 2 * m->most <= tf_micro_rows(w->p->machine.registers, PAIR_WIDE) &&
+         m->most * above->most <= JOINED_MOST;
 }
 
 /* The number of units over which the mapping spreads a dim of op o. */
@@ -69,14 +72,16 @@ static int64_t over_units(const lowering *w, int o, int dim) {
     bool leads = false;
     for (int i = 0; i < pl->n_leader; i++)
       leads |= pl->leaders[i] == o;
-    const bool units = pl->axis != TF_TEMPORAL && p->tree->nodes[pl->node].level + 1 == p->arch->n_memories;
+    const bool units =
+        pl->axis != TF_TEMPORAL && p->tree->nodes[pl->node].level + 1 == p->arch->n_memories;
     if (leads && units && pl->dim == dim) n *= w->run.trip[l];
   }
   return n;
 }
 
 static bool in_read(const lowering *w, const tf_op *op, int read, int k) {
-  return lower_reads_dim(&op->reads[read], w->plan->wl->tensors[op->reads[read].tensor].rank, op->dims[k]);
+  return lower_reads_dim(&op->reads[read], w->plan->wl->tensors[op->reads[read].tensor].rank,
+                         op->dims[k]);
 }
 
 /* The rows' dim must be along the last rank of a, and nowhere else in it. */
@@ -85,54 +90,64 @@ static bool rows_of(const lowering *w, const tf_op *op, cpu_product *p) {
   const int rank = w->plan->wl->tensors[a->tensor].rank, dim = op->dims[p->m];
   if (rank == 0 || lower_reads_dim(a, rank - 1, dim)) return false;
   for (int t = 0; t < a->index[rank - 1].n_terms; t++)
-    if (a->index[rank - 1].terms[t].dim == dim) p->channels.row_step = a->index[rank - 1].terms[t].coef;
+    if (a->index[rank - 1].terms[t].dim == dim)
+      p->channels.row_step = a->index[rank - 1].terms[t].coef;
   return p->channels.row_step > 0;
 }
 
-/* Whether the op's dim k is more of a dim of channels than `than`: over more units, or as many and longer. */
+/* Whether the op's dim k is more of a dim of channels than `than`: over more units, or as many and
+ * longer. */
 static bool is_wider(const lowering *w, int o, int k, int than) {
   const tf_op *op = &w->plan->wl->ops[o];
   const int64_t a = over_units(w, o, op->dims[k]), b = over_units(w, o, op->dims[than]);
-  return a != b ? a > b : w->plan->wl->dims[op->dims[k]].extent > w->plan->wl->dims[op->dims[than]].extent;
+  return a != b ? a > b
+                : w->plan->wl->dims[op->dims[k]].extent > w->plan->wl->dims[op->dims[than]].extent;
 }
 
-static int64_t extent_of(const lowering *w, const tf_op *op, int k) { return w->plan->wl->dims[op->dims[k]].extent; }
+static int64_t extent_of(const lowering *w, const tf_op *op, int k) {
+  return w->plan->wl->dims[op->dims[k]].extent;
+}
 
-/* Whether a row fills at most half of a vector, and channels, though few, about as much of it: they need no parts of
- * rows (measured on depthwise convolutions of 6 channels each, one core of a Zen 5: rows of 7 took 1.6 and 1.8 times
- * as long as channels, rows of 14 0.97 and 1.05, rows of 28 0.78). */
+/* Whether a row fills at most half of a vector, and channels, though few, about as much of it: they
+ * need no parts of rows (measured on depthwise convolutions of 6 channels each, one core of a Zen
+ * 5: rows of 7 took 1.6 and 1.8 times as long as channels, rows of 14 0.97 and 1.05, rows of 28
+ * 0.78). */
 static bool is_short(const lowering *w, const tf_op *op, const cpu_product *p) {
   const int64_t row = extent_of(w, op, p->m), channels = extent_of(w, op, p->n);
   return 2 * row <= w->p->machine.lanes && 4 * channels >= 3 * row;
 }
 
-/* Whether the kernel multiplies groups, which along rows would be laid out anew for each place of a window: of integers
- * they are (measured on Zen 5 with 1 to 13 channels: 5 to 9 times as long), bfloat16 is widened and multiplied word by
- * word (product.c); so channels are taken where that makes fewer vectors, though they fill theirs less.  (17
- * convolutions of 2 to 13 channels of bfloat16: rows took 0.64 to 1.1 times as long where they make fewer, else 1.7 to
- * 2 times.) */
+/* Whether the kernel multiplies groups, which along rows would be laid out anew for each place of a
+ * window: of integers they are (measured on Zen 5 with 1 to 13 channels: 5 to 9 times as long),
+ * bfloat16 is widened and multiplied word by word (product.c); so channels are taken where that
+ * makes fewer vectors, though they fill theirs less.  (17 convolutions of 2 to 13 channels of
+ * bfloat16: rows took 0.64 to 1.1 times as long where they make fewer, else 1.7 to 2 times.) */
 static bool groups_gain(const lowering *w, const tf_op *op, const cpu_product *p) {
   const tf_ref *a = &op->reads[p->a];
   const int64_t n = extent_of(w, op, p->n), m = extent_of(w, op, p->m), lanes = w->p->machine.lanes;
   if (p->kernel->group == 1 || !lower_has_windows(w->plan->wl, a)) return false;
   return p->kernel->c == IR_I32 ||
-         (double)parts(n, lanes) * (double)m < (double)p->kernel->group * (double)n * (double)parts(m, lanes);
+         (double)parts(n, lanes) * (double)m <
+             (double)p->kernel->group * (double)n * (double)parts(m, lanes);
 }
 
-/* Whether b is weights of 1 x 1 windows, and rows of a, of more than a vector, begin within cache lines: vectors along
- * them stand in two lines each, and weights are read in short rows.  (Layers of ResNet-50 in the network, Zen 5, along
- * rows and along channels: 256 to 1024 channels at 14 x 14 0.60 and 0.46 ms, 1024 to 512 1.09 and 0.84, 512 to 2048 at
- * 7 x 7 0.74 and 0.50, 2048 to 512 0.65 and 0.43.) */
+/* Whether b is weights of 1 x 1 windows, and rows of a, of more than a vector, begin within cache
+ * lines: vectors along them stand in two lines each, and weights are read in short rows.  (Layers
+ * of ResNet-50 in the network, Zen 5, along rows and along channels: 256 to 1024 channels at 14 x
+ * 14 0.60 and 0.46 ms, 1024 to 512 1.09 and 0.84, 512 to 2048 at 7 x 7 0.74 and 0.50, 2048 to 512
+ * 0.65 and 0.43.) */
 static bool is_torn(const lowering *w, const tf_op *op, const cpu_product *p) {
   const tf_tensor *b = &w->plan->wl->tensors[op->reads[p->b].tensor],
                   *a = &w->plan->wl->tensors[op->reads[p->a].tensor];
   const int64_t lanes = w->p->machine.lanes;
-  return p->kernel->a == IR_F32 && b->rank > 2 && b->extent[b->rank - 1] == 1 && p->channels.row_step == 1 &&
-         !lower_padded(a) && extent_of(w, op, p->m) > lanes && extent_of(w, op, p->n) >= 2 * lanes &&
+  return p->kernel->a == IR_F32 && b->rank > 2 && b->extent[b->rank - 1] == 1 &&
+         p->channels.row_step == 1 && !lower_padded(a) && extent_of(w, op, p->m) > lanes &&
+         extent_of(w, op, p->n) >= 2 * lanes &&
          a->extent[a->rank - 1] * (int64_t)sizeof(float) % lower_line_bytes(w->plan->arch) != 0;
 }
 
-/* One of the output's dims in b alone, if lanes shall run along it; all reduced dims must be in b, too. */
+/* One of the output's dims in b alone, if lanes shall run along it; all reduced dims must be in b,
+ * too. */
 static bool channels_of(const lowering *w, int o, cpu_product *p) {
   const tf_op *op = &w->plan->wl->ops[o];
   p->n = -1;
@@ -144,54 +159,63 @@ static bool channels_of(const lowering *w, int o, cpu_product *p) {
   }
   const int chosen = (int)w->p->machine.choices.at[TF_CHOICE_LANES];
   if (p->n < 0 || chosen) return p->n >= 0 && chosen == LOW_LANES_CHANNELS;
-  return over_units(w, o, op->dims[p->n]) > over_units(w, o, op->dims[p->m]) || is_short(w, op, p) ||
-         groups_gain(w, op, p) || is_torn(w, op, p);
+  return over_units(w, o, op->dims[p->n]) > over_units(w, o, op->dims[p->m]) ||
+         is_short(w, op, p) || groups_gain(w, op, p) || is_torn(w, op, p);
 }
 
-/* Whether the nest's part of b is contiguous in each panel: all reduced dims but the outermost are whole, and n begins
- * with a panel.  *places: the most settings of the reduced dims. */
-static bool in_panels(const lowering *w, const ir_stmt *nest, const cpu_product *p, int64_t *places) {
+/* Whether the nest's part of b is contiguous in each panel: all reduced dims but the outermost are
+ * whole, and n begins with a panel.  *places: the most settings of the reduced dims. */
+static bool in_panels(const lowering *w, const ir_stmt *nest, const cpu_product *p,
+                      int64_t *places) {
   const tf_op *op = &w->plan->wl->ops[nest->op];
   const ir_range *n = &nest->range[p->n];
   *places = 1;
   for (int k = op->n_out_dims; k < op->n_dims; k++) {
     const ir_range *r = &nest->range[k];
     const bool whole = r->exact && r->most == w->plan->wl->dims[op->dims[k]].extent;
-    if ((k > op->n_out_dims && !whole) || __builtin_mul_overflow(*places, r->most, places)) return false;
+    if ((k > op->n_out_dims && !whole) || __builtin_mul_overflow(*places, r->most, places))
+      return false;
   }
   return op->n_dims > op->n_out_dims && *places < PANELS_MOST &&
          (n->lo.var < 0 ? n->lo.off == 0 : n->exact && n->most % p->channels.panel == 0);
 }
 
 /* Elements of the op's k-th dim that stand side by side. */
-static int group_along(const cpu_product *p, int k) { return k == p->channels.groups ? p->kernel->group : 1; }
+static int group_along(const cpu_product *p, int k) {
+  return k == p->channels.groups ? p->kernel->group : 1;
+}
 
 static bool add_panels(lowering *w, const ir_stmt *nest, cpu_product *p, int64_t places) {
   const tf_workload *wl = w->plan->wl;
   const tf_op *op = &wl->ops[nest->op];
-  const int64_t lanes = w->p->machine.lanes, n = parts(wl->dims[op->dims[p->n]].extent, lanes) * lanes;
+  const int64_t lanes = w->p->machine.lanes,
+                n = parts(wl->dims[op->dims[p->n]].extent, lanes) * lanes;
   int64_t words = n;
   p->channels.last = n % p->channels.panel ? (int)(n % p->channels.panel) : p->channels.panel;
   for (int k = op->n_out_dims; k < op->n_dims; k++)
-    if (__builtin_mul_overflow(words, parts(wl->dims[op->dims[k]].extent, group_along(p, k)) * group_along(p, k),
-                               &words))
+    if (__builtin_mul_overflow(
+            words, parts(wl->dims[op->dims[k]].extent, group_along(p, k)) * group_along(p, k),
+            &words))
       return false;
   p->channels.group = words;
   for (int k = 0; k < op->n_out_dims; k++)
-    if (cpu_is_group(wl, op, p, k) && __builtin_mul_overflow(words, wl->dims[op->dims[k]].extent, &words)) return false;
+    if (cpu_is_group(wl, op, p, k) &&
+        __builtin_mul_overflow(words, wl->dims[op->dims[k]].extent, &words))
+      return false;
   if (words > PANELS_MOST) return false;
-  p->channels.panels = lower_scratch(w, p->kernel->b, words, wl->tensors[op->reads[p->b].tensor].name,
-                                     w->p->tensor_id[op->reads[p->b].tensor]);
+  p->channels.panels =
+      lower_scratch(w, p->kernel->b, words, wl->tensors[op->reads[p->b].tensor].name,
+                    w->p->tensor_id[op->reads[p->b].tensor]);
   w->p->buffers[p->channels.panels].space = 0;
   w->p->buffers[p->channels.panels].role = IR_PANELS;
   p->channels.offsets = lower_scratch(w, IR_I64, places, op->name, w->p->op_id[op - wl->ops]);
   return true;
 }
 
-/* Whether an argument's elements are read so seldom (about once for each panel and window position), and in rows so
- * long, that copying does not pay.  With a stride it does: each use would touch lines of which a part is skipped
- * (measured on ResNet-50's three layers of 1 x 1 with stride 2, one core of a Zen 3: copied 1.02, 1.11 and 1.65 times
- * as fast). */
+/* Whether an argument's elements are read so seldom (about once for each panel and window
+ * position), and in rows so long, that copying does not pay.  With a stride it does: each use would
+ * touch lines of which a part is skipped (measured on ResNet-50's three layers of 1 x 1 with stride
+ * 2, one core of a Zen 3: copied 1.02, 1.11 and 1.65 times as fast). */
 static bool in_place(const lowering *w, const ir_stmt *nest, const cpu_product *p) {
   const tf_op *op = &w->plan->wl->ops[nest->op];
   const int chosen = (int)w->p->machine.choices.at[TF_CHOICE_ROWS];
@@ -203,13 +227,14 @@ static bool in_place(const lowering *w, const ir_stmt *nest, const cpu_product *
          (double)nest->range[p->m].most >= w->plan->arch->core.line / (double)sizeof(float);
 }
 
-/* Reads a in place, if it has no borders and is close or seldom read; otherwise packs its box with borders, and always
- * where the kernel wants groups. */
+/* Reads a in place, if it has no borders and is close or seldom read; otherwise packs its box with
+ * borders, and always where the kernel wants groups. */
 static void add_rows(lowering *w, const ir_stmt *nest, cpu_product *p) {
   const tf_ref *a = &w->plan->wl->ops[nest->op].reads[p->a];
   const tf_tensor *z = &w->plan->wl->tensors[a->tensor];
   const ir_buffer *b = &w->p->buffers[w->p->buffer_of[a->tensor]];
-  if (!lower_padded(z) && b->type == IR_F32 && !p->channels.groups && (b->role != IR_ARGUMENT || in_place(w, nest, p)))
+  if (!lower_padded(z) && b->type == IR_F32 && !p->channels.groups &&
+      (b->role != IR_ARGUMENT || in_place(w, nest, p)))
     return;
   p->stride = 1; /* no phases */
   lower_add_slab(w, nest, a, p);
@@ -226,13 +251,15 @@ static bool stores_sums(const lowering *w, const tf_op *op, const ir_kernel *k) 
   return w->p->buffers[w->p->buffer_of[op->out]].type == k->c;
 }
 
-/* Whether all of the range consists of whole groups, or is the whole dim, whose last group is filled up. */
+/* Whether all of the range consists of whole groups, or is the whole dim, whose last group is
+ * filled up. */
 static bool has_groups(const lowering *w, const ir_range *r, int dim, int group) {
   const bool begins = r->lo.var < 0 ? r->lo.off % group == 0 : r->exact && r->most % group == 0;
   return begins && r->exact && (r->most % group == 0 || r->most == w->plan->wl->dims[dim].extent);
 }
 
-/* For a kernel of groups: the longest reduced dim that alone moves a rank of a outside of its rows, without borders. */
+/* For a kernel of groups: the longest reduced dim that alone moves a rank of a outside of its rows,
+ * without borders. */
 static bool groups_of(const lowering *w, const ir_stmt *nest, cpu_product *p) {
   const tf_op *op = &w->plan->wl->ops[nest->op];
   const tf_ref *a = &op->reads[p->a];
@@ -251,16 +278,20 @@ static bool groups_of(const lowering *w, const ir_stmt *nest, cpu_product *p) {
   return p->kernel->group == 1 || p->channels.groups;
 }
 
-/* Whether rows of integers fill the lanes, are read at one position alone, and have few channels, or sums in rows that
- * share places of the first cache: along them, they need no copy, and sums are not transposed, which then takes as long
- * as multiplying (FEW: arch-specs/cores/fitted.csv). */
+/* Whether rows of integers fill the lanes, are read at one position alone, and have few channels,
+ * or sums in rows that share places of the first cache: along them, they need no copy, and sums are
+ * not transposed, which then takes as long as multiplying (FEW: arch-specs/cores/fitted.csv). */
 static bool rows_fill_lanes(const lowering *w, const ir_stmt *nest, const cpu_product *p) {
   enum { FEW = 64 };
   const tf_op *op = &w->plan->wl->ops[nest->op];
   const ir_machine *t = &w->p->machine;
   const int64_t m = nest->range[p->m].most;
-  const tf_transposed row = {
-      t->registers, t->lanes, m, m, parts(nest->range[p->n].most, t->lanes), cpu_rows_apart(w->plan->wl, op, p->n)};
+  const tf_transposed row = {t->registers,
+                             t->lanes,
+                             m,
+                             m,
+                             parts(nest->range[p->n].most, t->lanes),
+                             cpu_rows_apart(w->plan->wl, op, p->n)};
   bool fill = p->kernel->c == IR_I32 && !t->choices.at[TF_CHOICE_LANES] && m >= t->lanes;
   for (int k = op->n_out_dims; k < op->n_dims; k++)
     fill = fill && (k == p->channels.groups || w->plan->wl->dims[op->dims[k]].extent == 1);
@@ -280,7 +311,8 @@ bool lower_channels(lowering *w, const ir_stmt *nest, cpu_product *product) {
   p.a = in_first ? 0 : 1;
   p.b = 1 - p.a;
   p.k = op->n_out_dims;
-  if (w->plan->wl->tensors[op->reads[p.b].tensor].producer >= 0 || !rows_of(w, op, &p) || !channels_of(w, nest->op, &p))
+  if (w->plan->wl->tensors[op->reads[p.b].tensor].producer >= 0 || !rows_of(w, op, &p) ||
+      !channels_of(w, nest->op, &p))
     return false;
   p.kernel = lower_suited(w, op, p.a, product->kernel);
   if (!groups_of(w, nest, &p)) {

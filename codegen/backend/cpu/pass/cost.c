@@ -1,5 +1,6 @@
-/* What the kernel of a mapping costs a core in addition to the words that the model counts: register tiles, packing,
- * calls. An estimate to rank mappings with equal figures; its constants are the architecture's (`core`). */
+/* What the kernel of a mapping costs a core in addition to the words that the model counts:
+ * register tiles, packing, calls. An estimate to rank mappings with equal figures; its constants
+ * are the architecture's (`core`). */
 #include "codegen/backend/cpu/pass/cost.h"
 
 #include <math.h>
@@ -14,8 +15,9 @@ typedef struct {
   const tf_micro_isa *isa;
   const tf_core *core;
   int depth, instances;
-  double near;                              /* words that stay in a core's close memory if it holds nothing else */
-  double trip[MAX_DEPTH], share[MAX_DEPTH]; /* of the surrounding loops: steps, and how many run at once */
+  double near; /* words that stay in a core's close memory if it holds nothing else */
+  double trip[MAX_DEPTH],
+      share[MAX_DEPTH]; /* of the surrounding loops: steps, and how many run at once */
   const ir_stmt *loop[MAX_DEPTH];
   uint64_t *moves; /* [variable] loops on which it depends, bit by depth */
   double cycles;
@@ -39,8 +41,10 @@ static double tiles_down(int registers, int64_t m, int across) {
 
 /* Of one panel that wide, for each step of k: its rows are shared out evenly among the tiles. */
 static double panel_step(const tf_core *core, int registers, int64_t m, int across) {
-  const double count = tiles_down(registers, m, across), low = floor((double)m / count), more = (double)m - low * count;
-  return more * (step(core, low + 1, across) + 0.5) + (count - more) * (step(core, low, across) + 0.5);
+  const double count = tiles_down(registers, m, across), low = floor((double)m / count),
+               more = (double)m - low * count;
+  return more * (step(core, low + 1, across) + 0.5) +
+         (count - more) * (step(core, low, across) + 0.5);
 }
 
 /* Of one panel, k deep. */
@@ -48,13 +52,15 @@ static double panel(const tf_core *core, int registers, int64_t m, double k, int
   return k * panel_step(core, registers, m, across) + tiles_down(registers, m, across) * core->tile;
 }
 
-double tf_cost_tiles(const tf_core *core, int registers, int64_t m, int64_t vectors, double k, int across) {
+double tf_cost_tiles(const tf_core *core, int registers, int64_t m, int64_t vectors, double k,
+                     int across) {
   const int rest = (int)(vectors % across);
   return (double)(vectors / across) * panel(core, registers, m, k, across) +
          (rest ? panel(core, registers, m, k, rest) : 0);
 }
 
-double tf_cost_block(const tf_core *core, int registers, int64_t m, int64_t vectors, double k, int64_t panels) {
+double tf_cost_block(const tf_core *core, int registers, int64_t m, int64_t vectors, double k,
+                     int64_t panels) {
   const int narrow = (int)(vectors / panels);
   const int64_t wider = vectors % panels;
   return tf_cost_tiles(core, registers, m, wider * (narrow + 1), k, narrow + 1) +
@@ -63,16 +69,19 @@ double tf_cost_block(const tf_core *core, int registers, int64_t m, int64_t vect
 
 double tf_cost_torn(const tf_core *core, const tf_transposed *t, int across) {
   enum { LINE_WORDS = 16 };
-  const double most = (double)t->vectors < across ? (double)t->vectors : across, rest = (double)(t->vectors % across),
-               lines = (double)t->m / LINE_WORDS, tiles = tiles_down(t->registers, t->m, across),
+  const double most = (double)t->vectors < across ? (double)t->vectors : across,
+               rest = (double)(t->vectors % across), lines = (double)t->m / LINE_WORDS,
+               tiles = tiles_down(t->registers, t->m, across),
                last = rest > 0 ? tiles_down(t->registers, t->m, (int)rest) : 0;
-  const double torn =
-      ((double)t->vectors - rest) * (tiles > lines ? tiles - lines : 0) + rest * (last > lines ? last - lines : 0);
-  const double each = core->page_crossing / 2; /* a core waits for what it stores later than for what it loads */
+  const double torn = ((double)t->vectors - rest) * (tiles > lines ? tiles - lines : 0) +
+                      rest * (last > lines ? last - lines : 0);
+  const double each =
+      core->page_crossing / 2; /* a core waits for what it stores later than for what it loads */
   return t->apart ? each * tf_cost_crowded(core, most * t->lanes, t->apart) * torn * t->lanes : 0;
 }
 
-/* Squares of at most as many rows as lanes, of which a tile has one a vector, or more where rows end within it. */
+/* Squares of at most as many rows as lanes, of which a tile has one a vector, or more where rows
+ * end within it. */
 static double squares(const tf_transposed *t, int across) {
   const int64_t rest = t->vectors % across;
   if (t->row < t->m && t->row >= t->lanes)
@@ -82,11 +91,12 @@ static double squares(const tf_transposed *t, int across) {
 }
 
 double tf_cost_channels(const tf_core *core, const tf_transposed *t, double k, int across) {
-  return tf_cost_tiles(core, t->registers, t->m, t->vectors, k, across) + squares(t, across) * core->square * t->lanes +
-         tf_cost_torn(core, t, across);
+  return tf_cost_tiles(core, t->registers, t->m, t->vectors, k, across) +
+         squares(t, across) * core->square * t->lanes + tf_cost_torn(core, t, across);
 }
 
-/* How often a statement runs on each of the cores that work at once; `kept`: how often its data change. */
+/* How often a statement runs on each of the cores that work at once; `kept`: how often its data
+ * change. */
 static double runs(const walk *w, uint64_t mask, bool kept) {
   double n = 1;
   int last = w->depth;
@@ -135,9 +145,10 @@ static ir_type type_of(const walk *w, const ir_stmt *s, int read) {
   return b < 0 ? IR_F32 : w->p->buffers[b].type;
 }
 
-/* Cycles in which a core waits for the box of an argument that comes from further out, while it copies it: for its
- * lines, and for the beginning of each piece, half of which passes while the piece before is copied.  A piece: rows
- * that stand one behind the other, with less than a line between them. */
+/* Cycles in which a core waits for the box of an argument that comes from further out, while it
+ * copies it: for its lines, and for the beginning of each piece, half of which passes while the
+ * piece before is copied.  A piece: rows that stand one behind the other, with less than a line
+ * between them. */
 static double fetches(const walk *w, const cpu_product *p, const tf_tensor *z) {
   const double line = w->core->line / (double)sizeof(float);
   double apart = 1, span = 1, pieces = 1;
@@ -152,8 +163,8 @@ static double fetches(const walk *w, const cpu_product *p, const tf_tensor *z) {
   return pieces * ((span + line) / w->core->stream + w->core->page_crossing / 2);
 }
 
-/* Words, of 32 bits, that laying out so many elements for the product writes: bytes are laid out as many at a time as a
- * word has. */
+/* Words, of 32 bits, that laying out so many elements for the product writes: bytes are laid out as
+ * many at a time as a word has. */
 static double laid(const cpu_product *p, ir_type type, double n) {
   return p->kernel->c == IR_I32 ? n * words_each(type) : n;
 }
@@ -171,14 +182,16 @@ static void slab(walk *w, const ir_stmt *s) {
     rows *= parts((double)cpu_slab_places(p, r), r == cpu_slab_groups(p) ? p->kernel->group : 1);
   const bool far = p->keep_slab && (double)tf_tensor_words(z) > w->near;
   w->cycles += runs(w, mask, p->keep_slab) *
-               (rows * (w->core->row * (double)p->stride + (double)cpu_slab_places(p, z->rank - 1) / w->core->copy) +
+               (rows * (w->core->row * (double)p->stride +
+                        (double)cpu_slab_places(p, z->rank - 1) / w->core->copy) +
                 (far ? fetches(w, p, z) : 0));
 }
 
 /* Whether the op's k-th dim is m, n or k of the product, or the rows of a product by channels. */
 static bool stands_inside(const tf_op *op, const cpu_product *p, int k) {
   if (k == p->m || k == p->n) return true;
-  return p->way == CPU_CHANNELS ? k >= op->n_out_dims || (p->channels.joined && k == p->m - 1) : k == p->k;
+  return p->way == CPU_CHANNELS ? k >= op->n_out_dims || (p->channels.joined && k == p->m - 1)
+                                : k == p->k;
 }
 
 static double outside(const walk *w, const ir_stmt *s) {
@@ -205,7 +218,8 @@ static double read_box(const walk *w, const ir_stmt *s, int read) {
   return words;
 }
 
-/* Words of a slab that must come from further out, as it does not fit in the close memory beside the nest's panels. */
+/* Words of a slab that must come from further out, as it does not fit in the close memory beside
+ * the nest's panels. */
 static double far_box(const walk *w, const ir_stmt *s, double panels, double words_of_panels) {
   const cpu_product *p = cpu_of(s)->product;
   const ir_buffer *pack = p->slab ? &w->p->buffers[p->pack] : NULL;
@@ -214,14 +228,16 @@ static double far_box(const walk *w, const ir_stmt *s, double panels, double wor
   return (words > w->near ? panels : 1) * words / w->core->copy;
 }
 
-/* Panels that do not stay close arrive while tiles multiply; what nobody prefetches, before them: once, if it then
- * stays (measured on Zen 5, int8, 512 x 512 x 3 x 3: 0.28 ms, without prefetching 0.34). */
+/* Panels that do not stay close arrive while tiles multiply; what nobody prefetches, before them:
+ * once, if it then stays (measured on Zen 5, int8, 512 x 512 x 3 x 3: 0.28 ms, without prefetching
+ * 0.34). */
 static void panels_arrive(walk *w, const ir_stmt *s, double panels, double busy) {
   const cpu_product *p = cpu_of(s)->product;
   const tf_op *op = &w->p->tree->workload->ops[s->op];
   const ir_buffer *all = &w->p->buffers[p->channels.panels];
   const double coming = panels / w->core->stream, times = runs(w, 0, false);
-  const bool pass = lower_panels_pass(w->p->tree->arch, (int64_t)((double)all->words * words_each(all->type)));
+  const bool pass =
+      lower_panels_pass(w->p->tree->arch, (int64_t)((double)all->words * words_each(all->type)));
   uint64_t mask = lower_range_hangs_on(w->moves, &s->range[p->n]);
   for (int i = op->n_out_dims; i < op->n_dims; i++)
     mask |= lower_range_hangs_on(w->moves, &s->range[i]);
@@ -239,19 +255,26 @@ static void channels(walk *w, const ir_stmt *s) {
   double k = 1;
   for (int i = op->n_out_dims; i < op->n_dims; i++)
     k *= parts((double)s->range[i].most, i == p->channels.groups ? p->kernel->group : 1);
-  const double passes = parts(k, TF_MICRO_PART), vectors = parts((double)s->range[p->n].most, w->isa->lanes),
+  const double passes = parts(k, TF_MICRO_PART),
+               vectors = parts((double)s->range[p->n].most, w->isa->lanes),
                calls = outside(w, s) * passes;
-  const int64_t row = s->range[p->m].most, rows = row * (p->channels.joined ? s->range[p->m - 1].most : 1);
+  const int64_t row = s->range[p->m].most,
+                rows = row * (p->channels.joined ? s->range[p->m - 1].most : 1);
   if (p->slab) slab(w, s);
-  const double steps = lower_share_inside(w->p->tree->workload, s) * k / passes * tf_micro_group_time(p->kernel);
-  const tf_transposed transposed = {
-      w->isa->registers, w->isa->lanes, row, rows, (int64_t)vectors, cpu_rows_apart(w->p->tree->workload, op, p->n)};
+  const double steps =
+      lower_share_inside(w->p->tree->workload, s) * k / passes * tf_micro_group_time(p->kernel);
+  const tf_transposed transposed = {w->isa->registers,
+                                    w->isa->lanes,
+                                    row,
+                                    rows,
+                                    (int64_t)vectors,
+                                    cpu_rows_apart(w->p->tree->workload, op, p->n)};
   double busy = calls * tf_cost_channels(w->core, &transposed, steps, across);
   double panels = k * vectors * w->isa->lanes;
   for (int i = 0; i < op->n_out_dims; i++)
     if (cpu_is_group(w->p->tree->workload, op, p, i)) panels *= (double)s->range[i].most;
-  w->cycles +=
-      runs(w, 0, false) * far_box(w, s, vectors / across, panels) + (cpu_lists_once(op, s) ? 1 : runs(w, 0, false)) * k;
+  w->cycles += runs(w, 0, false) * far_box(w, s, vectors / across, panels) +
+               (cpu_lists_once(op, s) ? 1 : runs(w, 0, false)) * k;
   panels_arrive(w, s, panels, busy);
 }
 
@@ -263,8 +286,9 @@ static uint64_t around(const walk *w, const ir_stmt *loop) {
   return mask;
 }
 
-/* With tiles of 16 rows by 16 sums: the number of multiplications, each of 16 groups of k (AMX) or of one (SME, a
- * sixteenth of the time), plus storing sums, and loading them where a block of k is not the first. */
+/* With tiles of 16 rows by 16 sums: the number of multiplications, each of 16 groups of k (AMX) or
+ * of one (SME, a sixteenth of the time), plus storing sums, and loading them where a block of k is
+ * not the first. */
 static double tiles(const walk *w, const ir_stmt *s, double n) {
   enum { SIDE = 16 };
   const cpu_product *p = cpu_of(s)->product;
@@ -281,16 +305,20 @@ static double row_bytes(const walk *w, const ir_stmt *s) {
   const tf_workload *wl = w->p->tree->workload;
   const tf_ref *b = &wl->ops[s->op].reads[p->b];
   const tf_tensor *z = &wl->tensors[b->tensor];
-  if (z->producer >= 0 || p->stride != 1 || z->rank < 2 || s->range[p->n].most >= z->extent[z->rank - 1]) return 0;
+  if (z->producer >= 0 || p->stride != 1 || z->rank < 2 ||
+      s->range[p->n].most >= z->extent[z->rank - 1])
+    return 0;
   return (double)z->extent[z->rank - 1] * ir_bytes(w->p->buffers[w->p->buffer_of[b->tensor]].type);
 }
 
-/* The cost of beginning each such row: hardware prefetching stops at the end of a page, and with more pages than TLB
- * entries each access misses; parts shorter than a cache line bring the rest of it for nothing (one row of int8 by
- * 4096 x 1536 on Zen 5: 12 columns at a time took 3.3 times as long as 48, 5.5 times as long as 192). */
+/* The cost of beginning each such row: hardware prefetching stops at the end of a page, and with
+ * more pages than TLB entries each access misses; parts shorter than a cache line bring the rest of
+ * it for nothing (one row of int8 by 4096 x 1536 on Zen 5: 12 columns at a time took 3.3 times as
+ * long as 48, 5.5 times as long as 192). */
 static double jumps(const walk *w, const ir_stmt *s) {
-  const double k = (double)s->range[cpu_of(s)->product->k].most, n = (double)s->range[cpu_of(s)->product->n].most,
-               row = row_bytes(w, s), page = w->core->page;
+  const double k = (double)s->range[cpu_of(s)->product->k].most,
+               n = (double)s->range[cpu_of(s)->product->n].most, row = row_bytes(w, s),
+               page = w->core->page;
   const tf_ref *b = &w->p->tree->workload->ops[s->op].reads[cpu_of(s)->product->b];
   const double part = n * ir_bytes(w->p->buffers[w->p->buffer_of[b->tensor]].type);
   const double looked = row >= page && k > w->core->tlb_entries ? w->core->tlb_miss : 0,
@@ -299,54 +327,65 @@ static double jumps(const walk *w, const ir_stmt *s) {
   return k * fmax(fmax(looked, jumped), begun);
 }
 
-/* Words of a tensor that arrive in a cycle from the innermost memory outside the close one that holds all of it. */
+/* Words of a tensor that arrive in a cycle from the innermost memory outside the close one that
+ * holds all of it. */
 static double arrive(const walk *w, const tf_tensor *z) {
   const tf_arch *a = w->p->tree->arch;
   int from = tf_arch_near_cache(a) - 1;
   const double words = (double)tf_tensor_words(z);
-  while (from > 0 && a->memories[from].capacity_words >= 0 && words > (double)a->memories[from].capacity_words)
+  while (from > 0 && a->memories[from].capacity_words >= 0 &&
+         words > (double)a->memories[from].capacity_words)
     from--;
   return from < 0 ? INFINITY : a->memories[from].read_bw;
 }
 
-/* Cycles that a core waits for b where no product before has prefetched it: neither copies nor tiles look far enough
- * ahead (measured on Zen 5, 64 rows by 2048 x 8192 from DRAM: 15.6 ms, prefetched 12.4). */
+/* Cycles that a core waits for b where no product before has prefetched it: neither copies nor
+ * tiles look far enough ahead (measured on Zen 5, 64 rows by 2048 x 8192 from DRAM: 15.6 ms,
+ * prefetched 12.4). */
 static double awaited(const walk *w, const ir_stmt *s, bool *in) {
   const cpu_product *p = cpu_of(s)->product;
-  const tf_tensor *z = &w->p->tree->workload->tensors[w->p->tree->workload->ops[s->op].reads[p->b].tensor];
-  const bool asked =
-      (cpu_of(s)->prefetched >> (1 + p->b) & 1) && !(p->pack >= 0 && p->pairs.places); /* these from their slots */
-  if (z->producer >= 0 || p->slab || p->kernel->m_round > 1 || asked || (double)tf_tensor_words(z) <= w->near / 2)
+  const tf_tensor *z =
+      &w->p->tree->workload->tensors[w->p->tree->workload->ops[s->op].reads[p->b].tensor];
+  const bool asked = (cpu_of(s)->prefetched >> (1 + p->b) & 1) &&
+                     !(p->pack >= 0 && p->pairs.places); /* these from their slots */
+  if (z->producer >= 0 || p->slab || p->kernel->m_round > 1 || asked ||
+      (double)tf_tensor_words(z) <= w->near / 2)
     return 0;
   const uint64_t mask = dims_of(w, s, p->b, in);
   return runs(w, mask, true) * read_box(w, s, p->b) / arrive(w, z);
 }
 
-/* Cycles in which a core waits for rows of a, of an argument as it stands there, whose next ones tiles ask for in short
- * pieces (Measured: weights of 1 x 1 convolutions from memory as rows: 1024 to 256 channels at 14 x 14 0.48 to 0.61 ms,
- * of which 0.50 where they are near; 512 to 2048 at 7 x 7 0.58 to 0.74, and 0.65). */
+/* Cycles in which a core waits for rows of a, of an argument as it stands there, whose next ones
+ * tiles ask for in short pieces (Measured: weights of 1 x 1 convolutions from memory as rows: 1024
+ * to 256 channels at 14 x 14 0.48 to 0.61 ms, of which 0.50 where they are near; 512 to 2048 at 7 x
+ * 7 0.58 to 0.74, and 0.65). */
 static double rows_arrive(const walk *w, const ir_stmt *s, bool *in) {
   const cpu_product *p = cpu_of(s)->product;
   const int t = w->p->tree->workload->ops[s->op].reads[p->a].tensor;
   const tf_tensor *z = &w->p->tree->workload->tensors[t];
-  if (p->pairs.transposed >= 0 || p->pairs.copy >= 0 || z->producer >= 0 || p->kernel->a != IR_F32 ||
-      (cpu_of(s)->prefetched >> (1 + p->a) & 1) || (double)tf_tensor_words(z) <= w->near / 2)
+  if (p->pairs.transposed >= 0 || p->pairs.copy >= 0 || z->producer >= 0 ||
+      p->kernel->a != IR_F32 || (cpu_of(s)->prefetched >> (1 + p->a) & 1) ||
+      (double)tf_tensor_words(z) <= w->near / 2)
     return 0;
   const uint64_t mask = dims_of(w, s, p->a, in);
   return runs(w, mask, true) * read_box(w, s, p->a) / w->core->stream;
 }
 
-/* b passes by while it is multiplied: the longer of both, laying it side by side, and sums that are loaded and stored
- * for each panel. */
+/* b passes by while it is multiplied: the longer of both, laying it side by side, and sums that are
+ * loaded and stored for each panel. */
 static void streamed(walk *w, const ir_stmt *s, bool *in) {
   const cpu_product *p = cpu_of(s)->product;
   const tf_op *op = &w->p->tree->workload->ops[s->op];
-  const double m = (double)s->range[p->m].most, n = (double)s->range[p->n].most, k = (double)s->range[p->k].most,
-               vectors = parts(n, w->isa->lanes), groups = k / p->kernel->group;
-  const double busy = tf_cost_tiles(w->core, w->isa->registers, s->range[p->m].most, (int64_t)vectors,
-                                    groups * tf_micro_group_time(p->kernel), (int)(p->pairs.wide / w->isa->lanes)) +
-                      2 * m * vectors * parts(groups, (double)p->pairs.steps) + vectors * groups * p->kernel->group,
-               waits = n * groups / arrive(w, &w->p->tree->workload->tensors[op->reads[p->b].tensor]);
+  const double m = (double)s->range[p->m].most, n = (double)s->range[p->n].most,
+               k = (double)s->range[p->k].most, vectors = parts(n, w->isa->lanes),
+               groups = k / p->kernel->group;
+  const double busy = tf_cost_tiles(w->core, w->isa->registers, s->range[p->m].most,
+                                    (int64_t)vectors, groups * tf_micro_group_time(p->kernel),
+                                    (int)(p->pairs.wide / w->isa->lanes)) +
+                      2 * m * vectors * parts(groups, (double)p->pairs.steps) +
+                      vectors * groups * p->kernel->group,
+               waits =
+                   n * groups / arrive(w, &w->p->tree->workload->tensors[op->reads[p->b].tensor]);
   w->cycles += runs(w, 0, false) * (busy > waits ? busy : waits);
   if (p->pairs.copy < 0) return;
   const uint64_t mask = dims_of(w, s, p->a, in);
@@ -357,8 +396,8 @@ static void cost_of_product(walk *w, const ir_stmt *s, const cpu_product *p) {
   enum { MAX_DIMS = 64 };
   const tf_op *op = &w->p->tree->workload->ops[s->op];
   const double rows = p->pairs.merged ? (double)s->range[p->n - 1].most : 1;
-  const double m = (double)s->range[p->m].most, n = (double)s->range[p->n].most * rows, k = (double)s->range[p->k].most,
-               calls = outside(w, s) / rows;
+  const double m = (double)s->range[p->m].most, n = (double)s->range[p->n].most * rows,
+               k = (double)s->range[p->k].most, calls = outside(w, s) / rows;
   bool in[MAX_DIMS];
   if (op->n_dims > MAX_DIMS) return;
   if (p->pairs.steps) {
@@ -366,30 +405,37 @@ static void cost_of_product(walk *w, const ir_stmt *s, const cpu_product *p) {
     return;
   }
   const double vectors = parts(n, w->isa->lanes), once = runs(w, 0, false);
-  const int64_t panels = tf_micro_panels(w->isa->registers, (int64_t)vectors, tf_micro_across(&w->p->machine.choices));
+  const int64_t panels =
+      tf_micro_panels(w->isa->registers, (int64_t)vectors, tf_micro_across(&w->p->machine.choices));
   const double stays = w->core->l1_resident / (double)sizeof(float);
-  /* sums are stored and loaded again for each block of k, further out where they do not stay in the first cache */
+  /* sums are stored and loaded again for each block of k, further out where they do not stay in the
+   * first cache */
   const bool in_tiles = p->kernel->m_round > 1;
-  w->cycles += once * calls *
-               (in_tiles ? tiles(w, s, n)
-                         : tf_cost_block(w->core, w->isa->registers, s->range[p->m].most, (int64_t)vectors,
-                                         k / p->kernel->group * tf_micro_group_time(p->kernel), panels) +
-                               m * vectors);
+  w->cycles +=
+      once * calls *
+      (in_tiles ? tiles(w, s, n)
+                : tf_cost_block(w->core, w->isa->registers, s->range[p->m].most, (int64_t)vectors,
+                                k / p->kernel->group * tf_micro_group_time(p->kernel), panels) +
+                      m * vectors);
   if (n * k > stays) w->cycles += once * calls * n * k / w->core->exposed_bandwidth;
-  if (s->nest.n_resets > 0 && m * n + n * k > stays) w->cycles += once * calls * 2 * m * n / w->core->exposed_bandwidth;
+  if (s->nest.n_resets > 0 && m * n + n * k > stays)
+    w->cycles += once * calls * 2 * m * n / w->core->exposed_bandwidth;
   w->cycles += awaited(w, s, in) + rows_arrive(w, s, in);
   if (p->pack < 0) w->cycles += once * calls * jumps(w, s);
   if (p->pairs.far)
-    w->cycles += once * calls * parts(m, tf_micro_rows(w->isa->registers, (int)parts(vectors, (double)panels))) *
+    w->cycles += once * calls *
+                 parts(m, tf_micro_rows(w->isa->registers, (int)parts(vectors, (double)panels))) *
                  vectors * k * w->core->strided_access;
   if (p->slab) {
     slab(w, s);
   } else if (p->pack >= 0) {
     const uint64_t mask = dims_of(w, s, p->b, in);
-    w->cycles +=
-        (p->pairs.places ? places(w, mask) : runs(w, mask, p->pairs.keep)) * calls *
-        ((p->stride == 1 ? laid(p, p->kernel->b, n * k) / w->core->copy : n * k / w->core->transpose) + jumps(w, s) +
-         (p->pairs.places ? n * k / w->core->stream : 0)); /* slots that are kept leave the close memory */
+    w->cycles += (p->pairs.places ? places(w, mask) : runs(w, mask, p->pairs.keep)) * calls *
+                 ((p->stride == 1 ? laid(p, p->kernel->b, n * k) / w->core->copy
+                                  : n * k / w->core->transpose) +
+                  jumps(w, s) +
+                  (p->pairs.places ? n * k / w->core->stream
+                                   : 0)); /* slots that are kept leave the close memory */
   }
   if (p->pairs.transposed >= 0) {
     const uint64_t mask = dims_of(w, s, p->a, in);
@@ -401,39 +447,47 @@ static void cost_of_product(walk *w, const ir_stmt *s, const cpu_product *p) {
   }
 }
 
-/* Few rows by a large operand: the multiply-adds, plus reducing the lanes of each sum, or storing and loading rows of
- * c; plus a jump wherever contiguous elements of b end. */
+/* Few rows by a large operand: the multiply-adds, plus reducing the lanes of each sum, or storing
+ * and loading rows of c; plus a jump wherever contiguous elements of b end. */
 static void few(walk *w, const ir_stmt *s, const cpu_product *p) {
   enum { STEPS = 8 };
   const double m = p->m < 0 ? 1 : (double)s->range[p->m].most, n = (double)s->range[p->n].most,
-               k = (double)s->range[p->k].most, lanes = w->isa->lanes, calls = runs(w, 0, false) * outside(w, s);
-  w->cycles += calls * (p->few.along_k ? n * (m * (parts(k, lanes) / 2 + w->core->latency) + w->core->row)
-                                       : parts(n, lanes) * m * (k / 2 + parts(k, STEPS)) + k * w->core->row);
+               k = (double)s->range[p->k].most, lanes = w->isa->lanes,
+               calls = runs(w, 0, false) * outside(w, s);
+  w->cycles +=
+      calls * (p->few.along_k ? n * (m * (parts(k, lanes) / 2 + w->core->latency) + w->core->row)
+                              : parts(n, lanes) * m * (k / 2 + parts(k, STEPS)) + k * w->core->row);
 }
 
-/* Elements that are not zero: each is loaded with its place, and multiplies vectors of b from the first cache, to which
- * these were copied; sums of each part of k are loaded and stored. */
+/* Elements that are not zero: each is loaded with its place, and multiplies vectors of b from the
+ * first cache, to which these were copied; sums of each part of k are loaded and stored. */
 static void sparse(walk *w, const ir_stmt *s, const cpu_product *p) {
   enum { LOADS = 2 };
-  const double m = (double)s->range[p->m].most, n = (double)s->range[p->n].most, k = (double)s->range[p->k].most,
-               vectors = parts(n, w->isa->lanes), tiles = parts(vectors, p->sparse.across),
-               rows = m < p->sparse.rows ? 1 : p->sparse.rows, left = parts(k, p->sparse.of) * p->sparse.n;
+  const double m = (double)s->range[p->m].most, n = (double)s->range[p->n].most,
+               k = (double)s->range[p->k].most, vectors = parts(n, w->isa->lanes),
+               tiles = parts(vectors, p->sparse.across),
+               rows = m < p->sparse.rows ? 1 : p->sparse.rows,
+               left = parts(k, p->sparse.of) * p->sparse.n;
   const double loads = rows * (p->sparse.across + LOADS), waits = w->core->ports * w->core->latency;
   w->cycles += runs(w, 0, false) * outside(w, s) *
                (parts(m, rows) * tiles * left * (loads > waits ? loads : waits) / w->core->ports +
                 2 * m * vectors * parts(k, (double)p->sparse.deep) + k * n / w->core->copy);
 }
 
-/* Blocks that are not zero: for each element along k of one, vectors of b are loaded, and multiply its rows; b's are
- * copied row by row. */
+/* Blocks that are not zero: for each element along k of one, vectors of b are loaded, and multiply
+ * its rows; b's are copied row by row. */
 static void blocks(walk *w, const ir_stmt *s, const cpu_product *p) {
-  const double m = (double)s->range[p->m].most, n = (double)s->range[p->n].most, k = (double)s->range[p->k].most,
-               vectors = parts(n, w->isa->lanes), tiles = parts(vectors, p->sparse.across), rows = p->sparse.rows;
+  const double m = (double)s->range[p->m].most, n = (double)s->range[p->n].most,
+               k = (double)s->range[p->k].most, vectors = parts(n, w->isa->lanes),
+               tiles = parts(vectors, p->sparse.across), rows = p->sparse.rows;
   const double loads = rows + p->sparse.across, products = rows * p->sparse.across,
-               waits = w->core->ports * w->core->latency, each = products > loads ? products : loads;
-  w->cycles += runs(w, 0, false) * outside(w, s) *
-               (m / rows * tiles * k * p->sparse.share * (each > waits ? each : waits) / w->core->ports +
-                2 * m * vectors * parts(k, (double)p->sparse.deep) + k * n / w->core->copy + k * tiles * w->core->row);
+               waits = w->core->ports * w->core->latency,
+               each = products > loads ? products : loads;
+  w->cycles +=
+      runs(w, 0, false) * outside(w, s) *
+      (m / rows * tiles * k * p->sparse.share * (each > waits ? each : waits) / w->core->ports +
+       2 * m * vectors * parts(k, (double)p->sparse.deep) + k * n / w->core->copy +
+       k * tiles * w->core->row);
 }
 
 static void nest(walk *w, const ir_stmt *s) {
@@ -471,7 +525,9 @@ static void loop(walk *w, const ir_stmt *s) {
   w->moves[s->loop.var] = UINT64_C(1) << w->depth;
   w->loop[w->depth] = s;
   w->trip[w->depth] = (double)s->loop.trip;
-  w->share[w->depth++] = !ir_is_parallel(s) ? 1 : s->loop.trip < w->instances ? (double)s->loop.trip : w->instances;
+  w->share[w->depth++] = !ir_is_parallel(s)            ? 1
+                         : s->loop.trip < w->instances ? (double)s->loop.trip
+                                                       : w->instances;
   body(w, &s->body, false);
   w->depth--;
 }

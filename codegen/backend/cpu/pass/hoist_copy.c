@@ -1,5 +1,6 @@
-/* Rows of an intermediate that a product needs in another layout are copied once for all steps of surrounding loops
- * that do not change the intermediate: a block of rows for all panels of columns, instead of for each of them. */
+/* Rows of an intermediate that a product needs in another layout are copied once for all steps of
+ * surrounding loops that do not change the intermediate: a block of rows for all panels of columns,
+ * instead of for each of them. */
 #include "codegen/backend/cpu/pass/loops.h"
 #include "codegen/ir/machine.h"
 
@@ -29,7 +30,8 @@ static int written_by(const lowering *w, const ir_stmt *s) {
 static bool writes(const lowering *w, const ir_body *b, int place) {
   for (int i = 0; i < b->n; i++) {
     const int to = written_by(w, b->s[i]);
-    if ((to >= 0 && ir_place_of(w->p, to) == place) || writes(w, &b->s[i]->body, place)) return true;
+    if ((to >= 0 && ir_place_of(w->p, to) == place) || writes(w, &b->s[i]->body, place))
+      return true;
   }
   return false;
 }
@@ -37,8 +39,8 @@ static bool writes(const lowering *w, const ir_body *b, int place) {
 static void hoist_from_product(lower_loops_around *at, ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   lowering *w = at->w;
-  if (p->way != CPU_PAIRS || p->pairs.copy < 0 || p->pairs.keep_copy || cpu_of(s)->copied || cpu_of(s)->rows ||
-      s->nest.from)
+  if (p->way != CPU_PAIRS || p->pairs.copy < 0 || p->pairs.keep_copy || cpu_of(s)->copied ||
+      cpu_of(s)->rows || s->nest.from)
     return;
   const int place = ir_place_of(w->p, w->p->buffer_of[w->plan->wl->ops[s->op].reads[p->a].tensor]);
   int i = at->depth;
@@ -53,4 +55,6 @@ static void hoist_from_product(lower_loops_around *at, ir_stmt *s) {
   note->product = once;
 }
 
-void lower_copy_once(lowering *w) { lower_walk_loops(&(lower_loops_around){.w = w, .product = hoist_from_product}); }
+void lower_copy_once(lowering *w) {
+  lower_walk_loops(&(lower_loops_around){.w = w, .product = hoist_from_product});
+}

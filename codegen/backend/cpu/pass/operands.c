@@ -41,14 +41,15 @@ int lower_scratch(lowering *w, ir_type type, int64_t words, const char *name, co
 int64_t lower_slab_words(const cpu_product *p, const ir_range *slab, int rank) {
   int64_t words = 1;
   for (int r = 0; r < rank; r++)
-    words *= rounded((slab[r].most + p->slab_by[r] - 1) / p->slab_by[r], r == cpu_slab_groups(p) ? p->kernel->group
-                                                                         : r == rank - 1         ? p->stride
-                                                                                                 : 1);
+    words *= rounded((slab[r].most + p->slab_by[r] - 1) / p->slab_by[r], r == cpu_slab_groups(p)
+                                                                             ? p->kernel->group
+                                                                         : r == rank - 1 ? p->stride
+                                                                                         : 1);
   return words;
 }
 
-/* Of a convolution of 1 x 1 with a stride, each other element alone is read: integers, whose rows are copied for their
- * groups anyhow, leave the others out. */
+/* Of a convolution of 1 x 1 with a stride, each other element alone is read: integers, whose rows
+ * are copied for their groups anyhow, leave the others out. */
 static int64_t apart(const tf_tensor *z, const tf_ref *ref, int r, const cpu_product *p) {
   const tf_index *ix = &ref->index[r];
   const bool groups = p->way == CPU_CHANNELS && p->channels.groups && p->kernel->c == IR_I32;
@@ -65,8 +66,8 @@ void lower_add_slab(lowering *w, const ir_stmt *nest, const tf_ref *ref, cpu_pro
     p->slab_by[r] = apart(z, ref, r, p);
   }
   if (lower_failed(w)) return;
-  p->pack =
-      lower_scratch(w, cpu_slab_type(p), lower_slab_words(p, p->slab, z->rank), z->name, w->p->tensor_id[ref->tensor]);
+  p->pack = lower_scratch(w, cpu_slab_type(p), lower_slab_words(p, p->slab, z->rank), z->name,
+                          w->p->tensor_id[ref->tensor]);
 }
 
 bool lower_has_windows(const tf_workload *wl, const tf_ref *ref) {

@@ -1,6 +1,6 @@
-/* Rows that a product reads as `a` and that maps compute just before it are computed one tile ahead, while the product
- * multiplies.  A product keeps the multipliers busy and little else, so that most work of the maps is free beside
- * it. */
+/* Rows that a product reads as `a` and that maps compute just before it are computed one tile
+ * ahead, while the product multiplies.  A product keeps the multipliers busy and little else, so
+ * that most work of the maps is free beside it. */
 #include "codegen/backend/cpu/pass/pass.h"
 #include "codegen/intrin/math.h"
 #include "codegen/intrin/micro.h"
@@ -29,8 +29,8 @@ static int maker_in(const rows *r, int z) {
   return at;
 }
 
-/* Whether every read is float32 or int32, does not reach borders, and moves with the row by one element or not at all;
- * and outputs of the rows' nests before k are read at the same element. */
+/* Whether every read is float32 or int32, does not reach borders, and moves with the row by one
+ * element or not at all; and outputs of the rows' nests before k are read at the same element. */
 static bool reads_rows(const rows *r, int k) {
   const tf_op *op = op_of(r->w, r->nest[k]);
   bool can = true;
@@ -40,7 +40,8 @@ static bool reads_rows(const rows *r, int k) {
     const ir_type type = r->w->p->buffers[r->w->p->buffer_of[ref->tensor]].type;
     const bool moves = lower_reads_dim(ref, z->rank, r->dim);
     can = (type == IR_F32 || (type == IR_I32 && moves)) && !lower_padded(z) && z->rank > 0 &&
-          !lower_reads_dim(ref, z->rank - 1, r->dim) && (!moves || lower_is_dim(&ref->index[z->rank - 1], r->dim));
+          !lower_reads_dim(ref, z->rank - 1, r->dim) &&
+          (!moves || lower_is_dim(&ref->index[z->rank - 1], r->dim));
     const int made = maker_in(r, ref->tensor);
     if (made < 0 || op_of(r->w, r->nest[made])->reduce != TF_ASSIGN) continue;
     for (int rank = 0; can && rank < z->rank; rank++)
@@ -65,22 +66,28 @@ static bool starts_with_others(const rows *r, int k) {
 static bool goes_over(const rows *r, int k) {
   const ir_stmt *s = r->nest[k], *first = r->nest[0];
   const tf_op *op = op_of(r->w, s);
-  bool over = s->kind == IR_NEST && !cpu_of(s)->product && !s->nest.from && starts_with_others(r, k) &&
-              op->n_dims == r->common + 1 && op->dims[r->common] == r->dim && s->range[r->common].exact &&
+  bool over = s->kind == IR_NEST && !cpu_of(s)->product && !s->nest.from &&
+              starts_with_others(r, k) && op->n_dims == r->common + 1 &&
+              op->dims[r->common] == r->dim && s->range[r->common].exact &&
               lower_same_range(&s->range[r->common], &first->range[r->common]);
   for (int d = 0; over && d < r->common; d++)
-    over = op->dims[d] == op_of(r->w, first)->dims[d] && lower_same_range(&s->range[d], &first->range[d]);
-  return over && op->n_reads < 64 && r->w->p->buffers[r->w->p->buffer_of[op->out]].type == IR_F32 && reads_rows(r, k);
+    over = op->dims[d] == op_of(r->w, first)->dims[d] &&
+           lower_same_range(&s->range[d], &first->range[d]);
+  return over && op->n_reads < 64 && r->w->p->buffers[r->w->p->buffer_of[op->out]].type == IR_F32 &&
+         reads_rows(r, k);
 }
 
 static bool is_sum(const rows *r, int k) {
   const tf_op *op = op_of(r->w, r->nest[k]);
-  return (op->reduce == TF_REDUCE_ADD || op->reduce == TF_REDUCE_MAX || op->reduce == TF_REDUCE_MIN) &&
-         op->n_out_dims == r->common && r->common > 0 && op->n_expr == 1 && op->expr[0].what == TF_X_READ &&
+  return (op->reduce == TF_REDUCE_ADD || op->reduce == TF_REDUCE_MAX ||
+          op->reduce == TF_REDUCE_MIN) &&
+         op->n_out_dims == r->common && r->common > 0 && op->n_expr == 1 &&
+         op->expr[0].what == TF_X_READ &&
          lower_reads_dim(&op->reads[0], r->w->plan->wl->tensors[op->reads[0].tensor].rank, r->dim);
 }
 
-/* The rows' function gets addresses and no dims, so that a map that uses dims' values is excluded. */
+/* The rows' function gets addresses and no dims, so that a map that uses dims' values is excluded.
+ */
 static bool is_map(const rows *r, int k) {
   const tf_op *op = op_of(r->w, r->nest[k]);
   bool can = op->reduce == TF_ASSIGN && op->n_out_dims == r->common + 1;
@@ -96,12 +103,14 @@ static bool is_nothing(const rows *r, int k) {
   const ir_stmt *s = r->nest[k];
   const tf_op *op = op_of(r->w, s);
   const tf_expr *root = &op->expr[op->n_expr - 1];
-  if (s->nest.divides < 0 || root->what != TF_X_CALL || op->expr[root->arg[0]].what != TF_X_READ) return false;
-  return root_buffer_of(r->w, op->reads[op->expr[root->arg[0]].ref].tensor) == root_buffer_of(r->w, op->out);
+  if (s->nest.divides < 0 || root->what != TF_X_CALL || op->expr[root->arg[0]].what != TF_X_READ)
+    return false;
+  return root_buffer_of(r->w, op->reads[op->expr[root->arg[0]].ref].tensor) ==
+         root_buffer_of(r->w, op->out);
 }
 
-/* Whether nest k reads the result of a sum that nest `from` or a later one computes: it is not ready before the row
- * ends. */
+/* Whether nest k reads the result of a sum that nest `from` or a later one computes: it is not
+ * ready before the row ends. */
 static bool reads_late(const rows *r, int from, int k) {
   const tf_op *op = op_of(r->w, r->nest[k]);
   bool any = false;
@@ -112,8 +121,9 @@ static bool reads_late(const rows *r, int from, int k) {
   return any;
 }
 
-/* Requires at most one sum over existing data first, then maps and sums of their outputs, and deferred quotients.
- * Then rows can be computed in two passes, the second one beside the next row's first. */
+/* Requires at most one sum over existing data first, then maps and sums of their outputs, and
+ * deferred quotients. Then rows can be computed in two passes, the second one beside the next row's
+ * first. */
 static bool two_passes(rows *r) {
   const int n = r->n;
   int k = 0, maps = 0;
@@ -132,12 +142,12 @@ static bool two_passes(rows *r) {
   return maps > 0;
 }
 
-/* Whether rows are copied only for rounding; where the kernel takes more rows than there are, the additional ones may
- * hold anything. */
+/* Whether rows are copied only for rounding; where the kernel takes more rows than there are, the
+ * additional ones may hold anything. */
 static bool narrows(const cpu_product *p) { return p->kernel->a == IR_BF16 && !p->pairs.keep_copy; }
 
-/* Whether sums of the rows continue earlier ones: then rows come in steps, and computing those that are not rounded
- * ahead is no faster (2 % slower with float32). */
+/* Whether sums of the rows continue earlier ones: then rows come in steps, and computing those that
+ * are not rounded ahead is no faster (2 % slower with float32). */
 static bool goes_on(const rows *r) {
   bool any = false;
   for (int k = 0; k < r->n; k++)
@@ -149,15 +159,19 @@ static bool goes_on(const rows *r) {
 static bool takes_rows(const rows *r, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   const tf_op *op = op_of(r->w, s), *first = op_of(r->w, r->nest[0]);
-  if (p->way != CPU_PAIRS || p->slab || p->pairs.steps || p->pairs.transposed >= 0 || s->nest.from ||
-      !(p->pairs.copy < 0 ? p->kernel->group == 1 && p->kernel->a == IR_F32 && !goes_on(r) : narrows(p)))
+  if (p->way != CPU_PAIRS || p->slab || p->pairs.steps || p->pairs.transposed >= 0 ||
+      s->nest.from ||
+      !(p->pairs.copy < 0 ? p->kernel->group == 1 && p->kernel->a == IR_F32 && !goes_on(r)
+                          : narrows(p)))
     return false;
-  bool same = op->dims[p->m] == first->dims[r->common - 1] && op->dims[p->k] == r->dim && s->range[p->k].exact &&
+  bool same = op->dims[p->m] == first->dims[r->common - 1] && op->dims[p->k] == r->dim &&
+              s->range[p->k].exact &&
               lower_same_range(&s->range[p->k], &r->nest[0]->range[r->common]);
   for (int k = 0; same && k < op->n_dims; k++) {
     const int at = lower_find_dim(first, op->dims[k]);
     same = k == p->n || k == p->k ||
-           (at >= 0 && at < r->common && k < op->n_out_dims && lower_same_range(&s->range[k], &r->nest[0]->range[at]));
+           (at >= 0 && at < r->common && k < op->n_out_dims &&
+            lower_same_range(&s->range[k], &r->nest[0]->range[at]));
   }
   for (int d = 0; same && d < r->common; d++)
     same = lower_find_dim(op, first->dims[d]) >= 0;
@@ -171,7 +185,8 @@ static bool takes_rows(const rows *r, const ir_stmt *s) {
 /* Whether the product's other operands do not overlap with what the rows' nests read and write. */
 static bool keeps_clear(const rows *r, const ir_stmt *s) {
   const tf_op *op = op_of(r->w, s);
-  const int out = root_buffer_of(r->w, op->out), b = root_buffer_of(r->w, op->reads[cpu_of(s)->product->b].tensor);
+  const int out = root_buffer_of(r->w, op->out),
+            b = root_buffer_of(r->w, op->reads[cpu_of(s)->product->b].tensor);
   bool clear = true;
   for (int k = 0; k < r->n; k++) {
     const tf_op *row = op_of(r->w, r->nest[k]);
@@ -182,19 +197,21 @@ static bool keeps_clear(const rows *r, const ir_stmt *s) {
   return clear;
 }
 
-/* With 32 registers half of them are free of sums; and a row of vectors must be longer than the rows of a tile. */
+/* With 32 registers half of them are free of sums; and a row of vectors must be longer than the
+ * rows of a tile. */
 static bool has_room(const ir_machine *t) { return t->registers >= 32 && t->lanes >= 16; }
 
 /* The nests of the rows of statement s (a single map counts as one); NULL: none, or no memory. */
 static ir_stmt *rows_in(lowering *w, ir_stmt *s) {
   if (s->kind == IR_TOGETHER) return s;
-  if (s->kind != IR_NEST || cpu_of(s)->product || cpu_of(s)->done || op_of(w, s)->reduce != TF_ASSIGN ||
-      op_of(w, s)->n_out_dims < 2)
+  if (s->kind != IR_NEST || cpu_of(s)->product || cpu_of(s)->done ||
+      op_of(w, s)->reduce != TF_ASSIGN || op_of(w, s)->n_out_dims < 2)
     return NULL;
   ir_stmt *all = TF_NEW(w->p->arena, ir_stmt), **one = TF_ARRAY(w->p->arena, ir_stmt *, 1);
   if (lower_failed(w)) return NULL;
   *one = s;
-  *all = (ir_stmt){.kind = IR_TOGETHER, .together.n_common = op_of(w, s)->n_out_dims - 1, .body = {1, one}};
+  *all = (ir_stmt){
+      .kind = IR_TOGETHER, .together.n_common = op_of(w, s)->n_out_dims - 1, .body = {1, one}};
   return all;
 }
 
@@ -205,8 +222,11 @@ static void put_ahead(lowering *w, const ir_body *body, int at) {
   ir_stmt *all = rows_in(w, body->s[at]);
   const tf_op *last = all ? op_of(w, all->body.s[all->body.n - 1]) : NULL;
   if (!last || all->together.n_common < 1 || last->n_dims != all->together.n_common + 1) return;
-  rows r = {w, all->body.s, all->body.n, all->together.n_common, last->dims[all->together.n_common]};
-  if (all->body.s[0]->range[all->together.n_common].most > (int64_t)TF_MICRO_RUN * w->p->machine.lanes) return;
+  rows r = {w, all->body.s, all->body.n, all->together.n_common,
+            last->dims[all->together.n_common]};
+  if (all->body.s[0]->range[all->together.n_common].most >
+      (int64_t)TF_MICRO_RUN * w->p->machine.lanes)
+    return;
   if (!two_passes(&r) || !takes_rows(&r, product) || !keeps_clear(&r, product)) return;
   cpu_note *rows_of = cpu_edit(w->p, all), *of = cpu_edit(w->p, product);
   if (lower_failed(w)) return;

@@ -1,5 +1,5 @@
-/* Panels that surrounding loops use again, box after box, as every block of queries uses all keys: the pack gets a
- * slot for each box, which is then packed once. */
+/* Panels that surrounding loops use again, box after box, as every block of queries uses all keys:
+ * the pack gets a slot for each box, which is then packed once. */
 #include <string.h>
 
 #include "codegen/backend/cpu/pass/loops.h"
@@ -13,7 +13,8 @@ typedef struct {
 
 /* Whether one core runs more than one step of loop i. */
 static bool goes_on(const lower_loops_around *w, int i) {
-  return w->loop[i]->loop.trip > (ir_is_parallel(w->loop[i]) ? ((const cores *)w->what)->instances : 1);
+  return w->loop[i]->loop.trip >
+         (ir_is_parallel(w->loop[i]) ? ((const cores *)w->what)->instances : 1);
 }
 
 static bool moves_b(const lower_loops_around *w, const ir_stmt *s, int k) {
@@ -23,14 +24,15 @@ static bool moves_b(const lower_loops_around *w, const ir_stmt *s, int k) {
 }
 
 /* The number of boxes along each dim in those loops; returns the product, 0: too large. */
-static int64_t count(const lower_loops_around *w, const ir_stmt *s, uint64_t loops, int64_t *places) {
+static int64_t count(const lower_loops_around *w, const ir_stmt *s, uint64_t loops,
+                     int64_t *places) {
   const tf_workload *wl = w->w->plan->wl;
   const tf_op *op = &wl->ops[s->op];
   int64_t all = 1;
   for (int k = 0; k < op->n_dims; k++) {
     const int64_t step = cpu_is_matrix(cpu_of(s)->product, k) ? s->range[k].most : 1;
-    const bool many =
-        moves_b(w, s, k) && (lower_range_hangs_on(w->moves, &s->range[k]) & loops || s->range[k].most > step);
+    const bool many = moves_b(w, s, k) && (lower_range_hangs_on(w->moves, &s->range[k]) & loops ||
+                                           s->range[k].most > step);
     places[k] = many ? (wl->dims[op->dims[k]].extent + step - 1) / step : 1;
     if (__builtin_mul_overflow(all, places[k], &all)) return 0;
   }
@@ -74,7 +76,8 @@ static int64_t room(const tf_arch *a, int instances) {
   int64_t sharing = instances;
   for (int l = 1; l < a->n_memories; l++) {
     sharing /= a->memories[l].mesh[0] * a->memories[l].mesh[1];
-    const double bytes = (double)a->memories[l].capacity_words * a->memories[l].word_bits / 8 / (double)sharing;
+    const double bytes =
+        (double)a->memories[l].capacity_words * a->memories[l].word_bits / 8 / (double)sharing;
     if (bytes > most) most = bytes;
   }
   return (int64_t)(most / 2);

@@ -1,7 +1,8 @@
-/* Row pitch of sums to which tiles of several rows are stored: with tiles of AMX, rows an even number of cache lines
- * apart fall into few sets of a cache (measured with 512 float32 a row: a third of the whole product's time on Sapphire
- * Rapids); with tiles in registers, which store a row of a few lines at a time, rows whole pages apart do.  An
- * additional line between rows avoids that. */
+/* Row pitch of sums to which tiles of several rows are stored: with tiles of AMX, rows an even
+ * number of cache lines apart fall into few sets of a cache (measured with 512 float32 a row: a
+ * third of the whole product's time on Sapphire Rapids); with tiles in registers, which store a row
+ * of a few lines at a time, rows whole pages apart do.  An additional line between rows avoids
+ * that. */
 #include "codegen/backend/cpu/pass/pass.h"
 
 enum { TILE_LINES = 4 };
@@ -29,8 +30,8 @@ static bool is_merged(const lowering *w, const ir_body *body, int place) {
     const cpu_product *p = cpu_product_of(s);
     if (p && p->way == CPU_PAIRS && p->pairs.merged) {
       const tf_op *op = &w->plan->wl->ops[s->op];
-      is =
-          root(w->p, w->p->buffer_of[op->out]) == place || root(w->p, w->p->buffer_of[op->reads[p->b].tensor]) == place;
+      is = root(w->p, w->p->buffer_of[op->out]) == place ||
+           root(w->p, w->p->buffer_of[op->reads[p->b].tensor]) == place;
     }
     is = is || is_merged(w, &s->body, place);
   }
@@ -49,8 +50,10 @@ static void pad_product(lowering *w, const ir_stmt *s) {
   const int place = root(w->p, w->p->buffer_of[w->plan->wl->ops[s->op].out]);
   const ir_buffer *b = &w->p->buffers[place];
   if (b->role != IR_BOX || b->tensor < 0 || b->rank < 2 || b->gap || b->block.by) return;
-  const int64_t bytes = b->extent[b->rank - 1] * ir_bytes(b->type), line = lower_line_bytes(w->plan->arch);
-  if (bytes > TILE_LINES * line && bytes % same_sets(w->plan->arch, p) == 0 && !is_merged(w, &w->p->body, place))
+  const int64_t bytes = b->extent[b->rank - 1] * ir_bytes(b->type),
+                line = lower_line_bytes(w->plan->arch);
+  if (bytes > TILE_LINES * line && bytes % same_sets(w->plan->arch, p) == 0 &&
+      !is_merged(w, &w->p->body, place))
     space_out(w, place);
 }
 

@@ -13,16 +13,17 @@ enum { LOW_AT_APART = 1, LOW_AT_ROWS };
 /* platform.c */
 extern const ir_platform lower_cpu_platform;
 
-/* operands.c: words of float32 that stay close to a core: half of the memory of tf_arch_near_cache, as streamed data
- * need the other half; without bounded memories no limit. */
+/* operands.c: words of float32 that stay close to a core: half of the memory of tf_arch_near_cache,
+ * as streamed data need the other half; without bounded memories no limit. */
 int64_t lower_close_words(const tf_arch *a);
 int64_t lower_line_bytes(const tf_arch *a); /* of the caches; at least 1 */
-/* Whether the rest of op's own loops may be left to one nest: what it touches fits close to the core. */
+/* Whether the rest of op's own loops may be left to one nest: what it touches fits close to the
+ * core. */
 bool lower_fits_near_cache(const lowering *w, int op);
 /* Makes the nest a product if it is one. */
 void lower_product(lowering *w, ir_stmt *nest);
-/* The kernel for the op's product, of which read `a` is broadcast: `kernel`, or one that is exact for the
- * ranges of its bytes. */
+/* The kernel for the op's product, of which read `a` is broadcast: `kernel`, or one that is exact
+ * for the ranges of its bytes. */
 const ir_kernel *lower_suited(const lowering *w, const tf_op *op, int a, const ir_kernel *kernel);
 /* Scratch of products; private to each thread if the lowering is inside a parallel loop. */
 int lower_scratch(lowering *w, ir_type type, int64_t words, const char *name, const char *id);
@@ -38,25 +39,28 @@ bool lower_has_windows(const tf_workload *wl, const tf_ref *ref);
 /* terms.c: how a sum's nest adds up its terms. */
 void lower_terms_of(const lowering *w, const ir_stmt *nest, lower_terms *t);
 
-/* skinny_gemm.c: makes p, whose m, n, k are known, a product of few rows if b is large and rarely used again. */
+/* skinny_gemm.c: makes p, whose m, n, k are known, a product of few rows if b is large and rarely
+ * used again. */
 bool lower_few(const lowering *w, const ir_stmt *nest, cpu_product *p);
-/* Whether op o, of some tens of rows, has a large b pass by in panels; range: [dims of the op].  Then the steps and
- * strips of p. */
+/* Whether op o, of some tens of rows, has a large b pass by in panels; range: [dims of the op].
+ * Then the steps and strips of p. */
 bool lower_streams(const lowering *w, int o, int b, const ir_range *range);
 void lower_stream(const lowering *w, const ir_stmt *nest, cpu_product *p);
-/* Whether op o is either such a product with panel b, and no loop still to be lowered spreads it over cores; *tiles:
- * its rows are cut into tiles, and may be any number. */
+/* Whether op o is either such a product with panel b, and no loop still to be lowered spreads it
+ * over cores; *tiles: its rows are cut into tiles, and may be any number. */
 bool lower_few_streams(const lowering *w, int o, int b, bool *tiles);
 
-/* channels.c: makes p a product with lanes along channels if the mapping spreads these over the units. */
+/* channels.c: makes p a product with lanes along channels if the mapping spreads these over the
+ * units. */
 bool lower_channels(lowering *w, const ir_stmt *nest, cpu_product *p);
 
-/* sparse.c: makes p a product of the elements of a that are not zero, if the mapping skips the others and they are n of
- * every m along the sum (docs/SEMANTICS.md section 8). */
+/* sparse.c: makes p a product of the elements of a that are not zero, if the mapping skips the
+ * others and they are n of every m along the sum (docs/SEMANTICS.md section 8). */
 bool lower_sparse(lowering *w, const ir_stmt *nest, cpu_product *p);
 
-/* peel_padding.c: of a product by channels, whose slab is known, which positions of the window tiles leave out as they
- * are beyond a border; and the share of all positions that they multiply. */
+/* peel_padding.c: of a product by channels, whose slab is known, which positions of the window
+ * tiles leave out as they are beyond a border; and the share of all positions that they multiply.
+ */
 void lower_inside(const lowering *w, const ir_stmt *nest, cpu_product *p);
 double lower_share_inside(const tf_workload *wl, const ir_stmt *nest);
 
@@ -70,19 +74,22 @@ void lower_panels_again(lowering *w);
 void lower_prefetch(lowering *w);
 /* collapse_rows.c: contiguous rows of a product become one; after prefetching is decided. */
 void lower_merge_rows(lowering *w);
-/* blocked_layout.c: blocked layouts of intermediates between products with lanes along channels; after buffers are
- * shared. */
+/* blocked_layout.c: blocked layouts of intermediates between products with lanes along channels;
+ * after buffers are shared. */
 void lower_block_channels(lowering *w);
-/* widen_pack.c: for products with lanes along channels: widens slabs that are filled repeatedly, so that they are
- * filled once; prefetches panels from memory.  Before unused values are dropped. */
+/* widen_pack.c: for products with lanes along channels: widens slabs that are filled repeatedly, so
+ * that they are filled once; prefetches panels from memory.  Before unused values are dropped. */
 void lower_around_channels(lowering *w);
-/* Whether so many words of panels do not stay close for a whole run: then products prefetch them unless told not to. */
+/* Whether so many words of panels do not stay close for a whole run: then products prefetch them
+ * unless told not to. */
 bool lower_panels_pass(const tf_arch *a, int64_t words);
-/* pad_pitch.c: an odd number of cache lines as row pitch of sums to which tiles of several rows are stored; after
- * buffers are shared and rounding is known. */
+/* pad_pitch.c: an odd number of cache lines as row pitch of sums to which tiles of several rows are
+ * stored; after buffers are shared and rounding is known. */
 void lower_space_rows(lowering *w);
-/* hoist_copy.c: rows that are copied once for the surrounding loops; after all that decides who copies rows. */
+/* hoist_copy.c: rows that are copied once for the surrounding loops; after all that decides who
+ * copies rows. */
 void lower_copy_once(lowering *w);
-/* overlap_producer.c: rows that the following product computes while it multiplies; after lower_share. */
+/* overlap_producer.c: rows that the following product computes while it multiplies; after
+ * lower_share. */
 void lower_rows_ahead(lowering *w);
 #endif

@@ -1,21 +1,25 @@
-/* Products with lanes along channels over images with borders: tiles leave out the positions of their windows that are
- * beyond a border, and the zeros there are not multiplied (of 3 x 3 over 7 x 7, a sixth of all). */
+/* Products with lanes along channels over images with borders: tiles leave out the positions of
+ * their windows that are beyond a border, and the zeros there are not multiplied (of 3 x 3 over 7 x
+ * 7, a sixth of all). */
 #include "codegen/backend/cpu/pass/cost.h"
 #include "codegen/backend/cpu/pass/pass.h"
 #include "model/input/dims.h"
 
-/* Multiply-adds of vectors that all tiles of a window may have, written out one by one (6 to 8 bytes each). */
+/* Multiply-adds of vectors that all tiles of a window may have, written out one by one (6 to 8
+ * bytes each). */
 enum { WRITTEN_MOST = 4096, WINDOW_MOST = 128 };
 
-static int64_t extent(const lowering *w, const tf_op *op, int k) { return w->plan->wl->dims[op->dims[k]].extent; }
+static int64_t extent(const lowering *w, const tf_op *op, int k) {
+  return w->plan->wl->dims[op->dims[k]].extent;
+}
 
 static bool is_whole(const lowering *w, const tf_op *op, const ir_stmt *nest, int k) {
   const ir_range *r = &nest->range[k];
   return r->exact && r->lo.var < 0 && r->lo.off == 0 && r->most == extent(w, op, k);
 }
 
-/* The rank of a, with a border, that the output's k-th dim and the reduced dim `by`, of whose settings the nest has
- * all, move by themselves, and they no other; -1: there is none. */
+/* The rank of a, with a border, that the output's k-th dim and the reduced dim `by`, of whose
+ * settings the nest has all, move by themselves, and they no other; -1: there is none. */
 static int rank_of(const lowering *w, const ir_stmt *nest, const cpu_product *p, int k, int by) {
   const tf_op *op = &w->plan->wl->ops[nest->op];
   const tf_ref *a = &op->reads[p->a];
@@ -23,7 +27,8 @@ static int rank_of(const lowering *w, const ir_stmt *nest, const cpu_product *p,
   int found = -1;
   if (by < op->n_out_dims || by == p->channels.groups || !is_whole(w, op, nest, by)) return -1;
   for (int r = 0; r < z->rank; r++) {
-    const int64_t step = tf_index_coef(&a->index[r], op->dims[k]), apart = tf_index_coef(&a->index[r], op->dims[by]);
+    const int64_t step = tf_index_coef(&a->index[r], op->dims[k]),
+                  apart = tf_index_coef(&a->index[r], op->dims[by]);
     if (!step && !apart) continue;
     if (found >= 0 || a->index[r].n_terms != 2 || step <= 0 || apart <= 0 || !z->pad[r]) return -1;
     found = r;
@@ -31,7 +36,8 @@ static int rank_of(const lowering *w, const ir_stmt *nest, const cpu_product *p,
   return found;
 }
 
-static ir_border border_of(const lowering *w, const tf_op *op, const cpu_product *p, int rank, int k, int by) {
+static ir_border border_of(const lowering *w, const tf_op *op, const cpu_product *p, int rank,
+                           int k, int by) {
   const tf_ref *a = &op->reads[p->a];
   const tf_tensor *z = &w->plan->wl->tensors[a->tensor];
   const tf_index *ix = &a->index[rank];
@@ -59,13 +65,15 @@ double lower_share_inside(const tf_workload *wl, const ir_stmt *nest) {
          share(&p->channels.row, rows, p->channels.window[0]);
 }
 
-/* Multiply-adds that are written out: of rows that are joined those of each at each position of the window; else those
- * of a row of the window in a tile within, at each end, and of another height. */
+/* Multiply-adds that are written out: of rows that are joined those of each at each position of the
+ * window; else those of a row of the window in a tile within, at each end, and of another height.
+ */
 static int64_t written(const lowering *w, const ir_stmt *nest, const cpu_product *p) {
   enum { TILES = 4 };
   const ir_machine *t = &w->p->machine;
   const int across = p->channels.panel / t->lanes;
-  const int64_t rows = p->channels.joined ? nest->range[p->m].most * nest->range[p->m - 1].most * p->channels.window[0]
+  const int64_t rows = p->channels.joined ? nest->range[p->m].most * nest->range[p->m - 1].most *
+                                                p->channels.window[0]
                                           : (int64_t)TILES * tf_micro_rows(t->registers, across);
   return rows * p->channels.window[1] * across;
 }
@@ -73,7 +81,8 @@ static int64_t written(const lowering *w, const ir_stmt *nest, const cpu_product
 void lower_inside(const lowering *w, const ir_stmt *nest, cpu_product *p) {
   const tf_op *op = &w->plan->wl->ops[nest->op];
   const int last = op->n_dims - 1, above = p->m - 1;
-  if (!p->slab || p->kernel->lifts || op->n_dims == op->n_out_dims) return; /* sums of bytes begin with all of b */
+  if (!p->slab || p->kernel->lifts || op->n_dims == op->n_out_dims)
+    return; /* sums of bytes begin with all of b */
   const int along = is_whole(w, op, nest, p->m) ? rank_of(w, nest, p, p->m, last) : -1;
   if (along >= 0) p->channels.column = border_of(w, op, p, along, p->m, last);
   int down = -1, by = last - 1;
@@ -82,8 +91,10 @@ void lower_inside(const lowering *w, const ir_stmt *nest, cpu_product *p) {
     if (down < 0 && along < 0) down = rank_of(w, nest, p, above, by = last);
   }
   if (along < 0 && down < 0) return;
-  const int64_t columns = by == last ? 1 : extent(w, op, last), rows = down < 0 ? 1 : extent(w, op, by);
-  if (down >= 0) p->channels.row = border_of(w, op, p, down, above, by), p->channels.row_rank = down;
+  const int64_t columns = by == last ? 1 : extent(w, op, last),
+                rows = down < 0 ? 1 : extent(w, op, by);
+  if (down >= 0)
+    p->channels.row = border_of(w, op, p, down, above, by), p->channels.row_rank = down;
   p->channels.window[0] = rows < WINDOW_MOST ? (int)rows : WINDOW_MOST;
   p->channels.window[1] = columns < WINDOW_MOST ? (int)columns : WINDOW_MOST;
   if (rows * columns <= WINDOW_MOST && written(w, nest, p) <= WRITTEN_MOST) return;

@@ -1,4 +1,5 @@
-/* What programs may use of a CPU: caches fill themselves, and each thread has its own part of the workspace. */
+/* What programs may use of a CPU: caches fill themselves, and each thread has its own part of the
+ * workspace. */
 #include "codegen/backend/cpu/pass/pass.h"
 
 static const ir_space spaces[] = {{"memory", IR_SERIAL, false}, {"own", IR_THREAD, false}};

@@ -1,5 +1,6 @@
-/* Cost of nests that are not matrix products, by the loops that `print` writes for them: windows, rows of maps, sums
- * along rows, and scalar loops, in which each addition waits for the one before. */
+/* Cost of nests that are not matrix products, by the loops that `print` writes for them: windows,
+ * rows of maps, sums along rows, and scalar loops, in which each addition waits for the one before.
+ */
 #include "codegen/backend/cpu/note/window.h"
 #include "codegen/backend/cpu/pass/cost.h"
 #include "codegen/backend/cpu/pass/pass.h"
@@ -43,7 +44,8 @@ static bool moves(const points *p, int read, int k, int to) {
   return false;
 }
 
-/* Number of reads that the k-th dim moves with a stride other than 1: a vector of them is gathered. */
+/* Number of reads that the k-th dim moves with a stride other than 1: a vector of them is gathered.
+ */
 static int scattered(const points *p, int k) {
   int n = 0;
   for (int i = 0; i < p->op->n_reads; i++) {
@@ -51,21 +53,23 @@ static int scattered(const points *p, int k) {
     const int rank = p->wl->tensors[ref->tensor].rank;
     bool steps = false;
     for (int t = 0; rank > 0 && t < ref->index[rank - 1].n_terms; t++)
-      steps |= ref->index[rank - 1].terms[t].dim == p->op->dims[k] && ref->index[rank - 1].terms[t].coef != 1;
+      steps |= ref->index[rank - 1].terms[t].dim == p->op->dims[k] &&
+               ref->index[rank - 1].terms[t].coef != 1;
     n += steps || moves(p, i, k, rank - 1);
   }
   return n;
 }
 
-/* Cycles to ask which lanes are there, at each place along a padded last rank: before the rows of a nest, and anew
- * wherever what is taken before them moves. */
+/* Cycles to ask which lanes are there, at each place along a padded last rank: before the rows of a
+ * nest, and anew wherever what is taken before them moves. */
 static double asks(const points *p) {
   const tf_op *op = p->op;
   const int lane = op->n_out_dims - 1;
   double places = 0, anew = 1;
   for (int i = 0; i < op->n_reads; i++) {
     const int last = p->wl->tensors[op->reads[i].tensor].rank - 1;
-    if (cpu_window_kind(p->wl, p->s, i) == CPU_LANES && p->wl->tensors[op->reads[i].tensor].pad[last])
+    if (cpu_window_kind(p->wl, p->s, i) == CPU_LANES &&
+        p->wl->tensors[op->reads[i].tensor].pad[last])
       places += cpu_window_places(p->wl, p->s, i, last);
   }
   for (int k = 0; k < lane - 1; k++) {
@@ -77,8 +81,9 @@ static double asks(const points *p) {
   return places * anew * vectors(p, lane) * p->core->gather;
 }
 
-/* Cycles in which a window waits for rows of which it takes a part, from afar: it prefetches them, but lines at both
- * ends are brought twice.  (Measured: rows of 28 of 56 floats, 14 MB read and written, 23 cycles a row.) */
+/* Cycles in which a window waits for rows of which it takes a part, from afar: it prefetches them,
+ * but lines at both ends are brought twice.  (Measured: rows of 28 of 56 floats, 14 MB read and
+ * written, 23 cycles a row.) */
 static double cut_rows(const points *p) {
   enum { HIDDEN = 2 }; /* half of what such a row of a map takes */
   const int last = p->op->n_out_dims - 1;
@@ -87,7 +92,8 @@ static double cut_rows(const points *p) {
     const cpu_prefetch *a = &cpu_of(p->s)->prefetches[i];
     const tf_op *op = &p->wl->ops[a->nest->op];
     const tf_tensor *z = &p->wl->tensors[a->read < 0 ? op->out : op->reads[a->read].tensor];
-    if (p->s->range[last].most < p->wl->dims[op->dims[last]].extent && z->rank > 1) n += settings(p, 0, last);
+    if (p->s->range[last].most < p->wl->dims[op->dims[last]].extent && z->rank > 1)
+      n += settings(p, 0, last);
   }
   return n * p->core->page_crossing / HIDDEN;
 }
@@ -96,25 +102,29 @@ static double cut_rows(const points *p) {
 static double window(const points *p) {
   const tf_op *op = p->op;
   const int lane = op->n_out_dims - 1, most = cpu_window_rows(p->wl, p->s, p->registers);
-  const double rows = lane > 0 ? (double)p->s->range[lane - 1].most : 1, tall = rows < most ? rows : most,
-               taps = cpu_of(p->s)->window->taps;
-  const double tiles =
-      (double)(int64_t)((rows + tall - 1) / tall) * vectors(p, lane) * settings(p, 0, lane > 0 ? lane - 1 : 0);
+  const double rows = lane > 0 ? (double)p->s->range[lane - 1].most : 1,
+               tall = rows < most ? rows : most, taps = cpu_of(p->s)->window->taps;
+  const double tiles = (double)(int64_t)((rows + tall - 1) / tall) * vectors(p, lane) *
+                       settings(p, 0, lane > 0 ? lane - 1 : 0);
   double loads = 0;
   for (int i = 0; i < op->n_reads; i++)
-    loads += cpu_window_kind(p->wl, p->s, i) == CPU_STEADY   ? taps
-             : cpu_window_kind(p->wl, p->s, i) == CPU_ACROSS ? taps * p->lanes
-                                                             : cpu_window_loads(p->wl, p->s, i, (int)tall);
+    loads += cpu_window_kind(p->wl, p->s, i) == CPU_STEADY ? taps
+             : cpu_window_kind(p->wl, p->s, i) == CPU_ACROSS
+                 ? taps * p->lanes
+                 : cpu_window_loads(p->wl, p->s, i, (int)tall);
   const int fours = cpu_of(p->s)->window->fours;
-  if (fours >= 0) { /* neighbours are loaded, spread out in two steps, and added up at once, then made float32 */
+  if (fours >= 0) { /* neighbours are loaded, spread out in two steps, and added up at once, then
+                       made float32 */
     const double beside = (double)p->s->range[op->n_dims - 1].most,
                  each = cpu_window_loads(p->wl, p->s, fours, (int)tall) / beside;
     return tiles * ((taps / beside * tall + 3 * each + 2 * tall) / p->core->ports + p->core->tile);
   }
-  const double sums = cpu_of(p->s)->window->fills                     ? 1
-                      : op->n_expr > 1 && op->reduce == TF_REDUCE_ADD ? calls(op)
-                                                                      : calls(op) + (op->n_expr > 1);
-  return tiles * ((taps * tall * sums + loads) / p->core->ports + p->core->tile) + asks(p) + cut_rows(p);
+  const double sums = cpu_of(p->s)->window->fills ? 1
+                      : op->n_expr > 1 && op->reduce == TF_REDUCE_ADD
+                          ? calls(op)
+                          : calls(op) + (op->n_expr > 1);
+  return tiles * ((taps * tall * sums + loads) / p->core->ports + p->core->tile) + asks(p) +
+         cut_rows(p);
 }
 
 /* A map whose innermost loop is not that of its output's last dim: element by element. */
@@ -123,7 +133,8 @@ static double along_other(const points *p, int row) {
   return settings(p, 0, p->op->n_dims) / n * (n * p->op->n_expr + p->core->row);
 }
 
-/* Cycles to ask which elements of a row are there: anew wherever an index into a padded rank moves. */
+/* Cycles to ask which elements of a row are there: anew wherever an index into a padded rank moves.
+ */
 static double row_asks(const points *p) {
   const int last = p->op->n_out_dims - 1;
   double all = 0;
@@ -134,16 +145,18 @@ static double row_asks(const points *p) {
       if (k == last) continue;
       loops *= (double)p->s->range[k].most;
       for (int r = 0; r < p->wl->tensors[ref->tensor].rank; r++)
-        if (p->wl->tensors[ref->tensor].pad[r] && tf_index_coef(&ref->index[r], p->op->dims[k])) anew = loops;
+        if (p->wl->tensors[ref->tensor].pad[r] && tf_index_coef(&ref->index[r], p->op->dims[k]))
+          anew = loops;
     }
     all += anew * vectors(p, last) * p->core->gather;
   }
   return all;
 }
 
-/* Steps of a map of a vector: bytes are made of vectors that are written down (print/rows.c), operand by operand in
- * registers (measured with AVX-512: sums of int32 to uint8, five calls, 4 to 5.3 cycles), with what a quotient
- * takes more; of all else as the compiler makes it, each operand. */
+/* Steps of a map of a vector: bytes are made of vectors that are written down (print/rows.c),
+ * operand by operand in registers (measured with AVX-512: sums of int32 to uint8, five calls, 4
+ * to 5.3 cycles), with what a quotient takes more; of all else as the compiler makes it, each
+ * operand. */
 static double map_steps(const ir_program *of, const points *p) {
   enum { QUOTIENT = 7 };
   const ir_buffer *out = &of->buffers[of->buffer_of[p->op->out]];
@@ -175,9 +188,10 @@ static int64_t step_of(const points *p, const ir_program *of, int read, int k) {
   return words;
 }
 
-/* Cycles in which a map waits for lines of arguments that it reads across, each of which it has read before for a
- * neighbour, but which have left the first cache since: of rows nearly a page apart, which no prefetching follows.
- * (Measured: 1024 x 768 turned, rows of 64 elements 0.2 of the time of whole rows, of 128 0.6.) */
+/* Cycles in which a map waits for lines of arguments that it reads across, each of which it has
+ * read before for a neighbour, but which have left the first cache since: of rows nearly a page
+ * apart, which no prefetching follows. (Measured: 1024 x 768 turned, rows of 64 elements 0.2 of the
+ * time of whole rows, of 128 0.6.) */
 static double gone(const points *p, const ir_program *of) {
   const int last = p->op->n_out_dims - 1;
   const double line = p->core->line / (double)sizeof(float);
@@ -195,18 +209,20 @@ static double gone(const points *p, const ir_program *of) {
 static double along_output(const points *p, double n_expr) {
   const int last = p->op->n_out_dims - 1;
   const double rows = settings(p, 0, last) * settings(p, p->op->n_out_dims, p->op->n_dims);
-  return rows * (vectors(p, last) * (n_expr + scattered(p, last) * p->lanes / 2) + p->core->row) + row_asks(p);
+  return rows * (vectors(p, last) * (n_expr + scattered(p, last) * p->lanes / 2) + p->core->row) +
+         row_asks(p);
 }
 
-/* Cycles in which a map waits for where its rows, parts of a larger argument's, go on: no stream tells the machine, and
- * no product has prefetched them.  (Measured: 64 rows, of 32 to 224 elements, of arguments of 3 and 8 MB: 48 to 100
- * cycles a row.) */
+/* Cycles in which a map waits for where its rows, parts of a larger argument's, go on: no stream
+ * tells the machine, and no product has prefetched them.  (Measured: 64 rows, of 32 to 224
+ * elements, of arguments of 3 and 8 MB: 48 to 100 cycles a row.) */
 static double awaited(const points *p, const ir_program *of) {
   const int last = p->op->n_out_dims - 1;
   double n = 0;
   for (int i = -1; i < p->op->n_reads && i < 30; i++) {
     const int t = i < 0 ? p->op->out : p->op->reads[i].tensor, rank = p->wl->tensors[t].rank;
-    if (of->buffers[of->buffer_of[t]].role != IR_ARGUMENT || rank < 2 || (cpu_of(p->s)->prefetched >> (1 + i) & 1) ||
+    if (of->buffers[of->buffer_of[t]].role != IR_ARGUMENT || rank < 2 ||
+        (cpu_of(p->s)->prefetched >> (1 + i) & 1) ||
         p->s->range[last].most >= p->wl->tensors[t].extent[rank - 1] ||
         tf_tensor_words(&p->wl->tensors[t]) <= lower_close_words(of->tree->arch))
       continue;
@@ -234,7 +250,8 @@ static bool padded(const points *p) {
   return false;
 }
 
-double tf_cost_points(const ir_program *of, const tf_micro_isa *isa, const tf_core *core, const ir_stmt *s) {
+double tf_cost_points(const ir_program *of, const tf_micro_isa *isa, const tf_core *core,
+                      const ir_stmt *s) {
   const tf_workload *wl = of->tree->workload;
   const points p = {wl, &wl->ops[s->op], s, core, isa->lanes, isa->registers};
   const int out = p.op->n_out_dims, all = p.op->n_dims;
@@ -242,11 +259,14 @@ double tf_cost_points(const ir_program *of, const tf_micro_isa *isa, const tf_co
   if (cpu_of(s)->done) return settings(&p, 0, out - 1) * vectors(&p, out - 1) * calls(p.op);
   const int row = out > 0 && out == all ? cpu_map_row(wl, s, 0, isa->lanes) : out - 1;
   if (row < out - 1) return along_other(&p, row);
-  if (out == all) return out > 0 ? along_output(&p, map_steps(of, &p)) + awaited(&p, of) + gone(&p, of) : p.op->n_expr;
+  if (out == all)
+    return out > 0 ? along_output(&p, map_steps(of, &p)) + awaited(&p, of) + gone(&p, of)
+                   : p.op->n_expr;
   if (scattered(&p, all - 1) == 0 && !padded(&p)) return along_sums(&p);
   bool neighbours = false;
   for (int k = out; k < all; k++)
     neighbours |= scattered(&p, k) == 0;
-  if (out > 0 && (scattered(&p, out - 1) == 0 || !neighbours)) return along_output(&p, p.op->n_expr);
+  if (out > 0 && (scattered(&p, out - 1) == 0 || !neighbours))
+    return along_output(&p, p.op->n_expr);
   return settings(&p, 0, all) * core->latency;
 }

@@ -1,7 +1,8 @@
-/* What products prefetch while they multiply: the operands of the following product in the same loop, and what maps
- * read and write on the way there; the last product, those of the next iteration up to the first one.  Only arguments,
- * and only if they are small enough to be still in cache by then.  And what sums over windows prefetch: the next image
- * while they go over one, whose columns of vectors no stream of the machine follows. */
+/* What products prefetch while they multiply: the operands of the following product in the same
+ * loop, and what maps read and write on the way there; the last product, those of the next
+ * iteration up to the first one.  Only arguments, and only if they are small enough to be still in
+ * cache by then.  And what sums over windows prefetch: the next image while they go over one, whose
+ * columns of vectors no stream of the machine follows. */
 #include "codegen/backend/cpu/note/window.h"
 #include "codegen/backend/cpu/pass/pass.h"
 
@@ -24,17 +25,19 @@ typedef struct {
 /* A product of one pair of matrices in a register-tile kernel. */
 static bool may_prefetch(const lowering *w, const ir_stmt *s) {
   const cpu_product *p = cpu_product_of(s);
-  if (!p || p->way != CPU_PAIRS || p->slab || p->pairs.steps || p->kernel->m_round > 1) return false;
+  if (!p || p->way != CPU_PAIRS || p->slab || p->pairs.steps || p->kernel->m_round > 1)
+    return false;
   bool one = true;
   for (int k = 0; k < w->plan->wl->ops[s->op].n_dims; k++)
     one &= cpu_is_matrix(p, k) || s->range[k].most == 1;
   return one;
 }
 
-/* A map between products: what it reads and writes comes in rows as short as the product's panel is narrow, of which
- * no stream tells the machine where they go on. */
+/* A map between products: what it reads and writes comes in rows as short as the product's panel is
+ * narrow, of which no stream tells the machine where they go on. */
 static bool is_map(const lowering *w, const ir_stmt *s) {
-  if (s->kind != IR_NEST || cpu_of(s)->product || cpu_of(s)->window || cpu_of(s)->done) return false;
+  if (s->kind != IR_NEST || cpu_of(s)->product || cpu_of(s)->window || cpu_of(s)->done)
+    return false;
   const tf_op *op = &w->plan->wl->ops[s->op];
   return op->reduce == TF_ASSIGN && op->n_dims == op->n_out_dims && op->n_reads < MOST_READS;
 }
@@ -51,13 +54,15 @@ static bool stays_inside(const tf_workload *wl, const tf_ref *ref) {
   return inside;
 }
 
-/* Words of the operand's box, if it consists of contiguous rows of an argument, and not too many of them; else 0. */
+/* Words of the operand's box, if it consists of contiguous rows of an argument, and not too many of
+ * them; else 0. */
 static int64_t far_words(const lowering *w, const ir_stmt *s, int read) {
   const cpu_product *p = cpu_of(s)->product;
   const tf_op *op = &w->plan->wl->ops[s->op];
   const int z = read < 0 ? op->out : op->reads[read].tensor, rank = w->plan->wl->tensors[z].rank;
   if (!rank || w->p->buffers[w->p->buffer_of[z]].role != IR_ARGUMENT) return 0;
-  if (lower_padded(&w->plan->wl->tensors[z]) && (p || (read >= 0 && !stays_inside(w->plan->wl, &op->reads[read]))))
+  if (lower_padded(&w->plan->wl->tensors[z]) &&
+      (p || (read >= 0 && !stays_inside(w->plan->wl, &op->reads[read]))))
     return 0;
   if (s->nest.from && read >= 0 && s->nest.from[read] != w->p->buffer_of[z]) return 0;
   if (p && read == p->a && p->pairs.transposed >= 0) return 0;
@@ -82,7 +87,8 @@ static bool moves(const prefetching *a, ir_atom v, int loop, int64_t *by) {
   const ir_stmt *let = v.var < 0 ? NULL : a->let[v.var];
   for (int i = 0; let && i < let->let.expr.n; i++) {
     int64_t one;
-    if (!moves(a, let->let.expr.arg[i], loop, &one) || (one && let->let.expr.fn != IR_SUM)) return false;
+    if (!moves(a, let->let.expr.arg[i], loop, &one) || (one && let->let.expr.fn != IR_SUM))
+      return false;
     if (one) *by += let->let.expr.coef[i] * one;
   }
   return true;
@@ -115,15 +121,16 @@ static bool known(const prefetching *a, const ir_body *b, int at, int to, const 
   bool all = true;
   for (int i = at; i < to; i++)
     for (int k = 0; k < a->w->plan->wl->ops[s->op].n_dims; k++)
-      all &=
-          b->s[i]->kind != IR_LET || (s->range[k].lo.var != b->s[i]->let.var && s->range[k].hi.var != b->s[i]->let.var);
+      all &= b->s[i]->kind != IR_LET ||
+             (s->range[k].lo.var != b->s[i]->let.var && s->range[k].hi.var != b->s[i]->let.var);
   return all;
 }
 
 /* Adds it to what the statement prefetches.  False: no memory, which the arena remembers. */
 static bool note_prefetch(const lowering *w, ir_stmt *s, cpu_prefetch one) {
   cpu_note *note = cpu_edit(w->p, s);
-  cpu_prefetch *all = note ? TF_ARRAY(w->p->arena, cpu_prefetch, (size_t)note->n_prefetches + 1) : NULL;
+  cpu_prefetch *all =
+      note ? TF_ARRAY(w->p->arena, cpu_prefetch, (size_t)note->n_prefetches + 1) : NULL;
   if (!all) return false;
   for (int k = 0; k < note->n_prefetches; k++)
     all[k] = note->prefetches[k];
@@ -132,8 +139,8 @@ static bool note_prefetch(const lowering *w, ir_stmt *s, cpu_prefetch one) {
   return true;
 }
 
-/* Lets statement `from` prefetch what `next` needs, which is statement `to` or part of it: in the same iteration if it
- * is later, else in the next. */
+/* Lets statement `from` prefetch what `next` needs, which is statement `to` or part of it: in the
+ * same iteration if it is later, else in the next. */
 static void prefetch(prefetching *a, const ir_body *b, int from, int to, ir_stmt *next) {
   lowering *w = a->w;
   ir_stmt *s = b->s[from];
@@ -162,7 +169,8 @@ static void prefetch_maps(prefetching *a, const ir_body *b, int from, int to) {
     if (is_map(a->w, s->body.s[i])) prefetch(a, b, from, to, s->body.s[i]);
 }
 
-/* Of the body's products those that prefetch: what maps need (maps), or what products of the same kind do. */
+/* Of the body's products those that prefetch: what maps need (maps), or what products of the same
+ * kind do. */
 static int products_of(const prefetching *a, const ir_body *b, bool maps, int all[MOST_PRODUCTS]) {
   int n = 0;
   for (int i = 0; i < b->n && n < MOST_PRODUCTS; i++) {
@@ -185,10 +193,14 @@ static void in_turn(prefetching *a, const ir_body *b) {
     prefetch(a, b, all[i], all[(i + 1) % n], b->s[all[(i + 1) % n]]);
 }
 
-/* ---- windows ----------------------------------------------------------------------------------------------------- */
+/* ---- windows
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 static int64_t words_of(const lowering *w, int z) {
-  return w->p->buffers[w->p->buffer_of[z]].role == IR_ARGUMENT ? tf_tensor_words(&w->plan->wl->tensors[z]) : 0;
+  return w->p->buffers[w->p->buffer_of[z]].role == IR_ARGUMENT
+             ? tf_tensor_words(&w->plan->wl->tensors[z])
+             : 0;
 }
 
 /* Words of the largest cache. */
@@ -199,8 +211,8 @@ static int64_t cached_words(const tf_arch *a) {
   return most;
 }
 
-/* How an operand of a window's nest, or of a map of its sums, moves to the image that follows: with the nest's own
- * innermost loop over images, else with the innermost one around it. */
+/* How an operand of a window's nest, or of a map of its sums, moves to the image that follows: with
+ * the nest's own innermost loop over images, else with the innermost one around it. */
 static int64_t *next_image(const prefetching *a, const ir_stmt *s, int read) {
   const tf_workload *wl = a->w->plan->wl;
   const tf_op *op = &wl->ops[s->op];
@@ -219,9 +231,9 @@ static void note_image(const prefetching *a, ir_stmt *s, const ir_stmt *nest, in
   if (shift) note_prefetch(a->w, s, (cpu_prefetch){nest, read, shift});
 }
 
-/* Lets a window prefetch what does not stay close; and what it writes, where both do not fit the caches (depthwise 3 x
- * 3, 144 channels of 56 x 56, a Zen 5 core: one image 0.90 of the time, with writes 1.2; eight images 0.5, with writes
- * 0.35).
+/* Lets a window prefetch what does not stay close; and what it writes, where both do not fit the
+ * caches (depthwise 3 x 3, 144 channels of 56 x 56, a Zen 5 core: one image 0.90 of the time, with
+ * writes 1.2; eight images 0.5, with writes 0.35).
  */
 static void prefetch_window(const prefetching *a, ir_stmt *s) {
   const lowering *w = a->w;
@@ -233,7 +245,8 @@ static void prefetch_window(const prefetching *a, ir_stmt *s) {
   if (op->n_out_dims < 2) return;
   for (int i = 0; i < op->n_reads; i++) {
     const int64_t read = words_of(w, op->reads[i].tensor);
-    if (cpu_window_kind(w->plan->wl, s, i) != CPU_LANES || read <= lower_close_words(w->plan->arch)) continue;
+    if (cpu_window_kind(w->plan->wl, s, i) != CPU_LANES || read <= lower_close_words(w->plan->arch))
+      continue;
     words += read;
     note_image(a, s, s, i);
   }
@@ -261,7 +274,8 @@ static void find_lets(const ir_stmt **let, const ir_body *b) {
 
 void lower_prefetch(lowering *w) {
   prefetching a = {.w = w, .let = TF_ARRAY(w->p->arena, const ir_stmt *, (size_t)w->p->n_vars + 1)};
-  if (lower_failed(w) || w->p->machine.lanes < 2 || w->p->machine.choices.at[TF_CHOICE_PREFETCH]) return;
+  if (lower_failed(w) || w->p->machine.lanes < 2 || w->p->machine.choices.at[TF_CHOICE_PREFETCH])
+    return;
   find_lets(a.let, &w->p->body);
   walk(&a, &w->p->body);
 }

@@ -3,8 +3,8 @@
 #include "codegen/intrin/micro.h"
 #include "model/input/dims.h"
 
-/* Weights are transposed word by word, up to so many words (64 MiB of workspace); beyond so many times the close
- * memory only if each is used often enough (arch-specs/cores/fitted.csv). */
+/* Weights are transposed word by word, up to so many words (64 MiB of workspace); beyond so many
+ * times the close memory only if each is used often enough (arch-specs/cores/fitted.csv). */
 enum { TURNED_MOST = 1 << 24, TURNED_CLOSE = 8, TURNED_USES = 256 };
 
 static int64_t box_words(const lowering *w, int o, int ref) {
@@ -18,7 +18,8 @@ static int64_t box_words(const lowering *w, int o, int ref) {
     else
       for (int t = 0; t < op->reads[ref].index[r].n_terms; t++) {
         const tf_term *term = &op->reads[ref].index[r].terms[t];
-        len += (term->coef > 0 ? term->coef : -term->coef) * (w->cur[o * w->plan->wl->n_dims + term->dim].most - 1);
+        len += (term->coef > 0 ? term->coef : -term->coef) *
+               (w->cur[o * w->plan->wl->n_dims + term->dim].most - 1);
       }
     if (__builtin_mul_overflow(words, len, &words)) return INT64_MAX / 64;
   }
@@ -35,8 +36,10 @@ bool lower_fits_near_cache(const lowering *w, int o) {
   int64_t words = box_words(w, o, -1);
   int panel = panel_read(w, o);
   bool tiles;
-  /* the panel of a product has to stay close, the rest streams past; with few rows the panel streams */
-  if (panel >= 0 && lower_few_streams(w, o, panel, &tiles)) return tiles || words + box_words(w, o, 1 - panel) <= close;
+  /* the panel of a product has to stay close, the rest streams past; with few rows the panel
+   * streams */
+  if (panel >= 0 && lower_few_streams(w, o, panel, &tiles))
+    return tiles || words + box_words(w, o, 1 - panel) <= close;
   if (panel >= 0) return box_words(w, o, panel) <= close;
   for (int i = 0; i < w->plan->wl->ops[o].n_reads; i++)
     words += box_words(w, o, i);
@@ -83,13 +86,15 @@ static int64_t stride_of(const finder *f, const cpu_product *p) {
   if (z->rank == 0 || lower_reads_dim(ref, z->rank - 1, f->op->dims[p->n])) return 0;
   const tf_index *last = &ref->index[z->rank - 1];
   for (int t = 0; t < last->n_terms; t++)
-    if (last->terms[t].dim == f->op->dims[p->n]) return last->terms[t].coef > 0 ? last->terms[t].coef : 0;
+    if (last->terms[t].dim == f->op->dims[p->n])
+      return last->terms[t].coef > 0 ? last->terms[t].coef : 0;
   return 0;
 }
 
 static int64_t rounded(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
-/* Whether elements adjacent along the op's k-th dim are adjacent in the operand, and the dim moves no other rank. */
+/* Whether elements adjacent along the op's k-th dim are adjacent in the operand, and the dim moves
+ * no other rank. */
 static bool runs(const finder *f, const tf_ref *ref, int k) {
   const tf_tensor *z = &f->w->plan->wl->tensors[ref->tensor];
   if (z->rank == 0 || lower_reads_dim(ref, z->rank - 1, f->op->dims[k])) return false;
@@ -110,7 +115,8 @@ static bool as_it_is(const finder *f, const cpu_product *p) {
          k->most % p->kernel->k_round == 0;
 }
 
-/* How often a word of a is used while the nest's box of it stays; a box of the whole tensor stays for the whole run. */
+/* How often a word of a is used while the nest's box of it stays; a box of the whole tensor stays
+ * for the whole run. */
 static int64_t uses(const finder *f, const cpu_product *p) {
   const tf_workload *wl = f->w->plan->wl;
   int64_t n = 1;
@@ -119,12 +125,14 @@ static int64_t uses(const finder *f, const cpu_product *p) {
     all &= !read_has(f, p->a, k) || f->nest->range[k].most == wl->dims[f->op->dims[k]].extent;
   for (int k = 0; k < f->op->n_dims; k++)
     if (!read_has(f, p->a, k) &&
-        __builtin_mul_overflow(n, all ? wl->dims[f->op->dims[k]].extent : f->nest->range[k].most, &n))
+        __builtin_mul_overflow(n, all ? wl->dims[f->op->dims[k]].extent : f->nest->range[k].most,
+                               &n))
       return INT64_MAX;
   return n;
 }
 
-/* Whether the box of a always begins with an element that is there, by whose address a copy of it is known. */
+/* Whether the box of a always begins with an element that is there, by whose address a copy of it
+ * is known. */
 static bool begins_inside(const finder *f, const cpu_product *p) {
   const tf_ref *a = &f->op->reads[p->a];
   const tf_tensor *z = &f->w->plan->wl->tensors[a->tensor];
@@ -136,39 +144,47 @@ static bool begins_inside(const finder *f, const cpu_product *p) {
       for (int k = 0; k < f->op->n_dims; k++) {
         if (f->op->dims[k] != a->index[r].terms[t].dim) continue;
         all &= a->index[r].terms[t].coef >= 0 && f->nest->range[k].exact;
-        first += a->index[r].terms[t].coef * (f->w->plan->wl->dims[f->op->dims[k]].extent - f->nest->range[k].most);
+        first += a->index[r].terms[t].coef *
+                 (f->w->plan->wl->dims[f->op->dims[k]].extent - f->nest->range[k].most);
       }
     all &= first < z->extent[r];
   }
   return all;
 }
 
-/* Weights that are contiguous along neither m nor k are transposed once, as otherwise every step of k would touch a
- * cache line for each row.  So are those that the kernel wants in another layout. */
+/* Weights that are contiguous along neither m nor k are transposed once, as otherwise every step of
+ * k would touch a cache line for each row.  So are those that the kernel wants in another layout.
+ */
 static void transpose(const finder *f, cpu_product *p) {
   const tf_ref *a = &f->op->reads[p->a];
   const tf_tensor *z = &f->w->plan->wl->tensors[a->tensor];
   int64_t words = 1;
   for (int k = 0; k < f->op->n_dims; k++) {
     if (!read_has(f, p->a, k)) continue;
-    int64_t most = rounded(f->nest->range[k].most, k == p->m ? p->kernel->m_round : k == p->k ? p->kernel->k_round : 1);
+    int64_t most = rounded(f->nest->range[k].most, k == p->m   ? p->kernel->m_round
+                                                   : k == p->k ? p->kernel->k_round
+                                                               : 1);
     if (!f->nest->range[k].exact || __builtin_mul_overflow(words, most, &words)) return;
   }
   const tf_index *inner = &a->index[tf_inner_rank(z)];
-  if (as_it_is(f, p) && (tf_index_coef(inner, f->op->dims[p->m]) || tf_index_coef(inner, f->op->dims[p->k]))) return;
+  if (as_it_is(f, p) &&
+      (tf_index_coef(inner, f->op->dims[p->m]) || tf_index_coef(inner, f->op->dims[p->k])))
+    return;
   if (z->producer >= 0 || words > TURNED_MOST) return;
-  if (words / TURNED_CLOSE > lower_close_words(f->w->plan->arch) && uses(f, p) < TURNED_USES) return;
-  p->pairs.transposed =
-      lower_scratch(f->w, p->kernel->a, words, z->name, f->w->p->tensor_id[f->op->reads[p->a].tensor]);
+  if (words / TURNED_CLOSE > lower_close_words(f->w->plan->arch) && uses(f, p) < TURNED_USES)
+    return;
+  p->pairs.transposed = lower_scratch(f->w, p->kernel->a, words, z->name,
+                                      f->w->p->tensor_id[f->op->reads[p->a].tensor]);
 }
 
 /* Copies rows of a for each setting of the outer dims, if they cannot be read otherwise. */
 static void find_copy(const finder *f, cpu_product *p) {
   if (p->pairs.transposed >= 0 || as_it_is(f, p)) return;
-  int64_t words =
-      rounded(f->nest->range[p->m].most, p->kernel->m_round) * rounded(f->nest->range[p->k].most, p->kernel->k_round);
+  int64_t words = rounded(f->nest->range[p->m].most, p->kernel->m_round) *
+                  rounded(f->nest->range[p->k].most, p->kernel->k_round);
   const tf_tensor *z = &f->w->plan->wl->tensors[f->op->reads[p->a].tensor];
-  p->pairs.copy = lower_scratch(f->w, p->kernel->a, words, z->name, f->w->p->tensor_id[f->op->reads[p->a].tensor]);
+  p->pairs.copy = lower_scratch(f->w, p->kernel->a, words, z->name,
+                                f->w->p->tensor_id[f->op->reads[p->a].tensor]);
   p->pairs.keep_copy = z->producer < 0;
 }
 
@@ -178,25 +194,27 @@ static bool reads_dim_at(const tf_ref *ref, int r, int dim) {
   return false;
 }
 
-/* The longest dim over which both are summed; where b is packed in phases, only dims that stay within one, as steps
- * along others may differ. */
+/* The longest dim over which both are summed; where b is packed in phases, only dims that stay
+ * within one, as steps along others may differ. */
 static int sums_of(const finder *f, const cpu_product *p) {
   const tf_ref *b = &f->op->reads[p->b];
   const int last = f->w->plan->wl->tensors[b->tensor].rank - 1;
   const bool phases = p->kernel->group == 1 && p->stride > 1;
   int best = -1;
   for (int k = f->op->n_out_dims; k < f->op->n_dims; k++)
-    if (read_has(f, p->a, k) && read_has(f, p->b, k) && !(phases && reads_dim_at(b, last, f->op->dims[k])) &&
-        longer(f, k, best))
+    if (read_has(f, p->a, k) && read_has(f, p->b, k) &&
+        !(phases && reads_dim_at(b, last, f->op->dims[k])) && longer(f, k, best))
       best = k;
   return best;
 }
 
 /* float32 words in a page. */
-static double page_words(const finder *f) { return f->w->plan->arch->core.page / (double)sizeof(float); }
+static double page_words(const finder *f) {
+  return f->w->plan->arch->core.page / (double)sizeof(float);
+}
 
-/* Whether rows of b are a page or more apart: then each is in a page of its own, and they share few sets of the
- * caches. */
+/* Whether rows of b are a page or more apart: then each is in a page of its own, and they share few
+ * sets of the caches. */
 static bool far_apart(const finder *f, const cpu_product *p) {
   const tf_ref *b = &f->op->reads[p->b];
   const tf_tensor *z = &f->w->plan->wl->tensors[b->tensor];
@@ -208,8 +226,9 @@ static bool far_apart(const finder *f, const cpu_product *p) {
   return p->stride == 1 && z->producer < 0 && (double)words >= page_words(f);
 }
 
-/* Copying such rows side by side pays if enough tiles of rows of a use them, each of which would wait for them, and if
- * they are then closer (measured with 64 rows of a by 2048 x 8192: half as long again without). */
+/* Copying such rows side by side pays if enough tiles of rows of a use them, each of which would
+ * wait for them, and if they are then closer (measured with 64 rows of a by 2048 x 8192: half as
+ * long again without). */
 static bool worth_copying(const finder *f, const cpu_product *p) {
   enum { WIDE = 4 };
   const tf_core *core = &f->w->plan->arch->core;
@@ -217,31 +236,36 @@ static bool worth_copying(const finder *f, const cpu_product *p) {
   const int chosen = (int)t->choices.at[TF_CHOICE_PACK];
   if (chosen) return chosen == LOW_PACK_ALWAYS;
   if (!p->pairs.far || !t->lanes) return false;
-  const int64_t rows = tf_micro_rows(t->registers, WIDE), tiles = (f->nest->range[p->m].most + rows - 1) / rows;
+  const int64_t rows = tf_micro_rows(t->registers, WIDE),
+                tiles = (f->nest->range[p->m].most + rows - 1) / rows;
   const double n = (double)f->nest->range[p->n].most;
   return n < page_words(f) &&
          (double)tiles * core->strided_access / t->lanes > 1 / core->copy + core->page_crossing / n;
 }
 
-/* The row pitch of a panel: an odd number of cache lines if there are several tiles side by side.  A tile walks down a
- * few rows, and rows an even number of lines apart share few sets of a cache. */
+/* The row pitch of a panel: an odd number of cache lines if there are several tiles side by side.
+ * A tile walks down a few rows, and rows an even number of lines apart share few sets of a cache.
+ */
 static int64_t wide_rows(const lowering *w, const ir_kernel *kernel, int64_t n) {
   enum { TILE_LINES = 4 };
-  const int64_t wide = rounded(n, kernel->n_round), bytes = wide * kernel->group * ir_bytes(kernel->b),
+  const int64_t wide = rounded(n, kernel->n_round),
+                bytes = wide * kernel->group * ir_bytes(kernel->b),
                 line = lower_line_bytes(w->plan->arch);
   const bool crowded = bytes > TILE_LINES * line && bytes % (2 * line) == 0;
-  return wide + (crowded ? rounded(line / (kernel->group * ir_bytes(kernel->b)), kernel->n_round) : 0);
+  return wide +
+         (crowded ? rounded(line / (kernel->group * ir_bytes(kernel->b)), kernel->n_round) : 0);
 }
 
-/* Whether b, windows of bfloat16 that each of their places would lay out anew in groups, is better laid out once in
- * float32: for so few rows that the groups' gain is less.  (Measured with 3 and 8 rows on one core of a Zen 5: in
- * float32 0.5 of the time.) */
+/* Whether b, windows of bfloat16 that each of their places would lay out anew in groups, is better
+ * laid out once in float32: for so few rows that the groups' gain is less.  (Measured with 3 and 8
+ * rows on one core of a Zen 5: in float32 0.5 of the time.) */
 static bool widens(const finder *f, const cpu_product *p) {
   const tf_core *core = &f->w->plan->arch->core;
   const ir_machine *t = &f->w->p->machine;
   const tf_ref *b = &f->op->reads[p->b];
   const tf_tensor *from = &f->w->plan->wl->tensors[b->tensor];
-  if (!t->plain || p->kernel->a != IR_BF16 || p->kernel->group == 1 || p->kernel->m_round > 1) return false;
+  if (!t->plain || p->kernel->a != IR_BF16 || p->kernel->group == 1 || p->kernel->m_round > 1)
+    return false;
   if (!p->stride || !(lower_padded(from) || lower_has_windows(f->w->plan->wl, b))) return false;
   const double gains = (1 - 1.0 / p->kernel->group) / (core->ports * t->lanes);
   return p->m < 0 || (double)f->nest->range[p->m].most * gains < core->gather;
@@ -259,28 +283,34 @@ static void panels(const finder *f, cpu_product *p) {
     lower_add_slab(f->w, f->nest, b, p);
   } else if (lower_streams(f->w, f->nest->op, p->b, f->nest->range)) {
     lower_stream(f->w, f->nest, p);
-    p->pack = lower_scratch(f->w, p->kernel->b, 2 * p->pairs.steps * p->kernel->group * p->pairs.wide, f->op->name,
-                            f->w->p->op_id[f->nest->op]);
+    p->pack =
+        lower_scratch(f->w, p->kernel->b, 2 * p->pairs.steps * p->kernel->group * p->pairs.wide,
+                      f->op->name, f->w->p->op_id[f->nest->op]);
     p->pairs.far = false;
   } else if (p->kernel->group > 1 || !p->stride || !same || worth_copying(f, p)) {
     p->pairs.wide = wide_rows(f->w, p->kernel, n->most);
-    p->pack = lower_scratch(f->w, p->kernel->b, cpu_panel_words(p, k->most), f->op->name, f->w->p->op_id[f->nest->op]);
+    p->pack = lower_scratch(f->w, p->kernel->b, cpu_panel_words(p, k->most), f->op->name,
+                            f->w->p->op_id[f->nest->op]);
     p->pairs.keep = from->producer < 0 && !lower_padded(from);
     p->pairs.far = false;
   }
 }
 
-/* Whether the range begins at a multiple of the step: one that follows from readers may begin anywhere. */
+/* Whether the range begins at a multiple of the step: one that follows from readers may begin
+ * anywhere. */
 static bool begins_at(const lowering *w, const ir_range *r, int64_t step) {
   return lower_span_of(w, r->lo).of % step == 0;
 }
 
-/* Whether one dim of the op alone moves rank r of b: n, k, or one outside, whose settings have panels of their own.
- * These are offered where b has to be laid out in any case. */
+/* Whether one dim of the op alone moves rank r of b: n, k, or one outside, whose settings have
+ * panels of their own. These are offered where b has to be laid out in any case. */
 static bool one_dim(const finder *f, const cpu_product *p, int r) {
   const tf_ref *b = &f->op->reads[p->b];
-  if (lower_is_dim(&b->index[r], f->op->dims[p->n]) || lower_is_dim(&b->index[r], f->op->dims[p->k])) return true;
-  if (p->kernel->group == 1 || b->index[r].n_terms != 1 || !lower_is_dim(&b->index[r], b->index[r].terms[0].dim))
+  if (lower_is_dim(&b->index[r], f->op->dims[p->n]) ||
+      lower_is_dim(&b->index[r], f->op->dims[p->k]))
+    return true;
+  if (p->kernel->group == 1 || b->index[r].n_terms != 1 ||
+      !lower_is_dim(&b->index[r], b->index[r].terms[0].dim))
     return false;
   int ranks = 0;
   for (int i = 0; i < f->w->plan->wl->tensors[b->tensor].rank; i++)
@@ -291,24 +321,30 @@ static bool one_dim(const finder *f, const cpu_product *p, int r) {
 static bool known_panels(const finder *f, const cpu_product *p) {
   const ir_range *n = &f->nest->range[p->n], *k = &f->nest->range[p->k];
   const tf_workload *wl = f->w->plan->wl;
-  const int64_t all_n = wl->dims[f->op->dims[p->n]].extent, all_k = wl->dims[f->op->dims[p->k]].extent;
+  const int64_t all_n = wl->dims[f->op->dims[p->n]].extent,
+                all_k = wl->dims[f->op->dims[p->k]].extent;
   const int64_t round = p->kernel->k_round;
-  const bool one_n = n->lo.var < 0 && n->lo.off == 0 && n->most == all_n, one_k = k->lo.var < 0 && k->lo.off == 0;
+  const bool one_n = n->lo.var < 0 && n->lo.off == 0 && n->most == all_n,
+             one_k = k->lo.var < 0 && k->lo.off == 0;
   if (!one_n && !(n->exact && all_n % n->most == 0 && begins_at(f->w, n, n->most))) return false;
   if (p->pairs.steps && !one_n && n->most % p->pairs.wide) return false;
-  if (!p->kernel->lifts) return one_k || (k->exact && k->most % round == 0 && begins_at(f->w, k, round));
-  return k->exact && all_k % k->most == 0 && begins_at(f->w, k, k->most) && (k->most == all_k || k->most % round == 0);
+  if (!p->kernel->lifts)
+    return one_k || (k->exact && k->most % round == 0 && begins_at(f->w, k, round));
+  return k->exact && all_k % k->most == 0 && begins_at(f->w, k, k->most) &&
+         (k->most == all_k || k->most % round == 0);
 }
 
-/* Panels of all of b, which the caller may pack once for many calls: of an argument that does not change between them,
- * in blocks of as many columns as nests have, and as deep as these where something stands behind each. */
+/* Panels of all of b, which the caller may pack once for many calls: of an argument that does not
+ * change between them, in blocks of as many columns as nests have, and as deep as these where
+ * something stands behind each. */
 static void offer_panels(const finder *f, cpu_product *p) {
   enum { WORDS_MOST = 1 << 28 };
   const tf_ref *b = &f->op->reads[p->b];
   const tf_workload *wl = f->w->plan->wl;
   const tf_tensor *z = &wl->tensors[b->tensor];
-  const int64_t all_n = wl->dims[f->op->dims[p->n]].extent, all_k = wl->dims[f->op->dims[p->k]].extent,
-                most_n = f->nest->range[p->n].most, most_k = f->nest->range[p->k].most,
+  const int64_t all_n = wl->dims[f->op->dims[p->n]].extent,
+                all_k = wl->dims[f->op->dims[p->k]].extent, most_n = f->nest->range[p->n].most,
+                most_k = f->nest->range[p->k].most,
                 wide = p->pack >= 0 ? p->pairs.wide : wide_rows(f->w, p->kernel, most_n),
                 columns = p->pairs.steps ? wide : most_n, deep = p->kernel->lifts ? most_k : all_k;
   bool alone = z->producer < 0 && !lower_padded(z) && !p->slab;
@@ -326,7 +362,8 @@ static void offer_panels(const finder *f, cpu_product *p) {
   p->pairs.deep = deep;
   const int64_t words = cpu_panel_words(p, deep);
   if (panels > WORDS_MOST / words) return;
-  p->pairs.panels = lower_scratch(f->w, p->kernel->b, words * panels, z->name, f->w->p->tensor_id[b->tensor]);
+  p->pairs.panels =
+      lower_scratch(f->w, p->kernel->b, words * panels, z->name, f->w->p->tensor_id[b->tensor]);
   f->w->p->buffers[p->pairs.panels].space = 0;
   f->w->p->buffers[p->pairs.panels].role = IR_PANELS;
 }
@@ -348,9 +385,12 @@ void lower_product(lowering *w, ir_stmt *nest) {
   static const ir_kernel plain = {"f32", IR_F32, IR_F32, IR_F32, 1, 1, 1, 1, IR_F32, false};
   const tf_op *op = &w->plan->wl->ops[nest->op];
   finder f = {w, op, nest};
-  cpu_product p = {.n = op->n_out_dims - 1, .pack = -1, .pairs = {.transposed = -1, .copy = -1, .panels = -1}};
+  cpu_product p = {
+      .n = op->n_out_dims - 1, .pack = -1, .pairs = {.transposed = -1, .copy = -1, .panels = -1}};
   if (!ir_is_product(op) || nest->nest.divides >= 0) return;
-  p.kernel = lower_is_whole(w, nest->op) ? w->p->machine.whole : w->p->machine.real ? w->p->machine.real : &plain;
+  p.kernel = lower_is_whole(w, nest->op) ? w->p->machine.whole
+             : w->p->machine.real        ? w->p->machine.real
+                                         : &plain;
   if (!p.kernel) return;
   if (lower_sparse(w, nest, &p) || lower_channels(w, nest, &p) || lower_failed(w)) {
     note_product(w, nest, &p);

@@ -1,7 +1,8 @@
-/* Products of few rows and a large operand, as in decoding: b is read once and in place.  Packing it would take longer
- * than the multiplication, which is limited by memory bandwidth; weights so for more rows, in tiles.  Where the rows
- * are fewer still, b may be small, too, unless it is weights, which are packed once; and where the output has no dim
- * for its one row: there is no other product kernel for it. */
+/* Products of few rows and a large operand, as in decoding: b is read once and in place.  Packing
+ * it would take longer than the multiplication, which is limited by memory bandwidth; weights so
+ * for more rows, in tiles.  Where the rows are fewer still, b may be small, too, unless it is
+ * weights, which are packed once; and where the output has no dim for its one row: there is no
+ * other product kernel for it. */
 #include <limits.h>
 
 #include "codegen/backend/cpu/pass/pass.h"
@@ -16,7 +17,8 @@ static bool reads(const lowering *w, const tf_op *op, int read, int k) {
 static int64_t uses(const lowering *w, const tf_op *op, int b) {
   int64_t n = 1;
   for (int k = 0; k < op->n_dims; k++)
-    if (!reads(w, op, b, k) && __builtin_mul_overflow(n, w->plan->wl->dims[op->dims[k]].extent, &n)) return INT64_MAX;
+    if (!reads(w, op, b, k) && __builtin_mul_overflow(n, w->plan->wl->dims[op->dims[k]].extent, &n))
+      return INT64_MAX;
   return n;
 }
 
@@ -29,7 +31,8 @@ static int64_t words_of(const tf_tensor *z) {
   return words;
 }
 
-/* Whether elements adjacent along the op's k-th dim are adjacent in the operand, and the dim moves no other rank. */
+/* Whether elements adjacent along the op's k-th dim are adjacent in the operand, and the dim moves
+ * no other rank. */
 static bool runs(const lowering *w, const tf_op *op, int read, int k) {
   const tf_ref *ref = &op->reads[read];
   const int last = w->plan->wl->tensors[ref->tensor].rank - 1;
@@ -51,8 +54,8 @@ static bool has_rows(const lowering *w, const tf_op *op, int b) {
   return false;
 }
 
-/* The reduced dim that the kernel walks: one along which both operands are contiguous, or where b is contiguous along
- * the output's last dim, the longest; -1: none. */
+/* The reduced dim that the kernel walks: one along which both operands are contiguous, or where b
+ * is contiguous along the output's last dim, the longest; -1: none. */
 static int sum_of(const lowering *w, const tf_op *op, int b) {
   int longest = -1;
   for (int k = op->n_out_dims; k < op->n_dims; k++) {
@@ -70,34 +73,41 @@ static bool is_long(const lowering *w, const tf_op *op, int b, int k) {
   return w->plan->wl->dims[op->dims[along]].extent >= w->p->machine.lanes;
 }
 
-/* Whether more rows than the registers hold are better multiplied in tiles where b stands than by panels of it: b is
- * weights, which come from memory, as other layers pass through the caches from one call to the next, and multiplying
- * takes no more than a few times what reading them takes; or no longer than that, where the panels' kernel multiplies
- * several elements at a time.  Sums in lanes are added up at the end, which takes as long as some vectors of them.
- * Each tile has a call of its own in the code, and rows of a stand on the stack, so that there is a most
- * (READS: arch-specs/cores/fitted.csv). */
+/* Whether more rows than the registers hold are better multiplied in tiles where b stands than by
+ * panels of it: b is weights, which come from memory, as other layers pass through the caches from
+ * one call to the next, and multiplying takes no more than a few times what reading them takes; or
+ * no longer than that, where the panels' kernel multiplies several elements at a time.  Sums in
+ * lanes are added up at the end, which takes as long as some vectors of them. Each tile has a call
+ * of its own in the code, and rows of a stand on the stack, so that there is a most (READS:
+ * arch-specs/cores/fitted.csv). */
 static bool tiles_pay(const lowering *w, const tf_op *op, int b, int k) {
   enum { READS = 4, VECTORS = 32, ROWS = 128 };
   const tf_arch *a = w->plan->arch;
   const tf_tensor *z = &w->plan->wl->tensors[op->reads[b].tensor];
   const ir_machine *t = &w->p->machine;
-  const double each = (double)sizeof(float) / ir_bytes(w->p->buffers[w->p->buffer_of[op->reads[b].tensor]].type),
+  const double each = (double)sizeof(float) /
+                      ir_bytes(w->p->buffers[w->p->buffer_of[op->reads[b].tensor]].type),
                reads = t->real && t->real->group > 1 ? 1 : READS;
-  if (z->producer >= 0 || z->rank != 2 || op->n_dims != 3 || op->n_out_dims != 2 || !has_rows(w, op, b)) return false;
-  if (runs(w, op, b, k) && w->plan->wl->dims[op->dims[k]].extent < (int64_t)VECTORS * t->lanes) return false;
+  if (z->producer >= 0 || z->rank != 2 || op->n_dims != 3 || op->n_out_dims != 2 ||
+      !has_rows(w, op, b))
+    return false;
+  if (runs(w, op, b, k) && w->plan->wl->dims[op->dims[k]].extent < (int64_t)VECTORS * t->lanes)
+    return false;
   const int64_t rows = uses(w, op, b);
-  return rows <= ROWS && (double)rows <= reads * a->core.ports * t->lanes / (each * a->memories[0].read_bw);
+  return rows <= ROWS &&
+         (double)rows <= reads * a->core.ports * t->lanes / (each * a->memories[0].read_bw);
 }
 
-/* Whether such weights, with neighbours along n, pass by in panels (codegen/intrin/stream.c): where enough rows use
- * each that multiplying takes longer than reading, and so few that they stay close beside it. */
+/* Whether such weights, with neighbours along n, pass by in panels (codegen/intrin/stream.c): where
+ * enough rows use each that multiplying takes longer than reading, and so few that they stay close
+ * beside it. */
 bool lower_streams(const lowering *w, int o, int b, const ir_range *range) {
   enum { ROWS = 128 };
   const tf_op *op = &w->plan->wl->ops[o];
   const tf_tensor *z = &w->plan->wl->tensors[op->reads[b].tensor];
   const ir_kernel *kernel = w->p->machine.real;
-  if (!kernel || z->producer >= 0 || z->rank != 2 || op->n_dims != 3 || op->n_out_dims != 2 || !has_rows(w, op, b) ||
-      !runs(w, op, b, 1) || lower_is_whole(w, o) || lower_padded(z) ||
+  if (!kernel || z->producer >= 0 || z->rank != 2 || op->n_dims != 3 || op->n_out_dims != 2 ||
+      !has_rows(w, op, b) || !runs(w, op, b, 1) || lower_is_whole(w, o) || lower_padded(z) ||
       lower_padded(&w->plan->wl->tensors[op->reads[1 - b].tensor]))
     return false;
   for (int k = 0; k < 3; k++)
@@ -107,19 +117,23 @@ bool lower_streams(const lowering *w, int o, int b, const ir_range *range) {
          range[0].most <= ROWS && tf_micro_streams(&w->p->machine, kernel, range[0].most);
 }
 
-/* Columns of a panel: of all columns, or of whole panels, as many as a tile is wide; else as many as divide a nest's,
- * if they are half as many, as all nests then begin with a panel and these can be laid out beforehand (Zen 5, 64 rows
- * by 768 x 3072 in nests of 32 columns: 0.68 of the time). */
+/* Columns of a panel: of all columns, or of whole panels, as many as a tile is wide; else as many
+ * as divide a nest's, if they are half as many, as all nests then begin with a panel and these can
+ * be laid out beforehand (Zen 5, 64 rows by 768 x 3072 in nests of 32 columns: 0.68 of the time).
+ */
 static int64_t panel_of(const lowering *w, const ir_stmt *nest, const cpu_product *p) {
-  const int64_t lanes = w->p->machine.lanes, wide = (int64_t)tf_micro_streamed_across(&w->p->machine) * lanes,
-                n = nest->range[p->n].most, all = w->plan->wl->dims[w->plan->wl->ops[nest->op].dims[p->n]].extent;
+  const int64_t lanes = w->p->machine.lanes,
+                wide = (int64_t)tf_micro_streamed_across(&w->p->machine) * lanes,
+                n = nest->range[p->n].most,
+                all = w->plan->wl->dims[w->plan->wl->ops[nest->op].dims[p->n]].extent;
   for (int64_t by = wide; n < all && by >= wide / 2; by -= lanes)
     if (n % by == 0) return by;
   return wide;
 }
 
-/* Columns that a row of b has in a page, where the rows lie in more pages than the TLB has entries: a strip takes them
- * all before the page's entry goes (16 rows by 4096 x 4096: 0.8 of the time of strips a panel wide); else 1. */
+/* Columns that a row of b has in a page, where the rows lie in more pages than the TLB has entries:
+ * a strip takes them all before the page's entry goes (16 rows by 4096 x 4096: 0.8 of the time of
+ * strips a panel wide); else 1. */
 static int64_t columns_in_page(const lowering *w, const ir_stmt *nest, const cpu_product *p) {
   const tf_core *core = &w->plan->arch->core;
   const tf_op *op = &w->plan->wl->ops[nest->op];
@@ -129,40 +143,46 @@ static int64_t columns_in_page(const lowering *w, const ir_stmt *nest, const cpu
   return pages > core->tlb_entries ? (int64_t)core->page / bytes : 1;
 }
 
-/* A panel that is laid out here stays in the first cache while all tiles use it (measured on Zen 5, 17 rows by 768 x
- * 2304: twice as long ones took 1.12 times as long).  Strips are as wide as leaves the sums close, where a does not
- * stay close, or a page is read. */
+/* A panel that is laid out here stays in the first cache while all tiles use it (measured on Zen 5,
+ * 17 rows by 768 x 2304: twice as long ones took 1.12 times as long).  Strips are as wide as leaves
+ * the sums close, where a does not stay close, or a page is read. */
 void lower_stream(const lowering *w, const ir_stmt *nest, cpu_product *p) {
   enum { EACH = 8 }; /* of steps, which are rounded up to it */
   const int64_t close = lower_close_words(w->plan->arch), m = nest->range[p->m].most,
                 k = nest->range[p->k].most / p->kernel->group;
   p->pairs.wide = panel_of(w, nest, p);
   const int64_t first = (int64_t)(w->plan->arch->core.l1_resident / (double)sizeof(float)),
-                most = smaller(first / p->pairs.wide, close / 4 / m), parts = most > EACH ? (k + most - 1) / most : 1;
+                most = smaller(first / p->pairs.wide, close / 4 / m),
+                parts = most > EACH ? (k + most - 1) / most : 1;
   p->pairs.steps = most > EACH ? ((k + parts - 1) / parts + EACH - 1) / EACH * EACH : EACH;
-  const int64_t sums = close / 4 / m, strip = m * k > close ? sums : smaller(sums, columns_in_page(w, nest, p)),
+  const int64_t sums = close / 4 / m,
+                strip = m * k > close ? sums : smaller(sums, columns_in_page(w, nest, p)),
                 panels = strip / p->pairs.wide;
   p->pairs.strip = (panels > 1 ? panels : 1) * p->pairs.wide;
 }
 
-/* Half as many rows as registers hold sums of: for 8 rows by 1000 keys of width 64 in the second cache, laying K and V
- * out anew took 0.83 of the time (bfloat16, Zen 5), for 4 rows 1.35 times as long, for one 2.8. */
+/* Half as many rows as registers hold sums of: for 8 rows by 1000 keys of width 64 in the second
+ * cache, laying K and V out anew took 0.83 of the time (bfloat16, Zen 5), for 4 rows 1.35 times as
+ * long, for one 2.8. */
 static bool is_fewer(const lowering *w, const tf_op *op, int b) {
   return uses(w, op, b) <= tf_micro_few_rows(w->p->machine.registers) / 2;
 }
 
-/* Whether the op, whose output's last dim moves read b only, is such a product; k: the position of the reduced dim that
- * the kernel walks, any others are outside. */
+/* Whether the op, whose output's last dim moves read b only, is such a product; k: the position of
+ * the reduced dim that the kernel walks, any others are outside. */
 static bool is_few(const lowering *w, int o, int b, int *k) {
   const tf_op *op = &w->plan->wl->ops[o];
   if (w->p->machine.lanes < 2 || !is_real(w, op->out) || !is_real(w, op->reads[0].tensor) ||
       !is_real(w, op->reads[1].tensor) || (*k = sum_of(w, op, b)) < 0)
     return false;
-  if (uses(w, op, b) > tf_micro_few_rows(w->p->machine.registers) && !tiles_pay(w, op, b, *k)) return false;
+  if (uses(w, op, b) > tf_micro_few_rows(w->p->machine.registers) && !tiles_pay(w, op, b, *k))
+    return false;
   if (op->n_dims > op->n_out_dims + 1 && !is_long(w, op, b, *k)) return false;
   const tf_tensor *z = &w->plan->wl->tensors[op->reads[b].tensor];
-  const bool is_far = words_of(z) > lower_close_words(w->plan->arch), weights = z->producer < 0 && z->rank == 2;
-  if (!has_rows(w, op, b) || (!is_far && !weights && is_fewer(w, op, b))) return is_long(w, op, b, *k);
+  const bool is_far = words_of(z) > lower_close_words(w->plan->arch),
+             weights = z->producer < 0 && z->rank == 2;
+  if (!has_rows(w, op, b) || (!is_far && !weights && is_fewer(w, op, b)))
+    return is_long(w, op, b, *k);
   return is_far;
 }
 
@@ -170,8 +190,11 @@ static bool is_few(const lowering *w, int o, int b, int *k) {
 static bool spreads(const lowering *w, int o) {
   const tf_tree *t = w->plan->tree;
   for (int n = t->nodes[t->op_node[o]].parent; n >= 0; n = t->nodes[n].parent)
-    for (int k = t->nodes[n].n_temporal; t->nodes[n].kind == TF_TILE && k < t->nodes[n].n_loops; k++)
-      if (t->nodes[n].level + 1 < w->plan->arch->n_memories && w->run.trip[w->plan->first_loop[n] + k] > 1) return true;
+    for (int k = t->nodes[n].n_temporal; t->nodes[n].kind == TF_TILE && k < t->nodes[n].n_loops;
+         k++)
+      if (t->nodes[n].level + 1 < w->plan->arch->n_memories &&
+          w->run.trip[w->plan->first_loop[n] + k] > 1)
+        return true;
   return false;
 }
 
@@ -211,9 +234,11 @@ bool lower_few(const lowering *w, const ir_stmt *nest, cpu_product *p) {
   p->way = CPU_FEW;
   p->k = k;
   p->few.along_k = runs(w, &w->plan->wl->ops[nest->op], p->b, k);
-  /* of the memory's half that stays, a quarter for rows of b; sums may take the other half, too, as they come in turn
+  /* of the memory's half that stays, a quarter for rows of b; sums may take the other half, too, as
+   * they come in turn
    */
-  const int64_t close = lower_close_words(w->plan->arch), rows = p->m < 0 ? 1 : nest->range[p->m].most;
+  const int64_t close = lower_close_words(w->plan->arch),
+                rows = p->m < 0 ? 1 : nest->range[p->m].most;
   p->few.held = is_held(w, nest, p);
   p->few.strip = columns(close / 4 / TF_MICRO_FEW_STEPS);
   p->few.block = columns(2 * close / rows);

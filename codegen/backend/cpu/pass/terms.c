@@ -1,10 +1,12 @@
-/* How nests sum, as `print` and the micro-kernels do it: what they add to an element of the output one after the
- * other. */
+/* How nests sum, as `print` and the micro-kernels do it: what they add to an element of the output
+ * one after the other. */
 #include "codegen/backend/cpu/pass/pass.h"
 #include "codegen/intrin/micro.h"
 #include "model/input/dims.h"
 
-static int64_t times(int64_t a, int64_t b) { return __builtin_mul_overflow(a, b, &a) ? INT64_MAX / 4 : a; }
+static int64_t times(int64_t a, int64_t b) {
+  return __builtin_mul_overflow(a, b, &a) ? INT64_MAX / 4 : a;
+}
 static int64_t parts(int64_t n, int64_t of) { return (n + of - 1) / of; }
 
 /* Whether the op's k-th dim moves no operand but along its last rank, by one element. */
@@ -19,8 +21,9 @@ static bool runs_along(const lowering *w, const tf_op *op, int k) {
   return true;
 }
 
-/* Whether sums are made element by element of the output, along rows of what is summed, in vectors or in double: these
- * are exact enough whatever their length.  Else each term goes to an element in memory. */
+/* Whether sums are made element by element of the output, along rows of what is summed, in vectors
+ * or in double: these are exact enough whatever their length.  Else each term goes to an element in
+ * memory. */
 static bool along_rows(const lowering *w, const tf_op *op) {
   const int last = op->n_out_dims - 1;
   if (last < 0) return true;
@@ -41,12 +44,16 @@ static void each(lower_terms *t, int64_t all, int64_t some) {
 static void sums(lower_terms *t, int64_t all, int64_t adds) {
   t->adds = adds;
   t->limit = TF_MICRO_RUNS;
-  t->most = adds <= TF_MICRO_RUNS ? all : all / adds * TF_MICRO_RUNS > 0 ? all / adds * TF_MICRO_RUNS : 1;
+  t->most = adds <= TF_MICRO_RUNS            ? all
+            : all / adds * TF_MICRO_RUNS > 0 ? all / adds * TF_MICRO_RUNS
+                                             : 1;
 }
 
-/* Whether sums are in tiles; a product of another kernel than the machine's has none of a micro-kernel. */
+/* Whether sums are in tiles; a product of another kernel than the machine's has none of a
+ * micro-kernel. */
 static bool in_tiles(const lowering *w, const ir_kernel *k) {
-  return (k == w->p->machine.real || k == w->p->machine.whole) && tf_micro_in_tiles(tf_micro_kernel_of(k));
+  return (k == w->p->machine.real || k == w->p->machine.whole) &&
+         tf_micro_in_tiles(tf_micro_kernel_of(k));
 }
 
 static void of_product(const lowering *w, const ir_stmt *s, int64_t all, lower_terms *t) {
@@ -61,12 +68,14 @@ static void of_product(const lowering *w, const ir_stmt *s, int64_t all, lower_t
   else if (p->way == CPU_FEW && !p->few.along_k)
     each(t, all, p->m < 0 || s->range[p->m].most == 1 ? ONE_ROW : ROWS);
   else if (p->way == CPU_FEW)
-    sums(t, all, times(others, parts(k, (int64_t)TF_MICRO_RUN * TF_MICRO_RUNS * w->p->machine.lanes)));
+    sums(t, all,
+         times(others, parts(k, (int64_t)TF_MICRO_RUN * TF_MICRO_RUNS * w->p->machine.lanes)));
   else if (in_tiles(w, p->kernel))
     sums(t, all, k > TF_MICRO_RUN ? times(others, k) : others);
   else
     sums(t, all,
-         times(others, parts(k, p->pairs.steps && p->pairs.steps < TF_MICRO_RUN ? p->pairs.steps : TF_MICRO_RUN)));
+         times(others, parts(k, p->pairs.steps && p->pairs.steps < TF_MICRO_RUN ? p->pairs.steps
+                                                                                : TF_MICRO_RUN)));
 }
 
 void lower_terms_of(const lowering *w, const ir_stmt *s, lower_terms *t) {
@@ -75,7 +84,9 @@ void lower_terms_of(const lowering *w, const ir_stmt *s, lower_terms *t) {
   *t = (lower_terms){.next = TF_MICRO_RUNS};
   for (int k = op->n_out_dims; k < op->n_dims; k++)
     all = times(all, s->range[k].most);
-  if (ir_is_half(w->p->machine.data) || w->p->buffers[w->p->buffer_of[op->out]].type != IR_F32 || all < 1) return;
+  if (ir_is_half(w->p->machine.data) || w->p->buffers[w->p->buffer_of[op->out]].type != IR_F32 ||
+      all < 1)
+    return;
   if (cpu_of(s)->product)
     of_product(w, s, all, t);
   else if (along_rows(w, op))

@@ -1,5 +1,6 @@
-/* Words of intermediates that nests other than products fetch and write back, where these do not stay in the first
- * cache from one nest to the next.  The model counts them, but hides them behind work that a kernel does not have. */
+/* Words of intermediates that nests other than products fetch and write back, where these do not
+ * stay in the first cache from one nest to the next.  The model counts them, but hides them behind
+ * work that a kernel does not have. */
 #include "codegen/backend/cpu/pass/cost.h"
 #include "codegen/backend/cpu/pass/loops.h"
 #include "codegen/backend/cpu/pass/pass.h"
@@ -11,16 +12,19 @@ typedef struct {
   double *rewritten; /* [buffer] of them, those that are written */
 } traffic;
 
-/* The buffer in whose memory the tensor stands while a nest accesses it; -1: none that comes from further out. */
+/* The buffer in whose memory the tensor stands while a nest accesses it; -1: none that comes from
+ * further out. */
 static int place_of(const traffic *t, int tensor) {
   int b = t->p->buffer_of[tensor];
-  if (b < 0 || t->p->buffers[b].role == IR_ARGUMENT || (double)t->p->buffers[b].words <= t->stays) return -1;
+  if (b < 0 || t->p->buffers[b].role == IR_ARGUMENT || (double)t->p->buffers[b].words <= t->stays)
+    return -1;
   while (t->p->buffers[b].shares >= 0)
     b = t->p->buffers[b].shares;
   return b;
 }
 
-/* Notes the box of a tensor, of which one dim moves each rank: intermediates that windows read are rarely mapped. */
+/* Notes the box of a tensor, of which one dim moves each rank: intermediates that windows read are
+ * rarely mapped. */
 static void note(traffic *t, const ir_stmt *s, const tf_ref *ref, int tensor) {
   const tf_op *op = &t->p->tree->workload->ops[s->op];
   const int b = place_of(t, tensor);
@@ -65,7 +69,8 @@ static double rate(const ir_program *p) {
   for (int i = 0; i < p->n_buffers; i++)
     if (p->buffers[i].role != IR_ARGUMENT && p->buffers[i].shares < 0)
       held += (double)p->buffers[i].words * (double)p->buffers[i].slots;
-  while (from > 0 && a->memories[from].capacity_words >= 0 && held > (double)a->memories[from].capacity_words) {
+  while (from > 0 && a->memories[from].capacity_words >= 0 &&
+         held > (double)a->memories[from].capacity_words) {
     cores *= (double)(a->memories[from].mesh[0] * a->memories[from].mesh[1]);
     from--;
   }

@@ -1,17 +1,18 @@
-/* Products with lanes along channels, seen in their surrounding loops: boxes (with borders) that steps use again are
- * packed once, widened to cover these steps; panels from memory are prefetched one nest ahead. */
+/* Products with lanes along channels, seen in their surrounding loops: boxes (with borders) that
+ * steps use again are packed once, widened to cover these steps; panels from memory are prefetched
+ * one nest ahead. */
 #include "codegen/backend/cpu/pass/loops.h"
 
-/* A wider box must save so many words for each that it holds, as it is farther away and more spread out
- * (arch-specs/cores/fitted.csv). */
+/* A wider box must save so many words for each that it holds, as it is farther away and more spread
+ * out (arch-specs/cores/fitted.csv). */
 enum { SPARES = 2 };
 
-/* Panels that need more than one part in so many of the close memory do not stay there for a whole run
- * (arch-specs/cores/fitted.csv). */
+/* Panels that need more than one part in so many of the close memory do not stay there for a whole
+ * run (arch-specs/cores/fitted.csv). */
 enum { SHARE = 4 };
 
-/* How often a core fills a box that depends on those loops: once for each step of all loops down to the last of
- * them. */
+/* How often a core fills a box that depends on those loops: once for each step of all loops down to
+ * the last of them. */
 static double fills(const lower_loops_around *w, uint64_t mask) {
   double n = 1;
   int last = w->depth;
@@ -37,7 +38,8 @@ static ir_range all_of(const tf_workload *wl, const tf_index *ix) {
 /* The loops inside of one that uses the same box again. */
 static uint64_t come_back(const lower_loops_around *w, uint64_t mask) {
   for (int i = 0; i < w->depth; i++)
-    if (!(mask >> i & 1) && !ir_is_parallel(w->loop[i]) && w->loop[i]->loop.trip > 1) return ~UINT64_C(0) << i;
+    if (!(mask >> i & 1) && !ir_is_parallel(w->loop[i]) && w->loop[i]->loop.trip > 1)
+      return ~UINT64_C(0) << i;
   return 0;
 }
 
@@ -55,7 +57,8 @@ static uint64_t box_moves(const lower_loops_around *w, const ir_range *r, int ra
   return mask;
 }
 
-/* Extends to their whole length the ranks that change where control returns, if that saves copies. */
+/* Extends to their whole length the ranks that change where control returns, if that saves copies.
+ */
 static void widen(lower_loops_around *w, ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   const tf_workload *wl = w->w->plan->wl;
@@ -66,10 +69,11 @@ static void widen(lower_loops_around *w, ir_stmt *s) {
   cpu_product *product = TF_NEW(w->w->p->arena, cpu_product);
   if (lower_failed(w->w) || !(mask & again)) return;
   for (int r = 0; r < rank; r++)
-    wide[r] = lower_range_hangs_on(w->moves, &p->slab[r]) & again ? all_of(wl, &a->index[r]) : p->slab[r];
+    wide[r] =
+        lower_range_hangs_on(w->moves, &p->slab[r]) & again ? all_of(wl, &a->index[r]) : p->slab[r];
   const double words = words_of(wide, rank);
-  if (words > INT32_MAX ||
-      SPARES * fills(w, box_moves(w, wide, rank)) * words > fills(w, mask) * words_of(p->slab, rank))
+  if (words > INT32_MAX || SPARES * fills(w, box_moves(w, wide, rank)) * words >
+                               fills(w, mask) * words_of(p->slab, rank))
     return;
   *product = *p;
   product->slab = wide;
@@ -85,15 +89,19 @@ static cpu_next next_of(const lower_loops_around *w, const ir_stmt *s) {
     i--;
   if (i < 0 || ir_is_parallel(w->loop[i])) return CPU_NEXT_SAME;
   if (lower_hangs_on(w->moves, s->range[cpu_of(s)->product->n].lo) >> i & 1) return CPU_NEXT_LANES;
-  return lower_hangs_on(w->moves, s->range[w->w->plan->wl->ops[s->op].n_out_dims].lo) >> i & 1 ? CPU_NEXT_SUMS
-                                                                                               : CPU_NEXT_SAME;
+  return lower_hangs_on(w->moves, s->range[w->w->plan->wl->ops[s->op].n_out_dims].lo) >> i & 1
+             ? CPU_NEXT_SUMS
+             : CPU_NEXT_SAME;
 }
 
-bool lower_panels_pass(const tf_arch *a, int64_t words) { return words > lower_close_words(a) / SHARE; }
+bool lower_panels_pass(const tf_arch *a, int64_t words) {
+  return words > lower_close_words(a) / SHARE;
+}
 
 static void prefetch(lower_loops_around *w, ir_stmt *s) {
   const int64_t words = w->w->p->buffers[cpu_of(s)->product->channels.panels].words;
-  cpu_product *p = lower_panels_pass(w->w->plan->arch, words) ? TF_NEW(w->w->p->arena, cpu_product) : NULL;
+  cpu_product *p =
+      lower_panels_pass(w->w->plan->arch, words) ? TF_NEW(w->w->p->arena, cpu_product) : NULL;
   if (!p) return;
   *p = *cpu_of(s)->product;
   p->channels.next = next_of(w, s);

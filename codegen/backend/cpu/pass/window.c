@@ -1,35 +1,47 @@
-/* Sums and maxima over small windows that are no matrix products: depthwise convolution, pooling.  Lanes run along the
- * output's last dim, columns or channels; following maps are fused while the sums are in registers. */
+/* Sums and maxima over small windows that are no matrix products: depthwise convolution, pooling.
+ * Lanes run along the output's last dim, columns or channels; following maps are fused while the
+ * sums are in registers. */
 #include "codegen/backend/cpu/note/window.h"
 #include "codegen/backend/cpu/pass/pass.h"
 #include "codegen/intrin/micro.h"
 #include "model/input/dims.h"
 
-enum { MAPS_MOST = 4, EXACT_MOST = 1 << 24 }; /* maps fused; whole numbers up to there are float32's */
+enum {
+  MAPS_MOST = 4,
+  EXACT_MOST = 1 << 24
+}; /* maps fused; whole numbers up to there are float32's */
 
 static const tf_op *op_of(const lowering *w, const ir_stmt *s) { return &w->plan->wl->ops[s->op]; }
-static const ir_buffer *buffer_of(const lowering *w, int z) { return &w->p->buffers[w->p->buffer_of[z]]; }
+static const ir_buffer *buffer_of(const lowering *w, int z) {
+  return &w->p->buffers[w->p->buffer_of[z]];
+}
 
-static bool float_in_order(const ir_buffer *b) { return (b->type == IR_F32 || b->type == IR_BF16) && !b->block.by; }
+static bool float_in_order(const ir_buffer *b) {
+  return (b->type == IR_F32 || b->type == IR_BF16) && !b->block.by;
+}
 
 static bool takes_bytes(const lowering *w, const ir_buffer *b) {
   return ir_is_byte(b->type) && !b->block.by && w->p->machine.lanes >= TF_MICRO_BYTES_LANES;
 }
 
 /* Bytes too, where vectors take them in. */
-static bool in_order(const lowering *w, const ir_buffer *b) { return float_in_order(b) || takes_bytes(w, b); }
+static bool in_order(const lowering *w, const ir_buffer *b) {
+  return float_in_order(b) || takes_bytes(w, b);
+}
 
-/* Whether lanes of float32 can hold the sums: those of int32, where float32 holds each of their bytes' products; bytes
- * that are the most or the least of others are whole numbers. */
+/* Whether lanes of float32 can hold the sums: those of int32, where float32 holds each of their
+ * bytes' products; bytes that are the most or the least of others are whole numbers. */
 static bool can_sum(const lowering *w, const tf_op *op) {
   const ir_buffer *out = buffer_of(w, op->out);
   if (takes_bytes(w, out)) return op->reduce == TF_REDUCE_MAX || op->reduce == TF_REDUCE_MIN;
   if (out->block.by || (out->type != IR_F32 && out->type != IR_I32)) return false;
-  return out->type == IR_F32 || ir_sums_within(w->plan->wl, op, buffer_of(w, op->reads[0].tensor)->type,
-                                               buffer_of(w, op->reads[1].tensor)->type, EXACT_MOST);
+  return out->type == IR_F32 ||
+         ir_sums_within(w->plan->wl, op, buffer_of(w, op->reads[0].tensor)->type,
+                        buffer_of(w, op->reads[1].tensor)->type, EXACT_MOST);
 }
 
-/* Which columns of a padded last rank exist is tested once for all rows, so it may depend on the lanes only. */
+/* Which columns of a padded last rank exist is tested once for all rows, so it may depend on the
+ * lanes only. */
 static bool asks_lanes_alone(const lowering *w, const tf_op *op, int i) {
   const tf_tensor *z = &w->plan->wl->tensors[op->reads[i].tensor];
   const tf_index *last = &op->reads[i].index[z->rank - 1];
@@ -52,14 +64,20 @@ static bool can_read(const lowering *w, const ir_stmt *s, int i) {
          !lower_padded(&wl->tensors[op->reads[i].tensor]);
 }
 
-/* Whether the op sums sums, differences and products of what it reads, or that alone where it is, of float32. */
+/* Whether the op sums sums, differences and products of what it reads, or that alone where it is,
+ * of float32. */
 static bool is_sum_of_products(const lowering *w, const tf_op *op) {
-  bool can = op->reduce == TF_REDUCE_ADD || op->reduce == TF_REDUCE_MAX || op->reduce == TF_REDUCE_MIN, fills = false;
+  bool can = op->reduce == TF_REDUCE_ADD || op->reduce == TF_REDUCE_MAX ||
+             op->reduce == TF_REDUCE_MIN,
+       fills = false;
   if (can) cpu_window_value(w->plan->wl, op, &fills);
-  if (fills) return float_in_order(buffer_of(w, op->reads[0].tensor)) && buffer_of(w, op->out)->type == IR_F32;
+  if (fills)
+    return float_in_order(buffer_of(w, op->reads[0].tensor)) &&
+           buffer_of(w, op->out)->type == IR_F32;
   for (int i = 0; can && i < op->n_expr; i++)
-    can = op->expr[i].what == TF_X_NUMBER || op->expr[i].what == TF_X_READ || op->expr[i].call == TF_K_MUL ||
-          op->expr[i].call == TF_K_ADD || op->expr[i].call == TF_K_SUB;
+    can = op->expr[i].what == TF_X_NUMBER || op->expr[i].what == TF_X_READ ||
+          op->expr[i].call == TF_K_MUL || op->expr[i].call == TF_K_ADD ||
+          op->expr[i].call == TF_K_SUB;
   return can;
 }
 
@@ -74,7 +92,8 @@ static int taps_of(const tf_op *op, const ir_stmt *s) {
   return (int)n;
 }
 
-/* Whether the last reduced dim is contiguous where lanes along the output would be strided: such sums go along rows. */
+/* Whether the last reduced dim is contiguous where lanes along the output would be strided: such
+ * sums go along rows. */
 static bool sums_rows(const lowering *w, const ir_stmt *s) {
   const tf_workload *wl = w->plan->wl;
   const tf_op *op = op_of(w, s);
@@ -92,8 +111,8 @@ static bool sums_rows(const lowering *w, const ir_stmt *s) {
 
 static bool is_window(const lowering *w, const ir_stmt *s) {
   const tf_op *op = op_of(w, s);
-  if (s->kind != IR_NEST || cpu_of(s)->product || s->nest.from || s->nest.divides >= 0 || !is_sum_of_products(w, op) ||
-      op->n_out_dims < 1 || taps_of(op, s) < 2 || sums_rows(w, s))
+  if (s->kind != IR_NEST || cpu_of(s)->product || s->nest.from || s->nest.divides >= 0 ||
+      !is_sum_of_products(w, op) || op->n_out_dims < 1 || taps_of(op, s) < 2 || sums_rows(w, s))
     return false;
   bool can = can_sum(w, op), any = false;
   for (int i = 0; can && i < op->n_reads; i++) {
@@ -103,7 +122,9 @@ static bool is_window(const lowering *w, const ir_stmt *s) {
   return can && any;
 }
 
-/* ---- maps ------------------------------------------------------------------------------------------------------ */
+/* ---- maps
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 static bool reads_at(const tf_op *map, int i, const tf_op *maker) {
   bool at = true;
@@ -112,7 +133,8 @@ static bool reads_at(const tf_op *map, int i, const tf_op *maker) {
   return at;
 }
 
-static bool made_by(const lowering *w, const ir_stmt *s, const cpu_window *v, int z, const tf_op **maker) {
+static bool made_by(const lowering *w, const ir_stmt *s, const cpu_window *v, int z,
+                    const tf_op **maker) {
   *maker = op_of(w, s)->out == z ? op_of(w, s) : NULL;
   for (int i = 0; i < v->n_maps; i++)
     if (op_of(w, v->maps[i])->out == z) *maker = op_of(w, v->maps[i]);
@@ -121,14 +143,18 @@ static bool made_by(const lowering *w, const ir_stmt *s, const cpu_window *v, in
 
 /* Whether the map covers exactly the points of s's output, and its other reads are contiguous. */
 static bool can_map(const lowering *w, const ir_stmt *s, const cpu_window *v, const ir_stmt *map) {
-  if (map->kind != IR_NEST || cpu_of(map)->product || map->nest.from || map->nest.divides >= 0) return false;
-  static const uint32_t maps = 1u << TF_K_ADD | 1u << TF_K_SUB | 1u << TF_K_MUL | 1u << TF_K_DIV | 1u << TF_K_MAX |
-                               1u << TF_K_MIN | 1u << TF_K_NEG | 1u << TF_K_RELU | 1u << TF_K_EXP | 1u << TF_K_SIGMOID |
-                               1u << TF_K_SILU | 1u << TF_K_ROUND;
+  if (map->kind != IR_NEST || cpu_of(map)->product || map->nest.from || map->nest.divides >= 0)
+    return false;
+  static const uint32_t maps = 1u << TF_K_ADD | 1u << TF_K_SUB | 1u << TF_K_MUL | 1u << TF_K_DIV |
+                               1u << TF_K_MAX | 1u << TF_K_MIN | 1u << TF_K_NEG | 1u << TF_K_RELU |
+                               1u << TF_K_EXP | 1u << TF_K_SIGMOID | 1u << TF_K_SILU |
+                               1u << TF_K_ROUND;
   const tf_op *op = op_of(w, map), *of = op_of(w, s), *maker;
   const ir_buffer *out = buffer_of(w, op->out);
-  bool can = op->reduce == TF_ASSIGN && op->n_dims == of->n_out_dims && op->n_out_dims == of->n_out_dims &&
-             ((out->type == IR_F32 && !out->block.by) || takes_bytes(w, out)), /* bytes are rounded */
+  bool can =
+           op->reduce == TF_ASSIGN && op->n_dims == of->n_out_dims &&
+           op->n_out_dims == of->n_out_dims &&
+           ((out->type == IR_F32 && !out->block.by) || takes_bytes(w, out)), /* bytes are rounded */
       any = false;
   for (int k = 0; can && k < op->n_dims; k++)
     can = op->dims[k] == of->dims[k] && lower_same_range(&map->range[k], &s->range[k]);
@@ -141,16 +167,18 @@ static bool can_map(const lowering *w, const ir_stmt *s, const cpu_window *v, co
     any |= made;
     can = made ? reads_at(op, i, maker)
                : float_in_order(buffer_of(w, op->reads[i].tensor)) &&
-                     (kind == CPU_STEADY || (kind == CPU_LANES && cpu_window_step(w->plan->wl, map, i) == 1 &&
-                                             !lower_padded(&w->plan->wl->tensors[op->reads[i].tensor])));
+                     (kind == CPU_STEADY ||
+                      (kind == CPU_LANES && cpu_window_step(w->plan->wl, map, i) == 1 &&
+                       !lower_padded(&w->plan->wl->tensors[op->reads[i].tensor])));
   }
   return can && any;
 }
 
-/* ---- fours of bytes -------------------------------------------------------------------------------------------- */
+/* ---- fours of bytes
+ * -------------------------------------------------------------------------------------------- */
 
-/* Whether the innermost reduced dim leads from neighbour to neighbour along the last rank of read i, and nowhere
- * else. */
+/* Whether the innermost reduced dim leads from neighbour to neighbour along the last rank of read
+ * i, and nowhere else. */
 static bool leads_to_neighbours(const lowering *w, const tf_op *op, int i) {
   const tf_ref *ref = &op->reads[i];
   const int last = w->plan->wl->tensors[ref->tensor].rank - 1, dim = op->dims[op->n_dims - 1];
@@ -158,27 +186,31 @@ static bool leads_to_neighbours(const lowering *w, const tf_op *op, int i) {
   for (int r = 0; r < last; r++)
     can &= !tf_index_coef(&ref->index[r], dim);
   for (int k = 0; can && k < op->n_dims; k++) /* columns depend on lanes and the window alone */
-    can = k == op->n_out_dims - 1 || k == op->n_dims - 1 || !tf_index_coef(&ref->index[last], op->dims[k]);
+    can = k == op->n_out_dims - 1 || k == op->n_dims - 1 ||
+          !tf_index_coef(&ref->index[last], op->dims[k]);
   return can;
 }
 
-/* The read of bytes without a sign that are multiplied in fours by those of the other, with a sign, which are the same
- * for all lanes and rows; -1: there is none. */
+/* The read of bytes without a sign that are multiplied in fours by those of the other, with a sign,
+ * which are the same for all lanes and rows; -1: there is none. */
 static int fours_of(const lowering *w, const ir_stmt *s) {
   enum { FOUR = 4 };
   const tf_workload *wl = w->plan->wl;
   const tf_op *op = op_of(w, s);
   const int row = op->n_out_dims - 2;
-  if (w->p->machine.fours != TF_FOURS_AVX512_VNNI || !ir_is_product(op) || row < 0 || s->nest.n_resets > 0 ||
-      buffer_of(w, op->out)->type != IR_I32 || op->n_dims == op->n_out_dims || s->range[op->n_dims - 1].most > FOUR ||
+  if (w->p->machine.fours != TF_FOURS_AVX512_VNNI || !ir_is_product(op) || row < 0 ||
+      s->nest.n_resets > 0 || buffer_of(w, op->out)->type != IR_I32 ||
+      op->n_dims == op->n_out_dims || s->range[op->n_dims - 1].most > FOUR ||
       s->range[op->n_dims - 1].most < 2)
     return -1;
   for (int i = 0; i < 2; i++) {
-    const ir_buffer *x = buffer_of(w, op->reads[i].tensor), *by = buffer_of(w, op->reads[1 - i].tensor);
+    const ir_buffer *x = buffer_of(w, op->reads[i].tensor),
+                    *by = buffer_of(w, op->reads[1 - i].tensor);
     const int64_t step = cpu_window_step(wl, s, i);
-    if (x->type == IR_U8 && by->type == IR_I8 && x->role == IR_ARGUMENT && (step == 1 || step == 2) &&
-        cpu_window_kind(wl, s, i) == CPU_LANES && cpu_window_kind(wl, s, 1 - i) == CPU_STEADY &&
-        cpu_read_moves(wl, op, i, row) && !cpu_read_moves(wl, op, 1 - i, row) &&
+    if (x->type == IR_U8 && by->type == IR_I8 && x->role == IR_ARGUMENT &&
+        (step == 1 || step == 2) && cpu_window_kind(wl, s, i) == CPU_LANES &&
+        cpu_window_kind(wl, s, 1 - i) == CPU_STEADY && cpu_read_moves(wl, op, i, row) &&
+        !cpu_read_moves(wl, op, 1 - i, row) &&
         !lower_padded(&wl->tensors[op->reads[1 - i].tensor]) && leads_to_neighbours(w, op, i))
       return i;
   }

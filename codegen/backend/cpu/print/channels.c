@@ -1,5 +1,5 @@
-/* Products whose lanes run along channels: where the elements of a stand is listed once, then panel after panel of b
- * goes over all rows. */
+/* Products whose lanes run along channels: where the elements of a stand is listed once, then panel
+ * after panel of b goes over all rows. */
 #include <inttypes.h>
 
 #include "codegen/backend/cpu/print/print.h"
@@ -12,7 +12,8 @@ static bool outside(const c_printer *c, const tf_op *op, const cpu_product *p, i
          !cpu_is_group(c->wl, op, p, k);
 }
 
-/* " + WORDS * (d_g * .. + d_h)": where the panels of the group stand; nothing where there is one. */
+/* " + WORDS * (d_g * .. + d_h)": where the panels of the group stand; nothing where there is one.
+ */
 static void group_at(c_printer *c, const tf_op *op, const cpu_product *p) {
   int64_t step = p->channels.group;
   for (int k = op->n_out_dims - 1; k >= 0; k--) {
@@ -23,7 +24,9 @@ static void group_at(c_printer *c, const tf_op *op, const cpu_product *p) {
 }
 
 /* Elements of a group along the op's k-th dim. */
-static int group_along(const cpu_product *p, int k) { return k == p->channels.groups ? p->kernel->group : 1; }
+static int group_along(const cpu_product *p, int k) {
+  return k == p->channels.groups ? p->kernel->group : 1;
+}
 
 /* Groups of what is reduced from the k-th dim on, over all of it. */
 static int64_t settings(const c_printer *c, const tf_op *op, const cpu_product *p, int k) {
@@ -38,15 +41,17 @@ static int64_t panel_step(const c_printer *c, const tf_op *op, const cpu_product
   return settings(c, op, p, op->n_out_dims + 1) * p->kernel->group / group_along(p, op->n_out_dims);
 }
 
-/* ---- panels ---------------------------------------------------------------------------------------------------- */
+/* ---- panels
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 /* Opens the loops over groups; `g_` is where a group begins. */
 static void open_groups(c_printer *c, const tf_op *op, const cpu_product *p) {
   for (int k = op->n_out_dims; k < op->n_dims; k++) {
     const char *dim = c_dim_name(c, op, k), *of = k == p->channels.groups ? "g" : "d";
     c_indent(c);
-    fprintf(c->out, "for (int64_t %s_%s = 0; %s_%s < %" PRId64 "; %s_%s += %d) {\n", of, dim, of, dim,
-            c->wl->dims[op->dims[k]].extent, of, dim, group_along(p, k));
+    fprintf(c->out, "for (int64_t %s_%s = 0; %s_%s < %" PRId64 "; %s_%s += %d) {\n", of, dim, of,
+            dim, c->wl->dims[op->dims[k]].extent, of, dim, group_along(p, k));
     c->depth++;
   }
 }
@@ -58,28 +63,32 @@ static void each_element(c_printer *c, const tf_op *op, const cpu_product *p, co
   fprintf(c->out, "for (int64_t d_%s = from; d_%s < %s; d_%s++) ", n, n, end, n);
   if (p->channels.groups) {
     const char *g = c_dim_name(c, op, p->channels.groups);
-    fprintf(c->out, "for (int64_t d_%s = g_%s; d_%s < g_%s + %d; d_%s++) ", g, g, g, g, p->kernel->group, g);
-    fprintf(c->out, "*to++ = d_%s >= %" PRId64 " ? 0 : ", g, c->wl->dims[op->dims[p->channels.groups]].extent);
+    fprintf(c->out, "for (int64_t d_%s = g_%s; d_%s < g_%s + %d; d_%s++) ", g, g, g, g,
+            p->kernel->group, g);
+    fprintf(c->out, "*to++ = d_%s >= %" PRId64 " ? 0 : ", g,
+            c->wl->dims[op->dims[p->channels.groups]].extent);
   } else {
     fputs("*to++ = ", c->out);
   }
   c_element_as(c, op, p->b, p->kernel->b), fputs(";\n", c->out);
   c_indent(c);
-  fprintf(c->out, "for (int64_t j = (%s) * %d; j < (from + columns) * %d; j++) *to++ = 0;\n", end, p->kernel->group,
-          p->kernel->group);
+  fprintf(c->out, "for (int64_t j = (%s) * %d; j < (from + columns) * %d; j++) *to++ = 0;\n", end,
+          p->kernel->group, p->kernel->group);
   c_close(c, op->n_dims - op->n_out_dims);
 }
 
-/* Whether groups of b are words that stand side by side along the only dim that is reduced, or words themselves. */
+/* Whether groups of b are words that stand side by side along the only dim that is reduced, or
+ * words themselves. */
 static bool in_words(const c_printer *c, const tf_op *op, const cpu_product *p) {
   const int group = p->kernel->group;
   return c_buffer(c, op, p->b)->type == p->kernel->b && ir_bytes(p->kernel->b) * group == 4 &&
-         (group == 1 || (op->n_dims == op->n_out_dims + 1 && c->wl->dims[op->dims[p->k]].extent % group == 0));
+         (group == 1 ||
+          (op->n_dims == op->n_out_dims + 1 && c->wl->dims[op->dims[p->k]].extent % group == 0));
 }
 
-/* The rank of b that n alone moves, if b consists of words, groups alone move those before it, and those after it are
- * what is reduced, in the order of the dims: then rows of it can be transposed where they have no gaps.  -1: it is not
- * so.
+/* The rank of b that n alone moves, if b consists of words, groups alone move those before it, and
+ * those after it are what is reduced, in the order of the dims: then rows of it can be transposed
+ * where they have no gaps.  -1: it is not so.
  */
 static int rank_in_order(const c_printer *c, const tf_op *op, const cpu_product *p) {
   const tf_ref *ref = &op->reads[p->b];
@@ -111,8 +120,8 @@ static void transpose(c_printer *c, const tf_op *op, const cpu_product *p, int n
   fputs(";\n", c->out);
   c_indent(c);
   fputs("  transpose_words(&", c->out), c_place(c, op, p->b);
-  fprintf(c->out, ", %d * %s_s%d, to, 4 * columns, columns, %" PRId64 ");\n", ir_bytes(p->kernel->b), z, n,
-          settings(c, op, p, op->n_out_dims));
+  fprintf(c->out, ", %d * %s_s%d, to, 4 * columns, columns, %" PRId64 ");\n",
+          ir_bytes(p->kernel->b), z, n, settings(c, op, p, op->n_out_dims));
   c_line(c, "  continue;\n");
   c_line(c, "}\n");
 }
@@ -122,14 +131,15 @@ static void width(c_printer *c, const tf_op *op, const cpu_product *p, const cha
   if (p->channels.last == p->channels.panel)
     fprintf(c->out, "%d", p->channels.panel);
   else
-    fprintf(c->out, "%s + %d > %" PRId64 " ? %d : %d", from, p->channels.panel, c->wl->dims[op->dims[p->n]].extent,
-            p->channels.last, p->channels.panel);
+    fprintf(c->out, "%s + %d > %" PRId64 " ? %d : %d", from, p->channels.panel,
+            c->wl->dims[op->dims[p->n]].extent, p->channels.last, p->channels.panel);
 }
 
 void c_pack_panels(c_printer *c, const cpu_pack *pack) {
   const cpu_product *p = pack->product;
   const tf_op *op = &c->wl->ops[pack->op];
-  const int64_t n = c->wl->dims[op->dims[p->n]].extent, rows = settings(c, op, p, op->n_out_dims) * p->kernel->group;
+  const int64_t n = c->wl->dims[op->dims[p->n]].extent,
+                rows = settings(c, op, p, op->n_out_dims) * p->kernel->group;
   const char *const type = c_type(p->kernel->b);
   const int in_order = rank_in_order(c, op, p);
   int opened = 1;
@@ -139,26 +149,31 @@ void c_pack_panels(c_printer *c, const cpu_pack *pack) {
     if (!cpu_is_group(c->wl, op, p, k)) continue;
     const char *dim = c_dim_name(c, op, k);
     c_indent(c);
-    fprintf(c->out, "for (int64_t d_%s = 0; d_%s < %" PRId64 "; d_%s++) {\n", dim, dim, c->wl->dims[op->dims[k]].extent,
-            dim);
+    fprintf(c->out, "for (int64_t d_%s = 0; d_%s < %" PRId64 "; d_%s++) {\n", dim, dim,
+            c->wl->dims[op->dims[k]].extent, dim);
     c->depth++, opened++;
   }
   c_indent(c);
-  fprintf(c->out, "for (int64_t from = 0; from < %" PRId64 "; from += %d) {\n", n, p->channels.panel);
+  fprintf(c->out, "for (int64_t from = 0; from < %" PRId64 "; from += %d) {\n", n,
+          p->channels.panel);
   c->depth++;
   c_indent(c);
-  fprintf(c->out, "%s *to = (%s *)(void *)(packed + %" PRId64 ")", type, type, c->offset[p->channels.panels]);
+  fprintf(c->out, "%s *to = (%s *)(void *)(packed + %" PRId64 ")", type, type,
+          c->offset[p->channels.panels]);
   group_at(c, op, p);
   fprintf(c->out, " + from * %" PRId64 ";\n", rows);
   c_indent(c);
-  fprintf(c->out, "const int64_t end = least(from + %d, %" PRId64 "), columns = ", p->channels.panel, n),
+  fprintf(c->out,
+          "const int64_t end = least(from + %d, %" PRId64 "), columns = ", p->channels.panel, n),
       width(c, op, p, "from"), fputs(";\n", c->out);
   if (in_order >= 0) transpose(c, op, p, in_order);
   each_element(c, op, p, "end");
   c_close(c, opened);
 }
 
-/* ---- the nest -------------------------------------------------------------------------------------------------- */
+/* ---- the nest
+ * --------------------------------------------------------------------------------------------------
+ */
 
 /* How many neighbours along a dim stand side by side in a; 0: all in the order of its ranks. */
 static int64_t block_along(const c_printer *c, const tf_op *op, const cpu_product *p, int dim) {
@@ -171,7 +186,8 @@ static void list_places(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   const bool once = cpu_lists_once(op, s);
   c_indent(c);
-  fprintf(c->out, "int64_t *const at = "), c_pack_name(c, p->channels.offsets), fputs(";\n", c->out);
+  fprintf(c->out, "int64_t *const at = "), c_pack_name(c, p->channels.offsets),
+      fputs(";\n", c->out);
   c_line(c, "int64_t n_at = ");
   if (once) {
     c_pack_name(c, p->channels.offsets), fputs("_n;\n", c->out);
@@ -185,7 +201,8 @@ static void list_places(c_printer *c, const tf_op *op, const ir_stmt *s) {
   c_line(c, "at[n_at++] = ");
   for (int k = op->n_out_dims; k < op->n_dims; k++) {
     const int64_t block = p->slab ? 0 : block_along(c, op, p, op->dims[k]);
-    fprintf(c->out, "%s%sd_%s - (", k > op->n_out_dims ? " + " : "", block ? "in_block(" : "(", c_dim_name(c, op, k));
+    fprintf(c->out, "%s%sd_%s - (", k > op->n_out_dims ? " + " : "", block ? "in_block(" : "(",
+            c_dim_name(c, op, k));
     c_atom(c->out, c->p, s->range[k].lo);
     fputs(block ? "), " : ")) * (", c->out);
     if (block) fprintf(c->out, "%" PRId64 ", ", block);
@@ -247,7 +264,9 @@ static int goes_to(const c_printer *c, const tf_op *op, const ir_stmt *s) {
 }
 
 /* Whether calls say which rows of the window are inside. */
-static bool says_rows(const cpu_product *p) { return p->channels.row.size > 0 && !p->channels.joined; }
+static bool says_rows(const cpu_product *p) {
+  return p->channels.row.size > 0 && !p->channels.joined;
+}
 
 /* The rows of the window, at the point, that are between the first and the last of the image. */
 static void rows_inside(c_printer *c, const tf_op *op, const cpu_product *p) {
@@ -258,10 +277,11 @@ static void rows_inside(c_printer *c, const tf_op *op, const cpu_product *p) {
   c_line(c, "const int64_t row = "), c_index(c, &a->index[p->channels.row_rank]);
   fprintf(c->out, " - %" PRId64 ",\n", lo);
   c_line(c, "              from = ");
-  fprintf(c->out, "least(%d, most(0, (%" PRId64 " - row) / %" PRId64 ")),\n", rows, b->apart - 1, b->apart);
-  c_line(c, "              to = ");
-  fprintf(c->out, "most(from, least(%d, (%" PRId64 " - row) / %" PRId64 "));\n", rows, b->size + b->apart - 1,
+  fprintf(c->out, "least(%d, most(0, (%" PRId64 " - row) / %" PRId64 ")),\n", rows, b->apart - 1,
           b->apart);
+  c_line(c, "              to = ");
+  fprintf(c->out, "most(from, least(%d, (%" PRId64 " - row) / %" PRId64 "));\n", rows,
+          b->size + b->apart - 1, b->apart);
 }
 
 /* name(k, a, at, b, c, c_n, c_p, n, add) */
@@ -269,21 +289,23 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m, int
   const cpu_product *p = cpu_of(s)->product;
   const int to = goes_to(c, op, s);
   const ir_buffer *a = c_buffer(c, op, p->a);
-  tf_micro_rows_of rows = {.m = m,
-                           .step = p->slab ? p->channels.row_step /
-                                                 p->slab_by[c->wl->tensors[op->reads[p->a].tensor].rank - 1]
-                                           : p->channels.row_step * (a->block.by ? a->block.by : 1),
-                           .joined = 1,
-                           .k = steps_of_k(op, s) < TF_MICRO_PART ? steps_of_k(op, s) : TF_MICRO_PART,
-                           .far = !p->slab && a->role == IR_ARGUMENT,
-                           .block = c->p->buffers[to].block.by,
-                           .prefetches = p->channels.next != CPU_NEXT_NONE,
-                           .rounds = cpu_of(s)->rounds_for != NULL,
-                           .kernel = p->kernel,
-                           .window = {p->channels.window[0], p->channels.window[1]},
-                           .column = p->channels.column,
-                           .row = p->channels.row};
-  if (p->channels.joined) rows.joined = s->range[p->m - 1].most, rows.apart = step_of_a(c, op, p, op->dims[p->m - 1]);
+  tf_micro_rows_of rows = {
+      .m = m,
+      .step = p->slab ? p->channels.row_step /
+                            p->slab_by[c->wl->tensors[op->reads[p->a].tensor].rank - 1]
+                      : p->channels.row_step * (a->block.by ? a->block.by : 1),
+      .joined = 1,
+      .k = steps_of_k(op, s) < TF_MICRO_PART ? steps_of_k(op, s) : TF_MICRO_PART,
+      .far = !p->slab && a->role == IR_ARGUMENT,
+      .block = c->p->buffers[to].block.by,
+      .prefetches = p->channels.next != CPU_NEXT_NONE,
+      .rounds = cpu_of(s)->rounds_for != NULL,
+      .kernel = p->kernel,
+      .window = {p->channels.window[0], p->channels.window[1]},
+      .column = p->channels.column,
+      .row = p->channels.row};
+  if (p->channels.joined)
+    rows.joined = s->range[p->m - 1].most, rows.apart = step_of_a(c, op, p, op->dims[p->m - 1]);
   const char *name = tf_micro_channels(c->blocks, c->micro, &rows, wide);
   if (!name) {
     c->failed = true;
@@ -294,15 +316,18 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m, int
     c_slab_at(c, op, p);
   else
     fputc('&', c->out), c_place(c, op, p->a);
-  fprintf(c->out, ", at + part, panel + part * %d, &", wide * p->kernel->group), c_element_of(c, to);
+  fprintf(c->out, ", at + part, panel + part * %d, &", wide * p->kernel->group),
+      c_element_of(c, to);
   fputs(", ", c->out), c_step_of(c, to, op->dims[p->n]);
   fputs(", ", c->out);
   if (p->channels.joined)
     c_step_of(c, to, op->dims[p->m - 1]);
   else
     fputc('0', c->out);
-  fprintf(c->out, ", n_n, (begun || part > 0)%s%s%s%s);\n", c->p->buffers[to].role == IR_ARGUMENT ? " | FAR_C" : "",
-          p->kernel->lifts ? ", excess" : "", rows.prefetches ? ", ahead, by" : "", says_rows(p) ? ", from, to" : "");
+  fprintf(c->out, ", n_n, (begun || part > 0)%s%s%s%s);\n",
+          c->p->buffers[to].role == IR_ARGUMENT ? " | FAR_C" : "",
+          p->kernel->lifts ? ", excess" : "", rows.prefetches ? ", ahead, by" : "",
+          says_rows(p) ? ", from, to" : "");
 }
 
 /* For each length that rows can have, and for panels and the last one. */
@@ -314,7 +339,8 @@ static void calls(c_printer *c, const tf_op *op, const ir_stmt *s) {
   for (int i = 0; i < n * widths; i++) {
     c_indent(c);
     if (!m->exact) fprintf(c->out, "if (n_m == %" PRId64 ") ", v[i / widths]);
-    if (widths > 1) fprintf(c->out, "if (columns == %d) ", i % widths ? p->channels.last : p->channels.panel);
+    if (widths > 1)
+      fprintf(c->out, "if (columns == %d) ", i % widths ? p->channels.last : p->channels.panel);
     call(c, op, s, v[i / widths], i % widths ? p->channels.last : p->channels.panel);
   }
 }
@@ -340,13 +366,14 @@ static int64_t calls_of(const c_printer *c, const tf_op *op, const ir_stmt *s) {
   int64_t n = (s->range[p->n].most + p->channels.panel - 1) / p->channels.panel *
               ((steps_of_k(op, s) + TF_MICRO_PART - 1) / TF_MICRO_PART);
   for (int k = 0; k < op->n_dims; k++)
-    if (outside(c, op, p, k) || (!reduced(op, k) && cpu_is_group(c->wl, op, p, k))) n *= s->range[k].most;
+    if (outside(c, op, p, k) || (!reduced(op, k) && cpu_is_group(c->wl, op, p, k)))
+      n *= s->range[k].most;
   return n;
 }
 
-/* What comes next in the order of the loops: the part behind this one, the panel behind, the first one of the next
- * nest; and how much of it a step of what is reduced prefetches in each tile, so that all of it is there when it is
- * wanted. */
+/* What comes next in the order of the loops: the part behind this one, the panel behind, the first
+ * one of the next nest; and how much of it a step of what is reduced prefetches in each tile, so
+ * that all of it is there when it is wanted. */
 static void prefetch(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   const ir_range *n = &s->range[p->n], *k = &s->range[op->n_out_dims];
@@ -354,11 +381,14 @@ static void prefetch(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const int64_t rows = settings(c, op, p, op->n_out_dims) * p->kernel->group,
                 row = panel_step(c, op, p) * p->channels.panel;
   c_line(c, "const int64_t next = ");
-  fprintf(c->out, "part + n_part < n_at ? d_%s * %" PRId64 " + d_%s * %" PRId64 " + (part + n_part) * %d :\n", dim,
-          rows, first, row, p->channels.panel * p->kernel->group);
+  fprintf(c->out,
+          "part + n_part < n_at ? d_%s * %" PRId64 " + d_%s * %" PRId64
+          " + (part + n_part) * %d :\n",
+          dim, rows, first, row, p->channels.panel * p->kernel->group);
   c_line(c, "  ");
   fprintf(c->out, "d_%s + %d < ", dim, p->channels.panel), c_atom(c->out, c->p, n->hi);
-  fprintf(c->out, " ? (d_%s + %d) * %" PRId64 " + d_%s * %" PRId64 " : (", dim, p->channels.panel, rows, first, row);
+  fprintf(c->out, " ? (d_%s + %d) * %" PRId64 " + d_%s * %" PRId64 " : (", dim, p->channels.panel,
+          rows, first, row);
   c_atom(c->out, c->p, p->channels.next == CPU_NEXT_LANES ? n->hi : n->lo);
   fprintf(c->out, ") * %" PRId64 " + (", rows);
   if (p->channels.next == CPU_NEXT_SUMS)
@@ -366,9 +396,11 @@ static void prefetch(c_printer *c, const tf_op *op, const ir_stmt *s) {
   else
     fprintf(c->out, "d_%s", first);
   fprintf(c->out, ") * %" PRId64 ";\n", row);
-  c_line(c, "uintptr_t ahead = (uintptr_t)("), c_pack_name(c, p->channels.panels), group_at(c, op, p);
+  c_line(c, "uintptr_t ahead = (uintptr_t)("), c_pack_name(c, p->channels.panels),
+      group_at(c, op, p);
   fprintf(c->out, ") + (uintptr_t)next * sizeof(%s);\n", c_type(p->kernel->b));
-  const int64_t bytes = (int64_t)p->channels.panel * p->kernel->group * ir_bytes(p->kernel->b), all = tiles(c, op, s);
+  const int64_t bytes = (int64_t)p->channels.panel * p->kernel->group * ir_bytes(p->kernel->b),
+                all = tiles(c, op, s);
   c_indent(c);
   fprintf(c->out, "const int64_t by = %" PRId64 ";\n", (bytes + all - 1) / all);
 }
@@ -390,8 +422,8 @@ static void open_panels(c_printer *c, const tf_op *op, const ir_stmt *s) {
   snprintf(from, sizeof from, "d_%s", dim);
   c_line(c, "const int64_t columns = "), width(c, op, p, from), fputs(";\n", c->out);
   c_indent(c);
-  fprintf(c->out, "const %s *const panel = ", c_type(p->kernel->b)), c_pack_name(c, p->channels.panels),
-      group_at(c, op, p);
+  fprintf(c->out, "const %s *const panel = ", c_type(p->kernel->b)),
+      c_pack_name(c, p->channels.panels), group_at(c, op, p);
   fprintf(c->out, " + d_%s * %" PRId64 " + d_%s * %" PRId64 " * columns;\n", dim, rows,
           c_dim_name(c, op, op->n_out_dims), panel_step(c, op, p));
   c_indent(c);
@@ -402,7 +434,8 @@ static void open_panels(c_printer *c, const tf_op *op, const ir_stmt *s) {
     c_indent(c);
     fprintf(c->out, "int32_t excess[%d];\n", p->channels.panel);
     c_indent(c);
-    fprintf(c->out, "%s(n_k, panel + part * columns * %d, columns, excess);\n", c_excess(c, p), p->kernel->group);
+    fprintf(c->out, "%s(n_k, panel + part * columns * %d, columns, excess);\n", c_excess(c, p),
+            p->kernel->group);
   }
   if (p->channels.next != CPU_NEXT_NONE) prefetch(c, op, s);
 }
@@ -412,8 +445,8 @@ void c_channels(c_printer *c, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   int opened = 0;
   c_line(c, "{ /* ");
-  fprintf(c->out, "%s: a product over %s, %s in lanes, and all that is reduced */\n", op->name, c_dim_name(c, op, p->m),
-          c_dim_name(c, op, p->n));
+  fprintf(c->out, "%s: a product over %s, %s in lanes, and all that is reduced */\n", op->name,
+          c_dim_name(c, op, p->m), c_dim_name(c, op, p->n));
   c->depth++;
   c_origin(c, op, s, p->m);
   if (p->channels.joined) c_origin(c, op, s, p->m - 1);

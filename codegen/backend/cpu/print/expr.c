@@ -11,7 +11,8 @@ void c_atom(FILE *out, const ir_program *p, ir_atom a) {
   if (a.var < 0)
     fprintf(out, "%" PRId64, a.off);
   else if (a.off)
-    fprintf(out, "%s %c %" PRId64, p->var_name[a.var], a.off < 0 ? '-' : '+', a.off < 0 ? -a.off : a.off);
+    fprintf(out, "%s %c %" PRId64, p->var_name[a.var], a.off < 0 ? '-' : '+',
+            a.off < 0 ? -a.off : a.off);
   else
     fputs(p->var_name[a.var], out);
 }
@@ -109,19 +110,25 @@ static void index_text(c_printer *c, const tf_index *ix) {
     fprintf(c->out, " %c %" PRId64, ix->c < 0 ? '-' : '+', ix->c < 0 ? -ix->c : ix->c);
 }
 
-void c_index(c_printer *c, const tf_index *ix) { fputc('(', c->out), index_text(c, ix), fputc(')', c->out); }
+void c_index(c_printer *c, const tf_index *ix) {
+  fputc('(', c->out), index_text(c, ix), fputc(')', c->out);
+}
 
 /* "NAME[", and the slot at hand. */
 static void open_element(c_printer *c, const ir_buffer *b) {
   fprintf(c->out, "%s[", b->id);
-  if (b->slots > 1) fprintf(c->out, "%" PRId64 " * (", b->words), c_atom(c->out, c->p, b->slot), fputs(") + ", c->out);
+  if (b->slots > 1)
+    fprintf(c->out, "%" PRId64 " * (", b->words), c_atom(c->out, c->p, b->slot),
+        fputs(") + ", c->out);
 }
 
 static void scalar_element(c_printer *c, const ir_buffer *b) {
-  fprintf(c->out, "%s[", b->id), c_atom(c->out, c->p, b->slots > 1 ? b->slot : ir_number(0)), fputc(']', c->out);
+  fprintf(c->out, "%s[", b->id), c_atom(c->out, c->p, b->slots > 1 ? b->slot : ir_number(0)),
+      fputc(']', c->out);
 }
 
-/* Where the padding begins: the condition under which there is an element; false: there always is. */
+/* Where the padding begins: the condition under which there is an element; false: there always is.
+ */
 static bool borders(c_printer *c, const tf_ref *ref) {
   const tf_tensor *z = &c->wl->tensors[ref->tensor];
   bool any = false;
@@ -223,7 +230,8 @@ void c_place(c_printer *c, const tf_op *op, int ref) {
     made_element(c, c_buffer(c, op, -1), op);
 }
 
-void c_elements(c_printer *c, const tf_op *op, int ref, int dim, const char *call, const char *none) {
+void c_elements(c_printer *c, const tf_op *op, int ref, int dim, const char *call,
+                const char *none) {
   const bool guarded = borders(c, &op->reads[ref]);
   fprintf(c->out, "%s%s(&", guarded ? " ? " : "", call);
   read_place(c, &op->reads[ref]), fputs(", ", c->out), c_step(c, op, ref, dim);
@@ -247,9 +255,15 @@ void c_element(c_printer *c, const tf_op *op, int ref) {
 const char *c_type(ir_type t) { return tf_micro_type(t); }
 
 void c_round(c_printer *c, ir_type t) {
-  fputs(ir_is_half(t) ? "narrow(" : t == IR_I8 ? "(int8_t)(" : t == IR_U8 ? "(uint8_t)(" : "", c->out);
+  fputs(ir_is_half(t) ? "narrow("
+        : t == IR_I8  ? "(int8_t)("
+        : t == IR_U8  ? "(uint8_t)("
+                      : "",
+        c->out);
 }
-void c_rounded(c_printer *c, ir_type t) { fputs(ir_is_half(t) || ir_is_byte(t) ? ")" : "", c->out); }
+void c_rounded(c_printer *c, ir_type t) {
+  fputs(ir_is_half(t) || ir_is_byte(t) ? ")" : "", c->out);
+}
 
 void c_element_of(c_printer *c, int buffer) {
   const ir_buffer *b = &c->p->buffers[buffer];
@@ -271,18 +285,25 @@ static void step_in(c_printer *c, const ir_buffer *b, const tf_op *op, int ref, 
   if (!any) fputc('0', c->out);
 }
 
-const char *c_dim_name(const c_printer *c, const tf_op *op, int k) { return c->p->dim_id[op->dims[k]]; }
+const char *c_dim_name(const c_printer *c, const tf_op *op, int k) {
+  return c->p->dim_id[op->dims[k]];
+}
 
-void c_pack_name(c_printer *c, int buffer) { fprintf(c->out, "%s_pack%d", c->p->buffers[buffer].id, buffer); }
+void c_pack_name(c_printer *c, int buffer) {
+  fprintf(c->out, "%s_pack%d", c->p->buffers[buffer].id, buffer);
+}
 
-void c_step(c_printer *c, const tf_op *op, int ref, int dim) { step_in(c, c_buffer(c, op, ref), op, ref, dim); }
+void c_step(c_printer *c, const tf_op *op, int ref, int dim) {
+  step_in(c, c_buffer(c, op, ref), op, ref, dim);
+}
 
 void c_step_of(c_printer *c, int buffer, int dim) {
   const ir_buffer *b = &c->p->buffers[buffer];
   step_in(c, b, &c->wl->ops[c->wl->tensors[b->tensor].producer], -1, dim);
 }
 
-/* ---- expressions ----------------------------------------------------------------------------------- */
+/* ---- expressions
+ * ----------------------------------------------------------------------------------- */
 
 static void expression(c_printer *c, const tf_op *op, int i, int skip);
 
@@ -317,9 +338,10 @@ static void function(c_printer *c, const tf_op *op, const tf_expr *e, const char
   fputc(')', c->out);
 }
 
-/* Of what is never positive: an element less its row's maximum; where that may be off by a rounding of the maximum,
- * both go to one function, which multiplies and subtracts at once. */
-static void exponential(c_printer *c, const tf_op *op, const tf_expr *e, const char *name, int skip) {
+/* Of what is never positive: an element less its row's maximum; where that may be off by a rounding
+ * of the maximum, both go to one function, which multiplies and subtracts at once. */
+static void exponential(c_printer *c, const tf_op *op, const tf_expr *e, const char *name,
+                        int skip) {
   const tf_expr *x = &op->expr[e->arg[0]];
   const bool low = ir_is_low(c->wl, op, e->arg[0]);
   if (low && c->near && x->what == TF_X_CALL)
@@ -347,9 +369,11 @@ static void limit(c_printer *c, const tf_op *op, const tf_expr *e, const char *n
 /* Whether the expression is a whole number made of dims: exact where float32 is not. */
 static bool is_whole_form(const tf_op *op, int i) {
   const tf_expr *e = &op->expr[i];
-  if (e->what == TF_X_NUMBER) return e->number >= -1e9 && e->number <= 1e9 && (double)(int64_t)e->number == e->number;
+  if (e->what == TF_X_NUMBER)
+    return e->number >= -1e9 && e->number <= 1e9 && (double)(int64_t)e->number == e->number;
   if (e->what != TF_X_CALL) return e->what == TF_X_DIM;
-  bool all = e->call == TF_K_ADD || e->call == TF_K_SUB || e->call == TF_K_MUL || e->call == TF_K_NEG;
+  bool all =
+      e->call == TF_K_ADD || e->call == TF_K_SUB || e->call == TF_K_MUL || e->call == TF_K_NEG;
   for (int k = 0; all && k < e->n_args; k++)
     all = is_whole_form(op, e->arg[k]);
   return all;
@@ -373,7 +397,11 @@ static void whole_form(c_printer *c, const tf_op *op, int i) {
 }
 
 const char *c_comparison(tf_kind kind) {
-  return kind == TF_K_LT ? "<" : kind == TF_K_LE ? "<=" : kind == TF_K_EQ ? "==" : kind == TF_K_NE ? "!=" : NULL;
+  return kind == TF_K_LT   ? "<"
+         : kind == TF_K_LE ? "<="
+         : kind == TF_K_EQ ? "=="
+         : kind == TF_K_NE ? "!="
+                           : NULL;
 }
 
 /* As C has it, in parentheses. */
@@ -492,26 +520,29 @@ const char *c_combine(tf_reduce r) {
   return "";
 }
 
-/* Of a sum of shares (1 to the row's length) the inverse does.  Of others it may be beyond the numbers of float32 where
- * quotients are not: then it is taken of the divisor times a power of two, by which products with it are multiplied
- * once more. */
+/* Of a sum of shares (1 to the row's length) the inverse does.  Of others it may be beyond the
+ * numbers of float32 where quotients are not: then it is taken of the divisor times a power of two,
+ * by which products with it are multiplied once more. */
 bool c_has_power(const c_printer *c, const tf_op *op, int divisor) {
   return !ir_is_share_sum(c->wl, op->reads[divisor].tensor);
 }
 
-/* ---- where what a mask leaves of a box ends: asked of its data while the kernel runs -------------------------------
+/* ---- where what a mask leaves of a box ends: asked of its data while the kernel runs
+ * -------------------------------
  */
 
 enum { RANK_MOST = 16 }; /* as an input's */
 
 const char *c_seen_name(ir_type mask) { return mask == IR_BF16 ? "bf16_seen" : "f32_seen"; }
 
-/* Rows are looked through from their end, a piece at a time, down to the end found so far: what counts at the end of
- * the first row is enough. */
+/* Rows are looked through from their end, a piece at a time, down to the end found so far: what
+ * counts at the end of the first row is enough. */
 static void seen_function(FILE *out, ir_type mask) {
-  const char *const none = mask == IR_BF16 ? "0xff80" : "-INFINITY", *const type = tf_micro_type(mask);
+  const char *const none = mask == IR_BF16 ? "0xff80" : "-INFINITY", *const type =
+                                                                         tf_micro_type(mask);
   fprintf(out,
-          "/* The end of what a mask leaves of a box (from, to; from, to; ..): behind it all of each row is -inf. */\n"
+          "/* The end of what a mask leaves of a box (from, to; from, to; ..): behind it all of "
+          "each row is -inf. */\n"
           "static int64_t %s(const %s *mask, int rank, const int64_t *step, const int64_t *box) {\n"
           "  const int64_t to = box[2 * rank - 1];\n"
           "  int64_t at[%d], end = box[2 * rank - 2];\n"
@@ -542,8 +573,8 @@ static bool asks(const ir_program *p, const ir_body *b, ir_type mask) {
   bool any = false;
   for (int i = 0; i < b->n && !any; i++) {
     const ir_stmt *s = b->s[i];
-    any = asks(p, &s->body, mask) ||
-          (s->kind == IR_LET && s->let.expr.fn == IR_SEEN && p->buffers[s->let.expr.arg[0].off].type == mask);
+    any = asks(p, &s->body, mask) || (s->kind == IR_LET && s->let.expr.fn == IR_SEEN &&
+                                      p->buffers[s->let.expr.arg[0].off].type == mask);
   }
   return any;
 }

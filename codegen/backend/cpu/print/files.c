@@ -10,7 +10,8 @@
 static const tf_workload *workload(const c_package *k) { return k->p->tree->workload; }
 
 static const char *c_isa(const c_package *k) {
-  return k->n_isas ? "x86-64, the best of several instruction sets chosen at run time" : k->isa->name;
+  return k->n_isas ? "x86-64, the best of several instruction sets chosen at run time"
+                   : k->isa->name;
 }
 
 static const char *version(const c_package *k) { return k->o->version ? k->o->version : ""; }
@@ -23,8 +24,9 @@ static void shape(FILE *out, const tf_tensor *z, const char *by) {
 
 const char *c_type_name(ir_type t) {
   static const char *const name[] = {
-      [IR_F32] = "float32", [IR_BF16] = "bfloat16", [IR_F16] = "float16", [IR_F8] = "float8", [IR_I8] = "int8",
-      [IR_U8] = "uint8",    [IR_I16] = "int16",     [IR_I32] = "int32",   [IR_I64] = "int64"};
+      [IR_F32] = "float32", [IR_BF16] = "bfloat16", [IR_F16] = "float16",
+      [IR_F8] = "float8",   [IR_I8] = "int8",       [IR_U8] = "uint8",
+      [IR_I16] = "int16",   [IR_I32] = "int32",     [IR_I64] = "int64"};
   return name[t];
 }
 
@@ -32,38 +34,44 @@ const char *c_type_name(ir_type t) {
 static const struct {
   const char *hold, *accuracy;
 } said[] = {
-    [IR_F32] =
-        {"float32",
-         "sums in float32, in parts; within 1e-5 of the norm of the outputs, or where terms of sums cancel, of the\n"
-         " * norm of the sums of their absolute values (test.c holds it against double)."},
-    [IR_BF16] =
-        {"bfloat16 (the upper half of a float32, as uint16_t)",
-         "inputs as they are, intermediates and sums in float32, rounded to bfloat16 where they are stored as outputs\n"
-         " * and where the instruction set multiplies bfloat16; to nearest even.  Within 1e-2 of the norm of the "
-         "outputs (test.c holds it)."},
+    [IR_F32] = {"float32",
+                "sums in float32, in parts; within 1e-5 of the norm of the outputs, or where terms "
+                "of sums cancel, of the\n"
+                " * norm of the sums of their absolute values (test.c holds it against double)."},
+    [IR_BF16] = {"bfloat16 (the upper half of a float32, as uint16_t)",
+                 "inputs as they are, intermediates and sums in float32, rounded to bfloat16 where "
+                 "they are stored as outputs\n"
+                 " * and where the instruction set multiplies bfloat16; to nearest even.  Within "
+                 "1e-2 of the norm of the "
+                 "outputs (test.c holds it)."},
     [IR_F16] = {"float16 (IEEE binary16, as uint16_t)",
-                "inputs as they are, intermediates and sums in float32, rounded to float16 where they are stored as "
-                "outputs\n * and where they are multiplied; to nearest even.  Within 2e-3 of the norm of the outputs "
+                "inputs as they are, intermediates and sums in float32, rounded to float16 where "
+                "they are stored as "
+                "outputs\n * and where they are multiplied; to nearest even.  Within 2e-3 of the "
+                "norm of the outputs "
                 "(test.c holds it)."},
     [IR_F8] = {"float8 (e4m3, as uint8_t) or float32, as said below",
-               "inputs as they are, intermediates and outputs in float32; products of two inputs are summed by tensor "
-               "cores,\n * with fewer bits than float32 has, and on Hopper in parts of 128, which are added up in "
+               "inputs as they are, intermediates and outputs in float32; products of two inputs "
+               "are summed by tensor "
+               "cores,\n * with fewer bits than float32 has, and on Hopper in parts of 128, which "
+               "are added up in "
                "float32.  Within 1e-2 of the norm of the outputs (test.c holds it)."},
-    [IR_I8] =
-        {"int8, int32 or float32, as said below",
-         "products of two inputs are summed in int32 without error; all else in float32, within 1e-5 of the norm of\n"
-         " * the outputs (test.c holds it against double)."},
+    [IR_I8] = {"int8, int32 or float32, as said below",
+               "products of two inputs are summed in int32 without error; all else in float32, "
+               "within 1e-5 of the norm of\n"
+               " * the outputs (test.c holds it against double)."},
 };
 
 /* What is said of sums, which GPUs do not make in parts. */
 static void accuracy(FILE *out, const c_package *k) {
   const ir_platform *p = k->p->platform;
   if (k->p->machine.data == IR_F32 && p && p->maps >> IR_BLOCK & 1)
-    fprintf(
-        out,
-        "a thread's float32 sums take in one term after the other: n terms of one sign are off by 3e-8 n of their sum "
-        "at most,\n * long sums by more than the %s of the norm of the outputs that test.c allows.\n",
-        k->within ? k->within : "1e-5");
+    fprintf(out,
+            "a thread's float32 sums take in one term after the other: n terms of one sign are off "
+            "by 3e-8 n of their sum "
+            "at most,\n * long sums by more than the %s of the norm of the outputs that test.c "
+            "allows.\n",
+            k->within ? k->within : "1e-5");
   else
     fprintf(out, "%s\n", said[k->p->machine.data].accuracy);
 }
@@ -85,26 +93,30 @@ static void argument_fields(FILE *out, const c_package *k, bool inputs) {
     const tf_tensor *t = &wl->tensors[z];
     if (!c_is_argument(t) || c_is_input(t) != inputs) continue;
     ir_type type = c_argument_type(k->p, z);
-    fprintf(out, "  %s%s *", inputs ? "const " : "", c_type(type)), c_field(out, t->name), fputs("; /* ", out);
+    fprintf(out, "  %s%s *", inputs ? "const " : "", c_type(type)), c_field(out, t->name),
+        fputs("; /* ", out);
     shape(out, t, " x ");
     if (type != IR_F32) fprintf(out, ", %s", c_type_name(type));
     begins(out, t);
     fprintf(out, "%s */\n", inputs ? "" : ", written");
-    if (t->rank > 1) fputs("  int64_t ", out), c_stride_field(out, t->name), fprintf(out, "[%d];\n", t->rank - 1);
+    if (t->rank > 1)
+      fputs("  int64_t ", out), c_stride_field(out, t->name), fprintf(out, "[%d];\n", t->rank - 1);
   }
 }
 
 static void dense(FILE *out, const c_package *k) {
   const tf_workload *wl = workload(k);
   fprintf(out,
-          "\n/* Strides of arrays without gaps%s. */\nstatic inline void %s_dense(%s_args *args) {\n  (void)args;\n",
+          "\n/* Strides of arrays without gaps%s. */\nstatic inline void %s_dense(%s_args *args) "
+          "{\n  (void)args;\n",
           c_packs(k) ? "; nothing is packed" : "", k->name, k->name);
   for (int z = 0; z < wl->n_tensors; z++) {
     const tf_tensor *t = &wl->tensors[z];
     int64_t step = 1;
     for (int r = t->rank - 1; r > 0 && c_is_argument(t); r--) {
       step *= t->extent[r];
-      fputs("  args->", out), c_stride_field(out, t->name), fprintf(out, "[%d] = %" PRId64 ";\n", r - 1, step);
+      fputs("  args->", out), c_stride_field(out, t->name),
+          fprintf(out, "[%d] = %" PRId64 ";\n", r - 1, step);
     }
   }
   if (c_packs(k)) fputs("  args->packed = NULL;\n", out);
@@ -118,7 +130,8 @@ static void packing(FILE *out, const c_package *k) {
     fprintf(out, "%s %s", i ? " and" : "", c_packed_tensor(k, i)->name);
   fprintf(
       out,
-      " as the kernel reads %s, for many calls with the same: then set args.packed to it.  packed: %s_packed() bytes,\n"
+      " as the kernel reads %s, for many calls with the same: then set args.packed to it.  packed: "
+      "%s_packed() bytes,\n"
       " * any alignment that a float has (64 bytes are best).  Reads nothing else of args. */\n"
       "size_t %s_packed(void);\nint %s_pack(const %s_args *args, void *packed, size_t bytes);\n\n",
       k->p->n_notes > 1 ? "them" : "it", n, n, n, n);
@@ -149,33 +162,40 @@ static bool has_exp(const tf_workload *wl) {
 
 /* How infinities, NaN and subnormal numbers are treated. */
 static void ends_of_range(FILE *out, const c_package *k) {
-  fputs(" * Infinities and NaN go through sums, products and functions as IEEE 754 has it.  max and min, max= and min= "
+  fputs(" * Infinities and NaN go through sums, products and functions as IEEE 754 has it.  max "
+        "and min, max= and min= "
         "and relu are C's fmax\n"
-        " * and fmin: of a number and NaN they give the number (max= of NaN alone gives -inf); select takes NaN for "
+        " * and fmin: of a number and NaN they give the number (max= of NaN alone gives -inf); "
+        "select takes NaN for "
         "true.\n",
         out);
   if (has_exp(workload(k)))
-    fputs(" * exp of what is below -87.3365 is 0, not a subnormal number (below 1.2e-38); of an element less the "
+    fputs(" * exp of what is below -87.3365 is 0, not a subnormal number (below 1.2e-38); of an "
+          "element less the "
           "maximum of "
           "its row,\n * as in softmax, 0 below -69.3147 (7.9e-31).\n",
           out);
   if (ir_has(&k->p->body, IR_DIVIDE))
-    fputs(" * Rows are divided by their sum behind the product they go through, so that there values above 3.4e38 / "
+    fputs(" * Rows are divided by their sum behind the product they go through, so that there "
+          "values above 3.4e38 / "
           "(length of a row) may overflow.\n",
           out);
   if (k->p->machine.data == IR_BF16 && (has_isa(k, "avx512_bf16") || has_isa(k, "amx")))
     fprintf(out,
-            " * Products of bfloat16 in AVX512-BF16 and AMX%s take subnormal numbers (below 1.2e-38) as 0, and give 0 "
+            " * Products of bfloat16 in AVX512-BF16 and AMX%s take subnormal numbers (below "
+            "1.2e-38) as 0, and give 0 "
             "for subnormal\n"
             " * sums; the other instruction sets keep them.\n",
             k->n_isas ? ", where they are chosen," : "");
   if (k->tiles && has_isa(k, "sme"))
-    fputs(" * SME: Linux, and vectors in streaming mode as long as the kernel was made for; a call has the tiles to "
+    fputs(" * SME: Linux, and vectors in streaming mode as long as the kernel was made for; a call "
+          "has the tiles to "
           "itself: what its caller\n"
           " * left in them is saved where TPIDR2_EL0 says, as Arm's ABI asks.\n",
           out);
   else if (k->tiles)
-    fputs(" * AMX: a call sets the tiles as it needs them and releases them; what the caller had in tiles or in their "
+    fputs(" * AMX: a call sets the tiles as it needs them and releases them; what the caller had "
+          "in tiles or in their "
           "configuration is lost.\n",
           out);
 }
@@ -183,43 +203,54 @@ static void ends_of_range(FILE *out, const c_package *k) {
 void c_kernel_h_begin(FILE *out, const c_package *k) {
   const char *n = k->name;
   fprintf(out, "/* %s: ", n), c_plain_text(out, workload(k)->name);
-  fprintf(
-      out,
-      ", fused.  Written by tileflow; README.md says how.\n"
-      " *\n"
-      " * Arrays hold %s, row-major: neighbours along the last rank are neighbours in memory, and NAME_stride[r] is\n"
-      " * the step of rank r in elements (fill them with %s_dense where there are no gaps).  No alignment is asked\n"
-      " * for.  Outputs may not overlap inputs.\n"
-      " *\n"
-      " * Re-entrant: no state outlives a call, and calls with their own outputs and workspaces may run at once.%s\n"
-      " * Accuracy: ",
-      said[k->p->machine.data].hold, n, spreading(k));
+  fprintf(out,
+          ", fused.  Written by tileflow; README.md says how.\n"
+          " *\n"
+          " * Arrays hold %s, row-major: neighbours along the last rank are neighbours in memory, "
+          "and NAME_stride[r] is\n"
+          " * the step of rank r in elements (fill them with %s_dense where there are no gaps).  "
+          "No alignment is asked\n"
+          " * for.  Outputs may not overlap inputs.\n"
+          " *\n"
+          " * Re-entrant: no state outlives a call, and calls with their own outputs and "
+          "workspaces may run at once.%s\n"
+          " * Accuracy: ",
+          said[k->p->machine.data].hold, n, spreading(k));
   accuracy(out, k);
   ends_of_range(out, k);
-  fprintf(out,
-          " */\n"
-          "#ifndef TILEFLOW_%s_H\n#define TILEFLOW_%s_H\n#include <stddef.h>\n#include <stdint.h>\n\n"
-          "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n",
-          n, n);
+  fprintf(
+      out,
+      " */\n"
+      "#ifndef TILEFLOW_%s_H\n#define TILEFLOW_%s_H\n#include <stddef.h>\n#include <stdint.h>\n\n"
+      "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n",
+      n, n);
   fputs("typedef struct {\n", out);
   argument_fields(out, k, true);
   argument_fields(out, k, false);
-  if (c_packs(k)) fprintf(out, "  const void *packed; /* what %s_pack wrote; NULL: laid out in each call */\n", n);
+  if (c_packs(k))
+    fprintf(out, "  const void *packed; /* what %s_pack wrote; NULL: laid out in each call */\n",
+            n);
   fprintf(out, "} %s_args;\n", n);
   dense(out, k);
   fprintf(out,
           "\nenum {\n  %s_done = 0,\n  %s_bad_argument = -1,    /* a pointer is NULL */\n"
           "  %s_small_workspace = -2, /* bytes < %s_workspace() */\n  %s_no_memory = -3,\n"
-          "  %s_no_tiles = -4, /* the system or the computer has no tiles (AMX, SME) as the kernel needs them */\n"
-          "  %s_no_isa = -5%s    /* the computer cannot run the instructions that it was compiled to (%s) */\n",
+          "  %s_no_tiles = -4, /* the system or the computer has no tiles (AMX, SME) as the kernel "
+          "needs them */\n"
+          "  %s_no_isa = -5%s    /* the computer cannot run the instructions that it was compiled "
+          "to (%s) */\n",
           n, n, n, n, n, n, n, c_has_sparse(k->p) ? "," : "", c_isa(k));
   if (c_has_sparse(k->p))
-    fprintf(out, "  %s_bad_pattern = -6 /* more elements of an argument are not zero than there may be */\n", n);
+    fprintf(
+        out,
+        "  %s_bad_pattern = -6 /* more elements of an argument are not zero than there may be */\n",
+        n);
   fprintf(out,
           "};\n\n"
           "/* Bytes of workspace a call needs now (with OpenMP: for the threads it may use). */\n"
           "size_t %s_workspace(void);\n\n"
-          "/* Computes the outputs.  workspace: that many bytes, any alignment, nothing in it before or after; NULL: "
+          "/* Computes the outputs.  workspace: that many bytes, any alignment, nothing in it "
+          "before or after; NULL: "
           "the call\n"
           " * allocates and frees them. */\n"
           "int %s(const %s_args *args, void *workspace, size_t bytes);\n\n",
@@ -241,8 +272,10 @@ static void objects(FILE *out, const c_package *k, bool rules) {
   for (int i = 0; i < k->n_isas; i++) {
     const char *isa = k->isas[i]->name;
     if (rules)
-      fprintf(out, "kernel_%s.o: kernel_%s.c kernel.h parts_%s.h\n\t$(CC) $(ALL) %s -c -o $@ kernel_%s.c\n", isa, isa,
-              isa, k->isas[i]->flags, isa);
+      fprintf(
+          out,
+          "kernel_%s.o: kernel_%s.c kernel.h parts_%s.h\n\t$(CC) $(ALL) %s -c -o $@ kernel_%s.c\n",
+          isa, isa, isa, k->isas[i]->flags, isa);
     else
       fprintf(out, " kernel_%s.o", isa);
   }
@@ -250,15 +283,16 @@ static void objects(FILE *out, const c_package *k, bool rules) {
 
 void c_makefile(FILE *out, const c_package *k) {
   const bool several = k->n_isas > 0;
-  fprintf(
-      out,
-      "# make, make test, make bench; CFLAGS, OPENMP (OPENMP= for one thread) and RUN, which the test runs under, may "
-      "be set.\n"
-      "# ANY: for any computer, so that test and bench can say what theirs lacks.\n"
-      "CFLAGS ?= -O3\nOPENMP ?= -fopenmp\nANY = -std=c17 $(CFLAGS) $(OPENMP)\nALL = %s%s$(ANY)\nLIBS = %s%s-lm\n"
-      "OBJECTS = kernel.o",
-      several ? "" : k->isa->flags, several || !*k->isa->flags ? "" : " ", k->source->libraries,
-      *k->source->libraries ? " " : "");
+  fprintf(out,
+          "# make, make test, make bench; CFLAGS, OPENMP (OPENMP= for one thread) and RUN, which "
+          "the test runs under, may "
+          "be set.\n"
+          "# ANY: for any computer, so that test and bench can say what theirs lacks.\n"
+          "CFLAGS ?= -O3\nOPENMP ?= -fopenmp\nANY = -std=c17 $(CFLAGS) $(OPENMP)\nALL = "
+          "%s%s$(ANY)\nLIBS = %s%s-lm\n"
+          "OBJECTS = kernel.o",
+          several ? "" : k->isa->flags, several || !*k->isa->flags ? "" : " ", k->source->libraries,
+          *k->source->libraries ? " " : "");
   objects(out, k, false);
   fprintf(out,
           "\n\nall: libkernel.a test bench\n"
@@ -291,7 +325,8 @@ void c_cmake(FILE *out, const c_package *k) {
           "target_include_directories(%s PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})\n",
           k->name, k->name);
   for (int i = 0; i < k->n_isas; i++) {
-    fprintf(out, "set_source_files_properties(kernel_%s.c PROPERTIES COMPILE_OPTIONS \"", k->isas[i]->name);
+    fprintf(out, "set_source_files_properties(kernel_%s.c PROPERTIES COMPILE_OPTIONS \"",
+            k->isas[i]->name);
     cmake_flags(out, k->isas[i]->flags);
     fputs("\")\n", out);
   }
@@ -305,38 +340,43 @@ void c_cmake(FILE *out, const c_package *k) {
             "find_library(MICRO %s REQUIRED)\nfind_library(BLAS blas REQUIRED)\n"
             "target_link_libraries(%s PUBLIC ${MICRO} ${BLAS} ${CMAKE_DL_LIBS} pthread m)\n",
             k->source->cmake, k->name);
-  fprintf(out,
-          "find_package(OpenMP COMPONENTS C)\nif(OpenMP_C_FOUND)\n  target_link_libraries(%s PUBLIC "
-          "OpenMP::OpenMP_C)\nendif()\n"
-          "foreach(program test bench)\n  add_executable(%s_${program} ${program}.c)\n"
-          "  target_link_libraries(%s_${program} PRIVATE %s m)\nendforeach()\n"
-          "enable_testing()\nadd_test(NAME %s COMMAND %s_test)\n",
-          k->name, k->name, k->name, k->name, k->name, k->name);
+  fprintf(
+      out,
+      "find_package(OpenMP COMPONENTS C)\nif(OpenMP_C_FOUND)\n  target_link_libraries(%s PUBLIC "
+      "OpenMP::OpenMP_C)\nendif()\n"
+      "foreach(program test bench)\n  add_executable(%s_${program} ${program}.c)\n"
+      "  target_link_libraries(%s_${program} PRIVATE %s m)\nendforeach()\n"
+      "enable_testing()\nadd_test(NAME %s COMMAND %s_test)\n",
+      k->name, k->name, k->name, k->name, k->name, k->name);
 }
 
 /* How it is replaced as it runs. */
 static void readme_live(FILE *out, const c_package *k) {
   if (!k->o->live) return;
   fprintf(out,
-          "## While better ones are looked for\n\n    #include \"live.h\"\n    ...\n    %s_live *live = "
+          "## While better ones are looked for\n\n    #include \"live.h\"\n    ...\n    %s_live "
+          "*live = "
           "%s_live_open(\"this folder\", 1);\n    if (%s_live_run(live, &args) != %s_done) ...\n\n"
           "    make -f live.mk && cc -o program program.c liblive.a -fopenmp -lm -ldl -pthread\n\n"
-          "`tileflow tune` with `--serve` and this folder then gives the program each faster kernel as it is found "
+          "`tileflow tune` with `--serve` and this folder then gives the program each faster "
+          "kernel as it is found "
           "(`live.h`).\n\n",
           k->name, k->name, k->name, k->name);
 }
 
 static void readme_measured(FILE *out, const c_package *k) {
   if (!k->o->n_measured) return;
-  fprintf(
-      out,
-      "\n## Measured\n\nThe fastest of %d kernels of the model's best mappings, timed where these files were "
-      "written: what a caller waits\n"
-      "for, by the clock (of kernels of one thread by its processor time, which is the same where nothing else runs); "
-      "the least of three\n"
-      "medians.  `make bench && ./bench` repeats it.\n\n| model's rank | predicted, us | measured, us "
-      "|\n|--:|--:|--:|\n",
-      k->o->n_measured);
+  fprintf(out,
+          "\n## Measured\n\nThe fastest of %d kernels of the model's best mappings, timed where "
+          "these files were "
+          "written: what a caller waits\n"
+          "for, by the clock (of kernels of one thread by its processor time, which is the same "
+          "where nothing else runs); "
+          "the least of three\n"
+          "medians.  `make bench && ./bench` repeats it.\n\n| model's rank | predicted, us | "
+          "measured, us "
+          "|\n|--:|--:|--:|\n",
+          k->o->n_measured);
   for (int i = 0; i < k->o->n_measured; i++) {
     const tf_measured *m = &k->o->measured[i];
     fprintf(out, "| %d | %.6g | ", m->rank, m->predicted * 1e6);
@@ -350,11 +390,13 @@ static void readme_measured(FILE *out, const c_package *k) {
 /* A call, and the line that links it. */
 static void readme_call(FILE *out, const c_package *k) {
   const tf_workload *wl = workload(k);
-  fprintf(out, "## In a program\n\n    #include \"kernel.h\"\n    ...\n    %s_args args = {", k->name);
+  fprintf(out, "## In a program\n\n    #include \"kernel.h\"\n    ...\n    %s_args args = {",
+          k->name);
   const char *sep = "";
   for (int z = 0; z < wl->n_tensors; z++) {
     if (!c_is_argument(&wl->tensors[z])) continue;
-    fprintf(out, "%s.", sep), c_field(out, wl->tensors[z].name), fputs(" = ", out), c_field(out, wl->tensors[z].name);
+    fprintf(out, "%s.", sep), c_field(out, wl->tensors[z].name), fputs(" = ", out),
+        c_field(out, wl->tensors[z].name);
     sep = ", ";
   }
   fprintf(out,
@@ -375,14 +417,16 @@ void c_readme(FILE *out, const c_package *k) {
   else
     fputs(".\n", out);
   fputs("\n    make test     compiles, runs, compares with a plain evaluation in double\n"
-        "    make bench    compiles; ./bench times it, by the clock, and says how many threads it has and their "
+        "    make bench    compiles; ./bench times it, by the clock, and says how many threads it "
+        "has and their "
         "processor "
         "time\n\n"
         "`kernel.h` says what the arguments are.\n\n",
         out);
   if (*linked)
     fprintf(out,
-            "Products of float32 come from %s, where it has them: link with `%s`.  It keeps the code it makes for all "
+            "Products of float32 come from %s, where it has them: link with `%s`.  It keeps the "
+            "code it makes for all "
             "of the\n"
             "process; calls may still run at once.\n\n",
             k->source->name, linked);
@@ -393,25 +437,32 @@ void c_readme(FILE *out, const c_package *k) {
   if (k->o->result)
     fputs("\n## Prediction\n\nOn ", out), c_plain_text(out, k->p->tree->arch->name),
         fprintf(out, ": %s%.6g cycles, %.6g us; %" PRId64 " points; bound by %s.\n",
-                k->o->result->estimated ? "about " : "", k->o->result->cycles, k->o->result->seconds * 1e6,
-                k->o->result->points, k->o->result->bottleneck);
+                k->o->result->estimated ? "about " : "", k->o->result->cycles,
+                k->o->result->seconds * 1e6, k->o->result->points, k->o->result->bottleneck);
   int bits = 8 * ir_bytes(k->p->machine.data);
   if (k->o->result && k->p->tree->arch->word_bits != bits)
-    fprintf(out, "It counts words of %d bits; the kernel's inputs have %d.\n", k->p->tree->arch->word_bits, bits);
+    fprintf(out, "It counts words of %d bits; the kernel's inputs have %d.\n",
+            k->p->tree->arch->word_bits, bits);
   if (k->o->result && tf_workload_masked(wl))
-    fprintf(out, "%" PRId64 " points are left out, in steps that the mask leaves nothing of.\n", k->o->result->skipped);
+    fprintf(out, "%" PRId64 " points are left out, in steps that the mask leaves nothing of.\n",
+            k->o->result->skipped);
   readme_measured(out, k);
   fprintf(out, "\n## Workspace\n\n%" PRId64 " words", k->shared);
   if (k->each) fprintf(out, ", and %" PRId64 " for each thread", k->each);
   fputs(".\n", out);
   if (c_packs(k) && k->must)
-    fprintf(out,
-            "\n%" PRId64 " of them are for weights as the kernel reads them, laid out in each call.  For many calls "
-            "with the same weights, `%s_pack`\n"
-            "does it once.\n",
-            k->must, k->name);
+    fprintf(
+        out,
+        "\n%" PRId64
+        " of them are for weights as the kernel reads them, laid out in each call.  For many calls "
+        "with the same weights, `%s_pack`\n"
+        "does it once.\n",
+        k->must, k->name);
   else if (c_packs(k))
-    fprintf(out, "\nWeights that stay the same can be laid out once, as the kernel reads them: `%s_pack`.\n", k->name);
+    fprintf(
+        out,
+        "\nWeights that stay the same can be laid out once, as the kernel reads them: `%s_pack`.\n",
+        k->name);
 }
 
 static void manifest_tensors(FILE *out, const c_package *k) {
@@ -421,8 +472,10 @@ static void manifest_tensors(FILE *out, const c_package *k) {
     const tf_tensor *t = &wl->tensors[z];
     if (!c_is_argument(t)) continue;
     fprintf(out,
-            "%s\n    {\"name\": \"%s\", \"role\": \"%s\", \"type\": \"%s\", \"layout\": \"row-major\", \"shape\": [",
-            any ? "," : "", t->name, c_is_input(t) ? "input" : "output", c_type_name(c_argument_type(k->p, z)));
+            "%s\n    {\"name\": \"%s\", \"role\": \"%s\", \"type\": \"%s\", \"layout\": "
+            "\"row-major\", \"shape\": [",
+            any ? "," : "", t->name, c_is_input(t) ? "input" : "output",
+            c_type_name(c_argument_type(k->p, z)));
     for (int r = 0; r < t->rank; r++)
       fprintf(out, "%s%" PRId64, r ? ", " : "", t->extent[r]);
     fputs("]}", out);
@@ -434,8 +487,8 @@ static void manifest_counts(FILE *out, const c_package *k) {
   const tf_result *r = k->o->result;
   const tf_arch *a = k->p->tree->arch;
   fputs(",\n  \"predicted\": {\"architecture\": ", out), c_json_text(out, a->name);
-  fprintf(out, ", \"cycles\": %.17g, \"seconds\": %.17g, \"points\": %" PRId64 ", \"levels\": [", r->cycles, r->seconds,
-          r->points);
+  fprintf(out, ", \"cycles\": %.17g, \"seconds\": %.17g, \"points\": %" PRId64 ", \"levels\": [",
+          r->cycles, r->seconds, r->points);
   for (int l = 0; l < a->n_memories; l++) {
     tf_counts sum = {0};
     for (int z = 0; z < workload(k)->n_tensors; z++) {
@@ -443,8 +496,8 @@ static void manifest_counts(FILE *out, const c_package *k) {
       sum.fill += c->fill, sum.read += c->read, sum.update += c->update, sum.drain += c->drain;
     }
     fprintf(out,
-            "%s\n    {\"name\": \"%s\", \"fill\": %" PRId64 ", \"read\": %" PRId64 ", \"update\": %" PRId64
-            ", \"drain\": %" PRId64 "}",
+            "%s\n    {\"name\": \"%s\", \"fill\": %" PRId64 ", \"read\": %" PRId64
+            ", \"update\": %" PRId64 ", \"drain\": %" PRId64 "}",
             l ? "," : "", a->memories[l].name, sum.fill, sum.read, sum.update, sum.drain);
   }
   fputs("\n  ]", out);
@@ -456,11 +509,13 @@ static void manifest_counts(FILE *out, const c_package *k) {
 static void manifest_measured(FILE *out, const c_package *k) {
   const tf_measured *all = k->o->measured;
   if (!k->o->n_measured) return;
-  fprintf(out, ",\n  \"measured\": {\"rank\": %d, \"predicted_seconds\": %.9g, \"seconds\": %.9g, \"kernels\": [",
+  fprintf(out,
+          ",\n  \"measured\": {\"rank\": %d, \"predicted_seconds\": %.9g, \"seconds\": %.9g, "
+          "\"kernels\": [",
           all[k->o->chosen].rank, all[k->o->chosen].predicted, all[k->o->chosen].measured);
   for (int i = 0; i < k->o->n_measured; i++) {
-    fprintf(out, "%s\n    {\"rank\": %d, \"predicted_seconds\": %.9g, \"seconds\": ", i ? "," : "", all[i].rank,
-            all[i].predicted);
+    fprintf(out, "%s\n    {\"rank\": %d, \"predicted_seconds\": %.9g, \"seconds\": ", i ? "," : "",
+            all[i].rank, all[i].predicted);
     if (all[i].measured < 0)
       fputs("null}", out);
     else
@@ -495,7 +550,7 @@ void c_manifest_end(FILE *out, const c_package *k) {
 
 void c_manifest(FILE *out, const c_package *k) {
   c_manifest_begin(out, k, "cpu", k->n_isas ? "multi" : k->isa->name);
-  fprintf(out, ",\n  \"workspace_words\": %" PRId64 ",\n  \"workspace_words_per_thread\": %" PRId64, k->shared,
-          k->each);
+  fprintf(out, ",\n  \"workspace_words\": %" PRId64 ",\n  \"workspace_words_per_thread\": %" PRId64,
+          k->shared, k->each);
   c_manifest_end(out, k);
 }

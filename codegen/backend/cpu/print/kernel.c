@@ -14,7 +14,8 @@ static bool product_uses(const cpu_product *p, int buffer) {
   if (p->way == CPU_FEW) return false;
   if (p->way == CPU_SPARSE) return p->sparse.panels == buffer || p->sparse.room == buffer;
   return p->way == CPU_CHANNELS ? p->channels.panels == buffer || p->channels.offsets == buffer
-                                : p->pairs.transposed == buffer || p->pairs.copy == buffer || p->pairs.panels == buffer;
+                                : p->pairs.transposed == buffer || p->pairs.copy == buffer ||
+                                      p->pairs.panels == buffer;
 }
 
 /* What is rounded on its way to the next product never stands in a buffer of its own. */
@@ -23,8 +24,8 @@ static bool op_uses(const c_printer *c, const ir_stmt *s, int buffer) {
   const bool nest = s->kind == IR_NEST;
   bool used = c->p->buffer_of[op->out] == buffer && !(nest && cpu_of(s)->rounds_for);
   for (int i = 0; i < op->n_reads; i++)
-    used |=
-        c->p->buffer_of[op->reads[i].tensor] == buffer && !(nest && cpu_of(s)->copied && i == cpu_of(s)->product->a);
+    used |= c->p->buffer_of[op->reads[i].tensor] == buffer &&
+            !(nest && cpu_of(s)->copied && i == cpu_of(s)->product->a);
   return used;
 }
 
@@ -72,7 +73,8 @@ static void place_buffers(c_printer *c) {
   place_panels(c);
   for (int i = 0; i < c->p->n_buffers; i++) {
     const ir_buffer *b = &c->p->buffers[i];
-    if (b->role == IR_ARGUMENT || b->role == IR_PANELS || b->shares >= 0 || stands_nowhere(c, i)) continue;
+    if (b->role == IR_ARGUMENT || b->role == IR_PANELS || b->shares >= 0 || stands_nowhere(c, i))
+      continue;
     int64_t *part = ir_is_own(c->p, i) ? &c->each : &c->shared;
     c->offset[i] = *part;
     int64_t words = (b->words * b->slots * ir_bytes(b->type) + 3) / 4;
@@ -86,7 +88,8 @@ static void place_buffers(c_printer *c) {
     if (c->p->buffers[i].shares >= 0) c->offset[i] = c->offset[c->p->buffers[i].shares];
 }
 
-static void pointer(c_printer *c, const ir_buffer *b, const char *name, const char *part, int64_t offset) {
+static void pointer(c_printer *c, const ir_buffer *b, const char *name, const char *part,
+                    int64_t offset) {
   const char *type = c_type(b->type);
   fprintf(c->out, "%s%s *const %s = ", b->role == IR_PANELS ? "const " : "", type, name);
   if (b->type != IR_F32) fprintf(c->out, "(%s *)(void *)(", type);
@@ -97,7 +100,8 @@ static void pointer(c_printer *c, const ir_buffer *b, const char *name, const ch
 static bool is_offered(const c_printer *c, int buffer) {
   bool any = false;
   for (int i = 0; i < c->p->n_notes; i++)
-    any |= cpu_pack_at(c->p, i)->product->way == CPU_PAIRS && cpu_panels_of(cpu_pack_at(c->p, i)->product) == buffer;
+    any |= cpu_pack_at(c->p, i)->product->way == CPU_PAIRS &&
+           cpu_panels_of(cpu_pack_at(c->p, i)->product) == buffer;
   return any;
 }
 
@@ -105,12 +109,13 @@ static void offered(c_printer *c, int buffer, const char *name) {
   const char *type = c_type(c->p->buffers[buffer].type);
   c_indent(c);
   fprintf(c->out,
-          "const %s *const %s = args->packed ? (const %s *)(const void *)((const float *)args->packed + %" PRId64
-          ") : NULL;\n",
+          "const %s *const %s = args->packed ? (const %s *)(const void *)((const float "
+          "*)args->packed + %" PRId64 ") : NULL;\n",
           type, name, type, c->offset[buffer]);
 }
 
-/* What a map makes may never leave its row, nor a window its registers: then nobody asks for the buffer. */
+/* What a map makes may never leave its row, nor a window its registers: then nobody asks for the
+ * buffer. */
 static void declare_buffer(c_printer *c, const ir_buffer *b, const char *part, int64_t offset) {
   int maker = c->wl->tensors[b->tensor].producer;
   pointer(c, b, b->id, part, offset);
@@ -124,10 +129,13 @@ static void open_buffers(c_printer *c, const ir_body *body, bool each) {
   for (int i = 0; i < c->p->n_buffers; i++) {
     const ir_buffer *b = &c->p->buffers[i];
     const bool may = is_offered(c, i);
-    if (b->role == IR_ARGUMENT || ir_is_own(c->p, i) != each || (may && !c->offers) || !uses(c, body, i)) continue;
+    if (b->role == IR_ARGUMENT || ir_is_own(c->p, i) != each || (may && !c->offers) ||
+        !uses(c, body, i))
+      continue;
     const char *part = b->role == IR_PANELS ? "packed" : each ? "own" : "workspace";
     char name[96];
-    snprintf(name, sizeof name, "%s_pack%d%s", b->id, i, b->tensor < 0 && b->slots > 1 ? "_all" : "");
+    snprintf(name, sizeof name, "%s_pack%d%s", b->id, i,
+             b->tensor < 0 && b->slots > 1 ? "_all" : "");
     if (may) {
       offered(c, i, name);
       continue;
@@ -136,7 +144,8 @@ static void open_buffers(c_printer *c, const ir_body *body, bool each) {
     if (b->tensor >= 0) declare_buffer(c, b, part, c->offset[i]);
     if (b->role == IR_KEPT) {
       c_indent(c);
-      fprintf(c->out, "int64_t *const %s_held = (int64_t *)(void *)(%s + %" PRId64 ");\n", b->id, part, c->held[i]);
+      fprintf(c->out, "int64_t *const %s_held = (int64_t *)(void *)(%s + %" PRId64 ");\n", b->id,
+              part, c->held[i]);
     }
     if (b->tensor < 0) pointer(c, b, name, part, c->offset[i]);
   }
@@ -152,14 +161,15 @@ static void open_pack(c_printer *c, int buffer, int of, const char *lengths, boo
     fprintf(c->out, "[%" PRId64 "] = {0};\n", slots);
     if (!lengths) return;
     c_indent(c);
-    fprintf(c->out, "int64_t %s_pack%d_%c[%" PRId64 "] = {0}, %s_pack%d_%c[%" PRId64 "] = {0};\n", name, buffer,
-            lengths[0], slots, name, buffer, lengths[1], slots);
+    fprintf(c->out, "int64_t %s_pack%d_%c[%" PRId64 "] = {0}, %s_pack%d_%c[%" PRId64 "] = {0};\n",
+            name, buffer, lengths[0], slots, name, buffer, lengths[1], slots);
     return;
   }
   fputs(" = NULL;\n", c->out);
   if (!lengths) return;
   c_indent(c);
-  fprintf(c->out, "int64_t %s_pack%d_%c = 0, %s_pack%d_%c = 0;\n", name, buffer, lengths[0], name, buffer, lengths[1]);
+  fprintf(c->out, "int64_t %s_pack%d_%c = 0, %s_pack%d_%c = 0;\n", name, buffer, lengths[0], name,
+          buffer, lengths[1]);
 }
 
 /* The box of a slab that is kept: none yet. */
@@ -225,8 +235,9 @@ static void parallel_for(c_printer *c, const ir_stmt *s, const char *var) {
   fputs("{\n", c->out);
   c->depth++;
   c_indent(c);
-  fprintf(c->out, "float *const own = workspace + %" PRId64 " + thread_number() * INT64_C(%" PRId64 ");\n", c->shared,
-          c->each);
+  fprintf(c->out,
+          "float *const own = workspace + %" PRId64 " + thread_number() * INT64_C(%" PRId64 ");\n",
+          c->shared, c->each);
   c_indent(c);
   fputs("(void)own;\n", c->out);
   open_buffers(c, &s->body, true);
@@ -237,7 +248,8 @@ static void parallel_for(c_printer *c, const ir_stmt *s, const char *var) {
   fprintf(c->out, "for (int64_t %s = 0; %s < %" PRId64 "; %s++) {\n", var, var, s->loop.trip, var);
 }
 
-/* Rows that were copied for all steps of loop s are no more what they were where it begins again. */
+/* Rows that were copied for all steps of loop s are no more what they were where it begins again.
+ */
 static void void_copies(c_printer *c, const ir_body *b, const ir_stmt *s) {
   for (int i = 0; i < b->n; i++) {
     const cpu_product *p = cpu_product_of(b->s[i]);
@@ -256,7 +268,8 @@ static void c_for(c_printer *c, const ir_stmt *s) {
     parallel_for(c, s, var);
   } else {
     c_indent(c);
-    fprintf(c->out, "for (int64_t %s = 0; %s < %" PRId64 "; %s++) {\n", var, var, s->loop.trip, var);
+    fprintf(c->out, "for (int64_t %s = 0; %s < %" PRId64 "; %s++) {\n", var, var, s->loop.trip,
+            var);
   }
   c->depth++;
   c_body(c, &s->body);
@@ -323,23 +336,30 @@ void c_body(c_printer *c, const ir_body *b) {
     case IR_STAGE:
     case IR_COPY:
     case IR_WAIT:
-    case IR_BARRIER: c->failed = true; break; /* caches fill themselves, and threads meet where loops end */
+    case IR_BARRIER:
+      c->failed = true;
+      break; /* caches fill themselves, and threads meet where loops end */
     }
   }
 }
 
-/* ---- the file ------------------------------------------------------------------------------------------ */
+/* ---- the file
+ * ------------------------------------------------------------------------------------------ */
 
 static const char helpers[] =
     "static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }\n"
     "static inline int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }\n"
-    "static inline int64_t pick(int64_t a, int64_t b, int64_t yes, int64_t no) { return a < b ? yes : no; }\n"
+    "static inline int64_t pick(int64_t a, int64_t b, int64_t yes, int64_t no) { return a < b ? "
+    "yes : no; }\n"
     "/* Where element x of a row stands that holds its phases one after the other. */\n"
-    "static inline int64_t equal_part(int64_t n, int64_t most) { const int64_t parts = n > most ? (n + most - 1) / "
+    "static inline int64_t equal_part(int64_t n, int64_t most) { const int64_t parts = n > most ? "
+    "(n + most - 1) / "
     "most : 1; return (n + parts - 1) / parts; }\n"
-    "static inline int64_t in_block(int64_t i, int64_t block, int64_t step) { return i / block * block * step + i % "
+    "static inline int64_t in_block(int64_t i, int64_t block, int64_t step) { return i / block * "
+    "block * step + i % "
     "block; }\n"
-    "static inline int64_t phase(int64_t x, int64_t stride, int64_t words) { return x % stride * words + x / stride; "
+    "static inline int64_t phase(int64_t x, int64_t stride, int64_t words) { return x % stride * "
+    "words + x / stride; "
     "}\n"
     "/* Whether the n bounds are those that were kept; they are afterwards. */\n"
     "static inline int same_box(int64_t *kept, const int64_t *now, int n) {\n"
@@ -350,14 +370,17 @@ static const char helpers[] =
     "  }\n"
     "  return same;\n"
     "}\n"
-    "/* The greater, the smaller; b where a is not a number.  In one instruction, for sums (which start as numbers and "
+    "/* The greater, the smaller; b where a is not a number.  In one instruction, for sums (which "
+    "start as numbers and "
     "stay so) and limits. */\n"
     "static inline float greater(float a, float b) { return a > b ? a : b; }\n"
     "static inline float smaller(float a, float b) { return a < b ? a : b; }\n"
-    "/* The same of any two, as C's fmaxf and fminf have it: the other one where one is not a number. */\n"
+    "/* The same of any two, as C's fmaxf and fminf have it: the other one where one is not a "
+    "number. */\n"
     "static inline float greater_of(float a, float b) { return a > b || b != b ? a : b; }\n"
     "static inline float smaller_of(float a, float b) { return a < b || b != b ? a : b; }\n"
-    "/* The power of two that brings the inverse of a small or a large number among the numbers of float32. */\n"
+    "/* The power of two that brings the inverse of a small or a large number among the numbers of "
+    "float32. */\n"
     "static inline float power_for(float by) {\n"
     "  const float size = by < 0.0f ? -by : by;\n"
     "  return size < 0x1p-64f ? 0x1p64f : size > 0x1p64f ? 0x1p-64f : 1.0f;\n"
@@ -384,7 +407,8 @@ static bool chooses(const tf_workload *wl) {
   for (int o = 0; o < wl->n_ops; o++)
     for (int i = 0; i < wl->ops[o].n_expr; i++) {
       const tf_expr *e = &wl->ops[o].expr[i];
-      any |= e->what == TF_X_DIM || (e->what == TF_X_CALL && (e->call == TF_K_SELECT || e->call >= TF_K_LT));
+      any |= e->what == TF_X_DIM ||
+             (e->what == TF_X_CALL && (e->call == TF_K_SELECT || e->call >= TF_K_LT));
     }
   return any;
 }
@@ -394,7 +418,8 @@ static void arguments(c_printer *c) {
     const tf_tensor *t = &c->wl->tensors[z];
     if (!c_is_argument(t)) continue;
     const char *id = c->p->tensor_id[z];
-    fprintf(c->out, "  %s%s *const %s = args->", c_is_input(t) ? "const " : "", c_type(c_argument_type(c->p, z)), id);
+    fprintf(c->out, "  %s%s *const %s = args->", c_is_input(t) ? "const " : "",
+            c_type(c_argument_type(c->p, z)), id);
     c_field(c->out, t->name), fputs(";\n", c->out);
     for (int r = 0; r + 1 < t->rank; r++)
       fprintf(c->out, "  const int64_t %s_s%d = args->", id, r), c_stride_field(c->out, t->name),
@@ -405,14 +430,18 @@ static void arguments(c_printer *c) {
   }
 }
 
-/* What the caller calls runs on any computer, until it has asked; and calls, but never takes in, what does not.  --isa
- * multi has asked before. */
+/* What the caller calls runs on any computer, until it has asked; and calls, but never takes in,
+ * what does not.  --isa multi has asked before. */
 static void can_run(FILE *out, const c_package *k) {
   fputs("\n#if !defined(MACHINE_HAS) /* whether the computer can run what is above */\n", out);
   if (strstr(k->isa->has, "leaf7")) c_leaf7(out);
-  const char *has = k->isa->has, *tiles = strstr(has, " && TILES"); /* which are asked for by themselves */
-  fprintf(out, "#define MACHINE_HAS() (%.*s)\n#endif\n", (int)(tiles ? (size_t)(tiles - has) : strlen(has)), has);
-  fprintf(out, "#if defined(__GNUC__)\n#define PLAIN __attribute__((target(\"%s\")))\n#else\n#define PLAIN\n#endif\n",
+  const char *has = k->isa->has,
+             *tiles = strstr(has, " && TILES"); /* which are asked for by themselves */
+  fprintf(out, "#define MACHINE_HAS() (%.*s)\n#endif\n",
+          (int)(tiles ? (size_t)(tiles - has) : strlen(has)), has);
+  fprintf(out,
+          "#if defined(__GNUC__)\n#define PLAIN __attribute__((target(\"%s\")))\n#else\n#define "
+          "PLAIN\n#endif\n",
           k->isa->plain);
 }
 
@@ -422,11 +451,14 @@ static void entry(c_printer *c, const c_package *k) {
   const char *n = k->name, *f = k->entry;
   bool spreads = ir_has_parallel(&c->p->body);
   if (k->n_isas)
-    fprintf(c->out, "\nsize_t %s_workspace(void);\nint %s(const %s_args *args, void *workspace, size_t bytes);\n", f, f,
-            n);
+    fprintf(c->out,
+            "\nsize_t %s_workspace(void);\nint %s(const %s_args *args, void *workspace, size_t "
+            "bytes);\n",
+            f, f, n);
   if (c_asks_isa(k)) can_run(c->out, k);
   fprintf(c->out, "\n%ssize_t %s_workspace(void) {\n", plain(k), f);
-  fprintf(c->out, "  return (size_t)(INT64_C(%" PRId64 ") + %sINT64_C(%" PRId64 ")) * sizeof(float);\n}\n",
+  fprintf(c->out,
+          "  return (size_t)(INT64_C(%" PRId64 ") + %sINT64_C(%" PRId64 ")) * sizeof(float);\n}\n",
           c->shared + LINE, spreads ? "most_threads() * " : "", c->each);
   fprintf(c->out,
           "\n%sint %s(const %s_args *args, void *workspace, size_t bytes) {\n"
@@ -437,7 +469,8 @@ static void entry(c_printer *c, const c_package *k) {
       fputs("  if (!args->", c->out), c_field(c->out, c->wl->tensors[z].name),
           fprintf(c->out, ") return %s_bad_argument;\n", n);
   if (c_asks_isa(k)) fprintf(c->out, "  if (!MACHINE_HAS()) return %s_no_isa;\n", n);
-  if (tf_micro_has_tiles(&c->p->machine)) fprintf(c->out, "  if (!TILES_ALLOWED()) return %s_no_tiles;\n", n);
+  if (tf_micro_has_tiles(&c->p->machine))
+    fprintf(c->out, "  if (!TILES_ALLOWED()) return %s_no_tiles;\n", n);
   const bool says = c_has_sparse(c->p);
   fprintf(c->out,
           "  void *own = NULL;\n"
@@ -469,7 +502,9 @@ static void packs(c_printer *c, const c_package *k, bool first) {
   for (int i = 0; i < c->p->n_notes; i++) {
     const cpu_pack *pack = cpu_pack_at(c->p, i);
     if (cpu_packs_first(pack->product) == first)
-      (pack->product->way == CPU_SPARSE ? c_pack_sparse : first ? c_pack_panels : c_pack_offered)(c, pack);
+      (pack->product->way == CPU_SPARSE ? c_pack_sparse
+       : first                          ? c_pack_panels
+                                        : c_pack_offered)(c, pack);
   }
   if (says) fprintf(c->out, "  return broken ? %s_bad_pattern : %s_done;\n", k->name, k->name);
   fputs("}\n", c->out);
@@ -481,10 +516,12 @@ static void find_packed(c_printer *c, const c_package *k) {
     fprintf(c->out, "  float *const packed = workspace + %" PRId64 ";\n  ", c->packed_at);
   else
     fprintf(c->out,
-            "  const float *const packed = args->packed ? (const float *)args->packed : workspace + %" PRId64 ";\n  ",
+            "  const float *const packed = args->packed ? (const float *)args->packed : workspace "
+            "+ %" PRId64 ";\n  ",
             c->packed_at);
   if (says) fputs("const int status = ", c->out);
-  if (!k->n_isas) fprintf(c->out, says ? "args->packed ? %s_done : " : "if (!args->packed) ", k->name);
+  if (!k->n_isas)
+    fprintf(c->out, says ? "args->packed ? %s_done : " : "if (!args->packed) ", k->name);
   if (k->n_isas)
     fputs("pack(args, packed);\n", c->out);
   else
@@ -495,17 +532,22 @@ static void find_packed(c_printer *c, const c_package *k) {
 /* What the caller calls to have them for many calls. */
 static void pack_entry(c_printer *c, const c_package *k) {
   const char *n = k->name;
-  fprintf(c->out, "\n%ssize_t %s_packed(void) {\n  return (size_t)INT64_C(%" PRId64 ") * sizeof(float);\n}\n", plain(k),
-          n, c->packed);
-  fprintf(c->out, "\n%sint %s_pack(const %s_args *args, void *packed, size_t bytes) {\n  if (!args || !packed",
-          plain(k), n, n);
+  fprintf(c->out,
+          "\n%ssize_t %s_packed(void) {\n  return (size_t)INT64_C(%" PRId64
+          ") * sizeof(float);\n}\n",
+          plain(k), n, c->packed);
+  fprintf(
+      c->out,
+      "\n%sint %s_pack(const %s_args *args, void *packed, size_t bytes) {\n  if (!args || !packed",
+      plain(k), n, n);
   for (int i = 0; i < c->p->n_notes; i++)
     fputs(" || !args->", c->out), c_field(c->out, c_packed_tensor(k, i)->name);
   fprintf(c->out, ") return %s_bad_argument;\n", n);
   if (c_asks_isa(k)) fprintf(c->out, "  if (!MACHINE_HAS()) return %s_no_isa;\n", n);
   const bool says = c_has_sparse(c->p);
   fprintf(c->out, "  if (bytes < %s_packed()) return %s_small_workspace;\n", n, n);
-  if (c->must) fprintf(c->out, "  %spack(args, (float *)packed);\n", says ? "const int status = " : "");
+  if (c->must)
+    fprintf(c->out, "  %spack(args, (float *)packed);\n", says ? "const int status = " : "");
   if (c->packed > c->must) fputs("  offer(args, (float *)packed);\n", c->out);
   if (says)
     fputs("  return status;\n}\n", c->out);
@@ -517,8 +559,8 @@ static void whole(c_printer *c, const c_package *k) {
   c->offers = !k->n_isas;
   if (c->must) packs(c, k, true);
   if (c->packed > c->must && c->offers) packs(c, k, false);
-  fprintf(c->out, "\nstatic %s run(const %s_args *args, float *workspace) {\n", c_has_sparse(c->p) ? "int" : "void",
-          k->name);
+  fprintf(c->out, "\nstatic %s run(const %s_args *args, float *workspace) {\n",
+          c_has_sparse(c->p) ? "int" : "void", k->name);
   arguments(c);
   c->depth = 1;
   fputs("  (void)workspace;\n", c->out);
@@ -540,21 +582,24 @@ static bool keeps(const ir_program *p) {
   return any;
 }
 
-/* Options that let the compiler reorder sums, or think that nothing is infinite: exp and its like are made of what
- * these break. */
-static const char strict[] = "#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || "
-                             "(defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0)\n"
-                             "#error \"compile without -ffast-math, -Ofast, -funsafe-math-optimizations and "
-                             "-ffinite-math-only: exp, infinities and NaN come out wrong with them\"\n"
-                             "#endif\n";
+/* Options that let the compiler reorder sums, or think that nothing is infinite: exp and its like
+ * are made of what these break. */
+static const char strict[] =
+    "#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || "
+    "(defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0)\n"
+    "#error \"compile without -ffast-math, -Ofast, -funsafe-math-optimizations and "
+    "-ffinite-math-only: exp, infinities and NaN come out wrong with them\"\n"
+    "#endif\n";
 
 void c_parts_h(FILE *out, const c_package *k) {
   const ir_program *p = k->p;
   fprintf(out,
-          "/* What kernel.c is made of: vectors of %s, functions of one number, and the least and the most of two. */\n"
+          "/* What kernel.c is made of: vectors of %s, functions of one number, and the least and "
+          "the most of two. */\n"
           "#ifndef TILEFLOW_%s_PARTS_H\n#define TILEFLOW_%s_PARTS_H\n%s",
           k->isa->name, k->name, k->name, strict);
-  tf_micro_math(out, kinds_used(p->tree->workload) | (ir_has(&p->body, IR_CORRECT) ? 1u << TF_K_EXP : 0));
+  tf_micro_math(out, kinds_used(p->tree->workload) |
+                         (ir_has(&p->body, IR_CORRECT) ? 1u << TF_K_EXP : 0));
   fputc('\n', out);
   fputs(helpers, out);
   c_seen_text(out, p, &p->body);
@@ -563,7 +608,8 @@ void c_parts_h(FILE *out, const c_package *k) {
   tf_micro_prologue(out, k->isa);
   tf_micro_lanes_text(out, k->isa, p->machine.data == IR_BF16);
   if (k->isa->lanes > 1) tf_micro_vector_math(out, k->isa, kinds_used(p->tree->workload));
-  if (k->isa->lanes > 1 && kinds_used(p->tree->workload) >> TF_K_ROUND & 1) tf_micro_vector_round(out, k->isa);
+  if (k->isa->lanes > 1 && kinds_used(p->tree->workload) >> TF_K_ROUND & 1)
+    tf_micro_vector_round(out, k->isa);
   if (p->machine.data == IR_I8) tf_micro_vector_bytes(out, k->isa);
   if (k->isa->lanes > 1 && chooses(p->tree->workload)) tf_micro_vector_choices(out);
   fputs(k->source->include, out);
@@ -598,18 +644,21 @@ bool c_kernel_c(FILE *out, c_package *k) {
   ok = c.blocks && fclose(c.blocks) == 0 && ok;
   if (ok) {
     fprintf(out, "/* %s: ", k->name), c_plain_text(out, c.wl->name);
-    fprintf(out,
-            " for %s.  Written by tileflow; see README.md. */\n"
-            "#if defined(__GNUC__) && !defined(__clang__)\n"
-            "/* no-tree-pre: it takes loops' first steps apart, and they stay scalar.  peel-loops, which -O3 has: "
-            "without it gcc\n"
-            "   12 computes wrong addresses for what vectors leave of a short row deep in loops. */\n"
-            "#pragma GCC optimize(\"no-tree-pre\", \"peel-loops\")\n#endif\n"
-            "#if defined(__GNUC__)\n#pragma GCC diagnostic ignored \"-Wunknown-pragmas\" /* of OpenMP, where it is off "
-            "*/\n#endif\n"
-            "#include \"kernel.h\"\n\n#include <stdlib.h>\n\n"
-            "#include \"%s\"\n",
-            k->isa->name, k->parts);
+    fprintf(
+        out,
+        " for %s.  Written by tileflow; see README.md. */\n"
+        "#if defined(__GNUC__) && !defined(__clang__)\n"
+        "/* no-tree-pre: it takes loops' first steps apart, and they stay scalar.  peel-loops, "
+        "which -O3 has: "
+        "without it gcc\n"
+        "   12 computes wrong addresses for what vectors leave of a short row deep in loops. */\n"
+        "#pragma GCC optimize(\"no-tree-pre\", \"peel-loops\")\n#endif\n"
+        "#if defined(__GNUC__)\n#pragma GCC diagnostic ignored \"-Wunknown-pragmas\" /* of OpenMP, "
+        "where it is off "
+        "*/\n#endif\n"
+        "#include \"kernel.h\"\n\n#include <stdlib.h>\n\n"
+        "#include \"%s\"\n",
+        k->isa->name, k->parts);
     fwrite(blocks, 1, n_blocks, out);
     fwrite(body, 1, n_body, out);
     k->shared = c.shared + LINE > k->shared ? c.shared + LINE : k->shared;

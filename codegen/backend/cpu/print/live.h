@@ -1,4 +1,5 @@
-/* What lets a kernel be replaced as it runs: the files of codegen/backend/cpu/live, and tables of this kernel. */
+/* What lets a kernel be replaced as it runs: the files of codegen/backend/cpu/live, and tables of
+ * this kernel. */
 #ifndef CODEGEN_BACKEND_CPU_PRINT_LIVE_H
 #define CODEGEN_BACKEND_CPU_PRINT_LIVE_H
 #include "codegen/backend/cpu/print/files.h"

@@ -1,20 +1,23 @@
-/* kernel.c where several instruction sets were emitted: asks the computer at each call, and remembers nothing. */
+/* kernel.c where several instruction sets were emitted: asks the computer at each call, and
+ * remembers nothing. */
 #include <string.h>
 
 #include "codegen/backend/cpu/print/files.h"
 
-static const char machine[] = "#if !defined(__x86_64__)\n#error \"these kernels are for x86-64\"\n#endif\n";
-static const char leaf7[] = "#include <cpuid.h>\n"
-                            "/* Bit of a register (0: EAX, 3: EDX) of CPUID's leaf 7. */\n"
-                            "static inline int leaf7(unsigned sub, int which, int bit) {\n"
-                            "  unsigned r[4] = {0, 0, 0, 0};\n"
-                            "  return __get_cpuid_count(7, sub, &r[0], &r[1], &r[2], &r[3]) && (r[which] >> bit & 1);\n"
-                            "}\n\n";
-static const char tiles[] =
-    "extern long syscall(long, ...);\n"
-    "#define TILES_ALLOWED() \\\n"
-    "  (leaf7(0, 3, 22) && leaf7(0, 3, 24) && leaf7(0, 3, 25) && syscall(158L, 0x1023L, 18L) == 0)\n"
-    "#endif\n\n";
+static const char machine[] =
+    "#if !defined(__x86_64__)\n#error \"these kernels are for x86-64\"\n#endif\n";
+static const char leaf7[] =
+    "#include <cpuid.h>\n"
+    "/* Bit of a register (0: EAX, 3: EDX) of CPUID's leaf 7. */\n"
+    "static inline int leaf7(unsigned sub, int which, int bit) {\n"
+    "  unsigned r[4] = {0, 0, 0, 0};\n"
+    "  return __get_cpuid_count(7, sub, &r[0], &r[1], &r[2], &r[3]) && (r[which] >> bit & 1);\n"
+    "}\n\n";
+static const char tiles[] = "extern long syscall(long, ...);\n"
+                            "#define TILES_ALLOWED() \\\n"
+                            "  (leaf7(0, 3, 22) && leaf7(0, 3, 24) && leaf7(0, 3, 25) && "
+                            "syscall(158L, 0x1023L, 18L) == 0)\n"
+                            "#endif\n\n";
 
 void c_leaf7(FILE *out) { fputs(leaf7, out); }
 
@@ -26,9 +29,9 @@ static void questions(FILE *out, const c_package *k) {
   fputs(machine, out);
   if (asks) fputs(leaf7, out);
   if (!k->tiles) return;
-  fputs(
-      "#if !defined(TILES_ALLOWED) /* the units, and Linux's leave to use them (arch_prctl, ARCH_REQ_XCOMP_PERM) */\n",
-      out);
+  fputs("#if !defined(TILES_ALLOWED) /* the units, and Linux's leave to use them (arch_prctl, "
+        "ARCH_REQ_XCOMP_PERM) */\n",
+        out);
   if (!asks) fputs(leaf7, out);
   fputs(tiles, out);
 }
@@ -38,15 +41,17 @@ static void table(FILE *out, const c_package *k) {
   for (int i = 0; i < k->n_isas; i++) {
     const char *isa = k->isas[i]->name;
     fprintf(out,
-            "size_t %s_%s_workspace(void);\nint %s_%s(const %s_args *args, void *workspace, size_t bytes);\n"
+            "size_t %s_%s_workspace(void);\nint %s_%s(const %s_args *args, void *workspace, size_t "
+            "bytes);\n"
             "static int has_%s(void) { return %s; }\n\n",
             n, isa, n, isa, n, isa, k->isas[i]->has);
   }
-  fprintf(out,
-          "/* Best first. */\nstatic const struct {\n  const char *isa;\n  int (*has)(void);\n  size_t "
-          "(*workspace)(void);\n"
-          "  int (*run)(const %s_args *, void *, size_t);\n} rows[] = {\n",
-          n);
+  fprintf(
+      out,
+      "/* Best first. */\nstatic const struct {\n  const char *isa;\n  int (*has)(void);\n  size_t "
+      "(*workspace)(void);\n"
+      "  int (*run)(const %s_args *, void *, size_t);\n} rows[] = {\n",
+      n);
   for (int i = 0; i < k->n_isas; i++) {
     const char *isa = k->isas[i]->name;
     fprintf(out, "  {\"%s\", has_%s, %s_%s_workspace, %s_%s},\n", isa, isa, n, isa, n, isa);
@@ -57,7 +62,8 @@ static void table(FILE *out, const c_package *k) {
 bool c_chooser_c(FILE *out, c_package *k) {
   const char *n = k->name;
   fprintf(out, "/* %s: ", n), c_plain_text(out, k->p->tree->workload->name);
-  fprintf(out, ", with the best instruction set that the computer has.  Written by tileflow; see README.md. */\n"
+  fprintf(out, ", with the best instruction set that the computer has.  Written by tileflow; see "
+               "README.md. */\n"
                "#include \"kernel.h\"\n\n#include <string.h>\n\n");
   questions(out, k);
   table(out, k);
@@ -90,7 +96,8 @@ bool c_chooser_c(FILE *out, c_package *k) {
 void c_chooser_h(FILE *out, const c_package *k) {
   const char *n = k->name;
   fprintf(out,
-          "/* The i-th instruction set that the computer has, best first: 0 is what %s takes.  NULL past the last. */\n"
+          "/* The i-th instruction set that the computer has, best first: 0 is what %s takes.  "
+          "NULL past the last. */\n"
           "const char *%s_isa(int i);\n\n"
           "/* The same with one of them; bad_argument where the computer has it not. */\n"
           "int %s_with(const char *isa, const %s_args *args, void *workspace, size_t bytes);\n\n",

@@ -4,7 +4,8 @@
 #include "codegen/backend/cpu/note/window.h"
 #include "codegen/backend/cpu/print/rows.h"
 
-/* A map, element by element along one of its dims; what its row does not move is not asked for at each element. */
+/* A map, element by element along one of its dims; what its row does not move is not asked for at
+ * each element. */
 static void map_rows(c_printer *c, const tf_op *op, const ir_stmt *s, int open) {
   const int row = cpu_map_row(c->wl, s, open, tf_micro_lanes(c->micro));
   for (int k = open; k < op->n_dims; k++)
@@ -49,9 +50,10 @@ static void into_scalar(c_printer *c, const tf_op *op, const ir_stmt *s, int ope
     c_loop(c, op, s, k);
   c_indent(c);
   const ir_type type = c_buffer(c, op, -1)->type;
-  const bool wide = type == IR_F32 && op->reduce == TF_REDUCE_ADD; /* whatever the sum's length, and as fast */
-  fprintf(c->out, "%s sum = %s%s", wide ? "double" : c_type(type), s->nest.n_resets ? "fresh ? " : "",
-          wide ? "0.0" : c_start(s, op->reduce));
+  const bool wide =
+      type == IR_F32 && op->reduce == TF_REDUCE_ADD; /* whatever the sum's length, and as fast */
+  fprintf(c->out, "%s sum = %s%s", wide ? "double" : c_type(type),
+          s->nest.n_resets ? "fresh ? " : "", wide ? "0.0" : c_start(s, op->reduce));
   if (s->nest.n_resets) fputs(" : ", c->out), c_element(c, op, -1);
   fputs(";\n", c->out);
   for (int k = op->n_out_dims; k < op->n_dims; k++, reduced++)
@@ -79,7 +81,8 @@ void c_nest(c_printer *c, const ir_stmt *s, int open) {
   c->depth++;
   if (sum) c_fresh_flag(c, s);
   c->whole = sum && c_buffer(c, op, -1)->type == IR_I32;
-  const bool maps = cpu_of(s)->window && cpu_of(s)->window->n_maps > 0; /* which nothing else prints */
+  const bool maps =
+      cpu_of(s)->window && cpu_of(s)->window->n_maps > 0; /* which nothing else prints */
   if (sum && !maps && c_is_row_sum(c, op)) {
     c_row_sum(c, op, s, open);
     c_close(c, 1);
@@ -95,7 +98,8 @@ void c_nest(c_printer *c, const ir_stmt *s, int open) {
     c_close(c, 1);
     return;
   }
-  bool wide = last >= open && (c_runs_along(c, op, op->dims[last], true) || reduced_neighbours(c, op) < 0);
+  bool wide =
+      last >= open && (c_runs_along(c, op, op->dims[last], true) || reduced_neighbours(c, op) < 0);
   if (sum ? wide : last >= open)
     along_output(c, op, s, open);
   else if (!sum)
@@ -124,7 +128,8 @@ void c_together(c_printer *c, const ir_stmt *s) {
   c_close(c, open);
 }
 
-/* ---- streams ------------------------------------------------------------------------------------------ */
+/* ---- streams
+ * ------------------------------------------------------------------------------------------ */
 
 /* Whether neighbours along the output's last dim have the same element of the buffer. */
 static bool steady_along(const c_printer *c, const tf_op *op, int buffer) {
@@ -179,7 +184,10 @@ bool c_open_when(c_printer *c, const ir_stmt *s) {
   if (s->kind == IR_SAVE || (s->kind == IR_DIVIDE && s->divide.last.var < 0)) return false;
   if (c->step == (s->kind == IR_CORRECT ? C_STEP_LATER : C_STEP_LAST)) return false;
   c_line(c, "if (");
-  c_atom(c->out, c->p, c->step ? ir_number(0) : s->kind == IR_CORRECT ? s->correct.resets : s->divide.last);
+  c_atom(c->out, c->p,
+         c->step                 ? ir_number(0)
+         : s->kind == IR_CORRECT ? s->correct.resets
+                                 : s->divide.last);
   if (s->kind == IR_CORRECT)
     fputs(" != 0) { /* the maximum may have risen */\n", c->out);
   else
@@ -188,18 +196,21 @@ bool c_open_when(c_printer *c, const ir_stmt *s) {
   return true;
 }
 
-/* Copies of sums as bfloat16, row by row, with the instruction set's own rounding; false: it has none. */
+/* Copies of sums as bfloat16, row by row, with the instruction set's own rounding; false: it has
+ * none. */
 static bool save_rows(c_printer *c, const ir_stmt *s) {
   const tf_op *op = &c->wl->ops[s->op];
   const ir_buffer *to = &c->p->buffers[s->save.to], *from = &c->p->buffers[s->save.from];
   const int last = op->n_out_dims - 1;
-  if (last < 0 || !c_takes_vectors(c, to->type) || to->type != IR_BF16 || from->type != IR_F32) return false;
+  if (last < 0 || !c_takes_vectors(c, to->type) || to->type != IR_BF16 || from->type != IR_F32)
+    return false;
   for (int k = 0; k < last; k++)
     c_loop(c, op, s, k);
   c_line(c, "{\n");
   c->depth++;
   c_origin(c, op, s, last);
-  c_line(c, "bf16_round_row(&"), c_element_of(c, s->save.to), fputs(", &", c->out), c_element_of(c, s->save.from);
+  c_line(c, "bf16_round_row(&"), c_element_of(c, s->save.to), fputs(", &", c->out),
+      c_element_of(c, s->save.from);
   fputs(", ", c->out), c_atom(c->out, c->p, s->range[last].hi);
   fprintf(c->out, " - d_%s);\n", c_dim_name(c, op, last));
   c_close(c, last + 1);
@@ -227,8 +238,8 @@ void c_over(c_printer *c, const ir_stmt *s) {
   const tf_op *op = &c->wl->ops[s->op];
   const int last = op->n_out_dims - 1;
   if (s->kind == IR_SAVE && save_rows(c, s)) return;
-  const bool by =
-      s->kind != IR_SAVE && last > 0 && steady_along(c, op, s->kind == IR_CORRECT ? s->correct.after : s->divide.by);
+  const bool by = s->kind != IR_SAVE && last > 0 &&
+                  steady_along(c, op, s->kind == IR_CORRECT ? s->correct.after : s->divide.by);
   int opened = c_open_when(c, s);
   for (int k = 0; k < op->n_out_dims; k++, opened++) {
     if (k == last && by) c_line(c, "const float by = "), factor(c, s), fputs(";\n", c->out);

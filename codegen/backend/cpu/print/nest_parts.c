@@ -9,7 +9,9 @@ static const char *const identities[] = {
 };
 
 const char *c_identity(tf_reduce r) { return identities[r]; }
-const char *c_start(const ir_stmt *s, tf_reduce r) { return s->nest.finite ? "-3.40282347e38f" : identities[r]; }
+const char *c_start(const ir_stmt *s, tf_reduce r) {
+  return s->nest.finite ? "-3.40282347e38f" : identities[r];
+}
 
 void c_loop(c_printer *c, const tf_op *op, const ir_stmt *s, int k) { c_loop_by(c, op, s, k, 1); }
 
@@ -48,7 +50,8 @@ bool c_runs_along(const c_printer *c, const tf_op *op, int dim, bool in_output) 
     int rank = c->wl->tensors[ref->tensor].rank;
     for (int r = 0; r < rank; r++)
       for (int t = 0; t < ref->index[r].n_terms; t++)
-        if (ref->index[r].terms[t].dim == dim && (r < rank - 1 || ref->index[r].terms[t].coef != 1)) return false;
+        if (ref->index[r].terms[t].dim == dim && (r < rank - 1 || ref->index[r].terms[t].coef != 1))
+          return false;
   }
   return true;
 }
@@ -112,7 +115,8 @@ ir_atom c_fresh_of(const tf_op *op, const ir_stmt *s, int k) {
 /* The read by which the whole is divided and which the innermost loop does not move; -1: none. */
 int c_steady_divisor(const c_printer *c, const tf_op *op, const ir_stmt *s, int dim) {
   const tf_expr *root = &op->expr[op->n_expr - 1];
-  if (root->what != TF_X_CALL || root->call != TF_K_DIV || op->expr[root->arg[1]].what != TF_X_READ) return -1;
+  if (root->what != TF_X_CALL || root->call != TF_K_DIV || op->expr[root->arg[1]].what != TF_X_READ)
+    return -1;
   int ref = op->expr[root->arg[1]].ref;
   if (ref == s->nest.divides) return -1;
   for (int r = 0; r < c->wl->tensors[op->reads[ref].tensor].rank; r++)
@@ -122,19 +126,19 @@ int c_steady_divisor(const c_printer *c, const tf_op *op, const ir_stmt *s, int 
 }
 
 void c_take_divisor(c_printer *c, const tf_op *op, int divisor, bool vectors) {
-  const char *name = c->p->tensor_id[op->out], *type = vectors ? "vec" : "float", *open = vectors ? "vec_splat(" : "",
-             *close = vectors ? ")" : "";
+  const char *name = c->p->tensor_id[op->out], *type = vectors ? "vec" : "float",
+             *open = vectors ? "vec_splat(" : "", *close = vectors ? ")" : "";
   const bool power = c_has_power(c, op, divisor);
   if (power) {
     c_indent(c);
-    fprintf(c->out, "const %s power_%s = %spower_for(", type, name, open), c_element(c, op, divisor),
-        fprintf(c->out, ")%s;\n", close);
+    fprintf(c->out, "const %s power_%s = %spower_for(", type, name, open),
+        c_element(c, op, divisor), fprintf(c->out, ")%s;\n", close);
   }
   c_indent(c);
   fprintf(c->out, "const %s inverse_%s = %s1.0f / ", type, name, open);
   if (power)
-    fputc('(', c->out), c_element(c, op, divisor), fputs(" * power_for(", c->out), c_element(c, op, divisor),
-        fputs("))", c->out);
+    fputc('(', c->out), c_element(c, op, divisor), fputs(" * power_for(", c->out),
+        c_element(c, op, divisor), fputs("))", c->out);
   else
     c_element(c, op, divisor);
   fprintf(c->out, "%s;\n", close);
@@ -146,7 +150,8 @@ void c_origin(c_printer *c, const tf_op *op, const ir_stmt *s, int k) {
   c_atom(c->out, c->p, s->range[k].lo);
   fputs(";\n", c->out);
   c_indent(c);
-  fprintf(c->out, "(void)d_%s;\n", c->p->dim_id[op->dims[k]]); /* an operand laid out anew need not ask for it */
+  fprintf(c->out, "(void)d_%s;\n",
+          c->p->dim_id[op->dims[k]]); /* an operand laid out anew need not ask for it */
 }
 
 void c_length(c_printer *c, const ir_range *r) {

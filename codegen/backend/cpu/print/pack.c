@@ -5,7 +5,8 @@
 
 /* Opens a block that is entered only where `buffer` does not hold the box yet; lengths a and b are
  * those it may change. */
-static void open_kept(c_printer *c, const tf_op *op, int read, int buffer, const char *a, const char *b) {
+static void open_kept(c_printer *c, const tf_op *op, int read, int buffer, const char *a,
+                      const char *b) {
   const char *const at = c->p->buffers[buffer].slots > 1 ? "[place]" : "";
   char name[96];
   snprintf(name, sizeof name, "%s_pack%d", c->p->buffers[buffer].id, buffer);
@@ -14,11 +15,12 @@ static void open_kept(c_printer *c, const tf_op *op, int read, int buffer, const
   c_place(c, op, read);
   fputs(";\n", c->out);
   c_indent(c);
-  fprintf(c->out, "if (from != %s_of%s || %s != %s_%s%s || %s != %s_%s%s) {\n", name, at, a, name, a + 2, at, b, name,
-          b + 2, at);
+  fprintf(c->out, "if (from != %s_of%s || %s != %s_%s%s || %s != %s_%s%s) {\n", name, at, a, name,
+          a + 2, at, b, name, b + 2, at);
   c->depth++;
   c_indent(c);
-  fprintf(c->out, "%s_of%s = from, %s_%s%s = %s, %s_%s%s = %s;\n", name, at, name, a + 2, at, a, name, b + 2, at, b);
+  fprintf(c->out, "%s_of%s = from, %s_%s%s = %s, %s_%s%s = %s;\n", name, at, name, a + 2, at, a,
+          name, b + 2, at, b);
 }
 
 static void open_count(c_printer *c, const char *var, const char *text) {
@@ -27,14 +29,16 @@ static void open_count(c_printer *c, const char *var, const char *text) {
   c->depth++;
 }
 
-/* Whether groups of k are whole words that stand in b as the kernel wants them, side by side along k, each n in a row
- * of its own. */
+/* Whether groups of k are whole words that stand in b as the kernel wants them, side by side along
+ * k, each n in a row of its own. */
 static bool transposes(const c_printer *c, const tf_op *op, const cpu_product *p) {
   const tf_ref *ref = &op->reads[p->b];
   const ir_buffer *b = c_buffer(c, op, p->b);
-  if (b->type != p->kernel->b || ir_bytes(b->type) * p->kernel->group != 4 || b->rank < 2) return false;
+  if (b->type != p->kernel->b || ir_bytes(b->type) * p->kernel->group != 4 || b->rank < 2)
+    return false;
   const tf_index *last = &ref->index[b->rank - 1];
-  bool along = last->n_terms == 1 && last->terms[0].coef == 1 && last->terms[0].dim == op->dims[p->k];
+  bool along =
+      last->n_terms == 1 && last->terms[0].coef == 1 && last->terms[0].dim == op->dims[p->k];
   int n = 0;
   for (int r = 0; r < b->rank; r++) {
     along &= c->wl->tensors[ref->tensor].pad[r] == 0;
@@ -67,8 +71,8 @@ static void plain_panel(c_printer *c, const tf_op *op, const cpu_product *p) {
   c_indent(c);
   fprintf(c->out, "const int64_t d_%s = o_%s + q, d_%s = o_%s + p;\n", n, n, k, k);
   c_indent(c);
-  c_pack_name(c, p->pack), fputs("[p * n_wide + q] = ", c->out), c_element_as(c, op, p->b, p->kernel->b),
-      fputs(";\n", c->out);
+  c_pack_name(c, p->pack), fputs("[p * n_wide + q] = ", c->out),
+      c_element_as(c, op, p->b, p->kernel->b), fputs(";\n", c->out);
   c_close(c, 2);
 }
 
@@ -93,12 +97,14 @@ static void group_row(c_printer *c, const tf_op *op, const cpu_product *p, bool 
   c_close(c, 1);
 }
 
-/* Whether rows of b stand as the kernel's functions put them side by side: its own type, neighbours along n. */
+/* Whether rows of b stand as the kernel's functions put them side by side: its own type, neighbours
+ * along n. */
 static bool rows_beside(const c_printer *c, const tf_op *op, const cpu_product *p) {
   const tf_ref *ref = &op->reads[p->b];
   const ir_buffer *b = c_buffer(c, op, p->b);
   const bool type = p->kernel->c == IR_I32 ? ir_is_byte(b->type) : b->type == IR_BF16;
-  if (tf_micro_kernel_of(p->kernel)->form != TF_MICRO_VECTORS || !type || p->stride != 1) return false;
+  if (tf_micro_kernel_of(p->kernel)->form != TF_MICRO_VECTORS || !type || p->stride != 1)
+    return false;
   bool plain = b->block.by == 0;
   for (int r = 0; r < b->rank; r++)
     plain &= c->wl->tensors[ref->tensor].pad[r] == 0;
@@ -121,16 +127,19 @@ static void group_row_beside(c_printer *c, const tf_op *op, const cpu_product *p
 }
 
 /* fills: the groups themselves are still to come, not only the zeros behind them. */
-static void row_of_groups(c_printer *c, const tf_op *op, const cpu_product *p, bool whole, bool fills) {
+static void row_of_groups(c_printer *c, const tf_op *op, const cpu_product *p, bool whole,
+                          bool fills) {
   const char *type = c_type(p->kernel->b);
   c_indent(c);
-  fprintf(c->out, "%s *const row = ", type), c_pack_name(c, p->pack), fputs(" + p * n_wide;\n", c->out);
+  fprintf(c->out, "%s *const row = ", type), c_pack_name(c, p->pack),
+      fputs(" + p * n_wide;\n", c->out);
   if (fills && whole && rows_beside(c, op, p))
     group_row_beside(c, op, p);
   else if (fills)
     group_row(c, op, p, whole);
   c_indent(c);
-  fprintf(c->out, "for (int64_t q = n_n * %d; q < n_wide * %d; q++) row[q] = 0;\n", p->kernel->group, p->kernel->group);
+  fprintf(c->out, "for (int64_t q = n_n * %d; q < n_wide * %d; q++) row[q] = 0;\n",
+          p->kernel->group, p->kernel->group);
 }
 
 const char *c_excess(c_printer *c, const cpu_product *p) {
@@ -174,7 +183,8 @@ void c_pack_panel(c_printer *c, const tf_op *op, const ir_stmt *s) {
   c_close(c, 1 + p->pairs.keep);
 }
 
-/* ---- panels that a caller may have ------------------------------------------------------------------------- */
+/* ---- panels that a caller may have
+ * ------------------------------------------------------------------------- */
 
 bool c_offers(const c_printer *c, const cpu_product *p) {
   return c->offers && p->way == CPU_PAIRS && p->pairs.panels >= 0;
@@ -229,15 +239,16 @@ static void place_of_block(c_printer *c, const tf_op *op, const cpu_product *p) 
   const char *n = c_dim_name(c, op, p->n), *k = c_dim_name(c, op, p->k);
   int64_t blocks = down(c, op, p);
   c_indent(c);
-  fprintf(c->out, "const int64_t o_%s = block %% %" PRId64 " * %" PRId64 ", d_%s = o_%s", k, blocks, p->pairs.deep, k,
-          k);
-  fprintf(c->out, ", o_%s = block / %" PRId64 " %% %" PRId64 " * %" PRId64 ", d_%s = o_%s", n, blocks, across(c, op, p),
-          p->pairs.columns, n, n);
+  fprintf(c->out, "const int64_t o_%s = block %% %" PRId64 " * %" PRId64 ", d_%s = o_%s", k, blocks,
+          p->pairs.deep, k, k);
+  fprintf(c->out, ", o_%s = block / %" PRId64 " %% %" PRId64 " * %" PRId64 ", d_%s = o_%s", n,
+          blocks, across(c, op, p), p->pairs.columns, n, n);
   blocks *= across(c, op, p);
   for (int r = c_buffer(c, op, p->b)->rank - 1; r >= 0; r--) {
     const int64_t extent = c->wl->dims[op->dims[dim_of(op, p, r)]].extent;
     if (cpu_is_matrix(p, dim_of(op, p, r))) continue;
-    fprintf(c->out, ", d_%s = block / %" PRId64 " %% %" PRId64, c_dim_name(c, op, dim_of(op, p, r)), blocks, extent);
+    fprintf(c->out, ", d_%s = block / %" PRId64 " %% %" PRId64, c_dim_name(c, op, dim_of(op, p, r)),
+            blocks, extent);
     blocks *= extent;
   }
   fputs(";\n", c->out);
@@ -255,18 +266,21 @@ void c_pack_offered(c_printer *c, const cpu_pack *pack) {
   if (ir_has_parallel(&c->p->body)) /* what is mapped to one core stays on one */
     fputs("#if defined(_OPENMP)\n#pragma omp parallel for schedule(static)\n#endif\n", c->out);
   c_indent(c);
-  fprintf(c->out, "for (int64_t block = 0; block < %" PRId64 "; block++) {\n", c->p->buffers[p.pack].words / words);
+  fprintf(c->out, "for (int64_t block = 0; block < %" PRId64 "; block++) {\n",
+          c->p->buffers[p.pack].words / words);
   c->depth++;
   place_of_block(c, op, &p);
   c_indent(c);
   fprintf(c->out,
-          "const int64_t n_n = least(%" PRId64 ", %" PRId64 " - o_%s), n_k = least(%" PRId64 ", %" PRId64
-          " - o_%s), n_wide = %" PRId64 ", k_wide = %" PRId64 ";\n",
-          p.pairs.columns, c->wl->dims[op->dims[p.n]].extent, n, p.pairs.deep, c->wl->dims[op->dims[p.k]].extent, k,
-          p.pairs.wide, (p.pairs.deep + round - 1) / round * round);
+          "const int64_t n_n = least(%" PRId64 ", %" PRId64 " - o_%s), n_k = least(%" PRId64
+          ", %" PRId64 " - o_%s), n_wide = %" PRId64 ", k_wide = %" PRId64 ";\n",
+          p.pairs.columns, c->wl->dims[op->dims[p.n]].extent, n, p.pairs.deep,
+          c->wl->dims[op->dims[p.k]].extent, k, p.pairs.wide,
+          (p.pairs.deep + round - 1) / round * round);
   c_indent(c);
   fprintf(c->out, "%s *const ", type), c_pack_name(c, p.pack);
-  fprintf(c->out, " = (%s *)(void *)(packed + %" PRId64 ") + block * %" PRId64 ";\n", type, c->offset[p.pack], words);
+  fprintf(c->out, " = (%s *)(void *)(packed + %" PRId64 ") + block * %" PRId64 ";\n", type,
+          c->offset[p.pack], words);
   c_line(c, "(void)k_wide, (void)n_wide;\n");
   if (p.kernel->group == 1)
     plain_panel(c, op, &p);
@@ -286,10 +300,12 @@ static bool are_bytes(const c_printer *c, const tf_op *op, const cpu_product *p)
   return plain;
 }
 
-/* n of them along k from the point on, to `row`; the caller alone knows whether they are neighbours. */
+/* n of them along k from the point on, to `row`; the caller alone knows whether they are
+ * neighbours. */
 static void row_of_bytes(c_printer *c, const tf_op *op, const cpu_product *p, const char *n) {
   c_indent(c);
-  fprintf(c->out, "const %s *const of = &", c_type(c_buffer(c, op, p->a)->type)), c_place(c, op, p->a);
+  fprintf(c->out, "const %s *const of = &", c_type(c_buffer(c, op, p->a)->type)),
+      c_place(c, op, p->a);
   fputs(";\n", c->out);
   c_line(c, "const int64_t step = "), c_step(c, op, p->a, op->dims[p->k]), fputs(";\n", c->out);
   c_line(c, "if (step == 1) {\n");
@@ -335,16 +351,17 @@ void c_copy_rows(c_printer *c, const tf_op *op, const ir_stmt *s) {
   c_close(c, 1 + kept);
 }
 
-/* ---- the box of b with its borders ------------------------------------------------------------------------ */
+/* ---- the box of b with its borders
+ * ------------------------------------------------------------------------ */
 
 /* Elements of one phase of a row: all of it where n does not stride. */
 static int64_t phase_words(const cpu_product *p, int rank) {
   return (cpu_slab_places(p, rank - 1) + p->stride - 1) / p->stride;
 }
 
-/* Whether rank r of the slab stands just outside of its rows: with lanes along channels, those that only what is
- * reduced moves, so that a row of the output reads one piece for each of its windows' rows; ranks that rows move stand
- * outside of them. */
+/* Whether rank r of the slab stands just outside of its rows: with lanes along channels, those that
+ * only what is reduced moves, so that a row of the output reads one piece for each of its windows'
+ * rows; ranks that rows move stand outside of them. */
 static bool by_rows(const tf_op *op, const cpu_product *p, int r) {
   const tf_index *ix = &op->reads[cpu_slab_of(p)].index[r];
   for (int t = 0; t < ix->n_terms; t++)
@@ -353,8 +370,9 @@ static bool by_rows(const tf_op *op, const cpu_product *p, int r) {
   return p->way == CPU_CHANNELS;
 }
 
-/* From one element along rank r to the next: ranks in their order, but those by rows last before the last; elements of
- * a group side by side (the step along its rank is that of a group, divided by its elements). */
+/* From one element along rank r to the next: ranks in their order, but those by rows last before
+ * the last; elements of a group side by side (the step along its rank is that of a group, divided
+ * by its elements). */
 static int64_t slab_step(const tf_op *op, const cpu_product *p, int rank, int r) {
   const int groups = cpu_slab_groups(p), group = groups >= 0 ? p->kernel->group : 1;
   const int64_t side = r == groups ? 1 : group;
@@ -380,15 +398,15 @@ static void open_rank(c_printer *c, const cpu_product *p, int r) {
   c->depth++;
 }
 
-/* Prefetches the same row one step along the rank before the last two (of an image, in the next channel): rows are too
- * short for the machine to see a stream. */
+/* Prefetches the same row one step along the rank before the last two (of an image, in the next
+ * channel): rows are too short for the machine to see a stream. */
 static void prefetch_rows(c_printer *c, const ir_buffer *b, int last) {
   if (b->role != IR_ARGUMENT || last < 2) return;
   c_line(c, "if (there) {\n");
   c_line(c, "  const int64_t x = from;\n");
   c_line(c, "  fetch_rows((uintptr_t)&"), c_at(c, b, last, b->type);
-  fprintf(c->out, " + (uintptr_t)(%d * %s_s%d), 0, 1, %d * (to - from));\n", ir_bytes(b->type), b->id, last - 2,
-          ir_bytes(b->type));
+  fprintf(c->out, " + (uintptr_t)(%d * %s_s%d), 0, 1, %d * (to - from));\n", ir_bytes(b->type),
+          b->id, last - 2, ir_bytes(b->type));
   c_line(c, "}\n");
 }
 
@@ -397,7 +415,8 @@ static void fill_row(c_printer *c, const ir_buffer *b, const cpu_product *p, int
     c_line(c, "{\n");
     c->depth++;
     c_indent(c);
-    fprintf(c->out, "%s *to_row = row + %" PRId64 ";\n", c_type(p->kernel->b), phase * phase_words(p, last + 1));
+    fprintf(c->out, "%s *to_row = row + %" PRId64 ";\n", c_type(p->kernel->b),
+            phase * phase_words(p, last + 1));
     c_indent(c);
     fprintf(c->out, "int64_t x = first + %" PRId64 ";\n", phase);
     c_indent(c);
@@ -412,7 +431,8 @@ static void fill_row(c_printer *c, const ir_buffer *b, const cpu_product *p, int
   }
 }
 
-/* A row of pairs of bfloat16: zeros, what is there of one row and of the next along the groups' rank, zeros. */
+/* A row of pairs of bfloat16: zeros, what is there of one row and of the next along the groups'
+ * rank, zeros. */
 static void fill_pairs(c_printer *c, const ir_buffer *b, const cpu_product *p, int last) {
   const int r = p->channels.groups_rank;
   c_line(c, "for (int64_t x = 2 * first; x < 2 * from; x++) row[x - 2 * first] = 0;\n");
@@ -421,24 +441,27 @@ static void fill_pairs(c_printer *c, const ir_buffer *b, const cpu_product *p, i
   c->depth++;
   c_line(c, "const int64_t x = from;\n");
   c_indent(c);
-  fprintf(c->out, "const %s *const one = &", c_type(b->type)), c_at(c, b, last, b->type), fputs(";\n", c->out);
+  fprintf(c->out, "const %s *const one = &", c_type(b->type)), c_at(c, b, last, b->type),
+      fputs(";\n", c->out);
   c_indent(c);
-  fprintf(c->out, "bf16_pairs_of_%s(row + 2 * (from - first), one, ", b->type == IR_F32 ? "f32" : "bf16");
+  fprintf(c->out, "bf16_pairs_of_%s(row + 2 * (from - first), one, ",
+          b->type == IR_F32 ? "f32" : "bf16");
   fprintf(c->out, "x%d + 1 < ", r), c_atom(c->out, c->p, p->slab[r].hi), fputs(" ? one + ", c->out);
   c_stride(c, b, r), fputs(" : NULL, to - from);\n", c->out);
   c_close(c, 1);
 }
 
-/* A row of groups of integers, lifted where the kernel wants it: zeros, what is there of some rows along the groups'
- * rank, zeros.  Rows behind the last
- * are multiplied by zeros, and may hold anything: the first one again. */
+/* A row of groups of integers, lifted where the kernel wants it: zeros, what is there of some rows
+ * along the groups' rank, zeros.  Rows behind the last are multiplied by zeros, and may hold
+ * anything: the first one again. */
 static void fill_groups(c_printer *c, const ir_buffer *b, const cpu_product *p, int last) {
-  const int r = p->channels.groups_rank, group = p->kernel->group, zero = p->kernel->lifts ? -128 : 0;
+  const int r = p->channels.groups_rank, group = p->kernel->group,
+            zero = p->kernel->lifts ? -128 : 0;
   c_indent(c);
   fprintf(c->out, "for (int64_t i = 0; i < %d * (from - first); i++) row[i] = %d;\n", group, zero);
   c_indent(c);
-  fprintf(c->out, "for (int64_t i = %d * (to - first); i < %d * (end - first); i++) row[i] = %d;\n", group, group,
-          zero);
+  fprintf(c->out, "for (int64_t i = %d * (to - first); i < %d * (end - first); i++) row[i] = %d;\n",
+          group, group, zero);
   c_line(c, "if (from < to) {\n");
   c->depth++;
   c_line(c, "const int64_t x = from;\n");
@@ -458,8 +481,8 @@ static void fill_groups(c_printer *c, const ir_buffer *b, const cpu_product *p, 
     fprintf(c->out, "for (int64_t i = 0; %" PRId64 " * i < to - from; i++) {\n", p->slab_by[last]);
     for (int e = 0; e < group; e++) {
       c_indent(c);
-      fprintf(c->out, "  row[%d * i + %d] = (%s)(x_%d[%" PRId64 " * i] ^ %d);\n", group, e, c_type(p->kernel->a), e,
-              p->slab_by[last], zero);
+      fprintf(c->out, "  row[%d * i + %d] = (%s)(x_%d[%" PRId64 " * i] ^ %d);\n", group, e,
+              c_type(p->kernel->a), e, p->slab_by[last], zero);
     }
     c_line(c, "}\n");
     c_close(c, 1);
@@ -485,7 +508,8 @@ static void open_kept_slab(c_printer *c, const cpu_product *p, int rank) {
   }
   fputs("};\n", c->out);
   c_indent(c);
-  fputs("if (!same_box(", c->out), c_pack_name(c, p->pack), fprintf(c->out, "_box, box, %d)) {\n", 2 * rank);
+  fputs("if (!same_box(", c->out), c_pack_name(c, p->pack),
+      fprintf(c->out, "_box, box, %d)) {\n", 2 * rank);
   c->depth++;
 }
 
@@ -522,8 +546,8 @@ void c_fill_slab(c_printer *c, const tf_op *op, const cpu_product *p) {
   fputs(any ? ";\n" : "1;\n", c->out);
   c_indent(c);
   fprintf(c->out,
-          "const int64_t from = there ? most(first, %" PRId64 ") : end, to = there ? most(from, least(end, %" PRId64
-          ")) : end;\n",
+          "const int64_t from = there ? most(first, %" PRId64
+          ") : end, to = there ? most(from, least(end, %" PRId64 ")) : end;\n",
           z->lo[last], z->lo[last] + z->extent[last]);
   prefetch_rows(c, b, last);
   if (cpu_slab_groups(p) >= 0 && p->kernel->c == IR_I32)
@@ -570,7 +594,8 @@ void c_slab_argument(c_printer *c, const tf_op *op, const cpu_product *p) {
   fprintf(c->out, ", %" PRId64, c_slab_step(c, op, p, op->dims[p->k]));
 }
 
-/* ---- rows of a for all settings of the dims outside --------------------------------------------------------- */
+/* ---- rows of a for all settings of the dims outside
+ * --------------------------------------------------------- */
 
 static bool of_a(const c_printer *c, const tf_op *op, const cpu_product *p, int k) {
   const tf_ref *ref = &op->reads[p->a];
@@ -587,8 +612,8 @@ int64_t c_turned_rows(const ir_stmt *s) {
   return rounded(s->range[p->m].most, p->kernel->m_round);
 }
 
-/* The step of the op's k-th dim in the box of a that is laid out anew (m innermost, then k; for kernels of groups k
- * innermost, then m); 0: it does not move a. */
+/* The step of the op's k-th dim in the box of a that is laid out anew (m innermost, then k; for
+ * kernels of groups k innermost, then m); 0: it does not move a. */
 static int64_t transposed_step(const c_printer *c, const tf_op *op, const ir_stmt *s, int k) {
   const cpu_product *p = cpu_of(s)->product;
   bool rows = p->kernel->group > 1;
@@ -622,8 +647,8 @@ void c_transpose_rows(c_printer *c, const tf_op *op, const ir_stmt *s) {
   for (int k = 0; k < op->n_dims; k++)
     if (of_a(c, op, p, k)) c_origin(c, op, s, k);
   c_indent(c);
-  fprintf(c->out, "const %s *const from = &", c_type(c_buffer(c, op, p->a)->type)), c_place(c, op, p->a),
-      fputs(";\n", c->out);
+  fprintf(c->out, "const %s *const from = &", c_type(c_buffer(c, op, p->a)->type)),
+      c_place(c, op, p->a), fputs(";\n", c->out);
   c_indent(c);
   fputs("if (from != ", c->out), c_pack_name(c, p->pairs.transposed), fputs("_of) {\n", c->out);
   c->depth++;
@@ -631,11 +656,12 @@ void c_transpose_rows(c_printer *c, const tf_op *op, const ir_stmt *s) {
   c_pack_name(c, p->pairs.transposed), fputs("_of = from;\n", c->out);
   if (s->range[p->m].most % p->kernel->m_round || s->range[p->k].most % p->kernel->k_round) {
     c_indent(c);
-    fprintf(c->out, "for (int64_t i = 0; i < %" PRId64 "; i++) ", to->words), c_pack_name(c, p->pairs.transposed),
-        fputs("[i] = 0;\n", c->out);
+    fprintf(c->out, "for (int64_t i = 0; i < %" PRId64 "; i++) ", to->words),
+        c_pack_name(c, p->pairs.transposed), fputs("[i] = 0;\n", c->out);
   }
   const bool bytes = rows && are_bytes(c, op, p);
-  for (int pass = 0; pass < (bytes ? 2 : 3); pass++) /* others, then what stands around the innermost */
+  for (int pass = 0; pass < (bytes ? 2 : 3);
+       pass++) /* others, then what stands around the innermost */
     for (int k = 0; k < op->n_dims; k++) {
       int outer = rows ? p->m : p->k, inner = rows ? p->k : p->m;
       bool now = pass == 0 ? k != outer && k != inner : pass == 1 ? k == outer : k == inner;
@@ -643,7 +669,8 @@ void c_transpose_rows(c_printer *c, const tf_op *op, const ir_stmt *s) {
     }
   c_indent(c);
   if (bytes) {
-    fprintf(c->out, "%s *const row = ", c_type(p->kernel->a)), c_transposed_at(c, op, s, true), fputs(";\n", c->out);
+    fprintf(c->out, "%s *const row = ", c_type(p->kernel->a)), c_transposed_at(c, op, s, true),
+        fputs(";\n", c->out);
     c_indent(c);
     fputs("const int64_t n_row = ", c->out), c_length(c, &s->range[p->k]), fputs(";\n", c->out);
     row_of_bytes(c, op, p, "n_row");

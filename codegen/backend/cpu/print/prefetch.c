@@ -1,4 +1,5 @@
-/* Prefetching by a product while it multiplies (codegen/intrin/prefetch.c), and by the tiles of a window. */
+/* Prefetching by a product while it multiplies (codegen/intrin/prefetch.c), and by the tiles of a
+ * window. */
 #include <inttypes.h>
 
 #include "codegen/backend/cpu/print/window.h"
@@ -21,7 +22,8 @@ static void origin(c_printer *c, const tf_op *op, const cpu_prefetch *a) {
 static void further(c_printer *c, const tf_op *op, const cpu_prefetch *a) {
   for (int k = 0; k < op->n_dims; k++) {
     if (!a->shift[k]) continue;
-    fprintf(c->out, " + (uintptr_t)(%" PRId64 " * (", a->shift[k] * ir_bytes(c_buffer(c, op, a->read)->type)),
+    fprintf(c->out, " + (uintptr_t)(%" PRId64 " * (",
+            a->shift[k] * ir_bytes(c_buffer(c, op, a->read)->type)),
         c_step(c, op, a->read, op->dims[k]);
     fputs("))", c->out);
   }
@@ -35,7 +37,8 @@ static void offered(c_printer *c, int i, const cpu_prefetch *a) {
   if (!p || a->read != p->b || !c_offers(c, p)) return;
   c_pack_name(c, p->pairs.panels), fputs(" ? far_box((uintptr_t)(", c->out);
   c_offered_at(c, &c->wl->ops[a->nest->op], p, a->shift);
-  fprintf(c->out, "), 1, %" PRId64 ", 0) : ", cpu_panel_words(p, a->nest->range[p->k].most) * ir_bytes(p->kernel->b));
+  fprintf(c->out, "), 1, %" PRId64 ", 0) : ",
+          cpu_panel_words(p, a->nest->range[p->k].most) * ir_bytes(p->kernel->b));
 }
 
 /* For what is packed by then, and kept. */
@@ -69,7 +72,8 @@ static void first(c_printer *c, const tf_op *op, const cpu_prefetch *a) {
   further(c, op, a);
 }
 
-/* The rows of one box, or of several, a setting each of the dims that are neither rows nor along them. */
+/* The rows of one box, or of several, a setting each of the dims that are neither rows nor along
+ * them. */
 static void box(c_printer *c, int i, const cpu_prefetch *a) {
   const tf_op *op = &c->wl->ops[a->nest->op];
   const ir_buffer *b = c_buffer(c, op, a->read);
@@ -86,7 +90,8 @@ static void box(c_printer *c, int i, const cpu_prefetch *a) {
     const int k = cpu_box_dim(op, a->nest, a->read, r);
     if (k < 0 || k == rows) continue;
     c_indent(c);
-    fprintf(c->out, "for (int64_t i%d = 0; i%d < ", r, r), c_length(c, &range[k]), fprintf(c->out, "; i%d++) {\n", r);
+    fprintf(c->out, "for (int64_t i%d = 0; i%d < ", r, r), c_length(c, &range[k]),
+        fprintf(c->out, "; i%d++) {\n", r);
     c->depth++, opened++;
   }
   if (boxes > 1)
@@ -97,7 +102,8 @@ static void box(c_printer *c, int i, const cpu_prefetch *a) {
   for (int r = 0; boxes > 1 && r + 1 < b->rank; r++) {
     const int k = cpu_box_dim(op, a->nest, a->read, r);
     if (k < 0 || k == rows) continue;
-    fprintf(c->out, " + (uintptr_t)(%d * i%d * (", ir_bytes(b->type), r), c_step(c, op, a->read, op->dims[k]);
+    fprintf(c->out, " + (uintptr_t)(%d * i%d * (", ir_bytes(b->type), r),
+        c_step(c, op, a->read, op->dims[k]);
     fputs("))", c->out);
   }
   fputs(", ", c->out), c_length(c, &range[rows]);
@@ -119,7 +125,8 @@ void c_prefetch(c_printer *c, const ir_stmt *s) {
   int at = 0;
   if (!n) return;
   c_indent(c);
-  fprintf(c->out, "far_rows far[%d]%s;\n", n, n > cpu_of(s)->n_prefetches ? " = {{0, 0, 0, 0}}" : "");
+  fprintf(c->out, "far_rows far[%d]%s;\n", n,
+          n > cpu_of(s)->n_prefetches ? " = {{0, 0, 0, 0}}" : "");
   for (int i = 0; i < cpu_of(s)->n_prefetches; i++) {
     const cpu_prefetch *a = &cpu_of(s)->prefetches[i];
     const cpu_product *p = cpu_of(a->nest)->product;
@@ -131,7 +138,9 @@ void c_prefetch(c_printer *c, const ir_stmt *s) {
   }
 }
 
-/* ---- windows ----------------------------------------------------------------------------------------------------- */
+/* ---- windows
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 enum { MOST_LINES = 4 }; /* that a row of a tile covers */
 
@@ -153,13 +162,14 @@ void c_prefetch_rows(c_printer *c, const c_window *w) {
     if (across > MOST_LINES || !down) continue;
     c_window_open_at(c, w, (cpu_at){0, w->taps / 2});
     c_indent(c);
-    fprintf(c->out, "const uintptr_t far = (uintptr_t)&"), c_place(c, op, a->read), further(c, op, a),
-        fputs(";\n", c->out);
+    fprintf(c->out, "const uintptr_t far = (uintptr_t)&"), c_place(c, op, a->read),
+        further(c, op, a), fputs(";\n", c->out);
     c_indent(c);
     fprintf(c->out, "for (int64_t i = 0; i < %" PRId64 "; i++)\n", w->rows * down);
     c_line(c, across > 1 ? "  for (int j = 0; j < " : "  ");
     if (across > 1) fprintf(c->out, "%" PRId64 "; j++) ", across);
-    fprintf(c->out, "FETCH(far + (uintptr_t)(%d * i * (", bytes), c_step(c, op, a->read, op->dims[w->row]);
+    fprintf(c->out, "FETCH(far + (uintptr_t)(%d * i * (", bytes),
+        c_step(c, op, a->read, op->dims[w->row]);
     fprintf(c->out, ")%s", down > 1 ? "" : ")");
     if (down > 1) fprintf(c->out, " / %" PRId64 ")", down);
     if (across > 1) fprintf(c->out, " + (uintptr_t)(%d * j * LANES)", bytes);

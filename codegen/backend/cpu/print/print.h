@@ -6,7 +6,8 @@
 #include "codegen/ir/ir.h"
 #include "codegen/ir/names.h"
 
-/* An access to rows that are computed ahead: at<i> is the address of the i-th in the current row. */
+/* An access to rows that are computed ahead: at<i> is the address of the i-th in the current row.
+ */
 typedef struct {
   const tf_op *op;
   int ref;    /* -1: the op's output */
@@ -24,41 +25,47 @@ struct c_printer {
   const tf_workload *wl;
   const char *name; /* of the kernel: prefix of all exported names */
   tf_micro *micro;
-  FILE *blocks;         /* block products are printed here, before the kernel */
-  int64_t *offset;      /* [buffer] words from the start of the common part of the workspace, or of a thread's part */
+  FILE *blocks;    /* block products are printed here, before the kernel */
+  int64_t *offset; /* [buffer] words from the start of the common part of the workspace, or of a
+                      thread's part */
   int64_t shared, each; /* sizes of the two parts in words */
-  int64_t packed, must, packed_at; /* words of panels; those of them, first in order, that each call needs; and their
-                                      place in the common part unless the caller provides them */
-  bool offers;                     /* panels that no call needs may be provided: `args->packed` */
-  int depth;                       /* indentation */
-  int inverse;                     /* read of inverse_of whose inverse is in inverse_<output>; -1: none */
+  int64_t packed, must,
+      packed_at; /* words of panels; those of them, first in order, that each call needs; and their
+                    place in the common part unless the caller provides them */
+  bool offers;   /* panels that no call needs may be provided: `args->packed` */
+  int depth;     /* indentation */
+  int inverse;   /* read of inverse_of whose inverse is in inverse_<output>; -1: none */
   const tf_op *inverse_of;
   uint64_t steady; /* reads of steady_of that are in s_<output>_<number of the read> */
   const tf_op *steady_of;
   int row_of;      /* dim along which vectors run */
   uint64_t in_row; /* tensors that are in v_<name>, bit by number mod 64 (rows have fewer) */
-  int64_t *held;   /* [buffer] kept: offset in words, in its part of the workspace, of the description of its content */
+  int64_t *held; /* [buffer] kept: offset in words, in its part of the workspace, of the description
+                    of its content */
   bool in_parallel;       /* inside a loop over threads */
   bool whole;             /* reads print as int32_t */
-  const c_row_at *row_at; /* [n_row_at] while rows computed ahead are printed, along dim row_dim; otherwise NULL */
+  const c_row_at *row_at; /* [n_row_at] while rows computed ahead are printed, along dim row_dim;
+                             otherwise NULL */
   int n_row_at, row_dim, n_ahead;
-  int gone;                                      /* tensor of these rows that is only read rounded; -1: none */
-  bool (*own)(c_printer *c, const ir_buffer *b); /* prints the current element of a buffer that is not in memory; false:
-                                                    it is in memory.  NULL: all are */
-  const tf_op *chosen;                           /* its value is a choice, of what it has within its mask; NULL: none */
-  c_step_known step;                             /* of the loop around, as running sums and maxima see it */
-  int panel;                                     /* above 0: of a matrix only columns of panel tp, so many eights */
-  bool near;                                     /* a quotient by a number may be a product with its inverse */
-  bool lanes;                                    /* the lanes of a warp share each sum (cuda) */
-  bool of_groups;                                /* a part of warpgroups is printed */
-  bool skips;                                    /* a loop of which steps are left out (cuda) */
-  const ir_stmt *around;                         /* the innermost serial loop of a region (cuda); NULL */
-  const struct cu_language *say;                 /* how a GPU's language spells what differs (cuda, opencl) */
-  int flag;                                      /* of the flags around (cuda), the innermost; 0: there is none */
-  bool failed;                                   /* out of memory */
+  int gone; /* tensor of these rows that is only read rounded; -1: none */
+  bool (*own)(c_printer *c,
+              const ir_buffer *b); /* prints the current element of a buffer that is not in memory;
+                                      false: it is in memory.  NULL: all are */
+  const tf_op *chosen;   /* its value is a choice, of what it has within its mask; NULL: none */
+  c_step_known step;     /* of the loop around, as running sums and maxima see it */
+  int panel;             /* above 0: of a matrix only columns of panel tp, so many eights */
+  bool near;             /* a quotient by a number may be a product with its inverse */
+  bool lanes;            /* the lanes of a warp share each sum (cuda) */
+  bool of_groups;        /* a part of warpgroups is printed */
+  bool skips;            /* a loop of which steps are left out (cuda) */
+  const ir_stmt *around; /* the innermost serial loop of a region (cuda); NULL */
+  const struct cu_language *say; /* how a GPU's language spells what differs (cuda, opencl) */
+  int flag;                      /* of the flags around (cuda), the innermost; 0: there is none */
+  bool failed;                   /* out of memory */
 };
 
-/* expr.c: the name of the function that an IR_SEEN calls; and those that the body calls, one for each type of masks. */
+/* expr.c: the name of the function that an IR_SEEN calls; and those that the body calls, one for
+ * each type of masks. */
 const char *c_seen_name(ir_type mask);
 void c_seen_text(FILE *out, const ir_program *p, const ir_body *b);
 
@@ -66,29 +73,35 @@ void c_seen_text(FILE *out, const ir_program *p, const ir_body *b);
 void c_indent(c_printer *c);
 void c_atom(FILE *out, const ir_program *p, ir_atom a);
 void c_let(c_printer *c, const ir_stmt *s);
-/* The element of a buffer that a reference reads at the point d_<dim>...: its value as float (as int32_t for ops with
- * integer sums); its value in another type; or the lvalue itself; ref < 0: the lvalue of the op's output. */
+/* The element of a buffer that a reference reads at the point d_<dim>...: its value as float (as
+ * int32_t for ops with integer sums); its value in another type; or the lvalue itself; ref < 0: the
+ * lvalue of the op's output. */
 void c_element(c_printer *c, const tf_op *op, int ref);
 void c_element_as(c_printer *c, const tf_op *op, int ref, ir_type type);
 void c_place(c_printer *c, const tf_op *op, int ref);
-/* Neighbours of what a reference reads along a dim, as `call(&element, step)`; `none` where there is padding. */
-void c_elements(c_printer *c, const tf_op *op, int ref, int dim, const char *call, const char *none);
+/* Neighbours of what a reference reads along a dim, as `call(&element, step)`; `none` where there
+ * is padding. */
+void c_elements(c_printer *c, const tf_op *op, int ref, int dim, const char *call,
+                const char *none);
 const ir_buffer *c_buffer(const c_printer *c, const tf_op *op, int ref);
-/* The name of a type in C; the conversion of a float to it, to be closed by c_rounded: nothing, or a call. */
+/* The name of a type in C; the conversion of a float to it, to be closed by c_rounded: nothing, or
+ * a call. */
 const char *c_type(ir_type t);
-/* What vectors of selected lanes are called that hold elements of the type: as `load` in `load_lanes`. */
+/* What vectors of selected lanes are called that hold elements of the type: as `load` in
+ * `load_lanes`. */
 const char *c_lanes_of(ir_type t);
 void c_round(c_printer *c, ir_type t);
 void c_rounded(c_printer *c, ir_type t);
 /* The index at the point; the element of a buffer at x0, x1, ... and, along rank `last`, x. */
 void c_index(c_printer *c, const tf_index *ix);
 void c_at(c_printer *c, const ir_buffer *b, int last, ir_type type);
-/* The element of buffer `buffer` at the point of `op`, for a tensor produced by an op with the same dims. */
+/* The element of buffer `buffer` at the point of `op`, for a tensor produced by an op with the same
+ * dims. */
 void c_element_of(c_printer *c, int buffer);
 /* The expression of op as float; reads are printed by c_element, the one at `skip` as 1. */
 void c_value(c_printer *c, const tf_op *op, int skip);
-/* By what a result changes at that rate where its maximum rises from one buffer's element to the other's: a call of the
- * exponential. */
+/* By what a result changes at that rate where its maximum rises from one buffer's element to the
+ * other's: a call of the exponential. */
 void c_fall(c_printer *c, const char *exp, double rate, int before, int after);
 /* A number in C; the op's i-th expression; the operator of a comparison, NULL if it is none. */
 void c_number(c_printer *c, double v);
@@ -96,10 +109,12 @@ void c_part(c_printer *c, const tf_op *op, int i);
 const char *c_comparison(tf_kind kind);
 /* Which argument of a call is a literal number; -1: none. */
 int c_number_of(const tf_op *op, const tf_expr *e);
-/* The step along a dim of a reference in elements, as text: a number, or a sum of strides of arguments. */
+/* The step along a dim of a reference in elements, as text: a number, or a sum of strides of
+ * arguments. */
 void c_step(c_printer *c, const tf_op *op, int ref, int dim);
 void c_step_of(c_printer *c, int buffer, int dim); /* for c_element_of */
-/* The same for rank r of a buffer in the workspace; of a blocked rank, from one block's first element to the next's. */
+/* The same for rank r of a buffer in the workspace; of a blocked rank, from one block's first
+ * element to the next's. */
 int64_t c_rank_step(const ir_buffer *b, int r);
 void c_stride(c_printer *c, const ir_buffer *b, int r); /* the same as text, of arguments, too */
 /* The name of the op's k-th dim; of scratch. */
@@ -107,7 +122,8 @@ const char *c_dim_name(const c_printer *c, const tf_op *op, int k);
 void c_pack_name(c_printer *c, int buffer);
 const char *c_combine(tf_reduce r); /* "+", or a function of two arguments */
 
-/* nest_parts.c: a line at the current depth; the loop over the k-th dim of a nest; the end of n loops. */
+/* nest_parts.c: a line at the current depth; the loop over the k-th dim of a nest; the end of n
+ * loops. */
 void c_line(c_printer *c, const char *text);
 void c_loop(c_printer *c, const tf_op *op, const ir_stmt *s, int k);
 void c_loop_by(c_printer *c, const tf_op *op, const ir_stmt *s, int k, int by); /* in steps */
@@ -119,15 +135,16 @@ bool c_runs_along(const c_printer *c, const tf_op *op, int dim, bool in_output);
 /* "acc = combine(acc, value);"; acc NULL: the output. */
 void c_accumulate(c_printer *c, const tf_op *op, const char *acc, int skip);
 void c_fresh_flag(c_printer *c, const ir_stmt *s);
-/* A value that is 0 where the reduction over the op's k-th dim starts: its lower end, or that minus the first
- * block's. */
+/* A value that is 0 where the reduction over the op's k-th dim starts: its lower end, or that minus
+ * the first block's. */
 ir_atom c_fresh_of(const tf_op *op, const ir_stmt *s, int k);
-/* Whether the sum starts over, as an expression at the current place in the loops; requires n_fresh > 0. */
+/* Whether the sum starts over, as an expression at the current place in the loops; requires n_fresh
+ * > 0. */
 void c_is_fresh(c_printer *c, const ir_stmt *s);
 /* The read by which the whole is divided and which the innermost loop does not move; -1: none. */
 int c_steady_divisor(const c_printer *c, const tf_op *op, const ir_stmt *s, int dim);
-/* Prints `inverse_OUT` before the loop; and, if needed, `power_OUT`, by which a product with the inverse is
- * multiplied. */
+/* Prints `inverse_OUT` before the loop; and, if needed, `power_OUT`, by which a product with the
+ * inverse is multiplied. */
 void c_take_divisor(c_printer *c, const tf_op *op, int divisor, bool vectors);
 bool c_has_power(const c_printer *c, const tf_op *op, int divisor);
 const char *c_identity(tf_reduce r);
@@ -135,17 +152,19 @@ const char *c_identity(tf_reduce r);
 const char *c_start(const ir_stmt *s, tf_reduce r);
 void c_over(c_printer *c, const ir_stmt *s); /* SAVE, CORRECT, DIVIDE */
 void c_carry(c_printer *c, const ir_stmt *s);
-/* Opens the condition under which CORRECT or DIVIDE applies its factor; returns whether there is one, to be closed. */
+/* Opens the condition under which CORRECT or DIVIDE applies its factor; returns whether there is
+ * one, to be closed. */
 bool c_open_when(c_printer *c, const ir_stmt *s);
 
-/* rows.c: ops over contiguous rows.  Whether the op sums elements unchanged; and the loops around such a sum. */
+/* rows.c: ops over contiguous rows.  Whether the op sums elements unchanged; and the loops around
+ * such a sum. */
 bool c_is_row_sum(const c_printer *c, const tf_op *op);
 void c_row_sum(c_printer *c, const tf_op *op, const ir_stmt *s, int open);
 /* sums.c: sums along a row of values of an expression, in vectors. */
 bool c_is_value_sum(const c_printer *c, const ir_stmt *s);
 void c_value_sum(c_printer *c, const ir_stmt *s, int open);
-/* Whether the map over a row, with its first `open` dims set, is printed in vectors; and n ops of one row, maps and
- * sums of them. */
+/* Whether the map over a row, with its first `open` dims set, is printed in vectors; and n ops of
+ * one row, maps and sums of them. */
 bool c_is_vector_row(const c_printer *c, const ir_stmt *s, int open);
 void c_row_vectors(c_printer *c, const ir_stmt *const *all, int n, int open);
 void c_together(c_printer *c, const ir_stmt *s);
@@ -153,12 +172,13 @@ void c_together(c_printer *c, const ir_stmt *s);
 /* window.c: sums and maxima over small windows (nest.window), and their maps. */
 void c_window_nest(c_printer *c, const ir_stmt *s);
 
-/* pack.c: packs what a product reads, in the layout that its kernel wants; and the address of the result. */
+/* pack.c: packs what a product reads, in the layout that its kernel wants; and the address of the
+ * result. */
 void c_pack_panel(c_printer *c, const tf_op *op, const ir_stmt *s);
 /* The function of a kernel that lifts for what it adds to sums of a panel. */
 const char *c_excess(c_printer *c, const cpu_product *p);
-/* All of b in panels, as a caller may provide them; whether it may, and "PANELS + offset" of the nest, moved by
- * shift[dim of the op] (NULL: not moved). */
+/* All of b in panels, as a caller may provide them; whether it may, and "PANELS + offset" of the
+ * nest, moved by shift[dim of the op] (NULL: not moved). */
 void c_pack_offered(c_printer *c, const cpu_pack *pack);
 bool c_offers(const c_printer *c, const cpu_product *p);
 void c_offered_at(c_printer *c, const tf_op *op, const cpu_product *p, const int64_t *shift);
@@ -174,13 +194,15 @@ int64_t c_slab_step(const c_printer *c, const tf_op *op, const cpu_product *p, i
 void c_transposed_at(c_printer *c, const tf_op *op, const ir_stmt *s, bool with);
 int64_t c_turned_rows(const ir_stmt *s); /* how many rows it has, filled up */
 
-/* keep.c: retention; its functions for parts.h; and how many numbers (int64_t) describe what the buffer holds. */
+/* keep.c: retention; its functions for parts.h; and how many numbers (int64_t) describe what the
+ * buffer holds. */
 void c_keep_text(FILE *out);
 void c_keep(c_printer *c, const ir_stmt *s);
 void c_forget(c_printer *c, const ir_stmt *s);
 int64_t c_held_words(const ir_buffer *b);
 
-/* product.c: the lengths that a range can have, `most` and others if it can be cut short; returns how many. */
+/* product.c: the lengths that a range can have, `most` and others if it can be cut short; returns
+ * how many. */
 enum { C_MOST_LENGTHS = 2 + sizeof((ir_range *)0)->more / sizeof(int64_t) };
 int c_lengths(const ir_range *r, int64_t *v);
 void c_length(c_printer *c, const ir_range *r);
@@ -188,14 +210,16 @@ void c_origin(c_printer *c, const tf_op *op, const ir_stmt *s, int k);
 /* `add`: whether the product's sums have begun. */
 void c_add_flag(c_printer *c, const tf_op *op, const ir_stmt *s);
 void c_product(c_printer *c, const ir_stmt *s);
-/* The offset of a panel, among the slots of its pack, at the point, moved by shift[dim of the op] (NULL: not moved). */
+/* The offset of a panel, among the slots of its pack, at the point, moved by shift[dim of the op]
+ * (NULL: not moved). */
 void c_place_of_panel(c_printer *c, const ir_stmt *s, const int64_t *shift);
 
 /* prefetch.c: `far`, what the product prefetches, and in how many boxes of rows. */
 void c_prefetch(c_printer *c, const ir_stmt *s);
 int c_far_boxes(const c_printer *c, const ir_stmt *s);
-/* overlap_producer.c: the rows that the product's kernel computes.  Prints the functions that compute them, and `of`,
- * which holds their addresses, inside the loops of the outer dims; NULL: out of memory. */
+/* overlap_producer.c: the rows that the product's kernel computes.  Prints the functions that
+ * compute them, and `of`, which holds their addresses, inside the loops of the outer dims; NULL:
+ * out of memory. */
 typedef struct c_ahead c_ahead;
 c_ahead *c_ahead_begin(c_printer *c, const ir_stmt *s);
 const tf_micro_ahead *c_ahead_micro(const c_ahead *h); /* NULL for NULL */
@@ -207,8 +231,8 @@ void c_few(c_printer *c, const ir_stmt *s);
 void c_channels(c_printer *c, const ir_stmt *s);
 void c_pack_panels(c_printer *c, const cpu_pack *pack);
 
-/* sparse.c: a product of what is not zero of a; and its panels, in the function that packs, which then says in `broken`
- * whether some block has too many such elements. */
+/* sparse.c: a product of what is not zero of a; and its panels, in the function that packs, which
+ * then says in `broken` whether some block has too many such elements. */
 void c_sparse(c_printer *c, const ir_stmt *s);
 void c_pack_sparse(c_printer *c, const cpu_pack *pack);
 

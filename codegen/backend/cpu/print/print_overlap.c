@@ -1,11 +1,12 @@
-/* A product whose kernel computes the rows of its a while it multiplies: the work of a row as functions of addresses
- * that the caller passes. */
+/* A product whose kernel computes the rows of its a while it multiplies: the work of a row as
+ * functions of addresses that the caller passes. */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "codegen/backend/cpu/print/rows.h"
 
-/* The nests of the rows: first the sum that is one row ahead of the others (0 or 1 of them), then the others. */
+/* The nests of the rows: first the sum that is one row ahead of the others (0 or 1 of them), then
+ * the others. */
 typedef struct {
   const ir_stmt *const *all;
   int lead, n, dim, across; /* dim: along the row; across: from row to row */
@@ -35,7 +36,8 @@ static bool reads_none_else(const c_printer *c, const ir_stmt *s, int z) {
   return true;
 }
 
-/* Whether z, rounded for the product, need not be stored otherwise, nor deferred quotients of it. */
+/* Whether z, rounded for the product, need not be stored otherwise, nor deferred quotients of it.
+ */
 static bool only_rounded(const c_printer *c, const rows *r, const ir_stmt *s) {
   bool only = r->rounded >= 0 && reads_none_else(c, s, r->rounded);
   for (int k = r->n; only && k < cpu_of(s)->rows->body.n; k++)
@@ -73,14 +75,16 @@ static int list_places(const c_printer *c, const rows *r, c_row_at *at) {
     const tf_op *op = &c->wl->ops[r->all[k]->op];
     for (int i = -1; i < op->n_reads; i++, n++)
       if (at)
-        at[n] =
-            (c_row_at){op, i, i < 0 ? op->reduce == TF_ASSIGN : c_moves_with(c, &op->reads[i], r->dim), k < r->lead};
+        at[n] = (c_row_at){op, i,
+                           i < 0 ? op->reduce == TF_ASSIGN : c_moves_with(c, &op->reads[i], r->dim),
+                           k < r->lead};
   }
   return n;
 }
 
 static void type_of(c_printer *c, const c_row_at *at) {
-  fprintf(c->out, "%s%s *", at->ref < 0 ? "" : "const ", c_type(c_buffer(c, at->op, at->ref)->type));
+  fprintf(c->out, "%s%s *", at->ref < 0 ? "" : "const ",
+          c_type(c_buffer(c, at->op, at->ref)->type));
 }
 
 /* Prints the addresses in the row of the lead, or of the others. */
@@ -114,8 +118,8 @@ static void at_vector(c_printer *c, const rows *r, bool lead, bool cut) {
   c_rows_vector(c, all, n, r->dim, cut);
   if (r->rounded < 0 || lead) return;
   c_indent(c);
-  fprintf(c->out, "bf16_round%s(rounded + d_%s, v_%s%s);\n", cut ? "_part" : "", c->p->dim_id[r->dim],
-          c->p->tensor_id[r->rounded], cut ? ", rest" : "");
+  fprintf(c->out, "bf16_round%s(rounded + d_%s, v_%s%s);\n", cut ? "_part" : "",
+          c->p->dim_id[r->dim], c->p->tensor_id[r->rounded], cut ? ", rest" : "");
 }
 
 static void close_part(c_printer *c, const rows *r, bool lead) {
@@ -127,7 +131,9 @@ static void close_part(c_printer *c, const rows *r, bool lead) {
   fprintf(c->out, "for (int64_t q = %" PRId64 "; q < of->wide; q++) rounded[q] = 0;\n", r->words);
 }
 
-static int64_t rest_of(const c_printer *c, const rows *r) { return r->words % tf_micro_lanes(c->micro); }
+static int64_t rest_of(const c_printer *c, const rows *r) {
+  return r->words % tf_micro_lanes(c->micro);
+}
 
 static void open_rest(c_printer *c, const rows *r) {
   c_line(c, "{\n");
@@ -164,10 +170,11 @@ static void print_type(c_printer *c, const rows *r, const char *name) {
 }
 
 static void print_rows(c_printer *c, const rows *r, const char *name) {
-  fprintf(c->out, "\nstatic APART void %s_rows(const %s *of, int64_t from, int64_t to) {\n", name, name);
+  fprintf(c->out, "\nstatic APART void %s_rows(const %s *of, int64_t from, int64_t to) {\n", name,
+          name);
   c->depth++;
-  for (int lead = r->lead; lead >= 0;
-       lead--) { /* first the leads of all rows: several overlap, where one waits for its own row's end */
+  for (int lead = r->lead; lead >= 0; lead--) { /* first the leads of all rows: several overlap,
+                                                   where one waits for its own row's end */
     c_line(c, "for (int64_t i = from; i < to; i++) {\n");
     c->depth++;
     whole_row(c, r, lead, "i");
@@ -202,8 +209,10 @@ static void print_text(c_printer *c, const rows *r, int which) {
   c_close(c, 1);
 }
 
-/* Prints the addresses at the first row, and the steps from row to row, where the kernel is called. */
-static void print_places(c_printer *c, const rows *r, const ir_stmt *s, const c_row_at *at, int n, const char *name) {
+/* Prints the addresses at the first row, and the steps from row to row, where the kernel is called.
+ */
+static void print_places(c_printer *c, const rows *r, const ir_stmt *s, const c_row_at *at, int n,
+                         const char *name) {
   c_indent(c);
   fprintf(c->out, "const %s of = {", name);
   for (int i = 0; i < n; i++) {
@@ -263,11 +272,12 @@ c_ahead *c_ahead_begin(c_printer *c, const ir_stmt *s) {
     list_places(c, &r, at);
     snprintf(h->name, sizeof h->name, "ahead%d", c->n_ahead++);
     snprintf(h->place, sizeof h->place, "d_%s", c->p->dim_id[r.dim]);
-    c->row_at = at, c->n_row_at = n, c->row_dim = r.dim, c->gone = only_rounded(c, &r, s) ? r.rounded : -1;
+    c->row_at = at, c->n_row_at = n, c->row_dim = r.dim,
+    c->gone = only_rounded(c, &r, s) ? r.rounded : -1;
     ok = print_before(c, &r, h);
     c->row_at = NULL, c->n_row_at = 0, c->gone = -1;
-    h->micro =
-        (tf_micro_ahead){h->name, h->place, r.words, h->text[BEGIN], h->text[OPEN], h->text[VECTOR], h->text[CLOSE]};
+    h->micro = (tf_micro_ahead){h->name,       h->place,        r.words,       h->text[BEGIN],
+                                h->text[OPEN], h->text[VECTOR], h->text[CLOSE]};
     if (ok) print_places(c, &r, s, at, n, h->name);
   }
   free(at);

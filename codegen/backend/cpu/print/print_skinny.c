@@ -21,14 +21,15 @@ static void from_row_to_row(c_printer *c, const tf_op *op, const cpu_product *p,
 
 static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t rows) {
   const cpu_product *p = cpu_of(s)->product;
-  const tf_micro_few f = {.rows = (int)rows,
-                          .a = c_buffer(c, op, p->a)->type,
-                          .b = c_buffer(c, op, p->b)->type,
-                          .along_k = p->few.along_k,
-                          .strip = p->few.strip,
-                          .block = p->few.block,
-                          .columns = s->range[p->n].exact ? s->range[p->n].most : 0,
-                          .held = p->few.held && tf_micro_few_hold(&c->p->machine, rows) ? c->p->machine.real : NULL};
+  const tf_micro_few f = {
+      .rows = (int)rows,
+      .a = c_buffer(c, op, p->a)->type,
+      .b = c_buffer(c, op, p->b)->type,
+      .along_k = p->few.along_k,
+      .strip = p->few.strip,
+      .block = p->few.block,
+      .columns = s->range[p->n].exact ? s->range[p->n].most : 0,
+      .held = p->few.held && tf_micro_few_hold(&c->p->machine, rows) ? c->p->machine.real : NULL};
   const char *name = tf_micro_few_product(c->blocks, c->micro, &f);
   if (!name) {
     c->failed = true;

@@ -1,4 +1,5 @@
-/* Nests that are products: a block product of codegen/intrin/micro.h for each length that the ranges can have. */
+/* Nests that are products: a block product of codegen/intrin/micro.h for each length that the
+ * ranges can have. */
 #include <inttypes.h>
 
 #include "codegen/backend/cpu/print/print.h"
@@ -14,7 +15,8 @@ static void a_argument(c_printer *c, const tf_op *op, const ir_stmt *s) {
     else
       fprintf(c->out, ", 1, %" PRId64, c_turned_rows(s));
   } else if (p->pairs.copy >= 0) {
-    fprintf(c->out, "%s_pack%d, k_wide, %d", c->p->buffers[p->pairs.copy].id, p->pairs.copy, p->kernel->group);
+    fprintf(c->out, "%s_pack%d, k_wide, %d", c->p->buffers[p->pairs.copy].id, p->pairs.copy,
+            p->kernel->group);
   } else {
     fputc('&', c->out), c_place(c, op, p->a);
     fputs(", ", c->out), c_step(c, op, p->a, op->dims[p->m]);
@@ -53,13 +55,16 @@ static void b_argument(c_printer *c, const tf_op *op, const ir_stmt *s, bool off
 static bool far_a(const c_printer *c, const tf_op *op, const cpu_product *p) {
   const tf_ref *ref = &op->reads[p->a];
   const ir_buffer *a = c_buffer(c, op, p->a);
-  if (p->pairs.transposed >= 0 || p->pairs.copy >= 0 || a->role != IR_ARGUMENT || !a->rank) return false;
+  if (p->pairs.transposed >= 0 || p->pairs.copy >= 0 || a->role != IR_ARGUMENT || !a->rank)
+    return false;
   const tf_index *inner = &ref->index[tf_inner_rank(&c->wl->tensors[ref->tensor])];
   return inner->n_terms == 1 && tf_index_coef(inner, op->dims[p->k]) == 1;
 }
 
 /* Whether the sums go, rounded, to rows as the next product's kernel wants them. */
-static bool goes_on(const ir_stmt *s) { return cpu_of(s)->rounds_for && cpu_of(s)->rounds_for->kind == IR_NEST; }
+static bool goes_on(const ir_stmt *s) {
+  return cpu_of(s)->rounds_for && cpu_of(s)->rounds_for->kind == IR_NEST;
+}
 
 /* Where the sums go, and the step from row to row. */
 static void c_argument(c_printer *c, const tf_op *op, const ir_stmt *s) {
@@ -82,15 +87,16 @@ static void c_argument(c_printer *c, const tf_op *op, const ir_stmt *s) {
     c_step(c, op, -1, op->dims[cpu_of(s)->product->m]);
 }
 
-/* name(k, a, a_m, a_k, b, b_k, c, c_m, add), what it prefetches, and where the rows are that it makes; what another
- * product has prefetched needs no more. */
+/* name(k, a, a_m, a_k, b, b_k, c, c_m, add), what it prefetches, and where the rows are that it
+ * makes; what another product has prefetched needs no more. */
 static void call_with(c_printer *c, const tf_op *op, const ir_stmt *s, const tf_micro_ahead *ahead,
                       const int64_t size[2], bool offered) {
   const int64_t m = size[0], n = size[1];
   const cpu_product *p = cpu_of(s)->product;
   const bool prefetches = cpu_of(s)->n_prefetches > 0, rounds = cpu_of(s)->rounds_for != NULL;
-  const char *name = ahead ? tf_micro_block_ahead(c->blocks, c->micro, p->kernel, size, prefetches, rounds, ahead)
-                           : tf_micro_block(c->blocks, c->micro, p->kernel, m, n, prefetches, rounds);
+  const char *name =
+      ahead ? tf_micro_block_ahead(c->blocks, c->micro, p->kernel, size, prefetches, rounds, ahead)
+            : tf_micro_block(c->blocks, c->micro, p->kernel, m, n, prefetches, rounds);
   if (!name) {
     c->failed = true;
     return;
@@ -101,7 +107,8 @@ static void call_with(c_printer *c, const tf_op *op, const ir_stmt *s, const tf_
   fputs(", ", c->out), c_argument(c, op, s);
   fputs(", add", c->out);
   if (far_a(c, op, p) && !(cpu_of(s)->prefetched >> (1 + p->a) & 1)) fputs(" | FAR_A", c->out);
-  if ((c_buffer(c, op, -1)->role == IR_ARGUMENT || (cpu_of(s)->rounds_for && cpu_of(s)->rounds_for->kind == IR_SAVE)) &&
+  if ((c_buffer(c, op, -1)->role == IR_ARGUMENT ||
+       (cpu_of(s)->rounds_for && cpu_of(s)->rounds_for->kind == IR_SAVE)) &&
       !(cpu_of(s)->prefetched & 1))
     fputs(" | FAR_C", c->out);
   if (goes_on(s)) fputs(" | FILLS", c->out);
@@ -112,9 +119,10 @@ static void call_with(c_printer *c, const tf_op *op, const ir_stmt *s, const tf_
 /* The whole box of b, which passes by: panels that the caller has laid out, if there are any. */
 static void call_stream(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
-  const tf_micro_streamed st = {p->kernel,           s->range[p->m].most,
-                                s->range[p->n].most, (int)(p->pairs.wide / tf_micro_lanes(c->micro)),
-                                p->pairs.steps,      p->pairs.strip};
+  const tf_micro_streamed st = {
+      p->kernel,           s->range[p->m].most,
+      s->range[p->n].most, (int)(p->pairs.wide / tf_micro_lanes(c->micro)),
+      p->pairs.steps,      p->pairs.strip};
   const char *name = tf_micro_stream(c->blocks, c->micro, &st);
   if (!name) {
     c->failed = true;
@@ -127,7 +135,8 @@ static void call_stream(c_printer *c, const tf_op *op, const ir_stmt *s) {
   fputs(", ", c->out), c_step(c, op, p->b, op->dims[p->k]);
   fputs(", ", c->out);
   if (c_offers(c, p))
-    c_pack_name(c, p->pairs.panels), fputs(" ? ", c->out), c_offered_at(c, op, p, NULL), fputs(" : ", c->out);
+    c_pack_name(c, p->pairs.panels), fputs(" ? ", c->out), c_offered_at(c, op, p, NULL),
+        fputs(" : ", c->out);
   fprintf(c->out, "NULL, %" PRId64 ", ", c->wl->dims[op->dims[p->k]].extent / p->kernel->group);
   c_pack_name(c, p->pack);
   fputs(", &", c->out), c_place(c, op, -1);
@@ -135,7 +144,8 @@ static void call_stream(c_printer *c, const tf_op *op, const ir_stmt *s) {
   fputs(", add);\n", c->out);
 }
 
-static void call(c_printer *c, const tf_op *op, const ir_stmt *s, const tf_micro_ahead *ahead, int64_t m, int64_t n) {
+static void call(c_printer *c, const tf_op *op, const ir_stmt *s, const tf_micro_ahead *ahead,
+                 int64_t m, int64_t n) {
   const int64_t size[2] = {m, n};
   if (c_offers(c, cpu_of(s)->product)) {
     fputs("if (", c->out), c_pack_name(c, cpu_of(s)->product->pairs.panels), fputs(") ", c->out);
@@ -199,7 +209,8 @@ void c_add_flag(c_printer *c, const tf_op *op, const ir_stmt *s) {
     const ir_atom lo = s->range[k].lo, fresh = c_fresh_of(op, s, k);
     fprintf(c->out, "%sd_%s", any ? " || " : "", c->p->dim_id[op->dims[k]]);
     if (!ir_same(lo, fresh))
-      fputs(" - (", c->out), c_atom(c->out, c->p, lo), fputs(") + ", c->out), c_atom(c->out, c->p, fresh);
+      fputs(" - (", c->out), c_atom(c->out, c->p, lo), fputs(") + ", c->out),
+          c_atom(c->out, c->p, fresh);
     fputs(" != 0", c->out);
     any = true;
   }
@@ -230,7 +241,8 @@ static void all_lengths(c_printer *c, const tf_op *op, const ir_stmt *s) {
   fputs("n_k = ", c->out), c_length(c, &s->range[p->k]);
   if (panels) fprintf(c->out, ", o_%s = d_%s", n_name, n_name);
   if (panels || copies) fprintf(c->out, ", o_%s = d_%s", k_name, k_name);
-  if (copies) fprintf(c->out, ", o_%s = d_%s", c->p->dim_id[op->dims[p->m]], c->p->dim_id[op->dims[p->m]]);
+  if (copies)
+    fprintf(c->out, ", o_%s = d_%s", c->p->dim_id[op->dims[p->m]], c->p->dim_id[op->dims[p->m]]);
   fputs(";\n", c->out);
   if (panels) {
     c_indent(c);
@@ -266,7 +278,8 @@ static void prefetch_whole(c_printer *c, const tf_op *op, const ir_stmt *s) {
   c_line(c, "const int whole = 1");
   for (int i = 0; i < 2; i++)
     if (both[i]->role == IR_ARGUMENT)
-      fprintf(c->out, " && %s_s%d == %" PRId64, both[i]->id, both[i]->rank - 2, s->range[p->n].most);
+      fprintf(c->out, " && %s_s%d == %" PRId64, both[i]->id, both[i]->rank - 2,
+              s->range[p->n].most);
   fputs(";\n", c->out);
 }
 

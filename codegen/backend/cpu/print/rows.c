@@ -1,5 +1,5 @@
-/* Ops over rows of neighbours: sums of a row, and maps and sums that go over it together, element by element or as
- * vectors. */
+/* Ops over rows of neighbours: sums of a row, and maps and sums that go over it together, element
+ * by element or as vectors. */
 #include <inttypes.h>
 
 #include "codegen/backend/cpu/print/rows.h"
@@ -8,8 +8,11 @@
 
 /* Whether the op sums neighbours as they are: row_sum and its like do that. */
 bool c_is_row_sum(const c_printer *c, const tf_op *op) {
-  bool known = op->reduce == TF_REDUCE_ADD || op->reduce == TF_REDUCE_MAX || op->reduce == TF_REDUCE_MIN;
-  if (!known || op->n_dims != op->n_out_dims + 1 || op->n_expr != 1 || op->expr[0].what != TF_X_READ) return false;
+  bool known =
+      op->reduce == TF_REDUCE_ADD || op->reduce == TF_REDUCE_MAX || op->reduce == TF_REDUCE_MIN;
+  if (!known || op->n_dims != op->n_out_dims + 1 || op->n_expr != 1 ||
+      op->expr[0].what != TF_X_READ)
+    return false;
   const tf_tensor *z = &c->wl->tensors[op->reads[0].tensor];
   for (int r = 0; r < z->rank; r++)
     if (z->pad[r]) return false;
@@ -25,7 +28,8 @@ void c_take_in(c_printer *c, const tf_op *op, const ir_stmt *s) {
   c_element(c, op, -1), fputs(" = ", c->out);
   bool sign = op->reduce == TF_REDUCE_ADD;
   if (s->nest.finite) {
-    fprintf(c->out, "greater(all, fresh ? %s : ", c_start(s, op->reduce)), c_element(c, op, -1), fputc(')', c->out);
+    fprintf(c->out, "greater(all, fresh ? %s : ", c_start(s, op->reduce)), c_element(c, op, -1),
+        fputc(')', c->out);
   } else if (s->nest.n_resets) {
     fputs("fresh ? all : ", c->out);
     if (!sign) fprintf(c->out, "%s(all, ", c_combine(op->reduce));
@@ -38,7 +42,8 @@ void c_take_in(c_printer *c, const tf_op *op, const ir_stmt *s) {
 }
 
 void c_row_sum(c_printer *c, const tf_op *op, const ir_stmt *s, int open) {
-  static const char *const name[] = {[TF_REDUCE_ADD] = "sum", [TF_REDUCE_MAX] = "max", [TF_REDUCE_MIN] = "min"};
+  static const char *const name[] = {
+      [TF_REDUCE_ADD] = "sum", [TF_REDUCE_MAX] = "max", [TF_REDUCE_MIN] = "min"};
   const char *dim = c->p->dim_id[op->dims[op->n_out_dims]];
   const ir_range *r = &s->range[op->n_out_dims];
   for (int k = open; k < op->n_out_dims; k++)
@@ -51,7 +56,8 @@ void c_row_sum(c_printer *c, const tf_op *op, const ir_stmt *s, int open) {
   c_indent(c);
   fprintf(c->out, "const int64_t d_%s = ", dim), c_atom(c->out, c->p, r->lo), fputs(";\n", c->out);
   c_indent(c);
-  fprintf(c->out, "const float all = row_%s(&", name[op->reduce]), c_place(c, op, 0), fputs(", ", c->out);
+  fprintf(c->out, "const float all = row_%s(&", name[op->reduce]), c_place(c, op, 0),
+      fputs(", ", c->out);
   c_atom(c->out, c->p, r->hi), fprintf(c->out, " - d_%s);\n", dim);
   c_take_in(c, op, s);
   c_close(c, op->n_out_dims - open);
@@ -60,10 +66,12 @@ void c_row_sum(c_printer *c, const tf_op *op, const ir_stmt *s, int open) {
 /* Whether the nest is a map over a row of neighbours, its first `open` dims being set. */
 static bool is_row_map(const c_printer *c, const ir_stmt *s, int open) {
   const tf_op *op = &c->wl->ops[s->op];
-  return op->reduce == TF_ASSIGN && op->n_out_dims == open + 1 && c_runs_along(c, op, op->dims[open], true);
+  return op->reduce == TF_ASSIGN && op->n_out_dims == open + 1 &&
+         c_runs_along(c, op, op->dims[open], true);
 }
 
-/* ---- as vectors ------------------------------------------------------------------------------------------- */
+/* ---- as vectors
+ * ------------------------------------------------------------------------------------------- */
 
 static bool unpadded(const tf_tensor *z) {
   for (int r = 0; r < z->rank; r++)
@@ -71,11 +79,12 @@ static bool unpadded(const tf_tensor *z) {
   return true;
 }
 
-/* Whether a row of it can be loaded: without borders, or beside them along its last rank, where lanes that are not
- * there are zeros. */
+/* Whether a row of it can be loaded: without borders, or beside them along its last rank, where
+ * lanes that are not there are zeros. */
 static bool can_load(const c_printer *c, const tf_op *op, int ref, int dim) {
   const tf_tensor *z = &c->wl->tensors[op->reads[ref].tensor];
-  return unpadded(z) || (z->rank > 0 && tf_index_coef(&op->reads[ref].index[z->rank - 1], dim) == 1);
+  return unpadded(z) ||
+         (z->rank > 0 && tf_index_coef(&op->reads[ref].index[z->rank - 1], dim) == 1);
 }
 
 /* Whether float32 holds all that the op makes of its dims alone. */
@@ -88,7 +97,8 @@ static bool places_are_exact(const tf_workload *wl, const tf_op *op) {
 
 /* Whether elements of a type become vectors of float32. */
 static bool are_lanes(const c_printer *c, ir_type t) {
-  return t == IR_F32 || t == IR_I32 || t == IR_BF16 || (ir_is_byte(t) && tf_micro_takes_bytes(c->micro));
+  return t == IR_F32 || t == IR_I32 || t == IR_BF16 ||
+         (ir_is_byte(t) && tf_micro_takes_bytes(c->micro));
 }
 
 bool c_takes_vectors(const c_printer *c, ir_type t) {
@@ -99,8 +109,8 @@ bool c_takes_vectors(const c_printer *c, ir_type t) {
 /* Whether all that the map does to its row can be said in vectors of float32. */
 static bool can_be_vectors(const c_printer *c, const ir_stmt *s, int open) {
   const tf_op *op = &c->wl->ops[s->op];
-  bool can = tf_micro_lanes(c->micro) > 1 && is_row_map(c, s, open) && c_takes_vectors(c, c_buffer(c, op, -1)->type) &&
-             op->n_reads < 64;
+  bool can = tf_micro_lanes(c->micro) > 1 && is_row_map(c, s, open) &&
+             c_takes_vectors(c, c_buffer(c, op, -1)->type) && op->n_reads < 64;
   for (int i = 0; can && i < op->n_reads; i++)
     can = are_lanes(c, c_buffer(c, op, i)->type) && can_load(c, op, i, op->dims[open]);
   for (int i = 0; can && i < op->n_expr; i++)
@@ -108,19 +118,21 @@ static bool can_be_vectors(const c_printer *c, const ir_stmt *s, int open) {
   return can && places_are_exact(c->wl, op);
 }
 
-/* Of all else compilers make vectors as good; of the lanes that are left at a row's end they make three shorter
- * vectors, and an exponential takes as long in each as in a whole one; of rows of bfloat16 up to 15 single elements
- * with a jump for each ReLU, which takes longer the less its signs can be foreseen; of rows of bytes as many as 31,
- * each with a division. */
+/* Of all else compilers make vectors as good; of the lanes that are left at a row's end they make
+ * three shorter vectors, and an exponential takes as long in each as in a whole one; of rows of
+ * bfloat16 up to 15 single elements with a jump for each ReLU, which takes longer the less its
+ * signs can be foreseen; of rows of bytes as many as 31, each with a division. */
 bool c_is_vector_row(const c_printer *c, const ir_stmt *s, int open) {
   const tf_op *op = &c->wl->ops[s->op];
   const ir_type out = c_buffer(c, op, -1)->type;
   const uint32_t exponentials = 1u << TF_K_EXP | 1u << TF_K_SIGMOID | 1u << TF_K_SILU;
-  return can_be_vectors(c, s, open) && (op->kinds & exponentials || out == IR_BF16 || ir_is_byte(out));
+  return can_be_vectors(c, s, open) &&
+         (op->kinds & exponentials || out == IR_BF16 || ir_is_byte(out));
 }
 
 /* What the ops before make s reads at the very element, and what they sum it does not read. */
-static bool reads_in_row(const c_printer *c, const ir_stmt *const *all, int n, const tf_op *op, int open) {
+static bool reads_in_row(const c_printer *c, const ir_stmt *const *all, int n, const tf_op *op,
+                         int open) {
   for (int i = 0; i < n; i++)
     for (int k = 0; k < op->n_reads; k++) {
       const tf_op *maker = &c->wl->ops[all[i]->op];
@@ -135,16 +147,19 @@ static bool reads_in_row(const c_printer *c, const ir_stmt *const *all, int n, c
 
 static bool same_row(const c_printer *c, const ir_stmt *first, const ir_stmt *s, int open) {
   const ir_range *a = &first->range[open], *b = &s->range[open];
-  return c->wl->ops[s->op].dims[open] == c->wl->ops[first->op].dims[open] && ir_same(a->lo, b->lo) &&
-         ir_same(a->hi, b->hi);
+  return c->wl->ops[s->op].dims[open] == c->wl->ops[first->op].dims[open] &&
+         ir_same(a->lo, b->lo) && ir_same(a->hi, b->hi);
 }
 
 /* Whether a sum over the row takes in what one of the n ops before makes. */
-static bool is_sum_of(const c_printer *c, const ir_stmt *const *all, int n, const ir_stmt *s, int open) {
+static bool is_sum_of(const c_printer *c, const ir_stmt *const *all, int n, const ir_stmt *s,
+                      int open) {
   const tf_op *op = &c->wl->ops[s->op];
   if (op->n_out_dims != open || !c_is_row_sum(c, op)) return false;
   for (int i = 0; i < n; i++)
-    if (c->wl->ops[all[i]->op].reduce == TF_ASSIGN && c->wl->ops[all[i]->op].out == op->reads[0].tensor) return true;
+    if (c->wl->ops[all[i]->op].reduce == TF_ASSIGN &&
+        c->wl->ops[all[i]->op].out == op->reads[0].tensor)
+      return true;
   return false;
 }
 
@@ -154,8 +169,10 @@ static bool sums(const c_printer *c, const ir_stmt *const *all, int n) {
   return false;
 }
 
-/* Whether s can stand in the loop of the n ops before, maps and, where all maps are vectors, sums. */
-static bool joins_row(const c_printer *c, const ir_stmt *const *all, int n, const ir_stmt *s, int open) {
+/* Whether s can stand in the loop of the n ops before, maps and, where all maps are vectors, sums.
+ */
+static bool joins_row(const c_printer *c, const ir_stmt *const *all, int n, const ir_stmt *s,
+                      int open) {
   const tf_op *op = &c->wl->ops[s->op];
   const bool map = is_row_map(c, s, open);
   if (op->n_dims <= open || !same_row(c, all[0], s, open)) return false;
@@ -188,12 +205,14 @@ bool c_moves_with(const c_printer *c, const tf_ref *ref, int dim) {
   return false;
 }
 
-/* Reads that the row does not move, but the divisor: taken before the loop, where no store can come between. */
+/* Reads that the row does not move, but the divisor: taken before the loop, where no store can come
+ * between. */
 static uint64_t steady_reads(const c_printer *c, const tf_op *op, const ir_stmt *s, int dim) {
   uint64_t all = 0;
   int divisor = c_steady_divisor(c, op, s, dim);
   for (int i = 0; i < op->n_reads && i < 64; i++)
-    if (i != divisor && i != s->nest.divides && !c_moves_with(c, &op->reads[i], dim)) all |= UINT64_C(1) << i;
+    if (i != divisor && i != s->nest.divides && !c_moves_with(c, &op->reads[i], dim))
+      all |= UINT64_C(1) << i;
   return all;
 }
 
@@ -239,7 +258,8 @@ void c_row_maps(c_printer *c, const ir_stmt *const *all, int n, int open) {
   names_of(c, all, n);
   for (int i = 0; i < n; i++)
     c_take_steady(c, &c->wl->ops[all[i]->op], all[i], dim, false);
-  if (open == c->wl->ops[all[0]->op].n_out_dims - 1) c_line(c, "#pragma omp simd\n"); /* neighbours in memory */
+  if (open == c->wl->ops[all[0]->op].n_out_dims - 1)
+    c_line(c, "#pragma omp simd\n"); /* neighbours in memory */
   c_loop(c, &c->wl->ops[all[0]->op], all[0], open);
   for (int i = 0; i < n; i++) {
     const tf_op *op = &c->wl->ops[all[i]->op];
@@ -258,10 +278,16 @@ void c_row_maps(c_printer *c, const ir_stmt *const *all, int n, int open) {
 static void vector_value(c_printer *c, const tf_op *op, int i, int skip, bool part);
 
 static const char *loads(ir_type t) {
-  return t == IR_I32 ? "vec_whole" : t == IR_U8 ? "vec_of_u8" : t == IR_I8 ? "vec_of_i8" : "vec_load";
+  return t == IR_I32  ? "vec_whole"
+         : t == IR_U8 ? "vec_of_u8"
+         : t == IR_I8 ? "vec_of_i8"
+                      : "vec_load";
 }
 static const char *stores(ir_type t) {
-  return t == IR_BF16 ? "bf16_round" : t == IR_U8 ? "vec_to_u8" : t == IR_I8 ? "vec_to_i8" : "vec_store";
+  return t == IR_BF16 ? "bf16_round"
+         : t == IR_U8 ? "vec_to_u8"
+         : t == IR_I8 ? "vec_to_i8"
+                      : "vec_store";
 }
 
 /* Of a row that may be, or begin or end, beyond borders. */
@@ -280,8 +306,8 @@ static void padded_read(c_printer *c, const tf_op *op, int ref, bool part) {
   }
   fprintf(c->out, "%s%s_lanes(&", asked ? " ? " : "", c_lanes_of(c_buffer(c, op, ref)->type));
   c_place(c, op, ref), fputs(", lanes_within(", c->out), c_index(c, &at->index[last]);
-  fprintf(c->out, ", 1, %" PRId64 ", %" PRId64 ", %s))%s)", z->lo[last], z->lo[last] + z->extent[last],
-          part ? "rest" : "LANES", asked ? " : vec_zero()" : "");
+  fprintf(c->out, ", 1, %" PRId64 ", %" PRId64 ", %s))%s)", z->lo[last],
+          z->lo[last] + z->extent[last], part ? "rest" : "LANES", asked ? " : vec_zero()" : "");
 }
 
 static void vector_read(c_printer *c, const tf_op *op, int ref, bool part) {
@@ -298,7 +324,8 @@ static void vector_read(c_printer *c, const tf_op *op, int ref, bool part) {
       fputs(part ? ", lanes_between(0, rest))" : ", lanes_between(0, LANES))", c->out);
       return;
     }
-    fprintf(c->out, "%s%s(&", loads(c_buffer(c, op, ref)->type), part ? "_part" : ""), c_place(c, op, ref);
+    fprintf(c->out, "%s%s(&", loads(c_buffer(c, op, ref)->type), part ? "_part" : ""),
+        c_place(c, op, ref);
     fputs(part ? ", rest)" : ")", c->out);
   }
 }
@@ -337,7 +364,8 @@ static void vector_choice(c_printer *c, const tf_op *op, const tf_expr *e, int s
 static void vector_arguments(c_printer *c, const tf_op *op, const tf_expr *e, int skip, bool part) {
   const bool inverse = e->call == TF_K_DIV && c->inverse >= 0 && e == &op->expr[op->n_expr - 1];
   const bool low = e->call == TF_K_EXP && ir_is_low(c->wl, op, e->arg[0]);
-  const bool brief = low && op->out == c->gone && e == &op->expr[op->n_expr - 1]; /* its value is rounded at once */
+  const bool brief = low && op->out == c->gone &&
+                     e == &op->expr[op->n_expr - 1]; /* its value is rounded at once */
   const bool limit = e->call == TF_K_MAX || e->call == TF_K_MIN;
   const int number = limit ? c_number_of(op, e) : -1;
   const bool power = inverse && c_has_power(c, op, c->inverse);
@@ -365,13 +393,15 @@ static void vector_value(c_printer *c, const tf_op *op, int i, int skip, bool pa
   else if (e->what == TF_X_CALL && e->call == TF_K_SELECT)
     vector_choice(c, op, e, skip, part);
   else if (e->what == TF_X_CALL && c_comparison(e->call))
-    fputs("vec_choose(", c->out), vector_truth(c, op, i, skip, part), fputs(", vec_splat(1.0f), vec_zero())", c->out);
+    fputs("vec_choose(", c->out), vector_truth(c, op, i, skip, part),
+        fputs(", vec_splat(1.0f), vec_zero())", c->out);
   else if (e->what == TF_X_CALL)
     vector_arguments(c, op, e, skip, part);
   else if (e->what == TF_X_NUMBER)
     fputs("vec_splat(", c->out), c_number(c, e->number), fputc(')', c->out);
   else if (e->what == TF_X_DIM)
-    fprintf(c->out, e->dim == c->row_of ? "vec_from(d_%s)" : "vec_splat((float)d_%s)", c->p->dim_id[e->dim]);
+    fprintf(c->out, e->dim == c->row_of ? "vec_from(d_%s)" : "vec_splat((float)d_%s)",
+            c->p->dim_id[e->dim]);
   else if (e->ref == skip)
     fputs("vec_splat(1.0f)", c->out);
   else
@@ -411,13 +441,15 @@ void c_rows_vector(c_printer *c, const ir_stmt *const *all, int n, int dim, bool
     c->in_row |= UINT64_C(1) << (op->out % 64);
     if (stays_in_row(c, all, n, op)) continue;
     c_indent(c);
-    fprintf(c->out, "%s%s(&", stores(c_buffer(c, op, -1)->type), part ? "_part" : ""), c_place(c, op, -1);
+    fprintf(c->out, "%s%s(&", stores(c_buffer(c, op, -1)->type), part ? "_part" : ""),
+        c_place(c, op, -1);
     fprintf(c->out, ", v_%s%s);\n", out, part ? ", rest" : "");
   }
   c->in_row = 0;
 }
 
-/* Whether the row may be longer than a run of float32 sums in each lane: then a double takes in run after run. */
+/* Whether the row may be longer than a run of float32 sums in each lane: then a double takes in run
+ * after run. */
 static bool in_runs(const c_printer *c, const ir_stmt *s) {
   const tf_op *op = &c->wl->ops[s->op];
   return !c->row_at && op->reduce == TF_REDUCE_ADD && op->n_dims > op->n_out_dims &&
@@ -449,8 +481,10 @@ void c_rows_open(c_printer *c, const ir_stmt *const *all, int n, int dim) {
       continue;
     }
     c_indent(c);
-    fprintf(c->out, "vec all_%s = vec_splat(%s);\n", c->p->tensor_id[op->out], c_identity(op->reduce));
-    if (in_runs(c, all[i])) c_indent(c), fprintf(c->out, "double total_%s = 0;\n", c->p->tensor_id[op->out]);
+    fprintf(c->out, "vec all_%s = vec_splat(%s);\n", c->p->tensor_id[op->out],
+            c_identity(op->reduce));
+    if (in_runs(c, all[i]))
+      c_indent(c), fprintf(c->out, "double total_%s = 0;\n", c->p->tensor_id[op->out]);
   }
 }
 
@@ -496,7 +530,8 @@ void c_row_vectors(c_printer *c, const ir_stmt *const *all, int n, int open) {
     fprintf(c->out, "if (d_%s < ", name), c_atom(c->out, c->p, r->hi), fputs(") {\n", c->out);
     c->depth++;
     c_indent(c);
-    fputs("const int rest = (int)(", c->out), c_atom(c->out, c->p, r->hi), fprintf(c->out, " - d_%s);\n", name);
+    fputs("const int rest = (int)(", c->out), c_atom(c->out, c->p, r->hi),
+        fprintf(c->out, " - d_%s);\n", name);
     c_rows_vector(c, all, n, dim, true);
     c_close(c, 1);
   }
@@ -514,7 +549,9 @@ static int root_buffer_of(const ir_program *p, int z) {
 bool c_is_nothing(const c_printer *c, const ir_stmt *s) {
   const tf_op *op = &c->wl->ops[s->op];
   const tf_expr *root = &op->expr[op->n_expr - 1];
-  if (s->nest.divides < 0 || op->reduce != TF_ASSIGN || root->what != TF_X_CALL || root->call != TF_K_DIV) return false;
+  if (s->nest.divides < 0 || op->reduce != TF_ASSIGN || root->what != TF_X_CALL ||
+      root->call != TF_K_DIV)
+    return false;
   const tf_expr *from = &op->expr[root->arg[0]], *by = &op->expr[root->arg[1]];
   if (from->what != TF_X_READ || by->what != TF_X_READ || by->ref != s->nest.divides) return false;
   return root_buffer_of(c->p, op->reads[from->ref].tensor) == root_buffer_of(c->p, op->out);

@@ -1,20 +1,23 @@
-/* Rows as vectors, piece by piece: n ops that go over one row together, the first `open` of their dims being set. */
+/* Rows as vectors, piece by piece: n ops that go over one row together, the first `open` of their
+ * dims being set. */
 #ifndef CODEGEN_BACKEND_CPU_PRINT_ROWS_H
 #define CODEGEN_BACKEND_CPU_PRINT_ROWS_H
 #include "codegen/backend/cpu/print/print.h"
 
-/* What stands before the loop over the row's dim, at each vector (part: of its first `rest` lanes), and behind it. */
+/* What stands before the loop over the row's dim, at each vector (part: of its first `rest` lanes),
+ * and behind it. */
 void c_rows_open(c_printer *c, const ir_stmt *const *all, int n, int dim);
 void c_rows_vector(c_printer *c, const ir_stmt *const *all, int n, int dim, bool part);
 void c_rows_close(c_printer *c, const ir_stmt *const *all, int n);
-/* n ops of one row, maps or one sum down columns, element by element; what the row does not move is taken before it:
- * where it is chosen by a condition, compilers would leave the row scalar. */
+/* n ops of one row, maps or one sum down columns, element by element; what the row does not move is
+ * taken before it: where it is chosen by a condition, compilers would leave the row scalar. */
 void c_row_maps(c_printer *c, const ir_stmt *const *all, int n, int open);
-/* How many of the n ops, from the first on, are printed as one row; 0: the first is no map of a row.  Prints them, as
- * vectors where that gains. */
+/* How many of the n ops, from the first on, are printed as one row; 0: the first is no map of a
+ * row.  Prints them, as vectors where that gains. */
 int c_joined(const c_printer *c, const ir_stmt *const *all, int n, int open);
 void c_row(c_printer *c, const ir_stmt *const *all, int n, int open);
-/* What the row does not move, before its loop; the value at a vector; and the sum in `all` taken into the output. */
+/* What the row does not move, before its loop; the value at a vector; and the sum in `all` taken
+ * into the output. */
 void c_take_steady(c_printer *c, const tf_op *op, const ir_stmt *s, int dim, bool vectors);
 void c_rows_value(c_printer *c, const ir_stmt *s, int dim, bool part);
 void c_take_in(c_printer *c, const tf_op *op, const ir_stmt *s);

@@ -1,5 +1,5 @@
-/* Sums, maxima and minima along a row of what an expression makes of it (squares, products, narrow numbers), as
- * vectors: four at a time, so that none waits for the one before. */
+/* Sums, maxima and minima along a row of what an expression makes of it (squares, products, narrow
+ * numbers), as vectors: four at a time, so that none waits for the one before. */
 #include <inttypes.h>
 
 #include "codegen/backend/cpu/print/rows.h"
@@ -13,10 +13,11 @@ static const char *combine(tf_reduce r) {
 
 /* Whether vectors have code for all that the op does: a sum, maximum or minimum. */
 static bool has_vector_code(const tf_op *op) {
-  bool can = op->reduce == TF_REDUCE_ADD || op->reduce == TF_REDUCE_MAX || op->reduce == TF_REDUCE_MIN;
+  bool can =
+      op->reduce == TF_REDUCE_ADD || op->reduce == TF_REDUCE_MAX || op->reduce == TF_REDUCE_MIN;
   for (int i = 0; can && i < op->n_expr; i++)
-    can =
-        op->expr[i].what == TF_X_NUMBER || op->expr[i].what == TF_X_READ || tf_micro_vector_name((int)op->expr[i].call);
+    can = op->expr[i].what == TF_X_NUMBER || op->expr[i].what == TF_X_READ ||
+          tf_micro_vector_name((int)op->expr[i].call);
   return can && op->n_dims > op->n_out_dims && op->n_reads < 64;
 }
 
@@ -79,7 +80,8 @@ static void move_on(c_printer *c) {
 
 static void loops(c_printer *c, const ir_stmt *s, const char *dim, ir_atom hi) {
   c_indent(c);
-  fprintf(c->out, "while (d_%s + %d * LANES <= ", dim, SUMS), c_atom(c->out, c->p, hi), fputs(") {\n", c->out);
+  fprintf(c->out, "while (d_%s + %d * LANES <= ", dim, SUMS), c_atom(c->out, c->p, hi),
+      fputs(") {\n", c->out);
   c->depth++;
   if (in_runs(c, s)) move_on(c);
   for (int i = 0; i < SUMS; i++) {
@@ -97,7 +99,8 @@ static void loops(c_printer *c, const ir_stmt *s, const char *dim, ir_atom hi) {
   c_indent(c);
   fprintf(c->out, "if (d_%s < ", dim), c_atom(c->out, c->p, hi), fputs(") {\n", c->out);
   c->depth++;
-  c_line(c, "const int rest = (int)("), c_atom(c->out, c->p, hi), fprintf(c->out, " - d_%s);\n", dim);
+  c_line(c, "const int rest = (int)("), c_atom(c->out, c->p, hi),
+      fprintf(c->out, " - d_%s);\n", dim);
   print_combine(c, s, 0, true);
   c_close(c, 1);
 }
@@ -122,7 +125,8 @@ void c_value_sum(c_printer *c, const ir_stmt *s, int open) {
   c->depth++;
   c_take_steady(c, op, s, op->dims[last], true);
   c_indent(c);
-  fprintf(c->out, "int64_t d_%s = ", dim), c_atom(c->out, c->p, s->range[last].lo), fputs(";\n", c->out);
+  fprintf(c->out, "int64_t d_%s = ", dim), c_atom(c->out, c->p, s->range[last].lo),
+      fputs(";\n", c->out);
   loops(c, s, dim, s->range[last].hi);
   c_close(c, last - op->n_out_dims + 1);
   c_line(c, runs ? "const float all = (float)(total + " : "const float all = ");

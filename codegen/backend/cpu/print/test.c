@@ -1,12 +1,14 @@
-/* test.c and bench.c: the reference is the workload's expressions over whole tensors, in double, and shares nothing
- * with the kernel. */
+/* test.c and bench.c: the reference is the workload's expressions over whole tensors, in double,
+ * and shares nothing with the kernel. */
 #include <inttypes.h>
 #include <math.h>
 
 #include "codegen/backend/cpu/print/files.h"
 #include "model/input/masked.h"
 
-static const tf_workload *workload(const c_package *k) { return k->p->asked ? k->p->asked : k->p->tree->workload; }
+static const tf_workload *workload(const c_package *k) {
+  return k->p->asked ? k->p->asked : k->p->tree->workload;
+}
 
 static void index_text(FILE *out, const tf_workload *wl, const tf_index *ix) {
   fprintf(out, "(%" PRId64, ix->c);
@@ -31,8 +33,8 @@ static void read_text(FILE *out, const tf_workload *wl, const tf_ref *ref) {
     step /= z->extent[r];
     fputs(guarded ? ", (long long)(" : " + (", out);
     index_text(out, wl, &ref->index[r]);
-    fprintf(out, guarded ? " - %" PRId64 "), %" PRId64 "LL" : " - %" PRId64 ") * %" PRId64 "LL", z->lo[r],
-            guarded ? z->extent[r] : step);
+    fprintf(out, guarded ? " - %" PRId64 "), %" PRId64 "LL" : " - %" PRId64 ") * %" PRId64 "LL",
+            z->lo[r], guarded ? z->extent[r] : step);
   }
   fputc(guarded ? ')' : ']', out);
 }
@@ -59,7 +61,8 @@ static void value(FILE *out, const tf_workload *wl, const tf_op *op, int i) {
     return;
   }
   if (e->what == TF_X_NUMBER) {
-    isinf(e->number) ? fputs(e->number < 0 ? "(-INFINITY)" : "INFINITY", out) : fprintf(out, "%.17g", e->number);
+    isinf(e->number) ? fputs(e->number < 0 ? "(-INFINITY)" : "INFINITY", out)
+                     : fprintf(out, "%.17g", e->number);
     return;
   }
   if (e->what == TF_X_DIM) {
@@ -86,11 +89,12 @@ static void reference_op(FILE *out, const tf_workload *wl, const tf_op *op, bool
                                          [TF_REDUCE_MAX] = "-INFINITY",
                                          [TF_REDUCE_MIN] = "INFINITY"};
   const tf_tensor *z = &wl->tensors[op->out];
-  fprintf(out, "  for (long long i = 0; i < %" PRId64 "; i++) r_%s[i] = %s;\n", tf_tensor_words(z), z->name,
-          identity[op->reduce]);
+  fprintf(out, "  for (long long i = 0; i < %" PRId64 "; i++) r_%s[i] = %s;\n", tf_tensor_words(z),
+          z->name, identity[op->reduce]);
   for (int k = 0; k < op->n_dims; k++) {
     const tf_dim *d = &wl->dims[op->dims[k]];
-    fprintf(out, "  for (long long d_%s = 0; d_%s < %" PRId64 "; d_%s++)\n", d->name, d->name, d->extent, d->name);
+    fprintf(out, "  for (long long d_%s = 0; d_%s < %" PRId64 "; d_%s++)\n", d->name, d->name,
+            d->extent, d->name);
   }
   fprintf(out, "  {\n    double *at = &r_%s[0", z->name);
   int64_t step = 1;
@@ -107,20 +111,23 @@ static void reference_op(FILE *out, const tf_workload *wl, const tf_op *op, bool
                        [TF_REDUCE_MIN] = "fmin(*at, v)"};
   fprintf(out, ";\n    *at = %s;\n  }\n", how[op->reduce]);
   if (half)
-    fprintf(out, "  for (long long i = 0; low && i < %" PRId64 "; i++) r_%s[i] = in_half(r_%s[i]);\n",
+    fprintf(out,
+            "  for (long long i = 0; low && i < %" PRId64 "; i++) r_%s[i] = in_half(r_%s[i]);\n",
             tf_tensor_words(z), z->name, z->name);
 }
 
-static const char includes[] = "#include <math.h>\n#include <stdarg.h>\n#include <stdio.h>\n#include "
-                               "<stdlib.h>\n#include <string.h>\n\n";
-static const char fetch[] = "/* The element at the coordinates (coordinate, extent, ...); zero outside. */\n"
-                            "static inline double fetch(const double *x, int rank, ...) {\n"
-                            "  va_list ap;\n  long long i = 0;\n  int in = 1;\n"
-                            "  va_start(ap, rank);\n"
-                            "  for (int r = 0; r < rank; r++) {\n"
-                            "    long long at = va_arg(ap, long long), extent = va_arg(ap, long long);\n"
-                            "    in &= at >= 0 && at < extent;\n    i = i * extent + at;\n  }\n"
-                            "  va_end(ap);\n  return in ? x[i] : 0;\n}\n\n";
+static const char includes[] =
+    "#include <math.h>\n#include <stdarg.h>\n#include <stdio.h>\n#include "
+    "<stdlib.h>\n#include <string.h>\n\n";
+static const char fetch[] =
+    "/* The element at the coordinates (coordinate, extent, ...); zero outside. */\n"
+    "static inline double fetch(const double *x, int rank, ...) {\n"
+    "  va_list ap;\n  long long i = 0;\n  int in = 1;\n"
+    "  va_start(ap, rank);\n"
+    "  for (int r = 0; r < rank; r++) {\n"
+    "    long long at = va_arg(ap, long long), extent = va_arg(ap, long long);\n"
+    "    in &= at >= 0 && at < extent;\n    i = i * extent + at;\n  }\n"
+    "  va_end(ap);\n  return in ? x[i] : 0;\n}\n\n";
 static const struct {
   tf_kind kind;
   const char *text;
@@ -128,8 +135,10 @@ static const struct {
     {TF_K_SIGMOID, "static double ref_sigmoid(double x) { return 1 / (1 + exp(-x)); }\n\n"},
     {TF_K_SILU, "static double ref_silu(double x) { return x / (1 + exp(-x)); }\n\n"},
     {TF_K_RELU, "static double ref_relu(double x) { return x > 0 ? x : 0; }\n\n"},
-    {TF_K_GELU, "static double ref_gelu(double x) { return 0.5 * x * (1 + erf(x / sqrt(2.0))); }\n\n"},
-    {TF_K_SELECT, "static double ref_select(double c, double yes, double no) { return c != 0 ? yes : no; }\n\n"},
+    {TF_K_GELU,
+     "static double ref_gelu(double x) { return 0.5 * x * (1 + erf(x / sqrt(2.0))); }\n\n"},
+    {TF_K_SELECT,
+     "static double ref_select(double c, double yes, double no) { return c != 0 ? yes : no; }\n\n"},
 };
 static const char common[] = "static void *room(size_t n, size_t size) {\n"
                              "  void *p = calloc(n ? n : 1, size);\n"
@@ -143,53 +152,61 @@ static const char bf16_text[] =
     "  uint32_t u, rest;\n  memcpy(&u, &v, sizeof u);\n  rest = u & 0xffff;\n  u >>= 16;\n"
     "  if (rest > 0x8000 || (rest == 0x8000 && u % 2)) u++;\n  return (uint16_t)u;\n}\n\n";
 
-/* float16 by its definition, for what numbers here are: of no more than eleven bits, above 2^-14. */
+/* float16 by its definition, for what numbers here are: of no more than eleven bits, above 2^-14.
+ */
 static const char f16_text[] =
     "static float of_f16(uint16_t h) {\n"
-    "  int e = h >> 10 & 31;\n  float v = ldexpf((float)(e ? (h & 1023) + 1024 : h & 1023), (e ? e : 1) - 25);\n"
+    "  int e = h >> 10 & 31;\n  float v = ldexpf((float)(e ? (h & 1023) + 1024 : h & 1023), (e ? e "
+    ": 1) - 25);\n"
     "  if (e == 31) v = h & 1023 ? NAN : INFINITY;\n  return h >> 15 ? -v : v;\n}\n\n"
     "static uint16_t to_f16(float v) {\n"
     "  int e;\n  float part = frexpf(fabsf(v), &e);\n  if (v == 0) return 0;\n"
     "  return (uint16_t)((v < 0) << 15 | (((e + 14) << 10) + (int)(part * 2048) - 1024));\n}\n\n";
 
-static const char half_text[] = "/* As float16 has it: in steps of 2^-24 below its normal numbers. */\n"
-                                "static double in_half(double v) {\n"
-                                "  return fabs(v) < 0x1p-14 ? rint(v * 0x1p24) * 0x1p-24 : v;\n}\n\n";
+static const char half_text[] =
+    "/* As float16 has it: in steps of 2^-24 below its normal numbers. */\n"
+    "static double in_half(double v) {\n"
+    "  return fabs(v) < 0x1p-14 ? rint(v * 0x1p24) * 0x1p-24 : v;\n}\n\n";
 
 /* float8 (e4m3) by its definition: to nearest even, of no more than 448. */
-static const char f8_text[] =
-    "static float of_f8(uint8_t h) {\n"
-    "  int e = h >> 3 & 15;\n  float v = ldexpf((float)(e ? (h & 7) + 8 : h & 7), (e ? e : 1) - 10);\n"
-    "  if ((h & 127) == 127) v = NAN;\n  return h >> 7 ? -v : v;\n}\n\n"
-    "static uint8_t to_f8(float v) {\n"
-    "  int e;\n  frexpf(fabsf(v), &e);\n  if (v == 0 || e < -5) e = -5;\n"
-    "  return (uint8_t)((v < 0) << 7 | (((e + 6) << 3) + (int)rintf(ldexpf(fabsf(v), 4 - e)) - 8));\n}\n\n";
+static const char f8_text[] = "static float of_f8(uint8_t h) {\n"
+                              "  int e = h >> 3 & 15;\n  float v = ldexpf((float)(e ? (h & 7) + 8 "
+                              ": h & 7), (e ? e : 1) - 10);\n"
+                              "  if ((h & 127) == 127) v = NAN;\n  return h >> 7 ? -v : v;\n}\n\n"
+                              "static uint8_t to_f8(float v) {\n"
+                              "  int e;\n  frexpf(fabsf(v), &e);\n  if (v == 0 || e < -5) e = -5;\n"
+                              "  return (uint8_t)((v < 0) << 7 | (((e + 6) << 3) + "
+                              "(int)rintf(ldexpf(fabsf(v), 4 - e)) - 8));\n}\n\n";
 
 static bool positive(uint32_t kinds) {
   bool quotient = (kinds >> TF_K_DIV & 1) && !(kinds >> TF_K_EXP & 1);
   return quotient || (kinds & (1u << TF_K_LOG | 1u << TF_K_SQRT));
 }
 
-/* Whether an op compares or rounds what it reads: of two sums that are the same but for their rounding, a kernel and
- * its reference may say different things. */
+/* Whether an op compares or rounds what it reads: of two sums that are the same but for their
+ * rounding, a kernel and its reference may say different things. */
 static bool compares(const tf_op *op, int i, bool within) {
-  const uint32_t asks = 1u << TF_K_LT | 1u << TF_K_LE | 1u << TF_K_EQ | 1u << TF_K_NE | 1u << TF_K_FLOOR |
-                        1u << TF_K_CEIL | 1u << TF_K_ROUND | 1u << TF_K_TRUNC | 1u << TF_K_FMOD;
+  const uint32_t asks = 1u << TF_K_LT | 1u << TF_K_LE | 1u << TF_K_EQ | 1u << TF_K_NE |
+                        1u << TF_K_FLOOR | 1u << TF_K_CEIL | 1u << TF_K_ROUND | 1u << TF_K_TRUNC |
+                        1u << TF_K_FMOD;
   const tf_expr *e = &op->expr[i];
   if (e->what != TF_X_CALL) return within && e->what == TF_X_READ;
   bool any = false;
   for (int k = 0; k < e->n_args && !any; k++)
-    any = compares(op, e->arg[k], within || asks >> e->call & 1 || (e->call == TF_K_SELECT && k == 0));
+    any = compares(op, e->arg[k],
+                   within || asks >> e->call & 1 || (e->call == TF_K_SELECT && k == 0));
   return any;
 }
 
-/* Above 0 where a logarithm, a root or a quotient needs it; small and of both signs for exponentials; else most of one
- * sign, so that long sums grow.  Products and sums of them are rounded, unless they are `exact`. */
+/* Above 0 where a logarithm, a root or a quotient needs it; small and of both signs for
+ * exponentials; else most of one sign, so that long sums grow.  Products and sums of them are
+ * rounded, unless they are `exact`. */
 static const char *numbers(uint32_t kinds, ir_type data, bool exact) {
-  const uint32_t steep =
-      1u << TF_K_EXP | 1u << TF_K_SIGMOID | 1u << TF_K_TANH | 1u << TF_K_GELU | 1u << TF_K_SILU | 1u << TF_K_ERF;
+  const uint32_t steep = 1u << TF_K_EXP | 1u << TF_K_SIGMOID | 1u << TF_K_TANH | 1u << TF_K_GELU |
+                         1u << TF_K_SILU | 1u << TF_K_ERF;
   if (data != IR_I8 && exact) return positive(kinds) ? "(v + 1) / 64" : "(v - 50) / 256";
-  if (data != IR_I8) return positive(kinds) ? "(v + 1) / 67" : kinds & steep ? "(v - 50) / 253" : "(v - 9) / 101";
+  if (data != IR_I8)
+    return positive(kinds) ? "(v + 1) / 67" : kinds & steep ? "(v - 50) / 253" : "(v - 9) / 101";
   return positive(kinds) ? "1 + fmod(v, 3)"
          : kinds & steep ? "v < 4 ? -1 : v < 8"
                          : "v == 0 ? -128 : v == 100 ? 127 : v - 50";
@@ -209,7 +226,8 @@ static void ranged_text(FILE *out, const tf_workload *wl) {
     const tf_tensor *t = &wl->tensors[z];
     if (t->ranged)
       fprintf(out,
-              "  case %d: return v < 25 ? %" PRId64 " : v < 50 ? %" PRId64 " : %" PRId64 " + fmod(v, %" PRId64 ");\n",
+              "  case %d: return v < 25 ? %" PRId64 " : v < 50 ? %" PRId64 " : %" PRId64
+              " + fmod(v, %" PRId64 ");\n",
               z, t->least, t->most, t->least, t->most - t->least + 1);
   }
   fputs("  default: break;\n  }\n", out);
@@ -220,7 +238,8 @@ static void number_text(FILE *out, const tf_workload *wl, ir_type data, bool exa
   uint32_t kinds = 0;
   for (int o = 0; o < wl->n_ops; o++)
     kinds |= wl->ops[o].kinds, exact |= compares(&wl->ops[o], wl->ops[o].n_expr - 1, false);
-  fputs("/* Numbers that any machine draws alike, in no order, so that sums of them do not cancel. */\n"
+  fputs("/* Numbers that any machine draws alike, in no order, so that sums of them do not cancel. "
+        "*/\n"
         "static double number(unsigned long long i, unsigned tensor) {\n"
         "  unsigned long long u = (i * 61 + tensor) * 0x9e3779b97f4a7c15ULL;\n"
         "  u = (u ^ u >> 31) * 0x9e3779b97f4a7c15ULL;\n"
@@ -230,7 +249,9 @@ static void number_text(FILE *out, const tf_workload *wl, ir_type data, bool exa
   fprintf(out, "  return %s;\n}\n\n", numbers(kinds, data, exact));
 }
 
-void c_numbers(FILE *out, const tf_workload *wl, ir_type data) { number_text(out, wl, data, false); }
+void c_numbers(FILE *out, const tf_workload *wl, ir_type data) {
+  number_text(out, wl, data, false);
+}
 
 bool c_numbers_grow(const tf_workload *wl) {
   uint32_t kinds = 0;
@@ -239,7 +260,8 @@ bool c_numbers_grow(const tf_workload *wl) {
   return positive(kinds);
 }
 
-static void head(FILE *out, const tf_workload *wl, ir_type data, const char *header, bool half, bool exact) {
+static void head(FILE *out, const tf_workload *wl, ir_type data, const char *header, bool half,
+                 bool exact) {
   uint32_t kinds = 0;
   bool borders = false;
   for (int z = 0; z < wl->n_tensors; z++)
@@ -259,8 +281,9 @@ static void head(FILE *out, const tf_workload *wl, ir_type data, const char *hea
   fputs(common, out);
 }
 
-/* The last rank of each array has a gap behind it, so that strides are tested; of eights (of bytes: sixteens) where the
- * target has a way of its own for them; none, in half of the arrays, where it has one for that. */
+/* The last rank of each array has a gap behind it, so that strides are tested; of eights (of bytes:
+ * sixteens) where the target has a way of its own for them; none, in half of the arrays, where it
+ * has one for that. */
 static int64_t gap_of(const c_package *k, const tf_tensor *z) {
   if (k->dense && (z->extent[0] + z->extent[z->rank - 1]) % 2 == 0) return 0;
   const int64_t whole = ir_bytes(k->p->machine.data) == 1 ? 16 : 8;
@@ -277,12 +300,14 @@ static int64_t spaced_words(const c_package *k, const tf_tensor *z) {
 static void strides(FILE *out, const c_package *k, const tf_tensor *z) {
   int64_t step = z->rank > 1 ? z->extent[z->rank - 1] + gap_of(k, z) : 1;
   for (int r = z->rank - 2; r >= 0; r--) {
-    fputs("  args.", out), c_stride_field(out, z->name), fprintf(out, "[%d] = %" PRId64 ";\n", r, step);
+    fputs("  args.", out), c_stride_field(out, z->name),
+        fprintf(out, "[%d] = %" PRId64 ";\n", r, step);
     step *= z->extent[r];
   }
 }
 
-/* "of_bf16(", "to_bf16(": around a value of a type that C does not have, which is "" or ")" behind it. */
+/* "of_bf16(", "to_bf16(": around a value of a type that C does not have, which is "" or ")" behind
+ * it. */
 static const char *wide_of(ir_type t) {
   return t == IR_BF16 ? "of_bf16(" : t == IR_F16 ? "of_f16(" : t == IR_F8 ? "of_f8(" : "";
 }
@@ -298,7 +323,8 @@ static const char *narrow_of(ir_type t) {
 
 static const char *behind(ir_type t) { return ir_is_coded(t) ? ")" : ""; }
 
-/* Whether all that read it add it as a mask, which is -inf where nothing counts: its type has -inf. */
+/* Whether all that read it add it as a mask, which is -inf where nothing counts: its type has -inf.
+ */
 static bool is_mask(const c_package *k, int z) {
   const tf_workload *wl = workload(k);
   const tf_tensor *t = &wl->tensors[z];
@@ -317,40 +343,49 @@ static void declare(FILE *out, const c_package *k) {
   for (int z = 0; z < wl->n_tensors; z++) {
     const tf_tensor *t = &wl->tensors[z];
     if (t->view_of) continue;
-    fprintf(out, "  double *r_%s = room(%" PRId64 ", sizeof(double));\n", t->name, tf_tensor_words(t));
+    fprintf(out, "  double *r_%s = room(%" PRId64 ", sizeof(double));\n", t->name,
+            tf_tensor_words(t));
     if (!c_is_argument(t)) continue;
     ir_type type = c_argument_type(k->p, z);
-    fprintf(out, "  %s *k_%s = room(%" PRId64 ", sizeof(%s));\n  args.", c_type(type), t->name, spaced_words(k, t),
-            c_type(type));
+    fprintf(out, "  %s *k_%s = room(%" PRId64 ", sizeof(%s));\n  args.", c_type(type), t->name,
+            spaced_words(k, t), c_type(type));
     c_field(out, t->name), fprintf(out, " = k_%s;\n", t->name);
     strides(out, k, t);
     if (!c_is_input(t)) continue;
     int64_t last = t->rank > 1 ? t->extent[t->rank - 1] : tf_tensor_words(t);
     char hidden[96] = "";
     if (is_mask(k, z)) /* each row counts an element more than the one before */
-      snprintf(hidden, sizeof hidden, "i %% %" PRId64 " > i / %" PRId64 " %% %" PRId64 " ? -INFINITY : ", last, last,
+      snprintf(hidden, sizeof hidden,
+               "i %% %" PRId64 " > i / %" PRId64 " %% %" PRId64 " ? -INFINITY : ", last, last,
                last);
-    fprintf(out, "  for (long long i = 0; i < %" PRId64 "; i++) {\n    %s v = %s%s", tf_tensor_words(t), c_type(type),
+    fprintf(out, "  for (long long i = 0; i < %" PRId64 "; i++) {\n    %s v = %s%s",
+            tf_tensor_words(t), c_type(type),
             t->ranged && type == IR_U8 ? "(uint8_t)" : narrow_of(type), hidden);
     if (c_is_thinned(k, t)) c_kept(out, t), fputs(" ? ", out);
     fprintf(out,
             "(float)number((unsigned long long)i, %d)%s%s;\n"
-            "    r_%s[i] = %sv%s;\n    k_%s[i / %" PRId64 " * %" PRId64 " + i %% %" PRId64 "] = v;\n  }\n",
-            z, c_is_thinned(k, t) ? " : 0" : "", behind(type), t->name, wide_of(type), behind(type), t->name, last,
-            t->rank > 1 ? last + gap_of(k, t) : last, last);
+            "    r_%s[i] = %sv%s;\n    k_%s[i / %" PRId64 " * %" PRId64 " + i %% %" PRId64
+            "] = v;\n  }\n",
+            z, c_is_thinned(k, t) ? " : 0" : "", behind(type), t->name, wide_of(type), behind(type),
+            t->name, last, t->rank > 1 ? last + gap_of(k, t) : last, last);
   }
   for (int z = 0; z < wl->n_tensors; z++)
     if (wl->tensors[z].view_of)
-      fprintf(out, "  double *r_%s = r_%s;\n", wl->tensors[z].name, wl->tensors[wl->tensors[z].view_of - 1].name);
+      fprintf(out, "  double *r_%s = r_%s;\n", wl->tensors[z].name,
+              wl->tensors[wl->tensors[z].view_of - 1].name);
 }
 
 static bool is_output(const tf_tensor *z) { return c_is_argument(z) && !c_is_input(z); }
 
-static c_halves halves_of(const c_package *k) { return k->p->machine.data == IR_F16 ? C_ALL_IN_HALF : C_NONE_IN_HALF; }
+static c_halves halves_of(const c_package *k) {
+  return k->p->machine.data == IR_F16 ? C_ALL_IN_HALF : C_NONE_IN_HALF;
+}
 
-/* What an element may be off however small it is: float16, what it loses below its normal numbers, and half a step of
- * the result; others may be 0 below theirs. */
-static const char *spare_of(ir_type type) { return type == IR_I32 ? "0" : type == IR_F16 ? "0x1p-25" : "0x1p-126"; }
+/* What an element may be off however small it is: float16, what it loses below its normal numbers,
+ * and half a step of the result; others may be 0 below theirs. */
+static const char *spare_of(ir_type type) {
+  return type == IR_I32 ? "0" : type == IR_F16 ? "0x1p-25" : "0x1p-126";
+}
 
 /* The largest number of the type: what is beyond it is infinite. */
 static const char *most_of(ir_type type) {
@@ -365,24 +400,33 @@ static const char *share_of(const c_package *k, ir_type type) {
 /* What is within a rounding of two steps' middle may become either. */
 static void compare(FILE *out, const c_package *k, const tf_tensor *t, ir_type type) {
   char near[80];
-  snprintf(near, sizeof near, "    if (near > 1 + %" PRId64 ") bad = 1;\n", tf_tensor_words(t) / 500);
+  snprintf(near, sizeof near, "    if (near > 1 + %" PRId64 ") bad = 1;\n",
+           tf_tensor_words(t) / 500);
   const int64_t last = t->rank > 1 ? t->extent[t->rank - 1] : tf_tensor_words(t);
   const bool half = halves_of(k) != C_NONE_IN_HALF;
   fprintf(out,
-          "  {\n    double off = 0, norm = 0, spare = 0;\n%s    for (long long i = 0; i < %" PRId64 "; i++) {\n"
-          "      double want = r_%s[i], got = %sk_%s[i / %" PRId64 " * %" PRId64 " + i %% %" PRId64 "]%s;\n"
+          "  {\n    double off = 0, norm = 0, spare = 0;\n%s    for (long long i = 0; i < %" PRId64
+          "; i++) {\n"
+          "      double want = r_%s[i], got = %sk_%s[i / %" PRId64 " * %" PRId64 " + i %% %" PRId64
+          "]%s;\n"
           "      if (isnan(want) && isnan(got)) continue; /* 0 / 0 in both */\n"
-          "      if (fabs(want) > %s && isinf(got) && got * want > 0) continue; /* too large for the type */\n"
+          "      if (fabs(want) > %s && isinf(got) && got * want > 0) continue; /* too large for "
+          "the type */\n"
           "%s      const double least = %s%s%s%s;\n"
           "      off += (got - want) * (got - want);\n      norm += want * want;\n"
           "      if (isfinite(least)) spare += least * least;\n    }\n"
           "    double error = norm > 0 ? sqrt(off / norm) : sqrt(off);\n"
-          "%s    const int alike = error <= %s, small = !alike && sqrt(off) <= %s * sqrt(norm) + sqrt(spare);\n"
-          "    printf(\"%s: error %%.2g of the norm%%s\\n\", error, small ? \", too small for its type\" : \"\");\n"
+          "%s    const int alike = error <= %s, small = !alike && sqrt(off) <= %s * sqrt(norm) + "
+          "sqrt(spare);\n"
+          "    printf(\"%s: error %%.2g of the norm%%s\\n\", error, small ? \", too small for its "
+          "type\" : \"\");\n"
           "    if (!alike && !small) bad = 1;\n  }\n",
-          ir_is_byte(type) ? "    long long near = 0;\n" : "", tf_tensor_words(t), t->name, wide_of(type), t->name,
-          last, t->rank > 1 ? last + gap_of(k, t) : last, last, behind(type), most_of(type),
-          ir_is_byte(type) ? "      if (fabs(got - want) == 1 && ++near) continue; /* rounded the other way */\n" : "",
+          ir_is_byte(type) ? "    long long near = 0;\n" : "", tf_tensor_words(t), t->name,
+          wide_of(type), t->name, last, t->rank > 1 ? last + gap_of(k, t) : last, last,
+          behind(type), most_of(type),
+          ir_is_byte(type)
+              ? "      if (fabs(got - want) == 1 && ++near) continue; /* rounded the other way */\n"
+              : "",
           half ? "fabs(l_" : "", half ? t->name : "", half ? "[i] - want) + " : "", spare_of(type),
           ir_is_byte(type) ? near : "", share_of(k, type), share_of(k, type), t->name);
 }
@@ -397,10 +441,11 @@ static void each_isa(FILE *out, const c_package *k) {
   for (int z = 0; z < wl->n_tensors; z++) {
     const tf_tensor *t = &wl->tensors[z];
     if (c_is_argument(t) && !c_is_input(t))
-      fprintf(out, "    memset(k_%s, 0xff, %" PRId64 " * sizeof *k_%s);\n", t->name, spaced_words(k, t), t->name);
+      fprintf(out, "    memset(k_%s, 0xff, %" PRId64 " * sizeof *k_%s);\n", t->name,
+              spaced_words(k, t), t->name);
   }
-  fprintf(out, "    if (%s_with(%s_isa(isa), &args, workspace, bytes) != %s_done) return 2;\n", k->name, k->name,
-          k->name);
+  fprintf(out, "    if (%s_with(%s_isa(isa), &args, workspace, bytes) != %s_done) return 2;\n",
+          k->name, k->name, k->name);
 }
 
 /* Keeps what the outputs are, and spoils them. */
@@ -412,9 +457,10 @@ static void keep_outputs(FILE *out, const c_package *k) {
     fprintf(out,
             "  %s *once_%s = room(%" PRId64 ", sizeof *once_%s);\n  memcpy(once_%s, k_%s, %" PRId64
             " * sizeof *once_%s);\n",
-            c_type(c_argument_type(k->p, z)), t->name, spaced_words(k, t), t->name, t->name, t->name,
-            spaced_words(k, t), t->name);
-    fprintf(out, "  memset(k_%s, 0, %" PRId64 " * sizeof *k_%s);\n", t->name, spaced_words(k, t), t->name);
+            c_type(c_argument_type(k->p, z)), t->name, spaced_words(k, t), t->name, t->name,
+            t->name, spaced_words(k, t), t->name);
+    fprintf(out, "  memset(k_%s, 0, %" PRId64 " * sizeof *k_%s);\n", t->name, spaced_words(k, t),
+            t->name);
   }
 }
 
@@ -426,18 +472,21 @@ static void close_outputs(FILE *out, const c_package *k, const char *how) {
     if (!is_output(t)) continue;
     const ir_type type = c_argument_type(k->p, z);
     fprintf(out,
-            "  {\n    double off = 0, norm = 0;\n    for (long long i = 0; i < %" PRId64 "; i++) {\n"
-            "      const double a = %sonce_%s[i]%s, b = %sk_%s[i]%s;\n      if ((isnan(a) && isnan(b)) || (isinf(a) && "
+            "  {\n    double off = 0, norm = 0;\n    for (long long i = 0; i < %" PRId64
+            "; i++) {\n"
+            "      const double a = %sonce_%s[i]%s, b = %sk_%s[i]%s;\n      if ((isnan(a) && "
+            "isnan(b)) || (isinf(a) && "
             "a == b)) continue;\n"
             "      off += (a - b) * (a - b), norm += a * a;\n    }\n"
-            "    if (!(sqrt(off) <= 2 * %s * sqrt(norm))) puts(\"%s differs %s\"), bad = 1;\n  }\n  free(once_%s);\n",
-            spaced_words(k, t), wide_of(type), t->name, behind(type), wide_of(type), t->name, behind(type),
-            share_of(k, type), t->name, how, t->name);
+            "    if (!(sqrt(off) <= 2 * %s * sqrt(norm))) puts(\"%s differs %s\"), bad = 1;\n  }\n "
+            " free(once_%s);\n",
+            spaced_words(k, t), wide_of(type), t->name, behind(type), wide_of(type), t->name,
+            behind(type), share_of(k, type), t->name, how, t->name);
   }
 }
 
-/* Whether a product's b passes by in panels, which are longer where they have been laid out: then sums are in other
- * parts. */
+/* Whether a product's b passes by in panels, which are longer where they have been laid out: then
+ * sums are in other parts. */
 static bool streams(const ir_body *b) {
   bool any = false;
   for (int i = 0; i < b->n && !any; i++) {
@@ -469,8 +518,10 @@ static void packed_again(FILE *out, const c_package *k) {
           "  args.packed = packed;\n",
           k->name, k->name, k->name, k->name, k->name, k->name, k->name);
   keep_outputs(out, k);
-  fprintf(out, "  memset(workspace, 0xff, bytes);\n  if (%s(&args, workspace, bytes) != %s_done) return 2;\n", k->name,
-          k->name);
+  fprintf(out,
+          "  memset(workspace, 0xff, bytes);\n  if (%s(&args, workspace, bytes) != %s_done) return "
+          "2;\n",
+          k->name, k->name);
   (streams(&k->p->body) ? close_outputs : same_outputs)(out, k, "with packed arguments");
   fputs("  free(packed);\n  args.packed = NULL;\n", out);
 }
@@ -499,29 +550,32 @@ static bool is_half(c_halves h, const tf_tensor *z) {
   return h == C_ALL_IN_HALF || (h == C_WORDS_IN_HALF && z->word_bits == 16);
 }
 
-/* Twice, if a kernel may keep what ops make in float16: as it does below that type's normal numbers, where it loses not
- * some share of a value but up to 2^-25; then exactly. */
+/* Twice, if a kernel may keep what ops make in float16: as it does below that type's normal
+ * numbers, where it loses not some share of a value but up to 2^-25; then exactly. */
 void c_reference_ops(FILE *out, const tf_workload *wl, c_halves halves) {
   if (halves) {
     for (int z = 0; z < wl->n_tensors; z++)
       if (is_output(&wl->tensors[z]))
         fprintf(out, "  double *l_%s = room(%" PRId64 ", sizeof(double));\n", wl->tensors[z].name,
                 tf_tensor_words(&wl->tensors[z]));
-    fputs("  for (int low = 1; low >= 0; low--) { /* what float16 loses below its normal numbers; exactly */\n", out);
+    fputs("  for (int low = 1; low >= 0; low--) { /* what float16 loses below its normal numbers; "
+          "exactly */\n",
+          out);
   }
   for (int i = 0; i < wl->n_ops; i++)
-    reference_op(out, wl, &wl->ops[wl->topo[i]], is_half(halves, &wl->tensors[wl->ops[wl->topo[i]].out]));
+    reference_op(out, wl, &wl->ops[wl->topo[i]],
+                 is_half(halves, &wl->tensors[wl->ops[wl->topo[i]].out]));
   if (!halves) return;
   for (int z = 0; z < wl->n_tensors; z++)
     if (is_output(&wl->tensors[z]))
-      fprintf(out, "  if (low) memcpy(l_%s, r_%s, %" PRId64 " * sizeof(double));\n", wl->tensors[z].name,
-              wl->tensors[z].name, tf_tensor_words(&wl->tensors[z]));
+      fprintf(out, "  if (low) memcpy(l_%s, r_%s, %" PRId64 " * sizeof(double));\n",
+              wl->tensors[z].name, wl->tensors[z].name, tf_tensor_words(&wl->tensors[z]));
   fputs("  }\n", out);
 }
 
-static const char no_isa[] =
-    "    puts(\"not run: this computer has not the instruction set, or gives no leave to use its tiles\");\n"
-    "    return 2;\n";
+static const char no_isa[] = "    puts(\"not run: this computer has not the instruction set, or "
+                             "gives no leave to use its tiles\");\n"
+                             "    return 2;\n";
 
 /* What the workload promises of what its ops make, held against what they make of these numbers. */
 static void hold_ranges(FILE *out, const tf_workload *wl) {
@@ -529,10 +583,11 @@ static void hold_ranges(FILE *out, const tf_workload *wl) {
     const tf_tensor *t = &wl->tensors[z];
     if (!t->ranged || c_is_input(t) || t->view_of) continue;
     fprintf(out,
-            "  for (long long i = 0; i < %" PRId64 "; i++)\n    if (r_%s[i] < %" PRId64 " || r_%s[i] > %" PRId64
-            ") {\n      printf(\"%s is promised to be %" PRId64 " to %" PRId64
-            ", and is %%g at %%lld\\n\", r_%s[i], i);\n      return 1;\n    }\n",
-            tf_tensor_words(t), t->name, t->least, t->name, t->most, t->name, t->least, t->most, t->name);
+            "  for (long long i = 0; i < %" PRId64 "; i++)\n    if (r_%s[i] < %" PRId64
+            " || r_%s[i] > %" PRId64 ") {\n      printf(\"%s is promised to be %" PRId64
+            " to %" PRId64 ", and is %%g at %%lld\\n\", r_%s[i], i);\n      return 1;\n    }\n",
+            tf_tensor_words(t), t->name, t->least, t->name, t->most, t->name, t->least, t->most,
+            t->name);
   }
 }
 
@@ -544,19 +599,23 @@ void c_test_c(FILE *out, const c_package *k) {
        k->absent && !k->lacking ? "#include \"kernel_device.h\"\n\n" : "#include \"kernel.h\"\n\n",
        halves_of(k) != C_NONE_IN_HALF, false);
   c_kept_text(out, k);
-  fprintf(out, "int main(void) {\n  %s_args args;\n  int bad = 0;\n  memset(&args, 0, sizeof args);\n", k->name);
+  fprintf(out,
+          "int main(void) {\n  %s_args args;\n  int bad = 0;\n  memset(&args, 0, sizeof args);\n",
+          k->name);
   declare(out, k);
   c_reference_ops(out, wl, halves_of(k));
   hold_ranges(out, wl);
   fprintf(out,
-          "  size_t bytes = %s_workspace();\n  void *workspace = room(bytes, 1);\n  memset(workspace, 0xff, bytes);\n"
+          "  size_t bytes = %s_workspace();\n  void *workspace = room(bytes, 1);\n  "
+          "memset(workspace, 0xff, bytes);\n"
           "  bad = %s(&args, workspace, bytes);\n"
           "  if (bad == %s_no_isa || bad == %s%s) {\n%s  }\n"
           "  if (bad != %s_done) return 2;\n"
-          "  if (%s(&args, workspace, bytes - 1) != %s_small_workspace || %s(NULL, NULL, 0) != %s_bad_argument) return "
+          "  if (%s(&args, workspace, bytes - 1) != %s_small_workspace || %s(NULL, NULL, 0) != "
+          "%s_bad_argument) return "
           "2;\n",
-          k->name, k->name, k->name, k->name, k->lacking ? k->lacking : "_no_tiles", k->absent ? k->absent : no_isa,
-          k->name, k->name, k->name, k->name, k->name);
+          k->name, k->name, k->name, k->name, k->lacking ? k->lacking : "_no_tiles",
+          k->absent ? k->absent : no_isa, k->name, k->name, k->name, k->name, k->name);
   if (c_packs(k)) packed_again(out, k);
   if (k->on_threads) threads_again(out, k);
   if (k->n_isas) each_isa(out, k);
@@ -566,7 +625,8 @@ void c_test_c(FILE *out, const c_package *k) {
   if (k->n_isas) fputs("  }\n", out);
   c_misfit_test(out, k);
   for (int z = 0; z < wl->n_tensors; z++) {
-    if (halves_of(k) && is_output(&wl->tensors[z])) fprintf(out, "  free(l_%s);\n", wl->tensors[z].name);
+    if (halves_of(k) && is_output(&wl->tensors[z]))
+      fprintf(out, "  free(l_%s);\n", wl->tensors[z].name);
     if (wl->tensors[z].view_of) continue;
     fprintf(out, "  free(r_%s);\n", wl->tensors[z].name);
     if (c_is_argument(&wl->tensors[z])) fprintf(out, "  free(k_%s);\n", wl->tensors[z].name);
@@ -574,30 +634,37 @@ void c_test_c(FILE *out, const c_package *k) {
   fputs("  free(workspace);\n  return bad;\n}\n", out);
 }
 
-/* What is computed: two of a product's terms, one of what else there is; but not of points that masks skip. */
+/* What is computed: two of a product's terms, one of what else there is; but not of points that
+ * masks skip. */
 static double flops(const tf_workload *wl, const tf_result *counted) {
   double sum = 0;
   for (int o = 0; o < wl->n_ops; o++) {
     double points = 1;
     for (int d = 0; d < wl->ops[o].n_dims; d++)
       points *= (double)wl->dims[wl->ops[o].dims[d]].extent;
-    if (counted && (double)counted->ops[o].skipped < points) points -= (double)counted->ops[o].skipped;
+    if (counted && (double)counted->ops[o].skipped < points)
+      points -= (double)counted->ops[o].skipped;
     sum += points * (wl->ops[o].reduce == TF_REDUCE_ADD && wl->ops[o].n_reads == 2 ? 2 : 1);
   }
   return sum;
 }
 
-/* A kernel of one thread stays on the core where it is, which it shares with others if these cannot go elsewhere. */
-static const char pinned_head[] = "#if defined(__linux__)\n#define _GNU_SOURCE\n#include <sched.h>\n#else\n#define "
-                                  "_POSIX_C_SOURCE 200809L\n#endif\n";
-static const char pinned[] = "static int begin(void) {\n#if defined(__linux__)\n  cpu_set_t here;\n"
-                             "  const int core = sched_getcpu();\n  CPU_ZERO(&here);\n"
-                             "  if (core >= 0 && core < CPU_SETSIZE) {\n    CPU_SET((size_t)core, &here);\n"
-                             "    sched_setaffinity(0, sizeof here, &here);\n  }\n#endif\n"
-                             "  return 1; /* the kernel has no parallel loop */\n}\n\n";
-static const char spread_head[] = "#define _POSIX_C_SOURCE 200809L\n#if defined(_OPENMP)\n#include <omp.h>\n#endif\n";
-static const char spread[] = "static int begin(void) {\n#if defined(_OPENMP)\n  return omp_get_max_threads();\n#else\n"
-                             "  return 1;\n#endif\n}\n\n";
+/* A kernel of one thread stays on the core where it is, which it shares with others if these cannot
+ * go elsewhere. */
+static const char pinned_head[] =
+    "#if defined(__linux__)\n#define _GNU_SOURCE\n#include <sched.h>\n#else\n#define "
+    "_POSIX_C_SOURCE 200809L\n#endif\n";
+static const char pinned[] =
+    "static int begin(void) {\n#if defined(__linux__)\n  cpu_set_t here;\n"
+    "  const int core = sched_getcpu();\n  CPU_ZERO(&here);\n"
+    "  if (core >= 0 && core < CPU_SETSIZE) {\n    CPU_SET((size_t)core, &here);\n"
+    "    sched_setaffinity(0, sizeof here, &here);\n  }\n#endif\n"
+    "  return 1; /* the kernel has no parallel loop */\n}\n\n";
+static const char spread_head[] =
+    "#define _POSIX_C_SOURCE 200809L\n#if defined(_OPENMP)\n#include <omp.h>\n#endif\n";
+static const char spread[] =
+    "static int begin(void) {\n#if defined(_OPENMP)\n  return omp_get_max_threads();\n#else\n"
+    "  return 1;\n#endif\n}\n\n";
 
 static void bench_arguments(FILE *out, const c_package *k) {
   const tf_workload *wl = workload(k);
@@ -605,7 +672,9 @@ static void bench_arguments(FILE *out, const c_package *k) {
     const tf_tensor *t = &wl->tensors[z];
     if (!c_is_argument(t)) continue;
     if (c_is_thinned(k, t)) {
-      fprintf(out, "  float *thin_%s = numbers(%" PRId64 ");\n  for (long long i = 0; i < %" PRId64 "; i++)\n    if (!",
+      fprintf(out,
+              "  float *thin_%s = numbers(%" PRId64 ");\n  for (long long i = 0; i < %" PRId64
+              "; i++)\n    if (!",
               t->name, tf_tensor_words(t), tf_tensor_words(t));
       c_kept(out, t), fprintf(out, ") thin_%s[i] = 0;\n", t->name);
     }
@@ -621,52 +690,64 @@ void c_bench_c(FILE *out, const c_package *k) {
   const tf_workload *wl = workload(k);
   char packs[640] = "";
   if (c_packs(k))
-    snprintf(packs, sizeof packs,
-             "    void *packed = packs ? aligned_alloc(64, (%.120s_packed() + 63) / 64 * 64) : NULL;\n"
-             "    if (packs && (!packed || %.120s_pack(&args, packed, %.120s_packed()))) return 2;\n    args.packed = "
-             "packed;\n",
-             k->name, k->name, k->name);
+    snprintf(
+        packs, sizeof packs,
+        "    void *packed = packs ? aligned_alloc(64, (%.120s_packed() + 63) / 64 * 64) : NULL;\n"
+        "    if (packs && (!packed || %.120s_pack(&args, packed, %.120s_packed()))) return 2;\n    "
+        "args.packed = "
+        "packed;\n",
+        k->name, k->name, k->name);
   fputs("/* Times ", out), c_plain_text(out, wl->name);
   fprintf(out,
-          ": what a caller waits for, by the clock, and beside it the processor time of all threads; medians of the "
+          ": what a caller waits for, by the clock, and beside it the processor time of all "
+          "threads; medians of the "
           "rounds, "
-          "after one\n * that warms up; where arguments can be packed, both ways.  ./bench [ROUNDS] */\n%s"
-          "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <time.h>\n\n#include \"kernel.h\"\n\n"
-          "enum { ROUNDS = 31 };\n\nstatic double now(void) {\n  struct timespec t;\n  clock_gettime(CLOCK_MONOTONIC, "
+          "after one\n * that warms up; where arguments can be packed, both ways.  ./bench "
+          "[ROUNDS] */\n%s"
+          "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include "
+          "<time.h>\n\n#include \"kernel.h\"\n\n"
+          "enum { ROUNDS = 31 };\n\nstatic double now(void) {\n  struct timespec t;\n  "
+          "clock_gettime(CLOCK_MONOTONIC, "
           "&t);\n"
           "  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;\n}\n\n"
-          "static double busy(void) {\n  struct timespec t;\n  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);\n"
+          "static double busy(void) {\n  struct timespec t;\n  "
+          "clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);\n"
           "  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;\n}\n\n%s"
-          "static int later(const void *a, const void *b) {\n  double x = *(const double *)a, y = *(const double *)b;\n"
+          "static int later(const void *a, const void *b) {\n  double x = *(const double *)a, y = "
+          "*(const double *)b;\n"
           "  return (x > y) - (x < y);\n}\n\n"
           "static void *numbers(size_t n) {\n  %s *p = malloc(n * 4);\n  if (!p) exit(2);\n"
           "  for (size_t i = 0; i < n; i++) p[i] = (%s)(%s);\n  return p;\n}\n\n",
-          ir_has_parallel(&k->p->body) ? spread_head : pinned_head, ir_has_parallel(&k->p->body) ? spread : pinned,
-          c_type(k->p->machine.data), c_type(k->p->machine.data),
+          ir_has_parallel(&k->p->body) ? spread_head : pinned_head,
+          ir_has_parallel(&k->p->body) ? spread : pinned, c_type(k->p->machine.data),
+          c_type(k->p->machine.data),
           k->p->machine.data == IR_F32  ? "(float)(i * 37 % 101 + 1) / 64"
           : k->p->machine.data == IR_I8 ? "i * 37 % 101"
                                         : "0x3c00 + i * 37 % 101");
   c_kept_text(out, k);
   fprintf(out,
           "int main(int argc, char **argv) {\n  int rounds = argc > 1 ? atoi(argv[1]) : ROUNDS;\n"
-          "  if (rounds < 1 || rounds > ROUNDS) rounds = ROUNDS;\n  %s_args args;\n  double took[ROUNDS], "
+          "  if (rounds < 1 || rounds > ROUNDS) rounds = ROUNDS;\n  %s_args args;\n  double "
+          "took[ROUNDS], "
           "worked[ROUNDS];\n  const int threads = begin();\n  "
           "memset(&args, 0, sizeof args);\n  %s_dense(&args);\n",
           k->name, k->name);
   bench_arguments(out, k);
-  fprintf(
-      out,
-      "  size_t bytes = %s_workspace();\n  void *workspace = malloc(bytes);\n"
-      "  if (!workspace || %s(&args, workspace, bytes)) return 2;\n"
-      "  for (int packs = 0; packs <= %d; packs++) {\n%s"
-      "    for (int r = 0; r < rounds; r++) {\n      double from = now(), begun = busy();\n      %s(&args, "
-      "workspace, bytes);\n"
-      "      worked[r] = busy() - begun;\n      took[r] = now() - from;\n    }\n"
-      "    qsort(took, (size_t)rounds, sizeof *took, later);\n"
-      "    qsort(worked, (size_t)rounds, sizeof *worked, later);\n"
-      "    printf(\"%s%%s %%.6g s, %%.4g GFLOP/s, %%d thread%%s, %%.6g s of processor time\\n\", packs ? \", packed "
-      "beforehand,\" : \"\", took[rounds / 2], %.9g / took[rounds / 2] / 1e9, threads, threads > 1 ? \"s\" : \"\", "
-      "worked[rounds / 2]);\n"
-      "  }\n  free(workspace);\n  return 0;\n}\n",
-      k->name, k->name, c_packs(k), packs, k->name, k->name, flops(wl, k->o->result));
+  fprintf(out,
+          "  size_t bytes = %s_workspace();\n  void *workspace = malloc(bytes);\n"
+          "  if (!workspace || %s(&args, workspace, bytes)) return 2;\n"
+          "  for (int packs = 0; packs <= %d; packs++) {\n%s"
+          "    for (int r = 0; r < rounds; r++) {\n      double from = now(), begun = busy();\n    "
+          "  %s(&args, "
+          "workspace, bytes);\n"
+          "      worked[r] = busy() - begun;\n      took[r] = now() - from;\n    }\n"
+          "    qsort(took, (size_t)rounds, sizeof *took, later);\n"
+          "    qsort(worked, (size_t)rounds, sizeof *worked, later);\n"
+          "    printf(\"%s%%s %%.6g s, %%.4g GFLOP/s, %%d thread%%s, %%.6g s of processor "
+          "time\\n\", packs ? \", packed "
+          "beforehand,\" : \"\", took[rounds / 2], %.9g / took[rounds / 2] / 1e9, threads, threads "
+          "> 1 ? \"s\" : \"\", "
+          "worked[rounds / 2]);\n"
+          "  }\n  free(workspace);\n  return 0;\n}\n",
+          k->name, k->name, c_packs(k), packs, k->name, k->name, flops(wl, k->o->result));
 }

@@ -1,14 +1,17 @@
-/* Sums and maxima over small windows: the loops.  A tile is a few rows of the output's dim before the last, whose sums
- * stay in registers while each element that their windows share is loaded once.  Columns beyond a border are lanes that
- * are not there; rows beyond it are asked for only in the tiles that reach it. */
+/* Sums and maxima over small windows: the loops.  A tile is a few rows of the output's dim before
+ * the last, whose sums stay in registers while each element that their windows share is loaded
+ * once.  Columns beyond a border are lanes that are not there; rows beyond it are asked for only in
+ * the tiles that reach it. */
 #include <inttypes.h>
 
 #include "codegen/backend/cpu/print/window.h"
 
-static cpu_window_read kind_of(const c_printer *c, const c_window *w, int i) { return cpu_window_kind(c->wl, w->s, i); }
+static cpu_window_read kind_of(const c_printer *c, const c_window *w, int i) {
+  return cpu_window_kind(c->wl, w->s, i);
+}
 
-/* Whether the loop over the op's k-th dim stands outside: what is taken before the rows hangs on it; or what is read
- * comes from afar, one image after the other. */
+/* Whether the loop over the op's k-th dim stands outside: what is taken before the rows hangs on
+ * it; or what is read comes from afar, one image after the other. */
 static bool stands_outside(const c_printer *c, const c_window *w, int k) {
   bool any = cpu_of(w->s)->n_prefetches > 0;
   for (int i = 0; i < w->op->n_reads; i++)
@@ -19,7 +22,8 @@ static bool stands_outside(const c_printer *c, const c_window *w, int k) {
 static int open_others(c_printer *c, const c_window *w, bool outside) {
   int n = 0;
   for (int k = 0; k < w->op->n_out_dims; k++)
-    if (k != w->lane && k != w->row && stands_outside(c, w, k) == outside) c_loop(c, w->op, w->s, k), n++;
+    if (k != w->lane && k != w->row && stands_outside(c, w, k) == outside)
+      c_loop(c, w->op, w->s, k), n++;
   return n;
 }
 
@@ -28,7 +32,8 @@ static void take_lanes(c_printer *c, const c_window *w, int i) {
   const tf_ref *ref = &w->op->reads[i];
   const tf_tensor *z = &c->wl->tensors[ref->tensor];
   const int last = z->rank - 1;
-  for (int j = 0; kind_of(c, w, i) == CPU_LANES && z->pad[last] && j < w->taps && w->fours != i; j++) {
+  for (int j = 0; kind_of(c, w, i) == CPU_LANES && z->pad[last] && j < w->taps && w->fours != i;
+       j++) {
     bool before = false;
     for (int k = 0; k < j; k++)
       before |= cpu_window_offset(c->wl, w->s, i, last, (cpu_at){0, k}) ==
@@ -39,8 +44,8 @@ static void take_lanes(c_printer *c, const c_window *w, int i) {
     c_window_open_at(c, w, (cpu_at){-1, j});
     c_indent(c);
     fprintf(c->out, "l%d_%d = lanes_within(", i, j), c_index(c, &ref->index[last]);
-    fprintf(c->out, ", %" PRId64 ", %" PRId64 ", %" PRId64 ", n_lanes);\n", cpu_window_step(c->wl, w->s, i),
-            z->lo[last], z->lo[last] + z->extent[last]);
+    fprintf(c->out, ", %" PRId64 ", %" PRId64 ", %" PRId64 ", n_lanes);\n",
+            cpu_window_step(c->wl, w->s, i), z->lo[last], z->lo[last] + z->extent[last]);
     c_close(c, 1);
   }
 }
@@ -64,7 +69,8 @@ static void take_before(c_printer *c, const c_window *w, int i) {
 }
 
 /* Least and most of what rows and taps add to rank r of read i. */
-static void reach(const c_printer *c, const c_window *w, int i, int r, int64_t *least, int64_t *most) {
+static void reach(const c_printer *c, const c_window *w, int i, int r, int64_t *least,
+                  int64_t *most) {
   *least = *most = 0;
   for (int t = 0; t < w->rows; t++)
     for (int j = 0; j < w->taps; j++) {
@@ -80,10 +86,12 @@ static bool ask_inside(c_printer *c, const c_window *w) {
   for (int i = 0; i < w->op->n_reads; i++) {
     const tf_ref *ref = &w->op->reads[i];
     const tf_tensor *z = &c->wl->tensors[ref->tensor];
-    for (int r = 0; kind_of(c, w, i) == CPU_LANES && !c_window_before(c, w, i) && r < z->rank - 1; r++) {
+    for (int r = 0; kind_of(c, w, i) == CPU_LANES && !c_window_before(c, w, i) && r < z->rank - 1;
+         r++) {
       int64_t least, most;
       if (!z->pad[r]) continue;
-      if (!any) c_line(c, "int inside;\n"), c_window_open_at(c, w, (cpu_at){0, 0}), c_line(c, "inside = ");
+      if (!any)
+        c_line(c, "int inside;\n"), c_window_open_at(c, w, (cpu_at){0, 0}), c_line(c, "inside = ");
       reach(c, w, i, r, &least, &most);
       fputs(any ? " && " : "", c->out), c_index(c, &ref->index[r]);
       fprintf(c->out, " >= %" PRId64 " && ", z->lo[r] - least), c_index(c, &ref->index[r]);
@@ -136,7 +144,8 @@ static void all_rows(c_printer *c, c_window *w) {
   fputs(";\n", c->out);
   if (higher) {
     c_indent(c);
-    fprintf(c->out, "int64_t end = o_%s + %" PRId64 ";\n", c_dim_name(c, w->op, w->row), higher * high);
+    fprintf(c->out, "int64_t end = o_%s + %" PRId64 ";\n", c_dim_name(c, w->op, w->row),
+            higher * high);
     tiles(c, w, high);
     c_line(c, "end = "), c_atom(c->out, c->p, r->hi), fputs(";\n", c->out);
     tiles(c, w, high - 1);
@@ -161,9 +170,11 @@ void c_window_nest(c_printer *c, const ir_stmt *s) {
   int opened = open_others(c, &w, true);
   c_indent(c);
   fprintf(c->out, "for (int64_t d_%s = ", lane), c_atom(c->out, c->p, r->lo);
-  fprintf(c->out, "; d_%s < ", lane), c_atom(c->out, c->p, r->hi), fprintf(c->out, "; d_%s += LANES) {\n", lane);
+  fprintf(c->out, "; d_%s < ", lane), c_atom(c->out, c->p, r->hi),
+      fprintf(c->out, "; d_%s += LANES) {\n", lane);
   c->depth++;
-  c_line(c, "const int64_t n_lanes = least(LANES, "), c_atom(c->out, c->p, r->hi), fprintf(c->out, " - d_%s);\n", lane);
+  c_line(c, "const int64_t n_lanes = least(LANES, "), c_atom(c->out, c->p, r->hi),
+      fprintf(c->out, " - d_%s);\n", lane);
   c_line(c, "const lanes all = lanes_between(0, n_lanes);\n");
   for (int i = 0; i < op->n_reads; i++)
     take_lanes(c, &w, i);

@@ -25,12 +25,19 @@ void c_window_open_at(c_printer *c, const c_window *w, cpu_at at) {
 }
 
 const char *c_lanes_of(ir_type t) {
-  return t == IR_BF16 ? "wide" : t == IR_U8 ? "u8" : t == IR_I8 ? "i8" : t == IR_I32 ? "whole" : "load";
+  return t == IR_BF16  ? "wide"
+         : t == IR_U8  ? "u8"
+         : t == IR_I8  ? "i8"
+         : t == IR_I32 ? "whole"
+                       : "load";
 }
 
 /* "NAME(&place", of so many bits and neighbours so far apart. */
 static void open_load(c_printer *c, const tf_op *op, int i, int64_t step) {
-  fprintf(c->out, "%s_lanes%s(&", c_lanes_of(c_buffer(c, op, i)->type), step == 1 ? "" : step == 2 ? "_2" : "_step");
+  fprintf(c->out, "%s_lanes%s(&", c_lanes_of(c_buffer(c, op, i)->type),
+          step == 1   ? ""
+          : step == 2 ? "_2"
+                      : "_step");
   c_place(c, op, i);
 }
 
@@ -81,7 +88,9 @@ bool c_window_there(c_printer *c, const c_window *w, int i) {
  * -------------------------------------------------------------------------- */
 
 /* How many neighbours a place of the window has. */
-static int beside_of(const c_window *w) { return w->fours < 0 ? 1 : (int)w->s->range[w->op->n_dims - 1].most; }
+static int beside_of(const c_window *w) {
+  return w->fours < 0 ? 1 : (int)w->s->range[w->op->n_dims - 1].most;
+}
 
 void c_window_bytes(c_printer *c, const c_window *w) {
   const tf_ref *ref = &w->op->reads[w->fours];
@@ -108,26 +117,31 @@ void c_window_four(c_printer *c, const c_window *w, int i, int tap) {
     c_close(c, 1);
   }
   c_indent(c);
-  fprintf(c->out, "x%d_0_%d = four(w0, w1, %s, %s);\n", i, tap, beside > 2 ? "w2" : "0", beside > 3 ? "w3" : "0");
+  fprintf(c->out, "x%d_0_%d = four(w0, w1, %s, %s);\n", i, tap, beside > 2 ? "w2" : "0",
+          beside > 3 ? "w3" : "0");
   c_close(c, 1);
 }
 
-/* The bytes of a place and their neighbours, to the end of the statement; ask: as of c_window_take. */
+/* The bytes of a place and their neighbours, to the end of the statement; ask: as of c_window_take.
+ */
 static void take_neighbours(c_printer *c, const c_window *w, bool ask) {
-  const bool asked = ask && cpu_window_kind(c->wl, w->s, w->fours) == CPU_LANES && c_window_there(c, w, w->fours);
+  const bool asked =
+      ask && cpu_window_kind(c->wl, w->s, w->fours) == CPU_LANES && c_window_there(c, w, w->fours);
   fputs(cpu_window_step(c->wl, w->s, w->fours) == 2 ? "neighbours_2(&" : "neighbours(&", c->out);
   c_place(c, w->op, w->fours);
   fputs(asked ? ", there) : ivec_zero();\n" : ", there);\n", c->out);
 }
 
-/* ---- places -------------------------------------------------------------------------------------------------------
+/* ---- places
+ * -------------------------------------------------------------------------------------------------------
  */
 
 void c_window_take(c_printer *c, const c_window *w, int i, int tap, bool ask) {
   const cpu_window_read kind = cpu_window_kind(c->wl, w->s, i);
   const tf_tensor *z = &c->wl->tensors[w->op->reads[i].tensor];
   const bool asked = ask && kind == CPU_LANES && c_window_there(c, w, i),
-             fills = cpu_of(w->s)->window->fills && kind == CPU_LANES, some = fills && z->pad[z->rank - 1];
+             fills = cpu_of(w->s)->window->fills && kind == CPU_LANES,
+             some = fills && z->pad[z->rank - 1];
   char none[48] = "vec_zero()";
   if (fills) snprintf(none, sizeof none, "vec_splat(%s)", c_identity(w->op->reduce));
   if (some) fputs("lanes_or(", c->out);
@@ -163,7 +177,9 @@ static void load_place(c_printer *c, const c_window *w, cpu_at at, bool *taken) 
   }
 }
 
-/* ---- sums -------------------------------------------------------------------------------------------------------- */
+/* ---- sums
+ * --------------------------------------------------------------------------------------------------------
+ */
 
 static void value(c_printer *c, const c_window *w, int i, cpu_at at) {
   const tf_expr *e = &w->op->expr[i];
@@ -185,7 +201,8 @@ static void add_up(c_printer *c, const c_window *w, cpu_at at) {
   const tf_expr *root = &op->expr[summed];
   c_indent(c);
   if (w->fours >= 0) {
-    fprintf(c->out, "all%d = fours_ui_add(", at.row), name_of(c, w, w->fours, at), fputs(", ", c->out);
+    fprintf(c->out, "all%d = fours_ui_add(", at.row), name_of(c, w, w->fours, at),
+        fputs(", ", c->out);
     name_of(c, w, 1 - w->fours, at), fprintf(c->out, ", all%d);\n", at.row);
     return;
   }
@@ -219,7 +236,9 @@ static void declare_sums(c_printer *c, const c_window *w) {
   }
 }
 
-/* ---- maps -------------------------------------------------------------------------------------------------------- */
+/* ---- maps
+ * --------------------------------------------------------------------------------------------------------
+ */
 
 static void map_value(c_printer *c, const c_window *w, const tf_op *op, int i, int t);
 
@@ -279,7 +298,8 @@ static bool stays(const c_printer *c, const cpu_window *v, const tf_op *op) {
 static void store(c_printer *c, const tf_op *op, const char *what, int m, int t) {
   const ir_type of = c_buffer(c, op, -1)->type;
   c_indent(c);
-  fprintf(c->out, of == IR_F32 ? "store_lanes(&" : "store_%s_lanes(&", c_lanes_of(of)), c_place(c, op, -1);
+  fprintf(c->out, of == IR_F32 ? "store_lanes(&" : "store_%s_lanes(&", c_lanes_of(of)),
+      c_place(c, op, -1);
   if (m < 0)
     fprintf(c->out, ", %s%d, all);\n", what, t);
   else
@@ -289,28 +309,33 @@ static void store(c_printer *c, const tf_op *op, const char *what, int m, int t)
 static void finish(c_printer *c, const c_window *w) {
   const cpu_window *v = cpu_of(w->s)->window;
   for (int t = 0; t < w->rows; t++) {
-    if (w->fours >= 0) c_indent(c), fprintf(c->out, "const vec sum%d = ivec_as_float(all%d);\n", t, t);
+    if (w->fours >= 0)
+      c_indent(c), fprintf(c->out, "const vec sum%d = ivec_as_float(all%d);\n", t, t);
     c_window_open_at(c, w, (cpu_at){t, 0});
     if (!stays(c, v, w->op)) store(c, w->op, "sum", -1, t);
     for (int m = 0; m < v->n_maps; m++) {
       const tf_op *op = &c->wl->ops[v->maps[m]->op];
       c_indent(c);
-      fprintf(c->out, "const vec map%d_%d = ", m, t), map_value(c, w, op, op->n_expr - 1, t), fputs(";\n", c->out);
+      fprintf(c->out, "const vec map%d_%d = ", m, t), map_value(c, w, op, op->n_expr - 1, t),
+          fputs(";\n", c->out);
       if (!stays(c, v, op)) store(c, op, "map", m, t);
     }
     c_close(c, 1);
   }
 }
 
-/* ---- order ------------------------------------------------------------------------------------------------------- */
+/* ---- order
+ * -------------------------------------------------------------------------------------------------------
+ */
 
-/* Places by where they read: apart along the last rank, then rank by rank, so that those that read the same stand
- * together. */
+/* Places by where they read: apart along the last rank, then rank by rank, so that those that read
+ * the same stand together. */
 static int compared(const c_printer *c, const c_window *w, int read, cpu_at a, cpu_at b) {
   const int rank = c->wl->tensors[w->op->reads[read].tensor].rank;
   for (int k = 0; k < rank; k++) {
     const int r = k ? k - 1 : rank - 1;
-    const int64_t x = cpu_window_offset(c->wl, w->s, read, r, a), y = cpu_window_offset(c->wl, w->s, read, r, b);
+    const int64_t x = cpu_window_offset(c->wl, w->s, read, r, a),
+                  y = cpu_window_offset(c->wl, w->s, read, r, b);
     if (x != y) return x < y ? -1 : 1;
   }
   return 0;
@@ -337,7 +362,8 @@ void c_window_tile(c_printer *c, const c_window *w) {
     sort(c, w, lead, order);
     declare_sums(c, w);
     for (int i = 0; i < places; i++)
-      if (order[i].tap % beside_of(w) == 0) load_place(c, w, order[i], taken), add_up(c, w, order[i]);
+      if (order[i].tap % beside_of(w) == 0)
+        load_place(c, w, order[i], taken), add_up(c, w, order[i]);
     finish(c, w);
   } else {
     c->failed = true;
@@ -346,4 +372,6 @@ void c_window_tile(c_printer *c, const c_window *w) {
   free(order);
 }
 
-bool c_window_before(const c_printer *c, const c_window *w, int i) { return !cpu_read_moves(c->wl, w->op, i, w->row); }
+bool c_window_before(const c_printer *c, const c_window *w, int i) {
+  return !cpu_read_moves(c->wl, w->op, i, w->row);
+}

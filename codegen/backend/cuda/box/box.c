@@ -5,8 +5,9 @@
 #include "base/checked.h"
 
 enum { MOST_DIMS = 64 };
-/* What a box that does not divide its dim costs beside one that does: its last ones have idle rows, and code of their
- * own.  And one of more rows than a warpgroup has whose halves are no boxes: it leaves element by element. */
+/* What a box that does not divide its dim costs beside one that does: its last ones have idle rows,
+ * and code of their own.  And one of more rows than a warpgroup has whose halves are no boxes: it
+ * leaves element by element. */
 static const double ragged_cost = 0.05, scattered_cost = 0.05;
 enum { HALF = 64 };
 
@@ -56,17 +57,19 @@ int64_t cu_box_span(const tf_index *ix, int64_t extent, const int64_t *length) {
   return span < extent ? span : extent;
 }
 
-/* ---- rows and columns ------------------------------------------------------------------------------------ */
+/* ---- rows and columns
+ * ------------------------------------------------------------------------------------ */
 
-/* The dims of the output with several settings that one read has and the other has not; NULL: they are not collected.
- * Of digits beside another read's window a block has one setting. */
+/* The dims of the output with several settings that one read has and the other has not; NULL: they
+ * are not collected. Of digits beside another read's window a block has one setting. */
 static int own_dims(const tf_workload *wl, const tf_op *op, int read, int *dim) {
   int n = 0;
   for (int k = 0; k < op->n_out_dims; k++) {
     const int d = op->dims[k];
-    const bool own = wl->dims[d].extent > 1 && cu_box_moves(wl, &op->reads[read], d) &&
-                     !cu_box_moves(wl, &op->reads[1 - read], d) &&
-                     !(cu_box_has_digit(wl, &op->reads[read], d) && cu_box_is_window(wl, &op->reads[1 - read]));
+    const bool own =
+        wl->dims[d].extent > 1 && cu_box_moves(wl, &op->reads[read], d) &&
+        !cu_box_moves(wl, &op->reads[1 - read], d) &&
+        !(cu_box_has_digit(wl, &op->reads[read], d) && cu_box_is_window(wl, &op->reads[1 - read]));
     if (own && dim && n < CU_BOX_DIMS) dim[n] = d;
     n += own;
   }
@@ -94,7 +97,8 @@ bool cu_box_find(const tf_workload *wl, const tf_op *op, cu_box *b) {
   return b->n > 0 && b->n <= CU_BOX_DIMS && b->column >= 0;
 }
 
-/* ---- how much -------------------------------------------------------------------------------------------- */
+/* ---- how much
+ * -------------------------------------------------------------------------------------------- */
 
 typedef struct {
   const tf_workload *wl;
@@ -157,7 +161,9 @@ static void each(fit *t, int i, int64_t room, int longer) {
   const int64_t extent = t->wl->dims[t->at.dim[i]].extent;
   for (int64_t side = extent < room ? extent : room; side > 0; side--) {
     const int64_t left = room / side;
-    if (tf_ceil_div(extent, tf_ceil_div(extent, side)) != side || (side > 1 && longer == CU_BOX_SIDES)) continue;
+    if (tf_ceil_div(extent, tf_ceil_div(extent, side)) != side ||
+        (side > 1 && longer == CU_BOX_SIDES))
+      continue;
     t->at.side[i] = side;
     each(t, i + 1, left, longer + (side > 1));
   }

@@ -1,5 +1,5 @@
-/* Boxes of an output's points: how much of each of its dims a block has where the rows of a product are points of
- * several dims together (pixels of images). */
+/* Boxes of an output's points: how much of each of its dims a block has where the rows of a product
+ * are points of several dims together (pixels of images). */
 #ifndef CODEGEN_BACKEND_CUDA_BOX_BOX_H
 #define CODEGEN_BACKEND_CUDA_BOX_BOX_H
 #include "tileflow/spec.h"
@@ -7,8 +7,8 @@
 /* Dims that a box may be longer than 1 along; of those that it is chosen from, at most. */
 enum { CU_BOX_SIDES = 3, CU_BOX_DIMS = 8 };
 
-/* The dims of a product's output that its rows' operand has alone, in the output's order, and how much of each a block
- * has; column: the longest that the other operand has alone. */
+/* The dims of a product's output that its rows' operand has alone, in the output's order, and how
+ * much of each a block has; column: the longest that the other operand has alone. */
 typedef struct {
   int rows, column; /* rows: the read whose rows they are */
   int n, dim[CU_BOX_DIMS];
@@ -17,19 +17,21 @@ typedef struct {
 
 /* Whether an index of the read moves with the dim. */
 bool cu_box_moves(const tf_workload *wl, const tf_ref *ref, int dim);
-/* Whether the dim is a digit of the index: it goes between the steps of another one, as f < st in st * t + f, so that
- * no two settings of both share an element.  A transposed convolution's phases are such, of its weights. */
+/* Whether the dim is a digit of the index: it goes between the steps of another one, as f < st in
+ * st * t + f, so that no two settings of both share an element.  A transposed convolution's phases
+ * are such, of its weights. */
 bool cu_box_is_digit(const tf_workload *wl, const tf_index *ix, int dim);
 /* Of some index of the read. */
 bool cu_box_has_digit(const tf_workload *wl, const tf_ref *ref, int dim);
-/* Whether some index of the read is more than a dim: several of them, steps of more than one, or a shift. */
+/* Whether some index of the read is more than a dim: several of them, steps of more than one, or a
+ * shift. */
 bool cu_box_is_window(const tf_workload *wl, const tf_ref *ref);
 /* How many coordinates of a rank are read where each of its dims has length[dim] settings. */
 int64_t cu_box_span(const tf_index *ix, int64_t extent, const int64_t *length);
-/* Whether a product has rows and columns.  Rows are those of the operand that has the more dims of the output alone; of
- * two that have as many, of the one that does not have the last. */
+/* Whether a product has rows and columns.  Rows are those of the operand that has the more dims of
+ * the output alone; of two that have as many, of the one that does not have the last. */
 bool cu_box_find(const tf_workload *wl, const tf_op *op, cu_box *b);
-/* Sets the sides: of at most so many points, the fewest boxes, those with ragged ends counted somewhat more; then what
- * reads least, and has most neighbours. */
+/* Sets the sides: of at most so many points, the fewest boxes, those with ragged ends counted
+ * somewhat more; then what reads least, and has most neighbours. */
 void cu_box_fit(const tf_workload *wl, const tf_op *op, int64_t points, cu_box *b);
 #endif

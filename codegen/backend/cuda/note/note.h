@@ -3,8 +3,9 @@
 #define CODEGEN_BACKEND_CUDA_NOTE_NOTE_H
 #include "codegen/ir/ir.h"
 
-/* A nest that multiplies a matrix of rows m by one of columns n, held in fragments across a warp's lanes as the target
- * has them; all other dims have one setting.  Positions among the op's dims and reads. */
+/* A nest that multiplies a matrix of rows m by one of columns n, held in fragments across a warp's
+ * lanes as the target has them; all other dims have one setting.  Positions among the op's dims and
+ * reads. */
 typedef struct {
   int m, n, k, a, b;
 } cu_matrices;
@@ -12,11 +13,14 @@ typedef struct {
 typedef struct {
   ir_note note;
   const cu_matrices *fragments; /* NEST: a product of fragments; NULL: no */
-  bool boxed;  /* SAVE: by boxes of the tensor (sm_90a), which stop at its end alone: all of the block's rows ... */
+  bool boxed;  /* SAVE: by boxes of the tensor (sm_90a), which stop at its end alone: all of the
+                  block's rows ... */
   ir_atom row; /* ... from this one on */
-  bool skips;  /* FOR: steps that a mask leaves nothing of, of as many rows from that one on, need not be run ... */
+  bool skips;  /* FOR: steps that a mask leaves nothing of, of as many rows from that one on, need
+                  not be run ... */
   int64_t rows;
-  int first, end; /* ... variables that say which are: whoever runs fewer sets them to others than 0 and all */
+  int first, end; /* ... variables that say which are: whoever runs fewer sets them to others than 0
+                     and all */
   int since;      /* ... and one that is 0 in the first of them alone */
   int64_t warps;  /* IF: it is so in no more of a block's warps than these; 0: in any */
 } cu_note;
@@ -26,22 +30,25 @@ extern const cu_note cu_no_note; /* nothing; and whose notes are CUDA's */
 static inline const cu_note *cu_of(const ir_stmt *s) {
   return s->note && s->note->of == &cu_no_note ? (const cu_note *)s->note : &cu_no_note;
 }
-/* The same to be written: a copy, so that statements that were copied keep theirs.  NULL: no memory, which the arena
- * remembers. */
+/* The same to be written: a copy, so that statements that were copied keep theirs.  NULL: no
+ * memory, which the arena remembers. */
 cu_note *cu_edit(const ir_program *p, ir_stmt *s);
 
-/* A buffer that is a matrix, as tensor cores have them: rows and columns along two of its ranks; all other extents are
- * 1. */
+/* A buffer that is a matrix, as tensor cores have them: rows and columns along two of its ranks;
+ * all other extents are 1. */
 typedef struct {
   ir_note note;
-  int rows, columns;      /* these ranks; columns -1: a column vector */
-  const ir_stack *stack;  /* its rows go along several ranks, of which `rows` is the last; NULL: they do not */
+  int rows, columns; /* these ranks; columns -1: a column vector */
+  const ir_stack
+      *stack; /* its rows go along several ranks, of which `rows` is the last; NULL: they do not */
   const ir_stack *across; /* the same of its columns; NULL: they go along `columns` alone */
-  bool plain;             /* its rows stand one behind the other, not as tensor cores like them best */
+  bool plain; /* its rows stand one behind the other, not as tensor cores like them best */
 } cu_layout;
 extern const cu_layout cu_no_layout; /* of no matrix; and whose notes are CUDA's */
 
-static inline bool cu_is_matrix(const ir_buffer *b) { return b->note && b->note->of == &cu_no_layout; }
+static inline bool cu_is_matrix(const ir_buffer *b) {
+  return b->note && b->note->of == &cu_no_layout;
+}
 static inline const cu_layout *cu_layout_of(const ir_buffer *b) {
   return cu_is_matrix(b) ? (const cu_layout *)b->note : &cu_no_layout;
 }

@@ -1,11 +1,14 @@
-/* What variables are in one block, and what blocks that run at a time bring from the outermost memory. */
+/* What variables are in one block, and what blocks that run at a time bring from the outermost
+ * memory. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "codegen/backend/cuda/pass/pass.h"
 
-/* ---- numbers ----------------------------------------------------------------------------------------------- */
+/* ---- numbers
+ * -----------------------------------------------------------------------------------------------
+ */
 
 int64_t cu_value(const cu_values *v, ir_atom a) {
   for (int i = v->n - 1; i >= 0 && a.var >= 0; i--)
@@ -34,9 +37,12 @@ static int64_t expression(const cu_values *v, const ir_expr *e) {
   return (e->fn == IR_MIN) == (a < b) ? a : b;
 }
 
-bool cu_let(cu_values *v, const ir_stmt *let) { return cu_set(v, let->let.var, expression(v, &let->let.expr)); }
+bool cu_let(cu_values *v, const ir_stmt *let) {
+  return cu_set(v, let->let.var, expression(v, &let->let.expr));
+}
 
-/* ---- what they bring --------------------------------------------------------------------------------------- */
+/* ---- what they bring
+ * --------------------------------------------------------------------------------------- */
 
 /* Waves that are looked at; the others are like them in the mean. */
 enum { MOST_WAVES = 8 };
@@ -76,7 +82,8 @@ static int64_t distinct(uint64_t *at, int64_t n) {
   return all;
 }
 
-void cu_shared_tiles(const ir_program *p, const ir_stmt *part, int64_t wave, int copies, double *of) {
+void cu_shared_tiles(const ir_program *p, const ir_stmt *part, int64_t wave, int copies,
+                     double *of) {
   const int64_t blocks = part->loop.trip, waves = (blocks + wave - 1) / wave;
   const int64_t most = waves < MOST_WAVES ? waves : MOST_WAVES;
   uint64_t *key = calloc((size_t)copies * (size_t)(wave + 1), sizeof *key),
@@ -84,7 +91,8 @@ void cu_shared_tiles(const ir_program *p, const ir_stmt *part, int64_t wave, int
   for (int c = 0; c < copies; c++)
     of[c] = key && own ? 0 : (double)blocks;
   for (int64_t w = 0; w < most && key && own; w++) {
-    const int64_t first = w * waves / most * wave, n = blocks - first < wave ? blocks - first : wave;
+    const int64_t first = w * waves / most * wave,
+                  n = blocks - first < wave ? blocks - first : wave;
     for (int64_t i = 0; i < n; i++) {
       tiles t = {.p = p, .room = copies, .at = own};
       cu_set(&t.values, part->loop.var, first + i);
@@ -99,7 +107,8 @@ void cu_shared_tiles(const ir_program *p, const ir_stmt *part, int64_t wave, int
   free(own);
 }
 
-/* ---- what one brings --------------------------------------------------------------------------------------- */
+/* ---- what one brings
+ * --------------------------------------------------------------------------------------- */
 
 static bool is_along(const ir_stack *t, int rank) {
   bool is = false;
@@ -110,7 +119,8 @@ static bool is_along(const ir_stack *t, int rank) {
 
 int64_t cu_copied(const ir_program *p, const ir_stmt *s) {
   const ir_buffer *to = &p->buffers[s->copy.to];
-  int64_t words = (cu_stack(to) ? ir_stack_rows(cu_stack(to)) : 1) * (cu_across(to) ? ir_stack_rows(cu_across(to)) : 1);
+  int64_t words = (cu_stack(to) ? ir_stack_rows(cu_stack(to)) : 1) *
+                  (cu_across(to) ? ir_stack_rows(cu_across(to)) : 1);
   for (int r = 0; r < to->rank; r++)
     if (!is_along(cu_stack(to), r) && !is_along(cu_across(to), r)) words *= s->range[r].most;
   return words;
@@ -129,7 +139,8 @@ double cu_distinct(const ir_program *p, const ir_stmt *s) {
   double words = 1;
   for (int r = 0; r < to->rank; r++) {
     const bool stacked = is_along(cu_stack(to), r) || is_along(cu_across(to), r);
-    words *= stacked ? (double)(reach_of(cu_stack(to), r) + reach_of(cu_across(to), r) + 1) : (double)s->range[r].most;
+    words *= stacked ? (double)(reach_of(cu_stack(to), r) + reach_of(cu_across(to), r) + 1)
+                     : (double)s->range[r].most;
   }
   return fmin(words, (double)cu_copied(p, s));
 }
@@ -157,7 +168,8 @@ static double spanned(const spans *t, const ir_stmt *s) {
   return words;
 }
 
-/* Of a tensor whose pixels are read in steps longer than the window is, what lies between is never read. */
+/* Of a tensor whose pixels are read in steps longer than the window is, what lies between is never
+ * read. */
 static double read_of(const spans *t, const ir_stmt *s) {
   const ir_stack *stack = cu_stack(&t->p->buffers[s->copy.to]);
   double share = 1;
@@ -170,7 +182,8 @@ static void find_spans(spans *t, const ir_body *b) {
   for (int i = 0; i < b->n; i++) {
     const ir_stmt *s = b->s[i];
     if (s->kind == IR_LET) cu_let(&t->first, s), cu_let(&t->last, s);
-    if (s->kind == IR_FOR && s->loop.map == IR_SERIAL) cu_set(&t->last, s->loop.var, s->loop.trip - 1);
+    if (s->kind == IR_FOR && s->loop.map == IR_SERIAL)
+      cu_set(&t->last, s->loop.var, s->loop.trip - 1);
     const bool stacked = s->kind == IR_COPY && cu_stack(&t->p->buffers[s->copy.to]);
     if (s->kind == IR_COPY && t->n < t->room) t->words[t->n++] = stacked ? spanned(t, s) : INFINITY;
     if (stacked) t->share[s->copy.from] = read_of(t, s);
@@ -178,7 +191,8 @@ static void find_spans(spans *t, const ir_body *b) {
   }
 }
 
-void cu_spanned(const ir_program *p, const ir_stmt *part, int copies, double *words, double *share) {
+void cu_spanned(const ir_program *p, const ir_stmt *part, int copies, double *words,
+                double *share) {
   spans t = {.p = p, .room = copies, .words = words, .share = share};
   for (int k = 0; k < p->n_buffers; k++)
     share[k] = 1;

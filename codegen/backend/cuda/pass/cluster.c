@@ -1,10 +1,11 @@
-/* Clusters of two blocks: neighbours that multiply the same columns (weights; keys and values of one head) bring half
- * of these each, for both. */
+/* Clusters of two blocks: neighbours that multiply the same columns (weights; keys and values of
+ * one head) bring half of these each, for both. */
 #include "codegen/backend/cuda/pass/pass.h"
 
 enum { BLOCKS = 2 };
 
-/* ---- what two blocks have in common ---------------------------------------------------------------------- */
+/* ---- what two blocks have in common
+ * ---------------------------------------------------------------------- */
 
 typedef struct {
   const ir_program *p;
@@ -22,14 +23,16 @@ static void look(pair *t, const ir_body *b) {
         t->ok = t->ok && cu_let(&t->of[k], s);
     if (s->kind == IR_COPY)
       for (int r = 0; r < t->p->buffers[s->copy.to].rank; r++)
-        t->same[s->copy.to] &= cu_value(&t->of[0], s->range[r].lo) == cu_value(&t->of[1], s->range[r].lo);
+        t->same[s->copy.to] &=
+            cu_value(&t->of[0], s->range[r].lo) == cu_value(&t->of[1], s->range[r].lo);
     look(t, &s->body);
   }
 }
 
-/* Sets the tiles that come for each step of loops; false: who asks for them leaves steps out (skip.c), which blocks do
- * differently.  warps: the loop over them around; NULL. */
-static bool find_tiles(const ir_program *p, const ir_body *b, const ir_stmt *warps, bool inside, bool *same) {
+/* Sets the tiles that come for each step of loops; false: who asks for them leaves steps out
+ * (skip.c), which blocks do differently.  warps: the loop over them around; NULL. */
+static bool find_tiles(const ir_program *p, const ir_body *b, const ir_stmt *warps, bool inside,
+                       bool *same) {
   bool ok = true;
   tf_mask m;
   for (int i = 0; i < b->n && ok; i++) {
@@ -37,7 +40,8 @@ static bool find_tiles(const ir_program *p, const ir_body *b, const ir_stmt *war
     const bool steps = s->kind == IR_FOR && s->loop.map == IR_SERIAL;
     if (s->kind == IR_COPY) same[s->copy.to] = inside;
     ok = s->kind != IR_IF && !(steps && warps && cu_mask_of(p, warps, s, &m)) &&
-         find_tiles(p, &s->body, s->kind == IR_FOR && s->loop.map == IR_WARP ? s : warps, inside || steps, same);
+         find_tiles(p, &s->body, s->kind == IR_FOR && s->loop.map == IR_WARP ? s : warps,
+                    inside || steps, same);
   }
   return ok;
 }
@@ -51,7 +55,8 @@ bool cu_cluster(const ir_program *p, const ir_stmt *part, bool *same) {
   bool any = false;
   for (int i = 0; i < p->n_buffers; i++)
     same[i] = false;
-  if (!has_network(p) || part->loop.trip % BLOCKS || !find_tiles(p, &part->body, NULL, false, same)) return false;
+  if (!has_network(p) || part->loop.trip % BLOCKS || !find_tiles(p, &part->body, NULL, false, same))
+    return false;
   for (int64_t block = 0; block < part->loop.trip; block += BLOCKS) {
     pair t = {.p = p, .same = same, .ok = true};
     for (int k = 0; k < BLOCKS; k++)

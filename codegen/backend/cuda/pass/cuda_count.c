@@ -1,12 +1,15 @@
-/* What a part has in machine code, statement by statement, as the printer unrolls it: multiplications of tensor cores,
- * loads of matrices (ldmatrix), asynchronous copies; and the registers that a thread needs. */
+/* What a part has in machine code, statement by statement, as the printer unrolls it:
+ * multiplications of tensor cores, loads of matrices (ldmatrix), asynchronous copies; and the
+ * registers that a thread needs. */
 #include "codegen/backend/cuda/pass/pass.h"
 
 #include <math.h>
 
 static int64_t up(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
-static const tf_op *op_of_nest(const ir_program *p, const ir_stmt *s) { return &p->tree->workload->ops[s->op]; }
+static const tf_op *op_of_nest(const ir_program *p, const ir_stmt *s) {
+  return &p->tree->workload->ops[s->op];
+}
 
 bool cu_is_loaded(const ir_program *p, const ir_stmt *s, int read) {
   const cu_matrices *f = cu_of(s)->fragments;
@@ -37,7 +40,8 @@ int64_t cu_steps_at_a_time(const ir_program *p, const ir_stmt *s) {
   const int64_t all = up(cu_sum_length(p, s), mma->kernel.k_round);
   const bool gathers = is_gathered(p, s, f->a) || is_gathered(p, s, f->b);
   /* what stays in fragments is found by numbers that are known */
-  const bool apart = mma->kernel.group != 2 && gathers && p->buffers[s->nest.from[f->a]].space != CU_FRAGMENT;
+  const bool apart =
+      mma->kernel.group != 2 && gathers && p->buffers[s->nest.from[f->a]].space != CU_FRAGMENT;
   if (cu_is_widened(p, op_of_nest(p, s)) || apart) return 1;
   const bool loads = cu_is_loaded(p, s, f->a) && cu_is_loaded(p, s, f->b);
   return mma->kernel.group == 2 && loads && !mma->wmma && all >= MANY ? SOME : all;
@@ -49,9 +53,12 @@ static void count_product(const ir_program *p, const ir_stmt *s, cu_counts *n) {
   const cu_matrices *f = cu_of(s)->fragments;
   const ir_buffer *out = &p->buffers[p->buffer_of[op->out]];
   const int64_t rows = cu_matrix_rows(out) / CU_FRAGMENT_SIDE,
-                columns = out->extent[cu_column_rank(out)] / CU_FRAGMENT_SIDE, at_a_time = cu_steps_at_a_time(p, s),
-                steps = at_a_time + up(cu_sum_length(p, s), mma->kernel.k_round) % at_a_time;  /* what is left: apart */
-  n->multiplied += steps * rows * up(s->range[f->n].most, 8) * (cu_is_widened(p, op) ? 2 : 1); /* 16 rows, 8 columns */
+                columns = out->extent[cu_column_rank(out)] / CU_FRAGMENT_SIDE,
+                at_a_time = cu_steps_at_a_time(p, s),
+                steps = at_a_time + up(cu_sum_length(p, s), mma->kernel.k_round) %
+                                        at_a_time; /* what is left: apart */
+  n->multiplied += steps * rows * up(s->range[f->n].most, 8) *
+                   (cu_is_widened(p, op) ? 2 : 1); /* 16 rows, 8 columns */
   if (cu_is_loaded(p, s, f->a)) n->loaded += steps * rows;
   if (cu_is_loaded(p, s, f->b)) n->loaded += steps * columns;
 }
@@ -137,7 +144,8 @@ bool cu_is_gathered(const ir_program *p, const ir_stmt *s) {
   if (cu_across(to)) {
     enum { BITS = 64 };
     const ir_stack places = cu_places(p, s);
-    return t.rows <= (int64_t)CU_WARPS * CU_LANES && ir_stack_rows(&places) <= BITS && !cu_is_together(p, s);
+    return t.rows <= (int64_t)CU_WARPS * CU_LANES && ir_stack_rows(&places) <= BITS &&
+           !cu_is_together(p, s);
   }
   const ir_range *r = &s->range[cu_column_rank(to)];
   return cu_column_rank(to) < to->rank - 1 && always(r) == cu_matrix_columns(to);
@@ -146,8 +154,8 @@ bool cu_is_gathered(const ir_program *p, const ir_stmt *s) {
 bool cu_is_together(const ir_program *p, const ir_stmt *s) {
   const ir_buffer *to = &p->buffers[s->copy.to], *from = &p->buffers[s->copy.from];
   const ir_stack *sum = cu_across(to);
-  if (!sum || cu_stack(to)->n != 1 || cu_stack(to)->step[0] != 1 || from->type != to->type || from->block.by ||
-      !is_short(p, from))
+  if (!sum || cu_stack(to)->n != 1 || cu_stack(to)->step[0] != 1 || from->type != to->type ||
+      from->block.by || !is_short(p, from))
     return false;
   int64_t inner = 1;
   bool together = ir_bytes(to->type) == 2;
@@ -172,8 +180,8 @@ int64_t cu_share_of(const ir_program *p, const ir_stmt *s) {
   return up(t.pieces, sharers) * up(t.rows * sharers, (int64_t)CU_WARPS * CU_LANES);
 }
 
-/* A tile's pieces of 16 bytes, one a thread at a time, for full tiles and others; other copies go by elements, in
- * loops. */
+/* A tile's pieces of 16 bytes, one a thread at a time, for full tiles and others; other copies go
+ * by elements, in loops. */
 static void count_copy(const ir_program *p, const ir_stmt *s, cu_counts *n) {
   const ir_buffer *to = &p->buffers[s->copy.to];
   if (!cu_is_matrix(to)) {
@@ -186,7 +194,8 @@ static void count_copy(const ir_program *p, const ir_stmt *s, cu_counts *n) {
   if (cu_is_together(p, s)) n->copied += (cu_row_begins(p, s) < 16 ? 0 : cu_share_of(p, s)) + WORDS;
   if (cu_across(to) || (cu_stack(to) && cu_column_rank(to) < to->rank - 1))
     return; /* put together an element at a time */
-  const bool twice = !cu_stack(to) && cu_is_by_rows(&t) && cu_lengths_of(p, s, &t) == (CU_FULL | CU_SOME);
+  const bool twice =
+      !cu_stack(to) && cu_is_by_rows(&t) && cu_lengths_of(p, s, &t) == (CU_FULL | CU_SOME);
   n->copied += up(t.rows * t.pieces, (int64_t)CU_WARPS * CU_LANES) * ((twice ? 2 : 1) + WORDS);
 }
 
@@ -205,14 +214,16 @@ cu_counts cu_count(const ir_program *p, const ir_stmt *part) {
   return n;
 }
 
-/* ---- registers ----------------------------------------------------------------------------------------------
- * At each statement the fragments that are live there, the operands that are in flight, and addresses; the most of all.
- * Each figure follows from how the kernel is printed.  No compiler is asked: it would take seconds for each of hundreds
- * of mappings, and a command gives the same kernel where there is none. */
+/* ---- registers
+ * ---------------------------------------------------------------------------------------------- At
+ * each statement the fragments that are live there, the operands that are in flight, and addresses;
+ * the most of all. Each figure follows from how the kernel is printed.  No compiler is asked: it
+ * would take seconds for each of hundreds of mappings, and a command gives the same kernel where
+ * there is none. */
 
 enum {
-  /* Of any thread: warp, lane and block (4), where shared memory and the tile at hand begin (2), a loop's step and end,
-   * of 64 bits each, and six for what is worked out. */
+  /* Of any thread: warp, lane and block (4), where shared memory and the tile at hand begin (2), a
+   * loop's step and end, of 64 bits each, and six for what is worked out. */
   THREAD = 16,
   /* An array in global memory: its address and that of the row at hand, of 64 bits each. */
   ARRAY = 4,
@@ -220,15 +231,15 @@ enum {
   ENDS = 4,
   /* A dim of what is not contiguous: its place, of 64 bits, and its length, which is divided by. */
   PLACE = 3,
-  /* Loads on their way to registers at most: nvcc unrolls a loop of unknown length by four, and a thread's points are
-   * 32 at most; later ones wait until a register is free. */
+  /* Loads on their way to registers at most: nvcc unrolls a loop of unknown length by four, and a
+   * thread's points are 32 at most; later ones wait until a register is free. */
   FLIGHT = 32,
   /* What an instruction makes of float8, before it is added to the sums. */
   PART = 4,
   /* A register of four bytes that do not stand side by side: each has one while it comes. */
   APART = 4,
-  /* A tile that comes while others are multiplied: where it comes from, how far on the next step's is and the row's
-   * end, of 64 bits each; where it goes. */
+  /* A tile that comes while others are multiplied: where it comes from, how far on the next step's
+   * is and the row's end, of 64 bits each; where it goes. */
   TILE = 7,
   /* Of stacked rows each piece of a thread stands where its pixel does: an address. */
   PIXEL = 2,
@@ -265,7 +276,8 @@ static void collect(lane *t, const ir_body *b, bool region) {
     const int first = t->n;
     if (is_leaf(s)) t->region[t->n] = region, t->leaf[t->n++] = s;
     collect(t, &s->body, region || (s->kind == IR_FOR && cu_is_region(t->p, s)));
-    if (s->kind == IR_FOR && s->loop.map == IR_SERIAL) t->loop[t->n_loops++] = (run){first, t->n - 1};
+    if (s->kind == IR_FOR && s->loop.map == IR_SERIAL)
+      t->loop[t->n_loops++] = (run){first, t->n - 1};
   }
 }
 
@@ -299,7 +311,8 @@ static run *find_touches(const lane *t) {
   return is;
 }
 
-/* A fragment is live from the first statement that touches it to the last; in all of a loop that it outlives. */
+/* A fragment is live from the first statement that touches it to the last; in all of a loop that it
+ * outlives. */
 static bool find_live(lane *t) {
   const run *touches = find_touches(t);
   for (int b = 0; touches && b < t->p->n_buffers; b++) {
@@ -308,28 +321,34 @@ static bool find_live(lane *t) {
     if (at->space != CU_FRAGMENT || is.first < 0) continue;
     for (int k = 0; k < t->n_loops; k++) {
       const run l = t->loop[k];
-      const bool within = is.first >= l.first && is.last <= l.last, apart = is.last < l.first || is.first > l.last;
+      const bool within = is.first >= l.first && is.last <= l.last,
+                 apart = is.last < l.first || is.first > l.last;
       if (within || apart) continue;
       if (l.first < is.first) is.first = l.first;
       if (l.last > is.last) is.last = l.last;
     }
     for (int i = is.first; i <= is.last; i++)
-      t->live[i] +=
-          (double)(cu_matrix_rows(at) * (cu_column_rank(at) < 0 ? 4 : at->extent[cu_column_rank(at)])) / CU_LANES;
+      t->live[i] += (double)(cu_matrix_rows(at) *
+                             (cu_column_rank(at) < 0 ? 4 : at->extent[cu_column_rank(at)])) /
+                    CU_LANES;
   }
   return touches;
 }
 
-/* ---- one statement --------------------------------------------------------------------------------------- */
+/* ---- one statement
+ * --------------------------------------------------------------------------------------- */
 
-static const tf_op *op_of(const lane *t, const ir_stmt *s) { return &t->p->tree->workload->ops[s->op]; }
-
-static const ir_buffer *from(const lane *t, const ir_stmt *s, int read) {
-  return &t->p->buffers[s->nest.from ? s->nest.from[read] : t->p->buffer_of[op_of(t, s)->reads[read].tensor]];
+static const tf_op *op_of(const lane *t, const ir_stmt *s) {
+  return &t->p->tree->workload->ops[s->op];
 }
 
-/* An operand's registers in a step of the sum, `each` for sixteen rows or columns, and where the lane's pieces of those
- * stand: the next step's come into registers of those that are done with. */
+static const ir_buffer *from(const lane *t, const ir_stmt *s, int read) {
+  return &t->p->buffers[s->nest.from ? s->nest.from[read]
+                                     : t->p->buffer_of[op_of(t, s)->reads[read].tensor]];
+}
+
+/* An operand's registers in a step of the sum, `each` for sixteen rows or columns, and where the
+ * lane's pieces of those stand: the next step's come into registers of those that are done with. */
 static double operand(const lane *t, const ir_stmt *s, int read, double sides, double each) {
   const ir_buffer *b = from(t, s, read);
   if (b->space == CU_FRAGMENT) return 0; /* its rows are live anyway */
@@ -344,7 +363,8 @@ static double of_product(const lane *t, const ir_stmt *s) {
   const double rows = (double)cu_matrix_rows(out) / CU_FRAGMENT_SIDE,
                columns = (double)out->extent[cu_column_rank(out)] / CU_FRAGMENT_SIDE;
   const double parts = cu_mma_for(t->p, op_of(t, s))->kernel.a == IR_F8 ? PART : 0;
-  return parts + fmin(FLIGHT + 4 * rows, operand(t, s, f->a, rows, 4) + operand(t, s, f->b, columns, 4));
+  return parts +
+         fmin(FLIGHT + 4 * rows, operand(t, s, f->a, rows, 4) + operand(t, s, f->b, columns, 4));
 }
 
 /* Operands that are in global memory. */
@@ -404,7 +424,8 @@ static double points_of(const lane *t, const ir_stmt *s, int read) {
   return all;
 }
 
-/* A sum of a thread's own: its points, and what four steps of its last dim, which are unrolled, bring. */
+/* A sum of a thread's own: its points, and what four steps of its last dim, which are unrolled,
+ * bring. */
 static double of_sum(const lane *t, const ir_stmt *s) {
   enum { UNROLLED = 4 };
   const tf_op *op = op_of(t, s);
@@ -416,12 +437,15 @@ static double of_sum(const lane *t, const ir_stmt *s) {
     loaded += points_of(t, s, i) * (reads_dim(t, s, i, last) ? steps : 1);
     places += from(t, s, i)->rank;
   }
-  return points_of(t, s, -1) + fmin(loaded, FLIGHT) + ARRAY * arrays_of(t, s) + PLACE * places + ENDS * uneven(t, s);
+  return points_of(t, s, -1) + fmin(loaded, FLIGHT) + ARRAY * arrays_of(t, s) + PLACE * places +
+         ENDS * uneven(t, s);
 }
 
-/* What neither sums nor is in a region; results in parts are loaded side by side, with their maxima where they have. */
+/* What neither sums nor is in a region; results in parts are loaded side by side, with their maxima
+ * where they have. */
 static double of_points(const lane *t, const ir_stmt *s) {
-  const double here = fmin(points_of(t, s, -1), FLIGHT) + ARRAY * (1 + arrays_of(t, s)) + ENDS * uneven(t, s);
+  const double here =
+      fmin(points_of(t, s, -1), FLIGHT) + ARRAY * (1 + arrays_of(t, s)) + ENDS * uneven(t, s);
   if (s->kind != IR_MERGE) return here;
   return here + fmin((double)s->merge.parts, FLIGHT) * (s->merge.before >= 0 ? 2 : 1);
 }
@@ -437,20 +461,24 @@ static int64_t turns_of(const ir_buffer *to) {
   return up(tile.rows * tile.pieces, (int64_t)CU_WARPS * CU_LANES);
 }
 
-/* A copy element by element: all places of an element, and those of a piece on their way; one of pieces is beside
- * others' products (of_tiles). */
+/* A copy element by element: all places of an element, and those of a piece on their way; one of
+ * pieces is beside others' products (of_tiles). */
 static double of_copy(const lane *t, const ir_stmt *s) {
   const ir_buffer *to = &t->p->buffers[s->copy.to];
   if (!cu_is_matrix(to)) return ARRAY + PLACE * to->rank + APART;
-  const double places = (cu_stack(to) ? cu_stack(to)->n : 0) + (cu_across(to) ? cu_across(to)->n : 0);
-  if (to->type != t->p->buffers[s->copy.from].type) return fmin(FLIGHT, 2 * (double)turns_of(to)) + ARRAY + APART;
+  const double places =
+      (cu_stack(to) ? cu_stack(to)->n : 0) + (cu_across(to) ? cu_across(to)->n : 0);
+  if (to->type != t->p->buffers[s->copy.from].type)
+    return fmin(FLIGHT, 2 * (double)turns_of(to)) + ARRAY + APART;
   const double each = 16.0 / ir_bytes(to->type);
   if (cu_is_gathered(t->p, s))
-    return ARRAY + PLACE + fmin(FLIGHT, (double)(cu_across(to) ? cu_share_of(t->p, s) : turns_of(to)) * each);
+    return ARRAY + PLACE +
+           fmin(FLIGHT, (double)(cu_across(to) ? cu_share_of(t->p, s) : turns_of(to)) * each);
   return is_put_together(to) ? ARRAY + PLACE * places + each : 0;
 }
 
-/* ---- a part ---------------------------------------------------------------------------------------------- */
+/* ---- a part
+ * ---------------------------------------------------------------------------------------------- */
 
 static double of_leaf(const lane *t, int i) {
   const ir_stmt *s = t->leaf[i];
@@ -460,7 +488,8 @@ static double of_leaf(const lane *t, int i) {
   return s->kind == IR_NEST && op_of(t, s)->reduce != TF_ASSIGN ? of_sum(t, s) : of_points(t, s);
 }
 
-/* Where each tile's pieces come from and go to, beside products: the same in all steps of a loop. */
+/* Where each tile's pieces come from and go to, beside products: the same in all steps of a loop.
+ */
 static double of_tiles(const lane *t) {
   double all = 0;
   for (int b = 0; b < t->p->n_buffers; b++) {
@@ -468,13 +497,16 @@ static double of_tiles(const lane *t) {
     bool is = false;
     for (int i = 0; i < t->n; i++)
       is |= t->leaf[i]->kind == IR_COPY && t->leaf[i]->copy.to == b && cu_is_matrix(to);
-    if (is && cu_across(to)) all += ARRAY + PIXEL; /* where a row is, and which of its places are inside */
-    if (is && !cu_across(to)) all += TILE + (cu_stack(to) ? PIXEL * (double)turns_of(to) + PLACE * cu_stack(to)->n : 0);
+    if (is && cu_across(to))
+      all += ARRAY + PIXEL; /* where a row is, and which of its places are inside */
+    if (is && !cu_across(to))
+      all += TILE + (cu_stack(to) ? PIXEL * (double)turns_of(to) + PLACE * cu_stack(to)->n : 0);
   }
   return all;
 }
 
-/* Of warpgroups: what a multiprocessor has, shared out among all threads of a block, in eights (setmaxnreg moves it).
+/* Of warpgroups: what a multiprocessor has, shared out among all threads of a block, in eights
+ * (setmaxnreg moves it).
  */
 static double of_groups(const ir_program *p, const ir_stmt *part) {
   const double threads = (cu_groups_of(part) + 1) * CU_GROUP_WARPS * CU_LANES;

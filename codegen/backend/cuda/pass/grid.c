@@ -1,5 +1,5 @@
-/* Maps work to blocks of the grid: the outermost loops whose steps write disjoint data, merged into one loop;
- * otherwise tiles of an output; otherwise a single block. */
+/* Maps work to blocks of the grid: the outermost loops whose steps write disjoint data, merged into
+ * one loop; otherwise tiles of an output; otherwise a single block. */
 #include "codegen/backend/cuda/pass/pass.h"
 
 /* The loop of the tree that an IR_FOR stems from; -1: none. */
@@ -14,7 +14,8 @@ static bool can_spread(const lowering *w, const ir_stmt *s) {
   return l >= 0 && lower_independent(w, w->plan->loops[l].node, l);
 }
 
-/* The step of a loop, of `trip` steps, within the block's number; `inner`: steps of the loops inside it. */
+/* The step of a loop, of `trip` steps, within the block's number; `inner`: steps of the loops
+ * inside it. */
 static ir_atom step_of(lowering *w, ir_atom block, int64_t inner, int64_t trip, bool outermost) {
   ir_atom step = inner == 1 ? block : lower_divmod(w, "block", IR_DIV, block, inner);
   return outermost ? step : lower_divmod(w, "block", IR_MOD, step, trip);
@@ -25,13 +26,14 @@ static int rows_below(const lowering *w, const ir_body *b) {
   cu_matrices t;
   int dim = -1;
   for (int i = 0; i < b->n && dim < 0; i++)
-    dim = b->s[i]->kind == IR_NEST && cu_roles(w->p, b->s[i], &t) ? w->plan->wl->ops[b->s[i]->op].dims[t.m]
-                                                                  : rows_below(w, &b->s[i]->body);
+    dim = b->s[i]->kind == IR_NEST && cu_roles(w->p, b->s[i], &t)
+              ? w->plan->wl->ops[b->s[i]->op].dims[t.m]
+              : rows_below(w, &b->s[i]->body);
   return dim;
 }
 
-/* The innermost loop over rows, whose steps neighbours among blocks are, if they may form clusters: these have columns
- * in common.  -1: none. */
+/* The innermost loop over rows, whose steps neighbours among blocks are, if they may form clusters:
+ * these have columns in common.  -1: none. */
 static int rows_loop(const lowering *w, ir_stmt *const *chain, int n) {
   const int home = cu_home(w->plan->arch);
   if (n < 1 || !cu_may_group(w->p) || !home || !w->plan->arch->memories[home].multicast) return -1;
@@ -62,13 +64,15 @@ static void order(nest *t, const int *class, int n_classes) {
 static int64_t rows_of(const nest *t, int dim, int64_t block) {
   int64_t r = 0;
   for (int i = 0; i < t->n; i++)
-    if (t->loop[i]->loop.dim == dim) r = r * t->loop[i]->loop.trip + block / t->stride[i] % t->loop[i]->loop.trip;
+    if (t->loop[i]->loop.dim == dim)
+      r = r * t->loop[i]->loop.trip + block / t->stride[i] % t->loop[i]->loop.trip;
   return r;
 }
 
-/* The longest queue over the mean one where blocks are dealt to multiprocessors, the last first, to and fro
- * (group_kernel.c); work: of a block of each range of rows. */
-static double unevenness(const nest *t, int dim, const double *work, int64_t n_queues, double *queue) {
+/* The longest queue over the mean one where blocks are dealt to multiprocessors, the last first, to
+ * and fro (group_kernel.c); work: of a block of each range of rows. */
+static double unevenness(const nest *t, int dim, const double *work, int64_t n_queues,
+                         double *queue) {
   double most = 0, all = 0;
   for (int64_t q = 0; q < n_queues; q++)
     queue[q] = 0;
@@ -81,21 +85,24 @@ static double unevenness(const nest *t, int dim, const double *work, int64_t n_q
   return all > 0 ? most * (double)n_queues / all : 1;
 }
 
-/* What a block of each range of rows has to do, in keys: those that the mask leaves, and some for its begin and end. */
+/* What a block of each range of rows has to do, in keys: those that the mask leaves, and some for
+ * its begin and end. */
 static double *work_of(const lowering *w, const nest *t, const tf_mask *m) {
   enum { ENDS = 128 };
   int64_t n = 1;
   for (int i = 0; i < t->n; i++)
     if (t->loop[i]->loop.dim == m->q) n *= t->loop[i]->loop.trip;
-  const int64_t keys = w->plan->wl->dims[m->l].extent, rows = (w->plan->wl->dims[m->q].extent + n - 1) / n;
+  const int64_t keys = w->plan->wl->dims[m->l].extent,
+                rows = (w->plan->wl->dims[m->q].extent + n - 1) / n;
   double *work = n <= MOST_DEALT ? TF_ARRAY(w->p->arena, double, (size_t)n) : NULL;
   for (int64_t r = 0; work && r < n; r++)
     work[r] = ENDS + (double)tf_mask_pairs(m, r * rows, rows, 0, keys) / (double)rows;
   return work;
 }
 
-/* Of blocks that a mask leaves more of or less: rows outside of as few of the other loops as leave the deal even, since
- * what is inside (the heads of attention) is at work at a time, and L2 has to hold its keys.  False: no such blocks. */
+/* Of blocks that a mask leaves more of or less: rows outside of as few of the other loops as leave
+ * the deal even, since what is inside (the heads of attention) is at work at a time, and L2 has to
+ * hold its keys.  False: no such blocks. */
 static bool order_masked(const lowering *w, nest *t) {
   tf_mask m;
   if (!cu_may_group(w->p) || !tf_mask_find(w->plan->wl, w->p->arena, &m)) return false;
@@ -128,8 +135,8 @@ static void order_plain(const lowering *w, nest *t) {
 static void spread_loops(lowering *w, ir_stmt *s) {
   nest t = {.whole = 1};
   int64_t all = 1;
-  for (ir_stmt *at = s;
-       at && t.n < MOST_LOOPS && can_spread(w, at) && !__builtin_mul_overflow(all, at->loop.trip, &all);
+  for (ir_stmt *at = s; at && t.n < MOST_LOOPS && can_spread(w, at) &&
+                        !__builtin_mul_overflow(all, at->loop.trip, &all);
        at = cu_only_loop(&at->body))
     t.loop[t.n++] = at, t.whole = all;
   lower_mark mark;
@@ -137,9 +144,11 @@ static void spread_loops(lowering *w, ir_stmt *s) {
   const ir_atom block = cu_open_for(w, IR_BLOCK, s->loop.dim, t.whole, &mark);
   for (int i = 0; i < t.n; i++) {
     const int64_t trip = t.loop[i]->loop.trip;
-    cu_set_var(w, t.loop[i]->loop.var, step_of(w, block, t.stride[i], trip, t.stride[i] * trip == t.whole));
+    cu_set_var(w, t.loop[i]->loop.var,
+               step_of(w, block, t.stride[i], trip, t.stride[i] * trip == t.whole));
     for (int k = 0; k < t.loop[i]->body.n; k++)
-      if (i == t.n - 1 || t.loop[i]->body.s[k]->kind == IR_LET) cu_again(w, t.loop[i]->body.s[k], NULL);
+      if (i == t.n - 1 || t.loop[i]->body.s[k]->kind == IR_LET)
+        cu_again(w, t.loop[i]->body.s[k], NULL);
   }
   lower_close(w, mark);
 }
@@ -159,8 +168,8 @@ void cu_spread_points(lowering *w, const ir_stmt *s, const ir_stmt *save) {
   for (int k = 0; k < op->n_out_dims && !lower_failed(w); k++) {
     if (trip[k] == 1) continue;
     inner /= trip[k];
-    r[k] = lower_split(w, w->p->dim_id[op->dims[k]], r[k], step_of(w, block, inner, trip[k], outermost),
-                       cu_block(w->p, s, k), trip[k]);
+    r[k] = lower_split(w, w->p->dim_id[op->dims[k]], r[k],
+                       step_of(w, block, inner, trip[k], outermost), cu_block(w->p, s, k), trip[k]);
     outermost = false;
   }
   if (!lower_failed(w)) cu_again(w, s, r);

@@ -1,6 +1,7 @@
-/* The mappings that a GPU's blocks take, every trip count set: what the planner ranks where no mapping is given.  Ops
- * go in groups, each a loop over blocks of what its outputs have in common, with what is made in between in the memory
- * of a block; keys of a softmax are streamed.  A form is a way to cut the ops into groups, and sizes of a block. */
+/* The mappings that a GPU's blocks take, every trip count set: what the planner ranks where no
+ * mapping is given.  Ops go in groups, each a loop over blocks of what its outputs have in common,
+ * with what is made in between in the memory of a block; keys of a softmax are streamed.  A form is
+ * a way to cut the ops into groups, and sizes of a block. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,13 +9,14 @@
 #include "codegen/backend/cuda/pass/pass.h"
 #include "model/tree/build.h"
 
-/* Ops, products that may begin a group, dims and memories, at most; of a sum, what a block and its units take at a
- * time. */
+/* Ops, products that may begin a group, dims and memories, at most; of a sum, what a block and its
+ * units take at a time. */
 enum { MOST_OPS = 64, MOST_CUTS = 4, MOST_DIMS = 64, MOST_LEVELS = 16, SUM = 64, REG_SUM = 16 };
 
-/* Rows and columns of a block, keys of a step; box: rows are points of several dims together; whole: blocks have all of
- * their rows and columns, and the last ones what is left.  Where walking a mapping takes long, no more than the first
- * few are tried.  Rows of three warpgroups (192) are for some groups alone (may_have). */
+/* Rows and columns of a block, keys of a step; box: rows are points of several dims together;
+ * whole: blocks have all of their rows and columns, and the last ones what is left.  Where walking
+ * a mapping takes long, no more than the first few are tried.  Rows of three warpgroups (192) are
+ * for some groups alone (may_have). */
 typedef struct {
   int64_t rows, columns, keys;
   bool box, whole;
@@ -36,11 +38,18 @@ static size size_at(int i, bool whole) {
   s.whole = whole;
   return s;
 }
-/* How many blocks share a sum (split.c), where there would be fewer blocks than multiprocessors, and then are twice as
- * many at most; pieces of SUM, or steps of keys, that each has at least.  Keys of so few rows that one warp has them
- * all are shared by as many as FEW_SHARES blocks where there are more, too: then all warps have some (region.c). */
+/* How many blocks share a sum (split.c), where there would be fewer blocks than multiprocessors,
+ * and then are twice as many at most; pieces of SUM, or steps of keys, that each has at least. Keys
+ * of so few rows that one warp has them all are shared by as many as FEW_SHARES blocks where there
+ * are more, too: then all warps have some (region.c). */
 static const int64_t shares[] = {2, 3, 4, 6, 8, 11, 12, 16, 32};
-enum { N_SHARES = sizeof shares / sizeof *shares, LEAST_PIECES = 2, MOST_WAVES = 2, MANY_WAVES = 16, FEW_SHARES = 4 };
+enum {
+  N_SHARES = sizeof shares / sizeof *shares,
+  LEAST_PIECES = 2,
+  MOST_WAVES = 2,
+  MANY_WAVES = 16,
+  FEW_SHARES = 4
+};
 
 typedef struct {
   const tf_arch *arch;
@@ -49,15 +58,16 @@ typedef struct {
   size size;
   int64_t shares;         /* parts of the last group's sums; 1: they are not split */
   int n, group[MOST_OPS]; /* of the i-th op in the order in which they are done */
-  int64_t *block;         /* [dims] of the group at hand: how much of it a block has; 0: all of it */
-  int row, column, keys;  /* its dims; -1: none */
-  bool windows;           /* some op reads windows */
+  int64_t *block;        /* [dims] of the group at hand: how much of it a block has; 0: all of it */
+  int row, column, keys; /* its dims; -1: none */
+  bool windows;          /* some op reads windows */
   tf_build *out;
 } former;
 
 static const tf_op *op_at(const former *f, int i) { return &f->wl->ops[f->wl->topo[i]]; }
 
-/* ---- what there is --------------------------------------------------------------------------------------- */
+/* ---- what there is
+ * --------------------------------------------------------------------------------------- */
 
 static bool has_output(const tf_op *op, int dim) {
   bool has = false;
@@ -66,13 +76,16 @@ static bool has_output(const tf_op *op, int dim) {
   return has;
 }
 
-static bool reads_dim(const former *f, const tf_ref *ref, int dim) { return cu_box_moves(f->wl, ref, dim); }
+static bool reads_dim(const former *f, const tf_ref *ref, int dim) {
+  return cu_box_moves(f->wl, ref, dim);
+}
 
 /* Whether the op reads a window of something; made: of what another op makes. */
 static bool has_window(const former *f, const tf_op *op, bool made) {
   bool any = false;
   for (int i = 0; i < op->n_reads; i++)
-    any |= (!made || f->wl->tensors[op->reads[i].tensor].producer >= 0) && cu_box_is_window(f->wl, &op->reads[i]);
+    any |= (!made || f->wl->tensors[op->reads[i].tensor].producer >= 0) &&
+           cu_box_is_window(f->wl, &op->reads[i]);
   return any;
 }
 
@@ -81,7 +94,8 @@ static int longest_of(const former *f, const tf_op *op, int read) {
   int best = -1;
   for (int k = 0; op->n_reads == 2 && k < op->n_out_dims; k++) {
     const int64_t n = f->wl->dims[op->dims[k]].extent;
-    const bool is = reads_dim(f, &op->reads[read], op->dims[k]) && !reads_dim(f, &op->reads[1 - read], op->dims[k]);
+    const bool is = reads_dim(f, &op->reads[read], op->dims[k]) &&
+                    !reads_dim(f, &op->reads[1 - read], op->dims[k]);
     if (is && n > 1 && (best < 0 || n > f->wl->dims[op->dims[best]].extent)) best = k;
   }
   return best < 0 ? -1 : op->dims[best];
@@ -137,11 +151,13 @@ static double words_of(const former *f, const tf_op *op, const tf_ref *ref, cons
     return words;
   }
   for (int d = 0; d < f->wl->n_dims; d++)
-    if (ref ? reads_dim(f, ref, d) : has_output(op, d)) words *= (double)f->wl->dims[d].extent / (double)count[d];
+    if (ref ? reads_dim(f, ref, d) : has_output(op, d))
+      words *= (double)f->wl->dims[d].extent / (double)count[d];
   return words;
 }
 
-/* Whether a memory outside of blocks holds what all blocks at a time touch, count[d] times as many of dim d in turn. */
+/* Whether a memory outside of blocks holds what all blocks at a time touch, count[d] times as many
+ * of dim d in turn. */
 static bool holds(const former *f, int group, const int64_t *count) {
   bool *done = calloc((size_t)f->wl->n_tensors + 1, sizeof *done);
   double words = 0;
@@ -149,7 +165,8 @@ static bool holds(const former *f, int group, const int64_t *count) {
     for (int k = -1; k < op_at(f, i)->n_reads && f->group[i] == group; k++) {
       const tf_op *op = op_at(f, i);
       const int z = k < 0 ? op->out : op->reads[k].tensor;
-      if (!done[z] && !is_inside(f, z, group)) words += words_of(f, op, k < 0 ? NULL : &op->reads[k], count);
+      if (!done[z] && !is_inside(f, z, group))
+        words += words_of(f, op, k < 0 ? NULL : &op->reads[k], count);
       done[z] = true;
     }
   free(done);
@@ -157,8 +174,9 @@ static bool holds(const former *f, int group, const int64_t *count) {
   return room <= 0 || words <= (double)room;
 }
 
-/* What one block reads alone passes the memories outside of blocks by; or (`all`) whatever it reads: blocks that run
- * side by side read the same of it at about the same time, and no memory has to hold the whole of it. */
+/* What one block reads alone passes the memories outside of blocks by; or (`all`) whatever it
+ * reads: blocks that run side by side read the same of it at about the same time, and no memory has
+ * to hold the whole of it. */
 static void bypass(const former *f, int group, bool all) {
   bool *done = calloc((size_t)f->wl->n_tensors + 1, sizeof *done);
   for (int i = 0; i < f->n && done && f->home > 1; i++)
@@ -172,7 +190,8 @@ static void bypass(const former *f, int group, bool all) {
   free(done);
 }
 
-/* ---- a group --------------------------------------------------------------------------------------------- */
+/* ---- a group
+ * --------------------------------------------------------------------------------------------- */
 
 /* What the ops of a group do along a dim. */
 typedef struct {
@@ -197,8 +216,9 @@ static along along_of(const former *f, int group, int d) {
   return is;
 }
 
-/* Whether the steps of a dim that no output of the group has that leaves can be done one after the other: a maximum
- * reduces it (attention: what reduces it is streamed), or the group's last sum alone does (a chain of products). */
+/* Whether the steps of a dim that no output of the group has that leaves can be done one after the
+ * other: a maximum reduces it (attention: what reduces it is streamed), or the group's last sum
+ * alone does (a chain of products). */
 static bool is_in_steps(const former *f, int group, int d) {
   const along is = along_of(f, group, d);
   return is.sums && !is.leaves && (is.most || (is.sums == 1 && !is.beside && ops_of(f, group) > 1));
@@ -211,7 +231,8 @@ static int keys_of(const former *f, int group) {
   return -1;
 }
 
-/* How much of a dim blocks of that size have: they are alike, if no more than twice as many need be. */
+/* How much of a dim blocks of that size have: they are alike, if no more than twice as many need
+ * be. */
 static int64_t even(int64_t extent, int64_t most) {
   const int64_t least = (extent + most - 1) / most;
   for (int64_t n = least; n <= 2 * least && n <= extent; n++)
@@ -224,7 +245,8 @@ static int64_t block_of(const former *f, int64_t extent, int64_t most) {
   return f->size.whole && most < extent ? most : even(extent, most);
 }
 
-/* Words of a block's row of what the op makes, or (ref) reads: dims that blocks share out have one setting. */
+/* Words of a block's row of what the op makes, or (ref) reads: dims that blocks share out have one
+ * setting. */
 static double row_words(const former *f, const tf_op *op, const tf_ref *ref) {
   double words = 1;
   for (int d = 0; d < f->wl->n_dims; d++)
@@ -233,8 +255,8 @@ static double row_words(const former *f, const tf_op *op, const tf_ref *ref) {
   return words;
 }
 
-/* Rows that the memory of a block holds of what stays in the group (as much of it as float32 as space.c places there),
- * and beside it of all that one op touches; at least one. */
+/* Rows that the memory of a block holds of what stays in the group (as much of it as float32 as
+ * space.c places there), and beside it of all that one op touches; at least one. */
 static int64_t rows_that_fit(const former *f, int group) {
   double stays = 0, beside = 0;
   for (int i = 0; i < f->n; i++) {
@@ -247,12 +269,14 @@ static int64_t rows_that_fit(const former *f, int group) {
     if (inside) stays += row_words(f, op, NULL);
     if (here > beside) beside = here;
   }
-  const double room = (double)f->arch->memories[f->home].capacity_words, own = CU_SHARED_BYTES / sizeof(float);
+  const double room = (double)f->arch->memories[f->home].capacity_words,
+               own = CU_SHARED_BYTES / sizeof(float);
   const double all = room / (stays + beside), rows = own / stays < all ? own / stays : all;
   return room <= 0 ? INT64_MAX : rows < 1 ? 1 : rows > 1e9 ? INT64_MAX : (int64_t)rows;
 }
 
-/* The only product of the group, if its rows can be a box: all ops have their dims, and there is no stream. */
+/* The only product of the group, if its rows can be a box: all ops have their dims, and there is no
+ * stream. */
 static const tf_op *boxed_of(const former *f, int group, cu_box *b) {
   const tf_op *op = NULL;
   for (int i = 0; i < f->n; i++)
@@ -276,12 +300,14 @@ static void find_box(former *f, const tf_op *op, cu_box *b) {
     if (b->side[i] > b->side[longest]) longest = i;
   }
   f->row = b->dim[longest], f->column = b->column;
-  if (f->block[f->column]) f->block[f->column] = block_of(f, f->wl->dims[f->column].extent, f->size.columns);
+  if (f->block[f->column])
+    f->block[f->column] = block_of(f, f->wl->dims[f->column].extent, f->size.columns);
   f->keys = -1;
 }
 
-/* Takes rows of a group without a product along all of an output's dims but the last, inner ones first: maps of images
- * have few of the first alone.  How many there are along the longest, which is the row. */
+/* Takes rows of a group without a product along all of an output's dims but the last, inner ones
+ * first: maps of images have few of the first alone.  How many there are along the longest, which
+ * is the row. */
 static int64_t fill_rows(former *f, const tf_op *op, int64_t rows) {
   int64_t longest = 1;
   for (int k = op->n_out_dims - 2; k >= 0; k--) {
@@ -367,21 +393,25 @@ static int sum_of(const former *f, int group) {
   for (int i = 0; i < f->n; i++) {
     const tf_op *op = op_at(f, i);
     for (int k = op->n_out_dims; f->group[i] == group && ir_is_product(op) && k < op->n_dims; k++)
-      if (best < 0 || f->wl->dims[op->dims[k]].extent > f->wl->dims[best].extent) best = op->dims[k];
+      if (best < 0 || f->wl->dims[op->dims[k]].extent > f->wl->dims[best].extent)
+        best = op->dims[k];
   }
   return ops_of(f, group) == 1 ? best : -1;
 }
 
-/* Steps of the group's only product over what it sums besides; at least 1, and no more than need be told apart. */
+/* Steps of the group's only product over what it sums besides; at least 1, and no more than need be
+ * told apart. */
 static int64_t steps_beside(const former *f, int group, int sum) {
   int64_t steps = 1;
   for (int i = 0; i < f->n; i++)
     for (int k = op_at(f, i)->n_out_dims; f->group[i] == group && k < op_at(f, i)->n_dims; k++)
-      if (op_at(f, i)->dims[k] != sum && steps < LEAST_PIECES) steps *= f->wl->dims[op_at(f, i)->dims[k]].extent;
+      if (op_at(f, i)->dims[k] != sum && steps < LEAST_PIECES)
+        steps *= f->wl->dims[op_at(f, i)->dims[k]].extent;
   return steps;
 }
 
-/* Whether so many blocks may share each sum of the group: its keys, or what it sums over, divide by them. */
+/* Whether so many blocks may share each sum of the group: its keys, or what it sums over, divide by
+ * them. */
 static bool may_share(former *f, int group, size of, int64_t n) {
   const tf_memory *home = &f->arch->memories[f->home];
   int64_t blocks = 1, all = home->mesh[0] * home->mesh[1];
@@ -389,13 +419,14 @@ static bool may_share(former *f, int group, size of, int64_t n) {
   if (!find_blocks(f, group)) return false;
   for (int d = 0; d < f->wl->n_dims; d++)
     if (__builtin_mul_overflow(blocks, count_of(f, d), &blocks)) return false;
-  const bool few = has_streams(f) && (f->row < 0 || length_of(f, f->row) <= CU_FRAGMENT_SIDE); /* one warp's */
+  const bool few =
+      has_streams(f) && (f->row < 0 || length_of(f, f->row) <= CU_FRAGMENT_SIDE); /* one warp's */
   if (few ? n > FEW_SHARES && blocks >= all : blocks >= all) return false;
   if (blocks * n > (few ? MANY_WAVES : MOST_WAVES) * all) return false;
   const int64_t steps = has_streams(f) ? parts(f->wl->dims[f->keys].extent, f->block[f->keys]) : 0;
   /* loads hide behind loads of other multiprocessors: not so few if twice as many find one each */
-  const bool more =
-      steps % (2 * n) == 0 && steps / (2 * n) >= LEAST_PIECES && 2 * n <= shares[N_SHARES - 1] && blocks * 2 * n <= all;
+  const bool more = steps % (2 * n) == 0 && steps / (2 * n) >= LEAST_PIECES &&
+                    2 * n <= shares[N_SHARES - 1] && blocks * 2 * n <= all;
   if (steps) return steps % n == 0 && steps / n >= LEAST_PIECES && !more;
   const int sum = sum_of(f, group);
   if (sum < 0 || f->wl->dims[sum].extent % n != 0) return false;
@@ -404,24 +435,28 @@ static bool may_share(former *f, int group, size of, int64_t n) {
          (n <= home->mesh[0] || n <= home->mesh[1]);
 }
 
-/* Which of the memory's two axes has the parts of a sum: the smaller that is large enough; -1: they are keys'. */
+/* Which of the memory's two axes has the parts of a sum: the smaller that is large enough; -1: they
+ * are keys'. */
 static int axis_of_shares(const former *f) {
   const int64_t *mesh = f->arch->memories[f->home].mesh;
   if (f->shares == 1 || has_streams(f)) return -1;
   return f->shares <= mesh[1] && (mesh[1] <= mesh[0] || f->shares > mesh[0]);
 }
 
-/* Blocks of a dim that go side by side along an axis that has `room`.  Where the last has less than the others all go
- * beside each other or none do, as a loop within a loop might have none; of three warpgroups' rows none. */
+/* Blocks of a dim that go side by side along an axis that has `room`.  Where the last has less than
+ * the others all go beside each other or none do, as a loop within a loop might have none; of three
+ * warpgroups' rows none. */
 static int64_t beside(const former *f, int d, const int64_t *count, int64_t room) {
   if (!f->block[d] || f->wl->dims[d].extent % f->block[d] == 0) return divisor(count[d], room);
   const bool three = d == f->row && f->size.rows > CU_GROUP_ROWS;
   return !three && count[d] <= room ? count[d] : 1;
 }
 
-/* The dim of which most blocks, at most `room`, go side by side along an axis; of two that are alike the one that the
- * other axis has not: what runs at a time then shares rows and columns alike.  -1: there is none. */
-static int longest_to_spread(const former *f, const int64_t *count, int64_t room, const int64_t *other) {
+/* The dim of which most blocks, at most `room`, go side by side along an axis; of two that are
+ * alike the one that the other axis has not: what runs at a time then shares rows and columns
+ * alike.  -1: there is none. */
+static int longest_to_spread(const former *f, const int64_t *count, int64_t room,
+                             const int64_t *other) {
   int best = -1;
   for (int d = 0; d < f->wl->n_dims; d++) {
     const int64_t n = beside(f, d, count, room), most = best < 0 ? 0 : beside(f, best, count, room);
@@ -430,7 +465,8 @@ static int longest_to_spread(const former *f, const int64_t *count, int64_t room
   return best;
 }
 
-/* Loops over blocks: instances of the memory as far as counts divide, the longest dims first; the rest in turn. */
+/* Loops over blocks: instances of the memory as far as counts divide, the longest dims first; the
+ * rest in turn. */
 static int tiles_above(former *f, int group, int parent) {
   int64_t count[MOST_DIMS], spread[2][MOST_DIMS] = {{0}};
   const tf_memory *home = &f->arch->memories[f->home];
@@ -442,13 +478,16 @@ static int tiles_above(former *f, int group, int parent) {
     for (int d = 0; d < f->wl->n_dims; d++)
       spread[axis][d] = 1;
     const int best = longest_to_spread(f, count, room, axis ? spread[0] : spread[1]);
-    if (best >= 0) spread[axis][best] = beside(f, best, count, room), count[best] /= spread[axis][best];
-    if (axis == axis_of) spread[axis][sum] = f->shares, f->block[sum] = f->wl->dims[sum].extent / f->shares;
+    if (best >= 0)
+      spread[axis][best] = beside(f, best, count, room), count[best] /= spread[axis][best];
+    if (axis == axis_of)
+      spread[axis][sum] = f->shares, f->block[sum] = f->wl->dims[sum].extent / f->shares;
   }
   parent = tf_build_tile(f->out, parent, 0);
   for (int d = 0; d < f->wl->n_dims; d++)
     put_loop(f, d, TF_TEMPORAL, count[d]);
-  if (f->home > 1) parent = tf_build_tile(f->out, parent, f->home - 1), bypass(f, group, !holds(f, group, count));
+  if (f->home > 1)
+    parent = tf_build_tile(f->out, parent, f->home - 1), bypass(f, group, !holds(f, group, count));
   for (int axis = 0; axis < 2; axis++)
     for (int d = 0; d < f->wl->n_dims; d++)
       put_loop(f, d, axis ? TF_SPATIAL_Y : TF_SPATIAL_X, spread[axis][d]);
@@ -456,11 +495,14 @@ static int tiles_above(former *f, int group, int parent) {
   parent = tf_build_tile(f->out, parent, f->home - 1);
   put_loop(f, f->keys, TF_TEMPORAL, f->shares);
   if (f->shares > 1) parent = tf_build_tile(f->out, parent, f->home - 1);
-  put_loop(f, f->keys, TF_TEMPORAL, parts(f->wl->dims[f->keys].extent, f->block[f->keys]) / f->shares);
+  put_loop(f, f->keys, TF_TEMPORAL,
+           parts(f->wl->dims[f->keys].extent, f->block[f->keys]) / f->shares);
   return parent;
 }
 
-/* ---- an op ----------------------------------------------------------------------------------------------- */
+/* ---- an op
+ * -----------------------------------------------------------------------------------------------
+ */
 
 static void mesh_of(const former *f, int level, const tf_op *op, int64_t mesh[2]) {
   mesh[0] = mesh[1] = 1;
@@ -471,7 +513,8 @@ static void mesh_of(const former *f, int level, const tf_op *op, int64_t mesh[2]
       mesh[0] = f->arch->units[u].mesh[0], mesh[1] = f->arch->units[u].mesh[1];
 }
 
-/* Loops over instances or units at a level: rows over memories, rows and columns over units.  Takes from `left`. */
+/* Loops over instances or units at a level: rows over memories, rows and columns over units.  Takes
+ * from `left`. */
 static void units_at(const former *f, const tf_op *op, int level, int64_t *left, tf_loop unit[2]) {
   const int last = op->n_out_dims ? op->dims[op->n_out_dims - 1] : -1;
   const int row = f->row >= 0 && has_output(op, f->row) ? f->row : last;
@@ -487,14 +530,15 @@ static void units_at(const former *f, const tf_op *op, int level, int64_t *left,
   }
 }
 
-/* What of n of a dim comes to the units at a time.  Pieces of keys are alike: a last one would reach into the next
- * step's, which no op of this step makes. */
+/* What of n of a dim comes to the units at a time.  Pieces of keys are alike: a last one would
+ * reach into the next step's, which no op of this step makes. */
 static int64_t piece_of(const former *f, int d, int64_t n) {
   if (f->block[d] && d == f->keys) return divisor(n, REG_SUM);
   return n < REG_SUM ? n : REG_SUM;
 }
 
-/* What is left at a level of the op's k-th dim: a product's sums in pieces, its output close to the units. */
+/* What is left at a level of the op's k-th dim: a product's sums in pieces, its output close to the
+ * units. */
 static int64_t left_at(const former *f, const tf_op *op, int k, int level, const int64_t *left) {
   const int inmost = f->arch->n_memories - 1;
   const int64_t n = left[op->dims[k]], piece = f->home == inmost ? 1 : piece_of(f, op->dims[k], n);
@@ -503,8 +547,8 @@ static int64_t left_at(const former *f, const tf_op *op, int k, int level, const
   return level == f->home ? parts(n, piece) : level == inmost ? piece : 1;
 }
 
-/* Along which of its reduced dims a product multiplies at a time: keys, if it has them; else the longest, before others
- * one along which an operand's neighbours stand; -1: it is no product. */
+/* Along which of its reduced dims a product multiplies at a time: keys, if it has them; else the
+ * longest, before others one along which an operand's neighbours stand; -1: it is no product. */
 static int along_which(const former *f, const tf_op *op) {
   int best = -1;
   int64_t most = 0;
@@ -523,7 +567,8 @@ static int along_which(const former *f, const tf_op *op) {
   return best;
 }
 
-/* A product's sum is cut where it is long; over other dims than that it multiplies along, it goes step by step. */
+/* A product's sum is cut where it is long; over other dims than that it multiplies along, it goes
+ * step by step. */
 static void put_op(const former *f, int o, int parent) {
   const tf_op *op = &f->wl->ops[o];
   int64_t left[MOST_DIMS];
@@ -554,7 +599,8 @@ static void put_op(const former *f, int o, int parent) {
   tf_build_op(f->out, parent, o);
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------- */
+/* ---- the whole
+ * ------------------------------------------------------------------------------------------- */
 
 static bool put_group(former *f, int group, int parent) {
   if (!find_blocks(f, group)) return false;
@@ -573,8 +619,8 @@ static bool put_group(former *f, int group, int parent) {
   return true;
 }
 
-/* The first op behind the last product that reduces: rows of what the product makes are normed, which a block may not
- * have as a whole.  The number of ops: there is none. */
+/* The first op behind the last product that reduces: rows of what the product makes are normed,
+ * which a block may not have as a whole.  The number of ops: there is none. */
 static int first_behind(const former *f) {
   int first = f->n;
   for (int i = f->n - 1; i >= 0 && !is_matrix(f, op_at(f, i)); i--)
@@ -582,8 +628,9 @@ static int first_behind(const former *f) {
   return first;
 }
 
-/* The ops in groups: a product that is not the first op begins one if its bit says so, and so does what reduces behind
- * the last; what reads a window of what another op makes always does.  The number of bits. */
+/* The ops in groups: a product that is not the first op begins one if its bit says so, and so does
+ * what reduces behind the last; what reads a window of what another op makes always does.  The
+ * number of bits. */
 static int cut(former *f, unsigned cuts) {
   const int behind = first_behind(f);
   int n = 0, group = 0;
@@ -597,8 +644,8 @@ static int cut(former *f, unsigned cuts) {
   return n;
 }
 
-/* The tree, or NULL: it breaks a rule, or has blocks of nothing.  The first group's size, that of all others; how many
- * blocks share a sum of the last. */
+/* The tree, or NULL: it breaks a rule, or has blocks of nothing.  The first group's size, that of
+ * all others; how many blocks share a sum of the last. */
 static tf_tree *build(former *f, size first, size other, int64_t n_shares) {
   const int groups = f->group[f->n - 1] + 1;
   f->out = tf_build_new(f->arch, f->wl, NULL);
@@ -616,10 +663,12 @@ static tf_tree *build(former *f, size first, size other, int64_t n_shares) {
   return NULL;
 }
 
-/* ---- which ----------------------------------------------------------------------------------------------- */
+/* ---- which
+ * -----------------------------------------------------------------------------------------------
+ */
 
-/* Whether blocks of the group may be of the size at hand.  Those of three warpgroups are for steps of keys whose
- * exponentials take as long as their products: up to 64 columns of these. */
+/* Whether blocks of the group may be of the size at hand.  Those of three warpgroups are for steps
+ * of keys whose exponentials take as long as their products: up to 64 columns of these. */
 static bool may_have(former *f, int group) {
   if (f->size.rows <= CU_GROUP_ROWS) return true;
   bool narrow = has_streams(f) && along_of(f, group, f->keys).most;
@@ -632,8 +681,8 @@ static bool may_have(former *f, int group) {
   return narrow;
 }
 
-/* The sizes that differ for a group, whose dims may be shorter; their number.  anew: whether blocks are others than
- * without `whole`. */
+/* The sizes that differ for a group, whose dims may be shorter; their number.  anew: whether blocks
+ * are others than without `whole`. */
 static int sizes_of(former *f, int group, bool whole, size which[N_FORMS], bool anew[N_FORMS]) {
   int64_t seen[N_FORMS][MOST_DIMS] = {{0}}, plain[MOST_DIMS] = {0};
   cu_box box;
@@ -662,8 +711,9 @@ static int first_product(const former *f) {
   return 0;
 }
 
-/* The k-th of the cut's with such blocks, or the next that can be built; NULL: *k is less by as many as there are.  Of
- * two groups all pairs of sizes are tried, of more those of the first with a product for all; first without split sums.
+/* The k-th of the cut's with such blocks, or the next that can be built; NULL: *k is less by as
+ * many as there are.  Of two groups all pairs of sizes are tried, of more those of the first with a
+ * product for all; first without split sums.
  */
 static tf_tree *of_blocks(former *f, bool whole, int *k) {
   const int groups = f->group[f->n - 1] + 1;
@@ -691,7 +741,8 @@ static tf_tree *of_cut(former *f, int *k) {
   return t ? t : of_blocks(f, true, k);
 }
 
-/* Whether tensor cores multiply windows, if there are some: those of the plain units are searched. */
+/* Whether tensor cores multiply windows, if there are some: those of the plain units are searched.
+ */
 static bool may_propose(const former *f) {
   bool may = !f->windows;
   for (int i = 0; i < f->n; i++)
@@ -703,7 +754,8 @@ tf_tree *cu_form(const tf_arch *arch, const tf_workload *wl, int k) {
   former f = {.arch = arch, .wl = wl, .home = cu_home(arch), .n = wl->n_ops};
   int64_t block[MOST_DIMS] = {0};
   f.block = block;
-  if (!f.home || wl->n_ops > MOST_OPS || wl->n_dims > MOST_DIMS || arch->n_memories > MOST_LEVELS) return NULL;
+  if (!f.home || wl->n_ops > MOST_OPS || wl->n_dims > MOST_DIMS || arch->n_memories > MOST_LEVELS)
+    return NULL;
   bool any = false;
   for (int i = 0; i < f.n; i++) {
     any |= is_matrix(&f, op_at(&f, i));

@@ -2,30 +2,35 @@
 #include "codegen/backend/cuda/box/box.h"
 #include "codegen/backend/cuda/pass/region.h"
 
-/* The longest dim, from position `from` to `to`, that moves the reads of `which` alone (bit by read) and has so many
- * settings at least; -1: none. */
-static int longest(const ir_program *p, const ir_stmt *s, int from, int to, unsigned which, int64_t least) {
+/* The longest dim, from position `from` to `to`, that moves the reads of `which` alone (bit by
+ * read) and has so many settings at least; -1: none. */
+static int longest(const ir_program *p, const ir_stmt *s, int from, int to, unsigned which,
+                   int64_t least) {
   const tf_op *op = &p->tree->workload->ops[s->op];
   int best = -1;
   for (int k = from; k < to; k++) {
     unsigned moved = 0;
     for (int i = 0; i < 2; i++)
       moved |= (unsigned)cu_box_moves(p->tree->workload, &op->reads[i], op->dims[k]) << i;
-    if (moved == which && s->range[k].most >= least && (best < 0 || s->range[k].most > s->range[best].most)) best = k;
+    if (moved == which && s->range[k].most >= least &&
+        (best < 0 || s->range[k].most > s->range[best].most))
+      best = k;
   }
   return best;
 }
 
 int cu_from(const ir_program *p, const ir_stmt *s, int read) {
-  return s->nest.from ? s->nest.from[read] : p->buffer_of[p->tree->workload->ops[s->op].reads[read].tensor];
+  return s->nest.from ? s->nest.from[read]
+                      : p->buffer_of[p->tree->workload->ops[s->op].reads[read].tensor];
 }
 
-/* Where no dim is the rows' alone: one that moves their read, of which there is one setting here.  Decoding without a
- * dim of queries has a head's row so. */
+/* Where no dim is the rows' alone: one that moves their read, of which there is one setting here.
+ * Decoding without a dim of queries has a head's row so. */
 static int single_row(const ir_program *p, const ir_stmt *s, int a) {
   const tf_op *op = &p->tree->workload->ops[s->op];
   for (int k = 0; k < op->n_out_dims; k++)
-    if (s->range[k].most == 1 && cu_box_moves(p->tree->workload, &op->reads[a], op->dims[k])) return k;
+    if (s->range[k].most == 1 && cu_box_moves(p->tree->workload, &op->reads[a], op->dims[k]))
+      return k;
   return -1;
 }
 
@@ -38,8 +43,8 @@ static int columns_of(const ir_program *p, const ir_stmt *s, cu_matrices *t) {
   return longest(p, s, 0, last + 1, 2, 2);
 }
 
-/* Whether some index of the read is an output dim and a summed one together, or goes in steps; digits: an output dim
- * that is a digit counts, too. */
+/* Whether some index of the read is an output dim and a summed one together, or goes in steps;
+ * digits: an output dim that is a digit counts, too. */
 static bool is_window(const tf_workload *wl, const tf_op *op, const tf_ref *ref, bool digits) {
   bool any = false;
   for (int r = 0; r < wl->tensors[ref->tensor].rank; r++) {
@@ -68,16 +73,18 @@ static bool is_alone(const tf_workload *wl, const tf_op *op, int dim) {
 static int64_t channels_of(const tf_workload *wl, const tf_op *op) {
   int64_t most = 0;
   for (int k = op->n_out_dims; k < op->n_dims; k++)
-    if (is_alone(wl, op, op->dims[k]) && wl->dims[op->dims[k]].extent > most) most = wl->dims[op->dims[k]].extent;
+    if (is_alone(wl, op, op->dims[k]) && wl->dims[op->dims[k]].extent > most)
+      most = wl->dims[op->dims[k]].extent;
   return most;
 }
 
-/* That one product sums over, a window's and its channels; and columns of a phase, fewer of which plain units do
- * faster. */
+/* That one product sums over, a window's and its channels; and columns of a phase, fewer of which
+ * plain units do faster. */
 enum { CHANNELS = 8, LEAST_SUM = 16, MOST_SUM = 512, COLUMNS = 8 };
 
-/* How much one product sums over of what the op does: the longest dims, of those alike the first, are gone over in
- * steps until it is no more than MOST_SUM.  stepped (NULL: not asked for): which dims these are, by position. */
+/* How much one product sums over of what the op does: the longest dims, of those alike the first,
+ * are gone over in steps until it is no more than MOST_SUM.  stepped (NULL: not asked for): which
+ * dims these are, by position. */
 static double at_once(const tf_workload *wl, const tf_op *op, bool *stepped) {
   double all = 1;
   for (int k = op->n_out_dims; k < op->n_dims; k++)
@@ -102,28 +109,36 @@ bool cu_has_few_channels(const tf_workload *wl, const tf_op *op) {
   return channels_of(wl, op) < CHANNELS && at_once(wl, op, NULL) >= LEAST_SUM;
 }
 
-void cu_find_stepped(const tf_workload *wl, const tf_op *op, bool *stepped) { at_once(wl, op, stepped); }
+void cu_find_stepped(const tf_workload *wl, const tf_op *op, bool *stepped) {
+  at_once(wl, op, stepped);
+}
 
-/* Of the output's dims how many move the read alone; the last of them and the one before: positions. */
+/* Of the output's dims how many move the read alone; the last of them and the one before:
+ * positions. */
 static int own_of(const tf_workload *wl, const tf_op *op, int read, int last[2]) {
   int n = 0;
   for (int k = 0; k < op->n_out_dims; k++)
-    if (cu_box_moves(wl, &op->reads[read], op->dims[k]) && !cu_box_moves(wl, &op->reads[1 - read], op->dims[k]))
+    if (cu_box_moves(wl, &op->reads[read], op->dims[k]) &&
+        !cu_box_moves(wl, &op->reads[1 - read], op->dims[k]))
       last[0] = last[1], last[1] = k, n++;
   return n;
 }
 
-/* The read of a convolution of 1 x 1 whose pixels are its last ranks, and the output's last dims, in rows too short for
- * columns of a product; the other read's neighbours run along the only sum.  -1: it is none. */
+/* The read of a convolution of 1 x 1 whose pixels are its last ranks, and the output's last dims,
+ * in rows too short for columns of a product; the other read's neighbours run along the only sum.
+ * -1: it is none. */
 static int short_rows(const tf_workload *wl, const tf_op *op) {
   enum { SHORT = 64 };
   for (int i = 0; i < 2 && op->n_dims == op->n_out_dims + 1; i++) {
     const tf_ref *in = &op->reads[i], *weights = &op->reads[1 - i];
-    const int rank = wl->tensors[in->tensor].rank, last = wl->tensors[weights->tensor].rank - 1, n = op->n_out_dims;
+    const int rank = wl->tensors[in->tensor].rank, last = wl->tensors[weights->tensor].rank - 1,
+              n = op->n_out_dims;
     int own[2] = {-1, -1}, columns[2];
-    if (rank < 3 || last < 1 || own_of(wl, op, i, own) < 2 || own_of(wl, op, 1 - i, columns) != 1) continue;
+    if (rank < 3 || last < 1 || own_of(wl, op, i, own) < 2 || own_of(wl, op, 1 - i, columns) != 1)
+      continue;
     if (own[0] != n - 2 || own[1] != n - 1 || wl->dims[op->dims[n - 1]].extent >= SHORT) continue;
-    if (cu_alone(&in->index[rank - 1]) == op->dims[n - 1] && cu_alone(&in->index[rank - 2]) == op->dims[n - 2] &&
+    if (cu_alone(&in->index[rank - 1]) == op->dims[n - 1] &&
+        cu_alone(&in->index[rank - 2]) == op->dims[n - 2] &&
         cu_alone(&weights->index[last]) == op->dims[n] && channels_of(wl, op) >= CHANNELS)
       return i;
   }
@@ -134,23 +149,29 @@ int cu_window(const tf_workload *wl, const tf_op *op) {
   if (!ir_is_product(op) || op->n_reads != 2) return -1;
   const int pixels = short_rows(wl, op);
   if (pixels >= 0) return pixels;
-  bool first = is_window(wl, op, &op->reads[0], true), second = is_window(wl, op, &op->reads[1], true);
+  bool first = is_window(wl, op, &op->reads[0], true),
+       second = is_window(wl, op, &op->reads[1], true);
   const bool phases = first && second; /* the one may be a window, and the other have phases */
-  if (phases) first = is_window(wl, op, &op->reads[0], false), second = is_window(wl, op, &op->reads[1], false);
+  if (phases)
+    first = is_window(wl, op, &op->reads[0], false),
+    second = is_window(wl, op, &op->reads[1], false);
   const int window = first ? 0 : 1;
   if (first == second) return -1;
   int64_t columns = 0;
   for (int k = 0; k < op->n_out_dims; k++) {
     const int d = op->dims[k];
-    const bool own = !cu_box_moves(wl, &op->reads[window], d) && cu_box_moves(wl, &op->reads[1 - window], d);
-    if (own && !(phases && cu_box_has_digit(wl, &op->reads[1 - window], d)) && wl->dims[d].extent > columns)
+    const bool own =
+        !cu_box_moves(wl, &op->reads[window], d) && cu_box_moves(wl, &op->reads[1 - window], d);
+    if (own && !(phases && cu_box_has_digit(wl, &op->reads[1 - window], d)) &&
+        wl->dims[d].extent > columns)
       columns = wl->dims[d].extent;
   }
   const bool enough = columns >= (phases ? COLUMNS : 1);
   return enough && (channels_of(wl, op) >= CHANNELS || cu_has_few_channels(wl, op)) ? window : -1;
 }
 
-/* What one product sums over at most of channels that stand apart, and the most and the least of these. */
+/* What one product sums over at most of channels that stand apart, and the most and the least of
+ * these. */
 enum { MOST_CHUNK_SUM = 160, MOST_CHUNK = 64, LEAST_CHUNK = 8 };
 
 /* Whether the dim is a term of one of the read's indices. */
@@ -162,8 +183,8 @@ static bool is_term_once(const tf_workload *wl, const tf_ref *ref, int dim) {
   return found == 1;
 }
 
-/* The position of the channels, if they are the first of what is summed, the weights' last ranks are the others, whole
- * and in the op's order, and the input's last is not they; -1. */
+/* The position of the channels, if they are the first of what is summed, the weights' last ranks
+ * are the others, whole and in the op's order, and the input's last is not they; -1. */
 static int channels_before_window(const tf_workload *wl, const tf_op *op, int window) {
   const tf_ref *in = &op->reads[window], *weights = &op->reads[1 - window];
   const tf_tensor *w = &wl->tensors[weights->tensor];
@@ -180,15 +201,18 @@ static int channels_before_window(const tf_workload *wl, const tf_op *op, int wi
 
 int64_t cu_chunk(const tf_workload *wl, const tf_op *op) {
   const int window = cu_window(wl, op);
-  const int channels = window < 0 || cu_has_few_channels(wl, op) ? -1 : channels_before_window(wl, op, window);
+  const int channels =
+      window < 0 || cu_has_few_channels(wl, op) ? -1 : channels_before_window(wl, op, window);
   if (channels < 0) return 0;
   int64_t places = 1;
   for (int k = channels + 1; k < op->n_dims; k++)
     if (__builtin_mul_overflow(places, wl->dims[op->dims[k]].extent, &places)) return 0;
   int64_t chunk = MOST_CHUNK;
-  while (chunk > LEAST_CHUNK && (chunk > MOST_CHUNK_SUM / places || wl->dims[op->dims[channels]].extent % chunk))
+  while (chunk > LEAST_CHUNK &&
+         (chunk > MOST_CHUNK_SUM / places || wl->dims[op->dims[channels]].extent % chunk))
     chunk /= 2;
-  const bool fits = places <= MOST_SUM / LEAST_CHUNK && wl->dims[op->dims[channels]].extent % chunk == 0;
+  const bool fits =
+      places <= MOST_SUM / LEAST_CHUNK && wl->dims[op->dims[channels]].extent % chunk == 0;
   return fits ? chunk : 0;
 }
 
@@ -223,25 +247,31 @@ static bool is_type(const ir_program *p, const tf_op *op, const cu_mma *mma) {
 
 /* Whether the statement is a convolution to be multiplied. */
 static int window_at(const ir_program *p, const ir_stmt *s) {
-  return s->kind == IR_NEST && s->nest.divides < 0 ? cu_window(p->tree->workload, &p->tree->workload->ops[s->op]) : -1;
+  return s->kind == IR_NEST && s->nest.divides < 0
+             ? cu_window(p->tree->workload, &p->tree->workload->ops[s->op])
+             : -1;
 }
 
 bool cu_roles_of_pixels(const ir_program *p, const ir_stmt *s, cu_matrices *t) {
   const int window = window_at(p, s);
-  if (!cu_mma_of(p) || window < 0 || !is_type(p, &p->tree->workload->ops[s->op], cu_mma_of(p))) return false;
+  if (!cu_mma_of(p) || window < 0 || !is_type(p, &p->tree->workload->ops[s->op], cu_mma_of(p)))
+    return false;
   const tf_op *op = &p->tree->workload->ops[s->op];
   const int n = op->n_out_dims;
   *t = (cu_matrices){.a = window, .b = 1 - window, .k = -1};
-  t->n = longest(p, s, n - 1, n, 1u << t->b, 2) == n - 1 ? n - 1 : longest(p, s, 0, n, 1u << t->b, 2);
+  t->n =
+      longest(p, s, n - 1, n, 1u << t->b, 2) == n - 1 ? n - 1 : longest(p, s, 0, n, 1u << t->b, 2);
   t->m = longest(p, s, 0, n, 1u << t->a, 1);
   for (int k = n; k < op->n_dims; k++)
-    if ((is_alone(p->tree->workload, op, op->dims[k]) || cu_has_few_channels(p->tree->workload, op)) &&
+    if ((is_alone(p->tree->workload, op, op->dims[k]) ||
+         cu_has_few_channels(p->tree->workload, op)) &&
         s->range[k].most > 1 && (t->k < 0 || s->range[k].most > s->range[t->k].most))
       t->k = k;
   return t->m >= 0 && t->n >= 0 && t->k >= 0;
 }
 
-/* Whether a block has pixels along several dims, or along one in steps: then they are rows (region.c). */
+/* Whether a block has pixels along several dims, or along one in steps: then they are rows
+ * (region.c). */
 static bool has_pixels(const ir_program *p, const ir_stmt *s, int window) {
   const tf_workload *wl = p->tree->workload;
   const tf_op *op = &wl->ops[s->op];
@@ -268,7 +298,8 @@ int64_t cu_chunk_of(const ir_program *p, const ir_stmt *s) {
   bool ok = chunk > 0 && has_pixels(p, s, window);
   for (int k = op->n_out_dims; k < op->n_dims && ok; k++) {
     const ir_range *r = &s->range[k];
-    ok = r->exact && (k == op->n_out_dims ? r->most % chunk == 0 : r->most == wl->dims[op->dims[k]].extent);
+    ok = r->exact &&
+         (k == op->n_out_dims ? r->most % chunk == 0 : r->most == wl->dims[op->dims[k]].extent);
   }
   return ok ? chunk : 0;
 }
@@ -281,10 +312,13 @@ int64_t cu_sums_up(const ir_program *p, int64_t n) {
 bool cu_roles(const ir_program *p, const ir_stmt *s, cu_matrices *t) {
   const tf_op *op = &p->tree->workload->ops[s->op];
   const cu_mma *mma = cu_mma_of(p);
-  if (!mma || s->kind != IR_NEST || !ir_is_product(op) || s->nest.divides >= 0 || !is_type(p, op, mma)) return false;
+  if (!mma || s->kind != IR_NEST || !ir_is_product(op) || s->nest.divides >= 0 ||
+      !is_type(p, op, mma))
+    return false;
   t->n = columns_of(p, s, t);
   t->a = 1 - t->b;
-  t->m = longest(p, s, 0, op->n_out_dims, 1u << t->a, 1); /* a single row, too: its b is what takes time */
+  t->m = longest(p, s, 0, op->n_out_dims, 1u << t->a,
+                 1); /* a single row, too: its b is what takes time */
   if (t->m < 0) t->m = single_row(p, s, t->a);
   t->k = longest(p, s, op->n_out_dims, op->n_dims, 3, 2);
   return t->n >= 0 && t->m >= 0 && t->k >= 0;
@@ -314,7 +348,8 @@ ir_stack *cu_stack_of(const cu_region *g, const int *at, int64_t count, ir_atom 
 }
 
 cu_tile cu_tile_of(const ir_buffer *b) {
-  cu_tile t = {.rows = cu_matrix_rows(b), .pieces = (cu_matrix_columns(b) * ir_bytes(b->type) + 15) / 16};
+  cu_tile t = {.rows = cu_matrix_rows(b),
+               .pieces = (cu_matrix_columns(b) * ir_bytes(b->type) + 15) / 16};
   t.pitch = t.pieces;
   if (!cu_is_plain(b) && t.pieces % 8 == 0)
     t.mask = 7;
@@ -346,17 +381,19 @@ int cu_accesses(const ir_program *p, const ir_stmt *s, cu_access *a) {
   }
   n = add_access(a, n, p->buffer_of[op->out], NULL, true);
   if (s->kind == IR_CORRECT)
-    n = add_access(a, n, s->correct.before, NULL, false), n = add_access(a, n, s->correct.after, NULL, false);
+    n = add_access(a, n, s->correct.before, NULL, false),
+    n = add_access(a, n, s->correct.after, NULL, false);
   if (s->kind == IR_DIVIDE) n = add_access(a, n, s->divide.by, NULL, false);
   for (int i = 0; s->kind == IR_NEST && i < op->n_reads; i++)
-    n = add_access(a, n, s->nest.from ? s->nest.from[i] : p->buffer_of[op->reads[i].tensor], &op->reads[i], false);
+    n = add_access(a, n, s->nest.from ? s->nest.from[i] : p->buffer_of[op->reads[i].tensor],
+                   &op->reads[i], false);
   return n;
 }
 
 static bool touches(const ir_program *p, const ir_stmt *s, int buffer) {
   const tf_op *op = &p->tree->workload->ops[s->op];
-  const bool makes =
-      ir_facts_of(s)->points && s->kind != IR_SAVE && s->kind != IR_MERGE; /* which names what it touches */
+  const bool makes = ir_facts_of(s)->points && s->kind != IR_SAVE &&
+                     s->kind != IR_MERGE; /* which names what it touches */
   bool any = ir_names(s, buffer) || (makes && p->buffer_of[op->out] == buffer);
   for (int i = 0; s->kind == IR_NEST && i < op->n_reads; i++)
     any |= (s->nest.from ? s->nest.from[i] : p->buffer_of[op->reads[i].tensor]) == buffer;
@@ -376,8 +413,8 @@ const ir_stmt *cu_saved_by(const ir_program *p, const ir_body *b, int i) {
   const ir_stmt *nest = b->s[i], *s = b->s[i + 1];
   const tf_op *op = &p->tree->workload->ops[nest->op];
   const int sums = p->buffer_of[op->out];
-  bool ok = s->kind == IR_SAVE && s->op == nest->op && s->save.from == sums && p->buffers[sums].role == IR_BOX &&
-            cu_touches(p, p->body.s, p->body.n, sums) == 2;
+  bool ok = s->kind == IR_SAVE && s->op == nest->op && s->save.from == sums &&
+            p->buffers[sums].role == IR_BOX && cu_touches(p, p->body.s, p->body.n, sums) == 2;
   for (int k = 0; k < op->n_out_dims && ok; k++)
     ok = ir_same(s->range[k].lo, nest->range[k].lo) && ir_same(s->range[k].hi, nest->range[k].hi);
   for (int k = 0; k < nest->nest.n_resets && ok; k++)
@@ -402,12 +439,15 @@ bool cu_is_region(const ir_program *p, const ir_stmt *loop) {
 static bool has_boxes(const ir_body *b) {
   bool any = false;
   for (int i = 0; i < b->n; i++)
-    any |= (b->s[i]->kind == IR_COPY && b->s[i]->copy.queue == CU_BOXES) || has_boxes(&b->s[i]->body);
+    any |=
+        (b->s[i]->kind == IR_COPY && b->s[i]->copy.queue == CU_BOXES) || has_boxes(&b->s[i]->body);
   return any;
 }
 
 int cu_group_warps(int64_t rows) {
-  return rows > CU_GROUP_ROWS ? 3 * CU_GROUP_WARPS : rows > CU_TURN_ROWS ? 2 * CU_GROUP_WARPS : CU_GROUP_WARPS;
+  return rows > CU_GROUP_ROWS  ? 3 * CU_GROUP_WARPS
+         : rows > CU_TURN_ROWS ? 2 * CU_GROUP_WARPS
+                               : CU_GROUP_WARPS;
 }
 
 bool cu_is_groups(const ir_stmt *part) {
@@ -418,7 +458,8 @@ bool cu_is_groups(const ir_stmt *part) {
 static int64_t warps_of(const ir_stmt *part) {
   int64_t warps = 0;
   for (int i = 0; i < part->body.n && cu_is_groups(part); i++)
-    if (part->body.s[i]->kind == IR_FOR && part->body.s[i]->loop.map == IR_WARP) warps = part->body.s[i]->loop.trip;
+    if (part->body.s[i]->kind == IR_FOR && part->body.s[i]->loop.map == IR_WARP)
+      warps = part->body.s[i]->loop.trip;
   return warps;
 }
 
@@ -426,9 +467,12 @@ bool cu_is_in_turns(const ir_stmt *part) { return warps_of(part) == CU_GROUP_WAR
 
 int cu_groups_of(const ir_stmt *part) { return warps_of(part) > 2 * CU_GROUP_WARPS ? 3 : 2; }
 
-/* ---- rows that products have in common --------------------------------------------------------------------- */
+/* ---- rows that products have in common
+ * --------------------------------------------------------------------- */
 
-static const tf_op *op_of_work(const cu_region *g, const cu_work *t) { return &g->p->tree->workload->ops[t->s->op]; }
+static const tf_op *op_of_work(const cu_region *g, const cu_work *t) {
+  return &g->p->tree->workload->ops[t->s->op];
+}
 
 static bool is_right_behind(const cu_region *g, const cu_work *x, const cu_work *y) {
   ir_stmt *const *s = x->loop ? x->loop->body.s : g->s;
@@ -443,12 +487,15 @@ static const ir_range *range_along(const cu_region *g, const cu_work *t, int dim
   return &t->s->range[lower_find_dim(op_of_work(g, t), dim)];
 }
 
-static bool same_ends(const ir_range *a, const ir_range *b) { return ir_same(a->lo, b->lo) && ir_same(a->hi, b->hi); }
+static bool same_ends(const ir_range *a, const ir_range *b) {
+  return ir_same(a->lo, b->lo) && ir_same(a->hi, b->hi);
+}
 
 /* Whether both have the same elements of the same array as rows. */
 static bool have_same_rows(const cu_region *g, const cu_work *x, const cu_work *y) {
   const tf_ref *a = &op_of_work(g, x)->reads[x->roles.a], *b = &op_of_work(g, y)->reads[y->roles.a];
-  bool same = a->tensor == b->tensor && cu_from(g->p, x->s, x->roles.a) == cu_from(g->p, y->s, y->roles.a) &&
+  bool same = a->tensor == b->tensor &&
+              cu_from(g->p, x->s, x->roles.a) == cu_from(g->p, y->s, y->roles.a) &&
               op_of_work(g, x)->dims[x->roles.k] == op_of_work(g, y)->dims[y->roles.k];
   for (int r = 0; r < g->p->tree->workload->tensors[a->tensor].rank && same; r++) {
     const tf_index *i = &a->index[r], *j = &b->index[r];
@@ -464,10 +511,10 @@ void cu_set_beside(cu_region *g) {
   for (int i = 1; i < g->n_work && !g->stacked && !cu_is_wmma(g->p); i++) {
     const cu_work *x = &g->work[i - 1];
     cu_work *y = &g->work[i];
-    const bool tiles =
-        x->side[0].tile && y->side[0].tile && !x->side[0].lasting && !y->side[0].lasting && !x->next && !y->next;
+    const bool tiles = x->side[0].tile && y->side[0].tile && !x->side[0].lasting &&
+                       !y->side[0].lasting && !x->next && !y->next;
     y->beside = tiles && cu_mma_for(g->p, op_of_work(g, x)) == cu_mma_for(g->p, op_of_work(g, y)) &&
-                x->step == y->step && x->trip == y->trip && (g->groups || x->trip > 1) && is_right_behind(g, x, y) &&
-                have_same_rows(g, x, y);
+                x->step == y->step && x->trip == y->trip && (g->groups || x->trip > 1) &&
+                is_right_behind(g, x, y) && have_same_rows(g, x, y);
   }
 }

@@ -1,6 +1,7 @@
-/* Instructions of tensor cores, a row each.  Of all of them, m16n8 with k = 8 * group, lane l has in register i of a
- * the neighbours group * (l % 4) + e, e < group, of the (i / 2)th half of the sum in row l / 4 + 8 * (i % 2); in
- * register i of b those of the i-th half in column l / 4; and sums as print/fragment.c says (PTX ISA, 9.7.14). */
+/* Instructions of tensor cores, a row each.  Of all of them, m16n8 with k = 8 * group, lane l has
+ * in register i of a the neighbours group * (l % 4) + e, e < group, of the (i / 2)th half of the
+ * sum in row l / 4 + 8 * (i % 2); in register i of b those of the i-th half in column l / 4; and
+ * sums as print/fragment.c says (PTX ISA, 9.7.14). */
 #include "codegen/backend/cuda/pass/pass.h"
 
 #include <string.h>
@@ -112,4 +113,6 @@ bool cu_reaches(const tf_arch *a, int level) {
   return !home || level < home;
 }
 
-int cu_group_columns(const ir_program *p) { return cu_has_short_sums(p) ? CU_GROUP_COLUMNS / 2 : CU_GROUP_COLUMNS; }
+int cu_group_columns(const ir_program *p) {
+  return cu_has_short_sums(p) ? CU_GROUP_COLUMNS / 2 : CU_GROUP_COLUMNS;
+}

@@ -1,23 +1,29 @@
-/* What comes to shared memory for warpgroups: tiles that boxes of tensors fill, as many at a time as there is room for.
- * Boxes stop at a tensor's end alone, and what is behind it is zero; so sums go to there, or in whole steps. */
+/* What comes to shared memory for warpgroups: tiles that boxes of tensors fill, as many at a time
+ * as there is room for. Boxes stop at a tensor's end alone, and what is behind it is zero; so sums
+ * go to there, or in whole steps. */
 #include "codegen/backend/cuda/pass/region.h"
 
-/* Bytes of the sum at a time, outside of loops; elements of it that come whole, in loops; tiles of a ring at most. */
+/* Bytes of the sum at a time, outside of loops; elements of it that come whole, in loops; tiles of
+ * a ring at most. */
 enum { STEP = CU_PANEL, MOST_WHOLE = 512, MOST_STAGES = 8 };
 
-static const tf_op *op_of_work(const cu_region *g, const cu_work *t) { return &g->p->tree->workload->ops[t->s->op]; }
+static const tf_op *op_of_work(const cu_region *g, const cu_work *t) {
+  return &g->p->tree->workload->ops[t->s->op];
+}
 
 static int64_t up(int64_t n, int64_t by) { return (n + by - 1) / by * by; }
 
 static bool refuse(cu_region *g, const char *why) { return g->why = why, false; }
 
-/* Elements from a row of the buffer to the next, as dense arrays have them; 0 if steps of ranks are not what boxes
- * take. */
+/* Elements from a row of the buffer to the next, as dense arrays have them; 0 if steps of ranks are
+ * not what boxes take. */
 static bool has_steps(const cu_region *g, int buffer) {
   const ir_buffer *b = &g->p->buffers[buffer];
   const tf_tensor *z = &g->p->tree->workload->tensors[b->tensor];
-  const int64_t last = b->role == IR_ARGUMENT ? z->extent[z->rank - 1] : b->extent[b->rank - 1] + b->gap;
-  return z->rank <= CU_BOX_RANKS && b->block.by == 0 && last * ir_bytes(b->type) % CU_BOX_BYTES == 0;
+  const int64_t last =
+      b->role == IR_ARGUMENT ? z->extent[z->rank - 1] : b->extent[b->rank - 1] + b->gap;
+  return z->rank <= CU_BOX_RANKS && b->block.by == 0 &&
+         last * ir_bytes(b->type) % CU_BOX_BYTES == 0;
 }
 
 /* The length of a tile along a dim of the product. */
@@ -30,7 +36,8 @@ static int64_t length_of(const cu_region *g, const cu_work *t, int dim) {
 
 static int64_t bytes_of_tile(const cu_region *g, const cu_work *t, int i, int *rows) {
   const tf_ref *ref = &op_of_work(g, t)->reads[i ? t->roles.b : t->roles.a];
-  const int last = g->p->tree->workload->tensors[ref->tensor].rank - 1, bytes = ir_bytes(g->p->machine.data);
+  const int last = g->p->tree->workload->tensors[ref->tensor].rank - 1,
+            bytes = ir_bytes(g->p->machine.data);
   const ir_stack *stack = t->side[i].stack;
   *rows = (int)(stack ? stack->count : length_of(g, t, ref->index[t->side[i].rows].terms[0].dim));
   return *rows * up(length_of(g, t, ref->index[last].terms[0].dim) * bytes, CU_PANEL);
@@ -55,8 +62,8 @@ static bool ends_with(const ir_body *lets, const ir_range *r, int64_t extent, in
   return end && full && r->hi.off == 0;
 }
 
-/* Whether a range of a buffer's last rank begins on CU_BOX_BYTES there, as boxes do: from elsewhere an H200 raises an
- * illegal instruction (the PTX manual asks nothing of coordinates). */
+/* Whether a range of a buffer's last rank begins on CU_BOX_BYTES there, as boxes do: from elsewhere
+ * an H200 raises an illegal instruction (the PTX manual asks nothing of coordinates). */
 static bool begins_well(const cu_region *g, const ir_buffer *b, ir_atom lo) {
   const int bytes = ir_bytes(b->type);
   return lower_span_of(g->w, lo).of * bytes % CU_BOX_BYTES == 0 &&
@@ -70,7 +77,8 @@ bool cu_half_of_stack(const ir_stack *all, ir_stack *half) {
   return ir_stack_rows(all) == CU_GROUP_ROWS && CU_TURN_ROWS % inner == 0;
 }
 
-/* Whether stacked rows that a warpgroup has are a box of the output, which ends where the tensor does. */
+/* Whether stacked rows that a warpgroup has are a box of the output, which ends where the tensor
+ * does. */
 static bool is_box_of_rows(const cu_region *g, const ir_body *lets, const ir_stmt *s) {
   const ir_buffer *to = &g->p->buffers[s->save.to];
   const ir_stack *t = cu_stack(&g->p->buffers[s->save.from]);
@@ -91,13 +99,14 @@ bool cu_leaves_by_boxes(const cu_region *g, const ir_body *lets, const ir_stmt *
   bool ok = cu_column_rank(from) == last && cu_is_row(g, op->dims[cu_row_rank(from)]);
   for (int k = 0; k <= last && ok; k++)
     ok = cu_is_row(g, op->dims[k]) || k == last || (s->range[k].most == 1 && s->range[k].exact);
-  ok = ok && (g->stacked ? is_box_of_rows(g, lets, s)
-                         : ends_with(lets, &g->m, to->extent[cu_row_rank(from)], g->rows * g->warps));
+  ok = ok &&
+       (g->stacked ? is_box_of_rows(g, lets, s)
+                   : ends_with(lets, &g->m, to->extent[cu_row_rank(from)], g->rows * g->warps));
   return ok && ends_with(lets, &s->range[last], to->extent[last], CU_PANEL / ir_bytes(to->type));
 }
 
-/* Whether no step of the sum brings elements of the operand's tensor that are not its own: that may be longer than the
- * dim, where another op reads it, too. */
+/* Whether no step of the sum brings elements of the operand's tensor that are not its own: that may
+ * be longer than the dim, where another op reads it, too. */
 static bool ends_well(const cu_region *g, const cu_work *t, int i) {
   const int read = i ? t->roles.b : t->roles.a, buffer = cu_from(g->p, t->s, read);
   const ir_range *k = &t->s->range[t->roles.k];
@@ -108,19 +117,22 @@ static bool ends_well(const cu_region *g, const cu_work *t, int i) {
   bool to_end = k->hi.var < 0;
   for (int r = 0; r < z->rank; r++)
     if (cu_alone(&op->reads[read].index[r]) == op->dims[t->roles.k])
-      to_end &=
-          b->base[r].var < 0 && k->hi.off - b->base[r].off == (b->role == IR_ARGUMENT ? z->extent[r] : b->extent[r]);
+      to_end &= b->base[r].var < 0 && k->hi.off - b->base[r].off ==
+                                          (b->role == IR_ARGUMENT ? z->extent[r] : b->extent[r]);
   return to_end || (k->exact && k->most % by == 0);
 }
 
-/* Whether an operand stands as products take it: of bytes they take none whose neighbours run across the sum. */
+/* Whether an operand stands as products take it: of bytes they take none whose neighbours run
+ * across the sum. */
 static bool may_turn(const cu_region *g, const cu_work *t, int i) {
   const tf_ref *ref = &op_of_work(g, t)->reads[i ? t->roles.b : t->roles.a];
   const int last = g->p->tree->workload->tensors[ref->tensor].rank - 1;
-  return cu_mma_of(g->p)->turns || ref->index[last].terms[0].dim == op_of_work(g, t)->dims[t->roles.k];
+  return cu_mma_of(g->p)->turns ||
+         ref->index[last].terms[0].dim == op_of_work(g, t)->dims[t->roles.k];
 }
 
-/* Whether a box takes the rows of a stack: steps that boxes may make, along as many elements as they may have. */
+/* Whether a box takes the rows of a stack: steps that boxes may make, along as many elements as
+ * they may have. */
 static bool fits_box(const ir_stack *t) {
   bool ok = true;
   for (int i = 0; t && i < t->n; i++)
@@ -128,11 +140,13 @@ static bool fits_box(const ir_stack *t) {
   return ok;
 }
 
-/* Whether the boxes of an operand's tile begin where boxes may: pieces of its sum are whole panels, or the whole. */
+/* Whether the boxes of an operand's tile begin where boxes may: pieces of its sum are whole panels,
+ * or the whole. */
 static bool begins_in_place(const cu_region *g, const cu_work *t, int i) {
   const int read = i ? t->roles.b : t->roles.a;
   const tf_ref *ref = &op_of_work(g, t)->reads[read];
-  const int last = g->p->tree->workload->tensors[ref->tensor].rank - 1, dim = ref->index[last].terms[0].dim;
+  const int last = g->p->tree->workload->tensors[ref->tensor].rank - 1,
+            dim = ref->index[last].terms[0].dim;
   const ir_range *r = dim == g->dim_m ? &g->m : &t->s->range[lower_find_dim(op_of_work(g, t), dim)];
   return begins_well(g, &g->p->buffers[cu_from(g->p, t->s, read)], r->lo);
 }
@@ -140,11 +154,15 @@ static bool begins_in_place(const cu_region *g, const cu_work *t, int i) {
 static bool plan_side(cu_region *g, cu_work *t, int i) {
   cu_operand *side = &t->side[i];
   int rows = 0;
-  const int last = g->p->tree->workload->tensors[op_of_work(g, t)->reads[i ? t->roles.b : t->roles.a].tensor].rank - 1;
-  side->tile = i == 0 && g->stacked ? cu_find_stack(g, t, side) && side->columns == last : cu_find_tile(g, t, i, side);
+  const int last =
+      g->p->tree->workload->tensors[op_of_work(g, t)->reads[i ? t->roles.b : t->roles.a].tensor]
+          .rank -
+      1;
+  side->tile = i == 0 && g->stacked ? cu_find_stack(g, t, side) && side->columns == last
+                                    : cu_find_tile(g, t, i, side);
   if (!side->tile && i == 0 && g->stacked)
-    return refuse(g,
-                  "rows of several dims whose operand does not have the sum's neighbours side by side (channels last)");
+    return refuse(g, "rows of several dims whose operand does not have the sum's neighbours side "
+                     "by side (channels last)");
   if (!side->tile)
     return refuse(g, i ? "columns of a product that are no matrix of a tensor"
                        : "rows of a product that are no matrix of a tensor");
@@ -154,7 +172,8 @@ static bool plan_side(cu_region *g, cu_work *t, int i) {
   if (!may_turn(g, t, i)) return refuse(g, "bytes whose neighbours do not run along the sum");
   if (!ends_well(g, t, i))
     return refuse(g, "a sum in steps that neither fill instructions nor end where the tensor does");
-  if (!fits_box(side->stack)) return refuse(g, "rows in steps of more than 8, or across more than 256 elements");
+  if (!fits_box(side->stack))
+    return refuse(g, "rows in steps of more than 8, or across more than 256 elements");
   side->lasting = cu_is_lasting(g, t, i);
   side->bytes = bytes_of_tile(g, t, i, &rows);
   return rows <= CU_BOX_SIDE || refuse(g, "a box of more than 256 rows");
@@ -169,8 +188,10 @@ static bool plan_one(cu_region *g, cu_work *t) {
   if (cu_is_across(g, t)) return refuse(g, "a convolution of fewer than eight channels");
   const int bytes = ir_bytes(g->p->machine.data);
   const bool own = g->own[cu_from(g->p, t->s, t->roles.a)];
-  const bool in_loop = t->loop && !g->stacked; /* loops around stacked rows are steps of the same sum */
-  const int most = in_loop && !cu_has_short_sums(g->p) ? MOST_WHOLE : STEP; /* a step of a short sum is a part */
+  const bool in_loop =
+      t->loop && !g->stacked; /* loops around stacked rows are steps of the same sum */
+  const int most =
+      in_loop && !cu_has_short_sums(g->p) ? MOST_WHOLE : STEP; /* a step of a short sum is a part */
   const bool whole = own || k <= most / bytes;
   t->step = whole ? k : STEP / bytes;
   t->trip = (k + t->step - 1) / t->step;
@@ -185,7 +206,8 @@ static bool is_by_registers(const cu_region *g) {
   for (int b = 0; b < g->p->n_buffers; b++) {
     const ir_buffer *at = &g->p->buffers[b];
     const int here = cu_touches(g->p, g->s, g->n, b);
-    ok &= !here || g->own[b] || at->role == IR_ARGUMENT || here < cu_touches(g->p, g->p->body.s, g->p->body.n, b);
+    ok &= !here || g->own[b] || at->role == IR_ARGUMENT ||
+          here < cu_touches(g->p, g->p->body.s, g->p->body.n, b);
   }
   return ok;
 }
@@ -194,12 +216,13 @@ static int64_t bytes_of(const cu_region *g, int stages) {
   int64_t sum = 0;
   for (int i = 0; i < g->n_work; i++)
     for (int k = 0; k < 2; k++)
-      if (cu_has_own_tile(&g->work[i], k)) sum += g->work[i].side[k].bytes * (g->work[i].side[k].lasting ? 1 : stages);
+      if (cu_has_own_tile(&g->work[i], k))
+        sum += g->work[i].side[k].bytes * (g->work[i].side[k].lasting ? 1 : stages);
   return sum;
 }
 
-/* Whether warpgroups can have the blocks in turn: a step of two products has turns of its own, and parts of short sums
- * are added up beside the other warpgroup's products. */
+/* Whether warpgroups can have the blocks in turn: a step of two products has turns of its own, and
+ * parts of short sums are added up beside the other warpgroup's products. */
 static bool may_take_turns(cu_region *g) {
   if (cu_has_short_sums(g->p)) return refuse(g, "blocks of float8 that have not 65 to 128 rows");
   bool ok = true;
@@ -214,16 +237,19 @@ static int64_t numbers_of(const cu_region *g) {
   for (int i = 0; i < g->n_work; i++) {
     const cu_work *t = &g->work[i];
     n += cu_sides_up(t->s->range[t->roles.n].most) / 2;
-    if (g->own[cu_from(g->p, t->s, t->roles.a)]) n += cu_sums_up(g->p, t->s->range[t->roles.k].most) / 4;
+    if (g->own[cu_from(g->p, t->s, t->roles.a)])
+      n += cu_sums_up(g->p, t->s->range[t->roles.k].most) / 4;
   }
   return n;
 }
 
-/* Whether three warpgroups can have the block, whose threads have fewer registers than those of two. */
+/* Whether three warpgroups can have the block, whose threads have fewer registers than those of
+ * two. */
 static bool may_be_three(cu_region *g) {
   enum { NUMBERS = 128 };
   if (cu_has_short_sums(g->p)) return refuse(g, "blocks of float8 that have not 65 to 128 rows");
-  return numbers_of(g) <= NUMBERS || refuse(g, "more sums in blocks of more than 128 rows than registers hold");
+  return numbers_of(g) <= NUMBERS ||
+         refuse(g, "more sums in blocks of more than 128 rows than registers hold");
 }
 
 bool cu_plan_rings(cu_region *g) {
@@ -246,4 +272,5 @@ bool cu_plan_rings(cu_region *g) {
   return true;
 }
 
-/* ---- what became of it ----------------------------------------------------------------------------------- */
+/* ---- what became of it
+ * ----------------------------------------------------------------------------------- */

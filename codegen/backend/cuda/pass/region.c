@@ -1,13 +1,18 @@
-/* Which statements can form a region: all have the rows in common, and elements that they compute are only touched by
- * lanes of one warp. */
+/* Which statements can form a region: all have the rows in common, and elements that they compute
+ * are only touched by lanes of one warp. */
 #include "codegen/backend/cuda/pass/region.h"
 #include "codegen/backend/cuda/box/box.h"
 
 #include <string.h>
 
-enum { MOST_FLOATS = 128, MOST_SUMS = 160 }; /* floats per lane: for one buffer; for the sums of all products */
+enum {
+  MOST_FLOATS = 128,
+  MOST_SUMS = 160
+}; /* floats per lane: for one buffer; for the sums of all products */
 
-static const tf_op *op_of(const cu_region *g, const ir_stmt *s) { return &g->p->tree->workload->ops[s->op]; }
+static const tf_op *op_of(const cu_region *g, const ir_stmt *s) {
+  return &g->p->tree->workload->ops[s->op];
+}
 
 /* Of stacked rows a convolution's pixels are rows. */
 static bool roles_of(const cu_region *g, const ir_stmt *s, cu_matrices *t) {
@@ -36,7 +41,9 @@ static bool collect(cu_region *g, ir_stmt *const *s, int n, const ir_stmt *loop)
 }
 
 static bool is_outside(const cu_region *g, ir_atom a) { return a.var < 0 || !g->inside[a.var]; }
-static bool same_ends(const ir_range *a, const ir_range *b) { return ir_same(a->lo, b->lo) && ir_same(a->hi, b->hi); }
+static bool same_ends(const ir_range *a, const ir_range *b) {
+  return ir_same(a->lo, b->lo) && ir_same(a->hi, b->hi);
+}
 
 /* Position of the dim in what the statement goes over; -1. */
 static int position(const cu_region *g, const ir_stmt *s, int dim) {
@@ -54,19 +61,23 @@ static bool is_common(const cu_region *g, int dim, const ir_range *r) {
   return ok;
 }
 
-/* Whether all dims of a product other than rows, columns and the sum have one setting, and its sums start inside. */
+/* Whether all dims of a product other than rows, columns and the sum have one setting, and its sums
+ * start inside. */
 static bool is_plain(const cu_region *g, const cu_work *t) {
   const tf_op *op = op_of(g, t->s);
   bool ok = cu_is_row(g, op->dims[t->roles.m]);
   for (int k = 0; k < op->n_dims; k++)
-    ok &= cu_is_row(g, op->dims[k]) || k == t->roles.n || k == t->roles.k || t->s->range[k].most == 1 ||
+    ok &= cu_is_row(g, op->dims[k]) || k == t->roles.n || k == t->roles.k ||
+          t->s->range[k].most == 1 ||
           (k >= op->n_out_dims && t->s->range[k].exact && cu_is_across(g, t));
   for (int i = 0; i < t->s->nest.n_resets; i++)
     ok &= t->s->nest.resets[i].var < 0 || g->inside[t->s->nest.resets[i].var];
   return ok;
 }
 
-/* ---- rows ------------------------------------------------------------------------------------------------ */
+/* ---- rows
+ * ------------------------------------------------------------------------------------------------
+ */
 
 /* Rows along one dim that all have in common. */
 static bool find_rows(cu_region *g) {
@@ -76,7 +87,8 @@ static bool find_rows(cu_region *g) {
   return is_common(g, g->dim_m, &g->m);
 }
 
-/* Whether the dim at that position goes along rows of the product: it moves its a alone, and has more than one setting.
+/* Whether the dim at that position goes along rows of the product: it moves its a alone, and has
+ * more than one setting.
  */
 static bool goes_along_rows(const cu_region *g, const cu_work *t, int k) {
   const tf_op *op = op_of(g, t->s);
@@ -84,8 +96,8 @@ static bool goes_along_rows(const cu_region *g, const cu_work *t, int k) {
          !cu_box_moves(g->p->tree->workload, &op->reads[t->roles.b], op->dims[k]);
 }
 
-/* Rows along all dims that move the first product's a alone, in the order of its ranks.  One that is an index by itself
- * is no stack. */
+/* Rows along all dims that move the first product's a alone, in the order of its ranks.  One that
+ * is an index by itself is no stack. */
 static bool find_stack(cu_region *g) {
   const cu_work *first = &g->work[0];
   const tf_op *op = op_of(g, first->s);
@@ -96,7 +108,8 @@ static bool find_stack(cu_region *g) {
     for (int i = 0; i < a->index[r].n_terms && ok; i++) {
       const int dim = a->index[r].terms[i].dim, k = lower_find_dim(op, dim);
       if (!goes_along_rows(g, first, k)) continue;
-      ok = g->n_stack < IR_MOST_STACKED && !cu_is_row(g, dim) && is_common(g, dim, &first->s->range[k]);
+      ok = g->n_stack < IR_MOST_STACKED && !cu_is_row(g, dim) &&
+           is_common(g, dim, &first->s->range[k]);
       if (!ok) break;
       alone &= cu_alone(&a->index[r]) == dim;
       g->dim_m = g->stack_dim[g->n_stack] = dim;
@@ -104,11 +117,13 @@ static bool find_stack(cu_region *g) {
       rows *= first->s->range[k].most;
     }
   if (!ok || g->n_stack == 0 || (g->n_stack == 1 && alone)) return g->n_stack = 0, false;
-  g->m = (ir_range){.lo = ir_number(0), .hi = ir_number(rows), .most = rows, .never_empty = true, .exact = true};
+  g->m = (ir_range){
+      .lo = ir_number(0), .hi = ir_number(rows), .most = rows, .never_empty = true, .exact = true};
   return true;
 }
 
-/* ---- fragments ------------------------------------------------------------------------------------------- */
+/* ---- fragments
+ * ------------------------------------------------------------------------------------------- */
 
 /* Finds the buffers that are not touched outside. */
 static void find_own(const cu_region *g) {
@@ -116,7 +131,8 @@ static void find_own(const cu_region *g) {
     const ir_buffer *at = &g->p->buffers[b];
     const int here = cu_touches(g->p, g->s, g->n, b);
     g->own[b] = here && at->role == IR_BOX && at->slots == 1 && at->space != CU_FRAGMENT &&
-                (at->type == IR_F32 || at->type == IR_I32) && here == cu_touches(g->p, g->p->body.s, g->p->body.n, b);
+                (at->type == IR_F32 || at->type == IR_I32) &&
+                here == cu_touches(g->p, g->p->body.s, g->p->body.n, b);
   }
 }
 
@@ -127,17 +143,21 @@ static int dim_at(const cu_region *g, const cu_access *a, int r) {
   return cu_alone(&a->ref->index[r]);
 }
 
-/* Whether a rank of the buffer, which the dim goes along, has the block's rows; of a stack sets its place. */
+/* Whether a rank of the buffer, which the dim goes along, has the block's rows; of a stack sets its
+ * place. */
 static bool has_rows(const cu_region *g, const ir_buffer *b, int r, int dim, int *at) {
-  if (!g->stacked) return dim == g->dim_m && *at < 0 && ir_same(b->base[r], g->m.lo) && (*at = r, true);
+  if (!g->stacked)
+    return dim == g->dim_m && *at < 0 && ir_same(b->base[r], g->m.lo) && (*at = r, true);
   for (int i = 0; i < g->n_stack; i++)
-    if (dim == g->stack_dim[i] && at[i] < 0 && ir_same(b->base[r], g->stack[i].lo) && b->extent[r] == g->stack[i].most)
+    if (dim == g->stack_dim[i] && at[i] < 0 && ir_same(b->base[r], g->stack[i].lo) &&
+        b->extent[r] == g->stack[i].most)
       return at[i] = r, true;
   return false;
 }
 
-/* Whether the access has rows along one rank, or all of the stack's, at most one other rank of more than one element,
- * and begins at the buffer's start; sets the form of the buffer, or checks that it is the same. */
+/* Whether the access has rows along one rank, or all of the stack's, at most one other rank of more
+ * than one element, and begins at the buffer's start; sets the form of the buffer, or checks that
+ * it is the same. */
 static bool set_form(const cu_region *g, const ir_stmt *s, const cu_access *a) {
   ir_buffer *b = &g->p->buffers[a->buffer];
   int at[IR_MOST_STACKED] = {-1, -1, -1, -1}, columns = -1;
@@ -146,7 +166,8 @@ static bool set_form(const cu_region *g, const ir_stmt *s, const cu_access *a) {
     if (has_rows(g, b, r, dim, at)) continue;
     if (b->extent[r] > 1) {
       const int k = dim < 0 ? -1 : position(g, s, dim);
-      if (columns >= 0 || k < 0 || cu_is_row(g, dim) || !ir_same(s->range[k].lo, b->base[r])) return false;
+      if (columns >= 0 || k < 0 || cu_is_row(g, dim) || !ir_same(s->range[k].lo, b->base[r]))
+        return false;
       columns = r;
     }
   }
@@ -167,7 +188,8 @@ static bool is_row_work(const cu_region *g, const ir_stmt *s) {
   return long_dims <= 1;
 }
 
-/* Whether a buffer that others touch, too, may be written: each element by one lane, and not read here. */
+/* Whether a buffer that others touch, too, may be written: each element by one lane, and not read
+ * here. */
 static bool may_write(const cu_region *g, const ir_stmt *s, int buffer) {
   bool ok = s->kind == IR_SAVE || (s->kind == IR_NEST && op_of(g, s)->reduce == TF_ASSIGN);
   for (int i = 0; i < g->n_points && ok; i++) {
@@ -186,14 +208,17 @@ static bool fits(const cu_region *g, const ir_stmt *s) {
   const int n = cu_accesses(g->p, s, a);
   if (n < 0 || (!product && !is_row_work(g, s))) return false;
   for (int i = 0; i < n; i++) {
-    if (g->own[a[i].buffer] ? !set_form(g, s, &a[i]) : a[i].writes && !may_write(g, s, a[i].buffer)) return false;
+    if (g->own[a[i].buffer] ? !set_form(g, s, &a[i]) : a[i].writes && !may_write(g, s, a[i].buffer))
+      return false;
     const tf_op *op = op_of(g, s);
-    if (product && g->own[a[i].buffer] && a[i].ref == &op->reads[t.b]) return false; /* it would be in other lanes */
+    if (product && g->own[a[i].buffer] && a[i].ref == &op->reads[t.b])
+      return false; /* it would be in other lanes */
   }
   return true;
 }
 
-/* The dim along which a lane holds several elements must be the same in all matrices that a statement touches. */
+/* The dim along which a lane holds several elements must be the same in all matrices that a
+ * statement touches. */
 static bool columns_agree(const cu_region *g, const ir_stmt *s) {
   cu_access a[CU_MOST_ACCESSES];
   cu_matrices t;
@@ -203,14 +228,17 @@ static bool columns_agree(const cu_region *g, const ir_stmt *s) {
     for (int i = 0; i < n; i++) {
       const ir_buffer *b = &g->p->buffers[a[i].buffer];
       const int dim = op->dims[a[i].writes ? t.n : t.k];
-      if (g->own[a[i].buffer] && (cu_column_rank(b) < 0 || dim_at(g, &a[i], cu_column_rank(b)) != dim)) return false;
+      if (g->own[a[i].buffer] &&
+          (cu_column_rank(b) < 0 || dim_at(g, &a[i], cu_column_rank(b)) != dim))
+        return false;
     }
     return true;
   }
   int dim = -1;
   const int n = cu_accesses(g->p, s, a), out = g->p->buffer_of[op_of(g, s)->out];
   /* a row sum is a column vector */
-  if (s->kind == IR_NEST && op_of(g, s)->reduce != TF_ASSIGN && g->own[out] && cu_column_rank(&g->p->buffers[out]) >= 0)
+  if (s->kind == IR_NEST && op_of(g, s)->reduce != TF_ASSIGN && g->own[out] &&
+      cu_column_rank(&g->p->buffers[out]) >= 0)
     return false;
   for (int i = 0; i < n; i++) {
     const ir_buffer *b = &g->p->buffers[a[i].buffer];
@@ -220,16 +248,22 @@ static bool columns_agree(const cu_region *g, const ir_stmt *s) {
     dim = here;
   }
   for (int k = 0; dim >= 0 && k < ir_n_ranges(g->p, s); k++)
-    if (s->range[k].most > 1 && !cu_is_row(g, op_of(g, s)->dims[k]) && op_of(g, s)->dims[k] != dim) return false;
+    if (s->range[k].most > 1 && !cu_is_row(g, op_of(g, s)->dims[k]) && op_of(g, s)->dims[k] != dim)
+      return false;
   return true;
 }
 
-/* ---- warps ----------------------------------------------------------------------------------------------- */
+/* ---- warps
+ * -----------------------------------------------------------------------------------------------
+ */
 
-static int64_t split(int64_t length, int warps) { return cu_sides_up((length + warps - 1) / warps); }
+static int64_t split(int64_t length, int warps) {
+  return cu_sides_up((length + warps - 1) / warps);
+}
 
-/* Divides rows, or rows and columns if no row is needed as a whole, among warps: minimises wasted multiplications,
- * then repeated loads.  Where rows are too few for all warps, the last ones only copy tiles. */
+/* Divides rows, or rows and columns if no row is needed as a whole, among warps: minimises wasted
+ * multiplications, then repeated loads.  Where rows are too few for all warps, the last ones only
+ * copy tiles. */
 static void share_out(cu_region *g) {
   int64_t least = INT64_MAX;
   if (g->groups) {
@@ -243,14 +277,16 @@ static void share_out(cu_region *g) {
   for (int m = 1; g->dim_n >= 0 && m <= CU_WARPS; m *= 2) {
     const int64_t rows = split(g->m.most, m), columns = split(g->n_all.most, CU_WARPS / m);
     const int64_t cost = rows * columns * 1024 + rows + columns;
-    if (cost >= least || (cu_is_wmma(g->p) && (rows > CU_WMMA_SIDE || columns > CU_WMMA_SIDE))) continue;
+    if (cost >= least || (cu_is_wmma(g->p) && (rows > CU_WMMA_SIDE || columns > CU_WMMA_SIDE)))
+      continue;
     least = cost;
     g->warps_m = m, g->warps_n = CU_WARPS / m;
     g->rows = rows, g->columns = columns;
   }
 }
 
-/* Whether no statement needs more than one element of a row: all have columns of one dim, and sum over others. */
+/* Whether no statement needs more than one element of a row: all have columns of one dim, and sum
+ * over others. */
 static bool find_columns(cu_region *g) {
   const cu_work *first = &g->work[0];
   g->dim_n = op_of(g, first->s)->dims[first->roles.n];
@@ -258,8 +294,9 @@ static bool find_columns(cu_region *g) {
   bool ok = is_common(g, g->dim_n, &g->n_all);
   for (int i = 0; i < g->n_work && ok; i++) {
     const tf_op *op = op_of(g, g->work[i].s);
-    const int from = g->work[i].s->nest.from ? g->work[i].s->nest.from[g->work[i].roles.a]
-                                             : g->p->buffer_of[op->reads[g->work[i].roles.a].tensor];
+    const int from = g->work[i].s->nest.from
+                         ? g->work[i].s->nest.from[g->work[i].roles.a]
+                         : g->p->buffer_of[op->reads[g->work[i].roles.a].tensor];
     ok = !g->own[from] && op->dims[g->work[i].roles.n] == g->dim_n;
   }
   for (int i = 0; i < g->n_points && ok; i++)
@@ -271,24 +308,29 @@ static bool find_columns(cu_region *g) {
   return ok;
 }
 
-/* ---- keys among warps -------------------------------------------------------------------------------------- */
+/* ---- keys among warps
+ * -------------------------------------------------------------------------------------- */
 
 const ir_range *cu_keys_of(const cu_region *g) {
   for (int i = 0; i < g->keys->body.n; i++) {
-    const int k = ir_facts_of(g->keys->body.s[i])->points ? position(g, g->keys->body.s[i], g->keys->loop.dim) : -1;
+    const int k = ir_facts_of(g->keys->body.s[i])->points
+                      ? position(g, g->keys->body.s[i], g->keys->loop.dim)
+                      : -1;
     if (k >= 0) return &g->keys->body.s[i]->range[k];
   }
   return NULL;
 }
 
-/* Whether a step of the loop can be shared out: its sums over keys are parts of sums, which others put together. */
+/* Whether a step of the loop can be shared out: its sums over keys are parts of sums, which others
+ * put together. */
 static bool may_share_step(const cu_region *g, const ir_range *keys) {
   bool ok = true;
   for (int i = 0; i < g->keys->body.n && ok; i++) {
     const ir_stmt *s = g->keys->body.s[i];
     if (s->kind == IR_LET) continue;
     const int k = ir_facts_of(s)->points ? position(g, s, g->keys->loop.dim) : -1;
-    ok = ir_facts_of(s)->points && s->kind != IR_DIVIDE && (k < 0 || same_ends(&s->range[k], keys)) &&
+    ok = ir_facts_of(s)->points && s->kind != IR_DIVIDE &&
+         (k < 0 || same_ends(&s->range[k], keys)) &&
          (s->kind != IR_NEST || k < op_of(g, s)->n_out_dims || s->nest.part);
   }
   return ok;
@@ -307,8 +349,9 @@ static bool is_merged(const ir_body *b, const cu_region *g, const ir_stmt *save)
   return ok;
 }
 
-/* Where rows are too few for more than one warp, eight, four or two share the keys of each step, if each's sums may be
- * a part: what puts together the parts of all blocks puts these together, too. */
+/* Where rows are too few for more than one warp, eight, four or two share the keys of each step, if
+ * each's sums may be a part: what puts together the parts of all blocks puts these together, too.
+ */
 static void share_keys(cu_region *g) {
   const int64_t unit = cu_sums_up(g->p, 1);
   const ir_stmt *loop = NULL;
@@ -318,8 +361,8 @@ static void share_keys(cu_region *g) {
     const ir_buffer *to = s->kind == IR_SAVE ? &g->p->buffers[s->save.to] : NULL;
     if (s->kind == IR_FOR) ok = !loop, loop = s;
     if (s->kind != IR_FOR && s->kind != IR_LET)
-      ok = to && to->role == IR_LASTING && to->slots > 1 && to->slot.var >= 0 && g->own[s->save.from] &&
-           is_merged(&g->p->body, g, s);
+      ok = to && to->role == IR_LASTING && to->slots > 1 && to->slot.var >= 0 &&
+           g->own[s->save.from] && is_merged(&g->p->body, g, s);
   }
   if (!ok || !loop) return;
   g->keys = loop;
@@ -379,9 +422,11 @@ static bool find(cu_region *g) {
   for (int i = 0; i < g->n_points && ok; i++)
     ok = columns_agree(g, g->point[i]);
   if (ok) find_columns(g), share_out(g), share_keys(g);
-  if (ok && cu_is_wmma(g->p)) ok = g->dim_n >= 0 && g->columns > 0; /* two by two fragments a warp */
+  if (ok && cu_is_wmma(g->p))
+    ok = g->dim_n >= 0 && g->columns > 0; /* two by two fragments a warp */
   if (ok && !has_registers(g)) ok = false, g->why = "its sums do not fit the registers";
-  ok = ok && (g->groups ? cu_plan_rings(g) : cu_plan_tiles(g)) && (!cu_is_wmma(g->p) || fits_wmma(g));
+  ok = ok && (g->groups ? cu_plan_rings(g) : cu_plan_tiles(g)) &&
+       (!cu_is_wmma(g->p) || fits_wmma(g));
   if (!ok) unset_forms(g);
   return ok;
 }
@@ -401,7 +446,8 @@ static bool look(lowering *w, ir_stmt *const *s, int n, bool groups, bool stacke
   return !lower_failed(w) && find(g);
 }
 
-/* Whether a convolution is among the products of which an operand would be read an element at a time. */
+/* Whether a convolution is among the products of which an operand would be read an element at a
+ * time. */
 static bool gathers_pixels(const cu_region *g) {
   bool any = false;
   for (int i = 0; i < g->n_work; i++)

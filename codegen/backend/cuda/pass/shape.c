@@ -4,9 +4,13 @@
 
 #include <string.h>
 
-enum { MOST_POINTS = 16 * 1024 }; /* of the output that one nest makes; what it sums over is cut by stage.c */
+enum {
+  MOST_POINTS = 16 * 1024
+}; /* of the output that one nest makes; what it sums over is cut by stage.c */
 
-int64_t cu_shared_bytes(const ir_program *p) { return cu_is_least(p) ? CU_LEAST_BYTES : CU_SHARED_BYTES; }
+int64_t cu_shared_bytes(const ir_program *p) {
+  return cu_is_least(p) ? CU_LEAST_BYTES : CU_SHARED_BYTES;
+}
 
 /* Whether a loop over blocks of the op is still to come. */
 static bool awaits_blocks(const lowering *w, int o) {
@@ -27,9 +31,10 @@ static int window_of(const ir_program *p, const tf_op *op) {
   return cu_mma_of(p) && !cu_is_wmma(p) ? cu_window(p->tree->workload, op) : -1;
 }
 
-/* Whether pixels and columns of a convolution are as many as a block multiplies at a time, or fewer, of one group and
- * one setting of columns' digits. */
-static bool is_block_of_pixels(const ir_program *p, const tf_op *op, int window, const int64_t *most) {
+/* Whether pixels and columns of a convolution are as many as a block multiplies at a time, or
+ * fewer, of one group and one setting of columns' digits. */
+static bool is_block_of_pixels(const ir_program *p, const tf_op *op, int window,
+                               const int64_t *most) {
   const tf_workload *wl = p->tree->workload;
   int64_t rows = 1, columns = 1;
   bool one = true;
@@ -53,7 +58,8 @@ bool lower_cuda_close_by(const lowering *w, int o) {
   }
   if (window >= 0) return is_block_of_pixels(w->p, op, window, most);
   /* what warpgroups multiply at a time, of a larger output no more */
-  const bool three = last <= CU_PIECE_MATRIX && w->plan->wl->n_ops > 1; /* warpgroups: of a product alone two */
+  const bool three =
+      last <= CU_PIECE_MATRIX && w->plan->wl->n_ops > 1; /* warpgroups: of a product alone two */
   if (cu_may_group(w->p) && last <= cu_group_columns(w->p) && last > CU_FRAGMENT_SIDE)
     return points / last <= (three ? CU_THREE_ROWS : CU_GROUP_ROWS);
   return points <= MOST_POINTS;
@@ -73,7 +79,8 @@ bool lower_cuda_narrow(const lowering *w, int z) {
 cu_sides cu_sides_of(const ir_program *p, const ir_stmt *s) {
   cu_sides at = {p->tree->workload->ops[s->op].n_out_dims - 1, -1};
   for (int k = 0; k < at.lanes; k++)
-    if (s->range[k].most > 1 && (at.rows < 0 || s->range[k].most >= s->range[at.rows].most)) at.rows = k;
+    if (s->range[k].most > 1 && (at.rows < 0 || s->range[k].most >= s->range[at.rows].most))
+      at.rows = k;
   return at;
 }
 
@@ -87,7 +94,8 @@ int cu_longest_sum(const ir_program *p, const ir_stmt *s) {
 
 bool cu_lanes_share(const ir_program *p, const ir_stmt *s) {
   const tf_op *op = &p->tree->workload->ops[s->op];
-  const int longest = s->kind == IR_NEST && op->reduce != TF_ASSIGN && !cu_is_least(p) ? cu_longest_sum(p, s) : -1;
+  const int longest =
+      s->kind == IR_NEST && op->reduce != TF_ASSIGN && !cu_is_least(p) ? cu_longest_sum(p, s) : -1;
   const cu_sides at = cu_sides_of(p, s);
   int64_t lanes = at.lanes < 0 ? 1 : s->range[at.lanes].most;
   if (at.rows < 0) lanes = (lanes + CU_ROWS - 1) / CU_ROWS; /* one dim is warps' and lanes' */
@@ -107,8 +115,10 @@ int64_t cu_block(const ir_program *p, const ir_stmt *s, int k) {
 int64_t cu_piece(const ir_program *p, const ir_stmt *s, int k) {
   const cu_sides at = cu_sides_of(p, s);
   cu_matrices t;
-  if (cu_roles(p, s, &t) && cu_may_group(p)) return k == t.m ? CU_GROUP_ROWS : k == t.n ? cu_group_columns(p) : 1;
-  if (cu_roles(p, s, &t) && cu_is_wmma(p)) return k == t.n ? 4 * CU_WMMA_SIDE : k == t.m ? 2 * CU_WMMA_SIDE : 1;
+  if (cu_roles(p, s, &t) && cu_may_group(p))
+    return k == t.m ? CU_GROUP_ROWS : k == t.n ? cu_group_columns(p) : 1;
+  if (cu_roles(p, s, &t) && cu_is_wmma(p))
+    return k == t.n ? 4 * CU_WMMA_SIDE : k == t.m ? 2 * CU_WMMA_SIDE : 1;
   if (cu_roles(p, s, &t)) return k == t.m || k == t.n ? CU_PIECE_MATRIX : 1;
   if (k != at.lanes && k != at.rows) return 1;
   if (at.rows < 0) return CU_ROWS * CU_LANES;
@@ -210,8 +220,8 @@ void cu_set_fresh(lowering *w, const ir_stmt *of, ir_stmt *s, ir_atom step) {
     if (s->range[k].lo.var >= 0) fresh[s->nest.n_resets++] = s->range[k].lo;
 }
 
-/* How an operand lies along the dim: its neighbours side by side (2), at some step, or all the same (1); 0: padding may
- * begin between them. */
+/* How an operand lies along the dim: its neighbours side by side (2), at some step, or all the same
+ * (1); 0: padding may begin between them. */
 static int lies_along(const tf_workload *wl, const tf_ref *ref, int dim) {
   const tf_tensor *z = &wl->tensors[ref->tensor];
   int lies = 1;
@@ -233,9 +243,11 @@ int cu_dot_of(const ir_program *p, const ir_stmt *s) {
       p->buffers[p->buffer_of[op->out]].type != dot->c)
     return -1;
   for (int k = op->n_out_dims; k < op->n_dims; k++) {
-    const int a = lies_along(wl, &op->reads[0], op->dims[k]), b = lies_along(wl, &op->reads[1], op->dims[k]);
+    const int a = lies_along(wl, &op->reads[0], op->dims[k]),
+              b = lies_along(wl, &op->reads[1], op->dims[k]);
     if (s->range[k].most < dot->k_round || !a || !b) continue;
-    if (a + b > most || (a + b == most && s->range[k].most > s->range[best].most)) best = k, most = a + b;
+    if (a + b > most || (a + b == most && s->range[k].most > s->range[best].most))
+      best = k, most = a + b;
   }
   return best;
 }

@@ -1,4 +1,5 @@
-/* Where what a block shares stands: buffers whose statements lie apart, with a barrier between, have the same room. */
+/* Where what a block shares stands: buffers whose statements lie apart, with a barrier between,
+ * have the same room. */
 #include "codegen/backend/cuda/pass/pass.h"
 
 enum { LINE = 128 }; /* bytes on which buffers start */
@@ -16,7 +17,8 @@ static bool ends_together(const ir_stmt *s) {
   return s->loop.map == IR_WARP || (s->body.n && ends_together(s->body.s[s->body.n - 1]));
 }
 
-/* Whether they meet between the statements, or right behind the first; going on with the next block's at the end. */
+/* Whether they meet between the statements, or right behind the first; going on with the next
+ * block's at the end. */
 static bool meets(const ir_body *b, int from, int to) {
   for (int i = from; i != to; i = (i + 1) % b->n)
     if (ends_together(b->s[i])) return true;
@@ -33,7 +35,8 @@ static void place_lowest(const ir_body *b, life *all, int n) {
   life *const x = &all[n];
   x->at = 0;
   for (int i = 0; i < n; i++)
-    if (x->at < all[i].at + all[i].bytes && all[i].at < x->at + x->bytes && !may_share(b, x, &all[i])) {
+    if (x->at < all[i].at + all[i].bytes && all[i].at < x->at + x->bytes &&
+        !may_share(b, x, &all[i])) {
       x->at = all[i].at + all[i].bytes;
       i = -1; /* which those before it may have, too */
     }
@@ -41,7 +44,9 @@ static void place_lowest(const ir_body *b, life *all, int n) {
 
 static life life_of(const ir_program *p, const ir_stmt *part, int buffer) {
   const ir_body *b = &part->body;
-  life x = {.buffer = buffer, .first = b->n, .bytes = (cu_bytes(&p->buffers[buffer]) + LINE - 1) / LINE * LINE};
+  life x = {.buffer = buffer,
+            .first = b->n,
+            .bytes = (cu_bytes(&p->buffers[buffer]) + LINE - 1) / LINE * LINE};
   for (int i = 0; i < b->n; i++)
     if (cu_touches(p, &b->s[i], 1, buffer)) {
       x.first = i < x.first ? i : x.first;

@@ -1,9 +1,12 @@
-/* Steps of a loop over keys that a mask leaves nothing of are left out.  The program has them: who prints it for
- * warpgroups finds out by himself which they are; loops of other regions have variables for the first step and the end
- * of those to be done, by which the step's tiles and what is the first and the last step go. */
+/* Steps of a loop over keys that a mask leaves nothing of are left out.  The program has them: who
+ * prints it for warpgroups finds out by himself which they are; loops of other regions have
+ * variables for the first step and the end of those to be done, by which the step's tiles and what
+ * is the first and the last step go. */
 #include "codegen/backend/cuda/pass/region.h"
 
-static const tf_op *op_of(const ir_program *p, const ir_stmt *s) { return &p->tree->workload->ops[s->op]; }
+static const tf_op *op_of(const ir_program *p, const ir_stmt *s) {
+  return &p->tree->workload->ops[s->op];
+}
 
 /* Whether the rows of the statement's dim q are those of the warps, each as many. */
 static bool has_rows(const ir_program *p, const ir_stmt *warps, const ir_stmt *s, int q) {
@@ -19,7 +22,8 @@ static bool has_rows(const ir_program *p, const ir_stmt *warps, const ir_stmt *s
   return has;
 }
 
-/* The statement that masks a loop's scores, if nothing else is needed of steps in which it leaves none; else NULL. */
+/* The statement that masks a loop's scores, if nothing else is needed of steps in which it leaves
+ * none; else NULL. */
 static const ir_stmt *mask_in(const ir_program *p, const ir_stmt *loop, tf_mask *m) {
   if (!tf_mask_find(p->tree->workload, p->arena, m) || m->l != loop->loop.dim) return NULL;
   const ir_stmt *mask = NULL;
@@ -28,11 +32,13 @@ static const ir_stmt *mask_in(const ir_program *p, const ir_stmt *loop, tf_mask 
     if (s->kind == IR_NEST && !m->in[s->op] && !m->fully_masked[s->op]) return NULL;
     if (s->kind == IR_NEST && s->op == m->op) mask = s;
   }
-  const bool has = mask && lower_find_dim(op_of(p, mask), m->q) >= 0 && lower_find_dim(op_of(p, mask), m->l) >= 0;
+  const bool has = mask && lower_find_dim(op_of(p, mask), m->q) >= 0 &&
+                   lower_find_dim(op_of(p, mask), m->l) >= 0;
   return has ? mask : NULL;
 }
 
-const ir_stmt *cu_mask_of(const ir_program *p, const ir_stmt *warps, const ir_stmt *loop, tf_mask *m) {
+const ir_stmt *cu_mask_of(const ir_program *p, const ir_stmt *warps, const ir_stmt *loop,
+                          tf_mask *m) {
   const ir_stmt *mask = mask_in(p, loop, m);
   return mask && has_rows(p, warps, mask, m->q) ? mask : NULL;
 }
@@ -41,7 +47,8 @@ cu_left cu_steps_left(const ir_program *p, const ir_stmt *warps, const ir_stmt *
   tf_mask m;
   const ir_stmt *mask = cu_mask_of(p, warps, loop, &m);
   if (!mask) return (cu_left){1, 1, 1};
-  const int64_t keys = mask->range[lower_find_dim(op_of(p, mask), m.l)].most, q = p->tree->workload->dims[m.q].extent;
+  const int64_t keys = mask->range[lower_find_dim(op_of(p, mask), m.l)].most,
+                q = p->tree->workload->dims[m.q].extent;
   const int64_t each = warps->loop.trip * mask->range[lower_find_dim(op_of(p, mask), m.q)].most;
   int64_t left = 0, most = 1, cut = 0, blocks = 0;
   for (int64_t row = 0; row < q; row += each) {
@@ -57,26 +64,32 @@ cu_left cu_steps_left(const ir_program *p, const ir_stmt *warps, const ir_stmt *
     blocks++;
   }
   const double trip = (double)loop->loop.trip;
-  return (cu_left){(double)left / (double)blocks / trip, (double)most / trip, left ? (double)cut / (double)left : 0};
+  return (cu_left){(double)left / (double)blocks / trip, (double)most / trip,
+                   left ? (double)cut / (double)left : 0};
 }
 
-/* ---- regions of mma.sync --------------------------------------------------------------------------------- */
+/* ---- regions of mma.sync
+ * --------------------------------------------------------------------------------- */
 
-/* How far a value goes in a step of the loop: the step's number, or a multiple of it; 0: it is none. */
+/* How far a value goes in a step of the loop: the step's number, or a multiple of it; 0: it is
+ * none. */
 static int64_t stride_of(const ir_stmt *loop, int var) {
   if (var == loop->loop.var) return 1;
   for (int i = 0; i < loop->body.n; i++) {
     const ir_stmt *s = loop->body.s[i];
     const ir_expr *e = &s->let.expr;
     if (s->kind == IR_LET && s->let.var == var)
-      return e->fn == IR_SUM && e->n == 1 && e->coef[0] > 0 && e->arg[0].var == loop->loop.var && e->arg[0].off == 0
+      return e->fn == IR_SUM && e->n == 1 && e->coef[0] > 0 && e->arg[0].var == loop->loop.var &&
+                     e->arg[0].off == 0
                  ? e->coef[0]
                  : 0;
   }
   return 0;
 }
 
-static bool is_first(const ir_stmt *loop, ir_atom a) { return a.off == 0 && stride_of(loop, a.var) > 0; }
+static bool is_first(const ir_stmt *loop, ir_atom a) {
+  return a.off == 0 && stride_of(loop, a.var) > 0;
+}
 
 static bool is_last(const ir_stmt *loop, const ir_stmt *s) {
   const int64_t by = stride_of(loop, s->divide.last.var);
@@ -129,8 +142,8 @@ void cu_skip_step(const cu_region *g, lowering *w, const ir_stmt *loop, cu_ends 
   ends->left = lower_sum(w, "left", ends->end, -1, (ir_atom){loop->loop.var, 0});
 }
 
-/* The loop's statements know by these, and not by keys, which step is the first (0: keys since) and the last (1: steps
- * left). */
+/* The loop's statements know by these, and not by keys, which step is the first (0: keys since) and
+ * the last (1: steps left). */
 static void know_ends(lowering *w, const ir_stmt *loop, ir_body *b, ir_atom since, ir_atom left) {
   for (int i = 0; i < b->n && !lower_failed(w); i++) {
     ir_stmt *s = b->s[i];
@@ -144,7 +157,8 @@ static void know_ends(lowering *w, const ir_stmt *loop, ir_body *b, ir_atom sinc
   }
 }
 
-void cu_skip_steps(const cu_region *g, lowering *w, const ir_stmt *loop, ir_stmt *again, const cu_ends *ends) {
+void cu_skip_steps(const cu_region *g, lowering *w, const ir_stmt *loop, ir_stmt *again,
+                   const cu_ends *ends) {
   cu_note *note = lower_failed(w) ? NULL : cu_edit(w->p, again);
   if (!note) return;
   note->skips = true, note->row = g->m.lo, note->rows = g->m.most;
@@ -166,8 +180,8 @@ static bool is_of_step(const ir_stmt *loop, ir_atom a) {
   return false;
 }
 
-/* Whether all of what says that the sum starts is 0 in the loop's first step and in no other: steps that are several
- * loops' in one are counted. */
+/* Whether all of what says that the sum starts is 0 in the loop's first step and in no other: steps
+ * that are several loops' in one are counted. */
 static bool is_first_of_all(const ir_stmt *loop, const ir_stmt *s) {
   enum { MOST = 512 };
   bool ok = loop->loop.trip <= MOST;
@@ -178,7 +192,8 @@ static bool is_first_of_all(const ir_stmt *loop, const ir_stmt *s) {
     bool zero = true;
     ok = cu_set(&v, loop->loop.var, step);
     for (int i = 0; i < loop->body.n && ok; i++)
-      if (loop->body.s[i]->kind == IR_LET && is_of_step(loop, (ir_atom){loop->body.s[i]->let.var, 0}))
+      if (loop->body.s[i]->kind == IR_LET &&
+          is_of_step(loop, (ir_atom){loop->body.s[i]->let.var, 0}))
         ok = cu_let(&v, loop->body.s[i]);
     for (int i = 0; i < s->nest.n_resets; i++)
       zero &= cu_value(&v, s->nest.resets[i]) == 0;
@@ -188,11 +203,12 @@ static bool is_first_of_all(const ir_stmt *loop, const ir_stmt *s) {
 }
 
 bool cu_begins_before(const ir_program *p, const ir_stmt *loop, const ir_stmt *s) {
-  if (!loop || loop->loop.map != IR_SERIAL || loop->loop.trip < 2 || s->kind != IR_NEST || !cu_of(s)->fragments ||
-      cu_is_wmma(p) || !s->nest.n_resets)
+  if (!loop || loop->loop.map != IR_SERIAL || loop->loop.trip < 2 || s->kind != IR_NEST ||
+      !cu_of(s)->fragments || cu_is_wmma(p) || !s->nest.n_resets)
     return false;
   const ir_atom fresh = s->nest.resets[0];
   if (s->nest.n_resets == 1 && is_first(loop, fresh)) return true;
-  if (cu_of(loop)->skips) return s->nest.n_resets == 1 && fresh.off == 0 && fresh.var == cu_of(loop)->since;
+  if (cu_of(loop)->skips)
+    return s->nest.n_resets == 1 && fresh.off == 0 && fresh.var == cu_of(loop)->since;
   return is_first_of_all(loop, s);
 }

@@ -1,6 +1,6 @@
-/* What programs may use of a CUDA device: scratch is global memory of which each block has a part of its own.  And
- * placement of buffers: one that only a single loop over blocks touches is private to each block, in shared memory as
- * far as there is room, smallest first. */
+/* What programs may use of a CUDA device: scratch is global memory of which each block has a part
+ * of its own.  And placement of buffers: one that only a single loop over blocks touches is private
+ * to each block, in shared memory as far as there is room, smallest first. */
 #include "codegen/backend/cuda/pass/pass.h"
 
 static const ir_space spaces[] = {
@@ -14,7 +14,8 @@ static const char *const queues[] = {[CU_PIECES] = "cp.async", [CU_BOXES] = "tma
 static const ir_notes notes = {.check = cu_check};
 
 const ir_platform lower_cuda_platform = {.notes = &notes,
-                                         .maps = 1u << IR_SERIAL | 1u << IR_BLOCK | 1u << IR_WARP | 1u << IR_LANE,
+                                         .maps = 1u << IR_SERIAL | 1u << IR_BLOCK | 1u << IR_WARP |
+                                                 1u << IR_LANE,
                                          .n_spaces = 4,
                                          .spaces = spaces,
                                          .n_queues = 2,
@@ -39,12 +40,14 @@ static bool fits(const ir_program *p) {
 void lower_cuda_spaces(lowering *w) {
   ir_program *p = w->p;
   for (int i = 0; i < p->n_buffers; i++)
-    if (p->buffers[i].role != IR_COPIED && p->buffers[i].space != CU_FRAGMENT && is_blocks_own(p, i))
+    if (p->buffers[i].role != IR_COPIED && p->buffers[i].space != CU_FRAGMENT &&
+        is_blocks_own(p, i))
       p->buffers[i].space = CU_SCRATCH;
   for (;;) {
     ir_buffer *least = NULL;
     for (int i = 0; i < p->n_buffers; i++)
-      if (p->buffers[i].space == CU_SCRATCH && (!least || cu_bytes(&p->buffers[i]) < cu_bytes(least)))
+      if (p->buffers[i].space == CU_SCRATCH &&
+          (!least || cu_bytes(&p->buffers[i]) < cu_bytes(least)))
         least = &p->buffers[i];
     if (!least) return;
     least->space = CU_SHARED;

@@ -1,11 +1,11 @@
-/* Sums in parts: where blocks are fewer than multiprocessors, or have few rows of a softmax, the steps of a loop over
- * what they sum are blocks', too.
- * Each makes sums of its own, in a slot of the workspace; a kernel behind puts the slots together, in the order of
- * their numbers, so that the same numbers come out in each run.  What streamed sums are corrected by, the running
- * maximum, has a value in each part: exp(part's - all's) is what the part counts.
+/* Sums in parts: where blocks are fewer than multiprocessors, or have few rows of a softmax, the
+ * steps of a loop over what they sum are blocks', too. Each makes sums of its own, in a slot of the
+ * workspace; a kernel behind puts the slots together, in the order of their numbers, so that the
+ * same numbers come out in each run.  What streamed sums are corrected by, the running maximum, has
+ * a value in each part: exp(part's - all's) is what the part counts.
  *
- * The mapping says which: a loop over instances of what is summed, or, of two temporal loops one right in the other
- * over the same dim, the outer one. */
+ * The mapping says which: a loop over instances of what is summed, or, of two temporal loops one
+ * right in the other over the same dim, the outer one. */
 #include <stdio.h>
 
 #include "codegen/backend/cuda/pass/pass.h"
@@ -27,21 +27,23 @@ typedef struct {
 
 typedef struct {
   lowering *w;
-  const ir_stmt *block, *loop; /* the loop over blocks, and that in its body whose steps become blocks */
-  ir_stmt *const *behind;      /* what stands behind the loop over blocks ... */
-  int n_behind, taken;         /* ... how much, and how many of these that need not be */
-  int at;                      /* where in the body it stands */
-  const ir_stmt **let;         /* [vars] that gives it its value, in the loop; NULL */
-  bool *steps;                 /* [vars] of a loop in the loop */
-  bool *moves;                 /* [vars] hangs on the loop's step */
-  bool *inside;                /* [vars] set in the loop */
-  int n, maximum;              /* place of the running maximum; -1: none */
+  const ir_stmt *block,
+      *loop;              /* the loop over blocks, and that in its body whose steps become blocks */
+  ir_stmt *const *behind; /* what stands behind the loop over blocks ... */
+  int n_behind, taken;    /* ... how much, and how many of these that need not be */
+  int at;                 /* where in the body it stands */
+  const ir_stmt **let;    /* [vars] that gives it its value, in the loop; NULL */
+  bool *steps;            /* [vars] of a loop in the loop */
+  bool *moves;            /* [vars] hangs on the loop's step */
+  bool *inside;           /* [vars] set in the loop */
+  int n, maximum;         /* place of the running maximum; -1: none */
   merged of[MOST_MERGED];
 } split;
 
 static const tf_op *op_at(const split *t, int o) { return &t->w->plan->wl->ops[o]; }
 
-/* ---- what there is --------------------------------------------------------------------------------------- */
+/* ---- what there is
+ * --------------------------------------------------------------------------------------- */
 
 static bool moves(const split *t, ir_atom a) { return a.var >= 0 && t->moves[a.var]; }
 static bool is_outside(const split *t, const ir_range *r) {
@@ -56,7 +58,8 @@ static bool may_lack(const split *t, const ir_stmt *s) {
   return false;
 }
 
-/* Finds what is set in the loop; false: there is something that may be left out, so that a part might have nothing. */
+/* Finds what is set in the loop; false: there is something that may be left out, so that a part
+ * might have nothing. */
 static bool find_vars(split *t, const ir_body *b) {
   bool ok = true;
   for (int i = 0; i < b->n && ok; i++) {
@@ -68,7 +71,8 @@ static bool find_vars(split *t, const ir_body *b) {
       for (int k = 0; k < s->let.expr.n; k++)
         t->moves[s->let.var] |= moves(t, s->let.expr.arg[k]);
     }
-    ok = s->kind == IR_FOR || s->kind == IR_LET || (ir_facts_of(s)->points && (s->kind != IR_NEST || !may_lack(t, s)));
+    ok = s->kind == IR_FOR || s->kind == IR_LET ||
+         (ir_facts_of(s)->points && (s->kind != IR_NEST || !may_lack(t, s)));
     ok = ok && find_vars(t, &s->body);
   }
   return ok;
@@ -95,14 +99,16 @@ static bool is_parted(const split *t, const ir_stmt *s) {
   return any;
 }
 
-/* Whether no other block makes the same points: as many boxes as there must be of the op's output are as many as
- * blocks. */
+/* Whether no other block makes the same points: as many boxes as there must be of the op's output
+ * are as many as blocks. */
 static bool is_alone(const split *t, int o, const ir_range *r) {
   const tf_op *op = op_at(t, o);
   int64_t boxes = 1;
   for (int k = 0; k < op->n_out_dims; k++) {
     const int64_t extent = t->w->plan->wl->dims[op->dims[k]].extent;
-    if (r[k].most < 1 || __builtin_mul_overflow(boxes, (extent + r[k].most - 1) / r[k].most, &boxes)) return false;
+    if (r[k].most < 1 ||
+        __builtin_mul_overflow(boxes, (extent + r[k].most - 1) / r[k].most, &boxes))
+      return false;
   }
   return boxes == t->block->loop.trip;
 }
@@ -112,12 +118,14 @@ static bool add_result(split *t, const ir_stmt *s) {
   const tf_op *op = op_at(t, s->op);
   const int seen = t->w->p->buffer_of[op->out];
   const ir_buffer *b = &t->w->p->buffers[seen];
-  bool ok = t->n < MOST_MERGED && (b->role == IR_BOX || b->role == IR_ARGUMENT) && is_alone(t, s->op, s->range);
+  bool ok = t->n < MOST_MERGED && (b->role == IR_BOX || b->role == IR_ARGUMENT) &&
+            is_alone(t, s->op, s->range);
   for (int k = 0; k < op->n_out_dims && ok; k++)
     ok = is_outside(t, &s->range[k]);
   if (!ok || find(t, s->op) >= 0) return false;
   if (op->reduce == TF_REDUCE_MAX && t->w->plan->stream_scope[s->op] >= 0) t->maximum = t->n;
-  t->of[t->n++] = (merged){.op = s->op, .seen = seen, .sums = seen, .to = -1, .range = s->range, .by = -1, .whole = -1};
+  t->of[t->n++] = (merged){
+      .op = s->op, .seen = seen, .sums = seen, .to = -1, .range = s->range, .by = -1, .whole = -1};
   return true;
 }
 
@@ -128,12 +136,13 @@ static bool find_merged(split *t, const ir_body *b) {
   return ok;
 }
 
-/* Whether what a statement makes besides is this block's alone: nobody touches it outside, or the step's own place of
- * it. */
+/* Whether what a statement makes besides is this block's alone: nobody touches it outside, or the
+ * step's own place of it. */
 static bool is_own(const split *t, const ir_stmt *s, int buffer) {
   const tf_op *op = op_at(t, s->op);
   ir_stmt *const in[] = {(ir_stmt *)t->loop};
-  bool own = cu_touches(t->w->p, in, 1, buffer) == cu_touches(t->w->p, t->w->p->body.s, t->w->p->body.n, buffer) &&
+  bool own = cu_touches(t->w->p, in, 1, buffer) ==
+                 cu_touches(t->w->p, t->w->p->body.s, t->w->p->body.n, buffer) &&
              t->w->p->buffers[buffer].role == IR_BOX;
   for (int k = 0; k < op->n_out_dims; k++)
     own |= moves(t, s->range[k].lo);
@@ -172,7 +181,8 @@ static bool may_all(split *t, const ir_body *b) {
     const ir_stmt *s = b->s[i];
     switch (s->kind) {
     case IR_NEST:
-      ok = !reads_part(t, s) && (is_parted(t, s) || is_own(t, s, t->w->p->buffer_of[op_at(t, s->op)->out]));
+      ok = !reads_part(t, s) &&
+           (is_parted(t, s) || is_own(t, s, t->w->p->buffer_of[op_at(t, s->op)->out]));
       break;
     case IR_SAVE: ok = is_own(t, s, s->save.to); break;
     case IR_CORRECT: ok = may_correct(t, s); break;
@@ -207,7 +217,8 @@ static bool find_saves(split *t) {
   return ok;
 }
 
-/* The only statement, besides values, of the next kernel behind that is not taken yet; NULL: there is none, or more. */
+/* The only statement, besides values, of the next kernel behind that is not taken yet; NULL: there
+ * is none, or more. */
 static const ir_stmt *next_kernel(const split *t) {
   const ir_stmt *s = t->taken < t->n_behind ? t->behind[t->taken] : NULL;
   if (!s || s->kind != IR_FOR) return NULL;
@@ -226,8 +237,8 @@ static bool is_whole(const ir_buffer *b) {
   return whole;
 }
 
-/* Whether the kernel behind does nothing but divide the only result, by what is summed already: then the parts are
- * divided as they are put together. */
+/* Whether the kernel behind does nothing but divide the only result, by what is summed already:
+ * then the parts are divided as they are put together. */
 static void take_divide(split *t) {
   merged *m = &t->of[0];
   const ir_stmt *s = next_kernel(t);
@@ -244,7 +255,8 @@ static int touches_known(const split *t, const merged *m) {
   return cu_touches(t->w->p, in, 1, m->seen) + (m->whole >= 0) + (m->to >= 0);
 }
 
-/* Whether the kernel behind does nothing but copy the only result to where it goes: then it need not be, either. */
+/* Whether the kernel behind does nothing but copy the only result to where it goes: then it need
+ * not be, either. */
 static void take_save(split *t) {
   merged *m = &t->of[0];
   const ir_stmt *s = next_kernel(t);
@@ -266,13 +278,14 @@ static int makers(ir_stmt *const *s, int n, int op) {
   int found = 0;
   for (int i = 0; i < n; i++) {
     const bool names = s[i]->kind == IR_SAVE || s[i]->kind == IR_MERGE;
-    found += (ir_facts_of(s[i])->points && !names && s[i]->op == op) + makers(s[i]->body.s, s[i]->body.n, op);
+    found += (ir_facts_of(s[i])->points && !names && s[i]->op == op) +
+             makers(s[i]->body.s, s[i]->body.n, op);
   }
   return found;
 }
 
-/* Whether nobody makes, corrects or divides results outside the loop and what is taken behind it: within the loop they
- * become parts', and would for them, too. */
+/* Whether nobody makes, corrects or divides results outside the loop and what is taken behind it:
+ * within the loop they become parts', and would for them, too. */
 static bool are_made_here(const split *t) {
   const ir_body *all = &t->w->p->body;
   ir_stmt *const in[] = {(ir_stmt *)t->loop};
@@ -294,7 +307,8 @@ static bool is_exact(const split *t) {
   return ok;
 }
 
-/* ---- what comes of it ------------------------------------------------------------------------------------ */
+/* ---- what comes of it
+ * ------------------------------------------------------------------------------------ */
 
 /* A buffer of the result; `slots` of them: of all blocks, the whole of it. */
 static int open_buffer(split *t, const merged *m, const char *what, int64_t slots, int slot) {
@@ -326,8 +340,8 @@ static void open_buffers(split *t, int part) {
   for (int i = 0; i < t->n && !lower_failed(t->w); i++) {
     merged *m = &t->of[i];
     const bool saved = m->to >= 0;
-    const bool shown =
-        p->buffers[m->seen].role == IR_ARGUMENT || touches_known(t, m) != cu_touches(p, p->body.s, p->body.n, m->seen);
+    const bool shown = p->buffers[m->seen].role == IR_ARGUMENT ||
+                       touches_known(t, m) != cu_touches(p, p->body.s, p->body.n, m->seen);
     m->parts = open_buffer(t, m, "parts", t->loop->loop.trip, part);
     if (shown) m->sums = open_buffer(t, m, "part", 0, -1);
     if (!saved) m->to = shown ? m->seen : open_buffer(t, m, "all", 1, -1);
@@ -377,7 +391,8 @@ static void part_nest(split *t, const ir_stmt *s) {
 
 /* Corrected is what the part has from steps before. */
 static void part_correct(split *t, const ir_stmt *s) {
-  ir_atom *step = TF_ARRAY(t->w->p->arena, ir_atom, (size_t)t->w->p->n_vars + 1), any = ir_number(0);
+  ir_atom *step = TF_ARRAY(t->w->p->arena, ir_atom, (size_t)t->w->p->n_vars + 1),
+          any = ir_number(0);
   const int n = step ? steps_of(t, s->correct.resets, step, 0) : 0;
   for (int i = 0; i < n; i++)
     any = lower_sum(t->w, "step", any, 1, step[i]);
@@ -417,7 +432,8 @@ static void put_parts(split *t, int part) {
   lowering *w = t->w;
   lower_mark mark;
   const int64_t parts = t->loop->loop.trip;
-  const ir_atom all = cu_open_for(w, IR_BLOCK, t->block->loop.dim, t->block->loop.trip * parts, &mark);
+  const ir_atom all =
+      cu_open_for(w, IR_BLOCK, t->block->loop.dim, t->block->loop.trip * parts, &mark);
   cu_set_var(w, t->block->loop.var, lower_divmod(w, "block", IR_DIV, all, parts));
   cu_set_var(w, part, lower_divmod(w, "block", IR_MOD, all, parts));
   keep_lets(t, 0, t->at);
@@ -434,7 +450,9 @@ static void put_parts(split *t, int part) {
   lower_close(w, mark);
 }
 
-static ir_atom renamed(ir_atom a, const int *name) { return (ir_atom){a.var < 0 ? a.var : name[a.var], a.off}; }
+static ir_atom renamed(ir_atom a, const int *name) {
+  return (ir_atom){a.var < 0 ? a.var : name[a.var], a.off};
+}
 
 /* The values of a block once more, under new names. */
 static void name_lets(split *t, int *name) {
@@ -484,7 +502,11 @@ static void merge_all(split *t, int part) {
   ir_range *r = TF_ARRAY(t->w->p->arena, ir_range, (size_t)op->n_out_dims + 1);
   for (int k = 0; k < op->n_out_dims && r; k++) {
     const int64_t extent = t->w->plan->wl->dims[op->dims[k]].extent;
-    r[k] = (ir_range){.lo = ir_number(0), .hi = ir_number(extent), .most = extent, .never_empty = true, .exact = true};
+    r[k] = (ir_range){.lo = ir_number(0),
+                      .hi = ir_number(extent),
+                      .most = extent,
+                      .never_empty = true,
+                      .exact = true};
   }
   if (!r) return;
   const ir_stmt s = merge(t, &t->of[0], part, r);
@@ -508,11 +530,14 @@ static void put_together(split *t, int part) {
   name_lets(t, name);
   for (int turn = 0; turn < 3; turn++)
     for (int i = 0; i < t->n && !lower_failed(w); i++)
-      if (turn == (i == t->maximum ? 0 : t->of[i].by < 0 ? 1 : 2)) merge_box(t, &t->of[i], part, name);
+      if (turn == (i == t->maximum ? 0 : t->of[i].by < 0 ? 1 : 2))
+        merge_box(t, &t->of[i], part, name);
   lower_close(w, mark);
 }
 
-/* ---- which ----------------------------------------------------------------------------------------------- */
+/* ---- which
+ * -----------------------------------------------------------------------------------------------
+ */
 
 /* The loop of the tree that a loop stems from; NULL: none. */
 static const tf_ploop *origin(const lowering *w, const ir_stmt *s) {
@@ -537,8 +562,8 @@ static bool is_asked(const lowering *w, const ir_stmt *s) {
   return next && next->loop.dim == s->loop.dim && next->loop.trip > 1;
 }
 
-/* Whether a block has so few rows of a softmax that one warp has them all, and all warps some of its keys if blocks
- * share them (region.c): then there may be more blocks than multiprocessors. */
+/* Whether a block has so few rows of a softmax that one warp has them all, and all warps some of
+ * its keys if blocks share them (region.c): then there may be more blocks than multiprocessors. */
 static bool is_of_one_warp(const split *t) {
   if (t->maximum < 0) return false;
   const merged *top = &t->of[t->maximum];
@@ -552,7 +577,8 @@ static bool find_split(lowering *w, const ir_body *b, int i, split *t) {
   const ir_stmt *block = b->s[i];
   const size_t vars = (size_t)w->p->n_vars + 1;
   const tf_memory *home = &w->plan->arch->memories[cu_home(w->plan->arch)];
-  *t = (split){.w = w, .block = block, .behind = &b->s[i] + 1, .n_behind = b->n - i - 1, .maximum = -1};
+  *t = (split){
+      .w = w, .block = block, .behind = &b->s[i] + 1, .n_behind = b->n - i - 1, .maximum = -1};
   while (t->at < block->body.n && block->body.s[t->at]->kind == IR_LET)
     t->at++;
   if (t->at == block->body.n) return false;
@@ -564,8 +590,9 @@ static bool find_split(lowering *w, const ir_body *b, int i, split *t) {
   t->inside = TF_ARRAY(w->p->arena, bool, vars);
   if (lower_failed(w)) return false;
   t->moves[t->loop->loop.var] = t->inside[t->loop->loop.var] = true;
-  if (!find_vars(t, &t->loop->body) || !find_merged(t, &t->loop->body) || !t->n || !may_all(t, &t->loop->body) ||
-      !find_saves(t) || !is_exact(t) || !(block->loop.trip < home->mesh[0] * home->mesh[1] || is_of_one_warp(t)))
+  if (!find_vars(t, &t->loop->body) || !find_merged(t, &t->loop->body) || !t->n ||
+      !may_all(t, &t->loop->body) || !find_saves(t) || !is_exact(t) ||
+      !(block->loop.trip < home->mesh[0] * home->mesh[1] || is_of_one_warp(t)))
     return false;
   take_behind(t);
   return are_made_here(t);

@@ -1,5 +1,5 @@
-/* A region as a loop over warps: every range of rows becomes a warp's, and tiles come to shared memory before the
- * product that reads them, each warp copying a part. */
+/* A region as a loop over warps: every range of rows becomes a warp's, and tiles come to shared
+ * memory before the product that reads them, each warp copying a part. */
 #include <stdio.h>
 #include <string.h>
 
@@ -39,8 +39,8 @@ static void wait_for(lowering *w, int queue, int left) {
 
 static void wait(lowering *w, int left) { wait_for(w, CU_PIECES, left); }
 
-/* What follows is for the warps that have rows, or keys, until lower_close: where there are more warps, they only copy
- * tiles. */
+/* What follows is for the warps that have rows, or keys, until lower_close: where there are more
+ * warps, they only copy tiles. */
 static lower_mark open_rows(const spmd *p) {
   lowering *w = p->w;
   const lower_mark all = {w->into, w->n_lets};
@@ -55,9 +55,11 @@ static lower_mark open_rows(const spmd *p) {
   return lower_open(w, &s->body);
 }
 
-/* ---- values of the loop's other steps -------------------------------------------------------------------- */
+/* ---- values of the loop's other steps
+ * -------------------------------------------------------------------- */
 
-/* The number that an expression of numbers is, which are multiplied, added or divided; false: it is none. */
+/* The number that an expression of numbers is, which are multiplied, added or divided; false: it is
+ * none. */
 static bool is_number(const ir_expr *e, int64_t *of) {
   bool is = e->fn == IR_SUM || e->fn == IR_DIV || e->fn == IR_MOD;
   *of = 0;
@@ -65,7 +67,8 @@ static bool is_number(const ir_expr *e, int64_t *of) {
     is = e->arg[i].var < 0;
     *of += e->fn == IR_SUM ? e->coef[i] * e->arg[i].off : 0;
   }
-  if (is && e->fn != IR_SUM) *of = e->fn == IR_DIV ? e->arg[0].off / e->arg[1].off : e->arg[0].off % e->arg[1].off;
+  if (is && e->fn != IR_SUM)
+    *of = e->fn == IR_DIV ? e->arg[0].off / e->arg[1].off : e->arg[0].off % e->arg[1].off;
   return is;
 }
 
@@ -82,7 +85,8 @@ static ir_atom moved(const spmd *p, ir_atom a, ir_atom to) {
       arg[k] = moved(p, e.arg[k], to);
     e.arg = arg;
     int64_t number = 0;
-    if (p->g->stacked && !lower_failed(p->w) && is_number(&e, &number)) return ir_number(number + a.off);
+    if (p->g->stacked && !lower_failed(p->w) && is_number(&e, &number))
+      return ir_number(number + a.off);
     ir_stmt *new = lower_add(p->w, IR_LET);
     const int var = lower_var(p->w, "next_");
     if (lower_failed(p->w)) return a;
@@ -93,10 +97,13 @@ static ir_atom moved(const spmd *p, ir_atom a, ir_atom to) {
   return a;
 }
 
-/* ---- tiles ----------------------------------------------------------------------------------------------- */
+/* ---- tiles
+ * -----------------------------------------------------------------------------------------------
+ */
 
-/* Ranges of the block in the piece; `to`: when the loop's variable is that (NULL: now).  Ranges are moved, and not what
- * indices make of them: a sum of two dims is a value of its own, which belongs where it is used. */
+/* Ranges of the block in the piece; `to`: when the loop's variable is that (NULL: now).  Ranges are
+ * moved, and not what indices make of them: a sum of two dims is a value of its own, which belongs
+ * where it is used. */
 static void set_ranges(const spmd *p, const cu_work *t, const piece *at, const ir_atom *to) {
   const tf_op *op = op_of(p, t->s);
   for (int i = 0; i < op->n_dims && !lower_failed(p->w); i++) {
@@ -132,7 +139,8 @@ static void open_tile(const spmd *p, const cu_work *t, int i, cu_operand *side) 
     side->buffer = t[-1].side[i].buffer;
     return;
   }
-  const int at = side->buffer = lower_buffer(w, ref->tensor, w->plan->wl->tensors[ref->tensor].name, false, 0);
+  const int at = side->buffer =
+      lower_buffer(w, ref->tensor, w->plan->wl->tensors[ref->tensor].name, false, 0);
   if (lower_failed(w)) return;
   ir_buffer *b = &w->p->buffers[at];
   snprintf(what, sizeof what, "tile%d", at);
@@ -154,13 +162,16 @@ static void open_tile(const spmd *p, const cu_work *t, int i, cu_operand *side) 
   for (int r = 0; r < b->rank; r++) {
     const bool is = (!layout.stack && r == layout.rows) || (!layout.across && r == layout.columns);
     const int64_t panel = p->g->groups && r == layout.columns ? CU_PANEL / ir_bytes(b->type) : 1;
-    if (is) b->extent[r] = (side_length(p, t, ref->index[r].terms[0].dim) + panel - 1) / panel * panel;
+    if (is)
+      b->extent[r] = (side_length(p, t, ref->index[r].terms[0].dim) + panel - 1) / panel * panel;
     b->words *= b->extent[r];
   }
 }
 
-/* The operand's box in the piece; `to`: when the loop's variable is that (NULL: now); `some`: there is none unless. */
-static void copy_one(const spmd *p, const cu_work *t, int i, const piece *at, const ir_atom *to, const ir_range *some) {
+/* The operand's box in the piece; `to`: when the loop's variable is that (NULL: now); `some`: there
+ * is none unless. */
+static void copy_one(const spmd *p, const cu_work *t, int i, const piece *at, const ir_atom *to,
+                     const ir_range *some) {
   lowering *w = p->w;
   const tf_ref *ref = ref_of(p, t, i);
   const int rank = w->plan->wl->tensors[ref->tensor].rank;
@@ -183,7 +194,8 @@ static void copy_one(const spmd *p, const cu_work *t, int i, const piece *at, co
   s->copy.part = p->warp;
 }
 
-static void copy_moving(const spmd *p, const cu_work *t, const piece *at, const ir_atom *to, const ir_range *some) {
+static void copy_moving(const spmd *p, const cu_work *t, const piece *at, const ir_atom *to,
+                        const ir_range *some) {
   for (int i = 0; i < 2; i++)
     if (cu_has_own_tile(t, i) && !t->side[i].lasting) copy_one(p, t, i, at, to, some);
 }
@@ -193,22 +205,26 @@ static void end_copies(const spmd *p) {
   if (!lower_failed(p->w)) b->s[b->n - 1]->copy.ends = true;
 }
 
-/* Those tiles that last, or those that do not; the last copy ends a group, and there is one in any case. */
-static void copy_all(const spmd *p, const cu_work *t, const piece *at, const ir_atom *to, const ir_range *some) {
+/* Those tiles that last, or those that do not; the last copy ends a group, and there is one in any
+ * case. */
+static void copy_all(const spmd *p, const cu_work *t, const piece *at, const ir_atom *to,
+                     const ir_range *some) {
   copy_moving(p, t, at, to, some);
   end_copies(p);
 }
 
 static void copy_lasting(const spmd *p, const cu_work *t) {
   for (int i = 0; i < 2; i++)
-    if (t->side[i].tile && t->side[i].lasting) copy_one(p, t, i, &(piece){.k = t->s->range[t->roles.k]}, NULL, NULL);
+    if (t->side[i].tile && t->side[i].lasting)
+      copy_one(p, t, i, &(piece){.k = t->s->range[t->roles.k]}, NULL, NULL);
 }
 
 static bool has_moving(const cu_work *t) {
   return (t->side[0].tile && !t->side[0].lasting) || (t->side[1].tile && !t->side[1].lasting);
 }
 
-/* ---- products -------------------------------------------------------------------------------------------- */
+/* ---- products
+ * -------------------------------------------------------------------------------------------- */
 
 /* Of stacked rows a warp has some in the middle of ranges that are the block's. */
 static const ir_stack *warp_stack(const spmd *p, const ir_stmt *s) {
@@ -243,12 +259,13 @@ static void set_keys(const spmd *p) {
   s->let.expr = (ir_expr){IR_SUM, 2, arg, coef};
 }
 
-/* Each warp's sums are a part by itself: the buffers of parts have as many slots more, and who puts them together takes
- * all of these. */
+/* Each warp's sums are a part by itself: the buffers of parts have as many slots more, and who puts
+ * them together takes all of these. */
 static void share_slots(const spmd *p, const ir_body *b, const ir_stmt *save, int slot) {
   for (int i = 0; i < b->n; i++) {
     ir_stmt *s = b->s[i];
-    if (s->kind == IR_MERGE && s->merge.from == save->save.to) s->merge.part = slot, s->merge.parts *= p->g->sharers;
+    if (s->kind == IR_MERGE && s->merge.from == save->save.to)
+      s->merge.part = slot, s->merge.parts *= p->g->sharers;
     share_slots(p, &s->body, save, slot);
   }
 }
@@ -281,7 +298,9 @@ static void multiply(const spmd *p, const cu_work *t, const piece *at) {
   int *from = TF_ARRAY(w->p->arena, int, (size_t)op->n_reads + 1);
   cu_matrices *roles = TF_ARRAY(w->p->arena, cu_matrices, 1);
   if (lower_failed(w)) return;
-  r[t->roles.k] = p->g->keys && p->loop == p->g->keys && op->dims[t->roles.k] == p->loop->loop.dim ? p->keys : at->k;
+  r[t->roles.k] = p->g->keys && p->loop == p->g->keys && op->dims[t->roles.k] == p->loop->loop.dim
+                      ? p->keys
+                      : at->k;
   *roles = t->roles;
   for (int i = 0; i < op->n_reads; i++)
     from[i] = t->s->nest.from ? t->s->nest.from[i] : w->p->buffer_of[op->reads[i].tensor];
@@ -306,19 +325,22 @@ static void multiply(const spmd *p, const cu_work *t, const piece *at) {
 static piece piece_at(const spmd *p, const cu_work *t, ir_atom step, ir_atom slot) {
   const ir_range *k = &t->s->range[t->roles.k];
   const ir_atom lo = lower_sum(p->w, "from", k->lo, t->step, step);
-  return (piece){
-      .k = {.lo = lo, .hi = lower_min(p->w, "to", k->hi, (ir_atom){lo.var, lo.off + t->step}), .most = t->step},
-      .slot = slot};
+  return (piece){.k = {.lo = lo,
+                       .hi = lower_min(p->w, "to", k->hi, (ir_atom){lo.var, lo.off + t->step}),
+                       .most = t->step},
+                 .slot = slot};
 }
 
 /* The piece's tiles of n products beside each other. */
-static void copy_pieces(const spmd *p, const cu_work *t, int n, const piece *at, const ir_range *some) {
+static void copy_pieces(const spmd *p, const cu_work *t, int n, const piece *at,
+                        const ir_range *some) {
   for (int i = 0; i < n && !lower_failed(p->w); i++)
     copy_moving(p, &t[i], at, NULL, some);
   end_copies(p);
 }
 
-/* Piece after piece, `slots` - 1 of which are on their way; n products beside each other have each. */
+/* Piece after piece, `slots` - 1 of which are on their way; n products beside each other have each.
+ */
 static void in_pieces(const spmd *p, const cu_work *t, int n) {
   lowering *w = p->w;
   const lower_mark outside = {w->into, w->n_lets};
@@ -333,13 +355,16 @@ static void in_pieces(const spmd *p, const cu_work *t, int n) {
     const ir_atom ahead = {step.var, step.off + t->slots - 1};
     if (t->slots > 1) wait(w, t->slots - 2);
     const piece next = piece_at(p, t, ahead, lower_divmod(w, "into", IR_MOD, ahead, t->slots));
-    copy_pieces(p, t, n, &next, &(ir_range){.lo = ahead, .hi = ir_number(t->trip), .most = t->trip});
+    copy_pieces(p, t, n, &next,
+                &(ir_range){.lo = ahead, .hi = ir_number(t->trip), .most = t->trip});
     if (t->slots == 1) wait(w, 0);
   }
   const ir_range *k = &t->s->range[t->roles.k];
-  piece now = {.k = lower_split(w, w->p->dim_id[op_of(p, t->s)->dims[t->roles.k]], *k, step, t->step, t->trip),
+  piece now = {.k = lower_split(w, w->p->dim_id[op_of(p, t->s)->dims[t->roles.k]], *k, step,
+                                t->step, t->trip),
                .step = step,
-               .slot = t->slots > 1 ? lower_divmod(w, "now", IR_MOD, step, t->slots) : ir_number(0)};
+               .slot =
+                   t->slots > 1 ? lower_divmod(w, "now", IR_MOD, step, t->slots) : ir_number(0)};
   now.k.never_empty = k->exact;
   for (int i = 0; i < n && !lower_failed(w); i++)
     multiply(p, &t[i], &now);
@@ -348,7 +373,8 @@ static void in_pieces(const spmd *p, const cu_work *t, int n) {
   if (moving && p->loop) barrier(w);
 }
 
-/* Sets what loops in each other are in the step of one loop over all of them and the pieces of the sum. */
+/* Sets what loops in each other are in the step of one loop over all of them and the pieces of the
+ * sum. */
 static piece set_steps(const spmd *p, const cu_work *t, ir_atom step, int64_t trip) {
   lowering *w = p->w;
   for (const ir_stmt *in = t->steps; in && !lower_failed(w); in = cu_only_loop(&in->body)) {
@@ -359,7 +385,9 @@ static piece set_steps(const spmd *p, const cu_work *t, ir_atom step, int64_t tr
     for (int i = 0; i < in->body.n; i++)
       if (in->body.s[i]->kind == IR_LET) cu_again(w, in->body.s[i], NULL);
   }
-  piece now = {.k = t->s->range[t->roles.k], .step = step, .slot = lower_divmod(w, "now", IR_MOD, step, t->slots)};
+  piece now = {.k = t->s->range[t->roles.k],
+               .step = step,
+               .slot = lower_divmod(w, "now", IR_MOD, step, t->slots)};
   if (t->trip == 1) return now;
   const bool full = now.k.exact;
   now.k = lower_split(w, w->p->dim_id[op_of(p, t->s)->dims[t->roles.k]], now.k,
@@ -368,18 +396,21 @@ static piece set_steps(const spmd *p, const cu_work *t, ir_atom step, int64_t tr
   return now;
 }
 
-/* Steps of a sum and their pieces in one loop, `slots` - 1 of which are on their way all the time. */
+/* Steps of a sum and their pieces in one loop, `slots` - 1 of which are on their way all the time.
+ */
 static void in_steps(spmd *p, const cu_work *t) {
   lowering *w = p->w;
   const spmd outside = *p;
   ir_body values = {0, NULL};
-  ir_stmt around = {.kind = IR_FOR, .loop = {.trip = t->trip, .dim = t->steps->loop.dim, .map = IR_SERIAL}};
+  ir_stmt around = {.kind = IR_FOR,
+                    .loop = {.trip = t->trip, .dim = t->steps->loop.dim, .map = IR_SERIAL}};
   for (const ir_stmt *in = t->steps; in; in = cu_only_loop(&in->body))
     around.loop.trip *= in->loop.trip;
   around.loop.var = lower_var(w, "step_");
   if (lower_failed(w)) return;
   lower_span_loop(w, around.loop.var, around.loop.trip);
-  const ir_atom step = {around.loop.var, 0}, ahead = {step.var, t->slots - 1}, end = ir_number(around.loop.trip);
+  const ir_atom step = {around.loop.var, 0}, ahead = {step.var, t->slots - 1},
+                end = ir_number(around.loop.trip);
   lower_mark mark = lower_open(w, &values);
   const piece now = set_steps(p, t, step, around.loop.trip);
   lower_close(w, mark);
@@ -393,14 +424,15 @@ static void in_steps(spmd *p, const cu_work *t) {
   if (lower_failed(w)) return;
   mark = lower_open(w, &again->body);
   wait(w, t->slots - 2);
-  copy_all(p, t, &(piece){.k = now.k, .slot = lower_divmod(w, "into", IR_MOD, ahead, t->slots)}, &ahead,
-           &(ir_range){.lo = ahead, .hi = end, .most = end.off});
+  copy_all(p, t, &(piece){.k = now.k, .slot = lower_divmod(w, "into", IR_MOD, ahead, t->slots)},
+           &ahead, &(ir_range){.lo = ahead, .hi = end, .most = end.off});
   multiply(p, t, &now);
   lower_close(w, mark);
   *p = outside;
 }
 
-/* All of the sum: in a loop the next step's tiles come meanwhile, behind those of the loop's other products. */
+/* All of the sum: in a loop the next step's tiles come meanwhile, behind those of the loop's other
+ * products. */
 static void at_once(const spmd *p, const cu_work *t, int in_loop) {
   lowering *w = p->w;
   piece now = {.k = t->s->range[t->roles.k], .step = ir_number(0), .slot = ir_number(0)};
@@ -408,7 +440,8 @@ static void at_once(const spmd *p, const cu_work *t, int in_loop) {
     const ir_atom step = {p->loop->loop.var, 0}, next = {step.var, t->slots - 1};
     wait(w, in_loop * (t->slots - 1) - 1);
     const piece then = {.k = now.k, .slot = lower_divmod(w, "into", IR_MOD, next, t->slots)};
-    copy_all(p, t, &then, &next, &(ir_range){.lo = next, .hi = p->ends.end, .most = p->loop->loop.trip});
+    copy_all(p, t, &then, &next,
+             &(ir_range){.lo = next, .hi = p->ends.end, .most = p->loop->loop.trip});
     now.slot = lower_divmod(w, "now", IR_MOD, step, t->slots);
   } else if (has_moving(t)) {
     copy_all(p, t, &now, NULL, NULL);
@@ -418,9 +451,9 @@ static void at_once(const spmd *p, const cu_work *t, int in_loop) {
   if (!t->next && has_moving(t) && p->loop) barrier(w);
 }
 
-/* Of a ring: its tiles come, are waited for, multiplied, and given back.  Said one behind the other; those who print it
- * let one warp do the first for as many tiles ahead as there is room for, and others the rest.  n products beside each
- * other have each. */
+/* Of a ring: its tiles come, are waited for, multiplied, and given back.  Said one behind the
+ * other; those who print it let one warp do the first for as many tiles ahead as there is room for,
+ * and others the rest.  n products beside each other have each. */
 static void in_ring(const spmd *p, const cu_work *t, int n) {
   lowering *w = p->w;
   const lower_mark outside = {w->into, w->n_lets};
@@ -429,7 +462,8 @@ static void in_ring(const spmd *p, const cu_work *t, int n) {
   lower_mark mark;
   if (t->trip > 1) {
     now.step = cu_open_for(w, IR_SERIAL, op_of(p, t->s)->dims[t->roles.k], t->trip, &mark);
-    now.k = lower_split(w, w->p->dim_id[op_of(p, t->s)->dims[t->roles.k]], *k, now.step, t->step, t->trip);
+    now.k = lower_split(w, w->p->dim_id[op_of(p, t->s)->dims[t->roles.k]], *k, now.step, t->step,
+                        t->trip);
     now.k.never_empty = k->exact;
   }
   const bool moving = has_moving(t);
@@ -440,7 +474,8 @@ static void in_ring(const spmd *p, const cu_work *t, int n) {
   lower_close(w, outside);
 }
 
-/* ---- statements ------------------------------------------------------------------------------------------ */
+/* ---- statements
+ * ------------------------------------------------------------------------------------------ */
 
 static void statements(spmd *p, ir_stmt *const *s, int n);
 
@@ -458,7 +493,8 @@ static int count_next(const spmd *p, const ir_stmt *loop) {
   return n;
 }
 
-/* How many of the loop's steps have their tiles on the way when it begins: the same in all of its products. */
+/* How many of the loop's steps have their tiles on the way when it begins: the same in all of its
+ * products. */
 static int steps_ahead(const spmd *p, const ir_stmt *loop) {
   int ahead = 0;
   for (int i = 0; i < p->g->n_work; i++)
@@ -472,7 +508,8 @@ static void first_tiles(const spmd *p, const ir_stmt *loop, int step) {
   for (int i = 0; i < p->g->n_work && !lower_failed(p->w); i++) {
     const cu_work *t = &p->g->work[i];
     if (t->loop != loop || !t->next) continue;
-    const piece first = {.k = t->s->range[t->roles.k], .slot = lower_divmod(p->w, "into", IR_MOD, at, t->slots)};
+    const piece first = {.k = t->s->range[t->roles.k],
+                         .slot = lower_divmod(p->w, "into", IR_MOD, at, t->slots)};
     copy_all(p, t, &first, &at, p->skips && step ? &some : NULL);
   }
 }
@@ -565,7 +602,8 @@ static void set_fragments(const spmd *p) {
     else
       b->base[rows] = p->m.lo, b->extent[rows] = p->g->rows;
     cu_set_layout(p->w->p, b, layout);
-    if (columns >= 0 && p->g->dim_n >= 0) b->base[columns] = p->n.lo, b->extent[columns] = p->g->columns;
+    if (columns >= 0 && p->g->dim_n >= 0)
+      b->base[columns] = p->n.lo, b->extent[columns] = p->g->columns;
     if (p->g->keys && columns >= 0 && ir_same(b->base[columns], cu_keys_of(p->g)->lo))
       b->base[columns] = p->keys.lo, b->extent[columns] = p->g->each;
     if (columns >= 0) b->extent[columns] = cu_sides_up(b->extent[columns]);
@@ -600,11 +638,16 @@ void cu_region_make(lowering *w, cu_region *g) {
                     g->keys ? 1 : g->warps / g->warps_n);
   if (g->keys) {
     const ir_atom first = {lower_var(w, "keys_"), 0};
-    p.keys = (ir_range){.lo = first, .hi = {first.var, g->each}, .most = g->each, .never_empty = true, .exact = true};
+    p.keys = (ir_range){.lo = first,
+                        .hi = {first.var, g->each},
+                        .most = g->each,
+                        .never_empty = true,
+                        .exact = true};
     share_parts(&p);
   }
   if (g->dim_n >= 0) {
-    const ir_atom of_n = g->warps_n == 1 ? ir_number(0) : lower_divmod(w, "columns", IR_MOD, p.warp, g->warps_n);
+    const ir_atom of_n =
+        g->warps_n == 1 ? ir_number(0) : lower_divmod(w, "columns", IR_MOD, p.warp, g->warps_n);
     p.n = lower_split(w, w->p->dim_id[g->dim_n], g->n_all, of_n, g->columns, g->warps_n);
   }
   for (int i = 0; i < g->n_work && !lower_failed(w); i++)

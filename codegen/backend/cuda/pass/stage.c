@@ -1,5 +1,5 @@
-/* Tiles of arguments in shared memory: a sum is divided along its longest dim, and the boxes that a piece reads are
- * copied while the previous piece is summed. */
+/* Tiles of arguments in shared memory: a sum is divided along its longest dim, and the boxes that a
+ * piece reads are copied while the previous piece is summed. */
 #include "codegen/backend/cuda/pass/pass.h"
 
 enum { LONGEST = 32, SHORTEST = 4, MOST_WORDS = 4096, LEAST_REUSE = 8, MOST_READS = 8, SLOTS = 2 };
@@ -58,7 +58,8 @@ static bool is_worth(const lowering *w, const plan *t, int i) {
   return box < INT64_MAX && points / box >= LEAST_REUSE;
 }
 
-/* Whether there is room for the tiles beside those of nests before, where there is no more than any device has. */
+/* Whether there is room for the tiles beside those of nests before, where there is no more than any
+ * device has. */
 static bool has_room(const lowering *w, const plan *t) {
   const int bytes = ir_bytes(w->p->machine.data) * SLOTS;
   int64_t room = cu_shared_bytes(w->p);
@@ -92,7 +93,9 @@ static void copy_all(lowering *w, const plan *t, ir_atom step, ir_atom slot) {
   if (lower_failed(w)) return;
   ir_range *const k = &r[t->k];
   const ir_atom lo = lower_sum(w, "from", k->lo, t->step, step);
-  *k = (ir_range){.lo = lo, .hi = lower_min(w, "to", k->hi, (ir_atom){lo.var, lo.off + t->step}), .most = t->step};
+  *k = (ir_range){.lo = lo,
+                  .hi = lower_min(w, "to", k->hi, (ir_atom){lo.var, lo.off + t->step}),
+                  .most = t->step};
   set_ranges(w, t, r);
   for (int i = 0; i < t->n; i++) {
     const tf_ref *ref = &t->op->reads[t->read[i]];
@@ -117,7 +120,8 @@ static void open_tiles(lowering *w, plan *t) {
   for (int i = 0; i < t->n; i++) {
     const tf_ref *ref = &t->op->reads[t->read[i]];
     char what[32];
-    const int at = t->buffer[i] = lower_buffer(w, ref->tensor, w->plan->wl->tensors[ref->tensor].name, false, 0);
+    const int at = t->buffer[i] =
+        lower_buffer(w, ref->tensor, w->plan->wl->tensors[ref->tensor].name, false, 0);
     if (lower_failed(w)) return;
     ir_buffer *b = &w->p->buffers[at];
     snprintf(what, sizeof what, "tile%d", at);
@@ -165,7 +169,8 @@ static void stage_nest(lowering *w, const ir_stmt *s) {
   open_tiles(w, &t);
   copy_all(w, &t, ir_number(0), ir_number(0));
   const ir_atom step = cu_open_for(w, IR_SERIAL, t.op->dims[t.k], t.trip, &mark);
-  copy_all(w, &t, (ir_atom){step.var, step.off + 1}, lower_divmod(w, "next", IR_MOD, (ir_atom){step.var, 1}, SLOTS));
+  copy_all(w, &t, (ir_atom){step.var, step.off + 1},
+           lower_divmod(w, "next", IR_MOD, (ir_atom){step.var, 1}, SLOTS));
   ir_stmt *wait = lower_add(w, IR_WAIT);
   if (wait) wait->wait.left = 1;
   const ir_atom slot = lower_divmod(w, "now", IR_MOD, step, SLOTS);

@@ -1,30 +1,41 @@
-/* Which operands of a region's products come to shared memory, in what pieces, and how many pieces at once. */
+/* Which operands of a region's products come to shared memory, in what pieces, and how many pieces
+ * at once. */
 #include <math.h>
 
 #include "codegen/backend/cuda/pass/region.h"
 
-/* Bytes of the longest sum whose operands come as a whole in a loop; pieces on their way at once, at most;
- * steps of a loop that are there at once, where few bytes are. */
+/* Bytes of the longest sum whose operands come as a whole in a loop; pieces on their way at once,
+ * at most; steps of a loop that are there at once, where few bytes are. */
 enum { MOST_WHOLE = 512, MOST_STAGES = 4, AHEAD = 3 };
 
-static const tf_multiprocessor *here(const cu_region *g) { return &g->p->tree->arch->multiprocessor; }
+static const tf_multiprocessor *here(const cu_region *g) {
+  return &g->p->tree->arch->multiprocessor;
+}
 
-/* Bytes of neighbours along k that are multiplied at a time where there are more: a row of banks, which a column of
- * eight rows' pieces then has for itself; at least a piece. */
-static int64_t step_bytes(const cu_region *g) { return here(g)->banks < 16 ? 16 : (int64_t)here(g)->banks / 16 * 16; }
+/* Bytes of neighbours along k that are multiplied at a time where there are more: a row of banks,
+ * which a column of eight rows' pieces then has for itself; at least a piece. */
+static int64_t step_bytes(const cu_region *g) {
+  return here(g)->banks < 16 ? 16 : (int64_t)here(g)->banks / 16 * 16;
+}
 
-/* Bytes of tiles that a block may have: of the memory of blocks, and of what its multiprocessor has for one. */
+/* Bytes of tiles that a block may have: of the memory of blocks, and of what its multiprocessor has
+ * for one. */
 static int64_t most_bytes(const cu_region *g) {
   const tf_memory *home = &g->p->tree->arch->memories[cu_home(g->p->tree->arch)];
-  const double own = here(g)->memory - here(g)->reserve, given = (double)home->capacity_words * home->word_bits / 8;
+  const double own = here(g)->memory - here(g)->reserve,
+               given = (double)home->capacity_words * home->word_bits / 8;
   const int64_t other = CU_WMMA_ROOM; /* what else a block may need there */
   return (int64_t)(given > 0 && given < own ? given : own) - other;
 }
 
 /* And so few that two blocks find room. */
-static int64_t few_bytes(const cu_region *g) { return (int64_t)(here(g)->memory / 2 - here(g)->reserve); }
+static int64_t few_bytes(const cu_region *g) {
+  return (int64_t)(here(g)->memory / 2 - here(g)->reserve);
+}
 
-static const tf_op *op_of_work(const cu_region *g, const cu_work *t) { return &g->p->tree->workload->ops[t->s->op]; }
+static const tf_op *op_of_work(const cu_region *g, const cu_work *t) {
+  return &g->p->tree->workload->ops[t->s->op];
+}
 
 static int64_t length_of(const cu_region *g, const cu_work *t, int dim) {
   const tf_op *op = op_of_work(g, t);
@@ -35,7 +46,8 @@ static int64_t length_of(const cu_region *g, const cu_work *t, int dim) {
   return 1;
 }
 
-/* Whether the index is one of the dims of the operand's matrix, alone; false in `other` where it has neither. */
+/* Whether the index is one of the dims of the operand's matrix, alone; false in `other` where it
+ * has neither. */
 static bool is_side(const cu_region *g, const cu_work *t, int i, const tf_index *ix, bool *other) {
   const tf_op *op = op_of_work(g, t);
   const int x = op->dims[i ? t->roles.n : t->roles.m], k = op->dims[t->roles.k];
@@ -45,8 +57,8 @@ static bool is_side(const cu_region *g, const cu_work *t, int i, const tf_index 
   return dim >= 0 && (dim == x || dim == k);
 }
 
-/* Whether the buffer is in global memory as a tile has it.  A block that reads it may have written it, but not in the
- * same region (region.c's may_write): a barrier stands between. */
+/* Whether the buffer is in global memory as a tile has it.  A block that reads it may have written
+ * it, but not in the same region (region.c's may_write): a barrier stands between. */
 static bool is_outside(const cu_region *g, int buffer) {
   const ir_buffer *b = &g->p->buffers[buffer];
   int parts = 0;
@@ -67,17 +79,20 @@ bool cu_find_tile(const cu_region *g, const cu_work *t, int i, cu_operand *side)
   for (int r = 0; r < z->rank; r++) {
     bool other = true;
     const bool is = is_side(g, t, i, &ref->index[r], &other);
-    if (z->pad[r] || (!is && !other) || (is && r < z->rank - 1 && side->rows >= 0) || (r == z->rank - 1 && !is))
+    if (z->pad[r] || (!is && !other) || (is && r < z->rank - 1 && side->rows >= 0) ||
+        (r == z->rank - 1 && !is))
       return false;
     if (is && r < z->rank - 1) side->rows = r;
   }
   side->columns = z->rank - 1;
-  return side->rows >= 0 && ref->index[side->rows].terms[0].dim != ref->index[z->rank - 1].terms[0].dim;
+  return side->rows >= 0 &&
+         ref->index[side->rows].terms[0].dim != ref->index[z->rank - 1].terms[0].dim;
 }
 
-/* The dim of the stack that goes along the index, with how much from one row to the next; -1: none.  False: several do,
- * or backwards, or a dim of the columns or the sum. */
-static bool stacked_in(const cu_region *g, const cu_work *t, const tf_index *ix, int *dim, int64_t *step) {
+/* The dim of the stack that goes along the index, with how much from one row to the next; -1: none.
+ * False: several do, or backwards, or a dim of the columns or the sum. */
+static bool stacked_in(const cu_region *g, const cu_work *t, const tf_index *ix, int *dim,
+                       int64_t *step) {
   const tf_op *op = op_of_work(g, t);
   bool ok = true;
   *dim = -1;
@@ -119,7 +134,8 @@ bool cu_find_stack(const cu_region *g, const cu_work *t, cu_operand *side) {
   return stack != NULL;
 }
 
-/* The term of the dim in the read's indices, if it is in one alone: its rank and coefficient; rows go forwards. */
+/* The term of the dim in the read's indices, if it is in one alone: its rank and coefficient; rows
+ * go forwards. */
 static bool term_of(const cu_region *g, const tf_ref *ref, int dim, int *rank, int64_t *by) {
   int found = 0;
   for (int r = 0; r < g->p->tree->workload->tensors[ref->tensor].rank; r++)
@@ -128,10 +144,11 @@ static bool term_of(const cu_region *g, const tf_ref *ref, int dim, int *rank, i
   return found == 1 && *by != 0;
 }
 
-/* The stack of dims of the product, in that order (with their ranges' lengths), as the read has them; NULL: it has not.
+/* The stack of dims of the product, in that order (with their ranges' lengths), as the read has
+ * them; NULL: it has not.
  */
-static ir_stack *stack_over(const cu_region *g, const tf_op *op, const tf_ref *ref, int n, const int *dim,
-                            const ir_range *range) {
+static ir_stack *stack_over(const cu_region *g, const tf_op *op, const tf_ref *ref, int n,
+                            const int *dim, const ir_range *range) {
   ir_stack *stack = n > 0 && n <= IR_MOST_STACKED ? TF_NEW(g->p->arena, ir_stack) : NULL;
   bool ok = stack != NULL;
   if (ok) *stack = (ir_stack){.n = n, .first = ir_number(0)};
@@ -143,8 +160,8 @@ static ir_stack *stack_over(const cu_region *g, const tf_op *op, const tf_ref *r
   return ok ? stack : NULL;
 }
 
-/* Tiles of a product that sums over a window and its few channels at once: each row has all elements of its sum, in the
- * same order in both operands. */
+/* Tiles of a product that sums over a window and its few channels at once: each row has all
+ * elements of its sum, in the same order in both operands. */
 static bool find_across(const cu_region *g, const cu_work *t, int i, cu_operand *side) {
   const tf_op *op = op_of_work(g, t);
   const tf_ref *ref = &op->reads[i ? t->roles.b : t->roles.a];
@@ -167,8 +184,8 @@ static bool find_across(const cu_region *g, const cu_work *t, int i, cu_operand 
   return true;
 }
 
-/* Whether the columns of a convolution are a matrix in global memory whose neighbours along the sum stand apart:
- * weights with the window innermost. */
+/* Whether the columns of a convolution are a matrix in global memory whose neighbours along the sum
+ * stand apart: weights with the window innermost. */
 static bool find_columns(const cu_region *g, const cu_work *t, cu_operand *side) {
   const tf_op *op = op_of_work(g, t);
   const tf_ref *ref = &op->reads[t->roles.b];
@@ -178,7 +195,8 @@ static bool find_columns(const cu_region *g, const cu_work *t, cu_operand *side)
   for (int r = 0; r < g->p->tree->workload->tensors[ref->tensor].rank; r++) {
     const int dim = cu_alone(&ref->index[r]);
     for (int j = 0; j < ref->index[r].n_terms; j++)
-      if (dim < 0 && (ref->index[r].terms[j].dim == n || ref->index[r].terms[j].dim == k)) return false;
+      if (dim < 0 && (ref->index[r].terms[j].dim == n || ref->index[r].terms[j].dim == k))
+        return false;
     if (dim == n) side->rows = r;
     if (dim == k) side->columns = r;
   }
@@ -200,17 +218,21 @@ bool cu_is_lasting(const cu_region *g, const cu_work *t, int i) {
   bool lasting = t->loop && t->trip == 1;
   for (int r = 0; r < g->p->tree->workload->tensors[ref->tensor].rank; r++)
     for (int j = 0; j < ref->index[r].n_terms; j++) {
-      const ir_range *at = &t->s->range[lower_find_dim(op_of_work(g, t), ref->index[r].terms[j].dim)];
-      lasting &= (at->lo.var < 0 || !g->inside[at->lo.var]) && (at->hi.var < 0 || !g->inside[at->hi.var]);
+      const ir_range *at =
+          &t->s->range[lower_find_dim(op_of_work(g, t), ref->index[r].terms[j].dim)];
+      lasting &=
+          (at->lo.var < 0 || !g->inside[at->lo.var]) && (at->hi.var < 0 || !g->inside[at->hi.var]);
     }
   return lasting;
 }
 
 static void find_bytes(const cu_region *g, const cu_work *t, int i, cu_operand *side) {
   const tf_ref *ref = &op_of_work(g, t)->reads[i ? t->roles.b : t->roles.a];
-  int64_t extent[2] = {side->stack ? side->stack->count : length_of(g, t, ref->index[side->rows].terms[0].dim),
-                       side->across ? side->across->count : length_of(g, t, ref->index[side->columns].terms[0].dim)};
-  const cu_layout layout = {.note = {&cu_no_layout}, .rows = 0, .columns = 1, .plain = cu_is_wmma(g->p)};
+  int64_t extent[2] = {
+      side->stack ? side->stack->count : length_of(g, t, ref->index[side->rows].terms[0].dim),
+      side->across ? side->across->count : length_of(g, t, ref->index[side->columns].terms[0].dim)};
+  const cu_layout layout = {
+      .note = {&cu_no_layout}, .rows = 0, .columns = 1, .plain = cu_is_wmma(g->p)};
   side->bytes = cu_bytes(&(ir_buffer){.role = IR_COPIED,
                                       .note = &layout.note,
                                       .extent = extent,
@@ -218,7 +240,8 @@ static void find_bytes(const cu_region *g, const cu_work *t, int i, cu_operand *
                                       .slots = 1});
 }
 
-/* The loops of the region that only step through the product's sum, from the outermost; NULL: others stand there, too.
+/* The loops of the region that only step through the product's sum, from the outermost; NULL:
+ * others stand there, too.
  */
 static const ir_stmt *steps_of(const cu_region *g, const cu_work *t) {
   for (int i = 0; i < g->n && g->stacked; i++) {
@@ -227,7 +250,8 @@ static const ir_stmt *steps_of(const cu_region *g, const cu_work *t) {
       inner = next;
     int products = 0, others = 0;
     for (int k = 0; inner && k < inner->body.n; k++)
-      products += inner->body.s[k] == t->s, others += inner->body.s[k] != t->s && inner->body.s[k]->kind != IR_LET;
+      products += inner->body.s[k] == t->s,
+          others += inner->body.s[k] != t->s && inner->body.s[k]->kind != IR_LET;
     if (products && !others) return g->s[i];
   }
   return NULL;
@@ -243,8 +267,10 @@ static int64_t pieces_of(const cu_work *t) {
 
 /* As many pieces as there must be for one to come while those before it are multiplied. */
 static int stages_of(const cu_region *g, const cu_work *t) {
-  const double m = (double)(g->rows * g->warps_m), n = (double)length_of(g, t, op_of_work(g, t)->dims[t->roles.n]);
-  const double k = (double)cu_sums_up(g->p, t->step), multiplied = m * n * k / (cu_rate(g->p) * here(g)->share);
+  const double m = (double)(g->rows * g->warps_m),
+               n = (double)length_of(g, t, op_of_work(g, t)->dims[t->roles.n]);
+  const double k = (double)cu_sums_up(g->p, t->step),
+               multiplied = m * n * k / (cu_rate(g->p) * here(g)->share);
   double bytes = 0;
   for (int i = 0; i < 2; i++)
     bytes += t->side[i].tile && !t->side[i].lasting ? (double)t->side[i].bytes : 0;
@@ -271,7 +297,7 @@ static bool plan_one(const cu_region *g, cu_work *t) {
     const bool stacked = i == 0 && g->stacked;
     side->tile = cu_is_across(g, t) ? find_across(g, t, i, side)
                  : stacked          ? !g->own[a] && cu_find_stack(g, t, side)
-                                    : cu_find_tile(g, t, i, side) || (i && find_columns(g, t, side));
+                           : cu_find_tile(g, t, i, side) || (i && find_columns(g, t, side));
     if (mma != cu_mma_of(g->p) && side->across) side->tile = false; /* pieces alone become wider */
     if ((stacked || cu_is_across(g, t)) && !side->tile && !g->own[a]) return false;
     if (!side->tile) continue;
@@ -293,7 +319,8 @@ static int64_t bytes_of(const cu_region *g) {
   return sum;
 }
 
-/* One step more ahead in all loops that have it, if few bytes do: two blocks then share a multiprocessor. */
+/* One step more ahead in all loops that have it, if few bytes do: two blocks then share a
+ * multiprocessor. */
 static void go_further(cu_region *g) {
   const cu_region before = *g;
   for (int i = 0; i < g->n_work; i++)
@@ -306,7 +333,8 @@ static bool are_apart(const cu_region *g) {
   bool apart = true;
   for (int i = 0; i < g->n_points && apart; i++) {
     const ir_stmt *s = g->point[i];
-    for (int k = 0; s->kind == IR_NEST && k < g->p->tree->workload->ops[s->op].n_reads && apart; k++)
+    for (int k = 0; s->kind == IR_NEST && k < g->p->tree->workload->ops[s->op].n_reads && apart;
+         k++)
       apart = !g->own[cu_from(g->p, s, k)];
   }
   return apart;
@@ -315,13 +343,14 @@ static bool are_apart(const cu_region *g) {
 /* Products beside each other have as many pieces there at a time. */
 static void equalise(cu_region *g) {
   for (int i = g->n_work - 1; i > 0; i--)
-    if (g->work[i].beside && g->work[i].slots < g->work[i - 1].slots) g->work[i - 1].slots = g->work[i].slots;
+    if (g->work[i].beside && g->work[i].slots < g->work[i - 1].slots)
+      g->work[i - 1].slots = g->work[i].slots;
   for (int i = 1; i < g->n_work; i++)
     if (g->work[i].beside) g->work[i].slots = g->work[i - 1].slots;
 }
 
-/* Products apart whose tiles together leave no room for a second block are better off one after the other, with their
- * tiles in the same places (share.c). */
+/* Products apart whose tiles together leave no room for a second block are better off one after the
+ * other, with their tiles in the same places (share.c). */
 bool cu_plan_tiles(cu_region *g) {
   for (int i = 0; i < g->n_work; i++)
     if (!plan_one(g, &g->work[i])) return false;

@@ -73,8 +73,8 @@ static bool is_between_kernels(const ir_program *p, int buffer) {
   return parts > 1 && p->buffers[buffer].slots == 1;
 }
 
-/* Whether the nest computes elements of an array in halves from what stands at its points, an activation or a bias: an
- * argument, or what lies between kernels. */
+/* Whether the nest computes elements of an array in halves from what stands at its points, an
+ * activation or a bias: an argument, or what lies between kernels. */
 static bool is_map_of_array(const lowering *w, const ir_stmt *s) {
   if (s->kind != IR_NEST || w->plan->wl->ops[s->op].reduce != TF_ASSIGN) return false;
   const int at = w->p->buffer_of[w->plan->wl->ops[s->op].out];
@@ -83,8 +83,8 @@ static bool is_map_of_array(const lowering *w, const ir_stmt *s) {
          times_made(&w->p->body, s->op) == 1;
 }
 
-/* Appends the statements; what such nests make stays in registers first, and a save behind each says where it goes:
- * boxes can take it there. */
+/* Appends the statements; what such nests make stays in registers first, and a save behind each
+ * says where it goes: boxes can take it there. */
 static void with_saves(lowering *w, const ir_body *b, int first) {
   for (int i = first; i < b->n && !lower_failed(w); i++) {
     const ir_stmt *s = b->s[i];
@@ -102,8 +102,8 @@ static void with_saves(lowering *w, const ir_body *b, int first) {
   }
 }
 
-/* Puts a region of warpgroups in place of a block's statements from `first` on; `saves`: with saves of what maps make.
- * False: they cannot be one, and all is as it was. */
+/* Puts a region of warpgroups in place of a block's statements from `first` on; `saves`: with saves
+ * of what maps make. False: they cannot be one, and all is as it was. */
 static bool put_groups(lowering *w, ir_stmt *s, int first, bool saves, cu_region *g) {
   const int n_buffers = w->p->n_buffers, n_tensors = w->plan->wl->n_tensors;
   const ir_body before = s->body;
@@ -145,16 +145,19 @@ static void groups(lowering *w) {
       first++;
     for (int k = first; k < s->body.n; k++)
       maps += is_map_of_array(w, s->body.s[k]);
-    const bool ok = (maps && put_groups(w, s, first, true, &g)) || put_groups(w, s, first, false, &g);
+    const bool ok =
+        (maps && put_groups(w, s, first, true, &g)) || put_groups(w, s, first, false, &g);
     if (!ok && g.why) s->loop.note = no_groups(w, g.why);
     if (ok && g.warps < CU_WARPS)
-      s->loop.note = "Warpgroups in turn: what one does with its block's sums is beside the other's products";
+      s->loop.note =
+          "Warpgroups in turn: what one does with its block's sums is beside the other's products";
   }
 }
 
-/* A product of matrices sums along one dim at a time: the others that it reduces become loops (heads of attention,
- * where what they make is projected); of few channels, along as many dims of the window and them as one product takes;
- * of channels that stand apart, along a chunk of them and the window. */
+/* A product of matrices sums along one dim at a time: the others that it reduces become loops
+ * (heads of attention, where what they make is projected); of few channels, along as many dims of
+ * the window and them as one product takes; of channels that stand apart, along a chunk of them and
+ * the window. */
 static void sum_in_steps(lowering *w, const ir_stmt *s) {
   const tf_op *op = &w->plan->wl->ops[s->op];
   const lower_mark outside = {w->into, w->n_lets};
@@ -178,7 +181,8 @@ static void sum_in_steps(lowering *w, const ir_stmt *s) {
     r[k] = lower_split(w, w->p->dim_id[op->dims[k]], r[k], steps[n++], piece, trip / piece);
   }
   ir_stmt *same = lower_failed(w) ? NULL : cu_again(w, s, r);
-  for (int i = 0; i < n && same && !lower_failed(w); i++) { /* a part's sum starts with the first steps of all */
+  for (int i = 0; i < n && same && !lower_failed(w);
+       i++) { /* a part's sum starts with the first steps of all */
     const ir_stmt before = *same;
     cu_set_fresh(w, &before, same, steps[i]);
   }
@@ -195,10 +199,12 @@ void lower_cuda_tensor_rows(lowering *w) {
   whole(w, &w->p->body, true);
 }
 
-/* ---- product by product ---------------------------------------------------------------------------------- */
+/* ---- product by product
+ * ---------------------------------------------------------------------------------- */
 
 static bool is_settled(const lowering *w, const ir_stmt *nest, const ir_stmt *s) {
-  return s->kind == IR_SAVE && s->op == nest->op && s->save.from == w->p->buffer_of[w->plan->wl->ops[nest->op].out];
+  return s->kind == IR_SAVE && s->op == nest->op &&
+         s->save.from == w->p->buffer_of[w->plan->wl->ops[nest->op].out];
 }
 
 /* Whether anything but nests and copies touches the op's output. */
@@ -206,7 +212,8 @@ static bool is_corrected(const ir_program *p, const ir_body *b, int op) {
   bool any = false;
   for (int i = 0; i < b->n && !any; i++) {
     const ir_kind kind = b->s[i]->kind;
-    any = ((kind == IR_CORRECT || kind == IR_DIVIDE) && b->s[i]->op == op) || is_corrected(p, &b->s[i]->body, op);
+    any = ((kind == IR_CORRECT || kind == IR_DIVIDE) && b->s[i]->op == op) ||
+          is_corrected(p, &b->s[i]->body, op);
   }
   return any;
 }
@@ -228,8 +235,9 @@ static bool apart(lowering *w, ir_stmt *s) {
   ir_body *const in = w->into;
   const int before = in->n;
   if (lower_failed(w)) return false;
-  /* the statements must be in the program while region checks look for other users: of this region, and of those that
-   * follow, for what is made anew comes into the program when all of the body is */
+  /* the statements must be in the program while region checks look for other users: of this region,
+   * and of those that follow, for what is made anew comes into the program when all of the body is
+   */
   ir_stmt old = *s;
   *s = (ir_stmt){.kind = IR_FOR, .body = two};
   if (put(w, two.s, two.n)) return true;
@@ -253,7 +261,8 @@ static void each(lowering *w, ir_body *b) {
     }
     if (product && apart(w, s)) continue;
     ir_stmt *same = cu_again(w, s, NULL);
-    if (same && ir_facts_of(s)->body && !(s->kind == IR_FOR && s->loop.map == IR_WARP)) each(w, &same->body);
+    if (same && ir_facts_of(s)->body && !(s->kind == IR_FOR && s->loop.map == IR_WARP))
+      each(w, &same->body);
   }
   lower_close(w, mark);
   if (!lower_failed(w)) *b = new;

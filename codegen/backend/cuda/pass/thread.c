@@ -1,5 +1,5 @@
-/* Maps points to threads: the output's last dim to the lanes of a row, its longest other dim to rows.  Threads
- * synchronise at the end of the loop over rows. */
+/* Maps points to threads: the output's last dim to the lanes of a row, its longest other dim to
+ * rows.  Threads synchronise at the end of the loop over rows. */
 #include "codegen/backend/cuda/pass/pass.h"
 
 /* The part of a range that one of `most` threads gets. */
@@ -19,9 +19,11 @@ static void thread_nest(lowering *w, const ir_stmt *s) {
   ir_range *r = cu_ranges(w, s), alone = {.lo = ir_number(0), .hi = ir_number(1), .most = 1};
   const int dim = op->n_dims ? op->dims[0] : 0;
   if (lower_failed(w)) return;
-  ir_range *const y = rows >= 0 ? &r[rows] : &alone, *const x = at.lanes >= 0 ? &r[at.lanes] : &alone;
+  ir_range *const y = rows >= 0 ? &r[rows] : &alone, *const x =
+                                                         at.lanes >= 0 ? &r[at.lanes] : &alone;
   *y = cut(w, IR_WARP, rows >= 0 ? op->dims[rows] : dim, *y, CU_ROWS);
-  if (!cu_lanes_share(w->p, s)) *x = cut(w, IR_LANE, at.lanes >= 0 ? op->dims[at.lanes] : dim, *x, CU_LANES);
+  if (!cu_lanes_share(w->p, s))
+    *x = cut(w, IR_LANE, at.lanes >= 0 ? op->dims[at.lanes] : dim, *x, CU_LANES);
   cu_again(w, s, r);
   lower_close(w, outside);
 }

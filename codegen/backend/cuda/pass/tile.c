@@ -1,4 +1,5 @@
-/* Tiles of outputs, one after the other, where a nest is larger than what a block computes at a time. */
+/* Tiles of outputs, one after the other, where a nest is larger than what a block computes at a
+ * time. */
 #include "codegen/backend/cuda/pass/pass.h"
 
 static void cut(lowering *w, const ir_stmt *s, const ir_stmt *save) {
@@ -29,7 +30,8 @@ static void all(lowering *w, ir_body *b) {
       continue;
     }
     ir_stmt *same = cu_again(w, s, NULL);
-    if (same && ir_facts_of(s)->body && !(s->kind == IR_FOR && s->loop.map == IR_WARP)) all(w, &same->body);
+    if (same && ir_facts_of(s)->body && !(s->kind == IR_FOR && s->loop.map == IR_WARP))
+      all(w, &same->body);
   }
   lower_close(w, mark);
   if (!lower_failed(w)) *b = new;

@@ -19,14 +19,17 @@ static char *text_of(const cu_file *file, cu_package *p) {
   return NULL;
 }
 
-/* Inserts the kernel's name, if it is a valid one; code: the texts that must not have it as a word. */
+/* Inserts the kernel's name, if it is a valid one; code: the texts that must not have it as a word.
+ */
 static bool name_all(tf_emitted *e, const char *const *code, int n, const char *name, tf_diags *d) {
   const char *fault = c_name_fault(name, code, n);
-  if (fault) return tf_fail(d, (tf_loc){0}, TF_E_NAME, "'%.40s' cannot name a kernel: %s", name, fault);
+  if (fault)
+    return tf_fail(d, (tf_loc){0}, TF_E_NAME, "'%.40s' cannot name a kernel: %s", name, fault);
   return c_name_files(e, name);
 }
 
-static tf_emitted *print_all(const cu_file *files, int n, cu_package *p, const char *name, tf_diags *d) {
+static tf_emitted *print_all(const cu_file *files, int n, cu_package *p, const char *name,
+                             tf_diags *d) {
   const char *code[MOST_FILES];
   int n_code = 0;
   tf_emitted *e = calloc(1, sizeof *e);
@@ -49,8 +52,9 @@ static tf_emitted *print_all(const cu_file *files, int n, cu_package *p, const c
 static bool knows_dense(const ir_program *p, const ir_body *b) {
   bool any = false;
   for (int i = 0; i < b->n && !any; i++)
-    any = (b->s[i]->kind == IR_COPY && (cu_is_gathered(p, b->s[i]) || cu_is_together(p, b->s[i]))) ||
-          knows_dense(p, &b->s[i]->body);
+    any =
+        (b->s[i]->kind == IR_COPY && (cu_is_gathered(p, b->s[i]) || cu_is_together(p, b->s[i]))) ||
+        knows_dense(p, &b->s[i]->body);
   return any;
 }
 

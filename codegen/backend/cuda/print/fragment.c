@@ -1,6 +1,7 @@
-/* What a warp's lanes do in a region.  A fragment of 16 rows and 8 columns is 4 numbers in each lane: those of rows
- * LANE / 4 and 8 below, columns 2 * (LANE % 4) and the next.  A matrix is NAME[16 rows: tm][8 columns: tn][2 * th +
- * te]; a column has its number of a row, NAME[tm][th], in each of the four lanes of the row. */
+/* What a warp's lanes do in a region.  A fragment of 16 rows and 8 columns is 4 numbers in each
+ * lane: those of rows LANE / 4 and 8 below, columns 2 * (LANE % 4) and the next.  A matrix is
+ * NAME[16 rows: tm][8 columns: tn][2 * th + te]; a column has its number of a row, NAME[tm][th], in
+ * each of the four lanes of the row. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -13,7 +14,8 @@ typedef struct {
   const tf_op *op;
   int m, c;
   bool memory, puts; /* it touches what is in memory; it writes there */
-  bool nearest;      /* stacked rows that are nobody's are computed as the last one, which takes no branch */
+  bool nearest;      /* stacked rows that are nobody's are computed as the last one, which takes no
+                        branch */
 } shape;
 
 bool cu_fragment_element(c_printer *c, const ir_buffer *b) {
@@ -28,15 +30,16 @@ void cu_fragments(c_printer *c, const ir_stmt *warps) {
     if (b->space != CU_FRAGMENT || !cu_touches(c->p, warps->body.s, warps->body.n, i)) continue;
     c_indent(c);
     if (cu_is_wmma(c->p)) {
-      fprintf(c->out, "wmma_sums %s_wmma[%" PRId64 "][%" PRId64 "];\n", b->id, b->extent[cu_row_rank(b)] / 16,
-              b->extent[cu_column_rank(b)] / 16);
+      fprintf(c->out, "wmma_sums %s_wmma[%" PRId64 "][%" PRId64 "];\n", b->id,
+              b->extent[cu_row_rank(b)] / 16, b->extent[cu_column_rank(b)] / 16);
       continue;
     }
     fprintf(c->out, "%s %s[%" PRId64 "]", c_type(b->type), b->id, cu_matrix_rows(b) / 16);
     if (cu_column_rank(b) >= 0)
       fprintf(c->out, "[%" PRId64 "][4];\n", b->extent[cu_column_rank(b)] / 8);
     else
-      fprintf(c->out, "[2];\n%*s(void)%s;\n", 2 * c->depth, "", b->id); /* nobody may want a maximum before the last */
+      fprintf(c->out, "[2];\n%*s(void)%s;\n", 2 * c->depth, "",
+              b->id); /* nobody may want a maximum before the last */
   }
 }
 
@@ -76,8 +79,8 @@ static void set_dim(c_printer *c, const shape *t, int k, const char *more, const
   fprintf(c->out, ";\n%*s(void)d_%s;\n", 2 * c->depth, "", dim);
 }
 
-/* Sets the dims that have one setting; the rest is in an `if` where such a dim may have none.  Returns how many were
- * opened. */
+/* Sets the dims that have one setting; the rest is in an `if` where such a dim may have none.
+ * Returns how many were opened. */
 static int open_single(c_printer *c, const shape *t) {
   int opened = 0;
   for (int k = 0; k < ir_n_ranges(c->p, t->s); k++) {
@@ -85,7 +88,8 @@ static int open_single(c_printer *c, const shape *t) {
     const ir_range *r = &t->s->range[k];
     if (!r->exact) {
       c_line(c, "if (");
-      c_atom(c->out, c->p, r->lo), fputs(" < ", c->out), c_atom(c->out, c->p, r->hi), fputs(") {\n", c->out);
+      c_atom(c->out, c->p, r->lo), fputs(" < ", c->out), c_atom(c->out, c->p, r->hi),
+          fputs(") {\n", c->out);
       c->depth++, opened++;
     }
     set_dim(c, t, k, "", NULL);
@@ -96,11 +100,13 @@ static int open_single(c_printer *c, const shape *t) {
 static void unrolled(c_printer *c, const char *var, int64_t trip, int64_t by) {
   c_line(c, "#pragma unroll\n");
   c_indent(c);
-  fprintf(c->out, "for (int %s = 0; %s < %" PRId64 "; %s += %" PRId64 ") {\n", var, var, trip, var, by);
+  fprintf(c->out, "for (int %s = 0; %s < %" PRId64 "; %s += %" PRId64 ") {\n", var, var, trip, var,
+          by);
   c->depth++;
 }
 
-/* Whether warps may have rows behind those of the stack: of warpgroups two, or one, have 64 each. */
+/* Whether warps may have rows behind those of the stack: of warpgroups two, or one, have 64 each.
+ */
 static bool has_rows_behind(const c_printer *c, const ir_stack *t) {
   return !c->of_groups || ir_stack_rows(t) % CU_TURN_ROWS != 0;
 }
@@ -119,7 +125,8 @@ static bool has_ragged_dims(const shape *t, bool empty) {
 static void set_stacked(c_printer *c, const shape *t) {
   const ir_stack *stack = t->s->stack;
   int64_t inner = ir_stack_rows(stack);
-  c_line(c, t->nearest && has_rows_behind(c, stack) ? "const int row = (int)least((" : "const int row = (int)(");
+  c_line(c, t->nearest && has_rows_behind(c, stack) ? "const int row = (int)least(("
+                                                    : "const int row = (int)(");
   c_atom(c->out, c->p, stack->first), fputs(") + 16 * tm + 8 * th + lane / 4", c->out);
   if (t->nearest && has_rows_behind(c, stack)) fprintf(c->out, ", %" PRId64 ")", inner - 1);
   fputs(";\n", c->out);
@@ -169,7 +176,8 @@ static bool has_ragged_rows(const c_printer *c, const shape *t) {
   return !t->nearest && (has_rows_behind(c, t->s->stack) || has_ragged_dims(t, false));
 }
 
-/* Whether there is no such row: "d_m >= end", or of a stack that it is behind the box or the end of a dim. */
+/* Whether there is no such row: "d_m >= end", or of a stack that it is behind the box or the end of
+ * a dim. */
 static void behind_rows(c_printer *c, const shape *t) {
   const ir_stack *stack = t->s->stack;
   if (!stack) {
@@ -177,9 +185,11 @@ static void behind_rows(c_printer *c, const shape *t) {
     return;
   }
   const char *join = "";
-  if (has_rows_behind(c, stack)) fprintf(c->out, "row >= %" PRId64, ir_stack_rows(stack)), join = " || ";
+  if (has_rows_behind(c, stack))
+    fprintf(c->out, "row >= %" PRId64, ir_stack_rows(stack)), join = " || ";
   for (int i = 0; i < stack->n; i++)
-    if (!t->s->range[stack->at[i]].exact) fputs(join, c->out), behind(c, t, stack->at[i]), join = " || ";
+    if (!t->s->range[stack->at[i]].exact)
+      fputs(join, c->out), behind(c, t, stack->at[i]), join = " || ";
 }
 
 static void skip_rows(c_printer *c, const shape *t) {
@@ -187,17 +197,20 @@ static void skip_rows(c_printer *c, const shape *t) {
   c_line(c, "if ("), behind_rows(c, t), fputs(") continue;\n", c->out);
 }
 
-/* Skips points beyond the end of the range: in memory there are none, and a sum must not count them. */
+/* Skips points beyond the end of the range: in memory there are none, and a sum must not count
+ * them. */
 static void skip_behind(c_printer *c, const shape *t, int k, int64_t by) {
   if (k < 0 || !is_ragged(&t->s->range[k], by)) return;
   c_line(c, "if ("), behind(c, t, k), fputs(") continue;\n", c->out);
 }
 
-/* ---- statements ------------------------------------------------------------------------------------------ */
+/* ---- statements
+ * ------------------------------------------------------------------------------------------ */
 
 static void factor(c_printer *c, const ir_stmt *s) {
   if (s->kind == IR_CORRECT) {
-    fputs(" *= ", c->out), c_fall(c, "exp_near", s->correct.rate, s->correct.before, s->correct.after);
+    fputs(" *= ", c->out),
+        c_fall(c, "exp_near", s->correct.rate, s->correct.before, s->correct.after);
   } else {
     fputs(c->near ? " *= 1.0f / " : " /= ", c->out), c_element_of(c, s->divide.by);
   }
@@ -234,7 +247,8 @@ static void map(c_printer *c, shape *t) {
 static bool saves_pairs(const c_printer *c, const shape *t) {
   if (t->s->kind != IR_SAVE || t->c < 0) return false;
   const ir_buffer *to = &c->p->buffers[t->s->save.to], *from = &c->p->buffers[t->s->save.from];
-  return to->space != CU_FRAGMENT && ir_is_half(to->type) && t->c == to->rank - 1 && from->space == CU_FRAGMENT;
+  return to->space != CU_FRAGMENT && ir_is_half(to->type) && t->c == to->rank - 1 &&
+         from->space == CU_FRAGMENT;
 }
 
 static void save_pairs(c_printer *c, const shape *t) {
@@ -253,11 +267,13 @@ static void save_pairs(c_printer *c, const shape *t) {
 
 void cu_combine(c_printer *c, tf_reduce r, const char *a, const char *b) {
   const bool sign = r == TF_REDUCE_ADD || r == TF_REDUCE_MUL;
-  fprintf(c->out, sign ? "%s %s %s" : "%s(%s, %s)", sign ? a : c_combine(r), sign ? c_combine(r) : a, b);
+  fprintf(c->out, sign ? "%s %s %s" : "%s(%s, %s)", sign ? a : c_combine(r),
+          sign ? c_combine(r) : a, b);
 }
 
-/* A warp of a warpgroup has nobody beside it while it looks for the maximum of its rows, on which all else waits: each
- * is that of so many parts, whose instructions need not wait for each other. */
+/* A warp of a warpgroup has nobody beside it while it looks for the maximum of its rows, on which
+ * all else waits: each is that of so many parts, whose instructions need not wait for each other.
+ */
 enum { PARTS = 4 };
 static bool is_in_parts(const c_printer *c, const shape *t) {
   const bool order = t->op->reduce == TF_REDUCE_MAX || t->op->reduce == TF_REDUCE_MIN;
@@ -293,7 +309,8 @@ static void reduce(c_printer *c, const shape *t) {
   const bool parts = is_in_parts(c, t);
   int opened = open_rows(c, t);
   start_row(c, t, parts);
-  if (t->memory && has_ragged_rows(c, t)) c_line(c, "if (!("), behind_rows(c, t), fputs(")) {\n", c->out), c->depth++;
+  if (t->memory && has_ragged_rows(c, t))
+    c_line(c, "if (!("), behind_rows(c, t), fputs(")) {\n", c->out), c->depth++;
   const int columns = open_columns(c, t);
   skip_behind(c, t, t->c, 8);
   c_accumulate(c, t->op, parts ? "part[tn % 2 * 2 + te]" : "sum", t->s->nest.divides);
@@ -323,7 +340,8 @@ static void wmma_unload(c_printer *c, const ir_buffer *b) {
   unrolled(c, "tm", mt, 1);
   unrolled(c, "tn", nt, 1);
   c_indent(c);
-  fprintf(c->out, "wmma_unload(&%s[tm][2 * tn], %s_wmma[tm][tn], wmma_room + threadIdx.y * 256);\n", b->id, b->id);
+  fprintf(c->out, "wmma_unload(&%s[tm][2 * tn], %s_wmma[tm][tn], wmma_room + threadIdx.y * 256);\n",
+          b->id, b->id);
   c_close(c, 2);
 }
 
@@ -338,7 +356,8 @@ void cu_fragment_points(c_printer *c, const ir_stmt *s) {
     c_close(c, 1);
     return;
   }
-  /* warpgroups have registers for what is kept, and spill where it is computed anew in the middle of a stream */
+  /* warpgroups have registers for what is kept, and spill where it is computed anew in the middle
+   * of a stream */
   c_line(c, c->of_groups ? "const int lane = LANE;\n" : "const int lane = lane_here();\n");
   int opened = s->kind != IR_NEST && c_open_when(c, s);
   if (s->kind == IR_NEST) c_fresh_flag(c, s);

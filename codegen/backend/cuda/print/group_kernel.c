@@ -1,5 +1,6 @@
-/* The function of a part: makes the barriers, then warps part.  The last warpgroup keeps few registers, and one thread
- * of it goes through the loops and asks for tiles; the others take the registers, and do all else. */
+/* The function of a part: makes the barriers, then warps part.  The last warpgroup keeps few
+ * registers, and one thread of it goes through the loops and asks for tiles; the others take the
+ * registers, and do all else. */
 #include <inttypes.h>
 
 #include "codegen/backend/cuda/print/group.h"
@@ -10,12 +11,15 @@ static void body(role *r, const ir_body *b);
 
 /* "full_2", "empty_2": barriers of the ring. */
 static void barriers(c_printer *c, const cu_groups *g) {
-  c_indent(c), fprintf(c->out, "uint64_t *const barriers = (uint64_t *)(shared + %" PRId64 ");\n", g->barriers);
+  c_indent(c), fprintf(c->out, "uint64_t *const barriers = (uint64_t *)(shared + %" PRId64 ");\n",
+                       g->barriers);
   for (int i = 0; i < g->n; i++) {
     const int64_t before = cu_ring_before(g, i);
     c_indent(c);
-    fprintf(c->out, "uint64_t *const full_%d = barriers + %" PRId64 ", *const empty_%d = barriers + %" PRId64 ";\n", i,
-            before, i, before + g->ring[i].stages);
+    fprintf(c->out,
+            "uint64_t *const full_%d = barriers + %" PRId64
+            ", *const empty_%d = barriers + %" PRId64 ";\n",
+            i, before, i, before + g->ring[i].stages);
   }
   c_line(c, "if (THREAD == 0) {\n");
   c->depth++;
@@ -23,7 +27,8 @@ static void barriers(c_printer *c, const cu_groups *g) {
     const int users = (g->in_turns ? 1 : g->groups) * CU_GROUP_WARPS;
     c_indent(c);
     fprintf(c->out,
-            "for (int i = 0; i < %" PRId64 "; i++) barrier_init(full_%d + i, 1), barrier_init(empty_%d + i, %d);\n",
+            "for (int i = 0; i < %" PRId64
+            "; i++) barrier_init(full_%d + i, 1), barrier_init(empty_%d + i, %d);\n",
             g->ring[i].stages, i, i, cu_ring_is_common(g, i) ? CU_CLUSTER * users : users);
   }
   c_line(c, "barrier_known();\n");
@@ -34,17 +39,19 @@ static void barriers(c_printer *c, const cu_groups *g) {
 /* Where in its ring a role is, and how often it came by, mod 2. */
 static void open_rings(const role *r) {
   for (int i = 0; i < r->g->n; i++)
-    c_indent(r->c), fprintf(r->c->out, "int at_%d = 0;\n%*sunsigned turn_%d = 0;\n", i, 2 * r->c->depth, "", i);
+    c_indent(r->c),
+        fprintf(r->c->out, "int at_%d = 0;\n%*sunsigned turn_%d = 0;\n", i, 2 * r->c->depth, "", i);
 }
 
 /* ---- who asks for tiles ---- */
 
-/* Panels of 128 bytes a row, one box each; of tiles that a cluster has in common half of the rows. */
+/* Panels of 128 bytes a row, one box each; of tiles that a cluster has in common half of the rows.
+ */
 static void box(const role *r, int ring, const ir_stmt *s) {
   c_printer *c = r->c;
   const ir_buffer *to = &c->p->buffers[s->copy.to], *from = &c->p->buffers[s->copy.from];
-  const int64_t elements = CU_PANEL / ir_bytes(to->type), panels = to->extent[cu_column_rank(to)] / elements,
-                rows = cu_matrix_rows(to);
+  const int64_t elements = CU_PANEL / ir_bytes(to->type),
+                panels = to->extent[cu_column_rank(to)] / elements, rows = cu_matrix_rows(to);
   const bool common = r->g->same && r->g->same[s->copy.to];
   for (int64_t i = 0; i < panels; i++) {
     c_indent(c);
@@ -56,7 +63,8 @@ static void box(const role *r, int ring, const ir_stmt *s) {
       fputs(", (int)(", c->out), c_atom(c->out, c->p, s->range[k].lo), fputs(" - (", c->out);
       c_atom(c->out, c->p, from->base[k]), fputc(')', c->out);
       if (k == cu_column_rank(to) && i) fprintf(c->out, " + %" PRId64, i * elements);
-      if (k == cu_row_rank(to) && common) fprintf(c->out, " + member * %" PRId64, rows / CU_CLUSTER);
+      if (k == cu_row_rank(to) && common)
+        fprintf(c->out, " + member * %" PRId64, rows / CU_CLUSTER);
       fputc(')', c->out);
     }
     fputs(");\n", c->out);
@@ -79,7 +87,8 @@ static void ask(const role *r, int ring) {
 /* What was before those at hand; `when`: and only then. */
 static void give_last(const role *r, int ring, const char *when) {
   char stage[60];
-  snprintf(stage, sizeof stage, "(at_%d ? at_%d : %" PRId64 ") - 1", ring, ring, r->g->ring[ring].stages);
+  snprintf(stage, sizeof stage, "(at_%d ? at_%d : %" PRId64 ") - 1", ring, ring,
+           r->g->ring[ring].stages);
   cu_groups_give(r, ring, when, stage);
 }
 
@@ -110,7 +119,9 @@ static const ir_stmt *last_product(const ir_body *b) {
 static int64_t tiles_of(const ir_body *b, const ir_stmt *wait) {
   int64_t n = 0;
   for (int i = 0; i < b->n; i++)
-    n += b->s[i] == wait ? 1 : tiles_of(&b->s[i]->body, wait) * (b->s[i]->kind == IR_FOR ? b->s[i]->loop.trip : 1);
+    n += b->s[i] == wait
+             ? 1
+             : tiles_of(&b->s[i]->body, wait) * (b->s[i]->kind == IR_FOR ? b->s[i]->loop.trip : 1);
   return n;
 }
 
@@ -120,10 +131,13 @@ static void skip_block(const role *r) {
   c_line(c, "if (blocks_begun++ % 2 != (int)threadIdx.y / 4) { /* the other warpgroup's */\n");
   c->depth++;
   for (int i = 0; i < r->g->n; i++) {
-    const int64_t n = tiles_of(&r->g->warps->body, r->g->ring[i].wait), stages = r->g->ring[i].stages;
+    const int64_t n = tiles_of(&r->g->warps->body, r->g->ring[i].wait),
+                  stages = r->g->ring[i].stages;
     c_indent(c);
-    fprintf(c->out, "at_%d += %" PRId64 ", turn_%d ^= (unsigned)(at_%d / %" PRId64 ") & 1, at_%d %%= %" PRId64 ";\n", i,
-            n, i, i, stages, i, stages);
+    fprintf(c->out,
+            "at_%d += %" PRId64 ", turn_%d ^= (unsigned)(at_%d / %" PRId64
+            ") & 1, at_%d %%= %" PRId64 ";\n",
+            i, n, i, i, stages, i, stages);
   }
   c_line(c, "continue;\n");
   c_close(c, 1);
@@ -135,8 +149,8 @@ typedef struct {
   const ir_stmt *of[CU_MOST_TILES];
 } begun;
 
-/* The products of a loop, or of loops in each other, that do nothing else but wait for their tiles, all together, in
- * every step; none: it does something else, too. */
+/* The products of a loop, or of loops in each other, that do nothing else but wait for their tiles,
+ * all together, in every step; none: it does something else, too. */
 static begun only_products(const role *r, const ir_stmt *s, int around) {
   const begun none = {0};
   begun found = {0};
@@ -148,7 +162,8 @@ static begun only_products(const role *r, const ir_stmt *s, int around) {
     const ir_stmt *t = s->body.s[i];
     const bool product = t->kind == IR_NEST && cu_of(t)->fragments;
     waits += t->kind == IR_WAIT;
-    only = t->kind == IR_LET || t->kind == IR_COPY || t->kind == IR_WAIT || t->kind == IR_BARRIER || product;
+    only = t->kind == IR_LET || t->kind == IR_COPY || t->kind == IR_WAIT || t->kind == IR_BARRIER ||
+           product;
     if (!product) continue;
     only = found.n < CU_MOST_TILES && cu_groups_is_steady(r->c, t) &&
            r->c->p->buffers[t->nest.from[cu_of(t)->fragments->a]].space != CU_FRAGMENT;
@@ -157,17 +172,19 @@ static begun only_products(const role *r, const ir_stmt *s, int around) {
   return only && waits == 1 ? found : none;
 }
 
-/* Of a sum in pieces one is still multiplied when the next one begins, and its tiles are given back a step later: loops
- * in each other are one behind the other. */
+/* Of a sum in pieces one is still multiplied when the next one begins, and its tiles are given back
+ * a step later: loops in each other are one behind the other. */
 static void pieces(const role *r, const ir_stmt *s, const begun *all) {
   c_printer *c = r->c;
   char when[90 * CU_MOST_STEPS] = "";
   size_t n = 0;
   int ring = 0, opened = 0;
-  for (const ir_stmt *in = s; in && opened < CU_MOST_STEPS; in = cu_only_loop(&in->body), opened++) {
+  for (const ir_stmt *in = s; in && opened < CU_MOST_STEPS;
+       in = cu_only_loop(&in->body), opened++) {
     const char *var = c->p->var_name[in->loop.var];
     c_line(c, "#pragma unroll 1\n"), c_indent(c);
-    fprintf(c->out, "for (int64_t %s = 0; %s < %" PRId64 "; %s++) {\n", var, var, in->loop.trip, var);
+    fprintf(c->out, "for (int64_t %s = 0; %s < %" PRId64 "; %s++) {\n", var, var, in->loop.trip,
+            var);
     c->depth++;
     cu_groups_lets(r, &in->body);
     n += (size_t)snprintf(when + n, sizeof when - n, "%s%.80s", n ? " || " : "", var);
@@ -196,14 +213,16 @@ static void open_blocks(const role *r, const ir_stmt *s, bool masked) {
   const char *var = c->p->var_name[s->loop.var];
   c_indent(c);
   if (!masked) {
-    fprintf(c->out, "for (int64_t %s = blockIdx.x; %s < %" PRId64 "; %s += gridDim.x) {\n", var, var, s->loop.trip,
-            var);
+    fprintf(c->out, "for (int64_t %s = blockIdx.x; %s < %" PRId64 "; %s += gridDim.x) {\n", var,
+            var, s->loop.trip, var);
     return;
   }
-  fprintf(c->out, "for (int64_t round = 0; round * gridDim.x < %" PRId64 "; round++) {\n", s->loop.trip);
+  fprintf(c->out, "for (int64_t round = 0; round * gridDim.x < %" PRId64 "; round++) {\n",
+          s->loop.trip);
   c->depth++;
   c_indent(c);
-  fprintf(c->out, "const int64_t rank = round * gridDim.x + (round %% 2 ? gridDim.x - 1 - blockIdx.x : blockIdx.x);\n");
+  fprintf(c->out, "const int64_t rank = round * gridDim.x + (round %% 2 ? gridDim.x - 1 - "
+                  "blockIdx.x : blockIdx.x);\n");
   c_indent(c), fprintf(c->out, "if (rank >= %" PRId64 ") continue;\n", s->loop.trip);
   c_indent(c), fprintf(c->out, "const int64_t %s = %" PRId64 " - rank;\n", var, s->loop.trip - 1);
   c->depth--;
@@ -219,7 +238,8 @@ static void open_steps(const role *r, const ir_stmt *s) {
   if (stream)
     fprintf(c->out, "for (int64_t %s = first; %s < end; %s++) {\n", var, var, var);
   else
-    fprintf(c->out, "for (int64_t %s = 0; %s < %" PRId64 "; %s++) {\n", var, var, s->loop.trip, var);
+    fprintf(c->out, "for (int64_t %s = 0; %s < %" PRId64 "; %s++) {\n", var, var, s->loop.trip,
+            var);
 }
 
 static void open_warps(const role *r, const ir_stmt *s) {
@@ -240,7 +260,8 @@ static bool has_mask(const role *r, const ir_body *b) {
   bool any = false;
   cu_stream t;
   for (int i = 0; i < b->n && !any; i++)
-    any = (b->s[i]->kind == IR_FOR && cu_groups_find_stream(r, b->s[i], &t) && t.mask) || has_mask(r, &b->s[i]->body);
+    any = (b->s[i]->kind == IR_FOR && cu_groups_find_stream(r, b->s[i], &t) && t.mask) ||
+          has_mask(r, &b->s[i]->body);
   return any;
 }
 
@@ -274,7 +295,8 @@ static void loop(role *r, const ir_stmt *s) {
 static void body(role *r, const ir_body *b) {
   bool waited = false;
   const bool turns = !r->makes && r->g->in_turns && b == &r->g->warps->body;
-  /* a warpgroup waits for tiles when the other has had all of its own: those of later turns have the same parity */
+  /* a warpgroup waits for tiles when the other has had all of its own: those of later turns have
+   * the same parity */
   if (turns) r->last = last_product(b), cu_groups_take_turn(r);
   for (int i = 0; i < b->n; i++) {
     const ir_stmt *s = b->s[i];
@@ -299,7 +321,8 @@ static void body(role *r, const ir_body *b) {
   }
 }
 
-/* Instructions that ptxas is expected to leave: loops over blocks, steps and pieces stay; all else is unrolled. */
+/* Instructions that ptxas is expected to leave: loops over blocks, steps and pieces stay; all else
+ * is unrolled. */
 static int64_t products(const role *r, const ir_body *b) {
   const int64_t step = CU_STEP_BYTES / ir_bytes(r->c->p->machine.data);
   int64_t n = 0;
@@ -308,7 +331,8 @@ static int64_t products(const role *r, const ir_body *b) {
     const ir_stmt *s = b->s[i];
     const bool stream = s->kind == IR_FOR && cu_groups_find_stream(r, s, &t);
     n += products(r, &s->body) * (stream ? 2 : 1); /* its first step, or its last, is on its own */
-    if (s->kind == IR_NEST && cu_of(s)->fragments) n += (s->range[cu_of(s)->fragments->k].most + step - 1) / step;
+    if (s->kind == IR_NEST && cu_of(s)->fragments)
+      n += (s->range[cu_of(s)->fragments->k].most + step - 1) / step;
   }
   return n;
 }
@@ -332,16 +356,19 @@ static void put_predicted(FILE *out, const role *r) {
     leaving = (from->extent[cu_column_rank(from)] * 2 + CU_PANEL - 1) / CU_PANEL;
   }
   fprintf(out,
-          "/* Of its machine code: %" PRId64 " %s, %" PRId64 " UTMALDG, %" PRId64 " UTMASTG, 2 USETMAXREG; %" PRId64
-          " bytes of shared memory. */\n",
-          products(r, &g->part->body), cu_has_short_sums(p) ? "QGMMA" : "HGMMA", panels(p, g), leaving, g->shared);
+          "/* Of its machine code: %" PRId64 " %s, %" PRId64 " UTMALDG, %" PRId64
+          " UTMASTG, 2 USETMAXREG; %" PRId64 " bytes of shared memory. */\n",
+          products(r, &g->part->body), cu_has_short_sums(p) ? "QGMMA" : "HGMMA", panels(p, g),
+          leaving, g->shared);
 }
 
-void cu_groups_kernel(c_printer *c, const cu_groups *g, void (*open)(c_printer *c), void (*values)(c_printer *c)) {
+void cu_groups_kernel(c_printer *c, const cu_groups *g, void (*open)(c_printer *c),
+                      void (*values)(c_printer *c)) {
   role makes = {c, g, true, -1, NULL}, uses = {c, g, false, -1, NULL};
   put_predicted(c->out, &uses);
   fprintf(c->out,
-          "static __global__ void __launch_bounds__(%d, 1) part%d(const %s_args args, unsigned char *const workspace, "
+          "static __global__ void __launch_bounds__(%d, 1) part%d(const %s_args args, unsigned "
+          "char *const workspace, "
           "const __grid_constant__ maps%d maps) {\n  SHARED(shared);\n  (void)workspace;\n",
           cu_groups_threads(g), g->number, c->name, g->number);
   c->depth = 1;
@@ -349,7 +376,8 @@ void cu_groups_kernel(c_printer *c, const cu_groups *g, void (*open)(c_printer *
   values(c);
   if (g->same) c_line(c, "const int member = cluster_member();\n");
   barriers(c, g);
-  c_indent(c), fprintf(c->out, "if (threadIdx.y >= %d) { /* asks for tiles */\n", g->groups * CU_GROUP_WARPS);
+  c_indent(c), fprintf(c->out, "if (threadIdx.y >= %d) { /* asks for tiles */\n",
+                       g->groups * CU_GROUP_WARPS);
   c->depth++;
   c_indent(c), fprintf(c->out, "registers_fewer<%d>();\n", cu_groups_few(g));
   c_indent(c), fprintf(c->out, "if (THREAD == %d) {\n", g->groups * CU_GROUP_WARPS * CU_LANES);
@@ -364,7 +392,8 @@ void cu_groups_kernel(c_printer *c, const cu_groups *g, void (*open)(c_printer *
   open_rings(&uses);
   if (g->leaving.save) c_line(c, "int turn_of_panel = 0;\n");
   if (g->in_turns) c_line(c, "int blocks_begun = 0; /* by both */\n");
-  const bool turns = g->in_turns || (cu_groups_streams_in_turn(g) && cu_groups_has_stream(&uses, &g->part->body));
+  const bool turns =
+      g->in_turns || (cu_groups_streams_in_turn(g) && cu_groups_has_stream(&uses, &g->part->body));
   if (turns) cu_groups_first_turn(&uses);
   c->own = cu_fragment_element;
   loop(&uses, g->part);
@@ -372,6 +401,7 @@ void cu_groups_kernel(c_printer *c, const cu_groups *g, void (*open)(c_printer *
   if (turns) cu_groups_last_turn(&uses);
   if (g->leaving.save) c_line(c, "if (THREAD % 128 == 0) store_wait<0>();\n");
   c_close(c, 1);
-  if (g->same) c_line(c, "cluster_meet(); /* neither ends before the other has done with its memory */\n");
+  if (g->same)
+    c_line(c, "cluster_meet(); /* neither ends before the other has done with its memory */\n");
   fputs("}\n", c->out);
 }

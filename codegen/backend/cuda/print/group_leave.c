@@ -1,13 +1,19 @@
-/* Sums leave by boxes: each warpgroup rounds 64 of its columns at a time into a panel in shared memory, and one thread
- * sends it off.  Of two panels one is filled while the other leaves. */
+/* Sums leave by boxes: each warpgroup rounds 64 of its columns at a time into a panel in shared
+ * memory, and one thread sends it off.  Of two panels one is filled while the other leaves. */
 #include <inttypes.h>
 
 #include "codegen/backend/cuda/print/group.h"
 
-enum { ROWS = 64, PANEL = ROWS * CU_PANEL, PANELS = 2, COLUMNS = CU_PANEL / 2, EIGHTS = COLUMNS / 8 };
+enum {
+  ROWS = 64,
+  PANEL = ROWS * CU_PANEL,
+  PANELS = 2,
+  COLUMNS = CU_PANEL / 2,
+  EIGHTS = COLUMNS / 8
+};
 
-/* Coordinates of a panel's first element, the innermost first.  The second warpgroup's rows are behind the first's:
- * stacked ones along their first dim. */
+/* Coordinates of a panel's first element, the innermost first.  The second warpgroup's rows are
+ * behind the first's: stacked ones along their first dim. */
 static void send(c_printer *c, const ir_stmt *s, bool in_turns) {
   const ir_buffer *to = &c->p->buffers[s->save.to], *from = &c->p->buffers[s->save.from];
   ir_stack half = {.length = {ROWS}};
@@ -17,15 +23,18 @@ static void send(c_printer *c, const ir_stmt *s, bool in_turns) {
   fprintf(c->out, "&maps.out_%d, panel", s->save.to);
   for (int k = to->rank - 1; k >= 0; k--) {
     fputs(", (int)(", c->out),
-        c_atom(c->out, c->p, !cu_stack(from) && k == cu_row_rank(from) ? cu_of(s)->row : s->range[k].lo);
+        c_atom(c->out, c->p,
+               !cu_stack(from) && k == cu_row_rank(from) ? cu_of(s)->row : s->range[k].lo);
     fputs(" - (", c->out), c_atom(c->out, c->p, to->base[k]), fputs("))", c->out);
     if (k == cu_column_rank(from)) fprintf(c->out, " + tp * %d", COLUMNS);
-    if (k == along && !in_turns) fprintf(c->out, " + (int)threadIdx.y / 4 * %" PRId64, half.length[0]);
+    if (k == along && !in_turns)
+      fprintf(c->out, " + (int)threadIdx.y / 4 * %" PRId64, half.length[0]);
   }
   fputs("), store_end();\n", c->out);
 }
 
-/* What a map makes of the sums for a panel: not all of it at once, which would need as many registers again. */
+/* What a map makes of the sums for a panel: not all of it at once, which would need as many
+ * registers again. */
 static void print_map(const cu_role *r) {
   if (!r->g->leaving.map) return;
   r->c->panel = EIGHTS;
@@ -42,11 +51,14 @@ void cu_groups_leave(const cu_role *r, const ir_stmt *s) {
   fprintf(c->out, "%s leaves */\n", c->p->buffers[s->save.to].name);
   c->depth++;
   c_line(c, "#pragma unroll\n");
-  c_indent(c), fprintf(c->out, "for (int tp = 0; tp < %" PRId64 "; tp++) {\n", (eights + EIGHTS - 1) / EIGHTS);
+  c_indent(c), fprintf(c->out, "for (int tp = 0; tp < %" PRId64 "; tp++) {\n",
+                       (eights + EIGHTS - 1) / EIGHTS);
   c->depth++;
   print_map(r);
   c_indent(c);
-  fprintf(c->out, "unsigned char *const panel = shared + %" PRId64 " + threadIdx.y / 4 * %d + turn_of_panel * %d;\n",
+  fprintf(c->out,
+          "unsigned char *const panel = shared + %" PRId64
+          " + threadIdx.y / 4 * %d + turn_of_panel * %d;\n",
           g->leaving.at, PANELS * PANEL, PANEL);
   c_indent(c), fprintf(c->out, "if (THREAD %% 128 == 0) store_wait<%d>();\n", PANELS - 1);
   c_line(c, "group_meet(1 + threadIdx.y / 4, 128);\n");
@@ -55,7 +67,8 @@ void cu_groups_leave(const cu_role *r, const ir_stmt *s) {
   c->depth++;
   c_indent(c);
   if (eights % EIGHTS) fprintf(c->out, "if (%d * tp + te / 2 < %" PRId64 ") ", EIGHTS, eights);
-  fprintf(c->out, "put_staged(panel, te %% 2, te / 2, %s[0][%d * tp + te / 2] + 2 * (te %% 2));\n", from->id, EIGHTS);
+  fprintf(c->out, "put_staged(panel, te %% 2, te / 2, %s[0][%d * tp + te / 2] + 2 * (te %% 2));\n",
+          from->id, EIGHTS);
   c->depth--;
   c_line(c, "proxy_fence();\n");
   c_line(c, "group_meet(1 + threadIdx.y / 4, 128);\n");

@@ -1,6 +1,6 @@
-/* Tensor maps: the struct that a part takes, and how the host fills it before each start.  A map says how a tensor
- * stands in memory, by the call's arguments; a box is a panel of a tile, 128 bytes along the last rank, and rows along
- * another. */
+/* Tensor maps: the struct that a part takes, and how the host fills it before each start.  A map
+ * says how a tensor stands in memory, by the call's arguments; a box is a panel of a tile, 128
+ * bytes along the last rank, and rows along another. */
 #include <inttypes.h>
 
 #include "codegen/backend/cuda/print/group.h"
@@ -13,8 +13,9 @@ typedef struct {
 
 void cu_groups_maps(FILE *out, const ir_program *p, const cu_groups *g) {
   (void)p;
-  fprintf(out, "\n/* Tensors as part%d takes boxes from them, and sends them off. */\nstruct maps%d {\n", g->number,
-          g->number);
+  fprintf(out,
+          "\n/* Tensors as part%d takes boxes from them, and sends them off. */\nstruct maps%d {\n",
+          g->number, g->number);
   for (int i = 0; i < g->n; i++)
     for (int k = 0; k < g->ring[i].n_copies; k++)
       fprintf(out, "  tensor_map of_%d;\n", g->ring[i].copy[k]->copy.to);
@@ -47,7 +48,8 @@ static box_rows of_stack(const ir_stack *stack) {
 
 /* Of a tile; divided: in so many parts. */
 static box_rows of_tile(const ir_buffer *to, int64_t divided) {
-  return cu_stack(to) ? of_stack(cu_stack(to)) : along(cu_row_rank(to), cu_matrix_rows(to) / divided);
+  return cu_stack(to) ? of_stack(cu_stack(to))
+                      : along(cu_row_rank(to), cu_matrix_rows(to) / divided);
 }
 
 /* Of what leaves: a warpgroup's rows. */
@@ -57,8 +59,8 @@ static box_rows of_rows(const ir_buffer *from, bool in_turns) {
   return of_stack(in_turns || !cu_half_of_stack(cu_stack(from), &half) ? cu_stack(from) : &half);
 }
 
-/* "const int64_t extent[] = .., step[] = ..; const int box[] = ..;", the innermost rank first.  A box in steps is as
- * long as all of them, and `each` says what a step is. */
+/* "const int64_t extent[] = .., step[] = ..; const int box[] = ..;", the innermost rank first.  A
+ * box in steps is as long as all of them, and `each` says what a step is. */
 static void say(const maps *m, const ir_buffer *b, const box_rows *rows) {
   const tf_tensor *z = &m->p->tree->workload->tensors[b->tensor];
   const bool argument = b->role == IR_ARGUMENT;
@@ -76,7 +78,8 @@ static void say(const maps *m, const ir_buffer *b, const box_rows *rows) {
   fputs("};\n    const int box[] = {", m->out);
   for (int r = b->rank - 1; r >= 0; r--)
     fprintf(m->out, "%" PRId64 "%s",
-            r == b->rank - 1 ? (int64_t)CU_PANEL / ir_bytes(b->type) : rows->length[r] * rows->step[r],
+            r == b->rank - 1 ? (int64_t)CU_PANEL / ir_bytes(b->type)
+                             : rows->length[r] * rows->step[r],
             r                ? ", "
             : rows->in_steps ? "}, each[] = {"
                              : "};\n");
@@ -88,7 +91,8 @@ static void print_map_make(const maps *m, const char *name, int number, int buff
   const ir_buffer *b = &m->p->buffers[buffer];
   fputs("  {\n", m->out);
   say(m, b, &rows);
-  fprintf(m->out, "    const cudaError_t bad = map_make(&maps->%s_%d, CU_TENSOR_MAP_DATA_TYPE_%s, ", name, number,
+  fprintf(m->out, "    const cudaError_t bad = map_make(&maps->%s_%d, CU_TENSOR_MAP_DATA_TYPE_%s, ",
+          name, number,
           b->type == IR_F16  ? "FLOAT16"
           : b->type == IR_F8 ? "UINT8"
                              : "BFLOAT16");
@@ -96,11 +100,12 @@ static void print_map_make(const maps *m, const char *name, int number, int buff
     fputs("args->", m->out), c_field(m->out, m->p->tree->workload->tensors[b->tensor].name);
   else
     fprintf(m->out, "workspace + %" PRId64, m->offset[buffer]);
-  fprintf(m->out, ", %d, extent, step, box%s);\n    if (bad != cudaSuccess) return bad;\n  }\n", b->rank,
-          rows.in_steps ? ", each" : "");
+  fprintf(m->out, ", %d, extent, step, box%s);\n    if (bad != cudaSuccess) return bad;\n  }\n",
+          b->rank, rows.in_steps ? ", each" : "");
 }
 
-/* What is asked of each device once a thread: how many blocks run at a time, with so much shared memory. */
+/* What is asked of each device once a thread: how many blocks run at a time, with so much shared
+ * memory. */
 static void ask_device(const maps *m, const cu_groups *g) {
   const int n = g->number;
   fprintf(m->out,
@@ -122,45 +127,53 @@ static void ask_device(const maps *m, const cu_groups *g) {
 
 static void make_all(const maps *m, const cu_groups *g, const char *name) {
   fprintf(m->out,
-          "static cudaError_t make_maps%d(maps%d *maps, const %s_args *args, unsigned char *workspace) {\n"
+          "static cudaError_t make_maps%d(maps%d *maps, const %s_args *args, unsigned char "
+          "*workspace) {\n"
           "  (void)args, (void)workspace;\n",
           g->number, g->number, name);
   for (int i = 0; i < g->n; i++)
     for (int k = 0; k < g->ring[i].n_copies; k++) {
       const ir_stmt *s = g->ring[i].copy[k];
       const bool common = g->same && g->same[s->copy.to];
-      print_map_make(m, "of", s->copy.to, s->copy.from, of_tile(&m->p->buffers[s->copy.to], common ? CU_CLUSTER : 1));
+      print_map_make(m, "of", s->copy.to, s->copy.from,
+                     of_tile(&m->p->buffers[s->copy.to], common ? CU_CLUSTER : 1));
     }
   if (g->leaving.save) {
     const ir_stmt *s = g->leaving.save;
-    print_map_make(m, "out", s->save.to, s->save.to, of_rows(&m->p->buffers[s->save.from], g->in_turns));
+    print_map_make(m, "out", s->save.to, s->save.to,
+                   of_rows(&m->p->buffers[s->save.from], g->in_turns));
   }
   fputs("  return cudaSuccess;\n}\n\n", m->out);
 }
 
-void cu_groups_start(FILE *out, const ir_program *p, const cu_groups *g, const int64_t *offset, const char *name) {
+void cu_groups_start(FILE *out, const ir_program *p, const cu_groups *g, const int64_t *offset,
+                     const char *name) {
   const maps m = {out, p, offset};
   const int n = g->number;
   make_all(&m, g, name);
   fprintf(out,
           "/* Keeps the maps of the last calls of the thread, for others with the same arrays. */\n"
-          "static cudaError_t start_part%d(const %s_args *args, unsigned char *workspace, cudaStream_t stream) {\n"
+          "static cudaError_t start_part%d(const %s_args *args, unsigned char *workspace, "
+          "cudaStream_t stream) {\n"
           "  const dim3 threads(%d, %d);\n",
           n, name, CU_LANES, cu_groups_threads(g) / CU_LANES);
   ask_device(&m, g);
   fprintf(out,
-          "  static thread_local struct {\n    maps%d maps;\n    %s_args args;\n    unsigned char *workspace;\n    "
+          "  static thread_local struct {\n    maps%d maps;\n    %s_args args;\n    unsigned char "
+          "*workspace;\n    "
           "bool there;\n  } kept[MAPS_KEPT];\n"
           "  auto &at = kept[place_of(args, sizeof *args)];\n"
-          "  if (!at.there || at.workspace != workspace || memcmp(&at.args, args, sizeof *args) != 0) {\n"
+          "  if (!at.there || at.workspace != workspace || memcmp(&at.args, args, sizeof *args) != "
+          "0) {\n"
           "    at.there = false;\n    bad = make_maps%d(&at.maps, args, workspace);\n"
           "    if (bad != cudaSuccess) return bad;\n"
           "    at.args = *args, at.workspace = workspace, at.there = true;\n  }\n",
           n, name, n);
   if (g->same)
     fprintf(out,
-            "  return START_CLUSTERS(part%d, blocks, threads, %" PRId64 ", stream, *args, workspace, at.maps);\n}\n", n,
-            g->shared);
+            "  return START_CLUSTERS(part%d, blocks, threads, %" PRId64
+            ", stream, *args, workspace, at.maps);\n}\n",
+            n, g->shared);
   else
     fprintf(out,
             "  START_ROLES(part%d, blocks, threads, %" PRId64

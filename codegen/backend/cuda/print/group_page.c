@@ -1,5 +1,6 @@
-/* README.md of kernels of warpgroups: each as the Pipe that it is, of who brings tiles and who takes them, and how its
- * steps come to their cycles.  No op of a mapping is a copy, so its own tree has no such node. */
+/* README.md of kernels of warpgroups: each as the Pipe that it is, of who brings tiles and who
+ * takes them, and how its steps come to their cycles.  No op of a mapping is a copy, so its own
+ * tree has no such node. */
 #include <inttypes.h>
 
 #include "codegen/backend/cuda/print/group.h"
@@ -23,10 +24,12 @@ static void tiles(reader *r, const cu_ring *ring) {
   for (int i = 0; i < ring->n_copies; i++) {
     const ir_buffer *to = &r->p->buffers[ring->copy[i]->copy.to];
     line(r);
-    fprintf(r->out, "%s, %" PRId64 " x %" PRId64, r->p->tree->workload->tensors[to->tensor].name, cu_matrix_rows(to),
-            to->extent[cu_column_rank(to)]);
+    fprintf(r->out, "%s, %" PRId64 " x %" PRId64, r->p->tree->workload->tensors[to->tensor].name,
+            cu_matrix_rows(to), to->extent[cu_column_rank(to)]);
     if (!ring->lasting) fprintf(r->out, ", into a ring of %" PRId64, ring->stages);
-    fputs(r->g->same && r->g->same[ring->copy[i]->copy.to] ? ", half of it for both of a cluster\n" : "\n", r->out);
+    fputs(r->g->same && r->g->same[ring->copy[i]->copy.to] ? ", half of it for both of a cluster\n"
+                                                           : "\n",
+          r->out);
   }
 }
 
@@ -35,7 +38,8 @@ static const char *done_to(const ir_program *p, const ir_stmt *s) {
   case IR_NEST: return cu_of(s)->fragments ? " multiplied" : "";
   case IR_CORRECT: return " corrected";
   case IR_DIVIDE: return " divided";
-  default: return s->kind == IR_SAVE && p->buffers[s->save.to].space == CU_FRAGMENT ? " kept" : " stored";
+  default:
+    return s->kind == IR_SAVE && p->buffers[s->save.to].space == CU_FRAGMENT ? " kept" : " stored";
   }
 }
 
@@ -43,15 +47,18 @@ static const char *done_to(const ir_program *p, const ir_stmt *s) {
 static bool concerns(const reader *r, const ir_body *b) {
   bool any = false;
   for (int i = 0; i < b->n && !any; i++)
-    any = concerns(r, &b->s[i]->body) || (r->makes ? b->s[i]->kind == IR_WAIT : ir_facts_of(b->s[i])->points);
+    any = concerns(r, &b->s[i]->body) ||
+          (r->makes ? b->s[i]->kind == IR_WAIT : ir_facts_of(b->s[i])->points);
   return any;
 }
 
 static void steps(reader *r, const ir_stmt *loop) {
   tf_mask m;
   line(r);
-  fprintf(r->out, "for %s=%" PRId64 "%s\n", r->p->tree->workload->dims[loop->loop.dim].name, loop->loop.trip,
-          cu_mask_of(r->p, r->g->warps, loop, &m) ? ", but for what the mask leaves nothing of" : "");
+  fprintf(r->out, "for %s=%" PRId64 "%s\n", r->p->tree->workload->dims[loop->loop.dim].name,
+          loop->loop.trip,
+          cu_mask_of(r->p, r->g->warps, loop, &m) ? ", but for what the mask leaves nothing of"
+                                                  : "");
 }
 
 static void body(reader *r, const ir_body *b) {
@@ -62,7 +69,8 @@ static void body(reader *r, const ir_body *b) {
     if (ring >= 0) tiles(r, &r->g->ring[ring]);
     if (ir_facts_of(s)->points && !r->makes) {
       if (!r->listing) line(r);
-      fprintf(r->out, "%s%s%s", r->listing ? ", " : "", r->p->tree->workload->ops[s->op].name, done_to(r->p, s));
+      fprintf(r->out, "%s%s%s", r->listing ? ", " : "", r->p->tree->workload->ops[s->op].name,
+              done_to(r->p, s));
       r->listing = true;
     }
     if (!concerns(r, &s->body)) continue;
@@ -86,29 +94,32 @@ static void tree(FILE *out, const ir_program *p, const cu_groups *g, const cu_pi
           "\n    part%d: %" PRId64 " blocks, %.6g on a multiprocessor, one after the other\n"
           "      Pipe: a step takes %.6g cycles (%s); fill %.6g, drain %.6g\n"
           "        bring: a warpgroup, %.6g cycles a step\n",
-          g->number, g->part->loop.trip, q->blocks, cu_pipe_each(q), bound_of(q), q->latency + q->brings,
-          q->takes + q->behind, q->brings);
+          g->number, g->part->loop.trip, q->blocks, cu_pipe_each(q), bound_of(q),
+          q->latency + q->brings, q->takes + q->behind, q->brings);
   r.depth = 5, body(&r, &g->warps->body);
-  fprintf(out, "        take: %s warpgroups%s, %.6g cycles a step\n", g->groups == 2 ? "two" : "three",
-          g->in_turns ? ", a block each" : "", q->takes);
+  fprintf(out, "        take: %s warpgroups%s, %.6g cycles a step\n",
+          g->groups == 2 ? "two" : "three", g->in_turns ? ", a block each" : "", q->takes);
   r.makes = false, body(&r, &g->warps->body);
   if (r.listing) fputc('\n', out);
 }
 
 static void row(FILE *out, const cu_groups *g, const cu_pipe *q) {
-  fprintf(out, "| part%d%s | %.6g | %.6g | %.6g | %.6g | %.6g | %.6g | %s | %.6g | %.6g | %.6g |\n", g->number,
-          q->in_turns ? ", blocks in turn" : "", q->blocks, q->steps, q->depth, q->brings, q->takes, cu_pipe_each(q),
-          bound_of(q), q->latency + q->brings, q->takes + q->behind, cu_pipe_all(q));
+  fprintf(out, "| part%d%s | %.6g | %.6g | %.6g | %.6g | %.6g | %.6g | %s | %.6g | %.6g | %.6g |\n",
+          g->number, q->in_turns ? ", blocks in turn" : "", q->blocks, q->steps, q->depth,
+          q->brings, q->takes, cu_pipe_each(q), bound_of(q), q->latency + q->brings,
+          q->takes + q->behind, cu_pipe_all(q));
 }
 
 static const char about[] =
-    "\n## Pipe\n\nOne warpgroup brings tiles, others multiply them, and rings of tiles are between: a Pipe, as the "
-    "kernel runs it (the mapping's\ntree has none, since no op is a copy).  Cycles of a multiprocessor, of a step (a "
+    "\n## Pipe\n\nOne warpgroup brings tiles, others multiply them, and rings of tiles are "
+    "between: a Pipe, as the "
+    "kernel runs it (the mapping's\ntree has none, since no op is a copy).  Cycles of a "
+    "multiprocessor, of a step (a "
     "tile "
     "of the ring); fill: until the first step can\nbegin, drain: behind the last.\n";
-static const char head[] =
-    "\n| Kernel | Blocks | Steps a block | Ring | Brings | Takes | A step | Bound by | Fill | Drain | All |\n"
-    "|---|--:|--:|--:|--:|--:|--:|---|--:|--:|--:|\n";
+static const char head[] = "\n| Kernel | Blocks | Steps a block | Ring | Brings | Takes | A step | "
+                           "Bound by | Fill | Drain | All |\n"
+                           "|---|--:|--:|--:|--:|--:|--:|---|--:|--:|--:|\n";
 
 void cu_groups_page(FILE *out, const ir_program *p) {
   for (int rows = 0; rows < 2; rows++)

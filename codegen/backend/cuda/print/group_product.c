@@ -1,7 +1,8 @@
-/* A product of a warpgroup: its 64 rows by up to 256 columns, 32 bytes of the sum at a time.  Operands are tiles of
- * panels of 128 bytes a row, which descriptors say; rows may be fragments, too.  Along the sum (K-major) a step is 32
- * bytes of a panel, and eight rows are 1024 bytes; across it (MN-major, halves alone) a step is 16 rows, 64 rows or
- * columns are a panel.  Float8 is multiplied in parts of a ring's step, whose sums are then added to those of all. */
+/* A product of a warpgroup: its 64 rows by up to 256 columns, 32 bytes of the sum at a time.
+ * Operands are tiles of panels of 128 bytes a row, which descriptors say; rows may be fragments,
+ * too.  Along the sum (K-major) a step is 32 bytes of a panel, and eight rows are 1024 bytes;
+ * across it (MN-major, halves alone) a step is 16 rows, 64 rows or columns are a panel.  Float8 is
+ * multiplied in parts of a ring's step, whose sums are then added to those of all. */
 #include <inttypes.h>
 
 #include "codegen/backend/cuda/print/group.h"
@@ -42,9 +43,10 @@ static void matrix(c_printer *c, const product *t, int read, bool rows) {
   const int64_t panel = cu_matrix_rows(b) * CU_PANEL;
   const int ring = ring_of(t, read);
   const bool k = along(t, read, b);
-  const int64_t group = k ? GROUP * CU_PANEL : panel; /* from a warpgroup's rows to the next one's */
-  fprintf(c->out, "matrix_at(shared + %" PRId64 " + at_%d * %" PRId64, t->g->tile[t->s->nest.from[read]], ring,
-          cu_bytes(b) / b->slots);
+  const int64_t group =
+      k ? GROUP * CU_PANEL : panel; /* from a warpgroup's rows to the next one's */
+  fprintf(c->out, "matrix_at(shared + %" PRId64 " + at_%d * %" PRId64,
+          t->g->tile[t->s->nest.from[read]], ring, cu_bytes(b) / b->slots);
   if (rows && !t->g->in_turns) fprintf(c->out, " + threadIdx.y / 4 * %" PRId64, group);
   if (k)
     fprintf(c->out, ", tk / 4 * %" PRId64 " + tk %% 4 * %d", panel, CU_STEP_BYTES);
@@ -66,10 +68,12 @@ static void rows_of_fragment(c_printer *c, const product *t, const ir_buffer *b)
     for (int e = 0; e < 2; e++) {
       if (e) fputs(", ", c->out);
       if (is_ragged(k)) {
-        c_atom(c->out, c->p, k->lo), fprintf(c->out, " + %d * tk + 2 * (LANE %% 4) + %d < ", SUM, i / 2 * 8 + e);
+        c_atom(c->out, c->p, k->lo),
+            fprintf(c->out, " + %d * tk + 2 * (LANE %% 4) + %d < ", SUM, i / 2 * 8 + e);
         c_atom(c->out, c->p, k->hi), fputs(" ? ", c->out);
       }
-      fprintf(c->out, "%s[0][2 * tk + %d][%d]%s", b->id, i / 2, i % 2 * 2 + e, is_ragged(k) ? " : 0.0f" : "");
+      fprintf(c->out, "%s[0][2 * tk + %d][%d]%s", b->id, i / 2, i % 2 * 2 + e,
+              is_ragged(k) ? " : 0.0f" : "");
     }
     fputs(");\n", c->out);
   }
@@ -77,7 +81,9 @@ static void rows_of_fragment(c_printer *c, const product *t, const ir_buffer *b)
 }
 
 /* Whether the dim at that position goes along rows or columns. */
-static bool is_of_matrix(const product *t, int k) { return k == t->f->m || k == t->f->n || ir_is_stacked(t->s, k); }
+static bool is_of_matrix(const product *t, int k) {
+  return k == t->f->m || k == t->f->n || ir_is_stacked(t->s, k);
+}
 
 /* Dims with one setting; where one has none, or the sum, there is nothing to do. */
 static int open_single(c_printer *c, const product *t) {
@@ -85,7 +91,8 @@ static int open_single(c_printer *c, const product *t) {
   for (int k = 0; k < t->op->n_dims; k++) {
     const ir_range *r = &t->s->range[k];
     if (is_of_matrix(t, k) || (k == t->f->k ? r->never_empty : r->exact)) continue;
-    c_line(c, "if ("), c_atom(c->out, c->p, r->lo), fputs(" < ", c->out), c_atom(c->out, c->p, r->hi);
+    c_line(c, "if ("), c_atom(c->out, c->p, r->lo), fputs(" < ", c->out),
+        c_atom(c->out, c->p, r->hi);
     fputs(") {\n", c->out), c->depth++, opened++;
   }
   return opened;
@@ -103,7 +110,8 @@ static product product_of(const c_printer *c, const cu_groups *g, const ir_stmt 
   t.out = c_buffer(c, t.op, -1);
   const int64_t step = CU_STEP_BYTES / ir_bytes(c->p->machine.data);
   t.steps = (s->range[t.f->k].most + step - 1) / step;
-  t.parts = cu_has_short_sums(c->p) && (s->nest.n_resets || !s->range[t.f->k].never_empty || has_open(&t));
+  t.parts = cu_has_short_sums(c->p) &&
+            (s->nest.n_resets || !s->range[t.f->k].never_empty || has_open(&t));
   return t;
 }
 
@@ -121,12 +129,15 @@ void cu_groups_rows(c_printer *c, const ir_stmt *s, bool declare) {
 }
 
 /* What products add to: "&C[0][0][0]". */
-static void sums(c_printer *c, const product *t) { fprintf(c->out, t->parts ? "part" : "&%s[0][0][0]", t->out->id); }
+static void sums(c_printer *c, const product *t) {
+  fprintf(c->out, t->parts ? "part" : "&%s[0][0][0]", t->out->id);
+}
 
 /* Until products have made their sums. */
 static void wait(c_printer *c, const product *t, int left) {
   c_indent(c), fprintf(c->out, "multiply_wait<%d>();\n", left);
-  c_indent(c), fprintf(c->out, "sums_hold<%" PRId64 ">(", t->out->extent[cu_column_rank(t->out)] / 2);
+  c_indent(c),
+      fprintf(c->out, "sums_hold<%" PRId64 ">(", t->out->extent[cu_column_rank(t->out)] / 2);
   sums(c, t), fputs(");\n", c->out);
 }
 
@@ -182,9 +193,11 @@ void cu_groups_product(c_printer *c, const cu_groups *g, const ir_stmt *s) {
   const bool some = s->range[t.f->k].never_empty && !has_open(&t);
   const int64_t n = t.out->extent[cu_column_rank(t.out)];
   if (!some && s->nest.n_resets)
-    c_indent(c), fprintf(c->out, "if (fresh) zero_fragments<%" PRId64 ">(&%s[0][0][0]);\n", n / 2, t.out->id);
+    c_indent(c), fprintf(c->out, "if (fresh) zero_fragments<%" PRId64 ">(&%s[0][0][0]);\n", n / 2,
+                         t.out->id);
   const int opened = open_single(c, &t);
-  if (from(c, &t, t.f->a)->space == CU_FRAGMENT) cu_groups_rows(c, s, true), cu_groups_rows(c, s, false);
+  if (from(c, &t, t.f->a)->space == CU_FRAGMENT)
+    cu_groups_rows(c, s, true), cu_groups_rows(c, s, false);
   if (t.parts) c_indent(c), fprintf(c->out, "float part[%" PRId64 "];\n", n / 2);
   begin_sums(c, &t, some || t.parts, NULL);
   wait(c, &t, 0);

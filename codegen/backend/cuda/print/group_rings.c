@@ -1,12 +1,13 @@
-/* What a part of warpgroups has in shared memory: rings of tiles, their barriers, and panels that leave. */
+/* What a part of warpgroups has in shared memory: rings of tiles, their barriers, and panels that
+ * leave. */
 #include <stdlib.h>
 
 #include "codegen/backend/cuda/print/group.h"
 
 enum { TILE = 1024, BARRIER = 8 }; /* bytes that tiles stand on; of a barrier */
 
-/* Bytes that the boxes of a tile bring: of stacked rows no more than there are, and what is behind them in the tile
- * stays as it was.  Products read it, and make sums of rows that nobody wants. */
+/* Bytes that the boxes of a tile bring: of stacked rows no more than there are, and what is behind
+ * them in the tile stays as it was.  Products read it, and make sums of rows that nobody wants. */
 static int64_t brought(const ir_buffer *to) {
   const int64_t tile = cu_bytes(to) / to->slots;
   return cu_stack(to) ? tile / cu_stack(to)->count * ir_stack_rows(cu_stack(to)) : tile;
@@ -30,7 +31,8 @@ static void find_rings(const ir_program *p, const ir_body *b, cu_groups *g) {
   }
 }
 
-/* The ring of tiles that nobody gives back in the list in which they are waited for: no barrier is behind the work. */
+/* The ring of tiles that nobody gives back in the list in which they are waited for: no barrier is
+ * behind the work. */
 static void find_lasting(const ir_body *b, cu_groups *g) {
   for (int i = 0; i < b->n; i++) {
     const int ring = b->s[i]->kind == IR_WAIT ? cu_ring_of(g, b->s[i]) : -1;
@@ -51,7 +53,8 @@ static cu_leaving find_save(const ir_program *p, const ir_body *b) {
       continue;
     }
     found.save = s;
-    const tf_op *op = before && before->kind == IR_NEST ? &p->tree->workload->ops[before->op] : NULL;
+    const tf_op *op =
+        before && before->kind == IR_NEST ? &p->tree->workload->ops[before->op] : NULL;
     if (op && op->reduce == TF_ASSIGN && p->buffer_of[op->out] == s->save.from) found.map = before;
   }
   return found;
@@ -78,7 +81,9 @@ int64_t cu_ring_before(const cu_groups *g, int ring) {
 }
 
 bool cu_groups_find(const ir_program *p, const ir_stmt *part, int number, cu_groups *g) {
-  *g = (cu_groups){.part = part, .number = number, .tile = TF_ARRAY(p->arena, int64_t, (size_t)p->n_buffers + 1)};
+  *g = (cu_groups){.part = part,
+                   .number = number,
+                   .tile = TF_ARRAY(p->arena, int64_t, (size_t)p->n_buffers + 1)};
   if (!g->tile) return false;
   for (int i = 0; i < part->body.n; i++)
     if (part->body.s[i]->kind == IR_FOR) g->warps = part->body.s[i];

@@ -1,16 +1,20 @@
-/* Loops of two products with work on rows in between (attention): the first product of a step is under way together
- * with the second of the step before, whose rows have stayed in registers, and what is done with rows while the second
- * is still at work; three warpgroups begin their products in turn, so that one multiplies while the others do the rest.
- * Steps that a mask leaves nothing of are left out. */
+/* Loops of two products with work on rows in between (attention): the first product of a step is
+ * under way together with the second of the step before, whose rows have stayed in registers, and
+ * what is done with rows while the second is still at work; three warpgroups begin their products
+ * in turn, so that one multiplies while the others do the rest. Steps that a mask leaves nothing of
+ * are left out. */
 #include <inttypes.h>
 
 #include "codegen/backend/cuda/print/group.h"
 
 static const tf_op *op_of(const cu_role *r, const ir_stmt *s) { return &r->c->wl->ops[s->op]; }
 
-static int made_by(const cu_role *r, const ir_stmt *s) { return r->c->p->buffer_of[op_of(r, s)->out]; }
+static int made_by(const cu_role *r, const ir_stmt *s) {
+  return r->c->p->buffer_of[op_of(r, s)->out];
+}
 
-/* ---- what is one ----------------------------------------------------------------------------------------- */
+/* ---- what is one
+ * ----------------------------------------------------------------------------------------- */
 
 static bool is_let_in(const ir_body *b, int var) {
   bool any = false;
@@ -27,27 +31,32 @@ static bool is_first(const ir_stmt *loop, ir_atom a) {
     const ir_stmt *s = loop->body.s[i];
     if (s->kind != IR_LET || s->let.var != a.var) continue;
     const ir_expr *e = &s->let.expr;
-    return e->fn == IR_SUM && e->n == 1 && e->coef[0] > 0 && e->arg[0].var == loop->loop.var && e->arg[0].off == 0;
+    return e->fn == IR_SUM && e->n == 1 && e->coef[0] > 0 && e->arg[0].var == loop->loop.var &&
+           e->arg[0].off == 0;
   }
   return false;
 }
 
 /* Whether the statement knows of other steps at most whether its own is the first. */
 static bool knows_little(const ir_stmt *loop, const ir_stmt *s) {
-  if (s->kind == IR_NEST) return s->nest.n_resets == 0 || (s->nest.n_resets == 1 && is_first(loop, s->nest.resets[0]));
+  if (s->kind == IR_NEST)
+    return s->nest.n_resets == 0 || (s->nest.n_resets == 1 && is_first(loop, s->nest.resets[0]));
   return s->kind != IR_CORRECT || is_first(loop, s->correct.resets);
 }
 
-/* Whether it is done behind the second product: it divides sums of all steps, and knows nothing of the last. */
+/* Whether it is done behind the second product: it divides sums of all steps, and knows nothing of
+ * the last. */
 static bool is_behind(const cu_role *r, const cu_stream *t, const ir_stmt *s) {
   if (s->kind != IR_DIVIDE) return false;
   bool own = false;
   for (int k = 0; k < ir_n_ranges(r->c->p, s); k++)
-    own |= is_let_in(&t->loop->body, s->range[k].lo.var) || is_let_in(&t->loop->body, s->range[k].hi.var);
+    own |= is_let_in(&t->loop->body, s->range[k].lo.var) ||
+           is_let_in(&t->loop->body, s->range[k].hi.var);
   return !own;
 }
 
-/* Whether it stands between the products, and does not touch what the second makes but to correct it. */
+/* Whether it stands between the products, and does not touch what the second makes but to correct
+ * it. */
 static bool is_between(const cu_role *r, const ir_stmt *second, const ir_stmt *s) {
   if (s->kind == IR_CORRECT && made_by(r, s) == made_by(r, second)) return true;
   return ir_facts_of(s)->points && s->kind != IR_DIVIDE &&
@@ -78,14 +87,16 @@ static void find_mask(const cu_role *r, cu_stream *t) {
 
 bool cu_groups_find_stream(const cu_role *r, const ir_stmt *loop, cu_stream *t) {
   const ir_program *p = r->c->p;
-  if (loop->loop.map != IR_SERIAL || loop->loop.trip < 2 || !find_products(r, loop, t)) return false;
+  if (loop->loop.map != IR_SERIAL || loop->loop.trip < 2 || !find_products(r, loop, t))
+    return false;
   const ir_stmt *first = loop->body.s[t->first], *second = loop->body.s[t->second];
   bool ok = p->buffers[first->nest.from[cu_of(first)->fragments->a]].space != CU_FRAGMENT &&
             first->nest.n_resets == 0 &&
             p->buffers[second->nest.from[cu_of(second)->fragments->a]].space == CU_FRAGMENT &&
             second->nest.n_resets == 1 && made_by(r, first) != made_by(r, second);
   for (int i = 0; i < 2; i++)
-    ok = ok && t->ring[i] >= 0 && !r->g->ring[t->ring[i]].lasting && r->g->ring[t->ring[i]].stages > 1;
+    ok = ok && t->ring[i] >= 0 && !r->g->ring[t->ring[i]].lasting &&
+         r->g->ring[t->ring[i]].stages > 1;
   for (int i = 0; i < loop->body.n && ok; i++) {
     const ir_stmt *s = loop->body.s[i];
     if (!ir_facts_of(s)->points) continue;
@@ -102,11 +113,13 @@ bool cu_groups_has_stream(const cu_role *r, const ir_body *b) {
   bool any = false;
   cu_stream t;
   for (int i = 0; i < b->n && !any; i++)
-    any = (b->s[i]->kind == IR_FOR && cu_groups_find_stream(r, b->s[i], &t)) || cu_groups_has_stream(r, &b->s[i]->body);
+    any = (b->s[i]->kind == IR_FOR && cu_groups_find_stream(r, b->s[i], &t)) ||
+          cu_groups_has_stream(r, &b->s[i]->body);
   return any;
 }
 
-/* ---- which steps ----------------------------------------------------------------------------------------- */
+/* ---- which steps
+ * ----------------------------------------------------------------------------------------- */
 
 static const ir_range *range_of(const cu_role *r, const cu_stream *t, int dim) {
   return &t->mask->range[lower_find_dim(op_of(r, t->mask), dim)];
@@ -129,7 +142,8 @@ void cu_groups_ends(const cu_role *r, const cu_stream *t) {
   const char *var = c->p->var_name[t->loop->loop.var];
   const ir_range *keys = range_of(r, t, t->loop->loop.dim);
   c_indent(c),
-      fprintf(c->out, "int64_t first = 0, end = %" PRId64 "; /* steps that are not masked */\n", t->loop->loop.trip);
+      fprintf(c->out, "int64_t first = 0, end = %" PRId64 "; /* steps that are not masked */\n",
+              t->loop->loop.trip);
   c_line(c, "(void)first;\n");
   for (int last = 1; last >= 0; last--) {
     if (is_far(last ? t->hi : t->lo)) continue;
@@ -147,9 +161,11 @@ void cu_groups_ends(const cu_role *r, const cu_stream *t) {
   }
 }
 
-/* ---- how it is printed ----------------------------------------------------------------------------------- */
+/* ---- how it is printed
+ * ----------------------------------------------------------------------------------- */
 
-/* A mask chooses what it chooses where it leaves nothing out; in steps of which it does, that is -inf. */
+/* A mask chooses what it chooses where it leaves nothing out; in steps of which it does, that is
+ * -inf. */
 static void masked(const cu_role *r, const cu_stream *t, const ir_stmt *s) {
   c_printer *c = r->c;
   const ir_range *keys = range_of(r, t, t->loop->loop.dim);
@@ -174,9 +190,11 @@ static void masked(const cu_role *r, const cu_stream *t, const ir_stmt *s) {
 
 /* Sums are corrected if a maximum of the warp's rows has risen. */
 static void correct(const cu_role *r, const ir_stmt *s) {
-  const char *before = r->c->p->buffers[s->correct.before].id, *after = r->c->p->buffers[s->correct.after].id;
+  const char *before = r->c->p->buffers[s->correct.before].id,
+             *after = r->c->p->buffers[s->correct.after].id;
   c_indent(r->c);
-  fprintf(r->c->out, "if (any_lane(%s[0][0] != %s[0][0] || %s[0][1] != %s[0][1])) {\n", before, after, before, after);
+  fprintf(r->c->out, "if (any_lane(%s[0][0] != %s[0][0] || %s[0][1] != %s[0][1])) {\n", before,
+          after, before, after);
   r->c->depth++;
   cu_groups_points(r, s);
   c_close(r->c, 1);
@@ -209,7 +227,8 @@ static bool is_of_first(const cu_role *r, const cu_stream *t, int ring) {
   bool is = at->lasting;
   for (int i = 0; i < at->n_copies && is; i++) {
     const int tile = at->copy[i]->copy.to, own = cu_touches(p, first, 1, tile);
-    is = own > 0 && cu_touches(p, all->s, all->n, tile) == own + cu_touches(p, (ir_stmt *const *)&at->copy[i], 1, tile);
+    is = own > 0 && cu_touches(p, all->s, all->n, tile) ==
+                        own + cu_touches(p, (ir_stmt *const *)&at->copy[i], 1, tile);
   }
   return is;
 }
@@ -219,7 +238,8 @@ bool cu_groups_is_early(const cu_role *r, int ring) {
   bool is = false;
   cu_stream t;
   for (int i = 0; i < b->n && !is; i++)
-    is = b->s[i]->kind == IR_FOR && cu_groups_find_stream(r, b->s[i], &t) && is_of_first(r, &t, ring);
+    is = b->s[i]->kind == IR_FOR && cu_groups_find_stream(r, b->s[i], &t) &&
+         is_of_first(r, &t, ring);
   return is;
 }
 

@@ -1,4 +1,5 @@
-/* Turns at rings of tiles: a tile waited for, given back; turns of warpgroups at products; and values between. */
+/* Turns at rings of tiles: a tile waited for, given back; turns of warpgroups at products; and
+ * values between. */
 #include <inttypes.h>
 
 #include "codegen/backend/cuda/print/group.h"
@@ -7,15 +8,15 @@ typedef cu_role role;
 
 void cu_groups_next(const role *r, int ring) {
   c_indent(r->c);
-  fprintf(r->c->out, "if (++at_%d == %" PRId64 ") at_%d = 0, turn_%d ^= 1;\n", ring, r->g->ring[ring].stages, ring,
-          ring);
+  fprintf(r->c->out, "if (++at_%d == %" PRId64 ") at_%d = 0, turn_%d ^= 1;\n", ring,
+          r->g->ring[ring].stages, ring, ring);
 }
 
 /* The stage of the ring to all that fill it; `when`: and only then. */
 void cu_groups_give(const role *r, int ring, const char *when, const char *stage) {
   const bool common = cu_ring_is_common(r->g, ring);
-  fprintf(r->c->out, "if (%sLANE %s) barrier_arrive%s(empty_%d + %s%s);\n", when, common ? "< 2" : "== 0",
-          common ? "_at" : "", ring, stage, common ? ", LANE" : "");
+  fprintf(r->c->out, "if (%sLANE %s) barrier_arrive%s(empty_%d + %s%s);\n", when,
+          common ? "< 2" : "== 0", common ? "_at" : "", ring, stage, common ? ", LANE" : "");
 }
 
 void cu_groups_full(const role *r, int ring) {
@@ -45,15 +46,16 @@ void cu_groups_pass_turn(const role *r) {
 
 void cu_groups_first_turn(const role *r) {
   c_indent(r->c);
-  fprintf(r->c->out, "if (threadIdx.y / 4 == %d) turn_pass(%d); /* the first warpgroup begins */\n", r->g->groups - 1,
-          cu_groups_turn(r->g));
+  fprintf(r->c->out, "if (threadIdx.y / 4 == %d) turn_pass(%d); /* the first warpgroup begins */\n",
+          r->g->groups - 1, cu_groups_turn(r->g));
 }
 
 void cu_groups_last_turn(const role *r) {
   c_indent(r->c);
   if (r->g->in_turns)
     fprintf(r->c->out,
-            "if (blocks_begun %% 2 == (int)threadIdx.y / 4) turn_wait(%d + threadIdx.y / 4); /* the last turn */\n",
+            "if (blocks_begun %% 2 == (int)threadIdx.y / 4) turn_wait(%d + threadIdx.y / 4); /* "
+            "the last turn */\n",
             cu_groups_turn(r->g));
   else
     fprintf(r->c->out, "if (threadIdx.y / 4 == 0) turn_wait(%d);\n", cu_groups_turn(r->g));

@@ -10,7 +10,8 @@ enum { LINE = 128 }; /* bytes on which buffers start */
 
 static void body(c_printer *c, const ir_body *b);
 
-/* ---- buffers --------------------------------------------------------------------------------------------- */
+/* ---- buffers
+ * --------------------------------------------------------------------------------------------- */
 
 static bool is_of_groups(const ir_program *p, int buffer) {
   bool is = false;
@@ -31,7 +32,8 @@ static void place_buffers(const ir_program *p, int64_t *offset, cu_room *room) {
     offset[i] = *part;
     *part += lines(b);
   }
-  for (int s = 0; s < p->body.n; s++) { /* each part begins anew, for they run one behind the other */
+  for (int s = 0; s < p->body.n;
+       s++) { /* each part begins anew, for they run one behind the other */
     const int64_t all = cu_share(p, p->body.s[s], offset);
     if (all > room->shared) room->shared = all;
   }
@@ -43,8 +45,8 @@ static void open_arguments(c_printer *c) {
     const tf_tensor *t = &c->wl->tensors[z];
     if (!c_is_argument(t)) continue;
     const char *id = c->p->tensor_id[z];
-    fprintf(c->out, "  POINTER(%s%s) const %s = args.", c_is_input(t) ? "const " : "", c_type(c_argument_type(c->p, z)),
-            id);
+    fprintf(c->out, "  POINTER(%s%s) const %s = args.", c_is_input(t) ? "const " : "",
+            c_type(c_argument_type(c->p, z)), id);
     c_field(c->out, t->name), fprintf(c->out, ";\n  (void)%s;\n", id);
     for (int r = 0; r + 1 < t->rank; r++)
       fprintf(c->out, "  const int64_t %s_s%d = args.", id, r), c_stride_field(c->out, t->name),
@@ -54,30 +56,37 @@ static void open_arguments(c_printer *c) {
 
 /* room NULL: those in global memory alone. */
 static void open_buffers(c_printer *c, const cu_room *room) {
-  static const char *const part[] = {[CU_GLOBAL] = "workspace", [CU_SHARED] = "shared", [CU_SCRATCH] = "own"};
+  static const char *const part[] = {
+      [CU_GLOBAL] = "workspace", [CU_SHARED] = "shared", [CU_SCRATCH] = "own"};
   const cu_language *say = c->say;
   if (room && cu_is_wmma(c->p))
-    fprintf(c->out, "  POINTER(float) const wmma_room = (float *)(shared + %" PRId64 ");\n  (void)wmma_room;\n",
+    fprintf(c->out,
+            "  POINTER(float) const wmma_room = (float *)(shared + %" PRId64
+            ");\n  (void)wmma_room;\n",
             room->shared - CU_WMMA_ROOM);
   if (room)
     fprintf(c->out,
-            "  %sunsigned char *const own = workspace + %" PRId64 " + (int64_t)%s * %" PRId64 ";\n  (void)shared, "
+            "  %sunsigned char *const own = workspace + %" PRId64 " + (int64_t)%s * %" PRId64
+            ";\n  (void)shared, "
             "(void)own;\n",
             say->space[CU_SCRATCH], room->common, say->block, room->each);
   for (int i = 0; i < c->p->n_buffers; i++) {
     const ir_buffer *b = &c->p->buffers[i];
     if (b->role == IR_ARGUMENT || b->space == CU_FRAGMENT || is_of_groups(c->p, i)) continue;
     if (!room && b->space != CU_GLOBAL) continue;
-    fprintf(c->out, "  POINTER(%s%s) const %s = (%s%s *)(%s + %" PRId64 ");\n  (void)%s;\n", say->space[b->space],
-            c_type(b->type), b->id, say->space[b->space], c_type(b->type), part[b->space], c->offset[i], b->id);
+    fprintf(c->out, "  POINTER(%s%s) const %s = (%s%s *)(%s + %" PRId64 ");\n  (void)%s;\n",
+            say->space[b->space], c_type(b->type), b->id, say->space[b->space], c_type(b->type),
+            part[b->space], c->offset[i], b->id);
   }
 }
 
-/* ---- copies ---------------------------------------------------------------------------------------------- */
+/* ---- copies
+ * ---------------------------------------------------------------------------------------------- */
 
 static void length(c_printer *c, const ir_range *r) {
   fputs("most(", c->out);
-  c_atom(c->out, c->p, r->hi), fputs(" - (", c->out), c_atom(c->out, c->p, r->lo), fputs("), 0)", c->out);
+  c_atom(c->out, c->p, r->hi), fputs(" - (", c->out), c_atom(c->out, c->p, r->lo),
+      fputs("), 0)", c->out);
 }
 
 /* Where element x0, x1, .. of the box stands in the argument that it comes from. */
@@ -86,7 +95,8 @@ static void origin(c_printer *c, const ir_stmt *s) {
   fprintf(c->out, "&%s[", from->id);
   for (int r = 0; r < from->rank; r++) {
     fprintf(c->out, "%s(x%d + ", r ? " + " : "", r);
-    c_atom(c->out, c->p, s->range[r].lo), fputs(" - (", c->out), c_atom(c->out, c->p, from->base[r]);
+    c_atom(c->out, c->p, s->range[r].lo), fputs(" - (", c->out),
+        c_atom(c->out, c->p, from->base[r]);
     fputs("))", c->out);
     if (r < from->rank - 1) fprintf(c->out, " * %s_s%d", from->id, r);
   }
@@ -130,7 +140,8 @@ static void print_copy(c_printer *c, const ir_stmt *s) {
   if (s->copy.ends) c_line(c, "copy_end();\n");
 }
 
-/* ---- statements ------------------------------------------------------------------------------------------ */
+/* ---- statements
+ * ------------------------------------------------------------------------------------------ */
 
 static void opened_body(c_printer *c, const ir_stmt *s) {
   c->depth++;
@@ -138,7 +149,8 @@ static void opened_body(c_printer *c, const ir_stmt *s) {
   c_close(c, 1);
 }
 
-/* Whether the steps of a loop over warps do points as a whole: their lanes have none of their own. */
+/* Whether the steps of a loop over warps do points as a whole: their lanes have none of their own.
+ */
 static bool shares_points(const ir_stmt *s) {
   bool any = false;
   for (int i = 0; i < s->body.n; i++)
@@ -150,11 +162,13 @@ static bool shares_points(const ir_stmt *s) {
 static void blocks_of(c_printer *c, const ir_stmt *s, const char *var) {
   const bool turned = cu_steps_are_left_out(&s->body);
   c->say->blocks(c, turned ? "rank" : var, s->loop.trip);
-  if (turned) c_indent(c), fprintf(c->out, "  const int64_t %s = %" PRId64 " - rank;\n", var, s->loop.trip - 1);
+  if (turned)
+    c_indent(c),
+        fprintf(c->out, "  const int64_t %s = %" PRId64 " - rank;\n", var, s->loop.trip - 1);
 }
 
-/* Sums of products at or below the list that begin in the loop's first step: choosing a zero or what they are, in each
- * step, would be an instruction a sum. */
+/* Sums of products at or below the list that begin in the loop's first step: choosing a zero or
+ * what they are, in each step, would be an instruction a sum. */
 static void begin_sums(c_printer *c, const ir_stmt *loop, const ir_body *b) {
   for (int i = 0; i < b->n; i++) {
     if (b->s[i]->kind == IR_IF) begin_sums(c, loop, &b->s[i]->body);
@@ -176,7 +190,8 @@ static void loop(c_printer *c, const ir_stmt *s) {
     if (s->loop.trip != all) fprintf(c->out, "(int)%s < %" PRId64 ") {\n", thread, s->loop.trip);
     c->depth++;
     c_indent(c);
-    fprintf(c->out, "const int64_t %s = %s;\n", var, s->loop.map == IR_WARP ? "row_here()" : "lane_here()");
+    fprintf(c->out, "const int64_t %s = %s;\n", var,
+            s->loop.map == IR_WARP ? "row_here()" : "lane_here()");
     c_indent(c);
     fprintf(c->out, "(void)%s;\n", var);
     cu_fragments(c, s);
@@ -187,7 +202,8 @@ static void loop(c_printer *c, const ir_stmt *s) {
     const char *first = c->p->var_name[cu_of(s)->first], *end = c->p->var_name[cu_of(s)->end];
     fprintf(c->out, "for (int64_t %s = %s; %s < %s; %s++) {\n", var, first, var, end, var);
   } else {
-    fprintf(c->out, "for (int64_t %s = 0; %s < %" PRId64 "; %s++) {\n", var, var, s->loop.trip, var);
+    fprintf(c->out, "for (int64_t %s = 0; %s < %" PRId64 "; %s++) {\n", var, var, s->loop.trip,
+            var);
   }
   const bool region = cu_is_region(c->p, s), outside = c->skips;
   const ir_stmt *around = c->around;
@@ -207,8 +223,8 @@ static bool meets(const ir_body *b) {
   bool any = false;
   for (int i = 0; i < b->n && !any; i++) {
     const ir_stmt *s = b->s[i];
-    any =
-        s->kind == IR_WAIT || s->kind == IR_BARRIER || (s->kind == IR_FOR && s->loop.map == IR_WARP) || meets(&s->body);
+    any = s->kind == IR_WAIT || s->kind == IR_BARRIER ||
+          (s->kind == IR_FOR && s->loop.map == IR_WARP) || meets(&s->body);
   }
   return any;
 }
@@ -216,7 +232,8 @@ static bool meets(const ir_body *b) {
 static void condition(c_printer *c, const ir_stmt *s) {
   for (int i = 0; i < s->guard.n; i++) {
     if (i) fputs(" || ", c->out);
-    c_atom(c->out, c->p, s->guard.range[i].lo), fputs(" < ", c->out), c_atom(c->out, c->p, s->guard.range[i].hi);
+    c_atom(c->out, c->p, s->guard.range[i].lo), fputs(" < ", c->out),
+        c_atom(c->out, c->p, s->guard.range[i].hi);
   }
 }
 
@@ -287,7 +304,8 @@ static void body(c_printer *c, const ir_body *b) {
   }
 }
 
-/* ---- the file -------------------------------------------------------------------------------------------- */
+/* ---- the file
+ * -------------------------------------------------------------------------------------------- */
 
 static void values(c_printer *c) {
   for (int i = 0; i < c->p->body.n; i++)
@@ -331,7 +349,8 @@ static void begin_kernel(c_printer *c, const ir_stmt *part, int number, const cu
   expected(c, part);
   /* said in all cases: else nvcc 13.0 spills to make room for more at a time */
   fprintf(c->out,
-          "\nstatic __global__ void __launch_bounds__(THREADS, %d) part%d(const %s_args args, unsigned char *const "
+          "\nstatic __global__ void __launch_bounds__(THREADS, %d) part%d(const %s_args args, "
+          "unsigned char *const "
           "workspace) {\n"
           "  SHARED(shared);\n",
           cu_blocks_at_once(c->p, part), number, c->name);
@@ -356,40 +375,52 @@ static void kernels(c_printer *c, cu_room *room) {
   }
 }
 
-int64_t cu_blocks(const ir_stmt *part) { return part->loop.trip < CU_MOST_BLOCKS ? part->loop.trip : CU_MOST_BLOCKS; }
+int64_t cu_blocks(const ir_stmt *part) {
+  return part->loop.trip < CU_MOST_BLOCKS ? part->loop.trip : CU_MOST_BLOCKS;
+}
 
 /* Asks each device once a thread for shared memory. */
 static void ask_all(c_printer *c, int64_t shared) {
-  fputs("  static thread_local int known = -1;\n  int device = 0;\n  bad = cudaGetDevice(&device);\n"
-        "  if (bad != cudaSuccess) return bad;\n  if (device != known) {\n    known = -1;\n",
-        c->out);
+  fputs(
+      "  static thread_local int known = -1;\n  int device = 0;\n  bad = cudaGetDevice(&device);\n"
+      "  if (bad != cudaSuccess) return bad;\n  if (device != known) {\n    known = -1;\n",
+      c->out);
   for (int i = 0, n = 0; i < c->p->body.n; i++) {
     if (c->p->body.s[i]->kind == IR_LET) continue;
     if (!cu_is_groups(c->p->body.s[i]))
-      fprintf(c->out, "    bad = ask_shared(part%d, %" PRId64 ");\n    if (bad != cudaSuccess) return bad;\n", n,
-              shared);
+      fprintf(c->out,
+              "    bad = ask_shared(part%d, %" PRId64
+              ");\n    if (bad != cudaSuccess) return bad;\n",
+              n, shared);
     n++;
   }
   fputs("    known = device;\n  }\n", c->out);
 }
 
-/* Starts all of them, one behind the other; parts that are not of warpgroups with so many bytes of shared memory. */
+/* Starts all of them, one behind the other; parts that are not of warpgroups with so many bytes of
+ * shared memory. */
 static void launch(c_printer *c, int64_t shared) {
   fprintf(c->out,
-          "\nstatic cudaError_t start_all(const %s_args *args, unsigned char *workspace, cudaStream_t stream) {\n"
+          "\nstatic cudaError_t start_all(const %s_args *args, unsigned char *workspace, "
+          "cudaStream_t stream) {\n"
           "  const dim3 threads(%d, %d);\n  (void)threads;\n%s",
-          c->name, CU_LANES, CU_ROWS, cu_has_groups(c->p) || shared > 48 * 1024 ? "  cudaError_t bad;\n" : "");
+          c->name, CU_LANES, CU_ROWS,
+          cu_has_groups(c->p) || shared > 48 * 1024 ? "  cudaError_t bad;\n" : "");
   if (shared > 48 * 1024) ask_all(c, shared);
   for (int i = 0, n = 0; i < c->p->body.n; i++) {
     const ir_stmt *s = c->p->body.s[i];
     if (s->kind == IR_LET) continue;
     if (cu_is_groups(s)) {
-      fprintf(c->out, "  bad = start_part%d(args, workspace, stream);\n  if (bad != cudaSuccess) return bad;\n", n++);
+      fprintf(
+          c->out,
+          "  bad = start_part%d(args, workspace, stream);\n  if (bad != cudaSuccess) return bad;\n",
+          n++);
       continue;
     }
     const int64_t blocks = cu_blocks(s);
-    fprintf(c->out, "  START(part%d, %" PRId64 ", threads, %" PRId64 ", stream, *args, workspace);\n", n++, blocks,
-            shared);
+    fprintf(c->out,
+            "  START(part%d, %" PRId64 ", threads, %" PRId64 ", stream, *args, workspace);\n", n++,
+            blocks, shared);
   }
   fputs("  return cudaGetLastError();\n}\n", c->out);
 }
@@ -397,7 +428,8 @@ static void launch(c_printer *c, int64_t shared) {
 static int64_t most_blocks(const ir_program *p) {
   int64_t most = 1;
   for (int i = 0; i < p->body.n; i++)
-    if (p->body.s[i]->kind == IR_FOR && cu_blocks(p->body.s[i]) > most) most = cu_blocks(p->body.s[i]);
+    if (p->body.s[i]->kind == IR_FOR && cu_blocks(p->body.s[i]) > most)
+      most = cu_blocks(p->body.s[i]);
   return most;
 }
 
@@ -409,22 +441,27 @@ bool cu_has_groups(const ir_program *p) {
 }
 
 static void blocks(c_printer *c, const char *var, int64_t trip) {
-  fprintf(c->out, "for (int64_t %s = blockIdx.x; %s < %" PRId64 "; %s += gridDim.x) {\n", var, var, trip, var);
+  fprintf(c->out, "for (int64_t %s = blockIdx.x; %s < %" PRId64 "; %s += gridDim.x) {\n", var, var,
+          trip, var);
 }
 
 static const char asking[] =
     "/* Shared memory above 48 KiB must be asked for. */\n"
     "template <class P> static inline cudaError_t ask_shared(P *part, int bytes) {\n"
-    "  const cudaError_t bad = cudaFuncSetAttribute(part, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);\n"
-    "  return bad == cudaErrorInvalidValue ? cudaErrorLaunchOutOfResources : bad; /* the device has less */\n}\n";
+    "  const cudaError_t bad = cudaFuncSetAttribute(part, "
+    "cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);\n"
+    "  return bad == cudaErrorInvalidValue ? cudaErrorLaunchOutOfResources : bad; /* the device "
+    "has less */\n}\n";
 
 /* The emulation comes first: whoever compiles many kernels may have it compiled beforehand. */
 static void head(c_printer *c) {
   const bool groups = cu_has_groups(c->p);
   fprintf(c->out,
           "/* Written by tileflow; README.md says how. */\n"
-          "#if defined(TILEFLOW_EMULATE)\n#include \"emulate.hpp\"\n%s#else\n%s#include <cuda_runtime.h>\n#endif\n"
-          "#include <math.h>\n#include <string.h>\n\n#include \"kernel.h\"\n#include \"kernel_device.h\"\n\n",
+          "#if defined(TILEFLOW_EMULATE)\n#include \"emulate.hpp\"\n%s#else\n%s#include "
+          "<cuda_runtime.h>\n#endif\n"
+          "#include <math.h>\n#include <string.h>\n\n#include \"kernel.h\"\n#include "
+          "\"kernel_device.h\"\n\n",
           groups ? "#include \"hopper.hpp\"\n" : "", groups ? "#include <cuda.h>\n" : "");
   fprintf(c->out,
           "#define THREADS %d\n#define THREAD ((int)(threadIdx.y * %d + threadIdx.x))\n"
@@ -453,7 +490,8 @@ bool cu_parts(FILE *out, cu_package *of, const cu_language *say) {
     memcpy(p.buffer_of, of->k.p->buffer_of, (size_t)n * sizeof *p.buffer_of);
     of->room = (cu_room){.blocks = most_blocks(&p)};
     place_buffers(&p, c.offset, &of->room);
-    const int64_t shared = of->room.shared; /* before warpgroups' parts, which ask for their own, raise it */
+    const int64_t shared =
+        of->room.shared; /* before warpgroups' parts, which ask for their own, raise it */
     say->head(&c);
     kernels(&c, &of->room);
     say->end(&c, shared);
@@ -474,20 +512,24 @@ static const char starting[] =
     "  case cudaErrorMemoryAllocation: return " C_NAME "_no_memory;\n"
     "  case cudaErrorNoDevice:\n  case cudaErrorInsufficientDriver: return " C_NAME "_no_device;\n"
     "  case cudaErrorInvalidDeviceFunction:\n  case cudaErrorNoKernelImageForDevice:\n"
-    "  case cudaErrorInvalidPtx:\n  case cudaErrorUnsupportedPtxVersion: return " C_NAME "_no_isa;\n"
+    "  case cudaErrorInvalidPtx:\n  case cudaErrorUnsupportedPtxVersion: return " C_NAME
+    "_no_isa;\n"
     "  case cudaErrorLaunchOutOfResources: return " C_NAME "_no_room;\n"
     "  default: return " C_NAME "_failed;\n  }\n}\n";
 
-const char cu_absent[] = "    puts(\"not run: no CUDA device, or one that cannot run this code\");\n    return 2;\n";
+const char cu_absent[] =
+    "    puts(\"not run: no CUDA device, or one that cannot run this code\");\n    return 2;\n";
 
 void cu_codes(FILE *out) {
   fputs("/* What calls return besides. */\nenum {\n"
         "  " C_NAME "_no_device = -6, /* there is none, or no driver, or one that is too old */\n"
-        "  " C_NAME "_no_room = -7,   /* the device has less shared memory or fewer registers than a block needs */\n"
-        "  " C_NAME
-        "_failed_before = -8, /* an error of an earlier call of CUDA's stands (cudaPeekAtLastError): nothing "
+        "  " C_NAME "_no_room = -7,   /* the device has less shared memory or fewer registers than "
+        "a block needs */\n"
+        "  " C_NAME "_failed_before = -8, /* an error of an earlier call of CUDA's stands "
+        "(cudaPeekAtLastError): nothing "
         "was started */\n"
-        "  " C_NAME "_failed = -9     /* any other error of CUDA's: of a start, of a copy, or while the device "
+        "  " C_NAME
+        "_failed = -9     /* any other error of CUDA's: of a start, of a copy, or while the device "
         "computed */\n};\n\n",
         out);
 }
@@ -498,9 +540,11 @@ const char cu_arrays[] =
     "  return cudaGetDeviceCount(&devices) == cudaSuccess && devices;\n}\n\n"
     "static bool finish(void *) { return cudaDeviceSynchronize() == cudaSuccess; }\n\n"
     "/* An array on the device with what stands in the host's, if there is one. */\n"
-    "static void *bring(bool *ok, void *, const void *here, size_t bytes) {\n  void *there = NULL;\n"
+    "static void *bring(bool *ok, void *, const void *here, size_t bytes) {\n  void *there = "
+    "NULL;\n"
     "  *ok = *ok && cudaMalloc(&there, bytes) == cudaSuccess;\n"
-    "  if (here) *ok = *ok && cudaMemcpy(there, here, bytes, cudaMemcpyHostToDevice) == cudaSuccess;\n"
+    "  if (here) *ok = *ok && cudaMemcpy(there, here, bytes, cudaMemcpyHostToDevice) == "
+    "cudaSuccess;\n"
     "  if (!*ok) (void)cudaGetLastError(); /* it is told by the caller */\n"
     "  return there;\n}\n\n"
     "static bool take(void *, void *here, const void *there, size_t bytes) {\n"

@@ -1,5 +1,6 @@
-/* A product of fragments: for each step of the sum (of the instruction: 8 to 32), rows of a and columns of b come from
- * tiles in shared memory (by ldmatrix), from fragments, or from wherever they stand, an element at a time. */
+/* A product of fragments: for each step of the sum (of the instruction: 8 to 32), rows of a and
+ * columns of b come from tiles in shared memory (by ldmatrix), from fragments, or from wherever
+ * they stand, an element at a time. */
 #include <inttypes.h>
 
 #include "codegen/backend/cuda/pass/pass.h"
@@ -18,13 +19,15 @@ static int64_t step_of(const product *t) { return t->mma->kernel.k_round; }
 static int per_piece(const product *t) { return 16 / ir_bytes(t->mma->kernel.a); }
 
 static const ir_buffer *from(const c_printer *c, const product *t, int read) {
-  return &c->p->buffers[t->s->nest.from ? t->s->nest.from[read] : c->p->buffer_of[t->op->reads[read].tensor]];
+  return &c->p->buffers[t->s->nest.from ? t->s->nest.from[read]
+                                        : c->p->buffer_of[t->op->reads[read].tensor]];
 }
 
 static bool is_tile(const ir_buffer *b) { return cu_is_matrix(b) && b->role == IR_COPIED; }
 
 static void difference(c_printer *c, ir_atom a, ir_atom b) {
-  fputs("(int)(", c->out), c_atom(c->out, c->p, a), fputs(" - (", c->out), c_atom(c->out, c->p, b), fputs("))", c->out);
+  fputs("(int)(", c->out), c_atom(c->out, c->p, a), fputs(" - (", c->out), c_atom(c->out, c->p, b),
+      fputs("))", c->out);
 }
 
 /* Where along the tile's rank the operand's dim begins; of stacked rows the first one's number. */
@@ -36,31 +39,36 @@ static void print_origin(c_printer *c, const product *t, const ir_buffer *b, int
   difference(c, t->s->range[k].lo, b->base[rank]);
 }
 
-/* What follows the begin of a lane's row, in multiples of 8, which a swizzle does not see, and the rest; and of its
- * piece. */
+/* What follows the begin of a lane's row, in multiples of 8, which a swizzle does not see, and the
+ * rest; and of its piece. */
 typedef struct {
   const char *eights, *row, *piece;
 } lane_place;
 
 /* "TILE[(slot * pieces + spot<..>(eights, row, piece)) * elements". */
-static void spot(c_printer *c, const product *t, const ir_buffer *b, int row_dim, int col_dim, const lane_place *at) {
+static void spot(c_printer *c, const product *t, const ir_buffer *b, int row_dim, int col_dim,
+                 const lane_place *at) {
   const cu_tile tile = cu_tile_of(b);
   fprintf(c->out, "%s[((", b->id), c_atom(c->out, c->p, b->slot);
-  fprintf(c->out, ") * %" PRId64 " + spot<%" PRId64 ", %d, %d>(", tile.rows * tile.pitch, tile.pitch, tile.shift,
-          tile.mask);
-  print_origin(c, t, b, row_dim, cu_row_rank(b)), fprintf(c->out, " + %s, %s, ", at->eights, at->row);
-  if (!cu_across(b)) print_origin(c, t, b, col_dim, cu_column_rank(b)), fprintf(c->out, " / %d + ", per_piece(t));
+  fprintf(c->out, ") * %" PRId64 " + spot<%" PRId64 ", %d, %d>(", tile.rows * tile.pitch,
+          tile.pitch, tile.shift, tile.mask);
+  print_origin(c, t, b, row_dim, cu_row_rank(b)),
+      fprintf(c->out, " + %s, %s, ", at->eights, at->row);
+  if (!cu_across(b))
+    print_origin(c, t, b, col_dim, cu_column_rank(b)), fprintf(c->out, " / %d + ", per_piece(t));
   fprintf(c->out, "%s)) * %d", at->piece, per_piece(t));
 }
 
 /* Whether neighbours of the tile run along k. */
 static bool along_k(const product *t, int read, const ir_buffer *b) {
-  return cu_across(b) || t->op->reads[read].index[cu_column_rank(b)].terms[0].dim == t->op->dims[t->f->k];
+  return cu_across(b) ||
+         t->op->reads[read].index[cu_column_rank(b)].terms[0].dim == t->op->dims[t->f->k];
 }
 
-/* The fragment of one operand, of which neighbours run along k or along the other dim: where a lane's row and its piece
- * are, of the first, then of the second. */
-static void of_tile(c_printer *c, const product *t, const ir_buffer *b, int other, const lane_place lane[2]) {
+/* The fragment of one operand, of which neighbours run along k or along the other dim: where a
+ * lane's row and its piece are, of the first, then of the second. */
+static void of_tile(c_printer *c, const product *t, const ir_buffer *b, int other,
+                    const lane_place lane[2]) {
   const bool is_b = other == t->f->n, k = along_k(t, is_b ? t->f->b : t->f->a, b);
   c_indent(c);
   fprintf(c->out, "load_matrices%s(%s, &", k ? "" : "_turned", is_b ? "fb" : "fa[tm]");
@@ -69,8 +77,9 @@ static void of_tile(c_printer *c, const product *t, const ir_buffer *b, int othe
 }
 
 static void a_of_tile(c_printer *c, const product *t, const ir_buffer *b) {
-  static const lane_place lane[] = {{"16 * tm", "lane % 16", "2 * tk + lane / 16"},
-                                    {"16 * tk", "lane / 16 * 8 + lane % 8", "2 * tm + lane / 8 % 2"}};
+  static const lane_place lane[] = {
+      {"16 * tm", "lane % 16", "2 * tk + lane / 16"},
+      {"16 * tk", "lane / 16 * 8 + lane % 8", "2 * tm + lane / 8 % 2"}};
   of_tile(c, t, b, t->f->m, lane);
 }
 
@@ -80,19 +89,23 @@ static void b_of_tile(c_printer *c, const product *t, const ir_buffer *b) {
   of_tile(c, t, b, t->f->n, lane);
 }
 
-static bool is_ragged(const product *t, const ir_range *r) { return !r->exact || r->most % step_of(t); }
+static bool is_ragged(const product *t, const ir_range *r) {
+  return !r->exact || r->most % step_of(t);
+}
 
-/* Whether a is a fragment of sums with twice as many neighbours in a lane as a register has: then a step of the sum
- * takes them in the order in which lanes have them, the even ones first, and b's alike. */
+/* Whether a is a fragment of sums with twice as many neighbours in a lane as a register has: then a
+ * step of the sum takes them in the order in which lanes have them, the even ones first, and b's
+ * alike. */
 static bool is_even_first(const c_printer *c, const product *t) {
   return from(c, t, t->f->a)->space == CU_FRAGMENT && t->mma->kernel.group == 1;
 }
 
-/* Zero behind the end of the sum: what it is multiplied with may be no number.  Of eight rows or fewer the lower half
- * is nobody's (fragment.c), and zero, too. */
+/* Zero behind the end of the sum: what it is multiplied with may be no number.  Of eight rows or
+ * fewer the lower half is nobody's (fragment.c), and zero, too. */
 static void a_of_fragment(c_printer *c, const product *t, const ir_buffer *b) {
   const ir_range *k = &t->s->range[t->f->k];
-  const bool pairs = t->mma->kernel.group == 2, half = !t->s->stack && t->s->range[t->f->m].most <= 8;
+  const bool pairs = t->mma->kernel.group == 2,
+             half = !t->s->stack && t->s->range[t->f->m].most <= 8;
   for (int i = 0; i < 4; i++) {
     c_indent(c);
     if (half && i % 2) {
@@ -105,11 +118,12 @@ static void a_of_fragment(c_printer *c, const product *t, const ir_buffer *b) {
       if (e) fputs(", ", c->out);
       if (is_ragged(t, k)) {
         c_atom(c->out, c->p, k->lo);
-        fprintf(c->out, " + %" PRId64 " * tk + 2 * (lane %% 4) + %d < ", step_of(t), eight * 8 + neighbour);
+        fprintf(c->out, " + %" PRId64 " * tk + 2 * (lane %% 4) + %d < ", step_of(t),
+                eight * 8 + neighbour);
         c_atom(c->out, c->p, k->hi), fputs(" ? ", c->out);
       }
-      fprintf(c->out, "%s[tm][%stk + %d][%d]%s", b->id, pairs ? "2 * " : "", eight, i % 2 * 2 + neighbour,
-              is_ragged(t, k) ? " : 0.0f" : "");
+      fprintf(c->out, "%s[tm][%stk + %d][%d]%s", b->id, pairs ? "2 * " : "", eight,
+              i % 2 * 2 + neighbour, is_ragged(t, k) ? " : 0.0f" : "");
     }
     fputs(");\n", c->out);
   }
@@ -122,9 +136,10 @@ static void set(c_printer *c, const product *t, int k, const char *more) {
   fprintf(c->out, "%s;\n%*s(void)d_%s;\n", more, 2 * c->depth, "", dim);
 }
 
-/* An element of a tile that ldmatrix does not load, of one byte or four: that of register i, neighbour te, whose half
- * of the step is `half`.  What is behind the end of a range is there, and zero.  Of the other dim a lane has row lane /
- * 4 of eights; of the sum `group` neighbours, or (even first) two apart by a register. */
+/* An element of a tile that ldmatrix does not load, of one byte or four: that of register i,
+ * neighbour te, whose half of the step is `half`.  What is behind the end of a range is there, and
+ * zero.  Of the other dim a lane has row lane / 4 of eights; of the sum `group` neighbours, or
+ * (even first) two apart by a register. */
 static void of_pieces(c_printer *c, const product *t, int read, int other) {
   const ir_buffer *b = from(c, t, read);
   const bool is_b = read == t->f->b, k = along_k(t, read, b), bytes = per_piece(t) == 16,
@@ -135,7 +150,11 @@ static void of_pieces(c_printer *c, const product *t, int read, int other) {
     snprintf(eights, sizeof eights, "%s + 8 * (%s)", is_b ? "8 * tn" : "16 * tm", other_half);
     snprintf(row, sizeof row, "lane / 4");
     snprintf(piece, sizeof piece, even ? "2 * tk + lane %% 4 / 2" : "2 * tk + %s", half);
-    snprintf(rest, sizeof rest, bytes ? "4 * (lane %% 4) + te" : even ? "2 * (lane %% 2) + %s" : "lane %% 4", half);
+    snprintf(rest, sizeof rest,
+             bytes  ? "4 * (lane %% 4) + te"
+             : even ? "2 * (lane %% 2) + %s"
+                    : "lane %% 4",
+             half);
   } else {
     snprintf(eights, sizeof eights, bytes ? "32 * tk + 16 * (%s)" : "8 * tk", half);
     snprintf(row, sizeof row,
@@ -166,14 +185,15 @@ static void of_tile_apart(c_printer *c, const product *t, int read, int other, c
     c_indent(c), fprintf(c->out, "for (int te = 0; te < 4; te++) %s[i] |= (uint32_t)(uint8_t)", to);
     of_pieces(c, t, read, other), fputs(" << 8 * te;\n", c->out);
   } else {
-    c_indent(c), fprintf(c->out, "%s[i] = pack(", to), of_pieces(c, t, read, other), fputs(");\n", c->out);
+    c_indent(c), fprintf(c->out, "%s[i] = pack(", to), of_pieces(c, t, read, other),
+        fputs(");\n", c->out);
   }
   c_close(c, 1);
 }
 
 /* An element at a time, from where it stands. */
-static void direct(c_printer *c, const product *t, int read, int other, const char *place, const char *of_k,
-                   const char *to) {
+static void direct(c_printer *c, const product *t, int read, int other, const char *place,
+                   const char *of_k, const char *to) {
   const int group = t->mma->kernel.group;
   if (is_tile(from(c, t, read))) {
     of_tile_apart(c, t, read, other, to);
@@ -189,8 +209,10 @@ static void direct(c_printer *c, const product *t, int read, int other, const ch
   c->depth++;
   set(c, t, t->f->k, of_k);
   c_indent(c);
-  fprintf(c->out, "part[te] = d_%s < ", c_dim_name(c, t->op, other)), c_atom(c->out, c->p, t->s->range[other].hi);
-  fprintf(c->out, " && d_%s < ", c_dim_name(c, t->op, t->f->k)), c_atom(c->out, c->p, t->s->range[t->f->k].hi);
+  fprintf(c->out, "part[te] = d_%s < ", c_dim_name(c, t->op, other)),
+      c_atom(c->out, c->p, t->s->range[other].hi);
+  fprintf(c->out, " && d_%s < ", c_dim_name(c, t->op, t->f->k)),
+      c_atom(c->out, c->p, t->s->range[t->f->k].hi);
   fputs(" ? ", c->out), c_element(c, t->op, read), fputs(" : 0.0f;\n", c->out);
   c_close(c, 1);
   c_indent(c), fprintf(c->out, "%s[i] = pack(part[0]", to);
@@ -203,7 +225,8 @@ static void direct(c_printer *c, const product *t, int read, int other, const ch
 /* Which of the sum lane and register have: half of the step by `half`, neighbours by the lane. */
 static void place_of_k(const product *t, const char *half, char *text, size_t size) {
   const int group = t->mma->kernel.group;
-  snprintf(text, size, " + %" PRId64 " * tk + %d * (%s) + %d * (lane %% 4) + te", step_of(t), 4 * group, half, group);
+  snprintf(text, size, " + %" PRId64 " * tk + %d * (%s) + %d * (lane %% 4) + te", step_of(t),
+           4 * group, half, group);
 }
 
 /* What came as it stands in memory, as the instruction takes it. */
@@ -245,7 +268,8 @@ static void load_b(c_printer *c, const product *t) {
 
 static void zero(c_printer *c, const product *t, int64_t mt, int64_t nt) {
   if (t->s->nest.n_resets) c_line(c, "if (fresh) {\n"), c->depth++;
-  c_indent(c), fprintf(c->out, "zero_fragments<%" PRId64 ">(&%s[0][0][0]);\n", mt * nt * 4, t->out->id);
+  c_indent(c),
+      fprintf(c->out, "zero_fragments<%" PRId64 ">(&%s[0][0][0]);\n", mt * nt * 4, t->out->id);
   if (t->s->nest.n_resets) c_close(c, 1);
 }
 
@@ -266,7 +290,8 @@ static int open_single(c_printer *c, const product *t) {
     if (k == t->f->m || k == t->f->n || ir_is_stacked(t->s, k)) continue;
     const ir_range *r = &t->s->range[k];
     if (k == t->f->k ? !r->never_empty : !r->exact) {
-      c_line(c, "if ("), c_atom(c->out, c->p, r->lo), fputs(" < ", c->out), c_atom(c->out, c->p, r->hi);
+      c_line(c, "if ("), c_atom(c->out, c->p, r->lo), fputs(" < ", c->out),
+          c_atom(c->out, c->p, r->hi);
       fputs(") {\n", c->out), c->depth++, opened++;
     }
     if (k != t->f->k) set(c, t, k, "");
@@ -274,7 +299,9 @@ static int open_single(c_printer *c, const product *t) {
   return opened;
 }
 
-/* ---- wmma ------------------------------------------------------------------------------------------------ */
+/* ---- wmma
+ * ------------------------------------------------------------------------------------------------
+ */
 
 /* Sixteen of an operand's rows or columns: "wmma_load(NAME[i], &TILE[..], pitch)". */
 static void wmma_load(c_printer *c, const product *t, int read, const char *name, const char *var) {
@@ -288,17 +315,20 @@ static void wmma_load(c_printer *c, const product *t, int read, const char *name
   fprintf(c->out, "wmma_load(%s[%s], &%s[((", name, var, b->id), c_atom(c->out, c->p, b->slot);
   fprintf(c->out, ") * %" PRId64 " + ", tile.rows * tile.pitch);
   print_origin(c, t, b, k ? other : t->f->k, cu_row_rank(b));
-  fprintf(c->out, " * %" PRId64 " + %s * %" PRId64 ") * %d + ", tile.pitch, k ? side : "16 * tk", tile.pitch,
-          per_piece(t));
+  fprintf(c->out, " * %" PRId64 " + %s * %" PRId64 ") * %d + ", tile.pitch, k ? side : "16 * tk",
+          tile.pitch, per_piece(t));
   print_origin(c, t, b, k ? t->f->k : other, cu_column_rank(b));
   fprintf(c->out, " + %s], %" PRId64 ");\n", k ? "16 * tk" : side, tile.pitch * per_piece(t));
 }
 
-/* All of an operand's in the step: rows stand along the sum in a, against it in b, or else columns do. */
-static void wmma_loads(c_printer *c, const product *t, int read, const char *name, const char *var, int64_t n) {
+/* All of an operand's in the step: rows stand along the sum in a, against it in b, or else columns
+ * do. */
+static void wmma_loads(c_printer *c, const product *t, int read, const char *name, const char *var,
+                       int64_t n) {
   const bool a = read == t->f->a, k = along_k(t, read, from(c, t, read));
   c_indent(c);
-  fprintf(c->out, "wmma_%s<wmma_%s> %s[%" PRId64 "];\n", a ? "a" : "b", a == k ? "rows" : "columns", name, n);
+  fprintf(c->out, "wmma_%s<wmma_%s> %s[%" PRId64 "];\n", a ? "a" : "b", a == k ? "rows" : "columns",
+          name, n);
   c_line(c, "#pragma unroll\n");
   c_indent(c), fprintf(c->out, "for (int %s = 0; %s < %" PRId64 "; %s++)\n", var, var, n, var);
   c->depth++;
@@ -307,13 +337,14 @@ static void wmma_loads(c_printer *c, const product *t, int read, const char *nam
 }
 
 /* For all of the sums' fragments: "OPERATION(SUMS..", and what follows. */
-static void wmma_each(c_printer *c, const product *t, int64_t mt, int64_t nt, const char *operation, const char *rest) {
+static void wmma_each(c_printer *c, const product *t, int64_t mt, int64_t nt, const char *operation,
+                      const char *rest) {
   c_line(c, "#pragma unroll\n");
   c_indent(c), fprintf(c->out, "for (int tm = 0; tm < %" PRId64 "; tm++)\n", mt);
   c_line(c, "#pragma unroll\n");
   c_indent(c);
-  fprintf(c->out, "  for (int tn = 0; tn < %" PRId64 "; tn++) wmma_%s(%s_wmma[tm][tn]%s);\n", nt, operation, t->out->id,
-          rest);
+  fprintf(c->out, "  for (int tn = 0; tn < %" PRId64 "; tn++) wmma_%s(%s_wmma[tm][tn]%s);\n", nt,
+          operation, t->out->id, rest);
 }
 
 static void wmma_product(c_printer *c, const product *t) {
@@ -343,8 +374,8 @@ void cu_fragment_begin(c_printer *c, const ir_stmt *s) {
 }
 
 void cu_fragment_product(c_printer *c, const ir_stmt *s) {
-  const product t = {s, &c->wl->ops[s->op], cu_of(s)->fragments, c_buffer(c, &c->wl->ops[s->op], -1),
-                     cu_mma_for(c->p, &c->wl->ops[s->op])};
+  const product t = {s, &c->wl->ops[s->op], cu_of(s)->fragments,
+                     c_buffer(c, &c->wl->ops[s->op], -1), cu_mma_for(c->p, &c->wl->ops[s->op])};
   const int64_t mt = cu_matrix_rows(t.out) / 16, nt = t.out->extent[cu_column_rank(t.out)] / 8;
   const bool begun = cu_begins_before(c->p, c->around, s);
   if (!begun) c_fresh_flag(c, s);
@@ -355,7 +386,8 @@ void cu_fragment_product(c_printer *c, const ir_stmt *s) {
   c_line(c, "const int lane = lane_here();\n");
   if (!begun) zero(c, &t, mt, nt);
   const int opened = open_single(c, &t);
-  const int64_t steps = (cu_sum_length(c->p, s) + step_of(&t) - 1) / step_of(&t), some = cu_steps_at_a_time(c->p, s);
+  const int64_t steps = (cu_sum_length(c->p, s) + step_of(&t) - 1) / step_of(&t),
+                some = cu_steps_at_a_time(c->p, s);
   c_indent(c);
   if (some < steps)
     fprintf(c->out, "#pragma unroll %" PRId64 "\n", some);
@@ -375,8 +407,10 @@ void cu_fragment_product(c_printer *c, const ir_stmt *s) {
   for (int i = 0; i < 2; i++) {
     c_indent(c);
     if (i && eights % 2)
-      fprintf(c->out, "if (tn + 1 < %" PRId64 ") ", eights); /* nobody wants the last eight columns */
-    fprintf(c->out, "multiply_%s(%s[tm][tn + %d], fa[tm], fb + %d);\n", t.mma->type, t.out->id, i, 2 * i);
+      fprintf(c->out, "if (tn + 1 < %" PRId64 ") ",
+              eights); /* nobody wants the last eight columns */
+    fprintf(c->out, "multiply_%s(%s[tm][tn + %d], fa[tm], fb + %d);\n", t.mma->type, t.out->id, i,
+            2 * i);
   }
   c_close(c, 3 + opened);
 }

@@ -1,5 +1,5 @@
-/* What a thread does at its points.  Sums stand in registers: the loops over the output that are short are unrolled
- * inside of those that are summed over. */
+/* What a thread does at its points.  Sums stand in registers: the loops over the output that are
+ * short are unrolled inside of those that are summed over. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -34,7 +34,8 @@ static sums sums_of(const c_printer *c, const ir_stmt *s) {
   return t;
 }
 
-/* Opens the loops over the registers; with the points behind the end taken as the last, or (checked) left out. */
+/* Opens the loops over the registers; with the points behind the end taken as the last, or
+ * (checked) left out. */
 static int open_sums(c_printer *c, const sums *t, bool checked) {
   int opened = 0;
   for (int i = t->n - 1; i >= 0; i--, opened++) {
@@ -48,11 +49,13 @@ static int open_sums(c_printer *c, const sums *t, bool checked) {
     fprintf(c->out, "const int64_t d_%s = %s", dim, r->exact || checked ? "" : "least(");
     c_atom(c->out, c->p, r->lo);
     fprintf(c->out, " + t%d", i);
-    if (!r->exact && !checked) fputs(", ", c->out), c_atom(c->out, c->p, r->hi), fputs(" - 1)", c->out);
+    if (!r->exact && !checked)
+      fputs(", ", c->out), c_atom(c->out, c->p, r->hi), fputs(" - 1)", c->out);
     fprintf(c->out, ";\n%*s(void)d_%s;\n", 2 * c->depth, "", dim);
     if (r->exact || !checked) continue;
     c_indent(c);
-    fprintf(c->out, "if (d_%s >= ", dim), c_atom(c->out, c->p, r->hi), fputs(") continue;\n", c->out);
+    fprintf(c->out, "if (d_%s >= ", dim), c_atom(c->out, c->p, r->hi),
+        fputs(") continue;\n", c->out);
   }
   return opened;
 }
@@ -62,7 +65,8 @@ static int open_loops(c_printer *c, const sums *t, int from, int to) {
   int opened = 0;
   for (int k = from; k < to; k++) {
     if (is_unrolled(t, k)) continue;
-    if (k == t->op->n_dims - 1 && t->op->reduce != TF_ASSIGN) c_line(c, "#pragma unroll 4\n"); /* not all steps */
+    if (k == t->op->n_dims - 1 && t->op->reduce != TF_ASSIGN)
+      c_line(c, "#pragma unroll 4\n"); /* not all steps */
     c_loop(c, t->op, t->s, k);
     opened++;
   }
@@ -95,14 +99,16 @@ static void start(c_printer *c, const sums *t) {
   c_close(c, opened);
 }
 
-/* An `if` for each range over registers that may be empty: then nothing is summed.  Returns how many were opened. */
+/* An `if` for each range over registers that may be empty: then nothing is summed.  Returns how
+ * many were opened. */
 static int open_some(c_printer *c, const sums *t) {
   int opened = 0;
   for (int i = 0; i < t->n; i++) {
     const ir_range *r = &t->s->range[t->dim[i]];
     if (r->exact) continue;
     c_line(c, "if (");
-    c_atom(c->out, c->p, r->lo), fputs(" < ", c->out), c_atom(c->out, c->p, r->hi), fputs(") {\n", c->out);
+    c_atom(c->out, c->p, r->lo), fputs(" < ", c->out), c_atom(c->out, c->p, r->hi),
+        fputs(") {\n", c->out);
     c->depth++, opened++;
   }
   return opened;
@@ -111,13 +117,14 @@ static int open_some(c_printer *c, const sums *t) {
 /* A loop over so many steps at a time of position k, from where the one before has ended. */
 static void open_steps(c_printer *c, const sums *t, int k, int steps) {
   const char *dim = c_dim_name(c, t->op, k);
-  c_indent(c), fprintf(c->out, "for (; d_%s + %d <= ", dim, steps), c_atom(c->out, c->p, t->s->range[k].hi);
+  c_indent(c), fprintf(c->out, "for (; d_%s + %d <= ", dim, steps),
+      c_atom(c->out, c->p, t->s->range[k].hi);
   fprintf(c->out, "; d_%s += %d) {\n", dim, steps);
   c->depth++;
 }
 
-/* A sum of products of bytes: where the device has the instruction (DOT) some of position k at a time, then what is
- * left; else all one by one. */
+/* A sum of products of bytes: where the device has the instruction (DOT) some of position k at a
+ * time, then what is left; else all one by one. */
 static void dots(c_printer *c, const sums *t, int k) {
   static const char none[] = "(char4)(0)";
   const int along = t->op->dims[k];
@@ -129,7 +136,8 @@ static void dots(c_printer *c, const sums *t, int k) {
   c_atom(c->out, c->p, t->s->range[k].lo), fputs(";\n#ifdef DOT\n", c->out);
   open_steps(c, t, k, c->p->machine.whole->k_round);
   const int fours = open_sums(c, t, false);
-  c_indent(c), fprintf(c->out, "%s += DOT(", acc[t->n]), c_elements(c, t->op, 0, along, "FOUR", none);
+  c_indent(c), fprintf(c->out, "%s += DOT(", acc[t->n]),
+      c_elements(c, t->op, 0, along, "FOUR", none);
   fputs(", ", c->out), c_elements(c, t->op, 1, along, "FOUR", none), fputs(");\n", c->out);
   c_close(c, fours + 1);
   fputs("#endif\n", c->out);
@@ -149,7 +157,8 @@ static void sum(c_printer *c, const ir_stmt *s) {
   if (dot >= 0) {
     dots(c, &t, dot);
   } else {
-    const int loops = open_loops(c, &t, t.op->n_out_dims, t.op->n_dims), inner = open_sums(c, &t, false);
+    const int loops = open_loops(c, &t, t.op->n_out_dims, t.op->n_dims),
+              inner = open_sums(c, &t, false);
     c_accumulate(c, t.op, acc[t.n], s->nest.divides);
     c_close(c, inner + loops);
   }
@@ -160,7 +169,8 @@ static void sum(c_printer *c, const ir_stmt *s) {
   c->whole = false;
 }
 
-/* Lanes share the loop over the longest dim that is summed: each takes every 32nd step; then their sums are added. */
+/* Lanes share the loop over the longest dim that is summed: each takes every 32nd step; then their
+ * sums are added. */
 static void sum_by_lanes(c_printer *c, const ir_stmt *s) {
   const sums t = {.s = s, .op = &c->wl->ops[s->op]};
   const tf_reduce r = t.op->reduce;
@@ -174,8 +184,10 @@ static void sum_by_lanes(c_printer *c, const ir_stmt *s) {
       continue;
     }
     const char *dim = c_dim_name(c, t.op, k);
-    c_indent(c), fprintf(c->out, "for (int64_t d_%s = LANE + ", dim), c_atom(c->out, c->p, s->range[k].lo);
-    fprintf(c->out, "; d_%s < ", dim), c_atom(c->out, c->p, s->range[k].hi), fprintf(c->out, "; d_%s += 32) {\n", dim);
+    c_indent(c), fprintf(c->out, "for (int64_t d_%s = LANE + ", dim),
+        c_atom(c->out, c->p, s->range[k].lo);
+    fprintf(c->out, "; d_%s < ", dim), c_atom(c->out, c->p, s->range[k].hi),
+        fprintf(c->out, "; d_%s += 32) {\n", dim);
     c->depth++;
   }
   c_accumulate(c, t.op, "sum", s->nest.divides);
@@ -213,10 +225,13 @@ static void merge(c_printer *c, const ir_stmt *s, const tf_op *op) {
   const bool sign = op->reduce == TF_REDUCE_ADD || op->reduce == TF_REDUCE_MUL;
   const char *part = c->p->var_name[s->merge.part];
   c_indent(c);
-  fprintf(c->out, "%s sum = %s;\n", c_type(type), type == IR_I32 ? "0" : c_start(&(ir_stmt){0}, op->reduce));
-  if (s->merge.parts > 8) c_line(c, "#pragma unroll 8\n"); /* loads that do not wait for each other */
+  fprintf(c->out, "%s sum = %s;\n", c_type(type),
+          type == IR_I32 ? "0" : c_start(&(ir_stmt){0}, op->reduce));
+  if (s->merge.parts > 8)
+    c_line(c, "#pragma unroll 8\n"); /* loads that do not wait for each other */
   c_indent(c);
-  fprintf(c->out, "for (int64_t %s = 0; %s < %" PRId64 "; %s++) {\n", part, part, s->merge.parts, part);
+  fprintf(c->out, "for (int64_t %s = 0; %s < %" PRId64 "; %s++) {\n", part, part, s->merge.parts,
+          part);
   c->depth++;
   c_line(c, "sum = ");
   if (sign)

@@ -1,6 +1,7 @@
-/* A matrix on its way to shared memory whose rows are pixels of images, or whose columns are a window and its channels.
- * Where neighbours along the sum stand apart a thread reads the elements of its pieces from distances that machine code
- * knows, if arrays are dense, and stores a piece as one; neighbouring threads have neighbouring pixels. */
+/* A matrix on its way to shared memory whose rows are pixels of images, or whose columns are a
+ * window and its channels. Where neighbours along the sum stand apart a thread reads the elements
+ * of its pieces from distances that machine code knows, if arrays are dense, and stores a piece as
+ * one; neighbouring threads have neighbouring pixels. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -16,7 +17,9 @@ static bool is_widened(const c_printer *c, const ir_stmt *s) {
   return c->p->buffers[s->copy.to].type != c->p->buffers[s->copy.from].type;
 }
 
-static const ir_buffer *from_of(const c_printer *c, const ir_stmt *s) { return &c->p->buffers[s->copy.from]; }
+static const ir_buffer *from_of(const c_printer *c, const ir_stmt *s) {
+  return &c->p->buffers[s->copy.from];
+}
 
 static int64_t extent(const c_printer *c, const ir_buffer *from, int r) {
   return from->role == IR_ARGUMENT ? c->wl->tensors[from->tensor].extent[r] : from->extent[r];
@@ -33,7 +36,8 @@ static void stride(c_printer *c, const ir_buffer *from, int r) {
 static void open_dense(c_printer *c, const ir_buffer *from) {
   c_line(c, "if (true");
   for (int r = 0; r < from->rank - 1 && from->role == IR_ARGUMENT; r++)
-    if (extent(c, from, r) > 1) fprintf(c->out, " && %s_s%d == %" PRId64, from->id, r, cu_dense_step(c->p, from, r));
+    if (extent(c, from, r) > 1)
+      fprintf(c->out, " && %s_s%d == %" PRId64, from->id, r, cu_dense_step(c->p, from, r));
   fputs(") { /* dense */\n", c->out);
   c->depth++;
 }
@@ -56,7 +60,8 @@ static void first(c_printer *c, const ir_stmt *s, int r) {
   c_atom(c->out, c->p, from_of(c, s)->base[r]), fputs("))", c->out);
 }
 
-/* The same of columns that are a window: where its first place is, from which others may go backwards. */
+/* The same of columns that are a window: where its first place is, from which others may go
+ * backwards. */
 static void first_place(c_printer *c, const ir_stmt *s, int r) {
   const ir_stack *sum = cu_across(&c->p->buffers[s->copy.to]);
   int64_t back = 0;
@@ -69,8 +74,8 @@ static void first_place(c_printer *c, const ir_stmt *s, int r) {
 /* "TILE[((slot) * pieces + spot<..>(0, row, piece)) * elements]". */
 static void place(c_printer *c, const ir_stmt *s, const ir_buffer *to, const cu_tile *t) {
   fprintf(c->out, "%s[((", to->id), c_atom(c->out, c->p, s->copy.slot);
-  fprintf(c->out, ") * %" PRId64 " + spot<%" PRId64 ", %d, %d>(0, row, piece)) * %d]", t->rows * t->pitch, t->pitch,
-          t->shift, t->mask, per_piece(to));
+  fprintf(c->out, ") * %" PRId64 " + spot<%" PRId64 ", %d, %d>(0, row, piece)) * %d]",
+          t->rows * t->pitch, t->pitch, t->shift, t->mask, per_piece(to));
 }
 
 /* "if (.. < ..) {": ranges that may be empty are not. */
@@ -99,13 +104,16 @@ static void part_of(c_printer *c, const ir_stack *t, int rank, const char *numbe
   int64_t inner = 1;
   for (int i = t->n - 1; i >= 0; inner *= t->length[i--])
     if (t->at[i] == rank)
-      fprintf(c->out, " + %s / %" PRId64 " %% %" PRId64 " * %" PRId64, number, inner, t->length[i], t->step[i]);
+      fprintf(c->out, " + %s / %" PRId64 " %% %" PRId64 " * %" PRId64, number, inner, t->length[i],
+              t->step[i]);
 }
 
-/* ---- channels are a rank --------------------------------------------------------------------------------- */
+/* ---- channels are a rank
+ * --------------------------------------------------------------------------------- */
 
-/* Where rows begin that are nowhere else: "const T *const from", the sum's first element, all other ranks at the first
- * one of the block's that is in the tensor; and whether all rows stand on 16 bytes. */
+/* Where rows begin that are nowhere else: "const T *const from", the sum's first element, all other
+ * ranks at the first one of the block's that is in the tensor; and whether all rows stand on 16
+ * bytes. */
 static void stacked_origin(c_printer *c, const ir_stmt *s, const ir_buffer *to) {
   const ir_buffer *from = from_of(c, s);
   c_indent(c);
@@ -120,8 +128,8 @@ static void stacked_origin(c_printer *c, const ir_stmt *s, const ir_buffer *to) 
   fprintf(c->out, ") %% %d == 0;\n", is_widened(c, s) ? per_piece(to) : 16);
 }
 
-/* "const TYPE x1 = .., x2 = ..;": where the row is along each rank; "const bool there = ..": whether it is in the
- * box and in the tensor. */
+/* "const TYPE x1 = .., x2 = ..;": where the row is along each rank; "const bool there = ..":
+ * whether it is in the box and in the tensor. */
 static void stacked_row(c_printer *c, const ir_stmt *s, const ir_buffer *to, const char *type) {
   const bool is_short = strcmp(type, "int") == 0;
   for (int r = 0; r < to->rank; r++) {
@@ -134,12 +142,13 @@ static void stacked_row(c_printer *c, const ir_stmt *s, const ir_buffer *to, con
   c_indent(c);
   fprintf(c->out, "const bool there = row < %" PRId64, ir_stack_rows(cu_stack(to)));
   for (int r = 0; r < to->rank; r++)
-    if (r != cu_column_rank(to)) fprintf(c->out, " && x%d >= 0 && x%d < %" PRId64, r, r, extent(c, from_of(c, s), r));
+    if (r != cu_column_rank(to))
+      fprintf(c->out, " && x%d >= 0 && x%d < %" PRId64, r, r, extent(c, from_of(c, s), r));
   fputs(";\n", c->out);
 }
 
-/* Opens the loop over a thread's pieces; where channels are not innermost neighbouring threads have neighbouring
- * pixels. */
+/* Opens the loop over a thread's pieces; where channels are not innermost neighbouring threads have
+ * neighbouring pixels. */
 static void open_pieces(c_printer *c, const cu_tile *t, bool apart) {
   const int64_t pieces = t->rows * t->pieces, by = apart ? t->rows : t->pieces;
   c_line(c, "const int thread = thread_here();\n");
@@ -147,11 +156,12 @@ static void open_pieces(c_printer *c, const cu_tile *t, bool apart) {
   c_line(c, "const int i = thread + j * THREADS;\n");
   if (pieces % THREADS) c_indent(c), fprintf(c->out, "if (i >= %" PRId64 ") break;\n", pieces);
   c_indent(c);
-  fprintf(c->out, "const int row = i %s %" PRId64 ", piece = i %s %" PRId64 ";\n", apart ? "%" : "/", by,
-          apart ? "/" : "%", by);
+  fprintf(c->out, "const int row = i %s %" PRId64 ", piece = i %s %" PRId64 ";\n",
+          apart ? "%" : "/", by, apart ? "/" : "%", by);
 }
 
-/* Pieces of 16 bytes of the rows; where channels are not innermost each is put together of elements. */
+/* Pieces of 16 bytes of the rows; where channels are not innermost each is put together of
+ * elements. */
 static void pieces(c_printer *c, const ir_stmt *s, const ir_buffer *to, const cu_tile *t) {
   const ir_buffer *from = from_of(c, s);
   const bool apart = cu_column_rank(to) < to->rank - 1;
@@ -169,7 +179,8 @@ static void pieces(c_printer *c, const ir_stmt *s, const ir_buffer *to, const cu
   if (apart) fputs(" * ", c->out), stride(c, from, cu_column_rank(to));
   fprintf(c->out, " : from, ");
   if (apart) stride(c, from, cu_column_rank(to)), fputs(", ", c->out);
-  fprintf(c->out, "there ? (int)least(columns - piece * %d, %d) : 0%s);\n", per, per, apart ? "" : ", whole");
+  fprintf(c->out, "there ? (int)least(columns - piece * %d, %d) : 0%s);\n", per, per,
+          apart ? "" : ", whole");
   c_close(c, 1);
 }
 
@@ -182,7 +193,8 @@ static void dense_pieces(c_printer *c, const ir_stmt *s, const ir_buffer *to, co
   c_indent(c), fprintf(c->out, "copy_steps<%" PRId64 ">(&", step), place(c, s, to, t);
   fprintf(c->out, ", there ? from");
   for (int r = 0; r < to->rank; r++)
-    if (r != cu_column_rank(to)) fprintf(c->out, " + x%d * %" PRId64, r, cu_dense_step(c->p, from, r));
+    if (r != cu_column_rank(to))
+      fprintf(c->out, " + x%d * %" PRId64, r, cu_dense_step(c->p, from, r));
   fprintf(c->out, " + piece * %" PRId64 " : from, there);\n", per_piece(to) * step);
   c_close(c, 1);
 }
@@ -212,17 +224,19 @@ static void of_channels(c_printer *c, const ir_stmt *s, const ir_buffer *to, con
   c_close(c, 1);
 }
 
-/* ---- columns are a window and its channels ----------------------------------------------------------------- */
+/* ---- columns are a window and its channels
+ * ----------------------------------------------------------------- */
 
-/* "const int64_t x0 = ..": where element k of the row is along each rank; "const bool there = ..". */
+/* "const int64_t x0 = ..": where element k of the row is along each rank; "const bool there = ..".
+ */
 static void across_element(c_printer *c, const ir_stmt *s, const ir_buffer *to) {
   for (int r = 0; r < to->rank; r++) {
     c_indent(c), fprintf(c->out, "const int64_t x%d = ", r), first_place(c, s, r);
     part_of(c, cu_stack(to), r, "row"), part_of(c, cu_across(to), r, "k"), fputs(";\n", c->out);
   }
   c_indent(c);
-  fprintf(c->out, "const bool there = row < %" PRId64 " && k < %" PRId64, ir_stack_rows(cu_stack(to)),
-          ir_stack_rows(cu_across(to)));
+  fprintf(c->out, "const bool there = row < %" PRId64 " && k < %" PRId64,
+          ir_stack_rows(cu_stack(to)), ir_stack_rows(cu_across(to)));
   for (int r = 0; r < to->rank; r++)
     fprintf(c->out, " && x%d >= 0 && x%d < %" PRId64, r, r, extent(c, from_of(c, s), r));
   fputs(";\n", c->out);
@@ -237,10 +251,13 @@ static void elements(c_printer *c, const ir_stmt *s, const ir_buffer *to, const 
   const ir_buffer *from = from_of(c, s);
   set_from(c, from);
   c_line(c, "#pragma unroll 1\n"), c_indent(c);
-  fprintf(c->out, "for (int i = thread_here(); i < %" PRId64 "; i += THREADS) {\n", t->rows * t->pieces);
+  fprintf(c->out, "for (int i = thread_here(); i < %" PRId64 "; i += THREADS) {\n",
+          t->rows * t->pieces);
   c->depth++;
-  c_indent(c), fprintf(c->out, "const int row = i %% %" PRId64 ", piece = i / %" PRId64 ";\n", t->rows, t->rows);
-  c_indent(c), fprintf(c->out, "%s *const place = &", c_type(to->type)), place(c, s, to, t), fputs(";\n", c->out);
+  c_indent(c), fprintf(c->out, "const int row = i %% %" PRId64 ", piece = i / %" PRId64 ";\n",
+                       t->rows, t->rows);
+  c_indent(c), fprintf(c->out, "%s *const place = &", c_type(to->type)), place(c, s, to, t),
+      fputs(";\n", c->out);
   open_turns(c, "j", per_piece(to));
   c_indent(c), fprintf(c->out, "const int k = piece * %d + j;\n", per_piece(to));
   across_element(c, s, to);
@@ -260,8 +277,8 @@ static bool may_leave(const c_printer *c, const ir_stmt *s, const ir_buffer *to,
   return pad || place_in(cu_stack(to), r) >= 0;
 }
 
-/* Where the row begins, "at", and whether each place of the window is in the tensor, a bit of "inside": the same in all
- * steps over channels. */
+/* Where the row begins, "at", and whether each place of the window is in the tensor, a bit of
+ * "inside": the same in all steps over channels. */
 static void gathered_row(c_printer *c, const ir_stmt *s, const ir_buffer *to) {
   const ir_buffer *from = from_of(c, s);
   const ir_stack places = cu_places(c->p, s);
@@ -296,7 +313,8 @@ static void gathered_piece(c_printer *c, const ir_stmt *s, const ir_buffer *to, 
   open_turns(c, "j", per_piece(to));
   c_indent(c), fprintf(c->out, "const int k = piece * %d + j;\n", per_piece(to));
   c_line(c, "const bool there = ");
-  if (ir_stack_rows(sum) < t->pieces * per_piece(to)) fprintf(c->out, "k < %" PRId64 " && ", ir_stack_rows(sum));
+  if (ir_stack_rows(sum) < t->pieces * per_piece(to))
+    fprintf(c->out, "k < %" PRId64 " && ", ir_stack_rows(sum));
   fputs("(inside >> (0", c->out);
   int64_t inner = 1, weight = 1;
   for (int i = sum->n - 1; i >= 0; inner *= sum->length[i--]) {
@@ -321,10 +339,12 @@ static void gathered_piece(c_printer *c, const ir_stmt *s, const ir_buffer *to, 
 
 /* A thread has a row, and of its pieces a share that its warp knows. */
 static void gathered(c_printer *c, const ir_stmt *s, const ir_buffer *to, const cu_tile *t) {
-  const int64_t sharers = cu_sharers(c->p, s), rows = THREADS / sharers, each = (t->pieces + sharers - 1) / sharers;
+  const int64_t sharers = cu_sharers(c->p, s), rows = THREADS / sharers,
+                each = (t->pieces + sharers - 1) / sharers;
   enum { FEW = 8 }; /* pieces beside whose elements registers keep where a row is in all steps */
-  c_indent(c), fprintf(c->out, "const int row = %s %% %" PRId64 ", share = row_here() / %" PRId64 ";\n",
-                       each > FEW ? "thread_here()" : "THREAD", rows, rows / CU_LANES);
+  c_indent(c),
+      fprintf(c->out, "const int row = %s %% %" PRId64 ", share = row_here() / %" PRId64 ";\n",
+              each > FEW ? "thread_here()" : "THREAD", rows, rows / CU_LANES);
   gathered_row(c, s, to);
   open_turns(c, "g", (t->pieces + each - 1) / each);
   c_indent(c), fputs("if (g != share", c->out);
@@ -332,22 +352,27 @@ static void gathered(c_printer *c, const ir_stmt *s, const ir_buffer *to, const 
   fputs(") continue;\n", c->out);
   open_turns(c, "i", each);
   c_indent(c), fprintf(c->out, "const int piece = g * %" PRId64 " + i;\n", each);
-  if (t->pieces % each) c_indent(c), fprintf(c->out, "if (piece >= %" PRId64 ") break;\n", t->pieces);
+  if (t->pieces % each)
+    c_indent(c), fprintf(c->out, "if (piece >= %" PRId64 ") break;\n", t->pieces);
   gathered_piece(c, s, to, t);
   c_close(c, 2);
 }
 
 /* The pieces of a thread's rows, one after the other: whole, all begin on 16 bytes. */
-static void pieces_together(c_printer *c, const ir_stmt *s, const ir_buffer *to, const cu_tile *t, bool whole) {
-  const int64_t sharers = cu_sharers(c->p, s), rows = THREADS / sharers, each = (t->pieces + sharers - 1) / sharers,
-                sum = ir_stack_rows(cu_across(to));
+static void pieces_together(c_printer *c, const ir_stmt *s, const ir_buffer *to, const cu_tile *t,
+                            bool whole) {
+  const int64_t sharers = cu_sharers(c->p, s), rows = THREADS / sharers,
+                each = (t->pieces + sharers - 1) / sharers, sum = ir_stack_rows(cu_across(to));
   const int per = per_piece(to);
-  c_indent(c), fprintf(c->out, "const int thread = thread_here(), first = thread %% %" PRId64 ";\n", sharers);
+  c_indent(c), fprintf(c->out, "const int thread = thread_here(), first = thread %% %" PRId64 ";\n",
+                       sharers);
   if (!whole) c_line(c, "#pragma unroll 1\n");
   if (whole) c_line(c, "#pragma unroll\n");
-  c_indent(c), fprintf(c->out, "for (int turn = 0; turn < %" PRId64 "; turn++) {\n", (t->rows + rows - 1) / rows);
+  c_indent(c), fprintf(c->out, "for (int turn = 0; turn < %" PRId64 "; turn++) {\n",
+                       (t->rows + rows - 1) / rows);
   c->depth++;
-  c_indent(c), fprintf(c->out, "const int row = thread / %" PRId64 " + turn * %" PRId64 ";\n", sharers, rows);
+  c_indent(c), fprintf(c->out, "const int row = thread / %" PRId64 " + turn * %" PRId64 ";\n",
+                       sharers, rows);
   if (t->rows % rows) c_indent(c), fprintf(c->out, "if (row >= %" PRId64 ") break;\n", t->rows);
   c_indent(c), fprintf(c->out, "const %s *const at = row < rows ? from + row * ", c_type(to->type));
   stride(c, from_of(c, s), cu_stack(to)->at[0]);
@@ -356,18 +381,21 @@ static void pieces_together(c_printer *c, const ir_stmt *s, const ir_buffer *to,
   c_indent(c), fprintf(c->out, "for (int j = 0; j < %" PRId64 "; j++) {\n", each);
   c->depth++;
   c_indent(c), fprintf(c->out, "const int piece = first + j * %" PRId64 ";\n", sharers);
-  if (t->pieces % sharers) c_indent(c), fprintf(c->out, "if (piece >= %" PRId64 ") break;\n", t->pieces);
+  if (t->pieces % sharers)
+    c_indent(c), fprintf(c->out, "if (piece >= %" PRId64 ") break;\n", t->pieces);
   c_line(c, whole ? "copy_16(&" : "copy_elements(&"), place(c, s, to, t);
   fprintf(c->out, ", at + j * %" PRId64 ", row < rows ? ", sharers * per);
   if (sum == t->pieces * per)
     fprintf(c->out, "%d", whole ? 16 : per);
   else
-    fprintf(c->out, "%d * (int)least(most(%" PRId64 " - piece * %d, 0), %d)", whole ? 16 / per : 1, sum, per, per);
+    fprintf(c->out, "%d * (int)least(most(%" PRId64 " - piece * %d, 0), %d)", whole ? 16 / per : 1,
+            sum, per, per);
   fputs(" : 0);\n", c->out);
   c_close(c, 2);
 }
 
-/* Rows whose elements stand together, piece by piece: neighbouring threads have neighbouring pieces of a row. */
+/* Rows whose elements stand together, piece by piece: neighbouring threads have neighbouring pieces
+ * of a row. */
 static void together(c_printer *c, const ir_stmt *s, const ir_buffer *to, const cu_tile *t) {
   const ir_buffer *from = from_of(c, s);
   const int row_rank = cu_stack(to)->at[0];
@@ -377,7 +405,8 @@ static void together(c_printer *c, const ir_stmt *s, const ir_buffer *to, const 
     if (r < to->rank - 1) fputs(" * ", c->out), stride(c, from, r);
   }
   fputs(";\n", c->out);
-  c_indent(c), fputs("const int rows = (int)(", c->out), c_atom(c->out, c->p, s->range[row_rank].hi);
+  c_indent(c), fputs("const int rows = (int)(", c->out),
+      c_atom(c->out, c->p, s->range[row_rank].hi);
   fputs(" - (", c->out), c_atom(c->out, c->p, s->range[row_rank].lo), fputs("));\n", c->out);
   c_line(c, "if (((uintptr_t)from | (uintptr_t)"), stride(c, from, row_rank);
   fputs(" * sizeof *from) % 16 == 0) {\n", c->out), c->depth++;

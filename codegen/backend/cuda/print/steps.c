@@ -1,4 +1,5 @@
-/* Loops over keys of which steps are left out that a mask leaves nothing of (pass/skip.c), for all rows of the block.
+/* Loops over keys of which steps are left out that a mask leaves nothing of (pass/skip.c), for all
+ * rows of the block.
  */
 #include <inttypes.h>
 
@@ -14,7 +15,8 @@ static const ir_stmt *loop_of(const ir_body *b, int var) {
   const ir_stmt *found = NULL;
   for (int i = 0; i < b->n; i++) {
     const cu_note *note = cu_of(b->s[i]);
-    if (b->s[i]->kind == IR_FOR && note->skips && (note->first == var || note->end == var)) found = b->s[i];
+    if (b->s[i]->kind == IR_FOR && note->skips && (note->first == var || note->end == var))
+      found = b->s[i];
   }
   return found;
 }
@@ -34,10 +36,11 @@ static void pass_by(c_printer *c, const ir_stmt *loop, const tf_mask *m, bool la
   const ir_range *keys = keys_of(c, loop, m);
   const int64_t bound = last ? m->hi : m->lo;
   if (!keys || is_far(bound)) return;
-  c_indent(c), fprintf(c->out, "for (; %s - %s > 1; %s%s) {\n", end, first, last ? end : first, last ? "--" : "++");
+  c_indent(c), fprintf(c->out, "for (; %s - %s > 1; %s%s) {\n", end, first, last ? end : first,
+                       last ? "--" : "++");
   c->depth++;
-  c_indent(c), fprintf(c->out, "const int64_t %s = %s%s;\n", c->p->var_name[loop->loop.var], last ? end : first,
-                       last ? " - 1" : "");
+  c_indent(c), fprintf(c->out, "const int64_t %s = %s%s;\n", c->p->var_name[loop->loop.var],
+                       last ? end : first, last ? " - 1" : "");
   for (int i = 0; i < loop->body.n; i++)
     if (loop->body.s[i]->kind == IR_LET) {
       c_let(c, loop->body.s[i]);
@@ -45,7 +48,8 @@ static void pass_by(c_printer *c, const ir_stmt *loop, const tf_mask *m, bool la
     }
   c_line(c, "if ("), c_atom(c->out, c->p, last ? keys->lo : keys->hi), fputs(" - (", c->out);
   c_atom(c->out, c->p, note->row);
-  fprintf(c->out, last ? ") < %" PRId64 ") break;\n" : ") > %" PRId64 ") break;\n", last ? bound + note->rows : bound);
+  fprintf(c->out, last ? ") < %" PRId64 ") break;\n" : ") > %" PRId64 ") break;\n",
+          last ? bound + note->rows : bound);
   c_close(c, 1);
 }
 
@@ -56,8 +60,8 @@ bool cu_steps_open(c_printer *c, const ir_body *b, const ir_stmt *let) {
   const cu_note *note = cu_of(loop);
   if (let->let.var == note->end) return true; /* is set with the first */
   c_indent(c);
-  fprintf(c->out, "int64_t %s = 0, %s = %" PRId64 "; /* of steps that are not masked */\n", c->p->var_name[note->first],
-          c->p->var_name[note->end], loop->loop.trip);
+  fprintf(c->out, "int64_t %s = 0, %s = %" PRId64 "; /* of steps that are not masked */\n",
+          c->p->var_name[note->first], c->p->var_name[note->end], loop->loop.trip);
   c_indent(c), fprintf(c->out, "(void)%s;\n", c->p->var_name[note->first]);
   for (int last = 1; last >= 0; last--)
     pass_by(c, loop, &m, last);
@@ -71,14 +75,17 @@ bool cu_steps_are_left_out(const ir_body *b) {
   return any;
 }
 
-/* ---- a step ------------------------------------------------------------------------------------------------ */
+/* ---- a step
+ * ------------------------------------------------------------------------------------------------
+ */
 
 static const ir_range *range_of(const c_printer *c, const ir_stmt *s, int dim) {
   return &s->range[lower_find_dim(&c->wl->ops[s->op], dim)];
 }
 
 /* How much further than a lane's first row its first key may be, by the bound. */
-static void reach(c_printer *c, const ir_stmt *s, const tf_mask *m, const char *name, int64_t bound) {
+static void reach(c_printer *c, const ir_stmt *s, const tf_mask *m, const char *name,
+                  int64_t bound) {
   c_indent(c), fprintf(c->out, "const int %s = (int)least(most(", name);
   c_atom(c->out, c->p, range_of(c, s, m->q)->lo), fputs(" - (", c->out);
   c_atom(c->out, c->p, range_of(c, s, m->l)->lo);
@@ -89,7 +96,8 @@ void cu_leave_out(c_printer *c, const ir_stmt *s) {
   tf_mask m;
   if (!tf_mask_find(c->wl, c->p->arena, &m)) return;
   const ir_buffer *b = c_buffer(c, &c->wl->ops[s->op], -1);
-  const int64_t sides = b->extent[cu_row_rank(b)] / CU_FRAGMENT_SIDE, eights = b->extent[cu_column_rank(b)] / 8;
+  const int64_t sides = b->extent[cu_row_rank(b)] / CU_FRAGMENT_SIDE,
+                eights = b->extent[cu_column_rank(b)] / 8;
   const bool hi = !is_far(m.hi), lo = !is_far(m.lo);
   if (hi) reach(c, s, &m, "last", m.hi);
   if (lo) reach(c, s, &m, "first", m.lo);
@@ -100,15 +108,17 @@ void cu_leave_out(c_printer *c, const ir_stmt *s) {
     c_line(c, "const int ahead = 8 * (i / 4) + i % 2 - 8 * (i / 2 % 2)");
     if (side) fprintf(c->out, " - %" PRId64, side * CU_FRAGMENT_SIDE);
     fputs(";\n", c->out), c_indent(c);
-    fprintf(c->out, "if (%s%s%s) %s[%" PRId64 "][i / 4][i %% 4] = -INFINITY;\n", hi ? "ahead > last" : "",
-            hi && lo ? " || " : "", lo ? "ahead < first" : "", b->id, side);
+    fprintf(c->out, "if (%s%s%s) %s[%" PRId64 "][i / 4][i %% 4] = -INFINITY;\n",
+            hi ? "ahead > last" : "", hi && lo ? " || " : "", lo ? "ahead < first" : "", b->id,
+            side);
     c_close(c, 1);
   }
 }
 
 bool cu_steps_masked(c_printer *c, const ir_stmt *s) {
   tf_mask m;
-  if (!c->skips || s->kind != IR_NEST || !tf_mask_find(c->wl, c->p->arena, &m) || m.op != s->op) return false;
+  if (!c->skips || s->kind != IR_NEST || !tf_mask_find(c->wl, c->p->arena, &m) || m.op != s->op)
+    return false;
   const ir_range *keys = range_of(c, s, m.l), *rows = range_of(c, s, m.q);
   const bool hi = !is_far(m.hi), lo = !is_far(m.lo);
   c->chosen = &c->wl->ops[s->op];

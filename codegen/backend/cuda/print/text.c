@@ -7,7 +7,8 @@
 static const char plain[] =
     "DEVICE int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }\n"
     "DEVICE int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }\n"
-    "DEVICE int64_t pick(int64_t a, int64_t b, int64_t yes, int64_t no) { return a < b ? yes : no; }\n"
+    "DEVICE int64_t pick(int64_t a, int64_t b, int64_t yes, int64_t no) { return a < b ? yes : no; "
+    "}\n"
     "/* The greater, the smaller; of what is not a number and one, the number. */\n"
     "DEVICE float greater(float a, float b) { return fmaxf(a, b); }\n"
     "DEVICE float smaller(float a, float b) { return fminf(a, b); }\n"
@@ -39,15 +40,18 @@ void cu_functions(FILE *out, const tf_workload *wl, ir_type data) {
   fputs(plain, out);
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
     if (kinds >> functions[i].kind & 1)
-      fprintf(out, "DEVICE float %s(float x) { return %s; }\n", tf_micro_math_find((int)functions[i].kind)->name,
+      fprintf(out, "DEVICE float %s(float x) { return %s; }\n",
+              tf_micro_math_find((int)functions[i].kind)->name,
               functions[i].kind == TF_K_EXP && ir_is_coded(data) ? exp_half : functions[i].value);
   if (kinds >> TF_K_EXP & 1) /* subnormals cost nothing here */
     fputs("DEVICE float fast_exp_low(float x) { return fast_exp(x); }\n", out);
 }
 
-/* ---- entries --------------------------------------------------------------------------------------------- */
+/* ---- entries
+ * --------------------------------------------------------------------------------------------- */
 
-static void each_argument(FILE *out, const tf_workload *wl, void (*say)(FILE *out, const tf_tensor *t)) {
+static void each_argument(FILE *out, const tf_workload *wl,
+                          void (*say)(FILE *out, const tf_tensor *t)) {
   for (int z = 0; z < wl->n_tensors; z++)
     if (c_is_argument(&wl->tensors[z])) say(out, &wl->tensors[z]);
 }
@@ -57,7 +61,8 @@ static void ask_null(FILE *out, const tf_tensor *t) {
 }
 
 static void name(FILE *out, const tf_tensor *t) {
-  fputs("  TENSOR(\"", out), c_plain_text(out, t->name), fputs("\", args->", out), c_field(out, t->name);
+  fputs("  TENSOR(\"", out), c_plain_text(out, t->name), fputs("\", args->", out),
+      c_field(out, t->name);
   fputs(", sizeof *args->", out), c_field(out, t->name), fputs(");\n", out);
 }
 
@@ -65,7 +70,8 @@ static void name(FILE *out, const tf_tensor *t) {
 static void span(FILE *out, const tf_tensor *t) {
   fprintf(out, "(size_t)(%" PRId64, t->rank ? t->extent[t->rank - 1] : 1);
   for (int r = 0; r + 1 < t->rank; r++)
-    fprintf(out, " + %" PRId64 " * args->", t->extent[r] - 1), c_stride_field(out, t->name), fprintf(out, "[%d]", r);
+    fprintf(out, " + %" PRId64 " * args->", t->extent[r] - 1), c_stride_field(out, t->name),
+        fprintf(out, "[%d]", r);
   fputs(") * sizeof *args->", out), c_field(out, t->name);
 }
 
@@ -87,18 +93,23 @@ static void release(FILE *out, const tf_tensor *t) {
 }
 
 /* Of arrays that are on the device. */
-static void device_entry(FILE *out, const c_package *k, const cu_language *say, const cu_room *room) {
+static void device_entry(FILE *out, const c_package *k, const cu_language *say,
+                         const cu_room *room) {
   const tf_workload *wl = k->p->tree->workload;
   const int64_t all = cu_workspace(room);
   const bool none = say->may_lack && all == 0;
-  fputs("\n#define BAD_ARGUMENT " C_NAME "_bad_argument\n\nsize_t " C_NAME "_device_workspace(void) { return ", out);
+  fputs("\n#define BAD_ARGUMENT " C_NAME "_bad_argument\n\nsize_t " C_NAME
+        "_device_workspace(void) { return ",
+        out);
   fprintf(out, none ? "0" : "(size_t)(INT64_C(%" PRId64 ") + 256)", all);
   fprintf(out,
-          "; }\n\nint " C_NAME "_device(const " C_NAME "_args *args, void *workspace, size_t bytes, void *%s) {\n"
+          "; }\n\nint " C_NAME "_device(const " C_NAME
+          "_args *args, void *workspace, size_t bytes, void *%s) {\n"
           "  if (!args%s) return BAD_ARGUMENT;\n",
           say->queue, none ? "" : " || !workspace");
   each_argument(out, wl, ask_null);
-  fputs(none ? "  (void)bytes;\n" : "  if (bytes < " C_NAME "_device_workspace()) return " C_NAME "_small_workspace;\n",
+  fputs(none ? "  (void)bytes;\n"
+             : "  if (bytes < " C_NAME "_device_workspace()) return " C_NAME "_small_workspace;\n",
         out);
   if (say->emulated) each_argument(out, wl, name);
   fputs(say->starting, out);

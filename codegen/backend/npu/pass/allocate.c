@@ -3,7 +3,9 @@
 
 #include "codegen/backend/npu/pass/pass.h"
 
-static const npu_memory *memory_of(const npu_build *b, const npu_bank *k) { return &b->t.machine.memory[k->memory]; }
+static const npu_memory *memory_of(const npu_build *b, const npu_bank *k) {
+  return &b->t.machine.memory[k->memory];
+}
 
 /* Global memory holds tensors in row-major order; of a chain's link as it says. */
 static void be_global(npu_build *b, npu_bank *k) {
@@ -21,17 +23,20 @@ static void be_global(npu_build *b, npu_bank *k) {
   memcpy(k->stride, b->lent[k->tensor].stride, sizeof *k->stride * (size_t)z->rank);
 }
 
-/* Whether the vector unit sums the tensor there, element by element: in float32, as the cube does. */
+/* Whether the vector unit sums the tensor there, element by element: in float32, as the cube does.
+ */
 static bool is_summed(const npu_build *b, int tensor, int memory) {
   const int maker = b->p->wl->tensors[tensor].producer;
   return memory && memory == b->t.machine.vector.memory && maker >= 0 && !b->product[maker] &&
-         (b->p->wl->ops[maker].reduce == TF_REDUCE_ADD || b->p->wl->ops[maker].reduce == TF_REDUCE_MUL);
+         (b->p->wl->ops[maker].reduce == TF_REDUCE_ADD ||
+          b->p->wl->ops[maker].reduce == TF_REDUCE_MUL);
 }
 
 int npu_bank_of(npu_build *b, int tensor, int memory, int level) {
   if (memory == 0) level = 0;
   for (int i = 0; i < b->n_banks; i++)
-    if (b->bank[i].tensor == tensor && b->bank[i].memory == memory && b->bank[i].level == level && b->bank[i].turn == 0)
+    if (b->bank[i].tensor == tensor && b->bank[i].memory == memory && b->bank[i].level == level &&
+        b->bank[i].turn == 0)
       return npu_bank_turned(b, i);
   if (b->n_banks == NPU_BANKS) {
     npu_stop(b, (tf_loc){0}, "more than %d places of tensors", NPU_BANKS);
@@ -39,7 +44,8 @@ int npu_bank_of(npu_build *b, int tensor, int memory, int level) {
   }
   npu_bank *k = &b->bank[b->n_banks];
   const tf_tensor *z = &b->p->wl->tensors[tensor];
-  *k = (npu_bank){.memory = memory, .tensor = tensor, .level = level, .rank = z->rank, .slots = 1, .owner = -1};
+  *k = (npu_bank){
+      .memory = memory, .tensor = tensor, .level = level, .rank = z->rank, .slots = 1, .owner = -1};
   k->type = is_summed(b, tensor, memory) ? NPU_F32 : npu_type_of(z);
   k->doubled = b->t.doubled;
   if (memory == 0) be_global(b, k);
@@ -80,8 +86,8 @@ void npu_bank_open(npu_build *b, npu_bank *k, const tf_ival *box) {
   k->dirty = false;
 }
 
-/* Aligns rows so that operands may begin there; except short rows that only transfers read, which may go element by
- * element. */
+/* Aligns rows so that operands may begin there; except short rows that only transfers read, which
+ * may go element by element. */
 void npu_bank_lay_out(const npu_build *b, npu_bank *k) {
   const int64_t align = memory_of(b, k)->align, size = npu_type_bytes(k->type);
   int64_t step = 1;
@@ -129,5 +135,8 @@ bool npu_bank_whole(const npu_bank *k, const tf_ival *box) {
 }
 
 npu_operand npu_operand_at(const npu_build *b, const npu_bank *k, int64_t at) {
-  return (npu_operand){.memory = k->memory, .tensor = k->memory ? -1 : b->global[k->tensor], .type = k->type, .at = at};
+  return (npu_operand){.memory = k->memory,
+                       .tensor = k->memory ? -1 : b->global[k->tensor],
+                       .type = k->type,
+                       .at = at};
 }

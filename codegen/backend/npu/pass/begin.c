@@ -3,12 +3,14 @@
 
 void npu_too_long(npu_build *b) {
   npu_stop(b, (tf_loc){0},
-           "the program would be too long: more than %d instructions; larger tiles nearest to the units make fewer",
+           "the program would be too long: more than %d instructions; larger tiles nearest to the "
+           "units make fewer",
            NPU_LONGEST);
 }
 
 static bool joins(const npu_dim *outer, const npu_dim *inner) {
-  bool same = outer->high == inner->count * inner->high && outer->wide == inner->count * inner->wide;
+  bool same =
+      outer->high == inner->count * inner->high && outer->wide == inner->count * inner->wide;
   for (int k = 0; k < 4; k++)
     same = same && outer->step[k] == inner->count * inner->step[k];
   return same;

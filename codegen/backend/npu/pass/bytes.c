@@ -6,7 +6,8 @@
 
 #include "codegen/backend/npu/sim/touch.h"
 
-/* ---- runs --------------------------------------------------------------------------------------------------------
+/* ---- runs
+ * --------------------------------------------------------------------------------------------------------
  */
 /* An operand whose runs are being called. */
 typedef struct {
@@ -34,12 +35,15 @@ static void join(const walker *w, joined *j, int64_t from, int64_t count) {
   *j = goes_on ? (joined){j->from, j->count + count} : (joined){from, count};
 }
 
-/* A line of blocks from `row` on, of which so many rows are there: whole blocks, then what is there of the last. */
-static void line_runs(const walker *w, const npu_layout *l, joined *j, int64_t row, int64_t rows, int64_t columns) {
+/* A line of blocks from `row` on, of which so many rows are there: whole blocks, then what is there
+ * of the last. */
+static void line_runs(const walker *w, const npu_layout *l, joined *j, int64_t row, int64_t rows,
+                      int64_t columns) {
   const int64_t end = w->gap ? columns : columns / l->columns * l->columns;
   const bool whole = w->gap || rows == l->rows;
   if (whole && end)
-    join(w, j, npu_element(l, row, 0), npu_element(l, row + rows - 1, end - 1) + 1 - npu_element(l, row, 0));
+    join(w, j, npu_element(l, row, 0),
+         npu_element(l, row + rows - 1, end - 1) + 1 - npu_element(l, row, 0));
   for (int64_t c = 0; c < end && !whole; c += l->columns)
     join(w, j, npu_element(l, row, c), rows * l->columns);
   for (int64_t r = row; r < row + rows && end < columns; r++)
@@ -55,11 +59,13 @@ static void product_runs(const walker *w, const npu_cube *cube) {
   for (int64_t r = 0; r < rows && !l.flat; r += l.rows)
     line_runs(w, &l, &j, r, rows - r < l.rows ? rows - r : l.rows, columns);
   for (int64_t r = 0; r < (l.turned ? columns : rows) && l.flat; r++)
-    join(w, &j, l.turned ? npu_element(&l, 0, r) : npu_element(&l, r, 0), l.turned ? rows : columns);
+    join(w, &j, l.turned ? npu_element(&l, 0, r) : npu_element(&l, r, 0),
+         l.turned ? rows : columns);
   run_of(w, j.from, j.count);
 }
 
-/* Dims of the operand that move it, the longest step outermost; a step back is one ahead from the other end. */
+/* Dims of the operand that move it, the longest step outermost; a step back is one ahead from the
+ * other end. */
 typedef struct {
   int n;
   npu_dim dim[NPU_DIMS];
@@ -99,7 +105,8 @@ static void box_runs(walker *w) {
   while (npu_cursor_next(&outer, &at));
 }
 
-/* Of `count` elements that begin at `at` and go on by `step`, the first and the last inside of 0 .. in - 1. */
+/* Of `count` elements that begin at `at` and go on by `step`, the first and the last inside of 0 ..
+ * in - 1. */
 static void keep_inside(int64_t at, int64_t step, int64_t in, int64_t *first, int64_t *last) {
   while (*first <= *last && (at + *first * step < 0 || at + *first * step >= in))
     ++*first;
@@ -130,7 +137,9 @@ static void window_runs(const walker *w) {
   npu_dim row = {.count = 1};
   int k = outer.n_dims - 1;
   for (int n = 0; n < outer.n_dims; n++)
-    if (outer.dim[n].step[w->operand] > 0 && outer.dim[n].step[w->operand] < outer.dim[k].step[w->operand]) k = n;
+    if (outer.dim[n].step[w->operand] > 0 &&
+        outer.dim[n].step[w->operand] < outer.dim[k].step[w->operand])
+      k = n;
   if (k >= 0) {
     row = outer.dim[k];
     outer.n_dims--;
@@ -149,13 +158,16 @@ static bool has_border(const npu_instr *i) {
   return has;
 }
 
-void npu_runs(const tf_npu *p, const npu_instr *i, int operand, bool loose, npu_run_do each, void *ctx) {
+void npu_runs(const tf_npu *p, const npu_instr *i, int operand, bool loose, npu_run_do each,
+              void *ctx) {
   const npu_operand *o = operand ? &i->from[operand - 1] : &i->to;
   if (o->memory < 0 || (o->tensor >= 0 && p->tensor[o->tensor].in)) return;
   const int64_t bytes = npu_type_bytes(o->type), align = p->machine.memory[o->memory].align;
-  walker w = {.i = i, .operand = operand, .memory = o->memory, .bytes = bytes, .each = each, .ctx = ctx};
+  walker w = {
+      .i = i, .operand = operand, .memory = o->memory, .bytes = bytes, .each = each, .ctx = ctx};
   w.begin = o->at + (o->tensor >= 0 ? p->tensor[o->tensor].at : 0);
-  w.gap = loose ? (align - 1) / bytes : 0; /* behind an aligned number of bytes another operand may begin */
+  w.gap = loose ? (align - 1) / bytes
+                : 0; /* behind an aligned number of bytes another operand may begin */
   if (i->op == NPU_MAD)
     product_runs(&w, &p->machine.cube);
   else if (i->op == NPU_LOAD && operand && has_border(i))
@@ -164,10 +176,14 @@ void npu_runs(const tf_npu *p, const npu_instr *i, int operand, bool loose, npu_
     box_runs(&w);
 }
 
-/* ---- pieces -------------------------------------------------------------------------------------------------- */
+/* ---- pieces
+ * --------------------------------------------------------------------------------------------------
+ */
 enum { WORD = 64 };
 
-static void set_begin(npu_pieces *p, int64_t at) { p->begins[at / WORD] |= UINT64_C(1) << at % WORD; }
+static void set_begin(npu_pieces *p, int64_t at) {
+  p->begins[at / WORD] |= UINT64_C(1) << at % WORD;
+}
 
 static int64_t begin_of(const npu_pieces *p, int64_t at) {
   int64_t word = at / WORD;
@@ -194,7 +210,8 @@ int64_t npu_pieces_far(const npu_pieces *p, int64_t at) {
 static void clear(uint64_t *bits, int64_t at, int64_t end) {
   for (; at < end; at = (at / WORD + 1) * WORD) {
     const uint64_t from = ~UINT64_C(0) << at % WORD;
-    bits[at / WORD] &= ~(end - at / WORD * WORD < WORD ? from & ~(~UINT64_C(0) << end % WORD) : from);
+    bits[at / WORD] &=
+        ~(end - at / WORD * WORD < WORD ? from & ~(~UINT64_C(0) << end % WORD) : from);
   }
 }
 

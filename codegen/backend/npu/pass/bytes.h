@@ -1,4 +1,5 @@
-/* Bytes that instructions touch, in runs; and memories in pieces, whose bytes have all been touched alike. */
+/* Bytes that instructions touch, in runs; and memories in pieces, whose bytes have all been touched
+ * alike. */
 #ifndef CODEGEN_BACKEND_NPU_PASS_BYTES_H
 #define CODEGEN_BACKEND_NPU_PASS_BYTES_H
 #include "codegen/backend/npu/sim/program.h"
@@ -6,23 +7,29 @@
 /* Units of two bytes: no element is smaller. */
 enum { NPU_UNIT = 2 };
 
-/* Calls `each` for runs of the operand's units (0 is written, 1 .. are read), from `at` up to `end` of its memory; not
- * for what is given before the program begins, for which nobody waits.  loose: with gaps in which no
- * operand can begin, as they are less than what the memory aligns operands to. */
+/* Calls `each` for runs of the operand's units (0 is written, 1 .. are read), from `at` up to `end`
+ * of its memory; not for what is given before the program begins, for which nobody waits.  loose:
+ * with gaps in which no operand can begin, as they are less than what the memory aligns operands
+ * to. */
 typedef void (*npu_run_do)(void *ctx, int operand, int memory, int64_t at, int64_t end);
-void npu_runs(const tf_npu *p, const npu_instr *i, int operand, bool loose, npu_run_do each, void *ctx);
+void npu_runs(const tf_npu *p, const npu_instr *i, int operand, bool loose, npu_run_do each,
+              void *ctx);
 
-/* A memory in pieces: bit k of `begins` says that one begins at unit k, and value k is then what is known of it. */
+/* A memory in pieces: bit k of `begins` says that one begins at unit k, and value k is then what is
+ * known of it. */
 typedef struct {
   int64_t units;
   size_t size;
   uint64_t *begins;
   unsigned char *value;
 } npu_pieces;
-/* One piece for each memory of the program, with values of `size` bytes that are 0.  False: out of memory. */
+/* One piece for each memory of the program, with values of `size` bytes that are 0.  False: out of
+ * memory. */
 bool npu_pieces_new(npu_pieces *of, const tf_npu *p, size_t size);
 void npu_pieces_free(npu_pieces *of);
-static inline void *npu_pieces_value(const npu_pieces *p, int64_t at) { return p->value + (size_t)at * p->size; }
+static inline void *npu_pieces_value(const npu_pieces *p, int64_t at) {
+  return p->value + (size_t)at * p->size;
+}
 /* Makes a piece begin at the unit, where none does. */
 void npu_pieces_divide(npu_pieces *p, int64_t at);
 /* Makes one begin there, and at `end`. */

@@ -1,4 +1,5 @@
-/* Programs of several mappings as one: what comes next begins while what comes before ends, as far as flags let it. */
+/* Programs of several mappings as one: what comes next begins while what comes before ends, as far
+ * as flags let it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +11,8 @@ enum { LONGEST = 1 << 20 };
 
 static bool too_long(const tf_tree *tree, tf_diags *d) {
   return tf_fail(d, tree->workload->ops[0].at, TF_E_LIMIT,
-                 "emit for npu: with this group the program has more than %d instructions: plan with larger tiles, or "
+                 "emit for npu: with this group the program has more than %d instructions: plan "
+                 "with larger tiles, or "
                  "a part of the network",
                  LONGEST);
 }
@@ -23,7 +25,8 @@ static bool add_link(tf_npu *p, const npu_link *l, tf_diags *d) {
   return ok;
 }
 
-/* Drops tensors that lie within others and are in no instruction, and of those that end others what nobody has. */
+/* Drops tensors that lie within others and are in no instruction, and of those that end others what
+ * nobody has. */
 static bool drop_unused(tf_npu *p) {
   int *to = calloc((size_t)p->n_tensors + 1, sizeof *to), n = 0;
   if (!to) return false;
@@ -69,7 +72,8 @@ static void fill(const npu_build *b, npu_clock *c, const double *since) {
   for (int z = 0; z < wl->n_tensors; z++) {
     if (b->global[z] < 0 || wl->tensors[z].producer < 0) continue;
     const npu_tensor *t = &b->out->tensor[b->global[z]];
-    npu_clock_fill(c, t->at / NPU_UNIT, (t->at + t->words * npu_type_bytes(t->type)) / NPU_UNIT, since);
+    npu_clock_fill(c, t->at / NPU_UNIT, (t->at + t->words * npu_type_bytes(t->type)) / NPU_UNIT,
+                   since);
   }
 }
 
@@ -92,7 +96,8 @@ static bool time_link(tf_npu *p, npu_clock *c, const npu_link *l, tf_diags *d) {
   return ok;
 }
 
-bool npu_chain_predict(const tf_npu *head, const npu_link *link, int n, double *end, npu_terms *terms, tf_diags *d) {
+bool npu_chain_predict(const tf_npu *head, const npu_link *link, int n, double *end,
+                       npu_terms *terms, tf_diags *d) {
   tf_npu *p = npu_new();
   npu_clock *c = npu_clock_new(head, true);
   bool ok = p && c && npu_copy_head(p, head);

@@ -1,6 +1,6 @@
-/* When a program will have ended: every instruction begins as soon as its queue is free and what it touches
- * has been written and read; of a mapping's long loops a few steps are looked at, and the rest takes as long as these
- * did. */
+/* When a program will have ended: every instruction begins as soon as its queue is free and what it
+ * touches has been written and read; of a mapping's long loops a few steps are looked at, and the
+ * rest takes as long as these did. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,13 +17,17 @@ typedef struct {
 struct npu_clock {
   bool loose; /* operands as npu_runs has them then */
   double queue[NPU_QUEUES], mad_end, vector_end;
-  double first[NPU_QUEUES], busy[NPU_QUEUES]; /* when its first instruction began; how long its instructions took */
+  double first[NPU_QUEUES],
+      busy[NPU_QUEUES]; /* when its first instruction began; how long its instructions took */
   npu_pieces memory[NPU_MEMORIES];
 };
 
-static double later(double a, double b) { return a > b ? a : b; } /* of numbers: fmax would be a call */
+static double later(double a, double b) {
+  return a > b ? a : b;
+} /* of numbers: fmax would be a call */
 
-/* ---- what an instruction touches ------------------------------------------------------------------------------- */
+/* ---- what an instruction touches
+ * ------------------------------------------------------------------------------- */
 /* One whose operands are waited for until `time`, and then noted with it. */
 typedef struct {
   npu_clock *c;
@@ -44,16 +48,20 @@ static void wait(void *ctx, int operand, int memory, int64_t at, int64_t end) {
 static void note(void *ctx, int operand, int memory, int64_t at, int64_t end) {
   access *a = ctx;
   npu_pieces *of = &a->c->memory[memory];
-  if (!operand) *(moment *)npu_pieces_join(of, at, end) = (moment){.written = a->time, .writer = a->queue};
+  if (!operand)
+    *(moment *)npu_pieces_join(of, at, end) = (moment){.written = a->time, .writer = a->queue};
   for (; operand && at < end; at = npu_pieces_next(of, at)) {
     moment *m = npu_pieces_value(of, at);
     if (a->time >= m->read) m->read = a->time, m->reader = a->queue;
   }
 }
 
-/* ---- time -------------------------------------------------------------------------------------------------------- */
+/* ---- time
+ * --------------------------------------------------------------------------------------------------------
+ */
 /* A product and a vector operation share a port, as in the simulator (sim/run.c). */
-static void share_port(npu_clock *c, const npu_machine *m, const npu_instr *i, double begin, double *end) {
+static void share_port(npu_clock *c, const npu_machine *m, const npu_instr *i, double begin,
+                       double *end) {
   const double part = m->vector.port;
   if (i->op == NPU_MAD) {
     const double beside = c->vector_end - begin, left = *end - begin;
@@ -127,7 +135,8 @@ static void spread(npu_pieces *of, int64_t at, int64_t end, moment before, momen
   for (int k = 0; k < PARTS; k++) {
     const int64_t a = at + len * k / PARTS, e = at + len * (k + 1) / PARTS;
     const double time = before.written + (after.written - before.written) * (k + 1) / PARTS;
-    if (a < e) *(moment *)npu_pieces_join(of, a, e) = (moment){.written = time, .writer = after.writer};
+    if (a < e)
+      *(moment *)npu_pieces_join(of, a, e) = (moment){.written = time, .writer = after.writer};
   }
 }
 
@@ -147,7 +156,8 @@ void npu_clock_fill(npu_clock *c, int64_t at, int64_t end, const double *since) 
   if (before.written >= 0 && from < end) spread(of, from, end, before, before);
 }
 
-/* ---- loops --------------------------------------------------------------------------------------------------------
+/* ---- loops
+ * --------------------------------------------------------------------------------------------------------
  */
 static void note_state(const npu_build *b, npu_pace *pace) {
   memcpy(pace->queue, b->clock->queue, sizeof pace->queue);
@@ -161,20 +171,21 @@ static void note_state(const npu_build *b, npu_pace *pace) {
   }
 }
 
-/* Banks that held a box when measuring began, and do now, hold what they would after `times` as many steps more: what
- * moved, moves on, with its place. */
+/* Banks that held a box when measuring began, and do now, hold what they would after `times` as
+ * many steps more: what moved, moves on, with its place. */
 static void move_on(npu_build *b, const npu_pace *pace, int64_t times) {
   for (int i = 0; i < b->n_banks && i < pace->n_banks; i++)
-    for (int r = 0; r < b->bank[i].rank && pace->held[i] && b->bank[i].held && b->bank[i].memory; r++) {
+    for (int r = 0; r < b->bank[i].rank && pace->held[i] && b->bank[i].held && b->bank[i].memory;
+         r++) {
       const int64_t by = (b->bank[i].box[r].lo - pace->lo[i][r]) * times;
       b->bank[i].box[r].lo += by;
       b->bank[i].org[r] += by;
     }
 }
 
-/* Queues that worked in the steps measured, and what these touched, go on as they did in them: where one waits for
- * another all advance alike; where they do not (one has to catch up with what others did before the loop), each by
- * itself. */
+/* Queues that worked in the steps measured, and what these touched, go on as they did in them:
+ * where one waits for another all advance alike; where they do not (one has to catch up with what
+ * others did before the loop), each by itself. */
 static void go_on(npu_clock *c, const npu_machine *machine, const npu_pace *pace, double work) {
   double since = INFINITY, by[NPU_QUEUES];
   for (int q = 0; q < NPU_QUEUES; q++)
@@ -202,7 +213,8 @@ int64_t npu_clock_step(npu_build *b, npu_pace *pace, int64_t i, int64_t last) {
   }
   if (last <= pace->ahead + 2 * pace->measured) return 0;
   if (i == pace->ahead - 1) note_state(b, pace);
-  return i == pace->ahead + pace->measured - 1 ? (last - 1 - i) / pace->measured * pace->measured : 0;
+  return i == pace->ahead + pace->measured - 1 ? (last - 1 - i) / pace->measured * pace->measured
+                                               : 0;
 }
 
 void npu_clock_pass(npu_build *b, const npu_pace *pace, int64_t steps, double work) {
@@ -213,7 +225,8 @@ void npu_clock_pass(npu_build *b, const npu_pace *pace, int64_t steps, double wo
   move_on(b, pace, steps / pace->measured);
 }
 
-/* ---- all ----------------------------------------------------------------------------------------------------------
+/* ---- all
+ * ----------------------------------------------------------------------------------------------------------
  */
 void npu_clock_free(npu_clock *c) {
   if (c) npu_pieces_free(c->memory);

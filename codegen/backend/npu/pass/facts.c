@@ -1,6 +1,7 @@
-/* The machine that an architecture describes.  A chain of memories describes one core: of Ascend's kind if they are
- * called L1, UB and L0, whose parts say what holds the operands of the cube and its sums; otherwise outermost memory,
- * one buffer and the array's registers, where the cube reads rows of the buffer. */
+/* The machine that an architecture describes.  A chain of memories describes one core: of Ascend's
+ * kind if they are called L1, UB and L0, whose parts say what holds the operands of the cube and
+ * its sums; otherwise outermost memory, one buffer and the array's registers, where the cube reads
+ * rows of the buffer. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,7 +9,14 @@
 
 #include "codegen/backend/npu/pass/pass.h"
 
-enum { GM, L1, UB, L0C, L0A, L0B };              /* memories of Ascend's kind, in this order; L0's by their parts */
+enum {
+  GM,
+  L1,
+  UB,
+  L0C,
+  L0A,
+  L0B
+}; /* memories of Ascend's kind, in this order; L0's by their parts */
 enum { MTE2, MTE1, CUBE, VECTOR, MTE3, QUEUES }; /* queues of both */
 static const char *const queues[QUEUES] = {"mte2", "mte1", "cube", "vector", "mte3"};
 
@@ -22,7 +30,8 @@ static int64_t cores(const tf_memory *m) { return m->mesh[0] * m->mesh[1]; }
 static double rate(double words) { return isfinite(words) ? words : 0; }
 static double slower(double a, double b) { return a < b ? a : b; }
 
-static void add_path(npu_machine *m, int from, int to, int queue, double words, const tf_memory *outer) {
+static void add_path(npu_machine *m, int from, int to, int queue, double words,
+                     const tf_memory *outer) {
   m->path[m->n_paths++] = (npu_path){from, to, queue, rate(words), outer->latency + outer->issue};
 }
 
@@ -34,7 +43,9 @@ static bool add_memory(npu_machine *m, npu_memory as, const tf_memory *of, tf_di
                  "emit: '%.40s' of an NPU needs a capacity, at most 2^28 bytes", as.name);
 }
 
-static int64_t bytes_of(const tf_memory *m) { return m->capacity_words < 0 ? 0 : m->capacity_words * m->word_bits / 8; }
+static int64_t bytes_of(const tf_memory *m) {
+  return m->capacity_words < 0 ? 0 : m->capacity_words * m->word_bits / 8;
+}
 
 /* The part of L0 that holds operands of one kind alone. */
 static bool add_part(npu_machine *m, const tf_memory *of, tf_role role, tf_diags *d) {
@@ -44,15 +55,15 @@ static bool add_part(npu_machine *m, const tf_memory *of, tf_role role, tf_diags
     if (p->roles == 1u << role)
       return add_memory(m, (npu_memory){p->name, p->capacity_words * of->word_bits / 8, 32}, of, d);
   }
-  return tf_fail(
-      d, of->at, TF_E_MISSING,
-      "emit: 'L0' of an NPU needs a part that holds '%s' alone, such as {name: %s, holds: [%s], capacity: 64 "
-      "KiB} in its 'parts'",
-      key[role],
-      role == TF_ROLE_LEFT    ? "L0A"
-      : role == TF_ROLE_RIGHT ? "L0B"
-                              : "L0C",
-      key[role]);
+  return tf_fail(d, of->at, TF_E_MISSING,
+                 "emit: 'L0' of an NPU needs a part that holds '%s' alone, such as {name: %s, "
+                 "holds: [%s], capacity: 64 "
+                 "KiB} in its 'parts'",
+                 key[role],
+                 role == TF_ROLE_LEFT    ? "L0A"
+                 : role == TF_ROLE_RIGHT ? "L0B"
+                                         : "L0C",
+                 key[role]);
 }
 
 /* The units that multiply, and the other ones; -1: none. */
@@ -67,24 +78,29 @@ static void add_vector(const tf_arch *a, npu_target *t) {
   t->vector_level = u < 0 ? -1 : a->units[u].below;
   if (u < 0 || t->vector_level >= NPU_LEVELS || t->memory_of[t->vector_level] < 0) return;
   const double lanes = (double)(a->units[u].mesh[0] * a->units[u].mesh[1]) * a->units[u].rate;
-  t->machine.vector =
-      (npu_vector){VECTOR, t->memory_of[t->vector_level], lanes >= 1 ? (int64_t)lanes : 1, a->units[u].pipeline, 0};
+  t->machine.vector = (npu_vector){VECTOR, t->memory_of[t->vector_level],
+                                   lanes >= 1 ? (int64_t)lanes : 1, a->units[u].pipeline, 0};
 }
 
-/* ---- of Ascend's kind ------------------------------------------------------------------------------------------- */
+/* ---- of Ascend's kind
+ * ------------------------------------------------------------------------------------------- */
 static bool line_of(const tf_arch *a, npu_target *t, tf_diags *d) {
-  const int l1 = level_of(a, "L1"), ub = level_of(a, "UB"), l0 = level_of(a, "L0"), mac = unit_of(a, true);
-  const tf_memory *g = &a->memories[0], *one = &a->memories[l1], *u = &a->memories[ub], *zero = &a->memories[l0];
+  const int l1 = level_of(a, "L1"), ub = level_of(a, "UB"), l0 = level_of(a, "L0"),
+            mac = unit_of(a, true);
+  const tf_memory *g = &a->memories[0], *one = &a->memories[l1], *u = &a->memories[ub],
+                  *zero = &a->memories[l0];
   npu_machine *m = &t->machine;
   const int v = unit_of(a, false);
   if (v >= 0 && a->units[v].below == l0)
-    return tf_fail(d, a->units[v].at, TF_E_LEVEL,
-                   "emit: the vector unit '%.40s' of an NPU works in UB, not in the cube's memory: below: UB",
-                   a->units[v].name);
+    return tf_fail(
+        d, a->units[v].at, TF_E_LEVEL,
+        "emit: the vector unit '%.40s' of an NPU works in UB, not in the cube's memory: below: UB",
+        a->units[v].name);
   if (!add_memory(m, (npu_memory){g->name, 0, 1}, g, d) ||
       !add_memory(m, (npu_memory){"L1", bytes_of(one), 32}, one, d) ||
-      !add_memory(m, (npu_memory){"UB", bytes_of(u), 32}, u, d) || !add_part(m, zero, TF_ROLE_RESULT, d) ||
-      !add_part(m, zero, TF_ROLE_LEFT, d) || !add_part(m, zero, TF_ROLE_RIGHT, d))
+      !add_memory(m, (npu_memory){"UB", bytes_of(u), 32}, u, d) ||
+      !add_part(m, zero, TF_ROLE_RESULT, d) || !add_part(m, zero, TF_ROLE_LEFT, d) ||
+      !add_part(m, zero, TF_ROLE_RIGHT, d))
     return false;
   for (int l = 0; l < l1 && l < ub && l < l0; l++)
     t->memory_of[l] = GM; /* caches that cores share are on the way, not places of their own */
@@ -103,13 +119,15 @@ static bool line_of(const tf_arch *a, npu_target *t, tf_diags *d) {
   add_path(m, UB, GM, MTE3, g->write_bw, g);
   add_path(m, L1, GM, MTE3, g->write_bw, g);
   const double macs = (double)(a->units[mac].mesh[0] * a->units[mac].mesh[1]) * a->units[mac].rate;
-  m->cube = (npu_cube){CUBE, L0C, L0A, L0B, 16, 16, 16, 4096 / macs, 0, a->units[mac].pipeline, false};
+  m->cube =
+      (npu_cube){CUBE, L0C, L0A, L0B, 16, 16, 16, 4096 / macs, 0, a->units[mac].pipeline, false};
   return true;
 }
 
-/* ---- a buffer and an array ------------------------------------------------------------------------------- */
-/* The array holds a block of the left operand, which is loaded through the buffer's port; a column of the right
- * operand and of the sums pass that port for each column of the product. */
+/* ---- a buffer and an array
+ * ------------------------------------------------------------------------------- */
+/* The array holds a block of the left operand, which is loaded through the buffer's port; a column
+ * of the right operand and of the sums pass that port for each column of the product. */
 static bool array_of(const tf_arch *a, npu_target *t, tf_diags *d) {
   const tf_memory *g = &a->memories[0], *buffer = &a->memories[1], *reg = &a->memories[2];
   const tf_unit *mac = &a->units[unit_of(a, true)];
@@ -125,14 +143,20 @@ static bool array_of(const tf_arch *a, npu_target *t, tf_diags *d) {
   t->deep = 1;
   add_path(m, 0, 1, MTE2, slower(g->read_bw, buffer->write_bw), g);
   add_path(m, 1, 0, MTE3, g->write_bw, g);
-  const double column = (double)(high + deep) / buffer->read_bw, fill = (double)(high * deep) / buffer->read_bw;
-  m->cube = (npu_cube){CUBE,          1,   1, 1, high, 1, deep, column > 1 / mac->rate ? column : 1 / mac->rate, fill,
-                       mac->pipeline, true};
+  const double column = (double)(high + deep) / buffer->read_bw,
+               fill = (double)(high * deep) / buffer->read_bw;
+  m->cube = (npu_cube){CUBE, 1,
+                       1,    1,
+                       high, 1,
+                       deep, column > 1 / mac->rate ? column : 1 / mac->rate,
+                       fill, mac->pipeline,
+                       true};
   return true;
 }
 
-/* The array and the vector unit work in one buffer, whose port reads for both: a vector operation passes half of its
- * words in and half out, and while it goes on the array has what is left of the port. */
+/* The array and the vector unit work in one buffer, whose port reads for both: a vector operation
+ * passes half of its words in and half out, and while it goes on the array has what is left of the
+ * port. */
 static void share_port(const tf_arch *a, npu_target *t) {
   npu_vector *v = &t->machine.vector;
   const double port = a->memories[1].read_bw, half = port / 2;
@@ -150,12 +174,14 @@ bool npu_target_of(const tf_arch *a, npu_target *t, tf_diags *d) {
   memcpy(t->machine.queue, queues, sizeof queues);
   t->doubled = a->overlap != TF_OVERLAP_NONE;
   const bool line = level_of(a, "L1") > 0 && level_of(a, "UB") > 0 && level_of(a, "L0") > 0;
-  const bool array = a->n_memories == 3 && cores(&a->memories[1]) == 1 && cores(&a->memories[2]) > 1;
+  const bool array =
+      a->n_memories == 3 && cores(&a->memories[1]) == 1 && cores(&a->memories[2]) > 1;
   if (a->n_memories > NPU_LEVELS || unit_of(a, true) < 0 || (!line && !array))
-    return tf_fail(d, a->at, TF_E_LEVEL,
-                   "emit: '%.40s' is no NPU: that has L1, UB and L0, or one buffer and an array's registers "
-                   "(docs/NPU.md)",
-                   a->name);
+    return tf_fail(
+        d, a->at, TF_E_LEVEL,
+        "emit: '%.40s' is no NPU: that has L1, UB and L0, or one buffer and an array's registers "
+        "(docs/NPU.md)",
+        a->name);
   if (!(line ? line_of(a, t, d) : array_of(a, t, d))) return false;
   add_vector(a, t);
   if (!line) share_port(a, t);
@@ -172,4 +198,6 @@ void npu_stop(npu_build *b, tf_loc at, const char *fmt, ...) {
   b->ok = tf_fail(b->d, at, TF_E_LIMIT, "emit for npu: %s", text);
 }
 
-int npu_level_of(const npu_build *b, int o) { return b->product[o] ? b->t.deep : b->t.vector_level; }
+int npu_level_of(const npu_build *b, int o) {
+  return b->product[o] ? b->t.deep : b->t.vector_level;
+}

@@ -1,7 +1,7 @@
-/* Inserts sets and waits of flags: before each instruction that touches what an earlier one of another queue touched,
- * unless the order follows from other flags (vector clocks, one for every piece of a memory).  A wait refers to one
- * instruction, and its flag is set right after that, so that nobody waits longer than necessary; each is needed:
- * without it nothing orders the two. */
+/* Inserts sets and waits of flags: before each instruction that touches what an earlier one of
+ * another queue touched, unless the order follows from other flags (vector clocks, one for every
+ * piece of a memory).  A wait refers to one instruction, and its flag is set right after that, so
+ * that nobody waits longer than necessary; each is needed: without it nothing orders the two. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ typedef struct {
 typedef struct {
   tf_npu *p;
   npu_pieces cells[NPU_MEMORIES];
-  uint32_t (*clock)[NPU_QUEUES];            /* [instruction] what is known to have ended when it ends */
+  uint32_t (*clock)[NPU_QUEUES]; /* [instruction] what is known to have ended when it ends */
   uint32_t *nth[NPU_QUEUES], n[NPU_QUEUES]; /* instructions of a queue */
   uint32_t seen[NPU_QUEUES][NPU_QUEUES];
   int queue;                 /* of the current instruction; */
@@ -28,7 +28,8 @@ static void need(flagger *f, int queue, uint32_t n) {
   if (n > f->need[queue]) f->need[queue] = n;
 }
 
-/* Notes what an operand must wait for: what was written there, and before a write also what was read there. */
+/* Notes what an operand must wait for: what was written there, and before a write also what was
+ * read there. */
 static void need_access(void *ctx, int operand, int memory, int64_t at, int64_t end) {
   flagger *f = ctx;
   npu_pieces *of = &f->cells[memory];
@@ -51,7 +52,8 @@ static void mark(void *ctx, int operand, int memory, int64_t at, int64_t end) {
   if (operand)
     mark_read(f, &f->cells[memory], at, end);
   else
-    *(cell *)npu_pieces_join(&f->cells[memory], at, end) = (cell){.write = f->n[f->queue], .queue = (uint8_t)f->queue};
+    *(cell *)npu_pieces_join(&f->cells[memory], at, end) =
+        (cell){.write = f->n[f->queue], .queue = (uint8_t)f->queue};
 }
 
 /* Whether the order after queue q follows from that after another queue. */

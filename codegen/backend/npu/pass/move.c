@@ -3,18 +3,21 @@
 
 #include "codegen/backend/npu/pass/pass.h"
 
-/* ---- boxes ---------------------------------------------------------------------------------------------------- */
+/* ---- boxes
+ * ----------------------------------------------------------------------------------------------------
+ */
 static void copy_box(npu_build *b, const npu_bank *from, const npu_bank *to, const tf_ival *box) {
   int64_t x[TF_MAX_RANK];
   for (int r = 0; r < from->rank; r++)
     x[r] = box[r].lo;
-  npu_instr *i = npu_copy(b, npu_operand_at(b, to, npu_bank_at(to, x)), npu_operand_at(b, from, npu_bank_at(from, x)),
-                          from->tensor);
+  npu_instr *i = npu_copy(b, npu_operand_at(b, to, npu_bank_at(to, x)),
+                          npu_operand_at(b, from, npu_bank_at(from, x)), from->tensor);
   for (int r = 0; r < from->rank && i; r++)
     npu_dim_add(b, i, (npu_dim){box[r].len, {to->stride[r], from->stride[r]}, 0, 0});
 }
 
-/* The elements of v from its beginning up to the bank's seam (where its ring buffer wraps around). */
+/* The elements of v from its beginning up to the bank's seam (where its ring buffer wraps around).
+ */
 static int64_t before_seam(const npu_bank *k, int r, tf_ival v) {
   const int64_t off = ((v.lo - k->org[r]) % k->ext[r] + k->ext[r]) % k->ext[r];
   return v.len < k->ext[r] - off ? v.len : k->ext[r] - off;
@@ -50,7 +53,8 @@ void npu_zero(npu_build *b, const npu_bank *k, int op, const tf_ival *box) {
 }
 
 /* Divides the box at seams of both banks, rank by rank. */
-static void copy_pieces(npu_build *b, const npu_bank *from, const npu_bank *to, tf_ival *box, int r) {
+static void copy_pieces(npu_build *b, const npu_bank *from, const npu_bank *to, tf_ival *box,
+                        int r) {
   if (r == from->rank) {
     copy_box(b, from, to, box);
     return;
@@ -87,13 +91,16 @@ static const char *source_of(const npu_machine *m, int memory) {
 /* Moves via the vector unit's memory if there is no direct path, unless the target is the cube. */
 void npu_move(npu_build *b, npu_bank *from, npu_bank *to, const tf_ival *box) {
   const npu_machine *m = &b->t.machine;
-  if (npu_path_of(m, from->memory, to->memory) >= 0 || m->vector.queue < 0 || from->memory == to->memory) {
+  if (npu_path_of(m, from->memory, to->memory) >= 0 || m->vector.queue < 0 ||
+      from->memory == to->memory) {
     move_direct(b, from, to, box);
     return;
   }
   if (to->blocks && to->role) {
-    npu_stop(b, (tf_loc){0}, "'%.40s' comes to the cube from '%s' alone: it needs a Tile there, or to be kept there",
-             b->p->wl->tensors[to->tensor].name, source_of(m, to->memory));
+    npu_stop(
+        b, (tf_loc){0},
+        "'%.40s' comes to the cube from '%s' alone: it needs a Tile there, or to be kept there",
+        b->p->wl->tensors[to->tensor].name, source_of(m, to->memory));
     return;
   }
   int *way = &b->transit[from->tensor];
@@ -119,7 +126,8 @@ void npu_move(npu_build *b, npu_bank *from, npu_bank *to, const tf_ival *box) {
   move_direct(b, &b->bank[turned], to, box);
 }
 
-/* ---- storing results --------------------------------------------------------------------------------------- */
+/* ---- storing results
+ * --------------------------------------------------------------------------------------- */
 npu_bank *npu_bank_above(npu_build *b, const tf_slice *s) {
   const int k = npu_bank_of(b, s->tensor, b->t.memory_of[s->above], s->above);
   return k < 0 ? NULL : &b->bank[k];

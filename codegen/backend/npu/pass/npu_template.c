@@ -1,11 +1,12 @@
-/* The open mapping that an NPU supports, for the planner to search if no mapping is given: all ops fused below the
- * loops that they share, with intermediates in UB, or in L1 if the cube reads them; if they share none, one after the
- * other, with intermediates in global memory.  Where the ops hold a softmax, also with its keys streamed: a block of
- * them at a time is in L1, where the results are kept.  Where the vector unit works, also with all that it makes in
- * whole lines of its memory, as it needs them: its ops are not split near it, and further out into blocks of sixteen.
- * Where results can be made part by part though not all ops have these dims (convolutions), also below loops over
- * those: of each intermediate only what a part needs is made, and what children read in each part stays in L1. (The
- * planner itself plans each op alone, too.) */
+/* The open mapping that an NPU supports, for the planner to search if no mapping is given: all ops
+ * fused below the loops that they share, with intermediates in UB, or in L1 if the cube reads them;
+ * if they share none, one after the other, with intermediates in global memory.  Where the ops hold
+ * a softmax, also with its keys streamed: a block of them at a time is in L1, where the results are
+ * kept.  Where the vector unit works, also with all that it makes in whole lines of its memory, as
+ * it needs them: its ops are not split near it, and further out into blocks of sixteen. Where
+ * results can be made part by part though not all ops have these dims (convolutions), also below
+ * loops over those: of each intermediate only what a part needs is made, and what children read in
+ * each part stays in L1. (The planner itself plans each op alone, too.) */
 #include <math.h>
 
 #include "codegen/backend/npu/pass/pass.h"
@@ -15,7 +16,8 @@ typedef struct {
   const tf_arch *arch;
   const tf_workload *wl;
   npu_target t;
-  int global, near, unit, cube; /* levels: outermost; of L1, UB, L0; array: near is its buffer, cube its registers */
+  int global, near, unit,
+      cube; /* levels: outermost; of L1, UB, L0; array: near is its buffer, cube its registers */
   bool fused;
   bool lines; /* the vector unit's ops in whole lines */
   bool cut;   /* results in parts, for which parts of what is between are made */
@@ -39,8 +41,12 @@ static bool is_window(const tf_workload *wl, const tf_op *op, int dim) {
   return is && dim >= op->n_out_dims;
 }
 
-/* ---- loops ---------------------------------------------------------------------------------------------------- */
-static void open_loop(const former *f, int dim) { tf_build_loop(f->out, (tf_loop){.dim = dim, .axis = TF_TEMPORAL}); }
+/* ---- loops
+ * ----------------------------------------------------------------------------------------------------
+ */
+static void open_loop(const former *f, int dim) {
+  tf_build_loop(f->out, (tf_loop){.dim = dim, .axis = TF_TEMPORAL});
+}
 
 /* Whether neighbours along the dim are neighbours in memory, in what some op makes. */
 static bool is_line(const tf_workload *wl, int dim) {
@@ -63,7 +69,8 @@ static void open_blocks(const former *f, int dim) {
   for (int64_t block = LINE; n < MOST - 1 && block < extent; block *= 2)
     counts[n++] = (extent + block - 1) / block;
   counts[n++] = 1;
-  tf_build_loop(f->out, (tf_loop){.dim = dim, .axis = TF_TEMPORAL, .n_choices = n, .choices = counts});
+  tf_build_loop(f->out,
+                (tf_loop){.dim = dim, .axis = TF_TEMPORAL, .n_choices = n, .choices = counts});
 }
 
 /* Reduced dims are innermost, so that sums stay in place; windows only near the cube. */
@@ -73,18 +80,20 @@ static void open_loops(const former *f, const tf_op *op, bool windows) {
 }
 
 static void spread(const former *f, int dim, tf_axis axis, int64_t most) {
-  const int64_t extent = dim < 0 ? 1 : f->wl->dims[dim].extent, trip = extent < most ? extent : most;
+  const int64_t extent = dim < 0 ? 1 : f->wl->dims[dim].extent,
+                trip = extent < most ? extent : most;
   if (trip > 1) tf_build_loop(f->out, (tf_loop){.dim = dim, .axis = axis, .trip = trip});
 }
 
-/* The op's dim on that side of its output (of its left operand: what is summed) with the largest extent, the last of
- * equals; -1: none. */
+/* The op's dim on that side of its output (of its left operand: what is summed) with the largest
+ * extent, the last of equals; -1: none. */
 static int widest(const former *f, const tf_op *op, int role, npu_side side) {
   int found = -1;
   for (int k = 0; k < op->n_dims; k++) {
     const bool has = role ? k >= op->n_out_dims : k < op->n_out_dims;
     if (!has || npu_side_of(f->wl, op, role, k) != side) continue;
-    if (found < 0 || f->wl->dims[op->dims[k]].extent >= f->wl->dims[found].extent) found = op->dims[k];
+    if (found < 0 || f->wl->dims[op->dims[k]].extent >= f->wl->dims[found].extent)
+      found = op->dims[k];
   }
   return found;
 }
@@ -95,7 +104,9 @@ static const tf_unit *unit_of(const former *f, const tf_op *op) {
   return NULL;
 }
 
-/* ---- tiles ---------------------------------------------------------------------------------------------------- */
+/* ---- tiles
+ * ----------------------------------------------------------------------------------------------------
+ */
 static int home_of(const former *f, int z) {
   const tf_tensor *t = &f->wl->tensors[z];
   bool cube = false;
@@ -114,7 +125,8 @@ static void bypass(const former *f, const tf_op *op, int level, bool reads, bool
     if (!again && home_of(f, op->reads[i].tensor) != level)
       tf_build_bypass(f->out, (tf_named){.tensor = op->reads[i].tensor});
   }
-  if (result && home_of(f, op->out) != level) tf_build_bypass(f->out, (tf_named){.tensor = op->out});
+  if (result && home_of(f, op->out) != level)
+    tf_build_bypass(f->out, (tf_named){.tensor = op->out});
 }
 
 /* Chooses a power of two of blocks on one side, as many as the extent and the memory allow. */
@@ -125,15 +137,18 @@ static void blocks(const former *f, int dim, int64_t side, int64_t most) {
   for (int64_t c = 1; n < 16 && c <= most && (c == 1 || c < 2 * all); c *= 2)
     counts[n++] = c < all ? c : all;
   if (dim >= 0 && all > 1)
-    tf_build_loop(f->out, (tf_loop){.dim = dim, .axis = TF_TEMPORAL, .n_choices = n, .choices = counts});
+    tf_build_loop(f->out,
+                  (tf_loop){.dim = dim, .axis = TF_TEMPORAL, .n_choices = n, .choices = counts});
 }
 
-/* A square of sums that fits in L0C, and the longest part of the sum for which L0A and L0B then have room. */
+/* A square of sums that fits in L0C, and the longest part of the sum for which L0A and L0B then
+ * have room. */
 static void on_cube(const former *f, const tf_op *op, int parent) {
   const tf_unit *u = unit_of(f, op);
   const npu_machine *m = &f->t.machine;
   const int64_t side = (int64_t)sqrt((double)u->mesh[0]), wide = u->mesh[1];
-  const int row = widest(f, op, 0, NPU_ROW), column = widest(f, op, 0, NPU_COLUMN), sum = widest(f, op, 1, NPU_COLUMN);
+  const int row = widest(f, op, 0, NPU_ROW), column = widest(f, op, 0, NPU_COLUMN),
+            sum = widest(f, op, 1, NPU_COLUMN);
   const int64_t sums = (int64_t)sqrt((double)m->memory[m->cube.sums].bytes / 4) / side;
   const int64_t left = m->memory[m->cube.left].bytes * 8 / f->arch->word_bits;
   parent = tf_build_tile(f->out, parent, f->cube);
@@ -192,7 +207,9 @@ static void vector(const former *f, const tf_op *op, int parent) {
   tf_build_op(f->out, parent, (int)(op - f->wl->ops));
 }
 
-/* ---- the whole -------------------------------------------------------------------------------------------------- */
+/* ---- the whole
+ * --------------------------------------------------------------------------------------------------
+ */
 
 static bool reduces(const tf_op *op, int dim) {
   bool does = false;
@@ -201,7 +218,8 @@ static bool reduces(const tf_op *op, int dim) {
   return does;
 }
 
-/* The dim that both a maximum that stays inside and a sum reduce, and no result has: a softmax's keys.  -1: none. */
+/* The dim that both a maximum that stays inside and a sum reduce, and no result has: a softmax's
+ * keys.  -1: none. */
 static int keys_of(const tf_workload *wl) {
   int found = -1;
   for (int d = wl->n_dims - 1; d >= 0; d--) {
@@ -218,8 +236,8 @@ static int keys_of(const tf_workload *wl) {
   return found;
 }
 
-/* Whether parts of the results along the dim need parts of what is between: every result has it, reads of what is
- * between move with it, and nobody sums over it. */
+/* Whether parts of the results along the dim need parts of what is between: every result has it,
+ * reads of what is between move with it, and nobody sums over it. */
 static bool is_cut(const tf_workload *wl, int dim) {
   bool all = true, moves = false;
   for (int o = 0; o < wl->n_ops; o++) {
@@ -255,7 +273,8 @@ static int streams(const former *f, int parent) {
 
 static void keep_homes(const former *f) {
   for (int z = 0; z < f->wl->n_tensors; z++)
-    if (home_of(f, z) != f->global) tf_build_keep(f->out, (tf_keep){.tensor = z, .level = home_of(f, z)});
+    if (home_of(f, z) != f->global)
+      tf_build_keep(f->out, (tf_keep){.tensor = z, .level = home_of(f, z)});
 }
 
 static void build(const former *f) {
@@ -263,7 +282,8 @@ static void build(const former *f) {
   for (int d = 0; d < f->wl->n_dims && f->fused; d++)
     if (npu_is_shared(f->wl, d) || (f->cut && is_cut(f->wl, d))) open_blocks(f, d);
   if (f->wl->n_ops > 1) {
-    parent = f->keys < 0 ? tf_build_scope(f->out, parent, f->cut ? TF_SHAR : TF_SEQ) : streams(f, parent);
+    parent = f->keys < 0 ? tf_build_scope(f->out, parent, f->cut ? TF_SHAR : TF_SEQ)
+                         : streams(f, parent);
     keep_homes(f);
   }
   for (int i = 0; i < f->wl->n_ops; i++) {
@@ -303,8 +323,10 @@ tf_tree *npu_form(const tf_arch *arch, const tf_workload *wl, int k) {
   if (!make_former(&f)) return NULL;
   const bool on_core = wl->n_ops > 1 && !f.t.flat, vectors = has_vectors(wl);
   const int keys = on_core && f.fused ? keys_of(wl) : -1;
-  const former as[] = {
-      {.keys = -1}, {.keys = keys}, {.keys = -1, .lines = true}, {.keys = -1, .lines = vectors, .cut = true}};
+  const former as[] = {{.keys = -1},
+                       {.keys = keys},
+                       {.keys = -1, .lines = true},
+                       {.keys = -1, .lines = vectors, .cut = true}};
   const bool is[] = {true, keys >= 0, vectors, on_core && can_be_cut(wl)};
   int which = -1;
   for (int i = 0, nth = 0; i < 4 && which < 0; i++)

@@ -1,9 +1,12 @@
-/* Tiles of a product's operands as blocks: which rank is what, and the way between blocks and rows. */
+/* Tiles of a product's operands as blocks: which rank is what, and the way between blocks and rows.
+ */
 #include <string.h>
 
 #include "codegen/backend/npu/pass/pass.h"
 
-static const tf_op *op_of_bank(const npu_build *b, const npu_bank *k) { return &b->p->wl->ops[k->op]; }
+static const tf_op *op_of_bank(const npu_build *b, const npu_bank *k) {
+  return &b->p->wl->ops[k->op];
+}
 
 static npu_side side_of(const npu_build *b, const npu_bank *k, int i) {
   return npu_side_of(b->p->wl, op_of_bank(b, k), k->role, k->dims[i]);
@@ -13,24 +16,30 @@ void npu_operand_dims(const npu_build *b, npu_bank *k) {
   const tf_op *op = op_of_bank(b, k);
   k->rank = 0;
   for (int i = 0; i < op->n_dims; i++)
-    if (k->role ? npu_read_has(b->p->wl, op, k->role - 1, op->dims[i]) : i < op->n_out_dims) k->dims[k->rank++] = i;
+    if (k->role ? npu_read_has(b->p->wl, op, k->role - 1, op->dims[i]) : i < op->n_out_dims)
+      k->dims[k->rank++] = i;
 }
 
-/* ---- moving ------------------------------------------------------------------------------------------------ */
-/* A rectangle of a matrix: a row dim and a column dim of the operand go on from `point`, the others stand. */
+/* ---- moving
+ * ------------------------------------------------------------------------------------------------
+ */
+/* A rectangle of a matrix: a row dim and a column dim of the operand go on from `point`, the others
+ * stand. */
 typedef struct {
   npu_bank *blocks, *rows;
   bool out;
   npu_tile t;
-  int side[2];                /* the operand's dim that its rows, and that its columns go along; -1: there is one */
+  int side[2]; /* the operand's dim that its rows, and that its columns go along; -1: there is one
+                */
   int64_t step[2];            /* elements of the rows bank from one to the next along it */
   int64_t first[2];           /* row and column of the matrix at `point` */
   int64_t matrix;             /* which one */
   int64_t point[TF_MAX_RANK]; /* values of the operand's dims */
-  int edge[2];                /* ranks of the tensor that may be read beyond its border, in padding; -1 */
+  int edge[2]; /* ranks of the tensor that may be read beyond its border, in padding; -1 */
 } piece;
 
-/* Of n elements from `from` on: how many fill the block they begin in, then whole blocks, then the rest. */
+/* Of n elements from `from` on: how many fill the block they begin in, then whole blocks, then the
+ * rest. */
 static void cut(int64_t from, int64_t n, int64_t by, int64_t part[3]) {
   const int64_t head = from % by ? (by - from % by < n ? by - from % by : n) : 0;
   part[0] = head;
@@ -43,7 +52,8 @@ typedef struct {
   int64_t off, n;
 } span;
 
-/* By how much coordinate r of the tensor moves from one value of the operand's dim i (-1: none) to the next. */
+/* By how much coordinate r of the tensor moves from one value of the operand's dim i (-1: none) to
+ * the next. */
 static int64_t coef(const npu_build *b, const npu_bank *k, int r, int i) {
   if (i < 0) return 0;
   const tf_op *op = op_of_bank(b, k);
@@ -70,20 +80,22 @@ static int64_t coordinate(const npu_build *b, const piece *q, int r, int64_t dow
   return x + down * coef(b, k, r, q->side[0]) + right * coef(b, k, r, q->side[1]);
 }
 
-/* What the part reads of the tensor along rank r, without padding: coordinates are linear, so corners do. */
+/* What the part reads of the tensor along rank r, without padding: coordinates are linear, so
+ * corners do. */
 static tf_ival extent(const npu_build *b, const piece *q, int r, span row, span column) {
   const tf_tensor *z = &b->p->wl->tensors[q->rows->tensor];
   int64_t lo = INT64_MAX, hi = INT64_MIN;
   for (int corner = 0; corner < 4; corner++) {
-    const int64_t x =
-        coordinate(b, q, r, row.off + (corner & 1 ? row.n - 1 : 0), column.off + (corner & 2 ? column.n - 1 : 0));
+    const int64_t x = coordinate(b, q, r, row.off + (corner & 1 ? row.n - 1 : 0),
+                                 column.off + (corner & 2 ? column.n - 1 : 0));
     lo = x < lo ? x : lo;
     hi = x > hi ? x : hi;
   }
   return tf_common_part((tf_ival){lo, hi - lo + 1}, (tf_ival){z->lo[r], z->extent[r]});
 }
 
-/* Where the part's first element is, or would be if it is padding: as if the bank went on around what it holds. */
+/* Where the part's first element is, or would be if it is padding: as if the bank went on around
+ * what it holds. */
 static int64_t offset_of(const npu_build *b, const piece *q, span row, span column, bool *seam) {
   const npu_bank *k = q->rows;
   int64_t x[TF_MAX_RANK], back = 0;
@@ -114,8 +126,9 @@ static void be_window(const npu_build *b, const piece *q, npu_instr *i, span row
 static void put(npu_build *b, const piece *q, span row, span column) {
   const npu_tile *t = &q->t;
   const int64_t down = q->first[0] + row.off, right = q->first[1] + column.off;
-  const int64_t in = q->matrix * t->words + down / t->high * t->line + right / t->wide * t->high * t->wide +
-                     down % t->high * t->wide + right % t->wide;
+  const int64_t in = q->matrix * t->words + down / t->high * t->line +
+                     right / t->wide * t->high * t->wide + down % t->high * t->wide +
+                     right % t->wide;
   bool seam;
   const npu_operand blocks =
       npu_operand_at(b, q->blocks, npu_slot_at(q->blocks) + in * npu_type_bytes(q->blocks->type));
@@ -123,7 +136,8 @@ static void put(npu_build *b, const piece *q, span row, span column) {
   npu_instr *i = npu_copy(b, q->out ? flat : blocks, q->out ? blocks : flat, q->blocks->tensor);
   if (!i) return;
   if (q->edge[0] >= 0) be_window(b, q, i, row, column);
-  const int64_t high = row.n > t->high ? t->high : row.n, wide = column.n > t->wide ? t->wide : column.n;
+  const int64_t high = row.n > t->high ? t->high : row.n,
+                wide = column.n > t->wide ? t->wide : column.n;
   const int64_t count[4] = {row.n / high, column.n / wide, high, wide};
   const int64_t of[4] = {t->line, t->high * t->wide, t->wide, 1}, by[4] = {high, wide, 1, 1};
   for (int k = 0; k < 4; k++) {
@@ -131,7 +145,8 @@ static void put(npu_build *b, const piece *q, span row, span column) {
     const int64_t at = by[k] * q->step[k % 2];
     for (int e = 0; e < 2; e++)
       edge[e] = q->edge[e] < 0 ? 0 : by[k] * coef(b, q->blocks, q->edge[e], q->side[k % 2]);
-    npu_dim_add(b, i, (npu_dim){count[k], {q->out ? at : of[k], q->out ? of[k] : at}, edge[0], edge[1]});
+    npu_dim_add(b, i,
+                (npu_dim){count[k], {q->out ? at : of[k], q->out ? of[k] : at}, edge[0], edge[1]});
   }
 }
 
@@ -161,13 +176,15 @@ static void put_parts(npu_build *b, const piece *q, span row, span column) {
   }
 }
 
-/* The dims of a side stand one in the other in the op's order, but the longest that is summed is the innermost: long
- * runs make few transfers.  Both operands agree, for they have the same ranges of what is summed. */
+/* The dims of a side stand one in the other in the op's order, but the longest that is summed is
+ * the innermost: long runs make few transfers.  Both operands agree, for they have the same ranges
+ * of what is summed. */
 static int innermost(const npu_build *b, const npu_bank *k, const tf_ival *box, npu_side side) {
   int found = -1;
   for (int i = 0; i < k->rank; i++) {
     if (side_of(b, k, i) != side || box[i].len == 1) continue;
-    if (found < 0 || k->dims[i] < op_of_bank(b, k)->n_out_dims || box[i].len > box[found].len) found = i;
+    if (found < 0 || k->dims[i] < op_of_bank(b, k)->n_out_dims || box[i].len > box[found].len)
+      found = i;
   }
   return found;
 }
@@ -209,7 +226,8 @@ static bool find_edges(npu_build *b, piece *q, const tf_ival *box) {
     if (n < 2) q->edge[n] = r;
     n++;
   }
-  if (n > 2) npu_stop(b, z->at, "'%.40s' is read beyond its border along more than two ranks", z->name);
+  if (n > 2)
+    npu_stop(b, z->at, "'%.40s' is read beyond its border along more than two ranks", z->name);
   return n <= 2;
 }
 
@@ -223,7 +241,8 @@ void npu_move_blocks(npu_build *b, npu_bank *blocks, npu_bank *rows, const tf_iv
     q.step[k] = step_of(b, blocks, rows, q.side[k]);
   }
   if (!find_edges(b, &q, box)) return;
-  const span all[2] = {{0, q.side[0] < 0 ? 1 : box[q.side[0]].len}, {0, q.side[1] < 0 ? 1 : box[q.side[1]].len}};
+  const span all[2] = {{0, q.side[0] < 0 ? 1 : box[q.side[0]].len},
+                       {0, q.side[1] < 0 ? 1 : box[q.side[1]].len}};
   do {
     place_in_matrix(b, &q, box);
     put_parts(b, &q, all[0], all[1]);

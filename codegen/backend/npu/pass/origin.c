@@ -1,4 +1,5 @@
-/* Where sums begin and end: at the first and the last step of what is reduced, or of what a mask leaves of it. */
+/* Where sums begin and end: at the first and the last step of what is reduced, or of what a mask
+ * leaves of it. */
 #include "codegen/backend/npu/pass/pass.h"
 #include "model/flow/skip.h"
 
@@ -12,14 +13,17 @@ static tf_ival step_of(const npu_build *b, int o) {
 static const tf_mask *mask_of(const npu_build *b, int o) {
   const tf_skips *k = b->p->skips;
   const tf_op *op = &b->p->wl->ops[o];
-  return k && k->node[b->p->stream_scope[o]].may && k->mask.l == op->dims[op->n_out_dims] ? &k->mask : NULL;
+  return k && k->node[b->p->stream_scope[o]].may && k->mask.l == op->dims[op->n_out_dims] ? &k->mask
+                                                                                          : NULL;
 }
 
-/* A band is convex: the run before this one is left out if what it ends with lies before the band of all rows. */
+/* A band is convex: the run before this one is left out if what it ends with lies before the band
+ * of all rows. */
 bool npu_stream_begins(const npu_build *b, int o) {
   const tf_mask *m = mask_of(b, o);
   const int64_t from = step_of(b, o).lo;
-  return from == 0 || (m && from - 1 - tf_dim_range(&b->ev, o, m->q, b->p->stream_scope[o], b->cur).lo < m->lo);
+  return from == 0 ||
+         (m && from - 1 - tf_dim_range(&b->ev, o, m->q, b->p->stream_scope[o], b->cur).lo < m->lo);
 }
 
 bool npu_stream_ends(const npu_build *b, int o) {

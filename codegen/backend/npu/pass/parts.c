@@ -1,7 +1,9 @@
-/* An op of the vector unit in parts: as many of its points at a time as its expression's values have room for. */
+/* An op of the vector unit in parts: as many of its points at a time as its expression's values
+ * have room for. */
 #include "codegen/backend/npu/pass/pass.h"
 
-/* Whether neighbours along the op's dim (a position) are neighbours in memory, in what it reads or makes. */
+/* Whether neighbours along the op's dim (a position) are neighbours in memory, in what it reads or
+ * makes. */
 static bool is_line(const npu_build *b, const tf_op *op, int dim) {
   bool is = dim == op->n_out_dims - 1;
   for (int i = 0; i < op->n_reads; i++) {
@@ -13,13 +15,17 @@ static bool is_line(const npu_build *b, const tf_op *op, int dim) {
   return is;
 }
 
-/* Parts are of so many points along the dim, or of a multiple: they begin where operands may, of the narrowest type. */
+/* Parts are of so many points along the dim, or of a multiple: they begin where operands may, of
+ * the narrowest type. */
 static int64_t grain(const npu_build *b, const npu_bank *k, const tf_op *op, int dim) {
-  const int64_t align = b->t.machine.memory[k->memory].align, line = align / npu_type_bytes(NPU_F16);
+  const int64_t align = b->t.machine.memory[k->memory].align,
+                line = align / npu_type_bytes(NPU_F16);
   return line > 1 && is_line(b, op, dim) ? line : 1;
 }
 
-static const tf_op *op_of_values(const npu_build *b, const npu_bank *k) { return &b->p->wl->ops[k->values_of - 1]; }
+static const tf_op *op_of_values(const npu_build *b, const npu_bank *k) {
+  return &b->p->wl->ops[k->values_of - 1];
+}
 
 static int64_t bytes_of(const npu_build *b, const npu_bank *k, const int64_t *ext) {
   npu_bank part = *k;

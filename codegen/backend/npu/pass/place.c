@@ -1,17 +1,21 @@
-/* Places of banks in their memories: bytes that they share in turn, and slots in which what is fetched early waits. */
+/* Places of banks in their memories: bytes that they share in turn, and slots in which what is
+ * fetched early waits. */
 #include "codegen/backend/npu/pass/pass.h"
 
-/* Whether what the bank holds outlives a run of Seq n, the outermost: it belongs to a Tile above, or a stream goes on.
+/* Whether what the bank holds outlives a run of Seq n, the outermost: it belongs to a Tile above,
+ * or a stream goes on.
  */
 static bool outlives(const npu_build *b, const npu_bank *k, int n) {
   const int maker = b->p->wl->tensors[k->tensor].producer;
   bool does = maker >= 0 && b->p->stream_scope[maker] == n;
   for (int i = 0; i < b->p->n_tile_slices; i++)
-    does |= b->p->slices[i].node < n && b->p->slices[i].tensor == k->tensor && b->p->slices[i].level == k->level;
+    does |= b->p->slices[i].node < n && b->p->slices[i].tensor == k->tensor &&
+            b->p->slices[i].level == k->level;
   return does;
 }
 
-/* Whether loops stand above the outermost scope: its children follow on each other again and again. */
+/* Whether loops stand above the outermost scope: its children follow on each other again and again.
+ */
 static bool is_repeated(const npu_build *b) {
   const tf_node *nodes = b->p->tree->nodes;
   bool is = false;
@@ -23,14 +27,17 @@ static bool is_repeated(const npu_build *b) {
 
 /* Whether nothing but reads from further out fills the bank. */
 static bool is_only_read(const npu_build *b, const npu_bank *k) {
-  bool only = k->level > 0 && b->p->home_level[k->tensor] != k->level && (!k->blocks || k->role > 0);
+  bool only =
+      k->level > 0 && b->p->home_level[k->tensor] != k->level && (!k->blocks || k->role > 0);
   for (int i = 0; i < b->p->n_tile_slices && !k->blocks; i++)
-    only &= b->p->slices[i].tensor != k->tensor || b->p->slices[i].level != k->level || !b->p->slices[i].makes;
+    only &= b->p->slices[i].tensor != k->tensor || b->p->slices[i].level != k->level ||
+            !b->p->slices[i].makes;
   return only;
 }
 
-/* Whether the child of the outermost Seq uses the bank, or leaves its tensor as it is there.  Where no child runs
- * again, what a bank that is only read holds matters to those alone that read it there. */
+/* Whether the child of the outermost Seq uses the bank, or leaves its tensor as it is there.  Where
+ * no child runs again, what a bank that is only read holds matters to those alone that read it
+ * there. */
 static bool uses(const npu_build *b, const npu_bank *k, int child) {
   bool does = false;
   if (is_repeated(b) || !is_only_read(b, k)) return tf_node_touches(b->p->facts, child, k->tensor);
@@ -43,8 +50,8 @@ static bool uses(const npu_build *b, const npu_bank *k, int child) {
   return does;
 }
 
-/* The live range of the bank: the children of the outermost Seq that use it.  After the last of them its bytes are
- * reused; flags make later users wait. */
+/* The live range of the bank: the children of the outermost Seq that use it.  After the last of
+ * them its bytes are reused; flags make later users wait. */
 static void find_life(const npu_build *b, npu_bank *k) {
   const tf_node *nodes = b->p->tree->nodes;
   int n = 0;
@@ -60,7 +67,9 @@ static void find_life(const npu_build *b, npu_bank *k) {
   }
 }
 
-static bool live_together(const npu_bank *a, const npu_bank *c) { return a->first <= c->last && c->first <= a->last; }
+static bool live_together(const npu_bank *a, const npu_bank *c) {
+  return a->first <= c->last && c->first <= a->last;
+}
 
 /* First fit: puts the i-th bank at the first place that is free during its live range. */
 static void first_fit(npu_build *b, int i) {
@@ -68,8 +77,8 @@ static void first_fit(npu_build *b, int i) {
   k->at = 0;
   for (int j = 0; j < i; j++) {
     const npu_bank *q = &b->bank[j];
-    const bool meets = q->memory == k->memory && live_together(q, k) && k->at < q->at + q->slots * q->bytes &&
-                       q->at < k->at + k->slots * k->bytes;
+    const bool meets = q->memory == k->memory && live_together(q, k) &&
+                       k->at < q->at + q->slots * q->bytes && q->at < k->at + k->slots * k->bytes;
     if (!meets) continue;
     k->at = q->at + q->slots * q->bytes;
     j = -1; /* which may overlap an earlier one */
@@ -88,8 +97,8 @@ static int64_t pack(npu_build *b, int memory) {
   return end;
 }
 
-/* One slot for all, then one more for each in turn, as far as there is room: what is fetched early waits in them.
- * Returns how many that should have two have one. */
+/* One slot for all, then one more for each in turn, as far as there is room: what is fetched early
+ * waits in them. Returns how many that should have two have one. */
 static int add_slots(npu_build *b, int memory) {
   int single = 0;
   for (int slots = 2; slots <= NPU_SLOTS; slots++)
@@ -104,7 +113,8 @@ static int add_slots(npu_build *b, int memory) {
   return single;
 }
 
-/* All banks of the memory with one slot, and living through the whole, or between the children that touch them. */
+/* All banks of the memory with one slot, and living through the whole, or between the children that
+ * touch them. */
 static int64_t begin_places(npu_build *b, int memory, bool by_turns) {
   for (int i = 0; i < b->n_banks; i++) {
     npu_bank *k = &b->bank[i];
@@ -117,8 +127,8 @@ static int64_t begin_places(npu_build *b, int memory, bool by_turns) {
   return pack(b, memory);
 }
 
-/* One slot of each, in bytes that children share, and as many turns as there is room for: while one waits the others
- * go on.  False: not even two. */
+/* One slot of each, in bytes that children share, and as many turns as there is room for: while one
+ * waits the others go on.  False: not even two. */
 static bool place_turns(npu_build *b, int memory) {
   const int64_t bytes = b->turn_tile < 0 ? 0 : begin_places(b, memory, true);
   const int64_t turns = bytes > 0 ? b->t.machine.memory[memory].bytes / bytes : 0;
@@ -128,8 +138,8 @@ static bool place_turns(npu_build *b, int memory) {
   return b->turns >= 2;
 }
 
-/* Bytes needed by turns where values within expressions take `most` bytes, or the least of which a part can be; *fewer:
- * whether some do that took more. */
+/* Bytes needed by turns where values within expressions take `most` bytes, or the least of which a
+ * part can be; *fewer: whether some do that took more. */
 static int64_t shrink_values(npu_build *b, int memory, int64_t most, bool *fewer) {
   *fewer = false;
   for (int i = 0; i < b->n_banks; i++) {
@@ -148,7 +158,8 @@ static int64_t place_values(npu_build *b, int memory, int64_t used) {
   int64_t most = 0;
   bool fewer = true;
   for (int i = 0; i < b->n_banks; i++)
-    if (b->bank[i].memory == memory && b->bank[i].values_of && b->bank[i].bytes > most) most = b->bank[i].bytes;
+    if (b->bank[i].memory == memory && b->bank[i].values_of && b->bank[i].bytes > most)
+      most = b->bank[i].bytes;
   while (used > b->t.machine.memory[memory].bytes && fewer) {
     most = most / 2 / b->t.machine.memory[memory].align * b->t.machine.memory[memory].align;
     used = shrink_values(b, memory, most, &fewer);
@@ -156,9 +167,9 @@ static int64_t place_values(npu_build *b, int memory, int64_t used) {
   return used;
 }
 
-/* Places of their own where there is room for two slots of each, so that no child waits for the one before, or for one
- * if children repeat.  Else those of others' by turns, if more have two slots then: a wait from child to child is one,
- * without a second slot there is one for each tile. */
+/* Places of their own where there is room for two slots of each, so that no child waits for the one
+ * before, or for one if children repeat.  Else those of others' by turns, if more have two slots
+ * then: a wait from child to child is one, without a second slot there is one for each tile. */
 static bool place_buffers(npu_build *b, int memory) {
   const npu_memory *m = &b->t.machine.memory[memory];
   if (place_turns(b, memory)) return true;
@@ -167,8 +178,8 @@ static bool place_buffers(npu_build *b, int memory) {
   if (single == 0 || (own && is_repeated(b))) return true;
   const int64_t used = place_values(b, memory, begin_places(b, memory, true));
   if (used > m->bytes) {
-    npu_stop(b, (tf_loc){0}, "the tiles take %lld bytes of '%s', which has %lld", (long long)used, m->name,
-             (long long)m->bytes);
+    npu_stop(b, (tf_loc){0}, "the tiles take %lld bytes of '%s', which has %lld", (long long)used,
+             m->name, (long long)m->bytes);
     return false;
   }
   if (add_slots(b, memory) < single) return true;

@@ -1,7 +1,9 @@
 /* Products of matrices on the cube. */
 #include "codegen/backend/npu/pass/pass.h"
 
-static bool is_plain(const tf_index *ix) { return ix->n_terms == 0 || (ix->n_terms == 1 && ix->terms[0].coef == 1); }
+static bool is_plain(const tf_index *ix) {
+  return ix->n_terms == 0 || (ix->n_terms == 1 && ix->terms[0].coef == 1);
+}
 
 /* Whether each rank of what it reads is one of its dims, or a constant. */
 static bool all_plain(const tf_op *op, const tf_workload *wl) {
@@ -26,15 +28,16 @@ static npu_instr *add_mad(npu_build *b, int op) {
 
 /* All operands in blocks. */
 static void by_blocks(npu_build *b, int op, bool on, npu_bank *const bank[3]) {
-  const npu_tile sums = npu_tile_of(b, bank[0], bank[0]->box), left = npu_tile_of(b, bank[1], bank[1]->box);
+  const npu_tile sums = npu_tile_of(b, bank[0], bank[0]->box),
+                 left = npu_tile_of(b, bank[1], bank[1]->box);
   const npu_tile right = npu_tile_of(b, bank[2], bank[2]->box);
   const npu_tile *const tile[3] = {&sums, &left, &right};
   for (int64_t x = 0; x < sums.batch; x++) {
     npu_instr *i = add_mad(b, op);
     if (!i) return;
     for (int k = 0; k < 3; k++)
-      *(k ? &i->from[k - 1] : &i->to) =
-          npu_operand_at(b, bank[k], npu_slot_at(bank[k]) + x * tile[k]->words * npu_type_bytes(bank[k]->type));
+      *(k ? &i->from[k - 1] : &i->to) = npu_operand_at(
+          b, bank[k], npu_slot_at(bank[k]) + x * tile[k]->words * npu_type_bytes(bank[k]->type));
     i->mad.m = sums.rows;
     i->mad.n = sums.columns;
     i->mad.k = left.columns;
@@ -42,7 +45,9 @@ static void by_blocks(npu_build *b, int op, bool on, npu_bank *const bank[3]) {
   }
 }
 
-/* ---- rows -------------------------------------------------------------------------------------------------------- */
+/* ---- rows
+ * --------------------------------------------------------------------------------------------------------
+ */
 /* Position of the op's dim behind rank r of the operand; -1: a constant. */
 static int dim_of(const tf_op *op, const npu_bank *k, int r) {
   if (!k->role) return r;
@@ -53,8 +58,10 @@ static int dim_of(const tf_op *op, const npu_bank *k, int r) {
   return at;
 }
 
-/* Position of the op's dim, innermost, that the operand has on that side; -1: none with more than one element. */
-static int side_dim(const npu_build *b, const tf_op *op, const npu_bank *k, npu_side side, const tf_ival *range) {
+/* Position of the op's dim, innermost, that the operand has on that side; -1: none with more than
+ * one element. */
+static int side_dim(const npu_build *b, const tf_op *op, const npu_bank *k, npu_side side,
+                    const tf_ival *range) {
   int found = -1;
   for (int r = 0; r < k->rank; r++) {
     const int i = dim_of(op, k, r);
@@ -89,21 +96,26 @@ static bool step(const tf_op *op, const tf_ival *range, const int side[3], int64
   return false;
 }
 
-/* Operands row by row: a product for each setting of the dims but one each of rows, columns and what is summed. */
+/* Operands row by row: a product for each setting of the dims but one each of rows, columns and
+ * what is summed. */
 static void by_rows(npu_build *b, int o, const tf_ival *range, npu_bank *const bank[3]) {
   const tf_op *op = &b->p->wl->ops[o];
-  const int side[3] = {side_dim(b, op, bank[0], NPU_ROW, range), side_dim(b, op, bank[0], NPU_COLUMN, range),
+  const int side[3] = {side_dim(b, op, bank[0], NPU_ROW, range),
+                       side_dim(b, op, bank[0], NPU_COLUMN, range),
                        side_dim(b, op, bank[1], NPU_COLUMN, range)};
   const int64_t unit[3] = {stride_of(op, bank[0], side[1]), stride_of(op, bank[1], side[2]),
                            stride_of(op, bank[2], side[1])};
   const int64_t ld[3] = {stride_of(op, bank[0], side[0]), stride_of(op, bank[1], side[0]),
                          stride_of(op, bank[2], side[2])};
   int64_t point[TF_MAX_RANK];
-  if (!all_plain(op, b->p->wl)) npu_stop(b, op->at, "windows (convolutions), which this array cannot read");
+  if (!all_plain(op, b->p->wl))
+    npu_stop(b, op->at, "windows (convolutions), which this array cannot read");
   for (int k = 0; k < 3; k++)
-    if (unit[k] > 1 || npu_side_of(b->p->wl, op, k, dim_of(op, bank[k], bank[k]->rank - 1)) == NPU_BATCH) {
+    if (unit[k] > 1 ||
+        npu_side_of(b->p->wl, op, k, dim_of(op, bank[k], bank[k]->rank - 1)) == NPU_BATCH) {
       npu_stop(b, op->at,
-               "'%.40s' does not lie as this cube reads it: rows of sums and of the right operand along the "
+               "'%.40s' does not lie as this cube reads it: rows of sums and of the right operand "
+               "along the "
                "output's last dim, of the left one along what is summed",
                b->p->wl->tensors[bank[k]->tensor].name);
       return;

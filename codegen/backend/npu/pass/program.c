@@ -1,4 +1,5 @@
-/* A mapping as a program: once to find the sizes of all places, once to make the instructions, then flags. */
+/* A mapping as a program: once to find the sizes of all places, once to make the instructions, then
+ * flags. */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -59,9 +60,11 @@ bool npu_tensor_new(tf_npu *p, const tf_tensor *z, npu_tensor *t, tf_diags *d) {
   *t = (npu_tensor){.type = npu_type_of(z), .words = words};
   if (p->n_tensors == NPU_TENSORS || words > INT64_C(1) << 29 ||
       p->bytes + words * npu_type_bytes(t->type) > INT64_C(1) << 30)
-    return tf_fail(d, z->at, TF_E_LIMIT, "emit for npu: more than %d tensors, or more than 2^30 bytes", NPU_TENSORS);
+    return tf_fail(d, z->at, TF_E_LIMIT,
+                   "emit for npu: more than %d tensors, or more than 2^30 bytes", NPU_TENSORS);
   if (z->word_bits != 16 && z->word_bits != 32)
-    return tf_fail(d, z->at, TF_E_LIMIT, "emit for npu: words of '%.40s' have %d bits, not 16 or 32", z->name,
+    return tf_fail(d, z->at, TF_E_LIMIT,
+                   "emit for npu: words of '%.40s' have %d bits, not 16 or 32", z->name,
                    z->word_bits);
   t->name = npu_name_new(p, z->name);
   return t->name || tf_out_of_memory(d);
@@ -101,7 +104,8 @@ static bool make_build(npu_build *b, const tf_tree *tree) {
   tf_plan *plan = tf_plan_new(a, tree);
   if (!plan || !tf_range_memo_exact(a, plan)) return tf_out_of_memory(b->d);
   b->p = plan;
-  const size_t ops = (size_t)b->p->wl->n_ops, tensors = (size_t)b->p->wl->n_tensors, loops = (size_t)b->p->n_loops + 1;
+  const size_t ops = (size_t)b->p->wl->n_ops, tensors = (size_t)b->p->wl->n_tensors,
+               loops = (size_t)b->p->n_loops + 1;
   b->ev.plan = b->p;
   b->ev.exact = true;
   b->ev.trip = TF_ARRAY(a, int64_t, loops);
@@ -113,8 +117,8 @@ static bool make_build(npu_build *b, const tf_tree *tree) {
   b->transit = TF_ARRAY(a, int, tensors);
   b->temp = TF_ARRAY(a, int, ops *NPU_TEMPS);
   b->fixing = TF_ARRAY(a, int, ops);
-  if (!b->ev.trip || !b->ev.step || !b->ev.made || !b->cur || !b->product || !b->global || !b->transit || !b->temp ||
-      !b->fixing)
+  if (!b->ev.trip || !b->ev.step || !b->ev.made || !b->cur || !b->product || !b->global ||
+      !b->transit || !b->temp || !b->fixing)
     return tf_out_of_memory(b->d);
   for (int l = 0; l < b->p->n_loops; l++)
     b->ev.trip[l] = tree->nodes[b->p->loops[l].node].loops[b->p->loops[l].slot].trip;
@@ -123,8 +127,8 @@ static bool make_build(npu_build *b, const tf_tree *tree) {
   fill(b->transit, tensors);
   fill(b->temp, ops * NPU_TEMPS);
   fill(b->fixing, ops);
-  return tf_eval_steps(&b->ev) ||
-         tf_fail(b->d, tree->nodes[0].at, TF_E_OVERFLOW, "the product of trip counts passes 2^63 - 1");
+  return tf_eval_steps(&b->ev) || tf_fail(b->d, tree->nodes[0].at, TF_E_OVERFLOW,
+                                          "the product of trip counts passes 2^63 - 1");
 }
 
 /* Instructions, at least, for an entry of op o's innermost tile; before all has places, one. */
@@ -154,7 +158,8 @@ static bool is_short(npu_build *b) {
 
 /* Sizes and places of all banks. */
 static bool fit(npu_build *b, const tf_tree *tree) {
-  if (tree->open) return tf_fail(b->d, (tf_loc){0}, TF_E_OPEN, "emit for npu: the mapping has open parts");
+  if (tree->open)
+    return tf_fail(b->d, (tf_loc){0}, TF_E_OPEN, "emit for npu: the mapping has open parts");
   if (!npu_target_of(tree->arch, &b->t, b->d) || !make_build(b, tree)) return false;
   add_tensors(b);
   npu_turns_find(b);
@@ -178,7 +183,9 @@ void npu_build_free(npu_build *b) {
 
 static npu_build *empty(tf_diags *d) {
   npu_build *b = calloc(1, sizeof *b);
-  if (b) *b = (npu_build){.out = npu_new(), .arena = tf_arena_new(), .d = d, .ok = true, .steps = NPU_LONGEST};
+  if (b)
+    *b = (npu_build){
+        .out = npu_new(), .arena = tf_arena_new(), .d = d, .ok = true, .steps = NPU_LONGEST};
   if (b && b->out && b->arena) return b;
   npu_build_free(b);
   tf_out_of_memory(d);

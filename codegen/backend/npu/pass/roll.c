@@ -1,7 +1,7 @@
-/* Rolls a program into loops: windows of instructions that follow each other, and are alike but for where their
- * operands begin, become one whose places move by the same from step to step.  Short windows first, then those that
- * hold the loops found, until none is left (nested loop recognition: Ketterlin and Clauss, CGO 2008, with windows of
- * growing length in place of a stack). */
+/* Rolls a program into loops: windows of instructions that follow each other, and are alike but for
+ * where their operands begin, become one whose places move by the same from step to step.  Short
+ * windows first, then those that hold the loops found, until none is left (nested loop recognition:
+ * Ketterlin and Clauss, CGO 2008, with windows of growing length in place of a stack). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 #include "base/grow.h"
 #include "codegen/backend/npu/pass/pass.h"
 
-/* What instructions or loops have in common that may be steps of one loop: all but their places, which are `numbers`
- * numbers. */
+/* What instructions or loops have in common that may be steps of one loop: all but their places,
+ * which are `numbers` numbers. */
 typedef struct {
   uint64_t hash;
   uint32_t next; /* of the same slot of the table; 0: none */
@@ -18,7 +18,8 @@ typedef struct {
   size_t of; /* an instruction of the flat program; of a loop its first child */
   int depth; /* of loops in it, and it */
   int64_t lines, trip;
-  size_t children, numbers, moves; /* moves: of a loop, by what its numbers grow from step to step */
+  size_t children, numbers,
+      moves; /* moves: of a loop, by what its numbers grow from step to step */
 } shape;
 
 /* A step's place in the program; its shape stands beside. */
@@ -40,7 +41,9 @@ typedef struct {
   uint32_t slot[SLOTS];
 } roller;
 
-/* ---- places ------------------------------------------------------------------------------------------------ */
+/* ---- places
+ * ------------------------------------------------------------------------------------------------
+ */
 enum { MOST_PLACES = 6 };
 typedef struct {
   int64_t *at, *step;
@@ -63,7 +66,9 @@ static void add_number(roller *r, int64_t v) {
   if (r->ok) r->numbers[r->n_numbers++] = v;
 }
 
-/* ---- shapes -------------------------------------------------------------------------------------------------- */
+/* ---- shapes
+ * --------------------------------------------------------------------------------------------------
+ */
 static bool alike_operands(const npu_operand *a, const npu_operand *b) {
   if (a->memory != b->memory) return false;
   if (a->memory < 0) return a->number == b->number && !signbit(a->number) == !signbit(b->number);
@@ -83,14 +88,15 @@ static bool alike_operations(const npu_instr *a, const npu_instr *b) {
   }
   if (a->op == NPU_LOAD) return same && !memcmp(a->window.in, b->window.in, sizeof a->window.in);
   if (a->op != NPU_MAD) return same;
-  return same && a->mad.m == b->mad.m && a->mad.n == b->mad.n && a->mad.k == b->mad.k && a->mad.add == b->mad.add &&
-         !memcmp(a->mad.ld, b->mad.ld, sizeof a->mad.ld);
+  return same && a->mad.m == b->mad.m && a->mad.n == b->mad.n && a->mad.k == b->mad.k &&
+         a->mad.add == b->mad.add && !memcmp(a->mad.ld, b->mad.ld, sizeof a->mad.ld);
 }
 
 static bool alike(const npu_instr *a, const npu_instr *b) {
   if (a->op != b->op || a->queue != b->queue || strcmp(a->tag, b->tag) != 0) return false;
   if (a->op == NPU_BARRIER) return true;
-  if (a->op == NPU_SET || a->op == NPU_WAIT) return a->flag.to == b->flag.to && a->flag.id == b->flag.id;
+  if (a->op == NPU_SET || a->op == NPU_WAIT)
+    return a->flag.to == b->flag.to && a->flag.id == b->flag.id;
   return alike_operations(a, b);
 }
 
@@ -135,24 +141,29 @@ static void add_instr(roller *r, size_t k) {
   r->terms[r->n].numbers = r->n_numbers;
   for (int q = 0; q < n; q++)
     add_number(r, *at[q].at);
-  r->of[r->n++] = shape_of(r, &(shape){.hash = hash_of(&i), .of = k, .lines = 1, .numbers = (size_t)n});
+  r->of[r->n++] =
+      shape_of(r, &(shape){.hash = hash_of(&i), .of = k, .lines = 1, .numbers = (size_t)n});
 }
 
-/* ---- windows --------------------------------------------------------------------------------------------------- */
+/* ---- windows
+ * ---------------------------------------------------------------------------------------------------
+ */
 /* Whether term e goes on from those `by` and twice `by` before it as the latter does. */
 static bool goes_on(const roller *r, size_t e, size_t by) {
-  const int64_t *a = r->numbers + r->terms[e - 2 * by].numbers, *b = r->numbers + r->terms[e - by].numbers,
-                *c = r->numbers + r->terms[e].numbers;
+  const int64_t *a = r->numbers + r->terms[e - 2 * by].numbers,
+                *b = r->numbers + r->terms[e - by].numbers, *c = r->numbers + r->terms[e].numbers;
   bool same = true;
   for (size_t k = 0; k < r->shapes[r->of[e]].numbers; k++)
     same &= c[k] - b[k] == b[k] - a[k];
   return same;
 }
 
-/* A loop of `trip` windows of `by` terms from `at` on, in place of them.  0: it would save no line, or stand too deep.
+/* A loop of `trip` windows of `by` terms from `at` on, in place of them.  0: it would save no line,
+ * or stand too deep.
  */
 static uint32_t loop_of(roller *r, size_t at, size_t by, size_t trip) {
-  shape new = {.is_loop = true, .of = r->n_children, .trip = (int64_t)trip, .children = by, .lines = 2};
+  shape new = {
+      .is_loop = true, .of = r->n_children, .trip = (int64_t)trip, .children = by, .lines = 2};
   for (size_t k = at; k < at + by; k++) {
     const shape *s = &r->shapes[r->of[k]];
     new.lines += s->lines;
@@ -187,7 +198,8 @@ static void roll(roller *r, size_t by, size_t least) {
   size_t n = 0, sure = 0; /* no windows begin before `sure` */
   for (size_t i = 0; i < r->n && r->ok;) {
     size_t e = i + by;
-    while (i >= sure && e < r->n && r->of[e] == r->of[e - by] && (e < i + 2 * by || goes_on(r, e, by)))
+    while (i >= sure && e < r->n && r->of[e] == r->of[e - by] &&
+           (e < i + 2 * by || goes_on(r, e, by)))
       e++;
     const bool enough = i >= sure && e - i >= least * by;
     const uint32_t loop = enough ? loop_of(r, i, by, (e - i) / by) : 0;
@@ -199,15 +211,16 @@ static void roll(roller *r, size_t by, size_t least) {
       continue;
     }
     /* what ended this run ends those that begin up to there, too */
-    if (i >= sure && !enough) sure = e >= r->n ? r->n : e + 1 - (r->of[e] == r->of[e - by] ? 2 : 1) * by;
+    if (i >= sure && !enough)
+      sure = e >= r->n ? r->n : e + 1 - (r->of[e] == r->of[e - by] ? 2 : 1) * by;
     r->terms[n] = r->terms[i];
     r->of[n++] = r->of[i++];
   }
   r->n = n;
 }
 
-/* Windows of growing length; short ones again where some were rolled.  No longer ones than are compared in some 2^27
- * steps.  Whether there were any. */
+/* Windows of growing length; short ones again where some were rolled.  No longer ones than are
+ * compared in some 2^27 steps.  Whether there were any. */
 static bool sweep(roller *r, size_t least) {
   const size_t work = (size_t)1 << 27, few = 64;
   bool any = false;
@@ -225,7 +238,8 @@ static void roll_all(roller *r) {
   }
 }
 
-/* ---- the program with loops --------------------------------------------------------------------------------- */
+/* ---- the program with loops
+ * --------------------------------------------------------------------------------- */
 typedef struct {
   const char *name[NPU_DEPTH];
   const int64_t *moves[NPU_DEPTH]; /* of loops around, at the term's numbers */

@@ -1,6 +1,7 @@
-/* Tiles and slots in turn (docs/NPU.md): tiles say how large places are, the room that is left how many slots each
- * gets, slots how far queues run ahead, and both when the program ends.  Where a place has one slot, tiles that take
- * less of its tensor are tried, where it has more than two, tiles that take more, until none of them ends sooner. */
+/* Tiles and slots in turn (docs/NPU.md): tiles say how large places are, the room that is left how
+ * many slots each gets, slots how far queues run ahead, and both when the program ends.  Where a
+ * place has one slot, tiles that take less of its tensor are tried, where it has more than two,
+ * tiles that take more, until none of them ends sooner. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,8 @@ enum { SETTLE_WHOLE = 1 << 17 };
 
 enum { SMALLER = 1, LARGER = 2 };
 
-/* A factor of trip counts that goes from a loop to the next ones over its dim further in (LARGER tiles), or back. */
+/* A factor of trip counts that goes from a loop to the next ones over its dim further in (LARGER
+ * tiles), or back. */
 typedef struct {
   int node, loop;
   unsigned char way;
@@ -33,7 +35,9 @@ typedef struct {
   FILE *said;
 } settler;
 
-/* ---- tiles ---------------------------------------------------------------------------------------------------- */
+/* ---- tiles
+ * ----------------------------------------------------------------------------------------------------
+ */
 static int64_t least_factor(int64_t n) {
   for (int64_t f = 2; f * f <= n; f++)
     if (n % f == 0) return f;
@@ -55,7 +59,8 @@ static bool has_dim(const tf_op *op, int dim) {
   return has;
 }
 
-/* Of the temporal loops over the dim on the way from the node to an op below it the first; NULL: none. */
+/* Of the temporal loops over the dim on the way from the node to an op below it the first; NULL:
+ * none. */
 static tf_loop *next_loop(const tf_tree *t, int node, int op, int dim) {
   const int leaf = t->op_node[op];
   tf_loop *found = NULL;
@@ -104,7 +109,9 @@ static tf_tree *shifted(const tf_tree *t, const shift *s) {
   return checked;
 }
 
-/* ---- slots ---------------------------------------------------------------------------------------------------- */
+/* ---- slots
+ * ----------------------------------------------------------------------------------------------------
+ */
 static void want(settler *s, int tensor, unsigned char way) {
   for (int o = 0; o < s->wl->n_ops; o++) {
     const tf_op *op = &s->wl->ops[o];
@@ -123,7 +130,8 @@ static void slots_in(settler *s, const npu_build *b, int memory) {
   for (int i = 0; i < b->n_banks; i++) {
     const npu_bank *k = &b->bank[i];
     if (k->memory != memory || k->tensor < 0 || k->turn > 0) continue;
-    fprintf(s->said, "%s %s %d x %" PRId64, before, s->wl->tensors[k->tensor].name, k->slots, k->bytes);
+    fprintf(s->said, "%s %s %d x %" PRId64, before, s->wl->tensors[k->tensor].name, k->slots,
+            k->bytes);
     before = ",";
     if (k->doubled && k->slots == 1) want(s, k->tensor, SMALLER);
     if (k->slots > 2) want(s, k->tensor, LARGER);
@@ -142,7 +150,9 @@ static bool slots(settler *s, tf_diags *d) {
   return true;
 }
 
-/* ---- in turn -------------------------------------------------------------------------------------------------- */
+/* ---- in turn
+ * --------------------------------------------------------------------------------------------------
+ */
 /* Whether the tiles fit by the model, which knows other limits than the program does. */
 static bool fits(const tf_tree *t, tf_diags *d) {
   tf_result r;
@@ -153,13 +163,13 @@ static bool fits(const tf_tree *t, tf_diags *d) {
   return fits;
 }
 
-/* What is expected of other tiles, if they end sooner than the best so far; else that, or infinity.  `sure`: if the
- * program can be made, too, which takes as long as to make it. */
+/* What is expected of other tiles, if they end sooner than the best so far; else that, or infinity.
+ * `sure`: if the program can be made, too, which takes as long as to make it. */
 static double expected(settler *s, const tf_tree *t, bool sure) {
   npu_terms terms = {.cycles = INFINITY};
   tf_diags *d = tf_diags_new();
-  const bool ok = d && npu_predict(t, (npu_limits){s->cycles, NPU_LONGEST}, &terms, d) && terms.cycles < s->cycles &&
-                  fits(t, d) && (!sure || npu_fits(t, d));
+  const bool ok = d && npu_predict(t, (npu_limits){s->cycles, NPU_LONGEST}, &terms, d) &&
+                  terms.cycles < s->cycles && fits(t, d) && (!sure || npu_fits(t, d));
   s->work += terms.work;
   tf_diags_free(d);
   return ok ? terms.cycles : INFINITY;
@@ -178,7 +188,8 @@ static void try(settler *s, shift x, bool sure, tf_tree **best, shift *taken) {
   s->cycles = cycles;
 }
 
-/* Of the tiles that the slots speak for the best, while there is work left; NULL: none ends sooner. */
+/* Of the tiles that the slots speak for the best, while there is work left; NULL: none ends sooner.
+ */
 static tf_tree *best_tiles(settler *s, bool sure, shift *taken) {
   tf_tree *best = NULL;
   for (int n = 0; n < s->at->n_nodes; n++)
@@ -196,7 +207,8 @@ static bool can_be_made(const tf_tree *t) {
   return can;
 }
 
-/* Takes the best; false: none ends sooner.  As a rule its program can be made: each is asked where that cannot. */
+/* Takes the best; false: none ends sooner.  As a rule its program can be made: each is asked where
+ * that cannot. */
 static bool tiles(settler *s) {
   shift taken = {.node = -1};
   const double before = s->cycles;
@@ -208,8 +220,10 @@ static bool tiles(settler *s) {
   }
   if (!best) return false;
   const tf_node *n = &s->at->nodes[taken.node];
-  fprintf(s->said, "%s of %s below %s, by %" PRId64 "\n", taken.way == LARGER ? "larger tiles" : "smaller tiles",
-          s->wl->dims[n->loops[taken.loop].dim].name, s->at->arch->memories[n->level].name, taken.factor);
+  fprintf(s->said, "%s of %s below %s, by %" PRId64 "\n",
+          taken.way == LARGER ? "larger tiles" : "smaller tiles",
+          s->wl->dims[n->loops[taken.loop].dim].name, s->at->arch->memories[n->level].name,
+          taken.factor);
   tf_tree_free(s->at);
   s->at = best;
   return true;
@@ -235,10 +249,11 @@ static bool take_first(settler *s, const tf_tree *first, tf_diags *d) {
   return s->at != NULL;
 }
 
-/* What is expected may be off by a hundredth where loops are long (docs/NPU.md): other tiles than the first that are to
- * save less than three of them are kept if the program with all of its steps ends sooner, and where that is too long to
- * be timed, if they are to save more than one. */
-static bool sooner_as_a_whole(settler *s, const tf_tree *first, const npu_terms *expected, tf_diags *d) {
+/* What is expected may be off by a hundredth where loops are long (docs/NPU.md): other tiles than
+ * the first that are to save less than three of them are kept if the program with all of its steps
+ * ends sooner, and where that is too long to be timed, if they are to save more than one. */
+static bool sooner_as_a_whole(settler *s, const tf_tree *first, const npu_terms *expected,
+                              tf_diags *d) {
   if (!(s->cycles < expected->cycles) || s->cycles < 0.97 * expected->cycles) return true;
   if (expected->length > SETTLE_WHOLE && s->cycles < 0.99 * expected->cycles) return true;
   if (expected->length > SETTLE_WHOLE) {
@@ -246,10 +261,12 @@ static bool sooner_as_a_whole(settler *s, const tf_tree *first, const npu_terms 
     return take_first(s, first, d);
   }
   tf_diags *own = tf_diags_new();
-  const double before = own ? npu_whole_cycles(first, own) : -1, after = own ? npu_whole_cycles(s->at, own) : -1;
+  const double before = own ? npu_whole_cycles(first, own) : -1,
+               after = own ? npu_whole_cycles(s->at, own) : -1;
   tf_diags_free(own);
   if (after >= 0 && (before < 0 || after < before)) return true;
-  fprintf(s->said, "of all steps these take %.6g cycles, the first tiles %.6g: the first stay\n", after, before);
+  fprintf(s->said, "of all steps these take %.6g cycles, the first tiles %.6g: the first stay\n",
+          after, before);
   return take_first(s, first, d);
 }
 

@@ -12,17 +12,21 @@ bool npu_read_has(const tf_workload *wl, const tf_op *op, int read, int dim) {
 
 npu_side npu_side_of(const tf_workload *wl, const tf_op *op, int role, int i) {
   if (i < 0) return NPU_BATCH;
-  const bool left = npu_read_has(wl, op, 0, op->dims[i]), right = npu_read_has(wl, op, 1, op->dims[i]);
+  const bool left = npu_read_has(wl, op, 0, op->dims[i]),
+             right = npu_read_has(wl, op, 1, op->dims[i]);
   const bool reduced = i >= op->n_out_dims;
   if (left && right && !reduced) return NPU_BATCH;
   return reduced || (!role && right) ? NPU_COLUMN : NPU_ROW;
 }
 
 bool npu_is_product(const tf_op *op, const tf_workload *wl) {
-  if (op->kinds != 1u << TF_K_MAC || op->n_reads != 2 || op->reduce != TF_REDUCE_ADD || op->n_expr != 3) return false;
+  if (op->kinds != 1u << TF_K_MAC || op->n_reads != 2 || op->reduce != TF_REDUCE_ADD ||
+      op->n_expr != 3)
+    return false;
   bool is = op->reads[0].tensor != op->reads[1].tensor;
   for (int k = 0; k < op->n_dims; k++) {
-    const bool left = npu_read_has(wl, op, 0, op->dims[k]), right = npu_read_has(wl, op, 1, op->dims[k]);
+    const bool left = npu_read_has(wl, op, 0, op->dims[k]),
+               right = npu_read_has(wl, op, 1, op->dims[k]);
     is = is && (k < op->n_out_dims ? left || right : left && right);
   }
   return is;

@@ -1,12 +1,13 @@
-/* Iterations in turns, as an array's controller has them: each load is waited for, but while one iteration waits the
- * others load and compute.  The order of instructions says it; flags follow from it. */
+/* Iterations in turns, as an array's controller has them: each load is waited for, but while one
+ * iteration waits the others load and compute.  The order of instructions says it; flags follow
+ * from it. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "codegen/backend/npu/pass/pass.h"
 
-/* Whether no iteration finds what an earlier one left: each child of the Seq drops what it does not touch, and what is
- * made in between begins anew. */
+/* Whether no iteration finds what an earlier one left: each child of the Seq drops what it does not
+ * touch, and what is made in between begins anew. */
 static bool leaves_nothing(const npu_build *b, int seq) {
   const tf_node *t = &b->p->tree->nodes[seq];
   bool none = true;
@@ -33,7 +34,8 @@ void npu_turns_find(npu_build *b) {
     above = n;
   if (!b->t.flat || !b->t.doubled || above < 0 || !tf_plan_drops(&nodes[n])) return;
   const tf_node *t = &nodes[above];
-  if (t->n_temporal && npu_is_shared(b->p->wl, t->loops[t->n_temporal - 1].dim) && leaves_nothing(b, n))
+  if (t->n_temporal && npu_is_shared(b->p->wl, t->loops[t->n_temporal - 1].dim) &&
+      leaves_nothing(b, n))
     b->turn_tile = above;
 }
 

@@ -1,6 +1,6 @@
-/* Streamed reductions (online softmax; SEMANTICS D11): where a running maximum rises from one run of its scope to the
- * next, the sums made with the previous one are multiplied by exp(before - after); the division by a sum waits for the
- * last run. */
+/* Streamed reductions (online softmax; SEMANTICS D11): where a running maximum rises from one run
+ * of its scope to the next, the sums made with the previous one are multiplied by exp(before -
+ * after); the division by a sum waits for the last run. */
 #include "codegen/backend/npu/pass/pass.h"
 #include "model/flow/online.h"
 
@@ -16,7 +16,9 @@ static int maximum(const npu_build *b, int n) {
   return x;
 }
 
-static bool below(const npu_build *b, int child, int o) { return tf_plan_above(b->p, child, b->p->tree->op_node[o]); }
+static bool below(const npu_build *b, int child, int o) {
+  return tf_plan_above(b->p, child, b->p->tree->op_node[o]);
+}
 
 /* Where the op's dim is among the dims of another's output; -1. */
 static int place_in(const tf_op *op, int dim) {
@@ -40,16 +42,21 @@ bool npu_stream_check(npu_build *b, int n) {
     for (int c = 0; c < t->n_children && x >= 0 && o != x; c++)
       beside |= below(b, t->children[c], o) && below(b, t->children[c], x);
     if (beside || (o != x && ops[o].reduce == TF_REDUCE_MAX))
-      npu_stop(b, t->stream[i].at, "'%.40s' cannot be corrected by the running maximum of its scope", ops[o].name);
+      npu_stop(b, t->stream[i].at,
+               "'%.40s' cannot be corrected by the running maximum of its scope", ops[o].name);
   }
   return b->ok;
 }
 
-/* ---- places ------------------------------------------------------------------------------------------------------ */
-/* The bank in the vector unit's memory where something of op o's output is corrected, for that box; NULL: too many. */
+/* ---- places
+ * ------------------------------------------------------------------------------------------------------
+ */
+/* The bank in the vector unit's memory where something of op o's output is corrected, for that box;
+ * NULL: too many. */
 static npu_bank *fixing(npu_build *b, int o, npu_type type, const tf_ival *box) {
   int *at = &b->fixing[o];
-  if (*at < 0 && b->n_banks == NPU_BANKS) npu_stop(b, (tf_loc){0}, "more than %d places of tensors", NPU_BANKS);
+  if (*at < 0 && b->n_banks == NPU_BANKS)
+    npu_stop(b, (tf_loc){0}, "more than %d places of tensors", NPU_BANKS);
   if (!b->ok) return NULL;
   if (*at < 0) {
     *at = b->n_banks;
@@ -68,7 +75,8 @@ static npu_bank *fixing(npu_build *b, int o, npu_type type, const tf_ival *box) 
   return &b->bank[turned];
 }
 
-/* The op's output at the scope that streams it: its box, the bank that holds it, and where it can be corrected. */
+/* The op's output at the scope that streams it: its box, the bank that holds it, and where it can
+ * be corrected. */
 typedef struct {
   int o;
   tf_ival box[TF_MAX_RANK];
@@ -121,7 +129,8 @@ static void combine(npu_build *b, npu_op what, const running *r, const npu_bank 
   npu_vector_add(b, r->o, what, r->box, b->p->wl->ops[r->o].n_out_dims, &to, from);
 }
 
-/* ---- before and after a child ------------------------------------------------------------------------------------ */
+/* ---- before and after a child
+ * ------------------------------------------------------------------------------------ */
 void npu_stream_before(npu_build *b, int n, int child) {
   const int x = maximum(b, n);
   running r;
@@ -145,7 +154,8 @@ static void correct(npu_build *b, int n, int x) {
   running r;
   if (!fetch(b, x, &r) || b->fixing[x] < 0) return;
   const npu_bank *factor = &b->bank[npu_bank_turned(b, b->fixing[x])];
-  const npu_term f = term_of(b, factor, x, x, r.box), from[2] = {f, term_of(b, r.near, x, x, r.box)};
+  const npu_term f = term_of(b, factor, x, x, r.box),
+                 from[2] = {f, term_of(b, r.near, x, x, r.box)};
   const int dims = b->p->wl->ops[x].n_out_dims;
   const double rate = rate_of(b, x);
   const npu_term scaled[2] = {f, {.o = {.memory = -1, .tensor = -1, .number = rate}}};

@@ -1,5 +1,5 @@
-/* Element expressions and their sums, maxima and so on, on the vector unit: an operation for each call, over the whole
- * box. */
+/* Element expressions and their sums, maxima and so on, on the vector unit: an operation for each
+ * call, over the whole box. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 static int vector_op_of(tf_kind k) {
   switch (k) {
-#define ROW(kind)                                                                                                      \
+#define ROW(kind)                                                                                  \
   case TF_K_##kind: return NPU_##kind
     ROW(ADD);
     ROW(SUB);
@@ -48,19 +48,25 @@ static int vector_op_of(tf_kind k) {
   return NPU_MOV;
 }
 
-/* ---- operands -------------------------------------------------------------------------------------------------- */
-static npu_term number(double v) { return (npu_term){.o = {.memory = -1, .tensor = -1, .number = v}}; }
+/* ---- operands
+ * --------------------------------------------------------------------------------------------------
+ */
+static npu_term number(double v) {
+  return (npu_term){.o = {.memory = -1, .tensor = -1, .number = v}};
+}
 
 /* What a read finds along rank r of its tensor. */
 static tf_ival read_rank(const tf_op *op, const tf_ref *ref, int r, const tf_ival *range) {
   tf_ival v = {ref->index[r].c, 1};
   for (int t = 0; t < ref->index[r].n_terms; t++)
     for (int i = 0; i < op->n_dims; i++)
-      if (op->dims[i] == ref->index[r].terms[t].dim) v = tf_index_plus(v, ref->index[r].terms[t].coef, range[i]);
+      if (op->dims[i] == ref->index[r].terms[t].dim)
+        v = tf_index_plus(v, ref->index[r].terms[t].coef, range[i]);
   return v;
 }
 
-static npu_term read_value(npu_build *b, const tf_op *op, int read, const tf_ival *range, const npu_bank *k) {
+static npu_term read_value(npu_build *b, const tf_op *op, int read, const tf_ival *range,
+                           const npu_bank *k) {
   const tf_ref *ref = &op->reads[read];
   const tf_tensor *z = &b->p->wl->tensors[ref->tensor];
   npu_term v = number(0);
@@ -74,18 +80,20 @@ static npu_term read_value(npu_build *b, const tf_op *op, int read, const tf_iva
         x[r] += ref->index[r].terms[t].coef * range[i].lo;
         v.step[i] += ref->index[r].terms[t].coef * k->stride[r];
       }
-    if (z->pad[r] && k->memory && (at.lo < k->box[r].lo || at.lo + at.len > k->box[r].lo + k->box[r].len))
-      npu_stop(
-          b, ref->at,
-          "the vector unit does not read padding of '%.40s', which is made and kept in '%s', where no zeros are around "
-          "it: keep it in a memory further out",
-          z->name, b->out->machine.memory[k->memory].name);
+    if (z->pad[r] && k->memory &&
+        (at.lo < k->box[r].lo || at.lo + at.len > k->box[r].lo + k->box[r].len))
+      npu_stop(b, ref->at,
+               "the vector unit does not read padding of '%.40s', which is made and kept in '%s', "
+               "where no zeros are around "
+               "it: keep it in a memory further out",
+               z->name, b->out->machine.memory[k->memory].name);
   }
   v.o = npu_operand_at(b, k, npu_bank_at(k, x));
   return v;
 }
 
-static npu_term out_value(const npu_build *b, const tf_op *op, const tf_ival *range, const npu_bank *k) {
+static npu_term out_value(const npu_build *b, const tf_op *op, const tf_ival *range,
+                          const npu_bank *k) {
   npu_term v = number(0);
   int64_t x[TF_MAX_RANK];
   for (int r = 0; r < op->n_out_dims; r++) {
@@ -100,7 +108,9 @@ static npu_term out_value(const npu_build *b, const tf_op *op, const tf_ival *ra
 static npu_term temp_value(npu_build *b, int o, int i, const tf_ival *range) {
   const tf_op *op = &b->p->wl->ops[o];
   if (i >= NPU_TEMPS || (b->temp[o * NPU_TEMPS + i] < 0 && b->n_banks == NPU_BANKS)) {
-    npu_stop(b, op->at, "an expression of which more than %d values are needed at once, or too many places", NPU_TEMPS);
+    npu_stop(b, op->at,
+             "an expression of which more than %d values are needed at once, or too many places",
+             NPU_TEMPS);
     return number(0);
   }
   int *at = &b->temp[o * NPU_TEMPS + i];
@@ -126,9 +136,10 @@ static npu_term temp_value(npu_build *b, int o, int i, const tf_ival *range) {
   return v;
 }
 
-/* ---- operations ------------------------------------------------------------------------------------------ */
-void npu_vector_add(npu_build *b, int o, npu_op what, const tf_ival *range, int n_dims, const npu_term *to,
-                    const npu_term *from) {
+/* ---- operations
+ * ------------------------------------------------------------------------------------------ */
+void npu_vector_add(npu_build *b, int o, npu_op what, const tf_ival *range, int n_dims,
+                    const npu_term *to, const npu_term *from) {
   if (b->dry || !b->ok) return;
   npu_instr *i = b->steps-- > 0 ? npu_add(b->out, what) : NULL;
   if (!i) {
@@ -140,12 +151,12 @@ void npu_vector_add(npu_build *b, int o, npu_op what, const tf_ival *range, int 
   for (int k = 0; k < n; k++)
     aligned = aligned && (from[k].o.memory < 0 || npu_aligned(b, &from[k].o));
   if (!aligned)
-    npu_stop(
-        b, b->p->wl->ops[o].at,
-        "'%.40s' in parts of which some begin beside the multiples of %lld bytes at which '%s' lets operands begin: "
-        "make its tiles such multiples, or whole, along its tensors' last dim",
-        b->p->wl->ops[o].name, (long long)b->out->machine.memory[to->o.memory].align,
-        b->out->machine.memory[to->o.memory].name);
+    npu_stop(b, b->p->wl->ops[o].at,
+             "'%.40s' in parts of which some begin beside the multiples of %lld bytes at which "
+             "'%s' lets operands begin: "
+             "make its tiles such multiples, or whole, along its tensors' last dim",
+             b->p->wl->ops[o].name, (long long)b->out->machine.memory[to->o.memory].align,
+             b->out->machine.memory[to->o.memory].name);
   i->queue = b->t.machine.vector.queue;
   i->tag = b->p->wl->ops[o].name;
   i->to = to->o;
@@ -154,7 +165,8 @@ void npu_vector_add(npu_build *b, int o, npu_op what, const tf_ival *range, int 
   for (int k = 0; k < n_dims; k++)
     npu_dim_add(b, i,
                 (npu_dim){range[k].len,
-                          {to->step[k], from[0].step[k], n > 1 ? from[1].step[k] : 0, n > 2 ? from[2].step[k] : 0},
+                          {to->step[k], from[0].step[k], n > 1 ? from[1].step[k] : 0,
+                           n > 2 ? from[2].step[k] : 0},
                           0,
                           0});
 }
@@ -196,7 +208,8 @@ static void find_last_uses(const tf_op *op, int *last) {
   }
 }
 
-/* A place for the value of part i, which is needed until part `until`: that of a value needed no longer, or a new one.
+/* A place for the value of part i, which is needed until part `until`: that of a value needed no
+ * longer, or a new one.
  */
 static int place_for(int *busy_until, int i, int until) {
   int at = 0;
@@ -206,8 +219,10 @@ static int place_for(int *busy_until, int i, int until) {
   return at;
 }
 
-/* The value of the whole expression, of which the last call goes to `to` (NULL: to a place of its own). */
-static npu_term run_expr(npu_build *b, int o, const tf_ival *range, npu_bank *const *bank, const npu_term *to) {
+/* The value of the whole expression, of which the last call goes to `to` (NULL: to a place of its
+ * own). */
+static npu_term run_expr(npu_build *b, int o, const tf_ival *range, npu_bank *const *bank,
+                         const npu_term *to) {
   const tf_op *asked = &b->p->wl->ops[o], *op = done_of(b, o);
   npu_term v[PARTS];
   int last[PARTS] = {0}, busy_until[NPU_TEMPS] = {0};
@@ -225,7 +240,8 @@ static npu_term run_expr(npu_build *b, int o, const tf_ival *range, npu_bank *co
     npu_term from[3] = {number(0), number(0), number(0)};
     for (int k = 0; k < e->n_args; k++)
       from[k] = v[e->arg[k]];
-    v[i] = to && i == op->n_expr - 1 ? *to : temp_value(b, o, place_for(busy_until, i, last[i]), range);
+    v[i] = to && i == op->n_expr - 1 ? *to
+                                     : temp_value(b, o, place_for(busy_until, i, last[i]), range);
     npu_vector_add(b, o, (npu_op)vector_op_of(e->call), range, op->n_dims, &v[i], from);
   }
   return b->ok ? v[op->n_expr - 1] : number(0);
@@ -239,15 +255,18 @@ static const struct {
             [TF_REDUCE_MAX] = {NPU_RMAX, -INFINITY},
             [TF_REDUCE_MIN] = {NPU_RMIN, INFINITY}};
 
-/* A running maximum starts at the lowest finite number: rows of which a mask has left nothing so far have no difference
- * of infinities, and what is then summed becomes 0 when the first element comes. */
+/* A running maximum starts at the lowest finite number: rows of which a mask has left nothing so
+ * far have no difference of infinities, and what is then summed becomes 0 when the first element
+ * comes. */
 static double start_of(const npu_build *b, int o) {
   const tf_op *op = &b->p->wl->ops[o];
   if (op->reduce != TF_REDUCE_MAX || b->p->stream_scope[o] < 0) return sums[op->reduce].start;
-  return npu_type_of(&b->p->wl->tensors[op->out]) == NPU_F16 ? (double)npu_from_half(0xfbff) : -(double)FLT_MAX;
+  return npu_type_of(&b->p->wl->tensors[op->out]) == NPU_F16 ? (double)npu_from_half(0xfbff)
+                                                             : -(double)FLT_MAX;
 }
 
-/* A dim of the op, with more than one value, over whose range some read goes across a seam; -1: none does. */
+/* A dim of the op, with more than one value, over whose range some read goes across a seam; -1:
+ * none does. */
 static int seam_dim(const tf_op *op, const tf_ival *range, npu_bank *const *bank) {
   for (int i = 0; i < op->n_reads; i++)
     for (int r = 0; r < bank[i]->rank; r++) {
@@ -256,20 +275,24 @@ static int seam_dim(const tf_op *op, const tf_ival *range, npu_bank *const *bank
       if (npu_bank_runs(bank[i], r, read_rank(op, &op->reads[i], r, range))) continue;
       for (int t = 0; t < ix->n_terms; t++)
         for (int d = 0; d < op->n_dims; d++)
-          if (op->dims[d] == ix->terms[t].dim && (longest < 0 || range[d].len > range[longest].len)) longest = d;
+          if (op->dims[d] == ix->terms[t].dim && (longest < 0 || range[d].len > range[longest].len))
+            longest = d;
       if (longest >= 0 && range[longest].len > 1) return longest;
     }
   return -1;
 }
 
-/* A dim of the op to be done in two parts, *first: how long the first is; -1: it is done at once. */
-static int divided(const npu_build *b, int o, const tf_ival *range, npu_bank *const *bank, int64_t *first) {
+/* A dim of the op to be done in two parts, *first: how long the first is; -1: it is done at once.
+ */
+static int divided(const npu_build *b, int o, const tf_ival *range, npu_bank *const *bank,
+                   int64_t *first) {
   const int values = b->temp[o * NPU_TEMPS], seam = seam_dim(&b->p->wl->ops[o], range, bank);
   *first = seam < 0 ? 0 : range[seam].len / 2;
   return seam >= 0 || values < 0 ? seam : npu_part_dim(b, &b->bank[values], range, first);
 }
 
-/* The operations of the op for the ranges of its dims; `start` has been put where its sums begin. */
+/* The operations of the op for the ranges of its dims; `start` has been put where its sums begin.
+ */
 static void run_part(npu_build *b, int o, const tf_ival *range, npu_bank *const *bank) {
   const tf_op *op = &b->p->wl->ops[o];
   int64_t first = 0;

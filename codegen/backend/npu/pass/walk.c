@@ -1,5 +1,6 @@
-/* Executes the mapping, as defined in docs/SEMANTICS.md, step by step: entering a tile loads what it lacks, leaving it
- * stores its results, and an op is computed for all of its innermost tile at once. */
+/* Executes the mapping, as defined in docs/SEMANTICS.md, step by step: entering a tile loads what
+ * it lacks, leaving it stores its results, and an op is computed for all of its innermost tile at
+ * once. */
 #include <string.h>
 
 #include "codegen/backend/npu/pass/pass.h"
@@ -14,13 +15,16 @@ static void step(npu_build *b, int n, int loop, int64_t i) {
   tf_memo_step(b->p, n);
 }
 
-/* Whether a mask leaves nothing of this step of node n, below which all that is masked stands.  Further in, where those
- * who read what is left out may not be left out themselves, steps are done. */
+/* Whether a mask leaves nothing of this step of node n, below which all that is masked stands.
+ * Further in, where those who read what is left out may not be left out themselves, steps are done.
+ */
 static bool is_left_out(const npu_build *b, int n) {
   const tf_skips *k = b->p->skips;
   if (!k || !k->node[n].may) return false;
   for (int o = 0; o < workload(b)->n_ops; o++)
-    if ((k->mask.in[o] || k->mask.fully_masked[o]) && !tf_plan_above(b->p, n, b->p->tree->op_node[o])) return false;
+    if ((k->mask.in[o] || k->mask.fully_masked[o]) &&
+        !tf_plan_above(b->p, n, b->p->tree->op_node[o]))
+      return false;
   return tf_skip_out(&b->ev, n, b->cur);
 }
 
@@ -28,7 +32,9 @@ static bool is_left_out(const npu_build *b, int n) {
 static bool busy(const npu_build *b, int n) {
   if (is_left_out(b, n)) return false;
   for (int i = n; i < b->p->tree->nodes[n].end; i++)
-    if (b->p->tree->nodes[i].kind == TF_OP && !tf_op_idle(&b->ev, b->p->tree->nodes[i].op, n, b->cur)) return true;
+    if (b->p->tree->nodes[i].kind == TF_OP &&
+        !tf_op_idle(&b->ev, b->p->tree->nodes[i].op, n, b->cur))
+      return true;
   return false;
 }
 
@@ -40,16 +46,18 @@ static int alone(const npu_build *b, int n) {
   return nodes[n].kind == TF_OP ? nodes[n].op : -1;
 }
 
-/* ---- entering a tile ------------------------------------------------------------------------------------------ */
-/* What a Tile enters: the box that is loaded; and the one that the vector unit finds, with zeros around where it reads
- * padding. */
+/* ---- entering a tile
+ * ------------------------------------------------------------------------------------------ */
+/* What a Tile enters: the box that is loaded; and the one that the vector unit finds, with zeros
+ * around where it reads padding. */
 typedef struct {
   tf_ival box[TF_MAX_RANK], wide[TF_MAX_RANK];
   int padded; /* the op that reads padding; -1: they are the same */
 } entry;
 
 /* Loads the part of the entry. */
-static void load_part(npu_build *b, npu_bank *from, npu_bank *to, const entry *e, const tf_ival *part) {
+static void load_part(npu_build *b, npu_bank *from, npu_bank *to, const entry *e,
+                      const tf_ival *part) {
   tf_ival in[TF_MAX_RANK];
   bool padding = false;
   for (int r = 0; r < to->rank; r++) {
@@ -61,7 +69,8 @@ static void load_part(npu_build *b, npu_bank *from, npu_bank *to, const entry *e
 }
 
 /* Loads the part of it that is not in `old`: rank by rank, what is before and after it. */
-static void load_rest(npu_build *b, npu_bank *from, npu_bank *to, const entry *e, const tf_ival *old) {
+static void load_rest(npu_build *b, npu_bank *from, npu_bank *to, const entry *e,
+                      const tf_ival *old) {
   tf_ival rest[TF_MAX_RANK];
   memcpy(rest, e->wide, sizeof rest);
   for (int r = 0; r < to->rank; r++) {
@@ -102,9 +111,11 @@ static void enter_result(npu_build *b, npu_bank *k, const tf_slice *s, const tf_
   const tf_op *op = &workload(b)->ops[z->producer];
   bool on = false;
   for (int d = op->n_out_dims; d < op->n_dims; d++)
-    on |= tf_dim_range(&b->ev, z->producer, op->dims[d], s->node, b->cur).lo != npu_origin(b, z->producer, d);
+    on |= tf_dim_range(&b->ev, z->producer, op->dims[d], s->node, b->cur).lo !=
+          npu_origin(b, z->producer, d);
   if (overlaps(k, box))
-    npu_stop(b, op->at, "tiles of '%.40s' that overlap: keep it in a memory that holds both", z->name);
+    npu_stop(b, op->at, "tiles of '%.40s' that overlap: keep it in a memory that holds both",
+             z->name);
   npu_bank *from = on ? npu_bank_above(b, s) : NULL;
   npu_bank_open(b, k, box);
   if (from) npu_move(b, from, k, box);
@@ -115,13 +126,18 @@ static void enter_result(npu_build *b, npu_bank *k, const tf_slice *s, const tf_
 static int bank_in_cube(npu_build *b, const tf_slice *s) {
   const int o = alone(b, s->node);
   if (o < 0 || !b->product[o]) {
-    npu_stop(b, b->p->tree->nodes[s->node].at, "below a Tile of L0 stands one product of two tensors");
+    npu_stop(b, b->p->tree->nodes[s->node].at,
+             "below a Tile of L0 stands one product of two tensors");
     return -1;
   }
   const tf_op *op = &workload(b)->ops[o];
   const int role = op->out == s->tensor ? 0 : op->reads[0].tensor == s->tensor ? 1 : 2;
   const npu_cube *c = &b->t.machine.cube;
-  const int k = npu_bank_of(b, s->tensor, role == 0 ? c->sums : role == 1 ? c->left : c->right, s->level);
+  const int k = npu_bank_of(b, s->tensor,
+                            role == 0   ? c->sums
+                            : role == 1 ? c->left
+                                        : c->right,
+                            s->level);
   if (k < 0) return -1;
   if (b->bank[k].blocks && b->bank[k].op == o && b->bank[k].role == role) return k;
   if (b->bank[k].op != o) b->bank[k].held = false;
@@ -138,13 +154,14 @@ static int bank_of_slice(npu_build *b, const tf_slice *s) {
   return npu_bank_of(b, s->tensor, b->t.memory_of[s->level], s->level);
 }
 
-/* The box of the slice as the bank has it: of an operand of the cube the ranges of its dims, so that padding and
- * windows that overlap stand as the cube reads them. */
+/* The box of the slice as the bank has it: of an operand of the cube the ranges of its dims, so
+ * that padding and windows that overlap stand as the cube reads them. */
 static void box_of(npu_build *b, const tf_slice *s, const npu_bank *k, tf_ival *box) {
   for (int r = 0; r < k->rank; r++)
-    box[r] = k->blocks && k->role
-                 ? tf_dim_range(&b->ev, k->op, workload(b)->ops[k->op].dims[k->dims[r]], s->node, b->cur)
-                 : tf_slice_rank(&b->ev, s, r, b->cur);
+    box[r] =
+        k->blocks && k->role
+            ? tf_dim_range(&b->ev, k->op, workload(b)->ops[k->op].dims[k->dims[r]], s->node, b->cur)
+            : tf_slice_rank(&b->ev, s, r, b->cur);
 }
 
 /* Adds the padding that the vector unit reads below the slice's Tile. */
@@ -165,8 +182,10 @@ static void widen(npu_build *b, const tf_slice *s, const npu_bank *k, entry *e) 
   for (int r = 0; r < k->rank && tf_ival_volume(e->box, k->rank) > 0; r++)
     between |= tf_clip(z, r, e->wide[r]).len != e->box[r].len;
   if (between)
-    npu_stop(b, b->p->tree->nodes[s->node].at,
-             "reads of '%.40s' of which some are in its padding alone: let this Tile hold more of it", z->name);
+    npu_stop(
+        b, b->p->tree->nodes[s->node].at,
+        "reads of '%.40s' of which some are in its padding alone: let this Tile hold more of it",
+        z->name);
 }
 
 static void enter(npu_build *b, int i) {
@@ -177,7 +196,8 @@ static void enter(npu_build *b, int i) {
     touched |= !tf_op_idle(&b->ev, s->touch[t].op, s->node, b->cur);
   if (!touched) return;
   if (b->t.memory_of[s->level] < 0 || b->t.memory_of[s->above] < 0) {
-    npu_stop(b, b->p->tree->nodes[s->node].at, "the machine has no memory of its own for this Tile, or outside of it");
+    npu_stop(b, b->p->tree->nodes[s->node].at,
+             "the machine has no memory of its own for this Tile, or outside of it");
     return;
   }
   if (b->t.memory_of[s->level] == 0) return; /* it stays where it is */
@@ -186,7 +206,8 @@ static void enter(npu_build *b, int i) {
   npu_bank *k = &b->bank[at];
   box_of(b, s, k, e.box);
   widen(b, s, k, &e);
-  const bool none = tf_ival_volume(e.box, k->rank) == 0; /* it reads padding alone, and leaves nothing */
+  const bool none =
+      tf_ival_volume(e.box, k->rank) == 0; /* it reads padding alone, and leaves nothing */
   if (none && e.padded < 0) {
     k->held &= s->makes || k->dirty;
     return;
@@ -205,18 +226,23 @@ static void enter(npu_build *b, int i) {
   k->owner = i;
 }
 
-/* ---- ops ------------------------------------------------------------------------------------------------- */
-/* The bank in which op o finds the tensor: in its innermost tile, or at its home; -1: not at that level. */
+/* ---- ops
+ * -------------------------------------------------------------------------------------------------
+ */
+/* The bank in which op o finds the tensor: in its innermost tile, or at its home; -1: not at that
+ * level. */
 static int at_hand(npu_build *b, int o, int tensor, int level) {
   const int leaf = b->p->tree->op_node[o];
   for (int i = 0; i < b->p->n_tile_slices; i++) {
     const tf_slice *s = &b->p->slices[i];
-    if (s->tensor == tensor && s->level == level && tf_plan_above(b->p, s->node, leaf)) return bank_of_slice(b, s);
+    if (s->tensor == tensor && s->level == level && tf_plan_above(b->p, s->node, leaf))
+      return bank_of_slice(b, s);
   }
   if (b->p->home_level[tensor] == level && level > 0 && (b->t.flat || level < b->t.deep))
     return npu_bank_of(b, tensor, b->t.memory_of[level], level);
-  npu_stop(b, workload(b)->ops[o].at, "'%.40s' of '%.40s' needs a Tile of %s", workload(b)->tensors[tensor].name,
-           workload(b)->ops[o].name, b->p->arch->memories[level].name);
+  npu_stop(b, workload(b)->ops[o].at, "'%.40s' of '%.40s' needs a Tile of %s",
+           workload(b)->tensors[tensor].name, workload(b)->ops[o].name,
+           b->p->arch->memories[level].name);
   return -1;
 }
 
@@ -224,10 +250,12 @@ static void run_op(npu_build *b, int o, const tf_ival *range) {
   const tf_op *op = &workload(b)->ops[o];
   enum { MOST_READS = 64 }; /* of an op, as workloads are read */
   npu_bank *bank[MOST_READS + 1] = {NULL};
-  if (op->n_reads > MOST_READS) npu_stop(b, op->at, "an op that reads more than %d times", MOST_READS);
+  if (op->n_reads > MOST_READS)
+    npu_stop(b, op->at, "an op that reads more than %d times", MOST_READS);
   for (int i = 0; i <= op->n_reads && b->ok; i++) {
     if (i < op->n_reads) npu_flush(b, op->reads[i].tensor, npu_level_of(b, o) + 1);
-    const int k = at_hand(b, o, i < op->n_reads ? op->reads[i].tensor : op->out, npu_level_of(b, o));
+    const int k =
+        at_hand(b, o, i < op->n_reads ? op->reads[i].tensor : op->out, npu_level_of(b, o));
     if (k < 0) return;
     bank[i] = &b->bank[k];
   }
@@ -244,8 +272,8 @@ static void run_op(npu_build *b, int o, const tf_ival *range) {
   npu_product(b, o, range, operands);
 }
 
-/* The ranges of the op's dims at its leaf, from the first setting of the loops of Tile n from its k-th on, and of all
- * further in, up to the last. */
+/* The ranges of the op's dims at its leaf, from the first setting of the loops of Tile n from its
+ * k-th on, and of all further in, up to the last. */
 static void span(npu_build *b, int o, int n, int k, tf_ival *range) {
   const tf_plan *p = b->p;
   const tf_op *op = &p->wl->ops[o];
@@ -256,7 +284,8 @@ static void span(npu_build *b, int o, int n, int k, tf_ival *range) {
     first[d] = tf_dim_range(&b->ev, o, op->dims[d], leaf, b->cur);
   for (int i = 0; i < path->n; i++) {
     const int l = path->loops[i];
-    const bool inside = p->loops[l].node == n ? p->loops[l].slot >= k : tf_plan_above(p, n, p->loops[l].node);
+    const bool inside =
+        p->loops[l].node == n ? p->loops[l].slot >= k : tf_plan_above(p, n, p->loops[l].node);
     if (inside) step(b, p->loops[l].node, l, b->ev.trip[l] - 1);
   }
   for (int d = 0; d < op->n_dims; d++) {
@@ -266,11 +295,13 @@ static void span(npu_build *b, int o, int n, int k, tf_ival *range) {
     range[d] = (tf_ival){first[d].lo, end - first[d].lo};
   }
   for (int i = 0; i < path->n; i++)
-    if (p->loops[path->loops[i]].node > n || (p->loops[path->loops[i]].node == n && p->loops[path->loops[i]].slot >= k))
+    if (p->loops[path->loops[i]].node > n ||
+        (p->loops[path->loops[i]].node == n && p->loops[path->loops[i]].slot >= k))
       step(b, p->loops[path->loops[i]].node, path->loops[i], 0);
 }
 
-/* What steps of the loop change in op o's product: columns, for which the array's block stays; rows; or matrices. */
+/* What steps of the loop change in op o's product: columns, for which the array's block stays;
+ * rows; or matrices. */
 static npu_side side_of_loop(const npu_build *b, int o, const tf_loop *loop) {
   const tf_op *op = &workload(b)->ops[o];
   for (int i = 0; i < op->n_out_dims; i++)
@@ -278,8 +309,8 @@ static npu_side side_of_loop(const npu_build *b, int o, const tf_loop *loop) {
   return NPU_ROW; /* summed: one block after the other, as for rows */
 }
 
-/* The first of the temporal loops of Tile n, the innermost Tile of the array's level, that one instruction does:
- * columns innermost, and around them the loops that go from block to block. */
+/* The first of the temporal loops of Tile n, the innermost Tile of the array's level, that one
+ * instruction does: columns innermost, and around them the loops that go from block to block. */
 static int whole_from(const npu_build *b, int o, int n) {
   const tf_node *t = &b->p->tree->nodes[n];
   int from = t->n_temporal ? t->n_temporal - 1 : 0;
@@ -289,7 +320,8 @@ static int whole_from(const npu_build *b, int o, int n) {
   return from;
 }
 
-/* A product of rows: one instruction for each setting of the tile's loops but those that it does itself. */
+/* A product of rows: one instruction for each setting of the tile's loops but those that it does
+ * itself. */
 static void stream(npu_build *b, int o, int n, int k) {
   const tf_node *t = &b->p->tree->nodes[n], *child = &b->p->tree->nodes[t->children[0]];
   const bool last = child->kind != TF_TILE || child->level != t->level;
@@ -321,7 +353,9 @@ static void run_here(npu_build *b, int o, int n) {
   run_op(b, o, range);
 }
 
-/* ---- nodes ----------------------------------------------------------------------------------------------- */
+/* ---- nodes
+ * -----------------------------------------------------------------------------------------------
+ */
 static void node(npu_build *b, int n);
 
 /* Iterations of the loop, some in turns. */
@@ -348,7 +382,8 @@ static bool is_late(const npu_build *b) {
   return b->clock && (npu_clock_end(b->clock) > b->most.cycles || b->length > b->most.length);
 }
 
-/* The settings of the temporal loops of Tile n from its k-th on, and of Tiles in it, of which a mask leaves something.
+/* The settings of the temporal loops of Tile n from its k-th on, and of Tiles in it, of which a
+ * mask leaves something.
  */
 static int64_t work(npu_build *b, int n, int k);
 
@@ -370,15 +405,19 @@ static int64_t work(npu_build *b, int n, int k) {
   if (k < t->n_temporal) return work_between(b, n, k, 0, b->ev.trip[b->p->first_loop[n] + k]);
   const int child = t->children[0];
   if (is_left_out(b, child)) return 0;
-  return b->p->tree->nodes[child].kind == TF_TILE && b->p->skips->node[child].may ? work(b, child, 0) : 1;
+  return b->p->tree->nodes[child].kind == TF_TILE && b->p->skips->node[child].may
+             ? work(b, child, 0)
+             : 1;
 }
 
-/* Whether steps of the loop are looked at of which a mask may leave nothing, or less than of others. */
+/* Whether steps of the loop are looked at of which a mask may leave nothing, or less than of
+ * others. */
 static bool is_uneven(const npu_build *b, int64_t steps) {
   return b->clock && !b->weaving && b->p->skips && steps > NPU_LONG;
 }
 
-/* The steps of the k-th loop of Tile n, but for those at both ends of which a mask leaves nothing. */
+/* The steps of the k-th loop of Tile n, but for those at both ends of which a mask leaves nothing.
+ */
 static tf_ival steps_of(npu_build *b, int n, int k) {
   tf_ival all = {0, b->ev.trip[b->p->first_loop[n] + k]};
   if (!is_uneven(b, all.len)) return all;
@@ -407,7 +446,8 @@ static void loops(npu_build *b, int n, int k);
 static void count_loop(npu_build *b, int n, int k) {
   const int l = b->p->first_loop[n] + k;
   const int64_t steps = b->ev.trip[l];
-  for (int64_t i = 0; i < steps && b->ok && b->length <= b->most.length; i = i == 1 && steps > 3 ? steps - 1 : i + 1) {
+  for (int64_t i = 0; i < steps && b->ok && b->length <= b->most.length;
+       i = i == 1 && steps > 3 ? steps - 1 : i + 1) {
     const double begin = b->length;
     step(b, n, l, i);
     loops(b, n, k + 1);
@@ -434,11 +474,13 @@ static void loops(npu_build *b, int n, int k) {
   }
   const tf_ival all = steps_of(b, n, k);
   const int64_t last = all.lo + all.len - 1;
-  /* Then the first, second and last steps have the largest boxes, and where none is left out, all banks. */
+  /* Then the first, second and last steps have the largest boxes, and where none is left out, all
+   * banks. */
   const bool skips = b->dry && !b->p->clips && !b->p->skips;
   npu_pace pace;
   npu_clock_begin(b, &pace);
-  for (int64_t i = all.lo; i <= last && b->ok && !is_late(b); i = skips && i == 1 && last > 1 ? last : i + 1) {
+  for (int64_t i = all.lo; i <= last && b->ok && !is_late(b);
+       i = skips && i == 1 && last > 1 ? last : i + 1) {
     step(b, n, l, i);
     loops(b, n, k + 1);
     if (b->clock && !b->weaving) i += pass_over(b, &pace, n, k, i, all);
@@ -465,7 +507,8 @@ static void begin_scope(npu_build *b, int n) {
   for (int z = 0; z < workload(b)->n_tensors; z++) {
     const int o = workload(b)->tensors[z].producer, level = b->p->home_level[z];
     tf_ival box[TF_MAX_RANK];
-    if (b->p->home_scope[z] != n || (b->p->stream_scope[o] == n && !npu_stream_begins(b, o))) continue;
+    if (b->p->home_scope[z] != n || (b->p->stream_scope[o] == n && !npu_stream_begins(b, o)))
+      continue;
     for (int i = 0; i < b->n_banks; i++)
       if (b->bank[i].tensor == z && b->bank[i].turn == b->turn && b->bank[i].owner >= 0)
         b->bank[i].held = b->bank[i].dirty = false;
@@ -473,7 +516,8 @@ static void begin_scope(npu_build *b, int n) {
     for (int r = 0; r < workload(b)->tensors[z].rank; r++)
       box[r] = tf_dim_range(&b->ev, o, workload(b)->ops[o].dims[r], n, b->cur);
     if (b->t.memory_of[level] < 0 || (!b->t.flat && level == b->t.deep))
-      npu_stop(b, b->p->tree->nodes[n].at, "'%.40s' cannot live in that memory", workload(b)->tensors[z].name);
+      npu_stop(b, b->p->tree->nodes[n].at, "'%.40s' cannot live in that memory",
+               workload(b)->tensors[z].name);
     const int k = b->ok ? npu_bank_of(b, z, b->t.memory_of[level], level) : -1;
     if (k >= 0) npu_bank_open(b, &b->bank[k], box);
   }
@@ -483,7 +527,8 @@ static void begin_scope(npu_build *b, int n) {
 static void pass(npu_build *b, int n, int child) {
   for (int i = 0; i < b->n_banks; i++) {
     npu_bank *k = &b->bank[i];
-    if (!k->held || k->owner < 0 || k->turn != b->turn || tf_node_touches(b->p->facts, child, k->tensor) ||
+    if (!k->held || k->owner < 0 || k->turn != b->turn ||
+        tf_node_touches(b->p->facts, child, k->tensor) ||
         !tf_plan_above(b->p, n, b->p->slices[k->owner].node))
       continue;
     npu_flush(b, k->tensor, k->level);
@@ -493,7 +538,8 @@ static void pass(npu_build *b, int n, int child) {
 
 static void scope(npu_build *b, int n) {
   const tf_node *t = &b->p->tree->nodes[n];
-  if (tf_plan_at_once(t) || t->n_retain) npu_stop(b, t->at, "of scopes there are Seq and Shar, without retain");
+  if (tf_plan_at_once(t) || t->n_retain)
+    npu_stop(b, t->at, "of scopes there are Seq and Shar, without retain");
   if (b->ok && npu_stream_check(b, n)) begin_scope(b, n);
   for (int c = 0; c < t->n_children && b->ok; c++) {
     if (!busy(b, t->children[c])) continue;
@@ -516,7 +562,8 @@ static void node(npu_build *b, int n) {
     scope(b, n);
   else
     npu_stop(b, t->at, "'%.40s' needs a Tile of %s", workload(b)->ops[t->op].name,
-             npu_level_of(b, t->op) < 0 ? "a vector unit" : b->p->arch->memories[npu_level_of(b, t->op)].name);
+             npu_level_of(b, t->op) < 0 ? "a vector unit"
+                                        : b->p->arch->memories[npu_level_of(b, t->op)].name);
 }
 
 bool npu_walk(npu_build *b) {

@@ -91,15 +91,18 @@ static void vector(npu_run *r, int queue, const npu_step *s) {
     if (own) a[0] = load(r, queue, s, 0, to);
     for (int k = 1; k <= sources; k++) {
       const npu_operand *o = &i->from[k - 1];
-      a[own + k - 1] = o->memory < 0 ? o->number + (double)c.off[k]
-                                     : load(r, queue, s, k, s->at[k] + npu_type_bytes(o->type) * c.off[k]);
+      a[own + k - 1] = o->memory < 0
+                           ? o->number + (double)c.off[k]
+                           : load(r, queue, s, k, s->at[k] + npu_type_bytes(o->type) * c.off[k]);
     }
     store(r, queue, s, to, npu_value(i->op, a));
   } while (npu_cursor_next(i, &c));
 }
 
-/* ---- the cube -------------------------------------------------------------------------------------------- */
-static void mad_values(npu_run *r, int queue, const npu_step *s, const npu_layout at[3], double *left, double *right) {
+/* ---- the cube
+ * -------------------------------------------------------------------------------------------- */
+static void mad_values(npu_run *r, int queue, const npu_step *s, const npu_layout at[3],
+                       double *left, double *right) {
   const npu_instr *i = npu_instr_of(r, s);
   const int64_t m = i->mad.m, n = i->mad.n, kk = i->mad.k;
   const int64_t size[3] = {npu_type_bytes(i->to.type), npu_type_bytes(i->from[0].type),
@@ -133,9 +136,11 @@ static void mad(npu_run *r, int queue, const npu_step *s) {
   }
   bool inside = true;
   for (int o = 0; o < 3; o++)
-    inside = npu_inside(r, s, o, 0, (last[o] + 1) * npu_type_bytes(npu_operand_of(i, o)->type)) && inside;
+    inside = npu_inside(r, s, o, 0, (last[o] + 1) * npu_type_bytes(npu_operand_of(i, o)->type)) &&
+             inside;
   if (!inside) return;
-  double *left = calloc((size_t)(m * kk), sizeof *left), *right = calloc((size_t)(n * kk), sizeof *right);
+  double *left = calloc((size_t)(m * kk), sizeof *left),
+         *right = calloc((size_t)(n * kk), sizeof *right);
   if (left && right)
     mad_values(r, queue, s, at, left, right);
   else

@@ -65,6 +65,7 @@ bool npu_issue(npu_run *r) {
   r->left = most * 4096;
   for (size_t k = 0; k < r->p->n && s.ok; k = advance(&s, r->p, k))
     if (++walked > 4 * most || (int64_t)r->n_steps >= most)
-      return tf_fail(r->d, r->p->instr[k].loc, TF_E_LIMIT, "more than %lld instructions would run", (long long)most);
+      return tf_fail(r->d, r->p->instr[k].loc, TF_E_LIMIT, "more than %lld instructions would run",
+                     (long long)most);
   return s.ok || tf_out_of_memory(r->d);
 }

@@ -104,6 +104,7 @@ double npu_cycles_of(const npu_machine *m, const npu_instr *i) {
     const npu_path *p = &m->path[i->via];
     return p->latency + (p->words > 0 ? (double)npu_count(i) / p->words : 0);
   }
-  if (npu_is_vector(i->op)) return m->vector.latency + (double)tf_ceil_div(npu_count(i), m->vector.lanes);
+  if (npu_is_vector(i->op))
+    return m->vector.latency + (double)tf_ceil_div(npu_count(i), m->vector.lanes);
   return 0;
 }

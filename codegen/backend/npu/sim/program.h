@@ -1,4 +1,5 @@
-/* A machine and a program for it as data: what the assembler reads, the compiler makes and the simulator runs. */
+/* A machine and a program for it as data: what the assembler reads, the compiler makes and the
+ * simulator runs. */
 #ifndef CODEGEN_BACKEND_NPU_SIM_PROGRAM_H
 #define CODEGEN_BACKEND_NPU_SIM_PROGRAM_H
 #include "base/arena.h"
@@ -35,8 +36,9 @@ typedef struct {
   double latency; /* cycles of each transfer */
 } npu_path;
 
-/* Blocks of m x n x k multiply-adds, `cycles` each; `fill` each time that the block of the left operand changes;
- * `latency` of each instruction.  rows: operands lie row by row; else in blocks (docs/NPU.md). */
+/* Blocks of m x n x k multiply-adds, `cycles` each; `fill` each time that the block of the left
+ * operand changes; `latency` of each instruction.  rows: operands lie row by row; else in blocks
+ * (docs/NPU.md). */
 typedef struct {
   int queue, sums, left, right; /* queue -1: there is none */
   int64_t m, n, k;
@@ -65,13 +67,14 @@ typedef struct {
   npu_type type;
   int64_t words;
   bool in, out;
-  int within; /* 1 + number of an earlier tensor, in whose bytes it lies, as others may; 0: in its own */
+  int within; /* 1 + number of an earlier tensor, in whose bytes it lies, as others may; 0: in its
+                 own */
   int64_t at; /* its begin in global memory, in bytes */
   tf_loc loc; /* of what it is, in a text */
 } npu_tensor;
 
-/* What instructions do: id, name, sources (of vector operations).  The function of an operation is that of its kind
- * (sim_vector.c). */
+/* What instructions do: id, name, sources (of vector operations).  The function of an operation is
+ * that of its kind (sim_vector.c). */
 /* clang-format off */
 #define NPU_OPS(X) \
   X(FOR, "for", 0) X(END, "end", 0) X(SET, "set", 0) X(WAIT, "wait", 0) X(BARRIER, "barrier", 0) \
@@ -100,7 +103,8 @@ int64_t npu_type_bytes(npu_type t);
 static inline bool npu_is_vector(npu_op op) { return op >= NPU_MOV; }
 static inline bool npu_is_reduction(npu_op op) { return op >= NPU_RADD; }
 
-/* Where an operand begins, in bytes: at + sum of step[depth] * loop variable.  memory -1: it is `number`. */
+/* Where an operand begins, in bytes: at + sum of step[depth] * loop variable.  memory -1: it is
+ * `number`. */
 typedef struct {
   int memory, tensor; /* tensor -1: none; else `at` counts from its begin */
   npu_type type;
@@ -109,8 +113,8 @@ typedef struct {
   tf_loc loc;
 } npu_operand;
 
-/* A dim of a transfer or of a vector operation: its elements, and how far apart they are in the destination and each
- * source; of LOAD also the steps in the window's height and width. */
+/* A dim of a transfer or of a vector operation: its elements, and how far apart they are in the
+ * destination and each source; of LOAD also the steps in the window's height and width. */
 typedef struct {
   int64_t count, step[4], high, wide;
 } npu_dim;
@@ -129,7 +133,8 @@ typedef struct {
       int64_t trip;
       size_t other;
     } loop;
-    struct { /* SET: queue `queue` sets it for queue `to`; WAIT: `to` waits for it; a BARRIER is for all queues */
+    struct { /* SET: queue `queue` sets it for queue `to`; WAIT: `to` waits for it; a BARRIER is for
+                all queues */
       int to, id;
     } flag;
     struct {
@@ -154,8 +159,8 @@ struct tf_npu {
 };
 
 tf_npu *npu_new(void);
-/* Adds a tensor behind those that are there; `within` one of them, `at` counts bytes from its begin, else it is found.
- * False: out of memory. */
+/* Adds a tensor behind those that are there; `within` one of them, `at` counts bytes from its
+ * begin, else it is found. False: out of memory. */
 bool npu_add_tensor(tf_npu *p, npu_tensor t);
 /* The machine and tensors of another program, whose names are borrowed.  False: out of memory. */
 bool npu_copy_head(tf_npu *p, const tf_npu *from);
@@ -172,6 +177,7 @@ int64_t npu_count(const npu_instr *i);
 uint16_t npu_to_half(float x);
 float npu_from_half(uint16_t h);
 
-/* sim_vector.c: the value of an operation.  a: its sources; of a reduction what there was and the source. */
+/* sim_vector.c: the value of an operation.  a: its sources; of a reduction what there was and the
+ * source. */
 double npu_value(npu_op op, const double *a);
 #endif

@@ -8,7 +8,8 @@
 #include "base/rng.h"
 #include "codegen/backend/npu/sim/run.h"
 
-/* ---- memories ------------------------------------------------------------------------------------------- */
+/* ---- memories
+ * ------------------------------------------------------------------------------------------- */
 static bool make_memories(npu_run *r) {
   const tf_npu *p = r->p;
   for (int i = 0; i < p->machine.n_memories; i++) {
@@ -53,12 +54,15 @@ static void check_written(npu_run *r, int t) {
   const npu_tensor *z = &r->p->tensor[t];
   for (int64_t b = 0; b < z->words * npu_type_bytes(z->type) / 2; b++)
     if (!r->shadow[0][r->p->tensor[t].at / 2 + b].set) {
-      r->ok = tf_fail(r->d, z->loc, TF_E_UNWRITTEN, "byte %lld of '%s' is not written", (long long)(2 * b), z->name);
+      r->ok = tf_fail(r->d, z->loc, TF_E_UNWRITTEN, "byte %lld of '%s' is not written",
+                      (long long)(2 * b), z->name);
       return;
     }
 }
 
-/* ---- counts ----------------------------------------------------------------------------------------------- */
+/* ---- counts
+ * -----------------------------------------------------------------------------------------------
+ */
 static tf_npu_flow *flow_of(npu_run *r, tf_npu_result *out, const npu_instr *i) {
   const npu_machine *m = &r->p->machine;
   const char *from = m->memory[m->path[i->via].from].name, *to = m->memory[m->path[i->via].to].name;
@@ -70,7 +74,9 @@ static tf_npu_flow *flow_of(npu_run *r, tf_npu_result *out, const npu_instr *i) 
   return &out->flows[out->n_flows++];
 }
 
-static int64_t mads(const npu_instr *i) { return i->op == NPU_MAD ? i->mad.m * i->mad.n * i->mad.k : 0; }
+static int64_t mads(const npu_instr *i) {
+  return i->op == NPU_MAD ? i->mad.m * i->mad.n * i->mad.k : 0;
+}
 
 static void note(npu_run *r, tf_npu_result *out, const npu_instr *i, double begin, double end) {
   out->queues[i->queue].instructions++;
@@ -83,21 +89,29 @@ static void note(npu_run *r, tf_npu_result *out, const npu_instr *i, double begi
   r->last_span[i->queue] = out->n_spans;
   const int64_t words = i->via >= 0 || npu_is_vector(i->op) ? npu_count(i) : mads(i);
   if (out->spans)
-    out->spans[out->n_spans++] =
-        (tf_npu_span){r->p->machine.queue[i->queue], npu_facts_of(i->op)->name, i->tag, i->loc.line, begin, end, words};
+    out->spans[out->n_spans++] = (tf_npu_span){r->p->machine.queue[i->queue],
+                                               npu_facts_of(i->op)->name,
+                                               i->tag,
+                                               i->loc.line,
+                                               begin,
+                                               end,
+                                               words};
 }
 
-/* ---- a port that the cube shares with the vector unit -------------------------------------------------------- */
-/* The cycles by which a vector operation that lasts `beside` more cycles delays a product with `left` cycles to go:
- * they share a port. */
+/* ---- a port that the cube shares with the vector unit
+ * -------------------------------------------------------- */
+/* The cycles by which a vector operation that lasts `beside` more cycles delays a product with
+ * `left` cycles to go: they share a port. */
 static double delay_of_port(const npu_run *r, double left, double beside) {
   const double part = r->p->machine.vector.port, most = beside * (1 - part);
   return left <= most ? left * part / (1 - part) : beside * part;
 }
 
-/* An instruction begins, and alone would end at *end.  A product that begins while a vector operation runs ends later;
- * a vector operation that begins while a product runs makes that product end later. */
-static void share_port(npu_run *r, tf_npu_result *out, const npu_instr *i, double begin, double *end) {
+/* An instruction begins, and alone would end at *end.  A product that begins while a vector
+ * operation runs ends later; a vector operation that begins while a product runs makes that product
+ * end later. */
+static void share_port(npu_run *r, tf_npu_result *out, const npu_instr *i, double begin,
+                       double *end) {
   const int cube = r->p->machine.cube.queue;
   if (i->op == NPU_MAD) {
     if (r->vector_end > begin) *end += delay_of_port(r, *end - begin, r->vector_end - begin);
@@ -113,7 +127,9 @@ static void share_port(npu_run *r, tf_npu_result *out, const npu_instr *i, doubl
   }
 }
 
-/* ---- queues ------------------------------------------------------------------------------------------------ */
+/* ---- queues
+ * ------------------------------------------------------------------------------------------------
+ */
 static const npu_step *head(const npu_run *r, int q) {
   return r->pos[q] < r->n[q] ? &r->steps[r->list[q][r->pos[q]]] : NULL;
 }
@@ -216,21 +232,26 @@ static void check_ended(npu_run *r) {
     if (!s) continue;
     const npu_instr *i = npu_instr_of(r, s);
     if (i->op == NPU_WAIT)
-      r->ok = tf_fail(r->d, i->loc, TF_E_DEADLOCK, "queue '%s' waits here for a flag that '%s' never sets",
+      r->ok = tf_fail(r->d, i->loc, TF_E_DEADLOCK,
+                      "queue '%s' waits here for a flag that '%s' never sets",
                       r->p->machine.queue[q], r->p->machine.queue[i->queue]);
     else
-      r->ok = tf_fail(r->d, i->loc, TF_E_DEADLOCK, "queue '%s' waits at this barrier, which not all reach",
-                      r->p->machine.queue[q]);
+      r->ok =
+          tf_fail(r->d, i->loc, TF_E_DEADLOCK,
+                  "queue '%s' waits at this barrier, which not all reach", r->p->machine.queue[q]);
   }
 }
 
-/* ---- all ------------------------------------------------------------------------------------------------------ */
+/* ---- all
+ * ------------------------------------------------------------------------------------------------------
+ */
 static bool start(npu_run *r, double *const *data, tf_npu_result *out) {
   const tf_npu *p = r->p;
   r->told = calloc(p->n + 1, 1);
   out->n_queues = p->machine.n_queues;
   out->queues = calloc((size_t)out->n_queues + 1, sizeof *out->queues);
-  if (!r->told || !out->queues || (!r->o->timing_only && !make_memories(r))) return tf_out_of_memory(r->d);
+  if (!r->told || !out->queues || (!r->o->timing_only && !make_memories(r)))
+    return tf_out_of_memory(r->d);
   for (int q = 0; q < out->n_queues; q++)
     out->queues[q].queue = p->machine.queue[q];
   for (int t = 0; t < p->n_tensors && !r->o->timing_only; t++)
@@ -270,7 +291,8 @@ static void free_run(npu_run *r) {
   free(r);
 }
 
-bool tf_npu_run(const tf_npu *p, const tf_npu_options *o, double *const *data, tf_npu_result *out, tf_diags *d) {
+bool tf_npu_run(const tf_npu *p, const tf_npu_options *o, double *const *data, tf_npu_result *out,
+                tf_diags *d) {
   TF_IN_C_LOCALE;
   static const tf_npu_options none = {0};
   *out = (tf_npu_result){0};

@@ -9,8 +9,8 @@ typedef struct {
   int64_t at[4]; /* bytes in their memories: to, from[]; of LOAD the window's origin behind them */
 } npu_step;
 
-/* What is known of two bytes of a memory: who wrote them last (place in its queue, from 1; 0: nobody, or the host), and
- * who read them last, queue by queue. */
+/* What is known of two bytes of a memory: who wrote them last (place in its queue, from 1; 0:
+ * nobody, or the host), and who read them last, queue by queue. */
 typedef struct {
   uint32_t write, read[NPU_QUEUES];
   uint8_t queue;
@@ -55,14 +55,20 @@ typedef enum { NPU_ORDER, NPU_UNSET, NPU_OUTSIDE, NPU_MISALIGNED } npu_fault;
 bool npu_issue(npu_run *r);
 /* exec.c: the step computes, and what it touches is checked. */
 void npu_exec(npu_run *r, int queue, const npu_step *s);
-/* shadow.c: the step at the head of the queue reads or writes the element at that byte; faults are told. */
+/* shadow.c: the step at the head of the queue reads or writes the element at that byte; faults are
+ * told. */
 void npu_reads(npu_run *r, int queue, const npu_step *s, int operand, int64_t at);
 void npu_writes(npu_run *r, int queue, const npu_step *s, int64_t at);
-/* Whether the bytes at + lo .. at + hi - 1 of the operand are inside its memory, and aligned; if not, that is told. */
+/* Whether the bytes at + lo .. at + hi - 1 of the operand are inside its memory, and aligned; if
+ * not, that is told. */
 bool npu_inside(npu_run *r, const npu_step *s, int operand, int64_t lo, int64_t hi);
 /* Tells a fault of an instruction once. */
 bool npu_tell(npu_run *r, const npu_step *s, npu_fault what);
 
-static inline const npu_instr *npu_instr_of(const npu_run *r, const npu_step *s) { return &r->p->instr[s->instr]; }
-static inline const npu_operand *npu_operand_of(const npu_instr *i, int k) { return k ? &i->from[k - 1] : &i->to; }
+static inline const npu_instr *npu_instr_of(const npu_run *r, const npu_step *s) {
+  return &r->p->instr[s->instr];
+}
+static inline const npu_operand *npu_operand_of(const npu_instr *i, int k) {
+  return k ? &i->from[k - 1] : &i->to;
+}
 #endif

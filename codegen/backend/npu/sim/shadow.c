@@ -1,5 +1,6 @@
-/* What is known of every two bytes of each memory.  An access must be ordered after those that it conflicts with, by
- * flags, barriers or the order within a queue; vector clocks tell whether it is. */
+/* What is known of every two bytes of each memory.  An access must be ordered after those that it
+ * conflicts with, by flags, barriers or the order within a queue; vector clocks tell whether it is.
+ */
 #include <inttypes.h>
 #include <string.h>
 
@@ -29,28 +30,31 @@ bool npu_inside(npu_run *r, const npu_step *s, int operand, int64_t lo, int64_t 
   const int64_t begin = t.at, size = npu_type_bytes(o->type);
   const int64_t bytes = outer ? t.words * npu_type_bytes(t.type) : m->bytes;
   int64_t from = s->at[operand] + lo, to = s->at[operand] + hi, at = s->at[operand];
-  const int64_t align = outer || i->op == NPU_LOAD ? size : m->align; /* a window is moved element by element */
+  const int64_t align =
+      outer || i->op == NPU_LOAD ? size : m->align; /* a window is moved element by element */
   if (at % size || at % align) {
     if (!npu_tell(r, s, NPU_MISALIGNED)) return false;
     const char *name = name_of(r, i, operand, &at);
-    return tf_fail(r->d, o->loc, TF_E_RANGE, "%s[%" PRId64 "] is not aligned to %" PRId64 " bytes", name, at, align);
+    return tf_fail(r->d, o->loc, TF_E_RANGE, "%s[%" PRId64 "] is not aligned to %" PRId64 " bytes",
+                   name, at, align);
   }
   if (from >= begin && to <= begin + bytes) return true;
   if (!npu_tell(r, s, NPU_OUTSIDE)) return false;
   const char *name = name_of(r, i, operand, &from);
-  return tf_fail(r->d, o->loc, TF_E_CAPACITY, "bytes %" PRId64 " .. %" PRId64 " of '%s', which has %" PRId64, from,
+  return tf_fail(r->d, o->loc, TF_E_CAPACITY,
+                 "bytes %" PRId64 " .. %" PRId64 " of '%s', which has %" PRId64, from,
                  from + hi - lo - 1, name, bytes);
 }
 
 /* Tells that the step conflicts with step n of queue `other`, which nothing orders before it. */
-static void tell_order(npu_run *r, const npu_step *s, int operand, int64_t at, const char *does, int other,
-                       uint32_t n) {
+static void tell_order(npu_run *r, const npu_step *s, int operand, int64_t at, const char *does,
+                       int other, uint32_t n) {
   if (!npu_tell(r, s, NPU_ORDER)) return;
   const npu_instr *i = npu_instr_of(r, s), *met = npu_instr_of(r, &r->steps[r->list[other][n - 1]]);
   const char *name = name_of(r, i, operand, &at);
   tf_fail(r->d, npu_operand_of(i, operand)->loc, TF_E_HAZARD,
-          "%s byte %" PRId64 " of '%s', and no flag puts it behind the '%s' of queue '%s'", does, at, name,
-          npu_facts_of(met->op)->name, r->p->machine.queue[other]);
+          "%s byte %" PRId64 " of '%s', and no flag puts it behind the '%s' of queue '%s'", does,
+          at, name, npu_facts_of(met->op)->name, r->p->machine.queue[other]);
   tf_note(r->d, met->loc, "that one");
 }
 
@@ -62,9 +66,11 @@ void npu_reads(npu_run *r, int queue, const npu_step *s, int operand, int64_t at
     if (!b->set && npu_tell(r, s, NPU_UNSET)) {
       int64_t in = at;
       const char *name = name_of(r, i, operand, &in);
-      tf_fail(r->d, o->loc, TF_E_UNWRITTEN, "reads byte %" PRId64 " of '%s', which nobody wrote", in + 2 * k, name);
+      tf_fail(r->d, o->loc, TF_E_UNWRITTEN, "reads byte %" PRId64 " of '%s', which nobody wrote",
+              in + 2 * k, name);
     }
-    if (b->write > r->seen[queue][b->queue]) tell_order(r, s, operand, at, "reads", b->queue, b->write);
+    if (b->write > r->seen[queue][b->queue])
+      tell_order(r, s, operand, at, "reads", b->queue, b->write);
     b->read[queue] = r->seen[queue][queue];
   }
 }

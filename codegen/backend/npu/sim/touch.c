@@ -24,15 +24,16 @@ void npu_sides(const npu_instr *i, int operand, int64_t *rows, int64_t *columns)
 npu_layout npu_layout_of(const npu_cube *c, const npu_instr *i, int operand) {
   int64_t rows, columns;
   npu_sides(i, operand, &rows, &columns);
-  npu_layout l = {operand == 2 ? c->n : c->m, operand ? c->k : c->n, i->mad.ld[operand], c->rows, operand == 2};
+  npu_layout l = {operand == 2 ? c->n : c->m, operand ? c->k : c->n, i->mad.ld[operand], c->rows,
+                  operand == 2};
   if (!l.ld) l.ld = (columns + l.columns - 1) / l.columns * l.rows * l.columns;
   return l;
 }
 
 int64_t npu_element(const npu_layout *l, int64_t row, int64_t column) {
   if (l->flat) return l->turned ? column * l->ld + row : row * l->ld + column;
-  return row / l->rows * l->ld + column / l->columns * l->rows * l->columns + row % l->rows * l->columns +
-         column % l->columns;
+  return row / l->rows * l->ld + column / l->columns * l->rows * l->columns +
+         row % l->rows * l->columns + column % l->columns;
 }
 
 static int64_t begin_of(const tf_npu *p, const npu_operand *o) {
@@ -54,7 +55,8 @@ static void touch_mad(const tf_npu *p, const npu_instr *i, npu_each each, void *
 /* Whether the source of a window is read there, and no padding. */
 static bool in_image(const npu_instr *i, const npu_cursor *c) {
   const int64_t high = i->window.at[0] + c->high, wide = i->window.at[1] + c->wide;
-  return i->op != NPU_LOAD || (high >= 0 && high < i->window.in[0] && wide >= 0 && wide < i->window.in[1]);
+  return i->op != NPU_LOAD ||
+         (high >= 0 && high < i->window.in[0] && wide >= 0 && wide < i->window.in[1]);
 }
 
 void npu_touch(const tf_npu *p, const npu_instr *i, npu_each each, void *ctx) {

@@ -6,7 +6,8 @@
 
 enum { MOST_TRIP = 1 << 24 };
 
-/* ---- loops, flags --------------------------------------------------------------------------------------- */
+/* ---- loops, flags
+ * --------------------------------------------------------------------------------------- */
 static void read_for(npu_reader *r, npu_instr *i) {
   char *name = NULL;
   if (r->depth == NPU_DEPTH) {
@@ -14,8 +15,11 @@ static void read_for(npu_reader *r, npu_instr *i) {
     return;
   }
   i->loop.name = "";
-  if ((name = npu_next_name(r, "a loop")) && npu_next_integer(r, "the loop's count", 1, &i->loop.trip)) npu_ends(r);
-  if (i->loop.trip > MOST_TRIP) tf_fail(r->d, i->loc, TF_E_RANGE, "a loop has at most %d steps", MOST_TRIP);
+  if ((name = npu_next_name(r, "a loop")) &&
+      npu_next_integer(r, "the loop's count", 1, &i->loop.trip))
+    npu_ends(r);
+  if (i->loop.trip > MOST_TRIP)
+    tf_fail(r->d, i->loc, TF_E_RANGE, "a loop has at most %d steps", MOST_TRIP);
   i->loop.name = name ? name : "";
   r->open[r->depth++] = (size_t)(i - r->p->instr);
 }
@@ -33,7 +37,9 @@ static void read_end(npu_reader *r, npu_instr *i) {
 
 static void read_flag(npu_reader *r, npu_instr *i) {
   int64_t id = 0;
-  if ((i->queue = npu_queue_of(r, npu_next(r))) < 0 || (i->flag.to = npu_queue_of(r, npu_next(r))) < 0) return;
+  if ((i->queue = npu_queue_of(r, npu_next(r))) < 0 ||
+      (i->flag.to = npu_queue_of(r, npu_next(r))) < 0)
+    return;
   const npu_word w = npu_next(r);
   if (!npu_integer(r, w, "the flag's number", 0, &id)) return;
   i->flag.id = (int)(id < NPU_FLAGS ? id : 0);
@@ -45,7 +51,8 @@ static void read_flag(npu_reader *r, npu_instr *i) {
     npu_ends(r);
 }
 
-/* ---- transfers, vector operations --------------------------------------------------------------------------- */
+/* ---- transfers, vector operations
+ * --------------------------------------------------------------------------- */
 /* Dims and a tag, up to the line's end. */
 static bool read_rest(npu_reader *r, npu_instr *i, npu_word w) {
   for (; w.n; w = npu_next(r)) {
@@ -62,17 +69,20 @@ static bool read_rest(npu_reader *r, npu_instr *i, npu_word w) {
 
 static void read_copy(npu_reader *r, npu_instr *i) {
   const npu_machine *m = &r->p->machine;
-  if (!npu_read_operand(r, npu_next(r), &i->to, false) || !npu_read_operand(r, npu_next(r), &i->from[0], false)) return;
+  if (!npu_read_operand(r, npu_next(r), &i->to, false) ||
+      !npu_read_operand(r, npu_next(r), &i->from[0], false))
+    return;
   i->via = npu_path_of(m, i->from[0].memory, i->to.memory);
   if (i->via < 0) {
-    tf_fail(r->d, i->to.loc, TF_E_NAME, "no path from '%s' to '%s'", m->memory[i->from[0].memory].name,
-            m->memory[i->to.memory].name);
+    tf_fail(r->d, i->to.loc, TF_E_NAME, "no path from '%s' to '%s'",
+            m->memory[i->from[0].memory].name, m->memory[i->to.memory].name);
     return;
   }
   i->queue = m->path[i->via].queue;
   npu_word w = npu_next(r);
   if (i->op == NPU_LOAD) {
-    const char *what[] = {"the window's row", "the window's column", "the image's rows", "the image's columns"};
+    const char *what[] = {"the window's row", "the window's column", "the image's rows",
+                          "the image's columns"};
     for (int k = 0; k < 4; k++, w = npu_next(r)) {
       if (k % 2 == 0 && !npu_is(w, k ? "in" : "at")) {
         npu_fail(r, w, TF_E_SYNTAX, "behind the operands stands: at ROW COLUMN in ROWS COLUMNS");
@@ -89,8 +99,8 @@ static void read_copy(npu_reader *r, npu_instr *i) {
 
 static bool is_in(npu_reader *r, const npu_operand *o, int memory, const char *what) {
   if (o->memory < 0 || o->memory == memory) return true;
-  return tf_fail(r->d, o->loc, TF_E_LEVEL, "%s is in '%s', not in '%s'", what, r->p->machine.memory[memory].name,
-                 r->p->machine.memory[o->memory].name);
+  return tf_fail(r->d, o->loc, TF_E_LEVEL, "%s is in '%s', not in '%s'", what,
+                 r->p->machine.memory[memory].name, r->p->machine.memory[o->memory].name);
 }
 
 static void read_vector(npu_reader *r, npu_instr *i) {
@@ -100,7 +110,8 @@ static void read_vector(npu_reader *r, npu_instr *i) {
     return;
   }
   i->queue = v->queue;
-  if (!npu_read_operand(r, npu_next(r), &i->to, false) || !is_in(r, &i->to, v->memory, "what the vector unit makes"))
+  if (!npu_read_operand(r, npu_next(r), &i->to, false) ||
+      !is_in(r, &i->to, v->memory, "what the vector unit makes"))
     return;
   for (int k = 0; k < npu_facts_of(i->op)->sources; k++)
     if (!npu_read_operand(r, npu_next(r), &i->from[k], true) ||
@@ -116,11 +127,14 @@ static void read_mad(npu_reader *r, npu_instr *i) {
     return;
   }
   i->queue = c->queue;
-  if (!npu_read_operand(r, npu_next(r), &i->to, false) || !npu_read_operand(r, npu_next(r), &i->from[0], false) ||
-      !npu_read_operand(r, npu_next(r), &i->from[1], false) || !is_in(r, &i->to, c->sums, "what the cube sums") ||
+  if (!npu_read_operand(r, npu_next(r), &i->to, false) ||
+      !npu_read_operand(r, npu_next(r), &i->from[0], false) ||
+      !npu_read_operand(r, npu_next(r), &i->from[1], false) ||
+      !is_in(r, &i->to, c->sums, "what the cube sums") ||
       !is_in(r, &i->from[0], c->left, "the cube's left operand") ||
-      !is_in(r, &i->from[1], c->right, "the cube's right operand") || !npu_next_integer(r, "m", 1, &i->mad.m) ||
-      !npu_next_integer(r, "n", 1, &i->mad.n) || !npu_next_integer(r, "k", 1, &i->mad.k))
+      !is_in(r, &i->from[1], c->right, "the cube's right operand") ||
+      !npu_next_integer(r, "m", 1, &i->mad.m) || !npu_next_integer(r, "n", 1, &i->mad.n) ||
+      !npu_next_integer(r, "k", 1, &i->mad.k))
     return;
   if (i->mad.m > 1 << 20 || i->mad.n > 1 << 20 || i->mad.k > 1 << 20) {
     tf_fail(r->d, i->loc, TF_E_RANGE, "m, n and k are at most 2^20");
@@ -139,7 +153,8 @@ static void read_mad(npu_reader *r, npu_instr *i) {
     w = npu_next(r);
   } else if (c->rows) {
     npu_fail(r, w, TF_E_MISSING,
-             "this cube's operands lie in rows: ld and the elements from row to row of sums, left and right");
+             "this cube's operands lie in rows: ld and the elements from row to row of sums, left "
+             "and right");
     return;
   }
   if (w.n && w.s[0] != '@')
@@ -148,7 +163,9 @@ static void read_mad(npu_reader *r, npu_instr *i) {
     read_rest(r, i, w);
 }
 
-/* ---- all ------------------------------------------------------------------------------------------------------ */
+/* ---- all
+ * ------------------------------------------------------------------------------------------------------
+ */
 static void read_as(npu_reader *r, npu_instr *i) {
   switch (i->op) {
   case NPU_FOR: read_for(r, i); return;
@@ -178,6 +195,6 @@ void npu_read_instr(npu_reader *r, npu_word first) {
     return;
   }
   char text[120];
-  npu_fail(r, first, TF_E_NAME, "no instruction '%.*s'%s", first.n > 40 ? 40 : (int)first.n, first.s,
-           tf_near_text(&near, text, sizeof text));
+  npu_fail(r, first, TF_E_NAME, "no instruction '%.*s'%s", first.n > 40 ? 40 : (int)first.n,
+           first.s, tf_near_text(&near, text, sizeof text));
 }

@@ -5,7 +5,8 @@
 #include "base/names.h"
 #include "codegen/backend/npu/text/asm_words.h"
 
-/* ---- pairs of a key and a number behind what a line begins with ------------------------------------ */
+/* ---- pairs of a key and a number behind what a line begins with
+ * ------------------------------------ */
 typedef struct {
   const char *key;
   double *real;   /* either */
@@ -35,7 +36,8 @@ static bool is_full(npu_reader *r, npu_word w, const char *what, int n, int most
   return n >= most && !npu_fail(r, w, TF_E_LIMIT, "a machine has at most %d %s", most, what);
 }
 
-/* ---- lines -------------------------------------------------------------------------------------------- */
+/* ---- lines
+ * -------------------------------------------------------------------------------------------- */
 static void machine(npu_reader *r, npu_word w) {
   if (r->p->machine.name)
     npu_fail(r, w, TF_E_DUP, "a second machine");
@@ -68,13 +70,15 @@ static void path(npu_reader *r, npu_word w) {
   npu_machine *m = &r->p->machine;
   if (is_full(r, w, "paths", m->n_paths, NPU_PATHS)) return;
   npu_path new = {.words = 0};
-  if ((new.from = npu_memory_of(r, npu_next(r))) < 0 || (new.to = npu_memory_of(r, npu_next(r))) < 0 ||
+  if ((new.from = npu_memory_of(r, npu_next(r))) < 0 ||
+      (new.to = npu_memory_of(r, npu_next(r))) < 0 ||
       (new.queue = npu_queue_of(r, npu_next(r))) < 0)
     return;
   const pair pairs[] = {{"words", &new.words, NULL}, {"latency", &new.latency, NULL}};
   if (!read_pairs(r, pairs, 2)) return;
   if (npu_path_of(m, new.from, new.to) >= 0)
-    npu_fail(r, w, TF_E_DUP, "a second path from '%s' to '%s'", m->memory[new.from].name, m->memory[new.to].name);
+    npu_fail(r, w, TF_E_DUP, "a second path from '%s' to '%s'", m->memory[new.from].name,
+             m->memory[new.to].name);
   else
     m->path[m->n_paths++] = new;
 }
@@ -86,8 +90,10 @@ static void cube(npu_reader *r, npu_word w) {
     npu_fail(r, w, TF_E_DUP, "a second cube");
     return;
   }
-  if ((new.queue = npu_queue_of(r, npu_next(r))) < 0 || (new.sums = npu_memory_of(r, npu_next(r))) < 0 ||
-      (new.left = npu_memory_of(r, npu_next(r))) < 0 || (new.right = npu_memory_of(r, npu_next(r))) < 0)
+  if ((new.queue = npu_queue_of(r, npu_next(r))) < 0 ||
+      (new.sums = npu_memory_of(r, npu_next(r))) < 0 ||
+      (new.left = npu_memory_of(r, npu_next(r))) < 0 ||
+      (new.right = npu_memory_of(r, npu_next(r))) < 0)
     return;
   const npu_word how = npu_next(r);
   if (!npu_is(how, "blocks") && !npu_is(how, "rows")) {
@@ -95,8 +101,9 @@ static void cube(npu_reader *r, npu_word w) {
     return;
   }
   new.rows = npu_is(how, "rows");
-  const pair pairs[] = {{"m", NULL, &new.m},           {"n", NULL, &new.n},       {"k", NULL, &new.k},
-                        {"cycles", &new.cycles, NULL}, {"fill", &new.fill, NULL}, {"latency", &new.latency, NULL}};
+  const pair pairs[] = {{"m", NULL, &new.m},       {"n", NULL, &new.n},
+                        {"k", NULL, &new.k},       {"cycles", &new.cycles, NULL},
+                        {"fill", &new.fill, NULL}, {"latency", &new.latency, NULL}};
   if (read_pairs(r, pairs, sizeof pairs / sizeof *pairs)) m->cube = new;
 }
 
@@ -107,8 +114,11 @@ static void vector(npu_reader *r, npu_word w) {
     npu_fail(r, w, TF_E_DUP, "a second vector unit");
     return;
   }
-  if ((new.queue = npu_queue_of(r, npu_next(r))) < 0 || (new.memory = npu_memory_of(r, npu_next(r))) < 0) return;
-  const pair pairs[] = {{"lanes", NULL, &new.lanes}, {"latency", &new.latency, NULL}, {"port", &new.port, NULL}};
+  if ((new.queue = npu_queue_of(r, npu_next(r))) < 0 ||
+      (new.memory = npu_memory_of(r, npu_next(r))) < 0)
+    return;
+  const pair pairs[] = {
+      {"lanes", NULL, &new.lanes}, {"latency", &new.latency, NULL}, {"port", &new.port, NULL}};
   if (!read_pairs(r, pairs, 3)) return;
   if (new.port >= 1)
     npu_fail(r, w, TF_E_RANGE, "the vector unit's part of the cube's port is less than 1");
@@ -116,12 +126,14 @@ static void vector(npu_reader *r, npu_word w) {
     m->vector = new;
 }
 
-/* ---- tensors -------------------------------------------------------------------------------------------- */
+/* ---- tensors
+ * -------------------------------------------------------------------------------------------- */
 static bool read_type(npu_reader *r, npu_type *t) {
   const npu_word w = npu_next(r);
   for (int i = 0; i < NPU_N_TYPES; i++)
     if (npu_is(w, npu_type_name((npu_type)i))) return *t = (npu_type)i, true;
-  return npu_fail(r, w, TF_E_NAME, "'%.*s' is no type; known: f16, f32", w.n > 40 ? 40 : (int)w.n, w.s);
+  return npu_fail(r, w, TF_E_NAME, "'%.*s' is no type; known: f16, f32", w.n > 40 ? 40 : (int)w.n,
+                  w.s);
 }
 
 static int tensor_of(npu_reader *r, npu_word w) {
@@ -145,7 +157,8 @@ static bool read_within(npu_reader *r, npu_word side, npu_tensor *z) {
   const char *before = r->at;
   const npu_word at = npu_next(r);
   if (!npu_is(at, "at")) return r->at = before, true;
-  if (!npu_is(side, "tmp")) return npu_fail(r, at, TF_E_SYNTAX, "only a tmp tensor lies in another's bytes");
+  if (!npu_is(side, "tmp"))
+    return npu_fail(r, at, TF_E_SYNTAX, "only a tmp tensor lies in another's bytes");
   const int i = tensor_of(r, npu_next(r));
   const npu_word bytes = i < 0 ? (npu_word){0} : npu_next(r);
   if (i < 0 || !npu_integer(r, bytes, "the byte at which it begins", 0, &z->at)) return false;
@@ -154,7 +167,8 @@ static bool read_within(npu_reader *r, npu_word side, npu_tensor *z) {
   const int64_t size = npu_type_bytes(z->type), room = of->words * npu_type_bytes(of->type);
   if (z->at % size || z->at + z->words * size > room)
     return npu_fail(r, bytes, TF_E_RANGE,
-                    "bytes %" PRId64 " .. %" PRId64 " of '%s', which has %" PRId64 ": it lies in them, on multiples of "
+                    "bytes %" PRId64 " .. %" PRId64 " of '%s', which has %" PRId64
+                    ": it lies in them, on multiples of "
                     "%" PRId64,
                     z->at, z->at + z->words * size - 1, of->name, room, size);
   return true;
@@ -198,7 +212,8 @@ bool npu_read_machine(npu_reader *r, npu_word first) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (npu_is(first, rows[i].key)) {
       if (r->p->n)
-        npu_fail(r, first, TF_E_ORDER, "the machine and its tensors stand before the first instruction");
+        npu_fail(r, first, TF_E_ORDER,
+                 "the machine and its tensors stand before the first instruction");
       else
         rows[i].read(r, first);
       return true;

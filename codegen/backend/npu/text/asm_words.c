@@ -55,7 +55,8 @@ bool npu_real(npu_reader *r, npu_word w, const char *what, double *v) {
   char text[64], *end;
   if (!number_text(r, w, what, text)) return false;
   *v = strtod(text, &end);
-  if (end == text || *end) return npu_fail(r, w, TF_E_SYNTAX, "'%.*s' is no number: %s", (int)w.n, w.s, what);
+  if (end == text || *end)
+    return npu_fail(r, w, TF_E_SYNTAX, "'%.*s' is no number: %s", (int)w.n, w.s, what);
   return true;
 }
 
@@ -64,10 +65,11 @@ bool npu_integer(npu_reader *r, npu_word w, const char *what, int64_t least, int
   char text[64], *end;
   if (!number_text(r, w, what, text)) return false;
   *v = strtoll(text, &end, 10);
-  if (end == text || *end) return npu_fail(r, w, TF_E_SYNTAX, "'%.*s' is no whole number: %s", (int)w.n, w.s, what);
+  if (end == text || *end)
+    return npu_fail(r, w, TF_E_SYNTAX, "'%.*s' is no whole number: %s", (int)w.n, w.s, what);
   if (*v >= least && *v <= most) return true;
-  return npu_fail(r, w, TF_E_RANGE, "%s is %" PRId64 ", but must be %" PRId64 " .. 2^%d", what, *v, least,
-                  NPU_MOST_BITS);
+  return npu_fail(r, w, TF_E_RANGE, "%s is %" PRId64 ", but must be %" PRId64 " .. 2^%d", what, *v,
+                  least, NPU_MOST_BITS);
 }
 
 bool npu_next_integer(npu_reader *r, const char *what, int64_t least, int64_t *v) {
@@ -99,14 +101,18 @@ char *npu_next_name(npu_reader *r, const char *what) {
   const npu_word w = npu_next(r);
   if (w.n == 0) return npu_fail(r, w, TF_E_MISSING, "the name of %s is missing", what), NULL;
   if (!tf_is_name(w.s, w.n, false) || w.n > 60)
-    return npu_fail(r, w, TF_E_SYNTAX, "'%.*s' cannot name %s", w.n > 60 ? 60 : (int)w.n, w.s, what), NULL;
-  if (is_taken(r, w)) return npu_fail(r, w, TF_E_DUP, "'%.*s' is the name of something already", (int)w.n, w.s), NULL;
+    return npu_fail(r, w, TF_E_SYNTAX, "'%.*s' cannot name %s", w.n > 60 ? 60 : (int)w.n, w.s,
+                    what),
+           NULL;
+  if (is_taken(r, w))
+    return npu_fail(r, w, TF_E_DUP, "'%.*s' is the name of something already", (int)w.n, w.s), NULL;
   return npu_keep(r, w);
 }
 
 bool npu_ends(npu_reader *r) {
   const npu_word w = npu_next(r);
-  return w.n == 0 || npu_fail(r, w, TF_E_SYNTAX, "the line should end before '%.*s'", w.n > 60 ? 60 : (int)w.n, w.s);
+  return w.n == 0 || npu_fail(r, w, TF_E_SYNTAX, "the line should end before '%.*s'",
+                              w.n > 60 ? 60 : (int)w.n, w.s);
 }
 
 /* Tells that there is no such thing, and what is near. */

@@ -18,19 +18,21 @@ static void put_machine(FILE *out, const npu_machine *m) {
     fprintf(out, "queue %s\n", m->queue[i]);
   for (int i = 0; i < m->n_paths; i++) {
     const npu_path *p = &m->path[i];
-    fprintf(out, "path %s %s %s words %.17g latency %.17g\n", m->memory[p->from].name, m->memory[p->to].name,
-            m->queue[p->queue], p->words, p->latency);
+    fprintf(out, "path %s %s %s words %.17g latency %.17g\n", m->memory[p->from].name,
+            m->memory[p->to].name, m->queue[p->queue], p->words, p->latency);
   }
   const npu_cube *c = &m->cube;
   if (c->queue >= 0)
     fprintf(out,
-            "cube %s %s %s %s %s m %" PRId64 " n %" PRId64 " k %" PRId64 " cycles %.17g fill %.17g latency %.17g\n",
-            m->queue[c->queue], m->memory[c->sums].name, m->memory[c->left].name, m->memory[c->right].name,
-            c->rows ? "rows" : "blocks", c->m, c->n, c->k, c->cycles, c->fill, c->latency);
+            "cube %s %s %s %s %s m %" PRId64 " n %" PRId64 " k %" PRId64
+            " cycles %.17g fill %.17g latency %.17g\n",
+            m->queue[c->queue], m->memory[c->sums].name, m->memory[c->left].name,
+            m->memory[c->right].name, c->rows ? "rows" : "blocks", c->m, c->n, c->k, c->cycles,
+            c->fill, c->latency);
   const npu_vector *v = &m->vector;
   if (v->queue < 0) return;
-  fprintf(out, "vector %s %s lanes %" PRId64 " latency %.17g", m->queue[v->queue], m->memory[v->memory].name, v->lanes,
-          v->latency);
+  fprintf(out, "vector %s %s lanes %" PRId64 " latency %.17g", m->queue[v->queue],
+          m->memory[v->memory].name, v->lanes, v->latency);
   if (v->port > 0) fprintf(out, " port %.17g", v->port);
   fputc('\n', out);
 }
@@ -41,12 +43,14 @@ static void put_place(FILE *out, int64_t at, const int64_t *step, const char *co
     if (step[i]) fprintf(out, "+%" PRId64 "*%s", step[i], loops[i]);
 }
 
-static void put_operand(FILE *out, const tf_npu *p, const npu_operand *o, const char *const *loops) {
+static void put_operand(FILE *out, const tf_npu *p, const npu_operand *o,
+                        const char *const *loops) {
   if (o->memory < 0) {
     fprintf(out, " %.17g", o->number);
     return;
   }
-  fprintf(out, " %s[", o->tensor >= 0 ? p->tensor[o->tensor].name : p->machine.memory[o->memory].name);
+  fprintf(out, " %s[",
+          o->tensor >= 0 ? p->tensor[o->tensor].name : p->machine.memory[o->memory].name);
   put_place(out, o->at, o->step, loops);
   fprintf(out, "]:%s", npu_type_name(o->type));
 }
@@ -72,8 +76,11 @@ static void put_operands(FILE *out, const tf_npu *p, const npu_instr *i, const c
   }
   if (i->op == NPU_LOAD) fprintf(out, " in %" PRId64 " %" PRId64, i->window.in[0], i->window.in[1]);
   if (i->op == NPU_MAD) {
-    fprintf(out, " %" PRId64 " %" PRId64 " %" PRId64 " %s", i->mad.m, i->mad.n, i->mad.k, i->mad.add ? "add" : "set");
-    if (i->mad.ld[0]) fprintf(out, " ld %" PRId64 " %" PRId64 " %" PRId64, i->mad.ld[0], i->mad.ld[1], i->mad.ld[2]);
+    fprintf(out, " %" PRId64 " %" PRId64 " %" PRId64 " %s", i->mad.m, i->mad.n, i->mad.k,
+            i->mad.add ? "add" : "set");
+    if (i->mad.ld[0])
+      fprintf(out, " ld %" PRId64 " %" PRId64 " %" PRId64, i->mad.ld[0], i->mad.ld[1],
+              i->mad.ld[2]);
   }
   put_dims(out, i);
   if (*i->tag) fprintf(out, " @%s", i->tag);
@@ -84,7 +91,9 @@ static void put_instr(FILE *out, const tf_npu *p, const npu_instr *i, const char
   switch (i->op) {
   case NPU_FOR: fprintf(out, " %s %" PRId64, i->loop.name, i->loop.trip); break;
   case NPU_SET:
-  case NPU_WAIT: fprintf(out, " %s %s %d", p->machine.queue[i->queue], p->machine.queue[i->flag.to], i->flag.id); break;
+  case NPU_WAIT:
+    fprintf(out, " %s %s %d", p->machine.queue[i->queue], p->machine.queue[i->flag.to], i->flag.id);
+    break;
   case NPU_END:
   case NPU_BARRIER: break;
   default: put_operands(out, p, i, loops); break;
@@ -100,7 +109,9 @@ void npu_put_head(FILE *out, const tf_npu *p) {
             !t->in   ? t->out ? "out" : "tmp"
             : t->out ? "inout"
                      : "in");
-    if (t->within) fprintf(out, " at %s %" PRId64, p->tensor[t->within - 1].name, t->at - p->tensor[t->within - 1].at);
+    if (t->within)
+      fprintf(out, " at %s %" PRId64, p->tensor[t->within - 1].name,
+              t->at - p->tensor[t->within - 1].at);
     fputc('\n', out);
   }
 }

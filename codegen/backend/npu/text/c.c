@@ -1,4 +1,5 @@
-/* A program as C: loops, and calls of intrinsics with typed operands, which write it in the assembler's words. */
+/* A program as C: loops, and calls of intrinsics with typed operands, which write it in the
+ * assembler's words. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +7,8 @@
 #include "codegen/backend/npu/text/asm.h"
 
 static const char types[] =
-    "/* The NPU's instructions as calls in C: each writes its line of the program to stdout; what the program does is "
+    "/* The NPU's instructions as calls in C: each writes its line of the program to stdout; what "
+    "the program does is "
     "in "
     "the\n"
     " * manual of its assembler. */\n"
@@ -14,24 +16,30 @@ static const char types[] =
     "typedef enum { F16, F32 } npu_type;\n"
     "typedef struct {\n  const char *name;\n} npu_place; /* a memory or a tensor */\n"
     "typedef struct {\n  const char *name;\n} npu_queue;\n\n"
-    "/* An operand: where it begins, in bytes, and what its elements are; where.name NULL: it is `number`. */\n"
-    "typedef struct {\n  npu_place where;\n  npu_type type;\n  long long byte;\n  double number;\n} npu_at;\n"
-    "/* Elements along a dim, and from one to the next in the destination and in each source; of load3d also the steps "
+    "/* An operand: where it begins, in bytes, and what its elements are; where.name NULL: it is "
+    "`number`. */\n"
+    "typedef struct {\n  npu_place where;\n  npu_type type;\n  long long byte;\n  double "
+    "number;\n} npu_at;\n"
+    "/* Elements along a dim, and from one to the next in the destination and in each source; of "
+    "load3d also the steps "
     "in\n"
     " * the window's height and width. */\n"
     "typedef struct {\n  long long count, step[4], high, wide;\n} npu_dim;\n"
     "/* The last dim is the innermost.  No dims: NULL. */\n"
     "#define DIMS(...) (const npu_dim[]){__VA_ARGS__, {0, {0}, 0, 0}}\n"
-    "/* Where a window begins, in an image of so many rows and columns, around which zeros are. */\n"
+    "/* Where a window begins, in an image of so many rows and columns, around which zeros are. "
+    "*/\n"
     "typedef struct {\n  long long row, column, rows, columns;\n} npu_window;\n"
-    "/* Sums (m x n), = or += left (m x k) x right (k x n); elements from one line to the next of each, 0: packed. */\n"
+    "/* Sums (m x n), = or += left (m x k) x right (k x n); elements from one line to the next of "
+    "each, 0: packed. */\n"
     "typedef enum { MAD_SET, MAD_ADD } npu_how;\n"
     "typedef struct {\n  long long m, n, k;\n  npu_how how;\n  long long ld[3];\n} npu_product;\n\n"
     "static inline npu_at at(npu_place where, npu_type type, long long byte) {\n"
     "  return (npu_at){where, type, byte, 0};\n}\n"
     "static inline npu_at value(double number) { return (npu_at){{NULL}, F32, 0, number}; }\n"
     "static inline void npu_put(npu_at a) {\n"
-    "  if (a.where.name)\n    printf(\" %s[%lld]:%s\", a.where.name, a.byte, a.type == F16 ? \"f16\" : \"f32\");\n"
+    "  if (a.where.name)\n    printf(\" %s[%lld]:%s\", a.where.name, a.byte, a.type == F16 ? "
+    "\"f16\" : \"f32\");\n"
     "  else\n    printf(\" %.17g\", a.number);\n}\n"
     "static inline void npu_end(const npu_dim *dims, int steps, int window, const char *tag) {\n"
     "  for (; dims && dims->count; dims++) {\n    printf(\" %lld\", dims->count);\n"
@@ -43,13 +51,17 @@ static const char types[] =
     "/* Transfers: global memory to L1, L0A, L0B or UB; L1 to those; UB and L0C outwards. */\n"
     "static inline void dma(npu_at to, npu_at from, const npu_dim *dims, const char *tag) {\n"
     "  printf(\"copy\"), npu_put(to), npu_put(from), npu_end(dims, 2, 0, tag);\n}\n"
-    "static inline void load3d(npu_at to, npu_at from, npu_window w, const npu_dim *dims, const char *tag) {\n"
+    "static inline void load3d(npu_at to, npu_at from, npu_window w, const npu_dim *dims, const "
+    "char *tag) {\n"
     "  printf(\"load\"), npu_put(to), npu_put(from);\n"
-    "  printf(\" at %lld %lld in %lld %lld\", w.row, w.column, w.rows, w.columns), npu_end(dims, 2, 1, tag);\n}\n"
-    "static inline void mad(npu_at sums, npu_at left, npu_at right, npu_product p, const char *tag) {\n"
+    "  printf(\" at %lld %lld in %lld %lld\", w.row, w.column, w.rows, w.columns), npu_end(dims, "
+    "2, 1, tag);\n}\n"
+    "static inline void mad(npu_at sums, npu_at left, npu_at right, npu_product p, const char "
+    "*tag) {\n"
     "  printf(\"mad\"), npu_put(sums), npu_put(left), npu_put(right);\n"
     "  printf(\" %lld %lld %lld %s\", p.m, p.n, p.k, p.how == MAD_ADD ? \"add\" : \"set\");\n"
-    "  if (p.ld[0]) printf(\" ld %lld %lld %lld\", p.ld[0], p.ld[1], p.ld[2]);\n  npu_end(NULL, 0, 0, tag);\n}\n"
+    "  if (p.ld[0]) printf(\" ld %lld %lld %lld\", p.ld[0], p.ld[1], p.ld[2]);\n  npu_end(NULL, 0, "
+    "0, tag);\n}\n"
     "/* Queue `from` raises the flag for `to` behind all before it; queue `to` waits for it. */\n"
     "static inline void set_flag(npu_queue from, npu_queue to, int id) {\n"
     "  printf(\"set %s %s %d\\n\", from.name, to.name, id);\n}\n"
@@ -77,11 +89,15 @@ void npu_c_intrinsics(FILE *out) {
   fputs("#endif\n", out);
 }
 
-/* ---- calls -------------------------------------------------------------------------------------------------- */
+/* ---- calls
+ * --------------------------------------------------------------------------------------------------
+ */
 static void put_place(FILE *out, int64_t at, const int64_t *step) {
   fprintf(out, "%" PRId64, at);
   for (int k = 0; k < NPU_DEPTH; k++)
-    if (step[k]) fprintf(out, " %c %" PRId64 " * i%d", step[k] < 0 ? '-' : '+', step[k] < 0 ? -step[k] : step[k], k);
+    if (step[k])
+      fprintf(out, " %c %" PRId64 " * i%d", step[k] < 0 ? '-' : '+',
+              step[k] < 0 ? -step[k] : step[k], k);
 }
 
 static void put_operand(FILE *out, const tf_npu *p, const npu_operand *o) {
@@ -106,7 +122,8 @@ static void put_dims(FILE *out, const npu_instr *i) {
     fprintf(out, "%s{%" PRId64 ", {", k ? ", " : "", i->dim[k].count);
     for (int s = 0; s <= npu_facts_of(i->op)->sources; s++)
       fprintf(out, "%s%" PRId64, s ? ", " : "", i->dim[k].step[s]);
-    fprintf(out, i->op == NPU_LOAD ? "}, %" PRId64 ", %" PRId64 "}" : "}}", i->dim[k].high, i->dim[k].wide);
+    fprintf(out, i->op == NPU_LOAD ? "}, %" PRId64 ", %" PRId64 "}" : "}}", i->dim[k].high,
+            i->dim[k].wide);
   }
   if (i->n_dims) fputc(')', out);
 }
@@ -121,9 +138,11 @@ static void put_window(FILE *out, const npu_instr *i) {
 }
 
 static void put_product(FILE *out, const npu_instr *i) {
-  fprintf(out, ", (npu_product){%" PRId64 ", %" PRId64 ", %" PRId64 ", %s", i->mad.m, i->mad.n, i->mad.k,
-          i->mad.add ? "MAD_ADD" : "MAD_SET");
-  if (i->mad.ld[0]) fprintf(out, ", {%" PRId64 ", %" PRId64 ", %" PRId64 "}", i->mad.ld[0], i->mad.ld[1], i->mad.ld[2]);
+  fprintf(out, ", (npu_product){%" PRId64 ", %" PRId64 ", %" PRId64 ", %s", i->mad.m, i->mad.n,
+          i->mad.k, i->mad.add ? "MAD_ADD" : "MAD_SET");
+  if (i->mad.ld[0])
+    fprintf(out, ", {%" PRId64 ", %" PRId64 ", %" PRId64 "}", i->mad.ld[0], i->mad.ld[1],
+            i->mad.ld[2]);
   fputc('}', out);
 }
 
@@ -151,14 +170,15 @@ static void put_instr(FILE *out, const tf_npu *p, const npu_instr *i, int *depth
   fprintf(out, "%*s", 2 + 2 * *depth, "");
   switch (i->op) {
   case NPU_FOR:
-    fprintf(out, "for (long long i%d = 0; i%d < %" PRId64 "; i%d++) {\n", *depth, *depth, i->loop.trip, *depth);
+    fprintf(out, "for (long long i%d = 0; i%d < %" PRId64 "; i%d++) {\n", *depth, *depth,
+            i->loop.trip, *depth);
     ++*depth;
     break;
   case NPU_END: fputs("}\n", out); break;
   case NPU_SET:
   case NPU_WAIT:
-    fprintf(out, "%s_flag(Q_%s, Q_%s, %d);\n", npu_facts_of(i->op)->name, p->machine.queue[i->queue],
-            p->machine.queue[i->flag.to], i->flag.id);
+    fprintf(out, "%s_flag(Q_%s, Q_%s, %d);\n", npu_facts_of(i->op)->name,
+            p->machine.queue[i->queue], p->machine.queue[i->flag.to], i->flag.id);
     break;
   case NPU_BARRIER: fputs("pipe_barrier();\n", out); break;
   default: put_call(out, p, i); break;
@@ -188,7 +208,8 @@ void npu_c_text(FILE *out, const tf_npu *p, const char *what) {
   npu_put_head(lines, p);
   if (fclose(lines) != 0) return;
   fprintf(out,
-          "/* %s for the NPU: run it, and what it prints is the program, instruction by instruction. */\n#include "
+          "/* %s for the NPU: run it, and what it prints is the program, instruction by "
+          "instruction. */\n#include "
           "<math.h>\n\n#include \"npu.h\"\n\n",
           what);
   put_names(out, p);

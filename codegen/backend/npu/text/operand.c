@@ -34,8 +34,8 @@ static bool add_step(npu_reader *r, npu_word loop, int64_t by, int64_t *step) {
     tf_near_offer(&near, name);
   }
   char text[120];
-  return npu_fail(r, loop, TF_E_NAME, "no loop '%.*s' around%s", loop.n > 40 ? 40 : (int)loop.n, loop.s,
-                  tf_near_text(&near, text, sizeof text));
+  return npu_fail(r, loop, TF_E_NAME, "no loop '%.*s' around%s", loop.n > 40 ? 40 : (int)loop.n,
+                  loop.s, tf_near_text(&near, text, sizeof text));
 }
 
 /* number, number*loop or loop. */
@@ -56,8 +56,10 @@ bool npu_read_place(npu_reader *r, npu_word w, const char *what, int64_t *at, in
   for (const char *s = w.s, *end = w.s + w.n; s <= end; terms++) {
     const npu_word rest = from(w, s);
     const char *plus = find_char(rest, '+');
-    if (terms > 2 * NPU_DEPTH) return npu_fail(r, w, TF_E_LIMIT, "%s has at most %d terms", what, 2 * NPU_DEPTH);
-    if (!read_term(r, (npu_word){s, plus ? (size_t)(plus - s) : rest.n}, what, at, step)) return false;
+    if (terms > 2 * NPU_DEPTH)
+      return npu_fail(r, w, TF_E_LIMIT, "%s has at most %d terms", what, 2 * NPU_DEPTH);
+    if (!read_term(r, (npu_word){s, plus ? (size_t)(plus - s) : rest.n}, what, at, step))
+      return false;
     s = plus ? plus + 1 : end + 1;
   }
   return true;
@@ -79,7 +81,8 @@ bool npu_read_operand(npu_reader *r, npu_word w, npu_operand *o, bool number) {
   if (!open || !close || close < open)
     return npu_fail(r, w, TF_E_SYNTAX, "an operand is MEMORY[at]:type or TENSOR[at]");
   if (!read_place(r, (npu_word){w.s, (size_t)(open - w.s)}, o) ||
-      !npu_read_place(r, (npu_word){open + 1, (size_t)(close - open - 1)}, "a byte offset", &o->at, o->step) ||
+      !npu_read_place(r, (npu_word){open + 1, (size_t)(close - open - 1)}, "a byte offset", &o->at,
+                      o->step) ||
       !read_colon_type(r, from(w, close + 1), o))
     return false;
   if (o->tensor < 0 || o->type == r->p->tensor[o->tensor].type) return true;
@@ -94,7 +97,8 @@ bool npu_read_dim(npu_reader *r, npu_word w, npu_instr *i) {
   const int n = 1 + n_steps(i->op);
   int64_t v[6] = {1}, most = INT64_C(1) << NPU_MOST_BITS;
   const char *s = w.s, *end = w.s + w.n;
-  if (i->n_dims == NPU_DIMS) return npu_fail(r, w, TF_E_LIMIT, "an instruction has at most %d dims", NPU_DIMS);
+  if (i->n_dims == NPU_DIMS)
+    return npu_fail(r, w, TF_E_LIMIT, "an instruction has at most %d dims", NPU_DIMS);
   for (int k = 0; k < n; k++) {
     const npu_word rest = {s, s < end ? (size_t)(end - s) : 0};
     const char *colon = find_char(rest, ':');
@@ -111,7 +115,8 @@ bool npu_read_dim(npu_reader *r, npu_word w, npu_instr *i) {
     dim->high = v[3], dim->wide = v[4];
   else
     dim->step[2] = v[3], dim->step[3] = v[4];
-  if (npu_count(i) > most / v[0]) return npu_fail(r, w, TF_E_RANGE, "more than 2^%d elements", NPU_MOST_BITS);
+  if (npu_count(i) > most / v[0])
+    return npu_fail(r, w, TF_E_RANGE, "more than 2^%d elements", NPU_MOST_BITS);
   i->n_dims++;
   return true;
 }
