@@ -152,8 +152,7 @@ static void adopt(work *w, tf_tree **found) {
   free(text);
 }
 
-/* ---- methods
- * -------------------------------------------------------------------------------------- */
+/* ---- methods -------------------------------------------------------------------------------- */
 static void by_bound(work *w) {
   tf_sweep_row *row = &w->out->row;
   memcpy(row->figures, row->bounds, sizeof row->figures);

@@ -457,25 +457,18 @@ static cli_status run_emit(const void *options) {
 const cli_command cmd_emit = {
     .name = "emit",
     .summary = "write a fused kernel for the mapping",
-    .about = "Writes a new folder with the mapping as C17 (kernel.c, kernel.h), CUDA C++ or OpenCL "
-             "C (--target cuda, "
-             "opencl), a test that holds it against a plain evaluation in double, a benchmark, a "
-             "Makefile, a CMake "
-             "file, a README and a manifest.  Where no mapping is given, or some of it is open, "
-             "one is searched for "
-             "first.  A kernel for the CPU runs its test once before the folder appears, where "
-             "there are make and a "
-             "compiler.  Of a network's plan (docs/HOWTO-plan.md), a kernel for each of its "
-             "groups, and network.c "
-             "(network.cu), which calls them in order, for the NPU one program of all; none is "
-             "tested.  Of an ONNX model "
-             "without a plan --target cuda and npu make one first.  --target hints says what "
-             "CUDA's kernels are in the "
-             "words of Triton, TileLang, Helion and CUTLASS, "
-             "without -o to stdout.\n"
-             "Exit status: 0, 1 if the kernel fails its test (nothing is written), 2 for bad input "
-             "(or a folder that is "
-             "there already), 3 if the mapping does not fit.\n",
+    .about =
+        "Writes a new folder with the mapping as C17 (kernel.c, kernel.h), CUDA C++ or OpenCL C "
+        "(--target cuda, opencl), a test that holds it against a plain evaluation in double, a "
+        "benchmark, a Makefile, a CMake file, a README and a manifest.  Where no mapping is given, "
+        "or some of it is open, one is searched for first.  A kernel for the CPU runs its test "
+        "once before the folder appears, where there are make and a compiler.  Of a network's plan "
+        "(docs/HOWTO-plan.md), a kernel for each of its groups, and network.c (network.cu), which "
+        "calls them in order, for the NPU one program of all; none is tested.  Of an ONNX model "
+        "without a plan --target cuda and npu make one first.  --target hints says what CUDA's "
+        "kernels are in the words of Triton, TileLang, Helion and CUTLASS, without -o to stdout.\n"
+        "Exit status: 0, 1 if the kernel fails its test (nothing is written), 2 for bad input (or "
+        "a folder that is there already), 3 if the mapping does not fit.\n",
     .example = "arch-specs/host-template.yaml workloads/gemm-chain/g1.yaml \\\n"
                "    workloads/dataflows/cpu/gemm-chain-rows.yaml -o g1-kernel",
     .size = sizeof(emit_options),

@@ -117,8 +117,8 @@ static void write_text(const job *j, cli_text *out) {
   }
   cli_printf(out,
              "From plain loops to what emit chooses for %s on %s: words read and written of each "
-             "memory, by the "
-             "model.\n\n",
+             "memory, by the model.\n"
+             "\n",
              j->spec->workload->name, a->name);
   cli_table_end(&t, out);
   free(align);

@@ -62,8 +62,7 @@ static void open_homes(lowering *w, int n) {
   }
 }
 
-/* ---- nodes
- * ---------------------------------------------------------------------------------------- */
+/* ---- nodes ---------------------------------------------------------------------------------- */
 
 bool lower_independent(const lowering *w, int n, int l) {
   const tf_plan *p = w->plan;

@@ -143,8 +143,7 @@ static int64_t count_together(const tf_demand *d, int o, const tf_ref *ref, cons
   return n;
 }
 
-/* ---- all references
- * -------------------------------------------------------------------------------- */
+/* ---- all references ------------------------------------------------------------------------- */
 typedef struct {
   const tf_demand *d;
   int rank, n;

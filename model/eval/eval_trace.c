@@ -157,8 +157,7 @@ static void place_scope(tracer *t, int n, const span *in) {
   }
 }
 
-/* ---- runs of a Tile
- * ------------------------------------------------------------------------------- */
+/* ---- runs of a Tile ------------------------------------------------------------------------- */
 
 /* A run of a Tile: the loads before its work, the transfers beside it, and the stores after it. */
 typedef struct {

@@ -126,8 +126,7 @@ static tf_cause base_cause(const tf_plan *p, int i) {
   return cause;
 }
 
-/* ---- by sums
- * ------------------------------------------------------------------------------------- */
+/* ---- by sums -------------------------------------------------------------------------------- */
 
 static tf_move minus(tf_move a, tf_move b) {
   return (tf_move){a.fill - b.fill, a.drain - b.drain, a.read - b.read, a.update - b.update};

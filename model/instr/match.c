@@ -92,8 +92,7 @@ bool tf_instr_match_of(const tf_workload *wl, int op, const tf_instr *in, tf_ins
   return true;
 }
 
-/* ---- composite indices
- * --------------------------------------------------------------------------- */
+/* ---- composite indices ---------------------------------------------------------------------- */
 static int lowest(uint64_t set) { return __builtin_ctzll(set); }
 
 /* The only loop of the op that moves within a tile of loop l; -1 if others may move, too.  The last

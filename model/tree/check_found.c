@@ -212,9 +212,7 @@ static int64_t count_settings(found *q) {
   return all;
 }
 
-/* ---- forms
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- forms ---------------------------------------------------------------------------------- */
 /* Where what is needed and what is made are the same function of the settings, no setting but the
  * first tells more. */
 enum { NO_FORM = -1, MOST_FORMS = 1 << 18, MOST_READERS = 1 << 10 };
@@ -382,9 +380,7 @@ static void walk_settings(const found *q, int child, int64_t settings) {
   q->r->digits = NULL;
 }
 
-/* ---- gaps
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- gaps ----------------------------------------------------------------------------------- */
 /* What op o makes in the runs of nested scope s must be all of the box that the scope around it is
  * told of.  Loops that move different ranks are looked at apart: a box is a product, and so is the
  * union of the boxes of all settings. */

@@ -68,8 +68,7 @@ bool tf_c_fits(const tf_c_problem *p, const tf_c_tiles *t, int d) {
   return tf_c_held(p, t, d) <= p->capacity[d] * (1 + 1e-12);
 }
 
-/* ---- rounding
- * ------------------------------------------------------------------------------------ */
+/* ---- rounding ------------------------------------------------------------------------------- */
 enum { MOST_DIVISOR = 1 << 20 }; /* largest length whose divisors are searched for */
 
 /* The divisors of n nearest to x: at most x, and above x (0 where there is none). */

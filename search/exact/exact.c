@@ -208,8 +208,7 @@ static bool list_heads(solver *v) {
   return true;
 }
 
-/* ---- the search below heads
- * ------------------------------------------------------------------------ */
+/* ---- the search below heads ----------------------------------------------------------------- */
 static void below_piece(void *ctx, int i, int thread) {
   solver *v = ctx;
   const tf_x_subproblem *h = &v->order[v->next + i];
@@ -280,8 +279,7 @@ static void run(solver *v) {
   }
 }
 
-/* ---- all trip counts
- * ------------------------------------------------------------------------------ */
+/* ---- all trip counts ------------------------------------------------------------------------ */
 /* Boxes that the search over all trip counts may take: of the evaluations that are left, half of
  * them. */
 static int64_t boxes_of(const solver *v) {
@@ -320,8 +318,7 @@ static void run_whole(solver *v, bool bypasses) {
   report(v);
 }
 
-/* ---- the first incumbent, and the result
- * ---------------------------------------------------------- */
+/* ---- the first incumbent, and the result ---------------------------------------------------- */
 /* Takes a mapping to begin with, if it is better.  Takes the tree.  Of a masked workload a value is
  * as `eval` counts: the solver compares with all points, and the best as it stands is put aside. */
 static bool take_start(void *ctx, tf_tree **tree, double value, const tf_figures *f) {

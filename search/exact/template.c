@@ -114,8 +114,7 @@ static void add_tiles(tf_x_template *t) {
       if (t->tiles[i].op == o || t->tiles[i].op < 0) t->path[o][t->n_paths[o]++] = i;
 }
 
-/* ---- which nodes are closed when
- * ----------------------------------------------------------------- */
+/* ---- which nodes are closed when ------------------------------------------------------------ */
 /* The topmost node on op o's path that is open once Tiles 0 .. s, and Tile `too`, are chosen; -1:
  * none. */
 static int first_open(const tf_x_template *t, int o, int s, int too) {

@@ -103,8 +103,7 @@ static double work_on(const scope *c, int d) {
 
 static bool moves(const tf_whole_tensor *z, int d) { return z->dims >> d & 1; }
 
-/* ---- who holds what
- * ------------------------------------------------------------------------------- */
+/* ---- who holds what ------------------------------------------------------------------------- */
 /* Whether the memory surely holds it; may hold it; surely is entered by it, which its home is not.
  */
 static bool holds(const scope *c, int l, int z) {

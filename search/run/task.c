@@ -336,8 +336,7 @@ static void evaluate_rows(work *w) {
   w->n_rows = 0;
 }
 
-/* ---- the loop
- * ------------------------------------------------------------------------------------ */
+/* ---- the loop ------------------------------------------------------------------------------- */
 /* The cost of the trip counts chosen; 0 where the strategy ignores costs and they are evaluated
  * later in a batch. */
 static double cost_of(void *ctx) {

@@ -77,8 +77,7 @@ bool tf_shapes_find_shared(tf_shapes *s) {
   return true;
 }
 
-/* ---- Tiles
- * --------------------------------------------------------------------------------------- */
+/* ---- Tiles ---------------------------------------------------------------------------------- */
 static void shuffle(const tf_shapes *s, tf_rng *rng, int *dims) {
   for (int d = 0; d < s->wl->n_dims; d++) {
     int k = (int)tf_rng_below(rng, (uint32_t)d + 1);
@@ -142,8 +141,7 @@ int tf_shapes_seeds(const tf_shapes *s) {
   return s->given ? 0 : 1 + 2 * MANNERS * s->arch->n_memories;
 }
 
-/* ---- variations
- * ------------------------------------------------------------------------------------ */
+/* ---- variations ----------------------------------------------------------------------------- */
 /* Gives a gene that was read another value; false: none was found in a few tries. */
 static bool change_one(const tf_shapes *s, tf_rng *rng, const uint32_t *order, int32_t *genes) {
   for (int tries = 0; tries < 200; tries++) {

@@ -207,8 +207,7 @@ static double busiest_port(oracle *o, int n, const early *e) {
   return t;
 }
 
-/* ---- ops and units
- * --------------------------------------------------------------------------------- */
+/* ---- ops and units -------------------------------------------------------------------------- */
 
 /* A correction runs on the first unit that lists its kind and stands at or below every Tile above
  * the scope. */
@@ -306,8 +305,7 @@ static int64_t units_in_use(const oracle *o, int n, int unit) {
   return most;
 }
 
-/* ---- a Tile's transfers
- * -------------------------------------------------------------------------- */
+/* ---- a Tile's transfers --------------------------------------------------------------------- */
 
 static bool has_entries(const oracle *o, int n) {
   for (int z = 0; z < o->wl->n_tensors; z++)
@@ -469,8 +467,7 @@ static double tile_time(oracle *o, int n, const ending *before, ending *end, ear
   return sum + (moves ? wait : 0);
 }
 
-/* ---- scopes
- * ------------------------------------------------------------------------------------------- */
+/* ---- scopes --------------------------------------------------------------------------------- */
 
 static double beside_time(oracle *o, int n, ending *end, early *e) {
   const tf_node *t = &o->tree->nodes[n];

@@ -214,8 +214,7 @@ int main(int argc, char **argv) {
     one(&s, seed * 1000000000 + i);
   if (s.coverage) print_coverage(&s);
   printf("oracle: %ld cases equal, %ld differ; %ld mappings refused by the tree's rules, %ld too "
-         "large to walk, "
-         "%ld not counted by the model; %ld by the quick way\n",
+         "large to walk, %ld not counted by the model; %ld by the quick way\n",
          s.equal, s.differ, s.refused, s.too_large, s.overflow, s.quick);
   return s.differ > 0 || (s.file && s.refused + s.too_large > 0);
 }

@@ -195,8 +195,7 @@ static __attribute__((noinline)) void enter(oracle *o, int n, int z) {
   free(m.list);
 }
 
-/* ---- words that neighbours hand on
- * --------------------------------------------------------------------- */
+/* ---- words that neighbours hand on ---------------------------------------------------------- */
 
 /* One instance of an m-tile: what it needs and held before, and who hands on what. */
 typedef struct {
@@ -304,8 +303,7 @@ static void weigh(oracle *o, int n) {
   } while (next_instance(o, n));
 }
 
-/* ---- points
- * -------------------------------------------------------------------------------------- */
+/* ---- points --------------------------------------------------------------------------------- */
 
 enum {
   MADE = -1000
@@ -401,8 +399,7 @@ static void run_op(oracle *o, int n) {
   }
 }
 
-/* ---- scopes
- * -------------------------------------------------------------------------------------- */
+/* ---- scopes --------------------------------------------------------------------------------- */
 
 /* Whether the production of z goes on: a streamed reduction, not at the first step of its loops. */
 static bool goes_on(oracle *o, int scope, int z) {
@@ -497,8 +494,7 @@ static void begin_scope(oracle *o, int scope) {
   }
 }
 
-/* ---- what a run leaves at home, and what streaming adds
- * ------------------------------------------ */
+/* ---- what a run leaves at home, and what streaming adds ------------------------------------- */
 
 /* Joins what the maker makes below node n, in every setting of the loops between the scope and n,
  * into the box of each instance of the memory (named by `tile`); the largest counts. */
@@ -676,8 +672,7 @@ static void run_node(oracle *o, int n) {
     run_scope(o, n);
 }
 
-/* ---- the whole run
- * --------------------------------------------------------------------------------- */
+/* ---- the whole run -------------------------------------------------------------------------- */
 
 static int unit_of(const oracle *o, int op) {
   int deepest = 0;

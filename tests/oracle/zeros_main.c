@@ -372,8 +372,7 @@ int main(int argc, char **argv) {
   for (uint64_t i = 0; !only && s.equal + s.differ < cases; i++)
     one(&s, seed * 1000000000 + i);
   printf("zeros: %ld cases within three standard errors, %ld not; %ld with upper bounds, %ld by "
-         "the quick way, %ld left "
-         "tiles out in the last draw, %ld of them without upper bounds\n",
+         "the quick way, %ld left tiles out in the last draw, %ld of them without upper bounds\n",
          s.equal, s.differ, s.upper, s.quick, s.tiles, s.told);
   return s.differ > 0;
 }

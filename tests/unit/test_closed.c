@@ -253,8 +253,7 @@ static void check_table_3_4(void) {
   case_drop(&s);
 }
 
-/* ---- the tree, by the model
- * ------------------------------------------------------------------------- */
+/* ---- the tree, by the model ----------------------------------------------------------------- */
 static void tree_text(const tf_chain *c, const order *o, tf_scope kind, char *out, size_t size) {
   const tf_workload *wl = c->wl;
   int at = snprintf(out, size, "DRAM");
@@ -395,8 +394,7 @@ static void check_model(int cases, uint64_t seed) {
   CHECK(n_alike * 100 > cases);
 }
 
-/* ---- stationary points
- * -------------------------------------------------------------------------------- */
+/* ---- stationary points ---------------------------------------------------------------------- */
 /* Least volume of Eq. 3.15 over a fine grid of tiles of m; the tile of l is what Eq. 3.16 leaves.
  */
 static double scan(double m, double l, double k, double n, double capacity, double alpha) {
@@ -539,8 +537,7 @@ static bool is_stationary(const tf_c_problem *p, tf_rng *r, const char *text) {
   return ok;
 }
 
-/* ---- two memories, Eq. 3.21
- * ----------------------------------------------------------------------------- */
+/* ---- two memories, Eq. 3.21 ----------------------------------------------------------------- */
 typedef struct {
   double m, n, k, capacity[2], rate[2];
 } two;
@@ -604,8 +601,8 @@ static void check_two_levels(int cases, uint64_t seed) {
     w.rate[1] = 0.5 + 20 * tf_rng_unit(&r);
     char text[300];
     snprintf(text, sizeof text,
-             "workload:\n  name: w\n  dims: {m: %d, n: %d, k: %d}\n  ops:\n  - C[m,n] += A[m,k] * "
-             "B[k,n]\n",
+             "workload:\n  name: w\n  dims: {m: %d, n: %d, k: %d}\n  ops:\n"
+             "  - C[m,n] += A[m,k] * B[k,n]\n",
              m, n, k);
     test_case s = case_of(machine, text);
     tf_chain *c = malloc(sizeof *c);
@@ -635,8 +632,7 @@ static void check_two_levels(int cases, uint64_t seed) {
   }
 }
 
-/* ---- rounding
- * ---------------------------------------------------------------------------------------------- */
+/* ---- rounding ------------------------------------------------------------------------------- */
 /* Least words over all whole-numbered tiles that fit. */
 static double enumerate(const tf_c_problem *p) {
   double least = INFINITY;
@@ -724,8 +720,7 @@ static void check_guarantee(int cases, uint64_t seed) {
   CHECK(met * 2 > cases);
 }
 
-/* ---- intra-tile parameters
- * ------------------------------------------------------------------------------------ */
+/* ---- intra-tile parameters ------------------------------------------------------------------ */
 static void check_micro(void) {
   tf_c_micro cpu = tf_c_micro_cpu(32); /* the thesis's AVX-512: 6, 4, 2 */
   CHECK_I64(cpu.mi, 6);
@@ -750,9 +745,7 @@ static void check_micro(void) {
   }
 }
 
-/* ---- the solver
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- the solver ----------------------------------------------------------------------------- */
 static const char *const chip = "architecture:\n"
                                 "  name: chip\n"
                                 "  memories:\n"

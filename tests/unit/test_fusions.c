@@ -10,8 +10,7 @@ static const char arch[] =
     "architecture:\n  name: plain\n  word-bits: 32\n  memories:\n  - {name: DRAM, bandwidth: 4}\n"
     "  - {name: Buffer, capacity: 64 KiB, bandwidth: 64}\n  compute:\n"
     "  - {name: alu, below: Buffer, mesh: [8, 1], ops: [mac, add, sub, mul, div, max, exp, tanh, "
-    "sqrt, select, "
-    "relu]}\n";
+    "sqrt, select, relu]}\n";
 
 static tf_train *weigh(test_case *e, const char *workload, const tf_train_opts *o) {
   *e = case_of(arch, workload);

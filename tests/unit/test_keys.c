@@ -49,8 +49,7 @@ static void check_reference(const tf_table *t, const char *docs) {
   free(text);
 }
 
-/* ---- JSON Schema
- * ---------------------------------------------------------------------------------- */
+/* ---- JSON Schema ---------------------------------------------------------------------------- */
 
 static void check_schema(void) {
   static const char path[] = "docs/tileflow.schema.json";

@@ -180,13 +180,11 @@ static const char exponents[] =
     "      if (!(x[l] > 0)) wrong += isnan(w) ? !isnan(low[l]) : low[l] != (w < 0x1p-100 ? 0 : "
     "got[l]);\n"
     "      if (!(x[l] > 0)) wrong += isnan(w) ? !isnan(brief[l]) : !(fabs(brief[l] - w) <= 2.4e-4 "
-    "* w) && brief[l] + "
-    "low[l] != 0;\n"
+    "* w) && brief[l] + low[l] != 0;\n"
     "      const double s = 1 / (1 + exp(-(double)x[l])), xs = x[l] * s;\n"
     "      wrong += isnan(s) ? !isnan(share[l]) : !(fabs(share[l] - s) <= 2.4e-7 * s + 1.2e-38);\n"
     "      wrong += isnan(xs) ? !isnan(silu[l]) : fabs(silu[l]) != fabs(xs) && !(fabs(silu[l] - "
-    "xs) <= 2.4e-7 * "
-    "fabs(xs) + 1.2e-36);\n"
+    "xs) <= 2.4e-7 * fabs(xs) + 1.2e-36);\n"
     "      wrong += i < 8191 * LANES && whole[l] != (l < 2 ? (float)l - 5 : 0);\n"
     "      if (!isnan(w)) wrong += kept[l] != (l < (int)(i / 8191 / LANES % (LANES + 1)) ? x[l] : "
     "7);\n"
@@ -197,20 +195,20 @@ static const char exponents[] =
 
 /* Words turned, of every number of rows and words up to two squares and a rest; nothing beyond is
  * touched. */
-static const char turned[] = "static int bad_turns(void) {\n"
-                             "  static int32_t from[40 * 43], to[43 * 47];\n"
-                             "  int wrong = 0;\n"
-                             "  for (int i = 0; i < 40 * 43; i++) from[i] = i + 1;\n"
-                             "  for (int rows = 0; rows <= 37; rows++) for (int words = 0; words "
-                             "<= 37; words += 1 + (rows % 16 != 0)) {\n"
-                             "    memset(to, 0, sizeof to);\n"
-                             "    transpose_words(from, 43 * 4, to, 47 * 4, rows, words);\n"
-                             "    for (int p = 0; p < 43; p++) for (int q = 0; q < 47; q++) wrong "
-                             "+= to[p * 47 + q] != (p < words && q < rows ? "
-                             "from[q * 43 + p] : 0);\n"
-                             "  }\n"
-                             "  if (wrong) printf(\"turned: %d wrong\\n\", wrong);\n"
-                             "  return wrong;\n}\n";
+static const char turned[] =
+    "static int bad_turns(void) {\n"
+    "  static int32_t from[40 * 43], to[43 * 47];\n"
+    "  int wrong = 0;\n"
+    "  for (int i = 0; i < 40 * 43; i++) from[i] = i + 1;\n"
+    "  for (int rows = 0; rows <= 37; rows++) for (int words = 0; words <= 37; words += 1 + (rows "
+    "% 16 != 0)) {\n"
+    "    memset(to, 0, sizeof to);\n"
+    "    transpose_words(from, 43 * 4, to, 47 * 4, rows, words);\n"
+    "    for (int p = 0; p < 43; p++) for (int q = 0; q < 47; q++) wrong += to[p * 47 + q] != (p < "
+    "words && q < rows ? from[q * 43 + p] : 0);\n"
+    "  }\n"
+    "  if (wrong) printf(\"turned: %d wrong\\n\", wrong);\n"
+    "  return wrong;\n}\n";
 
 /* Blocks that prefetch: what they compute is the same, and the lines of the boxes are prefetched,
  * little else, where there are tiles enough: a line a step; short rows of which there are more than
@@ -248,8 +246,7 @@ static const char prefetches[] =
     "  wrong += bad(f, m, n, k, k, 1, 0);\n"
     "  const int missing = lines_missing(&boxes[1]);\n"
     "  wrong += missing > 2 * (40 - 160 / 8 + 1) || (steps >= 3 * k + 7 + 40 * 3 + 2 * 5 && "
-    "(missing || "
-    "lines_missing(&boxes[2])));\n"
+    "(missing || lines_missing(&boxes[2])));\n"
     "  if (wrong) printf(\"%d x %d, %d steps: %d lines prefetched, %d missing\\n\", m, n, steps, "
     "all, missing);\n"
     "  return wrong;\n}\n";
@@ -274,8 +271,7 @@ static void print_prefetching(FILE *f, tf_micro *u, const tf_micro_isa *isa) {
     if (!CHECK(name)) return;
     fprintf(f,
             "static void prefetching_%d(int64_t k, const float *a, int64_t a_m, int64_t a_k, const "
-            "float *b, int64_t b_k, "
-            "float *c, int64_t c_m, int add) {\n"
+            "float *b, int64_t b_k, float *c, int64_t c_m, int add) {\n"
             "  %s(k, a, a_m, a_k, b, b_k, c, c_m, add, boxes, 3);\n}\n",
             i, name);
   }
@@ -346,8 +342,7 @@ static const char groups[] =
     "  static union { B b[KK * N + 4 * N]; int32_t i; } u;\n"
     "  static C c[M * (N + 5)];\n"
     "  int k_wide = (k + K_ROUND - 1) / K_ROUND * K_ROUND, n_wide = (n + N_ROUND - 1) / N_ROUND * "
-    "N_ROUND, wrong = 0, "
-    "c_m = n + 5;\n"
+    "N_ROUND, wrong = 0, c_m = n + 5;\n"
     "  memset(a, 0, sizeof a); memset(&u, 0, sizeof u);\n"
     "  for (int i = 0; i < m; i++) for (int p = 0; p < k; p++) a[i * k_wide + p] = "
     "a_of(number_a(i, p));\n"
@@ -387,15 +382,14 @@ static void print_values(FILE *f, const ir_kernel *k) {
           half ? "v % 7" : "v == 48 ? 127 : v == -48 ? -128 : v");
   if (half)
     fputs("static uint16_t a_of(int v) { float x = (float)v; uint32_t u; memcpy(&u, &x, 4); return "
-          "(uint16_t)(u >> "
-          "16); }\n"
+          "(uint16_t)(u >> 16); }\n"
           "#define b_of a_of\n",
           f);
   else
     fputs("#define a_of(v) ((A)(v))\n#define b_of(v) ((B)(v))\n", f);
   fprintf(f,
-          "enum { LIFT = %d }; /* of what stands in a slab */\n#define slab_of(v) ((A)(a_of(v) ^ "
-          "LIFT))\n",
+          "enum { LIFT = %d }; /* of what stands in a slab */\n"
+          "#define slab_of(v) ((A)(a_of(v) ^ LIFT))\n",
           k->lifts ? -128 : 0);
 }
 
@@ -410,10 +404,9 @@ static void print_rounding(FILE *f, tf_micro *u, const ir_kernel *kernel, turn t
     if (!CHECK(name)) return;
     fprintf(f,
             "static void rounding_%d(int64_t k, const A *a, int64_t a_m, int64_t a_k, const B *b, "
-            "int64_t b_k, C *c, "
-            "int64_t c_m, int add) {\n"
-            "  static %s to[48 * 213];\n  for (int i = 0; i < 48 * 213; i++) to[i] = "
-            "narrower((int)c[i]);\n"
+            "int64_t b_k, C *c, int64_t c_m, int add) {\n"
+            "  static %s to[48 * 213];\n"
+            "  for (int i = 0; i < 48 * 213; i++) to[i] = narrower((int)c[i]);\n"
             "  %s(k, a, a_m, a_k, b, b_k, to, c_m, add);\n"
             "  for (int i = 0; i < 48 * 213; i++) c[i] = wider(to[i]);\n}\n",
             i, tf_micro_type(kernel->leaves), name);
@@ -424,8 +417,7 @@ static void print_rounding(FILE *f, tf_micro *u, const ir_kernel *kernel, turn t
  * is in a; rows behind the last are left alone. */
 static const char fills[] =
     "typedef void filling(int64_t, const uint16_t *, int64_t, int64_t, const uint16_t *, int64_t, "
-    "uint16_t *, int64_t, "
-    "int);\n"
+    "uint16_t *, int64_t, int);\n"
     "static int bad_fill(filling *f, int m, int n) {\n"
     "  enum { K = 32, W = 256, ONE = 0x3f80, INF = 0x7f80 };\n"
     "  static uint16_t a[64 * K], b[K * W], c[64 * W];\n"
@@ -466,8 +458,7 @@ static const char paired[] =
     "    wrong += c[j * c_n + i] != (C)w;\n"
     "  }\n"
     "  if (wrong) printf(\"%d x %d rows by %d of %d, step %d, k %d, add %d: %d wrong\\n\", joined, "
-    "of, n, panel, step, "
-    "k, add, wrong);\n"
+    "of, n, panel, step, k, add, wrong);\n"
     "  return wrong;\n}\n";
 
 /* Rows laid out as pairs of bfloat16 for them. */
@@ -512,8 +503,8 @@ static const char groups_of_rows[] =
 static void with_excess(FILE *f, const char *name, int panel) {
   fprintf(f,
           "static void all_of_%s(int64_t k, const A *a, const int64_t *at, const B *b, C *c, "
-          "int64_t c_n, int64_t c_p, "
-          "int64_t n, int add) {\n  int32_t excess[%d];\n  int8_excess(k, b, %d, excess);\n"
+          "int64_t c_n, int64_t c_p, int64_t n, int add) {\n"
+          "  int32_t excess[%d];\n  int8_excess(k, b, %d, excess);\n"
           "  %s(k, a, at, b, c, c_n, c_p, n, add, excess);\n}\n",
           name, panel, panel, name);
 }
@@ -558,13 +549,11 @@ static void print_groups(FILE *f, const tf_micro_isa *isa, const ir_machine *tar
                                                     false)) != NULL);
   fputs(
       kernel->leaves == IR_BF16
-          ? "static float nearest(float x) {\n  uint32_t u;\n  memcpy(&u, &x, 4);\n  u = (u + "
-            "0x7fff + (u >> 16 & "
-            "1)) & 0xffff0000U;\n"
+          ? "static float nearest(float x) {\n  uint32_t u;\n  memcpy(&u, &x, 4);\n"
+            "  u = (u + 0x7fff + (u >> 16 & 1)) & 0xffff0000U;\n"
             "  memcpy(&x, &u, 4);\n  return x;\n}\n"
-            "static float wider(uint16_t h) {\n  uint32_t u = (uint32_t)h << 16;\n  float x;\n  "
-            "memcpy(&x, &u, 4);\n "
-            " return x;\n}\n#define narrower a_of\n"
+            "static float wider(uint16_t h) {\n  uint32_t u = (uint32_t)h << 16;\n"
+            "  float x;\n  memcpy(&x, &u, 4);\n  return x;\n}\n#define narrower a_of\n"
           : "#define nearest(x) (x)\n#define narrower(x) ((float)(x))\n#define wider(x) ((C)(x))\n",
       f);
   fputs("static int rounding;\n", f);
@@ -608,8 +597,7 @@ static void print_outer(FILE *f, const tf_micro_isa *isa, const ir_machine *targ
       "  __asm__ volatile(SME \"smstart za\" : : : \"memory\");\n"
       "  for (int64_t i = 0; i < 64; i++)\n"
       "    __asm__ volatile(SME \"mov w12, %w0\\n\\tldr za[w12, 0], [%1]\" : : \"r\"(i), "
-      "\"r\"(from + 64 * i) : "
-      "\"x12\", \"memory\");\n"
+      "\"r\"(from + 64 * i) : \"x12\", \"memory\");\n"
       "  __asm__ volatile(\"msr S3_3_C13_C0_5, %0\" : : \"r\"(&block) : \"memory\");\n"
       "  tiles_open();\n"
       "  __asm__ volatile(\"mrs %0, S3_3_C13_C0_5\" : \"=r\"(left));\n"
@@ -731,8 +719,7 @@ static void try_sme(const char *runner) {
   try_isa("sme", "int8", emulated, runner ? with : NULL, all_shapes);
 }
 
-/* ---- lines that share places of the first cache
- * --------------------------------------------------- */
+/* ---- lines that share places of the first cache --------------------------------------------- */
 /* Bytes that stay, where each place has room for as many lines as the page goes into what stays: so
  * many of the lines that begin there, one place after the other. */
 static double gone(const tf_core *core, int lines, int64_t apart) {

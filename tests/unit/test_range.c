@@ -164,8 +164,7 @@ static void compare_slices(tally *t, const tf_model *m, int64_t *digits) {
   }
 }
 
-/* ---- one mapping
- * ---------------------------------------------------------------------------------- */
+/* ---- one mapping ---------------------------------------------------------------------------- */
 
 static void compare_all(tally *t, tf_rng *g, tf_model *m) {
   const tf_plan *p = m->plan;
@@ -228,8 +227,7 @@ int main(void) {
     compare_case(&t, seed);
   compare_cancelled(&t);
   printf("%ld intervals (%ld by loops, %ld by a stream's leader, %ld empty), %ld lengths, %ld "
-         "steps, %ld unmoved, "
-         "%ld needed, %ld kept\n",
+         "steps, %ld unmoved, %ld needed, %ld kept\n",
          t.intervals, t.led, t.streamed, t.empty, t.lengths, t.steps, t.unmoved, t.needed, t.kept);
   CHECK_I64(t.odd, 0);
   CHECK(t.led > 1000 && t.streamed > 100 && t.empty > 100 && t.lengths > 1000 && t.steps > 100 &&

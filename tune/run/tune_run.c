@@ -51,8 +51,7 @@ const char *tf_tune_strategy(int k, const char **about) {
   return w ? w->name : NULL;
 }
 
-/* ---- the model's figures
- * -------------------------------------------------------------------------- */
+/* ---- the model's figures -------------------------------------------------------------------- */
 /* traffic: words through the outermost memory; NULL: not asked for. */
 static double cycles_of(const tf_tree *t, double *traffic) {
   tf_diags *d = tf_diags_new();
@@ -193,8 +192,7 @@ static bool replay(tuner *t, candidate *c) {
   t->mismatch = true;
   return tf_fail(t->d, (tf_loc){0}, TF_E_STORE,
                  "trial %d of this run in the store is not what the strategy asks for: it was made "
-                 "by another version; "
-                 "give another --seed, or another store",
+                 "by another version; give another --seed, or another store",
                  old->no);
 }
 

@@ -146,8 +146,7 @@ static void add_choices(maker *m) {
   }
 }
 
-/* ---- products of trip counts
- * --------------------------------------------------------------------- */
+/* ---- products of trip counts ---------------------------------------------------------------- */
 /* Loops from a node down to an op.  level: as well as those over instances in the Tiles around of
  * that memory or one further in, which it serves all; none: past the last. */
 typedef struct {

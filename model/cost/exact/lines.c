@@ -39,8 +39,7 @@ void tf_lines_clear(struct tf_model *m) {
   m->lines->walked = m->lines->failed = false;
 }
 
-/* ---- where slices lie
- * ---------------------------------------------------------------------------- */
+/* ---- where slices lie ----------------------------------------------------------------------- */
 
 static const int64_t *room_of(const struct tf_model *m, int i) {
   return &(m->lines->noting ? m->lines->room : m->rank_len)[m->views->rank_at[i]];
@@ -64,8 +63,7 @@ bool tf_lines_up(const struct tf_model *m, int i, tf_places *p) {
   return tf_places_make(&m->plan->arch->memories[s->above], z, room, p);
 }
 
-/* ---- accesses that a walk notes
- * ------------------------------------------------------------------ */
+/* ---- accesses that a walk notes ------------------------------------------------------------- */
 
 static bool add_checked(int64_t *to, int64_t v) { return !__builtin_add_overflow(*to, v, to); }
 
@@ -193,8 +191,7 @@ void tf_lines_step(struct tf_model *m, int i) {
   tf_lines_add(m, i, &lines, &cycles);
 }
 
-/* ---- what they take
- * ------------------------------------------------------------------------------- */
+/* ---- what they take ------------------------------------------------------------------------- */
 
 static tf_ports sum_of(tf_ports a, tf_ports b) {
   return (tf_ports){a.read + b.read, a.write + b.write};

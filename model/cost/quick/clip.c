@@ -294,8 +294,7 @@ static bool clips_of(const struct tf_model *m, const tf_slice *s, const tf_even_
   return k->n == 0 || !s->makes;
 }
 
-/* ---- entries
- * --------------------------------------------------------------------------------------- */
+/* ---- entries -------------------------------------------------------------------------------- */
 
 /* One class of entries: loops outside position `outer` are free, and so is that loop from its
  * second setting on, if it steps. */

@@ -260,8 +260,7 @@ static total sum_up(tf_lanes *w, const wanted *k) {
   return all;
 }
 
-/* ---- slices
- * ---------------------------------------------------------------------------------------- */
+/* ---- slices --------------------------------------------------------------------------------- */
 
 typedef struct {
   const tf_slice *s;
@@ -408,8 +407,7 @@ static void count_leaf(tf_lanes *w, int i, const tf_unit *unit) {
   w->flows[i] = (tf_lane_move){w->zero, w->zero, tf_l_to(w, again_one), tf_l_to(w, one)};
 }
 
-/* ---- nodes
- * ------------------------------------------------------------------------------------------ */
+/* ---- nodes ---------------------------------------------------------------------------------- */
 
 /* Moments at a node, as count_steps in uneven.c. */
 static int count_steps(tf_lanes *w, int n, bool width, int carry) {
@@ -453,8 +451,7 @@ static void ranges(tf_lanes *w) {
     if (e->chains[e->chain_of[l]].apart) tf_l_must(w, tf_l(w, TF_T_EQ, l, one));
 }
 
-/* ---- homes: uneven_home.c
- * ------------------------------------------------------------------------------ */
+/* ---- homes: uneven_home.c ------------------------------------------------------------------- */
 
 typedef struct {
   int lo, len;

@@ -5,8 +5,7 @@
 
 #include "model/import/onnx/onnx.h"
 
-/* ---- norms of windows
- * ----------------------------------------------------------------------------------------- */
+/* ---- norms of windows ----------------------------------------------------------------------- */
 
 /* The p-th root of `from`, as the result. */
 static bool root(ox_net *g, const char *from, int64_t p) {
@@ -64,8 +63,7 @@ static bool global_lp_pool(ox_net *g) {
          root(g, "sum", p);
 }
 
-/* ---- integers with scales
- * ------------------------------------------------------------------------------------- */
+/* ---- integers with scales ------------------------------------------------------------------- */
 
 /* Scale or zero of each element of x: one, one for each element of an axis, or one for each block
  * of it. */
@@ -466,8 +464,7 @@ static bool qlinear_conv(ox_net *g) {
          keep_bits(g, "w", 3, 5);
 }
 
-/* ---- what onnxruntime's quantiser writes besides (com.microsoft)
- * ------------------------------------------------- */
+/* ---- what onnxruntime's quantiser writes besides (com.microsoft) ---------------------------- */
 
 /* Inputs q, q + 1 and q + 2, of which the last may be left out: integers, their scale and zero, as
  * the numbers `name`.
@@ -574,8 +571,7 @@ static bool qgemm(ox_net *g) {
          ox_run(g, "@0 = Mul(y, m)");
 }
 
-/* ---- products of what stands for integers
- * ---------------------------------------------------------------------- */
+/* ---- products of what stands for integers --------------------------------------------------- */
 
 /* Whether a bias, in steps of its own, has those of the sums: scale[i] of it are those of x times
  * those of w. */

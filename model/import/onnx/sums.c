@@ -70,9 +70,7 @@ static ox_expr *by(ox_net *g, const char *call, ox_expr *a, double b) {
   return two(g, call, a, ox_number(g, b));
 }
 
-/* ---- reductions
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- reductions ----------------------------------------------------------------------------- */
 
 /* Axes are an attribute or, later, an input; none: all of them, or with noop_with_empty_axes none.
  */
@@ -163,9 +161,7 @@ static bool reduce(ox_net *g) {
   return drop(g, &v, &out) && ox_give(g, 0, &out);
 }
 
-/* ---- softmax
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- softmax -------------------------------------------------------------------------------- */
 
 /* Before opset 13 over all axes from `axis` on. */
 static bool softmax(ox_net *g) {
@@ -188,8 +184,7 @@ static bool softmax(ox_net *g) {
   return each(g, &v, NULL, value, &out) && ox_give(g, 0, &out);
 }
 
-/* ---- normalisations
- * ------------------------------------------------------------------------------------------- */
+/* ---- normalisations ------------------------------------------------------------------------- */
 
 /* (x - mean) / sqrt(variance + epsilon), mean and variance over the axes that v reduces. */
 static ox_expr *normal(ox_net *g, const open_value *v) {
@@ -415,8 +410,7 @@ static bool batch_norm(ox_net *g) {
          ox_give(g, 0, &out);
 }
 
-/* ---- composed of these
- * ------------------------------------------------------------------------------------------ */
+/* ---- composed of these ---------------------------------------------------------------------- */
 
 /* LayerNormalization whose mean or deviation is a result, too. */
 bool ox_layer_norm_parts(ox_net *g) {
