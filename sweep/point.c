@@ -45,8 +45,7 @@ static const char *copy_text(work *w, const char *text) {
   return text ? tf_arena_strndup(w->out->arena, text, strlen(text)) : NULL;
 }
 
-/* ---- figures ----------------------------------------------------------------------------------
- */
+/* ---- figures --------------------------------------------------------------------------------- */
 static void keep_counts(work *w, const tf_result *r) {
   const tf_arch *a = w->spec->arch;
   const tf_workload *wl = w->spec->workload;

@@ -134,8 +134,7 @@ static cli_status emit(const tf_planned *p, const job *r, tf_diags *d) {
   return ok ? CLI_DONE : there ? CLI_BAD_INPUT : CLI_FAILED;
 }
 
-/* ---- the plan ---------------------------------------------------------------------------------
- */
+/* ---- the plan -------------------------------------------------------------------------------- */
 static void show(void *ctx, const tf_progress *p) {
   job *r = ctx;
   r->meter.bound = p->bound;
@@ -369,8 +368,7 @@ static bool is_network(emit_options *o, char *target, size_t size) {
   return true;
 }
 
-/* ---- what was tuned ----------------------------------------------------------------------------
- */
+/* ---- what was tuned -------------------------------------------------------------------------- */
 /* A schedule names its instruction set, which must be one of this computer's, or the one given. */
 static tf_tree *of_schedule(cli_session *s, emit_options *o) {
   const char *isas[32];

@@ -103,8 +103,7 @@ static double now(void *ctx) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* ---- results -----------------------------------------------------------------------------------
- */
+/* ---- results --------------------------------------------------------------------------------- */
 static const tf_timing *first_of(const tf_tuned *t) {
   return t->n && t->trials[0].timing.verdict == TF_TUNE_RAN ? &t->trials[0].timing : NULL;
 }
@@ -232,8 +231,7 @@ static bool write_schedule(const tf_tuned *t, const char *path) {
   return cli_put_text(path, &out);
 }
 
-/* ---- the run -----------------------------------------------------------------------------------
- */
+/* ---- the run --------------------------------------------------------------------------------- */
 static tf_tune_opts options_of(job *j) {
   const tune_options *o = j->o;
   const char *isa = o->isa ? o->isa : tf_emit_isa(o->dtype);
@@ -368,8 +366,7 @@ static cli_status print_space(cli_session *s, const tune_options *o) {
   return ok ? CLI_DONE : CLI_BAD_INPUT;
 }
 
-/* ---- networks ----------------------------------------------------------------------------------
- */
+/* ---- networks -------------------------------------------------------------------------------- */
 static void print_group(const tf_net_plan *p, int i, const tf_tuned *t) {
   const tf_trial *best = t->best < 0 ? NULL : &t->trials[t->best];
   const double seconds = !best ? 0 : best->confirmed > 0 ? best->confirmed : best->timing.seconds;

@@ -35,8 +35,7 @@ static const cli_slot slots[] = {CLI_AT(best_options, JSON, json),
                                  CLI_AT(best_options, WRITE, out),
                                  CLI_PAGE_AT(best_options, page)};
 
-/* ---- what was found ---------------------------------------------------------------------------
- */
+/* ---- what was found -------------------------------------------------------------------------- */
 /* A value of the objective, with what it is a value of. */
 static cli_figure value_of(const cli_session *s, double v) {
   const char *key = s->found.objective;

@@ -166,8 +166,7 @@ static void put_zsh(cli_text *out) {
                   "_tileflow tileflow; fi\n");
 }
 
-/* ---- fish -------------------------------------------------------------------------------------
- */
+/* ---- fish ------------------------------------------------------------------------------------ */
 static void put_fish_text(const char *text, cli_text *out) {
   for (; *text; text++)
     cli_printf(out, strchr("'\\", *text) ? "\\%c" : "%c", *text);

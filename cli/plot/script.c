@@ -149,8 +149,7 @@ void plot_csv(const plot_chart *c, cli_text *out) {
   out->bad |= c->bad;
 }
 
-/* ---- the script -------------------------------------------------------------------------------
- */
+/* ---- the script ------------------------------------------------------------------------------ */
 /* Rows of SPANS. */
 static int rows_of(const plot_chart *c) {
   double last = 0;

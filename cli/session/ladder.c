@@ -87,8 +87,7 @@ static bool climb(job *j, const cli_looking *look) {
   return ok && (!j->measured || !j->ladder.n || measure(j));
 }
 
-/* ---- results -----------------------------------------------------------------------------------
- */
+/* ---- results --------------------------------------------------------------------------------- */
 static void write_text(const job *j, cli_text *out) {
   const tf_arch *a = j->spec->arch;
   const size_t columns = 3 + (size_t)a->n_memories + j->measured;

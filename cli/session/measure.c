@@ -37,8 +37,7 @@ static bool write_kernel(const bench *b, int i) {
   return ok;
 }
 
-/* ---- compiling and timing ----------------------------------------------------------------------
- */
+/* ---- compiling and timing -------------------------------------------------------------------- */
 
 void cli_quote(const char *path) {
   enum { LINES = 8 };

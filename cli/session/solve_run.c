@@ -7,8 +7,7 @@
 #include "cli/session/starts.h"
 #include "cli/text.h"
 
-/* ---- methods ----------------------------------------------------------------------------------
- */
+/* ---- methods --------------------------------------------------------------------------------- */
 typedef struct {
   const char *name;
   tf_solve_result *(*run)(const tf_arch *a, const tf_workload *w, const tf_solve_opts *o,

@@ -229,8 +229,7 @@ static tf_counts *noted(struct tf_model *m, int row) {
   return row < m->log->n ? &m->log->rows[row].words : NULL;
 }
 
-/* ---- adjustments --------------------------------------------------------------------------------
- */
+/* ---- adjustments ----------------------------------------------------------------------------- */
 
 /* Moves words from one cause to another. */
 static void shift(why_log *w, int i, tf_why_row from, tf_cause to, tf_move v) {

@@ -187,8 +187,7 @@ bool tf_c_round(const tf_c_problem *p, const tf_c_tiles *real, tf_c_tiles *whole
   return true;
 }
 
-/* ---- intra-tile parameters ----------------------------------------------------------------------
- */
+/* ---- intra-tile parameters ------------------------------------------------------------------- */
 tf_c_micro tf_c_micro_cpu(int registers) {
   tf_c_micro best = {1, 1, 1};
   double density = 0;

@@ -72,8 +72,7 @@ static bool worth_cutting(const fuse *f, int l) {
   return false;
 }
 
-/* ---- spatial unrolling --------------------------------------------------------------------------
- */
+/* ---- spatial unrolling ----------------------------------------------------------------------- */
 /* Shared loops that may be spread over instances: those over output dims. */
 static int spreadable(const fuse *f, int *loops) {
   const tf_op *last = &f->ops->wl->ops[f->chain.ops[f->chain.n_ops - 1]];

@@ -73,8 +73,7 @@ static double best_of(const solver *v) { return fmin(v->in.value, v->out.value);
  * outside it must be met, too, so that the best of the space is known. */
 static double limit_of(const solver *v) { return fmin(v->in.value, v->out.value * (1 + SAME)); }
 
-/* ---- templates ----------------------------------------------------------------------------------
- */
+/* ---- templates ------------------------------------------------------------------------------- */
 static bool make_templates(solver *v) {
   tf_x_shape s;
   for (int k = 0; v->n_templates < TEMPLATES && tf_x_shape_at(v->arch, v->wl, k, &s); k++) {
@@ -96,8 +95,7 @@ static tf_x_worker *worker_of(solver *v, int thread, int template) {
   return *w;
 }
 
-/* ---- tasks --------------------------------------------------------------------------------------
- */
+/* ---- tasks ----------------------------------------------------------------------------------- */
 /* Evaluations left of the budget. */
 static int64_t left_of(const solver *v) {
   const int64_t most = v->o->budget.max_evals;
@@ -173,8 +171,7 @@ static void report(const solver *v) {
                   (tf_progress){.evals = v->res->evals, .best = best_of(v), .bound = bound});
 }
 
-/* ---- heads --------------------------------------------------------------------------------------
- */
+/* ---- heads ----------------------------------------------------------------------------------- */
 static void list_piece(void *ctx, int i, int thread) {
   solver *v = ctx;
   tf_x_worker *w = worker_of(v, thread, i);

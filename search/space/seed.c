@@ -45,8 +45,7 @@ static void structure(const tf_shapes *s, int depth, const manner *how, bool kee
   }
 }
 
-/* ---- dims that all ops share -------------------------------------------------------------------
- */
+/* ---- dims that all ops share ----------------------------------------------------------------- */
 /* Dims of `among` that move what is read by ref. */
 static uint64_t moved_by(const tf_shapes *s, const tf_ref *ref, uint64_t among) {
   uint64_t all = 0;

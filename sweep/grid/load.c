@@ -20,8 +20,7 @@ static char *join_path(tf_arena *a, const char *folder, const char *path) {
   return out;
 }
 
-/* ---- files ------------------------------------------------------------------------------------
- */
+/* ---- files ----------------------------------------------------------------------------------- */
 static const tf_ynode *section(const tf_ynode *root, const char *key) {
   return root->kind == TF_Y_MAP ? tf_ymap_get(root, key) : NULL;
 }

@@ -75,8 +75,7 @@ static void machine(tf_rng *g, page *p, unsigned *features) {
 
 bool gen_with_lines;
 
-/* ---- workloads: dims and ops --------------------------------------------------------------------
- */
+/* ---- workloads: dims and ops ----------------------------------------------------------------- */
 
 typedef struct {
   const char *name, *dims, *ops, *tensors;

@@ -6,8 +6,7 @@
 
 static double larger(double a, double b) { return a > b ? a : b; }
 
-/* ---- words on ports ---------------------------------------------------------------------------
- */
+/* ---- words on ports -------------------------------------------------------------------------- */
 
 typedef struct {
   double read, write; /* in words of the memory */

@@ -224,8 +224,7 @@ typedef struct {
 oracle *oracle_run(const tf_tree *tree, int64_t limit);
 void oracle_free(oracle *o);
 
-/* ---- what streaming leaves out of the steps (online.c) ----------------------------------------
- */
+/* ---- what streaming leaves out of the steps (online.c) --------------------------------------- */
 typedef struct {
   bool left_out[64]; /* [read] a running sum, which counts as 1, or a number made of such */
   bool no_points;    /* it only hands an operand or a number on */
@@ -286,9 +285,12 @@ bool left_out(oracle *o, int n); /* the step of node n at the digits set: all it
 bool happened_before(oracle *o, int n, const place *loops, int n_loops);
 int64_t running(oracle *o, int n); /* instances of node n in which some op has work (run.c) */
 
-/* ---- words by instance (share.c) ---------------------------------------------------------------
- */
+/* ---- words by instance (share.c) ------------------------------------------------------------- */
 words *share_at(shares *s, uint64_t instance);
+void add_words(words *to, words w);
+/* Notes the words of the instance at hand among those of its memory, and of the one that serves it.
+ */
+void note_shares(const oracle *o, int n, int z, shares *own, shares *up, words w);
 bool make_shares(oracle *o);
 void free_shares(oracle *o);
 
@@ -382,4 +384,9 @@ typedef struct {
 void compare_results(note *n, oracle *o, const tf_result *r);
 /* The same where the words of all causes are not the words that model m counted. */
 void compare_causes(note *n, const oracle *o, tf_model *m, const tf_result *r);
+
+/* The number of elements of tensor z. */
+static inline int size_of(const oracle *o, int z) {
+  return (int)tf_tensor_words(&o->wl->tensors[z]);
+}
 #endif

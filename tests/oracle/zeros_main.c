@@ -18,8 +18,7 @@ typedef struct {
   bool print;
 } session;
 
-/* ---- densities, formats, rules ----------------------------------------------------------------
- */
+/* ---- densities, formats, rules --------------------------------------------------------------- */
 
 static void *made(size_t n, size_t size) {
   void *p = calloc(n + 1, size);
@@ -234,8 +233,7 @@ static void print_decoration(const tf_spec *spec) {
   }
 }
 
-/* ---- one case ---------------------------------------------------------------------------------
- */
+/* ---- one case -------------------------------------------------------------------------------- */
 
 static void say(note *n, const char *fmt, double a, double b) {
   if (n->len < sizeof n->text - 200)

@@ -17,8 +17,7 @@ static int pick(tf_rng *g, int lo, int hi) {
   return lo + (int)tf_rng_below(g, (uint32_t)(hi - lo + 1));
 }
 
-/* ---- cases -------------------------------------------------------------------------------------
- */
+/* ---- cases ----------------------------------------------------------------------------------- */
 
 /* Which trees are drawn: plain ones, with inputs and outputs in inner memories, on memories that
  * have parts. */

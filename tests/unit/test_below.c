@@ -13,8 +13,7 @@ static int pick(tf_rng *r, int lo, int hi) {
   return lo + (int)tf_rng_below(r, (uint32_t)(hi - lo + 1));
 }
 
-/* ---- machines ----------------------------------------------------------------------------------
- */
+/* ---- machines -------------------------------------------------------------------------------- */
 /* units: 1, or what the meshes give. */
 static void draw_arch(tf_rng *r, bool alone, char *out, size_t size) {
   static const char *const overlaps[] = {"perfect", "double-buffer", "none"};

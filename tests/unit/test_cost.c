@@ -188,8 +188,7 @@ static void check_retain(void) {
   }
 }
 
-/* ---- random, against the walk ------------------------------------------------------------------
- */
+/* ---- random, against the walk ---------------------------------------------------------------- */
 
 typedef struct {
   const char *name;

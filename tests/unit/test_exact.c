@@ -5,8 +5,7 @@
 #include "tests/unit/case.h"
 #include "tests/unit/exact_twin.h"
 
-/* ---- random problems ---------------------------------------------------------------------------
- */
+/* ---- random problems ------------------------------------------------------------------------- */
 static const char *const workloads[] = {
     "C[m,l] += A[m,k] * B[k,l]",
     "C[b,m,l] += A[b,m,k] * B[b,k,l]",

@@ -203,8 +203,7 @@ static bool computes(const test_case *e, const tf_instr_map *map) {
   return true;
 }
 
-/* ---- counts -------------------------------------------------------------------------------------
- */
+/* ---- counts ---------------------------------------------------------------------------------- */
 static bool same_sets(const tf_instr_map *a, const tf_instr_map *b) {
   return !memcmp(a->set, b->set, sizeof a->set);
 }

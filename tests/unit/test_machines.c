@@ -182,8 +182,7 @@ static void test_few(void) {
             2);
 }
 
-/* ---- arrays that compute ----------------------------------------------------------------------
- */
+/* ---- arrays that compute --------------------------------------------------------------------- */
 static test_case example(const char *path) {
   size_t len;
   char *text = case_file(path, &len);
@@ -250,8 +249,7 @@ static void test_sram(void) {
   case_drop(&half);
 }
 
-/* ---- energies as sources differ ---------------------------------------------------------------
- */
+/* ---- energies as sources differ -------------------------------------------------------------- */
 /* A machine whose energies come from the tables but for one memory's; drawn: its sizes and its
  * node. */
 static const char ranged_dense[] = "architecture:\n"

@@ -178,6 +178,19 @@ static void test_best(uint64_t seed) {
 }
 
 /* ---- what parts of groups tell -------------------------------------------------------------- */
+/* What is known of a group; `some`: its mapping, where it has one. */
+static net_cost drawn_cost(uint64_t lot, tf_tree *some) {
+  const double value = 1 + (double)draw_lot(lot, "value", 100),
+               farther = draw_lot(lot, "farther", 2) ? 4 : 2.5;
+  return (net_cost){.known = draw_lot(lot, "known", 2),
+                    .expected = true,
+                    .least = 1,
+                    .value = value,
+                    .tree = draw_lot(lot, "mapped", 4) ? some : NULL,
+                    .kernel = draw_lot(lot, "waits", 3) ? value : value / 2,
+                    .rival = draw_lot(lot, "far", 3) ? value : value / farther};
+}
+
 /* Sets of ops with random costs, all of which are told of one: beside those that hold, each
  * compared op by op. */
 static void test_parts(uint64_t seed) {
@@ -200,13 +213,7 @@ static void test_parts(uint64_t seed) {
     set[i] = 1 + (unsigned)(lot % ((1u << n_ops) - 1));
     for (int k = 0; k < n_ops; k++)
       if (set[i] >> k & 1) ops[n++] = c.wl->topo[k];
-    const double value = 1 + (double)draw_lot(lot, "value", 100);
-    c.at[i] = (net_cost){
-        .known = draw_lot(lot, "known", 2), .expected = true, .least = 1, .value = value};
-    c.at[i].tree = draw_lot(lot, "mapped", 4) ? some : NULL;
-    c.at[i].kernel = draw_lot(lot, "waits", 3) ? value : value / 2;
-    c.at[i].rival =
-        draw_lot(lot, "far", 3) ? value : value / (draw_lot(lot, "farther", 2) ? 4 : 2.5);
+    c.at[i] = drawn_cost(lot, some);
     c.at[i].group = &groups[draw_lot(lot, "beyond", 2)];
     for (int k = 0; k < n_ops; k++)
       c.at[i].alone += set[i] >> k & 1 ? 1 + k : 0;

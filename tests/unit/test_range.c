@@ -25,8 +25,7 @@ typedef struct {
   long needed;        /* what readers outside of a branch need of what is made in it */
 } tally;
 
-/* ---- the walk against single questions --------------------------------------------------------
- */
+/* ---- the walk against single questions ------------------------------------------------------- */
 
 static void compare_op(tally *t, const tf_ranges *r, int o, int n) {
   const tf_op *op = &r->f->wl->ops[o];
@@ -120,8 +119,7 @@ static void compare_kept(tally *t, tf_rng *g, tf_arena *arena, int64_t *digits) 
   memset(digits, 0, (size_t)p->n_loops * sizeof *digits);
 }
 
-/* ---- products against intervals -----------------------------------------------------------------
- */
+/* ---- products against intervals -------------------------------------------------------------- */
 
 /* Whether the lower end of each rank moves when a loop takes its first step. */
 static void compare_moved(tally *t, const tf_slice *s, const tf_even_loop *l, int64_t *digits) {

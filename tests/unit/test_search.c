@@ -450,8 +450,7 @@ static void test_variants(void) {
   drop(&p);
 }
 
-/* ---- the fused template ------------------------------------------------------------------------
- */
+/* ---- the fused template ---------------------------------------------------------------------- */
 static char *text_of(tf_tree *t) {
   char *text = t ? tf_tree_text(t) : NULL;
   tf_tree_free(t);
@@ -683,8 +682,7 @@ static void test_rounded(void) {
   tf_arena_free(arena);
 }
 
-/* ---- moves -------------------------------------------------------------------------------------
- */
+/* ---- moves ----------------------------------------------------------------------------------- */
 /* The last quarter of the evaluations goes to moves from the best: the result is that of a search
  * with the others, and of moves from what it found. */
 static void test_moves(void) {
@@ -715,8 +713,7 @@ static void test_moves(void) {
   CHECK(better > 0);
 }
 
-/* ---- effort ------------------------------------------------------------------------------------
- */
+/* ---- effort ---------------------------------------------------------------------------------- */
 /* What evaluations take ends the search, not their number: few where a border inside a chain makes
  * each dear, many where they are quick; the same with any number of threads. */
 static void test_effort(void) {

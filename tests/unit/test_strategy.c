@@ -263,8 +263,7 @@ static void test_rows(void) {
   CHECK(tf_strategy_named("toy") == NULL);
 }
 
-/* ---- what has been evaluated --------------------------------------------------------------------
- */
+/* ---- what has been evaluated ----------------------------------------------------------------- */
 /* What is recalled is of these very trip counts, however often others took its place. */
 static void test_repeats(void) {
   enum { LOOPS = 3, LONGEST = 7 };

@@ -124,8 +124,7 @@ static bool right(const char *text, const tf_grad_options *o) {
   return ok && n > 0;
 }
 
-/* ---- workloads --------------------------------------------------------------------------------
- */
+/* ---- workloads ------------------------------------------------------------------------------- */
 static const struct {
   int line;
   const char *dims, *tensors, *ops, *by, *again;
@@ -202,8 +201,7 @@ static void test_drawn(void) {
   }
 }
 
-/* ---- the order --------------------------------------------------------------------------------
- */
+/* ---- the order ------------------------------------------------------------------------------- */
 static int place_of(const tf_workload *wl, const char *name) {
   const int t = find(wl, "", name, "");
   for (int i = 0; t >= 0 && i < wl->n_ops; i++)

@@ -347,8 +347,7 @@ static void test_find(const tf_spec *s, const char *store) {
   tf_diags_free(d);
 }
 
-/* ---- stores that cannot be used ----------------------------------------------------------------
- */
+/* ---- stores that cannot be used -------------------------------------------------------------- */
 static void check_refused(const tf_spec *s, const char *store, const char *why, int line) {
   tf_diags *d = tf_diags_new();
   fake f = {0};
@@ -426,8 +425,7 @@ static void check_earlier(const char *name, double first, const char *copy) {
   unlink(copy);
 }
 
-/* ---- what learns -------------------------------------------------------------------------------
- */
+/* ---- what learns ----------------------------------------------------------------------------- */
 static void test_perceptron(void) {
   tf_arena *a = tf_arena_new();
   tf_rng rng = tf_rng_new(2, 2);

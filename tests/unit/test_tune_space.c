@@ -176,8 +176,7 @@ static void test_many_ops(void) {
   tf_diags_free(d);
 }
 
-/* ---- the whole of a small space ----------------------------------------------------------------
- */
+/* ---- the whole of a small space -------------------------------------------------------------- */
 typedef struct {
   tune_space *s;
   int64_t rows, bad;
@@ -280,8 +279,7 @@ static void test_count(void) {
   tf_diags_free(d);
 }
 
-/* ---- orders ------------------------------------------------------------------------------------
- */
+/* ---- orders ---------------------------------------------------------------------------------- */
 static void test_orders(void) {
   int order[TUNE_ORDER_LOOPS], was[64][TUNE_ORDER_LOOPS];
   for (int n = 1; n <= 7; n++)
@@ -299,8 +297,7 @@ static void test_orders(void) {
     }
 }
 
-/* ---- messages ----------------------------------------------------------------------------------
- */
+/* ---- messages -------------------------------------------------------------------------------- */
 static void test_messages(void) {
   static const struct {
     int line;

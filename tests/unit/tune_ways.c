@@ -82,8 +82,7 @@ typedef struct {
   bool lacking;
 } job;
 
-/* ---- the model's predictions -------------------------------------------------------------------
- */
+/* ---- the model's predictions ----------------------------------------------------------------- */
 static double model(void *ctx, const int32_t *row) {
   tf_diags *d = tf_diags_new();
   tf_tree *t = tune_decode(ctx, row);
@@ -511,8 +510,7 @@ static bool teach(job *j) {
   return ok;
 }
 
-/* ---- what is asked for -------------------------------------------------------------------------
- */
+/* ---- what is asked for ----------------------------------------------------------------------- */
 static char *text_of(const char *path) {
   FILE *f = fopen(path, "r");
   char *text = NULL;

@@ -218,8 +218,7 @@ bool tune_store_remember(tune_store *s, const tune_kernel *k, const tf_timing *m
   return ok;
 }
 
-/* ---- lessons -----------------------------------------------------------------------------------
- */
+/* ---- lessons --------------------------------------------------------------------------------- */
 enum { LESSONS_MOST = 20000 };
 
 /* Ends a transaction as it went. */
@@ -313,8 +312,7 @@ bool tune_store_lessons(tune_store *s, int64_t run, const tune_kernel *where, tf
   return ok;
 }
 
-/* ---- the fastest -------------------------------------------------------------------------------
- */
+/* ---- the fastest ----------------------------------------------------------------------------- */
 static char *copy(const char *text) { return text ? strdup(text) : NULL; }
 
 static const char best_trial[] =

@@ -229,8 +229,7 @@ static bool ask(void *state, int32_t *row) {
   return tune_draw(a->w, row);
 }
 
-/* ---- learning ----------------------------------------------------------------------------------
- */
+/* ---- learning -------------------------------------------------------------------------------- */
 static double seconds_of(const annealer *a, const int32_t *row) {
   for (int k = 0; k < a->points.n; k++)
     if (!memcmp(tune_point(&a->points, k), row, (size_t)a->points.width * sizeof *row))

@@ -187,8 +187,7 @@ static int64_t longest(const clip *c) {
   return tf_grid_longest(&g, lo, c->len, c->extent);
 }
 
-/* ---- which ranks -------------------------------------------------------------------------------
- */
+/* ---- which ranks ----------------------------------------------------------------------------- */
 
 /* How far the loops with more than one step move range r down and up. */
 static bool span_of(const struct tf_model *m, const tf_even_range *r, int64_t *down, int64_t *up) {

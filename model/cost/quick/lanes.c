@@ -12,8 +12,7 @@ static int turns(tf_lanes *w, const int *loops, int n) {
   return all;
 }
 
-/* ---- whether it applies ------------------------------------------------------------------------
- */
+/* ---- whether it applies ---------------------------------------------------------------------- */
 
 static void loops_allow(tf_lanes *w) {
   const tf_even *e = w->m->even;
@@ -122,8 +121,7 @@ static void class_steps(tf_lanes *w) {
   }
 }
 
-/* ---- entries ------------------------------------------------------------------------------------
- */
+/* ---- entries --------------------------------------------------------------------------------- */
 
 typedef struct {
   const tf_slice *s;
@@ -655,8 +653,7 @@ int tf_lanes_at_home(tf_lanes *w, int z) {
   return words;
 }
 
-/* ---- conditions and results ---------------------------------------------------------------------
- */
+/* ---- conditions and results ------------------------------------------------------------------ */
 
 /* Whether the tree is of a kind that can be counted in lanes. */
 static bool applies(const struct tf_model *m) {

@@ -10,8 +10,7 @@ static const tf_tape_op FA = TF_T_FADD, FS = TF_T_FSUB, FM = TF_T_FMUL, FD = TF_
 
 static int more(tf_lanes *w, int a, int b) { return tf_l(w, TF_T_FMAX, a, b); }
 
-/* ---- words held, instances used -----------------------------------------------------------------
- */
+/* ---- words held, instances used -------------------------------------------------------------- */
 
 static int bits_of(tf_lanes *w, int level, int z, int words) {
   const int width = w->p->wl->tensors[z].word_bits;

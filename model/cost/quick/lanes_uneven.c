@@ -139,8 +139,7 @@ static int stay_from(const sums *x, int i, int len) {
   return sum;
 }
 
-/* ---- groups of chains ---------------------------------------------------------------------------
- */
+/* ---- groups of chains ------------------------------------------------------------------------ */
 
 /* The range that a range is by another name: all that is read of it is that range. */
 static int named(const tf_even *e, int range) {

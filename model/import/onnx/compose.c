@@ -270,6 +270,18 @@ const char *ox_list(ox_net *g, int n, const int64_t *x) {
   return text;
 }
 
+const char *ox_same_list(ox_net *g, const char *name) {
+  size_t n;
+  const int64_t *x = ox_ints(g, name, &n);
+  if (!x) return "";
+  const char *list = ox_list(g, (int)(n < OX_RANK ? n : OX_RANK), x);
+  const size_t len = strlen(name) + strlen(list) + 2;
+  char *s = TF_ARRAY(g->arena, char, len);
+  if (!s) return g->oom = true, "";
+  snprintf(s, len, "%s=%.*s", name, (int)strlen(list) - 2, list + 1);
+  return s;
+}
+
 const char *ox_ones(ox_net *g, int rank, int axis, int64_t n) {
   int64_t shape[OX_RANK];
   for (int k = 0; k < rank; k++)

@@ -413,6 +413,8 @@ bool ox_batch_norm_training(ox_net *g);
 bool ox_in_steps(ox_net *g, bool *done);
 /* [..] of these numbers; of ones, but for n at one axis. */
 const char *ox_list(ox_net *g, int n, const int64_t *x);
+/* An attribute of numbers as the text of a line (ox_run); nothing where the node has none. */
+const char *ox_same_list(ox_net *g, const char *name);
 const char *ox_ones(ox_net *g, int rank, int axis, int64_t n);
 
 /* ---- windows.c, resample.c: what nodes whose windows slide share ---------------------------- */

@@ -193,8 +193,7 @@ static void check_dialects(void) {
   case_drop(&b);
 }
 
-/* ---- what Timeloop's front end and its mapper write --------------------------------------------
- */
+/* ---- what Timeloop's front end and its mapper write ------------------------------------------ */
 #define MACHINE(more)                                                                              \
   "architecture:\n  version: '0.4'\n  subtree:\n  - name: top\n    attributes: {version: '0.4', "  \
   "technology: 40nm, "                                                                             \
