@@ -460,7 +460,7 @@ static bool print_rows(FILE *out, tf_micro *u, FILE *body, const char *name, int
 }
 
 /* Steps written out: of integers two at least, as gcc 12 otherwise keeps some of the sums in memory
- * (Zen 5, ResNet-18's C1: 1.5 times as long). */
+ * (1.5 times as long). */
 static int unrolled(const tf_micro *u, const ir_kernel *k) {
   const int steps = tf_micro_unroll(u);
   return k->c == IR_I32 && steps < 2 ? 2 : steps;
