@@ -5,6 +5,7 @@
  * retained. */
 #include "model/eval/bare.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "model/cost/quick/even.h"
@@ -69,4 +70,26 @@ bool tf_bare_counts(struct tf_model *m, const int64_t *trips) {
   m->bare->all_points = m->all_points;
   m->bare->ev.work_most = m->ev.work_most;
   return true;
+}
+
+/* Whether steps that drop what is held happen at all. */
+static bool is_any_dropped(const struct tf_model *m) {
+  bool any = false;
+  for (int k = 0; k < m->plan->n_retains; k++)
+    for (uint64_t left = m->plan->retains[k].drops; left; left &= left - 1) {
+      const int at = __builtin_ctzll(left);
+      any |= m->bare->ev.trip[m->plan->path[m->plan->retains[k].scope].loops[at]] > 1;
+    }
+  return any;
+}
+
+bool tf_bare_drops(const struct tf_model *m) {
+  if (!is_any_dropped(m)) return true;
+  tf_eval *ev = &m->bare->ev;
+  int64_t *dg = calloc((size_t)m->plan->n_loops + 1, sizeof *dg);
+  bool all = dg && (!m->bare->quick || tf_eval_steps(ev)); /* the quick count needs no steps */
+  for (int k = 0; k < m->plan->n_retains && all; k++)
+    all = tf_retain_drops(ev, &m->plan->retains[k], dg);
+  free(dg);
+  return all;
 }

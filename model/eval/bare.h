@@ -12,4 +12,7 @@ bool tf_bare_prepare(struct tf_model *m);
 /* Whether m->bare counts the same at these trip counts (NULL: the tree's own); passes m's options
  * on to it. */
 bool tf_bare_counts(struct tf_model *m, const int64_t *trips);
+/* After m->bare was evaluated: whether Seqs further out drop what is held at each step, as
+ * tf_bare_counts takes for granted. */
+bool tf_bare_drops(const struct tf_model *m);
 #endif

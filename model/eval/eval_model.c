@@ -417,7 +417,11 @@ bool tf_model_eval(tf_model *m, const int64_t *trips, tf_result *out) {
   struct tf_model *bare = bare_of(m, trips);
   m->open = NULL;
   m->as_bare = bare != NULL;
-  return bare ? evaluate(bare, trips, out) : evaluate(m, trips, out);
+  if (!bare) return evaluate(m, trips, out);
+  const bool ok = evaluate(bare, trips, out);
+  if (!ok || tf_bare_drops(m)) return ok;
+  m->as_bare = false;
+  return evaluate(m, trips, out);
 }
 
 double tf_model_first_load(const tf_model *m, int n) {

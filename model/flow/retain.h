@@ -56,6 +56,9 @@ void tf_retain_stand(const tf_eval *ev, const tf_retain *h, const tf_spot *at, i
 /* Whether runs of the retaining scope above slice s, if there is one, matter to its entries in
  * class c (NULL: to its box, or of a slice without touches to the steps of its node). */
 bool tf_retain_matters(const tf_plan *p, const tf_slice *s, const tf_reuse_case *c);
+/* Whether each step of the loops in h->drops drops what the home holds: the children that Seqs then
+ * pass to have work in the last step, and so in each.  Writes settings to dg. */
+bool tf_retain_drops(const tf_eval *ev, const tf_retain *h, int64_t *dg);
 /* Whether an op below `node`, a node below the scope, has points in the current run. */
 bool tf_retain_busy(const tf_eval *ev, const tf_retain *h, int node, const int64_t *dg);
 /* The same for the ops of a slice. */
