@@ -214,7 +214,7 @@ bool tf_layouts_agree(tf_eval *ev, tf_scratch *w, int one, int other) {
         memcmp(a, b, bytes) != 0)
       return false;
     w->pair[m] = l;
-    uneven |= !even(ev, w, l) || !even(ev, w, m);
+    uneven |= !even(ev, w, l) || !even(ev, w, m) || (ev->parts && (ev->parted[l] || ev->parted[m]));
     i = next_pair(ev, s, from, i + 1);
     j = next_pair(ev, q, from, j + 1);
   }
@@ -239,7 +239,8 @@ static bool loops_part(tf_eval *ev, tf_scratch *w, const tf_slice *s, const tf_r
   const tf_path *path = &ev->plan->path[c->common];
   for (int k = 0; k < path->n; k++)
     if (ev->trip[path->loops[k]] > 1 &&
-        !moved_alike(ev, w, s, &ev->plan->slices[c->prev], path->loops[k]))
+        ((ev->parts && ev->parted[path->loops[k]]) ||
+         !moved_alike(ev, w, s, &ev->plan->slices[c->prev], path->loops[k])))
       return true;
   return false;
 }

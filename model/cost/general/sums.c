@@ -34,7 +34,8 @@ static bool uneven_each(const tf_summing *e, int k) {
   const tf_path *path = &p->path[e->s->node];
   for (int j = 0; j < k; j++)
     if (e->each >> j & 1 &&
-        tf_loop_range(e->ev, path->loops[j], e->w->cur).len % tf_step(e->ev, path->loops[j]))
+        ((e->ev->parts && e->ev->parted[path->loops[j]]) ||
+         tf_loop_range(e->ev, path->loops[j], e->w->cur).len % tf_step(e->ev, path->loops[j])))
       return true;
   return false;
 }
