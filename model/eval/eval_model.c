@@ -69,6 +69,7 @@ static bool alloc_state(struct tf_model *m) {
   m->ev.plan = p;
   m->ev.work_most = SUM_MOST;
   m->ev.trip = TF_ARRAY(a, int64_t, loops);
+  m->ev.parted = TF_ARRAY(a, bool, loops);
   m->ev.step = TF_ARRAY(a, int64_t, loops * (size_t)p->wl->n_ops);
   m->told_node = TF_ARRAY(a, bool, nodes);
   m->told = TF_ARRAY(a, bool, (size_t)(p->n_slices + p->wl->n_ops));
@@ -84,8 +85,9 @@ static bool alloc_state(struct tf_model *m) {
   return m->cells && m->box && m->at_once && m->heads && m->hidden && m->class_steps && m->below &&
          m->aside && m->in_use && m->corrections && m->own_trip && m->rank_len && m->home_digit &&
          m->home_slices && m->home_words && m->treated && m->treated_flow && m->ev.trip &&
-         m->ev.step && m->told_node && m->told && m->moves && m->flows && m->steps && m->width &&
-         m->rects && m->res.counts && m->res.levels && m->res.units && m->res.ops && m->res.nodes;
+         m->ev.parted && m->ev.step && m->told_node && m->told && m->moves && m->flows &&
+         m->steps && m->width && m->rects && m->res.counts && m->res.levels && m->res.units &&
+         m->res.ops && m->res.nodes;
 }
 
 static bool alloc_parts(struct tf_model *m) {
@@ -272,7 +274,7 @@ static bool sizes_do(const tf_model *m) {
 /* Counts trip counts that do not divide evenly: by sums over classes, or by a walk where these do
  * not apply.  *misfit: it does not fit, and is not counted. */
 static bool count(tf_model *m, bool closed, tf_result *out, bool *misfit) {
-  m->ev.irregular |= tf_touches_part(&m->ev, &m->scratch);
+  tf_find_parted(&m->ev, &m->scratch);
   m->ev.irregular |= m->plan->cuts && !m->plan->n_retains && tf_terms_cancel(&m->ev, &m->scratch);
   m->ev.irregular |= tf_leaders_part(&m->ev, &m->scratch);
   m->ev.irregular |= m->plan->skips && !m->all_points && tf_skip_uneven(&m->ev, m->scratch.zero);
@@ -351,6 +353,7 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
   memcpy(m->ev.trip, trips ? trips : m->own_trip, (size_t)m->plan->n_loops * sizeof *trips);
   m->ev.irregular = m->plan->irregular || m->to_walk;
   m->ev.work = 0;
+  m->ev.parts = false;
   m->gave_up = m->estimated = false;
   m->walked = m->chosen = 0;
   m->ev.masked_too = m->all_points;

@@ -32,7 +32,9 @@ static bool even(tf_eval *ev, tf_scratch *w, int l) {
   if (up >= 0) len = tf_dim_range(ev, pl->op, pl->dim, pl->chain_node, w->zero).len;
   uint64_t base = tf_base_mask(p, pl->op, pl->dim);
   for (int k = 0; k < path->n; k++)
-    if (base >> k & 1 && !even(ev, w, path->loops[k])) return false;
+    if (base >> k & 1 &&
+        ((ev->parts && ev->parted[path->loops[k]]) || !even(ev, w, path->loops[k])))
+      return false;
   return product == len && !cut_off(p, pl->op, pl->dim);
 }
 
@@ -74,19 +76,24 @@ static int64_t touch_shift(tf_eval *ev, tf_scratch *w, const tf_slice *s, int to
   return shift;
 }
 
-static bool parts(tf_eval *ev, tf_scratch *w, const tf_slice *s) {
-  const tf_path *path = &ev->plan->path[s->node];
-  for (int k = 0; k < path->n; k++)
-    for (int t = 1; t < s->n_touch && ev->trip[path->loops[k]] > 1; t++)
-      for (int r = 0; r < ev->plan->wl->tensors[s->tensor].rank; r++)
-        if (touch_shift(ev, w, s, 0, r, path->loops[k]) !=
-            touch_shift(ev, w, s, t, r, path->loops[k]))
-          return true;
+/* Whether loop l moves some reference of the slice unlike the first. */
+static bool parts_by(tf_eval *ev, tf_scratch *w, const tf_slice *s, int l) {
+  for (int t = 1; t < s->n_touch && ev->trip[l] > 1; t++)
+    for (int r = 0; r < ev->plan->wl->tensors[s->tensor].rank; r++)
+      if (touch_shift(ev, w, s, 0, r, l) != touch_shift(ev, w, s, t, r, l)) return true;
   return false;
 }
 
-/* Whether the reads from which the range of op o's output is inferred move differently. */
-static bool demands_part(tf_eval *ev, tf_scratch *w, int o) {
+/* Notes the loops that do so. */
+static void note_parts(tf_eval *ev, tf_scratch *w, const tf_slice *s) {
+  const tf_path *path = &ev->plan->path[s->node];
+  for (int k = 0; k < path->n; k++)
+    if (parts_by(ev, w, s, path->loops[k])) ev->parts = ev->parted[path->loops[k]] = true;
+}
+
+/* Notes the loops that move differently the reads from which the range of op o's output is
+ * inferred. */
+static void note_demands(tf_eval *ev, tf_scratch *w, int o) {
   const tf_plan *p = ev->plan;
   const tf_tensor *z = &p->wl->tensors[p->wl->ops[o].out];
   int up = p->tree->nodes[p->lead[o]].parent;
@@ -97,26 +104,27 @@ static bool demands_part(tf_eval *ev, tf_scratch *w, int o) {
     for (int k = 0; k < reader->n_reads && tf_plan_above(p, up, p->tree->op_node[z->consumers[i]]);
          k++) {
       if (reader->reads[k].tensor != s.tensor) continue;
-      if (s.n_touch == TF_MAX_READS) /* more than are considered: treated as moving differently */
-        return true;
-      touch[s.n_touch++] = (tf_touch){z->consumers[i], k};
+      ev->irregular |= s.n_touch == TF_MAX_READS; /* more than are considered */
+      if (s.n_touch < TF_MAX_READS) touch[s.n_touch++] = (tf_touch){z->consumers[i], k};
     }
   }
-  return s.n_touch > 1 && parts(ev, w, &s);
+  if (s.n_touch > 1) note_parts(ev, w, &s);
 }
 
-bool tf_touches_part(tf_eval *ev, tf_scratch *w) {
-  bool any = false;
+void tf_find_parted(tf_eval *ev, tf_scratch *w) {
+  const tf_plan *p = ev->plan;
   tf_ival **made = ev->made;
   ev->noclip = ev->whole = true;
   ev->made = NULL;
-  for (int i = 0; i < ev->plan->n_tile_slices && !any; i++)
-    any = ev->plan->slices[i].n_touch > 1 && parts(ev, w, &ev->plan->slices[i]);
-  for (int o = 0; o < ev->plan->wl->n_ops && !any; o++)
-    any = demands_part(ev, w, o);
+  ev->parts = false;
+  memset(ev->parted, 0, (size_t)p->n_loops * sizeof *ev->parted);
+  for (int i = 0; i < p->n_tile_slices; i++)
+    if (p->slices[i].n_touch > 1) note_parts(ev, w, &p->slices[i]);
+  for (int o = 0; o < p->wl->n_ops; o++)
+    note_demands(ev, w, o);
   ev->noclip = ev->whole = false;
   ev->made = made;
-  return any;
+  ev->irregular |= ev->parts && (p->clips || p->cuts || p->skips || p->n_retains);
 }
 
 bool tf_terms_cancel(tf_eval *ev, tf_scratch *w) {
@@ -140,13 +148,22 @@ static bool as_long(const tf_eval *ev, int one, int other, int d, int up, const 
   return tf_dim_range(ev, one, d, up, dg).len == tf_dim_range(ev, other, d, up, dg).len;
 }
 
+/* Whether a loop above node n is parted: then ranges there may differ at any of its settings. */
+static bool parted_above(const tf_eval *ev, int n) {
+  const tf_path *path = &ev->plan->path[n];
+  bool any = false;
+  for (int k = 0; k < path->n && ev->parts; k++)
+    any |= ev->parted[path->loops[k]];
+  return any;
+}
+
 /* Whether the ranges that loop l splits are of different lengths: at the first settings of all
  * loops, at the last, or with one loop at its last. */
 static bool lengths_part(tf_eval *ev, tf_scratch *w, int l) {
   const tf_plan *p = ev->plan;
   const tf_ploop *pl = &p->loops[l];
   const int up = p->tree->nodes[pl->chain_node].parent;
-  bool alike = true;
+  bool alike = up < 0 || !parted_above(ev, up);
   for (int i = 1; i < pl->n_leader && alike && up >= 0; i++) {
     const int one = pl->leaders[0], other = pl->leaders[i];
     alike = as_long(ev, one, other, pl->dim, up, w->zero);
@@ -197,7 +214,7 @@ bool tf_layouts_agree(tf_eval *ev, tf_scratch *w, int one, int other) {
         memcmp(a, b, bytes) != 0)
       return false;
     w->pair[m] = l;
-    uneven |= !even(ev, w, l) || !even(ev, w, m);
+    uneven |= !even(ev, w, l) || !even(ev, w, m) || (ev->parts && (ev->parted[l] || ev->parted[m]));
     i = next_pair(ev, s, from, i + 1);
     j = next_pair(ev, q, from, j + 1);
   }
@@ -222,7 +239,8 @@ static bool loops_part(tf_eval *ev, tf_scratch *w, const tf_slice *s, const tf_r
   const tf_path *path = &ev->plan->path[c->common];
   for (int k = 0; k < path->n; k++)
     if (ev->trip[path->loops[k]] > 1 &&
-        !moved_alike(ev, w, s, &ev->plan->slices[c->prev], path->loops[k]))
+        ((ev->parts && ev->parted[path->loops[k]]) ||
+         !moved_alike(ev, w, s, &ev->plan->slices[c->prev], path->loops[k])))
       return true;
   return false;
 }

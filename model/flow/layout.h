@@ -7,9 +7,10 @@
 
 /* Whether what c->prev left is still there: same layout, reduction not spread. */
 bool tf_class_survives(tf_eval *ev, tf_scratch *w, const tf_slice *s, const tf_reuse_case *c);
-/* Whether some loop moves one reference of an m-tile, or one read of a producer's output, and not
- * another, so that the hull of them grows and shrinks: only the walk can count that. */
-bool tf_touches_part(tf_eval *ev, tf_scratch *w);
+/* Fills ev->parts and ev->parted: loops that move one reference of an m-tile, or one read of a
+ * producer's output, and not another, so that the hull of them grows and shrinks.  Sets
+ * ev->irregular where only the walk can count that: beside masks, borders, or what is retained. */
+void tf_find_parted(tf_eval *ev, tf_scratch *w);
 /* Whether some loop on which a rank of a slice depends does not move it, as terms of an index
  * cancel: near a border that cuts what one of them follows from they do not. */
 bool tf_terms_cancel(tf_eval *ev, tf_scratch *w);

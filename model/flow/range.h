@@ -34,9 +34,12 @@ typedef struct {
   signed char **skip_memo; /* [node] answers of tf_skip_out by its loops' settings (skip.h); NULL:
                               none are kept */
   struct tf_range_keep
-      *keep;   /* ranges found in this evaluation (range_memo.h); NULL: none are kept */
-  bool ragged; /* found: settings that were counted together differ, and must be counted one by one
-                */
+      *keep;    /* ranges found in this evaluation (range_memo.h); NULL: none are kept */
+  bool parts;   /* some loop is parted */
+  bool *parted; /* [n_loops] where `parts`: a step of the loop moves references of one box unlike,
+                   so that the box grows or shrinks, and each setting counts by itself */
+  bool ragged;  /* found: settings that were counted together differ, and must be counted one by one
+                 */
   tf_ival **made; /* [op] what a retained op computes in this run of its home scope, per output dim;
                      NULL: not applied */
 } tf_eval;

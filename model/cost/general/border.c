@@ -136,8 +136,9 @@ static void ask_tile(struct tf_model *m, int n, const tf_view *v, bool late) {
   tf_most *q = m->most;
   q->node = n;
   q->n = 0;
-  q->steady = !m->plan->cuts; /* ranges that a border clips are no longer split alike */
-  q->bounded = m->plan->cuts;
+  q->steady =
+      !m->plan->cuts && !m->ev.parts; /* ranges that a border clips are no longer split alike */
+  q->bounded = m->plan->cuts && !m->ev.parts;
   q->skip = 0;
   q->look = tile_lengths;
   for (int i = v->first; i < v->first + v->n_slices; i++) {
@@ -286,7 +287,7 @@ static void ask_home(struct tf_model *m, const int *z) {
   for (int k = 0; k < path->n; k++)
     q->skip |= (uint64_t)tf_plan_brings(p, *z, path->loops[k]) << k;
   const tf_retain *h = home_decider(p, *z);
-  q->bounded = !p->unlike; /* what a run makes is part of what it needs */
+  q->bounded = !p->unlike && !m->ev.parts; /* what a run makes is part of what it needs */
   for (int r = 0; r < p->wl->ops[o].n_out_dims; r++) {
     const uint64_t all = path->n ? ~UINT64_C(0) >> (TF_MAX_PATH - path->n) : 0;
     ask_rank(m, *z, *z, r, h ? all : tf_dim_mask(p, o, p->wl->ops[o].dims[r], node));
@@ -372,7 +373,7 @@ static bool widen_by(breadth *b) {
 static bool widen_inside(breadth *b) {
   int64_t *fixed = b->m->scratch.fixed;
   tf_sum sum;
-  if (!b->n || b->m->plan->unlike) return true;
+  if (!b->n || b->m->plan->unlike || b->m->ev.parts) return true;
   b->m->ev.noclip = true;
   bool ok = tf_sum_over(&b->m->ev, &b->m->scratch, b->at, NULL, false, TF_OVER_WIDTH, &sum);
   b->m->ev.noclip = false;

@@ -25,7 +25,7 @@ bool tf_general_ready(struct tf_model *m) {
   if (!m->scratch.cur || !m->scratch.prv || !m->scratch.zero || !m->scratch.pair ||
       !m->scratch.fixed || !m->scratch.made || !tf_comps_fill(a, m->plan))
     return false;
-  if (m->plan->clips && !(m->most = tf_most_new(a, m))) return false;
+  if (!(m->most = tf_most_new(a, m))) return false;
   m->cover = tf_cover_new(a, m->plan->facts);
   if (!m->cover) return false;
   m->scratch.boxes = TF_NEW(a, tf_boxes);
@@ -217,7 +217,7 @@ static bool count_nodes(struct tf_model *m) {
         !tf_sum_over(&m->ev, &m->scratch, &m->plan->at[n], NULL, false, TF_OVER_WIDTH, &width))
       return false;
     m->steps[n] = steps.box;
-    m->width[n] = m->plan->cuts ? tf_border_width(m, n) : width.box;
+    m->width[n] = m->plan->cuts || m->ev.parts ? tf_border_width(m, n) : width.box;
   }
   return true;
 }

@@ -68,7 +68,8 @@ double tf_home_runs(const struct tf_model *m, int z) {
 
 void tf_home_box(struct tf_model *m, int z, const tf_retain *h, uint64_t ranks,
                  const int64_t *digits, tf_ival *box) {
-  leavings g = {.m = m, .z = z, .h = h, .ranks = ranks, .every = m->plan->cuts, .all = box};
+  leavings g = {
+      .m = m, .z = z, .h = h, .ranks = ranks, .every = m->plan->cuts || m->ev.parts, .all = box};
   memset(box, 0, TF_MAX_RANK * sizeof *box);
   memcpy(m->scratch.cur, digits, (size_t)m->plan->n_loops * sizeof *digits);
   add_brought(&g, 0);

@@ -15,8 +15,9 @@ static int64_t first_home_words(struct tf_model *m, int z) {
 
 void tf_home_sizes(struct tf_model *m) {
   const tf_plan *p = m->plan;
-  if (p->cuts) tf_border_homes(m);
-  for (int z = 0; z < p->wl->n_tensors && !p->cuts; z++)
+  const bool varies = p->cuts || m->ev.parts;
+  if (varies) tf_border_homes(m);
+  for (int z = 0; z < p->wl->n_tensors && !varies; z++)
     if (p->home_scope[z] >= 0) m->home_words[z] = first_home_words(m, z);
 }
 
@@ -24,7 +25,7 @@ void tf_sizes(struct tf_model *m) {
   const tf_plan *p = m->plan;
   for (int n = 0; n < p->tree->n_nodes; n++)
     m->at_once[n] = -1;
-  if (p->clips) {
+  if (p->clips || m->ev.parts) {
     tf_border_sizes(m);
     return;
   }

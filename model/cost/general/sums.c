@@ -34,7 +34,8 @@ static bool uneven_each(const tf_summing *e, int k) {
   const tf_path *path = &p->path[e->s->node];
   for (int j = 0; j < k; j++)
     if (e->each >> j & 1 &&
-        tf_loop_range(e->ev, path->loops[j], e->w->cur).len % tf_step(e->ev, path->loops[j]))
+        ((e->ev->parts && e->ev->parted[path->loops[j]]) ||
+         tf_loop_range(e->ev, path->loops[j], e->w->cur).len % tf_step(e->ev, path->loops[j])))
       return true;
   return false;
 }
@@ -67,6 +68,7 @@ static int64_t ends(const tf_summing *e, int k, bool border) {
 /* Whether the settings of loop k must be counted one by one. */
 static bool one_by_one(tf_summing *e, int k) {
   if ((e->each | e->apart) >> k & 1) return true;
+  if (e->ev->parts && e->ev->parted[e->ev->plan->path[e->s->node].loops[k]]) return true;
   if (e->ev->plan->path[e->s->node].temporal >> k & 1)
     return uneven_each(e, k) || (e->h && k >= e->n_above && (e->unlike || e->ev->plan->clips) &&
                                  e->each & ~(~UINT64_C(0) << e->n_above));
@@ -209,7 +211,7 @@ typedef int64_t figure(tf_summing *e, const void *what, int64_t digit);
 static int64_t largest(tf_summing *e, int64_t n, figure *f, const void *what) {
   const int64_t tries[] = {0, (n - 1) / 2, n / 2, n - 1};
   int64_t most = 0, at = 0;
-  bool every = n <= TF_EVERY_SETTING;
+  bool every = n <= TF_EVERY_SETTING || e->ev->parts;
   for (int t = 0; t < 4 && !every; t++) {
     int64_t now = f(e, what, tries[t]);
     if (now > most) most = now, at = tries[t];
@@ -343,7 +345,7 @@ static void sum_loops(tf_summing *e, int k, int64_t mult, uint64_t border) {
   const tf_plan *p = e->ev->plan;
   const tf_path *path = &p->path[e->s->node];
   visit(e);
-  bool any = p->cuts && e->single & e->comp->loops;
+  bool any = (p->cuts || e->ev->parts) && e->single & e->comp->loops;
   while (k < path->n && (!(e->comp->loops >> k & 1) || (any && e->single >> k & 1)))
     k++;
   if (!goes_on(e)) return;

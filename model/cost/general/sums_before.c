@@ -10,6 +10,8 @@ static int64_t ever_before(tf_summing *e, int k) {
   int l = path->loops[k];
   int64_t kept[TF_MAX_PATH], step = tf_step(e->ev, l);
   uint64_t anew = e->comp->loops & e->zero & path->temporal;
+  for (int j = 0; j < k && e->ev->parts; j++) /* at other settings more may have run */
+    e->ev->irregular |= anew >> j & 1 && e->ev->parted[path->loops[j]];
   for (int j = e->back ? e->n_above : 0; j < k; j++) {
     kept[j] = e->w->prv[path->loops[j]];
     if (anew >> j & 1) e->w->prv[path->loops[j]] = 0;
