@@ -57,13 +57,20 @@ static bool fits(const planner *p, const plan_candidate *c) {
   return fits;
 }
 
-/* No mapping found is one that the target makes: says what stands against the first. */
+static bool said_last(const tf_diags *d, const char *what) {
+  const size_t n = tf_diags_count(d);
+  return n && strstr(tf_diags_at(d, n - 1)->msg, what);
+}
+
+/* No mapping found is one that the target makes: says what stands against the first, once. */
 static bool refuse_all(planner *p) {
   if (p->n == 0 || p->given || plan_over(p)) return true;
   tf_diags *d = tf_diags_new();
-  if (d && !tf_emit_fits(p->at[0].tree, p->o->target, d) && tf_diags_errors(d))
-    tf_warn(p->d, (tf_loc){0}, "of the mappings found target %s makes none.  The first: %.150s",
-            p->o->target, tf_diags_at(d, 0)->msg);
+  if (d && !tf_emit_fits(p->at[0].tree, p->o->target, d) && tf_diags_errors(d) &&
+      !said_last(p->d, tf_diags_at(d, 0)->msg))
+    tf_warn(p->d, tf_diags_at(d, 0)->at,
+            "target %s makes none of the mappings found.  The first: %.180s", p->o->target,
+            tf_diags_at(d, 0)->msg);
   tf_diags_free(d);
   tf_tree_free(p->plan->found);
   p->plan->tree = p->plan->found = NULL;

@@ -181,8 +181,12 @@ static tf_planner_opts options_of(job *r, const tf_workload *wl) {
                            .time = time_kernels};
 }
 
-/* Makes the plan's mapping the session's. */
-static cli_status adopt(cli_session *s, tf_planned *p) {
+/* Makes the plan's mapping the session's.  refused: if it has none, the planner has said why. */
+static cli_status adopt(cli_session *s, tf_planned *p, bool refused) {
+  if (!p->tree && refused) {
+    cli_complain(s->diags);
+    return CLI_INFEASIBLE;
+  }
   if (!p->tree) return cli_none_found(s, p->evals, p->stopped_by);
   if (p->found) {
     tf_tree_free(s->tree);
@@ -202,11 +206,12 @@ static cli_status plan(cli_session *s, job *r, tf_planned **p) {
     cli_complain(s->diags);
     return CLI_BAD_INPUT;
   }
+  const size_t said = tf_diags_count(s->diags);
   cli_hold_interrupt(CLI_GRACE);
   *p = tf_planner_run(s->spec->arch, s->spec->workload, s->tree, &r->plan, s->diags);
   cli_release_interrupt();
   cli_meter_end(&r->meter);
-  if (*p) return adopt(s, *p);
+  if (*p) return adopt(s, *p, tf_diags_count(s->diags) > said);
   if (r->timed != CLI_DONE) return r->timed;
   cli_complain(s->diags);
   return CLI_BAD_INPUT;

@@ -405,6 +405,11 @@ static const char *const workloads[] = {
     "  - P[h,m,l] = exp(S[h,m,l] - X[h,m])\n"
     "  - D[h,m] += P[h,m,l]\n  - R[h,m,l] = P[h,m,l] / D[h,m]\n"
     "  - O[h,m,n] += R[h,m,l] * V[h,l,n]\n",
+    /* elements of a pair, and of a window written out: all but one read begin beside the others */
+    "workload:\n  name: rope\n  dims: {h: 3, m: 29, a: 16}\n  ops:\n"
+    "  - Y[h,m,a] = x[h,m,2*a] * c[m,a] - x[h,m,2*a + 1] * s[m,a]\n",
+    "workload:\n  name: stencil\n  dims: {i: 37, j: 45}\n  ops:\n"
+    "  - B[i,j] = A[i+1,j] + A[i,j+1] * 0.5 + A[i+1,j+2] * A[i+2,j+1]\n",
     /* so many keys that UB does not hold a block of rows, of which each sums more than binary16
        could */
     "workload:\n  name: keys\n  dims: {m: 20, l: 2500, k: 16, n: 16}\n  ops:\n"
@@ -465,6 +470,7 @@ static bool plan_case(const char *workload) {
     puts(workload);
     case_complain(e.d);
   }
+  CHECK(program && roll_is_even(program));
   const bool settled = program && check_adopted(p, &o, program, e.d);
   tf_npu_result_free(&r);
   tf_npu_free(program);

@@ -59,6 +59,29 @@ bool roll_is_same(const tf_npu *looped, const tf_npu *flat) {
   return same;
 }
 
+static bool is_transfer(const npu_instr *i) { return i->op == NPU_COPY || i->op == NPU_LOAD; }
+
+static bool same_dims(const npu_instr *a, const npu_instr *b) {
+  bool same = a->via == b->via && a->n_dims == b->n_dims && !strcmp(a->tag, b->tag);
+  for (int k = 0; k < a->n_dims && same; k++)
+    same = a->dim[k].count == b->dim[k].count && a->dim[k].step[0] == b->dim[k].step[0] &&
+           a->dim[k].step[1] == b->dim[k].step[1];
+  return same;
+}
+
+bool roll_is_even(const tf_npu *p) {
+  const size_t n = p->n < 2000 ? p->n : 2000;
+  for (size_t k = 0; k < n; k++)
+    for (size_t q = 0; q < k && is_transfer(&p->instr[k]); q++) {
+      const npu_instr *a = &p->instr[k], *b = &p->instr[q];
+      if (!is_transfer(b) || !same_dims(a, b)) continue;
+      if (a->op != b->op) return false;
+      if (a->op == NPU_LOAD && memcmp(a->window.in, b->window.in, sizeof a->window.in) != 0)
+        return false;
+    }
+  return true;
+}
+
 /* ---- nests ---------------------------------------------------------------------------------- */
 static const char machine[] = "machine m\nmemory GM align 1\nmemory L1 bytes 65536 align 2\n"
                               "memory UB bytes 65536 align 2\nqueue in\nqueue on\n"

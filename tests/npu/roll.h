@@ -9,4 +9,7 @@ tf_npu *roll_unrolled(const tf_npu *looped);
 bool roll_is_same(const tf_npu *looped, const tf_npu *flat);
 /* Nests that are known, and random ones. */
 bool roll_check(int cases);
+/* Whether transfers that differ in their places alone are of one kind, and their windows of one
+ * image; of the first 2000 instructions. */
+bool roll_is_even(const tf_npu *p);
 #endif

@@ -1,4 +1,7 @@
 /* Instructions begun: transfers, and the dims that they go over. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "codegen/backend/npu/pass/pass.h"
 
 void npu_too_long(npu_build *b) {
@@ -56,4 +59,39 @@ npu_instr *npu_copy(npu_build *b, npu_operand to, npu_operand from, int tensor) 
   i->queue = b->t.machine.path[via].queue;
   i->tag = b->p->wl->tensors[tensor].name;
   return i;
+}
+
+static bool is_plain_load(const npu_instr *i) {
+  return i->op == NPU_LOAD && i->window.in[0] == 1 && i->window.in[1] == 1;
+}
+
+enum { EVEN_BITS = 16 };
+
+/* By all that steps of a loop have in common. */
+static size_t hash_transfer(const npu_instr *i) {
+  uint64_t h = (uint64_t)i->via + 1;
+  for (const char *s = i->tag; *s; s++)
+    h = (h ^ (uint8_t)*s) * UINT64_C(0x9e3779b97f4a7c15);
+  for (int k = 0; k < i->n_dims; k++) {
+    const int64_t v[3] = {i->dim[k].count, i->dim[k].step[0], i->dim[k].step[1]};
+    for (int s = 0; s < 3; s++)
+      h = (h ^ (uint64_t)v[s]) * UINT64_C(0x9e3779b97f4a7c15);
+  }
+  return (size_t)(h >> (64 - EVEN_BITS));
+}
+
+bool npu_even(tf_npu *p) {
+  bool *loaded = calloc((size_t)1 << EVEN_BITS, sizeof *loaded);
+  if (!loaded) return false;
+  for (size_t k = 0; k < p->n; k++)
+    if (is_plain_load(&p->instr[k])) loaded[hash_transfer(&p->instr[k])] = true;
+  for (size_t k = 0; k < p->n; k++) {
+    npu_instr *i = &p->instr[k];
+    if (i->op != NPU_COPY || !loaded[hash_transfer(i)]) continue;
+    i->op = NPU_LOAD;
+    memset(&i->window, 0, sizeof i->window);
+    i->window.in[0] = i->window.in[1] = 1;
+  }
+  free(loaded);
+  return true;
 }

@@ -96,10 +96,12 @@ static void box_runs(walker *w) {
   for (int n = 0; n < w->i->n_dims; n++)
     if (w->i->dim[n].count > 1 && w->i->dim[n].step[k]) add_step(&s, w->i->dim[n], k, w);
   const int64_t count = take_run(&s, k, w->gap);
-  outer.n_dims = s.n;
-  memcpy(outer.dim, s.dim, (size_t)s.n * sizeof *s.dim);
+  const npu_dim last = s.n ? s.dim[s.n - 1] : (npu_dim){.count = 1};
+  outer.n_dims = s.n ? s.n - 1 : 0;
+  memcpy(outer.dim, s.dim, (size_t)outer.n_dims * sizeof *s.dim);
   do
-    run_of(w, at.off[k], count);
+    for (int64_t e = 0; e < last.count; e++)
+      run_of(w, at.off[k] + e * last.step[k], count);
   while (npu_cursor_next(&outer, &at));
 }
 
@@ -148,12 +150,15 @@ static void window_runs(const walker *w) {
   while (npu_cursor_next(&outer, &at));
 }
 
-/* Whether the window moves, or may be beside the image. */
+/* Whether some of the window is beside the image. */
 static bool has_border(const npu_instr *i) {
-  bool has = i->window.at[0] || i->window.at[1] || i->window.in[0] < 1 || i->window.in[1] < 1;
-  for (int k = 0; k < i->n_dims; k++)
-    has |= i->dim[k].high || i->dim[k].wide;
-  return has;
+  int64_t lo[2] = {i->window.at[0], i->window.at[1]}, hi[2] = {lo[0], lo[1]};
+  for (int k = 0; k < i->n_dims; k++) {
+    const int64_t by[2] = {i->dim[k].high, i->dim[k].wide};
+    for (int e = 0; e < 2; e++)
+      *(by[e] < 0 ? &lo[e] : &hi[e]) += by[e] * (i->dim[k].count - 1);
+  }
+  return lo[0] < 0 || lo[1] < 0 || hi[0] >= i->window.in[0] || hi[1] >= i->window.in[1];
 }
 
 void npu_runs(const tf_npu *p, const npu_instr *i, int operand, bool loose, npu_run_do each,

@@ -58,7 +58,7 @@ tf_npu *npu_chain_compile(tf_npu *head, const npu_link *link, int n, tf_diags *d
   bool ok = true;
   for (int i = 0; i < n && ok; i++)
     ok = add_link(head, &link[i], d);
-  ok = ok && drop_unused(head) && npu_flags_add(head) && npu_keep_tags(head);
+  ok = ok && drop_unused(head) && npu_even(head) && npu_flags_add(head) && npu_keep_tags(head);
   if (ok) return head;
   if (tf_diags_errors(d) == errors) tf_out_of_memory(d);
   tf_npu_free(head);

@@ -220,6 +220,10 @@ void npu_zero(npu_build *b, const npu_bank *k, int op, const tf_ival *box);
 /* A copy to which dims are then added, element by element (a window without border) if an end is
  * not aligned; NULL: during a dry walk, or if the build has failed. */
 npu_instr *npu_copy(npu_build *b, npu_operand to, npu_operand from, int tensor);
+/* Of transfers that differ in their places alone, where some go element by element because they
+ * begin beside the memory's alignment, all do: they take as long, and become one loop.  False: out
+ * of memory. */
+bool npu_even(tf_npu *p);
 /* Whether the operand begins where its memory lets operands begin. */
 bool npu_aligned(const npu_build *b, const npu_operand *o);
 /* Appends a dim of more than one element, or merges it with the last one. */

@@ -246,7 +246,7 @@ tf_npu *npu_compile(const tf_tree *tree, tf_diags *d) {
   const size_t errors = tf_diags_errors(d);
   npu_build *b = empty(d);
   tf_npu *p = NULL;
-  if (b && run(b, tree) && npu_flags_add(b->out) && npu_keep_tags(b->out)) {
+  if (b && run(b, tree) && npu_even(b->out) && npu_flags_add(b->out) && npu_keep_tags(b->out)) {
     p = b->out;
     b->out = NULL;
   }

@@ -144,7 +144,7 @@ void npu_vector_add(npu_build *b, int o, npu_op what, const tf_ival *range, int 
   }
   const int n = npu_facts_of(what)->sources;
   bool aligned = npu_aligned(b, &to->o);
-  for (int k = 0; k < n; k++)
+  for (int k = 0; k < n && what != NPU_GATHER; k++)
     aligned = aligned && (from[k].o.memory < 0 || npu_aligned(b, &from[k].o));
   if (!aligned)
     npu_stop(
@@ -215,6 +215,31 @@ static int place_for(int *busy_until, int i, int until) {
   return at;
 }
 
+/* Whether the op reads the tensor elsewhere, too, some elements before or behind: of such reads at
+ * most one may begin where the box does, which is where operands may. */
+static bool is_beside(const tf_workload *wl, const tf_op *op, int read) {
+  const tf_ref *a = &op->reads[read];
+  const int rank = wl->tensors[a->tensor].rank;
+  bool beside = false;
+  for (int i = 0; i < op->n_reads; i++)
+    for (int r = 0; r < rank && op->reads[i].tensor == a->tensor; r++)
+      beside |= op->reads[i].index[r].c < a->index[r].c;
+  return beside;
+}
+
+/* What is read, where operands may begin: if it is not, its elements are gathered into a place for
+ * values. */
+static npu_term read_aligned(npu_build *b, int o, int read, const tf_ival *range, const npu_bank *k,
+                             int place) {
+  const tf_op *op = &b->p->wl->ops[o];
+  npu_term v = read_value(b, op, read, range, k);
+  if (!is_beside(b->p->wl, op, read)) return v;
+  const npu_term to = temp_value(b, o, place, range);
+  if (!b->ok || b->dry || npu_aligned(b, &v.o)) return v;
+  npu_vector_add(b, o, NPU_GATHER, range, op->n_dims, &to, &v);
+  return to;
+}
+
 /* The value of the whole expression, of which the last call goes to `to` (NULL: to a place of its
  * own). */
 static npu_term run_expr(npu_build *b, int o, const tf_ival *range, npu_bank *const *bank,
@@ -229,7 +254,8 @@ static npu_term run_expr(npu_build *b, int o, const tf_ival *range, npu_bank *co
     v[i] = number(e->what == TF_X_NUMBER ? e->number : 0);
     if (e->what == TF_X_READ) {
       const int read = asked_read(b, o, e->ref);
-      v[i] = read_value(b, asked, read, range, bank[read]);
+      const int place = is_beside(b->p->wl, asked, read) ? place_for(busy_until, i, last[i]) : 0;
+      v[i] = read_aligned(b, o, read, range, bank[read], place);
     }
     if (e->what == TF_X_DIM) v[i] = coordinate(op, e->dim, range);
     if (e->what != TF_X_CALL) continue;

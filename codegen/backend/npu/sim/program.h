@@ -78,7 +78,7 @@ typedef struct {
 /* clang-format off */
 #define NPU_OPS(X) \
   X(FOR, "for", 0) X(END, "end", 0) X(SET, "set", 0) X(WAIT, "wait", 0) X(BARRIER, "barrier", 0) \
-  X(COPY, "copy", 1) X(LOAD, "load", 1) X(MAD, "mad", 2) X(MOV, "mov", 1) X(ADD, "add", 2) X(SUB, "sub", 2) \
+  X(COPY, "copy", 1) X(LOAD, "load", 1) X(MAD, "mad", 2) X(MOV, "mov", 1) X(GATHER, "gather", 1) X(ADD, "add", 2) X(SUB, "sub", 2) \
   X(MUL, "mul", 2) X(DIV, "div", 2) X(MAX, "max", 2) X(MIN, "min", 2) X(LT, "lt", 2) X(LE, "le", 2) \
   X(EQ, "eq", 2) X(NE, "ne", 2) X(NEG, "neg", 1) X(EXP, "exp", 1) X(LOG, "log", 1) X(SQRT, "sqrt", 1) \
   X(TANH, "tanh", 1) X(ERF, "erf", 1) X(SIGMOID, "sigmoid", 1) X(SILU, "silu", 1) X(RELU, "relu", 1) X(GELU, "gelu", 1) \

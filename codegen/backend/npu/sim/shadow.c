@@ -30,8 +30,9 @@ bool npu_inside(npu_run *r, const npu_step *s, int operand, int64_t lo, int64_t 
   const int64_t begin = t.at, size = npu_type_bytes(o->type);
   const int64_t bytes = outer ? t.words * npu_type_bytes(t.type) : m->bytes;
   int64_t from = s->at[operand] + lo, to = s->at[operand] + hi, at = s->at[operand];
-  const int64_t align =
-      outer || i->op == NPU_LOAD ? size : m->align; /* a window is moved element by element */
+  /* element by element go a window, and the source of a gather */
+  const bool single = i->op == NPU_LOAD || (i->op == NPU_GATHER && operand > 0);
+  const int64_t align = outer || single ? size : m->align;
   if (at % size || at % align) {
     if (!npu_tell(r, s, NPU_MISALIGNED)) return false;
     const char *name = name_of(r, i, operand, &at);

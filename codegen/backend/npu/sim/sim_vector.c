@@ -40,7 +40,8 @@ static tf_kind kind_of(npu_op op) {
   case NPU_COS: return TF_K_COS;
   case NPU_FMOD: return TF_K_FMOD;
   case NPU_SEL: return TF_K_SELECT;
-  case NPU_MOV: return TF_K_COPY;
+  case NPU_MOV:
+  case NPU_GATHER: return TF_K_COPY;
   case NPU_FOR:
   case NPU_END:
   case NPU_SET:
