@@ -33,6 +33,7 @@ typedef struct {
   c_package package;
   const tf_micro_isa *isa;
   char within[24];       /* of the package, where it depends on the plan */
+  const int *last;       /* as in net_cutting; weights that it moves are in the arena, packed */
   net_branches branches; /* of a device's graph, in the arena */
   tf_arena *a;
 } net_emission;
@@ -69,6 +70,7 @@ void net_say_arena(FILE *out, const net_emission *e);
 /* emit_cuda.c: the folder for CUDA.  emit_cuda_handle.c: of network_device.h and network.cu, the
  * network that has its memory on the device; programs that use it. */
 tf_emitted *net_emit_cuda(net_emission *e, const char *name);
+bool net_is_packed(const net_emission *e, int z); /* a weight that kernels read in another order */
 /* npu/net_npu_emit.c: the folder for the NPU. */
 tf_emitted *net_emit_npu(net_emission *e, const char *name);
 void net_cuda_declare_handle(FILE *out, const net_emission *e);
