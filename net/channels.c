@@ -163,8 +163,7 @@ static void *with_last(tf_arena *a, const void *array, int n, int from, size_t e
   char *all = tf_arena_alloc(a, (size_t)n * each);
   if (!all || !old) return all;
   memcpy(all, old, (size_t)from * each);
-  memcpy(all + (size_t)from * each, old + (size_t)(from + 1) * each,
-         (size_t)(n - 1 - from) * each);
+  memcpy(all + (size_t)from * each, old + (size_t)(from + 1) * each, (size_t)(n - 1 - from) * each);
   memcpy(all + (size_t)(n - 1) * each, old + (size_t)from * each, each);
   return all;
 }
