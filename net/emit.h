@@ -42,6 +42,10 @@ static inline ir_type net_type_of(const net_emission *e, int z) {
   return e->data == IR_I8 ? ir_type_held(e->wl, z) : e->data;
 }
 static inline bool net_has_kernel(const net_emission *e, int i) { return e->kernel[i].of == i; }
+/* Whether it is a weight that kernels read in another order than the argument's. */
+static inline bool net_is_packed(const net_emission *e, int z) {
+  return e->last && e->last[z] >= 0 && e->wl->tensors[z].producer < 0;
+}
 static inline const net_kernel *net_called(const net_emission *e, int i) {
   return &e->kernel[e->kernel[i].of];
 }
@@ -70,7 +74,6 @@ void net_say_arena(FILE *out, const net_emission *e);
 /* emit_cuda.c: the folder for CUDA.  emit_cuda_handle.c: of network_device.h and network.cu, the
  * network that has its memory on the device; programs that use it. */
 tf_emitted *net_emit_cuda(net_emission *e, const char *name);
-bool net_is_packed(const net_emission *e, int z); /* a weight that kernels read in another order */
 /* npu/net_npu_emit.c: the folder for the NPU. */
 tf_emitted *net_emit_npu(net_emission *e, const char *name);
 void net_cuda_declare_handle(FILE *out, const net_emission *e);

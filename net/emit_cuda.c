@@ -94,10 +94,6 @@ static void sizes(FILE *out, const net_emission *e) {
 
 /* ---- weights as kernels read them -----------------------------------------------------------
  */
-bool net_is_packed(const net_emission *e, int z) {
-  return e->last && e->last[z] >= 0 && e->wl->tensors[z].producer < 0;
-}
-
 /* Behind the arena, for as long as the workspace is. */
 static void place_weights(net_emission *e) {
   for (int z = 0; z < e->wl->n_tensors; z++) {
