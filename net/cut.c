@@ -20,6 +20,7 @@ typedef struct {
   tf_workload *wl;
   int *op, *tensor;   /* as in tf_group */
   bool splits;        /* inputs may be tensors under other coordinates */
+  const int *last;    /* as in net_cutting */
   int *first, *dim;   /* slots of op i start at first[i]; dim: of each slot */
   int most;           /* tensors, if each read had one of its own */
   int *tensor_inside; /* [tensors of the network] its number in the group; -1: not in the group */
@@ -262,12 +263,30 @@ static bool check_views(const cutter *c, const int *ops, int n) {
   return true;
 }
 
+/* The network's tensors as they stand where groups have them, of each of the group's; ranks of the
+ * group's are moved alike. */
+static const tf_tensor **move_ranks(cutter *c) {
+  const size_t n = (size_t)c->most;
+  const tf_tensor **outside = TF_ARRAY(c->a, const tf_tensor *, n);
+  tf_tensor *moved = TF_ARRAY(c->a, tf_tensor, n);
+  int *rank = TF_ARRAY(c->a, int, n);
+  if (!outside || !moved || !rank) return NULL;
+  for (int t = 0; t < c->wl->n_tensors; t++) {
+    moved[t] = c->from->tensors[c->tensor[t]];
+    outside[t] = &moved[t];
+    rank[t] = c->last ? c->last[c->tensor[t]] : -1;
+    if (!net_move_rank(c->a, &moved[t], rank[t])) return NULL;
+  }
+  return net_move_ranks(c->a, c->wl, rank) ? outside : NULL;
+}
+
 /* Splits ranks of inputs, and joins dims; what comes from outside the network, or leaves it, keeps
  * its ranks besides, as its strides are the caller's. */
 static bool reshape(cutter *c, tf_group *g) {
   bool *fixed = TF_ARRAY(c->a, bool, (size_t)c->most);
   tf_group_place *place = TF_ARRAY(c->a, tf_group_place, (size_t)c->most);
-  if (!fixed || !place) return no_memory(c);
+  const tf_tensor **outside = move_ranks(c);
+  if (!fixed || !place || !outside) return no_memory(c);
   for (int t = 0; t < c->wl->n_tensors; t++)
     fixed[t] = c->from->tensors[c->tensor[t]].producer < 0;
   if (c->splits && !net_split(c->a, c->wl, fixed, c->tensor, place)) return no_memory(c);
@@ -277,10 +296,7 @@ static bool reshape(cutter *c, tf_group *g) {
   }
   g->place = place;
   if (!net_flatten(c->a, c->wl, fixed, place)) return no_memory(c);
-  const tf_tensor **outside = TF_ARRAY(c->a, const tf_tensor *, (size_t)c->wl->n_tensors);
-  for (int t = 0; outside && t < c->wl->n_tensors; t++)
-    outside[t] = &c->from->tensors[c->tensor[t]];
-  return (outside && (!c->splits || net_add_row(c->a, c->wl, outside, place))) || no_memory(c);
+  return !c->splits || net_add_row(c->a, c->wl, outside, place) || no_memory(c);
 }
 
 static bool cut(cutter *c, const int *ops, int n, const char *name, tf_group *g) {
@@ -303,7 +319,7 @@ tf_group *net_group_cut(const tf_workload *wl, const int *ops, int n, const net_
                         tf_diags *d) {
   tf_arena *a = tf_arena_new();
   owned_group *g = a ? TF_NEW(a, owned_group) : NULL;
-  cutter c = {.a = a, .from = wl, .at = how->at, .d = d, .splits = how->splits};
+  cutter c = {.a = a, .from = wl, .at = how->at, .d = d, .splits = how->splits, .last = how->last};
   if (g) {
     g->arena = a;
     if (cut(&c, ops, n, how->name, &g->group)) return &g->group;

@@ -33,6 +33,7 @@ typedef struct {
   c_package package;
   const tf_micro_isa *isa;
   char within[24];       /* of the package, where it depends on the plan */
+  const int *last;       /* as in net_cutting; weights that it moves are in the arena, packed */
   net_branches branches; /* of a device's graph, in the arena */
   tf_arena *a;
 } net_emission;
@@ -41,6 +42,10 @@ static inline ir_type net_type_of(const net_emission *e, int z) {
   return e->data == IR_I8 ? ir_type_held(e->wl, z) : e->data;
 }
 static inline bool net_has_kernel(const net_emission *e, int i) { return e->kernel[i].of == i; }
+/* Whether it is a weight that kernels read in another order than the argument's. */
+static inline bool net_is_packed(const net_emission *e, int z) {
+  return e->last && e->last[z] >= 0 && e->wl->tensors[z].producer < 0;
+}
 static inline const net_kernel *net_called(const net_emission *e, int i) {
   return &e->kernel[e->kernel[i].of];
 }

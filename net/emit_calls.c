@@ -36,9 +36,11 @@ static void bind(FILE *out, const net_emission *e, int i, int t) {
   const tf_tensor *inside = &net_called(e, i)->group->group->workload->tensors[t];
   const tf_group *group = e->plan->groups[i].group;
   const int z = group->tensor[t];
-  const tf_tensor *outside = &e->wl->tensors[z];
+  tf_tensor *outside = &(tf_tensor){0};
+  *outside = e->wl->tensors[z];
   const bool argument = e->memory.offset[z] < 0;
   if (!c_is_argument(inside)) return;
+  if (e->last && !net_move_rank(e->a, outside, e->last[z])) tf_out_of_memory(e->d);
   fputs("  k.", out), c_field(out, inside->name);
   if (argument)
     fputs(" = args->", out), c_field(out, outside->name), fputs(";\n", out);

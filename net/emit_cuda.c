@@ -92,6 +92,87 @@ static void sizes(FILE *out, const net_emission *e) {
           2 * ALIGN);
 }
 
+/* ---- weights as kernels read them -----------------------------------------------------------
+ */
+/* Behind the arena, for as long as the workspace is. */
+static void place_weights(net_emission *e) {
+  for (int z = 0; z < e->wl->n_tensors; z++) {
+    if (!net_is_packed(e, z)) continue;
+    e->memory.offset[z] = (e->memory.bytes + ALIGN - 1) / ALIGN * ALIGN;
+    e->memory.bytes = e->memory.offset[z] + tf_tensor_words(&e->wl->tensors[z]) * ir_bytes(e->data);
+  }
+}
+
+static const char packing[] =
+    "#if defined(TILEFLOW_EMULATE)\n"
+    "static void pack_one(const weights &w, int64_t i) {\n#else\n"
+    "static __device__ void pack_one(const weights &w, int64_t i) {\n#endif\n"
+    "  int64_t at = 0, left = i;\n"
+    "  for (int r = RANKS - 1; r >= 0; left /= w.extent[r--]) at += left % w.extent[r] * "
+    "w.step[r];\n"
+    "  w.to[i] = w.from[at];\n}\n\n"
+    "#if defined(TILEFLOW_EMULATE)\n"
+    "static int pack(const weights &w, void *) {\n"
+    "  for (int64_t i = 0; i < w.n; i++) pack_one(w, i);\n  return " C_NAME "_done;\n}\n#else\n"
+    "static __global__ void __launch_bounds__(256) pack_part(const weights w) {\n"
+    "  for (int64_t i = (int64_t)blockIdx.x * 256 + threadIdx.x; i < w.n; i += (int64_t)gridDim.x "
+    "* 256) pack_one(w, i);\n}\n\n"
+    "static int pack(const weights &w, void *stream) {\n"
+    "  const int64_t blocks = (w.n + 255) / 256;\n"
+    "  pack_part<<<(unsigned)(blocks < 1024 ? blocks : 1024), 256, 0, (cudaStream_t)stream>>>(w);\n"
+    "  return cudaGetLastError() == cudaSuccess ? " C_NAME "_done : FAILED;\n}\n#endif\n";
+
+/* The ranks of a tensor in the order in which packed weights have them. */
+static int rank_at(const net_emission *e, int z, int q) {
+  const int last = e->last[z], rank = e->wl->tensors[z].rank;
+  return q + 1 == rank ? last : q + (q >= last);
+}
+
+static void pack_one(FILE *out, const net_emission *e, int z, int ranks) {
+  const tf_tensor *t = &e->wl->tensors[z];
+  fprintf(out, "  if (!status) status = pack({args->"), c_field(out, t->name);
+  fprintf(out, ", (%s *)(void *)(p->arena + %" PRId64 "), %" PRId64 ", {", c_type(e->data),
+          e->memory.offset[z], tf_tensor_words(t));
+  for (int q = t->rank - ranks; q < t->rank; q++)
+    fprintf(out, "%s%" PRId64, q > t->rank - ranks ? ", " : "",
+            q < 0 ? INT64_C(1) : t->extent[rank_at(e, z, q)]);
+  fputs("}, {", out);
+  for (int q = t->rank - ranks; q < t->rank; q++) {
+    const int r = q < 0 ? -1 : rank_at(e, z, q);
+    fputs(q > t->rank - ranks ? ", " : "", out);
+    if (r < 0 || r + 1 == t->rank)
+      fputs(r < 0 ? "0" : "1", out);
+    else
+      fputs("args->", out), c_stride_field(out, t->name), fprintf(out, "[%d]", r);
+  }
+  fputs("}}, stream);\n", out);
+}
+
+static void pack_all(FILE *out, const net_emission *e) {
+  int ranks = 0;
+  for (int z = 0; z < e->wl->n_tensors; z++)
+    if (net_is_packed(e, z) && e->wl->tensors[z].rank > ranks) ranks = e->wl->tensors[z].rank;
+  if (ranks)
+    fprintf(out,
+            "\n/* Weights of convolutions with their channels last: element i of them, in rows "
+            "without gaps. */\nenum { RANKS = %d };\n"
+            "typedef struct {\n  const %s *from;\n  %s *to;\n"
+            "  int64_t n, extent[RANKS], step[RANKS];\n} weights;\n\n%s",
+            ranks, c_type(e->data), c_type(e->data), packing);
+  fputs("\nstatic int pack_all(const " C_NAME
+        "_args *args, const places *p, void *stream) {\n  (void)args, (void)p, (void)stream;\n"
+        "  int status = " C_NAME "_done;\n",
+        out);
+  for (int z = 0; z < e->wl->n_tensors; z++)
+    if (net_is_packed(e, z)) pack_one(out, e, z, ranks);
+  fputs("  return status;\n}\n\n"
+        "int " C_NAME "_device_pack(const " C_NAME
+        "_args *args, void *workspace, size_t bytes, void *stream) {\n  places p;\n"
+        "  const int status = places_of(args, workspace, bytes, &p);\n"
+        "  return status ? status : pack_all(args, &p, stream);\n}\n",
+        out);
+}
+
 /* Of arrays that are on the device. */
 static void entry(FILE *out, const net_emission *e) {
   fputs("\n/* Where what passes between kernels stands, and what each has besides. */\n"
@@ -108,15 +189,22 @@ static void entry(FILE *out, const net_emission *e) {
           "  if (bytes < " C_NAME "_device_workspace()) return " C_NAME "_small_workspace;\n"
           "  p->arena = (unsigned char *)(((uintptr_t)workspace + %d) / %d * %d);\n"
           "  p->scratch = p->arena + (ARENA + %d) / %d * %d;\n"
-          "  p->rest = most_scratch();\n  return " C_NAME "_done;\n}\n\n"
-          "int " C_NAME "_device(const " C_NAME
-          "_args *args, void *workspace, size_t bytes, void *stream) {\n"
-          "  places p;\n  int status = places_of(args, workspace, bytes, &p);\n",
+          "  p->rest = most_scratch();\n  return " C_NAME "_done;\n}\n",
           ALIGN - 1, ALIGN, ALIGN, ALIGN - 1, ALIGN, ALIGN);
+  pack_all(out, e);
+  fputs("\nint " C_NAME "_device_packed(const " C_NAME
+        "_args *args, void *workspace, size_t bytes, void *stream) {\n"
+        "  places p;\n  int status = places_of(args, workspace, bytes, &p);\n",
+        out);
   for (int i = 0; i < e->plan->n; i++)
     fprintf(out, "  if (!status) status = run_%d(args, p.arena, p.scratch, p.rest, stream);\n",
             i + 1);
-  fputs("  return status;\n}\n", out);
+  fputs("  return status;\n}\n\n"
+        "int " C_NAME "_device(const " C_NAME
+        "_args *args, void *workspace, size_t bytes, void *stream) {\n"
+        "  const int status = " C_NAME "_device_pack(args, workspace, bytes, stream);\n"
+        "  return status ? status : " C_NAME "_device_packed(args, workspace, bytes, stream);\n}\n",
+        out);
 }
 
 /* ---- the same as a graph, in branches ------------------------------------------------------- */
@@ -152,7 +240,8 @@ static bool emulated_graph(FILE *out, const net_emission *e) {
         "int " C_NAME "_graph(const " C_NAME
         "_args *args, void *workspace, size_t bytes, void **graph) {\n"
         "  graph_there *const g = (graph_there *)malloc(sizeof *g);\n  if (!g || !graph) exit(2);\n"
-        "  const int status = places_of(args, workspace, bytes, &g->at);\n"
+        "  int status = places_of(args, workspace, bytes, &g->at);\n"
+        "  if (!status) status = pack_all(args, &g->at, NULL);\n"
         "  if (!status) g->args = *args;\n  if (status) free(g);\n"
         "  *graph = status ? NULL : g;\n  return status;\n}\n\n"
         "int " C_NAME "_graph_start(void *graph, void *stream) {\n"
@@ -210,7 +299,8 @@ static const char capturing[] =
     "  cudaEvent_t behind[GROUPS + BRANCHES] = {NULL};\n"
     "  cudaGraph_t all = NULL;\n  cudaGraphExec_t made = NULL;\n"
     "  int status = graph ? places_of(args, workspace, bytes, &p) : BAD_ARGUMENT;\n"
-    "  bool ok = !status;\n"
+    "  if (!status) status = pack_all(args, &p, NULL);\n"
+    "  bool ok = !status && cudaStreamSynchronize(NULL) == cudaSuccess;\n"
     "  for (int b = 0; b < BRANCHES && ok; b++)\n"
     "    ok = cudaStreamCreateWithFlags(&on[b], cudaStreamNonBlocking) == cudaSuccess;\n"
     "  for (int i = 0; i < GROUPS + BRANCHES && ok; i++)\n"
@@ -277,7 +367,17 @@ static void print_device_header(FILE *out, const net_emission *e) {
         "size_t " C_NAME "_device_workspace(void);\n",
         out);
   fputs(
-      "/* Starts the kernels in the stream (a cudaStream_t), one behind the other, and returns at "
+      "/* The weights that kernels read in another order than the arguments', brought into that "
+      "order, in the workspace;\n"
+      " * packed: a call when they are there and have not changed since, which pack, device or "
+      "graph has done with this\n"
+      " * workspace. */\n"
+      "int " C_NAME "_device_pack(const " C_NAME
+      "_args *args, void *workspace, size_t bytes, void *stream);\n"
+      "int " C_NAME "_device_packed(const " C_NAME
+      "_args *args, void *workspace, size_t bytes, void *stream);\n"
+      "/* Packs, and starts the kernels in the stream (a cudaStream_t), one behind the other, and "
+      "returns at "
       "once; pointers of args and\n"
       " * workspace are the device's.  The first that cannot be started ends it.  May be captured "
       "in a CUDA graph. */\n"
@@ -285,7 +385,10 @@ static void print_device_header(FILE *out, const net_emission *e) {
       "_args *args, void *workspace, size_t bytes, void *stream);\n\n"
       "/* The same as a graph (a cudaGraphExec_t), for these pointers, in which kernels that touch "
       "nothing of each other run beside\n"
-      " * each other: made once, started in a stream as often as wanted, one start at a time. */\n"
+      " * each other: made once, started in a stream as often as wanted, one start at a time.  "
+      "Weights are packed when it is\n"
+      " * made; where they change, " C_NAME "_device_pack has to be called before it is started. "
+      "*/\n"
       "int " C_NAME "_graph(const " C_NAME
       "_args *args, void *workspace, size_t bytes, void **graph);\n"
       "int " C_NAME "_graph_start(void *graph, void *stream);\nvoid " C_NAME
@@ -432,12 +535,16 @@ static bool begin_emission(net_emission *e) {
                            .entry = C_NAME,
                            .within = e->within,
                            .eights = true};
-  return tf_net_memory_of(e->plan, e->wl, ir_bytes(e->data), &e->memory, e->d);
+  e->a = tf_arena_new();
+  if (!e->a || !net_channels_last(e->a, e->wl, e->plan->target, e->plan->dtype, &e->last))
+    return tf_out_of_memory(e->d);
+  if (!tf_net_memory_of(e->plan, e->wl, ir_bytes(e->data), &e->memory, e->d)) return false;
+  place_weights(e);
+  return true;
 }
 
 static bool find_branches(net_emission *e) {
-  e->a = tf_arena_new();
-  bool *scratch = e->a ? TF_ARRAY(e->a, bool, (size_t)e->plan->n) : NULL;
+  bool *scratch = TF_ARRAY(e->a, bool, (size_t)e->plan->n);
   if (!scratch) return tf_out_of_memory(e->d);
   for (int i = 0; i < e->plan->n; i++)
     scratch[i] = net_called(e, i)->files && net_called(e, i)->files->workspace > 0;

@@ -35,7 +35,8 @@ void net_cuda_declare_handle(FILE *out, const net_emission *e) {
         "int " C_NAME "_put(" C_NAME "_there *n, const " C_NAME "_floats *from);\n"
         "int " C_NAME "_start(" C_NAME "_there *n, void *stream, int as_graph);\n"
         "int " C_NAME "_get(" C_NAME "_there *n, const " C_NAME "_floats *to);\n"
-        "/* Its arrays there, for who fills or reads them himself. */\n"
+        "/* Its arrays there, for who fills or reads them himself; weights are packed at the first "
+        "start behind make or put. */\n"
         "const " C_NAME "_args *" C_NAME "_arrays(const " C_NAME "_there *n);\n"
         "void " C_NAME "_free(" C_NAME "_there *n);\n\n",
         out);
@@ -98,13 +99,15 @@ static const char moving[] =
 static const char starting[] =
     "\nconst " C_NAME "_args *" C_NAME "_arrays(const " C_NAME "_there *n) { return &n->args; }\n\n"
     "static int start_all(" C_NAME "_there *n, void *stream) {\n"
-    "  return " C_NAME "_device(&n->args, n->workspace, " C_NAME
+    "  return " C_NAME "_device_packed(&n->args, n->workspace, " C_NAME
     "_device_workspace(), stream);\n}\n\n"
     "int " C_NAME "_start(" C_NAME
     "_there *n, void *stream, int as_graph) {\n  if (!n) return BAD_ARGUMENT;\n"
-    "  if (!as_graph) return start_all(n, stream);\n"
-    "  const int status =\n"
-    "      n->graph ? " C_NAME "_done : " C_NAME "_graph(&n->args, n->workspace, " C_NAME
+    "  int status = n->packed ? " C_NAME "_done : " C_NAME
+    "_device_pack(&n->args, n->workspace, " C_NAME "_device_workspace(), stream);\n"
+    "  n->packed = !status;\n"
+    "  if (status || !as_graph) return status ? status : start_all(n, stream);\n"
+    "  status = n->graph ? " C_NAME "_done : " C_NAME "_graph(&n->args, n->workspace, " C_NAME
     "_device_workspace(), &n->graph);\n"
     "  return status ? status : " C_NAME "_graph_start(n->graph, stream);\n}\n";
 
@@ -147,6 +150,8 @@ static void move(FILE *out, const net_emission *e, bool inputs) {
     else
       fputs(") status = get_all(to->", out), c_field(out, t->name), fputs(", n->args.", out);
     c_field(out, t->name), fprintf(out, ", %" PRId64 ");\n", tf_tensor_words(t));
+    if (inputs && net_is_packed(e, z))
+      fputs("  if (from->", out), c_field(out, t->name), fputs(") n->packed = false;\n", out);
   }
   fputs("  return status;\n}\n", out);
 }
@@ -164,7 +169,8 @@ static void release(FILE *out, const net_emission *e) {
 void net_cuda_handle(FILE *out, const net_emission *e) {
   fputs("\n/* ---- a network with its memory ---- */\n\nstruct " C_NAME "_there {\n  " C_NAME
         "_args args;\n"
-        "  void *workspace, *graph; /* graph NULL: none was made */\n};\n\n",
+        "  void *workspace, *graph; /* graph NULL: none was made */\n"
+        "  bool packed;             /* weights, as the arguments have them now */\n};\n\n",
         out);
   put_types(out, e);
   fputs(moving, out);

@@ -17,11 +17,12 @@ bool net_join_dims(tf_arena *a, const tf_workload *wl, const int *ops, int n, co
                    int *dim, int *n_dims);
 
 /* cut.c: tf_group_cut, and how: splits: what it reads may become tensors under other coordinates
- * (split.c). */
+ * (split.c).  last: of the network's tensors (channels.c), or NULL. */
 typedef struct {
   const char *name;
   tf_loc at;
   bool splits;
+  const int *last;
 } net_cutting;
 tf_group *net_group_cut(const tf_workload *wl, const int *ops, int n, const net_cutting *how,
                         tf_diags *d);
@@ -40,6 +41,16 @@ bool net_split(tf_arena *a, tf_workload *wl, const bool *fixed, int *tensor, tf_
  * network's tensor.  False: no memory. */
 bool net_add_row(tf_arena *a, tf_workload *wl, const tf_tensor *const *outside,
                  tf_group_place *place);
+
+/* channels.c: (*last)[t] is the rank of the network's tensor that is innermost where groups have
+ * it: the channels of convolutions, which the network has before pixels; -1: it stands as the
+ * network has it.  NULL: so does all, for that target and type.  False: no memory. */
+bool net_channels_last(tf_arena *a, const tf_workload *wl, const char *target, const char *dtype,
+                       const int **last);
+/* Makes that rank of the tensor its last, if it is no negative number; of all of a group's tensors
+ * (rank: of each), and in its ops.  False: no memory. */
+bool net_move_rank(tf_arena *a, tf_tensor *z, int rank);
+bool net_move_ranks(tf_arena *a, tf_workload *wl, const int *rank);
 
 /* flatten.c: whether a dim or a tensor has the name. */
 bool net_is_taken(const tf_workload *wl, const char *name);
@@ -136,6 +147,7 @@ enum { NET_BUCKETS = 1 << 12 };
 typedef struct {
   const tf_arch *arch;
   const tf_workload *wl;
+  const int *last; /* as in net_cutting */
   const tf_net_opts *o;
   tf_diags *d;
   int n;

@@ -75,10 +75,12 @@ static bool make_group(net_planning *s, int i) {
   char name[300];
   snprintf(name, sizeof name, "%.250s.%d", c->wl->name, i + 1);
   s->plan->n = i + 1;
-  g->group = net_group_cut(
-      c->wl, ops, n,
-      &(net_cutting){.name = name, .at = c->wl->ops[ops[0]].at, .splits = net_splits(c->o->target)},
-      c->d);
+  g->group = net_group_cut(c->wl, ops, n,
+                           &(net_cutting){.name = name,
+                                          .at = c->wl->ops[ops[0]].at,
+                                          .splits = net_splits(c->o->target),
+                                          .last = c->last},
+                           c->d);
   if (!g->group) return false;
   int *like = &s->like[s->cuts.id[i]];
   if (!*like) *like = i + 1;
@@ -244,7 +246,8 @@ tf_net_plan *tf_net_plan_of(const tf_arch *arch, const tf_workload *wl, const tf
         .arch = arch,
         .a = a,
         .plan = p};
-    ok = net_see(s) || tf_out_of_memory(d);
+    ok = (net_channels_last(a, wl, o->target, o->dtype, &s->costs.last) && net_see(s)) ||
+         tf_out_of_memory(d);
     for (int i = 0; ok && i < N_PASSES; i++)
       ok = passes[i](s);
     net_costs_free(&s->costs);

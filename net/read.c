@@ -39,6 +39,7 @@ typedef struct {
   const tf_ynode **named; /* [n_ops] where a group names the op; NULL: nowhere so far */
   int *of;                /* [n_ops] 1 + its group */
   bool lost;              /* some group names unknown ops, or none */
+  const int *last;        /* as in net_cutting */
   tf_net_plan *plan;
 } reader;
 
@@ -197,7 +198,8 @@ static bool read_group(reader *r, const tf_ynode *node, int i) {
       net_group_cut(r->wl, ops, (int)v[G_OPS]->n,
                     &(net_cutting){.name = name,
                                    .at = v[G_OPS]->at,
-                                   .splits = net_splits(*r->plan->target ? r->plan->target : NULL)},
+                                   .splits = net_splits(*r->plan->target ? r->plan->target : NULL),
+                                   .last = r->last},
                     r->d);
   const bool chosen = take_choices(r, g, v[G_CHOOSE]);
   if (!g->group || !take_mapping(r, g, v[G_MAPPING]) || !chosen) return false;
@@ -273,7 +275,9 @@ static bool read_plan(reader *r, const tf_ynode *node) {
   r->named = TF_ARRAY(r->a, const tf_ynode *, (size_t)r->wl->n_ops);
   r->of = TF_ARRAY(r->a, int, (size_t)r->wl->n_ops);
   r->plan->groups = calloc(n + 1, sizeof *r->plan->groups);
-  if (!r->named || !r->of || !r->plan->groups) return no_memory(r);
+  if (!r->named || !r->of || !r->plan->groups ||
+      !net_channels_last(r->a, r->wl, r->plan->target, r->plan->dtype, &r->last))
+    return no_memory(r);
   for (r->plan->n = 0; r->plan->n < (int)n; r->plan->n++)
     ok = read_group(r, v[P_GROUPS]->items[r->plan->n], r->plan->n) && ok;
   ok = !r->lost && all_named(r, v[P_GROUPS]->at) && in_order(r) && ok;

@@ -229,7 +229,8 @@ typedef enum {
   TF_EMIT_TUNED = 2, /* they follow schedules that tune has measured */
   TF_EMIT_NETWORKS = 4, /* those of a network's groups are called in order */
   TF_EMIT_MICRO = 8,    /* their products may come from libraries */
-  TF_EMIT_READ = 16     /* they are texts to read, not code: the first file alone says it all */
+  TF_EMIT_READ = 16,    /* they are texts to read, not code: the first file alone says it all */
+  TF_EMIT_CHANNELS_LAST = 32 /* convolutions of halves are fastest with channels innermost */
 } tf_emit_ability;
 TF_API bool tf_emit_able(const char *target, tf_emit_ability what);
 /* Instruction sets that are the target's own, as a sentence lists them (NULL: none), and whether a

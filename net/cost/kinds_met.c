@@ -55,7 +55,8 @@ bool net_meet_kind(net_costs *c, const int *ops, int n, int *id, double *least) 
   tf_diags *d = tf_diags_new(); /* a group that is not possible is no error */
   if (!d) return tf_out_of_memory(c->d);
   tf_group *g = net_group_cut(
-      c->wl, ops, n, &(net_cutting){.name = "group", .splits = net_splits(c->o->target)}, d);
+      c->wl, ops, n,
+      &(net_cutting){.name = "group", .splits = net_splits(c->o->target), .last = c->last}, d);
   tf_diags_free(d);
   *least = INFINITY;
   if (!g) return true;

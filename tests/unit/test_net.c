@@ -101,6 +101,86 @@ static void test_values(uint64_t seed) {
   case_drop(&e);
 }
 
+/* ---- channels last -------------------------------------------------------------------------- */
+/* Convolutions with channels first: of the input, of what passes between groups, by a stride, of
+ * one point, of each channel, in groups; maxima, a residual, a part of the channels, another order.
+ */
+static const char channels[] =
+    "workload:\n"
+    "  name: channels\n"
+    "  dims: {n: 2, i: 3, c: 8, k: 16, k2: 16, l: 8, o: 5, h: 6, w: 5, p: 3, q: 2, r: 3, s: "
+    "3, "
+    "u: 2}\n"
+    "  tensors: {X: {pad: [0, 0, 1, 1]}, B: {pad: [0, 0, 1, 1]}, F: {pad: [0, 0, 1, 1]}}\n"
+    "  ops:\n"
+    "  - A[n,c,h,w] += X[n,i,h+r-1,w+s-1] * Wa[c,i,r,s]\n"
+    "  - B[n,c,h,w] = relu(A[n,c,h,w] + a[c])\n"
+    "  - C[n,k,h,w] += B[n,c,h+r-1,w+s-1] * Wc[k,c,r,s]\n"
+    "  - D[n,k2,h,w] += C[n,k,h,w] * Wd[k2,k]\n"
+    "  - E[n,k,h,w] = D[n,k,h,w] + C[n,k,h,w]\n"
+    "  - F[n,k,p,q] max= E[n,k,2*p+u,2*q+u]\n"
+    "  - G[n,k,p,q] += F[n,k,p+r-1,q+s-1] * Wg[k,r,s]\n"
+    "  - H[n,l,p,q] = G[n,l+8,p,q] * 2\n"
+    "  - I[n,l,p] += H[n,c,p,q] * Wi[l,c,q]\n"
+    "  - J[n,o,p,q] += H[n,c,p,q] * Wj[o,c]\n"
+    "  - K[n,q,p,k] = G[n,k,p,q]\n";
+
+/* Its elements, with that rank the last. */
+static void turn(const tf_tensor *z, int rank, const double *from, double *to) {
+  int64_t rows = 1, inner = 1, n = z->extent[rank];
+  for (int r = 0; r < rank; r++)
+    rows *= z->extent[r];
+  for (int r = rank + 1; r < z->rank; r++)
+    inner *= z->extent[r];
+  for (int64_t x = 0; x < rows; x++)
+    for (int64_t c = 0; c < n; c++)
+      for (int64_t i = 0; i < inner; i++)
+        to[(x * inner + i) * n + c] = from[(x * n + c) * inner + i];
+}
+
+/* Groups of up to `most` ops compute what the network does, of tensors that stand as is said. */
+static void test_channels(int most) {
+  test_case e = case_of(net_arch, channels);
+  const tf_workload *wl = e.spec->workload;
+  double **want = whole_new(wl), **got = whole_new(wl);
+  const int *last = NULL;
+  whole_run(wl, want);
+  tf_arena *a = tf_arena_new();
+  CHECK(net_channels_last(a, wl, "cuda", "f32", &last) && !last);
+  CHECK(net_channels_last(a, wl, "cpu", "bf16", &last) && !last);
+  CHECK(net_channels_last(a, wl, "cuda", "bf16", &last) && last);
+  for (int z = 0; last && z < wl->n_tensors; z++)
+    CHECK((last[z] == 1) == (strstr("A B C D E F G H Wc", wl->tensors[z].name) != NULL) &&
+          (last[z] == 1 || last[z] == -1));
+  for (int z = 0; last && z < wl->n_tensors; z++)
+    if (wl->tensors[z].producer < 0 && last[z] >= 0)
+      turn(&wl->tensors[z], last[z], want[z], got[z]);
+  for (int at = 0, n = most; last && at < wl->n_ops; at += n, n = most) {
+    tf_group *g = NULL;
+    if (n > wl->n_ops - at) n = wl->n_ops - at;
+    for (; n && !g; n -= !g) {
+      tf_diags *d = tf_diags_new();
+      g = net_group_cut(wl, wl->topo + at, n, &(net_cutting){.name = "part", .last = last}, d);
+      tf_diags_free(d);
+    }
+    if (!CHECK(g && run_group(g, got))) break;
+    tf_group_free(g);
+  }
+  for (int z = 0; last && z < wl->n_tensors; z++) {
+    const tf_tensor *t = &wl->tensors[z];
+    const size_t n = (size_t)whole_words(t);
+    double *as = t->n_consumers ? calloc(n, sizeof *as) : NULL;
+    if (as && last[z] >= 0) turn(t, last[z], want[z], as);
+    if (!CHECK(!memcmp(as && last[z] >= 0 ? as : want[z], got[z], n * sizeof **got)))
+      printf("%s of groups of %d\n", t->name, most);
+    free(as);
+  }
+  whole_free(wl, want);
+  whole_free(wl, got);
+  tf_arena_free(a);
+  case_drop(&e);
+}
+
 /* ---- what no group can beat ----------------------------------------------------------------- */
 /* The bound of the network is no more than those of its groups together. */
 static void test_bounds(uint64_t seed) {
@@ -540,6 +620,8 @@ int main(int argc, char **argv) {
   test_pace();
   for (uint64_t seed = 1; seed <= 5; seed++)
     test_no_time(seed);
+  for (int most = 1; most <= 4; most++)
+    test_channels(most);
   test_joined();
   test_read_outside();
   test_pads();

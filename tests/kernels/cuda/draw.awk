@@ -178,10 +178,10 @@ function sequence() {
 }
 
 function image() {
-  last = groups || draw(2); n_from = draw(4) ? width() : 3; from = dim("c0", n_from); hh = 3 + draw(8); ww = 3 + draw(8)
+  last = draw(2); n_from = draw(4) ? width() : 3; from = dim("c0", n_from); hh = 3 + draw(8); ww = 3 + draw(8)
   all_dims = "n: " 1 + draw(2) all_dims; at_layer = "x"; layers = 2 + draw(2); tensors = ""
   for (i = 1; i <= layers; i++) {
-    r = draw(2) ? 3 : 1; st = draw(3) ? 1 : 2; pad = int(r / 2); to = width(); k = dim("c" i, to)
+    r = draw(2) ? 3 : 1; st = draw(3) ? 1 : 2; pad = int(r / 2); to = draw(2) ? eights(5) : width(); k = dim("c" i, to)
     if (r > 1) { dim("r" i, r); dim("s" i, r) }
     hh = int((hh + 2 * pad - r) / st) + 1; ww = int((ww + 2 * pad - r) / st) + 1
     u = dim("p" i, hh); v = dim("q" i, ww)

@@ -160,7 +160,12 @@ bool cu_is_together(const ir_program *p, const ir_stmt *s) {
   int64_t inner = 1;
   bool together = ir_bytes(to->type) == 2;
   for (int i = sum->n - 1; i >= 0 && together; inner *= sum->length[i--])
-    together = sum->step[i] * cu_dense_step(p, from, sum->at[i]) == inner;
+    together = sum->step[i] * cu_dense_step(p, from, sum->at[i]) == inner &&
+               sum->at[i] != cu_stack(to)->at[0];
+  /* a window as wide as its image reaches beyond it */
+  const tf_tensor *z = from->role == IR_ARGUMENT ? &p->tree->workload->tensors[from->tensor] : NULL;
+  for (int r = 0; z && r < z->rank; r++)
+    together = together && !z->pad[r];
   return together;
 }
 

@@ -170,9 +170,9 @@ int cu_window(const tf_workload *wl, const tf_op *op) {
   return enough && (channels_of(wl, op) >= CHANNELS || cu_has_few_channels(wl, op)) ? window : -1;
 }
 
-/* What one product sums over at most of channels that stand apart, and the most and the least of
- * these. */
-enum { MOST_CHUNK_SUM = 160, MOST_CHUNK = 64, LEAST_CHUNK = 8 };
+/* What one product sums over at most of channels that stand apart, and what is few; the most and
+ * the least of these. */
+enum { MOST_CHUNK_SUM = 160, FEW_SUM = 64, MOST_CHUNK = 64, LEAST_CHUNK = 8 };
 
 /* Whether the dim is a term of one of the read's indices. */
 static bool is_term_once(const tf_workload *wl, const tf_ref *ref, int dim) {
@@ -207,13 +207,14 @@ int64_t cu_chunk(const tf_workload *wl, const tf_op *op) {
   int64_t places = 1;
   for (int k = channels + 1; k < op->n_dims; k++)
     if (__builtin_mul_overflow(places, wl->dims[op->dims[k]].extent, &places)) return 0;
+  const int64_t extent = wl->dims[op->dims[channels]].extent;
   int64_t chunk = MOST_CHUNK;
-  while (chunk > LEAST_CHUNK &&
-         (chunk > MOST_CHUNK_SUM / places || wl->dims[op->dims[channels]].extent % chunk))
+  while (chunk > LEAST_CHUNK && (chunk > MOST_CHUNK_SUM / places || extent % chunk))
     chunk /= 2;
-  const bool fits =
-      places <= MOST_SUM / LEAST_CHUNK && wl->dims[op->dims[channels]].extent % chunk == 0;
-  return fits ? chunk : 0;
+  /* steps of a short sum wait as often as others: a longer one of any length */
+  for (int64_t more = chunk; chunk * places < FEW_SUM && more <= MOST_CHUNK; more += LEAST_CHUNK)
+    if (extent % more == 0 && more * places <= MOST_CHUNK_SUM) chunk = more;
+  return places <= MOST_SUM / LEAST_CHUNK && extent % chunk == 0 ? chunk : 0;
 }
 
 /* Whether neighbours of both operands run along the sum. */
