@@ -5,9 +5,11 @@
 
 #include <math.h>
 
+#include "codegen/backend/cpu/expect/expect.h"
 #include "codegen/backend/cpu/pass/loops.h"
 #include "codegen/backend/cpu/pass/pass.h"
 
+enum { MAX_PATH = 256 };
 enum { MAX_DEPTH = 64 };
 
 typedef struct {
@@ -20,6 +22,9 @@ typedef struct {
       share[MAX_DEPTH]; /* of the surrounding loops: steps, and how many run at once */
   const ir_stmt *loop[MAX_DEPTH];
   uint64_t *moves; /* [variable] loops on which it depends, bit by depth */
+  bool masked;
+  cpu_path path;
+  double passes; /* of a mask: the share of the steps around that it leaves */
   double cycles;
   bool is_short; /* of memory */
 } walk;
@@ -104,7 +109,7 @@ static double runs(const walk *w, uint64_t mask, bool kept) {
     last--;
   for (int i = 0; i < last; i++)
     n *= w->trip[i] / w->share[i];
-  return n;
+  return last == w->depth ? n * w->passes : n;
 }
 
 /* How often a core packs what has a slot for each of its boxes. */
@@ -490,7 +495,16 @@ static void blocks(walk *w, const ir_stmt *s, const cpu_product *p) {
        k * tiles * w->core->row);
 }
 
-static void nest(walk *w, const ir_stmt *s) {
+/* The share of a nest's points that a mask leaves, of rows that it cuts. */
+static double left(const walk *w, const ir_stmt *s) {
+  double share = 1;
+  for (int k = 0; w->masked && k < w->p->tree->workload->ops[s->op].n_dims; k++)
+    if (!s->range[k].exact && s->range[k].most > 1)
+      share *= cpu_share_of_range(&w->path, &s->range[k]);
+  return share;
+}
+
+static void nest_inside(walk *w, const ir_stmt *s) {
   const cpu_product *p = cpu_product_of(s);
   if (p && p->way == CPU_SPARSE)
     (p->sparse.block ? blocks : sparse)(w, s, p);
@@ -502,6 +516,13 @@ static void nest(walk *w, const ir_stmt *s) {
     cost_of_product(w, s, p);
   else
     w->cycles += runs(w, 0, false) * tf_cost_points(w->p, w->isa, w->core, s);
+}
+
+static void nest(walk *w, const ir_stmt *s) {
+  const double all = w->passes;
+  w->passes *= left(w, s);
+  nest_inside(w, s);
+  w->passes = all;
 }
 
 /* A factor for each row, and passing all elements through the core. */
@@ -520,26 +541,42 @@ static void cost_of_keep(walk *w, const ir_stmt *s) {
 
 static void body(walk *w, const ir_body *b, bool together);
 
+static void step_in(walk *w, const ir_stmt *s) {
+  if (w->masked && w->path.n < MAX_PATH) w->path.s[w->path.n++] = s;
+}
+
+/* What runs where a range is not empty: of masks in a share of the steps. */
+static void guarded(walk *w, const ir_stmt *s) {
+  const double all = w->passes;
+  if (w->masked) w->passes *= cpu_share_of_guard(&w->path, s);
+  body(w, &s->body, false);
+  w->passes = all;
+}
+
 static void loop(walk *w, const ir_stmt *s) {
+  const int around_it = w->path.n;
   if (w->depth == MAX_DEPTH) return;
   w->moves[s->loop.var] = UINT64_C(1) << w->depth;
   w->loop[w->depth] = s;
+  step_in(w, s);
   w->trip[w->depth] = (double)s->loop.trip;
   w->share[w->depth++] = !ir_is_parallel(s)            ? 1
                          : s->loop.trip < w->instances ? (double)s->loop.trip
                                                        : w->instances;
   body(w, &s->body, false);
   w->depth--;
+  w->path.n = around_it;
 }
 
 static void body(walk *w, const ir_body *b, bool together) {
+  const int around_it = w->path.n;
   const double waits = tf_cost_traffic(w->p, b, together);
   w->is_short |= waits < 0;
   w->cycles += runs(w, 0, false) * waits;
   for (int i = 0; i < b->n; i++) {
     const ir_stmt *s = b->s[i];
     if (s->kind == IR_LET)
-      lower_let_moves(w->moves, s);
+      lower_let_moves(w->moves, s), step_in(w, s);
     else if (s->kind == IR_FOR)
       loop(w, s);
     else if (s->kind == IR_NEST)
@@ -548,9 +585,12 @@ static void body(walk *w, const ir_body *b, bool together) {
       cost_of_keep(w, s);
     else if (s->kind == IR_CORRECT || s->kind == IR_DIVIDE || s->kind == IR_CARRY)
       over(w, s);
-    else if (s->kind == IR_IF || s->kind == IR_TOGETHER)
-      body(w, &s->body, s->kind == IR_TOGETHER);
+    else if (s->kind == IR_IF)
+      guarded(w, s);
+    else if (s->kind == IR_TOGETHER)
+      body(w, &s->body, true);
   }
+  w->path.n = around_it;
 }
 
 double tf_cost(const ir_program *p, const tf_micro_isa *isa) {
@@ -560,8 +600,13 @@ double tf_cost(const ir_program *p, const tf_micro_isa *isa) {
             .core = &a->core,
             .instances = 1,
             .near = 2 * (double)lower_close_words(a),
-            .moves = TF_ARRAY(p->arena, uint64_t, (size_t)p->n_vars + 1)};
-  if (!w.moves) return -1;
+            .passes = 1,
+            .masked = tf_workload_masked(p->tree->workload),
+            .moves = TF_ARRAY(p->arena, uint64_t, (size_t)p->n_vars + 1),
+            .path = {.p = p,
+                     .var = TF_ARRAY(p->arena, int64_t, (size_t)p->n_vars + 1),
+                     .s = TF_ARRAY(p->arena, const ir_stmt *, MAX_PATH)}};
+  if (!w.moves || !w.path.var || !w.path.s) return -1;
   for (int l = 1; l < a->n_memories; l++)
     w.instances *= (int)(a->memories[l].mesh[0] * a->memories[l].mesh[1]);
   body(&w, &p->body, false);

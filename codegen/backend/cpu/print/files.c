@@ -1,6 +1,8 @@
 /* kernel.h and what builds it: Makefile, CMakeLists.txt, README.md, manifest.json. */
 #include "codegen/backend/cpu/print/files.h"
 
+#include "codegen/backend/cpu/expect/expect.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -535,5 +537,10 @@ void c_manifest(FILE *out, const c_package *k) {
   c_manifest_begin(out, k, "cpu", k->n_isas ? "multi" : k->isa->name);
   fprintf(out, ",\n  \"workspace_words\": %" PRId64 ",\n  \"workspace_words_per_thread\": %" PRId64,
           k->shared, k->each);
+  if (k->o->result && k->o->result->counts) {
+    const double cycles = cpu_expected(k->p, k->isa, k->o->result);
+    fprintf(out, ",\n  \"kernel_cycles\": %.6g,\n  \"kernel_seconds\": %.6g", cycles,
+            cycles / k->p->tree->arch->clock_hz);
+  }
   c_manifest_end(out, k);
 }
