@@ -29,10 +29,32 @@ static double memory(const ir_program *p, const tf_result *r, int level) {
   return words / a->memories[level].read_bw / instances;
 }
 
+_Static_assert(CPU_EXPECT_PARTS == (int)TF_COST_PARTS + (int)CPU_EXPECT_MEMORIES, "all parts");
+
+const char *const cpu_expect_names[CPU_EXPECT_PARTS] = {
+    [TF_COST_F32] = "f32",           [TF_COST_BF16] = "bf16",       [TF_COST_BYTES] = "int8",
+    [TF_COST_WAITS] = "waits",       [TF_COST_REST] = "rest",       [TF_COST_WINDOW] = "window",
+    [TF_COST_SIMPLE] = "simple",     [TF_COST_ACCESS] = "access",   [TF_COST_NARROW] = "narrow",
+    [TF_COST_BYTE] = "byte",         [TF_COST_QUOTIENT] = "quotient", [TF_COST_EXP] = "exp",
+    [TF_COST_ERF] = "erf",           [TF_COST_TRIG] = "trig",       [TF_COST_SCATTER] = "scatter",
+    [TF_COST_ROW] = "row",           [TF_COST_SUM] = "sum",         [TF_COST_SCALAR] = "scalar",
+    [TF_COST_PARTS] = "memory-0",    [TF_COST_PARTS + 1] = "memory-1",
+    [TF_COST_PARTS + 2] = "memory-2"};
+
+bool cpu_expect_parts(const ir_program *p, const tf_micro_isa *isa, const tf_result *r,
+                      double *part) {
+  const int near = tf_arch_near_cache(p->tree->arch);
+  for (int l = 0; l < CPU_EXPECT_MEMORIES; l++)
+    part[TF_COST_PARTS + l] = l < near ? memory(p, r, l) : 0;
+  return tf_cost_parts(p, isa, part);
+}
+
 double cpu_expected(const ir_program *p, const tf_micro_isa *isa, const tf_result *r) {
-  double cycles = tf_cost(p, isa);
-  if (cycles < 0) return cycles;
-  for (int l = 0; l < tf_arch_near_cache(p->tree->arch); l++)
-    cycles = fmax(cycles, memory(p, r, l));
+  double part[CPU_EXPECT_PARTS], cycles = 0;
+  if (!cpu_expect_parts(p, isa, r, part)) return -1;
+  for (int i = 0; i < TF_COST_PARTS; i++)
+    cycles += part[i];
+  for (int i = TF_COST_PARTS; i < CPU_EXPECT_PARTS; i++)
+    cycles = fmax(cycles, part[i]);
   return cycles;
 }
