@@ -3,6 +3,7 @@
 
 usage: predicted.py TILEFLOW ARCH.yaml FOLDER CSV SEED [KIND...]   (taskset -c 1; PyTorch for its tensors)
   MADE=1   only emits and compiles what FOLDER lacks, with JOBS processes (2)
+  EACH="10 5 5"  cases of each kind in f32, bf16, int8
   TIMED=CSV  takes the times of this file of an earlier run: the predictions alone are new
 Each kernel is called again and again: its tensors stay in the innermost cache that holds them all, so it is planned for ARCH with that
 memory's bandwidth for those outside it.  The time is the least of PASSES (3) passes over all, of ROUNDS turns each, with weights packed.
@@ -27,7 +28,7 @@ from peer import Ours, library, turns
 
 WITHIN = 1.25
 ROUNDS, PASSES = 5, int(os.environ.get("PASSES", "3"))
-EACH = {"f32": 10, "bf16": 5, "int8": 5}
+EACH = dict(zip(("f32", "bf16", "int8"), map(int, os.environ.get("EACH", "10 5 5").split())))
 COLUMNS = ["case", "kind", "dtype", "params", "predicted_ms", "measured_ms", "measured_over_predicted"]
 MATH = ["exp", "tanh", "erf", "sigmoid", "relu", "gelu", "silu", "sqrt", "log", "abs", "floor", "sin"]
 

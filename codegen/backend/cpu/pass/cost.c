@@ -24,7 +24,7 @@ typedef struct {
   uint64_t *moves; /* [variable] loops on which it depends, bit by depth */
   bool masked;
   cpu_path path;
-  double *part; /* [TF_COST_PARTS] each part of what runs, rather than cycles; NULL: these */
+  double *part;  /* [TF_COST_PARTS] each part of what runs, rather than cycles; NULL: these */
   double passes; /* of a mask: the share of the steps around that it leaves */
   double cycles;
   bool is_short; /* of memory */
@@ -526,9 +526,11 @@ static void nest_inside(walk *w, const ir_stmt *s) {
 /* Products by the type that they multiply. */
 static void note_product(walk *w, const cpu_product *p, double before) {
   const ir_type type = p->kernel ? p->kernel->b : IR_F32;
-  w->part[type == IR_F32    ? TF_COST_F32
-          : type == IR_BF16 ? TF_COST_BF16
-                            : TF_COST_BYTES] += w->cycles - before;
+  w->part[p->way == CPU_FEW        ? TF_COST_FEW
+          : type == IR_BF16        ? TF_COST_BF16
+          : type != IR_F32         ? TF_COST_BYTES
+          : p->way == CPU_CHANNELS ? TF_COST_CHANNELS
+                                   : TF_COST_F32] += w->cycles - before;
   w->cycles = before;
 }
 

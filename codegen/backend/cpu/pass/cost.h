@@ -9,24 +9,30 @@ double tf_cost(const ir_program *p, const tf_micro_isa *isa);
 
 /* What a program does in a call, from which its time is expected (expect/expect.h). */
 typedef enum {
-  TF_COST_F32,   /* cycles of products by their cost, by what they multiply */
+  TF_COST_F32, /* cycles of products by their cost, by what they multiply */
   TF_COST_BF16,
   TF_COST_BYTES,
-  TF_COST_WAITS, /* cycles in which nests wait for intermediates */
-  TF_COST_REST,  /* cycles of what is no nest */
-  TF_COST_WINDOW, /* of windows, by their cost */
-  TF_COST_SIMPLE, /* of other nests: vectors of one instruction's operations */
-  TF_COST_ACCESS, /* vectors that are loaded or stored ... */
-  TF_COST_NARROW, /* ... in bfloat16 */
-  TF_COST_BYTE,   /* ... of bytes */
+  TF_COST_FEW,      /* ... of few rows */
+  TF_COST_CHANNELS, /* ... of float32 by channels */
+  TF_COST_GONE,     /* cycles in which maps wait for lines from afar */
+  TF_COST_WAITS,    /* cycles in which nests wait for intermediates */
+  TF_COST_REST,     /* cycles of what is no nest */
+  TF_COST_WINDOW,   /* of windows, by their cost */
+  TF_COST_SIMPLE,   /* of other nests: vectors of one instruction's operations */
+  TF_COST_ACCESS,   /* vectors that are loaded or stored ... */
+  TF_COST_NARROW,   /* ... in bfloat16 */
+  TF_COST_BYTE,     /* ... of bytes */
   TF_COST_QUOTIENT,
+  TF_COST_ROOT,
   TF_COST_EXP,
   TF_COST_ERF,
   TF_COST_TRIG,
-  TF_COST_SCATTER, /* elements that are loaded one by one into vectors */
-  TF_COST_ROW,     /* rows begun */
-  TF_COST_SUM,     /* vectors that are added up at the end of a row */
-  TF_COST_SCALAR,  /* elements of loops without vectors */
+  TF_COST_SCATTER,        /* elements that are loaded one by one into vectors ... */
+  TF_COST_SCATTER_NARROW, /* ... of narrower types */
+  TF_COST_STRIDED,        /* elements that windows take apart from each other */
+  TF_COST_ROW,            /* rows begun */
+  TF_COST_SUM,            /* vectors that are added up at the end of a row */
+  TF_COST_SCALAR, /* elements of loops without vectors, in which each waits for the one before */
   TF_COST_PARTS
 } tf_cost_part;
 /* False: out of memory. */

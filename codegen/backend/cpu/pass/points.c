@@ -275,8 +275,8 @@ double tf_cost_points(const ir_program *of, const tf_micro_isa *isa, const tf_co
 
 static tf_cost_part part_of(tf_kind call) {
   switch (call) {
-  case TF_K_DIV:
-  case TF_K_SQRT: return TF_COST_QUOTIENT;
+  case TF_K_DIV: return TF_COST_QUOTIENT;
+  case TF_K_SQRT: return TF_COST_ROOT;
   case TF_K_EXP:
   case TF_K_TANH:
   case TF_K_SIGMOID:
@@ -305,16 +305,29 @@ static void operation_parts(const points *p, double n, double *part) {
   if (p->op->n_dims > p->op->n_out_dims) part[TF_COST_SIMPLE] += n;
 }
 
+static bool narrow(const points *p, const ir_program *of) {
+  return p->op->n_reads > 0 &&
+         ir_bytes(of->buffers[of->buffer_of[p->op->reads[0].tensor]].type) < (int)sizeof(float);
+}
+
+/* Elements that a window takes apart from each other. */
+static void window_parts(const points *p, double runs, double *part) {
+  part[TF_COST_WINDOW] += runs * window(p);
+  for (int i = 0; i < p->op->n_reads; i++)
+    if (cpu_window_kind(p->wl, p->s, i) == CPU_ACROSS ||
+        (cpu_window_kind(p->wl, p->s, i) == CPU_LANES && cpu_window_step(p->wl, p->s, i) > 1))
+      part[TF_COST_STRIDED] += runs * settings(p, 0, p->op->n_dims);
+}
+
 /* Rows of vectors along the op's k-th dim. */
 static void row_parts(const points *p, const ir_program *of, int k, double runs, double *part) {
   const double rows = runs * settings(p, 0, p->op->n_dims) / (double)p->s->range[k].most,
                n = rows * vectors(p, k);
   operation_parts(p, n, part);
   part[TF_COST_ROW] += rows;
-  part[TF_COST_SCATTER] += n * p->lanes * scattered(p, k);
+  part[narrow(p, of) ? TF_COST_SCATTER_NARROW : TF_COST_SCATTER] += n * p->lanes * scattered(p, k);
   for (int i = 0; i < p->op->n_reads; i++)
-    if (cpu_read_moves(p->wl, p->op, i, k))
-      access_parts(of, p->op->reads[i].tensor, n, part);
+    if (cpu_read_moves(p->wl, p->op, i, k)) access_parts(of, p->op->reads[i].tensor, n, part);
   if (k < p->op->n_out_dims) access_parts(of, p->op->out, n, part);
 }
 
@@ -327,8 +340,9 @@ void tf_cost_point_parts(const ir_program *of, const tf_micro_isa *isa, const tf
   bool neighbours = false;
   for (int k = out; k < all; k++)
     neighbours |= scattered(&p, k) == 0;
+  if (out > 0 && out == all) part[TF_COST_GONE] += runs * (awaited(&p, of) + gone(&p, of));
   if (cpu_of(s)->window)
-    part[TF_COST_WINDOW] += runs * window(&p);
+    window_parts(&p, runs, part);
   else if (cpu_of(s)->done)
     operation_parts(&p, runs * settings(&p, 0, out - 1) * vectors(&p, out - 1), part);
   else if (row < out - 1)
@@ -336,7 +350,8 @@ void tf_cost_point_parts(const ir_program *of, const tf_micro_isa *isa, const tf
   else if (out > 0 && (out == all || ((scattered(&p, all - 1) || padded(&p)) &&
                                       (scattered(&p, out - 1) == 0 || !neighbours))))
     row_parts(&p, of, out - 1, runs, part);
-  else if (out < all && scattered(&p, all - 1) == 0 && !padded(&p)) {
+  else if (out < all && scattered(&p, all - 1) == 0 && !padded(&p) && p.op->n_reads > 0 &&
+           !ir_is_byte(of->buffers[of->buffer_of[p.op->reads[0].tensor]].type)) {
     row_parts(&p, of, all - 1, runs, part);
     part[TF_COST_SUM] += runs * settings(&p, 0, out);
   } else
