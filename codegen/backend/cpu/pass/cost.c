@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "codegen/backend/cpu/expect/expect.h"
+#include "codegen/backend/cpu/note/share.h"
 #include "codegen/backend/cpu/pass/loops.h"
 #include "codegen/backend/cpu/pass/pass.h"
 

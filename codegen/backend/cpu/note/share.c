@@ -1,6 +1,6 @@
 /* How much of a statement runs where a mask leaves out steps: its values are computed for steps of
  * the loops around on which they depend, all of them or, of many, some at equal distances. */
-#include "codegen/backend/cpu/expect/expect.h"
+#include "codegen/backend/cpu/note/share.h"
 
 #include <math.h>
 
