@@ -5,9 +5,11 @@
 
 #include <math.h>
 
+#include "codegen/backend/cpu/note/share.h"
 #include "codegen/backend/cpu/pass/loops.h"
 #include "codegen/backend/cpu/pass/pass.h"
 
+enum { MAX_PATH = 256 };
 enum { MAX_DEPTH = 64 };
 
 typedef struct {
@@ -20,6 +22,10 @@ typedef struct {
       share[MAX_DEPTH]; /* of the surrounding loops: steps, and how many run at once */
   const ir_stmt *loop[MAX_DEPTH];
   uint64_t *moves; /* [variable] loops on which it depends, bit by depth */
+  bool masked;
+  cpu_path path;
+  double *part;  /* [TF_COST_PARTS] each part of what runs, rather than cycles; NULL: these */
+  double passes; /* of a mask: the share of the steps around that it leaves */
   double cycles;
   bool is_short; /* of memory */
 } walk;
@@ -104,7 +110,7 @@ static double runs(const walk *w, uint64_t mask, bool kept) {
     last--;
   for (int i = 0; i < last; i++)
     n *= w->trip[i] / w->share[i];
-  return n;
+  return last == w->depth ? n * w->passes : n;
 }
 
 /* How often a core packs what has a slot for each of its boxes. */
@@ -349,10 +355,11 @@ static double awaited(const walk *w, const ir_stmt *s, bool *in) {
   const bool asked = (cpu_of(s)->prefetched >> (1 + p->b) & 1) &&
                      !(p->pack >= 0 && p->pairs.places); /* these from their slots */
   if (z->producer >= 0 || p->slab || p->kernel->m_round > 1 || asked ||
-      (double)tf_tensor_words(z) <= w->near / 2)
+      (double)tf_tensor_words(z) * words_each(type_of(w, s, p->b)) <= w->near / 2)
     return 0;
   const uint64_t mask = dims_of(w, s, p->b, in);
-  return runs(w, mask, true) * read_box(w, s, p->b) / arrive(w, z);
+  const double words = read_box(w, s, p->b) * words_each(type_of(w, s, p->b));
+  return runs(w, mask, true) * words / arrive(w, z);
 }
 
 /* Cycles in which a core waits for rows of a, of an argument as it stands there, whose next ones
@@ -417,8 +424,9 @@ static void cost_of_product(walk *w, const ir_stmt *s, const cpu_product *p) {
                 : tf_cost_block(w->core, w->isa->registers, s->range[p->m].most, (int64_t)vectors,
                                 k / p->kernel->group * tf_micro_group_time(p->kernel), panels) +
                       m * vectors);
-  if (n * k > stays) w->cycles += once * calls * n * k / w->core->exposed_bandwidth;
-  if (s->nest.n_resets > 0 && m * n + n * k > stays)
+  const double held = n * k * words_each(p->pack >= 0 ? p->kernel->b : type_of(w, s, p->b));
+  if (held > stays) w->cycles += once * calls * held / w->core->exposed_bandwidth;
+  if (s->nest.n_resets > 0 && m * n + held > stays)
     w->cycles += once * calls * 2 * m * n / w->core->exposed_bandwidth;
   w->cycles += awaited(w, s, in) + rows_arrive(w, s, in);
   if (p->pack < 0) w->cycles += once * calls * jumps(w, s);
@@ -434,7 +442,7 @@ static void cost_of_product(walk *w, const ir_stmt *s, const cpu_product *p) {
                  ((p->stride == 1 ? laid(p, p->kernel->b, n * k) / w->core->copy
                                   : n * k / w->core->transpose) +
                   jumps(w, s) +
-                  (p->pairs.places ? n * k / w->core->stream
+                  (p->pairs.places ? held / w->core->stream
                                    : 0)); /* slots that are kept leave the close memory */
   }
   if (p->pairs.transposed >= 0) {
@@ -490,7 +498,16 @@ static void blocks(walk *w, const ir_stmt *s, const cpu_product *p) {
        k * tiles * w->core->row);
 }
 
-static void nest(walk *w, const ir_stmt *s) {
+/* The share of a nest's points that a mask leaves, of rows that it cuts. */
+static double left(const walk *w, const ir_stmt *s) {
+  double share = 1;
+  for (int k = 0; w->masked && k < w->p->tree->workload->ops[s->op].n_dims; k++)
+    if (!s->range[k].exact && s->range[k].most > 1)
+      share *= cpu_share_of_range(&w->path, &s->range[k]);
+  return share;
+}
+
+static void nest_inside(walk *w, const ir_stmt *s) {
   const cpu_product *p = cpu_product_of(s);
   if (p && p->way == CPU_SPARSE)
     (p->sparse.block ? blocks : sparse)(w, s, p);
@@ -500,8 +517,29 @@ static void nest(walk *w, const ir_stmt *s) {
     few(w, s, p);
   else if (p)
     cost_of_product(w, s, p);
+  else if (w->part)
+    tf_cost_point_parts(w->p, w->isa, w->core, s, runs(w, 0, false), w->part);
   else
     w->cycles += runs(w, 0, false) * tf_cost_points(w->p, w->isa, w->core, s);
+}
+
+/* Products by the type that they multiply. */
+static void note_product(walk *w, const cpu_product *p, double before) {
+  const ir_type type = p->kernel ? p->kernel->b : IR_F32;
+  w->part[p->way == CPU_FEW        ? TF_COST_FEW
+          : type == IR_BF16        ? TF_COST_BF16
+          : type != IR_F32         ? TF_COST_BYTES
+          : p->way == CPU_CHANNELS ? TF_COST_CHANNELS
+                                   : TF_COST_F32] += w->cycles - before;
+  w->cycles = before;
+}
+
+static void nest(walk *w, const ir_stmt *s) {
+  const double all = w->passes, before = w->cycles;
+  w->passes *= left(w, s);
+  nest_inside(w, s);
+  w->passes = all;
+  if (w->part && cpu_product_of(s)) note_product(w, cpu_product_of(s), before);
 }
 
 /* A factor for each row, and passing all elements through the core. */
@@ -520,26 +558,42 @@ static void cost_of_keep(walk *w, const ir_stmt *s) {
 
 static void body(walk *w, const ir_body *b, bool together);
 
+static void step_in(walk *w, const ir_stmt *s) {
+  if (w->masked && w->path.n < MAX_PATH) w->path.s[w->path.n++] = s;
+}
+
+/* What runs where a range is not empty: of masks in a share of the steps. */
+static void guarded(walk *w, const ir_stmt *s) {
+  const double all = w->passes;
+  if (w->masked) w->passes *= cpu_share_of_guard(&w->path, s);
+  body(w, &s->body, false);
+  w->passes = all;
+}
+
 static void loop(walk *w, const ir_stmt *s) {
+  const int around_it = w->path.n;
   if (w->depth == MAX_DEPTH) return;
   w->moves[s->loop.var] = UINT64_C(1) << w->depth;
   w->loop[w->depth] = s;
+  step_in(w, s);
   w->trip[w->depth] = (double)s->loop.trip;
   w->share[w->depth++] = !ir_is_parallel(s)            ? 1
                          : s->loop.trip < w->instances ? (double)s->loop.trip
                                                        : w->instances;
   body(w, &s->body, false);
   w->depth--;
+  w->path.n = around_it;
 }
 
 static void body(walk *w, const ir_body *b, bool together) {
+  const int around_it = w->path.n;
   const double waits = tf_cost_traffic(w->p, b, together);
   w->is_short |= waits < 0;
-  w->cycles += runs(w, 0, false) * waits;
+  *(w->part ? &w->part[TF_COST_WAITS] : &w->cycles) += runs(w, 0, false) * waits;
   for (int i = 0; i < b->n; i++) {
     const ir_stmt *s = b->s[i];
     if (s->kind == IR_LET)
-      lower_let_moves(w->moves, s);
+      lower_let_moves(w->moves, s), step_in(w, s);
     else if (s->kind == IR_FOR)
       loop(w, s);
     else if (s->kind == IR_NEST)
@@ -548,22 +602,41 @@ static void body(walk *w, const ir_body *b, bool together) {
       cost_of_keep(w, s);
     else if (s->kind == IR_CORRECT || s->kind == IR_DIVIDE || s->kind == IR_CARRY)
       over(w, s);
-    else if (s->kind == IR_IF || s->kind == IR_TOGETHER)
-      body(w, &s->body, s->kind == IR_TOGETHER);
+    else if (s->kind == IR_IF)
+      guarded(w, s);
+    else if (s->kind == IR_TOGETHER)
+      body(w, &s->body, true);
   }
+  w->path.n = around_it;
 }
 
-double tf_cost(const ir_program *p, const tf_micro_isa *isa) {
+static double cost_of(const ir_program *p, const tf_micro_isa *isa, double *part) {
   const tf_arch *a = p->tree->arch;
   walk w = {.p = p,
             .isa = isa,
             .core = &a->core,
             .instances = 1,
             .near = 2 * (double)lower_close_words(a),
-            .moves = TF_ARRAY(p->arena, uint64_t, (size_t)p->n_vars + 1)};
-  if (!w.moves) return -1;
+            .part = part,
+            .passes = 1,
+            .masked = tf_workload_masked(p->tree->workload),
+            .moves = TF_ARRAY(p->arena, uint64_t, (size_t)p->n_vars + 1),
+            .path = {.p = p,
+                     .var = TF_ARRAY(p->arena, int64_t, (size_t)p->n_vars + 1),
+                     .s = TF_ARRAY(p->arena, const ir_stmt *, MAX_PATH)}};
+  if (!w.moves || !w.path.var || !w.path.s) return -1;
   for (int l = 1; l < a->n_memories; l++)
     w.instances *= (int)(a->memories[l].mesh[0] * a->memories[l].mesh[1]);
   body(&w, &p->body, false);
   return w.is_short ? -1 : w.cycles;
+}
+
+double tf_cost(const ir_program *p, const tf_micro_isa *isa) { return cost_of(p, isa, NULL); }
+
+bool tf_cost_parts(const ir_program *p, const tf_micro_isa *isa, double *part) {
+  for (int i = 0; i < TF_COST_PARTS; i++)
+    part[i] = 0;
+  const double rest = cost_of(p, isa, part);
+  part[TF_COST_REST] = rest;
+  return rest >= 0;
 }

@@ -270,3 +270,90 @@ double tf_cost_points(const ir_program *of, const tf_micro_isa *isa, const tf_co
     return along_output(&p, p.op->n_expr);
   return settings(&p, 0, all) * core->latency;
 }
+
+/* ---- parts ---------------------------------------------------------------------------------- */
+
+static tf_cost_part part_of(tf_kind call) {
+  switch (call) {
+  case TF_K_DIV: return TF_COST_QUOTIENT;
+  case TF_K_SQRT: return TF_COST_ROOT;
+  case TF_K_EXP:
+  case TF_K_TANH:
+  case TF_K_SIGMOID:
+  case TF_K_SILU: return TF_COST_EXP;
+  case TF_K_ERF:
+  case TF_K_GELU: return TF_COST_ERF;
+  case TF_K_LOG:
+  case TF_K_SIN:
+  case TF_K_COS:
+  case TF_K_FMOD: return TF_COST_TRIG;
+  default: return TF_COST_SIMPLE;
+  }
+}
+
+static void access_parts(const ir_program *of, int tensor, double n, double *part) {
+  const ir_type type = of->buffers[of->buffer_of[tensor]].type;
+  part[TF_COST_ACCESS] += n;
+  if (type == IR_BF16) part[TF_COST_NARROW] += n;
+  if (ir_is_byte(type)) part[TF_COST_BYTE] += n;
+}
+
+/* So many vectors, or elements, of the nest's operations. */
+static void operation_parts(const points *p, double n, double *part) {
+  for (int i = 0; i < p->op->n_expr; i++)
+    if (p->op->expr[i].what == TF_X_CALL) part[part_of(p->op->expr[i].call)] += n;
+  if (p->op->n_dims > p->op->n_out_dims) part[TF_COST_SIMPLE] += n;
+}
+
+static bool narrow(const points *p, const ir_program *of) {
+  return p->op->n_reads > 0 &&
+         ir_bytes(of->buffers[of->buffer_of[p->op->reads[0].tensor]].type) < (int)sizeof(float);
+}
+
+/* Elements that a window takes apart from each other. */
+static void window_parts(const points *p, double runs, double *part) {
+  part[TF_COST_WINDOW] += runs * window(p);
+  for (int i = 0; i < p->op->n_reads; i++)
+    if (cpu_window_kind(p->wl, p->s, i) == CPU_ACROSS ||
+        (cpu_window_kind(p->wl, p->s, i) == CPU_LANES && cpu_window_step(p->wl, p->s, i) > 1))
+      part[TF_COST_STRIDED] += runs * settings(p, 0, p->op->n_dims);
+}
+
+/* Rows of vectors along the op's k-th dim. */
+static void row_parts(const points *p, const ir_program *of, int k, double runs, double *part) {
+  const double rows = runs * settings(p, 0, p->op->n_dims) / (double)p->s->range[k].most,
+               n = rows * vectors(p, k);
+  operation_parts(p, n, part);
+  part[TF_COST_ROW] += rows;
+  part[narrow(p, of) ? TF_COST_SCATTER_NARROW : TF_COST_SCATTER] += n * p->lanes * scattered(p, k);
+  for (int i = 0; i < p->op->n_reads; i++)
+    if (cpu_read_moves(p->wl, p->op, i, k)) access_parts(of, p->op->reads[i].tensor, n, part);
+  if (k < p->op->n_out_dims) access_parts(of, p->op->out, n, part);
+}
+
+void tf_cost_point_parts(const ir_program *of, const tf_micro_isa *isa, const tf_core *core,
+                         const ir_stmt *s, double runs, double *part) {
+  const tf_workload *wl = of->tree->workload;
+  const points p = {wl, &wl->ops[s->op], s, core, isa->lanes, isa->registers};
+  const int out = p.op->n_out_dims, all = p.op->n_dims;
+  const int row = out > 0 && out == all ? cpu_map_row(wl, s, 0, isa->lanes) : out - 1;
+  bool neighbours = false;
+  for (int k = out; k < all; k++)
+    neighbours |= scattered(&p, k) == 0;
+  if (out > 0 && out == all) part[TF_COST_GONE] += runs * (awaited(&p, of) + gone(&p, of));
+  if (cpu_of(s)->window)
+    window_parts(&p, runs, part);
+  else if (cpu_of(s)->done)
+    operation_parts(&p, runs * settings(&p, 0, out - 1) * vectors(&p, out - 1), part);
+  else if (row < out - 1)
+    row_parts(&p, of, row, runs, part);
+  else if (out > 0 && (out == all || ((scattered(&p, all - 1) || padded(&p)) &&
+                                      (scattered(&p, out - 1) == 0 || !neighbours))))
+    row_parts(&p, of, out - 1, runs, part);
+  else if (out < all && scattered(&p, all - 1) == 0 && !padded(&p) && p.op->n_reads > 0 &&
+           !ir_is_byte(of->buffers[of->buffer_of[p.op->reads[0].tensor]].type)) {
+    row_parts(&p, of, all - 1, runs, part);
+    part[TF_COST_SUM] += runs * settings(&p, 0, out);
+  } else
+    part[TF_COST_SCALAR] += runs * settings(&p, 0, all);
+}

@@ -28,8 +28,9 @@ static int place_of(const traffic *t, int tensor) {
 static void note(traffic *t, const ir_stmt *s, const tf_ref *ref, int tensor) {
   const tf_op *op = &t->p->tree->workload->ops[s->op];
   const int b = place_of(t, tensor);
-  double words = 1;
   if (b < 0) return;
+  double words =
+      (double)ir_bytes(t->p->buffers[t->p->buffer_of[tensor]].type) / (double)sizeof(float);
   for (int k = 0; k < op->n_dims; k++) {
     bool moves = !ref && k < op->n_out_dims;
     for (int r = 0; ref && r < t->p->tree->workload->tensors[tensor].rank; r++)

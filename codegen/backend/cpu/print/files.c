@@ -1,6 +1,8 @@
 /* kernel.h and what builds it: Makefile, CMakeLists.txt, README.md, manifest.json. */
 #include "codegen/backend/cpu/print/files.h"
 
+#include "codegen/backend/cpu/expect/expect.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -531,9 +533,24 @@ void c_manifest_end(FILE *out, const c_package *k) {
   fputs("\n}\n", out);
 }
 
+/* What a call is expected to take, and of what. */
+static void manifest_expected(FILE *out, const c_package *k) {
+  double part[CPU_EXPECT_PARTS];
+  const double cycles = cpu_expected(k->p, k->isa, k->o->result);
+  if (cycles < 0 || !cpu_expect_parts(k->p, k->isa, k->o->result, part)) return;
+  fprintf(out, ",\n  \"kernel_cycles\": %.6g,\n  \"kernel_seconds\": %.6g,\n  \"kernel_parts\": {",
+          cycles, cycles / k->p->tree->arch->clock_hz);
+  bool any = false;
+  for (int i = 0; i < CPU_EXPECT_PARTS; i++)
+    if (part[i] > 0)
+      fprintf(out, "%s\"%s\": %.6g", any ? ", " : "", cpu_expect_names[i], part[i]), any = true;
+  fputc('}', out);
+}
+
 void c_manifest(FILE *out, const c_package *k) {
   c_manifest_begin(out, k, "cpu", k->n_isas ? "multi" : k->isa->name);
   fprintf(out, ",\n  \"workspace_words\": %" PRId64 ",\n  \"workspace_words_per_thread\": %" PRId64,
           k->shared, k->each);
+  if (k->o->result && k->o->result->counts) manifest_expected(out, k);
   c_manifest_end(out, k);
 }

@@ -1,0 +1,101 @@
+/* Time of a call: what nests take, beside what memories deliver. */
+#include "codegen/backend/cpu/expect/expect.h"
+
+#include <math.h>
+
+#include "codegen/backend/cpu/pass/cost.h"
+#include "tileflow/tree.h"
+
+/* Words of the architecture that an element of the tensor takes. */
+static double width(const ir_program *p, int tensor) {
+  const int b = p->buffer_of[tensor];
+  const ir_type type = b < 0 ? IR_F32 : p->buffers[b].type;
+  return (double)ir_bytes(type) / (double)sizeof(float);
+}
+
+/* Cycles in which a memory delivers what is read from it, and takes what is written: a line that is
+ * written arrives before, and leaves afterwards. */
+static double memory(const ir_program *p, const tf_result *r, int level) {
+  enum { BOTH_WAYS = 2 };
+  const tf_arch *a = p->tree->arch;
+  const int n = p->tree->workload->n_tensors;
+  double words = 0, instances = 1;
+  for (int z = 0; z < n; z++) {
+    const tf_counts *c = &r->counts[level * n + z];
+    words += ((double)c->read + BOTH_WAYS * (double)c->update) * width(p, z);
+  }
+  for (int l = 1; l <= level; l++)
+    instances *= (double)(a->memories[l].mesh[0] * a->memories[l].mesh[1]);
+  return words / a->memories[level].read_bw / instances;
+}
+
+_Static_assert(CPU_EXPECT_PARTS == (int)TF_COST_PARTS + (int)CPU_EXPECT_MEMORIES, "all parts");
+
+const char *const cpu_expect_names[CPU_EXPECT_PARTS] = {
+    [TF_COST_F32] = "f32",
+    [TF_COST_BF16] = "bf16",
+    [TF_COST_BYTES] = "int8",
+    [TF_COST_FEW] = "few",
+    [TF_COST_CHANNELS] = "channels",
+    [TF_COST_GONE] = "gone",
+    [TF_COST_WAITS] = "waits",
+    [TF_COST_REST] = "rest",
+    [TF_COST_WINDOW] = "window",
+    [TF_COST_SIMPLE] = "simple",
+    [TF_COST_ACCESS] = "access",
+    [TF_COST_NARROW] = "narrow",
+    [TF_COST_BYTE] = "byte",
+    [TF_COST_QUOTIENT] = "quotient",
+    [TF_COST_ROOT] = "root",
+    [TF_COST_EXP] = "exp",
+    [TF_COST_ERF] = "erf",
+    [TF_COST_TRIG] = "trig",
+    [TF_COST_SCATTER] = "scatter",
+    [TF_COST_SCATTER_NARROW] = "scatter-narrow",
+    [TF_COST_STRIDED] = "strided",
+    [TF_COST_ROW] = "row",
+    [TF_COST_SUM] = "sum",
+    [TF_COST_SCALAR] = "scalar",
+    [TF_COST_PARTS] = "memory-0",
+    [TF_COST_PARTS + 1] = "memory-1",
+    [TF_COST_PARTS + 2] = "memory-2",
+};
+
+/* Cycles that each takes (arch-specs/cores/fitted.csv); of a part that is cycles by its cost, what
+ * of them a core is seen to take. */
+static const double cycles_each[CPU_EXPECT_PARTS] = {
+    [TF_COST_F32] = 0.93,      [TF_COST_BF16] = 0.8,
+    [TF_COST_BYTES] = 0.8,     [TF_COST_FEW] = 1.4,
+    [TF_COST_CHANNELS] = 0.83, [TF_COST_GONE] = 0.069,
+    [TF_COST_WAITS] = 0.098,   [TF_COST_REST] = 0,
+    [TF_COST_WINDOW] = 0.65,   [TF_COST_SIMPLE] = 0.82,
+    [TF_COST_ACCESS] = 0.15,   [TF_COST_NARROW] = 0.47,
+    [TF_COST_BYTE] = 1.6,      [TF_COST_QUOTIENT] = 1.8,
+    [TF_COST_ROOT] = 81,       [TF_COST_EXP] = 5.3,
+    [TF_COST_ERF] = 12,        [TF_COST_TRIG] = 20,
+    [TF_COST_SCATTER] = 0.28,  [TF_COST_SCATTER_NARROW] = 0.42,
+    [TF_COST_STRIDED] = 0.048, [TF_COST_ROW] = 1.1,
+    [TF_COST_SUM] = 0,         [TF_COST_SCALAR] = 2.6,
+    [TF_COST_PARTS] = 1.1,     [TF_COST_PARTS + 1] = 0.63,
+    [TF_COST_PARTS + 2] = 1,
+};
+
+bool cpu_expect_parts(const ir_program *p, const tf_micro_isa *isa, const tf_result *r,
+                      double *part) {
+  const int near = tf_arch_near_cache(p->tree->arch);
+  for (int l = 0; l < CPU_EXPECT_MEMORIES; l++)
+    part[TF_COST_PARTS + l] = l < near ? memory(p, r, l) : 0;
+  return tf_cost_parts(p, isa, part);
+}
+
+double cpu_expected(const ir_program *p, const tf_micro_isa *isa, const tf_result *r) {
+  enum { CALL = 610, APART = 3 };
+  double part[CPU_EXPECT_PARTS], busy = CALL, moves = 0;
+  if (!cpu_expect_parts(p, isa, r, part)) return -1;
+  for (int i = 0; i < TF_COST_PARTS; i++)
+    busy += cycles_each[i] * part[i];
+  for (int i = TF_COST_PARTS; i < CPU_EXPECT_PARTS; i++)
+    moves = fmax(moves, cycles_each[i] * part[i]);
+  /* the longer of both, and more where they are alike, as neither hides all of the other */
+  return pow(pow(busy, APART) + pow(moves, APART), 1.0 / APART);
+}

@@ -1,0 +1,20 @@
+/* How much of a statement runs where masks leave out steps. */
+#ifndef CODEGEN_BACKEND_CPU_NOTE_SHARE_H
+#define CODEGEN_BACKEND_CPU_NOTE_SHARE_H
+#include "codegen/ir/ir.h"
+
+/* What stands around a statement, outermost first: loops, and values that are computed before it.
+ */
+typedef struct {
+  const ir_program *p;
+  int64_t *var; /* [n_vars] room */
+  int n;
+  const ir_stmt **s; /* [n] IR_FOR and IR_LET */
+} cpu_path;
+
+/* The share of the settings of the loops around in which one of the ranges is not empty. */
+double cpu_share_of_guard(const cpu_path *at, const ir_stmt *guard);
+/* The mean length of a range over them, as a share of its `most`. */
+double cpu_share_of_range(const cpu_path *at, const ir_range *r);
+
+#endif
