@@ -10,6 +10,7 @@
 
 #include "model/cost/exact/hand.h"
 #include "model/cost/exact/leap.h"
+#include "model/cost/exact/line_log.h"
 #include "model/cost/exact/lines.h"
 #include "model/flow/plan_class.h"
 #include "model/flow/range_memo.h"
@@ -733,7 +734,7 @@ static bool walk(struct tf_model *m, int64_t *rows) {
   m->ev.exact = true;
   m->ev.made = e.st->made;
   m->ev.kinds = e.kinds;
-  const bool each = (m->note && !m->noted) || (m->lines && m->lines->noting);
+  const bool each = m->note && !m->noted;
   tf_arena *leaps = each ? NULL : tf_arena_new(); /* without, every iteration is walked */
   if (leaps) e.leaps = tf_leaps_new(leaps, &e);
   if (leaps) tf_skip_memo_new(leaps, &m->ev);
@@ -780,6 +781,7 @@ static bool walk_lines(struct tf_model *m) {
   tf_lines_clear(m);
   x->noting = true;
   x->walked = walk(m, &rows);
+  tf_line_log_sum(m);
   x->noting = false;
   m->starved |= x->set.starved;
   return x->walked && !x->failed && !m->starved;
