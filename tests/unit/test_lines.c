@@ -170,6 +170,33 @@ static void check_sums(void) {
   tf_line_set_free(&set);
 }
 
+/* Boxes of more rows than after which lines and banks repeat. */
+static void check_long(void) {
+  tf_rng g = tf_rng_new(6, 9);
+  tf_line_set set = {.n = 0};
+  int differ = 0;
+  for (int k = 0; k < 2000; k++) {
+    static drawn c;
+    const int64_t none[RANKS] = {0};
+    tf_places p;
+    do
+      draw(&g, &c);
+    while (c.z.rank > 2 || c.cells.n_points);
+    for (int r = 0; r < c.z.rank; r++) {
+      c.room[r] = pick(&g, 1, c.z.rank == 1 ? 1500 : 38);
+      c.at[r] = pick(&g, 0, (int)c.room[r] - 1);
+      c.cells.len[r] = pick(&g, 1, (int)c.room[r]);
+      c.cells.gap_lo[r] = pick(&g, 0, (int)c.cells.len[r] - 1);
+      c.cells.gap_len[r] = pick(&g, 1, (int)(c.cells.len[r] - c.cells.gap_lo[r]));
+    }
+    CHECK(tf_places_make(&c.mem, &c.z, c.room, &p));
+    const tf_touched told = touch_one(&c, none), sum = tf_touched_by(&p, c.at, 0, &c.cells, &set);
+    differ += sum.lines != told.lines || sum.cycles != told.cycles;
+  }
+  CHECK_I64(differ, 0);
+  tf_line_set_free(&set);
+}
+
 /* Extents that nobody could walk. */
 static void check_large(void) {
   const tf_memory mem = {.line = 64, .banks = 16, .bank_ports = 1, .word_bits = 16};
@@ -292,6 +319,7 @@ static void check_found(void) {
 
 int main(void) {
   check_sums();
+  check_long();
   check_large();
   /* A: 8 lines a step by rows, 4 in a bank; 2 lines by columns, each in a bank of its own.  X: a
    * line a step.  C: two lines, read (but for the first step) and drained once, updated 8 times. No
