@@ -102,10 +102,11 @@ static bool near(double a, double b) { return fabs(a - b) <= 1e-7 * (fabs(a) + f
 /* Whether two evaluations of one tree have the same figures. */
 static bool same(const tf_spec *s, const tf_tree *t, const tf_result *a, const tf_result *b) {
   const size_t counts = (size_t)(s->arch->n_memories * s->workload->n_tensors);
-  bool ok = !memcmp(a->counts, b->counts, counts * sizeof *a->counts) &&
-            (!a->lines || !memcmp(a->lines->counts, b->lines->counts, counts * sizeof *a->counts)) &&
-            near(a->cycles, b->cycles) && near(a->energy_pj, b->energy_pj) &&
-            a->points == b->points && a->skipped == b->skipped;
+  bool ok =
+      !memcmp(a->counts, b->counts, counts * sizeof *a->counts) &&
+      (!a->lines || !memcmp(a->lines->counts, b->lines->counts, counts * sizeof *a->counts)) &&
+      near(a->cycles, b->cycles) && near(a->energy_pj, b->energy_pj) && a->points == b->points &&
+      a->skipped == b->skipped;
   for (int n = 0; n < t->n_nodes && ok; n++)
     ok = a->nodes[n].runs == b->nodes[n].runs && a->nodes[n].held == b->nodes[n].held &&
          near(a->nodes[n].cycles, b->nodes[n].cycles);

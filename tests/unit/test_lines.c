@@ -317,6 +317,46 @@ static void check_found(void) {
   case_drop(&c);
 }
 
+/* Odd lengths, two banks: found together, mapping and layouts take less than the layouts of a
+ * mapping given, and no more than the least that the units allow; the machine stays as it was. */
+static void check_together(void) {
+  static const char text[] = "architecture:\n"
+                             "  memories:\n"
+                             "  - {name: D, bandwidth: 8, energy: 100 pJ, line: 32}\n"
+                             "  - {name: B, capacity: 1024, bandwidth: {read: 16, write: 16}, "
+                             "energy: 1 pJ, line: 8, banks: "
+                             "2}\n"
+                             "  compute: [{name: u, ops: [mac], mesh: [4, 1], energy: 0.5 pJ}]\n"
+                             "workload:\n"
+                             "  dims: {m: 10, n: 14, k: 14}\n"
+                             "  ops: ['C[m,n] += A[m,k] * B[k,n]']\n"
+                             "mapping: |\n"
+                             "  D for m=3 n=14\n"
+                             "    B for k=14 spatial m=4@x\n"
+                             "      op C\n";
+  test_case c = {.d = tf_diags_new()};
+  case_read(&c, text);
+  case_evaluate(&c);
+  const tf_layouts_opts o = {.objective = TF_LATENCY,
+                             .budget = {.max_evals = 3000, .seed = 1, .threads = 1}};
+  tf_layouts_result *alone = c.ok ? tf_layouts_best(c.tree, TF_LATENCY, c.d) : NULL,
+                    *both = c.ok ? tf_layouts_search(c.tree, &o, c.d) : NULL;
+  CHECK(alone && both);
+  if (alone && both) {
+    CHECK(both->value < 0.8 * alone->value && both->value >= 10.0 * 14 * 14 / 4);
+    CHECK(both->evals <= 3000 + alone->evals && both->tree->arch == both->arch);
+    CHECK_I64(c.spec->arch->memories[1].laid.n, 0);
+    tf_model *m = tf_model_new(both->tree, c.d); /* its value is that of its own tree */
+    tf_result r;
+    CHECK(m && tf_model_eval(m, NULL, &r) && r.feasible);
+    CHECK_NEAR(r.cycles, both->value, 1e-9);
+    tf_model_free(m);
+  }
+  tf_layouts_free(alone);
+  tf_layouts_free(both);
+  case_drop(&c);
+}
+
 int main(void) {
   check_sums();
   check_long();
@@ -327,6 +367,7 @@ int main(void) {
   check_by_hand("", 64, 8 * 4 + 8 + 7 + 1);
   check_by_hand("layout: {B: {A: [k, m]}}\n", 16, 8 + 8 + 7 + 1);
   check_found();
+  check_together();
   for (int i = 0; i < 3; i++)
     check_walk(layouts[i]);
   return check_report();

@@ -707,8 +707,7 @@ int64_t tf_leap_after(tf_walker *e, int l, int64_t i) {
     const int64_t last = may_leap(e, l, f) ? alike_until(e, l, f, i) : i;
     add_met(e);
     if (last > i && (!noting(e) || tf_line_log_holds(e->m, f->mark)) && none_meet(e, f) &&
-        all_begun(e, f) &&
-        tf_store_moved(e->st, f->held, f->since, by)) {
+        all_begun(e, f) && tf_store_moved(e->st, f->held, f->since, by)) {
       e->ok = count_again(e, f, last - i);
       if (noting(e)) tf_line_log_again(e->m, f->mark, f->slice, last - i);
       tf_store_move(e->st, f->since, by, last - i);
