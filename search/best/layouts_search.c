@@ -1,6 +1,6 @@
-/* Mapping and layouts found together: mappings that are good whatever tensors lie like are laid out,
- * and the best is the start of a search on the machine with its layouts; and so on while that finds
- * a better one. */
+/* Mapping and layouts found together: mappings that are good whatever tensors lie like are laid
+ * out, and the best is the start of a search on the machine with its layouts; and so on while that
+ * finds a better one. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -34,7 +34,8 @@ static bool over(finder *f) { return left_of(f) < LEAST || tf_clock_over(&f->wat
 
 /* Lays out a mapping on a machine with the layouts of `arch`; keeps it where it is better. */
 static bool lay_out(finder *f, const tf_tree *t, const tf_arch *arch) {
-  const int64_t most = f->best ? left_of(f) : INT64_MAX; /* what is found first is always laid out */
+  const int64_t most =
+      f->best ? left_of(f) : INT64_MAX; /* what is found first is always laid out */
   tf_layouts_result *r = tf_layouts_within(t, arch, f->o->objective, most, f->d);
   if (!r) return false;
   f->evals += tf_layouts_spent(r);
@@ -61,7 +62,8 @@ static tf_search_result *search(finder *f, const tf_arch *arch, int round) {
                       .budget = *all,
                       .keep = KEEP,
                       .starts = starts,
-                      .n_starts = f->o->given ? 0 : 1}; /* the space of a start is not that of `given` */
+                      .n_starts =
+                          f->o->given ? 0 : 1}; /* the space of a start is not that of `given` */
   o.budget.max_evals = all->max_evals > 0 ? left_of(f) / PART : 0;
   o.budget.max_effort = all->max_effort / PART;
   o.budget.time_limit = limit / PART;
@@ -126,7 +128,8 @@ tf_layouts_result *tf_layouts_search(const tf_tree *tree, const tf_layouts_opts 
   finder f = {.o = o, .d = d};
   tf_arena *a = tf_arena_new();
   tf_clock_begin(&f.watch, &o->budget);
-  const bool ok = a ? find(&f, tree, a) : tf_fail(d, tree->nodes[0].at, TF_E_LIMIT, "out of memory");
+  const bool ok =
+      a ? find(&f, tree, a) : tf_fail(d, tree->nodes[0].at, TF_E_LIMIT, "out of memory");
   tf_arena_free(a);
   if (ok) {
     f.best->evals = f.evals;
